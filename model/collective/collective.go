@@ -1,0 +1,49 @@
+// Package collective says what each collective operation means: which rank starts
+// with what, which must end with what, how nccl-tests turns its time into a bus
+// bandwidth, and how fast it can be at best.
+package collective
+
+// Kind is a collective operation.
+type Kind uint8
+
+// The collectives.
+const (
+	AllReduce Kind = iota
+	AllGather
+	ReduceScatter
+	Broadcast
+	Reduce
+	AllToAll
+	AllToAllV
+	Gather
+	Scatter
+	SendRecv // every rank sends to the next one (rank+1 mod n), as nccl-tests does
+	Barrier
+)
+
+// Spec is one collective over n ranks.
+type Spec struct {
+	Kind  Kind
+	Ranks int
+	Root  int // Broadcast, Reduce, Gather, Scatter
+	// Counts is AllToAllV's matrix: Counts[src][dst] is the relative size of what src
+	// sends to dst. The bytes of a run are the largest row's, as nccl-tests counts.
+	Counts [][]int64
+}
+
+// Blocks is the number of equal blocks that the whole buffer is made of: one per
+// rank where data is addressed by rank, else 1. AllToAll's input blocks are numbered
+// by destination and its output blocks by source.
+func (s Spec) Blocks() int {
+	switch s.Kind {
+	case AllGather, ReduceScatter, AllToAll, AllToAllV, Gather, Scatter:
+		return s.Ranks
+	}
+	return 1
+}
+
+// Reduces reports whether the operation combines contributions.
+func (k Kind) Reduces() bool { return k == AllReduce || k == ReduceScatter || k == Reduce }
+
+// Rooted reports whether the operation has a root rank.
+func (k Kind) Rooted() bool { return k == Broadcast || k == Reduce || k == Gather || k == Scatter }

@@ -1,0 +1,41 @@
+// Package cost says what a transfer, a reduction and a launch cost beyond the line
+// rates of the topology. A Profile is a YAML file: the result of a fit or a set of
+// sourced constants.
+package cost
+
+import "railyard/model/units"
+
+// Profile is what a runtime and its hardware add to the topology's lines. The zero
+// profile with Lines set is "line"; without, "ideal".
+type Profile struct {
+	Name   string
+	Source string
+	Date   string
+	// Latencies: count the latencies of the topology's links. False only in "ideal".
+	Latencies bool
+	Launch    units.Time // λ: from the call to the first byte
+	Curves    []Curve
+	Reduce    units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
+	Copy      units.Rate  // local copy; 0 is free
+	MaxSize   units.Bytes // largest collective size that was fitted; 0 is unlimited
+	MinSize   units.Bytes
+}
+
+// Curve is the cost of one transfer (one Send over one route) for a medium and a
+// protocol: the segment with From ≤ bytes < next From applies.
+type Curve struct {
+	Medium   string // nvlink, xgmi, pcie, net, host, any
+	Protocol string // simple, ll, ll128, any
+	Segments []Segment
+}
+
+// Segment is α + s/β. Rate caps one transfer; Efficiency scales the line rate that
+// all transfers of a link share.
+type Segment struct {
+	From       units.Bytes
+	Alpha      units.Time
+	AlphaCI    units.Time // half of the 95 % interval
+	Rate       units.Rate // 0: no cap
+	RateCI     units.Rate
+	Efficiency float64 // (0,1]; 0 means 1
+}

@@ -1,0 +1,147 @@
+// Package schedule holds THE plan format: how a collective's bytes move between
+// ranks. A schedule is data, stored compactly as channels of phases, each phase a
+// generator (ring, tree, direct, …) over groups of ranks; it expands lazily to
+// per-rank operations. The checker in this package proves that a schedule computes
+// its collective and cannot deadlock.
+//
+// # Execution model
+//
+// The buffer of the collective consists of Spec.Blocks() equal blocks. Each channel
+// owns the same share of every block, cuts it into Slices, and each slice into
+// Chunks/Blocks sub-chunks; so a channel sees Chunks chunks a slice, numbered block
+// by block. Channels touch disjoint bytes and never wait for one another.
+//
+// On every rank, (channel, phase) is one sequential program, run once for each slice
+// in order. Slice p of phase k starts on a rank when slice p of phase k−1 has ended
+// there: phases are the stages of a pipeline over slices.
+//
+// Sends are asynchronous and ordered per (source, destination, channel, phase): the
+// k-th Send from a to b matches the k-th Recv or RecvReduce at b from a. A send reads
+// its source until the matching receive has ended. Receives block the program.
+package schedule
+
+import (
+	"railyard/model/collective"
+)
+
+// Schema is the version of the JSON form.
+const Schema = "railyard.schedule/v1"
+
+// Schedule is a plan for one collective on one topology.
+type Schedule struct {
+	Algorithm    string // "ring", "double_binary_tree", "hierarchical(ring,ring)", …
+	Spec         collective.Spec
+	Protocol     Protocol
+	Channels     []Channel
+	TopologyName string
+	TopologyHash string
+	Tool         string // version that made it
+	Seed         int64  // 0 where nothing was random
+	Inputs       map[string]string
+}
+
+// Protocol is how bytes and flags travel; it selects the cost and, on GPUs, the code.
+type Protocol string
+
+// The protocols: flags apart from data, 8-byte data+flag packets, 128-byte lines.
+const (
+	Simple Protocol = "simple"
+	LL     Protocol = "ll"
+	LL128  Protocol = "ll128"
+)
+
+// Channel is an independent strand of the schedule with a share of the bytes.
+type Channel struct {
+	Share  int64 // relative to the sum over all channels
+	Slices int   // ≥ 1
+	Chunks int   // per slice; a multiple of Spec.Blocks()
+	Phases []Phase
+}
+
+// Phase is a generator applied to groups of ranks.
+type Phase struct {
+	Gen    string // a key of Generators
+	Op     collective.Kind
+	Groups Groups
+	// Src is where a rank's own data is read, Dst where results go. Acc holds partial
+	// sums and forwarded data that are not results (Dst where Dst covers them).
+	Src, Acc, Dst Buffer
+	Root          int     // position of the root in each group (tree, ring, direct: rooted ops)
+	Parents       []int32 // tree: parent position of each position, −1 at the root
+	Radix         int     // k-nomial: k
+	Ops           [][]Op  // gen "ops": explicit programs by rank (imports)
+}
+
+// Buffer names a rank's memory.
+type Buffer uint8
+
+// The buffers. Input and Output are what the user passes; Scratch has Chunks × copies
+// chunks: index i has the size and the share of bytes of chunk i mod Chunks.
+const (
+	Input Buffer = iota
+	Output
+	Scratch
+)
+
+// ChunkSet is an arithmetic progression of chunk numbers.
+type ChunkSet struct{ First, Count, Stride int32 }
+
+// Loc is a place in a rank's memory.
+type Loc struct {
+	Buf Buffer
+	Set ChunkSet
+}
+
+// OpKind is what an operation does.
+type OpKind uint8
+
+// The operations.
+const (
+	Send       OpKind = iota // send Src to Peer
+	Recv                     // Dst = incoming
+	RecvReduce               // Dst = Src ⊕ incoming
+	Copy                     // Dst = Src
+	Reduce                   // Dst = ⊕ over Srcs, in the order given, rounded once
+)
+
+// Op is one operation of a rank's program.
+type Op struct {
+	Kind OpKind
+	Peer int32 // Send, Recv, RecvReduce
+	Src  Loc   // Send, RecvReduce, Copy
+	Dst  Loc   // all but Send
+	Srcs []Loc // Reduce
+}
+
+// Groups says which ranks act together in a phase and which chunks each of them is
+// responsible for. It is either a grid (regular clusters, constant size) or a list.
+type Groups struct {
+	Grid *Grid
+	List []Group
+}
+
+// Group is a set of ranks in generator order.
+type Group struct {
+	Ranks []int32
+	// Parts[m] are the chunks of member m; nil means chunk Ranks[m]: each rank owns
+	// the chunk of its own number.
+	Parts []ChunkSet
+	// Whole are all chunks of the group; the zero value means all chunks of the channel.
+	Whole ChunkSet
+}
+
+// Grid lays the ranks 0…ΠDims−1 out in mixed radix (last axis fastest). A group is
+// the ranks that differ along Axis only. Chunks are numbered in the same mixed radix,
+// with radix 1 along the axes in Unsplit: member m's part is the chunks whose digit
+// along Axis is m and whose digits along Fixed are the group's own; the group's whole
+// is the same without the digit along Axis. Axes neither Fixed nor Unsplit are free.
+type Grid struct {
+	Dims    []int32
+	Axis    int
+	Fixed   []int
+	Unsplit []int
+	Order   []int32 // positions along Axis in generator order; nil is 0,1,2,…
+	// Alternate reverses the order in groups whose coordinates off the axis sum to an
+	// odd number, so that both directions of every link are used.
+	Alternate bool
+}
