@@ -93,6 +93,7 @@ const (
 	PXB                         // PCIe peer-to-peer, several PCIe switches
 	PHB                         // PCIe peer-to-peer through a CPU's host bridge
 	SYS                         // peer-to-peer across sockets
+	Shared                      // threads of one host, through memory
 	HostStaged                  // copied to host memory and out again
 	Net                         // through NICs and the network
 )
@@ -100,6 +101,7 @@ const (
 // Route is one way from a rank to another.
 type Route struct {
 	Kind    RouteKind
+	Medium  Medium     // of the slowest hop: it selects the cost curve
 	Hops    []Hop      // in order of distance from the source; empty for Local
 	Rate    units.Rate // what one transfer alone gets: min over hops of rate·Den/Num
 	Latency units.Time // the slowest of the striped paths

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/topologies"
+)
+
+// topoFlags choose a topology and the part of it that is used.
+type topoFlags struct {
+	name        string
+	nodes, gpus int
+	set         []string
+}
+
+func (f *topoFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see `railyard topo list`) or a YAML file")
+	must(cmd.MarkFlagRequired("topology"))
+	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
+	f.addParts(cmd)
+}
+
+// addParts adds the flags that say which part of a topology is used.
+func (f *topoFlags) addParts(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "number of nodes (default: as the file says)")
+	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs used in each node (default: all)")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file, e.g. fabrics.0.levels.0.oversubscription=2")
+}
+
+// load reads the topology that the flags name.
+func (f *topoFlags) load() (*topology.Topology, error) { return f.loadNamed(f.name) }
+
+func (f *topoFlags) loadNamed(name string) (*topology.Topology, error) {
+	if f.nodes < 0 || f.gpus < 0 {
+		return nil, usagef("--nodes and --gpus must be positive")
+	}
+	return topology.Load(topologies.Source, name, topology.Options{Nodes: f.nodes, GPUs: f.gpus, Set: f.set})
+}
+
+func completeTopology(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return topologies.Names(), cobra.ShellCompDirectiveDefault
+}
+
+// collFlags choose a collective.
+type collFlags struct {
+	name string
+	root int
+}
+
+func (f *collFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.name, "collective", "c", "all_reduce", "collective operation")
+	cmd.Flags().IntVar(&f.root, "root", 0, "root rank of broadcast, reduce, gather and scatter")
+	must(cmd.RegisterFlagCompletionFunc("collective", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		for _, k := range collective.All() {
+			names = append(names, k.String())
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}))
+}
+
+// spec is the collective over the topology's ranks.
+func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error) {
+	kind, err := collective.Parse(f.name)
+	if err != nil {
+		return collective.Spec{}, usageError{err}
+	}
+	if cmd.Flags().Changed("root") && !kind.Rooted() {
+		return collective.Spec{}, usagef("--root has no effect on %v: leave it out", kind)
+	}
+	s := collective.Spec{Kind: kind, Ranks: ranks, Root: f.root}
+	if kind == collective.AllToAllV {
+		s.Counts = uniformCounts(ranks)
+	}
+	return s, s.Validate()
+}
+
+// uniformCounts is the all_to_allv that sends the same to everybody: what the
+// command line means without a count matrix.
+func uniformCounts(ranks int) [][]int64 {
+	counts := make([][]int64, ranks)
+	for i := range counts {
+		counts[i] = slices.Repeat([]int64{1}, ranks)
+	}
+	return counts
+}
+
+// profileFlag chooses a cost profile.
+type profileFlag struct{ name string }
+
+func (f *profileFlag) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.name, "profile", "", "cost profile: a name (see `railyard profiles`) or a YAML file (default: the topology's own, else line)")
+	must(cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return cost.Names(), cobra.ShellCompDirectiveDefault
+	}))
+}
+
+func (f *profileFlag) load(t *topology.Topology) (*cost.Profile, error) {
+	if f.name == "" {
+		return cost.Default(t), nil
+	}
+	return cost.Get(f.name)
+}
+
+// formatFlag chooses how results are written.
+type formatFlag struct{ name string }
+
+var formats = []string{"text", "json", "csv"}
+
+func (f *formatFlag) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.name, "format", "text", "output: "+strings.Join(formats, ", "))
+	must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+func (f *formatFlag) check() error {
+	if !slices.Contains(formats, f.name) {
+		return usagef("--format %s: must be one of %s", f.name, strings.Join(formats, ", "))
+	}
+	return nil
+}
+
+// must is for cobra calls that fail only on a programmer's mistake.
+func must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("railyard: %v", err))
+	}
+}

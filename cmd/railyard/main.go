@@ -1,0 +1,103 @@
+// Command railyard plans GPU communication and proves its plans by running them.
+//
+// It only wires: flags and files in, the stages of the house (topology → planner →
+// schedule → sim and exec → report) in order, exit codes out. Errors go to standard
+// error; the exit code is 0, 1 for a failure, 2 for wrong usage.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+)
+
+// version is what plans and results carry as their tool version.
+const version = "0.1.0"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the whole program without the process: testable from scripts.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "railyard: %v\n", err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(stderr, "try: %s --help\n", cmd.CommandPath())
+		return 2
+	}
+	return 1
+}
+
+// usageError marks what the user can mend by reading --help.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// commands are the subcommands, one file each.
+var commands = []func() *cobra.Command{
+	newTopo, newPlan, newSimulate, newRun, newCompare, newFit, newCheck, newProfiles,
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "railyard",
+		Short: "Plan GPU communication, predict it, run it, compare",
+		Long: `railyard plans GPU communication and proves its plans by running them.
+
+A topology (YAML) goes in; out come the schedule that moves the bytes fastest, its
+predicted time, the link that limits it, and a run with real data beside the prediction.`,
+		Example:       "  railyard run -t host -c all_reduce -b 1K -e 64M",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          unknownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	for _, c := range commands {
+		root.AddCommand(c())
+	}
+	wrapArgErrors(root)
+	return root
+}
+
+// unknownCommand makes a mistyped subcommand a usage error with cobra's suggestions.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	msg := fmt.Sprintf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		msg += fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return usageError{errors.New(msg)}
+}
+
+// wrapArgErrors turns every command's complaint about its arguments into a usage error.
+func wrapArgErrors(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		wrapArgErrors(sub)
+	}
+}

@@ -1,0 +1,119 @@
+package railyard_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mayImport is the house's plan: which of our packages a room may import. A key or a
+// value ending in /... stands for everything below it; the longest key wins.
+var mayImport = map[string][]string{
+	"topologies":        {},
+	"internal/...":      {"internal/...", "model/..."},
+	"model/units":       {},
+	"model/topology":    {"model/units"},
+	"model/collective":  {"model/units", "model/topology"},
+	"model/schedule":    {"model/units", "model/topology", "model/collective"},
+	"model/cost":        {"model/units", "model/topology"},
+	"model/workload":    {"model/units", "model/collective"},
+	"model/trace":       {"model/units"},
+	"model/measurement": {"model/units", "model/collective"},
+	"planner/...":       {"planner/...", "model/..."},
+	"sim/...":           {"sim/...", "model/..."},
+	"exec/...":          {"exec/...", "model/..."},
+	"interop/...":       {"model/..."},
+	"report/...":        {"report/...", "model/..."},
+	"capacity/...":      {"capacity/...", "model/...", "planner/...", "sim/..."},
+	"cmd/...":           {"..."},
+	"notebooks/...":     {"..."},
+	".":                 {},
+}
+
+// onlyIn keeps third-party libraries in their room.
+var onlyIn = map[string][]string{
+	"gopkg.in/yaml.v3":             {"model/topology", "model/cost", "model/workload"},
+	"gonum.org/v1/plot":            {"report/..."},
+	"github.com/NVIDIA/go-nvml":    {"exec/discover"},
+	"github.com/spf13/cobra":       {"cmd/..."},
+	"github.com/jedib0t/go-pretty": {"report/...", "cmd/..."},
+}
+
+func TestImportsFollowThePlan(t *testing.T) {
+	forEachImport(t, func(file, pkg, imported string) {
+		if rest, ours := strings.CutPrefix(imported, "railyard/"); ours {
+			if rest != pkg && !covered(allowedFor(pkg), rest) {
+				t.Errorf("%s: %s may not import %s (ARCHITECTURE.md has the table)", file, pkg, rest)
+			}
+			return
+		}
+		for lib, rooms := range onlyIn {
+			if (imported == lib || strings.HasPrefix(imported, lib+"/")) && !covered(rooms, pkg) {
+				t.Errorf("%s: %s stays in %v", file, lib, rooms)
+			}
+		}
+	})
+}
+
+// TestPlanCoversEveryPackage keeps the table honest: a new room needs a line.
+func TestPlanCoversEveryPackage(t *testing.T) {
+	forEachImport(t, func(file, pkg, _ string) {
+		if allowedFor(pkg) == nil {
+			t.Errorf("%s: package %s has no line in the import table", file, pkg)
+		}
+	})
+}
+
+func allowedFor(pkg string) []string {
+	if rules, ok := mayImport[pkg]; ok {
+		return rules
+	}
+	for dir := pkg; dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if rules, ok := mayImport[dir+"/..."]; ok {
+			return rules
+		}
+	}
+	return nil
+}
+
+func covered(patterns []string, pkg string) bool {
+	for _, p := range patterns {
+		base, tree := strings.CutSuffix(p, "...")
+		base = strings.TrimSuffix(base, "/")
+		if pkg == base || tree && (base == "" || strings.HasPrefix(pkg, base+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// forEachImport visits every import of every non-test Go file in the module.
+func forEachImport(t *testing.T, visit func(file, pkg, imported string)) {
+	t.Helper()
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range f.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			visit(name, filepath.ToSlash(filepath.Dir(name)), imported)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

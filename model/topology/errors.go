@@ -1,0 +1,62 @@
+package topology
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Error is one mistake in a topology file: where, what is wrong, what would be right.
+type Error struct {
+	File      string
+	Line, Col int
+	Msg       string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Msg)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
+}
+
+// Errors are all mistakes of a file, in the order of its lines.
+type Errors []*Error
+
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, x := range e {
+		lines[i] = x.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxErrors bounds what a hostile file can make us collect and print.
+const maxErrors = 100
+
+// diagnostics collects mistakes while reading goes on.
+type diagnostics struct {
+	file string
+	errs Errors
+}
+
+func (d *diagnostics) add(line, col int, format string, args ...any) {
+	if len(d.errs) < maxErrors {
+		d.errs = append(d.errs, &Error{File: d.file, Line: line, Col: col, Msg: fmt.Sprintf(format, args...)})
+	}
+}
+
+// err is nil or all mistakes, sorted by place.
+func (d *diagnostics) err() error {
+	if len(d.errs) == 0 {
+		return nil
+	}
+	sort.SliceStable(d.errs, func(i, j int) bool {
+		a, b := d.errs[i], d.errs[j]
+		if a.File != b.File {
+			return a.File < b.File
+		}
+		return a.Line < b.Line
+	})
+	return d.errs
+}

@@ -1,0 +1,197 @@
+package topology
+
+// firstLevel joins the endpoints to leaves: one leaf (or planes of them) for each rail
+// of each group of nodes; without rails and groups, a leaf fills up in node order.
+func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
+	l := &x.spec.levels[0]
+	class := x.class(x.spec.class, x.spec.pos)
+	down, _ := x.ports(l, true)
+	unit := x.unitOf(ends, l, down)
+	if top := x.groupCount(ends, unit) == 1 || len(x.spec.levels) == 1; !top {
+		down, _ = x.ports(l, false)
+		unit = x.unitOf(ends, l, down)
+	}
+	if x.err() != nil {
+		return nil
+	}
+	x.setTier(l.kind.String(), ends, unit)
+	var groups []switchGroup
+	index := map[[2]int]int{}
+	uplink := map[int]int{} // per node: endpoint links placed so far
+	for _, e := range ends {
+		key := [2]int{unit(e), e.index % x.spec.rails}
+		g, ok := index[key]
+		if !ok {
+			g = len(groups)
+			index[key] = g
+			groups = append(groups, switchGroup{unit: key[0], rail: key[1], switches: x.newSwitches(l, max(l.count, l.planes))})
+		}
+		x.attach(e, groups[g].switches, class, l.count > 0, uplink)
+		if x.err() != nil {
+			return nil
+		}
+	}
+	return groups
+}
+
+// attach joins an endpoint to every plane, or, where the level has a fixed count of
+// switches, spreads its links over them in turn.
+func (x *fabricBuilder) attach(e endpoint, switches []DeviceID, class int32, spread bool, placed map[int]int) {
+	if !spread {
+		for _, s := range switches {
+			x.join(e.device, s, class, x.linksOf(e))
+		}
+		return
+	}
+	n := len(switches)
+	counts := make([]int, n)
+	for u := range x.linksOf(e) {
+		counts[(placed[e.node]+u)%n]++
+	}
+	placed[e.node] += x.linksOf(e)
+	for j, c := range counts {
+		if c > 0 {
+			x.join(e.device, switches[j], class, c)
+		}
+	}
+}
+
+// unitOf says which group of nodes an endpoint belongs to.
+func (x *fabricBuilder) unitOf(ends []endpoint, l *levelSpec, down int) func(endpoint) int {
+	group := l.group
+	switch {
+	case group > 0:
+	case down == 0:
+		group = len(x.t.nodes)
+	case x.spec.rails == 1:
+		return x.fillInOrder(ends, down)
+	default:
+		perNode := 0 // ports that one node takes on a rail's leaf, at most
+		count := map[[2]int]int{}
+		for _, e := range ends {
+			k := [2]int{e.node, e.index % x.spec.rails}
+			count[k] += x.linksOf(e)
+			perNode = max(perNode, count[k])
+		}
+		group = max(1, down/perNode)
+	}
+	stride := l.stride
+	return func(e endpoint) int { return e.node%stride + stride*(e.node/(stride*group)) }
+}
+
+func (x *fabricBuilder) fillInOrder(ends []endpoint, down int) func(endpoint) int {
+	unit := make(map[DeviceID]int, len(ends))
+	leaf, used := 0, 0
+	for _, e := range ends {
+		if used+x.linksOf(e) > down && used > 0 {
+			leaf, used = leaf+1, 0
+		}
+		used += x.linksOf(e)
+		unit[e.device] = leaf
+	}
+	return func(e endpoint) int { return unit[e.device] }
+}
+
+func (x *fabricBuilder) groupCount(ends []endpoint, unit func(endpoint) int) int {
+	seen := map[[2]int]bool{}
+	for _, e := range ends {
+		seen[[2]int{unit(e), e.index % x.spec.rails}] = true
+	}
+	return len(seen)
+}
+
+// setTier remembers which nodes share first-level switches.
+func (x *fabricBuilder) setTier(name string, ends []endpoint, unit func(endpoint) int) {
+	of := make([]int32, len(x.t.nodes))
+	for i := len(ends) - 1; i >= 0; i-- { // the first endpoint of a node decides
+		of[ends[i].node] = int32(unit(ends[i]))
+	}
+	x.t.tiers = append(x.t.tiers, nodeTier(name, of))
+}
+
+// nextLevel joins the groups of the level below, unless there is nothing to join.
+func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
+	if len(below) == 1 {
+		return below
+	}
+	l, lower := &x.spec.levels[i], &x.spec.levels[i-1]
+	members := map[[2]int][]switchGroup{}
+	var order [][2]int
+	for _, g := range below {
+		key := [2]int{0, 0}
+		if l.group > 0 {
+			key[0] = g.unit / l.group
+		}
+		if l.railScope {
+			key[1] = g.rail
+		}
+		if members[key] == nil {
+			order = append(order, key)
+		}
+		members[key] = append(members[key], g)
+	}
+	if len(order) == len(below) {
+		if i+1 < len(x.spec.levels) {
+			x.spec.levels[i] = *lower // skipped: the next level joins what this one would not
+		}
+		return below
+	}
+	down, _ := x.ports(l, len(order) == 1 || i == len(x.spec.levels)-1)
+	_, up := x.ports(lower, false)
+	class := x.class(x.uplinkClass(lower), lower.pos)
+	var out []switchGroup
+	for _, key := range order {
+		var switches []DeviceID
+		for _, g := range members[key] {
+			switches = append(switches, g.switches...)
+		}
+		upper := x.upperSwitches(l, len(switches), up, down)
+		if x.err() != nil {
+			return nil
+		}
+		x.spread(switches, upper, x.uplinksOr(up, len(upper)), class)
+		out = append(out, switchGroup{unit: key[0], rail: key[1], switches: upper})
+	}
+	if l.group > 0 {
+		x.podTier(l, i)
+	}
+	return out
+}
+
+func (x *fabricBuilder) uplinkClass(l *levelSpec) string {
+	if l.uplink != "" {
+		return l.uplink
+	}
+	return x.spec.class
+}
+
+// uplinksOr is the number of uplinks of a switch whose model sets no ports: one to
+// each switch above, or as the file says.
+func (x *fabricBuilder) uplinksOr(up, above int) int {
+	if up > 0 {
+		return up
+	}
+	return above
+}
+
+// upperSwitches makes as many switches as the uplinks below need.
+func (x *fabricBuilder) upperSwitches(l *levelSpec, lower, up, down int) []DeviceID {
+	n := l.count
+	if n == 0 {
+		n = 1
+		if down > 0 {
+			n = (lower*up + down - 1) / down
+		}
+	}
+	return x.newSwitches(l, max(n, 1))
+}
+
+// podTier remembers which nodes share second-level (and higher) switches.
+func (x *fabricBuilder) podTier(l *levelSpec, level int) {
+	base := x.t.tiers[len(x.t.tiers)-1]
+	of := make([]int32, len(base.Of))
+	for n, g := range base.Of {
+		of[n] = g / int32(l.group)
+	}
+	x.t.tiers = append(x.t.tiers, nodeTier(l.kind.String(), of))
+}

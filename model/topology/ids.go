@@ -1,0 +1,45 @@
+package topology
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var idPattern = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]*?)(?:\[([0-9,-]+)\])?$`)
+
+// expandIDs turns "gpu[0-3,6]" into gpu0 … gpu3, gpu6; a plain name stands for itself.
+func expandIDs(pattern string) ([]string, error) {
+	m := idPattern.FindStringSubmatch(pattern)
+	if m == nil {
+		return nil, fmt.Errorf("%q is not an id: write a name such as gpu0 or gpu[0-7]", pattern)
+	}
+	if m[2] == "" {
+		return []string{m[1]}, nil
+	}
+	var out []string
+	for _, part := range strings.Split(m[2], ",") {
+		lo, hi, ok := idRange(part)
+		if !ok {
+			return nil, fmt.Errorf("%q: %q is not a range such as 0-7", pattern, part)
+		}
+		if hi-lo+len(out) >= maxDevices {
+			return nil, fmt.Errorf("%q names more than %d devices", pattern, maxDevices)
+		}
+		for i := lo; i <= hi; i++ {
+			out = append(out, m[1]+strconv.Itoa(i))
+		}
+	}
+	return out, nil
+}
+
+func idRange(s string) (lo, hi int, ok bool) {
+	a, b, both := strings.Cut(s, "-")
+	if !both {
+		b = a
+	}
+	lo, err1 := strconv.Atoi(a)
+	hi, err2 := strconv.Atoi(b)
+	return lo, hi, err1 == nil && err2 == nil && lo <= hi && hi < maxDevices
+}

@@ -1,0 +1,221 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Options choose the part of a topology that is used, and change values of its file.
+type Options struct {
+	Nodes int      // number of nodes; 0: as the file says
+	GPUs  int      // ranks used on each node, the first ones; 0: all
+	Set   []string // "path.to.key=value", applied to the file before it is read
+}
+
+// Source finds a topology file by catalogue name or path. It must not return more
+// than MaxFile+1 bytes; a larger file is refused here.
+type Source func(name string) (file string, data []byte, err error)
+
+// Load reads the named topology. Mistakes in the file come back as Errors.
+func Load(src Source, name string, o Options) (*Topology, error) {
+	file, data, err := src(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, data, src, o)
+}
+
+// Parse reads a topology from its text; src resolves `use:` and may be nil.
+func Parse(file string, data []byte, src Source, o Options) (*Topology, error) {
+	d := &diagnostics{file: file}
+	root := parseYAML(d, data)
+	if root == nil {
+		return nil, d.err()
+	}
+	for _, s := range o.Set {
+		if err := applySet(root, s); err != nil {
+			return nil, err
+		}
+	}
+	f := decode(d, root)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	if err := f.override(o); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	b := newBuilder(d, f, src)
+	t := b.build(o)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// override applies Options.Nodes.
+func (f *file) override(o Options) error {
+	if o.Nodes == 0 {
+		return nil
+	}
+	if len(f.nodes) != 1 {
+		return fmt.Errorf("--nodes %d: the file has %d kinds of node: set nodes.I.count with --set instead", o.Nodes, len(f.nodes))
+	}
+	if o.Nodes < 0 || o.Nodes > maxCount {
+		return fmt.Errorf("--nodes %d: must be from 1 to %d", o.Nodes, maxCount)
+	}
+	if o.Nodes > 1 && len(f.fabrics) == 0 {
+		return fmt.Errorf("--nodes %d: %s describes no fabric that could join nodes", o.Nodes, f.name)
+	}
+	f.nodes[0].count = o.Nodes
+	return nil
+}
+
+// builder turns a decoded file into a graph.
+type builder struct {
+	*diagnostics
+	f       *file
+	src     Source
+	t       *Topology
+	classes map[string]int32
+	models  map[string]int32
+	shapes  map[string]int32
+	depth   int
+}
+
+const maxUseDepth = 8
+
+func newBuilder(d *diagnostics, f *file, src Source) *builder {
+	b := &builder{diagnostics: d, f: f, src: src, shapes: map[string]int32{},
+		classes: map[string]int32{}, models: map[string]int32{},
+		t: &Topology{name: f.name, description: f.description, profile: f.profile}}
+	b.addConstants(f, f.pos)
+	return b
+}
+
+// addConstants adds a file's classes and models to the topology's tables. Files that
+// are used together may define the same name only with the same content.
+func (b *builder) addConstants(f *file, p pos) (classes, models map[string]int32) {
+	for _, c := range f.classes {
+		i, ok := b.classes[c.Name]
+		switch {
+		case !ok:
+			b.classes[c.Name] = int32(len(b.t.classes))
+			b.t.classes = append(b.t.classes, c)
+		case b.t.classes[i] != c:
+			b.addAt(p, "class %s is defined differently in %s and in the file it uses: rename one", c.Name, f.name)
+		}
+	}
+	for _, m := range f.models {
+		i, ok := b.models[m.Name]
+		switch {
+		case !ok:
+			b.models[m.Name] = int32(len(b.t.models))
+			b.t.models = append(b.t.models, m)
+		case b.t.models[i] != m:
+			b.addAt(p, "model %s is defined differently in %s and in the file it uses: rename one", m.Name, f.name)
+		}
+	}
+	return b.classes, b.models
+}
+
+func (b *builder) build(o Options) *Topology {
+	for _, n := range b.f.nodes {
+		b.addNodes(n, o)
+	}
+	if b.err() != nil {
+		return nil
+	}
+	for i := range b.f.fabrics {
+		b.addFabric(&b.f.fabrics[i])
+	}
+	if b.err() != nil {
+		return nil
+	}
+	t := b.t
+	t.out = buildAdjacency(len(t.devices), t.links, func(l Link) DeviceID { return l.From })
+	t.in = buildAdjacency(len(t.devices), t.links, func(l Link) DeviceID { return l.To })
+	b.validate()
+	if b.err() != nil {
+		return nil
+	}
+	t.finishTiers()
+	t.hash = t.computeHash()
+	return t
+}
+
+// shapeOf expands a template once.
+func (b *builder) shapeOf(n nodeSpec) (int32, bool) {
+	if i, ok := b.shapes[n.template]; ok {
+		return i, true
+	}
+	for i := range b.f.templates {
+		if t := &b.f.templates[i]; t.name == n.template {
+			s := b.expandTemplate(b.f, t)
+			if s == nil {
+				return 0, false
+			}
+			s.template = n.template
+			b.shapes[n.template] = int32(len(b.t.shapes))
+			b.t.shapes = append(b.t.shapes, s)
+			return b.shapes[n.template], true
+		}
+	}
+	b.addAt(n.pos, "nodes: there is no template %q", n.template)
+	return 0, false
+}
+
+func (b *builder) expandTemplate(f *file, t *template) *shape {
+	if t.use != "" {
+		return b.useTemplate(t)
+	}
+	before := len(b.errs)
+	classes, models := b.addConstants(f, t.pos)
+	x := &shaper{diagnostics: b.diagnostics, t: t, classes: classes, models: models, table: b.t.models}
+	s := x.expand()
+	s.profile = f.profile
+	if len(b.errs) > before {
+		return nil
+	}
+	return s
+}
+
+// useTemplate takes the single node type of another file.
+func (b *builder) useTemplate(t *template) *shape {
+	if b.src == nil {
+		b.addAt(t.pos, "template %s: uses %q, but there is nowhere to look it up", t.name, t.use)
+		return nil
+	}
+	if b.depth++; b.depth > maxUseDepth {
+		b.addAt(t.pos, "template %s: files use one another more than %d deep", t.name, maxUseDepth)
+		return nil
+	}
+	defer func() { b.depth-- }()
+	name, data, err := b.src(t.use)
+	if err != nil {
+		b.addAt(t.pos, "template %s: use: %v", t.name, err)
+		return nil
+	}
+	inner := &diagnostics{file: name}
+	var f *file
+	if root := parseYAML(inner, data); root != nil {
+		f = decode(inner, root)
+	}
+	if err := inner.err(); err != nil {
+		var list Errors
+		errors.As(err, &list)
+		b.errs = append(b.errs, list...)
+		return nil
+	}
+	if len(f.templates) != 1 {
+		b.addAt(t.pos, "template %s: %s has %d templates; only a file with one can be used", t.name, t.use, len(f.templates))
+		return nil
+	}
+	outer := b.diagnostics.file
+	b.diagnostics.file = name
+	defer func() { b.diagnostics.file = outer }()
+	s := b.expandTemplate(f, &f.templates[0])
+	if b.t.profile == "" && s != nil && len(b.f.nodes) == 1 {
+		b.t.profile = f.profile
+	}
+	return s
+}

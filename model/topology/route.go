@@ -1,0 +1,229 @@
+package topology
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"railyard/model/units"
+)
+
+// Router answers which route a transfer takes. It caches routes per node type and per
+// pair of leaves, so that asking for every neighbour in a ring of 16,384 GPUs is cheap.
+// A Router is not safe for concurrent use; make one for each goroutine.
+type Router struct {
+	t      *Topology
+	spread *spreader
+	inNode map[nodePair]localRoute
+	fabric map[[2]DeviceID]path
+}
+
+type nodePair struct {
+	shape    int32
+	from, to int32
+}
+
+// localRoute is a route inside a node, its links numbered within the node's shape.
+type localRoute struct {
+	route Route
+	ok    bool
+}
+
+// NewRouter makes a router for t.
+func NewRouter(t *Topology) *Router {
+	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, fabric: map[[2]DeviceID]path{}}
+}
+
+// Route is the route from one rank to another: direct links, else a scale-up switch,
+// else PCIe or shared memory within the node, else the network. It fails where no link
+// leads there without passing through another rank.
+func (r *Router) Route(src, dst int) (Route, error) {
+	if src == dst {
+		return Route{Kind: Local, Rate: math.MaxInt64}, nil
+	}
+	a, b := r.t.ranks[src], r.t.ranks[dst]
+	if route, ok := r.best(a, b); ok {
+		return route, nil
+	}
+	return Route{}, fmt.Errorf("there is no route from %s to %s", r.t.DeviceName(a), r.t.DeviceName(b))
+}
+
+func (r *Router) best(a, b DeviceID) (Route, bool) {
+	da, db := r.t.devices[a], r.t.devices[b]
+	if da.Node == db.Node {
+		if route, ok := r.nodeRoute(a, b); ok {
+			return route, true
+		}
+	}
+	if route, ok := r.switched(a, b, false); ok {
+		return route, true
+	}
+	return r.net(a, b)
+}
+
+// nodeRoute is the best route inside a node, computed once for each node type.
+func (r *Router) nodeRoute(a, b DeviceID) (Route, bool) {
+	da, db := r.t.devices[a], r.t.devices[b]
+	n := &r.t.nodes[da.Node]
+	key := nodePair{n.shape, da.Local, db.Local}
+	c, known := r.inNode[key]
+	if !known {
+		c.route, c.ok = r.computeNodeRoute(a, b)
+		shift(c.route.Hops, -n.firstLink)
+		r.inNode[key] = c
+	}
+	if !c.ok {
+		return Route{}, false
+	}
+	out := c.route
+	out.Hops = slices.Clone(out.Hops)
+	shift(out.Hops, n.firstLink)
+	return out, true
+}
+
+func shift(hops []Hop, by LinkID) {
+	for i := range hops {
+		hops[i].Link += by
+	}
+}
+
+func (r *Router) computeNodeRoute(a, b DeviceID) (Route, bool) {
+	if route, ok := r.direct(a, b); ok {
+		return route, true
+	}
+	if route, ok := r.switched(a, b, true); ok {
+		return route, true
+	}
+	return r.pcie(a, b)
+}
+
+// sameNode admits devices of a's node that satisfy kinds.
+func (r *Router) sameNode(a DeviceID, kinds func(Kind) bool) func(DeviceID) bool {
+	node := r.t.devices[a].Node
+	return func(d DeviceID) bool { return r.t.devices[d].Node == node && kinds(r.t.devices[d].Kind) }
+}
+
+func (r *Router) direct(a, b DeviceID) (Route, bool) {
+	p, ok := r.spread.find(a, b, func(DeviceID) bool { return false })
+	return r.finish(p, Direct), ok
+}
+
+// switched goes over scale-up switches only, within the node or across nodes.
+func (r *Router) switched(a, b DeviceID, within bool) (Route, bool) {
+	allow := func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch }
+	if within {
+		allow = r.sameNode(a, func(k Kind) bool { return k == NVSwitch })
+	}
+	p, ok := r.spread.find(a, b, allow)
+	if !ok {
+		// Ranks may also sit directly on the switches of a network (no NICs modelled).
+		if within {
+			return Route{}, false
+		}
+		p, ok = r.spread.find(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind.fabricKind() })
+		return r.finish(p, Net), ok
+	}
+	return r.finish(p, Switched), ok
+}
+
+func isHostPath(k Kind) bool { return k == PCIeSwitch || k == CPU || k == Memory }
+
+// pcie goes over PCIe switches, CPUs and memory of one node.
+func (r *Router) pcie(a, b DeviceID) (Route, bool) {
+	p, ok := r.spread.find(a, b, r.sameNode(a, isHostPath))
+	if !ok {
+		return Route{}, false
+	}
+	return r.finish(p, r.pcieKind(p)), true
+}
+
+func (r *Router) pcieKind(p path) RouteKind {
+	n := &r.t.nodes[r.t.devices[r.t.links[p.hops[0].Link].From].Node]
+	noP2P := r.t.shapes[n.shape].noP2P
+	for _, h := range p.hops {
+		if d := r.t.devices[r.t.links[h.Link].From]; noP2P[d.Local] {
+			return HostStaged
+		}
+	}
+	switch {
+	case p.via[CPU] > 1:
+		return SYS
+	case p.via[CPU] == 1:
+		return PHB
+	case p.via[Memory] > 0:
+		return Shared
+	case p.via[PCIeSwitch] > 1:
+		return PXB
+	}
+	return PIX
+}
+
+// hostStaged copies to the source's host memory and from there to the destination.
+func (r *Router) hostStaged(a, b DeviceID) (Route, bool) {
+	allow := r.sameNode(a, isHostPath)
+	var best path
+	found := false
+	for d := range r.t.devices {
+		if cpu := DeviceID(d); r.t.devices[d].Kind == CPU && r.t.devices[d].Node == r.t.devices[a].Node {
+			up, ok1 := r.spread.find(a, cpu, allow)
+			down, ok2 := r.spread.find(cpu, b, allow)
+			if ok1 && ok2 && (!found || len(up.hops)+len(down.hops) < len(best.hops)) {
+				best, found = join(up, down), true
+			}
+		}
+	}
+	return r.finish(best, HostStaged), found
+}
+
+// join puts one path behind another.
+func join(a, b path) path {
+	out := a
+	out.hops = append(slices.Clone(a.hops), b.hops...)
+	out.latency += b.latency
+	for k, n := range b.via {
+		out.via[k] += n
+	}
+	return out
+}
+
+// finish computes what a transfer over the path gets.
+func (r *Router) finish(p path, kind RouteKind) Route {
+	out := Route{Kind: kind, Hops: mergeHops(p.hops), Latency: p.latency, Links: p.links, Rate: math.MaxInt64}
+	for _, h := range out.Hops {
+		if rate := scaled(r.t.Rate(h.Link), h.Den, h.Num); rate < out.Rate {
+			out.Rate, out.Medium = rate, r.t.Class(h.Link).Medium
+		}
+	}
+	return out
+}
+
+// scaled is rate·num/den rounded down, saturating.
+func scaled(rate units.Rate, num, den int64) units.Rate {
+	hi, lo := bits.Mul64(uint64(rate), uint64(num))
+	if hi >= uint64(den) {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, uint64(den))
+	return units.Rate(min(q, math.MaxInt64))
+}
+
+// mergeHops adds up the shares of a link that several paths cross, keeping the order.
+func mergeHops(hops []Hop) []Hop {
+	if len(hops) < 2 {
+		return hops
+	}
+	where := make(map[LinkID]int, len(hops))
+	out := make([]Hop, 0, len(hops))
+	for _, h := range hops {
+		i, ok := where[h.Link]
+		if !ok {
+			where[h.Link] = len(out)
+			out = append(out, h)
+			continue
+		}
+		s := share{out[i].Num, out[i].Den}.plus(share{h.Num, h.Den})
+		out[i].Num, out[i].Den = s.num, s.den
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package topology
+
+import (
+	"math"
+	"sort"
+)
+
+// net goes from the source's NICs through the network to the destination's. The k-th
+// NIC of one side talks to the k-th of the other, each with an equal share.
+func (r *Router) net(a, b DeviceID) (Route, bool) {
+	from, to := r.nicsOf(a), r.nicsOf(b)
+	if len(from) == 0 || len(to) == 0 {
+		return Route{}, false
+	}
+	n := max(len(from), len(to))
+	var all path
+	var nics []DeviceID
+	for k := range n {
+		p, ok := r.throughNICs(a, b, from[k%len(from)], to[k%len(to)])
+		if !ok {
+			return r.netByOtherNIC(a, b)
+		}
+		for _, h := range p.hops {
+			s := share{h.Num, h.Den}.times(1, int64(n))
+			all.hops = append(all.hops, Hop{h.Link, s.num, s.den})
+		}
+		all.latency = max(all.latency, p.latency)
+		all.links += p.links
+		nics = append(nics, from[k%len(from)], to[k%len(to)])
+	}
+	out := r.finish(all, Net)
+	out.Medium = Network
+	out.NICs = nics
+	return out, true
+}
+
+// netByOtherNIC is for fabrics without a way between rails (rail-only): the source
+// uses the NIC of its node that is on the destination's rail.
+func (r *Router) netByOtherNIC(a, b DeviceID) (Route, bool) {
+	for _, to := range r.nicsOf(b) {
+		for local, d := range r.shapeOf(a).devices {
+			if d.Kind != NIC {
+				continue
+			}
+			nic := r.t.nodes[r.t.devices[a].Node].firstDevice + DeviceID(local)
+			if p, ok := r.throughNICs(a, b, nic, to); ok {
+				out := r.finish(p, Net)
+				out.Medium = Network
+				out.NICs = []DeviceID{nic, to}
+				return out, true
+			}
+		}
+	}
+	return Route{}, false
+}
+
+func (r *Router) shapeOf(d DeviceID) *shape {
+	return r.t.shapes[r.t.nodes[r.t.devices[d].Node].shape]
+}
+
+func (r *Router) nicsOf(d DeviceID) []DeviceID {
+	local := r.shapeOf(d).nics[r.t.devices[d].Local]
+	out := make([]DeviceID, len(local))
+	for i, l := range local {
+		out[i] = r.t.nodes[r.t.devices[d].Node].firstDevice + DeviceID(l)
+	}
+	return out
+}
+
+// throughNICs is gpu → NIC → network → NIC → gpu.
+func (r *Router) throughNICs(a, b, from, to DeviceID) (path, bool) {
+	up, ok := r.spread.find(a, from, r.sameNode(a, isHostPath))
+	if !ok {
+		return path{}, false
+	}
+	across, ok := r.across(from, to)
+	if !ok {
+		return path{}, false
+	}
+	down, ok := r.spread.find(to, b, r.sameNode(b, isHostPath))
+	if !ok {
+		return path{}, false
+	}
+	return join(join(up, across), down), true
+}
+
+// across spreads a transfer over the network between two NICs. NICs that hang on one
+// switch each share the switch-to-switch part with all NICs of those switches.
+func (r *Router) across(from, to DeviceID) (path, bool) {
+	inFabric := func(d DeviceID) bool { return r.t.devices[d].Kind.fabricKind() && r.t.devices[d].Node < 0 }
+	up, down := r.attachment(from, inFabric), r.attachment(to, inFabric)
+	if up == NoLink || down == NoLink {
+		return r.spread.find(from, to, inFabric)
+	}
+	first, last := r.t.links[up].To, r.t.links[r.wayBack(down)].From
+	middle, ok := path{}, true
+	if first != last {
+		key := [2]DeviceID{first, last}
+		if middle, ok = r.fabric[key]; !ok {
+			if middle, ok = r.spread.find(first, last, inFabric); ok {
+				r.fabric[key] = middle
+			}
+		}
+	}
+	if !ok {
+		return path{}, false
+	}
+	head, tail := r.single(up), r.single(r.wayBack(down))
+	return join(join(head, middle), tail), true
+}
+
+func (r *Router) single(l LinkID) path {
+	return path{hops: []Hop{{l, 1, 1}}, latency: r.t.Class(l).Latency, links: int(r.t.links[l].Count)}
+}
+
+// attachment is the one link from a NIC into the fabric, NoLink where there are several.
+func (r *Router) attachment(nic DeviceID, inFabric func(DeviceID) bool) LinkID {
+	found := NoLink
+	for _, l := range r.t.Out(nic) {
+		if inFabric(r.t.links[l].To) {
+			if found != NoLink {
+				return NoLink
+			}
+			found = l
+		}
+	}
+	return found
+}
+
+// wayBack is the link in the other direction.
+func (r *Router) wayBack(l LinkID) LinkID {
+	for _, back := range r.t.Out(r.t.links[l].To) {
+		if r.t.links[back].To == r.t.links[l].From {
+			return back
+		}
+	}
+	return NoLink
+}
+
+// Paths are the best route of every kind between two devices that hold ranks, best
+// first: by kind, as the runtime would choose.
+func (r *Router) Paths(a, b DeviceID) []Route {
+	if a == b {
+		return []Route{{Kind: Local, Rate: math.MaxInt64}}
+	}
+	var out []Route
+	add := func(route Route, ok bool) {
+		if !ok {
+			return
+		}
+		for _, have := range out {
+			if have.Kind == route.Kind {
+				return
+			}
+		}
+		out = append(out, route)
+	}
+	add(r.direct(a, b))
+	add(r.switched(a, b, false))
+	if r.t.devices[a].Node == r.t.devices[b].Node {
+		add(r.pcie(a, b))
+		if r.t.devices[a].Kind == GPU {
+			add(r.hostStaged(a, b))
+		}
+	}
+	add(r.net(a, b))
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Kind < out[j].Kind })
+	return out
+}

@@ -1,0 +1,164 @@
+package topology
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+
+	"railyard/model/units"
+)
+
+// share is an exact fraction of a transfer's bytes.
+type share struct{ num, den int64 }
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func (s share) reduced() share {
+	if g := gcd(s.num, s.den); g > 1 {
+		return share{s.num / g, s.den / g}
+	}
+	return s
+}
+
+// maxDen keeps products of shares and rates inside 64 bits. Shares of regular fabrics
+// have small denominators; only very irregular ones are rounded (up) to 2⁻³⁰.
+const maxDen = 1 << 30
+
+func (s share) bounded() share {
+	if s = s.reduced(); s.den > maxDen {
+		hi, lo := bits.Mul64(uint64(s.num), maxDen)
+		q, r := bits.Div64(hi, lo, uint64(s.den))
+		if r > 0 {
+			q++
+		}
+		return share{int64(q), maxDen}.reduced()
+	}
+	return s
+}
+
+// times multiplies by part/whole.
+func (s share) times(part, whole int64) share {
+	p := share{part, whole}.bounded()
+	g1, g2 := gcd(s.num, p.den), gcd(p.num, s.den)
+	return share{s.num / g1 * (p.num / g2), s.den / g2 * (p.den / g1)}.bounded()
+}
+
+func (s share) plus(o share) share {
+	if s.num == 0 {
+		return o
+	}
+	g := gcd(s.den, o.den)
+	return share{s.num*(o.den/g) + o.num*(s.den/g), s.den / g * o.den}.bounded()
+}
+
+// spreader finds all shortest paths between two devices and splits a transfer over
+// them, at each device in proportion to the rates of the links that lead on. It keeps
+// its working memory between calls.
+type spreader struct {
+	t     *Topology
+	dist  []int32 // to the destination; valid where stamp matches
+	stamp []uint32
+	now   uint32
+}
+
+func newSpreader(t *Topology) *spreader {
+	return &spreader{t: t, dist: make([]int32, len(t.devices)), stamp: make([]uint32, len(t.devices))}
+}
+
+// path is a transfer spread over equally short paths.
+type path struct {
+	hops    []Hop
+	latency units.Time // of the slowest of them
+	via     [len(kindNames)]int
+	links   int
+}
+
+// find spreads a transfer from src to dst over devices that allow admits in between.
+func (s *spreader) find(src, dst DeviceID, allow func(DeviceID) bool) (path, bool) {
+	if !s.measure(src, dst, allow) {
+		return path{}, false
+	}
+	var p path
+	type state struct {
+		share   share
+		latency units.Time
+	}
+	front := map[DeviceID]state{src: {share{1, 1}, 0}}
+	for d := s.dist[src]; d > 0; d-- {
+		next := map[DeviceID]state{}
+		for i, u := range sortedKeys(front) {
+			if i == 0 && d < s.dist[src] {
+				p.via[s.t.devices[u].Kind]++
+			}
+			var total int64
+			onward := s.onward(u, d-1)
+			for _, l := range onward {
+				total += int64(s.t.Rate(l))
+			}
+			for _, l := range onward {
+				h := front[u].share.times(int64(s.t.Rate(l)), total)
+				v := s.t.links[l].To
+				st := next[v]
+				st.share = st.share.plus(h)
+				st.latency = max(st.latency, front[u].latency+s.t.Class(l).Latency)
+				next[v] = st
+				p.hops = append(p.hops, Hop{l, h.num, h.den})
+				if u == src {
+					p.links += int(s.t.links[l].Count)
+				}
+			}
+		}
+		front = next
+	}
+	p.latency = front[dst].latency
+	return p, true
+}
+
+func sortedKeys[V any](m map[DeviceID]V) []DeviceID {
+	out := make([]DeviceID, 0, len(m))
+	for d := range m {
+		out = append(out, d)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
+	return out
+}
+
+// onward are the links of u that lead to a device at distance d.
+func (s *spreader) onward(u DeviceID, d int32) []LinkID {
+	var out []LinkID
+	for _, l := range s.t.Out(u) {
+		if v := s.t.links[l].To; s.stamp[v] == s.now && s.dist[v] == d {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// measure is a breadth-first search from dst backwards, up to src's distance.
+func (s *spreader) measure(src, dst DeviceID, allow func(DeviceID) bool) bool {
+	if s.now++; s.now == math.MaxUint32 {
+		clear(s.stamp)
+		s.now = 1
+	}
+	s.stamp[dst], s.dist[dst] = s.now, 0
+	for front := []DeviceID{dst}; len(front) > 0 && s.stamp[src] != s.now; {
+		var next []DeviceID
+		for _, v := range front {
+			for _, l := range s.t.In(v) {
+				u := s.t.links[l].From
+				if s.stamp[u] == s.now || u != src && !allow(u) {
+					continue
+				}
+				s.stamp[u], s.dist[u] = s.now, s.dist[v]+1
+				next = append(next, u)
+			}
+		}
+		front = next
+	}
+	return s.stamp[src] == s.now && src != dst
+}

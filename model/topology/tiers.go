@@ -1,0 +1,83 @@
+package topology
+
+// Tier is a level of locality: which ranks share a node, a leaf, a pod.
+type Tier struct {
+	Name   string
+	Of     []int32 // rank → group, groups numbered by their first rank
+	Groups int
+}
+
+// nodeTier is a tier by node; finishTiers turns it into one by rank.
+func nodeTier(name string, of []int32) Tier { return Tier{Name: name, Of: of} }
+
+// Tiers are the levels of locality, innermost first: "node", then one for each fabric
+// level that groups nodes without holding them all. Tiers that group nothing new are
+// left out.
+func (t *Topology) Tiers() []Tier { return t.tiers }
+
+func (t *Topology) finishTiers() {
+	perNode := t.tiers
+	all := make([]int32, len(t.nodes))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	t.tiers = []Tier{t.rankTier("node", all)}
+	for _, tier := range perNode {
+		r := t.rankTier(tier.Name, tier.Of)
+		if r.Groups > 1 && r.Groups < t.tiers[len(t.tiers)-1].Groups {
+			t.tiers = append(t.tiers, r)
+		}
+	}
+}
+
+// rankTier renumbers groups densely by first rank.
+func (t *Topology) rankTier(name string, of []int32) Tier {
+	r := Tier{Name: name, Of: make([]int32, len(t.ranks))}
+	dense := map[int32]int32{}
+	for rank := range t.ranks {
+		g := of[t.NodeOf(rank)]
+		id, ok := dense[g]
+		if !ok {
+			id = int32(len(dense))
+			dense[g] = id
+		}
+		r.Of[rank] = id
+	}
+	r.Groups = len(dense)
+	return r
+}
+
+// Grid lays the ranks out in mixed radix, outermost tier first and GPUs last, e.g.
+// [pods, nodes a pod, GPUs a node]. ok is false where groups differ in size or are
+// not runs of consecutive ranks; tiers that are not such runs are passed over.
+func (t *Topology) Grid() (dims []int32, ok bool) {
+	size := int32(1) // ranks in a group of the tier below
+	for i, tier := range t.tiers {
+		n := int32(len(t.ranks)) / int32(tier.Groups)
+		if !regular(tier, n) || n%size != 0 {
+			if i == 0 {
+				return nil, false
+			}
+			continue
+		}
+		dims = append([]int32{n / size}, dims...)
+		size = n
+	}
+	if top := int32(len(t.ranks)) / size; top > 1 {
+		dims = append([]int32{top}, dims...)
+	}
+	return dims, true
+}
+
+// regular reports whether the tier's groups are consecutive runs of n ranks.
+func regular(tier Tier, n int32) bool {
+	if int(n)*tier.Groups != len(tier.Of) {
+		return false
+	}
+	for r, g := range tier.Of {
+		if g != int32(r)/n {
+			return false
+		}
+	}
+	return true
+}

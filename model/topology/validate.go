@@ -1,0 +1,104 @@
+package topology
+
+// validate checks the built graph: ports, ways back, reachability.
+func (b *builder) validate() {
+	b.checkPorts()
+	b.checkWaysBack()
+	b.checkConnected()
+}
+
+// origin is where a device was described, as well as the file tells.
+func (b *builder) origin(d DeviceID) pos {
+	dev := b.t.devices[d]
+	if dev.Node < 0 {
+		for i := range b.f.fabrics {
+			return b.f.fabrics[i].pos
+		}
+		return b.f.pos
+	}
+	s := b.t.shapes[b.t.nodes[dev.Node].shape]
+	for _, t := range b.f.templates {
+		if t.name != s.template {
+			continue
+		}
+		for _, spec := range t.devices {
+			ids, _ := expandIDs(spec.ids)
+			for _, id := range ids {
+				if id == s.ids[dev.Local] {
+					return spec.pos
+				}
+			}
+		}
+		return t.pos
+	}
+	return b.f.pos
+}
+
+func (b *builder) checkPorts() {
+	t := b.t
+	reported := map[[2]int32]bool{}
+	for i := range t.devices {
+		d := t.devices[i]
+		if d.Model < 0 || t.models[d.Model].Ports == 0 {
+			continue
+		}
+		used := 0
+		for _, l := range t.Out(DeviceID(i)) {
+			if m := t.Class(l).Medium; m.scaleUp() || m == Network {
+				used += int(t.links[l].Count)
+			}
+		}
+		key := [2]int32{d.Local, d.Model}
+		if m := t.models[d.Model]; used > m.Ports && !reported[key] {
+			reported[key] = true
+			b.addAt(b.origin(DeviceID(i)), "%s has %d links but a %s has only %d ports", t.DeviceName(DeviceID(i)), used, m.Name, m.Ports)
+		}
+	}
+}
+
+// checkWaysBack finds links without any link in the other direction.
+func (b *builder) checkWaysBack() {
+	t := b.t
+	for _, n := range t.nodes {
+		s := t.shapes[n.shape]
+		back := make(map[[2]DeviceID]bool, len(s.links))
+		for _, l := range s.links {
+			back[[2]DeviceID{l.To, l.From}] = true
+		}
+		for _, l := range s.links {
+			if !back[[2]DeviceID{l.From, l.To}] {
+				b.addAt(b.origin(n.firstDevice+l.From), "link %s->%s has no way back: drop duplex: false, or give the other direction too", s.ids[l.From], s.ids[l.To])
+			}
+		}
+		if len(b.errs) > 0 || len(t.shapes) == 1 {
+			return // all nodes of a shape are alike
+		}
+	}
+}
+
+// checkConnected finds ranks that the others cannot reach.
+func (b *builder) checkConnected() {
+	t := b.t
+	if len(t.ranks) < 2 {
+		return
+	}
+	seen := make([]bool, len(t.devices))
+	stack := []DeviceID{t.ranks[0]}
+	seen[t.ranks[0]] = true
+	for len(stack) > 0 {
+		d := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, l := range t.Out(d) {
+			if to := t.links[l].To; !seen[to] {
+				seen[to] = true
+				stack = append(stack, to)
+			}
+		}
+	}
+	for _, r := range t.ranks {
+		if !seen[r] {
+			b.addAt(b.origin(r), "%s cannot be reached from %s: link them, or their nodes by a fabric", t.DeviceName(r), t.DeviceName(t.ranks[0]))
+			return
+		}
+	}
+}

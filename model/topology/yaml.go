@@ -1,0 +1,154 @@
+package topology
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Limits on what a file may cost before it is understood.
+const (
+	// MaxFile is the largest topology file that is read; sources must not hand over more.
+	MaxFile  = 8 << 20
+	maxDepth = 64
+)
+
+// parseYAML reads one document, refusing what could explode: size, depth, aliases.
+func parseYAML(d *diagnostics, data []byte) *yaml.Node {
+	if len(data) > MaxFile {
+		d.add(0, 0, "the file is larger than %d MiB: describe repetition with templates and counts instead of listing it", MaxFile>>20)
+		return nil
+	}
+	if deepFlow(data) {
+		d.add(0, 0, "nested deeper than %d levels", maxDepth)
+		return nil
+	}
+	var doc yaml.Node
+	if err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc); err != nil {
+		line, msg := yamlError(err)
+		d.add(line, 0, "not valid YAML: %s", msg)
+		return nil
+	}
+	if len(doc.Content) != 1 {
+		d.add(1, 0, "the file is empty")
+		return nil
+	}
+	if !checkShape(d, doc.Content[0], 0) {
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// deepFlow finds flow nesting ([[[[…) that would cost the YAML parser much memory;
+// the exact depth is checked on the tree. Brackets in text only make it stricter
+// when there are more than 10 000 unclosed ones.
+func deepFlow(data []byte) bool {
+	depth := 0
+	for _, c := range data {
+		switch c {
+		case '[', '{':
+			if depth++; depth > 10_000 {
+				return true
+			}
+		case ']', '}':
+			depth--
+		}
+	}
+	return false
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+// yamlError takes the line out of the YAML library's message.
+func yamlError(err error) (int, string) {
+	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatchIndex(msg); m != nil {
+		line, _ := strconv.Atoi(msg[m[2]:m[3]])
+		return line, msg[:m[0]] + msg[m[1]:]
+	}
+	return 0, msg
+}
+
+func checkShape(d *diagnostics, n *yaml.Node, depth int) bool {
+	switch {
+	case depth > maxDepth:
+		d.add(n.Line, n.Column, "nested deeper than %d levels", maxDepth)
+		return false
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		d.add(n.Line, n.Column, "anchors and aliases are not supported: repeat with templates and counts")
+		return false
+	}
+	for _, c := range n.Content {
+		if !checkShape(d, c, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// applySet changes one value before decoding: path.to.key=value, sequence elements by
+// index. The last key may be new; decoding refuses it if the schema has no such key.
+func applySet(root *yaml.Node, set string) error {
+	path, value, ok := strings.Cut(set, "=")
+	if !ok || path == "" {
+		return fmt.Errorf("--set %s: write path.to.key=value", set)
+	}
+	var parsed yaml.Node
+	if err := yaml.Unmarshal([]byte(value), &parsed); err != nil || len(parsed.Content) != 1 {
+		return fmt.Errorf("--set %s: %q is not a YAML value", set, value)
+	}
+	var d diagnostics
+	if !checkShape(&d, parsed.Content[0], 0) {
+		return fmt.Errorf("--set %s: %s", set, d.errs[0].Msg)
+	}
+	n, keys := root, strings.Split(path, ".")
+	for i, key := range keys {
+		child, err := step(n, key, i == len(keys)-1)
+		if err != nil {
+			return fmt.Errorf("--set %s: %v", set, err)
+		}
+		n = child
+	}
+	line := n.Line
+	*n = *parsed.Content[0]
+	relocate(n, line)
+	return nil
+}
+
+// step goes one key down, adding the key if create.
+func step(n *yaml.Node, key string, create bool) (*yaml.Node, error) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == key {
+				return n.Content[i+1], nil
+			}
+		}
+		if create {
+			k := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: n.Line}
+			v := &yaml.Node{Kind: yaml.ScalarNode, Line: n.Line}
+			n.Content = append(n.Content, k, v)
+			return v, nil
+		}
+		return nil, fmt.Errorf("there is no %q in the file", key)
+	case yaml.SequenceNode:
+		i, err := strconv.Atoi(key)
+		if err != nil || i < 0 || i >= len(n.Content) {
+			return nil, fmt.Errorf("%q is not an index below %d", key, len(n.Content))
+		}
+		return n.Content[i], nil
+	}
+	return nil, fmt.Errorf("%q is below a plain value", key)
+}
+
+// relocate gives nodes that came from the command line the line they replaced.
+func relocate(n *yaml.Node, line int) {
+	n.Line = line
+	for _, c := range n.Content {
+		relocate(c, line)
+	}
+}
