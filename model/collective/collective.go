@@ -23,12 +23,12 @@ const (
 
 // Spec is one collective over n ranks.
 type Spec struct {
-	Kind  Kind
-	Ranks int
-	Root  int // Broadcast, Reduce, Gather, Scatter
+	Kind  Kind `json:"kind"`
+	Ranks int  `json:"ranks"`
+	Root  int  `json:"root,omitempty"` // Broadcast, Reduce, Gather, Scatter
 	// Counts is AllToAllV's matrix: Counts[src][dst] is the relative size of what src
 	// sends to dst. The bytes of a run are the largest row's, as nccl-tests counts.
-	Counts [][]int64
+	Counts [][]int64 `json:"counts,omitempty"`
 }
 
 // Blocks is the number of equal blocks that the whole buffer is made of: one per

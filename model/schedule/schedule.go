@@ -29,15 +29,15 @@ const Schema = "railyard.schedule/v1"
 
 // Schedule is a plan for one collective on one topology.
 type Schedule struct {
-	Algorithm    string // "ring", "double_binary_tree", "hierarchical(ring,ring)", …
-	Spec         collective.Spec
-	Protocol     Protocol
-	Channels     []Channel
-	TopologyName string
-	TopologyHash string
-	Tool         string // version that made it
-	Seed         int64  // 0 where nothing was random
-	Inputs       map[string]string
+	Algorithm    string            `json:"algorithm"` // "ring", "double_binary_tree", "hierarchical(ring,ring)", …
+	Spec         collective.Spec   `json:"collective"`
+	Protocol     Protocol          `json:"protocol"`
+	Channels     []Channel         `json:"channels"`
+	TopologyName string            `json:"topology"`
+	TopologyHash string            `json:"topology_hash"`
+	Tool         string            `json:"tool"` // version that made it
+	Seed         int64             `json:"seed"` // 0 where nothing was random
+	Inputs       map[string]string `json:"inputs,omitempty"`
 }
 
 // Protocol is how bytes and flags travel; it selects the cost and, on GPUs, the code.
@@ -52,24 +52,26 @@ const (
 
 // Channel is an independent strand of the schedule with a share of the bytes.
 type Channel struct {
-	Share  int64 // relative to the sum over all channels
-	Slices int   // ≥ 1
-	Chunks int   // per slice; a multiple of Spec.Blocks()
-	Phases []Phase
+	Share  int64   `json:"share"`  // relative to the sum over all channels
+	Slices int     `json:"slices"` // ≥ 1
+	Chunks int     `json:"chunks"` // per slice; a multiple of Spec.Blocks()
+	Phases []Phase `json:"phases"`
 }
 
 // Phase is a generator applied to groups of ranks.
 type Phase struct {
-	Gen    string // a key of Generators
-	Op     collective.Kind
-	Groups Groups
+	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck or ops
+	Op     collective.Kind `json:"op"`
+	Groups Groups          `json:"groups"`
 	// Src is where a rank's own data is read, Dst where results go. Acc holds partial
 	// sums and forwarded data that are not results (Dst where Dst covers them).
-	Src, Acc, Dst Buffer
-	Root          int     // position of the root in each group (tree, ring, direct: rooted ops)
-	Parents       []int32 // tree: parent position of each position, −1 at the root
-	Radix         int     // k-nomial: k
-	Ops           [][]Op  // gen "ops": explicit programs by rank (imports)
+	Src     Buffer   `json:"src"`
+	Acc     Buffer   `json:"acc"`
+	Dst     Buffer   `json:"dst"`
+	Root    int      `json:"root,omitempty"`    // position of the root in each group (tree, ring, direct: rooted ops)
+	Parents RankList `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
+	Radix   int      `json:"radix,omitempty"`   // k-nomial: k
+	Ops     [][]Op   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
 }
 
 // Buffer names a rank's memory.
@@ -83,13 +85,20 @@ const (
 	Scratch
 )
 
-// ChunkSet is an arithmetic progression of chunk numbers.
-type ChunkSet struct{ First, Count, Stride int32 }
+// ChunkSet is a set of chunk numbers: First + i·Stride + o·OuterStride for i < Count
+// and o < max(Outer, 1).
+type ChunkSet struct {
+	First       int32 `json:"first"`
+	Count       int32 `json:"count"`
+	Stride      int32 `json:"stride"`
+	Outer       int32 `json:"outer,omitempty"`
+	OuterStride int32 `json:"outer_stride,omitempty"`
+}
 
 // Loc is a place in a rank's memory.
 type Loc struct {
-	Buf Buffer
-	Set ChunkSet
+	Buf Buffer   `json:"buffer"`
+	Set ChunkSet `json:"chunks"`
 }
 
 // OpKind is what an operation does.
@@ -106,42 +115,43 @@ const (
 
 // Op is one operation of a rank's program.
 type Op struct {
-	Kind OpKind
-	Peer int32 // Send, Recv, RecvReduce
-	Src  Loc   // Send, RecvReduce, Copy
-	Dst  Loc   // all but Send
-	Srcs []Loc // Reduce
+	Kind OpKind `json:"op"`
+	Peer int32  `json:"peer"`           // Send, Recv, RecvReduce
+	Src  Loc    `json:"src,omitzero"`   // Send, RecvReduce, Copy
+	Dst  Loc    `json:"dst,omitzero"`   // all but Send
+	Srcs []Loc  `json:"srcs,omitempty"` // Reduce
 }
 
 // Groups says which ranks act together in a phase and which chunks each of them is
 // responsible for. It is either a grid (regular clusters, constant size) or a list.
 type Groups struct {
-	Grid *Grid
-	List []Group
+	Grid *Grid   `json:"grid,omitempty"`
+	List []Group `json:"list,omitempty"`
 }
 
 // Group is a set of ranks in generator order.
 type Group struct {
-	Ranks []int32
+	Ranks RankList `json:"ranks"`
 	// Parts[m] are the chunks of member m; nil means chunk Ranks[m]: each rank owns
 	// the chunk of its own number.
-	Parts []ChunkSet
+	Parts []ChunkSet `json:"parts,omitempty"`
 	// Whole are all chunks of the group; the zero value means all chunks of the channel.
-	Whole ChunkSet
+	Whole ChunkSet `json:"whole,omitzero"`
 }
 
 // Grid lays the ranks 0…ΠDims−1 out in mixed radix (last axis fastest). A group is
 // the ranks that differ along Axis only. Chunks are numbered in the same mixed radix,
 // with radix 1 along the axes in Unsplit: member m's part is the chunks whose digit
 // along Axis is m and whose digits along Fixed are the group's own; the group's whole
-// is the same without the digit along Axis. Axes neither Fixed nor Unsplit are free.
+// is the same without the digit along Axis. Axes neither Fixed nor Unsplit are free;
+// they must be the outermost ones, so that every set stays an arithmetic progression.
 type Grid struct {
-	Dims    []int32
-	Axis    int
-	Fixed   []int
-	Unsplit []int
-	Order   []int32 // positions along Axis in generator order; nil is 0,1,2,…
+	Dims    []int32 `json:"dims"`
+	Axis    int     `json:"axis"`
+	Fixed   []int   `json:"fixed,omitempty"`
+	Unsplit []int   `json:"unsplit,omitempty"`
+	Order   []int32 `json:"order,omitempty"` // positions along Axis in generator order; nil is 0,1,2,…
 	// Alternate reverses the order in groups whose coordinates off the axis sum to an
 	// odd number, so that both directions of every link are used.
-	Alternate bool
+	Alternate bool `json:"alternate,omitempty"`
 }

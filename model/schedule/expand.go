@@ -1,0 +1,133 @@
+package schedule
+
+import (
+	"fmt"
+
+	"railyard/model/collective"
+)
+
+// Expander turns a schedule's generators into operations, one rank at a time. It is
+// read-only after NewExpander and safe for concurrent use.
+type Expander struct {
+	s     *Schedule
+	index [][]groupIndex // by channel and phase; empty for grids
+}
+
+// NewExpander prepares the expansion of a valid schedule (see Validate).
+func NewExpander(s *Schedule) *Expander {
+	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels))}
+	for c, ch := range s.Channels {
+		x.index[c] = make([]groupIndex, len(ch.Phases))
+		for p, ph := range ch.Phases {
+			if ph.Groups.Grid == nil {
+				x.index[c][p] = indexGroups(ph.Groups.List, s.Spec.Ranks)
+			}
+		}
+	}
+	return x
+}
+
+// AppendProgram appends to dst the operations of one rank in one phase of a channel,
+// for one slice.
+func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
+	ch := &x.s.Channels[channel]
+	ph := &ch.Phases[phase]
+	if ph.Gen == GenOps {
+		return append(dst, ph.Ops[rank]...)
+	}
+	e := emitter{ops: dst, ph: ph}
+	if g := ph.Groups.Grid; g != nil {
+		e.member = gridMember(g, ch.Chunks, rank)
+		generate(&e)
+		return e.ops
+	}
+	for _, at := range x.index[channel][phase].of(rank) {
+		g := &ph.Groups.List[at.group]
+		e.member = member{group: g, chunks: ch.Chunks, pos: int(at.pos), size: len(g.Ranks)}
+		generate(&e)
+	}
+	return e.ops
+}
+
+// The generators.
+const (
+	GenRing     = "ring"
+	GenDirect   = "direct"
+	GenTree     = "tree"
+	GenDoubling = "doubling"
+	GenBruck    = "bruck"
+	GenOps      = "ops"
+)
+
+// generators lists, for each generator, the collectives it makes.
+var generators = map[string]map[collective.Kind]func(*emitter){
+	GenRing: {
+		collective.ReduceScatter: ringReduceScatter, collective.AllGather: ringAllGather,
+		collective.AllReduce: ringAllReduce, collective.Broadcast: ringBroadcast, collective.Reduce: ringReduce,
+	},
+	GenDirect: {
+		collective.AllGather: directAllGather, collective.ReduceScatter: directReduceScatter,
+		collective.AllReduce: directAllReduce, collective.AllToAll: directAllToAll, collective.AllToAllV: directAllToAll,
+		collective.Gather: directGather, collective.Scatter: directScatter,
+		collective.Broadcast: directBroadcast, collective.Reduce: directReduce,
+		collective.SendRecv: directSendRecv, collective.Barrier: directBarrier,
+	},
+	GenTree:     {collective.Broadcast: treeBroadcast, collective.Reduce: treeReduce},
+	GenDoubling: {collective.ReduceScatter: halvingReduceScatter, collective.AllGather: doublingAllGather, collective.AllReduce: doublingAllReduce},
+	GenBruck: {
+		collective.AllGather: bruckAllGather, collective.ReduceScatter: bruckReduceScatter,
+		collective.AllToAll: bruckAllToAll, collective.Barrier: disseminationBarrier,
+	},
+}
+
+// Supports reports whether a generator makes a collective.
+func Supports(gen string, op collective.Kind) bool { return generators[gen][op] != nil }
+
+func generate(e *emitter) {
+	f := generators[e.ph.Gen][e.ph.Op]
+	if f == nil {
+		panic(fmt.Sprintf("schedule: %s does not make %v: Validate first", e.ph.Gen, e.ph.Op))
+	}
+	f(e)
+}
+
+// emitter collects the operations of one member of one group.
+type emitter struct {
+	member
+	ops []Op
+	ph  *Phase
+}
+
+// at is a place in a buffer.
+func at(b Buffer, set ChunkSet) Loc { return Loc{Buf: b, Set: set} }
+
+func (e *emitter) send(to int, src Loc) {
+	e.ops = append(e.ops, Op{Kind: Send, Peer: e.rank(to), Src: src})
+}
+
+func (e *emitter) recv(from int, dst Loc) {
+	e.ops = append(e.ops, Op{Kind: Recv, Peer: e.rank(from), Dst: dst})
+}
+
+func (e *emitter) recvReduce(from int, src, dst Loc) {
+	e.ops = append(e.ops, Op{Kind: RecvReduce, Peer: e.rank(from), Src: src, Dst: dst})
+}
+
+// copy moves data locally; nothing to do where source and destination are one place.
+func (e *emitter) copy(src, dst Loc) {
+	if src != dst {
+		e.ops = append(e.ops, Op{Kind: Copy, Peer: -1, Src: src, Dst: dst})
+	}
+}
+
+func (e *emitter) reduce(dst Loc, srcs []Loc) {
+	e.ops = append(e.ops, Op{Kind: Reduce, Peer: -1, Dst: dst, Srcs: srcs})
+}
+
+// scratch is copy number n of a set in the scratch buffer.
+func (e *emitter) scratch(n int, set ChunkSet) Loc {
+	return at(Scratch, set.shifted(int32(n*e.chunks)))
+}
+
+// off is position pos+d modulo the group's size; d may be negative.
+func (e *emitter) off(d int) int { return ((e.pos+d)%e.size + e.size) % e.size }

@@ -1,0 +1,231 @@
+package schedule
+
+import (
+	"math/bits"
+
+	"railyard/model/collective"
+	"railyard/model/units"
+)
+
+// Layout places chunks in memory for a number of elements. Offsets and lengths are in
+// elements. Channel, slice and chunk boundaries are rounded down to multiples of the
+// alignment; the last piece of a block takes the rest.
+type Layout struct {
+	s      *Schedule
+	block  int64 // elements of a block
+	align  int64
+	shares []int64 // cumulative channel shares
+	counts *counts // all_to_allv
+}
+
+// counts are all_to_allv's blocks in elements, by (source, destination).
+type counts struct {
+	n         int
+	size      []int64 // [src*n+dst]
+	inputOff  []int64 // [src*n+dst]: where src keeps what it sends to dst
+	outputOff []int64 // [dst*n+src]: where dst puts what it gets from src
+	input     []int64 // by rank, all of its input
+	output    []int64
+}
+
+// NewLayout lays out count elements: the whole buffer as nccl-tests counts it (all
+// blocks; for all_to_allv the largest row). A count that the blocks do not divide is
+// rounded down, as nccl-tests does.
+func NewLayout(s *Schedule, count, align int64) *Layout {
+	l := &Layout{s: s, block: count / int64(s.Spec.Blocks()), align: max(align, 1), shares: make([]int64, len(s.Channels)+1)}
+	for c, ch := range s.Channels {
+		l.shares[c+1] = l.shares[c] + ch.Share
+	}
+	if s.Spec.Kind == collective.AllToAllV {
+		l.counts = newCounts(s.Spec, count)
+	}
+	return l
+}
+
+func newCounts(spec collective.Spec, count int64) *counts {
+	n := spec.Ranks
+	c := &counts{n: n, size: make([]int64, n*n), inputOff: make([]int64, n*n), outputOff: make([]int64, n*n),
+		input: make([]int64, n), output: make([]int64, n)}
+	row := spec.LargestRow()
+	for src := range n {
+		for dst := range n {
+			c.size[src*n+dst] = mulDiv(count, spec.Counts[src][dst], row)
+		}
+	}
+	for a := range n {
+		for b := range n {
+			c.inputOff[a*n+b], c.outputOff[a*n+b] = c.input[a], c.output[a]
+			c.input[a] += c.size[a*n+b]
+			c.output[a] += c.size[b*n+a]
+		}
+	}
+	return c
+}
+
+// mulDiv is ⌊a·b/c⌋ without overflow in between.
+func mulDiv(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	q, _ := bits.Div64(hi, lo, uint64(c))
+	return int64(q)
+}
+
+// Elements is the length of a rank's buffer.
+func (l *Layout) Elements(rank int, b Buffer) int64 {
+	spec := l.s.Spec
+	switch {
+	case b == Scratch:
+		return l.block * int64(spec.Blocks())
+	case l.counts != nil && b == Input:
+		return l.counts.input[rank]
+	case l.counts != nil:
+		return l.counts.output[rank]
+	}
+	var n int64
+	for block := range spec.Blocks() {
+		if b == Input && spec.Holds(rank, block) || b == Output && spec.Wants(rank, block) {
+			n += l.block
+		}
+	}
+	return n
+}
+
+// Place is where a chunk of a slice lies in a rank's buffer. Scratch chunk numbers of
+// Chunks and beyond lie in further copies of the whole buffer.
+func (l *Layout) Place(rank int, b Buffer, channel, slice int, chunk int32) (off, n int64) {
+	ch := &l.s.Channels[channel]
+	blocks := l.s.Spec.Blocks()
+	per := int32(ch.Chunks / blocks)
+	copies := int64(chunk) / int64(ch.Chunks)
+	chunk %= int32(ch.Chunks)
+	block, sub := int(chunk/per), int64(chunk%per)
+	base, size := l.blockAt(rank, b, block)
+	lo, hi := l.cut(size, l.shares[channel], l.shares[channel+1], l.shares[len(l.shares)-1])
+	lo2, hi2 := l.cut(hi-lo, int64(slice), int64(slice)+1, int64(ch.Slices))
+	lo3, hi3 := l.cut(hi2-lo2, sub, sub+1, int64(per))
+	if b == Scratch {
+		base += copies * l.block * int64(blocks)
+	}
+	return base + lo + lo2 + lo3, hi3 - lo3
+}
+
+// blockAt is where a block starts in a rank's buffer, and its length.
+func (l *Layout) blockAt(rank int, b Buffer, block int) (base, size int64) {
+	if c := l.counts; c != nil {
+		if b == Output {
+			return c.outputOff[rank*c.n+block], c.size[block*c.n+rank]
+		}
+		return c.inputOff[rank*c.n+block], c.size[rank*c.n+block]
+	}
+	if l.s.Spec.Blocks() == 1 || b == Scratch {
+		return int64(block) * l.block, l.block
+	}
+	if own := l.onlyBlock(b); own {
+		return 0, l.block
+	}
+	return int64(block) * l.block, l.block
+}
+
+// onlyBlock reports whether the buffer holds one block on every rank that has it.
+func (l *Layout) onlyBlock(b Buffer) bool {
+	switch l.s.Spec.Kind {
+	case collective.AllGather, collective.Gather:
+		return b == Input
+	case collective.ReduceScatter, collective.Scatter:
+		return b == Output
+	}
+	return false
+}
+
+// cut is the part from a/of to b/of of n elements, aligned.
+func (l *Layout) cut(n, a, b, of int64) (lo, hi int64) {
+	lo, hi = mulDiv(n, a, of), mulDiv(n, b, of)
+	lo -= lo % l.align
+	if b < of {
+		hi -= hi % l.align
+	} else {
+		hi = n
+	}
+	return lo, hi
+}
+
+// ScratchCopies is how many copies of the whole buffer a channel's scratch needs.
+func (x *Expander) ScratchCopies() int {
+	var top int64 = -1
+	var ops []Op
+	copies := 0
+	for c := range x.s.Channels {
+		for r := range x.s.Spec.Ranks {
+			for p := range x.s.Channels[c].Phases {
+				ops = x.AppendProgram(ops[:0], c, p, r)
+				for i := range ops {
+					eachLoc(&ops[i], func(l Loc) {
+						if l.Buf == Scratch {
+							top = max(top, l.Set.last())
+						}
+					})
+				}
+			}
+		}
+		copies = max(copies, int((top+int64(x.s.Channels[c].Chunks))/int64(x.s.Channels[c].Chunks)))
+		top = -1
+	}
+	return copies
+}
+
+// eachLoc visits the places that an operation reads or writes.
+func eachLoc(op *Op, visit func(Loc)) {
+	if op.Kind != Recv && op.Kind != Reduce {
+		visit(op.Src)
+	}
+	for _, l := range op.Srcs {
+		visit(l)
+	}
+	if op.Kind != Send {
+		visit(op.Dst)
+	}
+}
+
+// ChunkBytes is the size of a channel's chunk in one slice, rounded up: what the
+// simulator counts for every chunk, so that equal ranks stay equal.
+func (s *Schedule) ChunkBytes(channel int, size units.Bytes) units.Bytes {
+	ch := &s.Channels[channel]
+	var total int64
+	for i := range s.Channels {
+		total += s.Channels[i].Share
+	}
+	den := total * int64(ch.Slices)
+	hi, lo := bits.Mul64(uint64(size), uint64(ch.Share))
+	q, r := bits.Div64(hi, lo, uint64(den))
+	chunks := uint64(ch.Chunks)
+	return units.Bytes((q + min(r, 1) + chunks - 1) / chunks)
+}
+
+// MessageBytes is the size of what an operation moves or combines, given ChunkBytes of
+// its channel.
+func (s *Schedule) MessageBytes(rank int, op *Op, chunk units.Bytes) units.Bytes {
+	set := op.Dst.Set
+	if op.Kind == Send {
+		set = op.Src.Set
+	}
+	if s.Spec.Kind == collective.AllToAllV {
+		return s.messageV(rank, op, set, chunk)
+	}
+	return units.Bytes(set.Len()) * chunk
+}
+
+// messageV scales all_to_allv's uniform chunk (1/n of the largest row) to the counts.
+func (s *Schedule) messageV(rank int, op *Op, set ChunkSet, chunk units.Bytes) units.Bytes {
+	n := int64(s.Spec.Ranks)
+	row := s.Spec.LargestRow()
+	per := int32(s.Channels[0].Chunks / s.Spec.Ranks)
+	var sum units.Bytes
+	set.Each(func(c int32) {
+		src, dst := rank, int(c/per)
+		if op.Kind == Recv {
+			src, dst = dst, src
+		}
+		count := s.Spec.Counts[src][dst]
+		sum += units.Bytes((int64(chunk)*n*count + row - 1) / row)
+	})
+	return sum
+}

@@ -1,0 +1,51 @@
+package schedule
+
+import "slices"
+
+// runs is a set of ranks as sorted, disjoint, non-adjacent half-open intervals. Partial
+// sums of rings and trees are a few runs whatever the number of ranks, so that exact
+// sets stay small. Values are immutable and may be shared.
+type runs []int32 // lo0, hi0, lo1, hi1, …
+
+func single(rank int32) runs { return runs{rank, rank + 1} }
+
+// union is a ∪ b; ok is false, with a common rank, where they are not disjoint.
+func union(a, b runs) (out runs, common int32, ok bool) {
+	out = make(runs, 0, len(a)+len(b))
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		var lo, hi int32
+		if j == len(b) || i < len(a) && a[i] < b[j] {
+			lo, hi = a[i], a[i+1]
+			i += 2
+		} else {
+			lo, hi = b[j], b[j+1]
+			j += 2
+		}
+		switch n := len(out); {
+		case n > 0 && lo < out[n-1]:
+			return nil, lo, false
+		case n > 0 && lo == out[n-1]:
+			out[n-1] = hi
+		default:
+			out = append(out, lo, hi)
+		}
+	}
+	return out, 0, true
+}
+
+func (r runs) equal(o runs) bool { return slices.Equal(r, o) }
+
+// missing is the lowest rank below n that is not in the set, −1 if there is none.
+func (r runs) missing(n int32) int32 {
+	next := int32(0)
+	for i := 0; i < len(r); i += 2 {
+		if r[i] > next {
+			return next
+		}
+		next = r[i+1]
+	}
+	if next < n {
+		return next
+	}
+	return -1
+}

@@ -1,0 +1,42 @@
+package schedule
+
+// Len is the number of chunks in the set.
+func (c ChunkSet) Len() int { return int(c.Count) * int(max(c.Outer, 1)) }
+
+// Each visits the chunk numbers of the set in its order.
+func (c ChunkSet) Each(visit func(chunk int32)) {
+	for o := range max(c.Outer, 1) {
+		for i := range c.Count {
+			visit(c.First + i*c.Stride + o*c.OuterStride)
+		}
+	}
+}
+
+// One is the set of a single chunk.
+func One(chunk int32) ChunkSet { return ChunkSet{First: chunk, Count: 1, Stride: 1} }
+
+// Range is the set first … first+count−1.
+func Range(first, count int32) ChunkSet { return ChunkSet{First: first, Count: count, Stride: 1} }
+
+// last is the largest chunk number; −1 for the empty set.
+func (c ChunkSet) last() int64 {
+	if c.Len() == 0 {
+		return -1
+	}
+	return int64(c.First) + int64(c.Count-1)*int64(c.Stride) + int64(max(c.Outer, 1)-1)*int64(c.OuterStride)
+}
+
+// valid reports whether all numbers are in [0, limit) and the set's fields are sane.
+func (c ChunkSet) valid(limit int64) bool {
+	if c.First < 0 || c.Count < 0 || c.Stride < 0 || c.Outer < 0 || c.OuterStride < 0 {
+		return false
+	}
+	return int64(c.Count)*int64(max(c.Outer, 1)) <= limit && c.last() < limit &&
+		(c.Count < 2 || c.Stride > 0) && (c.Outer < 2 || c.OuterStride > 0)
+}
+
+// shifted moves the set by n chunks: into copy n/chunks of the scratch buffer.
+func (c ChunkSet) shifted(n int32) ChunkSet {
+	c.First += n
+	return c
+}

@@ -1,0 +1,85 @@
+package schedule
+
+// Tree algorithms: data goes down from the root, or sums go up to it; with slices both
+// are pipelined. Trees are given by Parents (double binary trees, packed trees), or
+// are k-nomial of Radix k: Thakur, Rabenseifner, Gropp, "Optimization of collective
+// communication operations in MPICH", 2005 (k = 2: binomial, ⌈log₂ n⌉ steps).
+
+func treeBroadcast(e *emitter) {
+	from := at(e.ph.Src, e.whole())
+	parent := e.parent()
+	if parent >= 0 {
+		from = at(e.ph.Dst, e.whole())
+		e.recv(parent, from)
+	}
+	children := e.children()
+	for i := len(children) - 1; i >= 0; i-- { // the largest subtree first
+		e.send(children[i], from)
+	}
+	if parent < 0 {
+		e.copy(from, at(e.ph.Dst, e.whole()))
+	}
+}
+
+func treeReduce(e *emitter) {
+	parent := e.parent()
+	cur, to := at(e.ph.Src, e.whole()), at(e.ph.Acc, e.whole())
+	if parent < 0 {
+		to = at(e.ph.Dst, e.whole())
+	}
+	children := e.children()
+	for _, c := range children { // the smallest subtree, which is ready first, first
+		e.recvReduce(c, cur, to)
+		cur = to
+	}
+	if parent >= 0 {
+		e.send(parent, cur)
+	} else if len(children) == 0 {
+		e.copy(cur, to)
+	}
+}
+
+// parent is the position above, −1 at the root.
+func (e *emitter) parent() int {
+	if e.ph.Parents != nil {
+		return int(e.ph.Parents[e.pos])
+	}
+	v := e.off(-e.ph.Root)
+	if v == 0 {
+		return -1
+	}
+	mask := e.knomialLevel(v)
+	return (v - v%(mask*e.ph.Radix) + e.ph.Root) % e.size
+}
+
+// knomialLevel is the power of the radix at which v (≠ 0) hangs below its parent.
+func (e *emitter) knomialLevel(v int) int {
+	mask := 1
+	for v%(mask*e.ph.Radix) == 0 {
+		mask *= e.ph.Radix
+	}
+	return mask
+}
+
+// children are the positions below, in order of growing subtrees.
+func (e *emitter) children() []int {
+	var out []int
+	if e.ph.Parents != nil {
+		for p, parent := range e.ph.Parents {
+			if int(parent) == e.pos {
+				out = append(out, p)
+			}
+		}
+		return out
+	}
+	v := e.off(-e.ph.Root)
+	for mask := 1; mask < e.size; mask *= e.ph.Radix {
+		if v%(mask*e.ph.Radix) != 0 {
+			break
+		}
+		for j := 1; j < e.ph.Radix && v+j*mask < e.size; j++ {
+			out = append(out, (v+j*mask+e.ph.Root)%e.size)
+		}
+	}
+	return out
+}

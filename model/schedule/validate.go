@@ -1,0 +1,256 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Bounds of a schedule, checked before anything is expanded.
+const (
+	maxChannels = 4096
+	maxPhases   = 64
+	maxSlices   = 1 << 20
+	maxChunks   = 1 << 24
+	maxRanks    = 1 << 20
+)
+
+// Validate checks the form: that every number is in range and every generator exists.
+// Whether the schedule computes its collective is Check's business.
+func (s *Schedule) Validate() error {
+	if err := s.Spec.Validate(); err != nil {
+		return fmt.Errorf("schedule: %w", err)
+	}
+	switch {
+	case s.Spec.Ranks > maxRanks:
+		return fmt.Errorf("schedule: %d ranks: at most %d", s.Spec.Ranks, maxRanks)
+	case !slices.Contains([]Protocol{Simple, LL, LL128}, s.Protocol):
+		return fmt.Errorf("schedule: unknown protocol %q: must be simple, ll or ll128", s.Protocol)
+	case len(s.Channels) < 1 || len(s.Channels) > maxChannels:
+		return fmt.Errorf("schedule: %d channels: must be from 1 to %d", len(s.Channels), maxChannels)
+	}
+	for c := range s.Channels {
+		if err := s.validateChannel(&s.Channels[c]); err != nil {
+			return fmt.Errorf("schedule: channel %d: %w", c, err)
+		}
+	}
+	return nil
+}
+
+func (s *Schedule) validateChannel(ch *Channel) error {
+	blocks := s.Spec.Blocks()
+	switch {
+	case ch.Share < 1 || ch.Share > 1<<30:
+		return fmt.Errorf("share %d: must be from 1 to 2^30", ch.Share)
+	case ch.Slices < 1 || ch.Slices > maxSlices:
+		return fmt.Errorf("%d slices: must be from 1 to %d", ch.Slices, maxSlices)
+	case ch.Chunks < 1 || ch.Chunks > maxChunks || ch.Chunks%blocks != 0:
+		return fmt.Errorf("%d chunks: must be a multiple of the collective's %d blocks, at most %d", ch.Chunks, blocks, maxChunks)
+	case len(ch.Phases) > maxPhases:
+		return fmt.Errorf("%d phases: at most %d", len(ch.Phases), maxPhases)
+	}
+	for p := range ch.Phases {
+		if err := s.validatePhase(ch, &ch.Phases[p]); err != nil {
+			return fmt.Errorf("phase %d: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
+	if ph.Gen == GenOps {
+		return s.validateOps(ch, ph)
+	}
+	if generators[ph.Gen] == nil {
+		return fmt.Errorf("unknown generator %q", ph.Gen)
+	}
+	if !Supports(ph.Gen, ph.Op) {
+		return fmt.Errorf("generator %s does not make %v", ph.Gen, ph.Op)
+	}
+	if (ph.Groups.Grid == nil) == (ph.Groups.List == nil) {
+		return fmt.Errorf("groups: give either a grid or a list")
+	}
+	if g := ph.Groups.Grid; g != nil {
+		if err := s.validateGrid(ch, g); err != nil {
+			return fmt.Errorf("grid: %w", err)
+		}
+		return s.validateGroup(ph, int(g.Dims[g.Axis]))
+	}
+	for i := range ph.Groups.List {
+		g := &ph.Groups.List[i]
+		if err := s.validateList(ch, g); err != nil {
+			return fmt.Errorf("group %d: %w", i, err)
+		}
+		if err := s.validateGroup(ph, len(g.Ranks)); err != nil {
+			return fmt.Errorf("group %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// validateGroup checks what depends on a group's size.
+func (s *Schedule) validateGroup(ph *Phase, size int) error {
+	if ph.Root < 0 || ph.Root >= size {
+		return fmt.Errorf("root %d: must be a position from 0 to %d", ph.Root, size-1)
+	}
+	if ph.Gen == GenDoubling && ph.Op.String() != "all_reduce" && size&(size-1) != 0 {
+		return fmt.Errorf("%s %v needs a power of two of ranks, not %d", ph.Gen, ph.Op, size)
+	}
+	if ph.Gen != GenTree {
+		return nil
+	}
+	if ph.Parents == nil {
+		if ph.Radix < 2 || ph.Radix > maxRanks {
+			return fmt.Errorf("radix %d: must be at least 2", ph.Radix)
+		}
+		return nil
+	}
+	return validateParents(ph.Parents, size)
+}
+
+func validateParents(parents []int32, size int) error {
+	if len(parents) != size {
+		return fmt.Errorf("%d parents for %d positions", len(parents), size)
+	}
+	depth := make([]int, size) // 0: not known yet
+	roots := 0
+	for p := range parents {
+		var path []int
+		for v := p; depth[v] == 0; v = int(parents[v]) {
+			if len(path) > size {
+				return fmt.Errorf("parents: position %d is its own ancestor", p)
+			}
+			path = append(path, v)
+			if parents[v] == -1 {
+				roots++
+				depth[v] = 1
+				break
+			}
+			if parents[v] < 0 || int(parents[v]) >= size {
+				return fmt.Errorf("parents: %d is not a position", parents[v])
+			}
+		}
+		for i := len(path) - 1; i >= 0; i-- {
+			if depth[path[i]] == 0 {
+				depth[path[i]] = depth[parents[path[i]]] + 1
+			}
+		}
+	}
+	if roots != 1 {
+		return fmt.Errorf("parents: %d roots instead of one", roots)
+	}
+	return nil
+}
+
+func (s *Schedule) validateGrid(ch *Channel, g *Grid) error {
+	ranks, chunks := int64(1), int64(1)
+	if len(g.Dims) > 16 {
+		return fmt.Errorf("%d dims: at most 16", len(g.Dims))
+	}
+	for a, d := range g.Dims {
+		if d < 1 || ranks*int64(d) > maxRanks {
+			return fmt.Errorf("dims %v are out of range", g.Dims)
+		}
+		ranks *= int64(d)
+		if !slices.Contains(g.Unsplit, a) {
+			chunks *= int64(d)
+		}
+	}
+	switch {
+	case ranks != int64(s.Spec.Ranks):
+		return fmt.Errorf("dims %v hold %d ranks, not %d", g.Dims, ranks, s.Spec.Ranks)
+	case chunks != int64(ch.Chunks):
+		return fmt.Errorf("dims %v without axes %v number %d chunks, not %d", g.Dims, g.Unsplit, chunks, ch.Chunks)
+	case g.Axis < 0 || g.Axis >= len(g.Dims):
+		return fmt.Errorf("axis %d: must be from 0 to %d", g.Axis, len(g.Dims)-1)
+	case g.Order != nil && !isPermutation(g.Order, int(g.Dims[g.Axis])):
+		return fmt.Errorf("order %v is not a permutation of 0 … %d", g.Order, g.Dims[g.Axis]-1)
+	}
+	return validateAxes(g)
+}
+
+// validateAxes checks that free axes lie outside the fixed ones.
+func validateAxes(g *Grid) error {
+	inner := true
+	for a := len(g.Dims) - 1; a >= 0; a-- {
+		switch {
+		case slices.Contains(g.Unsplit, a) || g.Dims[a] == 1:
+		case slices.Contains(g.Fixed, a) || a == g.Axis:
+			if !inner {
+				return fmt.Errorf("axis %d is fixed outside a free one: fix the inner axes first", a)
+			}
+		default:
+			inner = false
+		}
+	}
+	for _, a := range slices.Concat(g.Fixed, g.Unsplit) {
+		if a < 0 || a >= len(g.Dims) {
+			return fmt.Errorf("axis %d: must be from 0 to %d", a, len(g.Dims)-1)
+		}
+	}
+	if slices.Contains(g.Fixed, g.Axis) {
+		return fmt.Errorf("axis %d cannot be fixed: the groups run along it", g.Axis)
+	}
+	return nil
+}
+
+func isPermutation(order []int32, n int) bool {
+	seen := make([]bool, n)
+	for _, o := range order {
+		if o < 0 || int(o) >= n || seen[o] {
+			return false
+		}
+		seen[o] = true
+	}
+	return len(order) == n
+}
+
+func (s *Schedule) validateList(ch *Channel, g *Group) error {
+	seen := make(map[int32]bool, len(g.Ranks))
+	for _, r := range g.Ranks {
+		if r < 0 || int(r) >= s.Spec.Ranks || seen[r] {
+			return fmt.Errorf("rank %d is out of range or appears twice", r)
+		}
+		seen[r] = true
+		if g.Parts == nil && int(r) >= ch.Chunks && ch.Chunks >= len(g.Ranks) {
+			return fmt.Errorf("rank %d has no chunk of its own number: give parts", r)
+		}
+	}
+	if len(g.Ranks) == 0 {
+		return fmt.Errorf("no ranks")
+	}
+	if g.Parts != nil && len(g.Parts) != len(g.Ranks) {
+		return fmt.Errorf("%d parts for %d ranks", len(g.Parts), len(g.Ranks))
+	}
+	for _, set := range append(slices.Clone(g.Parts), g.Whole) {
+		if !set.valid(int64(ch.Chunks)) {
+			return fmt.Errorf("chunks %+v are not among 0 … %d", set, ch.Chunks-1)
+		}
+	}
+	return nil
+}
+
+func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
+	if len(ph.Ops) != s.Spec.Ranks {
+		return fmt.Errorf("%d programs for %d ranks", len(ph.Ops), s.Spec.Ranks)
+	}
+	for r, ops := range ph.Ops {
+		for i, op := range ops {
+			if int(op.Kind) >= len(opKindNames) {
+				return fmt.Errorf("rank %d operation %d: unknown kind", r, i)
+			}
+			if moves := op.Kind <= RecvReduce; moves && (op.Peer < 0 || int(op.Peer) >= s.Spec.Ranks || int(op.Peer) == r) {
+				return fmt.Errorf("rank %d operation %d: peer %d: must be another rank", r, i, op.Peer)
+			}
+			for _, l := range append(slices.Clone(op.Srcs), op.Src, op.Dst) {
+				limit := int64(ch.Chunks)
+				if l.Buf == Scratch {
+					limit = maxChunks
+				}
+				if int(l.Buf) >= len(bufferNames) || !l.Set.valid(limit) {
+					return fmt.Errorf("rank %d operation %d: chunks %+v are not in %v", r, i, l.Set, l.Buf)
+				}
+			}
+		}
+	}
+	return nil
+}
