@@ -19,6 +19,7 @@ type Profile struct {
 	Copy      units.Rate  // local copy; 0 is free
 	MaxSize   units.Bytes // largest collective size that was fitted; 0 is unlimited
 	MinSize   units.Bytes
+	Error     string // how well it fits, in words: in and out of sample
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a

@@ -1,0 +1,141 @@
+package cost
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+//go:embed profiles/*.yaml
+var shipped embed.FS
+
+// Ideal is line rates and nothing else; Line adds the latencies of the topology file.
+var (
+	ideal = &Profile{Name: "ideal", Source: "by definition: line rates, no latency, no overhead", Date: "2026-11-21"}
+	line  = &Profile{Name: "line", Source: "by definition: the topology file's rates and latencies, no overhead", Date: "2026-11-21", Latencies: true}
+)
+
+// Names are the profiles that Get knows.
+func Names() []string {
+	names := []string{"ideal", "line"}
+	entries, err := shipped.ReadDir("profiles")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Get is a profile by name, or from a YAML file where the name is a path (has a slash
+// or ends in .yaml).
+func Get(name string) (*Profile, error) {
+	switch {
+	case name == "ideal":
+		return ideal, nil
+	case name == "line":
+		return line, nil
+	case strings.Contains(name, "/") || strings.HasSuffix(name, ".yaml"):
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return Parse(name, data)
+	}
+	data, err := shipped.ReadFile(path.Join("profiles", name+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("unknown profile %q: must be one of %s, or a YAML file", name, strings.Join(Names(), ", "))
+	}
+	return Parse(name+".yaml", data)
+}
+
+// Default is the fitted profile that the topology names, else "line".
+func Default(t *topology.Topology) (*Profile, error) {
+	if t.Profile() == "" {
+		return line, nil
+	}
+	return Get(t.Profile())
+}
+
+// Transfer is what one message costs on top of link latencies: α, the cap on its rate
+// (0: none) and the share of the line rate that can be used.
+type Transfer struct {
+	Alpha      units.Time
+	Cap        units.Rate
+	Efficiency float64
+}
+
+// Transfer looks up the curve for a medium and protocol. The most specific curve wins:
+// medium and protocol, then medium alone, then protocol alone, then any.
+func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.Bytes) Transfer {
+	best, rank := -1, -1
+	for i := range p.Curves {
+		c := &p.Curves[i]
+		r := 0
+		switch {
+		case c.Medium == medium.String():
+			r += 2
+		case c.Medium != "any":
+			continue
+		}
+		switch {
+		case c.Protocol == protocol:
+			r++
+		case c.Protocol != "any":
+			continue
+		}
+		if r > rank {
+			best, rank = i, r
+		}
+	}
+	if best < 0 {
+		return Transfer{Efficiency: 1}
+	}
+	segments := p.Curves[best].Segments
+	i := len(segments) - 1
+	for i > 0 && segments[i].From > bytes {
+		i--
+	}
+	s := segments[i]
+	if s.Efficiency == 0 {
+		s.Efficiency = 1
+	}
+	return Transfer{s.Alpha, s.Rate, s.Efficiency}
+}
+
+// Protocols are the protocols that the profile has curves for; simple alone where its
+// curves do not tell protocols apart.
+func (p *Profile) Protocols() []string {
+	var out []string
+	for _, name := range []string{"simple", "ll", "ll128"} {
+		for _, c := range p.Curves {
+			if c.Protocol == name {
+				out = append(out, name)
+				break
+			}
+		}
+	}
+	if len(out) == 0 {
+		return []string{"simple"}
+	}
+	return out
+}
+
+// Warnings says where a size lies outside what the profile was fitted on.
+func (p *Profile) Warnings(size units.Bytes) []string {
+	switch {
+	case p.MaxSize > 0 && size > p.MaxSize:
+		return []string{fmt.Sprintf("extrapolated: profile %s was fitted up to %v", p.Name, p.MaxSize)}
+	case p.MinSize > 0 && size < p.MinSize:
+		return []string{fmt.Sprintf("extrapolated: profile %s was fitted from %v on", p.Name, p.MinSize)}
+	}
+	return nil
+}

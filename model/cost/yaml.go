@@ -1,0 +1,188 @@
+package cost
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"railyard/model/units"
+)
+
+// Schema is the version of the profile files.
+const Schema = "railyard.profile/v1"
+
+// maxFile bounds a profile file.
+const maxFile = 1 << 20
+
+// document is a profile as written: quantities with their units.
+type document struct {
+	Schema    string        `yaml:"schema"`
+	Name      string        `yaml:"name"`
+	Source    string        `yaml:"source"`
+	Date      string        `yaml:"date"`
+	Latencies bool          `yaml:"latencies"`
+	Launch    string        `yaml:"launch,omitempty"`
+	Reduce    string        `yaml:"reduce,omitempty"`
+	Copy      string        `yaml:"copy,omitempty"`
+	MinSize   string        `yaml:"min_size,omitempty"`
+	MaxSize   string        `yaml:"max_size,omitempty"`
+	Error     string        `yaml:"error,omitempty"`
+	Curves    []curveInFile `yaml:"curves,omitempty"`
+}
+
+type curveInFile struct {
+	Medium   string          `yaml:"medium"`
+	Protocol string          `yaml:"protocol"`
+	Segments []segmentInFile `yaml:"segments"`
+}
+
+type segmentInFile struct {
+	From       string  `yaml:"from"`
+	Alpha      string  `yaml:"alpha"`
+	AlphaCI    string  `yaml:"alpha_ci,omitempty"`
+	Rate       string  `yaml:"rate,omitempty"`
+	RateCI     string  `yaml:"rate_ci,omitempty"`
+	Efficiency float64 `yaml:"efficiency,omitempty"`
+}
+
+// Parse reads a profile. Unknown keys, missing sources and impossible values are
+// errors with the file's name (and the line, where the YAML library knows it).
+func Parse(file string, data []byte) (*Profile, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s: larger than %d MiB", file, maxFile>>20)
+	}
+	var d document
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&d); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: the file is empty", file)
+		}
+		return nil, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	r := reader{file: file}
+	p := r.profile(&d)
+	if len(r.errs) > 0 {
+		return nil, errors.Join(r.errs...)
+	}
+	return p, nil
+}
+
+type reader struct {
+	file string
+	errs []error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("%s: %s", r.file, fmt.Sprintf(format, args...)))
+}
+
+// optional parses a quantity where it is given; negative ones are errors.
+func optional[T ~int64](r *reader, what, text string, parse func(string) (T, error)) T {
+	if text == "" {
+		return 0
+	}
+	v, err := parse(text)
+	if err != nil {
+		r.fail("%s: %v", what, err)
+	} else if v < 0 {
+		r.fail("%s: %s must not be negative", what, text)
+	}
+	return v
+}
+
+func (r *reader) profile(d *document) *Profile {
+	if d.Schema != Schema {
+		r.fail("schema %q is not known to this version: it reads %s", d.Schema, Schema)
+	}
+	for key, v := range map[string]string{"name": d.Name, "source": d.Source, "date": d.Date} {
+		if strings.TrimSpace(v) == "" {
+			r.fail("%q is missing", key)
+		}
+	}
+	p := &Profile{Name: d.Name, Source: d.Source, Date: d.Date, Latencies: d.Latencies, Error: d.Error,
+		Launch:  optional(r, "launch", d.Launch, units.ParseTime),
+		Reduce:  optional(r, "reduce", d.Reduce, units.ParseRate),
+		Copy:    optional(r, "copy", d.Copy, units.ParseRate),
+		MinSize: optional(r, "min_size", d.MinSize, units.ParseBytes),
+		MaxSize: optional(r, "max_size", d.MaxSize, units.ParseBytes)}
+	for i, c := range d.Curves {
+		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
+	}
+	return p
+}
+
+func (r *reader) curve(what string, c curveInFile) Curve {
+	out := Curve{Medium: c.Medium, Protocol: c.Protocol}
+	if c.Medium == "" || c.Protocol == "" {
+		r.fail("%s: medium and protocol must be given (or any)", what)
+	}
+	if len(c.Segments) == 0 {
+		r.fail("%s: has no segments", what)
+	}
+	for i, s := range c.Segments {
+		at := fmt.Sprintf("%s segment %d", what, i)
+		seg := Segment{
+			From:       optional(r, at+" from", s.From, units.ParseBytes),
+			Alpha:      optional(r, at+" alpha", s.Alpha, units.ParseTime),
+			AlphaCI:    optional(r, at+" alpha_ci", s.AlphaCI, units.ParseTime),
+			Rate:       optional(r, at+" rate", s.Rate, units.ParseRate),
+			RateCI:     optional(r, at+" rate_ci", s.RateCI, units.ParseRate),
+			Efficiency: s.Efficiency,
+		}
+		if !(s.Efficiency >= 0 && s.Efficiency <= 1) {
+			r.fail("%s: efficiency %v must be from 0 to 1", at, s.Efficiency)
+		}
+		if i > 0 && seg.From <= out.Segments[i-1].From {
+			r.fail("%s: from %v must be larger than the segment before", at, seg.From)
+		}
+		out.Segments = append(out.Segments, seg)
+	}
+	return out
+}
+
+// Encode writes a profile as YAML; the same profile gives the same bytes.
+func Encode(w io.Writer, p *Profile) error {
+	d := document{Schema: Schema, Name: p.Name, Source: p.Source, Date: p.Date, Latencies: p.Latencies, Error: p.Error,
+		Launch: timeText(p.Launch), Reduce: rateText(p.Reduce), Copy: rateText(p.Copy)}
+	if p.MinSize > 0 {
+		d.MinSize = p.MinSize.String()
+	}
+	if p.MaxSize > 0 {
+		d.MaxSize = p.MaxSize.String()
+	}
+	for _, c := range p.Curves {
+		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol}
+		for _, s := range c.Segments {
+			out.Segments = append(out.Segments, segmentInFile{From: s.From.String(), Alpha: exactTime(s.Alpha),
+				AlphaCI: timeText(s.AlphaCI), Rate: rateText(s.Rate), RateCI: rateText(s.RateCI), Efficiency: s.Efficiency})
+		}
+		d.Curves = append(d.Curves, out)
+	}
+	enc := yaml.NewEncoder(w)
+	enc.SetIndent(2)
+	if err := enc.Encode(d); err != nil {
+		return err
+	}
+	return enc.Close()
+}
+
+func exactTime(t units.Time) string { return fmt.Sprintf("%gns", float64(t)/1e3) }
+
+func timeText(t units.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return exactTime(t)
+}
+
+func rateText(r units.Rate) string {
+	if r == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%gMB/s", float64(r)/1e6)
+}

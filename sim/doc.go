@@ -1,0 +1,9 @@
+// Package sim predicts how long a schedule takes on a topology under a cost profile.
+// It is pure and deterministic: no clock, no randomness, integer picoseconds.
+//
+// Compile resolves a schedule's connections to routes and its links to resources (one
+// for all links that are always loaded in the same proportion). Run then plays the
+// schedule as events: every send of every chunk starts after its α, shares links with
+// all other transfers max-min fairly, and is handed to the receiving program, which
+// continues. Ties are broken by time, then by order of creation.
+package sim
