@@ -1,0 +1,81 @@
+// Package topologies is the catalogue of shipped topology files.
+package topologies
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strings"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// maxFile is the most that is read of a file on disk; the loader refuses more than
+// 8 MiB, so one byte beyond is enough to tell.
+const maxFile = 8<<20 + 1
+
+// Names are the shipped topologies, sorted.
+func Names() []string {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+	}
+	return names
+}
+
+// Source finds a topology: a path where the name has a slash or ends in .yaml or .yml,
+// else a shipped name.
+func Source(name string) (file string, data []byte, err error) {
+	if strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		data, err = readLimited(name)
+		return name, data, err
+	}
+	data, err = files.ReadFile(name + ".yaml")
+	if err != nil {
+		return "", nil, fmt.Errorf("unknown topology %q: did you mean %s? (`railyard topo list` shows all; a file needs its .yaml)", name, strings.Join(nearest(name), ", "))
+	}
+	return name + ".yaml", data, nil
+}
+
+func readLimited(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile))
+}
+
+// nearest are the three names with the smallest edit distance.
+func nearest(name string) []string {
+	names := Names()
+	sort.SliceStable(names, func(i, j int) bool { return distance(name, names[i]) < distance(name, names[j]) })
+	return names[:3]
+}
+
+// distance is Levenshtein's.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diag, row[j+1] = row[j+1], min(diag+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
