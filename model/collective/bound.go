@@ -1,0 +1,248 @@
+package collective
+
+import (
+	"fmt"
+
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Bound is a time that no schedule can beat on a topology at line rate, without
+// reduction inside switches, and the cut that says why.
+type Bound struct {
+	Time units.Time
+	Cut  string // e.g. "node0 can take in only 400GB/s"
+}
+
+// cut is a group of ranks with what can flow in and out of it.
+type cut struct {
+	name    string
+	ranks   int
+	in, out float64 // bytes/s; 0 where nothing can
+	root    bool    // holds the root
+}
+
+// LowerBound is the largest of the bounds that cuts around each rank, each node and
+// each group of a tier give: the bytes that must cross, over what can cross. For
+// all-reduce the sum over all groups of a tier counts too: every element needs G−1
+// messages to be combined and G−1 to be spread (Patarasuk, Yuan 2009).
+func LowerBound(t *topology.Topology, s Spec, size units.Bytes) Bound {
+	var best Bound
+	consider := func(time float64, cut string) {
+		if tm := units.Time(time * (1 - 1e-12)); tm > best.Time {
+			best = Bound{tm, cut}
+		}
+	}
+	if s.Ranks < 2 || s.Kind == Barrier {
+		return best
+	}
+	for _, tier := range cutsOf(t, s.Root) {
+		if len(tier) < 2 {
+			continue
+		}
+		var in, out float64
+		for _, c := range tier {
+			in += c.in
+			out += c.out
+			inBytes, outBytes := s.crossing(c, float64(size))
+			consider(inBytes/c.in*1e12, fmt.Sprintf("%s can take in only %v", c.name, units.Rate(c.in)))
+			consider(outBytes/c.out*1e12, fmt.Sprintf("%s can send out only %v", c.name, units.Rate(c.out)))
+		}
+		if s.Kind == AllReduce {
+			total := 2 * float64(len(tier)-1) * float64(size)
+			consider(total/min(in, out)*1e12, fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name, units.Rate(min(in, out))))
+		}
+	}
+	return best
+}
+
+// crossing is how many bytes must at least enter and leave a group of c.ranks ranks.
+func (s Spec) crossing(c cut, size float64) (in, out float64) {
+	n := float64(s.Ranks)
+	inside, outside := float64(c.ranks), n-float64(c.ranks)
+	switch s.Kind {
+	case AllReduce:
+		return size, size
+	case AllGather:
+		return outside / n * size, inside / n * size
+	case ReduceScatter:
+		return inside / n * size, outside / n * size
+	case AllToAll:
+		return inside * outside / n * size, inside * outside / n * size
+	case Broadcast, Scatter:
+		share := size
+		if s.Kind == Scatter {
+			share = inside / n * size
+		}
+		if c.root {
+			return 0, share / inside * outside * oneIf(s.Kind == Scatter) + size*oneIf(s.Kind == Broadcast)
+		}
+		return share, 0
+	case Reduce, Gather:
+		if c.root {
+			return size*oneIf(s.Kind == Reduce) + outside/n*size*oneIf(s.Kind == Gather), 0
+		}
+		return 0, size*oneIf(s.Kind == Reduce) + inside/n*size*oneIf(s.Kind == Gather)
+	case SendRecv:
+		if c.ranks == 1 {
+			return size, size
+		}
+	}
+	return 0, 0
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// cutsOf lists the cuts around single ranks, then around the groups of each tier.
+func cutsOf(t *topology.Topology, root int) [][]cut {
+	n := t.NumRanks()
+	router := topology.NewRouter(t)
+	ranks := make([]cut, n)
+	for r := range ranks {
+		ranks[r] = rankCut(t, router, r, r == root)
+	}
+	out := [][]cut{ranks}
+	for _, tier := range t.Tiers() {
+		if tier.Groups < 2 {
+			continue
+		}
+		out = append(out, tierCuts(t, tier, root))
+	}
+	return out
+}
+
+// tierCuts measures, for each group of a tier, the links of all devices of its nodes.
+func tierCuts(t *topology.Topology, tier topology.Tier, root int) []cut {
+	groupOfNode := make([]int32, t.NumNodes())
+	for i := range groupOfNode {
+		groupOfNode[i] = -1
+	}
+	cuts := make([]cut, tier.Groups)
+	first := make([]int, tier.Groups)
+	for i := range first {
+		first[i] = -1
+	}
+	for r, g := range tier.Of {
+		groupOfNode[t.NodeOf(r)] = g
+		cuts[g].ranks++
+		cuts[g].root = cuts[g].root || r == root
+		if first[g] < 0 {
+			first[g] = r
+		}
+	}
+	groupOf := func(d topology.DeviceID) int32 {
+		if node := t.Devices()[d].Node; node >= 0 {
+			return groupOfNode[node]
+		}
+		return -1
+	}
+	for i, l := range t.Links() {
+		from, to := groupOf(l.From), groupOf(l.To)
+		if from == to {
+			continue
+		}
+		if from >= 0 {
+			cuts[from].out += float64(t.Rate(topology.LinkID(i)))
+		}
+		if to >= 0 {
+			cuts[to].in += float64(t.Rate(topology.LinkID(i)))
+		}
+	}
+	for g := range cuts {
+		node := t.NodeName(t.NodeOf(first[g]))
+		cuts[g].name = node
+		if tier.Name != "node" {
+			cuts[g].name = fmt.Sprintf("the %s group of %s", tier.Name, node)
+		}
+	}
+	return cuts
+}
+
+// rankCut adds up what a rank's transfers can use: its scale-up links; its PCIe links
+// where a peer of its node is reached over them; else, behind PCIe, its NICs where
+// there is another node.
+func rankCut(t *topology.Topology, router *topology.Router, r int, root bool) cut {
+	d := t.Ranks()[r]
+	c := cut{name: t.DeviceName(d), ranks: 1, root: root}
+	overPCIe := peersOverPCIe(t, router, r)
+	add := func(links []topology.LinkID, total *float64) {
+		for _, l := range links {
+			if m := t.Class(l).Medium; overPCIe || m != topology.PCIe && m != topology.C2C {
+				*total += float64(t.Rate(l))
+			}
+		}
+	}
+	add(t.Out(d), &c.out)
+	add(t.In(d), &c.in)
+	if !overPCIe {
+		rate := networkRate(t, router, r)
+		c.out += rate
+		c.in += rate
+	}
+	return c
+}
+
+// peersOverPCIe reports whether a rank reaches some rank of its node over PCIe, a CPU
+// or memory.
+func peersOverPCIe(t *topology.Topology, router *topology.Router, r int) bool {
+	for _, q := range neighbours(t, r) {
+		if route, err := router.Route(r, q); err == nil && route.Kind >= topology.PIX && route.Kind != topology.Net {
+			return true
+		}
+	}
+	return false
+}
+
+// neighbours are the other ranks of the same node.
+func neighbours(t *topology.Topology, r int) []int {
+	var out []int
+	for q := r - 1; q >= 0 && t.NodeOf(q) == t.NodeOf(r); q-- {
+		out = append(out, q)
+	}
+	for q := r + 1; q < t.NumRanks() && t.NodeOf(q) == t.NodeOf(r); q++ {
+		out = append(out, q)
+	}
+	return out
+}
+
+// networkRate is what the rank's NICs carry together, at most what its PCIe link does.
+func networkRate(t *topology.Topology, router *topology.Router, r int) float64 {
+	other := 0
+	if t.NodeOf(r) == 0 {
+		other = t.NumRanks() - 1
+	}
+	if t.NodeOf(other) == t.NodeOf(r) {
+		return 0
+	}
+	route, err := router.Route(r, other)
+	if err != nil || route.Kind != topology.Net || len(route.NICs) == 0 {
+		return 0
+	}
+	seen := map[topology.DeviceID]bool{}
+	var total float64
+	for i := 0; i < len(route.NICs); i += 2 {
+		if nic := route.NICs[i]; !seen[nic] {
+			seen[nic] = true
+			for _, l := range t.Out(nic) {
+				if t.Class(l).Medium == topology.Network {
+					total += float64(t.Rate(l))
+				}
+			}
+		}
+	}
+	var pcie float64
+	for _, l := range t.Out(t.Ranks()[r]) {
+		if m := t.Class(l).Medium; m == topology.PCIe || m == topology.C2C {
+			pcie += float64(t.Rate(l))
+		}
+	}
+	if pcie > 0 {
+		total = min(total, pcie)
+	}
+	return total
+}

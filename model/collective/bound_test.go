@@ -1,0 +1,56 @@
+package collective_test
+
+import (
+	"math"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/topologies"
+)
+
+// Known optima in GB/s of algorithm bandwidth. On the cube meshes single GPUs could
+// also use their PCIe links, which the published NVLink-only optima leave out.
+func TestLowerBoundsMeetKnownOptima(t *testing.T) {
+	for _, c := range []struct {
+		topo  string
+		nodes int
+		kind  collective.Kind
+		want  float64
+	}{
+		{"dgx-h100", 1, collective.AllGather, 514.29}, {"dgx-h100", 1, collective.AllReduce, 257.14},
+		{"dgx-h100", 2, collective.AllGather, 533.33}, {"dgx-h100", 4, collective.AllGather, 516.13},
+		{"dgx-h100", 16, collective.AllGather, 426.67}, {"dgx-h100", 2, collective.AllToAll, 100},
+		{"dgx-a100", 1, collective.AllGather, 342.86}, {"dgx-a100", 2, collective.AllGather, 346.67},
+		{"dgx-a100", 2, collective.AllToAll, 50}, {"dgx2", 1, collective.AllGather, 160},
+		{"mi300x-node", 1, collective.ReduceScatter, 512},
+	} {
+		topo, err := topology.Load(topologies.Source, c.topo, topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := units.GiB
+		b := collective.LowerBound(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, size)
+		if got := float64(size) / b.Time.Seconds() / 1e9; math.Abs(got-c.want) > 0.01 {
+			t.Errorf("%d × %s %v: %.2f GB/s (%s), want %.2f", c.nodes, c.topo, c.kind, got, b.Cut, c.want)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for text, want := range map[string]collective.Kind{"all_reduce": collective.AllReduce, "AllReduce": collective.AllReduce, "alltoall": collective.AllToAll,
+		"sendrecv": collective.SendRecv, "all-to-allv": collective.AllToAllV, "reduce_scatter": collective.ReduceScatter} {
+		if got, err := collective.Parse(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	if _, err := collective.Parse("allreducing"); err == nil {
+		t.Error("accepted nonsense")
+	}
+	for k, want := range map[collective.Kind]float64{collective.AllReduce: 1.75, collective.AllGather: 0.875, collective.Broadcast: 1} {
+		if got := k.BusFactor(8); got != want {
+			t.Errorf("%v: %v", k, got)
+		}
+	}
+}
