@@ -1,0 +1,43 @@
+package planner
+
+import (
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// buildDirect sends straight from every rank to every rank that needs it.
+func buildDirect(r *request) (*schedule.Schedule, error) {
+	if err := r.allRoutable(); err != nil {
+		return nil, err
+	}
+	n := r.spec.Ranks
+	return &schedule.Schedule{Channels: []schedule.Channel{r.flat(schedule.GenDirect, identity(n), r.chunksFor(n))}}, nil
+}
+
+// buildTwoShot is an all-reduce as direct reduce-scatter and direct all-gather.
+func buildTwoShot(r *request) (*schedule.Schedule, error) {
+	if err := r.wants(collective.AllReduce); err != nil {
+		return nil, err
+	}
+	if err := r.allRoutable(); err != nil {
+		return nil, err
+	}
+	return &schedule.Schedule{Channels: []schedule.Channel{r.twoPhases(schedule.GenDirect, identity(r.spec.Ranks))}}, nil
+}
+
+// buildScatterAllGather is a broadcast as direct scatter and ring all-gather: each
+// byte leaves the root once.
+func buildScatterAllGather(r *request) (*schedule.Schedule, error) {
+	if err := r.wants(collective.Broadcast); err != nil {
+		return nil, err
+	}
+	if err := r.allRoutable(); err != nil {
+		return nil, err
+	}
+	order := r.ringOrders()[0]
+	g := all(order)
+	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: len(order), Phases: []schedule.Phase{
+		{Gen: schedule.GenDirect, Op: collective.Scatter, Groups: g, Src: schedule.Input, Acc: schedule.Output, Dst: schedule.Output, Root: r.rootIn(order)},
+		{Gen: schedule.GenRing, Op: collective.AllGather, Groups: g, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output},
+	}}}}, nil
+}

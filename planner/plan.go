@@ -1,0 +1,197 @@
+package planner
+
+import (
+	"fmt"
+	"sort"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Prediction is what a score says of a schedule at a size.
+type Prediction struct {
+	Time       units.Time
+	Bottleneck string
+	Warnings   []string
+}
+
+// Scorer predicts; as a rule it is the simulator. Estimate must never exceed the time
+// that Score gives: candidates that cannot win are not scored. Explain adds the
+// bottleneck and the warnings to a time.
+type Scorer interface {
+	Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error)
+	Time(s *schedule.Schedule, size units.Bytes) (units.Time, error)
+	Explain(s *schedule.Schedule, size units.Bytes) (Prediction, error)
+}
+
+// PlanOptions narrow the choice.
+type PlanOptions struct {
+	Algorithm string              // only this one; "" is all
+	Protocols []schedule.Protocol // nil is simple alone
+	Build     Options
+	Progress  func(done, total int)
+}
+
+// Row is the plan for one size.
+type Row struct {
+	Size       units.Bytes
+	Schedule   *schedule.Schedule
+	Prediction Prediction
+	Bound      collective.Bound
+	RunnerUp   *schedule.Schedule // the best of another algorithm or protocol; nil if none
+	RunnerTime units.Time
+	Why        []Considered
+}
+
+// Considered is a candidate with its time, or with the estimate that ruled it out.
+type Considered struct {
+	Schedule *schedule.Schedule
+	Time     units.Time
+	Pruned   bool // Time is a lower estimate that was already too slow
+}
+
+// Name is how a schedule is called in tables: algorithm, protocol, slices.
+func Name(s *schedule.Schedule) string {
+	name := s.Algorithm
+	if s.Protocol != schedule.Simple {
+		name += "/" + string(s.Protocol)
+	}
+	if n := s.Channels[0].Slices; n > 1 {
+		name += fmt.Sprintf("×%d", n)
+	}
+	return name
+}
+
+// family is the algorithm with its protocol, whatever the slices.
+func family(s *schedule.Schedule) string { return s.Algorithm + "/" + string(s.Protocol) }
+
+// Plan picks the best schedule for each size.
+func Plan(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, score Scorer, o PlanOptions) ([]Row, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	candidates, err := allCandidates(t, spec, o)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Row, len(sizes))
+	for i, size := range sizes {
+		if rows[i], err = planSize(candidates, size, score); err != nil {
+			return nil, err
+		}
+		rows[i].Bound = collective.LowerBound(t, spec, size)
+		if o.Progress != nil {
+			o.Progress(i+1, len(sizes))
+		}
+	}
+	return rows, nil
+}
+
+func allCandidates(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]*schedule.Schedule, error) {
+	protocols := o.Protocols
+	if len(protocols) == 0 {
+		protocols = []schedule.Protocol{schedule.Simple}
+	}
+	base, err := Candidates(t, spec, o.Algorithm, o.Build)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*schedule.Schedule, 0, len(base)*len(protocols))
+	for _, p := range protocols {
+		for _, s := range base {
+			c := *s
+			c.Protocol = p
+			out = append(out, &c)
+		}
+	}
+	return out, nil
+}
+
+// planSize scores candidates in the order of their estimates, until no estimate is
+// below the best of two families.
+func planSize(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Row, error) {
+	list := make([]Considered, len(candidates))
+	for i, s := range candidates {
+		est, err := score.Estimate(s, size)
+		if err != nil {
+			return Row{}, err
+		}
+		list[i] = Considered{Schedule: s, Time: est, Pruned: true}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Time < list[j].Time })
+	best, second := -1, -1
+	for i := range list {
+		if second >= 0 && list[i].Time >= list[second].Time {
+			break
+		}
+		t, err := score.Time(list[i].Schedule, size)
+		if err != nil {
+			return Row{}, err
+		}
+		list[i].Time, list[i].Pruned = t, false
+		best, second = place(list, best, second, i)
+	}
+	row := Row{Size: size, Schedule: list[best].Schedule}
+	if second >= 0 {
+		row.RunnerUp, row.RunnerTime = list[second].Schedule, list[second].Time
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Time < list[j].Time })
+	row.Why = list
+	var err error
+	row.Prediction, err = score.Explain(row.Schedule, size)
+	return row, err
+}
+
+// place keeps the best candidate and the best of any other family.
+func place(list []Considered, best, second, i int) (int, int) {
+	faster := func(j int) bool { return j < 0 || list[i].Time < list[j].Time }
+	sameAs := func(j int) bool { return j >= 0 && family(list[i].Schedule) == family(list[j].Schedule) }
+	switch {
+	case faster(best) && (best < 0 || sameAs(best)):
+		return i, second
+	case faster(best):
+		return i, best
+	case !sameAs(best) && faster(second):
+		return best, i
+	}
+	return best, second
+}
+
+// Crossover is a size from which on another family is best.
+type Crossover struct {
+	Size     units.Bytes
+	From, To *schedule.Schedule
+}
+
+// Crossovers finds the sizes at which the best family changes, between neighbouring
+// rows to within 1 %, by bisection on the two schedules concerned.
+func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
+	var out []Crossover
+	for i := 1; i < len(rows); i++ {
+		a, b := rows[i-1], rows[i]
+		if family(a.Schedule) == family(b.Schedule) {
+			continue
+		}
+		lo, hi := a.Size, b.Size
+		for hi-lo > max(1, lo/100) {
+			mid := lo + (hi-lo)/2
+			ta, err := score.Time(a.Schedule, mid)
+			if err != nil {
+				return nil, err
+			}
+			tb, err := score.Time(b.Schedule, mid)
+			if err != nil {
+				return nil, err
+			}
+			if tb < ta {
+				hi = mid
+			} else {
+				lo = mid
+			}
+		}
+		out = append(out, Crossover{hi, a.Schedule, b.Schedule})
+	}
+	return out, nil
+}

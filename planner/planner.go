@@ -1,0 +1,244 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+)
+
+// Tool is the version that schedules carry.
+const Tool = "railyard 0.1.0"
+
+// Algorithm is a way to build schedules.
+type Algorithm struct {
+	Name  string
+	Doc   string
+	Paper string
+	build func(*request) (*schedule.Schedule, error)
+	// sliced algorithms are pipelined: candidates vary the number of slices.
+	sliced bool
+}
+
+// Options of a build.
+type Options struct {
+	Protocol schedule.Protocol // "" is simple
+	Channels int               // 0: the algorithm's own choice
+	Slices   int               // 0: 1
+}
+
+// errNotApplicable is wrapped by algorithms that do not fit a topology or collective.
+var errNotApplicable = errors.New("does not apply")
+
+func notApplicable(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errNotApplicable, fmt.Sprintf(format, args...))
+}
+
+// NotApplicable reports whether an error of Build says that the algorithm does not fit
+// the topology or the collective, rather than that something is wrong.
+func NotApplicable(err error) bool { return errors.Is(err, errNotApplicable) }
+
+// Algorithms are all algorithms, by name.
+func Algorithms() []Algorithm { return slices.Clone(algorithms) }
+
+var algorithms []Algorithm
+
+// Alphabetical, so that ties are broken by name.
+func init() {
+	algorithms = []Algorithm{
+		{"alternating_ring", "a ring for each NIC, direction alternating from node to node, so that every NIC works", "S. Ozog, Penny, 2025", buildAlternatingRing, false},
+		{"bruck", "⌈log₂ n⌉ steps for any number of ranks", "Bruck et al. 1997", buildBruck, false},
+		{"direct", "everybody talks to everybody; all_reduce: in one shot", "", buildDirect, false},
+		{"double_binary_tree", "two trees in which each rank is inner node once, half the bytes each", "Sanders, Speck, Träff 2009", buildDoubleBinaryTree, true},
+		{"doubling", "recursive doubling: log₂ n exchanges of everything", "Thakur et al. 2005", buildDoubling, false},
+		{"halving_doubling", "recursive halving, then doubling", "Rabenseifner 2004", buildHalvingDoubling, false},
+		{"hierarchical_direct", "direct inside each tier, ring across the outermost", "", buildHierarchicalDirect, true},
+		{"hierarchical_ring", "a ring at every tier, one after the other", "", buildHierarchicalRing, true},
+		{"hierarchical_tree", "direct inside the node, a double binary tree across", "", buildHierarchicalTree, true},
+		{"knomial", "binomial tree", "Thakur et al. 2005", buildKnomial, true},
+		{"quadrinomial", "4-nomial tree: fewer levels, more children", "Thakur et al. 2005", buildQuadrinomial, true},
+		{"ring", "as many link-disjoint rings as the topology has, both directions", "Patarasuk, Yuan 2009", buildRing, true},
+		{"scatter_allgather", "broadcast as scatter and all-gather", "van de Geijn 1994", buildScatterAllGather, false},
+		{"simple_ring", "one ring, for small buffers", "", buildSimpleRing, true},
+		{"two_shot", "direct reduce-scatter and direct all-gather", "", buildTwoShot, false},
+	}
+}
+
+// Build makes a schedule by one algorithm. The error says why it does not apply.
+func Build(t *topology.Topology, spec collective.Spec, name string, o Options) (*schedule.Schedule, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	for i := range algorithms {
+		if algorithms[i].Name == name {
+			return newRequest(t, spec, o).build(&algorithms[i])
+		}
+	}
+	var names []string
+	for _, a := range algorithms {
+		names = append(names, a.Name)
+	}
+	return nil, fmt.Errorf("unknown algorithm %q: must be one of %s", name, strings.Join(names, ", "))
+}
+
+// sliceChoices are the pipeline depths that candidates try.
+var sliceChoices = []int{1, 4, 16, 64}
+
+// Candidates are the schedules of all algorithms that apply, in the order of their
+// names. only restricts them to one algorithm; "" is all.
+func Candidates(t *topology.Topology, spec collective.Spec, only string, o Options) ([]*schedule.Schedule, error) {
+	var out []*schedule.Schedule
+	r := newRequest(t, spec, o)
+	for i := range algorithms {
+		a := &algorithms[i]
+		if only != "" && a.Name != only {
+			continue
+		}
+		choices := []int{1}
+		if a.sliced {
+			choices = sliceChoices
+		}
+		if o.Slices > 0 {
+			choices = []int{o.Slices}
+		}
+		for _, n := range choices {
+			r.o.Slices = n
+			s, err := r.build(a)
+			if errors.Is(err, errNotApplicable) && only == "" {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no algorithm makes %v on %s", spec.Kind, t.Name())
+	}
+	return out, nil
+}
+
+// request is what an algorithm builds from.
+type request struct {
+	t      *topology.Topology
+	spec   collective.Spec
+	o      Options
+	router *topology.Router
+	rings  [][]int32 // link-disjoint rings, found once
+}
+
+func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request {
+	return &request{t: t, spec: spec, o: o, router: topology.NewRouter(t)}
+}
+
+func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
+	s, err := a.build(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Name, err)
+	}
+	s.Algorithm = a.Name
+	s.Spec = r.spec
+	s.Protocol = r.o.Protocol
+	if s.Protocol == "" {
+		s.Protocol = schedule.Simple
+	}
+	s.TopologyName, s.TopologyHash, s.Tool = r.t.Name(), r.t.Hash(), Tool
+	s.Inputs = map[string]string{"algorithm": a.Name, "slices": fmt.Sprint(r.slices()), "channels": fmt.Sprint(len(s.Channels))}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Name, err)
+	}
+	return s, nil
+}
+
+func (r *request) slices() int { return max(r.o.Slices, 1) }
+
+// rootIn is the position of the root rank in an order.
+func (r *request) rootIn(order []int32) int {
+	if !r.spec.Kind.Rooted() {
+		return 0
+	}
+	return slices.Index(order, int32(r.spec.Root))
+}
+
+// identity is 0, 1, …, n−1.
+func identity(n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(i)
+	}
+	return out
+}
+
+// all is one group of all ranks in an order.
+func all(order []int32) schedule.Groups {
+	return schedule.Groups{List: []schedule.Group{{Ranks: order}}}
+}
+
+// flat is a channel with one phase over all ranks.
+func (r *request) flat(gen string, order []int32, chunks int) schedule.Channel {
+	acc := schedule.Scratch
+	if r.spec.Kind == collective.AllReduce {
+		acc = schedule.Output
+	}
+	return schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunks, Phases: []schedule.Phase{{
+		Gen: gen, Op: r.spec.Kind, Groups: all(order), Src: schedule.Input, Acc: acc, Dst: schedule.Output, Root: r.rootIn(order)}}}
+}
+
+// twoPhases is an all-reduce as reduce-scatter and all-gather by one generator.
+func (r *request) twoPhases(gen string, order []int32) schedule.Channel {
+	g := all(order)
+	return schedule.Channel{Share: 1, Slices: r.slices(), Chunks: len(order), Phases: []schedule.Phase{
+		{Gen: gen, Op: collective.ReduceScatter, Groups: g, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output},
+		{Gen: gen, Op: collective.AllGather, Groups: g, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output}}}
+}
+
+// chunksFor is n for collectives that are split by rank, else 1.
+func (r *request) chunksFor(n int) int {
+	switch r.spec.Kind {
+	case collective.Broadcast, collective.Reduce, collective.SendRecv, collective.Barrier:
+		return 1
+	}
+	return n
+}
+
+// routable reports whether every rank of a cyclic order reaches the next.
+func (r *request) routable(order []int32) error {
+	for i, a := range order {
+		b := order[(i+1)%len(order)]
+		if a == b {
+			continue
+		}
+		if _, err := r.router.Route(int(a), int(b)); err != nil {
+			return notApplicable("%v", err)
+		}
+	}
+	return nil
+}
+
+// allRoutable reports whether all pairs reach one another; on a regular topology a few
+// ranks stand for all.
+func (r *request) allRoutable() error {
+	n := r.spec.Ranks
+	step := max(1, n/64)
+	for a := 0; a < n; a += step {
+		for b := 0; b < n; b += step {
+			if _, err := r.router.Route(a, b); a != b && err != nil {
+				return notApplicable("%v", err)
+			}
+		}
+	}
+	return nil
+}
+
+// wants refuses collectives that an algorithm does not make.
+func (r *request) wants(kinds ...collective.Kind) error {
+	if !slices.Contains(kinds, r.spec.Kind) {
+		return notApplicable("it does not make %v", r.spec.Kind)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+// Package plannertest is what every planning algorithm must pass.
+package plannertest
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/planner"
+)
+
+// Conform builds every algorithm for every collective on a topology and requires: the
+// schedule is valid, provably computes its collective, uses only routes that exist,
+// carries its inputs, and survives JSON. It returns how many schedules it saw.
+func Conform(t *testing.T, topo *topology.Topology) int {
+	t.Helper()
+	seen := 0
+	for _, kind := range collective.All() {
+		n := topo.NumRanks()
+		spec := collective.Spec{Kind: kind, Ranks: n}
+		if kind.Rooted() {
+			spec.Root = n - 1
+		}
+		if kind == collective.AllToAllV {
+			spec.Counts = counts(n)
+		}
+		before := seen
+		for _, a := range planner.Algorithms() {
+			for _, slices := range []int{1, 3} {
+				s, err := planner.Build(topo, spec, a.Name, planner.Options{Slices: slices})
+				if err != nil {
+					if !planner.NotApplicable(err) {
+						t.Errorf("%s: %s %v: %v", topo.Name(), a.Name, kind, err)
+					}
+					continue
+				}
+				seen++
+				check(t, topo, a.Name, kind, s)
+			}
+		}
+		if seen == before && connected(topo) {
+			t.Errorf("%s: no algorithm makes %v", topo.Name(), kind)
+		}
+	}
+	return seen
+}
+
+// connected reports whether all ranks reach one another without passing through others:
+// only then must every collective have a schedule.
+func connected(topo *topology.Topology) bool {
+	r := topology.NewRouter(topo)
+	for b := range topo.NumRanks() {
+		if _, err := r.Route(0, b); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func counts(n int) [][]int64 {
+	out := make([][]int64, n)
+	for i := range out {
+		for j := range n {
+			out[i] = append(out[i], int64((i+2*j)%3))
+		}
+	}
+	out[0][0]++
+	return out
+}
+
+func check(t *testing.T, topo *topology.Topology, name string, kind collective.Kind, s *schedule.Schedule) {
+	t.Helper()
+	if err := schedule.Check(s, topo); err != nil {
+		t.Errorf("%s: %s %v: %v", topo.Name(), name, kind, err)
+		return
+	}
+	if s.TopologyHash != topo.Hash() || s.Inputs["algorithm"] != name {
+		t.Errorf("%s: %s %v does not say what it was made from", topo.Name(), name, kind)
+	}
+	var buf bytes.Buffer
+	if err := schedule.Encode(&buf, s); err != nil {
+		t.Fatal(err)
+	}
+	back, err := schedule.Decode(&buf)
+	if err != nil {
+		t.Errorf("%s: %s %v: %v", topo.Name(), name, kind, err)
+	} else if d := cmp.Diff(s, back); d != "" {
+		t.Errorf("%s: %s %v: JSON round trip:\n%s", topo.Name(), name, kind, d)
+	}
+}

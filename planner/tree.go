@@ -1,0 +1,114 @@
+package planner
+
+import (
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+var treeKinds = []collective.Kind{collective.AllReduce, collective.Broadcast, collective.Reduce}
+
+// buildKnomial is a binomial tree.
+func buildKnomial(r *request) (*schedule.Schedule, error) { return r.knomial(2) }
+
+// buildQuadrinomial is a 4-nomial tree.
+func buildQuadrinomial(r *request) (*schedule.Schedule, error) { return r.knomial(4) }
+
+func (r *request) knomial(radix int) (*schedule.Schedule, error) {
+	if err := r.wants(treeKinds...); err != nil {
+		return nil, err
+	}
+	if err := r.allRoutable(); err != nil {
+		return nil, err
+	}
+	phases := r.treePhases(identity(r.spec.Ranks), nil, radix, r.spec.Root)
+	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: 1, Phases: phases}}}, nil
+}
+
+// treePhases are reduce, broadcast or both over one tree.
+func (r *request) treePhases(order, parents []int32, radix, root int) []schedule.Phase {
+	up := schedule.Phase{Gen: schedule.GenTree, Op: collective.Reduce, Groups: all(order), Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Root: root, Parents: parents, Radix: radix}
+	down := up
+	down.Op, down.Acc = collective.Broadcast, schedule.Output
+	switch r.spec.Kind {
+	case collective.Reduce:
+		return []schedule.Phase{up}
+	case collective.Broadcast:
+		return []schedule.Phase{down}
+	}
+	down.Src = schedule.Output
+	return []schedule.Phase{up, down}
+}
+
+// buildDoubleBinaryTree uses two in-order binary trees, the second shifted by one
+// position, so that the inner nodes of one are leaves of the other: each rank sends
+// and receives each byte about once. P. Sanders, J. Speck, J. L. Träff, "Two-tree
+// algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing
+// 2009. Here the second tree is always shifted, never mirrored. A collective with a
+// root puts it above both trees.
+func buildDoubleBinaryTree(r *request) (*schedule.Schedule, error) {
+	if err := r.wants(treeKinds...); err != nil {
+		return nil, err
+	}
+	n := r.spec.Ranks
+	if n < 3 {
+		return nil, notApplicable("%d ranks are too few", n)
+	}
+	if err := r.allRoutable(); err != nil {
+		return nil, err
+	}
+	s := &schedule.Schedule{}
+	for shift := range 2 {
+		order, parents := r.shiftedTree(n, shift)
+		root := slices.Index(parents, -1)
+		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: 1, Phases: r.treePhases(order, parents, 0, root)})
+	}
+	return s, nil
+}
+
+// shiftedTree is an in-order binary tree over the ranks rotated by shift; the root of
+// a rooted collective sits above the tree of the others.
+func (r *request) shiftedTree(n, shift int) (order, parents []int32) {
+	others := n
+	if r.spec.Kind.Rooted() {
+		others = n - 1
+	}
+	inOrder := inOrderTree(others)
+	for i := range others {
+		order = append(order, int32((i+shift)%others))
+	}
+	if others == n {
+		return order, inOrder
+	}
+	for i, v := range order { // skip the root's number
+		if int(v) >= r.spec.Root {
+			order[i] = v + 1
+		}
+	}
+	order = append(order, int32(r.spec.Root))
+	top := slices.Index(inOrder, -1)
+	inOrder[top] = int32(others)
+	return order, append(inOrder, -1)
+}
+
+// inOrderTree is the parents of the binary search tree over positions 1 … n (stored
+// from 0): position p hangs at the level of its lowest set bit.
+func inOrderTree(n int) []int32 {
+	parents := make([]int32, n)
+	for p := 1; p <= n; p++ {
+		parents[p-1] = int32(inOrderParent(p, n) - 1)
+	}
+	return parents
+}
+
+// inOrderParent is the parent of p among 1 … n, 0 for the root: the nearest number
+// above p's lowest set bit that exists.
+func inOrderParent(p, n int) int {
+	for bit := 2 * (p & -p); bit <= n; bit *= 2 {
+		if up := p&^(bit-1) | bit; up <= n {
+			return up
+		}
+	}
+	return 0
+}
