@@ -75,7 +75,7 @@ func (s Spec) crossing(c cut, size float64) (in, out float64) {
 			share = inside / n * size
 		}
 		if c.root {
-			return 0, share / inside * outside * oneIf(s.Kind == Scatter) + size*oneIf(s.Kind == Broadcast)
+			return 0, share/inside*outside*oneIf(s.Kind == Scatter) + size*oneIf(s.Kind == Broadcast)
 		}
 		return share, 0
 	case Reduce, Gather:

@@ -108,6 +108,11 @@ func (l *Layout) Place(rank int, b Buffer, channel, slice int, chunk int32) (off
 	return base + lo + lo2 + lo3, hi3 - lo3
 }
 
+// Block is where a block lies in a rank's buffer, and its length.
+func (l *Layout) Block(rank int, b Buffer, block int) (off, n int64) {
+	return l.blockAt(rank, b, block)
+}
+
 // blockAt is where a block starts in a rank's buffer, and its length.
 func (l *Layout) blockAt(rank int, b Buffer, block int) (base, size int64) {
 	if c := l.counts; c != nil {

@@ -1,0 +1,121 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/trace"
+)
+
+// Config says how to run a schedule.
+type Config struct {
+	Count      int64 // elements of the whole buffer, as nccl-tests counts it; rounded down to a multiple of the blocks
+	DType      collective.DType
+	Op         collective.ReduceOp
+	InPlace    bool
+	Warmup     int
+	Iterations int
+	Checks     int           // epochs with new inputs that are verified before timing; 0 is 3
+	Deadline   time.Duration // of a single wait; 0 is 10 s
+	Seed       int64         // of the random data
+	Trace      bool          // record the last iteration
+}
+
+// Result is a measurement.
+type Result struct {
+	Times  []time.Duration // by iteration: from the common start until the last rank has ended
+	Wrong  int64           // elements that differ from the exact result, over all checks
+	Checks int
+	Trace  *trace.Trace
+}
+
+// maxElements bounds the memory of a run (elements of all ranks' buffers together).
+const maxElements = 1 << 33
+
+// Run executes a schedule with real data, checks the results and times it. The error
+// names who waited for whom where a wait expires; ctx ends all ranks early.
+func Run(ctx context.Context, s *schedule.Schedule, cfg Config) (*Result, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	if err := cfg.check(s); err != nil {
+		return nil, err
+	}
+	switch cfg.DType {
+	case collective.Float64:
+		return execute(ctx, s, cfg, float64Kernels(cfg.Op))
+	case collective.Int32:
+		return execute(ctx, s, cfg, int32Kernels(cfg.Op))
+	case collective.Int64:
+		return execute(ctx, s, cfg, int64Kernels(cfg.Op))
+	case collective.Float16:
+		return execute(ctx, s, cfg, narrow(cfg.Op, halfToFloat, floatToHalf, 0x1p-11))
+	case collective.BFloat16:
+		return execute(ctx, s, cfg, narrow(cfg.Op, bfloatToFloat, floatToBfloat, 0x1p-8))
+	}
+	return execute(ctx, s, cfg, float32Kernels(cfg.Op))
+}
+
+func (c Config) withDefaults() Config {
+	if c.Checks == 0 {
+		c.Checks = 3
+	}
+	if c.Deadline == 0 {
+		c.Deadline = 10 * time.Second
+	}
+	return c
+}
+
+func (c Config) check(s *schedule.Schedule) error {
+	switch {
+	case c.Count < 0 || c.Iterations < 0 || c.Warmup < 0:
+		return fmt.Errorf("count, iterations and warm-ups cannot be negative")
+	case c.Count > 0 && c.Count*int64(s.Spec.Ranks) > maxElements:
+		return fmt.Errorf("%d elements on %d ranks are more than this backend takes (%d in all)", c.Count, s.Spec.Ranks, int64(maxElements))
+	}
+	if !c.InPlace {
+		return nil
+	}
+	switch s.Spec.Kind {
+	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce:
+	default:
+		return fmt.Errorf("%v has no in-place form", s.Spec.Kind)
+	}
+	if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}); err != nil {
+		return fmt.Errorf("this schedule cannot run in place: %w", err)
+	}
+	return nil
+}
+
+func execute[T element](ctx context.Context, s *schedule.Schedule, cfg Config, k *kernels[T]) (*Result, error) {
+	r := newRunner(s, cfg, k)
+	stop := r.start(ctx)
+	defer stop()
+	out := &Result{Checks: cfg.Checks}
+	for epoch := range cfg.Checks {
+		d := data[T]{r: r, epoch: epoch, random: epoch%3 == 2 && cfg.Op != collective.Prod}
+		d.fill()
+		if _, err := r.iterate(false); err != nil {
+			return nil, err
+		}
+		out.Wrong += d.wrong()
+	}
+	for range cfg.Warmup {
+		if _, err := r.iterate(false); err != nil {
+			return nil, err
+		}
+	}
+	for i := range cfg.Iterations {
+		t, err := r.iterate(cfg.Trace && i == cfg.Iterations-1)
+		if err != nil {
+			return nil, err
+		}
+		out.Times = append(out.Times, t)
+	}
+	out.Trace = r.trace()
+	return out, nil
+}

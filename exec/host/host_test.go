@@ -1,0 +1,257 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+func load(t testing.TB, name string, gpus int) *topology.Topology {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, name, topology.Options{GPUs: gpus})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo
+}
+
+// every builds all algorithms for a collective.
+func every(t testing.TB, topo *topology.Topology, kind collective.Kind, slices int) []*schedule.Schedule {
+	t.Helper()
+	n := topo.NumRanks()
+	spec := collective.Spec{Kind: kind, Ranks: n}
+	if kind.Rooted() {
+		spec.Root = n - 1
+	}
+	if kind == collective.AllToAllV {
+		for i := range n {
+			row := make([]int64, n)
+			for j := range row {
+				row[j] = int64((i + 2*j) % 4)
+			}
+			row[0]++
+			spec.Counts = append(spec.Counts, row)
+		}
+	}
+	list, err := planner.Candidates(topo, spec, "", planner.Options{Slices: slices})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestEveryCollectiveIsExact(t *testing.T) {
+	for _, gpus := range []int{1, 2, 3, 5, 8} {
+		topo := load(t, "dgx1-v100", gpus)
+		for _, kind := range collective.All() {
+			for _, s := range every(t, topo, kind, 1+gpus%3) {
+				for _, count := range []int64{1, 17, 1 << 10, 1<<10 + 1} {
+					r, err := Run(context.Background(), s, Config{Count: count * int64(s.Spec.Blocks()), Seed: int64(gpus)})
+					if err != nil {
+						t.Fatalf("%s %v on %d ranks, %d elements: %v", s.Algorithm, kind, gpus, count, err)
+					}
+					if r.Wrong != 0 {
+						t.Errorf("%s %v on %d ranks, %d elements: %d wrong", s.Algorithm, kind, gpus, count, r.Wrong)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestEveryTypeAndOperation(t *testing.T) {
+	topo := load(t, "dgx-h100", 7)
+	for _, s := range every(t, topo, collective.AllReduce, 2) {
+		for dtype := collective.Float32; dtype <= collective.Int64; dtype++ {
+			for op := collective.Sum; op <= collective.Avg; op++ {
+				for _, inPlace := range []bool{false, true} {
+					r, err := Run(context.Background(), s, Config{Count: 1<<7 - 1, DType: dtype, Op: op, InPlace: inPlace, Checks: 3})
+					if inPlace && err != nil && strings.Contains(err.Error(), "in place") {
+						continue // the checker says that it cannot
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if r.Wrong != 0 {
+						t.Errorf("%s %v %v in place %v: %d wrong", s.Algorithm, dtype, op, inPlace, r.Wrong)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestManyLanes(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range every(t, topo, collective.AllReduce, 4) {
+		r, err := Run(context.Background(), s, Config{Count: 1 << 12, Checks: 1, Warmup: 1, Iterations: 2, Trace: true})
+		if err != nil {
+			t.Fatalf("%s: %v", s.Algorithm, err)
+		}
+		if r.Wrong != 0 || len(r.Times) != 2 || len(r.Trace.Events) == 0 {
+			t.Errorf("%s: %d wrong, %d times, %d events", s.Algorithm, r.Wrong, len(r.Times), len(r.Trace.Events))
+		}
+	}
+}
+
+// broken is a ring in which rank 1 never sends.
+func broken(t testing.TB) *schedule.Schedule {
+	topo := load(t, "dgx-h100", 3)
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllGather, Ranks: 3}, "simple_ring", planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := schedule.NewExpander(s)
+	ops := make([][]schedule.Op, 3)
+	for r := range ops {
+		for _, op := range x.AppendProgram(nil, 0, 0, r) {
+			if r != 1 || op.Kind != schedule.Send {
+				ops[r] = append(ops[r], op)
+			}
+		}
+	}
+	s.Channels[0].Phases[0] = schedule.Phase{Gen: schedule.GenOps, Op: collective.AllGather, Ops: ops}
+	return s
+}
+
+func TestDeadlineNamesWhoWaits(t *testing.T) {
+	_, err := Run(context.Background(), broken(t), Config{Count: 12, Deadline: 50 * time.Millisecond})
+	if err == nil {
+		t.Fatal("a hang was not reported")
+	}
+	for _, want := range []string{"deadline of 50ms passed", "waits for rank", "channel 0, phase 0, slice 0", "flag wanted 1, got 0"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q lacks %q", err, want)
+		}
+	}
+}
+
+func TestCancelEndsTheRun(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	reason := errors.New("interrupted")
+	time.AfterFunc(20*time.Millisecond, func() { cancel(reason) })
+	if _, err := Run(ctx, broken(t), Config{Count: 12, Deadline: time.Minute}); !errors.Is(err, reason) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The verification must see a wrong result: a schedule that drops a contribution.
+func TestWrongResultsAreCounted(t *testing.T) {
+	topo := load(t, "dgx-h100", 2)
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: 2}, "direct", planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := schedule.NewExpander(s)
+	ops := make([][]schedule.Op, 2)
+	for r := range ops {
+		ops[r] = x.AppendProgram(nil, 0, 0, r)
+		for i := range ops[r] {
+			if ops[r][i].Kind == schedule.Reduce && r == 1 {
+				ops[r][i].Srcs = ops[r][i].Srcs[:1]
+			}
+		}
+	}
+	s.Channels[0].Phases[0] = schedule.Phase{Gen: schedule.GenOps, Op: collective.AllReduce, Ops: ops}
+	r, err := Run(context.Background(), s, Config{Count: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Wrong < 1500 { // rank 1's thousand elements, three times, less the zeros of rank 0
+		t.Errorf("only %d wrong", r.Wrong)
+	}
+}
+
+func TestHalfPrecision(t *testing.T) {
+	for h := range 1 << 16 {
+		f := halfToFloat(uint16(h))
+		want := slowHalf(uint16(h))
+		if f != want && !(f != f && want != want) {
+			t.Fatalf("half %#x is %v, want %v", h, f, want)
+		}
+		if f == f && floatToHalf(f) != uint16(h) {
+			t.Fatalf("%v → %#x, want %#x", f, floatToHalf(f), h)
+		}
+		if f != f || math.IsInf(float64(f), 0) || h&0x7fff >= 0x7bff {
+			continue
+		}
+		// Halfway to the next number rounds to even, just above it rounds up.
+		next := slowHalf(uint16(h) + 1)
+		mid := float32((float64(f) + float64(next)) / 2)
+		even := uint16(h + h&1)
+		if got := floatToHalf(mid); got != even {
+			t.Fatalf("%v between %#x and the next → %#x, want %#x", mid, h, got, even)
+		}
+		beyond := math.Nextafter32(mid, float32(math.Inf(1)))
+		if f < 0 || h>>15 == 1 {
+			beyond = math.Nextafter32(mid, float32(math.Inf(-1)))
+		}
+		if got := floatToHalf(beyond); got != uint16(h)+1 {
+			t.Fatalf("%v → %#x, want %#x", beyond, got, h+1)
+		}
+	}
+	for h := range 1 << 16 {
+		if f := bfloatToFloat(uint16(h)); f == f && floatToBfloat(f) != uint16(h) {
+			t.Fatalf("bfloat %#x does not survive", h)
+		}
+	}
+	if floatToHalf(65519) != 0x7bff || floatToHalf(65520) != 0x7c00 || floatToHalf(1e-9) != 0 {
+		t.Error("float16 limits")
+	}
+}
+
+// slowHalf is binary16 by its definition.
+func slowHalf(h uint16) float32 {
+	sign, exp, frac := 1.0, int(h>>10&31), float64(h&1023)
+	if h>>15 == 1 {
+		sign = -1
+	}
+	switch exp {
+	case 0:
+		return float32(math.Copysign(math.Ldexp(frac, -24), sign))
+	case 31:
+		if frac != 0 {
+			return float32(math.NaN())
+		}
+		return float32(math.Inf(int(sign)))
+	}
+	return float32(sign * math.Ldexp(1024+frac, exp-25))
+}
+
+func BenchmarkCombine(b *testing.B) {
+	k := float32Kernels(collective.Sum)
+	x, y := make([]float32, 1<<18), make([]float32, 1<<18)
+	b.SetBytes(1 << 20)
+	for b.Loop() {
+		k.combine(x, x, y)
+	}
+}
+
+func BenchmarkAllReduce(b *testing.B) {
+	for _, size := range []int64{1 << 10, 1 << 20} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			topo := load(b, "host", 2)
+			s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: 2}, "direct", planner.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			if _, err := Run(context.Background(), s, Config{Count: size / 4, Checks: 1, Iterations: b.N}); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"math"
+
+	"railyard/model/collective"
+)
+
+// element is a type that memory holds; float16 and bfloat16 are stored as uint16.
+type element interface {
+	float32 | float64 | int32 | int64 | uint16
+}
+
+// kernels are a type's operations on equally long slices.
+type kernels[T element] struct {
+	// combine is dst = a ⊕ b.
+	combine func(dst, a, b []T)
+	// gather is dst = ⊕ srcs in order, rounded once.
+	gather func(dst []T, srcs [][]T)
+	// divide is dst = dst / n, for averages.
+	divide func(dst []T, n int)
+	// from and to convert a number; from rounds.
+	from func(float64) T
+	to   func(T) float64
+	nan  T       // poison; for integers an improbable number
+	unit float64 // unit roundoff; 0 for integers
+}
+
+type number interface {
+	float32 | float64 | int32 | int64
+}
+
+// native makes the kernels of a type that the machine computes with.
+func native[T number](op collective.ReduceOp, nan T, unit float64) *kernels[T] {
+	pair := operation[T](op)
+	k := &kernels[T]{nan: nan, unit: unit,
+		from:    func(v float64) T { return T(v) },
+		to:      func(v T) float64 { return float64(v) },
+		combine: pairwise[T](op),
+		divide: func(dst []T, n int) {
+			for i := range dst {
+				dst[i] /= T(n)
+			}
+		}}
+	k.gather = func(dst []T, srcs [][]T) {
+		for i := range dst {
+			acc := srcs[0][i]
+			for _, s := range srcs[1:] {
+				acc = pair(acc, s[i])
+			}
+			dst[i] = acc
+		}
+	}
+	return k
+}
+
+// pairwise is the loop for an operation, written out so that the compiler sees it.
+func pairwise[T number](op collective.ReduceOp) func(dst, a, b []T) {
+	if op == collective.Sum || op == collective.Avg {
+		return func(dst, a, b []T) {
+			a, b = a[:len(dst)], b[:len(dst)]
+			for i := range dst {
+				dst[i] = a[i] + b[i]
+			}
+		}
+	}
+	pair := operation[T](op)
+	return func(dst, a, b []T) {
+		for i := range dst {
+			dst[i] = pair(a[i], b[i])
+		}
+	}
+}
+
+func operation[T number](op collective.ReduceOp) func(a, b T) T {
+	switch op {
+	case collective.Prod:
+		return func(a, b T) T { return a * b }
+	case collective.Min:
+		return func(a, b T) T { return min(a, b) }
+	case collective.Max:
+		return func(a, b T) T { return max(a, b) }
+	}
+	return func(a, b T) T { return a + b }
+}
+
+// narrow makes the kernels of a 16-bit type that is combined in float32.
+func narrow(op collective.ReduceOp, load func(uint16) float32, store func(float32) uint16, unit float64) *kernels[uint16] {
+	pair := operation[float32](op)
+	return &kernels[uint16]{nan: 0x7fff, unit: unit,
+		from: func(v float64) uint16 { return store(float32(v)) },
+		to:   func(v uint16) float64 { return float64(load(v)) },
+		combine: func(dst, a, b []uint16) {
+			for i := range dst {
+				dst[i] = store(pair(load(a[i]), load(b[i])))
+			}
+		},
+		gather: func(dst []uint16, srcs [][]uint16) {
+			for i := range dst {
+				acc := load(srcs[0][i])
+				for _, s := range srcs[1:] {
+					acc = pair(acc, load(s[i]))
+				}
+				dst[i] = store(acc)
+			}
+		},
+		divide: func(dst []uint16, n int) {
+			for i := range dst {
+				dst[i] = store(load(dst[i]) / float32(n))
+			}
+		}}
+}
+
+func float32Kernels(op collective.ReduceOp) *kernels[float32] {
+	return native(op, float32(math.NaN()), 0x1p-24)
+}
+
+func float64Kernels(op collective.ReduceOp) *kernels[float64] {
+	return native(op, math.NaN(), 0x1p-53)
+}
+
+func int32Kernels(op collective.ReduceOp) *kernels[int32] {
+	return native[int32](op, math.MinInt32+12345, 0)
+}
+
+func int64Kernels(op collective.ReduceOp) *kernels[int64] {
+	return native[int64](op, math.MinInt64+12345, 0)
+}

@@ -1,0 +1,49 @@
+package host
+
+import (
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// guard is the number of elements before and after every buffer that nobody may touch.
+const guard = 64
+
+// memory is one rank's buffers, each inside an allocation with guard zones.
+type memory[T element] struct {
+	bufs  [3][]T
+	whole [][]T // the allocations
+}
+
+func (r *runner[T]) allocate(x *schedule.Expander) {
+	copies := int64(x.ScratchCopies())
+	r.mem = make([]memory[T], r.s.Spec.Ranks)
+	for rank := range r.mem {
+		m := &r.mem[rank]
+		m.bufs[schedule.Scratch] = m.take(copies * r.layout.Elements(rank, schedule.Scratch))
+		in, out := r.layout.Elements(rank, schedule.Input), r.layout.Elements(rank, schedule.Output)
+		if !r.cfg.InPlace {
+			m.bufs[schedule.Input], m.bufs[schedule.Output] = m.take(in), m.take(out)
+			continue
+		}
+		both := m.take(max(in, out))
+		m.bufs[schedule.Input], m.bufs[schedule.Output] = both, both
+		switch r.s.Spec.Kind {
+		case collective.AllGather: // the input is the rank's own block of the output
+			m.bufs[schedule.Input] = both[int64(rank)*in:][:in]
+		case collective.ReduceScatter:
+			m.bufs[schedule.Output] = both[int64(rank)*out:][:out]
+		}
+	}
+}
+
+func (m *memory[T]) take(n int64) []T {
+	all := make([]T, n+2*guard)
+	m.whole = append(m.whole, all)
+	return all[guard : guard+n : guard+n]
+}
+
+// piece is the memory of a chunk.
+func (r *runner[T]) piece(rank int32, b schedule.Buffer, channel int32, slice int, chunk int32) []T {
+	off, n := r.layout.Place(int(rank), b, int(channel), slice, chunk)
+	return r.mem[rank].bufs[b][off : off+n]
+}
