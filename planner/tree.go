@@ -52,7 +52,7 @@ func buildDoubleBinaryTree(r *request) (*schedule.Schedule, error) {
 		return nil, err
 	}
 	n := r.spec.Ranks
-	if n < 3 {
+	if n < 2 {
 		return nil, notApplicable("%d ranks are too few", n)
 	}
 	if err := r.allRoutable(); err != nil {

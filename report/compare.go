@@ -149,6 +149,9 @@ func (c *Comparison) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
+// WriteJSONLine writes a document on one line.
+func WriteJSONLine(w io.Writer, doc any) error { return json.NewEncoder(w).Encode(doc) }
+
 // group is a line of the text summary.
 type group struct {
 	name   string

@@ -86,7 +86,9 @@ func (e *engine) reset(size units.Bytes, o Options) {
 	for i := range e.conns {
 		e.conns[i] = connState{waiter: -1}
 	}
-	clear(e.lanes)
+	for l := range e.lanes {
+		e.lanes[l] = laneState{waiting: e.Plan.lanes[l].before >= 0}
+	}
 	e.q.reset()
 	e.share.reset()
 	e.trace = nil

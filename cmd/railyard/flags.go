@@ -93,7 +93,10 @@ func uniformCounts(ranks int) [][]int64 {
 }
 
 // profileFlag chooses a cost profile.
-type profileFlag struct{ name string }
+type profileFlag struct {
+	name   string
+	fitted *cost.Profile // made on the spot; used where no name is given
+}
 
 func (f *profileFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.name, "profile", "", "cost profile: a name (see `railyard profiles`) or a YAML file (default: the topology's own, else line)")
@@ -103,8 +106,11 @@ func (f *profileFlag) add(cmd *cobra.Command) {
 }
 
 func (f *profileFlag) load(t *topology.Topology) (*cost.Profile, error) {
+	if f.name == "" && f.fitted != nil {
+		return f.fitted, nil
+	}
 	if f.name == "" {
-		return cost.Default(t), nil
+		return cost.Default(t)
 	}
 	return cost.Get(f.name)
 }

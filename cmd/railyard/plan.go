@@ -1,11 +1,15 @@
 package main
 
 import (
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
@@ -13,13 +17,15 @@ import (
 
 // planFlags are what plan and run share: what to move, over what, at which cost.
 type planFlags struct {
-	topo    topoFlags
-	coll    collFlags
-	sizes   sizeFlags
-	profile profileFlag
-	format  formatFlag
-	algo    string
-	proto   []string
+	topo     topoFlags
+	coll     collFlags
+	sizes    sizeFlags
+	profile  profileFlag
+	format   formatFlag
+	algo     string
+	protos   []string
+	channels int
+	slices   int
 }
 
 func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
@@ -29,7 +35,9 @@ func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
 	f.profile.add(cmd)
 	f.format.add(cmd)
 	addAlgo(cmd, &f.algo)
-	cmd.Flags().StringSliceVar(&f.proto, "proto", nil, "protocols to consider: simple, ll, ll128 (default: those the profile knows)")
+	cmd.Flags().StringSliceVar(&f.protos, "proto", nil, "protocols to consider: simple, ll, ll128 (default: those the profile knows)")
+	cmd.Flags().IntVar(&f.channels, "channels", 0, "channels of ring algorithms (default: as many as the topology has disjoint rings)")
+	cmd.Flags().IntVar(&f.slices, "slices", 0, "pipeline slices (default: try several)")
 }
 
 // addAlgo adds --algo, which forces one algorithm.
@@ -42,4 +50,187 @@ func addAlgo(cmd *cobra.Command, algo *string) {
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}))
+}
+
+// planned is everything that a plan was made from and led to.
+type planned struct {
+	topo    *topology.Topology
+	spec    collective.Spec
+	profile *cost.Profile
+	score   *scorer
+	rows    []planner.Row
+}
+
+func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
+	if err := f.format.check(); err != nil {
+		return nil, err
+	}
+	if f.channels < 0 || f.slices < 0 {
+		return nil, usagef("--channels and --slices must be positive")
+	}
+	sizes, err := f.sizes.sizes(cmd)
+	if err != nil {
+		return nil, err
+	}
+	p := &planned{}
+	if p.topo, err = f.topo.load(); err != nil {
+		return nil, err
+	}
+	if p.spec, err = f.coll.spec(cmd, p.topo.NumRanks()); err != nil {
+		return nil, err
+	}
+	if p.profile, err = f.profile.load(p.topo); err != nil {
+		return nil, err
+	}
+	return p, f.search(cmd, p, sizes)
+}
+
+func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) error {
+	protocols, err := f.protocols(p.profile)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), "planning", len(sizes))
+	defer bar.finish()
+	p.score = newScorer(p.topo, p.profile)
+	p.rows, err = planner.Plan(p.topo, p.spec, sizes, p.score, planner.PlanOptions{
+		Algorithm: f.algo, Protocols: protocols, Progress: bar.set,
+		Build: planner.Options{Channels: f.channels, Slices: f.slices}})
+	return err
+}
+
+func (f *planFlags) protocols(p *cost.Profile) ([]schedule.Protocol, error) {
+	names := f.protos
+	if len(names) == 0 {
+		names = p.Protocols()
+	}
+	var out []schedule.Protocol
+	for _, n := range names {
+		switch x := schedule.Protocol(n); x {
+		case schedule.Simple, schedule.LL, schedule.LL128:
+			out = append(out, x)
+		default:
+			return nil, usagef("--proto %s: must be simple, ll or ll128", n)
+		}
+	}
+	return out, nil
+}
+
+func newPlan() *cobra.Command {
+	var f planFlags
+	var why bool
+	var out string
+	cmd := &cobra.Command{
+		Use:   "plan -t TOPOLOGY -c COLLECTIVE",
+		Short: "Find the best schedule for each size, and say what limits it",
+		Example: `  railyard plan -t dgx-h100 --nodes 4 -c all_reduce -b 1K -e 4G
+  railyard plan -t dgx1-v100 -c all_gather -s 1G --profile ideal --why
+  railyard plan -t dgx2 -c broadcast -s 64M -o plan.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := f.plan(cmd)
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				if err := p.save(out); err != nil {
+					return err
+				}
+			}
+			return p.print(cmd.OutOrStdout(), f.format.name, why)
+		},
+	}
+	f.add(cmd, "1K", "4G")
+	cmd.Flags().BoolVar(&why, "why", false, "show what else was considered and what the bound is")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the schedule to this file as JSON (needs a single size)")
+	return cmd
+}
+
+// save writes the schedule of a single size.
+func (p *planned) save(path string) error {
+	if len(p.rows) != 1 {
+		return usagef("-o writes one schedule: choose the size with -s (there are %d)", len(p.rows))
+	}
+	if err := schedule.Check(p.rows[0].Schedule, p.topo); err != nil {
+		return err
+	}
+	return writeFile(path, func(w io.Writer) error { return schedule.Encode(w, p.rows[0].Schedule) })
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	tmp, err := os.CreateTemp(dirOf(path), ".railyard-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	if err := write(tmp); err != nil {
+		tmp.Close()
+		return err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		tmp.Close()
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func (p *planned) print(w io.Writer, format string, why bool) error {
+	d, err := p.document(why)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case "json":
+		return report.WriteJSON(w, d)
+	case "csv":
+		return d.WriteCSV(w)
+	}
+	return d.WriteText(w)
+}
+
+func (p *planned) document(why bool) (*report.PlanDocument, error) {
+	d := &report.PlanDocument{Schema: "railyard.plan/v1", Topology: p.topo.Name(), Hash: p.topo.Hash(), Profile: p.profile.Name,
+		Ranks: p.spec.Ranks, Rows: []report.PlanRow{}, Crossovers: []report.CrossoverRow{}}
+	for _, r := range p.rows {
+		d.Rows = append(d.Rows, p.row(r, why))
+	}
+	crossings, err := planner.Crossovers(p.rows, p.score)
+	for _, c := range crossings {
+		d.Crossovers = append(d.Crossovers, report.CrossoverRow{SizeBytes: int64(c.Size), From: planner.Name(c.From), To: planner.Name(c.To)})
+	}
+	return d, err
+}
+
+func (p *planned) row(r planner.Row, why bool) report.PlanRow {
+	t := r.Prediction.Time
+	alg, bus := bandwidths(p.spec, r.Size, t)
+	row := report.PlanRow{Collective: p.spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
+		AlgBW: alg, BusBW: bus, BoundUS: r.Bound.Time.Microseconds(), BoundCut: r.Bound.Cut,
+		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...)}
+	if t > 0 {
+		row.OfBound = float64(r.Bound.Time) / float64(t)
+	}
+	if r.RunnerUp != nil {
+		row.RunnerUp = planner.Name(r.RunnerUp)
+		row.RunnerLoss = float64(r.RunnerTime)/float64(max(t, 1)) - 1
+	}
+	if why {
+		for _, c := range r.Why {
+			row.WhyNotOther = append(row.WhyNotOther, report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned})
+		}
+	}
+	return row
+}
+
+// bandwidths are nccl-tests' algorithm and bus bandwidth in GB/s.
+func bandwidths(spec collective.Spec, size units.Bytes, t units.Time) (alg, bus float64) {
+	if t <= 0 {
+		return 0, 0
+	}
+	alg = float64(size) / t.Seconds() / 1e9
+	return alg, alg * spec.Kind.BusFactor(spec.Ranks)
 }

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/interop/nccltests"
+	"railyard/model/measurement"
+	"railyard/report"
+	"railyard/report/fit"
+)
+
+// measuredFlags say where measurements come from.
+type measuredFlags struct {
+	files      []string
+	collective string
+	only       []string
+}
+
+func (f *measuredFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.files, "measured", nil, "measurements: CSV, or text or JSON output of nccl-tests")
+	must(cmd.MarkFlagRequired("measured"))
+	cmd.Flags().StringVarP(&f.collective, "collective", "c", "", "collective, where an nccl-tests log does not say it")
+	cmd.Flags().StringArrayVar(&f.only, "only", nil, "use only rows with this value, e.g. launch=graph")
+}
+
+// read reads all files into one set with the first file's header.
+func (f *measuredFlags) read(gpus int) ([]*measurement.Set, error) {
+	var out []*measurement.Set
+	for _, path := range f.files {
+		set, err := f.readOne(path, gpus)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.filter(set); err != nil {
+			return nil, err
+		}
+		out = append(out, set)
+	}
+	return out, nil
+}
+
+func (f *measuredFlags) readOne(path string, gpus int) (*measurement.Set, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	switch trimmed := bytes.TrimSpace(data); {
+	case bytes.HasPrefix(trimmed, []byte("{")):
+		return nccltests.ParseJSON(bytes.NewReader(data), path, f.collective, gpus)
+	case strings.HasSuffix(path, ".csv"):
+		return measurement.ReadCSV(bytes.NewReader(data), path)
+	}
+	return nccltests.ParseText(bytes.NewReader(data), path, f.collective)
+}
+
+func (f *measuredFlags) filter(set *measurement.Set) error {
+	for _, o := range f.only {
+		column, want, ok := strings.Cut(o, "=")
+		at := slices.Index(set.Header, column)
+		if !ok || at < 0 {
+			return usagef("--only %s: write column=value with a column of %s", o, set.File)
+		}
+		set.Rows = slices.DeleteFunc(set.Rows, func(r measurement.Row) bool { return r.Columns[at] != want })
+		if len(set.Rows) == 0 {
+			return fmt.Errorf("%s: no row has %s", set.File, o)
+		}
+	}
+	return nil
+}
+
+func newCompare() *cobra.Command {
+	var topo topoFlags
+	var profile profileFlag
+	var format formatFlag
+	var measured measuredFlags
+	cmd := &cobra.Command{
+		Use:   "compare -t TOPOLOGY --measured FILE",
+		Short: "Put measurements beside predictions",
+		Example: `  railyard compare -t hgx-h200-4 --measured nccl.csv --only launch=graph
+  railyard compare -t dgx-h100 -c all_reduce --measured all_reduce_perf.log`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := format.check(); err != nil {
+				return err
+			}
+			return runCompare(cmd, topo, profile, format, measured)
+		},
+	}
+	topo.add(cmd)
+	profile.add(cmd)
+	format.add(cmd)
+	measured.add(cmd)
+	return cmd
+}
+
+func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatFlag, mf measuredFlags) error {
+	t, err := tf.load()
+	if err != nil {
+		return err
+	}
+	profile, err := pf.load(t)
+	if err != nil {
+		return err
+	}
+	sets, err := mf.read(t.NumRanks())
+	if err != nil {
+		return err
+	}
+	all := &report.Comparison{Header: sets[0].Header}
+	c := newCases(tf, profile)
+	for _, set := range sets {
+		if !slices.Equal(set.Header, all.Header) {
+			return fmt.Errorf("%s has other columns than %s: compare them one at a time", set.File, sets[0].File)
+		}
+		one := report.Compare(set, c.predict)
+		all.Rows, all.Skipped = append(all.Rows, one.Rows...), append(all.Skipped, one.Skipped...)
+	}
+	w := cmd.OutOrStdout()
+	switch format.name {
+	case "json":
+		return all.WriteJSON(w, t.Name(), profile.Name)
+	case "csv":
+		return all.WriteCSV(w)
+	}
+	return all.WriteText(w, t.Name(), profile.Name)
+}
+
+func newFit() *cobra.Command {
+	var topo topoFlags
+	var measured measuredFlags
+	var name, source, date, out string
+	cmd := &cobra.Command{
+		Use:     "fit -t TOPOLOGY --measured FILE --name NAME -o PROFILE.yaml",
+		Short:   "Make a cost profile from measurements of named algorithms and protocols",
+		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --name h200 --source 'nccl-tests, 4 x H200' --date 2026-11-21 -o h200.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			rows, skipped, err := fitRows(topo, measured)
+			if err != nil {
+				return err
+			}
+			r, err := fit.Fit(name, source, date, rows)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error, skipped)
+			return saveProfile(out, r.Profile)
+		},
+	}
+	topo.add(cmd)
+	measured.add(cmd)
+	cmd.Flags().StringVar(&name, "name", "", "name of the profile")
+	cmd.Flags().StringVar(&source, "source", "", "where the measurements come from")
+	cmd.Flags().StringVar(&date, "date", "", "when they were made, YYYY-MM-DD")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write")
+	for _, f := range []string{"name", "source", "date", "output"} {
+		must(cmd.MarkFlagRequired(f))
+	}
+	return cmd
+}
+
+func fitRows(tf topoFlags, mf measuredFlags) (rows []fit.Features, skipped int, err error) {
+	t, err := tf.load()
+	if err != nil {
+		return nil, 0, err
+	}
+	sets, err := mf.read(t.NumRanks())
+	if err != nil {
+		return nil, 0, err
+	}
+	c := newCases(tf, profileIdeal)
+	for _, set := range sets {
+		for _, m := range set.Rows {
+			x, err := c.features(m)
+			if err != nil || m.Time <= 0 || m.Size <= 0 {
+				skipped++
+				continue
+			}
+			rows = append(rows, x)
+		}
+	}
+	return rows, skipped, nil
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/cost"
+)
+
+func newProfiles() *cobra.Command {
+	return &cobra.Command{
+		Use:     "profiles [NAME]",
+		Short:   "List the cost profiles, or print one",
+		Example: "  railyard profiles h200",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				p, err := cost.Get(args[0])
+				if err != nil {
+					return err
+				}
+				return cost.Encode(cmd.OutOrStdout(), p)
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, name := range cost.Names() {
+				p, err := cost.Get(name)
+				if err != nil {
+					return err
+				}
+				fit := p.Error
+				if fit == "" {
+					fit = p.Source
+				}
+				fmt.Fprintf(w, "%s\t%s\n", name, fit)
+			}
+			return w.Flush()
+		},
+	}
+}

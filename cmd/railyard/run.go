@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"railyard/exec/host"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/schedule"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/report"
+	"railyard/report/fit"
+)
+
+// runFlags say how to execute.
+type runFlags struct {
+	plan       planFlags
+	backend    string
+	dtype      string
+	op         string
+	iterations int
+	warmup     int
+	seed       int64
+	deadline   time.Duration
+	inPlace    bool
+	out        string
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run -t TOPOLOGY -c COLLECTIVE",
+		Short: "Plan, simulate, execute with real data, check, and compare",
+		Long: `run plans a schedule for each size, predicts its time, executes it with real data,
+checks every element, and prints prediction beside measurement. Everything needed to
+repeat it goes into one result directory.
+
+With -t host, a profile is fitted on this machine first (on other transfers than those
+that are compared) unless --profile names one. With any other topology the host backend
+runs the schedule for correctness only: its times say nothing about that hardware.`,
+		Example: `  railyard run -t host -c all_reduce -b 1K -e 64M
+  railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.plan.add(cmd, "1K", "64M")
+	fl := cmd.Flags()
+	fl.StringVar(&f.backend, "backend", "host", "where to execute: host")
+	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
+	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
+	fl.IntVarP(&f.iterations, "iters", "n", 20, "timed iterations")
+	fl.IntVarP(&f.warmup, "warmup", "w", 5, "iterations before timing")
+	fl.Int64Var(&f.seed, "seed", 1, "seed of the data")
+	fl.DurationVar(&f.deadline, "deadline", 10*time.Second, "longest wait for a peer before the run is ended")
+	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
+	fl.StringVarP(&f.out, "output", "o", "", "result directory (default: railyard-run-N, the first that is free)")
+	return cmd
+}
+
+func (f *runFlags) run(cmd *cobra.Command) error {
+	if f.backend != "host" {
+		return usagef("--backend %s: this build executes on the host only", f.backend)
+	}
+	dtype, err := collective.ParseDType(f.dtype)
+	if err != nil {
+		return usageError{err}
+	}
+	op, err := collective.ParseOp(f.op)
+	if err != nil {
+		return usageError{err}
+	}
+	if f.iterations < 1 || f.warmup < 0 {
+		return usagef("-n must be at least 1 and -w at least 0")
+	}
+	timed := f.plan.topo.name == "host"
+	if timed && f.plan.profile.name == "" {
+		profile, err := calibrate(cmd.Context(), f.plan.topo)
+		if err != nil {
+			return err
+		}
+		f.plan.profile.fitted = profile
+	}
+	p, err := f.plan.plan(cmd)
+	if err != nil {
+		return err
+	}
+	if kind := p.spec.Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
+		return usagef("--op has no effect on %v: leave it out", kind)
+	}
+	dir, err := newResultDir(f.out)
+	if err != nil {
+		return err
+	}
+	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.topo.Name(), Hash: p.topo.Hash(),
+		Profile: p.profile.Name, Backend: f.backend, Seed: f.seed, Timed: timed, Rows: []report.RunRow{}}
+	if err := dir.begin(p, d, os.Args); err != nil {
+		return err
+	}
+	runErr := f.execute(cmd, p, d, dir, dtype, op)
+	if err := dir.finish(d); err != nil && runErr == nil {
+		runErr = err
+	}
+	if runErr != nil {
+		return fmt.Errorf("%w (what was measured before is in %s)", runErr, dir.path)
+	}
+	if err := f.print(cmd.OutOrStdout(), d); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "results in %s\n", dir.path)
+	for _, r := range d.Rows {
+		if r.Wrong > 0 {
+			return fmt.Errorf("%d wrong elements at %d bytes: the results cannot be trusted", r.Wrong, r.SizeBytes)
+		}
+	}
+	return nil
+}
+
+func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
+	switch f.plan.format.name {
+	case "json":
+		return report.WriteJSON(w, d)
+	case "csv":
+		return d.WriteCSV(w)
+	}
+	return d.WriteText(w)
+}
+
+// execute runs every size; each row is on disk before the next one starts.
+func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument, dir *resultDir, dtype collective.DType, op collective.ReduceOp) error {
+	bar := newProgress(cmd.ErrOrStderr(), "running", len(p.rows))
+	defer bar.finish()
+	for i, row := range p.rows {
+		r, err := f.executeRow(cmd.Context(), p, row, dtype, op)
+		if err != nil {
+			return fmt.Errorf("%v: %w", row.Size, err)
+		}
+		d.Rows = append(d.Rows, r)
+		if err := dir.row(r); err != nil {
+			return err
+		}
+		bar.set(i+1, len(p.rows))
+	}
+	return nil
+}
+
+func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, dtype collective.DType, op collective.ReduceOp) (report.RunRow, error) {
+	if err := schedule.Check(row.Schedule, p.topo); err != nil {
+		return report.RunRow{}, err
+	}
+	count := int64(row.Size) / int64(dtype.Size())
+	out, err := host.Run(ctx, row.Schedule, host.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace,
+		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.deadline, Seed: f.seed})
+	if err != nil {
+		return report.RunRow{}, err
+	}
+	sum := measurement.Summarise(out.Times)
+	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
+	alg, bus := bandwidths(p.spec, row.Size, median)
+	r := report.RunRow{Collective: p.spec.Kind.String(), SizeBytes: int64(row.Size), Count: count, DType: dtype.String(), RedOp: "none", Root: -1,
+		Schedule: planner.Name(row.Schedule), MeasuredUS: report.NewPercentiles(sum), AlgBW: alg, BusBW: bus,
+		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: out.Wrong}
+	if p.spec.Kind.Reduces() {
+		r.RedOp = op.String()
+	}
+	if p.spec.Kind.Rooted() {
+		r.Root = p.spec.Root
+	}
+	if median > 0 {
+		r.Error = float64(row.Prediction.Time-median) / float64(median)
+	}
+	return r, nil
+}
+
+// calibrate times transfers between neighbours (send_recv, broadcast), which are not
+// what run compares, and fits a profile of this machine from them.
+func calibrate(ctx context.Context, tf topoFlags) (*cost.Profile, error) {
+	c := newCases(tf, profileIdeal)
+	var rows []fit.Features
+	for _, ranks := range []int{2, 4} {
+		for _, kind := range []collective.Kind{collective.SendRecv, collective.AllGather} {
+			for size := units.KiB; size <= 16*units.MiB; size *= 4 {
+				m := measurement.Row{Collective: kind, Size: size, GPUs: ranks, Proto: "simple", Algo: "ring"}
+				if kind == collective.SendRecv {
+					m.Algo = "direct"
+				}
+				x, err := timeCase(ctx, c, m)
+				if err != nil {
+					return nil, err
+				}
+				rows = append(rows, x)
+			}
+		}
+	}
+	r, err := fit.Fit("host (fitted now)", "send_recv and ring all_gather timed on this machine at the start of the run", time.Now().UTC().Format("2006-01-02"), rows)
+	if err != nil {
+		return nil, err
+	}
+	return r.Profile, nil
+}
+
+func timeCase(ctx context.Context, c *cases, m measurement.Row) (fit.Features, error) {
+	t, err := c.topology(m)
+	if err != nil {
+		return fit.Features{}, err
+	}
+	algos, err := ncclAlgorithms(m.Collective, m.Algo)
+	if err != nil {
+		return fit.Features{}, err
+	}
+	s, err := c.schedule(t, m, algos[0], schedule.Simple)
+	if err != nil {
+		return fit.Features{}, err
+	}
+	out, err := host.Run(ctx, s, host.Config{Count: int64(m.Size) / 4, Checks: 1, Warmup: 3, Iterations: 15})
+	if err != nil {
+		return fit.Features{}, err
+	}
+	m.Time = max(1, units.Time(measurement.Summarise(out.Times).Median.Nanoseconds())*units.Nanosecond)
+	return c.features(m)
+}
+
+// resultDir is where a run leaves everything.
+type resultDir struct {
+	path string
+	rows *os.File
+}
+
+// newResultDir makes the directory; it never writes into an existing one.
+func newResultDir(path string) (*resultDir, error) {
+	if path != "" {
+		if err := os.Mkdir(path, 0o755); err != nil {
+			return nil, fmt.Errorf("result directory: %w (choose one that does not exist)", err)
+		}
+		return &resultDir{path: path}, nil
+	}
+	for i := 1; ; i++ {
+		path = fmt.Sprintf("railyard-run-%d", i)
+		err := os.Mkdir(path, 0o755)
+		if err == nil {
+			return &resultDir{path: path}, nil
+		}
+		if !os.IsExist(err) {
+			return nil, err
+		}
+	}
+}
+
+// begin writes what the run is made from, before anything is measured.
+func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) error {
+	seen := map[*schedule.Schedule]bool{}
+	for _, r := range p.rows {
+		if seen[r.Schedule] {
+			continue
+		}
+		name := fmt.Sprintf("schedule-%02d.json", len(seen))
+		seen[r.Schedule] = true
+		if err := writeFile(filepath.Join(d.path, name), func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
+			return err
+		}
+	}
+	if err := writeFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.profile) }); err != nil {
+		return err
+	}
+	manifest := map[string]any{"schema": "railyard.manifest/v1", "tool": planner.Tool, "command": args[1:], "topology": doc.Topology,
+		"topology_hash": doc.Hash, "profile": doc.Profile, "seed": doc.Seed}
+	if err := writeFile(filepath.Join(d.path, "manifest.json"), func(w io.Writer) error { return report.WriteJSON(w, manifest) }); err != nil {
+		return err
+	}
+	var err error
+	d.rows, err = os.Create(filepath.Join(d.path, "rows.jsonl"))
+	return err
+}
+
+// row appends a measured row and waits until it is on disk.
+func (d *resultDir) row(r report.RunRow) error {
+	if err := report.WriteJSONLine(d.rows, r); err != nil {
+		return err
+	}
+	return d.rows.Sync()
+}
+
+// finish writes the results as documents.
+func (d *resultDir) finish(doc *report.RunDocument) error {
+	if err := d.rows.Close(); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(d.path, "run.csv"), doc.WriteCSV)
+}
+
+// saveProfile writes a profile file.
+func saveProfile(path string, p *cost.Profile) error {
+	return writeFile(path, func(w io.Writer) error { return cost.Encode(w, p) })
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/topology"
+	"railyard/report/topoview"
+	"railyard/topologies"
+)
+
+func newTopo() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "topo",
+		Short:   "List, check, show and draw topologies",
+		Example: "  railyard topo matrix -t dgx1-v100",
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newTopoList(), newTopoShow(), newTopoCheck(), newTopoMatrix(), newTopoPaths(), newTopoDraw())
+	return cmd
+}
+
+func newTopoList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the shipped topologies", Example: "  railyard topo list", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, name := range topologies.Names() {
+				t, err := topology.Load(topologies.Source, name, topology.Options{})
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(w, "%s\t%d ranks\t%s\n", name, t.NumRanks(), t.Description())
+			}
+			return w.Flush()
+		},
+	}
+}
+
+// onTopology makes a command that does something with one topology.
+func onTopology(use, short, example string, args cobra.PositionalArgs, do func(cmd *cobra.Command, t *topology.Topology, args []string) error) *cobra.Command {
+	var f topoFlags
+	cmd := &cobra.Command{Use: use, Short: short, Example: example, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := f.load()
+			if err != nil {
+				return err
+			}
+			return do(cmd, t, args)
+		}}
+	f.add(cmd)
+	return cmd
+}
+
+func newTopoShow() *cobra.Command {
+	return onTopology("show -t TOPOLOGY", "Count devices, links and tiers", "  railyard topo show -t superpod-h100 --nodes 64", cobra.NoArgs,
+		func(cmd *cobra.Command, t *topology.Topology, _ []string) error {
+			return topoview.Show(cmd.OutOrStdout(), t)
+		})
+}
+
+func newTopoMatrix() *cobra.Command {
+	return onTopology("matrix -t TOPOLOGY", "Connections and bandwidth between ranks, as nvidia-smi topo -m", "  railyard topo matrix -t dgx1-v100", cobra.NoArgs,
+		func(cmd *cobra.Command, t *topology.Topology, _ []string) error {
+			return topoview.Matrix(cmd.OutOrStdout(), t)
+		})
+}
+
+func newTopoPaths() *cobra.Command {
+	return onTopology("paths -t TOPOLOGY SRC DST", "Every kind of route between two GPUs, best first", "  railyard topo paths -t dgx1-v100 gpu0 gpu5", cobra.ExactArgs(2),
+		func(cmd *cobra.Command, t *topology.Topology, args []string) error {
+			var ends [2]topology.DeviceID
+			for i, name := range args {
+				d, ok := t.Lookup(name)
+				if !ok || !t.Devices()[d].Kind.HoldsRank() {
+					return usagef("%s has no GPU %q: they are called like %s", t.Name(), name, t.DeviceName(t.Ranks()[0]))
+				}
+				ends[i] = d
+			}
+			return topoview.Paths(cmd.OutOrStdout(), t, ends[0], ends[1])
+		})
+}
+
+func newTopoDraw() *cobra.Command {
+	var out string
+	cmd := onTopology("draw -t TOPOLOGY -o FILE.svg|png", "Draw a topology", "  railyard topo draw -t dgx-h100 -o dgx-h100.svg", cobra.NoArgs,
+		func(_ *cobra.Command, t *topology.Topology, _ []string) error {
+			write, err := topoview.Draw(t, out)
+			if err != nil {
+				return usageError{err}
+			}
+			return writeFile(out, write)
+		})
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write: .svg or .png")
+	must(cmd.MarkFlagRequired("output"))
+	return cmd
+}
+
+func newTopoCheck() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "check FILE…", Short: "Check topology files: every mistake with its line", Example: "  railyard topo check my-cluster.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all {
+				args = append(args, topologies.Names()...)
+			}
+			if len(args) == 0 {
+				return usagef("which file? (or --all for the shipped ones)")
+			}
+			bad := 0
+			for _, name := range args {
+				t, err := topology.Load(topologies.Source, name, topology.Options{})
+				if err != nil {
+					bad++
+					fmt.Fprintln(cmd.ErrOrStderr(), err)
+					continue
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d ranks, %d devices, %d links\n", name, t.NumRanks(), len(t.Devices()), len(t.Links()))
+			}
+			if bad > 0 {
+				return fmt.Errorf("%d of %d topologies are not valid", bad, len(args))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "check the shipped topologies too")
+	return cmd
+}
