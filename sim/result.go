@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
-	"time"
+	"strings"
 
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -25,7 +25,6 @@ type Result struct {
 	Bottleneck string
 	Warnings   []string
 	Trace      *trace.Trace
-	Wall       time.Duration // filled by the caller that has a clock
 }
 
 // LinkLoad is what a link carries during a run.
@@ -154,29 +153,46 @@ func balance(r *Result) Balance {
 	return b
 }
 
-// busyEnough is the utilisation from which the busiest link is named as the limit.
-const busyEnough = 0.5
+// busyEnough is the utilisation from which the busiest link is named as the limit, and
+// nearly how close to it another class must come to be named too.
+const (
+	busyEnough = 0.5
+	nearly     = 0.9
+)
 
-// bottleneck says in words what limits: the busiest link, or latency.
+// bottleneck says in words what limits: the busiest link, with the busiest of any
+// other class that is nearly as busy, or latency.
 func (p *Plan) bottleneck(r *Result) string {
+	busiest := map[int32]int{} // by class: index into r.Links
 	best := -1
-	for i := range r.Links {
-		if best < 0 || r.Links[i].Utilisation > r.Links[best].Utilisation+1e-9 {
+	for i, l := range r.Links {
+		class := p.topo.Links()[l.Link].Class
+		if j, ok := busiest[class]; !ok || l.Utilisation > r.Links[j].Utilisation+1e-9 {
+			busiest[class] = i
+		}
+		if best < 0 || l.Utilisation > r.Links[best].Utilisation+1e-9 {
 			best = i
 		}
 	}
-	if best < 0 {
-		return "launch"
-	}
-	l := r.Links[best]
-	u := math.Round(l.Utilisation * 100)
-	if l.Utilisation >= busyEnough {
-		return fmt.Sprintf("link %s (%s, %v): %.0f%% busy", p.topo.LinkName(l.Link), p.topo.Class(l.Link).Name, p.topo.Rate(l.Link), u)
-	}
-	if r.Launch*2 > r.Time {
+	switch {
+	case best < 0 || r.Launch*2 > r.Time:
 		return fmt.Sprintf("launch: %v of %v", r.Launch, r.Time)
+	case r.Links[best].Utilisation < busyEnough:
+		l := r.Links[best]
+		return fmt.Sprintf("latency: the busiest link, %s, is %.0f%% busy", p.topo.LinkName(l.Link), 100*l.Utilisation)
 	}
-	return fmt.Sprintf("latency: the busiest link, %s, is %.0f%% busy", p.topo.LinkName(l.Link), u)
+	limits := []string{p.busy(r.Links[best])}
+	for class := range p.topo.Classes() {
+		i, ok := busiest[int32(class)]
+		if ok && i != best && r.Links[i].Utilisation >= nearly*r.Links[best].Utilisation {
+			limits = append(limits, p.busy(r.Links[i]))
+		}
+	}
+	return "link " + strings.Join(limits, "; ")
+}
+
+func (p *Plan) busy(l LinkLoad) string {
+	return fmt.Sprintf("%s (%s, %v): %.0f%% busy", p.topo.LinkName(l.Link), p.topo.Class(l.Link).Name, p.topo.Rate(l.Link), math.Round(100*l.Utilisation))
 }
 
 // LowerEstimate never exceeds the time that Run predicts: each connection's messages

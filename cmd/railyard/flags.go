@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -34,6 +35,12 @@ func (f *topoFlags) addParts(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file, e.g. fabrics.0.levels.0.oversubscription=2")
 }
 
+// hostTopology is this machine: it has a rank for each CPU unless --gpus says otherwise.
+const (
+	hostTopology = "host"
+	maxThreads   = 64 // as many as the file has
+)
+
 // load reads the topology that the flags name.
 func (f *topoFlags) load() (*topology.Topology, error) { return f.loadNamed(f.name) }
 
@@ -41,7 +48,11 @@ func (f *topoFlags) loadNamed(name string) (*topology.Topology, error) {
 	if f.nodes < 0 || f.gpus < 0 {
 		return nil, usagef("--nodes and --gpus must be positive")
 	}
-	return topology.Load(topologies.Source, name, topology.Options{Nodes: f.nodes, GPUs: f.gpus, Set: f.set})
+	gpus := f.gpus
+	if name == hostTopology && gpus == 0 {
+		gpus = min(max(runtime.NumCPU(), 2), maxThreads)
+	}
+	return topology.Load(topologies.Source, name, topology.Options{Nodes: f.nodes, GPUs: gpus, Set: f.set})
 }
 
 func completeTopology(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

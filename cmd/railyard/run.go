@@ -81,7 +81,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if f.iterations < 1 || f.warmup < 0 {
 		return usagef("-n must be at least 1 and -w at least 0")
 	}
-	timed := f.plan.topo.name == "host"
+	timed := f.plan.topo.name == hostTopology
 	if timed && f.plan.profile.name == "" {
 		profile, err := calibrate(cmd.Context(), f.plan.topo)
 		if err != nil {
@@ -180,17 +180,22 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 	return r, nil
 }
 
-// calibrate times transfers between neighbours (send_recv, broadcast), which are not
-// what run compares, and fits a profile of this machine from them.
+// calibrate fits a profile of this machine from transfers that are not what run
+// compares: send_recv, ring all_gather and direct gather over several sizes, and the
+// rates at which one thread combines and copies.
 func calibrate(ctx context.Context, tf topoFlags) (*cost.Profile, error) {
 	c := newCases(tf, profileIdeal)
+	t, err := tf.load()
+	if err != nil {
+		return nil, err
+	}
 	var rows []fit.Features
-	for _, ranks := range []int{2, 4} {
-		for _, kind := range []collective.Kind{collective.SendRecv, collective.AllGather} {
+	for _, ranks := range distinct(2, t.NumRanks()) {
+		for _, kind := range []collective.Kind{collective.SendRecv, collective.AllGather, collective.Gather} {
 			for size := units.KiB; size <= 16*units.MiB; size *= 4 {
-				m := measurement.Row{Collective: kind, Size: size, GPUs: ranks, Proto: "simple", Algo: "ring"}
-				if kind == collective.SendRecv {
-					m.Algo = "direct"
+				m := measurement.Row{Collective: kind, Size: size, GPUs: ranks, Proto: "simple", Algo: "direct"}
+				if kind == collective.AllGather {
+					m.Algo = "ring"
 				}
 				x, err := timeCase(ctx, c, m)
 				if err != nil {
@@ -200,11 +205,20 @@ func calibrate(ctx context.Context, tf topoFlags) (*cost.Profile, error) {
 			}
 		}
 	}
-	r, err := fit.Fit("host (fitted now)", "send_recv and ring all_gather timed on this machine at the start of the run", time.Now().UTC().Format("2006-01-02"), rows)
+	r, err := fit.Fit("host (fitted now)", "send_recv, all_gather and gather timed on this machine at the start of the run", time.Now().UTC().Format("2006-01-02"), rows)
 	if err != nil {
 		return nil, err
 	}
+	r.Profile.Reduce, r.Profile.Copy = host.LocalRates()
 	return r.Profile, nil
+}
+
+// distinct is a and b, once where they are equal.
+func distinct(a, b int) []int {
+	if a == b {
+		return []int{a}
+	}
+	return []int{a, b}
 }
 
 func timeCase(ctx context.Context, c *cases, m measurement.Row) (fit.Features, error) {

@@ -32,7 +32,6 @@ type number interface {
 
 // native makes the kernels of a type that the machine computes with.
 func native[T number](op collective.ReduceOp, nan T, unit float64) *kernels[T] {
-	pair := operation[T](op)
 	k := &kernels[T]{nan: nan, unit: unit,
 		from:    func(v float64) T { return T(v) },
 		to:      func(v T) float64 { return float64(v) },
@@ -42,16 +41,23 @@ func native[T number](op collective.ReduceOp, nan T, unit float64) *kernels[T] {
 				dst[i] /= T(n)
 			}
 		}}
-	k.gather = func(dst []T, srcs [][]T) {
-		for i := range dst {
-			acc := srcs[0][i]
-			for _, s := range srcs[1:] {
-				acc = pair(acc, s[i])
-			}
-			dst[i] = acc
-		}
-	}
+	k.gather = func(dst []T, srcs [][]T) { gatherBlocks(dst, srcs, k.combine) }
 	return k
+}
+
+// gatherBlocks combines block by block in a buffer of its own, since dst may be one of
+// the sources.
+func gatherBlocks[T number](dst []T, srcs [][]T, combine func(dst, a, b []T)) {
+	var buf [512]T
+	for from := 0; from < len(dst); from += len(buf) {
+		n := min(len(buf), len(dst)-from)
+		acc := buf[:n]
+		copy(acc, srcs[0][from:])
+		for _, s := range srcs[1:] {
+			combine(acc, acc, s[from:from+n])
+		}
+		copy(dst[from:], acc)
+	}
 }
 
 // pairwise is the loop for an operation, written out so that the compiler sees it.
