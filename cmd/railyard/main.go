@@ -68,6 +68,7 @@ predicted time, the link that limits it, and a run with real data beside the pre
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SuggestionsMinimumDistance = 2
 	for _, c := range commands {
 		root.AddCommand(c())
 	}

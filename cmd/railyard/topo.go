@@ -19,6 +19,7 @@ func newTopo() *cobra.Command {
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	cmd.AddCommand(newTopoList(), newTopoShow(), newTopoCheck(), newTopoMatrix(), newTopoPaths(), newTopoDraw())
 	return cmd
 }

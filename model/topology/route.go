@@ -49,15 +49,21 @@ func (r *Router) Route(src, dst int) (Route, error) {
 	return Route{}, fmt.Errorf("there is no route from %s to %s", r.t.DeviceName(a), r.t.DeviceName(b))
 }
 
+// best prefers a scale-up fabric between nodes (NVL72's switches) to the PCIe, C2C or
+// memory inside one.
 func (r *Router) best(a, b DeviceID) (Route, bool) {
-	da, db := r.t.devices[a], r.t.devices[b]
-	if da.Node == db.Node {
-		if route, ok := r.nodeRoute(a, b); ok {
-			return route, true
+	var local Route
+	inside := false
+	if r.t.devices[a].Node == r.t.devices[b].Node {
+		if local, inside = r.nodeRoute(a, b); inside && local.Kind <= Switched {
+			return local, true
 		}
 	}
-	if route, ok := r.switched(a, b, false); ok {
+	if route, ok := r.switched(a, b, false); ok && (!inside || route.Kind == Switched) {
 		return route, true
+	}
+	if inside {
+		return local, true
 	}
 	return r.net(a, b)
 }
