@@ -64,6 +64,7 @@ var generators = map[string]map[collective.Kind]func(*emitter){
 	GenRing: {
 		collective.ReduceScatter: ringReduceScatter, collective.AllGather: ringAllGather,
 		collective.AllReduce: ringAllReduce, collective.Broadcast: ringBroadcast, collective.Reduce: ringReduce,
+		collective.AllToAll: ringAllToAll, collective.AllToAllV: ringAllToAll,
 	},
 	GenDirect: {
 		collective.AllGather: directAllGather, collective.ReduceScatter: directReduceScatter,
@@ -72,7 +73,10 @@ var generators = map[string]map[collective.Kind]func(*emitter){
 		collective.Broadcast: directBroadcast, collective.Reduce: directReduce,
 		collective.SendRecv: directSendRecv, collective.Barrier: directBarrier,
 	},
-	GenTree:     {collective.Broadcast: treeBroadcast, collective.Reduce: treeReduce},
+	GenTree: {
+		collective.Broadcast: treeBroadcast, collective.Reduce: treeReduce,
+		collective.Gather: treeGather, collective.Scatter: treeScatter, collective.Barrier: treeBarrier,
+	},
 	GenDoubling: {collective.ReduceScatter: halvingReduceScatter, collective.AllGather: doublingAllGather, collective.AllReduce: doublingAllReduce},
 	GenBruck: {
 		collective.AllGather: bruckAllGather, collective.ReduceScatter: bruckReduceScatter,

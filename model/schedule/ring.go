@@ -88,3 +88,13 @@ func ringReduce(e *emitter) {
 		e.copy(cur, at(e.ph.Dst, e.whole()))
 	}
 }
+
+// ringAllToAll is the pairwise exchange: in step k everybody sends to the k-th rank
+// ahead and hears from the k-th behind, so that nobody is hit by two at once.
+func ringAllToAll(e *emitter) {
+	e.copy(at(e.ph.Src, e.part(e.pos)), at(e.ph.Dst, e.part(e.pos)))
+	for k := 1; k < e.size; k++ {
+		e.send(e.off(k), at(e.ph.Src, e.part(e.off(k))))
+		e.recv(e.off(-k), at(e.ph.Dst, e.part(e.off(-k))))
+	}
+}

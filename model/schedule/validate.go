@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"slices"
+
+	"railyard/model/collective"
 )
 
 // Bounds of a schedule, checked before anything is expanded.
@@ -103,6 +105,9 @@ func (s *Schedule) validateGroup(ph *Phase, size int) error {
 			return fmt.Errorf("radix %d: must be at least 2", ph.Radix)
 		}
 		return nil
+	}
+	if ph.Op == collective.Gather || ph.Op == collective.Scatter {
+		return fmt.Errorf("%s %v takes a radix, not parents", ph.Gen, ph.Op)
 	}
 	return validateParents(ph.Parents, size)
 }
