@@ -3,6 +3,7 @@ package planner_test
 import (
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/topology"
 	"railyard/planner/plannertest"
 	"railyard/topologies"
@@ -18,6 +19,14 @@ func TestEveryAlgorithmOnEveryShippedTopology(t *testing.T) {
 			}
 			seen += plannertest.Conform(t, topo)
 		}
+	}
+	t.Logf("%d schedules proven", seen)
+}
+
+func TestEveryAlgorithmOnRandomTopologies(t *testing.T) {
+	seen := 0
+	for seed := range int64(25) {
+		seen += plannertest.Conform(t, gen.Topology(seed))
 	}
 	t.Logf("%d schedules proven", seen)
 }

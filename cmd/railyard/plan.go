@@ -54,6 +54,7 @@ func addAlgo(cmd *cobra.Command, algo *string) {
 
 // planned is everything that a plan was made from and led to.
 type planned struct {
+	source  string // name or path of the topology
 	topo    *topology.Topology
 	spec    collective.Spec
 	profile *cost.Profile
@@ -72,7 +73,7 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planned{}
+	p := &planned{source: f.topo.name}
 	if p.topo, err = f.topo.load(); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/report/fit"
+	"railyard/topologies"
 )
 
 // runFlags say how to execute.
@@ -281,6 +282,11 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 			return err
 		}
 	}
+	if _, data, err := topologies.Source(p.source); err != nil {
+		return err
+	} else if err := writeFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+		return err
+	}
 	if err := writeFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.profile) }); err != nil {
 		return err
 	}
@@ -310,7 +316,30 @@ func (d *resultDir) finish(doc *report.RunDocument) error {
 	if err := writeFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(d.path, "run.csv"), doc.WriteCSV)
+	if err := writeFile(filepath.Join(d.path, "run.csv"), doc.WriteCSV); err != nil {
+		return err
+	}
+	return d.plot(doc)
+}
+
+// plot draws time and bus bandwidth, predicted beside measured, where the times mean
+// something.
+func (d *resultDir) plot(doc *report.RunDocument) error {
+	if !doc.Timed || len(doc.Rows) == 0 || doc.Rows[0].BusBW == 0 {
+		return nil
+	}
+	for name, figure := range doc.Figures() {
+		for _, ext := range []string{".svg", ".png"} {
+			write, err := figure.Draw(name + ext)
+			if err != nil {
+				return err
+			}
+			if err := writeFile(filepath.Join(d.path, name+ext), write); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // saveProfile writes a profile file.
