@@ -53,9 +53,10 @@ func (f *Figure) Draw(file string) (func(io.Writer) error, error) {
 	paint := func(c draw.Canvas) {
 		c.SetColor(color.White)
 		c.Fill(c.Rectangle.Path())
-		split := c.Min.Y + (c.Max.Y-c.Min.Y)*0.36
-		top.Draw(draw.Crop(c, 0, -8, split-c.Min.Y, 0))
-		bottom.Draw(draw.Crop(c, 0, -8, 0, split-c.Max.Y))
+		tiles := draw.Tiles{Rows: 2, Cols: 1, PadY: 8, PadLeft: 4, PadRight: 24, PadTop: 4, PadBottom: 4}
+		for i, at := range plot.Align([][]*plot.Plot{{top}, {bottom}}, tiles, c) {
+			[]*plot.Plot{top, bottom}[i].Draw(at[0])
+		}
 	}
 	switch filepath.Ext(file) {
 	case ".svg":
@@ -98,7 +99,7 @@ func (f *Figure) values() (*plot.Plot, error) {
 	p.Add(plotter.NewGrid(), curve, points)
 	p.Legend.Add("measured", points)
 	p.Legend.Add("predicted", curve)
-	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.Top, p.Legend.Left = false, false
 	return p, nil
 }
 
@@ -121,10 +122,14 @@ func (f *Figure) errors() (*plot.Plot, error) {
 		return nil, err
 	}
 	curve.Color, dots.Color, dots.Shape = predictedColour, predictedColour, draw.CircleGlyph{}
-	zero := plotter.NewFunction(func(float64) float64 { return 0 })
+	zero, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: 0}, {X: p.X.Max, Y: 0}})
+	if err != nil {
+		return nil, err
+	}
 	zero.Color = color.Gray{Y: 120}
 	p.Add(plotter.NewGrid(), zero, curve, dots)
 	p.Y.Min, p.Y.Max = -most, most
+	p.X.Label.TextStyle.Font.Size = 9
 	return p, nil
 }
 
