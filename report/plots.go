@@ -1,11 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -155,6 +157,28 @@ func (f *Figure) sizes(p *plot.Plot) {
 			p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 		}
 	}
+}
+
+// Figure is time over size, predicted beside measured, of a comparison that holds one
+// case: one collective, algorithm, protocol, launch and number of GPUs.
+func (c *Comparison) Figure(topology, profile string) (*Figure, error) {
+	f := &Figure{YLabel: "time, us", Source: fmt.Sprintf("size; measured against profile %s on %s", profile, topology)}
+	for i, r := range c.Rows {
+		name := r.caseName()
+		if i > 0 && name != c.Rows[0].caseName() {
+			return nil, fmt.Errorf("a figure shows one case, but there are %q and %q: narrow the rows with --only", c.Rows[0].caseName(), name)
+		}
+		f.Title = name
+		f.Points = append(f.Points, Point{r.Measured.Size, r.Measured.Time.Microseconds(), r.Predicted.Time.Microseconds()})
+	}
+	slices.SortStableFunc(f.Points, func(a, b Point) int { return cmp.Compare(a.Size, b.Size) })
+	return f, nil
+}
+
+// caseName says what was measured, whatever the size.
+func (r ComparedRow) caseName() string {
+	m := r.Measured
+	return fmt.Sprintf("%v %s %s %s, %d GPUs", m.Collective, orAny(m.Algo), orAny(m.Proto), orAny(m.Launch), m.GPUs)
 }
 
 // Figures are time and bus bandwidth of a run, predicted and measured.

@@ -79,27 +79,30 @@ func newCompare() *cobra.Command {
 	var profile profileFlag
 	var format formatFlag
 	var measured measuredFlags
+	var plot string
 	cmd := &cobra.Command{
 		Use:   "compare -t TOPOLOGY --measured FILE",
 		Short: "Put measurements beside predictions",
 		Example: `  railyard compare -t hgx-h200-4 --measured nccl.csv --only launch=graph
-  railyard compare -t dgx-h100 -c all_reduce --measured all_reduce_perf.log`,
+  railyard compare -t dgx-h100 -c all_reduce --measured all_reduce_perf.log
+  railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=Ring --only proto=Simple --only launch=graph --only gpus=4 --plot ring.svg`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := format.check(); err != nil {
 				return err
 			}
-			return runCompare(cmd, topo, profile, format, measured)
+			return runCompare(cmd, topo, profile, format, measured, plot)
 		},
 	}
 	topo.add(cmd)
 	profile.add(cmd)
 	format.add(cmd)
 	measured.add(cmd)
+	cmd.Flags().StringVar(&plot, "plot", "", "draw time over size, with the error below, to this .svg or .png (one case: narrow it with --only)")
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatFlag, mf measuredFlags) error {
+func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatFlag, mf measuredFlags, plot string) error {
 	t, err := tf.load()
 	if err != nil {
 		return err
@@ -120,6 +123,19 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 		}
 		one := report.Compare(set, c.predict)
 		all.Rows, all.Skipped = append(all.Rows, one.Rows...), append(all.Skipped, one.Skipped...)
+	}
+	if plot != "" {
+		figure, err := all.Figure(t.Name(), profile.Name)
+		if err != nil {
+			return err
+		}
+		write, err := figure.Draw(plot)
+		if err != nil {
+			return usageError{err}
+		}
+		if err := writeFile(plot, write); err != nil {
+			return err
+		}
 	}
 	w := cmd.OutOrStdout()
 	switch format.name {
