@@ -1,0 +1,120 @@
+package cost
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+func TestShippedProfilesRoundTrip(t *testing.T) {
+	for _, name := range Names() {
+		p, err := Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Source == "" || p.Date == "" || p.Name != name {
+			t.Errorf("%s: name %q, source %q, date %q", name, p.Name, p.Source, p.Date)
+		}
+		var buf bytes.Buffer
+		if err := Encode(&buf, p); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Parse(name, buf.Bytes())
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, buf.String())
+		}
+		if d := cmp.Diff(p, back); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	if _, err := Get("h2000"); err == nil || !strings.Contains(err.Error(), "must be one of") {
+		t.Errorf("%v", err)
+	}
+}
+
+const example = `
+schema: railyard.profile/v1
+name: x
+source: test
+date: "2026-11-21"
+latencies: true
+launch: 3us
+min_size: 1K
+max_size: 1G
+curves:
+  - medium: nvlink
+    protocol: any
+    segments:
+      - {from: 0B, alpha: 1us, rate: 10GB/s}
+      - {from: 64K, alpha: 2us, efficiency: 0.5}
+  - medium: any
+    protocol: ll
+    segments:
+      - {from: 0B, alpha: 500ns}
+`
+
+func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
+	p, err := Parse("x", []byte(example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		medium   topology.Medium
+		protocol string
+		bytes    units.Bytes
+		want     Transfer
+	}{
+		{topology.NVLink, "ll", 100, Transfer{units.Microsecond, 10 * units.GBps, 1}},
+		{topology.NVLink, "simple", 64*units.KiB - 1, Transfer{units.Microsecond, 10 * units.GBps, 1}},
+		{topology.NVLink, "simple", 64 * units.KiB, Transfer{2 * units.Microsecond, 0, 0.5}},
+		{topology.PCIe, "ll", 100, Transfer{500 * units.Nanosecond, 0, 1}},
+		{topology.PCIe, "simple", 100, Transfer{0, 0, 1}},
+	} {
+		if got := p.Transfer(c.medium, c.protocol, c.bytes); got != c.want {
+			t.Errorf("%v %s %v: %+v, want %+v", c.medium, c.protocol, c.bytes, got, c.want)
+		}
+	}
+	if w := p.Warnings(2 * units.GiB); len(w) != 1 || !strings.Contains(w[0], "extrapolated: profile x was fitted up to 1GiB") {
+		t.Errorf("%q", w)
+	}
+	if p.Warnings(units.MiB) != nil || len(p.Warnings(1)) != 1 {
+		t.Error("warnings inside or below the range")
+	}
+}
+
+func TestBadProfilesAreRefused(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, want string }{
+		"unknown key": {"latencies", "latency", "line 6: field latency not found"},
+		"no source":   {"source: test", "source: ''", `"source" is missing`},
+		"schema":      {"profile/v1", "profile/v2", "is not known"},
+		"order":       {"from: 64K", "from: 0", "must be larger than the segment before"},
+		"efficiency":  {"efficiency: 0.5", "efficiency: 1.5", "efficiency 1.5 must be from 0 to 1"},
+		"rate":        {"10GB/s", "fast", "is not a rate"},
+		"negative":    {"alpha: 2us", "alpha: -2us", "must not be negative"},
+		"medium":      {"medium: any", "medium: ''", "medium and protocol must be given"},
+	} {
+		_, err := Parse("bad.yaml", []byte(strings.Replace(example, c.from, c.to, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "bad.yaml") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(example))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := Parse("f", data)
+		if err != nil {
+			return
+		}
+		var buf bytes.Buffer
+		if err := Encode(&buf, p); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
