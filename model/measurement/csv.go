@@ -5,120 +5,127 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
-
-	"railyard/model/collective"
-	"railyard/model/units"
 )
 
 // maxErrors bounds how many bad cells are reported at once.
 const maxErrors = 20
 
-// ReadCSV reads measurements. The header may be in any order; collective, size_bytes
-// and time_us are needed (time_us may be empty where algbw_GBps is given); gpus, or
-// gpus_per_node and nodes, algo, proto, launch and dtype are used where present; all
-// other columns are carried through. All bad cells are reported with file and line.
+// needed are the columns without which a file is no list of measurements.
+var needed = []string{"collective", "size_bytes", "time_us"}
+
+// ReadCSV reads measurements. Lines that begin with # before the header are comments.
+// The header may be in any order; collective, size_bytes and time_us are needed; gpus,
+// or gpus_per_node and nodes, id, system, algo, proto, launch, dtype and nccl_version
+// are used where present; every column is carried through. Where time_us is empty the
+// time is derived from algbw_GBps or busbw_GBps; a row without size or time is kept and
+// marked Unusable. Anything else that is wrong is an error with file, line and column,
+// all of them at once; with an error the set holds the rows that could be read.
 func ReadCSV(r io.Reader, file string) (*Set, error) {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord = -1
+	in.Comment = '#'
 	header, err := in.Read()
-	if err != nil {
-		return nil, fmt.Errorf("%s: no header: %w", file, err)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s:1: the file is empty: the first line must name the columns, at least %s", file, strings.Join(needed, ", "))
+	case err != nil:
+		return nil, fmt.Errorf("%s: the header: %w", file, err)
 	}
-	p := &csvReader{file: file, set: &Set{File: file, Header: header}, at: map[string]int{}}
+	in.Comment = 0 // from here on a leading # is data
+	line, _ := in.FieldPos(0)
 	for i, name := range header {
 		header[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
-		p.at[header[i]] = i
 	}
-	for _, need := range []string{"collective", "size_bytes", "time_us"} {
-		if _, ok := p.at[need]; !ok {
-			return nil, fmt.Errorf("%s:1: there is no column %q; a measurement needs collective, size_bytes and time_us (found: %s)", file, need, strings.Join(header, ", "))
-		}
+	if err := checkHeader(header); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, line, err)
 	}
-	for {
-		cells, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		line, _ := in.FieldPos(0)
-		p.row(line, cells)
-		if len(p.errs) >= maxErrors {
-			break
-		}
+	p := &csvReader{set: &Set{File: file, Header: header}, at: map[string]int{}}
+	for i, name := range header {
+		p.at[name] = i
 	}
+	p.readRows(in)
 	return p.set, errors.Join(p.errs...)
 }
 
+// checkHeader reports missing and repeated columns.
+func checkHeader(header []string) error {
+	var missing []string
+	for _, need := range needed {
+		if !slices.Contains(header, need) {
+			missing = append(missing, fmt.Sprintf("%q", need))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("there is no column %s; a measurement needs %s (found: %s)", strings.Join(missing, " and no "), strings.Join(needed, ", "), strings.Join(header, ", "))
+	}
+	for i, name := range header {
+		if name == "" {
+			return fmt.Errorf("column %d has no name", i+1)
+		}
+		if at := slices.Index(header, name); at < i {
+			return fmt.Errorf("columns %d and %d are both named %q: rename one", at+1, i+1, name)
+		}
+	}
+	return nil
+}
+
+// csvReader reads the rows below a header.
 type csvReader struct {
-	file string
 	set  *Set
 	at   map[string]int
 	errs []error
 	line int
-	row0 []string
+	row  []string // the cells of the line that is being read
+}
+
+func (p *csvReader) readRows(in *csv.Reader) {
+	for {
+		cells, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			p.errs = append(p.errs, fmt.Errorf("%s: %w", p.set.File, err))
+			return
+		}
+		p.line, _ = in.FieldPos(0)
+		p.row = cells
+		if len(p.errs) >= maxErrors {
+			p.errs = append(p.errs, fmt.Errorf("%s:%d: and perhaps more: reading ended after %d errors", p.set.File, p.line, len(p.errs)))
+			return
+		}
+		before := len(p.errs)
+		if m := p.measurement(); len(p.errs) == before {
+			p.set.Rows = append(p.set.Rows, m)
+		}
+	}
 }
 
 func (p *csvReader) fail(column, format string, args ...any) {
-	p.errs = append(p.errs, fmt.Errorf("%s:%d: %s: %s", p.file, p.line, column, fmt.Sprintf(format, args...)))
+	p.errs = append(p.errs, fmt.Errorf("%s:%d: %s: %s", p.set.File, p.line, column, fmt.Sprintf(format, args...)))
 }
 
+// cell is the text of a column, "" where the file does not have it.
 func (p *csvReader) cell(column string) string {
-	if i, ok := p.at[column]; ok && i < len(p.row0) {
-		return strings.TrimSpace(p.row0[i])
+	if i, ok := p.at[column]; ok {
+		return strings.TrimSpace(p.row[i])
 	}
 	return ""
 }
 
-// number reads a non-negative number; an empty cell is 0.
-func (p *csvReader) number(column string) float64 {
-	text := p.cell(column)
-	if text == "" {
-		return 0
+// WriteCSV writes a set as ReadCSV reads it: all columns, in their order.
+func WriteCSV(w io.Writer, s *Set) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(s.Header); err != nil {
+		return err
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		p.fail(column, "%q is not a number of zero or more", text)
-		return 0
-	}
-	return v
-}
-
-func (p *csvReader) row(line int, cells []string) {
-	p.line, p.row0 = line, cells
-	if len(cells) != len(p.set.Header) {
-		p.fail("row", "%d cells for %d columns", len(cells), len(p.set.Header))
-		return
-	}
-	kind, err := collective.Parse(p.cell("collective"))
-	if err != nil {
-		p.fail("collective", "%v", err)
-	}
-	r := Row{Line: line, Collective: kind, Algo: p.cell("algo"), Proto: p.cell("proto"), Launch: p.cell("launch"), DType: p.cell("dtype"), Columns: slices.Clone(cells)}
-	size, err := strconv.ParseInt(p.cell("size_bytes"), 10, 64)
-	if err != nil || size < 0 {
-		p.fail("size_bytes", "%q is not a number of bytes", p.cell("size_bytes"))
-	}
-	r.Size = units.Bytes(size)
-	us := p.number("time_us")
-	if us == 0 {
-		if bw := p.number("algbw_GBps"); bw > 0 {
-			us = float64(size) / bw / 1e3
+	for _, r := range s.Rows {
+		if err := out.Write(r.Columns); err != nil {
+			return err
 		}
 	}
-	if us > 1e12 {
-		p.fail("time_us", "%v is more than eleven days", us)
-		us = 0
-	}
-	r.Time = units.FromMicroseconds(us)
-	r.Nodes, r.GPUs = int(p.number("nodes")), int(p.number("gpus"))
-	if per := int(p.number("gpus_per_node")); r.GPUs == 0 && per > 0 {
-		r.GPUs = per * max(r.Nodes, 1)
-	}
-	p.set.Rows = append(p.set.Rows, r)
+	out.Flush()
+	return out.Error()
 }

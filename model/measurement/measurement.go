@@ -2,26 +2,31 @@
 package measurement
 
 import (
-	"math"
-	"slices"
-	"time"
-
 	"railyard/model/collective"
 	"railyard/model/units"
 )
 
-// Row is one measured case.
+// Row is one measured case. Numbers that the file does not give are 0, texts "".
 type Row struct {
-	Line       int // in its file
-	Collective collective.Kind
-	Size       units.Bytes
-	Time       units.Time
-	GPUs       int // ranks in all; 0 where the file does not say
-	Nodes      int // 0 where the file does not say
-	Algo       string
-	Proto      string
-	Launch     string
-	DType      string
+	Line        int // in its file, from 1
+	Collective  collective.Kind
+	Size        units.Bytes // as nccl-tests counts: the total of all_gather, reduce_scatter and all_to_all
+	Time        units.Time  // of one operation, the slowest rank's
+	GPUs        int         // ranks in all
+	GPUsPerNode int
+	Nodes       int
+	ID          string // name of the series, where the file has several
+	System      string // machine
+	Algo        string // as the library names it: Ring, Tree, NVLS, default, …
+	Proto       string // LL, LL128, Simple, default
+	Launch      string // graph or stream
+	DType       string
+	NCCLVersion string
+	// Derived names the column that Time was computed from where the file gives no time:
+	// bandwidths are printed with few digits, so such a time is less certain.
+	Derived string
+	// Unusable says why the case cannot be compared (no size, no time); "" where it can.
+	Unusable string
 	// Columns are all cells of the row as written, in the order of Set.Header.
 	Columns []string
 }
@@ -31,47 +36,4 @@ type Set struct {
 	File   string
 	Header []string
 	Rows   []Row
-}
-
-// Summary describes repeated timings.
-type Summary struct {
-	Min, Median, P95, P99, Max time.Duration
-}
-
-// Summarise sorts out repeated timings; percentiles are nearest-rank.
-func Summarise(times []time.Duration) Summary {
-	if len(times) == 0 {
-		return Summary{}
-	}
-	s := slices.Clone(times)
-	slices.Sort(s)
-	at := func(p float64) time.Duration {
-		return s[max(0, int(math.Ceil(p*float64(len(s))))-1)]
-	}
-	return Summary{Min: s[0], Median: at(0.5), P95: at(0.95), P99: at(0.99), Max: s[len(s)-1]}
-}
-
-// MAPE is the mean of |error|.
-func MAPE(errors []float64) float64 {
-	if len(errors) == 0 {
-		return 0
-	}
-	var sum float64
-	for _, e := range errors {
-		sum += math.Abs(e)
-	}
-	return sum / float64(len(errors))
-}
-
-// GeomeanFactor is exp(mean |ln(predicted/measured)|) for relative errors: the factor
-// by which a prediction is off, either way, on average.
-func GeomeanFactor(errors []float64) float64 {
-	if len(errors) == 0 {
-		return 1
-	}
-	var sum float64
-	for _, e := range errors {
-		sum += math.Abs(math.Log1p(e))
-	}
-	return math.Exp(sum / float64(len(errors)))
 }
