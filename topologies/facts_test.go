@@ -46,6 +46,7 @@ var facts = []struct {
 	{"hgx-h200-4", 4, 0, 450, 0, 3, 450, topology.Switched},
 	{"dgx-b200", 8, 8, 900, 0, 7, 900, topology.Switched},
 	{"gb200-nvl72", 72, 72, 1350, 0, 71, 900, topology.Switched},
+	{"mi250x-node", 16, 8, 350, 0, 1, 200, topology.Direct},
 	{"mi300x-node", 8, 8, 448, 0, 5, 64, topology.Direct},
 	{"nvlink-network-256", 256, 0, 450, 0, 7, 450, topology.Switched},
 	{"superpod-a100", 160, 160, 300, 0, 159, 25, topology.Net},
