@@ -60,6 +60,7 @@ type planned struct {
 	profile *cost.Profile
 	score   *scorer
 	rows    []planner.Row
+	latency units.Time
 }
 
 func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
@@ -209,11 +210,15 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	t := r.Prediction.Time
 	alg, bus := bandwidths(p.spec, r.Size, t)
+	bound := r.Bound
+	if latency := p.latencyBound(); latency > bound.Time {
+		bound.Time, bound.Cut = latency, "data must travel to the farthest rank"
+	}
 	row := report.PlanRow{Collective: p.spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
-		AlgBW: alg, BusBW: bus, BoundUS: r.Bound.Time.Microseconds(), BoundCut: r.Bound.Cut,
+		AlgBW: alg, BusBW: bus, BoundUS: bound.Time.Microseconds(), BoundCut: bound.Cut,
 		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...)}
 	if t > 0 {
-		row.OfBound = float64(r.Bound.Time) / float64(t)
+		row.OfBound = float64(bound.Time) / float64(t)
 	}
 	if r.RunnerUp != nil {
 		row.RunnerUp = planner.Name(r.RunnerUp)
@@ -225,6 +230,15 @@ func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 		}
 	}
 	return row
+}
+
+// latencyBound is the bound by latency, where the profile counts latencies; computed
+// once.
+func (p *planned) latencyBound() units.Time {
+	if p.latency == 0 && p.profile.Latencies {
+		p.latency = collective.LatencyBound(p.topo, p.spec)
+	}
+	return p.latency
 }
 
 // bandwidths are nccl-tests' algorithm and bus bandwidth in GB/s.

@@ -54,3 +54,27 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+func TestLatencyBounds(t *testing.T) {
+	for _, c := range []struct {
+		topo  string
+		nodes int
+		want  units.Time
+	}{
+		{"dgx-h100", 1, 680 * units.Nanosecond},  // two NVLink hops
+		{"dgx1-v100", 1, 680 * units.Nanosecond}, // the far GPU over a neighbour
+		{"dgx-h100", 2, 4200 * units.Nanosecond}, // PCIe, adapter, leaf, spine, leaf and back; the same rail saves the spine
+	} {
+		topo, err := topology.Load(topologies.Source, c.topo, topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()})
+		if got > c.want || got < c.want/2 {
+			t.Errorf("%d × %s: %v, want at most %v", c.nodes, c.topo, got, c.want)
+		}
+		if c.nodes == 1 && got != c.want {
+			t.Errorf("%s: %v, want %v", c.topo, got, c.want)
+		}
+	}
+}
