@@ -5,6 +5,20 @@ import (
 	"railyard/model/schedule"
 )
 
+// buildPairwise is all-to-all as a shifted ring: in step k everybody sends to the k-th
+// rank ahead. Thakur, Rabenseifner, Gropp 2005. Unlike direct it never has two messages
+// under way to one rank.
+func buildPairwise(r *request) (*schedule.Schedule, error) {
+	if err := r.wants(collective.AllToAll, collective.AllToAllV); err != nil {
+		return nil, err
+	}
+	if err := r.allRoutable(); err != nil {
+		return nil, err
+	}
+	n := r.spec.Ranks
+	return &schedule.Schedule{Channels: []schedule.Channel{r.flat(schedule.GenRing, identity(n), n)}}, nil
+}
+
 // buildDirect sends straight from every rank to every rank that needs it.
 func buildDirect(r *request) (*schedule.Schedule, error) {
 	if err := r.allRoutable(); err != nil {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -9,16 +10,20 @@ import (
 
 // searchBudget bounds the ring search, in steps, so that its result does not depend on
 // the machine.
-const searchBudget = 2_000_000
+const searchBudget = 500_000
 
-// disjointRings finds link-disjoint Hamiltonian rings on a graph of direct links
-// between ranks (cube-mesh, full mesh, mesh, torus): by exhaustive search in a fixed
+// disjointRings finds link-disjoint Hamiltonian rings over ranks that are joined by
+// direct links (cube-mesh, full mesh, mesh, torus): by exhaustive search in a fixed
 // order, rank with the fewest ways on first (Warnsdorff), first undirected ones, each
-// then used in both directions, then directed ones where that gives more. nil where
-// ranks are not joined by direct links.
-func disjointRings(t *topology.Topology) [][]int32 {
-	g := directGraph(t)
-	if g == nil {
+// then used in both directions, then directed ones where that gives more. Rings are in
+// positions of ranks. nil where direct links do not join all of them, or where no ring
+// was found within the budget.
+//
+// Complexity: exponential in the worst case, hence the budget; regular graphs take a
+// few steps a rank.
+func disjointRings(t *topology.Topology, ranks []int32) [][]int32 {
+	g := directGraph(t, ranks)
+	if g == nil || !g.mayHaveRing() {
 		return nil
 	}
 	undirected := (&ringSearch{g: g.clone(), both: true}).run()
@@ -26,7 +31,7 @@ func disjointRings(t *topology.Topology) [][]int32 {
 	for _, ring := range undirected {
 		best = append(best, ring, backwards(ring))
 	}
-	if degree := g.degree(0); len(best) < degree {
+	if len(best) < g.minDegree() {
 		if directed := (&ringSearch{g: g.clone()}).run(); len(directed) > len(best) {
 			best = directed
 		}
@@ -46,27 +51,70 @@ type multigraph struct {
 	count []map[int32]int
 }
 
-// directGraph is the graph of direct links between ranks, in units of the slowest
-// class; nil if some rank has none.
-func directGraph(t *topology.Topology) *multigraph {
-	n := t.NumRanks()
-	g := &multigraph{next: make([][]int32, n), count: make([]map[int32]int, n)}
-	for r, d := range t.Ranks() {
-		g.count[r] = map[int32]int{}
-		for _, l := range t.Out(d) {
-			if to := t.RankOf(t.Links()[l].To); to >= 0 {
-				g.count[r][int32(to)] += int(t.Links()[l].Count)
+// directGraph is the graph of direct links among ranks, by position; nil if some rank
+// has none.
+func directGraph(t *topology.Topology, ranks []int32) *multigraph {
+	position := make(map[int]int32, len(ranks))
+	for i, r := range ranks {
+		position[int(r)] = int32(i)
+	}
+	g := &multigraph{next: make([][]int32, len(ranks)), count: make([]map[int32]int, len(ranks))}
+	for i, r := range ranks {
+		g.count[i] = map[int32]int{}
+		for _, l := range t.Out(t.Ranks()[r]) {
+			to := t.RankOf(t.Links()[l].To)
+			if p, ok := position[to]; ok && to >= 0 {
+				g.count[i][p] += int(t.Links()[l].Count)
 			}
 		}
-		if len(g.count[r]) == 0 {
+		if len(g.count[i]) == 0 {
 			return nil
 		}
-		for q := range g.count[r] {
-			g.next[r] = append(g.next[r], q)
+		for q := range g.count[i] {
+			g.next[i] = append(g.next[i], q)
 		}
-		slices.Sort(g.next[r])
+		slices.Sort(g.next[i])
 	}
 	return g
+}
+
+// connected reports whether links join all ranks.
+func (g *multigraph) connected() bool {
+	colour, _ := g.colours()
+	return !slices.Contains(colour, 0)
+}
+
+// colours are 1 and −1, alternating along links from rank 0 on, and 0 where no link
+// leads; proper is false where neighbours have the same.
+func (g *multigraph) colours() (colour []int, proper bool) {
+	colour, proper = make([]int, len(g.next)), true
+	colour[0] = 1
+	for front := []int32{0}; len(front) > 0; front = front[1:] {
+		a := front[0]
+		for _, b := range g.next[a] {
+			if colour[b] == 0 {
+				colour[b] = -colour[a]
+				front = append(front, b)
+			}
+			proper = proper && colour[b] != colour[a]
+		}
+	}
+	return colour, proper
+}
+
+// mayHaveRing rules out, before any search, graphs that cannot have a Hamiltonian ring:
+// those in several pieces, those with a dead end, and two-coloured ones with colours of
+// unequal size (a mesh of an odd number of ranks).
+func (g *multigraph) mayHaveRing() bool {
+	colour, proper := g.colours()
+	sum := 0
+	for a, c := range colour {
+		if c == 0 || len(g.next) > 2 && len(g.next[a]) < 2 {
+			return false
+		}
+		sum += c
+	}
+	return !proper || sum == 0
 }
 
 func (g *multigraph) clone() *multigraph {
@@ -80,12 +128,17 @@ func (g *multigraph) clone() *multigraph {
 	return c
 }
 
-func (g *multigraph) degree(r int) int {
-	sum := 0
-	for _, n := range g.count[r] {
-		sum += n
+// minDegree is the fewest links that leave a rank: no more rings than that are disjoint.
+func (g *multigraph) minDegree() int {
+	least := math.MaxInt
+	for r := range g.count {
+		sum := 0
+		for _, n := range g.count[r] {
+			sum += n
+		}
+		least = min(least, sum)
 	}
-	return sum
+	return least
 }
 
 // ringSearch looks for as many rings as the degree allows; it keeps the most found
@@ -106,10 +159,7 @@ func (s *ringSearch) run() [][]int32 {
 	if n < 3 {
 		return s.pair(n)
 	}
-	s.want = s.g.degree(0)
-	for r := range n {
-		s.want = min(s.want, s.g.degree(r))
-	}
+	s.want = s.g.minDegree()
 	if s.both {
 		s.want /= 2
 	}

@@ -5,19 +5,50 @@ import (
 	"railyard/model/schedule"
 )
 
-// buildHierarchicalRing runs a ring at each tier: reduce-scatter from the innermost
-// tier outwards, all-gather back inwards. Every rank takes its own part of the data
-// across, so all NICs work at once.
+// Hierarchical algorithms work tier by tier: reduce-scatter from the innermost tier
+// outwards, all-gather back inwards. Each rank takes its own part of the data across,
+// so that all NICs work at once and each byte crosses a tier as few times as can be.
+// Tiers are stages of a pipeline over slices. Any number of regular tiers; the parts
+// are exact only there, so unequal nodes are left to rings and trees.
+//
+// P. Sanders, J. L. Träff, "The hierarchical factor algorithm for all-to-all
+// communication", Euro-Par 2002; X. Jia et al., "Highly scalable deep learning training
+// system with mixed precision", 2018 (hierarchical all-reduce).
+
+// levels names the generators inside the innermost tier and across all others.
+type levels struct{ inner, outer string }
+
+// buildHierarchicalRing runs rings at every tier: n_i−1 steps at tier i. Inside a node
+// with direct links there is a channel for each of its link-disjoint rings.
 func buildHierarchicalRing(r *request) (*schedule.Schedule, error) {
-	return r.hierarchical(schedule.GenRing, schedule.GenRing)
+	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
+		return r.hierarchicalRooted(schedule.GenRing)
+	}
+	return r.hierarchical(levels{schedule.GenRing, schedule.GenRing})
 }
 
-// buildHierarchicalDirect is direct inside the tiers and a ring across the outermost.
+// buildHierarchicalDirect is direct inside the innermost tier, rings across the others;
+// gather and scatter are direct on each rail.
 func buildHierarchicalDirect(r *request) (*schedule.Schedule, error) {
-	return r.hierarchical(schedule.GenDirect, schedule.GenRing)
+	if r.spec.Kind == collective.Gather || r.spec.Kind == collective.Scatter {
+		return r.hierarchicalGather()
+	}
+	return r.hierarchical(levels{schedule.GenDirect, schedule.GenRing})
 }
 
-func (r *request) hierarchical(inner, outer string) (*schedule.Schedule, error) {
+// buildHierarchicalDoubling is direct inside and takes ⌈log₂⌉ steps across each other
+// tier: halving and doubling, Bruck's algorithm where a tier's size is not a power of
+// two. For many nodes and middling sizes.
+func buildHierarchicalDoubling(r *request) (*schedule.Schedule, error) {
+	return r.hierarchical(levels{schedule.GenDirect, schedule.GenDoubling})
+}
+
+// buildHierarchicalTwoShot is direct at every tier: two steps a tier, for small sizes.
+func buildHierarchicalTwoShot(r *request) (*schedule.Schedule, error) {
+	return r.hierarchical(levels{schedule.GenDirect, schedule.GenDirect})
+}
+
+func (r *request) hierarchical(l levels) (*schedule.Schedule, error) {
 	if err := r.wants(collective.AllReduce, collective.AllGather, collective.ReduceScatter); err != nil {
 		return nil, err
 	}
@@ -25,20 +56,51 @@ func (r *request) hierarchical(inner, outer string) (*schedule.Schedule, error) 
 	if err != nil {
 		return nil, err
 	}
-	gen := func(axis int) string {
-		if axis == 0 {
-			return outer
-		}
-		return inner
+	s := &schedule.Schedule{}
+	for _, order := range r.innerOrders(dims, l.inner) {
+		s.Channels = append(s.Channels, r.tierChannel(dims, l, order))
 	}
-	if err := r.gridRoutable(dims); err != nil {
-		return nil, err
+	return s, nil
+}
+
+// innerOrders are the orders along the innermost axis, a channel each; nil is rank order.
+func (r *request) innerOrders(dims []int32, gen string) []schedule.RankList {
+	nodes := r.nodes()
+	if gen != schedule.GenRing || len(nodes[0]) != int(dims[len(dims)-1]) {
+		return []schedule.RankList{nil}
+	}
+	if r.inside == nil {
+		r.inside = r.localRings(nodes)[0]
+	}
+	if len(r.inside) == 1 {
+		return []schedule.RankList{nil}
+	}
+	var out []schedule.RankList
+	for _, ring := range r.inside {
+		out = append(out, ring)
+	}
+	return out
+}
+
+// tierChannel is the phases of one channel.
+func (r *request) tierChannel(dims []int32, l levels, order schedule.RankList) schedule.Channel {
+	last := len(dims) - 1
+	phase := func(axis int, op collective.Kind) schedule.Phase {
+		ph := schedule.Phase{Gen: l.outer, Op: op, Groups: onAxis(dims, axis, nil)}
+		if axis == last {
+			ph.Gen = l.inner
+			ph.Groups.Grid.Order = order
+		} else if n := dims[axis]; ph.Gen == schedule.GenDoubling && n&(n-1) != 0 {
+			ph.Gen = schedule.GenBruck
+		}
+		return ph
 	}
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks}
 	if r.spec.Kind != collective.AllGather {
-		for a := len(dims) - 1; a >= 0; a-- {
-			ph := schedule.Phase{Gen: gen(a), Op: collective.ReduceScatter, Groups: onAxis(dims, a, nil), Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Scratch}
-			if a == len(dims)-1 {
+		for a := last; a >= 0; a-- {
+			ph := phase(a, collective.ReduceScatter)
+			ph.Src, ph.Acc, ph.Dst = schedule.Scratch, schedule.Scratch, schedule.Scratch
+			if a == last {
 				ph.Src = schedule.Input
 			}
 			if a == 0 {
@@ -49,43 +111,19 @@ func (r *request) hierarchical(inner, outer string) (*schedule.Schedule, error) 
 	}
 	if r.spec.Kind != collective.ReduceScatter {
 		for a := range dims {
-			ph := schedule.Phase{Gen: gen(a), Op: collective.AllGather, Groups: onAxis(dims, a, nil), Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output}
+			ph := phase(a, collective.AllGather)
+			ph.Src, ph.Acc, ph.Dst = schedule.Output, schedule.Output, schedule.Output
 			if a == 0 && r.spec.Kind == collective.AllGather {
 				ph.Src = schedule.Input
 			}
 			ch.Phases = append(ch.Phases, ph)
 		}
 	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+	return ch
 }
 
-// buildHierarchicalTree reduces and spreads each rank's part over a binomial tree
-// across nodes: fewer steps than a ring where there are many nodes.
-func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllReduce); err != nil {
-		return nil, err
-	}
-	dims, err := r.grid()
-	if err != nil {
-		return nil, err
-	}
-	local := dims[len(dims)-1]
-	two := []int32{int32(r.spec.Ranks) / local, local}
-	if err := r.gridRoutable(two); err != nil {
-		return nil, err
-	}
-	across := onAxis(two, 0, []int{0})
-	parents := inOrderTree(int(two[0]))
-	inside := onAxis(two, 1, []int{0})
-	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: int(local), Phases: []schedule.Phase{
-		{Gen: schedule.GenDirect, Op: collective.ReduceScatter, Groups: inside, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Scratch},
-		{Gen: schedule.GenTree, Op: collective.Reduce, Groups: across, Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Output, Parents: parents},
-		{Gen: schedule.GenTree, Op: collective.Broadcast, Groups: across, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output, Parents: parents},
-		{Gen: schedule.GenDirect, Op: collective.AllGather, Groups: inside, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output},
-	}}}}, nil
-}
-
-// grid is the topology's regular layout with at least two tiers.
+// grid is the topology's regular layout with at least two tiers, all of whose groups
+// reach one another along each axis.
 func (r *request) grid() ([]int32, error) {
 	dims, ok := r.t.Grid()
 	if !ok {
@@ -100,7 +138,18 @@ func (r *request) grid() ([]int32, error) {
 	if len(out) < 2 {
 		return nil, notApplicable("there is one tier only")
 	}
-	return out, nil
+	return out, r.gridRoutable(out)
+}
+
+// byNode is the regular layout cut into two: [nodes, ranks in each].
+func (r *request) byNode() (nodes, local int32, err error) {
+	dims, err := r.grid()
+	if err != nil {
+		return 0, 0, err
+	}
+	local = dims[len(dims)-1]
+	nodes = int32(r.spec.Ranks) / local
+	return nodes, local, r.gridRoutable([]int32{nodes, local})
 }
 
 // onAxis are the groups along an axis, the inner axes being scattered already.
@@ -112,7 +161,8 @@ func onAxis(dims []int32, axis int, unsplit []int) schedule.Groups {
 	return schedule.Groups{Grid: g}
 }
 
-// gridRoutable checks that ranks reach one another along each axis.
+// gridRoutable checks that ranks reach one another along each axis; neighbours and
+// opposites of the first group stand for all.
 func (r *request) gridRoutable(dims []int32) error {
 	stride := 1
 	for a := len(dims) - 1; a >= 0; a-- {

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"sort"
+	"strconv"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -52,13 +53,17 @@ type Considered struct {
 	Pruned   bool // Time is a lower estimate that was already too slow
 }
 
-// Name is how a schedule is called in tables: algorithm, protocol, slices.
+// Name is how a schedule is called in tables: algorithm, protocol, pipeline depth.
 func Name(s *schedule.Schedule) string {
 	name := s.Algorithm
 	if s.Protocol != schedule.Simple {
 		name += "/" + string(s.Protocol)
 	}
-	if n := s.Channels[0].Slices; n > 1 {
+	n := s.Channels[0].Slices
+	if asked, err := strconv.Atoi(s.Inputs["slices"]); err == nil {
+		n = asked // some algorithms make channels of them
+	}
+	if n > 1 {
 		name += fmt.Sprintf("×%d", n)
 	}
 	return name

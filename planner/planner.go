@@ -20,8 +20,7 @@ type Algorithm struct {
 	Doc   string
 	Paper string
 	build func(*request) (*schedule.Schedule, error)
-	// sliced algorithms are pipelined: candidates vary the number of slices.
-	sliced bool
+	depth depths
 }
 
 // Options of a build.
@@ -50,21 +49,26 @@ var algorithms []Algorithm
 // Alphabetical, so that ties are broken by name.
 func init() {
 	algorithms = []Algorithm{
-		{"alternating_ring", "a ring for each NIC, direction alternating from node to node, so that every NIC works", "S. Ozog, Penny, 2025", buildAlternatingRing, false},
-		{"bruck", "⌈log₂ n⌉ steps for any number of ranks", "Bruck et al. 1997", buildBruck, false},
-		{"direct", "everybody talks to everybody; all_reduce: in one shot", "", buildDirect, false},
-		{"double_binary_tree", "two trees in which each rank is inner node once, half the bytes each", "Sanders, Speck, Träff 2009", buildDoubleBinaryTree, true},
-		{"doubling", "recursive doubling: log₂ n exchanges of everything", "Thakur et al. 2005", buildDoubling, false},
-		{"halving_doubling", "recursive halving, then doubling", "Rabenseifner 2004", buildHalvingDoubling, false},
-		{"hierarchical_direct", "direct inside each tier, ring across the outermost", "", buildHierarchicalDirect, true},
-		{"hierarchical_ring", "a ring at every tier, one after the other", "", buildHierarchicalRing, true},
-		{"hierarchical_tree", "direct inside the node, a double binary tree across", "", buildHierarchicalTree, true},
-		{"knomial", "binomial tree", "Thakur et al. 2005", buildKnomial, true},
-		{"quadrinomial", "4-nomial tree: fewer levels, more children", "Thakur et al. 2005", buildQuadrinomial, true},
-		{"ring", "as many link-disjoint rings as the topology has, both directions", "Patarasuk, Yuan 2009", buildRing, true},
-		{"scatter_allgather", "broadcast as scatter and all-gather", "van de Geijn 1994", buildScatterAllGather, false},
-		{"simple_ring", "one ring, for small buffers", "", buildSimpleRing, true},
-		{"two_shot", "direct reduce-scatter and direct all-gather", "", buildTwoShot, false},
+		{"alternating_ring", "a ring for each NIC, direction alternating from node to node, so that every NIC works", "S. Ozog, Penny, 2025", buildAlternatingRing, ringDepths},
+		{"breadth_first", "store and forward on shortest paths over direct links, evenly spread", "Zhao et al., BFB, 2022", buildBreadthFirst, overlapDepths},
+		{"bruck", "⌈log₂ n⌉ steps for any number of ranks", "Bruck et al. 1997", buildBruck, oneDepth},
+		{"direct", "everybody talks to everybody; all_reduce: in one shot", "", buildDirect, oneDepth},
+		{"double_binary_tree", "two trees in which each rank is inner node once, half the bytes each", "Sanders, Speck, Träff 2009", buildDoubleBinaryTree, treeDepths},
+		{"doubling", "recursive doubling: log₂ n exchanges of everything", "Thakur et al. 2005", buildDoubling, oneDepth},
+		{"halving_doubling", "recursive halving, then doubling", "Rabenseifner 2004", buildHalvingDoubling, oneDepth},
+		{"hierarchical_all_to_all", "aggregate inside the node, then one message for each node on its rail", "Sanders, Träff 2002", buildHierarchicalAllToAll, tierDepths},
+		{"hierarchical_direct", "direct inside the node, rings across", "Jia et al. 2018", buildHierarchicalDirect, tierDepths},
+		{"hierarchical_doubling", "direct inside the node, ⌈log₂⌉ steps across", "Jia et al. 2018; Rabenseifner 2004", buildHierarchicalDoubling, tierDepths},
+		{"hierarchical_ring", "a ring at every tier, one after the other", "Jia et al. 2018", buildHierarchicalRing, tierDepths},
+		{"hierarchical_tree", "direct inside the node, a double binary tree across", "Sanders, Speck, Träff 2009", buildHierarchicalTree, tierDepths},
+		{"hierarchical_two_shot", "direct at every tier", "", buildHierarchicalTwoShot, tierDepths},
+		{"knomial", "binomial tree", "Thakur et al. 2005", buildKnomial, treeDepths},
+		{"pairwise", "all_to_all in n−1 steps, nobody hit by two at once", "Thakur et al. 2005", buildPairwise, oneDepth},
+		{"quadrinomial", "4-nomial tree: fewer levels, more children", "Thakur et al. 2005", buildQuadrinomial, treeDepths},
+		{"ring", "as many link-disjoint rings as the topology has, both directions", "Patarasuk, Yuan 2009", buildRing, ringDepths},
+		{"scatter_allgather", "broadcast as scatter and all-gather", "van de Geijn 1994", buildScatterAllGather, oneDepth},
+		{"simple_ring", "one ring, for small buffers", "Patarasuk, Yuan 2009", buildSimpleRing, ringDepths},
+		{"two_shot", "direct reduce-scatter and direct all-gather", "", buildTwoShot, oneDepth},
 	}
 }
 
@@ -73,9 +77,17 @@ func Build(t *topology.Topology, spec collective.Spec, name string, o Options) (
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
+	a, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	return newRequest(t, spec, o).build(a)
+}
+
+func find(name string) (*Algorithm, error) {
 	for i := range algorithms {
 		if algorithms[i].Name == name {
-			return newRequest(t, spec, o).build(&algorithms[i])
+			return &algorithms[i], nil
 		}
 	}
 	var names []string
@@ -85,51 +97,14 @@ func Build(t *topology.Topology, spec collective.Spec, name string, o Options) (
 	return nil, fmt.Errorf("unknown algorithm %q: must be one of %s", name, strings.Join(names, ", "))
 }
 
-// sliceChoices are the pipeline depths that candidates try.
-var sliceChoices = []int{1, 4, 16, 64}
-
-// Candidates are the schedules of all algorithms that apply, in the order of their
-// names. only restricts them to one algorithm; "" is all.
-func Candidates(t *topology.Topology, spec collective.Spec, only string, o Options) ([]*schedule.Schedule, error) {
-	var out []*schedule.Schedule
-	r := newRequest(t, spec, o)
-	for i := range algorithms {
-		a := &algorithms[i]
-		if only != "" && a.Name != only {
-			continue
-		}
-		choices := []int{1}
-		if a.sliced {
-			choices = sliceChoices
-		}
-		if o.Slices > 0 {
-			choices = []int{o.Slices}
-		}
-		for _, n := range choices {
-			r.o.Slices = n
-			s, err := r.build(a)
-			if errors.Is(err, errNotApplicable) && only == "" {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, s)
-		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("no algorithm makes %v on %s", spec.Kind, t.Name())
-	}
-	return out, nil
-}
-
 // request is what an algorithm builds from.
 type request struct {
 	t      *topology.Topology
 	spec   collective.Spec
 	o      Options
 	router *topology.Router
-	rings  [][]int32 // link-disjoint rings, found once
+	rings  [][]int32 // the orders of ringOrders, found once
+	inside [][]int32 // the first node's local rings, found once
 }
 
 func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request {

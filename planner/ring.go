@@ -1,17 +1,20 @@
 package planner
 
 import (
-	"slices"
-
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
 var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce}
 
-// buildRing uses all link-disjoint Hamiltonian rings of a graph of direct links; on
-// switches, one ring in rank order for each GPU of a node, rotated so that all NICs
-// work, or a single one within a node.
+// buildRing uses all link-disjoint Hamiltonian rings of a graph of direct links (see
+// disjointRings). Across nodes it uses several rings that enter and leave each node at
+// different GPUs, so that all NICs work, and stay on one rail from node to node (see
+// nodeCrossings); behind a switch one ring fills all links.
+//
+// P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+// workstations", JPDC 2009: n−1 steps of 1/n of the data for reduce-scatter and for
+// all-gather. Here a step is pipelined further with slices.
 func buildRing(r *request) (*schedule.Schedule, error) {
 	if err := r.wants(ringKinds...); err != nil {
 		return nil, err
@@ -37,7 +40,8 @@ func (r *request) ringsOver(orders [][]int32) (*schedule.Schedule, error) {
 	return s, nil
 }
 
-// buildSimpleRing is one ring in rank order, or the first link-disjoint one.
+// buildSimpleRing is one ring in rank order, or the first link-disjoint one: fewer
+// messages, for small buffers.
 func buildSimpleRing(r *request) (*schedule.Schedule, error) {
 	if err := r.wants(ringKinds...); err != nil {
 		return nil, err
@@ -45,52 +49,8 @@ func buildSimpleRing(r *request) (*schedule.Schedule, error) {
 	return r.ringsOver(r.ringOrders()[:1])
 }
 
-// ringOrders are the orders that buildRing uses.
-func (r *request) ringOrders() [][]int32 {
-	if r.rings == nil {
-		if r.rings = disjointRings(r.t); r.rings == nil {
-			r.rings = r.rotatedOrders(false)
-		}
-	}
-	return slices.Clone(r.rings)
-}
-
-// nodes lists the ranks of each node.
-func (r *request) nodes() [][]int32 {
-	out := make([][]int32, r.t.NumNodes())
-	for rank := range r.spec.Ranks {
-		n := r.t.NodeOf(rank)
-		out[n] = append(out[n], int32(rank))
-	}
-	return out
-}
-
-// rotatedOrders makes a ring for each GPU of a node: ring k enters every node at GPU k
-// and leaves it at GPU k−1. With alternate, odd nodes are crossed backwards, so that
-// the ring leaves one node and enters the next over the same rail.
-func (r *request) rotatedOrders(alternate bool) [][]int32 {
-	nodes := r.nodes()
-	rings := 1
-	if len(nodes) > 1 {
-		rings = len(nodes[0])
-	}
-	out := make([][]int32, rings)
-	for k := range rings {
-		for i, ranks := range nodes {
-			n := len(ranks)
-			for j := range n {
-				at := (k + j) % n
-				if alternate && i%2 == 1 {
-					at = ((k-1-j)%n + n) % n
-				}
-				out[k] = append(out[k], ranks[at])
-			}
-		}
-	}
-	return out
-}
-
-// buildAlternatingRing: one ring for each NIC. Ring k crosses even nodes from GPU k to
+// buildAlternatingRing makes one ring for each NIC (S. Ozog et al., Penny's "alternating
+// rings"). Ring k crosses even nodes from GPU k to
 // GPU k−1 and odd ones backwards, so that each hop between nodes stays on its rail.
 func buildAlternatingRing(r *request) (*schedule.Schedule, error) {
 	if err := r.wants(ringKinds...); err != nil {
@@ -105,5 +65,5 @@ func buildAlternatingRing(r *request) (*schedule.Schedule, error) {
 			return nil, notApplicable("nodes differ in size")
 		}
 	}
-	return r.ringsOver(r.rotatedOrders(true))
+	return r.ringsOver(r.nodeCrossings(true))
 }

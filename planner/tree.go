@@ -9,20 +9,29 @@ import (
 
 var treeKinds = []collective.Kind{collective.AllReduce, collective.Broadcast, collective.Reduce}
 
-// buildKnomial is a binomial tree.
+// buildKnomial is a binomial tree: ⌈log₂ n⌉ steps. R. Thakur, R. Rabenseifner,
+// W. Gropp, "Optimization of collective communication operations in MPICH", 2005. With
+// slices, broadcast and reduce are pipelined along it.
 func buildKnomial(r *request) (*schedule.Schedule, error) { return r.knomial(2) }
 
-// buildQuadrinomial is a 4-nomial tree.
+// buildQuadrinomial is a 4-nomial tree: ⌈log₄ n⌉ levels of up to three children each.
 func buildQuadrinomial(r *request) (*schedule.Schedule, error) { return r.knomial(4) }
 
 func (r *request) knomial(radix int) (*schedule.Schedule, error) {
-	if err := r.wants(treeKinds...); err != nil {
+	if err := r.wants(append([]collective.Kind{collective.Gather, collective.Scatter, collective.Barrier}, treeKinds...)...); err != nil {
 		return nil, err
 	}
 	if err := r.allRoutable(); err != nil {
 		return nil, err
 	}
-	phases := r.treePhases(identity(r.spec.Ranks), nil, radix, r.spec.Root)
+	order := identity(r.spec.Ranks)
+	switch r.spec.Kind {
+	case collective.Gather, collective.Scatter, collective.Barrier:
+		ch := r.flat(schedule.GenTree, order, r.chunksFor(len(order)))
+		ch.Phases[0].Radix = radix
+		return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+	}
+	phases := r.treePhases(order, nil, radix, r.spec.Root)
 	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: 1, Phases: phases}}}, nil
 }
 

@@ -1,0 +1,105 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+)
+
+// depths are the pipeline depths (slices) at which an algorithm is worth a try. For s
+// bytes down h hops of α and β, the best number of slices is √((h−1)·s/(α·β)); steps of
+// four around it lose little, and which of them is near depends on the size, so all are
+// candidates and the score decides.
+type depths func(collective.Kind) []int
+
+var pipelined = []int{1, 4, 16, 64}
+
+// oneDepth is for algorithms of one phase whose slices would only follow one another.
+func oneDepth(collective.Kind) []int { return []int{1} }
+
+// ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
+// are; the other collectives already keep all links busy.
+func ringDepths(k collective.Kind) []int {
+	if k == collective.Broadcast || k == collective.Reduce {
+		return append(pipelined[:len(pipelined):len(pipelined)], 256)
+	}
+	return []int{1}
+}
+
+// treeDepths: parts that differ by rank (gather, scatter) gain nothing from slices.
+func treeDepths(k collective.Kind) []int {
+	switch k {
+	case collective.Gather, collective.Scatter, collective.Barrier:
+		return []int{1}
+	}
+	return pipelined
+}
+
+// tierDepths: phases are the stages of the pipeline.
+func tierDepths(collective.Kind) []int { return pipelined }
+
+// overlapDepths: one phase, but channels that overlap (see buildBreadthFirst).
+func overlapDepths(k collective.Kind) []int {
+	switch k {
+	case collective.Broadcast, collective.Reduce:
+		return pipelined
+	case collective.Barrier, collective.SendRecv:
+		return []int{1}
+	}
+	return []int{1, 4}
+}
+
+// Candidates are the schedules of all algorithms that apply, in the order of their
+// names, each at a few pipeline depths. only restricts them to one algorithm; "" is
+// all. The error says why nothing applies.
+func Candidates(t *topology.Topology, spec collective.Spec, only string, o Options) ([]*schedule.Schedule, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	if only != "" {
+		if _, err := find(only); err != nil {
+			return nil, err
+		}
+	}
+	var out []*schedule.Schedule
+	r := newRequest(t, spec, o)
+	for i := range algorithms {
+		a := &algorithms[i]
+		if only != "" && a.Name != only || only == "" && r.redundant(a.Name) {
+			continue
+		}
+		choices := a.depth(spec.Kind)
+		if o.Slices > 0 {
+			choices = []int{o.Slices}
+		}
+		for _, n := range choices {
+			r.o.Slices = n
+			s, err := r.build(a)
+			if errors.Is(err, errNotApplicable) && only == "" {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no algorithm makes %v on %s", spec.Kind, t.Name())
+	}
+	return out, nil
+}
+
+// redundant reports whether an algorithm makes here what another one makes as well.
+func (r *request) redundant(name string) bool {
+	switch name {
+	case "simple_ring": // ring is simple where there is one order
+		return r.o.Channels == 0 && len(r.ringOrders()) == 1
+	case "quadrinomial": // up to three ranks, every tree is binomial or a star
+		return r.spec.Ranks < 4
+	}
+	return false
+}

@@ -1,0 +1,45 @@
+package planner
+
+import (
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// buildHierarchicalAllToAll first brings, inside each node, everything that goes to
+// GPU l of any node to the node's own GPU l, then sends it across on rail l: m−1
+// messages inside and N−1 across instead of N·m−1, N times as large each, and no
+// message changes rails. Known from NCCL as PXN; here the aggregation goes both ways
+// over the node's links. Sanders, Träff 2002.
+//
+// Between the phases, scratch chunk j·m+l of GPU l' in node i holds the block from
+// (i, l) to (j, l').
+func buildHierarchicalAllToAll(r *request) (*schedule.Schedule, error) {
+	if err := r.wants(collective.AllToAll); err != nil {
+		return nil, err
+	}
+	nodes, local, err := r.byNode()
+	if err != nil {
+		return nil, err
+	}
+	var inside, across schedule.Groups
+	for i := range nodes {
+		g := schedule.Group{}
+		for l := range local {
+			g.Ranks = append(g.Ranks, i*local+l)
+			g.Parts = append(g.Parts, schedule.ChunkSet{First: l, Count: nodes, Stride: local})
+		}
+		inside.List = append(inside.List, g)
+	}
+	for l := range local {
+		g := schedule.Group{}
+		for j := range nodes {
+			g.Ranks = append(g.Ranks, j*local+l)
+			g.Parts = append(g.Parts, schedule.Range(j*local, local))
+		}
+		across.List = append(across.List, g)
+	}
+	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{
+		{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: inside, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Scratch},
+		{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: across, Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Output},
+	}}}}, nil
+}

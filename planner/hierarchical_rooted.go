@@ -1,0 +1,128 @@
+package planner
+
+import (
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// buildHierarchicalTree takes each rank's part across nodes over two shifted binary
+// trees (see buildDoubleBinaryTree), direct inside the node: fewer steps than rings
+// where there are many nodes. Broadcast and reduce go over a binomial tree.
+func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
+	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
+		return r.hierarchicalRooted(schedule.GenTree)
+	}
+	if err := r.wants(collective.AllReduce); err != nil {
+		return nil, err
+	}
+	nodes, local, err := r.byNode()
+	if err != nil {
+		return nil, err
+	}
+	dims := []int32{nodes, local}
+	inside := onAxis(dims, 1, []int{0})
+	parents := inOrderTree(int(nodes))
+	s := &schedule.Schedule{}
+	for shift := range int32(2) {
+		across := onAxis(dims, 0, []int{0})
+		across.Grid.Order = rotated(nodes, shift)
+		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: int(local), Phases: []schedule.Phase{
+			{Gen: schedule.GenDirect, Op: collective.ReduceScatter, Groups: inside, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Scratch},
+			{Gen: schedule.GenTree, Op: collective.Reduce, Groups: across, Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Output, Parents: parents},
+			{Gen: schedule.GenTree, Op: collective.Broadcast, Groups: across, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output, Parents: parents},
+			{Gen: schedule.GenDirect, Op: collective.AllGather, Groups: inside, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output},
+		}})
+	}
+	return s, nil
+}
+
+// rotated is shift, shift+1, … modulo n.
+func rotated(n, shift int32) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = (int32(i) + shift) % n
+	}
+	return out
+}
+
+// hierarchicalRooted broadcasts by scattering inside the root's node, taking each part
+// across the nodes on its own rail, as a chain (ring) or a binomial tree, and gathering
+// inside every node; reduces by the same way back. The root's links inside its node and
+// all NICs of a node work at once, each byte leaves a node once on a chain.
+func (r *request) hierarchicalRooted(across string) (*schedule.Schedule, error) {
+	nodes, local, err := r.byNode()
+	if err != nil {
+		return nil, err
+	}
+	dims := []int32{nodes, local}
+	rail := schedule.Phase{Gen: across, Op: r.spec.Kind, Groups: onAxis(dims, 0, []int{0}), Root: r.spec.Root / int(local)}
+	if across == schedule.GenTree {
+		rail.Radix = 2
+	}
+	rootNode := r.rootNode(local)
+	atRoot := schedule.Phase{Gen: schedule.GenDirect, Groups: schedule.Groups{List: []schedule.Group{rootNode}}, Root: r.spec.Root % int(local)}
+	s := &schedule.Schedule{}
+	for _, order := range r.innerOrders(dims, schedule.GenRing) {
+		inside := schedule.Phase{Gen: schedule.GenDirect, Groups: onAxis(dims, 1, []int{0})}
+		if order != nil {
+			inside.Gen, inside.Groups.Grid.Order = schedule.GenRing, order
+		}
+		ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: int(local)}
+		if r.spec.Kind == collective.Broadcast {
+			ch.Phases = broadcastPhases(atRoot, rail, inside)
+		} else {
+			ch.Phases = reducePhases(inside, rail, atRoot)
+		}
+		s.Channels = append(s.Channels, ch)
+	}
+	return s, nil
+}
+
+// rootNode is the group of the root's node: member i has part i.
+func (r *request) rootNode(local int32) schedule.Group {
+	first := int32(r.spec.Root) / local * local
+	g := schedule.Group{}
+	for i := range local {
+		g.Ranks = append(g.Ranks, first+i)
+		g.Parts = append(g.Parts, schedule.One(i))
+	}
+	return g
+}
+
+func broadcastPhases(scatter, rail, gather schedule.Phase) []schedule.Phase {
+	scatter.Op, scatter.Src, scatter.Acc, scatter.Dst = collective.Scatter, schedule.Input, schedule.Output, schedule.Output
+	rail.Src, rail.Acc, rail.Dst = schedule.Output, schedule.Output, schedule.Output
+	gather.Op, gather.Src, gather.Acc, gather.Dst = collective.AllGather, schedule.Output, schedule.Output, schedule.Output
+	return []schedule.Phase{scatter, rail, gather}
+}
+
+func reducePhases(scatter, rail, gather schedule.Phase) []schedule.Phase {
+	scatter.Op, scatter.Src, scatter.Acc, scatter.Dst = collective.ReduceScatter, schedule.Input, schedule.Scratch, schedule.Scratch
+	rail.Src, rail.Acc, rail.Dst = schedule.Scratch, schedule.Scratch, schedule.Scratch
+	gather.Op, gather.Src, gather.Acc, gather.Dst = collective.Gather, schedule.Scratch, schedule.Scratch, schedule.Output
+	return []schedule.Phase{scatter, rail, gather}
+}
+
+// hierarchicalGather brings each rank's block on its own rail to the root's node, whose
+// NICs all work, and from there inside the node to the root; scatter is the way back.
+// Scratch chunk i·m+l is the block of GPU l of node i.
+func (r *request) hierarchicalGather() (*schedule.Schedule, error) {
+	nodes, local, err := r.byNode()
+	if err != nil {
+		return nil, err
+	}
+	atRoot := schedule.Group{}
+	for l := range local {
+		atRoot.Ranks = append(atRoot.Ranks, int32(r.spec.Root)/local*local+l)
+		atRoot.Parts = append(atRoot.Parts, schedule.ChunkSet{First: l, Count: nodes, Stride: local})
+	}
+	rail := schedule.Phase{Gen: schedule.GenDirect, Op: r.spec.Kind, Groups: onAxis([]int32{nodes, local}, 0, nil), Root: r.spec.Root / int(local)}
+	inside := schedule.Phase{Gen: schedule.GenDirect, Op: r.spec.Kind, Groups: schedule.Groups{List: []schedule.Group{atRoot}}, Root: r.spec.Root % int(local)}
+	first, second := &rail, &inside
+	if r.spec.Kind == collective.Scatter {
+		first, second = second, first
+	}
+	first.Src, first.Acc, first.Dst = schedule.Input, schedule.Scratch, schedule.Scratch
+	second.Src, second.Acc, second.Dst = schedule.Scratch, schedule.Scratch, schedule.Output
+	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{*first, *second}}}}, nil
+}

@@ -1,0 +1,45 @@
+package planner_test
+
+import (
+	"fmt"
+	"testing"
+
+	"railyard/model/topology"
+	"railyard/planner/plannertest"
+)
+
+// grid is a mesh or torus of GPUs with direct links only.
+func grid(t *testing.T, dims string, n int, wrap bool) *topology.Topology {
+	t.Helper()
+	text := fmt.Sprintf(`
+schema: railyard.topology/v1
+name: "grid %s %t"
+source: test
+date: 2026-11-21
+classes:
+  ici: {medium: nvlink, rate: 50GB/s, latency: 500ns, source: test, date: 2026-11-21}
+devices:
+  - {id: "gpu[0-%d]", kind: gpu}
+links:
+  - {grid: "gpu[0-%d]", dims: [%s], wrap: %t, class: ici}
+`, dims, wrap, n-1, n-1, dims, wrap)
+	topo, err := topology.Parse("grid.yaml", []byte(text), nil, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo
+}
+
+// On meshes most ranks reach one another only through others.
+func TestEveryAlgorithmOnMeshes(t *testing.T) {
+	for _, c := range []struct {
+		dims string
+		n    int
+		wrap bool
+	}{{"3", 3, false}, {"5", 5, true}, {"2, 3", 6, false}, {"3, 3", 9, false}, {"4, 4", 16, true}, {"2, 2, 3", 12, false}, {"5, 5", 25, false}} {
+		seen := plannertest.Conform(t, grid(t, c.dims, c.n, c.wrap))
+		if seen == 0 {
+			t.Errorf("no schedule for %s", c.dims)
+		}
+	}
+}
