@@ -32,7 +32,21 @@ type PlanOptions struct {
 	Algorithm string              // only this one; "" is all
 	Protocols []schedule.Protocol // nil is simple alone
 	Build     Options
+	Why       bool // also say what limits each candidate that was scored
 	Progress  func(done, total int)
+}
+
+// OfBound is the share of the unbeatable time in the planned one: 1 is optimal.
+func (r *Row) OfBound() float64 {
+	return float64(r.Bound.Time) / float64(max(r.Prediction.Time, 1))
+}
+
+// RunnerLoss is how much longer the runner-up takes: 0.1 is 10 % more; 0 without one.
+func (r *Row) RunnerLoss() float64 {
+	if r.RunnerUp == nil {
+		return 0
+	}
+	return float64(r.RunnerTime)/float64(max(r.Prediction.Time, 1)) - 1
 }
 
 // Row is the plan for one size.
@@ -50,7 +64,8 @@ type Row struct {
 type Considered struct {
 	Schedule *schedule.Schedule
 	Time     units.Time
-	Pruned   bool // Time is a lower estimate that was already too slow
+	Pruned   bool   // Time is a lower estimate that was already too slow
+	Limit    string // what limits it; only with PlanOptions.Why, empty where pruned
 }
 
 // Name is how a schedule is called in tables: algorithm, protocol, pipeline depth.
@@ -87,11 +102,31 @@ func Plan(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, score
 			return nil, err
 		}
 		rows[i].Bound = collective.LowerBound(t, spec, size)
+		if o.Why {
+			if err := explain(rows[i].Why, size, score); err != nil {
+				return nil, err
+			}
+		}
 		if o.Progress != nil {
 			o.Progress(i+1, len(sizes))
 		}
 	}
 	return rows, nil
+}
+
+// explain asks what limits each candidate that was scored.
+func explain(list []Considered, size units.Bytes, score Scorer) error {
+	for i := range list {
+		if list[i].Pruned {
+			continue
+		}
+		p, err := score.Explain(list[i].Schedule, size)
+		if err != nil {
+			return err
+		}
+		list[i].Limit = p.Bottleneck
+	}
+	return nil
 }
 
 func allCandidates(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]*schedule.Schedule, error) {

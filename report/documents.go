@@ -46,6 +46,7 @@ type WhyRow struct {
 	Schedule string  `json:"schedule"`
 	TimeUS   float64 `json:"time_us"`
 	Pruned   bool    `json:"pruned"`
+	Limit    string  `json:"limited_by,omitempty"`
 }
 
 // CrossoverRow is a size from which on another schedule is best.
@@ -84,7 +85,7 @@ func (d *PlanDocument) writeWhy(w io.Writer) {
 		}
 		fmt.Fprintf(w, "\n%v: %s because of all that apply it takes least; no schedule can beat %.2f us: %s\n", units.Bytes(r.SizeBytes), r.Schedule, r.BoundUS, r.BoundCut)
 		for _, c := range r.WhyNotOther {
-			note := ""
+			note := "  " + c.Limit
 			if c.Pruned {
 				note = " at least (its links or messages alone take that long; not simulated)"
 			}

@@ -26,6 +26,7 @@ type planFlags struct {
 	protos   []string
 	channels int
 	slices   int
+	why      bool
 }
 
 func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
@@ -96,7 +97,7 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	defer bar.finish()
 	p.score = newScorer(p.topo, p.profile)
 	p.rows, err = planner.Plan(p.topo, p.spec, sizes, p.score, planner.PlanOptions{
-		Algorithm: f.algo, Protocols: protocols, Progress: bar.set,
+		Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
 		Build: planner.Options{Channels: f.channels, Slices: f.slices}})
 	return err
 }
@@ -120,7 +121,6 @@ func (f *planFlags) protocols(p *cost.Profile) ([]schedule.Protocol, error) {
 
 func newPlan() *cobra.Command {
 	var f planFlags
-	var why bool
 	var out string
 	cmd := &cobra.Command{
 		Use:   "plan -t TOPOLOGY -c COLLECTIVE",
@@ -139,11 +139,11 @@ func newPlan() *cobra.Command {
 					return err
 				}
 			}
-			return p.print(cmd.OutOrStdout(), f.format.name, why)
+			return p.print(cmd.OutOrStdout(), f.format.name, f.why)
 		},
 	}
 	f.add(cmd, "1K", "4G")
-	cmd.Flags().BoolVar(&why, "why", false, "show what else was considered and what the bound is")
+	cmd.Flags().BoolVar(&f.why, "why", false, "show what else was considered and what the bound is")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the schedule to this file as JSON (needs a single size)")
 	return cmd
 }
@@ -226,7 +226,7 @@ func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	}
 	if why {
 		for _, c := range r.Why {
-			row.WhyNotOther = append(row.WhyNotOther, report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned})
+			row.WhyNotOther = append(row.WhyNotOther, report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned, Limit: c.Limit})
 		}
 	}
 	return row
