@@ -1,8 +1,32 @@
 // Package planner turns a topology, a collective and a size into a schedule.
 //
+// # How a plan is chosen
+//
 // Each algorithm is a file: it builds a schedule for the topology or says why it does
-// not apply. Candidates builds all that apply, in a few variants of channels and
-// slices; Plan scores them at each size with a function passed in (the simulator's, as
-// a rule), prunes with a lower estimate, and keeps the best, the runner-up and the
-// distance to what no schedule can beat.
+// not apply (NotApplicable). Candidates builds all that apply, each at a few pipeline
+// depths, about twenty for a box of eight GPUs. For every size, Plan
+//
+//  1. asks the Scorer for an Estimate of each candidate, which its time cannot beat:
+//     what its busiest link or its longest chain of messages takes alone;
+//  2. scores them from the lowest estimate on (Time: as a rule, the simulator), until
+//     no estimate is below the second best family found. Nothing that could win or come
+//     second is left out, since an estimate never exceeds the time;
+//  3. takes the fastest; of equal ones the name that comes first in the alphabet;
+//  4. adds the runner-up of another algorithm or protocol, the bound that no schedule
+//     can beat (collective.LowerBound), and, with PlanOptions.Why, what limits each.
+//
+// Crossovers then bisects between neighbouring sizes for where the best one changes.
+//
+// # Which algorithm is good for what
+//
+//   - One switch, small sizes: direct, two_shot, doubling, bruck: few steps.
+//   - One switch, large sizes: ring, two_shot, halving_doubling: all reach the rate of
+//     the links; ring with the fewest connections, two_shot with the fewest steps.
+//   - Direct links (cube mesh, full mesh, torus): ring, on link-disjoint Hamiltonian
+//     rings, for large sizes; breadth_first for small ones and where there is no ring.
+//   - Several nodes: hierarchical_*, which take each byte across a tier once and use
+//     all NICs; alternating_ring where nodes are cube meshes behind few NICs or for
+//     broadcast and reduce.
+//
+// A score is passed in because this package must not import the simulator.
 package planner

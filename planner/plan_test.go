@@ -1,0 +1,142 @@
+package planner_test
+
+import (
+	"fmt"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// model is a score by hand: latency and time for each byte by algorithm. The estimate
+// is a given share of the time.
+type model struct {
+	alpha, beta map[string]units.Time
+	estimate    float64
+	scored      map[string]int
+}
+
+func (m *model) time(s *schedule.Schedule, size units.Bytes) units.Time {
+	a, ok := m.alpha[s.Algorithm]
+	if !ok {
+		a = 1e9
+	}
+	return a + m.beta[s.Algorithm]*units.Time(size) + units.Time(s.Channels[0].Slices)
+}
+
+func (m *model) Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	return units.Time(m.estimate * float64(m.time(s, size))), nil
+}
+
+func (m *model) Time(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	m.scored[s.Algorithm]++
+	return m.time(s, size), nil
+}
+
+func (m *model) Explain(s *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
+	return planner.Prediction{Time: m.time(s, size), Bottleneck: "made up"}, nil
+}
+
+func dgx(t *testing.T, nodes int) (*topology.Topology, collective.Spec) {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, "dgx-a100", topology.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
+}
+
+// direct is fast to start and slow per byte, ring the other way round: they meet where
+// 1000 + 100·s = 100000 + s.
+func TestPlanFindsBestAndCrossover(t *testing.T) {
+	topo, spec := dgx(t, 1)
+	for _, estimate := range []float64{1, 0.5, 0} { // from exact to useless
+		m := &model{alpha: map[string]units.Time{"direct": 1e3, "ring": 1e5}, beta: map[string]units.Time{"direct": 100, "ring": 1}, estimate: estimate, scored: map[string]int{}}
+		rows, err := planner.Plan(topo, spec, []units.Bytes{1, 1 << 20}, m, planner.PlanOptions{Why: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := rows[0].Schedule.Algorithm, rows[1].Schedule.Algorithm; a != "direct" || b != "ring" {
+			t.Errorf("estimate %v: %s and %s", estimate, a, b)
+		}
+		if rows[0].RunnerUp == nil || rows[0].RunnerUp.Algorithm != "ring" || rows[0].RunnerLoss() < 80 {
+			t.Errorf("estimate %v: runner-up of the small size: %+v", estimate, rows[0].RunnerUp)
+		}
+		if rows[0].Why[0].Limit != "made up" || rows[0].Why[0].Schedule != rows[0].Schedule {
+			t.Errorf("estimate %v: the best candidate is not first: %+v", estimate, rows[0].Why[0])
+		}
+		if estimate == 1 && m.scored["knomial"] > 0 {
+			t.Error("a candidate that cannot win was scored")
+		}
+		cross, err := planner.Crossovers(rows, m)
+		if err != nil || len(cross) != 1 || cross[0].Size < 1000 || cross[0].Size > 1020 {
+			t.Errorf("crossovers %+v, %v; want one at 1000 B", cross, err)
+		}
+	}
+}
+
+// Equal times go to the name that comes first, on every run.
+func TestPlanBreaksTiesByName(t *testing.T) {
+	topo, spec := dgx(t, 1)
+	m := &model{alpha: map[string]units.Time{"two_shot": 5, "bruck": 5, "ring": 5}, scored: map[string]int{}}
+	rows, err := planner.Plan(topo, spec, []units.Bytes{1 << 20}, m, planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows[0].Schedule.Algorithm != "bruck" || rows[0].RunnerUp.Algorithm != "ring" {
+		t.Errorf("%s before %s", rows[0].Schedule.Algorithm, rows[0].RunnerUp.Algorithm)
+	}
+}
+
+// The list that is scored stays short, without twins, on a box of eight GPUs.
+func TestCandidatesAreFewAndDiffer(t *testing.T) {
+	for _, nodes := range []int{1, 4} {
+		topo, spec := dgx(t, nodes)
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.Gather, collective.AllToAll, collective.Barrier} {
+			spec.Kind = kind
+			list, err := planner.Candidates(topo, spec, "", planner.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if nodes == 1 && len(list) > 25 {
+				t.Errorf("%v: %d candidates", kind, len(list))
+			}
+			seen := map[string]bool{}
+			for _, s := range list {
+				if n := planner.Name(s); seen[n] {
+					t.Errorf("%v: %s twice", kind, n)
+				} else {
+					seen[n] = true
+				}
+			}
+		}
+	}
+	if _, err := planner.Candidates(func() (*topology.Topology, collective.Spec, string, planner.Options) {
+		topo, spec := dgx(t, 1)
+		return topo, spec, "no_such", planner.Options{}
+	}()); err == nil {
+		t.Error("an unknown algorithm was accepted")
+	}
+}
+
+// Options decide what they name: channels and slices reach the schedule.
+func TestOptionsReachTheSchedule(t *testing.T) {
+	topo, spec := dgx(t, 2)
+	for _, c := range []struct {
+		algorithm        string
+		channels, slices int
+	}{{"ring", 3, 1}, {"ring", 20, 2}, {"hierarchical_ring", 0, 7}} {
+		s, err := planner.Build(topo, spec, c.algorithm, planner.Options{Protocol: schedule.LL128, Channels: c.channels, Slices: c.slices})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.channels > 0 && len(s.Channels) != c.channels || s.Channels[0].Slices != c.slices || s.Protocol != schedule.LL128 ||
+			s.Inputs["slices"] != fmt.Sprint(c.slices) {
+			t.Errorf("%+v: %d channels, %d slices, %s, %v", c, len(s.Channels), s.Channels[0].Slices, s.Protocol, s.Inputs)
+		}
+	}
+}
