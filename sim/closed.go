@@ -72,6 +72,9 @@ func closedForm(ph *schedule.Phase, n int, chunk, whole float64, l link) (float6
 	case schedule.GenRing:
 		return ring(ph.Op, steps, chunk, whole, l)
 	case schedule.GenTree:
+		if ph.Parents != nil && ph.Op == collective.Broadcast {
+			return treeBroadcast(ph.Parents, whole, l), true
+		}
 		if isChain(ph.Parents) {
 			return ring(ph.Op, steps, chunk, whole, l)
 		}
@@ -85,6 +88,26 @@ func closedForm(ph *schedule.Phase, n int, chunk, whole float64, l link) (float6
 		}
 	}
 	return 0, false
+}
+
+// treeBroadcast: a parent sends to all of its children at once, so that each gets its
+// share of the parent's link; the last leaf decides.
+func treeBroadcast(parents []int32, whole float64, l link) float64 {
+	children := make([]float64, len(parents))
+	for _, p := range parents {
+		if p >= 0 {
+			children[p]++
+		}
+	}
+	var last float64
+	for v := range parents {
+		var t float64
+		for p := parents[v]; p >= 0; p = parents[p] {
+			t += l.alpha + children[p]*whole*l.beta
+		}
+		last = max(last, t)
+	}
+	return last
 }
 
 // isChain reports whether a tree is the chain 0 → 1 → 2 → ….
