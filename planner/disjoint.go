@@ -27,6 +27,11 @@ func disjointRings(t *topology.Topology, ranks []int32) [][]int32 {
 		return nil
 	}
 	undirected := (&ringSearch{g: g.clone(), both: true}).run()
+	if 2*len(undirected)+1 < g.minDegree() {
+		if rings := factorRings(g); len(rings) > len(undirected) {
+			undirected = rings
+		}
+	}
 	var best [][]int32
 	for _, ring := range undirected {
 		best = append(best, ring, backwards(ring))

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"testing"
 
 	"railyard/model/collective"
@@ -18,30 +19,53 @@ func load(t *testing.T, name string, nodes int) *topology.Topology {
 }
 
 // The published optima of the cube meshes need every link in a ring: 3 and 2 undirected
-// rings, used both ways. A full mesh of 8 has 7 directed ones.
+// rings, used both ways. A full mesh of 8 has 7 directed ones, a torus one each way for
+// each dimension.
 func TestDisjointRingsUseEveryLink(t *testing.T) {
-	for name, want := range map[string]int{"dgx1-v100": 6, "dgx1-p100": 4, "mi300x-node": 7} {
-		topo := load(t, name, 0)
-		ranks := identity(topo.NumRanks())
-		rings := disjointRings(topo, ranks)
-		if len(rings) != want {
-			t.Errorf("%s: %d rings, want %d", name, len(rings), want)
+	for _, c := range []struct {
+		topo *topology.Topology
+		want int
+	}{
+		{load(t, "dgx1-v100", 0), 6}, {load(t, "dgx1-p100", 0), 4}, {load(t, "mi300x-node", 0), 7},
+		{torus(t, "3, 3", 9), 4}, {torus(t, "8, 8", 64), 4}, {torus(t, "4, 4, 4", 64), 6}, {torus(t, "3, 4, 5", 60), 6}, {torus(t, "2, 3, 3", 18), 5},
+	} {
+		ranks := identity(c.topo.NumRanks())
+		rings := disjointRings(c.topo, ranks)
+		if len(rings) != c.want {
+			t.Errorf("%s: %d rings, want %d", c.topo.Name(), len(rings), c.want)
 		}
-		free := directGraph(topo, ranks)
+		free := directGraph(c.topo, ranks)
 		for _, ring := range rings {
 			seen := map[int32]bool{}
 			for i, a := range ring {
 				b := ring[(i+1)%len(ring)]
 				if free.count[a][b]--; free.count[a][b] < 0 {
-					t.Fatalf("%s: link %d→%d is used too often", name, a, b)
+					t.Fatalf("%s: link %d→%d is used too often", c.topo.Name(), a, b)
 				}
 				seen[a] = true
 			}
-			if len(seen) != topo.NumRanks() {
-				t.Errorf("%s: ring %v leaves ranks out", name, ring)
+			if len(seen) != c.topo.NumRanks() {
+				t.Errorf("%s: ring %v leaves ranks out", c.topo.Name(), ring)
 			}
 		}
 	}
+}
+
+func torus(t *testing.T, dims string, n int) *topology.Topology {
+	t.Helper()
+	topo, err := topology.Parse("torus.yaml", fmt.Appendf(nil, `
+schema: railyard.topology/v1
+name: "torus %s"
+source: test
+date: 2026-11-21
+classes: {ici: {medium: nvlink, rate: 50GB/s, latency: 500ns, source: test, date: 2026-11-21}}
+devices: [{id: "gpu[0-%d]", kind: gpu}]
+links: [{grid: "gpu[0-%d]", dims: [%s], wrap: true, class: ici}]
+`, dims, n-1, n-1, dims), nil, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo
 }
 
 // Between nodes, alternating rings leave on the rail that they arrive on, and all NICs

@@ -43,3 +43,33 @@ func TestEveryAlgorithmOnMeshes(t *testing.T) {
 		}
 	}
 }
+
+// Nodes of unequal size have no hierarchy, but every collective has a schedule.
+func TestEveryAlgorithmOnUnequalNodes(t *testing.T) {
+	topo, err := topology.Parse("uneven.yaml", []byte(`
+schema: railyard.topology/v1
+name: uneven
+source: test
+date: 2026-11-21
+classes:
+  nvlink: {medium: nvlink, rate: 25GB/s, latency: 350ns, source: test, date: 2026-11-21}
+  pcie: {medium: pcie, rate: 63GB/s, latency: 500ns, source: test, date: 2026-11-21}
+  ndr: {medium: network, rate: 400Gb/s, latency: 600ns, source: test, date: 2026-11-21}
+templates:
+  large:
+    devices: [{id: "gpu[0-5]", kind: gpu}, {id: sw, kind: nvswitch}, {id: "nic[0-5]", kind: nic, serves: "gpu[0-5]"}]
+    links: [{from: "gpu[0-5]", to: sw, class: nvlink}, {from: "gpu[0-5]", to: "nic[0-5]", class: pcie, how: each}]
+  small:
+    devices: [{id: "gpu[0-2]", kind: gpu}, {id: sw, kind: nvswitch}, {id: "nic[0-2]", kind: nic, serves: "gpu[0-2]"}]
+    links: [{from: "gpu[0-2]", to: sw, class: nvlink}, {from: "gpu[0-2]", to: "nic[0-2]", class: pcie, how: each}]
+nodes: [{template: large, count: 2, name: large}, {template: small, count: 1, name: small}]
+fabrics:
+  - {name: ib, endpoints: nic, class: ndr, levels: [{kind: leaf}]}
+`), nil, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plannertest.Conform(t, topo) == 0 {
+		t.Error("no schedule")
+	}
+}
