@@ -1,16 +1,37 @@
 package report
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
-	"sort"
-	"strings"
+	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// newTable is the look of all text tables.
+// lines prints until the first error and keeps it: a full disk or a closed pipe must
+// not end in a result that looks whole.
+type lines struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, err := l.w.Write(p)
+	l.err = err
+	return n, err
+}
+
+func (l *lines) printf(format string, args ...any) { fmt.Fprintf(l, format, args...) }
+
+// newTable is the look of all text tables: columns of numbers to the right.
 func newTable(w io.Writer) table.Writer {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -18,35 +39,54 @@ func newTable(w io.Writer) table.Writer {
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Format.Header = 0
 	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
 	return t
 }
 
-func orAny(s string) string {
+// alignRight sets columns, counted from 1, as numbers.
+func alignRight(t table.Writer, columns ...int) {
+	configs := make([]table.ColumnConfig, len(columns))
+	for i, c := range columns {
+		configs[i] = table.ColumnConfig{Number: c, Align: text.AlignRight, AlignHeader: text.AlignRight}
+	}
+	t.SetColumnConfigs(configs)
+}
+
+func orDash(s string) string {
 	if s == "" {
 		return "-"
 	}
 	return s
 }
 
-func splitName(s string) []string { return strings.Split(s, "|") }
-
-func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
-
-// writeWarnings prints each warning once, with the number of results it is about.
-func writeWarnings(w io.Writer, counts map[string]int) {
-	var list []string
-	for x := range counts {
-		list = append(list, x)
+func countOrDash(n int) string {
+	if n == 0 {
+		return "-"
 	}
-	sort.Strings(list)
-	for _, x := range list {
-		fmt.Fprintf(w, "warning (%d): %s\n", counts[x], x)
+	return strconv.Itoa(n)
+}
+
+func percent(v float64) string       { return fmt.Sprintf("%.1f %%", 100*v) }
+func signedPercent(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }
+func factor(v float64) string        { return fmt.Sprintf("%.3f", v) }
+func hundredths(v float64) string    { return fmt.Sprintf("%.2f", v) }
+
+// number prints a value with all its digits and no exponent.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// writeCounts prints each text once, with the number of results it is about.
+func writeCounts(l *lines, what string, counts map[string]int) {
+	for _, x := range sortedKeys(counts) {
+		l.printf("%s (%d): %s\n", what, counts[x], x)
 	}
 }
 
-// busiest sorts links by utilisation, busiest first.
-func busiest(links []LinkLoad) []LinkLoad {
-	out := slices.Clone(links)
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Utilisation > out[j].Utilisation })
-	return out
+func writeCSV(w io.Writer, rows [][]string) error {
+	out := csv.NewWriter(w)
+	if err := out.WriteAll(rows); err != nil {
+		return err
+	}
+	return out.Error()
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

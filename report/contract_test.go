@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 
-	"railyard/internal/golden"
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/units"
@@ -64,54 +62,5 @@ func TestCompareContract(t *testing.T) {
 	}
 	if f := d.Summary.GeomeanFactor; f < 1.48 || f > 1.49 { // √(1.1·2)
 		t.Errorf("factor %v", f)
-	}
-}
-
-func TestTextGoldens(t *testing.T) {
-	var buf bytes.Buffer
-	if err := compared().WriteText(&buf, "topo", "profile"); err != nil {
-		t.Fatal(err)
-	}
-	golden.Equal(t, "compare.txt", buf.Bytes())
-	buf.Reset()
-	run := &RunDocument{Schema: "railyard.run/v1", Topology: "host", Profile: "fitted", Backend: "host", Seed: 1, Timed: true, Rows: []RunRow{
-		{Collective: "all_reduce", SizeBytes: 1024, Count: 256, DType: "float32", RedOp: "sum", Root: -1, Schedule: "ring", MeasuredUS: Percentiles{1, 2, 3, 4, 5}, AlgBW: 0.5, BusBW: 0.75, PredictedUS: 1.8, Error: -0.1}}}
-	if err := run.WriteText(&buf); err != nil {
-		t.Fatal(err)
-	}
-	golden.Equal(t, "run.txt", buf.Bytes())
-}
-
-func TestFigures(t *testing.T) {
-	f := &Figure{Title: "t", YLabel: "us", Source: "s", Points: []Point{{1024, 1, 2}, {4096, 2, 2}, {1 << 20, 30, 25}}}
-	var first []byte
-	for i, name := range []string{"a.svg", "a.svg", "a.png"} {
-		write, err := f.Draw(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var buf bytes.Buffer
-		if err := write(&buf); err != nil || buf.Len() < 1000 {
-			t.Fatalf("%s: %d bytes, %v", name, buf.Len(), err)
-		}
-		switch i {
-		case 0:
-			first = buf.Bytes()
-			for _, want := range []string{"measured", "predicted", "error, %", "1KiB", "1MiB"} {
-				if !strings.Contains(buf.String(), want) {
-					t.Errorf("the figure does not say %q", want)
-				}
-			}
-		case 1:
-			if !bytes.Equal(first, buf.Bytes()) {
-				t.Error("the same figure gives other bytes")
-			}
-		}
-	}
-	if _, err := f.Draw("a.gif"); err == nil {
-		t.Error("accepted .gif")
-	}
-	if _, err := compared().Figure("topo", "profile"); err != nil {
-		t.Error(err)
 	}
 }

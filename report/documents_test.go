@@ -1,0 +1,150 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"railyard/internal/golden"
+	"railyard/model/measurement"
+	"railyard/report"
+)
+
+func planDocument() *report.PlanDocument {
+	return &report.PlanDocument{Schema: "railyard.plan/v1", Topology: "box", Hash: "00ff", Profile: "line", Ranks: 8, Rows: []report.PlanRow{
+		{Collective: "all_reduce", SizeBytes: 1024, Schedule: "direct/ll", TimeUS: 4.5, AlgBW: 0.2276, BusBW: 0.3982, BoundUS: 1.25, OfBound: 0.2778, BoundCut: "gpu0 can take in only 450GB/s",
+			Bottleneck: "latency: 2 steps", RunnerUp: "ring/ll", RunnerLoss: 1.5, Warnings: []string{"extrapolated: profile line was fitted from 4KiB on"},
+			WhyNotOther: []report.WhyRow{{Schedule: "direct/ll", TimeUS: 4.5, Limit: "latency: 2 steps"}, {Schedule: "ring/simple", TimeUS: 30, Pruned: true}}},
+		{Collective: "all_reduce", SizeBytes: 1 << 30, Schedule: "ring/simple", TimeUS: 4175.25, AlgBW: 257.1, BusBW: 449.9, BoundUS: 4175.2, OfBound: 0.99999, BoundCut: "all <cuts> & more",
+			Bottleneck: "link gpu0->nvswitch0: 100% busy", Warnings: []string{}},
+	}, Crossovers: []report.CrossoverRow{{SizeBytes: 1 << 20, From: "direct/ll", To: "ring/simple"}}}
+}
+
+func simulateDocument() *report.SimulateDocument {
+	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: "box", Profile: "line", Schedule: "ring/simple", Collective: "all_gather", SizeBytes: 1 << 26, TimeUS: 131.5, AlgBW: 510.3,
+		BusBW: 446.5, LaunchUS: 1.5, AlphaUS: 4, BetaUS: 120, ContentionUS: 6, Sends: 56, Events: 112, WallS: 0.001, Bottleneck: "link l2: 95% busy", RankBalance: 1, LinkBalance: 0.5, Warnings: []string{"w", "w"}}
+	for i := range 18 {
+		d.Links = append(d.Links, report.LinkLoad{ID: "l" + string(rune('a'+i)), Class: "nvlink4", Bytes: float64(1000 * i), Utilisation: float64(i%7) / 10})
+	}
+	return d
+}
+
+func runDocument() *report.RunDocument {
+	ms := func(f float64) time.Duration { return time.Duration(f * float64(time.Millisecond)) }
+	row := func(size int64, sum measurement.Summary, predicted float64, wrong int64) report.RunRow {
+		r := report.RunRow{Collective: "all_reduce", SizeBytes: size, Count: size / 4, DType: "float32", RedOp: "sum", Root: -1, Schedule: "ring/simple", MeasuredUS: report.NewPercentiles(sum), PredictedUS: predicted, Wrong: wrong}
+		r.AlgBW = float64(size) / r.MeasuredUS.Median / 1e3
+		r.BusBW = 1.75 * r.AlgBW
+		r.Error = predicted/r.MeasuredUS.Median - 1
+		return r
+	}
+	return &report.RunDocument{Schema: "railyard.run/v1", Tool: "railyard test", Topology: "host", Hash: "00ff", Profile: "host", Backend: "host", Seed: 1, Timed: true, Rows: []report.RunRow{
+		row(1<<20, measurement.Summary{Min: ms(1), Median: ms(1.25), P95: ms(2), P99: ms(3), Max: ms(4), Mean: ms(1.5)}, 1000, 0),
+		row(1<<24, measurement.Summary{Min: ms(10), Median: ms(12.5), P95: ms(20), P99: ms(30), Max: ms(40), Mean: ms(15)}, 15000, 3),
+	}}
+}
+
+func TestDocumentGoldens(t *testing.T) {
+	plan, sim, run := planDocument(), simulateDocument(), runDocument()
+	untimed := runDocument()
+	untimed.Timed, untimed.Topology = false, "dgx-h100"
+	for name, write := range map[string]func(io.Writer) error{
+		"plan.txt": plan.WriteText, "plan.csv": plan.WriteCSV, "simulate.txt": sim.WriteText, "simulate.csv": sim.WriteCSV,
+		"run.txt": run.WriteText, "run.csv": run.WriteCSV, "run-untimed.txt": untimed.WriteText,
+	} {
+		golden.Equal(t, name, written(t, write))
+	}
+}
+
+// TestDocumentsMatchTheirSchemas validates each document, then the same document with
+// one member taken away or renamed, which the schema must refuse.
+func TestDocumentsMatchTheirSchemas(t *testing.T) {
+	c := compareMixed(t)
+	for name, write := range map[string]func(io.Writer) error{
+		"plan":     func(w io.Writer) error { return report.WriteJSON(w, planDocument()) },
+		"simulate": func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) },
+		"run":      func(w io.Writer) error { return report.WriteJSON(w, runDocument()) },
+		"compare":  func(w io.Writer) error { return c.WriteJSON(w, "box", "test") },
+	} {
+		doc := written(t, write)
+		validate(t, name, doc)
+		schema := compiled(t, name)
+		var members map[string]any
+		if err := json.Unmarshal(doc, &members); err != nil {
+			t.Fatal(err)
+		}
+		for key := range members {
+			missing := map[string]any{}
+			for k, v := range members {
+				if k != key {
+					missing[k] = v
+				}
+			}
+			if schema.Validate(missing) == nil {
+				t.Errorf("%s: accepted without %q", name, key)
+			}
+		}
+		members["mystery"] = 1
+		if schema.Validate(members) == nil {
+			t.Errorf("%s: accepted an unknown member", name)
+		}
+		row := members["rows"]
+		if name == "simulate" {
+			row = members["links"]
+		}
+		delete(members, "mystery")
+		first := row.([]any)[0].(map[string]any)
+		for _, key := range map[string][]string{"plan": {"time_us", "bound_us", "runner_up"}, "simulate": {"id", "utilisation"}, "run": {"measured_us", "wrong"}, "compare": {"measured_us", "error", "warnings"}}[name] {
+			kept := first[key]
+			delete(first, key)
+			if schema.Validate(members) == nil {
+				t.Errorf("%s: accepted a row without %q", name, key)
+			}
+			first[key] = kept
+		}
+	}
+}
+
+func compiled(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	s, err := jsonschema.NewCompiler().Compile("../docs/" + name + ".schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func validate(t *testing.T, name string, doc []byte) {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compiled(t, name).Validate(v); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// TestRunIsMeasurement holds that compare reads what run wrote.
+func TestRunIsMeasurement(t *testing.T) {
+	set, err := measurement.ReadCSV(bytes.NewReader(written(t, runDocument().WriteCSV)), "run.csv")
+	if err != nil || len(set.Rows) != 2 || set.Rows[0].Time.Microseconds() != 1250 {
+		t.Errorf("%+v, %v", set, err)
+	}
+}
+
+func TestJSONLine(t *testing.T) {
+	line := written(t, func(w io.Writer) error { return report.WriteJSONLine(w, map[string]string{"a": "<b>"}) })
+	if string(line) != "{\"a\":\"<b>\"}\n" {
+		t.Errorf("%q", line)
+	}
+	whole := written(t, func(w io.Writer) error { return report.WriteJSONLine(w, runDocument()) })
+	if strings.Count(string(whole), "\n") != 1 {
+		t.Errorf("%q", whole)
+	}
+}

@@ -1,0 +1,149 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"strings"
+	"testing"
+
+	"railyard/internal/golden"
+	"railyard/model/collective"
+	"railyard/model/measurement"
+	"railyard/model/units"
+	"railyard/report"
+)
+
+func drawn(t *testing.T, f *report.Figure, file string) []byte {
+	t.Helper()
+	write, err := f.Draw(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written(t, write)
+}
+
+// TestFigureGoldens fixes the pictures of one and of several cases, byte by byte.
+func TestFigureGoldens(t *testing.T) {
+	c := measuredRing(t)
+	several, err := c.Figure("hgx-h200-4", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, "figure-several.svg", drawn(t, several, "x.svg"))
+	golden.Equal(t, "figure-run-busbw.svg", drawn(t, runDocument().Figures()["busbw"], "x.svg"))
+	if again := drawn(t, several, "x.svg"); !bytes.Equal(again, drawn(t, several, "x.svg")) {
+		t.Error("the same figure gave other bytes")
+	}
+}
+
+// TestFigureSaysWhatItShows looks for title, units, source, labels and each case.
+func TestFigureSaysWhatItShows(t *testing.T) {
+	f, err := measuredRing(t).Figure("hgx-h200-4", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := string(drawn(t, f, "x.svg"))
+	for _, want := range []string{"all_reduce Ring graph float 4 GPUs on hgx-h200-4", "time (us)", "bus bandwidth (GB/s)", "error (%)", "size (bytes; K = 1024)",
+		"measured: h200-ring.csv; predicted: profile test", "LL128, MAPE", "Simple, MAPE", ">1K<", ">64M<", ">1G<", "measured", "predicted"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("the figure does not say %q", want)
+		}
+	}
+}
+
+func TestFigurePNG(t *testing.T) {
+	f := runDocument().Figures()["time"]
+	img, err := png.Decode(bytes.NewReader(drawn(t, f, "x.png")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := img.Bounds(); b.Dx() < 1000 || b.Dy() < 600 {
+		t.Errorf("%v is too small to read", b)
+	}
+	for what, c := range map[string]color.RGBA{"white": {255, 255, 255, 255}, "predicted": report.Palette[1], "measured": report.Palette[7]} {
+		if n := count(img, c); n < 50 {
+			t.Errorf("%d pixels of %s", n, what)
+		}
+	}
+}
+
+func count(img image.Image, want color.RGBA) (n int) {
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			if color.RGBAModel.Convert(img.At(x, y)) == want {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func TestFigureRefuses(t *testing.T) {
+	f := runDocument().Figures()["time"]
+	if _, err := f.Draw("x.pdf"); err == nil || !strings.Contains(err.Error(), "must end in .svg or .png") {
+		t.Errorf("%v", err)
+	}
+	if _, err := (&report.Figure{Panels: []report.Panel{report.TimePanel}}).Draw("x.svg"); err == nil || !strings.Contains(err.Error(), "nothing to plot") {
+		t.Errorf("%v", err)
+	}
+	c := &report.Comparison{}
+	for n := range 7 {
+		c.Rows = append(c.Rows, report.ComparedRow{Measured: measurement.Row{Collective: collective.AllReduce, GPUs: 2 + n, Size: 8, Time: 8}, Predicted: report.Predicted{Time: 8}})
+	}
+	if _, err := c.Figure("box", "test"); err == nil || !strings.Contains(err.Error(), `at most 6 cases, but there are 7, such as "all_reduce 2 GPUs"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestFigureRanges draws what is hard for axes: one size, one byte, huge sizes and
+// errors, a collective without bus bandwidth, unknown numbers of GPUs.
+func TestFigureRanges(t *testing.T) {
+	row := func(kind collective.Kind, gpus int, size units.Bytes, measured, predicted units.Time) report.ComparedRow {
+		return report.ComparedRow{File: "f", Measured: measurement.Row{Collective: kind, GPUs: gpus, Size: size, Time: measured}, Predicted: report.Predicted{Time: predicted}}
+	}
+	for name, rows := range map[string][]report.ComparedRow{
+		"one size":    {row(collective.AllReduce, 4, 1024, 5e6, 5e6)},
+		"one byte":    {row(collective.AllReduce, 4, 1, 5e6, 6e6), row(collective.AllReduce, 4, 2, 5e6, 6e6)},
+		"huge":        {row(collective.AllReduce, 4, 1, 1, 1e12), row(collective.AllReduce, 4, 1<<44, 1e15, 1e3)},
+		"barrier":     {row(collective.Barrier, 4, 1, 5e6, 6e6)},
+		"no GPUs":     {row(collective.Reduce, 0, 1<<20, 5e6, 6e6)},
+		"empty sizes": {row(collective.AllReduce, 4, 0, 5e6, 5e6), row(collective.AllReduce, 4, 8, 5e6, 5e6)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := (&report.Comparison{Rows: rows}).Figure("box", "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			svg := drawn(t, f, "x.svg")
+			if bytes.Contains(svg, []byte("NaN")) || bytes.Contains(svg, []byte("Inf")) {
+				t.Error("the figure has places that are no numbers")
+			}
+			if len(drawn(t, f, "x.png")) < 1000 {
+				t.Error("an empty PNG")
+			}
+		})
+	}
+}
+
+// Example shows how a figure gets onto disk.
+func ExampleFigure_Draw() {
+	write, err := runDocument().Figures()["busbw"].Draw("busbw.svg")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var n counter
+	fmt.Println(write(&n), n > 1000)
+	// Output: <nil> true
+}
+
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
+
+var _ io.Writer = new(counter)

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"railyard/model/units"
+)
+
+// PlanDocument is schema railyard.plan/v1.
+type PlanDocument struct {
+	Schema     string         `json:"schema"`
+	Topology   string         `json:"topology"`
+	Hash       string         `json:"topology_hash"`
+	Profile    string         `json:"profile"`
+	Ranks      int            `json:"ranks"`
+	Rows       []PlanRow      `json:"rows"`
+	Crossovers []CrossoverRow `json:"crossovers"`
+}
+
+// PlanRow is the best schedule for a size. bound_us is what no schedule can beat at
+// line rate; of_bound is bound over time.
+type PlanRow struct {
+	Collective  string   `json:"collective"`
+	SizeBytes   int64    `json:"size_bytes"`
+	Schedule    string   `json:"schedule"`
+	TimeUS      float64  `json:"time_us"`
+	AlgBW       float64  `json:"algbw_GBps"`
+	BusBW       float64  `json:"busbw_GBps"`
+	BoundUS     float64  `json:"bound_us"`
+	OfBound     float64  `json:"of_bound"`
+	BoundCut    string   `json:"bound_cut"`
+	Bottleneck  string   `json:"bottleneck"`
+	RunnerUp    string   `json:"runner_up"`
+	RunnerLoss  float64  `json:"runner_up_loss"`
+	Warnings    []string `json:"warnings"`
+	WhyNotOther []WhyRow `json:"considered,omitempty"`
+}
+
+// WhyRow is a candidate that was considered. Pruned ones carry a lower estimate.
+type WhyRow struct {
+	Schedule string  `json:"schedule"`
+	TimeUS   float64 `json:"time_us"`
+	Pruned   bool    `json:"pruned"`
+	Limit    string  `json:"limited_by,omitempty"`
+}
+
+// CrossoverRow is a size from which on another schedule is best.
+type CrossoverRow struct {
+	SizeBytes int64  `json:"size_bytes"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+}
+
+// WriteText prints the plan as a table.
+func (d *PlanDocument) WriteText(w io.Writer) error {
+	out := &lines{w: w}
+	out.printf("%s, %d ranks, profile %s\n\n", d.Topology, d.Ranks, d.Profile)
+	t := newTable(out)
+	t.AppendHeader(table.Row{"size(B)", "schedule", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "of bound", "runner-up", "limited by"})
+	alignRight(t, 1, 3, 4, 5, 6)
+	for _, r := range d.Rows {
+		runner := "-"
+		if r.RunnerUp != "" {
+			runner = fmt.Sprintf("%s +%.0f%%", r.RunnerUp, 100*r.RunnerLoss)
+		}
+		t.AppendRow(table.Row{r.SizeBytes, r.Schedule, hundredths(r.TimeUS), hundredths(r.AlgBW), hundredths(r.BusBW), percent(r.OfBound), runner, r.Bottleneck})
+	}
+	t.Render()
+	for _, c := range d.Crossovers {
+		out.printf("from %v on: %s instead of %s\n", units.Bytes(c.SizeBytes), c.To, c.From)
+	}
+	d.writeWhy(out)
+	writeCounts(out, "warning", d.warnings())
+	return out.err
+}
+
+func (d *PlanDocument) writeWhy(out *lines) {
+	for _, r := range d.Rows {
+		if len(r.WhyNotOther) == 0 {
+			continue
+		}
+		out.printf("\n%v: %s because of all that apply it takes least; no schedule can beat %.2f us: %s\n", units.Bytes(r.SizeBytes), r.Schedule, r.BoundUS, r.BoundCut)
+		for _, c := range r.WhyNotOther {
+			note := "  " + c.Limit
+			if c.Pruned {
+				note = " at least (its links or messages alone take that long; not simulated)"
+			}
+			out.printf("  %-32s %12.2f us%s\n", c.Schedule, c.TimeUS, strings.TrimRight(note, " "))
+		}
+	}
+}
+
+func (d *PlanDocument) warnings() map[string]int {
+	out := map[string]int{}
+	for _, r := range d.Rows {
+		for _, x := range r.Warnings {
+			out[x]++
+		}
+	}
+	return out
+}
+
+// WriteCSV writes the rows.
+func (d *PlanDocument) WriteCSV(w io.Writer) error {
+	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings"}}
+	for _, r := range d.Rows {
+		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), r.Schedule, number(r.TimeUS), number(r.AlgBW), number(r.BusBW), number(r.BoundUS),
+			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; ")})
+	}
+	return writeCSV(w, rows)
+}

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"railyard/model/measurement"
+)
+
+// RunDocument is schema railyard.run/v1.
+type RunDocument struct {
+	Schema   string   `json:"schema"`
+	Tool     string   `json:"tool"`
+	Topology string   `json:"topology"`
+	Hash     string   `json:"topology_hash"`
+	Profile  string   `json:"profile"`
+	Backend  string   `json:"backend"`
+	Seed     int64    `json:"seed"`
+	Timed    bool     `json:"timed"` // false: run for correctness only, the times mean nothing
+	Rows     []RunRow `json:"rows"`
+}
+
+// RunRow is one size: what was predicted and what was measured.
+type RunRow struct {
+	Collective  string      `json:"collective"`
+	SizeBytes   int64       `json:"size_bytes"`
+	Count       int64       `json:"count"`
+	DType       string      `json:"dtype"`
+	RedOp       string      `json:"redop"`
+	Root        int         `json:"root"`
+	Schedule    string      `json:"schedule"`
+	MeasuredUS  Percentiles `json:"measured_us"`
+	AlgBW       float64     `json:"algbw_GBps"`
+	BusBW       float64     `json:"busbw_GBps"`
+	PredictedUS float64     `json:"predicted_us"`
+	Error       float64     `json:"error"`
+	Wrong       int64       `json:"wrong"`
+}
+
+// Percentiles are repeated timings in microseconds; see measurement.Summarise.
+type Percentiles struct {
+	Min    float64 `json:"min"`
+	Median float64 `json:"median"`
+	P95    float64 `json:"p95"`
+	P99    float64 `json:"p99"`
+	Max    float64 `json:"max"`
+	Mean   float64 `json:"mean"`
+}
+
+// NewPercentiles converts a summary.
+func NewPercentiles(s measurement.Summary) Percentiles {
+	us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+	return Percentiles{us(s.Min), us(s.Median), us(s.P95), us(s.P99), us(s.Max), us(s.Mean)}
+}
+
+// WriteText prints nccl-tests' columns and footers, and the prediction with its error.
+func (d *RunDocument) WriteText(w io.Writer) error {
+	out := &lines{w: w}
+	out.printf("# %s, backend %s, profile %s, seed %d\n", d.Topology, d.Backend, d.Profile, d.Seed)
+	if !d.Timed {
+		out.printf("# run for correctness only: this machine is not %s, so the measured times mean nothing\n", d.Topology)
+	}
+	t := newTable(out)
+	t.AppendHeader(table.Row{"size(B)", "count(elements)", "type", "redop", "root", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "#wrong", "p95(us)", "predicted(us)", "error", "schedule"})
+	alignRight(t, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12)
+	for _, r := range d.Rows {
+		miss := signedPercent(r.Error)
+		if !d.Timed {
+			miss = "-"
+		}
+		t.AppendRow(table.Row{r.SizeBytes, r.Count, r.DType, r.RedOp, r.Root, hundredths(r.MeasuredUS.Median), hundredths(r.AlgBW), hundredths(r.BusBW), r.Wrong,
+			hundredths(r.MeasuredUS.P95), hundredths(r.PredictedUS), miss, r.Schedule})
+	}
+	t.Render()
+	d.writeFooter(out)
+	return out.err
+}
+
+// writeFooter prints the two footers that scripts look for in nccl-tests' output; the
+// average is over all sizes, so it is no peak.
+func (d *RunDocument) writeFooter(out *lines) {
+	var wrong int64
+	var bw float64
+	errors := make([]float64, len(d.Rows))
+	for i, r := range d.Rows {
+		wrong += r.Wrong
+		bw += r.BusBW / float64(len(d.Rows))
+		errors[i] = r.Error
+	}
+	verdict := "OK"
+	if wrong > 0 {
+		verdict = "FAILED"
+	}
+	out.printf("# Out of bounds values : %d %s\n# Avg bus bandwidth    : %.5g\n", wrong, verdict, bw)
+	if d.Timed && len(d.Rows) > 0 {
+		out.printf("# Prediction           : MAPE %s, geometric-mean factor %s\n", percent(measurement.MAPE(errors)), factor(measurement.GeomeanFactor(errors)))
+	}
+}
+
+// WriteCSV writes the rows in the form that compare reads.
+func (d *RunDocument) WriteCSV(w io.Writer) error {
+	rows := [][]string{{"collective", "size_bytes", "time_us", "dtype", "algbw_GBps", "busbw_GBps", "min_us", "p95_us", "p99_us", "max_us", "predicted_us", "error", "wrong", "schedule"}}
+	for _, r := range d.Rows {
+		m := r.MeasuredUS
+		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), number(m.Median), r.DType, number(r.AlgBW), number(r.BusBW), number(m.Min), number(m.P95), number(m.P99), number(m.Max),
+			number(r.PredictedUS), number(r.Error), fmt.Sprint(r.Wrong), r.Schedule})
+	}
+	return writeCSV(w, rows)
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"railyard/model/units"
+)
+
+// SimulateDocument is schema railyard.simulate/v1.
+type SimulateDocument struct {
+	Schema       string     `json:"schema"`
+	Topology     string     `json:"topology"`
+	Profile      string     `json:"profile"`
+	Schedule     string     `json:"schedule"`
+	Collective   string     `json:"collective"`
+	SizeBytes    int64      `json:"size_bytes"`
+	TimeUS       float64    `json:"time_us"`
+	AlgBW        float64    `json:"algbw_GBps"`
+	BusBW        float64    `json:"busbw_GBps"`
+	LaunchUS     float64    `json:"launch_us"`
+	AlphaUS      float64    `json:"alpha_us"`
+	BetaUS       float64    `json:"beta_us"`
+	ContentionUS float64    `json:"contention_us"`
+	Sends        int64      `json:"sends"`
+	Events       int64      `json:"events"`
+	WallS        float64    `json:"wall_s"`
+	Bottleneck   string     `json:"bottleneck"`
+	RankBalance  float64    `json:"rank_balance"`
+	LinkBalance  float64    `json:"link_balance"`
+	Links        []LinkLoad `json:"links"`
+	Warnings     []string   `json:"warnings"`
+}
+
+// LinkLoad is a link's load during a run.
+type LinkLoad struct {
+	ID          string  `json:"id"`
+	Class       string  `json:"class"`
+	Bytes       float64 `json:"bytes"`
+	Utilisation float64 `json:"utilisation"`
+}
+
+// maxLinesOfLinks is how many links the text shows; JSON and CSV have all.
+const maxLinesOfLinks = 16
+
+// WriteText prints the prediction, its causes and the busiest links.
+func (d *SimulateDocument) WriteText(w io.Writer) error {
+	out := &lines{w: w}
+	out.printf("%s of %v on %s by %s, profile %s\n\n", d.Collective, units.Bytes(d.SizeBytes), d.Topology, d.Schedule, d.Profile)
+	out.printf("time        %.3f us = launch %.3f + latency %.3f + transfer %.3f + contention %.3f\n", d.TimeUS, d.LaunchUS, d.AlphaUS, d.BetaUS, d.ContentionUS)
+	out.printf("algbw       %.2f GB/s, busbw %.2f GB/s\n", d.AlgBW, d.BusBW)
+	out.printf("limited by  %s\n", d.Bottleneck)
+	out.printf("balance     ranks %.0f %%, links %.0f %% (mean of maximum)\n", 100*d.RankBalance, 100*d.LinkBalance)
+	out.printf("simulated   %d sends in %.3f s\n\n", d.Sends, d.WallS)
+	t := newTable(out)
+	t.AppendHeader(table.Row{"busiest links", "class", "bytes", "busy"})
+	alignRight(t, 3, 4)
+	for i, l := range busiest(d.Links) {
+		if i == maxLinesOfLinks {
+			break
+		}
+		t.AppendRow(table.Row{l.ID, l.Class, fmt.Sprintf("%.0f", l.Bytes), percent(l.Utilisation)})
+	}
+	t.Render()
+	if n := len(d.Links); n > maxLinesOfLinks {
+		out.printf("… and %d more (--format json or csv shows all)\n", n-maxLinesOfLinks)
+	}
+	counts := map[string]int{}
+	for _, x := range d.Warnings {
+		counts[x]++
+	}
+	writeCounts(out, "warning", counts)
+	return out.err
+}
+
+// busiest sorts links by utilisation, busiest first.
+func busiest(links []LinkLoad) []LinkLoad {
+	out := slices.Clone(links)
+	slices.SortStableFunc(out, func(a, b LinkLoad) int { return cmp.Compare(b.Utilisation, a.Utilisation) })
+	return out
+}
+
+// WriteCSV writes the links.
+func (d *SimulateDocument) WriteCSV(w io.Writer) error {
+	rows := [][]string{{"link", "class", "bytes", "utilisation"}}
+	for _, l := range d.Links {
+		rows = append(rows, []string{l.ID, l.Class, number(l.Bytes), number(l.Utilisation)})
+	}
+	return writeCSV(w, rows)
+}
