@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"railyard/model/collective"
@@ -98,5 +99,46 @@ func TestAlternatingRingsStayOnTheirRail(t *testing.T) {
 				t.Errorf("%s: %s sends %d rings and receives %d", name, nic, n, in[nic])
 			}
 		}
+	}
+}
+
+// A ring that a slow link holds up gets as much less of the data: two of the four rings
+// of five GPUs, one each way, go over the slow link.
+func TestSlowLinkGetsSmallerShare(t *testing.T) {
+	topo, err := topology.Parse("slow.yaml", []byte(`
+schema: railyard.topology/v1
+name: slow
+source: test
+date: 2026-11-21
+classes:
+  fast: {medium: nvlink, rate: 50GB/s, latency: 500ns, source: test, date: 2026-11-21}
+  slow: {medium: nvlink, rate: 20GB/s, latency: 500ns, source: test, date: 2026-11-21}
+devices: [{id: "gpu[0-4]", kind: gpu}]
+links:
+  - {from: gpu0, to: gpu1, class: slow}
+  - {from: gpu0, to: gpu2, class: fast}
+  - {from: gpu0, to: gpu3, class: fast}
+  - {from: gpu0, to: gpu4, class: fast}
+  - {from: gpu1, to: gpu2, class: fast}
+  - {from: gpu1, to: gpu3, class: fast}
+  - {from: gpu1, to: gpu4, class: fast}
+  - {from: gpu2, to: gpu3, class: fast}
+  - {from: gpu2, to: gpu4, class: fast}
+  - {from: gpu3, to: gpu4, class: fast}
+`), nil, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Build(topo, collective.Spec{Kind: collective.AllGather, Ranks: 5}, "ring", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shares []int64
+	for _, ch := range s.Channels {
+		shares = append(shares, ch.Share)
+	}
+	slices.Sort(shares)
+	if !slices.Equal(shares, []int64{2, 2, 5, 5}) {
+		t.Errorf("shares %v", shares)
 	}
 }

@@ -1,6 +1,9 @@
 package planner
 
 import (
+	"math"
+	"slices"
+
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -22,7 +25,7 @@ func buildRing(r *request) (*schedule.Schedule, error) {
 	orders := r.ringOrders()
 	if n := r.o.Channels; n > 0 {
 		for i := 0; len(orders) < n; i++ {
-			orders = append(orders, orders[i])
+			orders = append(orders, backwards(orders[i])) // every second copy the other way round
 		}
 		orders = orders[:n]
 	}
@@ -31,13 +34,62 @@ func buildRing(r *request) (*schedule.Schedule, error) {
 
 func (r *request) ringsOver(orders [][]int32) (*schedule.Schedule, error) {
 	s := &schedule.Schedule{}
-	for _, o := range orders {
+	for i, share := range r.ringShares(orders) {
+		o := orders[i]
 		if err := r.routable(o); err != nil {
 			return nil, err
 		}
-		s.Channels = append(s.Channels, r.flat(schedule.GenRing, o, r.chunksFor(len(o))))
+		ch := r.flat(schedule.GenRing, o, r.chunksFor(len(o)))
+		ch.Share = share
+		s.Channels = append(s.Channels, ch)
 	}
 	return s, nil
+}
+
+// ringShares gives each ring as much of the data as its slowest link carries, in MB/s
+// in lowest terms; equal shares where some hop is not over a direct link of its own.
+func (r *request) ringShares(orders [][]int32) []int64 {
+	equal := slices.Repeat([]int64{1}, len(orders))
+	out := make([]int64, len(orders))
+	var common int64
+	for i, o := range orders {
+		slowest := int64(math.MaxInt64)
+		for j, a := range o {
+			rate := r.linkRate(a, o[(j+1)%len(o)])
+			if rate == 0 {
+				return equal
+			}
+			slowest = min(slowest, rate)
+		}
+		out[i] = max(slowest/1e6, 1)
+		common = gcd(common, out[i])
+	}
+	for i := range out {
+		out[i] /= common
+	}
+	return out
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// linkRate is the rate of the slowest single link straight from one rank to another; 0
+// where there is none.
+func (r *request) linkRate(from, to int32) int64 {
+	var slowest int64
+	for _, l := range r.t.Out(r.t.Ranks()[from]) {
+		if r.t.RankOf(r.t.Links()[l].To) != int(to) {
+			continue
+		}
+		if rate := int64(r.t.Class(l).Rate); slowest == 0 || rate < slowest {
+			slowest = rate
+		}
+	}
+	return slowest
 }
 
 // buildSimpleRing is one ring in rank order, or the first link-disjoint one: fewer
