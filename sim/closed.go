@@ -8,8 +8,9 @@ import (
 	"railyard/model/units"
 )
 
-// link is the α-β-γ model of a message between any two ranks: α + s·β, and γ for each
-// byte combined. Hockney, "The communication challenge for MPP", 1994.
+// link is the α-β-γ model of a message between any two ranks that talk in a phase:
+// α + s·β, and γ for each byte combined. Hockney, "The communication challenge for
+// MPP", 1994.
 type link struct {
 	alpha float64 // ps
 	beta  float64 // ps per byte
@@ -19,134 +20,77 @@ type link struct {
 // message is the time of one message.
 func (l link) message(bytes float64) float64 { return l.alpha + bytes*l.beta }
 
-// ClosedForm is the textbook time of a schedule, where its assumptions hold: one
-// channel, one slice, one phase over all ranks, every route alike, and no two
-// messages of a step on one link. ok is false where they do not hold. It shares
-// nothing with the event engine but the chunk sizes.
-func (p *Plan) ClosedForm(size units.Bytes) (units.Time, bool) {
-	l, ok := p.uniform(size)
-	if !ok {
-		return 0, false
-	}
-	ch := &p.sched.Channels[0]
-	ph := &ch.Phases[0]
-	n := p.sched.Spec.Ranks
-	chunk := float64(p.sched.ChunkBytes(0, size))
-	t, ok := closedForm(ph, n, chunk, chunk*float64(ch.Chunks), l)
-	return p.profile.Launch + units.Time(math.Ceil(t)), ok
+// phaseForm is what a closed form is told of a phase.
+type phaseForm struct {
+	link
+	ph     *schedule.Phase
+	op     collective.Kind
+	n      int     // ranks of a group
+	part   float64 // bytes of a member's chunks
+	whole  float64 // bytes of all chunks of the group
+	slices float64
+	port   bool // messages that a rank sends (or gets) at once share its port; else each has its own link
 }
 
-// uniform is the link model where all routes are alike.
-func (p *Plan) uniform(size units.Bytes) (link, bool) {
-	if len(p.sched.Channels) != 1 || p.sched.Channels[0].Slices != 1 || len(p.sched.Channels[0].Phases) != 1 || len(p.routes) == 0 {
-		return link{}, false
-	}
-	if g := p.sched.Channels[0].Phases[0].Groups; g.Grid != nil || len(g.List) != 1 || len(g.List[0].Ranks) != p.sched.Spec.Ranks {
-		return link{}, false
+// ClosedForm is the textbook time of a schedule, where its assumptions hold: one
+// channel, all routes of a phase alike, local copies free, and no two messages that
+// meet on a link but those that leave (or reach) one rank together. Phases follow one
+// another, as in hierarchical algorithms. ok is false where the assumptions do not
+// hold. It shares nothing with the event engine but the sizes and prices of messages.
+func (p *Plan) ClosedForm(size units.Bytes) (t units.Time, ok bool) {
+	if len(p.sched.Channels) != 1 || p.profile.Copy > 0 {
+		return 0, false
 	}
 	e := p.newEngine()
 	e.reset(size, Options{})
-	var first link
-	for i := range p.routes {
-		c := e.costOf(int32(i), p.msgs[0].bytes(e.chunk[0]))
-		f := flow{cap: c.rate, eff: c.efficiency}
-		l := link{alpha: float64(c.alpha), beta: 1e12 / solo(e, p.routes[i].use, &f)}
-		if p.profile.Reduce > 0 {
-			l.gamma = 1e12 / float64(p.profile.Reduce)
+	phases := p.sched.Channels[0].Phases
+	sum := 0.0
+	for k := range phases {
+		f := &phaseForm{ph: &phases[k], op: phases[k].Op}
+		if !f.describe(e, k) || len(phases) > 1 && !f.symmetric() {
+			return 0, false
 		}
-		if i == 0 {
-			first = l
-		} else if math.Abs(l.beta-first.beta) > 1e-9*first.beta || l.alpha != first.alpha {
-			return link{}, false
+		time, ok := f.time()
+		if !ok {
+			return 0, false
 		}
+		sum += time
 	}
-	return first, len(p.profile.Curves) == 0 || len(p.profile.Curves[0].Segments) == 1
+	return p.profile.Launch + units.Time(math.Ceil(sum)), true
 }
 
-// closedForm gives the formulas; chunk is one rank's part, whole the channel's bytes.
-func closedForm(ph *schedule.Phase, n int, chunk, whole float64, l link) (float64, bool) {
-	steps := float64(n - 1)
-	log := math.Ceil(math.Log2(float64(n)))
-	pow2 := n&(n-1) == 0
-	switch ph.Gen {
+// time picks the formula.
+func (f *phaseForm) time() (float64, bool) {
+	if f.n == 1 {
+		return 0, true
+	}
+	if f.ph.Gen == schedule.GenRing && (f.op == collective.Broadcast || f.op == collective.Reduce) {
+		return f.chain(), true
+	}
+	if f.slices > 1 {
+		return 0, false
+	}
+	switch f.ph.Gen {
 	case schedule.GenRing:
-		return ring(ph.Op, steps, chunk, whole, l)
+		return f.ring()
 	case schedule.GenTree:
-		if ph.Parents != nil && ph.Op == collective.Broadcast {
-			return treeBroadcast(ph.Parents, whole, l), true
-		}
-		if isChain(ph.Parents) {
-			return ring(ph.Op, steps, chunk, whole, l)
-		}
+		return f.tree()
+	case schedule.GenDirect:
+		return f.direct()
 	case schedule.GenDoubling:
-		if pow2 {
-			return doubling(ph.Op, n, chunk, whole, l)
-		}
+		return f.doubling()
 	case schedule.GenBruck:
-		if ph.Op == collective.Barrier { // its all-gather sends ranges that wrap in two messages
-			return log * l.alpha, true
-		}
+		return f.bruck()
 	}
 	return 0, false
 }
 
-// treeBroadcast: a parent sends to all of its children at once, so that each gets its
-// share of the parent's link; the last leaf decides.
-func treeBroadcast(parents []int32, whole float64, l link) float64 {
-	children := make([]float64, len(parents))
-	for _, p := range parents {
-		if p >= 0 {
-			children[p]++
-		}
+// symmetric reports whether all ranks of the phase end together, so that the next
+// phase begins everywhere at once.
+func (f *phaseForm) symmetric() bool {
+	switch f.op {
+	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Barrier:
+		return f.slices == 1
 	}
-	var last float64
-	for v := range parents {
-		var t float64
-		for p := parents[v]; p >= 0; p = parents[p] {
-			t += l.alpha + children[p]*whole*l.beta
-		}
-		last = max(last, t)
-	}
-	return last
-}
-
-// isChain reports whether a tree is the chain 0 → 1 → 2 → ….
-func isChain(parents []int32) bool {
-	for p, parent := range parents {
-		if int(parent) != p-1 {
-			return false
-		}
-	}
-	return len(parents) > 0
-}
-
-// ring: Patarasuk, Yuan 2009.
-func ring(op collective.Kind, steps, chunk, whole float64, l link) (float64, bool) {
-	switch op {
-	case collective.AllGather:
-		return steps * l.message(chunk), true
-	case collective.ReduceScatter:
-		return steps * (l.message(chunk) + chunk*l.gamma), true
-	case collective.AllReduce:
-		return steps * (2*l.message(chunk) + chunk*l.gamma), true
-	case collective.Broadcast:
-		return steps * l.message(whole), true
-	case collective.Reduce:
-		return steps * (l.message(whole) + whole*l.gamma), true
-	}
-	return 0, false
-}
-
-// doubling: recursive halving and doubling, Thakur et al. 2005.
-func doubling(op collective.Kind, n int, chunk, whole float64, l link) (float64, bool) {
-	log, steps := math.Log2(float64(n)), float64(n-1)
-	switch op {
-	case collective.AllReduce:
-		return log * (l.message(whole) + whole*l.gamma), true
-	case collective.ReduceScatter:
-		return log*l.alpha + steps*chunk*(l.beta+l.gamma), true
-	case collective.AllGather:
-		return log*l.alpha + steps*chunk*l.beta, true
-	}
-	return 0, false
+	return false
 }

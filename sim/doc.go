@@ -2,8 +2,14 @@
 // It is pure and deterministic: no clock, no randomness, integer picoseconds.
 //
 // Compile resolves a schedule's connections to routes and its links to resources (one
-// for all links that are always loaded in the same proportion). Run then plays the
+// for all links that are always loaded in the same proportion), and interns programs
+// and message sequences, so that ranks that do alike share one copy. Run then plays the
 // schedule as events: every send of every chunk starts after its α, shares links with
 // all other transfers max-min fairly, and is handed to the receiving program, which
 // continues. Ties are broken by time, then by order of creation.
+//
+// Three kinds of transfer are told apart at compile time. One whose resources nobody
+// else ever uses has a fixed duration: one event. One on a single resource that only
+// others of its kind use is shared out resource by resource. All others are shared out
+// by progressive filling over the connected component that an event touches.
 package sim

@@ -2,33 +2,40 @@ package sim
 
 import "math"
 
-// sharing keeps the transfers under way and their max-min fair rates. When transfers
-// come or go, only the connected component of resources and transfers around them is
-// computed again, once for all changes of a moment.
+// sharing keeps the transfers under way that share resources, and their max-min fair
+// rates. When transfers come or go, only the connected component of resources and
+// transfers around them is computed again, once for all changes of a moment.
 type sharing struct {
 	flows  []flow    // by connection
 	active [][]int32 // by resource: connections under way
 	dirty  []int32   // resources with changes since settle
 	marked []bool    // by resource: in dirty, or visited
+	drain  []drain   // by resource that stands alone
 	// working memory of settle
 	compRes   []int32
 	compFlows []int32
-	fixNow    []int32
+	limited   []int32 // transfers with a limit of their own
+	full      []int32
+	ended     []int32
 	left      []float64 // by resource: capacity not yet given away
 	weight    []float64 // by resource: weight of the transfers not yet fixed
+	open      []int32   // by resource: how many those are
 }
 
 // flow is a transfer under way: bytes left at time since, moving at rate.
 type flow struct {
-	left  float64
-	rate  float64
-	cap   float64
-	eff   float64
-	since int64
-	slot  []int32 // its place in active, by position in the route's uses
-	on    bool
-	fixed bool
-	seen  bool
+	use     []usage // of its route
+	slot    []int32 // its place in active, by position in use
+	left    float64
+	rate    float64
+	limit   float64
+	eff     float64
+	since   int64
+	end     int64  // when it ends at this rate
+	queued  int64  // when its event of this version comes, −1 where there is none
+	version uint32 // of the event that is valid
+	fixed   bool
+	seen    bool
 }
 
 func (s *sharing) init(p *Plan) {
@@ -39,22 +46,21 @@ func (s *sharing) init(p *Plan) {
 	}
 	slots := make([]int32, total)
 	for i := range p.conns {
-		n := len(p.routes[p.conns[i].route].use)
-		s.flows[i].slot, slots = slots[:n:n], slots[n:]
+		f := &s.flows[i]
+		f.use = p.routes[p.conns[i].route].use
+		n := len(f.use)
+		f.slot, slots = slots[:n:n], slots[n:]
 	}
-	s.active = make([][]int32, len(p.res))
-	s.marked = make([]bool, len(p.res))
-	s.left = make([]float64, len(p.res))
-	s.weight = make([]float64, len(p.res))
+	n := len(p.res)
+	s.active, s.marked, s.drain = make([][]int32, n), make([]bool, n), make([]drain, n)
+	s.left, s.weight, s.open = make([]float64, n), make([]float64, n), make([]int32, n)
 }
 
 func (s *sharing) reset() {
 	for i := range s.active {
 		s.active[i] = s.active[i][:0]
 		s.marked[i] = false
-	}
-	for i := range s.flows {
-		s.flows[i].on = false
+		s.drain[i] = drain{at: -1}
 	}
 	s.dirty = s.dirty[:0]
 }
@@ -62,36 +68,15 @@ func (s *sharing) reset() {
 // add lets the current message of a connection begin to move.
 func (s *sharing) add(e *engine, c int32) {
 	f, st := &s.flows[c], &e.conns[c]
-	k := &e.Plan.conns[c]
-	cost := e.costOf(k.route, st.bytes)
-	use := e.routes[k.route].use
-	f.left, f.rate, f.cap, f.eff, f.since = float64(st.bytes), 0, cost.rate, cost.efficiency, e.now
-	if st.bytes == 0 || e.opts.NoTransfer {
-		e.q.push(event{at: e.now, what: endFlow, id: c, version: st.version})
-		return
-	}
-	if e.opts.NoContention {
-		s.schedule(e, c, solo(e, use, f))
-		return
-	}
-	f.on = true
-	for i, u := range use {
+	k := e.charge(st.class, st.size)
+	f.left, f.rate, f.limit, f.eff, f.since = float64(e.table.bytes[st.size]), 0, k.limit, k.eff, e.now
+	f.version++
+	f.queued, f.end = -1, forever
+	for i, u := range f.use {
 		f.slot[i] = int32(len(s.active[u.res]))
 		s.active[u.res] = append(s.active[u.res], c)
 		s.touch(u.res)
 	}
-	if len(use) == 0 {
-		s.schedule(e, c, f.cap)
-	}
-}
-
-// solo is the rate of a transfer that has its route to itself.
-func solo(e *engine, use []usage, f *flow) float64 {
-	rate := f.cap
-	for _, u := range use {
-		rate = min(rate, e.res[u.res].capacity*f.eff/u.weight)
-	}
-	return rate
 }
 
 func (s *sharing) touch(r int32) {
@@ -102,21 +87,19 @@ func (s *sharing) touch(r int32) {
 }
 
 // remove takes a transfer that has ended off its resources.
-func (s *sharing) remove(e *engine, c int32) {
+func (s *sharing) remove(c int32) {
 	f := &s.flows[c]
-	if !f.on {
-		return
-	}
-	f.on = false
-	for i, u := range e.routes[e.Plan.conns[c].route].use {
+	f.version++
+	for i, u := range f.use {
 		list := s.active[u.res]
 		last := list[len(list)-1]
 		list[f.slot[i]] = last
 		s.active[u.res] = list[:len(list)-1]
 		if last != c {
-			for j, v := range e.routes[e.Plan.conns[last].route].use {
-				if v.res == u.res {
-					s.flows[last].slot[j] = f.slot[i]
+			moved := &s.flows[last]
+			for j := range moved.use {
+				if moved.use[j].res == u.res {
+					moved.slot[j] = f.slot[i]
 				}
 			}
 		}
@@ -129,7 +112,20 @@ func (s *sharing) settle(e *engine) {
 	if len(s.dirty) == 0 {
 		return
 	}
-	s.collect(e)
+	s.compRes = s.compRes[:0]
+	for _, r := range s.dirty {
+		if e.res[r].single {
+			s.marked[r] = false
+			s.divide(e, r)
+		} else {
+			s.compRes = append(s.compRes, r)
+		}
+	}
+	s.dirty = s.dirty[:0]
+	if len(s.compRes) == 0 {
+		return
+	}
+	s.collect()
 	s.fill(e)
 	for _, c := range s.compFlows {
 		s.flows[c].seen = false
@@ -137,13 +133,11 @@ func (s *sharing) settle(e *engine) {
 	for _, r := range s.compRes {
 		s.marked[r] = false
 	}
-	s.dirty = s.dirty[:0]
 }
 
 // collect finds the component: resources that changed, the transfers on them, the
 // other resources of those, and so on.
-func (s *sharing) collect(e *engine) {
-	s.compRes = append(s.compRes[:0], s.dirty...)
+func (s *sharing) collect() {
 	s.compFlows = s.compFlows[:0]
 	for i := 0; i < len(s.compRes); i++ {
 		for _, c := range s.active[s.compRes[i]] {
@@ -153,7 +147,7 @@ func (s *sharing) collect(e *engine) {
 			}
 			f.seen, f.fixed = true, false
 			s.compFlows = append(s.compFlows, c)
-			for _, u := range e.routes[e.Plan.conns[c].route].use {
+			for _, u := range f.use {
 				if !s.marked[u.res] {
 					s.marked[u.res] = true
 					s.compRes = append(s.compRes, u.res)
@@ -163,83 +157,44 @@ func (s *sharing) collect(e *engine) {
 	}
 }
 
-// fill is progressive filling: all transfers grow together until a resource is full or
-// a cap is reached; those concerned stay there and the others grow on. Bertsekas,
-// Gallager, "Data Networks", 1992, §6.5.2.
-func (s *sharing) fill(e *engine) {
-	for _, r := range s.compRes {
-		s.left[r], s.weight[r] = e.res[r].capacity, 0
-	}
-	for _, c := range s.compFlows {
-		f := &s.flows[c]
-		for _, u := range e.routes[e.Plan.conns[c].route].use {
-			s.weight[u.res] += u.weight / f.eff
-		}
-	}
-	for unfixed := len(s.compFlows); unfixed > 0; {
-		level := math.Inf(1)
-		for _, r := range s.compRes {
-			if s.weight[r] > 1e-12 {
-				level = min(level, s.left[r]/s.weight[r])
-			}
-		}
-		for _, c := range s.compFlows {
-			if f := &s.flows[c]; !f.fixed {
-				level = min(level, f.cap)
-			}
-		}
-		fixed := s.fixAt(e, level)
-		unfixed -= fixed
-		if fixed == 0 {
-			panic("sim: progressive filling does not progress")
-		}
-	}
-}
-
-// fixAt fixes the transfers that cannot grow beyond level, and returns how many.
-func (s *sharing) fixAt(e *engine, level float64) int {
-	const tie = 1 + 1e-12 // resources that fill up together do so in one step
-	s.fixNow = s.fixNow[:0]
-	for _, c := range s.compFlows {
-		f := &s.flows[c]
-		if f.fixed {
-			continue
-		}
-		full := f.cap <= level*tie
-		for _, u := range e.routes[e.Plan.conns[c].route].use {
-			full = full || s.left[u.res] <= level*tie*s.weight[u.res]
-		}
-		if full {
-			s.fixNow = append(s.fixNow, c)
-		}
-	}
-	for _, c := range s.fixNow {
-		f := &s.flows[c]
-		f.fixed = true
-		for _, u := range e.routes[e.Plan.conns[c].route].use {
-			w := u.weight / f.eff
-			s.left[u.res] = max(0, s.left[u.res]-level*w)
-			s.weight[u.res] -= w
-		}
-		s.schedule(e, c, level)
-	}
-	return len(s.fixNow)
-}
-
-// schedule gives a transfer its rate from now on and says when it will end. A rate
-// that does not change leaves the end, and its rounding, as it was.
-func (s *sharing) schedule(e *engine, c int32, rate float64) {
-	f, st := &s.flows[c], &e.conns[c]
+// progress gives a transfer its rate from now on; false where nothing changes, which
+// leaves its end, and the rounding of that, as it was.
+func (f *flow) progress(now int64, rate float64) bool {
 	if rate == f.rate {
+		return false
+	}
+	f.left = max(f.left-float64(f.rate*float64(now-f.since)/1e12), 0)
+	f.since, f.rate = now, rate
+	f.end = min(now+duration(f.left, rate), forever)
+	return true
+}
+
+// schedule gives a transfer its rate and sees to it that an event comes at its end or
+// before; one that comes before is put off when it does.
+func (s *sharing) schedule(e *engine, c int32, rate float64) {
+	f := &s.flows[c]
+	if !f.progress(e.now, rate) || f.queued >= 0 && f.queued <= f.end {
 		return
 	}
-	f.left -= f.rate * float64(e.now-f.since) / 1e12
-	f.since, f.rate = e.now, rate
-	st.version++
-	end := e.now
-	if !math.IsInf(rate, 1) {
-		// 1e-6 of a picosecond forgives the rounding of the product.
-		end += int64(math.Ceil(max(f.left, 0)*1e12/rate - 1e-6))
-	}
-	e.q.push(event{at: end, what: endFlow, id: c, version: st.version})
+	f.version++
+	f.queued = f.end
+	e.q.push(f.end, newEvent(ending, c, f.version))
 }
+
+// ending handles the event of a shared transfer's end.
+func (s *sharing) ending(e *engine, c int32, version uint32) {
+	f := &s.flows[c]
+	switch {
+	case f.version&versionMask != version:
+	case f.end > e.now:
+		f.queued = f.end
+		e.q.push(f.end, newEvent(ending, c, version))
+	default:
+		e.events++
+		s.remove(c)
+		e.arrived(c)
+	}
+}
+
+// unlimited is the limit of a transfer that has none of its own.
+func unlimited(rate float64) bool { return math.IsInf(rate, 1) }

@@ -116,29 +116,6 @@ func TestEngineAgreesWithClosedForms(t *testing.T) {
 	})
 }
 
-// A broadcast down a random tree takes its textbook time.
-func TestRandomTreesAgreeWithTheClosedForm(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(2, 20).Draw(rt, "ranks")
-		s := flat(schedule.GenTree, collective.Broadcast, n, 1)
-		parents := schedule.RankList{-1}
-		for v := 1; v < n; v++ {
-			parents = append(parents, int32(rapid.IntRange(0, v-1).Draw(rt, "parent")))
-		}
-		s.Channels[0].Phases[0].Parents = parents
-		plan, err := Compile(switched(t, n, "25GB/s", "700ns"), s, profile(t, "line"))
-		if err != nil {
-			rt.Fatal(err)
-		}
-		size := units.Bytes(rapid.Int64Range(1, 1<<30).Draw(rt, "size"))
-		want, ok := plan.ClosedForm(size)
-		got, err := plan.Time(size)
-		if !ok || err != nil || math.Abs(float64(got-want)) > 1e-3*float64(want)+float64(2*n) {
-			rt.Fatalf("%v down %v: engine %v, closed form %v (%v, %v)", size, parents, got, want, ok, err)
-		}
-	})
-}
-
 // A chain of h+1 ranks and m slices takes (h+m−1)(α+s/(mβ)).
 func TestPipelineTakesTheTextbookTime(t *testing.T) {
 	for _, c := range []struct{ n, slices int }{{2, 5}, {4, 8}, {9, 3}} {

@@ -6,29 +6,59 @@ import (
 	"railyard/model/units"
 )
 
-// traceMessage records the message that has just arrived.
-func (e *engine) traceMessage(c int32) {
-	if e.trace == nil {
-		return
-	}
-	k, s := &e.Plan.conns[c], &e.conns[c]
-	r := &e.routes[k.route]
-	e.trace.Events = append(e.trace.Events, trace.Event{Rank: r.src, Peer: r.dst, Channel: k.channel, Phase: k.phase,
-		Slice: (s.arrived - 1) / k.per, Op: schedule.Send.String(), Bytes: s.bytes,
-		Start: units.Time(s.started), End: units.Time(e.now), Route: r.full.Kind.String()})
+// tracer records a run: every message from its α to its arrival, and every receive and
+// every piece of local work that takes time, waiting included.
+type tracer struct {
+	out     *trace.Trace
+	begun   []int64 // by connection: when the message under way began
+	arrives []int32 // by connection: messages that have arrived
+	waiting []int64 // by lane: since when it waits, −1
 }
 
-// traceWork records local work that takes time.
-func (e *engine) traceWork(l int32, o *op, work units.Time) {
-	if e.trace == nil || work == 0 {
+func newTracer(e *engine) *tracer {
+	t := &tracer{begun: make([]int64, len(e.conns)), arrives: make([]int32, len(e.conns)), waiting: make([]int64, len(e.lanes)),
+		out: &trace.Trace{Name: e.sched.Algorithm, Source: "predicted (profile " + e.profile.Name + ")", Ranks: e.sched.Spec.Ranks}}
+	for i := range t.waiting {
+		t.waiting[i] = -1
+	}
+	return t
+}
+
+func (t *tracer) begin(c int32, now int64) { t.begun[c] = now }
+
+func (t *tracer) arrived(e *engine, c int32) {
+	k := &e.Plan.conns[c]
+	r := &e.routes[k.route]
+	t.out.Events = append(t.out.Events, trace.Event{Rank: r.src, Peer: r.dst, Channel: k.channel, Phase: k.phase,
+		Slice: t.arrives[c] / k.per, Op: schedule.Send.String(), Bytes: e.table.bytes[e.conns[c].size],
+		Start: units.Time(t.begun[c]), End: units.Time(e.now), Route: r.full.Kind.String()})
+	t.arrives[c]++
+}
+
+// waits notes that a lane has begun to wait for a message.
+func (t *tracer) waits(l int32, now int64) {
+	if t.waiting[l] < 0 {
+		t.waiting[l] = now
+	}
+}
+
+// work records an operation other than a send, unless it takes no time at all.
+func (t *tracer) work(e *engine, l int32, o *op, work int64) {
+	since := e.now
+	if t.waiting[l] >= 0 {
+		since = t.waiting[l]
+		t.waiting[l] = -1
+	}
+	if since == e.now+work {
 		return
 	}
 	x := &e.Plan.lanes[l]
-	peer := int32(-1)
+	peer, route := int32(-1), ""
 	if o.conn >= 0 {
-		peer = e.routes[e.Plan.conns[o.conn].route].src
+		r := &e.routes[e.Plan.conns[e.laneConns[x.conns+o.conn]].route]
+		peer, route = r.src, r.full.Kind.String()
 	}
-	e.trace.Events = append(e.trace.Events, trace.Event{Rank: x.rank, Peer: peer, Channel: x.channel, Phase: x.phase,
-		Slice: e.lanes[l].slice, Op: o.kind.String(), Bytes: e.localBytes(l, o),
-		Start: units.Time(e.now), End: units.Time(e.now) + work})
+	t.out.Events = append(t.out.Events, trace.Event{Rank: x.rank, Peer: peer, Channel: x.channel, Phase: x.phase,
+		Slice: e.lanes[l].slice, Op: o.kind.String(), Bytes: e.table.bytes[o.size],
+		Start: units.Time(since), End: units.Time(e.now + work), Route: route})
 }

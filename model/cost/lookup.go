@@ -76,40 +76,55 @@ type Transfer struct {
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
 // medium and protocol, then medium alone, then protocol alone, then any.
 func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.Bytes) Transfer {
-	best, rank := -1, -1
+	c := p.curve(medium, protocol)
+	if c == nil {
+		return Transfer{Efficiency: 1}
+	}
+	i := len(c.Segments) - 1
+	for i > 0 && c.Segments[i].From > bytes {
+		i--
+	}
+	s := c.Segments[i]
+	if s.Efficiency == 0 {
+		s.Efficiency = 1
+	}
+	return Transfer{s.Alpha, s.Rate, s.Efficiency}
+}
+
+// Covers reports whether the profile has a curve for a medium and protocol; without
+// one, transfers get the line rate.
+func (p *Profile) Covers(medium topology.Medium, protocol string) bool {
+	return p.curve(medium, protocol) != nil
+}
+
+// curve is the most specific curve, nil where none applies.
+func (p *Profile) curve(medium topology.Medium, protocol string) *Curve {
+	var best *Curve
+	rank := -1
 	for i := range p.Curves {
 		c := &p.Curves[i]
 		r := 0
 		switch {
 		case c.Medium == medium.String():
 			r += 2
-		case c.Medium != "any":
+		case c.Medium != anyMedium:
 			continue
 		}
 		switch {
 		case c.Protocol == protocol:
 			r++
-		case c.Protocol != "any":
+		case c.Protocol != anyMedium:
 			continue
 		}
 		if r > rank {
-			best, rank = i, r
+			best, rank = c, r
 		}
 	}
-	if best < 0 {
-		return Transfer{Efficiency: 1}
-	}
-	segments := p.Curves[best].Segments
-	i := len(segments) - 1
-	for i > 0 && segments[i].From > bytes {
-		i--
-	}
-	s := segments[i]
-	if s.Efficiency == 0 {
-		s.Efficiency = 1
-	}
-	return Transfer{s.Alpha, s.Rate, s.Efficiency}
+	return best
 }
+
+// anyMedium stands for every medium or every protocol in a curve.
+const anyMedium = "any"
 
 // Protocols are the protocols that the profile has curves for; simple alone where its
 // curves do not tell protocols apart.

@@ -1,0 +1,52 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// busyEnough is the utilisation from which the busiest link is named as the limit, and
+// nearly how close to it another class must come to be named too.
+const (
+	busyEnough = 0.5
+	nearly     = 0.9
+)
+
+// bottleneck says in words what limits: the busiest link, with the busiest of any
+// other class that is nearly as busy, or latency.
+func (p *Plan) bottleneck(r *Result) (string, error) {
+	busiest := map[int32]int{} // by class: index into r.Links
+	best := -1
+	for i, l := range r.Links {
+		class := p.topo.Links()[l.Link].Class
+		if j, ok := busiest[class]; !ok || l.Utilisation > r.Links[j].Utilisation+1e-9 {
+			busiest[class] = i
+		}
+		if best < 0 || l.Utilisation > r.Links[best].Utilisation+1e-9 {
+			best = i
+		}
+	}
+	switch {
+	case best < 0 && r.Launch == 0:
+		return "nothing moves", nil
+	case best < 0 || r.Launch*2 > r.Time:
+		return fmt.Sprintf("launch: %v of %v", r.Launch, r.Time), nil
+	case r.Links[best].Utilisation < busyEnough:
+		steps, err := p.Steps()
+		l := r.Links[best]
+		return fmt.Sprintf("latency: %d dependent steps; the busiest link, %s, is %.0f%% busy", steps, p.topo.LinkName(l.Link), 100*l.Utilisation), err
+	}
+	limits := []string{p.busy(r.Links[best])}
+	for class := range p.topo.Classes() {
+		i, ok := busiest[int32(class)]
+		if ok && i != best && r.Links[i].Utilisation >= nearly*r.Links[best].Utilisation {
+			limits = append(limits, p.busy(r.Links[i]))
+		}
+	}
+	return "link " + strings.Join(limits, "; "), nil
+}
+
+func (p *Plan) busy(l LinkLoad) string {
+	return fmt.Sprintf("%s (%s, %v): %.0f%% busy", p.topo.LinkName(l.Link), p.topo.Class(l.Link).Name, p.topo.Rate(l.Link), math.Round(100*l.Utilisation))
+}

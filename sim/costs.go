@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"math"
+
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// costClass is what routes must have in common for equal messages to cost the same.
+type costClass struct {
+	medium        topology.Medium
+	latency       units.Time
+	solo, private float64 // bytes/s
+}
+
+// charge is what a message of one size costs on a route of one class.
+type charge struct {
+	alpha  int64   // ps until its bytes begin to move
+	direct int64   // ps until it is there, where it shares nothing
+	solo   int64   // the same where it could share but is alone
+	limit  float64 // bytes/s that it cannot exceed, whatever it shares
+	eff    float64 // of the line rate
+	empty  bool    // no bytes have to move
+}
+
+// forever bounds all times: 26 days, which leaves room for sums.
+const forever int64 = 1 << 61
+
+func (c *compiler) costClasses() {
+	index := map[costClass]int32{}
+	for i := range c.routes {
+		r := &c.routes[i]
+		k := costClass{r.full.Medium, r.full.Latency, r.solo, r.private}
+		id, ok := index[k]
+		if !ok {
+			id = int32(len(c.classes))
+			index[k] = id
+			c.classes = append(c.classes, k)
+		}
+		r.class = id
+	}
+}
+
+// table holds the costs of a run by class and size, filled as they are needed.
+type table struct {
+	bytes  []units.Bytes // by size
+	work   []int64       // by size: ps to combine
+	copies []int64       // by size: ps to copy
+	costs  []charge      // by class × size
+	known  []bool
+}
+
+// fill computes the sizes for the run; costs follow on demand. Steps are counted
+// without local work.
+func (t *table) fill(p *Plan, chunk []units.Bytes, steps bool) {
+	n := len(p.sizes)
+	t.bytes, t.work, t.copies = resize(t.bytes, n), resize(t.work, n), resize(t.copies, n)
+	for i, s := range p.sizes {
+		b := s.bytes(chunk[s.shape])
+		t.bytes[i] = b
+		t.work[i], t.copies[i] = 0, 0
+		if !steps {
+			t.work[i], t.copies[i] = over(b, p.profile.Reduce), over(b, p.profile.Copy)
+		}
+	}
+	t.costs, t.known = resize(t.costs, n*len(p.classes)), resize(t.known, n*len(p.classes))
+	clear(t.known)
+}
+
+// local is the time of an operation's local work.
+func (t *table) local(k schedule.OpKind, size int32) int64 {
+	switch k {
+	case schedule.RecvReduce, schedule.Reduce:
+		return t.work[size]
+	case schedule.Copy:
+		return t.copies[size]
+	}
+	return 0
+}
+
+// resize is a slice of n elements, not cleared; it reuses memory where there is enough.
+func resize[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	return make([]T, n)
+}
+
+// charge is the cost of a message.
+func (e *engine) charge(class, size int32) *charge {
+	i := int(class)*len(e.sizes) + int(size)
+	if !e.table.known[i] {
+		e.table.known[i] = true
+		e.table.costs[i] = e.price(&e.classes[class], e.table.bytes[size])
+	}
+	return &e.table.costs[i]
+}
+
+// price asks the profile.
+func (e *engine) price(k *costClass, bytes units.Bytes) charge {
+	if e.opts.countSteps {
+		return charge{alpha: 1, direct: 1, solo: 1, limit: math.Inf(1), eff: 1, empty: true}
+	}
+	t := e.profile.Transfer(k.medium, string(e.sched.Protocol), bytes)
+	c := charge{alpha: int64(t.Alpha), limit: math.Inf(1), eff: t.Efficiency}
+	if e.profile.Latencies {
+		c.alpha += int64(k.latency)
+	}
+	if t.Cap > 0 {
+		c.limit = float64(t.Cap)
+	}
+	solo := min(c.limit, k.solo*c.eff)
+	c.limit = min(c.limit, k.private*c.eff)
+	c.empty = bytes == 0 || e.opts.NoTransfer
+	c.direct, c.solo = c.alpha, c.alpha
+	if !c.empty {
+		c.direct += duration(float64(bytes), c.limit)
+		c.solo += duration(float64(bytes), solo)
+	}
+	if e.opts.NoContention {
+		c.direct = c.solo
+	}
+	return c
+}
+
+// duration is how long bytes take at a rate, in picoseconds, rounded up: exactly where
+// both are whole numbers, else after forgiving 1e-6 of a picosecond for the rounding
+// of the quotient.
+func duration(bytes, rate float64) int64 {
+	const whole = 1 << 53
+	switch {
+	case bytes <= 0 || math.IsInf(rate, 1):
+		return 0
+	case rate < whole && bytes < whole && rate == math.Trunc(rate) && bytes == math.Trunc(bytes):
+		return min(int64(units.Bytes(bytes).Over(units.Rate(rate))), forever)
+	}
+	t := math.Ceil(bytes*1e12/rate - 1e-6)
+	if !(t < float64(forever)) {
+		return forever
+	}
+	return int64(t)
+}
+
+// over is the time of local work; free where the profile has no rate.
+func over(b units.Bytes, r units.Rate) int64 {
+	if r == 0 {
+		return 0
+	}
+	return min(int64(b.Over(r)), forever)
+}

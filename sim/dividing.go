@@ -1,0 +1,86 @@
+package sim
+
+// drain is the event of a resource that stands alone: when its first transfer ends.
+type drain struct {
+	at      int64 // −1 where no event is due
+	version uint32
+}
+
+// divide shares out a resource that stands alone: equally, except that what transfers
+// with a lower limit leave goes to the others.
+func (s *sharing) divide(e *engine, r int32) {
+	list := s.active[r]
+	left, weight := e.res[r].capacity, 0.0
+	least := forever
+	for _, c := range list {
+		f := &s.flows[c]
+		weight += f.use[0].weight / f.eff
+		f.fixed = false
+	}
+	for unfixed := len(list); unfixed > 0; {
+		level := left / weight
+		fixed := 0
+		for _, c := range list {
+			f := &s.flows[c]
+			if !f.fixed && f.limit < level {
+				f.fixed = true
+				fixed++
+				w := f.use[0].weight / f.eff
+				left, weight = max(0, left-float64(f.limit*w)), weight-w
+				f.progress(e.now, f.limit)
+				least = min(least, f.end)
+			}
+		}
+		if unfixed -= fixed; fixed > 0 {
+			continue
+		}
+		for _, c := range list {
+			if f := &s.flows[c]; !f.fixed {
+				f.progress(e.now, level)
+				least = min(least, f.end)
+			}
+		}
+		break
+	}
+	s.await(e, r, least)
+}
+
+// await sees to it that an event comes when the first transfer of r ends, or before.
+func (s *sharing) await(e *engine, r int32, least int64) {
+	d := &s.drain[r]
+	if len(s.active[r]) == 0 || d.at >= 0 && d.at <= least {
+		return
+	}
+	d.version++
+	d.at = least
+	e.q.push(least, newEvent(drained, r, d.version))
+}
+
+// drained ends the transfers of r that end now, and waits for the next one.
+func (s *sharing) drained(e *engine, r int32, version uint32) {
+	d := &s.drain[r]
+	if d.version&versionMask != version {
+		return
+	}
+	d.at = -1
+	s.ended = s.ended[:0]
+	least := forever
+	for _, c := range s.active[r] {
+		if f := &s.flows[c]; f.end <= e.now {
+			s.ended = append(s.ended, c)
+		} else {
+			least = min(least, f.end)
+		}
+	}
+	if len(s.ended) == 0 { // the event was early: rates have fallen since
+		s.await(e, r, least)
+		return
+	}
+	for _, c := range s.ended {
+		s.remove(c)
+	}
+	for i := range s.ended { // settle, which also uses ended, runs only after this moment
+		e.events++
+		e.arrived(s.ended[i])
+	}
+}

@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"fmt"
+
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Steps is the length of the longest chain of messages each of which cannot begin
+// before the one before it has arrived. It does not depend on the size.
+func (p *Plan) Steps() (int64, error) {
+	if p.steps < 0 {
+		e, err := p.play(0, Options{countSteps: true})
+		if err != nil {
+			return 0, err
+		}
+		p.steps = e.last
+	}
+	return p.steps, nil
+}
+
+// slack is what estimates give away for the rounding of floating-point sums.
+const slack = 1 - 1e-9
+
+// LowerEstimate never exceeds the time that Run predicts, for a fraction of its work: a
+// connection's messages come one after the other, the longest chain of messages takes
+// at least its number times the cheapest message, a program's local work is done in
+// sequence, and each resource has to carry all of its bytes.
+func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
+	steps, err := p.Steps()
+	if err != nil {
+		steps = 0 // a schedule that hangs: Run says so
+	}
+	e := p.newEngine()
+	e.reset(size, Options{})
+	x := estimator{e: e, cheapest: forever, load: make([]float64, len(p.res)), seqs: map[[3]int32]seqCost{}}
+	for i := range p.conns {
+		x.conn(&p.conns[i])
+	}
+	if len(p.conns) > 0 {
+		x.most = max(x.most, float64(steps)*float64(x.cheapest))
+	}
+	x.work()
+	for r, b := range x.load {
+		x.most = max(x.most, b*1e12/p.res[r].capacity)
+	}
+	return p.profile.Launch + units.Time(min(x.most*slack, float64(forever)))
+}
+
+type estimator struct {
+	e        *engine
+	most     float64 // ps
+	cheapest int64   // message
+	load     []float64
+	seqs     map[[3]int32]seqCost // by cost class and sequence
+}
+
+// seqCost is what a slice of a connection's messages costs.
+type seqCost struct {
+	time   float64 // alone on its route, one after the other
+	weight float64 // bytes over efficiency
+}
+
+// conn counts a connection's messages.
+func (x *estimator) conn(k *conn) {
+	r := &x.e.routes[k.route]
+	key := [3]int32{r.class, k.first, k.per}
+	c, ok := x.seqs[key]
+	if !ok {
+		for _, s := range x.e.seqs[k.first : k.first+k.per] {
+			m := x.e.charge(r.class, s)
+			c.time += float64(m.solo)
+			c.weight += float64(x.e.table.bytes[s]) / m.eff
+			x.cheapest = min(x.cheapest, m.solo)
+		}
+		x.seqs[key] = c
+	}
+	n := float64(x.e.sched.Channels[k.channel].Slices)
+	x.most = max(x.most, c.time*n)
+	for _, u := range r.use {
+		x.load[u.res] += c.weight * n * u.weight
+	}
+}
+
+// work counts the local work of each program.
+func (x *estimator) work() {
+	if x.e.profile.Reduce == 0 && x.e.profile.Copy == 0 {
+		return
+	}
+	done := map[int32]int64{} // by first operation: work a slice
+	for i := range x.e.Plan.lanes {
+		l := &x.e.Plan.lanes[i]
+		w, ok := done[l.first]
+		if !ok {
+			for _, o := range x.e.ops[l.first:l.end] {
+				w += x.e.table.local(o.kind, o.size)
+			}
+			done[l.first] = w
+		}
+		x.most = max(x.most, float64(w)*float64(x.e.sched.Channels[l.channel].Slices))
+	}
+}
+
+// unpriced warns of media that a fitted profile has no curve for.
+func (p *Plan) unpriced() []string {
+	if len(p.profile.Curves) == 0 {
+		return nil
+	}
+	var out []string
+	seen := map[topology.Medium]bool{}
+	for _, k := range p.classes {
+		if seen[k.medium] || p.profile.Covers(k.medium, string(p.sched.Protocol)) {
+			continue
+		}
+		seen[k.medium] = true
+		out = append(out, fmt.Sprintf("profile %s has no %s curve for %s: the topology's line rates were used", p.profile.Name, p.sched.Protocol, k.medium))
+	}
+	return out
+}

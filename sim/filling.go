@@ -1,0 +1,88 @@
+package sim
+
+import "math"
+
+// tie is how close to one another levels count as equal: resources that fill up
+// together do so in one step.
+const tie = 1 + 1e-12
+
+// fill is progressive filling: all transfers grow together until a resource is full or
+// a limit is reached; those concerned stay there and the others grow on. Bertsekas,
+// Gallager, "Data Networks", 1992, §6.5.2.
+func (s *sharing) fill(e *engine) {
+	s.prepare(e)
+	open := s.full[:0] // resources with transfers not yet fixed, compacted as it goes
+	open = append(open, s.compRes...)
+	s.full = open
+	for unfixed := len(s.compFlows); unfixed > 0; {
+		n, level := 0, math.Inf(1)
+		for _, r := range open {
+			if s.open[r] > 0 {
+				open[n] = r
+				n++
+				level = min(level, s.left[r]/s.weight[r])
+			}
+		}
+		open = open[:n]
+		for _, c := range s.limited {
+			if f := &s.flows[c]; !f.fixed {
+				level = min(level, f.limit)
+			}
+		}
+		fixed := s.fixAt(e, open, level)
+		if fixed == 0 {
+			panic("sim: progressive filling does not progress")
+		}
+		unfixed -= fixed
+	}
+}
+
+// prepare sums the weights on the resources of the component.
+func (s *sharing) prepare(e *engine) {
+	for _, r := range s.compRes {
+		s.left[r], s.weight[r], s.open[r] = e.res[r].capacity, 0, 0
+	}
+	s.limited = s.limited[:0]
+	for _, c := range s.compFlows {
+		f := &s.flows[c]
+		for _, u := range f.use {
+			s.weight[u.res] += u.weight / f.eff
+			s.open[u.res]++
+		}
+		if !unlimited(f.limit) {
+			s.limited = append(s.limited, c)
+		}
+	}
+}
+
+// fixAt fixes the transfers that cannot grow beyond level, and returns how many.
+func (s *sharing) fixAt(e *engine, open []int32, level float64) int {
+	s.ended = s.ended[:0]
+	for _, c := range s.limited {
+		if f := &s.flows[c]; !f.fixed && f.limit <= level*tie {
+			f.fixed = true
+			s.ended = append(s.ended, c)
+		}
+	}
+	for _, r := range open {
+		if s.left[r] > level*tie*s.weight[r] {
+			continue
+		}
+		for _, c := range s.active[r] {
+			if f := &s.flows[c]; !f.fixed {
+				f.fixed = true
+				s.ended = append(s.ended, c)
+			}
+		}
+	}
+	for _, c := range s.ended {
+		for _, u := range s.flows[c].use {
+			w := u.weight / s.flows[c].eff
+			s.left[u.res] = max(0, s.left[u.res]-float64(level*w))
+			s.weight[u.res] -= w
+			s.open[u.res]--
+		}
+		s.schedule(e, c, level)
+	}
+	return len(s.ended)
+}

@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// interner lays distinct sequences end to end and finds equal ones again.
+type interner[T comparable] struct {
+	all    []T
+	key    func(T) uint64
+	byHash map[uint64][]connSeq
+}
+
+func (t *interner[T]) init(key func(T) uint64) {
+	t.key, t.byHash = key, map[uint64][]connSeq{}
+}
+
+// intern returns where the sequence begins in all.
+func (t *interner[T]) intern(list []T) (int32, error) {
+	sum := uint64(len(list))
+	for i := range list {
+		sum = (sum ^ t.key(list[i])) * 0x9E3779B97F4A7C15
+		sum ^= sum >> 29
+	}
+	for _, s := range t.byHash[sum] {
+		if int(s.n) == len(list) && slices.Equal(t.all[s.first:s.first+s.n], list) {
+			return s.first, nil
+		}
+	}
+	first := len(t.all)
+	if first+len(list) > math.MaxInt32 {
+		return 0, fmt.Errorf("the schedule has too many different operations to simulate: more than 2^31")
+	}
+	t.all = append(t.all, list...)
+	t.byHash[sum] = append(t.byHash[sum], connSeq{int32(first), int32(len(list))})
+	return int32(first), nil
+}
+
+func (o op) key() uint64 {
+	return uint64(o.kind) | uint64(uint32(o.conn))<<3 ^ uint64(uint32(o.size))<<33
+}

@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"math"
+
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// loads adds up what each link and each rank carries.
+func (p *Plan) loads(e *engine, r *Result) {
+	perRoute := make([]float64, len(p.routes))
+	r.SentBytes = make([]units.Bytes, p.sched.Spec.Ranks)
+	for i := range p.conns {
+		k := &p.conns[i]
+		var sum units.Bytes
+		for _, s := range p.seqs[k.first : k.first+k.per] {
+			sum += e.table.bytes[s]
+		}
+		sum *= units.Bytes(p.sched.Channels[k.channel].Slices)
+		perRoute[k.route] += float64(sum)
+		r.SentBytes[p.routes[k.route].src] += sum
+	}
+	bytes := make([]float64, len(p.links))
+	for i, b := range perRoute {
+		for _, h := range p.routes[i].hops {
+			bytes[h.link] += float64(b * h.share)
+		}
+	}
+	r.Links = make([]LinkLoad, len(p.links))
+	for i, l := range p.links {
+		r.Links[i] = LinkLoad{l, bytes[i], p.utilisation(l, bytes[i], r.Time)}
+	}
+	r.Balance = balance(r)
+}
+
+func (p *Plan) utilisation(l topology.LinkID, bytes float64, t units.Time) float64 {
+	if t == 0 {
+		return 0
+	}
+	return bytes / (float64(p.topo.Rate(l)) * t.Seconds())
+}
+
+func balance(r *Result) Balance {
+	ranks, links := newSpread(), newSpread()
+	for _, s := range r.SentBytes {
+		ranks.add(float64(s))
+	}
+	for _, l := range r.Links {
+		links.add(l.Utilisation)
+	}
+	var b Balance
+	b.Ranks, b.LeastRank = ranks.evenness()
+	b.Links, b.LeastLink = links.evenness()
+	return b
+}
+
+// spread is how evenly something is spread.
+type spread struct{ n, sum, least, most float64 }
+
+func newSpread() spread { return spread{least: math.Inf(1)} }
+
+func (s *spread) add(v float64) {
+	s.n++
+	s.sum += v
+	s.least, s.most = min(s.least, v), max(s.most, v)
+}
+
+// evenness is mean and least as parts of the largest; 0 where there is nothing.
+func (s *spread) evenness() (mean, least float64) {
+	if s.most == 0 {
+		return 0, 0
+	}
+	return s.sum / s.n / s.most, s.least / s.most
+}

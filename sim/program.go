@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+)
+
+type connKey struct{ src, dst, channel, phase int32 }
+
+// compiler is the working memory of Compile.
+type compiler struct {
+	*Plan
+	x       *schedule.Expander
+	router  *topology.Router
+	routeOf map[[2]int32]int32
+	connOf  map[connKey]int32
+	ends    []ends // by connection
+	shape   []int32
+	sizeOf  sizeTable
+
+	programs interner[op]
+	seqTable interner[int32]
+	progSeqs map[int32][]connSeq // by first op of a program
+	peers    []int32             // by rank: its connections in the lane at hand (out, in)
+	stamp    []int32             // by rank: the lane that peers belongs to
+	prog     []op
+	conn     []int32
+	out      []bool // by local connection: the lane sends on it
+}
+
+// ends says what both programs do on a connection: sequences by index, −1 where a side
+// never names the connection.
+type ends struct{ send, recv connSeq }
+
+// connSeq is a sequence of sizes: seqs[first:first+n].
+type connSeq struct{ first, n int32 }
+
+func newCompiler(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) *compiler {
+	c := &compiler{
+		Plan: &Plan{topo: t, sched: s, profile: p, steps: -1},
+		x:    schedule.NewExpander(s), router: topology.NewRouter(t),
+		routeOf: map[[2]int32]int32{}, connOf: map[connKey]int32{},
+		progSeqs: map[int32][]connSeq{},
+		peers:    make([]int32, 2*s.Spec.Ranks), stamp: make([]int32, 2*s.Spec.Ranks),
+	}
+	c.programs.init(op.key)
+	c.seqTable.init(func(s int32) uint64 { return uint64(s) })
+	c.shape = shapes(s)
+	c.sizeOf.init()
+	for i := range c.stamp {
+		c.stamp[i] = -1
+	}
+	return c
+}
+
+// shapes gives channels whose chunks have equal sizes the same number: that of the
+// first of them.
+func shapes(s *schedule.Schedule) []int32 {
+	out := make([]int32, len(s.Channels))
+	for i := range s.Channels {
+		out[i] = int32(slices.IndexFunc(s.Channels, func(c schedule.Channel) bool {
+			return c.Share == s.Channels[i].Share && c.Slices == s.Channels[i].Slices && c.Chunks == s.Channels[i].Chunks
+		}))
+	}
+	return out
+}
+
+// expand compiles all programs, lane by lane: only one is held at a time.
+func (c *compiler) expand() error {
+	var buf []schedule.Op
+	for ch := range c.sched.Channels {
+		phases := len(c.sched.Channels[ch].Phases)
+		for r := range c.sched.Spec.Ranks {
+			for ph := range phases {
+				id := int32(len(c.lanes))
+				l := lane{rank: int32(r), channel: int32(ch), phase: int32(ph), before: -1, after: -1}
+				if ph > 0 {
+					l.before = id - 1
+				}
+				if ph+1 < phases {
+					l.after = id + 1
+				}
+				buf = c.x.AppendProgram(buf[:0], ch, ph, r)
+				if err := c.lane(id, &l, buf); err != nil {
+					return err
+				}
+				c.lanes = append(c.lanes, l)
+			}
+		}
+	}
+	c.ops, c.seqs = c.programs.all, c.seqTable.all
+	return nil
+}
+
+// lane compiles one program and enters it and its connections.
+func (c *compiler) lane(id int32, l *lane, ops []schedule.Op) error {
+	c.prog, c.conn, c.out = c.prog[:0], c.conn[:0], c.out[:0]
+	for i := range ops {
+		o := &ops[i]
+		out := op{kind: o.Kind, conn: -1}
+		switch o.Kind {
+		case schedule.Send, schedule.Recv, schedule.RecvReduce:
+			k, err := c.local(id, l, o)
+			if err != nil {
+				return err
+			}
+			out.conn = k
+		}
+		out.size = c.size(l, o)
+		c.prog = append(c.prog, out)
+	}
+	first, err := c.programs.intern(c.prog)
+	if err != nil {
+		return err
+	}
+	l.first, l.end, l.conns = first, first+int32(len(c.prog)), int32(len(c.laneConns))
+	c.laneConns = append(c.laneConns, c.conn...)
+	return c.sequences(id, l)
+}
+
+// local is the lane's number of the connection that an operation uses.
+func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
+	slot, key := 2*o.Peer, connKey{l.rank, o.Peer, l.channel, l.phase}
+	if o.Kind != schedule.Send {
+		slot, key = slot+1, connKey{o.Peer, l.rank, l.channel, l.phase}
+	}
+	if c.stamp[slot] == id {
+		return c.peers[slot], nil
+	}
+	k, ok := c.connOf[key]
+	if !ok {
+		r, err := c.route(key.src, key.dst)
+		if err != nil {
+			return 0, err
+		}
+		k = int32(len(c.conns))
+		c.connOf[key] = k
+		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1})
+		c.ends = append(c.ends, ends{})
+	}
+	at := int32(len(c.conn))
+	c.stamp[slot], c.peers[slot] = id, at
+	c.conn, c.out = append(c.conn, k), append(c.out, o.Kind == schedule.Send)
+	return at, nil
+}
+
+func (c *compiler) route(src, dst int32) (int32, error) {
+	k := [2]int32{src, dst}
+	if id, ok := c.routeOf[k]; ok {
+		return id, nil
+	}
+	full, err := c.router.Route(int(src), int(dst))
+	if err != nil {
+		return 0, err
+	}
+	id := int32(len(c.routes))
+	c.routeOf[k] = id
+	c.routes = append(c.routes, route{src: src, dst: dst, full: full})
+	return id, nil
+}
+
+// sequences notes, for each of the lane's connections, the sizes of its messages. They
+// are worked out once for each distinct program.
+func (c *compiler) sequences(id int32, l *lane) error {
+	if len(c.prog) == 0 {
+		return nil
+	}
+	seqs, ok := c.progSeqs[l.first]
+	if !ok {
+		var err error
+		if seqs, err = c.newSequences(); err != nil {
+			return err
+		}
+		c.progSeqs[l.first] = seqs
+	}
+	for i, k := range c.conn {
+		if c.out[i] {
+			c.ends[k].send = seqs[i]
+		} else {
+			c.ends[k].recv = seqs[i]
+			c.conns[k].receiver = id
+		}
+	}
+	return nil
+}
+
+func (c *compiler) newSequences() ([]connSeq, error) {
+	lists := make([][]int32, len(c.conn))
+	for i := range c.prog {
+		if k := c.prog[i].conn; k >= 0 {
+			lists[k] = append(lists[k], c.prog[i].size)
+		}
+	}
+	out := make([]connSeq, len(lists))
+	for i, list := range lists {
+		first, err := c.seqTable.intern(list)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = connSeq{first, int32(len(list))}
+	}
+	return out, nil
+}
+
+// match checks that both ends of every connection agree.
+func (c *compiler) match() error {
+	for i := range c.conns {
+		k, e := &c.conns[i], c.ends[i]
+		if e.send != e.recv {
+			r := c.routes[k.route]
+			what := "of other sizes"
+			if e.send.n != e.recv.n {
+				what = fmt.Sprintf("%d", e.recv.n)
+			}
+			return fmt.Errorf("rank %d sends %d messages to rank %d on channel %d, phase %d, which receives %s: check the schedule", r.src, e.send.n, r.dst, k.channel, k.phase, what)
+		}
+		k.first, k.per = e.send.first, e.send.n
+	}
+	c.ends, c.connOf, c.routeOf = nil, nil, nil
+	return nil
+}
+
+// size is the index of an operation's size.
+func (c *compiler) size(l *lane, o *schedule.Op) int32 {
+	shape := c.shape[l.channel]
+	moves := o.Kind == schedule.Send || o.Kind == schedule.Recv
+	if c.sched.Spec.Kind == collective.AllToAllV && moves {
+		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(c.sched.MessageBytes(int(l.rank), o, million))})
+	}
+	n := int64(o.Dst.Set.Len())
+	switch o.Kind {
+	case schedule.Send:
+		n = int64(o.Src.Set.Len())
+	case schedule.Reduce: // a sum of k operands reads k−1 of them once more
+		n *= int64(max(len(o.Srcs)-1, 1))
+	}
+	return c.Plan.addSize(&c.sizeOf, size{shape: shape, n: n})
+}

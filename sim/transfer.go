@@ -1,0 +1,42 @@
+package sim
+
+// begin starts the next message of a connection. One that shares nothing is a single
+// event; of the others the α comes first.
+func (e *engine) begin(c int32) {
+	s := &e.conns[c]
+	s.size = e.seqs[s.first+s.next]
+	if s.next++; s.next == s.per {
+		s.next = 0
+	}
+	s.busy = true
+	if e.trace != nil {
+		e.trace.begin(c, e.now)
+	}
+	k := e.charge(s.class, s.size)
+	switch {
+	case !s.shared || k.empty:
+		e.q.push(e.now+k.direct, newEvent(arrive, c, 0))
+	case k.alpha == 0:
+		e.share.add(e, c)
+	default:
+		e.q.push(e.now+k.alpha, newEvent(start, c, 0))
+	}
+}
+
+// arrived hands a message to its receiver and begins the next one.
+func (e *engine) arrived(c int32) {
+	s := &e.conns[c]
+	s.ready++
+	s.busy = false
+	if e.trace != nil {
+		e.trace.arrived(e, c)
+	}
+	if s.unsent > 0 {
+		s.unsent--
+		e.begin(c)
+	}
+	if l := s.waiter; l >= 0 {
+		s.waiter = -1
+		e.advance(l)
+	}
+}
