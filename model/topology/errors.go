@@ -36,15 +36,21 @@ const maxErrors = 100
 
 // diagnostics collects mistakes while reading goes on.
 type diagnostics struct {
-	file string
-	errs Errors
+	file    string
+	errs    Errors
+	dropped int // mistakes beyond maxErrors
 }
 
 func (d *diagnostics) add(line, col int, format string, args ...any) {
 	if len(d.errs) < maxErrors {
 		d.errs = append(d.errs, &Error{File: d.file, Line: line, Col: col, Msg: fmt.Sprintf(format, args...)})
+	} else {
+		d.dropped++
 	}
 }
+
+// total is the number of mistakes so far.
+func (d *diagnostics) total() int { return len(d.errs) + d.dropped }
 
 // err is nil or all mistakes, sorted by place.
 func (d *diagnostics) err() error {
@@ -56,7 +62,13 @@ func (d *diagnostics) err() error {
 		if a.File != b.File {
 			return a.File < b.File
 		}
-		return a.Line < b.Line
+		if a.Line != b.Line {
+			return a.Line < b.Line
+		}
+		return a.Col < b.Col
 	})
+	if d.dropped > 0 {
+		return append(d.errs[:len(d.errs):len(d.errs)], &Error{File: d.file, Msg: fmt.Sprintf("and %d more", d.dropped)})
+	}
 	return d.errs
 }

@@ -1,40 +1,68 @@
 package topology
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
-// addNodes instantiates a template count times.
-func (b *builder) addNodes(n nodeSpec, o Options) {
-	si, ok := b.shapeOf(n)
-	if !ok {
-		return
-	}
-	t, s := b.t, b.t.shapes[si]
-	used := len(s.ranks)
-	if o.GPUs > 0 {
-		if o.GPUs > used {
-			b.addAt(n.pos, "--gpus %d: a %s node has only %d", o.GPUs, n.template, used)
-			return
+// checkNodes finds nodes of unknown templates, clashing names and too large numbers.
+func (b *builder) checkNodes(o Options) {
+	devices, links := 0, 0
+	names := map[string]bool{}
+	for _, n := range b.f.nodes {
+		if !idPattern.MatchString(n.name) || strings.Contains(n.name, "[") {
+			b.addAt(n.pos, "nodes: %q is not a name: write letters, digits, _, . and -", n.name)
 		}
-		used = o.GPUs
-	}
-	if len(t.devices)+n.count*len(s.devices) > maxDevices || len(t.links)+n.count*len(s.links) > maxLinks {
-		b.addAt(n.pos, "nodes: %d × %s is more than %d devices or %d links", n.count, n.template, maxDevices, maxLinks)
-		return
-	}
-	for _, other := range b.f.nodes {
-		if other.name == n.name && other.pos != n.pos {
+		if names[n.name] {
 			b.addAt(n.pos, "nodes: the name %q is used twice: give each entry its own name", n.name)
-			return
 		}
-	}
-	t.devices = grow(t.devices, n.count*len(s.devices))
-	t.links = grow(t.links, n.count*len(s.links))
-	for i := range n.count {
-		b.addNode(node{name: n.name + strconv.Itoa(i), shape: si}, s, used)
+		names[n.name] = true
+		s, known := b.expanded[n.template]
+		switch {
+		case !known && n.template != "":
+			b.addAt(n.pos, "nodes: there is no template %q", n.template)
+		case s == nil: // reported where it is described
+		case o.GPUs > len(s.ranks):
+			b.addAt(n.pos, "--gpus %d: a %s node has only %d", o.GPUs, n.template, len(s.ranks))
+		default:
+			devices += n.count * len(s.devices)
+			links += n.count * len(s.links)
+			if devices > maxDevices || links > maxLinks {
+				b.addAt(n.pos, "nodes: with %d × %s there are more than %d devices or %d links", n.count, n.template, maxDevices, maxLinks)
+				return
+			}
+		}
 	}
 }
 
-func grow[T any](s []T, n int) []T { return append(make([]T, 0, len(s)+n), s...) }
+// addNodes instantiates a template count times.
+func (b *builder) addNodes(n nodeSpec, o Options) {
+	t, s := b.t, b.expanded[n.template]
+	si, known := b.numbered[s]
+	if !known {
+		si = int32(len(t.shapes))
+		b.numbered[s] = si
+		t.shapes = append(t.shapes, s)
+	}
+	used := len(s.ranks)
+	if o.GPUs > 0 {
+		used = o.GPUs
+	}
+	t.devices = slices.Grow(t.devices, n.count*len(s.devices))
+	t.links = slices.Grow(t.links, n.count*len(s.links))
+	for i := range n.count {
+		name := n.name + strconv.Itoa(i)
+		if b.nodeNames[name] {
+			b.addAt(n.pos, "nodes: two nodes are called %q: let no entry's name be another's with a number behind", name)
+			return
+		}
+		if len(b.f.nodes) > 1 {
+			b.nodeNames[name] = true
+		}
+		b.addNode(node{name: name, shape: si}, s, used)
+	}
+}
 
 func (b *builder) addNode(n node, s *shape, used int) {
 	t := b.t

@@ -4,14 +4,14 @@ package topology
 // of each group of nodes; without rails and groups, a leaf fills up in node order.
 func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 	l := &x.spec.levels[0]
-	class := x.class(x.spec.class, x.spec.pos)
+	class := x.classes[x.spec.class]
 	down, _ := x.ports(l, true)
 	unit := x.unitOf(ends, l, down)
 	if top := x.groupCount(ends, unit) == 1 || len(x.spec.levels) == 1; !top {
 		down, _ = x.ports(l, false)
 		unit = x.unitOf(ends, l, down)
 	}
-	if x.err() != nil {
+	if x.total() > 0 {
 		return nil
 	}
 	x.setTier(l.kind.String(), ends, unit)
@@ -26,10 +26,13 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 			index[key] = g
 			groups = append(groups, switchGroup{unit: key[0], rail: key[1], switches: x.newSwitches(l, max(l.count, l.planes))})
 		}
-		x.attach(e, groups[g].switches, class, l.count > 0, uplink)
-		if x.err() != nil {
+		if x.total() > 0 {
 			return nil
 		}
+		if !x.room(len(groups[g].switches)) {
+			return nil
+		}
+		x.attach(e, groups[g].switches, class, l.count > 0, uplink)
 	}
 	return groups
 }
@@ -37,22 +40,13 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 // attach joins an endpoint to every plane, or, where the level has a fixed count of
 // switches, spreads its links over them in turn.
 func (x *fabricBuilder) attach(e endpoint, switches []DeviceID, class int32, spread bool, placed map[int]int) {
-	if !spread {
-		for _, s := range switches {
-			x.join(e.device, s, class, x.linksOf(e))
-		}
+	if spread {
+		x.deal(e.device, switches, placed[e.node], x.linksOf(e), class)
+		placed[e.node] += x.linksOf(e)
 		return
 	}
-	n := len(switches)
-	counts := make([]int, n)
-	for u := range x.linksOf(e) {
-		counts[(placed[e.node]+u)%n]++
-	}
-	placed[e.node] += x.linksOf(e)
-	for j, c := range counts {
-		if c > 0 {
-			x.join(e.device, switches[j], class, c)
-		}
+	for _, s := range switches {
+		x.join(e.device, s, class, x.linksOf(e))
 	}
 }
 
@@ -138,7 +132,7 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 	}
 	down, _ := x.ports(l, len(order) == 1 || i == len(x.spec.levels)-1)
 	_, up := x.ports(lower, false)
-	class := x.class(x.uplinkClass(lower), lower.pos)
+	class := x.classes[x.uplinkClass(lower)]
 	var out []switchGroup
 	for _, key := range order {
 		var switches []DeviceID
@@ -146,10 +140,12 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 			switches = append(switches, g.switches...)
 		}
 		upper := x.upperSwitches(l, len(switches), up, down)
-		if x.err() != nil {
+		if x.total() > 0 {
 			return nil
 		}
-		x.spread(switches, upper, x.uplinksOr(up, len(upper)), class)
+		if up := x.uplinksOr(up, len(upper)); x.room(len(switches) * min(up, len(upper))) {
+			x.spread(switches, upper, up, class)
+		}
 		out = append(out, switchGroup{unit: key[0], rail: key[1], switches: upper})
 	}
 	if l.group > 0 {

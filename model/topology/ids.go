@@ -13,25 +13,38 @@ var idPattern = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]*?)(?:\[([0-9,-]+)\
 func expandIDs(pattern string) ([]string, error) {
 	m := idPattern.FindStringSubmatch(pattern)
 	if m == nil {
-		return nil, fmt.Errorf("%q is not an id: write a name such as gpu0 or gpu[0-7]", pattern)
+		return nil, fmt.Errorf("%q is not an id: write a name such as gpu0 or gpu[0-7]", shorten(pattern))
 	}
 	if m[2] == "" {
 		return []string{m[1]}, nil
 	}
-	var out []string
-	for _, part := range strings.Split(m[2], ",") {
+	var ranges [][2]int
+	n := 0
+	for part := range strings.SplitSeq(m[2], ",") {
 		lo, hi, ok := idRange(part)
 		if !ok {
-			return nil, fmt.Errorf("%q: %q is not a range such as 0-7", pattern, part)
+			return nil, fmt.Errorf("%q: %q is not a range such as 0-7 (up to %d)", shorten(pattern), shorten(part), maxTemplateDevices-1)
 		}
-		if hi-lo+len(out) >= maxDevices {
-			return nil, fmt.Errorf("%q names more than %d devices", pattern, maxDevices)
+		ranges = append(ranges, [2]int{lo, hi})
+		if n += hi - lo + 1; n > maxTemplateDevices {
+			return nil, fmt.Errorf("%q names more than %d devices", shorten(pattern), maxTemplateDevices)
 		}
-		for i := lo; i <= hi; i++ {
+	}
+	out := make([]string, 0, n)
+	for _, r := range ranges {
+		for i := r[0]; i <= r[1]; i++ {
 			out = append(out, m[1]+strconv.Itoa(i))
 		}
 	}
 	return out, nil
+}
+
+// shorten keeps a message readable whatever the file holds.
+func shorten(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
 }
 
 func idRange(s string) (lo, hi int, ok bool) {
@@ -41,5 +54,5 @@ func idRange(s string) (lo, hi int, ok bool) {
 	}
 	lo, err1 := strconv.Atoi(a)
 	hi, err2 := strconv.Atoi(b)
-	return lo, hi, err1 == nil && err2 == nil && lo <= hi && hi < maxDevices
+	return lo, hi, err1 == nil && err2 == nil && lo <= hi && hi < maxTemplateDevices
 }

@@ -38,9 +38,6 @@ func Parse(file string, data []byte, src Source, o Options) (*Topology, error) {
 		}
 	}
 	f := decode(d, root)
-	if err := d.err(); err != nil {
-		return nil, err
-	}
 	if err := f.override(o); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -54,6 +51,9 @@ func Parse(file string, data []byte, src Source, o Options) (*Topology, error) {
 
 // override applies Options.Nodes.
 func (f *file) override(o Options) error {
+	if o.GPUs < 0 {
+		return fmt.Errorf("--gpus %d: must be at least 1", o.GPUs)
+	}
 	if o.Nodes == 0 {
 		return nil
 	}
@@ -78,14 +78,18 @@ type builder struct {
 	t       *Topology
 	classes map[string]int32
 	models  map[string]int32
-	shapes  map[string]int32
-	depth   int
+	// expanded templates by name, nil where that failed; used ones have a number
+	expanded map[string]*shape
+	numbered map[*shape]int32
+	// names of nodes so far, kept where several entries could make the same one
+	nodeNames map[string]bool
+	depth     int
 }
 
 const maxUseDepth = 8
 
 func newBuilder(d *diagnostics, f *file, src Source) *builder {
-	b := &builder{diagnostics: d, f: f, src: src, shapes: map[string]int32{},
+	b := &builder{diagnostics: d, f: f, src: src, expanded: map[string]*shape{}, nodeNames: map[string]bool{}, numbered: map[*shape]int32{},
 		classes: map[string]int32{}, models: map[string]int32{},
 		t: &Topology{name: f.name, description: f.description, profile: f.profile}}
 	b.addConstants(f, f.pos)
@@ -118,24 +122,34 @@ func (b *builder) addConstants(f *file, p pos) (classes, models map[string]int32
 	return b.classes, b.models
 }
 
+// build checks everything that can be checked part by part, so that all mistakes are
+// reported at once; only then is the graph built, and checked as a whole.
 func (b *builder) build(o Options) *Topology {
+	for i := range b.f.templates {
+		t := &b.f.templates[i]
+		b.expanded[t.name] = b.expandTemplate(b.f, t)
+	}
+	b.checkNodes(o)
+	b.checkFabrics()
+	if b.total() > 0 {
+		return nil
+	}
 	for _, n := range b.f.nodes {
 		b.addNodes(n, o)
 	}
-	if b.err() != nil {
-		return nil
-	}
 	for i := range b.f.fabrics {
-		b.addFabric(&b.f.fabrics[i])
+		if b.total() == 0 {
+			b.addFabric(&b.f.fabrics[i])
+		}
 	}
-	if b.err() != nil {
+	if b.total() > 0 {
 		return nil
 	}
 	t := b.t
 	t.out = buildAdjacency(len(t.devices), t.links, func(l Link) DeviceID { return l.From })
 	t.in = buildAdjacency(len(t.devices), t.links, func(l Link) DeviceID { return l.To })
 	b.validate()
-	if b.err() != nil {
+	if b.total() > 0 {
 		return nil
 	}
 	t.finishTiers()
@@ -143,37 +157,16 @@ func (b *builder) build(o Options) *Topology {
 	return t
 }
 
-// shapeOf expands a template once.
-func (b *builder) shapeOf(n nodeSpec) (int32, bool) {
-	if i, ok := b.shapes[n.template]; ok {
-		return i, true
-	}
-	for i := range b.f.templates {
-		if t := &b.f.templates[i]; t.name == n.template {
-			s := b.expandTemplate(b.f, t)
-			if s == nil {
-				return 0, false
-			}
-			s.template = n.template
-			b.shapes[n.template] = int32(len(b.t.shapes))
-			b.t.shapes = append(b.t.shapes, s)
-			return b.shapes[n.template], true
-		}
-	}
-	b.addAt(n.pos, "nodes: there is no template %q", n.template)
-	return 0, false
-}
-
 func (b *builder) expandTemplate(f *file, t *template) *shape {
 	if t.use != "" {
 		return b.useTemplate(t)
 	}
-	before := len(b.errs)
+	before := b.total()
 	classes, models := b.addConstants(f, t.pos)
 	x := &shaper{diagnostics: b.diagnostics, t: t, classes: classes, models: models, table: b.t.models}
 	s := x.expand()
 	s.profile = f.profile
-	if len(b.errs) > before {
+	if b.total() > before {
 		return nil
 	}
 	return s

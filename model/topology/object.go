@@ -143,10 +143,12 @@ func (o *object) rate(key string) units.Rate {
 	r, err := units.ParseRate(text)
 	if err == nil && r <= 0 {
 		o.d.addAt(at(o.keys[key]), "%s: %s is %s: a rate must be positive; leave the link out if it does not exist", o.what, key, text)
+	} else if err == nil && r > maxRate {
+		o.d.addAt(at(o.keys[key]), "%s: %s is %s: more than %v over one link is surely a slip", o.what, key, text, maxRate)
 	} else if err != nil {
 		o.d.addAt(at(o.keys[key]), "%s: %s: %v", o.what, key, err)
 	}
-	return max(r, 1)
+	return min(max(r, 1), maxRate)
 }
 
 func (o *object) duration(key string) units.Time {
@@ -157,10 +159,12 @@ func (o *object) duration(key string) units.Time {
 	t, err := units.ParseTime(text)
 	if err == nil && t < 0 {
 		o.d.addAt(at(o.keys[key]), "%s: %s is %s: a latency cannot be negative", o.what, key, text)
+	} else if err == nil && t > maxLatency {
+		o.d.addAt(at(o.keys[key]), "%s: %s is %s: more than %v over one link is surely a slip", o.what, key, text, maxLatency)
 	} else if err != nil {
 		o.d.addAt(at(o.keys[key]), "%s: %s: %v", o.what, key, err)
 	}
-	return max(t, 0)
+	return min(max(t, 0), maxLatency)
 }
 
 // provenance reads source and date, which every constant must carry.

@@ -14,6 +14,11 @@ const (
 	maxDevices = 4 << 20
 	maxLinks   = 32 << 20
 	maxCount   = 1 << 20
+	// One template is laid out with names, so it may hold less than all nodes together.
+	maxTemplateDevices = 1 << 20
+	maxTemplateLinks   = 4 << 20
+	maxRate            = units.Rate(1e15) // 1 PB/s
+	maxLatency         = units.Second
 )
 
 // Model is a kind of device with its constants.
@@ -52,6 +57,7 @@ type deviceSpec struct {
 	model  string
 	p2p    bool
 	serves string
+	odd    bool // a mistake of form was reported already
 }
 
 // linkSpec is one rule; exactly one of from/to, mesh, matrix and grid is set.
@@ -64,6 +70,7 @@ type linkSpec struct {
 	wrap, duplex       bool
 	class              string
 	count              int
+	odd                bool // a mistake of form was reported already
 }
 
 type nodeSpec struct {
@@ -79,6 +86,7 @@ type fabricSpec struct {
 	class           string
 	links           []int
 	levels          []levelSpec
+	odd             bool // a mistake of form was reported already
 }
 
 type levelSpec struct {
@@ -91,6 +99,7 @@ type levelSpec struct {
 	oversubscription float64
 	uplink           string
 	railScope        bool
+	odd              bool // a mistake of form was reported already
 }
 
 // decode reads the whole file, reporting every mistake of form.
@@ -108,6 +117,11 @@ func decode(d *diagnostics, root *yaml.Node) *file {
 	if o.keys["devices"] != nil || o.keys["links"] != nil {
 		top := template{name: f.name, pos: at(root)}
 		decodeParts(o, &top)
+		for _, t := range f.templates {
+			if t.name == top.name {
+				d.addAt(t.pos, "template %s: the devices and links at the top level already are the template of that name: rename one", t.name)
+			}
+		}
 		f.templates = append(f.templates, top)
 	} else {
 		o.asked = append(o.asked, "devices", "links")
@@ -185,6 +199,7 @@ func decodeParts(o *object, t *template) {
 }
 
 func decodeDevice(d *diagnostics, n *yaml.Node) deviceSpec {
+	before := d.total()
 	o := newObject(d, n, "device")
 	s := deviceSpec{pos: at(n), ids: o.text("id", true)}
 	o.what = "device " + s.ids
@@ -196,11 +211,13 @@ func decodeDevice(d *diagnostics, n *yaml.Node) deviceSpec {
 	if s.serves != "" && s.kind != NIC {
 		d.addAt(s.pos, "device %s: serves has an effect on NICs only", s.ids)
 	}
+	s.odd = d.total() > before
 	o.done()
 	return s
 }
 
 func decodeLink(d *diagnostics, n *yaml.Node) linkSpec {
+	before := d.total()
 	o := newObject(d, n, "link")
 	s := linkSpec{pos: at(n), from: o.text("from", false), to: o.text("to", false), how: o.text("how", false)}
 	s.mesh, s.matrix, s.grid = o.text("mesh", false), o.text("matrix", false), o.text("grid", false)
@@ -222,6 +239,7 @@ func decodeLink(d *diagnostics, n *yaml.Node) linkSpec {
 	case s.how != "" && s.from == "", s.wrap && s.grid == "", s.rows != nil && s.matrix == "", s.dims != nil && s.grid == "":
 		d.addAt(s.pos, "link: how goes with from+to, rows with matrix, dims and wrap with grid")
 	}
+	s.odd = d.total() > before
 	o.done()
 	return s
 }
@@ -237,6 +255,7 @@ func decodeNodes(d *diagnostics, n *yaml.Node) nodeSpec {
 }
 
 func decodeFabric(d *diagnostics, n *yaml.Node) fabricSpec {
+	before := d.total()
 	o := newObject(d, n, "fabric")
 	s := fabricSpec{pos: at(n), name: o.text("name", true), endpoints: o.text("endpoints", true)}
 	o.what = "fabric " + s.name
@@ -248,11 +267,13 @@ func decodeFabric(d *diagnostics, n *yaml.Node) fabricSpec {
 	if len(s.levels) == 0 {
 		d.addAt(s.pos, "%s: needs at least one level", o.what)
 	}
+	s.odd = d.total() > before
 	o.done()
 	return s
 }
 
 func decodeLevel(d *diagnostics, n *yaml.Node) levelSpec {
+	before := d.total()
 	o := newObject(d, n, "level")
 	s := levelSpec{pos: at(n), kind: decodeKind(o), model: o.text("model", false)}
 	if !s.kind.fabricKind() {
@@ -269,6 +290,7 @@ func decodeLevel(d *diagnostics, n *yaml.Node) levelSpec {
 	default:
 		d.addAt(s.pos, "level: scope %q must be all or rail", scope)
 	}
+	s.odd = d.total() > before
 	o.done()
 	return s
 }

@@ -23,46 +23,79 @@ type shaper struct {
 	table   []Model
 	s       *shape
 	serves  []deviceSpec
+	partial bool // some devices could not be made out: links to unknown ones may be right
+	budget  int  // ids and steps that may still be spent on this template
+}
+
+// maxWork bounds the ids that a template's rules may name in all, and the steps of the
+// search for each GPU's nearest NICs: large files stay far below, hostile ones end.
+const maxWork = 4 << 20
+
+// spend takes n from the budget; it reports once that it is used up.
+func (x *shaper) spend(p pos, n int) bool {
+	if x.budget < 0 {
+		return false
+	}
+	if x.budget -= n; x.budget < 0 {
+		x.addAt(p, "template %s: too much to lay out: split it into several nodes, and give NICs with serves", x.t.name)
+		return false
+	}
+	return true
 }
 
 func (x *shaper) expand() *shape {
 	x.s = &shape{template: x.t.name, local: map[string]int32{}}
+	x.budget = maxWork
 	for _, d := range x.t.devices {
 		x.addDevices(d)
 	}
 	for _, l := range x.t.links {
 		x.addLinks(l)
 	}
-	x.index()
 	x.affinity()
-	if len(x.s.ranks) == 0 {
+	if x.total() == 0 {
+		x.index()
+	}
+	if x.total() == 0 {
+		x.nearest()
+	}
+	if len(x.s.ranks) == 0 && !x.partial {
 		x.addAt(x.t.pos, "template %s: has no gpu (nor thread), so no rank", x.t.name)
 	}
 	return x.s
 }
 
-func (x *shaper) addDevices(d deviceSpec) {
-	ids, err := expandIDs(d.ids)
+// ids expands a pattern within the budget.
+func (x *shaper) ids(p pos, what, pattern string) []string {
+	if x.budget < 0 {
+		return nil
+	}
+	ids, err := expandIDs(pattern)
 	if err != nil {
-		x.addAt(d.pos, "device: %v", err)
+		x.addAt(p, "%s: %v", what, err)
+		return nil
+	}
+	if !x.spend(p, len(ids)) {
+		return nil
+	}
+	return ids
+}
+
+func (x *shaper) addDevices(d deviceSpec) {
+	if d.ids == "" {
+		x.partial = true // that it is missing was reported
 		return
 	}
-	model := int32(-1)
-	if d.model != "" {
-		m, ok := x.models[d.model]
-		switch {
-		case !ok:
-			x.addAt(d.pos, "device %s: model %q is not defined under models", d.ids, d.model)
-		case x.table[m].Kind != d.kind:
-			x.addAt(d.pos, "device %s is a %v but model %s is a %v", d.ids, d.kind, d.model, x.table[m].Kind)
-		default:
-			model = m
-		}
+	ids := x.ids(d.pos, "device", d.ids)
+	if len(x.s.devices)+len(ids) > maxTemplateDevices {
+		x.addAt(d.pos, "device %s: more than %d devices in one node", d.ids, maxTemplateDevices)
+		ids = nil
 	}
-	if len(x.s.devices)+len(ids) > maxDevices {
-		x.addAt(d.pos, "device %s: more than %d devices", d.ids, maxDevices)
+	if ids == nil {
+		x.partial = true
 		return
 	}
+	model := x.modelOf(d)
 	for _, id := range ids {
 		if _, twice := x.s.local[id]; twice {
 			x.addAt(d.pos, "device %s is defined twice", id)
@@ -82,163 +115,41 @@ func (x *shaper) addDevices(d deviceSpec) {
 	}
 }
 
+// modelOf is the number of a device's model, −1 where it has none.
+func (x *shaper) modelOf(d deviceSpec) int32 {
+	if d.model == "" {
+		return -1
+	}
+	m, ok := x.models[d.model]
+	switch {
+	case !ok:
+		x.addAt(d.pos, "device %s: model %q is not defined under models", d.ids, d.model)
+		return -1
+	case x.table[m].Kind != d.kind && !d.odd:
+		x.addAt(d.pos, "device %s is a %v but model %s is a %v", d.ids, d.kind, d.model, x.table[m].Kind)
+		return -1
+	}
+	return m
+}
+
 // lookup resolves an id pattern to local devices.
 func (x *shaper) lookup(p pos, what, pattern string) []int32 {
-	ids, err := expandIDs(pattern)
-	if err != nil {
-		x.addAt(p, "%s: %v", what, err)
+	ids := x.ids(p, what, pattern)
+	if ids == nil {
 		return nil
 	}
 	out := make([]int32, 0, len(ids))
 	for _, id := range ids {
 		n, ok := x.s.local[id]
 		if !ok {
-			x.addAt(p, "%s: there is no device %q in template %s", what, id, x.t.name)
+			if !x.partial {
+				x.addAt(p, "%s: there is no device %q in template %s", what, id, x.t.name)
+			}
 			return nil
 		}
 		out = append(out, n)
 	}
 	return out
-}
-
-func (x *shaper) addLinks(l linkSpec) {
-	class, ok := x.classes[l.class]
-	if !ok && l.class != "" {
-		x.addAt(l.pos, "link: class %q is not defined under classes", l.class)
-	}
-	add := func(a, b int32, count int) { x.connect(l, class, a, b, count) }
-	switch {
-	case l.mesh != "":
-		over := x.lookup(l.pos, "mesh", l.mesh)
-		for i, a := range over {
-			for _, b := range over[i+1:] {
-				add(a, b, l.count)
-			}
-		}
-	case l.matrix != "":
-		x.matrixLinks(l, add)
-	case l.grid != "":
-		x.gridLinks(l, add)
-	case l.from != "" && l.to != "":
-		x.pairLinks(l, add)
-	}
-}
-
-func (x *shaper) connect(l linkSpec, class, a, b int32, count int) {
-	if a == b {
-		x.addAt(l.pos, "link: %s is linked to itself", x.s.ids[a])
-		return
-	}
-	if len(x.s.links)+2 > maxLinks {
-		x.addAt(l.pos, "link: more than %d links", maxLinks)
-		return
-	}
-	x.s.links = append(x.s.links, Link{From: DeviceID(a), To: DeviceID(b), Class: class, Count: int32(count)})
-	if l.duplex {
-		x.s.links = append(x.s.links, Link{From: DeviceID(b), To: DeviceID(a), Class: class, Count: int32(count)})
-	}
-}
-
-func (x *shaper) pairLinks(l linkSpec, add func(a, b int32, count int)) {
-	from, to := x.lookup(l.pos, "link from", l.from), x.lookup(l.pos, "link to", l.to)
-	if from == nil || to == nil {
-		return
-	}
-	how := l.how
-	if how == "" && (len(from) == 1 || len(to) == 1) {
-		how = "all"
-	}
-	switch how {
-	case "all":
-		for _, a := range from {
-			for _, b := range to {
-				add(a, b, l.count)
-			}
-		}
-	case "each":
-		if len(from) != len(to) {
-			x.addAt(l.pos, "link: how: each needs as many from (%d) as to (%d)", len(from), len(to))
-			return
-		}
-		for i := range from {
-			add(from[i], to[i], l.count)
-		}
-	case "block":
-		if !divides(len(from), len(to)) {
-			x.addAt(l.pos, "link: how: block needs one side (%d) to be a multiple of the other (%d)", len(from), len(to))
-			return
-		}
-		for i, n := 0, max(len(from), len(to)); i < n; i++ {
-			add(from[i*len(from)/n], to[i*len(to)/n], l.count)
-		}
-	default:
-		x.addAt(l.pos, "link: how is %q: say each (i with i), all (every pair) or block (consecutive ones share)", l.how)
-	}
-}
-
-func divides(a, b int) bool { return a > 0 && b > 0 && (a%b == 0 || b%a == 0) }
-
-func (x *shaper) matrixLinks(l linkSpec, add func(a, b int32, count int)) {
-	over := x.lookup(l.pos, "matrix", l.matrix)
-	if over == nil {
-		return
-	}
-	if len(l.rows) != len(over) {
-		x.addAt(l.pos, "matrix: %d rows for %d devices", len(l.rows), len(over))
-		return
-	}
-	for i, row := range l.rows {
-		if len(row) != len(over) {
-			x.addAt(l.pos, "matrix: row %d has %d entries for %d devices", i, len(row), len(over))
-			return
-		}
-	}
-	for i, row := range l.rows {
-		for j, n := range row {
-			switch {
-			case n != l.rows[j][i]:
-				x.addAt(l.pos, "matrix: [%d][%d] is %d but [%d][%d] is %d: links go both ways", i, j, n, j, i, l.rows[j][i])
-				return
-			case i == j && n != 0:
-				x.addAt(l.pos, "matrix: [%d][%d] must be 0", i, i)
-			case i < j && n > 0:
-				add(over[i], over[j], n*l.count)
-			}
-		}
-	}
-}
-
-func (x *shaper) gridLinks(l linkSpec, add func(a, b int32, count int)) {
-	over := x.lookup(l.pos, "grid", l.grid)
-	if over == nil {
-		return
-	}
-	n := 1
-	for _, d := range l.dims {
-		if n > maxDevices/d {
-			n = 0
-			break
-		}
-		n *= d
-	}
-	if len(l.dims) == 0 || n != len(over) {
-		x.addAt(l.pos, "grid: dims %v do not multiply to %d devices", l.dims, len(over))
-		return
-	}
-	stride := 1
-	for axis := len(l.dims) - 1; axis >= 0; axis-- {
-		size := l.dims[axis]
-		for i := range over {
-			c := i / stride % size
-			switch {
-			case c+1 < size:
-				add(over[i], over[i+stride], l.count)
-			case l.wrap && size > 2:
-				add(over[i], over[i-(size-1)*stride], l.count)
-			}
-		}
-		stride *= size
-	}
 }
 
 // index merges parallel links of one class and builds the adjacency.
@@ -252,7 +163,10 @@ func (x *shaper) index() {
 	for _, l := range x.s.links {
 		k := key{l.From, l.To, l.Class}
 		if i, ok := first[k]; ok {
-			merged[i].Count += l.Count
+			if merged[i].Count += l.Count; merged[i].Count > maxCount {
+				x.addAt(x.t.pos, "template %s: %s and %s are joined by more than %d links", x.t.name, x.s.ids[l.From], x.s.ids[l.To], maxCount)
+				merged[i].Count = maxCount
+			}
 			continue
 		}
 		first[k] = len(merged)
@@ -263,55 +177,4 @@ func (x *shaper) index() {
 	for i, l := range merged {
 		x.s.out[l.From] = append(x.s.out[l.From], int32(i))
 	}
-}
-
-// affinity gives every rank its NICs: the ones that serve it, else the nearest.
-func (x *shaper) affinity() {
-	x.s.nics = make([][]int32, len(x.s.devices))
-	for _, d := range x.serves {
-		nics, gpus := x.lookup(d.pos, "serves", d.ids), x.lookup(d.pos, "serves", d.serves)
-		if nics == nil || gpus == nil {
-			continue
-		}
-		if !divides(len(nics), len(gpus)) {
-			x.addAt(d.pos, "device %s serves %s: one side must be a multiple of the other", d.ids, d.serves)
-			continue
-		}
-		for i, n := 0, max(len(nics), len(gpus)); i < n; i++ {
-			g := gpus[i*len(gpus)/n]
-			x.s.nics[g] = append(x.s.nics[g], nics[i*len(nics)/n])
-		}
-	}
-	for _, g := range x.s.ranks {
-		if x.s.nics[g] == nil {
-			x.s.nics[g] = x.s.nearestNICs(g)
-		}
-	}
-}
-
-// nearestNICs are the NICs that the fewest PCIe hops away; where several ranks are
-// equally near, each takes its own by position.
-func (s *shape) nearestNICs(g int32) []int32 {
-	seen := make([]bool, len(s.devices))
-	seen[g] = true
-	for frontier := []int32{g}; len(frontier) > 0; {
-		var next, found []int32
-		for _, v := range frontier {
-			for _, l := range s.out[v] {
-				to := int32(s.links[l].To)
-				if k := s.devices[to].Kind; !seen[to] && !k.HoldsRank() && k != NVSwitch {
-					seen[to] = true
-					next = append(next, to)
-					if k == NIC {
-						found = append(found, to)
-					}
-				}
-			}
-		}
-		if len(found) > 0 {
-			return found
-		}
-		frontier = next
-	}
-	return nil
 }

@@ -32,6 +32,7 @@ type node struct {
 // fabricInfo names the switches of a fabric.
 type fabricInfo struct {
 	prefix      string // "" where the topology has one fabric
+	spec        *fabricSpec
 	firstDevice DeviceID
 	devices     int
 }

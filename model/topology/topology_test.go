@@ -62,35 +62,6 @@ func TestInvalidFiles(t *testing.T) {
 	}
 }
 
-func TestHostileFiles(t *testing.T) {
-	for name, c := range map[string]struct{ text, want string }{
-		"large":   {strings.Repeat("#", topology.MaxFile+1), "larger than 8 MiB"},
-		"flow":    {strings.Repeat("[", 20000), "nested deeper"},
-		"blocks":  {nested(100), "nested deeper"},
-		"aliases": {"a: &a [x, x]\nb: &b [*a, *a]\n", "anchors and aliases"},
-		"empty":   {"", "not valid YAML|empty"},
-		"binary":  {"\x00\x01\x02", "not valid YAML"},
-		"range":   {head + "devices: [{id: \"gpu[0-999999999]\", kind: gpu}]\n", "range|more than"},
-		"count":   {head + "templates: {b: {devices: [{id: g, kind: gpu}]}}\nnodes: [{template: b, count: 999999999}]\n", "whole number"},
-		"product": {head + "templates: {b: {devices: [{id: \"g[0-99999]\", kind: gpu}]}}\nnodes: [{template: b, count: 1000000}]\n", "more than"},
-	} {
-		_, err := topology.Parse(name, []byte(c.text), nil, topology.Options{})
-		if err == nil || !regexp.MustCompile(c.want).MatchString(err.Error()) {
-			t.Errorf("%s: %.200v, want %q", name, err, c.want)
-		}
-	}
-}
-
-const head = "schema: railyard.topology/v1\nname: x\nsource: test\ndate: 2026-11-21\n"
-
-func nested(depth int) string {
-	var b strings.Builder
-	for i := range depth {
-		b.WriteString(strings.Repeat(" ", i) + "a:\n")
-	}
-	return b.String()
-}
-
 func FuzzParse(f *testing.F) {
 	for _, name := range topologies.Names() {
 		_, data, err := topologies.Source(name)

@@ -1,8 +1,11 @@
 package topology
 
-// validate checks the built graph: ports, ways back, reachability.
+import "fmt"
+
+// validate checks the built graph: ports, rates, ways back, reachability.
 func (b *builder) validate() {
 	b.checkPorts()
+	b.checkRates()
 	b.checkWaysBack()
 	b.checkConnected()
 }
@@ -11,10 +14,7 @@ func (b *builder) validate() {
 func (b *builder) origin(d DeviceID) pos {
 	dev := b.t.devices[d]
 	if dev.Node < 0 {
-		for i := range b.f.fabrics {
-			return b.f.fabrics[i].pos
-		}
-		return b.f.pos
+		return b.t.fabricOf(d).spec.levelOf(dev.Kind)
 	}
 	s := b.t.shapes[b.t.nodes[dev.Node].shape]
 	for _, t := range b.f.templates {
@@ -34,6 +34,17 @@ func (b *builder) origin(d DeviceID) pos {
 	return b.f.pos
 }
 
+// levelOf is where the fabric's level of a kind is described.
+func (f *fabricSpec) levelOf(k Kind) pos {
+	for _, l := range f.levels {
+		if l.kind == k {
+			return l.pos
+		}
+	}
+	return f.pos
+}
+
+// checkPorts counts links against ports; of alike devices the first one is named.
 func (b *builder) checkPorts() {
 	t := b.t
 	reported := map[[2]int32]bool{}
@@ -42,16 +53,44 @@ func (b *builder) checkPorts() {
 		if d.Model < 0 || t.models[d.Model].Ports == 0 {
 			continue
 		}
-		used := 0
-		for _, l := range t.Out(DeviceID(i)) {
-			if m := t.Class(l).Medium; m.scaleUp() || m == Network {
-				used += int(t.links[l].Count)
-			}
-		}
+		used := max(t.portsOf(t.Out(DeviceID(i))), t.portsOf(t.In(DeviceID(i))))
 		key := [2]int32{d.Local, d.Model}
+		if d.Node < 0 {
+			key[0] = -1 // one message for all switches of a model
+		}
 		if m := t.models[d.Model]; used > m.Ports && !reported[key] {
 			reported[key] = true
 			b.addAt(b.origin(DeviceID(i)), "%s has %d links but a %s has only %d ports", t.DeviceName(DeviceID(i)), used, m.Name, m.Ports)
+		}
+	}
+}
+
+// portsOf is how many scale-up and network links there are among links.
+func (t *Topology) portsOf(links []LinkID) int {
+	n := 0
+	for _, l := range links {
+		if m := t.Class(l).Medium; m.scaleUp() || m == Network {
+			n += int(t.links[l].Count)
+		}
+	}
+	return n
+}
+
+// checkRates keeps the sum of the rates at any device inside 62 bits, so that shares
+// and rates can be added without care.
+func (b *builder) checkRates() {
+	const most = float64(1 << 62)
+	for i := range b.t.devices {
+		var out, in float64
+		for _, l := range b.t.Out(DeviceID(i)) {
+			out += float64(b.t.Class(l).Rate) * float64(b.t.links[l].Count)
+		}
+		for _, l := range b.t.In(DeviceID(i)) {
+			in += float64(b.t.Class(l).Rate) * float64(b.t.links[l].Count)
+		}
+		if max(in, out) >= most {
+			b.addAt(b.origin(DeviceID(i)), "%s: the rates of its links add up to more than can be computed with: check counts and rates", b.t.DeviceName(DeviceID(i)))
+			return
 		}
 	}
 }
@@ -158,10 +197,19 @@ func (b *builder) checkConnected() {
 			}
 		}
 	}
+	first, alone := DeviceID(-1), 0
 	for _, r := range t.ranks {
 		if !seen[r] {
-			b.addAt(b.origin(r), "%s cannot be reached from %s: link them, or their nodes by a fabric", t.DeviceName(r), t.DeviceName(t.ranks[0]))
-			return
+			if alone++; first < 0 {
+				first = r
+			}
 		}
+	}
+	if alone > 0 {
+		others := ""
+		if alone > 1 {
+			others = fmt.Sprintf(" (nor can %d others)", alone-1)
+		}
+		b.addAt(b.origin(first), "%s cannot be reached from %s%s: link them, or their nodes by a fabric", t.DeviceName(first), t.DeviceName(t.ranks[0]), others)
 	}
 }

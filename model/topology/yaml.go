@@ -3,6 +3,7 @@ package topology
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,8 +14,9 @@ import (
 // Limits on what a file may cost before it is understood.
 const (
 	// MaxFile is the largest topology file that is read; sources must not hand over more.
-	MaxFile  = 8 << 20
-	maxDepth = 64
+	MaxFile   = 8 << 20
+	maxDepth  = 64
+	maxValues = 1 << 19 // a parsed value costs some 200 bytes
 )
 
 // parseYAML reads one document, refusing what could explode: size, depth, aliases.
@@ -27,14 +29,22 @@ func parseYAML(d *diagnostics, data []byte) *yaml.Node {
 		d.add(0, 0, "nested deeper than %d levels", maxDepth)
 		return nil
 	}
-	var doc yaml.Node
-	if err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc); err != nil {
+	if n := separators(data); n > maxValues {
+		d.add(0, 0, "the file has more than %d values: describe repetition with templates and counts instead of listing it", maxValues)
+		return nil
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, more yaml.Node
+	if err := decoder.Decode(&doc); err == io.EOF {
+		d.add(1, 0, "the file is empty: it must start with schema: %s", Schema)
+		return nil
+	} else if err != nil {
 		line, msg := yamlError(err)
 		d.add(line, 0, "not valid YAML: %s", msg)
 		return nil
 	}
-	if len(doc.Content) != 1 {
-		d.add(1, 0, "the file is empty")
+	if err := decoder.Decode(&more); err != io.EOF {
+		d.add(more.Line, 0, "there is a second document (or text after the first): a file describes one topology, drop what follows \"---\" or \"...\"")
 		return nil
 	}
 	if !checkShape(d, doc.Content[0], 0) {
@@ -59,6 +69,19 @@ func deepFlow(data []byte) bool {
 		}
 	}
 	return false
+}
+
+// separators counts the characters that can start another YAML value; in comments and
+// quoted text they only make the bound stricter.
+func separators(data []byte) int {
+	n := 0
+	for _, c := range data {
+		switch c {
+		case '\n', '\r', ',', ':', '-', '?', '[', '{':
+			n++
+		}
+	}
+	return n
 }
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
