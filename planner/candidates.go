@@ -13,25 +13,28 @@ import (
 // bytes down h hops of α and β, the best number of slices is √((h−1)·s/(α·β)); steps of
 // four around it lose little, and which of them is near depends on the size, so all are
 // candidates and the score decides.
-type depths func(collective.Kind) []int
+type depths func(*request) []int
 
 var pipelined = []int{1, 4, 16, 64}
 
 // oneDepth is for algorithms of one phase whose slices would only follow one another.
-func oneDepth(collective.Kind) []int { return []int{1} }
+func oneDepth(*request) []int { return []int{1} }
 
 // ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
 // are; the other collectives already keep all links busy.
-func ringDepths(k collective.Kind) []int {
-	if k == collective.Broadcast || k == collective.Reduce {
+func ringDepths(r *request) []int {
+	if r.separateDimensions() { // a pipeline of dimensions
+		return pipelined
+	}
+	if k := r.spec.Kind; k == collective.Broadcast || k == collective.Reduce {
 		return append(pipelined[:len(pipelined):len(pipelined)], 256)
 	}
 	return []int{1}
 }
 
 // treeDepths: parts that differ by rank (gather, scatter) gain nothing from slices.
-func treeDepths(k collective.Kind) []int {
-	switch k {
+func treeDepths(r *request) []int {
+	switch r.spec.Kind {
 	case collective.Gather, collective.Scatter, collective.Barrier:
 		return []int{1}
 	}
@@ -39,11 +42,11 @@ func treeDepths(k collective.Kind) []int {
 }
 
 // tierDepths: phases are the stages of the pipeline.
-func tierDepths(collective.Kind) []int { return pipelined }
+func tierDepths(*request) []int { return pipelined }
 
 // overlapDepths: one phase, but channels that overlap (see buildBreadthFirst).
-func overlapDepths(k collective.Kind) []int {
-	switch k {
+func overlapDepths(r *request) []int {
+	switch r.spec.Kind {
 	case collective.Broadcast, collective.Reduce:
 		return pipelined
 	case collective.Barrier, collective.SendRecv:
@@ -71,7 +74,7 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 		if only != "" && a.Name != only || only == "" && r.redundant(a.Name) {
 			continue
 		}
-		choices := a.depth(spec.Kind)
+		choices := a.depth(r)
 		if o.Slices > 0 {
 			choices = []int{o.Slices}
 		}
@@ -98,6 +101,8 @@ func (r *request) redundant(name string) bool {
 	switch name {
 	case "simple_ring": // ring is simple where there is one order
 		return r.o.Channels == 0 && len(r.ringOrders()) == 1
+	case "hierarchical_ring": // ring is hierarchical there
+		return r.separateDimensions()
 	case "quadrinomial": // up to three ranks, every tree is binomial or a star
 		return r.spec.Ranks < 4
 	}

@@ -13,7 +13,8 @@ var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, co
 // buildRing uses all link-disjoint Hamiltonian rings of a graph of direct links (see
 // disjointRings). Across nodes it uses several rings that enter and leave each node at
 // different GPUs, so that all NICs work, and stay on one rail from node to node (see
-// nodeCrossings); behind a switch one ring fills all links.
+// nodeCrossings); behind a switch one ring fills all links. Where the network's
+// dimensions are separate, there is a ring along each of them in turn.
 //
 // P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 // workstations", JPDC 2009: n−1 steps of 1/n of the data for reduce-scatter and for
@@ -21,6 +22,9 @@ var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, co
 func buildRing(r *request) (*schedule.Schedule, error) {
 	if err := r.wants(ringKinds...); err != nil {
 		return nil, err
+	}
+	if r.separateDimensions() {
+		return buildHierarchicalRing(r)
 	}
 	orders := r.ringOrders()
 	if n := r.o.Channels; n > 0 {
@@ -30,6 +34,17 @@ func buildRing(r *request) (*schedule.Schedule, error) {
 		orders = orders[:n]
 	}
 	return r.ringsOver(orders)
+}
+
+// separateDimensions reports whether the topology is several networks laid across one
+// another, each joining the ranks along one dimension of a grid (rails without a spine,
+// ASTRA-sim's multi-dimensional networks): a ring then runs along each dimension.
+func (r *request) separateDimensions() bool {
+	if r.t.NumNodes() < 2 || r.allRoutable() == nil {
+		return false
+	}
+	_, err := r.grid()
+	return err == nil
 }
 
 func (r *request) ringsOver(orders [][]int32) (*schedule.Schedule, error) {
