@@ -72,7 +72,7 @@ func (f *phaseForm) uniform(e *engine, conns []int32) bool {
 		r := &e.routes[k.route]
 		for _, s := range e.seqs[k.first : k.first+k.per] {
 			m := e.charge(r.class, s)
-			alpha, beta := float64(m.alpha), 1e12/min(m.limit, r.solo*m.eff)
+			alpha, beta := float64(m.alpha), 1e12/min(float64(m.limit)/rateScale, r.solo*m.eff)
 			if i == 0 && f.alpha == 0 && f.beta == 0 {
 				f.alpha, f.beta = alpha, beta
 			} else if alpha != f.alpha || math.Abs(beta-f.beta) > 1e-9*f.beta {

@@ -26,6 +26,7 @@ type Plan struct {
 	res       []resource
 	links     []topology.LinkID // that any route uses, ascending
 
+	flat  *Plan   // the plan that this one is folded from, nil if it is not
 	eng   *engine // working memory, reused between runs
 	steps int64   // longest chain of dependent messages, once known
 }
@@ -47,10 +48,16 @@ type hop struct {
 	share float64
 }
 
-// usage is a resource that a route loads with weight bytes for each byte it moves.
+// usage is a resource that a route loads with weight bytes for each byte it moves, by
+// as many transfers as one stands for there.
 type usage struct {
-	res    int32
-	weight float64
+	res, count int32
+	weight     float64
+	load       uint64 // of both, at full efficiency
+}
+
+func newUsage(res int32, weight float64, count int32) usage {
+	return usage{res, count, weight, fixedWeight(weight, count)}
 }
 
 // conn is a FIFO between two lanes. Its messages of one slice have the sizes
@@ -62,6 +69,7 @@ type conn struct {
 	first    int32
 	per      int32
 	receiver int32 // lane
+	times    int32 // how many connections it stands for
 }
 
 // lane is the program of a rank in a phase of a channel: ops[first:end]. Connection i
@@ -71,6 +79,7 @@ type lane struct {
 	first, end           int32
 	conns                int32
 	before, after        int32 // lanes of the phase before and after on this rank, −1
+	times                int32 // how many lanes it stands for
 }
 
 // op is an operation compiled. conn counts the lane's connections; −1 for local work.
@@ -80,9 +89,22 @@ type op struct {
 	size int32 // index into Plan.sizes: bytes moved, combined or copied
 }
 
-// Compile prepares a schedule. It fails where two ranks that talk have no route, or
-// where the ends of a connection disagree about its messages.
+// Compile prepares a schedule, folded where ranks do alike. It fails where two ranks
+// that talk have no route, or where the ends of a connection disagree about its messages.
 func Compile(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan, error) {
+	plan, err := CompileFlat(t, s, p)
+	if err != nil {
+		return nil, err
+	}
+	if q := fold(plan); q != nil {
+		return q, nil
+	}
+	return plan, nil
+}
+
+// CompileFlat is Compile without folding: the oracle of the folded plan, which takes
+// the same time to the picosecond.
+func CompileFlat(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

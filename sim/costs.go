@@ -20,7 +20,7 @@ type charge struct {
 	alpha  int64   // ps until its bytes begin to move
 	direct int64   // ps until it is there, where it shares nothing
 	solo   int64   // the same where it could share but is alone
-	limit  float64 // bytes/s that it cannot exceed, whatever it shares
+	limit  int64   // rate that it cannot exceed, whatever it shares
 	eff    float64 // of the line rate
 	empty  bool    // no bytes have to move
 }
@@ -101,22 +101,24 @@ func (e *engine) charge(class, size int32) *charge {
 // price asks the profile.
 func (e *engine) price(k *costClass, bytes units.Bytes) charge {
 	if e.opts.countSteps {
-		return charge{alpha: 1, direct: 1, solo: 1, limit: math.Inf(1), eff: 1, empty: true}
+		return charge{alpha: 1, direct: 1, solo: 1, limit: unlimited, eff: 1, empty: true}
 	}
 	t := e.profile.Transfer(k.medium, string(e.sched.Protocol), bytes)
-	c := charge{alpha: int64(t.Alpha), limit: math.Inf(1), eff: t.Efficiency}
+	c := charge{alpha: int64(t.Alpha), eff: t.Efficiency}
+	limit := math.Inf(1)
 	if e.profile.Latencies {
 		c.alpha += int64(k.latency)
 	}
 	if t.Cap > 0 {
-		c.limit = float64(t.Cap)
+		limit = float64(t.Cap)
 	}
-	solo := min(c.limit, k.solo*c.eff)
-	c.limit = min(c.limit, k.private*c.eff)
+	solo := min(limit, k.solo*c.eff)
+	limit = min(limit, k.private*c.eff)
+	c.limit = fixedRate(limit)
 	c.empty = bytes == 0 || e.opts.NoTransfer
 	c.direct, c.solo = c.alpha, c.alpha
 	if !c.empty {
-		c.direct += duration(float64(bytes), c.limit)
+		c.direct += duration(float64(bytes), limit)
 		c.solo += duration(float64(bytes), solo)
 	}
 	if e.opts.NoContention {

@@ -10,23 +10,23 @@ type drain struct {
 // with a lower limit leave goes to the others.
 func (s *sharing) divide(e *engine, r int32) {
 	list := s.active[r]
-	left, weight := e.res[r].capacity, 0.0
+	left, weight := s.capacity[r], uint64(0)
 	least := forever
 	for _, c := range list {
 		f := &s.flows[c]
-		weight += f.use[0].weight / f.eff
+		weight += s.uses[f.first].load
 		f.fixed = false
 	}
 	for unfixed := len(list); unfixed > 0; {
-		level := left / weight
+		level := left.over(weight)
 		fixed := 0
 		for _, c := range list {
 			f := &s.flows[c]
 			if !f.fixed && f.limit < level {
 				f.fixed = true
 				fixed++
-				w := f.use[0].weight / f.eff
-				left, weight = max(0, left-float64(f.limit*w)), weight-w
+				load := s.uses[f.first].load
+				left, weight = left.less(product(f.limit, load)), weight-load
 				f.progress(e.now, f.limit)
 				least = min(least, f.end)
 			}
@@ -80,7 +80,7 @@ func (s *sharing) drained(e *engine, r int32, version uint32) {
 		s.remove(c)
 	}
 	for i := range s.ended { // settle, which also uses ended, runs only after this moment
-		e.events++
+		e.events += e.times(s.ended[i])
 		e.arrived(s.ended[i])
 	}
 }

@@ -140,17 +140,20 @@ func (e *engine) handle(ev event) {
 	id := ev.id()
 	switch ev.kind() {
 	case arrive:
-		e.events++
+		e.events += e.times(id)
 		e.arrived(id)
 	case start:
-		e.events++
+		e.events += e.times(id)
 		e.share.add(e, id)
 	case ending:
 		e.share.ending(e, id, ev.version())
 	case drained:
 		e.share.drained(e, id, ev.version())
 	case wake:
-		e.events++
+		e.events += int64(e.Plan.lanes[id].times)
 		e.advance(id)
 	}
 }
+
+// times is how many connections one stands for.
+func (e *engine) times(c int32) int64 { return int64(e.Plan.conns[c].times) }

@@ -1,26 +1,20 @@
 package sim
 
-import "math"
-
-// tie is how close to one another levels count as equal: resources that fill up
-// together do so in one step.
-const tie = 1 + 1e-12
-
 // fill is progressive filling: all transfers grow together until a resource is full or
 // a limit is reached; those concerned stay there and the others grow on. Bertsekas,
 // Gallager, "Data Networks", 1992, §6.5.2.
 func (s *sharing) fill(e *engine) {
-	s.prepare(e)
+	s.prepare()
 	open := s.full[:0] // resources with transfers not yet fixed, compacted as it goes
 	open = append(open, s.compRes...)
 	s.full = open
 	for unfixed := len(s.compFlows); unfixed > 0; {
-		n, level := 0, math.Inf(1)
+		n, level := 0, unlimited
 		for _, r := range open {
 			if s.open[r] > 0 {
 				open[n] = r
 				n++
-				level = min(level, s.left[r]/s.weight[r])
+				level = min(level, s.left[r].over(s.weight[r]))
 			}
 		}
 		open = open[:n]
@@ -37,35 +31,36 @@ func (s *sharing) fill(e *engine) {
 	}
 }
 
-// prepare sums the weights on the resources of the component.
-func (s *sharing) prepare(e *engine) {
+// prepare sums the loads on the resources of the component.
+func (s *sharing) prepare() {
 	for _, r := range s.compRes {
-		s.left[r], s.weight[r], s.open[r] = e.res[r].capacity, 0, 0
+		s.left[r], s.weight[r], s.open[r] = s.capacity[r], 0, 0
 	}
 	s.limited = s.limited[:0]
 	for _, c := range s.compFlows {
 		f := &s.flows[c]
-		for _, u := range f.use {
-			s.weight[u.res] += u.weight / f.eff
+		for _, u := range s.of(f) {
+			s.weight[u.res] += u.load
 			s.open[u.res]++
 		}
-		if !unlimited(f.limit) {
+		if f.limit != unlimited {
 			s.limited = append(s.limited, c)
 		}
 	}
 }
 
 // fixAt fixes the transfers that cannot grow beyond level, and returns how many.
-func (s *sharing) fixAt(e *engine, open []int32, level float64) int {
+func (s *sharing) fixAt(e *engine, open []int32, level int64) int {
 	s.ended = s.ended[:0]
+	highest := tie(level)
 	for _, c := range s.limited {
-		if f := &s.flows[c]; !f.fixed && f.limit <= level*tie {
+		if f := &s.flows[c]; !f.fixed && f.limit <= highest {
 			f.fixed = true
 			s.ended = append(s.ended, c)
 		}
 	}
 	for _, r := range open {
-		if s.left[r] > level*tie*s.weight[r] {
+		if s.left[r].over(s.weight[r]) > highest {
 			continue
 		}
 		for _, c := range s.active[r] {
@@ -76,10 +71,9 @@ func (s *sharing) fixAt(e *engine, open []int32, level float64) int {
 		}
 	}
 	for _, c := range s.ended {
-		for _, u := range s.flows[c].use {
-			w := u.weight / s.flows[c].eff
-			s.left[u.res] = max(0, s.left[u.res]-float64(level*w))
-			s.weight[u.res] -= w
+		for _, u := range s.of(&s.flows[c]) {
+			s.left[u.res] = s.left[u.res].less(product(level, u.load))
+			s.weight[u.res] -= u.load
 			s.open[u.res]--
 		}
 		s.schedule(e, c, level)

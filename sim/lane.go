@@ -60,7 +60,7 @@ func (e *engine) program(l int32, s *laneState) bool {
 
 // send queues a message, or moves it where the connection is idle.
 func (e *engine) send(c int32) {
-	e.sends++
+	e.sends += e.times(c)
 	if k := &e.conns[c]; k.busy {
 		k.unsent++
 	} else {

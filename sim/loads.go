@@ -9,6 +9,7 @@ import (
 
 // loads adds up what each link and each rank carries.
 func (p *Plan) loads(e *engine, r *Result) {
+	p = p.whole()
 	perRoute := make([]float64, len(p.routes))
 	r.SentBytes = make([]units.Bytes, p.sched.Spec.Ranks)
 	for i := range p.conns {

@@ -78,7 +78,7 @@ func (c *compiler) expand() error {
 		for r := range c.sched.Spec.Ranks {
 			for ph := range phases {
 				id := int32(len(c.lanes))
-				l := lane{rank: int32(r), channel: int32(ch), phase: int32(ph), before: -1, after: -1}
+				l := lane{rank: int32(r), channel: int32(ch), phase: int32(ph), before: -1, after: -1, times: 1}
 				if ph > 0 {
 					l.before = id - 1
 				}
@@ -140,7 +140,7 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 		}
 		k = int32(len(c.conns))
 		c.connOf[key] = k
-		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1})
+		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, times: 1})
 		c.ends = append(c.ends, ends{})
 	}
 	at := int32(len(c.conn))

@@ -34,7 +34,7 @@ func (c *compiler) mergeLinks() {
 			c.res = append(c.res, resource{capacity: capacity, routes: int32(len(u))})
 			for _, x := range u {
 				w := float64(x.num) / float64(x.den) * float64(u[0].den) / float64(u[0].num)
-				c.routes[x.route].use = append(c.routes[x.route].use, usage{id, w})
+				c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, w, 1))
 			}
 		}
 		c.res[id].capacity = min(c.res[id].capacity, capacity)
@@ -119,15 +119,28 @@ func (c *compiler) classify() {
 		}
 		r.use = shared
 	}
-	for i := range c.res {
-		c.res[i].single = true
+	c.standAlone()
+	c.costClasses()
+}
+
+// standAlone finds the resources whose routes use no other one.
+func (p *Plan) standAlone() {
+	for i := range p.res {
+		p.res[i].single = true
 	}
-	for i := range c.routes {
-		if use := c.routes[i].use; len(use) > 1 {
+	for i := range p.routes {
+		if use := p.routes[i].use; len(use) > 1 {
 			for _, u := range use {
-				c.res[u.res].single = false
+				p.res[u.res].single = false
 			}
 		}
 	}
-	c.costClasses()
+}
+
+// whole is the plan before folding.
+func (p *Plan) whole() *Plan {
+	if p.flat != nil {
+		return p.flat
+	}
+	return p
 }

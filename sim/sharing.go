@@ -1,42 +1,48 @@
 package sim
 
-import "math"
-
 // sharing keeps the transfers under way that share resources, and their max-min fair
 // rates. When transfers come or go, only the connected component of resources and
 // transfers around them is computed again, once for all changes of a moment.
 type sharing struct {
-	flows  []flow    // by connection
-	active [][]int32 // by resource: connections under way
-	dirty  []int32   // resources with changes since settle
-	marked []bool    // by resource: in dirty, or visited
-	drain  []drain   // by resource that stands alone
+	flows    []flow    // by connection
+	uses     []use     // of all flows, end to end
+	active   [][]int32 // by resource: connections under way
+	capacity []amount  // by resource
+	dirty    []int32   // resources with changes since settle
+	marked   []bool    // by resource: in dirty, or visited
+	drain    []drain   // by resource that stands alone
 	// working memory of settle
 	compRes   []int32
 	compFlows []int32
 	limited   []int32 // transfers with a limit of their own
 	full      []int32
 	ended     []int32
-	left      []float64 // by resource: capacity not yet given away
-	weight    []float64 // by resource: weight of the transfers not yet fixed
-	open      []int32   // by resource: how many those are
+	left      []amount // by resource: capacity not yet given away
+	weight    []uint64 // by resource: load of the transfers not yet fixed
+	open      []int32  // by resource: how many those are
 }
 
 // flow is a transfer under way: bytes left at time since, moving at rate.
 type flow struct {
-	use     []usage // of its route
-	slot    []int32 // its place in active, by position in use
-	left    float64
-	rate    float64
-	limit   float64
-	eff     float64
-	since   int64
-	end     int64  // when it ends at this rate
-	queued  int64  // when its event of this version comes, −1 where there is none
-	version uint32 // of the event that is valid
-	fixed   bool
-	seen    bool
+	first, n int32 // its uses
+	version  uint32
+	fixed    bool
+	seen     bool
+	rate     int64 // in 1/rateScale bytes/s
+	limit    int64
+	left     float64
+	since    int64
+	end      int64 // when it ends at this rate
+	queued   int64 // when its event of this version comes, −1 where there is none
 }
+
+// use is a resource that a flow loads, and its place in active.
+type use struct {
+	res, slot int32
+	load      uint64 // of the message under way
+}
+
+func (s *sharing) of(f *flow) []use { return s.uses[f.first : f.first+f.n] }
 
 func (s *sharing) init(p *Plan) {
 	s.flows = make([]flow, len(p.conns))
@@ -44,16 +50,21 @@ func (s *sharing) init(p *Plan) {
 	for i := range p.conns {
 		total += len(p.routes[p.conns[i].route].use)
 	}
-	slots := make([]int32, total)
+	s.uses = make([]use, 0, total)
 	for i := range p.conns {
-		f := &s.flows[i]
-		f.use = p.routes[p.conns[i].route].use
-		n := len(f.use)
-		f.slot, slots = slots[:n:n], slots[n:]
+		shared := p.routes[p.conns[i].route].use
+		s.flows[i].first, s.flows[i].n = int32(len(s.uses)), int32(len(shared))
+		for _, u := range shared {
+			s.uses = append(s.uses, use{res: u.res})
+		}
 	}
 	n := len(p.res)
 	s.active, s.marked, s.drain = make([][]int32, n), make([]bool, n), make([]drain, n)
-	s.left, s.weight, s.open = make([]float64, n), make([]float64, n), make([]int32, n)
+	s.left, s.weight, s.open = make([]amount, n), make([]uint64, n), make([]int32, n)
+	s.capacity = make([]amount, n)
+	for i := range p.res {
+		s.capacity[i] = product(fixedRate(p.res[i].capacity), weightScale)
+	}
 }
 
 func (s *sharing) reset() {
@@ -69,11 +80,18 @@ func (s *sharing) reset() {
 func (s *sharing) add(e *engine, c int32) {
 	f, st := &s.flows[c], &e.conns[c]
 	k := e.charge(st.class, st.size)
-	f.left, f.rate, f.limit, f.eff, f.since = float64(e.table.bytes[st.size]), 0, k.limit, k.eff, e.now
+	f.left, f.rate, f.limit, f.since = float64(e.table.bytes[st.size]), 0, k.limit, e.now
 	f.version++
 	f.queued, f.end = -1, forever
-	for i, u := range f.use {
-		f.slot[i] = int32(len(s.active[u.res]))
+	shared := e.routes[e.Plan.conns[c].route].use
+	uses := s.of(f)
+	for i := range uses {
+		u := &uses[i]
+		u.load = shared[i].load
+		if k.eff != 1 {
+			u.load = fixedWeight(shared[i].weight/k.eff, shared[i].count)
+		}
+		u.slot = int32(len(s.active[u.res]))
 		s.active[u.res] = append(s.active[u.res], c)
 		s.touch(u.res)
 	}
@@ -90,16 +108,16 @@ func (s *sharing) touch(r int32) {
 func (s *sharing) remove(c int32) {
 	f := &s.flows[c]
 	f.version++
-	for i, u := range f.use {
+	for _, u := range s.of(f) {
 		list := s.active[u.res]
 		last := list[len(list)-1]
-		list[f.slot[i]] = last
+		list[u.slot] = last
 		s.active[u.res] = list[:len(list)-1]
 		if last != c {
-			moved := &s.flows[last]
-			for j := range moved.use {
-				if moved.use[j].res == u.res {
-					moved.slot[j] = f.slot[i]
+			moved := s.of(&s.flows[last])
+			for j := range moved {
+				if moved[j].res == u.res {
+					moved[j].slot = u.slot
 				}
 			}
 		}
@@ -147,7 +165,7 @@ func (s *sharing) collect() {
 			}
 			f.seen, f.fixed = true, false
 			s.compFlows = append(s.compFlows, c)
-			for _, u := range f.use {
+			for _, u := range s.of(f) {
 				if !s.marked[u.res] {
 					s.marked[u.res] = true
 					s.compRes = append(s.compRes, u.res)
@@ -159,19 +177,23 @@ func (s *sharing) collect() {
 
 // progress gives a transfer its rate from now on; false where nothing changes, which
 // leaves its end, and the rounding of that, as it was.
-func (f *flow) progress(now int64, rate float64) bool {
+func (f *flow) progress(now, rate int64) bool {
 	if rate == f.rate {
 		return false
 	}
-	f.left = max(f.left-float64(f.rate*float64(now-f.since)/1e12), 0)
+	const perPicosecond = 1 / (rateScale * 1e12)
+	f.left = max(f.left-float64(float64(f.rate)*perPicosecond*float64(now-f.since)), 0)
 	f.since, f.rate = now, rate
-	f.end = min(now+duration(f.left, rate), forever)
+	f.end = forever
+	if rate > 0 {
+		f.end = min(now+duration(f.left, float64(rate)/rateScale), forever)
+	}
 	return true
 }
 
 // schedule gives a transfer its rate and sees to it that an event comes at its end or
 // before; one that comes before is put off when it does.
-func (s *sharing) schedule(e *engine, c int32, rate float64) {
+func (s *sharing) schedule(e *engine, c int32, rate int64) {
 	f := &s.flows[c]
 	if !f.progress(e.now, rate) || f.queued >= 0 && f.queued <= f.end {
 		return
@@ -190,11 +212,8 @@ func (s *sharing) ending(e *engine, c int32, version uint32) {
 		f.queued = f.end
 		e.q.push(f.end, newEvent(ending, c, version))
 	default:
-		e.events++
+		e.events += e.times(c)
 		s.remove(c)
 		e.arrived(c)
 	}
 }
-
-// unlimited is the limit of a transfer that has none of its own.
-func unlimited(rate float64) bool { return math.IsInf(rate, 1) }

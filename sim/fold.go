@@ -1,0 +1,152 @@
+package sim
+
+// Folding plays what is alike only once. Lanes, connections and resources are coloured
+// by what they are; then, until nothing changes, by the colours around them: a lane by
+// those of its connections in order and of the phases before and after it, a connection
+// by its two lanes (and its place in each of them) and its resources, a resource by the
+// multiset of its connections. The result is the coarsest equitable partition. All
+// members of a class do the same at the same time, because what decides it, the
+// programs, the prices and the max-min fair rates, depends on colours alone; so a plan
+// of one representative a class, in which a transfer loads a resource as often as its
+// class does there, takes exactly as long.
+//
+// M. Grohe, K. Kersting, M. Mladenov, E. Selman, "Dimension reduction via colour
+// refinement", ESA 2014. Complexity: O(size × rounds).
+
+// maxRounds bounds the refinement. Where colours have to travel further (a chain), there
+// is little to fold.
+const maxRounds = 64
+
+// fold returns the plan of the representatives, or nil where that is hardly smaller.
+func fold(p *Plan) *Plan {
+	f := newFolder(p)
+	if !f.refine() {
+		return nil
+	}
+	return f.quotient()
+}
+
+// folder refines colours.
+type folder struct {
+	p      *Plan
+	sender []int32 // by connection: lane
+	colour colours
+	next   colours
+}
+
+// colours of everything. Equal colours mean equal hashes of all that was looked at.
+type colours struct{ lane, conn, res []uint64 }
+
+func newColours(p *Plan) colours {
+	return colours{make([]uint64, len(p.lanes)), make([]uint64, len(p.conns)), make([]uint64, len(p.res))}
+}
+
+func newFolder(p *Plan) *folder {
+	f := &folder{p: p, sender: make([]int32, len(p.conns)), colour: newColours(p), next: newColours(p)}
+	for i := range p.res {
+		f.colour.res[i] = mix(1, fixedUint(p.res[i].capacity))
+	}
+	for i := range p.conns {
+		k := &p.conns[i]
+		f.colour.conn[i] = mix(mix(2, uint64(p.routes[k.route].class)), uint64(k.first)<<32|uint64(uint32(k.per)))
+	}
+	for i := range p.lanes {
+		l := &p.lanes[i]
+		f.colour.lane[i] = mix(mix(3, uint64(l.first)<<32|uint64(uint32(l.end))), uint64(p.sched.Channels[l.channel].Slices))
+		for j, c := range p.connsOf(i) {
+			k := &p.conns[c]
+			side := uint64(0)
+			if k.receiver != int32(i) {
+				f.sender[c] = int32(i)
+				side = 1
+			}
+			f.colour.conn[c] += mix(4+side, uint64(j))
+		}
+	}
+	return f
+}
+
+// connsOf are the connections of a lane, in the order of its program.
+func (p *Plan) connsOf(lane int) []int32 {
+	first, end := p.lanes[lane].conns, int32(len(p.laneConns))
+	if lane+1 < len(p.lanes) {
+		end = p.lanes[lane+1].conns
+	}
+	return p.laneConns[first:end]
+}
+
+// refine runs rounds until no class splits; false where there is nothing to fold.
+func (f *folder) refine() bool {
+	classes := f.classes()
+	for range maxRounds {
+		f.round()
+		f.colour, f.next = f.next, f.colour
+		n := f.classes()
+		if n == classes {
+			return true
+		}
+		if classes = n; 2*classes > len(f.p.lanes)+len(f.p.conns) {
+			return false
+		}
+	}
+	return false
+}
+
+// classes counts the colours of lanes, connections and resources.
+func (f *folder) classes() int {
+	return distinct(f.colour.lane) + distinct(f.colour.conn) + distinct(f.colour.res)
+}
+
+func distinct(colours []uint64) int {
+	seen := map[uint64]struct{}{}
+	for i, c := range colours {
+		if i > 0 && c == colours[i-1] {
+			continue
+		}
+		seen[c] = struct{}{}
+	}
+	return len(seen)
+}
+
+// round gives everything a new colour.
+func (f *folder) round() {
+	p, old, out := f.p, &f.colour, &f.next
+	copy(out.res, old.res)
+	for i := range p.conns {
+		k := &p.conns[i]
+		h := mix(old.conn[i], mix(old.lane[f.sender[i]], old.lane[k.receiver]))
+		around := uint64(0)
+		for _, u := range p.routes[k.route].use {
+			around += mix(old.res[u.res], u.load)
+			out.res[u.res] += mix(old.conn[i], u.load)
+		}
+		out.conn[i] = mix(h, around)
+	}
+	for i := range out.res {
+		out.res[i] = mix(out.res[i], 5)
+	}
+	for i := range p.lanes {
+		l := &p.lanes[i]
+		h := mix(old.lane[i], 6)
+		for _, c := range p.connsOf(i) {
+			h = mix(h, old.conn[c])
+		}
+		if l.before >= 0 {
+			h = mix(h, old.lane[l.before])
+		}
+		if l.after >= 0 {
+			h = mix(h+1, old.lane[l.after])
+		}
+		out.lane[i] = h
+	}
+}
+
+// mix hashes a pair (the finaliser of splitmix64).
+func mix(a, b uint64) uint64 {
+	h := a*0x9E3779B97F4A7C15 ^ b
+	h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
+	h = (h ^ h>>27) * 0x94D049BB133111EB
+	return h ^ h>>31
+}
+
+func fixedUint(rate float64) uint64 { return uint64(fixedRate(rate)) }

@@ -1,0 +1,118 @@
+package sim_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// uneven is a profile whose efficiencies and caps are no round numbers.
+func uneven(t testing.TB) *cost.Profile {
+	p, err := cost.Parse("uneven", []byte(`
+schema: railyard.profile/v1
+name: uneven
+source: test
+date: "2026-11-21"
+latencies: true
+launch: 3us
+reduce: 333GB/s
+curves:
+  - medium: any
+    protocol: any
+    segments:
+      - {from: 0B, alpha: 700ns, efficiency: 0.37}
+      - {from: 8K, alpha: 1333ns, rate: 17.3GB/s, efficiency: 0.83}
+      - {from: 1M, alpha: 2us, efficiency: 0.91}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// same fails unless the folded plan gives what the flat one gives, link by link.
+func same(t *testing.T, topo *topology.Topology, s *schedule.Schedule, size units.Bytes, p *cost.Profile) {
+	t.Helper()
+	folded, err := sim.Run(topo, s, size, p, sim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat, err := sim.CompileFlat(topo, s, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := flat.Run(size, sim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, folded); d != "" {
+		t.Errorf("%s, %v by %s ×%d, %v, %s: folded differs (-flat +folded)\n%s", topo.Name(), s.Spec.Kind, s.Algorithm, s.Channels[0].Slices, size, p.Name, d)
+	}
+}
+
+func TestFoldedIsFlatOnRandomTopologies(t *testing.T) {
+	seeds := int64(25)
+	if testing.Short() {
+		seeds = 5
+	}
+	eachCase(t, seeds, func(topo *topology.Topology, s *schedule.Schedule, size units.Bytes) {
+		same(t, topo, s, size, line(t))
+		same(t, topo, s, size, uneven(t))
+	})
+}
+
+// RAILYARD_LONG=1 includes the topologies of 160 and 256 GPUs: two minutes.
+func TestFoldedIsFlatOnShippedTopologies(t *testing.T) {
+	limit := 130
+	switch {
+	case testing.Short():
+		limit = 64
+	case os.Getenv("RAILYARD_LONG") != "":
+		limit = 256
+	}
+	for _, name := range topologies.Names() {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			if topo.NumRanks() > limit {
+				t.Skipf("%d ranks: set RAILYARD_LONG=1", topo.NumRanks())
+			}
+			for _, kind := range collective.All() {
+				for _, s := range shippedCandidates(t, topo, kind) {
+					same(t, topo, s, 3*units.MiB+17, uneven(t))
+				}
+			}
+		})
+	}
+}
+
+// shippedCandidates are all candidates of few messages: flat plans of all are slow.
+func shippedCandidates(t *testing.T, topo *topology.Topology, kind collective.Kind) []*schedule.Schedule {
+	spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+	if kind == collective.AllToAllV {
+		return nil // counts decide; random topologies have uniform ones, too
+	}
+	list, err := planner.Candidates(topo, spec, "", planner.Options{})
+	if err != nil {
+		t.Logf("%s %v: %v", topo.Name(), kind, err)
+	}
+	var out []*schedule.Schedule
+	for _, s := range list {
+		if s.Channels[0].Slices <= 4 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
