@@ -38,7 +38,10 @@ type phaseForm struct {
 // another, as in hierarchical algorithms. ok is false where the assumptions do not
 // hold. It shares nothing with the event engine but the sizes and prices of messages.
 func (p *Plan) ClosedForm(size units.Bytes) (t units.Time, ok bool) {
-	p = p.whole()
+	p, err := p.flat()
+	if err != nil {
+		return 0, false
+	}
 	if len(p.sched.Channels) != 1 || p.profile.Copy > 0 {
 		return 0, false
 	}

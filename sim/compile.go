@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 
 	"railyard/model/cost"
@@ -26,14 +27,16 @@ type Plan struct {
 	res       []resource
 	links     []topology.LinkID // that any route uses, ascending
 
-	flat  *Plan   // the plan that this one is folded from, nil if it is not
-	eng   *engine // working memory, reused between runs
-	steps int64   // longest chain of dependent messages, once known
+	base     *Plan     // the plan that this one is folded from, nil if it is not
+	symmetry *symmetry // that was used to compile one node for all, nil if none was
+	eng      *engine   // working memory, reused between runs
+	steps    int64     // longest chain of dependent messages, once known
 }
 
 // route is what all connections between two ranks share.
 type route struct {
 	src, dst int32
+	times    int32 // how many routes it stands for, channels counted
 	class    int32
 	full     topology.Route
 	hops     []hop   // full.Hops by index into Plan.links
@@ -92,7 +95,10 @@ type op struct {
 // Compile prepares a schedule, folded where ranks do alike. It fails where two ranks
 // that talk have no route, or where the ends of a connection disagree about its messages.
 func Compile(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan, error) {
-	plan, err := CompileFlat(t, s, p)
+	plan, err := compile(t, s, p, true)
+	if errors.Is(err, errAsymmetric) {
+		plan, err = compile(t, s, p, false)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +111,10 @@ func Compile(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan
 // CompileFlat is Compile without folding: the oracle of the folded plan, which takes
 // the same time to the picosecond.
 func CompileFlat(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan, error) {
+	return compile(t, s, p, false)
+}
+
+func compile(t *topology.Topology, s *schedule.Schedule, p *cost.Profile, symmetric bool) (*Plan, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -112,13 +122,18 @@ func CompileFlat(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*
 		return nil, fmt.Errorf("the schedule is for %d ranks, %s has %d", s.Spec.Ranks, t.Name(), t.NumRanks())
 	}
 	c := newCompiler(t, s, p)
+	if symmetric {
+		c.symmetry = findSymmetry(t, s)
+	}
 	if err := c.expand(); err != nil {
 		return nil, err
 	}
 	if err := c.match(); err != nil {
 		return nil, err
 	}
-	c.mergeLinks()
+	if err := c.mergeLinks(); err != nil {
+		return nil, err
+	}
 	c.classify()
 	return c.Plan, nil
 }

@@ -1,5 +1,7 @@
 package sim
 
+import "math"
+
 // Folding plays what is alike only once. Lanes, connections and resources are coloured
 // by what they are; then, until nothing changes, by the colours around them: a lane by
 // those of its connections in order and of the phases before and after it, a connection
@@ -117,8 +119,9 @@ func (f *folder) round() {
 		h := mix(old.conn[i], mix(old.lane[f.sender[i]], old.lane[k.receiver]))
 		around := uint64(0)
 		for _, u := range p.routes[k.route].use {
-			around += mix(old.res[u.res], u.load)
-			out.res[u.res] += mix(old.conn[i], u.load)
+			load := mix(uint64(u.count), math.Float64bits(u.weight))
+			around += mix(old.res[u.res], load)
+			out.res[u.res] += mix(old.conn[i], load)
 		}
 		out.conn[i] = mix(h, around)
 	}

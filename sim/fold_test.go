@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -55,7 +56,7 @@ func same(t *testing.T, topo *topology.Topology, s *schedule.Schedule, size unit
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, folded); d != "" {
+	if d := cmp.Diff(want, folded, cmpopts.EquateApprox(1e-12, 0)); d != "" {
 		t.Errorf("%s, %v by %s ×%d, %v, %s: folded differs (-flat +folded)\n%s", topo.Name(), s.Spec.Kind, s.Algorithm, s.Channels[0].Slices, size, p.Name, d)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // loads adds up what each link and each rank carries.
 func (p *Plan) loads(e *engine, r *Result) {
-	p = p.whole()
+	p = p.unfolded()
 	perRoute := make([]float64, len(p.routes))
 	r.SentBytes = make([]units.Bytes, p.sched.Spec.Ranks)
 	for i := range p.conns {
@@ -20,7 +20,7 @@ func (p *Plan) loads(e *engine, r *Result) {
 		}
 		sum *= units.Bytes(p.sched.Channels[k.channel].Slices)
 		perRoute[k.route] += float64(sum)
-		r.SentBytes[p.routes[k.route].src] += sum
+		r.SentBytes[p.routes[k.route].src] += sum * units.Bytes(p.channelsOf(k.channel))
 	}
 	bytes := make([]float64, len(p.links))
 	for i, b := range perRoute {
@@ -32,7 +32,38 @@ func (p *Plan) loads(e *engine, r *Result) {
 	for i, l := range p.links {
 		r.Links[i] = LinkLoad{l, bytes[i], p.utilisation(l, bytes[i], r.Time)}
 	}
+	if p.symmetry != nil {
+		p.symmetry.spread(r, len(p.topo.Links()))
+	}
 	r.Balance = balance(r)
+}
+
+// channelsOf is how many channels one stands for.
+func (p *Plan) channelsOf(channel int32) int32 {
+	if p.symmetry == nil {
+		return 1
+	}
+	return p.symmetry.times[channel]
+}
+
+// spread gives all ranks and links what the first node's ranks and the links that stand
+// for others carry.
+func (y *symmetry) spread(r *Result, links int) {
+	for i := y.local; int(i) < len(r.SentBytes); i++ {
+		r.SentBytes[i] = r.SentBytes[i%y.local]
+	}
+	load := map[topology.LinkID]*LinkLoad{}
+	for i := range r.Links {
+		load[r.Links[i].Link] = &r.Links[i]
+	}
+	var all []LinkLoad
+	for l := range topology.LinkID(links) {
+		orbit, _ := y.group.Orbit(l)
+		if x, ok := load[orbit]; ok {
+			all = append(all, LinkLoad{l, x.Bytes, x.Utilisation})
+		}
+	}
+	r.Links = all
 }
 
 func (p *Plan) utilisation(l topology.LinkID, bytes float64, t units.Time) float64 {

@@ -12,12 +12,15 @@ import (
 
 type connKey struct{ src, dst, channel, phase int32 }
 
+// routeKey tells routes apart whose connections stand for different numbers of others.
+type routeKey struct{ src, dst, times int32 }
+
 // compiler is the working memory of Compile.
 type compiler struct {
 	*Plan
 	x       *schedule.Expander
 	router  *topology.Router
-	routeOf map[[2]int32]int32
+	routeOf map[routeKey]int32
 	connOf  map[connKey]int32
 	ends    []ends // by connection
 	shape   []int32
@@ -44,7 +47,7 @@ func newCompiler(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) *c
 	c := &compiler{
 		Plan: &Plan{topo: t, sched: s, profile: p, steps: -1},
 		x:    schedule.NewExpander(s), router: topology.NewRouter(t),
-		routeOf: map[[2]int32]int32{}, connOf: map[connKey]int32{},
+		routeOf: map[routeKey]int32{}, connOf: map[connKey]int32{},
 		progSeqs: map[int32][]connSeq{},
 		peers:    make([]int32, 2*s.Spec.Ranks), stamp: make([]int32, 2*s.Spec.Ranks),
 	}
@@ -75,10 +78,11 @@ func (c *compiler) expand() error {
 	var buf []schedule.Op
 	for ch := range c.sched.Channels {
 		phases := len(c.sched.Channels[ch].Phases)
-		for r := range c.sched.Spec.Ranks {
+		ranks, times := c.standIns(ch)
+		for r := range ranks {
 			for ph := range phases {
 				id := int32(len(c.lanes))
-				l := lane{rank: int32(r), channel: int32(ch), phase: int32(ph), before: -1, after: -1, times: 1}
+				l := lane{rank: int32(r), channel: int32(ch), phase: int32(ph), before: -1, after: -1, times: times}
 				if ph > 0 {
 					l.before = id - 1
 				}
@@ -95,6 +99,19 @@ func (c *compiler) expand() error {
 	}
 	c.ops, c.seqs = c.programs.all, c.seqTable.all
 	return nil
+}
+
+// standIns says how many ranks of a channel are compiled, and how many lanes each lane
+// stands for.
+func (c *compiler) standIns(channel int) (ranks int, times int32) {
+	y := c.symmetry
+	if y == nil {
+		return c.sched.Spec.Ranks, 1
+	}
+	if y.times[channel] == 0 {
+		return 0, 0
+	}
+	return int(y.local), y.nodes * y.times[channel]
 }
 
 // lane compiles one program and enters it and its connections.
@@ -132,15 +149,18 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 	if c.stamp[slot] == id {
 		return c.peers[slot], nil
 	}
+	if c.symmetry != nil {
+		key.src, key.dst = c.symmetry.canonical(key.src, key.dst)
+	}
 	k, ok := c.connOf[key]
 	if !ok {
-		r, err := c.route(key.src, key.dst)
+		r, err := c.route(routeKey{key.src, key.dst, l.times})
 		if err != nil {
 			return 0, err
 		}
 		k = int32(len(c.conns))
 		c.connOf[key] = k
-		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, times: 1})
+		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, times: l.times})
 		c.ends = append(c.ends, ends{})
 	}
 	at := int32(len(c.conn))
@@ -149,18 +169,17 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 	return at, nil
 }
 
-func (c *compiler) route(src, dst int32) (int32, error) {
-	k := [2]int32{src, dst}
+func (c *compiler) route(k routeKey) (int32, error) {
 	if id, ok := c.routeOf[k]; ok {
 		return id, nil
 	}
-	full, err := c.router.Route(int(src), int(dst))
+	full, err := c.router.Route(int(k.src), int(k.dst))
 	if err != nil {
 		return 0, err
 	}
 	id := int32(len(c.routes))
 	c.routeOf[k] = id
-	c.routes = append(c.routes, route{src: src, dst: dst, full: full})
+	c.routes = append(c.routes, route{src: k.src, dst: k.dst, times: k.times, full: full})
 	return id, nil
 }
 

@@ -5,6 +5,7 @@ type classesOf struct {
 	of    []int32 // member → class
 	first []int32 // class → first member
 	size  []int32
+	times []int32 // class → how many things its members stand for
 }
 
 func number(colours []uint64) classesOf {
@@ -20,6 +21,7 @@ func number(colours []uint64) classesOf {
 		c.of[i] = id
 		c.size[id]++
 	}
+	c.times = make([]int32, len(c.first))
 	return c
 }
 
@@ -27,11 +29,17 @@ func number(colours []uint64) classesOf {
 func (f *folder) quotient() *Plan {
 	p := f.p
 	lane, conn, res := number(f.colour.lane), number(f.colour.conn), number(f.colour.res)
+	for i := range p.lanes {
+		lane.times[lane.of[i]] += p.lanes[i].times
+	}
+	for i := range p.conns {
+		conn.times[conn.of[i]] += p.conns[i].times
+	}
 	q := &Plan{topo: p.topo, sched: p.sched, profile: p.profile, ops: p.ops, seqs: p.seqs, sizes: p.sizes,
-		classes: p.classes, links: p.links, steps: -1, flat: p}
+		classes: p.classes, links: p.links, steps: -1, base: p, symmetry: p.symmetry}
 	for class, i := range lane.first {
 		l := p.lanes[i]
-		l.times = lane.size[class]
+		l.times = lane.times[class]
 		conns := p.connsOf(int(i))
 		l.conns = int32(len(q.laneConns))
 		for _, c := range conns {
@@ -55,7 +63,7 @@ func (f *folder) quotient() *Plan {
 		if r.use, ok = foldLoads(r.use, conn.size[class], &res); !ok {
 			return nil
 		}
-		k.route, k.receiver, k.times = int32(len(q.routes)), lane.of[k.receiver], conn.size[class]
+		k.route, k.receiver, k.times = int32(len(q.routes)), lane.of[k.receiver], conn.times[class]
 		q.routes = append(q.routes, r)
 		q.conns = append(q.conns, k)
 	}
@@ -77,10 +85,10 @@ next:
 			if out[i].weight != u.weight {
 				return nil, false
 			}
-			out[i].count += members
+			out[i].count += members * u.count
 			continue next
 		}
-		out = append(out, usage{res: class, count: members, weight: u.weight})
+		out = append(out, usage{res: class, count: members * u.count, weight: u.weight})
 	}
 	for i := range out {
 		out[i] = newUsage(out[i].res, out[i].weight, out[i].count/res.size[out[i].res])

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 
@@ -15,40 +16,65 @@ type resource struct {
 	single   bool // all routes on it use this resource and no other
 }
 
+// linkUse is a route over a link: count routes like it each put num/den of their bytes
+// on the link.
+type linkUse struct {
+	route, count int32
+	num, den     int64
+}
+
 // mergeLinks makes one resource of all links that the same routes load in the same
 // proportion, e.g. the four NVSwitch uplinks of a GPU, or PCIe slot, NIC port and leaf
 // port in a row. The resource's capacity is that of the link that limits.
-func (c *compiler) mergeLinks() {
-	uses := c.linkUses()
+func (c *compiler) mergeLinks() error {
+	uses, err := c.linkUses()
+	if err != nil {
+		return err
+	}
 	bySignature := map[string]int32{}
 	var sig []byte
 	for i, l := range c.links {
 		u := uses[i]
-		sig = signature(sig[:0], u)
-		// Normalised to the first route's share, the link carries this much.
-		capacity := float64(c.topo.Rate(l)) * float64(u[0].den) / float64(u[0].num)
+		most := largest(u)
+		sig = signature(sig[:0], u, most)
+		// Normalised to the largest share, the link carries this much.
+		capacity := float64(c.topo.Rate(l)) * float64(most.den) / float64(most.num)
 		id, ok := bySignature[string(sig)]
 		if !ok {
 			id = int32(len(c.res))
 			bySignature[string(sig)] = id
 			c.res = append(c.res, resource{capacity: capacity, routes: int32(len(u))})
 			for _, x := range u {
-				w := float64(x.num) / float64(x.den) * float64(u[0].den) / float64(u[0].num)
-				c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, w, 1))
+				w := float64(x.num) / float64(x.den) * float64(most.den) / float64(most.num)
+				c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, w, x.count))
 			}
 		}
 		c.res[id].capacity = min(c.res[id].capacity, capacity)
 	}
+	return nil
 }
 
-// linkUses numbers the links in use and lists the routes over each.
-func (c *compiler) linkUses() [][]linkUse {
+// largest is the use with the largest share.
+func largest(u []linkUse) linkUse {
+	most := u[0]
+	for _, x := range u[1:] {
+		if x.num*most.den > most.num*x.den {
+			most = x
+		}
+	}
+	return most
+}
+
+// linkUses numbers the links in use and lists the routes over each. Under a symmetry,
+// the first link of an orbit stands for all.
+func (c *compiler) linkUses() ([][]linkUse, error) {
 	index := map[topology.LinkID]int32{}
 	for r := range c.routes {
 		for _, h := range c.routes[r].full.Hops {
-			if _, ok := index[h.Link]; !ok {
-				index[h.Link] = 0
-				c.links = append(c.links, h.Link)
+			l, _ := c.orbit(h.Link)
+			if _, ok := index[l]; !ok {
+				index[l] = 0
+				c.links = append(c.links, l)
 			}
 		}
 	}
@@ -61,27 +87,59 @@ func (c *compiler) linkUses() [][]linkUse {
 		x := &c.routes[r]
 		x.hops = make([]hop, len(x.full.Hops))
 		for i, h := range x.full.Hops {
-			l := index[h.Link]
-			x.hops[i] = hop{l, float64(h.Num) / float64(h.Den)}
-			uses[l] = append(uses[l], linkUse{int32(r), h.Num, h.Den})
+			orbit, size := c.orbit(h.Link)
+			l := index[orbit]
+			x.hops[i] = hop{l, float64(h.Num) / float64(h.Den) * float64(x.times) / float64(size)}
+			var err error
+			if uses[l], err = addUse(uses[l], linkUse{int32(r), x.times, h.Num, h.Den}); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return uses
+	for l, list := range uses {
+		_, size := c.orbit(c.links[l])
+		for i := range list {
+			if list[i].count%int32(size) != 0 {
+				return nil, fmt.Errorf("%w: %d uses of %d links", errAsymmetric, list[i].count, size)
+			}
+			list[i].count /= int32(size)
+		}
+	}
+	return uses, nil
 }
 
-type linkUse struct {
-	route    int32
-	num, den int64
+// errAsymmetric marks routes that a symmetry does not spread evenly after all.
+var errAsymmetric = fmt.Errorf("sim: not symmetric")
+
+// orbit is the link that stands for a link, and for how many in all.
+func (c *compiler) orbit(l topology.LinkID) (topology.LinkID, int) {
+	if c.symmetry == nil {
+		return l, 1
+	}
+	return c.symmetry.group.Orbit(l)
+}
+
+// addUse counts a route that uses several links of an orbit alike once for each.
+func addUse(list []linkUse, u linkUse) ([]linkUse, error) {
+	if n := len(list); n > 0 && list[n-1].route == u.route {
+		if list[n-1].num*u.den != u.num*list[n-1].den {
+			return nil, fmt.Errorf("%w: unequal shares", errAsymmetric)
+		}
+		list[n-1].count += u.count
+		return list, nil
+	}
+	return append(list, u), nil
 }
 
 // signature is equal for links used by the same routes in the same proportions.
-func signature(sig []byte, u []linkUse) []byte {
+func signature(sig []byte, u []linkUse, most linkUse) []byte {
 	for _, x := range u {
-		// x.num/x.den divided by the first share, in lowest terms.
-		num, den := reduce(x.num, u[0].num)
-		den2, num2 := reduce(x.den, u[0].den)
+		// x.num/x.den divided by the largest share, in lowest terms.
+		num, den := reduce(x.num, most.num)
+		den2, num2 := reduce(x.den, most.den)
 		n, d := reduce(num*num2, den*den2)
 		sig = binary.AppendVarint(sig, int64(x.route))
+		sig = binary.AppendVarint(sig, int64(x.count))
 		sig = binary.AppendVarint(sig, n)
 		sig = binary.AppendVarint(sig, d)
 	}
@@ -111,7 +169,7 @@ func (c *compiler) classify() {
 		for _, u := range r.use {
 			rate := c.res[u.res].capacity / u.weight
 			r.solo = min(r.solo, rate)
-			if c.res[u.res].routes == 1 && perRoute[i] == 1 {
+			if c.res[u.res].routes == 1 && perRoute[i] == 1 && u.count == 1 {
 				r.private = min(r.private, rate)
 			} else {
 				shared = append(shared, u)
@@ -137,10 +195,18 @@ func (p *Plan) standAlone() {
 	}
 }
 
-// whole is the plan before folding.
-func (p *Plan) whole() *Plan {
-	if p.flat != nil {
-		return p.flat
+// unfolded is the plan before folding.
+func (p *Plan) unfolded() *Plan {
+	if p.base != nil {
+		return p.base
 	}
 	return p
+}
+
+// flat is the plan with everything in it that was folded or left out by symmetry.
+func (p *Plan) flat() (*Plan, error) {
+	if p = p.unfolded(); p.symmetry == nil {
+		return p, nil
+	}
+	return CompileFlat(p.topo, p.sched, p.profile)
 }

@@ -70,7 +70,10 @@ func (p *Plan) play(size units.Bytes, o Options) (*engine, error) {
 // Run predicts a size with all that is known about it.
 func (p *Plan) Run(size units.Bytes, o Options) (*Result, error) {
 	if o.Trace { // every rank's own events
-		p = p.whole()
+		var err error
+		if p, err = p.flat(); err != nil {
+			return nil, err
+		}
 	}
 	e, err := p.play(size, o)
 	if err != nil {

@@ -1,0 +1,193 @@
+package sim
+
+import (
+	"reflect"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+)
+
+// symmetry says that all nodes do alike, so that the lanes of the first one stand for
+// all: the schedule looks the same after any move of the nodes along the axes of its
+// grid, and the topology has that automorphism as well. It spares compiling what
+// folding would then find to be equal.
+type symmetry struct {
+	group        *topology.Symmetry
+	nodes, local int32   // number of nodes, ranks in each
+	dims         []int32 // of the grid of nodes, outermost first
+	xor          []bool  // by axis: moves are exclusive or, else addition modulo
+	times        []int32 // by channel: how many equal ones it stands for; 0: another stands for it
+}
+
+// findSymmetry is nil where the schedule's or the topology's structure shows none.
+func findSymmetry(t *topology.Topology, s *schedule.Schedule) *symmetry {
+	nodes := t.NumNodes()
+	if nodes < 2 || s.Spec.Ranks%nodes != 0 || s.Spec.Kind.Rooted() || s.Spec.Kind == collective.AllToAllV {
+		return nil
+	}
+	y := &symmetry{nodes: int32(nodes), local: int32(s.Spec.Ranks / nodes)}
+	if !y.grid(s) {
+		return nil
+	}
+	group, ok := topology.NewSymmetry(t, y.generators())
+	if !ok {
+		return nil
+	}
+	y.group = group
+	y.times = equalChannels(s)
+	return y
+}
+
+// grid finds the moves that leave all phases as they are.
+func (y *symmetry) grid(s *schedule.Schedule) bool {
+	for i := range s.Channels {
+		for j := range s.Channels[i].Phases {
+			if !y.phase(&s.Channels[i].Phases[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// phase narrows the moves to those that leave a phase as it is.
+func (y *symmetry) phase(ph *schedule.Phase) bool {
+	if ph.Gen == schedule.GenOps {
+		return false
+	}
+	g := ph.Groups.Grid
+	if g == nil {
+		return y.oneGroup(ph) && y.setDims([]int32{y.nodes}) && cyclic(ph) && y.setAxis(0, false)
+	}
+	last := len(g.Dims) - 1
+	if g.Alternate || g.Dims[last] != y.local || !y.setDims(g.Dims[:last]) {
+		return false
+	}
+	switch {
+	case g.Axis == last:
+		return true // inside the node
+	case g.Order != nil:
+		return false
+	case cyclic(ph):
+		return y.setAxis(g.Axis, false)
+	case ph.Gen == schedule.GenDoubling && (ph.Op == collective.ReduceScatter || ph.Op == collective.AllGather):
+		return y.setAxis(g.Axis, true)
+	}
+	return false
+}
+
+// oneGroup reports whether a phase has one group of all ranks in order.
+func (y *symmetry) oneGroup(ph *schedule.Phase) bool {
+	if len(ph.Groups.List) != 1 {
+		return false
+	}
+	g := &ph.Groups.List[0]
+	if g.Parts != nil || g.Whole != (schedule.ChunkSet{}) || len(g.Ranks) != int(y.nodes*y.local) {
+		return false
+	}
+	for i, r := range g.Ranks {
+		if r != int32(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// cyclic reports whether all positions of a phase's groups run the same program, with
+// peers at the same distances.
+func cyclic(ph *schedule.Phase) bool {
+	switch ph.Op {
+	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.Barrier, collective.SendRecv:
+		return ph.Gen == schedule.GenRing || ph.Gen == schedule.GenDirect
+	}
+	return false
+}
+
+func (y *symmetry) setDims(dims []int32) bool {
+	if y.dims == nil {
+		product := int32(1)
+		for _, d := range dims {
+			product *= d
+		}
+		y.dims, y.xor = dims, nil
+		return len(dims) > 0 && product == y.nodes
+	}
+	return reflect.DeepEqual(y.dims, dims)
+}
+
+// setAxis fixes the kind of move along an axis.
+func (y *symmetry) setAxis(axis int, xor bool) bool {
+	if y.xor == nil {
+		y.xor = make([]bool, len(y.dims))
+		for i := range y.xor {
+			y.xor[i] = i == axis && xor
+		}
+		return true
+	}
+	return y.xor[axis] == xor
+}
+
+// generators are moves by one (or by each power of two) along each axis.
+func (y *symmetry) generators() []func(int) int {
+	if y.xor == nil {
+		y.xor = make([]bool, len(y.dims))
+	}
+	var out []func(int) int
+	stride := 1
+	for a := len(y.dims) - 1; a >= 0; a-- {
+		size, step := int(y.dims[a]), stride
+		if !y.xor[a] {
+			out = append(out, func(n int) int {
+				if n/step%size == size-1 {
+					return n - (size-1)*step
+				}
+				return n + step
+			})
+		} else {
+			for bit := 1; bit < size; bit *= 2 {
+				out = append(out, func(n int) int { return n ^ bit*step })
+			}
+		}
+		stride *= size
+	}
+	return out
+}
+
+// move is where node b goes when node a goes to node 0.
+func (y *symmetry) move(a, b int32) int32 {
+	out, stride := int32(0), int32(1)
+	for i := len(y.dims) - 1; i >= 0; i-- {
+		d := y.dims[i]
+		x, z := a/stride%d, b/stride%d
+		if y.xor[i] {
+			out += (z ^ x) * stride
+		} else {
+			out += (z - x + d) % d * stride
+		}
+		stride *= d
+	}
+	return out
+}
+
+// canonical is the connection from a to b when a's node goes to node 0.
+func (y *symmetry) canonical(a, b int32) (int32, int32) {
+	return a % y.local, y.move(a/y.local, b/y.local)*y.local + b%y.local
+}
+
+// equalChannels says for each channel how many it stands for: those that follow it and
+// are equal in all but name.
+func equalChannels(s *schedule.Schedule) []int32 {
+	times := make([]int32, len(s.Channels))
+	for i := range s.Channels {
+		first := i
+		for j := range i {
+			if times[j] > 0 && reflect.DeepEqual(s.Channels[i], s.Channels[j]) {
+				first = j
+				break
+			}
+		}
+		times[first]++
+	}
+	return times
+}
