@@ -118,6 +118,7 @@ func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}
+	s.Channels = repeat(s.Channels, r.o.Channels)
 	s.Algorithm = a.Name
 	s.Spec = r.spec
 	s.Protocol = r.o.Protocol
@@ -130,6 +131,19 @@ func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
 		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}
 	return s, nil
+}
+
+// repeat makes as many channels as are asked for of those that an algorithm has, in
+// turn; 0 leaves it to the algorithm.
+func repeat(channels []schedule.Channel, want int) []schedule.Channel {
+	if want == 0 {
+		return channels
+	}
+	out := make([]schedule.Channel, want)
+	for i := range out {
+		out[i] = channels[i%len(channels)]
+	}
+	return out
 }
 
 func (r *request) slices() int { return max(r.o.Slices, 1) }
