@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -36,9 +37,11 @@ type SimulateDocument struct {
 	Warnings     []string   `json:"warnings"`
 }
 
-// LinkLoad is a link's load during a run.
+// LinkLoad is a link's load during a run; of a large machine, the load of Count equal
+// links, of which ID is the first.
 type LinkLoad struct {
 	ID          string  `json:"id"`
+	Count       int     `json:"count"`
 	Class       string  `json:"class"`
 	Bytes       float64 `json:"bytes"`
 	Utilisation float64 `json:"utilisation"`
@@ -63,7 +66,11 @@ func (d *SimulateDocument) WriteText(w io.Writer) error {
 		if i == maxLinesOfLinks {
 			break
 		}
-		t.AppendRow(table.Row{l.ID, l.Class, fmt.Sprintf("%.0f", l.Bytes), percent(l.Utilisation)})
+		id := l.ID
+		if l.Count > 1 {
+			id += fmt.Sprintf(" and %d like it", l.Count-1)
+		}
+		t.AppendRow(table.Row{id, l.Class, fmt.Sprintf("%.0f", l.Bytes), percent(l.Utilisation)})
 	}
 	t.Render()
 	if n := len(d.Links); n > maxLinesOfLinks {
@@ -86,9 +93,9 @@ func busiest(links []LinkLoad) []LinkLoad {
 
 // WriteCSV writes the links.
 func (d *SimulateDocument) WriteCSV(w io.Writer) error {
-	rows := [][]string{{"link", "class", "bytes", "utilisation"}}
+	rows := [][]string{{"link", "count", "class", "bytes", "utilisation"}}
 	for _, l := range d.Links {
-		rows = append(rows, []string{l.ID, l.Class, number(l.Bytes), number(l.Utilisation)})
+		rows = append(rows, []string{l.ID, strconv.Itoa(l.Count), l.Class, number(l.Bytes), number(l.Utilisation)})
 	}
 	return writeCSV(w, rows)
 }

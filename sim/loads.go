@@ -56,7 +56,12 @@ func (y *symmetry) spread(r *Result, links int) {
 	for i := range r.Links {
 		load[r.Links[i].Link] = &r.Links[i]
 	}
-	var all []LinkLoad
+	count := 0
+	for l := range load {
+		_, size := y.group.Orbit(l)
+		count += size
+	}
+	all := make([]LinkLoad, 0, count)
 	for l := range topology.LinkID(links) {
 		orbit, _ := y.group.Orbit(l)
 		if x, ok := load[orbit]; ok {

@@ -19,7 +19,7 @@ import (
 
 func newSimulate() *cobra.Command {
 	var f planFlags
-	var planFile, traceFile string
+	var o simulateFlags
 	cmd := &cobra.Command{
 		Use:   "simulate -t TOPOLOGY (-c COLLECTIVE | --plan FILE) -s SIZE",
 		Short: "Predict one run in detail: causes of its time, load of every link, a trace",
@@ -27,7 +27,7 @@ func newSimulate() *cobra.Command {
   railyard simulate -t dgx2 --plan plan.json -s 1G --trace trace.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runSimulate(cmd, &f, planFile, traceFile)
+			return runSimulate(cmd, &f, &o)
 		},
 	}
 	f.add(cmd, "", "")
@@ -35,19 +35,26 @@ func newSimulate() *cobra.Command {
 		must(cmd.Flags().MarkHidden(hidden))
 	}
 	must(cmd.MarkFlagRequired("size"))
-	cmd.Flags().StringVar(&planFile, "plan", "", "simulate this schedule (JSON from `railyard plan -o`)")
-	cmd.Flags().StringVar(&traceFile, "trace", "", "write a trace that Perfetto and chrome://tracing open")
+	cmd.Flags().StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from `railyard plan -o`)")
+	cmd.Flags().StringVar(&o.trace, "trace", "", "write a trace that Perfetto and chrome://tracing open")
+	cmd.Flags().BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks do alike (same result, slower)")
 	return cmd
 }
 
-func runSimulate(cmd *cobra.Command, f *planFlags, planFile, traceFile string) error {
+// simulateFlags are what only simulate takes.
+type simulateFlags struct {
+	plan, trace string
+	flat        bool
+}
+
+func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
 	var (
 		topo    *topology.Topology
 		profile *cost.Profile
 		s       *schedule.Schedule
 		size    units.Bytes
 	)
-	if planFile == "" {
+	if o.plan == "" {
 		p, err := f.plan(cmd)
 		if err != nil {
 			return err
@@ -73,11 +80,11 @@ func runSimulate(cmd *cobra.Command, f *planFlags, planFile, traceFile string) e
 		if profile, err = f.profile.load(topo); err != nil {
 			return err
 		}
-		if s, err = readSchedule(planFile, topo); err != nil {
+		if s, err = readSchedule(o.plan, topo); err != nil {
 			return err
 		}
 	}
-	d, err := simulateOne(topo, s, size, profile, traceFile)
+	d, err := simulateOne(topo, s, size, profile, o)
 	if err != nil {
 		return err
 	}
@@ -105,13 +112,20 @@ func readSchedule(path string, topo *topology.Topology) (*schedule.Schedule, err
 	return s, schedule.Check(s, topo)
 }
 
-func simulateOne(topo *topology.Topology, s *schedule.Schedule, size units.Bytes, profile *cost.Profile, traceFile string) (*report.SimulateDocument, error) {
+func simulateOne(topo *topology.Topology, s *schedule.Schedule, size units.Bytes, profile *cost.Profile, o *simulateFlags) (*report.SimulateDocument, error) {
+	began := time.Now()
 	plan, err := sim.Compile(topo, s, profile)
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	r, err := plan.Run(size, sim.Options{Trace: traceFile != ""})
+	played := plan
+	if o.flat {
+		began = time.Now()
+		if played, err = sim.CompileFlat(topo, s, profile); err != nil {
+			return nil, err
+		}
+	}
+	r, err := played.Run(size, sim.Options{Trace: o.trace != ""})
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +139,35 @@ func simulateOne(topo *topology.Topology, s *schedule.Schedule, size units.Bytes
 		Collective: s.Spec.Kind.String(), SizeBytes: int64(size), TimeUS: r.Time.Microseconds(), AlgBW: alg, BusBW: bus,
 		LaunchUS: split.Launch.Microseconds(), AlphaUS: split.Alpha.Microseconds(), BetaUS: split.Beta.Microseconds(), ContentionUS: split.Contention.Microseconds(),
 		Sends: r.Sends, Events: r.Events, WallS: wall.Seconds(), Bottleneck: r.Bottleneck, RankBalance: r.Balance.Ranks, LinkBalance: r.Balance.Links,
-		Links: []report.LinkLoad{}, Warnings: append([]string{}, r.Warnings...)}
+		Links: linkLoads(topo, r.Links), Warnings: append([]string{}, r.Warnings...)}
 	if s.TopologyHash != "" && s.TopologyHash != topo.Hash() {
 		d.Warnings = append(d.Warnings, "the plan was made for another topology ("+s.TopologyName+")")
 	}
-	for _, l := range r.Links {
-		d.Links = append(d.Links, report.LinkLoad{ID: topo.LinkName(l.Link), Class: topo.Class(l.Link).Name, Bytes: l.Bytes, Utilisation: l.Utilisation})
-	}
-	if traceFile != "" {
-		err = writeFile(traceFile, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
+	if o.trace != "" {
+		err = writeFile(o.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
 	}
 	return d, err
+}
+
+// maxLinks is how many links are listed one by one; of larger machines, links of equal
+// class and load share a line.
+const maxLinks = 4096
+
+func linkLoads(topo *topology.Topology, loads []sim.LinkLoad) []report.LinkLoad {
+	type key struct {
+		class       int32
+		bytes, busy float64
+	}
+	index := map[key]int{}
+	out := []report.LinkLoad{}
+	for _, l := range loads {
+		k := key{topo.Links()[l.Link].Class, l.Bytes, l.Utilisation}
+		if i, ok := index[k]; ok && len(loads) > maxLinks {
+			out[i].Count++
+			continue
+		}
+		index[k] = len(out)
+		out = append(out, report.LinkLoad{ID: topo.LinkName(l.Link), Count: 1, Class: topo.Class(l.Link).Name, Bytes: l.Bytes, Utilisation: l.Utilisation})
+	}
+	return out
 }
