@@ -210,13 +210,33 @@ func neighbours(t *topology.Topology, r int) []int {
 	return out
 }
 
+// besideNode is a rank of the next node, or else of the one before, as near to r's place
+// in its own node as can be: a short route; −1 where there is one node only.
+func besideNode(t *topology.Topology, r int) int {
+	first, end := r, r+1
+	for first > 0 && t.NodeOf(first-1) == t.NodeOf(r) {
+		first--
+	}
+	for end < t.NumRanks() && t.NodeOf(end) == t.NodeOf(r) {
+		end++
+	}
+	switch {
+	case end < t.NumRanks():
+		last := end
+		for last+1 < t.NumRanks() && t.NodeOf(last+1) == t.NodeOf(end) {
+			last++
+		}
+		return min(end+r-first, last)
+	case first > 0:
+		return first - 1
+	}
+	return -1
+}
+
 // networkRate is what the rank's NICs carry together, at most what its PCIe link does.
 func networkRate(t *topology.Topology, router *topology.Router, r int) float64 {
-	other := 0
-	if t.NodeOf(r) == 0 {
-		other = t.NumRanks() - 1
-	}
-	if t.NodeOf(other) == t.NodeOf(r) {
+	other := besideNode(t, r)
+	if other < 0 {
 		return 0
 	}
 	route, err := router.Route(r, other)
