@@ -1,16 +1,10 @@
 package sim
 
-// drain is the event of a resource that stands alone: when its first transfer ends.
-type drain struct {
-	at      int64 // −1 where no event is due
-	version uint32
-}
-
 // divide shares out a resource that stands alone: equally, except that what transfers
 // with a lower limit leave goes to the others.
 func (s *sharing) divide(e *engine, r int32) {
-	list := s.active[r]
-	left, weight := s.capacity[r], uint64(0)
+	list := s.on(r)
+	left, weight := s.res[r].capacity, uint64(0)
 	least := forever
 	for _, c := range list {
 		f := &s.flows[c]
@@ -47,8 +41,8 @@ func (s *sharing) divide(e *engine, r int32) {
 
 // await sees to it that an event comes when the first transfer of r ends, or before.
 func (s *sharing) await(e *engine, r int32, least int64) {
-	d := &s.drain[r]
-	if len(s.active[r]) == 0 || d.at >= 0 && d.at <= least {
+	d := &s.res[r]
+	if d.n == 0 || d.at >= 0 && d.at <= least {
 		return
 	}
 	d.version++
@@ -58,14 +52,14 @@ func (s *sharing) await(e *engine, r int32, least int64) {
 
 // drained ends the transfers of r that end now, and waits for the next one.
 func (s *sharing) drained(e *engine, r int32, version uint32) {
-	d := &s.drain[r]
+	d := &s.res[r]
 	if d.version&versionMask != version {
 		return
 	}
 	d.at = -1
 	s.ended = s.ended[:0]
 	least := forever
-	for _, c := range s.active[r] {
+	for _, c := range s.on(r) {
 		if f := &s.flows[c]; f.end <= e.now {
 			s.ended = append(s.ended, c)
 		} else {
@@ -80,7 +74,7 @@ func (s *sharing) drained(e *engine, r int32, version uint32) {
 		s.remove(c)
 	}
 	for i := range s.ended { // settle, which also uses ended, runs only after this moment
-		e.events += e.times(s.ended[i])
+		e.events += int64(e.conns[s.ended[i]].times)
 		e.arrived(s.ended[i])
 	}
 }

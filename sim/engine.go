@@ -33,6 +33,7 @@ type connState struct {
 	unsent     int32 // messages that the program has sent and that do not move yet
 	ready      int32 // messages there and not taken
 	waiter     int32 // lane that waits for the next one, −1
+	times      int32 // how many connections it stands for
 	busy       bool  // a message is under way
 	shared     bool  // it shares resources
 }
@@ -62,7 +63,7 @@ func (p *Plan) newEngine() *engine {
 		chunk: make([]units.Bytes, len(p.sched.Channels))}
 	for i := range p.conns {
 		k := &p.conns[i]
-		e.conns[i] = connState{first: k.first, per: k.per, class: p.routes[k.route].class}
+		e.conns[i] = connState{first: k.first, per: k.per, class: p.routes[k.route].class, times: k.times}
 	}
 	for i := range p.lanes {
 		l := &p.lanes[i]
@@ -140,10 +141,10 @@ func (e *engine) handle(ev event) {
 	id := ev.id()
 	switch ev.kind() {
 	case arrive:
-		e.events += e.times(id)
+		e.events += int64(e.conns[id].times)
 		e.arrived(id)
 	case start:
-		e.events += e.times(id)
+		e.events += int64(e.conns[id].times)
 		e.share.add(e, id)
 	case ending:
 		e.share.ending(e, id, ev.version())
@@ -154,6 +155,3 @@ func (e *engine) handle(ev event) {
 		e.advance(id)
 	}
 }
-
-// times is how many connections one stands for.
-func (e *engine) times(c int32) int64 { return int64(e.Plan.conns[c].times) }

@@ -34,7 +34,7 @@ func (s *sharing) fill(e *engine) {
 // prepare sums the loads on the resources of the component.
 func (s *sharing) prepare() {
 	for _, r := range s.compRes {
-		s.left[r], s.weight[r], s.open[r] = s.capacity[r], 0, 0
+		s.left[r], s.weight[r], s.open[r] = s.res[r].capacity, 0, 0
 	}
 	s.limited = s.limited[:0]
 	for _, c := range s.compFlows {
@@ -63,7 +63,7 @@ func (s *sharing) fixAt(e *engine, open []int32, level int64) int {
 		if s.left[r].over(s.weight[r]) > highest {
 			continue
 		}
-		for _, c := range s.active[r] {
+		for _, c := range s.on(r) {
 			if f := &s.flows[c]; !f.fixed {
 				f.fixed = true
 				s.ended = append(s.ended, c)

@@ -60,8 +60,9 @@ func (e *engine) program(l int32, s *laneState) bool {
 
 // send queues a message, or moves it where the connection is idle.
 func (e *engine) send(c int32) {
-	e.sends += e.times(c)
-	if k := &e.conns[c]; k.busy {
+	k := &e.conns[c]
+	e.sends += int64(k.times)
+	if k.busy {
 		k.unsent++
 	} else {
 		e.begin(c)

@@ -79,15 +79,15 @@ func (c *compiler) expand() error {
 	for ch := range c.sched.Channels {
 		phases := len(c.sched.Channels[ch].Phases)
 		ranks, times := c.standIns(ch)
-		for r := range ranks {
-			for ph := range phases {
+		for ph := range phases { // neighbours of a phase lie side by side
+			for r := range ranks {
 				id := int32(len(c.lanes))
 				l := lane{rank: int32(r), channel: int32(ch), phase: int32(ph), before: -1, after: -1, times: times}
 				if ph > 0 {
-					l.before = id - 1
+					l.before = id - int32(ranks)
 				}
 				if ph+1 < phases {
-					l.after = id + 1
+					l.after = id + int32(ranks)
 				}
 				buf = c.x.AppendProgram(buf[:0], ch, ph, r)
 				if err := c.lane(id, &l, buf); err != nil {

@@ -4,13 +4,11 @@ package sim
 // rates. When transfers come or go, only the connected component of resources and
 // transfers around them is computed again, once for all changes of a moment.
 type sharing struct {
-	flows    []flow    // by connection
-	uses     []use     // of all flows, end to end
-	active   [][]int32 // by resource: connections under way
-	capacity []amount  // by resource
-	dirty    []int32   // resources with changes since settle
-	marked   []bool    // by resource: in dirty, or visited
-	drain    []drain   // by resource that stands alone
+	flows  []flow   // by connection
+	uses   []use    // of all flows, end to end
+	res    []shared // resources
+	active []int32  // connections under way, by resource (see shared.first)
+	dirty  []int32  // resources with changes since settle
 	// working memory of settle
 	compRes   []int32
 	compFlows []int32
@@ -20,6 +18,17 @@ type sharing struct {
 	left      []amount // by resource: capacity not yet given away
 	weight    []uint64 // by resource: load of the transfers not yet fixed
 	open      []int32  // by resource: how many those are
+}
+
+// shared is a resource in a run: the connections active[first:first+n] are under way.
+// What stands alone awaits an event when its first transfer ends.
+type shared struct {
+	capacity amount
+	first, n int32
+	version  uint32 // of the event awaited
+	single   bool   // it stands alone
+	marked   bool   // in dirty, or visited
+	at       int64  // time of the event awaited, −1 where there is none
 }
 
 // flow is a transfer under way: bytes left at time since, moving at rate.
@@ -36,13 +45,19 @@ type flow struct {
 	queued   int64 // when its event of this version comes, −1 where there is none
 }
 
-// use is a resource that a flow loads, and its place in active.
+// use is a resource that a flow loads, and its place among the active ones.
 type use struct {
-	res, slot int32
-	load      uint64 // of the message under way
+	res, slot  int32
+	load, full uint64 // of the message under way, and at full efficiency
 }
 
 func (s *sharing) of(f *flow) []use { return s.uses[f.first : f.first+f.n] }
+
+// on are the connections under way on a resource.
+func (s *sharing) on(r int32) []int32 {
+	x := &s.res[r]
+	return s.active[x.first : x.first+x.n]
+}
 
 func (s *sharing) init(p *Plan) {
 	s.flows = make([]flow, len(p.conns))
@@ -55,23 +70,27 @@ func (s *sharing) init(p *Plan) {
 		shared := p.routes[p.conns[i].route].use
 		s.flows[i].first, s.flows[i].n = int32(len(s.uses)), int32(len(shared))
 		for _, u := range shared {
-			s.uses = append(s.uses, use{res: u.res})
+			s.uses = append(s.uses, use{res: u.res, full: u.load})
 		}
 	}
 	n := len(p.res)
-	s.active, s.marked, s.drain = make([][]int32, n), make([]bool, n), make([]drain, n)
+	s.res, s.active = make([]shared, n), make([]int32, total)
 	s.left, s.weight, s.open = make([]amount, n), make([]uint64, n), make([]int32, n)
-	s.capacity = make([]amount, n)
+	for _, u := range s.uses {
+		s.res[u.res].n++ // room for all that may be under way at once
+	}
+	first := int32(0)
 	for i := range p.res {
-		s.capacity[i] = product(fixedRate(p.res[i].capacity), weightScale)
+		x := &s.res[i]
+		x.capacity, x.single, x.first = product(fixedRate(p.res[i].capacity), weightScale), p.res[i].single, first
+		first += x.n
 	}
 }
 
 func (s *sharing) reset() {
-	for i := range s.active {
-		s.active[i] = s.active[i][:0]
-		s.marked[i] = false
-		s.drain[i] = drain{at: -1}
+	for i := range s.res {
+		x := &s.res[i]
+		x.n, x.marked, x.at, x.version = 0, false, -1, 0
 	}
 	s.dirty = s.dirty[:0]
 }
@@ -83,23 +102,25 @@ func (s *sharing) add(e *engine, c int32) {
 	f.left, f.rate, f.limit, f.since = float64(e.table.bytes[st.size]), 0, k.limit, e.now
 	f.version++
 	f.queued, f.end = -1, forever
-	shared := e.routes[e.Plan.conns[c].route].use
 	uses := s.of(f)
 	for i := range uses {
 		u := &uses[i]
-		u.load = shared[i].load
+		u.load = u.full
 		if k.eff != 1 {
-			u.load = fixedWeight(shared[i].weight/k.eff, shared[i].count)
+			x := &e.routes[e.Plan.conns[c].route].use[i]
+			u.load = fixedWeight(x.weight/k.eff, x.count)
 		}
-		u.slot = int32(len(s.active[u.res]))
-		s.active[u.res] = append(s.active[u.res], c)
+		x := &s.res[u.res]
+		u.slot = x.n
+		s.active[x.first+x.n] = c
+		x.n++
 		s.touch(u.res)
 	}
 }
 
 func (s *sharing) touch(r int32) {
-	if !s.marked[r] {
-		s.marked[r] = true
+	if x := &s.res[r]; !x.marked {
+		x.marked = true
 		s.dirty = append(s.dirty, r)
 	}
 }
@@ -109,10 +130,10 @@ func (s *sharing) remove(c int32) {
 	f := &s.flows[c]
 	f.version++
 	for _, u := range s.of(f) {
-		list := s.active[u.res]
+		list := s.on(u.res)
 		last := list[len(list)-1]
 		list[u.slot] = last
-		s.active[u.res] = list[:len(list)-1]
+		s.res[u.res].n--
 		if last != c {
 			moved := s.of(&s.flows[last])
 			for j := range moved {
@@ -132,8 +153,8 @@ func (s *sharing) settle(e *engine) {
 	}
 	s.compRes = s.compRes[:0]
 	for _, r := range s.dirty {
-		if e.res[r].single {
-			s.marked[r] = false
+		if x := &s.res[r]; x.single {
+			x.marked = false
 			s.divide(e, r)
 		} else {
 			s.compRes = append(s.compRes, r)
@@ -149,7 +170,7 @@ func (s *sharing) settle(e *engine) {
 		s.flows[c].seen = false
 	}
 	for _, r := range s.compRes {
-		s.marked[r] = false
+		s.res[r].marked = false
 	}
 }
 
@@ -158,7 +179,7 @@ func (s *sharing) settle(e *engine) {
 func (s *sharing) collect() {
 	s.compFlows = s.compFlows[:0]
 	for i := 0; i < len(s.compRes); i++ {
-		for _, c := range s.active[s.compRes[i]] {
+		for _, c := range s.on(s.compRes[i]) {
 			f := &s.flows[c]
 			if f.seen {
 				continue
@@ -166,8 +187,8 @@ func (s *sharing) collect() {
 			f.seen, f.fixed = true, false
 			s.compFlows = append(s.compFlows, c)
 			for _, u := range s.of(f) {
-				if !s.marked[u.res] {
-					s.marked[u.res] = true
+				if x := &s.res[u.res]; !x.marked {
+					x.marked = true
 					s.compRes = append(s.compRes, u.res)
 				}
 			}
@@ -212,7 +233,7 @@ func (s *sharing) ending(e *engine, c int32, version uint32) {
 		f.queued = f.end
 		e.q.push(f.end, newEvent(ending, c, version))
 	default:
-		e.events += e.times(c)
+		e.events += int64(e.conns[c].times)
 		s.remove(c)
 		e.arrived(c)
 	}
