@@ -1,10 +1,8 @@
 package nccl
 
 import (
+	"crypto/sha256"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"railyard/model/topology"
 )
@@ -12,13 +10,13 @@ import (
 // search finds the channels of each system; systems that look alike are searched once.
 // All ranks then agree on the least (init.cc, after AllGather3).
 func (m *Model) search(t *topology.Topology, o Options) error {
-	done := map[string]bool{}
+	done := map[[sha256.Size]byte]bool{}
+	prints := m.fingerprints(t)
 	for i, ranks := range m.m.systems {
-		key := fingerprint(t, ranks)
-		if done[key] {
+		if done[prints[i]] {
 			continue
 		}
-		done[key] = true
+		done[prints[i]] = true
 		s := buildSystem(t, m.m, ranks, m.nNodes > 1)
 		if err := m.usable(t, s, i); err != nil {
 			return err
@@ -75,8 +73,11 @@ func (c *channels) align(o *channels) {
 // useNVLS reports whether NVLink SHARP is there: Hopper or later, and every NVSwitch
 // that a GPU hangs on multicasts and reduces.
 func (m *Model) useNVLS(t *topology.Topology, o Options) bool {
-	if o.NVLS != Auto || m.m.ccMin < 90 {
-		return o.NVLS == On && m.m.ccMin >= 90
+	if o.NVLS == Off || m.m.ccMin < 90 || m.maxLocal < 2 {
+		return false
+	}
+	if o.NVLS == On {
+		return true
 	}
 	found := false
 	for _, d := range t.Ranks() {
@@ -94,33 +95,46 @@ func (m *Model) useNVLS(t *topology.Topology, o Options) bool {
 	return found
 }
 
-// fingerprint tells systems apart by all that the search looks at: their devices and
+// fingerprints tell systems apart by all that the search looks at: their devices and
 // links, numbered from the system's first.
-func fingerprint(t *topology.Topology, ranks []int) string {
-	hosts := map[int32]bool{}
-	for _, r := range ranks {
-		hosts[int32(t.NodeOf(r))] = true
+func (m *Model) fingerprints(t *topology.Topology) [][sha256.Size]byte {
+	system := make([]int, t.NumNodes()) // −1: holds no rank
+	for i := range system {
+		system[i] = -1
 	}
-	number := map[topology.DeviceID]int{}
-	var text []string
-	for id, d := range t.Devices() {
-		if hosts[d.Node] {
-			number[topology.DeviceID(id)] = len(number)
-			text = append(text, fmt.Sprint(d.Kind, d.Model, t.RankOf(topology.DeviceID(id)) >= 0))
+	for r, s := range m.m.systemOf {
+		system[t.NodeOf(r)] = s
+	}
+	text := make([][]byte, len(m.m.systems))
+	number := make([]int, len(t.Devices())) // within its system
+	next := make([]int, len(m.m.systems))
+	of := func(d topology.DeviceID) int {
+		if n := t.Devices()[d].Node; n >= 0 {
+			return system[n]
+		}
+		return -1
+	}
+	for i, d := range t.Devices() {
+		if s := of(topology.DeviceID(i)); s >= 0 {
+			number[i] = next[s]
+			next[s]++
+			text[s] = fmt.Appendln(text[s], d.Kind, d.Model, t.RankOf(topology.DeviceID(i)) >= 0)
 		}
 	}
-	for i, l := range t.Links() {
-		from, ok := number[l.From]
-		if !ok {
-			continue
+	for _, l := range t.Links() {
+		if s := of(l.From); s >= 0 {
+			to := -1
+			if of(l.To) == s {
+				to = number[l.To]
+			}
+			text[s] = fmt.Appendln(text[s], number[l.From], to, l.Class, l.Count)
 		}
-		to, inside := number[l.To]
-		if !inside {
-			to = -1
-		}
-		text = append(text, strconv.Itoa(from)+">"+strconv.Itoa(to)+":"+strconv.Itoa(int(t.Links()[i].Class))+"x"+strconv.Itoa(int(l.Count)))
 	}
-	return strings.Join(slices.Clip(text), " ")
+	out := make([][sha256.Size]byte, len(text))
+	for s := range text {
+		out[s] = sha256.Sum256(text[s])
+	}
+	return out
 }
 
 // connect counts the compute channels: two for each that was found, and up to four where

@@ -19,12 +19,12 @@ const (
 
 // Options say what a topology file does not, and change what NCCL would do.
 type Options struct {
-	ComputeCapability int    // × 10, e.g. 90; 0: by the GPU's model or NVLink class
-	CPU               CPU    // UnknownCPU: by the CPU's model or the link between sockets
-	NVLS              Switch // Auto: where the switches multicast and reduce
-	LL128             Switch // Auto: by compute capability and paths; On: always
-	NoGDR             bool   // NICs do not reach GPU memory
-	NICLatency        float64
+	ComputeCapability int     // × 10, e.g. 90; 0: by the GPU's model or NVLink class
+	CPU               CPU     // UnknownCPU: by the CPU's model or the link between sockets
+	NVLS              Switch  // Auto: where the switches multicast and reduce
+	LL128             Switch  // Auto: by compute capability and paths; On: always
+	NoGDR             bool    // NICs do not reach GPU memory
+	NICLatency        float64 // µs, as a network plugin reports it; InfiniBand's gives 0
 	// Replace what the search finds, e.g. by what NCCL_GRAPH_DUMP_FILE holds.
 	Ring, Tree, NVLSGraph Override
 }
@@ -91,7 +91,7 @@ func (m *Model) override(o Options) {
 		o Override
 	}{{m.ring, o.Ring}, {m.tree, o.Tree}, {m.nvls, o.NVLSGraph}} {
 		if r.o.Channels > 0 {
-			r.c.n = r.o.Channels
+			r.c.n = min(r.o.Channels, maxChannels)
 		}
 		if r.o.BWIntra > 0 {
 			r.c.bwIntra = r.o.BWIntra
@@ -100,6 +100,9 @@ func (m *Model) override(o Options) {
 			r.c.bwInter = r.o.BWInter
 		}
 		r.c.latencyInter = o.NICLatency
+	}
+	if m.nvls.n > 0 && m.nvls.intra == nil { // known from the override only
+		m.nvls.typeIntra = pathNVL
 	}
 }
 

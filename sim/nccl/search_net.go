@@ -126,6 +126,22 @@ func (x *searcher) mayEnd(start *vertex, n, step int) bool {
 
 // selectNets lists the NICs to try, preferred ones first: for one GPU, or for all (nil).
 func (s *system) selectNets(worst pathKind, gpu *vertex) []int {
+	key := netChoice{worst, gpu}
+	nets, ok := s.choices[key]
+	if !ok {
+		nets = s.listNets(worst, gpu)
+		s.choices[key] = nets
+	}
+	return nets
+}
+
+// netChoice is a question to selectNets; paths do not change during the search.
+type netChoice struct {
+	worst pathKind
+	gpu   *vertex
+}
+
+func (s *system) listNets(worst pathKind, gpu *vertex) []int {
 	gpus := s.of[vGPU]
 	if gpu != nil {
 		gpus = []*vertex{gpu}

@@ -19,8 +19,11 @@ func compareScores(a, b score) int {
 
 // candidates are the unused GPUs in the order in which to try them; towards is 1 where
 // the next one has to reach the NIC, 0 where none has to any more, −1 where a later one
-// has to. Beside an NVSwitch only neighbours by number are tried.
+// has to.
 func (x *searcher) candidates(gpu *vertex, towards int) []int {
+	if len(x.s.of[vNVS]) > 0 {
+		return x.neighbours(gpu)
+	}
 	scores := x.scores(gpu, towards != 0)
 	slices.SortFunc(scores, compareScores)
 	out := make([]int, len(scores))
@@ -30,11 +33,29 @@ func (x *searcher) candidates(gpu *vertex, towards int) []int {
 	if towards == -1 && alike(scores) {
 		slices.Reverse(out)
 	}
-	if len(x.s.of[vNVS]) == 0 {
-		return out
-	}
-	return x.neighbours(gpu, out)
+	return out
 }
+
+// neighbours are the unused GPUs before and after gpu by number: all that NCCL tries
+// beside an NVSwitch.
+func (x *searcher) neighbours(gpu *vertex) []int {
+	n := len(x.s.of[vGPU])
+	before, after := (gpu.index+n-1)%n, (gpu.index+1)%n
+	want := []int{after}
+	switch {
+	case before == after:
+	case x.cur.pattern == ringPattern:
+		want = []int{before, after}
+	case x.cur.pattern == balancedTree:
+		want = []int{after, before}
+	}
+	return slices.DeleteFunc(want, func(g int) bool {
+		return len(gpu.paths[vGPU][g].hops) == 0 || x.used(g)
+	})
+}
+
+// used reports whether the channel has been at a GPU.
+func (x *searcher) used(g int) bool { return x.s.of[vGPU][g].used&(1<<x.cur.n) != 0 }
 
 func (x *searcher) scores(gpu *vertex, withNet bool) []score {
 	c, gpus := x.cur, x.s.of[vGPU]
@@ -46,7 +67,7 @@ func (x *searcher) scores(gpu *vertex, withNet bool) []score {
 	for i := 1; i < len(gpus); i++ {
 		g := (gpu.index + i) % len(gpus)
 		p := gpu.paths[vGPU][g]
-		if len(p.hops) == 0 || gpus[g].used&(1<<c.n) != 0 {
+		if len(p.hops) == 0 || x.used(g) {
 			continue
 		}
 		sc := score{gpu: g, distance: i, intraHops: len(p.hops), intraBW: int(p.bw)}
@@ -80,29 +101,4 @@ func (v *vertex) pcieUp() int {
 		}
 	}
 	return -1
-}
-
-// neighbours keeps of the order only the GPUs before and after gpu by number.
-func (x *searcher) neighbours(gpu *vertex, order []int) []int {
-	n := len(x.s.of[vGPU])
-	before, after := (gpu.index+n-1)%n, (gpu.index+1)%n
-	var want []int // the last found comes first
-	switch x.cur.pattern {
-	case ringPattern:
-		want = []int{after, before}
-	case balancedTree:
-		want = []int{before, after}
-	default:
-		want = []int{after}
-	}
-	if before == after {
-		want = want[:1]
-	}
-	var out []int
-	for _, g := range want {
-		if slices.Contains(order, g) {
-			out = slices.Insert(out, 0, g)
-		}
-	}
-	return out
 }

@@ -66,14 +66,15 @@ type vertex struct {
 // system is what NCCL searches: the GPUs of a node (or of all hosts that share NVSwitches)
 // with what joins them.
 type system struct {
-	of    [numVertexKinds][]*vertex
-	cpu   CPU
-	inter bool // other systems take part
-	nets  int  // NICs of the machine, also where the network is not used
-	hosts int
-	gdr   bool
-	maxBW float64 // of a channel
-	total float64 // of a GPU's links
+	of      [numVertexKinds][]*vertex
+	cpu     CPU
+	inter   bool // other systems take part
+	nets    int  // NICs of the machine, also where the network is not used
+	hosts   int
+	gdr     bool
+	maxBW   float64 // of a channel
+	total   float64 // of a GPU's links
+	choices map[netChoice][]int
 }
 
 func (s *system) add(kind vertexKind, host int32) *vertex {
@@ -114,7 +115,7 @@ type systemBuilder struct {
 // belong to it; NVSwitches become one vertex, as in ncclTopoAddNvLinks.
 func buildSystem(t *topology.Topology, m *machine, ranks []int, inter bool) *system {
 	b := &systemBuilder{t: t, cc: m.cc, made: map[topology.DeviceID]*vertex{},
-		s: &system{cpu: m.cpu, inter: inter, gdr: !m.noGDR}}
+		s: &system{cpu: m.cpu, inter: inter, gdr: !m.noGDR, choices: map[netChoice][]int{}}}
 	hosts := map[int32]bool{}
 	for _, r := range ranks {
 		hosts[int32(t.NodeOf(r))] = true
