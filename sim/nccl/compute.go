@@ -55,9 +55,9 @@ type quest struct {
 	optimal, spent bool // the last search: cannot be beaten; ran out of steps
 }
 
-// find searches for channels of a pattern, at least min and at most max of them.
-func (s *system) find(p pattern, cc, min, max int) *channels {
-	best := &channels{pattern: p, min: min, max: max}
+// find searches for channels of a pattern, at least least and at most most of them.
+func (s *system) find(p pattern, cc, least, most int) *channels {
+	best := &channels{pattern: p, min: least, max: most}
 	q := &quest{s: s, cc: cc, best: best, speeds: speeds(cc, s.inter), budget: allSteps, pass: 1}
 	q.constrain()
 	if p == nvlsPattern && (len(s.of[vNVS]) == 0 || cc < 90) {
