@@ -1,0 +1,154 @@
+package nccl
+
+import (
+	"fmt"
+
+	"railyard/model/collective"
+	"railyard/model/topology"
+)
+
+// Switch is a feature that may be forced.
+type Switch uint8
+
+// The settings of a feature.
+const (
+	Auto Switch = iota // as NCCL would decide
+	On
+	Off
+)
+
+// Options say what a topology file does not, and change what NCCL would do.
+type Options struct {
+	ComputeCapability int     // × 10, e.g. 90; 0: by the GPU's model or NVLink class
+	CPU               CPU     // UnknownCPU: by the CPU's model or the link between sockets
+	NVLS              Switch  // Auto: where the switches multicast and reduce
+	LL128             Switch  // Auto: by compute capability and paths; On: always
+	NoGDR             bool    // NICs do not reach GPU memory
+	NICLatency        float64 // µs, as a network plugin reports it; InfiniBand's gives 0
+	// Replace what the search finds, e.g. by what NCCL_GRAPH_DUMP_FILE holds.
+	Ring, Tree, NVLSGraph Override
+}
+
+// Override replaces parts of a graph; numbers that are 0 are left as found. Bandwidths are
+// per channel, GB/s.
+type Override struct {
+	Channels         int
+	BWIntra, BWInter float64
+}
+
+// Graph is what the search found for a pattern: Channels channels of so many GB/s each
+// (per direction) inside a node and between nodes.
+type Graph struct {
+	Channels         int
+	BWIntra, BWInter float64
+	TypeIntra        string // the worst path: NVL, NVB, PIX, PXB, PXN, PHB, SYS
+	TypeInter        string
+	Order            [][]int // ranks of the first node by channel; of NVLS only the head
+}
+
+// Bandwidth is all channels' inside a node, GB/s.
+func (g Graph) Bandwidth() float64 { return float64(g.Channels) * g.BWIntra }
+
+// Model is NCCL on a topology. It is safe for concurrent use.
+type Model struct {
+	m            *machine
+	ring, tree   *channels
+	nvls         *channels
+	nRanks       int
+	nNodes       int // systems: hosts that share NVSwitches are one
+	maxLocal     int
+	nChannels    int // compute channels of rings and trees
+	nvlsChannels int
+	nicBW        float64
+	ll128        Switch
+	latency, bw  [5]costs // by kinds' order
+}
+
+type costs [numAlgos][numProtos]float64
+
+// New searches a topology for channels, as NCCL does when it starts.
+func New(t *topology.Topology, o Options) (*Model, error) {
+	machine, err := detect(t, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name(), err)
+	}
+	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(), ll128: o.LL128}
+	if m.nRanks == 1 {
+		return m, nil
+	}
+	if err := m.search(t, o); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name(), err)
+	}
+	m.override(o)
+	m.connect()
+	m.tune()
+	return m, nil
+}
+
+func (m *Model) override(o Options) {
+	for _, r := range []struct {
+		c *channels
+		o Override
+	}{{m.ring, o.Ring}, {m.tree, o.Tree}, {m.nvls, o.NVLSGraph}} {
+		if r.o.Channels > 0 {
+			r.c.n = min(r.o.Channels, maxChannels)
+		}
+		if r.o.BWIntra > 0 {
+			r.c.bwIntra = r.o.BWIntra
+		}
+		if r.o.BWInter > 0 {
+			r.c.bwInter = r.o.BWInter
+		}
+		r.c.latencyInter = o.NICLatency
+	}
+	if m.nvls.n > 0 && m.nvls.intra == nil { // known from the override only
+		m.nvls.typeIntra = pathNVL
+	}
+}
+
+// ComputeCapability is the lowest of the GPUs', × 10.
+func (m *Model) ComputeCapability() int { return m.m.ccMin }
+
+// CPU is the processor that the model assumes.
+func (m *Model) CPU() CPU { return m.m.cpu }
+
+// Nodes is the number of nodes as NCCL counts them: hosts whose GPUs share NVSwitches
+// are one.
+func (m *Model) Nodes() int { return m.nNodes }
+
+// Ring is what the search found for rings.
+func (m *Model) Ring() Graph { return m.graph(m.ring) }
+
+// Tree is what the search found for trees.
+func (m *Model) Tree() Graph { return m.graph(m.tree) }
+
+// NVLS is what the search found for NVLink SHARP; no channels where there is none.
+func (m *Model) NVLS() Graph { return m.graph(m.nvls) }
+
+func (m *Model) graph(c *channels) Graph {
+	if c == nil || c.n == 0 {
+		return Graph{}
+	}
+	g := Graph{Channels: c.n, BWIntra: c.bwIntra, BWInter: c.bwInter, TypeIntra: c.typeIntra.String(), TypeInter: c.typeInter.String()}
+	for _, gpus := range c.intra[:min(c.n, len(c.intra))] {
+		if c.pattern == nvlsPattern {
+			gpus = gpus[:1]
+		}
+		order := make([]int, len(gpus))
+		for i, g := range gpus {
+			order[i] = m.m.systems[0][g]
+		}
+		g.Order = append(g.Order, order)
+	}
+	return g
+}
+
+// kindIndex is the place of a collective in the tables.
+func kindIndex(k collective.Kind) (int, error) {
+	for i, have := range kinds {
+		if k == have {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("NCCL has no cost model for %s: it has one for all_reduce, all_gather, reduce_scatter, broadcast and reduce", k)
+}

@@ -1,0 +1,104 @@
+package nccl
+
+import (
+	"cmp"
+	"slices"
+)
+
+// score ranks the GPUs that may come next, most important first.
+type score struct {
+	gpu                           int
+	interBW, interPCIe, interHops int
+	intraBW, intraHops, distance  int
+}
+
+func compareScores(a, b score) int {
+	return cmp.Or(b.interBW-a.interBW, b.interPCIe-a.interPCIe, a.interHops-b.interHops,
+		b.intraBW-a.intraBW, a.intraHops-b.intraHops, a.distance-b.distance)
+}
+
+// candidates are the unused GPUs in the order in which to try them; towards is 1 where
+// the next one has to reach the NIC, 0 where none has to any more, −1 where a later one
+// has to.
+func (x *searcher) candidates(gpu *vertex, towards int) []int {
+	if len(x.s.of[vNVS]) > 0 {
+		return x.neighbours(gpu)
+	}
+	scores := x.scores(gpu, towards != 0)
+	slices.SortFunc(scores, compareScores)
+	out := make([]int, len(scores))
+	for i, sc := range scores {
+		out[i] = sc.gpu
+	}
+	if towards == -1 && alike(scores) {
+		slices.Reverse(out)
+	}
+	return out
+}
+
+// neighbours are the unused GPUs before and after gpu by number: all that NCCL tries
+// beside an NVSwitch.
+func (x *searcher) neighbours(gpu *vertex) []int {
+	n := len(x.s.of[vGPU])
+	before, after := (gpu.index+n-1)%n, (gpu.index+1)%n
+	want := []int{after}
+	switch {
+	case before == after:
+	case x.cur.pattern == ringPattern:
+		want = []int{before, after}
+	case x.cur.pattern == balancedTree:
+		want = []int{after, before}
+	}
+	return slices.DeleteFunc(want, func(g int) bool {
+		return len(gpu.paths[vGPU][g].hops) == 0 || x.used(g)
+	})
+}
+
+// used reports whether the channel has been at a GPU.
+func (x *searcher) used(g int) bool { return x.s.of[vGPU][g].used&(1<<x.cur.n) != 0 }
+
+func (x *searcher) scores(gpu *vertex, withNet bool) []score {
+	c, gpus := x.cur, x.s.of[vGPU]
+	var net []path
+	if withNet {
+		net = x.s.of[vNET][c.inter[c.n][0]].paths[vGPU]
+	}
+	var out []score
+	for i := 1; i < len(gpus); i++ {
+		g := (gpu.index + i) % len(gpus)
+		p := gpu.paths[vGPU][g]
+		if len(p.hops) == 0 || x.used(g) {
+			continue
+		}
+		sc := score{gpu: g, distance: i, intraHops: len(p.hops), intraBW: int(p.bw)}
+		if withNet {
+			sc.interHops, sc.interPCIe, sc.interBW = len(net[g].hops), gpus[g].pcieUp(), int(net[g].bw)
+		}
+		out = append(out, sc)
+	}
+	return out
+}
+
+// alike reports whether all GPUs are equally well reached inside the node.
+func alike(scores []score) bool {
+	for _, s := range scores {
+		if s.intraBW != scores[0].intraBW || s.intraHops != scores[0].intraHops {
+			return false
+		}
+	}
+	return true
+}
+
+// pcieUp is what is left of a GPU's PCIe link, in whole GB/s; −1 where it has none.
+func (v *vertex) pcieUp() int {
+	for _, l := range v.links {
+		if l.kind == linkPCI {
+			for _, r := range l.to.links {
+				if r.to == v {
+					return int(min(l.bw, r.bw))
+				}
+			}
+		}
+	}
+	return -1
+}
