@@ -116,6 +116,9 @@ func (x *degrader) change(bundle []LinkID, some int, rate float64) {
 		left = math.MaxInt32
 	}
 	for _, l := range bundle {
+		if x.lost[x.t.links[l].From] || x.lost[x.t.links[l].To] {
+			continue
+		}
 		var out []piece
 		for _, p := range x.now(l) {
 			n := min(left, p.count)
@@ -139,8 +142,10 @@ func (x *degrader) slower(class int32, rate float64) int32 {
 		slow := x.classes[class]
 		slow.Name = fmt.Sprintf("%s@%g", slow.Name, rate)
 		slow.Rate = max(1, units.Rate(math.Round(float64(slow.Rate)*rate)))
-		c = int32(len(x.classes))
-		x.classes = append(x.classes[:c:c], slow)
+		if c = int32(slices.Index(x.classes, slow)); c < 0 {
+			c = int32(len(x.classes))
+			x.classes = append(x.classes[:c:c], slow)
+		}
 		x.slowed[key] = c
 	}
 	return c
@@ -298,9 +303,8 @@ func (x *degrader) copyNode(n int) {
 	} else if v, known := x.variant[key]; known {
 		copied.shape = v
 	} else {
-		copied.shape = int32(len(o.shapes))
+		copied.shape = x.addShape(x.newShape(s, first, at, links, usable))
 		x.variant[key] = copied.shape
-		o.shapes = append(o.shapes, x.newShape(s, first, at, links, usable))
 	}
 	copied.firstRank, copied.ranks = -1, 0
 	local := int32(0)
@@ -322,11 +326,26 @@ func (x *degrader) copyNode(n int) {
 func (x *degrader) sameShape(shape int32) int32 {
 	s, ok := x.shapes[shape]
 	if !ok {
-		s = int32(len(x.out.shapes))
+		s = x.addShape(x.t.shapes[shape])
 		x.shapes[shape] = s
-		x.out.shapes = append(x.out.shapes, x.t.shapes[shape])
 	}
 	return s
+}
+
+// addShape numbers a shape; nodes that earlier faults have made alike share one.
+func (x *degrader) addShape(s *shape) int32 {
+	shapes := &x.out.shapes
+	i := slices.IndexFunc(*shapes, s.equal)
+	if i < 0 {
+		i = len(*shapes)
+		*shapes = append(*shapes, s)
+	}
+	return int32(i)
+}
+
+func (s *shape) equal(o *shape) bool {
+	return s == o || s.template == o.template && slices.Equal(s.ids, o.ids) && slices.Equal(s.devices, o.devices) && slices.Equal(s.noP2P, o.noP2P) &&
+		slices.Equal(s.links, o.links) && slices.EqualFunc(s.nics, o.nics, slices.Equal)
 }
 
 // usableNICs says which devices of a node are NICs that still have a link each way

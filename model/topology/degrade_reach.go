@@ -70,6 +70,14 @@ func (a *reach) meets(b *reach) bool {
 	return intersects(a.to, b.from) && intersects(b.to, a.from)
 }
 
+// poorer says on whose side the fault is: where less is in reach, or for fewer ranks.
+func (a *alike) poorer(b *alike) bool {
+	if x, y := len(a.to)+len(a.from), len(b.to)+len(b.from); x != y {
+		return x < y
+	}
+	return a.count < b.count
+}
+
 func intersects(a, b []int32) bool {
 	return slices.ContainsFunc(a, func(x int32) bool { return slices.Contains(b, x) })
 }
@@ -103,7 +111,7 @@ func (c *reachCheck) acrossNodes() error {
 			if x < 0 || c.t.NodeOf(x) == c.t.NodeOf(y) || !c.lost(x, y) && !c.lost(y, x) {
 				continue
 			}
-			if b.count < a.count {
+			if b.poorer(a) {
 				return c.unreachable(y, x, b.count)
 			}
 			return c.unreachable(x, y, a.count)
@@ -117,6 +125,7 @@ func (c *reachCheck) groups() []*alike {
 	t := c.t
 	// Over switches of any kind from rank to rank, over those outside nodes from NIC to NIC.
 	direct := components(len(t.devices), t.links, func(d DeviceID) bool { return t.devices[d].Kind.fabricKind() })
+	t.dropInner(direct)
 	network := components(len(t.devices), t.links, func(d DeviceID) bool { return t.devices[d].Kind.fabricKind() && t.devices[d].Node < 0 })
 	ways := make([]*nicWays, len(t.shapes))
 	var out []*alike
@@ -149,6 +158,21 @@ func (c *reachCheck) groups() []*alike {
 		}
 	}
 	return out
+}
+
+// dropInner drops the parts that lie within one node: they lead to no other.
+func (t *Topology) dropInner(component []int32) {
+	spans := make([]bool, len(component))
+	for d, c := range component {
+		if c >= 0 && (t.devices[d].Node < 0 || t.devices[d].Node != t.devices[c].Node) {
+			spans[c] = true
+		}
+	}
+	for d, c := range component {
+		if c >= 0 && !spans[c] {
+			component[d] = -1
+		}
+	}
 }
 
 // addParts adds the parts of a fabric that a device is joined to.
