@@ -3,6 +3,7 @@ package topology
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // checkReachable finds ranks that had a route to one another in the healthy machine and
@@ -48,10 +49,22 @@ func (c *reachCheck) withinNodes() error {
 		}
 		joined := component[t.nodes[t.NodeOf(first)].shape]
 		of := func(rank int) int32 { return joined[t.devices[t.ranks[rank]].Local] }
+		like := func(rank int) (out []int) {
+			for r := first; r < end; r++ {
+				if of(r) == of(rank) {
+					out = append(out, r)
+				}
+			}
+			return out
+		}
 		for a := first; a < end; a++ {
 			for b := first; b < end; b++ {
 				if of(a) != of(b) && c.lost(a, b) {
-					return c.unreachable(a, b, 0)
+					mine, theirs := like(a), like(b)
+					if len(theirs) < len(mine) {
+						return c.unreachable(b, a, theirs)
+					}
+					return c.unreachable(a, b, mine)
 				}
 			}
 		}
@@ -75,7 +88,7 @@ func (a *alike) poorer(b *alike) bool {
 	if x, y := len(a.to)+len(a.from), len(b.to)+len(b.from); x != y {
 		return x < y
 	}
-	return a.count < b.count
+	return len(a.ranks) < len(b.ranks)
 }
 
 func intersects(a, b []int32) bool {
@@ -85,9 +98,8 @@ func intersects(a, b []int32) bool {
 // alike are ranks with the same reach.
 type alike struct {
 	reach
-	count         int
-	first, second int // the first rank, and the first on another node; −1: none
-	node          int // −1 where there are several
+	ranks  []int
+	second int // the first rank on another node than that of the first; −1: none
 }
 
 func (c *reachCheck) acrossNodes() error {
@@ -100,7 +112,7 @@ func (c *reachCheck) acrossNodes() error {
 			if a.meets(&b.reach) {
 				continue
 			}
-			x, y := a.first, b.first
+			x, y := a.ranks[0], b.ranks[0]
 			if c.t.NodeOf(x) == c.t.NodeOf(y) {
 				if b.second >= 0 {
 					y = b.second
@@ -112,9 +124,9 @@ func (c *reachCheck) acrossNodes() error {
 				continue
 			}
 			if b.poorer(a) {
-				return c.unreachable(y, x, b.count)
+				return c.unreachable(y, x, b.ranks)
 			}
-			return c.unreachable(x, y, a.count)
+			return c.unreachable(x, y, a.ranks)
 		}
 	}
 	return nil
@@ -147,14 +159,12 @@ func (c *reachCheck) groups() []*alike {
 		key := r.key()
 		g, ok := index[key]
 		if !ok {
-			g = &alike{reach: r, first: rank, second: -1, node: t.NodeOf(rank)}
+			g = &alike{reach: r, second: -1}
 			index[key] = g
 			out = append(out, g)
 		}
-		if g.count++; t.NodeOf(rank) != t.NodeOf(g.first) {
-			if g.node = -1; g.second < 0 {
-				g.second = rank
-			}
+		if g.ranks = append(g.ranks, rank); g.second < 0 && t.NodeOf(rank) != t.NodeOf(g.ranks[0]) {
+			g.second = rank
 		}
 	}
 	return out
@@ -234,18 +244,46 @@ func (s *shape) nicWays() *nicWays {
 	return w
 }
 
-// unreachable says that a rank, one of so many alike, has no way to another, and what
+// unreachable says that a rank, one of several alike, has no way to another, and what
 // can be done.
-func (c *reachCheck) unreachable(a, b, alike int) error {
+func (c *reachCheck) unreachable(a, b int, alike []int) error {
 	t := c.t
 	others := ""
-	if alike > 1 {
-		others = fmt.Sprintf(" (nor have %d other ranks)", alike-1)
+	if len(alike) > 1 {
+		others = fmt.Sprintf(" (nor have %d others)", len(alike)-1)
 	}
-	remedy := fmt.Sprintf("--fail gpu:%s", t.DeviceName(t.ranks[a]))
-	if alike > 1 {
-		remedy = fmt.Sprintf("--fail node:%s", t.NodeName(t.NodeOf(a)))
+	return fmt.Errorf("%s: %s has no way left to %s%s, or none back: what cannot be reached must be left out too (%s)",
+		t.name, t.DeviceName(t.ranks[a]), t.DeviceName(t.ranks[b]), others, t.remedy(alike))
+}
+
+// maxRemedy is how many flags a message proposes.
+const maxRemedy = 4
+
+// remedy are the flags that leave ranks out, by node where a whole node goes.
+func (t *Topology) remedy(ranks []int) string {
+	ofNode := map[int]int{}
+	for r := range t.ranks {
+		ofNode[t.NodeOf(r)]++
 	}
-	return fmt.Errorf("%s: %s has no way left to %s%s and back: what cannot be reached must be left out too (%s)",
-		t.name, t.DeviceName(t.ranks[a]), t.DeviceName(t.ranks[b]), others, remedy)
+	gone := map[int]int{}
+	for _, r := range ranks {
+		gone[t.NodeOf(r)]++
+	}
+	var out []string
+	for _, r := range ranks {
+		n := t.NodeOf(r)
+		flag := "--fail gpu:" + t.DeviceName(t.ranks[r])
+		if !t.lone && gone[n] == ofNode[n] {
+			flag = "--fail node:" + t.NodeName(n)
+		}
+		if len(out) > 0 && out[len(out)-1] == flag {
+			continue
+		}
+		if len(out) == maxRemedy {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, flag)
+	}
+	return strings.Join(out, " ")
 }
