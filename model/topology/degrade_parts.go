@@ -8,8 +8,8 @@ import (
 
 // apply notes what a fault takes away or slows.
 func (x *degrader) apply(f Fault) error {
-	if f.Rate < 0 || f.Rate >= 1 || f.Some < 0 || f.Some > 0 && f.Part != LinkPart {
-		return fmt.Errorf("fault %v: %s", f, faultForms)
+	if int(f.Part) >= len(partNames) || !(f.Rate >= 0 && f.Rate < 1) || f.Some < 0 || f.Some > 0 && f.Part != LinkPart {
+		return fmt.Errorf("fault %+q: %s", shorten(f.Name), faultForms)
 	}
 	x.removed = x.removed || !f.Slow()
 	if f.Part == LinkPart {

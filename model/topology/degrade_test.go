@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -302,6 +303,8 @@ func TestDegradeErrors(t *testing.T) {
 		{load(t, "pcie5-server", 1), faults(t, "link:plx0--cpu0"), []string{"gpu0 has no way left to gpu2 (nor have 1 others)", "(--fail gpu:gpu0 --fail gpu:gpu1)"}},
 		{two, []topology.Fault{{Part: topology.GPUPart, Name: "node0/gpu0", Rate: 2}}, []string{"write link:A--B"}},
 		{two, []topology.Fault{{Name: "nothing"}}, []string{"write link:A--B"}},
+		{two, []topology.Fault{{Part: 9, Name: "nothing"}}, []string{"write link:A--B"}},
+		{two, []topology.Fault{{Part: topology.GPUPart, Name: "node0/gpu0", Rate: math.NaN()}}, []string{"write link:A--B"}},
 	} {
 		_, err := c.topo.Degrade(c.faults)
 		for _, want := range c.want {
@@ -350,7 +353,12 @@ func randomFault(rng *rand.Rand, t *topology.Topology) topology.Fault {
 func TestDegradeAnything(t *testing.T) {
 	failed, worked := 0, 0
 	check := func(topo *topology.Topology, rng *rand.Rand, rounds int) {
-		hash := topo.Hash()
+		devices, links, classes, tiers := slices.Clone(topo.Devices()), slices.Clone(topo.Links()), slices.Clone(topo.Classes()), fmt.Sprint(topo.Tiers())
+		defer func() {
+			if !slices.Equal(devices, topo.Devices()) || !slices.Equal(links, topo.Links()) || !slices.Equal(classes, topo.Classes()) || tiers != fmt.Sprint(topo.Tiers()) {
+				t.Errorf("%s has changed", topo.Name())
+			}
+		}()
 		for range rounds {
 			list := []topology.Fault{randomFault(rng, topo)}
 			for rng.IntN(3) == 0 {
@@ -368,7 +376,8 @@ func TestDegradeAnything(t *testing.T) {
 			wholeAfter(t, topo, got, list)
 			routesAfter(t, topo, got, list, rng)
 			stepByStep(t, topo, got, list)
-			if topo.Hash() != hash || got.Hash() == hash {
+			again, err := topo.Degrade(list)
+			if err != nil || again.Hash() != got.Hash() || got.Hash() == topo.Hash() {
 				t.Errorf("%s: %v: hashes", topo.Name(), list)
 			}
 		}

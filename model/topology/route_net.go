@@ -22,7 +22,7 @@ func (r *Router) net(a, b DeviceID) (Route, bool) {
 		}
 		for _, h := range p.hops {
 			s := share{h.Num, h.Den}.times(1, int64(n))
-			all.hops = append(all.hops, Hop{h.Link, s.num, s.den})
+			all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
 		}
 		all.latency = max(all.latency, p.latency)
 		all.links += p.links
@@ -98,6 +98,11 @@ func (r *Router) throughNICs(a, b, from, to DeviceID) (path, bool) {
 // across spreads a transfer over the network between two NICs. NICs that hang on one
 // switch each share the switch-to-switch part with all NICs of those switches.
 func (r *Router) across(from, to DeviceID) (path, bool) {
+	p, ok := r.spreadAcross(from, to)
+	return r.hashed(p, from, mix(r.flow, uint64(from), uint64(to))), ok
+}
+
+func (r *Router) spreadAcross(from, to DeviceID) (path, bool) {
 	inFabric := func(d DeviceID) bool { return r.t.devices[d].Kind.fabricKind() && r.t.devices[d].Node < 0 }
 	up := r.only(r.t.Out(from), func(l Link) bool { return inFabric(l.To) })
 	down := r.only(r.t.In(to), func(l Link) bool { return inFabric(l.From) })
@@ -121,7 +126,7 @@ func (r *Router) across(from, to DeviceID) (path, bool) {
 }
 
 func (r *Router) single(l LinkID) path {
-	return path{hops: []Hop{{l, 1, 1}}, latency: r.t.Class(l).Latency, links: int(r.t.links[l].Count)}
+	return path{hops: []Hop{{Link: l, Num: 1, Den: 1}}, latency: r.t.Class(l).Latency, links: int(r.t.links[l].Count)}
 }
 
 // only is the one link of a list that satisfies a condition; NoLink where there are
@@ -145,6 +150,7 @@ func (r *Router) Paths(a, b DeviceID) []Route {
 	if a == b {
 		return []Route{{Kind: Local, Rate: math.MaxInt64}}
 	}
+	r.flow = r.identity(a, b, 0)
 	var out []Route
 	add := func(route Route, ok bool) {
 		if !ok {
