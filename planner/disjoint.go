@@ -255,7 +255,7 @@ func (s *ringSearch) close(a int32) bool {
 	}
 	s.rings = s.rings[:len(s.rings)-1]
 	s.take(a, 0, 1)
-	s.path = ring
+	s.path = slices.Clone(ring) // best may keep ring
 	clear(s.used)
 	for _, r := range ring {
 		s.used[r] = true

@@ -25,6 +25,16 @@ func planDocument() *report.PlanDocument {
 	}, Crossovers: []report.CrossoverRow{{SizeBytes: 1 << 20, From: "direct/ll", To: "ring/simple"}}}
 }
 
+// degradedDocument is the plan of a machine that has lost a GPU and half a NIC.
+func degradedDocument() *report.PlanDocument {
+	d := planDocument()
+	d.Topology, d.Ranks = "box without gpu gpu3, with nic nic0 at 0.5 of its rate", 7
+	d.Faults, d.LostRanks = []string{"gpu:gpu3", "nic:nic0=0.5"}, []int{3}
+	d.Rows[0].HealthyUS, d.Rows[0].Slowdown = 4, 1.125
+	d.Rows[1].HealthyUS, d.Rows[1].Slowdown = 4175.25, 1
+	return d
+}
+
 func simulateDocument() *report.SimulateDocument {
 	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: "box", Profile: "line", Schedule: "ring/simple", Collective: "all_gather", SizeBytes: 1 << 26, TimeUS: 131.5, AlgBW: 510.3,
 		BusBW: 446.5, LaunchUS: 1.5, AlphaUS: 4, BetaUS: 120, ContentionUS: 6, Sends: 56, Events: 112, WallS: 0.001, Bottleneck: "link l2: 95% busy", RankBalance: 1, LinkBalance: 0.5, Warnings: []string{"w", "w"}}
@@ -50,11 +60,12 @@ func runDocument() *report.RunDocument {
 }
 
 func TestDocumentGoldens(t *testing.T) {
-	plan, sim, run := planDocument(), simulateDocument(), runDocument()
+	plan, degraded, sim, run := planDocument(), degradedDocument(), simulateDocument(), runDocument()
 	untimed := runDocument()
 	untimed.Timed, untimed.Topology = false, "dgx-h100"
 	for name, write := range map[string]func(io.Writer) error{
-		"plan.txt": plan.WriteText, "plan.csv": plan.WriteCSV, "simulate.txt": sim.WriteText, "simulate.csv": sim.WriteCSV,
+		"plan.txt": plan.WriteText, "plan.csv": plan.WriteCSV, "plan-degraded.txt": degraded.WriteText, "plan-degraded.csv": degraded.WriteCSV,
+		"simulate.txt": sim.WriteText, "simulate.csv": sim.WriteCSV,
 		"run.txt": run.WriteText, "run.csv": run.WriteCSV, "run-untimed.txt": untimed.WriteText,
 	} {
 		golden.Equal(t, name, written(t, write))
@@ -106,6 +117,20 @@ func TestDocumentsMatchTheirSchemas(t *testing.T) {
 				t.Errorf("%s: accepted a row without %q", name, key)
 			}
 			first[key] = kept
+		}
+	}
+}
+
+// TestDegradedPlanMatchesSchema: the members that only a degraded machine's plan has.
+func TestDegradedPlanMatchesSchema(t *testing.T) {
+	doc := written(t, func(w io.Writer) error { return report.WriteJSON(w, degradedDocument()) })
+	validate(t, "plan", doc)
+	for _, member := range []string{`"faults"`, `"lost_ranks"`, `"healthy_us"`, `"slowdown"`} {
+		if !bytes.Contains(doc, []byte(member)) {
+			t.Errorf("no %s", member)
+		}
+		if whole := written(t, func(w io.Writer) error { return report.WriteJSON(w, planDocument()) }); bytes.Contains(whole, []byte(member)) {
+			t.Errorf("%s of a whole machine", member)
 		}
 	}
 }

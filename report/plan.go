@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -17,12 +18,15 @@ type PlanDocument struct {
 	Hash       string         `json:"topology_hash"`
 	Profile    string         `json:"profile"`
 	Ranks      int            `json:"ranks"`
+	Faults     []string       `json:"faults,omitempty"`
+	LostRanks  []int          `json:"lost_ranks,omitempty"`
 	Rows       []PlanRow      `json:"rows"`
 	Crossovers []CrossoverRow `json:"crossovers"`
 }
 
 // PlanRow is the best schedule for a size. bound_us is what no schedule can beat at
-// line rate; of_bound is bound over time.
+// line rate; of_bound is bound over time. Where parts of the machine have failed,
+// healthy_us is the best time of the whole machine, slowdown the time over it.
 type PlanRow struct {
 	Collective  string   `json:"collective"`
 	SizeBytes   int64    `json:"size_bytes"`
@@ -37,6 +41,8 @@ type PlanRow struct {
 	RunnerUp    string   `json:"runner_up"`
 	RunnerLoss  float64  `json:"runner_up_loss"`
 	Warnings    []string `json:"warnings"`
+	HealthyUS   float64  `json:"healthy_us,omitempty"`
+	Slowdown    float64  `json:"slowdown,omitempty"`
 	WhyNotOther []WhyRow `json:"considered,omitempty"`
 }
 
@@ -60,14 +66,25 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 	out := &lines{w: w}
 	out.printf("%s, %d ranks, profile %s\n\n", d.Topology, d.Ranks, d.Profile)
 	t := newTable(out)
-	t.AppendHeader(table.Row{"size(B)", "schedule", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "of bound", "runner-up", "limited by"})
-	alignRight(t, 1, 3, 4, 5, 6)
+	header := table.Row{"size(B)", "schedule", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "of bound", "runner-up", "limited by"}
+	right := []int{1, 3, 4, 5, 6}
+	degraded := len(d.Faults) > 0
+	if degraded {
+		header = slices.Insert(header, 3, any("healthy(us)"), any("slowdown"))
+		right = []int{1, 3, 4, 5, 6, 7, 8}
+	}
+	t.AppendHeader(header)
+	alignRight(t, right...)
 	for _, r := range d.Rows {
 		runner := "-"
 		if r.RunnerUp != "" {
 			runner = fmt.Sprintf("%s +%.0f%%", r.RunnerUp, 100*r.RunnerLoss)
 		}
-		t.AppendRow(table.Row{r.SizeBytes, r.Schedule, hundredths(r.TimeUS), hundredths(r.AlgBW), hundredths(r.BusBW), percent(r.OfBound), runner, r.Bottleneck})
+		row := table.Row{r.SizeBytes, r.Schedule, hundredths(r.TimeUS), hundredths(r.AlgBW), hundredths(r.BusBW), percent(r.OfBound), runner, r.Bottleneck}
+		if degraded {
+			row = slices.Insert(row, 3, any(hundredths(r.HealthyUS)), any(fmt.Sprintf("%.2fx", r.Slowdown)))
+		}
+		t.AppendRow(row)
 	}
 	t.Render()
 	for _, c := range d.Crossovers {
@@ -106,10 +123,14 @@ func (d *PlanDocument) warnings() map[string]int {
 
 // WriteCSV writes the rows.
 func (d *PlanDocument) WriteCSV(w io.Writer) error {
-	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings"}}
+	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown"}}
 	for _, r := range d.Rows {
+		healthy, slowdown := "", "" // nothing has failed
+		if len(d.Faults) > 0 {
+			healthy, slowdown = number(r.HealthyUS), number(r.Slowdown)
+		}
 		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), r.Schedule, number(r.TimeUS), number(r.AlgBW), number(r.BusBW), number(r.BoundUS),
-			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; ")})
+			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown})
 	}
 	return writeCSV(w, rows)
 }

@@ -19,6 +19,7 @@ type topoFlags struct {
 	name        string
 	nodes, gpus int
 	set         []string
+	fail, slow  []string
 }
 
 func (f *topoFlags) add(cmd *cobra.Command) {
@@ -33,6 +34,32 @@ func (f *topoFlags) addParts(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "number of nodes (default: as the file says)")
 	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs used in each node (default: all)")
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file, e.g. fabrics.0.levels.0.oversubscription=2")
+	cmd.Flags().StringArrayVar(&f.fail, "fail", nil, "leave out a failed part: link:A--B (both directions), link:A->B, link:A--B#2 (two of the parallel links), nic:, gpu:, node: or switch:NAME")
+	cmd.Flags().StringArrayVar(&f.slow, "slow", nil, "a part whose links have only a share of their rate left, e.g. link:A--B=0.5 or nic:NAME=0.25")
+}
+
+// faults reads --fail and --slow.
+func (f *topoFlags) faults() ([]topology.Fault, error) {
+	var out []topology.Fault
+	for _, flag := range []struct {
+		name string
+		list []string
+		slow bool
+	}{{"--fail", f.fail, false}, {"--slow", f.slow, true}} {
+		for _, s := range flag.list {
+			x, err := topology.ParseFault(s)
+			switch {
+			case err != nil:
+				return nil, usagef("%s: %v", flag.name, err)
+			case x.Slow() && !flag.slow:
+				return nil, usagef("--fail %s: what fails has no rate left; for a slow part write --slow %s", s, s)
+			case !x.Slow() && flag.slow:
+				return nil, usagef("--slow %s: say what is left of the rate, such as --slow %s=0.5", s, s)
+			}
+			out = append(out, x)
+		}
+	}
+	return out, nil
 }
 
 // hostTopology is this machine: it has a rank for each CPU unless --gpus says otherwise.
@@ -52,7 +79,20 @@ func (f *topoFlags) loadNamed(name string) (*topology.Topology, error) {
 	if name == hostTopology && gpus == 0 {
 		gpus = min(max(runtime.NumCPU(), 2), maxThreads)
 	}
-	return topology.Load(topologies.Source, name, topology.Options{Nodes: f.nodes, GPUs: gpus, Set: f.set})
+	return f.loadFile(name, gpus)
+}
+
+// loadFile reads a topology and takes out what has failed.
+func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) {
+	faults, err := f.faults()
+	if err != nil {
+		return nil, err
+	}
+	t, err := topology.Load(topologies.Source, name, topology.Options{Nodes: f.nodes, GPUs: gpus, Set: f.set})
+	if err != nil {
+		return nil, err
+	}
+	return t.Degrade(faults)
 }
 
 func completeTopology(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -62,6 +62,7 @@ type planned struct {
 	score   *scorer
 	rows    []planner.Row
 	latency units.Time
+	healthy []planner.Row // where parts have failed: the same on the whole machine
 }
 
 func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
@@ -102,6 +103,27 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	return err
 }
 
+// planHealthy plans the same for the machine without its faults.
+func (f *planFlags) planHealthy(cmd *cobra.Command, p *planned) error {
+	if len(p.topo.Faults()) == 0 {
+		return nil
+	}
+	whole := &planned{source: p.source, topo: p.topo.Healthy(), profile: p.profile}
+	g := *f
+	g.coll.root, g.why = p.topo.OriginalRank(f.coll.root), false
+	var err error
+	if whole.spec, err = g.coll.spec(cmd, whole.topo.NumRanks()); err != nil {
+		return err
+	}
+	sizes := make([]units.Bytes, len(p.rows))
+	for i, r := range p.rows {
+		sizes[i] = r.Size
+	}
+	err = g.search(cmd, whole, sizes)
+	p.healthy = whole.rows
+	return err
+}
+
 func (f *planFlags) protocols(p *cost.Profile) ([]schedule.Protocol, error) {
 	names := f.protos
 	if len(names) == 0 {
@@ -127,11 +149,15 @@ func newPlan() *cobra.Command {
 		Short: "Find the best schedule for each size, and say what limits it",
 		Example: `  railyard plan -t dgx-h100 --nodes 4 -c all_reduce -b 1K -e 4G
   railyard plan -t dgx1-v100 -c all_gather -s 1G --profile ideal --why
-  railyard plan -t dgx2 -c broadcast -s 64M -o plan.json`,
+  railyard plan -t dgx2 -c broadcast -s 64M -o plan.json
+  railyard plan -t dgx-h100 --nodes 4 -c all_reduce -s 1G --fail nic:node2/nic3 --slow link:node0/gpu0--node0/nvswitch1=0.5`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := f.plan(cmd)
 			if err != nil {
+				return err
+			}
+			if err := f.planHealthy(cmd, p); err != nil {
 				return err
 			}
 			if out != "" {
@@ -196,9 +222,17 @@ func (p *planned) print(w io.Writer, format string, why bool) error {
 
 func (p *planned) document(why bool) (*report.PlanDocument, error) {
 	d := &report.PlanDocument{Schema: "railyard.plan/v1", Topology: p.topo.Name(), Hash: p.topo.Hash(), Profile: p.profile.Name,
-		Ranks: p.spec.Ranks, Rows: []report.PlanRow{}, Crossovers: []report.CrossoverRow{}}
-	for _, r := range p.rows {
-		d.Rows = append(d.Rows, p.row(r, why))
+		Ranks: p.spec.Ranks, LostRanks: p.topo.LostRanks(), Rows: []report.PlanRow{}, Crossovers: []report.CrossoverRow{}}
+	for _, f := range p.topo.Faults() {
+		d.Faults = append(d.Faults, f.String())
+	}
+	for i, r := range p.rows {
+		row := p.row(r, why)
+		if p.healthy != nil {
+			t := max(p.healthy[i].Prediction.Time, 1)
+			row.HealthyUS, row.Slowdown = t.Microseconds(), float64(r.Prediction.Time)/float64(t)
+		}
+		d.Rows = append(d.Rows, row)
 	}
 	crossings, err := planner.Crossovers(p.rows, p.score)
 	for _, c := range crossings {

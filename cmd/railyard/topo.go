@@ -102,22 +102,29 @@ func newTopoDraw() *cobra.Command {
 
 func newTopoCheck() *cobra.Command {
 	var all bool
+	var f topoFlags
 	cmd := &cobra.Command{
 		Use: "check FILE…", Short: "Check topology files: every mistake with its line", Example: "  railyard topo check my-cluster.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all {
 				args = append(args, topologies.Names()...)
 			}
+			if f.nodes < 0 || f.gpus < 0 {
+				return usagef("--nodes and --gpus must be positive")
+			}
 			if len(args) == 0 {
 				return usagef("which file? (or --all for the shipped ones)")
 			}
 			bad := 0
 			for _, name := range args {
-				t, err := topology.Load(topologies.Source, name, topology.Options{})
+				t, err := f.loadFile(name, f.gpus)
 				if err != nil {
 					bad++
 					fmt.Fprintln(cmd.ErrOrStderr(), err)
 					continue
+				}
+				if len(t.Faults()) > 0 {
+					name = t.Name()
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d ranks, %d devices, %d links\n", name, t.NumRanks(), len(t.Devices()), len(t.Links()))
 			}
@@ -128,5 +135,6 @@ func newTopoCheck() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "check the shipped topologies too")
+	f.addParts(cmd)
 	return cmd
 }

@@ -1,5 +1,7 @@
 package topology
 
+import "math"
+
 // firstLevel joins the endpoints to leaves: one leaf (or planes of them) for each rail
 // of each group of nodes; without rails and groups, a leaf fills up in node order.
 func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
@@ -24,7 +26,11 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 		if !ok {
 			g = len(groups)
 			index[key] = g
-			groups = append(groups, switchGroup{unit: key[0], rail: key[1], switches: x.newSwitches(l, max(l.count, l.planes))})
+			switches := x.newSwitches(l, max(l.count, l.planes))
+			groups = append(groups, switchGroup{unit: key[0], rail: key[1], switches: switches})
+			for range switches {
+				x.info.switchUnit = append(x.info.switchUnit, int32(key[0]))
+			}
 		}
 		if x.total() > 0 {
 			return nil
@@ -100,7 +106,7 @@ func (x *fabricBuilder) setTier(name string, ends []endpoint, unit func(endpoint
 	for i := len(ends) - 1; i >= 0; i-- { // the first endpoint of a node decides
 		of[ends[i].node] = int32(unit(ends[i]))
 	}
-	x.t.tiers = append(x.t.tiers, nodeTier(name, of))
+	x.info.nodeUnit, x.info.levels = of, []tierLevel{{name, 1}}
 }
 
 // nextLevel joins the groups of the level below, unless there is nothing to join.
@@ -149,7 +155,7 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 		out = append(out, switchGroup{unit: key[0], rail: key[1], switches: upper})
 	}
 	if l.group > 0 {
-		x.podTier(l, i)
+		x.podTier(l)
 	}
 	return out
 }
@@ -183,11 +189,8 @@ func (x *fabricBuilder) upperSwitches(l *levelSpec, lower, up, down int) []Devic
 }
 
 // podTier remembers which nodes share second-level (and higher) switches.
-func (x *fabricBuilder) podTier(l *levelSpec, level int) {
-	base := x.t.tiers[len(x.t.tiers)-1]
-	of := make([]int32, len(base.Of))
-	for n, g := range base.Of {
-		of[n] = g / int32(l.group)
-	}
-	x.t.tiers = append(x.t.tiers, nodeTier(l.kind.String(), of))
+func (x *fabricBuilder) podTier(l *levelSpec) {
+	below := x.info.levels[len(x.info.levels)-1]
+	div := min(int64(below.div)*int64(l.group), math.MaxInt32)
+	x.info.levels = append(x.info.levels, tierLevel{l.kind.String(), int32(div)})
 }

@@ -78,6 +78,7 @@ const NoLink LinkID = -1
 type Hop struct {
 	Link     LinkID
 	Num, Den int64
+	Lane     int32 // of a hashed flow: the one of the parallel links that it takes, from 1; 0: all
 }
 
 // RouteKind says by which means two ranks reach one another, best first; the

@@ -137,6 +137,7 @@ func (b *builder) build(o Options) *Topology {
 	for _, n := range b.f.nodes {
 		b.addNodes(n, o)
 	}
+	b.t.lone = len(b.t.nodes) == 1
 	for i := range b.f.fabrics {
 		if b.total() == 0 {
 			b.addFabric(&b.f.fabrics[i])

@@ -16,7 +16,7 @@ func (t *Topology) DeviceName(d DeviceID) string {
 	}
 	n := &t.nodes[dev.Node]
 	id := t.shapes[n.shape].ids[dev.Local]
-	if len(t.nodes) == 1 {
+	if t.lone {
 		return id
 	}
 	return n.name + "/" + id
@@ -41,7 +41,7 @@ func (t *Topology) NodeName(n int) string { return t.nodes[n].name }
 
 // Lookup finds a device by its name.
 func (t *Topology) Lookup(name string) (DeviceID, bool) {
-	if len(t.nodes) == 1 {
+	if t.lone {
 		if local, ok := t.shapes[t.nodes[0].shape].local[name]; ok {
 			return t.nodes[0].firstDevice + DeviceID(local), true
 		}

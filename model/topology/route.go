@@ -17,6 +17,9 @@ type Router struct {
 	spread *spreader
 	inNode map[nodePair]localRoute
 	fabric map[[2]DeviceID]path
+	ecmp   bool // networks hash flows instead of spreading them
+	seed   uint64
+	flow   uint64 // identity of the flow that is being routed
 }
 
 type nodePair struct {
@@ -38,11 +41,16 @@ func NewRouter(t *Topology) *Router {
 // Route is the route from one rank to another: direct links, else a scale-up switch,
 // else PCIe or shared memory within the node, else the network. It fails where no link
 // leads there without passing through another rank.
-func (r *Router) Route(src, dst int) (Route, error) {
+func (r *Router) Route(src, dst int) (Route, error) { return r.RouteFlow(src, dst, 0) }
+
+// RouteFlow is the route of one of several flows between two ranks, told apart by their
+// labels. They differ only where networks hash (NewECMPRouter).
+func (r *Router) RouteFlow(src, dst, label int) (Route, error) {
 	if src == dst {
 		return Route{Kind: Local, Rate: math.MaxInt64}, nil
 	}
 	a, b := r.t.ranks[src], r.t.ranks[dst]
+	r.flow = r.identity(a, b, label)
 	if route, ok := r.best(a, b); ok {
 		return route, nil
 	}
@@ -128,7 +136,7 @@ func (r *Router) switched(a, b DeviceID, within bool) (Route, bool) {
 			return Route{}, false
 		}
 		p, ok = r.spread.find(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind.fabricKind() })
-		return r.finish(p, Net), ok
+		return r.finish(r.hashed(p, a, r.flow), Net), ok
 	}
 	return r.finish(p, Switched), ok
 }
@@ -197,7 +205,11 @@ func join(a, b path) path {
 func (r *Router) finish(p path, kind RouteKind) Route {
 	out := Route{Kind: kind, Hops: mergeHops(p.hops), Latency: p.latency, Links: p.links, Rate: math.MaxInt64}
 	for _, h := range out.Hops {
-		if rate := scaled(r.t.Rate(h.Link), h.Den, h.Num); rate < out.Rate {
+		rate := r.t.Rate(h.Link)
+		if h.Lane > 0 {
+			rate = r.t.Class(h.Link).Rate
+		}
+		if rate = scaled(rate, h.Den, h.Num); rate < out.Rate {
 			out.Rate, out.Medium = rate, r.t.Class(h.Link).Medium
 		}
 	}
@@ -219,12 +231,16 @@ func mergeHops(hops []Hop) []Hop {
 	if len(hops) < 2 {
 		return hops
 	}
-	where := make(map[LinkID]int, len(hops))
+	type lane struct {
+		link LinkID
+		lane int32
+	}
+	where := make(map[lane]int, len(hops))
 	out := make([]Hop, 0, len(hops))
 	for _, h := range hops {
-		i, ok := where[h.Link]
+		i, ok := where[lane{h.Link, h.Lane}]
 		if !ok {
-			where[h.Link] = len(out)
+			where[lane{h.Link, h.Lane}] = len(out)
 			out = append(out, h)
 			continue
 		}

@@ -22,7 +22,7 @@ func (r *Router) net(a, b DeviceID) (Route, bool) {
 		}
 		for _, h := range p.hops {
 			s := share{h.Num, h.Den}.times(1, int64(n))
-			all.hops = append(all.hops, Hop{h.Link, s.num, s.den})
+			all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
 		}
 		all.latency = max(all.latency, p.latency)
 		all.links += p.links
@@ -35,23 +35,34 @@ func (r *Router) net(a, b DeviceID) (Route, bool) {
 }
 
 // netByOtherNIC is for fabrics without a way between rails (rail-only): the source
-// uses the NIC of its node that is on the destination's rail.
+// uses the NIC of its node that is on the destination's rail. Where NICs or links have
+// failed, the destination may have to use another NIC as well.
 func (r *Router) netByOtherNIC(a, b DeviceID) (Route, bool) {
-	for _, to := range r.nicsOf(b) {
-		for local, d := range r.shapeOf(a).devices {
-			if d.Kind != NIC {
-				continue
-			}
-			nic := r.t.nodes[r.t.devices[a].Node].firstDevice + DeviceID(local)
-			if p, ok := r.throughNICs(a, b, nic, to); ok {
-				out := r.finish(p, Net)
-				out.Medium = Network
-				out.NICs = []DeviceID{nic, to}
-				return out, true
+	from, to := r.nicsOf(a), r.nicsOf(b)
+	all := [2][]DeviceID{r.nicsOfNode(a), r.nicsOfNode(b)}
+	for _, choice := range [][2][]DeviceID{{all[0], to}, {from, all[1]}, all} {
+		for _, t := range choice[1] {
+			for _, f := range choice[0] {
+				if p, ok := r.throughNICs(a, b, f, t); ok {
+					out := r.finish(p, Net)
+					out.Medium = Network
+					out.NICs = []DeviceID{f, t}
+					return out, true
+				}
 			}
 		}
 	}
 	return Route{}, false
+}
+
+func (r *Router) nicsOfNode(d DeviceID) []DeviceID {
+	var out []DeviceID
+	for local, x := range r.shapeOf(d).devices {
+		if x.Kind == NIC {
+			out = append(out, r.t.nodes[r.t.devices[d].Node].firstDevice+DeviceID(local))
+		}
+	}
+	return out
 }
 
 func (r *Router) shapeOf(d DeviceID) *shape {
@@ -87,12 +98,18 @@ func (r *Router) throughNICs(a, b, from, to DeviceID) (path, bool) {
 // across spreads a transfer over the network between two NICs. NICs that hang on one
 // switch each share the switch-to-switch part with all NICs of those switches.
 func (r *Router) across(from, to DeviceID) (path, bool) {
+	p, ok := r.spreadAcross(from, to)
+	return r.hashed(p, from, mix(r.flow, uint64(from), uint64(to))), ok
+}
+
+func (r *Router) spreadAcross(from, to DeviceID) (path, bool) {
 	inFabric := func(d DeviceID) bool { return r.t.devices[d].Kind.fabricKind() && r.t.devices[d].Node < 0 }
-	up, down := r.attachment(from, inFabric), r.attachment(to, inFabric)
+	up := r.only(r.t.Out(from), func(l Link) bool { return inFabric(l.To) })
+	down := r.only(r.t.In(to), func(l Link) bool { return inFabric(l.From) })
 	if up == NoLink || down == NoLink {
 		return r.spread.find(from, to, inFabric)
 	}
-	first, last := r.t.links[up].To, r.t.links[r.wayBack(down)].From
+	first, last := r.t.links[up].To, r.t.links[down].From
 	middle, ok := path{}, true
 	if first != last {
 		key := [2]DeviceID{first, last}
@@ -105,19 +122,19 @@ func (r *Router) across(from, to DeviceID) (path, bool) {
 	if !ok {
 		return path{}, false
 	}
-	head, tail := r.single(up), r.single(r.wayBack(down))
-	return join(join(head, middle), tail), true
+	return join(join(r.single(up), middle), r.single(down)), true
 }
 
 func (r *Router) single(l LinkID) path {
-	return path{hops: []Hop{{l, 1, 1}}, latency: r.t.Class(l).Latency, links: int(r.t.links[l].Count)}
+	return path{hops: []Hop{{Link: l, Num: 1, Den: 1}}, latency: r.t.Class(l).Latency, links: int(r.t.links[l].Count)}
 }
 
-// attachment is the one link from a NIC into the fabric, NoLink where there are several.
-func (r *Router) attachment(nic DeviceID, inFabric func(DeviceID) bool) LinkID {
+// only is the one link of a list that satisfies a condition; NoLink where there are
+// several, or none.
+func (r *Router) only(links []LinkID, want func(Link) bool) LinkID {
 	found := NoLink
-	for _, l := range r.t.Out(nic) {
-		if inFabric(r.t.links[l].To) {
+	for _, l := range links {
+		if want(r.t.links[l]) {
 			if found != NoLink {
 				return NoLink
 			}
@@ -127,22 +144,13 @@ func (r *Router) attachment(nic DeviceID, inFabric func(DeviceID) bool) LinkID {
 	return found
 }
 
-// wayBack is the link in the other direction.
-func (r *Router) wayBack(l LinkID) LinkID {
-	for _, back := range r.t.Out(r.t.links[l].To) {
-		if r.t.links[back].To == r.t.links[l].From {
-			return back
-		}
-	}
-	return NoLink
-}
-
 // Paths are the best route of every kind between two devices that hold ranks, best
 // first: by kind, as the runtime would choose.
 func (r *Router) Paths(a, b DeviceID) []Route {
 	if a == b {
 		return []Route{{Kind: Local, Rate: math.MaxInt64}}
 	}
+	r.flow = r.identity(a, b, 0)
 	var out []Route
 	add := func(route Route, ok bool) {
 		if !ok {

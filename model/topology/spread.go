@@ -107,7 +107,7 @@ func (s *spreader) find(src, dst DeviceID, allow func(DeviceID) bool) (path, boo
 				st.share = st.share.plus(h)
 				st.latency = max(st.latency, front[u].latency+s.t.Class(l).Latency)
 				next[v] = st
-				p.hops = append(p.hops, Hop{l, h.num, h.den})
+				p.hops = append(p.hops, Hop{Link: l, Num: h.num, Den: h.den})
 				if u == src {
 					p.links += int(s.t.links[l].Count)
 				}

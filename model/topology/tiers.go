@@ -7,8 +7,12 @@ type Tier struct {
 	Groups int
 }
 
-// nodeTier is a tier by node; finishTiers turns it into one by rank.
-func nodeTier(name string, of []int32) Tier { return Tier{Name: name, Of: of} }
+// tierLevel is a level of a fabric that groups nodes: div groups of the first level
+// make one of it.
+type tierLevel struct {
+	name string
+	div  int32
+}
 
 // Tiers are the levels of locality, innermost first: "node", then one for each fabric
 // level that groups nodes without holding them all. Tiers that group nothing new are
@@ -16,16 +20,20 @@ func nodeTier(name string, of []int32) Tier { return Tier{Name: name, Of: of} }
 func (t *Topology) Tiers() []Tier { return t.tiers }
 
 func (t *Topology) finishTiers() {
-	perNode := t.tiers
-	all := make([]int32, len(t.nodes))
-	for i := range all {
-		all[i] = int32(i)
+	of := make([]int32, len(t.nodes))
+	for i := range of {
+		of[i] = int32(i)
 	}
-	t.tiers = []Tier{t.rankTier("node", all)}
-	for _, tier := range perNode {
-		r := t.rankTier(tier.Name, tier.Of)
-		if r.Groups > 1 && r.Groups < t.tiers[len(t.tiers)-1].Groups {
-			t.tiers = append(t.tiers, r)
+	t.tiers = []Tier{t.rankTier("node", of)}
+	for _, f := range t.fabrics {
+		for _, level := range f.levels {
+			for n, unit := range f.nodeUnit {
+				of[n] = unit / level.div
+			}
+			r := t.rankTier(level.name, of)
+			if r.Groups > 1 && r.Groups < t.tiers[len(t.tiers)-1].Groups {
+				t.tiers = append(t.tiers, r)
+			}
 		}
 	}
 }

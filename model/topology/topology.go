@@ -17,6 +17,12 @@ type Topology struct {
 	shapes                           []*shape
 	fabrics                          []fabricInfo
 	tiers                            []Tier
+	lone                             bool // the file has one node: names go without it
+
+	// Of a degraded copy: what it is a copy of, what it lacks, what its ranks were there.
+	healthy  *Topology
+	faults   []Fault
+	original []int32
 }
 
 // node is an instance of a shape: its devices and links are contiguous.
@@ -35,6 +41,9 @@ type fabricInfo struct {
 	spec        *fabricSpec
 	firstDevice DeviceID
 	devices     int
+	switchUnit  []int32     // by first-level switch: the group of nodes that it serves
+	nodeUnit    []int32     // by node: the group of its first endpoint
+	levels      []tierLevel // innermost first
 }
 
 // adjacency lists link numbers by device (compressed rows).

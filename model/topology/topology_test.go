@@ -111,7 +111,11 @@ func checkFlow(t *testing.T, topo *topology.Topology, r topology.Route, src, dst
 		share := float64(h.Num) / float64(h.Den)
 		net[l.From] -= share
 		net[l.To] += share
-		tightest = min(tightest, float64(topo.Rate(h.Link))/share)
+		rate := topo.Rate(h.Link)
+		if h.Lane > 0 {
+			rate = topo.Class(h.Link).Rate
+		}
+		tightest = min(tightest, float64(rate)/share)
 		if l.From != src && topo.Devices()[l.From].Kind.HoldsRank() {
 			t.Fatalf("%s: a route passes through %s", topo.Name(), topo.DeviceName(l.From))
 		}

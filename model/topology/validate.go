@@ -105,77 +105,13 @@ func (b *builder) checkWaysBack() {
 		}
 		checked[n.shape] = true
 		s := t.shapes[n.shape]
-		component := s.components()
+		component := components(len(s.devices), s.links, nil)
 		for _, l := range s.links {
 			if component[l.From] != component[l.To] {
 				b.addAt(b.origin(n.firstDevice+l.From), "link %s->%s has no way back: drop duplex: false, or give the other direction too", s.ids[l.From], s.ids[l.To])
 			}
 		}
 	}
-}
-
-// components numbers the strongly connected components of a node (Kosaraju's
-// algorithm with an explicit stack).
-func (s *shape) components() []int32 {
-	n := len(s.devices)
-	back := make([][]int32, n)
-	for i, l := range s.links {
-		back[l.To] = append(back[l.To], int32(i))
-	}
-	order := s.finishOrder()
-	component := make([]int32, n)
-	for i := range component {
-		component[i] = -1
-	}
-	for i := n - 1; i >= 0; i-- {
-		root := order[i]
-		if component[root] >= 0 {
-			continue
-		}
-		component[root] = root
-		for stack := []int32{root}; len(stack) > 0; {
-			v := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			for _, l := range back[v] {
-				if u := int32(s.links[l].From); component[u] < 0 {
-					component[u] = root
-					stack = append(stack, u)
-				}
-			}
-		}
-	}
-	return component
-}
-
-// finishOrder lists the devices in the order in which a depth-first search leaves them.
-func (s *shape) finishOrder() []int32 {
-	type frame struct {
-		v    int32
-		next int
-	}
-	seen := make([]bool, len(s.devices))
-	var order []int32
-	for root := range s.devices {
-		if seen[root] {
-			continue
-		}
-		seen[root] = true
-		for stack := []frame{{int32(root), 0}}; len(stack) > 0; {
-			f := &stack[len(stack)-1]
-			if f.next == len(s.out[f.v]) {
-				order = append(order, f.v)
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			to := int32(s.links[s.out[f.v][f.next]].To)
-			f.next++
-			if !seen[to] {
-				seen[to] = true
-				stack = append(stack, frame{to, 0})
-			}
-		}
-	}
-	return order
 }
 
 // checkConnected finds ranks that the others cannot reach.

@@ -38,7 +38,49 @@ func Show(w io.Writer, t *topology.Topology) error {
 	for _, tier := range t.Tiers() {
 		fmt.Fprintf(tw, "tier %s\t%d groups\n", tier.Name, tier.Groups)
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	return showFaults(w, t)
+}
+
+// showFaults says what a degraded machine lacks, and which ranks are left.
+func showFaults(w io.Writer, t *topology.Topology) error {
+	faults := t.Faults()
+	if len(faults) == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "\nof %s, hash %s:\n", t.Healthy().Name(), t.Healthy().Hash()[:16])
+	for _, f := range faults {
+		state := "failed"
+		if f.Slow() {
+			state = "slow"
+		}
+		fmt.Fprintf(w, "  %s %v\n", state, f)
+	}
+	var err error
+	if lost := t.LostRanks(); len(lost) > 0 {
+		_, err = fmt.Fprintf(w, "ranks lost: %s; the other %d are numbered 0-%d in order\n", ranges(lost), t.NumRanks(), t.NumRanks()-1)
+	}
+	return err
+}
+
+// ranges writes ascending numbers briefly: 3, 8-15.
+func ranges(list []int) string {
+	var out []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		if j == i {
+			out = append(out, fmt.Sprint(list[i]))
+		} else {
+			out = append(out, fmt.Sprintf("%d-%d", list[i], list[j]))
+		}
+		i = j + 1
+	}
+	return strings.Join(out, ", ")
 }
 
 // Matrix prints connections in the style of nvidia-smi topo -m, then bandwidths.

@@ -1,0 +1,131 @@
+package topology
+
+import "railyard/model/units"
+
+// NewECMPRouter makes a router for networks that do not spread a transfer over all equal
+// paths but hash: at the NIC and at every switch, a flow takes one of the links of
+// medium network that lead on over a shortest path, parallel ones counted one by one,
+// whatever their rates (RFC 2991's modulo-N hash; NVLink switches still spread). Which
+// one depends on the seed, the two ranks, their NICs and the flow's label alone. Two
+// flows collide where their routes have a hop with the same link and lane.
+func NewECMPRouter(t *Topology, seed uint64) *Router {
+	r := NewRouter(t)
+	r.ecmp, r.seed = true, seed
+	return r
+}
+
+// RouteQPs is the route of a transfer that is split evenly over so many flows (queue
+// pairs), labelled 0, 1, …, each of which is hashed on its own.
+func (r *Router) RouteQPs(src, dst, qps int) (Route, error) {
+	first, err := r.RouteFlow(src, dst, 0)
+	if err != nil || qps < 2 || !r.ecmp || first.Kind != Net {
+		return first, err
+	}
+	all := path{latency: first.Latency, links: first.Links}
+	for label := range qps {
+		one, err := r.RouteFlow(src, dst, label)
+		if err != nil {
+			return Route{}, err
+		}
+		for _, h := range one.Hops {
+			s := share{h.Num, h.Den}.times(1, int64(qps))
+			all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
+		}
+		all.latency, all.links = max(all.latency, one.Latency), max(all.links, one.Links)
+	}
+	out := r.finish(all, Net)
+	out.Medium, out.NICs = first.Medium, first.NICs
+	return out, nil
+}
+
+// hashed sends a flow that the path spreads from src on over one network link at each
+// device that has a choice of them. What goes over other links stays spread.
+func (r *Router) hashed(p path, src DeviceID, flow uint64) path {
+	if !r.ecmp || len(p.hops) == 0 {
+		return p
+	}
+	type state struct {
+		share   share
+		latency units.Time
+	}
+	out := path{via: p.via}
+	at := map[DeviceID]state{src: {share{1, 1}, 0}}
+	var last DeviceID
+	for first, end := 0, 0; first < len(p.hops); first = end {
+		u := r.t.links[p.hops[first].Link].From
+		for end = first + 1; end < len(p.hops) && r.t.links[p.hops[end].Link].From == u; {
+			end++
+		}
+		here, reached := at[u]
+		if !reached {
+			continue
+		}
+		for _, h := range r.choose(p.hops[first:end], mix(flow, uint64(u))) {
+			l := &r.t.links[h.Link]
+			s := here.share.times(h.Num, h.Den)
+			next := at[l.To]
+			next.share = next.share.plus(s)
+			next.latency = max(next.latency, here.latency+r.t.Class(h.Link).Latency)
+			at[l.To], last = next, l.To
+			out.hops = append(out.hops, Hop{h.Link, s.num, s.den, h.Lane})
+			switch {
+			case u != src:
+			case h.Lane > 0:
+				out.links++
+			default:
+				out.links += int(l.Count)
+			}
+		}
+	}
+	out.latency = at[last].latency
+	return out
+}
+
+// choose replaces, among the hops out of one device, those over network links by one of
+// them; shares are then those of what arrives at the device.
+func (r *Router) choose(hops []Hop, hash uint64) []Hop {
+	var total, network, lanes int64
+	for _, h := range hops {
+		rate := int64(r.t.Rate(h.Link))
+		total += rate
+		if r.t.Class(h.Link).Medium == Network {
+			network += rate
+			lanes += int64(r.t.links[h.Link].Count)
+		}
+	}
+	var out []Hop
+	lane := int64(0)
+	if lanes > 0 {
+		lane = int64(hash % uint64(lanes))
+	}
+	for _, h := range hops {
+		if r.t.Class(h.Link).Medium != Network {
+			s := share{1, 1}.times(int64(r.t.Rate(h.Link)), total)
+			out = append(out, Hop{Link: h.Link, Num: s.num, Den: s.den})
+			continue
+		}
+		count := int64(r.t.links[h.Link].Count)
+		if lane >= 0 && lane < count {
+			s := share{1, 1}.times(network, total)
+			out = append(out, Hop{h.Link, s.num, s.den, int32(lane) + 1})
+		}
+		lane -= count
+	}
+	return out
+}
+
+// identity tells flows apart.
+func (r *Router) identity(a, b DeviceID, label int) uint64 {
+	return mix(r.seed, uint64(a), uint64(b), uint64(label))
+}
+
+// mix hashes values one after the other (the finalizer of SplitMix64, Steele et al. 2014).
+func mix(h uint64, values ...uint64) uint64 {
+	for _, v := range values {
+		h = (h ^ v) + 0x9e3779b97f4a7c15
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h
+}
