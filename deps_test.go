@@ -15,6 +15,7 @@ import (
 // value ending in /... stands for everything below it; the longest key wins.
 var mayImport = map[string][]string{
 	"topologies":        {},
+	"validation":        {},
 	"internal/...":      {"internal/...", "model/..."},
 	"model/units":       {},
 	"model/topology":    {"model/units"},

@@ -14,6 +14,7 @@ import (
 // Predicted is what the model says of a measured case.
 type Predicted struct {
 	Time     units.Time
+	Own      units.Time // what NCCL's own model says, 0 where it says nothing
 	Schedule string
 	Profile  string // the cost profile, where it is not the same for all rows
 	Warnings []string

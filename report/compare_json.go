@@ -13,7 +13,7 @@ import (
 
 // Our own columns of a compared row, and of a skipped one.
 var (
-	comparedColumns = []string{"measured_at", "measured_us", "predicted_us", "error", "schedule", "profile", "warnings"}
+	comparedColumns = []string{"measured_at", "measured_us", "predicted_us", "error", "nccl_model_us", "nccl_model_error", "schedule", "profile", "warnings"}
 	skippedColumns  = []string{"reason"}
 )
 
@@ -40,7 +40,7 @@ func (c *Comparison) WriteJSON(w io.Writer, topology, profile string) error {
 		summary = append(summary, member{"worst", rows[i]})
 	}
 	return WriteJSON(w, object{{"schema", "railyard.compare/v1"}, {"topology", topology}, {"profile", profile},
-		{"rows", rows}, {"summary", summary}, {"groups", groups}, {"skipped", skipped}})
+		{"rows", rows}, {"summary", append(summary, member{"nccl_model", c.ownStatistics()})}, {"groups", groups}, {"skipped", skipped}})
 }
 
 // statistics of no rows are null: nothing was compared, so no error is known.
@@ -114,6 +114,7 @@ func (c *Comparison) json(names []string, r ComparedRow, profile string) object 
 	return append(cells(names, c.Header, r.Measured),
 		member{"measured_at", position(r.File, r.Measured)}, member{"measured_us", r.Measured.Time.Microseconds()},
 		member{"predicted_us", r.Predicted.Time.Microseconds()}, member{"error", round6(r.Error)},
+		member{"nccl_model_us", own(r, r.Predicted.Own.Microseconds())}, member{"nccl_model_error", own(r, round6(r.ownError()))},
 		member{"schedule", r.Predicted.Schedule}, member{"profile", profile}, member{"warnings", nonNil(r.Predicted.Warnings)})
 }
 
@@ -123,10 +124,10 @@ func (c *Comparison) WriteCSV(w io.Writer) error {
 	rows := [][]string{slices.Concat(fileColumns(c.Header), comparedColumns, skippedColumns)}
 	for _, r := range c.Rows {
 		rows = append(rows, append(slices.Clone(r.Measured.Columns), position(r.File, r.Measured), number(r.Measured.Time.Microseconds()),
-			number(r.Predicted.Time.Microseconds()), number(round6(r.Error)), r.Predicted.Schedule, r.Predicted.Profile, strings.Join(r.Predicted.Warnings, "; "), ""))
+			number(r.Predicted.Time.Microseconds()), number(round6(r.Error)), ownCell(r, r.Predicted.Own.Microseconds()), ownCell(r, round6(r.ownError())), r.Predicted.Schedule, r.Predicted.Profile, strings.Join(r.Predicted.Warnings, "; "), ""))
 	}
 	for _, s := range c.Skipped {
-		rows = append(rows, append(slices.Clone(s.Measured.Columns), position(s.File, s.Measured), "", "", "", "", "", "", s.Reason))
+		rows = append(rows, append(slices.Clone(s.Measured.Columns), position(s.File, s.Measured), "", "", "", "", "", "", "", "", s.Reason))
 	}
 	return writeCSV(w, rows)
 }

@@ -52,4 +52,5 @@ func (c *Comparison) writeSummary(out *lines, topology, profile string) {
 		percent(measurement.MAPE(e)), factor(measurement.GeomeanFactor(e)), factor(measurement.Bias(e)))
 	out.printf("worst: %s, %v of %v: measured %v, predicted %v (%s)\n", position(r.File, r.Measured), r.Measured.Collective, r.Measured.Size,
 		r.Measured.Time, r.Predicted.Time, signedPercent(r.Error))
+	c.writeOwn(out)
 }

@@ -118,6 +118,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 	all := &report.Comparison{Header: sets[0].Header}
 	c := newCases(tf, profile)
 	for _, set := range sets {
+		c.floors = launchFloors(set.Rows, streamed)
 		if !slices.Equal(set.Header, all.Header) {
 			return fmt.Errorf("%s has other columns than %s: compare them one at a time", set.File, sets[0].File)
 		}

@@ -14,6 +14,7 @@ import (
 	"railyard/report"
 	"railyard/report/fit"
 	"railyard/sim"
+	"railyard/sim/nccl"
 )
 
 // ncclChunk is the size of NCCL's pipelined pieces in the Simple protocol: buffers of
@@ -78,10 +79,14 @@ type cases struct {
 	topos   map[[2]int]*topology.Topology
 	plans   map[caseKey]*sim.Plan
 	ideal   map[caseKey]*sim.Plan
+
+	options  nccl.Options
+	runtimes map[[2]int]*nccl.Runtime
+	floors   map[runKey]units.Time
 }
 
 func newCases(f topoFlags, p *cost.Profile) *cases {
-	return &cases{flags: f, profile: p, topos: map[[2]int]*topology.Topology{}, plans: map[caseKey]*sim.Plan{}, ideal: map[caseKey]*sim.Plan{}}
+	return &cases{flags: f, profile: p, topos: map[[2]int]*topology.Topology{}, plans: map[caseKey]*sim.Plan{}, ideal: map[caseKey]*sim.Plan{}, runtimes: map[[2]int]*nccl.Runtime{}}
 }
 
 // topology is the topology with a row's number of GPUs and nodes.
@@ -143,8 +148,12 @@ func (c *cases) schedule(t *topology.Topology, m measurement.Row, algo string, p
 	return planner.Build(t, spec, algo, planner.Options{Protocol: proto, Slices: slices})
 }
 
-// predict is the fastest of what NCCL may have chosen.
+// predict is what the library's kernels take, where the profile has them; else the
+// fastest schedule of ours that does what it may have chosen.
 func (c *cases) predict(m measurement.Row) (report.Predicted, error) {
+	if len(c.profile.Kernels) > 0 {
+		return c.predictLibrary(m)
+	}
 	algos, err := ncclAlgorithms(m.Collective, m.Algo)
 	if err != nil {
 		return report.Predicted{}, err

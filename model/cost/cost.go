@@ -19,7 +19,8 @@ type Profile struct {
 	Copy      units.Rate  // local copy; 0 is free
 	MaxSize   units.Bytes // largest collective size that was fitted; 0 is unlimited
 	MinSize   units.Bytes
-	Error     string // how well it fits, in words: in and out of sample
+	Error     string   // how well it fits, in words: in and out of sample
+	Kernels   []Kernel // of the communication library, where they were fitted
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a

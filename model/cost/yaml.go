@@ -20,18 +20,19 @@ const maxFile = 1 << 20
 
 // document is a profile as written: quantities with their units.
 type document struct {
-	Schema    string        `yaml:"schema"`
-	Name      string        `yaml:"name"`
-	Source    string        `yaml:"source"`
-	Date      string        `yaml:"date"`
-	Latencies bool          `yaml:"latencies"`
-	Launch    string        `yaml:"launch,omitempty"`
-	Reduce    string        `yaml:"reduce,omitempty"`
-	Copy      string        `yaml:"copy,omitempty"`
-	MinSize   string        `yaml:"min_size,omitempty"`
-	MaxSize   string        `yaml:"max_size,omitempty"`
-	Error     string        `yaml:"error,omitempty"`
-	Curves    []curveInFile `yaml:"curves,omitempty"`
+	Schema    string         `yaml:"schema"`
+	Name      string         `yaml:"name"`
+	Source    string         `yaml:"source"`
+	Date      string         `yaml:"date"`
+	Latencies bool           `yaml:"latencies"`
+	Launch    string         `yaml:"launch,omitempty"`
+	Reduce    string         `yaml:"reduce,omitempty"`
+	Copy      string         `yaml:"copy,omitempty"`
+	MinSize   string         `yaml:"min_size,omitempty"`
+	MaxSize   string         `yaml:"max_size,omitempty"`
+	Error     string         `yaml:"error,omitempty"`
+	Curves    []curveInFile  `yaml:"curves,omitempty"`
+	Kernels   []kernelInFile `yaml:"kernels,omitempty"`
 }
 
 type curveInFile struct {
@@ -113,6 +114,9 @@ func (r *reader) profile(d *document) *Profile {
 	for i, c := range d.Curves {
 		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
 	}
+	for i, k := range d.Kernels {
+		p.Kernels = append(p.Kernels, r.kernel(fmt.Sprintf("kernel %d", i), k))
+	}
 	return p
 }
 
@@ -162,6 +166,9 @@ func Encode(w io.Writer, p *Profile) error {
 				AlphaCI: timeText(s.AlphaCI), Rate: rateText(s.Rate), RateCI: rateText(s.RateCI), Efficiency: s.Efficiency})
 		}
 		d.Curves = append(d.Curves, out)
+	}
+	for i := range p.Kernels {
+		d.Kernels = append(d.Kernels, kernelText(&p.Kernels[i]))
 	}
 	enc := yaml.NewEncoder(w)
 	enc.SetIndent(2)

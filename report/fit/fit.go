@@ -207,35 +207,19 @@ func (m *model) lower(i int) float64 {
 	return 0
 }
 
-// solve is weighted least squares with lower bounds, by coordinate descent on the
-// normal equations: convex, so it ends at the optimum.
+// solve is weighted least squares with lower bounds.
 func (m *model) solve(rows []Features) []float64 {
-	g, b := m.normal(rows)
-	n := len(b)
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = m.lower(i)
-	}
-	for range 20_000 {
-		change := 0.0
-		for i := range n {
-			d := g.At(i, i)
-			if d == 0 {
-				continue
-			}
-			r := b[i]
-			for j := range n {
-				r -= g.At(i, j) * x[j]
-			}
-			next := max(m.lower(i), x[i]+r/d)
-			change = max(change, math.Abs(next-x[i])*math.Sqrt(d))
-			x[i] = next
-		}
-		if change < 1e-10 {
-			break
+	coefficients, ones, lower := make([][]float64, len(rows)), make([]float64, len(rows)), make([]float64, m.size())
+	for i, r := range rows {
+		coefficients[i], ones[i] = m.row(r), 1
+		for j := range coefficients[i] {
+			coefficients[i][j] /= float64(r.Time)
 		}
 	}
-	return x
+	for i := range lower {
+		lower[i] = m.lower(i)
+	}
+	return boundedLeastSquares(coefficients, ones, lower)
 }
 
 // normal builds the weighted normal equations.

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/measurement"
+	"railyard/model/units"
+	"railyard/report"
+	"railyard/report/fit"
+	"railyard/sim/nccl"
+)
+
+// library is the runtime of the communication library on a row's number of GPUs.
+func (c *cases) library(m measurement.Row) (*nccl.Runtime, error) {
+	key := [2]int{m.Nodes, m.GPUs}
+	if r, ok := c.runtimes[key]; ok {
+		return r, nil
+	}
+	t, err := c.topology(m)
+	if err != nil {
+		return nil, err
+	}
+	r, err := nccl.NewRuntime(t, c.profile, c.options)
+	if err == nil {
+		c.runtimes[key] = r
+	}
+	return r, err
+}
+
+// predictLibrary predicts a row from the fitted kernels of the profile, with NCCL's own
+// estimate beside it.
+func (c *cases) predictLibrary(m measurement.Row) (report.Predicted, error) {
+	r, err := c.library(m)
+	if err != nil {
+		return report.Predicted{}, err
+	}
+	p, err := r.Predict(m.Collective, m.Algo, m.Proto, m.Size)
+	if err != nil {
+		return report.Predicted{}, err
+	}
+	out := report.Predicted{Time: p.Time, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: c.profile.Name, Warnings: p.Warnings}
+	if floor := c.floors[runOf(m)]; floor > out.Time {
+		out.Time = floor
+		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], "hidden by this run's launch floor, taken from its smallest sizes")
+	}
+	return out, nil
+}
+
+// runKey is what rows of one run with one launch floor share.
+type runKey struct {
+	id, launch, dtype string
+	kind              collective.Kind
+	gpus              int
+}
+
+func runOf(m measurement.Row) runKey { return runKey{m.ID, m.Launch, m.DType, m.Collective, m.GPUs} }
+
+// floorSize is the size up to which a run's times show nothing but its launch floor.
+const floorSize = 8 * units.KiB
+
+// launchFloors finds the floor of every run in which one process launches for all GPUs:
+// a parameter of the run, not of the hardware. It is the median of the times of its
+// smallest sizes.
+func launchFloors(rows []measurement.Row, single func(measurement.Row) bool) map[runKey]units.Time {
+	small := map[runKey][]units.Time{}
+	for _, m := range rows {
+		if single(m) && m.Size > 0 && m.Size <= floorSize && m.Time > 0 {
+			small[runOf(m)] = append(small[runOf(m)], m.Time)
+		}
+	}
+	floors := map[runKey]units.Time{}
+	for k, times := range small {
+		slices.Sort(times)
+		floors[k] = times[len(times)/2]
+	}
+	return floors
+}
+
+// streamed are rows that one process launched for every GPU.
+func streamed(m measurement.Row) bool { return m.Launch == "stream" }
+
+// kernelCase is a measured row as the fit of kernels sees it; ok is false where the
+// launch floor hides the kernel.
+func (c *cases) kernelCase(m measurement.Row) (fit.KernelCase, error) {
+	r, err := c.library(m)
+	if err != nil {
+		return fit.KernelCase{}, err
+	}
+	if floor := c.floors[runOf(m)]; m.Time < 2*floor {
+		return fit.KernelCase{}, fmt.Errorf("the launch floor of the run hides what the kernel takes")
+	}
+	x, err := r.Case(m.Collective, m.Algo, m.Proto, m.Size)
+	if err != nil {
+		return fit.KernelCase{}, err
+	}
+	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops, Steps: x.Work.Steps, Chunk: x.Work.Chunk, Line: x.Work.Line,
+		TableHop: x.Hop, TableNet: x.NetHop, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: m.Time}, nil
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/report"
+	"railyard/report/fit"
+)
+
+func newValidate() *cobra.Command {
+	var format formatFlag
+	var out, refit string
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Predict every measurement that railyard ships, and show the errors",
+		Long: `Predicts all measurements of the directory validation with the profiles that
+railyard ships, beside NCCL's own model: rows in, errors out, the worst shown.
+With -o it also writes the tables and a figure for each system into a directory.
+With --refit it first fits the profiles again from these measurements alone.`,
+		Example: `  railyard validate
+  railyard validate -o docs
+  railyard validate --refit model/cost/profiles -o docs`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := format.check(); err != nil {
+				return err
+			}
+			return runValidate(cmd, format, out, refit)
+		},
+	}
+	format.add(cmd)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for validation.md, validation.csv and figures in img/")
+	cmd.Flags().StringVar(&refit, "refit", "", "fit the profiles again and write them into this directory first")
+	return cmd
+}
+
+func runValidate(cmd *cobra.Command, format formatFlag, out, refit string) error {
+	v, err := newValidator()
+	if err != nil {
+		return err
+	}
+	if refit != "" {
+		if err := v.refit(cmd.OutOrStdout(), refit); err != nil {
+			return err
+		}
+	}
+	d, err := v.compare()
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		if err := writeValidation(d, out); err != nil {
+			return err
+		}
+	}
+	w := cmd.OutOrStdout()
+	switch format.name {
+	case "json":
+		return d.WriteJSON(w)
+	case "csv":
+		return d.All().WriteCSV(w)
+	}
+	return d.WriteText(w)
+}
+
+func writeValidation(d *report.Validation, dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, "img"), 0o755); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, "validation.md"), d.WriteMarkdown); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, "validation.csv"), func(w io.Writer) error { return d.All().WriteCSV(w) }); err != nil {
+		return err
+	}
+	for _, s := range d.Systems {
+		if len(s.Rows) == 0 {
+			continue
+		}
+		path := filepath.Join(dir, "img", "validation-"+s.Profile+".png")
+		write, err := s.Figure().Draw(path)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(path, write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validator holds the measurements with the systems that they were made on.
+type validator struct {
+	sets    []*measurement.Set
+	systems []measuredSystem
+	byName  map[string]*cases // by system
+	fitted  map[string]*cost.Profile
+}
+
+func newValidator() (*validator, error) {
+	v := &validator{byName: map[string]*cases{}, fitted: map[string]*cost.Profile{}}
+	var err error
+	if v.systems, err = measuredSystems(); err != nil {
+		return nil, err
+	}
+	v.sets, err = shippedMeasurements()
+	return v, err
+}
+
+// cases of a system predict its rows; their launch floors come from all rows of a file.
+func (v *validator) cases(s *measuredSystem, set *measurement.Set) (*cases, error) {
+	if c, ok := v.byName[s.series]; ok {
+		return c, nil
+	}
+	p := v.fitted[s.profile]
+	if p == nil {
+		var err error
+		if p, err = cost.Get(s.profile); err != nil {
+			return nil, err
+		}
+	}
+	c := newCases(topoFlags{name: s.topology, set: s.set}, p)
+	c.options = s.options
+	c.floors = launchFloors(set.Rows, func(m measurement.Row) bool {
+		return streamed(m) || s.single
+	})
+	v.byName[s.series] = c
+	return c, nil
+}
+
+// compare predicts all rows, one comparison a profile.
+func (v *validator) compare() (*report.Validation, error) {
+	byProfile := map[string]*report.Comparison{}
+	for _, set := range v.sets {
+		for _, m := range set.Rows {
+			s, err := systemOf(v.systems, m.ID)
+			if err != nil {
+				return nil, err
+			}
+			one := &measurement.Set{File: set.File, Header: set.Header, Rows: []measurement.Row{m}}
+			name, predict := s.profile, func(measurement.Row) (report.Predicted, error) {
+				return report.Predicted{}, fmt.Errorf("%s", s.excluded)
+			}
+			if s.excluded == "" {
+				c, err := v.cases(s, set)
+				if err != nil {
+					return nil, err
+				}
+				predict = c.predict
+			} else {
+				name = "left out"
+			}
+			all := byProfile[name]
+			if all == nil {
+				all = &report.Comparison{}
+				byProfile[name] = all
+			}
+			x := report.Compare(one, predict)
+			all.Rows, all.Skipped = append(all.Rows, x.Rows...), append(all.Skipped, x.Skipped...)
+		}
+	}
+	d := &report.Validation{}
+	for _, name := range slices.Sorted(maps.Keys(byProfile)) {
+		d.Add(name, byProfile[name])
+	}
+	return d, nil
+}
+
+// refit fits the kernels of every profile from the measurements.
+func (v *validator) refit(w io.Writer, dir string) error {
+	rows := map[string][]fit.KernelCase{}
+	for _, set := range v.sets {
+		for _, m := range set.Rows {
+			s, err := systemOf(v.systems, m.ID)
+			if err != nil {
+				return err
+			}
+			if s.excluded != "" || m.Time <= 0 || m.Size <= 0 {
+				continue
+			}
+			v.fitted[s.profile] = v.startFrom(s.profile)
+			c, err := v.cases(s, set)
+			if err != nil {
+				return err
+			}
+			if x, err := c.kernelCase(m); err == nil {
+				rows[s.profile] = append(rows[s.profile], x)
+			}
+		}
+	}
+	v.byName = map[string]*cases{}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		p := v.fitted[name]
+		var left map[cost.KernelKey]int
+		p.Kernels, left = fit.Kernels(rows[name])
+		p.Error = kernelErrors(p.Kernels)
+		fmt.Fprintf(w, "%s: %d kernels from %d rows (%d keys have too few): %s\n", name, len(p.Kernels), len(rows[name]), len(left), p.Error)
+		if err := saveProfile(filepath.Join(dir, name+".yaml"), p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startFrom is the shipped profile, or a new one without curves.
+func (v *validator) startFrom(name string) *cost.Profile {
+	if p := v.fitted[name]; p != nil {
+		return p
+	}
+	if p, err := cost.Get(name); err == nil {
+		clone := *p
+		return &clone
+	}
+	return &cost.Profile{Name: name, Source: "kernels fitted by `railyard validate --refit` from the directory validation", Date: "2026-11-21", Latencies: true}
+}
+
+// kernelErrors sums up how well kernels fit, weighted by rows.
+func kernelErrors(kernels []cost.Kernel) string {
+	var rows, in, out float64
+	for _, k := range kernels {
+		n := float64(k.Rows)
+		rows, in, out = rows+n, in+n*k.Error, out+n*k.HeldOut
+	}
+	if rows == 0 {
+		return "no kernels"
+	}
+	return fmt.Sprintf("kernels: MAPE %.1f%% in sample, %.1f%% held out (%.0f rows)", 100*in/rows, 100*out/rows, rows)
+}

@@ -1,0 +1,69 @@
+package cost
+
+import (
+	"slices"
+
+	"railyard/model/units"
+)
+
+// Kernel is what one of a communication library's kernels costs: an algorithm with a
+// protocol that makes a collective. Its time is
+//
+//	Base + Hops·Hop + NetHops·NetHop + (Steps+Drain)·move(Chunk)
+//
+// where the work (Hops dependent steps inside a node and NetHops across nodes, Steps
+// that move Chunk bytes each) follows from the algorithm and the number of ranks, and
+// the rest is fitted. move(c) is the time of c bytes at line rate, made longer piece by
+// piece: small chunks leave channels idle, large ones lose to headers and flags.
+type Kernel struct {
+	KernelKey
+	Base    units.Time // fixed: launch of the kernel, first and last synchronisation
+	Hop     units.Time // a dependent step inside a scale-up domain: flag, load, store
+	NetHop  units.Time // the same across the network: proxy, NIC, wire
+	Drain   float64    // steps' worth of copying out of the staging buffer at the end
+	Pieces  []Piece
+	MinSize units.Bytes // of the collectives that it was fitted on
+	MaxSize units.Bytes
+	Rows    int     // measurements it was fitted on
+	Error   float64 // mean absolute relative error, in sample
+	HeldOut float64 // the same of rows left out in turn
+}
+
+// KernelKey says which kernel.
+type KernelKey struct {
+	Collective string // all_reduce, all_gather, …
+	Algorithm  string // ring, tree, nvls, nvls_tree, p2p
+	Protocol   string // ll, ll128, simple
+	Pair       bool   // of two ranks: a chain without a middle
+	Network    bool   // across nodes
+}
+
+// Piece is the slowdown against line rate of a chunk's bytes from From on.
+type Piece struct {
+	From     units.Bytes
+	Slowdown float64
+}
+
+// Move is the number of bytes that take as long at line rate as chunk bytes do.
+func (k *Kernel) Move(chunk units.Bytes) float64 {
+	sum := 0.0
+	for i, p := range k.Pieces {
+		end := chunk
+		if i+1 < len(k.Pieces) {
+			end = min(end, k.Pieces[i+1].From)
+		}
+		if end > p.From {
+			sum += p.Slowdown * float64(end-p.From)
+		}
+	}
+	return sum
+}
+
+// Kernel is the kernel with a key; nil where the profile has none.
+func (p *Profile) Kernel(key KernelKey) *Kernel {
+	i := slices.IndexFunc(p.Kernels, func(k Kernel) bool { return k.KernelKey == key })
+	if i < 0 {
+		return nil
+	}
+	return &p.Kernels[i]
+}

@@ -1,0 +1,172 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"railyard/model/measurement"
+	"railyard/model/units"
+)
+
+// Validation is what shipped profiles predict for shipped measurements.
+type Validation struct{ Systems []ValidatedSystem }
+
+// ValidatedSystem is the comparison of all series that one profile is for.
+type ValidatedSystem struct {
+	Profile string
+	*Comparison
+}
+
+// Add takes up a comparison; one without rows is kept for what it skipped.
+func (v *Validation) Add(profile string, c *Comparison) {
+	for i := range c.Rows {
+		c.Rows[i].Predicted.Profile = profile
+	}
+	v.Systems = append(v.Systems, ValidatedSystem{profile, c})
+}
+
+// All is one comparison with the columns that the files share.
+func (v *Validation) All() *Comparison {
+	all := &Comparison{Header: []string{"series", "system", "collective", "algo", "proto", "launch", "gpus", "nodes", "size_bytes"}}
+	for _, s := range v.Systems {
+		for _, r := range s.Rows {
+			r.Measured.Columns = validationColumns(r.Measured)
+			all.Rows = append(all.Rows, r)
+		}
+		for _, x := range s.Skipped {
+			x.Measured.Columns = validationColumns(x.Measured)
+			all.Skipped = append(all.Skipped, x)
+		}
+	}
+	return all
+}
+
+func validationColumns(m measurement.Row) []string {
+	return []string{m.ID, m.System, m.Collective.String(), m.Algo, m.Proto, m.Launch, fmt.Sprint(m.GPUs), fmt.Sprint(m.Nodes), fmt.Sprint(int64(m.Size))}
+}
+
+// WriteJSON writes the comparison of all rows (railyard.compare/v1).
+func (v *Validation) WriteJSON(w io.Writer) error { return v.All().WriteJSON(w, "all", "all") }
+
+// WriteText writes a line for each system and series.
+func (v *Validation) WriteText(w io.Writer) error {
+	out := &lines{w: w}
+	out.printf("%s", v.table(func(cells []string) string { return strings.Join(cells, "  ") + "\n" }))
+	v.All().writeSummary(out, "all systems", "as listed")
+	return out.err
+}
+
+// goal is a set of rows that the project has set itself an error for.
+type goal struct {
+	name string
+	want string
+	in   func(ComparedRow) bool
+}
+
+var goals = []goal{
+	{"H200, named algorithm and protocol, graph launch, 1 KiB to 4 GiB", "MAPE ≤ 5 %", func(r ComparedRow) bool { return named(r) && r.Measured.Size >= units.KiB }},
+	{"the same from 1 MiB", "MAPE ≤ 3 %", func(r ComparedRow) bool { return named(r) && r.Measured.Size >= units.MiB }},
+	{"H200, all graph launches", "", func(r ComparedRow) bool { return r.Measured.Launch == "graph" }},
+	{"published, one node, from 8 KB", "factor ≤ 1.12", func(r ComparedRow) bool { return published(r) && r.Measured.Nodes <= 1 && r.Measured.Size >= 8000 }},
+	{"published, several nodes", "factor ≤ 1.20", func(r ComparedRow) bool { return published(r) && r.Measured.Nodes > 1 }},
+}
+
+func named(r ComparedRow) bool {
+	return r.Measured.Launch == "graph" && r.Measured.Algo != "" && r.Measured.Algo != "default"
+}
+
+func published(r ComparedRow) bool { return strings.Contains(r.File, "published") }
+
+// WriteMarkdown writes docs/validation.md.
+func (v *Validation) WriteMarkdown(w io.Writer) error {
+	out := &lines{w: w}
+	out.printf("# Predictions beside measurements\n\n")
+	out.printf("Written by `railyard validate -o docs`; every row is in [validation.csv](validation.csv). Errors are (predicted − measured)/measured;\n")
+	out.printf("the factor is the geometric mean of how far off a row is, whichever way. NCCL's own model is NCCL 2.30.7's tuning model on\n")
+	out.printf("the same rows, where it has one. The profiles are fitted on these rows: each says its held-out error, see `railyard profiles`.\n\n")
+	out.printf("| rows | count | goal | MAPE | factor | NCCL's own model: MAPE | factor |\n| --- | ---: | --- | ---: | ---: | ---: | ---: |\n")
+	all := v.All()
+	for _, g := range goals {
+		c := all.where(g.in)
+		_, theirs := c.both()
+		out.printf("| %s | %d | %s | %s |\n", g.name, len(c.Rows), g.want, strings.Join(append(errorCells(c.errors()), errorCells(theirs)...), " | "))
+	}
+	for _, s := range v.Systems {
+		out.printf("\n## %s\n\n", s.Profile)
+		if len(s.Rows) > 0 {
+			out.printf("![measured and predicted](img/validation-%s.png)\n\n", s.Profile)
+			out.printf("| series | collective | algorithm | launch | GPUs | rows | MAPE | factor | NCCL's model: factor | worst |\n| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n")
+			out.printf("%s", s.table(func(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }))
+		}
+		skipped := map[string]int{}
+		for _, x := range s.Skipped {
+			skipped[x.Measured.ID+": "+x.Reason]++
+		}
+		if len(skipped) > 0 {
+			out.printf("\nNot compared:\n\n")
+			writeCounts(out, "-", skipped)
+		}
+	}
+	return out.err
+}
+
+// where keeps some rows.
+func (c *Comparison) where(in func(ComparedRow) bool) *Comparison {
+	return &Comparison{Header: c.Header, Rows: slices.DeleteFunc(slices.Clone(c.Rows), func(r ComparedRow) bool { return !in(r) })}
+}
+
+func errorCells(errors []float64) []string {
+	if len(errors) == 0 {
+		return []string{"–", "–"}
+	}
+	return []string{percent(measurement.MAPE(errors)), factor(measurement.GeomeanFactor(errors))}
+}
+
+// table lists the series of all systems.
+func (v *Validation) table(line func([]string) string) string {
+	var b strings.Builder
+	for _, s := range v.Systems {
+		b.WriteString(s.table(line))
+	}
+	return b.String()
+}
+
+// table lists series, by collective, algorithm, launch and number of GPUs.
+func (s *ValidatedSystem) table(line func([]string) string) string {
+	var b strings.Builder
+	for _, g := range s.groups(func(m measurement.Row) caseKey {
+		return caseKey{kind: m.Collective, algo: m.Algo, proto: m.Proto, launch: m.Launch, gpus: m.GPUs, nodes: m.Nodes, id: m.ID}
+	}) {
+		k, one := g.key, &Comparison{Rows: g.rows}
+		_, theirs := one.both()
+		bad := g.rows[one.worst()]
+		b.WriteString(line([]string{k.id, k.kind.String(), strings.Trim(orDash(k.algo)+"/"+orDash(k.proto), "/"), orDash(k.launch), fmt.Sprint(k.gpus), fmt.Sprint(len(g.rows)),
+			percent(measurement.MAPE(one.errors())), factor(measurement.GeomeanFactor(one.errors())), errorCells(theirs)[1], fmt.Sprintf("%s at %v", signedPercent(bad.Error), bad.Measured.Size)}))
+	}
+	return b.String()
+}
+
+// Figure is the system's series with the most rows, at most as many as can be told
+// apart, those that are furthest off among equals.
+func (s *ValidatedSystem) Figure() *Figure {
+	groups := s.groups(keyOf)
+	slices.SortStableFunc(groups, func(a, b group) int {
+		if len(a.rows) != len(b.rows) {
+			return len(b.rows) - len(a.rows)
+		}
+		return int(math.Copysign(1, measurement.MAPE(b.errors())-measurement.MAPE(a.errors())))
+	})
+	groups = groups[:min(len(groups), maxSeries)]
+	c := &Comparison{}
+	for _, g := range groups {
+		c.Rows = append(c.Rows, g.rows...)
+	}
+	f, err := c.Figure(s.Profile, s.Profile)
+	if err != nil {
+		panic(err) // no more cases than fit
+	}
+	return f
+}

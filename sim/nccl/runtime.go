@@ -1,0 +1,236 @@
+package nccl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Runtime predicts how long NCCL takes on real hardware: its own model chooses the
+// algorithm and protocol, and what kernels cost is taken from a fitted profile.
+type Runtime struct {
+	model   *Model // nil for GPUs that NCCL does not run on
+	why     error  // why it is nil
+	profile *cost.Profile
+	rates   machineRates
+}
+
+// Prediction is a time with what it is made of.
+type Prediction struct {
+	Algorithm string // ring, tree, nvls, nvls_tree, p2p
+	Protocol  string // ll, ll128, simple
+	Time      units.Time
+	Work      Work
+	Fitted    bool       // by a kernel of the profile; else NCCL's own estimate
+	Latency   units.Time // the part of Time that moves no bytes
+	Own       units.Time // NCCL's own estimate for the same, 0 where it has none
+	Warnings  []string
+}
+
+// NewRuntime prepares predictions on a topology with a profile that has kernels. GPUs
+// that NCCL does not know (RCCL runs on them) are predicted from kernels alone.
+func NewRuntime(t *topology.Topology, p *cost.Profile, o Options) (*Runtime, error) {
+	r := &Runtime{profile: p}
+	nodes := t.NumNodes()
+	m, err := New(t, o)
+	if err == nil {
+		r.model, nodes = m, m.Nodes()
+	}
+	r.why = err
+	r.rates, err = ratesOf(t, nodes)
+	return r, err
+}
+
+// Predict is the time of a collective. Algorithm and protocol as NCCL writes them; ""
+// or "default" leaves the choice to NCCL.
+func (r *Runtime) Predict(k collective.Kind, algorithm, protocol string, size units.Bytes) (Prediction, error) {
+	var best Prediction
+	var failed []error
+	for _, c := range r.choices(k, plain(algorithm), plain(protocol), size) {
+		p, err := r.one(k, c, size)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		if c.chosen {
+			return p, nil
+		}
+		if best.Time == 0 || p.Time < best.Time {
+			best = p
+		}
+	}
+	if best.Time == 0 {
+		failed = append([]error{fmt.Errorf("%v by %s/%s is not modelled here", k, orAny(algorithm), orAny(protocol)), r.why}, failed...)
+		return best, errors.Join(failed...)
+	}
+	return best, nil
+}
+
+func plain(name string) string {
+	switch name = strings.ToLower(name); name {
+	case "default", "-":
+		return ""
+	case "nvlstree":
+		return "nvls_tree"
+	}
+	return name
+}
+
+func orAny(name string) string {
+	if name == "" {
+		return "any"
+	}
+	return name
+}
+
+// choice is a way to run a collective; chosen where NCCL's model picked it.
+type choice struct {
+	algorithm, protocol string
+	chosen              bool
+	own                 units.Time
+}
+
+// choices are what may run: NCCL's candidates that agree with what is asked for, its
+// first choice first; for point-to-point collectives and foreign GPUs, all kernels of
+// the profile that make the collective.
+func (r *Runtime) choices(k collective.Kind, algorithm, protocol string, size units.Bytes) []choice {
+	var out []choice
+	if r.model != nil {
+		list, _ := r.model.Candidates(k, size) // none: a collective without a cost model
+		for _, e := range list {
+			c := choice{plain(e.Algo.String()), plain(e.Proto.String()), false, e.Time}
+			if (algorithm == "" || algorithm == c.algorithm) && (protocol == "" || protocol == c.protocol) {
+				c.chosen = len(out) == 0
+				out = append(out, c)
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for i := range r.profile.Kernels {
+		x := &r.profile.Kernels[i]
+		if x.Collective == k.String() && (algorithm == "" || algorithm == x.Algorithm) && (protocol == "" || protocol == x.Protocol) {
+			out = append(out, choice{algorithm: x.Algorithm, protocol: x.Protocol})
+		}
+	}
+	return out
+}
+
+// one predicts one way.
+func (r *Runtime) one(k collective.Kind, c choice, size units.Bytes) (Prediction, error) {
+	w, err := r.rates.work(k, c.algorithm, size)
+	if err != nil {
+		return Prediction{}, err
+	}
+	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Work: w, Own: c.own}
+	kernel, note := r.kernel(k, c)
+	switch {
+	case kernel != nil:
+		p.Fitted = true
+		p.Latency, p.Time = spend(kernel, &w)
+		p.Warnings = beyond(r.profile.Name, kernel, size)
+	case c.own > 0:
+		p.Time = c.own
+		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, k, c.algorithm, c.protocol)
+	default:
+		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, k, c.algorithm, c.protocol)
+	}
+	if note != "" {
+		p.Warnings = append(p.Warnings, note)
+	}
+	p.Time = max(p.Time, w.Least())
+	return p, nil
+}
+
+// spend is what a kernel takes for some work: the part without bytes, and all of it.
+func spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
+	l := float64(k.Base) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
+	move := (w.Steps + k.Drain) * k.Move(w.Chunk) / w.Line * 1e12
+	return units.Time(l), units.Time(l + max(move, 0))
+}
+
+// beyond warns where a size lies outside what a kernel was fitted on.
+func beyond(profile string, k *cost.Kernel, size units.Bytes) []string {
+	if size < k.MinSize || size > k.MaxSize {
+		return []string{fmt.Sprintf("extrapolated: profile %s knows %s by %s/%s from %v to %v", profile, k.Collective, k.Algorithm, k.Protocol, k.MinSize, k.MaxSize)}
+	}
+	return nil
+}
+
+// Key is the kernel that a choice runs on this machine.
+func (r *Runtime) key(k collective.Kind, c choice) cost.KernelKey {
+	return cost.KernelKey{Collective: k.String(), Algorithm: c.algorithm, Protocol: c.protocol,
+		Pair: r.rates.ranks == 2 && c.algorithm == "tree", Network: r.rates.nodes > 1}
+}
+
+// kernel is the profile's, or the nearest one that moves data in the same way, which is
+// said in the note.
+func (r *Runtime) kernel(k collective.Kind, c choice) (*cost.Kernel, string) {
+	key := r.key(k, c)
+	if x := r.profile.Kernel(key); x != nil {
+		return x, ""
+	}
+	for _, other := range similar[k] {
+		key.Collective = other.String()
+		if x := r.profile.Kernel(key); x != nil {
+			return x, fmt.Sprintf("profile %s has no kernel for %v by %s/%s: that of %v was used", r.profile.Name, k, c.algorithm, c.protocol, other)
+		}
+	}
+	return nil, ""
+}
+
+// similar are collectives whose kernels cost nearly the same a step.
+var similar = map[collective.Kind][]collective.Kind{
+	collective.AllGather:     {collective.ReduceScatter, collective.AllReduce},
+	collective.ReduceScatter: {collective.AllGather, collective.AllReduce},
+	collective.AllReduce:     {collective.ReduceScatter, collective.AllGather},
+	collective.Broadcast:     {collective.Reduce},
+	collective.Reduce:        {collective.Broadcast},
+	collective.AllToAllV:     {collective.AllToAll},
+}
+
+// Case is a measured run as a fit sees it: the kernel that ran, its work, and NCCL's
+// table for what a hop costs.
+type Case struct {
+	Key         cost.KernelKey
+	Work        Work
+	Hop, NetHop units.Time
+}
+
+// Case works out a measured run.
+func (r *Runtime) Case(k collective.Kind, algorithm, protocol string, size units.Bytes) (Case, error) {
+	c := choice{algorithm: plain(algorithm), protocol: plain(protocol)}
+	switch list := r.choices(k, c.algorithm, c.protocol, size); {
+	case k == collective.AllToAll || k == collective.SendRecv:
+		c = choice{algorithm: "p2p", protocol: "simple"}
+	case len(list) > 0:
+		c = list[0]
+	case c.algorithm == "" || c.protocol == "":
+		c = choice{algorithm: "ring", protocol: "simple"}
+	}
+	w, err := r.rates.work(k, c.algorithm, size)
+	hop, net := tableHops(c)
+	return Case{r.key(k, c), w, hop, net}, err
+}
+
+// tableHops are NCCL's own constants for a hop over NVLink and over the network.
+func tableHops(c choice) (hop, net units.Time) {
+	a, p := Ring, Simple
+	for i := range numAlgos {
+		if plain(i.String()) == c.algorithm {
+			a = i
+		}
+	}
+	for i := range numProtos {
+		if plain(i.String()) == c.protocol {
+			p = i
+		}
+	}
+	return units.FromMicroseconds(stepLatency[overNVLink][a][p]), units.FromMicroseconds(stepLatency[overNet][a][p])
+}

@@ -1,0 +1,212 @@
+package nccl
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/model/collective"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Work is what a kernel has to do, whatever it costs (see cost.Kernel).
+type Work struct {
+	Hops, NetHops float64     // dependent steps inside nodes, and across the network
+	Steps         float64     // that move a chunk each, one after the other
+	Chunk         units.Bytes // a step's bytes
+	Line          float64     // bytes/s at which a step's bytes can move at best
+	Wire          float64     // bytes that each GPU sends over its scale-up links
+	Limit         string      // what Line is the rate of, in words
+}
+
+// Least is the time at line rate: no prediction may be below.
+func (w *Work) Least() units.Time {
+	return units.Time(math.Ceil(w.Steps * float64(w.Chunk) / w.Line * 1e12))
+}
+
+// machineRates are the line rates of what ranks share.
+type machineRates struct {
+	ranks, nodes int
+	scaleUp      float64 // bytes/s out of a rank, inside its node
+	network      float64 // bytes/s out of a node
+	via          string  // what scaleUp is
+}
+
+// ratesOf measures a topology; nodes is the number of scale-up domains.
+func ratesOf(t *topology.Topology, nodes int) (machineRates, error) {
+	m := machineRates{ranks: t.NumRanks(), nodes: nodes}
+	if m.ranks < 2 {
+		return m, fmt.Errorf("%s has one rank: there is nothing to communicate", t.Name())
+	}
+	if err := m.measureScaleUp(t); err != nil {
+		return m, err
+	}
+	if nodes > 1 {
+		return m, m.measureNetwork(t)
+	}
+	return m, nil
+}
+
+// measureScaleUp adds up the links from rank 0 to switches and to other ranks in use;
+// where there are none, it is PCIe or memory.
+func (m *machineRates) measureScaleUp(t *topology.Topology) error {
+	for _, l := range t.Out(t.Ranks()[0]) {
+		to := t.Links()[l].To
+		medium := t.Class(l).Medium
+		if (medium == topology.NVLink || medium == topology.XGMI) && (t.Devices()[to].Kind == topology.NVSwitch || t.RankOf(to) >= 0) {
+			m.scaleUp += float64(t.Rate(l))
+			m.via = fmt.Sprintf("%s of each GPU", t.Class(l).Name)
+		}
+	}
+	if m.scaleUp > 0 || t.NodeOf(1) != t.NodeOf(0) {
+		return nil
+	}
+	route, err := topology.NewRouter(t).Route(0, 1)
+	m.scaleUp, m.via = float64(route.Rate), route.Kind.String()+" between GPUs"
+	return err
+}
+
+// measureNetwork adds up the NICs that the first node's ranks use towards another node.
+func (m *machineRates) measureNetwork(t *topology.Topology) error {
+	router := topology.NewRouter(t)
+	local := 0
+	for local < m.ranks && t.NodeOf(local) == 0 {
+		local++
+	}
+	seen := map[topology.DeviceID]bool{}
+	for r := range local {
+		route, err := router.Route(r, (r+local)%m.ranks)
+		if err != nil {
+			return err
+		}
+		for i := 0; i < len(route.NICs); i += 2 {
+			if nic := route.NICs[i]; !seen[nic] {
+				seen[nic] = true
+				m.network += nicRate(t, nic)
+			}
+		}
+	}
+	if m.network == 0 {
+		return fmt.Errorf("no NIC leads from one node of %s to another", t.Name())
+	}
+	return nil
+}
+
+// nicRate is what a NIC puts on the network: at most what its PCIe slot carries.
+func nicRate(t *topology.Topology, nic topology.DeviceID) float64 {
+	var wire, slot float64
+	for _, l := range t.Out(nic) {
+		if t.Class(l).Medium == topology.Network {
+			wire += float64(t.Rate(l))
+		}
+	}
+	for _, l := range t.In(nic) {
+		if t.Class(l).Medium == topology.PCIe {
+			slot += float64(t.Rate(l))
+		}
+	}
+	if slot > 0 {
+		return min(wire, slot)
+	}
+	return wire
+}
+
+// work is what an algorithm ("ring", "tree", "nvls", "nvls_tree", "p2p") has to do.
+func (m *machineRates) work(k collective.Kind, algorithm string, size units.Bytes) (Work, error) {
+	n, nodes := float64(m.ranks), float64(m.nodes)
+	w := Work{Steps: 1, Chunk: size, Line: m.scaleUp, Limit: m.via}
+	part := units.Bytes(math.Ceil(float64(size) / n))
+	switch {
+	case algorithm == "ring" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
+		rounds := 1.0
+		if k == collective.AllReduce {
+			rounds = 2
+		}
+		w.Steps, w.Chunk = rounds*(n-1), part
+		if m.nodes > 1 {
+			w.NetHops = rounds * (nodes - 1)
+		}
+		w.Hops = w.Steps - w.NetHops
+		m.throughNetwork(&w)
+	case algorithm == "ring" && (k == collective.Broadcast || k == collective.Reduce):
+		w.NetHops = nodes - 1
+		w.Hops = n - nodes
+		m.throughNetwork(&w)
+	case algorithm == "tree" && k == collective.AllReduce:
+		m.tree(&w, n, nodes)
+	case algorithm == "nvls_tree" && k == collective.AllReduce,
+		algorithm == "nvls" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
+		m.nvls(&w, k, n, nodes)
+	case algorithm == "p2p" && (k == collective.AllToAll || k == collective.AllToAllV || k == collective.SendRecv):
+		m.p2p(&w, k, n, nodes, part)
+	default:
+		return w, fmt.Errorf("NCCL has no %v by %s", k, algorithm)
+	}
+	w.Wire = w.Steps * float64(w.Chunk)
+	return w, nil
+}
+
+// throughNetwork limits a ring that leaves the node to what its NICs carry.
+func (m *machineRates) throughNetwork(w *Work) {
+	if m.nodes > 1 && m.network < w.Line {
+		w.Line, w.Limit = m.network, "NICs of each node"
+	}
+}
+
+// tree is a chain inside each node and a double binary tree across: up and down. A rank
+// in the middle of the chain passes everything on twice.
+func (m *machineRates) tree(w *Work, n, nodes float64) {
+	w.Hops = 2 * (n/nodes - 1)
+	if n > 2 {
+		w.Steps = 2
+	}
+	if m.nodes == 1 {
+		return
+	}
+	w.NetHops = 2 * math.Ceil(math.Log2(nodes))
+	m.treeNetwork(w)
+}
+
+// treeNetwork: with two nodes everything crosses once in each direction; with more, a
+// node sends twice what it has, being inner node of one tree and leaf of the other.
+func (m *machineRates) treeNetwork(w *Work) {
+	w.Steps = 1
+	if m.nodes > 2 {
+		w.Steps = 2
+	}
+	m.throughNetwork(w)
+}
+
+// nvls reduces and multicasts in the switch: a GPU sends and receives everything once,
+// and its own part once more.
+func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
+	local := n / nodes
+	if k == collective.AllReduce {
+		w.Steps = (local + 1) / local
+	}
+	w.Hops = 1
+	if m.nodes > 1 {
+		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
+		m.treeNetwork(w)
+	}
+}
+
+// p2p: everybody sends a part to everybody, or everything to the next rank.
+func (m *machineRates) p2p(w *Work, k collective.Kind, n, nodes float64, part units.Bytes) {
+	w.Hops = 1
+	if k != collective.SendRecv {
+		w.Steps, w.Chunk = n-1, part
+	}
+	if m.nodes == 1 {
+		return
+	}
+	w.NetHops = 1
+	local := n / nodes
+	away := (n - local) / (n - 1) // of what a rank sends, leaves its node
+	if k == collective.SendRecv {
+		away = 1 / local // the last rank of a node sends to the next node
+	}
+	if rate := m.network / (local * away); rate < w.Line {
+		w.Line, w.Limit = rate, "NICs of each node"
+	}
+}
