@@ -12,7 +12,16 @@ import (
 )
 
 // Validation is what shipped profiles predict for shipped measurements.
-type Validation struct{ Systems []ValidatedSystem }
+type Validation struct {
+	Systems []ValidatedSystem
+	Unseen  []Unseen
+}
+
+// Unseen are predictions of rows from kernels fitted without their like.
+type Unseen struct {
+	What string
+	*Comparison
+}
 
 // ValidatedSystem is the comparison of all series that one profile is for.
 type ValidatedSystem struct {
@@ -30,19 +39,29 @@ func (v *Validation) Add(profile string, c *Comparison) {
 
 // All is one comparison with the columns that the files share.
 func (v *Validation) All() *Comparison {
-	all := &Comparison{Header: []string{"series", "system", "collective", "algo", "proto", "launch", "gpus", "nodes", "size_bytes"}}
+	all := &Comparison{}
 	for _, s := range v.Systems {
-		for _, r := range s.Rows {
-			r.Measured.Columns = validationColumns(r.Measured)
-			all.Rows = append(all.Rows, r)
-		}
-		for _, x := range s.Skipped {
-			x.Measured.Columns = validationColumns(x.Measured)
-			all.Skipped = append(all.Skipped, x)
-		}
+		all.Rows, all.Skipped = append(all.Rows, s.Rows...), append(all.Skipped, s.Skipped...)
 	}
-	return all
+	return all.sharedColumns()
 }
+
+// sharedColumns is the comparison with the columns that all files have.
+func (c *Comparison) sharedColumns() *Comparison {
+	out := &Comparison{Header: []string{"series", "system", "collective", "algo", "proto", "launch", "gpus", "nodes", "size_bytes"}}
+	for _, r := range c.Rows {
+		r.Measured.Columns = validationColumns(r.Measured)
+		out.Rows = append(out.Rows, r)
+	}
+	for _, x := range c.Skipped {
+		x.Measured.Columns = validationColumns(x.Measured)
+		out.Skipped = append(out.Skipped, x)
+	}
+	return out
+}
+
+// WriteCSV writes the rows that were predicted unseen.
+func (u *Unseen) WriteCSV(w io.Writer) error { return u.sharedColumns().WriteCSV(w) }
 
 func validationColumns(m measurement.Row) []string {
 	return []string{m.ID, m.System, m.Collective.String(), m.Algo, m.Proto, m.Launch, fmt.Sprint(m.GPUs), fmt.Sprint(m.Nodes), fmt.Sprint(int64(m.Size))}
@@ -55,6 +74,7 @@ func (v *Validation) WriteJSON(w io.Writer) error { return v.All().WriteJSON(w, 
 func (v *Validation) WriteText(w io.Writer) error {
 	out := &lines{w: w}
 	out.printf("%s", v.table(func(cells []string) string { return strings.Join(cells, "  ") + "\n" }))
+	v.writeUnseen(out)
 	v.All().writeSummary(out, "all systems", "as listed")
 	return out.err
 }
@@ -94,6 +114,7 @@ func (v *Validation) WriteMarkdown(w io.Writer) error {
 		_, theirs := c.both()
 		out.printf("| %s | %d | %s | %s |\n", g.name, len(c.Rows), g.want, strings.Join(append(errorCells(c.errors()), errorCells(theirs)...), " | "))
 	}
+	v.writeUnseen(out)
 	for _, s := range v.Systems {
 		out.printf("\n## %s\n\n", s.Profile)
 		if len(s.Rows) > 0 {
@@ -111,6 +132,22 @@ func (v *Validation) WriteMarkdown(w io.Writer) error {
 		}
 	}
 	return out.err
+}
+
+// writeUnseen writes a line for each goal and way of leaving rows out.
+func (v *Validation) writeUnseen(out *lines) {
+	if len(v.Unseen) == 0 {
+		return
+	}
+	out.printf("\nFitted without the row's own series, or without its number of GPUs (`railyard validate --unseen`):\n\n")
+	out.printf("| rows | left out | count | MAPE | factor | NCCL's own model: factor |\n| --- | --- | ---: | ---: | ---: | ---: |\n")
+	for _, g := range goals {
+		for _, u := range v.Unseen {
+			c := u.where(g.in)
+			_, theirs := c.both()
+			out.printf("| %s | %s | %d | %s | %s |\n", g.name, u.What, len(c.Rows), strings.Join(errorCells(c.errors()), " | "), errorCells(theirs)[1])
+		}
+	}
 }
 
 // where keeps some rows.

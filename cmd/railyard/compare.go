@@ -107,7 +107,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 	if err != nil {
 		return err
 	}
-	profile, err := pf.load(t)
+	profile, err := pf.library(t)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"railyard/model/cost"
 	"slices"
 
 	"railyard/model/collective"
@@ -22,7 +23,7 @@ func (c *cases) library(m measurement.Row) (*nccl.Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := nccl.NewRuntime(t, c.profile, c.options)
+	r, err := nccl.NewRuntime(t, c.profile, c.general, c.options)
 	if err == nil {
 		c.runtimes[key] = r
 	}
@@ -32,15 +33,20 @@ func (c *cases) library(m measurement.Row) (*nccl.Runtime, error) {
 // predictLibrary predicts a row from the fitted kernels of the profile, with NCCL's own
 // estimate beside it.
 func (c *cases) predictLibrary(m measurement.Row) (report.Predicted, error) {
+	return c.predictWith(c.profile, c.general, m)
+}
+
+// predictWith predicts a row with other profiles.
+func (c *cases) predictWith(profile, general *cost.Profile, m measurement.Row) (report.Predicted, error) {
 	r, err := c.library(m)
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	p, err := r.Predict(m.Collective, m.Algo, m.Proto, m.Size)
+	p, err := r.With(profile, general).Predict(m.Collective, m.Algo, m.Proto, m.Size)
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	out := report.Predicted{Time: p.Time, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: c.profile.Name, Warnings: p.Warnings}
+	out := report.Predicted{Time: p.Time, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name, Warnings: p.Warnings}
 	if floor := c.floors[runOf(m)]; floor > out.Time {
 		out.Time = floor
 		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], "hidden by this run's launch floor, taken from its smallest sizes")
@@ -57,16 +63,23 @@ type runKey struct {
 
 func runOf(m measurement.Row) runKey { return runKey{m.ID, m.Launch, m.DType, m.Collective, m.GPUs} }
 
-// floorSize is the size up to which a run's times show nothing but its launch floor.
+// floorSize is the size up to which a run's times show nothing but its launch floor; of
+// a run that begins with a larger one, its first size.
 const floorSize = 8 * units.KiB
 
 // launchFloors finds the floor of every run in which one process launches for all GPUs:
 // a parameter of the run, not of the hardware. It is the median of the times of its
 // smallest sizes.
 func launchFloors(rows []measurement.Row, single func(measurement.Row) bool) map[runKey]units.Time {
+	least := map[runKey]units.Bytes{}
+	for _, m := range rows {
+		if k := runOf(m); m.Size > 0 && (least[k] == 0 || m.Size < least[k]) {
+			least[k] = m.Size
+		}
+	}
 	small := map[runKey][]units.Time{}
 	for _, m := range rows {
-		if single(m) && m.Size > 0 && m.Size <= floorSize && m.Time > 0 {
+		if single(m) && m.Size > 0 && m.Size <= max(floorSize, least[runOf(m)]) && m.Time > 0 {
 			small[runOf(m)] = append(small[runOf(m)], m.Time)
 		}
 	}
@@ -88,7 +101,7 @@ func (c *cases) kernelCase(m measurement.Row) (fit.KernelCase, error) {
 	if err != nil {
 		return fit.KernelCase{}, err
 	}
-	if floor := c.floors[runOf(m)]; m.Time < 2*floor {
+	if floor := c.floors[runOf(m)]; m.Time < 3*floor {
 		return fit.KernelCase{}, fmt.Errorf("the launch floor of the run hides what the kernel takes")
 	}
 	x, err := r.Case(m.Collective, m.Algo, m.Proto, m.Size)

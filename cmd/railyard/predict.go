@@ -80,13 +80,14 @@ type cases struct {
 	plans   map[caseKey]*sim.Plan
 	ideal   map[caseKey]*sim.Plan
 
+	general  *cost.Profile // for what profile does not know of the library's kernels
 	options  nccl.Options
 	runtimes map[[2]int]*nccl.Runtime
 	floors   map[runKey]units.Time
 }
 
 func newCases(f topoFlags, p *cost.Profile) *cases {
-	return &cases{flags: f, profile: p, topos: map[[2]int]*topology.Topology{}, plans: map[caseKey]*sim.Plan{}, ideal: map[caseKey]*sim.Plan{}, runtimes: map[[2]int]*nccl.Runtime{}}
+	return &cases{flags: f, profile: p, general: profileGeneral, topos: map[[2]int]*topology.Topology{}, plans: map[caseKey]*sim.Plan{}, ideal: map[caseKey]*sim.Plan{}, runtimes: map[[2]int]*nccl.Runtime{}}
 }
 
 // topology is the topology with a row's number of GPUs and nodes.
@@ -224,10 +225,13 @@ func (c *cases) features(m measurement.Row) (fit.Features, error) {
 		Message: s.ChunkBytes(0, m.Size), Launched: true, Size: m.Size, Time: m.Time}, nil
 }
 
-var profileIdeal = func() *cost.Profile {
-	p, err := cost.Get("ideal")
+// Built-in profiles.
+var profileIdeal, profileGeneral = builtIn("ideal"), builtIn(nccl.General)
+
+func builtIn(name string) *cost.Profile {
+	p, err := cost.Get(name)
 	if err != nil {
-		panic(err) // built in
+		panic(err) // part of the program
 	}
 	return p
-}()
+}

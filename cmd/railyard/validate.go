@@ -14,11 +14,13 @@ import (
 	"railyard/model/measurement"
 	"railyard/report"
 	"railyard/report/fit"
+	"railyard/sim/nccl"
 )
 
 func newValidate() *cobra.Command {
 	var format formatFlag
 	var out, refit string
+	var unseen bool
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Predict every measurement that railyard ships, and show the errors",
@@ -34,16 +36,17 @@ With --refit it first fits the profiles again from these measurements alone.`,
 			if err := format.check(); err != nil {
 				return err
 			}
-			return runValidate(cmd, format, out, refit)
+			return runValidate(cmd, format, out, refit, unseen)
 		},
 	}
 	format.add(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for validation.md, validation.csv and figures in img/")
 	cmd.Flags().StringVar(&refit, "refit", "", "fit the profiles again and write them into this directory first")
+	cmd.Flags().BoolVar(&unseen, "unseen", false, "also predict each series, and each number of GPUs, with kernels fitted without it (half a minute)")
 	return cmd
 }
 
-func runValidate(cmd *cobra.Command, format formatFlag, out, refit string) error {
+func runValidate(cmd *cobra.Command, format formatFlag, out, refit string, unseen bool) error {
 	v, err := newValidator()
 	if err != nil {
 		return err
@@ -56,6 +59,11 @@ func runValidate(cmd *cobra.Command, format formatFlag, out, refit string) error
 	d, err := v.compare()
 	if err != nil {
 		return err
+	}
+	if unseen {
+		if d.Unseen, err = v.unseen(); err != nil {
+			return err
+		}
 	}
 	if out != "" {
 		if err := writeValidation(d, out); err != nil {
@@ -81,6 +89,11 @@ func writeValidation(d *report.Validation, dir string) error {
 	}
 	if err := writeFile(filepath.Join(dir, "validation.csv"), func(w io.Writer) error { return d.All().WriteCSV(w) }); err != nil {
 		return err
+	}
+	for i, u := range d.Unseen {
+		if err := writeFile(filepath.Join(dir, fmt.Sprintf("validation-unseen-%d.csv", i+1)), u.WriteCSV); err != nil {
+			return err
+		}
 	}
 	for _, s := range d.Systems {
 		if len(s.Rows) == 0 {
@@ -130,6 +143,9 @@ func (v *validator) cases(s *measuredSystem, set *measurement.Set) (*cases, erro
 	}
 	c := newCases(topoFlags{name: s.topology, set: s.set}, p)
 	c.options = s.options
+	if g := v.fitted[nccl.General]; g != nil {
+		c.general = g
+	}
 	c.floors = launchFloors(set.Rows, func(m measurement.Row) bool {
 		return streamed(m) || s.single
 	})
@@ -198,10 +214,17 @@ func (v *validator) refit(w io.Writer, dir string) error {
 		}
 	}
 	v.byName = map[string]*cases{}
+	var everything []fit.KernelCase
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		everything = append(everything, rows[name]...)
+	}
+	general := v.startFrom(nccl.General)
+	v.fitted[nccl.General], rows[nccl.General] = general, everything
+	general.Kernels, _ = fit.Kernels(everything, nil)
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		p := v.fitted[name]
 		var left map[cost.KernelKey]int
-		p.Kernels, left = fit.Kernels(rows[name])
+		p.Kernels, left = fit.Kernels(rows[name], general)
 		p.Error = kernelErrors(p.Kernels)
 		fmt.Fprintf(w, "%s: %d kernels from %d rows (%d keys have too few): %s\n", name, len(p.Kernels), len(rows[name]), len(left), p.Error)
 		if err := saveProfile(filepath.Join(dir, name+".yaml"), p); err != nil {

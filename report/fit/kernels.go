@@ -37,8 +37,11 @@ var kernelPieces = [][]units.Bytes{
 const leastCases = 6
 
 // Kernels fits a kernel for each key that has enough cases, in the order of the keys'
-// names; the keys that have not are returned with their number of cases.
-func Kernels(cases []KernelCase) (kernels []cost.Kernel, left map[cost.KernelKey]int) {
+// names; the keys that have not are returned with their number of cases. What the cases
+// of a key cannot tell, where all have the same number of GPUs, is given: a hop's cost by
+// NCCL's table, one across the network by the general profile if it has the kernel, and
+// the drain by usualDrain.
+func Kernels(cases []KernelCase, general *cost.Profile) (kernels []cost.Kernel, left map[cost.KernelKey]int) {
 	byKey := map[cost.KernelKey][]KernelCase{}
 	for _, c := range cases {
 		byKey[c.KernelKey] = append(byKey[c.KernelKey], c)
@@ -49,7 +52,11 @@ func Kernels(cases []KernelCase) (kernels []cost.Kernel, left map[cost.KernelKey
 			left[key] = len(list)
 			continue
 		}
-		kernels = append(kernels, fitKernel(key, list))
+		var prior *cost.Kernel
+		if general != nil {
+			prior = general.Kernel(key)
+		}
+		kernels = append(kernels, fitKernel(key, list, prior))
 	}
 	slices.SortFunc(kernels, func(a, b cost.Kernel) int { return cmp.Compare(keyText(a.KernelKey), keyText(b.KernelKey)) })
 	return kernels, left
@@ -60,13 +67,13 @@ func keyText(k cost.KernelKey) string {
 }
 
 // fitKernel tries all piecewise models; more pieces have to lower the held-out error.
-func fitKernel(key cost.KernelKey, cases []KernelCase) cost.Kernel {
+func fitKernel(key cost.KernelKey, cases []KernelCase, prior *cost.Kernel) cost.Kernel {
 	slices.SortStableFunc(cases, func(a, b KernelCase) int {
 		return cmp.Or(cmp.Compare(a.Ranks, b.Ranks), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Series, b.Series))
 	})
 	var best cost.Kernel
 	for i, pieces := range kernelPieces {
-		m := newKernelModel(cases, pieces)
+		m := newKernelModel(cases, pieces, prior)
 		if i > 0 && 3*m.size() > 2*len(cases) {
 			break
 		}
@@ -86,10 +93,18 @@ type kernelModel struct {
 	hop, net       bool // fitted
 	tellsDrain     bool
 	tableH, tableN float64 // ps
+	drain          float64 // where it is not fitted
 }
 
-func newKernelModel(cases []KernelCase, pieces []units.Bytes) *kernelModel {
+func newKernelModel(cases []KernelCase, pieces []units.Bytes, prior *cost.Kernel) *kernelModel {
 	m := &kernelModel{pieces: pieces, tableH: float64(cases[0].TableHop), tableN: float64(cases[0].TableNet)}
+	m.drain = usualDrain
+	if cases[0].Collective != "all_reduce" {
+		m.drain = 0 // the last step writes the output itself
+	}
+	if prior != nil {
+		m.tableN = float64(prior.NetHop)
+	}
 	for _, c := range cases {
 		m.hop = m.hop || c.Hops != cases[0].Hops
 		m.net = m.net || c.NetHops != cases[0].NetHops
@@ -141,16 +156,21 @@ type solution struct {
 	drain float64
 }
 
+// usualDrain is what rings and trees of all_reduce have on H200 (docs/validation.md); it
+// is used where all cases have the same number of GPUs.
+const usualDrain = 0.7
+
 // drains are the values of drain that are tried.
 var drains = []float64{-0.4, -0.2, 0, 0.2, 0.4, 0.6, 0.8, 1}
 
 // solve takes the drain with the least squares.
 func (m *kernelModel) solve(cases []KernelCase) solution {
 	best, least := solution{}, math.Inf(1)
-	for _, d := range drains {
-		if d != 0 && !m.tellsDrain {
-			continue
-		}
+	tried := drains
+	if !m.tellsDrain {
+		tried = []float64{m.drain}
+	}
+	for _, d := range tried {
 		s := solution{m.least(cases, d), d}
 		sum := 0.0
 		for i := range cases {

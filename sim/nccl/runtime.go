@@ -17,6 +17,7 @@ type Runtime struct {
 	model   *Model // nil for GPUs that NCCL does not run on
 	why     error  // why it is nil
 	profile *cost.Profile
+	general *cost.Profile // of all hardware together, for what profile does not know
 	rates   machineRates
 }
 
@@ -29,21 +30,43 @@ type Prediction struct {
 	Fitted    bool       // by a kernel of the profile; else NCCL's own estimate
 	Latency   units.Time // the part of Time that moves no bytes
 	Own       units.Time // NCCL's own estimate for the same, 0 where it has none
+	HeldOut   float64    // mean error of the kernel on measurements left out of its fit
 	Warnings  []string
 }
 
-// NewRuntime prepares predictions on a topology with a profile that has kernels. GPUs
+// ownError is NCCL's own model's mean error on the measurements in docs/validation.md.
+const ownError = 0.25
+
+// Band is what is normal: the prediction give or take twice its mean error, which is 5 %
+// at least: runs of one case differ by that.
+func (p *Prediction) Band() (low, high units.Time) {
+	e := max(2*p.HeldOut, 0.05)
+	return max(units.Time(float64(p.Time)/(1+e)), p.Work.Least()), units.Time(float64(p.Time) * (1 + e))
+}
+
+// NewRuntime prepares predictions on a topology with a profile that has kernels, and a
+// general one for those that it has not. GPUs
 // that NCCL does not know (RCCL runs on them) are predicted from kernels alone.
-func NewRuntime(t *topology.Topology, p *cost.Profile, o Options) (*Runtime, error) {
-	r := &Runtime{profile: p}
+func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Runtime, error) {
+	r := &Runtime{profile: p, general: general}
 	nodes := t.NumNodes()
-	m, err := New(t, o)
+	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
 		r.model, nodes = m, m.Nodes()
 	}
 	r.why = err
 	r.rates, err = ratesOf(t, nodes)
 	return r, err
+}
+
+// General is the name of the profile that is fitted on all hardware together.
+const General = "general"
+
+// With is the same with another profile, and another general one.
+func (r *Runtime) With(p, general *cost.Profile) *Runtime {
+	clone := *r
+	clone.profile, clone.general = p, general
+	return &clone
 }
 
 // Predict is the time of a collective. Algorithm and protocol as NCCL writes them; ""
@@ -132,11 +155,11 @@ func (r *Runtime) one(k collective.Kind, c choice, size units.Bytes) (Prediction
 	kernel, note := r.kernel(k, c)
 	switch {
 	case kernel != nil:
-		p.Fitted = true
+		p.Fitted, p.HeldOut = true, kernel.HeldOut
 		p.Latency, p.Time = spend(kernel, &w)
 		p.Warnings = beyond(r.profile.Name, kernel, size)
 	case c.own > 0:
-		p.Time = c.own
+		p.Time, p.HeldOut = c.own, ownError
 		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, k, c.algorithm, c.protocol)
 	default:
 		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, k, c.algorithm, c.protocol)
@@ -172,17 +195,41 @@ func (r *Runtime) key(k collective.Kind, c choice) cost.KernelKey {
 // kernel is the profile's, or the nearest one that moves data in the same way, which is
 // said in the note.
 func (r *Runtime) kernel(k collective.Kind, c choice) (*cost.Kernel, string) {
-	key := r.key(k, c)
-	if x := r.profile.Kernel(key); x != nil {
-		return x, ""
-	}
-	for _, other := range similar[k] {
-		key.Collective = other.String()
-		if x := r.profile.Kernel(key); x != nil {
-			return x, fmt.Sprintf("profile %s has no kernel for %v by %s/%s: that of %v was used", r.profile.Name, k, c.algorithm, c.protocol, other)
+	for _, p := range []*cost.Profile{r.profile, r.general} {
+		for _, key := range r.keys(k, c) {
+			switch x := p.Kernel(key); {
+			case x == nil:
+			case key == r.key(k, c) && p == r.profile:
+				return x, ""
+			default:
+				return x, fmt.Sprintf("profile %s has no kernel for %v by %s/%s on %d ranks: that of %s%s in profile %s was used",
+					r.profile.Name, k, c.algorithm, c.protocol, r.rates.ranks, key.Collective, pairs(key.Pair), p.Name)
+			}
 		}
 	}
 	return nil, ""
+}
+
+// keys are the kernel's key and those of kernels that move data in the same way.
+func (r *Runtime) keys(k collective.Kind, c choice) []cost.KernelKey {
+	key := r.key(k, c)
+	out := []cost.KernelKey{key}
+	if c.algorithm == "tree" {
+		key.Pair = !key.Pair
+		out = append(out, key)
+	}
+	for _, other := range similar[k] {
+		key = r.key(other, c)
+		out = append(out, key)
+	}
+	return out
+}
+
+func pairs(pair bool) string {
+	if pair {
+		return " of two ranks"
+	}
+	return ""
 }
 
 // similar are collectives whose kernels cost nearly the same a step.

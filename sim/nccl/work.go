@@ -28,6 +28,7 @@ func (w *Work) Least() units.Time {
 type machineRates struct {
 	ranks, nodes int
 	scaleUp      float64 // bytes/s out of a rank, inside its node
+	exchange     float64 // the same where everybody sends to everybody; 0: no less
 	network      float64 // bytes/s out of a node
 	via          string  // what scaleUp is
 }
@@ -61,9 +62,41 @@ func (m *machineRates) measureScaleUp(t *topology.Topology) error {
 	if m.scaleUp > 0 || t.NodeOf(1) != t.NodeOf(0) {
 		return nil
 	}
-	route, err := topology.NewRouter(t).Route(0, 1)
-	m.scaleUp, m.via = float64(route.Rate), route.Kind.String()+" between GPUs"
-	return err
+	return m.measureShared(t)
+}
+
+// measureShared finds what a ring and an exchange between all ranks leave to each rank
+// where they share PCIe switches, host bridges and sockets.
+func (m *machineRates) measureShared(t *topology.Topology) error {
+	router := topology.NewRouter(t)
+	ring, all := map[topology.LinkID]float64{}, map[topology.LinkID]float64{}
+	for i := range m.ranks {
+		for d := 1; d < m.ranks; d++ {
+			route, err := router.Route(i, (i+d)%m.ranks)
+			if err != nil {
+				return err
+			}
+			m.via = route.Kind.String() + " between GPUs"
+			for _, h := range route.Hops {
+				share := float64(h.Num) / float64(h.Den)
+				all[h.Link] += share / float64(m.ranks-1)
+				if d == 1 {
+					ring[h.Link] += share
+				}
+			}
+		}
+	}
+	m.scaleUp, m.exchange = slowest(t, ring), slowest(t, all)
+	return nil
+}
+
+// slowest is the rate at which the fullest link lets every rank send.
+func slowest(t *topology.Topology, load map[topology.LinkID]float64) float64 {
+	rate := math.Inf(1)
+	for l, x := range load {
+		rate = min(rate, float64(t.Rate(l))/x)
+	}
+	return rate
 }
 
 // measureNetwork adds up the NICs that the first node's ranks use towards another node.
@@ -196,6 +229,9 @@ func (m *machineRates) p2p(w *Work, k collective.Kind, n, nodes float64, part un
 	w.Hops = 1
 	if k != collective.SendRecv {
 		w.Steps, w.Chunk = n-1, part
+		if m.exchange > 0 {
+			w.Line = m.exchange
+		}
 	}
 	if m.nodes == 1 {
 		return

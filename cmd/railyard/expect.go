@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/report"
+	"railyard/sim/nccl"
+)
+
+// expectFlags say what is asked.
+type expectFlags struct {
+	topo        topoFlags
+	coll        collFlags
+	sizes       sizeFlags
+	profile     profileFlag
+	format      formatFlag
+	algo, proto string
+	noNVLS      bool
+}
+
+func newExpect() *cobra.Command {
+	var f expectFlags
+	cmd := &cobra.Command{
+		Use:   "expect -t TOPOLOGY -c COLLECTIVE",
+		Short: "Say what nccl-tests should show on this hardware, and what limits it",
+		Example: `  railyard expect -t dgx-h100 -c all_reduce
+  railyard expect -t dgx-h100 --nodes 4 -c all_gather -b 1M -e 4G
+  railyard expect -t hgx-h200-4 -c all_reduce --algo Ring --proto LL128`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := f.expect(cmd)
+			if err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			switch f.format.name {
+			case "json":
+				return report.WriteJSON(w, d)
+			case "csv":
+				return d.WriteCSV(w)
+			}
+			return d.WriteText(w)
+		},
+	}
+	f.topo.add(cmd)
+	f.coll.add(cmd)
+	f.sizes.add(cmd, "1K", "4G")
+	f.profile.add(cmd)
+	f.format.add(cmd)
+	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree (default: as NCCL chooses)")
+	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
+	cmd.Flags().BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
+	return cmd
+}
+
+func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error) {
+	if err := f.format.check(); err != nil {
+		return nil, err
+	}
+	sizes, err := f.sizes.sizes(cmd)
+	if err != nil {
+		return nil, err
+	}
+	t, err := f.topo.load()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := f.coll.spec(cmd, t.NumRanks())
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.profile.library(t)
+	if err != nil {
+		return nil, err
+	}
+	o := nccl.Options{}
+	if f.noNVLS {
+		o.NVLS = nccl.Off
+	}
+	r, err := nccl.NewRuntime(t, p, profileGeneral, o)
+	if err != nil {
+		return nil, err
+	}
+	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: p.Name, Collective: spec.Kind.String(), Ranks: t.NumRanks()}
+	for _, size := range sizes {
+		x, err := r.Predict(spec.Kind, f.algo, f.proto, size)
+		if err != nil {
+			return nil, err
+		}
+		d.Rows = append(d.Rows, expectRow(spec, size, &x))
+	}
+	return d, nil
+}
+
+// library is the profile whose kernels the library's predictions take.
+func (f *profileFlag) library(t *topology.Topology) (*cost.Profile, error) {
+	if f.name != "" {
+		return cost.Get(f.name)
+	}
+	return cost.Get(nccl.ProfileFor(t))
+}
+
+func expectRow(spec collective.Spec, size units.Bytes, x *nccl.Prediction) report.ExpectRow {
+	alg, bus := bandwidths(spec, size, x.Time)
+	low, high := x.Band()
+	_, slowest := bandwidths(spec, size, high)
+	_, fastest := bandwidths(spec, size, low)
+	row := report.ExpectRow{SizeBytes: int64(size), Algorithm: x.Algorithm, Protocol: x.Protocol, TimeUS: x.Time.Microseconds(),
+		LowUS: low.Microseconds(), HighUS: high.Microseconds(), AlgBW: alg, BusBW: bus, LowBusBW: slowest, HighBusBW: fastest,
+		WireBW: x.Work.Steps * float64(x.Work.Chunk) / x.Time.Seconds() / 1e9, LineBW: x.Work.Line / 1e9, Limit: limitOf(x), Warnings: append([]string{}, x.Warnings...)}
+	if x.Own > 0 {
+		own := x.Own.Microseconds()
+		row.NCCLUS = &own
+	}
+	return row
+}
+
+// limitOf says what most of the time goes to.
+func limitOf(x *nccl.Prediction) string {
+	if 2*x.Latency > x.Time {
+		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes (%.0f steps)", 100*x.Latency.Seconds()/x.Time.Seconds(), x.Work.Hops+x.Work.NetHops)
+	}
+	return x.Work.Limit
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/report"
+	"railyard/report/fit"
+	"railyard/sim/nccl"
+)
+
+// leftOut predicts every row with kernels fitted on the rows of other groups: what a
+// profile is worth on a run, or a number of GPUs, that it has never seen.
+func (v *validator) leftOut(group func(measurement.Row) string) (*report.Comparison, error) {
+	all := &report.Comparison{}
+	byProfile := map[string][]learnt{}
+	for _, set := range v.sets {
+		for _, m := range set.Rows {
+			x, err := v.learn(set, m)
+			if err != nil {
+				continue // compare says why
+			}
+			byProfile[x.profile] = append(byProfile[x.profile], x)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byProfile)) {
+		rows := byProfile[name]
+		groups := map[string]bool{}
+		for _, x := range rows {
+			groups[group(x.row)] = true
+		}
+		for _, g := range slices.Sorted(maps.Keys(groups)) {
+			in := func(x learnt) bool { return x.profile == name && group(x.row) == g }
+			predictGroup(all, byProfile, name, in)
+		}
+	}
+	return all, nil
+}
+
+// learnt is a measured row with all that it takes to fit and to predict it.
+type learnt struct {
+	row     measurement.Row
+	file    string
+	profile string
+	cases   *cases
+	fit     fit.KernelCase
+	fits    bool
+}
+
+func (v *validator) learn(set *measurement.Set, m measurement.Row) (learnt, error) {
+	s, err := systemOf(v.systems, m.ID)
+	if err != nil || s.excluded != "" || m.Time <= 0 || m.Size <= 0 {
+		return learnt{}, fmt.Errorf("left out")
+	}
+	c, err := v.cases(s, set)
+	if err != nil {
+		return learnt{}, err
+	}
+	x := learnt{row: m, file: set.File, profile: s.profile, cases: c}
+	x.fit, err = c.kernelCase(m)
+	x.fits = err == nil
+	return x, nil
+}
+
+// predictGroup fits on the rows outside a group of a profile, the general kernels on
+// those of all profiles, and predicts the group.
+func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name string, in func(learnt) bool) {
+	general := &cost.Profile{Name: nccl.General}
+	var everything []fit.KernelCase
+	for _, p := range slices.Sorted(maps.Keys(byProfile)) {
+		everything = append(everything, outside(byProfile[p], in)...)
+	}
+	general.Kernels, _ = fit.Kernels(everything, nil)
+	profile := &cost.Profile{Name: name}
+	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in), general)
+	for _, x := range byProfile[name] {
+		if !in(x) {
+			continue
+		}
+		one := &measurement.Set{File: x.file, Rows: []measurement.Row{x.row}}
+		c := report.Compare(one, func(m measurement.Row) (report.Predicted, error) { return x.cases.predictWith(profile, general, m) })
+		all.Rows, all.Skipped = append(all.Rows, c.Rows...), append(all.Skipped, c.Skipped...)
+	}
+}
+
+// outside are the cases that are not in a group.
+func outside(rows []learnt, in func(learnt) bool) []fit.KernelCase {
+	var out []fit.KernelCase
+	for _, x := range rows {
+		if x.fits && !in(x) {
+			out = append(out, x.fit)
+		}
+	}
+	return out
+}
+
+// unseen are predictions with kernels that have not seen the row's series, and its
+// number of GPUs.
+func (v *validator) unseen() ([]report.Unseen, error) {
+	series, err := v.leftOut(func(m measurement.Row) string { return m.ID })
+	if err != nil {
+		return nil, err
+	}
+	gpus, err := v.leftOut(func(m measurement.Row) string { return fmt.Sprint(m.GPUs) })
+	return []report.Unseen{{What: "series never seen", Comparison: series}, {What: "number of GPUs never seen", Comparison: gpus}}, err
+}
