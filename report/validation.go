@@ -60,8 +60,6 @@ func (c *Comparison) sharedColumns() *Comparison {
 	return out
 }
 
-// WriteCSV writes the rows that were predicted unseen.
-func (u *Unseen) WriteCSV(w io.Writer) error { return u.sharedColumns().WriteCSV(w) }
 
 func validationColumns(m measurement.Row) []string {
 	return []string{m.ID, m.System, m.Collective.String(), m.Algo, m.Proto, m.Launch, fmt.Sprint(m.GPUs), fmt.Sprint(m.Nodes), fmt.Sprint(int64(m.Size))}
@@ -139,7 +137,7 @@ func (v *Validation) writeUnseen(out *lines) {
 	if len(v.Unseen) == 0 {
 		return
 	}
-	out.printf("\nFitted without the row's own series, or without its number of GPUs (`railyard validate --unseen`):\n\n")
+	out.printf("\nFitted without the rows that are judged (`railyard validate --unseen`); H200 here is one series, so that leaving it out leaves\nthe other machines and NCCL's own model:\n\n")
 	out.printf("| rows | left out | count | MAPE | factor | NCCL's own model: factor |\n| --- | --- | ---: | ---: | ---: | ---: |\n")
 	for _, g := range goals {
 		for _, u := range v.Unseen {

@@ -90,11 +90,6 @@ func writeValidation(d *report.Validation, dir string) error {
 	if err := writeFile(filepath.Join(dir, "validation.csv"), func(w io.Writer) error { return d.All().WriteCSV(w) }); err != nil {
 		return err
 	}
-	for i, u := range d.Unseen {
-		if err := writeFile(filepath.Join(dir, fmt.Sprintf("validation-unseen-%d.csv", i+1)), u.WriteCSV); err != nil {
-			return err
-		}
-	}
 	for _, s := range d.Systems {
 		if len(s.Rows) == 0 {
 			continue

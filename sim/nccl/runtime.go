@@ -1,8 +1,8 @@
 package nccl
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/model/collective"
@@ -73,11 +73,11 @@ func (r *Runtime) With(p, general *cost.Profile) *Runtime {
 // or "default" leaves the choice to NCCL.
 func (r *Runtime) Predict(k collective.Kind, algorithm, protocol string, size units.Bytes) (Prediction, error) {
 	var best Prediction
-	var failed []error
+	why := r.why
 	for _, c := range r.choices(k, plain(algorithm), plain(protocol), size) {
 		p, err := r.one(k, c, size)
 		if err != nil {
-			failed = append(failed, err)
+			why = err
 			continue
 		}
 		if c.chosen {
@@ -88,8 +88,10 @@ func (r *Runtime) Predict(k collective.Kind, algorithm, protocol string, size un
 		}
 	}
 	if best.Time == 0 {
-		failed = append([]error{fmt.Errorf("%v by %s/%s is not modelled here", k, orAny(algorithm), orAny(protocol)), r.why}, failed...)
-		return best, errors.Join(failed...)
+		if why == nil {
+			why = fmt.Errorf("NCCL does not run it on %d ranks", r.rates.ranks)
+		}
+		return best, fmt.Errorf("%v by %s/%s is not modelled here: %w", k, orAny(algorithm), orAny(protocol), why)
 	}
 	return best, nil
 }
@@ -136,10 +138,24 @@ func (r *Runtime) choices(k collective.Kind, algorithm, protocol string, size un
 	if len(out) > 0 {
 		return out
 	}
-	for i := range r.profile.Kernels {
-		x := &r.profile.Kernels[i]
-		if x.Collective == k.String() && (algorithm == "" || algorithm == x.Algorithm) && (protocol == "" || protocol == x.Protocol) {
-			out = append(out, choice{algorithm: x.Algorithm, protocol: x.Protocol})
+	for _, p := range []*cost.Profile{r.profile, r.general} {
+		for _, kind := range append([]collective.Kind{k}, similar[k]...) {
+			if out = fitted(p, kind, algorithm, protocol); len(out) > 0 {
+				return out
+			}
+		}
+	}
+	return nil
+}
+
+// fitted are the ways to make a collective that a profile has kernels for.
+func fitted(p *cost.Profile, k collective.Kind, algorithm, protocol string) []choice {
+	var out []choice
+	for i := range p.Kernels {
+		x := &p.Kernels[i]
+		c := choice{algorithm: x.Algorithm, protocol: x.Protocol}
+		if x.Collective == k.String() && (algorithm == "" || algorithm == x.Algorithm) && (protocol == "" || protocol == x.Protocol) && !slices.Contains(out, c) {
+			out = append(out, c)
 		}
 	}
 	return out

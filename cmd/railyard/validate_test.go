@@ -1,0 +1,82 @@
+package main
+
+import (
+	"testing"
+
+	"railyard/model/measurement"
+	"railyard/model/units"
+)
+
+// The profiles as shipped meet the goals that the project has set itself.
+func TestPredictionsMeetTheGoals(t *testing.T) {
+	v, err := newValidator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := v.compare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named, large, single, several []float64
+	rows := d.All().Rows
+	for _, r := range rows {
+		m := r.Measured
+		switch published := r.File == "validation/published.csv"; {
+		case !published && m.Launch == "graph" && m.Algo != "default" && m.Size >= units.KiB:
+			named = append(named, r.Error)
+			if m.Size >= units.MiB {
+				large = append(large, r.Error)
+			}
+		case published && m.Nodes <= 1 && m.Size >= 8000:
+			single = append(single, r.Error)
+		case published && m.Nodes > 1:
+			several = append(several, r.Error)
+		}
+	}
+	if len(rows) < 2500 || len(named) != 240 || len(large) != 120 {
+		t.Errorf("%d rows, %d named, %d of them large", len(rows), len(named), len(large))
+	}
+	for _, c := range []struct {
+		name      string
+		got, goal float64
+	}{
+		{"H200 named, MAPE", measurement.MAPE(named), 0.03},
+		{"H200 named from 1 MiB, MAPE", measurement.MAPE(large), 0.03},
+		{"published, one node, factor", measurement.GeomeanFactor(single), 1.08},
+		{"published, several nodes, factor", measurement.GeomeanFactor(several), 1.20},
+	} {
+		if c.got > c.goal {
+			t.Errorf("%s: %.3f, goal %.2f", c.name, c.got, c.goal)
+		}
+	}
+}
+
+// The longest prefix wins, so that a series may differ from the others of its machine.
+func TestSystemsAreFoundByLongestPrefix(t *testing.T) {
+	systems, err := measuredSystems()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for series, want := range map[string]string{
+		"mle-h200-sharp-6g-off": "mle-h200-sharp-6g-off", "mle-h200-coll": "mle-h200", "aic-l40s-2.27.3-all_reduce-8": "aic-l40s", "aic-l40s-2.27.3-all_reduce-2": "aic-l40s-2.27.3-all_reduce-2",
+	} {
+		s, err := systemOf(systems, series)
+		if err != nil || s.series != want {
+			t.Errorf("%s: %v, %v, want %s", series, s, err, want)
+		}
+	}
+	if _, err := systemOf(systems, "unheard-of"); err == nil {
+		t.Error("a series that the table does not know has a system")
+	}
+}
+
+func TestLaunchFloors(t *testing.T) {
+	row := func(size units.Bytes, us units.Time, launch string) measurement.Row {
+		return measurement.Row{ID: "x", Size: size, Time: us * units.Microsecond, Launch: launch, GPUs: 4}
+	}
+	rows := []measurement.Row{row(1024, 26, "stream"), row(2048, 25, "stream"), row(4096, 27, "stream"), row(units.MiB, 90, "stream"), row(1024, 9, "graph")}
+	floors := launchFloors(rows, streamed)
+	if len(floors) != 1 || floors[runOf(rows[0])] != 26*units.Microsecond {
+		t.Errorf("%v", floors)
+	}
+}

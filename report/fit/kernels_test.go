@@ -1,0 +1,82 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"railyard/model/cost"
+	"railyard/model/units"
+)
+
+// truth is a kernel that cases are made of.
+var truth = cost.Kernel{KernelKey: cost.KernelKey{Collective: "all_reduce", Algorithm: "ring", Protocol: "ll"},
+	Base: 5 * units.Microsecond, Hop: units.Microsecond, Drain: 0.6,
+	Pieces: []cost.Piece{{From: 0, Slowdown: 4}, {From: 256 * units.KiB, Slowdown: 2.5}}}
+
+const line = 450e9
+
+// made are ring all-reduces on some numbers of GPUs, with relative noise.
+func made(noise float64, ranks ...int) []KernelCase {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var out []KernelCase
+	for _, n := range ranks {
+		for size := units.KiB; size <= units.GiB; size *= 2 {
+			c := KernelCase{KernelKey: truth.KernelKey, Hops: float64(2 * (n - 1)), Steps: float64(2 * (n - 1)), Chunk: size / units.Bytes(n), Line: line,
+				TableHop: 600 * units.Nanosecond, Ranks: n, Size: size}
+			t := float64(truth.Base) + c.Hops*float64(truth.Hop) + (c.Steps+truth.Drain)*truth.Move(c.Chunk)/line*1e12
+			c.Time = units.Time(t * (1 + noise*rng.NormFloat64()))
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func TestKernelIsFoundAgain(t *testing.T) {
+	for _, noise := range []float64{0, 0.02} {
+		kernels, left := Kernels(made(noise, 2, 4, 8), nil)
+		if len(kernels) != 1 || len(left) != 0 {
+			t.Fatalf("%d kernels, %v left", len(kernels), left)
+		}
+		k := kernels[0]
+		if tolerance := 0.02 + 5*noise; !near(float64(k.Base), float64(truth.Base), tolerance) || !near(float64(k.Hop), float64(truth.Hop), tolerance) || math.Abs(k.Drain-truth.Drain) > 0.21 {
+			t.Errorf("noise %v: %+v", noise, k)
+		}
+		if k.HeldOut > 0.01+noise || k.Error > 0.01+noise {
+			t.Errorf("noise %v: error %v, held out %v", noise, k.Error, k.HeldOut)
+		}
+		for _, p := range k.Pieces {
+			if p.Slowdown < 1 {
+				t.Errorf("a piece beats the line: %+v", k.Pieces)
+			}
+		}
+	}
+}
+
+// A kernel fitted on 2 and 4 GPUs predicts 16.
+func TestKernelExtrapolatesRanks(t *testing.T) {
+	k, _ := Kernels(made(0.01, 2, 4), nil)
+	for _, c := range made(0, 16) {
+		got := float64(k[0].Base) + c.Hops*float64(k[0].Hop) + (c.Steps+k[0].Drain)*k[0].Move(c.Chunk)/line*1e12
+		if !near(got, float64(c.Time), 0.1) {
+			t.Errorf("%v on 16 ranks: %.1f us, want %v", c.Size, got/1e6, c.Time)
+		}
+	}
+}
+
+// What one number of GPUs cannot tell is given.
+func TestOneRankCountTakesTheTable(t *testing.T) {
+	k, _ := Kernels(made(0, 4), nil)
+	if k[0].Hop != 600*units.Nanosecond || k[0].Drain != usualDrain {
+		t.Errorf("%+v", k[0])
+	}
+}
+
+func TestTooFewCasesAreLeft(t *testing.T) {
+	kernels, left := Kernels(made(0, 2)[:leastCases-1], nil)
+	if len(kernels) != 0 || left[truth.KernelKey] != leastCases-1 {
+		t.Errorf("%v, %v", kernels, left)
+	}
+}
+
+func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance*want }

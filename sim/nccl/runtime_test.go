@@ -1,0 +1,148 @@
+package nccl
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/topologies"
+)
+
+func shipped(t testing.TB, name string) *cost.Profile {
+	t.Helper()
+	p, err := cost.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func runtime(t testing.TB, topo *topology.Topology, profile string) *Runtime {
+	t.Helper()
+	r, err := NewRuntime(topo, shipped(t, profile), shipped(t, General), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestWorkIsWhatTheAlgorithmMoves(t *testing.T) {
+	const size = units.Bytes(80e6)
+	for _, c := range []struct {
+		topology      string
+		options       topology.Options
+		kind          collective.Kind
+		algorithm     string
+		hops, netHops float64
+		steps         float64
+		chunk         units.Bytes
+		line          float64
+	}{
+		{"dgx-h100", topology.Options{}, collective.AllReduce, "ring", 14, 0, 14, size / 8, 450e9},
+		{"dgx-h100", topology.Options{}, collective.AllGather, "ring", 7, 0, 7, size / 8, 450e9},
+		{"dgx-h100", topology.Options{}, collective.Broadcast, "ring", 7, 0, 1, size, 450e9},
+		{"dgx-h100", topology.Options{}, collective.AllReduce, "nvls", 1, 0, 9.0 / 8, size, 450e9},
+		{"dgx-h100", topology.Options{}, collective.AllToAll, "p2p", 1, 0, 7, size / 8, 450e9},
+		{"dgx-h100", topology.Options{GPUs: 2}, collective.AllReduce, "tree", 2, 0, 1, size, 450e9},
+		{"dgx-h100", topology.Options{GPUs: 4}, collective.AllReduce, "tree", 6, 0, 2, size, 450e9},
+		{"dgx-h100", topology.Options{Nodes: 2}, collective.AllReduce, "ring", 28, 2, 30, size / 16, 400e9},
+		{"dgx-h100", topology.Options{Nodes: 2}, collective.AllReduce, "tree", 14, 2, 1, size, 400e9},
+		{"dgx-h100", topology.Options{Nodes: 4}, collective.AllReduce, "tree", 14, 4, 2, size, 400e9},
+		{"dgx-h100", topology.Options{Nodes: 2}, collective.AllToAll, "p2p", 1, 1, 15, size / 16, 400e9 / 8 * 15 / 8},
+		{"mi300x-node", topology.Options{GPUs: 2}, collective.AllReduce, "ring", 2, 0, 2, size / 2, 64e9},
+		{"gb200-nvl72", topology.Options{}, collective.AllReduce, "ring", 142, 0, 142, (size + 71) / 72, 900e9},
+	} {
+		topo := load(t, c.topology, c.options)
+		r := runtime(t, topo, ProfileFor(topo))
+		w, err := r.rates.work(c.kind, c.algorithm, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Hops != c.hops || w.NetHops != c.netHops || w.Steps != c.steps || w.Chunk != c.chunk || math.Abs(w.Line-c.line) > 1 {
+			t.Errorf("%s %v: %v by %s: %+v, want %+v", c.topology, c.options, c.kind, c.algorithm, w, c)
+		}
+	}
+}
+
+// Four transfers over one host bridge get a quarter of it each.
+func TestSharedPCIeIsShared(t *testing.T) {
+	topo := load(t, "pcie3-server", topology.Options{})
+	r := runtime(t, topo, "pcie3")
+	one, err := topology.NewRouter(topo).Route(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.rates.exchange >= float64(one.Rate) || r.rates.exchange > r.rates.scaleUp {
+		t.Errorf("everybody to everybody gets %.1f GB/s each, a ring %.1f, a pair alone %v", r.rates.exchange/1e9, r.rates.scaleUp/1e9, one.Rate)
+	}
+}
+
+// No prediction of any kernel on any topology beats the line rate, and larger takes
+// longer.
+func TestPredictionsKeepToTheLine(t *testing.T) {
+	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce, collective.AllToAll, collective.SendRecv}
+	for _, name := range topologies.Names() {
+		topo := load(t, name, topology.Options{})
+		r, err := NewRuntime(topo, shipped(t, ProfileFor(topo)), shipped(t, General), Options{})
+		if err != nil {
+			t.Logf("%s: %v", name, err)
+			continue
+		}
+		for _, k := range kinds {
+			last := Prediction{}
+			for size := units.KiB; size <= 16*units.GiB; size *= 4 {
+				p, err := r.Predict(k, "", "", size)
+				if err != nil {
+					t.Logf("%s %v: %v", name, k, err)
+					break
+				}
+				if p.Time < p.Work.Least() {
+					t.Errorf("%s %v %v by %s/%s: %v beats the line's %v", name, k, size, p.Algorithm, p.Protocol, p.Time, p.Work.Least())
+				}
+				if p.Algorithm == last.Algorithm && p.Protocol == last.Protocol && p.Fitted == last.Fitted && p.Time < last.Time {
+					t.Errorf("%s %v by %s/%s: %v takes %v, less than a quarter of it", name, k, p.Algorithm, p.Protocol, size, p.Time)
+				}
+				if low, high := p.Band(); low > p.Time || high < p.Time {
+					t.Errorf("%v is not in %v to %v", p.Time, low, high)
+				}
+				last = p
+			}
+		}
+	}
+}
+
+func TestFallbacksAreSaid(t *testing.T) {
+	topo := load(t, "dgx-h100", topology.Options{Nodes: 2})
+	p, err := runtime(t, topo, "v100").Predict(collective.AllReduce, "Ring", "Simple", units.GiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Warnings) == 0 || !strings.Contains(strings.Join(p.Warnings, " "), "has no kernel") {
+		t.Errorf("warnings %q", p.Warnings)
+	}
+	if _, err := runtime(t, topo, "h100").Predict(collective.AllReduce, "CollNet", "", units.GiB); err == nil {
+		t.Error("CollNet is predicted")
+	}
+}
+
+func TestProfileFor(t *testing.T) {
+	for name, want := range map[string]string{"dgx1-p100": "v100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
+		"dgx-b200": "b200", "gb200-nvl72": "b200", "mi300x-node": "mi300x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5", "superpod-h100": "h100"} {
+		if got := ProfileFor(load(t, name, topology.Options{})); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+func BenchmarkPredict(b *testing.B) {
+	r := runtime(b, load(b, "superpod-h100", topology.Options{}), "h100")
+	for b.Loop() {
+		if _, err := r.Predict(collective.AllReduce, "", "", 64*units.MiB); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
