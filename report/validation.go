@@ -60,7 +60,6 @@ func (c *Comparison) sharedColumns() *Comparison {
 	return out
 }
 
-
 func validationColumns(m measurement.Row) []string {
 	return []string{m.ID, m.System, m.Collective.String(), m.Algo, m.Proto, m.Launch, fmt.Sprint(m.GPUs), fmt.Sprint(m.Nodes), fmt.Sprint(int64(m.Size))}
 }

@@ -22,6 +22,7 @@ type expectFlags struct {
 	format      formatFlag
 	algo, proto string
 	noNVLS      bool
+	graph       bool
 }
 
 func newExpect() *cobra.Command {
@@ -56,6 +57,7 @@ func newExpect() *cobra.Command {
 	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree (default: as NCCL chooses)")
 	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
 	cmd.Flags().BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
+	cmd.Flags().BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
 	return cmd
 }
 
@@ -89,7 +91,7 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	}
 	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: p.Name, Collective: spec.Kind.String(), Ranks: t.NumRanks()}
 	for _, size := range sizes {
-		x, err := r.Predict(spec.Kind, f.algo, f.proto, size)
+		x, err := r.Predict(nccl.Ask{Kind: spec.Kind, Algorithm: f.algo, Protocol: f.proto, Size: size, Graph: f.graph})
 		if err != nil {
 			return nil, err
 		}

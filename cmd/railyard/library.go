@@ -42,7 +42,7 @@ func (c *cases) predictWith(profile, general *cost.Profile, m measurement.Row) (
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	p, err := r.With(profile, general).Predict(m.Collective, m.Algo, m.Proto, m.Size)
+	p, err := r.With(profile, general).Predict(asked(m))
 	if err != nil {
 		return report.Predicted{}, err
 	}
@@ -52,6 +52,11 @@ func (c *cases) predictWith(profile, general *cost.Profile, m measurement.Row) (
 		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], "hidden by this run's launch floor, taken from its smallest sizes")
 	}
 	return out, nil
+}
+
+// asked is a row as a question.
+func asked(m measurement.Row) nccl.Ask {
+	return nccl.Ask{Kind: m.Collective, Algorithm: m.Algo, Protocol: m.Proto, Size: m.Size, Graph: m.Launch == "graph"}
 }
 
 // runKey is what rows of one run with one launch floor share.
@@ -104,7 +109,7 @@ func (c *cases) kernelCase(m measurement.Row) (fit.KernelCase, error) {
 	if floor := c.floors[runOf(m)]; m.Time < 3*floor {
 		return fit.KernelCase{}, fmt.Errorf("the launch floor of the run hides what the kernel takes")
 	}
-	x, err := r.Case(m.Collective, m.Algo, m.Proto, m.Size)
+	x, err := r.Case(asked(m))
 	if err != nil {
 		return fit.KernelCase{}, err
 	}

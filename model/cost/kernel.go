@@ -36,6 +36,7 @@ type KernelKey struct {
 	Protocol   string // ll, ll128, simple
 	Pair       bool   // of two ranks: a chain without a middle
 	Network    bool   // across nodes
+	Graph      bool   // in a CUDA graph, where NCCL registers the user's buffers
 }
 
 // Piece is the slowdown against line rate of a chunk's bytes from From on.

@@ -13,6 +13,7 @@ type kernelInFile struct {
 	Protocol   string        `yaml:"protocol"`
 	Pair       bool          `yaml:"pair,omitempty"`
 	Network    bool          `yaml:"network,omitempty"`
+	Graph      bool          `yaml:"graph,omitempty"`
 	Base       string        `yaml:"base,omitempty"`
 	Hop        string        `yaml:"hop,omitempty"`
 	NetHop     string        `yaml:"net_hop,omitempty"`
@@ -32,7 +33,7 @@ type pieceInFile struct {
 
 func (r *reader) kernel(what string, k kernelInFile) Kernel {
 	out := Kernel{
-		KernelKey: KernelKey{k.Collective, k.Algorithm, k.Protocol, k.Pair, k.Network},
+		KernelKey: KernelKey{k.Collective, k.Algorithm, k.Protocol, k.Pair, k.Network, k.Graph},
 		Base:      optional(r, what+" base", k.Base, units.ParseTime),
 		Hop:       optional(r, what+" hop", k.Hop, units.ParseTime),
 		NetHop:    optional(r, what+" net_hop", k.NetHop, units.ParseTime),
@@ -63,7 +64,7 @@ func (r *reader) kernel(what string, k kernelInFile) Kernel {
 }
 
 func kernelText(k *Kernel) kernelInFile {
-	out := kernelInFile{Collective: k.Collective, Algorithm: k.Algorithm, Protocol: k.Protocol, Pair: k.Pair, Network: k.Network,
+	out := kernelInFile{Collective: k.Collective, Algorithm: k.Algorithm, Protocol: k.Protocol, Pair: k.Pair, Network: k.Network, Graph: k.Graph,
 		Base: timeText(k.Base), Hop: timeText(k.Hop), NetHop: timeText(k.NetHop), Drain: k.Drain,
 		MinSize: k.MinSize.String(), MaxSize: k.MaxSize.String(), Rows: k.Rows, Error: k.Error, HeldOut: k.HeldOut}
 	for _, p := range k.Pieces {

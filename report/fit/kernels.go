@@ -63,7 +63,7 @@ func Kernels(cases []KernelCase, general *cost.Profile) (kernels []cost.Kernel, 
 }
 
 func keyText(k cost.KernelKey) string {
-	return fmt.Sprintf("%v %s %s %s %v", k.Network, k.Collective, k.Algorithm, k.Protocol, k.Pair)
+	return fmt.Sprintf("%v %v %s %s %s %v", k.Graph, k.Network, k.Collective, k.Algorithm, k.Protocol, k.Pair)
 }
 
 // fitKernel tries all piecewise models; more pieces have to lower the held-out error.

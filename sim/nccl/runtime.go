@@ -69,13 +69,21 @@ func (r *Runtime) With(p, general *cost.Profile) *Runtime {
 	return &clone
 }
 
-// Predict is the time of a collective. Algorithm and protocol as NCCL writes them; ""
-// or "default" leaves the choice to NCCL.
-func (r *Runtime) Predict(k collective.Kind, algorithm, protocol string, size units.Bytes) (Prediction, error) {
+// Ask is a collective to predict. Algorithm and protocol as NCCL writes them; "" or
+// "default" leaves the choice to NCCL.
+type Ask struct {
+	Kind                collective.Kind
+	Algorithm, Protocol string
+	Size                units.Bytes // as nccl-tests counts it
+	Graph               bool        // captured in a CUDA graph
+}
+
+// Predict is the time of a collective.
+func (r *Runtime) Predict(a Ask) (Prediction, error) {
 	var best Prediction
 	why := r.why
-	for _, c := range r.choices(k, plain(algorithm), plain(protocol), size) {
-		p, err := r.one(k, c, size)
+	for _, c := range r.choices(a) {
+		p, err := r.one(a, c)
 		if err != nil {
 			why = err
 			continue
@@ -91,7 +99,7 @@ func (r *Runtime) Predict(k collective.Kind, algorithm, protocol string, size un
 		if why == nil {
 			why = fmt.Errorf("NCCL does not run it on %d ranks", r.rates.ranks)
 		}
-		return best, fmt.Errorf("%v by %s/%s is not modelled here: %w", k, orAny(algorithm), orAny(protocol), why)
+		return best, fmt.Errorf("%v by %s/%s is not modelled here: %w", a.Kind, orAny(a.Algorithm), orAny(a.Protocol), why)
 	}
 	return best, nil
 }
@@ -123,10 +131,11 @@ type choice struct {
 // choices are what may run: NCCL's candidates that agree with what is asked for, its
 // first choice first; for point-to-point collectives and foreign GPUs, all kernels of
 // the profile that make the collective.
-func (r *Runtime) choices(k collective.Kind, algorithm, protocol string, size units.Bytes) []choice {
+func (r *Runtime) choices(a Ask) []choice {
+	algorithm, protocol := plain(a.Algorithm), plain(a.Protocol)
 	var out []choice
 	if r.model != nil {
-		list, _ := r.model.Candidates(k, size) // none: a collective without a cost model
+		list, _ := r.model.Candidates(a.Kind, a.Size) // none: a collective without a cost model
 		for _, e := range list {
 			c := choice{plain(e.Algo.String()), plain(e.Proto.String()), false, e.Time}
 			if (algorithm == "" || algorithm == c.algorithm) && (protocol == "" || protocol == c.protocol) {
@@ -139,7 +148,7 @@ func (r *Runtime) choices(k collective.Kind, algorithm, protocol string, size un
 		return out
 	}
 	for _, p := range []*cost.Profile{r.profile, r.general} {
-		for _, kind := range append([]collective.Kind{k}, similar[k]...) {
+		for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
 			if out = fitted(p, kind, algorithm, protocol); len(out) > 0 {
 				return out
 			}
@@ -162,23 +171,23 @@ func fitted(p *cost.Profile, k collective.Kind, algorithm, protocol string) []ch
 }
 
 // one predicts one way.
-func (r *Runtime) one(k collective.Kind, c choice, size units.Bytes) (Prediction, error) {
-	w, err := r.rates.work(k, c.algorithm, size)
+func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
+	w, err := r.rates.work(a.Kind, c.algorithm, a.Size)
 	if err != nil {
 		return Prediction{}, err
 	}
 	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Work: w, Own: c.own}
-	kernel, note := r.kernel(k, c)
+	kernel, note := r.kernel(a, c)
 	switch {
 	case kernel != nil:
 		p.Fitted, p.HeldOut = true, kernel.HeldOut
 		p.Latency, p.Time = spend(kernel, &w)
-		p.Warnings = beyond(r.profile.Name, kernel, size)
+		p.Warnings = beyond(r.profile.Name, kernel, a.Size)
 	case c.own > 0:
 		p.Time, p.HeldOut = c.own, ownError
-		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, k, c.algorithm, c.protocol)
+		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	default:
-		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, k, c.algorithm, c.protocol)
+		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	}
 	if note != "" {
 		p.Warnings = append(p.Warnings, note)
@@ -203,49 +212,56 @@ func beyond(profile string, k *cost.Kernel, size units.Bytes) []string {
 }
 
 // Key is the kernel that a choice runs on this machine.
-func (r *Runtime) key(k collective.Kind, c choice) cost.KernelKey {
+func (r *Runtime) key(k collective.Kind, c choice, graph bool) cost.KernelKey {
 	return cost.KernelKey{Collective: k.String(), Algorithm: c.algorithm, Protocol: c.protocol,
-		Pair: r.rates.ranks == 2 && c.algorithm == "tree", Network: r.rates.nodes > 1}
+		Pair: r.rates.ranks == 2 && c.algorithm == "tree", Network: r.rates.nodes > 1, Graph: graph}
 }
 
 // kernel is the profile's, or the nearest one that moves data in the same way, which is
 // said in the note.
-func (r *Runtime) kernel(k collective.Kind, c choice) (*cost.Kernel, string) {
+func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 	for _, p := range []*cost.Profile{r.profile, r.general} {
-		for _, key := range r.keys(k, c) {
+		for _, key := range r.keys(a, c) {
 			switch x := p.Kernel(key); {
 			case x == nil:
-			case key == r.key(k, c) && p == r.profile:
+			case key == r.key(a.Kind, c, a.Graph) && p == r.profile:
 				return x, ""
 			default:
-				return x, fmt.Sprintf("profile %s has no kernel for %v by %s/%s on %d ranks: that of %s%s in profile %s was used",
-					r.profile.Name, k, c.algorithm, c.protocol, r.rates.ranks, key.Collective, pairs(key.Pair), p.Name)
+				return x, fmt.Sprintf("profile %s has no kernel for %v by %s/%s on %d ranks: that of %s in profile %s was used",
+					r.profile.Name, a.Kind, c.algorithm, c.protocol, r.rates.ranks, kernelName(key), p.Name)
 			}
 		}
 	}
 	return nil, ""
 }
 
-// keys are the kernel's key and those of kernels that move data in the same way.
-func (r *Runtime) keys(k collective.Kind, c choice) []cost.KernelKey {
-	key := r.key(k, c)
-	out := []cost.KernelKey{key}
-	if c.algorithm == "tree" {
-		key.Pair = !key.Pair
-		out = append(out, key)
-	}
-	for _, other := range similar[k] {
-		key = r.key(other, c)
-		out = append(out, key)
+// keys are the kernel's key and those of kernels that move data in the same way: first
+// launched otherwise, then of a tree's other form, then of other collectives.
+func (r *Runtime) keys(a Ask, c choice) []cost.KernelKey {
+	var out []cost.KernelKey
+	for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
+		for _, graph := range []bool{a.Graph, !a.Graph} {
+			key := r.key(kind, c, graph)
+			out = append(out, key)
+			if c.algorithm == "tree" {
+				key.Pair = !key.Pair
+				out = append(out, key)
+			}
+		}
 	}
 	return out
 }
 
-func pairs(pair bool) string {
-	if pair {
-		return " of two ranks"
+// kernelName says what is special about a kernel.
+func kernelName(k cost.KernelKey) string {
+	name := k.Collective
+	if k.Pair {
+		name += " of two ranks"
 	}
-	return ""
+	if k.Graph {
+		return name + " in a CUDA graph"
+	}
+	return name
 }
 
 // similar are collectives whose kernels cost nearly the same a step.
@@ -267,19 +283,19 @@ type Case struct {
 }
 
 // Case works out a measured run.
-func (r *Runtime) Case(k collective.Kind, algorithm, protocol string, size units.Bytes) (Case, error) {
-	c := choice{algorithm: plain(algorithm), protocol: plain(protocol)}
-	switch list := r.choices(k, c.algorithm, c.protocol, size); {
-	case k == collective.AllToAll || k == collective.SendRecv:
+func (r *Runtime) Case(a Ask) (Case, error) {
+	c := choice{algorithm: plain(a.Algorithm), protocol: plain(a.Protocol)}
+	switch list := r.choices(a); {
+	case a.Kind == collective.AllToAll || a.Kind == collective.SendRecv:
 		c = choice{algorithm: "p2p", protocol: "simple"}
 	case len(list) > 0:
 		c = list[0]
 	case c.algorithm == "" || c.protocol == "":
 		c = choice{algorithm: "ring", protocol: "simple"}
 	}
-	w, err := r.rates.work(k, c.algorithm, size)
+	w, err := r.rates.work(a.Kind, c.algorithm, a.Size)
 	hop, net := tableHops(c)
-	return Case{r.key(k, c), w, hop, net}, err
+	return Case{r.key(a.Kind, c, a.Graph), w, hop, net}, err
 }
 
 // tableHops are NCCL's own constants for a hop over NVLink and over the network.

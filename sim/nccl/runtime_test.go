@@ -95,7 +95,7 @@ func TestPredictionsKeepToTheLine(t *testing.T) {
 		for _, k := range kinds {
 			last := Prediction{}
 			for size := units.KiB; size <= 16*units.GiB; size *= 4 {
-				p, err := r.Predict(k, "", "", size)
+				p, err := r.Predict(Ask{Kind: k, Algorithm: "", Protocol: "", Size: size})
 				if err != nil {
 					t.Logf("%s %v: %v", name, k, err)
 					break
@@ -117,14 +117,14 @@ func TestPredictionsKeepToTheLine(t *testing.T) {
 
 func TestFallbacksAreSaid(t *testing.T) {
 	topo := load(t, "dgx-h100", topology.Options{Nodes: 2})
-	p, err := runtime(t, topo, "v100").Predict(collective.AllReduce, "Ring", "Simple", units.GiB)
+	p, err := runtime(t, topo, "v100").Predict(Ask{Kind: collective.AllReduce, Algorithm: "Ring", Protocol: "Simple", Size: units.GiB})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Warnings) == 0 || !strings.Contains(strings.Join(p.Warnings, " "), "has no kernel") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
-	if _, err := runtime(t, topo, "h100").Predict(collective.AllReduce, "CollNet", "", units.GiB); err == nil {
+	if _, err := runtime(t, topo, "h100").Predict(Ask{Kind: collective.AllReduce, Algorithm: "CollNet", Protocol: "", Size: units.GiB}); err == nil {
 		t.Error("CollNet is predicted")
 	}
 }
@@ -141,7 +141,7 @@ func TestProfileFor(t *testing.T) {
 func BenchmarkPredict(b *testing.B) {
 	r := runtime(b, load(b, "superpod-h100", topology.Options{}), "h100")
 	for b.Loop() {
-		if _, err := r.Predict(collective.AllReduce, "", "", 64*units.MiB); err != nil {
+		if _, err := r.Predict(Ask{Kind: collective.AllReduce, Algorithm: "", Protocol: "", Size: 64 * units.MiB}); err != nil {
 			b.Fatal(err)
 		}
 	}
