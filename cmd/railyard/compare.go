@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/interop/nccltests"
+	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/report"
 	"railyard/report/fit"
@@ -158,15 +159,19 @@ func newFit() *cobra.Command {
 		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --name h200 --source 'nccl-tests, 4 x H200' --date 2026-11-21 -o h200.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, skipped, err := fitRows(topo, measured)
+			data, err := fitRows(topo, measured)
 			if err != nil {
 				return err
 			}
-			r, err := fit.Fit(name, source, date, rows)
+			r, err := fit.Fit(name, source, date, data.schedules)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error, skipped)
+			w := cmd.OutOrStdout()
+			fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error, data.skipped)
+			var left map[cost.KernelKey]int
+			r.Profile.Kernels, left = fit.Kernels(data.kernels, profileGeneral)
+			fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, kernelErrors(r.Profile.Kernels), len(left))
 			return saveProfile(out, r.Profile)
 		},
 	}
@@ -182,25 +187,41 @@ func newFit() *cobra.Command {
 	return cmd
 }
 
-func fitRows(tf topoFlags, mf measuredFlags) (rows []fit.Features, skipped int, err error) {
+// fitData are measured rows as the fits see them: as schedules of ours, where the
+// algorithm is known, and as kernels of the library, which may have chosen it itself.
+type fitData struct {
+	schedules []fit.Features
+	kernels   []fit.KernelCase
+	skipped   int // rows that are no schedule
+}
+
+func fitRows(tf topoFlags, mf measuredFlags) (*fitData, error) {
 	t, err := tf.load()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	sets, err := mf.read(t.NumRanks())
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	c := newCases(tf, profileIdeal)
+	d := &fitData{}
 	for _, set := range sets {
+		c.floors = launchFloors(set.Rows, streamed)
 		for _, m := range set.Rows {
-			x, err := c.features(m)
-			if err != nil || m.Time <= 0 || m.Size <= 0 {
-				skipped++
+			if m.Time <= 0 || m.Size <= 0 {
+				d.skipped++
 				continue
 			}
-			rows = append(rows, x)
+			if x, err := c.features(m); err == nil {
+				d.schedules = append(d.schedules, x)
+			} else {
+				d.skipped++
+			}
+			if x, err := c.kernelCase(m); err == nil {
+				d.kernels = append(d.kernels, x)
+			}
 		}
 	}
-	return rows, skipped, nil
+	return d, nil
 }
