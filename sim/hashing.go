@@ -32,18 +32,19 @@ func (c *compiler) flowsOf(strand int32) flows {
 	if h == nil {
 		f = flows{topology.NewRouter(c.topo), 1}
 	} else {
-		f = flows{topology.NewECMPRouter(c.topo, strandSeed(h.Seed, strand)), max(h.QPs, 1)}
+		s := c.strand(strand)
+		f = flows{topology.NewECMPRouter(c.topo, strandSeed(h.Seed, c.jobs[s.job].Label, s.channel)), max(h.QPs, 1)}
 	}
 	c.routers[strand] = f
 	return f
 }
 
-// strandSeed is the seed itself for the first strand.
-func strandSeed(seed uint64, strand int32) uint64 {
-	if strand == 0 {
+// strandSeed is the seed itself for the first channel of a job without a label.
+func strandSeed(seed uint64, label int, channel int32) uint64 {
+	if label == 0 && channel == 0 {
 		return seed
 	}
-	return mix(seed, uint64(strand))
+	return mix(mix(seed, uint64(label)), uint64(channel))
 }
 
 // wire is a link or, where a flow was hashed to it, one of its parallel links, counted

@@ -85,7 +85,7 @@ func TestCrossLeafTrafficLoses(t *testing.T) {
 	}
 }
 
-// The first strand of a plan is hashed as the router does it; other jobs and channels
+// The first strand of a plan is hashed as the router does it; jobs with other labels
 // take other ways.
 func TestEachStrandHasItsOwnFlows(t *testing.T) {
 	topo := shipped(t, "superpod-h100", 64)
@@ -111,7 +111,12 @@ func TestEachStrandHasItsOwnFlows(t *testing.T) {
 				t.Errorf("seed %d: %s is not used", seed, topo.LinkName(h.Link))
 			}
 		}
-		if len(links(seed, job, job)) > len(one) {
+		other := job
+		other.Label = 1
+		if len(links(seed, job, job)) != len(one) {
+			t.Errorf("seed %d: two jobs of one label take two ways", seed)
+		}
+		if len(links(seed, job, other)) > len(one) {
 			more++
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type Job struct {
 	Schedule *schedule.Schedule
 	Ranks    []int // the topology's rank for each of the schedule's; nil: the same number
+	Label    int   // where networks hash, jobs with other labels take other ways
 }
 
 // rank is the topology's number of one of the job's ranks.
