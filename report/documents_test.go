@@ -44,6 +44,22 @@ func simulateDocument() *report.SimulateDocument {
 	return d
 }
 
+// congestedDocument has everything that may slow a run down.
+func congestedDocument() *report.SimulateDocument {
+	d, seed := simulateDocument(), uint64(7)
+	d.Links = append(d.Links[:2], report.LinkLoad{ID: "leaf0->spine1 lane 3", Count: 1, Class: "ndr400", Bytes: 4096, Utilisation: 0.75})
+	d.DelayUS, d.Faults, d.HealthyUS, d.Slowdown = 12.5, []string{"nic:nic0", "link:a--b=0.5"}, 100, 1.315
+	d.Jobs = []report.SimulatedJob{
+		{Name: "-c all_gather", Schedule: "ring/simple", Collective: "all_gather", Ranks: "0-7", SizeBytes: 1 << 26, TimeUS: 131.5, AloneUS: 100, Slowdown: 1.315},
+		{Name: "b.json:1M@4-7,12", Schedule: "direct", Collective: "gather", Ranks: "4-7,12", SizeBytes: 1 << 20, TimeUS: 20, AloneUS: 20, Slowdown: 1},
+	}
+	d.Shared = &report.SharedLink{ID: "leaf0->spine1 lane 3", Class: "ndr400", Utilisation: 0.75, JobBytes: []float64{3072, 1024}}
+	d.Hashed = &report.Hashed{Seed: 7, QPs: 4, SpreadUS: 120, Slowdown: 1.0958, Transfers: 16, Worst: 2.25, Mean: 1.5, Ideal: 1, Fullest: "leaf0->spine1 lane 3"}
+	d.Stragglers = &report.Stragglers{Spec: []string{"gpu:gpu3=20us", "exp:5us"}, Seed: &seed, LatestUS: 21, MeanUS: 6, PromptUS: 119, Slowdown: 1.105}
+	d.Repeats = &report.Repeats{Runs: 100, P50: 130, P95: 150.5, P99: 160}
+	return d
+}
+
 func runDocument() *report.RunDocument {
 	ms := func(f float64) time.Duration { return time.Duration(f * float64(time.Millisecond)) }
 	row := func(size int64, sum measurement.Summary, predicted float64, wrong int64) report.RunRow {
@@ -61,11 +77,14 @@ func runDocument() *report.RunDocument {
 
 func TestDocumentGoldens(t *testing.T) {
 	plan, degraded, sim, run := planDocument(), degradedDocument(), simulateDocument(), runDocument()
+	congested, apart := congestedDocument(), congestedDocument()
+	apart.Shared, apart.Stragglers.Seed, apart.Hashed.Transfers = nil, nil, 0
 	untimed := runDocument()
 	untimed.Timed, untimed.Topology = false, "dgx-h100"
 	for name, write := range map[string]func(io.Writer) error{
 		"plan.txt": plan.WriteText, "plan.csv": plan.WriteCSV, "plan-degraded.txt": degraded.WriteText, "plan-degraded.csv": degraded.WriteCSV,
 		"simulate.txt": sim.WriteText, "simulate.csv": sim.WriteCSV,
+		"simulate-congested.txt": congested.WriteText, "simulate-congested.csv": congested.WriteCSV, "simulate-apart.txt": apart.WriteText,
 		"run.txt": run.WriteText, "run.csv": run.WriteCSV, "run-untimed.txt": untimed.WriteText,
 	} {
 		golden.Equal(t, name, written(t, write))
@@ -131,6 +150,19 @@ func TestDegradedPlanMatchesSchema(t *testing.T) {
 		}
 		if whole := written(t, func(w io.Writer) error { return report.WriteJSON(w, planDocument()) }); bytes.Contains(whole, []byte(member)) {
 			t.Errorf("%s of a whole machine", member)
+		}
+	}
+}
+
+// TestCongestedSimulationMatchesSchema: the members that only a run has that something
+// slows down, and that a plain one lacks.
+func TestCongestedSimulationMatchesSchema(t *testing.T) {
+	doc := written(t, func(w io.Writer) error { return report.WriteJSON(w, congestedDocument()) })
+	plain := written(t, func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) })
+	validate(t, "simulate", doc)
+	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "jobs", "shared_link", "ecmp", "stragglers", "repeats"} {
+		if !bytes.Contains(doc, []byte(`"`+member+`"`)) || bytes.Contains(plain, []byte(`"`+member+`"`)) {
+			t.Errorf("%s: in the plain document, or not in this one", member)
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"railyard/model/units"
 )
 
-// SimulateDocument is schema railyard.simulate/v1.
+// SimulateDocument is schema railyard.simulate/v1. Of several jobs, times and bandwidths
+// are the first one's; sends, links and what limits are about all.
 type SimulateDocument struct {
 	Schema       string     `json:"schema"`
 	Topology     string     `json:"topology"`
@@ -35,6 +36,16 @@ type SimulateDocument struct {
 	LinkBalance  float64    `json:"link_balance"`
 	Links        []LinkLoad `json:"links"`
 	Warnings     []string   `json:"warnings"`
+
+	DelayUS    float64        `json:"delay_us,omitempty"` // late ranks' part of the time
+	Faults     []string       `json:"faults,omitempty"`
+	HealthyUS  float64        `json:"healthy_us,omitempty"`
+	Slowdown   float64        `json:"slowdown,omitempty"` // against the healthy machine
+	Jobs       []SimulatedJob `json:"jobs,omitempty"`     // where there are several
+	Shared     *SharedLink    `json:"shared_link,omitempty"`
+	Hashed     *Hashed        `json:"ecmp,omitempty"`
+	Stragglers *Stragglers    `json:"stragglers,omitempty"`
+	Repeats    *Repeats       `json:"repeats,omitempty"`
 }
 
 // LinkLoad is a link's load during a run; of a large machine, the load of Count equal
@@ -54,11 +65,18 @@ const maxLinesOfLinks = 16
 func (d *SimulateDocument) WriteText(w io.Writer) error {
 	out := &lines{w: w}
 	out.printf("%s of %v on %s by %s, profile %s\n\n", d.Collective, units.Bytes(d.SizeBytes), d.Topology, d.Schedule, d.Profile)
-	out.printf("time        %.3f us = launch %.3f + latency %.3f + transfer %.3f + contention %.3f\n", d.TimeUS, d.LaunchUS, d.AlphaUS, d.BetaUS, d.ContentionUS)
+	out.printf("time        %.3f us = launch %.3f + latency %.3f + transfer %.3f + contention %.3f", d.TimeUS, d.LaunchUS, d.AlphaUS, d.BetaUS, d.ContentionUS)
+	if d.Stragglers != nil {
+		out.printf(" + delay %.3f", d.DelayUS)
+	}
+	out.printf("\n")
 	out.printf("algbw       %.2f GB/s, busbw %.2f GB/s\n", d.AlgBW, d.BusBW)
 	out.printf("limited by  %s\n", d.Bottleneck)
 	out.printf("balance     ranks %.0f %%, links %.0f %% (mean of maximum)\n", 100*d.RankBalance, 100*d.LinkBalance)
-	out.printf("simulated   %d sends in %.3f s\n\n", d.Sends, d.WallS)
+	out.printf("simulated   %d sends in %.3f s\n", d.Sends, d.WallS)
+	d.writeCompared(out)
+	out.printf("\n")
+	d.writeJobs(out)
 	t := newTable(out)
 	t.AppendHeader(table.Row{"busiest links", "class", "bytes", "busy"})
 	alignRight(t, 3, 4)

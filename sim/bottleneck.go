@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"railyard/model/units"
 )
 
 // busyEnough is the utilisation from which the busiest link is named as the limit, and
@@ -35,7 +37,7 @@ func (p *Plan) bottleneck(r *Result) (string, error) {
 	case r.Links[best].Utilisation < busyEnough:
 		steps, err := p.Steps()
 		l := r.Links[best]
-		return fmt.Sprintf("latency: %d dependent steps; the busiest link, %s, is %.0f%% busy", steps, p.topo.LinkName(l.Link), 100*l.Utilisation), err
+		return fmt.Sprintf("latency: %d dependent steps; the busiest link, %s, is %.0f%% busy", steps, p.LinkName(l), 100*l.Utilisation), err
 	}
 	limits := []string{p.busy(r.Links[best])}
 	for class := range p.topo.Classes() {
@@ -47,6 +49,15 @@ func (p *Plan) bottleneck(r *Result) (string, error) {
 	return "link " + strings.Join(limits, "; "), nil
 }
 
+// LinkName names a link, and the one of its parallel links that a load is about.
+func (p *Plan) LinkName(l LinkLoad) string {
+	name := p.topo.LinkName(l.Link)
+	if l.Lane > 0 {
+		name += fmt.Sprintf(" lane %d", l.Lane)
+	}
+	return name
+}
+
 func (p *Plan) busy(l LinkLoad) string {
-	return fmt.Sprintf("%s (%s, %v): %.0f%% busy", p.topo.LinkName(l.Link), p.topo.Class(l.Link).Name, p.topo.Rate(l.Link), math.Round(100*l.Utilisation))
+	return fmt.Sprintf("%s (%s, %v): %.0f%% busy", p.LinkName(l), p.topo.Class(l.Link).Name, units.Rate(p.rate(wire{l.Link, l.Lane})), math.Round(100*l.Utilisation))
 }

@@ -42,12 +42,12 @@ func (p *Plan) ClosedForm(size units.Bytes) (t units.Time, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	if len(p.sched.Channels) != 1 || p.profile.Copy > 0 {
+	if len(p.strands) != 1 || p.options.Hashing != nil || p.profile.Copy > 0 {
 		return 0, false
 	}
 	e := p.newEngine()
-	e.reset(size, Options{})
-	phases := p.sched.Channels[0].Phases
+	e.reset(p.each(size), Options{})
+	phases := p.channel(0).Phases
 	sum := 0.0
 	for k := range phases {
 		f := &phaseForm{ph: &phases[k], op: phases[k].Op}

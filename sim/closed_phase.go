@@ -9,10 +9,10 @@ import (
 
 // describe works out a phase's groups and its link; false where they are not uniform.
 func (f *phaseForm) describe(e *engine, phase int) bool {
-	ch := &e.sched.Channels[0]
+	ch := e.channel(0)
 	chunk := float64(e.chunk[0])
 	f.slices = float64(ch.Slices)
-	parts, ok := f.groups(ch, e.sched.Spec.Ranks)
+	parts, ok := f.groups(ch, e.jobs[0].Schedule.Spec.Ranks)
 	if !ok {
 		return false
 	}

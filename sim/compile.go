@@ -13,8 +13,10 @@ import (
 // A Plan is not safe for concurrent use.
 type Plan struct {
 	topo    *topology.Topology
-	sched   *schedule.Schedule
+	jobs    []Job
+	strands []strand // by channel, those of all jobs end to end
 	profile *cost.Profile
+	options CompileOptions
 
 	routes    []route
 	conns     []conn
@@ -25,29 +27,32 @@ type Plan struct {
 	sizes     []size
 	classes   []costClass
 	res       []resource
-	links     []topology.LinkID // that any route uses, ascending
+	wires     []wire // that any route uses, ascending
 
 	base     *Plan     // the plan that this one is folded from, nil if it is not
 	symmetry *symmetry // that was used to compile one node for all, nil if none was
+	whole    *Plan     // the plan without any folding, once it was needed
 	eng      *engine   // working memory, reused between runs
 	steps    int64     // longest chain of dependent messages, once known
 }
 
-// route is what all connections between two ranks share.
+// route is what all connections of a job between two ranks share; where networks hash,
+// those of one channel.
 type route struct {
 	src, dst int32
+	job      int32
 	times    int32 // how many routes it stands for, channels counted
 	class    int32
 	full     topology.Route
-	hops     []hop   // full.Hops by index into Plan.links
+	hops     []hop   // full.Hops by index into Plan.wires
 	use      []usage // resources that it shares with other connections
 	solo     float64 // bytes/s that a transfer gets alone
 	private  float64 // bytes/s that the resources it does not share allow
 }
 
-// hop is a link with the share of the route's bytes that cross it.
+// hop is a wire with the share of the route's bytes that cross it.
 type hop struct {
-	link  int32
+	wire  int32
 	share float64
 }
 
@@ -67,7 +72,7 @@ func newUsage(res int32, weight float64, count int32) usage {
 // seqs[first:first+per].
 type conn struct {
 	route    int32
-	channel  int32
+	channel  int32 // strand
 	phase    int32
 	first    int32
 	per      int32
@@ -76,7 +81,7 @@ type conn struct {
 }
 
 // lane is the program of a rank in a phase of a channel: ops[first:end]. Connection i
-// of those is laneConns[conns+i].
+// of those is laneConns[conns+i]. Ranks are the topology's, channels strands.
 type lane struct {
 	rank, channel, phase int32
 	first, end           int32
@@ -92,38 +97,53 @@ type op struct {
 	size int32 // index into Plan.sizes: bytes moved, combined or copied
 }
 
+// CompileOptions say how a plan is made. The zero value spreads transfers and folds.
+type CompileOptions struct {
+	Flat    bool     // no folding: the oracle of the folded plan, which takes the same time to the picosecond
+	Hashing *Hashing // networks hash flows; nil: they spread them
+}
+
 // Compile prepares a schedule, folded where ranks do alike. It fails where two ranks
 // that talk have no route, or where the ends of a connection disagree about its messages.
 func Compile(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan, error) {
-	plan, err := compile(t, s, p, true)
+	return CompileJobs(t, []Job{{Schedule: s}}, p, CompileOptions{})
+}
+
+// CompileFlat is Compile without folding.
+func CompileFlat(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan, error) {
+	return CompileJobs(t, []Job{{Schedule: s}}, p, CompileOptions{Flat: true})
+}
+
+// CompileJobs is Compile for collectives that run at once.
+func CompileJobs(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions) (*Plan, error) {
+	if len(jobs) == 0 {
+		return nil, errors.New("sim: there is no job")
+	}
+	plan, err := compile(t, jobs, p, o, !o.Flat)
 	if errors.Is(err, errAsymmetric) {
-		plan, err = compile(t, s, p, false)
+		plan, err = compile(t, jobs, p, o, false)
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || o.Flat {
+		return plan, err
 	}
-	if q := fold(plan); q != nil {
+	if q := fold(plan, nil); q != nil {
 		return q, nil
 	}
 	return plan, nil
 }
 
-// CompileFlat is Compile without folding: the oracle of the folded plan, which takes
-// the same time to the picosecond.
-func CompileFlat(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan, error) {
-	return compile(t, s, p, false)
-}
-
-func compile(t *topology.Topology, s *schedule.Schedule, p *cost.Profile, symmetric bool) (*Plan, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
+func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions, symmetric bool) (*Plan, error) {
+	for i := range jobs {
+		if err := jobs[i].validate(t); err != nil {
+			if len(jobs) > 1 {
+				err = fmt.Errorf("job %d: %w", i+1, err)
+			}
+			return nil, err
+		}
 	}
-	if t.NumRanks() != s.Spec.Ranks {
-		return nil, fmt.Errorf("the schedule is for %d ranks, %s has %d", s.Spec.Ranks, t.Name(), t.NumRanks())
-	}
-	c := newCompiler(t, s, p)
-	if symmetric {
-		c.symmetry = findSymmetry(t, s)
+	c := newCompiler(t, jobs, p, o)
+	if symmetric && len(jobs) == 1 && jobs[0].Ranks == nil && o.Hashing == nil {
+		c.symmetry = findSymmetry(t, jobs[0].Schedule)
 	}
 	if err := c.expand(); err != nil {
 		return nil, err

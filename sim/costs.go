@@ -11,6 +11,7 @@ import (
 // costClass is what routes must have in common for equal messages to cost the same.
 type costClass struct {
 	medium        topology.Medium
+	protocol      schedule.Protocol
 	latency       units.Time
 	solo, private float64 // bytes/s
 }
@@ -32,7 +33,7 @@ func (c *compiler) costClasses() {
 	index := map[costClass]int32{}
 	for i := range c.routes {
 		r := &c.routes[i]
-		k := costClass{r.full.Medium, r.full.Latency, r.solo, r.private}
+		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.full.Latency, r.solo, r.private}
 		id, ok := index[k]
 		if !ok {
 			id = int32(len(c.classes))
@@ -103,7 +104,7 @@ func (e *engine) price(k *costClass, bytes units.Bytes) charge {
 	if e.opts.countSteps {
 		return charge{alpha: 1, direct: 1, solo: 1, limit: unlimited, eff: 1, empty: true}
 	}
-	t := e.profile.Transfer(k.medium, string(e.sched.Protocol), bytes)
+	t := e.profile.Transfer(k.medium, string(k.protocol), bytes)
 	c := charge{alpha: int64(t.Alpha), eff: t.Efficiency}
 	limit := math.Inf(1)
 	if e.profile.Latencies {

@@ -1,5 +1,6 @@
-// Package sim predicts how long a schedule takes on a topology under a cost profile.
-// It is pure and deterministic: no clock, no randomness, integer picoseconds.
+// Package sim predicts how long schedules take on a topology under a cost profile.
+// It is pure and deterministic: no clock, no randomness but from seeds, integer
+// picoseconds.
 //
 // Compile resolves a schedule's connections to routes and its links to resources (one
 // for all links that are always loaded in the same proportion), and interns programs
@@ -7,6 +8,10 @@
 // schedule as events: every send of every chunk starts after its α, shares links with
 // all other transfers max-min fairly, and is handed to the receiving program, which
 // continues. Ties are broken by time, then by order of creation.
+//
+// Several jobs may run at once (CompileJobs), each on ranks of its own or on the same
+// ones; they share links and nothing else. Networks spread transfers over all equal
+// paths, or hash flows to single ones (Hashing). Ranks may start late (Options.Delays).
 //
 // Three kinds of transfer are told apart at compile time. One whose resources nobody
 // else ever uses has a fixed duration: one event. One on a single resource that only

@@ -10,7 +10,7 @@ import (
 type engine struct {
 	*Plan
 	opts   Options
-	chunk  []units.Bytes // by channel
+	chunk  []units.Bytes // by strand
 	now    int64
 	q      queue
 	conns  []connState
@@ -19,7 +19,8 @@ type engine struct {
 	table  table
 	sends  int64
 	events int64
-	last   int64 // when the last lane ended
+	last   int64   // when the last lane ended
+	ends   []int64 // by job: the same for its lanes
 	trace  *tracer
 }
 
@@ -52,7 +53,10 @@ type Options struct {
 	Trace        bool // record every operation
 	NoContention bool // every transfer gets its route to itself
 	NoTransfer   bool // bytes take no time: what remains is latency
-	countSteps   bool // every message takes 1, all else nothing
+	// Delays says by rank (the topology's) how long after the launch its programs begin;
+	// nil: none. Messages may reach a rank that has not begun, and wait there.
+	Delays     []units.Time
+	countSteps bool // every message takes 1, all else nothing
 }
 
 func (p *Plan) newEngine() *engine {
@@ -60,7 +64,7 @@ func (p *Plan) newEngine() *engine {
 		return p.eng
 	}
 	e := &engine{Plan: p, conns: make([]connState, len(p.conns)), lanes: make([]laneState, len(p.lanes)),
-		chunk: make([]units.Bytes, len(p.sched.Channels))}
+		chunk: make([]units.Bytes, len(p.strands)), ends: make([]int64, len(p.jobs))}
 	for i := range p.conns {
 		k := &p.conns[i]
 		e.conns[i] = connState{first: k.first, per: k.per, class: p.routes[k.route].class, times: k.times}
@@ -68,17 +72,18 @@ func (p *Plan) newEngine() *engine {
 	for i := range p.lanes {
 		l := &p.lanes[i]
 		e.lanes[i] = laneState{first: l.first, end: l.end, conns: l.conns, before: l.before, after: l.after,
-			slices: int32(p.sched.Channels[l.channel].Slices)}
+			slices: p.strand(l.channel).slices}
 	}
 	e.share.init(p)
 	p.eng = e
 	return e
 }
 
-func (e *engine) reset(size units.Bytes, o Options) {
+// reset prepares a run with a size for each job.
+func (e *engine) reset(sizes []units.Bytes, o Options) {
 	e.opts, e.now, e.sends, e.events, e.last, e.trace = o, 0, 0, 0, 0, nil
-	for c := range e.chunk {
-		e.chunk[c] = e.sched.ChunkBytes(c, size)
+	for c, s := range e.strands {
+		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])
 	}
 	e.table.fill(e.Plan, e.chunk, o.countSteps)
 	alone := o.NoContention || o.NoTransfer || o.countSteps
@@ -105,9 +110,12 @@ func (e *engine) play() error {
 		e.now = int64(e.profile.Launch)
 	}
 	e.last = e.now
+	for j := range e.ends {
+		e.ends[j] = e.now
+	}
 	for i := range e.lanes {
 		if e.lanes[i].before < 0 {
-			e.advance(int32(i))
+			e.launch(int32(i))
 		}
 	}
 	e.share.settle(e)
@@ -125,6 +133,21 @@ func (e *engine) play() error {
 		}
 	}
 	return e.hangs()
+}
+
+// launch begins a lane of a first phase, after its rank's delay.
+func (e *engine) launch(l int32) {
+	if d := e.opts.Delays; d != nil && d[e.Plan.lanes[l].rank] > 0 {
+		e.q.push(e.now+int64(d[e.Plan.lanes[l].rank]), newEvent(wake, l, 0))
+		return
+	}
+	e.advance(l)
+}
+
+// finished notes that a lane has ended.
+func (e *engine) finished(l int32) {
+	e.last = e.now
+	e.ends[e.strand(e.Plan.lanes[l].channel).job] = e.now
 }
 
 func (e *engine) hangs() error {

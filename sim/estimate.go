@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -11,7 +12,7 @@ import (
 // before the one before it has arrived. It does not depend on the size.
 func (p *Plan) Steps() (int64, error) {
 	if p.steps < 0 {
-		e, err := p.play(0, Options{countSteps: true})
+		e, err := p.play(p.each(0), Options{countSteps: true})
 		if err != nil {
 			return 0, err
 		}
@@ -33,7 +34,7 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 		steps = 0 // a schedule that hangs: Run says so
 	}
 	e := p.newEngine()
-	e.reset(size, Options{})
+	e.reset(p.each(size), Options{})
 	x := estimator{e: e, cheapest: forever, load: make([]float64, len(p.res)), seqs: map[[3]int32]seqCost{}}
 	for i := range p.conns {
 		x.conn(&p.conns[i])
@@ -76,7 +77,7 @@ func (x *estimator) conn(k *conn) {
 		}
 		x.seqs[key] = c
 	}
-	n := float64(x.e.sched.Channels[k.channel].Slices)
+	n := float64(x.e.strand(k.channel).slices)
 	x.most = max(x.most, c.time*n)
 	for _, u := range r.use {
 		x.load[u.res] += c.weight * n * u.weight
@@ -98,7 +99,7 @@ func (x *estimator) work() {
 			}
 			done[l.first] = w
 		}
-		x.most = max(x.most, float64(w)*float64(x.e.sched.Channels[l.channel].Slices))
+		x.most = max(x.most, float64(w)*float64(x.e.strand(l.channel).slices))
 	}
 }
 
@@ -108,13 +109,18 @@ func (p *Plan) unpriced() []string {
 		return nil
 	}
 	var out []string
-	seen := map[topology.Medium]bool{}
+	type priced struct {
+		medium   topology.Medium
+		protocol schedule.Protocol
+	}
+	seen := map[priced]bool{}
 	for _, k := range p.classes {
-		if seen[k.medium] || p.profile.Covers(k.medium, string(p.sched.Protocol)) {
+		what := priced{k.medium, k.protocol}
+		if seen[what] || p.profile.Covers(k.medium, string(k.protocol)) {
 			continue
 		}
-		seen[k.medium] = true
-		out = append(out, fmt.Sprintf("profile %s has no %s curve for %s: the topology's line rates were used", p.profile.Name, p.sched.Protocol, k.medium))
+		seen[what] = true
+		out = append(out, fmt.Sprintf("profile %s has no %s curve for %s: the topology's line rates were used", p.profile.Name, k.protocol, k.medium))
 	}
 	return out
 }

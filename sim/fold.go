@@ -1,6 +1,10 @@
 package sim
 
-import "math"
+import (
+	"math"
+
+	"railyard/model/units"
+)
 
 // Folding plays what is alike only once. Lanes, connections and resources are coloured
 // by what they are; then, until nothing changes, by the colours around them: a lane by
@@ -20,8 +24,9 @@ import "math"
 const maxRounds = 64
 
 // fold returns the plan of the representatives, or nil where that is hardly smaller.
-func fold(p *Plan) *Plan {
-	f := newFolder(p)
+// Ranks that start at different times (see Options.Delays) are not alike.
+func fold(p *Plan, delays []units.Time) *Plan {
+	f := newFolder(p, delays)
 	if !f.refine() {
 		return nil
 	}
@@ -43,7 +48,7 @@ func newColours(p *Plan) colours {
 	return colours{make([]uint64, len(p.lanes)), make([]uint64, len(p.conns)), make([]uint64, len(p.res))}
 }
 
-func newFolder(p *Plan) *folder {
+func newFolder(p *Plan, delays []units.Time) *folder {
 	f := &folder{p: p, sender: make([]int32, len(p.conns)), colour: newColours(p), next: newColours(p)}
 	for i := range p.res {
 		f.colour.res[i] = mix(1, fixedUint(p.res[i].capacity))
@@ -54,7 +59,11 @@ func newFolder(p *Plan) *folder {
 	}
 	for i := range p.lanes {
 		l := &p.lanes[i]
-		f.colour.lane[i] = mix(mix(3, uint64(l.first)<<32|uint64(uint32(l.end))), uint64(p.sched.Channels[l.channel].Slices))
+		s := p.strand(l.channel)
+		f.colour.lane[i] = mix(mix(3+uint64(s.job)<<8, uint64(l.first)<<32|uint64(uint32(l.end))), uint64(s.slices))
+		if delays != nil && l.before < 0 {
+			f.colour.lane[i] = mix(f.colour.lane[i], uint64(delays[l.rank]))
+		}
 		for j, c := range p.connsOf(i) {
 			k := &p.conns[c]
 			side := uint64(0)

@@ -17,7 +17,7 @@ func (e *engine) advance(l int32) {
 		s.at = s.first
 		s.slice++
 		if s.slice == s.slices {
-			e.last = max(e.last, e.now)
+			e.finished(l)
 		}
 		if s.after >= 0 && e.lanes[s.after].waiting {
 			e.advance(s.after)

@@ -11,27 +11,28 @@ import (
 func (p *Plan) loads(e *engine, r *Result) {
 	p = p.unfolded()
 	perRoute := make([]float64, len(p.routes))
-	r.SentBytes = make([]units.Bytes, p.sched.Spec.Ranks)
+	r.SentBytes = make([]units.Bytes, p.topo.NumRanks())
 	for i := range p.conns {
 		k := &p.conns[i]
 		var sum units.Bytes
 		for _, s := range p.seqs[k.first : k.first+k.per] {
 			sum += e.table.bytes[s]
 		}
-		sum *= units.Bytes(p.sched.Channels[k.channel].Slices)
+		sum *= units.Bytes(p.strand(k.channel).slices)
 		perRoute[k.route] += float64(sum)
 		r.SentBytes[p.routes[k.route].src] += sum * units.Bytes(p.channelsOf(k.channel))
 	}
-	bytes := make([]float64, len(p.links))
+	bytes := make([]float64, len(p.wires))
 	for i, b := range perRoute {
 		for _, h := range p.routes[i].hops {
-			bytes[h.link] += float64(b * h.share)
+			bytes[h.wire] += float64(b * h.share)
 		}
 	}
-	r.Links = make([]LinkLoad, len(p.links))
-	for i, l := range p.links {
-		r.Links[i] = LinkLoad{l, bytes[i], p.utilisation(l, bytes[i], r.Time)}
+	r.Links = make([]LinkLoad, len(p.wires))
+	for i, w := range p.wires {
+		r.Links[i] = p.load(w, bytes[i], r.Time)
 	}
+	r.Shared = p.mostShared(perRoute, r.Time)
 	if p.symmetry != nil {
 		p.symmetry.spread(r, len(p.topo.Links()))
 	}
@@ -65,17 +66,19 @@ func (y *symmetry) spread(r *Result, links int) {
 	for l := range topology.LinkID(links) {
 		orbit, _ := y.group.Orbit(l)
 		if x, ok := load[orbit]; ok {
-			all = append(all, LinkLoad{l, x.Bytes, x.Utilisation})
+			all = append(all, LinkLoad{Link: l, Bytes: x.Bytes, Utilisation: x.Utilisation})
 		}
 	}
 	r.Links = all
 }
 
-func (p *Plan) utilisation(l topology.LinkID, bytes float64, t units.Time) float64 {
-	if t == 0 {
-		return 0
+// load is what a wire carries in a time.
+func (p *Plan) load(w wire, bytes float64, t units.Time) LinkLoad {
+	l := LinkLoad{Link: w.link, Lane: w.lane, Bytes: bytes}
+	if t != 0 {
+		l.Utilisation = bytes / (p.rate(w) * t.Seconds())
 	}
-	return bytes / (float64(p.topo.Rate(l)) * t.Seconds())
+	return l
 }
 
 func balance(r *Result) Balance {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -12,14 +11,17 @@ import (
 
 type connKey struct{ src, dst, channel, phase int32 }
 
-// routeKey tells routes apart whose connections stand for different numbers of others.
-type routeKey struct{ src, dst, times int32 }
+// routeKey tells routes apart whose connections stand for different numbers of others,
+// and those of different jobs. Strand is 0 unless networks hash each strand's flows.
+type routeKey struct{ src, dst, times, job, strand int32 }
 
 // compiler is the working memory of Compile.
 type compiler struct {
 	*Plan
-	x       *schedule.Expander
-	router  *topology.Router
+	x       *schedule.Expander // of the job at hand
+	job     *Job
+	self    int32 // rank at hand, the job's number
+	routers map[int32]flows
 	routeOf map[routeKey]int32
 	connOf  map[connKey]int32
 	ends    []ends // by connection
@@ -43,17 +45,17 @@ type ends struct{ send, recv connSeq }
 // connSeq is a sequence of sizes: seqs[first:first+n].
 type connSeq struct{ first, n int32 }
 
-func newCompiler(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) *compiler {
+func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions) *compiler {
 	c := &compiler{
-		Plan: &Plan{topo: t, sched: s, profile: p, steps: -1},
-		x:    schedule.NewExpander(s), router: topology.NewRouter(t),
+		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
+		routers: map[int32]flows{},
 		routeOf: map[routeKey]int32{}, connOf: map[connKey]int32{},
 		progSeqs: map[int32][]connSeq{},
-		peers:    make([]int32, 2*s.Spec.Ranks), stamp: make([]int32, 2*s.Spec.Ranks),
+		peers:    make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
 	}
 	c.programs.init(op.key)
 	c.seqTable.init(func(s int32) uint64 { return uint64(s) })
-	c.shape = shapes(s)
+	c.shape = shapes(c.Plan)
 	c.sizeOf.init()
 	for i := range c.stamp {
 		c.stamp[i] = -1
@@ -61,14 +63,19 @@ func newCompiler(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) *c
 	return c
 }
 
-// shapes gives channels whose chunks have equal sizes the same number: that of the
-// first of them.
-func shapes(s *schedule.Schedule) []int32 {
-	out := make([]int32, len(s.Channels))
-	for i := range s.Channels {
-		out[i] = int32(slices.IndexFunc(s.Channels, func(c schedule.Channel) bool {
-			return c.Share == s.Channels[i].Share && c.Slices == s.Channels[i].Slices && c.Chunks == s.Channels[i].Chunks
-		}))
+// shapes gives channels of a job whose chunks have equal sizes the same number: that of
+// the first of them.
+func shapes(p *Plan) []int32 {
+	out := make([]int32, len(p.strands))
+	for i := range p.strands {
+		a := p.channel(int32(i))
+		for j := range p.strands[:i+1] {
+			b := p.channel(int32(j))
+			if p.strands[i].job == p.strands[j].job && a.Share == b.Share && a.Slices == b.Slices && a.Chunks == b.Chunks {
+				out[i] = int32(j)
+				break
+			}
+		}
 	}
 	return out
 }
@@ -76,20 +83,25 @@ func shapes(s *schedule.Schedule) []int32 {
 // expand compiles all programs, lane by lane: only one is held at a time.
 func (c *compiler) expand() error {
 	var buf []schedule.Op
-	for ch := range c.sched.Channels {
-		phases := len(c.sched.Channels[ch].Phases)
+	for ch, s := range c.strands {
+		if s.channel == 0 {
+			c.job = &c.jobs[s.job]
+			c.x = schedule.NewExpander(c.job.Schedule)
+		}
+		phases := len(c.channel(int32(ch)).Phases)
 		ranks, times := c.standIns(ch)
 		for ph := range phases { // neighbours of a phase lie side by side
 			for r := range ranks {
 				id := int32(len(c.lanes))
-				l := lane{rank: int32(r), channel: int32(ch), phase: int32(ph), before: -1, after: -1, times: times}
+				c.self = int32(r)
+				l := lane{rank: c.job.rank(c.self), channel: int32(ch), phase: int32(ph), before: -1, after: -1, times: times}
 				if ph > 0 {
 					l.before = id - int32(ranks)
 				}
 				if ph+1 < phases {
 					l.after = id + int32(ranks)
 				}
-				buf = c.x.AppendProgram(buf[:0], ch, ph, r)
+				buf = c.x.AppendProgram(buf[:0], int(s.channel), ph, r)
 				if err := c.lane(id, &l, buf); err != nil {
 					return err
 				}
@@ -106,7 +118,7 @@ func (c *compiler) expand() error {
 func (c *compiler) standIns(channel int) (ranks int, times int32) {
 	y := c.symmetry
 	if y == nil {
-		return c.sched.Spec.Ranks, 1
+		return c.job.Schedule.Spec.Ranks, 1
 	}
 	if y.times[channel] == 0 {
 		return 0, 0
@@ -142,9 +154,10 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op) error {
 
 // local is the lane's number of the connection that an operation uses.
 func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
-	slot, key := 2*o.Peer, connKey{l.rank, o.Peer, l.channel, l.phase}
+	peer := c.job.rank(o.Peer)
+	slot, key := 2*peer, connKey{l.rank, peer, l.channel, l.phase}
 	if o.Kind != schedule.Send {
-		slot, key = slot+1, connKey{o.Peer, l.rank, l.channel, l.phase}
+		slot, key = slot+1, connKey{peer, l.rank, l.channel, l.phase}
 	}
 	if c.stamp[slot] == id {
 		return c.peers[slot], nil
@@ -154,7 +167,7 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 	}
 	k, ok := c.connOf[key]
 	if !ok {
-		r, err := c.route(routeKey{key.src, key.dst, l.times})
+		r, err := c.route(key, l.times)
 		if err != nil {
 			return 0, err
 		}
@@ -169,17 +182,21 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 	return at, nil
 }
 
-func (c *compiler) route(k routeKey) (int32, error) {
+func (c *compiler) route(of connKey, times int32) (int32, error) {
+	k := routeKey{src: of.src, dst: of.dst, times: times, job: c.strands[of.channel].job}
+	if c.options.Hashing != nil {
+		k.strand = of.channel
+	}
 	if id, ok := c.routeOf[k]; ok {
 		return id, nil
 	}
-	full, err := c.router.Route(int(k.src), int(k.dst))
+	full, err := c.flowsOf(k.strand).route(int(k.src), int(k.dst))
 	if err != nil {
 		return 0, err
 	}
 	id := int32(len(c.routes))
 	c.routeOf[k] = id
-	c.routes = append(c.routes, route{src: k.src, dst: k.dst, times: k.times, full: full})
+	c.routes = append(c.routes, route{src: k.src, dst: k.dst, job: k.job, times: k.times, full: full})
 	return id, nil
 }
 
@@ -248,8 +265,8 @@ func (c *compiler) match() error {
 func (c *compiler) size(l *lane, o *schedule.Op) int32 {
 	shape := c.shape[l.channel]
 	moves := o.Kind == schedule.Send || o.Kind == schedule.Recv
-	if c.sched.Spec.Kind == collective.AllToAllV && moves {
-		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(c.sched.MessageBytes(int(l.rank), o, million))})
+	if s := c.job.Schedule; s.Spec.Kind == collective.AllToAllV && moves {
+		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(s.MessageBytes(int(c.self), o, million))})
 	}
 	n := int64(o.Dst.Set.Len())
 	switch o.Kind {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -33,20 +34,20 @@ func (c *compiler) mergeLinks() error {
 	}
 	bySignature := map[string]int32{}
 	var sig []byte
-	for i, l := range c.links {
+	for i, w := range c.wires {
 		u := uses[i]
 		most := largest(u)
 		sig = signature(sig[:0], u, most)
 		// Normalised to the largest share, the link carries this much.
-		capacity := float64(c.topo.Rate(l)) * float64(most.den) / float64(most.num)
+		capacity := c.rate(w) * float64(most.den) / float64(most.num)
 		id, ok := bySignature[string(sig)]
 		if !ok {
 			id = int32(len(c.res))
 			bySignature[string(sig)] = id
 			c.res = append(c.res, resource{capacity: capacity, routes: int32(len(u))})
 			for _, x := range u {
-				w := float64(x.num) / float64(x.den) * float64(most.den) / float64(most.num)
-				c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, w, x.count))
+				weight := float64(x.num) / float64(x.den) * float64(most.den) / float64(most.num)
+				c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, weight, x.count))
 			}
 		}
 		c.res[id].capacity = min(c.res[id].capacity, capacity)
@@ -65,30 +66,39 @@ func largest(u []linkUse) linkUse {
 	return most
 }
 
-// linkUses numbers the links in use and lists the routes over each. Under a symmetry,
-// the first link of an orbit stands for all.
-func (c *compiler) linkUses() ([][]linkUse, error) {
-	index := map[topology.LinkID]int32{}
+// numberWires numbers the wires in use. Under a symmetry, the first link of an orbit
+// stands for all.
+func (c *compiler) numberWires() map[wire]int32 {
+	index := map[wire]int32{}
 	for r := range c.routes {
 		for _, h := range c.routes[r].full.Hops {
 			l, _ := c.orbit(h.Link)
-			if _, ok := index[l]; !ok {
-				index[l] = 0
-				c.links = append(c.links, l)
+			w := wire{l, h.Lane}
+			if _, ok := index[w]; !ok {
+				index[w] = 0
+				c.wires = append(c.wires, w)
 			}
 		}
 	}
-	slices.Sort(c.links)
-	for i, l := range c.links {
-		index[l] = int32(i)
+	slices.SortFunc(c.wires, func(a, b wire) int {
+		return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.lane, b.lane))
+	})
+	for i, w := range c.wires {
+		index[w] = int32(i)
 	}
-	uses := make([][]linkUse, len(c.links))
+	return index
+}
+
+// linkUses lists the routes over each wire.
+func (c *compiler) linkUses() ([][]linkUse, error) {
+	index := c.numberWires()
+	uses := make([][]linkUse, len(c.wires))
 	for r := range c.routes {
 		x := &c.routes[r]
 		x.hops = make([]hop, len(x.full.Hops))
 		for i, h := range x.full.Hops {
 			orbit, size := c.orbit(h.Link)
-			l := index[orbit]
+			l := index[wire{orbit, h.Lane}]
 			x.hops[i] = hop{l, float64(h.Num) / float64(h.Den) * float64(x.times) / float64(size)}
 			var err error
 			if uses[l], err = addUse(uses[l], linkUse{int32(r), x.times, h.Num, h.Den}); err != nil {
@@ -97,7 +107,7 @@ func (c *compiler) linkUses() ([][]linkUse, error) {
 		}
 	}
 	for l, list := range uses {
-		_, size := c.orbit(c.links[l])
+		_, size := c.orbit(c.wires[l].link)
 		for i := range list {
 			if list[i].count%int32(size) != 0 {
 				return nil, fmt.Errorf("%w: %d uses of %d links", errAsymmetric, list[i].count, size)
@@ -205,8 +215,18 @@ func (p *Plan) unfolded() *Plan {
 
 // flat is the plan with everything in it that was folded or left out by symmetry.
 func (p *Plan) flat() (*Plan, error) {
-	if p = p.unfolded(); p.symmetry == nil {
-		return p, nil
+	base := p.unfolded()
+	if base.symmetry == nil {
+		return base, nil
 	}
-	return CompileFlat(p.topo, p.sched, p.profile)
+	if base.whole == nil {
+		o := p.options
+		o.Flat = true
+		whole, err := CompileJobs(p.topo, p.jobs, p.profile, o)
+		if err != nil {
+			return nil, err
+		}
+		base.whole = whole
+	}
+	return base.whole, nil
 }

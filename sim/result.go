@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"fmt"
+	"slices"
+
 	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -8,13 +11,15 @@ import (
 	"railyard/model/units"
 )
 
-// Result is a prediction.
+// Result is a prediction. Of several jobs it is about all together.
 type Result struct {
 	Time       units.Time
-	Sends      int64 // messages
+	Ends       []units.Time // by job: its own time
+	Sends      int64        // messages
 	Events     int64
 	Launch     units.Time
-	Links      []LinkLoad // links that carry anything, by id
+	Links      []LinkLoad // links that carry anything, by id and lane
+	Shared     *Shared    // where several jobs use one link
 	SentBytes  []units.Bytes
 	Balance    Balance
 	Bottleneck string
@@ -22,9 +27,11 @@ type Result struct {
 	Trace      *trace.Trace
 }
 
-// LinkLoad is what a link carries during a run.
+// LinkLoad is what a link carries during a run. Lane is 0 unless it is about one of its
+// parallel links alone, to which a network hashed flows; those count from 1.
 type LinkLoad struct {
 	Link        topology.LinkID
+	Lane        int32
 	Bytes       float64
 	Utilisation float64 // of rate × time
 }
@@ -54,33 +61,44 @@ func Run(t *topology.Topology, s *schedule.Schedule, size units.Bytes, p *cost.P
 
 // Time predicts the duration only.
 func (p *Plan) Time(size units.Bytes) (units.Time, error) {
-	e, err := p.play(size, Options{})
+	e, err := p.play(p.each(size), Options{})
 	if err != nil {
 		return 0, err
 	}
 	return units.Time(e.last), nil
 }
 
-func (p *Plan) play(size units.Bytes, o Options) (*engine, error) {
+// each is one size for all jobs.
+func (p *Plan) each(size units.Bytes) []units.Bytes {
+	return slices.Repeat([]units.Bytes{size}, len(p.jobs))
+}
+
+func (p *Plan) play(sizes []units.Bytes, o Options) (*engine, error) {
 	e := p.newEngine()
-	e.reset(size, o)
+	e.reset(sizes, o)
 	return e, e.play()
 }
 
-// Run predicts a size with all that is known about it.
-func (p *Plan) Run(size units.Bytes, o Options) (*Result, error) {
-	if o.Trace { // every rank's own events
-		var err error
-		if p, err = p.flat(); err != nil {
-			return nil, err
-		}
+// Run predicts a size, the same for all jobs, with all that is known about it.
+func (p *Plan) Run(size units.Bytes, o Options) (*Result, error) { return p.RunJobs(p.each(size), o) }
+
+// RunJobs is Run with a size for each job.
+func (p *Plan) RunJobs(sizes []units.Bytes, o Options) (*Result, error) {
+	if len(sizes) != len(p.jobs) {
+		return nil, fmt.Errorf("sim: %d sizes for %d jobs", len(sizes), len(p.jobs))
 	}
-	e, err := p.play(size, o)
+	p, err := p.planFor(o)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Time: units.Time(e.last), Sends: e.sends, Events: e.events, Launch: p.profile.Launch,
-		Warnings: append(p.profile.Warnings(size), p.unpriced()...)}
+	e, err := p.play(sizes, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Time: units.Time(e.last), Sends: e.sends, Events: e.events, Launch: p.profile.Launch, Warnings: p.warnings(sizes)}
+	for _, t := range e.ends {
+		r.Ends = append(r.Ends, units.Time(t))
+	}
 	if e.trace != nil {
 		r.Trace = e.trace.out
 	}
@@ -89,16 +107,41 @@ func (p *Plan) Run(size units.Bytes, o Options) (*Result, error) {
 	return r, err
 }
 
+// planFor is the plan that a run with these options plays.
+func (p *Plan) planFor(o Options) (*Plan, error) {
+	if o.Trace { // every rank's own events
+		flat, err := p.flat()
+		if err != nil {
+			return nil, err
+		}
+		p = flat
+	}
+	return p.delayed(o.Delays, o.Trace)
+}
+
+// warnings are the profile's about the sizes, each once, and what it has no prices for.
+func (p *Plan) warnings(sizes []units.Bytes) []string {
+	var out []string
+	for _, size := range sizes {
+		for _, w := range p.profile.Warnings(size) {
+			if !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return append(out, p.unpriced()...)
+}
+
 // Split runs the size twice more: without transfer times, which leaves α (and local
 // work), and with every transfer alone on its route, which leaves out contention. β is
 // the rest. Contention is nothing where sharing happens to hurt no critical transfer.
 func (p *Plan) Split(size units.Bytes, total units.Time) (Split, error) {
-	latency, err := p.play(size, Options{NoTransfer: true})
+	latency, err := p.play(p.each(size), Options{NoTransfer: true})
 	if err != nil {
 		return Split{}, err
 	}
 	alpha := units.Time(latency.last) - p.profile.Launch
-	alone, err := p.play(size, Options{NoContention: true})
+	alone, err := p.play(p.each(size), Options{NoContention: true})
 	if err != nil {
 		return Split{}, err
 	}

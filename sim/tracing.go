@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"strings"
+
 	"railyard/model/schedule"
 	"railyard/model/trace"
 	"railyard/model/units"
@@ -17,11 +19,20 @@ type tracer struct {
 
 func newTracer(e *engine) *tracer {
 	t := &tracer{begun: make([]int64, len(e.conns)), arrives: make([]int32, len(e.conns)), waiting: make([]int64, len(e.lanes)),
-		out: &trace.Trace{Name: e.sched.Algorithm, Source: "predicted (profile " + e.profile.Name + ")", Ranks: e.sched.Spec.Ranks}}
+		out: &trace.Trace{Name: e.algorithms(), Source: "predicted (profile " + e.profile.Name + ")", Ranks: e.topo.NumRanks()}}
 	for i := range t.waiting {
 		t.waiting[i] = -1
 	}
 	return t
+}
+
+// algorithms names what the jobs run.
+func (p *Plan) algorithms() string {
+	names := make([]string, len(p.jobs))
+	for i := range p.jobs {
+		names[i] = p.jobs[i].Schedule.Algorithm
+	}
+	return strings.Join(names, " with ")
 }
 
 func (t *tracer) begin(c int32, now int64) { t.begun[c] = now }

@@ -65,12 +65,20 @@ type planned struct {
 	healthy []planner.Row // where parts have failed: the same on the whole machine
 }
 
-func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
+// check looks at the flags that need nothing else.
+func (f *planFlags) check() error {
 	if err := f.format.check(); err != nil {
-		return nil, err
+		return err
 	}
 	if f.channels < 0 || f.slices < 0 {
-		return nil, usagef("--channels and --slices must be positive")
+		return usagef("--channels and --slices must be positive")
+	}
+	return nil
+}
+
+func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
+	if err := f.check(); err != nil {
+		return nil, err
 	}
 	sizes, err := f.sizes.sizes(cmd)
 	if err != nil {

@@ -1,18 +1,9 @@
 package main
 
 import (
-	"io"
-	"os"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"railyard/model/cost"
-	"railyard/model/schedule"
-	"railyard/model/topology"
-	"railyard/model/trace"
 	"railyard/model/units"
-	"railyard/planner"
 	"railyard/report"
 	"railyard/sim"
 )
@@ -24,7 +15,10 @@ func newSimulate() *cobra.Command {
 		Use:   "simulate -t TOPOLOGY (-c COLLECTIVE | --plan FILE) -s SIZE",
 		Short: "Predict one run in detail: causes of its time, load of every link, a trace",
 		Example: `  railyard simulate -t dgx-h100 -c all_reduce -s 64M --algo ring
-  railyard simulate -t dgx2 --plan plan.json -s 1G --trace trace.json`,
+  railyard simulate -t dgx2 --plan plan.json -s 1G --trace trace.json
+  railyard simulate -t leaf-spine-roce -c all_reduce -s 256M --ranks 0-63 --with all_to_all:direct:64M@64-127
+  railyard simulate -t leaf-spine-roce -c all_reduce -s 256M --ecmp 1 --qps 4 --repeat 20
+  railyard simulate -t dgx-h100 -c all_reduce -s 1M --straggler exp:5us --repeat 100`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runSimulate(cmd, &f, &o)
@@ -35,9 +29,7 @@ func newSimulate() *cobra.Command {
 		must(cmd.Flags().MarkHidden(hidden))
 	}
 	must(cmd.MarkFlagRequired("size"))
-	cmd.Flags().StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from `railyard plan -o`)")
-	cmd.Flags().StringVar(&o.trace, "trace", "", "write a trace that Perfetto and chrome://tracing open")
-	cmd.Flags().BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks do alike (same result, slower)")
+	o.add(cmd)
 	return cmd
 }
 
@@ -45,46 +37,59 @@ func newSimulate() *cobra.Command {
 type simulateFlags struct {
 	plan, trace string
 	flat        bool
+	ranks       string
+	with        []string
+	ecmp        uint64
+	qps         int
+	late        stragglerFlags
+	repeat      int
 }
 
-func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
-	var (
-		topo    *topology.Topology
-		profile *cost.Profile
-		s       *schedule.Schedule
-		size    units.Bytes
-	)
-	if o.plan == "" {
-		p, err := f.plan(cmd)
-		if err != nil {
-			return err
-		}
-		topo, profile, s, size = p.topo, p.profile, p.rows[0].Schedule, p.rows[0].Size
-	} else {
+func (o *simulateFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from `railyard plan -o`)")
+	fl.StringVar(&o.trace, "trace", "", "write a trace that Perfetto and chrome://tracing open")
+	fl.BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks do alike (same result, slower)")
+	fl.StringVar(&o.ranks, "ranks", "", "ranks that run the collective or the plan, e.g. 0-7,16 (default: all)")
+	fl.StringArrayVar(&o.with, "with", nil, "another job that runs at once: FILE.json[:SIZE][@RANKS] or COLLECTIVE[:ALGO][:SIZE][@RANKS]")
+	fl.Uint64Var(&o.ecmp, "ecmp", 0, "networks hash flows with this seed instead of spreading transfers over all paths")
+	fl.IntVar(&o.qps, "qps", 1, "flows (queue pairs) that each connection is split over, with --ecmp")
+	o.late.add(cmd)
+	fl.IntVar(&o.repeat, "repeat", 0, "also give P50, P95 and P99 over so many seeds, from --seed and --ecmp on")
+}
+
+// maxRepeats bounds what --repeat may take.
+const maxRepeats = 100_000
+
+// check looks at flags that need others.
+func (o *simulateFlags) check(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	if o.plan != "" {
 		for _, ignored := range []string{"collective", "root", "algo", "proto", "channels", "slices"} {
-			if cmd.Flags().Changed(ignored) {
+			if changed(ignored) {
 				return usagef("--%s has no effect with --plan: the schedule says it", ignored)
 			}
 		}
-		if err := f.format.check(); err != nil {
-			return err
-		}
-		sizes, err := f.sizes.sizes(cmd)
-		if err != nil {
-			return err
-		}
-		size = sizes[0]
-		if topo, err = f.topo.load(); err != nil {
-			return err
-		}
-		if profile, err = f.profile.load(topo); err != nil {
-			return err
-		}
-		if s, err = readSchedule(o.plan, topo); err != nil {
-			return err
-		}
 	}
-	d, err := simulateOne(topo, s, size, profile, o)
+	switch {
+	case changed("qps") && !changed("ecmp"):
+		return usagef("--qps has no effect without --ecmp: give a seed")
+	case changed("seed") && len(o.late.specs) == 0:
+		return usagef("--seed has no effect without --straggler")
+	case o.qps < 1 || o.qps > 1024:
+		return usagef("--qps %d: must be from 1 to 1024", o.qps)
+	case changed("repeat") && (o.repeat < 1 || o.repeat > maxRepeats):
+		return usagef("--repeat %d: must be from 1 to %d", o.repeat, maxRepeats)
+	}
+	return nil
+}
+
+func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
+	x, err := newScenario(cmd, f, o)
+	if err != nil {
+		return err
+	}
+	d, err := x.document(cmd, o)
 	if err != nil {
 		return err
 	}
@@ -98,76 +103,66 @@ func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
 	return d.WriteText(w)
 }
 
-// readSchedule reads a plan and proves it right for the topology.
-func readSchedule(path string, topo *topology.Topology) (*schedule.Schedule, error) {
-	in, err := os.Open(path)
+// newScenario reads and plans everything that the flags name.
+func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario, error) {
+	if err := o.check(cmd); err != nil {
+		return nil, err
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	sizes, err := f.sizes.sizes(cmd)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	s, err := schedule.Decode(in)
-	if err != nil {
+	x := &scenario{compile: sim.CompileOptions{Flat: o.flat}}
+	if cmd.Flags().Changed("ecmp") {
+		x.compile.Hashing = &sim.Hashing{Seed: o.ecmp, QPs: o.qps}
+	}
+	if x.topo, err = f.topo.load(); err != nil {
 		return nil, err
 	}
-	return s, schedule.Check(s, topo)
+	if x.late, err = o.late.parse(x.topo); err != nil {
+		return nil, err
+	}
+	if o.repeat > 0 && x.compile.Hashing == nil && !x.late.random() {
+		return nil, usagef("--repeat has no effect without --ecmp or a --straggler by chance (exp:, normal:)")
+	}
+	x.delays = x.late.delays(o.late.seed)
+	if x.profile, err = f.profile.load(x.topo); err != nil {
+		return nil, err
+	}
+	if err := x.addJobs(cmd, f, o, sizes[0]); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
-func simulateOne(topo *topology.Topology, s *schedule.Schedule, size units.Bytes, profile *cost.Profile, o *simulateFlags) (*report.SimulateDocument, error) {
-	began := time.Now()
-	plan, err := sim.Compile(topo, s, profile)
-	if err != nil {
-		return nil, err
-	}
-	played := plan
-	if o.flat {
-		began = time.Now()
-		if played, err = sim.CompileFlat(topo, s, profile); err != nil {
-			return nil, err
+// addJobs makes the first job and those beside it.
+func (x *scenario) addJobs(cmd *cobra.Command, f *planFlags, o *simulateFlags, size units.Bytes) error {
+	specs := make([]jobSpec, len(o.with))
+	for i, text := range o.with {
+		var err error
+		if specs[i], err = parseJob(text, size); err != nil {
+			return err
 		}
 	}
-	r, err := played.Run(size, sim.Options{Trace: o.trace != ""})
+	first, err := x.firstJob(cmd, f, o, size)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	wall := time.Since(began)
-	split, err := plan.Split(size, r.Time)
+	x.jobs = append(x.jobs, first)
+	protocols, err := f.protocols(x.profile)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	alg, bus := bandwidths(s.Spec, size, r.Time)
-	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: topo.Name(), Profile: profile.Name, Schedule: planner.Name(s),
-		Collective: s.Spec.Kind.String(), SizeBytes: int64(size), TimeUS: r.Time.Microseconds(), AlgBW: alg, BusBW: bus,
-		LaunchUS: split.Launch.Microseconds(), AlphaUS: split.Alpha.Microseconds(), BetaUS: split.Beta.Microseconds(), ContentionUS: split.Contention.Microseconds(),
-		Sends: r.Sends, Events: r.Events, WallS: wall.Seconds(), Bottleneck: r.Bottleneck, RankBalance: r.Balance.Ranks, LinkBalance: r.Balance.Links,
-		Links: linkLoads(topo, r.Links), Warnings: append([]string{}, r.Warnings...)}
-	if s.TopologyHash != "" && s.TopologyHash != topo.Hash() {
-		d.Warnings = append(d.Warnings, "the plan was made for another topology ("+s.TopologyName+")")
-	}
-	if o.trace != "" {
-		err = writeFile(o.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
-	}
-	return d, err
-}
-
-// maxLinks is how many links are listed one by one; of larger machines, links of equal
-// class and load share a line.
-const maxLinks = 4096
-
-func linkLoads(topo *topology.Topology, loads []sim.LinkLoad) []report.LinkLoad {
-	type key struct {
-		class       int32
-		bytes, busy float64
-	}
-	index := map[key]int{}
-	out := []report.LinkLoad{}
-	for _, l := range loads {
-		k := key{topo.Links()[l.Link].Class, l.Bytes, l.Utilisation}
-		if i, ok := index[k]; ok && len(loads) > maxLinks {
-			out[i].Count++
-			continue
+	for i, spec := range specs {
+		j, err := x.job(spec, protocols)
+		if err != nil {
+			return err
 		}
-		index[k] = len(out)
-		out = append(out, report.LinkLoad{ID: topo.LinkName(l.Link), Count: 1, Class: topo.Class(l.Link).Name, Bytes: l.Bytes, Utilisation: l.Utilisation})
+		j.name, j.Label = o.with[i], i+1
+		x.jobs = append(x.jobs, j)
 	}
-	return out
+	return nil
 }

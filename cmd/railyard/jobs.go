@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+)
+
+// job is a collective that runs, maybe beside others.
+type job struct {
+	sim.Job
+	name     string // as the command line says it
+	size     units.Bytes
+	elsewise bool // the plan in its file was made for another topology
+}
+
+const withForms = "write FILE.json[:SIZE][@RANKS] or COLLECTIVE[:ALGO][:SIZE][@RANKS], such as b.json:64M or all_to_all:direct:64M@16-31"
+
+// jobSpec is a --with taken apart.
+type jobSpec struct {
+	file  string // of a plan; "": plan the collective
+	kind  collective.Kind
+	algo  string
+	size  units.Bytes
+	ranks []int
+}
+
+// parseJob reads a --with; size is what it means where it says none.
+func parseJob(text string, size units.Bytes) (jobSpec, error) {
+	spec := jobSpec{size: size}
+	rest, ranks, some := strings.Cut(text, "@")
+	if some {
+		var err error
+		if spec.ranks, err = parseRanks(ranks); err != nil {
+			return spec, usagef("--with %s: %v", text, err)
+		}
+	}
+	rest = spec.cutSize(rest)
+	name, algo, _ := strings.Cut(rest, ":")
+	kind, err := collective.Parse(name)
+	switch {
+	case err == nil:
+		spec.kind, spec.algo = kind, algo
+	case strings.HasSuffix(rest, ".json"):
+		spec.file = rest
+	default:
+		return spec, usagef("--with %s: %s", text, withForms)
+	}
+	return spec, nil
+}
+
+// cutSize takes a size off the end.
+func (s *jobSpec) cutSize(text string) string {
+	if i := strings.LastIndexByte(text, ':'); i >= 0 {
+		if size, err := units.ParseBytes(text[i+1:]); err == nil && size > 0 {
+			s.size = size
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// maxRank bounds what a range of ranks may take.
+const maxRank = 1 << 20
+
+// parseRanks reads 0-7,12.
+func parseRanks(text string) ([]int, error) {
+	var out []int
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		a, err1 := strconv.Atoi(first)
+		b, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || a > b || b > maxRank || len(out) > maxRank {
+			return nil, fmt.Errorf("%q is not a list of ranks such as 0-7,12", text)
+		}
+		for r := a; r <= b; r++ {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// formatRanks is the inverse of parseRanks.
+func formatRanks(ranks []int) string {
+	var parts []string
+	for i := 0; i < len(ranks); {
+		j := i
+		for j+1 < len(ranks) && ranks[j+1] == ranks[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(ranks[i])
+		if j > i {
+			part += "-" + strconv.Itoa(ranks[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// readJob is the job of a plan in a file.
+func readJob(path string, topo *topology.Topology, size units.Bytes, ranks []int) (*job, error) {
+	of := topo
+	if ranks != nil {
+		of = nil // its ranks need not be the topology's
+	}
+	s, err := readSchedule(path, of)
+	if err != nil {
+		return nil, err
+	}
+	other := ranks == nil && s.TopologyHash != "" && s.TopologyHash != topo.Hash()
+	return &job{Job: sim.Job{Schedule: s, Ranks: ranks}, name: path, size: size, elsewise: other}, nil
+}
+
+// planJob is the job of a collective, planned for the part of the machine that it uses.
+func planJob(spec jobSpec, topo *topology.Topology, profile *cost.Profile, protocols []schedule.Protocol) (*job, error) {
+	part, ranks, err := partOf(topo, spec.ranks)
+	if err != nil {
+		return nil, err
+	}
+	c := collective.Spec{Kind: spec.kind, Ranks: part.NumRanks()}
+	if spec.kind == collective.AllToAllV {
+		c.Counts = uniformCounts(c.Ranks)
+	}
+	rows, err := planner.Plan(part, c, []units.Bytes{spec.size}, newScorer(part, profile), planner.PlanOptions{Algorithm: spec.algo, Protocols: protocols})
+	if err != nil {
+		return nil, err
+	}
+	return &job{Job: sim.Job{Schedule: rows[0].Schedule, Ranks: ranks}, name: spec.kind.String(), size: spec.size}, nil
+}
+
+// partOf is the machine without the GPUs of other ranks, and the ranks in ascending
+// order; the machine itself where ranks is nil.
+func partOf(topo *topology.Topology, ranks []int) (*topology.Topology, []int, error) {
+	if ranks == nil {
+		return topo, nil, nil
+	}
+	ranks = slices.Compact(slices.Sorted(slices.Values(ranks)))
+	if last := ranks[len(ranks)-1]; last >= topo.NumRanks() {
+		return nil, nil, fmt.Errorf("rank %d: %s has ranks 0 to %d", last, topo.Name(), topo.NumRanks()-1)
+	}
+	var others []topology.Fault
+	for r, d := range topo.Ranks() {
+		if _, used := slices.BinarySearch(ranks, r); !used {
+			others = append(others, topology.Fault{Part: topology.GPUPart, Name: topo.DeviceName(d)})
+		}
+	}
+	part, err := topo.Degrade(others)
+	return part, ranks, err
+}

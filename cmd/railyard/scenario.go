@@ -1,0 +1,126 @@
+package main
+
+import (
+	"slices"
+
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/sim"
+)
+
+// scenario is what simulate plays: jobs on a machine, with what may slow them down. What
+// it is compared with is another scenario that lacks one of those.
+type scenario struct {
+	topo    *topology.Topology
+	profile *cost.Profile
+	jobs    []*job
+	compile sim.CompileOptions
+	late    *stragglers
+	delays  []units.Time       // of late, for the seed at hand
+	planned *schedule.Schedule // where parts have failed: the first job's on the whole machine, if it was planned for that
+}
+
+// plan compiles the jobs.
+func (x *scenario) plan() (*sim.Plan, error) {
+	jobs := make([]sim.Job, len(x.jobs))
+	for i, j := range x.jobs {
+		jobs[i] = j.Job
+	}
+	return sim.CompileJobs(x.topo, jobs, x.profile, x.compile)
+}
+
+func (x *scenario) sizes() []units.Bytes {
+	out := make([]units.Bytes, len(x.jobs))
+	for i, j := range x.jobs {
+		out[i] = j.size
+	}
+	return out
+}
+
+// time is the first job's.
+func (x *scenario) time() (units.Time, error) {
+	p, err := x.plan()
+	if err != nil {
+		return 0, err
+	}
+	return x.timeOf(p)
+}
+
+func (x *scenario) timeOf(p *sim.Plan) (units.Time, error) {
+	r, err := p.RunJobs(x.sizes(), sim.Options{Delays: x.delays})
+	if err != nil {
+		return 0, err
+	}
+	return r.Ends[0], nil
+}
+
+// spread is the same on a network that spreads transfers.
+func (x *scenario) spread() *scenario {
+	y := *x
+	y.compile.Hashing = nil
+	return &y
+}
+
+// prompt is the same with all ranks in time.
+func (x *scenario) prompt() *scenario {
+	y := *x
+	y.delays = nil
+	return &y
+}
+
+// alone is the same with only one of the jobs.
+func (x *scenario) alone(i int) *scenario {
+	y := *x
+	y.jobs = x.jobs[i : i+1]
+	return &y
+}
+
+// seeded is the same with the seeds so much larger.
+func (x *scenario) seeded(delays uint64, by uint64) *scenario {
+	y := *x
+	y.delays = x.late.delays(delays + by)
+	if h := x.compile.Hashing; h != nil {
+		y.compile.Hashing = &sim.Hashing{Seed: h.Seed + by, QPs: h.QPs}
+	}
+	return &y
+}
+
+// healthy is the same on the whole machine: each job on the ranks that it has, but for
+// one that was planned for all of them.
+func (x *scenario) healthy() *scenario {
+	y := *x
+	y.topo = x.topo.Healthy()
+	y.jobs = slices.Clone(x.jobs)
+	for i := range y.jobs {
+		y.jobs[i] = x.onHealthy(x.jobs[i])
+	}
+	if x.planned != nil {
+		y.jobs[0].Schedule, y.jobs[0].Ranks = x.planned, nil
+	}
+	if x.delays != nil {
+		y.delays = make([]units.Time, y.topo.NumRanks())
+		for r, d := range x.delays {
+			y.delays[x.topo.OriginalRank(r)] = d
+		}
+	}
+	return &y
+}
+
+func (x *scenario) onHealthy(j *job) *job {
+	if len(x.topo.LostRanks()) == 0 {
+		out := *j
+		return &out
+	}
+	out := *j
+	out.Ranks = make([]int, j.Schedule.Spec.Ranks)
+	for i := range out.Ranks {
+		r := i
+		if j.Ranks != nil {
+			r = j.Ranks[i]
+		}
+		out.Ranks[i] = x.topo.OriginalRank(r)
+	}
+	return &out
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/trace"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/report"
+	"railyard/sim"
+)
+
+// document plays the scenario, and those that it is compared with.
+func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.SimulateDocument, error) {
+	began := time.Now()
+	plan, err := x.plan()
+	if err != nil {
+		return nil, err
+	}
+	r, err := plan.RunJobs(x.sizes(), sim.Options{Trace: o.trace != "", Delays: x.delays})
+	if err != nil {
+		return nil, err
+	}
+	wall := time.Since(began)
+	d := x.describe(plan, r)
+	d.WallS = wall.Seconds()
+	for _, part := range []func() error{
+		func() error { return x.split(d, plan, r.Ends[0]) },
+		func() error { return x.compareHealthy(d, r.Ends[0]) },
+		func() error { return x.compareJobs(d, plan, r) },
+		func() error { return x.compareHashed(d, plan, r.Ends[0]) },
+		func() error { return x.repeat(cmd, d, plan, o) },
+	} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+	}
+	if d.Stragglers != nil {
+		d.Stragglers.Spec = o.late.specs
+		if x.late.random() {
+			d.Stragglers.Seed = &o.late.seed
+		}
+	}
+	if o.trace != "" {
+		err = writeFile(o.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
+	}
+	return d, err
+}
+
+// describe is what the run itself says.
+func (x *scenario) describe(plan *sim.Plan, r *sim.Result) *report.SimulateDocument {
+	j := x.jobs[0]
+	t := r.Ends[0]
+	alg, bus := bandwidths(j.Schedule.Spec, j.size, t)
+	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: x.topo.Name(), Profile: x.profile.Name, Schedule: planner.Name(j.Schedule),
+		Collective: j.Schedule.Spec.Kind.String(), SizeBytes: int64(j.size), TimeUS: t.Microseconds(), AlgBW: alg, BusBW: bus,
+		Sends: r.Sends, Events: r.Events, Bottleneck: r.Bottleneck, RankBalance: r.Balance.Ranks, LinkBalance: r.Balance.Links,
+		Links: linkLoads(plan, x.topo, r.Links), Warnings: append([]string{}, r.Warnings...)}
+	for _, j := range x.jobs {
+		if j.elsewise {
+			d.Warnings = append(d.Warnings, "the plan was made for another topology ("+j.Schedule.TopologyName+")")
+		}
+	}
+	for _, f := range x.topo.Faults() {
+		d.Faults = append(d.Faults, f.String())
+	}
+	return d
+}
+
+// split divides the time by cause. What other jobs cost is contention; what late ranks
+// cost stands apart.
+func (x *scenario) split(d *report.SimulateDocument, plan *sim.Plan, t units.Time) error {
+	prompt := t
+	var err error
+	if x.delays != nil {
+		if prompt, err = x.prompt().timeOf(plan); err != nil {
+			return err
+		}
+		d.DelayUS = (t - prompt).Microseconds()
+		d.Stragglers = lateness(x.delays, t, prompt)
+	}
+	if len(x.jobs) > 1 || x.compile.Flat {
+		one := x.alone(0)
+		one.compile.Flat = false
+		if plan, err = one.plan(); err != nil {
+			return err
+		}
+	}
+	s, err := plan.Split(x.jobs[0].size, prompt)
+	d.LaunchUS, d.AlphaUS, d.BetaUS, d.ContentionUS = s.Launch.Microseconds(), s.Alpha.Microseconds(), s.Beta.Microseconds(), s.Contention.Microseconds()
+	return err
+}
+
+func lateness(delays []units.Time, t, prompt units.Time) *report.Stragglers {
+	sum := 0.0
+	for _, d := range delays {
+		sum += d.Microseconds()
+	}
+	return &report.Stragglers{LatestUS: slices.Max(delays).Microseconds(), MeanUS: sum / float64(len(delays)), PromptUS: prompt.Microseconds(), Slowdown: slowdown(t, prompt)}
+}
+
+func slowdown(t, than units.Time) float64 { return float64(t) / float64(max(than, 1)) }
+
+// compareHealthy adds the time of the whole machine.
+func (x *scenario) compareHealthy(d *report.SimulateDocument, t units.Time) error {
+	if len(x.topo.Faults()) == 0 {
+		return nil
+	}
+	whole, err := x.healthy().time()
+	d.HealthyUS, d.Slowdown = whole.Microseconds(), slowdown(t, whole)
+	return err
+}
+
+// compareJobs adds the jobs, and each of them alone.
+func (x *scenario) compareJobs(d *report.SimulateDocument, plan *sim.Plan, r *sim.Result) error {
+	if len(x.jobs) == 1 {
+		return nil
+	}
+	for i, j := range x.jobs {
+		alone, err := x.alone(i).time()
+		if err != nil {
+			return err
+		}
+		ranks := j.Ranks
+		if ranks == nil {
+			for k := range x.topo.NumRanks() {
+				ranks = append(ranks, k)
+			}
+		}
+		d.Jobs = append(d.Jobs, report.SimulatedJob{Name: j.name, Schedule: planner.Name(j.Schedule), Collective: j.Schedule.Spec.Kind.String(), Ranks: formatRanks(ranks),
+			SizeBytes: int64(j.size), TimeUS: r.Ends[i].Microseconds(), AloneUS: alone.Microseconds(), Slowdown: slowdown(r.Ends[i], alone)})
+	}
+	if s := r.Shared; s != nil {
+		d.Shared = &report.SharedLink{ID: plan.LinkName(s.Load), Class: x.topo.Class(s.Load.Link).Name, Utilisation: s.Load.Utilisation, JobBytes: s.Jobs}
+	}
+	return nil
+}
+
+// compareHashed adds the time on a network that spreads.
+func (x *scenario) compareHashed(d *report.SimulateDocument, plan *sim.Plan, t units.Time) error {
+	h := x.compile.Hashing
+	if h == nil {
+		return nil
+	}
+	spread, err := x.spread().time()
+	if err != nil {
+		return err
+	}
+	c, err := plan.Collisions()
+	d.Hashed = &report.Hashed{Seed: h.Seed, QPs: h.QPs, SpreadUS: spread.Microseconds(), Slowdown: slowdown(t, spread),
+		Transfers: c.Transfers, Worst: c.Worst, Mean: c.Mean, Ideal: c.Spread}
+	if c.Transfers > 0 {
+		d.Hashed.Fullest = plan.LinkName(c.Fullest)
+	}
+	return err
+}
+
+// repeat adds the times over seeds.
+func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *sim.Plan, o *simulateFlags) error {
+	if o.repeat == 0 {
+		return nil
+	}
+	bar := newProgress(cmd.ErrOrStderr(), "simulating", o.repeat)
+	defer bar.finish()
+	all := make([]float64, o.repeat)
+	for i := range all {
+		y := x.seeded(o.late.seed, uint64(i))
+		var err error
+		if y.compile.Hashing != nil {
+			if plan, err = y.plan(); err != nil {
+				return err
+			}
+		}
+		t, err := y.timeOf(plan)
+		if err != nil {
+			return err
+		}
+		all[i] = t.Microseconds()
+		bar.set(i+1, o.repeat)
+	}
+	slices.Sort(all)
+	d.Repeats = &report.Repeats{Runs: o.repeat, P50: nearestRank(all, 50), P95: nearestRank(all, 95), P99: nearestRank(all, 99)}
+	return nil
+}
+
+// nearestRank is the smallest value that p per cent of all do not exceed.
+func nearestRank(sorted []float64, p int) float64 {
+	return sorted[int(math.Ceil(float64(len(sorted)*p)/100))-1]
+}

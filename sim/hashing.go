@@ -1,0 +1,63 @@
+package sim
+
+import "railyard/model/topology"
+
+// Hashing makes networks hash flows to single paths, on which they may collide, instead
+// of spreading each transfer over all. Each connection of each channel is a transfer of
+// its own, split over QPs flows (topology.NewECMPRouter).
+type Hashing struct {
+	Seed uint64
+	QPs  int // queue pairs of a connection; 0 is 1
+}
+
+// flows finds the routes of the flows of one strand.
+type flows struct {
+	router *topology.Router
+	qps    int
+}
+
+func (f flows) route(src, dst int) (topology.Route, error) { return f.router.RouteQPs(src, dst, f.qps) }
+
+// flowsOf is the router of a strand: one for all where networks spread, since then all
+// find the same routes.
+func (c *compiler) flowsOf(strand int32) flows {
+	h := c.options.Hashing
+	if h == nil {
+		strand = 0
+	}
+	f, ok := c.routers[strand]
+	if ok {
+		return f
+	}
+	if h == nil {
+		f = flows{topology.NewRouter(c.topo), 1}
+	} else {
+		s := c.strand(strand)
+		f = flows{topology.NewECMPRouter(c.topo, strandSeed(h.Seed, c.jobs[s.job].Label, s.channel)), max(h.QPs, 1)}
+	}
+	c.routers[strand] = f
+	return f
+}
+
+// strandSeed is the seed itself for the first channel of a job without a label.
+func strandSeed(seed uint64, label int, channel int32) uint64 {
+	if label == 0 && channel == 0 {
+		return seed
+	}
+	return mix(mix(seed, uint64(label)), uint64(channel))
+}
+
+// wire is a link or, where a flow was hashed to it, one of its parallel links, counted
+// from 1.
+type wire struct {
+	link topology.LinkID
+	lane int32
+}
+
+// rate is what a wire carries in bytes/s.
+func (p *Plan) rate(w wire) float64 {
+	if w.lane > 0 {
+		return float64(p.topo.Class(w.link).Rate)
+	}
+	return float64(p.topo.Rate(w.link))
+}
