@@ -14,13 +14,18 @@ import (
 // where the work (Hops dependent steps inside a node and NetHops across nodes, Steps
 // that move Chunk bytes each) follows from the algorithm and the number of ranks, and
 // the rest is fitted. move(c) is the time of c bytes at line rate, made longer piece by
-// piece: small chunks leave channels idle, large ones lose to headers and flags.
+// piece: small chunks leave channels idle, large ones lose to headers and flags. Where
+// the chunk goes down a chain of ranks (trees, broadcast), its first Fill bytes pass all
+// hops one after the other, and only the rest streams behind them:
+//
+//	… + (Hops+NetHops)·move(min(Chunk, Fill)) + (Steps+Drain)·(move(Chunk) − move(min(Chunk, Fill)))
 type Kernel struct {
 	KernelKey
-	Base    units.Time // fixed: launch of the kernel, first and last synchronisation
-	Hop     units.Time // a dependent step inside a scale-up domain: flag, load, store
-	NetHop  units.Time // the same across the network: proxy, NIC, wire
-	Drain   float64    // steps' worth of copying out of the staging buffer at the end
+	Base    units.Time  // fixed: launch of the kernel, first and last synchronisation
+	Hop     units.Time  // a dependent step inside a scale-up domain: flag, load, store
+	NetHop  units.Time  // the same across the network: proxy, NIC, wire
+	Drain   float64     // steps' worth of copying out of the staging buffer at the end
+	Fill    units.Bytes // that fill a chain before it streams; 0: it streams at once
 	Pieces  []Piece
 	MinSize units.Bytes // of the collectives that it was fitted on
 	MaxSize units.Bytes
@@ -58,6 +63,16 @@ func (k *Kernel) Move(chunk units.Bytes) float64 {
 		}
 	}
 	return sum
+}
+
+// Moved is the number of bytes that take as long at line rate as all steps do: of a
+// chain over hops, or (hops 0) of independent steps.
+func (k *Kernel) Moved(chunk units.Bytes, steps, hops float64) float64 {
+	out := (steps + k.Drain) * k.Move(chunk)
+	if hops > 0 && k.Fill > 0 {
+		out += (hops - steps - k.Drain) * k.Move(min(chunk, k.Fill))
+	}
+	return max(out, 0)
 }
 
 // Kernel is the kernel with a key; nil where the profile has none.

@@ -18,6 +18,7 @@ type kernelInFile struct {
 	Hop        string        `yaml:"hop,omitempty"`
 	NetHop     string        `yaml:"net_hop,omitempty"`
 	Drain      float64       `yaml:"drain,omitempty"`
+	Fill       string        `yaml:"fill,omitempty"`
 	Pieces     []pieceInFile `yaml:"pieces,flow"`
 	MinSize    string        `yaml:"min_size"`
 	MaxSize    string        `yaml:"max_size"`
@@ -39,6 +40,7 @@ func (r *reader) kernel(what string, k kernelInFile) Kernel {
 		NetHop:    optional(r, what+" net_hop", k.NetHop, units.ParseTime),
 		MinSize:   optional(r, what+" min_size", k.MinSize, units.ParseBytes),
 		MaxSize:   optional(r, what+" max_size", k.MaxSize, units.ParseBytes),
+		Fill:      optional(r, what+" fill", k.Fill, units.ParseBytes),
 		Drain:     k.Drain, Rows: k.Rows, Error: k.Error, HeldOut: k.HeldOut,
 	}
 	if k.Collective == "" || k.Algorithm == "" || k.Protocol == "" {
@@ -67,6 +69,9 @@ func kernelText(k *Kernel) kernelInFile {
 	out := kernelInFile{Collective: k.Collective, Algorithm: k.Algorithm, Protocol: k.Protocol, Pair: k.Pair, Network: k.Network, Graph: k.Graph,
 		Base: timeText(k.Base), Hop: timeText(k.Hop), NetHop: timeText(k.NetHop), Drain: k.Drain,
 		MinSize: k.MinSize.String(), MaxSize: k.MaxSize.String(), Rows: k.Rows, Error: k.Error, HeldOut: k.HeldOut}
+	if k.Fill > 0 {
+		out.Fill = k.Fill.String()
+	}
 	for _, p := range k.Pieces {
 		out.Pieces = append(out.Pieces, pieceInFile{p.From.String(), p.Slowdown})
 	}

@@ -16,6 +16,7 @@ type KernelCase struct {
 	cost.KernelKey
 	Hops, NetHops, Steps float64
 	Chunk                units.Bytes
+	Chain                bool       // the chunk goes down a chain of all hops
 	Line                 float64    // bytes/s
 	TableHop, TableNet   units.Time // used for a hop's cost where the cases cannot tell
 	Ranks                int
@@ -72,7 +73,8 @@ func fitKernel(key cost.KernelKey, cases []KernelCase, prior *cost.Kernel) cost.
 		return cmp.Or(cmp.Compare(a.Ranks, b.Ranks), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Series, b.Series))
 	})
 	var best cost.Kernel
-	for i, pieces := range kernelPieces {
+	for i, all := range kernelPieces {
+		pieces := reached(all, cases)
 		m := newKernelModel(cases, pieces, prior)
 		if i > 0 && 3*m.size() > 2*len(cases) {
 			break
@@ -86,12 +88,26 @@ func fitKernel(key cost.KernelKey, cases []KernelCase, prior *cost.Kernel) cost.
 	return best
 }
 
+// reached are the pieces that chunks reach well into: what lies beyond cannot be fitted.
+func reached(pieces []units.Bytes, cases []KernelCase) []units.Bytes {
+	most := units.Bytes(0)
+	for _, c := range cases {
+		most = max(most, c.Chunk)
+	}
+	n := 1
+	for n < len(pieces) && 2*pieces[n] <= most {
+		n++
+	}
+	return pieces[:n]
+}
+
 // kernelModel is linear in base, hop, net hop and the slowdown of each piece, for a
 // given drain. Hops that the cases cannot tell from the base keep the table's cost.
 type kernelModel struct {
 	pieces         []units.Bytes
 	hop, net       bool // fitted
 	tellsDrain     bool
+	chain          bool
 	tableH, tableN float64 // ps
 	drain          float64 // where it is not fitted
 }
@@ -106,6 +122,7 @@ func newKernelModel(cases []KernelCase, pieces []units.Bytes, prior *cost.Kernel
 		m.tableN = float64(prior.NetHop)
 	}
 	for _, c := range cases {
+		m.chain = m.chain || c.Chain
 		m.hop = m.hop || c.Hops != cases[0].Hops
 		m.net = m.net || c.NetHops != cases[0].NetHops
 		m.tellsDrain = m.tellsDrain || c.Steps != cases[0].Steps
@@ -117,7 +134,7 @@ func newKernelModel(cases []KernelCase, pieces []units.Bytes, prior *cost.Kernel
 func (m *kernelModel) size() int { return 3 + len(m.pieces) }
 
 // row is the coefficients of base, hop, net hop and pieces.
-func (m *kernelModel) row(c *KernelCase, drain float64) []float64 {
+func (m *kernelModel) row(c *KernelCase, s shape) []float64 {
 	out := make([]float64, m.size())
 	out[0] = 1
 	if m.hop {
@@ -126,16 +143,24 @@ func (m *kernelModel) row(c *KernelCase, drain float64) []float64 {
 	if m.net {
 		out[2] = c.NetHops
 	}
-	for i, from := range m.pieces {
-		end := c.Chunk
-		if i+1 < len(m.pieces) {
-			end = min(end, m.pieces[i+1])
-		}
-		if end > from {
-			out[3+i] = (c.Steps + drain) * float64(end-from) / c.Line * 1e12
-		}
+	first := units.Bytes(0) // bytes that pass all hops
+	if c.Chain {
+		first = min(c.Chunk, s.fill)
+	}
+	for i := range m.pieces {
+		streamed, filling := m.within(i, c.Chunk), m.within(i, first)
+		out[3+i] = ((c.Steps+s.drain)*(streamed-filling) + (c.Hops+c.NetHops)*filling) / c.Line * 1e12
 	}
 	return out
+}
+
+// within is how many of the first bytes of a chunk belong to piece i.
+func (m *kernelModel) within(i int, bytes units.Bytes) float64 {
+	end := bytes
+	if i+1 < len(m.pieces) {
+		end = min(end, m.pieces[i+1])
+	}
+	return float64(max(end-m.pieces[i], 0))
 }
 
 // given is the part of a case's time that is not fitted.
@@ -150,10 +175,16 @@ func (m *kernelModel) given(c *KernelCase) float64 {
 	return t
 }
 
+// shape are the unknowns that times do not depend on linearly; they are tried.
+type shape struct {
+	drain float64
+	fill  units.Bytes
+}
+
 // solution is a model with its unknowns.
 type solution struct {
-	x     []float64
-	drain float64
+	x []float64
+	shape
 }
 
 // usualDrain is what rings and trees of all_reduce have on H200 (docs/validation.md); it
@@ -163,15 +194,14 @@ const usualDrain = 0.7
 // drains are the values of drain that are tried.
 var drains = []float64{-0.4, -0.2, 0, 0.2, 0.4, 0.6, 0.8, 1}
 
+// fills are the sizes that may fill a chain.
+var fills = []units.Bytes{0, 256 * units.KiB, 512 * units.KiB, units.MiB, 2 * units.MiB, 4 * units.MiB, 8 * units.MiB, 16 * units.MiB, 32 * units.MiB}
+
 // solve takes the drain with the least squares.
 func (m *kernelModel) solve(cases []KernelCase) solution {
 	best, least := solution{}, math.Inf(1)
-	tried := drains
-	if !m.tellsDrain {
-		tried = []float64{m.drain}
-	}
-	for _, d := range tried {
-		s := solution{m.least(cases, d), d}
+	for _, x := range m.shapes() {
+		s := solution{m.least(cases, x), x}
 		sum := 0.0
 		for i := range cases {
 			e := m.predict(s, &cases[i])/float64(cases[i].Time) - 1
@@ -184,11 +214,29 @@ func (m *kernelModel) solve(cases []KernelCase) solution {
 	return best
 }
 
+// shapes are all combinations to try.
+func (m *kernelModel) shapes() []shape {
+	tried, filled := drains, fills
+	if !m.tellsDrain {
+		tried = []float64{m.drain}
+	}
+	if !m.chain {
+		filled = fills[:1]
+	}
+	var out []shape
+	for _, d := range tried {
+		for _, f := range filled {
+			out = append(out, shape{d, f})
+		}
+	}
+	return out
+}
+
 // least is weighted least squares with lower bounds; slowdowns are at least 1.
-func (m *kernelModel) least(cases []KernelCase, drain float64) []float64 {
+func (m *kernelModel) least(cases []KernelCase, s shape) []float64 {
 	rows, times := make([][]float64, len(cases)), make([]float64, len(cases))
 	for i := range cases {
-		rows[i], times[i] = m.row(&cases[i], drain), float64(cases[i].Time)
+		rows[i], times[i] = m.row(&cases[i], s), float64(cases[i].Time)
 		for j, v := range rows[i] {
 			rows[i][j] = v / times[i]
 		}
@@ -203,7 +251,7 @@ func (m *kernelModel) least(cases []KernelCase, drain float64) []float64 {
 
 func (m *kernelModel) predict(s solution, c *KernelCase) float64 {
 	t := m.given(c)
-	for i, v := range m.row(c, s.drain) {
+	for i, v := range m.row(c, s.shape) {
 		t += v * s.x[i]
 	}
 	return max(t, c.Steps*float64(c.Chunk)/c.Line*1e12)
@@ -240,7 +288,7 @@ func (m *kernelModel) heldOut(cases []KernelCase) float64 {
 // fit is the kernel fitted on all cases.
 func (m *kernelModel) fit(cases []KernelCase) cost.Kernel {
 	s := m.solve(cases)
-	k := cost.Kernel{Base: picoseconds(s.x[0]), Hop: picoseconds(m.tableH), NetHop: picoseconds(m.tableN), Drain: s.drain,
+	k := cost.Kernel{Base: picoseconds(s.x[0]), Hop: picoseconds(m.tableH), NetHop: picoseconds(m.tableN), Drain: s.drain, Fill: s.fill,
 		MinSize: cases[0].Size, MaxSize: cases[0].Size, Rows: len(cases), Error: round(m.mape(s, cases), 1e4)}
 	if m.hop {
 		k.Hop = picoseconds(s.x[1])

@@ -199,8 +199,8 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 // spend is what a kernel takes for some work: the part without bytes, and all of it.
 func spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
 	l := float64(k.Base) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
-	move := (w.Steps + k.Drain) * k.Move(w.Chunk) / w.Line * 1e12
-	return units.Time(l), units.Time(l + max(move, 0))
+	move := k.Moved(w.Chunk, w.Steps, w.chain()) / w.Line * 1e12
+	return units.Time(l), units.Time(l + move)
 }
 
 // beyond warns where a size lies outside what a kernel was fitted on.

@@ -16,12 +16,21 @@ type Work struct {
 	Chunk         units.Bytes // a step's bytes
 	Line          float64     // bytes/s at which a step's bytes can move at best
 	Wire          float64     // bytes that each GPU sends over its scale-up links
+	Chain         bool        // the chunk passes the hops as through a pipeline
 	Limit         string      // what Line is the rate of, in words
 }
 
 // Least is the time at line rate: no prediction may be below.
 func (w *Work) Least() units.Time {
 	return units.Time(math.Ceil(w.Steps * float64(w.Chunk) / w.Line * 1e12))
+}
+
+// chain is the length of the pipeline, 0 where there is none.
+func (w *Work) chain() float64 {
+	if w.Chain {
+		return w.Hops + w.NetHops
+	}
+	return 0
 }
 
 // machineRates are the line rates of what ranks share.
@@ -162,8 +171,7 @@ func (m *machineRates) work(k collective.Kind, algorithm string, size units.Byte
 		w.Hops = w.Steps - w.NetHops
 		m.throughNetwork(&w)
 	case algorithm == "ring" && (k == collective.Broadcast || k == collective.Reduce):
-		w.NetHops = nodes - 1
-		w.Hops = n - nodes
+		w.NetHops, w.Hops, w.Chain = nodes-1, n-nodes, true
 		m.throughNetwork(&w)
 	case algorithm == "tree" && k == collective.AllReduce:
 		m.tree(&w, n, nodes)
@@ -189,7 +197,7 @@ func (m *machineRates) throughNetwork(w *Work) {
 // tree is a chain inside each node and a double binary tree across: up and down. A rank
 // in the middle of the chain passes everything on twice.
 func (m *machineRates) tree(w *Work, n, nodes float64) {
-	w.Hops = 2 * (n/nodes - 1)
+	w.Hops, w.Chain = 2*(n/nodes-1), true
 	if n > 2 {
 		w.Steps = 2
 	}
