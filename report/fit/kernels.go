@@ -39,9 +39,7 @@ const leastCases = 6
 
 // Kernels fits a kernel for each key that has enough cases, in the order of the keys'
 // names; the keys that have not are returned with their number of cases. What the cases
-// of a key cannot tell, where all have the same number of GPUs, is given: a hop's cost by
-// NCCL's table, one across the network by the general profile if it has the kernel, and
-// the drain by usualDrain.
+// of a key cannot tell, where all have the same number of GPUs, is given (see givenFor).
 func Kernels(cases []KernelCase, general *cost.Profile) (kernels []cost.Kernel, left map[cost.KernelKey]int) {
 	byKey := map[cost.KernelKey][]KernelCase{}
 	for _, c := range cases {
@@ -53,11 +51,7 @@ func Kernels(cases []KernelCase, general *cost.Profile) (kernels []cost.Kernel, 
 			left[key] = len(list)
 			continue
 		}
-		var prior *cost.Kernel
-		if general != nil {
-			prior = general.Kernel(key)
-		}
-		kernels = append(kernels, fitKernel(key, list, prior))
+		kernels = append(kernels, fitKernel(key, list, givenFor(key, list, cases, general)))
 	}
 	slices.SortFunc(kernels, func(a, b cost.Kernel) int { return cmp.Compare(keyText(a.KernelKey), keyText(b.KernelKey)) })
 	return kernels, left
@@ -68,14 +62,14 @@ func keyText(k cost.KernelKey) string {
 }
 
 // fitKernel tries all piecewise models; more pieces have to lower the held-out error.
-func fitKernel(key cost.KernelKey, cases []KernelCase, prior *cost.Kernel) cost.Kernel {
+func fitKernel(key cost.KernelKey, cases []KernelCase, g given) cost.Kernel {
 	slices.SortStableFunc(cases, func(a, b KernelCase) int {
 		return cmp.Or(cmp.Compare(a.Ranks, b.Ranks), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Series, b.Series))
 	})
 	var best cost.Kernel
 	for i, all := range kernelPieces {
 		pieces := reached(all, cases)
-		m := newKernelModel(cases, pieces, prior)
+		m := newKernelModel(cases, pieces, g)
 		if i > 0 && 3*m.size() > 2*len(cases) {
 			break
 		}
@@ -104,23 +98,15 @@ func reached(pieces []units.Bytes, cases []KernelCase) []units.Bytes {
 // kernelModel is linear in base, hop, net hop and the slowdown of each piece, for a
 // given drain. Hops that the cases cannot tell from the base keep the table's cost.
 type kernelModel struct {
-	pieces         []units.Bytes
-	hop, net       bool // fitted
-	tellsDrain     bool
-	chain          bool
-	tableH, tableN float64 // ps
-	drain          float64 // where it is not fitted
+	pieces     []units.Bytes
+	hop, net   bool // fitted
+	tellsDrain bool
+	chain      bool
+	given      // where it is not fitted
 }
 
-func newKernelModel(cases []KernelCase, pieces []units.Bytes, prior *cost.Kernel) *kernelModel {
-	m := &kernelModel{pieces: pieces, tableH: float64(cases[0].TableHop), tableN: float64(cases[0].TableNet)}
-	m.drain = usualDrain
-	if cases[0].Collective != "all_reduce" {
-		m.drain = 0 // the last step writes the output itself
-	}
-	if prior != nil {
-		m.tableN = float64(prior.NetHop)
-	}
+func newKernelModel(cases []KernelCase, pieces []units.Bytes, g given) *kernelModel {
+	m := &kernelModel{pieces: pieces, given: g}
 	for _, c := range cases {
 		m.chain = m.chain || c.Chain
 		m.hop = m.hop || c.Hops != cases[0].Hops
@@ -163,14 +149,14 @@ func (m *kernelModel) within(i int, bytes units.Bytes) float64 {
 	return float64(max(end-m.pieces[i], 0))
 }
 
-// given is the part of a case's time that is not fitted.
-func (m *kernelModel) given(c *KernelCase) float64 {
+// unfitted is the part of a case's time that is not fitted.
+func (m *kernelModel) unfitted(c *KernelCase) float64 {
 	t := 0.0
 	if !m.hop {
-		t += c.Hops * m.tableH
+		t += c.Hops * m.given.hop
 	}
 	if !m.net {
-		t += c.NetHops * m.tableN
+		t += c.NetHops * m.given.net
 	}
 	return t
 }
@@ -186,10 +172,6 @@ type solution struct {
 	x []float64
 	shape
 }
-
-// usualDrain is what rings and trees of all_reduce have on H200 (docs/validation.md); it
-// is used where all cases have the same number of GPUs.
-const usualDrain = 0.7
 
 // drains are the values of drain that are tried.
 var drains = []float64{-0.4, -0.2, 0, 0.2, 0.4, 0.6, 0.8, 1}
@@ -222,6 +204,8 @@ func (m *kernelModel) shapes() []shape {
 	}
 	if !m.chain {
 		filled = fills[:1]
+	} else if !m.hop {
+		filled = []units.Bytes{m.fill}
 	}
 	var out []shape
 	for _, d := range tried {
@@ -240,7 +224,7 @@ func (m *kernelModel) least(cases []KernelCase, s shape) []float64 {
 		for j, v := range rows[i] {
 			rows[i][j] = v / times[i]
 		}
-		times[i] = 1 - m.given(&cases[i])/times[i]
+		times[i] = 1 - m.unfitted(&cases[i])/times[i]
 	}
 	lower := make([]float64, m.size())
 	for i := 3; i < len(lower); i++ {
@@ -250,7 +234,7 @@ func (m *kernelModel) least(cases []KernelCase, s shape) []float64 {
 }
 
 func (m *kernelModel) predict(s solution, c *KernelCase) float64 {
-	t := m.given(c)
+	t := m.unfitted(c)
 	for i, v := range m.row(c, s.shape) {
 		t += v * s.x[i]
 	}
@@ -288,7 +272,7 @@ func (m *kernelModel) heldOut(cases []KernelCase) float64 {
 // fit is the kernel fitted on all cases.
 func (m *kernelModel) fit(cases []KernelCase) cost.Kernel {
 	s := m.solve(cases)
-	k := cost.Kernel{Base: picoseconds(s.x[0]), Hop: picoseconds(m.tableH), NetHop: picoseconds(m.tableN), Drain: s.drain, Fill: s.fill,
+	k := cost.Kernel{Base: picoseconds(s.x[0]), Hop: picoseconds(m.given.hop), NetHop: picoseconds(m.given.net), Drain: s.drain, Fill: s.fill,
 		MinSize: cases[0].Size, MaxSize: cases[0].Size, Rows: len(cases), Error: round(m.mape(s, cases), 1e4)}
 	if m.hop {
 		k.Hop = picoseconds(s.x[1])

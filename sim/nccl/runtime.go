@@ -55,8 +55,23 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 		r.model, nodes = m, m.Nodes()
 	}
 	r.why = err
-	r.rates, err = ratesOf(t, nodes)
-	return r, err
+	if r.rates, err = ratesOf(t, nodes); err != nil {
+		return nil, err
+	}
+	if r.model != nil {
+		r.rates.inSwitch = r.model.inSwitch()
+	}
+	return r, nil
+}
+
+// inSwitch is the share of its links' rate that NVLS reaches at best, by NCCL's model:
+// what the generation's switches sustain, less a channel's head.
+func (m *Model) inSwitch() float64 {
+	gen, n := generations[generationOf(m.m.ccMin)], float64(m.nvls.n)
+	if gen.nvlsEfficiency == 0 || n < 2 {
+		return 1
+	}
+	return gen.nvlsEfficiency * (n - 1) / n
 }
 
 // General is the name of the profile that is fitted on all hardware together.

@@ -45,7 +45,7 @@ func TestWorkIsWhatTheAlgorithmMoves(t *testing.T) {
 		{"dgx-h100", topology.Options{}, collective.AllReduce, "ring", 14, 0, 14, size / 8, 450e9},
 		{"dgx-h100", topology.Options{}, collective.AllGather, "ring", 7, 0, 7, size / 8, 450e9},
 		{"dgx-h100", topology.Options{}, collective.Broadcast, "ring", 7, 0, 1, size, 450e9},
-		{"dgx-h100", topology.Options{}, collective.AllReduce, "nvls", 1, 0, 9.0 / 8, size, 450e9},
+		{"dgx-h100", topology.Options{}, collective.AllReduce, "nvls", 1, 0, 9.0 / 8, size, 450e9 * 0.85 * 7 / 8},
 		{"dgx-h100", topology.Options{}, collective.AllToAll, "p2p", 1, 0, 7, size / 8, 450e9},
 		{"dgx-h100", topology.Options{GPUs: 2}, collective.AllReduce, "tree", 2, 0, 1, size, 450e9},
 		{"dgx-h100", topology.Options{GPUs: 4}, collective.AllReduce, "tree", 6, 0, 2, size, 450e9},

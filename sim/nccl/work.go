@@ -38,13 +38,14 @@ type machineRates struct {
 	ranks, nodes int
 	scaleUp      float64 // bytes/s out of a rank, inside its node
 	exchange     float64 // the same where everybody sends to everybody; 0: no less
+	inSwitch     float64 // share of scaleUp that in-switch reduction reaches at best
 	network      float64 // bytes/s out of a node
 	via          string  // what scaleUp is
 }
 
 // ratesOf measures a topology; nodes is the number of scale-up domains.
 func ratesOf(t *topology.Topology, nodes int) (machineRates, error) {
-	m := machineRates{ranks: t.NumRanks(), nodes: nodes}
+	m := machineRates{ranks: t.NumRanks(), nodes: nodes, inSwitch: 1}
 	if m.ranks < 2 {
 		return m, fmt.Errorf("%s has one rank: there is nothing to communicate", t.Name())
 	}
@@ -225,10 +226,17 @@ func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
 	if k == collective.AllReduce {
 		w.Steps = (local + 1) / local
 	}
-	w.Hops = 1
-	if m.nodes > 1 {
-		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
-		m.treeNetwork(w)
+	w.Hops, w.Line, w.Limit = 1, m.scaleUp*m.inSwitch, "in-switch reduction over "+m.via
+	if m.nodes == 1 {
+		return
+	}
+	w.NetHops = 2 * math.Ceil(math.Log2(nodes))
+	across := 1.0
+	if m.nodes > 2 {
+		across = 2 // see treeNetwork
+	}
+	if across/m.network > w.Steps/w.Line {
+		w.Steps, w.Line, w.Limit = across, m.network, "NICs of each node"
 	}
 }
 
