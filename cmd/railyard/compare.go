@@ -80,7 +80,7 @@ func newCompare() *cobra.Command {
 	var profile profileFlag
 	var format formatFlag
 	var measured measuredFlags
-	var plot string
+	var plot, floor string
 	cmd := &cobra.Command{
 		Use:   "compare -t TOPOLOGY --measured FILE",
 		Short: "Put measurements beside predictions",
@@ -92,18 +92,19 @@ func newCompare() *cobra.Command {
 			if err := format.check(); err != nil {
 				return err
 			}
-			return runCompare(cmd, topo, profile, format, measured, plot)
+			return runCompare(cmd, topo, profile, format, measured, plot, floor)
 		},
 	}
 	topo.add(cmd)
 	profile.add(cmd)
 	format.add(cmd)
 	measured.add(cmd)
+	cmd.Flags().StringVar(&floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its smallest sizes), none, or e.g. 25us")
 	cmd.Flags().StringVar(&plot, "plot", "", "draw time over size, with the error below, to this .svg or .png (one case: narrow it with --only)")
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatFlag, mf measuredFlags, plot string) error {
+func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatFlag, mf measuredFlags, plot, floor string) error {
 	t, err := tf.load()
 	if err != nil {
 		return err
@@ -119,7 +120,9 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 	all := &report.Comparison{Header: sets[0].Header}
 	c := newCases(tf, profile)
 	for _, set := range sets {
-		c.floors = launchFloors(set.Rows, streamed)
+		if c.floors, err = c.chooseFloors(set.Rows, floor); err != nil {
+			return err
+		}
 		if !slices.Equal(set.Header, all.Header) {
 			return fmt.Errorf("%s has other columns than %s: compare them one at a time", set.File, sets[0].File)
 		}

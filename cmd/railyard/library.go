@@ -96,6 +96,35 @@ func launchFloors(rows []measurement.Row, single func(measurement.Row) bool) map
 	return floors
 }
 
+// chooseFloors are the floors of a file's runs as --launch-floor says.
+func (c *cases) chooseFloors(rows []measurement.Row, flag string) (map[runKey]units.Time, error) {
+	switch flag {
+	case "none":
+		return nil, nil
+	case "auto":
+		return launchFloors(rows, func(m measurement.Row) bool { return streamed(m) || m.Launch == "" && c.floored(m) }), nil
+	}
+	t, err := units.ParseTime(flag)
+	if err != nil {
+		return nil, usagef("--launch-floor %s: must be auto, none or a time such as 25us", flag)
+	}
+	floors := map[runKey]units.Time{}
+	for _, m := range rows {
+		floors[runOf(m)] = t
+	}
+	return floors, nil
+}
+
+// floored reports whether a small measurement takes so much longer than its kernel that
+// the launch must be what was measured.
+func (c *cases) floored(m measurement.Row) bool {
+	if len(c.profile.Kernels) == 0 || m.Size > floorSize {
+		return false
+	}
+	p, err := c.predictLibrary(m)
+	return err == nil && m.Time > 2*p.Time
+}
+
 // streamed are rows that one process launched for every GPU.
 func streamed(m measurement.Row) bool { return m.Launch == "stream" }
 
