@@ -4,6 +4,10 @@ package sim
 // with a lower limit leave goes to the others.
 func (s *sharing) divide(e *engine, r int32) {
 	list := s.on(r)
+	if len(list) == 1 {
+		s.alone(e, r, &s.flows[list[0]])
+		return
+	}
 	left, weight := s.res[r].capacity, uint64(0)
 	least := forever
 	for _, c := range list {
@@ -37,6 +41,12 @@ func (s *sharing) divide(e *engine, r int32) {
 		break
 	}
 	s.await(e, r, least)
+}
+
+// alone gives a single transfer what it can use.
+func (s *sharing) alone(e *engine, r int32, f *flow) {
+	f.progress(e.now, min(f.limit, s.res[r].capacity.over(s.uses[f.first].load)))
+	s.await(e, r, f.end)
 }
 
 // await sees to it that an event comes when the first transfer of r ends, or before.

@@ -35,7 +35,8 @@ type compiler struct {
 	stamp    []int32             // by rank: the lane that peers belongs to
 	prog     []op
 	conn     []int32
-	out      []bool // by local connection: the lane sends on it
+	out      []bool  // by local connection: the lane sends on it
+	with     []int32 // by local connection: the schedule's rank at the other end
 }
 
 // ends says what both programs do on a connection: sequences by index, −1 where a side
@@ -91,6 +92,7 @@ func (c *compiler) expand() error {
 		phases := len(c.channel(int32(ch)).Phases)
 		ranks, times := c.standIns(ch)
 		for ph := range phases { // neighbours of a phase lie side by side
+			known := c.stencils(ch, ph)
 			for r := range ranks {
 				id := int32(len(c.lanes))
 				c.self = int32(r)
@@ -101,9 +103,16 @@ func (c *compiler) expand() error {
 				if ph+1 < phases {
 					l.after = id + int32(ranks)
 				}
-				buf = c.x.AppendProgram(buf[:0], int(s.channel), ph, r)
-				if err := c.lane(id, &l, buf); err != nil {
-					return err
+				if x := known.of(c.self); x != nil {
+					if err := c.stamped(id, &l, known, x); err != nil {
+						return err
+					}
+				} else {
+					buf = c.x.AppendProgram(buf[:0], int(s.channel), ph, r)
+					if err := c.lane(id, &l, buf); err != nil {
+						return err
+					}
+					known.keep(c.self, &l, c.with, c.out)
 				}
 				c.lanes = append(c.lanes, l)
 			}
@@ -111,6 +120,14 @@ func (c *compiler) expand() error {
 	}
 	c.ops, c.seqs = c.programs.all, c.seqTable.all
 	return nil
+}
+
+// stencils are those of a phase; none where messages differ by rank.
+func (c *compiler) stencils(ch, ph int) *stencils {
+	if c.job.Schedule.Spec.Kind == collective.AllToAllV {
+		return nil
+	}
+	return newStencils(&c.channel(int32(ch)).Phases[ph])
 }
 
 // standIns says how many ranks of a channel are compiled, and how many lanes each lane
@@ -128,7 +145,7 @@ func (c *compiler) standIns(channel int) (ranks int, times int32) {
 
 // lane compiles one program and enters it and its connections.
 func (c *compiler) lane(id int32, l *lane, ops []schedule.Op) error {
-	c.prog, c.conn, c.out = c.prog[:0], c.conn[:0], c.out[:0]
+	c.prog, c.conn, c.out, c.with = c.prog[:0], c.conn[:0], c.out[:0], c.with[:0]
 	for i := range ops {
 		o := &ops[i]
 		out := op{kind: o.Kind, conn: -1}
@@ -154,13 +171,30 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op) error {
 
 // local is the lane's number of the connection that an operation uses.
 func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
-	peer := c.job.rank(o.Peer)
-	slot, key := 2*peer, connKey{l.rank, peer, l.channel, l.phase}
-	if o.Kind != schedule.Send {
-		slot, key = slot+1, connKey{peer, l.rank, l.channel, l.phase}
+	out := o.Kind == schedule.Send
+	slot := 2 * c.job.rank(o.Peer)
+	if !out {
+		slot++
 	}
 	if c.stamp[slot] == id {
 		return c.peers[slot], nil
+	}
+	k, err := c.connect(l, o.Peer, out)
+	if err != nil {
+		return 0, err
+	}
+	at := int32(len(c.conn))
+	c.stamp[slot], c.peers[slot] = id, at
+	c.conn, c.out, c.with = append(c.conn, k), append(c.out, out), append(c.with, o.Peer)
+	return at, nil
+}
+
+// connect is the connection from a lane to a peer, or the other way.
+func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
+	peer = c.job.rank(peer)
+	key := connKey{peer, l.rank, l.channel, l.phase}
+	if out {
+		key = connKey{l.rank, peer, l.channel, l.phase}
 	}
 	if c.symmetry != nil {
 		key.src, key.dst = c.symmetry.canonical(key.src, key.dst)
@@ -176,10 +210,7 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, times: l.times})
 		c.ends = append(c.ends, ends{})
 	}
-	at := int32(len(c.conn))
-	c.stamp[slot], c.peers[slot] = id, at
-	c.conn, c.out = append(c.conn, k), append(c.out, o.Kind == schedule.Send)
-	return at, nil
+	return k, nil
 }
 
 func (c *compiler) route(of connKey, times int32) (int32, error) {
@@ -203,7 +234,7 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 // sequences notes, for each of the lane's connections, the sizes of its messages. They
 // are worked out once for each distinct program.
 func (c *compiler) sequences(id int32, l *lane) error {
-	if len(c.prog) == 0 {
+	if l.first == l.end {
 		return nil
 	}
 	seqs, ok := c.progSeqs[l.first]

@@ -130,10 +130,13 @@ func (s *sharing) remove(c int32) {
 	f := &s.flows[c]
 	f.version++
 	for _, u := range s.of(f) {
-		list := s.on(u.res)
-		last := list[len(list)-1]
-		list[u.slot] = last
-		s.res[u.res].n--
+		x := &s.res[u.res]
+		x.n--
+		if x.n == 0 && x.single {
+			continue // nobody is left to share it
+		}
+		last := s.active[x.first+x.n]
+		s.active[x.first+u.slot] = last
 		if last != c {
 			moved := s.of(&s.flows[last])
 			for j := range moved {
