@@ -16,6 +16,7 @@ type Point struct {
 	Size        units.Bytes
 	MeasuredUS  float64
 	PredictedUS float64
+	OwnUS       float64 // NCCL's own model, 0 where it says nothing
 	BusBW       float64 // measured, in GB/s; 0 where the number of ranks is not known
 }
 
@@ -93,7 +94,7 @@ func (c *Comparison) Figure(topology, profile string) (*Figure, error) {
 
 func comparedPoint(r ComparedRow) Point {
 	m := r.Measured
-	p := Point{Size: m.Size, MeasuredUS: m.Time.Microseconds(), PredictedUS: r.Predicted.Time.Microseconds()}
+	p := Point{Size: m.Size, MeasuredUS: m.Time.Microseconds(), PredictedUS: r.Predicted.Time.Microseconds(), OwnUS: r.Predicted.Own.Microseconds()}
 	if m.GPUs > 1 {
 		p.BusBW = float64(m.Size) / m.Time.Seconds() / 1e9 * m.Collective.BusFactor(m.GPUs)
 	}

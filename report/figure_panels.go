@@ -24,6 +24,9 @@ func (f *Figure) panel(kind Panel) (*plot.Plot, error) {
 	case TimePanel:
 		p.Y.Label.Text = "time (us)"
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decadeTicks{}
+		if err := f.ownCurves(p); err != nil {
+			return nil, err
+		}
 		return p, f.curves(p, func(x Point) float64 { return x.MeasuredUS }, func(x Point) float64 { return x.PredictedUS })
 	case BusBWPanel:
 		p.Y.Label.Text = "bus bandwidth (GB/s)"
@@ -85,6 +88,41 @@ func (f *Figure) curves(p *plot.Plot, measured, predicted func(Point) float64) e
 	}
 	p.Y.Min, p.Y.Max = values.lo/1.15, values.hi*1.15
 	return nil
+}
+
+// ownCurves draws what NCCL's own model says, dashed, below the rest.
+func (f *Figure) ownCurves(p *plot.Plot) error {
+	for i, s := range f.Series {
+		var pts plotter.XYs
+		for _, x := range s.Points {
+			if x.OwnUS > 0 {
+				pts = append(pts, plotter.XY{X: float64(x.Size), Y: x.OwnUS})
+			}
+		}
+		if len(pts) < 2 {
+			continue
+		}
+		curve, err := plotter.NewLine(pts)
+		if err != nil {
+			return err
+		}
+		_, colour := f.colours(i)
+		curve.Color, curve.Width, curve.Dashes = colour, 1, []vg.Length{3, 3}
+		p.Add(curve)
+	}
+	return nil
+}
+
+// hasOwn reports whether there is anything of NCCL's own model to show.
+func (f *Figure) hasOwn() bool {
+	for _, s := range f.Series {
+		for _, x := range s.Points {
+			if x.OwnUS > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (f *Figure) addCurve(p *plot.Plot, i int, dots, line plotter.XYs) error {
@@ -156,6 +194,11 @@ func (f *Figure) legend(p *plot.Plot) error {
 			key.Color, key.Width = seriesColours[i], 3*vg.Points(1)
 			p.Legend.Add(fmt.Sprintf("%s, %s", s.Name, summaryOf(s)), key)
 		}
+	}
+	if f.hasOwn() {
+		own := &plotter.Line{}
+		own.Color, own.Width, own.Dashes = line.Color, 1, []vg.Length{3, 3}
+		p.Legend.Add("NCCL's own model", own)
 	}
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.XOffs, p.Legend.YOffs = 8, -6
