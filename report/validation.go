@@ -195,12 +195,21 @@ func (s *ValidatedSystem) Figure() *Figure {
 	})
 	groups = groups[:min(len(groups), maxSeries)]
 	c := &Comparison{}
+	ids := map[string]bool{}
 	for _, g := range groups {
+		ids[g.key.id] = true
 		c.Rows = append(c.Rows, g.rows...)
+	}
+	if len(ids) == len(groups) { // the series' name says all
+		for i := range c.Rows {
+			m := &c.Rows[i].Measured
+			m.System, m.Algo, m.Proto = "", "", ""
+		}
 	}
 	f, err := c.Figure(s.Profile, s.Profile)
 	if err != nil {
 		panic(err) // no more cases than fit
 	}
+	f.Title = "Measured and predicted with profile " + s.Profile
 	return f
 }
