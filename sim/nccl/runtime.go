@@ -148,6 +148,9 @@ type choice struct {
 // the profile that make the collective.
 func (r *Runtime) choices(a Ask) []choice {
 	algorithm, protocol := plain(a.Algorithm), plain(a.Protocol)
+	if c, ok := r.pointToPoint(a); ok {
+		return []choice{c}
+	}
 	var out []choice
 	if r.model != nil {
 		list, _ := r.model.Candidates(a.Kind, a.Size) // none: a collective without a cost model
@@ -170,6 +173,27 @@ func (r *Runtime) choices(a Ask) []choice {
 		}
 	}
 	return nil
+}
+
+// smallMessage is the message to a peer below which NCCL's point-to-point transfers take
+// LL: measured times on H100 and B200 rise up to there and are flat from there on (series
+// aic-*-alltoall-*); NCCL_P2P_LL_THRESHOLD, 16 KiB, is for each channel to a peer.
+const smallMessage = 64 * units.KiB
+
+// pointToPoint is the one way to make collectives of sends and receives.
+func (r *Runtime) pointToPoint(a Ask) (choice, bool) {
+	message := a.Size
+	switch a.Kind {
+	case collective.AllToAll, collective.AllToAllV:
+		message /= units.Bytes(r.rates.ranks)
+	case collective.SendRecv:
+	default:
+		return choice{}, false
+	}
+	if message < smallMessage {
+		return choice{algorithm: "p2p", protocol: "ll"}, true
+	}
+	return choice{algorithm: "p2p", protocol: "simple"}, true
 }
 
 // fitted are the ways to make a collective that a profile has kernels for.
@@ -301,8 +325,6 @@ type Case struct {
 func (r *Runtime) Case(a Ask) (Case, error) {
 	c := choice{algorithm: plain(a.Algorithm), protocol: plain(a.Protocol)}
 	switch list := r.choices(a); {
-	case a.Kind == collective.AllToAll || a.Kind == collective.SendRecv:
-		c = choice{algorithm: "p2p", protocol: "simple"}
 	case len(list) > 0:
 		c = list[0]
 	case c.algorithm == "" || c.protocol == "":
