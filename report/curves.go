@@ -80,7 +80,7 @@ func (f *CurvesPanel) plot() (*plot.Plot, error) {
 		p.Add(line, dots)
 		p.Legend.Add(s.Name, line, dots)
 	}
-	if !(xs.lo > 0 && ys.lo > 0) {
+	if !(xs.lo > 0 && ys.lo > 0 && xs.lo <= xs.hi) {
 		return nil, fmt.Errorf("%s: logarithmic axes need positive points, and at least one", f.Title)
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = xs.lo/1.2, xs.hi*1.2, ys.lo/1.5, ys.hi*25
