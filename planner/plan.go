@@ -99,11 +99,12 @@ func Plan(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, score
 		return nil, err
 	}
 	rows := make([]Row, len(sizes))
+	cuts := collective.NewCuts(t, spec)
 	for i, size := range sizes {
 		if rows[i], err = planSize(candidates, size, score); err != nil {
 			return nil, err
 		}
-		rows[i].Bound = collective.LowerBound(t, spec, size)
+		rows[i].Bound = cuts.LowerBound(size)
 		if o.Why {
 			if err := explain(rows[i].Why, size, score); err != nil {
 				return nil, err
