@@ -41,8 +41,14 @@ func treeDepths(r *request) []int {
 	return pipelined
 }
 
-// tierDepths: phases are the stages of the pipeline.
-func tierDepths(*request) []int { return pipelined }
+// tierDepths: phases are the stages of the pipeline. Large machines have more tiers, and
+// flat rings, which need no filling, are what deep pipelines save them from.
+func tierDepths(r *request) []int {
+	if r.spec.Ranks > maxFlat {
+		return append(pipelined[:len(pipelined):len(pipelined)], 256)
+	}
+	return pipelined
+}
 
 // overlapDepths: one phase, but channels that overlap (see buildBreadthFirst).
 func overlapDepths(r *request) []int {
@@ -56,7 +62,8 @@ func overlapDepths(r *request) []int {
 }
 
 // Candidates are the schedules of all algorithms that apply, in the order of their
-// names, each at a few pipeline depths. only restricts them to one algorithm; "" is
+// names, each at a few pipeline depths; without those of too many messages (see
+// maxFlat). only restricts them to one algorithm; "" is
 // all. The error says why nothing applies.
 func Candidates(t *topology.Topology, spec collective.Spec, only string, o Options) ([]*schedule.Schedule, error) {
 	if err := spec.Validate(); err != nil {
@@ -71,7 +78,7 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 	r := newRequest(t, spec, o)
 	for i := range algorithms {
 		a := &algorithms[i]
-		if only != "" && a.Name != only || only == "" && r.redundant(a.Name) {
+		if only != "" && a.Name != only || only == "" && (r.redundant(a.Name) || r.tooMany(a.Name)) {
 			continue
 		}
 		choices := a.depth(r)
@@ -107,4 +114,43 @@ func (r *request) redundant(name string) bool {
 		return r.spec.Ranks < 4
 	}
 	return false
+}
+
+// maxFlat bounds the ranks of candidates that grow faster than the others, where nodes
+// do not all do alike, so that one could stand for all. Asked for by name, they are built
+// at any size.
+const maxFlat = 512
+
+// tooMany reports whether an algorithm makes more of its messages here than is worth a
+// try: n² of them, or as many as another one that is as good.
+func (r *request) tooMany(name string) bool {
+	n := r.spec.Ranks
+	switch name {
+	case "pairwise", "two_shot":
+	case "direct":
+		if r.spec.Kind.Rooted() || r.spec.Kind == collective.SendRecv {
+			return false
+		}
+	case "bruck": // halving_doubling takes as many steps, in pairs
+		if n&(n-1) != 0 || r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.Barrier {
+			return false
+		}
+	case "hierarchical_tree": // hierarchical_doubling takes as few steps with as few bytes
+		if r.spec.Kind != collective.AllReduce {
+			return false
+		}
+	default:
+		return false
+	}
+	return n > maxFlat && !r.alike()
+}
+
+// alike reports whether the topology looks the same after every node has moved one on.
+func (r *request) alike() bool {
+	if r.rotates == nil {
+		nodes := r.t.NumNodes()
+		_, ok := topology.NewSymmetry(r.t, []func(int) int{func(n int) int { return (n + 1) % nodes }})
+		r.rotates = &ok
+	}
+	return *r.rotates
 }

@@ -6,11 +6,13 @@
 // not apply (NotApplicable). Candidates builds all that apply, each at a few pipeline
 // depths, about twenty for a box of eight GPUs. For every size, Plan
 //
-//  1. asks the Scorer for an Estimate of each candidate, which its time cannot beat:
-//     what its busiest link or its longest chain of messages takes alone;
-//  2. scores them from the lowest estimate on (Time: as a rule, the simulator), until
-//     no estimate is below the second best family found. Nothing that could win or come
-//     second is left out, since an estimate never exceeds the time;
+//  1. asks for a Bound of each candidate, which its time cannot beat: microseconds, from
+//     the structure of the schedule (see Bounds);
+//  2. takes the candidate that could be the fastest and looks closer: first at the
+//     Scorer's Estimate, which has to compile it, then at its Time (as a rule, the
+//     simulator's); until no candidate could still be below the second best family
+//     found. Nothing that could win or come second is left out, since neither bound nor
+//     estimate exceeds the time;
 //  3. takes the fastest; of equal ones the name that comes first in the alphabet;
 //  4. adds the runner-up of another algorithm or protocol, the bound that no schedule
 //     can beat (collective.LowerBound), and, with PlanOptions.Why, what limits each.

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"fmt"
+
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -162,12 +164,22 @@ func onAxis(dims []int32, axis int, unsplit []int) schedule.Groups {
 }
 
 // gridRoutable checks that ranks reach one another along each axis; neighbours and
-// opposites of the first group stand for all.
+// opposites in the first group, a sample where it is large, stand for all.
 func (r *request) gridRoutable(dims []int32) error {
+	key := fmt.Sprint(dims)
+	err, known := r.gridded[key]
+	if !known {
+		err = r.reachGrid(dims)
+		r.gridded[key] = err
+	}
+	return err
+}
+
+func (r *request) reachGrid(dims []int32) error {
 	stride := 1
 	for a := len(dims) - 1; a >= 0; a-- {
 		size := int(dims[a])
-		for i := range size {
+		for i := 0; i < size; i += max(1, size/sampled) | 1 {
 			for _, j := range []int{(i + 1) % size, (i + size/2) % size} {
 				if _, err := r.router.Route(i*stride, j*stride); i != j && err != nil {
 					return notApplicable("%v", err)

@@ -18,10 +18,12 @@ type Prediction struct {
 	Warnings   []string
 }
 
-// Scorer predicts; as a rule it is the simulator. Estimate must never exceed the time
-// that Score gives: candidates that cannot win are not scored. Explain adds the
-// bottleneck and the warnings to a time.
+// Scorer predicts; as a rule it is the simulator. Neither Bound, which should cost
+// next to nothing (see Bounds), nor Estimate may exceed the Time: candidates that cannot
+// win are not looked at any further. Explain adds the bottleneck and the warnings to a
+// time.
 type Scorer interface {
+	Bound(s *schedule.Schedule, size units.Bytes) units.Time
 	Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error)
 	Time(s *schedule.Schedule, size units.Bytes) (units.Time, error)
 	Explain(s *schedule.Schedule, size units.Bytes) (Prediction, error)
@@ -97,11 +99,12 @@ func Plan(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, score
 		return nil, err
 	}
 	rows := make([]Row, len(sizes))
+	cuts := collective.NewCuts(t, spec)
 	for i, size := range sizes {
 		if rows[i], err = planSize(candidates, size, score); err != nil {
 			return nil, err
 		}
-		rows[i].Bound = collective.LowerBound(t, spec, size)
+		rows[i].Bound = cuts.LowerBound(size)
 		if o.Why {
 			if err := explain(rows[i].Why, size, score); err != nil {
 				return nil, err
@@ -149,29 +152,27 @@ func allCandidates(t *topology.Topology, spec collective.Spec, o PlanOptions) ([
 	return out, nil
 }
 
-// planSize scores candidates in the order of their estimates, until no estimate is
-// below the best of two families.
+// planSize looks closer and closer at the candidate that could be the fastest: at its
+// bound, its estimate, its time, until no candidate could be faster than the best of two
+// families.
 func planSize(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Row, error) {
 	list := make([]Considered, len(candidates))
+	stages := make([]stage, len(candidates))
 	for i, s := range candidates {
-		est, err := score.Estimate(s, size)
-		if err != nil {
-			return Row{}, err
-		}
-		list[i] = Considered{Schedule: s, Time: est, Pruned: true}
+		list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].Time < list[j].Time })
 	best, second := -1, -1
-	for i := range list {
-		if second >= 0 && list[i].Time >= list[second].Time {
+	for {
+		i := lowest(list, stages)
+		if i < 0 || second >= 0 && list[i].Time >= list[second].Time {
 			break
 		}
-		t, err := score.Time(list[i].Schedule, size)
-		if err != nil {
+		if err := closer(&list[i], &stages[i], size, score); err != nil {
 			return Row{}, err
 		}
-		list[i].Time, list[i].Pruned = t, false
-		best, second = place(list, best, second, i)
+		if stages[i] == timed {
+			best, second = place(list, best, second, i)
+		}
 	}
 	row := Row{Size: size, Schedule: list[best].Schedule}
 	if second >= 0 {
@@ -184,9 +185,45 @@ func planSize(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (
 	return row, err
 }
 
+// stage is how closely a candidate was looked at.
+type stage uint8
+
+const (
+	bounded stage = iota
+	estimated
+	timed
+)
+
+// lowest is the candidate without a time that could be the fastest, −1 if there is none.
+func lowest(list []Considered, stages []stage) int {
+	at := -1
+	for i := range list {
+		if stages[i] != timed && (at < 0 || list[i].Time < list[at].Time) {
+			at = i
+		}
+	}
+	return at
+}
+
+// closer takes a candidate one stage on.
+func closer(c *Considered, st *stage, size units.Bytes, score Scorer) error {
+	*st++
+	if *st == estimated {
+		t, err := score.Estimate(c.Schedule, size)
+		c.Time = max(c.Time, t)
+		return err
+	}
+	var err error
+	c.Time, err = score.Time(c.Schedule, size)
+	c.Pruned = false
+	return err
+}
+
 // place keeps the best candidate and the best of any other family.
 func place(list []Considered, best, second, i int) (int, int) {
-	faster := func(j int) bool { return j < 0 || list[i].Time < list[j].Time }
+	faster := func(j int) bool {
+		return j < 0 || list[i].Time < list[j].Time || list[i].Time == list[j].Time && i < j
+	}
 	sameAs := func(j int) bool { return j >= 0 && family(list[i].Schedule) == family(list[j].Schedule) }
 	switch {
 	case faster(best) && (best < 0 || sameAs(best)):

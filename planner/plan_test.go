@@ -28,6 +28,10 @@ func (m *model) time(s *schedule.Schedule, size units.Bytes) units.Time {
 	return a + m.beta[s.Algorithm]*units.Time(size) + units.Time(s.Channels[0].Slices)
 }
 
+func (m *model) Bound(s *schedule.Schedule, size units.Bytes) units.Time {
+	return units.Time(m.estimate / 2 * float64(m.time(s, size)))
+}
+
 func (m *model) Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
 	return units.Time(m.estimate * float64(m.time(s, size))), nil
 }

@@ -106,11 +106,13 @@ type request struct {
 	rings  [][]int32 // the orders of ringOrders, found once
 	inside [][]int32 // the first node's local rings, found once
 
-	reached *error // what allRoutable found
+	reached *error           // what allRoutable found
+	gridded map[string]error // by dimensions: what gridRoutable found
+	rotates *bool            // what alike found
 }
 
 func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request {
-	return &request{t: t, spec: spec, o: o, router: topology.NewRouter(t)}
+	return &request{t: t, spec: spec, o: o, router: topology.NewRouter(t), gridded: map[string]error{}}
 }
 
 func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
@@ -222,9 +224,13 @@ func (r *request) allRoutable() error {
 	return *r.reached
 }
 
+// sampled is how many ranks stand for all where routes are looked up only to see that
+// there are some; in networks of three levels, a route is hundreds of hops.
+const sampled = 24
+
 func (r *request) reachAll() error {
 	n := r.spec.Ranks
-	step := max(1, n/64) | 1 // odd, so that the sample changes nodes and rails
+	step := max(1, n/sampled) | 1 // odd, so that the sample changes nodes and rails
 	for a := 0; a < n; a += step {
 		for b := a + step; b < n; b += step {
 			if _, err := r.router.Route(a, b); err != nil {

@@ -17,6 +17,7 @@ type symmetry struct {
 	nodes, local int32   // number of nodes, ranks in each
 	dims         []int32 // of the grid of nodes, outermost first
 	xor          []bool  // by axis: moves are exclusive or, else addition modulo
+	fixed        []bool  // by axis: a phase runs along it, which decides xor
 	times        []int32 // by channel: how many equal ones it stands for; 0: another stands for it
 }
 
@@ -27,7 +28,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *symmetry {
 		return nil
 	}
 	y := &symmetry{nodes: int32(nodes), local: int32(s.Spec.Ranks / nodes)}
-	if !y.grid(s) {
+	if !y.grid(t, s) {
 		return nil
 	}
 	group, ok := topology.NewSymmetry(t, y.generators())
@@ -40,7 +41,10 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *symmetry {
 }
 
 // grid finds the moves that leave all phases as they are.
-func (y *symmetry) grid(s *schedule.Schedule) bool {
+func (y *symmetry) grid(t *topology.Topology, s *schedule.Schedule) bool {
+	if anyOrder(s) {
+		y.setDims(nodeDims(t))
+	}
 	for i := range s.Channels {
 		for j := range s.Channels[i].Phases {
 			if !y.phase(&s.Channels[i].Phases[j]) {
@@ -58,7 +62,14 @@ func (y *symmetry) phase(ph *schedule.Phase) bool {
 	}
 	g := ph.Groups.Grid
 	if g == nil {
-		return y.oneGroup(ph) && y.setDims([]int32{y.nodes}) && cyclic(ph) && y.setAxis(0, false)
+		if !y.oneGroup(ph) {
+			return false
+		}
+		if ph.Gen == schedule.GenDirect && y.dims != nil && cyclic(ph) {
+			return true // whatever the moves: everybody talks to everybody
+		}
+		xor := exclusive(ph) && y.nodes&(y.nodes-1) == 0 && y.local&(y.local-1) == 0
+		return y.setDims([]int32{y.nodes}) && (cyclic(ph) && y.setAxis(0, false) || xor && y.setAxis(0, true))
 	}
 	last := len(g.Dims) - 1
 	if g.Alternate || g.Dims[last] != y.local || !y.setDims(g.Dims[:last]) {
@@ -71,7 +82,7 @@ func (y *symmetry) phase(ph *schedule.Phase) bool {
 		return false
 	case cyclic(ph):
 		return y.setAxis(g.Axis, false)
-	case ph.Gen == schedule.GenDoubling && (ph.Op == collective.ReduceScatter || ph.Op == collective.AllGather):
+	case exclusive(ph):
 		return y.setAxis(g.Axis, true)
 	}
 	return false
@@ -92,6 +103,42 @@ func (y *symmetry) oneGroup(ph *schedule.Phase) bool {
 		}
 	}
 	return true
+}
+
+// anyOrder reports whether all phases let everybody talk to everybody at once, in one
+// group: in which order a program does that makes no difference to time, so that any
+// moves of the nodes will do.
+func anyOrder(s *schedule.Schedule) bool {
+	for i := range s.Channels {
+		for j := range s.Channels[i].Phases {
+			if ph := &s.Channels[i].Phases[j]; ph.Gen != schedule.GenDirect || ph.Groups.Grid != nil || ph.Op == collective.SendRecv {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// nodeDims is the regular layout of the nodes, or one axis.
+func nodeDims(t *topology.Topology) []int32 {
+	dims, ok := t.Grid()
+	product := 1
+	for i, d := range dims {
+		if ok && product == t.NumNodes() {
+			return dims[:i]
+		}
+		product *= int(d)
+	}
+	return []int32{int32(t.NumNodes())}
+}
+
+// exclusive reports whether partners differ in one bit of their positions.
+func exclusive(ph *schedule.Phase) bool {
+	n := 0
+	if len(ph.Groups.List) > 0 {
+		n = len(ph.Groups.List[0].Ranks)
+	}
+	return ph.Gen == schedule.GenDoubling && (ph.Op != collective.AllReduce || n > 0 && n&(n-1) == 0)
 }
 
 // cyclic reports whether all positions of a phase's groups run the same program, with
@@ -119,11 +166,10 @@ func (y *symmetry) setDims(dims []int32) bool {
 // setAxis fixes the kind of move along an axis.
 func (y *symmetry) setAxis(axis int, xor bool) bool {
 	if y.xor == nil {
-		y.xor = make([]bool, len(y.dims))
-		for i := range y.xor {
-			y.xor[i] = i == axis && xor
-		}
-		return true
+		y.xor, y.fixed = make([]bool, len(y.dims)), make([]bool, len(y.dims))
+	}
+	if !y.fixed[axis] {
+		y.fixed[axis], y.xor[axis] = true, xor
 	}
 	return y.xor[axis] == xor
 }

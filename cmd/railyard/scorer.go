@@ -13,11 +13,12 @@ import (
 type scorer struct {
 	topo    *topology.Topology
 	profile *cost.Profile
+	bounds  *planner.Bounds
 	plans   map[*schedule.Schedule]*sim.Plan
 }
 
 func newScorer(t *topology.Topology, p *cost.Profile) *scorer {
-	return &scorer{topo: t, profile: p, plans: map[*schedule.Schedule]*sim.Plan{}}
+	return &scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}}
 }
 
 func (s *scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
@@ -29,6 +30,11 @@ func (s *scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
 		s.plans[x] = p
 	}
 	return p, err
+}
+
+// Bound implements planner.Scorer.
+func (s *scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
+	return s.bounds.Time(x, size)
 }
 
 // Estimate implements planner.Scorer.

@@ -27,30 +27,49 @@ type cut struct {
 // all-reduce the sum over all groups of a tier counts too: every element needs G−1
 // messages to be combined and G−1 to be spread (Patarasuk, Yuan 2009).
 func LowerBound(t *topology.Topology, s Spec, size units.Bytes) Bound {
+	return NewCuts(t, s).LowerBound(size)
+}
+
+// Cuts are what LowerBound looks at, measured once for many sizes.
+type Cuts struct {
+	spec  Spec
+	tiers [][]cut
+}
+
+// NewCuts measures the cuts of a topology.
+func NewCuts(t *topology.Topology, s Spec) *Cuts {
+	c := &Cuts{spec: s}
+	if s.Ranks >= 2 && s.Kind != Barrier {
+		c.tiers = cutsOf(t, s.Root)
+	}
+	return c
+}
+
+// LowerBound is the bound for a size (see the function of that name).
+func (c *Cuts) LowerBound(size units.Bytes) Bound {
 	var best Bound
-	consider := func(time float64, cut string) {
+	consider := func(time float64, cut func() string) {
 		if tm := units.Time(time * (1 - 1e-12)); tm > best.Time {
-			best = Bound{tm, cut}
+			best = Bound{tm, cut()}
 		}
 	}
-	if s.Ranks < 2 || s.Kind == Barrier {
-		return best
-	}
-	for _, tier := range cutsOf(t, s.Root) {
+	for _, tier := range c.tiers {
 		if len(tier) < 2 {
 			continue
 		}
 		var in, out float64
-		for _, c := range tier {
-			in += c.in
-			out += c.out
-			inBytes, outBytes := s.crossing(c, float64(size))
-			consider(inBytes/c.in*1e12, fmt.Sprintf("%s can take in only %v", c.name, units.Rate(c.in)))
-			consider(outBytes/c.out*1e12, fmt.Sprintf("%s can send out only %v", c.name, units.Rate(c.out)))
+		for _, k := range tier {
+			in += k.in
+			out += k.out
+			inBytes, outBytes := c.spec.crossing(k, float64(size))
+			consider(inBytes/k.in*1e12, func() string { return fmt.Sprintf("%s can take in only %v", k.name, units.Rate(k.in)) })
+			consider(outBytes/k.out*1e12, func() string { return fmt.Sprintf("%s can send out only %v", k.name, units.Rate(k.out)) })
 		}
-		if s.Kind == AllReduce {
+		if c.spec.Kind == AllReduce {
 			total := 2 * float64(len(tier)-1) * float64(size)
-			consider(total/min(in, out)*1e12, fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name, units.Rate(min(in, out))))
+			consider(total/min(in, out)*1e12, func() string {
+				return fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name, units.Rate(min(in, out)))
+			})
 		}
 	}
 	return best

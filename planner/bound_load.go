@@ -1,0 +1,321 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// routeCost is what decides the price of messages between two ranks alone.
+type routeCost struct {
+	medium  topology.Medium
+	latency units.Time
+	rate    float64
+	hops    []topology.Hop
+}
+
+// maxRouted is to how many ranks of other nodes routes are looked up for each program:
+// the first ones stand for all where there are more.
+const maxRouted = 4
+
+// maxViewed bounds the ranks whose programs are expanded.
+const maxViewed = 16
+
+// nodeView is one node's programs: of rank 0's node, or of the root's.
+type nodeView struct {
+	b     *Bounds
+	s     *schedule.Schedule
+	x     *schedule.Expander
+	ranks []int
+	ops   []schedule.Op
+	onto  map[cutKey]map[loadKey]float64 // by link, or by direction of the node: messages
+}
+
+// cutKey is a link, or all links out of the node (−1) or into it (−2).
+type cutKey topology.LinkID
+
+const outOfNode, intoNode cutKey = -1, -2
+
+// loadKey tells messages apart that differ in size or in efficiency.
+type loadKey struct {
+	channel, chunks int
+	medium          topology.Medium
+}
+
+// anyMedium stands for the most efficient one.
+const anyMedium = topology.Medium(math.MaxUint8)
+
+func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
+	n := &nodeView{b: b, s: s, x: schedule.NewExpander(s), onto: map[cutKey]map[loadKey]float64{}}
+	node := b.t.NodeOf(s.Spec.Root)
+	for r := range s.Spec.Ranks {
+		if b.t.NodeOf(r) == node && len(n.ranks) < maxViewed {
+			n.ranks = append(n.ranks, r)
+		}
+	}
+	return n
+}
+
+// connBound is a connection: how many messages it carries a slice, by chunks in them.
+type connBound struct {
+	channel int
+	medium  topology.Medium
+	latency units.Time
+	rate    float64
+	sizes   []sizeCount
+}
+
+type sizeCount struct {
+	chunks int
+	count  float64
+}
+
+// phase is the connections of the node's programs in a phase, alike ones once; it
+// counts what they load.
+func (n *nodeView) phase(channel, phase int) []connBound {
+	var out []connBound
+	seen := map[string]bool{}
+	for _, r := range n.ranks {
+		n.ops = n.x.AppendProgram(n.ops[:0], channel, phase, r)
+		uses := connsOf(n.ops)
+		n.choose(r, uses)
+		for _, k := range uses {
+			c, ok := n.conn(channel, r, k)
+			if !ok {
+				continue
+			}
+			if key := fmt.Sprint(c); !seen[key] {
+				seen[key] = true
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// choose marks the connections to other nodes whose routes are looked up.
+func (n *nodeView) choose(rank int, uses []connUse) {
+	left := map[bool]int{true: maxRouted, false: maxRouted}
+	for i := range uses {
+		u := &uses[i]
+		if n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer)) && left[u.in] > 0 {
+			left[u.in]--
+			u.routed = true
+		}
+	}
+}
+
+// connUse is one direction between a rank and a peer in a program.
+type connUse struct {
+	peer   int32
+	in     bool
+	routed bool // its route is worth a look
+	sizes  []sizeCount
+}
+
+// connsOf sorts a program's messages by connection.
+func connsOf(ops []schedule.Op) []connUse {
+	var out []connUse
+	type key struct {
+		peer int32
+		in   bool
+	}
+	index := map[key]int{}
+	for i := range ops {
+		o := &ops[i]
+		k := key{o.Peer, o.Kind != schedule.Send}
+		chunks := o.Dst.Set.Len()
+		switch o.Kind {
+		case schedule.Send:
+			chunks = o.Src.Set.Len()
+		case schedule.Recv, schedule.RecvReduce:
+		default:
+			continue
+		}
+		at, ok := index[k]
+		if !ok {
+			at = len(out)
+			index[k] = at
+			out = append(out, connUse{peer: k.peer, in: k.in})
+		}
+		u := &out[at]
+		if j := slices.IndexFunc(u.sizes, func(s sizeCount) bool { return s.chunks == chunks }); j >= 0 {
+			u.sizes[j].count++
+		} else {
+			u.sizes = append(u.sizes, sizeCount{chunks, 1})
+		}
+	}
+	return out
+}
+
+// conn counts a connection's loads and returns it; false where its route is not looked
+// up. What stays inside the node is counted where it is sent, what crosses at its end
+// in the node.
+func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
+	src, dst, way := int32(rank), u.peer, outOfNode
+	if u.in {
+		src, dst, way = dst, src, intoNode
+	}
+	crosses := n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer))
+	if crosses {
+		n.add(way, channel, anyMedium, u.sizes, 1)
+		if !u.routed {
+			return connBound{}, false
+		}
+	}
+	r := n.b.route(src, dst)
+	if r == nil {
+		return connBound{}, false
+	}
+	if crosses || !u.in {
+		for _, h := range r.hops {
+			n.add(cutKey(h.Link), channel, r.medium, u.sizes, float64(h.Num)/float64(h.Den))
+		}
+	}
+	return connBound{channel, r.medium, r.latency, r.rate, u.sizes}, true
+}
+
+// add counts messages of which a share of the bytes crosses a link.
+func (n *nodeView) add(cut cutKey, channel int, medium topology.Medium, sizes []sizeCount, share float64) {
+	if n.onto[cut] == nil {
+		n.onto[cut] = map[loadKey]float64{}
+	}
+	for _, s := range sizes {
+		n.onto[cut][loadKey{channel, s.chunks, medium}] += s.count * share * float64(n.s.Channels[channel].Slices)
+	}
+}
+
+// route is what a route costs, with the hops at its ends, nil where there is none.
+func (b *Bounds) route(src, dst int32) *routeCost {
+	key := [2]int32{src, dst}
+	if r, ok := b.routes[key]; ok {
+		return r
+	}
+	b.routes[key] = nil
+	full, err := b.router.Route(int(src), int(dst))
+	if err != nil {
+		return nil
+	}
+	r := &routeCost{medium: full.Medium, latency: full.Latency, rate: float64(full.Rate) + 1}
+	for _, h := range full.Hops {
+		l := b.t.Links()[h.Link]
+		if b.t.Devices()[l.From].Node >= 0 || b.t.Devices()[l.To].Node >= 0 {
+			r.hops = append(r.hops, h)
+		}
+	}
+	b.routes[key] = r
+	return r
+}
+
+// linkLoad is what a link, or all links into or out of the node, have to carry.
+type linkLoad struct {
+	rate     float64
+	messages []messageCount
+}
+
+type messageCount struct {
+	loadKey
+	count float64
+}
+
+// loads are the loads that were counted, alike ones once.
+func (n *nodeView) loads() []linkLoad {
+	var out []linkLoad
+	seen := map[string]bool{}
+	for cut, counts := range n.onto {
+		l := linkLoad{rate: n.rate(cut)}
+		for k, c := range counts {
+			l.messages = append(l.messages, messageCount{k, c})
+		}
+		slices.SortFunc(l.messages, func(a, b messageCount) int {
+			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium))
+		})
+		if key := fmt.Sprint(l); !seen[key] {
+			seen[key] = true
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// rate is what a link carries, or all links out of the node or into it.
+func (n *nodeView) rate(cut cutKey) float64 {
+	if cut >= 0 {
+		return float64(n.b.t.Rate(topology.LinkID(cut)))
+	}
+	return n.b.crossing(n.b.t.NodeOf(n.ranks[0]), cut)
+}
+
+// crossing is what all links out of a node or into it carry together.
+func (b *Bounds) crossing(node int, cut cutKey) float64 {
+	key := [2]int{node, int(cut)}
+	if r, ok := b.crossings[key]; ok {
+		return r
+	}
+	total := 0.0
+	for i, l := range b.t.Links() {
+		from, to := b.t.Devices()[l.From].Node == int32(node), b.t.Devices()[l.To].Node == int32(node)
+		if cut == outOfNode && from && !to || cut == intoNode && to && !from {
+			total += float64(b.t.Rate(topology.LinkID(i)))
+		}
+	}
+	b.crossings[key] = total
+	return total
+}
+
+// sizedBound is a schedule at a size.
+type sizedBound struct {
+	b     *Bounds
+	s     *schedule.Schedule
+	chunk []units.Bytes // by channel
+}
+
+// conn is how long a slice of a connection's messages takes, one after the other.
+func (x *sizedBound) conn(c *connBound) float64 {
+	t := 0.0
+	for _, s := range c.sizes {
+		bytes := x.chunk[c.channel] * units.Bytes(s.chunks)
+		tr := x.b.profile.Transfer(c.medium, string(x.s.Protocol), bytes)
+		one := float64(tr.Alpha)
+		if x.b.profile.Latencies {
+			one += float64(c.latency)
+		}
+		rate := c.rate * tr.Efficiency
+		if tr.Cap > 0 {
+			rate = min(rate, float64(tr.Cap))
+		}
+		t += s.count * (one + float64(bytes)*1e12/rate)
+	}
+	return t
+}
+
+// time is how long the bytes take at the links' rate.
+func (l *linkLoad) time(x *sizedBound) float64 {
+	bytes := 0.0
+	for i := range l.messages {
+		m := &l.messages[i]
+		each := x.chunk[m.channel] * units.Bytes(m.chunks)
+		bytes += m.count * float64(each) / x.efficiency(m.medium, each)
+	}
+	if bytes == 0 {
+		return 0
+	}
+	return bytes * 1e12 / l.rate
+}
+
+// efficiency is the share of the line rate that messages use.
+func (x *sizedBound) efficiency(medium topology.Medium, bytes units.Bytes) float64 {
+	if medium != anyMedium {
+		return x.b.profile.Transfer(medium, string(x.s.Protocol), bytes).Efficiency
+	}
+	best := 0.0
+	for m := topology.NVLink; m <= topology.Network; m++ {
+		best = max(best, x.b.profile.Transfer(m, string(x.s.Protocol), bytes).Efficiency)
+	}
+	return best
+}

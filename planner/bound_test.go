@@ -1,0 +1,208 @@
+package planner_test
+
+import (
+	"testing"
+
+	"railyard/internal/gen"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// simulated scores by simulation; without bounds and estimates where it is exhaustive.
+type simulated struct {
+	t          testing.TB
+	topo       *topology.Topology
+	profile    *cost.Profile
+	bounds     *planner.Bounds
+	exhaustive bool
+	plans      map[*schedule.Schedule]*sim.Plan
+	compiled   int
+}
+
+func newSimulated(t testing.TB, topo *topology.Topology, p *cost.Profile) *simulated {
+	return &simulated{t: t, topo: topo, profile: p, bounds: planner.NewBounds(topo, p), plans: map[*schedule.Schedule]*sim.Plan{}}
+}
+
+func (s *simulated) plan(x *schedule.Schedule) *sim.Plan {
+	if s.plans[x] == nil {
+		p, err := sim.Compile(s.topo, x, s.profile)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.plans[x] = p
+		s.compiled++
+	}
+	return s.plans[x]
+}
+
+func (s *simulated) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
+	if s.exhaustive {
+		return 0
+	}
+	return s.bounds.Time(x, size)
+}
+
+func (s *simulated) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	if s.exhaustive {
+		return 0, nil
+	}
+	return s.plan(x).LowerEstimate(size), nil
+}
+
+func (s *simulated) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	return s.plan(x).Time(size)
+}
+
+func (s *simulated) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
+	t, err := s.plan(x).Time(size)
+	return planner.Prediction{Time: t}, err
+}
+
+func profile(t testing.TB, name string) *cost.Profile {
+	t.Helper()
+	p, err := cost.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// curved is a profile with an α, a cap and an efficiency that change with the size.
+func curved(t testing.TB) *cost.Profile {
+	t.Helper()
+	p, err := cost.Parse("curved", []byte(`
+schema: railyard.profile/v1
+name: curved
+source: test
+date: "2026-11-21"
+latencies: true
+launch: 3us
+reduce: 333GB/s
+curves:
+  - medium: any
+    protocol: any
+    segments:
+      - {from: 0B, alpha: 700ns, efficiency: 0.37}
+      - {from: 8K, alpha: 1333ns, rate: 17.3GB/s, efficiency: 0.83}
+      - {from: 1M, alpha: 2us, efficiency: 0.91}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// eachTopology visits random and shipped topologies of up to 24 ranks.
+func eachTopology(t *testing.T, visit func(t *testing.T, topo *topology.Topology)) {
+	seeds := int64(8)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
+		topo := gen.Topology(seed)
+		t.Run(topo.Name(), func(t *testing.T) { visit(t, topo) })
+	}
+	for _, name := range topologies.Names() {
+		for _, o := range []topology.Options{{}, {Nodes: 2}, {Nodes: 4}} {
+			topo, err := topology.Load(topologies.Source, name, o)
+			if err != nil || topo.NumRanks() > 24 {
+				continue
+			}
+			t.Run(topo.Name(), func(t *testing.T) { visit(t, topo) })
+		}
+	}
+}
+
+// A bound never exceeds the simulated time, whatever the schedule.
+func TestBoundsHold(t *testing.T) {
+	eachTopology(t, func(t *testing.T, topo *topology.Topology) {
+		for _, p := range []*cost.Profile{profile(t, "line"), curved(t)} {
+			s := newSimulated(t, topo, p)
+			for _, kind := range collective.All() {
+				spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+				if kind.Rooted() {
+					spec.Root = topo.NumRanks() - 1
+				}
+				list, err := planner.Candidates(topo, spec, "", planner.Options{})
+				if err != nil {
+					continue // e.g. all_to_allv without counts
+				}
+				for _, x := range list {
+					if x.Channels[0].Slices > 4 {
+						continue
+					}
+					for _, size := range []units.Bytes{1, 10 * units.KiB, 3*units.MiB + 17} {
+						got, err := s.Time(x, size)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if bound := s.bounds.Time(x, size); bound > got {
+							t.Errorf("%s, %v by %s, %v, %s: the bound %v exceeds the time %v", topo.Name(), kind, planner.Name(x), size, p.Name, bound, got)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// What bounds and estimates rule out would not have been chosen: the plan is as fast as
+// that of the search that simulates everything.
+func TestPlanIsAsGoodAsExhaustiveSearch(t *testing.T) {
+	sizes := []units.Bytes{units.KiB, 64 * units.KiB, 2 * units.MiB, 4 * units.GiB}
+	eachTopology(t, func(t *testing.T, topo *topology.Topology) {
+		if topo.NumRanks() > 12 {
+			t.Skip("too many messages")
+		}
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.AllToAll} {
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			quick, slow := newSimulated(t, topo, curved(t)), newSimulated(t, topo, curved(t))
+			slow.exhaustive = true
+			got, err := planner.Plan(topo, spec, sizes, quick, planner.PlanOptions{})
+			if err != nil {
+				continue
+			}
+			want, err := planner.Plan(topo, spec, sizes, slow, planner.PlanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range want {
+				if got[i].Prediction.Time != want[i].Prediction.Time || got[i].RunnerTime != want[i].RunnerTime {
+					t.Errorf("%s, %v, %v: %s in %v before %v, but the exhaustive search has %s in %v before %v", topo.Name(), kind, sizes[i],
+						planner.Name(got[i].Schedule), got[i].Prediction.Time, got[i].RunnerTime,
+						planner.Name(want[i].Schedule), want[i].Prediction.Time, want[i].RunnerTime)
+				}
+			}
+		}
+	})
+}
+
+func sweep(b *testing.B, name string, nodes int) {
+	topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var sizes []units.Bytes
+	for s := units.Bytes(units.KiB); len(sizes) < 30; s *= 2 {
+		sizes = append(sizes, s)
+	}
+	spec := collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
+	for b.Loop() {
+		s := newSimulated(b, topo, profile(b, "line"))
+		if _, err := planner.Plan(topo, spec, sizes, s, planner.PlanOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(s.compiled), "compiled")
+	}
+}
+
+func BenchmarkSweepDGX(b *testing.B)          { sweep(b, "dgx-h100", 1) }
+func BenchmarkSweepSuperPOD32(b *testing.B)   { sweep(b, "superpod-h100", 32) }
+func BenchmarkSweepSuperPOD256(b *testing.B)  { sweep(b, "superpod-h100", 256) }
+func BenchmarkSweepDGXs256Alike(b *testing.B) { sweep(b, "dgx-h100", 256) }
