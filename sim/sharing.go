@@ -114,6 +114,10 @@ func (s *sharing) add(e *engine, c int32) {
 		u.slot = x.n
 		s.active[x.first+x.n] = c
 		x.n++
+		if x.single && x.n == 1 && !x.marked {
+			s.alone(e, u.res, f) // until another one comes, maybe at this very moment
+			continue
+		}
 		s.touch(u.res)
 	}
 }

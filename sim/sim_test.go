@@ -143,34 +143,31 @@ func TestIncastSharesTheLink(t *testing.T) {
 	}
 }
 
-func BenchmarkFlatRing(b *testing.B) {
+// BenchmarkRing plays a ring over one switch, folded and flat.
+func BenchmarkRing(b *testing.B) {
 	for _, n := range []int{256, 1024} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			plan, err := Compile(switched(b, n, "50GB/s", "2us"), flat(schedule.GenRing, collective.AllReduce, n, 1), profile(b, "line"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			var sends int64
-			for b.Loop() {
-				r, err := plan.Run(1<<30, Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				sends += r.Sends
-			}
-			b.ReportMetric(float64(sends)/b.Elapsed().Seconds(), "sends/s")
-		})
+		topo, ring := switched(b, n, "50GB/s", "2us"), flat(schedule.GenRing, collective.AllReduce, n, 1)
+		b.Run(fmt.Sprintf("flat/%d", n), func(b *testing.B) { benchmark(b, CompileFlat, topo, ring) })
+		b.Run(fmt.Sprintf("folded/%d", n), func(b *testing.B) { benchmark(b, Compile, topo, ring) })
 	}
 }
 
 func BenchmarkDirectAllToAll(b *testing.B) {
-	plan, err := Compile(switched(b, 64, "50GB/s", "2us"), flat(schedule.GenDirect, collective.AllToAll, 64, 4), profile(b, "line"))
+	benchmark(b, CompileFlat, switched(b, 64, "50GB/s", "2us"), flat(schedule.GenDirect, collective.AllToAll, 64, 4))
+}
+
+func benchmark(b *testing.B, compile func(*topology.Topology, *schedule.Schedule, *cost.Profile) (*Plan, error), t *topology.Topology, s *schedule.Schedule) {
+	plan, err := compile(t, s, profile(b, "line"))
 	if err != nil {
 		b.Fatal(err)
 	}
+	var sends int64
 	for b.Loop() {
-		if _, err := plan.Run(1<<30, Options{}); err != nil {
+		r, err := plan.Run(1<<30, Options{})
+		if err != nil {
 			b.Fatal(err)
 		}
+		sends += r.Sends
 	}
+	b.ReportMetric(float64(sends)/b.Elapsed().Seconds(), "sends/s")
 }
