@@ -63,6 +63,7 @@ func init() {
 		{"hierarchical_tree", "direct inside the node, a double binary tree across", "Sanders, Speck, Träff 2009", buildHierarchicalTree, tierDepths},
 		{"hierarchical_two_shot", "direct at every tier", "", buildHierarchicalTwoShot, tierDepths},
 		{"knomial", "binomial tree", "Thakur et al. 2005", buildKnomial, treeDepths},
+		{"packed_trees", "spanning trees that fill scale-up links and NICs at once", "Edmonds 1973; Zhao et al., ForestColl, 2024", buildPackedTrees, packedDepths},
 		{"pairwise", "all_to_all in n−1 steps, nobody hit by two at once", "Thakur et al. 2005", buildPairwise, oneDepth},
 		{"quadrinomial", "4-nomial tree: fewer levels, more children", "Thakur et al. 2005", buildQuadrinomial, treeDepths},
 		{"ring", "as many link-disjoint rings as the topology has, both directions", "Patarasuk, Yuan 2009", buildRing, ringDepths},
