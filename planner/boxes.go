@@ -100,7 +100,7 @@ func (b *boxes) pack() *packing {
 	num, den := b.entries()
 	few := num / den
 	more := int32(num % den) // units of a rotation that enter once more
-	p := &packing{units: b.local * int32(den)}
+	p := &packing{units: b.local * int32(den), local: b.local}
 	for root := range b.nodes * b.local {
 		for first := range b.local {
 			if w := int32(den) - more; w > 0 {
@@ -117,7 +117,7 @@ func (b *boxes) pack() *packing {
 // tree enters every other box at so many GPUs from first on; the first of them serves
 // those at which it does not enter.
 func (b *boxes) tree(root, first, entries, weight int32) outTree {
-	t := outTree{root: root, weight: weight, parent: make([]int32, b.nodes*b.local)}
+	t := outTree{root: root, weight: weight, turn: first, parent: make([]int32, b.nodes*b.local)}
 	home := root / b.local
 	for v := range t.parent {
 		node, j := int32(v)/b.local, int32(v)%b.local

@@ -1,6 +1,9 @@
 package planner
 
 import (
+	"cmp"
+	"slices"
+
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -9,12 +12,14 @@ import (
 type outTree struct {
 	root   int32
 	weight int32
+	turn   int32   // number of the variant, where trees are rotated over the places of a node
 	parent []int32 // by rank, −1 at the root
 }
 
 // packing is trees for every root, of the same total weight each.
 type packing struct {
 	units int32 // of each root
+	local int32 // ranks of a node, by which trees are rotated; all ranks where they are not
 	trees []outTree
 }
 
@@ -82,27 +87,71 @@ func (b *treePhases) phase(op collective.Kind, programs [][]schedule.Op) schedul
 	return schedule.Phase{Gen: schedule.GenOps, Op: op, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: programs}
 }
 
+// edge is a hop of a tree as one of its ends sees it.
+type edge struct{ tree, peer int32 }
+
+// edges lists, for each rank, the hops that end at depth d: those on which it sends
+// outwards, and those on which it receives.
+func (b *treePhases) edges(d int32) (down, up [][]edge) {
+	down, up = make([][]edge, b.ranks), make([][]edge, b.ranks)
+	for i := range b.trees {
+		for v, p := range b.trees[i].parent {
+			if b.depth[i][v] == d {
+				down[p] = append(down[p], edge{int32(i), int32(v)})
+				up[v] = append(up[v], edge{int32(i), p})
+			}
+		}
+	}
+	for r := range int32(b.ranks) {
+		slices.SortFunc(down[r], func(x, y edge) int {
+			return cmp.Or(b.compare(r, x, y), cmp.Compare(b.ahead(r, x.peer), b.ahead(r, y.peer)))
+		})
+		slices.SortFunc(up[r], func(x, y edge) int {
+			return cmp.Or(cmp.Compare(b.ahead(r, x.peer), b.ahead(r, y.peer)), b.compare(x.peer, x, y))
+		})
+	}
+	return down, up
+}
+
+// compare orders a parent's hops so that it looks the same from every parent, and the
+// same from both ends of a hop: by how far the tree's root and its turn are ahead of the
+// parent. Equal programs fold in the simulator, and nobody is served first by all.
+func (b *treePhases) compare(parent int32, x, y edge) int {
+	s, t := &b.trees[x.tree], &b.trees[y.tree]
+	return cmp.Or(cmp.Compare(b.ahead(parent, s.root), b.ahead(parent, t.root)), cmp.Compare(b.turned(parent, s.turn), b.turned(parent, t.turn)),
+		cmp.Compare(s.weight, t.weight), cmp.Compare(x.tree, y.tree))
+}
+
+// ahead counts from a rank on, node by node and place by place.
+func (b *treePhases) ahead(from, to int32) int32 {
+	n := int32(b.ranks) / b.local
+	return (to/b.local-from/b.local+n)%n*b.local + (to%b.local-from%b.local+b.local)%b.local
+}
+
+func (b *treePhases) turned(from, turn int32) int32 { return (turn - from%b.local + b.local) % b.local }
+
 // spread is the phase that takes level d: parents at depth d−1 send to their children.
 // What the root sends lies in first. Sends come before receives, so that nobody waits
 // for others before it sends.
 func (b *treePhases) spread(d int32, first schedule.Buffer) [][]schedule.Op {
 	out := make([][]schedule.Op, b.ranks)
-	b.visit(d, func(tree int, child, parent int32) {
-		from := schedule.Loc{Buf: schedule.Output, Set: b.chunks[tree]}
-		if d == 1 {
-			from.Buf = first
+	down, up := b.edges(d)
+	from := schedule.Output
+	if d == 1 {
+		from = first
+	}
+	for r := range out {
+		for _, e := range down[r] {
+			out[r] = append(out[r], schedule.Op{Kind: schedule.Send, Peer: e.peer, Src: schedule.Loc{Buf: from, Set: b.chunks[e.tree]}})
 		}
-		out[parent] = append(out[parent], schedule.Op{Kind: schedule.Send, Peer: child, Src: from})
-	})
-	if d == 1 && first == schedule.Input {
-		for rank := range out {
-			own := schedule.Range(int32(rank)*b.units, b.units)
-			out[rank] = append(out[rank], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
+		if d == 1 && first == schedule.Input {
+			own := schedule.Range(int32(r)*b.units, b.units)
+			out[r] = append(out[r], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
+		}
+		for _, e := range up[r] {
+			out[r] = append(out[r], schedule.Op{Kind: schedule.Recv, Peer: e.peer, Dst: schedule.Loc{Buf: schedule.Output, Set: b.chunks[e.tree]}})
 		}
 	}
-	b.visit(d, func(tree int, child, parent int32) {
-		out[child] = append(out[child], schedule.Op{Kind: schedule.Recv, Peer: parent, Dst: schedule.Loc{Buf: schedule.Output, Set: b.chunks[tree]}})
-	})
 	return out
 }
 
@@ -110,50 +159,44 @@ func (b *treePhases) spread(d int32, first schedule.Buffer) [][]schedule.Op {
 // parents, which add it to their own.
 func (b *treePhases) gather(d int32) [][]schedule.Op {
 	out := make([][]schedule.Op, b.ranks)
-	inner := func(tree int, v int32) bool { // it has children, so its sum lies in scratch
-		for w, p := range b.trees[tree].parent {
-			if p == v && b.depth[tree][w] == b.depth[tree][v]+1 {
-				return true
+	down, up := b.edges(d)
+	below, _ := b.edges(d + 1)
+	for r := range out {
+		sums := map[int32]bool{} // trees in which the rank has children, so that its sum lies in scratch
+		for _, e := range below[r] {
+			sums[e.tree] = true
+		}
+		for _, e := range up[r] {
+			from := schedule.Loc{Buf: schedule.Input, Set: b.chunks[e.tree]}
+			if sums[e.tree] {
+				from.Buf = schedule.Scratch
 			}
+			out[r] = append(out[r], schedule.Op{Kind: schedule.Send, Peer: e.peer, Src: from})
 		}
-		return false
+		out[r] = b.add(out[r], int32(r), down[r])
 	}
-	b.visit(d, func(tree int, child, parent int32) {
-		from := schedule.Loc{Buf: schedule.Input, Set: b.chunks[tree]}
-		if inner(tree, child) {
-			from.Buf = schedule.Scratch
-		}
-		out[child] = append(out[child], schedule.Op{Kind: schedule.Send, Peer: parent, Src: from})
-	})
-	added := map[[2]int32]bool{} // tree and parent: one child's part is in already
-	left := map[[2]int32]int{}   // children still to come
-	b.visit(d, func(tree int, child, parent int32) { left[[2]int32{int32(tree), parent}]++ })
-	b.visit(d, func(tree int, child, parent int32) {
-		key := [2]int32{int32(tree), parent}
-		own, to := schedule.Input, schedule.Scratch
-		if added[key] {
-			own = schedule.Scratch
-		}
-		if left[key]--; left[key] == 0 && b.trees[tree].root == parent {
-			to = schedule.Output
-		}
-		added[key] = true
-		out[parent] = append(out[parent], schedule.Op{Kind: schedule.RecvReduce, Peer: child,
-			Src: schedule.Loc{Buf: own, Set: b.chunks[tree]}, Dst: schedule.Loc{Buf: to, Set: b.chunks[tree]}})
-	})
 	return out
 }
 
-// visit calls f for each edge of all trees that ends at depth d, children rotated by
-// tree so that nobody is first everywhere.
-func (b *treePhases) visit(d int32, f func(tree int, child, parent int32)) {
-	for i := range b.trees {
-		t := &b.trees[i]
-		for k := range b.ranks {
-			v := int32((int(t.root) + k) % b.ranks)
-			if b.depth[i][v] == d {
-				f(i, v, t.parent[v])
-			}
-		}
+// add receives from all children and adds: the first to the rank's own data, the last
+// into the output where it is the root's.
+func (b *treePhases) add(ops []schedule.Op, rank int32, children []edge) []schedule.Op {
+	left := map[int32]int{}
+	for _, e := range children {
+		left[e.tree]++
 	}
+	added := map[int32]bool{}
+	for _, e := range children {
+		own, to := schedule.Input, schedule.Scratch
+		if added[e.tree] {
+			own = schedule.Scratch
+		}
+		if left[e.tree]--; left[e.tree] == 0 && b.trees[e.tree].root == rank {
+			to = schedule.Output
+		}
+		added[e.tree] = true
+		ops = append(ops, schedule.Op{Kind: schedule.RecvReduce, Peer: e.peer,
+			Src: schedule.Loc{Buf: own, Set: b.chunks[e.tree]}, Dst: schedule.Loc{Buf: to, Set: b.chunks[e.tree]}})
+	}
+	return ops
 }
