@@ -96,18 +96,18 @@ func (b *boxes) entries() (num, den int64) {
 }
 
 // pack rotates the entries over the GPUs of a box, so that all NICs carry the same.
-func (b *boxes) pack() *packing {
+func (b *boxes) pack() *schedule.Trees {
 	num, den := b.entries()
 	few := num / den
 	more := int32(num % den) // units of a rotation that enter once more
-	p := &packing{units: b.local * int32(den), local: b.local}
+	p := &schedule.Trees{Units: b.local * int32(den), Local: b.local}
 	for root := range b.nodes * b.local {
 		for first := range b.local {
 			if w := int32(den) - more; w > 0 {
-				p.trees = append(p.trees, b.tree(root, first, int32(few), w))
+				p.List = append(p.List, b.tree(root, first, int32(few), w))
 			}
 			if more > 0 {
-				p.trees = append(p.trees, b.tree(root, first, int32(few)+1, more))
+				p.List = append(p.List, b.tree(root, first, int32(few)+1, more))
 			}
 		}
 	}
@@ -116,20 +116,20 @@ func (b *boxes) pack() *packing {
 
 // tree enters every other box at so many GPUs from first on; the first of them serves
 // those at which it does not enter.
-func (b *boxes) tree(root, first, entries, weight int32) outTree {
-	t := outTree{root: root, weight: weight, turn: first, parent: make([]int32, b.nodes*b.local)}
+func (b *boxes) tree(root, first, entries, weight int32) schedule.Tree {
+	t := schedule.Tree{Root: root, Weight: weight, Turn: first, Parent: make([]int32, b.nodes*b.local)}
 	home := root / b.local
-	for v := range t.parent {
+	for v := range t.Parent {
 		node, j := int32(v)/b.local, int32(v)%b.local
 		switch {
 		case int32(v) == root:
-			t.parent[v] = -1
+			t.Parent[v] = -1
 		case node == home:
-			t.parent[v] = root
+			t.Parent[v] = root
 		case (j-first+b.local)%b.local < entries:
-			t.parent[v] = home*b.local + j // over its rail
+			t.Parent[v] = home*b.local + j // over its rail
 		default:
-			t.parent[v] = node*b.local + first
+			t.Parent[v] = node*b.local + first
 		}
 	}
 	return t
