@@ -38,15 +38,14 @@ func (r *request) boxes() (*boxes, error) {
 		return nil, notApplicable("packed trees are for 2 nodes and up to %d ranks", maxPackedRanks)
 	}
 	b := &boxes{nodes: int32(len(nodes)), local: int32(len(nodes[0]))}
-	if b.local < 2 {
-		return nil, notApplicable("nodes have one rank")
+	for _, node := range nodes {
+		if len(node) != int(b.local) || len(node) < 2 {
+			return nil, notApplicable("nodes differ in size, or have one rank")
+		}
 	}
 	b.scaleUp = r.scaleUpRate(0)
 	seen := map[topology.DeviceID]bool{}
 	for a, node := range nodes {
-		if len(node) != int(b.local) {
-			return nil, notApplicable("nodes differ in size")
-		}
 		for j, rank := range node {
 			inside, err := r.router.Route(int(rank), int(node[(j+1)%len(node)]))
 			if err != nil || inside.Kind != topology.Switched || int64(inside.Rate) < b.scaleUp || r.scaleUpRate(rank) != b.scaleUp {

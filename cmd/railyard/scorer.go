@@ -1,6 +1,8 @@
 package main
 
 import (
+	"reflect"
+
 	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -15,21 +17,44 @@ type scorer struct {
 	profile *cost.Profile
 	bounds  *planner.Bounds
 	plans   map[*schedule.Schedule]*sim.Plan
+	last    map[[2]string]*schedule.Schedule // compiled last, by algorithm and protocol
 }
 
 func newScorer(t *topology.Topology, p *cost.Profile) *scorer {
-	return &scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}}
+	return &scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}}
 }
 
 func (s *scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
 	if p, ok := s.plans[x]; ok {
 		return p, nil
 	}
+	key := [2]string{x.Algorithm, string(x.Protocol)}
+	if y := s.last[key]; y != nil && alikeButSlices(x, y) {
+		if p, ok := s.plans[y].Resliced(x); ok {
+			s.plans[x] = p
+			return p, nil
+		}
+	}
 	p, err := sim.Compile(s.topo, x, s.profile)
 	if err == nil {
-		s.plans[x] = p
+		s.plans[x], s.last[key] = p, x
 	}
 	return p, err
+}
+
+// alikeButSlices reports whether schedules differ in nothing but the number of slices.
+func alikeButSlices(a, b *schedule.Schedule) bool {
+	if len(a.Channels) != len(b.Channels) || !reflect.DeepEqual(a.Spec, b.Spec) {
+		return false
+	}
+	for i := range a.Channels {
+		x, y := a.Channels[i], b.Channels[i]
+		x.Slices = y.Slices
+		if !reflect.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
 }
 
 // Bound implements planner.Scorer.
