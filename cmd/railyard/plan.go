@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"railyard/capacity/score"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +60,7 @@ type planned struct {
 	topo    *topology.Topology
 	spec    collective.Spec
 	profile *cost.Profile
-	score   *scorer
+	score   *score.Scorer
 	rows    []planner.Row
 	latency units.Time
 	healthy []planner.Row // where parts have failed: the same on the whole machine
@@ -104,7 +105,7 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "planning", len(sizes))
 	defer bar.finish()
-	p.score = newScorer(p.topo, p.profile)
+	p.score = score.New(p.topo, p.profile)
 	p.rows, err = planner.Plan(p.topo, p.spec, sizes, p.score, planner.PlanOptions{
 		Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
 		Build: planner.Options{Channels: f.channels, Slices: f.slices}})

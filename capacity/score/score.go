@@ -1,4 +1,5 @@
-package main
+// Package score is the simulator as the planner sees it.
+package score
 
 import (
 	"reflect"
@@ -11,8 +12,8 @@ import (
 	"railyard/sim"
 )
 
-// scorer is the simulator as the planner sees it. It compiles each schedule once.
-type scorer struct {
+// Scorer is the simulator as the planner sees it. It compiles each schedule once.
+type Scorer struct {
 	topo    *topology.Topology
 	profile *cost.Profile
 	bounds  *planner.Bounds
@@ -20,11 +21,12 @@ type scorer struct {
 	last    map[[2]string]*schedule.Schedule // compiled last, by algorithm and protocol
 }
 
-func newScorer(t *topology.Topology, p *cost.Profile) *scorer {
-	return &scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}}
+// New makes a score for a topology under a profile.
+func New(t *topology.Topology, p *cost.Profile) *Scorer {
+	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}}
 }
 
-func (s *scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
+func (s *Scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
 	if p, ok := s.plans[x]; ok {
 		return p, nil
 	}
@@ -58,12 +60,12 @@ func alikeButSlices(a, b *schedule.Schedule) bool {
 }
 
 // Bound implements planner.Scorer.
-func (s *scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
+func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 	return s.bounds.Time(x, size)
 }
 
 // Estimate implements planner.Scorer.
-func (s *scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
 	p, err := s.plan(x)
 	if err != nil {
 		return 0, err
@@ -72,7 +74,7 @@ func (s *scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, e
 }
 
 // Time implements planner.Scorer.
-func (s *scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
 	p, err := s.plan(x)
 	if err != nil {
 		return 0, err
@@ -81,7 +83,7 @@ func (s *scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 }
 
 // Explain implements planner.Scorer.
-func (s *scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
+func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
 	p, err := s.plan(x)
 	if err != nil {
 		return planner.Prediction{}, err
