@@ -21,6 +21,9 @@ var pipelined = []int{1, 4, 16, 64}
 // level on, so that only many slices come near the optimum.
 func packedDepths(*request) []int { return []int{1, 16, 128, 512, 1400, 2800} }
 
+// flowDepths: the hops of the paths are the stages.
+func flowDepths(*request) []int { return []int{1, 16, 256} }
+
 // oneDepth is for algorithms of one phase whose slices would only follow one another.
 func oneDepth(*request) []int { return []int{1} }
 

@@ -55,6 +55,7 @@ func init() {
 		{"direct", "everybody talks to everybody; all_reduce: in one shot", "", buildDirect, oneDepth},
 		{"double_binary_tree", "two trees in which each rank is inner node once, half the bytes each", "Sanders, Speck, Träff 2009", buildDoubleBinaryTree, treeDepths},
 		{"doubling", "recursive doubling: log₂ n exchanges of everything", "Thakur et al. 2005", buildDoubling, oneDepth},
+		{"flows", "every pair's data over paths that load all direct links evenly", "Garg, Könemann 1998; Zhao et al. 2023", buildFlows, flowDepths},
 		{"halving_doubling", "recursive halving, then doubling", "Rabenseifner 2004", buildHalvingDoubling, oneDepth},
 		{"hierarchical_all_to_all", "aggregate inside the node, then one message for each node on its rail", "Sanders, Träff 2002", buildHierarchicalAllToAll, tierDepths},
 		{"hierarchical_direct", "direct inside the node, rings across", "Jia et al. 2018", buildHierarchicalDirect, tierDepths},
