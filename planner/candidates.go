@@ -19,7 +19,12 @@ var pipelined = []int{1, 4, 16, 64}
 
 // packedDepths: levels of trees are the stages, and all links are in use from the first
 // level on, so that only many slices come near the optimum.
-func packedDepths(*request) []int { return []int{1, 16, 128, 512, 1400, 2800} }
+func packedDepths(r *request) []int {
+	if route, err := r.router.Route(0, min(1, r.spec.Ranks-1)); err != nil || route.Kind > topology.Switched {
+		return []int{1, 16, 64} // over PCIe everything shares, and nothing is gained beyond
+	}
+	return []int{1, 16, 128, 512, 1400, 2800}
+}
 
 // flowDepths: the hops of the paths are the stages.
 func flowDepths(*request) []int { return []int{1, 16, 256} }

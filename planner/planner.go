@@ -105,8 +105,9 @@ type request struct {
 	spec   collective.Spec
 	o      Options
 	router *topology.Router
-	rings  [][]int32 // the orders of ringOrders, found once
-	inside [][]int32 // the first node's local rings, found once
+	rings  [][]int32       // the orders of ringOrders, found once
+	inside [][]int32       // the first node's local rings, found once
+	trees  *schedule.Trees // of packed_trees, found once
 
 	reached *error           // what allRoutable found
 	gridded map[string]error // by dimensions: what gridRoutable found

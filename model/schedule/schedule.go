@@ -73,7 +73,7 @@ type Phase struct {
 	Parents RankList `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
 	Radix   int      `json:"radix,omitempty"`   // k-nomial: k
 	Ops     [][]Op   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
-	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth
+	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all
 }
 
 // Buffer names a rank's memory.

@@ -12,21 +12,20 @@ import (
 // (all_gather) or of its root's result inwards (reduce_scatter).
 type Tree struct {
 	Root   int32    `json:"root"`
-	Weight int32    `json:"weight"`         // units of the root's data that it carries
-	Turn   int32    `json:"turn,omitempty"` // number of the variant, where trees are rotated over the places of a node
-	Parent RankList `json:"parent"`         // by rank, −1 at the root
+	Weight int32    `json:"weight"` // units of the root's data that it carries
+	Parent RankList `json:"parent"` // by rank, −1 at the root
 }
 
 // Trees are packed spanning trees: those of each root carry all of its Units together.
 // A phase of generator "trees" takes one level of all of them, so that a schedule is a
-// pipeline of levels over slices. Chunks are Units for each rank, in the order of ranks;
+// pipeline of levels over slices; or all levels one after the other. Chunks are Units for each rank, in the order of ranks;
 // the trees of a root take its units in the order in which they are listed.
 //
 // J. Edmonds, "Edge-disjoint branchings", 1973; L. Zhao et al., "ForestColl:
 // throughput-optimal collective communications on heterogeneous network fabrics", 2024.
 type Trees struct {
 	Units int32  `json:"units"` // of each root
-	Local int32  `json:"local"` // ranks of a node, over which trees are rotated; all ranks where they are not
+	Local int32  `json:"local"` // ranks of a node: the order of messages looks the same from each of them
 	List  []Tree `json:"list"`
 }
 
@@ -61,10 +60,23 @@ func newTreePhases(trees *Trees, ranks int) *treePhases {
 
 // programs are those of all ranks in a phase.
 func (b *treePhases) programs(ph *Phase) [][]Op {
-	if ph.Op == collective.ReduceScatter {
-		return b.gather(int32(ph.Level))
+	from, to := ph.Level, ph.Level
+	if ph.Level == 0 { // all levels in one program
+		from, to = 1, b.Height()
 	}
-	return b.spread(int32(ph.Level), ph.Src)
+	out := make([][]Op, b.ranks)
+	for i := from; i <= to; i++ {
+		var level [][]Op
+		if ph.Op == collective.ReduceScatter {
+			level = b.gather(int32(to + from - i)) // from the far end
+		} else {
+			level = b.spread(int32(i), ph.Src)
+		}
+		for r := range out {
+			out[r] = append(out[r], level[r]...)
+		}
+	}
+	return out
 }
 
 // depths counts the hops from the root to each rank.
@@ -105,12 +117,10 @@ func (b *treePhases) edges(d int32) (down, up [][]edge) {
 }
 
 // compare orders a parent's hops so that it looks the same from every parent, and the
-// same from both ends of a hop: by how far the tree's root and its turn are ahead of the
-// parent. Equal programs fold in the simulator, and nobody is served first by all.
+// same from both ends of a hop: by how far the tree's root is ahead of the parent. Equal programs fold in the simulator, and nobody is served first by all.
 func (b *treePhases) compare(parent int32, x, y edge) int {
 	s, t := &b.List[x.tree], &b.List[y.tree]
-	return cmp.Or(cmp.Compare(b.ahead(parent, s.Root), b.ahead(parent, t.Root)), cmp.Compare(b.turned(parent, s.Turn), b.turned(parent, t.Turn)),
-		cmp.Compare(s.Weight, t.Weight), cmp.Compare(x.tree, y.tree))
+	return cmp.Or(cmp.Compare(b.ahead(parent, s.Root), b.ahead(parent, t.Root)), cmp.Compare(x.tree, y.tree))
 }
 
 // ahead counts from a rank on, node by node and place by place.
@@ -118,8 +128,6 @@ func (b *treePhases) ahead(from, to int32) int32 {
 	n := int32(b.ranks) / b.Local
 	return (to/b.Local-from/b.Local+n)%n*b.Local + (to%b.Local-from%b.Local+b.Local)%b.Local
 }
-
-func (b *treePhases) turned(from, turn int32) int32 { return (turn - from%b.Local + b.Local) % b.Local }
 
 // spread is the phase that takes level d: parents at depth d−1 send to their children.
 // What the root sends lies in first. Sends come before receives, so that nobody waits
@@ -224,8 +232,8 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
 		}
 	}
-	if height := t.Height(); ph.Level < 1 || ph.Level > height {
-		return fmt.Errorf("level %d: must be from 1 to the trees' height %d", ph.Level, height)
+	if height := t.Height(); ph.Level < 0 || ph.Level > height {
+		return fmt.Errorf("level %d: must be from 1 to the trees' height %d, or 0 for all", ph.Level, height)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func TestPackedTreesSayWhereTheyDoNotApply(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		nodes int
-	}{{"dgx-h100", 1}, {"dgx2", 1}, {"dgx1-v100", 2}, {"gb200-nvl72", 18}} {
+	}{{"dgx-h100", 1}, {"dgx2", 1}, {"gb200-nvl72", 18}, {"dgx-h100", 64}} {
 		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes})
 		if err != nil {
 			t.Fatal(err)
