@@ -91,14 +91,17 @@ func family(s *schedule.Schedule) string { return s.Algorithm + "/" + string(s.P
 
 // Plan picks the best schedule for each size.
 func Plan(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, score Scorer, o PlanOptions) ([]Row, error) {
-	if err := spec.Validate(); err != nil {
-		return nil, err
-	}
-	candidates, err := allCandidates(t, spec, o)
+	candidates, err := candidatesOf(t, spec, o)
 	if err != nil {
 		return nil, err
 	}
+	return planAll(t, spec, candidates, sizes, score, o)
+}
+
+// planAll picks the best candidate for each size.
+func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.Schedule, sizes []units.Bytes, score Scorer, o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
+	var err error
 	cuts := collective.NewCuts(t, spec)
 	for i, size := range sizes {
 		if rows[i], err = planSize(candidates, size, score); err != nil {
@@ -132,7 +135,11 @@ func explain(list []Considered, size units.Bytes, score Scorer) error {
 	return nil
 }
 
-func allCandidates(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]*schedule.Schedule, error) {
+// candidatesOf are the candidates of all algorithms in all protocols.
+func candidatesOf(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]*schedule.Schedule, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
 	protocols := o.Protocols
 	if len(protocols) == 0 {
 		protocols = []schedule.Protocol{schedule.Simple}
@@ -251,24 +258,34 @@ func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
 		if family(a.Schedule) == family(b.Schedule) {
 			continue
 		}
-		lo, hi := a.Size, b.Size
-		for hi-lo > max(1, lo/100) {
-			mid := lo + (hi-lo)/2
-			ta, err := score.Time(a.Schedule, mid)
-			if err != nil {
-				return nil, err
-			}
-			tb, err := score.Time(b.Schedule, mid)
-			if err != nil {
-				return nil, err
-			}
-			if tb < ta {
-				hi = mid
-			} else {
-				lo = mid
-			}
+		at, err := meeting(&a, &b, score)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, Crossover{hi, a.Schedule, b.Schedule})
+		out = append(out, Crossover{at, a.Schedule, b.Schedule})
 	}
 	return out, nil
+}
+
+// meeting is the size from which on the schedule of b is faster than that of a, between
+// their rows, to within 1 %.
+func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
+	lo, hi := a.Size, b.Size
+	for hi-lo > max(1, lo/100) {
+		mid := lo + (hi-lo)/2
+		ta, err := score.Time(a.Schedule, mid)
+		if err != nil {
+			return 0, err
+		}
+		tb, err := score.Time(b.Schedule, mid)
+		if err != nil {
+			return 0, err
+		}
+		if tb < ta {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi, nil
 }

@@ -29,6 +29,7 @@ func newSimulate() *cobra.Command {
 		must(cmd.Flags().MarkHidden(hidden))
 	}
 	must(cmd.MarkFlagRequired("size"))
+	f.topo.addLoad(cmd)
 	o.add(cmd)
 	return cmd
 }
@@ -42,6 +43,7 @@ type simulateFlags struct {
 	ecmp        uint64
 	qps         int
 	late        stragglerFlags
+	everyLink   bool
 	repeat      int
 }
 
@@ -55,6 +57,7 @@ func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl.Uint64Var(&o.ecmp, "ecmp", 0, "networks hash flows with this seed instead of spreading transfers over all paths")
 	fl.IntVar(&o.qps, "qps", 1, "flows (queue pairs) that each connection is split over, with --ecmp")
 	o.late.add(cmd)
+	fl.BoolVar(&o.everyLink, "every-link", false, "list all links one by one, also of machines with more than 4096 (as --load needs them)")
 	fl.IntVar(&o.repeat, "repeat", 0, "also give P50, P95 and P99 over so many seeds, from --seed and --ecmp on")
 }
 
@@ -115,7 +118,7 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 	if err != nil {
 		return nil, err
 	}
-	x := &scenario{compile: sim.CompileOptions{Flat: o.flat}}
+	x := &scenario{compile: sim.CompileOptions{Flat: o.flat}, everyLink: o.everyLink}
 	if cmd.Flags().Changed("ecmp") {
 		x.compile.Hashing = &sim.Hashing{Seed: o.ecmp, QPs: o.qps}
 	}
