@@ -97,13 +97,20 @@ func parseLoads(data []byte) ([]topology.Background, error) {
 
 // simulatedLoads are the links of a simulation.
 func simulatedLoads(data []byte) ([]topology.Background, error) {
-	var d report.SimulateDocument
+	var kind struct {
+		Schema string `json:"schema"`
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(&d); err != nil {
+	if err := dec.Decode(&kind); err != nil {
 		return nil, jsonError(data, dec, err)
 	}
-	if d.Schema != "railyard.simulate/v1" {
-		return nil, fmt.Errorf("it is %q: give a list of loads or what `railyard simulate --format json` writes (railyard.simulate/v1)", d.Schema)
+	if kind.Schema != "railyard.simulate/v1" {
+		return nil, fmt.Errorf("its schema is %q: give a list of loads or what `railyard simulate --format json` writes (railyard.simulate/v1)", kind.Schema)
+	}
+	var d report.SimulateDocument
+	dec = json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&d); err != nil {
+		return nil, jsonError(data, dec, err)
 	}
 	var out []topology.Background
 	for _, l := range d.Links {
