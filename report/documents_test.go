@@ -41,6 +41,7 @@ func loadedDocument() *report.PlanDocument {
 	d.Topology += " with background load"
 	d.Rows[0].IdleUS, d.Rows[0].LoadSlowdown = 4.2, 1.0714
 	d.Rows[1].IdleUS, d.Rows[1].LoadSlowdown = 4175.25, 1
+	d.Counts = &report.Counts{File: "c.csv", LargestRow: 1024, Total: 3584, ZeroPairs: 40}
 	d.Pareto = &report.Pareto{SmallBytes: 8, LargeBytes: 1 << 30, Points: []report.ParetoPoint{
 		{Schedule: "direct/ll", LatencyUS: 2.25, LargeUS: 30000, PerByte: 27.94, AlgBW: 35.8, BusBW: 62.6, OnFront: true, Best: []report.SizeRange{{From: 1024, To: 1047552}, {From: 1 << 21, To: 1 << 21}}},
 		{Schedule: "tree", LatencyUS: 3, LargeUS: 40000, PerByte: 37.25, AlgBW: 26.8, BusBW: 47, Best: []report.SizeRange{{From: 1047553, To: 1<<20 - 1}}},
@@ -165,7 +166,7 @@ func TestDegradedPlanMatchesSchema(t *testing.T) {
 	validate(t, "plan", written(t, func(w io.Writer) error { return report.WriteJSON(w, degradedDocument()) }))
 	doc := written(t, func(w io.Writer) error { return report.WriteJSON(w, loadedDocument()) })
 	validate(t, "plan", doc)
-	for _, member := range []string{`"faults"`, `"lost_ranks"`, `"healthy_us"`, `"slowdown"`, `"idle_us"`, `"load_slowdown"`, `"pareto"`} {
+	for _, member := range []string{`"faults"`, `"lost_ranks"`, `"healthy_us"`, `"slowdown"`, `"idle_us"`, `"load_slowdown"`, `"pareto"`, `"counts"`} {
 		if !bytes.Contains(doc, []byte(member)) {
 			t.Errorf("no %s", member)
 		}

@@ -22,7 +22,16 @@ type PlanDocument struct {
 	LostRanks  []int          `json:"lost_ranks,omitempty"`
 	Rows       []PlanRow      `json:"rows"`
 	Crossovers []CrossoverRow `json:"crossovers"`
+	Counts     *Counts        `json:"counts,omitempty"`
 	Pareto     *Pareto        `json:"pareto,omitempty"`
+}
+
+// Counts is the matrix of an all_to_allv, in bytes.
+type Counts struct {
+	File       string `json:"file"`
+	LargestRow int64  `json:"largest_row_bytes"`
+	Total      int64  `json:"total_bytes"`
+	ZeroPairs  int    `json:"zero_pairs"`
 }
 
 // PlanRow is the best schedule for a size. bound_us is what no schedule can beat at
@@ -71,7 +80,11 @@ type CrossoverRow struct {
 // WriteText prints the plan as a table.
 func (d *PlanDocument) WriteText(w io.Writer) error {
 	out := &lines{w: w}
-	out.printf("%s, %d ranks, profile %s\n\n", d.Topology, d.Ranks, d.Profile)
+	out.printf("%s, %d ranks, profile %s\n", d.Topology, d.Ranks, d.Profile)
+	if c := d.Counts; c != nil {
+		out.printf("counts of %s: the largest row sends %d bytes, the mean %.0f; %d of %d pairs send nothing\n", c.File, c.LargestRow, float64(c.Total)/float64(d.Ranks), c.ZeroPairs, d.Ranks*d.Ranks)
+	}
+	out.printf("\n")
 	t := newTable(out)
 	header := table.Row{"size(B)", "schedule", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "of bound", "of latency bound", "runner-up", "limited by"}
 	right := []int{1, 3, 4, 5, 6, 7}

@@ -114,6 +114,9 @@ func completeTopology(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 type collFlags struct {
 	name string
 	root int
+
+	counts, countsOf string
+	matrix           *countMatrix // of counts, once read
 }
 
 func (f *collFlags) add(cmd *cobra.Command) {
@@ -140,6 +143,15 @@ func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error)
 	s := collective.Spec{Kind: kind, Ranks: ranks, Root: f.root}
 	if kind == collective.AllToAllV {
 		s.Counts = uniformCounts(ranks)
+	}
+	if err := f.readCounts(kind); err != nil {
+		return collective.Spec{}, err
+	}
+	if f.matrix != nil {
+		if n := len(f.matrix.counts); n != ranks {
+			return collective.Spec{}, fmt.Errorf("%s: a matrix for %d ranks, but there are %d", f.counts, n, ranks)
+		}
+		s.Counts = f.matrix.counts
 	}
 	return s, s.Validate()
 }

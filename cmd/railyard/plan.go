@@ -33,6 +33,7 @@ type planFlags struct {
 func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
 	f.topo.add(cmd)
 	f.coll.add(cmd)
+	f.coll.addCounts(cmd)
 	f.sizes.add(cmd, begin, end)
 	f.profile.add(cmd)
 	f.format.add(cmd)
@@ -63,6 +64,7 @@ type planned struct {
 	score   *scorer
 	rows    []planner.Row
 	latency units.Time
+	counts  *countMatrix   // of all_to_allv, where a file says them
 	healthy []planner.Row  // where parts have failed: the same on the whole machine
 	front   *planner.Front // where it is asked for
 	idle    []planner.Row  // where there is background traffic: the same without it
@@ -83,7 +85,7 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	sizes, err := f.sizes.sizes(cmd)
+	sizes, err := f.allSizes(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +96,7 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	if p.spec, err = f.coll.spec(cmd, p.topo.NumRanks()); err != nil {
 		return nil, err
 	}
+	p.counts = f.coll.matrix
 	if p.profile, err = f.profile.load(p.topo); err != nil {
 		return nil, err
 	}
@@ -124,7 +127,7 @@ func (f *planFlags) planOthers(cmd *cobra.Command, p *planned) error {
 	var err error
 	if len(p.topo.Faults()) > 0 {
 		g := *f
-		g.coll.root = p.topo.OriginalRank(f.coll.root)
+		g.coll.root, g.coll.matrix = p.topo.OriginalRank(f.coll.root), f.coll.matrix.onHealthy(p.topo)
 		if p.healthy, err = g.planOn(cmd, p, p.topo.Healthy()); err != nil {
 			return err
 		}
@@ -274,7 +277,7 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 	for _, c := range crossings {
 		d.Crossovers = append(d.Crossovers, report.CrossoverRow{SizeBytes: int64(c.Size), From: planner.Name(c.From), To: planner.Name(c.To)})
 	}
-	d.Pareto = p.pareto()
+	d.Pareto, d.Counts = p.pareto(), p.counts.describe()
 	return d, err
 }
 

@@ -28,7 +28,6 @@ func newSimulate() *cobra.Command {
 	for _, hidden := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
 		must(cmd.Flags().MarkHidden(hidden))
 	}
-	must(cmd.MarkFlagRequired("size"))
 	f.topo.addLoad(cmd)
 	o.add(cmd)
 	return cmd
@@ -68,7 +67,7 @@ const maxRepeats = 100_000
 func (o *simulateFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	if o.plan != "" {
-		for _, ignored := range []string{"collective", "root", "algo", "proto", "channels", "slices"} {
+		for _, ignored := range []string{"collective", "root", "counts", "counts-of", "algo", "proto", "channels", "slices"} {
 			if changed(ignored) {
 				return usagef("--%s has no effect with --plan: the schedule says it", ignored)
 			}
@@ -114,7 +113,10 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	sizes, err := f.sizes.sizes(cmd)
+	if !cmd.Flags().Changed("size") && f.coll.counts == "" {
+		return nil, usagef("which size? give one with -s")
+	}
+	sizes, err := f.allSizes(cmd)
 	if err != nil {
 		return nil, err
 	}

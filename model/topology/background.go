@@ -191,7 +191,7 @@ func (t *Topology) take(taken map[LinkID]float64, bundle []LinkID, b Background)
 		return nil
 	}
 	if share := used + before/whole; share >= full {
-		return fmt.Errorf("link %s of %v: %.4g %% of it are taken: nothing is left", b.Link, units.Rate(whole), 100*share)
+		return fmt.Errorf("link %s of %v: %.4g %% of it are taken: nothing is left", t.LinkName(bundle[0]), units.Rate(whole), 100*share)
 	}
 	for _, l := range bundle {
 		taken[l] += used * float64(t.Rate(l))
