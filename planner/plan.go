@@ -86,6 +86,14 @@ func Name(s *schedule.Schedule) string {
 	return name
 }
 
+// Family is how an algorithm with its protocol is called, whatever the slices.
+func Family(s *schedule.Schedule) string {
+	if s.Protocol == schedule.Simple {
+		return s.Algorithm
+	}
+	return family(s)
+}
+
 // family is the algorithm with its protocol, whatever the slices.
 func family(s *schedule.Schedule) string { return s.Algorithm + "/" + string(s.Protocol) }
 

@@ -116,10 +116,11 @@ func TestDocumentGoldens(t *testing.T) {
 func TestDocumentsMatchTheirSchemas(t *testing.T) {
 	c := compareMixed(t)
 	for name, write := range map[string]func(io.Writer) error{
-		"plan":     func(w io.Writer) error { return report.WriteJSON(w, planDocument()) },
-		"simulate": func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) },
-		"run":      func(w io.Writer) error { return report.WriteJSON(w, runDocument()) },
-		"compare":  func(w io.Writer) error { return c.WriteJSON(w, "box", "test") },
+		"plan":      func(w io.Writer) error { return report.WriteJSON(w, planDocument()) },
+		"simulate":  func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) },
+		"run":       func(w io.Writer) error { return report.WriteJSON(w, runDocument()) },
+		"crossover": func(w io.Writer) error { return report.WriteJSON(w, crossoverDocument()) },
+		"compare":   func(w io.Writer) error { return c.WriteJSON(w, "box", "test") },
 	} {
 		doc := written(t, write)
 		validate(t, name, doc)
@@ -144,12 +145,15 @@ func TestDocumentsMatchTheirSchemas(t *testing.T) {
 			t.Errorf("%s: accepted an unknown member", name)
 		}
 		row := members["rows"]
-		if name == "simulate" {
+		switch name {
+		case "simulate":
 			row = members["links"]
+		case "crossover":
+			row = members["topologies"].([]any)[0].(map[string]any)["rows"]
 		}
 		delete(members, "mystery")
 		first := row.([]any)[0].(map[string]any)
-		for _, key := range map[string][]string{"plan": {"time_us", "bound_us", "of_latency_bound", "runner_up"}, "simulate": {"id", "utilisation"}, "run": {"measured_us", "wrong"}, "compare": {"measured_us", "error", "warnings"}}[name] {
+		for _, key := range map[string][]string{"plan": {"time_us", "bound_us", "of_latency_bound", "runner_up"}, "simulate": {"id", "utilisation"}, "crossover": {"time_us", "runner_up_loss"}, "run": {"measured_us", "wrong"}, "compare": {"measured_us", "error", "warnings"}}[name] {
 			kept := first[key]
 			delete(first, key)
 			if schema.Validate(members) == nil {

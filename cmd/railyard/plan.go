@@ -37,6 +37,11 @@ func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
 	f.sizes.add(cmd, begin, end)
 	f.profile.add(cmd)
 	f.format.add(cmd)
+	f.addSearch(cmd)
+}
+
+// addSearch adds the flags that narrow the choice.
+func (f *planFlags) addSearch(cmd *cobra.Command) {
 	addAlgo(cmd, &f.algo)
 	cmd.Flags().StringSliceVar(&f.protos, "proto", nil, "protocols to consider: simple, ll, ll128 (default: those the profile knows)")
 	cmd.Flags().IntVar(&f.channels, "channels", 0, "channels of ring algorithms (default: as many as the topology has disjoint rings)")
