@@ -48,7 +48,7 @@ func (r *Row) RunnerLoss() float64 {
 	if r.RunnerUp == nil {
 		return 0
 	}
-	return float64(r.RunnerTime)/float64(max(r.Prediction.Time, 1)) - 1
+	return float64(max(r.RunnerTime, 1))/float64(max(r.Prediction.Time, 1)) - 1
 }
 
 // Row is the plan for one size.

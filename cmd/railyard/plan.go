@@ -322,7 +322,7 @@ func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	}
 	if r.RunnerUp != nil {
 		row.RunnerUp = planner.Name(r.RunnerUp)
-		row.RunnerLoss = float64(r.RunnerTime)/float64(max(t, 1)) - 1
+		row.RunnerLoss = r.RunnerLoss()
 	}
 	if why {
 		for _, c := range r.Why {
