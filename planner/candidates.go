@@ -17,6 +17,13 @@ type depths func(*request) []int
 
 var pipelined = []int{1, 4, 16, 64}
 
+// packedDepths: levels of trees are the stages, and all links are in use from the first
+// level on, so that only many slices come near the optimum.
+func packedDepths(*request) []int { return []int{1, 16, 128, 512, 1400, 2800} }
+
+// flowDepths: the hops of the paths are the stages.
+func flowDepths(*request) []int { return []int{1, 16, 256} }
+
 // oneDepth is for algorithms of one phase whose slices would only follow one another.
 func oneDepth(*request) []int { return []int{1} }
 

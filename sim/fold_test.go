@@ -117,3 +117,43 @@ func shippedCandidates(t *testing.T, topo *topology.Topology, kind collective.Ki
 	}
 	return out
 }
+
+// A plan with other slices is what compiling the schedule with them gives.
+func TestReslicedIsCompiled(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
+	for _, algo := range []string{"hierarchical_ring", "packed_trees", "double_binary_tree"} {
+		first, err := planner.Build(topo, spec, algo, planner.Options{Slices: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := sim.Compile(topo, first, uneven(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{4, 7, 32} {
+			s, err := planner.Build(topo, spec, algo, planner.Options{Slices: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			resliced, ok := plan.Resliced(s)
+			if !ok {
+				t.Fatalf("%s cannot be resliced", algo)
+			}
+			got, err := resliced.Run(5*units.MiB, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := sim.Run(topo, s, 5*units.MiB, uneven(t), sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s ×%d: (-compiled +resliced)\n%s", algo, n, d)
+			}
+		}
+	}
+}

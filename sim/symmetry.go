@@ -57,7 +57,7 @@ func (y *symmetry) grid(t *topology.Topology, s *schedule.Schedule) bool {
 
 // phase narrows the moves to those that leave a phase as it is.
 func (y *symmetry) phase(ph *schedule.Phase) bool {
-	if ph.Gen == schedule.GenOps {
+	if ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees {
 		return false
 	}
 	g := ph.Groups.Grid

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -110,7 +111,7 @@ func TestPlansOfAnyCounts(t *testing.T) {
 			spec := collective.Spec{Kind: collective.AllToAllV, Ranks: topo.NumRanks(), Counts: randomCounts(rng, topo.NumRanks())}
 			sizes := []units.Bytes{units.Bytes(1 + rng.IntN(100)), units.Bytes(spec.LargestRow()), units.Bytes(spec.LargestRow()) * 64}
 			slices.Sort(sizes)
-			rows, err := planner.Plan(topo, spec, sizes, newScorer(topo, profile), planner.PlanOptions{})
+			rows, err := planner.Plan(topo, spec, sizes, score.New(topo, profile), planner.PlanOptions{})
 			if err != nil {
 				t.Fatalf("%v: %v", spec.Counts, err)
 			}

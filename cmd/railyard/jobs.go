@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"railyard/capacity/score"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,7 +135,7 @@ func planJob(spec jobSpec, topo *topology.Topology, profile *cost.Profile, proto
 	if spec.kind == collective.AllToAllV {
 		c.Counts = uniformCounts(c.Ranks)
 	}
-	rows, err := planner.Plan(part, c, []units.Bytes{spec.size}, newScorer(part, profile), planner.PlanOptions{Algorithm: spec.algo, Protocols: protocols})
+	rows, err := planner.Plan(part, c, []units.Bytes{spec.size}, score.New(part, profile), planner.PlanOptions{Algorithm: spec.algo, Protocols: protocols})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
@@ -78,7 +79,7 @@ func TestLoadedPlansAvoidTheLoad(t *testing.T) {
 		}
 		sizes := []units.Bytes{256 * units.MiB}
 		planned := func(topo *topology.Topology) planner.Row {
-			rows, err := planner.Plan(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, sizes, newScorer(topo, profile), planner.PlanOptions{})
+			rows, err := planner.Plan(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, sizes, score.New(topo, profile), planner.PlanOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

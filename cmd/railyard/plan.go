@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"railyard/capacity/score"
 
 	"github.com/spf13/cobra"
 
@@ -66,7 +67,7 @@ type planned struct {
 	topo    *topology.Topology
 	spec    collective.Spec
 	profile *cost.Profile
-	score   *scorer
+	score   *score.Scorer
 	rows    []planner.Row
 	latency units.Time
 	counts  *countMatrix   // of all_to_allv, where a file says them
@@ -115,7 +116,7 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "planning", len(sizes))
 	defer bar.finish()
-	p.score = newScorer(p.topo, p.profile)
+	p.score = score.New(p.topo, p.profile)
 	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
 		Build: planner.Options{Channels: f.channels, Slices: f.slices}}
 	if f.pareto {

@@ -11,14 +11,23 @@ import (
 type Expander struct {
 	s     *Schedule
 	index [][]groupIndex // by channel and phase; empty for grids
+	trees [][][][]Op     // by channel, phase and rank; of generator trees only
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).
 func NewExpander(s *Schedule) *Expander {
-	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels))}
+	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][][][]Op, len(s.Channels))}
 	for c, ch := range s.Channels {
-		x.index[c] = make([]groupIndex, len(ch.Phases))
+		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([][][]Op, len(ch.Phases))
+		var trees *treePhases
+		if ch.Trees != nil {
+			trees = newTreePhases(ch.Trees, s.Spec.Ranks)
+		}
 		for p, ph := range ch.Phases {
+			if ph.Gen == GenTrees {
+				x.trees[c][p] = trees.programs(&ph)
+				continue
+			}
 			if ph.Groups.Grid == nil {
 				x.index[c][p] = indexGroups(ph.Groups.List, s.Spec.Ranks)
 			}
@@ -32,8 +41,11 @@ func NewExpander(s *Schedule) *Expander {
 func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 	ch := &x.s.Channels[channel]
 	ph := &ch.Phases[phase]
-	if ph.Gen == GenOps {
+	switch ph.Gen {
+	case GenOps:
 		return append(dst, ph.Ops[rank]...)
+	case GenTrees:
+		return append(dst, x.trees[channel][phase][rank]...)
 	}
 	e := emitter{ops: dst, ph: ph}
 	if g := ph.Groups.Grid; g != nil {
@@ -57,6 +69,7 @@ const (
 	GenDoubling = "doubling"
 	GenBruck    = "bruck"
 	GenOps      = "ops"
+	GenTrees    = "trees"
 )
 
 // generators lists, for each generator, the collectives it makes.

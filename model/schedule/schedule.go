@@ -56,13 +56,14 @@ type Channel struct {
 	Slices int     `json:"slices"` // ≥ 1
 	Chunks int     `json:"chunks"` // per slice; a multiple of Spec.Blocks()
 	Phases []Phase `json:"phases"`
+	Trees  *Trees  `json:"trees,omitempty"` // of phases of generator trees
 }
 
 // Phase is a generator applied to groups of ranks.
 type Phase struct {
-	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck or ops
+	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, trees or ops
 	Op     collective.Kind `json:"op"`
-	Groups Groups          `json:"groups"`
+	Groups Groups          `json:"groups,omitzero"`
 	// Src is where a rank's own data is read, Dst where results go. Acc holds partial
 	// sums and forwarded data that are not results (Dst where Dst covers them).
 	Src     Buffer   `json:"src"`
@@ -72,6 +73,7 @@ type Phase struct {
 	Parents RankList `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
 	Radix   int      `json:"radix,omitempty"`   // k-nomial: k
 	Ops     [][]Op   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
+	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth
 }
 
 // Buffer names a rank's memory.

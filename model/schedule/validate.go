@@ -59,8 +59,11 @@ func (s *Schedule) validateChannel(ch *Channel) error {
 }
 
 func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
-	if ph.Gen == GenOps {
+	switch ph.Gen {
+	case GenOps:
 		return s.validateOps(ch, ph)
+	case GenTrees:
+		return s.validateTrees(ch, ph)
 	}
 	if generators[ph.Gen] == nil {
 		return fmt.Errorf("unknown generator %q", ph.Gen)

@@ -1,0 +1,96 @@
+// Package score is the simulator as the planner sees it.
+package score
+
+import (
+	"reflect"
+
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+)
+
+// Scorer is the simulator as the planner sees it. It compiles each schedule once.
+type Scorer struct {
+	topo    *topology.Topology
+	profile *cost.Profile
+	bounds  *planner.Bounds
+	plans   map[*schedule.Schedule]*sim.Plan
+	last    map[[2]string]*schedule.Schedule // compiled last, by algorithm and protocol
+}
+
+// New makes a score for a topology under a profile.
+func New(t *topology.Topology, p *cost.Profile) *Scorer {
+	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}}
+}
+
+func (s *Scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
+	if p, ok := s.plans[x]; ok {
+		return p, nil
+	}
+	key := [2]string{x.Algorithm, string(x.Protocol)}
+	if y := s.last[key]; y != nil && alikeButSlices(x, y) {
+		if p, ok := s.plans[y].Resliced(x); ok {
+			s.plans[x] = p
+			return p, nil
+		}
+	}
+	p, err := sim.Compile(s.topo, x, s.profile)
+	if err == nil {
+		s.plans[x], s.last[key] = p, x
+	}
+	return p, err
+}
+
+// alikeButSlices reports whether schedules differ in nothing but the number of slices.
+func alikeButSlices(a, b *schedule.Schedule) bool {
+	if len(a.Channels) != len(b.Channels) || !reflect.DeepEqual(a.Spec, b.Spec) {
+		return false
+	}
+	for i := range a.Channels {
+		x, y := a.Channels[i], b.Channels[i]
+		x.Slices = y.Slices
+		if !reflect.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// Bound implements planner.Scorer.
+func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
+	return s.bounds.Time(x, size)
+}
+
+// Estimate implements planner.Scorer.
+func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	p, err := s.plan(x)
+	if err != nil {
+		return 0, err
+	}
+	return p.LowerEstimate(size), nil
+}
+
+// Time implements planner.Scorer.
+func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	p, err := s.plan(x)
+	if err != nil {
+		return 0, err
+	}
+	return p.Time(size)
+}
+
+// Explain implements planner.Scorer.
+func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
+	p, err := s.plan(x)
+	if err != nil {
+		return planner.Prediction{}, err
+	}
+	r, err := p.Run(size, sim.Options{})
+	if err != nil {
+		return planner.Prediction{}, err
+	}
+	return planner.Prediction{Time: r.Time, Bottleneck: r.Bottleneck, Warnings: r.Warnings}, nil
+}

@@ -1,0 +1,231 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"railyard/model/collective"
+)
+
+// Tree is a spanning tree that carries some units of its root's data outwards
+// (all_gather) or of its root's result inwards (reduce_scatter).
+type Tree struct {
+	Root   int32    `json:"root"`
+	Weight int32    `json:"weight"`         // units of the root's data that it carries
+	Turn   int32    `json:"turn,omitempty"` // number of the variant, where trees are rotated over the places of a node
+	Parent RankList `json:"parent"`         // by rank, −1 at the root
+}
+
+// Trees are packed spanning trees: those of each root carry all of its Units together.
+// A phase of generator "trees" takes one level of all of them, so that a schedule is a
+// pipeline of levels over slices. Chunks are Units for each rank, in the order of ranks;
+// the trees of a root take its units in the order in which they are listed.
+//
+// J. Edmonds, "Edge-disjoint branchings", 1973; L. Zhao et al., "ForestColl:
+// throughput-optimal collective communications on heterogeneous network fabrics", 2024.
+type Trees struct {
+	Units int32  `json:"units"` // of each root
+	Local int32  `json:"local"` // ranks of a node, over which trees are rotated; all ranks where they are not
+	List  []Tree `json:"list"`
+}
+
+// Height is the number of levels: the most hops from a root.
+func (t *Trees) Height() int {
+	h := int32(0)
+	for i := range t.List {
+		h = max(h, slices.Max(t.List[i].depths()))
+	}
+	return int(h)
+}
+
+// treePhases lays trees out in levels.
+type treePhases struct {
+	*Trees
+	ranks  int
+	depth  [][]int32 // by tree and rank
+	chunks []ChunkSet
+}
+
+func newTreePhases(trees *Trees, ranks int) *treePhases {
+	b := &treePhases{Trees: trees, ranks: ranks}
+	used := make([]int32, ranks) // units of each root given to trees so far
+	for i := range trees.List {
+		t := &trees.List[i]
+		b.chunks = append(b.chunks, Range(t.Root*trees.Units+used[t.Root], t.Weight))
+		used[t.Root] += t.Weight
+		b.depth = append(b.depth, t.depths())
+	}
+	return b
+}
+
+// programs are those of all ranks in a phase.
+func (b *treePhases) programs(ph *Phase) [][]Op {
+	if ph.Op == collective.ReduceScatter {
+		return b.gather(int32(ph.Level))
+	}
+	return b.spread(int32(ph.Level), ph.Src)
+}
+
+// depths counts the hops from the root to each rank.
+func (t *Tree) depths() []int32 {
+	out := make([]int32, len(t.Parent))
+	for r := range out {
+		for v := int32(r); t.Parent[v] >= 0; v = t.Parent[v] {
+			out[r]++
+		}
+	}
+	return out
+}
+
+// edge is a hop of a tree as one of its ends sees it.
+type edge struct{ tree, peer int32 }
+
+// edges lists, for each rank, the hops that end at depth d: those on which it sends
+// outwards, and those on which it receives.
+func (b *treePhases) edges(d int32) (down, up [][]edge) {
+	down, up = make([][]edge, b.ranks), make([][]edge, b.ranks)
+	for i := range b.List {
+		for v, p := range b.List[i].Parent {
+			if b.depth[i][v] == d {
+				down[p] = append(down[p], edge{int32(i), int32(v)})
+				up[v] = append(up[v], edge{int32(i), p})
+			}
+		}
+	}
+	for r := range int32(b.ranks) {
+		slices.SortFunc(down[r], func(x, y edge) int {
+			return cmp.Or(b.compare(r, x, y), cmp.Compare(b.ahead(r, x.peer), b.ahead(r, y.peer)))
+		})
+		slices.SortFunc(up[r], func(x, y edge) int {
+			return cmp.Or(cmp.Compare(b.ahead(r, x.peer), b.ahead(r, y.peer)), b.compare(x.peer, x, y))
+		})
+	}
+	return down, up
+}
+
+// compare orders a parent's hops so that it looks the same from every parent, and the
+// same from both ends of a hop: by how far the tree's root and its turn are ahead of the
+// parent. Equal programs fold in the simulator, and nobody is served first by all.
+func (b *treePhases) compare(parent int32, x, y edge) int {
+	s, t := &b.List[x.tree], &b.List[y.tree]
+	return cmp.Or(cmp.Compare(b.ahead(parent, s.Root), b.ahead(parent, t.Root)), cmp.Compare(b.turned(parent, s.Turn), b.turned(parent, t.Turn)),
+		cmp.Compare(s.Weight, t.Weight), cmp.Compare(x.tree, y.tree))
+}
+
+// ahead counts from a rank on, node by node and place by place.
+func (b *treePhases) ahead(from, to int32) int32 {
+	n := int32(b.ranks) / b.Local
+	return (to/b.Local-from/b.Local+n)%n*b.Local + (to%b.Local-from%b.Local+b.Local)%b.Local
+}
+
+func (b *treePhases) turned(from, turn int32) int32 { return (turn - from%b.Local + b.Local) % b.Local }
+
+// spread is the phase that takes level d: parents at depth d−1 send to their children.
+// What the root sends lies in first. Sends come before receives, so that nobody waits
+// for others before it sends.
+func (b *treePhases) spread(d int32, first Buffer) [][]Op {
+	out := make([][]Op, b.ranks)
+	down, up := b.edges(d)
+	from := Output
+	if d == 1 {
+		from = first
+	}
+	for r := range out {
+		for _, e := range down[r] {
+			out[r] = append(out[r], Op{Kind: Send, Peer: e.peer, Src: Loc{Buf: from, Set: b.chunks[e.tree]}})
+		}
+		if d == 1 && first == Input {
+			own := Range(int32(r)*b.Units, b.Units)
+			out[r] = append(out[r], Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: own}, Dst: Loc{Buf: Output, Set: own}})
+		}
+		for _, e := range up[r] {
+			out[r] = append(out[r], Op{Kind: Recv, Peer: e.peer, Dst: Loc{Buf: Output, Set: b.chunks[e.tree]}})
+		}
+	}
+	return out
+}
+
+// gather is the reverse: children at depth d send what they have summed up to their
+// parents, which add it to their own.
+func (b *treePhases) gather(d int32) [][]Op {
+	out := make([][]Op, b.ranks)
+	down, up := b.edges(d)
+	below, _ := b.edges(d + 1)
+	for r := range out {
+		sums := map[int32]bool{} // trees in which the rank has children, so that its sum lies in scratch
+		for _, e := range below[r] {
+			sums[e.tree] = true
+		}
+		for _, e := range up[r] {
+			from := Loc{Buf: Input, Set: b.chunks[e.tree]}
+			if sums[e.tree] {
+				from.Buf = Scratch
+			}
+			out[r] = append(out[r], Op{Kind: Send, Peer: e.peer, Src: from})
+		}
+		out[r] = b.add(out[r], int32(r), down[r])
+	}
+	return out
+}
+
+// add receives from all children and adds: the first to the rank's own data, the last
+// into the output where it is the root's.
+func (b *treePhases) add(ops []Op, rank int32, children []edge) []Op {
+	left := map[int32]int{}
+	for _, e := range children {
+		left[e.tree]++
+	}
+	added := map[int32]bool{}
+	for _, e := range children {
+		own, to := Input, Scratch
+		if added[e.tree] {
+			own = Scratch
+		}
+		if left[e.tree]--; left[e.tree] == 0 && b.List[e.tree].Root == rank {
+			to = Output
+		}
+		added[e.tree] = true
+		ops = append(ops, Op{Kind: RecvReduce, Peer: e.peer,
+			Src: Loc{Buf: own, Set: b.chunks[e.tree]}, Dst: Loc{Buf: to, Set: b.chunks[e.tree]}})
+	}
+	return ops
+}
+
+// validateTrees checks a phase of packed trees.
+func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
+	t := ch.Trees
+	switch {
+	case t == nil:
+		return fmt.Errorf("generator trees: the channel has no trees")
+	case ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter:
+		return fmt.Errorf("generator trees does not make %v", ph.Op)
+	case t.Units < 1 || int64(t.Units)*int64(s.Spec.Ranks) != int64(ch.Chunks):
+		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
+	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
+		return fmt.Errorf("trees: %d ranks are no whole number of nodes of %d", s.Spec.Ranks, t.Local)
+	}
+	units := make([]int64, s.Spec.Ranks)
+	for i := range t.List {
+		x := &t.List[i]
+		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || x.Weight > t.Units {
+			return fmt.Errorf("tree %d: root %d or weight %d is out of range", i, x.Root, x.Weight)
+		}
+		if err := validateParents(x.Parent, s.Spec.Ranks); err != nil {
+			return fmt.Errorf("tree %d: %w", i, err)
+		}
+		if x.Parent[x.Root] != -1 {
+			return fmt.Errorf("tree %d: its root %d has a parent", i, x.Root)
+		}
+		units[x.Root] += int64(x.Weight)
+	}
+	for r, n := range units {
+		if n != int64(t.Units) {
+			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
+		}
+	}
+	if height := t.Height(); ph.Level < 1 || ph.Level > height {
+		return fmt.Errorf("level %d: must be from 1 to the trees' height %d", ph.Level, height)
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package planner_test
+
+import (
+	"fmt"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// Packed trees are right, and reach the bound over boxes of any size but for the pipeline.
+func TestPackedTreesReachTheBound(t *testing.T) {
+	ideal, err := cost.Get("ideal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name        string
+		nodes, gpus int
+		v, w        float64 // GB/s of a GPU: scale-up, NIC
+	}{{"dgx-h100", 2, 8, 450, 50}, {"dgx-h100", 3, 8, 450, 50}, {"dgx-h100", 2, 2, 450, 50}, {"dgx-h100", 5, 3, 450, 50}, {"dgx-a100", 2, 8, 300, 25},
+		{"dgx-a100", 3, 4, 300, 25}, {"dgx-b200", 2, 8, 900, 50}, {"dgx-h100", 12, 4, 450, 50}} {
+		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes, GPUs: c.gpus})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
+			t.Run(fmt.Sprintf("%s×%d/%d/%v", c.name, c.nodes, c.gpus, kind), func(t *testing.T) {
+				spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+				s, err := planner.Build(topo, spec, "packed_trees", planner.Options{Slices: 1000})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := schedule.Check(s, topo); err != nil {
+					t.Fatal(err)
+				}
+				const size = 8 * units.GiB
+				r, err := sim.Run(topo, s, size, ideal, sim.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := float64(spec.Ranks)
+				bound := float64(size) / n / (1e9 * min((c.v+c.w)/(n-1), c.w/float64(c.nodes-1)))
+				if kind == collective.AllReduce { // reduce-scatter, then all-gather
+					bound *= 2
+				}
+				if share := bound / r.Time.Seconds(); share < 0.985 || share > 1 {
+					t.Errorf("%.2f %% of the bound", 100*share)
+				}
+				if least := collective.LowerBound(topo, spec, size).Time; r.Time < least {
+					t.Errorf("%v beats the bound %v", r.Time, least)
+				}
+			})
+		}
+	}
+}
+
+func TestPackedTreesSayWhereTheyDoNotApply(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		nodes int
+	}{{"dgx-h100", 1}, {"dgx2", 1}, {"dgx1-v100", 2}, {"gb200-nvl72", 18}} {
+		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = planner.Build(topo, collective.Spec{Kind: collective.AllGather, Ranks: topo.NumRanks()}, "packed_trees", planner.Options{})
+		if !planner.NotApplicable(err) {
+			t.Errorf("%s × %d: %v", c.name, c.nodes, err)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package pack
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"railyard/model/topology"
+	"railyard/topologies"
+)
+
+func load(t testing.TB, name string, nodes int) *topology.Topology {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo
+}
+
+func fromTopology(t testing.TB, topo *topology.Topology) *Graph {
+	t.Helper()
+	g, err := FromTopology(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func bound(t testing.TB, g *Graph) Result {
+	t.Helper()
+	b, err := Bound(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// grid is a mesh or torus of ranks with direct links only.
+func grid(t testing.TB, dims string, n int, wrap bool) *topology.Topology {
+	t.Helper()
+	topo, err := topology.Parse("grid.yaml", fmt.Appendf(nil, `
+schema: railyard.topology/v1
+name: grid
+source: test
+date: 2026-11-21
+classes:
+  ici: {medium: nvlink, rate: 50GB/s, latency: 500ns, source: test, date: 2026-11-21}
+devices:
+  - {id: "gpu[0-%d]", kind: gpu}
+links:
+  - {grid: "gpu[0-%d]", dims: [%s], wrap: %t, class: ici}
+`, n-1, n-1, dims, wrap), nil, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo
+}
+
+// Exact optima that others have published or computed, in GB/s of the whole buffer.
+func TestBoundIsThePublishedOptimum(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		nodes int
+		num   int64 // GB/s times den
+		den   int64
+	}{
+		{"dgx1-p100", 1, 640, 7},
+		{"dgx1-v100", 1, 1200, 7},
+		{"dgx2", 1, 160, 1},
+		{"dgx-a100", 1, 2400, 7},
+		{"dgx-a100", 2, 1040, 3},
+		{"dgx-h100", 1, 3600, 7},
+		{"dgx-h100", 2, 1600, 3},
+		{"dgx-h100", 4, 16000, 31},
+		{"dgx-h100", 8, 3200, 7},
+		{"dgx-h100", 16, 1280, 3},
+		{"dgx-h100", 32, 12800, 31},
+		{"dgx-h100", 128, 51200, 127},
+		{"mi250x-node", 1, 2400, 7},
+		{"dgx2", 2, 5200, 31},
+	} {
+		topo := load(t, c.name, c.nodes)
+		g := fromTopology(t, topo)
+		b := bound(t, g)
+		n := int64(g.Ranks)
+		if want := fraction(c.num*1e9, c.den*n); b.Rate != want {
+			t.Errorf("%s x%d: rate %v (%.2f GB/s in all, %s), want %v (%.2f)", c.name, c.nodes, b.Rate, b.AlgBW/1e9, b.Cut, want, float64(c.num)/float64(c.den))
+			continue
+		}
+		t.Logf("%s x%d: %.2f GB/s; %d vertices, %d edges; %s", c.name, c.nodes, b.AlgBW/1e9, g.Vertices, len(g.Edges), b.Cut)
+	}
+	for _, c := range []struct {
+		dims     string
+		n        int
+		wrap     bool
+		num, den int64
+	}{{"5, 5", 25, false, 2500, 24}, {"4, 4, 4", 64, true, 64 * 300, 63}, {"16, 16", 256, false, 25600, 255}, {"8, 8, 16", 1024, true, 1024 * 300, 1023}, {"32, 32", 1024, false, 102400, 1023}} {
+		b := bound(t, fromTopology(t, grid(t, c.dims, c.n, c.wrap)))
+		if want := fraction(c.num*1e9, c.den*int64(c.n)); b.Rate != want {
+			t.Errorf("grid %s: rate %v, want %v", c.dims, b.Rate, want)
+		}
+	}
+}
+
+func TestEveryShippedTopologyHasABound(t *testing.T) {
+	for _, name := range topologies.Names() {
+		topo := load(t, name, 0)
+		g := fromTopology(t, topo)
+		b := bound(t, g)
+		if b.Rate.Num <= 0 && g.Ranks > 1 {
+			t.Errorf("%s: rate %v", name, b.Rate)
+		}
+		t.Logf("%s: %d ranks, %d vertices, %d edges, %.2f GB/s: %s", name, g.Ranks, g.Vertices, len(g.Edges), b.AlgBW/1e9, b.Cut)
+	}
+}
+
+// randomGraph is connected by a ring, with further links of uneven capacities.
+func randomGraph(r *rand.Rand, ranks, switches int) *Graph {
+	n := ranks + switches
+	var edges []Edge
+	order := r.Perm(n)
+	for i, v := range order {
+		edges = append(edges, Edge{int32(v), int32(order[(i+1)%n]), 1 + r.Int64N(7)})
+	}
+	for range n + r.IntN(2*n) {
+		u, v, c := int32(r.IntN(n)), int32(r.IntN(n)), 1+r.Int64N(9)
+		edges = append(edges, Edge{u, v, c})
+		if r.IntN(2) == 0 {
+			edges = append(edges, Edge{v, u, c})
+		}
+	}
+	g, err := New(ranks, n, edges)
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// slowBound tries all cuts.
+func slowBound(g *Graph) Fraction {
+	best := Fraction{math.MaxInt32, 1}
+	sink := make([]bool, g.Vertices)
+	for set := range 1 << g.Vertices {
+		all := true
+		for v := range sink {
+			sink[v] = set>>v&1 == 0
+			all = all && (v >= g.Ranks || !sink[v])
+		}
+		capacity, ranks := g.crossing(sink)
+		if all || ranks == 0 {
+			continue
+		}
+		if f := fraction(capacity, ranks); f.Cmp(best) < 0 {
+			best = f
+		}
+	}
+	return best
+}
+
+func slowBroadcast(g *Graph, root int) int64 {
+	best := int64(math.MaxInt64)
+	sink := make([]bool, g.Vertices)
+	for set := range 1 << g.Vertices {
+		all := true
+		for v := range sink {
+			sink[v] = set>>v&1 == 0
+			all = all && (v >= g.Ranks || !sink[v])
+		}
+		if capacity, _ := g.crossing(sink); !all && !sink[root] {
+			best = min(best, capacity)
+		}
+	}
+	return best
+}
+
+func TestBoundEqualsTheLeastOfAllCuts(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 7))
+	for i := range 400 {
+		ranks := 2 + r.IntN(6)
+		g := randomGraph(r, ranks, r.IntN(min(4, 10-ranks)))
+		b := bound(t, g)
+		if want := slowBound(g); b.Rate != want {
+			t.Fatalf("graph %d %v: %v, want %v", i, g.Edges, b.Rate, want)
+		}
+		if small := bound(t, g.reduced()); small.Rate != b.Rate {
+			t.Fatalf("graph %d: reduced, the bound is %v instead of %v", i, small.Rate, b.Rate)
+		}
+		if f := fraction(b.Crossing, int64(len(b.Source))); f != b.Rate {
+			t.Fatalf("graph %d: the cut gives %v, the bound %v", i, f, b.Rate)
+		}
+		root := r.IntN(ranks)
+		if got, want := BroadcastBound(g, root).Rate, slowBroadcast(g, root); got != fraction(want, 1) {
+			t.Fatalf("graph %d: broadcast %v, want %d", i, got, want)
+		}
+	}
+}
+
+func BenchmarkBound(b *testing.B) {
+	for _, nodes := range []int{16, 128} {
+		topo := load(b, "dgx-h100", nodes)
+		b.Run(fmt.Sprintf("%d GPUs", topo.NumRanks()), func(b *testing.B) {
+			for b.Loop() {
+				bound(b, fromTopology(b, topo))
+			}
+		})
+	}
+}

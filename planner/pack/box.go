@@ -1,0 +1,125 @@
+package pack
+
+import (
+	"math/big"
+)
+
+// stars has every root send to all ranks itself.
+func stars(n int) *Packing {
+	p := &Packing{K: 1, Trees: make([][]Tree, n), Method: "stars"}
+	for r := range n {
+		parent := make([]int32, n)
+		for v := range parent {
+			parent[v] = int32(r)
+		}
+		parent[r] = -1
+		p.Trees[r] = []Tree{{1, parent}}
+	}
+	return p
+}
+
+// box is nodes of equal size whose ranks reach one another without the network.
+type box struct{ nodes, gpus int }
+
+func boxOf(g *Graph) (box, bool) {
+	if g.t == nil || g.t.NumNodes() < 2 || g.Ranks%g.t.NumNodes() != 0 {
+		return box{}, false
+	}
+	b := box{g.t.NumNodes(), g.Ranks / g.t.NumNodes()}
+	for r := range g.Ranks {
+		if g.t.NodeOf(r) != r/b.gpus {
+			return box{}, false
+		}
+	}
+	return b, true
+}
+
+// boxes are trees of height two for nodes of GPUs. A root sends to all GPUs of its node
+// and, over its rail, to its counterpart in every other node, which sends to the others
+// there. That takes the network nodes−1 times. Where the network could take more, some
+// of the parts enter some of the nodes a second time: a neighbour of the root sends to
+// its own counterpart, which relieves the links inside that node. Network and links of a
+// node are full at the same time if a tree has, on average, (ranks−1)·net/(net+local)
+// hops over the network.
+func boxes(b box, r *routes) (*Packing, error) {
+	n := b.nodes * b.gpus
+	local, net := new(big.Rat), new(big.Rat)
+	w := newPairs(n)
+	for u := range n {
+		for k := range b.gpus {
+			if v := u/b.gpus*b.gpus + k; v != u {
+				w.add(int32(u), int32(v), 1)
+			}
+		}
+	}
+	if b.gpus > 1 {
+		x, _, err := r.rate(w)
+		if err != nil {
+			return nil, err
+		}
+		local.Mul(x, big.NewRat(int64(b.gpus-1), 1))
+	}
+	clear(w.weight)
+	for u := range n {
+		for m := range b.nodes {
+			if v := m*b.gpus + u%b.gpus; v != u {
+				w.add(int32(u), int32(v), 1)
+			}
+		}
+	}
+	x, _, err := r.rate(w)
+	if err != nil {
+		return nil, err
+	}
+	net.Mul(x, big.NewRat(int64(b.nodes-1), 1))
+
+	hops := new(big.Rat).Mul(net, big.NewRat(int64(n-1), 1))
+	hops.Quo(hops, local.Add(local, net))
+	least, most := int64(b.nodes-1), int64(b.gpus*(b.nodes-1))
+	p := &Packing{K: 1, Method: "rails and stars"}
+	low, more := least, int64(0)
+	if hops.Cmp(big.NewRat(least, 1)) > 0 && hops.Denom().IsInt64() {
+		if hops.Cmp(big.NewRat(most, 1)) > 0 {
+			hops.SetInt64(most)
+		}
+		p.K = hops.Denom().Int64()
+		low = new(big.Int).Quo(hops.Num(), hops.Denom()).Int64()
+		more = new(big.Int).Rem(hops.Num(), hops.Denom()).Int64()
+	}
+	p.Trees = make([][]Tree, n)
+	for u := range n {
+		p.Trees[u] = append(p.Trees[u], Tree{p.K - more, b.tree(u, int(low))})
+		if more > 0 {
+			p.Trees[u] = append(p.Trees[u], Tree{more, b.tree(u, int(low)+1)})
+		}
+	}
+	return p, nil
+}
+
+// tree is one of root's trees, with a given number of hops over the network.
+func (b box) tree(root, hops int) []int32 {
+	parent := make([]int32, b.nodes*b.gpus)
+	home, rail := root/b.gpus, root%b.gpus
+	extra := hops - (b.nodes - 1)
+	for i := range b.nodes {
+		node := (home + i) % b.nodes
+		entry := node*b.gpus + rail
+		for j := range b.gpus {
+			parent[node*b.gpus+j] = int32(entry)
+		}
+		parent[entry] = int32(root)
+		if i == 0 {
+			continue
+		}
+		second := extra / (b.nodes - 1)
+		if i <= extra%(b.nodes-1) {
+			second++
+		}
+		for j := 1; j <= second; j++ {
+			k := (rail + 1 + (i+j-2)%(b.gpus-1)) % b.gpus
+			parent[node*b.gpus+k] = int32(home*b.gpus + k)
+		}
+	}
+	parent[root] = -1
+	return parent
+}

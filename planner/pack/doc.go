@@ -1,0 +1,12 @@
+// Package pack finds out how fast an all-gather (or, reversed, a reduce-scatter) can be
+// on a topology, exactly, and which trees reach that rate.
+//
+//   - FromTopology makes the graph in which data may flow: ranks, switches, directed
+//     capacities.
+//   - Bound is the exact rate that no schedule can beat, and the cut that says why;
+//     BroadcastBound is that of a single root, AllToAllBound that of all-to-all.
+//   - Pack finds spanning out-trees for every root whose hops are transfers between
+//     ranks, over the routes that the runtime takes. Packing.Verify proves that they fit.
+//
+// All of it is integer arithmetic; nothing is rounded.
+package pack

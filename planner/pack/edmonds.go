@@ -1,0 +1,306 @@
+package pack
+
+import (
+	"fmt"
+	"slices"
+)
+
+// edmonds packs trees into a graph of ranks alone so that all of its bound is reached
+// (Edmonds; with capacities: Bérczi and Frank, Bang-Jensen). Every root starts with one
+// bundle of k equal trees that hold only the root. An edge is added to as many trees of
+// a bundle as leaves enough for the others: every set X of ranks must keep as much
+// capacity into it as there are trees without a rank in X. One maximal flow tells how
+// many; the bundle parts where that is not all of it. Edges nearest to the roots come
+// first, in all bundles by turns, which keeps trees low.
+func edmonds(g *Graph, k int64) (*Packing, error) {
+	b, err := Bound(g)
+	if err != nil {
+		return nil, err
+	}
+	if b.Rate.Num == 0 {
+		return nil, fmt.Errorf("pack: transfers do not reach every rank: %s", b.Cut)
+	}
+	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks)}
+	for v := range e.cap {
+		e.cap[v] = make([]int64, g.Ranks)
+	}
+	caps, each := inWhole(g, b.Rate)
+	if k > 0 {
+		if caps, err = forParts(g, b.Rate, k); err != nil {
+			return nil, err
+		}
+		each = k
+	}
+	for i, edge := range g.Edges {
+		e.cap[edge.From][edge.To] = caps[i]
+		e.out[edge.From] = append(e.out[edge.From], edge.To)
+	}
+	for r := range g.Ranks {
+		e.start(int32(r), each)
+	}
+	if err := e.grow(); err != nil {
+		return nil, err
+	}
+	p := &Packing{K: each, Trees: make([][]Tree, g.Ranks), Method: "packed trees"}
+	for _, s := range e.bundles {
+		p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
+	}
+	return p, nil
+}
+
+// inWhole makes capacities and rate integers without a common factor.
+func inWhole(g *Graph, x Fraction) ([]int64, int64) {
+	unit := x.Num
+	for _, e := range g.Edges {
+		unit = gcd(unit, e.Cap*x.Den)
+	}
+	caps := make([]int64, len(g.Edges))
+	for i, e := range g.Edges {
+		caps[i] = e.Cap * x.Den / unit
+	}
+	return caps, x.Num / unit
+}
+
+// forParts are the capacities in parts, rounded down, at the highest rate at which k
+// parts of each root fit.
+func forParts(g *Graph, x Fraction, k int64) ([]int64, error) {
+	const steps = 1 << 16
+	unit := g.unit()
+	at := func(step float64) ([]int64, bool, error) {
+		part := x.Float() / float64(unit) / float64(k) / step // rate of one part
+		caps := make([]int64, len(g.Edges))
+		h := &Graph{Ranks: g.Ranks, Vertices: g.Vertices, Edges: slices.Clone(g.Edges)}
+		for i, e := range g.Edges {
+			caps[i] = int64(float64(e.Cap/unit)/part + 1e-9)
+			h.Edges[i].Cap = caps[i]
+		}
+		b, err := Bound(h)
+		return caps, b.Rate.Cmp(Fraction{k, 1}) >= 0, err
+	}
+	lo, hi := 1.0, float64(2)
+	for {
+		if _, ok, err := at(hi); err != nil || ok {
+			if err != nil {
+				return nil, err
+			}
+			break
+		}
+		lo, hi = hi, hi*2
+	}
+	if caps, ok, err := at(1); ok || err != nil {
+		return caps, err
+	}
+	for range 40 {
+		mid := (lo + hi) / 2
+		if _, ok, err := at(mid); err != nil {
+			return nil, err
+		} else if ok {
+			hi = mid
+		} else {
+			lo = mid
+		}
+		if hi-lo < 1.0/steps/16 {
+			break
+		}
+	}
+	caps, _, err := at(hi)
+	return caps, err
+}
+
+// bundle is a number of equal trees that are being grown.
+type bundle struct {
+	root   int32
+	count  int64
+	parent []int32
+	depth  []int32 // −1: not in the tree
+	size   int
+}
+
+type growth struct {
+	n       int
+	cap     [][]int64 // what is left
+	out     [][]int32
+	bundles []*bundle
+
+	// The flow network of one question, as linked lists of arcs.
+	head  []int32
+	arcs  []arc
+	level []int32
+	at    []int32
+	queue []int32
+}
+
+type arc struct {
+	to, next int32
+	left     int64
+}
+
+func (e *growth) start(root int32, count int64) {
+	b := &bundle{root: root, count: count, parent: make([]int32, e.n), depth: make([]int32, e.n), size: 1}
+	for v := range b.depth {
+		b.parent[v], b.depth[v] = -1, -1
+	}
+	b.depth[root] = 0
+	e.bundles = append(e.bundles, b)
+}
+
+// grow completes all bundles, level by level.
+func (e *growth) grow() error {
+	for {
+		done, progress := true, false
+		for depth := int32(0); int(depth) < e.n; depth++ {
+			for _, parting := range []bool{false, true} {
+				for i := 0; i < len(e.bundles); i++ { // grows meanwhile
+					if e.bundles[i].size < e.n {
+						progress = e.extend(e.bundles[i], depth, parting) || progress
+					}
+				}
+			}
+		}
+		for _, b := range e.bundles {
+			done = done && b.size == e.n
+		}
+		if done {
+			return nil
+		}
+		if !progress {
+			return fmt.Errorf("pack: trees do not grow any more; the graph falls short of its bound")
+		}
+	}
+}
+
+// extend adds edges from a bundle's ranks at a depth.
+func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
+	progress := false
+	for shift := range e.n {
+		u := (int(b.root) + shift) % e.n
+		if b.depth[u] != depth {
+			continue
+		}
+		for j := range e.out[u] {
+			v := e.out[u][(j+int(b.root))%len(e.out[u])]
+			c := e.cap[u][v]
+			if c == 0 || b.depth[v] >= 0 || !parting && c < b.count {
+				continue
+			}
+			m := e.room(b, int32(u), v, min(c, b.count))
+			if m == 0 || !parting && m < b.count {
+				continue
+			}
+			if m < b.count {
+				rest := *b
+				rest.count -= m
+				rest.parent, rest.depth = slices.Clone(b.parent), slices.Clone(b.depth)
+				e.bundles = append(e.bundles, &rest)
+				b.count = m
+			}
+			e.cap[u][v] -= m
+			b.parent[v], b.depth[v] = int32(u), depth+1
+			b.size++
+			progress = true
+		}
+	}
+	return progress
+}
+
+// room is to how many trees of bundle b the edge (u,v) can be added, up to want.
+func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
+	source := int32(e.n)
+	e.arcs = e.arcs[:0]
+	e.head = e.head[:0]
+	for range e.n + 1 {
+		e.head = append(e.head, -1)
+	}
+	for x := range e.out {
+		for _, y := range e.out[x] {
+			if c := e.cap[x][y]; c > 0 {
+				e.arc(int32(x), y, c)
+			}
+		}
+	}
+	var others int64
+	const all = 1 << 62
+	for _, o := range e.bundles {
+		if o == b || o.depth[v] >= 0 {
+			continue // has a rank in every such set
+		}
+		others += o.count
+		if o.size == 1 {
+			e.arc(source, o.root, o.count)
+			continue
+		}
+		node := int32(len(e.head))
+		e.head = append(e.head, -1)
+		e.arc(source, node, o.count)
+		for x, d := range o.depth {
+			if d >= 0 {
+				e.arc(node, int32(x), all)
+			}
+		}
+	}
+	e.arc(source, u, all)
+	return max(0, e.flow(v, source, others+want)-others)
+}
+
+func (e *growth) arc(from, to int32, c int64) {
+	e.arcs = append(e.arcs, arc{to, e.head[from], c}, arc{from, e.head[to], 0})
+	e.head[from], e.head[to] = int32(len(e.arcs)-2), int32(len(e.arcs)-1)
+}
+
+// flow searches from the sink backwards.
+func (e *growth) flow(sink, source int32, need int64) int64 {
+	var total int64
+	for n := len(e.head); len(e.level) < n; {
+		e.level, e.at = append(e.level, 0), append(e.at, 0)
+	}
+	for total < need {
+		for v := range e.head {
+			e.level[v] = -1
+		}
+		e.level[sink] = 0
+		e.queue = append(e.queue[:0], sink)
+		for i := 0; i < len(e.queue) && e.level[source] < 0; i++ {
+			x := e.queue[i]
+			for a := e.head[x]; a >= 0; a = e.arcs[a].next {
+				if y := e.arcs[a].to; e.arcs[a^1].left > 0 && e.level[y] < 0 {
+					e.level[y] = e.level[x] + 1
+					e.queue = append(e.queue, y)
+				}
+			}
+		}
+		if e.level[source] < 0 {
+			return total
+		}
+		copy(e.at, e.head)
+		for total < need {
+			d := e.pull(sink, source, need-total)
+			if d == 0 {
+				break
+			}
+			total += d
+		}
+	}
+	return total
+}
+
+func (e *growth) pull(v, source int32, want int64) int64 {
+	if v == source {
+		return want
+	}
+	var got int64
+	for ; e.at[v] >= 0; e.at[v] = e.arcs[e.at[v]].next {
+		a := e.at[v]
+		u := e.arcs[a].to
+		if e.arcs[a^1].left == 0 || e.level[u] != e.level[v]+1 {
+			continue
+		}
+		if d := e.pull(u, source, min(want-got, e.arcs[a^1].left)); d > 0 {
+			e.arcs[a^1].left -= d
+			e.arcs[a].left += d
+			if got += d; got == want {
+				return got
+			}
+		}
+	}
+	return got
+}

@@ -1,0 +1,93 @@
+package pack
+
+import (
+	"fmt"
+	"sort"
+
+	"railyard/model/topology"
+)
+
+// Edge is what flows at most from one vertex to another, in bytes/s.
+type Edge struct {
+	From, To int32
+	Cap      int64
+}
+
+// Graph is where data may flow: vertices 0 … Ranks−1 hold ranks, the others (switches,
+// adapters) only forward. There is at most one edge for each ordered pair of vertices.
+type Graph struct {
+	Ranks    int
+	Vertices int
+	Edges    []Edge // ascending by From, then To
+
+	t     *topology.Topology // nil for graphs that are made by hand
+	names []string           // of the vertices behind the ranks; nil: made up
+}
+
+// New is a graph with the given edges, parallel ones added up and loops left out.
+func New(ranks, vertices int, edges []Edge) (*Graph, error) {
+	if ranks < 1 || vertices < ranks {
+		return nil, fmt.Errorf("pack: %d ranks in %d vertices", ranks, vertices)
+	}
+	list := make([]Edge, 0, len(edges))
+	for _, e := range edges {
+		if e.From < 0 || e.To < 0 || int(e.From) >= vertices || int(e.To) >= vertices || e.Cap < 0 {
+			return nil, fmt.Errorf("pack: edge %d->%d of %d is not one of a graph of %d vertices", e.From, e.To, e.Cap, vertices)
+		}
+		if e.From != e.To && e.Cap > 0 {
+			list = append(list, e)
+		}
+	}
+	return &Graph{Ranks: ranks, Vertices: vertices, Edges: mergeEdges(list)}, nil
+}
+
+// mergeEdges sorts edges and adds up parallel ones, in place.
+func mergeEdges(list []Edge) []Edge {
+	sort.Slice(list, func(i, j int) bool {
+		if list[i].From != list[j].From {
+			return list[i].From < list[j].From
+		}
+		return list[i].To < list[j].To
+	})
+	out := list[:0]
+	for _, e := range list {
+		if n := len(out); n > 0 && out[n-1].From == e.From && out[n-1].To == e.To {
+			out[n-1].Cap += e.Cap
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Direct reports whether all vertices hold ranks.
+func (g *Graph) Direct() bool { return g.Vertices == g.Ranks }
+
+// Name is what a vertex is called.
+func (g *Graph) Name(v int) string {
+	switch {
+	case v < g.Ranks && g.t != nil:
+		return g.t.DeviceName(g.t.Ranks()[v])
+	case v < g.Ranks:
+		return fmt.Sprintf("rank%d", v)
+	case g.names != nil:
+		return g.names[v-g.Ranks]
+	}
+	return fmt.Sprintf("switch%d", v-g.Ranks)
+}
+
+// unit is the greatest common divisor of all capacities.
+func (g *Graph) unit() int64 {
+	var u int64
+	for _, e := range g.Edges {
+		u = gcd(u, e.Cap)
+	}
+	return max(u, 1)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,94 @@
+package pack
+
+import (
+	"fmt"
+)
+
+// Options limit the search for trees.
+type Options struct {
+	K     int64 // parts of each root's data, the best for which are wanted; 0: as many as the bound takes
+	Ranks int   // up to how many ranks exact packing is tried; 0: 64
+}
+
+// Pack looks for trees that reach the bound: stars; rails and stars for nodes of GPUs;
+// paths along the dimensions of meshes and tori; else, for graphs that are not too
+// large, trees by Edmonds' theorem, which always reach the bound of the graph of the
+// transfers that are used (see transfers). It returns the best that it finds; of equally
+// good ones the first in this order, which is the one of small height. Where the bound
+// is not reached, Packing.Note says what is in the way.
+func Pack(g *Graph, o Options) (*Packing, error) {
+	bound, err := Bound(g)
+	if err != nil {
+		return nil, err
+	}
+	if g.Ranks < 2 {
+		return &Packing{K: 1, Trees: [][]Tree{{{1, []int32{-1}}}}, Share: 1, Bound: bound}, nil
+	}
+	if bound.Rate.Num == 0 {
+		return nil, fmt.Errorf("pack: not every rank can be reached: %s", bound.Cut)
+	}
+	s := &search{g: g, o: o, bound: bound}
+	if s.o.Ranks == 0 {
+		s.o.Ranks = 64
+	}
+	return s.run()
+}
+
+// search keeps the best packing so far.
+type search struct {
+	g      *Graph
+	o      Options
+	bound  Result
+	routes *routes
+	pool   *Graph // the transfers to choose from
+	best   *Packing
+}
+
+func (s *search) run() (*Packing, error) {
+	if err := s.transfers(); err != nil {
+		return nil, err
+	}
+	if s.consider(stars(s.g.Ranks)) {
+		return s.best, nil
+	}
+	if b, ok := boxOf(s.g); ok {
+		if p, err := boxes(b, s.routes); err == nil && s.consider(p) {
+			return s.best, nil
+		}
+	}
+	for _, p := range grids(s.g) {
+		if s.consider(p) {
+			return s.best, nil
+		}
+	}
+	if err := s.fill(); err != nil {
+		return nil, err
+	}
+	if s.g.Ranks <= s.o.Ranks {
+		p, err := edmonds(s.pool, s.o.K)
+		if err != nil {
+			return nil, err
+		}
+		s.consider(p)
+	} else {
+		s.consider(balanced(s.pool, 4))
+	}
+	if s.best == nil {
+		return nil, fmt.Errorf("pack: no trees found")
+	}
+	return s.best, nil
+}
+
+// consider keeps p if it is better, and says whether it is as good as can be.
+func (s *search) consider(p *Packing) bool {
+	if p == nil || s.o.K > 0 && s.o.K%p.K != 0 {
+		return false
+	}
+	if p.evaluate(s.bound, s.routes) != nil {
+		return false // some transfer has no route
+	}
+	if s.best == nil || p.Rate.Cmp(s.best.Rate) > 0 {
+		s.best = p
+	}
+	return s.best.Rate == s.bound.Rate
+}

@@ -1,0 +1,29 @@
+package sim
+
+import "railyard/model/schedule"
+
+// Resliced is the plan of a schedule that differs from this plan's only in the number of
+// slices, which is the same in all channels: nothing has to be compiled again. The
+// caller vouches for that; ok is false where it is plainly not so.
+func (p *Plan) Resliced(s *schedule.Schedule) (q *Plan, ok bool) {
+	if len(p.jobs) != 1 || len(p.strands) != len(s.Channels) || p.jobs[0].Ranks != nil {
+		return nil, false
+	}
+	clone := *p
+	clone.jobs = []Job{{Schedule: s, Label: p.jobs[0].Label}}
+	clone.strands = make([]strand, len(p.strands))
+	for i, x := range p.strands {
+		if p.strands[0].slices != x.slices || s.Channels[0].Slices != s.Channels[i].Slices {
+			return nil, false
+		}
+		x.slices = int32(s.Channels[i].Slices)
+		clone.strands[i] = x
+	}
+	clone.eng, clone.whole, clone.steps = nil, nil, -1
+	if p.base != nil {
+		if clone.base, ok = p.base.Resliced(s); !ok {
+			return nil, false
+		}
+	}
+	return &clone, true
+}
