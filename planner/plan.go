@@ -48,7 +48,7 @@ func (r *Row) RunnerLoss() float64 {
 	if r.RunnerUp == nil {
 		return 0
 	}
-	return float64(r.RunnerTime)/float64(max(r.Prediction.Time, 1)) - 1
+	return float64(max(r.RunnerTime, 1))/float64(max(r.Prediction.Time, 1)) - 1
 }
 
 // Row is the plan for one size.
@@ -86,19 +86,30 @@ func Name(s *schedule.Schedule) string {
 	return name
 }
 
+// Family is how an algorithm with its protocol is called, whatever the slices.
+func Family(s *schedule.Schedule) string {
+	if s.Protocol == schedule.Simple {
+		return s.Algorithm
+	}
+	return family(s)
+}
+
 // family is the algorithm with its protocol, whatever the slices.
 func family(s *schedule.Schedule) string { return s.Algorithm + "/" + string(s.Protocol) }
 
 // Plan picks the best schedule for each size.
 func Plan(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, score Scorer, o PlanOptions) ([]Row, error) {
-	if err := spec.Validate(); err != nil {
-		return nil, err
-	}
-	candidates, err := allCandidates(t, spec, o)
+	candidates, err := candidatesOf(t, spec, o)
 	if err != nil {
 		return nil, err
 	}
+	return planAll(t, spec, candidates, sizes, score, o)
+}
+
+// planAll picks the best candidate for each size.
+func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.Schedule, sizes []units.Bytes, score Scorer, o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
+	var err error
 	cuts := collective.NewCuts(t, spec)
 	for i, size := range sizes {
 		if rows[i], err = planSize(candidates, size, score); err != nil {
@@ -132,7 +143,11 @@ func explain(list []Considered, size units.Bytes, score Scorer) error {
 	return nil
 }
 
-func allCandidates(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]*schedule.Schedule, error) {
+// candidatesOf are the candidates of all algorithms in all protocols.
+func candidatesOf(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]*schedule.Schedule, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
 	protocols := o.Protocols
 	if len(protocols) == 0 {
 		protocols = []schedule.Protocol{schedule.Simple}
@@ -251,24 +266,34 @@ func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
 		if family(a.Schedule) == family(b.Schedule) {
 			continue
 		}
-		lo, hi := a.Size, b.Size
-		for hi-lo > max(1, lo/100) {
-			mid := lo + (hi-lo)/2
-			ta, err := score.Time(a.Schedule, mid)
-			if err != nil {
-				return nil, err
-			}
-			tb, err := score.Time(b.Schedule, mid)
-			if err != nil {
-				return nil, err
-			}
-			if tb < ta {
-				hi = mid
-			} else {
-				lo = mid
-			}
+		at, err := meeting(&a, &b, score)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, Crossover{hi, a.Schedule, b.Schedule})
+		out = append(out, Crossover{at, a.Schedule, b.Schedule})
 	}
 	return out, nil
+}
+
+// meeting is the size from which on the schedule of b is faster than that of a, between
+// their rows, to within 1 %.
+func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
+	lo, hi := a.Size, b.Size
+	for hi-lo > max(1, lo/100) {
+		mid := lo + (hi-lo)/2
+		ta, err := score.Time(a.Schedule, mid)
+		if err != nil {
+			return 0, err
+		}
+		tb, err := score.Time(b.Schedule, mid)
+		if err != nil {
+			return 0, err
+		}
+		if tb < ta {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi, nil
 }

@@ -61,26 +61,41 @@ func (r *request) ringsOver(orders [][]int32) (*schedule.Schedule, error) {
 	return s, nil
 }
 
-// ringShares gives each ring as much of the data as its slowest link carries, in MB/s
-// in lowest terms; equal shares where some hop is not over a direct link of its own.
+// ringShares gives each ring as much of the data as it can carry, in MB/s in lowest
+// terms: its slowest direct link, or between nodes what the network gives it; equal shares
+// where some hop inside the only node is not over a direct link of its own.
 func (r *request) ringShares(orders [][]int32) []int64 {
-	equal := slices.Repeat([]int64{1}, len(orders))
-	out := make([]int64, len(orders))
+	rates := r.directRates
+	if r.t.NumNodes() > 1 {
+		rates = r.networkRates
+	}
+	out := slices.Repeat([]int64{1}, len(orders))
+	if len(orders) < 2 {
+		return out
+	}
 	var common int64
-	for i, o := range orders {
-		slowest := int64(math.MaxInt64)
-		for j, a := range o {
-			rate := r.linkRate(a, o[(j+1)%len(o)])
-			if rate == 0 {
-				return equal
-			}
-			slowest = min(slowest, rate)
+	for i, rate := range rates(orders) {
+		if rate == 0 {
+			return slices.Repeat([]int64{1}, len(orders))
 		}
-		out[i] = max(slowest/1e6, 1)
+		out[i] = max(rate/1e6, 1)
 		common = gcd(common, out[i])
 	}
 	for i := range out {
 		out[i] /= common
+	}
+	return out
+}
+
+// directRates are the rates of the rings' slowest direct links; 0 where a hop is over
+// something else.
+func (r *request) directRates(orders [][]int32) []int64 {
+	out := make([]int64, len(orders))
+	for i, o := range orders {
+		out[i] = math.MaxInt64
+		for j, a := range o {
+			out[i] = min(out[i], r.linkRate(a, o[(j+1)%len(o)]))
+		}
 	}
 	return out
 }

@@ -17,7 +17,7 @@ import (
 
 func planDocument() *report.PlanDocument {
 	return &report.PlanDocument{Schema: "railyard.plan/v1", Topology: "box", Hash: "00ff", Profile: "line", Ranks: 8, Rows: []report.PlanRow{
-		{Collective: "all_reduce", SizeBytes: 1024, Schedule: "direct/ll", TimeUS: 4.5, AlgBW: 0.2276, BusBW: 0.3982, BoundUS: 1.25, OfBound: 0.2778, BoundCut: "gpu0 can take in only 450GB/s",
+		{Collective: "all_reduce", SizeBytes: 1024, Schedule: "direct/ll", TimeUS: 4.5, AlgBW: 0.2276, BusBW: 0.3982, BoundUS: 1.25, OfBound: 0.2778, BoundCut: "gpu0 can take in only 450GB/s", LatencyBoundUS: 0.9, OfLatencyBound: 0.2,
 			Bottleneck: "latency: 2 steps", RunnerUp: "ring/ll", RunnerLoss: 1.5, Warnings: []string{"extrapolated: profile line was fitted from 4KiB on"},
 			WhyNotOther: []report.WhyRow{{Schedule: "direct/ll", TimeUS: 4.5, Limit: "latency: 2 steps"}, {Schedule: "ring/simple", TimeUS: 30, Pruned: true}}},
 		{Collective: "all_reduce", SizeBytes: 1 << 30, Schedule: "ring/simple", TimeUS: 4175.25, AlgBW: 257.1, BusBW: 449.9, BoundUS: 4175.2, OfBound: 0.99999, BoundCut: "all <cuts> & more",
@@ -35,6 +35,22 @@ func degradedDocument() *report.PlanDocument {
 	return d
 }
 
+// loadedDocument is the plan of a machine that others load as well, with the front.
+func loadedDocument() *report.PlanDocument {
+	d := degradedDocument()
+	d.Topology += " with background load"
+	d.Rows[0].IdleUS, d.Rows[0].LoadSlowdown = 4.2, 1.0714
+	d.Rows[1].IdleUS, d.Rows[1].LoadSlowdown = 4175.25, 1
+	d.Counts = &report.Counts{File: "c.csv", LargestRow: 1024, Total: 3584, ZeroPairs: 40}
+	d.Pareto = &report.Pareto{SmallBytes: 8, LargeBytes: 1 << 30, Points: []report.ParetoPoint{
+		{Schedule: "direct/ll", LatencyUS: 2.25, LargeUS: 30000, PerByte: 27.94, AlgBW: 35.8, BusBW: 62.6, OnFront: true, Best: []report.SizeRange{{From: 1024, To: 1047552}, {From: 1 << 21, To: 1 << 21}}},
+		{Schedule: "tree", LatencyUS: 3, LargeUS: 40000, PerByte: 37.25, AlgBW: 26.8, BusBW: 47, Best: []report.SizeRange{{From: 1047553, To: 1<<20 - 1}}},
+		{Schedule: "ring/ll", LatencyUS: 9, LargeUS: 8000, PerByte: 7.45, AlgBW: 134.2, BusBW: 234.9, OnFront: true, Best: []report.SizeRange{}},
+		{Schedule: "ring/simple", LatencyUS: 20, LargeUS: 4175.25, PerByte: 3.8885, AlgBW: 257.1, BusBW: 449.9, OnFront: true, Best: []report.SizeRange{{From: 1 << 20, To: 1 << 30}}},
+	}}
+	return d
+}
+
 func simulateDocument() *report.SimulateDocument {
 	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: "box", Profile: "line", Schedule: "ring/simple", Collective: "all_gather", SizeBytes: 1 << 26, TimeUS: 131.5, AlgBW: 510.3,
 		BusBW: 446.5, LaunchUS: 1.5, AlphaUS: 4, BetaUS: 120, ContentionUS: 6, Sends: 56, Events: 112, WallS: 0.001, Bottleneck: "link l2: 95% busy", RankBalance: 1, LinkBalance: 0.5, Warnings: []string{"w", "w"}}
@@ -49,6 +65,7 @@ func congestedDocument() *report.SimulateDocument {
 	d, seed := simulateDocument(), uint64(7)
 	d.Links = append(d.Links[:2], report.LinkLoad{ID: "leaf0->spine1 lane 3", Count: 1, Class: "ndr400", Bytes: 4096, Utilisation: 0.75})
 	d.DelayUS, d.Faults, d.HealthyUS, d.Slowdown = 12.5, []string{"nic:nic0", "link:a--b=0.5"}, 100, 1.315
+	d.IdleUS, d.LoadSlowdown = 125, 1.052
 	d.Jobs = []report.SimulatedJob{
 		{Name: "-c all_gather", Schedule: "ring/simple", Collective: "all_gather", Ranks: "0-7", SizeBytes: 1 << 26, TimeUS: 131.5, AloneUS: 100, Slowdown: 1.315},
 		{Name: "b.json:1M@4-7,12", Schedule: "direct", Collective: "gather", Ranks: "4-7,12", SizeBytes: 1 << 20, TimeUS: 20, AloneUS: 20, Slowdown: 1},
@@ -79,10 +96,13 @@ func TestDocumentGoldens(t *testing.T) {
 	plan, degraded, sim, run := planDocument(), degradedDocument(), simulateDocument(), runDocument()
 	congested, apart := congestedDocument(), congestedDocument()
 	apart.Shared, apart.Stragglers.Seed, apart.Hashed.Transfers = nil, nil, 0
+	loaded, front := loadedDocument(), loadedDocument()
+	loaded.Pareto = nil
 	untimed := runDocument()
 	untimed.Timed, untimed.Topology = false, "dgx-h100"
 	for name, write := range map[string]func(io.Writer) error{
 		"plan.txt": plan.WriteText, "plan.csv": plan.WriteCSV, "plan-degraded.txt": degraded.WriteText, "plan-degraded.csv": degraded.WriteCSV,
+		"plan-loaded.csv": loaded.WriteCSV, "plan-pareto.txt": front.WriteText, "plan-pareto.csv": front.WriteCSV,
 		"simulate.txt": sim.WriteText, "simulate.csv": sim.WriteCSV,
 		"simulate-congested.txt": congested.WriteText, "simulate-congested.csv": congested.WriteCSV, "simulate-apart.txt": apart.WriteText,
 		"run.txt": run.WriteText, "run.csv": run.WriteCSV, "run-untimed.txt": untimed.WriteText,
@@ -96,10 +116,11 @@ func TestDocumentGoldens(t *testing.T) {
 func TestDocumentsMatchTheirSchemas(t *testing.T) {
 	c := compareMixed(t)
 	for name, write := range map[string]func(io.Writer) error{
-		"plan":     func(w io.Writer) error { return report.WriteJSON(w, planDocument()) },
-		"simulate": func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) },
-		"run":      func(w io.Writer) error { return report.WriteJSON(w, runDocument()) },
-		"compare":  func(w io.Writer) error { return c.WriteJSON(w, "box", "test") },
+		"plan":      func(w io.Writer) error { return report.WriteJSON(w, planDocument()) },
+		"simulate":  func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) },
+		"run":       func(w io.Writer) error { return report.WriteJSON(w, runDocument()) },
+		"crossover": func(w io.Writer) error { return report.WriteJSON(w, crossoverDocument()) },
+		"compare":   func(w io.Writer) error { return c.WriteJSON(w, "box", "test") },
 	} {
 		doc := written(t, write)
 		validate(t, name, doc)
@@ -124,12 +145,15 @@ func TestDocumentsMatchTheirSchemas(t *testing.T) {
 			t.Errorf("%s: accepted an unknown member", name)
 		}
 		row := members["rows"]
-		if name == "simulate" {
+		switch name {
+		case "simulate":
 			row = members["links"]
+		case "crossover":
+			row = members["topologies"].([]any)[0].(map[string]any)["rows"]
 		}
 		delete(members, "mystery")
 		first := row.([]any)[0].(map[string]any)
-		for _, key := range map[string][]string{"plan": {"time_us", "bound_us", "runner_up"}, "simulate": {"id", "utilisation"}, "run": {"measured_us", "wrong"}, "compare": {"measured_us", "error", "warnings"}}[name] {
+		for _, key := range map[string][]string{"plan": {"time_us", "bound_us", "of_latency_bound", "runner_up"}, "simulate": {"id", "utilisation"}, "crossover": {"time_us", "runner_up_loss"}, "run": {"measured_us", "wrong"}, "compare": {"measured_us", "error", "warnings"}}[name] {
 			kept := first[key]
 			delete(first, key)
 			if schema.Validate(members) == nil {
@@ -140,11 +164,13 @@ func TestDocumentsMatchTheirSchemas(t *testing.T) {
 	}
 }
 
-// TestDegradedPlanMatchesSchema: the members that only a degraded machine's plan has.
+// TestDegradedPlanMatchesSchema: the members that only the plan of a degraded and loaded
+// machine has, or one with the front.
 func TestDegradedPlanMatchesSchema(t *testing.T) {
-	doc := written(t, func(w io.Writer) error { return report.WriteJSON(w, degradedDocument()) })
+	validate(t, "plan", written(t, func(w io.Writer) error { return report.WriteJSON(w, degradedDocument()) }))
+	doc := written(t, func(w io.Writer) error { return report.WriteJSON(w, loadedDocument()) })
 	validate(t, "plan", doc)
-	for _, member := range []string{`"faults"`, `"lost_ranks"`, `"healthy_us"`, `"slowdown"`} {
+	for _, member := range []string{`"faults"`, `"lost_ranks"`, `"healthy_us"`, `"slowdown"`, `"idle_us"`, `"load_slowdown"`, `"pareto"`, `"counts"`} {
 		if !bytes.Contains(doc, []byte(member)) {
 			t.Errorf("no %s", member)
 		}
@@ -160,7 +186,7 @@ func TestCongestedSimulationMatchesSchema(t *testing.T) {
 	doc := written(t, func(w io.Writer) error { return report.WriteJSON(w, congestedDocument()) })
 	plain := written(t, func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) })
 	validate(t, "simulate", doc)
-	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "jobs", "shared_link", "ecmp", "stragglers", "repeats"} {
+	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "idle_us", "load_slowdown", "jobs", "shared_link", "ecmp", "stragglers", "repeats"} {
 		if !bytes.Contains(doc, []byte(`"`+member+`"`)) || bytes.Contains(plain, []byte(`"`+member+`"`)) {
 			t.Errorf("%s: in the plain document, or not in this one", member)
 		}

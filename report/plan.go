@@ -22,28 +22,44 @@ type PlanDocument struct {
 	LostRanks  []int          `json:"lost_ranks,omitempty"`
 	Rows       []PlanRow      `json:"rows"`
 	Crossovers []CrossoverRow `json:"crossovers"`
+	Counts     *Counts        `json:"counts,omitempty"`
+	Pareto     *Pareto        `json:"pareto,omitempty"`
+}
+
+// Counts is the matrix of an all_to_allv, in bytes.
+type Counts struct {
+	File       string `json:"file"`
+	LargestRow int64  `json:"largest_row_bytes"`
+	Total      int64  `json:"total_bytes"`
+	ZeroPairs  int    `json:"zero_pairs"`
 }
 
 // PlanRow is the best schedule for a size. bound_us is what no schedule can beat at
 // line rate; of_bound is bound over time. Where parts of the machine have failed,
-// healthy_us is the best time of the whole machine, slowdown the time over it.
+// healthy_us is the best time of the whole machine, slowdown the time over it; where
+// others load it, idle_us and load_slowdown are the same without them. latency_bound_us is
+// how long data travels at least; 0 where the profile counts no latencies.
 type PlanRow struct {
-	Collective  string   `json:"collective"`
-	SizeBytes   int64    `json:"size_bytes"`
-	Schedule    string   `json:"schedule"`
-	TimeUS      float64  `json:"time_us"`
-	AlgBW       float64  `json:"algbw_GBps"`
-	BusBW       float64  `json:"busbw_GBps"`
-	BoundUS     float64  `json:"bound_us"`
-	OfBound     float64  `json:"of_bound"`
-	BoundCut    string   `json:"bound_cut"`
-	Bottleneck  string   `json:"bottleneck"`
-	RunnerUp    string   `json:"runner_up"`
-	RunnerLoss  float64  `json:"runner_up_loss"`
-	Warnings    []string `json:"warnings"`
-	HealthyUS   float64  `json:"healthy_us,omitempty"`
-	Slowdown    float64  `json:"slowdown,omitempty"`
-	WhyNotOther []WhyRow `json:"considered,omitempty"`
+	Collective     string   `json:"collective"`
+	SizeBytes      int64    `json:"size_bytes"`
+	Schedule       string   `json:"schedule"`
+	TimeUS         float64  `json:"time_us"`
+	AlgBW          float64  `json:"algbw_GBps"`
+	BusBW          float64  `json:"busbw_GBps"`
+	BoundUS        float64  `json:"bound_us"`
+	OfBound        float64  `json:"of_bound"`
+	BoundCut       string   `json:"bound_cut"`
+	LatencyBoundUS float64  `json:"latency_bound_us"`
+	OfLatencyBound float64  `json:"of_latency_bound"`
+	Bottleneck     string   `json:"bottleneck"`
+	RunnerUp       string   `json:"runner_up"`
+	RunnerLoss     float64  `json:"runner_up_loss"`
+	Warnings       []string `json:"warnings"`
+	HealthyUS      float64  `json:"healthy_us,omitempty"`
+	Slowdown       float64  `json:"slowdown,omitempty"`
+	IdleUS         float64  `json:"idle_us,omitempty"`
+	LoadSlowdown   float64  `json:"load_slowdown,omitempty"`
+	WhyNotOther    []WhyRow `json:"considered,omitempty"`
 }
 
 // WhyRow is a candidate that was considered. Pruned ones carry a lower estimate.
@@ -64,14 +80,22 @@ type CrossoverRow struct {
 // WriteText prints the plan as a table.
 func (d *PlanDocument) WriteText(w io.Writer) error {
 	out := &lines{w: w}
-	out.printf("%s, %d ranks, profile %s\n\n", d.Topology, d.Ranks, d.Profile)
+	out.printf("%s, %d ranks, profile %s\n", d.Topology, d.Ranks, d.Profile)
+	if c := d.Counts; c != nil {
+		out.printf("counts of %s: the largest row sends %d bytes, the mean %.0f; %d of %d pairs send nothing\n", c.File, c.LargestRow, float64(c.Total)/float64(d.Ranks), c.ZeroPairs, d.Ranks*d.Ranks)
+	}
+	out.printf("\n")
 	t := newTable(out)
-	header := table.Row{"size(B)", "schedule", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "of bound", "runner-up", "limited by"}
-	right := []int{1, 3, 4, 5, 6}
-	degraded := len(d.Faults) > 0
+	header := table.Row{"size(B)", "schedule", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "of bound", "of latency bound", "runner-up", "limited by"}
+	right := []int{1, 3, 4, 5, 6, 7}
+	degraded, loaded := len(d.Faults) > 0, d.loaded()
+	if loaded {
+		header = slices.Insert(header, 3, any("idle(us)"), any("load slowdown"))
+		right = append(right, 8, 9)
+	}
 	if degraded {
 		header = slices.Insert(header, 3, any("healthy(us)"), any("slowdown"))
-		right = []int{1, 3, 4, 5, 6, 7, 8}
+		right = append(right, len(right)+2, len(right)+3)
 	}
 	t.AppendHeader(header)
 	alignRight(t, right...)
@@ -80,7 +104,10 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 		if r.RunnerUp != "" {
 			runner = fmt.Sprintf("%s +%.0f%%", r.RunnerUp, 100*r.RunnerLoss)
 		}
-		row := table.Row{r.SizeBytes, r.Schedule, hundredths(r.TimeUS), hundredths(r.AlgBW), hundredths(r.BusBW), percent(r.OfBound), runner, r.Bottleneck}
+		row := table.Row{r.SizeBytes, r.Schedule, hundredths(r.TimeUS), hundredths(r.AlgBW), hundredths(r.BusBW), percent(r.OfBound), percentOrDash(r.OfLatencyBound), runner, r.Bottleneck}
+		if loaded {
+			row = slices.Insert(row, 3, any(hundredths(r.IdleUS)), any(fmt.Sprintf("%.2fx", r.LoadSlowdown)))
+		}
 		if degraded {
 			row = slices.Insert(row, 3, any(hundredths(r.HealthyUS)), any(fmt.Sprintf("%.2fx", r.Slowdown)))
 		}
@@ -90,6 +117,7 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 	for _, c := range d.Crossovers {
 		out.printf("from %v on: %s instead of %s\n", units.Bytes(c.SizeBytes), c.To, c.From)
 	}
+	d.writePareto(out)
 	d.writeWhy(out)
 	writeCounts(out, "warning", d.warnings())
 	return out.err
@@ -111,6 +139,11 @@ func (d *PlanDocument) writeWhy(out *lines) {
 	}
 }
 
+// loaded reports whether others load the machine.
+func (d *PlanDocument) loaded() bool {
+	return slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.IdleUS > 0 })
+}
+
 func (d *PlanDocument) warnings() map[string]int {
 	out := map[string]int{}
 	for _, r := range d.Rows {
@@ -121,16 +154,23 @@ func (d *PlanDocument) warnings() map[string]int {
 	return out
 }
 
-// WriteCSV writes the rows.
+// WriteCSV writes the rows, or the front where there is one.
 func (d *PlanDocument) WriteCSV(w io.Writer) error {
-	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown"}}
+	if d.Pareto != nil {
+		return d.Pareto.writeCSV(w)
+	}
+	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown", "of_bound", "latency_bound_us", "of_latency_bound", "idle_us", "load_slowdown"}}
 	for _, r := range d.Rows {
 		healthy, slowdown := "", "" // nothing has failed
 		if len(d.Faults) > 0 {
 			healthy, slowdown = number(r.HealthyUS), number(r.Slowdown)
 		}
+		idle, busy := "", "" // nobody else is there
+		if d.loaded() {
+			idle, busy = number(r.IdleUS), number(r.LoadSlowdown)
+		}
 		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), r.Schedule, number(r.TimeUS), number(r.AlgBW), number(r.BusBW), number(r.BoundUS),
-			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown})
+			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown, number(r.OfBound), number(r.LatencyBoundUS), number(r.OfLatencyBound), idle, busy})
 	}
 	return writeCSV(w, rows)
 }

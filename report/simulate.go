@@ -37,15 +37,17 @@ type SimulateDocument struct {
 	Links        []LinkLoad `json:"links"`
 	Warnings     []string   `json:"warnings"`
 
-	DelayUS    float64        `json:"delay_us,omitempty"` // late ranks' part of the time
-	Faults     []string       `json:"faults,omitempty"`
-	HealthyUS  float64        `json:"healthy_us,omitempty"`
-	Slowdown   float64        `json:"slowdown,omitempty"` // against the healthy machine
-	Jobs       []SimulatedJob `json:"jobs,omitempty"`     // where there are several
-	Shared     *SharedLink    `json:"shared_link,omitempty"`
-	Hashed     *Hashed        `json:"ecmp,omitempty"`
-	Stragglers *Stragglers    `json:"stragglers,omitempty"`
-	Repeats    *Repeats       `json:"repeats,omitempty"`
+	DelayUS      float64        `json:"delay_us,omitempty"` // late ranks' part of the time
+	Faults       []string       `json:"faults,omitempty"`
+	HealthyUS    float64        `json:"healthy_us,omitempty"`
+	Slowdown     float64        `json:"slowdown,omitempty"` // against the healthy machine
+	IdleUS       float64        `json:"idle_us,omitempty"`
+	LoadSlowdown float64        `json:"load_slowdown,omitempty"` // against the machine without background traffic
+	Jobs         []SimulatedJob `json:"jobs,omitempty"`          // where there are several
+	Shared       *SharedLink    `json:"shared_link,omitempty"`
+	Hashed       *Hashed        `json:"ecmp,omitempty"`
+	Stragglers   *Stragglers    `json:"stragglers,omitempty"`
+	Repeats      *Repeats       `json:"repeats,omitempty"`
 }
 
 // LinkLoad is a link's load during a run; of a large machine, the load of Count equal

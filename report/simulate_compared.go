@@ -66,6 +66,9 @@ func (d *SimulateDocument) writeCompared(out *lines) {
 	if d.HealthyUS > 0 {
 		out.printf("healthy     slowdown %s against %.3f us on the whole machine\n", times(d.Slowdown), d.HealthyUS)
 	}
+	if d.IdleUS > 0 {
+		out.printf("idle        slowdown %s against %.3f us without the background load\n", times(d.LoadSlowdown), d.IdleUS)
+	}
 	if h := d.Hashed; h != nil {
 		out.printf("hashed      seed %d, queue pairs %d: slowdown %s against %.3f us, spread ideally\n", h.Seed, h.QPs, times(h.Slowdown), h.SpreadUS)
 		if h.Transfers > 0 {

@@ -66,7 +66,14 @@ func countOrDash(n int) string {
 	return strconv.Itoa(n)
 }
 
-func percent(v float64) string       { return fmt.Sprintf("%.1f %%", 100*v) }
+func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
+func percentOrDash(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return percent(v)
+}
+
 func signedPercent(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }
 func factor(v float64) string        { return fmt.Sprintf("%.3f", v) }
 func hundredths(v float64) string    { return fmt.Sprintf("%.2f", v) }

@@ -50,6 +50,7 @@ func newExpect() *cobra.Command {
 		},
 	}
 	f.topo.add(cmd)
+	f.topo.addLoad(cmd)
 	f.coll.add(cmd)
 	f.sizes.add(cmd, "1K", "4G")
 	f.profile.add(cmd)

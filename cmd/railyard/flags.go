@@ -20,6 +20,7 @@ type topoFlags struct {
 	nodes, gpus int
 	set         []string
 	fail, slow  []string
+	loads       []string
 }
 
 func (f *topoFlags) add(cmd *cobra.Command) {
@@ -82,7 +83,7 @@ func (f *topoFlags) loadNamed(name string) (*topology.Topology, error) {
 	return f.loadFile(name, gpus)
 }
 
-// loadFile reads a topology and takes out what has failed.
+// loadFile reads a topology, takes out what has failed and then what others use.
 func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) {
 	faults, err := f.faults()
 	if err != nil {
@@ -92,7 +93,17 @@ func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) 
 	if err != nil {
 		return nil, err
 	}
-	return t.Degrade(faults)
+	if t, err = t.Degrade(faults); err != nil || len(f.loads) == 0 {
+		return t, err
+	}
+	traffic, err := f.background()
+	if err != nil {
+		return nil, err
+	}
+	if t, err = t.WithBackground(traffic); err != nil {
+		return nil, fmt.Errorf("--load: %w", err)
+	}
+	return t, nil
 }
 
 func completeTopology(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -103,6 +114,9 @@ func completeTopology(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 type collFlags struct {
 	name string
 	root int
+
+	counts, countsOf string
+	matrix           *countMatrix // of counts, once read
 }
 
 func (f *collFlags) add(cmd *cobra.Command) {
@@ -129,6 +143,15 @@ func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error)
 	s := collective.Spec{Kind: kind, Ranks: ranks, Root: f.root}
 	if kind == collective.AllToAllV {
 		s.Counts = uniformCounts(ranks)
+	}
+	if err := f.readCounts(kind); err != nil {
+		return collective.Spec{}, err
+	}
+	if f.matrix != nil {
+		if n := len(f.matrix.counts); n != ranks {
+			return collective.Spec{}, fmt.Errorf("%s: a matrix for %d ranks, but there are %d", f.counts, n, ranks)
+		}
+		s.Counts = f.matrix.counts
 	}
 	return s, s.Validate()
 }

@@ -121,7 +121,7 @@ func readJob(path string, topo *topology.Topology, size units.Bytes, ranks []int
 	if err != nil {
 		return nil, err
 	}
-	other := ranks == nil && s.TopologyHash != "" && s.TopologyHash != topo.Hash()
+	other := ranks == nil && s.TopologyHash != "" && s.TopologyHash != topo.Hash() && s.TopologyHash != topo.Idle().Hash()
 	return &job{Job: sim.Job{Schedule: s, Ranks: ranks}, name: path, size: size, elsewise: other}, nil
 }
 

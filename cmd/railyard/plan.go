@@ -28,14 +28,21 @@ type planFlags struct {
 	channels int
 	slices   int
 	why      bool
+	pareto   bool
 }
 
 func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
 	f.topo.add(cmd)
 	f.coll.add(cmd)
+	f.coll.addCounts(cmd)
 	f.sizes.add(cmd, begin, end)
 	f.profile.add(cmd)
 	f.format.add(cmd)
+	f.addSearch(cmd)
+}
+
+// addSearch adds the flags that narrow the choice.
+func (f *planFlags) addSearch(cmd *cobra.Command) {
 	addAlgo(cmd, &f.algo)
 	cmd.Flags().StringSliceVar(&f.protos, "proto", nil, "protocols to consider: simple, ll, ll128 (default: those the profile knows)")
 	cmd.Flags().IntVar(&f.channels, "channels", 0, "channels of ring algorithms (default: as many as the topology has disjoint rings)")
@@ -63,7 +70,10 @@ type planned struct {
 	score   *score.Scorer
 	rows    []planner.Row
 	latency units.Time
-	healthy []planner.Row // where parts have failed: the same on the whole machine
+	counts  *countMatrix   // of all_to_allv, where a file says them
+	healthy []planner.Row  // where parts have failed: the same on the whole machine
+	front   *planner.Front // where it is asked for
+	idle    []planner.Row  // where there is background traffic: the same without it
 }
 
 // check looks at the flags that need nothing else.
@@ -81,7 +91,7 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	sizes, err := f.sizes.sizes(cmd)
+	sizes, err := f.allSizes(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +102,7 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	if p.spec, err = f.coll.spec(cmd, p.topo.NumRanks()); err != nil {
 		return nil, err
 	}
+	p.counts = f.coll.matrix
 	if p.profile, err = f.profile.load(p.topo); err != nil {
 		return nil, err
 	}
@@ -106,31 +117,48 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	bar := newProgress(cmd.ErrOrStderr(), "planning", len(sizes))
 	defer bar.finish()
 	p.score = score.New(p.topo, p.profile)
-	p.rows, err = planner.Plan(p.topo, p.spec, sizes, p.score, planner.PlanOptions{
-		Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
-		Build: planner.Options{Channels: f.channels, Slices: f.slices}})
+	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
+		Build: planner.Options{Channels: f.channels, Slices: f.slices}}
+	if f.pareto {
+		p.rows, p.front, err = planner.PlanFront(p.topo, p.spec, sizes, p.score, o)
+	} else {
+		p.rows, err = planner.Plan(p.topo, p.spec, sizes, p.score, o)
+	}
 	return err
 }
 
-// planHealthy plans the same for the machine without its faults.
-func (f *planFlags) planHealthy(cmd *cobra.Command, p *planned) error {
-	if len(p.topo.Faults()) == 0 {
-		return nil
-	}
-	whole := &planned{source: p.source, topo: p.topo.Healthy(), profile: p.profile}
-	g := *f
-	g.coll.root, g.why = p.topo.OriginalRank(f.coll.root), false
+// planOthers plans the same for the machine without its faults, and without the traffic
+// of others.
+func (f *planFlags) planOthers(cmd *cobra.Command, p *planned) error {
 	var err error
-	if whole.spec, err = g.coll.spec(cmd, whole.topo.NumRanks()); err != nil {
-		return err
+	if len(p.topo.Faults()) > 0 {
+		g := *f
+		g.coll.root, g.coll.matrix = p.topo.OriginalRank(f.coll.root), f.coll.matrix.onHealthy(p.topo)
+		if p.healthy, err = g.planOn(cmd, p, p.topo.Healthy()); err != nil {
+			return err
+		}
+	}
+	if idle := p.topo.Idle(); idle != p.topo {
+		p.idle, err = f.planOn(cmd, p, idle)
+	}
+	return err
+}
+
+// planOn plans the same for another machine.
+func (f *planFlags) planOn(cmd *cobra.Command, p *planned, topo *topology.Topology) ([]planner.Row, error) {
+	other := &planned{source: p.source, topo: topo, profile: p.profile}
+	g := *f
+	g.why, g.pareto = false, false
+	var err error
+	if other.spec, err = g.coll.spec(cmd, topo.NumRanks()); err != nil {
+		return nil, err
 	}
 	sizes := make([]units.Bytes, len(p.rows))
 	for i, r := range p.rows {
 		sizes[i] = r.Size
 	}
-	err = g.search(cmd, whole, sizes)
-	p.healthy = whole.rows
-	return err
+	err = g.search(cmd, other, sizes)
+	return other.rows, err
 }
 
 func (f *planFlags) protocols(p *cost.Profile) ([]schedule.Protocol, error) {
@@ -158,6 +186,8 @@ func newPlan() *cobra.Command {
 		Short: "Find the best schedule for each size, and say what limits it",
 		Example: `  railyard plan -t dgx-h100 --nodes 4 -c all_reduce -b 1K -e 4G
   railyard plan -t dgx1-v100 -c all_gather -s 1G --profile ideal --why
+  railyard plan -t dgx1-v100 -c all_reduce --pareto
+  railyard plan -t dgx1-v100 -c all_reduce -s 1G --load other-job.json@0.3
   railyard plan -t dgx2 -c broadcast -s 64M -o plan.json
   railyard plan -t dgx-h100 --nodes 4 -c all_reduce -s 1G --fail nic:node2/nic3 --slow link:node0/gpu0--node0/nvswitch1=0.5`,
 		Args: cobra.NoArgs,
@@ -166,7 +196,7 @@ func newPlan() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := f.planHealthy(cmd, p); err != nil {
+			if err := f.planOthers(cmd, p); err != nil {
 				return err
 			}
 			if out != "" {
@@ -178,7 +208,9 @@ func newPlan() *cobra.Command {
 		},
 	}
 	f.add(cmd, "1K", "4G")
+	f.topo.addLoad(cmd)
 	cmd.Flags().BoolVar(&f.why, "why", false, "show what else was considered and what the bound is")
+	cmd.Flags().BoolVar(&f.pareto, "pareto", false, "show which schedules no other beats in both latency and bandwidth, and at which sizes each is best; as CSV, only that")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the schedule to this file as JSON (needs a single size)")
 	return cmd
 }
@@ -241,13 +273,37 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 			t := max(p.healthy[i].Prediction.Time, 1)
 			row.HealthyUS, row.Slowdown = t.Microseconds(), float64(r.Prediction.Time)/float64(t)
 		}
+		if p.idle != nil {
+			t := max(p.idle[i].Prediction.Time, 1)
+			row.IdleUS, row.LoadSlowdown = t.Microseconds(), float64(r.Prediction.Time)/float64(t)
+		}
 		d.Rows = append(d.Rows, row)
 	}
 	crossings, err := planner.Crossovers(p.rows, p.score)
 	for _, c := range crossings {
 		d.Crossovers = append(d.Crossovers, report.CrossoverRow{SizeBytes: int64(c.Size), From: planner.Name(c.From), To: planner.Name(c.To)})
 	}
+	d.Pareto, d.Counts = p.pareto(), p.counts.describe()
 	return d, err
+}
+
+// pareto is the front as the document has it.
+func (p *planned) pareto() *report.Pareto {
+	if p.front == nil {
+		return nil
+	}
+	out := &report.Pareto{SmallBytes: int64(p.front.Small), LargeBytes: int64(p.front.Large)}
+	for i := range p.front.Points {
+		x := &p.front.Points[i]
+		alg, bus := bandwidths(p.spec, p.front.Large, x.Transfer)
+		point := report.ParetoPoint{Schedule: planner.Name(x.Schedule), LatencyUS: x.Latency.Microseconds(), LargeUS: x.Transfer.Microseconds(), PerByte: x.PerByte(p.front.Large),
+			AlgBW: alg, BusBW: bus, OnFront: x.OnFront, Best: []report.SizeRange{}}
+		for _, r := range x.Best {
+			point.Best = append(point.Best, report.SizeRange{From: int64(r.From), To: int64(r.To)})
+		}
+		out.Points = append(out.Points, point)
+	}
+	return out
 }
 
 func (p *planned) row(r planner.Row, why bool) report.PlanRow {
@@ -260,12 +316,14 @@ func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	row := report.PlanRow{Collective: p.spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
 		AlgBW: alg, BusBW: bus, BoundUS: bound.Time.Microseconds(), BoundCut: bound.Cut,
 		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...)}
+	row.LatencyBoundUS = p.latencyBound().Microseconds()
 	if t > 0 {
 		row.OfBound = float64(bound.Time) / float64(t)
+		row.OfLatencyBound = float64(p.latencyBound()) / float64(t)
 	}
 	if r.RunnerUp != nil {
 		row.RunnerUp = planner.Name(r.RunnerUp)
-		row.RunnerLoss = float64(r.RunnerTime)/float64(max(t, 1)) - 1
+		row.RunnerLoss = r.RunnerLoss()
 	}
 	if why {
 		for _, c := range r.Why {

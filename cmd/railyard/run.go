@@ -97,6 +97,9 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if kind := p.spec.Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
 		return usagef("--op has no effect on %v: leave it out", kind)
 	}
+	if err := f.plan.wholeElements(cmd, dtype); err != nil {
+		return err
+	}
 	dir, err := newResultDir(f.out)
 	if err != nil {
 		return err

@@ -13,13 +13,16 @@ import (
 // scenario is what simulate plays: jobs on a machine, with what may slow them down. What
 // it is compared with is another scenario that lacks one of those.
 type scenario struct {
-	topo    *topology.Topology
-	profile *cost.Profile
-	jobs    []*job
-	compile sim.CompileOptions
-	late    *stragglers
-	delays  []units.Time       // of late, for the seed at hand
-	planned *schedule.Schedule // where parts have failed: the first job's on the whole machine, if it was planned for that
+	topo      *topology.Topology
+	profile   *cost.Profile
+	jobs      []*job
+	compile   sim.CompileOptions
+	everyLink bool // list them one by one
+	late      *stragglers
+	delays    []units.Time       // of late, for the seed at hand
+	planned   *schedule.Schedule // where parts have failed: the first job's on the whole machine, if it was planned for that
+
+	plannedIdle *schedule.Schedule // the same where there is background traffic: on the idle machine
 }
 
 // plan compiles the jobs.
@@ -83,6 +86,19 @@ func (x *scenario) seeded(delays uint64, by uint64) *scenario {
 	y.delays = x.late.delays(delays + by)
 	if h := x.compile.Hashing; h != nil {
 		y.compile.Hashing = &sim.Hashing{Seed: h.Seed + by, QPs: h.QPs}
+	}
+	return &y
+}
+
+// idle is the same without the traffic of others.
+func (x *scenario) idle() *scenario {
+	y := *x
+	y.topo = x.topo.Idle()
+	if x.plannedIdle != nil {
+		y.jobs = slices.Clone(x.jobs)
+		first := *x.jobs[0]
+		first.Schedule = x.plannedIdle
+		y.jobs[0] = &first
 	}
 	return &y
 }

@@ -28,7 +28,7 @@ func newSimulate() *cobra.Command {
 	for _, hidden := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
 		must(cmd.Flags().MarkHidden(hidden))
 	}
-	must(cmd.MarkFlagRequired("size"))
+	f.topo.addLoad(cmd)
 	o.add(cmd)
 	return cmd
 }
@@ -42,6 +42,7 @@ type simulateFlags struct {
 	ecmp        uint64
 	qps         int
 	late        stragglerFlags
+	everyLink   bool
 	repeat      int
 }
 
@@ -55,6 +56,7 @@ func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl.Uint64Var(&o.ecmp, "ecmp", 0, "networks hash flows with this seed instead of spreading transfers over all paths")
 	fl.IntVar(&o.qps, "qps", 1, "flows (queue pairs) that each connection is split over, with --ecmp")
 	o.late.add(cmd)
+	fl.BoolVar(&o.everyLink, "every-link", false, "list all links one by one, also of machines with more than 4096 (as --load needs them)")
 	fl.IntVar(&o.repeat, "repeat", 0, "also give P50, P95 and P99 over so many seeds, from --seed and --ecmp on")
 }
 
@@ -65,7 +67,7 @@ const maxRepeats = 100_000
 func (o *simulateFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	if o.plan != "" {
-		for _, ignored := range []string{"collective", "root", "algo", "proto", "channels", "slices"} {
+		for _, ignored := range []string{"collective", "root", "counts", "counts-of", "algo", "proto", "channels", "slices"} {
 			if changed(ignored) {
 				return usagef("--%s has no effect with --plan: the schedule says it", ignored)
 			}
@@ -111,11 +113,14 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	sizes, err := f.sizes.sizes(cmd)
+	if !cmd.Flags().Changed("size") && f.coll.counts == "" {
+		return nil, usagef("which size? give one with -s")
+	}
+	sizes, err := f.allSizes(cmd)
 	if err != nil {
 		return nil, err
 	}
-	x := &scenario{compile: sim.CompileOptions{Flat: o.flat}}
+	x := &scenario{compile: sim.CompileOptions{Flat: o.flat}, everyLink: o.everyLink}
 	if cmd.Flags().Changed("ecmp") {
 		x.compile.Hashing = &sim.Hashing{Seed: o.ecmp, QPs: o.qps}
 	}

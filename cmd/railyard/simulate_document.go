@@ -32,6 +32,7 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 	for _, part := range []func() error{
 		func() error { return x.split(d, plan, r.Ends[0]) },
 		func() error { return x.compareHealthy(d, r.Ends[0]) },
+		func() error { return x.compareIdle(d, r.Ends[0]) },
 		func() error { return x.compareJobs(d, plan, r) },
 		func() error { return x.compareHashed(d, plan, r.Ends[0]) },
 		func() error { return x.repeat(cmd, d, plan, o) },
@@ -60,7 +61,7 @@ func (x *scenario) describe(plan *sim.Plan, r *sim.Result) *report.SimulateDocum
 	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: x.topo.Name(), Profile: x.profile.Name, Schedule: planner.Name(j.Schedule),
 		Collective: j.Schedule.Spec.Kind.String(), SizeBytes: int64(j.size), TimeUS: t.Microseconds(), AlgBW: alg, BusBW: bus,
 		Sends: r.Sends, Events: r.Events, Bottleneck: r.Bottleneck, RankBalance: r.Balance.Ranks, LinkBalance: r.Balance.Links,
-		Links: linkLoads(plan, x.topo, r.Links), Warnings: append([]string{}, r.Warnings...)}
+		Links: linkLoads(plan, x.topo, r.Links, x.everyLink), Warnings: append([]string{}, r.Warnings...)}
 	for _, j := range x.jobs {
 		if j.elsewise {
 			d.Warnings = append(d.Warnings, "the plan was made for another topology ("+j.Schedule.TopologyName+")")
@@ -113,6 +114,16 @@ func (x *scenario) compareHealthy(d *report.SimulateDocument, t units.Time) erro
 	}
 	whole, err := x.healthy().time()
 	d.HealthyUS, d.Slowdown = whole.Microseconds(), slowdown(t, whole)
+	return err
+}
+
+// compareIdle adds the time without the traffic of others.
+func (x *scenario) compareIdle(d *report.SimulateDocument, t units.Time) error {
+	if x.topo.Idle() == x.topo {
+		return nil
+	}
+	idle, err := x.idle().time()
+	d.IdleUS, d.LoadSlowdown = idle.Microseconds(), slowdown(t, idle)
 	return err
 }
 

@@ -35,11 +35,14 @@ func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, 
 		return nil, err
 	}
 	if ranks == nil {
-		if err := f.planHealthy(cmd, p); err != nil {
+		if err := f.planOthers(cmd, p); err != nil {
 			return nil, err
 		}
 		if p.healthy != nil {
 			x.planned = p.healthy[0].Schedule
+		}
+		if p.idle != nil {
+			x.plannedIdle = p.idle[0].Schedule
 		}
 	}
 	return &job{Job: sim.Job{Schedule: p.rows[0].Schedule, Ranks: ranks}, name: "-c " + p.spec.Kind.String(), size: size}, nil

@@ -7,10 +7,10 @@ import (
 )
 
 // maxLinks is how many links are listed one by one; of larger machines, links of equal
-// class and load share a line.
+// class and load share a line unless every one is asked for.
 const maxLinks = 4096
 
-func linkLoads(plan *sim.Plan, topo *topology.Topology, loads []sim.LinkLoad) []report.LinkLoad {
+func linkLoads(plan *sim.Plan, topo *topology.Topology, loads []sim.LinkLoad, every bool) []report.LinkLoad {
 	type key struct {
 		class       int32
 		bytes, busy float64
@@ -19,7 +19,7 @@ func linkLoads(plan *sim.Plan, topo *topology.Topology, loads []sim.LinkLoad) []
 	out := []report.LinkLoad{}
 	for _, l := range loads {
 		k := key{topo.Links()[l.Link].Class, l.Bytes, l.Utilisation}
-		if i, ok := index[k]; ok && len(loads) > maxLinks {
+		if i, ok := index[k]; ok && len(loads) > maxLinks && !every {
 			out[i].Count++
 			continue
 		}

@@ -18,6 +18,9 @@ func LatencyBound(t *topology.Topology, s Spec) units.Time {
 	if s.Kind == SendRecv {
 		return distances(t, t.Ranks()[0])[t.Ranks()[1]]
 	}
+	if s.Kind == AllToAllV {
+		return s.farthest(t)
+	}
 	from := t.Ranks()[0]
 	if s.Kind.Rooted() {
 		from = t.Ranks()[s.Root]
@@ -28,6 +31,32 @@ func LatencyBound(t *topology.Topology, s Spec) units.Time {
 		farthest = max(farthest, dist[r])
 	}
 	return farthest
+}
+
+// maxSources bounds the ranks of an all_to_allv whose ways are measured: fewer are a
+// bound as well.
+const maxSources = 64
+
+// farthest is the longest way of all_to_allv's messages that are not empty.
+func (s Spec) farthest(t *topology.Topology) units.Time {
+	var out units.Time
+	sources := 0
+	for src, counts := range s.Counts {
+		var dist []units.Time
+		for dst, c := range counts {
+			if c == 0 || dst == src {
+				continue
+			}
+			if dist == nil {
+				if sources++; sources > maxSources {
+					return out
+				}
+				dist = distances(t, t.Ranks()[src])
+			}
+			out = max(out, dist[t.Ranks()[dst]])
+		}
+	}
+	return out
 }
 
 // distances is Dijkstra's algorithm over link latencies; devices that cannot be

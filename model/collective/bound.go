@@ -2,6 +2,7 @@ package collective
 
 import (
 	"fmt"
+	"math"
 
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -16,10 +17,11 @@ type Bound struct {
 
 // cut is a group of ranks with what can flow in and out of it.
 type cut struct {
-	name    string
-	ranks   int
-	in, out float64 // bytes/s; 0 where nothing can
-	root    bool    // holds the root
+	name         string
+	ranks        int
+	in, out      float64 // bytes/s; 0 where nothing can
+	root         bool    // holds the root
+	enter, leave float64 // of all_to_allv: in sizes, what enters and leaves
 }
 
 // LowerBound is the largest of the bounds that cuts around each rank, each node and
@@ -40,7 +42,7 @@ type Cuts struct {
 func NewCuts(t *topology.Topology, s Spec) *Cuts {
 	c := &Cuts{spec: s}
 	if s.Ranks >= 2 && s.Kind != Barrier {
-		c.tiers = cutsOf(t, s.Root)
+		c.tiers = cutsOf(t, s)
 	}
 	return c
 }
@@ -88,6 +90,9 @@ func (s Spec) crossing(c cut, size float64) (in, out float64) {
 		return inside / n * size, outside / n * size
 	case AllToAll:
 		return inside * outside / n * size, inside * outside / n * size
+	case AllToAllV:
+		size = math.Floor(size/n) * n
+		return c.enter * size, c.leave * size
 	case Broadcast, Scatter:
 		share := size
 		if s.Kind == Scatter {
@@ -118,21 +123,48 @@ func oneIf(b bool) float64 {
 }
 
 // cutsOf lists the cuts around single ranks, then around the groups of each tier.
-func cutsOf(t *topology.Topology, root int) [][]cut {
+func cutsOf(t *topology.Topology, s Spec) [][]cut {
 	n := t.NumRanks()
 	router := topology.NewRouter(t)
 	ranks := make([]cut, n)
 	for r := range ranks {
-		ranks[r] = rankCut(t, router, r, r == root)
+		ranks[r] = rankCut(t, router, r, r == s.Root)
 	}
+	s.count(ranks, identity(n))
 	out := [][]cut{ranks}
 	for _, tier := range t.Tiers() {
 		if tier.Groups < 2 {
 			continue
 		}
-		out = append(out, tierCuts(t, tier, root))
+		cuts := tierCuts(t, tier, s.Root)
+		s.count(cuts, tier.Of)
+		out = append(out, cuts)
 	}
 	return out
+}
+
+func identity(n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(i)
+	}
+	return out
+}
+
+// count adds up, for all_to_allv, what crosses cuts; of says which of them a rank is in.
+func (s Spec) count(cuts []cut, of []int32) {
+	if s.Kind != AllToAllV {
+		return
+	}
+	row := float64(s.LargestRow())
+	for src, counts := range s.Counts {
+		for dst, c := range counts {
+			if a, b := of[src], of[dst]; a != b {
+				cuts[a].leave += float64(c) / row
+				cuts[b].enter += float64(c) / row
+			}
+		}
+	}
 }
 
 // tierCuts measures, for each group of a tier, the links of all devices of its nodes.

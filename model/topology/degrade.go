@@ -32,6 +32,13 @@ func (t *Topology) Degrade(faults []Fault) (*Topology, error) {
 	out := x.build()
 	out.healthy, out.faults = t.Healthy(), slices.Concat(t.faults, faults)
 	out.name = out.healthy.name + " " + describe(out.faults)
+	if t.idle != nil {
+		var err error
+		if out.idle, err = t.idle.Degrade(faults); err != nil {
+			return nil, err
+		}
+		out.name += backgroundSuffix
+	}
 	if len(out.ranks) == 0 {
 		return nil, fmt.Errorf("%s: no GPU is left", out.name)
 	}
@@ -43,7 +50,8 @@ func (t *Topology) Degrade(faults []Fault) (*Topology, error) {
 	return out, nil
 }
 
-// Healthy is the topology that t is a degraded copy of, t itself where nothing has failed.
+// Healthy is the topology that t is a degraded or loaded copy of: whole and idle; t itself
+// where nothing has failed and nobody else is there.
 func (t *Topology) Healthy() *Topology {
 	if t.healthy == nil {
 		return t

@@ -23,6 +23,8 @@ type Topology struct {
 	healthy  *Topology
 	faults   []Fault
 	original []int32
+
+	idle *Topology // of a copy with background traffic: the machine without it
 }
 
 // node is an instance of a shape: its devices and links are contiguous.

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/planner"
+	"railyard/report"
+)
+
+// crossoverFlags say what is compared.
+type crossoverFlags struct {
+	plan  planFlags
+	names []string
+	chart string
+}
+
+func newCrossover() *cobra.Command {
+	var f crossoverFlags
+	cmd := &cobra.Command{
+		Use:   "crossover -t TOPOLOGY[:NODES] [-t …] -c COLLECTIVE [-o CHART.svg]",
+		Short: "Show which schedule is best at which size, on one topology or several",
+		Long: `crossover plans a collective for each size on each topology, and shows the sizes at which
+another algorithm or protocol becomes the best, and how much longer the runner-up takes:
+as a table, and with -o as a chart. Other flags than -t hold for all topologies.`,
+		Example: `  railyard crossover -t dgx1-v100 -t dgx-h100 -t superpod-h100:4 -c all_reduce -o crossover.svg
+  railyard crossover -t dgx-h100 --nodes 4 -c all_gather --format csv
+  railyard crossover -t dgx-h100:2 -c all_reduce --slow nic:node0/nic3=0.5`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	cmd.Flags().StringArrayVarP(&f.names, "topology", "t", nil, "topology: a shipped name (see `railyard topo list`) or a YAML file; NAME:4 has four nodes; repeat it to compare")
+	must(cmd.MarkFlagRequired("topology"))
+	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
+	f.plan.topo.addParts(cmd)
+	f.plan.topo.addLoad(cmd)
+	f.plan.coll.add(cmd)
+	f.plan.sizes.add(cmd, "1K", "4G")
+	f.plan.profile.add(cmd)
+	f.plan.format.add(cmd)
+	f.plan.addSearch(cmd)
+	cmd.Flags().StringVarP(&f.chart, "output", "o", "", "draw a chart into this file (.svg or .png)")
+	return cmd
+}
+
+func (f *crossoverFlags) run(cmd *cobra.Command) error {
+	d := &report.CrossoverDocument{Schema: "railyard.crossover/v1", Topologies: []report.CrossoverTopology{}}
+	for _, name := range f.names {
+		g := f.plan
+		if head, nodes, ok := cutNodes(name); ok {
+			if cmd.Flags().Changed("nodes") {
+				return usagef("-t %s and --nodes both say how many nodes: give one", name)
+			}
+			name, g.topo.nodes = head, nodes
+		}
+		g.topo.name = name
+		p, err := g.plan(cmd)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		t, err := p.crossovers()
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		d.Collective, d.Topologies = p.spec.Kind.String(), append(d.Topologies, *t)
+	}
+	if f.chart != "" {
+		write, err := d.Draw(f.chart, planner.Tool)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(f.chart, write); err != nil {
+			return err
+		}
+	}
+	w := cmd.OutOrStdout()
+	switch f.plan.format.name {
+	case "json":
+		return report.WriteJSON(w, d)
+	case "csv":
+		return d.WriteCSV(w)
+	}
+	return d.WriteText(w)
+}
+
+// cutNodes takes a number of nodes off a name.
+func cutNodes(name string) (string, int, bool) {
+	i := strings.LastIndexByte(name, ':')
+	if i < 0 {
+		return name, 0, false
+	}
+	n, err := strconv.Atoi(name[i+1:])
+	return name[:max(i, 0)], n, err == nil && n > 0
+}
+
+// crossovers are the sizes at which each algorithm is the best.
+func (p *planned) crossovers() (*report.CrossoverTopology, error) {
+	out := &report.CrossoverTopology{Topology: p.topo.Name(), Hash: p.topo.Hash(), Profile: p.profile.Name, Ranks: p.spec.Ranks}
+	for _, r := range p.rows {
+		_, bus := bandwidths(p.spec, r.Size, r.Prediction.Time)
+		row := report.CrossoverSize{SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: r.Prediction.Time.Microseconds(), BusBW: bus}
+		if r.RunnerUp != nil {
+			row.RunnerUp, row.RunnerLoss = planner.Name(r.RunnerUp), r.RunnerLoss()
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	crossings, err := planner.Crossovers(p.rows, p.score)
+	if err != nil {
+		return nil, err
+	}
+	from, best := p.rows[0].Size, planner.Family(p.rows[0].Schedule)
+	for _, c := range crossings {
+		out.Bands = append(out.Bands, report.Band{SizeRange: report.SizeRange{From: int64(from), To: int64(c.Size - 1)}, Best: best})
+		from, best = c.Size, planner.Family(c.To)
+	}
+	last := p.rows[len(p.rows)-1].Size
+	out.Bands = append(out.Bands, report.Band{SizeRange: report.SizeRange{From: int64(from), To: int64(max(from, last))}, Best: best})
+	return out, nil
+}

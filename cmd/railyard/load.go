@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/topology"
+	"railyard/report"
+)
+
+// addLoad adds --load, the traffic that is there before.
+func (f *topoFlags) addLoad(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.loads, "load", nil, `background traffic, which takes its share of links first: FILE.json[@SHARE], a list of {"link": "A->B" or "A--B", "utilisation": 0.5 or "bytes_per_second": 1e9}, or what "simulate --format json" writes; SHARE of it, such as 0.3 for a job that communicates 30 % of the time`)
+}
+
+// background reads --load; several add up.
+func (f *topoFlags) background() ([]topology.Background, error) {
+	var out []topology.Background
+	for _, arg := range f.loads {
+		path, share := arg, 1.0
+		if i := strings.LastIndexByte(arg, '@'); i >= 0 && !exists(arg) {
+			var err error
+			if share, err = strconv.ParseFloat(arg[i+1:], 64); err != nil || !(share >= 0 && share <= 1) {
+				return nil, usagef("--load %s: %q is not a share from 0 to 1", arg, arg[i+1:])
+			}
+			path = arg[:i]
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		list, err := parseLoads(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		for _, b := range list {
+			b.Utilisation *= share
+			b.Rate *= share
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// loadEntry is a link of a list of loads.
+type loadEntry struct {
+	Link        string   `json:"link"`
+	Class       string   `json:"class"`
+	Utilisation *float64 `json:"utilisation"`
+	Rate        *float64 `json:"bytes_per_second"`
+}
+
+// parseLoads reads a list of loads, or a simulation.
+func parseLoads(data []byte) ([]topology.Background, error) {
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {
+		return simulatedLoads(data)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var list []loadEntry
+	if err := dec.Decode(&list); err != nil {
+		return nil, jsonError(data, dec, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("line %d: more than one list", lineOf(data, dec.InputOffset()))
+	}
+	var out []topology.Background
+	for i, e := range list {
+		b := topology.Background{Link: e.Link, Class: e.Class}
+		switch {
+		case e.Link == "":
+			return nil, fmt.Errorf("entry %d: it names no link", i+1)
+		case (e.Utilisation == nil) == (e.Rate == nil):
+			return nil, fmt.Errorf("entry %d, link %s: give either utilisation or bytes_per_second", i+1, e.Link)
+		case e.Utilisation != nil:
+			b.Utilisation = *e.Utilisation
+		default:
+			b.Rate = *e.Rate
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// simulatedLoads are the links of a simulation.
+func simulatedLoads(data []byte) ([]topology.Background, error) {
+	var kind struct {
+		Schema string `json:"schema"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&kind); err != nil {
+		return nil, jsonError(data, dec, err)
+	}
+	if kind.Schema != "railyard.simulate/v1" {
+		return nil, fmt.Errorf("its schema is %q: give a list of loads or what `railyard simulate --format json` writes (railyard.simulate/v1)", kind.Schema)
+	}
+	var d report.SimulateDocument
+	dec = json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&d); err != nil {
+		return nil, jsonError(data, dec, err)
+	}
+	var out []topology.Background
+	for _, l := range d.Links {
+		if l.Count > 1 {
+			return nil, fmt.Errorf("%s stands for %d links, the others of which it does not name: simulate with --every-link", l.ID, l.Count)
+		}
+		b := topology.Background{Link: l.ID, Class: l.Class, Utilisation: l.Utilisation}
+		if link, lane, hashed := strings.Cut(l.ID, " lane "); hashed {
+			n, err := strconv.Atoi(lane)
+			if err != nil {
+				return nil, fmt.Errorf("link %q: %w", l.ID, err)
+			}
+			b.Link, b.Lane = link, n
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// jsonError says in which line a mistake is.
+func jsonError(data []byte, dec *json.Decoder, err error) error {
+	at := dec.InputOffset()
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		at = syntax.Offset
+	case errors.As(err, &kind):
+		at = kind.Offset
+	}
+	return fmt.Errorf("line %d: %w", lineOf(data, at), err)
+}
+
+func lineOf(data []byte, offset int64) int {
+	return 1 + bytes.Count(data[:min(max(int(offset), 0), len(data))], []byte("\n"))
+}

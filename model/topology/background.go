@@ -1,0 +1,200 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"railyard/model/units"
+)
+
+// Background is traffic of others on a link, which takes its share first. Several of the
+// same link add up.
+type Background struct {
+	Link string // as LinkName prints, or A--B: that much in each direction
+	// Class is the class of those links between the two devices that carry it; "": all.
+	Class string
+	// Lane is the one of the parallel links that carries it, from 1; 0: all. As transfers
+	// are spread over parallel links, only how many carry it counts, not which.
+	Lane int
+	// Utilisation is a share of the rate, Rate bytes per second of all parallel links (of
+	// the lane, where one is given) together; one of them is 0.
+	Utilisation, Rate float64
+}
+
+// WithBackground is a copy of the machine whose links have the rate that background
+// traffic leaves them: rate × (1 − utilisation), to the byte per second. Without any
+// traffic it is the machine itself. It fails where a link is unknown, and where nothing
+// would be left of one.
+func (t *Topology) WithBackground(traffic []Background) (*Topology, error) {
+	taken, errs := t.takenBy(traffic)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if len(taken) == 0 {
+		return t, nil
+	}
+	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, slowed: map[slowClass]int32{}, classes: t.classes}
+	left := map[leftClass]int32{}
+	for l := range LinkID(len(t.links)) { // in this order, so that classes are always numbered alike
+		busy, some := taken[l]
+		if !some {
+			continue
+		}
+		link := t.links[l]
+		rate := float64(t.classes[link.Class].Rate)
+		key := leftClass{link.Class, max(1, units.Rate(math.Round(rate-busy/float64(link.Count))))}
+		c, ok := left[key]
+		if !ok {
+			c = x.addLeft(key)
+			left[key] = c
+		}
+		x.pieces[l] = []piece{{c, link.Count}}
+	}
+	out := x.build()
+	out.healthy, out.faults, out.idle = t.Healthy(), t.faults, t.Idle()
+	out.name = out.idle.name + backgroundSuffix
+	return out, nil
+}
+
+const backgroundSuffix = " with background load"
+
+// Idle is the machine without background traffic, t itself where there is none.
+func (t *Topology) Idle() *Topology {
+	if t.idle == nil {
+		return t
+	}
+	return t.idle
+}
+
+// leftClass is a class of links with what is left of its rate.
+type leftClass struct {
+	class int32
+	rate  units.Rate
+}
+
+// addLeft is the class of links that have a rate left.
+func (x *degrader) addLeft(k leftClass) int32 {
+	c := x.classes[k.class]
+	c.Name += "@" + strconv.FormatFloat(float64(k.rate)/float64(c.Rate), 'g', 4, 64)
+	c.Rate = k.rate
+	n := len(x.classes)
+	x.classes = append(x.classes[:n:n], c)
+	return int32(n)
+}
+
+// full is from which utilisation on nothing is left of a link that anybody could plan with.
+const full = 1 - 1e-9
+
+// takenBy adds up what traffic takes of each link, in bytes per second.
+func (t *Topology) takenBy(traffic []Background) (map[LinkID]float64, []error) {
+	x := &degrader{t: t}
+	named := make(map[string]DeviceID, len(t.devices))
+	for d := range DeviceID(len(t.devices)) {
+		named[t.DeviceName(d)] = d
+	}
+	taken := map[LinkID]float64{}
+	var errs []error
+	for _, b := range traffic {
+		bundles, err := x.loaded(b, named)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, links := range bundles {
+			if err := t.take(taken, links, b); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return taken, errs
+}
+
+// loaded are the links that carry background traffic, by direction.
+func (x *degrader) loaded(b Background, named map[string]DeviceID) ([][]LinkID, error) {
+	if !(b.Utilisation >= 0 && b.Utilisation < full) {
+		return nil, fmt.Errorf("link %s: utilisation %v: must be from 0 to below 1, so that something is left", shorten(b.Link), b.Utilisation)
+	}
+	if !(b.Rate >= 0) || math.IsInf(b.Rate, 0) || b.Rate > 0 && b.Utilisation > 0 {
+		return nil, fmt.Errorf("link %s: %v bytes per second: give a rate that is not negative, or a utilisation", shorten(b.Link), b.Rate)
+	}
+	for _, e := range linkEnds(b.Link) {
+		from, okFrom := named[e.from]
+		to, okTo := named[e.to]
+		if !okFrom || !okTo {
+			continue
+		}
+		out := [][]LinkID{x.between(from, to)}
+		if e.both {
+			out = append(out, x.between(to, from))
+		}
+		return x.carrying(b, from, out)
+	}
+	_, _, _, err := x.endsOf(b.Link) // with names that are near
+	return nil, err
+}
+
+// carrying are those of the links that have the class and the lane.
+func (x *degrader) carrying(b Background, from DeviceID, bundles [][]LinkID) ([][]LinkID, error) {
+	var out [][]LinkID
+	var there LinkID = NoLink
+	for _, bundle := range bundles {
+		var links []LinkID
+		for _, l := range bundle {
+			if there = l; b.Class == "" || x.t.Class(l).Name == b.Class {
+				links = append(links, l)
+			}
+		}
+		if len(links) > 0 {
+			out = append(out, links)
+		}
+	}
+	switch {
+	case there == NoLink:
+		return nil, fmt.Errorf("%s has no link %s: %s is linked to %s", x.t.name, b.Link, x.t.DeviceName(from), x.neighbours(from))
+	case len(out) == 0:
+		return nil, fmt.Errorf("link %s is %s on %s, not %s: was the load simulated on another machine, or with a load of its own?", b.Link, x.t.Class(there).Name, x.t.name, b.Class)
+	}
+	for _, links := range out {
+		if n := x.t.parallel(links); b.Lane < 0 || b.Lane > n {
+			return nil, fmt.Errorf("link %s: there is no lane %d, only %d parallel links", b.Link, b.Lane, n)
+		}
+	}
+	return out, nil
+}
+
+// parallel counts the parallel links of a bundle.
+func (t *Topology) parallel(bundle []LinkID) int {
+	n := 0
+	for _, l := range bundle {
+		n += int(t.links[l].Count)
+	}
+	return n
+}
+
+// take adds traffic to a bundle, spread by rate.
+func (t *Topology) take(taken map[LinkID]float64, bundle []LinkID, b Background) error {
+	var whole, before float64
+	for _, l := range bundle {
+		whole += float64(t.Rate(l))
+		before += taken[l]
+	}
+	used, lanes := b.Utilisation, float64(t.parallel(bundle))
+	if b.Rate > 0 {
+		used = b.Rate / whole
+	}
+	if b.Lane > 0 && b.Utilisation > 0 {
+		used = b.Utilisation / lanes
+	}
+	if used == 0 {
+		return nil
+	}
+	if share := used + before/whole; share >= full {
+		return fmt.Errorf("link %s of %v: %.4g %% of it are taken: nothing is left", t.LinkName(bundle[0]), units.Rate(whole), 100*share)
+	}
+	for _, l := range bundle {
+		taken[l] += used * float64(t.Rate(l))
+	}
+	return nil
+}
