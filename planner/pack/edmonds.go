@@ -122,17 +122,7 @@ type growth struct {
 	out     [][]int32
 	bundles []*bundle
 
-	// The flow network of one question, as linked lists of arcs.
-	head  []int32
-	arcs  []arc
-	level []int32
-	at    []int32
-	queue []int32
-}
-
-type arc struct {
-	to, next int32
-	left     int64
+	net sparse // of one question after another
 }
 
 func (e *growth) start(root int32, count int64) {
@@ -206,15 +196,11 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 // room is to how many trees of bundle b the edge (u,v) can be added, up to want.
 func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
 	source := int32(e.n)
-	e.arcs = e.arcs[:0]
-	e.head = e.head[:0]
-	for range e.n + 1 {
-		e.head = append(e.head, -1)
-	}
+	e.net.clear(e.n + 1)
 	for x := range e.out {
 		for _, y := range e.out[x] {
 			if c := e.cap[x][y]; c > 0 {
-				e.arc(int32(x), y, c)
+				e.net.arc(int32(x), y, c)
 			}
 		}
 	}
@@ -226,81 +212,17 @@ func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
 		}
 		others += o.count
 		if o.size == 1 {
-			e.arc(source, o.root, o.count)
+			e.net.arc(source, o.root, o.count)
 			continue
 		}
-		node := int32(len(e.head))
-		e.head = append(e.head, -1)
-		e.arc(source, node, o.count)
+		node := e.net.vertex()
+		e.net.arc(source, node, o.count)
 		for x, d := range o.depth {
 			if d >= 0 {
-				e.arc(node, int32(x), all)
+				e.net.arc(node, int32(x), all)
 			}
 		}
 	}
-	e.arc(source, u, all)
-	return max(0, e.flow(v, source, others+want)-others)
-}
-
-func (e *growth) arc(from, to int32, c int64) {
-	e.arcs = append(e.arcs, arc{to, e.head[from], c}, arc{from, e.head[to], 0})
-	e.head[from], e.head[to] = int32(len(e.arcs)-2), int32(len(e.arcs)-1)
-}
-
-// flow searches from the sink backwards.
-func (e *growth) flow(sink, source int32, need int64) int64 {
-	var total int64
-	for n := len(e.head); len(e.level) < n; {
-		e.level, e.at = append(e.level, 0), append(e.at, 0)
-	}
-	for total < need {
-		for v := range e.head {
-			e.level[v] = -1
-		}
-		e.level[sink] = 0
-		e.queue = append(e.queue[:0], sink)
-		for i := 0; i < len(e.queue) && e.level[source] < 0; i++ {
-			x := e.queue[i]
-			for a := e.head[x]; a >= 0; a = e.arcs[a].next {
-				if y := e.arcs[a].to; e.arcs[a^1].left > 0 && e.level[y] < 0 {
-					e.level[y] = e.level[x] + 1
-					e.queue = append(e.queue, y)
-				}
-			}
-		}
-		if e.level[source] < 0 {
-			return total
-		}
-		copy(e.at, e.head)
-		for total < need {
-			d := e.pull(sink, source, need-total)
-			if d == 0 {
-				break
-			}
-			total += d
-		}
-	}
-	return total
-}
-
-func (e *growth) pull(v, source int32, want int64) int64 {
-	if v == source {
-		return want
-	}
-	var got int64
-	for ; e.at[v] >= 0; e.at[v] = e.arcs[e.at[v]].next {
-		a := e.at[v]
-		u := e.arcs[a].to
-		if e.arcs[a^1].left == 0 || e.level[u] != e.level[v]+1 {
-			continue
-		}
-		if d := e.pull(u, source, min(want-got, e.arcs[a^1].left)); d > 0 {
-			e.arcs[a^1].left -= d
-			e.arcs[a].left += d
-			if got += d; got == want {
-				return got
-			}
-		}
-	}
-	return got
+	e.net.arc(source, u, all)
+	return max(0, e.net.flow(v, source, others+want)-others)
 }

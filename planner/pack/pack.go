@@ -48,12 +48,14 @@ func (s *search) run() (*Packing, error) {
 	if err := s.transfers(); err != nil {
 		return nil, err
 	}
-	if s.consider(stars(s.g.Ranks)) {
+	if !starsFall(s.g, s.bound.Rate, s.routes) && s.consider(stars(s.g.Ranks)) {
 		return s.best, nil
 	}
 	if b, ok := boxOf(s.g); ok {
-		if p, err := boxes(b, s.routes); err == nil && s.consider(p) {
-			return s.best, nil
+		for _, turned := range []bool{false, true} {
+			if p, err := boxes(b, s.routes, turned); err == nil && s.consider(p) {
+				return s.best, nil
+			}
 		}
 	}
 	for _, p := range grids(s.g) {

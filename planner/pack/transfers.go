@@ -13,7 +13,7 @@ import (
 func (s *search) transfers() error {
 	switch {
 	case s.g.t != nil:
-		s.routes = topologyRoutes(s.g.t)
+		s.routes = topologyRoutes(s.g)
 		if s.g.Direct() {
 			s.pool = s.g
 		}
@@ -49,6 +49,10 @@ func (s *search) fill() error {
 				if err != nil {
 					return err
 				}
+				pieces, err := s.routes.of(int32(u), int32(v))
+				if err != nil {
+					continue // over PCIe that does not count
+				}
 				if node, n := s.g.t.NodeOf(v), len(route.Hops); route.Kind == topology.Net {
 					if have, ok := near[node]; !keep && (!ok || n < have) {
 						near[node] = n
@@ -58,10 +62,6 @@ func (s *search) fill() error {
 					}
 				}
 				if keep {
-					pieces, err := s.routes.of(int32(u), int32(v))
-					if err != nil {
-						return err
-					}
 					list = append(list, transfer{int32(u), int32(v), pieces})
 				}
 			}
