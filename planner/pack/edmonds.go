@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -11,18 +12,16 @@ import (
 // a bundle as leaves enough for the others: every set X of ranks must keep as much
 // capacity into it as there are trees without a rank in X. One maximal flow tells how
 // many; the bundle parts where that is not all of it. Edges nearest to the roots come
-// first, in all bundles by turns, which keeps trees low.
-func edmonds(g *Graph, k int64) (*Packing, error) {
+// first, in all bundles by turns, which keeps trees low. Which of equally near edges
+// comes first is left to chance: until about so many arcs have been looked at, it is tried again,
+// and the lowest, then the fewest trees are taken.
+func edmonds(g *Graph, k int64, effort int) (*Packing, error) {
 	b, err := Bound(g)
 	if err != nil {
 		return nil, err
 	}
 	if b.Rate.Num == 0 {
 		return nil, fmt.Errorf("pack: transfers do not reach every rank: %s", b.Cut)
-	}
-	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks)}
-	for v := range e.cap {
-		e.cap[v] = make([]int64, g.Ranks)
 	}
 	caps, each := inWhole(g, b.Rate)
 	if k > 0 {
@@ -31,21 +30,42 @@ func edmonds(g *Graph, k int64) (*Packing, error) {
 		}
 		each = k
 	}
+	var best *Packing
+	lowest := 0
+	for try, work := uint64(0), 0; try == 0 || work < effort; try++ {
+		e := newGrowth(g, caps, each, try)
+		if err := e.grow(); err != nil {
+			return nil, err
+		}
+		work += e.net.work + 1000
+		p := &Packing{K: each, Trees: make([][]Tree, g.Ranks), Method: "packed trees"}
+		h := 0
+		for _, s := range e.bundles {
+			p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
+			h = max(h, int(slices.Max(s.depth)))
+		}
+		if best == nil || h < lowest || h == lowest && p.Count() < best.Count() {
+			best, lowest = p, h
+		}
+	}
+	return best, nil
+}
+
+func newGrowth(g *Graph, caps []int64, each int64, seed uint64) *growth {
+	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks), into: make([]int64, g.Ranks), seed: rand.New(rand.NewPCG(seed, 1))}
+	for v := range e.cap {
+		e.cap[v] = make([]int64, g.Ranks)
+		e.order = append(e.order, int32(v))
+	}
 	for i, edge := range g.Edges {
 		e.cap[edge.From][edge.To] = caps[i]
+		e.into[edge.To] += caps[i]
 		e.out[edge.From] = append(e.out[edge.From], edge.To)
 	}
 	for r := range g.Ranks {
 		e.start(int32(r), each)
 	}
-	if err := e.grow(); err != nil {
-		return nil, err
-	}
-	p := &Packing{K: each, Trees: make([][]Tree, g.Ranks), Method: "packed trees"}
-	for _, s := range e.bundles {
-		p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
-	}
-	return p, nil
+	return e
 }
 
 // inWhole makes capacities and rate integers without a common factor.
@@ -120,7 +140,10 @@ type growth struct {
 	n       int
 	cap     [][]int64 // what is left
 	out     [][]int32
+	into    []int64 // of each rank: what is left of the edges to it
 	bundles []*bundle
+	order   []int32 // in which ranks are looked at
+	seed    *rand.Rand
 
 	net sparse // of one question after another
 }
@@ -140,6 +163,7 @@ func (e *growth) grow() error {
 		done, progress := true, false
 		for depth := int32(0); int(depth) < e.n; depth++ {
 			for _, parting := range []bool{false, true} {
+				e.seed.Shuffle(len(e.bundles), func(i, j int) { e.bundles[i], e.bundles[j] = e.bundles[j], e.bundles[i] })
 				for i := 0; i < len(e.bundles); i++ { // grows meanwhile
 					if e.bundles[i].size < e.n {
 						progress = e.extend(e.bundles[i], depth, parting) || progress
@@ -162,18 +186,19 @@ func (e *growth) grow() error {
 // extend adds edges from a bundle's ranks at a depth.
 func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 	progress := false
-	for shift := range e.n {
-		u := (int(b.root) + shift) % e.n
+	e.seed.Shuffle(e.n, func(i, j int) { e.order[i], e.order[j] = e.order[j], e.order[i] })
+	for _, u := range e.order {
 		if b.depth[u] != depth {
 			continue
 		}
+		turn := e.seed.IntN(len(e.out[u]) + 1)
 		for j := range e.out[u] {
-			v := e.out[u][(j+int(b.root))%len(e.out[u])]
+			v := e.out[u][(j+turn)%len(e.out[u])]
 			c := e.cap[u][v]
 			if c == 0 || b.depth[v] >= 0 || !parting && c < b.count {
 				continue
 			}
-			m := e.room(b, int32(u), v, min(c, b.count))
+			m := e.room(b, u, v, min(c, b.count))
 			if m == 0 || !parting && m < b.count {
 				continue
 			}
@@ -185,7 +210,8 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 				b.count = m
 			}
 			e.cap[u][v] -= m
-			b.parent[v], b.depth[v] = int32(u), depth+1
+			e.into[v] -= m
+			b.parent[v], b.depth[v] = u, depth+1
 			b.size++
 			progress = true
 		}
@@ -195,6 +221,15 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 
 // room is to how many trees of bundle b the edge (u,v) can be added, up to want.
 func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
+	spare := e.into[v] // of the set that is v alone
+	for _, o := range e.bundles {
+		if o != b && o.depth[v] < 0 {
+			spare -= o.count
+		}
+	}
+	if want = min(want, spare); want <= 0 {
+		return 0
+	}
 	source := int32(e.n)
 	e.net.clear(e.n + 1)
 	for x := range e.out {

@@ -8,6 +8,9 @@ import (
 type Options struct {
 	K     int64 // parts of each root's data, the best for which are wanted; 0: as many as the bound takes
 	Ranks int   // up to how many ranks exact packing is tried; 0: 64
+	// Effort is for how long lower trees are sought where they come from exact packing, in
+	// arcs that flows look at; the first try is always finished. 0: ten million, 0.1 s.
+	Effort int
 }
 
 // Pack looks for trees that reach the bound: stars; rails and stars for nodes of GPUs;
@@ -30,6 +33,9 @@ func Pack(g *Graph, o Options) (*Packing, error) {
 	s := &search{g: g, o: o, bound: bound}
 	if s.o.Ranks == 0 {
 		s.o.Ranks = 64
+	}
+	if s.o.Effort == 0 {
+		s.o.Effort = 10_000_000
 	}
 	return s.run()
 }
@@ -67,7 +73,7 @@ func (s *search) run() (*Packing, error) {
 		return nil, err
 	}
 	if s.g.Ranks <= s.o.Ranks {
-		p, err := edmonds(s.pool, s.o.K)
+		p, err := edmonds(s.pool, s.o.K, s.o.Effort)
 		if err != nil {
 			return nil, err
 		}

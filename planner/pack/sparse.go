@@ -8,6 +8,7 @@ type sparse struct {
 	level []int32 // by vertex: steps to the sink in the last search, −1
 	at    []int32
 	queue []int32
+	work  int // arcs looked at, about
 }
 
 type arc struct {
@@ -48,6 +49,7 @@ func (s *sparse) flow(sink, source int32, need int64) int64 {
 		s.level, s.at = append(s.level, 0), append(s.at, 0)
 	}
 	for total < need {
+		s.work += len(s.arcs)
 		for v := range s.head {
 			s.level[v] = -1
 		}
