@@ -9,9 +9,9 @@ import (
 // pair of ranks; the rate of a whole buffer is N times that. Any lengths of the edges
 // give such a bound: all traffic takes at least the sum of the distances between ranks,
 // and there is no more room than capacity times length. Tried are lengths that single out
-// the edges of a cut, around each rank and that of Bound, and, on graphs of up to rounds'
-// worth of vertices, lengths that grow where shortest paths crowd (Garg, Könemann), which
-// approach the optimum.
+// the edges of a cut, around the rank that sends least and that of Bound, and, on graphs
+// of up to mostForRounds vertices, lengths that grow where shortest paths crowd (Garg,
+// Könemann), which approach the optimum, and the cuts that these lengths suggest.
 func AllToAllBound(g *Graph) Fraction {
 	a := &lengths{g: g, start: make([]int32, g.Vertices+1), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices), via: make([]int32, g.Vertices), load: make([]float64, len(g.Edges))}
 	for _, e := range g.Edges {
@@ -26,28 +26,29 @@ func AllToAllBound(g *Graph) Fraction {
 			best = y
 		}
 	}
-	sets := [][]bool{}
 	if b, err := Bound(g); err == nil {
 		set := make([]bool, g.Vertices)
 		for _, r := range b.Source {
 			set[r] = true
 		}
-		sets = append(sets, set)
-	}
-	for _, set := range sets {
 		a.cut(g.cheapest(set))
 		try()
 	}
+	a.rankCut(try)
 	if g.Vertices <= mostForRounds {
 		a.rounds(try)
-	} else {
-		a.rankCuts(try)
+	}
+	if g.Ranks <= mostForSweep {
+		a.sweep(try)
 	}
 	return best
 }
 
 // mostForRounds is up to how many vertices lengths are improved round by round.
 const mostForRounds = 150
+
+// mostForSweep is up to how many ranks cuts are looked for in lengths.
+const mostForSweep = 32
 
 // lengths are those of a graph's edges, and shortest paths by them.
 type lengths struct {
@@ -93,8 +94,8 @@ func (a *lengths) cut(set []bool) {
 	}
 }
 
-// rankCuts are those around each rank, outwards.
-func (a *lengths) rankCuts(try func()) {
+// rankCut is that around the rank that can send least.
+func (a *lengths) rankCut(try func()) {
 	out := make([]int64, a.g.Ranks)
 	for _, e := range a.g.Edges {
 		if int(e.From) < a.g.Ranks {
@@ -136,6 +137,24 @@ func (a *lengths) rounds(try func()) {
 		}
 		for i, e := range a.g.Edges {
 			weight[i] *= math.Exp(rate * a.load[i] / float64(e.Cap) / most)
+		}
+	}
+}
+
+// sweep tries, for each rank, the cuts between the k ranks that are nearest to it, by the
+// present lengths, and the others.
+func (a *lengths) sweep(try func()) {
+	length := append([]int64(nil), a.length...)
+	set := make([]bool, a.g.Vertices)
+	for r := range a.g.Ranks {
+		copy(a.length, length)
+		clear(set)
+		for _, v := range a.from(int32(r)) {
+			if int(v) < a.g.Ranks {
+				set[v] = true
+				a.cut(a.g.cheapest(set))
+				try()
+			}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func edmonds(g *Graph, k int64, effort int) (*Packing, error) {
 	}
 	var best *Packing
 	lowest := 0
-	for try, work := uint64(0), 0; try == 0 || work < effort; try++ {
+	for try, work := uint64(0), 0; try == 0 || try < mostTries && work < effort; try++ {
 		e := newGrowth(g, caps, each, try)
 		if err := e.grow(); err != nil {
 			return nil, err
@@ -67,6 +67,9 @@ func newGrowth(g *Graph, caps []int64, each int64, seed uint64) *growth {
 	}
 	return e
 }
+
+// mostTries is how often packing is tried at most.
+const mostTries = 64
 
 // inWhole makes capacities and rate integers without a common factor.
 func inWhole(g *Graph, x Fraction) ([]int64, int64) {
@@ -134,13 +137,15 @@ type bundle struct {
 	parent []int32
 	depth  []int32 // −1: not in the tree
 	size   int
+	ranks  uint64 // the same as bits, in graphs of up to 64 ranks
 }
 
 type growth struct {
 	n       int
 	cap     [][]int64 // what is left
 	out     [][]int32
-	into    []int64 // of each rank: what is left of the edges to it
+	into    []int64  // of each rank: what is left of the edges to it
+	tight   []uint64 // sets of ranks that have just enough capacity into them, and will
 	bundles []*bundle
 	order   []int32 // in which ranks are looked at
 	seed    *rand.Rand
@@ -154,6 +159,7 @@ func (e *growth) start(root int32, count int64) {
 		b.parent[v], b.depth[v] = -1, -1
 	}
 	b.depth[root] = 0
+	b.ranks = 1 << root
 	e.bundles = append(e.bundles, b)
 }
 
@@ -198,7 +204,12 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 			if c == 0 || b.depth[v] >= 0 || !parting && c < b.count {
 				continue
 			}
-			m := e.room(b, u, v, min(c, b.count))
+			m, limit := e.room(b, u, v, min(c, b.count))
+			if limit != 0 && (m == 0 || parting && m < min(c, b.count)) {
+				// Nothing is left for trees with a rank in this set. It stays so: edges into
+				// it go only to trees that have none there yet, which wants one less.
+				e.tight = append(e.tight, limit)
+			}
 			if m == 0 || !parting && m < b.count {
 				continue
 			}
@@ -213,14 +224,21 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 			e.into[v] -= m
 			b.parent[v], b.depth[v] = u, depth+1
 			b.size++
+			b.ranks |= 1 << v
 			progress = true
 		}
 	}
 	return progress
 }
 
-// room is to how many trees of bundle b the edge (u,v) can be added, up to want.
-func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
+// room is to how many trees of bundle b the edge (u,v) can be added, up to want; where
+// it is less and a set of ranks says so, which.
+func (e *growth) room(b *bundle, u, v int32, want int64) (int64, uint64) {
+	for _, set := range e.tight {
+		if set>>v&1 == 1 && set>>u&1 == 0 && set&b.ranks != 0 {
+			return 0, 0
+		}
+	}
 	spare := e.into[v] // of the set that is v alone
 	for _, o := range e.bundles {
 		if o != b && o.depth[v] < 0 {
@@ -228,7 +246,7 @@ func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
 		}
 	}
 	if want = min(want, spare); want <= 0 {
-		return 0
+		return 0, 0
 	}
 	source := int32(e.n)
 	e.net.clear(e.n + 1)
@@ -259,5 +277,14 @@ func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
 		}
 	}
 	e.net.arc(source, u, all)
-	return max(0, e.net.flow(v, source, others+want)-others)
+	m := max(0, e.net.flow(v, source, others+want)-others)
+	var limit uint64
+	if m < want && e.n <= 64 {
+		for x := range e.n {
+			if e.net.level[x] >= 0 {
+				limit |= 1 << x
+			}
+		}
+	}
+	return m, limit
 }

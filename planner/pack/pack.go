@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 )
 
@@ -16,8 +17,8 @@ type Options struct {
 // Pack looks for trees that reach the bound: stars; rails and stars for nodes of GPUs;
 // paths along the dimensions of meshes and tori; else, for graphs that are not too
 // large, trees by Edmonds' theorem, which always reach the bound of the graph of the
-// transfers that are used (see transfers). It returns the best that it finds; of equally
-// good ones the first in this order, which is the one of small height. Where the bound
+// transfers that are used (see transfers). It returns the fastest that it finds; of
+// equally fast ones the one with the lowest, then the fewest trees. Where the bound
 // is not reached, Packing.Note says what is in the way.
 func Pack(g *Graph, o Options) (*Packing, error) {
 	bound, err := Bound(g)
@@ -78,6 +79,12 @@ func (s *search) run() (*Packing, error) {
 			return nil, err
 		}
 		s.consider(p)
+		// Fewer parts may do where other links than those of the transfers are scarce.
+		for k := int64(1); s.o.K == 0 && k <= fewParts && k < p.K; k++ {
+			if p, err := edmonds(s.pool, k, s.o.Effort/fewParts); err == nil {
+				s.consider(p)
+			}
+		}
 	} else {
 		s.consider(balanced(s.pool, 4))
 	}
@@ -87,7 +94,10 @@ func (s *search) run() (*Packing, error) {
 	return s.best, nil
 }
 
-// consider keeps p if it is better, and says whether it is as good as can be.
+// fewParts is up to how many parts are tried where the bound takes more.
+const fewParts = 8
+
+// consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether it is as good as can be.
 func (s *search) consider(p *Packing) bool {
 	if p == nil || s.o.K > 0 && s.o.K%p.K != 0 {
 		return false
@@ -95,7 +105,11 @@ func (s *search) consider(p *Packing) bool {
 	if p.evaluate(s.bound, s.routes) != nil {
 		return false // some transfer has no route
 	}
-	if s.best == nil || p.Rate.Cmp(s.best.Rate) > 0 {
+	better := s.best == nil
+	if !better {
+		better = cmp.Or(p.Rate.Cmp(s.best.Rate), s.best.Height-p.Height, s.best.Count()-p.Count()) > 0
+	}
+	if better {
 		s.best = p
 	}
 	return s.best.Rate == s.bound.Rate

@@ -20,11 +20,12 @@ func (s *search) transfers() error {
 		}
 		return nil
 	default:
-		sp := splitOff(s.g, s.bound.Rate)
-		s.routes = splitRoutes(s.g, sp)
-		var err error
-		s.pool, err = sp.pool()
-		return err
+		sp, pool, err := splitOff(s.g, s.bound.Rate)
+		if err != nil {
+			return err
+		}
+		s.routes, s.pool = splitRoutes(s.g, sp), pool
+		return nil
 	}
 }
 
