@@ -40,8 +40,9 @@ func boxOf(g *Graph) (box, bool) {
 // of the parts enter some of the nodes a second time: a neighbour of the root sends to
 // its own counterpart, which relieves the links inside that node. Network and links of a
 // node are full at the same time if a tree has, on average, (ranks−1)·net/(net+local)
-// hops over the network.
-func boxes(b box, r *routes) (*Packing, error) {
+// hops over the network. Turned, each part has trees in which all neighbours take turns
+// as the second entry: links between pairs of GPUs are then loaded alike.
+func boxes(b box, r *routes, turned bool) (*Packing, error) {
 	n := b.nodes * b.gpus
 	local, net := new(big.Rat), new(big.Rat)
 	w := newPairs(n)
@@ -87,17 +88,24 @@ func boxes(b box, r *routes) (*Packing, error) {
 		more = new(big.Int).Rem(hops.Num(), hops.Denom()).Int64()
 	}
 	p.Trees = make([][]Tree, n)
+	variants := 1
+	if turned {
+		variants = b.gpus - 1
+	}
 	for u := range n {
-		p.Trees[u] = append(p.Trees[u], Tree{p.K - more, b.tree(u, int(low))})
-		if more > 0 {
-			p.Trees[u] = append(p.Trees[u], Tree{more, b.tree(u, int(low)+1)})
+		for i := range variants {
+			p.Trees[u] = append(p.Trees[u], Tree{p.K - more, b.tree(u, int(low), i)})
+			if more > 0 {
+				p.Trees[u] = append(p.Trees[u], Tree{more, b.tree(u, int(low)+1, i)})
+			}
 		}
 	}
+	p.K *= int64(variants)
 	return p, nil
 }
 
 // tree is one of root's trees, with a given number of hops over the network.
-func (b box) tree(root, hops int) []int32 {
+func (b box) tree(root, hops, turn int) []int32 {
 	parent := make([]int32, b.nodes*b.gpus)
 	home, rail := root/b.gpus, root%b.gpus
 	extra := hops - (b.nodes - 1)
@@ -116,10 +124,35 @@ func (b box) tree(root, hops int) []int32 {
 			second++
 		}
 		for j := 1; j <= second; j++ {
-			k := (rail + 1 + (i+j-2)%(b.gpus-1)) % b.gpus
+			k := (rail + 1 + (i+j-2+turn)%(b.gpus-1)) % b.gpus
 			parent[node*b.gpus+k] = int32(home*b.gpus + k)
 		}
 	}
 	parent[root] = -1
 	return parent
+}
+
+// starsFall reports whether stars do not reach a rate, from what a part of the ranks
+// sends and takes in.
+func starsFall(g *Graph, x Fraction, r *routes) bool {
+	n := g.Ranks
+	part := 1
+	for _, more := range []bool{false, true} {
+		for more && part < n && g.t != nil && g.t.NodeOf(part) == g.t.NodeOf(0) {
+			part++
+		}
+		w := newPairs(n)
+		for u := range n {
+			for v := range n {
+				if u != v && (u < part || v < part) {
+					w.add(int32(u), int32(v), 1)
+				}
+			}
+		}
+		per, _, err := r.rate(w)
+		if err != nil || per.Cmp(big.NewRat(x.Num, x.Den)) < 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -11,18 +12,16 @@ import (
 // a bundle as leaves enough for the others: every set X of ranks must keep as much
 // capacity into it as there are trees without a rank in X. One maximal flow tells how
 // many; the bundle parts where that is not all of it. Edges nearest to the roots come
-// first, in all bundles by turns, which keeps trees low.
-func edmonds(g *Graph, k int64) (*Packing, error) {
+// first, in all bundles by turns, which keeps trees low. Which of equally near edges
+// comes first is left to chance: until about so many arcs have been looked at, it is tried again,
+// and the lowest, then the fewest trees are taken.
+func edmonds(g *Graph, k int64, effort int) (*Packing, error) {
 	b, err := Bound(g)
 	if err != nil {
 		return nil, err
 	}
 	if b.Rate.Num == 0 {
 		return nil, fmt.Errorf("pack: transfers do not reach every rank: %s", b.Cut)
-	}
-	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks)}
-	for v := range e.cap {
-		e.cap[v] = make([]int64, g.Ranks)
 	}
 	caps, each := inWhole(g, b.Rate)
 	if k > 0 {
@@ -31,22 +30,46 @@ func edmonds(g *Graph, k int64) (*Packing, error) {
 		}
 		each = k
 	}
+	var best *Packing
+	lowest := 0
+	for try, work := uint64(0), 0; try == 0 || try < mostTries && work < effort; try++ {
+		e := newGrowth(g, caps, each, try)
+		if err := e.grow(); err != nil {
+			return nil, err
+		}
+		work += e.net.work + 1000
+		p := &Packing{K: each, Trees: make([][]Tree, g.Ranks), Method: "packed trees"}
+		h := 0
+		for _, s := range e.bundles {
+			p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
+			h = max(h, int(slices.Max(s.depth)))
+		}
+		if best == nil || h < lowest || h == lowest && p.Count() < best.Count() {
+			best, lowest = p, h
+		}
+	}
+	return best, nil
+}
+
+func newGrowth(g *Graph, caps []int64, each int64, seed uint64) *growth {
+	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks), into: make([]int64, g.Ranks), seed: rand.New(rand.NewPCG(seed, 1))}
+	for v := range e.cap {
+		e.cap[v] = make([]int64, g.Ranks)
+		e.order = append(e.order, int32(v))
+	}
 	for i, edge := range g.Edges {
 		e.cap[edge.From][edge.To] = caps[i]
+		e.into[edge.To] += caps[i]
 		e.out[edge.From] = append(e.out[edge.From], edge.To)
 	}
 	for r := range g.Ranks {
 		e.start(int32(r), each)
 	}
-	if err := e.grow(); err != nil {
-		return nil, err
-	}
-	p := &Packing{K: each, Trees: make([][]Tree, g.Ranks), Method: "packed trees"}
-	for _, s := range e.bundles {
-		p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
-	}
-	return p, nil
+	return e
 }
+
+// mostTries is how often packing is tried at most.
+const mostTries = 64
 
 // inWhole makes capacities and rate integers without a common factor.
 func inWhole(g *Graph, x Fraction) ([]int64, int64) {
@@ -114,25 +137,20 @@ type bundle struct {
 	parent []int32
 	depth  []int32 // −1: not in the tree
 	size   int
+	ranks  uint64 // the same as bits, in graphs of up to 64 ranks
 }
 
 type growth struct {
 	n       int
 	cap     [][]int64 // what is left
 	out     [][]int32
+	into    []int64  // of each rank: what is left of the edges to it
+	tight   []uint64 // sets of ranks that have just enough capacity into them, and will
 	bundles []*bundle
+	order   []int32 // in which ranks are looked at
+	seed    *rand.Rand
 
-	// The flow network of one question, as linked lists of arcs.
-	head  []int32
-	arcs  []arc
-	level []int32
-	at    []int32
-	queue []int32
-}
-
-type arc struct {
-	to, next int32
-	left     int64
+	net sparse // of one question after another
 }
 
 func (e *growth) start(root int32, count int64) {
@@ -141,6 +159,7 @@ func (e *growth) start(root int32, count int64) {
 		b.parent[v], b.depth[v] = -1, -1
 	}
 	b.depth[root] = 0
+	b.ranks = 1 << root
 	e.bundles = append(e.bundles, b)
 }
 
@@ -150,6 +169,7 @@ func (e *growth) grow() error {
 		done, progress := true, false
 		for depth := int32(0); int(depth) < e.n; depth++ {
 			for _, parting := range []bool{false, true} {
+				e.seed.Shuffle(len(e.bundles), func(i, j int) { e.bundles[i], e.bundles[j] = e.bundles[j], e.bundles[i] })
 				for i := 0; i < len(e.bundles); i++ { // grows meanwhile
 					if e.bundles[i].size < e.n {
 						progress = e.extend(e.bundles[i], depth, parting) || progress
@@ -172,18 +192,24 @@ func (e *growth) grow() error {
 // extend adds edges from a bundle's ranks at a depth.
 func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 	progress := false
-	for shift := range e.n {
-		u := (int(b.root) + shift) % e.n
+	e.seed.Shuffle(e.n, func(i, j int) { e.order[i], e.order[j] = e.order[j], e.order[i] })
+	for _, u := range e.order {
 		if b.depth[u] != depth {
 			continue
 		}
+		turn := e.seed.IntN(len(e.out[u]) + 1)
 		for j := range e.out[u] {
-			v := e.out[u][(j+int(b.root))%len(e.out[u])]
+			v := e.out[u][(j+turn)%len(e.out[u])]
 			c := e.cap[u][v]
 			if c == 0 || b.depth[v] >= 0 || !parting && c < b.count {
 				continue
 			}
-			m := e.room(b, int32(u), v, min(c, b.count))
+			m, limit := e.room(b, u, v, min(c, b.count))
+			if limit != 0 && (m == 0 || parting && m < min(c, b.count)) {
+				// Nothing is left for trees with a rank in this set. It stays so: edges into
+				// it go only to trees that have none there yet, which wants one less.
+				e.tight = append(e.tight, limit)
+			}
 			if m == 0 || !parting && m < b.count {
 				continue
 			}
@@ -195,26 +221,39 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 				b.count = m
 			}
 			e.cap[u][v] -= m
-			b.parent[v], b.depth[v] = int32(u), depth+1
+			e.into[v] -= m
+			b.parent[v], b.depth[v] = u, depth+1
 			b.size++
+			b.ranks |= 1 << v
 			progress = true
 		}
 	}
 	return progress
 }
 
-// room is to how many trees of bundle b the edge (u,v) can be added, up to want.
-func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
-	source := int32(e.n)
-	e.arcs = e.arcs[:0]
-	e.head = e.head[:0]
-	for range e.n + 1 {
-		e.head = append(e.head, -1)
+// room is to how many trees of bundle b the edge (u,v) can be added, up to want; where
+// it is less and a set of ranks says so, which.
+func (e *growth) room(b *bundle, u, v int32, want int64) (int64, uint64) {
+	for _, set := range e.tight {
+		if set>>v&1 == 1 && set>>u&1 == 0 && set&b.ranks != 0 {
+			return 0, 0
+		}
 	}
+	spare := e.into[v] // of the set that is v alone
+	for _, o := range e.bundles {
+		if o != b && o.depth[v] < 0 {
+			spare -= o.count
+		}
+	}
+	if want = min(want, spare); want <= 0 {
+		return 0, 0
+	}
+	source := int32(e.n)
+	e.net.clear(e.n + 1)
 	for x := range e.out {
 		for _, y := range e.out[x] {
 			if c := e.cap[x][y]; c > 0 {
-				e.arc(int32(x), y, c)
+				e.net.arc(int32(x), y, c)
 			}
 		}
 	}
@@ -226,81 +265,26 @@ func (e *growth) room(b *bundle, u, v int32, want int64) int64 {
 		}
 		others += o.count
 		if o.size == 1 {
-			e.arc(source, o.root, o.count)
+			e.net.arc(source, o.root, o.count)
 			continue
 		}
-		node := int32(len(e.head))
-		e.head = append(e.head, -1)
-		e.arc(source, node, o.count)
+		node := e.net.vertex()
+		e.net.arc(source, node, o.count)
 		for x, d := range o.depth {
 			if d >= 0 {
-				e.arc(node, int32(x), all)
+				e.net.arc(node, int32(x), all)
 			}
 		}
 	}
-	e.arc(source, u, all)
-	return max(0, e.flow(v, source, others+want)-others)
-}
-
-func (e *growth) arc(from, to int32, c int64) {
-	e.arcs = append(e.arcs, arc{to, e.head[from], c}, arc{from, e.head[to], 0})
-	e.head[from], e.head[to] = int32(len(e.arcs)-2), int32(len(e.arcs)-1)
-}
-
-// flow searches from the sink backwards.
-func (e *growth) flow(sink, source int32, need int64) int64 {
-	var total int64
-	for n := len(e.head); len(e.level) < n; {
-		e.level, e.at = append(e.level, 0), append(e.at, 0)
-	}
-	for total < need {
-		for v := range e.head {
-			e.level[v] = -1
-		}
-		e.level[sink] = 0
-		e.queue = append(e.queue[:0], sink)
-		for i := 0; i < len(e.queue) && e.level[source] < 0; i++ {
-			x := e.queue[i]
-			for a := e.head[x]; a >= 0; a = e.arcs[a].next {
-				if y := e.arcs[a].to; e.arcs[a^1].left > 0 && e.level[y] < 0 {
-					e.level[y] = e.level[x] + 1
-					e.queue = append(e.queue, y)
-				}
-			}
-		}
-		if e.level[source] < 0 {
-			return total
-		}
-		copy(e.at, e.head)
-		for total < need {
-			d := e.pull(sink, source, need-total)
-			if d == 0 {
-				break
-			}
-			total += d
-		}
-	}
-	return total
-}
-
-func (e *growth) pull(v, source int32, want int64) int64 {
-	if v == source {
-		return want
-	}
-	var got int64
-	for ; e.at[v] >= 0; e.at[v] = e.arcs[e.at[v]].next {
-		a := e.at[v]
-		u := e.arcs[a].to
-		if e.arcs[a^1].left == 0 || e.level[u] != e.level[v]+1 {
-			continue
-		}
-		if d := e.pull(u, source, min(want-got, e.arcs[a^1].left)); d > 0 {
-			e.arcs[a^1].left -= d
-			e.arcs[a].left += d
-			if got += d; got == want {
-				return got
+	e.net.arc(source, u, all)
+	m := max(0, e.net.flow(v, source, others+want)-others)
+	var limit uint64
+	if m < want && e.n <= 64 {
+		for x := range e.n {
+			if e.net.level[x] >= 0 {
+				limit |= 1 << x
 			}
 		}
 	}
-	return got
+	return m, limit
 }

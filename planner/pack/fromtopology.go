@@ -147,7 +147,7 @@ func (b *builder) hosts() {
 			continue
 		}
 		if (isHost(from.Kind) || b.isRank(l.From)) && (isHost(to.Kind) || b.isRank(l.To)) {
-			b.add(topology.LinkID(i), place{device: l.From}, place{device: l.To})
+			b.addOnce(topology.LinkID(i), place{device: l.From}, place{device: l.To})
 			b.comp[b.root(l.From)] = b.root(l.To)
 		}
 	}
@@ -295,7 +295,7 @@ func (b *builder) finish() (*Graph, error) {
 		names[i] = b.t.DeviceName(d)
 	}
 	g.names = names
-	g.t = b.t
+	g.t, g.host = b.t, b.host
 	return g.reduced(), nil
 }
 
@@ -446,5 +446,5 @@ func (r *reducer) graph(g *Graph) *Graph {
 			edges = append(edges, Edge{number[u], number[v], c})
 		}
 	}
-	return &Graph{Ranks: g.Ranks, Vertices: int(n), Edges: mergeEdges(edges), t: g.t, names: names}
+	return &Graph{Ranks: g.Ranks, Vertices: int(n), Edges: mergeEdges(edges), t: g.t, host: g.host, names: names}
 }

@@ -21,6 +21,7 @@ type Graph struct {
 	Edges    []Edge // ascending by From, then To
 
 	t     *topology.Topology // nil for graphs that are made by hand
+	host  []bool             // by node of t: whether PCIe between its ranks counts
 	names []string           // of the vertices behind the ranks; nil: made up
 }
 

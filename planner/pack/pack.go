@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 )
 
@@ -8,13 +9,16 @@ import (
 type Options struct {
 	K     int64 // parts of each root's data, the best for which are wanted; 0: as many as the bound takes
 	Ranks int   // up to how many ranks exact packing is tried; 0: 64
+	// Effort is for how long lower trees are sought where they come from exact packing, in
+	// arcs that flows look at; the first try is always finished. 0: ten million, 0.1 s.
+	Effort int
 }
 
 // Pack looks for trees that reach the bound: stars; rails and stars for nodes of GPUs;
 // paths along the dimensions of meshes and tori; else, for graphs that are not too
 // large, trees by Edmonds' theorem, which always reach the bound of the graph of the
-// transfers that are used (see transfers). It returns the best that it finds; of equally
-// good ones the first in this order, which is the one of small height. Where the bound
+// transfers that are used (see transfers). It returns the fastest that it finds; of
+// equally fast ones the one with the lowest, then the fewest trees. Where the bound
 // is not reached, Packing.Note says what is in the way.
 func Pack(g *Graph, o Options) (*Packing, error) {
 	bound, err := Bound(g)
@@ -30,6 +34,9 @@ func Pack(g *Graph, o Options) (*Packing, error) {
 	s := &search{g: g, o: o, bound: bound}
 	if s.o.Ranks == 0 {
 		s.o.Ranks = 64
+	}
+	if s.o.Effort == 0 {
+		s.o.Effort = 10_000_000
 	}
 	return s.run()
 }
@@ -48,12 +55,14 @@ func (s *search) run() (*Packing, error) {
 	if err := s.transfers(); err != nil {
 		return nil, err
 	}
-	if s.consider(stars(s.g.Ranks)) {
+	if !starsFall(s.g, s.bound.Rate, s.routes) && s.consider(stars(s.g.Ranks)) {
 		return s.best, nil
 	}
 	if b, ok := boxOf(s.g); ok {
-		if p, err := boxes(b, s.routes); err == nil && s.consider(p) {
-			return s.best, nil
+		for _, turned := range []bool{false, true} {
+			if p, err := boxes(b, s.routes, turned); err == nil && s.consider(p) {
+				return s.best, nil
+			}
 		}
 	}
 	for _, p := range grids(s.g) {
@@ -65,11 +74,17 @@ func (s *search) run() (*Packing, error) {
 		return nil, err
 	}
 	if s.g.Ranks <= s.o.Ranks {
-		p, err := edmonds(s.pool, s.o.K)
+		p, err := edmonds(s.pool, s.o.K, s.o.Effort)
 		if err != nil {
 			return nil, err
 		}
 		s.consider(p)
+		// Fewer parts may do where other links than those of the transfers are scarce.
+		for k := int64(1); s.o.K == 0 && k <= fewParts && k < p.K; k++ {
+			if p, err := edmonds(s.pool, k, s.o.Effort/fewParts); err == nil {
+				s.consider(p)
+			}
+		}
 	} else {
 		s.consider(balanced(s.pool, 4))
 	}
@@ -79,7 +94,10 @@ func (s *search) run() (*Packing, error) {
 	return s.best, nil
 }
 
-// consider keeps p if it is better, and says whether it is as good as can be.
+// fewParts is up to how many parts are tried where the bound takes more.
+const fewParts = 8
+
+// consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether it is as good as can be.
 func (s *search) consider(p *Packing) bool {
 	if p == nil || s.o.K > 0 && s.o.K%p.K != 0 {
 		return false
@@ -87,7 +105,11 @@ func (s *search) consider(p *Packing) bool {
 	if p.evaluate(s.bound, s.routes) != nil {
 		return false // some transfer has no route
 	}
-	if s.best == nil || p.Rate.Cmp(s.best.Rate) > 0 {
+	better := s.best == nil
+	if !better {
+		better = cmp.Or(p.Rate.Cmp(s.best.Rate), s.best.Height-p.Height, s.best.Count()-p.Count()) > 0
+	}
+	if better {
 		s.best = p
 	}
 	return s.best.Rate == s.bound.Rate

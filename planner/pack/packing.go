@@ -68,8 +68,10 @@ func (r *routes) of(u, v int32) ([]piece, error) {
 	return p, err
 }
 
-// topologyRoutes are those of the router.
-func topologyRoutes(t *topology.Topology) *routes {
+// topologyRoutes are those of the router, except where it goes over a PCIe that the graph
+// does not count.
+func topologyRoutes(g *Graph) *routes {
+	t := g.t
 	router := topology.NewRouter(t)
 	return &routes{
 		name:     func(i int32) string { return t.LinkName(topology.LinkID(i)) },
@@ -80,6 +82,9 @@ func topologyRoutes(t *topology.Topology) *routes {
 			route, err := router.Route(int(u), int(v))
 			if err != nil {
 				return nil, err
+			}
+			if k := route.Kind; k > topology.Switched && k < topology.Net && !g.host[t.NodeOf(int(u))] {
+				return nil, fmt.Errorf("pack: %s reaches %s over PCIe only", g.Name(int(u)), g.Name(int(v)))
 			}
 			out := make([]piece, len(route.Hops))
 			for i, h := range route.Hops {
@@ -250,7 +255,7 @@ func (p *Packing) evaluate(bound Result, r *routes) error {
 	}
 	p.Note = ""
 	if p.Rate != bound.Rate {
-		p.Note = fmt.Sprintf("%.4g%% of the bound: on the routes that transfers take, these trees fill %s (%v) first", 100*p.Share, r.name(full), units.Rate(r.capacity(full)))
+		p.Note = fmt.Sprintf("%.2f%% of the bound: on the routes that transfers take, these trees fill %s (%v) first", 100*p.Share, r.name(full), units.Rate(r.capacity(full)))
 	}
 	return nil
 }
@@ -305,7 +310,7 @@ func (p *Packing) Verify(g *Graph) error {
 	}
 	r := p.routes
 	if g.t != nil {
-		r = topologyRoutes(g.t)
+		r = topologyRoutes(g)
 	}
 	loads, err := r.load(p.traffic())
 	if err != nil {

@@ -24,8 +24,39 @@ type strand struct {
 // evenly.
 const spread = 12
 
-// splitOff takes out all switches of g.
-func splitOff(g *Graph, x Fraction) *split {
+// splitOff takes out all switches of g. Where more enters a switch than leaves it, or
+// less, how much is lost may depend on the order: all are tried until nothing is.
+func splitOff(g *Graph, x Fraction) (*split, *Graph, error) {
+	var best *split
+	var pool *Graph
+	var rate Fraction
+	for order := range splitOrders {
+		s := splitInOrder(g, x, order)
+		p, err := s.pool()
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := Bound(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		// In the pool's units a root sends s.need.
+		b.Rate.Den *= s.need
+		if best == nil || b.Rate.Cmp(rate) > 0 {
+			best, pool, rate = s, p, b.Rate
+		}
+		if rate.Num >= rate.Den {
+			break
+		}
+	}
+	return best, pool, nil
+}
+
+// splitOrders is how many there are: the switches up or down, evenly first or not, the
+// neighbours as numbered or turned.
+const splitOrders = 8
+
+func splitInOrder(g *Graph, x Fraction, order int) *split {
 	s := &split{g: g, n: g.Vertices, need: x.Num * spread, left: make([][]int64, g.Vertices), paths: map[[2]int32][]strand{}, flow: newDense(g.Vertices + 2)}
 	unit := x.Num
 	for _, e := range g.Edges {
@@ -40,24 +71,31 @@ func splitOff(g *Graph, x Fraction) *split {
 		s.left[e.From][e.To] = c
 		s.paths[[2]int32{e.From, e.To}] = []strand{{c, []int32{int32(i)}}}
 	}
-	for w := g.Ranks; w < g.Vertices; w++ {
-		s.takeOut(w)
+	for i := range g.Vertices - g.Ranks {
+		w := g.Ranks + i
+		if order&1 != 0 {
+			w = g.Vertices - 1 - i
+		}
+		s.takeOut(w, order&2 == 0, order&4*s.n/8)
 	}
 	return s
 }
 
-// takeOut replaces the edges at switch w: first evenly, then as far as can be.
-func (s *split) takeOut(w int) {
+// takeOut replaces the edges at switch w, if wanted evenly at first, then as far as can be.
+func (s *split) takeOut(w int, evenly bool, turn int) {
 	var out int64
 	for t := range s.n {
 		out += s.left[w][t]
 	}
 	for _, even := range []bool{true, false} {
-		for again := true; again; {
+		for again := evenly || !even; again; {
 			again = false
 			for shift := range s.n {
 				for u := range s.n {
-					t := (u + shift + 1) % s.n // u itself last
+					t := (u + (shift+turn)%(s.n-1) + 1) % s.n
+					if shift == s.n-1 {
+						t = u
+					}
 					c := min(s.left[u][w], s.left[w][t])
 					if even && u != t && out > s.left[w][u] {
 						c = min(c, s.left[u][w]*s.left[w][t]/(out-s.left[w][u]))

@@ -1,7 +1,8 @@
 package pack
 
 import (
-	"math"
+	"math/big"
+	"slices"
 
 	"railyard/model/topology"
 )
@@ -13,17 +14,18 @@ import (
 func (s *search) transfers() error {
 	switch {
 	case s.g.t != nil:
-		s.routes = topologyRoutes(s.g.t)
+		s.routes = topologyRoutes(s.g)
 		if s.g.Direct() {
 			s.pool = s.g
 		}
 		return nil
 	default:
-		sp := splitOff(s.g, s.bound.Rate)
-		s.routes = splitRoutes(s.g, sp)
-		var err error
-		s.pool, err = sp.pool()
-		return err
+		sp, pool, err := splitOff(s.g, s.bound.Rate)
+		if err != nil {
+			return err
+		}
+		s.routes, s.pool = splitRoutes(s.g, sp), pool
+		return nil
 	}
 }
 
@@ -49,6 +51,10 @@ func (s *search) fill() error {
 				if err != nil {
 					return err
 				}
+				pieces, err := s.routes.of(int32(u), int32(v))
+				if err != nil {
+					continue // over PCIe that does not count
+				}
 				if node, n := s.g.t.NodeOf(v), len(route.Hops); route.Kind == topology.Net {
 					if have, ok := near[node]; !keep && (!ok || n < have) {
 						near[node] = n
@@ -58,67 +64,96 @@ func (s *search) fill() error {
 					}
 				}
 				if keep {
-					pieces, err := s.routes.of(int32(u), int32(v))
-					if err != nil {
-						return err
-					}
 					list = append(list, transfer{int32(u), int32(v), pieces})
 				}
 			}
 		}
 	}
-	// All grow at the same pace; those on a full link stop.
-	used := make([]float64, s.routes.count)
-	rising := make([]float64, s.routes.count)
-	rate := make([]float64, len(list))
-	stopped := make([]bool, len(list))
-	for _, t := range list {
-		for _, p := range t.pieces {
-			rising[p.resource] += float64(p.num) / float64(p.den)
-		}
-	}
-	level := 0.0
-	for left := len(list); left > 0; {
-		step := math.Inf(1)
-		for i, r := range rising {
-			if r > 1e-9 {
-				step = min(step, (float64(s.routes.capacity(int32(i)))-used[i])/r)
-			}
-		}
-		level += step
-		for i, r := range rising {
-			used[i] += step * r
-		}
-		for i, t := range list {
-			if stopped[i] {
-				continue
-			}
-			for _, p := range t.pieces {
-				if c := float64(s.routes.capacity(p.resource)); used[p.resource] > c*(1-1e-9) {
-					stopped[i] = true
-				}
-			}
-			if stopped[i] {
-				left--
-				rate[i] = level
-				for _, p := range t.pieces {
-					rising[p.resource] -= float64(p.num) / float64(p.den)
-				}
-			}
-		}
-	}
-	most := 0.0
-	for _, r := range rate {
-		most = max(most, r)
+	loads := make([][]piece, len(list))
+	for i, t := range list {
+		loads[i] = t.pieces
 	}
 	edges := make([]Edge, len(list))
-	for i, t := range list {
-		edges[i] = Edge{t.u, t.v, int64(math.Round(rate[i] / most * steps))}
+	for i, c := range s.routes.share(loads) {
+		edges[i] = Edge{list[i].u, list[i].v, c}
 	}
 	var err error
 	s.pool, err = New(s.g.Ranks, s.g.Ranks, edges)
 	return err
 }
 
-// steps is how finely the pool of a topology with switches is shared out.
-const steps = 27720
+// share divides the resources' capacities among transfers that load them: all rates grow
+// at the same pace, those on a full resource stop. The rates come in some common unit.
+func (r *routes) share(transfers [][]piece) []int64 {
+	used, rising := make([]*big.Rat, r.count), make([]*big.Rat, r.count)
+	var loaded []int32
+	for _, t := range transfers {
+		for _, p := range t {
+			if rising[p.resource] == nil {
+				used[p.resource], rising[p.resource] = new(big.Rat), new(big.Rat)
+				loaded = append(loaded, p.resource)
+			}
+			rising[p.resource].Add(rising[p.resource], big.NewRat(p.num, p.den))
+		}
+	}
+	level := new(big.Rat)
+	rate := make([]*big.Rat, len(transfers))
+	full := make([]bool, r.count)
+	for {
+		var step *big.Rat
+		for _, i := range loaded {
+			if rising[i].Sign() == 0 {
+				continue
+			}
+			x := new(big.Rat).SetInt64(r.capacity(i))
+			if x.Quo(x.Sub(x, used[i]), rising[i]); step == nil || x.Cmp(step) < 0 {
+				step = x
+			}
+		}
+		if step == nil {
+			break
+		}
+		level.Add(level, step)
+		for _, i := range loaded {
+			if rising[i].Sign() > 0 {
+				used[i].Add(used[i], new(big.Rat).Mul(step, rising[i]))
+				full[i] = used[i].Cmp(new(big.Rat).SetInt64(r.capacity(i))) == 0
+			}
+		}
+		for i, t := range transfers {
+			if rate[i] != nil || !slices.ContainsFunc(t, func(p piece) bool { return full[p.resource] }) {
+				continue
+			}
+			rate[i] = new(big.Rat).Set(level)
+			for _, p := range t {
+				rising[p.resource].Sub(rising[p.resource], big.NewRat(p.num, p.den))
+			}
+		}
+	}
+	return commonUnit(rate)
+}
+
+// commonUnit makes integers of rates, exactly where these are small enough, else within
+// 1/27720 of the largest.
+func commonUnit(rate []*big.Rat) []int64 {
+	out := make([]int64, len(rate))
+	den, most := big.NewInt(1), new(big.Rat)
+	var unit big.Int
+	for _, x := range rate {
+		g := new(big.Int).GCD(nil, nil, den, x.Denom())
+		den.Mul(den, new(big.Int).Quo(x.Denom(), g))
+		unit.GCD(nil, nil, &unit, x.Num())
+		if x.Cmp(most) > 0 {
+			most = x
+		}
+	}
+	scale := new(big.Rat).SetFrac(den, &unit)
+	if top := new(big.Rat).Mul(most, scale); top.Cmp(big.NewRat(1<<30, 1)) > 0 {
+		scale.Quo(big.NewRat(27720, 1), most)
+	}
+	for i, x := range rate {
+		y := new(big.Rat).Mul(x, scale)
+		out[i] = new(big.Int).Quo(y.Num(), y.Denom()).Int64()
+	}
+	return out
+}
