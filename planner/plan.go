@@ -110,12 +110,13 @@ func Plan(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, score
 func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.Schedule, sizes []units.Bytes, score Scorer, o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
 	var err error
-	cuts := collective.NewCuts(t, spec)
+	cuts, exact := collective.NewCuts(t, spec), &exactBound{t: t, spec: spec}
 	for i, size := range sizes {
 		if rows[i], err = planSize(candidates, size, score); err != nil {
 			return nil, err
 		}
 		rows[i].Bound = cuts.LowerBound(size)
+		exact.tighten(&rows[i].Bound, rows[i].Prediction.Time, size)
 		if o.Why {
 			if err := explain(rows[i].Why, size, score); err != nil {
 				return nil, err
