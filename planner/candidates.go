@@ -23,8 +23,20 @@ func packedDepths(r *request) []int {
 	if route, err := r.router.Route(0, min(1, r.spec.Ranks-1)); err != nil || route.Kind > topology.Switched {
 		return []int{1, 16, 64} // over PCIe everything shares, and nothing is gained beyond
 	}
-	return []int{1, 16, 128, 512, 1400, 2800}
+	all := []int{1, 16, 128, 512, 1400, 2800}
+	if r.t.NumNodes() > 1 && r.t.Healthy() == r.t && r.t.Idle() == r.t {
+		return all // equal nodes, which the simulator folds
+	}
+	n := len(all)
+	for n > 2 && r.hops()*all[n-1] > maxPackedHops {
+		n--
+	}
+	return all[:n]
 }
+
+// maxPackedHops bounds the messages of a candidate whose ranks all differ: some seconds
+// of simulation.
+const maxPackedHops = 3_000_000
 
 // flowDepths: the hops of the paths are the stages.
 func flowDepths(*request) []int { return []int{1, 16, 256} }

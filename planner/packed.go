@@ -23,12 +23,8 @@ func buildPackedTrees(r *request) (*schedule.Schedule, error) {
 	if n := r.spec.Ranks; n < 3 || n > maxPackedRanks {
 		return nil, notApplicable("packed trees are for 3 to %d ranks", maxPackedRanks)
 	}
-	if r.trees == nil {
-		t, err := r.packTrees()
-		if err != nil {
-			return nil, err
-		}
-		r.trees = t
+	if err := r.findTrees(); err != nil {
+		return nil, err
 	}
 	if r.trees.Height() == 1 {
 		return nil, notApplicable("every rank reaches all others at once: direct does the same")
@@ -36,7 +32,23 @@ func buildPackedTrees(r *request) (*schedule.Schedule, error) {
 	return r.packedSchedule(r.trees), nil
 }
 
-// packTrees finds the trees, once for all pipeline depths.
+// findTrees packs trees once for all pipeline depths.
+func (r *request) findTrees() error {
+	if r.trees == nil && r.noTrees == nil {
+		r.trees, r.noTrees = r.packTrees()
+	}
+	return r.noTrees
+}
+
+// hops is the number of messages of a slice; 0 where there are no trees.
+func (r *request) hops() int {
+	if r.spec.Ranks > maxPackedRanks || r.findTrees() != nil {
+		return 0
+	}
+	return len(r.trees.List) * (r.spec.Ranks - 1)
+}
+
+// packTrees makes a schedule's trees of the packing.
 func (r *request) packTrees() (*schedule.Trees, error) {
 	g, err := pack.FromTopology(r.t)
 	if err != nil {
@@ -60,7 +72,10 @@ func (r *request) packTrees() (*schedule.Trees, error) {
 			}
 		}
 	}
-	return t, r.reachable(t)
+	if err := r.reachable(t); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // reachable checks that all hops have a route.

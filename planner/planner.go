@@ -101,13 +101,14 @@ func find(name string) (*Algorithm, error) {
 
 // request is what an algorithm builds from.
 type request struct {
-	t      *topology.Topology
-	spec   collective.Spec
-	o      Options
-	router *topology.Router
-	rings  [][]int32       // the orders of ringOrders, found once
-	inside [][]int32       // the first node's local rings, found once
-	trees  *schedule.Trees // of packed_trees, found once
+	t       *topology.Topology
+	spec    collective.Spec
+	o       Options
+	router  *topology.Router
+	rings   [][]int32       // the orders of ringOrders, found once
+	inside  [][]int32       // the first node's local rings, found once
+	trees   *schedule.Trees // of packed_trees, found once
+	noTrees error           // why there are none
 
 	reached *error           // what allRoutable found
 	gridded map[string]error // by dimensions: what gridRoutable found
