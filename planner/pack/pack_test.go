@@ -2,6 +2,7 @@ package pack
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,7 +70,7 @@ func TestPackOnRandomGraphs(t *testing.T) {
 	}{{"links and switches", randomGraph, 1, 1}, {"ranks behind switches", starGraph, 0.5, 0.8}} {
 		r := rand.New(rand.NewPCG(5, 23))
 		worst, total, count, exact, most := 1.0, 0.0, 0, 0, 0
-		for range 120 {
+		for range 60 {
 			g := kind.make(r, 8+r.IntN(17), 1+r.IntN(4))
 			p := pack(t, g, Options{Effort: 1})
 			worst = min(worst, p.Share)
@@ -84,6 +85,67 @@ func TestPackOnRandomGraphs(t *testing.T) {
 		t.Logf("%s: %d graphs: worst %.4f, mean %.4f, %d exact, height up to %d", kind.name, count, worst, mean, exact, most)
 		if worst < kind.worst || mean < kind.mean {
 			t.Errorf("%s: worst %.4f, mean %.4f", kind.name, worst, mean)
+		}
+	}
+}
+
+func TestVerifyRejects(t *testing.T) {
+	g := fromTopology(t, load(t, "dgx1-v100", 1))
+	for name, spoil := range map[string]func(*Packing){
+		"a circle":           func(p *Packing) { p.Trees[0][0].Parent[1], p.Trees[0][0].Parent[2] = 2, 1 },
+		"a second root":      func(p *Packing) { p.Trees[0][0].Parent[3] = -1 },
+		"a root with parent": func(p *Packing) { p.Trees[0][0].Parent[0] = 1 },
+		"no such rank":       func(p *Packing) { p.Trees[0][0].Parent[3] = 8 },
+		"missing weight":     func(p *Packing) { p.Trees[5][0].Weight++ },
+		"a missing root":     func(p *Packing) { p.Trees = p.Trees[1:] },
+		"too fast":           func(p *Packing) { p.Rate.Num++ },
+		"PCIe":               func(p *Packing) { p.Trees[0][0].Parent[7] = 0 },
+		"a crowded link": func(p *Packing) {
+			for _, list := range p.Trees {
+				for i := range list {
+					copy(list[i].Parent, list[0].Parent)
+				}
+			}
+		},
+	} {
+		p := pack(t, g, Options{})
+		spoil(p)
+		if err := p.Verify(g); err == nil {
+			t.Errorf("%s passes", name)
+		} else {
+			t.Logf("%s: %v", name, err)
+		}
+	}
+}
+
+// With fewer parts than the bound takes, the best is found that they allow.
+func TestPackInFewParts(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		best [8]float64 // share of the bound by parts
+	}{
+		{"dgx1-p100", [8]float64{0.875, 0.875, 0.875, 1, 0.972, 0.954, 0.942, 1}},
+		{"dgx1-v100", [8]float64{0.777, 0.933, 0.874, 0.933, 0.972, 1, 0.960, 0.982}},
+		{"mi250x-node", [8]float64{0.777, 0.933, 1, 0.933, 0.972, 1, 0.960, 0.982}},
+	} {
+		g := fromTopology(t, load(t, c.name, 1))
+		for i, want := range c.best {
+			p := pack(t, g, Options{K: int64(i + 1), Effort: 1})
+			if p.K > int64(i+1) || p.Share < want {
+				t.Errorf("%s in %d parts: %d parts, share %.4f", c.name, i+1, p.K, p.Share)
+			}
+		}
+	}
+}
+
+func TestPackDoesNotDependOnChance(t *testing.T) {
+	for _, name := range []string{"dgx1-v100", "pcie4-server"} {
+		g := fromTopology(t, load(t, name, 2))
+		a, b := pack(t, g, Options{Effort: 1}), pack(t, fromTopology(t, load(t, name, 2)), Options{Effort: 1})
+		if !slices.EqualFunc(a.Trees, b.Trees, func(x, y []Tree) bool {
+			return slices.EqualFunc(x, y, func(s, t Tree) bool { return s.Weight == t.Weight && slices.Equal(s.Parent, t.Parent) })
+		}) {
+			t.Errorf("%s: two packings differ", name)
 		}
 	}
 }
