@@ -31,12 +31,23 @@ func Pack(g *Graph, o Options) (*Packing, error) {
 	if bound.Rate.Num == 0 {
 		return nil, fmt.Errorf("pack: not every rank can be reached: %s", bound.Cut)
 	}
+	if g.Ranks > mostRanks {
+		return nil, fmt.Errorf("pack: %d ranks are too many for trees; the most is %d", g.Ranks, mostRanks)
+	}
 	s := &search{g: g, o: o, bound: bound}
 	if s.o.Effort == 0 {
 		s.o.Effort = 10_000_000
 	}
-	return s.run()
+	best, err := s.run()
+	if err == nil && g.t != nil {
+		best.routes = nil // many; Verify asks the router anew
+	}
+	return best, err
 }
+
+// mostRanks is up to how many ranks trees are sought: there are as many trees of as many
+// ranks.
+const mostRanks = 4096
 
 // search keeps the best packing so far.
 type search struct {
@@ -89,7 +100,7 @@ func (s *search) run() (*Packing, error) {
 			}
 		}
 	} else {
-		k := 4
+		k := fewParts
 		if s.o.K > 0 {
 			k = int(s.o.K)
 		}
@@ -101,7 +112,8 @@ func (s *search) run() (*Packing, error) {
 	return s.best, nil
 }
 
-// fewParts is up to how many parts are tried where the bound takes more.
+// fewParts is up to how many parts are tried where the bound takes more, and how many
+// balanced trees a root has.
 const fewParts = 8
 
 // consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether

@@ -89,6 +89,7 @@ func TestPackReachesTheBound(t *testing.T) {
 		tests = append(tests,
 			test{"dgx-h100 x128", load(t, "dgx-h100", 128), 1, 2},
 			test{"mi250x-node x2", load(t, "mi250x-node", 2), 1, 20},
+			test{"torus 16x16, a link lost", degraded(t, grid(t, "16, 16", 256, true), "link:gpu44--gpu45"), 0.99, 24},
 			test{"dgx-h100 x16, a NIC lost", degraded(t, load(t, "dgx-h100", 16), "nic:node0/nic0"), 0.96, 14})
 	}
 	for _, c := range tests {
