@@ -8,5 +8,6 @@
 //   - Pack finds spanning out-trees for every root whose hops are transfers between
 //     ranks, over the routes that the runtime takes. Packing.Verify proves that they fit.
 //
-// All of it is integer arithmetic; nothing is rounded.
+// Bounds, rates and proofs are exact: integers and fractions. Read backwards, the trees
+// are those of a reduce-scatter; a link must then carry as much the other way.
 package pack

@@ -137,15 +137,15 @@ type bundle struct {
 	parent []int32
 	depth  []int32 // −1: not in the tree
 	size   int
-	ranks  uint64 // the same as bits, in graphs of up to 64 ranks
+	ranks  set
 }
 
 type growth struct {
 	n       int
 	cap     [][]int64 // what is left
 	out     [][]int32
-	into    []int64  // of each rank: what is left of the edges to it
-	tight   []uint64 // sets of ranks that have just enough capacity into them, and will
+	into    []int64 // of each rank: what is left of the edges to it
+	tight   []set   // sets of ranks that have just enough capacity into them, and will
 	bundles []*bundle
 	order   []int32 // in which ranks are looked at
 	seed    *rand.Rand
@@ -159,7 +159,8 @@ func (e *growth) start(root int32, count int64) {
 		b.parent[v], b.depth[v] = -1, -1
 	}
 	b.depth[root] = 0
-	b.ranks = 1 << root
+	b.ranks = make(set, (e.n+63)/64)
+	b.ranks.add(int(root))
 	e.bundles = append(e.bundles, b)
 }
 
@@ -205,7 +206,7 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 				continue
 			}
 			m, limit := e.room(b, u, v, min(c, b.count))
-			if limit != 0 && (m == 0 || parting && m < min(c, b.count)) {
+			if limit != nil && (m == 0 || parting && m < min(c, b.count)) {
 				// Nothing is left for trees with a rank in this set. It stays so: edges into
 				// it go only to trees that have none there yet, which wants one less.
 				e.tight = append(e.tight, limit)
@@ -216,7 +217,7 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 			if m < b.count {
 				rest := *b
 				rest.count -= m
-				rest.parent, rest.depth = slices.Clone(b.parent), slices.Clone(b.depth)
+				rest.parent, rest.depth, rest.ranks = slices.Clone(b.parent), slices.Clone(b.depth), slices.Clone(b.ranks)
 				e.bundles = append(e.bundles, &rest)
 				b.count = m
 			}
@@ -224,7 +225,7 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 			e.into[v] -= m
 			b.parent[v], b.depth[v] = u, depth+1
 			b.size++
-			b.ranks |= 1 << v
+			b.ranks.add(int(v))
 			progress = true
 		}
 	}
@@ -233,10 +234,10 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 
 // room is to how many trees of bundle b the edge (u,v) can be added, up to want; where
 // it is less and a set of ranks says so, which.
-func (e *growth) room(b *bundle, u, v int32, want int64) (int64, uint64) {
-	for _, set := range e.tight {
-		if set>>v&1 == 1 && set>>u&1 == 0 && set&b.ranks != 0 {
-			return 0, 0
+func (e *growth) room(b *bundle, u, v int32, want int64) (int64, set) {
+	for _, x := range e.tight {
+		if x.has(int(v)) && !x.has(int(u)) && x.meets(b.ranks) {
+			return 0, nil
 		}
 	}
 	spare := e.into[v] // of the set that is v alone
@@ -246,7 +247,7 @@ func (e *growth) room(b *bundle, u, v int32, want int64) (int64, uint64) {
 		}
 	}
 	if want = min(want, spare); want <= 0 {
-		return 0, 0
+		return 0, nil
 	}
 	source := int32(e.n)
 	e.net.clear(e.n + 1)
@@ -278,13 +279,29 @@ func (e *growth) room(b *bundle, u, v int32, want int64) (int64, uint64) {
 	}
 	e.net.arc(source, u, all)
 	m := max(0, e.net.flow(v, source, others+want)-others)
-	var limit uint64
-	if m < want && e.n <= 64 {
+	var limit set
+	if m < want {
+		limit = make(set, len(b.ranks))
 		for x := range e.n {
 			if e.net.level[x] >= 0 {
-				limit |= 1 << x
+				limit.add(x)
 			}
 		}
 	}
 	return m, limit
+}
+
+// set is a set of ranks, a bit for each.
+type set []uint64
+
+func (s set) add(r int)      { s[r>>6] |= 1 << (r & 63) }
+func (s set) has(r int) bool { return s[r>>6]>>(r&63)&1 == 1 }
+
+func (s set) meets(o set) bool {
+	for i := range s {
+		if s[i]&o[i] != 0 {
+			return true
+		}
+	}
+	return false
 }

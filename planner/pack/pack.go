@@ -7,8 +7,8 @@ import (
 
 // Options limit the search for trees.
 type Options struct {
-	K     int64 // parts of each root's data, the best for which are wanted; 0: as many as the bound takes
-	Ranks int   // up to how many ranks exact packing is tried; 0: 64
+	K     int64 // in how many parts each root's data may go, or a divisor of it; 0: as many as it takes
+	Ranks int   // up to how many ranks exact packing is tried; 0: 64, on sparse graphs more
 	// Effort is for how long lower trees are sought where they come from exact packing, in
 	// arcs that flows look at; the first try is always finished. 0: ten million, 0.1 s.
 	Effort int
@@ -31,15 +31,23 @@ func Pack(g *Graph, o Options) (*Packing, error) {
 	if bound.Rate.Num == 0 {
 		return nil, fmt.Errorf("pack: not every rank can be reached: %s", bound.Cut)
 	}
-	s := &search{g: g, o: o, bound: bound}
-	if s.o.Ranks == 0 {
-		s.o.Ranks = 64
+	if g.Ranks > mostRanks {
+		return nil, fmt.Errorf("pack: %d ranks are too many for trees; the most is %d", g.Ranks, mostRanks)
 	}
+	s := &search{g: g, o: o, bound: bound}
 	if s.o.Effort == 0 {
 		s.o.Effort = 10_000_000
 	}
-	return s.run()
+	best, err := s.run()
+	if err == nil && g.t != nil {
+		best.routes = nil // many; Verify asks the router anew
+	}
+	return best, err
 }
+
+// mostRanks is up to how many ranks trees are sought: there are as many trees of as many
+// ranks.
+const mostRanks = 4096
 
 // search keeps the best packing so far.
 type search struct {
@@ -73,10 +81,16 @@ func (s *search) run() (*Packing, error) {
 	if err := s.fill(); err != nil {
 		return nil, err
 	}
-	if s.g.Ranks <= s.o.Ranks {
+	most := s.o.Ranks
+	if most == 0 {
+		most = max(64, 80_000/len(s.pool.Edges)) // a second or two
+	}
+	if s.g.Ranks <= most {
 		p, err := edmonds(s.pool, s.o.K, s.o.Effort)
-		if err != nil {
+		if err != nil && s.best == nil {
 			return nil, err
+		} else if err != nil {
+			return s.best, nil
 		}
 		s.consider(p)
 		// Fewer parts may do where other links than those of the transfers are scarce.
@@ -86,7 +100,11 @@ func (s *search) run() (*Packing, error) {
 			}
 		}
 	} else {
-		s.consider(balanced(s.pool, 4))
+		k := fewParts
+		if s.o.K > 0 {
+			k = int(s.o.K)
+		}
+		s.consider(balanced(s.pool, k))
 	}
 	if s.best == nil {
 		return nil, fmt.Errorf("pack: no trees found")
@@ -94,10 +112,12 @@ func (s *search) run() (*Packing, error) {
 	return s.best, nil
 }
 
-// fewParts is up to how many parts are tried where the bound takes more.
+// fewParts is up to how many parts are tried where the bound takes more, and how many
+// balanced trees a root has.
 const fewParts = 8
 
-// consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether it is as good as can be.
+// consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether
+// the bound is reached.
 func (s *search) consider(p *Packing) bool {
 	if p == nil || s.o.K > 0 && s.o.K%p.K != 0 {
 		return false

@@ -210,6 +210,35 @@ func (r *routes) rate(p *pairs) (*big.Rat, int32, error) {
 	return best, full, nil
 }
 
+// checkPaths proves that what a transfer loads are paths between its ranks: all of it
+// leaves the one and comes to the other, and switches send on what they take in.
+func (r *routes) checkPaths(g *Graph, w *pairs) error {
+	balance := make([]big.Rat, g.Vertices)
+	for i, weight := range w.weight {
+		if weight == 0 {
+			continue
+		}
+		u, v := int32(i/w.n), int32(i%w.n)
+		list, err := r.of(u, v)
+		if err != nil {
+			return err
+		}
+		balance[u].SetInt64(1)
+		balance[v].SetInt64(-1)
+		for _, p := range list {
+			e, x := g.Edges[p.resource], big.NewRat(p.num, p.den)
+			balance[e.From].Sub(&balance[e.From], x)
+			balance[e.To].Add(&balance[e.To], x)
+		}
+		for k := range balance {
+			if balance[k].Sign() != 0 {
+				return fmt.Errorf("pack: the paths from %s to %s break off at %s", g.Name(int(u)), g.Name(int(v)), g.Name(k))
+			}
+		}
+	}
+	return nil
+}
+
 // toFraction rounds down where 64 bits do not suffice.
 func toFraction(x *big.Rat) Fraction {
 	if x.Num().IsInt64() && x.Denom().IsInt64() {
@@ -312,7 +341,13 @@ func (p *Packing) Verify(g *Graph) error {
 	if g.t != nil {
 		r = topologyRoutes(g)
 	}
-	loads, err := r.load(p.traffic())
+	w := p.traffic()
+	if g.t == nil {
+		if err := r.checkPaths(g, w); err != nil {
+			return err
+		}
+	}
+	loads, err := r.load(w)
 	if err != nil {
 		return err
 	}

@@ -40,9 +40,15 @@ func (s *search) fill() error {
 	}
 	var list []transfer
 	router := topology.NewRouter(s.g.t)
-	for u := range s.g.Ranks {
-		near := map[int]int{} // by node: the fewest hops over the network
-		for _, keep := range []bool{false, true} {
+	// Over the network, of all from a rank to the ranks of a node, and of all from those to
+	// it, only the shortest.
+	type way struct {
+		rank, node int
+		out        bool
+	}
+	near := map[way]int{}
+	for _, keep := range []bool{false, true} {
+		for u := range s.g.Ranks {
 			for v := range s.g.Ranks {
 				if v == u {
 					continue
@@ -55,15 +61,14 @@ func (s *search) fill() error {
 				if err != nil {
 					continue // over PCIe that does not count
 				}
-				if node, n := s.g.t.NodeOf(v), len(route.Hops); route.Kind == topology.Net {
-					if have, ok := near[node]; !keep && (!ok || n < have) {
-						near[node] = n
+				use := route.Kind != topology.Net
+				for _, w := range []way{{u, s.g.t.NodeOf(v), true}, {v, s.g.t.NodeOf(u), false}} {
+					if have, ok := near[w]; !ok || len(pieces) < have {
+						near[w] = len(pieces)
 					}
-					if near[node] != n {
-						continue
-					}
+					use = use || near[w] == len(pieces)
 				}
-				if keep {
+				if keep && use {
 					list = append(list, transfer{int32(u), int32(v), pieces})
 				}
 			}
@@ -83,7 +88,7 @@ func (s *search) fill() error {
 }
 
 // share divides the resources' capacities among transfers that load them: all rates grow
-// at the same pace, those on a full resource stop. The rates come in some common unit.
+// at the same pace, those on a full resource stop. The rates come in a common unit.
 func (r *routes) share(transfers [][]piece) []int64 {
 	used, rising := make([]*big.Rat, r.count), make([]*big.Rat, r.count)
 	var loaded []int32
