@@ -182,3 +182,10 @@ func (l *Linear) stage(m *Message) {
 		}
 	}
 }
+
+// Spare is room for n chunks in a rank's scratch that nothing else uses.
+func (l *Linear) Spare(rank, n int) Place {
+	at := l.ranks[rank].scratch
+	l.ranks[rank].scratch += n
+	return Place{schedule.Scratch, at}
+}
