@@ -49,7 +49,7 @@ func (v *validator) op(g *GPU, tb *Block, i int) {
 		v.fail(op.line, "%s: this operation is not known, or not covered (packets, switches, barriers, pipelines, thread block groups)", at)
 		return
 	}
-	if f.channels {
+	if f.channels && !(f.equal && op.Type == memory && len(op.Channels) == 0) { // memory needs no channel to put
 		v.channels(g, tb, op, f, at)
 	}
 	if f.kind != "" && op.Type != f.kind {
