@@ -139,7 +139,7 @@ func (f *exportFlags) graph(cmd *cobra.Command, w io.Writer, t *topology.Topolog
 	if f.node >= t.NumNodes() {
 		return usagef("--node %d: %s has nodes 0 to %d", f.node, t.Name(), t.NumNodes()-1)
 	}
-	m := ncclMachine(t)
+	m := ncclMachine(t, len(s.Channels))
 	m.One, m.This = f.node >= 0, max(f.node, 0)
 	g, notes, err := ncclgraph.Export(s, m)
 	if err != nil {
@@ -151,8 +151,9 @@ func (f *exportFlags) graph(cmd *cobra.Command, w io.Writer, t *topology.Topolog
 	return g.Write(w)
 }
 
-// ncclMachine is where the ranks are, with the speeds that NCCL's own search finds.
-func ncclMachine(t *topology.Topology) ncclgraph.Machine {
+// ncclMachine is where the ranks are, with the speeds that NCCL's own search finds for a
+// channel; more channels than it finds share what these have.
+func ncclMachine(t *topology.Topology, channels int) ncclgraph.Machine {
 	m := ncclgraph.Machine{TypeIntra: "SYS", TypeInter: "SYS", SpeedIntra: 1, SpeedInter: 1}
 	perNode := map[int]int64{}
 	for r := range t.NumRanks() {
@@ -162,7 +163,8 @@ func ncclMachine(t *topology.Topology) ncclgraph.Machine {
 	}
 	if model, err := nccl.New(t, nccl.Options{}); err == nil && model.Ring().Channels > 0 {
 		g := model.Ring()
-		m.SpeedIntra, m.SpeedInter = g.BWIntra, g.BWInter
+		share := min(float64(g.Channels)/float64(channels), 1)
+		m.SpeedIntra, m.SpeedInter = g.BWIntra*share, g.BWInter*share
 		m.TypeIntra, m.TypeInter = readable(g.TypeIntra), readable(g.TypeInter)
 	}
 	var nics int64

@@ -2,6 +2,7 @@ package mscclxml
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -9,16 +10,40 @@ import (
 	"railyard/model/schedule"
 )
 
-// assemble gives a program's steps to thread blocks.
-func assemble(f *File, p *program.Program, st style, inPlace bool) {
+// assemble gives a program's steps to thread blocks; deps are by rank, and found where
+// they are not yet.
+func assemble(f *File, p *program.Program, d Dialect, st style, inPlace bool, deps [][][]int) error {
 	channels := numberChannels(p, st)
 	f.Channels, f.GPUs = len(channels), nil
 	for r, steps := range p.Ranks {
-		g := &gpuBuilder{p: p, rank: r, steps: steps, deps: p.Deps(r, inPlace), style: st, inPlace: inPlace, channels: channels}
+		g := &gpuBuilder{p: p, rank: r, steps: steps, style: st, inPlace: inPlace, channels: channels}
+		if n := g.peers(); (n+1)/2 > d.ThreadBlocks {
+			return fmt.Errorf("gpu %d: at least %d thread blocks for %d connections: %s allows %d", r, (n+1)/2, n, d.Name, d.ThreadBlocks)
+		}
+		if deps[r] == nil {
+			deps[r] = p.Deps(r, inPlace)
+		}
+		g.deps = deps[r]
 		gpu := GPU{ID: r, Input: p.Input[r], Output: p.Output[r], Blocks: g.build()}
 		gpu.Scratch = packScratch(gpu.Blocks)
 		f.GPUs = append(f.GPUs, gpu)
+		if len(gpu.Blocks) > d.ThreadBlocks {
+			return fmt.Errorf("gpu %d: %d thread blocks: %s allows %d", r, len(gpu.Blocks), d.Name, d.ThreadBlocks)
+		}
 	}
+	return nil
+}
+
+// peers is the number of connections, either way: each is served by one thread block,
+// which serves no more than one of either way.
+func (g *gpuBuilder) peers() int {
+	seen := map[[3]int]bool{}
+	for i := range g.steps {
+		if s := &g.steps[i]; s.Peer >= 0 {
+			seen[[3]int{s.Channel, s.Peer, int(min(s.Kind, schedule.Recv))}] = true
+		}
+	}
+	return len(seen)
 }
 
 // strand is a schedule's channel, or a part of its messages.

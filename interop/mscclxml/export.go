@@ -75,11 +75,14 @@ type style struct {
 // in thread blocks of their own cannot stop in a loop of full connections.
 func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error) {
 	var first error
+	deps := make([][][]int, len(p.Ranks))
 	for _, group := range []int{0, 48, 24, 12} {
 		for _, st := range []style{{fuse: true, group: group}, {group: group}, {fuse: true, merge: true, group: group}} {
 			f := *head
-			assemble(&f, p, st, inPlace)
-			err := Validate(&f, d)
+			err := assemble(&f, p, d, st, inPlace, deps)
+			if err == nil {
+				err = Validate(&f, d)
+			}
 			if err == nil {
 				return &f, nil
 			}

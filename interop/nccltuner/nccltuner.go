@@ -118,6 +118,7 @@ var nearest = map[string]struct{ algorithm, note string }{
 	"quadrinomial":       {"tree", "NCCL has no k-nomial trees: its double binary tree comes nearest"},
 	"hierarchical_tree":  {"tree", "NCCL's chains inside a node replace the direct exchange"},
 	"breadth_first":      {"ring", "NCCL cannot run packed trees: its rings come nearest"},
+	"packed_trees":       {"ring", "NCCL cannot run packed trees: its rings come nearest"},
 	"direct":             {"nvls", "NCCL has no one-shot exchange: NVLS, where switches reduce, comes nearest"},
 	"two_shot":           {"nvls", "NCCL has no direct reduce-scatter and all-gather: NVLS comes nearest"},
 }
