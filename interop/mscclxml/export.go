@@ -91,7 +91,11 @@ func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error)
 			}
 		}
 	}
-	return nil, fmt.Errorf("the plan does not fit MSCCL's executor (%s): %w; plan with fewer channels (--channels 1) or another --algo, or export for a roomier one (--dialect msccl)", d.Name, firstOf(first))
+	roomier := ""
+	if d.Name != "msccl" {
+		roomier = ", or export for a roomier one (--dialect msccl)"
+	}
+	return nil, fmt.Errorf("the plan does not fit MSCCL's executor (%s): %w; plan with fewer channels (--channels 1) or another --algo%s", d.Name, firstOf(first), roomier)
 }
 
 // firstOf is the first of joined errors.

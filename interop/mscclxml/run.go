@@ -1,6 +1,10 @@
 package mscclxml
 
-import "fmt"
+import (
+	"fmt"
+
+	"railyard/model/collective"
+)
 
 // slots is how many chunks a connection holds before its sender waits. NCCL's buffers
 // have eight steps and a chunk takes four.
@@ -18,6 +22,7 @@ type runner struct {
 	f      *File
 	h      hooks // nil: only progress counts
 	whole  bool  // messages as wholes, connections without bounds
+	clocks *clocks
 	at     [][]position
 	queues map[link]*queue
 }
@@ -34,13 +39,28 @@ type queue struct {
 }
 
 type sent struct {
-	step *Step
-	data any
+	step  *Step
+	data  any
+	clock []int
 }
 
-// whole plays whole messages: it finds those whose ends do not fit.
+// maxClocks is how many thread blocks at most are looked at for unordered uses of memory:
+// the time and room for it grow with their square.
+const maxClocks = 1 << 12
+
+// whole plays whole messages: it finds those whose ends do not fit, and steps that
+// nothing keeps from using memory at the same time.
 func whole(f *File, h hooks) error {
-	return (&runner{f: f, h: h, whole: true}).run()
+	r := &runner{f: f, h: h, whole: true}
+	blocks := 0
+	for _, g := range f.GPUs {
+		blocks += len(g.Blocks)
+	}
+	if k, err := collKind(f.Coll); err == nil && blocks <= maxClocks {
+		spec := collective.Spec{Kind: k, Ranks: len(f.GPUs)}
+		r.clocks = newClocks(f, spec, max(f.ChunksPerLoop/spec.Blocks(), 1))
+	}
+	return r.run()
 }
 
 // piecewise plays chunk by chunk with connections that hold few, as the executors do
@@ -85,8 +105,8 @@ func (r *runner) advance(g, b int) (bool, error) {
 		return false, nil
 	}
 	if !k.recv && !k.send {
-		if r.h != nil && s.Type != "nop" {
-			r.h.local(g, s)
+		if err := r.local(g, tb, s); err != nil {
+			return false, err
 		}
 		*pos = position{step: pos.step + 1}
 		return true, nil
@@ -95,6 +115,19 @@ func (r *runner) advance(g, b int) (bool, error) {
 		return r.message(g, tb, pos, s, k)
 	}
 	return r.piece(g, tb, pos, s, k), nil
+}
+
+// local does a step without a message.
+func (r *runner) local(g int, tb *Block, s *Step) error {
+	if r.clocks != nil {
+		if _, err := r.clocks.step(g, tb, s, nil); err != nil {
+			return err
+		}
+	}
+	if r.h != nil && s.Type != "nop" {
+		r.h.local(g, s)
+	}
+	return nil
 }
 
 func (r *runner) queue(channel, from, to int) *queue {
@@ -107,27 +140,34 @@ func (r *runner) queue(channel, from, to int) *queue {
 
 // message does a step at once.
 func (r *runner) message(g int, tb *Block, pos *position, s *Step, k kind) (bool, error) {
+	var in sent
 	if k.recv {
 		q := r.queue(tb.Channel, tb.Recv, g)
 		if len(q.msgs) == 0 {
 			return false, nil
 		}
-		m := q.msgs[0]
+		in = q.msgs[0]
 		q.msgs = q.msgs[1:]
-		if m.step.Count != s.Count {
-			return false, at(s, g, tb, "takes %d chunks, but gpu %d sends %d (line %d)", s.Count, tb.Recv, m.step.Count, m.step.Line)
+		if in.step.Count != s.Count {
+			return false, at(s, g, tb, "takes %d chunks, but gpu %d sends %d (line %d)", s.Count, tb.Recv, in.step.Count, in.step.Line)
 		}
-		if r.h != nil {
-			r.h.recv(g, s, m.data, k.send)
+	}
+	out := sent{step: s}
+	if r.clocks != nil {
+		var err error
+		if out.clock, err = r.clocks.step(g, tb, s, in.clock); err != nil {
+			return false, err
 		}
+	}
+	if k.recv && r.h != nil {
+		r.h.recv(g, s, in.data, k.send)
 	}
 	if k.send {
 		q := r.queue(tb.Channel, g, tb.Send)
-		m := sent{step: s}
 		if r.h != nil {
-			m.data = r.h.send(g, tb.Send, s)
+			out.data = r.h.send(g, tb.Send, s)
 		}
-		q.msgs = append(q.msgs, m)
+		q.msgs = append(q.msgs, out)
 	}
 	*pos = position{step: pos.step + 1}
 	return true, nil

@@ -28,8 +28,8 @@ func (v *validator) fail(line int, format string, args ...any) {
 }
 
 // Validate checks a file by the rules of the executors' parsers, the dialect's limits,
-// and that its steps run to the end: every message is received, and neither dependences
-// nor full connections stop it.
+// and that its steps run to the end: every message is received, dependences and messages
+// order all uses of the same memory, and full connections do not stop it.
 func Validate(f *File, d Dialect) error {
 	v := &validator{f: f, d: d}
 	v.algo()

@@ -83,6 +83,7 @@ var broken = []struct{ old, new, want string }{
 	{`<step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, ``, "s=1: steps must be"},
 	{`type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"`, `type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"`, "line 7: gpu 0 tb 1 step 0 (r): waits for ever"},
 	{`type="rrc" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, `type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, "never receives what gpu 0 sends"},
+	{`depid="1" deps="0" hasdep="0"/>`, `depid="0" deps="0" hasdep="0"/>`, "line 7: gpu 0 tb 1 step 0 (r): s[0] may still be in use by step 2 of thread block 2"},
 	{`<algo`, `<algorithm`, "unexpected element algorithm"},
 	{`<step s="0" type="r"`, `hello <step s="0" type="r"`, "line 7: unexpected text"},
 	{`</algo>`, ``, "line 22"},
