@@ -49,7 +49,8 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // commands are the subcommands, one file each.
 var commands = []func() *cobra.Command{
-	newTopo, newPlan, newSimulate, newRun, newCompare, newFit, newExpect, newCrossing, newCrossover, newValidate, newCheck, newProfiles,
+	newTopo, newPlan, newSimulate, newRun, newCompare, newFit, newExpect, newCrossing, newCrossover, newValidate, newCheck,
+	newExport, newImport, newProfiles,
 }
 
 func newRoot() *cobra.Command {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"railyard/interop/mscclpp"
+	"railyard/interop/mscclxml"
+	"railyard/model/schedule"
+	"railyard/planner"
+)
+
+// importers read the formats of other tools.
+var importers = map[string]func(io.Reader) (*schedule.Schedule, error){
+	toMSCCL: mscclxml.Import, toMSCCLPP: mscclpp.Import,
+}
+
+func newImport() *cobra.Command {
+	var topo topoFlags
+	var from, out string
+	cmd := &cobra.Command{
+		Use:   "import --from FORMAT FILE -t TOPOLOGY -o PLAN",
+		Short: "Read a plan of MSCCL or MSCCL++ and prove it",
+		Example: `  railyard import --from msccl-xml allreduce.xml -t dgx-h100 -o plan.json
+  railyard simulate -t dgx-h100 --plan plan.json -s 64M`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			read := importers[from]
+			if read == nil {
+				return usagef("--from %s: must be %s or %s", from, toMSCCL, toMSCCLPP)
+			}
+			t, err := topo.load()
+			if err != nil {
+				return err
+			}
+			s, err := readForeign(args[0], read)
+			if err != nil {
+				return err
+			}
+			s.TopologyName, s.TopologyHash, s.Tool = t.Name(), t.Hash(), planner.Tool
+			if err := schedule.Check(s, t); err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %d ranks\n", args[0], s.Algorithm, s.Spec.Kind, s.Spec.Ranks)
+			return writeFile(out, func(w io.Writer) error { return schedule.Encode(w, s) })
+		},
+	}
+	topo.add(cmd)
+	cmd.Flags().StringVar(&from, "from", "", "format: "+toMSCCL+", "+toMSCCLPP)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the plan to this file")
+	must(cmd.MarkFlagRequired("from"))
+	must(cmd.MarkFlagRequired("output"))
+	must(cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions([]string{toMSCCL, toMSCCLPP}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func readForeign(path string, read func(io.Reader) (*schedule.Schedule, error)) (*schedule.Schedule, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	s, err := read(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}

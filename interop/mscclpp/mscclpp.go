@@ -1,0 +1,150 @@
+// Package mscclpp writes and reads execution plans of MSCCL++: JSON in which each GPU
+// has thread blocks with operations on its buffers, its channels (one semaphore each
+// way) and its peers' buffers. Data are put straight into the peer's memory; signal and
+// wait say when they are there.
+//
+// The form is that of https://github.com/microsoft/mscclpp as of 2026
+// (src/core/executor/execution_plan.cc, docs/dsl/concepts.md and the plans in
+// test/executor-tests).
+package mscclpp
+
+import (
+	"fmt"
+
+	"railyard/model/collective"
+)
+
+// Limits of the executor (src/core/include/execution_common.hpp), and what fits on a
+// GPU at once.
+const (
+	maxOps        = 64 // of a thread block
+	maxChannels   = 16 // of one type in a thread block; of remote buffers too
+	maxPerOp      = 8  // channels of an operation
+	maxOperands   = 10 // buffers of an operation on one side
+	maxSemaphores = 16 // of an operation
+	maxBlocks     = 128
+)
+
+// File is an execution plan.
+type File struct {
+	Name           string `json:"name"`
+	Collective     string `json:"collective"`
+	Protocol       string `json:"protocol"`
+	InPlace        bool   `json:"inplace"`
+	ReuseResources bool   `json:"reuse_resources"`
+	DoubleScratch  bool   `json:"use_double_scratch_buffer"`
+	Alignment      int    `json:"buffer_alignment,omitempty"`
+	Threads        int    `json:"num_threads_per_block,omitempty"`
+	MinBytes       int64  `json:"min_message_size,omitempty"`
+	MaxBytes       uint64 `json:"max_message_size,omitempty"`
+	GPUs           []GPU  `json:"gpus"`
+	line           int
+}
+
+// GPU is what one rank does.
+type GPU struct {
+	ID            int            `json:"id"`
+	Input         int            `json:"input_chunks"`
+	Output        int            `json:"output_chunks"`
+	Scratch       int            `json:"scratch_chunks"`
+	Blocks        []Block        `json:"threadblocks"`
+	Channels      []Channels     `json:"channels"`
+	RemoteBuffers []RemoteBuffer `json:"remote_buffers"`
+	Semaphores    []Semaphore    `json:"semaphores"`
+	line          int
+}
+
+// Channels are a GPU's channels of a type, numbered in order of the peers.
+type Channels struct {
+	Type string `json:"channel_type"`
+	To   []int  `json:"connected_to"`
+}
+
+// RemoteBuffer is a peer's buffer that the GPU reaches.
+type RemoteBuffer struct {
+	Rank   int      `json:"rank"`
+	Type   string   `json:"type"`
+	Access []string `json:"access_channel_types"`
+}
+
+// Semaphore is between thread blocks of a GPU.
+type Semaphore struct {
+	Init int `json:"init_value"`
+}
+
+// Block is a thread block; its operations name the channels and remote buffers that it
+// lists here by their place in these lists.
+type Block struct {
+	ID       int          `json:"id"`
+	Ops      []Op         `json:"ops"`
+	Channels []ChannelIDs `json:"channels"`
+	Remote   []BufferIDs  `json:"remote_buffer_refs"`
+	line     int
+}
+
+// ChannelIDs are a thread block's channels of a type, as the GPU numbers them.
+type ChannelIDs struct {
+	Type string `json:"channel_type"`
+	IDs  []int  `json:"channel_ids"`
+}
+
+// BufferIDs are a thread block's remote buffers by type of access.
+type BufferIDs struct {
+	Type string `json:"access_channel_type"`
+	IDs  []int  `json:"remote_buffer_ids"`
+}
+
+// Op is an operation.
+type Op struct {
+	Name       string   `json:"name"`
+	Src        []Buffer `json:"src_buff,omitempty"`
+	Dst        []Buffer `json:"dst_buff,omitempty"`
+	Channels   []int    `json:"channel_ids,omitempty"`
+	Type       string   `json:"channel_type,omitempty"`
+	ReduceOp   string   `json:"reduce_op,omitempty"`
+	Semaphores []int    `json:"semaphore_ids,omitempty"`
+	BarrierID  *int     `json:"barrier_id,omitempty"`
+	NumBlocks  int      `json:"num_threadblocks,omitempty"`
+	Group      any      `json:"tbg_info,omitempty"`
+	line       int
+}
+
+// Buffer is a run of chunks, of a local buffer (i, o or s) or of a remote one.
+type Buffer struct {
+	Type   string `json:"type,omitempty"`
+	Remote *int   `json:"buffer_id,omitempty"`
+	Switch *int   `json:"switch_channel_id,omitempty"`
+	Index  int    `json:"index"`
+	Size   int    `json:"size"`
+}
+
+// The types of channels that are understood: over memory that both GPUs see, and over
+// a port such as a NIC.
+const (
+	memory = "memory"
+	port   = "port"
+)
+
+// collName is the executor's name of a collective.
+func collName(k collective.Kind) (string, error) {
+	switch k {
+	case collective.AllReduce:
+		return "allreduce", nil
+	case collective.AllGather:
+		return "allgather", nil
+	case collective.ReduceScatter:
+		return "reducescatter", nil
+	case collective.AllToAll:
+		return "alltoall", nil
+	}
+	return "", fmt.Errorf("MSCCL++ plans have no name for %v: they hold all_reduce, all_gather, reduce_scatter and all_to_all", k)
+}
+
+func collKind(name string) (collective.Kind, error) {
+	for _, k := range collective.All() {
+		if n, err := collName(k); err == nil && n == name {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("collective %q is not known: must be allreduce, allgather, reducescatter or alltoall", name)
+}

@@ -1,0 +1,262 @@
+package mscclpp
+
+import (
+	"fmt"
+
+	"railyard/model/collective"
+	"railyard/model/program"
+	"railyard/model/schedule"
+)
+
+// runner plays a plan's thread blocks, in turn, until nothing moves. Vector clocks say
+// which operations a thread block knows to have ended; a use of memory that conflicts
+// with one it does not know of is an error.
+type runner struct {
+	f       *File
+	spec    collective.Spec
+	unit    int
+	h       *program.Linear // nil: only check
+	threads []thread
+	of      [][]int            // thread by GPU and thread block
+	peer    map[end]end        // the other end of a channel
+	signals map[end][][]int    // clocks of signals that nobody waited for yet
+	sems    map[[2]int][][]int // by GPU and semaphore
+	mem     map[cell]*uses
+}
+
+// thread is a thread block's state.
+type thread struct {
+	gpu, block, op int
+	known          []int // by thread: operations known to have ended; its own: before the last nop
+	heard          []int // the same by signals that only a nop tells all threads of
+}
+
+// end is a GPU's channel.
+type end struct {
+	gpu  int
+	kind string
+	id   int
+}
+
+// cell is a chunk of a GPU's memory.
+type cell struct {
+	gpu int
+	at  program.Place
+}
+
+// uses are the last write and the reads since.
+type uses struct {
+	write use
+	reads []use
+}
+
+// use is an operation, counted from 1, of a thread; 0 is none.
+type use struct{ thread, op int }
+
+func newRunner(f *File, spec collective.Spec, unit int, h *program.Linear) *runner {
+	r := &runner{f: f, spec: spec, unit: unit, h: h, peer: map[end]end{}, signals: map[end][][]int{}, sems: map[[2]int][][]int{}, mem: map[cell]*uses{}}
+	for g := range f.GPUs {
+		r.of = append(r.of, nil)
+		for b := range f.GPUs[g].Blocks {
+			r.of[g] = append(r.of[g], len(r.threads))
+			r.threads = append(r.threads, thread{gpu: g, block: b})
+		}
+		for i, s := range f.GPUs[g].Semaphores {
+			for range min(max(s.Init, 0), maxChunks) {
+				r.sems[[2]int{g, i}] = append(r.sems[[2]int{g, i}], nil)
+			}
+		}
+	}
+	for i := range r.threads {
+		r.threads[i].known, r.threads[i].heard = make([]int, len(r.threads)), make([]int, len(r.threads))
+	}
+	r.pair()
+	return r
+}
+
+// pair joins the k-th channel from a to b with the k-th from b to a.
+func (r *runner) pair() {
+	for _, kind := range []string{memory, port} {
+		between := map[[2]int][]int{}
+		for g := range r.f.GPUs {
+			for id, peer := range r.f.GPUs[g].peers(kind) {
+				between[[2]int{g, peer}] = append(between[[2]int{g, peer}], id)
+			}
+		}
+		for key, ids := range between {
+			back := between[[2]int{key[1], key[0]}]
+			for k := range min(len(ids), len(back)) {
+				r.peer[end{key[0], kind, ids[k]}] = end{key[1], kind, back[k]}
+			}
+		}
+	}
+}
+
+func (r *runner) run() error {
+	for moved := true; moved; {
+		moved = false
+		for t := range r.threads {
+			for {
+				ok, err := r.advance(t)
+				if err != nil {
+					return err
+				}
+				if !ok {
+					break
+				}
+				moved = true
+			}
+		}
+	}
+	for t := range r.threads {
+		if th := &r.threads[t]; th.op < len(r.block(t).Ops) {
+			return r.fail(t, "waits for ever")
+		}
+	}
+	return nil
+}
+
+func (r *runner) block(t int) *Block {
+	return &r.f.GPUs[r.threads[t].gpu].Blocks[r.threads[t].block]
+}
+
+func (r *runner) fail(t int, format string, args ...any) error {
+	th := &r.threads[t]
+	op := &r.block(t).Ops[th.op]
+	err := fmt.Errorf("gpu %d tb %d op %d (%s): %s", th.gpu, th.block, th.op, op.Name, fmt.Sprintf(format, args...))
+	if op.line > 0 {
+		err = fmt.Errorf("line %d: %w", op.line, err)
+	}
+	return err
+}
+
+// advance does a thread block's next operation if it can.
+func (r *runner) advance(t int) (bool, error) {
+	th := &r.threads[t]
+	if th.op == len(r.block(t).Ops) {
+		return false, nil
+	}
+	op := &r.block(t).Ops[th.op]
+	ok, err := true, error(nil)
+	switch op.Name {
+	case "nop":
+		r.join(th.known, th.heard)
+		th.known[t] = th.op
+	case "signal", "rlxsignal":
+		err = r.signal(t, op)
+	case "wait", "rlxwait":
+		ok = r.take(t, r.inbox(t, op), func(e end) *[][]int { q := r.signals[e]; return &q }, func(e end, q [][]int) { r.signals[e] = q })
+	case "sem_release":
+		for _, s := range op.Semaphores {
+			key := [2]int{th.gpu, s}
+			r.sems[key] = append(r.sems[key], append([]int(nil), th.known...))
+		}
+	case "sem_acquire":
+		ok = r.acquire(t, op)
+	case "flush":
+	default:
+		err = r.move(t, op)
+	}
+	if ok && err == nil {
+		th.op++
+	}
+	return ok, err
+}
+
+func (r *runner) join(a, b []int) {
+	for i, n := range b {
+		a[i] = max(a[i], n)
+	}
+}
+
+// inbox are the channels that an operation names.
+func (r *runner) inbox(t int, op *Op) []end {
+	ids := r.block(t).channels(op.Type)
+	var out []end
+	for _, c := range op.Channels {
+		out = append(out, end{r.threads[t].gpu, op.Type, ids[c]})
+	}
+	return out
+}
+
+// signal tells the peers what all threads of the block know to be done.
+func (r *runner) signal(t int, op *Op) error {
+	for _, e := range r.inbox(t, op) {
+		to, ok := r.peer[e]
+		if !ok {
+			return r.fail(t, "gpu %d has no channel to gpu %d that would belong to this one", r.f.GPUs[e.gpu].peers(e.kind)[e.id], e.gpu)
+		}
+		clock := append([]int(nil), r.threads[t].known...)
+		if op.Name == "pws" || op.Name == "pwsf" {
+			clock[t] = r.threads[t].op + 1
+		}
+		r.signals[to] = append(r.signals[to], clock)
+	}
+	return nil
+}
+
+// take waits for one signal on each channel.
+func (r *runner) take(t int, ends []end, get func(end) *[][]int, set func(end, [][]int)) bool {
+	need := map[end]int{}
+	for _, e := range ends {
+		if need[e]++; len(*get(e)) < need[e] {
+			return false
+		}
+	}
+	for _, e := range ends {
+		q := *get(e)
+		r.join(r.threads[t].heard, q[0])
+		set(e, q[1:])
+	}
+	return true
+}
+
+func (r *runner) acquire(t int, op *Op) bool {
+	var ends []end
+	for _, s := range op.Semaphores {
+		ends = append(ends, end{r.threads[t].gpu, "", s})
+	}
+	key := func(e end) [2]int { return [2]int{e.gpu, e.id} }
+	return r.take(t, ends, func(e end) *[][]int { q := r.sems[key(e)]; return &q }, func(e end, q [][]int) { r.sems[key(e)] = q })
+}
+
+// use notes that a thread uses memory; it must know that what conflicts has ended.
+func (r *runner) use(t, gpu int, p program.Place, n int, write bool) error {
+	now := use{t, r.threads[t].op + 1}
+	for i := range n {
+		at := program.Place{Buf: p.Buf, At: p.At + i}
+		if r.f.InPlace {
+			at = program.Shared(r.spec, r.unit, gpu, at)
+		}
+		c := cell{gpu, at}
+		if r.mem[c] == nil {
+			r.mem[c] = &uses{}
+		}
+		u := r.mem[c]
+		against := []use{u.write}
+		if write {
+			against = append(against, u.reads...)
+		}
+		for _, x := range against {
+			if x.op > 0 && x != now && r.threads[t].known[x.thread] < x.op {
+				return r.race(t, gpu, p, i, x)
+			}
+		}
+		if write {
+			u.write, u.reads = now, nil
+		} else {
+			u.reads = append(u.reads, now)
+		}
+	}
+	return nil
+}
+
+func (r *runner) race(t, gpu int, p program.Place, i int, x use) error {
+	other := &r.threads[x.thread]
+	if x.thread == t {
+		return r.fail(t, "%v[%d] of gpu %d is used by op %d before: a nop must stand between", p.Buf, p.At+i, gpu, x.op-1)
+	}
+	return r.fail(t, "%v[%d] of gpu %d may still be in use by op %d of gpu %d tb %d: no signal, semaphore and nop order them", p.Buf, p.At+i, gpu, x.op-1, other.gpu, other.block)
+}
+
+var bufferOf = map[string]schedule.Buffer{"i": schedule.Input, "o": schedule.Output, "s": schedule.Scratch}

@@ -1,0 +1,212 @@
+package mscclpp
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// valid is a plan in which every rule can be broken: an all-gather of two ranks, with
+// a thread block for the copy and one for the exchange, joined by a semaphore.
+const valid = `{
+ "name": "swap", "collective": "allgather", "protocol": "Simple", "inplace": false, "buffer_alignment": 16, "num_threads_per_block": 1024,
+ "gpus": [
+  {"id": 0, "input_chunks": 1, "output_chunks": 2, "scratch_chunks": 1,
+   "channels": [{"channel_type": "memory", "connected_to": [1]}],
+   "remote_buffers": [{"rank": 1, "type": "o", "access_channel_types": ["memory"]}],
+   "semaphores": [{"init_value": 0}],
+   "threadblocks": [
+    {"id": 0, "channels": [], "ops": [
+     {"name": "copy", "src_buff": [{"type": "i", "index": 0, "size": 1}], "dst_buff": [{"type": "o", "index": 0, "size": 1}]},
+     {"name": "nop"},
+     {"name": "sem_release", "semaphore_ids": [0]}]},
+    {"id": 1, "channels": [{"channel_type": "memory", "channel_ids": [0]}], "remote_buffer_refs": [{"access_channel_type": "memory", "remote_buffer_ids": [0]}], "ops": [
+     {"name": "sem_acquire", "semaphore_ids": [0]},
+     {"name": "nop"},
+     {"name": "put", "channel_ids": [0], "channel_type": "memory", "src_buff": [{"type": "o", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 0, "size": 1}]},
+     {"name": "nop"},
+     {"name": "signal", "channel_ids": [0], "channel_type": "memory"},
+     {"name": "wait", "channel_ids": [0], "channel_type": "memory"}]}]},
+  {"id": 1, "input_chunks": 1, "output_chunks": 2, "scratch_chunks": 0,
+   "channels": [{"channel_type": "memory", "connected_to": [0]}],
+   "remote_buffers": [{"rank": 0, "type": "o", "access_channel_types": ["memory"]}],
+   "semaphores": [],
+   "threadblocks": [
+    {"id": 0, "channels": [{"channel_type": "memory", "channel_ids": [0]}], "remote_buffer_refs": [{"access_channel_type": "memory", "remote_buffer_ids": [0]}], "ops": [
+     {"name": "copy", "src_buff": [{"type": "i", "index": 0, "size": 1}], "dst_buff": [{"type": "o", "index": 1, "size": 1}]},
+     {"name": "put", "channel_ids": [0], "channel_type": "memory", "src_buff": [{"type": "i", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 1, "size": 1}]},
+     {"name": "nop"},
+     {"name": "signal", "channel_ids": [0], "channel_type": "memory"},
+     {"name": "wait", "channel_ids": [0], "channel_type": "memory"},
+     {"name": "nop"},
+     {"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 1}], "dst_buff": [{"type": "o", "index": 0, "size": 1}]}]}]}]}
+`
+
+func TestValidPlan(t *testing.T) {
+	data := strings.Replace(valid, `"re", "src_buff": [{"type": "o"`, `"copy", "src_buff": [{"type": "o"`, 1)
+	s, err := Import(strings.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schedule.Check(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	if s.Spec.Kind != collective.AllGather || s.Algorithm != "swap" {
+		t.Errorf("%v %s", s.Spec.Kind, s.Algorithm)
+	}
+}
+
+var nine = strings.TrimSuffix(strings.Repeat("0, ", 9), ", ")
+
+var broken = []struct{ old, new, want string }{
+	{`"name": "swap"`, `"name": ""`, "line 1: name is empty"},
+	{`"allgather"`, `"broadcast"`, `"broadcast" is not known`},
+	{`"Simple"`, `"LL"`, "must be Simple"},
+	{`"buffer_alignment": 16`, `"buffer_alignment": 8`, "multiple of 16"},
+	{`"buffer_alignment": 16`, `"min_message_size": 9, "max_message_size": 8`, "are no range"},
+	{`_block": 1024`, `_block": 100`, "multiple of 32"},
+	{`{"id": 0, "input`, `{"id": 1, "input`, "line 4: gpu 0: id 1"},
+	{`"input_chunks": 1, "output_chunks": 2, "scratch_chunks": 0`, `"input_chunks": 2, "output_chunks": 2, "scratch_chunks": 0`, "line 20: gpu 1: input_chunks 2 and output_chunks 2: must be 1 and 2"},
+	{`"output_chunks": 2`, `"output_chunks": 3`, "multiple of the 2 blocks"},
+	{`"scratch_chunks": 1`, `"scratch_chunks": -1`, "scratch_chunks -1"},
+	{`"channel_type": "memory", "connected_to": [1]`, `"channel_type": "switch", "connected_to": [1]`, "must be memory or port"},
+	{`"connected_to": [1]`, `"connected_to": [0]`, "connected_to 0: must be another gpu"},
+	{`{"rank": 1, "type": "o"`, `{"rank": 0, "type": "o"`, "must be i, o or s of another gpu"},
+	{`["memory"]}],
+   "semaphores": [{`, `["port"]}],
+   "semaphores": [{`, "is not accessed over memory"},
+	{`{"id": 1, "channels"`, `{"id": 5, "channels"`, "line 13: gpu 0 tb 1: id 5"},
+	{`{"channel_type": "memory", "channel_ids": [0]}]`, `{"channel_type": "memory", "channel_ids": [3]}]`, "channel_ids 3 of type memory: the gpu has 1"},
+	{`"channel_ids": [0]}], "remote`, `"channel_ids": [` + nine + ", " + nine + `]}], "remote`, "18 channel_ids of type memory: at most 16"},
+	{`"remote_buffer_ids": [0]`, `"remote_buffer_ids": [4]`, "remote_buffer_ids 4"},
+	{`"copy"`, `"upkt"`, "line 10: gpu 0 tb 0 op 0 (upkt): this operation is not known"},
+	{`{"name": "signal", "channel_ids": [0]`, `{"name": "signal", "channel_ids": [` + nine + `]`, "9 channels: must be from 1 to 8"},
+	{`{"name": "signal", "channel_ids": [0]`, `{"name": "signal", "channel_ids": [1]`, "channel 1: the thread block has 1"},
+	{`"name": "put"`, `"name": "pws"`, `channel_type "memory": must be port`},
+	{`"sem_release", "semaphore_ids": [0]`, `"sem_release", "semaphore_ids": []`, "0 semaphores: must be from 1"},
+	{`"sem_release", "semaphore_ids": [0]`, `"sem_release", "semaphore_ids": [7]`, "semaphore 7: the gpu has 1"},
+	{`"copy", "src_buff": [{"type": "i", "index": 0, "size": 1}]`, `"copy", "src_buff": []`, "0 sources: wrong number"},
+	{`{"buffer_id": 0, "index": 0, "size": 1}`, `{"type": "o", "index": 0, "size": 1}`, "local buffers must come first"},
+	{`{"buffer_id": 0, "index": 0, "size": 1}`, `{"buffer_id": 2, "index": 0, "size": 1}`, "buffer_id 2: the thread block has 1"},
+	{`{"buffer_id": 0, "index": 0, "size": 1}`, `{"buffer_id": 0, "index": 2, "size": 1}`, "chunks 2 to 2 of a buffer with 2"},
+	{`{"buffer_id": 0, "index": 0, "size": 1}`, `{"buffer_id": 0, "index": 0, "size": 2}`, "1 chunks to a place for 2"},
+	{`{"type": "i", "index": 0, "size": 1}]`, `{"type": "x", "index": 0, "size": 1}]`, "of a buffer with 0"},
+	{`"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`, `"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 2}]`, "operands of 2 and 1 chunks"},
+	{`"dst_buff": [{"buffer_id": 0, "index": 0, "size": 1}]`, `"dst_buff": []`, "0 destinations: wrong number"},
+	{`"name": "put"`, `"name": "get"`, "local buffers must come first"},
+	{`     {"name": "nop"},
+     {"name": "put"`, `     {"name": "put"`, "line 15: gpu 0 tb 1 op 1 (put): output[0] of gpu 0 may still be in use by op 0 of gpu 0 tb 0"},
+	{`{"name": "nop"},
+     {"name": "sem_release"`, `{"name": "sem_release"`, "may still be in use by op 0 of gpu 0 tb 0"},
+	{`     {"name": "wait", "channel_ids": [0], "channel_type": "memory"},
+     {"name": "nop"},`, ``, "no signal, semaphore and nop order them"},
+	{`"src_buff": [{"type": "i", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 1`, `"src_buff": [{"type": "o", "index": 1, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 1`, "op 0 before: a nop must stand between"},
+	{`     {"name": "signal", "channel_ids": [0], "channel_type": "memory"},
+     {"name": "wait"`, `     {"name": "wait"`, "waits for ever"},
+	{`"connected_to": [1]`, `"connected_to": [1], "x": 0}, {"channel_type": "memory", "connected_to": []`, ""},
+	{`"id": 0,`, `"id": "a",`, "line 4"},
+	{`"gpus": [`, `"gpus": `, "line"},
+}
+
+func TestBrokenPlans(t *testing.T) {
+	for _, x := range broken {
+		data := strings.Replace(valid, x.old, x.new, 1)
+		if data == valid {
+			t.Fatalf("%s is not in the plan", x.old)
+		}
+		f, err := Read(strings.NewReader(data))
+		if err == nil {
+			err = Validate(f)
+		}
+		if x.want == "" && err == nil {
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s → %s: %v instead of %q", x.old, x.new, err, x.want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	read := func() *File {
+		f, err := Read(strings.NewReader(valid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := read()
+	for range 65 {
+		f.GPUs[0].Blocks[0].Ops = append(f.GPUs[0].Blocks[0].Ops, Op{Name: "nop"})
+	}
+	if err := Validate(f); err == nil || !strings.Contains(err.Error(), "68 operations: at most 64") {
+		t.Error(err)
+	}
+	f = read()
+	for i := 2; i < 130; i++ {
+		f.GPUs[0].Blocks = append(f.GPUs[0].Blocks, Block{ID: i})
+	}
+	if err := Validate(f); err == nil || !strings.Contains(err.Error(), "130 thread blocks: at most 128") {
+		t.Error(err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	ll := built(t, "ring", collective.AllReduce, 4)
+	ll.Protocol = schedule.LL
+	many := built(t, "direct", collective.AllToAll, 4)
+	for range 140 {
+		many.Channels = append(many.Channels, many.Channels[0])
+	}
+	for _, x := range []struct {
+		s    *schedule.Schedule
+		want string
+	}{
+		{ll, "--proto simple"}, {built(t, "ring", collective.Broadcast, 4), "no name for broadcast"}, {many, "141 thread blocks"},
+	} {
+		if _, err := Export(x.s, Options{}); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v instead of %q", err, x.want)
+		}
+	}
+}
+
+// TestPorts has two nodes.
+func TestPorts(t *testing.T) {
+	for _, algo := range []string{"ring", "direct", "double_binary_tree", "two_shot"} {
+		s := built(t, algo, collective.AllReduce, 8)
+		f, err := Export(s, Options{Nodes: []int{0, 0, 0, 0, 1, 1, 1, 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(text(t, f), []byte(`"pwsf"`)) {
+			t.Error("no put over ports")
+		}
+		back, err := Import(bytes.NewReader(text(t, f)))
+		if err == nil {
+			err = schedule.Check(back, nil)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", algo, err)
+		}
+	}
+}
+
+func FuzzParseMSCCLPP(f *testing.F) {
+	f.Add([]byte(valid))
+	for _, x := range broken {
+		f.Add([]byte(strings.Replace(valid, x.old, x.new, 1)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Import(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if err := s.Validate(); err != nil {
+			t.Errorf("imported, but not valid: %v", err)
+		}
+		_ = schedule.Check(s, nil)
+	})
+}

@@ -1,0 +1,110 @@
+package mscclxml
+
+import (
+	"errors"
+	"fmt"
+
+	"railyard/model/program"
+	"railyard/model/schedule"
+)
+
+// Options of an export.
+type Options struct {
+	Dialect  string // see Get
+	Name     string // of the algorithm; default: the schedule's
+	InPlace  bool   // also for in-place calls: the schedule must allow it
+	MinBytes int64  // sizes that the executor shall use it for
+	MaxBytes int64  // 0: all
+}
+
+// allBytes is the upper end of the sizes where none is given: executors differ in what
+// they make of 0 and of none.
+const allBytes = 1 << 40
+
+// Export makes the file of a schedule that schedule.Check accepts. Pipeline slices are
+// left to the executor, which loops over the buffer in small pieces by itself.
+//
+// Each connection is served by one thread block at either end. Where a rank passes on
+// what it has just received, receive and send become one step. If thread blocks have
+// too many steps, a connection's messages are spread over several channels.
+func Export(s *schedule.Schedule, o Options) (*File, error) {
+	d, err := Get(o.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	coll, err := d.collName(s.Spec.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if s.Spec.Root != 0 {
+		return nil, fmt.Errorf("the root is rank %d, but MSCCL files do not name the root: plan with --root 0", s.Spec.Root)
+	}
+	if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: o.InPlace}); err != nil {
+		return nil, err
+	}
+	p, err := program.Build(s, maxCount)
+	if err != nil {
+		return nil, err
+	}
+	f := File{Name: o.Name, Proto: protoNames[s.Protocol], Coll: coll, InPlace: o.InPlace, OutOfPlace: true, MinBytes: o.MinBytes, MaxBytes: o.MaxBytes, ChunksPerLoop: chunksPerLoop(p)}
+	if f.Name == "" {
+		f.Name = s.Algorithm
+	}
+	if f.MaxBytes == 0 {
+		f.MaxBytes = allBytes
+	}
+	return fit(&f, p, d, o.InPlace)
+}
+
+func chunksPerLoop(p *program.Program) int {
+	most := 0
+	for r := range p.Ranks {
+		most = max(most, p.Input[r], p.Output[r])
+	}
+	return most
+}
+
+// style is how steps are given to thread blocks.
+type style struct {
+	fuse  bool // receive and send of the same data in one step
+	merge bool // sends and receives without such in common thread blocks
+	group int  // messages of a connection on one channel; 0: all
+}
+
+// fit tries the styles, the best first, until the file is valid. Sending and receiving
+// in thread blocks of their own cannot stop in a loop of full connections.
+func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error) {
+	var first error
+	deps := make([][][]int, len(p.Ranks))
+	for _, group := range []int{0, 48, 24, 12} {
+		for _, st := range []style{{fuse: true, group: group}, {group: group}, {fuse: true, merge: true, group: group}} {
+			f := *head
+			err := assemble(&f, p, d, st, inPlace, deps)
+			if err == nil {
+				err = Validate(&f, d)
+			}
+			if err == nil {
+				return &f, nil
+			}
+			if first == nil {
+				first = err
+			}
+		}
+	}
+	roomier := ""
+	if d.Name != "msccl" {
+		roomier = ", or export for a roomier one (--dialect msccl)"
+	}
+	return nil, fmt.Errorf("the plan does not fit MSCCL's executor (%s): %w; plan with fewer channels (--channels 1) or another --algo%s", d.Name, firstOf(first), roomier)
+}
+
+// firstOf is the first of joined errors.
+func firstOf(err error) error {
+	var many interface{ Unwrap() []error }
+	if errors.As(err, &many) {
+		if list := many.Unwrap(); len(list) > 0 {
+			return list[0]
+		}
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+// Package mscclxml writes and reads the algorithm files of MSCCL and its executors:
+// an algo holds gpus, a gpu thread blocks (tb), a tb steps that it takes one after the
+// other. A tb sends to one rank and receives from one; tbs wait for one another by
+// depid (which tb) and deps (after which of its steps, which has hasdep="1").
+//
+// The form is the one of https://github.com/microsoft/msccl-tools (msccl/language/ir.py)
+// as the parsers read it: https://github.com/microsoft/msccl (src/graph/topo.cc),
+// https://github.com/Azure/msccl-executor-nccl and RCCL before 2026
+// (src/misc/msccl/msccl_parser.cc).
+package mscclxml
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// Dialect is the executor that a file is for: what it calls collectives and what fits
+// into it.
+type Dialect struct {
+	Name          string
+	Steps         int    // of a thread block
+	ThreadBlocks  int    // of a GPU
+	Channels      int    // in all
+	ReduceScatter string // its name
+}
+
+// Limits that all executors share.
+const (
+	maxCount      = 71  // chunks of a step: MSCCL_MAX_COUNT is 72 and excluded
+	maxPeers      = 32  // thread blocks that send (or receive) on one channel of a GPU
+	maxDependence = 127 // thread blocks are named by a signed byte in dependences
+)
+
+// dialects by name.
+var dialects = map[string]Dialect{
+	"rccl":     {"rccl", 64, 64, 32, "reducescatter"},
+	"executor": {"executor", 64, 1024, 32, "reducescatter"},
+	"msccl":    {"msccl", 256, 216, 32, "reduce_scatter"},
+}
+
+// Get is the dialect of a name; "" is rccl's, whose limits are the smallest.
+func Get(name string) (Dialect, error) {
+	if name == "" {
+		name = "rccl"
+	}
+	d, ok := dialects[name]
+	if !ok {
+		return d, fmt.Errorf("unknown MSCCL dialect %q: must be one of %s", name, strings.Join(Names(), ", "))
+	}
+	return d, nil
+}
+
+// Names are the dialects' names.
+func Names() []string { return slices.Sorted(maps.Keys(dialects)) }
+
+// File is an algorithm file.
+type File struct {
+	Name          string
+	Proto         string
+	Channels      int
+	ChunksPerLoop int
+	Coll          string
+	InPlace       bool
+	OutOfPlace    bool
+	MinBytes      int64
+	MaxBytes      int64
+	GPUs          []GPU
+	Line          int // where the element stands; 0 in files that were made here
+	hasOutOfPlace bool
+	declaredGPUs  int
+}
+
+// GPU is what one rank does.
+type GPU struct {
+	ID, Input, Output, Scratch int // chunks of its buffers
+	Blocks                     []Block
+	Line                       int
+}
+
+// Block is a thread block.
+type Block struct {
+	ID, Send, Recv, Channel int // peers are −1 where it has none
+	Steps                   []Step
+	Line                    int
+}
+
+// Step is one operation; DepBlock is −1 where it waits for nothing.
+type Step struct {
+	Type     string
+	S        int
+	Src, Dst Place
+	Count    int
+	DepBlock int
+	DepStep  int
+	HasDep   bool
+	Line     int
+}
+
+// Place is a chunk of the buffer i, o or s.
+type Place struct {
+	Buf string
+	Off int
+}
+
+// kind is what a type of step does.
+type kind struct {
+	recv, send, reduce bool
+	src, dst           bool // uses its own source, its destination
+}
+
+var kinds = map[string]kind{
+	"s":    {send: true, src: true},
+	"r":    {recv: true, dst: true},
+	"rcs":  {recv: true, send: true, dst: true},
+	"rrs":  {recv: true, send: true, reduce: true, src: true},
+	"rrc":  {recv: true, reduce: true, src: true, dst: true},
+	"rrcs": {recv: true, send: true, reduce: true, src: true, dst: true},
+	"cpy":  {src: true, dst: true},
+	"re":   {reduce: true, src: true, dst: true},
+	"nop":  {},
+}
+
+// collName is what a dialect calls a collective.
+func (d Dialect) collName(k collective.Kind) (string, error) {
+	switch k {
+	case collective.AllReduce:
+		return "allreduce", nil
+	case collective.AllGather:
+		return "allgather", nil
+	case collective.ReduceScatter:
+		return d.ReduceScatter, nil
+	case collective.AllToAll:
+		return "alltoall", nil
+	case collective.Broadcast:
+		return "broadcast", nil
+	case collective.Reduce:
+		return "reduce", nil
+	}
+	return "", fmt.Errorf("MSCCL files have no name for %v: they hold all_reduce, all_gather, reduce_scatter, all_to_all, broadcast and reduce", k)
+}
+
+// collKind is the collective of a file, by any dialect's name.
+func collKind(name string) (collective.Kind, error) {
+	for _, d := range dialects {
+		for _, k := range collective.All() {
+			if n, err := d.collName(k); err == nil && n == name {
+				return k, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("collective %q is not known: must be allreduce, allgather, reducescatter, reduce_scatter, alltoall, broadcast or reduce", name)
+}
+
+// protoNames are the protocols as files write them.
+var protoNames = map[schedule.Protocol]string{schedule.Simple: "Simple", schedule.LL: "LL", schedule.LL128: "LL128"}

@@ -1,0 +1,236 @@
+package mscclxml
+
+import (
+	"fmt"
+
+	"railyard/model/collective"
+)
+
+// slots is how many chunks a connection holds before its sender waits. NCCL's buffers
+// have eight steps and a chunk takes four.
+const slots = 2
+
+// hooks are told what happens in a run.
+type hooks interface {
+	local(gpu int, s *Step)
+	send(gpu, to int, s *Step) any
+	recv(gpu int, s *Step, msg any, forward bool)
+}
+
+// runner plays a file's steps until nothing moves.
+type runner struct {
+	f      *File
+	h      hooks // nil: only progress counts
+	whole  bool  // messages as wholes, connections without bounds
+	clocks *clocks
+	at     [][]position
+	queues map[link]*queue
+}
+
+// position is where a thread block is: in step, with done chunks of it.
+type position struct{ step, recvd, sent int }
+
+type link struct{ channel, from, to int }
+
+// queue is what is under way on a connection.
+type queue struct {
+	chunks int
+	msgs   []sent
+}
+
+type sent struct {
+	step  *Step
+	data  any
+	clock []int
+}
+
+// maxClocks is how many thread blocks at most are looked at for unordered uses of memory:
+// the time and room for it grow with their square.
+const maxClocks = 1 << 12
+
+// whole plays whole messages: it finds those whose ends do not fit, and steps that
+// nothing keeps from using memory at the same time.
+func whole(f *File, h hooks) error {
+	r := &runner{f: f, h: h, whole: true}
+	blocks := 0
+	for _, g := range f.GPUs {
+		blocks += len(g.Blocks)
+	}
+	if k, err := collKind(f.Coll); err == nil && blocks <= maxClocks {
+		spec := collective.Spec{Kind: k, Ranks: len(f.GPUs)}
+		r.clocks = newClocks(f, spec, max(f.ChunksPerLoop/spec.Blocks(), 1))
+	}
+	return r.run()
+}
+
+// piecewise plays chunk by chunk with connections that hold few, as the executors do
+// with large buffers.
+func piecewise(f *File) error { return (&runner{f: f}).run() }
+
+func (r *runner) run() error {
+	r.queues = map[link]*queue{}
+	r.at = make([][]position, len(r.f.GPUs))
+	for g := range r.at {
+		r.at[g] = make([]position, len(r.f.GPUs[g].Blocks))
+	}
+	for moved := true; moved; {
+		moved = false
+		for g := range r.at {
+			for b := range r.at[g] {
+				for {
+					ok, err := r.advance(g, b)
+					if err != nil {
+						return err
+					}
+					if !ok {
+						break
+					}
+					moved = true
+				}
+			}
+		}
+	}
+	return r.ended()
+}
+
+// advance does what a thread block can do next.
+func (r *runner) advance(g, b int) (bool, error) {
+	tb, pos := &r.f.GPUs[g].Blocks[b], &r.at[g][b]
+	if pos.step == len(tb.Steps) {
+		return false, nil
+	}
+	s := &tb.Steps[pos.step]
+	k := kinds[s.Type]
+	if s.DepBlock >= 0 && r.at[g][s.DepBlock].step <= s.DepStep {
+		return false, nil
+	}
+	if !k.recv && !k.send {
+		if err := r.local(g, tb, s); err != nil {
+			return false, err
+		}
+		*pos = position{step: pos.step + 1}
+		return true, nil
+	}
+	if r.whole {
+		return r.message(g, tb, pos, s, k)
+	}
+	return r.piece(g, tb, pos, s, k), nil
+}
+
+// local does a step without a message.
+func (r *runner) local(g int, tb *Block, s *Step) error {
+	if r.clocks != nil {
+		if _, err := r.clocks.step(g, tb, s, nil); err != nil {
+			return err
+		}
+	}
+	if r.h != nil && s.Type != "nop" {
+		r.h.local(g, s)
+	}
+	return nil
+}
+
+func (r *runner) queue(channel, from, to int) *queue {
+	key := link{channel, from, to}
+	if r.queues[key] == nil {
+		r.queues[key] = &queue{}
+	}
+	return r.queues[key]
+}
+
+// message does a step at once.
+func (r *runner) message(g int, tb *Block, pos *position, s *Step, k kind) (bool, error) {
+	var in sent
+	if k.recv {
+		q := r.queue(tb.Channel, tb.Recv, g)
+		if len(q.msgs) == 0 {
+			return false, nil
+		}
+		in = q.msgs[0]
+		q.msgs = q.msgs[1:]
+		if in.step.Count != s.Count {
+			return false, at(s, g, tb, "takes %d chunks, but gpu %d sends %d (line %d)", s.Count, tb.Recv, in.step.Count, in.step.Line)
+		}
+	}
+	out := sent{step: s}
+	if r.clocks != nil {
+		var err error
+		if out.clock, err = r.clocks.step(g, tb, s, in.clock); err != nil {
+			return false, err
+		}
+	}
+	if k.recv && r.h != nil {
+		r.h.recv(g, s, in.data, k.send)
+	}
+	if k.send {
+		q := r.queue(tb.Channel, g, tb.Send)
+		if r.h != nil {
+			out.data = r.h.send(g, tb.Send, s)
+		}
+		q.msgs = append(q.msgs, out)
+	}
+	*pos = position{step: pos.step + 1}
+	return true, nil
+}
+
+// piece receives a chunk or passes one on.
+func (r *runner) piece(g int, tb *Block, pos *position, s *Step, k kind) bool {
+	moved := false
+	if k.recv && pos.recvd < s.Count && (!k.send || pos.recvd == pos.sent) {
+		if q := r.queue(tb.Channel, tb.Recv, g); q.chunks > 0 {
+			q.chunks--
+			pos.recvd++
+			moved = true
+		}
+	}
+	if k.send && pos.sent < s.Count && (!k.recv || pos.sent < pos.recvd) {
+		if q := r.queue(tb.Channel, g, tb.Send); q.chunks < slots {
+			q.chunks++
+			pos.sent++
+			moved = true
+		}
+	}
+	if (!k.recv || pos.recvd == s.Count) && (!k.send || pos.sent == s.Count) {
+		*pos = position{step: pos.step + 1}
+		return true
+	}
+	return moved
+}
+
+// at is an error of a step.
+func at(s *Step, g int, tb *Block, format string, args ...any) error {
+	err := fmt.Errorf("gpu %d tb %d step %d (%s): %s", g, tb.ID, s.S, s.Type, fmt.Sprintf(format, args...))
+	if s.Line > 0 {
+		err = fmt.Errorf("line %d: %w", s.Line, err)
+	}
+	return err
+}
+
+// ended says who still waits and which messages nobody took.
+func (r *runner) ended() error {
+	for g := range r.at {
+		for b, pos := range r.at[g] {
+			tb := &r.f.GPUs[g].Blocks[b]
+			if pos.step == len(tb.Steps) {
+				continue
+			}
+			s := &tb.Steps[pos.step]
+			why := "waits for ever"
+			if kinds[s.Type].send && !r.whole {
+				why = fmt.Sprintf("waits for ever: connections hold %d chunks", slots)
+			}
+			return at(s, g, tb, "%s", why)
+		}
+	}
+	var lost *sent
+	var where link
+	for key, q := range r.queues {
+		if len(q.msgs) > 0 && (lost == nil || q.msgs[0].step.Line < lost.step.Line) {
+			lost, where = &q.msgs[0], key
+		}
+	}
+	if lost != nil {
+		return fmt.Errorf("line %d: gpu %d never receives what gpu %d sends on channel %d", lost.step.Line, where.to, where.from, where.channel)
+	}
+	return nil
+}

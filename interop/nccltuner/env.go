@@ -1,0 +1,114 @@
+package nccltuner
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"railyard/model/collective"
+)
+
+// Env is what a shell file tells NCCL.
+type Env struct {
+	Plan   string // what it follows, in words
+	Rows   []Row
+	Config string // the table's file; "" leaves the tuner out
+	Plugin string // the tuner plugin; "" is NCCL's example
+}
+
+// variable is a line of the file.
+type variable struct{ name, value, why string }
+
+// WriteEnv writes a shell file to be sourced before the job starts, with a comment on
+// each line.
+func WriteEnv(w io.Writer, e Env) error {
+	for i := range e.Rows {
+		if err := e.Rows[i].check(); err != nil {
+			return err
+		}
+	}
+	if len(e.Rows) == 0 {
+		return fmt.Errorf("no row to make an environment of")
+	}
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "# %s\n# To be sourced before the job starts: . FILE\n", oneLine(e.Plan))
+	for _, note := range e.notes() {
+		fmt.Fprintf(b, "# %s\n", oneLine(note))
+	}
+	for _, v := range e.variables() {
+		fmt.Fprintf(b, "export %s=%s # %s\n", v.name, quote(v.value), v.why)
+	}
+	return b.Flush()
+}
+
+func (e *Env) notes() []string {
+	var out []string
+	for _, r := range e.Rows {
+		if r.Note != "" && !slices.Contains(out, r.Note) {
+			out = append(out, r.Note)
+		}
+	}
+	return out
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// quote is a word for the shell.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (e *Env) variables() []variable {
+	least, most := e.Rows[0].Channels, e.Rows[0].Channels
+	for _, r := range e.Rows {
+		least, most = min(least, r.Channels), max(most, r.Channels)
+	}
+	out := []variable{
+		{"NCCL_ALGO", e.list(func(r *Row) string { return algorithms[r.Algorithm] }), "the algorithms of the plan, by collective (NCCL 2.24 or newer); which at which size, the tuner or NCCL decides"},
+		{"NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }), "the protocols of the plan, by collective"},
+		{"NCCL_MIN_NCHANNELS", fmt.Sprint(least), "the fewest channels of any size of the plan"},
+		{"NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan"},
+	}
+	if e.uses("nvls", "nvls_tree") {
+		out = append(out, variable{"NCCL_NVLS_ENABLE", "1", "the plan uses reduction in the NVSwitches"})
+	}
+	if e.Config != "" {
+		plugin := e.Plugin
+		if plugin == "" {
+			plugin = "libnccl-tuner-example.so"
+		}
+		out = append(out, variable{"NCCL_TUNER_PLUGIN", plugin, "the plugin that reads the table: plugins/tuner/example of NCCL's source"},
+			variable{"NCCL_TUNER_CONFIG_FILE", e.Config, "the table: algorithm, protocol and channels by size"})
+	}
+	return append(out, variable{"NCCL_DEBUG_SUBSYS", "INIT,TUNING", "with NCCL_DEBUG=INFO, NCCL prints what it takes"})
+}
+
+func (e *Env) uses(algorithms ...string) bool {
+	return slices.ContainsFunc(e.Rows, func(r Row) bool { return slices.Contains(algorithms, r.Algorithm) })
+}
+
+// list is NCCL's per-collective form: allreduce:Ring,Tree;allgather:Ring.
+func (e *Env) list(of func(*Row) string) string {
+	var parts []string
+	for _, k := range Kinds {
+		if v := e.valuesOf(k, of); len(v) > 0 {
+			parts = append(parts, names[k]+":"+strings.Join(v, ","))
+		}
+	}
+	return strings.Join(parts, ";")
+}
+
+func (e *Env) valuesOf(k collective.Kind, of func(*Row) string) []string {
+	var out []string
+	for i := range e.Rows {
+		if v := of(&e.Rows[i]); e.Rows[i].Kind == k && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

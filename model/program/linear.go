@@ -1,0 +1,191 @@
+package program
+
+import (
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// Linear makes a schedule of a foreign program whose thread blocks run side by side:
+// the caller plays it in some order that its synchronisation allows and tells each
+// operation as it happens; every rank gets its operations in that order.
+//
+// A foreign send has read its source when it ends, a schedule's send not before the
+// matching receive has. Where the source is overwritten and no chain of messages says
+// that the receive has ended, the data are staged: copied to scratch first.
+type Linear struct {
+	spec    collective.Spec
+	unit    int
+	inPlace bool
+	ranks   []lane
+}
+
+// lane is what one rank does.
+type lane struct {
+	events  []event
+	known   []int // by rank: events of it known to have happened
+	reads   map[Place][]*Message
+	written map[Place]bool
+	scratch int // chunks in use
+	own     map[Place]Place
+}
+
+// event is an operation, or where a message was issued.
+type event struct {
+	kind   schedule.OpKind
+	lists  [][]Place // Copy, Reduce: sources, then the destination
+	issued *Message  // where its data are staged, if they must be
+	msg    *Message  // Send, Recv, RecvReduce
+}
+
+// Message is data under way.
+type Message struct {
+	from, to int
+	src      []Place
+	staged   []Place
+	lists    [][]Place // received: the receiver's sources and destination
+	at       int       // received: the receiver's event
+}
+
+// NewLinear starts a program; scratch is the number of scratch chunks that it names, by
+// rank. inPlace says that it keeps input and output in the same memory.
+func NewLinear(spec collective.Spec, unit int, inPlace bool, scratch []int) *Linear {
+	l := &Linear{spec: spec, unit: unit, inPlace: inPlace, ranks: make([]lane, spec.Ranks)}
+	for r := range l.ranks {
+		l.ranks[r] = lane{known: make([]int, spec.Ranks), reads: map[Place][]*Message{}, written: map[Place]bool{}, scratch: scratch[r], own: map[Place]Place{}}
+	}
+	return l
+}
+
+// Copy copies n chunks.
+func (l *Linear) Copy(rank int, src, dst Place, n int) {
+	l.local(rank, schedule.Copy, []Place{src}, dst, n)
+}
+
+// Reduce combines n chunks of several places.
+func (l *Linear) Reduce(rank int, srcs []Place, dst Place, n int) {
+	l.local(rank, schedule.Reduce, srcs, dst, n)
+}
+
+func (l *Linear) local(rank int, kind schedule.OpKind, srcs []Place, dst Place, n int) {
+	e := event{kind: kind}
+	for _, s := range srcs {
+		e.lists = append(e.lists, l.read(rank, s, n))
+	}
+	e.lists = append(e.lists, l.write(rank, dst, n))
+	l.ranks[rank].events = append(l.ranks[rank].events, e)
+}
+
+// Send issues n chunks.
+func (l *Linear) Send(from, to int, src Place, n int) *Message {
+	ln := &l.ranks[from]
+	m := &Message{from: from, to: to, src: l.read(from, src, n)}
+	for _, p := range m.src {
+		ln.reads[p] = append(ln.reads[p], m)
+	}
+	ln.events = append(ln.events, event{issued: m})
+	return m
+}
+
+// Len is the number of chunks of a message.
+func (m *Message) Len() int { return len(m.src) }
+
+// Recv receives a message into dst.
+func (l *Linear) Recv(m *Message, dst Place) { l.receive(m, schedule.Recv, nil, dst) }
+
+// RecvReduce receives a message, combines it with src and writes dst.
+func (l *Linear) RecvReduce(m *Message, src, dst Place) {
+	l.receive(m, schedule.RecvReduce, []Place{src}, dst)
+}
+
+func (l *Linear) receive(m *Message, kind schedule.OpKind, srcs []Place, dst Place) {
+	a, b := &l.ranks[m.from], &l.ranks[m.to]
+	a.events = append(a.events, event{kind: schedule.Send, msg: m})
+	for r, n := range a.known {
+		b.known[r] = max(b.known[r], n)
+	}
+	b.known[m.from] = len(a.events)
+	m.at = len(b.events) + 1
+	for _, s := range srcs {
+		m.lists = append(m.lists, l.read(m.to, s, m.Len()))
+	}
+	m.lists = append(m.lists, l.write(m.to, dst, m.Len()))
+	b.events = append(b.events, event{kind: kind, msg: m})
+}
+
+// read is where the data of n chunks are.
+func (l *Linear) read(rank int, p Place, n int) []Place {
+	out := make([]Place, n)
+	for i := range out {
+		out[i] = p.plus(i)
+		if l.inPlace && p.Buf != schedule.Scratch {
+			out[i] = l.current(rank, Shared(l.spec, l.unit, rank, p.plus(i)))
+		}
+	}
+	return out
+}
+
+// current is where a chunk of the shared buffer is: in the input until it is written.
+func (l *Linear) current(rank int, p Place) Place {
+	if l.ranks[rank].written[p] {
+		return l.target(rank, p)
+	}
+	if only := Only(l.spec, rank, schedule.Input); only >= 0 {
+		return Place{schedule.Input, p.At - only*l.unit}
+	}
+	return Place{schedule.Input, p.At}
+}
+
+// target is where a chunk of the shared buffer goes: to the output if the rank has it
+// there, else to scratch.
+func (l *Linear) target(rank int, p Place) Place {
+	if l.spec.Wants(rank, p.At/l.unit) {
+		if only := Only(l.spec, rank, schedule.Output); only >= 0 {
+			p.At -= only * l.unit
+		}
+		return p
+	}
+	ln := &l.ranks[rank]
+	if _, ok := ln.own[p]; !ok {
+		ln.own[p] = Place{schedule.Scratch, ln.scratch}
+		ln.scratch++
+	}
+	return ln.own[p]
+}
+
+// write is where n chunks go; messages that may still read them are staged.
+func (l *Linear) write(rank int, p Place, n int) []Place {
+	ln := &l.ranks[rank]
+	out := make([]Place, n)
+	for i := range out {
+		out[i] = p.plus(i)
+		if l.inPlace && p.Buf != schedule.Scratch {
+			shared := Shared(l.spec, l.unit, rank, p.plus(i))
+			ln.written[shared] = true
+			out[i] = l.target(rank, shared)
+		}
+		for _, m := range ln.reads[out[i]] {
+			if m.at == 0 || ln.known[m.to] < m.at {
+				l.stage(m)
+			}
+		}
+		delete(ln.reads, out[i])
+	}
+	return out
+}
+
+func (l *Linear) stage(m *Message) {
+	ln := &l.ranks[m.from]
+	if m.staged == nil {
+		for range m.src {
+			m.staged = append(m.staged, Place{schedule.Scratch, ln.scratch})
+			ln.scratch++
+		}
+	}
+}
+
+// Spare is room for n chunks in a rank's scratch that nothing else uses.
+func (l *Linear) Spare(rank, n int) Place {
+	at := l.ranks[rank].scratch
+	l.ranks[rank].scratch += n
+	return Place{schedule.Scratch, at}
+}

@@ -1,0 +1,126 @@
+package program
+
+import (
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// ringOf is a ring over n ranks with channels of the given shares.
+func ringOf(kind collective.Kind, n int, shares ...int64) *schedule.Schedule {
+	s := &schedule.Schedule{Algorithm: "ring", Spec: collective.Spec{Kind: kind, Ranks: n}, Protocol: schedule.Simple}
+	var order schedule.RankList
+	for i := range n {
+		order = append(order, int32(i))
+	}
+	for _, share := range shares {
+		s.Channels = append(s.Channels, schedule.Channel{Share: share, Slices: 1, Chunks: n, Phases: []schedule.Phase{{Gen: schedule.GenRing, Op: kind,
+			Groups: schedule.Groups{List: []schedule.Group{{Ranks: order}}}, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output}}})
+	}
+	return s
+}
+
+// replay plays a program in a global order and makes a schedule of it again.
+func replay(t *testing.T, p *Program) *schedule.Schedule {
+	t.Helper()
+	l := NewLinear(p.Spec, p.Unit, false, p.Scratch)
+	pc := make([]int, p.Spec.Ranks)
+	queues := map[[3]int][]*Message{}
+	for progress := true; progress; {
+		progress = false
+		for r, steps := range p.Ranks {
+			for pc[r] < len(steps) && play(l, queues, r, &steps[pc[r]]) {
+				pc[r]++
+				progress = true
+			}
+		}
+	}
+	return l.Schedule()
+}
+
+func play(l *Linear, queues map[[3]int][]*Message, r int, st *Step) bool {
+	in := [3]int{st.Channel, st.Peer, r}
+	switch st.Kind {
+	case schedule.Send:
+		out := [3]int{st.Channel, r, st.Peer}
+		queues[out] = append(queues[out], l.Send(r, st.Peer, st.Src, st.Count))
+	case schedule.Copy:
+		l.Copy(r, st.Src, st.Dst, st.Count)
+	case schedule.Reduce:
+		l.Reduce(r, st.Srcs, st.Dst, st.Count)
+	default:
+		if len(queues[in]) == 0 {
+			return false
+		}
+		m := queues[in][0]
+		queues[in] = queues[in][1:]
+		if st.Kind == schedule.Recv {
+			l.Recv(m, st.Dst)
+		} else {
+			l.RecvReduce(m, st.Src, st.Dst)
+		}
+	}
+	return true
+}
+
+func TestProgramsAreTheirSchedules(t *testing.T) {
+	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll} {
+		for _, shares := range [][]int64{{1}, {1, 1}, {2, 3, 5}} {
+			s := ringOf(kind, 4, shares...)
+			if err := schedule.Check(s, nil); err != nil {
+				t.Fatal(err)
+			}
+			p, err := Build(s, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schedule.Check(replay(t, p), nil); err != nil {
+				t.Errorf("%v %v: %v", kind, shares, err)
+			}
+		}
+	}
+}
+
+func TestUnitsAreWholePieces(t *testing.T) {
+	p, err := Build(ringOf(collective.AllReduce, 4, 2, 3, 5), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Unit != 40 || p.Input[0] != 40 || p.Output[3] != 40 {
+		t.Errorf("unit %d, input %d, output %d", p.Unit, p.Input[0], p.Output[3])
+	}
+	if _, err := Build(ringOf(collective.AllReduce, 4, 104729, 1, 99991), 100); err == nil {
+		t.Error("odd shares must be refused")
+	}
+	if _, err := Build(&schedule.Schedule{Spec: collective.Spec{Kind: collective.Barrier, Ranks: 2}}, 1); err == nil {
+		t.Error("barriers have no program")
+	}
+}
+
+// TestStaging overwrites what is under way.
+func TestStaging(t *testing.T) {
+	l := NewLinear(collective.Spec{Kind: collective.AllToAll, Ranks: 2}, 1, true, []int{0, 0})
+	place := func(i int) Place { return Place{schedule.Output, i} }
+	a := l.Send(0, 1, place(1), 1)
+	b := l.Send(1, 0, place(0), 1)
+	l.Recv(b, place(1))
+	l.Recv(a, place(0))
+	if err := schedule.Check(l.Schedule(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDeps(t *testing.T) {
+	p, err := Build(ringOf(collective.AllGather, 3, 1), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// send own, copy own, recv, send it on, recv
+	deps := p.Deps(0, false)
+	for i, want := range []int{0, 0, 0, 1, 0} {
+		if len(deps[i]) != want {
+			t.Errorf("step %d depends on %v", i, deps[i])
+		}
+	}
+}
