@@ -36,7 +36,8 @@ type Counts struct {
 
 // PlanRow is the best schedule for a size. bound_us is what no schedule can beat at
 // line rate; of_bound is bound over time. Where parts of the machine have failed,
-// healthy_us is the best time of the whole machine, slowdown the time over it; where
+// healthy_us is the best time of the whole machine, slowdown the time over it, kept_us
+// the time of the whole machine's plan on what is left (0 where it does not run); where
 // others load it, idle_us and load_slowdown are the same without them. latency_bound_us is
 // how long data travels at least; 0 where the profile counts no latencies.
 type PlanRow struct {
@@ -57,6 +58,7 @@ type PlanRow struct {
 	Warnings       []string `json:"warnings"`
 	HealthyUS      float64  `json:"healthy_us,omitempty"`
 	Slowdown       float64  `json:"slowdown,omitempty"`
+	KeptUS         float64  `json:"kept_us,omitempty"`
 	IdleUS         float64  `json:"idle_us,omitempty"`
 	LoadSlowdown   float64  `json:"load_slowdown,omitempty"`
 	WhyNotOther    []WhyRow `json:"considered,omitempty"`
@@ -94,8 +96,8 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 		right = append(right, 8, 9)
 	}
 	if degraded {
-		header = slices.Insert(header, 3, any("healthy(us)"), any("slowdown"))
-		right = append(right, len(right)+2, len(right)+3)
+		header = slices.Insert(header, 3, any("healthy(us)"), any("slowdown"), any("old plan(us)"))
+		right = append(right, len(right)+2, len(right)+3, len(right)+4)
 	}
 	t.AppendHeader(header)
 	alignRight(t, right...)
@@ -109,7 +111,7 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 			row = slices.Insert(row, 3, any(hundredths(r.IdleUS)), any(fmt.Sprintf("%.2fx", r.LoadSlowdown)))
 		}
 		if degraded {
-			row = slices.Insert(row, 3, any(hundredths(r.HealthyUS)), any(fmt.Sprintf("%.2fx", r.Slowdown)))
+			row = slices.Insert(row, 3, any(hundredths(r.HealthyUS)), any(fmt.Sprintf("%.2fx", r.Slowdown)), any(keptText(r)))
 		}
 		t.AppendRow(row)
 	}
@@ -159,18 +161,26 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 	if d.Pareto != nil {
 		return d.Pareto.writeCSV(w)
 	}
-	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown", "of_bound", "latency_bound_us", "of_latency_bound", "idle_us", "load_slowdown"}}
+	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown", "of_bound", "latency_bound_us", "of_latency_bound", "idle_us", "load_slowdown", "kept_us"}}
 	for _, r := range d.Rows {
-		healthy, slowdown := "", "" // nothing has failed
+		healthy, slowdown, kept := "", "", "" // nothing has failed
 		if len(d.Faults) > 0 {
-			healthy, slowdown = number(r.HealthyUS), number(r.Slowdown)
+			healthy, slowdown, kept = number(r.HealthyUS), number(r.Slowdown), number(r.KeptUS)
 		}
 		idle, busy := "", "" // nobody else is there
 		if d.loaded() {
 			idle, busy = number(r.IdleUS), number(r.LoadSlowdown)
 		}
 		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), r.Schedule, number(r.TimeUS), number(r.AlgBW), number(r.BusBW), number(r.BoundUS),
-			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown, number(r.OfBound), number(r.LatencyBoundUS), number(r.OfLatencyBound), idle, busy})
+			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown, number(r.OfBound), number(r.LatencyBoundUS), number(r.OfLatencyBound), idle, busy, kept})
 	}
 	return writeCSV(w, rows)
+}
+
+// keptText is how long the whole machine's plan takes on what is left.
+func keptText(r PlanRow) string {
+	if r.KeptUS == 0 {
+		return "does not run"
+	}
+	return fmt.Sprintf("%s +%.0f%%", hundredths(r.KeptUS), 100*(r.KeptUS/max(r.TimeUS, 1e-6)-1))
 }

@@ -72,6 +72,7 @@ type planned struct {
 	latency units.Time
 	counts  *countMatrix   // of all_to_allv, where a file says them
 	healthy []planner.Row  // where parts have failed: the same on the whole machine
+	kept    []units.Time   // and the time of its plans on what is left; 0 where they do not run
 	front   *planner.Front // where it is asked for
 	idle    []planner.Row  // where there is background traffic: the same without it
 }
@@ -137,11 +138,25 @@ func (f *planFlags) planOthers(cmd *cobra.Command, p *planned) error {
 		if p.healthy, err = g.planOn(cmd, p, p.topo.Healthy()); err != nil {
 			return err
 		}
+		p.keep()
 	}
 	if idle := p.topo.Idle(); idle != p.topo {
 		p.idle, err = f.planOn(cmd, p, idle)
 	}
 	return err
+}
+
+// keep times the whole machine's plans on what is left of it, where all ranks are.
+func (p *planned) keep() {
+	p.kept = make([]units.Time, len(p.rows))
+	for i, r := range p.healthy {
+		if len(p.topo.LostRanks()) > 0 {
+			continue
+		}
+		if t, err := p.score.Time(r.Schedule, r.Size); err == nil { // else some ranks no longer reach one another
+			p.kept[i] = t
+		}
+	}
 }
 
 // planOn plans the same for another machine.
@@ -272,6 +287,7 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 		if p.healthy != nil {
 			t := max(p.healthy[i].Prediction.Time, 1)
 			row.HealthyUS, row.Slowdown = t.Microseconds(), float64(r.Prediction.Time)/float64(t)
+			row.KeptUS = p.kept[i].Microseconds()
 		}
 		if p.idle != nil {
 			t := max(p.idle[i].Prediction.Time, 1)
