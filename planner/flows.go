@@ -234,7 +234,7 @@ func (f *flow) programs(hops int) (sends, recvs [][][]schedule.Op) {
 	for h := range hops {
 		sends[h], recvs[h] = make([][]schedule.Op, n), make([][]schedule.Op, n)
 	}
-	used := make([]int32, n) // places in scratch, by rank
+	used := make([]int32, n*flowUnits) // places in scratch, by rank and unit: a place has its unit's size
 	for i, p := range f.paths {
 		if p == nil {
 			continue
@@ -246,8 +246,9 @@ func (f *flow) programs(hops int) (sends, recvs [][][]schedule.Op) {
 			a, b := p[h-1], p[h]
 			to := schedule.Loc{Buf: schedule.Output, Set: schedule.One(src*flowUnits + unit)}
 			if h < len(p)-1 {
-				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.One(used[b])}
-				used[b]++
+				place := &used[b*flowUnits+unit]
+				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.One(*place*flowUnits + unit)}
+				*place++
 			}
 			sends[h-1][a] = append(sends[h-1][a], schedule.Op{Kind: schedule.Send, Peer: b, Src: at})
 			recvs[h-1][b] = append(recvs[h-1][b], schedule.Op{Kind: schedule.Recv, Peer: a, Dst: to})
