@@ -384,15 +384,10 @@ func (k *checker) write(r, i int, l Loc, vals []value) error {
 		return k.fail(r, i, "writes to the input")
 	}
 	var err error
-	n, parts := 0, k.chunks/k.s.Spec.Blocks()
+	n := 0
 	l.Set.Each(func(c int32) {
 		if err == nil {
 			err = k.writable(r, i, l.Buf, c)
-		}
-		// Parts of a block differ in size where it does not divide evenly.
-		if err == nil && int(c)%parts != int(vals[n].chunk)%parts {
-			err = k.fail(r, i, "puts part %d of a block into place %d, which has the size of part %d: use a place whose number is that of the part modulo %d",
-				int(vals[n].chunk)%parts, c, int(c)%parts, parts)
 		}
 		buf := &k.mem[r].bufs[l.Buf]
 		if l.Buf == Scratch {
