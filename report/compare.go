@@ -20,6 +20,10 @@ type Predicted struct {
 	Warnings []string
 }
 
+// HiddenByLaunch is the warning on a time that is the launch floor of the run itself: a
+// calibration on the run's smallest sizes, not a prediction of them.
+const HiddenByLaunch = "hidden by this run's launch floor, taken from its smallest sizes"
+
 // Predictor predicts a measured case; the error says why it cannot.
 type Predictor func(measurement.Row) (Predicted, error)
 

@@ -88,6 +88,9 @@ var goals = []goal{
 	{"the same from 1 MiB", "MAPE ≤ 3 %", func(r ComparedRow) bool { return named(r) && r.Measured.Size >= units.MiB }},
 	{"H200, all graph launches", "", func(r ComparedRow) bool { return r.Measured.Launch == "graph" }},
 	{"published, one node, from 8 KB", "factor ≤ 1.12", func(r ComparedRow) bool { return published(r) && r.Measured.Nodes <= 1 && r.Measured.Size >= 8000 }},
+	{"the same but for those hidden by their run's launch floor", "", func(r ComparedRow) bool {
+		return published(r) && r.Measured.Nodes <= 1 && r.Measured.Size >= 8000 && !slices.Contains(r.Predicted.Warnings, HiddenByLaunch)
+	}},
 	{"published, several nodes", "factor ≤ 1.20", func(r ComparedRow) bool { return published(r) && r.Measured.Nodes > 1 }},
 }
 
@@ -103,15 +106,19 @@ func (v *Validation) WriteMarkdown(w io.Writer) error {
 	out.printf("# Predictions beside measurements\n\n")
 	out.printf("Written by `railyard validate -o docs`; every row is in [validation.csv](validation.csv). Errors are (predicted − measured)/measured;\n")
 	out.printf("the factor is the geometric mean of how far off a row is, whichever way. NCCL's own model is NCCL 2.30.7's tuning model on\n")
-	out.printf("the same rows, where it has one. The profiles are fitted on these rows: each says its held-out error, see `railyard profiles`.\n\n")
-	out.printf("| rows | count | goal | MAPE | factor | NCCL's own model: MAPE | factor |\n| --- | ---: | --- | ---: | ---: | ---: | ---: |\n")
+	out.printf("the same rows, where it has one. Goals are for rows that were not fitted on (second table).\n\n")
+	out.printf("Fitted on the very rows that are judged, which flatters:\n\n")
+	out.printf("| rows | count | MAPE | factor | NCCL's own model: MAPE | factor |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
 	all := v.All()
 	for _, g := range goals {
 		c := all.where(g.in)
 		_, theirs := c.both()
-		out.printf("| %s | %d | %s | %s |\n", g.name, len(c.Rows), g.want, strings.Join(append(errorCells(c.errors()), errorCells(theirs)...), " | "))
+		out.printf("| %s | %d | %s |\n", g.name, len(c.Rows), strings.Join(append(errorCells(c.errors()), errorCells(theirs)...), " | "))
 	}
 	v.writeUnseen(out)
+	out.printf("\nNot blind: a floor comes from the smallest sizes of the run that it is used on, in the left-out tables too. Three choices were\n")
+	out.printf("made with these measurements in view: the drain that is assumed where all cases have one number of GPUs (0.7), the size from\n")
+	out.printf("which point-to-point messages take Simple (64 KiB), and that runs driven from PyTorch have a floor.\n")
 	for _, s := range v.Systems {
 		out.printf("\n## %s\n\n", s.Profile)
 		if len(s.Rows) > 0 {
@@ -136,13 +143,13 @@ func (v *Validation) writeUnseen(out *lines) {
 	if len(v.Unseen) == 0 {
 		return
 	}
-	out.printf("\nFitted without the rows that are judged (`railyard validate --unseen`); H200 here is one series, so that leaving it out leaves\nthe other machines and NCCL's own model:\n\n")
-	out.printf("| rows | left out | count | MAPE | factor | NCCL's own model: factor |\n| --- | --- | ---: | ---: | ---: | ---: |\n")
+	out.printf("\nFitted without the rows that are judged, as the goals ask (`railyard validate --unseen`); H200 here is one series, so that leaving it out leaves\nthe other machines and NCCL's own model:\n\n")
+	out.printf("| rows | goal | left out | count | MAPE | factor | NCCL's own model: factor |\n| --- | --- | --- | ---: | ---: | ---: | ---: |\n")
 	for _, g := range goals {
 		for _, u := range v.Unseen {
 			c := u.where(g.in)
 			_, theirs := c.both()
-			out.printf("| %s | %s | %d | %s | %s |\n", g.name, u.What, len(c.Rows), strings.Join(errorCells(c.errors()), " | "), errorCells(theirs)[1])
+			out.printf("| %s | %s | %s | %d | %s | %s |\n", g.name, g.want, u.What, len(c.Rows), strings.Join(errorCells(c.errors()), " | "), errorCells(theirs)[1])
 		}
 	}
 }

@@ -90,13 +90,18 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err != nil {
 		return nil, err
 	}
+	foreign := nccl.Foreign(t)
 	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: p.Name, Collective: spec.Kind.String(), Ranks: t.NumRanks()}
 	for _, size := range sizes {
 		x, err := r.Predict(nccl.Ask{Kind: spec.Kind, Algorithm: f.algo, Protocol: f.proto, Size: size, Graph: f.graph})
 		if err != nil {
 			return nil, err
 		}
-		d.Rows = append(d.Rows, expectRow(spec, size, &x))
+		row := expectRow(spec, size, &x)
+		if f.profile.name == "" && foreign != "" {
+			row.Warnings = append(row.Warnings, foreign)
+		}
+		d.Rows = append(d.Rows, row)
 	}
 	return d, nil
 }
@@ -116,7 +121,7 @@ func expectRow(spec collective.Spec, size units.Bytes, x *nccl.Prediction) repor
 	_, fastest := bandwidths(spec, size, low)
 	row := report.ExpectRow{SizeBytes: int64(size), Algorithm: x.Algorithm, Protocol: x.Protocol, TimeUS: x.Time.Microseconds(),
 		LowUS: low.Microseconds(), HighUS: high.Microseconds(), AlgBW: alg, BusBW: bus, LowBusBW: slowest, HighBusBW: fastest,
-		WireBW: x.Work.Steps * float64(x.Work.Chunk) / x.Time.Seconds() / 1e9, LineBW: x.Work.Line / 1e9, Limit: limitOf(x), Warnings: append([]string{}, x.Warnings...)}
+		WireBW: x.Work.Wire / x.Time.Seconds() / 1e9, LineBW: x.Work.Line / 1e9, Limit: limitOf(x), Warnings: append([]string{}, x.Warnings...)}
 	if x.Own > 0 {
 		own := x.Own.Microseconds()
 		row.NCCLUS = &own

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"railyard/capacity/score"
 	"slices"
 	"strconv"
 	"strings"
 
+	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"railyard/model/cost"
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/report"
@@ -49,7 +49,7 @@ func (c *cases) predictWith(profile, general *cost.Profile, m measurement.Row) (
 	out := report.Predicted{Time: p.Time, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name, Warnings: p.Warnings}
 	if floor := c.floors[runOf(m)]; floor > out.Time {
 		out.Time = floor
-		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], "hidden by this run's launch floor, taken from its smallest sizes")
+		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], report.HiddenByLaunch)
 	}
 	return out, nil
 }
@@ -121,7 +121,9 @@ func (c *cases) floored(m measurement.Row) bool {
 	if len(c.profile.Kernels) == 0 || m.Size > floorSize {
 		return false
 	}
-	p, err := c.predictLibrary(m)
+	alone := *c
+	alone.floors = nil // of another file
+	p, err := alone.predictLibrary(m)
 	return err == nil && m.Time > 2*p.Time
 }
 

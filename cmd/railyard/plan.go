@@ -3,10 +3,10 @@ package main
 import (
 	"io"
 	"os"
-	"railyard/capacity/score"
 
 	"github.com/spf13/cobra"
 
+	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"strconv"
 	"testing"
 
 	"railyard/model/measurement"
 	"railyard/model/units"
 )
 
-// The profiles as shipped meet the goals that the project has set itself.
-func TestPredictionsMeetTheGoals(t *testing.T) {
+// The profiles as shipped fit the measurements that they were made from.
+func TestPredictionsFitTheirMeasurements(t *testing.T) {
 	v, err := newValidator()
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +49,43 @@ func TestPredictionsMeetTheGoals(t *testing.T) {
 		if c.got > c.goal {
 			t.Errorf("%s: %.3f, goal %.2f", c.name, c.got, c.goal)
 		}
+	}
+}
+
+// Rows that the kernels were not fitted on meet the goals, where every fifth is left out.
+// Whole series and numbers of GPUs left out do not yet (docs/validation.md).
+func TestRowsLeftOutMeetTheGoals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits ten profiles five times")
+	}
+	v, err := newValidator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := v.leftOut(func(m measurement.Row) string { return strconv.Itoa(m.Line % 5) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named, single, several []float64
+	for _, r := range c.Rows {
+		m := r.Measured
+		switch published := r.File == "validation/published.csv"; {
+		case !published && m.Launch == "graph" && m.Algo != "default" && m.Size >= units.KiB:
+			named = append(named, r.Error)
+		case published && m.Nodes <= 1 && m.Size >= 8000:
+			single = append(single, r.Error)
+		case published && m.Nodes > 1:
+			several = append(several, r.Error)
+		}
+	}
+	if got := measurement.MAPE(named); len(named) != 240 || got > 0.05 {
+		t.Errorf("H200 named: %d rows, MAPE %.3f", len(named), got)
+	}
+	if got := measurement.GeomeanFactor(single); got > 1.12 {
+		t.Errorf("published, one node: factor %.3f", got)
+	}
+	if got := measurement.GeomeanFactor(several); got > 1.20 {
+		t.Errorf("published, several nodes: factor %.3f", got)
 	}
 }
 

@@ -24,6 +24,15 @@ func ProfileFor(t *topology.Topology) string {
 	return byRate(float64(m.ComputeCapability()), []generationRate{{100, "b200"}, {90, "h100"}, {80, "a100"}, {0, "v100"}})
 }
 
+// Foreign says where ProfileFor knows of no measurements of a topology's own generation;
+// "" where there are some.
+func Foreign(t *topology.Topology) string {
+	if m, err := New(t, Options{}); err == nil && m.ComputeCapability() < 70 && ProfileFor(t) == "v100" {
+		return "extrapolated: no measurements of GPUs before Volta are known; profile v100 was used"
+	}
+	return ""
+}
+
 type generationRate struct {
 	from float64
 	name string

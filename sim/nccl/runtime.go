@@ -250,7 +250,7 @@ func beyond(profile string, k *cost.Kernel, size units.Bytes) []string {
 	return nil
 }
 
-// Key is the kernel that a choice runs on this machine.
+// key is the kernel that a choice runs on this machine.
 func (r *Runtime) key(k collective.Kind, c choice, graph bool) cost.KernelKey {
 	return cost.KernelKey{Collective: k.String(), Algorithm: c.algorithm, Protocol: c.protocol,
 		Pair: r.rates.ranks == 2 && c.algorithm == "tree", Network: r.rates.nodes > 1, Graph: graph}

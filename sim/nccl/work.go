@@ -15,7 +15,7 @@ type Work struct {
 	Steps         float64     // that move a chunk each, one after the other
 	Chunk         units.Bytes // a step's bytes
 	Line          float64     // bytes/s at which a step's bytes can move at best
-	Wire          float64     // bytes that each GPU sends over its scale-up links
+	Wire          float64     // bytes that cross what Limit names, for each GPU or node
 	Chain         bool        // the chunk passes the hops as through a pipeline
 	Limit         string      // what Line is the rate of, in words
 }
