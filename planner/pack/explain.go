@@ -19,11 +19,26 @@ func (g *Graph) explain(b Result) string {
 	}
 	switch {
 	case b.Copies:
-		return fmt.Sprintf("%s can take in only %v together", g.describe(sinks), units.Rate(b.Crossing))
+		return fmt.Sprintf("%s %s %v together", g.describe(sinks), g.into(), units.Rate(b.Crossing))
 	case len(b.Source) < len(sinks):
-		return fmt.Sprintf("%s can send out only %v", g.describe(b.Source), units.Rate(b.Crossing))
+		return fmt.Sprintf("%s %s %v", g.describe(b.Source), g.outOf(), units.Rate(b.Crossing))
 	}
-	return fmt.Sprintf("%s can take in only %v", g.describe(sinks), units.Rate(b.Crossing))
+	return fmt.Sprintf("%s %s %v", g.describe(sinks), g.into(), units.Rate(b.Crossing))
+}
+
+// into and outOf say which way data goes; reversed graphs stand for what goes backwards.
+func (g *Graph) into() string {
+	if g.backwards {
+		return "can send out only"
+	}
+	return "can take in only"
+}
+
+func (g *Graph) outOf() string {
+	if g.backwards {
+		return "can take in only"
+	}
+	return "can send out only"
 }
 
 // describe names a set of ranks: "node0/gpu3", "these 8 GPUs of node0", "these 24 ranks
