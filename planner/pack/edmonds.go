@@ -15,36 +15,80 @@ import (
 // comes first is left to chance: until about so many arcs have been looked at, it is tried again,
 // and the lowest, then the fewest trees are taken.
 func edmonds(g *Graph, k int64, effort int) (*Packing, error) {
-	b, err := Bound(g)
+	caps, each, err := parts(g, k, func(h *Graph) (Fraction, error) {
+		b, err := Bound(h)
+		return b.Rate, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if b.Rate.Num == 0 {
-		return nil, fmt.Errorf("pack: transfers do not reach every rank: %s", b.Cut)
+	starts := make([]start, g.Ranks)
+	for r := range starts {
+		starts[r] = start{int32(r), each}
 	}
-	caps, each := inWhole(g, b.Rate)
+	bundles, err := lowest(g, caps, starts, effort)
+	if err != nil {
+		return nil, err
+	}
+	return packingOf(AllGather, each, g.Ranks, bundles), nil
+}
+
+// arborescences is the same for one root, at the rate of its broadcast.
+func arborescences(g *Graph, root int, k int64, effort int) (*Packing, error) {
+	caps, each, err := parts(g, k, func(h *Graph) (Fraction, error) { return BroadcastBound(h, root).Rate, nil })
+	if err != nil {
+		return nil, err
+	}
+	bundles, err := lowest(g, caps, []start{{int32(root), each}}, effort)
+	if err != nil {
+		return nil, err
+	}
+	return packingOf(Broadcast, each, g.Ranks, bundles), nil
+}
+
+func packingOf(use Use, k int64, ranks int, bundles []*bundle) *Packing {
+	p := &Packing{Use: use, K: k, Trees: make([][]Tree, ranks), Method: "packed trees"}
+	for _, s := range bundles {
+		p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
+	}
+	return p
+}
+
+// parts are the capacities in parts of the data of each root, and how many parts there
+// are: as many as it takes to reach the bound, or k.
+func parts(g *Graph, k int64, bound func(*Graph) (Fraction, error)) ([]int64, int64, error) {
+	x, err := bound(g)
+	if err != nil {
+		return nil, 0, err
+	}
+	if x.Num == 0 {
+		return nil, 0, fmt.Errorf("pack: transfers do not reach every rank")
+	}
+	caps, each := inWhole(g, x)
 	if k > 0 {
-		if caps, err = forParts(g, b.Rate, k); err != nil {
-			return nil, err
-		}
+		caps, err = forParts(g, x, k, bound)
 		each = k
 	}
-	var best *Packing
-	lowest := 0
+	return caps, each, err
+}
+
+// lowest grows trees again and again, until about so many arcs have been looked at, and
+// keeps the lowest, then the fewest.
+func lowest(g *Graph, caps []int64, starts []start, effort int) ([]*bundle, error) {
+	var best []*bundle
+	least := 0
 	for try, work := uint64(0), 0; try == 0 || try < mostTries && work < effort; try++ {
-		e := newGrowth(g, caps, each, try)
+		e := newGrowth(g, caps, starts, try)
 		if err := e.grow(); err != nil {
 			return nil, err
 		}
 		work += e.net.work + 1000
-		p := &Packing{K: each, Trees: make([][]Tree, g.Ranks), Method: "packed trees"}
 		h := 0
 		for _, s := range e.bundles {
-			p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
 			h = max(h, int(slices.Max(s.depth)))
 		}
-		if best == nil || h < lowest || h == lowest && p.Count() < best.Count() {
-			best, lowest = p, h
+		if best == nil || h < least || h == least && len(e.bundles) < len(best) {
+			best, least = e.bundles, h
 		}
 	}
 	return best, nil
@@ -68,7 +112,7 @@ func inWhole(g *Graph, x Fraction) ([]int64, int64) {
 
 // forParts are the capacities in parts, rounded down, at the highest rate at which k
 // parts of each root fit.
-func forParts(g *Graph, x Fraction, k int64) ([]int64, error) {
+func forParts(g *Graph, x Fraction, k int64, bound func(*Graph) (Fraction, error)) ([]int64, error) {
 	const steps = 1 << 16
 	unit := g.unit()
 	at := func(step float64) ([]int64, bool, error) {
@@ -79,8 +123,8 @@ func forParts(g *Graph, x Fraction, k int64) ([]int64, error) {
 			caps[i] = int64(float64(e.Cap/unit)/part + 1e-9)
 			h.Edges[i].Cap = caps[i]
 		}
-		b, err := Bound(h)
-		return caps, b.Rate.Cmp(Fraction{k, 1}) >= 0, err
+		rate, err := bound(h)
+		return caps, rate.Cmp(Fraction{k, 1}) >= 0, err
 	}
 	lo, hi := 1.0, float64(2)
 	for {

@@ -6,7 +6,13 @@ import (
 	"slices"
 )
 
-func newGrowth(g *Graph, caps []int64, each int64, seed uint64) *growth {
+// start is how many trees a root has.
+type start struct {
+	root  int32
+	count int64
+}
+
+func newGrowth(g *Graph, caps []int64, starts []start, seed uint64) *growth {
 	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks), into: make([]int64, g.Ranks), seed: rand.New(rand.NewPCG(seed, 1))}
 	for v := range e.cap {
 		e.cap[v] = make([]int64, g.Ranks)
@@ -17,8 +23,8 @@ func newGrowth(g *Graph, caps []int64, each int64, seed uint64) *growth {
 		e.into[edge.To] += caps[i]
 		e.out[edge.From] = append(e.out[edge.From], edge.To)
 	}
-	for r := range g.Ranks {
-		e.start(int32(r), each)
+	for _, s := range starts {
+		e.start(s.root, s.count)
 	}
 	return e
 }

@@ -34,10 +34,7 @@ func Pack(g *Graph, o Options) (*Packing, error) {
 	if g.Ranks > mostRanks {
 		return nil, fmt.Errorf("pack: %d ranks are too many for trees; the most is %d", g.Ranks, mostRanks)
 	}
-	s := &search{g: g, o: o, bound: bound}
-	if s.o.Effort == 0 {
-		s.o.Effort = 10_000_000
-	}
+	s := newSearch(g, o, bound)
 	best, err := s.run()
 	if err == nil && g.t != nil {
 		best.routes = nil // many; Verify asks the router anew
@@ -59,8 +56,15 @@ type search struct {
 	best   *Packing
 }
 
+func newSearch(g *Graph, o Options, bound Result) *search {
+	if o.Effort == 0 {
+		o.Effort = 10_000_000
+	}
+	return &search{g: g, o: o, bound: bound}
+}
+
 func (s *search) run() (*Packing, error) {
-	if err := s.transfers(); err != nil {
+	if err := s.transfers(s.bound.Rate); err != nil {
 		return nil, err
 	}
 	if !starsFall(s.g, s.bound.Rate, s.routes) && s.consider(stars(s.g.Ranks)) {
@@ -86,18 +90,9 @@ func (s *search) run() (*Packing, error) {
 		most = max(64, 80_000/len(s.pool.Edges)) // a second or two
 	}
 	if s.g.Ranks <= most {
-		p, err := edmonds(s.pool, s.o.K, s.o.Effort)
+		err := s.inParts(func(k int64, effort int) (*Packing, error) { return edmonds(s.pool, k, effort) })
 		if err != nil && s.best == nil {
 			return nil, err
-		} else if err != nil {
-			return s.best, nil
-		}
-		s.consider(p)
-		// Fewer parts may do where other links than those of the transfers are scarce.
-		for k := int64(1); s.o.K == 0 && k <= fewParts && k < p.K; k++ {
-			if p, err := edmonds(s.pool, k, s.o.Effort/fewParts); err == nil {
-				s.consider(p)
-			}
 		}
 	} else {
 		k := fewParts
@@ -110,6 +105,22 @@ func (s *search) run() (*Packing, error) {
 		return nil, fmt.Errorf("pack: no trees found")
 	}
 	return s.best, nil
+}
+
+// inParts packs with as many parts as it takes, and with fewer, which may do where other
+// links than those of the transfers are scarce.
+func (s *search) inParts(pack func(k int64, effort int) (*Packing, error)) error {
+	p, err := pack(s.o.K, s.o.Effort)
+	if err != nil {
+		return err
+	}
+	s.consider(p)
+	for k := int64(1); s.o.K == 0 && k <= fewParts && k < p.K; k++ {
+		if p, err := pack(k, s.o.Effort/fewParts); err == nil {
+			s.consider(p)
+		}
+	}
+	return nil
 }
 
 // fewParts is up to how many parts are tried where the bound takes more, and how many

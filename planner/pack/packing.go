@@ -14,12 +14,25 @@ type Tree struct {
 	Parent []int32
 }
 
-// Packing is a set of trees for every root that are used at once.
+// Use is what trees are for.
+type Use uint8
+
+// The uses. Every rank is root of all its data in an all-gather; else the trees share the
+// whole buffer among them, whatever their roots.
+const (
+	AllGather Use = iota
+	Broadcast
+	Reduce    // from the leaves to the root
+	AllReduce // to the root and back: hops carry as much both ways
+)
+
+// Packing is a set of trees that are used at once.
 type Packing struct {
-	K      int64    // parts of each root's data; the weights of each root's trees sum to it
+	Use    Use
+	K      int64    // parts of the data of each root, or of all; the weights of the trees sum to it
 	Trees  [][]Tree // by root
-	Rate   Fraction // bytes/s for each root when the fullest link is full
-	AlgBW  float64  // bytes/s: Rate times the number of ranks
+	Rate   Fraction // bytes/s for each root, or of the whole buffer, when the fullest link is full
+	AlgBW  float64  // bytes/s of the whole buffer
 	Bound  Result   // what no packing can beat
 	Share  float64  // Rate over Bound.Rate
 	Height int      // of the highest tree, in hops
@@ -44,8 +57,11 @@ func (p *Packing) traffic() *pairs {
 	for _, list := range p.Trees {
 		for _, t := range list {
 			for v, u := range t.Parent {
-				if u >= 0 {
+				if u >= 0 && p.Use != Reduce {
 					w.add(u, int32(v), t.Weight)
+				}
+				if u >= 0 && p.Use >= Reduce {
+					w.add(int32(v), u, t.Weight)
 				}
 			}
 		}
@@ -62,7 +78,10 @@ func (p *Packing) evaluate(bound Result, r *routes) error {
 		return err
 	}
 	p.Rate = toFraction(per.Mul(per, big.NewRat(p.K, 1)))
-	p.AlgBW = p.Rate.Float() * float64(len(p.Trees))
+	p.AlgBW = p.Rate.Float()
+	if p.Use == AllGather {
+		p.AlgBW *= float64(len(p.Trees))
+	}
 	p.Share = p.Rate.Float() / bound.Rate.Float()
 	p.Height = 0
 	for root, list := range p.Trees {

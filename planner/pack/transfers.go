@@ -11,7 +11,7 @@ import (
 // the trees may use: the direct links; else, on a topology, what the routes between
 // neighbours can carry at the same time, shared out evenly; else what edge splitting
 // leaves.
-func (s *search) transfers() error {
+func (s *search) transfers(even Fraction) error {
 	switch {
 	case s.g.t != nil:
 		s.routes = topologyRoutes(s.g)
@@ -20,7 +20,7 @@ func (s *search) transfers() error {
 		}
 		return nil
 	default:
-		sp, pool, err := splitOff(s.g, s.bound.Rate)
+		sp, pool, err := splitOff(s.g, even)
 		if err != nil {
 			return err
 		}

@@ -36,27 +36,12 @@ func (r *routes) checkPaths(g *Graph, w *pairs) error {
 	return nil
 }
 
-// Verify proves a packing: every tree spans, each root's weights sum to K, at Rate no
-// link on the transfers' routes carries more than it can, and Rate does not exceed the
-// bound, which is computed anew.
-func (p *Packing) Verify(g *Graph) error {
-	if len(p.Trees) != g.Ranks {
-		return fmt.Errorf("pack: trees for %d roots of %d", len(p.Trees), g.Ranks)
-	}
-	for root, list := range p.Trees {
-		var total int64
-		for i, t := range list {
-			if len(t.Parent) != g.Ranks || t.Parent[root] != -1 || t.Weight <= 0 {
-				return fmt.Errorf("pack: tree %d of %s is malformed", i, g.Name(root))
-			}
-			if height(t.Parent, int32(root)) < 0 {
-				return fmt.Errorf("pack: tree %d of %s does not span", i, g.Name(root))
-			}
-			total += t.Weight
-		}
-		if total != p.K {
-			return fmt.Errorf("pack: the trees of %s carry %d of %d parts", g.Name(root), total, p.K)
-		}
+// Verify proves a packing: every tree spans, the weights of each root's trees, or of all,
+// sum to K, at Rate no link on the transfers' routes carries more than it can, and Rate
+// does not exceed the bound, which is computed anew. root is that of broadcast and reduce.
+func (p *Packing) Verify(g *Graph, root int) error {
+	if err := p.verifyTrees(g, root); err != nil {
+		return err
 	}
 	if g.Ranks < 2 {
 		return nil
@@ -82,7 +67,7 @@ func (p *Packing) Verify(g *Graph) error {
 			return fmt.Errorf("pack: %s carries more than %v", r.name(int32(i)), units.Rate(r.capacity(int32(i))))
 		}
 	}
-	b, err := Bound(g)
+	b, err := boundFor(g, p.Use, root)
 	if err != nil {
 		return err
 	}
@@ -90,4 +75,48 @@ func (p *Packing) Verify(g *Graph) error {
 		return fmt.Errorf("pack: a rate of %v with a bound of %v", p.Rate, b.Rate)
 	}
 	return nil
+}
+
+// verifyTrees checks their form and weights.
+func (p *Packing) verifyTrees(g *Graph, root int) error {
+	if len(p.Trees) != g.Ranks {
+		return fmt.Errorf("pack: trees for %d roots of %d", len(p.Trees), g.Ranks)
+	}
+	var all int64
+	for r, list := range p.Trees {
+		var total int64
+		for i, t := range list {
+			if len(t.Parent) != g.Ranks || t.Parent[r] != -1 || t.Weight <= 0 {
+				return fmt.Errorf("pack: tree %d of %s is malformed", i, g.Name(r))
+			}
+			if height(t.Parent, int32(r)) < 0 {
+				return fmt.Errorf("pack: tree %d of %s does not span", i, g.Name(r))
+			}
+			total += t.Weight
+		}
+		if p.Use == AllGather && total != p.K {
+			return fmt.Errorf("pack: the trees of %s carry %d of %d parts", g.Name(r), total, p.K)
+		}
+		if (p.Use == Broadcast || p.Use == Reduce) && r != root && total > 0 {
+			return fmt.Errorf("pack: a tree of %s, which is not the root", g.Name(r))
+		}
+		all += total
+	}
+	if p.Use != AllGather && all != p.K {
+		return fmt.Errorf("pack: the trees carry %d of %d parts", all, p.K)
+	}
+	return nil
+}
+
+// boundFor is the bound of a use.
+func boundFor(g *Graph, use Use, root int) (Result, error) {
+	switch use {
+	case Broadcast:
+		return BroadcastBound(g, root), nil
+	case Reduce:
+		return BroadcastBound(g.Reversed(), root), nil
+	case AllReduce:
+		return AllReduceBound(g)
+	}
+	return Bound(g)
 }
