@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/planner/pack"
@@ -9,15 +11,15 @@ import (
 // maxPackedRanks bounds what is written out tree by tree.
 const maxPackedRanks = 256
 
-// maxLevels is the height up to which each level of the trees is a phase; higher trees
-// would make pipelines that are too long to fill.
-const maxLevels = 12
+// maxProgram bounds the messages that are ordered one by one.
+const maxProgram = 400_000
 
-// buildPackedTrees sends every rank's data down spanning trees that together fill the
-// links that limit (see the package pack), and, the other way round, sums it up along
-// them; all_reduce is both.
+// buildPackedTrees sends data down spanning trees that together fill the links that limit
+// (see the package pack), or, the other way round, sums it up along them; all_reduce is
+// both. Where all ranks are alike, every rank is root of as much; all_reduce takes other
+// roots where these do more.
 func buildPackedTrees(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllGather, collective.ReduceScatter, collective.AllReduce); err != nil {
+	if err := r.wants(collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.Broadcast, collective.Reduce); err != nil {
 		return nil, err
 	}
 	if n := r.spec.Ranks; n < 3 || n > maxPackedRanks {
@@ -48,20 +50,30 @@ func (r *request) hops() int {
 	return len(r.trees.List) * (r.spec.Ranks - 1)
 }
 
+// uses says what trees a collective takes.
+var uses = map[collective.Kind]pack.Use{
+	collective.AllGather: pack.AllGather, collective.ReduceScatter: pack.AllGather, collective.AllReduce: pack.AllReduce,
+	collective.Broadcast: pack.Broadcast, collective.Reduce: pack.Reduce,
+}
+
 // packTrees makes a schedule's trees of the packing.
 func (r *request) packTrees() (*schedule.Trees, error) {
 	g, err := pack.FromTopology(r.t)
 	if err != nil {
 		return nil, notApplicable("%v", err)
 	}
-	p, err := pack.Pack(g, pack.Options{})
+	p, err := pack.PackFor(g, uses[r.spec.Kind], r.spec.Root, pack.Options{})
 	if err != nil {
 		return nil, notApplicable("%v", err)
 	}
-	if p.K*int64(r.spec.Ranks) > 1<<20 {
-		return nil, notApplicable("the trees cut the data into %d parts", p.K)
+	chunks := p.K
+	if p.Use == pack.AllGather {
+		chunks *= int64(r.spec.Ranks)
 	}
-	t := &schedule.Trees{Units: int32(p.K), Local: int32(r.spec.Ranks)}
+	if chunks > 1<<20 {
+		return nil, notApplicable("the trees cut the data into %d parts", chunks)
+	}
+	t := &schedule.Trees{Units: unitsOf(p), Local: int32(r.spec.Ranks)}
 	if nodes := r.t.NumNodes(); r.spec.Ranks%nodes == 0 {
 		t.Local = int32(r.spec.Ranks / nodes)
 	}
@@ -78,6 +90,22 @@ func (r *request) packTrees() (*schedule.Trees, error) {
 	return t, nil
 }
 
+// unitsOf is how many parts each root has, 0 where that differs.
+func unitsOf(p *pack.Packing) int32 {
+	var units int64
+	for root, list := range p.Trees {
+		var sum int64
+		for _, x := range list {
+			sum += x.Weight
+		}
+		if root > 0 && sum != units {
+			return 0
+		}
+		units = sum
+	}
+	return int32(units)
+}
+
 // reachable checks that all hops have a route.
 func (r *request) reachable(t *schedule.Trees) error {
 	for i := range t.List {
@@ -92,29 +120,61 @@ func (r *request) reachable(t *schedule.Trees) error {
 	return nil
 }
 
+// packedSchedule has a phase for each level of low trees, or one program for all levels
+// of few messages.
 func (r *request) packedSchedule(t *schedule.Trees) *schedule.Schedule {
-	height := t.Height()
-	first, last, channels, slices := 1, height, 1, r.slices()
-	if height > maxLevels { // channels overlap instead of levels
-		first, last, channels, slices = 0, 0, min(slices, 8), 1
+	if r.inOneProgram(t) {
+		return r.wholeTrees(t)
 	}
-	ch := schedule.Channel{Share: 1, Slices: slices, Chunks: r.spec.Ranks * int(t.Units), Trees: t}
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t}
 	level := func(op collective.Kind, src schedule.Buffer, d int) {
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output, Level: d})
 	}
-	if r.spec.Kind != collective.AllGather {
-		for d := last; d >= first; d-- {
+	height := t.Height()
+	if r.spec.Kind.Reduces() {
+		for d := height; d > 0; d-- {
 			level(collective.ReduceScatter, schedule.Input, d)
 		}
 	}
-	if r.spec.Kind != collective.ReduceScatter {
-		from := schedule.Input
-		if r.spec.Kind == collective.AllReduce {
-			from = schedule.Output
-		}
-		for d := first; d <= last; d++ {
-			level(collective.AllGather, from, d)
-		}
+	from := schedule.Input
+	if r.spec.Kind == collective.AllReduce {
+		from = schedule.Output
 	}
-	return &schedule.Schedule{Channels: repeat([]schedule.Channel{ch}, channels)}
+	for d := 1; d <= height && r.spec.Kind != collective.ReduceScatter && r.spec.Kind != collective.Reduce; d++ {
+		level(collective.AllGather, from, d)
+	}
+	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
+}
+
+func chunksOf(t *schedule.Trees) int {
+	n := 0
+	for i := range t.List {
+		n += int(t.List[i].Weight)
+	}
+	return n
+}
+
+// wholeTrees cuts the data into pieces instead of slices.
+func (r *request) wholeTrees(t *schedule.Trees) *schedule.Schedule {
+	cut := *t
+	n := int32(r.slices())
+	cut.Units, cut.Pieces, cut.List = t.Units*n, n, slices.Clone(t.List)
+	for i := range cut.List {
+		cut.List[i].Weight *= n
+	}
+	op := collective.AllReduce
+	switch r.spec.Kind {
+	case collective.AllGather, collective.Broadcast:
+		op = collective.AllGather
+	case collective.ReduceScatter, collective.Reduce:
+		op = collective.ReduceScatter
+	}
+	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: chunksOf(&cut), Trees: &cut,
+		Phases: []schedule.Phase{{Gen: schedule.GenTrees, Op: op, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output}}}}}
+}
+
+// inOneProgram reports whether to order all messages one by one: not where levels are few,
+// and equal ranks are what lets the simulator fold them, nor where messages are many.
+func (r *request) inOneProgram(t *schedule.Trees) bool {
+	return t.Height() > 2 && r.hops()*r.slices() <= maxProgram
 }

@@ -16,17 +16,22 @@ type Tree struct {
 	Parent RankList `json:"parent"` // by rank, −1 at the root
 }
 
-// Trees are packed spanning trees: those of each root carry all of its Units together.
-// A phase of generator "trees" takes one level of all of them, so that a schedule is a
-// pipeline of levels over slices; or all levels one after the other. Chunks are Units for each rank, in the order of ranks;
-// the trees of a root take its units in the order in which they are listed.
+// Trees are packed spanning trees. Either those of each root carry all of its Units
+// together: chunks are Units for each rank, in the order of ranks, and the trees of a
+// root take its units in the order in which they are listed. Or, where Units is 0 and the
+// buffer is one block (all_reduce, broadcast, reduce), roots are unequal: the trees take
+// all chunks in the order in which they are listed. A phase of generator "trees" takes
+// one level of all of them, so that a schedule is a pipeline of levels over slices; or
+// all levels, as a pipeline over Pieces (see treePlan).
 //
 // J. Edmonds, "Edge-disjoint branchings", 1973; L. Zhao et al., "ForestColl:
 // throughput-optimal collective communications on heterogeneous network fabrics", 2024.
 type Trees struct {
-	Units int32  `json:"units"` // of each root
-	Local int32  `json:"local"` // ranks of a node: the order of messages looks the same from each of them
-	List  []Tree `json:"list"`
+	Units int32 `json:"units"` // of each root; 0: roots are unequal
+	Local int32 `json:"local"` // ranks of a node: the order of messages looks the same from each of them
+	// Pieces is in how many each tree's chunks are cut where a phase takes all levels.
+	Pieces int32  `json:"pieces,omitempty"` // 0: 1
+	List   []Tree `json:"list"`
 }
 
 // Height is the number of levels: the most hops from a root.
@@ -41,42 +46,54 @@ func (t *Trees) Height() int {
 // treePhases lays trees out in levels.
 type treePhases struct {
 	*Trees
-	ranks  int
-	depth  [][]int32 // by tree and rank
-	chunks []ChunkSet
+	ranks    int
+	depth    [][]int32   // by tree and rank
+	children [][][]int32 // by tree and rank
+	high     int         // the height of the highest
+	chunks   []ChunkSet
 }
 
 func newTreePhases(trees *Trees, ranks int) *treePhases {
 	b := &treePhases{Trees: trees, ranks: ranks}
 	used := make([]int32, ranks) // units of each root given to trees so far
+	next := int32(0)             // chunk, where roots are unequal
 	for i := range trees.List {
 		t := &trees.List[i]
-		b.chunks = append(b.chunks, Range(t.Root*trees.Units+used[t.Root], t.Weight))
+		first := next
+		if trees.Units > 0 {
+			first = t.Root*trees.Units + used[t.Root]
+		}
+		b.chunks = append(b.chunks, Range(first, t.Weight))
 		used[t.Root] += t.Weight
+		next += t.Weight
 		b.depth = append(b.depth, t.depths())
+		b.high = max(b.high, int(slices.Max(b.depth[i])))
+		below := make([][]int32, ranks)
+		for v, u := range t.Parent {
+			if u >= 0 {
+				below[u] = append(below[u], int32(v))
+			}
+		}
+		b.children = append(b.children, below)
 	}
 	return b
 }
 
+// pieces is in how many a tree's chunks are cut.
+func (t *Trees) pieces() int { return max(int(t.Pieces), 1) }
+
+// below are the children of a rank.
+func (b *treePhases) below(tree int, v int32) []int32 { return b.children[tree][v] }
+
 // programs are those of all ranks in a phase.
 func (b *treePhases) programs(ph *Phase) [][]Op {
-	from, to := ph.Level, ph.Level
-	if ph.Level == 0 { // all levels in one program
-		from, to = 1, b.Height()
+	switch {
+	case ph.Level == 0:
+		return b.whole(ph)
+	case ph.Op == collective.ReduceScatter:
+		return b.gather(int32(ph.Level))
 	}
-	out := make([][]Op, b.ranks)
-	for i := from; i <= to; i++ {
-		var level [][]Op
-		if ph.Op == collective.ReduceScatter {
-			level = b.gather(int32(to + from - i)) // from the far end
-		} else {
-			level = b.spread(int32(i), ph.Src)
-		}
-		for r := range out {
-			out[r] = append(out[r], level[r]...)
-		}
-	}
-	return out
+	return b.spread(int32(ph.Level), ph.Src)
 }
 
 // depths counts the hops from the root to each rank.
@@ -139,17 +156,34 @@ func (b *treePhases) spread(d int32, first Buffer) [][]Op {
 	if d == 1 {
 		from = first
 	}
+	own := make([][]ChunkSet, b.ranks) // what a rank has to copy
+	if d == 1 && first == Input {
+		own = b.own()
+	}
 	for r := range out {
 		for _, e := range down[r] {
 			out[r] = append(out[r], Op{Kind: Send, Peer: e.peer, Src: Loc{Buf: from, Set: b.chunks[e.tree]}})
 		}
-		if d == 1 && first == Input {
-			own := Range(int32(r)*b.Units, b.Units)
-			out[r] = append(out[r], Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: own}, Dst: Loc{Buf: Output, Set: own}})
+		for _, set := range own[r] {
+			out[r] = append(out[r], Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: set}, Dst: Loc{Buf: Output, Set: set}})
 		}
 		for _, e := range up[r] {
 			out[r] = append(out[r], Op{Kind: Recv, Peer: e.peer, Dst: Loc{Buf: Output, Set: b.chunks[e.tree]}})
 		}
+	}
+	return out
+}
+
+// own are the chunks of which each rank is the root, neighbouring ones as one.
+func (b *treePhases) own() [][]ChunkSet {
+	out := make([][]ChunkSet, b.ranks)
+	for i, set := range b.chunks {
+		list := &out[b.List[i].Root]
+		if n := len(*list); n > 0 && (*list)[n-1].First+(*list)[n-1].Count == set.First {
+			(*list)[n-1].Count += set.Count
+			continue
+		}
+		*list = append(*list, set)
 	}
 	return out
 }
@@ -206,18 +240,22 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 	switch {
 	case t == nil:
 		return fmt.Errorf("generator trees: the channel has no trees")
-	case ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter:
+	case ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter && (ph.Op != collective.AllReduce || ph.Level > 0):
 		return fmt.Errorf("generator trees does not make %v", ph.Op)
-	case t.Units < 1 || int64(t.Units)*int64(s.Spec.Ranks) != int64(ch.Chunks):
+	case t.Units == 0 && s.Spec.Blocks() > 1:
+		return fmt.Errorf("trees: unequal roots (units 0) do not make %v", s.Spec.Kind)
+	case t.Units < 0 || t.Units > 0 && int64(t.Units)*int64(s.Spec.Ranks) != int64(ch.Chunks):
 		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
+	case t.Pieces < 0 || t.Pieces > 1 && ph.Level > 0:
+		return fmt.Errorf("trees: %d pieces: at least 1, and only where a phase takes all levels", t.Pieces)
 	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
 		return fmt.Errorf("trees: %d ranks are no whole number of nodes of %d", s.Spec.Ranks, t.Local)
 	}
 	units := make([]int64, s.Spec.Ranks)
 	for i := range t.List {
 		x := &t.List[i]
-		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || x.Weight > t.Units {
-			return fmt.Errorf("tree %d: root %d or weight %d is out of range", i, x.Root, x.Weight)
+		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || int(x.Weight) > ch.Chunks || int(x.Weight)%t.pieces() != 0 {
+			return fmt.Errorf("tree %d: root %d or weight %d is out of range, or no multiple of the pieces", i, x.Root, x.Weight)
 		}
 		if err := validateParents(x.Parent, s.Spec.Ranks); err != nil {
 			return fmt.Errorf("tree %d: %w", i, err)
@@ -227,10 +265,15 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 		}
 		units[x.Root] += int64(x.Weight)
 	}
+	var total int64
 	for r, n := range units {
-		if n != int64(t.Units) {
+		total += n
+		if t.Units > 0 && n != int64(t.Units) {
 			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
 		}
+	}
+	if total != int64(ch.Chunks) {
+		return fmt.Errorf("trees: they carry %d of the channel's %d chunks", total, ch.Chunks)
 	}
 	if height := t.Height(); ph.Level < 0 || ph.Level > height {
 		return fmt.Errorf("level %d: must be from 1 to the trees' height %d, or 0 for all", ph.Level, height)
