@@ -18,20 +18,30 @@ type depths func(*request) []int
 var pipelined = []int{1, 4, 16, 64}
 
 // packedDepths: levels of trees are the stages, and all links are in use from the first
-// level on, so that only many slices come near the optimum.
+// level on, so that only many slices come near the optimum; high trees are cut into
+// pieces, which overlap better.
 func packedDepths(r *request) []int {
 	if route, err := r.router.Route(0, min(1, r.spec.Ranks-1)); err != nil || route.Kind > topology.Switched {
 		return []int{1, 16, 64} // over PCIe everything shares, and nothing is gained beyond
+	}
+	hops := r.hops()
+	if hops > 0 && r.trees.Height() > 2 {
+		return upTo([]int{1, 4, 16, 64, 256, 1024}, maxProgram/hops)
 	}
 	all := []int{1, 16, 128, 512, 1400, 2800}
 	if r.t.NumNodes() > 1 && r.t.Healthy() == r.t && r.t.Idle() == r.t {
 		return all // equal nodes, which the simulator folds
 	}
-	n := len(all)
-	for n > 2 && r.hops()*all[n-1] > maxPackedHops {
+	return upTo(all, maxPackedHops/max(hops, 1))
+}
+
+// upTo are the depths that are not too large; the least in any case.
+func upTo(depths []int, most int) []int {
+	n := len(depths)
+	for n > 1 && depths[n-1] > most {
 		n--
 	}
-	return all[:n]
+	return depths[:n]
 }
 
 // maxPackedHops bounds the messages of a candidate whose ranks all differ: some seconds

@@ -12,7 +12,7 @@ import (
 const maxPackedRanks = 256
 
 // maxProgram bounds the messages that are ordered one by one.
-const maxProgram = 400_000
+const maxProgram = 600_000
 
 // buildPackedTrees sends data down spanning trees that together fill the links that limit
 // (see the package pack), or, the other way round, sums it up along them; all_reduce is
@@ -73,7 +73,7 @@ func (r *request) packTrees() (*schedule.Trees, error) {
 	if chunks > 1<<20 {
 		return nil, notApplicable("the trees cut the data into %d parts", chunks)
 	}
-	t := &schedule.Trees{Units: unitsOf(p), Local: int32(r.spec.Ranks)}
+	t := &schedule.Trees{Units: unitsOf(p), Rates: ratesOf(p, g), Local: int32(r.spec.Ranks)}
 	if nodes := r.t.NumNodes(); r.spec.Ranks%nodes == 0 {
 		t.Local = int32(r.spec.Ranks / nodes)
 	}
@@ -89,6 +89,33 @@ func (r *request) packTrees() (*schedule.Trees, error) {
 	}
 	return t, nil
 }
+
+// ratesOf are how fast ranks send to one another: as their links are; without direct
+// links, as much as they have to send. Nil where all are alike.
+func ratesOf(p *pack.Packing, g *pack.Graph) []schedule.TreeRate {
+	hops := p.Hops()
+	if g.Direct() {
+		hops = g.Edges
+	}
+	var unit, most int64
+	for _, h := range hops {
+		unit, most = gcd(unit, h.Cap), max(most, h.Cap)
+	}
+	if unit == most {
+		return nil
+	}
+	if most/unit > maxRate {
+		unit = (most + maxRate - 1) / maxRate
+	}
+	out := make([]schedule.TreeRate, len(hops))
+	for i, h := range hops {
+		out[i] = schedule.TreeRate{From: h.From, To: h.To, Rate: int32(max(1, h.Cap/unit))}
+	}
+	return out
+}
+
+// maxRate is how exact rates are.
+const maxRate = 10_000
 
 // unitsOf is how many parts each root has, 0 where that differs.
 func unitsOf(p *pack.Packing) int32 {
@@ -176,5 +203,5 @@ func (r *request) wholeTrees(t *schedule.Trees) *schedule.Schedule {
 // inOneProgram reports whether to order all messages one by one: not where levels are few,
 // and equal ranks are what lets the simulator fold them, nor where messages are many.
 func (r *request) inOneProgram(t *schedule.Trees) bool {
-	return t.Height() > 2 && r.hops()*r.slices() <= maxProgram
+	return t.Height() > 2 && (r.slices() == 1 || r.hops()*r.slices() <= maxProgram)
 }

@@ -32,6 +32,16 @@ type Trees struct {
 	// Pieces is in how many each tree's chunks are cut where a phase takes all levels.
 	Pieces int32  `json:"pieces,omitempty"` // 0: 1
 	List   []Tree `json:"list"`
+	// Rates are how fast connections are beside one another, by which the messages of
+	// all levels are put in order; those without one have 1.
+	Rates []TreeRate `json:"rates,omitempty"`
+}
+
+// TreeRate is how fast one rank sends to another, in any unit.
+type TreeRate struct {
+	From int32 `json:"from"`
+	To   int32 `json:"to"`
+	Rate int32 `json:"rate"`
 }
 
 // Height is the number of levels: the most hops from a root.
@@ -270,6 +280,11 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 		total += n
 		if t.Units > 0 && n != int64(t.Units) {
 			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
+		}
+	}
+	for _, x := range t.Rates {
+		if min(x.From, x.To) < 0 || int(max(x.From, x.To)) >= s.Spec.Ranks || x.Rate < 1 {
+			return fmt.Errorf("trees: rate %d from rank %d to %d: must be at least 1, between ranks below %d", x.Rate, x.From, x.To, s.Spec.Ranks)
 		}
 	}
 	if total != int64(ch.Chunks) {

@@ -9,8 +9,7 @@ import (
 // treePlan settles in which order all messages of trees are sent where no phases part
 // them: up (sums), down (results), or both. It plays them in time: a connection that is
 // free sends, of what is there, the piece that comes first, and of that what has the
-// longest way to go. A connection is taken to be as fast as it has much to do in all, so
-// that all are busy to the end; how fast links are is not known here.
+// longest way to go.
 type treePlan struct {
 	b        *treePhases
 	up, down bool
@@ -26,7 +25,7 @@ type treePlan struct {
 // treeConn is what one rank sends to another. Jobs count tree, piece, rank, and whether
 // it is the hop above that rank upwards (even) or downwards (odd).
 type treeConn struct {
-	total int64 // chunks
+	rate  int64
 	ready waiting
 	busy  bool
 	order []int32 // jobs as they are sent
@@ -38,20 +37,17 @@ func newTreePlan(b *treePhases, up, down bool) *treePlan {
 	p.missing = make([]int32, len(b.List)*b.pieces()*b.ranks)
 	for i := range b.List {
 		p.height[i] = b.heights(i)
-		for v, u := range b.List[i].Parent {
+		for _, u := range b.List[i].Parent {
 			if u < 0 {
 				continue
-			}
-			if up {
-				p.conns[p.conn(int32(v), u)].total += int64(b.List[i].Weight)
-			}
-			if down {
-				p.conns[p.conn(u, int32(v))].total += int64(b.List[i].Weight)
 			}
 			for k := range b.pieces() {
 				p.missing[(i*b.pieces()+k)*b.ranks+int(u)]++
 			}
 		}
+	}
+	for _, x := range b.Rates {
+		p.conns[p.conn(x.From, x.To)].rate = int64(x.Rate)
 	}
 	p.play()
 	return p
@@ -64,7 +60,7 @@ func (p *treePlan) conn(from, to int32) int32 {
 	if !ok {
 		c = int32(len(p.conns))
 		p.connOf[key] = c
-		p.conns = append(p.conns, treeConn{})
+		p.conns = append(p.conns, treeConn{rate: 1})
 	}
 	return c
 }
@@ -105,8 +101,8 @@ func (p *treePlan) ends(j treeJob) (from, to int32) {
 	return j.v, parent
 }
 
-// scale is what a connection takes for all of its chunks.
-const scale = 1 << 40
+// tick is how long a connection of rate 1 takes for a chunk; divisible by many rates.
+const tick = 55440 << 16
 
 func (p *treePlan) play() {
 	for i := range p.b.List {
@@ -166,7 +162,7 @@ func (p *treePlan) start(now int64) {
 		x.busy = true
 		x.order = append(x.order, j)
 		chunks := int64(p.b.List[p.jobAt(j).tree].Weight) / int64(p.b.pieces())
-		heap.Push(&p.busy, sending{now + chunks*(scale/x.total), int32(c), j})
+		heap.Push(&p.busy, sending{now + chunks*tick/x.rate, int32(c), j})
 	}
 }
 

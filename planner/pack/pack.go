@@ -114,7 +114,9 @@ func (s *search) inParts(pack func(k int64, effort int) (*Packing, error)) error
 	if err != nil {
 		return err
 	}
-	s.consider(p)
+	if s.consider(p) && s.g.Direct() {
+		return nil // and none with fewer parts does
+	}
 	for k := int64(1); s.o.K == 0 && k <= fewParts && k < p.K; k++ {
 		if p, err := pack(k, s.o.Effort/fewParts); err == nil {
 			s.consider(p)

@@ -69,6 +69,19 @@ func (p *Packing) traffic() *pairs {
 	return w
 }
 
+// Hops are what the trees send between each pair of ranks, in parts; those that send
+// nothing are left out.
+func (p *Packing) Hops() []Edge {
+	w := p.traffic()
+	var out []Edge
+	for i, c := range w.weight {
+		if c > 0 {
+			out = append(out, Edge{int32(i / w.n), int32(i % w.n), c})
+		}
+	}
+	return out
+}
+
 // evaluate fills in what follows from the trees.
 func (p *Packing) evaluate(bound Result, r *routes) error {
 	p.routes = r

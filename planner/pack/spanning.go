@@ -32,16 +32,9 @@ func spanningTrees(g *Graph, k int64, effort int) (*Packing, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Packing{Use: AllReduce, K: each, Trees: make([][]Tree, g.Ranks), Method: "spanning trees"}
-	for _, b := range bundles {
-		root, parent := hungUp(b.parent)
-		list := p.Trees[root]
-		if i := slices.IndexFunc(list, func(t Tree) bool { return slices.Equal(t.Parent, parent) }); i >= 0 {
-			list[i].Weight += b.count
-			continue
-		}
-		p.Trees[root] = append(list, Tree{b.count, parent})
-	}
+	p := packingOf(AllReduce, each, g.Ranks, bundles)
+	p.Method = "spanning trees"
+	p.hangUp()
 	return p, nil
 }
 

@@ -19,7 +19,7 @@ func PackFor(g *Graph, use Use, root int, o Options) (*Packing, error) {
 		return nil, fmt.Errorf("pack: there is nothing to send, or no way to: %s", bound.Cut)
 	}
 	s := newSearch(g, o, bound)
-	if use == AllReduce && s.turned() {
+	if use == AllReduce && s.turned() && (s.best.Height <= 2 || g.Ranks*len(g.Edges) > mostTwice) {
 		return s.best, nil
 	}
 	if err := s.uneven(use, root); err != nil && s.best == nil {
@@ -45,11 +45,48 @@ func (s *search) turned() bool {
 	if s.g.t != nil {
 		s.routes = topologyRoutes(s.g)
 	}
-	return s.consider(&Packing{Use: AllReduce, K: p.K * int64(s.g.Ranks), Trees: p.Trees, Method: p.Method + ", both ways"})
+	q := &Packing{Use: AllReduce, K: p.K * int64(s.g.Ranks), Trees: p.Trees, Method: p.Method + ", both ways"}
+	if p.Height > 2 { // else they are as low as can be, and look the same from all ranks
+		q.hangUp()
+	}
+	return s.consider(q)
 }
 
+// hangUp hangs every tree of an all-reduce up in its own middle, which changes nothing for
+// the links, and joins those that are the same then.
+func (p *Packing) hangUp() {
+	list := p.Trees
+	p.Trees = make([][]Tree, len(list))
+	var common int64
+	at := map[string]*Tree{}
+	var order []*Tree
+	var roots []int32
+	for _, trees := range list {
+		for _, t := range trees {
+			root, parent := hungUp(t.Parent)
+			key := fmt.Sprint(parent)
+			if at[key] == nil {
+				at[key] = &Tree{0, parent}
+				order, roots = append(order, at[key]), append(roots, root)
+			}
+			at[key].Weight += t.Weight
+		}
+	}
+	for _, t := range order {
+		common = gcd(common, t.Weight)
+	}
+	for i, t := range order {
+		p.Trees[roots[i]] = append(p.Trees[roots[i]], Tree{t.Weight / common, t.Parent})
+	}
+	p.K /= common
+}
+
+// mostTwice is up to how many ranks times edges lower or fewer trees are sought although
+// those of an all-gather do.
+const mostTwice = 1 << 11
+
 // mostUneven is up to how many ranks times transfers trees with unequal roots are sought.
-const mostUneven = 1 << 18
+const mostUneven = 1 << 16
 
 // uneven considers trees that do not treat all ranks alike.
 func (s *search) uneven(use Use, root int) error {

@@ -42,7 +42,8 @@ func TestTreesOfUnequalRootsReachTheBound(t *testing.T) {
 	}{
 		{"mesh 4x3", grid(t, "4, 3", 12, false), AllReduce, 5, 1},
 		{"mesh 5x5", grid(t, "5, 5", 25, false), AllReduce, 8, 1},
-		{"mesh 10x10", grid(t, "10, 10", 100, false), AllReduce, 20, 1},
+		{"mesh 10x10", grid(t, "10, 10", 100, false), AllReduce, 23, 1},
+		{"mesh 16x16", grid(t, "16, 16", 256, false), AllReduce, 23, 1},
 		{"torus 4x4x4", grid(t, "4, 4, 4", 64, true), AllReduce, 8, 1},
 		{"star", star(t, 8, "50GB/s", "10GB/s"), AllReduce, 3, 1},
 		{"star of 4", star(t, 4, "50GB/s", "20GB/s"), AllReduce, 3, 1},
