@@ -134,7 +134,7 @@ func TestBoundsHold(t *testing.T) {
 					continue // e.g. all_to_allv without counts
 				}
 				for _, x := range list {
-					if x.Channels[0].Slices > 4 {
+					if x.Channels[0].Depth() > 4 {
 						continue
 					}
 					for _, size := range []units.Bytes{1, 10 * units.KiB, 3*units.MiB + 17} {

@@ -111,7 +111,7 @@ func shippedCandidates(t *testing.T, topo *topology.Topology, kind collective.Ki
 	}
 	var out []*schedule.Schedule
 	for _, s := range list {
-		if s.Channels[0].Slices <= 4 {
+		if s.Channels[0].Depth() <= 4 {
 			out = append(out, s)
 		}
 	}
