@@ -26,7 +26,11 @@ func packedDepths(r *request) []int {
 	}
 	hops := r.hops()
 	if hops > 0 && r.trees.Height() > 2 {
-		return upTo([]int{1, 4, 16, 64, 256, 1024}, maxProgram/hops)
+		out := upTo([]int{1, 4, 16, 64, 256, 1024}, min(maxProgram/hops, maxChunks/chunksOf(r.trees)))
+		if r.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && r.trees.Rates != nil {
+			out = append(out, levelSlices) // links that are shared unevenly do not keep to an order
+		}
+		return out
 	}
 	all := []int{1, 16, 128, 512, 1400, 2800}
 	if r.t.NumNodes() > 1 && r.t.Healthy() == r.t && r.t.Idle() == r.t {
@@ -34,6 +38,9 @@ func packedDepths(r *request) []int {
 	}
 	return upTo(all, maxPackedHops/max(hops, 1))
 }
+
+// levelSlices is how many slices trees have whose levels are phases.
+const levelSlices = 1400
 
 // upTo are the depths that are not too large; the least in any case.
 func upTo(depths []int, most int) []int {

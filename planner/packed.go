@@ -14,6 +14,13 @@ const maxPackedRanks = 256
 // maxProgram bounds the messages that are ordered one by one.
 const maxProgram = 600_000
 
+// maxPieces is up to how many pieces messages are ordered one by one; with more, levels are
+// phases.
+const maxPieces = 1024
+
+// maxChunks bounds the parts and pieces of the data together.
+const maxChunks = 1 << 23
+
 // buildPackedTrees sends data down spanning trees that together fill the links that limit
 // (see the package pack), or, the other way round, sums it up along them; all_reduce is
 // both. Where all ranks are alike, every rank is root of as much; all_reduce takes other
@@ -28,10 +35,10 @@ func buildPackedTrees(r *request) (*schedule.Schedule, error) {
 	if err := r.findTrees(); err != nil {
 		return nil, err
 	}
-	if r.trees.Height() == 1 {
+	if r.trees.Height() == 1 && r.trees.Units > 0 {
 		return nil, notApplicable("every rank reaches all others at once: direct does the same")
 	}
-	return r.packedSchedule(r.trees), nil
+	return r.packedSchedule(r.trees)
 }
 
 // findTrees packs trees once for all pipeline depths.
@@ -149,15 +156,18 @@ func (r *request) reachable(t *schedule.Trees) error {
 
 // packedSchedule has a phase for each level of low trees, or one program for all levels
 // of few messages.
-func (r *request) packedSchedule(t *schedule.Trees) *schedule.Schedule {
+func (r *request) packedSchedule(t *schedule.Trees) (*schedule.Schedule, error) {
 	if r.inOneProgram(t) {
-		return r.wholeTrees(t)
+		return r.wholeTrees(t), nil
+	}
+	height := t.Height()
+	if height > maxLevels {
+		return nil, notApplicable("trees of %d levels, and too many messages to order one by one", height)
 	}
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t}
 	level := func(op collective.Kind, src schedule.Buffer, d int) {
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output, Level: d})
 	}
-	height := t.Height()
 	if r.spec.Kind.Reduces() {
 		for d := height; d > 0; d-- {
 			level(collective.ReduceScatter, schedule.Input, d)
@@ -170,8 +180,12 @@ func (r *request) packedSchedule(t *schedule.Trees) *schedule.Schedule {
 	for d := 1; d <= height && r.spec.Kind != collective.ReduceScatter && r.spec.Kind != collective.Reduce; d++ {
 		level(collective.AllGather, from, d)
 	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
+	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
 }
+
+// maxLevels is the height up to which each level of trees is a phase; higher ones would
+// make pipelines that are too long to fill.
+const maxLevels = 12
 
 func chunksOf(t *schedule.Trees) int {
 	n := 0
@@ -203,5 +217,5 @@ func (r *request) wholeTrees(t *schedule.Trees) *schedule.Schedule {
 // inOneProgram reports whether to order all messages one by one: not where levels are few,
 // and equal ranks are what lets the simulator fold them, nor where messages are many.
 func (r *request) inOneProgram(t *schedule.Trees) bool {
-	return t.Height() > 2 && (r.slices() == 1 || r.hops()*r.slices() <= maxProgram)
+	return t.Height() > 2 && (r.slices() == 1 || r.slices() <= min(maxPieces, maxProgram/r.hops(), maxChunks/chunksOf(t)))
 }

@@ -65,12 +65,18 @@ func parts(g *Graph, k int64, bound func(*Graph) (Fraction, error)) ([]int64, in
 		return nil, 0, fmt.Errorf("pack: transfers do not reach every rank")
 	}
 	caps, each := inWhole(g, x)
+	if k == 0 && each > mostParts {
+		k = mostParts
+	}
 	if k > 0 {
 		caps, err = forParts(g, x, k, bound)
 		each = k
 	}
 	return caps, each, err
 }
+
+// mostParts is into how many parts data is cut at most: one with many divisors.
+const mostParts = 5040
 
 // lowest grows trees again and again, until about so many arcs have been looked at, and
 // keeps the lowest, then the fewest.

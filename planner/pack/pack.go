@@ -90,9 +90,14 @@ func (s *search) run() (*Packing, error) {
 		most = max(64, 80_000/len(s.pool.Edges)) // a second or two
 	}
 	if s.g.Ranks <= most {
-		err := s.inParts(func(k int64, effort int) (*Packing, error) { return edmonds(s.pool, k, effort) })
-		if err != nil && s.best == nil {
+		grow := func(pool *Graph) error {
+			return s.inParts(func(k int64, effort int) (*Packing, error) { return edmonds(pool, k, effort) })
+		}
+		if err := grow(s.pool); err != nil && s.best == nil {
 			return nil, err
+		}
+		if pool := s.priced(); pool != nil {
+			grow(pool) // what it does not find is no loss
 		}
 	} else {
 		k := fewParts

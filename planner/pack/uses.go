@@ -107,7 +107,7 @@ func (s *search) uneven(use Use, root int) error {
 	if use == Reduce {
 		pool = pool.Reversed()
 	}
-	return s.inParts(func(k int64, effort int) (*Packing, error) {
+	err = s.inParts(func(k int64, effort int) (*Packing, error) {
 		if use == AllReduce {
 			return spanningTrees(pool, k, effort)
 		}
@@ -117,4 +117,10 @@ func (s *search) uneven(use Use, root int) error {
 		}
 		return p, err
 	})
+	if use == AllReduce {
+		if priced := s.priced(); priced != nil {
+			return s.inParts(func(k int64, effort int) (*Packing, error) { return spanningTrees(priced, k, effort) })
+		}
+	}
+	return err
 }
