@@ -58,18 +58,19 @@ func (x *exactBound) find() {
 		x.note = fmt.Sprintf("of the cuts around ranks, nodes and tiers: all cuts are looked at for up to %d ranks", maxExactRanks)
 		return
 	}
-	g, err := pack.FromTopology(x.t)
-	if err != nil {
-		return // no graph, no bound
-	}
-	if r, err := boundOf(g, x.spec); err == nil {
+	if r, err := ExactBound(x.t, x.spec); err == nil { // else there is no graph, and no bound
 		x.rate, x.cut = r.AlgBW, r.Cut
 	}
 }
 
-// boundOf is the bound of a collective's whole buffer. What goes to one rank is what
-// comes from it, backwards.
-func boundOf(g *pack.Graph, spec collective.Spec) (pack.Result, error) {
+// ExactBound is the bound of a collective on the graph that transfers use, and the cut
+// that says why: its AlgBW, in bytes/s of the whole buffer, no schedule can beat at line
+// rate. What goes to one rank is what comes from it, backwards.
+func ExactBound(t *topology.Topology, spec collective.Spec) (pack.Result, error) {
+	g, err := pack.FromTopology(t)
+	if err != nil {
+		return pack.Result{}, err
+	}
 	switch spec.Kind {
 	case collective.ReduceScatter, collective.Reduce, collective.Gather:
 		g = g.Reversed()

@@ -100,7 +100,10 @@ func islands(b *strings.Builder, rng *rand.Rand, n int) {
 // unequalNodes are boxes of GPUs with NICs, of two kinds that differ in rates.
 func unequalNodes(b *strings.Builder, rng *rand.Rand, n int) {
 	gpus := 2 + rng.IntN(3)
-	nodes := max(2, n/gpus)
+	nodes := (n + gpus - 1) / gpus // 8 GPUs at least
+	if nodes*gpus > 64 {
+		nodes--
+	}
 	first := 1 + rng.IntN(nodes-1)
 	b.WriteString("templates:\n")
 	for _, name := range []string{"a", "b"} {
