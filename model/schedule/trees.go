@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"railyard/model/collective"
@@ -95,15 +94,36 @@ func (t *Trees) pieces() int { return max(int(t.Pieces), 1) }
 // below are the children of a rank.
 func (b *treePhases) below(tree int, v int32) []int32 { return b.children[tree][v] }
 
-// programs are those of all ranks in a phase.
-func (b *treePhases) programs(ph *Phase) [][]Op {
+// programs are those of all ranks in a phase; as a sketch, not in order.
+func (b *treePhases) programs(ph *Phase, sketch bool) [][]Op {
 	switch {
+	case ph.Level == 0 && sketch:
+		return b.sketch(ph)
 	case ph.Level == 0:
 		return b.whole(ph)
 	case ph.Op == collective.ReduceScatter:
 		return b.gather(int32(ph.Level))
 	}
 	return b.spread(int32(ph.Level), ph.Src)
+}
+
+// sketch has all messages of all levels, whole trees at once.
+func (b *treePhases) sketch(ph *Phase) [][]Op {
+	out := make([][]Op, b.ranks)
+	add := func(level [][]Op) {
+		for r := range out {
+			out[r] = append(out[r], level[r]...)
+		}
+	}
+	for d := int32(1); d <= int32(b.high); d++ {
+		if ph.Op != collective.AllGather {
+			add(b.gather(d))
+		}
+		if ph.Op != collective.ReduceScatter {
+			add(b.spread(d, ph.Src))
+		}
+	}
+	return out
 }
 
 // depths counts the hops from the root to each rank.
@@ -242,56 +262,4 @@ func (b *treePhases) add(ops []Op, rank int32, children []edge) []Op {
 			Src: Loc{Buf: own, Set: b.chunks[e.tree]}, Dst: Loc{Buf: to, Set: b.chunks[e.tree]}})
 	}
 	return ops
-}
-
-// validateTrees checks a phase of packed trees.
-func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
-	t := ch.Trees
-	switch {
-	case t == nil:
-		return fmt.Errorf("generator trees: the channel has no trees")
-	case ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter && (ph.Op != collective.AllReduce || ph.Level > 0):
-		return fmt.Errorf("generator trees does not make %v", ph.Op)
-	case t.Units == 0 && s.Spec.Blocks() > 1:
-		return fmt.Errorf("trees: unequal roots (units 0) do not make %v", s.Spec.Kind)
-	case t.Units < 0 || t.Units > 0 && int64(t.Units)*int64(s.Spec.Ranks) != int64(ch.Chunks):
-		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
-	case t.Pieces < 0 || t.Pieces > 1 && ph.Level > 0:
-		return fmt.Errorf("trees: %d pieces: at least 1, and only where a phase takes all levels", t.Pieces)
-	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
-		return fmt.Errorf("trees: %d ranks are no whole number of nodes of %d", s.Spec.Ranks, t.Local)
-	}
-	units := make([]int64, s.Spec.Ranks)
-	for i := range t.List {
-		x := &t.List[i]
-		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || int(x.Weight) > ch.Chunks || int(x.Weight)%t.pieces() != 0 {
-			return fmt.Errorf("tree %d: root %d or weight %d is out of range, or no multiple of the pieces", i, x.Root, x.Weight)
-		}
-		if err := validateParents(x.Parent, s.Spec.Ranks); err != nil {
-			return fmt.Errorf("tree %d: %w", i, err)
-		}
-		if x.Parent[x.Root] != -1 {
-			return fmt.Errorf("tree %d: its root %d has a parent", i, x.Root)
-		}
-		units[x.Root] += int64(x.Weight)
-	}
-	var total int64
-	for r, n := range units {
-		total += n
-		if t.Units > 0 && n != int64(t.Units) {
-			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
-		}
-	}
-	for _, x := range t.Rates {
-		if min(x.From, x.To) < 0 || int(max(x.From, x.To)) >= s.Spec.Ranks || x.Rate < 1 {
-			return fmt.Errorf("trees: rate %d from rank %d to %d: must be at least 1, between ranks below %d", x.Rate, x.From, x.To, s.Spec.Ranks)
-		}
-	}
-	if total != int64(ch.Chunks) {
-		return fmt.Errorf("trees: they carry %d of the channel's %d chunks", total, ch.Chunks)
-	}
-	if height := t.Height(); ph.Level < 0 || ph.Level > height {
-		return fmt.Errorf("level %d: must be from 1 to the trees' height %d, or 0 for all", ph.Level, height)
-	}
-	return nil
 }

@@ -102,7 +102,7 @@ func (p *treePlan) ends(j treeJob) (from, to int32) {
 }
 
 // tick is how long a connection of rate 1 takes for a chunk; divisible by many rates.
-const tick = 55440 << 16
+const tick = 55440 << 10
 
 func (p *treePlan) play() {
 	for i := range p.b.List {

@@ -26,9 +26,10 @@ func spanningTrees(g *Graph, k int64, effort int) (*Packing, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &spanning{g: both, k: each, links: both.links(caps), depth: both.depths(both.middle())}
+	root, depth := both.middle()
+	s := &spanning{g: both, k: each, links: both.links(caps), depth: depth}
 	s.trim()
-	bundles, err := lowest(both, s.directed(), []start{{int32(both.middle()), each}}, effort)
+	bundles, err := lowest(both, s.directed(), []start{{int32(root), each}}, effort)
 	if err != nil {
 		return nil, err
 	}
@@ -184,85 +185,4 @@ func (s *spanning) directed() []int64 {
 		caps[l.there] = s.net.arcs[ways[i][1]^1].left
 	}
 	return caps
-}
-
-// depths are the hops from a rank.
-func (g *Graph) depths(from int) []int32 {
-	near := make([][]int32, g.Ranks)
-	for _, e := range g.Edges {
-		near[e.From] = append(near[e.From], e.To)
-	}
-	return hops(near, int32(from))
-}
-
-// middle is the rank with the fewest hops to the farthest one; of equal ones, the first.
-func (g *Graph) middle() int {
-	near := make([][]int32, g.Ranks)
-	for _, e := range g.Edges {
-		near[e.From] = append(near[e.From], e.To)
-	}
-	best, least := 0, int32(math.MaxInt32)
-	for v := range g.Ranks {
-		if h := slices.Max(hops(near, int32(v))); h < least {
-			best, least = v, h
-		}
-	}
-	return best
-}
-
-// hops are those from a vertex; a rank that is not reached is at 0.
-func hops(near [][]int32, from int32) []int32 {
-	out := make([]int32, len(near))
-	seen := make([]bool, len(near))
-	seen[from] = true
-	for queue := []int32{from}; len(queue) > 0; queue = queue[1:] {
-		v := queue[0]
-		for _, w := range near[v] {
-			if !seen[w] {
-				seen[w], out[w] = true, out[v]+1
-				queue = append(queue, w)
-			}
-		}
-	}
-	return out
-}
-
-// hungUp is a tree with its root in the middle of its longest path.
-func hungUp(parent []int32) (int32, []int32) {
-	near := make([][]int32, len(parent))
-	for v, u := range parent {
-		if u >= 0 {
-			near[v], near[u] = append(near[v], u), append(near[u], int32(v))
-		}
-	}
-	farthest := func(from int32) int32 {
-		dist := hops(near, from)
-		return int32(slices.Index(dist, slices.Max(dist)))
-	}
-	a := farthest(0)
-	b := farthest(a)
-	down := toward(near, a)
-	root := b
-	for range slices.Max(hops(near, a)) / 2 {
-		root = down[root]
-	}
-	return root, toward(near, root)
-}
-
-// toward are the parents when a tree hangs at a root.
-func toward(near [][]int32, root int32) []int32 {
-	parent := make([]int32, len(near))
-	for v := range parent {
-		parent[v] = -1
-	}
-	for queue := []int32{root}; len(queue) > 0; queue = queue[1:] {
-		v := queue[0]
-		for _, w := range near[v] {
-			if w != root && parent[w] < 0 && w != parent[v] {
-				parent[w] = v
-				queue = append(queue, w)
-			}
-		}
-	}
-	return parent
 }

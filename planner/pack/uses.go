@@ -52,41 +52,15 @@ func (s *search) turned() bool {
 	return s.consider(q)
 }
 
-// hangUp hangs every tree of an all-reduce up in its own middle, which changes nothing for
-// the links, and joins those that are the same then.
-func (p *Packing) hangUp() {
-	list := p.Trees
-	p.Trees = make([][]Tree, len(list))
-	var common int64
-	at := map[string]*Tree{}
-	var order []*Tree
-	var roots []int32
-	for _, trees := range list {
-		for _, t := range trees {
-			root, parent := hungUp(t.Parent)
-			key := fmt.Sprint(parent)
-			if at[key] == nil {
-				at[key] = &Tree{0, parent}
-				order, roots = append(order, at[key]), append(roots, root)
-			}
-			at[key].Weight += t.Weight
-		}
-	}
-	for _, t := range order {
-		common = gcd(common, t.Weight)
-	}
-	for i, t := range order {
-		p.Trees[roots[i]] = append(p.Trees[roots[i]], Tree{t.Weight / common, t.Parent})
-	}
-	p.K /= common
-}
-
 // mostTwice is up to how many ranks times edges lower or fewer trees are sought although
 // those of an all-gather do.
 const mostTwice = 1 << 11
 
 // mostUneven is up to how many ranks times transfers trees with unequal roots are sought.
 const mostUneven = 1 << 16
+
+// mostShared is the same where links are shared, up to how many ranks.
+const mostShared = 64
 
 // uneven considers trees that do not treat all ranks alike.
 func (s *search) uneven(use Use, root int) error {
@@ -96,6 +70,9 @@ func (s *search) uneven(use Use, root int) error {
 	}
 	if err := s.transfers(even.Rate); err != nil {
 		return err
+	}
+	if !s.g.Direct() && s.g.Ranks > mostShared {
+		return fmt.Errorf("pack: %d ranks that share links are too many", s.g.Ranks)
 	}
 	if err := s.fill(); err != nil {
 		return err
