@@ -12,8 +12,8 @@ import (
 )
 
 // On random graphs with uneven links packed trees come near what no schedule can beat, and
-// never beat it: played without latencies, some of them proven right. The pipeline has 32
-// pieces, which costs a tall all_reduce some of it. RAILYARD_LONG=1 takes ten times as many.
+// never beat it: played without latencies, some of them proven right. More pieces would bring
+// them nearer. RAILYARD_LONG=1 takes ten times as many.
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 	seeds := int64(500)
 	switch {
@@ -25,14 +25,15 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 	for _, c := range []struct {
 		kind        collective.Kind
 		every       int64
+		pieces      int
 		worst, mean float64
-	}{{collective.AllGather, 1, 0.8, 0.99}, {collective.AllReduce, 10, 0.6, 0.9}, {collective.Broadcast, 10, 0.75, 0.9}} {
+	}{{collective.AllGather, 1, 16, 0.8, 0.98}, {collective.AllReduce, 10, 64, 0.6, 0.93}, {collective.Broadcast, 10, 64, 0.75, 0.95}} {
 		t.Run(c.kind.String(), func(t *testing.T) {
 			worst, total, count, reached, at := 1.0, 0.0, 0, 0, int64(0)
 			for seed := int64(0); seed < seeds; seed += c.every {
 				topo := gen.Uneven(seed)
 				spec := collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}
-				rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "ideal")), planner.PlanOptions{Algorithm: "packed_trees", Build: planner.Options{Slices: 32}})
+				rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "ideal")), planner.PlanOptions{Algorithm: "packed_trees", Build: planner.Options{Slices: c.pieces}})
 				if planner.NotApplicable(err) { // everybody reaches everybody
 					rows, err = planner.Plan(topo, spec, []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "ideal")), planner.PlanOptions{})
 				}
