@@ -26,12 +26,6 @@ const maxChunks = 1 << 23
 // both. Where all ranks are alike, every rank is root of as much; all_reduce takes other
 // roots where these do more.
 func buildPackedTrees(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.Broadcast, collective.Reduce); err != nil {
-		return nil, err
-	}
-	if n := r.spec.Ranks; n < 3 || n > maxPackedRanks {
-		return nil, notApplicable("packed trees are for 3 to %d ranks", maxPackedRanks)
-	}
 	if err := r.findTrees(); err != nil {
 		return nil, err
 	}
@@ -51,7 +45,7 @@ func (r *request) findTrees() error {
 
 // hops is the number of messages of a slice; 0 where there are no trees.
 func (r *request) hops() int {
-	if r.spec.Ranks > maxPackedRanks || r.findTrees() != nil {
+	if r.findTrees() != nil {
 		return 0
 	}
 	return len(r.trees.List) * (r.spec.Ranks - 1)
@@ -65,11 +59,15 @@ var uses = map[collective.Kind]pack.Use{
 
 // packTrees makes a schedule's trees of the packing.
 func (r *request) packTrees() (*schedule.Trees, error) {
+	use, ok := uses[r.spec.Kind]
+	if n := r.spec.Ranks; !ok || n < 3 || n > maxPackedRanks {
+		return nil, notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather", maxPackedRanks)
+	}
 	g, err := pack.FromTopology(r.t)
 	if err != nil {
 		return nil, notApplicable("%v", err)
 	}
-	p, err := pack.PackFor(g, uses[r.spec.Kind], r.spec.Root, pack.Options{})
+	p, err := pack.PackFor(g, use, r.spec.Root, pack.Options{})
 	if err != nil {
 		return nil, notApplicable("%v", err)
 	}

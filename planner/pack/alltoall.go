@@ -10,6 +10,9 @@ import "math"
 // where shortest paths crowd (Garg, Könemann), which approach the optimum of
 // multi-commodity flow, and the cuts that these lengths suggest.
 func AllToAllBound(g *Graph) Result {
+	if g.Ranks < 2 {
+		return Result{Rate: Fraction{0, 1}, Cut: "one rank has nothing to receive"}
+	}
 	a := newLengths(g)
 	if b, err := Bound(g); err == nil {
 		set := make([]bool, g.Vertices)

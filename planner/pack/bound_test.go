@@ -299,6 +299,26 @@ func TestBoundEqualsTheLeastOfAllCuts(t *testing.T) {
 	}
 }
 
+func TestOneRankHasNoBound(t *testing.T) {
+	g, err := New(1, 2, []Edge{{0, 1, 5}, {1, 0, 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	even, errs := make([]Result, 5), make([]error, 5)
+	even[0], errs[0] = Bound(g)
+	even[1], errs[1] = AllReduceBound(g)
+	even[2], errs[2] = ScatterBound(g, 0)
+	even[3], even[4] = BroadcastBound(g, 0), AllToAllBound(g)
+	for i, b := range even {
+		if errs[i] != nil || b.Rate.Num != 0 || b.Cut == "" {
+			t.Errorf("%d: %+v, %v", i, b, errs[i])
+		}
+	}
+	if _, err := PackFor(g, Broadcast, 0, Options{}); err == nil {
+		t.Error("trees for one rank")
+	}
+}
+
 func BenchmarkBound(b *testing.B) {
 	for _, nodes := range []int{16, 128} {
 		topo := load(b, "dgx-h100", nodes)

@@ -8,6 +8,9 @@ import (
 // BroadcastBound is the exact rate at which one rank can send the same data to all
 // others: the least of the largest flows from it to each of them.
 func BroadcastBound(g *Graph, root int) Result {
+	if g.Ranks < 2 {
+		return Result{Rate: Fraction{0, 1}, Cut: "one rank has nothing to receive"}
+	}
 	f := newFlows(g)
 	var most int64
 	for _, e := range g.Edges {
