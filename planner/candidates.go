@@ -20,14 +20,18 @@ var pipelined = []int{1, 4, 16, 64}
 // packedDepths: levels of trees are the stages, and all links are in use from the first
 // level on, so that only many slices come near the optimum; high trees are cut into
 // pieces, which overlap better.
-func packedDepths(r *request) []int {
+func packedDepths(r *request) []int { return r.treeStages(r.allTrees()) }
+
+func fewDepths(r *request) []int { return r.treeStages(r.fewTrees()) }
+
+func (r *request) treeStages(x *treeSet) []int {
 	if route, err := r.router.Route(0, min(1, r.spec.Ranks-1)); err != nil || route.Kind > topology.Switched {
 		return []int{1, 16, 64} // over PCIe everything shares, and nothing is gained beyond
 	}
-	hops := r.hops()
-	if hops > 0 && r.trees.Height() > 2 {
-		out := upTo([]int{1, 4, 16, 64, 256, 1024}, min(maxProgram/hops, maxChunks/chunksOf(r.trees)))
-		if r.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && r.trees.Rates != nil {
+	hops := x.hops(r.spec.Ranks)
+	if hops > 0 && x.trees.Height() > 2 {
+		out := upTo([]int{1, 4, 16, 64, 256, 1024}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
+		if x.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && x.trees.Rates != nil {
 			out = append(out, levelSlices) // links that are shared unevenly do not keep to an order
 		}
 		return out

@@ -25,30 +25,62 @@ const maxChunks = 1 << 23
 // (see the package pack), or, the other way round, sums it up along them; all_reduce is
 // both. Where all ranks are alike, every rank is root of as much; all_reduce takes other
 // roots where these do more.
-func buildPackedTrees(r *request) (*schedule.Schedule, error) {
-	if err := r.findTrees(); err != nil {
-		return nil, err
+func buildPackedTrees(r *request) (*schedule.Schedule, error) { return r.buildTrees(r.allTrees()) }
+
+// buildFewTrees is the same with fewer parts, where the best number of them is large:
+// fewer and larger messages that come less near to the bound.
+func buildFewTrees(r *request) (*schedule.Schedule, error) { return r.buildTrees(r.fewTrees()) }
+
+func (r *request) buildTrees(x *treeSet) (*schedule.Schedule, error) {
+	if x.err != nil {
+		return nil, x.err
 	}
-	if r.trees.Height() == 1 && r.trees.Units > 0 {
+	if x.trees.Height() == 1 && x.trees.Units > 0 {
 		return nil, notApplicable("every rank reaches all others at once: direct does the same")
 	}
-	return r.packedSchedule(r.trees)
+	return r.packedSchedule(x)
 }
 
-// findTrees packs trees once for all pipeline depths.
-func (r *request) findTrees() error {
-	if r.trees == nil && r.noTrees == nil {
-		r.trees, r.noTrees = r.packTrees()
-	}
-	return r.noTrees
+// treeSet is trees, or why there are none.
+type treeSet struct {
+	trees *schedule.Trees
+	parts int64 // of each root's data, or of all
+	err   error
 }
+
+// allTrees packs trees once for all pipeline depths.
+func (r *request) allTrees() *treeSet {
+	if r.packed == (treeSet{}) {
+		r.packed.find(r, false)
+	}
+	return &r.packed
+}
+
+// fewTrees does that for trees in few parts.
+func (r *request) fewTrees() *treeSet {
+	if r.few == (treeSet{}) {
+		if all := r.allTrees(); all.err != nil {
+			r.few.err = all.err
+		} else if all.parts <= manyParts || all.trees.Height() <= 2 && all.trees.Units > 0 {
+			r.few.err = notApplicable("trees in %d parts are few enough, or as low as can be", all.parts)
+		} else {
+			if r.few.find(r, true); r.few.err == nil && r.few.parts == all.parts {
+				r.few = treeSet{err: notApplicable("fewer parts are no better")}
+			}
+		}
+	}
+	return &r.few
+}
+
+// manyParts is from how many on fewer are tried as well.
+const manyParts = 8
 
 // hops is the number of messages of a slice; 0 where there are no trees.
-func (r *request) hops() int {
-	if r.findTrees() != nil {
+func (x *treeSet) hops(ranks int) int {
+	if x.err != nil {
 		return 0
 	}
-	return len(r.trees.List) * (r.spec.Ranks - 1)
+	return len(x.trees.List) * (ranks - 1)
 }
 
 // uses says what trees a collective takes.
@@ -57,26 +89,28 @@ var uses = map[collective.Kind]pack.Use{
 	collective.Broadcast: pack.Broadcast, collective.Reduce: pack.Reduce,
 }
 
-// packTrees makes a schedule's trees of the packing.
-func (r *request) packTrees() (*schedule.Trees, error) {
+// find makes a schedule's trees of the packing.
+func (x *treeSet) find(r *request, few bool) { x.trees, x.parts, x.err = r.packTrees(few) }
+
+func (r *request) packTrees(few bool) (*schedule.Trees, int64, error) {
 	use, ok := uses[r.spec.Kind]
 	if n := r.spec.Ranks; !ok || n < 3 || n > maxPackedRanks {
-		return nil, notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather", maxPackedRanks)
+		return nil, 0, notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather", maxPackedRanks)
 	}
 	g, err := pack.FromTopology(r.t)
 	if err != nil {
-		return nil, notApplicable("%v", err)
+		return nil, 0, notApplicable("%v", err)
 	}
-	p, err := pack.PackFor(g, use, r.spec.Root, pack.Options{})
+	p, err := pack.PackFor(g, use, r.spec.Root, pack.Options{Few: few})
 	if err != nil {
-		return nil, notApplicable("%v", err)
+		return nil, 0, notApplicable("%v", err)
 	}
 	chunks := p.K
 	if p.Use == pack.AllGather {
 		chunks *= int64(r.spec.Ranks)
 	}
 	if chunks > 1<<20 {
-		return nil, notApplicable("the trees cut the data into %d parts", chunks)
+		return nil, 0, notApplicable("the trees cut the data into %d parts", chunks)
 	}
 	t := &schedule.Trees{Units: unitsOf(p), Rates: ratesOf(p, g), Local: int32(r.spec.Ranks)}
 	if nodes := r.t.NumNodes(); r.spec.Ranks%nodes == 0 {
@@ -90,9 +124,9 @@ func (r *request) packTrees() (*schedule.Trees, error) {
 		}
 	}
 	if err := r.reachable(t); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return t, nil
+	return t, p.K, nil
 }
 
 // ratesOf are how fast ranks send to one another: as their links are; without direct
@@ -154,8 +188,9 @@ func (r *request) reachable(t *schedule.Trees) error {
 
 // packedSchedule has a phase for each level of low trees, or one program for all levels
 // of few messages.
-func (r *request) packedSchedule(t *schedule.Trees) (*schedule.Schedule, error) {
-	if r.inOneProgram(t) {
+func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
+	t := x.trees
+	if r.inOneProgram(x) {
 		return r.wholeTrees(t), nil
 	}
 	height := t.Height()
@@ -214,6 +249,6 @@ func (r *request) wholeTrees(t *schedule.Trees) *schedule.Schedule {
 
 // inOneProgram reports whether to order all messages one by one: not where levels are few,
 // and equal ranks are what lets the simulator fold them, nor where messages are many.
-func (r *request) inOneProgram(t *schedule.Trees) bool {
-	return t.Height() > 2 && (r.slices() == 1 || r.slices() <= min(maxPieces, maxProgram/r.hops(), maxChunks/chunksOf(t)))
+func (r *request) inOneProgram(x *treeSet) bool {
+	return x.trees.Height() > 2 && (r.slices() == 1 || r.slices() <= min(maxPieces, maxProgram/x.hops(r.spec.Ranks), maxChunks/chunksOf(x.trees)))
 }

@@ -3,11 +3,13 @@ package pack
 import (
 	"cmp"
 	"fmt"
+	"math"
 )
 
 // Options limit the search for trees.
 type Options struct {
 	K     int64 // in how many parts each root's data may go, or a divisor of it; 0: as many as it takes
+	Few   bool  // at most eight parts, as many of them as do best
 	Ranks int   // up to how many ranks exact packing is tried; 0: 64, on sparse graphs more
 	// Effort is for how long lower trees are sought where they come from exact packing, in
 	// arcs that flows look at; the first try is always finished. 0: ten million, 0.1 s.
@@ -54,13 +56,18 @@ type search struct {
 	routes *routes
 	pool   *Graph // the transfers to choose from
 	best   *Packing
+	most   int64 // parts
 }
 
 func newSearch(g *Graph, o Options, bound Result) *search {
 	if o.Effort == 0 {
 		o.Effort = 10_000_000
 	}
-	return &search{g: g, o: o, bound: bound}
+	s := &search{g: g, o: o, bound: bound, most: math.MaxInt64}
+	if o.Few {
+		s.most = fewParts
+	}
+	return s
 }
 
 func (s *search) run() (*Packing, error) {
@@ -115,20 +122,27 @@ func (s *search) run() (*Packing, error) {
 // inParts packs with as many parts as it takes, and with fewer, which may do where other
 // links than those of the transfers are scarce.
 func (s *search) inParts(pack func(k int64, effort int) (*Packing, error)) error {
-	p, err := pack(s.o.K, s.o.Effort)
-	if err != nil {
-		return err
+	most := int64(fewParts)
+	if !s.o.Few {
+		p, err := pack(s.o.K, s.o.Effort)
+		if err != nil {
+			return err
+		}
+		if s.consider(p) && (s.g.Direct() || s.g.Ranks > mostLower) {
+			return nil // with fewer parts, trees that do the same may be lower, but not on direct links
+		}
+		most = min(most, p.K-1)
 	}
-	if s.consider(p) && s.g.Direct() {
-		return nil // and none with fewer parts does
-	}
-	for k := int64(1); s.o.K == 0 && k <= fewParts && k < p.K; k++ {
+	for k := int64(1); s.o.K == 0 && k <= most; k++ {
 		if p, err := pack(k, s.o.Effort/fewParts); err == nil {
 			s.consider(p)
 		}
 	}
 	return nil
 }
+
+// mostLower is up to how many ranks lower trees are sought where the bound is reached.
+const mostLower = 16
 
 // fewParts is up to how many parts are tried where the bound takes more, and how many
 // balanced trees a root has.
@@ -137,7 +151,7 @@ const fewParts = 8
 // consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether
 // the bound is reached.
 func (s *search) consider(p *Packing) bool {
-	if p == nil || s.o.K > 0 && s.o.K%p.K != 0 {
+	if p == nil || p.K > s.most || s.o.K > 0 && s.o.K%p.K != 0 {
 		return false
 	}
 	if p.evaluate(s.bound, s.routes) != nil {

@@ -1,6 +1,9 @@
 package pack
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // PackFor looks for trees for a broadcast or a reduce of one root, or for an all-reduce,
 // whose roots it chooses: by Edmonds' theorem on the graph of the transfers (see
@@ -42,6 +45,8 @@ func (s *search) turned() bool {
 		return false
 	}
 	s.routes = p.routes
+	defer func(most int64) { s.most = most }(s.most)
+	s.most = math.MaxInt64 // of all roots together
 	if s.g.t != nil {
 		s.routes = topologyRoutes(s.g)
 	}
