@@ -73,9 +73,9 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 	for _, p := range slices.Sorted(maps.Keys(byProfile)) {
 		everything = append(everything, outside(byProfile[p], in)...)
 	}
-	general.Kernels, _ = fit.Kernels(everything, nil)
+	general.Kernels = fit.General(everything)
 	profile := &cost.Profile{Name: name}
-	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in), general)
+	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in), general, false)
 	for _, x := range byProfile[name] {
 		if !in(x) {
 			continue

@@ -145,5 +145,5 @@ func (c *cases) kernelCase(m measurement.Row) (fit.KernelCase, error) {
 		return fit.KernelCase{}, err
 	}
 	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops, Steps: x.Work.Steps, Chunk: x.Work.Chunk, Chain: x.Work.Chain, Line: x.Work.Line,
-		TableHop: x.Hop, TableNet: x.NetHop, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: m.Time}, nil
+		Prior: x.Prior, Machine: c.profile.Name, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: m.Time}, nil
 }

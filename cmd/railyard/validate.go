@@ -215,11 +215,11 @@ func (v *validator) refit(w io.Writer, dir string) error {
 	}
 	general := v.startFrom(nccl.General)
 	v.fitted[nccl.General], rows[nccl.General] = general, everything
-	general.Kernels, _ = fit.Kernels(everything, nil)
+	general.Kernels = fit.General(everything)
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		p := v.fitted[name]
 		var left map[cost.KernelKey]int
-		p.Kernels, left = fit.Kernels(rows[name], general)
+		p.Kernels, left = fit.Kernels(rows[name], general, true)
 		p.Error = kernelErrors(p.Kernels)
 		fmt.Fprintf(w, "%s: %d kernels from %d rows (%d keys have too few): %s\n", name, len(p.Kernels), len(rows[name]), len(left), p.Error)
 		if err := saveProfile(filepath.Join(dir, name+".yaml"), p); err != nil {

@@ -12,15 +12,16 @@ type Profile struct {
 	Source string
 	Date   string
 	// Latencies: count the latencies of the topology's links. False only in "ideal".
-	Latencies bool
-	Launch    units.Time // λ: from the call to the first byte
-	Curves    []Curve
-	Reduce    units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
-	Copy      units.Rate  // local copy; 0 is free
-	MaxSize   units.Bytes // largest collective size that was fitted; 0 is unlimited
-	MinSize   units.Bytes
-	Error     string   // how well it fits, in words: in and out of sample
-	Kernels   []Kernel // of the communication library, where they were fitted
+	Latencies        bool
+	Launch           units.Time // λ: from the call to the first byte
+	Curves           []Curve
+	MessageProtocols []Protocol  // how messages are made up; those that are missing are NCCL's
+	Reduce           units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
+	Copy             units.Rate  // local copy; 0 is free
+	MaxSize          units.Bytes // largest collective size that was fitted; 0 is unlimited
+	MinSize          units.Bytes
+	Error            string   // how well it fits, in words: in and out of sample
+	Kernels          []Kernel // of the communication library, where they were fitted
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a

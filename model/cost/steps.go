@@ -1,12 +1,9 @@
 package cost
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"os"
-
-	"gopkg.in/yaml.v3"
 
 	"railyard/model/units"
 )
@@ -57,9 +54,7 @@ func parseSteps(file string, data []byte) (Steps, error) {
 			Date       string  `yaml:"date"`
 		} `yaml:"steps"`
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&d); err != nil {
+	if err := strictly(data, &d); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if d.Schema != "railyard.steps/v1" {

@@ -20,19 +20,20 @@ const maxFile = 1 << 20
 
 // document is a profile as written: quantities with their units.
 type document struct {
-	Schema    string         `yaml:"schema"`
-	Name      string         `yaml:"name"`
-	Source    string         `yaml:"source"`
-	Date      string         `yaml:"date"`
-	Latencies bool           `yaml:"latencies"`
-	Launch    string         `yaml:"launch,omitempty"`
-	Reduce    string         `yaml:"reduce,omitempty"`
-	Copy      string         `yaml:"copy,omitempty"`
-	MinSize   string         `yaml:"min_size,omitempty"`
-	MaxSize   string         `yaml:"max_size,omitempty"`
-	Error     string         `yaml:"error,omitempty"`
-	Curves    []curveInFile  `yaml:"curves,omitempty"`
-	Kernels   []kernelInFile `yaml:"kernels,omitempty"`
+	Schema    string           `yaml:"schema"`
+	Name      string           `yaml:"name"`
+	Source    string           `yaml:"source"`
+	Date      string           `yaml:"date"`
+	Latencies bool             `yaml:"latencies"`
+	Launch    string           `yaml:"launch,omitempty"`
+	Reduce    string           `yaml:"reduce,omitempty"`
+	Copy      string           `yaml:"copy,omitempty"`
+	MinSize   string           `yaml:"min_size,omitempty"`
+	MaxSize   string           `yaml:"max_size,omitempty"`
+	Error     string           `yaml:"error,omitempty"`
+	Protocols []protocolInFile `yaml:"protocols,omitempty"`
+	Curves    []curveInFile    `yaml:"curves,omitempty"`
+	Kernels   []kernelInFile   `yaml:"kernels,omitempty"`
 }
 
 type curveInFile struct {
@@ -57,9 +58,7 @@ func Parse(file string, data []byte) (*Profile, error) {
 		return nil, fmt.Errorf("%s: larger than %d MiB", file, maxFile>>20)
 	}
 	var d document
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&d); err != nil {
+	if err := strictly(data, &d); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: the file is empty", file)
 		}
@@ -71,6 +70,13 @@ func Parse(file string, data []byte) (*Profile, error) {
 		return nil, errors.Join(r.errs...)
 	}
 	return p, nil
+}
+
+// strictly decodes YAML without unknown keys.
+func strictly(data []byte, into any) error {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	return dec.Decode(into)
 }
 
 type reader struct {
@@ -111,6 +117,7 @@ func (r *reader) profile(d *document) *Profile {
 		Copy:    optional(r, "copy", d.Copy, units.ParseRate),
 		MinSize: optional(r, "min_size", d.MinSize, units.ParseBytes),
 		MaxSize: optional(r, "max_size", d.MaxSize, units.ParseBytes)}
+	p.MessageProtocols = r.protocols(d.Protocols)
 	for i, c := range d.Curves {
 		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
 	}
@@ -158,6 +165,9 @@ func Encode(w io.Writer, p *Profile) error {
 	}
 	if p.MaxSize > 0 {
 		d.MaxSize = p.MaxSize.String()
+	}
+	for i := range p.MessageProtocols {
+		d.Protocols = append(d.Protocols, protocolText(&p.MessageProtocols[i]))
 	}
 	for _, c := range p.Curves {
 		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol}

@@ -11,6 +11,7 @@ import (
 
 // Work is what a kernel has to do, whatever it costs (see cost.Kernel).
 type Work struct {
+	Size          units.Bytes // of the collective
 	Hops, NetHops float64     // dependent steps inside nodes, and across the network
 	Steps         float64     // that move a chunk each, one after the other
 	Chunk         units.Bytes // a step's bytes
@@ -41,6 +42,7 @@ type machineRates struct {
 	inSwitch     float64 // share of scaleUp that in-switch reduction reaches at best
 	network      float64 // bytes/s out of a node
 	via          string  // what scaleUp is
+	inside, over string  // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
 }
 
 // ratesOf measures a topology; nodes is the number of scale-up domains.
@@ -66,7 +68,7 @@ func (m *machineRates) measureScaleUp(t *topology.Topology) error {
 		medium := t.Class(l).Medium
 		if (medium == topology.NVLink || medium == topology.XGMI) && (t.Devices()[to].Kind == topology.NVSwitch || t.RankOf(to) >= 0) {
 			m.scaleUp += float64(t.Rate(l))
-			m.via = fmt.Sprintf("%s of each GPU", t.Class(l).Name)
+			m.via, m.inside = fmt.Sprintf("%s of each GPU", t.Class(l).Name), medium.String()
 		}
 	}
 	if m.scaleUp > 0 || t.NodeOf(1) != t.NodeOf(0) {
@@ -96,6 +98,7 @@ func (m *machineRates) measureShared(t *topology.Topology) error {
 			}
 		}
 	}
+	m.inside = topology.PCIe.String()
 	m.scaleUp, m.exchange = slowest(t, ring), slowest(t, all)
 	return nil
 }
@@ -157,7 +160,7 @@ func nicRate(t *topology.Topology, nic topology.DeviceID) float64 {
 // work is what an algorithm ("ring", "tree", "nvls", "nvls_tree", "p2p") has to do.
 func (m *machineRates) work(k collective.Kind, algorithm string, size units.Bytes) (Work, error) {
 	n, nodes := float64(m.ranks), float64(m.nodes)
-	w := Work{Steps: 1, Chunk: size, Line: m.scaleUp, Limit: m.via}
+	w := Work{Size: size, Steps: 1, Chunk: size, Line: m.scaleUp, Limit: m.via}
 	part := units.Bytes(math.Ceil(float64(size) / n))
 	switch {
 	case algorithm == "ring" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
