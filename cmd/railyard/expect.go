@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,8 @@ type expectFlags struct {
 	algo, proto string
 	noNVLS      bool
 	graph       bool
+	floor       string
+	fabric      string
 }
 
 func newExpect() *cobra.Command {
@@ -58,6 +61,8 @@ func newExpect() *cobra.Command {
 	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree (default: as NCCL chooses)")
 	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
 	cmd.Flags().BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
+	cmd.Flags().StringVar(&f.floor, "launch-floor", "none", "least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
+	cmd.Flags().StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(nccl.Fabrics, ", ")+" (default: as the class of the NICs' links is named)")
 	cmd.Flags().BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
 	return cmd
 }
@@ -82,7 +87,11 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err != nil {
 		return nil, err
 	}
-	o := nccl.Options{}
+	floor, err := launchFloor(f.floor)
+	if err != nil {
+		return nil, err
+	}
+	o := nccl.Options{Fabric: f.fabric}
 	if f.noNVLS {
 		o.NVLS = nccl.Off
 	}
@@ -97,13 +106,25 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 		if err != nil {
 			return nil, err
 		}
-		row := expectRow(spec, size, &x)
+		row := expectRow(spec, size, x.Behind(floor))
 		if f.profile.name == "" && foreign != "" {
 			row.Warnings = append(row.Warnings, foreign)
 		}
 		d.Rows = append(d.Rows, row)
 	}
 	return d, nil
+}
+
+// launchFloor reads --launch-floor.
+func launchFloor(text string) (units.Time, error) {
+	if text == "none" {
+		return 0, nil
+	}
+	t, err := units.ParseTime(text)
+	if err != nil || t <= 0 {
+		return 0, usagef("--launch-floor %s: must be none or a time such as 25us", text)
+	}
+	return t, nil
 }
 
 // library is the profile whose kernels the library's predictions take.
@@ -129,10 +150,14 @@ func expectRow(spec collective.Spec, size units.Bytes, x *nccl.Prediction) repor
 	return row
 }
 
-// limitOf says what most of the time goes to.
+// limitOf says what most of the time goes to: the launch, the parameter of the kernel
+// that moves no bytes, or the links that its bytes cross.
 func limitOf(x *nccl.Prediction) string {
-	if 2*x.Latency > x.Time {
-		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes (%.0f steps)", 100*x.Latency.Seconds()/x.Time.Seconds(), x.Work.Hops+x.Work.NetHops)
+	switch {
+	case x.Floored:
+		return "launch: the run's launch floor hides the kernel"
+	case 2*x.Latency > x.Time:
+		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes; most of it: %s", 100*x.Latency.Seconds()/x.Time.Seconds(), x.Slowest)
 	}
 	return x.Work.Limit
 }

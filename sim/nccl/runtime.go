@@ -28,6 +28,8 @@ type Prediction struct {
 	Fitted    bool       // by a kernel of the profile; else NCCL's own estimate
 	Latency   units.Time // the part of Time that moves no bytes
 	Own       units.Time // NCCL's own estimate for the same, 0 where it has none
+	Slowest   string     // the largest part of Latency
+	Floored   bool       // a launch floor hides what the kernel takes
 	HeldOut   float64    // mean error of the kernel on measurements left out of its fit
 	Warnings  []string
 }
@@ -135,9 +137,10 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	case kernel != nil:
 		p.Fitted, p.HeldOut = true, kernel.HeldOut
 		p.Latency, p.Time = spend(kernel, &w)
+		p.Slowest = slowestPart(kernel, &w)
 		p.Warnings = beyond(r.profile.Name, kernel, a.Size)
 	case c.own > 0:
-		p.Time, p.HeldOut = c.own, ownError
+		p.Time, p.HeldOut, p.Slowest = c.own, ownError, "NCCL's own estimate"
 		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	default:
 		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
@@ -154,6 +157,28 @@ func spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
 	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
 	move := k.Moved(w.Chunk, w.Steps, w.chain()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
+}
+
+// slowestPart names the parameter of a kernel that most of its latency comes from.
+func slowestPart(k *cost.Kernel, w *Work) string {
+	base := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide)
+	hops, net := w.Hops*float64(k.Hop), w.NetHops*float64(k.NetHop)
+	switch {
+	case net >= base && net >= hops:
+		return fmt.Sprintf("%.0f hops of %v over %s (net_hop)", w.NetHops, k.NetHop, k.Over)
+	case hops >= base:
+		return fmt.Sprintf("%.0f hops of %v inside nodes (hop)", w.Hops, k.Hop)
+	}
+	return fmt.Sprintf("%v for launch, first and last synchronisation (base)", units.Time(base))
+}
+
+// Behind is the prediction of a run whose launches take floor at least.
+func (p *Prediction) Behind(floor units.Time) *Prediction {
+	out := *p
+	if floor > out.Time {
+		out.Time, out.Floored = floor, true
+	}
+	return &out
 }
 
 // beyond warns where a size lies outside what a kernel was fitted on.
