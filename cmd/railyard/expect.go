@@ -23,6 +23,7 @@ type expectFlags struct {
 	format      formatFlag
 	algo, proto string
 	noNVLS      bool
+	collNet     bool
 	graph       bool
 	floor       string
 	fabric      string
@@ -58,9 +59,10 @@ func newExpect() *cobra.Command {
 	f.sizes.add(cmd, "1K", "4G")
 	f.profile.add(cmd)
 	f.format.add(cmd)
-	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree (default: as NCCL chooses)")
+	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree, CollNetDirect, CollNetChain, CE: by copy engines (default: as NCCL chooses)")
 	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
 	cmd.Flags().BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
+	cmd.Flags().BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
 	cmd.Flags().StringVar(&f.floor, "launch-floor", "none", "least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
 	cmd.Flags().StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(nccl.Fabrics, ", ")+" (default: as the class of the NICs' links is named)")
 	cmd.Flags().BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
@@ -94,6 +96,9 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	o := nccl.Options{Fabric: f.fabric}
 	if f.noNVLS {
 		o.NVLS = nccl.Off
+	}
+	if f.collNet {
+		o.CollNet = nccl.On
 	}
 	r, err := nccl.NewRuntime(t, p, profileGeneral, o)
 	if err != nil {

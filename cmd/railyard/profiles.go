@@ -21,7 +21,7 @@ func newProfiles() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return cost.Encode(cmd.OutOrStdout(), p)
+				return cost.Encode(cmd.OutOrStdout(), p.Complete())
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, name := range cost.Names() {

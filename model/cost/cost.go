@@ -12,10 +12,14 @@ type Profile struct {
 	Source string
 	Date   string
 	// Latencies: count the latencies of the topology's links. False only in "ideal".
-	Latencies        bool
-	Launch           units.Time // λ: from the call to the first byte
-	Curves           []Curve
-	MessageProtocols []Protocol  // how messages are made up; those that are missing are NCCL's
+	Latencies bool
+	Launch    units.Time // λ: from the call to the first byte
+	Curves    []Curve
+	// Parameters of messages, of what copies, and of transfers between nodes; those that
+	// are missing are the shipped ones (see Complete).
+	MessageProtocols []Protocol
+	Engines          []Engine
+	Steps            Steps
 	Reduce           units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
 	Copy             units.Rate  // local copy; 0 is free
 	MaxSize          units.Bytes // largest collective size that was fitted; 0 is unlimited

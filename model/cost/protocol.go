@@ -1,7 +1,6 @@
 package cost
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 
@@ -24,40 +23,16 @@ type Protocol struct {
 	Date        string
 }
 
-//go:embed protocols.yaml
-var shippedProtocols []byte
-
-// Protocols that are used where a profile names none.
-var defaultProtocols = mustProtocols()
-
-func mustProtocols() []Protocol {
-	var d struct {
-		Protocols []protocolInFile `yaml:"protocols"`
-	}
-	if err := strictly(shippedProtocols, &d); err != nil {
-		panic(err) // part of the program
-	}
-	r := reader{file: "protocols.yaml"}
-	out := r.protocols(d.Protocols)
-	if len(r.errs) > 0 {
-		panic(r.errs[0])
-	}
-	return out
-}
-
 // Protocol is the profile's protocol with a name, else the shipped one; nil where neither
 // is known.
 func (p *Profile) Protocol(name string) *Protocol {
-	for _, list := range [][]Protocol{p.MessageProtocols, defaultProtocols} {
+	for _, list := range [][]Protocol{p.MessageProtocols, defaults.protocols} {
 		if i := slices.IndexFunc(list, func(x Protocol) bool { return x.Name == name }); i >= 0 {
 			return &list[i]
 		}
 	}
 	return nil
 }
-
-// DefaultProtocols are the library's: NCCL's constants.
-func DefaultProtocols() []Protocol { return slices.Clone(defaultProtocols) }
 
 type protocolInFile struct {
 	Name        string  `yaml:"name"`

@@ -20,20 +20,22 @@ const maxFile = 1 << 20
 
 // document is a profile as written: quantities with their units.
 type document struct {
-	Schema    string           `yaml:"schema"`
-	Name      string           `yaml:"name"`
-	Source    string           `yaml:"source"`
-	Date      string           `yaml:"date"`
-	Latencies bool             `yaml:"latencies"`
-	Launch    string           `yaml:"launch,omitempty"`
-	Reduce    string           `yaml:"reduce,omitempty"`
-	Copy      string           `yaml:"copy,omitempty"`
-	MinSize   string           `yaml:"min_size,omitempty"`
-	MaxSize   string           `yaml:"max_size,omitempty"`
-	Error     string           `yaml:"error,omitempty"`
-	Protocols []protocolInFile `yaml:"protocols,omitempty"`
-	Curves    []curveInFile    `yaml:"curves,omitempty"`
-	Kernels   []kernelInFile   `yaml:"kernels,omitempty"`
+	Schema    string                `yaml:"schema"`
+	Name      string                `yaml:"name"`
+	Source    string                `yaml:"source"`
+	Date      string                `yaml:"date"`
+	Latencies bool                  `yaml:"latencies"`
+	Launch    string                `yaml:"launch,omitempty"`
+	Reduce    string                `yaml:"reduce,omitempty"`
+	Copy      string                `yaml:"copy,omitempty"`
+	MinSize   string                `yaml:"min_size,omitempty"`
+	MaxSize   string                `yaml:"max_size,omitempty"`
+	Error     string                `yaml:"error,omitempty"`
+	Protocols []protocolInFile      `yaml:"protocols,omitempty"`
+	Engines   []engineInFile        `yaml:"engines,omitempty"`
+	Steps     map[string]stepInFile `yaml:"steps,omitempty"`
+	Curves    []curveInFile         `yaml:"curves,omitempty"`
+	Kernels   []kernelInFile        `yaml:"kernels,omitempty"`
 }
 
 type curveInFile struct {
@@ -117,7 +119,10 @@ func (r *reader) profile(d *document) *Profile {
 		Copy:    optional(r, "copy", d.Copy, units.ParseRate),
 		MinSize: optional(r, "min_size", d.MinSize, units.ParseBytes),
 		MaxSize: optional(r, "max_size", d.MaxSize, units.ParseBytes)}
-	p.MessageProtocols = r.protocols(d.Protocols)
+	p.MessageProtocols, p.Engines = r.protocols(d.Protocols), r.engines(d.Engines)
+	if d.Steps != nil {
+		p.Steps = r.steps(d.Steps)
+	}
 	for i, c := range d.Curves {
 		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
 	}
@@ -169,6 +174,10 @@ func Encode(w io.Writer, p *Profile) error {
 	for i := range p.MessageProtocols {
 		d.Protocols = append(d.Protocols, protocolText(&p.MessageProtocols[i]))
 	}
+	for i := range p.Engines {
+		d.Engines = append(d.Engines, engineText(&p.Engines[i]))
+	}
+	d.Steps = stepsText(p.Steps)
 	for _, c := range p.Curves {
 		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol}
 		for _, s := range c.Segments {

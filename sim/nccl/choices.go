@@ -16,6 +16,10 @@ func plain(name string) string {
 		return ""
 	case "nvlstree":
 		return "nvls_tree"
+	case "collnetdirect":
+		return "collnet_direct"
+	case "collnetchain":
+		return "collnet_chain"
 	}
 	return name
 }

@@ -16,7 +16,7 @@
 // check row by row, and 2.30.7 hold the same numbers and search alike. They differ for
 // Blackwell (LL128 rings, NVLSTree beyond two nodes, speeds 45, 80 and 86 GB/s).
 //
-// Left out: CollNet (SHARP in the network), tuner plugins, NCCL_* variables, symmetric
+// CollNet (SHARP in the network) is there where it is asked for (collnet.go). Left out: tuner plugins, NCCL_* variables, symmetric
 // memory kernels, and node shapes that NCCL reads from firmware but a topology file does
 // not tell (Broadcom switch flattening, multi-port NICs, NIC fusion, MLOPart).
 package nccl

@@ -22,6 +22,7 @@ type Options struct {
 	ComputeCapability int     // × 10, e.g. 90; 0: by the GPU's model or NVLink class
 	CPU               CPU     // UnknownCPU: by the CPU's model or the link between sockets
 	NVLS              Switch  // Auto: where the switches multicast and reduce
+	CollNet           Switch  // reduction in the network's switches (SHARP); Auto: off, as NCCL_COLLNET_ENABLE
 	LL128             Switch  // Auto: by compute capability and paths; On: always
 	NoGDR             bool    // NICs do not reach GPU memory
 	NICLatency        float64 // µs, as a network plugin reports it; InfiniBand's gives 0
@@ -62,6 +63,7 @@ type Model struct {
 	nvlsChannels int
 	nicBW        float64
 	ll128        Switch
+	collNet      bool
 	latency, bw  [5]costs // by kinds' order
 }
 
@@ -79,6 +81,11 @@ func New(t *topology.Topology, o Options) (*Model, error) {
 	}
 	if err := m.search(t, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name(), err)
+	}
+	if m.collNet = o.CollNet == On; m.collNet {
+		if err := m.reducingNetwork(t); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name(), err)
+		}
 	}
 	m.override(o)
 	m.connect()

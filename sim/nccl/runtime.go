@@ -54,6 +54,9 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 	if err == nil {
 		r.model, nodes = m, m.Nodes()
 	}
+	if err != nil && o.CollNet == On {
+		return nil, err // what was asked for needs NCCL's model
+	}
 	r.why = err
 	if r.rates, err = ratesOf(t, nodes); err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 		}
 	}
 	if r.model != nil {
-		r.rates.inSwitch = r.model.inSwitch()
+		r.rates.inSwitch, r.rates.reducing = r.model.inSwitch(), r.model.collNet
 	}
 	return r, nil
 }
@@ -101,6 +104,9 @@ type Ask struct {
 
 // Predict is the time of a collective.
 func (r *Runtime) Predict(a Ask) (Prediction, error) {
+	if plain(a.Algorithm) == copyEngine {
+		return r.byCopyEngine(a)
+	}
 	var best Prediction
 	why := r.why
 	for _, c := range r.choices(a) {

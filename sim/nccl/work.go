@@ -41,6 +41,7 @@ type machineRates struct {
 	exchange     float64 // the same where everybody sends to everybody; 0: no less
 	inSwitch     float64 // share of scaleUp that in-switch reduction reaches at best
 	network      float64 // bytes/s out of a node
+	reducing     bool    // the network's switches reduce
 	via          string  // what scaleUp is
 	inside, over string  // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
 }
@@ -182,6 +183,9 @@ func (m *machineRates) work(k collective.Kind, algorithm string, size units.Byte
 	case algorithm == "nvls_tree" && k == collective.AllReduce,
 		algorithm == "nvls" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
 		m.nvls(&w, k, n, nodes)
+	case algorithm == "collnet_chain" && k == collective.AllReduce,
+		algorithm == "collnet_direct" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
+		m.collNet(&w, k, algorithm, n/nodes)
 	case algorithm == "p2p" && (k == collective.AllToAll || k == collective.AllToAllV || k == collective.SendRecv):
 		m.p2p(&w, k, n, nodes, part)
 	default:
@@ -233,13 +237,35 @@ func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
 	if m.nodes == 1 {
 		return
 	}
-	w.NetHops = 2 * math.Ceil(math.Log2(nodes))
 	across := 1.0
-	if m.nodes > 2 {
-		across = 2 // see treeNetwork
+	switch {
+	case m.reducing: // the network's switches do the rest
+		w.NetHops = 1
+	default:
+		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
+		if m.nodes > 2 {
+			across = 2 // see treeNetwork
+		}
 	}
 	if across/m.network > w.Steps/w.Line {
 		w.Steps, w.Line, w.Limit = across, m.network, "NICs of each node"
+	}
+}
+
+// collNet: a node sends everything once and receives the result once; inside, GPUs are a
+// chain or each has its part.
+func (m *machineRates) collNet(w *Work, k collective.Kind, algorithm string, local float64) {
+	w.NetHops, w.Hops = 1, 2
+	inside := 2 * (local - 1) / local // of what a GPU has, leaves it
+	if algorithm == "collnet_chain" {
+		w.Hops, w.Chain, inside = 2*(local-1), true, 2
+	}
+	if k != collective.AllReduce {
+		w.Hops, inside = 1, inside/2
+	}
+	w.Steps = inside
+	if m.network < m.scaleUp/max(inside, 1e-9) || local == 1 {
+		w.Steps, w.Line, w.Limit = 1, m.network, "NICs of each node"
 	}
 }
 
