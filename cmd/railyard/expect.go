@@ -104,18 +104,13 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err != nil {
 		return nil, err
 	}
-	foreign := nccl.Foreign(t)
 	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: p.Name, Collective: spec.Kind.String(), Ranks: t.NumRanks()}
 	for _, size := range sizes {
 		x, err := r.Predict(nccl.Ask{Kind: spec.Kind, Algorithm: f.algo, Protocol: f.proto, Size: size, Graph: f.graph})
 		if err != nil {
 			return nil, err
 		}
-		row := expectRow(spec, size, x.Behind(floor))
-		if f.profile.name == "" && foreign != "" {
-			row.Warnings = append(row.Warnings, foreign)
-		}
-		d.Rows = append(d.Rows, row)
+		d.Rows = append(d.Rows, expectRow(spec, size, x.Behind(floor)))
 	}
 	return d, nil
 }

@@ -73,7 +73,7 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 	for _, p := range slices.Sorted(maps.Keys(byProfile)) {
 		everything = append(everything, outside(byProfile[p], in)...)
 	}
-	general.Kernels = fit.General(everything)
+	general.Kernels = fit.General(everything, false)
 	profile := &cost.Profile{Name: name}
 	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in), general, false)
 	for _, x := range byProfile[name] {

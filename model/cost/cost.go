@@ -24,8 +24,10 @@ type Profile struct {
 	Copy             units.Rate  // local copy; 0 is free
 	MaxSize          units.Bytes // largest collective size that was fitted; 0 is unlimited
 	MinSize          units.Bytes
-	Error            string   // how well it fits, in words: in and out of sample
-	Kernels          []Kernel // of the communication library, where they were fitted
+	// From is the profile whose kernels it has, for want of measurements; "" where they are its own.
+	From    string
+	Error   string   // how well it fits, in words: in and out of sample
+	Kernels []Kernel // of the communication library, where they were fitted
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a

@@ -11,8 +11,9 @@ import (
 
 // General fits what the kernels of all machines have in common: what a hop costs and how
 // much a chunk is slowed down, while every machine has its own base. Over a network, hops
-// inside a node are those of NVLink. Kernels are in the order of their keys' names.
-func General(cases []KernelCase) []cost.Kernel {
+// inside a node are those of NVLink. Kernels are in the order of their keys' names. With
+// heldOut each is judged by series left out in turn, whose base it does not know.
+func General(cases []KernelCase, heldOut bool) []cost.Kernel {
 	pools := map[pool][]KernelCase{}
 	for _, c := range cases {
 		pools[poolOf(&c)] = append(pools[poolOf(&c)], c)
@@ -21,22 +22,58 @@ func General(cases []KernelCase) []cost.Kernel {
 		return cmp.Or(cmp.Compare(pools[a][0].NetHops, pools[b][0].NetHops), cmp.Compare(a.algorithm, b.algorithm), cmp.Compare(a.text(), b.text()))
 	})
 	done := map[pool]cost.Kernel{}
-	var out []cost.Kernel
+	var kernels []cost.Kernel
 	for _, p := range order {
 		list := pools[p]
 		inOrder(list)
 		m := newKernelModel(list, p.belief(list, done), true)
 		s := m.solve(list)
 		done[p] = m.kernel(s, list, func(string) bool { return true })
+		unseen := 0.0
+		if heldOut {
+			unseen = round(seriesLeftOut(list, m.belief), 1e4)
+		}
 		for _, name := range collectives(list) {
 			k := m.kernel(s, list, func(base string) bool { return slices.Contains(strings.Fields(base), name) })
 			k.KernelKey = cost.KernelKey{Collective: name, Algorithm: p.algorithm, Protocol: p.protocol, Over: p.over}
-			out = append(out, k)
+			k.HeldOut, k.Rows = unseen, countOf(list, name)
+			kernels = append(kernels, k)
 		}
 	}
-	out = append(out, unmeasured(out, pools, done)...)
-	slices.SortFunc(out, byName)
-	return out
+	kernels = append(kernels, unmeasured(kernels, pools, done)...)
+	slices.SortFunc(kernels, byName)
+	return kernels
+}
+
+// seriesLeftOut is the mean error on each series with the kernel of all others; 1 where
+// there is only one.
+func seriesLeftOut(cases []KernelCase, b belief) float64 {
+	bySeries := map[string][]KernelCase{}
+	for _, c := range cases {
+		bySeries[c.Series] = append(bySeries[c.Series], c)
+	}
+	if len(bySeries) == 1 {
+		return 1
+	}
+	sum := 0.0
+	for _, name := range slices.Sorted(maps.Keys(bySeries)) {
+		rest := slices.DeleteFunc(slices.Clone(cases), func(c KernelCase) bool { return c.Series == name })
+		m := newKernelModel(rest, b, true)
+		s := m.solve(rest)
+		mean := *m // with one base, that of the machines together
+		mean.bases = []string{""}
+		s.x = append([]float64{average(s.x[:len(m.bases)])}, s.x[len(m.bases):]...)
+		sum += mean.mape(s, bySeries[name]) * float64(len(bySeries[name]))
+	}
+	return sum / float64(len(cases))
+}
+
+func average(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(len(list))
 }
 
 // pool are kernels that move data in the same way.
@@ -101,4 +138,14 @@ func alike(key cost.KernelKey) []cost.KernelKey {
 		}
 	}
 	return out
+}
+
+func countOf(cases []KernelCase, collective string) int {
+	n := 0
+	for i := range cases {
+		if cases[i].Collective == collective {
+			n++
+		}
+	}
+	return n
 }

@@ -15,6 +15,9 @@ func (r *Runtime) key(k collective.Kind, c choice, graph bool) cost.KernelKey {
 // kernel is the profile's, or the nearest one that moves data in the same way, which is
 // said in the note.
 func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
+	if x, note := r.otherLaunch(a, c); x != nil {
+		return x, note
+	}
 	for _, over := range r.overs() {
 		for _, p := range []*cost.Profile{r.profile, r.general} {
 			for _, key := range r.keys(a, c) {
@@ -31,6 +34,16 @@ func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 		}
 	}
 	return nil, ""
+}
+
+// otherLaunch is the profile's kernel for runs that are launched in the other way, where
+// only that was measured at this size: host launches hide small kernels.
+func (r *Runtime) otherLaunch(a Ask, c choice) (*cost.Kernel, string) {
+	own, other := r.profile.Kernel(r.key(a.Kind, c, a.Graph)), r.profile.Kernel(r.key(a.Kind, c, !a.Graph))
+	if own == nil || other == nil || a.Size >= own.MinSize || a.Size < other.MinSize {
+		return nil, ""
+	}
+	return other, fmt.Sprintf("profile %s knows %v by %s/%s from %v on: that of %s was used", r.profile.Name, a.Kind, c.algorithm, c.protocol, own.MinSize, kernelName(other.KernelKey))
 }
 
 // overs are what kernels may cross to be like this machine's: the same, then any network.

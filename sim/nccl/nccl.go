@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/topology"
 )
 
@@ -64,7 +65,8 @@ type Model struct {
 	nicBW        float64
 	ll128        Switch
 	collNet      bool
-	latency, bw  [5]costs // by kinds' order
+	profile      *cost.Profile // for the protocols' parameters
+	latency, bw  [5]costs      // by kinds' order
 }
 
 type costs [numAlgos][numProtos]float64
@@ -75,7 +77,7 @@ func New(t *topology.Topology, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name(), err)
 	}
-	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(), ll128: o.LL128}
+	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(), ll128: o.LL128, profile: &cost.Profile{}}
 	if m.nRanks == 1 {
 		return m, nil
 	}

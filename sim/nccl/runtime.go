@@ -53,6 +53,7 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
 		r.model, nodes = m, m.Nodes()
+		m.profile = p
 	}
 	if err != nil && o.CollNet == On {
 		return nil, err // what was asked for needs NCCL's model
@@ -151,10 +152,13 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	default:
 		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	}
+	if r.profile.From != "" {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("extrapolated: profile %s has no measurements, its kernels are those of %s", r.profile.Name, r.profile.From))
+	}
 	if note != "" {
 		p.Warnings = append(p.Warnings, note)
 	}
-	p.Time = max(p.Time, w.Least())
+	p.Time = max(p.Time, r.least(&w, c.protocol, kernel))
 	return p, nil
 }
 
@@ -163,6 +167,21 @@ func spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
 	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
 	move := k.Moved(w.Chunk, w.Steps, w.chain()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
+}
+
+// least is the time that a protocol takes at best: what it puts on the wire at line rate,
+// and across a network what its slots hold for each round trip.
+func (r *Runtime) least(w *Work, protocol string, k *cost.Kernel) units.Time {
+	x := r.profile.Protocol(protocol)
+	if x == nil {
+		return w.Least()
+	}
+	least := float64(w.Least()) / x.Efficiency
+	if k != nil && w.NetHops > 0 {
+		window := float64(chainChannels*x.Slots) * float64(x.Slot)
+		least = max(least, w.Wire/window*2*float64(k.NetHop))
+	}
+	return units.Time(least)
 }
 
 // slowestPart names the parameter of a kernel that most of its latency comes from.

@@ -130,8 +130,8 @@ func TestFallbacksAreSaid(t *testing.T) {
 }
 
 func TestProfileFor(t *testing.T) {
-	for name, want := range map[string]string{"dgx1-p100": "v100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
-		"dgx-b200": "b200", "gb200-nvl72": "b200", "mi300x-node": "mi300x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5", "superpod-h100": "h100"} {
+	for name, want := range map[string]string{"dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
+		"dgx-b200": "b200", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5", "superpod-h100": "h100"} {
 		if got := ProfileFor(load(t, name, topology.Options{})); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
