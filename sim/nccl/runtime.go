@@ -158,7 +158,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	if note != "" {
 		p.Warnings = append(p.Warnings, note)
 	}
-	p.Time = max(p.Time, r.least(&w, c.protocol, kernel))
+	p.Time = max(p.Time, r.least(&w, c.protocol))
 	return p, nil
 }
 
@@ -170,16 +170,16 @@ func spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
 }
 
 // least is the time that a protocol takes at best: what it puts on the wire at line rate,
-// and across a network what its slots hold for each round trip.
-func (r *Runtime) least(w *Work, protocol string, k *cost.Kernel) units.Time {
+// and across a network what the slots of all channels hold for each round trip.
+func (r *Runtime) least(w *Work, protocol string) units.Time {
 	x := r.profile.Protocol(protocol)
 	if x == nil {
 		return w.Least()
 	}
 	least := float64(w.Least()) / x.Efficiency
-	if k != nil && w.NetHops > 0 {
+	if w.NetHops > 0 {
 		window := float64(chainChannels*x.Slots) * float64(x.Slot)
-		least = max(least, w.Wire/window*2*float64(k.NetHop))
+		least = max(least, w.Wire/window*2*float64(r.rates.flight))
 	}
 	return units.Time(least)
 }

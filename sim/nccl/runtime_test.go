@@ -146,3 +146,34 @@ func BenchmarkPredict(b *testing.B) {
 		}
 	}
 }
+
+// A protocol's parameters act: half the efficiency takes twice as long where the line
+// limits, and a single small slot holds a network back.
+func TestProtocolParametersAct(t *testing.T) {
+	topo := load(t, "dgx-h100", topology.Options{Nodes: 2})
+	ask := Ask{Kind: collective.AllReduce, Algorithm: "Ring", Protocol: "Simple", Size: units.GiB}
+	time := func(change func(*cost.Protocol)) units.Time {
+		p := *shipped(t, "h100").Complete()
+		for i := range p.MessageProtocols {
+			if p.MessageProtocols[i].Name == "simple" {
+				change(&p.MessageProtocols[i])
+			}
+		}
+		r, err := NewRuntime(topo, &p, shipped(t, General), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := r.Predict(ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.Time
+	}
+	as := time(func(*cost.Protocol) {})
+	if got := time(func(p *cost.Protocol) { p.Efficiency = 0.4 }); got < 2*as {
+		t.Errorf("at an efficiency of 0.4 %v, as shipped %v", got, as)
+	}
+	if got := time(func(p *cost.Protocol) { p.Slots, p.Slot = 1, 4*units.KiB }); got < 2*as {
+		t.Errorf("with a slot of 4 KiB %v, as shipped %v", got, as)
+	}
+}

@@ -37,13 +37,14 @@ func (w *Work) chain() float64 {
 // machineRates are the line rates of what ranks share.
 type machineRates struct {
 	ranks, nodes int
-	scaleUp      float64 // bytes/s out of a rank, inside its node
-	exchange     float64 // the same where everybody sends to everybody; 0: no less
-	inSwitch     float64 // share of scaleUp that in-switch reduction reaches at best
-	network      float64 // bytes/s out of a node
-	reducing     bool    // the network's switches reduce
-	via          string  // what scaleUp is
-	inside, over string  // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
+	scaleUp      float64    // bytes/s out of a rank, inside its node
+	exchange     float64    // the same where everybody sends to everybody; 0: no less
+	inSwitch     float64    // share of scaleUp that in-switch reduction reaches at best
+	network      float64    // bytes/s out of a node
+	flight       units.Time // of a message across the network
+	reducing     bool       // the network's switches reduce
+	via          string     // what scaleUp is
+	inside, over string     // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
 }
 
 // ratesOf measures a topology; nodes is the number of scale-up domains.
@@ -126,6 +127,7 @@ func (m *machineRates) measureNetwork(t *topology.Topology) error {
 		if err != nil {
 			return err
 		}
+		m.flight = route.Latency
 		for i := 0; i < len(route.NICs); i += 2 {
 			if nic := route.NICs[i]; !seen[nic] {
 				seen[nic] = true
