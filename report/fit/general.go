@@ -45,15 +45,16 @@ func General(cases []KernelCase, heldOut bool) []cost.Kernel {
 	return kernels
 }
 
-// seriesLeftOut is the mean error on each series with the kernel of all others; 1 where
-// there is only one.
+// seriesLeftOut is the mean error on each series with the kernel of all others; where
+// there are no others, with what is believed.
 func seriesLeftOut(cases []KernelCase, b belief) float64 {
 	bySeries := map[string][]KernelCase{}
 	for _, c := range cases {
 		bySeries[c.Series] = append(bySeries[c.Series], c)
 	}
 	if len(bySeries) == 1 {
-		return 1
+		m := newKernelModel(cases, b, false)
+		return m.mape(m.believed(), cases)
 	}
 	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(bySeries)) {

@@ -7,7 +7,7 @@
 // algorithm and protocol, and takes the least latency + bytes/bandwidth. Both halves are
 // modelled as in NCCL 2.30.7 (https://github.com/NVIDIA/nccl, Apache-2.0, commit
 // 5067397c): src/graph/topo.cc (system.go), paths.cc (paths.go, local.go), search.cc
-// (compute.go, search*.go), connect.cc and transport/nvls.cc (channels.go), tuning.cc
+// (compute.go, relax.go, speeds.go, search*.go), connect.cc and transport/nvls.cc (channels.go), tuning.cc
 // (constants.go, tuning.go) and enqueue.cc (choose.go). Numbers without another source
 // in this package come from there. NCCL writes GB/s (1e9) and microseconds; so does this
 // package inside.

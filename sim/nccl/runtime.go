@@ -23,6 +23,7 @@ type Runtime struct {
 type Prediction struct {
 	Algorithm string // ring, tree, nvls, nvls_tree, p2p
 	Protocol  string // ll, ll128, simple
+	Over      string // what it crosses (cost.KernelKey.Over)
 	Time      units.Time
 	Work      Work
 	Fitted    bool       // by a kernel of the profile; else NCCL's own estimate
@@ -94,6 +95,10 @@ func (r *Runtime) With(p, general *cost.Profile) *Runtime {
 	return &clone
 }
 
+// Chooses reports whether NCCL's choice of algorithm and protocol is modelled here; it is
+// not for GPUs that NCCL does not run on.
+func (r *Runtime) Chooses() bool { return r.model != nil }
+
 // Ask is a collective to predict. Algorithm and protocol as NCCL writes them; "" or
 // "default" leaves the choice to NCCL.
 type Ask struct {
@@ -138,7 +143,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	if err != nil {
 		return Prediction{}, err
 	}
-	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Work: w, Own: c.own}
+	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own}
 	kernel, note := r.kernel(a, c)
 	switch {
 	case kernel != nil:
