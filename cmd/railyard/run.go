@@ -19,7 +19,6 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/report/fit"
-	"railyard/topologies"
 )
 
 // runFlags say how to execute.
@@ -285,7 +284,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 			return err
 		}
 	}
-	if _, data, err := topologies.Source(p.source); err != nil {
+	if _, data, err := source(p.source); err != nil {
 		return err
 	} else if err := writeFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err
