@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,32 +19,33 @@ type Setting struct {
 }
 
 var (
-	algorithms = []string{"", "ring", "tree"}
-	protocols  = []string{"", "ll", "ll128", "simple"}
+	algorithms = []string{"ring", "tree"}
+	protocols  = []string{"ll", "ll128", "simple"}
 )
 
-// ParseSetting reads the names of an algorithm and a protocol; "" and "default" leave
-// the choice to NCCL.
-func ParseSetting(algorithm, protocol string, windows bool) (Setting, error) {
-	s := Setting{plain(algorithm), plain(protocol), windows}
+// ParseSetting reads "default" (NCCL chooses), "windows" (NCCL chooses, on registered
+// windows), an algorithm, or an algorithm and a protocol such as "ring/ll128".
+func ParseSetting(text string) (Setting, error) {
+	algorithm, protocol, _ := strings.Cut(strings.ToLower(text), "/")
 	switch {
-	case strings.HasPrefix(s.Algorithm, "nvls") || strings.HasPrefix(s.Algorithm, "collnet"):
-		return s, fmt.Errorf("algorithm %s uses multicast, which railyard does not: take ring or tree", algorithm)
-	case !slices.Contains(algorithms, s.Algorithm):
-		return s, fmt.Errorf("unknown algorithm %q: must be default, ring or tree", algorithm)
-	case !slices.Contains(protocols, s.Protocol):
-		return s, fmt.Errorf("unknown protocol %q: must be default, ll, ll128 or simple", protocol)
-	case windows && (s.Algorithm != "" || s.Protocol != ""):
-		return s, fmt.Errorf("windows make NCCL take its symmetric kernels: no algorithm or protocol can be forced")
+	case text == "windows":
+		return Setting{Windows: true}, nil
+	case text == "default":
+		return Setting{}, nil
+	case strings.HasPrefix(algorithm, "nvls") || strings.HasPrefix(algorithm, "collnet"):
+		return Setting{}, fmt.Errorf("algorithm %s uses multicast, which railyard does not: take ring or tree", algorithm)
+	case !slices.Contains(algorithms, algorithm):
+		return Setting{}, fmt.Errorf("unknown setting %q: must be default, windows, or %s with %s, such as ring/ll128", text, strings.Join(algorithms, " or "), strings.Join(protocols, ", "))
+	case protocol != "" && !slices.Contains(protocols, protocol):
+		return Setting{}, fmt.Errorf("unknown protocol %q in %q: must be %s", protocol, text, strings.Join(protocols, ", "))
 	}
-	return s, nil
+	return Setting{Algorithm: algorithm, Protocol: protocol}, nil
 }
 
-func plain(name string) string {
-	if name = strings.ToLower(name); name == "default" {
-		return ""
-	}
-	return name
+// Names are what NCCL was asked for, as nccl-tests' files name it: an algorithm and a
+// protocol, "default" where it chose.
+func (s Setting) Names() (algorithm, protocol string) {
+	return cmp.Or(s.Algorithm, "default"), cmp.Or(s.Protocol, "default")
 }
 
 // environment is what is set while communicators are made.

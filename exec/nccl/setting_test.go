@@ -13,17 +13,17 @@ import (
 
 func TestParseSetting(t *testing.T) {
 	for _, c := range []struct {
-		algorithm, protocol string
-		windows             bool
-		want                string // of the error; "" is none
+		text string
+		want Setting
+		err  string
 	}{
-		{"", "", false, ""}, {"default", "Default", true, ""}, {"Ring", "LL128", false, ""}, {"TREE", "simple", false, ""},
-		{"NVLS", "", false, "multicast"}, {"nvlstree", "", false, "multicast"}, {"pat", "", false, "unknown algorithm"},
-		{"ring", "fast", false, "unknown protocol"}, {"ring", "", true, "no algorithm or protocol can be forced"},
+		{"default", Setting{}, ""}, {"windows", Setting{Windows: true}, ""}, {"Ring/LL128", Setting{Algorithm: "ring", Protocol: "ll128"}, ""}, {"tree", Setting{Algorithm: "tree"}, ""},
+		{"NVLS", Setting{}, "multicast"}, {"nvlstree/simple", Setting{}, "multicast"}, {"pat", Setting{}, "unknown setting"},
+		{"ring/fast", Setting{}, "unknown protocol"}, {"", Setting{}, "unknown setting"},
 	} {
-		_, err := ParseSetting(c.algorithm, c.protocol, c.windows)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q %q %v: error %v, want %q", c.algorithm, c.protocol, c.windows, err, c.want)
+		got, err := ParseSetting(c.text)
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %+v, error %v, want %+v, %q", c.text, got, err, c.want, c.err)
 		}
 	}
 }
@@ -48,7 +48,9 @@ func TestCounts(t *testing.T) {
 
 // run does a collective by its definition, on what input makes.
 func run(c Case, ranks int, share int64, in [][]byte) [][]byte {
-	at := func(rank int, i int64) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(in[rank][4*i:])) }
+	at := func(rank int, i int64) float32 {
+		return math.Float32frombits(binary.LittleEndian.Uint32(in[rank][4*i:]))
+	}
 	out := make([][]byte, ranks)
 	for rank := range ranks {
 		_, n, _, _ := c.counts(ranks)
