@@ -7,8 +7,12 @@ import (
 	"railyard/model/topology"
 )
 
-// hiddenSwitch stands for all switches that a virtual machine does not see one by one.
-const hiddenSwitch = "hidden"
+// hiddenSwitch stands for all switches that a virtual machine does not see one by one,
+// hiddenModel for what they are.
+const (
+	hiddenSwitch = "hidden"
+	hiddenModel  = "nvswitch_hidden"
+)
 
 // nvlinks draws the NVLinks between GPUs and to switches; those to CPUs belong to
 // coherent.
@@ -74,7 +78,7 @@ func (m *machine) switchIDs() map[string]int {
 	for i, bus := range buses {
 		p := part{id: fmt.Sprintf("nvswitch%d", i), kind: topology.NVSwitch, model: fmt.Sprintf("nvswitch_sm%d", major), note: bus}
 		if bus == hiddenSwitch {
-			p.note = ""
+			p.note, p.model = "", hiddenModel
 			m.note("the NVSwitches are not visible in this machine: %s stands for all of them", p.id)
 		}
 		out[bus] = m.device(p)

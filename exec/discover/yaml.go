@@ -82,13 +82,18 @@ func (f *file) gpuModel(name string, g *GPU) {
 	f.line("  %s: {kind: gpu, %ssource: %q, date: %s}", name, more, fmt.Sprintf("NVML: %s, compute capability %d.%d", g.Name, g.Major, g.Minor), f.date)
 }
 
-// switchModel: NVSwitches of Hopper and later add up and copy in the switch (SHARP).
+// switchModel: NVSwitches of Hopper and later add up and copy in the switch (SHARP);
+// whether a virtual machine that hides them may use that is not known.
 func (f *file) switchModel(name string) {
 	more := ""
-	if f.gpus[0].Major >= 9 {
+	if f.gpus[0].Major >= 9 && name != hiddenModel {
 		more = "reduction: true, multicast: true, "
 	}
-	f.line("  %s: {kind: nvswitch, %ssource: %q, date: %s}", name, more, "NVSwitch of the GPUs' generation; from the third on with SHARP (Hot Chips 34)", read)
+	source := "NVSwitch of the GPUs' generation; from the third on with SHARP (Hot Chips 34)"
+	if name == hiddenModel {
+		source = "all NVSwitches of the machine"
+	}
+	f.line("  %s: {kind: nvswitch, %ssource: %q, date: %s}", name, more, source, read)
 }
 
 func (f *file) parts() {

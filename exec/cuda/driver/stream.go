@@ -193,7 +193,7 @@ func (k Kernel) Launch(s Stream, d Dim, parameter []byte) error {
 		pin.Pin(attr)
 		c.attrs, c.nattrs = attr, 1
 	}
-	params := &[1]unsafe.Pointer{unsafe.Pointer(&parameter[0])}
+	params := []unsafe.Pointer{unsafe.Pointer(&parameter[0])} // not an array of one: cgo's check takes its address for its value
 	pin.Pin(&parameter[0])
 	return fail("cuLaunchKernelEx", C.rl_cuLaunchKernelEx(c, k.f, &params[0], nil))
 }
