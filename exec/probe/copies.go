@@ -2,7 +2,11 @@
 
 package probe
 
-import "time"
+import (
+	"time"
+
+	"railyard/exec/cuda/driver"
+)
 
 // pairBlocks is enough blocks for all pairs to reach a link's rate.
 const pairBlocks = 64
@@ -94,46 +98,101 @@ func (s *session) smCopy(kind string, g, other *gpu, blocks int, bytes int64) (t
 	return g.timed(often(bytes), func() error { return g.launch("copy", shape{blocks, 512}, a) })
 }
 
-// copiesAtOnce: every GPU to the next, to its partner and back, and to all others, by
-// copy engine and by multiprocessors; rates of one GPU, the slowest.
+// copiesAtOnce: every GPU to the next, and a share to each of the others, by copy engine
+// and by multiprocessors; rates of one GPU, the slowest.
 func (s *session) copiesAtOnce() error {
 	n := len(s.gpus)
 	if n < 2 {
 		return nil
 	}
-	for _, p := range []struct {
-		name   string
-		offset []int
-	}{{"ring", []int{1}}, {"a2a", steps(n)}} {
-		bytes := int64(s.max) / int64(len(p.offset)) / 16 * 16
-		moved := bytes * int64(len(p.offset))
-		t, err := s.slowestOf(8, func(g *gpu) error {
-			for _, o := range p.offset {
-				if err := g.stream.Copy(s.gpus[(g.index+o)%n].dst.At, g.src.At, bytes); err != nil {
-					return err
-				}
-			}
-			return nil
+	size := int64(s.max)
+	ring := func(g *gpu) *gpu { return s.gpus[(g.index+1)%n] }
+	t, err := s.slowestOf(s.gpus, 8, func(g *gpu) error { return g.stream.Copy(ring(g).dst.At, g.src.At, size) })
+	if err != nil {
+		return err
+	}
+	s.row("ring_ce", "*", "*", 0, size, gbps(size, t), "GBps_per_gpu")
+	for _, blocks := range []int{16, 32, 64, s.gpus[0].sms} {
+		t, err := s.slowestOf(s.gpus, 8, func(g *gpu) error {
+			a := s.args(g)
+			a.Dst, a.Bytes = uint64(ring(g).dst.At), uint64(size)
+			return g.launch("copy", shape{blocks, 512}, a)
 		})
 		if err != nil {
 			return err
 		}
-		s.row(p.name+"_ce", "*", "*", 0, moved, gbps(moved, t), "GBps_per_gpu")
-		for _, blocks := range []int{16, 32, 64, s.gpus[0].sms} {
-			t, err := s.slowestOf(8, func(g *gpu) error {
-				for _, o := range p.offset {
-					a := s.args(g)
-					a.Dst, a.Bytes = uint64(s.gpus[(g.index+o)%n].dst.At), uint64(bytes)
-					if err := g.launch("copy", shape{blocks, 512}, a); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			s.row(p.name+"_push", "*", "*", blocks, moved, gbps(moved, t), "GBps_per_gpu")
+		s.row("ring_push", "*", "*", blocks, size, gbps(size, t), "GBps_per_gpu")
+	}
+	return s.engineAll()
+}
+
+// engineAll copies a share to each other GPU at once, each on a stream of its own.
+func (s *session) engineAll() error {
+	n := len(s.gpus)
+	share := int64(s.max) / int64(n-1) / 16 * 16
+	moved := share * int64(n-1)
+	starts, lists := make([]driver.Event, n), make([][]branch, n)
+	err := s.each(s.gpus, func(g *gpu) (err error) {
+		starts[g.index], lists[g.index], err = g.branches(n - 1)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t, err := s.slowestOf(s.gpus, 8, func(g *gpu) error {
+		return g.fork(starts[g.index], lists[g.index], func(i int, on driver.Stream) error {
+			return on.Copy(s.gpus[(g.index+1+i)%n].dst.At, g.src.At, share)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	s.row("a2a_ce", "*", "*", 0, moved, gbps(moved, t), "GBps_per_gpu")
+	return nil
+}
+
+// branch is a stream beside a GPU's own, with the event of its end.
+type branch struct {
+	stream driver.Stream
+	end    driver.Event
+}
+
+// branches makes n streams; a recording may not.
+func (g *gpu) branches(n int) (start driver.Event, list []branch, err error) {
+	if start, err = driver.NewEvent(false); err != nil {
+		return start, nil, err
+	}
+	for range n {
+		var b branch
+		if b.stream, err = driver.NewStream(); err != nil {
+			return start, list, err
+		}
+		if b.end, err = driver.NewEvent(false); err != nil {
+			return start, list, err
+		}
+		list = append(list, b)
+	}
+	return start, list, nil
+}
+
+// fork runs work on several streams between what is before and after it on the GPU's
+// stream; in a recording the events become edges of the graph.
+func (g *gpu) fork(start driver.Event, list []branch, work func(i int, on driver.Stream) error) error {
+	if err := start.Record(g.stream); err != nil {
+		return err
+	}
+	for i, b := range list {
+		if err := b.stream.Wait(start); err != nil {
+			return err
+		}
+		if err := work(i, b.stream); err != nil {
+			return err
+		}
+		if err := b.end.Record(b.stream); err != nil {
+			return err
+		}
+		if err := g.stream.Wait(b.end); err != nil {
+			return err
 		}
 	}
 	return nil

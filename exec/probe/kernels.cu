@@ -13,13 +13,14 @@ struct Args {
 	u64 outbox[maxPeers];     // and there, at each peer
 	u64 flags[maxPeers];      // flags that peers raise here, one line a block
 	u64 theirs[maxPeers];     // flags that are raised there
-	u64 result;               // u64 nanoseconds for each block
+	u64 result;               // ping_pong: u64 nanoseconds
+	u64 counters;             // messages: u32 rounds so far, one line a block
 	u64 abort;                // u32 in host memory: not 0 ends every wait
 	u64 bytes;                // of a copy, or of a message to one peer
 	u64 deadline;             // nanoseconds that a wait may take
 	u32 peers, rounds, warmup, epoch, mode, first;
 };
-static_assert(sizeof(Args) == 552, "launch.go writes these bytes");
+static_assert(sizeof(Args) == 560, "launch.go writes these bytes");
 
 __device__ __forceinline__ u64 now() {
 	u64 t;
@@ -119,7 +120,11 @@ extern "C" __global__ void add(Args a) {
 }
 
 // messages: in each round a block sends its part of a message to every peer and waits
-// for theirs. Each block of a GPU talks to the same block of the others.
+// for theirs. Each block of a GPU talks to the same block of the others. Rounds are
+// counted in memory, so that a graph can be replayed; the two halves of an inbox take
+// turns, since a receiver may still read one while the next message comes.
+
+__device__ __forceinline__ u32 *counter(const Args &a) { return (u32 *)a.counters + blockIdx.x * flagLine; }
 
 // simple_messages stores the part in the peer's memory, then raises a flag there
 // (release); the receiver waits for its flags (acquire).
@@ -127,20 +132,21 @@ extern "C" __global__ void simple_messages(Args a) {
 	u64 words = a.bytes / 16, part = (words + gridDim.x - 1) / gridDim.x;
 	u64 from = min(words, part * blockIdx.x), n = min(words, from + part) - from;
 	const uint4 *src = (const uint4 *)a.src + from;
+	__shared__ u32 epoch;
 	__shared__ bool failed;
-	u64 began = 0;
-	if (threadIdx.x == 0) failed = false;
-	for (u32 r = 1; r <= a.warmup + a.rounds; r++) {
-		if (r == a.warmup + 1) began = now();
-		u64 half = (r & 1) * words + from;  // the receiver may still read the other half
+	if (threadIdx.x == 0) epoch = *counter(a), failed = false;
+	__syncthreads();
+	u32 last = epoch + a.rounds;
+	for (u32 r = epoch + 1; r != last + 1; r++) {
+		u64 half = (r & 1) * words + from;
 		for (u32 p = 0; p < a.peers; p++) move((uint4 *)a.outbox[p] + half, src, n, threadIdx.x, blockDim.x);
 		__syncthreads();
-		if (threadIdx.x < a.peers) put((u32 *)a.theirs[threadIdx.x] + blockIdx.x * flagLine, a.epoch + r, true);
-		if (threadIdx.x < a.peers && !await((u32 *)a.flags[threadIdx.x] + blockIdx.x * flagLine, a.epoch + r, true, a)) failed = true;
+		if (threadIdx.x < a.peers) put((u32 *)a.theirs[threadIdx.x] + blockIdx.x * flagLine, r, true);
+		if (threadIdx.x < a.peers && !await((u32 *)a.flags[threadIdx.x] + blockIdx.x * flagLine, r, true, a)) failed = true;
 		__syncthreads();
 		if (failed) return;
 	}
-	if (threadIdx.x == 0) ((u64 *)a.result)[blockIdx.x] = now() - began;
+	if (threadIdx.x == 0) *counter(a) = last;
 }
 
 // ll_messages stores packets of two words of data and two flags; the receiver polls the
@@ -150,24 +156,23 @@ extern "C" __global__ void ll_messages(Args a) {
 	u64 begin = min(packets, part * blockIdx.x), end = min(packets, begin + part);
 	const uint2 *src = (const uint2 *)a.src;
 	uint2 *dst = (uint2 *)a.dst;
+	__shared__ u32 epoch;
 	__shared__ bool failed;
-	u64 began = 0;
-	if (threadIdx.x == 0) failed = false;
+	if (threadIdx.x == 0) epoch = *counter(a), failed = false;
 	__syncthreads();
-	for (u32 r = 1; r <= a.warmup + a.rounds; r++) {
-		if (r == a.warmup + 1) began = now();
-		u32 flag = a.epoch + r;
+	u32 last = epoch + a.rounds;
+	for (u32 r = epoch + 1; r != last + 1; r++) {
 		u64 half = (r & 1) * packets;
 		for (u64 i = begin + threadIdx.x; i < end; i += blockDim.x) {
 			uint2 d = src[i];
-			for (u32 p = 0; p < a.peers; p++) store16((uint4 *)a.outbox[p] + half + i, make_uint4(d.x, flag, d.y, flag));
+			for (u32 p = 0; p < a.peers; p++) store16((uint4 *)a.outbox[p] + half + i, make_uint4(d.x, r, d.y, r));
 		}
 		for (u64 i = begin + threadIdx.x; i < end && !failed; i += blockDim.x) {
 			for (u32 p = 0; p < a.peers; p++) {
 				const uint4 *in = (const uint4 *)a.inbox[p] + half + i;
 				uint4 v = load16(in);
 				Patience patience(a);
-				while ((int)(v.y - flag) < 0 || (int)(v.w - flag) < 0) {  // a ring may be rounds ahead
+				while ((int)(v.y - r) < 0 || (int)(v.w - r) < 0) {  // a ring may be rounds ahead
 					if (patience.over()) { failed = true; break; }
 					v = load16(in);
 				}
@@ -177,5 +182,5 @@ extern "C" __global__ void ll_messages(Args a) {
 		__syncthreads();
 		if (failed) return;
 	}
-	if (threadIdx.x == 0) ((u64 *)a.result)[blockIdx.x] = now() - began;
+	if (threadIdx.x == 0) *counter(a) = last;
 }

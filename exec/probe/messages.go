@@ -2,30 +2,60 @@
 
 package probe
 
+import (
+	"encoding/binary"
+	"fmt"
+
+	"railyard/exec/cuda/driver"
+)
+
+const (
+	pingPongs = 2000
+	warmups   = 100
+)
+
 // flags: how long a flag takes one way, without and with the order of memory, between
 // all pairs.
 func (s *session) flags() error {
 	for i, a := range s.gpus {
 		for _, b := range s.gpus[i+1:] {
 			for mode, kind := range []string{"flag_oneway_relaxed", "flag_oneway_acqrel"} {
-				ns, err := s.together("ping_pong", []*gpu{a, b}, shape{1, 1}, rounds{2000, 100}, func(g *gpu, x *args) {
-					x.Mode = uint32(mode)
-					other := b
-					if g == b {
-						other = a
-					} else {
-						x.First = 1
-					}
-					s.connect(x, g, other, other)
-				})
+				ns, err := s.pingPong(a, b, uint32(mode))
 				if err != nil {
 					return err
 				}
-				s.row(kind, a.name(), b.name(), 1, 0, ns/2, "ns")
+				s.row(kind, a.name(), b.name(), 1, 0, ns/2/pingPongs, "ns")
 			}
 		}
 	}
 	return nil
+}
+
+// pingPong returns the nanoseconds that all flags took as the first GPU saw it.
+func (s *session) pingPong(a, b *gpu, mode uint32) (float64, error) {
+	epoch := s.epoch
+	s.epoch += pingPongs + warmups
+	raw := make([]byte, 8)
+	err := s.each([]*gpu{a, b}, func(g *gpu) error {
+		x := s.args(g)
+		x.Epoch, x.Rounds, x.Warmup, x.Mode = epoch, pingPongs, warmups, mode
+		other := a
+		if g == a {
+			x.First, other = 1, b
+		}
+		s.connect(x, g, other, other)
+		if err := g.launch("ping_pong", shape{1, 1}, x); err != nil {
+			return err
+		}
+		if err := g.stream.Synchronize(); err != nil || g != a {
+			return err
+		}
+		return driver.Download(raw, g.result.At)
+	})
+	if err == nil && binary.LittleEndian.Uint32(s.abort.Bytes) != 0 {
+		err = fmt.Errorf("GPUs %d and %d: a flag did not come within %v", a.index, b.index, patience)
+	}
+	return float64(binary.LittleEndian.Uint64(raw)), err
 }
 
 // pattern is who sends to whom in a round.
@@ -58,8 +88,9 @@ var protocols = []struct {
 	{"simple", "simple_messages", 1 << 10, 64 << 20, 16},
 }
 
-// messages: what a message of a size takes, for numbers of blocks; the time is a
-// round's, in which all GPUs of the pattern send and receive.
+// messages: what a kernel takes that sends a message of a size to each peer and receives
+// as many, for numbers of blocks, in a graph: rows such as ll_ring; ll_ring_x4 is one
+// with four such rounds.
 func (s *session) messages() error {
 	for _, p := range s.patterns() {
 		for _, proto := range protocols {
@@ -84,18 +115,48 @@ func threads(bytes int64, blocks int, grain int64) int {
 	return int(min(512, max(32, (part/grain+31)/32*32)))
 }
 
+// manyRounds is how many rounds a kernel makes besides one: the difference tells the
+// message from the launch.
+const manyRounds = 4
+
+// exchange times kernels of one round, and of many up to 1 MiB, in a graph.
 func (s *session) exchange(p pattern, protocol, kernel string, d shape, bytes int64) error {
-	r := rounds{uint32(max(10, min(200, (64<<20)/bytes))), 5}
-	ns, err := s.together(kernel, p.gpus, d, r, func(g *gpu, a *args) {
-		a.Bytes = uint64(bytes)
-		n := len(p.gpus)
-		for _, o := range p.offset {
-			s.connect(a, g, p.gpus[(g.index+o)%n], p.gpus[(g.index-o+n)%n])
+	for _, rounds := range []int{1, manyRounds} {
+		if rounds > 1 && bytes > 1<<20 {
+			continue
 		}
-	})
-	if err != nil {
-		return err
+		n := int(max(2, min(20, (32<<20)/bytes)))
+		if err := s.count(p.gpus); err != nil {
+			return err
+		}
+		s.epoch += uint32(n * rounds * (replays + 1))
+		t, err := s.slowestOf(p.gpus, n, func(g *gpu) error {
+			a := s.args(g)
+			a.Bytes, a.Rounds = uint64(bytes), uint32(rounds)
+			all := len(p.gpus)
+			for _, o := range p.offset {
+				s.connect(a, g, p.gpus[(g.index+o)%all], p.gpus[(g.index-o+all)%all])
+			}
+			return g.launch(kernel, d, a)
+		})
+		if err != nil {
+			return fmt.Errorf("%s_%s, %d bytes, %d blocks: %w", protocol, p.name, bytes, d.blocks, err)
+		}
+		kind := protocol + "_" + p.name
+		if rounds > 1 {
+			kind += fmt.Sprintf("_x%d", rounds)
+		}
+		s.row(kind, "*", "*", d.blocks, bytes, us(t), "us")
 	}
-	s.row(protocol+"_"+p.name, "*", "*", d.blocks, bytes, ns/1e3, "us")
 	return nil
+}
+
+// count sets the rounds so far of all blocks to the same number on all GPUs, a larger
+// one than any flag in their memory.
+func (s *session) count(list []*gpu) error {
+	text := make([]byte, maxBlocks*flagBytes)
+	for b := range maxBlocks {
+		binary.LittleEndian.PutUint32(text[b*flagBytes:], s.epoch)
+	}
+	return s.each(list, func(g *gpu) error { return driver.Upload(g.counters.At, text) })
 }

@@ -38,18 +38,19 @@ type session struct {
 
 // gpu is a GPU with its thread: all calls go through do.
 type gpu struct {
-	index   int
-	device  driver.Device
-	context *driver.Context
-	stream  driver.Stream
-	kernels map[string]driver.Kernel
-	sms     int
-	src     *driver.Mapping // max bytes
-	dst     *driver.Mapping // max bytes
-	inbox   *driver.Mapping // for each GPU: two halves of LL packets of the largest message
-	marks   *driver.Mapping // for each GPU: a line of flags for each block
-	result  *driver.Mapping // nanoseconds by block
-	calls   chan func()
+	index    int
+	device   driver.Device
+	context  *driver.Context
+	stream   driver.Stream
+	kernels  map[string]driver.Kernel
+	sms      int
+	src      *driver.Mapping // max bytes
+	dst      *driver.Mapping // max bytes
+	inbox    *driver.Mapping // for each GPU: two halves of LL packets of the largest message
+	marks    *driver.Mapping // for each GPU: a line of flags for each block
+	result   *driver.Mapping // of ping_pong, nanoseconds
+	counters *driver.Mapping // rounds so far, a line for each block
+	calls    chan func()
 }
 
 const (
@@ -208,7 +209,7 @@ func (s *session) allocate(g *gpu) error {
 		bytes int64
 	}{
 		{&g.src, int64(s.max)}, {&g.dst, int64(s.max)}, {&g.inbox, n * s.slot()},
-		{&g.marks, n * maxBlocks * flagBytes}, {&g.result, maxBlocks * 8},
+		{&g.marks, n * maxBlocks * flagBytes}, {&g.result, 8}, {&g.counters, maxBlocks * flagBytes},
 	} {
 		var err error
 		if *m.at, err = driver.Map(g.device, m.bytes, users); err != nil {
@@ -229,7 +230,7 @@ func (s *session) slot() int64 { return 4 * int64(s.message) }
 func (s *session) close() {
 	for _, g := range s.gpus {
 		g.do(func() error {
-			for _, m := range []*driver.Mapping{g.src, g.dst, g.inbox, g.marks, g.result} {
+			for _, m := range []*driver.Mapping{g.src, g.dst, g.inbox, g.marks, g.result, g.counters} {
 				if m != nil {
 					m.Free()
 				}

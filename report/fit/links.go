@@ -3,6 +3,7 @@ package fit
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"railyard/model/measurement"
@@ -10,23 +11,18 @@ import (
 	"railyard/model/units"
 )
 
-// FromLinks fits a profile on what was measured about links, without any collective:
-// rows such as simple_ring or ll_all (a message of Bytes to each peer of the pattern,
-// the best number of blocks counts) give α and the share of the line rate, launch_graph
-// the launch, local_add and local_copy the rates inside a GPU. t is the machine that
-// was measured.
+// FromLinks fits a profile on what was measured about links, without any collective.
+// Rows such as simple_ring or ll_all are kernels of a graph that send a message of Bytes
+// to each peer of the pattern and receive as many, those of ll_ring_x4 four times; the
+// best number of blocks counts. They tell the launch, α and the share of the line rate
+// apart. local_add and local_copy are the rates inside a GPU. t is the machine that was
+// measured.
 func FromLinks(name, source, date string, links []measurement.Link, t *topology.Topology) (*Result, error) {
 	m := &linkModel{t: t, router: topology.NewRouter(t)}
 	cases, err := m.cases(links)
 	if err != nil {
 		return nil, err
 	}
-	launch, ok := best(links, "launch_graph", func(a, b float64) bool { return a < b })
-	if !ok {
-		return nil, fmt.Errorf("there is no row launch_graph: what a launch costs is not known")
-	}
-	cases = append(cases, Features{Medium: cases[0].Medium, Protocol: cases[0].Protocol, Launched: true, Message: cases[0].Message, Size: cases[0].Size,
-		Time: microseconds(launch)})
 	r, err := Fit(name, source, date, cases)
 	if err != nil {
 		return nil, err
@@ -35,18 +31,6 @@ func FromLinks(name, source, date string, links []measurement.Link, t *topology.
 	p.Reduce, p.Copy = largest(links, "local_add"), largest(links, "local_copy")
 	p.MinSize, p.MaxSize = 0, p.MaxSize*units.Bytes(t.NumRanks()) // of collectives, whose messages are a rank's share
 	return r, nil
-}
-
-func microseconds(v float64) units.Time { return units.Time(v * float64(units.Microsecond)) }
-
-// best is the value of a kind that is better than all others.
-func best(links []measurement.Link, kind string, better func(a, b float64) bool) (v float64, ok bool) {
-	for _, l := range links {
-		if l.Kind == kind && (!ok || better(l.Value, v)) {
-			v, ok = l.Value, true
-		}
-	}
-	return v, ok
 }
 
 // largest is a rate in GB/s at the largest size of its kind, which no cache holds; 0
@@ -71,7 +55,25 @@ type linkModel struct {
 // message is what rows are about that differ in blocks alone.
 type message struct {
 	protocol, pattern string
+	rounds            int
 	bytes             units.Bytes
+}
+
+// parseMessage reads a kind such as ll_ring_x4.
+func parseMessage(l measurement.Link) (message, bool) {
+	parts := strings.Split(l.Kind, "_")
+	if l.Unit != "us" || parts[0] != "simple" && parts[0] != "ll" || len(parts) < 2 || len(parts) > 3 {
+		return message{}, false
+	}
+	k := message{parts[0], parts[1], 1, l.Bytes}
+	if len(parts) == 3 {
+		n, err := strconv.Atoi(strings.TrimPrefix(parts[2], "x"))
+		if err != nil || n < 1 {
+			return message{}, false
+		}
+		k.rounds = n
+	}
+	return k, true
 }
 
 // cases takes the best number of blocks of each message.
@@ -79,11 +81,10 @@ func (m *linkModel) cases(links []measurement.Link) ([]Features, error) {
 	times := map[message]float64{}
 	var order []message
 	for _, l := range links {
-		protocol, pattern, ok := strings.Cut(l.Kind, "_")
-		if !ok || protocol != "simple" && protocol != "ll" || l.Unit != "us" {
+		k, ok := parseMessage(l)
+		if !ok {
 			continue
 		}
-		k := message{protocol, pattern, l.Bytes}
 		if v, known := times[k]; !known {
 			order = append(order, k)
 			times[k] = l.Value
@@ -100,8 +101,9 @@ func (m *linkModel) cases(links []measurement.Link) ([]Features, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Features{Medium: medium, Protocol: k.protocol, Messages: 1, Line: units.Time(perByte * float64(k.bytes)), Message: k.bytes,
-			Size: k.bytes, Time: microseconds(times[k])})
+		n := float64(k.rounds)
+		out = append(out, Features{Medium: medium, Protocol: k.protocol, Messages: n, Line: units.Time(n * perByte * float64(k.bytes)), Message: k.bytes,
+			Launched: true, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
 	}
 	return out, nil
 }
