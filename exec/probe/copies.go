@@ -30,7 +30,7 @@ func (s *session) copies() error {
 	a, b := s.gpus[0], s.gpus[1]
 	return a.do(func() error {
 		for _, blocks := range []int{1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, a.sms, 2 * a.sms} {
-			for _, kind := range []string{"sm_push", "sm_pull"} {
+			for _, kind := range []string{"sm_push", "sm_pull", "sm_pull_add"} {
 				t, err := s.smCopy(kind, a, b, blocks, int64(s.max))
 				if err != nil {
 					return err
@@ -86,16 +86,22 @@ func (s *session) engineCopy(from, to *gpu, bytes int64) (time.Duration, error) 
 	return from.timed(often(bytes), func() error { return from.stream.Copy(to.dst.At, from.src.At, bytes) })
 }
 
-// smCopy runs on the first GPU: sm_push stores in the other's memory, sm_pull loads from it.
+// smCopy runs on the first GPU: sm_push stores in the other's memory, sm_pull loads from
+// it, sm_pull_add adds what it loads to its own.
 func (s *session) smCopy(kind string, g, other *gpu, blocks int, bytes int64) (time.Duration, error) {
 	a := s.args(g)
 	a.Bytes = uint64(bytes)
-	if kind == "sm_push" {
+	kernel := "copy"
+	switch kind {
+	case "sm_push":
 		a.Dst = uint64(other.dst.At)
-	} else {
+	case "sm_pull_add":
+		kernel = "add"
+		fallthrough
+	case "sm_pull":
 		a.Src = uint64(other.src.At)
 	}
-	return g.timed(often(bytes), func() error { return g.launch("copy", shape{blocks, 512}, a) })
+	return g.timed(often(bytes), func() error { return g.launch(kernel, shape{blocks, 512}, a) })
 }
 
 // copiesAtOnce: every GPU to the next, and a share to each of the others, by copy engine

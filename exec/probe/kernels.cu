@@ -7,18 +7,24 @@ typedef unsigned int u32;
 const int maxPeers = 15;
 const int flagLine = 32;  // words between flags: one 128-byte line each
 
+// Peer is another GPU: where its messages arrive here and ours there, flags likewise,
+// one line a block.
+struct Peer {
+	u64 inbox, outbox, flags, theirs;
+};
+
+// Args begins with what every kernel reads, since each line of parameters is a miss of
+// its own when a kernel starts.
 struct Args {
-	u64 src, dst;             // copies: from, to; messages: what is sent
-	u64 inbox[maxPeers];      // messages: where they arrive, here
-	u64 outbox[maxPeers];     // and there, at each peer
-	u64 flags[maxPeers];      // flags that peers raise here, one line a block
-	u64 theirs[maxPeers];     // flags that are raised there
-	u64 result;               // ping_pong: u64 nanoseconds
-	u64 counters;             // messages: u32 rounds so far, one line a block
-	u64 abort;                // u32 in host memory: not 0 ends every wait
+	u64 src, dst;             // copies: from, to; messages: what is sent, what is received
 	u64 bytes;                // of a copy, or of a message to one peer
+	u64 counters;             // messages: u32 rounds so far, one line a block
+	u32 peers, rounds;
+	u64 abort;                // u32 in host memory: not 0 ends every wait
 	u64 deadline;             // nanoseconds that a wait may take
-	u32 peers, rounds, warmup, epoch, mode, first;
+	u64 result;               // ping_pong: u64 nanoseconds
+	Peer peer[maxPeers];
+	u32 warmup, epoch, mode, first;
 };
 static_assert(sizeof(Args) == 560, "launch.go writes these bytes");
 
@@ -71,7 +77,7 @@ extern "C" __global__ void nothing(Args a) {}
 // ping_pong bounces a flag between two GPUs; one block of one thread. mode 1:
 // release and acquire.
 extern "C" __global__ void ping_pong(Args a) {
-	u32 *mine = (u32 *)a.flags[0], *theirs = (u32 *)a.theirs[0];
+	u32 *mine = (u32 *)a.peer[0].flags, *theirs = (u32 *)a.peer[0].theirs;
 	bool ordered = a.mode == 1;
 	u64 began = 0;
 	for (u32 r = 1; r <= a.warmup + a.rounds; r++) {
@@ -108,15 +114,21 @@ extern "C" __global__ void copy(Args a) {
 	move((uint4 *)a.dst, (const uint4 *)a.src, a.bytes / 16, blockIdx.x * (u64)blockDim.x + threadIdx.x, gridDim.x * (u64)blockDim.x);
 }
 
-// add combines two local arrays of floats: dst += src.
+__device__ __forceinline__ float4 sum(float4 x, float4 y) {
+	return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
+}
+
+// add combines floats: dst += src, which may be a peer's.
 extern "C" __global__ void add(Args a) {
 	float4 *to = (float4 *)a.dst;
 	const float4 *from = (const float4 *)a.src;
-	u64 stride = gridDim.x * (u64)blockDim.x;
-	for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < a.bytes / 16; i += stride) {
-		float4 x = to[i], y = from[i];
-		to[i] = make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
+	u64 stride = gridDim.x * (u64)blockDim.x, n = a.bytes / 16, i = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+	for (; i + 3 * stride < n; i += 4 * stride) {
+		float4 v[4];
+		for (int k = 0; k < 4; k++) v[k] = from[i + k * stride];
+		for (int k = 0; k < 4; k++) to[i + k * stride] = sum(to[i + k * stride], v[k]);
 	}
+	for (; i < n; i += stride) to[i] = sum(to[i], from[i]);
 }
 
 // messages: in each round a block sends its part of a message to every peer and waits
@@ -132,21 +144,19 @@ extern "C" __global__ void simple_messages(Args a) {
 	u64 words = a.bytes / 16, part = (words + gridDim.x - 1) / gridDim.x;
 	u64 from = min(words, part * blockIdx.x), n = min(words, from + part) - from;
 	const uint4 *src = (const uint4 *)a.src + from;
-	__shared__ u32 epoch;
-	__shared__ bool failed;
-	if (threadIdx.x == 0) epoch = *counter(a), failed = false;
-	__syncthreads();
-	u32 last = epoch + a.rounds;
-	for (u32 r = epoch + 1; r != last + 1; r++) {
+	u32 epoch = *counter(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
 		u64 half = (r & 1) * words + from;
-		for (u32 p = 0; p < a.peers; p++) move((uint4 *)a.outbox[p] + half, src, n, threadIdx.x, blockDim.x);
+		for (u32 p = 0; p < a.peers; p++) move((uint4 *)a.peer[p].outbox + half, src, n, threadIdx.x, blockDim.x);
 		__syncthreads();
-		if (threadIdx.x < a.peers) put((u32 *)a.theirs[threadIdx.x] + blockIdx.x * flagLine, r, true);
-		if (threadIdx.x < a.peers && !await((u32 *)a.flags[threadIdx.x] + blockIdx.x * flagLine, r, true, a)) failed = true;
-		__syncthreads();
-		if (failed) return;
+		bool failed = false;
+		if (threadIdx.x < a.peers) {
+			put((u32 *)a.peer[threadIdx.x].theirs + blockIdx.x * flagLine, r, true);
+			failed = !await((u32 *)a.peer[threadIdx.x].flags + blockIdx.x * flagLine, r, true, a);
+		}
+		if (__syncthreads_or(failed)) return;
 	}
-	if (threadIdx.x == 0) *counter(a) = last;
+	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
 }
 
 // ll_messages stores packets of two words of data and two flags; the receiver polls the
@@ -156,20 +166,17 @@ extern "C" __global__ void ll_messages(Args a) {
 	u64 begin = min(packets, part * blockIdx.x), end = min(packets, begin + part);
 	const uint2 *src = (const uint2 *)a.src;
 	uint2 *dst = (uint2 *)a.dst;
-	__shared__ u32 epoch;
-	__shared__ bool failed;
-	if (threadIdx.x == 0) epoch = *counter(a), failed = false;
-	__syncthreads();
-	u32 last = epoch + a.rounds;
-	for (u32 r = epoch + 1; r != last + 1; r++) {
+	u32 epoch = *counter(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
 		u64 half = (r & 1) * packets;
 		for (u64 i = begin + threadIdx.x; i < end; i += blockDim.x) {
 			uint2 d = src[i];
-			for (u32 p = 0; p < a.peers; p++) store16((uint4 *)a.outbox[p] + half + i, make_uint4(d.x, r, d.y, r));
+			for (u32 p = 0; p < a.peers; p++) store16((uint4 *)a.peer[p].outbox + half + i, make_uint4(d.x, r, d.y, r));
 		}
+		bool failed = false;
 		for (u64 i = begin + threadIdx.x; i < end && !failed; i += blockDim.x) {
 			for (u32 p = 0; p < a.peers; p++) {
-				const uint4 *in = (const uint4 *)a.inbox[p] + half + i;
+				const uint4 *in = (const uint4 *)a.peer[p].inbox + half + i;
 				uint4 v = load16(in);
 				Patience patience(a);
 				while ((int)(v.y - r) < 0 || (int)(v.w - r) < 0) {  // a ring may be rounds ahead
@@ -179,8 +186,7 @@ extern "C" __global__ void ll_messages(Args a) {
 				dst[i] = make_uint2(v.x, v.z);
 			}
 		}
-		__syncthreads();
-		if (failed) return;
+		if (__syncthreads_or(failed)) return;
 	}
-	if (threadIdx.x == 0) *counter(a) = last;
+	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
 }

@@ -14,12 +14,15 @@ import (
 
 const maxPeers = maxGPUs - 1
 
-// args is the kernels' argument block, field by field.
+// peer and args are the kernels' argument block, field by field.
+type peer struct{ Inbox, Outbox, Flags, Theirs uint64 }
+
 type args struct {
-	Src, Dst                                  uint64
-	Inbox, Outbox, Flags, Theirs              [maxPeers]uint64
-	Result, Counters, Abort, Bytes, Deadline  uint64
-	Peers, Rounds, Warmup, Epoch, Mode, First uint32
+	Src, Dst, Bytes, Counters  uint64
+	Peers, Rounds              uint32
+	Abort, Deadline, Result    uint64
+	Peer                       [maxPeers]peer
+	Warmup, Epoch, Mode, First uint32
 }
 
 func (a *args) encode() []byte {
@@ -40,9 +43,7 @@ func (s *session) args(g *gpu) *args {
 func (s *session) connect(a *args, g, to, from *gpu) {
 	box := func(at, by *gpu) uint64 { return uint64(at.inbox.At) + uint64(by.index)*uint64(s.slot()) }
 	flags := func(at, by *gpu) uint64 { return uint64(at.marks.At) + uint64(by.index)*maxBlocks*flagBytes }
-	i := a.Peers
-	a.Outbox[i], a.Theirs[i] = box(to, g), flags(to, g)
-	a.Inbox[i], a.Flags[i] = box(g, from), flags(g, from)
+	a.Peer[a.Peers] = peer{Inbox: box(g, from), Outbox: box(to, g), Flags: flags(g, from), Theirs: flags(to, g)}
 	a.Peers++
 }
 

@@ -15,8 +15,8 @@ import (
 // Rows such as simple_ring or ll_all are kernels of a graph that send a message of Bytes
 // to each peer of the pattern and receive as many, those of ll_ring_x4 four times; the
 // best number of blocks counts. They tell the launch, α and the share of the line rate
-// apart. local_add and local_copy are the rates inside a GPU. t is the machine that was
-// measured.
+// apart. What sm_pull_add loses against sm_pull is what adding costs, local_copy the rate
+// of copies inside a GPU. t is the machine that was measured.
 func FromLinks(name, source, date string, links []measurement.Link, t *topology.Topology) (*Result, error) {
 	m := &linkModel{t: t, router: topology.NewRouter(t)}
 	cases, err := m.cases(links)
@@ -28,9 +28,23 @@ func FromLinks(name, source, date string, links []measurement.Link, t *topology.
 		return nil, err
 	}
 	p := r.Profile
-	p.Reduce, p.Copy = largest(links, "local_add"), largest(links, "local_copy")
+	p.Reduce, p.Copy = reduceRate(links), largest(links, "local_copy")
 	p.MinSize, p.MaxSize = 0, p.MaxSize*units.Bytes(t.NumRanks()) // of collectives, whose messages are a rank's share
 	return r, nil
+}
+
+// reduceRate is the rate at which a kernel adds what it loads from a peer, beyond
+// loading it; 0 (free) where that hides behind the link. A tenth of a percent is noise.
+func reduceRate(links []measurement.Link) units.Rate {
+	fastest := map[string]float64{}
+	for _, l := range links {
+		fastest[l.Kind] = max(fastest[l.Kind], l.Value)
+	}
+	load, add := fastest["sm_pull"], fastest["sm_pull_add"]
+	if load == 0 || add == 0 || add > 0.999*load {
+		return 0
+	}
+	return units.Rate(1e9 / (1/add - 1/load))
 }
 
 // largest is a rate in GB/s at the largest size of its kind, which no cache holds; 0

@@ -12,4 +12,5 @@ __device__ inline float4 make_float4(float x, float y, float z, float w) { retur
 struct Index { unsigned x, y, z; };
 extern __device__ const Index threadIdx, blockIdx, blockDim, gridDim;
 __device__ void __syncthreads();
+__device__ int __syncthreads_or(int);
 __device__ inline unsigned long long min(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
