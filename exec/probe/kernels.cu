@@ -46,15 +46,17 @@ __device__ __forceinline__ u32 get(const u32 *p, bool acquire) {
 	return v;
 }
 
-// Patience ends waits: when time is over it raises the abort word for all. The clock is
-// read only in long waits.
+// Patience ends waits: when time is over it raises the abort word for all. Clock and
+// word are read only in waits of milliseconds: the word lies in host memory, and the
+// reads of thousands of threads would slow down what they wait for.
 struct Patience {
+	static const u32 often = 1 << 14;
 	u64 allowed, end;
 	u32 *abort;
 	u32 polls;
 	__device__ Patience(const Args &a) : allowed(a.deadline), end(0), abort((u32 *)a.abort), polls(0) {}
 	__device__ bool over() {
-		if (++polls & 255) return false;
+		if (++polls & (often - 1)) return false;
 		if (get(abort, false)) return true;
 		u64 t = now();
 		if (end == 0) end = t + allowed;
