@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/exec/discover"
 	"railyard/exec/nccl"
 	"railyard/model/collective"
 	"railyard/model/measurement"
@@ -37,6 +38,8 @@ type baselineFlags struct {
 	elements           collective.DType
 	reduction          collective.ReduceOp
 	wrong              int64
+	traffic            bool
+	meter              *discover.Meter
 }
 
 func newBaseline() *cobra.Command {
@@ -70,6 +73,7 @@ less often, so that a case takes seconds.`,
 	fl.IntVarP(&f.warmup, "warmup", "w", 5, "operations before timing")
 	fl.IntVar(&f.replays, "replays", 20, "graphs that are timed")
 	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
+	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation")
 	fl.StringVarP(&f.out, "output", "o", "", "CSV file to write (default: standard output)")
 	return cmd
 }
@@ -97,6 +101,16 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	f.predictions = newCases(f.topo, profile)
+	if f.traffic {
+		l, err := discover.Open()
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		if f.meter, err = discover.NewMeter(l); err != nil {
+			return err
+		}
+	}
 	out := cmd.OutOrStdout()
 	if f.out != "" {
 		file, err := os.Create(f.out)
@@ -154,7 +168,7 @@ func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 }
 
 var baselineHeader = []string{"collective", "gpus", "algo", "proto", "registration", "launch", "dtype", "size_bytes", "time_us", "p95_us", "p99_us",
-	"algbw_GBps", "busbw_GBps", "in_place", "nccl_estimate_us", "predicted_us", "error", "wrong", "nccl_version"}
+	"algbw_GBps", "busbw_GBps", "in_place", "nccl_estimate_us", "predicted_us", "error", "wrong", "nvlink_sent_bytes", "nccl_version"}
 
 // measure writes each row before the next is measured.
 func (f *baselineFlags) measure(cmd *cobra.Command, w io.Writer, settings []nccl.Setting, sizes []units.Bytes) error {
@@ -165,6 +179,9 @@ func (f *baselineFlags) measure(cmd *cobra.Command, w io.Writer, settings []nccl
 	largest := sizes[len(sizes)-1]
 	for i, s := range settings {
 		err := nccl.Run(cmd.Context(), f.topology.NumRanks(), largest, s, func(ctx context.Context, b *nccl.Bench) error {
+			if _, err := f.sent(1); err != nil { // what connecting sent does not count
+				return err
+			}
 			for _, kind := range f.collectives {
 				for _, size := range sizes {
 					row, err := f.row(ctx, b, s, kind, size)
@@ -225,10 +242,33 @@ func (f *baselineFlags) row(ctx context.Context, b *nccl.Bench, s nccl.Setting, 
 		wrong = strconv.FormatInt(r.Wrong, 10)
 		f.wrong += r.Wrong
 	}
+	sent, err := f.sent(r.Ran)
+	if err != nil {
+		return nil, err
+	}
 	us := func(t units.Time) string { return decimal(t.Microseconds()) }
 	return []string{kind.String(), strconv.Itoa(b.GPUs()), algo, proto, registration, f.launch, f.elements.String(), strconv.FormatInt(int64(size), 10), us(median),
 		decimal(float64(sum.P95.Nanoseconds()) / 1e3), decimal(float64(sum.P99.Nanoseconds()) / 1e3), decimal(alg), decimal(bus), strconv.FormatBool(f.inPlace),
-		us(r.Estimate), predicted, miss, wrong, f.version}, nil
+		us(r.Estimate), predicted, miss, wrong, sent, f.version}, nil
+}
+
+// sent is what the busiest GPU sent over its NVLinks in one operation since the call
+// before; "" without --traffic.
+func (f *baselineFlags) sent(operations int) (string, error) {
+	if f.meter == nil {
+		return "", nil
+	}
+	moved, err := f.meter.Moved()
+	if err != nil {
+		return "", err
+	}
+	byGPU := map[int]units.Bytes{}
+	var most units.Bytes
+	for _, m := range moved {
+		byGPU[m.GPU] += m.Sent
+		most = max(most, byGPU[m.GPU])
+	}
+	return strconv.FormatInt(int64(most)/int64(operations), 10), nil
 }
 
 // decimal is a number with three digits after the point.

@@ -25,12 +25,13 @@ func (b *Bench) Measure(ctx context.Context, c Case) (*Result, error) {
 		return nil, fmt.Errorf("%v: the buffers hold %v", c.Size, b.largest)
 	}
 	send, recv := b.buffers(c)
-	r := &Result{Wrong: -1}
+	r := &Result{Wrong: -1, Ran: c.Warmup + (c.Replays+1)*c.Iterations}
 	var err error
 	if c.DType == collective.Float32 && c.Size <= checked && !c.InPlace {
 		if r.Wrong, err = b.check(c, send, recv); err != nil {
 			return nil, err
 		}
+		r.Ran++
 	}
 	if c.Kind != collective.AllToAll { // simulated sends stay queued and run with the next group (seen in NCCL 2.28.3)
 		if r.Estimate, err = b.group.Estimate(c, send, recv, b.streams); err != nil {

@@ -73,6 +73,7 @@ type Result struct {
 	Times    []time.Duration
 	Estimate units.Time // NCCL's own (ncclGroupSimulateEnd); 0: it gives none
 	Wrong    int64      // elements that differ from the exact result; −1: not checked
+	Ran      int        // operations that ran in all, those that are not timed too
 }
 
 // Supported are the collectives that NCCL has, all_to_all as grouped sends and receives.
