@@ -157,6 +157,7 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 			return nil, fmt.Errorf("channel %d: %w", ch, err)
 		}
 	}
+	c.p.Scratch = c.p.scratchUsed()
 	return c.p, c.p.check()
 }
 

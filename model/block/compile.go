@@ -2,6 +2,7 @@ package block
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -20,9 +21,6 @@ type compiler struct {
 func newCompiler(s *schedule.Schedule, o Options) (*compiler, error) {
 	c := &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), room: make([]int64, s.Spec.Ranks)}
 	c.p = &Program{Ranks: s.Spec.Ranks, Instances: o.Instances, Lanes: make([][]Lane, s.Spec.Ranks), Mechanism: o.Mechanism}
-	for ch := range s.Channels {
-		c.p.Scratch += c.at.scratch(ch) * int64(o.Size)
-	}
 	return c, nil
 }
 
@@ -62,6 +60,23 @@ func (c *compiler) channel(ch int) error {
 		c.p.PacketHalf = max(c.p.PacketHalf, n)
 	}
 	return nil
+}
+
+// scratchUsed is the end of the scratch that any operation names.
+func (p *Program) scratchUsed() (end int64) {
+	for _, lanes := range p.Lanes {
+		for i := range lanes {
+			l := &lanes[i]
+			for _, op := range l.Body {
+				for _, r := range slices.Concat(op.Sources, op.Destinations) {
+					if r.Buffer == uint8(schedule.Scratch) {
+						end = max(end, r.Offset+int64(l.Slices)*l.Stride)
+					}
+				}
+			}
+		}
+	}
+	return end
 }
 
 // linkPhases lets slice p of a phase begin when slice p of the phase before has ended on

@@ -13,19 +13,22 @@ const (
 
 // Encode writes a rank's lanes and operations as the kernels read them: all lanes, then
 // all operations, little endian.
-func (p *Program) Encode(rank int) []byte {
+func (p *Program) Encode(rank int) []byte { return EncodeLanes(p.Lanes[rank]) }
+
+// EncodeLanes writes lanes of one rank.
+func EncodeLanes(list []Lane) []byte {
 	var lanes, ops []byte
 	first := 0
-	for i := range p.Lanes[rank] {
-		l := &p.Lanes[rank][i]
+	for i := range list {
+		l := &list[i]
 		for _, n := range []int{first, len(l.Before), len(l.Body), len(l.After), l.Slices, 0, 0, 0} {
 			lanes = binary.LittleEndian.AppendUint32(lanes, uint32(n))
 		}
-		for _, list := range [][]Op{l.Before, l.Body, l.After} {
-			for j := range list {
-				ops = list[j].append(ops, l)
+		for _, part := range [][]Op{l.Before, l.Body, l.After} {
+			for j := range part {
+				ops = part[j].append(ops, l)
 			}
-			first += len(list)
+			first += len(part)
 		}
 	}
 	return append(lanes, ops...)

@@ -77,13 +77,13 @@ DEV void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependent
 // Numbers: a word of 32 bits holds PER_WORD elements; sums are made in Acc.
 #if defined(T_FLOAT32)
 typedef float Acc;
-typedef float Elem;
+typedef u32 Elem;
 constexpr u32 PER_WORD = 1;
 DEV void unpack(u32 w, Acc *a) { a[0] = __uint_as_float(w); }
 DEV u32 pack(const Acc *a) { return __float_as_uint(a[0]); }
 #elif defined(T_INT32)
 typedef int Acc;
-typedef int Elem;
+typedef u32 Elem;
 constexpr u32 PER_WORD = 1;
 DEV void unpack(u32 w, Acc *a) { a[0] = (int)w; }
 DEV u32 pack(const Acc *a) { return (u32)a[0]; }

@@ -133,7 +133,7 @@ struct Engine {
     // end counts the launch. Nobody reads the word that is written before the next one.
     DEV void end()
     {
-        if (block() == 0 && thread() == 0) raise_relaxed(epoch_word(p.side ^ 1), epoch + 1);
+        if (p.advance && block() == 0 && thread() == 0) raise_relaxed(epoch_word(p.side ^ 1), epoch + 1);
     }
 
     // play runs a lane's operations: before, body for each slice, after.

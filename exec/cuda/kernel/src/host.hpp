@@ -77,7 +77,7 @@ DEV u32 as_bits(float f)
 
 #if defined(T_INT32)
 typedef int Acc;
-typedef int Elem;
+typedef u32 Elem;
 constexpr u32 PER_WORD = 1;
 DEV void unpack(u32 w, Acc *a) { a[0] = (int)w; }
 DEV u32 pack(const Acc *a) { return (u32)a[0]; }
@@ -90,7 +90,7 @@ DEV u32 rounded(float f) { return (as_bits(f) + 0x7fff + (as_bits(f) >> 16 & 1))
 DEV u32 pack(const Acc *a) { return rounded(a[0]) | rounded(a[1]) << 16; }
 #else
 typedef float Acc;
-typedef float Elem;
+typedef u32 Elem;
 constexpr u32 PER_WORD = 1;
 DEV void unpack(u32 w, Acc *a) { a[0] = as_float(w); }
 DEV u32 pack(const Acc *a) { return as_bits(a[0]); }

@@ -53,17 +53,9 @@ BODY void multi_elements(const Op &op, const Places &a, u64 from, u64 n, u32 ran
         Elem e = ld1<Elem>((const void *)(a.at[0] + i));
         if (op.nsrc > 1 || op.flags & SCALE) {
             Sum sum;
-            u32 w = 0;
-            __builtin_memcpy(&w, &e, sizeof e);
-            sum.start(w);
-            for (u32 s = 1; s < op.nsrc; s++) {
-                e = ld1<Elem>((const void *)(a.at[s] + i));
-                w = 0;
-                __builtin_memcpy(&w, &e, sizeof e);
-                sum.add(w);
-            }
-            w = sum.word(op.flags & SCALE, ranks);
-            __builtin_memcpy(&e, &w, sizeof e);
+            sum.start(e);
+            for (u32 s = 1; s < op.nsrc; s++) sum.add(ld1<Elem>((const void *)(a.at[s] + i)));
+            e = (Elem)sum.word(op.flags & SCALE, ranks);
         }
         for (u32 d = 0; d < op.ndst; d++) st1<Elem>((void *)(a.at[op.nsrc + d] + i), e);
     }

@@ -12,12 +12,7 @@ BODY u64 load_elements(u64 at, u64 left)
 {
     const u32 n = left < 8 ? (u32)left : 8;
     u64 v = 0;
-    for (u32 i = 0; i < n; i += sizeof(Elem)) {
-        Elem e = ld1<Elem>((const void *)(at + i));
-        u64 w = 0;
-        __builtin_memcpy(&w, &e, sizeof e);
-        v |= w << 8 * i;
-    }
+    for (u32 i = 0; i < n; i += sizeof(Elem)) v |= (u64)ld1<Elem>((const void *)(at + i)) << 8 * i;
     return v;
 }
 
@@ -30,12 +25,7 @@ DEV Pair load_pair(u64 at, u64 left)
 BODY void store_elements(u64 at, u64 left, u64 v)
 {
     const u32 n = left < 8 ? (u32)left : 8;
-    for (u32 i = 0; i < n; i += sizeof(Elem)) {
-        Elem e;
-        u64 w = v >> 8 * i;
-        __builtin_memcpy(&e, &w, sizeof e);
-        st1<Elem>((void *)(at + i), e);
-    }
+    for (u32 i = 0; i < n; i += sizeof(Elem)) st1<Elem>((void *)(at + i), (Elem)(v >> 8 * i));
 }
 
 DEV void store_pair(u64 at, u64 left, Pair p)

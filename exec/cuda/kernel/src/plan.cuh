@@ -48,6 +48,6 @@ struct Params {
     u32 rank, ranks, lanes, instances;
     u32 side;                   // which of the two epoch words counts this launch
     u32 jitter_seed, jitter_ns; // random delays before operations, for tests
-    u32 plan_bytes;
+    u32 advance;                // 1: the last kernel of the launch, which counts it
     unsigned long long data[INLINE_BYTES / 8];
 };

@@ -30,3 +30,13 @@ struct Sum {
         return pack(a);
     }
 };
+
+#if defined(R_MAX)
+DEV double combine_double(double a, double b) { return a > b ? a : b; }
+#elif defined(R_MIN)
+DEV double combine_double(double a, double b) { return a < b ? a : b; }
+#elif defined(R_PROD)
+DEV double combine_double(double a, double b) { return a * b; }
+#else
+DEV double combine_double(double a, double b) { return a + b; }
+#endif

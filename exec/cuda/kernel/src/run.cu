@@ -7,6 +7,18 @@
 #include "packets.cuh"
 #include "engine.cuh"
 
+#if defined(SPECIALISED)
+// The plan as constants: LANES, OPS and play_lanes, written by the host.
+#include "constants.cuh"
+
+extern "C" __global__ void __launch_bounds__(512, 1) run_inline(const __grid_constant__ Params p)
+{
+    Engine e(p);
+    e.begin();
+    play_lanes(e);
+    e.end();
+}
+#else
 extern "C" __global__ void __launch_bounds__(512, 1) run_inline(const __grid_constant__ Params p)
 {
     Engine e(p);
@@ -29,3 +41,4 @@ extern "C" __global__ void __launch_bounds__(512, 1) run_stored(const __grid_con
     e.play(l, (const Op *)store);
     e.end();
 }
+#endif

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
         params[r].abort = (u64)&abort_word, params[r].report = (u64)&report;
         params[r].deadline_ns = h.deadline_ns, params[r].packet_half = h.packet_half;
         params[r].rank = r, params[r].ranks = h.ranks, params[r].lanes = h.lanes, params[r].instances = h.instances;
-        params[r].jitter_ns = h.jitter_ns;
+        params[r].jitter_ns = h.jitter_ns, params[r].advance = 1;
     }
     // A rank's blocks start an epoch together, as kernels of a stream do; ranks run ahead.
     std::vector<std::thread> pool;
