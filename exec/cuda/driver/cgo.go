@@ -11,6 +11,7 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,6 +81,16 @@ func Version() int {
 	var v C.int
 	C.rl_cuDriverGetVersion(&v)
 	return int(v)
+}
+
+// ModuleVersion is the version of the kernel driver ("580.159.04"), "unknown" where the
+// system does not say.
+func ModuleVersion() string {
+	data, err := os.ReadFile("/sys/module/nvidia/version")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(data))
 }
 
 // LoadCompiler opens NVRTC, once, and returns its version ("13.0").

@@ -28,7 +28,9 @@ func (s Stream) Handle() unsafe.Pointer { return unsafe.Pointer(s.s) }
 func (s Stream) Destroy() error { return fail("cuStreamDestroy", C.rl_cuStreamDestroy(s.s)) }
 
 // Synchronize waits for the stream's work.
-func (s Stream) Synchronize() error { return fail("cuStreamSynchronize", C.rl_cuStreamSynchronize(s.s)) }
+func (s Stream) Synchronize() error {
+	return fail("cuStreamSynchronize", C.rl_cuStreamSynchronize(s.s))
+}
 
 // notReady is CUDA_ERROR_NOT_READY.
 const notReady = 600
