@@ -1,61 +1,40 @@
 package inventory
 
 import (
-	"gonum.org/v1/gonum/graph/network"
-	"gonum.org/v1/gonum/graph/simple"
-
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/planner/pack"
 )
 
 // bisection is the most that the first half of the nodes can send to the rest over the
-// network: a maximum flow in which a node is one vertex, so that what is inside of it does
-// not count.
+// network: a maximum flow in which each half is one vertex, so that what is inside of a
+// node or between nodes of one half does not count.
 func bisection(t *topology.Topology) units.Rate {
-	n := t.NumNodes()
+	n := int32(t.NumNodes())
 	if n < 2 {
 		return 0
 	}
-	g := simple.NewWeightedDirectedGraph(0, 0)
-	vertex, vertices := contract(t)
-	add := func(from, to int64, rate float64) {
-		if from == to {
-			return
-		}
-		if e := g.WeightedEdge(from, to); e != nil {
-			rate += e.Weight()
-		}
-		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(from), T: simple.Node(to), W: rate})
-	}
-	total := 0.0
-	for i, l := range t.Links() {
-		rate := float64(t.Rate(topology.LinkID(i)))
-		add(vertex(l.From), vertex(l.To), rate)
-		total += rate
-	}
-	source, sink := vertices, vertices+1
-	for i := range n {
-		if i < n/2 {
-			add(source, int64(i), total)
-		} else {
-			add(int64(i), sink, total)
-		}
-	}
-	return units.Rate(network.MaxFlowDinic(g, simple.Node(source), simple.Node(sink), 1))
-}
-
-// contract numbers the vertices of the network without gaps, as the flow wants them:
-// nodes first, then the switches between them.
-func contract(t *topology.Topology) (vertex func(topology.DeviceID) int64, count int64) {
-	of := make([]int64, len(t.Devices()))
-	count = int64(t.NumNodes())
+	const first, second = 0, 1
+	vertex := make([]int32, len(t.Devices()))
+	count := int32(2)
 	for i, d := range t.Devices() {
-		if d.Node >= 0 {
-			of[i] = int64(d.Node)
-			continue
+		switch {
+		case d.Node < 0:
+			vertex[i] = count
+			count++
+		case d.Node >= n/2:
+			vertex[i] = second
+		default:
+			vertex[i] = first
 		}
-		of[i] = count
-		count++
 	}
-	return func(d topology.DeviceID) int64 { return of[d] }, count
+	edges := make([]pack.Edge, len(t.Links()))
+	for i, l := range t.Links() {
+		edges[i] = pack.Edge{From: vertex[l.From], To: vertex[l.To], Cap: int64(t.Rate(topology.LinkID(i)))}
+	}
+	g, err := pack.New(2, int(count), edges)
+	if err != nil {
+		return 0 // the halves are not joined by a network
+	}
+	return units.Rate(pack.BroadcastBound(g, first).Rate.Float())
 }
