@@ -46,12 +46,11 @@ func (b *Bars) Rows() [][]string {
 	return rows
 }
 
-func (b *Bars) fill(p *plot.Plot) error {
+func (b *Bars) fill(p *plot.Plot, keys *legend) error {
 	if len(b.Bars) == 0 {
 		return fmt.Errorf("chart %q has no bars", b.Title)
 	}
 	addGrid(p)
-	known := map[string]bool{}
 	var names plot.ConstantTicks
 	most := 0.0
 	for i, bar := range b.Bars {
@@ -67,15 +66,12 @@ func (b *Bars) fill(p *plot.Plot) error {
 				return err
 			}
 			p.Add(box)
-			if !known[part.Name] && part.Name != "" {
-				known[part.Name] = true
-				p.Legend.Add(part.Name, box)
-			}
+			keys.add(part.Name, box)
 			at += part.Value
 		}
 		most = max(most, at)
 	}
-	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = names, -0.7, float64(len(b.Bars))-0.3+0.18*float64(len(known))
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = names, -0.7, float64(len(b.Bars))-0.3
 	p.X.Min, p.X.Max = 0, most*1.02
 	return nil
 }

@@ -37,8 +37,8 @@ type Frame struct {
 type Chart interface {
 	frame() Frame
 	height() vg.Length
-	fill(p *plot.Plot) error // adds its marks, ticks and legend
-	Rows() [][]string        // its data with a header
+	fill(p *plot.Plot, keys *legend) error // adds its marks, ticks and keys
+	Rows() [][]string                      // its data with a header
 }
 
 // The measures of a figure.
@@ -95,25 +95,31 @@ func Draw(c Chart, file string) (func(io.Writer) error, error) {
 func paint(c Chart, canvas draw.Canvas) error {
 	f := c.frame()
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
-	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
+	p.X.Label.Text, p.Y.Label.Text = f.X, f.Y
+	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
 		s.Font.Variant, s.Color = "Sans", ink
 	}
-	p.Title.TextStyle.Font.Size, p.Title.Padding = 12, 6
-	p.Legend.Top, p.Legend.TextStyle.Font.Size = true, 9
+	p.Title.TextStyle.Font.Size = 12
 	if f.LogX {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
 	}
 	if f.LogY {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{}
 	}
-	if err := c.fill(p); err != nil {
+	var keys legend
+	if err := c.fill(p, &keys); err != nil {
 		return err
 	}
 	canvas.SetColor(color.White)
 	canvas.Fill(canvas.Rectangle.Path())
 	area := canvas
 	area.Min.X, area.Max.X, area.Min.Y, area.Max.Y = canvas.Min.X+6, canvas.Max.X-14, canvas.Min.Y+footer, canvas.Max.Y-6
+	title := p.Title.TextStyle
+	title.XAlign, title.YAlign = draw.XLeft, draw.YTop
+	canvas.FillText(title, vg.Point{X: area.Min.X, Y: area.Max.Y}, f.Title)
+	area.Max.Y -= title.FontExtents().Height + 4
+	keys.paint(area)
+	area.Max.Y -= keys.height(area.Max.X-area.Min.X) + 4
 	p.Draw(area)
 	note := text.Style{Color: grey, Font: font.From(plot.DefaultFont, 8), XAlign: draw.XLeft, YAlign: draw.YBottom, Handler: plot.DefaultTextHandler}
 	note.Font.Variant = "Sans"

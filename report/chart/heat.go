@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -45,11 +44,11 @@ func (h *Heat) Rows() [][]string {
 	return rows
 }
 
-func (h *Heat) fill(p *plot.Plot) error {
+func (h *Heat) fill(p *plot.Plot, keys *legend) error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	colour, err := h.scale(p)
+	colour, err := h.scale(keys)
 	if err != nil {
 		return err
 	}
@@ -89,12 +88,11 @@ func (h *Heat) check() error {
 }
 
 // scale is the colour of a value; the legend says what colours mean.
-func (h *Heat) scale(p *plot.Plot) (func(float64) color.RGBA, error) {
-	p.Legend.Top, p.Legend.XOffs, p.Legend.YOffs = true, 0, vg.Points(26)
+func (h *Heat) scale(keys *legend) (func(float64) color.RGBA, error) {
 	key := func(name string, c color.RGBA) error {
 		box, err := rectangle(0, 0, 0, 0, c)
 		if err == nil {
-			p.Legend.Add(name, box)
+			keys.add(name, box)
 		}
 		return err
 	}
@@ -107,16 +105,7 @@ func (h *Heat) scale(p *plot.Plot) (func(float64) color.RGBA, error) {
 		return func(v float64) color.RGBA { return Available[int(v)%len(Available)] }, nil
 	}
 	lo, hi := h.bounds()
-	shades := moreland.Kindlmann()
-	shades.SetMin(lo)
-	shades.SetMax(hi)
-	colour := func(v float64) color.RGBA {
-		c, err := shades.At(min(max(v, lo), hi))
-		if err != nil {
-			return grey
-		}
-		return color.RGBAModel.Convert(c).(color.RGBA)
-	}
+	colour := func(v float64) color.RGBA { return shade((v - lo) / (hi - lo)) }
 	for _, share := range []float64{0, 0.5, 1} {
 		v := lo + share*(hi-lo)
 		if err := key(number(v)+" "+h.Unit, colour(v)); err != nil {
@@ -156,4 +145,16 @@ func ticks(names []string, most int, fromTop bool) plot.ConstantTicks {
 		out = append(out, plot.Tick{Value: float64(at), Label: names[i]})
 	}
 	return out
+}
+
+// blues go from light to dark in one hue, which every eye can order.
+var blues = []color.RGBA{{222, 235, 247, 255}, {107, 174, 214, 255}, {33, 113, 181, 255}, {8, 29, 88, 255}}
+
+// shade is the colour of a share from 0 to 1.
+func shade(share float64) color.RGBA {
+	at := min(max(share, 0), 1) * float64(len(blues)-1)
+	i := min(int(at), len(blues)-2)
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (at-float64(i))*(float64(b)-float64(a)))) }
+	a, b := blues[i], blues[i+1]
+	return color.RGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: 255}
 }

@@ -56,7 +56,7 @@ func (l *Lines) Rows() [][]string {
 	return rows
 }
 
-func (l *Lines) fill(p *plot.Plot) error {
+func (l *Lines) fill(p *plot.Plot, keys *legend) error {
 	addGrid(p)
 	points := 0
 	for i, s := range l.Series {
@@ -71,7 +71,7 @@ func (l *Lines) fill(p *plot.Plot) error {
 		if s.Colour == (color.RGBA{}) {
 			s.Colour = Available[i%len(Available)]
 		}
-		if err := s.add(p); err != nil {
+		if err := s.add(p, keys); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (l *Lines) fill(p *plot.Plot) error {
 	return nil
 }
 
-func (s *Series) add(p *plot.Plot) error {
+func (s *Series) add(p *plot.Plot, keys *legend) error {
 	xys := make(plotter.XYs, len(s.Points))
 	labels := plotter.XYLabels{XYs: xys, Labels: make([]string, len(s.Points))}
 	for i, q := range s.Points {
@@ -99,18 +99,18 @@ func (s *Series) add(p *plot.Plot) error {
 	switch s.Style {
 	case Dots:
 		p.Add(dots)
-		p.Legend.Add(s.Name, dots)
+		keys.add(s.Name, dots)
 	case Dashed:
 		line.Dashes = []vg.Length{5, 3}
 		p.Add(line)
-		p.Legend.Add(s.Name, line)
+		keys.add(s.Name, line)
 	case Steps:
 		line.StepStyle = plotter.PostStep
 		p.Add(line)
-		p.Legend.Add(s.Name, line)
+		keys.add(s.Name, line)
 	default:
 		p.Add(line, dots)
-		p.Legend.Add(s.Name, line, dots)
+		keys.add(s.Name, line, dots)
 	}
 	return s.addLabels(p, labels)
 }

@@ -52,7 +52,7 @@ func (t *Timeline) Rows() [][]string {
 	return rows
 }
 
-func (t *Timeline) fill(p *plot.Plot) error {
+func (t *Timeline) fill(p *plot.Plot, keys *legend) error {
 	if len(t.Spans) == 0 || len(t.Spans) > maxSpans {
 		return fmt.Errorf("chart %q has %d spans: it can show 1 to %d", t.Title, len(t.Spans), maxSpans)
 	}
@@ -63,7 +63,6 @@ func (t *Timeline) fill(p *plot.Plot) error {
 		row[name] = float64(len(lanes) - 1 - i)
 		names = append(names, plot.Tick{Value: row[name], Label: name})
 	}
-	known := map[string]bool{}
 	for _, s := range t.Spans {
 		if !finite(s.From) || !finite(s.To) || s.To < s.From {
 			return fmt.Errorf("chart %q: a span of %s from %v to %v", t.Title, s.Lane, s.From, s.To)
@@ -73,11 +72,8 @@ func (t *Timeline) fill(p *plot.Plot) error {
 			return err
 		}
 		p.Add(box)
-		if !known[s.Kind] {
-			known[s.Kind] = true
-			p.Legend.Add(s.Kind, box)
-		}
+		keys.add(s.Kind, box)
 	}
-	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = names, -0.7, float64(len(lanes))-0.3+0.18*float64(len(known))
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = names, -0.7, float64(len(lanes))-0.3
 	return nil
 }
