@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 )
@@ -86,4 +87,19 @@ func (m *Merged) header(path string, line []byte, first bool) error {
 
 func same(a, b Row) bool {
 	return a.Error == b.Error && bytes.Equal(a.Answer, b.Answer) && slices.Equal(a.Set, b.Set)
+}
+
+// WriteJSONLines writes the rows as a journal of the whole sweep.
+func (m *Merged) WriteJSONLines(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(m.Header); err != nil {
+		return err
+	}
+	for _, r := range m.Rows {
+		if err := e.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }

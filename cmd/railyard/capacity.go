@@ -12,6 +12,6 @@ func newCapacity() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newCapacityCost())
+	cmd.AddCommand(newCapacityCost(), newCapacitySweep(), newCapacityMerge())
 	return cmd
 }
