@@ -58,9 +58,7 @@ less often, so that a case takes seconds.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.topo.name, "topology", "t", liveTopology, "topology of this machine, for the predictions; --gpus says how many GPUs are used")
-	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
-	f.topo.addParts(cmd)
+	f.topo.addLive(cmd)
 	f.profile.add(cmd)
 	f.sizes.add(cmd, "1K", "64M")
 	fl.StringSliceVarP(&f.kinds, "collective", "c", []string{"all_reduce"}, "collectives, separated by commas")

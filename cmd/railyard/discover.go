@@ -39,6 +39,13 @@ func describe(w io.Writer) error {
 	return discover.Write(w, l, "/", time.Now().UTC())
 }
 
+// addLive adds -t with the live machine as its default, and the flags for parts of it.
+func (f *topoFlags) addLive(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.name, "topology", "t", liveTopology, "topology of the machine that is measured")
+	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
+	f.addParts(cmd)
+}
+
 func newDiscover() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{

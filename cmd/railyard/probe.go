@@ -40,9 +40,7 @@ file, and no GPU is needed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.topo.name, "topology", "t", liveTopology, "topology of the machine that is or was measured")
-	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
-	f.topo.addParts(cmd)
+	f.topo.addLive(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "profile to write")
 	must(cmd.MarkFlagRequired("output"))
 	fl.StringVar(&f.from, "from", "", "fit on the rows of this file instead of measuring")

@@ -22,6 +22,7 @@ type copiesOp struct {
 type copyRank struct {
 	start, local, end launches
 	stages            []launches
+	graphs            [2]driver.Graph // one operation, by side
 }
 
 func (o *copiesOp) memory() *memory { return o.m }
@@ -48,8 +49,26 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method, options 
 	if 4+len(p.Stages)*(2+o.streams) > len(n.gpus[0].marks) {
 		return nil, fmt.Errorf("%d stages on %d streams: use fewer slices", len(p.Stages), o.streams)
 	}
-	return o, n.each(func(g *gpu) error { return o.place(g, key, how) })
+	if err := n.each(func(g *gpu) error { return o.place(g, key, how) }); err != nil {
+		return nil, err
+	}
+	return o, n.each(o.capture)
 }
+
+// capture makes graphs of one operation, for each side. Copies between GPUs that are
+// queued one by one can make the driver wait for a GPU, which then waits for a kernel
+// that waits for another GPU's; a graph is handed over whole.
+func (o *copiesOp) capture(g *gpu) (err error) {
+	for side := range o.ranks[g.rank].graphs {
+		o.ranks[g.rank].graphs[side], err = g.stream.Capture(func() error { return o.queue(g, side) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *copiesOp) launch(g *gpu, i int) error { return o.ranks[g.rank].graphs[i&1].Launch(g.stream) }
 
 func (n *Node) interpreter(cfg Config) (string, error) {
 	options, err := defines(cfg.DType, cfg.Op)
@@ -98,9 +117,9 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 	return set(&r.end, o.p.End[g.rank], 1, true)
 }
 
-// launch queues copies on side streams and kernels on the GPU's stream; events order
+// queue puts copies on side streams and kernels on the GPU's stream; events order
 // them.
-func (o *copiesOp) launch(g *gpu, i int) error {
+func (o *copiesOp) queue(g *gpu, i int) error {
 	r := &o.ranks[g.rank]
 	next := 0
 	// link makes one stream wait for what another has been given so far.

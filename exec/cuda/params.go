@@ -12,8 +12,8 @@ import (
 
 // The kernels' parameter (kernel/src/plan.cuh, Params).
 const (
-	buffers     = 8
-	inlineBytes = 2048
+	buffers     = 6
+	inlineBytes = 640
 	planAt      = 8 * buffers * block.MaxRanks
 	abortPtrAt  = planAt + 8
 	deadlineAt  = planAt + 24
@@ -30,7 +30,7 @@ const (
 type parameter []byte
 
 func newParameter(n *Node, rank int, deadline time.Duration) parameter {
-	p := make(parameter, paramBytes)
+	p := make(parameter, paramBytes) // an Inline; kernels of stored plans take the head only
 	le := binary.LittleEndian
 	le.PutUint64(p[abortPtrAt:], uint64(n.host.At)+abortAt)
 	le.PutUint64(p[abortPtrAt+8:], uint64(n.host.At)+reportAt)

@@ -13,7 +13,9 @@ import (
 // operation is a collective that can be launched on one GPU; all GPUs launch the same
 // ones in the same order.
 type operation interface {
-	// launch puts the operation numbered i on the GPU's stream.
+	// queue puts the operation numbered i on the GPU's stream; into a graph, too.
+	queue(g *gpu, i int) error
+	// launch runs it at once.
 	launch(g *gpu, i int) error
 	memory() *memory
 }
@@ -33,7 +35,9 @@ type programOp struct {
 
 func (o *programOp) memory() *memory { return o.m }
 
-func (o *programOp) launch(g *gpu, i int) error {
+func (o *programOp) launch(g *gpu, i int) error { return o.queue(g, i) }
+
+func (o *programOp) queue(g *gpu, i int) error {
 	l := &o.ranks[g.rank]
 	l.param.word(sideAt, uint32(i&1))
 	return l.kernel.Launch(g.stream, l.shape, l.param)
@@ -87,7 +91,7 @@ func (o *programOp) place(p *block.Program, how Method) error {
 				l.param.long(planAt, uint64(at))
 				return driver.Upload(at, plan)
 			}
-			if !how.Specialise {
+			if name == "run_inline" {
 				copy(l.param[dataAt:], plan)
 			}
 			return nil
@@ -108,13 +112,13 @@ func (n *Node) choose(cfg Config, p *block.Program, rank int, how Method, plan i
 	}
 	if how.Specialise {
 		key, err = n.kernels("run.cu", append(options, "-DSPECIALISED"), map[string]string{"constants.cuh": p.Constants(rank)})
-		return key, "run_inline", 0, err
+		return key, "run_special", 0, err
 	}
 	key, err = n.kernels("run.cu", options, nil)
 	if plan <= inlineBytes {
 		return key, "run_inline", 0, err
 	}
-	shared = p.MaxLaneBytes()
+	shared = p.MaxLaneBytes() + 8*buffers*block.MaxRanks
 	if shared > 200<<10 {
 		return "", "", 0, fmt.Errorf("a lane of %d bytes: plan with fewer operations a lane", shared)
 	}

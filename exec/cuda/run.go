@@ -106,7 +106,7 @@ func (r *runner) graph() ([]time.Duration, error) {
 	err := r.n.each(func(g *gpu) (err error) {
 		graphs[g.rank], err = g.stream.Capture(func() error {
 			for i := range r.cfg.Iterations {
-				if err := r.op.launch(g, i); err != nil {
+				if err := r.op.queue(g, i); err != nil {
 					return err
 				}
 			}

@@ -47,25 +47,14 @@ func Run(ctx context.Context, gpus int, largest units.Bytes, s Setting, f func(c
 func (b *Bench) GPUs() int { return len(b.devices) }
 
 func newBench(gpus int, largest units.Bytes, s Setting) (*Bench, error) {
-	if err := driver.Load(); err != nil {
+	devices, err := driver.Choose(gpus)
+	if err != nil {
 		return nil, err
 	}
-	found, err := driver.Devices()
-	switch {
-	case err != nil:
-		return nil, err
-	case gpus == 0:
-		gpus = found
-	case gpus > found:
-		return nil, fmt.Errorf("%d GPUs asked for, the driver shows %d", gpus, found)
-	}
-	if gpus < 2 {
+	if len(devices) < 2 {
 		return nil, errors.New("collectives need two GPUs")
 	}
-	b := &Bench{largest: largest}
-	for i := range gpus {
-		b.devices = append(b.devices, driver.Device(i))
-	}
+	b := &Bench{devices: devices, largest: largest}
 	for _, d := range b.devices {
 		if err := b.add(d); err != nil {
 			return b, fmt.Errorf("GPU %d: %w", d, err)

@@ -63,26 +63,16 @@ func open(count int, largest units.Bytes) (*session, error) {
 	if err := os.Setenv("CUDA_MODULE_LOADING", "EAGER"); err != nil { // a kernel that loads late could wait for one that waits for it
 		return nil, err
 	}
-	if err := driver.Load(); err != nil {
+	devices, err := driver.Choose(count)
+	if err != nil {
 		return nil, err
 	}
-	found, err := driver.Devices()
-	switch {
-	case err != nil:
-		return nil, err
-	case found == 0:
-		return nil, errors.New("the driver shows no GPU")
-	case count == 0:
-		count = found
-	case count > found:
-		return nil, fmt.Errorf("%d GPUs asked for, the driver shows %d", count, found)
-	}
-	if count > maxGPUs {
-		return nil, fmt.Errorf("%d GPUs: at most %d are measured together", count, maxGPUs)
+	if len(devices) > maxGPUs {
+		return nil, fmt.Errorf("%d GPUs: at most %d are measured together", len(devices), maxGPUs)
 	}
 	s := &session{max: largest, message: min(largest, 64*units.MiB)}
-	for i := range count {
-		s.gpus = append(s.gpus, startGPU(i))
+	for _, d := range devices {
+		s.gpus = append(s.gpus, startGPU(d))
 	}
 	if err := s.prepare(); err != nil {
 		s.close()
@@ -91,8 +81,8 @@ func open(count int, largest units.Bytes) (*session, error) {
 	return s, nil
 }
 
-func startGPU(i int) *gpu {
-	g := &gpu{index: i, device: driver.Device(i), kernels: map[string]driver.Kernel{}, calls: make(chan func())}
+func startGPU(d driver.Device) *gpu {
+	g := &gpu{index: int(d), device: d, kernels: map[string]driver.Kernel{}, calls: make(chan func())}
 	go func() {
 		runtime.LockOSThread() // the driver keeps the current context by thread
 		for call := range g.calls {

@@ -152,7 +152,7 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	for ch := range s.Channels {
+	for ch := range c.s.Channels {
 		if err := c.channel(ch); err != nil {
 			return nil, fmt.Errorf("channel %d: %w", ch, err)
 		}

@@ -19,6 +19,7 @@ type compiler struct {
 }
 
 func newCompiler(s *schedule.Schedule, o Options) (*compiler, error) {
+	s = coarsen(s)
 	c := &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), room: make([]int64, s.Spec.Ranks)}
 	c.p = &Program{Ranks: s.Spec.Ranks, Instances: o.Instances, Lanes: make([][]Lane, s.Spec.Ranks), Mechanism: o.Mechanism}
 	return c, nil

@@ -53,7 +53,7 @@ func CompileCopies(s *schedule.Schedule, o Options) (*Copying, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dma{c: c, p: &Copying{Ranks: s.Spec.Ranks, Blocks: blocks, Scratch: c.at.scratch(0) * int64(o.Size)}}
+	d := &dma{c: c, p: &Copying{Ranks: c.s.Spec.Ranks, Blocks: blocks, Scratch: c.at.scratch(0) * int64(o.Size)}}
 	return d.p, d.compile()
 }
 

@@ -8,7 +8,7 @@ import (
 const (
 	opBytes   = 8 + 4*4 + 3*8 + 8*maxRefs
 	laneBytes = 8 * 4
-	buffers   = 8
+	buffers   = 6
 )
 
 // Encode writes a rank's lanes and operations as the kernels read them: all lanes, then

@@ -23,3 +23,12 @@ const char *rl_open(int lib, const char *file)
 	RL_FUNCTIONS(RL_FIND)
 	return NULL;
 }
+
+int rl_launch(handle f, handle stream, unsigned blocks, unsigned threads, unsigned shared, int overlap, void *param)
+{
+	rl_launch_attr attr = {6}; // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+	rl_launch_config c = {blocks, 1, 1, threads, 1, 1, shared, stream, &attr, 0};
+	attr.value.number = 1;
+	c.nattrs = overlap ? 1 : 0;
+	return rl_cuLaunchKernelEx(&c, f, &param, NULL);
+}

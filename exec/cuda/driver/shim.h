@@ -113,3 +113,7 @@ RL_FUNCTIONS(RL_DECLARE)
 // rl_open loads library lib (0: libcuda, 1: libnvrtc) from a file and looks all its
 // functions up. It returns NULL, or what went wrong, in static memory.
 const char *rl_open(int lib, const char *file);
+
+// rl_launch starts a kernel with one parameter; overlap lets it start before the kernel
+// ahead of it has ended (programmatic stream serialization).
+int rl_launch(handle f, handle stream, unsigned blocks, unsigned threads, unsigned shared, int overlap, void *param);

@@ -185,17 +185,9 @@ func (k Kernel) Resident(d Dim) (int, error) {
 
 // Launch starts a kernel with one parameter, a structure of bytes in the kernel's layout.
 func (k Kernel) Launch(s Stream, d Dim, parameter []byte) error {
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	const serialization = 6 // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-	attr := &C.rl_launch_attr{id: serialization}
-	*(*C.int)(unsafe.Pointer(&attr.value)) = 1
-	c := &C.rl_launch_config{gx: C.uint(d.Blocks), gy: 1, gz: 1, bx: C.uint(d.Threads), by: 1, bz: 1, shared: C.uint(d.Shared), stream: s.s}
+	overlap := C.int(0)
 	if d.Overlap {
-		pin.Pin(attr)
-		c.attrs, c.nattrs = attr, 1
+		overlap = 1
 	}
-	params := []unsafe.Pointer{unsafe.Pointer(&parameter[0])} // not an array of one: cgo's check takes its address for its value
-	pin.Pin(&parameter[0])
-	return fail("cuLaunchKernelEx", C.rl_cuLaunchKernelEx(c, k.f, &params[0], nil))
+	return fail("cuLaunchKernelEx", C.rl_launch(k.f, s.s, C.uint(d.Blocks), C.uint(d.Threads), C.uint(d.Shared), overlap, unsafe.Pointer(&parameter[0])))
 }

@@ -41,7 +41,7 @@ func simulator(t *testing.T, flags ...string) string {
 type head struct {
 	Ranks, Lanes, Instances, Threads, Epochs, JitterNS uint32
 	FirstEpoch, DeadlineNS, PacketHalf                 uint64
-	Bytes                                              [8]uint64
+	Bytes                                              [6]uint64
 	Shared, InputShift, OutputShift                    uint64
 }
 

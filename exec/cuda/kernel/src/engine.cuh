@@ -4,8 +4,8 @@
 // Wait is how a spin ends: its flag comes, the host or another block aborts, or the
 // deadline passes. Then the block runs on without waiting, so that every kernel ends.
 struct Wait {
-    const Params &p;
-    u32 op, slice, kind, line;
+    u64 abort, report, deadline_ns; // values: a reference would move the parameter to memory
+    u32 rank, op, slice, kind, line;
     bool dead;
     u64 began;
 
@@ -16,15 +16,15 @@ struct Wait {
         if ((spins & 1023) != 1023) return false;
         const u64 t = now_ns();
         if (spins == 1023) began = t;
-        if (host_word((const u32 *)p.abort)) return dead = true;
-        if (t - began < p.deadline_ns) return false;
-        Report *r = (Report *)p.report;
+        if (host_word((const u32 *)abort)) return dead = true;
+        if (t - began < deadline_ns) return false;
+        Report *r = (Report *)report;
         if (claim(&r->claimed)) {
-            r->rank = p.rank, r->block = block(), r->op = op, r->slice = slice, r->peer = peer, r->kind = kind, r->line = line;
+            r->rank = rank, r->block = block(), r->op = op, r->slice = slice, r->peer = peer, r->kind = kind, r->line = line;
             r->want = want, r->got = got;
             host_fence();
         }
-        host_store((u32 *)p.abort, 1);
+        host_store((u32 *)abort, 1);
         return dead = true;
     }
 };
@@ -37,19 +37,24 @@ DEV u32 mix32(u32 x)
 
 struct Engine {
     const Params &p;
+    const u64 *base; // p.base, or a copy in shared memory, which is faster to index
     u64 epoch;
     u32 instance, lane;
     Wait wait;
 
-    DEV Engine(const Params &params) : p(params), epoch(0), instance(block() % params.instances), lane(block() / params.instances), wait{params, 0, 0, 0, 0, false, 0} {}
+    DEV Engine(const Params &params, const u64 *table)
+        : p(params), base(table), epoch(0), instance(params.instances == 1 ? 0 : block() % params.instances), lane(params.lanes == 1 ? 0 : block() / params.instances),
+          wait{params.abort, params.report, params.deadline_ns, params.rank, 0, 0, 0, 0, false, 0}
+    {
+    }
 
-    DEV u64 *epoch_word(u32 side) { return (u64 *)(p.base[p.rank * BUFFERS + CONTROL] + side * LINE); }
+    DEV u64 *epoch_word(u32 side) { return (u64 *)(base[p.rank * BUFFERS + CONTROL] + side * LINE); }
 
     // flag is a line of rank owner: raised for its block by rank from.
     DEV u64 *flag(u32 owner, u32 of_lane, u32 from, u32 kind)
     {
         const u64 n = ((u64)(of_lane * p.instances + instance) * MAX_RANKS + from) * FLAG_KINDS + kind;
-        return (u64 *)(p.base[owner * BUFFERS + CONTROL] + (2 + n) * LINE);
+        return (u64 *)(base[owner * BUFFERS + CONTROL] + (2 + n) * LINE);
     }
 
     DEV u64 step(const Op &op, u32 slice) { return epoch << STEP_BITS | (op.value + slice * op.per_slice); }
@@ -87,7 +92,9 @@ struct Engine {
     DEV void run(const Op &op, u32 number, u32 slice)
     {
         wait.op = number, wait.slice = slice, wait.kind = op.kind;
+#if !defined(SPECIALISED)
         if (p.jitter_ns) delay(number, slice);
+#endif
         if (op.flags & BARRIER) sync();
         if (op.kind == OP_SIGNAL) {
             signal(op, slice);
@@ -100,16 +107,7 @@ struct Engine {
         const u64 skip = slice * op.stride + instance * op.unit;
         if (skip >= op.limit) return;
         const u64 n = op.limit - skip < op.unit ? op.limit - skip : op.unit;
-        Places a;
-        const u64 half = (epoch & 1) * p.packet_half;
-        const u32 packets = op.nsrc + op.nll, local = packets + op.ndst, all = local + op.nput;
-#pragma unroll
-        for (u32 i = 0; i < MAX_REFS; i++) {
-            if (i >= all) break;
-            const u64 r = op.ref[i];
-            const bool packet = (i >= op.nsrc && i < packets) || i >= local;
-            a.at[i] = p.base[r >> 48] + (r & 0xffffffffffffull) + (packet ? 2 * skip + half : skip);
-        }
+        const Places a = {base, skip, 2 * skip + (epoch & 1) * p.packet_half};
         const u32 stamp = (u32)epoch << 1 | 1;
         if (op.kind == OP_MULTI) multi(op, a, n, p.ranks);
         else if (op.kind == OP_LL_PUT) ll_put(op, a, n, stamp);

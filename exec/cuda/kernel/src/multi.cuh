@@ -2,22 +2,27 @@
 // any of them may be a peer's memory. One source is a copy.
 #pragma once
 
-// Places are the addresses of an operation in one slice.
+// Places are the addresses of an operation in one slice. Packets take twice the room of
+// their data, and alternate between two halves of their buffer.
 struct Places {
-    u64 at[MAX_REFS];
+    const u64 *base;
+    u64 skip, packet_skip;
+
+    DEV u64 data(const Op &op, u32 i) const { return base[op.ref[i] >> 48] + (op.ref[i] & 0xffffffffffffull) + skip; }
+    DEV u64 packets(const Op &op, u32 i) const { return base[op.ref[i] >> 48] + (op.ref[i] & 0xffffffffffffull) + packet_skip; }
 };
 
 // Sources are loaded U times ahead; NS is their number, or with MORE the most.
-template <u32 NS, u32 U, bool MORE> BODY void multi_words(const Op &op, const Places &a, u64 from, u64 n, u32 ranks)
+template <u32 NS, u32 U, bool MORE> BODY void multi_words(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
 {
     const u64 step = threads() * 16, end = from + n;
     const bool scale = op.flags & SCALE;
     const u32 ns = MORE ? op.nsrc : NS, nd = op.ndst;
     u64 src[NS], dst[MAX_RANKS];
 #pragma unroll
-    for (u32 s = 0; s < NS; s++) src[s] = a.at[s < ns ? s : 0];
+    for (u32 s = 0; s < NS; s++) src[s] = a.data(op, s < ns ? s : 0);
 #pragma unroll
-    for (u32 d = 0; d < MAX_RANKS; d++) dst[d] = a.at[ns + (d < nd ? d : 0)];
+    for (u32 d = 0; d < MAX_RANKS; d++) dst[d] = a.data(op, ns + (d < nd ? d : 0));
     for (u64 i = from + thread() * 16; i < end; i += step * U) {
         Vec v[NS][U];
 #pragma unroll
@@ -47,29 +52,30 @@ template <u32 NS, u32 U, bool MORE> BODY void multi_words(const Op &op, const Pl
 }
 
 // multi_elements does without alignment: one element at a time.
-BODY void multi_elements(const Op &op, const Places &a, u64 from, u64 n, u32 ranks)
+BODY void multi_elements(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
 {
     for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem)) {
-        Elem e = ld1<Elem>((const void *)(a.at[0] + i));
+        Elem e = ld1<Elem>((const void *)(a.data(op, 0) + i));
         if (op.nsrc > 1 || op.flags & SCALE) {
             Sum sum;
             sum.start(e);
-            for (u32 s = 1; s < op.nsrc; s++) sum.add(ld1<Elem>((const void *)(a.at[s] + i)));
+            for (u32 s = 1; s < op.nsrc; s++) sum.add(ld1<Elem>((const void *)(a.data(op, s) + i)));
             e = (Elem)sum.word(op.flags & SCALE, ranks);
         }
-        for (u32 d = 0; d < op.ndst; d++) st1<Elem>((void *)(a.at[op.nsrc + d] + i), e);
+        for (u32 d = 0; d < op.ndst; d++) st1<Elem>((void *)(a.data(op, op.nsrc + d) + i), e);
     }
 }
 
 // multi takes whole 16 bytes where all places are aligned alike, and the rest one by one.
-DEV void multi(const Op &op, const Places &a, u64 n, u32 ranks)
+DEV void multi(const Op &op, const Places a, u64 n, u32 ranks)
 {
     const u32 refs = op.nsrc + op.ndst;
+    const u64 first = a.data(op, 0);
     u64 mixed = 0;
 #pragma unroll
     for (u32 i = 1; i < MAX_REFS; i++)
-        if (i < refs) mixed |= (a.at[i] ^ a.at[0]) & 15;
-    u64 head = (16 - (a.at[0] & 15)) & 15;
+        if (i < refs) mixed |= (a.data(op, i) ^ first) & 15;
+    u64 head = (16 - (first & 15)) & 15;
     if (mixed || n < head + 16) head = n;
     const u64 body = (n - head) & ~15ull;
     if (head) multi_elements(op, a, 0, head, ranks);

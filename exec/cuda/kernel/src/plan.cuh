@@ -7,9 +7,9 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 constexpr u32 MAX_RANKS = 8;   // GPUs of a node
-constexpr u32 BUFFERS = 8;     // places in the table of addresses, by rank
+constexpr u32 BUFFERS = 6;     // places in the table of addresses, by rank
 constexpr u32 MAX_REFS = 16;   // sources and destinations of an operation
-constexpr u32 INLINE_BYTES = 2048;
+constexpr u32 INLINE_BYTES = 640;  // plans up to this travel in the kernel's parameter
 constexpr u32 LINE = 128;      // bytes between flags
 constexpr u32 STEP_BITS = 20;  // a flag is epoch << STEP_BITS | step
 
@@ -38,10 +38,11 @@ struct Report {
     u64 want, got;
 };
 
-// Params is the kernel's parameter.
+// Params is the kernel's parameter. It is small: a launch of a graph takes longer with a
+// large one.
 struct Params {
     u64 base[MAX_RANKS * BUFFERS];
-    u64 plan;                   // lanes and operations in global memory; 0: inline
+    u64 plan;                   // lanes and operations in global memory
     u64 abort, report;          // host memory
     u64 deadline_ns;
     u64 packet_half;            // bytes of one half of the packet buffer
@@ -49,5 +50,10 @@ struct Params {
     u32 side;                   // which of the two epoch words counts this launch
     u32 jitter_seed, jitter_ns; // random delays before operations, for tests
     u32 advance;                // 1: the last kernel of the launch, which counts it
-    unsigned long long data[INLINE_BYTES / 8];
+};
+
+// Inline is the parameter with a short plan.
+struct Inline {
+    Params p;
+    u64 data[INLINE_BYTES / 8];
 };

@@ -19,7 +19,7 @@ struct Head {
     u64 shared, input_shift, output_shift; // in place: one memory, by rank so many bytes on
 };
 
-constexpr u32 SHARED = CONTROL + 1;
+constexpr u32 SHARED = CONTROL + 1; // the last of BUFFERS
 
 static void fail(const char *why)
 {
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
                             params[r].jitter_seed = e;
                         }
                         kernel->arrive_and_wait();
-                        Engine engine(params[r]);
+                        Engine engine(params[r], params[r].base);
                         engine.epoch = flag_relaxed(engine.epoch_word(params[r].side));
                         const Lane *lanes = (const Lane *)plans[r].data();
                         const Lane &l = lanes[engine.lane];
