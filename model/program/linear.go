@@ -24,9 +24,8 @@ type lane struct {
 	events  []event
 	known   []int // by rank: events of it known to have happened
 	reads   map[Place][]*Message
-	written map[Place]bool
-	scratch int // chunks in use
-	own     map[Place]Place
+	at      map[Place]Place // where the program's chunks are that were written
+	scratch int             // places that the program names, and spare ones
 }
 
 // event is an operation, or where a message was issued.
@@ -51,7 +50,7 @@ type Message struct {
 func NewLinear(spec collective.Spec, unit int, inPlace bool, scratch []int) *Linear {
 	l := &Linear{spec: spec, unit: unit, inPlace: inPlace, ranks: make([]lane, spec.Ranks)}
 	for r := range l.ranks {
-		l.ranks[r] = lane{known: make([]int, spec.Ranks), reads: map[Place][]*Message{}, written: map[Place]bool{}, scratch: scratch[r], own: map[Place]Place{}}
+		l.ranks[r] = lane{known: make([]int, spec.Ranks), reads: map[Place][]*Message{}, at: map[Place]Place{}, scratch: scratch[r]}
 	}
 	return l
 }
@@ -71,7 +70,7 @@ func (l *Linear) local(rank int, kind schedule.OpKind, srcs []Place, dst Place, 
 	for _, s := range srcs {
 		e.lists = append(e.lists, l.read(rank, s, n))
 	}
-	e.lists = append(e.lists, l.write(rank, dst, n))
+	e.lists = append(e.lists, l.write(rank, dst, e.lists[0]))
 	l.ranks[rank].events = append(l.ranks[rank].events, e)
 }
 
@@ -108,61 +107,35 @@ func (l *Linear) receive(m *Message, kind schedule.OpKind, srcs []Place, dst Pla
 	for _, s := range srcs {
 		m.lists = append(m.lists, l.read(m.to, s, m.Len()))
 	}
-	m.lists = append(m.lists, l.write(m.to, dst, m.Len()))
+	m.lists = append(m.lists, l.write(m.to, dst, m.src))
 	b.events = append(b.events, event{kind: kind, msg: m})
+}
+
+// Spare is room for n chunks in a rank's scratch that nothing else uses.
+func (l *Linear) Spare(rank, n int) Place {
+	at := l.ranks[rank].scratch
+	l.ranks[rank].scratch += n
+	return Place{schedule.Scratch, at}
 }
 
 // read is where the data of n chunks are.
 func (l *Linear) read(rank int, p Place, n int) []Place {
 	out := make([]Place, n)
 	for i := range out {
-		out[i] = p.plus(i)
-		if l.inPlace && p.Buf != schedule.Scratch {
-			out[i] = l.current(rank, Shared(l.spec, l.unit, rank, p.plus(i)))
-		}
+		out[i] = l.current(rank, l.named(rank, p.plus(i)))
 	}
 	return out
 }
 
-// current is where a chunk of the shared buffer is: in the input until it is written.
-func (l *Linear) current(rank int, p Place) Place {
-	if l.ranks[rank].written[p] {
-		return l.target(rank, p)
-	}
-	if only := Only(l.spec, rank, schedule.Input); only >= 0 {
-		return Place{schedule.Input, p.At - only*l.unit}
-	}
-	return Place{schedule.Input, p.At}
-}
-
-// target is where a chunk of the shared buffer goes: to the output if the rank has it
-// there, else to scratch.
-func (l *Linear) target(rank int, p Place) Place {
-	if l.spec.Wants(rank, p.At/l.unit) {
-		if only := Only(l.spec, rank, schedule.Output); only >= 0 {
-			p.At -= only * l.unit
-		}
-		return p
-	}
+// write is where chunks go that come from src; messages that may still read what was
+// there are staged.
+func (l *Linear) write(rank int, p Place, src []Place) []Place {
 	ln := &l.ranks[rank]
-	if _, ok := ln.own[p]; !ok {
-		ln.own[p] = Place{schedule.Scratch, ln.scratch}
-		ln.scratch++
-	}
-	return ln.own[p]
-}
-
-// write is where n chunks go; messages that may still read them are staged.
-func (l *Linear) write(rank int, p Place, n int) []Place {
-	ln := &l.ranks[rank]
-	out := make([]Place, n)
+	out := make([]Place, len(src))
 	for i := range out {
-		out[i] = p.plus(i)
-		if l.inPlace && p.Buf != schedule.Scratch {
-			shared := Shared(l.spec, l.unit, rank, p.plus(i))
-			ln.written[shared] = true
-			out[i] = l.target(rank, shared)
-		}
+		name := l.named(rank, p.plus(i))
+		out[i] = l.target(rank, name, src[i].At%l.unit)
+		ln.at[name] = out[i]
 		for _, m := range ln.reads[out[i]] {
 			if m.at == 0 || ln.known[m.to] < m.at {
 				l.stage(m)
@@ -174,18 +147,11 @@ func (l *Linear) write(rank int, p Place, n int) []Place {
 }
 
 func (l *Linear) stage(m *Message) {
-	ln := &l.ranks[m.from]
-	if m.staged == nil {
-		for range m.src {
-			m.staged = append(m.staged, Place{schedule.Scratch, ln.scratch})
-			ln.scratch++
-		}
+	if m.staged != nil {
+		return
 	}
-}
-
-// Spare is room for n chunks in a rank's scratch that nothing else uses.
-func (l *Linear) Spare(rank, n int) Place {
-	at := l.ranks[rank].scratch
-	l.ranks[rank].scratch += n
-	return Place{schedule.Scratch, at}
+	room := l.Spare(m.from, m.Len())
+	for i, p := range m.src {
+		m.staged = append(m.staged, l.scratch(room.At+i, p.At%l.unit))
+	}
 }
