@@ -26,7 +26,7 @@ type Options struct {
 // scratch of its own; therefore a sender waits for its receiver only once, when the
 // receiver has started.
 func Export(s *schedule.Schedule, o Options) (*File, error) {
-	coll, err := collName(s.Spec.Kind)
+	coll, err := collectives.Of(s.Spec.Kind)
 	if err != nil {
 		return nil, err
 	}

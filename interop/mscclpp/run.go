@@ -3,6 +3,7 @@ package mscclpp
 import (
 	"fmt"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/program"
 	"railyard/model/schedule"
@@ -123,11 +124,7 @@ func (r *runner) block(t int) *Block {
 func (r *runner) fail(t int, format string, args ...any) error {
 	th := &r.threads[t]
 	op := &r.block(t).Ops[th.op]
-	err := fmt.Errorf("gpu %d tb %d op %d (%s): %s", th.gpu, th.block, th.op, op.Name, fmt.Sprintf(format, args...))
-	if op.line > 0 {
-		err = fmt.Errorf("line %d: %w", op.line, err)
-	}
-	return err
+	return foreign.At(op.line, "gpu %d tb %d op %d (%s): %s", th.gpu, th.block, th.op, op.Name, fmt.Sprintf(format, args...))
 }
 
 // advance does a thread block's next operation if it can.

@@ -2,9 +2,11 @@ package mscclpp
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
+	"railyard/interop/interoptest"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -61,7 +63,7 @@ func TestValidPlan(t *testing.T) {
 
 var nine = strings.TrimSuffix(strings.Repeat("0, ", 9), ", ")
 
-var broken = []struct{ old, new, want string }{
+var broken = []interoptest.Mistake{
 	{`"name": "swap"`, `"name": ""`, "line 1: name is empty"},
 	{`"allgather"`, `"broadcast"`, `"broadcast" is not known`},
 	{`"Simple"`, `"LL"`, "must be Simple"},
@@ -112,22 +114,13 @@ var broken = []struct{ old, new, want string }{
 }
 
 func TestBrokenPlans(t *testing.T) {
-	for _, x := range broken {
-		data := strings.Replace(valid, x.old, x.new, 1)
-		if data == valid {
-			t.Fatalf("%s is not in the plan", x.old)
+	interoptest.Mistakes(t, valid, broken, func(r io.Reader) error {
+		f, err := Read(r)
+		if err != nil {
+			return err
 		}
-		f, err := Read(strings.NewReader(data))
-		if err == nil {
-			err = Validate(f)
-		}
-		if x.want == "" && err == nil {
-			continue
-		}
-		if err == nil || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s → %s: %v instead of %q", x.old, x.new, err, x.want)
-		}
-	}
+		return Validate(f)
+	})
 }
 
 func TestLimits(t *testing.T) {
@@ -194,19 +187,4 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-func FuzzParseMSCCLPP(f *testing.F) {
-	f.Add([]byte(valid))
-	for _, x := range broken {
-		f.Add([]byte(strings.Replace(valid, x.old, x.new, 1)))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Import(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		if err := s.Validate(); err != nil {
-			t.Errorf("imported, but not valid: %v", err)
-		}
-		_ = schedule.Check(s, nil)
-	})
-}
+func FuzzParseMSCCLPP(f *testing.F) { interoptest.FuzzImport(f, valid, broken, Import) }

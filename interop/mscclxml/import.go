@@ -34,7 +34,7 @@ const (
 
 // Schedule is the schedule that a valid file describes.
 func (f *File) Schedule() (*schedule.Schedule, error) {
-	k, err := collKind(f.Coll)
+	k, err := collectives.Kind(f.Coll)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -71,7 +72,6 @@ type File struct {
 	MaxBytes      int64
 	GPUs          []GPU
 	Line          int // where the element stands; 0 in files that were made here
-	hasOutOfPlace bool
 	declaredGPUs  int
 }
 
@@ -125,35 +125,18 @@ var kinds = map[string]kind{
 	"nop":  {},
 }
 
+// collectives are the names that some dialect has.
+var collectives = foreign.Names{What: "MSCCL files", List: []foreign.Name{
+	{Kind: collective.AllReduce, Text: "allreduce"}, {Kind: collective.AllGather, Text: "allgather"},
+	{Kind: collective.ReduceScatter, Text: "reducescatter"}, {Kind: collective.ReduceScatter, Text: "reduce_scatter"},
+	{Kind: collective.AllToAll, Text: "alltoall"}, {Kind: collective.Broadcast, Text: "broadcast"}, {Kind: collective.Reduce, Text: "reduce"}}}
+
 // collName is what a dialect calls a collective.
 func (d Dialect) collName(k collective.Kind) (string, error) {
-	switch k {
-	case collective.AllReduce:
-		return "allreduce", nil
-	case collective.AllGather:
-		return "allgather", nil
-	case collective.ReduceScatter:
+	if k == collective.ReduceScatter {
 		return d.ReduceScatter, nil
-	case collective.AllToAll:
-		return "alltoall", nil
-	case collective.Broadcast:
-		return "broadcast", nil
-	case collective.Reduce:
-		return "reduce", nil
 	}
-	return "", fmt.Errorf("MSCCL files have no name for %v: they hold all_reduce, all_gather, reduce_scatter, all_to_all, broadcast and reduce", k)
-}
-
-// collKind is the collective of a file, by any dialect's name.
-func collKind(name string) (collective.Kind, error) {
-	for _, d := range dialects {
-		for _, k := range collective.All() {
-			if n, err := d.collName(k); err == nil && n == name {
-				return k, nil
-			}
-		}
-	}
-	return 0, fmt.Errorf("collective %q is not known: must be allreduce, allgather, reducescatter, reduce_scatter, alltoall, broadcast or reduce", name)
+	return collectives.Of(k)
 }
 
 // protoNames are the protocols as files write them.

@@ -3,6 +3,7 @@ package mscclxml
 import (
 	"fmt"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 )
 
@@ -56,7 +57,7 @@ func whole(f *File, h hooks) error {
 	for _, g := range f.GPUs {
 		blocks += len(g.Blocks)
 	}
-	if k, err := collKind(f.Coll); err == nil && blocks <= maxClocks {
+	if k, err := collectives.Kind(f.Coll); err == nil && blocks <= maxClocks {
 		spec := collective.Spec{Kind: k, Ranks: len(f.GPUs)}
 		r.clocks = newClocks(f, spec, max(f.ChunksPerLoop/spec.Blocks(), 1))
 	}
@@ -199,11 +200,7 @@ func (r *runner) piece(g int, tb *Block, pos *position, s *Step, k kind) bool {
 
 // at is an error of a step.
 func at(s *Step, g int, tb *Block, format string, args ...any) error {
-	err := fmt.Errorf("gpu %d tb %d step %d (%s): %s", g, tb.ID, s.S, s.Type, fmt.Sprintf(format, args...))
-	if s.Line > 0 {
-		err = fmt.Errorf("line %d: %w", s.Line, err)
-	}
-	return err
+	return foreign.At(s.Line, "gpu %d tb %d step %d (%s): %s", g, tb.ID, s.S, s.Type, fmt.Sprintf(format, args...))
 }
 
 // ended says who still waits and which messages nobody took.
