@@ -93,11 +93,14 @@ func (r *runner) pair() {
 	}
 }
 
+// run plays in rounds, in which each thread block goes on behind its next wait: about
+// what happens side by side.
 func (r *runner) run() error {
 	for moved := true; moved; {
 		moved = false
 		for t := range r.threads {
-			for {
+			for waited := false; !waited; {
+				waited = r.waits(t)
 				ok, err := r.advance(t)
 				if err != nil {
 					return err
@@ -125,6 +128,12 @@ func (r *runner) fail(t int, format string, args ...any) error {
 	th := &r.threads[t]
 	op := &r.block(t).Ops[th.op]
 	return foreign.At(op.line, "gpu %d tb %d op %d (%s): %s", th.gpu, th.block, th.op, op.Name, fmt.Sprintf(format, args...))
+}
+
+// waits reports whether a thread block's next operation waits for others.
+func (r *runner) waits(t int) bool {
+	ops, at := r.block(t).Ops, r.threads[t].op
+	return at < len(ops) && (ops[at].Name == "wait" || ops[at].Name == "rlxwait" || ops[at].Name == "sem_acquire")
 }
 
 // advance does a thread block's next operation if it can.

@@ -76,22 +76,43 @@ func (r *runner) run() error {
 	}
 	for moved := true; moved; {
 		moved = false
-		for g := range r.at {
-			for b := range r.at[g] {
-				for {
-					ok, err := r.advance(g, b)
-					if err != nil {
-						return err
-					}
-					if !ok {
-						break
-					}
-					moved = true
+		for _, receiving := range []bool{false, true} {
+			any, err := r.round(receiving)
+			if err != nil {
+				return err
+			}
+			moved = moved || any
+		}
+	}
+	return r.ended()
+}
+
+// round has each thread block receive once, or do all that it can before it receives
+// again: about what happens side by side.
+func (r *runner) round(receiving bool) (moved bool, err error) {
+	for g := range r.at {
+		for b := range r.at[g] {
+			for r.receives(g, b) == receiving {
+				ok, err := r.advance(g, b)
+				if err != nil {
+					return moved, err
+				}
+				if !ok {
+					break
+				}
+				if moved = true; receiving {
+					break
 				}
 			}
 		}
 	}
-	return r.ended()
+	return moved, nil
+}
+
+// receives reports whether a thread block's next step does.
+func (r *runner) receives(g, b int) bool {
+	tb, pos := &r.f.GPUs[g].Blocks[b], &r.at[g][b]
+	return pos.step < len(tb.Steps) && kinds[tb.Steps[pos.step].Type].recv
 }
 
 // advance does what a thread block can do next.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"maps"
 	"slices"
 
 	"railyard/model/schedule"
@@ -81,9 +82,15 @@ func (l *Linear) scratch(s, part int) Place {
 	return Place{schedule.Scratch, (shift+1)*l.beyond() + s - shift}
 }
 
-// settle copies what the program has left elsewhere to its place in the output: input
-// that stays where it is, and parts that are wrong there.
+// settle receives what is still under way and copies what the program has left elsewhere
+// to its place in the output: input that stays where it is, and parts that are wrong there.
 func (l *Linear) settle() {
+	for r := range l.ranks {
+		ln := &l.ranks[r]
+		for _, p := range slices.SortedFunc(maps.Keys(ln.pending), Place.compare) {
+			l.arrive(r, p, 1)
+		}
+	}
 	for r := range l.ranks {
 		ln := &l.ranks[r]
 		for at := range l.unit * l.spec.Blocks() {
@@ -124,8 +131,6 @@ func (e *event) places() [][]Place {
 	switch {
 	case e.issued != nil:
 		return [][]Place{e.issued.src, e.issued.staged}
-	case e.kind == schedule.Send:
-		return nil // as issued
 	case e.msg != nil:
 		return e.msg.lists
 	}

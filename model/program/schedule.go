@@ -19,29 +19,30 @@ func (l *Linear) Schedule() *schedule.Schedule {
 			Gen: schedule.GenOps, Op: l.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: ops}}}}}
 }
 
-// append adds the operations of an event; both ends of a message are cut alike.
+// append adds the operations of an event.
 func (l *Linear) append(ops []schedule.Op, rank int, e *event, number func(int) int) []schedule.Op {
-	lists, kind, peer := e.lists, e.kind, -1
-	switch {
-	case e.issued != nil && e.issued.staged == nil:
-		return ops
-	case e.issued != nil:
-		lists, kind = [][]Place{e.issued.src, e.issued.staged}, schedule.Copy
-	case e.msg != nil:
-		lists, peer = e.msg.ends(), e.msg.to
-		if kind != schedule.Send {
-			peer = e.msg.from
-		}
+	add := func(kind schedule.OpKind, peer int, lists [][]Place) {
+		Runs(lists, maxChunks, func(from, n int) {
+			op := schedule.Op{Kind: kind, Peer: int32(peer)}
+			fill(&op, lists, func(list int) schedule.Loc { return l.loc(rank, lists[list][from], n, number) })
+			ops = append(ops, op)
+		})
 	}
-	Runs(lists, maxChunks, func(from, n int) {
-		op := schedule.Op{Kind: kind, Peer: int32(peer)}
-		fill(&op, lists, func(list int) schedule.Loc { return l.loc(rank, lists[list][from], n, number) })
-		ops = append(ops, op)
-	})
+	switch {
+	case e.issued == nil && e.msg == nil:
+		add(e.kind, -1, e.lists)
+	case e.msg != nil:
+		add(e.kind, e.msg.from, e.msg.ends())
+	case e.issued.staged != nil:
+		add(schedule.Copy, -1, [][]Place{e.issued.src, e.issued.staged})
+	}
+	for _, m := range e.sent {
+		add(schedule.Send, m.to, m.ends())
+	}
 	return ops
 }
 
-// ends are the places of both ends of a message: the sender's first.
+// ends are the places of both ends of a message, which are cut alike: the sender's first.
 func (m *Message) ends() [][]Place {
 	src := m.src
 	if m.staged != nil {
