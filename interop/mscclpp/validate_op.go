@@ -134,6 +134,9 @@ func (v *validator) operands(op *Op, f form, at string) {
 			return
 		}
 	}
+	if (op.Name == "rre" || op.Name == "rres") && len(op.Src) > 0 && len(op.Dst) > 0 && op.Src[0].Type != op.Dst[0].Type {
+		v.Add(op.line, "%s: from buffer %s to %s: the executor writes to its first source's buffer", at, op.Src[0].Type, op.Dst[0].Type)
+	}
 	if !f.equal || len(op.Src) != len(op.Dst) {
 		return
 	}

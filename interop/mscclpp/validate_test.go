@@ -9,6 +9,7 @@ import (
 	"railyard/interop/interoptest"
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 )
 
 // valid is a plan in which every rule can be broken: an all-gather of two ranks, with
@@ -99,6 +100,7 @@ var broken = []interoptest.Mistake{
 	{`"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`, `"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 2}]`, "operands of 2 and 1 chunks"},
 	{`"dst_buff": [{"buffer_id": 0, "index": 0, "size": 1}]`, `"dst_buff": []`, "0 destinations: wrong number"},
 	{`"name": "put"`, `"name": "get"`, "local buffers must come first"},
+	{`"re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`, `"rre", "channel_type": "memory", "src_buff": [{"type": "i", "index": 0, "size": 1}, {"buffer_id": 0, "index": 0, "size": 1}]`, "from buffer i to o: the executor writes to its first source's"},
 	{`     {"name": "nop"},
      {"name": "put"`, `     {"name": "put"`, "line 15: gpu 0 tb 1 op 1 (put): output[0] of gpu 0 may still be in use by op 0 of gpu 0 tb 0"},
 	{`{"name": "nop"},
@@ -154,13 +156,21 @@ func TestRefusals(t *testing.T) {
 	for range 140 {
 		many.Channels = append(many.Channels, many.Channels[0])
 	}
+	ring := built(t, "ring", collective.AllGather, 4)
+	wide := interoptest.On(t, "dgx2", topology.Options{Nodes: 2}, "simple_ring", collective.AllGather)
+	nodes := make([]int, 32)
+	for r := range nodes {
+		nodes[r] = r / 16
+	}
 	for _, x := range []struct {
-		s    *schedule.Schedule
-		want string
+		s     *schedule.Schedule
+		nodes []int
+		want  string
 	}{
-		{ll, "--proto simple"}, {built(t, "ring", collective.Broadcast, 4), "no name for broadcast"}, {many, "141 thread blocks"},
+		{ll, nil, "--proto simple"}, {built(t, "ring", collective.Broadcast, 4), nil, "no name for broadcast"}, {many, nil, "141 thread blocks"},
+		{wide, nodes, "16 ranks a node: MSCCL++ has an adapter for 8"}, {ring, []int{0, 1, 1, 1}, "numbered node by node, 1 on each"},
 	} {
-		if _, err := Export(x.s, Options{}); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := Export(x.s, Options{Nodes: x.nodes}); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v instead of %q", err, x.want)
 		}
 	}
@@ -188,3 +198,12 @@ func TestPorts(t *testing.T) {
 }
 
 func FuzzParseMSCCLPP(f *testing.F) { interoptest.FuzzImport(f, valid, broken, Import) }
+
+func TestBounds(t *testing.T) {
+	f := &File{Alignment: 16, GPUs: []GPU{{Input: 2, Output: 8, Scratch: 12}, {Input: 2, Output: 8}}}
+	f.bound()
+	// 12 chunks of at most 357,913,936 bytes stay below 2^32
+	if f.MinBytes != 128 || f.MaxBytes != 357913936*8 {
+		t.Errorf("from %d to %d", f.MinBytes, f.MaxBytes)
+	}
+}

@@ -46,28 +46,63 @@ func (g *gpuBuilder) peers() int {
 	return len(seen)
 }
 
-// strand is a schedule's channel, or a part of its messages.
-type strand struct{ channel, group int }
+// strand is a schedule's channel, or a part of its messages: those of some peers (a
+// band), or of some numbers (a group).
+type strand struct{ channel, band, group int }
 
-func (st style) strand(s *program.Step) strand {
-	if st.group == 0 || s.Peer < 0 {
-		return strand{s.Channel, 0}
+func (x strand) compare(y strand) int {
+	return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.band, y.band), cmp.Compare(x.group, y.group))
+}
+
+// strand is where a rank's step belongs. A band holds maxPeers distances from sender to
+// receiver, so both ends agree on it and none has more peers in it.
+func (st style) strand(p *program.Program, rank int, s *program.Step) strand {
+	out := strand{channel: s.Channel}
+	if s.Peer < 0 {
+		return out
 	}
-	return strand{s.Channel, s.Seq / st.group}
+	n, distance := p.Spec.Ranks, s.Peer-rank
+	if s.Kind != schedule.Send {
+		distance = -distance
+	}
+	if st.bands {
+		out.band = ((distance+n)%n - 1) / maxPeers
+	}
+	if st.group > 0 {
+		out.group = s.Seq / st.group
+	}
+	return out
+}
+
+// crowded reports whether a rank has more peers on one of the schedule's channels than an
+// executor's channel serves.
+func crowded(p *program.Program) bool {
+	for r := range p.Ranks {
+		peers := map[[2]int]int{} // by channel and direction
+		seen := map[[3]int]bool{}
+		for i := range p.Ranks[r] {
+			s := &p.Ranks[r][i]
+			way := int(min(s.Kind, schedule.Recv))
+			if key := [3]int{s.Channel, s.Peer, way}; s.Peer >= 0 && !seen[key] {
+				seen[key] = true
+				if peers[[2]int{s.Channel, way}]++; peers[[2]int{s.Channel, way}] > maxPeers {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // numberChannels numbers the strands that occur.
 func numberChannels(p *program.Program, st style) map[strand]int {
 	out := map[strand]int{}
-	for _, steps := range p.Ranks {
+	for r, steps := range p.Ranks {
 		for i := range steps {
-			out[st.strand(&steps[i])] = 0
+			out[st.strand(p, r, &steps[i])] = 0
 		}
 	}
-	list := slices.SortedFunc(maps.Keys(out), func(a, b strand) int {
-		return cmp.Or(cmp.Compare(a.channel, b.channel), cmp.Compare(a.group, b.group))
-	})
-	for i, s := range list {
+	for i, s := range slices.SortedFunc(maps.Keys(out), strand.compare) {
 		out[s] = i
 	}
 	return out
@@ -98,6 +133,8 @@ type gpuBuilder struct {
 	localTB map[strand]*block
 }
 
+func (g *gpuBuilder) strandOf(s *program.Step) strand { return g.style.strand(g.p, g.rank, s) }
+
 // block is a thread block under construction.
 type block struct {
 	id         int
@@ -118,7 +155,7 @@ func (g *gpuBuilder) build() []Block {
 	g.connections()
 	g.place()
 	slices.SortStableFunc(g.blocks, func(a, b *block) int {
-		return cmp.Or(cmp.Compare(a.strand.channel, b.strand.channel), cmp.Compare(a.strand.group, b.strand.group), cmp.Compare(a.send, b.send), cmp.Compare(a.recv, b.recv))
+		return cmp.Or(a.strand.compare(b.strand), cmp.Compare(a.send, b.send), cmp.Compare(a.recv, b.recv))
 	})
 	out := make([]Block, len(g.blocks))
 	for i, b := range g.blocks {
@@ -137,7 +174,7 @@ func (g *gpuBuilder) connections() {
 	var sends, recvs []conn
 	for i := range g.steps {
 		s := &g.steps[i]
-		c := conn{g.style.strand(s), s.Peer}
+		c := conn{g.strandOf(s), s.Peer}
 		switch {
 		case s.Kind == schedule.Send && !slices.Contains(sends, c):
 			sends = append(sends, c)
@@ -202,7 +239,7 @@ func (g *gpuBuilder) place() {
 // blockOf is the thread block of a step. Local steps go where what they need is made.
 func (g *gpuBuilder) blockOf(i int) *block {
 	s := &g.steps[i]
-	c := conn{g.style.strand(s), s.Peer}
+	c := conn{g.strandOf(s), s.Peer}
 	switch {
 	case s.Kind == schedule.Send:
 		return g.sendTB[c]

@@ -19,7 +19,7 @@ func Import(r io.Reader) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Validate(f, Dialect{"any executor", maxNumber, maxNumber, maxNumber, ""}); err != nil {
+	if err := Validate(f, Dialect{"any executor", maxNumber, maxNumber, maxNumber, maxNumber, ""}); err != nil {
 		return nil, err
 	}
 	return f.Schedule()

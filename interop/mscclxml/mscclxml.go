@@ -27,21 +27,24 @@ type Dialect struct {
 	Steps         int    // of a thread block
 	ThreadBlocks  int    // of a GPU
 	Channels      int    // in all
+	NameLength    int    // of the algorithm's name
 	ReduceScatter string // its name
 }
 
 // Limits that all executors share.
 const (
-	maxCount      = 71  // chunks of a step: MSCCL_MAX_COUNT is 72 and excluded
-	maxPeers      = 32  // thread blocks that send (or receive) on one channel of a GPU
-	maxDependence = 127 // thread blocks are named by a signed byte in dependences
+	maxCount      = 71      // chunks of a step: MSCCL_MAX_COUNT is 72 and excluded
+	maxPeers      = 32      // thread blocks that send (or receive) on one channel of a GPU
+	maxDependence = 127     // thread blocks are named by a signed byte in dependences
+	maxOffset     = 1 << 15 // chunks are named by 16 bits with sign
+	maxElements   = 4095    // MAX_NODES is 4096, and full is an error: algo, all gpus, one's own thread blocks and steps
 )
 
 // dialects by name.
 var dialects = map[string]Dialect{
-	"rccl":     {"rccl", 64, 64, 32, "reducescatter"},
-	"executor": {"executor", 64, 1024, 32, "reducescatter"},
-	"msccl":    {"msccl", 256, 216, 32, "reduce_scatter"},
+	"rccl":     {"rccl", 64, 64, 32, 254, "reducescatter"},
+	"executor": {"executor", 64, 1024, 32, 254, "reducescatter"},
+	"msccl":    {"msccl", 256, 216, 32, 63, "reduce_scatter"},
 }
 
 // Get is the dialect of a name; "" is rccl's, whose limits are the smallest.

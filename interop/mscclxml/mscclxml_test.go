@@ -116,3 +116,16 @@ func TestSplit(t *testing.T) {
 	}
 	interoptest.RoundTrip(t, format, s, false)
 }
+
+// TestBands has more peers than an executor's channel serves.
+func TestBands(t *testing.T) {
+	s := interoptest.On(t, "dgx-h100", topology.Options{Nodes: 5}, "direct", collective.AllToAll)
+	f, err := Export(s, Options{Dialect: "executor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Channels != 2 {
+		t.Errorf("%d channels", f.Channels)
+	}
+	interoptest.RoundTrip(t, format, s, false)
+}

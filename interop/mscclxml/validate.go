@@ -34,8 +34,8 @@ func Validate(f *File, d Dialect) error {
 
 func (v *validator) algo() {
 	f := v.f
-	if f.Name == "" {
-		v.Add(f.Line, "algo: name is empty")
+	if f.Name == "" || len(f.Name) > v.d.NameLength {
+		v.Add(f.Line, "algo: name %q: must have from 1 to %d characters (%s)", f.Name, v.d.NameLength, v.d.Name)
 	}
 	if !slices.Contains([]string{"Simple", "LL", "LL128"}, f.Proto) {
 		v.Add(f.Line, "algo: proto=%q must be Simple, LL or LL128", f.Proto)
@@ -77,6 +77,12 @@ func (v *validator) gpu(g *GPU) {
 	if len(g.Blocks) > v.d.ThreadBlocks {
 		v.Add(g.Line, "gpu %d: %d thread blocks: %s allows %d", g.ID, len(g.Blocks), v.d.Name, v.d.ThreadBlocks)
 	}
+	if n := 1 + len(v.f.GPUs) + g.elements(); n > maxElements {
+		v.Add(g.Line, "gpu %d: the parser would hold %d elements: at most %d", g.ID, n, maxElements)
+	}
+	if n := max(g.Input, g.Output, g.Scratch); n > maxOffset {
+		v.Add(g.Line, "gpu %d: %d chunks in a buffer: offsets go up to %d", g.ID, n, maxOffset)
+	}
 	sends, recvs := map[[2]int]bool{}, map[[2]int]bool{}
 	perChannel := map[[2]int]int{}
 	for i := range g.Blocks {
@@ -99,6 +105,15 @@ func (v *validator) gpu(g *GPU) {
 			}
 		}
 	}
+}
+
+// elements are the thread blocks and steps of a GPU.
+func (g *GPU) elements() int {
+	n := len(g.Blocks)
+	for i := range g.Blocks {
+		n += len(g.Blocks[i].Steps)
+	}
+	return n
 }
 
 func (v *validator) block(g *GPU, tb *Block, i int) {
@@ -147,7 +162,15 @@ func (v *validator) step(g *GPU, tb *Block, j int, at string) {
 	if s.Type == "nop" && (s.DepBlock < 0 || j+1 == len(tb.Steps) || tb.Steps[j+1].DepBlock < 0) {
 		v.Add(s.Line, "%s: a nop carries a dependence of the next step, and both must have one", at)
 	}
+	if j > 0 && fusedSum(&tb.Steps[j-1], s) && tb.Steps[j-1].Count != s.Count {
+		v.Add(s.Line, "%s: cnt=%d after %d: sums into the same place become one, with one cnt", at, s.Count, tb.Steps[j-1].Count)
+	}
 	v.dependence(g, tb, s, at)
+}
+
+// fusedSum reports whether the parsers make one transmission of two steps.
+func fusedSum(a, b *Step) bool {
+	return a.Type == "re" && b.Type == "re" && a.Dst == b.Dst && a.Src.Buf == b.Src.Buf && !a.HasDep && b.DepBlock < 0
 }
 
 func (v *validator) place(g *GPU, s *Step, p Place, name, at string) {
