@@ -83,29 +83,10 @@ func styles(p *program.Program) []style {
 	return out
 }
 
-// fit tries the styles until the file is valid.
+// fit tries the styles until the file is valid; the error is that of the first.
 func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error) {
-	deps := make([][][]int, len(p.Ranks))
-	f, err := firstFit(head, p, d, inPlace, deps)
-	if err == nil {
-		return f, nil
-	}
-	help := "plan with another --algo (a ring has the fewest connections)"
-	if p.Channels > 1 {
-		help = "plan with fewer channels (--channels 1) or another --algo"
-	}
-	for _, name := range Names() {
-		if _, e := firstFit(head, p, dialects[name], inPlace, deps); e == nil {
-			help += fmt.Sprintf(", or export for an executor with more room (--dialect %s)", name)
-			break
-		}
-	}
-	return nil, fmt.Errorf("the plan does not fit MSCCL's executor (%s): %w; %s", d.Name, firstOf(err), help)
-}
-
-// firstFit is the file in the first style in which it is valid; the error is the first's.
-func firstFit(head *File, p *program.Program, d Dialect, inPlace bool, deps [][][]int) (*File, error) {
 	var first error
+	deps := make([][][]int, len(p.Ranks))
 	for _, st := range styles(p) {
 		f := *head
 		err := assemble(&f, p, d, st, inPlace, deps)
@@ -119,7 +100,21 @@ func firstFit(head *File, p *program.Program, d Dialect, inPlace bool, deps [][]
 			first = err
 		}
 	}
-	return nil, first
+	return nil, fmt.Errorf("the plan does not fit MSCCL's executor (%s): %w; %s", d.Name, firstOf(first), help(p, d))
+}
+
+// help is what may make a plan fit.
+func help(p *program.Program, d Dialect) string {
+	out := "plan with another --algo (a ring has the fewest connections)"
+	if p.Channels > 1 {
+		out = "plan with fewer channels (--channels 1) or another --algo"
+	}
+	for _, name := range Names() {
+		if o := dialects[name]; o.ThreadBlocks > d.ThreadBlocks || o.Steps > d.Steps {
+			out += fmt.Sprintf("; --dialect %s has room for %d thread blocks of %d steps", name, o.ThreadBlocks, o.Steps)
+		}
+	}
+	return out
 }
 
 // firstOf is the first of joined errors.
