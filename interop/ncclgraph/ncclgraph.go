@@ -52,7 +52,11 @@ const (
 // pathTypes are what NCCL reads as a path: C2C, NET and DIS are not in its table.
 var pathTypes = []string{"LOC", "NVL", "NVB", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS"}
 
-const maxChannels = 64
+// Bounds of NCCL: MAXCHANNELS, and MAX_SUBS of src/graph/xml.h.
+const (
+	maxChannels = 64
+	maxParts    = 640 // of a channel
+)
 
 // Validate checks what NCCL takes for granted.
 func (g *Graphs) Validate() error {
@@ -107,6 +111,9 @@ func (v *validator) channel(g *Graph, i int) {
 	c := &g.Channels[i]
 	if n := len(c.Nets); n != 0 && n != 2 || n != len(g.Channels[0].Nets) {
 		v.Add(c.line, "graph %d channel %d: %d nets: must be one at either end, in all channels or none", g.ID, i, n)
+	}
+	if n := len(c.Nets) + len(c.GPUs); n > maxParts {
+		v.Add(c.line, "graph %d channel %d: %d GPUs and nets: NCCL reads %d at most", g.ID, i, n, maxParts)
 	}
 	if g.ID == nvlsID && len(c.GPUs) == 1 {
 		return

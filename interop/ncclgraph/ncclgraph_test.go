@@ -112,6 +112,7 @@ var broken = []interoptest.Mistake{
 	{`   <net dev="0x1"/>`, `   <net dev="0x1"/><gpu dev="5"/>`, "behind the last net"},
 	{`<channel>`, `<chan>`, "unexpected element chan"},
 	{`</graphs>`, ``, "line 12"},
+	{`   <net dev="0x1"/>`, strings.Repeat(`<gpu dev="0x9"/>`, 640), "643 GPUs and nets: NCCL reads 640"},
 	{`<graphs`, `<?xml version="1.0"?><graphs`, "the parser knows no <? ?>"},
 	{`<graphs version="1">`, "<graphs\nversion=\"1\">", "attributes on one line"},
 	{`<graphs version="1">`, `<graphs version= "1">`, "right behind its ="},
