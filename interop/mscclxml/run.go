@@ -7,10 +7,6 @@ import (
 	"railyard/model/collective"
 )
 
-// slots is how many chunks a connection holds before its sender waits. NCCL's buffers
-// have eight steps and a chunk takes four.
-const slots = 2
-
 // hooks are told what happens in a run.
 type hooks interface {
 	local(gpu int, s *Step)
@@ -63,10 +59,6 @@ func whole(f *File, h hooks) error {
 	}
 	return r.run()
 }
-
-// piecewise plays chunk by chunk with connections that hold few, as the executors do
-// with large buffers.
-func piecewise(f *File) error { return (&runner{f: f}).run() }
 
 func (r *runner) run() error {
 	r.queues = map[link]*queue{}
@@ -193,30 +185,6 @@ func (r *runner) message(g int, tb *Block, pos *position, s *Step, k kind) (bool
 	}
 	*pos = position{step: pos.step + 1}
 	return true, nil
-}
-
-// piece receives a chunk or passes one on.
-func (r *runner) piece(g int, tb *Block, pos *position, s *Step, k kind) bool {
-	moved := false
-	if k.recv && pos.recvd < s.Count && (!k.send || pos.recvd == pos.sent) {
-		if q := r.queue(tb.Channel, tb.Recv, g); q.chunks > 0 {
-			q.chunks--
-			pos.recvd++
-			moved = true
-		}
-	}
-	if k.send && pos.sent < s.Count && (!k.recv || pos.sent < pos.recvd) {
-		if q := r.queue(tb.Channel, g, tb.Send); q.chunks < slots {
-			q.chunks++
-			pos.sent++
-			moved = true
-		}
-	}
-	if (!k.recv || pos.recvd == s.Count) && (!k.send || pos.sent == s.Count) {
-		*pos = position{step: pos.step + 1}
-		return true
-	}
-	return moved
 }
 
 // at is an error of a step.
