@@ -1,5 +1,7 @@
 package schedule
 
+import "railyard/model/collective"
+
 // value is what a chunk holds: a chunk number of the input and who contributed to it.
 // The zero value is "never written".
 type value struct {
@@ -81,15 +83,13 @@ func (k *checker) write(r, i int, l Loc, vals []value) error {
 		return k.fail(r, i, "writes to the input")
 	}
 	var err error
-	n, parts := 0, k.chunks/k.s.Spec.Blocks()
+	n := 0
 	l.Set.Each(func(c int32) {
 		if err == nil {
 			err = k.writable(r, i, l.Buf, c)
 		}
-		// Parts of a block differ in size where it does not divide evenly.
-		if err == nil && int(c)%parts != int(vals[n].chunk)%parts {
-			err = k.fail(r, i, "puts part %d of a block into place %d, which has the size of part %d: use a place whose number is that of the part modulo %d",
-				int(vals[n].chunk)%parts, c, int(c)%parts, parts)
+		if err == nil {
+			err = k.fits(r, i, l.Buf, c, vals[n])
 		}
 		buf := &k.mem[r].bufs[l.Buf]
 		if l.Buf == Scratch {
@@ -101,6 +101,25 @@ func (k *checker) write(r, i int, l Loc, vals []value) error {
 		n++
 	})
 	return err
+}
+
+// fits refuses a value in a place of another size: parts of a block differ where it does
+// not divide evenly, and the blocks of all_to_allv differ anyway.
+func (k *checker) fits(r, i int, b Buffer, c int32, v value) error {
+	spec := k.s.Spec
+	parts := k.chunks / spec.Blocks()
+	if part, place := int(v.chunk)%parts, int(c)%parts; part != place {
+		return k.fail(r, i, "puts part %d of a block into place %d, which has the size of part %d: use a place whose number is that of the part modulo %d", part, c, place, parts)
+	}
+	if spec.Kind != collective.AllToAllV {
+		return nil
+	}
+	if b == Output {
+		if rank, block := spec.Origin(r, k.blockOf(int(c))); k.blockOf(int(v.chunk)) == block && v.from.equal(single(int32(rank))) {
+			return nil
+		}
+	}
+	return k.fail(r, i, "puts block %d of rank %d into %v chunk %d: blocks of all_to_allv differ in size, so each goes straight to its place in the output", k.blockOf(int(v.chunk)), v.from[0], b, c)
 }
 
 // writable refuses what nobody may write, and what a send may still be reading.

@@ -57,4 +57,9 @@ func TestPlacesHaveTheSizeOfTheirPart(t *testing.T) {
 	if err := Check(build(3), nil); err == nil || !strings.Contains(err.Error(), "which has the size of part 1") {
 		t.Errorf("%v", err)
 	}
+	skewed := build(2)
+	skewed.Spec.Kind, skewed.Spec.Counts = collective.AllToAllV, [][]int64{{1, 9}, {2, 4}}
+	if err := Check(skewed, nil); err == nil || !strings.Contains(err.Error(), "blocks of all_to_allv differ in size") {
+		t.Errorf("%v", err)
+	}
 }
