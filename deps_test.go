@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"model/program":       {"model/collective", "model/schedule"},
 	"model/cost":          {"model/units", "model/topology"},
 	"model/workload":      {"model/units", "model/collective"},
+	"model/price":         {},
 	"model/trace":         {"model/units"},
 	"model/measurement":   {"model/units", "model/collective"},
 	"planner/...":         {"planner/...", "model/..."},
@@ -40,7 +41,7 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":             {"model/topology", "model/cost", "model/workload"},
+	"gopkg.in/yaml.v3":             {"model/topology", "model/cost", "model/workload", "model/price"},
 	"gonum.org/v1/plot":            {"report/..."},
 	"github.com/NVIDIA/go-nvml":    {"exec/discover"},
 	"github.com/spf13/cobra":       {"cmd/..."},
