@@ -23,6 +23,7 @@ type runner struct {
 	signals map[end][][]int    // clocks of signals that nobody waited for yet
 	sems    map[[2]int][][]int // by GPU and semaphore
 	mem     map[cell]*uses
+	clocked bool // uses of memory are checked
 }
 
 // thread is a thread block's state.
@@ -53,7 +54,11 @@ func newRunner(f *File, spec collective.Spec, unit int, h *program.Linear) *runn
 			}
 		}
 	}
+	r.clocked = len(r.threads) <= maxClocks
 	for i := range r.threads {
+		if !r.clocked {
+			break
+		}
 		r.threads[i].known, r.threads[i].heard = make([]int, len(r.threads)), make([]int, len(r.threads))
 	}
 	r.pair()
@@ -132,7 +137,7 @@ func (r *runner) advance(t int) (bool, error) {
 	switch op.Name {
 	case "nop":
 		r.join(th.known, th.heard)
-		th.known[t] = th.op
+		r.note(th.known, t, th.op)
 	case "signal", "rlxsignal":
 		err = r.signal(t, op)
 	case "wait", "rlxwait":
@@ -160,6 +165,13 @@ func (r *runner) join(a, b []int) {
 	}
 }
 
+// note sets how many of a thread's operations a clock knows to have ended.
+func (r *runner) note(clock []int, t, ops int) {
+	if r.clocked {
+		clock[t] = ops
+	}
+}
+
 // inbox are the channels that an operation names.
 func (r *runner) inbox(t int, op *Op) []end {
 	ids := r.block(t).channels(op.Type)
@@ -179,7 +191,7 @@ func (r *runner) signal(t int, op *Op) error {
 		}
 		clock := append([]int(nil), r.threads[t].known...)
 		if op.Name == "pws" || op.Name == "pwsf" {
-			clock[t] = r.threads[t].op + 1
+			r.note(clock, t, r.threads[t].op+1)
 		}
 		r.signals[to] = append(r.signals[to], clock)
 	}

@@ -207,3 +207,25 @@ func TestBounds(t *testing.T) {
 		t.Errorf("from %d to %d", f.MinBytes, f.MaxBytes)
 	}
 }
+
+// TestManyThreadBlocks has thread blocks that write the same place, which is looked at
+// only up to a number.
+func TestManyThreadBlocks(t *testing.T) {
+	copies := func(gpus int) *File {
+		f := &File{Name: "x", Collective: "allreduce", Protocol: "Simple"}
+		for i := range gpus {
+			g := GPU{ID: i, Input: 1, Output: 1}
+			for b := range maxBlocks {
+				g.Blocks = append(g.Blocks, Block{ID: b, Ops: []Op{{Name: "copy", Src: []Buffer{{Type: "i", Size: 1}}, Dst: []Buffer{{Type: "o", Size: 1}}}}})
+			}
+			f.GPUs = append(f.GPUs, g)
+		}
+		return f
+	}
+	if err := Validate(copies(maxClocks / maxBlocks)); err == nil || !strings.Contains(err.Error(), "no signal, semaphore and nop order them") {
+		t.Error(err)
+	}
+	if err := Validate(copies(maxClocks/maxBlocks + 1)); err != nil {
+		t.Error(err)
+	}
+}
