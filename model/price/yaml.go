@@ -28,9 +28,9 @@ var shipped embed.FS
 
 // document is a price book as written.
 type document struct {
-	Schema   string   `yaml:"schema"`
-	Name     string   `yaml:"name"`
-	Currency string   `yaml:"currency"`
+	Schema   string `yaml:"schema"`
+	Name     string `yaml:"name"`
+	Currency string `yaml:"currency"`
 	Origin   `yaml:",inline"`
 	Nodes    []Node   `yaml:"nodes"`
 	Switches []Switch `yaml:"switches"`
