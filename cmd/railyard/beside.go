@@ -47,10 +47,10 @@ func newBeside(f *topoFlags, t *topology.Topology, p *cost.Profile) (*beside, er
 	return b, err
 }
 
-// row is the library's side of a collective over all ranks.
+// row is the library's side of a collective over all ranks; NCCL has none with counts.
 func (b *beside) row(spec collective.Spec, size units.Bytes) report.Library {
 	var out report.Library
-	if b.runtime == nil || spec.Ranks != b.topo.NumRanks() || size <= 0 {
+	if b.runtime == nil || spec.Counts != nil || spec.Ranks != b.topo.NumRanks() || size <= 0 {
 		return out
 	}
 	x, err := b.runtime.Predict(nccl.Ask{Kind: spec.Kind, Size: size})

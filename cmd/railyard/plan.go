@@ -336,9 +336,7 @@ func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	row := report.PlanRow{Collective: p.spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
 		AlgBW: alg, BusBW: bus, BoundUS: bound.Time.Microseconds(), BoundCut: bound.Cut,
 		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...)}
-	if p.counts == nil { // NCCL has no collective with counts
-		row.Library = p.beside.row(p.spec, r.Size)
-	}
+	row.Library = p.beside.row(p.spec, r.Size)
 	row.LatencyBoundUS = p.latencyBound().Microseconds()
 	if t > 0 {
 		row.OfBound = float64(bound.Time) / float64(t)
