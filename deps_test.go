@@ -18,13 +18,14 @@ var mayImport = map[string][]string{
 	"validation":        {},
 	"internal/...":      {"internal/...", "model/..."},
 	"model/units":       {},
-	"model/yamlfile":    {},
+	"model/yamlfile":    {"model/units"},
 	"model/topology":    {"model/units", "model/yamlfile"},
 	"model/collective":  {"model/units", "model/topology"},
 	"model/schedule":    {"model/units", "model/topology", "model/collective"},
 	"model/program":     {"model/collective", "model/schedule"},
 	"model/cost":        {"model/units", "model/topology"},
-	"model/workload":    {"model/units", "model/collective"},
+	"model/gpu":         {"model/units", "model/topology", "model/yamlfile"},
+	"model/workload":    {"model/units", "model/collective", "model/gpu", "model/yamlfile"},
 	"model/trace":       {"model/units"},
 	"model/measurement": {"model/units", "model/collective"},
 	"planner/...":       {"planner/...", "model/..."},
@@ -40,7 +41,7 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":             {"model/yamlfile", "model/topology", "model/cost"},
+	"gopkg.in/yaml.v3":             {"model/yamlfile", "model/topology", "model/cost", "model/gpu", "model/workload"},
 	"gonum.org/v1/plot":            {"report/..."},
 	"github.com/NVIDIA/go-nvml":    {"exec/discover"},
 	"github.com/spf13/cobra":       {"cmd/..."},

@@ -163,7 +163,7 @@ func decodeClass(d *diagnostics, name string, n *yaml.Node) Class {
 		}
 		c.Medium = Medium(m)
 	}
-	c.Rate, c.Latency = rateOf(o, "rate"), durationOf(o, "latency")
+	c.Rate, c.Latency = o.Rate("rate", maxRate), o.Duration("latency", maxLatency)
 	c.Source, c.Date = o.Provenance()
 	o.Done()
 	return c
@@ -174,12 +174,10 @@ func decodeModel(d *diagnostics, name string, n *yaml.Node) Model {
 	m := Model{Name: name, Kind: decodeKind(o)}
 	m.Ports = o.Integer("ports", 0, 1, maxCount)
 	m.Reduction, m.Multicast = o.Boolean("reduction", false), o.Boolean("multicast", false)
-	if text := o.Text("memory", false); text != "" {
-		b, err := units.ParseBytes(text)
-		if err != nil {
-			d.AddAt(o.Where("memory"), "%s: memory: %v", o.What, err)
-		}
-		m.Memory = b
+	if o.Has("memory") {
+		m.Memory = o.Bytes("memory")
+	} else {
+		o.Known("memory")
 	}
 	m.Source, m.Date = o.Provenance()
 	o.Done()
