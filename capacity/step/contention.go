@@ -32,13 +32,14 @@ type sharing struct {
 // this against the simulator's jobs that run at once (sim.CompileJobs).
 
 // maxNeighbours bounds the other domains that an exchange's load is sampled at.
-const maxNeighbours = 64
+const maxNeighbours = 8
 
-// share works out the sharing of a family under a pattern.
+// share works out the sharing of a family under a pattern. On a regular machine it is
+// enough to look at what the ranks of one unit (see sample) send.
 func (m *Machine) share(f *Family, p pattern) (sharing, error) {
-	l := &loads{m: m, p: p, all: make([]float64, len(m.Topology.Links())), one: map[topology.LinkID]float64{}}
+	l := &loads{m: m, p: p, all: make([]float64, len(m.Topology.Links())), one: map[topology.LinkID]float64{}, net: make([]bool, len(m.Topology.Links()))}
 	f.Groups(func(ranks []int) {
-		if l.err == nil {
+		if l.err == nil && m.sampled(ranks) {
 			l.add(ranks)
 			l.groups++
 		}
@@ -59,9 +60,6 @@ type loads struct {
 // add puts a group's traffic on the links.
 func (l *loads) add(ranks []int) {
 	parts := l.byDomain(ranks)
-	if l.net == nil {
-		l.net = make([]bool, len(l.all))
-	}
 	for _, part := range parts {
 		if len(part) > 1 && l.p != chain {
 			l.within(part)
@@ -128,13 +126,16 @@ func (l *loads) between(from, to []int, bytes float64) {
 }
 
 func (l *loads) send(from, to int, bytes float64, net bool) {
+	if l.m.sample.ranks > 0 && from >= l.m.sample.ranks {
+		return
+	}
 	route, err := l.m.router.Route(from, to)
 	if err != nil {
 		l.err = err
 		return
 	}
 	for _, h := range route.Hops {
-		x := bytes * float64(h.Num) / float64(h.Den)
+		x := bytes * float64(h.Num) / float64(h.Den) * l.m.sample.shared(l.m.Topology, h.Link)
 		l.all[h.Link] += x
 		if l.groups == 0 {
 			l.one[h.Link] += x
@@ -152,7 +153,7 @@ func (l *loads) result() sharing {
 	local := topology.NoLink
 	for i, x := range l.all {
 		id := topology.LinkID(i)
-		if x == 0 {
+		if x == 0 || l.m.sample.down(l.m.Topology, id) {
 			continue
 		}
 		rate := float64(l.m.Topology.Rate(id))

@@ -11,9 +11,10 @@ type dim struct{ stride, size int }
 // the ranks that differ along its dimensions form a group.
 type Family struct {
 	Axis   workload.Axis
-	Size   int   // ranks of a group
-	dims   []dim // innermost first
-	others []dim // what tells groups apart
+	Size   int    // ranks of a group
+	dims   []dim  // innermost first
+	others []dim  // what tells groups apart
+	key    string // tells families with different ranks apart
 }
 
 // families are the groups of a layout.
@@ -44,6 +45,7 @@ func newFamily(axis workload.Axis, in, out []dim) Family {
 	for _, d := range in {
 		f.Size *= d.size
 	}
+	f.key = f.describe()
 	return f
 }
 
@@ -120,8 +122,8 @@ func (f *Family) Groups(visit func(ranks []int)) {
 	})
 }
 
-// key tells families with different ranks apart.
-func (f *Family) key() string {
+// describe makes the key.
+func (f *Family) describe() string {
 	b := make([]byte, 0, 64)
 	for _, list := range [][]dim{f.dims, f.others} {
 		for _, d := range list {

@@ -64,7 +64,7 @@ func (l *Layout) String() string {
 			s += fmt.Sprintf(" %s%d", x.name, x.n)
 		}
 	}
-	s += fmt.Sprintf(" zero%d mb%d", l.Zero, l.MicroBatch)
+	s += fmt.Sprintf(" zero%d mb%d gb%d", l.Zero, l.MicroBatch, l.GlobalBatch)
 	if l.Sequence {
 		s += " sp"
 	}
@@ -95,13 +95,16 @@ func (l *Layout) Check(w *workload.Workload, ranks int) error {
 			return fmt.Errorf("--%s %d: must be at least 1", c.name, c.value)
 		}
 	}
-	if err := l.checkSizes(ranks); err != nil {
+	var err error
+	if w.Transformer == nil {
+		err = l.checkTable(w)
+	} else {
+		err = l.checkTransformer(w.Transformer)
+	}
+	if err != nil {
 		return err
 	}
-	if w.Transformer == nil {
-		return l.checkTable(w)
-	}
-	return l.checkTransformer(w.Transformer)
+	return l.checkSizes(ranks)
 }
 
 func (l *Layout) checkSizes(ranks int) error {
@@ -126,12 +129,16 @@ func (l *Layout) checkSizes(ranks int) error {
 	case l.Zero >= 2 && l.Pipeline > 1:
 		return fmt.Errorf("--zero %d with pp %d would reduce all gradients (and gather all parameters) for every micro-batch: use --zero 1", l.Zero, l.Pipeline)
 	}
-	seen := slices.Clone(l.Order)
+	return l.checkOrder()
+}
+
+// checkOrder reports an order that does not name each axis once.
+func (l *Layout) checkOrder() error {
+	seen, want := slices.Clone(l.Order), slices.Clone(DefaultOrder)
 	slices.Sort(seen)
-	want := slices.Clone(DefaultOrder)
 	slices.Sort(want)
 	if !slices.Equal(seen, want) {
-		return fmt.Errorf("--order: name each of %v once", DefaultOrder)
+		return fmt.Errorf("--order %v: name each of %v once", l.Order, DefaultOrder)
 	}
 	return nil
 }

@@ -14,16 +14,16 @@ type Machine struct {
 	// Part is the same machine with so many nodes and GPUs of each, from which the
 	// communication library's choices in a group are taken.
 	Part func(nodes, gpus int) (*topology.Topology, error)
-	// Notes are what a reader of results should know about the machine.
-	Notes []string
 
 	router  *topology.Router
+	sample  sample
 	domains []int // rank → ranks that reach one another without a network
 }
 
 // NewMachine prepares a cluster.
 func NewMachine(t *topology.Topology, g *gpu.GPU, part func(nodes, gpus int) (*topology.Topology, error)) (*Machine, error) {
-	m := &Machine{Topology: t, GPU: g, Part: part, router: topology.NewRouter(t), Notes: g.Notes}
+	m := &Machine{Topology: t, GPU: g, Part: part, router: topology.NewRouter(t)}
+	m.findSample()
 	return m, m.findDomains()
 }
 

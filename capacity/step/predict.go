@@ -39,6 +39,7 @@ type Predictor struct {
 	mu      sync.Mutex
 	shares  map[string]placed
 	times   map[asked]Prediction
+	memo    memo
 }
 
 type asked struct {
@@ -71,7 +72,7 @@ func (p *Predictor) Collective(f *Family, kind collective.Kind, size units.Bytes
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := asked{f.key(), kind, size}
+	key := asked{f.key, kind, size}
 	if x, ok := p.times[key]; ok {
 		return x, nil
 	}
@@ -114,7 +115,7 @@ func patternOf(kind collective.Kind) pattern {
 // place finds the part of the machine and the share that a family gets; a chain's part
 // are two of its members.
 func (p *Predictor) place(f *Family, x pattern) (placed, error) {
-	key := f.key() + string('0'+rune(x))
+	key := f.key + string('0'+rune(x))
 	if at, ok := p.shares[key]; ok {
 		return at, nil
 	}

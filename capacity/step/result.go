@@ -142,7 +142,7 @@ func (r *Result) alone(b *builder) error {
 
 // notes says what to know before believing the result.
 func (r *Result) notes(b *builder) {
-	r.Notes = append(r.Notes, r.machine.Notes...)
+	r.Notes = append(r.Notes, r.machine.GPU.NotesFor(b.w.Precision)...)
 	if b.scale != 1 {
 		r.Notes = append(r.Notes, "computation is the user's measurement")
 	}

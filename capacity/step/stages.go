@@ -22,8 +22,7 @@ func (s *stage) blocks() []workload.Block {
 // stages divide a network: chunk c of stage p is number c·P+p (interleaved 1F1B, Narayanan
 // et al., section 2.2). Layers that do not divide evenly leave the first and the last
 // chunk short, which also have embedding and head (Llama 3, section 3.3.2).
-func stages(w *workload.Workload, l *Layout) []stage {
-	blocks := w.Blocks()
+func stages(w *workload.Workload, blocks []workload.Block, l *Layout) []stage {
 	var before, after []workload.Block
 	if w.Transformer != nil {
 		before, after, blocks = blocks[:1], blocks[len(blocks)-1:], blocks[1:len(blocks)-1]

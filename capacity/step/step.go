@@ -69,13 +69,18 @@ func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder
 	if err := l.Check(w, p.machine.Topology.NumRanks()); err != nil {
 		return nil, nil, err
 	}
-	b := &builder{replicas: &replicas{player: &player{predict: p, families: l.families(), precision: w.Precision, scale: 1, spans: o.Timeline}, w: w, l: l},
-		stages: stages(w, l), passes: map[passKey]*pass{}, works: map[workKey]*work{}, calls: map[int]*callTable{}}
+	b := newBuilder(p, w, l, o)
 	m := memory(w, l, b.stages, p.machine.GPU.Memory)
 	if !m.Fits() && !o.AllowOverflow {
 		return nil, nil, &TooLarge{Memory: m, Advice: m.advise(l)}
 	}
 	return b, &m, b.hop()
+}
+
+func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *builder {
+	x := &player{predict: p, families: l.families(), precision: w.Precision, scale: 1, spans: o.Timeline}
+	return &builder{replicas: &replicas{player: x, w: w, l: l}, stages: stages(w, p.memo.blocks(w), l),
+		passes: map[passKey]*pass{}, works: map[workKey]*work{}, calls: map[int]*callTable{}}
 }
 
 // hop is the time from one pipeline stage to the next: the largest boundary that there is.

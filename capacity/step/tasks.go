@@ -37,6 +37,10 @@ func (b *builder) pass(x workload.Block, backward bool) (*pass, error) {
 	if p, ok := b.passes[key]; ok {
 		return p, nil
 	}
+	if p := b.recall(key); p != nil {
+		b.passes[key] = p
+		return p, nil
+	}
 	shard, batch := b.l.Sharding(), float64(b.l.MicroBatch)
 	steps := x.Forward(shard, batch)
 	var again units.Time
@@ -51,6 +55,7 @@ func (b *builder) pass(x workload.Block, backward bool) (*pass, error) {
 	if err == nil {
 		p.again = again
 		b.passes[key] = p
+		b.remember(key, p)
 	}
 	return p, err
 }

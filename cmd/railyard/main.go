@@ -50,7 +50,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // commands are the subcommands, one file each.
 var commands = []func() *cobra.Command{
 	newTopo, newPlan, newSimulate, newRun, newCompare, newFit, newExpect, newCrossing, newCrossover, newValidate, newCheck,
-	newExport, newImport, newProfiles,
+	newExport, newImport, newProfiles, newCapacity,
 }
 
 func newRoot() *cobra.Command {

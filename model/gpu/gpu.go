@@ -95,6 +95,17 @@ func (g *GPU) Supports(p Precision) error {
 	return fmt.Errorf("%s has no %s: change precision to one of %s", g.Title, p, strings.Join(known, ", "))
 }
 
+// NotesFor are the notes about what a workload in a precision uses.
+func (g *GPU) NotesFor(p Precision) []string {
+	var out []string
+	for _, n := range g.Notes {
+		if strings.Contains(n, "attention") || strings.Contains(n, " in "+string(p)+":") {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // Of is the GPU of a topology's ranks, which have to be of one model.
 func Of(t *topology.Topology) (*GPU, error) {
 	name := ""

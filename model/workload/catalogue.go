@@ -24,8 +24,9 @@ func Names() []string {
 }
 
 // Get is a shipped workload by name, or one from a YAML file where the name is a path
-// (has a slash or ends in .yaml or .yml).
-func Get(name string) (*Workload, error) {
+// (has a slash or ends in .yaml or .yml), with values of the file changed:
+// "transformer.sequence=4096".
+func Get(name string, set ...string) (*Workload, error) {
 	if strings.Contains(name, "/") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -38,11 +39,11 @@ func Get(name string) (*Workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Parse(name, data)
+		return Parse(name, data, set...)
 	}
 	data, err := shipped.ReadFile(path.Join("shipped", name+".yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("there is no workload %q: name a file, or one of %s", name, strings.Join(Names(), ", "))
 	}
-	return Parse(name+".yaml", data)
+	return Parse(name+".yaml", data, set...)
 }

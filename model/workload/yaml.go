@@ -20,12 +20,18 @@ const maxCount = 1 << 24
 
 var format = yamlfile.Format{Schema: Schema, Noun: "workload", Repeat: "repeat: N"}
 
-// Parse reads a workload. Mistakes come back as yamlfile.Errors with file and line.
-func Parse(file string, data []byte) (*Workload, error) {
+// Parse reads a workload, with values changed as by Get. Mistakes come back as
+// yamlfile.Errors with file and line.
+func Parse(file string, data []byte, set ...string) (*Workload, error) {
 	d := &yamlfile.Diagnostics{File: file}
 	root := format.Parse(d, data)
 	if root == nil {
 		return nil, d.Err()
+	}
+	for _, s := range set {
+		if err := format.Set(root, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
 	}
 	w := decode(d, root)
 	if err := d.Err(); err != nil {
