@@ -23,7 +23,7 @@ func newCapacity() *cobra.Command {
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCapacityStep(), newCapacitySearch())
+	cmd.AddCommand(newCapacityStep(), newCapacitySearch(), newCapacityValidate())
 	return cmd
 }
 
