@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ func newCapacity() *cobra.Command {
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCapacityStep(), newCapacitySearch(), newCapacityValidate())
+	cmd.AddCommand(newCapacityStep(), newCapacitySearch(), newCapacityValidate(), newCapacityScenarios())
 	return cmd
 }
 
@@ -32,6 +31,7 @@ type trainingFlags struct {
 	topo     topoFlags
 	profile  profileFlag
 	workload string
+	set      []string // of the workload
 	gpu      string
 	runtime  string
 	layout   layoutFlags
@@ -44,6 +44,7 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.workload, "workload", "w", "", "workload: a shipped name ("+strings.Join(workload.Names(), ", ")+") or a YAML file")
 	must(cmd.MarkFlagRequired("workload"))
 	must(cmd.RegisterFlagCompletionFunc("workload", cobra.FixedCompletions(workload.Names(), cobra.ShellCompDirectiveDefault)))
+	cmd.Flags().StringArrayVar(&f.set, "workload-set", nil, "change a value of the workload file, e.g. transformer.sequence=4096 or gradients=fp32")
 	cmd.Flags().StringVar(&f.gpu, "gpu", "", "GPU: a shipped name ("+strings.Join(gpu.Names(), ", ")+") or a YAML file (default: as the topology says)")
 	cmd.Flags().StringVar(&f.runtime, "runtime", "nccl", "what predicts collectives: nccl (its choices, by fitted kernels) or railyard (the best plan, simulated)")
 	f.layout.add(cmd)
@@ -51,7 +52,7 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 
 // load prepares the predictor and the workload.
 func (f *trainingFlags) load() (*step.Predictor, *workload.Workload, error) {
-	w, err := workload.Get(f.workload)
+	w, err := workload.Get(f.workload, f.set...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,9 +200,4 @@ func (f *layoutFlags) fixed(cmd *cobra.Command) (step.Layout, error) {
 	err = f.rest(&s)
 	l.Bucket = s.Base.Bucket
 	return l, err
-}
-
-// names of GPUs and nodes of a topology for documents.
-func describeGPUs(m *step.Machine) (string, int) {
-	return fmt.Sprint(m.GPU.Title), m.Topology.NumRanks()
 }

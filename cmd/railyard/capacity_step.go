@@ -111,8 +111,7 @@ func ms(t units.Time) float64 { return t.Microseconds() / 1e3 }
 
 // stepDocument is a result for the report.
 func stepDocument(p *step.Predictor, r *step.Result, searched int) *report.StepDocument {
-	title, gpus := describeGPUs(p.Machine())
-	d := &report.StepDocument{Schema: "railyard.step/v1", Topology: p.Machine().Topology.Name(), GPU: title, GPUs: gpus, Workload: r.Workload.Name, Layout: r.Layout.String(), Runtime: r.Runtime, Searched: searched,
+	d := &report.StepDocument{Schema: "railyard.step/v1", Topology: p.Machine().Topology.Name(), GPU: p.Machine().GPU.Title, GPUs: p.Machine().Topology.NumRanks(), Workload: r.Workload.Name, Layout: r.Layout.String(), Runtime: r.Runtime, Searched: searched,
 		StepMS: ms(r.Time), ComputeMS: ms(r.Compute), CommunicationMS: ms(r.Communication), ExposedMS: ms(r.ExposedTotal()), BubbleMS: ms(r.Bubble),
 		MFU: r.MFU(), TFLOPS: r.FLOPS() / 1e12, Unit: r.Workload.Unit, UnitsPerSecond: r.UnitsPerSecond(), ScalingEfficiency: r.ScalingEfficiency(),
 		Bottleneck: r.Bottleneck(), LimitingLink: r.LimitingLink(""), Collectives: []report.StepCollective{}, Notes: r.Notes}
