@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"interop/...":       {"model/..."},
 	"report/...":        {"report/...", "model/..."},
 	"capacity/...":      {"capacity/...", "model/...", "planner/...", "sim/..."},
+	"capacity/steptest": {"capacity/...", "model/...", "sim/...", "topologies"},
 	"cmd/...":           {"..."},
 	"notebooks/...":     {"..."},
 	".":                 {},
