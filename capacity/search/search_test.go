@@ -12,7 +12,6 @@ import (
 	"railyard/capacity/step"
 	"railyard/capacity/steptest"
 	"railyard/model/units"
-	"railyard/model/workload"
 )
 
 // TestFindsWhatPlayingEverythingFinds: pruning loses none of the best.
