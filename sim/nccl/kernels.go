@@ -18,7 +18,7 @@ func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 	if x, note := r.otherLaunch(a, c); x != nil {
 		return x, note
 	}
-	for _, over := range r.overs() {
+	for _, over := range r.overs(c) {
 		for _, p := range []*cost.Profile{r.profile, r.general} {
 			for _, key := range r.keys(a, c) {
 				key.Over = over
@@ -47,8 +47,12 @@ func (r *Runtime) otherLaunch(a Ask, c choice) (*cost.Kernel, string) {
 }
 
 // overs are what kernels may cross to be like this machine's: the same, then any network.
-func (r *Runtime) overs() []string {
-	if r.rates.nodes > 1 {
+// Sends across nodes, which nobody has measured, are like those inside one.
+func (r *Runtime) overs(c choice) []string {
+	switch {
+	case r.rates.nodes > 1 && c.algorithm == "p2p":
+		return []string{r.rates.over, cost.AnyNetwork, r.rates.inside}
+	case r.rates.nodes > 1:
 		return []string{r.rates.over, cost.AnyNetwork}
 	}
 	return []string{r.rates.over, "nvlink"}
@@ -83,4 +87,5 @@ var similar = map[collective.Kind][]collective.Kind{
 	collective.Broadcast:     {collective.Reduce},
 	collective.Reduce:        {collective.Broadcast},
 	collective.AllToAllV:     {collective.AllToAll},
+	collective.SendRecv:      {collective.AllToAll},
 }

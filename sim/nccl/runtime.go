@@ -99,6 +99,17 @@ func (r *Runtime) With(p, general *cost.Profile) *Runtime {
 // not for GPUs that NCCL does not run on.
 func (r *Runtime) Chooses() bool { return r.model != nil }
 
+// Shared is the same where other collectives run at once: inside a scale-up domain this
+// share of the rates is left, and network is what can leave a domain, bytes/s (at most
+// what it has alone).
+func (r *Runtime) Shared(scaleUp, network float64) *Runtime {
+	clone := *r
+	clone.rates.scaleUp *= scaleUp
+	clone.rates.exchange *= scaleUp
+	clone.rates.network = min(clone.rates.network, network)
+	return &clone
+}
+
 // Ask is a collective to predict. Algorithm and protocol as NCCL writes them; "" or
 // "default" leaves the choice to NCCL.
 type Ask struct {
