@@ -15,7 +15,7 @@ type testCase struct {
 // everyGenerator makes, for n ranks, each generator with each collective it supports.
 func everyGenerator(n int) []testCase {
 	var out []testCase
-	for _, gen := range []string{GenRing, GenDirect, GenTree, GenDoubling, GenBruck} {
+	for _, gen := range []string{GenRing, GenDirect, GenTree, GenDoubling, GenBruck, GenSwitch} {
 		for _, op := range collective.All() {
 			if !Supports(gen, op) || gen == GenDoubling && op != collective.AllReduce && n&(n-1) != 0 {
 				continue
@@ -66,6 +66,7 @@ func flat(gen string, op collective.Kind, n int) *Schedule {
 		}
 		s.Channels = append(s.Channels, Channel{Share: int64(1 + c), Slices: 1 + c, Chunks: chunks, Phases: []Phase{ph}})
 	}
+	s.Needs = s.Uses()
 	return s
 }
 
@@ -99,7 +100,7 @@ func withParents(n int) *Schedule {
 func hierarchies() []testCase {
 	var out []testCase
 	for _, dims := range [][]int32{{2, 4}, {4, 2}, {3, 5}, {2, 3, 4}, {3, 2, 2}, {1, 4}, {4, 1}} {
-		for _, gen := range []string{GenRing, GenDirect, GenBruck} {
+		for _, gen := range []string{GenRing, GenDirect, GenBruck, GenSwitch} {
 			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
 				out = append(out, testCase{fmt.Sprintf("grid %v %s %v", dims, gen, kind), gridSchedule(dims, gen, kind)})
 			}
@@ -142,8 +143,10 @@ func gridSchedule(dims []int32, gen string, kind collective.Kind) *Schedule {
 			phases = append(phases, ph)
 		}
 	}
-	return &Schedule{Algorithm: "hierarchical", Spec: collective.Spec{Kind: kind, Ranks: n}, Protocol: Simple,
+	s := &Schedule{Algorithm: "hierarchical", Spec: collective.Spec{Kind: kind, Ranks: n}, Protocol: Simple,
 		Channels: []Channel{{Share: 1, Slices: 2, Chunks: n, Phases: phases}}}
+	s.Needs = s.Uses()
+	return s
 }
 
 func allCases() []testCase {

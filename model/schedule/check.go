@@ -37,7 +37,8 @@ type CheckOptions struct {
 //     is read before it was written;
 //   - no race: memory that a send still reads is not overwritten unless the matching
 //     receive is known, through a chain of messages, to have ended;
-//   - with a topology: every message has a route.
+//   - with a topology: every message has a route, and the switches on the ways of
+//     in-network operations do what those need.
 //
 // Channels touch disjoint bytes and so do slices, which all run the same program; so
 // one slice of each channel is the proof for all. Sends never block, hence a pipeline
@@ -60,7 +61,11 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 			return err
 		}
 		if t != nil {
-			if err := k.checkHops(topology.NewRouter(t)); err != nil {
+			router := topology.NewRouter(t)
+			if err := k.checkHops(router); err != nil {
+				return err
+			}
+			if err := k.checkTeams(x, router); err != nil {
 				return err
 			}
 		}
@@ -80,6 +85,8 @@ type message struct {
 	values []value
 	op     int32   // global index in the sender's program
 	clock  []int32 // what the sender knew, only where races are possible
+	src    Loc
+	stored *Loc // of a multicast: where its first receiver put it
 }
 
 // key is a connection; messages on it arrive in order.
@@ -174,7 +181,7 @@ func (k *checker) overwritesWhatWasSent() bool {
 		sent := map[place2]bool{}
 		for i := range prog {
 			op := &prog[i]
-			if op.Kind == Send {
+			if op.Kind.Sends() {
 				op.Src.Set.Each(func(c int32) { sent[place2{k.physical(op.Src.Buf), c}] = true })
 				continue
 			}
@@ -249,6 +256,16 @@ func (k *checker) advance(r int) (woken []int, err error) {
 				return nil, err
 			}
 			woken = append(woken, int(op.Peer))
+		case Multicast:
+			to, err := k.multicast(r, i, op, phase)
+			if err != nil {
+				return nil, err
+			}
+			woken = append(woken, to...)
+		case SwitchReduce:
+			if done, err := k.switchReduce(r, i, op, phase); err != nil || !done {
+				return woken, err
+			}
 		case Recv, RecvReduce:
 			c := key{op.Peer, int32(r), phase}
 			if len(k.queues[c]) == 0 {
@@ -270,20 +287,20 @@ func (k *checker) advance(r int) (woken []int, err error) {
 }
 
 func (k *checker) send(r, i int, op *Op, c key) error {
-	if int(op.Peer) == r {
+	if int(c.dst) == r {
 		return k.fail(r, i, "a rank cannot send to itself")
 	}
 	vals, err := k.read(r, i, op.Src)
 	if err != nil {
 		return err
 	}
-	m := message{values: vals, op: int32(i)}
+	m := message{values: vals, op: int32(i), src: op.Src}
 	if k.clocks != nil {
 		m.clock = append([]int32(nil), k.clocks[r]...)
 		m.clock[r] = int32(i)
 		op.Src.Set.Each(func(chunk int32) {
 			p := place2{k.physical(op.Src.Buf), chunk}
-			k.mem[r].reads[p] = append(k.mem[r].reads[p], sendRead{key: c, seq: int32(i), peer: op.Peer})
+			k.mem[r].reads[p] = append(k.mem[r].reads[p], sendRead{key: c, seq: int32(i), peer: c.dst})
 		})
 	}
 	k.queues[c] = append(k.queues[c], m)
@@ -294,12 +311,10 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 	if len(m.values) != op.Dst.Set.Len() {
 		return k.fail(r, i, "takes %d chunks but rank %d sent %d", op.Dst.Set.Len(), c.src, len(m.values))
 	}
-	if k.clocks != nil {
-		for d, known := range m.clock {
-			k.clocks[r][d] = max(k.clocks[r][d], known)
-		}
-		k.ended(c, m.op, int32(i))
+	if err := k.sameStore(r, i, op, m); err != nil {
+		return err
 	}
+	k.heard(r, i, m, c)
 	vals := m.values
 	if op.Kind == RecvReduce {
 		own, err := k.read(r, i, op.Src)
@@ -311,6 +326,17 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 		}
 	}
 	return k.write(r, i, op.Dst, vals)
+}
+
+// heard notes what a rank knows once it has received a message.
+func (k *checker) heard(r, i int, m message, c key) {
+	if k.clocks == nil {
+		return
+	}
+	for d, known := range m.clock {
+		k.clocks[r][d] = max(k.clocks[r][d], known)
+	}
+	k.ended(c, m.op, int32(i))
 }
 
 func (k *checker) local(r, i int, op *Op) error {

@@ -68,6 +68,7 @@ const (
 	GenTree     = "tree"
 	GenDoubling = "doubling"
 	GenBruck    = "bruck"
+	GenSwitch   = "switch"
 	GenOps      = "ops"
 	GenTrees    = "trees"
 )
@@ -94,6 +95,10 @@ var generators = map[string]map[collective.Kind]func(*emitter){
 	GenBruck: {
 		collective.AllGather: bruckAllGather, collective.ReduceScatter: bruckReduceScatter,
 		collective.AllToAll: bruckAllToAll, collective.Barrier: disseminationBarrier,
+	},
+	GenSwitch: {
+		collective.AllGather: switchAllGather, collective.ReduceScatter: switchReduceScatter,
+		collective.Broadcast: switchBroadcast, collective.Reduce: switchReduce,
 	},
 }
 

@@ -185,7 +185,7 @@ func eachLoc(op *Op, visit func(Loc)) {
 	for _, l := range op.Srcs {
 		visit(l)
 	}
-	if op.Kind != Send {
+	if !op.Kind.Sends() {
 		visit(op.Dst)
 	}
 }
@@ -209,7 +209,7 @@ func (s *Schedule) ChunkBytes(channel int, size units.Bytes) units.Bytes {
 // its channel.
 func (s *Schedule) MessageBytes(rank int, op *Op, chunk units.Bytes) units.Bytes {
 	set := op.Dst.Set
-	if op.Kind == Send {
+	if op.Kind.Sends() {
 		set = op.Src.Set
 	}
 	if s.Spec.Kind == collective.AllToAllV {

@@ -24,14 +24,19 @@ import (
 	"railyard/model/collective"
 )
 
-// Schema is the version of the JSON form.
-const Schema = "railyard.schedule/v1"
+// Schema is the version of the JSON form, SchemaInNetwork that of schedules that need
+// switches to work on the data (see Needs): readers of the first know none of that.
+const (
+	Schema          = "railyard.schedule/v1"
+	SchemaInNetwork = "railyard.schedule/v2"
+)
 
 // Schedule is a plan for one collective on one topology.
 type Schedule struct {
 	Algorithm    string            `json:"algorithm"` // "ring", "double_binary_tree", "hierarchical(ring,ring)", …
 	Spec         collective.Spec   `json:"collective"`
 	Protocol     Protocol          `json:"protocol"`
+	Needs        []Capability      `json:"needs,omitempty"` // of the switches on its ways: what Uses says
 	Channels     []Channel         `json:"channels"`
 	TopologyName string            `json:"topology"`
 	TopologyHash string            `json:"topology_hash"`
@@ -61,7 +66,7 @@ type Channel struct {
 
 // Phase is a generator applied to groups of ranks.
 type Phase struct {
-	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, trees or ops
+	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, switch, trees or ops
 	Op     collective.Kind `json:"op"`
 	Groups Groups          `json:"groups,omitzero"`
 	// Src is where a rank's own data is read, Dst where results go. Acc holds partial
@@ -113,15 +118,20 @@ const (
 	RecvReduce               // Dst = Src ⊕ incoming
 	Copy                     // Dst = Src
 	Reduce                   // Dst = ⊕ over Srcs, in the order given, rounded once
+	// In-network operations (see Team). The peers' ends are a Recv and a Send.
+	Multicast    // send Src to all Peers; switches make the copies
+	SwitchReduce // Dst = Src ⊕ what all Peers send; switches combine that on its way
 )
 
 // Op is one operation of a rank's program.
 type Op struct {
 	Kind OpKind `json:"op"`
 	Peer int32  `json:"peer"`           // Send, Recv, RecvReduce
-	Src  Loc    `json:"src,omitzero"`   // Send, RecvReduce, Copy
-	Dst  Loc    `json:"dst,omitzero"`   // all but Send
+	Src  Loc    `json:"src,omitzero"`   // Send, RecvReduce, Copy, Multicast, SwitchReduce
+	Dst  Loc    `json:"dst,omitzero"`   // all but Send and Multicast
 	Srcs []Loc  `json:"srcs,omitempty"` // Reduce
+	// Peers of Multicast and SwitchReduce, whose Peer is −1.
+	Peers RankList `json:"peers,omitempty"`
 }
 
 // Groups says which ranks act together in a phase and which chunks each of them is

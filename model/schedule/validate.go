@@ -35,6 +35,9 @@ func (s *Schedule) Validate() error {
 			return fmt.Errorf("schedule: channel %d: %w", c, err)
 		}
 	}
+	if used := s.Uses(); !slices.Equal(s.Needs, used) {
+		return fmt.Errorf("schedule: it says that it needs %v of switches, but its phases use %v", s.Needs, used)
+	}
 	return nil
 }
 
@@ -79,6 +82,11 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 			return fmt.Errorf("grid: %w", err)
 		}
 		return s.validateGroup(ph, int(g.Dims[g.Axis]))
+	}
+	if ph.Gen == GenSwitch {
+		if err := disjoint(ph.Groups.List); err != nil {
+			return err
+		}
 	}
 	for i := range ph.Groups.List {
 		g := &ph.Groups.List[i]
@@ -246,8 +254,10 @@ func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
 			if int(op.Kind) >= len(opKindNames) {
 				return fmt.Errorf("rank %d operation %d: unknown kind", r, i)
 			}
-			if moves := op.Kind <= RecvReduce; moves && (op.Peer < 0 || int(op.Peer) >= s.Spec.Ranks || int(op.Peer) == r) {
-				return fmt.Errorf("rank %d operation %d: peer %d: must be another rank", r, i, op.Peer)
+			for _, p := range op.AllPeers() {
+				if p < 0 || int(p) >= s.Spec.Ranks || int(p) == r {
+					return fmt.Errorf("rank %d operation %d: peer %d: must be another rank", r, i, p)
+				}
 			}
 			for _, l := range append(slices.Clone(op.Srcs), op.Src, op.Dst) {
 				limit := int64(ch.Chunks)
@@ -260,5 +270,5 @@ func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
 			}
 		}
 	}
-	return nil
+	return validateTeams(ph.Ops)
 }
