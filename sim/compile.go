@@ -43,6 +43,7 @@ type route struct {
 	job      int32
 	times    int32 // how many routes it stands for, channels counted
 	class    int32
+	team     bool // full holds only its part of what is sent once for several
 	full     topology.Route
 	hops     []hop   // full.Hops by index into Plan.wires
 	use      []usage // resources that it shares with other connections

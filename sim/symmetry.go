@@ -65,7 +65,7 @@ func (y *symmetry) phase(ph *schedule.Phase) bool {
 		if !y.oneGroup(ph) {
 			return false
 		}
-		if ph.Gen == schedule.GenDirect && y.dims != nil && cyclic(ph) {
+		if toAll(ph) && y.dims != nil && cyclic(ph) {
 			return true // whatever the moves: everybody talks to everybody
 		}
 		xor := exclusive(ph) && y.nodes&(y.nodes-1) == 0 && y.local&(y.local-1) == 0
@@ -111,7 +111,7 @@ func (y *symmetry) oneGroup(ph *schedule.Phase) bool {
 func anyOrder(s *schedule.Schedule) bool {
 	for i := range s.Channels {
 		for j := range s.Channels[i].Phases {
-			if ph := &s.Channels[i].Phases[j]; ph.Gen != schedule.GenDirect || ph.Groups.Grid != nil || ph.Op == collective.SendRecv {
+			if ph := &s.Channels[i].Phases[j]; !toAll(ph) || ph.Groups.Grid != nil || ph.Op == collective.SendRecv {
 				return false
 			}
 		}
@@ -146,9 +146,14 @@ func exclusive(ph *schedule.Phase) bool {
 func cyclic(ph *schedule.Phase) bool {
 	switch ph.Op {
 	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.Barrier, collective.SendRecv:
-		return ph.Gen == schedule.GenRing || ph.Gen == schedule.GenDirect
+		return ph.Gen == schedule.GenRing || toAll(ph)
 	}
 	return false
+}
+
+// toAll reports whether the ranks of a phase send to all others at once.
+func toAll(ph *schedule.Phase) bool {
+	return ph.Gen == schedule.GenDirect || ph.Gen == schedule.GenSwitch
 }
 
 func (y *symmetry) setDims(dims []int32) bool {

@@ -51,8 +51,11 @@ func every(t testing.TB, topo *topology.Topology, kind collective.Kind, slices i
 }
 
 func TestEveryCollectiveIsExact(t *testing.T) {
-	for _, gpus := range []int{1, 2, 3, 5, 8} {
-		topo := load(t, "dgx1-v100", gpus)
+	for _, machine := range []struct {
+		name string
+		gpus int
+	}{{"dgx1-v100", 1}, {"dgx1-v100", 2}, {"dgx1-v100", 3}, {"dgx1-v100", 5}, {"dgx1-v100", 8}, {"dgx-h100", 2}, {"dgx-h100", 5}} {
+		topo, gpus := load(t, machine.name, machine.gpus), machine.gpus
 		for _, kind := range collective.All() {
 			for _, s := range every(t, topo, kind, 1+gpus%3) {
 				for _, count := range []int64{1, 17, 1 << 10, 1<<10 + 1} {

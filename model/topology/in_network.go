@@ -99,9 +99,14 @@ func (r *Router) able(on map[LinkID]linkShares, pairs [][2]int, multicast bool) 
 	return nil
 }
 
-// InNetwork reports whether any of the switches multicasts, and whether any combines.
-func (t *Topology) InNetwork() (multicast, reduction bool) {
+// InNetwork reports whether any device of the nodes that are admitted multicasts, and
+// whether any combines data on their way; switches between nodes are of node −1. nil
+// admits all.
+func (t *Topology) InNetwork(admit func(node int32) bool) (multicast, reduction bool) {
 	for d := range t.devices {
+		if admit != nil && !admit(t.devices[d].Node) {
+			continue
+		}
 		m, c := t.capable(DeviceID(d))
 		multicast, reduction = multicast || m, reduction || c
 	}
@@ -113,8 +118,11 @@ const withoutInNetwork = " without in-network operations"
 
 // WithoutInNetwork is the machine with switches that only forward: as where a site has
 // NVLink SHARP turned off. It has the same hash, since what can be planned for it works
-// on the whole one.
+// on the whole one. Where they only forward anyway, it is the machine itself.
 func (t *Topology) WithoutInNetwork() *Topology {
+	if m, r := t.InNetwork(nil); !m && !r {
+		return t
+	}
 	out := *t
 	out.models = make([]Model, len(t.models))
 	for i, m := range t.models {
