@@ -54,7 +54,7 @@ func TestEveryCollectiveIsExact(t *testing.T) {
 	for _, machine := range []struct {
 		name string
 		gpus int
-	}{{"dgx1-v100", 1}, {"dgx1-v100", 2}, {"dgx1-v100", 3}, {"dgx1-v100", 5}, {"dgx1-v100", 8}, {"dgx-h100", 2}, {"dgx-h100", 5}} {
+	}{{"dgx1-v100", 1}, {"dgx1-v100", 2}, {"dgx1-v100", 3}, {"dgx1-v100", 5}, {"dgx1-v100", 8}, {"dgx-h100", 5}} {
 		topo, gpus := load(t, machine.name, machine.gpus), machine.gpus
 		for _, kind := range collective.All() {
 			for _, s := range every(t, topo, kind, 1+gpus%3) {

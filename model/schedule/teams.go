@@ -49,6 +49,15 @@ func (ph *Phase) uses() (multicast, reduction bool) {
 	return multicast, reduction
 }
 
+// Plain refuses schedules that need switches to work on the data, for those who can only
+// send from rank to rank.
+func (s *Schedule) Plain() error {
+	if len(s.Needs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s needs %v in the switches, which is not to be had here: plan with --no-in-network", s.Algorithm, s.Needs)
+}
+
 // Sends reports whether an operation reads a place for others, rather than write one.
 func (k OpKind) Sends() bool { return k == Send || k == Multicast }
 
