@@ -45,6 +45,7 @@ type route struct {
 	class    int32
 	team     bool // full holds only its part of what is sent once for several
 	full     topology.Route
+	copies   []int32 // by hop of full: how many links of its orbit; nil: one each
 	hops     []hop   // full.Hops by index into Plan.wires
 	use      []usage // resources that it shares with other connections
 	solo     float64 // bytes/s that a transfer gets alone

@@ -49,9 +49,13 @@ func (p *Plan) leaving(r *route) float64 {
 	}
 	part := 0.0
 	source := p.topo.Links()[r.full.Hops[0].Link].From
-	for _, h := range r.full.Hops {
+	for i, h := range r.full.Hops {
 		if p.topo.Links()[h.Link].From == source {
-			part += float64(h.Num) / float64(h.Den)
+			copies := 1.0
+			if r.copies != nil {
+				copies = float64(r.copies[i])
+			}
+			part += float64(h.Num) / float64(h.Den) * copies
 		}
 	}
 	return part

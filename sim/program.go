@@ -246,7 +246,11 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	}
 	id := int32(len(c.routes))
 	c.routeOf[k] = id
-	c.routes = append(c.routes, route{src: k.src, dst: k.dst, job: k.job, times: k.times, full: full, team: inTeam})
+	r := route{src: k.src, dst: k.dst, job: k.job, times: k.times, full: full, team: inTeam}
+	if c.symmetry != nil {
+		r.full.Hops, r.copies = c.byOrbit(full.Hops)
+	}
+	c.routes = append(c.routes, r)
 	return id, nil
 }
 

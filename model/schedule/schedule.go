@@ -78,14 +78,16 @@ type Phase struct {
 	Parents RankList `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
 	Radix   int      `json:"radix,omitempty"`   // k-nomial: k
 	Ops     [][]Op   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
-	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all
+	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails": the stage
+	Local   int      `json:"local,omitempty"`   // gen "rails": ranks of a node
 }
 
 // Buffer names a rank's memory.
 type Buffer uint8
 
 // The buffers. Input and Output are what the user passes; Scratch has Chunks × copies
-// chunks: index i has the size and the share of bytes of chunk i mod Chunks.
+// chunks: index i has the size and the share of bytes of chunk i mod Chunks. Of an
+// all_to_allv, where chunks differ by rank, it has those of rank i/Chunks's input.
 const (
 	Input Buffer = iota
 	Output
@@ -156,7 +158,7 @@ type Group struct {
 // with radix 1 along the axes in Unsplit: member m's part is the chunks whose digit
 // along Axis is m and whose digits along Fixed are the group's own; the group's whole
 // is the same without the digit along Axis. Axes neither Fixed nor Unsplit are free;
-// they must be the outermost ones, so that every set stays an arithmetic progression.
+// they must lie next to one another, so that every set is an arithmetic progression.
 type Grid struct {
 	Dims    []int32 `json:"dims"`
 	Axis    int     `json:"axis"`

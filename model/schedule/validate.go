@@ -184,18 +184,18 @@ func (s *Schedule) validateGrid(ch *Channel, g *Grid) error {
 	return validateAxes(g)
 }
 
-// validateAxes checks that free axes lie outside the fixed ones.
+// validateAxes checks that free axes lie next to one another.
 func validateAxes(g *Grid) error {
-	inner := true
+	free, ended := false, false
 	for a := len(g.Dims) - 1; a >= 0; a-- {
 		switch {
 		case slices.Contains(g.Unsplit, a) || g.Dims[a] == 1:
 		case slices.Contains(g.Fixed, a) || a == g.Axis:
-			if !inner {
-				return fmt.Errorf("axis %d is fixed outside a free one: fix the inner axes first", a)
-			}
+			ended = free
+		case ended:
+			return fmt.Errorf("axis %d is free, and so is an inner one, with a fixed one between them", a)
 		default:
-			inner = false
+			free = true
 		}
 	}
 	for _, a := range slices.Concat(g.Fixed, g.Unsplit) {
