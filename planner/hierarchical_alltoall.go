@@ -14,12 +14,15 @@ import (
 // Between the phases, scratch chunk j·m+l of GPU l' in node i holds the block from
 // (i, l) to (j, l').
 func buildHierarchicalAllToAll(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllToAll); err != nil {
+	if err := r.wants(collective.AllToAll, collective.AllToAllV); err != nil {
 		return nil, err
 	}
 	nodes, local, err := r.byNode()
 	if err != nil {
 		return nil, err
+	}
+	if r.spec.Kind == collective.AllToAllV {
+		return r.onRails(local, 1), nil
 	}
 	inside := schedule.Groups{Grid: &schedule.Grid{Dims: []int32{nodes, local}, Axis: 1}}
 	across := schedule.Groups{Grid: &schedule.Grid{Dims: []int32{nodes, local}, Axis: 0}}

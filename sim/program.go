@@ -320,7 +320,7 @@ func (c *compiler) size(l *lane, o *schedule.Op) int32 {
 	shape := c.shape[l.channel]
 	moves := o.Kind == schedule.Send || o.Kind == schedule.Recv
 	if s := c.job.Schedule; s.Spec.Kind == collective.AllToAllV && moves {
-		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(s.MessageBytes(int(c.self), o, million))})
+		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(s.MessageBytes(int(c.strand(l.channel).channel), int(c.self), o, million))})
 	}
 	n := int64(o.Dst.Set.Len())
 	switch o.Kind {

@@ -110,6 +110,7 @@ type checker struct {
 type memory struct {
 	bufs  [3][]value
 	reads map[place2][]sendRead
+	slots map[int32]int32 // of an all_to_allv: where in bufs the places of scratch are that it uses
 }
 
 // place2 is a chunk of a buffer.
@@ -367,14 +368,16 @@ func (k *checker) read(r, i int, l Loc) ([]value, error) {
 	out := make([]value, 0, l.Set.Len())
 	var err error
 	l.Set.Each(func(c int32) {
-		buf := k.mem[r].bufs[l.Buf]
-		if int(c) >= len(buf) || buf[c].from == nil {
-			if err == nil {
+		buf, at := k.mem[r].bufs[l.Buf], k.slot(r, l.Buf, c)
+		if int(at) >= len(buf) || buf[at].from == nil {
+			if v, ok := k.nothing(r, l.Buf, c); ok {
+				out = append(out, v)
+			} else if err == nil {
 				err = k.fail(r, i, "reads chunk %d of %v, which was never written", c, l.Buf)
 			}
 			return
 		}
-		out = append(out, buf[c])
+		out = append(out, buf[at])
 	})
 	return out, err
 }
@@ -415,13 +418,16 @@ func (k *checker) write(r, i int, l Loc, vals []value) error {
 		if err == nil {
 			err = k.writable(r, i, l.Buf, c)
 		}
-		buf := &k.mem[r].bufs[l.Buf]
+		if err == nil && k.s.Spec.Kind == collective.AllToAllV {
+			err = k.fits(r, i, l, c, vals[n])
+		}
+		buf, at := &k.mem[r].bufs[l.Buf], k.slot(r, l.Buf, c)
 		if l.Buf == Scratch {
-			for int(c) >= len(*buf) {
+			for int(at) >= len(*buf) {
 				*buf = append(*buf, value{})
 			}
 		}
-		(*buf)[c] = vals[n]
+		(*buf)[at] = vals[n]
 		n++
 	})
 	return err
@@ -467,6 +473,9 @@ func (k *checker) checkResult() error {
 		for c, v := range k.mem[r].bufs[Output] {
 			block := k.blockOf(c)
 			if !spec.Wants(r, block) {
+				continue
+			}
+			if spec.Empty(block, r) {
 				continue
 			}
 			if v.from == nil {

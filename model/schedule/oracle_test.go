@@ -201,7 +201,7 @@ func (o *oracle) correct() bool {
 	per := o.s.Channels[o.ch].Chunks / spec.Blocks()
 	for r := range o.mem {
 		for c := range o.input[r] {
-			if !spec.Wants(r, c/per) {
+			if !spec.Wants(r, c/per) || spec.Empty(c/per, r) {
 				continue
 			}
 			var want int64

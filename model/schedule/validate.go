@@ -67,6 +67,8 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 		return s.validateOps(ch, ph)
 	case GenTrees:
 		return s.validateTrees(ch, ph)
+	case GenRails:
+		return s.validateRails(ch, ph)
 	}
 	if generators[ph.Gen] == nil {
 		return fmt.Errorf("unknown generator %q", ph.Gen)
