@@ -19,7 +19,6 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/report/fit"
-	"railyard/topologies"
 )
 
 // runFlags say how to execute.
@@ -33,13 +32,14 @@ type runFlags struct {
 	seed       int64
 	deadline   time.Duration
 	inPlace    bool
+	file       string
 	out        string
 }
 
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run -t TOPOLOGY -c COLLECTIVE",
+		Use:   "run -t TOPOLOGY (-c COLLECTIVE | --plan FILE)",
 		Short: "Plan, simulate, execute with real data, check, and compare",
 		Long: `run plans a schedule for each size, predicts its time, executes it with real data,
 checks every element, and prints prediction beside measurement. Everything needed to
@@ -49,13 +49,15 @@ With -t host, a profile is fitted on this machine first (on other transfers than
 that are compared) unless --profile names one. With any other topology the host backend
 runs the schedule for correctness only: its times say nothing about that hardware.`,
 		Example: `  railyard run -t host -c all_reduce -b 1K -e 64M
-  railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16`,
+  railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16
+  railyard run -t dgx-h100 --plan imported.json -b 1K -e 64M`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.plan.add(cmd, "1K", "64M")
 	fl := cmd.Flags()
 	fl.StringVar(&f.backend, "backend", "host", "where to execute: host")
+	fl.StringVar(&f.file, "plan", "", "run this schedule (JSON from `railyard plan -o` or `railyard import`)")
 	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
 	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
 	fl.IntVarP(&f.iterations, "iters", "n", 20, "timed iterations")
@@ -82,6 +84,9 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if f.iterations < 1 || f.warmup < 0 {
 		return usagef("-n must be at least 1 and -w at least 0")
 	}
+	if err := checkGiven(cmd, f.file); err != nil {
+		return err
+	}
 	timed := f.plan.topo.name == hostTopology
 	if timed && f.plan.profile.name == "" {
 		profile, err := calibrate(cmd.Context(), f.plan.topo)
@@ -90,7 +95,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		}
 		f.plan.profile.fitted = profile
 	}
-	p, err := f.plan.plan(cmd)
+	p, err := f.planned(cmd)
 	if err != nil {
 		return err
 	}
@@ -126,6 +131,14 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// planned is what is run: the plan that was given, or the best for each size.
+func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
+	if f.file != "" {
+		return f.plan.given(cmd, f.file)
+	}
+	return f.plan.plan(cmd)
 }
 
 func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
@@ -285,7 +298,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 			return err
 		}
 	}
-	if _, data, err := topologies.Source(p.source); err != nil {
+	if _, data, err := source(p.source); err != nil {
 		return err
 	} else if err := writeFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err

@@ -38,10 +38,10 @@ func mulDivUp(a, b, c int64) int64 {
 	return int64(q + min(r, 1))
 }
 
-// fits refuses values in places for data of another pair's size.
-func (k *checker) fits(r, i int, l Loc, c int32, v value) error {
+// fitsPair refuses a value in a place for data of another pair's size.
+func (k *checker) fitsPair(r, i int, b Buffer, c int32, v value) error {
 	ch := &k.s.Channels[k.channel]
-	src, dst := k.s.pair(ch, r, l.Buf, c)
+	src, dst := k.s.pair(ch, r, b, c)
 	if src >= k.s.Spec.Ranks {
 		return k.fail(r, i, "chunk %d of scratch is for data of rank %d: there is none", c, src)
 	}
