@@ -185,6 +185,7 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 	r := report.RunRow{Collective: p.spec.Kind.String(), SizeBytes: int64(row.Size), Count: count, DType: dtype.String(), RedOp: "none", Root: -1,
 		Schedule: planner.Name(row.Schedule), MeasuredUS: report.NewPercentiles(sum), AlgBW: alg, BusBW: bus,
 		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: out.Wrong}
+	r.Library = p.beside.row(p.spec, row.Size)
 	if p.spec.Kind.Reduces() {
 		r.RedOp = op.String()
 	}
