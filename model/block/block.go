@@ -137,6 +137,9 @@ func (p *Program) ControlBytes() int64 {
 // Compile turns a valid schedule into block programs. The error says what the kernels
 // cannot do.
 func Compile(s *schedule.Schedule, o Options) (*Program, error) {
+	if err := s.Plain(); err != nil {
+		return nil, err
+	}
 	switch {
 	case s.Spec.Ranks > MaxRanks:
 		return nil, fmt.Errorf("%d ranks: the kernels address at most %d GPUs", s.Spec.Ranks, MaxRanks)
