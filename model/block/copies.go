@@ -104,7 +104,7 @@ func (d *dma) compile() error {
 
 // handshake tells all peers and waits for all of them.
 func handshake(ranks, rank, value int, flags uint8) Lane {
-	peers := uint32(1)<<ranks - 1&^(1<<rank)
+	peers := (uint32(1)<<ranks - 1) &^ (1 << rank)
 	l := Lane{Slices: 1}
 	if peers != 0 {
 		l.Body = []Op{{Kind: Signal, Flags: flags, Line: Ready, Peers: peers, Value: value}, {Kind: Wait, Flags: flags, Line: Ready, Peers: peers, Value: value}}
