@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"model/collective":  {"model/units", "model/topology"},
 	"model/schedule":    {"model/units", "model/topology", "model/collective"},
 	"model/program":     {"model/collective", "model/schedule"},
+	"model/block":       {"model/collective", "model/schedule"},
 	"model/cost":        {"model/units", "model/topology"},
 	"model/workload":    {"model/units", "model/collective"},
 	"model/trace":       {"model/units"},
