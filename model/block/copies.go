@@ -44,10 +44,9 @@ func CompileCopies(s *schedule.Schedule, o Options) (*Copying, error) {
 	}
 	blocks := o.Instances
 	o.Instances, o.Mechanism = 1, Pull
-	if o.InPlace {
-		if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}); err != nil {
-			return nil, fmt.Errorf("this schedule cannot run in place: %w", err)
-		}
+	s, err := inPlace(s, o)
+	if err != nil {
+		return nil, err
 	}
 	c, err := newCompiler(s, o)
 	if err != nil {
