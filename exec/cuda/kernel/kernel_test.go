@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -268,7 +270,7 @@ func TestLaunchNumbersWrap(t *testing.T) {
 	}
 }
 
-// TestDeadlineNamesWhoWaits: a signal is missing; all blocks end and the report says
+// TestDeadlineNamesWhoWaits: a rank never signals; all blocks end and the report says
 // where.
 func TestDeadlineNamesWhoWaits(t *testing.T) {
 	bin := simulator(t, "-DT_FLOAT32")
@@ -278,14 +280,11 @@ func TestDeadlineNamesWhoWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := p.Lanes[1][0].Body
-	if body[0].Kind != block.Signal {
-		t.Fatalf("rank 1 begins with %v", body[0].Kind)
-	}
-	p.Lanes[1][0].Body = body[1:]
+	p.Lanes[1][0].Body = slices.DeleteFunc(p.Lanes[1][0].Body, func(op block.Op) bool { return op.Kind == block.Signal })
 	x := run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1, deadline: 100e6}
 	_, err = x.execute(t, bin)
-	if err == nil || !strings.Contains(err.Error(), "deadline: rank") || !strings.Contains(err.Error(), "peer 1 kind 2") || !strings.Contains(err.Error(), "want 1048577 got 0") {
+	// Any of the three may be first to give up: two wait for rank 1, it for their next step.
+	if err == nil || !regexp.MustCompile(`deadline: rank \d block \d operation \d slice 0 peer \d kind 2 line 0 want \d+ got \d+`).MatchString(err.Error()) {
 		t.Errorf("%v", err)
 	}
 }
