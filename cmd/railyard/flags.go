@@ -24,7 +24,7 @@ type topoFlags struct {
 }
 
 func (f *topoFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see `railyard topo list`) or a YAML file")
+	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see `railyard topo list`), a YAML file, or live for this machine")
 	must(cmd.MarkFlagRequired("topology"))
 	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	f.addParts(cmd)
@@ -89,7 +89,7 @@ func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) 
 	if err != nil {
 		return nil, err
 	}
-	t, err := topology.Load(topologies.Source, name, topology.Options{Nodes: f.nodes, GPUs: gpus, Set: f.set})
+	t, err := topology.Load(source, name, topology.Options{Nodes: f.nodes, GPUs: gpus, Set: f.set})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,6 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/report/fit"
-	"railyard/topologies"
 )
 
 // runFlags say how to execute.
@@ -33,6 +32,7 @@ type runFlags struct {
 	seed       int64
 	deadline   time.Duration
 	inPlace    bool
+	file       string
 	out        string
 	gpu        gpuFlags
 }
@@ -40,7 +40,7 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run -t TOPOLOGY -c COLLECTIVE",
+		Use:   "run -t TOPOLOGY (-c COLLECTIVE | --plan FILE)",
 		Short: "Plan, simulate, execute with real data, check, and compare",
 		Long: `run plans a schedule for each size, predicts its time, executes it with real data,
 checks every element, and prints prediction beside measurement. Everything needed to
@@ -55,6 +55,7 @@ runs the schedule for correctness only: its times say nothing about that hardwar
 algorithm or protocol is asked for, it runs what has been measured to be fastest.`,
 		Example: `  railyard run -t host -c all_reduce -b 1K -e 64M
   railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16
+  railyard run -t dgx-h100 --plan imported.json -b 1K -e 64M
   railyard run --backend cuda -t hgx-h200-4 -c all_reduce -b 1K -e 1G`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -62,6 +63,7 @@ algorithm or protocol is asked for, it runs what has been measured to be fastest
 	f.plan.add(cmd, "1K", "64M")
 	fl := cmd.Flags()
 	fl.StringVar(&f.backend, "backend", "host", "where to execute: host, or cuda: the GPUs of this machine")
+	fl.StringVar(&f.file, "plan", "", "run this schedule (JSON from `railyard plan -o` or `railyard import`)")
 	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
 	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
 	fl.IntVarP(&f.iterations, "iters", "n", 20, "timed iterations")
@@ -92,6 +94,9 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if f.iterations < 1 || f.warmup < 0 {
 		return usagef("-n must be at least 1 and -w at least 0")
 	}
+	if err := checkGiven(cmd, f.file); err != nil {
+		return err
+	}
 	onHost := f.plan.topo.name == hostTopology && f.backend == backendHost
 	timed := onHost || f.backend == backendCUDA
 	if onHost && f.plan.profile.name == "" {
@@ -106,7 +111,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	p, err := f.plan.plan(cmd)
+	p, err := f.planned(cmd)
 	if err != nil {
 		return err
 	}
@@ -148,6 +153,14 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// planned is what is run: the plan that was given, or the best for each size.
+func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
+	if f.file != "" {
+		return f.plan.given(cmd, f.file)
+	}
+	return f.plan.plan(cmd)
 }
 
 func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
@@ -320,7 +333,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 			return err
 		}
 	}
-	if _, data, err := topologies.Source(p.source); err != nil {
+	if _, data, err := source(p.source); err != nil {
 		return err
 	} else if err := writeFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err

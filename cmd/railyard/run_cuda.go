@@ -71,7 +71,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 	}
 	g.node.Deadline = f.deadline
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
-	for _, name := range []string{"algo", "proto", "channels", "slices"} {
+	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
 	}
 	if g.fixed {

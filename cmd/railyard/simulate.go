@@ -66,12 +66,8 @@ const maxRepeats = 100_000
 // check looks at flags that need others.
 func (o *simulateFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	if o.plan != "" {
-		for _, ignored := range []string{"collective", "root", "counts", "counts-of", "algo", "proto", "channels", "slices"} {
-			if changed(ignored) {
-				return usagef("--%s has no effect with --plan: the schedule says it", ignored)
-			}
-		}
+	if err := checkGiven(cmd, o.plan); err != nil {
+		return err
 	}
 	switch {
 	case changed("qps") && !changed("ecmp"):

@@ -63,7 +63,7 @@ func (m *Machine) complete(g *Graph) {
 	for _, c := range g.Channels {
 		g.SameChannels = g.SameChannels && slices.Equal(c.GPUs, g.Channels[0].GPUs)
 		if len(c.Nets) == 2 && c.Nets[0] != c.Nets[1] {
-			g.CrossNIC = 2
+			g.CrossNIC = 1 // 2 would have NCCL exchange neighbouring channels on odd nodes (src/graph/connect.cc)
 		}
 	}
 }

@@ -43,6 +43,12 @@ func TestWriteEnv(t *testing.T) {
 	if err := WriteEnv(&b, Env{Plan: "a plan", Rows: rows, Config: "/etc/it's mine.csv"}); err != nil {
 		t.Fatal(err)
 	}
+	golden.Equal(t, "allreduce-tuner.env", b.Bytes())
+	b.Reset()
+	rows[0].Protocol, rows[0].Algorithm, rows[1].Algorithm = "ll128", "tree", "nvls"
+	if err := WriteEnv(&b, Env{Plan: "a plan", Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
 	golden.Equal(t, "allreduce.env", b.Bytes())
 	if err := WriteEnv(&b, Env{}); err == nil {
 		t.Error("an empty plan")
