@@ -146,10 +146,9 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 	case o.Instances < 1:
 		return nil, fmt.Errorf("%d blocks a lane: must be at least 1", o.Instances)
 	}
-	if o.InPlace && o.Mechanism != Packets {
-		if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}); err != nil {
-			return nil, fmt.Errorf("this schedule cannot run in place: %w", err)
-		}
+	s, err := inPlace(s, o)
+	if err != nil {
+		return nil, err
 	}
 	c, err := newCompiler(s, o)
 	if err != nil {
