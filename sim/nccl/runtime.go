@@ -95,10 +95,6 @@ func (r *Runtime) With(p, general *cost.Profile) *Runtime {
 	return &clone
 }
 
-// Chooses reports whether NCCL's choice of algorithm and protocol is modelled here; it is
-// not for GPUs that NCCL does not run on.
-func (r *Runtime) Chooses() bool { return r.model != nil }
-
 // Shared is the same where other collectives run at once: inside a scale-up domain this
 // share of the rates is left, and network is what can leave a domain, bytes/s (at most
 // what it has alone).
@@ -109,6 +105,10 @@ func (r *Runtime) Shared(scaleUp, network float64) *Runtime {
 	clone.rates.network = min(clone.rates.network, network)
 	return &clone
 }
+
+// Chooses reports whether NCCL's choice of algorithm and protocol is modelled here; it is
+// not for GPUs that NCCL does not run on.
+func (r *Runtime) Chooses() bool { return r.model != nil }
 
 // Ask is a collective to predict. Algorithm and protocol as NCCL writes them; "" or
 // "default" leaves the choice to NCCL.
