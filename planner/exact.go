@@ -21,7 +21,8 @@ type exactBound struct {
 	known bool
 	rate  float64 // bytes/s of the whole buffer; 0 where there is no bound
 	cut   string
-	note  string // why there is none
+	note  string    // why there is none
+	paths pathBound // of all-to-alls
 }
 
 // tighten replaces a bound that a plan does not reach by the exact one, where that is
@@ -29,6 +30,9 @@ type exactBound struct {
 // scale-up links, which some routes use.
 func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units.Bytes) {
 	const reached = 0.9999
+	if kind := x.spec.Kind; kind == collective.AllToAll || kind == collective.AllToAllV {
+		x.paths.tighten(x.t, x.spec, b, planned, size)
+	}
 	if float64(b.Time) >= reached*float64(planned) {
 		return
 	}
@@ -50,6 +54,8 @@ func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units
 func (x *exactBound) find() {
 	switch kind := x.spec.Kind; {
 	case kind == collective.SendRecv || kind == collective.Barrier || x.spec.Ranks < 2:
+		return
+	case kind == collective.AllToAllV && x.paths.perByte > 0:
 		return
 	case kind == collective.AllToAllV:
 		x.note = "of the cuts around ranks, nodes and tiers"
@@ -77,6 +83,9 @@ func ExactBound(t *topology.Topology, spec collective.Spec) (pack.Result, error)
 	}
 	switch spec.Kind {
 	case collective.AllReduce:
+		if multicast, reduction := t.InNetwork(nil); multicast || reduction {
+			return pack.AllReduceCuts(g), nil // switches do some of it
+		}
 		return pack.AllReduceBound(g)
 	case collective.AllToAll:
 		return pack.AllToAllBound(g), nil

@@ -21,6 +21,7 @@ var importers = map[string]func(io.Reader) (*schedule.Schedule, error){
 func newImport() *cobra.Command {
 	var topo topoFlags
 	var from, out string
+	var slices int
 	cmd := &cobra.Command{
 		Use:   "import --from FORMAT FILE -t TOPOLOGY -o PLAN",
 		Short: "Read a plan of MSCCL or MSCCL++ and prove it",
@@ -29,8 +30,13 @@ func newImport() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			read := importers[from]
-			if read == nil {
+			switch {
+			case read == nil:
 				return usagef("--from %s: must be %s or %s", from, toMSCCL, toMSCCLPP)
+			case slices < 1:
+				return usagef("--slices %d: must be at least 1", slices)
+			case from != toMSCCL && cmd.Flags().Changed("slices"):
+				return usagef("--slices has no effect with --from %s, which moves chunks as a whole: leave it out", from)
 			}
 			t, err := topo.load()
 			if err != nil {
@@ -39,6 +45,9 @@ func newImport() *cobra.Command {
 			s, err := readForeign(args[0], read)
 			if err != nil {
 				return err
+			}
+			for c := range s.Channels {
+				s.Channels[c].Slices = slices
 			}
 			s.TopologyName, s.TopologyHash, s.Tool = t.Name(), t.Hash(), planner.Tool
 			if err := schedule.Check(s, t); err != nil {
@@ -51,6 +60,7 @@ func newImport() *cobra.Command {
 	topo.add(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "format: "+toMSCCL+", "+toMSCCLPP)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the plan to this file")
+	cmd.Flags().IntVar(&slices, "slices", 1, toMSCCL+": in how many pieces the buffer is gone through, one behind the other, as MSCCL does with chunks of more than 2 MiB")
 	must(cmd.MarkFlagRequired("from"))
 	must(cmd.MarkFlagRequired("output"))
 	must(cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions([]string{toMSCCL, toMSCCLPP}, cobra.ShellCompDirectiveNoFileComp)))

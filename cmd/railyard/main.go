@@ -48,9 +48,11 @@ type usageError struct{ error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // commands are the subcommands, one file each.
-var commands = []func() *cobra.Command{
-	newTopo, newPlan, newSimulate, newRun, newCompare, newFit, newExpect, newCrossing, newCrossover, newValidate, newCheck,
-	newExport, newImport, newProfiles,
+func commands() []func() *cobra.Command {
+	return []func() *cobra.Command{
+		newTopo, newPlan, newSimulate, newRun, newCompare, newFit, newExpect, newCrossing, newCrossover, newValidate, newCheck,
+		newExport, newImport, newProfiles, newCapacity, newDiscover, newProbe, newBaseline, newCudaSweep,
+	}
 }
 
 func newRoot() *cobra.Command {
@@ -70,7 +72,7 @@ predicted time, the link that limits it, and a run with real data beside the pre
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SuggestionsMinimumDistance = 2
-	for _, c := range commands {
+	for _, c := range commands() {
 		root.AddCommand(c())
 	}
 	wrapArgErrors(root)

@@ -19,7 +19,6 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/report/fit"
-	"railyard/topologies"
 )
 
 // runFlags say how to execute.
@@ -33,13 +32,15 @@ type runFlags struct {
 	seed       int64
 	deadline   time.Duration
 	inPlace    bool
+	file       string
 	out        string
+	gpu        gpuFlags
 }
 
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run -t TOPOLOGY -c COLLECTIVE",
+		Use:   "run -t TOPOLOGY (-c COLLECTIVE | --plan FILE)",
 		Short: "Plan, simulate, execute with real data, check, and compare",
 		Long: `run plans a schedule for each size, predicts its time, executes it with real data,
 checks every element, and prints prediction beside measurement. Everything needed to
@@ -47,15 +48,22 @@ repeat it goes into one result directory.
 
 With -t host, a profile is fitted on this machine first (on other transfers than those
 that are compared) unless --profile names one. With any other topology the host backend
-runs the schedule for correctness only: its times say nothing about that hardware.`,
+runs the schedule for correctness only: its times say nothing about that hardware.
+
+--backend cuda runs on this machine's GPUs, which the topology describes: 20 operations
+(-n) in a CUDA graph, 20 replays, a time for each replay, the slowest GPU's. Unless an
+algorithm or protocol is asked for, it runs what has been measured to be fastest.`,
 		Example: `  railyard run -t host -c all_reduce -b 1K -e 64M
-  railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16`,
+  railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16
+  railyard run -t dgx-h100 --plan imported.json -b 1K -e 64M
+  railyard run --backend cuda -t hgx-h200-4 -c all_reduce -b 1K -e 1G`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.plan.add(cmd, "1K", "64M")
 	fl := cmd.Flags()
-	fl.StringVar(&f.backend, "backend", "host", "where to execute: host")
+	fl.StringVar(&f.backend, "backend", "host", "where to execute: host, or cuda: the GPUs of this machine")
+	fl.StringVar(&f.file, "plan", "", "run this schedule (JSON from `railyard plan -o` or `railyard import`)")
 	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
 	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
 	fl.IntVarP(&f.iterations, "iters", "n", 20, "timed iterations")
@@ -63,13 +71,17 @@ runs the schedule for correctness only: its times say nothing about that hardwar
 	fl.Int64Var(&f.seed, "seed", 1, "seed of the data")
 	fl.DurationVar(&f.deadline, "deadline", 10*time.Second, "longest wait for a peer before the run is ended")
 	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
+	f.gpu.add(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "result directory (default: railyard-run-N, the first that is free)")
 	return cmd
 }
 
 func (f *runFlags) run(cmd *cobra.Command) error {
-	if f.backend != "host" {
-		return usagef("--backend %s: this build executes on the host only", f.backend)
+	if f.backend != backendHost && f.backend != backendCUDA {
+		return usagef("--backend %s: must be host or cuda", f.backend)
+	}
+	if err := f.gpu.check(cmd, f.backend); err != nil {
+		return err
 	}
 	dtype, err := collective.ParseDType(f.dtype)
 	if err != nil {
@@ -82,17 +94,32 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if f.iterations < 1 || f.warmup < 0 {
 		return usagef("-n must be at least 1 and -w at least 0")
 	}
-	timed := f.plan.topo.name == hostTopology
-	if timed && f.plan.profile.name == "" {
+	if err := checkGiven(cmd, f.file); err != nil {
+		return err
+	}
+	onHost := f.plan.topo.name == hostTopology && f.backend == backendHost
+	timed := onHost || f.backend == backendCUDA
+	if onHost && f.plan.profile.name == "" {
 		profile, err := calibrate(cmd.Context(), f.plan.topo)
 		if err != nil {
 			return err
 		}
 		f.plan.profile.fitted = profile
 	}
-	p, err := f.plan.plan(cmd)
+	if f.backend == backendCUDA {
+		if err := f.gpu.available(); err != nil {
+			return err
+		}
+	}
+	p, err := f.planned(cmd)
 	if err != nil {
 		return err
+	}
+	if f.backend == backendCUDA {
+		if err := f.gpu.open(cmd, p, f); err != nil {
+			return err
+		}
+		defer f.gpu.node.Close()
 	}
 	if kind := p.spec.Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
 		return usagef("--op has no effect on %v: leave it out", kind)
@@ -128,6 +155,17 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
+// planned is what is run: the plan that was given, or the best for each size.
+func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
+	if f.file != "" {
+		return f.plan.given(cmd, f.file)
+	}
+	if f.backend == backendCUDA { // whose kernels never use multicast
+		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
+	}
+	return f.plan.plan(cmd)
+}
+
 func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
 	switch f.plan.format.name {
 	case "json":
@@ -161,17 +199,17 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 		return report.RunRow{}, err
 	}
 	count := int64(row.Size) / int64(dtype.Size())
-	out, err := host.Run(ctx, row.Schedule, host.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace,
-		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.deadline, Seed: f.seed})
+	times, wrong, err := f.time(ctx, row, count, dtype, op)
 	if err != nil {
 		return report.RunRow{}, err
 	}
-	sum := measurement.Summarise(out.Times)
+	sum := measurement.Summarise(times)
 	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
 	alg, bus := bandwidths(p.spec, row.Size, median)
 	r := report.RunRow{Collective: p.spec.Kind.String(), SizeBytes: int64(row.Size), Count: count, DType: dtype.String(), RedOp: "none", Root: -1,
 		Schedule: planner.Name(row.Schedule), MeasuredUS: report.NewPercentiles(sum), AlgBW: alg, BusBW: bus,
-		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: out.Wrong}
+		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: wrong}
+	r.Library = p.beside.row(p.spec, row.Size)
 	if p.spec.Kind.Reduces() {
 		r.RedOp = op.String()
 	}
@@ -182,6 +220,20 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 		r.Error = float64(row.Prediction.Time-median) / float64(median)
 	}
 	return r, nil
+}
+
+// time runs a schedule on the backend: the time of every iteration, and how many
+// elements were wrong.
+func (f *runFlags) time(ctx context.Context, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
+	if f.backend == backendCUDA {
+		return f.gpu.time(ctx, f, row, count, dtype, op)
+	}
+	out, err := host.Run(ctx, row.Schedule, host.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace,
+		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.deadline, Seed: f.seed})
+	if err != nil {
+		return nil, 0, err
+	}
+	return out.Times, out.Wrong, nil
 }
 
 // calibrate fits a profile of this machine from transfers that are not what run
@@ -285,7 +337,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 			return err
 		}
 	}
-	if _, data, err := topologies.Source(p.source); err != nil {
+	if _, data, err := source(p.source); err != nil {
 		return err
 	} else if err := writeFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err

@@ -66,12 +66,8 @@ const maxRepeats = 100_000
 // check looks at flags that need others.
 func (o *simulateFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	if o.plan != "" {
-		for _, ignored := range []string{"collective", "root", "counts", "counts-of", "algo", "proto", "channels", "slices"} {
-			if changed(ignored) {
-				return usagef("--%s has no effect with --plan: the schedule says it", ignored)
-			}
-		}
+	if err := checkGiven(cmd, o.plan); err != nil {
+		return err
 	}
 	switch {
 	case changed("qps") && !changed("ecmp"):
@@ -95,6 +91,11 @@ func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
 	if err != nil {
 		return err
 	}
+	b, err := newBeside(&f.topo, x.topo, x.profile)
+	if err != nil {
+		return err
+	}
+	d.Library = b.row(x.jobs[0].Schedule.Spec, x.jobs[0].size)
 	w := cmd.OutOrStdout()
 	switch f.format.name {
 	case "json":

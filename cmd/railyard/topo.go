@@ -20,7 +20,7 @@ func newTopo() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newTopoList(), newTopoShow(), newTopoCheck(), newTopoMatrix(), newTopoPaths(), newTopoDraw())
+	cmd.AddCommand(newTopoList(), newTopoShow(), newTopoCheck(), newTopoMatrix(), newTopoPaths(), newTopoDraw(), newTopoDiff())
 	return cmd
 }
 

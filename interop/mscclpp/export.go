@@ -26,7 +26,7 @@ type Options struct {
 // scratch of its own; therefore a sender waits for its receiver only once, when the
 // receiver has started.
 func Export(s *schedule.Schedule, o Options) (*File, error) {
-	coll, err := collName(s.Spec.Kind)
+	coll, err := collectives.Of(s.Spec.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +47,14 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if f.Threads == 0 {
 		f.Threads = 1024
 	}
+	if err := adapters(s, o.Nodes); err != nil {
+		return nil, err
+	}
 	b := newBuilder(p, o)
 	for r := range p.Ranks {
 		f.GPUs = append(f.GPUs, b.gpu(r))
 	}
+	f.bound()
 	if err := Validate(f); err != nil {
 		return nil, fmt.Errorf("the plan does not fit MSCCL++'s executor: %w; plan with fewer channels (--channels 1) or another --algo", err)
 	}

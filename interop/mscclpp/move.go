@@ -51,7 +51,11 @@ func (r *runner) move(t int, op *Op) error {
 // tell makes two-sided operations of a one-sided one.
 func (r *runner) tell(op *Op, src, dst []operand) {
 	switch op.Name {
-	case "put", "pws", "pwsf", "get":
+	case "put", "pws", "pwsf":
+		for i := range src {
+			r.h.Deliver(r.h.Send(src[i].gpu, dst[i].gpu, src[i].at, src[i].n), dst[i].at)
+		}
+	case "get":
 		for i := range src {
 			r.h.Recv(r.h.Send(src[i].gpu, dst[i].gpu, src[i].at, src[i].n), dst[i].at)
 		}
@@ -72,7 +76,7 @@ func (r *runner) tell(op *Op, src, dst []operand) {
 	}
 	if op.Name == "res" || op.Name == "rres" {
 		for _, d := range dst[1:] {
-			r.h.Recv(r.h.Send(dst[0].gpu, d.gpu, dst[0].at, d.n), d.at)
+			r.h.Deliver(r.h.Send(dst[0].gpu, d.gpu, dst[0].at, d.n), d.at)
 		}
 	}
 }

@@ -9,8 +9,7 @@
 package mscclpp
 
 import (
-	"fmt"
-
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 )
 
@@ -125,26 +124,7 @@ const (
 	port   = "port"
 )
 
-// collName is the executor's name of a collective.
-func collName(k collective.Kind) (string, error) {
-	switch k {
-	case collective.AllReduce:
-		return "allreduce", nil
-	case collective.AllGather:
-		return "allgather", nil
-	case collective.ReduceScatter:
-		return "reducescatter", nil
-	case collective.AllToAll:
-		return "alltoall", nil
-	}
-	return "", fmt.Errorf("MSCCL++ plans have no name for %v: they hold all_reduce, all_gather, reduce_scatter and all_to_all", k)
-}
-
-func collKind(name string) (collective.Kind, error) {
-	for _, k := range collective.All() {
-		if n, err := collName(k); err == nil && n == name {
-			return k, nil
-		}
-	}
-	return 0, fmt.Errorf("collective %q is not known: must be allreduce, allgather, reducescatter or alltoall", name)
-}
+// collectives are the executor's names.
+var collectives = foreign.Names{What: "MSCCL++ plans", List: []foreign.Name{
+	{Kind: collective.AllReduce, Text: "allreduce"}, {Kind: collective.AllGather, Text: "allgather"},
+	{Kind: collective.ReduceScatter, Text: "reducescatter"}, {Kind: collective.AllToAll, Text: "alltoall"}}}

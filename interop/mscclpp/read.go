@@ -6,20 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-)
 
-// maxFile bounds what Read takes.
-const maxFile = 64 << 20
+	"railyard/interop/foreign"
+)
 
 // Read reads the form of a plan; Validate checks the rest. Keys that are not known are
 // passed over, as the executor does.
 func Read(r io.Reader) (*File, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	data, err := foreign.Read(r, 64)
 	if err != nil {
 		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
 	}
 	f := &File{}
 	dec := json.NewDecoder(bytes.NewReader(data))

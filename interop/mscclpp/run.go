@@ -3,6 +3,7 @@ package mscclpp
 import (
 	"fmt"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/program"
 	"railyard/model/schedule"
@@ -22,6 +23,7 @@ type runner struct {
 	signals map[end][][]int    // clocks of signals that nobody waited for yet
 	sems    map[[2]int][][]int // by GPU and semaphore
 	mem     map[cell]*uses
+	clocked bool // uses of memory are checked
 }
 
 // thread is a thread block's state.
@@ -38,21 +40,6 @@ type end struct {
 	id   int
 }
 
-// cell is a chunk of a GPU's memory.
-type cell struct {
-	gpu int
-	at  program.Place
-}
-
-// uses are the last write and the reads since.
-type uses struct {
-	write use
-	reads []use
-}
-
-// use is an operation, counted from 1, of a thread; 0 is none.
-type use struct{ thread, op int }
-
 func newRunner(f *File, spec collective.Spec, unit int, h *program.Linear) *runner {
 	r := &runner{f: f, spec: spec, unit: unit, h: h, peer: map[end]end{}, signals: map[end][][]int{}, sems: map[[2]int][][]int{}, mem: map[cell]*uses{}}
 	for g := range f.GPUs {
@@ -67,7 +54,11 @@ func newRunner(f *File, spec collective.Spec, unit int, h *program.Linear) *runn
 			}
 		}
 	}
+	r.clocked = len(r.threads) <= maxClocks
 	for i := range r.threads {
+		if !r.clocked {
+			break
+		}
 		r.threads[i].known, r.threads[i].heard = make([]int, len(r.threads)), make([]int, len(r.threads))
 	}
 	r.pair()
@@ -92,11 +83,14 @@ func (r *runner) pair() {
 	}
 }
 
+// run plays in rounds, in which each thread block goes on behind its next wait: about
+// what happens side by side.
 func (r *runner) run() error {
 	for moved := true; moved; {
 		moved = false
 		for t := range r.threads {
-			for {
+			for waited := false; !waited; {
+				waited = r.waits(t)
 				ok, err := r.advance(t)
 				if err != nil {
 					return err
@@ -123,11 +117,13 @@ func (r *runner) block(t int) *Block {
 func (r *runner) fail(t int, format string, args ...any) error {
 	th := &r.threads[t]
 	op := &r.block(t).Ops[th.op]
-	err := fmt.Errorf("gpu %d tb %d op %d (%s): %s", th.gpu, th.block, th.op, op.Name, fmt.Sprintf(format, args...))
-	if op.line > 0 {
-		err = fmt.Errorf("line %d: %w", op.line, err)
-	}
-	return err
+	return foreign.At(op.line, "gpu %d tb %d op %d (%s): %s", th.gpu, th.block, th.op, op.Name, fmt.Sprintf(format, args...))
+}
+
+// waits reports whether a thread block's next operation waits for others.
+func (r *runner) waits(t int) bool {
+	ops, at := r.block(t).Ops, r.threads[t].op
+	return at < len(ops) && (ops[at].Name == "wait" || ops[at].Name == "rlxwait" || ops[at].Name == "sem_acquire")
 }
 
 // advance does a thread block's next operation if it can.
@@ -141,7 +137,7 @@ func (r *runner) advance(t int) (bool, error) {
 	switch op.Name {
 	case "nop":
 		r.join(th.known, th.heard)
-		th.known[t] = th.op
+		r.note(th.known, t, th.op)
 	case "signal", "rlxsignal":
 		err = r.signal(t, op)
 	case "wait", "rlxwait":
@@ -169,6 +165,13 @@ func (r *runner) join(a, b []int) {
 	}
 }
 
+// note sets how many of a thread's operations a clock knows to have ended.
+func (r *runner) note(clock []int, t, ops int) {
+	if r.clocked {
+		clock[t] = ops
+	}
+}
+
 // inbox are the channels that an operation names.
 func (r *runner) inbox(t int, op *Op) []end {
 	ids := r.block(t).channels(op.Type)
@@ -188,7 +191,7 @@ func (r *runner) signal(t int, op *Op) error {
 		}
 		clock := append([]int(nil), r.threads[t].known...)
 		if op.Name == "pws" || op.Name == "pwsf" {
-			clock[t] = r.threads[t].op + 1
+			r.note(clock, t, r.threads[t].op+1)
 		}
 		r.signals[to] = append(r.signals[to], clock)
 	}
@@ -218,45 +221,6 @@ func (r *runner) acquire(t int, op *Op) bool {
 	}
 	key := func(e end) [2]int { return [2]int{e.gpu, e.id} }
 	return r.take(t, ends, func(e end) *[][]int { q := r.sems[key(e)]; return &q }, func(e end, q [][]int) { r.sems[key(e)] = q })
-}
-
-// use notes that a thread uses memory; it must know that what conflicts has ended.
-func (r *runner) use(t, gpu int, p program.Place, n int, write bool) error {
-	now := use{t, r.threads[t].op + 1}
-	for i := range n {
-		at := program.Place{Buf: p.Buf, At: p.At + i}
-		if r.f.InPlace {
-			at = program.Shared(r.spec, r.unit, gpu, at)
-		}
-		c := cell{gpu, at}
-		if r.mem[c] == nil {
-			r.mem[c] = &uses{}
-		}
-		u := r.mem[c]
-		against := []use{u.write}
-		if write {
-			against = append(against, u.reads...)
-		}
-		for _, x := range against {
-			if x.op > 0 && x != now && r.threads[t].known[x.thread] < x.op {
-				return r.race(t, gpu, p, i, x)
-			}
-		}
-		if write {
-			u.write, u.reads = now, nil
-		} else {
-			u.reads = append(u.reads, now)
-		}
-	}
-	return nil
-}
-
-func (r *runner) race(t, gpu int, p program.Place, i int, x use) error {
-	other := &r.threads[x.thread]
-	if x.thread == t {
-		return r.fail(t, "%v[%d] of gpu %d is used by op %d before: a nop must stand between", p.Buf, p.At+i, gpu, x.op-1)
-	}
-	return r.fail(t, "%v[%d] of gpu %d may still be in use by op %d of gpu %d tb %d: no signal, semaphore and nop order them", p.Buf, p.At+i, gpu, x.op-1, other.gpu, other.block)
 }
 
 var bufferOf = map[string]schedule.Buffer{"i": schedule.Input, "o": schedule.Output, "s": schedule.Scratch}

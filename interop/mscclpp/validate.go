@@ -1,17 +1,16 @@
 package mscclpp
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 )
 
 // Bounds of what is looked at.
 const (
-	maxErrors = 20
 	maxChunks = 1 << 16
 	maxGPUs   = 1 << 10
 )
@@ -24,12 +23,12 @@ func Validate(f *File) error {
 	v := &validator{f: f}
 	v.file()
 	for i := range f.GPUs {
-		if len(v.errs) == 0 || v.spec.Ranks > 0 {
+		if v.Err() == nil || v.spec.Ranks > 0 {
 			v.gpu(i)
 		}
 	}
-	if len(v.errs) > 0 {
-		return errors.Join(v.errs...)
+	if err := v.Err(); err != nil {
+		return err
 	}
 	return newRunner(f, v.spec, v.unit, nil).run()
 }
@@ -38,43 +37,32 @@ type validator struct {
 	f    *File
 	spec collective.Spec
 	unit int
-	errs []error
-}
-
-func (v *validator) fail(line int, format string, args ...any) {
-	if len(v.errs) >= maxErrors {
-		return
-	}
-	err := fmt.Errorf(format, args...)
-	if line > 0 {
-		err = fmt.Errorf("line %d: %w", line, err)
-	}
-	v.errs = append(v.errs, err)
+	foreign.Mistakes
 }
 
 func (v *validator) file() {
 	f := v.f
 	if f.Name == "" {
-		v.fail(f.line, "name is empty")
+		v.Add(f.line, "name is empty")
 	}
-	k, err := collKind(f.Collective)
+	k, err := collectives.Kind(f.Collective)
 	if err != nil {
-		v.fail(f.line, "%w", err)
+		v.Add(f.line, "%w", err)
 	}
 	if f.Protocol != "Simple" {
-		v.fail(f.line, "protocol %q: must be Simple (packets, LL, are not covered)", f.Protocol)
+		v.Add(f.line, "protocol %q: must be Simple (packets, LL, are not covered)", f.Protocol)
 	}
 	if f.MaxBytes > 0 && uint64(max(f.MinBytes, 0)) > f.MaxBytes || f.MinBytes < 0 {
-		v.fail(f.line, "min_message_size %d and max_message_size %d are no range", f.MinBytes, f.MaxBytes)
+		v.Add(f.line, "min_message_size %d and max_message_size %d are no range", f.MinBytes, f.MaxBytes)
 	}
 	if f.Alignment < 0 || f.Alignment%16 != 0 {
-		v.fail(f.line, "buffer_alignment %d: must be a multiple of 16", f.Alignment)
+		v.Add(f.line, "buffer_alignment %d: must be a multiple of 16", f.Alignment)
 	}
 	if f.Threads < 0 || f.Threads > 1024 || f.Threads%32 != 0 {
-		v.fail(f.line, "num_threads_per_block %d: must be a multiple of 32, at most 1024", f.Threads)
+		v.Add(f.line, "num_threads_per_block %d: must be a multiple of 32, at most 1024", f.Threads)
 	}
 	if len(f.GPUs) == 0 || len(f.GPUs) > maxGPUs {
-		v.fail(f.line, "%d gpus: must be from 1 to %d", len(f.GPUs), maxGPUs)
+		v.Add(f.line, "%d gpus: must be from 1 to %d", len(f.GPUs), maxGPUs)
 		return
 	}
 	v.sizes(k, err == nil)
@@ -85,7 +73,7 @@ func (v *validator) sizes(k collective.Kind, known bool) {
 	spec := collective.Spec{Kind: k, Ranks: len(v.f.GPUs)}
 	whole := max(v.f.GPUs[0].Input, v.f.GPUs[0].Output)
 	if !known || whole < 1 || whole > maxChunks || whole%spec.Blocks() != 0 {
-		v.fail(v.f.GPUs[0].line, "gpu 0: %d chunks: must be a multiple of the %d blocks of %v, at most %d", whole, spec.Blocks(), k, maxChunks)
+		v.Add(v.f.GPUs[0].line, "gpu 0: %d chunks: must be a multiple of the %d blocks of %v, at most %d", whole, spec.Blocks(), k, maxChunks)
 		return
 	}
 	v.spec, v.unit = spec, whole/spec.Blocks()
@@ -99,10 +87,10 @@ func (v *validator) sizes(k collective.Kind, known bool) {
 	for i := range v.f.GPUs {
 		g := &v.f.GPUs[i]
 		if g.Input != in || g.Output != out {
-			v.fail(g.line, "gpu %d: input_chunks %d and output_chunks %d: must be %d and %d", i, g.Input, g.Output, in, out)
+			v.Add(g.line, "gpu %d: input_chunks %d and output_chunks %d: must be %d and %d", i, g.Input, g.Output, in, out)
 		}
 		if g.Scratch < 0 || g.Scratch > maxChunks {
-			v.fail(g.line, "gpu %d: scratch_chunks %d: must be from 0 to %d", i, g.Scratch, maxChunks)
+			v.Add(g.line, "gpu %d: scratch_chunks %d: must be from 0 to %d", i, g.Scratch, maxChunks)
 		}
 	}
 }
@@ -110,24 +98,24 @@ func (v *validator) sizes(k collective.Kind, known bool) {
 func (v *validator) gpu(i int) {
 	g := &v.f.GPUs[i]
 	if g.ID != i {
-		v.fail(g.line, "gpu %d: id %d: the executor takes the gpus in order of their ids", i, g.ID)
+		v.Add(g.line, "gpu %d: id %d: the executor takes the gpus in order of their ids", i, g.ID)
 	}
 	if len(g.Blocks) > maxBlocks {
-		v.fail(g.line, "gpu %d: %d thread blocks: at most %d run at once", i, len(g.Blocks), maxBlocks)
+		v.Add(g.line, "gpu %d: %d thread blocks: at most %d run at once", i, len(g.Blocks), maxBlocks)
 	}
 	for _, c := range g.Channels {
 		if c.Type != memory && c.Type != port {
-			v.fail(g.line, "gpu %d: channel_type %q: must be memory or port (switch is not covered)", i, c.Type)
+			v.Add(g.line, "gpu %d: channel_type %q: must be memory or port (switch is not covered)", i, c.Type)
 		}
 		for _, peer := range c.To {
 			if peer < 0 || peer >= len(v.f.GPUs) || peer == i {
-				v.fail(g.line, "gpu %d: connected_to %d: must be another gpu", i, peer)
+				v.Add(g.line, "gpu %d: connected_to %d: must be another gpu", i, peer)
 			}
 		}
 	}
 	for j, b := range g.RemoteBuffers {
 		if b.Rank < 0 || b.Rank >= len(v.f.GPUs) || b.Rank == i || !strings.Contains("ios", b.Type) || len(b.Type) != 1 {
-			v.fail(g.line, "gpu %d: remote buffer %d: buffer %q of rank %d: must be i, o or s of another gpu", i, j, b.Type, b.Rank)
+			v.Add(g.line, "gpu %d: remote buffer %d: buffer %q of rank %d: must be i, o or s of another gpu", i, j, b.Type, b.Rank)
 		}
 	}
 	for j := range g.Blocks {
@@ -139,10 +127,10 @@ func (v *validator) block(g *GPU, j int) {
 	tb := &g.Blocks[j]
 	at := fmt.Sprintf("gpu %d tb %d", g.ID, j)
 	if tb.ID != j {
-		v.fail(tb.line, "%s: id %d: ids must be 0, 1, 2, … in order", at, tb.ID)
+		v.Add(tb.line, "%s: id %d: ids must be 0, 1, 2, … in order", at, tb.ID)
 	}
 	if len(tb.Ops) > maxOps {
-		v.fail(tb.line, "%s: %d operations: at most %d", at, len(tb.Ops), maxOps)
+		v.Add(tb.line, "%s: %d operations: at most %d", at, len(tb.Ops), maxOps)
 	}
 	for _, c := range tb.Channels {
 		v.refs(tb, at, "channel_ids", c.Type, c.IDs, len(g.peers(c.Type)))
@@ -151,7 +139,7 @@ func (v *validator) block(g *GPU, j int) {
 		v.refs(tb, at, "remote_buffer_ids", b.Type, b.IDs, len(g.RemoteBuffers))
 		for _, id := range b.IDs {
 			if id >= 0 && id < len(g.RemoteBuffers) && !slices.Contains(g.RemoteBuffers[id].Access, b.Type) {
-				v.fail(tb.line, "%s: remote buffer %d is not accessed over %s channels", at, id, b.Type)
+				v.Add(tb.line, "%s: remote buffer %d is not accessed over %s channels", at, id, b.Type)
 			}
 		}
 	}
@@ -162,11 +150,11 @@ func (v *validator) block(g *GPU, j int) {
 
 func (v *validator) refs(tb *Block, at, what, kind string, ids []int, have int) {
 	if len(ids) > maxChannels {
-		v.fail(tb.line, "%s: %d %s of type %s: at most %d", at, len(ids), what, kind, maxChannels)
+		v.Add(tb.line, "%s: %d %s of type %s: at most %d", at, len(ids), what, kind, maxChannels)
 	}
 	for _, id := range ids {
 		if id < 0 || id >= have {
-			v.fail(tb.line, "%s: %s %d of type %s: the gpu has %d", at, what, id, kind, have)
+			v.Add(tb.line, "%s: %s %d of type %s: the gpu has %d", at, what, id, kind, have)
 		}
 	}
 }

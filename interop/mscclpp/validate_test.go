@@ -2,11 +2,14 @@ package mscclpp
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
+	"railyard/interop/interoptest"
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 )
 
 // valid is a plan in which every rule can be broken: an all-gather of two ranks, with
@@ -61,7 +64,7 @@ func TestValidPlan(t *testing.T) {
 
 var nine = strings.TrimSuffix(strings.Repeat("0, ", 9), ", ")
 
-var broken = []struct{ old, new, want string }{
+var broken = []interoptest.Mistake{
 	{`"name": "swap"`, `"name": ""`, "line 1: name is empty"},
 	{`"allgather"`, `"broadcast"`, `"broadcast" is not known`},
 	{`"Simple"`, `"LL"`, "must be Simple"},
@@ -97,6 +100,7 @@ var broken = []struct{ old, new, want string }{
 	{`"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`, `"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 2}]`, "operands of 2 and 1 chunks"},
 	{`"dst_buff": [{"buffer_id": 0, "index": 0, "size": 1}]`, `"dst_buff": []`, "0 destinations: wrong number"},
 	{`"name": "put"`, `"name": "get"`, "local buffers must come first"},
+	{`"re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`, `"rre", "channel_type": "memory", "src_buff": [{"type": "i", "index": 0, "size": 1}, {"buffer_id": 0, "index": 0, "size": 1}]`, "from buffer i to o: the executor writes to its first source's"},
 	{`     {"name": "nop"},
      {"name": "put"`, `     {"name": "put"`, "line 15: gpu 0 tb 1 op 1 (put): output[0] of gpu 0 may still be in use by op 0 of gpu 0 tb 0"},
 	{`{"name": "nop"},
@@ -112,22 +116,13 @@ var broken = []struct{ old, new, want string }{
 }
 
 func TestBrokenPlans(t *testing.T) {
-	for _, x := range broken {
-		data := strings.Replace(valid, x.old, x.new, 1)
-		if data == valid {
-			t.Fatalf("%s is not in the plan", x.old)
+	interoptest.Mistakes(t, valid, broken, func(r io.Reader) error {
+		f, err := Read(r)
+		if err != nil {
+			return err
 		}
-		f, err := Read(strings.NewReader(data))
-		if err == nil {
-			err = Validate(f)
-		}
-		if x.want == "" && err == nil {
-			continue
-		}
-		if err == nil || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s → %s: %v instead of %q", x.old, x.new, err, x.want)
-		}
-	}
+		return Validate(f)
+	})
 }
 
 func TestLimits(t *testing.T) {
@@ -161,13 +156,21 @@ func TestRefusals(t *testing.T) {
 	for range 140 {
 		many.Channels = append(many.Channels, many.Channels[0])
 	}
+	ring := built(t, "ring", collective.AllGather, 4)
+	wide := interoptest.On(t, "dgx2", topology.Options{Nodes: 2}, "simple_ring", collective.AllGather)
+	nodes := make([]int, 32)
+	for r := range nodes {
+		nodes[r] = r / 16
+	}
 	for _, x := range []struct {
-		s    *schedule.Schedule
-		want string
+		s     *schedule.Schedule
+		nodes []int
+		want  string
 	}{
-		{ll, "--proto simple"}, {built(t, "ring", collective.Broadcast, 4), "no name for broadcast"}, {many, "141 thread blocks"},
+		{ll, nil, "--proto simple"}, {built(t, "ring", collective.Broadcast, 4), nil, "no name for broadcast"}, {many, nil, "141 thread blocks"},
+		{wide, nodes, "16 ranks a node: MSCCL++ has an adapter for 8"}, {ring, []int{0, 1, 1, 1}, "numbered node by node, 1 on each"},
 	} {
-		if _, err := Export(x.s, Options{}); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := Export(x.s, Options{Nodes: x.nodes}); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v instead of %q", err, x.want)
 		}
 	}
@@ -194,19 +197,35 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-func FuzzParseMSCCLPP(f *testing.F) {
-	f.Add([]byte(valid))
-	for _, x := range broken {
-		f.Add([]byte(strings.Replace(valid, x.old, x.new, 1)))
+func FuzzParseMSCCLPP(f *testing.F) { interoptest.FuzzImport(f, valid, broken, Import) }
+
+func TestBounds(t *testing.T) {
+	f := &File{Alignment: 16, GPUs: []GPU{{Input: 2, Output: 8, Scratch: 12}, {Input: 2, Output: 8}}}
+	f.bound()
+	// 12 chunks of at most 357,913,936 bytes stay below 2^32
+	if f.MinBytes != 128 || f.MaxBytes != 357913936*8 {
+		t.Errorf("from %d to %d", f.MinBytes, f.MaxBytes)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Import(bytes.NewReader(data))
-		if err != nil {
-			return
+}
+
+// TestManyThreadBlocks has thread blocks that write the same place, which is looked at
+// only up to a number.
+func TestManyThreadBlocks(t *testing.T) {
+	copies := func(gpus int) *File {
+		f := &File{Name: "x", Collective: "allreduce", Protocol: "Simple"}
+		for i := range gpus {
+			g := GPU{ID: i, Input: 1, Output: 1}
+			for b := range maxBlocks {
+				g.Blocks = append(g.Blocks, Block{ID: b, Ops: []Op{{Name: "copy", Src: []Buffer{{Type: "i", Size: 1}}, Dst: []Buffer{{Type: "o", Size: 1}}}}})
+			}
+			f.GPUs = append(f.GPUs, g)
 		}
-		if err := s.Validate(); err != nil {
-			t.Errorf("imported, but not valid: %v", err)
-		}
-		_ = schedule.Check(s, nil)
-	})
+		return f
+	}
+	if err := Validate(copies(maxClocks / maxBlocks)); err == nil || !strings.Contains(err.Error(), "no signal, semaphore and nop order them") {
+		t.Error(err)
+	}
+	if err := Validate(copies(maxClocks/maxBlocks + 1)); err != nil {
+		t.Error(err)
+	}
 }

@@ -3,7 +3,6 @@ package mscclxml
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"railyard/model/program"
@@ -46,33 +45,6 @@ func (g *gpuBuilder) peers() int {
 	return len(seen)
 }
 
-// strand is a schedule's channel, or a part of its messages.
-type strand struct{ channel, group int }
-
-func (st style) strand(s *program.Step) strand {
-	if st.group == 0 || s.Peer < 0 {
-		return strand{s.Channel, 0}
-	}
-	return strand{s.Channel, s.Seq / st.group}
-}
-
-// numberChannels numbers the strands that occur.
-func numberChannels(p *program.Program, st style) map[strand]int {
-	out := map[strand]int{}
-	for _, steps := range p.Ranks {
-		for i := range steps {
-			out[st.strand(&steps[i])] = 0
-		}
-	}
-	list := slices.SortedFunc(maps.Keys(out), func(a, b strand) int {
-		return cmp.Or(cmp.Compare(a.channel, b.channel), cmp.Compare(a.group, b.group))
-	})
-	for i, s := range list {
-		out[s] = i
-	}
-	return out
-}
-
 // conn is one direction of a rank's connection.
 type conn struct {
 	strand
@@ -98,6 +70,8 @@ type gpuBuilder struct {
 	localTB map[strand]*block
 }
 
+func (g *gpuBuilder) strandOf(s *program.Step) strand { return g.style.strand(g.p, g.rank, s) }
+
 // block is a thread block under construction.
 type block struct {
 	id         int
@@ -118,7 +92,7 @@ func (g *gpuBuilder) build() []Block {
 	g.connections()
 	g.place()
 	slices.SortStableFunc(g.blocks, func(a, b *block) int {
-		return cmp.Or(cmp.Compare(a.strand.channel, b.strand.channel), cmp.Compare(a.strand.group, b.strand.group), cmp.Compare(a.send, b.send), cmp.Compare(a.recv, b.recv))
+		return cmp.Or(a.strand.compare(b.strand), cmp.Compare(a.send, b.send), cmp.Compare(a.recv, b.recv))
 	})
 	out := make([]Block, len(g.blocks))
 	for i, b := range g.blocks {
@@ -137,7 +111,7 @@ func (g *gpuBuilder) connections() {
 	var sends, recvs []conn
 	for i := range g.steps {
 		s := &g.steps[i]
-		c := conn{g.style.strand(s), s.Peer}
+		c := conn{g.strandOf(s), s.Peer}
 		switch {
 		case s.Kind == schedule.Send && !slices.Contains(sends, c):
 			sends = append(sends, c)
@@ -202,7 +176,7 @@ func (g *gpuBuilder) place() {
 // blockOf is the thread block of a step. Local steps go where what they need is made.
 func (g *gpuBuilder) blockOf(i int) *block {
 	s := &g.steps[i]
-	c := conn{g.style.strand(s), s.Peer}
+	c := conn{g.strandOf(s), s.Peer}
 	switch {
 	case s.Kind == schedule.Send:
 		return g.sendTB[c]

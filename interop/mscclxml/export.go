@@ -69,33 +69,52 @@ type style struct {
 	fuse  bool // receive and send of the same data in one step
 	merge bool // sends and receives without such in common thread blocks
 	group int  // messages of a connection on one channel; 0: all
+	bands bool // peers spread over channels
 }
 
-// fit tries the styles, the best first, until the file is valid. Sending and receiving
-// in thread blocks of their own cannot stop in a loop of full connections.
+// styles are tried in this order. Sending and receiving in thread blocks of their own
+// cannot stop in a loop of full connections.
+func styles(p *program.Program) []style {
+	var out []style
+	bands := crowded(p)
+	for _, group := range []int{0, 48, 24, 12} {
+		out = append(out, style{fuse: true, group: group, bands: bands}, style{group: group, bands: bands}, style{fuse: true, merge: true, group: group, bands: bands})
+	}
+	return out
+}
+
+// fit tries the styles until the file is valid; the error is that of the first.
 func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error) {
 	var first error
 	deps := make([][][]int, len(p.Ranks))
-	for _, group := range []int{0, 48, 24, 12} {
-		for _, st := range []style{{fuse: true, group: group}, {group: group}, {fuse: true, merge: true, group: group}} {
-			f := *head
-			err := assemble(&f, p, d, st, inPlace, deps)
-			if err == nil {
-				err = Validate(&f, d)
-			}
-			if err == nil {
-				return &f, nil
-			}
-			if first == nil {
-				first = err
-			}
+	for _, st := range styles(p) {
+		f := *head
+		err := assemble(&f, p, d, st, inPlace, deps)
+		if err == nil {
+			err = Validate(&f, d)
+		}
+		if err == nil {
+			return &f, nil
+		}
+		if first == nil {
+			first = err
 		}
 	}
-	roomier := ""
-	if d.Name != "msccl" {
-		roomier = ", or export for a roomier one (--dialect msccl)"
+	return nil, fmt.Errorf("the plan does not fit MSCCL's executor (%s): %w; %s", d.Name, firstOf(first), help(p, d))
+}
+
+// help is what may make a plan fit.
+func help(p *program.Program, d Dialect) string {
+	out := "plan with another --algo (a ring has the fewest connections)"
+	if p.Channels > 1 {
+		out = "plan with fewer channels (--channels 1) or another --algo"
 	}
-	return nil, fmt.Errorf("the plan does not fit MSCCL's executor (%s): %w; plan with fewer channels (--channels 1) or another --algo%s", d.Name, firstOf(first), roomier)
+	for _, name := range Names() {
+		if o := dialects[name]; o.ThreadBlocks > d.ThreadBlocks || o.Steps > d.Steps {
+			out += fmt.Sprintf("; --dialect %s has room for %d thread blocks of %d steps", name, o.ThreadBlocks, o.Steps)
+		}
+	}
+	return out
 }
 
 // firstOf is the first of joined errors.

@@ -40,7 +40,7 @@ func (g *gpuBuilder) pairFused() {
 }
 
 func (g *gpuBuilder) conn(i int) conn {
-	return conn{g.style.strand(&g.steps[i]), g.steps[i].Peer}
+	return conn{g.strandOf(&g.steps[i]), g.steps[i].Peer}
 }
 
 func compareConn(a, b conn) int {

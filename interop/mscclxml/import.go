@@ -19,7 +19,7 @@ func Import(r io.Reader) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Validate(f, Dialect{"any executor", maxNumber, maxNumber, maxNumber, ""}); err != nil {
+	if err := Validate(f, Dialect{"any executor", maxNumber, maxNumber, maxNumber, maxNumber, ""}); err != nil {
 		return nil, err
 	}
 	return f.Schedule()
@@ -34,7 +34,7 @@ const (
 
 // Schedule is the schedule that a valid file describes.
 func (f *File) Schedule() (*schedule.Schedule, error) {
-	k, err := collKind(f.Coll)
+	k, err := collectives.Kind(f.Coll)
 	if err != nil {
 		return nil, err
 	}

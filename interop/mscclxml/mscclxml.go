@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -26,21 +27,24 @@ type Dialect struct {
 	Steps         int    // of a thread block
 	ThreadBlocks  int    // of a GPU
 	Channels      int    // in all
+	NameLength    int    // of the algorithm's name
 	ReduceScatter string // its name
 }
 
 // Limits that all executors share.
 const (
-	maxCount      = 71  // chunks of a step: MSCCL_MAX_COUNT is 72 and excluded
-	maxPeers      = 32  // thread blocks that send (or receive) on one channel of a GPU
-	maxDependence = 127 // thread blocks are named by a signed byte in dependences
+	maxCount      = 71      // chunks of a step: MSCCL_MAX_COUNT is 72 and excluded
+	maxPeers      = 32      // thread blocks that send (or receive) on one channel of a GPU
+	maxDependence = 127     // thread blocks are named by a signed byte in dependences
+	maxOffset     = 1 << 15 // chunks are named by 16 bits with sign
+	maxElements   = 4095    // MAX_NODES is 4096, and full is an error: algo, all gpus, one's own thread blocks and steps
 )
 
 // dialects by name.
 var dialects = map[string]Dialect{
-	"rccl":     {"rccl", 64, 64, 32, "reducescatter"},
-	"executor": {"executor", 64, 1024, 32, "reducescatter"},
-	"msccl":    {"msccl", 256, 216, 32, "reduce_scatter"},
+	"rccl":     {"rccl", 64, 64, 32, 254, "reducescatter"},
+	"executor": {"executor", 64, 1024, 32, 254, "reducescatter"},
+	"msccl":    {"msccl", 256, 216, 32, 63, "reduce_scatter"},
 }
 
 // Get is the dialect of a name; "" is rccl's, whose limits are the smallest.
@@ -71,7 +75,6 @@ type File struct {
 	MaxBytes      int64
 	GPUs          []GPU
 	Line          int // where the element stands; 0 in files that were made here
-	hasOutOfPlace bool
 	declaredGPUs  int
 }
 
@@ -125,35 +128,18 @@ var kinds = map[string]kind{
 	"nop":  {},
 }
 
+// collectives are the names that some dialect has.
+var collectives = foreign.Names{What: "MSCCL files", List: []foreign.Name{
+	{Kind: collective.AllReduce, Text: "allreduce"}, {Kind: collective.AllGather, Text: "allgather"},
+	{Kind: collective.ReduceScatter, Text: "reducescatter"}, {Kind: collective.ReduceScatter, Text: "reduce_scatter"},
+	{Kind: collective.AllToAll, Text: "alltoall"}, {Kind: collective.Broadcast, Text: "broadcast"}, {Kind: collective.Reduce, Text: "reduce"}}}
+
 // collName is what a dialect calls a collective.
 func (d Dialect) collName(k collective.Kind) (string, error) {
-	switch k {
-	case collective.AllReduce:
-		return "allreduce", nil
-	case collective.AllGather:
-		return "allgather", nil
-	case collective.ReduceScatter:
+	if k == collective.ReduceScatter {
 		return d.ReduceScatter, nil
-	case collective.AllToAll:
-		return "alltoall", nil
-	case collective.Broadcast:
-		return "broadcast", nil
-	case collective.Reduce:
-		return "reduce", nil
 	}
-	return "", fmt.Errorf("MSCCL files have no name for %v: they hold all_reduce, all_gather, reduce_scatter, all_to_all, broadcast and reduce", k)
-}
-
-// collKind is the collective of a file, by any dialect's name.
-func collKind(name string) (collective.Kind, error) {
-	for _, d := range dialects {
-		for _, k := range collective.All() {
-			if n, err := d.collName(k); err == nil && n == name {
-				return k, nil
-			}
-		}
-	}
-	return 0, fmt.Errorf("collective %q is not known: must be allreduce, allgather, reducescatter, reduce_scatter, alltoall, broadcast or reduce", name)
+	return collectives.Of(k)
 }
 
 // protoNames are the protocols as files write them.

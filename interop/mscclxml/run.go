@@ -3,12 +3,9 @@ package mscclxml
 import (
 	"fmt"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 )
-
-// slots is how many chunks a connection holds before its sender waits. NCCL's buffers
-// have eight steps and a chunk takes four.
-const slots = 2
 
 // hooks are told what happens in a run.
 type hooks interface {
@@ -56,16 +53,12 @@ func whole(f *File, h hooks) error {
 	for _, g := range f.GPUs {
 		blocks += len(g.Blocks)
 	}
-	if k, err := collKind(f.Coll); err == nil && blocks <= maxClocks {
+	if k, err := collectives.Kind(f.Coll); err == nil && blocks <= maxClocks {
 		spec := collective.Spec{Kind: k, Ranks: len(f.GPUs)}
 		r.clocks = newClocks(f, spec, max(f.ChunksPerLoop/spec.Blocks(), 1))
 	}
 	return r.run()
 }
-
-// piecewise plays chunk by chunk with connections that hold few, as the executors do
-// with large buffers.
-func piecewise(f *File) error { return (&runner{f: f}).run() }
 
 func (r *runner) run() error {
 	r.queues = map[link]*queue{}
@@ -75,22 +68,43 @@ func (r *runner) run() error {
 	}
 	for moved := true; moved; {
 		moved = false
-		for g := range r.at {
-			for b := range r.at[g] {
-				for {
-					ok, err := r.advance(g, b)
-					if err != nil {
-						return err
-					}
-					if !ok {
-						break
-					}
-					moved = true
+		for _, receiving := range []bool{false, true} {
+			any, err := r.round(receiving)
+			if err != nil {
+				return err
+			}
+			moved = moved || any
+		}
+	}
+	return r.ended()
+}
+
+// round has each thread block receive once, or do all that it can before it receives
+// again: about what happens side by side.
+func (r *runner) round(receiving bool) (moved bool, err error) {
+	for g := range r.at {
+		for b := range r.at[g] {
+			for r.receives(g, b) == receiving {
+				ok, err := r.advance(g, b)
+				if err != nil {
+					return moved, err
+				}
+				if !ok {
+					break
+				}
+				if moved = true; receiving {
+					break
 				}
 			}
 		}
 	}
-	return r.ended()
+	return moved, nil
+}
+
+// receives reports whether a thread block's next step does.
+func (r *runner) receives(g, b int) bool {
+	tb, pos := &r.f.GPUs[g].Blocks[b], &r.at[g][b]
+	return pos.step < len(tb.Steps) && kinds[tb.Steps[pos.step].Type].recv
 }
 
 // advance does what a thread block can do next.
@@ -173,37 +187,9 @@ func (r *runner) message(g int, tb *Block, pos *position, s *Step, k kind) (bool
 	return true, nil
 }
 
-// piece receives a chunk or passes one on.
-func (r *runner) piece(g int, tb *Block, pos *position, s *Step, k kind) bool {
-	moved := false
-	if k.recv && pos.recvd < s.Count && (!k.send || pos.recvd == pos.sent) {
-		if q := r.queue(tb.Channel, tb.Recv, g); q.chunks > 0 {
-			q.chunks--
-			pos.recvd++
-			moved = true
-		}
-	}
-	if k.send && pos.sent < s.Count && (!k.recv || pos.sent < pos.recvd) {
-		if q := r.queue(tb.Channel, g, tb.Send); q.chunks < slots {
-			q.chunks++
-			pos.sent++
-			moved = true
-		}
-	}
-	if (!k.recv || pos.recvd == s.Count) && (!k.send || pos.sent == s.Count) {
-		*pos = position{step: pos.step + 1}
-		return true
-	}
-	return moved
-}
-
 // at is an error of a step.
 func at(s *Step, g int, tb *Block, format string, args ...any) error {
-	err := fmt.Errorf("gpu %d tb %d step %d (%s): %s", g, tb.ID, s.S, s.Type, fmt.Sprintf(format, args...))
-	if s.Line > 0 {
-		err = fmt.Errorf("line %d: %w", s.Line, err)
-	}
-	return err
+	return foreign.At(s.Line, "gpu %d tb %d step %d (%s): %s", g, tb.ID, s.S, s.Type, fmt.Sprintf(format, args...))
 }
 
 // ended says who still waits and which messages nobody took.

@@ -1,10 +1,11 @@
 package mscclxml
 
 import (
-	"bytes"
+	"io"
 	"strings"
 	"testing"
 
+	"railyard/interop/interoptest"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -47,8 +48,13 @@ func TestValidFile(t *testing.T) {
 	}
 }
 
-var broken = []struct{ old, new, want string }{
-	{`name="swap"`, `name=""`, "line 1: algo: name is empty"},
+var broken = []interoptest.Mistake{
+	{`name="swap"`, `name=""`, "line 1: algo: name \"\": must have from 1 to 254"},
+	{`name="swap"`, `name="` + strings.Repeat("x", 255) + `"`, "name has 255 characters"},
+	{`o_chunks="1" s_chunks="1"`, `o_chunks="1" s_chunks="32769"`, "32769 chunks in a buffer: offsets go up to 32768"},
+	{`   <step s="2" type="re"`, `   <step s="2" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+   <step s="3" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="2" depid="-1" deps="-1" hasdep="0"/>
+   <step s="4" type="re"`, "line 13: gpu 0 tb 2 step 3: cnt=2 after 1: sums into the same place become one"},
 	{`proto="Simple"`, `proto="LL64"`, "must be Simple, LL or LL128"},
 	{`coll="allreduce"`, `coll="allsum"`, `"allsum" is not known`},
 	{`nchannels="1"`, `nchannels="0"`, "nchannels=0 must be from 1"},
@@ -88,23 +94,18 @@ var broken = []struct{ old, new, want string }{
 	{`<step s="0" type="r"`, `hello <step s="0" type="r"`, "line 7: unexpected text"},
 	{`</algo>`, ``, "line 22"},
 	{`s="0" type="r" `, `s="0" s="0" type="r" `, "attribute s twice"},
+	{`proto="Simple"`, `proto='Simple'`, "line 1: algo: the parser knows double quotes only"},
 }
 
 func TestBrokenFiles(t *testing.T) {
 	d, _ := Get("")
-	for _, x := range broken {
-		data := strings.Replace(valid, x.old, x.new, 1)
-		if data == valid {
-			t.Fatalf("%s is not in the file", x.old)
+	interoptest.Mistakes(t, valid, broken, func(r io.Reader) error {
+		f, err := Read(r)
+		if err != nil {
+			return err
 		}
-		f, err := Read(strings.NewReader(data))
-		if err == nil {
-			err = Validate(f, d)
-		}
-		if err == nil || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s → %s: %v instead of %q", x.old, x.new, err, x.want)
-		}
-	}
+		return Validate(f, d)
+	})
 	if _, err := Read(strings.NewReader("")); err == nil {
 		t.Error("an empty file")
 	}
@@ -124,6 +125,16 @@ func TestLimits(t *testing.T) {
 	}
 	roomy, _ := Get("msccl")
 	if err := Validate(long, roomy); err != nil {
+		t.Error(err)
+	}
+	crowd := &File{Name: "x", Proto: "LL", Channels: 1, ChunksPerLoop: 1, Coll: "allreduce", OutOfPlace: true}
+	for g := range 4 {
+		crowd.GPUs = append(crowd.GPUs, GPU{ID: g, Input: 1, Output: 1})
+	}
+	for i := range 63 {
+		crowd.GPUs[1].Blocks = append(crowd.GPUs[1].Blocks, Block{ID: i, Send: -1, Recv: -1, Steps: tb.Steps[:64]})
+	}
+	if err := Validate(crowd, d); err == nil || !strings.Contains(err.Error(), "gpu 1: the parser would hold 4100 elements") {
 		t.Error(err)
 	}
 	for i := range 64 {
@@ -154,19 +165,4 @@ func TestFullConnections(t *testing.T) {
 	}
 }
 
-func FuzzParseMSCCLXML(f *testing.F) {
-	f.Add([]byte(valid))
-	for _, x := range broken {
-		f.Add([]byte(strings.Replace(valid, x.old, x.new, 1)))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Import(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		if err := s.Validate(); err != nil {
-			t.Errorf("imported, but not valid: %v", err)
-		}
-		_ = schedule.Check(s, nil)
-	})
-}
+func FuzzParseMSCCLXML(f *testing.F) { interoptest.FuzzImport(f, valid, broken, Import) }

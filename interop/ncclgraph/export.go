@@ -24,6 +24,9 @@ type Machine struct {
 // ranks. NCCL joins nodes by itself, so only the order inside a node counts; it must be
 // the same on all nodes unless the file is for one. The notes say what NCCL cannot follow.
 func Export(s *schedule.Schedule, m Machine) (*Graphs, []string, error) {
+	if err := s.Plain(); err != nil {
+		return nil, nil, err
+	}
 	x := schedule.NewExpander(s)
 	ring := Graph{ID: RingID, Pattern: RingPattern}
 	tree := Graph{ID: TreeID, Pattern: TreePattern}
@@ -63,7 +66,7 @@ func (m *Machine) complete(g *Graph) {
 	for _, c := range g.Channels {
 		g.SameChannels = g.SameChannels && slices.Equal(c.GPUs, g.Channels[0].GPUs)
 		if len(c.Nets) == 2 && c.Nets[0] != c.Nets[1] {
-			g.CrossNIC = 2
+			g.CrossNIC = 1 // 2 would have NCCL exchange neighbouring channels on odd nodes (src/graph/connect.cc)
 		}
 	}
 }

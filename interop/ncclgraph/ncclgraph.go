@@ -5,9 +5,9 @@
 package ncclgraph
 
 import (
-	"errors"
-	"fmt"
 	"slices"
+
+	"railyard/interop/foreign"
 )
 
 // Graphs are a file.
@@ -52,9 +52,10 @@ const (
 // pathTypes are what NCCL reads as a path: C2C, NET and DIS are not in its table.
 var pathTypes = []string{"LOC", "NVL", "NVB", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS"}
 
+// Bounds of NCCL: MAXCHANNELS, and MAX_SUBS of src/graph/xml.h.
 const (
-	maxErrors   = 20
 	maxChannels = 64
+	maxParts    = 640 // of a channel
 )
 
 // Validate checks what NCCL takes for granted.
@@ -62,54 +63,43 @@ func (g *Graphs) Validate() error {
 	v := &validator{}
 	seen := map[int]bool{}
 	if len(g.Graphs) == 0 {
-		v.fail(0, "no graph")
+		v.Add(0, "no graph")
 	}
 	for i := range g.Graphs {
 		x := &g.Graphs[i]
 		if seen[x.ID] {
-			v.fail(x.line, "graph %d twice", x.ID)
+			v.Add(x.line, "graph %d twice", x.ID)
 		}
 		seen[x.ID] = true
 		v.graph(x)
 	}
-	return errors.Join(v.errs...)
+	return v.Err()
 }
 
-type validator struct{ errs []error }
-
-func (v *validator) fail(line int, format string, args ...any) {
-	if len(v.errs) >= maxErrors {
-		return
-	}
-	err := fmt.Errorf(format, args...)
-	if line > 0 {
-		err = fmt.Errorf("line %d: %w", line, err)
-	}
-	v.errs = append(v.errs, err)
-}
+type validator struct{ foreign.Mistakes }
 
 func (v *validator) graph(g *Graph) {
 	if g.ID < 0 || g.ID > 4 {
-		v.fail(g.line, "graph id %d: must be from 0 to 4", g.ID)
+		v.Add(g.line, "graph id %d: must be from 0 to 4", g.ID)
 	}
 	if g.Pattern < 1 || g.Pattern > 6 || g.ID == RingID && g.Pattern != RingPattern || g.ID == TreeID && g.Pattern > TreePattern {
-		v.fail(g.line, "graph %d: pattern %d does not belong to it", g.ID, g.Pattern)
+		v.Add(g.line, "graph %d: pattern %d does not belong to it", g.ID, g.Pattern)
 	}
 	if g.CrossNIC < 0 || g.CrossNIC > 2 {
-		v.fail(g.line, "graph %d: crossnic %d: must be 0, 1 or 2", g.ID, g.CrossNIC)
+		v.Add(g.line, "graph %d: crossnic %d: must be 0, 1 or 2", g.ID, g.CrossNIC)
 	}
 	for _, speed := range []float64{g.SpeedIntra, g.SpeedInter, g.LatencyInter} {
 		if !(speed >= 0 && speed < 1e6) {
-			v.fail(g.line, "graph %d: speed or latency %g is out of range", g.ID, speed)
+			v.Add(g.line, "graph %d: speed or latency %g is out of range", g.ID, speed)
 		}
 	}
 	for _, t := range []string{g.TypeIntra, g.TypeInter} {
 		if !slices.Contains(pathTypes, t) {
-			v.fail(g.line, "graph %d: path %q: NCCL reads %v only", g.ID, t, pathTypes)
+			v.Add(g.line, "graph %d: path %q: NCCL reads %v only", g.ID, t, pathTypes)
 		}
 	}
 	if len(g.Channels) > maxChannels {
-		v.fail(g.line, "graph %d: %d channels: at most %d", g.ID, len(g.Channels), maxChannels)
+		v.Add(g.line, "graph %d: %d channels: at most %d", g.ID, len(g.Channels), maxChannels)
 	}
 	for i := range g.Channels {
 		v.channel(g, i)
@@ -120,7 +110,10 @@ func (v *validator) graph(g *Graph) {
 func (v *validator) channel(g *Graph, i int) {
 	c := &g.Channels[i]
 	if n := len(c.Nets); n != 0 && n != 2 || n != len(g.Channels[0].Nets) {
-		v.fail(c.line, "graph %d channel %d: %d nets: must be one at either end, in all channels or none", g.ID, i, n)
+		v.Add(c.line, "graph %d channel %d: %d nets: must be one at either end, in all channels or none", g.ID, i, n)
+	}
+	if n := len(c.Nets) + len(c.GPUs); n > maxParts {
+		v.Add(c.line, "graph %d channel %d: %d GPUs and nets: NCCL reads %d at most", g.ID, i, n, maxParts)
 	}
 	if g.ID == nvlsID && len(c.GPUs) == 1 {
 		return
@@ -135,9 +128,9 @@ func (v *validator) channel(g *Graph, i int) {
 	}
 	own := devs(c)
 	if len(own) == 0 || len(slices.Compact(slices.Clone(own))) != len(own) {
-		v.fail(c.line, "graph %d channel %d: no GPU, or one twice", g.ID, i)
+		v.Add(c.line, "graph %d channel %d: no GPU, or one twice", g.ID, i)
 	}
 	if !slices.Equal(own, devs(&g.Channels[0])) {
-		v.fail(c.line, "graph %d channel %d: visits other GPUs than channel 0", g.ID, i)
+		v.Add(c.line, "graph %d channel %d: visits other GPUs than channel 0", g.ID, i)
 	}
 }

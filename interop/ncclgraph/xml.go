@@ -2,12 +2,12 @@ package ncclgraph
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"math"
+
+	"railyard/interop/foreign"
 )
 
 // Write writes the file as NCCL dumps it: devices in hexadecimal, ranks in decimal.
@@ -48,177 +48,81 @@ func writeGraph(b *bufio.Writer, g *Graph) {
 	fmt.Fprintln(b, `  </graph>`)
 }
 
-// maxFile bounds what Read takes.
-const maxFile = 16 << 20
-
 // Read reads a file and validates it.
 func Read(r io.Reader) (*Graphs, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	data, err := foreign.Read(r, 16)
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
+	p := &parser{}
+	x := foreign.XML{What: "graph file of NCCL", Open: p.open, Close: p.close,
+		Parents: map[string]string{"graphs": "", "graph": "graphs", "channel": "graph", "net": "channel", "gpu": "channel"}}
+	if err := x.Read(data); err != nil {
+		return nil, err
 	}
-	p := &parser{d: xml.NewDecoder(bytes.NewReader(data)), g: &Graphs{}}
-	for {
-		tok, err := p.d.Token()
-		p.line, _ = p.d.InputPos()
-		switch {
-		case errors.Is(err, io.EOF) && p.seen:
-			return p.g, p.g.Validate()
-		case errors.Is(err, io.EOF):
-			return nil, errors.New("no graphs element: this is no graph file of NCCL")
-		case err != nil:
-			return nil, fmt.Errorf("line %d: %w", p.line, err)
-		}
-		if err := p.token(tok); err != nil {
-			return nil, fmt.Errorf("line %d: %w", p.line, err)
-		}
-	}
+	return &p.g, p.g.Validate()
 }
 
-// parser goes through the elements; they nest one way only.
+// parser takes the elements.
 type parser struct {
-	d    *xml.Decoder
-	g    *Graphs
-	path []string
+	g    Graphs
 	want int // nchannels of the graph
-	line int
-	seen bool
-}
-
-// parents is where each element stands.
-var parents = map[string]string{"graphs": "", "graph": "graphs", "channel": "graph", "net": "channel", "gpu": "channel"}
-
-func (p *parser) token(tok xml.Token) error {
-	switch t := tok.(type) {
-	case xml.StartElement:
-		return p.open(t)
-	case xml.EndElement:
-		p.path = p.path[:len(p.path)-1]
-		if t.Name.Local == "graph" {
-			g := &p.g.Graphs[len(p.g.Graphs)-1]
-			if len(g.Channels) != p.want {
-				return fmt.Errorf("graph %d: nchannels=%d, but it has %d", g.ID, p.want, len(g.Channels))
-			}
-		}
-	}
-	return nil
-}
-
-func (p *parser) open(t xml.StartElement) error {
-	name, inside := t.Name.Local, ""
-	if len(p.path) > 0 {
-		inside = p.path[len(p.path)-1]
-	}
-	if want, known := parents[name]; !known || want != inside || name == "graphs" && p.seen {
-		return fmt.Errorf("unexpected element %s", name)
-	}
-	p.path = append(p.path, name)
-	a := attrs{element: name, values: map[string]string{}}
-	for _, x := range t.Attr {
-		a.values[x.Name.Local] = x.Value
-	}
-	switch name {
-	case "graphs":
-		p.seen = true
-		if v := a.int("version"); v != 1 && a.err == nil {
-			a.err = fmt.Errorf("version %d: NCCL reads 1", v)
-		}
-	case "graph":
-		p.want = a.int("nchannels")
-		p.g.Graphs = append(p.g.Graphs, p.graph(&a))
-	case "channel":
-		g := p.last()
-		g.Channels = append(g.Channels, Channel{line: p.line})
-	default:
-		p.vertex(name, &a)
-	}
-	return a.err
 }
 
 func (p *parser) last() *Graph { return &p.g.Graphs[len(p.g.Graphs)-1] }
 
-func (p *parser) graph(a *attrs) Graph {
-	g := Graph{ID: a.int("id"), Pattern: a.int("pattern"), CrossNIC: a.int("crossnic"), SpeedIntra: a.float("speedintra"), SpeedInter: a.float("speedinter"),
-		TypeIntra: a.text("typeintra"), TypeInter: a.text("typeinter"), SameChannels: a.int("samechannels") != 0, line: p.line}
-	if _, ok := a.values["latencyinter"]; ok { // older versions have none
-		g.LatencyInter = a.float("latencyinter")
+func (p *parser) close(name string) error {
+	if name == "graph" && len(p.last().Channels) != p.want {
+		return fmt.Errorf("graph %d: nchannels=%d, but it has %d", p.last().ID, p.want, len(p.last().Channels))
+	}
+	return nil
+}
+
+func (p *parser) open(e *foreign.Element) error {
+	switch e.Name {
+	case "graphs":
+		if v := number(e, "version"); v != 1 {
+			e.Fail("version %d: NCCL reads 1", v)
+		}
+	case "graph":
+		p.want = number(e, "nchannels")
+		p.g.Graphs = append(p.g.Graphs, graph(e))
+	case "channel":
+		p.last().Channels = append(p.last().Channels, Channel{line: e.Line})
+	default:
+		g := p.last()
+		return vertex(e, &g.Channels[len(g.Channels)-1])
+	}
+	return nil
+}
+
+func number(e *foreign.Element, name string) int { return int(e.Int(name, 0, math.MaxInt32)) }
+
+func graph(e *foreign.Element) Graph {
+	g := Graph{ID: number(e, "id"), Pattern: number(e, "pattern"), CrossNIC: number(e, "crossnic"), SpeedIntra: e.Float("speedintra"), SpeedInter: e.Float("speedinter"),
+		TypeIntra: e.Text("typeintra"), TypeInter: e.Text("typeinter"), SameChannels: number(e, "samechannels") != 0, line: e.Line}
+	if e.Has("latencyinter") { // older versions have none
+		g.LatencyInter = e.Float("latencyinter")
 	}
 	return g
 }
 
 // vertex adds a NIC or a GPU; NICs stand at the ends.
-func (p *parser) vertex(name string, a *attrs) {
-	g := p.last()
-	c := &g.Channels[len(g.Channels)-1]
-	dev := a.hex("dev")
+func vertex(e *foreign.Element, c *Channel) error {
+	dev := e.Hex("dev")
 	switch {
-	case name == "net" && len(c.Nets) == 0 && len(c.GPUs) > 0:
-		a.err = errors.New("net: stands in the middle, without one at the beginning")
-	case name == "net":
+	case e.Name == "net" && len(c.Nets) == 0 && len(c.GPUs) > 0:
+		return errors.New("net: stands in the middle, without one at the beginning")
+	case e.Name == "net":
 		c.Nets = append(c.Nets, dev)
+		return nil
 	case len(c.Nets) > 1:
-		a.err = errors.New("gpu: stands behind the last net")
-	default:
-		rank := -1
-		if _, ok := a.values["rank"]; ok {
-			rank = a.int("rank")
-		}
-		c.GPUs = append(c.GPUs, GPU{dev, rank})
+		return errors.New("gpu: stands behind the last net")
 	}
-}
-
-// attrs are an element's attributes; the first mistake stays.
-type attrs struct {
-	element string
-	values  map[string]string
-	err     error
-}
-
-func (a *attrs) text(name string) string {
-	v, ok := a.values[name]
-	if !ok && a.err == nil {
-		a.err = fmt.Errorf("%s: attribute %s is missing", a.element, name)
+	rank := -1
+	if e.Has("rank") {
+		rank = number(e, "rank")
 	}
-	return v
-}
-
-func (a *attrs) bad(name, v string) {
-	if a.err == nil {
-		a.err = fmt.Errorf("%s: %s=%q is not a number that NCCL reads", a.element, name, v)
-	}
-}
-
-func (a *attrs) int(name string) int {
-	v := a.text(name)
-	n, err := strconv.ParseInt(v, 10, 32)
-	if err != nil || n < 0 {
-		a.bad(name, v)
-	}
-	return int(n)
-}
-
-func (a *attrs) float(name string) float64 {
-	v := a.text(name)
-	n, err := strconv.ParseFloat(v, 64)
-	if err != nil {
-		a.bad(name, v)
-	}
-	return n
-}
-
-// hex is a device: NCCL reads them as hexadecimal, with 0x or without.
-func (a *attrs) hex(name string) int64 {
-	v := a.text(name)
-	digits := v
-	if len(v) > 2 && v[0] == '0' && (v[1] == 'x' || v[1] == 'X') {
-		digits = v[2:]
-	}
-	n, err := strconv.ParseInt(digits, 16, 64)
-	if err != nil || n < 0 {
-		a.bad(name, v)
-	}
-	return n
+	c.GPUs = append(c.GPUs, GPU{dev, rank})
+	return nil
 }

@@ -14,7 +14,7 @@ import (
 type Env struct {
 	Plan   string // what it follows, in words
 	Rows   []Row
-	Config string // the table's file; "" leaves the tuner out
+	Config string // the table's file, which then chooses; "" leaves the tuner out
 	Plugin string // the tuner plugin; "" is NCCL's example
 }
 
@@ -63,19 +63,21 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// variables are those of NCCL 2.30 (src/graph/tuning.cc, src/graph/connect.cc,
+// src/plugin/tuner.cc, src/debug.cc). NCCL_NVLS_ENABLE is left alone: by default NCCL uses
+// NVLS where it finds it, while 1 has it take for granted what may not be there
+// (src/transport/nvls.cc).
 func (e *Env) variables() []variable {
-	least, most := e.Rows[0].Channels, e.Rows[0].Channels
-	for _, r := range e.Rows {
-		least, most = min(least, r.Channels), max(most, r.Channels)
+	var out []variable
+	if e.Config == "" {
+		out = append(out,
+			variable{"NCCL_ALGO", e.list(func(r *Row) string { return algorithms[r.Algorithm] }), "the algorithms of the plan, by collective (NCCL 2.24 or newer); which at which size, NCCL decides" + e.alone()},
+			variable{"NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }), "the protocols of the plan, by collective" + e.forced()})
 	}
-	out := []variable{
-		{"NCCL_ALGO", e.list(func(r *Row) string { return algorithms[r.Algorithm] }), "the algorithms of the plan, by collective (NCCL 2.24 or newer); which at which size, the tuner or NCCL decides"},
-		{"NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }), "the protocols of the plan, by collective"},
-		{"NCCL_MIN_NCHANNELS", fmt.Sprint(least), "the fewest channels of any size of the plan"},
-		{"NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan"},
-	}
-	if e.uses("nvls", "nvls_tree") {
-		out = append(out, variable{"NCCL_NVLS_ENABLE", "1", "the plan uses reduction in the NVSwitches"})
+	if least, most := e.channels(); most > 0 {
+		out = append(out,
+			variable{"NCCL_MIN_NCHANNELS", fmt.Sprint(least), "the fewest channels of any size of the plan"},
+			variable{"NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan"})
 	}
 	if e.Config != "" {
 		plugin := e.Plugin
@@ -83,13 +85,47 @@ func (e *Env) variables() []variable {
 			plugin = "libnccl-tuner-example.so"
 		}
 		out = append(out, variable{"NCCL_TUNER_PLUGIN", plugin, "the plugin that reads the table: plugins/tuner/example of NCCL's source"},
-			variable{"NCCL_TUNER_CONFIG_FILE", e.Config, "the table: algorithm, protocol and channels by size"})
+			variable{"NCCL_TUNER_CONFIG_FILE", e.Config, "the table: algorithm, protocol and channels by size; what a call cannot use goes on to the table's last rows"})
 	}
-	return append(out, variable{"NCCL_DEBUG_SUBSYS", "INIT,TUNING", "with NCCL_DEBUG=INFO, NCCL prints what it takes"})
+	return append(out, variable{"NCCL_DEBUG_SUBSYS", "INIT,ENV,TUNING", "with NCCL_DEBUG=INFO, NCCL prints what it takes"})
 }
 
-func (e *Env) uses(algorithms ...string) bool {
-	return slices.ContainsFunc(e.Rows, func(r Row) bool { return slices.Contains(algorithms, r.Algorithm) })
+// channels are the fewest and the most of the communicator's channels that rows take.
+// Within a node NVLS has its own.
+func (e *Env) channels() (least, most int) {
+	for _, r := range e.Rows {
+		if r.Algorithm == "nvls_tree" || r.Algorithm == "nvls" && r.Nodes == 1 {
+			continue
+		}
+		if most == 0 {
+			least = r.Channels
+		}
+		least, most = min(least, r.Channels), max(most, r.Channels)
+	}
+	return least, most
+}
+
+// alone warns of collectives that are left without what works for every call.
+func (e *Env) alone() string {
+	var kinds []string
+	for _, k := range Kinds {
+		list := e.valuesOf(k, func(r *Row) string { return r.Algorithm })
+		if len(list) > 0 && !slices.Contains(list, "ring") {
+			kinds = append(kinds, names[k])
+		}
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; calls of %s with types or operations that these cannot do fail: add Ring where there are such", strings.Join(kinds, ", "))
+}
+
+// forced warns of LL128, which NCCL leaves out by itself where it is not safe.
+func (e *Env) forced() string {
+	if !slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Protocol == "ll128" }) {
+		return ""
+	}
+	return "; naming LL128 has NCCL use it without looking whether the machine keeps 128-byte stores whole: only for the machine of the plan"
 }
 
 // list is NCCL's per-collective form: allreduce:Ring,Tree;allgather:Ring.

@@ -43,6 +43,12 @@ func TestWriteEnv(t *testing.T) {
 	if err := WriteEnv(&b, Env{Plan: "a plan", Rows: rows, Config: "/etc/it's mine.csv"}); err != nil {
 		t.Fatal(err)
 	}
+	golden.Equal(t, "allreduce-tuner.env", b.Bytes())
+	b.Reset()
+	rows[0].Protocol, rows[0].Algorithm, rows[1].Algorithm = "ll128", "tree", "nvls"
+	if err := WriteEnv(&b, Env{Plan: "a plan", Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
 	golden.Equal(t, "allreduce.env", b.Bytes())
 	if err := WriteEnv(&b, Env{}); err == nil {
 		t.Error("an empty plan")
@@ -118,6 +124,10 @@ func TestNearest(t *testing.T) {
 		{"double_binary_tree", collective.Broadcast, true, "ring", true},
 		{"double_binary_tree", collective.AllReduce, true, "tree", true},
 		{"mine", collective.AllReduce, true, "ring", true},
+		{"in_network", collective.AllGather, true, "nvls", false},
+		{"in_network", collective.AllGather, false, "ring", true},
+		{"hierarchical_in_network", collective.AllReduce, true, "nvls_tree", true},
+		{"hierarchical_in_network", collective.AllGather, true, "ring", true},
 	} {
 		if got, note := Nearest(x.algo, x.kind, x.nvls); got != x.want || (note != "") != x.note {
 			t.Errorf("%s %v: %s (%s)", x.algo, x.kind, got, note)

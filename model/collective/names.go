@@ -58,12 +58,14 @@ const (
 	BFloat16
 	Int32
 	Int64
+	Float8E4M3
+	Float8E5M2
 )
 
 var dtypes = [...]struct {
 	name string
 	size int
-}{{"float32", 4}, {"float64", 8}, {"float16", 2}, {"bfloat16", 2}, {"int32", 4}, {"int64", 8}}
+}{{"float32", 4}, {"float64", 8}, {"float16", 2}, {"bfloat16", 2}, {"int32", 4}, {"int64", 8}, {"float8_e4m3", 1}, {"float8_e5m2", 1}}
 
 // String is the type's name.
 func (d DType) String() string { return dtypes[d].name }
@@ -82,13 +84,17 @@ func ParseDType(s string) (DType, error) {
 		return Float16, nil
 	case "bf16":
 		return BFloat16, nil
+	case "e4m3", "f8e4m3":
+		return Float8E4M3, nil
+	case "e5m2", "f8e5m2":
+		return Float8E5M2, nil
 	}
 	for i, d := range dtypes {
 		if d.name == strings.ToLower(s) {
 			return DType(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown type %q: must be float32, float64, float16, bfloat16, int32 or int64", s)
+	return 0, fmt.Errorf("unknown type %q: must be float32, float64, float16, bfloat16, int32, int64, float8_e4m3 or float8_e5m2", s)
 }
 
 // ReduceOp combines two contributions.

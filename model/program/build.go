@@ -210,10 +210,9 @@ func (b *builder) packScratch() {
 				used = append(used, p.At+i)
 			}
 		})
-		slices.Sort(used)
-		used = slices.Compact(used)
-		b.p.Scratch[r] = len(used)
-		eachScratch(steps, func(p *Place, _ int) { p.At, _ = slices.BinarySearch(used, p.At) })
+		number, bound := pack(used, 1)
+		b.p.Scratch[r] = bound
+		eachScratch(steps, func(p *Place, _ int) { p.At = number(p.At) })
 	}
 }
 

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -12,6 +14,9 @@ import (
 // A foreign send has read its source when it ends, a schedule's send not before the
 // matching receive has. Where the source is overwritten and no chain of messages says
 // that the receive has ended, the data are staged: copied to scratch first.
+//
+// A rank of a schedule waits in its receives and does nothing else meanwhile. So sends
+// stand where they were issued, and deliveries are received when their data are used.
 type Linear struct {
 	spec    collective.Spec
 	unit    int
@@ -24,17 +29,19 @@ type lane struct {
 	events  []event
 	known   []int // by rank: events of it known to have happened
 	reads   map[Place][]*Message
-	written map[Place]bool
-	scratch int // chunks in use
-	own     map[Place]Place
+	at      map[Place]Place     // where the program's chunks are that were written
+	pending map[Place]*delivery // by the program's place
+	last    map[int]*Message    // by peer: the last message that it has received
+	scratch int                 // places that the program names, and spare ones
 }
 
-// event is an operation, or where a message was issued.
+// event is an operation, or where messages are sent.
 type event struct {
 	kind   schedule.OpKind
-	lists  [][]Place // Copy, Reduce: sources, then the destination
-	issued *Message  // where its data are staged, if they must be
-	msg    *Message  // Send, Recv, RecvReduce
+	lists  [][]Place  // Copy, Reduce: sources, then the destination
+	msg    *Message   // Recv, RecvReduce
+	issued *Message   // where its data are staged, if they must be
+	sent   []*Message // with issued: what is sent here
 }
 
 // Message is data under way.
@@ -44,6 +51,14 @@ type Message struct {
 	staged   []Place
 	lists    [][]Place // received: the receiver's sources and destination
 	at       int       // received: the receiver's event
+	slot     int       // the sender's event with which it is sent
+	clock    []int     // what the sender knows there
+}
+
+// delivery is a message that its receiver does not wait for before it uses the data.
+type delivery struct {
+	m   *Message
+	dst Place
 }
 
 // NewLinear starts a program; scratch is the number of scratch chunks that it names, by
@@ -51,7 +66,8 @@ type Message struct {
 func NewLinear(spec collective.Spec, unit int, inPlace bool, scratch []int) *Linear {
 	l := &Linear{spec: spec, unit: unit, inPlace: inPlace, ranks: make([]lane, spec.Ranks)}
 	for r := range l.ranks {
-		l.ranks[r] = lane{known: make([]int, spec.Ranks), reads: map[Place][]*Message{}, written: map[Place]bool{}, scratch: scratch[r], own: map[Place]Place{}}
+		l.ranks[r] = lane{known: make([]int, spec.Ranks), reads: map[Place][]*Message{}, at: map[Place]Place{},
+			pending: map[Place]*delivery{}, last: map[int]*Message{}, scratch: scratch[r]}
 	}
 	return l
 }
@@ -71,14 +87,15 @@ func (l *Linear) local(rank int, kind schedule.OpKind, srcs []Place, dst Place, 
 	for _, s := range srcs {
 		e.lists = append(e.lists, l.read(rank, s, n))
 	}
-	e.lists = append(e.lists, l.write(rank, dst, n))
+	l.arrive(rank, dst, n)
+	e.lists = append(e.lists, l.write(rank, dst, e.lists[0]))
 	l.ranks[rank].events = append(l.ranks[rank].events, e)
 }
 
 // Send issues n chunks.
 func (l *Linear) Send(from, to int, src Place, n int) *Message {
 	ln := &l.ranks[from]
-	m := &Message{from: from, to: to, src: l.read(from, src, n)}
+	m := &Message{from: from, to: to, src: l.read(from, src, n), slot: len(ln.events), clock: slices.Clone(ln.known)}
 	for _, p := range m.src {
 		ln.reads[p] = append(ln.reads[p], m)
 	}
@@ -97,72 +114,81 @@ func (l *Linear) RecvReduce(m *Message, src, dst Place) {
 	l.receive(m, schedule.RecvReduce, []Place{src}, dst)
 }
 
-func (l *Linear) receive(m *Message, kind schedule.OpKind, srcs []Place, dst Place) {
-	a, b := &l.ranks[m.from], &l.ranks[m.to]
-	a.events = append(a.events, event{kind: schedule.Send, msg: m})
-	for r, n := range a.known {
-		b.known[r] = max(b.known[r], n)
+// Deliver puts a message into dst, which the receiver does not wait for now: it receives
+// it when it uses dst again, or at the end.
+func (l *Linear) Deliver(m *Message, dst Place) {
+	d := &delivery{m, dst}
+	l.arrive(m.to, dst, m.Len())
+	for i := range m.Len() {
+		l.ranks[m.to].pending[l.named(m.to, dst.plus(i))] = d
 	}
-	b.known[m.from] = len(a.events)
-	m.at = len(b.events) + 1
+}
+
+// arrive receives what was delivered to n chunks.
+func (l *Linear) arrive(rank int, p Place, n int) {
+	for i := range n {
+		if d := l.ranks[rank].pending[l.named(rank, p.plus(i))]; d != nil {
+			for j := range d.m.Len() {
+				delete(l.ranks[rank].pending, l.named(rank, d.dst.plus(j)))
+			}
+			l.Recv(d.m, d.dst)
+		}
+	}
+}
+
+func (l *Linear) receive(m *Message, kind schedule.OpKind, srcs []Place, dst Place) {
+	b := &l.ranks[m.to]
 	for _, s := range srcs {
 		m.lists = append(m.lists, l.read(m.to, s, m.Len()))
 	}
-	m.lists = append(m.lists, l.write(m.to, dst, m.Len()))
+	l.arrive(m.to, dst, m.Len())
+	l.depart(m)
+	for r, n := range m.clock {
+		b.known[r] = max(b.known[r], n)
+	}
+	b.known[m.from] = max(b.known[m.from], m.slot+1)
+	m.at = len(b.events) + 1
+	m.lists = append(m.lists, l.write(m.to, dst, m.src))
 	b.events = append(b.events, event{kind: kind, msg: m})
+}
+
+// depart sends a message where it was issued, or later: messages between two ranks are
+// received in the order in which they are sent.
+func (l *Linear) depart(m *Message) {
+	a := &l.ranks[m.from]
+	if last := a.last[m.to]; last != nil && last.slot > m.slot {
+		m.slot, m.clock = last.slot, last.clock
+	}
+	a.last[m.to] = m
+	a.events[m.slot].sent = append(a.events[m.slot].sent, m)
+}
+
+// Spare is room for n chunks in a rank's scratch that nothing else uses.
+func (l *Linear) Spare(rank, n int) Place {
+	at := l.ranks[rank].scratch
+	l.ranks[rank].scratch += n
+	return Place{schedule.Scratch, at}
 }
 
 // read is where the data of n chunks are.
 func (l *Linear) read(rank int, p Place, n int) []Place {
+	l.arrive(rank, p, n)
 	out := make([]Place, n)
 	for i := range out {
-		out[i] = p.plus(i)
-		if l.inPlace && p.Buf != schedule.Scratch {
-			out[i] = l.current(rank, Shared(l.spec, l.unit, rank, p.plus(i)))
-		}
+		out[i] = l.current(rank, l.named(rank, p.plus(i)))
 	}
 	return out
 }
 
-// current is where a chunk of the shared buffer is: in the input until it is written.
-func (l *Linear) current(rank int, p Place) Place {
-	if l.ranks[rank].written[p] {
-		return l.target(rank, p)
-	}
-	if only := Only(l.spec, rank, schedule.Input); only >= 0 {
-		return Place{schedule.Input, p.At - only*l.unit}
-	}
-	return Place{schedule.Input, p.At}
-}
-
-// target is where a chunk of the shared buffer goes: to the output if the rank has it
-// there, else to scratch.
-func (l *Linear) target(rank int, p Place) Place {
-	if l.spec.Wants(rank, p.At/l.unit) {
-		if only := Only(l.spec, rank, schedule.Output); only >= 0 {
-			p.At -= only * l.unit
-		}
-		return p
-	}
+// write is where chunks go that come from src; messages that may still read what was
+// there are staged.
+func (l *Linear) write(rank int, p Place, src []Place) []Place {
 	ln := &l.ranks[rank]
-	if _, ok := ln.own[p]; !ok {
-		ln.own[p] = Place{schedule.Scratch, ln.scratch}
-		ln.scratch++
-	}
-	return ln.own[p]
-}
-
-// write is where n chunks go; messages that may still read them are staged.
-func (l *Linear) write(rank int, p Place, n int) []Place {
-	ln := &l.ranks[rank]
-	out := make([]Place, n)
+	out := make([]Place, len(src))
 	for i := range out {
-		out[i] = p.plus(i)
-		if l.inPlace && p.Buf != schedule.Scratch {
-			shared := Shared(l.spec, l.unit, rank, p.plus(i))
-			ln.written[shared] = true
-			out[i] = l.target(rank, shared)
-		}
+		name := l.named(rank, p.plus(i))
+		out[i] = l.target(rank, name, src[i].At%l.unit)
+		ln.at[name] = out[i]
 		for _, m := range ln.reads[out[i]] {
 			if m.at == 0 || ln.known[m.to] < m.at {
 				l.stage(m)
@@ -174,18 +200,11 @@ func (l *Linear) write(rank int, p Place, n int) []Place {
 }
 
 func (l *Linear) stage(m *Message) {
-	ln := &l.ranks[m.from]
-	if m.staged == nil {
-		for range m.src {
-			m.staged = append(m.staged, Place{schedule.Scratch, ln.scratch})
-			ln.scratch++
-		}
+	if m.staged != nil {
+		return
 	}
-}
-
-// Spare is room for n chunks in a rank's scratch that nothing else uses.
-func (l *Linear) Spare(rank, n int) Place {
-	at := l.ranks[rank].scratch
-	l.ranks[rank].scratch += n
-	return Place{schedule.Scratch, at}
+	room := l.Spare(m.from, m.Len())
+	for i, p := range m.src {
+		m.staged = append(m.staged, l.scratch(room.At+i, p.At%l.unit))
+	}
 }

@@ -8,6 +8,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 
 	"railyard/model/collective"
@@ -22,6 +23,11 @@ type Place struct {
 
 // plus is the place n chunks on.
 func (p Place) plus(n int) Place { return Place{p.Buf, p.At + n} }
+
+// compare puts places in the order of their buffers and numbers.
+func (p Place) compare(q Place) int {
+	return cmp.Or(cmp.Compare(p.Buf, q.Buf), cmp.Compare(p.At, q.At))
+}
 
 // Step is an operation on Count neighbouring chunks. Each is as the schedule's: a Send
 // reads Src, a Recv writes Dst, a RecvReduce makes Dst of Src and what comes in, a
@@ -70,6 +76,9 @@ const maxChunks = 1 << 16
 func Build(s *schedule.Schedule, maxCount int) (*Program, error) {
 	if k := s.Spec.Kind; k == collective.Barrier || k == collective.AllToAllV {
 		return nil, fmt.Errorf("%v moves no equal chunks and has no such program", k)
+	}
+	if err := s.Plain(); err != nil {
+		return nil, err
 	}
 	b, err := newBuilder(s, maxCount)
 	if err != nil {

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"railyard/model/collective"
@@ -121,6 +123,52 @@ func TestDeps(t *testing.T) {
 	for i, want := range []int{0, 0, 0, 1, 0} {
 		if len(deps[i]) != want {
 			t.Errorf("step %d depends on %v", i, deps[i])
+		}
+	}
+}
+
+// TestPlacesOfParts keeps second halves of blocks where first halves belong: in scratch,
+// and for a while in the output.
+func TestPlacesOfParts(t *testing.T) {
+	l := NewLinear(collective.Spec{Kind: collective.AllToAll, Ranks: 2}, 2, false, []int{3, 3})
+	in := func(i int) Place { return Place{schedule.Input, i} }
+	out := func(i int) Place { return Place{schedule.Output, i} }
+	scratch := Place{schedule.Scratch, 0}
+	for r := range 2 {
+		first := 2 * (1 - r) // of what the other gets
+		l.Recv(l.Send(r, 1-r, in(first+1), 1), scratch)
+		l.Recv(l.Send(r, 1-r, in(first), 1), out(2*r+1))
+		l.Copy(1-r, out(2*r+1), out(2*r), 1)
+		l.Copy(1-r, scratch, out(2*r+1), 1)
+		l.Copy(r, in(2*r), out(2*r), 2)
+	}
+	s := l.Schedule()
+	if err := schedule.Check(s, nil); err != nil {
+		t.Error(err)
+	}
+	if n := schedule.NewExpander(s).ScratchCopies(); n != 1 {
+		t.Errorf("%d copies of the buffer as scratch", n)
+	}
+}
+
+func TestPartsLeftInWrongPlacesAreRefused(t *testing.T) {
+	l := NewLinear(collective.Spec{Kind: collective.AllToAll, Ranks: 1}, 2, false, []int{0})
+	l.Copy(0, Place{schedule.Input, 0}, Place{schedule.Output, 1}, 1)
+	l.Copy(0, Place{schedule.Input, 1}, Place{schedule.Output, 0}, 1)
+	if err := schedule.Check(l.Schedule(), nil); err == nil || !strings.Contains(err.Error(), "part 1 of a block into place 0") {
+		t.Error(err)
+	}
+}
+
+func TestPack(t *testing.T) {
+	for parts, want := range map[int][]int{1: {4, 0, 1, 2, 3}, 3: {7, 1, 2, 3, 6}} {
+		number, bound := pack([]int{100, 7, 8, 9, 30, 7}, parts)
+		var got []int
+		for _, n := range []int{100, 7, 8, 9, 30} {
+			got = append(got, number(n))
+		}
+		if !slices.Equal(got, want) || bound != slices.Max(want)+1 {
+			t.Errorf("%d parts: %v, bound %d", parts, got, bound)
 		}
 	}
 }

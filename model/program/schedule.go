@@ -6,11 +6,12 @@ import (
 
 // Schedule is the schedule with one channel whose phase holds every rank's operations.
 func (l *Linear) Schedule() *schedule.Schedule {
-	l.keepInput()
+	l.settle()
+	number := l.packing()
 	ops := make([][]schedule.Op, len(l.ranks))
 	for r := range l.ranks {
 		for i := range l.ranks[r].events {
-			ops[r] = l.append(ops[r], r, &l.ranks[r].events[i])
+			ops[r] = l.append(ops[r], r, &l.ranks[r].events[i], number[r])
 		}
 	}
 	return &schedule.Schedule{Spec: l.spec, Protocol: schedule.Simple, Channels: []schedule.Channel{{
@@ -18,44 +19,30 @@ func (l *Linear) Schedule() *schedule.Schedule {
 			Gen: schedule.GenOps, Op: l.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: ops}}}}}
 }
 
-// keepInput copies what an in-place program leaves where it is.
-func (l *Linear) keepInput() {
-	if !l.inPlace {
-		return
+// append adds the operations of an event.
+func (l *Linear) append(ops []schedule.Op, rank int, e *event, number func(int) int) []schedule.Op {
+	add := func(kind schedule.OpKind, peer int, lists [][]Place) {
+		Runs(lists, maxChunks, func(from, n int) {
+			op := schedule.Op{Kind: kind, Peer: int32(peer)}
+			fill(&op, lists, func(list int) schedule.Loc { return l.loc(rank, lists[list][from], n, number) })
+			ops = append(ops, op)
+		})
 	}
-	for r := range l.ranks {
-		for at := range l.unit * l.spec.Blocks() {
-			p := Place{schedule.Output, at}
-			if block := at / l.unit; l.spec.Wants(r, block) && l.spec.Holds(r, block) && !l.ranks[r].written[p] {
-				l.ranks[r].events = append(l.ranks[r].events, event{kind: schedule.Copy, lists: [][]Place{{l.current(r, p)}, {l.target(r, p)}}})
-			}
-		}
-	}
-}
-
-// append adds the operations of an event; both ends of a message are cut alike.
-func (l *Linear) append(ops []schedule.Op, rank int, e *event) []schedule.Op {
-	lists, kind, peer := e.lists, e.kind, -1
 	switch {
-	case e.issued != nil && e.issued.staged == nil:
-		return ops
-	case e.issued != nil:
-		lists, kind = [][]Place{e.issued.src, e.issued.staged}, schedule.Copy
+	case e.issued == nil && e.msg == nil:
+		add(e.kind, -1, e.lists)
 	case e.msg != nil:
-		lists, peer = e.msg.ends(), e.msg.to
-		if kind != schedule.Send {
-			peer = e.msg.from
-		}
+		add(e.kind, e.msg.from, e.msg.ends())
+	case e.issued.staged != nil:
+		add(schedule.Copy, -1, [][]Place{e.issued.src, e.issued.staged})
 	}
-	Runs(lists, maxChunks, func(from, n int) {
-		op := schedule.Op{Kind: kind, Peer: int32(peer)}
-		l.fill(&op, rank, lists, from, n)
-		ops = append(ops, op)
-	})
+	for _, m := range e.sent {
+		add(schedule.Send, m.to, m.ends())
+	}
 	return ops
 }
 
-// ends are the places of both ends of a message: the sender's first.
+// ends are the places of both ends of a message, which are cut alike: the sender's first.
 func (m *Message) ends() [][]Place {
 	src := m.src
 	if m.staged != nil {
@@ -64,9 +51,8 @@ func (m *Message) ends() [][]Place {
 	return append([][]Place{src}, m.lists...)
 }
 
-// fill sets an operation's places to the piece of n chunks at from.
-func (l *Linear) fill(op *schedule.Op, rank int, lists [][]Place, from, n int) {
-	loc := func(i int) schedule.Loc { return l.loc(rank, lists[i][from], n) }
+// fill sets an operation's locations of the lists that it runs along.
+func fill(op *schedule.Op, lists [][]Place, loc func(list int) schedule.Loc) {
 	last := len(lists) - 1
 	switch op.Kind {
 	case schedule.Send:
@@ -85,10 +71,12 @@ func (l *Linear) fill(op *schedule.Op, rank int, lists [][]Place, from, n int) {
 	}
 }
 
-// loc is a place as the schedule numbers chunks: block by block.
-func (l *Linear) loc(rank int, p Place, n int) schedule.Loc {
+// loc is a place as the schedule numbers chunks: block by block, scratch by number.
+func (l *Linear) loc(rank int, p Place, n int, number func(int) int) schedule.Loc {
 	at := p.At
-	if only := Only(l.spec, rank, p.Buf); only >= 0 {
+	if p.Buf == schedule.Scratch {
+		at = number(at)
+	} else if only := Only(l.spec, rank, p.Buf); only >= 0 {
 		at += only * l.unit
 	}
 	return schedule.Loc{Buf: p.Buf, Set: schedule.Range(int32(at), int32(n))}

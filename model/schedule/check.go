@@ -3,24 +3,8 @@ package schedule
 import (
 	"fmt"
 
-	"railyard/model/collective"
 	"railyard/model/topology"
 )
-
-// CheckError says which operation of which rank makes a schedule wrong, and why.
-type CheckError struct {
-	Rank, Channel, Phase int
-	Op                   int    // index in the rank's program of that phase; −1 for the end
-	What                 string // the operation in words
-	Why                  string
-}
-
-func (e *CheckError) Error() string {
-	if e.Op < 0 {
-		return fmt.Sprintf("rank %d, channel %d: at the end: %s", e.Rank, e.Channel, e.Why)
-	}
-	return fmt.Sprintf("rank %d, channel %d, phase %d, operation %d (%s): %s", e.Rank, e.Channel, e.Phase, e.Op, e.What, e.Why)
-}
 
 // CheckOptions widen or narrow what Check proves.
 type CheckOptions struct {
@@ -37,7 +21,8 @@ type CheckOptions struct {
 //     is read before it was written;
 //   - no race: memory that a send still reads is not overwritten unless the matching
 //     receive is known, through a chain of messages, to have ended;
-//   - with a topology: every message has a route.
+//   - with a topology: every message has a route, and the switches on the ways of
+//     in-network operations do what those need.
 //
 // Channels touch disjoint bytes and so do slices, which all run the same program; so
 // one slice of each channel is the proof for all. Sends never block, hence a pipeline
@@ -60,7 +45,11 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 			return err
 		}
 		if t != nil {
-			if err := k.checkHops(topology.NewRouter(t)); err != nil {
+			router := topology.NewRouter(t)
+			if err := k.checkHops(router); err != nil {
+				return err
+			}
+			if err := k.checkTeams(x, router); err != nil {
 				return err
 			}
 		}
@@ -68,22 +57,17 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 	return nil
 }
 
-// value is what a chunk holds: a chunk number of the input and who contributed to it.
-// The zero value is "never written".
-type value struct {
-	chunk int32
-	from  runs
-}
+// key is a connection; messages on it arrive in order.
+type key struct{ src, dst, phase int32 }
 
 // message is a send that has been issued.
 type message struct {
 	values []value
 	op     int32   // global index in the sender's program
 	clock  []int32 // what the sender knew, only where races are possible
+	src    Loc
+	stored *Loc // of a multicast: where its first receiver put it
 }
-
-// key is a connection; messages on it arrive in order.
-type key struct{ src, dst, phase int32 }
 
 // checker runs one channel.
 type checker struct {
@@ -97,26 +81,6 @@ type checker struct {
 	mem     []memory
 	queues  map[key][]message
 	clocks  [][]int32 // by rank: operations of others known to have ended; nil: not needed
-}
-
-// memory is one rank's state.
-type memory struct {
-	bufs  [3][]value
-	reads map[place2][]sendRead
-}
-
-// place2 is a chunk of a buffer.
-type place2 struct {
-	buf   Buffer
-	chunk int32
-}
-
-// sendRead is a send that may still be reading a chunk: it ends with operation op of
-// rank peer (known once the message has been received; −1 before).
-type sendRead struct {
-	key  key
-	seq  int32
-	peer int32
 }
 
 func newChecker(s *Schedule, x *Expander, channel int, o CheckOptions) *checker {
@@ -159,56 +123,6 @@ func (k *checker) initialise() {
 	}
 }
 
-// physical is the buffer whose memory b names.
-func (k *checker) physical(b Buffer) Buffer {
-	if k.inPlace && b == Output {
-		return Input
-	}
-	return b
-}
-
-// overwritesWhatWasSent reports whether any rank writes a chunk that it sends before:
-// only then can there be a race, and only then are clocks kept.
-func (k *checker) overwritesWhatWasSent() bool {
-	for _, prog := range k.progs {
-		sent := map[place2]bool{}
-		for i := range prog {
-			op := &prog[i]
-			if op.Kind == Send {
-				op.Src.Set.Each(func(c int32) { sent[place2{k.physical(op.Src.Buf), c}] = true })
-				continue
-			}
-			hit := false
-			op.Dst.Set.Each(func(c int32) { hit = hit || sent[place2{k.physical(op.Dst.Buf), c}] })
-			if hit {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (k *checker) fail(rank, op int, why string, args ...any) *CheckError {
-	e := &CheckError{Rank: rank, Channel: k.channel, Op: op, Why: fmt.Sprintf(why, args...)}
-	if op >= 0 {
-		e.Phase = k.phaseOf(rank, op)
-		e.What = k.progs[rank][op].String()
-		if e.Phase > 0 {
-			e.Op -= int(k.phaseAt[rank][e.Phase-1])
-		}
-	}
-	return e
-}
-
-func (k *checker) phaseOf(rank, op int) int {
-	for p, end := range k.phaseAt[rank] {
-		if op < int(end) {
-			return p
-		}
-	}
-	return len(k.phaseAt[rank]) - 1
-}
-
 // run executes all programs, waking a rank whenever a message for it arrives.
 func (k *checker) run() error {
 	ready := make([]int, len(k.progs))
@@ -237,229 +151,11 @@ func (k *checker) run() error {
 	return k.checkResult()
 }
 
-// advance runs rank r until it waits; woken are the ranks that wait for what it sent.
-func (k *checker) advance(r int) (woken []int, err error) {
-	for k.pc[r] < len(k.progs[r]) {
-		i := k.pc[r]
-		op := &k.progs[r][i]
-		phase := int32(k.phaseOf(r, i))
-		switch op.Kind {
-		case Send:
-			if err := k.send(r, i, op, key{int32(r), op.Peer, phase}); err != nil {
-				return nil, err
-			}
-			woken = append(woken, int(op.Peer))
-		case Recv, RecvReduce:
-			c := key{op.Peer, int32(r), phase}
-			if len(k.queues[c]) == 0 {
-				return woken, nil
-			}
-			m := k.queues[c][0]
-			k.queues[c] = k.queues[c][1:]
-			if err := k.receive(r, i, op, m, c); err != nil {
-				return nil, err
-			}
-		default:
-			if err := k.local(r, i, op); err != nil {
-				return nil, err
-			}
-		}
-		k.pc[r]++
-	}
-	return woken, nil
-}
-
-func (k *checker) send(r, i int, op *Op, c key) error {
-	if int(op.Peer) == r {
-		return k.fail(r, i, "a rank cannot send to itself")
-	}
-	vals, err := k.read(r, i, op.Src)
-	if err != nil {
-		return err
-	}
-	m := message{values: vals, op: int32(i)}
-	if k.clocks != nil {
-		m.clock = append([]int32(nil), k.clocks[r]...)
-		m.clock[r] = int32(i)
-		op.Src.Set.Each(func(chunk int32) {
-			p := place2{k.physical(op.Src.Buf), chunk}
-			k.mem[r].reads[p] = append(k.mem[r].reads[p], sendRead{key: c, seq: int32(i), peer: op.Peer})
-		})
-	}
-	k.queues[c] = append(k.queues[c], m)
-	return nil
-}
-
-func (k *checker) receive(r, i int, op *Op, m message, c key) error {
-	if len(m.values) != op.Dst.Set.Len() {
-		return k.fail(r, i, "takes %d chunks but rank %d sent %d", op.Dst.Set.Len(), c.src, len(m.values))
-	}
-	if k.clocks != nil {
-		for d, known := range m.clock {
-			k.clocks[r][d] = max(k.clocks[r][d], known)
-		}
-		k.ended(c, m.op, int32(i))
-	}
-	vals := m.values
-	if op.Kind == RecvReduce {
-		own, err := k.read(r, i, op.Src)
-		if err != nil {
-			return err
-		}
-		if vals, err = k.combine(r, i, own, vals); err != nil {
-			return err
+func (k *checker) phaseOf(rank, op int) int {
+	for p, end := range k.phaseAt[rank] {
+		if op < int(end) {
+			return p
 		}
 	}
-	return k.write(r, i, op.Dst, vals)
-}
-
-func (k *checker) local(r, i int, op *Op) error {
-	if op.Kind == Copy {
-		vals, err := k.read(r, i, op.Src)
-		if err != nil {
-			return err
-		}
-		return k.write(r, i, op.Dst, vals)
-	}
-	var sum []value
-	for n, src := range op.Srcs {
-		vals, err := k.read(r, i, src)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			sum = vals
-		} else if sum, err = k.combine(r, i, sum, vals); err != nil {
-			return err
-		}
-	}
-	return k.write(r, i, op.Dst, sum)
-}
-
-// read takes the values of a place.
-func (k *checker) read(r, i int, l Loc) ([]value, error) {
-	out := make([]value, 0, l.Set.Len())
-	var err error
-	l.Set.Each(func(c int32) {
-		buf := k.mem[r].bufs[l.Buf]
-		if int(c) >= len(buf) || buf[c].from == nil {
-			if err == nil {
-				err = k.fail(r, i, "reads chunk %d of %v, which was never written", c, l.Buf)
-			}
-			return
-		}
-		out = append(out, buf[c])
-	})
-	return out, err
-}
-
-// combine adds contributions up; the same one twice, or those of different chunks, is
-// a mistake.
-func (k *checker) combine(r, i int, a, b []value) ([]value, error) {
-	if !k.s.Spec.Kind.Reduces() {
-		return nil, k.fail(r, i, "combines data, but %v only moves it", k.s.Spec.Kind)
-	}
-	if len(a) != len(b) {
-		return nil, k.fail(r, i, "combines %d chunks with %d", len(a), len(b))
-	}
-	out := make([]value, len(a))
-	for j := range a {
-		if a[j].chunk != b[j].chunk {
-			return nil, k.fail(r, i, "combines chunk %d with chunk %d", a[j].chunk, b[j].chunk)
-		}
-		from, common, ok := union(a[j].from, b[j].from)
-		if !ok {
-			return nil, k.fail(r, i, "counts rank %d's contribution to chunk %d twice", common, a[j].chunk)
-		}
-		out[j] = value{a[j].chunk, from}
-	}
-	return out, nil
-}
-
-func (k *checker) write(r, i int, l Loc, vals []value) error {
-	if len(vals) != l.Set.Len() {
-		return k.fail(r, i, "writes %d chunks to a place for %d", len(vals), l.Set.Len())
-	}
-	if l.Buf == Input && !k.inPlace && len(vals) > 0 {
-		return k.fail(r, i, "writes to the input")
-	}
-	var err error
-	n := 0
-	l.Set.Each(func(c int32) {
-		if err == nil {
-			err = k.writable(r, i, l.Buf, c)
-		}
-		buf := &k.mem[r].bufs[l.Buf]
-		if l.Buf == Scratch {
-			for int(c) >= len(*buf) {
-				*buf = append(*buf, value{})
-			}
-		}
-		(*buf)[c] = vals[n]
-		n++
-	})
-	return err
-}
-
-// writable refuses what nobody may write, and what a send may still be reading.
-func (k *checker) writable(r, i int, b Buffer, c int32) error {
-	if b == Output && !k.s.Spec.Wants(r, k.blockOf(int(c))) {
-		return k.fail(r, i, "writes chunk %d of the output, which rank %d does not have", c, r)
-	}
-	p := place2{k.physical(b), c}
-	for _, read := range k.mem[r].reads[p] {
-		// seq ≥ 0 is the send, not received yet; −op−1 the receive that ended it.
-		if read.seq >= 0 || k.clocks[r][read.peer] < -read.seq {
-			return k.fail(r, i, "overwrites chunk %d of %v while rank %d may still be receiving it", c, b, read.peer)
-		}
-	}
-	delete(k.mem[r].reads, p)
-	return nil
-}
-
-// ended notes that the receive at index at has ended the send at index op of its peer.
-func (k *checker) ended(c key, op, at int32) {
-	src := &k.progs[c.src][op]
-	src.Src.Set.Each(func(chunk int32) {
-		reads := k.mem[c.src].reads[place2{k.physical(src.Src.Buf), chunk}]
-		for j := range reads {
-			if reads[j].key == c && reads[j].seq == op {
-				reads[j].seq = -(at + 1)
-			}
-		}
-	})
-}
-
-// checkResult compares every output with what the collective promises.
-func (k *checker) checkResult() error {
-	spec := k.s.Spec
-	if spec.Kind == collective.Barrier {
-		return k.checkBarrier()
-	}
-	per := k.chunks / spec.Blocks()
-	for r := range k.mem {
-		for c, v := range k.mem[r].bufs[Output] {
-			block := k.blockOf(c)
-			if !spec.Wants(r, block) {
-				continue
-			}
-			if v.from == nil {
-				return k.fail(r, -1, "output chunk %d was never written", c)
-			}
-			if spec.Kind.Reduces() {
-				if int(v.chunk) != c {
-					return k.fail(r, -1, "output chunk %d holds input chunk %d", c, v.chunk)
-				}
-				if m := v.from.missing(int32(spec.Ranks)); m >= 0 {
-					return k.fail(r, -1, "output chunk %d lacks the contribution of rank %d", c, m)
-				}
-				continue
-			}
-			srcRank, srcBlock := spec.Origin(r, block)
-			if want := (value{int32(srcBlock*per + c%per), single(int32(srcRank))}); v.chunk != want.chunk || !v.from.equal(want.from) {
-				return k.fail(r, -1, "output chunk %d holds chunk %d of rank %d instead of chunk %d of rank %d", c, v.chunk, v.from[0], want.chunk, srcRank)
-			}
-		}
-	}
-	return nil
+	return len(k.phaseAt[rank]) - 1
 }

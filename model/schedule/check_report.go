@@ -4,9 +4,34 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"railyard/model/topology"
 )
+
+// CheckError says which operation of which rank makes a schedule wrong, and why.
+type CheckError struct {
+	Rank, Channel, Phase int
+	Op                   int    // index in the rank's program of that phase; −1 for the end
+	What                 string // the operation in words
+	Why                  string
+}
+
+func (e *CheckError) Error() string {
+	if e.Op < 0 {
+		return fmt.Sprintf("rank %d, channel %d: at the end: %s", e.Rank, e.Channel, e.Why)
+	}
+	return fmt.Sprintf("rank %d, channel %d, phase %d, operation %d (%s): %s", e.Rank, e.Channel, e.Phase, e.Op, e.What, e.Why)
+}
+
+func (k *checker) fail(rank, op int, why string, args ...any) *CheckError {
+	e := &CheckError{Rank: rank, Channel: k.channel, Op: op, Why: fmt.Sprintf(why, args...)}
+	if op >= 0 {
+		e.Phase = k.phaseOf(rank, op)
+		e.What = k.progs[rank][op].String()
+		if e.Phase > 0 {
+			e.Op -= int(k.phaseAt[rank][e.Phase-1])
+		}
+	}
+	return e
+}
 
 // maxNamed bounds how many waiting ranks a deadlock report lists.
 const maxNamed = 8
@@ -20,10 +45,10 @@ func (k *checker) deadlock(r int) error {
 				waits = append(waits, "…")
 				break
 			}
-			waits = append(waits, fmt.Sprintf("rank %d for rank %d", q, prog[i].Peer))
+			waits = append(waits, fmt.Sprintf("rank %d for rank %d", q, k.awaited(q)))
 		}
 	}
-	why := fmt.Sprintf("waits for ever: rank %d never sends what it expects", k.progs[r][k.pc[r]].Peer)
+	why := fmt.Sprintf("waits for ever: rank %d never sends what it expects", k.awaited(r))
 	if len(waits) > 0 {
 		why += "; also waiting: " + strings.Join(waits, ", ")
 	}
@@ -45,63 +70,6 @@ func (k *checker) unmatched() error {
 	return k.fail(int(c.src), int(k.queues[c][0].op), "rank %d never receives it", c.dst)
 }
 
-// checkBarrier proves that every rank hears, through a chain of messages, from every
-// other after that one has entered: nobody leaves before all have arrived.
-func (k *checker) checkBarrier() error {
-	n := len(k.progs)
-	heard := make([][]bool, n)
-	for r := range heard {
-		heard[r] = make([]bool, n)
-		heard[r][r] = true
-	}
-	clear(k.pc)
-	queues := map[key][][]bool{}
-	for progress := true; progress; {
-		progress = false
-		for r, prog := range k.progs {
-			for ; k.pc[r] < len(prog); k.pc[r]++ {
-				op, phase := &prog[k.pc[r]], int32(k.phaseOf(r, k.pc[r]))
-				if op.Kind == Send {
-					c := key{int32(r), op.Peer, phase}
-					queues[c] = append(queues[c], slices.Clone(heard[r]))
-				} else if c := (key{op.Peer, int32(r), phase}); len(queues[c]) == 0 {
-					break
-				} else {
-					for q, h := range queues[c][0] {
-						heard[r][q] = heard[r][q] || h
-					}
-					queues[c] = queues[c][1:]
-				}
-				progress = true
-			}
-		}
-	}
-	for r := range heard {
-		if q := slices.Index(heard[r], false); q >= 0 {
-			return k.fail(r, -1, "may leave the barrier before rank %d has entered it", q)
-		}
-	}
-	return nil
-}
-
-// checkHops proves that every message has a route in the topology.
-func (k *checker) checkHops(router *topology.Router) error {
-	seen := map[[2]int32]bool{}
-	for r, prog := range k.progs {
-		for i := range prog {
-			pair := [2]int32{int32(r), prog[i].Peer}
-			if prog[i].Kind != Send || seen[pair] {
-				continue
-			}
-			seen[pair] = true
-			if _, err := router.Route(r, int(prog[i].Peer)); err != nil {
-				return k.fail(r, i, "%v", err)
-			}
-		}
-	}
-	return nil
-}
-
 // String is the operation in words.
 func (op Op) String() string {
 	switch op.Kind {
@@ -113,6 +81,10 @@ func (op Op) String() string {
 		return fmt.Sprintf("recv_reduce %v from rank %d onto %v", op.Dst, op.Peer, op.Src)
 	case Copy:
 		return fmt.Sprintf("copy %v to %v", op.Src, op.Dst)
+	case Multicast:
+		return fmt.Sprintf("multicast %v to ranks %v", op.Src, op.Peers)
+	case SwitchReduce:
+		return fmt.Sprintf("switch_reduce from ranks %v onto %v into %v", op.Peers, op.Src, op.Dst)
 	}
 	return fmt.Sprintf("reduce %d places into %v", len(op.Srcs), op.Dst)
 }

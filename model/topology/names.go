@@ -36,6 +36,9 @@ func (t *Topology) LinkName(l LinkID) string {
 	return t.DeviceName(t.links[l].From) + "->" + t.DeviceName(t.links[l].To)
 }
 
+// NodeTemplate is the name of the template that a node was made from.
+func (t *Topology) NodeTemplate(n int) string { return t.shapes[t.nodes[n].shape].template }
+
 // NodeName is the name of a node.
 func (t *Topology) NodeName(n int) string { return t.nodes[n].name }
 

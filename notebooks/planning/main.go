@@ -2,7 +2,7 @@
 // make: 1 GiB on the networks of docs/planning.md, at line rate alone and with the
 // latencies of the topology. The optimum is the exact bound of the package pack; beside
 // it stands what others have published. Every plan is proven right and played by the
-// event engine. Run it from the root of the module:
+// event engine; switches only forward. Run it from the root of the module:
 //
 //	go run ./notebooks/planning
 //
@@ -97,6 +97,7 @@ func (q *question) answer() (string, []string) {
 	if err != nil {
 		log.Fatal(err)
 	}
+	t = t.WithoutInNetwork()
 	spec := collective.Spec{Kind: q.kind, Ranks: t.NumRanks()}
 	optimum, err := planner.ExactBound(t, spec)
 	if err != nil {

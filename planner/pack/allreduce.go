@@ -26,7 +26,7 @@ func AllReduceBound(g *Graph) (Result, error) {
 	if g.Ranks < 2 {
 		return Bound(g)
 	}
-	best := BroadcastBound(g, 0)
+	best := AllReduceCuts(g)
 	for _, h := range []*Graph{g.Reversed(), g} {
 		r, err := partitionBound(h)
 		if err != nil {
@@ -38,9 +38,6 @@ func AllReduceBound(g *Graph) (Result, error) {
 		if g.symmetric() {
 			break
 		}
-		if b := BroadcastBound(h, 0); b.Rate.Cmp(best.Rate) < 0 {
-			best = b
-		}
 	}
 	if n := int64(g.Ranks); !g.Direct() {
 		total := messageRate(g)
@@ -50,6 +47,16 @@ func AllReduceBound(g *Graph) (Result, error) {
 	}
 	best.AlgBW = best.Rate.Float()
 	return best, nil
+}
+
+// AllReduceCuts is the least of all cuts: a rate that no all-reduce can beat even where
+// switches combine and multiply data.
+func AllReduceCuts(g *Graph) Result {
+	best := BroadcastBound(g, 0)
+	if b := BroadcastBound(g.Reversed(), 0); b.Rate.Cmp(best.Rate) < 0 {
+		best = b
+	}
+	return best
 }
 
 // partitionBound is the least over all partitions of the ranks of what their parts can

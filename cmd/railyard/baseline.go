@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/exec/discover"
+	"railyard/exec/nccl"
+	"railyard/model/collective"
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// baselineFlags say what NCCL is asked to do.
+type baselineFlags struct {
+	topo               topoFlags
+	profile            profileFlag
+	sizes              sizeFlags
+	kinds, settings    []string
+	dtype, op, launch  string
+	root               int
+	warmup, iterations int
+	replays            int
+	inPlace            bool
+	out                string
+	topology           *topology.Topology
+	predictions        *cases
+	version            string
+	collectives        []collective.Kind
+	elements           collective.DType
+	reduction          collective.ReduceOp
+	wrong              int64
+	traffic            bool
+	meter              *discover.Meter
+}
+
+func newBaseline() *cobra.Command {
+	var f baselineFlags
+	cmd := &cobra.Command{
+		Use:   "baseline",
+		Short: "Measure NCCL's own collectives on this machine, with predictions beside",
+		Long: `baseline runs NCCL's collectives on this machine's GPUs as nccl-tests does and writes a
+CSV that compare, fit and validate read: the median time (and P95, P99) over replays of a
+CUDA graph, NCCL's own estimate, and railyard's prediction. float32 results up to 4 MiB
+are checked. NVLink multicast is never used. Operations of more than 64 MiB are repeated
+less often, so that a case takes seconds.`,
+		Example: `  railyard baseline -c all_reduce -b 1K -e 1G -o nccl.csv
+  railyard baseline -c all_reduce,all_gather --setting default,windows,ring/simple -o nccl.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl := cmd.Flags()
+	f.topo.addLive(cmd)
+	f.profile.add(cmd)
+	f.sizes.add(cmd, "1K", "64M")
+	fl.StringSliceVarP(&f.kinds, "collective", "c", []string{"all_reduce"}, "collectives, separated by commas")
+	fl.StringSliceVar(&f.settings, "setting", []string{"default"}, "default, windows (registered, symmetric), or algorithm/protocol such as ring/ll128; several with commas")
+	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
+	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
+	fl.IntVar(&f.root, "root", 0, "root rank of broadcast and reduce")
+	fl.StringVar(&f.launch, "launch", "graph", "graph or stream")
+	fl.IntVarP(&f.iterations, "iters", "n", 20, "operations in a graph")
+	fl.IntVarP(&f.warmup, "warmup", "w", 5, "operations before timing")
+	fl.IntVar(&f.replays, "replays", 20, "graphs that are timed")
+	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
+	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation")
+	fl.StringVarP(&f.out, "output", "o", "", "CSV file to write (default: standard output)")
+	return cmd
+}
+
+func (f *baselineFlags) run(cmd *cobra.Command) error {
+	settings, err := f.parse(cmd)
+	if err != nil {
+		return err
+	}
+	sizes, err := f.sizes.sizes(cmd)
+	if err != nil {
+		return err
+	}
+	if err := nccl.Open(); err != nil {
+		return err
+	}
+	if f.version, err = nccl.Version(); err != nil {
+		return err
+	}
+	if f.topology, err = f.topo.load(); err != nil {
+		return err
+	}
+	profile, err := f.profile.load(f.topology)
+	if err != nil {
+		return err
+	}
+	f.predictions = newCases(f.topo, profile)
+	if f.traffic {
+		l, err := discover.Open()
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		if f.meter, err = discover.NewMeter(l); err != nil {
+			return err
+		}
+	}
+	out := cmd.OutOrStdout()
+	if f.out != "" {
+		file, err := os.Create(f.out)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		out = file
+	}
+	if err := f.measure(cmd, out, settings, sizes); err != nil {
+		return err
+	}
+	if f.wrong > 0 {
+		return fmt.Errorf("%d wrong elements: the results cannot be trusted", f.wrong)
+	}
+	return nil
+}
+
+// parse reads the flags that are names.
+func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
+	var err error
+	if f.elements, err = collective.ParseDType(f.dtype); err != nil {
+		return nil, usageError{err}
+	}
+	if f.reduction, err = collective.ParseOp(f.op); err != nil {
+		return nil, usageError{err}
+	}
+	if f.iterations < 1 || f.warmup < 0 || f.replays < 1 || f.launch != "graph" && f.launch != "stream" {
+		return nil, usagef("-n and --replays must be at least 1, -w at least 0, --launch graph or stream")
+	}
+	reduces, rooted := false, false
+	for _, name := range f.kinds {
+		k, err := collective.Parse(name)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if !nccl.Supported(k) {
+			return nil, usagef("NCCL has no %v", k)
+		}
+		reduces, rooted = reduces || k.Reduces(), rooted || k.Rooted()
+		f.collectives = append(f.collectives, k)
+	}
+	if cmd.Flags().Changed("op") && !reduces || cmd.Flags().Changed("root") && !rooted {
+		return nil, usagef("--op and --root have no effect on %s: leave them out", strings.Join(f.kinds, ", "))
+	}
+	var out []nccl.Setting
+	for _, text := range f.settings {
+		s, err := nccl.ParseSetting(text)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+var baselineHeader = []string{"collective", "gpus", "algo", "proto", "registration", "launch", "dtype", "size_bytes", "time_us", "p95_us", "p99_us",
+	"algbw_GBps", "busbw_GBps", "in_place", "nccl_estimate_us", "predicted_us", "error", "wrong", "nvlink_sent_bytes", "nccl_version"}
+
+// measure writes each row before the next is measured.
+func (f *baselineFlags) measure(cmd *cobra.Command, w io.Writer, settings []nccl.Setting, sizes []units.Bytes) error {
+	table := csv.NewWriter(w)
+	if err := table.Write(baselineHeader); err != nil {
+		return err
+	}
+	largest := sizes[len(sizes)-1]
+	for i, s := range settings {
+		err := nccl.Run(cmd.Context(), f.topology.NumRanks(), largest, s, func(ctx context.Context, b *nccl.Bench) error {
+			if _, err := f.sent(1); err != nil { // what connecting sent does not count
+				return err
+			}
+			for _, kind := range f.collectives {
+				for _, size := range sizes {
+					row, err := f.row(ctx, b, s, kind, size)
+					if err != nil {
+						return err
+					}
+					table.Write(row)
+					if table.Flush(); table.Error() != nil {
+						return table.Error()
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("setting %s: %w", f.settings[i], err)
+		}
+	}
+	return nil
+}
+
+// repeats are the iterations and replays for a size: large operations fewer times, down
+// to 4 of each, so that a case moves no more than 64 GiB.
+func (f *baselineFlags) repeats(size units.Bytes) (iterations, replays int) {
+	const most = 64 * units.GiB
+	iterations, replays = f.iterations, f.replays
+	for replays > 4 && size*units.Bytes(iterations*replays) > most {
+		replays--
+	}
+	for iterations > 4 && size*units.Bytes(iterations*replays) > most {
+		iterations--
+	}
+	return iterations, replays
+}
+
+func (f *baselineFlags) row(ctx context.Context, b *nccl.Bench, s nccl.Setting, kind collective.Kind, size units.Bytes) ([]string, error) {
+	c := nccl.Case{Kind: kind, Size: size, DType: f.elements, Op: f.reduction, Root: f.root, InPlace: f.inPlace, Stream: f.launch == "stream", Warmup: f.warmup}
+	c.Iterations, c.Replays = f.repeats(size)
+	r, err := b.Measure(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("%v, %v: %w", kind, size, err)
+	}
+	sum := measurement.Summarise(r.Times)
+	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
+	alg, bus := bandwidths(collective.Spec{Kind: kind, Ranks: b.GPUs()}, size, median)
+	algo, proto := s.Names()
+	registration := "none"
+	if s.Windows {
+		registration = "window"
+	}
+	predicted, miss := "", ""
+	row := measurement.Row{Collective: kind, Size: size, GPUs: b.GPUs(), Algo: algo, Proto: proto, Launch: f.launch}
+	if p, err := f.predictions.predict(row); err == nil && !s.Windows { // its symmetric kernels are not modelled
+		predicted, miss = decimal(p.Time.Microseconds()), decimal(float64(p.Time-median)/float64(median))
+	}
+	wrong := "" // not checked
+	if r.Wrong >= 0 {
+		wrong = strconv.FormatInt(r.Wrong, 10)
+		f.wrong += r.Wrong
+	}
+	sent, err := f.sent(r.Ran)
+	if err != nil {
+		return nil, err
+	}
+	us := func(t units.Time) string { return decimal(t.Microseconds()) }
+	return []string{kind.String(), strconv.Itoa(b.GPUs()), algo, proto, registration, f.launch, f.elements.String(), strconv.FormatInt(int64(size), 10), us(median),
+		decimal(float64(sum.P95.Nanoseconds()) / 1e3), decimal(float64(sum.P99.Nanoseconds()) / 1e3), decimal(alg), decimal(bus), strconv.FormatBool(f.inPlace),
+		us(r.Estimate), predicted, miss, wrong, sent, f.version}, nil
+}
+
+// sent is what the busiest GPU sent over its NVLinks in one operation since the call
+// before; "" without --traffic.
+func (f *baselineFlags) sent(operations int) (string, error) {
+	if f.meter == nil {
+		return "", nil
+	}
+	moved, err := f.meter.Moved()
+	if err != nil {
+		return "", err
+	}
+	byGPU := map[int]units.Bytes{}
+	var most units.Bytes
+	for _, m := range moved {
+		byGPU[m.GPU] += m.Sent
+		most = max(most, byGPU[m.GPU])
+	}
+	return strconv.FormatInt(int64(most)/int64(operations), 10), nil
+}
+
+// decimal is a number with three digits after the point.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/sweep"
+)
+
+func newCapacityMerge() *cobra.Command {
+	var out string
+	var partial bool
+	cmd := &cobra.Command{
+		Use:     "merge -o FILE.csv|jsonl JOURNAL…",
+		Short:   "Join the journals of a sweep's shards into one table",
+		Example: "  railyard capacity merge -o sweep.csv s1.jsonl s2.jsonl s3.jsonl s4.jsonl",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := sweep.Merge(args)
+			if err != nil {
+				return err
+			}
+			if m.Missing > 0 && !partial {
+				return fmt.Errorf("%d points have no row yet: run their shards, or merge what is there with --partial", m.Missing)
+			}
+			write := m.WriteJSONLines
+			switch filepath.Ext(out) {
+			case ".csv":
+				write = func(w io.Writer) error { return writeSweepCSV(w, m) }
+			case ".jsonl":
+			default:
+				return usagef("%s: the name must end in .csv or .jsonl", out)
+			}
+			if err := writeFile(out, write); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d rows\n", out, len(m.Rows))
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write: .csv (numbers and texts of the answers) or .jsonl (all of them)")
+	cmd.Flags().BoolVar(&partial, "partial", false, "merge although points are missing")
+	must(cmd.MarkFlagRequired("output"))
+	return cmd
+}
+
+// writeSweepCSV has a column for each axis and for each number, text or truth of the answers.
+func writeSweepCSV(w io.Writer, m *sweep.Merged) error {
+	var axes, columns []string
+	for _, a := range m.Header.Axes {
+		axes = append(axes, a.Field)
+	}
+	answers := make([]map[string]any, len(m.Rows))
+	for i, r := range m.Rows {
+		if r.Answer != nil {
+			if err := json.Unmarshal(r.Answer, &answers[i]); err != nil {
+				return fmt.Errorf("point %d: its answer is no object: %w", r.Point, err)
+			}
+		}
+		for key, v := range answers[i] {
+			if scalar(v) && !slices.Contains(columns, key) {
+				columns = append(columns, key)
+			}
+		}
+	}
+	slices.Sort(columns)
+	out := csv.NewWriter(w)
+	_ = out.Write(append(append(slices.Clone(axes), columns...), "error")) // the writer keeps its first error
+	for i, r := range m.Rows {
+		var row []string
+		for _, s := range r.Set {
+			_, value, _ := strings.Cut(s, "=")
+			row = append(row, value)
+		}
+		for _, c := range columns {
+			row = append(row, cell(answers[i][c]))
+		}
+		_ = out.Write(append(row, r.Error))
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func scalar(v any) bool {
+	switch v.(type) {
+	case float64, string, bool:
+		return true
+	}
+	return false
+}
+
+func cell(v any) string {
+	if !scalar(v) {
+		return ""
+	}
+	if n, ok := v.(float64); ok {
+		text, _ := json.Marshal(n)
+		return string(text)
+	}
+	return fmt.Sprint(v)
+}

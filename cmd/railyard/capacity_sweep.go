@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/sweep"
+)
+
+func newCapacitySweep() *cobra.Command {
+	var out, shard string
+	var sets, flags []string
+	cmd := &cobra.Command{
+		Use:   "sweep -o FILE.jsonl --set FIELD=VALUES -- COMMAND…",
+		Short: "Ask one question for every combination of field values, on all cores or many machines",
+		Long: `Ask one question for every combination of field values, on all cores or many machines.
+
+The question is any command of railyard that can answer in JSON. --set changes values of
+its topology file, --vary its flags; both take lists and ranges. The answers are written
+as JSON lines while they come: a sweep that was killed goes on when it is called again.`,
+		Example: `  railyard capacity sweep -o cost.jsonl --vary nodes=8,16,32 --vary months=12..60 -- capacity cost -t superpod-h100
+  railyard capacity sweep -o s1.jsonl --shard 1/4 --set fabrics.0.levels.0.oversubscription=1..4 -- plan -t leaf-spine-roce -c all_reduce -s 1G`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := newQuestion(args, sets, flags)
+			if err != nil {
+				return err
+			}
+			part, err := sweep.ParseShard(shard)
+			if err != nil {
+				return usageError{err}
+			}
+			return q.sweep(cmd, out, part)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines)")
+	cmd.Flags().StringVar(&shard, "shard", "", "this machine's part of the points, i/n; `railyard capacity merge` joins the journals")
+	cmd.Flags().StringArrayVar(&sets, "set", nil, "field of the topology file and its values: path=1,2,4 or path=1..4")
+	cmd.Flags().StringArrayVar(&flags, "vary", nil, "flag of the question and its values: nodes=4,8,16")
+	must(cmd.MarkFlagRequired("output"))
+	return cmd
+}
+
+// varied marks the axes that are flags of the question, not fields of its topology.
+const varied = "--"
+
+// question is a command of ours and the values that it is asked with.
+type question struct {
+	args []string
+	axes []sweep.Axis
+}
+
+func newQuestion(args, sets, flags []string) (*question, error) {
+	q := &question{args: args}
+	for _, list := range []struct {
+		texts  []string
+		prefix string
+	}{{sets, ""}, {flags, varied}} {
+		for _, text := range list.texts {
+			a, err := sweep.ParseAxis(text)
+			if err != nil {
+				return nil, usageError{err}
+			}
+			a.Field = list.prefix + a.Field
+			q.axes = append(q.axes, a)
+		}
+	}
+	if _, err := sweep.Count(q.axes); err != nil {
+		return nil, usageError{err}
+	}
+	if target, _, err := newRoot().Find(args); err != nil || target.Flags().Lookup("format") == nil {
+		return nil, usagef("%q is no question with an answer in JSON: write the command after --, such as -- capacity cost -t dgx-h100", strings.Join(args, " "))
+	}
+	return q, nil
+}
+
+func (q *question) sweep(cmd *cobra.Command, out string, part sweep.Shard) error {
+	j, err := sweep.Open(out, sweep.Header{Schema: sweep.Schema, Question: q.args, Inputs: inputsHash(q.args), Axes: q.axes, Version: version})
+	if err != nil {
+		return err
+	}
+	total, err := sweep.Count(q.axes)
+	if err != nil {
+		return errors.Join(err, j.Close())
+	}
+	bar := newProgress(cmd.ErrOrStderr(), "points", total/part.Of+1)
+	err = sweep.Run(cmd.Context(), j, q.axes, part, q.answer, bar.set)
+	bar.finish()
+	return errors.Join(err, j.Close())
+}
+
+// answer runs the command with a point's values and takes its JSON.
+func (q *question) answer(ctx context.Context, set []string) (any, error) {
+	args := append([]string{}, q.args...)
+	for _, s := range set {
+		if flag, ok := strings.CutPrefix(s, varied); ok {
+			args = append(args, varied+flag)
+		} else {
+			args = append(args, "--set", s)
+		}
+	}
+	var stdout bytes.Buffer
+	root := newRoot()
+	root.SetArgs(append(args, "--format", "json"))
+	root.SetOut(&stdout)
+	root.SetErr(&bytes.Buffer{})
+	if err := root.ExecuteContext(ctx); err != nil {
+		return nil, err
+	}
+	var answer json.RawMessage
+	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil {
+		return nil, fmt.Errorf("%s did not answer in JSON: %w", strings.Join(q.args, " "), err)
+	}
+	return answer, nil
+}
+
+// inputsHash is of the files that the question names, so that a journal is not continued
+// after one of them changed.
+func inputsHash(args []string) string {
+	h := sha256.New()
+	for _, a := range args {
+		if _, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "-") {
+			a = value
+		}
+		if data, err := os.ReadFile(a); err == nil {
+			fmt.Fprintf(h, "%s %d\n", a, len(data))
+			h.Write(data)
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"railyard/exec/cuda"
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/measurement"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// sweepFlags choose what cuda-sweep measures.
+type sweepFlags struct {
+	topology    string
+	gpus        []int
+	collectives []string
+	dtypes      []string
+	op          string
+	sizes       sizeFlags
+	iterations  int
+	replays     int
+	checks      int
+	budget      time.Duration
+	perCase     time.Duration
+	deadline    time.Duration
+	jitter      time.Duration
+	inPlace     bool
+	odd         bool
+	stream      bool
+	specialise  bool
+	out         string
+}
+
+// newCudaSweep times many ways to run each case in one process: what thresholds are made
+// from. It is hidden: `run --backend cuda` is for use.
+func newCudaSweep() *cobra.Command {
+	var f sweepFlags
+	cmd := &cobra.Command{Use: "cuda-sweep", Hidden: true, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
+	fl.IntSliceVar(&f.gpus, "gpus", []int{4}, "numbers of GPUs")
+	fl.StringSliceVarP(&f.collectives, "collective", "c", []string{"all_reduce"}, "collectives")
+	fl.StringSliceVarP(&f.dtypes, "datatype", "d", []string{"float32"}, "element types")
+	fl.StringVar(&f.op, "op", "sum", "reduction")
+	f.sizes.add(cmd, "1K", "1G")
+	fl.IntVarP(&f.iterations, "iters", "n", 20, "operations in a graph")
+	fl.IntVar(&f.replays, "replays", 20, "replays of a graph")
+	fl.IntVar(&f.checks, "checks", 3, "epochs that are checked")
+	fl.DurationVar(&f.budget, "budget", time.Hour, "no case begins after this")
+	fl.DurationVar(&f.perCase, "per-case", 60*time.Millisecond, "fewer operations and replays where they would take longer")
+	fl.DurationVar(&f.deadline, "deadline", 5*time.Second, "longest wait on a GPU")
+	fl.DurationVar(&f.jitter, "jitter", 0, "random delays before operations")
+	fl.BoolVar(&f.inPlace, "in-place", false, "in place")
+	fl.BoolVar(&f.odd, "odd", false, "odd counts and addresses")
+	fl.BoolVar(&f.stream, "stream", false, "time stream launches too")
+	fl.BoolVar(&f.specialise, "specialise", false, "with specialised kernels too")
+	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
+	return cmd
+}
+
+// variant is an algorithm with the way to run it.
+type variant struct {
+	algo   string
+	slices int
+	how    cuda.Method
+}
+
+var sweepHeader = []string{"collective", "gpus", "dtype", "redop", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams", "overlap", "specialised",
+	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "error"}
+
+func (f *sweepFlags) run(cmd *cobra.Command) error {
+	sizes, err := f.sizes.sizes(cmd)
+	if err != nil {
+		return err
+	}
+	op, err := collective.ParseOp(f.op)
+	if err != nil {
+		return usageError{err}
+	}
+	w := io.Writer(os.Stdout)
+	if f.out != "-" {
+		file, err := os.Create(f.out)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		w = file
+	}
+	out := csv.NewWriter(w)
+	out.Write(sweepHeader)
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	began := time.Now()
+	for _, gpus := range f.gpus {
+		if err := f.sweep(ctx, cmd, gpus, sizes, op, began, out); err != nil {
+			return err
+		}
+	}
+	return out.Error()
+}
+
+// sweepCase is one measurement.
+type sweepCase struct {
+	topo  *topology.Topology
+	spec  collective.Spec
+	dtype collective.DType
+	op    collective.ReduceOp
+	size  units.Bytes
+	v     variant
+}
+
+func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, sizes []units.Bytes, op collective.ReduceOp, began time.Time, out *csv.Writer) error {
+	node, err := cuda.Open(gpus)
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	node.Deadline = f.deadline
+	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
+	cases, err := f.cases(gpus, sizes, op)
+	if err != nil {
+		return err
+	}
+	f.prepare(node, cases)
+	fmt.Fprintf(cmd.ErrOrStderr(), "# %d cases, kernels compiled after %v\n", len(cases), time.Since(began).Round(time.Millisecond))
+	for _, c := range cases {
+		if time.Since(began) > f.budget || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		out.Write(f.measure(ctx, node, c))
+		out.Flush()
+	}
+	return nil
+}
+
+func (f *sweepFlags) cases(gpus int, sizes []units.Bytes, op collective.ReduceOp) (out []sweepCase, err error) {
+	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range f.collectives {
+		kind, err := collective.Parse(c)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		for _, d := range f.dtypes {
+			dtype, err := collective.ParseDType(d)
+			if err != nil {
+				return nil, usageError{err}
+			}
+			for _, size := range sizes {
+				for _, v := range f.variants(kind, gpus, size) {
+					out = append(out, sweepCase{topo, collective.Spec{Kind: kind, Ranks: gpus}, dtype, op, size, v})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// prepare compiles all kernels side by side; what fails will say so when it runs.
+func (f *sweepFlags) prepare(node *cuda.Node, cases []sweepCase) {
+	var g errgroup.Group
+	g.SetLimit(runtime.NumCPU())
+	for _, c := range cases {
+		g.Go(func() error {
+			if s, err := c.v.build(c.topo, c.spec); err == nil {
+				_ = node.Prepare(s, f.config(c), c.v.how)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+}
+
+// config says how often to run a case: less often where it would take long.
+func (f *sweepFlags) config(c sweepCase) cuda.Config {
+	cfg := cuda.Config{Count: int64(c.size) / int64(c.dtype.Size()), DType: c.dtype, Op: c.op, InPlace: f.inPlace, Warmup: 5, Iterations: f.iterations, Replays: f.replays,
+		Checks: f.checks, Jitter: f.jitter, Stream: f.stream, Seed: 1}
+	if f.odd {
+		cfg.Count, cfg.Offset = (cfg.Count/3|1)*int64(c.spec.Blocks()), 4
+	}
+	guess := time.Duration(float64(c.size)/200+3000) * time.Nanosecond
+	for cfg.Iterations > 4 && guess*time.Duration(cfg.Iterations*cfg.Replays) > f.perCase {
+		cfg.Iterations = max(cfg.Iterations/2/2*2, 4)
+	}
+	for cfg.Replays > 5 && guess*time.Duration(cfg.Iterations*cfg.Replays) > f.perCase {
+		cfg.Replays = max(cfg.Replays/2, 5)
+	}
+	return cfg
+}
+
+// variants are the ways worth a try for a size.
+func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
+	l := &variants{f: f, size: size}
+	n := int64(gpus)
+	switch kind {
+	case collective.AllReduce:
+		l.packets("direct", int64(size), units.Bytes(1<<20/n))
+		l.packets("two_shot", int64(size)/n, units.MiB)
+		l.simple("two_shot", 1, block.Push, 128*units.KiB, 256*units.MiB)
+		l.simple("two_shot", 1, block.Pull, 16*units.MiB, 64*units.MiB)
+		l.copies("two_shot", 64*units.MiB, 2)
+	case collective.Broadcast:
+		l.packets("direct", int64(size), 256*units.KiB)
+		l.simple("direct", 1, block.Push, 64*units.KiB, 16*units.MiB)
+		l.simple("scatter_allgather", 1, block.Push, 4*units.MiB, 64*units.MiB)
+		l.simple("ring", 16, block.Pull, 16*units.MiB, 4*units.GiB)
+		l.copies("direct", 16*units.MiB, 1)
+	default:
+		l.packets("direct", int64(size)/n, 512*units.KiB)
+		l.simple("direct", 1, block.Push, 64*units.KiB, 64*units.MiB)
+		l.simple("direct", 1, block.Pull, 64*units.KiB, 256*units.MiB)
+		if kind == collective.ReduceScatter { // what one slice receives is reduced while the next one travels
+			l.copies("direct", 64*units.MiB, 2)
+		} else {
+			l.copies("direct", 16*units.MiB, 1)
+		}
+	}
+	return l.list
+}
+
+// variants collects ways to run a size.
+type variants struct {
+	f    *sweepFlags
+	size units.Bytes
+	list []variant
+}
+
+func (l *variants) add(v variant) {
+	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size <= 32*units.MiB && v.slices == 1
+	l.list = append(l.list, v)
+}
+
+// packets: as many threads as there are pairs of words, in blocks that grow with them.
+func (l *variants) packets(algo string, bytes int64, most units.Bytes) {
+	if l.size > most {
+		return
+	}
+	pairs := max(bytes/8, 1)
+	threads := int64(512)
+	switch {
+	case pairs <= 1024:
+		threads = 64
+	case pairs <= 16384:
+		threads = 256
+	}
+	l.add(variant{algo, 1, cuda.Method{Mechanism: block.Packets, Blocks: int(min((pairs+threads-1)/threads, 128)), Threads: int(threads)}})
+}
+
+func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
+	blocks := []int{32, 132}
+	switch {
+	case l.size < least || l.size > most:
+		return
+	case l.size <= 256*units.KiB:
+		blocks = []int{16, 64}
+	case l.size <= units.MiB:
+		blocks = []int{16, 96}
+	case l.size >= 16*units.MiB:
+		blocks = []int{132}
+	}
+	for _, b := range blocks {
+		l.add(variant{algo, slices, cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
+	}
+}
+
+func (l *variants) copies(algo string, least units.Bytes, slices int) {
+	if l.size < least {
+		return
+	}
+	for _, b := range []int{64, 132} {
+		l.list = append(l.list, variant{algo, slices, cuda.Method{Copies: true, Blocks: b, Threads: 512, Streams: 1}})
+		if slices == 1 {
+			return
+		}
+	}
+}
+
+func (v variant) build(topo *topology.Topology, spec collective.Spec) (*schedule.Schedule, error) {
+	s, err := planner.Build(topo, spec, v.algo, planner.Options{Slices: v.slices})
+	if err != nil {
+		return nil, err
+	}
+	return s, schedule.Check(s, topo)
+}
+
+func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, c sweepCase) []string {
+	cfg, v := f.config(c), c.v
+	var r *cuda.Result
+	s, err := v.build(c.topo, c.spec)
+	if err == nil {
+		r, err = node.Run(ctx, s, cfg, v.how)
+	}
+	mechanism := v.how.Mechanism.String()
+	if v.how.Copies {
+		mechanism = "copies"
+	}
+	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(), strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.algo, strconv.Itoa(v.slices),
+		mechanism, strconv.Itoa(v.how.Blocks), strconv.Itoa(v.how.Threads), strconv.Itoa(v.how.Streams), strconv.FormatBool(v.how.Overlap), strconv.FormatBool(v.how.Specialise), strconv.FormatBool(f.inPlace)}
+	if err != nil {
+		return append(row, "", "", "", "", "", "", "", "", err.Error())
+	}
+	us := func(d time.Duration) string { return strconv.FormatFloat(float64(d.Nanoseconds())/1e3, 'f', 3, 64) }
+	sum := measurement.Summarise(r.Times)
+	stream := ""
+	if f.stream {
+		stream = us(measurement.Summarise(r.Stream).Median)
+	}
+	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10), strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), "")
+}

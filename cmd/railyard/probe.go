@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"railyard/exec/probe"
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/report/fit"
+)
+
+// probeFlags say what is measured, or where measured rows are.
+type probeFlags struct {
+	topo               topoFlags
+	out, from          string
+	name, source, date string
+	max                string
+}
+
+func newProbe() *cobra.Command {
+	var f probeFlags
+	cmd := &cobra.Command{
+		Use:   "probe -o PROFILE.yaml",
+		Short: "Measure this machine's links and make a cost profile of them",
+		Long: `probe measures flags, copies, messages in the Simple and LL protocols, host copies and
+launches on this machine's GPUs, runs no collective, and fits a cost profile on it. The
+rows are written beside the profile (PROFILE.csv). With --from they come from such a
+file, and no GPU is needed.`,
+		Example: `  railyard probe -o mine.yaml
+  railyard plan -t live -c all_reduce -b 1K -e 4G --profile mine.yaml
+  railyard probe --from mine.csv -t hgx-h200-4 --source 'probe of 4 x H200' --date 2026-11-21 -o mine.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl := cmd.Flags()
+	f.topo.addLive(cmd)
+	fl.StringVarP(&f.out, "output", "o", "", "profile to write")
+	must(cmd.MarkFlagRequired("output"))
+	fl.StringVar(&f.from, "from", "", "fit on the rows of this file instead of measuring")
+	fl.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
+	fl.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
+	fl.StringVar(&f.date, "date", "", "when they were made, YYYY-MM-DD (with --from)")
+	fl.StringVar(&f.max, "max", "256M", "largest copy that is measured")
+	return cmd
+}
+
+func (f *probeFlags) run(cmd *cobra.Command) error {
+	stem, ok := strings.CutSuffix(f.out, ".yaml")
+	if !ok {
+		return usagef("-o %s: a profile's name must end in .yaml", f.out)
+	}
+	if f.name == "" {
+		f.name = stem[strings.LastIndexAny(stem, `/\`)+1:]
+	}
+	if given := f.source != "" || f.date != ""; given != (f.from != "") || given && (f.source == "" || f.date == "") {
+		return usagef("--from, --source and --date go together: rows of a file do not say where and when they were measured")
+	}
+	if f.from != "" && cmd.Flags().Changed("max") {
+		return usagef("--max has no effect with --from: leave it out")
+	}
+	t, err := f.topo.load()
+	if err != nil {
+		return err
+	}
+	var rows []measurement.Link
+	if f.from != "" {
+		rows, err = f.read()
+	} else {
+		rows, err = f.measure(cmd, t, stem+".csv")
+	}
+	if err != nil {
+		return err
+	}
+	r, err := fit.FromLinks(f.name, f.source, f.date, rows, t)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", f.name, r.Profile.Error)
+	return saveProfile(f.out, r.Profile)
+}
+
+func (f *probeFlags) read() ([]measurement.Link, error) {
+	file, err := os.Open(f.from)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return measurement.ReadLinks(file, f.from)
+}
+
+// measure runs the probe and keeps its rows.
+func (f *probeFlags) measure(cmd *cobra.Command, t *topology.Topology, file string) ([]measurement.Link, error) {
+	largest, err := units.ParseBytes(f.max)
+	if err != nil || largest < units.MiB {
+		return nil, usagef("--max %s: must be a size of at least 1M", f.max)
+	}
+	f.date = time.Now().UTC().Format(time.DateOnly)
+	f.source = "railyard probe: " + t.Description()
+	rows, err := probe.Run(cmd.Context(), probe.Options{GPUs: t.NumRanks(), MaxSize: largest, Progress: func(what string) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "measuring %s\n", what)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return rows, writeFile(file, func(w io.Writer) error { return measurement.WriteLinks(w, rows) })
+}

@@ -1,0 +1,50 @@
+#!/bin/bash
+# Measures everything in this folder's tables on a machine with GPUs, about two minutes
+# on four of them: measure.sh RAILYARD OUTPUT_FOLDER. Each step has a time limit; one
+# that fails is named in the log and the others go on. NVLink multicast stays off.
+railyard=${1:?which railyard?}
+out=${2:?which output folder?}
+peers=$(dirname "$0")/../../exec/peers/symmetric_memory.py
+export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1
+mkdir -p "$out"
+nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv | tee "$out/log"
+
+# step SECONDS NAME COMMAND…: its output goes to NAME.out, its complaints to the log.
+step() {
+  local limit=$1 name=$2
+  shift 2
+  local began=$SECONDS
+  timeout -k 5 "$limit" "$@" >"$out/$name.out" 2>>"$out/log"
+  echo "$name: exit code $?, $((SECONDS - began)) s" | tee -a "$out/log"
+}
+
+# baseline NAME FLAGS…: adds rows to nccl.csv.
+baseline() {
+  local name=$1
+  shift
+  step 60 "$name" "$railyard" baseline "$@"
+  [ -s "$out/nccl.csv" ] && sed -i 1d "$out/$name.out"
+  cat "$out/$name.out" >>"$out/nccl.csv"
+  rm "$out/$name.out"
+}
+
+others=all_gather,reduce_scatter,broadcast,reduce,all_to_all
+forced=ring/ll,ring/ll128,ring/simple,tree/ll,tree/ll128,tree/simple
+step 20 discover "$railyard" discover -o "$out/discovered.yaml"
+step 20 matrix "$railyard" topo matrix -t live
+step 90 probe-4 "$railyard" probe -o "$out/links-4.yaml"
+step 60 probe-2 "$railyard" probe --gpus 2 -o "$out/links-2.yaml"
+baseline all-reduce-4 --setting default,windows -b 1K -e 4G --traffic
+baseline forced-4 --setting $forced -b 1K -e 64M --traffic
+baseline others-4 -c $others --setting default,windows -b 1K -e 1G -f 4 --traffic
+baseline all-reduce-2 --gpus 2 --setting default,windows -b 1K -e 4G --traffic
+baseline others-2 --gpus 2 -c $others --setting default,windows -b 1K -e 1G -f 4 --traffic
+baseline bfloat16-4 -d bfloat16 --setting default,windows -b 1K -e 1G -f 4 --traffic
+baseline stream-4 --launch stream -b 1K -e 64M -f 4 --traffic
+for gpus in 4 2; do
+  for dtype in float32 bfloat16; do
+    step 60 "peers-$gpus-$dtype" python3 "$peers" -g $gpus -d $dtype
+  done
+done
+cat "$out"/peers-*.out | awk 'NR == 1 || !/^collective,/' >"$out/peers.csv"
+rm -f "$out"/peers-*.out

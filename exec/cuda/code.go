@@ -1,0 +1,146 @@
+//go:build cgo
+
+package cuda
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/kernel"
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// defines select a type and a reduction in the kernels' sources.
+func defines(t collective.DType, op collective.ReduceOp) ([]string, error) {
+	types := map[collective.DType]string{collective.Float32: "T_FLOAT32", collective.Float16: "T_FLOAT16", collective.BFloat16: "T_BFLOAT16",
+		collective.Int32: "T_INT32", collective.Float8E4M3: "T_E4M3", collective.Float8E5M2: "T_E5M2"}
+	ops := map[collective.ReduceOp]string{collective.Sum: "R_SUM", collective.Avg: "R_SUM", collective.Prod: "R_PROD", collective.Min: "R_MIN", collective.Max: "R_MAX"}
+	if types[t] == "" {
+		return nil, fmt.Errorf("type %v: the kernels have float32, float16, bfloat16, int32, float8_e4m3 and float8_e5m2", t)
+	}
+	return []string{"-D" + types[t], "-D" + ops[op]}, nil
+}
+
+// compile makes machine code of a source file, or takes it from the user's cache, where
+// it lies under the hash of everything that went into it.
+func compile(file, arch string, options []string, extra map[string]string) ([]byte, error) {
+	version, err := driver.LoadCompiler()
+	if err != nil {
+		return nil, err
+	}
+	headers := kernel.Headers()
+	for name, text := range extra {
+		headers[name] = text
+	}
+	options = append([]string{"-arch=" + arch, "--std=c++20"}, options...)
+	source := kernel.Source(file)
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%q\n%q\n%d\n", version, options, source, driver.Version())
+	for _, name := range sortedKeys(headers) {
+		fmt.Fprintf(h, "%q %q\n", name, headers[name])
+	}
+	path := cachePath(hex.EncodeToString(h.Sum(nil)))
+	if code, err := os.ReadFile(path); err == nil && len(code) > 0 {
+		return code, nil
+	}
+	code, err := driver.Compile(file, source, headers, options)
+	if err != nil {
+		if strings.Contains(err.Error(), "arch") && strings.Contains(err.Error(), "invalid value") {
+			return nil, fmt.Errorf("NVRTC %s does not know this GPU's architecture %s: install a newer CUDA runtime compiler (%w)", version, arch, err)
+		}
+		return nil, err
+	}
+	store(path, code)
+	return code, nil
+}
+
+func sortedKeys(m map[string]string) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func cachePath(hash string) string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "railyard", "kernels", hash+".cubin")
+}
+
+// store writes the cache, whole or not at all; a cache that cannot be written is none.
+func store(path string, code []byte) {
+	if path == "" || os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(code)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+}
+
+// kernels loads a file's machine code on every GPU, once for each set of options.
+func (n *Node) kernels(file string, options []string) (string, error) {
+	key := fmt.Sprint(file, options)
+	return key, n.each(func(g *gpu) error { return g.load(key, file, options, nil) })
+}
+
+// load compiles a file for the GPU and loads it under a key, once.
+func (g *gpu) load(key, file string, options []string, extra map[string]string) error {
+	if _, ok := g.modules[key]; ok {
+		return nil
+	}
+	code, err := compile(file, g.arch, options, extra)
+	if err != nil {
+		return err
+	}
+	g.modules[key], err = driver.LoadModule(code)
+	return err
+}
+
+// Prepare compiles what a specialised run needs into the cache, for each rank. Several
+// may run at once.
+func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
+	if !how.Specialise {
+		return nil
+	}
+	p, err := block.Compile(s, how.options(cfg))
+	if err != nil {
+		return err
+	}
+	options, err := defines(cfg.DType, cfg.Op)
+	if err != nil {
+		return err
+	}
+	for r := range p.Ranks {
+		if _, err := compile("run.cu", n.gpus[r].arch, append(slices.Clip(options), "-DSPECIALISED"), map[string]string{"constants.cuh": p.Constants(r)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (how Method) options(cfg Config) block.Options {
+	return block.Options{Count: cfg.Count, Size: cfg.DType.Size(), Op: cfg.Op, InPlace: cfg.InPlace, Instances: how.Blocks, Mechanism: how.Mechanism}
+}

@@ -1,0 +1,190 @@
+//go:build cgo
+
+package cuda
+
+import (
+	"fmt"
+
+	"railyard/exec/cuda/driver"
+	"railyard/model/block"
+	"railyard/model/schedule"
+)
+
+// copiesOp is a schedule run by copy engines.
+type copiesOp struct {
+	m       *memory
+	p       *block.Copying
+	streams int
+	ranks   []copyRank
+}
+
+// copyRank is what one GPU launches.
+type copyRank struct {
+	start, local, end launches
+	stages            []launches
+	graphs            [2]driver.Graph // one operation, by side
+}
+
+func (o *copiesOp) memory() *memory { return o.m }
+
+// loadCopies compiles a schedule for copy engines.
+func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+	p, err := block.CompileCopies(s, how.options(cfg))
+	if err != nil {
+		return nil, err
+	}
+	program := &block.Program{Ranks: p.Ranks, Instances: p.Blocks, Lanes: make([][]block.Lane, p.Ranks)}
+	for r := range program.Lanes {
+		program.Lanes[r] = make([]block.Lane, 1)
+	}
+	m, err := newMemory(n, s, cfg, p.Scratch, 0, program.ControlBytes(), 0)
+	if err != nil {
+		return nil, err
+	}
+	key, err := n.interpreter(cfg)
+	if err != nil {
+		return nil, err
+	}
+	o := &copiesOp{m: m, p: p, streams: max(how.Streams, 1), ranks: make([]copyRank, p.Ranks)}
+	if 4+len(p.Stages)*(2+o.streams) > len(n.gpus[0].marks) {
+		return nil, fmt.Errorf("%d stages on %d streams: use fewer slices", len(p.Stages), o.streams)
+	}
+	if err := n.each(func(g *gpu) error { return o.place(g, key, how) }); err != nil {
+		return nil, err
+	}
+	return o, n.each(o.capture)
+}
+
+// capture makes graphs of one operation, for each side. Copies between GPUs that are
+// queued one by one can make the driver wait for a GPU, which then waits for a kernel
+// that waits for another GPU's; a graph is handed over whole.
+func (o *copiesOp) capture(g *gpu) (err error) {
+	for side := range o.ranks[g.rank].graphs {
+		o.ranks[g.rank].graphs[side], err = g.stream.Capture(func() error { return o.queue(g, side) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *copiesOp) launch(g *gpu, i int) error { return o.ranks[g.rank].graphs[i&1].Launch(g.stream) }
+
+func (n *Node) interpreter(cfg Config) (string, error) {
+	options, err := defines(cfg.DType, cfg.Op)
+	if err != nil {
+		return "", err
+	}
+	return n.kernels("run.cu", options)
+}
+
+func (o *copiesOp) place(g *gpu, key string, how Method) error {
+	k, err := g.modules[key].Kernel("run_inline")
+	if err != nil {
+		return err
+	}
+	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
+		plan := block.EncodeLanes([]block.Lane{lane})
+		if len(plan) > inlineBytes {
+			return fmt.Errorf("a stage of %d bytes: plan with fewer chunks", len(plan))
+		}
+		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads}, param: o.m.parameter(g.rank)}
+		l.param.shape(1, o.p.Blocks)
+		copy(l.param[dataAt:], plan)
+		if !last {
+			l.param.word(advanceAt, 0)
+		}
+		return g.fits(k, l.shape)
+	}
+	r := &o.ranks[g.rank]
+	if err := set(&r.start, o.p.Start[g.rank], 1, false); err != nil {
+		return err
+	}
+	if len(o.p.Local[g.rank].Body) > 0 {
+		if err := set(&r.local, o.p.Local[g.rank], o.p.Blocks, false); err != nil {
+			return err
+		}
+	}
+	r.stages = make([]launches, len(o.p.Stages))
+	for i, s := range o.p.Stages {
+		if s.Kernel == nil {
+			continue
+		}
+		if err := set(&r.stages[i], s.Kernel[g.rank], o.p.Blocks, false); err != nil {
+			return err
+		}
+	}
+	return set(&r.end, o.p.End[g.rank], 1, true)
+}
+
+// queue puts copies on side streams and kernels on the GPU's stream; events order
+// them.
+func (o *copiesOp) queue(g *gpu, i int) error {
+	r := &o.ranks[g.rank]
+	next := 0
+	// link makes one stream wait for what another has been given so far.
+	link := func(from, to driver.Stream) error {
+		e := g.marks[next]
+		next++
+		if err := e.Record(from); err != nil {
+			return err
+		}
+		return to.Wait(e)
+	}
+	run := func(l *launches) error {
+		if l.param == nil {
+			return nil
+		}
+		l.param.word(sideAt, uint32(i&1))
+		return l.kernel.Launch(g.stream, l.shape, l.param)
+	}
+	if err := run(&r.start); err != nil {
+		return err
+	}
+	lanes := g.side[:o.streams]
+	for _, s := range lanes {
+		if err := link(g.stream, s); err != nil {
+			return err
+		}
+	}
+	if err := run(&r.local); err != nil {
+		return err
+	}
+	reduced := map[int]driver.Event{} // by slice: the kernel of the phase before
+	for j, st := range o.p.Stages {
+		for k, c := range st.Copies[g.rank] {
+			s := lanes[k%len(lanes)]
+			if e, ok := reduced[st.Slice]; ok && k < len(lanes) {
+				if err := s.Wait(e); err != nil {
+					return err
+				}
+			}
+			if err := s.Copy(o.m.ref(c.To), o.m.ref(c.From), c.Bytes); err != nil {
+				return err
+			}
+		}
+		if r.stages[j].param == nil {
+			continue
+		}
+		for _, s := range lanes {
+			if err := link(s, g.stream); err != nil {
+				return err
+			}
+		}
+		if err := run(&r.stages[j]); err != nil {
+			return err
+		}
+		e := g.marks[next]
+		next++
+		if err := e.Record(g.stream); err != nil {
+			return err
+		}
+		reduced[st.Slice] = e
+	}
+	for _, s := range lanes {
+		if err := link(s, g.stream); err != nil {
+			return err
+		}
+	}
+	return run(&r.end)
+}

@@ -1,0 +1,55 @@
+// Package cuda runs schedules on the GPUs of this node.
+//
+// One process drives all GPUs, a goroutine locked to its thread for each. Package
+// model/block turns a schedule into block programs; the kernels of exec/cuda/kernel,
+// compiled on this machine by NVRTC, run them on memory that all GPUs map. Flags lie in
+// the receiver's memory and only grow; the number of a launch is kept in GPU memory, so
+// that a captured graph can be replayed.
+//
+// Every wait on the GPU has a deadline and watches an abort word in host memory: when one
+// gives up, the error names rank, block, operation and flag, and all kernels end.
+//
+// NVLink multicast is never used.
+package cuda
+
+import (
+	"time"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+)
+
+// Method is how a schedule is run.
+type Method struct {
+	Mechanism  block.Mechanism
+	Copies     bool // by copy engines instead
+	Blocks     int  // thread blocks a lane; with Copies, of a reducing kernel
+	Threads    int  // a block
+	Streams    int  // Copies: streams that copies of a stage are spread over
+	Overlap    bool // a kernel may be launched while the one ahead of it still runs
+	Specialise bool // the plan is compiled into the kernel
+}
+
+// Config says what to run and how often.
+type Config struct {
+	Count      int64 // elements of the whole buffer, as nccl-tests counts it
+	DType      collective.DType
+	Op         collective.ReduceOp
+	InPlace    bool
+	Offset     int64 // bytes by which input and output are off alignment, for tests
+	Warmup     int
+	Iterations int // operations in a graph, an even number
+	Replays    int // of the graph
+	Stream     bool
+	Checks     int // epochs with new inputs, the third of random numbers
+	Jitter     time.Duration
+	Seed       int64
+}
+
+// Result is a measurement.
+type Result struct {
+	Times  []time.Duration // an operation: one for each replay of the graph, the slowest GPU
+	Stream []time.Duration // the same, launched one by one on a stream
+	Wrong  int64           // elements and guard bytes that are not what they should be
+	Checks int
+}

@@ -1,0 +1,39 @@
+//go:build cgo
+
+package cuda
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"railyard/exec/cuda/driver"
+)
+
+// gate holds streams until the host opens it.
+type gate struct {
+	n    *Node
+	key  string
+	want uint32
+}
+
+func (n *Node) newGate() (*gate, error) {
+	key, err := n.kernels("gate.cu", nil)
+	n.gates++
+	return &gate{n: n, key: key, want: n.gates}, err
+}
+
+// hold puts the gate on the GPU's stream.
+func (t *gate) hold(g *gpu) error {
+	k, err := g.modules[t.key].Kernel("gate")
+	if err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	p := le.AppendUint64(nil, uint64(t.n.host.At)+gateAt)
+	p = le.AppendUint64(p, uint64(t.want))
+	p = le.AppendUint64(p, uint64(t.n.Deadline.Nanoseconds()))
+	return k.Launch(g.stream, driver.Dim{Blocks: 1, Threads: 1}, p)
+}
+
+// open lets all streams go on.
+func (t *gate) open() { atomic.StoreUint32(t.n.word(gateAt), t.want) }

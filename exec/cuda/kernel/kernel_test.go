@@ -1,0 +1,296 @@
+package kernel
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// simulator compiles the kernels' bodies for the CPU.
+func simulator(t *testing.T, flags ...string) string {
+	t.Helper()
+	gxx, err := exec.LookPath("g++")
+	if err != nil {
+		t.Skip("no g++: the kernels' bodies are not run here")
+	}
+	bin := filepath.Join(t.TempDir(), "simulate")
+	args := append([]string{"-std=c++20", "-O1", "-g", "-Wall", "-Wno-unknown-pragmas", "-pthread", "-o", bin, "src/simulate.cc"}, flags...)
+	if out, err := exec.Command(gxx, args...).CombinedOutput(); err != nil || len(out) > 0 {
+		if strings.Contains(string(out), "tsan") {
+			t.Skip("g++ without ThreadSanitizer")
+		}
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// head is simulate.cc's Head.
+type head struct {
+	Ranks, Lanes, Instances, Threads, Epochs, JitterNS uint32
+	FirstEpoch, DeadlineNS, PacketHalf                 uint64
+	Bytes                                              [6]uint64
+	Shared, InputShift, OutputShift                    uint64
+}
+
+type run struct {
+	s          *schedule.Schedule
+	o          block.Options
+	p          *block.Program
+	epochs     int
+	firstEpoch uint64
+	jitter     uint32
+	deadline   uint64
+}
+
+// execute runs the program and returns its outputs, [epoch][rank].
+func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
+	t.Helper()
+	n := x.s.Spec.Ranks
+	layout := schedule.NewLayout(x.s, x.o.Count, 1)
+	h := head{Ranks: uint32(n), Lanes: uint32(len(x.p.Lanes[0])), Instances: uint32(x.p.Instances), Threads: 4, Epochs: uint32(x.epochs),
+		JitterNS: x.jitter, FirstEpoch: x.firstEpoch, DeadlineNS: x.deadline, PacketHalf: uint64(x.p.PacketHalf)}
+	if h.DeadlineNS == 0 {
+		h.DeadlineNS = 8e9
+	}
+	for _, b := range []schedule.Buffer{schedule.Input, schedule.Output} {
+		for r := range n {
+			h.Bytes[b] = max(h.Bytes[b], uint64(layout.Elements(r, b))*uint64(x.o.Size))
+		}
+	}
+	h.Bytes[schedule.Scratch], h.Bytes[block.PacketBuffer], h.Bytes[block.ControlBuffer] = uint64(x.p.Scratch), uint64(2*x.p.PacketHalf), uint64(x.p.ControlBytes())
+	if x.o.InPlace {
+		h.Shared, h.Bytes[5] = 1, max(h.Bytes[0], h.Bytes[1])
+		_, n := layout.Block(0, schedule.Output, 0)
+		switch x.s.Spec.Kind {
+		case collective.AllGather:
+			h.InputShift = uint64(n) * uint64(x.o.Size)
+		case collective.ReduceScatter:
+			h.OutputShift = uint64(n) * uint64(x.o.Size)
+		}
+	}
+	var in bytes.Buffer
+	binary.Write(&in, binary.LittleEndian, h)
+	for r := range n {
+		plan := x.p.Encode(r)
+		binary.Write(&in, binary.LittleEndian, uint32(len(plan)))
+		in.Write(plan)
+	}
+	file := filepath.Join(t.TempDir(), "plan")
+	if err := os.WriteFile(file, in.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(bin, file)
+	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=66")
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%w: %.3000s", err, stderr.String())
+	}
+	out := make([][][]byte, x.epochs)
+	for e := range out {
+		for range n {
+			out[e] = append(out[e], stdout.Next(int(h.Bytes[schedule.Output])))
+		}
+	}
+	return out, nil
+}
+
+func mix32(x uint32) uint32 {
+	x ^= x >> 16
+	x *= 0x7feb352d
+	x ^= x >> 15
+	x *= 0x846ca68b
+	return x ^ x>>16
+}
+
+// value is simulate.cc's: what a rank's input holds at a place.
+func value(rank, epoch, i int) float64 {
+	return float64(mix32(uint32(rank)*0x9e3779b9^mix32(uint32(epoch)*0x85ebca6b^uint32(i))) % 5)
+}
+
+// verify compares outputs with their definition.
+func (x run) verify(t *testing.T, out [][][]byte) {
+	t.Helper()
+	spec := x.s.Spec
+	layout := schedule.NewLayout(x.s, x.o.Count, 1)
+	for e := range out {
+		for rank := range out[e] {
+			for b := range spec.Blocks() {
+				if !spec.Wants(rank, b) {
+					continue
+				}
+				off, n := layout.Block(rank, schedule.Output, b)
+				for i := range n {
+					var want float64
+					for r := range spec.Ranks {
+						src, sb := r, b
+						if !spec.Kind.Reduces() {
+							src, sb = spec.Origin(rank, b)
+						}
+						at, _ := layout.Block(src, schedule.Input, sb)
+						v := value(src, e, int(at+i))
+						if want += v; !spec.Kind.Reduces() {
+							want = v
+							break
+						}
+					}
+					if x.o.Op == collective.Avg {
+						want /= float64(spec.Ranks)
+					}
+					got := decode(out[e][rank][(off+i)*int64(x.o.Size):], x.o.Size)
+					if got != want && math.Abs(got-want) > want/128 {
+						t.Fatalf("epoch %d rank %d block %d element %d: %v instead of %v", e, rank, b, i, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func decode(b []byte, size int) float64 {
+	if size == 2 {
+		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
+	}
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+}
+
+func plan(t *testing.T, gpus int, kind collective.Kind, algo string, slices int) *schedule.Schedule {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{GPUs: gpus})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := collective.Spec{Kind: kind, Ranks: gpus}
+	if kind.Rooted() {
+		spec.Root = gpus - 1
+	}
+	s, err := planner.Build(topo, spec, algo, planner.Options{Slices: slices})
+	if err != nil {
+		if planner.NotApplicable(err) {
+			return nil
+		}
+		t.Fatal(err)
+	}
+	return s
+}
+
+var cases = []struct {
+	kind   collective.Kind
+	algo   string
+	gpus   int
+	slices int
+}{
+	{collective.AllReduce, "direct", 4, 1}, {collective.AllReduce, "direct", 2, 1},
+	{collective.AllReduce, "two_shot", 4, 1}, {collective.AllReduce, "two_shot", 3, 2},
+	{collective.AllReduce, "ring", 3, 1}, {collective.AllReduce, "ring", 4, 2},
+	{collective.AllReduce, "knomial", 4, 3}, {collective.AllReduce, "double_binary_tree", 3, 2},
+	{collective.AllReduce, "halving_doubling", 4, 1}, {collective.AllReduce, "doubling", 4, 1}, {collective.AllReduce, "quadrinomial", 4, 2},
+	{collective.AllGather, "direct", 4, 1}, {collective.AllGather, "bruck", 3, 1}, {collective.AllGather, "ring", 4, 1},
+	{collective.ReduceScatter, "direct", 4, 1}, {collective.ReduceScatter, "ring", 3, 2}, {collective.ReduceScatter, "halving_doubling", 4, 1},
+	{collective.AllToAll, "direct", 4, 1}, {collective.AllToAll, "bruck", 3, 1}, {collective.AllToAll, "pairwise", 3, 1},
+	{collective.Broadcast, "direct", 3, 1}, {collective.Broadcast, "scatter_allgather", 4, 2}, {collective.Broadcast, "ring", 3, 4},
+	{collective.Broadcast, "knomial", 4, 2}, {collective.Reduce, "knomial", 4, 2}, {collective.Reduce, "direct", 3, 1},
+	{collective.Gather, "direct", 3, 1}, {collective.Scatter, "knomial", 4, 1}, {collective.SendRecv, "direct", 3, 1}, {collective.Barrier, "direct", 3, 1},
+}
+
+// TestBodiesOnTheCPU runs schedules through the kernels' own code, a thread for each GPU
+// thread, under ThreadSanitizer: odd sizes, more blocks than one, launches that overlap
+// between ranks, random delays.
+func TestBodiesOnTheCPU(t *testing.T) {
+	bin := simulator(t, "-fsanitize=thread", "-DT_FLOAT32")
+	for i, c := range cases {
+		s := plan(t, c.gpus, c.kind, c.algo, c.slices)
+		if s == nil {
+			t.Errorf("%s does not make %v here: not a case", c.algo, c.kind)
+			continue
+		}
+		for m := block.Pull; m <= block.Packets; m++ {
+			if c.kind != collective.AllReduce && m != block.Pull && (i+int(m))%2 == 0 {
+				continue // of the others, one more: by turns
+			}
+			for _, inPlace := range []bool{false, true} {
+				if inPlace && (i+int(m))%2 == 0 && c.kind != collective.AllGather || inPlace && c.kind != collective.AllReduce && c.kind != collective.AllGather && c.kind != collective.ReduceScatter {
+					continue
+				}
+				name := fmt.Sprintf("%v %s %d gpus %v in place %v", c.kind, c.algo, c.gpus, m, inPlace)
+				t.Run(name, func(t *testing.T) {
+					blocks := int64(s.Spec.Blocks())
+					o := block.Options{Count: int64(16*c.gpus+7*(1+i%3)) / blocks * blocks, Size: 4, Instances: 1 + i%2, Mechanism: m, InPlace: inPlace}
+					p, err := block.Compile(s, o)
+					if err != nil {
+						if inPlace && strings.Contains(err.Error(), "in place") {
+							t.Skip(err)
+						}
+						t.Fatal(err)
+					}
+					x := run{s: s, o: o, p: p, epochs: 3, firstEpoch: 1, jitter: uint32(i%2) * 20000}
+					out, err := x.execute(t, bin)
+					if err != nil {
+						t.Fatal(err)
+					}
+					x.verify(t, out)
+				})
+			}
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	bin := simulator(t, "-DT_BFLOAT16")
+	t.Run("launch numbers wrap", func(t *testing.T) { launchNumbersWrap(t, bin) })
+	t.Run("deadline names who waits", func(t *testing.T) { deadlineNamesWhoWaits(t, bin) })
+}
+
+// launchNumbersWrap: packets' flags hold the low bits of a launch's number.
+func launchNumbersWrap(t *testing.T, bin string) {
+	for _, c := range []struct {
+		algo  string
+		m     block.Mechanism
+		first uint64
+	}{{"direct", block.Packets, 1<<31 - 2}, {"two_shot", block.Packets, 1<<32 - 2}, {"two_shot", block.Push, 1<<40 - 2}, {"ring", block.Pull, 1<<43 - 2}} {
+		s := plan(t, 4, collective.AllReduce, c.algo, 1)
+		o := block.Options{Count: 101, Size: 2, Op: collective.Avg, Instances: 2, Mechanism: c.m}
+		p, err := block.Compile(s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := run{s: s, o: o, p: p, epochs: 5, firstEpoch: c.first}
+		out, err := x.execute(t, bin)
+		if err != nil {
+			t.Fatalf("%s %v from launch %d on: %v", c.algo, c.m, c.first, err)
+		}
+		x.verify(t, out)
+	}
+}
+
+// deadlineNamesWhoWaits: a rank never signals; all blocks end and the report says where.
+func deadlineNamesWhoWaits(t *testing.T, bin string) {
+	s := plan(t, 3, collective.AllReduce, "two_shot", 1)
+	o := block.Options{Count: 300, Size: 2, Instances: 2, Mechanism: block.Push}
+	p, err := block.Compile(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Lanes[1][0].Body = slices.DeleteFunc(p.Lanes[1][0].Body, func(op block.Op) bool { return op.Kind == block.Signal })
+	x := run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1, deadline: 100e6}
+	_, err = x.execute(t, bin)
+	// Any of the three may be first to give up: two wait for rank 1, it for their next step.
+	if err == nil || !regexp.MustCompile(`deadline: rank \d block \d operation \d slice 0 peer \d kind 2 line 0 want \d+ got \d+`).MatchString(err.Error()) {
+		t.Errorf("%v", err)
+	}
+}

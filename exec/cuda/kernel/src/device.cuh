@@ -1,0 +1,148 @@
+// The primitives on the GPU: what host.hpp is on the CPU.
+#pragma once
+
+#define DEV __device__ __forceinline__
+// The interpreter shares its larger bodies; a specialised kernel folds them into its plan.
+#if defined(SPECIALISED)
+#define BODY DEV
+#else
+#define BODY __device__ __noinline__
+#endif
+
+struct Vec { u32 x, y, z, w; };
+
+DEV u32 thread() { return threadIdx.x; }
+DEV u32 threads() { return blockDim.x; }
+DEV u32 block() { return blockIdx.x; }
+DEV void sync() { __syncthreads(); }
+
+// Data of peers is read around the L1 cache, which nothing keeps coherent.
+DEV Vec ld16(const void *p)
+{
+    Vec v;
+    asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    return v;
+}
+DEV void st16(void *p, Vec v)
+{
+    asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+template <class T> DEV T ld1(const void *p) { return *(const volatile T *)p; }
+template <class T> DEV void st1(void *p, T v) { *(volatile T *)p = v; }
+
+DEV u64 flag_relaxed(const u64 *p)
+{
+    u64 v;
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+DEV u64 flag_acquire(const u64 *p)
+{
+    u64 v;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+DEV void raise_relaxed(u64 *p, u64 v) { asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
+DEV void raise_release(u64 *p, u64 v) { asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
+
+// A packet is 8 bytes of data and the flag twice, in one 16-byte access; each half is
+// valid on its own.
+DEV void packet_store(void *p, u32 a, u32 b, u32 flag)
+{
+    asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%2};" ::"l"(p), "r"(a), "r"(flag), "r"(b) : "memory");
+}
+DEV Vec packet_load(const void *p)
+{
+    Vec v;
+    asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
+    return v;
+}
+
+DEV u64 now_ns()
+{
+    u64 t;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+    return t;
+}
+DEV u32 host_word(const u32 *p) { return *(const volatile u32 *)p; }
+DEV bool claim(u32 *p) { return atomicCAS_system(p, 0u, 1u) == 0; }
+DEV void host_store(u32 *p, u32 v) { *(volatile u32 *)p = v; }
+DEV void host_fence() { __threadfence_system(); }
+
+// The kernel behind this one in the stream may be launched while this one runs; it
+// waits here until this one's memory is visible.
+DEV void wait_for_kernel_ahead() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+DEV void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;"); }
+
+// Numbers: a word of 32 bits holds PER_WORD elements; sums are made in Acc.
+#if defined(T_FLOAT32)
+typedef float Acc;
+typedef u32 Elem;
+constexpr u32 PER_WORD = 1;
+DEV void unpack(u32 w, Acc *a) { a[0] = __uint_as_float(w); }
+DEV u32 pack(const Acc *a) { return __float_as_uint(a[0]); }
+#elif defined(T_INT32)
+typedef int Acc;
+typedef u32 Elem;
+constexpr u32 PER_WORD = 1;
+DEV void unpack(u32 w, Acc *a) { a[0] = (int)w; }
+DEV u32 pack(const Acc *a) { return (u32)a[0]; }
+#elif defined(T_BFLOAT16)
+typedef float Acc;
+typedef unsigned short Elem;
+constexpr u32 PER_WORD = 2;
+DEV void unpack(u32 w, Acc *a) { a[0] = __uint_as_float(w << 16), a[1] = __uint_as_float(w & 0xffff0000u); }
+DEV u32 pack(const Acc *a)
+{
+    u32 w;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(a[1]), "f"(a[0]));
+    return w;
+}
+#elif defined(T_FLOAT16)
+typedef float Acc;
+typedef unsigned short Elem;
+constexpr u32 PER_WORD = 2;
+DEV float half_to_float(u32 h)
+{
+    float f;
+    asm("{.reg .b16 h; cvt.u16.u32 h, %1; cvt.f32.f16 %0, h;}" : "=f"(f) : "r"(h));
+    return f;
+}
+DEV void unpack(u32 w, Acc *a) { a[0] = half_to_float(w & 0xffffu), a[1] = half_to_float(w >> 16); }
+DEV u32 pack(const Acc *a)
+{
+    u32 w;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(a[1]), "f"(a[0]));
+    return w;
+}
+#else
+typedef float Acc;
+typedef u8 Elem;
+constexpr u32 PER_WORD = 4;
+DEV float half_to_float(u32 h)
+{
+    float f;
+    asm("{.reg .b16 h; cvt.u16.u32 h, %1; cvt.f32.f16 %0, h;}" : "=f"(f) : "r"(h));
+    return f;
+}
+#if defined(T_E4M3)
+#define FP8 "e4m3x2"
+#else
+#define FP8 "e5m2x2"
+#endif
+DEV void unpack(u32 w, Acc *a)
+{
+    for (u32 i = 0; i < 2; i++) {
+        u32 two;
+        asm("{.reg .b16 s; cvt.u16.u32 s, %1; cvt.rn.f16x2." FP8 " %0, s;}" : "=r"(two) : "r"(w >> 16 * i & 0xffffu));
+        a[2 * i] = half_to_float(two & 0xffffu), a[2 * i + 1] = half_to_float(two >> 16);
+    }
+}
+DEV u32 pack(const Acc *a)
+{
+    u32 w[2];
+    for (u32 i = 0; i < 2; i++)
+        asm("{.reg .b16 d; cvt.rn.satfinite." FP8 ".f32 d, %1, %2; cvt.u32.u16 %0, d;}" : "=r"(w[i]) : "f"(a[2 * i + 1]), "f"(a[2 * i]));
+    return w[0] | w[1] << 16;
+}
+#endif

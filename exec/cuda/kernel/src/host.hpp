@@ -1,0 +1,97 @@
+// The primitives on the CPU: a thread for each GPU thread, so that ThreadSanitizer sees
+// every race that the operations' protocol leaves. Data accesses are plain, flags and
+// packets atomic; release and acquire are operations, since fences are not modelled.
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <thread>
+
+#define DEV inline
+#define BODY inline
+
+struct alignas(16) Vec { u32 x, y, z, w; };
+
+struct Place {
+    u32 thread, threads, block;
+    std::barrier<> *barrier;
+};
+inline thread_local Place here;
+
+DEV u32 thread() { return here.thread; }
+DEV u32 threads() { return here.threads; }
+DEV u32 block() { return here.block; }
+DEV void sync() { here.barrier->arrive_and_wait(); }
+
+DEV Vec ld16(const void *p) { return *(const Vec *)p; }
+DEV void st16(void *p, Vec v) { *(Vec *)p = v; }
+template <class T> DEV T ld1(const void *p) { return *(const T *)p; }
+template <class T> DEV void st1(void *p, T v) { *(T *)p = v; }
+
+DEV std::atomic<u64> &word(const void *p) { return *(std::atomic<u64> *)p; }
+DEV u64 flag_acquire(const u64 *p) { return std::this_thread::yield(), word(p).load(std::memory_order_acquire); }
+// Relaxed flags carry what was there before the kernel began, which on the GPU the
+// kernel's start makes visible; here the flag has to.
+DEV u64 flag_relaxed(const u64 *p) { return flag_acquire(p); }
+DEV void raise_relaxed(u64 *p, u64 v) { word(p).store(v, std::memory_order_release); }
+DEV void raise_release(u64 *p, u64 v) { word(p).store(v, std::memory_order_release); }
+
+DEV void packet_store(void *p, u32 a, u32 b, u32 flag)
+{
+    word(p).store((u64)flag << 32 | a, std::memory_order_relaxed);
+    word((char *)p + 8).store((u64)flag << 32 | b, std::memory_order_relaxed);
+}
+DEV Vec packet_load(const void *p)
+{
+    std::this_thread::yield();
+    const u64 a = word(p).load(std::memory_order_relaxed), b = word((char *)p + 8).load(std::memory_order_relaxed);
+    return Vec{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
+}
+
+DEV void wait_for_kernel_ahead() {}
+DEV void let_next_kernel_start() {}
+
+DEV u64 now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+DEV u32 host_word(const u32 *p) { return ((std::atomic<u32> *)p)->load(); }
+DEV bool claim(u32 *p)
+{
+    u32 zero = 0;
+    return ((std::atomic<u32> *)p)->compare_exchange_strong(zero, 1);
+}
+DEV void host_store(u32 *p, u32 v) { ((std::atomic<u32> *)p)->store(v); }
+DEV void host_fence() {}
+
+DEV float as_float(u32 w)
+{
+    float f;
+    __builtin_memcpy(&f, &w, 4);
+    return f;
+}
+DEV u32 as_bits(float f)
+{
+    u32 w;
+    __builtin_memcpy(&w, &f, 4);
+    return w;
+}
+
+#if defined(T_INT32)
+typedef int Acc;
+typedef u32 Elem;
+constexpr u32 PER_WORD = 1;
+DEV void unpack(u32 w, Acc *a) { a[0] = (int)w; }
+DEV u32 pack(const Acc *a) { return (u32)a[0]; }
+#elif defined(T_BFLOAT16)
+typedef float Acc;
+typedef unsigned short Elem;
+constexpr u32 PER_WORD = 2;
+DEV void unpack(u32 w, Acc *a) { a[0] = as_float(w << 16), a[1] = as_float(w & 0xffff0000u); }
+DEV u32 rounded(float f) { return (as_bits(f) + 0x7fff + (as_bits(f) >> 16 & 1)) >> 16; }
+DEV u32 pack(const Acc *a) { return rounded(a[0]) | rounded(a[1]) << 16; }
+#else
+typedef float Acc;
+typedef u32 Elem;
+constexpr u32 PER_WORD = 1;
+DEV void unpack(u32 w, Acc *a) { a[0] = as_float(w); }
+DEV u32 pack(const Acc *a) { return as_bits(a[0]); }
+#endif

@@ -1,0 +1,128 @@
+// Runs a program on CPU threads: for the test that has g++ and ThreadSanitizer. Input is
+// one file: numbers, then for each rank its plan; output are the ranks' output buffers,
+// epoch by epoch.
+#include "plan.cuh"
+#include "host.hpp"
+#include "reduce.cuh"
+#include "multi.cuh"
+#include "packets.cuh"
+#include "engine.cuh"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+struct Head {
+    u32 ranks, lanes, instances, threads, epochs, jitter_ns;
+    u64 first_epoch, deadline_ns, packet_half, bytes[BUFFERS];
+    u64 shared, input_shift, output_shift; // in place: one memory, by rank so many bytes on
+};
+
+constexpr u32 SHARED = CONTROL + 1; // the last of BUFFERS
+
+static void fail(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(3);
+}
+
+static void get(void *to, size_t n, FILE *f)
+{
+    if (n && fread(to, n, 1, f) != 1) fail("the input is too short");
+}
+
+static void *memory(u64 n)
+{
+    void *p = aligned_alloc(128, (n + 255) / 128 * 128);
+    memset(p, 0, n);
+    return p;
+}
+
+// value is what a rank holds at a place in an epoch; kernel_test.go computes the same.
+static u32 value(u32 rank, u32 epoch, u32 i) { return mix32(rank * 0x9e3779b9u ^ mix32(epoch * 0x85ebca6bu ^ i)) % 5; }
+
+static void fill(char *at, u64 bytes, u32 rank, u32 epoch)
+{
+    for (u64 i = 0; i < bytes / sizeof(Elem); i++) {
+        Acc a[PER_WORD] = {};
+        a[0] = (Acc)value(rank, epoch, (u32)i);
+        const u32 w = pack(a);
+        memcpy(at + i * sizeof(Elem), &w, sizeof(Elem));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) fail("usage: simulate FILE");
+    FILE *f = fopen(argv[1], "rb");
+    if (!f) fail("cannot open the file");
+    Head h;
+    get(&h, sizeof h, f);
+    std::vector<Params> params(h.ranks);
+    std::vector<std::vector<char>> plans(h.ranks);
+    Params all = {};
+    u32 abort_word = 0;
+    Report report = {};
+    for (u32 r = 0; r < h.ranks; r++) {
+        u32 n;
+        get(&n, sizeof n, f);
+        plans[r].resize(n);
+        get(plans[r].data(), n, f);
+        for (u32 b = 0; b < BUFFERS; b++) all.base[r * BUFFERS + b] = (u64)memory(h.bytes[b]);
+        if (h.shared) {
+            all.base[r * BUFFERS + INPUT] = all.base[r * BUFFERS + SHARED] + r * h.input_shift;
+            all.base[r * BUFFERS + OUTPUT] = all.base[r * BUFFERS + SHARED] + r * h.output_shift;
+        }
+        word((void *)all.base[r * BUFFERS + CONTROL]) = h.first_epoch;
+    }
+    for (u32 r = 0; r < h.ranks; r++) {
+        params[r] = all;
+        params[r].abort = (u64)&abort_word, params[r].report = (u64)&report;
+        params[r].deadline_ns = h.deadline_ns, params[r].packet_half = h.packet_half;
+        params[r].rank = r, params[r].ranks = h.ranks, params[r].lanes = h.lanes, params[r].instances = h.instances;
+        params[r].jitter_ns = h.jitter_ns, params[r].advance = 1;
+    }
+    // A rank's blocks start an epoch together, as kernels of a stream do; ranks run ahead.
+    std::vector<std::thread> pool;
+    const u32 blocks = h.lanes * h.instances;
+    std::vector<std::vector<char>> outputs(h.ranks * h.epochs);
+    for (u32 r = 0; r < h.ranks; r++) {
+        auto *kernel = new std::barrier<>(blocks * h.threads);
+        for (u32 b = 0; b < blocks; b++) {
+            auto *barrier = new std::barrier<>(h.threads);
+            for (u32 t = 0; t < h.threads; t++) {
+                pool.emplace_back([&, r, b, t, kernel, barrier] {
+                    here = Place{t, h.threads, b, barrier};
+                    const bool first = b == 0 && t == 0;
+                    char *in = (char *)all.base[r * BUFFERS + INPUT], *out = (char *)all.base[r * BUFFERS + OUTPUT];
+                    for (u32 e = 0; e < h.epochs; e++) {
+                        if (first) {
+                            if (!h.shared) memset(out, 0xff, h.bytes[OUTPUT]);
+                            fill(in, h.bytes[INPUT], r, e);
+                            params[r].side = e & 1;
+                            params[r].jitter_seed = e;
+                        }
+                        kernel->arrive_and_wait();
+                        Engine engine(params[r], params[r].base);
+                        engine.epoch = flag_relaxed(engine.epoch_word(params[r].side));
+                        const Lane *lanes = (const Lane *)plans[r].data();
+                        const Lane &l = lanes[engine.lane];
+                        engine.play(l, (const Op *)(lanes + h.lanes) + l.first);
+                        engine.end();
+                        kernel->arrive_and_wait();
+                        if (first) outputs[e * h.ranks + r].assign(out, out + h.bytes[OUTPUT]);
+                    }
+                });
+            }
+        }
+    }
+    for (auto &t : pool) t.join();
+    if (report.claimed) {
+        fprintf(stderr, "deadline: rank %u block %u operation %u slice %u peer %u kind %u line %u want %llu got %llu\n", report.rank, report.block, report.op,
+            report.slice, report.peer, report.kind, report.line, report.want, report.got);
+        return 4;
+    }
+    for (auto &o : outputs) fwrite(o.data(), o.size(), 1, stdout);
+    return 0;
+}

@@ -1,0 +1,48 @@
+package kernel
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+)
+
+// TestCUDASyntax compiles the kernels to PTX, all types and reductions among them, and a
+// specialised one. Inline PTX is not looked into: no free assembler is.
+func TestCUDASyntax(t *testing.T) {
+	var clang string
+	for _, name := range []string{"clang-19", "clang-20", "clang-18", "clang-17"} {
+		if path, err := exec.LookPath(name); err == nil {
+			clang = path
+			break
+		}
+	}
+	if clang == "" {
+		t.Skip("no clang 17 or newer: CUDA syntax is not checked here")
+	}
+	dir := t.TempDir()
+	p, err := block.Compile(plan(t, 4, collective.AllReduce, "two_shot", 1), block.Options{Count: 1 << 16, Size: 4, Instances: 4, Mechanism: block.Push})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "constants.cuh"), []byte(p.Constants(1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	compile := func(file string, flags ...string) {
+		args := append([]string{"-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78", "-std=c++20", "-O1", "-S",
+			"-o", filepath.Join(dir, "out.ptx"), "-include", "testdata/cuda.h", "-I", dir, "src/" + file}, flags...)
+		if out, err := exec.Command(clang, args...).CombinedOutput(); err != nil {
+			t.Errorf("%s %v: %v\n%s", file, flags, err, out)
+		}
+	}
+	compile("gate.cu")
+	for i, typ := range []string{"FLOAT32", "INT32", "BFLOAT16", "FLOAT16", "E4M3", "E5M2"} {
+		op := []string{"SUM", "MAX", "MIN", "PROD"}[i%4]
+		compile("check.cu", "-DT_"+typ, "-DR_"+op)
+	}
+	compile("run.cu", "-DT_E4M3", "-DR_MAX")
+	compile("run.cu", "-DT_FLOAT32", "-DR_SUM", "-DSPECIALISED")
+}

@@ -1,0 +1,36 @@
+//go:build !cgo
+
+package cuda
+
+import (
+	"context"
+	"time"
+
+	"railyard/exec/cuda/driver"
+	"railyard/model/schedule"
+)
+
+// Node is this machine's GPUs; a build without cgo cannot use them.
+type Node struct {
+	Deadline time.Duration
+}
+
+// Open says why there are none.
+func Open(int) (*Node, error) { return nil, driver.Load() }
+
+// Close does nothing.
+func (*Node) Close() {}
+
+// Ranks is 0.
+func (*Node) Ranks() int { return 0 }
+
+// Driver is empty.
+func (*Node) Driver() string { return "" }
+
+// Run says why it cannot.
+func (*Node) Run(context.Context, *schedule.Schedule, Config, Method) (*Result, error) {
+	return nil, driver.Load()
+}
+
+// Prepare says why it cannot.
+func (*Node) Prepare(*schedule.Schedule, Config, Method) error { return driver.Load() }

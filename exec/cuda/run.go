@@ -1,0 +1,203 @@
+//go:build cgo
+
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"railyard/exec/cuda/driver"
+	"railyard/model/schedule"
+)
+
+// Run checks and times a schedule. The error names who waited for whom where a wait
+// expires; when ctx ends, all kernels do.
+func (n *Node) Run(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (*Result, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if s.Spec.Ranks != len(n.gpus) {
+		return nil, fmt.Errorf("a schedule for %d ranks on %d GPUs", s.Spec.Ranks, len(n.gpus))
+	}
+	op, err := n.load(s, cfg, how)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{n: n, op: op, cfg: cfg, ctx: ctx}
+	out := &Result{Checks: cfg.Checks}
+	if out.Wrong, err = r.check(); err != nil {
+		return nil, err
+	}
+	if cfg.Replays > 0 {
+		if out.Times, err = r.graph(); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Stream {
+		out.Stream, err = r.stream()
+	}
+	return out, err
+}
+
+// runner launches an operation again and again.
+type runner struct {
+	n    *Node
+	op   operation
+	cfg  Config
+	ctx  context.Context
+	done int // operations launched
+}
+
+// launch puts operations on all GPUs' streams.
+func (r *runner) launch(count int) error {
+	from := r.done
+	r.done += count
+	return r.n.each(func(g *gpu) error {
+		for i := range count {
+			if err := r.op.launch(g, from+i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *runner) check() (wrong int64, err error) {
+	if r.cfg.Checks == 0 {
+		return 0, nil
+	}
+	d, err := newData(r.op.memory())
+	if err != nil {
+		return 0, err
+	}
+	for d.epoch = range r.cfg.Checks {
+		d.random = d.epoch%3 == 2
+		if err := d.fill(); err != nil {
+			return 0, err
+		}
+		if err := r.launch(1); err != nil {
+			return 0, err
+		}
+		if err := r.n.settle(r.ctx); err != nil {
+			return 0, err
+		}
+		w, err := d.wrong()
+		if err != nil {
+			return 0, err
+		}
+		wrong += w
+	}
+	return wrong, nil
+}
+
+// graph captures Iterations operations on each GPU and replays them: one sample a
+// replay, the slowest GPU's time between events divided by the operations.
+func (r *runner) graph() ([]time.Duration, error) {
+	if r.cfg.Iterations%2 != 0 {
+		return nil, fmt.Errorf("%d operations in a graph: must be an even number", r.cfg.Iterations)
+	}
+	if r.done%2 != 0 { // a replay begins where the capture began
+		if err := r.launch(1); err != nil {
+			return nil, err
+		}
+	}
+	graphs := make([]driver.Graph, len(r.n.gpus))
+	err := r.n.each(func(g *gpu) (err error) {
+		graphs[g.rank], err = g.stream.Capture(func() error {
+			for i := range r.cfg.Iterations {
+				if err := r.op.queue(g, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer r.n.each(func(g *gpu) error { return graphs[g.rank].Destroy() })
+	replay := func() ([]time.Duration, error) {
+		return r.timed(func(g *gpu) error { return graphs[g.rank].Launch(g.stream) })
+	}
+	warm := (r.cfg.Warmup + r.cfg.Iterations - 1) / r.cfg.Iterations
+	for range warm {
+		if _, err := replay(); err != nil {
+			return nil, err
+		}
+	}
+	var out []time.Duration
+	for range r.cfg.Replays {
+		t, err := replay()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slowest(t)/time.Duration(r.cfg.Iterations))
+	}
+	return out, nil
+}
+
+// timed runs work on every GPU between two events and returns the times between. A gate
+// before the first event holds all GPUs until everything is queued on all.
+func (r *runner) timed(work func(g *gpu) error) ([]time.Duration, error) {
+	out := make([]time.Duration, len(r.n.gpus))
+	gate, err := r.n.newGate()
+	if err != nil {
+		return nil, err
+	}
+	defer gate.open()
+	err = r.n.each(func(g *gpu) error {
+		if err := gate.hold(g); err != nil {
+			return err
+		}
+		if err := g.began.Record(g.stream); err != nil {
+			return err
+		}
+		if err := work(g); err != nil {
+			return err
+		}
+		return g.ended.Record(g.stream)
+	})
+	if err != nil {
+		return nil, err
+	}
+	gate.open()
+	if err := r.n.settle(r.ctx); err != nil {
+		return nil, err
+	}
+	return out, r.n.each(func(g *gpu) (err error) {
+		out[g.rank], err = g.ended.Since(g.began)
+		return err
+	})
+}
+
+func slowest(times []time.Duration) (most time.Duration) {
+	for _, t := range times {
+		most = max(most, t)
+	}
+	return most
+}
+
+// stream times operations launched one by one: Iterations between two events, a sample
+// for each of Replays rounds.
+func (r *runner) stream() ([]time.Duration, error) {
+	var out []time.Duration
+	for range max(r.cfg.Replays, 1) {
+		from := r.done
+		r.done += r.cfg.Iterations
+		t, err := r.timed(func(g *gpu) error {
+			for i := range r.cfg.Iterations {
+				if err := r.op.launch(g, from+i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slowest(t)/time.Duration(r.cfg.Iterations))
+	}
+	return out, nil
+}

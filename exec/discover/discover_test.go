@@ -1,0 +1,202 @@
+package discover
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"railyard/internal/golden"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/topologies"
+)
+
+var someDay = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+
+// load is a shipped topology.
+func load(t *testing.T, name string) *topology.Topology {
+	t.Helper()
+	x, err := topology.Load(topologies.Source, name, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// describe runs the discovery and reads its file back.
+func describe(t *testing.T, f *fake) (string, *topology.Topology) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, f, f.root, someDay); err != nil {
+		t.Fatal(err)
+	}
+	x, err := topology.Parse("discovered.yaml", b.Bytes(), nil, topology.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.String())
+	}
+	return b.String(), x
+}
+
+// graph lists the links with what they are, sorted.
+func graph(x *topology.Topology) []string {
+	var out []string
+	for i, l := range x.Links() {
+		c := x.Class(topology.LinkID(i))
+		out = append(out, fmt.Sprintf("%s %v %v %v ×%d", x.LinkName(topology.LinkID(i)), c.Medium, c.Rate, c.Latency, l.Count))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// notNVML are the shipped topologies of one node that NVML knows nothing of.
+var notNVML = map[string]string{"host": "has no GPUs", "mi250x-node": "AMD", "mi300x-node": "AMD"}
+
+// TestShippedNodesComeBack: a machine that is built as a shipped topology of one node
+// says is described as that topology, device by device and link by link.
+func TestShippedNodesComeBack(t *testing.T) {
+	tested := 0
+	for _, name := range topologies.Names() {
+		want := load(t, name)
+		if notNVML[name] != "" || want.NumNodes() > 1 {
+			continue
+		}
+		tested++
+		t.Run(name, func(t *testing.T) {
+			_, got := describe(t, newFake(t, want))
+			if diff := cmp.Diff(graph(want), graph(got)); diff != "" {
+				t.Errorf("(-shipped +discovered)\n%s", diff)
+			}
+			if got.NumRanks() != want.NumRanks() {
+				t.Errorf("%d ranks, want %d", got.NumRanks(), want.NumRanks())
+			}
+		})
+	}
+	if tested < 13 {
+		t.Errorf("only %d shipped nodes were tested", tested)
+	}
+}
+
+func TestFileIsReadable(t *testing.T) {
+	text, _ := describe(t, newFake(t, load(t, "dgx-h100")))
+	golden.Equal(t, "dgx-h100.yaml", []byte(text))
+}
+
+// TestVirtualMachine is what the measured four H200 show: switches, PCIe switches and
+// lane widths are hidden, NUMA nodes are not told.
+func TestVirtualMachine(t *testing.T) {
+	f := newFake(t, load(t, "hgx-h200-4"))
+	for i := range f.gpus {
+		f.gpus[i].Bus = fmt.Sprintf("0000:00:%02x.0", 6+i)
+		f.gpus[i].PCIe = Lanes{Generation: 5}
+		for p := range f.gpus[i].Ports {
+			f.gpus[i].Ports[p] = Port{Up: true, End: EndSwitch, Raw: 26562e6}
+		}
+	}
+	text, got := describe(t, f)
+	golden.Equal(t, "virtual.yaml", []byte(text))
+	r, err := topology.NewRouter(got).Route(0, 3)
+	if err != nil || r.Kind != topology.Switched || r.Links != 18 || r.Rate != 450e9 {
+		t.Errorf("route %+v, %v", r, err)
+	}
+	if got.Profile() != "h200" {
+		t.Errorf("profile %q", got.Profile())
+	}
+}
+
+// TestDownAndSlowPorts: a port that is down is not drawn, a slow one has its own class.
+func TestDownAndSlowPorts(t *testing.T) {
+	f := newFake(t, load(t, "dgx-h100"))
+	f.gpus[3].Ports[0] = Port{}
+	f.gpus[4].Ports[0].Raw = 13e9
+	_, got := describe(t, f)
+	count := map[string]int{}
+	for _, l := range got.Out(got.Ranks()[3]) {
+		count[got.Class(l).Name] += int(got.Links()[l].Count)
+	}
+	if count["nvlink4"] != 17 {
+		t.Errorf("gpu3 has %v", count)
+	}
+	clear(count)
+	for _, l := range got.Out(got.Ranks()[4]) {
+		count[got.Class(l).Name] += int(got.Links()[l].Count)
+	}
+	if count["nvlink4"] != 17 || count["nvlink4_13000MB"] != 1 {
+		t.Errorf("gpu4 has %v", count)
+	}
+}
+
+// TestHiddenGPUs: links to GPUs outside this machine are named, not drawn.
+func TestHiddenGPUs(t *testing.T) {
+	f := newFake(t, load(t, "dgx1-v100"))
+	f.gpus = f.gpus[:4]
+	for i := range f.gpus {
+		f.gpus[i].Peers = f.gpus[i].Peers[:4]
+	}
+	text, got := describe(t, f)
+	if !strings.Contains(text, "is not visible in this machine") || got.NumRanks() != 4 {
+		t.Errorf("%d ranks in\n%s", got.NumRanks(), text)
+	}
+}
+
+// TestNoPeerAccess: where the driver forbids PCIe peer-to-peer below a CPU, the file
+// says so.
+func TestNoPeerAccess(t *testing.T) {
+	f := newFake(t, load(t, "minsky"))
+	for i := range f.gpus {
+		f.gpus[i].Ports, f.gpus[i].Peers = nil, make([]Peer, 4)
+		f.gpus[i].PCIe = Lanes{3, 16}
+	}
+	_, got := describe(t, f)
+	if r, err := topology.NewRouter(got).Route(0, 1); err != nil || r.Kind != topology.HostStaged {
+		t.Errorf("route %+v, %v", r, err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	var b bytes.Buffer
+	for _, c := range []struct {
+		f    *fake
+		want string
+	}{
+		{&fake{driver: "1"}, "shows no GPU"},
+		{&fake{err: errors.New("lost")}, "lost"},
+		{&fake{gpus: []GPU{{Major: 99, Ports: []Port{{Up: true, End: EndSwitch}}}}}, "not known to this version"},
+	} {
+		err := Write(&b, c.f, t.TempDir(), someDay)
+		if err == nil || !strings.Contains(err.Error(), c.want) || b.Len() > 0 {
+			t.Errorf("error %v, want %q; %d bytes written", err, c.want, b.Len())
+		}
+	}
+}
+
+func TestMoved(t *testing.T) {
+	before := []Traffic{{0, 0, 100, 200}, {0, 1, 500, 500}}
+	after := []Traffic{{0, 0, 150, 230}, {0, 1, 10, 20}, {1, 0, 7, 7}}
+	want := []Traffic{{0, 0, 50, 30}, {0, 1, 10, 20}}
+	if diff := cmp.Diff(want, Moved(before, after)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOneSocketAndCards: cards without RDMA count where their rate is known.
+func TestOneSocketAndCards(t *testing.T) {
+	f := &fake{driver: "1", root: t.TempDir(), gpus: []GPU{{Name: "NVIDIA T4", Bus: "0000:01:00.0", Major: 7, Minor: 5, PCIe: Lanes{3, 8}, Memory: 16 * units.GiB}}}
+	w := &filler{tb: t, root: f.root}
+	dir := "sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0"
+	w.write(dir+"/speed", "10000")
+	w.symlink("sys/devices/pci0000:00/0000:00:03.0/virtio1", dir+"/device")
+	w.symlink(dir, "sys/class/net/eth0")
+	w.write("sys/devices/virtual/net/lo/speed", "10000")
+	w.symlink("sys/devices/virtual/net/lo", "sys/class/net/lo")
+	text, got := describe(t, f)
+	golden.Equal(t, "one-card.yaml", []byte(text))
+	if nics := strings.Count(text, "kind: nic"); nics != 1 || got.NumRanks() != 1 {
+		t.Errorf("%d adapters, %d ranks", nics, got.NumRanks())
+	}
+}

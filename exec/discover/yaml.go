@@ -1,0 +1,203 @@
+package discover
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Write describes the machine as a topology file: GPUs in the library's order, parts of
+// sysfs below root ("/" on a live machine). The same machine and date give the same
+// bytes. What is assumed or left out stands in comments at the top.
+func Write(w io.Writer, l Library, root string, date time.Time) error {
+	m, err := survey(l, root)
+	if err != nil {
+		return err
+	}
+	f := &file{machine: m, date: date.Format(time.DateOnly)}
+	f.head()
+	f.constants()
+	f.parts()
+	_, err = io.WriteString(w, f.b.String())
+	return err
+}
+
+// file writes a machine.
+type file struct {
+	*machine
+	b    strings.Builder
+	date string
+}
+
+func (f *file) line(format string, args ...any) { fmt.Fprintf(&f.b, format+"\n", args...) }
+
+func (f *file) head() {
+	for _, n := range f.notes {
+		f.line("# %s", n)
+	}
+	first := &f.gpus[0]
+	f.line("schema: %s\nname: discovered", topology.Schema)
+	f.line("description: %q", fmt.Sprintf("%d × %s", len(f.gpus), first.Name))
+	f.line("source: %q\ndate: %s", "railyard discover: NVML and sysfs, driver "+f.driver, f.date)
+	if p := profile(first, slices.ContainsFunc(first.Ports, func(p Port) bool { return p.Up })); p != "" {
+		f.line("profile: %s", p)
+	}
+}
+
+func (f *file) constants() {
+	f.line("classes:")
+	for _, c := range f.classes {
+		f.line("  %s: {medium: %v, rate: %s, latency: %v, source: %q, date: %s}", c.Name, c.Medium, exactRate(c.Rate), c.Latency, c.Source, c.Date)
+	}
+	f.line("models:")
+	seen := map[string]bool{}
+	for i, d := range f.devices {
+		if d.model == "" || seen[d.model] {
+			continue
+		}
+		seen[d.model] = true
+		switch d.kind {
+		case topology.GPU:
+			f.gpuModel(d.model, &f.gpus[i])
+		case topology.NVSwitch:
+			f.switchModel(d.model)
+		}
+	}
+}
+
+func (f *file) gpuModel(name string, g *GPU) {
+	more := ""
+	if n := len(g.Ports); n > 0 {
+		more = fmt.Sprintf("ports: %d, ", n)
+	}
+	if g.Memory > 0 {
+		more += fmt.Sprintf("memory: %d, ", int64(g.Memory))
+	}
+	f.line("  %s: {kind: gpu, %ssource: %q, date: %s}", name, more, fmt.Sprintf("NVML: %s, compute capability %d.%d", g.Name, g.Major, g.Minor), f.date)
+}
+
+// switchModel: NVSwitches of Hopper and later add up and copy in the switch (SHARP);
+// whether a virtual machine that hides them may use that is not known.
+func (f *file) switchModel(name string) {
+	more := ""
+	if f.gpus[0].Major >= 9 && name != hiddenModel {
+		more = "reduction: true, multicast: true, "
+	}
+	source := "NVSwitch of the GPUs' generation; from the third on with SHARP (Hot Chips 34)"
+	if name == hiddenModel {
+		source = "all NVSwitches of the machine"
+	}
+	f.line("  %s: {kind: nvswitch, %ssource: %q, date: %s}", name, more, source, read)
+}
+
+func (f *file) parts() {
+	f.line("devices:")
+	for i := 0; i < len(f.devices); {
+		j := i + 1
+		for j < len(f.devices) && alike(f.devices[i], f.devices[j]) {
+			j++
+		}
+		f.group(f.devices[i:j])
+		i = j
+	}
+	f.line("links:")
+	for i := 0; i < len(f.links); {
+		j := i + 1
+		for j < len(f.links) && f.together(f.links[i], f.links[j]) {
+			j++
+		}
+		f.rule(f.links[i:j])
+		i = j
+	}
+}
+
+// alike reports whether devices share a line.
+func alike(a, b part) bool {
+	return a.kind == b.kind && a.model == b.model && a.noP2P == b.noP2P && a.serves == "" && b.serves == ""
+}
+
+func (f *file) group(list []part) {
+	var notes []string
+	for _, d := range list {
+		if d.note != "" {
+			notes = append(notes, d.note)
+		}
+	}
+	p := list[0]
+	more := ""
+	if p.model != "" {
+		more += ", model: " + p.model
+	}
+	if p.noP2P {
+		more += ", p2p: false"
+	}
+	if p.serves != "" {
+		more += fmt.Sprintf(", serves: %q", p.serves)
+	}
+	comment := ""
+	if len(notes) > 0 {
+		comment = "   # " + strings.Join(notes, " ")
+	}
+	f.line("  - {id: %q, kind: %v%s}%s", ids(list), p.kind, more, comment)
+}
+
+// together reports whether links share a line: to the same device, equally many, from
+// devices of one kind.
+func (f *file) together(a, b link) bool {
+	return a.to == b.to && a.class == b.class && a.count == b.count && f.devices[a.from].kind == f.devices[b.from].kind
+}
+
+func (f *file) rule(list []link) {
+	from := make([]part, len(list))
+	for i, l := range list {
+		from[i] = f.devices[l.from]
+	}
+	l := list[0]
+	count := ""
+	if l.count > 1 {
+		count = fmt.Sprintf(", count: %d", l.count)
+	}
+	f.line("  - {from: %q, to: %s, class: %s%s}", ids(from), f.devices[l.to].id, l.class, count)
+}
+
+// ids writes ids of one kind as a pattern, gpu[0-3,6].
+func ids(list []part) string {
+	stem := strings.TrimRight(list[0].id, "0123456789")
+	numbers := make([]int, len(list))
+	for i, p := range list {
+		numbers[i], _ = strconv.Atoi(p.id[len(stem):])
+	}
+	return span(stem, numbers)
+}
+
+// span writes ascending numbers as a pattern.
+func span(stem string, numbers []int) string {
+	if len(numbers) == 1 {
+		return stem + strconv.Itoa(numbers[0])
+	}
+	var ranges []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if j == i {
+			ranges = append(ranges, strconv.Itoa(numbers[i]))
+		} else {
+			ranges = append(ranges, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
+		}
+		i = j + 1
+	}
+	return stem + "[" + strings.Join(ranges, ",") + "]"
+}
+
+// exactRate writes a rate without rounding.
+func exactRate(r units.Rate) string {
+	return strconv.FormatFloat(float64(r)/1e9, 'f', -1, 64) + "GB/s"
+}

@@ -1,0 +1,33 @@
+//go:build !cgo
+
+package nccl
+
+import (
+	"context"
+	"errors"
+
+	"railyard/exec/cuda/driver"
+	"railyard/model/units"
+)
+
+// Bench holds GPUs while NCCL is measured on them; this build has none.
+type Bench struct{}
+
+var errNoCgo = errors.New("this railyard was built without cgo and cannot load NCCL: build it with CGO_ENABLED=1")
+
+// Open says that this build cannot load NCCL.
+func Open() error { return errNoCgo }
+
+// Version says that this build cannot load NCCL.
+func Version() (string, error) { return "", errNoCgo }
+
+// Run says that this build cannot use GPUs.
+func Run(context.Context, int, units.Bytes, Setting, func(context.Context, *Bench) error) error {
+	return driver.Load()
+}
+
+// GPUs is how many are used.
+func (*Bench) GPUs() int { return 0 }
+
+// Measure says that this build cannot load NCCL.
+func (*Bench) Measure(context.Context, Case) (*Result, error) { return nil, errNoCgo }

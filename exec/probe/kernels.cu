@@ -1,0 +1,194 @@
+// Micro-benchmarks of links. Each kernel takes one argument block; every wait has a
+// deadline and watches an abort word, so that no kernel spins for ever.
+
+typedef unsigned long long u64;
+typedef unsigned int u32;
+
+const int maxPeers = 15;
+const int flagLine = 32;  // words between flags: one 128-byte line each
+
+// Peer is another GPU: where its messages arrive here and ours there, flags likewise,
+// one line a block.
+struct Peer {
+	u64 inbox, outbox, flags, theirs;
+};
+
+// Args begins with what every kernel reads, since each line of parameters is a miss of
+// its own when a kernel starts.
+struct Args {
+	u64 src, dst;             // copies: from, to; messages: what is sent, what is received
+	u64 bytes;                // of a copy, or of a message to one peer
+	u64 counters;             // messages: u32 rounds so far, one line a block
+	u32 peers, rounds;
+	u64 abort;                // u32 in host memory: not 0 ends every wait
+	u64 deadline;             // nanoseconds that a wait may take
+	u64 result;               // ping_pong: u64 nanoseconds
+	Peer peer[maxPeers];
+	u32 warmup, epoch, mode, first;
+};
+static_assert(sizeof(Args) == 560, "launch.go writes these bytes");
+
+__device__ __forceinline__ u64 now() {
+	u64 t;
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+	return t;
+}
+
+__device__ __forceinline__ void put(u32 *p, u32 v, bool release) {
+	if (release) asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+	else asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
+__device__ __forceinline__ u32 get(const u32 *p, bool acquire) {
+	u32 v;
+	if (acquire) asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+	else asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+	return v;
+}
+
+// Patience ends waits: when time is over it raises the abort word for all. Clock and
+// word are read only in waits of milliseconds: the word lies in host memory, and the
+// reads of thousands of threads would slow down what they wait for.
+struct Patience {
+	static const u32 often = 1 << 14;
+	u64 allowed, end;
+	u32 *abort;
+	u32 polls;
+	__device__ Patience(const Args &a) : allowed(a.deadline), end(0), abort((u32 *)a.abort), polls(0) {}
+	__device__ bool over() {
+		if (++polls & (often - 1)) return false;
+		if (get(abort, false)) return true;
+		u64 t = now();
+		if (end == 0) end = t + allowed;
+		if (t < end) return false;
+		put(abort, 1, false);
+		return true;
+	}
+};
+
+__device__ __forceinline__ bool await(const u32 *p, u32 v, bool acquire, const Args &a) {
+	Patience patience(a);
+	while ((int)(get(p, acquire) - v) < 0)
+		if (patience.over()) return false;
+	return true;
+}
+
+// nothing is what a launch costs.
+extern "C" __global__ void nothing(Args a) {}
+
+// ping_pong bounces a flag between two GPUs; one block of one thread. mode 1:
+// release and acquire.
+extern "C" __global__ void ping_pong(Args a) {
+	u32 *mine = (u32 *)a.peer[0].flags, *theirs = (u32 *)a.peer[0].theirs;
+	bool ordered = a.mode == 1;
+	u64 began = 0;
+	for (u32 r = 1; r <= a.warmup + a.rounds; r++) {
+		if (r == a.warmup + 1) began = now();
+		if (a.first) put(theirs, a.epoch + r, ordered);
+		if (!await(mine, a.epoch + r, ordered, a)) return;
+		if (!a.first) put(theirs, a.epoch + r, ordered);
+	}
+	*(u64 *)a.result = now() - began;
+}
+
+__device__ __forceinline__ uint4 load16(const uint4 *p) {
+	uint4 v;
+	asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
+	return v;
+}
+
+__device__ __forceinline__ void store16(uint4 *p, uint4 v) {
+	asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+// move copies n 16-byte words by the threads of all blocks, four in flight a thread.
+__device__ __forceinline__ void move(uint4 *to, const uint4 *from, u64 n, u64 begin, u64 stride) {
+	u64 i = begin;
+	for (; i + 3 * stride < n; i += 4 * stride) {
+		uint4 a = from[i], b = from[i + stride], c = from[i + 2 * stride], d = from[i + 3 * stride];
+		to[i] = a, to[i + stride] = b, to[i + 2 * stride] = c, to[i + 3 * stride] = d;
+	}
+	for (; i < n; i += stride) to[i] = from[i];
+}
+
+// copy moves bytes from src to dst: push where dst is a peer's, pull where src is.
+extern "C" __global__ void copy(Args a) {
+	move((uint4 *)a.dst, (const uint4 *)a.src, a.bytes / 16, blockIdx.x * (u64)blockDim.x + threadIdx.x, gridDim.x * (u64)blockDim.x);
+}
+
+__device__ __forceinline__ float4 sum(float4 x, float4 y) {
+	return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
+}
+
+// add combines floats: dst += src, which may be a peer's.
+extern "C" __global__ void add(Args a) {
+	float4 *to = (float4 *)a.dst;
+	const float4 *from = (const float4 *)a.src;
+	u64 stride = gridDim.x * (u64)blockDim.x, n = a.bytes / 16, i = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+	for (; i + 3 * stride < n; i += 4 * stride) {
+		float4 v[4];
+		for (int k = 0; k < 4; k++) v[k] = from[i + k * stride];
+		for (int k = 0; k < 4; k++) to[i + k * stride] = sum(to[i + k * stride], v[k]);
+	}
+	for (; i < n; i += stride) to[i] = sum(to[i], from[i]);
+}
+
+// messages: in each round a block sends its part of a message to every peer and waits
+// for theirs. Each block of a GPU talks to the same block of the others. Rounds are
+// counted in memory, so that a graph can be replayed; the two halves of an inbox take
+// turns, since a receiver may still read one while the next message comes.
+
+__device__ __forceinline__ u32 *counter(const Args &a) { return (u32 *)a.counters + blockIdx.x * flagLine; }
+
+// simple_messages stores the part in the peer's memory, then raises a flag there
+// (release); the receiver waits for its flags (acquire).
+extern "C" __global__ void simple_messages(Args a) {
+	u64 words = a.bytes / 16, part = (words + gridDim.x - 1) / gridDim.x;
+	u64 from = min(words, part * blockIdx.x), n = min(words, from + part) - from;
+	const uint4 *src = (const uint4 *)a.src + from;
+	u32 epoch = *counter(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		u64 half = (r & 1) * words + from;
+		for (u32 p = 0; p < a.peers; p++) move((uint4 *)a.peer[p].outbox + half, src, n, threadIdx.x, blockDim.x);
+		__syncthreads();
+		bool failed = false;
+		if (threadIdx.x < a.peers) {
+			put((u32 *)a.peer[threadIdx.x].theirs + blockIdx.x * flagLine, r, true);
+			failed = !await((u32 *)a.peer[threadIdx.x].flags + blockIdx.x * flagLine, r, true, a);
+		}
+		if (__syncthreads_or(failed)) return;
+	}
+	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
+}
+
+// ll_messages stores packets of two words of data and two flags; the receiver polls the
+// packets themselves and stores the data in its own memory.
+extern "C" __global__ void ll_messages(Args a) {
+	u64 packets = a.bytes / 8, part = (packets + gridDim.x - 1) / gridDim.x;
+	u64 begin = min(packets, part * blockIdx.x), end = min(packets, begin + part);
+	const uint2 *src = (const uint2 *)a.src;
+	uint2 *dst = (uint2 *)a.dst;
+	u32 epoch = *counter(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		u64 half = (r & 1) * packets;
+		for (u64 i = begin + threadIdx.x; i < end; i += blockDim.x) {
+			uint2 d = src[i];
+			for (u32 p = 0; p < a.peers; p++) store16((uint4 *)a.peer[p].outbox + half + i, make_uint4(d.x, r, d.y, r));
+		}
+		bool failed = false;
+		for (u64 i = begin + threadIdx.x; i < end && !failed; i += blockDim.x) {
+			for (u32 p = 0; p < a.peers; p++) {
+				const uint4 *in = (const uint4 *)a.peer[p].inbox + half + i;
+				uint4 v = load16(in);
+				Patience patience(a);
+				while ((int)(v.y - r) < 0 || (int)(v.w - r) < 0) {  // a ring may be rounds ahead
+					if (patience.over()) { failed = true; break; }
+					v = load16(in);
+				}
+				dst[i] = make_uint2(v.x, v.z);
+			}
+		}
+		if (__syncthreads_or(failed)) return;
+	}
+	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
+}

@@ -1,0 +1,146 @@
+//go:build cgo
+
+package probe
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"railyard/exec/cuda/driver"
+)
+
+const maxPeers = maxGPUs - 1
+
+// peer and args are the kernels' argument block, field by field.
+type peer struct{ Inbox, Outbox, Flags, Theirs uint64 }
+
+type args struct {
+	Src, Dst, Bytes, Counters  uint64
+	Peers, Rounds              uint32
+	Abort, Deadline, Result    uint64
+	Peer                       [maxPeers]peer
+	Warmup, Epoch, Mode, First uint32
+}
+
+func (a *args) encode() []byte {
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.LittleEndian, a); err != nil {
+		panic(err) // the structure has a fixed size
+	}
+	return b.Bytes()
+}
+
+// args fills in what all kernels need.
+func (s *session) args(g *gpu) *args {
+	return &args{Src: uint64(g.src.At), Dst: uint64(g.dst.At), Result: uint64(g.result.At), Counters: uint64(g.counters.At), Abort: uint64(s.abort.At), Deadline: uint64(patience.Nanoseconds())}
+}
+
+// connect adds the box and the flags that g fills at one peer and those that another
+// peer fills here.
+func (s *session) connect(a *args, g, to, from *gpu) {
+	box := func(at, by *gpu) uint64 { return uint64(at.inbox.At) + uint64(by.index)*uint64(s.slot()) }
+	flags := func(at, by *gpu) uint64 { return uint64(at.marks.At) + uint64(by.index)*maxBlocks*flagBytes }
+	a.Peer[a.Peers] = peer{Inbox: box(g, from), Outbox: box(to, g), Flags: flags(g, from), Theirs: flags(to, g)}
+	a.Peers++
+}
+
+// shape is the grid of a launch.
+type shape struct{ blocks, threads int }
+
+func (g *gpu) launch(kernel string, d shape, a *args) error {
+	return g.kernels[kernel].Launch(g.stream, driver.Dim{Blocks: d.blocks, Threads: d.threads}, a.encode())
+}
+
+// measured captures work n times in a graph and replays it back to back, with a mark
+// between replays; it returns the time of one work in each replay but the first, which
+// the host's launches stagger. It runs on the GPU's thread.
+func (g *gpu) measured(n, replays int, work func() error) ([]time.Duration, error) {
+	graph, err := g.stream.Capture(func() error {
+		for range n {
+			if err := work(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer graph.Destroy()
+	marks := make([]driver.Event, replays+2)
+	for i := range marks {
+		if marks[i], err = driver.NewEvent(true); err != nil {
+			return nil, err
+		}
+		defer marks[i].Destroy()
+	}
+	for i, m := range marks {
+		if err := m.Record(g.stream); err != nil {
+			return nil, err
+		}
+		if i <= replays {
+			if err := graph.Launch(g.stream); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := g.stream.Synchronize(); err != nil {
+		return nil, err
+	}
+	out := make([]time.Duration, replays)
+	for i := range out {
+		t, err := marks[i+2].Since(marks[i+1])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = t / time.Duration(n)
+	}
+	return out, nil
+}
+
+// replays is how often a graph is replayed.
+const replays = 7
+
+// timed is the median time of work done n times in a graph, on one GPU.
+func (g *gpu) timed(n int, work func() error) (time.Duration, error) {
+	times, err := g.measured(n, replays, work)
+	if err != nil {
+		return 0, err
+	}
+	return median(times), nil
+}
+
+func median(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)/2]
+}
+
+// slowestOf times work on several GPUs at once: the median over replays of the slowest
+// GPU's time.
+func (s *session) slowestOf(list []*gpu, n int, work func(g *gpu) error) (time.Duration, error) {
+	times := make([][]time.Duration, len(list))
+	err := s.each(list, func(g *gpu) (err error) {
+		times[slices.Index(list, g)], err = g.measured(n, replays, func() error { return work(g) })
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if binary.LittleEndian.Uint32(s.abort.Bytes) != 0 {
+		return 0, fmt.Errorf("a GPU waited longer than %v for another", patience)
+	}
+	slowest := make([]time.Duration, replays)
+	for _, list := range times {
+		for i, t := range list {
+			slowest[i] = max(slowest[i], t)
+		}
+	}
+	return median(slowest), nil
+}
+
+func us(t time.Duration) float64 { return float64(t.Nanoseconds()) / 1e3 }
+
+func gbps(bytes int64, t time.Duration) float64 { return float64(bytes) / float64(t.Nanoseconds()) }

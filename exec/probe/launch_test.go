@@ -1,0 +1,28 @@
+//go:build cgo
+
+package probe
+
+import (
+	"encoding/binary"
+	"testing"
+)
+
+// TestArgumentsHaveTheKernelsSize: kernels.cu asserts the same number.
+func TestArgumentsHaveTheKernelsSize(t *testing.T) {
+	if n := binary.Size(args{}); n != 560 {
+		t.Errorf("%d bytes, the kernels take 560", n)
+	}
+}
+
+func TestThreads(t *testing.T) {
+	for _, c := range []struct {
+		bytes  int64
+		blocks int
+		grain  int64
+		want   int
+	}{{64, 1, 8, 32}, {1024, 1, 8, 128}, {1024, 2, 8, 64}, {1 << 20, 1, 8, 512}, {1000, 1, 16, 64}} {
+		if got := threads(c.bytes, c.blocks, c.grain); got != c.want {
+			t.Errorf("threads(%d, %d, %d) = %d, want %d", c.bytes, c.blocks, c.grain, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+//go:build cgo
+
+package probe
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"railyard/exec/cuda/driver"
+)
+
+const (
+	pingPongs = 2000
+	warmups   = 100
+)
+
+// flags: how long a flag takes one way, without and with the order of memory, between
+// all pairs.
+func (s *session) flags() error {
+	for i, a := range s.gpus {
+		for _, b := range s.gpus[i+1:] {
+			for mode, kind := range []string{"flag_oneway_relaxed", "flag_oneway_acqrel"} {
+				ns, err := s.pingPong(a, b, uint32(mode))
+				if err != nil {
+					return err
+				}
+				s.row(kind, a.name(), b.name(), 1, 0, ns/2/pingPongs, "ns")
+			}
+		}
+	}
+	return nil
+}
+
+// pingPong returns the nanoseconds that all flags took as the first GPU saw it.
+func (s *session) pingPong(a, b *gpu, mode uint32) (float64, error) {
+	epoch := s.epoch
+	s.epoch += pingPongs + warmups
+	raw := make([]byte, 8)
+	err := s.each([]*gpu{a, b}, func(g *gpu) error {
+		x := s.args(g)
+		x.Epoch, x.Rounds, x.Warmup, x.Mode = epoch, pingPongs, warmups, mode
+		other := a
+		if g == a {
+			x.First, other = 1, b
+		}
+		s.connect(x, g, other, other)
+		if err := g.launch("ping_pong", shape{1, 1}, x); err != nil {
+			return err
+		}
+		if err := g.stream.Synchronize(); err != nil || g != a {
+			return err
+		}
+		return driver.Download(raw, g.result.At)
+	})
+	if err == nil && binary.LittleEndian.Uint32(s.abort.Bytes) != 0 {
+		err = fmt.Errorf("GPUs %d and %d: a flag did not come within %v", a.index, b.index, patience)
+	}
+	return float64(binary.LittleEndian.Uint64(raw)), err
+}
+
+// pattern is who sends to whom in a round.
+type pattern struct {
+	name   string
+	gpus   []*gpu
+	offset []int // to the GPUs so many places on, among gpus
+}
+
+func (s *session) patterns() []pattern {
+	n := len(s.gpus)
+	var out []pattern
+	if n >= 2 {
+		out = append(out, pattern{"pair", s.gpus[:2], []int{1}})
+	}
+	if n > 2 {
+		out = append(out, pattern{"ring", s.gpus, []int{1}}, pattern{"all", s.gpus, steps(n)})
+	}
+	return out
+}
+
+// protocols says from and to which size messages are measured, and how many bytes of
+// one a thread takes at once.
+var protocols = []struct {
+	name, kernel string
+	from, to     int64
+	grain        int64
+}{
+	{"ll", "ll_messages", 64, 4 << 20, 8},
+	{"simple", "simple_messages", 1 << 10, 64 << 20, 16},
+}
+
+// messages: what a kernel takes that sends a message of a size to each peer and receives
+// as many, for numbers of blocks, in a graph: rows such as ll_ring; ll_ring_x4 is one
+// with four such rounds.
+func (s *session) messages() error {
+	for _, p := range s.patterns() {
+		for _, proto := range protocols {
+			for bytes := proto.from; bytes <= min(proto.to, int64(s.message)); bytes *= 2 {
+				for blocks := 1; blocks <= s.gpus[0].sms; blocks *= 2 {
+					if blocks > 1 && bytes/int64(blocks) < 32*proto.grain {
+						break
+					}
+					if err := s.exchange(p, proto.name, proto.kernel, shape{blocks, threads(bytes, blocks, proto.grain)}, bytes); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// threads is whole warps, enough for a grain each, at most 512.
+func threads(bytes int64, blocks int, grain int64) int {
+	part := (bytes + int64(blocks) - 1) / int64(blocks)
+	return int(min(512, max(32, (part/grain+31)/32*32)))
+}
+
+// manyRounds is how many rounds a kernel makes besides one: the difference tells the
+// message from the launch.
+const manyRounds = 4
+
+// exchange times kernels of one round, and of many up to 1 MiB, in a graph.
+func (s *session) exchange(p pattern, protocol, kernel string, d shape, bytes int64) error {
+	for _, rounds := range []int{1, manyRounds} {
+		if rounds > 1 && bytes > 1<<20 {
+			continue
+		}
+		n := int(max(2, min(20, (32<<20)/bytes)))
+		if err := s.count(p.gpus); err != nil {
+			return err
+		}
+		s.epoch += uint32(n * rounds * (replays + 1))
+		t, err := s.slowestOf(p.gpus, n, func(g *gpu) error {
+			a := s.args(g)
+			a.Bytes, a.Rounds = uint64(bytes), uint32(rounds)
+			all := len(p.gpus)
+			for _, o := range p.offset {
+				s.connect(a, g, p.gpus[(g.index+o)%all], p.gpus[(g.index-o+all)%all])
+			}
+			return g.launch(kernel, d, a)
+		})
+		if err != nil {
+			return fmt.Errorf("%s_%s, %d bytes, %d blocks: %w", protocol, p.name, bytes, d.blocks, err)
+		}
+		kind := protocol + "_" + p.name
+		if rounds > 1 {
+			kind += fmt.Sprintf("_x%d", rounds)
+		}
+		s.row(kind, "*", "*", d.blocks, bytes, us(t), "us")
+	}
+	return nil
+}
+
+// count sets the rounds so far of all blocks to the same number on all GPUs, a larger
+// one than any flag in their memory.
+func (s *session) count(list []*gpu) error {
+	text := make([]byte, maxBlocks*flagBytes)
+	for b := range maxBlocks {
+		binary.LittleEndian.PutUint32(text[b*flagBytes:], s.epoch)
+	}
+	return s.each(list, func(g *gpu) error { return driver.Upload(g.counters.At, text) })
+}

@@ -1,0 +1,190 @@
+// Package block compiles schedules to block programs: what a GPU's thread blocks run,
+// and what a few CPU threads can run in their place.
+//
+// A lane is the program of one channel, or of one phase of it where the schedule is
+// sliced, and Instances blocks run it side by side, each on its own share of every
+// chunk. A block's share is a function of the place within the chunk alone, so the same
+// instance on all ranks handles the same elements and flags between them are enough.
+//
+// Memory is one-sided: any rank can read and write every other's. A message travels
+//
+//   - pulled: the sender raises a flag, the receiver reads the sender's memory;
+//   - pushed: the sender writes the receiver's output, then raises a flag;
+//   - in packets: the sender writes 8 bytes of data with their flag in one 16-byte store
+//     to a buffer of the receiver, which polls the packet itself.
+//
+// Flags lie in the receiver's memory and only grow: launch number << 20 | step. Nothing
+// is ever reset. Two halves of the packet buffer take turns from launch to launch.
+package block
+
+import (
+	"fmt"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// Limits of the kernels (exec/cuda/kernel/plan.cuh).
+const (
+	MaxRanks = 8
+	maxRefs  = 16
+	stepBits = 20
+)
+
+// Mechanism is how messages travel.
+type Mechanism uint8
+
+// The mechanisms. Push falls back to Pull, message by message, where the receiver's
+// memory is not known to be free.
+const (
+	Pull Mechanism = iota
+	Push
+	Packets
+)
+
+var mechanismNames = [...]string{"pull", "push", "packets"}
+
+func (m Mechanism) String() string { return mechanismNames[m] }
+
+// Options say what to compile for.
+type Options struct {
+	Count     int64 // elements of the whole buffer, as nccl-tests counts it
+	Size      int   // bytes of an element
+	Op        collective.ReduceOp
+	InPlace   bool
+	Instances int // blocks a lane
+	Mechanism Mechanism
+}
+
+// Kind is what an operation does.
+type Kind uint8
+
+// The operations.
+const (
+	Multi    Kind = iota // reduce the sources, write the result to every destination
+	Signal               // raise the flag of each peer
+	Wait                 // until each peer has raised its flag
+	LLPut                // send a source in packets to every packet destination
+	LLReduce             // combine sources and packets in rank order; write, and forward in packets
+)
+
+// Flags of an operation.
+const (
+	Relaxed uint8 = 1 << iota // signal, wait: only says that the kernel has begun
+	Scale                     // the result is complete: an average is divided here
+	Barrier                   // the block's threads wait for one another first
+	Earlier                   // wait: for the launch before the last
+)
+
+// Lines are the kinds of flags between two blocks.
+const (
+	Ready uint8 = iota // a message may be read, or has arrived
+	Taken              // what was read is free again, or memory may be written
+)
+
+// The places of the address table; the first three are the schedule's buffers.
+const (
+	PacketBuffer  = 3
+	ControlBuffer = 4
+)
+
+// Ref is a place in the memory of a rank of the node.
+type Ref struct {
+	Rank   int
+	Buffer uint8
+	Offset int64 // bytes, in slice 0, of instance 0
+}
+
+// Op is an operation of a lane.
+type Op struct {
+	Kind                        Kind
+	Flags                       uint8
+	Sources, PacketSources      []Ref
+	Destinations, PacketTargets []Ref
+	Own                         int    // LLReduce: place of the local source among the ranks
+	Line                        uint8  // Signal, Wait
+	Peers                       uint32 // Signal, Wait: set of ranks
+	Lane                        int    // Signal, Wait: whose line
+	Value, PerSlice             int    // Signal, Wait: step
+	Limit                       int64  // bytes from the references to the end of the block's part
+}
+
+// Lane is what Instances blocks run: Before once, Body for each slice, After once.
+type Lane struct {
+	Before, Body, After []Op
+	Slices              int
+	Unit, Stride        int64 // bytes of an instance's piece, and from slice to slice
+}
+
+// Program is the compiled schedule.
+type Program struct {
+	Ranks, Instances int
+	Lanes            [][]Lane // by rank
+	Scratch          int64    // bytes by rank
+	PacketHalf       int64    // bytes of one half of the packet buffer
+	Mechanism        Mechanism
+}
+
+// Blocks are the blocks a rank needs at once.
+func (p *Program) Blocks() int { return len(p.Lanes[0]) * p.Instances }
+
+// ControlBytes is the size of a rank's flags.
+func (p *Program) ControlBytes() int64 {
+	const line, words, kinds = 128, 2, 2
+	return line * (words + int64(p.Blocks())*MaxRanks*kinds)
+}
+
+// Compile turns a valid schedule into block programs. The error says what the kernels
+// cannot do.
+func Compile(s *schedule.Schedule, o Options) (*Program, error) {
+	if err := s.Plain(); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Spec.Ranks > MaxRanks:
+		return nil, fmt.Errorf("%d ranks: the kernels address at most %d GPUs", s.Spec.Ranks, MaxRanks)
+	case o.Instances < 1:
+		return nil, fmt.Errorf("%d blocks a lane: must be at least 1", o.Instances)
+	}
+	s, err := inPlace(s, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCompiler(s, o)
+	if err != nil {
+		return nil, err
+	}
+	for ch := range c.s.Channels {
+		if err := c.channel(ch); err != nil {
+			return nil, fmt.Errorf("channel %d: %w", ch, err)
+		}
+	}
+	c.p.Scratch = c.p.scratchUsed()
+	return c.p, c.p.check()
+}
+
+// check refuses what does not fit into an operation.
+func (p *Program) check() error {
+	for r, lanes := range p.Lanes {
+		for l := range lanes {
+			for _, list := range [][]Op{lanes[l].Before, lanes[l].Body, lanes[l].After} {
+				for i := range list {
+					if err := list[i].check(lanes[l].Slices); err != nil {
+						return fmt.Errorf("rank %d lane %d operation %d: %w", r, l, i, err)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (op *Op) check(slices int) error {
+	switch n := len(op.Sources) + len(op.PacketSources) + len(op.Destinations) + len(op.PacketTargets); {
+	case n > maxRefs || len(op.Sources) > MaxRanks || len(op.Destinations) > MaxRanks:
+		return fmt.Errorf("%d sources and destinations: the kernels take at most %d, %d of a kind", n, maxRefs, MaxRanks)
+	case op.Value+slices*op.PerSlice >= 1<<stepBits:
+		return fmt.Errorf("%d steps in one launch: use fewer slices", op.Value+slices*op.PerSlice)
+	}
+	return nil
+}

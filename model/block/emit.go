@@ -1,0 +1,333 @@
+package block
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/schedule"
+)
+
+// emission writes one rank's lane.
+type emission struct {
+	c    *compiler
+	st   *strand
+	rank int
+
+	before, ops, after []Op
+	segment            int          // first operation since the threads last waited for one another
+	written, read      []Ref        // since then
+	owed               []*message   // pushed, and not yet signalled
+	lazy               []lazySource // fused receives that wait for their reduction
+	credit             map[int]bool // peers whose memory is known to be free
+}
+
+// lazySource is where a fused receive's data are.
+type lazySource struct {
+	dst schedule.Loc
+	msg *message
+}
+
+func (e *emission) run() error {
+	e.credit = map[int]bool{}
+	steps := e.st.steps[e.rank]
+	e.grant(steps)
+	for i := range steps {
+		if err := e.step(steps, i); err != nil {
+			return fmt.Errorf("operation %d: %w", i, err)
+		}
+	}
+	e.settle()
+	e.finish(steps)
+	return nil
+}
+
+func (e *emission) step(steps []step, i int) error {
+	s := &steps[i]
+	op := s.op
+	switch op.Kind {
+	case schedule.Send:
+		return e.send(s.msg, steps[i:])
+	case schedule.Recv, schedule.RecvReduce:
+		if e.c.o.Mechanism == Packets && op.Dst.Set.Len() > 0 {
+			return e.unpack(s)
+		}
+		e.settle()
+		if i == 0 || !receives(steps[i-1].op) {
+			e.awaitRun(steps[i:])
+		}
+		return e.receive(s)
+	case schedule.Copy:
+		return e.multi([]schedule.Loc{op.Src}, nil, op.Dst, s.final)
+	case schedule.Reduce:
+		return e.reduce(s)
+	}
+	return fmt.Errorf("unknown kind %d", op.Kind)
+}
+
+func receives(op *schedule.Op) bool {
+	return op.Kind == schedule.Recv || op.Kind == schedule.RecvReduce
+}
+
+// awaitRun waits for all messages of a run of receives. Nothing that another rank could
+// wait for lies between them.
+func (e *emission) awaitRun(run []step) {
+	for _, s := range run {
+		if !receives(s.op) {
+			return
+		}
+		e.wait(s.msg.from, Ready, s.msg.number, e.st.total[[2]int{s.msg.from, e.rank}], s.msg.relaxed)
+		e.credit[s.msg.from] = true
+	}
+}
+
+func (e *emission) send(m *message, run []step) error {
+	total := e.st.total[[2]int{e.rank, m.to}]
+	switch {
+	case e.c.o.Mechanism == Packets && m.send.Src.Set.Len() > 0:
+		return e.put(m)
+	case m.pushed:
+		e.awaitCredits(run)
+		if err := e.push(m); err != nil {
+			return err
+		}
+		e.owed = append(e.owed, m)
+		return nil
+	}
+	e.signal(m.to, Ready, m.number, total, m.relaxed)
+	return nil
+}
+
+// awaitCredits waits until those have begun whose memory a run of sends writes.
+func (e *emission) awaitCredits(run []step) {
+	for _, s := range run {
+		if s.op.Kind != schedule.Send {
+			return
+		}
+		if s.msg.pushed && !e.credit[s.msg.to] {
+			e.settle()
+			e.wait(s.msg.to, Taken, 1, 0, true)
+			e.credit[s.msg.to] = true
+		}
+	}
+}
+
+// settle signals the messages that were pushed.
+func (e *emission) settle() {
+	owed := e.owed
+	e.owed = nil
+	for _, m := range owed {
+		e.signal(m.to, Ready, m.number, e.st.total[[2]int{e.rank, m.to}], false)
+	}
+}
+
+// receive reads the sender's memory, unless the sender has written or a reduction will
+// read.
+func (e *emission) receive(s *step) error {
+	if s.msg.pushed || s.op.Dst.Set.Len() == 0 {
+		return nil
+	}
+	if s.fused {
+		e.lazy = append(e.lazy, lazySource{s.op.Dst, s.msg})
+		return nil
+	}
+	var own []schedule.Loc
+	if s.op.Kind == schedule.RecvReduce {
+		own = []schedule.Loc{s.op.Src}
+	}
+	return e.multi(own, s.msg, s.op.Dst, s.final)
+}
+
+// reduce combines local places and fused receives.
+func (e *emission) reduce(s *step) error {
+	if e.c.o.Mechanism == Packets {
+		return e.reducePackets(s)
+	}
+	var sources [][]Ref
+	var limits [][]int64
+	for _, l := range s.op.Srcs {
+		refs, lim := e.source(l)
+		sources, limits = append(sources, refs), append(limits, lim)
+	}
+	e.lazy = nil
+	if k := e.ownSource(sources); k >= 0 && !e.st.reducedElsewhere(e.rank, s.op) {
+		sources = slices.Concat(sources[k+1:], sources[:k+1])
+		limits = slices.Concat(limits[k+1:], limits[:k+1])
+	}
+	return e.multis(sources, limits, s.op.Dst, s.final)
+}
+
+// ownSource is the first source in this rank's memory, −1 without one. Peers are read
+// from the next rank on, so that no rank is read by all others first.
+func (e *emission) ownSource(sources [][]Ref) int {
+	return slices.IndexFunc(sources, func(list []Ref) bool { return len(list) > 0 && list[0].Rank == e.rank })
+}
+
+// reducedElsewhere reports whether other ranks reduce the same chunks: then all take the
+// sources in one order, so that they agree bit by bit.
+func (st *strand) reducedElsewhere(rank int, op *schedule.Op) bool {
+	for r, steps := range st.steps {
+		for _, s := range steps {
+			if r != rank && s.op.Kind == schedule.Reduce && overlap(s.op.Dst, op.Dst) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// source is where a place's data are: with the sender, where its receive was fused.
+func (e *emission) source(l schedule.Loc) ([]Ref, []int64) {
+	for _, z := range e.lazy {
+		if z.dst == l {
+			return e.c.refs(z.msg.from, e.st.channel, z.msg.send.Src)
+		}
+	}
+	return e.c.refs(e.rank, e.st.channel, l)
+}
+
+// multi combines local places and a message.
+func (e *emission) multi(own []schedule.Loc, m *message, dst schedule.Loc, final bool) error {
+	var sources [][]Ref
+	var limits [][]int64
+	for _, l := range own {
+		refs, lim := e.c.refs(e.rank, e.st.channel, l)
+		sources, limits = append(sources, refs), append(limits, lim)
+	}
+	if m != nil {
+		refs, lim := e.c.refs(m.from, e.st.channel, m.send.Src)
+		sources, limits = append(sources, refs), append(limits, lim)
+	}
+	return e.multis(sources, limits, dst, final)
+}
+
+// multis writes an operation for each chunk.
+func (e *emission) multis(sources [][]Ref, limits [][]int64, dst schedule.Loc, final bool) error {
+	refs, lim := e.c.refs(e.rank, e.st.channel, dst)
+	for i := range refs {
+		op := Op{Kind: Multi, Destinations: []Ref{refs[i]}, Limit: lim[i]}
+		for k := range sources {
+			if len(sources[k]) != len(refs) {
+				return fmt.Errorf("a source of %d chunks for %d", len(sources[k]), len(refs))
+			}
+			op.Sources = append(op.Sources, sources[k][i])
+			op.Limit = shorter(op.Limit, limits[k][i])
+		}
+		if op.Limit < 0 {
+			op.Limit = e.c.pieceEnd(e.st.channel)
+		}
+		if final {
+			op.Flags |= Scale
+		}
+		e.add(op)
+	}
+	return nil
+}
+
+// shorter is the smaller of two lengths; −1 has no end.
+func shorter(a, b int64) int64 {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// push writes a message into the receiver's memory: as another destination of the
+// operation that made the data, or that moves the same data, where there is one since
+// the threads last waited for one another.
+func (e *emission) push(m *message) error {
+	src, limits := e.c.refs(e.rank, e.st.channel, m.send.Src)
+	dst, ends := e.c.refs(m.to, e.st.channel, m.recv.Dst)
+	for i := range dst {
+		limit := shorter(limits[i], ends[i])
+		if at := e.maker(src[i]); at >= 0 && e.ops[at].Limit == limit {
+			e.ops[at].Destinations = append(e.ops[at].Destinations, dst[i])
+			continue
+		}
+		if e.c.o.InPlace && e.c.s.Spec.Kind.Reduces() {
+			return fmt.Errorf("this schedule cannot be pushed in place: pull instead")
+		}
+		e.add(Op{Kind: Multi, Sources: []Ref{src[i]}, Destinations: []Ref{dst[i]}, Limit: limit})
+	}
+	return nil
+}
+
+// maker is the operation of this segment that wrote a place, or only copies from it; −1
+// without one.
+func (e *emission) maker(r Ref) int {
+	for i := len(e.ops) - 1; i >= e.segment; i-- {
+		op := &e.ops[i]
+		if op.Kind == Multi && (op.Destinations[0] == r || len(op.Sources) == 1 && op.Sources[0] == r) && len(op.Destinations) < MaxRanks {
+			return i
+		}
+	}
+	return -1
+}
+
+// add appends a data operation. A copy of what another one moves becomes another
+// destination of that one.
+func (e *emission) add(op Op) {
+	if op.Kind == Multi && len(op.Sources) == 1 && op.Flags == 0 {
+		if at := e.maker(op.Sources[0]); at >= 0 && e.ops[at].Limit == op.Limit && len(e.ops[at].Sources) == 1 {
+			e.ops[at].Destinations = append(e.ops[at].Destinations, op.Destinations...)
+			e.written = append(e.written, e.c.real(op.Destinations)...)
+			return
+		}
+	}
+	reads, writes := e.c.real(op.Sources), e.c.real(op.Destinations)
+	if meet(reads, e.written) || meet(writes, e.written) || meet(writes, e.read) {
+		op.Flags |= Barrier // other threads may have done that
+		e.newSegment()
+	}
+	e.read, e.written = append(e.read, reads...), append(e.written, writes...)
+	e.ops = append(e.ops, op)
+}
+
+func (e *emission) newSegment() {
+	e.segment, e.written, e.read = len(e.ops), nil, nil
+}
+
+func meet(a, b []Ref) bool {
+	return slices.ContainsFunc(a, func(r Ref) bool { return slices.Contains(b, r) })
+}
+
+// real are places with input and output under one name where they are one memory.
+func (c *compiler) real(refs []Ref) []Ref {
+	if !c.o.InPlace {
+		return refs
+	}
+	out := slices.Clone(refs)
+	for i := range out {
+		r := &out[i]
+		if b := schedule.Buffer(r.Buffer); b == schedule.Input || b == schedule.Output {
+			r.Offset += int64(r.Rank) * c.at.shift(b) * int64(c.o.Size)
+			r.Buffer = uint8(schedule.Output)
+		}
+	}
+	return out
+}
+
+// signal raises a peer's flag; signals of one step are one operation.
+func (e *emission) signal(peer int, line uint8, value, per int, relaxed bool) {
+	e.sync(Op{Kind: Signal, Line: line, Peers: 1 << peer, Lane: e.st.lane, Value: value, PerSlice: per}, relaxed)
+}
+
+func (e *emission) wait(peer int, line uint8, value, per int, relaxed bool) {
+	e.sync(Op{Kind: Wait, Line: line, Peers: 1 << peer, Lane: e.st.lane, Value: value, PerSlice: per}, relaxed)
+}
+
+func (e *emission) sync(op Op, relaxed bool) {
+	if relaxed {
+		op.Flags |= Relaxed
+	}
+	if n := len(e.ops) - 1; n >= 0 {
+		last := &e.ops[n]
+		if last.Kind == op.Kind && last.Line == op.Line && last.Value == op.Value && last.PerSlice == op.PerSlice && last.Flags == op.Flags && last.Peers&op.Peers == 0 {
+			last.Peers |= op.Peers
+			return
+		}
+	}
+	e.ops = append(e.ops, op)
+	if op.Kind == Wait || !relaxed {
+		e.newSegment()
+	}
+}

@@ -1,0 +1,230 @@
+package block
+
+import (
+	"railyard/model/schedule"
+)
+
+// message is a send with its receive. Sends and receives of a lane match in order.
+type message struct {
+	from, to int
+	send     *schedule.Op
+	recv     *schedule.Op
+	number   int   // among those from → to in the lane, from 1
+	pushed   bool  // written by the sender
+	relaxed  bool  // pulled: only says that the sender has begun; its data were there before
+	region   int64 // packets: bytes from the start of the receiver's packet buffer
+}
+
+// step is an operation of a rank within a lane.
+type step struct {
+	op  *schedule.Op
+	msg *message
+	// fused: a receive whose reader takes the data straight from where they are.
+	fused bool
+	final bool // the result holds all ranks' contributions
+}
+
+// strand is the steps of all ranks in one lane.
+type strand struct {
+	channel, lane int
+	steps         [][]step
+	total         map[[2]int]int // messages from → to in a slice
+}
+
+// strands are the lanes of a channel: all phases together, one after the other, where
+// there is one slice; else a lane a phase, so that slices overlap.
+func (c *compiler) strands(channel int) []*strand {
+	ch := &c.s.Channels[channel]
+	groups := [][]int{nil}
+	for p := range ch.Phases {
+		if ch.Slices > 1 && p > 0 {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], p)
+	}
+	var out []*strand
+	for _, phases := range groups {
+		st := &strand{channel: channel, lane: len(c.p.Lanes[0]) + len(out), steps: make([][]step, c.s.Spec.Ranks), total: map[[2]int]int{}}
+		for r := range st.steps {
+			for _, p := range phases {
+				ops := c.x.AppendProgram(nil, channel, p, r)
+				for i := range ops {
+					st.steps[r] = append(st.steps[r], step{op: &ops[i]})
+				}
+			}
+		}
+		st.match()
+		out = append(out, st)
+	}
+	return out
+}
+
+func (st *strand) match() {
+	open := map[[2]int][]*message{}
+	for r, steps := range st.steps {
+		for i := range steps {
+			if op := steps[i].op; op.Kind == schedule.Send {
+				key := [2]int{r, int(op.Peer)}
+				m := &message{from: r, to: int(op.Peer), send: op, number: len(open[key]) + 1}
+				open[key] = append(open[key], m)
+				steps[i].msg = m
+			}
+		}
+	}
+	next := map[[2]int]int{}
+	for r, steps := range st.steps {
+		for i := range steps {
+			if op := steps[i].op; op.Kind == schedule.Recv || op.Kind == schedule.RecvReduce {
+				key := [2]int{int(op.Peer), r}
+				m := open[key][next[key]]
+				next[key]++
+				m.recv, steps[i].msg = op, m
+			}
+		}
+	}
+	for key, list := range open {
+		st.total[key] = len(list)
+	}
+}
+
+// fuse finds receives whose data go into one reduction that follows at once: it can
+// read them where they are, and nothing is stored in between.
+func (st *strand) fuse() {
+	for r := range st.steps {
+		steps := st.steps[r]
+		for i := range steps {
+			if op := steps[i].op; op.Kind == schedule.Recv && op.Dst.Buf == schedule.Scratch && readOnceNext(steps[i:]) {
+				steps[i].fused = true
+			}
+		}
+	}
+}
+
+// readOnceNext: behind the receive come receives and then a reduction that reads just
+// what it wrote, and nothing else reads it.
+func readOnceNext(steps []step) bool {
+	dst := steps[0].op.Dst
+	found := false
+	for i, s := range steps[1:] {
+		for _, l := range reads(s.op) {
+			if !overlap(l, dst) {
+				continue
+			}
+			if found || l != dst || s.op.Kind != schedule.Reduce || !onlyReceives(steps[1:1+i]) {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+func onlyReceives(steps []step) bool {
+	for _, s := range steps {
+		if s.op.Kind != schedule.Recv {
+			return false
+		}
+	}
+	return true
+}
+
+// reads are the local places that an operation reads.
+func reads(op *schedule.Op) []schedule.Loc {
+	switch op.Kind {
+	case schedule.Recv:
+		return nil
+	case schedule.Reduce:
+		return op.Srcs
+	}
+	return []schedule.Loc{op.Src}
+}
+
+// writes reports whether an operation writes its Dst.
+func writes(op *schedule.Op) bool { return op.Kind != schedule.Send }
+
+func overlap(a, b schedule.Loc) bool {
+	if a.Buf != b.Buf {
+		return false
+	}
+	in := map[int32]bool{}
+	a.Set.Each(func(c int32) { in[c] = true })
+	hit := false
+	b.Set.Each(func(c int32) { hit = hit || in[c] })
+	return hit
+}
+
+// relax finds the messages of input, which is never written: a flag without fences is
+// enough. On one line they come before all others, so that those carry more than theirs.
+func (c *compiler) relax(st *strand) {
+	if c.o.InPlace || c.o.Mechanism == Packets {
+		return
+	}
+	strict := map[[2]int]bool{}
+	plain := func(m *message) bool {
+		return !m.pushed && m.send.Src.Buf == schedule.Input && m.send.Src.Set.Len() > 0
+	}
+	for pass := range 2 { // with slices, the first message follows the last of the slice before
+		for _, steps := range st.steps {
+			for _, s := range steps {
+				if s.op.Kind != schedule.Send {
+					continue
+				}
+				key := [2]int{s.msg.from, s.msg.to}
+				s.msg.relaxed = plain(s.msg) && !strict[key]
+				if !s.msg.relaxed && (pass > 0 || c.s.Channels[st.channel].Slices > 1) {
+					strict[key] = true
+				}
+			}
+		}
+	}
+}
+
+// choosePushes marks the messages that the sender may write: plain receives into output
+// that the receiver has not touched before.
+func (c *compiler) choosePushes(all []*strand) {
+	for k, st := range all {
+		for r, steps := range st.steps {
+			for i := range steps {
+				if steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) {
+					steps[i].msg.pushed = true
+				}
+			}
+		}
+	}
+}
+
+// free reports whether rank r has not used the destination before step i of the last
+// strand.
+func (c *compiler) free(strands []*strand, r, i int, s step) bool {
+	if s.op.Dst.Buf != schedule.Output {
+		return false
+	}
+	for k, st := range strands {
+		steps := st.steps[r]
+		if k == len(strands)-1 {
+			steps = steps[:i]
+		}
+		for _, before := range steps {
+			if writes(before.op) && overlap(before.op.Dst, s.op.Dst) {
+				return false
+			}
+			for _, l := range reads(before.op) {
+				if !c.o.InPlace {
+					if overlap(l, s.op.Dst) {
+						return false
+					}
+					continue
+				}
+				// In place the input is the output. Who writes here must be the only one that
+				// read it, and does both element by element (see multi.cuh).
+				if l.Buf == schedule.Input {
+					l.Buf = schedule.Output
+				}
+				if overlap(l, s.op.Dst) && !(before.op.Kind == schedule.Send && int(before.op.Peer) == s.msg.from && l == s.op.Dst) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}

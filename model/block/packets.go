@@ -1,0 +1,132 @@
+package block
+
+import (
+	"slices"
+
+	"railyard/model/schedule"
+)
+
+// put sends a message in packets: with the operation that made the data, or that sends
+// the same data elsewhere, where there is one.
+func (e *emission) put(m *message) error {
+	src, limits := e.c.refs(e.rank, e.st.channel, m.send.Src)
+	dst := e.packets(m)
+	for i := range src {
+		limit := limits[i]
+		if limit < 0 {
+			limit = e.c.pieceEnd(e.st.channel)
+		}
+		if at := e.sender(src[i]); at >= 0 && e.ops[at].Limit == limit {
+			e.ops[at].PacketTargets = append(e.ops[at].PacketTargets, dst[i])
+			continue
+		}
+		e.add(Op{Kind: LLPut, Sources: []Ref{src[i]}, PacketTargets: []Ref{dst[i]}, Limit: limit})
+	}
+	return nil
+}
+
+// pieceEnd is the limit of operations between places without an end: all slices.
+func (c *compiler) pieceEnd(channel int) int64 {
+	return c.at.stride(channel) * int64(c.s.Channels[channel].Slices) * int64(c.o.Size)
+}
+
+// sender is the operation of this segment that made a place or puts the same; −1 without.
+func (e *emission) sender(r Ref) int {
+	for i := len(e.ops) - 1; i >= e.segment; i-- {
+		op := &e.ops[i]
+		made := op.Kind == LLReduce && slices.Contains(op.Destinations, r) || op.Kind == LLPut && op.Sources[0] == r
+		if made && len(op.PacketTargets) < MaxRanks-1 {
+			return i
+		}
+	}
+	return -1
+}
+
+// packets are a message's places in the receiver's packet buffer, chunk by chunk.
+func (e *emission) packets(m *message) (out []Ref) {
+	n := 2 * e.c.pieceEnd(e.st.channel)
+	for i := range m.send.Src.Set.Len() {
+		out = append(out, Ref{Rank: m.to, Buffer: PacketBuffer, Offset: m.region + int64(i)*n})
+	}
+	return out
+}
+
+// unpack receives a message's packets, combines them with the rank's own data where it
+// is a reduction, and stores.
+func (e *emission) unpack(s *step) error {
+	if s.fused {
+		e.lazy = append(e.lazy, lazySource{s.op.Dst, s.msg})
+		return nil
+	}
+	dst, limits := e.c.refs(e.rank, e.st.channel, s.op.Dst)
+	var own []Ref
+	if s.op.Kind == schedule.RecvReduce {
+		own, _ = e.c.refs(e.rank, e.st.channel, s.op.Src)
+	}
+	_, ends := e.c.refs(s.msg.from, e.st.channel, s.msg.send.Src)
+	for i, p := range e.packets(s.msg) {
+		op := Op{Kind: LLReduce, PacketSources: []Ref{p}, Destinations: []Ref{dst[i]}, Limit: shorter(limits[i], ends[i])}
+		if own != nil {
+			op.Sources = []Ref{own[i]}
+			if e.rank > s.msg.from {
+				op.Own = 1
+			}
+		}
+		if op.Limit < 0 {
+			op.Limit = e.c.pieceEnd(e.st.channel)
+		}
+		if s.final {
+			op.Flags |= Scale
+		}
+		e.add(op)
+	}
+	return nil
+}
+
+// reducePackets combines one local place with the packets of fused receives, in the
+// order of the schedule; other reductions read memory.
+func (e *emission) reducePackets(s *step) error {
+	own, local := -1, 0
+	for i, l := range s.op.Srcs {
+		if e.pending(l) == nil {
+			own, local = i, local+1
+		}
+	}
+	if local != 1 {
+		lists, limits := [][]Ref{}, [][]int64{}
+		for _, l := range s.op.Srcs {
+			refs, lim := e.c.refs(e.rank, e.st.channel, l)
+			lists, limits = append(lists, refs), append(limits, lim)
+		}
+		return e.multis(lists, limits, s.op.Dst, s.final)
+	}
+	mine, _ := e.c.refs(e.rank, e.st.channel, s.op.Srcs[own])
+	dst, limits := e.c.refs(e.rank, e.st.channel, s.op.Dst)
+	for i := range dst {
+		op := Op{Kind: LLReduce, Sources: []Ref{mine[i]}, Destinations: []Ref{dst[i]}, Own: own, Limit: limits[i]}
+		for _, l := range s.op.Srcs {
+			if m := e.pending(l); m != nil {
+				op.PacketSources = append(op.PacketSources, e.packets(m)[i])
+			}
+		}
+		if op.Limit < 0 {
+			op.Limit = e.c.pieceEnd(e.st.channel)
+		}
+		if s.final {
+			op.Flags |= Scale
+		}
+		e.add(op)
+	}
+	e.lazy = nil
+	return nil
+}
+
+// pending is the fused receive that holds a place's data.
+func (e *emission) pending(l schedule.Loc) *message {
+	for _, z := range e.lazy {
+		if z.dst == l {
+			return z.msg
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package schedule
+
+// advance runs rank r until it waits; woken are the ranks that wait for what it sent.
+func (k *checker) advance(r int) (woken []int, err error) {
+	for k.pc[r] < len(k.progs[r]) {
+		i := k.pc[r]
+		op := &k.progs[r][i]
+		phase := int32(k.phaseOf(r, i))
+		switch op.Kind {
+		case Send:
+			if err := k.send(r, i, op, key{int32(r), op.Peer, phase}); err != nil {
+				return nil, err
+			}
+			woken = append(woken, int(op.Peer))
+		case Multicast:
+			to, err := k.multicast(r, i, op, phase)
+			if err != nil {
+				return nil, err
+			}
+			woken = append(woken, to...)
+		case SwitchReduce:
+			if done, err := k.switchReduce(r, i, op, phase); err != nil || !done {
+				return woken, err
+			}
+		case Recv, RecvReduce:
+			c := key{op.Peer, int32(r), phase}
+			if len(k.queues[c]) == 0 {
+				return woken, nil
+			}
+			m := k.queues[c][0]
+			k.queues[c] = k.queues[c][1:]
+			if err := k.receive(r, i, op, m, c); err != nil {
+				return nil, err
+			}
+		default:
+			if err := k.local(r, i, op); err != nil {
+				return nil, err
+			}
+		}
+		k.pc[r]++
+	}
+	return woken, nil
+}
+
+func (k *checker) send(r, i int, op *Op, c key) error {
+	if int(c.dst) == r {
+		return k.fail(r, i, "a rank cannot send to itself")
+	}
+	vals, err := k.read(r, i, op.Src)
+	if err != nil {
+		return err
+	}
+	m := message{values: vals, op: int32(i), src: op.Src}
+	if k.clocks != nil {
+		m.clock = append([]int32(nil), k.clocks[r]...)
+		m.clock[r] = int32(i)
+		op.Src.Set.Each(func(chunk int32) {
+			p := place2{k.physical(op.Src.Buf), chunk}
+			k.mem[r].reads[p] = append(k.mem[r].reads[p], sendRead{key: c, seq: int32(i), peer: c.dst})
+		})
+	}
+	k.queues[c] = append(k.queues[c], m)
+	return nil
+}
+
+func (k *checker) receive(r, i int, op *Op, m message, c key) error {
+	if len(m.values) != op.Dst.Set.Len() {
+		return k.fail(r, i, "takes %d chunks but rank %d sent %d", op.Dst.Set.Len(), c.src, len(m.values))
+	}
+	if err := k.sameStore(r, i, op, m); err != nil {
+		return err
+	}
+	k.heard(r, i, m, c)
+	vals := m.values
+	if op.Kind == RecvReduce {
+		own, err := k.read(r, i, op.Src)
+		if err != nil {
+			return err
+		}
+		if vals, err = k.combine(r, i, own, vals); err != nil {
+			return err
+		}
+	}
+	return k.write(r, i, op.Dst, vals)
+}
+
+// heard notes what a rank knows once it has received a message.
+func (k *checker) heard(r, i int, m message, c key) {
+	if k.clocks == nil {
+		return
+	}
+	for d, known := range m.clock {
+		k.clocks[r][d] = max(k.clocks[r][d], known)
+	}
+	k.ended(c, m.op, int32(i))
+}
+
+func (k *checker) local(r, i int, op *Op) error {
+	if op.Kind == Copy {
+		vals, err := k.read(r, i, op.Src)
+		if err != nil {
+			return err
+		}
+		return k.write(r, i, op.Dst, vals)
+	}
+	var sum []value
+	for n, src := range op.Srcs {
+		vals, err := k.read(r, i, src)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			sum = vals
+		} else if sum, err = k.combine(r, i, sum, vals); err != nil {
+			return err
+		}
+	}
+	return k.write(r, i, op.Dst, sum)
+}
+
+// combine adds contributions up; the same one twice, or those of different chunks, is
+// a mistake.
+func (k *checker) combine(r, i int, a, b []value) ([]value, error) {
+	if !k.s.Spec.Kind.Reduces() {
+		return nil, k.fail(r, i, "combines data, but %v only moves it", k.s.Spec.Kind)
+	}
+	if len(a) != len(b) {
+		return nil, k.fail(r, i, "combines %d chunks with %d", len(a), len(b))
+	}
+	out := make([]value, len(a))
+	for j := range a {
+		if a[j].chunk != b[j].chunk {
+			return nil, k.fail(r, i, "combines chunk %d with chunk %d", a[j].chunk, b[j].chunk)
+		}
+		from, common, ok := union(a[j].from, b[j].from)
+		if !ok {
+			return nil, k.fail(r, i, "counts rank %d's contribution to chunk %d twice", common, a[j].chunk)
+		}
+		out[j] = value{a[j].chunk, from}
+	}
+	return out, nil
+}

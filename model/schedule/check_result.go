@@ -1,0 +1,102 @@
+package schedule
+
+import (
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/topology"
+)
+
+// checkResult compares every output with what the collective promises.
+func (k *checker) checkResult() error {
+	spec := k.s.Spec
+	if spec.Kind == collective.Barrier {
+		return k.checkBarrier()
+	}
+	per := k.chunks / spec.Blocks()
+	for r := range k.mem {
+		for c, v := range k.mem[r].bufs[Output] {
+			block := k.blockOf(c)
+			if !spec.Wants(r, block) {
+				continue
+			}
+			if spec.Empty(block, r) {
+				continue
+			}
+			if v.from == nil {
+				return k.fail(r, -1, "output chunk %d was never written", c)
+			}
+			if spec.Kind.Reduces() {
+				if int(v.chunk) != c {
+					return k.fail(r, -1, "output chunk %d holds input chunk %d", c, v.chunk)
+				}
+				if m := v.from.missing(int32(spec.Ranks)); m >= 0 {
+					return k.fail(r, -1, "output chunk %d lacks the contribution of rank %d", c, m)
+				}
+				continue
+			}
+			srcRank, srcBlock := spec.Origin(r, block)
+			if want := (value{int32(srcBlock*per + c%per), single(int32(srcRank))}); v.chunk != want.chunk || !v.from.equal(want.from) {
+				return k.fail(r, -1, "output chunk %d holds chunk %d of rank %d instead of chunk %d of rank %d", c, v.chunk, v.from[0], want.chunk, srcRank)
+			}
+		}
+	}
+	return nil
+}
+
+// checkBarrier proves that every rank hears, through a chain of messages, from every
+// other after that one has entered: nobody leaves before all have arrived.
+func (k *checker) checkBarrier() error {
+	n := len(k.progs)
+	heard := make([][]bool, n)
+	for r := range heard {
+		heard[r] = make([]bool, n)
+		heard[r][r] = true
+	}
+	clear(k.pc)
+	queues := map[key][][]bool{}
+	for progress := true; progress; {
+		progress = false
+		for r, prog := range k.progs {
+			for ; k.pc[r] < len(prog); k.pc[r]++ {
+				op, phase := &prog[k.pc[r]], int32(k.phaseOf(r, k.pc[r]))
+				if op.Kind == Send {
+					c := key{int32(r), op.Peer, phase}
+					queues[c] = append(queues[c], slices.Clone(heard[r]))
+				} else if c := (key{op.Peer, int32(r), phase}); len(queues[c]) == 0 {
+					break
+				} else {
+					for q, h := range queues[c][0] {
+						heard[r][q] = heard[r][q] || h
+					}
+					queues[c] = queues[c][1:]
+				}
+				progress = true
+			}
+		}
+	}
+	for r := range heard {
+		if q := slices.Index(heard[r], false); q >= 0 {
+			return k.fail(r, -1, "may leave the barrier before rank %d has entered it", q)
+		}
+	}
+	return nil
+}
+
+// checkHops proves that every message has a route in the topology.
+func (k *checker) checkHops(router *topology.Router) error {
+	seen := map[[2]int32]bool{}
+	for r, prog := range k.progs {
+		for i := range prog {
+			pair := [2]int32{int32(r), prog[i].Peer}
+			if prog[i].Kind != Send || seen[pair] {
+				continue
+			}
+			seen[pair] = true
+			if _, err := router.Route(r, int(prog[i].Peer)); err != nil {
+				return k.fail(r, i, "%v", err)
+			}
+		}
+	}
+	return nil
+}

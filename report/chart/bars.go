@@ -1,0 +1,99 @@
+package chart
+
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Part is a piece of a bar.
+type Part struct {
+	Name   string
+	Value  float64
+	Colour color.RGBA
+}
+
+// Bar is a row of parts, one after the other from Start.
+type Bar struct {
+	Name  string
+	Start float64
+	Parts []Part
+}
+
+// Bars are horizontal bars, the first one on top. The Y axis has the bars' names.
+type Bars struct {
+	Frame
+	Bars []Bar
+}
+
+func (b *Bars) frame() Frame { return b.Frame }
+
+func (b *Bars) height() vg.Length {
+	return footer + 3*vg.Centimeter + vg.Length(len(b.Bars))*0.8*vg.Centimeter
+}
+
+// Rows are bar, part and value.
+func (b *Bars) Rows() [][]string {
+	rows := [][]string{{b.Y, "part", b.X}}
+	for _, bar := range b.Bars {
+		for _, p := range bar.Parts {
+			rows = append(rows, []string{bar.Name, p.Name, exact(p.Value)})
+		}
+	}
+	return rows
+}
+
+func (b *Bars) fill(p *plot.Plot, keys *legend) error {
+	if len(b.Bars) == 0 {
+		return fmt.Errorf("chart %q has no bars", b.Title)
+	}
+	addGrid(p)
+	var names plot.ConstantTicks
+	most := 0.0
+	for i, bar := range b.Bars {
+		y := float64(len(b.Bars) - 1 - i)
+		names = append(names, plot.Tick{Value: y, Label: bar.Name})
+		at := bar.Start
+		for _, part := range bar.Parts {
+			if !finite(part.Value) || part.Value < 0 {
+				return fmt.Errorf("chart %q: %s of %s is %v", b.Title, part.Name, bar.Name, part.Value)
+			}
+			box, err := rectangle(at, y-0.36, at+part.Value, y+0.36, part.Colour)
+			if err != nil {
+				return err
+			}
+			p.Add(box)
+			keys.add(part.Name, box)
+			at += part.Value
+		}
+		most = max(most, at)
+	}
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = names, -0.7, float64(len(b.Bars))-0.3
+	p.X.Min, p.X.Max = 0, most*1.02
+	return nil
+}
+
+// Waterfall is how a whole is made up, each part beginning where the one before it ends;
+// the last bar is the sum.
+func Waterfall(f Frame, parts []Part, total string) *Bars {
+	b := &Bars{Frame: f}
+	sum := 0.0
+	for _, p := range parts {
+		b.Bars = append(b.Bars, Bar{Name: p.Name, Start: sum, Parts: []Part{{Value: p.Value, Colour: p.Colour}}})
+		sum += p.Value
+	}
+	b.Bars = append(b.Bars, Bar{Name: total, Parts: []Part{{Value: sum, Colour: grey}}})
+	return b
+}
+
+func rectangle(x0, y0, x1, y1 float64, c color.RGBA) (*plotter.Polygon, error) {
+	box, err := plotter.NewPolygon(plotter.XYs{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}})
+	if err != nil {
+		return nil, err
+	}
+	box.Color, box.LineStyle.Width = c, 0
+	return box, nil
+}

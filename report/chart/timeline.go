@@ -1,0 +1,79 @@
+package chart
+
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+)
+
+// maxSpans bounds a timeline: more cannot be seen and make files of many megabytes.
+const maxSpans = 5000
+
+// Span is something that goes on in a lane for a while.
+type Span struct {
+	Lane     string
+	Kind     string // of the same colour everywhere
+	From, To float64
+	Colour   color.RGBA
+}
+
+// Timeline is spans in lanes, the first lane on top.
+type Timeline struct {
+	Frame
+	Spans []Span
+}
+
+func (t *Timeline) frame() Frame { return t.Frame }
+
+func (t *Timeline) height() vg.Length {
+	return footer + 3*vg.Centimeter + vg.Length(len(t.lanes()))*0.8*vg.Centimeter
+}
+
+func (t *Timeline) lanes() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, s := range t.Spans {
+		if !seen[s.Lane] {
+			seen[s.Lane] = true
+			out = append(out, s.Lane)
+		}
+	}
+	return out
+}
+
+// Rows are lane, kind, from and to.
+func (t *Timeline) Rows() [][]string {
+	rows := [][]string{{"lane", "kind", "from " + t.X, "to " + t.X}}
+	for _, s := range t.Spans {
+		rows = append(rows, []string{s.Lane, s.Kind, exact(s.From), exact(s.To)})
+	}
+	return rows
+}
+
+func (t *Timeline) fill(p *plot.Plot, keys *legend) error {
+	if len(t.Spans) == 0 || len(t.Spans) > maxSpans {
+		return fmt.Errorf("chart %q has %d spans: it can show 1 to %d", t.Title, len(t.Spans), maxSpans)
+	}
+	lanes := t.lanes()
+	row := map[string]float64{}
+	var names plot.ConstantTicks
+	for i, name := range lanes {
+		row[name] = float64(len(lanes) - 1 - i)
+		names = append(names, plot.Tick{Value: row[name], Label: name})
+	}
+	for _, s := range t.Spans {
+		if !finite(s.From) || !finite(s.To) || s.To < s.From {
+			return fmt.Errorf("chart %q: a span of %s from %v to %v", t.Title, s.Lane, s.From, s.To)
+		}
+		box, err := rectangle(s.From, row[s.Lane]-0.36, s.To, row[s.Lane]+0.36, s.Colour)
+		if err != nil {
+			return err
+		}
+		p.Add(box)
+		keys.add(s.Kind, box)
+	}
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = names, -0.7, float64(len(lanes))-0.3
+	return nil
+}

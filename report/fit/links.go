@@ -1,0 +1,166 @@
+package fit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// FromLinks fits a profile on what was measured about links, without any collective.
+// Rows such as simple_ring or ll_all are kernels of a graph that send a message of Bytes
+// to each peer of the pattern and receive as many, those of ll_ring_x4 four times; the
+// best number of blocks counts. They tell the launch, α and the share of the line rate
+// apart. What sm_pull_add loses against sm_pull is what adding costs, local_copy the rate
+// of copies inside a GPU. t is the machine that was measured.
+func FromLinks(name, source, date string, links []measurement.Link, t *topology.Topology) (*Result, error) {
+	m := &linkModel{t: t, router: topology.NewRouter(t)}
+	cases, err := m.cases(links)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Fit(name, source, date, cases)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Profile
+	p.Reduce, p.Copy = reduceRate(links), largest(links, "local_copy")
+	p.MinSize, p.MaxSize = 0, p.MaxSize*units.Bytes(t.NumRanks()) // of collectives, whose messages are a rank's share
+	return r, nil
+}
+
+// reduceRate is the rate at which a kernel adds what it loads from a peer, beyond
+// loading it; 0 (free) where that hides behind the link. A tenth of a percent is noise.
+func reduceRate(links []measurement.Link) units.Rate {
+	fastest := map[string]float64{}
+	for _, l := range links {
+		fastest[l.Kind] = max(fastest[l.Kind], l.Value)
+	}
+	load, add := fastest["sm_pull"], fastest["sm_pull_add"]
+	if load == 0 || add == 0 || add > 0.999*load {
+		return 0
+	}
+	return units.Rate(1e9 / (1/add - 1/load))
+}
+
+// largest is a rate in GB/s at the largest size of its kind, which no cache holds; 0
+// where there is none.
+func largest(links []measurement.Link, kind string) units.Rate {
+	var rate units.Rate
+	size := units.Bytes(-1)
+	for _, l := range links {
+		if l.Kind == kind && l.Bytes > size {
+			rate, size = units.Rate(l.Value*1e9), l.Bytes
+		}
+	}
+	return rate
+}
+
+// linkModel knows what messages of a pattern cost at line rate.
+type linkModel struct {
+	t      *topology.Topology
+	router *topology.Router
+}
+
+// message is what rows are about that differ in blocks alone.
+type message struct {
+	protocol, pattern string
+	rounds            int
+	bytes             units.Bytes
+}
+
+// parseMessage reads a kind such as ll_ring_x4.
+func parseMessage(l measurement.Link) (message, bool) {
+	parts := strings.Split(l.Kind, "_")
+	if l.Unit != "us" || parts[0] != "simple" && parts[0] != "ll" || len(parts) < 2 || len(parts) > 3 {
+		return message{}, false
+	}
+	k := message{parts[0], parts[1], 1, l.Bytes}
+	if len(parts) == 3 {
+		n, err := strconv.Atoi(strings.TrimPrefix(parts[2], "x"))
+		if err != nil || n < 1 {
+			return message{}, false
+		}
+		k.rounds = n
+	}
+	return k, true
+}
+
+// cases takes the best number of blocks of each message.
+func (m *linkModel) cases(links []measurement.Link) ([]Features, error) {
+	times := map[message]float64{}
+	var order []message
+	for _, l := range links {
+		k, ok := parseMessage(l)
+		if !ok {
+			continue
+		}
+		if v, known := times[k]; !known {
+			order = append(order, k)
+			times[k] = l.Value
+		} else {
+			times[k] = min(v, l.Value)
+		}
+	}
+	if len(order) == 0 {
+		return nil, fmt.Errorf("there are no rows of messages, such as simple_pair or ll_all")
+	}
+	var out []Features
+	for _, k := range order {
+		perByte, medium, err := m.line(k.pattern)
+		if err != nil {
+			return nil, err
+		}
+		n := float64(k.rounds)
+		out = append(out, Features{Medium: medium, Protocol: k.protocol, Messages: n, Line: units.Time(n * perByte * float64(k.bytes)), Message: k.bytes,
+			Launched: true, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
+	}
+	return out, nil
+}
+
+// line is the time at line rate of a byte to each peer, in picoseconds: that of the
+// fullest link.
+func (m *linkModel) line(pattern string) (perByte float64, medium topology.Medium, err error) {
+	flows, err := m.flows(pattern)
+	if err != nil {
+		return 0, 0, err
+	}
+	load := make([]float64, len(m.t.Links()))
+	for _, f := range flows {
+		r, err := m.router.Route(f[0], f[1])
+		if err != nil {
+			return 0, 0, err
+		}
+		medium = r.Medium
+		for _, h := range r.Hops {
+			load[h.Link] += float64(h.Num) / float64(h.Den) * 1e12 / float64(m.t.Rate(h.Link))
+		}
+	}
+	return slices.Max(load), medium, nil
+}
+
+// flows are the pairs of ranks that send at once.
+func (m *linkModel) flows(pattern string) ([][2]int, error) {
+	n := m.t.NumRanks()
+	if n < 2 {
+		return nil, fmt.Errorf("%s has %d rank: messages need two", m.t.Name(), n)
+	}
+	var out [][2]int
+	for a := range n {
+		for b := range n {
+			switch {
+			case a == b:
+			case pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n, pattern == "all":
+				out = append(out, [2]int{a, b})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring or all", pattern)
+	}
+	return out, nil
+}
