@@ -18,13 +18,15 @@ var mayImport = map[string][]string{
 	"validation":          {},
 	"internal/...":        {"internal/...", "model/..."},
 	"model/units":         {},
-	"model/topology":      {"model/units"},
+	"model/yamlfile":      {"model/units"},
+	"model/topology":      {"model/units", "model/yamlfile"},
 	"model/collective":    {"model/units", "model/topology"},
 	"model/schedule":      {"model/units", "model/topology", "model/collective"},
 	"model/program":       {"model/collective", "model/schedule"},
 	"model/block":         {"model/collective", "model/schedule"},
 	"model/cost":          {"model/units", "model/topology"},
-	"model/workload":      {"model/units", "model/collective"},
+	"model/gpu":           {"model/units", "model/topology", "model/yamlfile"},
+	"model/workload":      {"model/units", "model/collective", "model/gpu", "model/yamlfile"},
 	"model/price":         {},
 	"model/trace":         {"model/units"},
 	"model/measurement":   {"model/units", "model/collective"},
@@ -42,7 +44,7 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":             {"model/topology", "model/cost", "model/workload", "model/price"},
+	"gopkg.in/yaml.v3":             {"model/yamlfile", "model/topology", "model/cost", "model/gpu", "model/workload", "model/price"},
 	"gonum.org/v1/plot":            {"report/..."},
 	"github.com/NVIDIA/go-nvml":    {"exec/discover"},
 	"github.com/spf13/cobra":       {"cmd/..."},

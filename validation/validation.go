@@ -4,7 +4,8 @@ package validation
 
 import "embed"
 
-// Files are the measurements (published.csv, h200-nccl.csv) and systems.csv, which maps
+// Files are the measurements (published.csv, h200-nccl.csv; of computation gpu-*.csv, of
+// training steps.csv) and systems.csv, which maps
 // series of them, by the longest prefix of their names, to topologies and profiles.
 //
 //go:embed *.csv

@@ -11,7 +11,7 @@ func (x *shaper) affinity() {
 			continue
 		}
 		if !divides(len(nics), len(gpus)) {
-			x.addAt(d.pos, "device %s serves %s: one side must be a multiple of the other", d.ids, d.serves)
+			x.AddAt(d.pos, "device %s serves %s: one side must be a multiple of the other", d.ids, d.serves)
 			continue
 		}
 		for i, n := 0, max(len(nics), len(gpus)); i < n; i++ {

@@ -12,24 +12,24 @@ func (b *builder) checkNodes(o Options) {
 	names := map[string]bool{}
 	for _, n := range b.f.nodes {
 		if !idPattern.MatchString(n.name) || strings.Contains(n.name, "[") {
-			b.addAt(n.pos, "nodes: %q is not a name: write letters, digits, _, . and -", n.name)
+			b.AddAt(n.pos, "nodes: %q is not a name: write letters, digits, _, . and -", n.name)
 		}
 		if names[n.name] {
-			b.addAt(n.pos, "nodes: the name %q is used twice: give each entry its own name", n.name)
+			b.AddAt(n.pos, "nodes: the name %q is used twice: give each entry its own name", n.name)
 		}
 		names[n.name] = true
 		s, known := b.expanded[n.template]
 		switch {
 		case !known && n.template != "":
-			b.addAt(n.pos, "nodes: there is no template %q", n.template)
+			b.AddAt(n.pos, "nodes: there is no template %q", n.template)
 		case s == nil: // reported where it is described
 		case o.GPUs > len(s.ranks):
-			b.addAt(n.pos, "--gpus %d: a %s node has only %d", o.GPUs, n.template, len(s.ranks))
+			b.AddAt(n.pos, "--gpus %d: a %s node has only %d", o.GPUs, n.template, len(s.ranks))
 		default:
 			devices += n.count * len(s.devices)
 			links += n.count * len(s.links)
 			if devices > maxDevices || links > maxLinks {
-				b.addAt(n.pos, "nodes: with %d × %s there are more than %d devices or %d links", n.count, n.template, maxDevices, maxLinks)
+				b.AddAt(n.pos, "nodes: with %d × %s there are more than %d devices or %d links", n.count, n.template, maxDevices, maxLinks)
 				return
 			}
 		}
@@ -54,7 +54,7 @@ func (b *builder) addNodes(n nodeSpec, o Options) {
 	for i := range n.count {
 		name := n.name + strconv.Itoa(i)
 		if b.nodeNames[name] {
-			b.addAt(n.pos, "nodes: two nodes are called %q: let no entry's name be another's with a number behind", name)
+			b.AddAt(n.pos, "nodes: two nodes are called %q: let no entry's name be another's with a number behind", name)
 			return
 		}
 		if len(b.f.nodes) > 1 {

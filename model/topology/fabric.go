@@ -40,7 +40,7 @@ func (b *builder) addFabric(f *fabricSpec) {
 	x.info = &b.t.fabrics[len(b.t.fabrics)-1]
 	ends := x.endpoints()
 	groups := x.firstLevel(ends)
-	for i := 1; i < len(f.levels) && b.total() == 0; i++ {
+	for i := 1; i < len(f.levels) && b.Total() == 0; i++ {
 		groups = x.nextLevel(i, groups)
 	}
 	x.info.devices = len(b.t.devices) - int(x.info.firstDevice)
@@ -87,7 +87,7 @@ func (x *fabricBuilder) ports(l *levelSpec, top bool) (down, up int) {
 		up = int(math.Floor(float64(down)/o + 1e-9))
 	}
 	if radix > 0 && (down == 0 || up == 0) {
-		x.addAt(l.pos, "level: oversubscription %g leaves a %d-port switch without down or up ports", o, radix)
+		x.AddAt(l.pos, "level: oversubscription %g leaves a %d-port switch without down or up ports", o, radix)
 	}
 	return down, up
 }
@@ -99,7 +99,7 @@ func (x *fabricBuilder) newSwitches(l *levelSpec, n int) []DeviceID {
 		model = m
 	}
 	if len(x.t.devices)+n > maxDevices {
-		x.addAt(l.pos, "level: more than %d devices", maxDevices)
+		x.AddAt(l.pos, "level: more than %d devices", maxDevices)
 		return nil
 	}
 	x.t.devices, x.t.rankOf = slices.Grow(x.t.devices, n), slices.Grow(x.t.rankOf, n)
@@ -117,7 +117,7 @@ func (x *fabricBuilder) newSwitches(l *levelSpec, n int) []DeviceID {
 // room says whether so many pairs of devices may still be joined.
 func (x *fabricBuilder) room(pairs int) bool {
 	if len(x.t.links)+2*pairs > maxLinks {
-		x.addAt(x.spec.pos, "fabric %s: more than %d links", x.spec.name, maxLinks)
+		x.AddAt(x.spec.pos, "fabric %s: more than %d links", x.spec.name, maxLinks)
 		return false
 	}
 	return true

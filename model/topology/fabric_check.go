@@ -7,7 +7,7 @@ func (b *builder) checkFabrics() {
 	for i := range b.f.fabrics {
 		f := &b.f.fabrics[i]
 		if names[f.name] {
-			b.addAt(f.pos, "fabrics: the name %q is used twice", f.name)
+			b.AddAt(f.pos, "fabrics: the name %q is used twice", f.name)
 		}
 		names[f.name] = true
 		b.checkClass(f, f.class, f.pos)
@@ -20,7 +20,7 @@ func (b *builder) checkFabrics() {
 
 func (b *builder) checkClass(f *fabricSpec, class string, p pos) {
 	if _, ok := b.classes[class]; !ok && class != "" {
-		b.addAt(p, "fabric %s: class %q is not defined under classes", f.name, class)
+		b.AddAt(p, "fabric %s: class %q is not defined under classes", f.name, class)
 	}
 }
 
@@ -32,9 +32,9 @@ func (b *builder) checkLevel(f *fabricSpec, l *levelSpec) {
 	m, ok := b.models[l.model]
 	switch {
 	case !ok:
-		b.addAt(l.pos, "level: model %q is not defined under models", l.model)
+		b.AddAt(l.pos, "level: model %q is not defined under models", l.model)
 	case b.t.models[m].Kind != l.kind:
-		b.addAt(l.pos, "level: kind is %v but model %s is a %v", l.kind, l.model, b.t.models[m].Kind)
+		b.AddAt(l.pos, "level: kind is %v but model %s is a %v", l.kind, l.model, b.t.models[m].Kind)
 	}
 }
 
@@ -52,9 +52,9 @@ func (b *builder) checkEndpoints(f *fabricSpec) {
 		seen[n.template] = true
 		count := len(s.endpoints(f.endpoints))
 		if count == 0 {
-			b.addAt(f.pos, "fabric %s: a %s node has no endpoint %q", f.name, n.template, f.endpoints)
+			b.AddAt(f.pos, "fabric %s: a %s node has no endpoint %q", f.name, n.template, f.endpoints)
 		} else if len(f.links) != 1 && len(f.links) != count {
-			b.addAt(f.pos, "fabric %s: links lists %d numbers for %d endpoints", f.name, len(f.links), count)
+			b.AddAt(f.pos, "fabric %s: links lists %d numbers for %d endpoints", f.name, len(f.links), count)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 		down, _ = x.ports(l, false)
 		unit = x.unitOf(ends, l, down)
 	}
-	if x.total() > 0 {
+	if x.Total() > 0 {
 		return nil
 	}
 	x.setTier(l.kind.String(), ends, unit)
@@ -32,7 +32,7 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 				x.info.switchUnit = append(x.info.switchUnit, int32(key[0]))
 			}
 		}
-		if x.total() > 0 {
+		if x.Total() > 0 {
 			return nil
 		}
 		if !x.room(len(groups[g].switches)) {
@@ -146,7 +146,7 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 			switches = append(switches, g.switches...)
 		}
 		upper := x.upperSwitches(l, len(switches), up, down)
-		if x.total() > 0 {
+		if x.Total() > 0 {
 			return nil
 		}
 		if up := x.uplinksOr(up, len(upper)); x.room(len(switches) * min(up, len(upper))) {

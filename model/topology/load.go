@@ -27,13 +27,13 @@ func Load(src Source, name string, o Options) (*Topology, error) {
 
 // Parse reads a topology from its text; src resolves `use:` and may be nil.
 func Parse(file string, data []byte, src Source, o Options) (*Topology, error) {
-	d := &diagnostics{file: file}
-	root := parseYAML(d, data)
+	d := &diagnostics{File: file}
+	root := format.Parse(d, data)
 	if root == nil {
-		return nil, d.err()
+		return nil, d.Err()
 	}
 	for _, s := range o.Set {
-		if err := applySet(root, s); err != nil {
+		if err := format.Set(root, s); err != nil {
 			return nil, err
 		}
 	}
@@ -43,7 +43,7 @@ func Parse(file string, data []byte, src Source, o Options) (*Topology, error) {
 	}
 	b := newBuilder(d, f, src)
 	t := b.build(o)
-	if err := d.err(); err != nil {
+	if err := d.Err(); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -106,7 +106,7 @@ func (b *builder) addConstants(f *file, p pos) (classes, models map[string]int32
 			b.classes[c.Name] = int32(len(b.t.classes))
 			b.t.classes = append(b.t.classes, c)
 		case b.t.classes[i] != c:
-			b.addAt(p, "class %s is defined differently in %s and in the file it uses: rename one", c.Name, f.name)
+			b.AddAt(p, "class %s is defined differently in %s and in the file it uses: rename one", c.Name, f.name)
 		}
 	}
 	for _, m := range f.models {
@@ -116,7 +116,7 @@ func (b *builder) addConstants(f *file, p pos) (classes, models map[string]int32
 			b.models[m.Name] = int32(len(b.t.models))
 			b.t.models = append(b.t.models, m)
 		case b.t.models[i] != m:
-			b.addAt(p, "model %s is defined differently in %s and in the file it uses: rename one", m.Name, f.name)
+			b.AddAt(p, "model %s is defined differently in %s and in the file it uses: rename one", m.Name, f.name)
 		}
 	}
 	return b.classes, b.models
@@ -131,7 +131,7 @@ func (b *builder) build(o Options) *Topology {
 	}
 	b.checkNodes(o)
 	b.checkFabrics()
-	if b.total() > 0 {
+	if b.Total() > 0 {
 		return nil
 	}
 	for _, n := range b.f.nodes {
@@ -139,18 +139,18 @@ func (b *builder) build(o Options) *Topology {
 	}
 	b.t.lone = len(b.t.nodes) == 1
 	for i := range b.f.fabrics {
-		if b.total() == 0 {
+		if b.Total() == 0 {
 			b.addFabric(&b.f.fabrics[i])
 		}
 	}
-	if b.total() > 0 {
+	if b.Total() > 0 {
 		return nil
 	}
 	t := b.t
 	t.out = buildAdjacency(len(t.devices), t.links, func(l Link) DeviceID { return l.From })
 	t.in = buildAdjacency(len(t.devices), t.links, func(l Link) DeviceID { return l.To })
 	b.validate()
-	if b.total() > 0 {
+	if b.Total() > 0 {
 		return nil
 	}
 	t.finishTiers()
@@ -162,12 +162,12 @@ func (b *builder) expandTemplate(f *file, t *template) *shape {
 	if t.use != "" {
 		return b.useTemplate(t)
 	}
-	before := b.total()
+	before := b.Total()
 	classes, models := b.addConstants(f, t.pos)
 	x := &shaper{diagnostics: b.diagnostics, t: t, classes: classes, models: models, table: b.t.models}
 	s := x.expand()
 	s.profile = f.profile
-	if b.total() > before {
+	if b.Total() > before {
 		return nil
 	}
 	return s
@@ -176,37 +176,37 @@ func (b *builder) expandTemplate(f *file, t *template) *shape {
 // useTemplate takes the single node type of another file.
 func (b *builder) useTemplate(t *template) *shape {
 	if b.src == nil {
-		b.addAt(t.pos, "template %s: uses %q, but there is nowhere to look it up", t.name, t.use)
+		b.AddAt(t.pos, "template %s: uses %q, but there is nowhere to look it up", t.name, t.use)
 		return nil
 	}
 	if b.depth++; b.depth > maxUseDepth {
-		b.addAt(t.pos, "template %s: files use one another more than %d deep", t.name, maxUseDepth)
+		b.AddAt(t.pos, "template %s: files use one another more than %d deep", t.name, maxUseDepth)
 		return nil
 	}
 	defer func() { b.depth-- }()
 	name, data, err := b.src(t.use)
 	if err != nil {
-		b.addAt(t.pos, "template %s: use: %v", t.name, err)
+		b.AddAt(t.pos, "template %s: use: %v", t.name, err)
 		return nil
 	}
-	inner := &diagnostics{file: name}
+	inner := &diagnostics{File: name}
 	var f *file
-	if root := parseYAML(inner, data); root != nil {
+	if root := format.Parse(inner, data); root != nil {
 		f = decode(inner, root)
 	}
-	if err := inner.err(); err != nil {
+	if err := inner.Err(); err != nil {
 		var list Errors
 		errors.As(err, &list)
-		b.errs = append(b.errs, list...)
+		b.Append(list)
 		return nil
 	}
 	if len(f.templates) != 1 {
-		b.addAt(t.pos, "template %s: %s has %d templates; only a file with one can be used", t.name, t.use, len(f.templates))
+		b.AddAt(t.pos, "template %s: %s has %d templates; only a file with one can be used", t.name, t.use, len(f.templates))
 		return nil
 	}
-	outer := b.diagnostics.file
-	b.diagnostics.file = name
-	defer func() { b.diagnostics.file = outer }()
+	outer := b.diagnostics.File
+	b.diagnostics.File = name
+	defer func() { b.diagnostics.File = outer }()
 	s := b.expandTemplate(f, &f.templates[0])
 	if b.t.profile == "" && s != nil && len(b.f.nodes) == 1 {
 		b.t.profile = f.profile

@@ -37,7 +37,7 @@ func (x *shaper) spend(p pos, n int) bool {
 		return false
 	}
 	if x.budget -= n; x.budget < 0 {
-		x.addAt(p, "template %s: too much to lay out: split it into several nodes, and give NICs with serves", x.t.name)
+		x.AddAt(p, "template %s: too much to lay out: split it into several nodes, and give NICs with serves", x.t.name)
 		return false
 	}
 	return true
@@ -53,14 +53,14 @@ func (x *shaper) expand() *shape {
 		x.addLinks(l)
 	}
 	x.affinity()
-	if x.total() == 0 {
+	if x.Total() == 0 {
 		x.index()
 	}
-	if x.total() == 0 {
+	if x.Total() == 0 {
 		x.nearest()
 	}
 	if len(x.s.ranks) == 0 && !x.partial {
-		x.addAt(x.t.pos, "template %s: has no gpu (nor thread), so no rank", x.t.name)
+		x.AddAt(x.t.pos, "template %s: has no gpu (nor thread), so no rank", x.t.name)
 	}
 	return x.s
 }
@@ -72,7 +72,7 @@ func (x *shaper) ids(p pos, what, pattern string) []string {
 	}
 	ids, err := expandIDs(pattern)
 	if err != nil {
-		x.addAt(p, "%s: %v", what, err)
+		x.AddAt(p, "%s: %v", what, err)
 		return nil
 	}
 	if !x.spend(p, len(ids)) {
@@ -88,7 +88,7 @@ func (x *shaper) addDevices(d deviceSpec) {
 	}
 	ids := x.ids(d.pos, "device", d.ids)
 	if len(x.s.devices)+len(ids) > maxTemplateDevices {
-		x.addAt(d.pos, "device %s: more than %d devices in one node", d.ids, maxTemplateDevices)
+		x.AddAt(d.pos, "device %s: more than %d devices in one node", d.ids, maxTemplateDevices)
 		ids = nil
 	}
 	if ids == nil {
@@ -98,7 +98,7 @@ func (x *shaper) addDevices(d deviceSpec) {
 	model := x.modelOf(d)
 	for _, id := range ids {
 		if _, twice := x.s.local[id]; twice {
-			x.addAt(d.pos, "device %s is defined twice", id)
+			x.AddAt(d.pos, "device %s is defined twice", id)
 			continue
 		}
 		n := int32(len(x.s.devices))
@@ -123,10 +123,10 @@ func (x *shaper) modelOf(d deviceSpec) int32 {
 	m, ok := x.models[d.model]
 	switch {
 	case !ok:
-		x.addAt(d.pos, "device %s: model %q is not defined under models", d.ids, d.model)
+		x.AddAt(d.pos, "device %s: model %q is not defined under models", d.ids, d.model)
 		return -1
 	case x.table[m].Kind != d.kind && !d.odd:
-		x.addAt(d.pos, "device %s is a %v but model %s is a %v", d.ids, d.kind, d.model, x.table[m].Kind)
+		x.AddAt(d.pos, "device %s is a %v but model %s is a %v", d.ids, d.kind, d.model, x.table[m].Kind)
 		return -1
 	}
 	return m
@@ -143,7 +143,7 @@ func (x *shaper) lookup(p pos, what, pattern string) []int32 {
 		n, ok := x.s.local[id]
 		if !ok {
 			if !x.partial {
-				x.addAt(p, "%s: there is no device %q in template %s", what, id, x.t.name)
+				x.AddAt(p, "%s: there is no device %q in template %s", what, id, x.t.name)
 			}
 			return nil
 		}
@@ -164,7 +164,7 @@ func (x *shaper) index() {
 		k := key{l.From, l.To, l.Class}
 		if i, ok := first[k]; ok {
 			if merged[i].Count += l.Count; merged[i].Count > maxCount {
-				x.addAt(x.t.pos, "template %s: %s and %s are joined by more than %d links", x.t.name, x.s.ids[l.From], x.s.ids[l.To], maxCount)
+				x.AddAt(x.t.pos, "template %s: %s and %s are joined by more than %d links", x.t.name, x.s.ids[l.From], x.s.ids[l.To], maxCount)
 				merged[i].Count = maxCount
 			}
 			continue

@@ -4,7 +4,7 @@ package topology
 func (x *shaper) addLinks(l linkSpec) {
 	class, ok := x.classes[l.class]
 	if !ok && l.class != "" {
-		x.addAt(l.pos, "link: class %q is not defined under classes", l.class)
+		x.AddAt(l.pos, "link: class %q is not defined under classes", l.class)
 	}
 	add := func(a, b int32, count int) { x.connect(l, class, a, b, count) }
 	switch {
@@ -27,11 +27,11 @@ func (x *shaper) addLinks(l linkSpec) {
 
 func (x *shaper) connect(l linkSpec, class, a, b int32, count int) {
 	if a == b {
-		x.addAt(l.pos, "link: %s is linked to itself", x.s.ids[a])
+		x.AddAt(l.pos, "link: %s is linked to itself", x.s.ids[a])
 		return
 	}
 	if count > maxCount {
-		x.addAt(l.pos, "link: %s and %s are joined by %d links; at most %d can be", x.s.ids[a], x.s.ids[b], count, maxCount)
+		x.AddAt(l.pos, "link: %s and %s are joined by %d links; at most %d can be", x.s.ids[a], x.s.ids[b], count, maxCount)
 		return
 	}
 	x.s.links = append(x.s.links, Link{From: DeviceID(a), To: DeviceID(b), Class: class, Count: int32(count)})
@@ -43,7 +43,7 @@ func (x *shaper) connect(l linkSpec, class, a, b int32, count int) {
 // room says whether a rule's pairs still fit, before any of them is made.
 func (x *shaper) room(l linkSpec, pairs int) bool {
 	if len(x.s.links)+2*pairs > maxTemplateLinks {
-		x.addAt(l.pos, "link: %d pairs are more than the %d links that one node may have", pairs, maxTemplateLinks)
+		x.AddAt(l.pos, "link: %d pairs are more than the %d links that one node may have", pairs, maxTemplateLinks)
 		return false
 	}
 	return true
@@ -82,7 +82,7 @@ func (x *shaper) pairLinks(l linkSpec, add func(a, b int32, count int)) {
 		}
 	case "each":
 		if len(from) != len(to) {
-			x.addAt(l.pos, "link: how: each needs as many from (%d) as to (%d)", len(from), len(to))
+			x.AddAt(l.pos, "link: how: each needs as many from (%d) as to (%d)", len(from), len(to))
 			return
 		}
 		for i := range from {
@@ -90,14 +90,14 @@ func (x *shaper) pairLinks(l linkSpec, add func(a, b int32, count int)) {
 		}
 	case "block":
 		if !divides(len(from), len(to)) {
-			x.addAt(l.pos, "link: how: block needs one side (%d) to be a multiple of the other (%d)", len(from), len(to))
+			x.AddAt(l.pos, "link: how: block needs one side (%d) to be a multiple of the other (%d)", len(from), len(to))
 			return
 		}
 		for i, n := 0, max(len(from), len(to)); i < n; i++ {
 			add(from[i*len(from)/n], to[i*len(to)/n], l.count)
 		}
 	default:
-		x.addAt(l.pos, "link: how is %q: say each (i with i), all (every pair) or block (consecutive ones share)", l.how)
+		x.AddAt(l.pos, "link: how is %q: say each (i with i), all (every pair) or block (consecutive ones share)", l.how)
 	}
 }
 
@@ -109,12 +109,12 @@ func (x *shaper) matrixLinks(l linkSpec, add func(a, b int32, count int)) {
 		return
 	}
 	if len(l.rows) != len(over) {
-		x.addAt(l.pos, "matrix: %d rows for %d devices", len(l.rows), len(over))
+		x.AddAt(l.pos, "matrix: %d rows for %d devices", len(l.rows), len(over))
 		return
 	}
 	for i, row := range l.rows {
 		if len(row) != len(over) {
-			x.addAt(l.pos, "matrix: row %d has %d entries for %d devices", i, len(row), len(over))
+			x.AddAt(l.pos, "matrix: row %d has %d entries for %d devices", i, len(row), len(over))
 			return
 		}
 	}
@@ -125,10 +125,10 @@ func (x *shaper) matrixLinks(l linkSpec, add func(a, b int32, count int)) {
 		for j, n := range row {
 			switch {
 			case n != l.rows[j][i]:
-				x.addAt(l.pos, "matrix: [%d][%d] is %d but [%d][%d] is %d: links go both ways", i, j, n, j, i, l.rows[j][i])
+				x.AddAt(l.pos, "matrix: [%d][%d] is %d but [%d][%d] is %d: links go both ways", i, j, n, j, i, l.rows[j][i])
 				return
 			case i == j && n != 0:
-				x.addAt(l.pos, "matrix: [%d][%d] must be 0", i, i)
+				x.AddAt(l.pos, "matrix: [%d][%d] must be 0", i, i)
 			case i < j && n > 0:
 				add(over[i], over[j], n*l.count)
 			}
@@ -150,7 +150,7 @@ func (x *shaper) gridLinks(l linkSpec, add func(a, b int32, count int)) {
 		n *= d
 	}
 	if len(l.dims) == 0 || n != len(over) {
-		x.addAt(l.pos, "grid: dims %v do not multiply to %d devices", l.dims, len(over))
+		x.AddAt(l.pos, "grid: dims %v do not multiply to %d devices", l.dims, len(over))
 		return
 	}
 	if !x.room(l, len(over)*len(l.dims)) {

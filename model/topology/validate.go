@@ -60,7 +60,7 @@ func (b *builder) checkPorts() {
 		}
 		if m := t.models[d.Model]; used > m.Ports && !reported[key] {
 			reported[key] = true
-			b.addAt(b.origin(DeviceID(i)), "%s has %d links but a %s has only %d ports", t.DeviceName(DeviceID(i)), used, m.Name, m.Ports)
+			b.AddAt(b.origin(DeviceID(i)), "%s has %d links but a %s has only %d ports", t.DeviceName(DeviceID(i)), used, m.Name, m.Ports)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (b *builder) checkRates() {
 			in += float64(b.t.Class(l).Rate) * float64(b.t.links[l].Count)
 		}
 		if max(in, out) >= most {
-			b.addAt(b.origin(DeviceID(i)), "%s: the rates of its links add up to more than can be computed with: check counts and rates", b.t.DeviceName(DeviceID(i)))
+			b.AddAt(b.origin(DeviceID(i)), "%s: the rates of its links add up to more than can be computed with: check counts and rates", b.t.DeviceName(DeviceID(i)))
 			return
 		}
 	}
@@ -108,7 +108,7 @@ func (b *builder) checkWaysBack() {
 		component := components(len(s.devices), s.links, nil)
 		for _, l := range s.links {
 			if component[l.From] != component[l.To] {
-				b.addAt(b.origin(n.firstDevice+l.From), "link %s->%s has no way back: drop duplex: false, or give the other direction too", s.ids[l.From], s.ids[l.To])
+				b.AddAt(b.origin(n.firstDevice+l.From), "link %s->%s has no way back: drop duplex: false, or give the other direction too", s.ids[l.From], s.ids[l.To])
 			}
 		}
 	}
@@ -146,6 +146,6 @@ func (b *builder) checkConnected() {
 		if alone > 1 {
 			others = fmt.Sprintf(" (nor can %d others)", alone-1)
 		}
-		b.addAt(b.origin(first), "%s cannot be reached from %s%s: link them, or their nodes by a fabric", t.DeviceName(first), t.DeviceName(t.ranks[0]), others)
+		b.AddAt(b.origin(first), "%s cannot be reached from %s%s: link them, or their nodes by a fabric", t.DeviceName(first), t.DeviceName(t.ranks[0]), others)
 	}
 }

@@ -84,6 +84,17 @@ func (r *Runtime) With(p, general *cost.Profile) *Runtime {
 	return &clone
 }
 
+// Shared is the same where other collectives run at once: inside a scale-up domain this
+// share of the rates is left, and network is what can leave a domain, bytes/s (at most
+// what it has alone).
+func (r *Runtime) Shared(scaleUp, network float64) *Runtime {
+	clone := *r
+	clone.rates.scaleUp *= scaleUp
+	clone.rates.exchange *= scaleUp
+	clone.rates.network = min(clone.rates.network, network)
+	return &clone
+}
+
 // Ask is a collective to predict. Algorithm and protocol as NCCL writes them; "" or
 // "default" leaves the choice to NCCL.
 type Ask struct {
@@ -288,6 +299,12 @@ func (r *Runtime) keys(a Ask, c choice) []cost.KernelKey {
 			}
 		}
 	}
+	if c.algorithm == "p2p" && r.rates.nodes > 1 { // nobody has measured them across nodes
+		for _, key := range slices.Clone(out) {
+			key.Network = false
+			out = append(out, key)
+		}
+	}
 	return out
 }
 
@@ -296,6 +313,9 @@ func kernelName(k cost.KernelKey) string {
 	name := k.Collective
 	if k.Pair {
 		name += " of two ranks"
+	}
+	if k.Algorithm == "p2p" && !k.Network {
+		name += " inside a node"
 	}
 	if k.Graph {
 		return name + " in a CUDA graph"
@@ -311,6 +331,7 @@ var similar = map[collective.Kind][]collective.Kind{
 	collective.Broadcast:     {collective.Reduce},
 	collective.Reduce:        {collective.Broadcast},
 	collective.AllToAllV:     {collective.AllToAll},
+	collective.SendRecv:      {collective.AllToAll},
 }
 
 // Case is a measured run as a fit sees it: the kernel that ran, its work, and NCCL's

@@ -1,4 +1,4 @@
-package topology
+package yamlfile
 
 import (
 	"bytes"
@@ -11,43 +11,51 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// MaxFile is the largest file that is read; sources must not hand over more.
+const MaxFile = 8 << 20
+
 // Limits on what a file may cost before it is understood.
 const (
-	// MaxFile is the largest topology file that is read; sources must not hand over more.
-	MaxFile   = 8 << 20
 	maxDepth  = 64
 	maxValues = 1 << 19 // a parsed value costs some 200 bytes
 )
 
-// parseYAML reads one document, refusing what could explode: size, depth, aliases.
-func parseYAML(d *diagnostics, data []byte) *yaml.Node {
+// Format is a kind of file, as messages name it.
+type Format struct {
+	Schema string // what the key schema must say
+	Noun   string // what a file describes: "topology"
+	Repeat string // how to write what repeats: "templates and counts"
+}
+
+// Parse reads one document, nil where it is not one, refusing what could explode: size, depth, aliases.
+func (f Format) Parse(d *Diagnostics, data []byte) *yaml.Node {
 	if len(data) > MaxFile {
-		d.add(0, 0, "the file is larger than %d MiB: describe repetition with templates and counts instead of listing it", MaxFile>>20)
+		d.Add(0, 0, "the file is larger than %d MiB: describe repetition with %s instead of listing it", MaxFile>>20, f.Repeat)
 		return nil
 	}
 	if deepFlow(data) {
-		d.add(0, 0, "nested deeper than %d levels", maxDepth)
+		d.Add(0, 0, "nested deeper than %d levels", maxDepth)
 		return nil
 	}
 	if n := separators(data); n > maxValues {
-		d.add(0, 0, "the file has more than %d values: describe repetition with templates and counts instead of listing it", maxValues)
+		d.Add(0, 0, "the file has more than %d values: describe repetition with %s instead of listing it", maxValues, f.Repeat)
 		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node
 	if err := decoder.Decode(&doc); err == io.EOF {
-		d.add(1, 0, "the file is empty: it must start with schema: %s", Schema)
+		d.Add(1, 0, "the file is empty: it must start with schema: %s", f.Schema)
 		return nil
 	} else if err != nil {
 		line, msg := yamlError(err)
-		d.add(line, 0, "not valid YAML: %s", msg)
+		d.Add(line, 0, "not valid YAML: %s", msg)
 		return nil
 	}
 	if err := decoder.Decode(&more); err != io.EOF {
-		d.add(more.Line, 0, "there is a second document (or text after the first): a file describes one topology, drop what follows \"---\" or \"...\"")
+		d.Add(more.Line, 0, "there is a second document (or text after the first): a file describes one %s, drop what follows \"---\" or \"...\"", f.Noun)
 		return nil
 	}
-	if !checkShape(d, doc.Content[0], 0) {
+	if !f.checkShape(d, doc.Content[0], 0) {
 		return nil
 	}
 	return doc.Content[0]
@@ -96,26 +104,27 @@ func yamlError(err error) (int, string) {
 	return 0, msg
 }
 
-func checkShape(d *diagnostics, n *yaml.Node, depth int) bool {
+// checkShape bounds the depth and refuses aliases, which can explode.
+func (f Format) checkShape(d *Diagnostics, n *yaml.Node, depth int) bool {
 	switch {
 	case depth > maxDepth:
-		d.add(n.Line, n.Column, "nested deeper than %d levels", maxDepth)
+		d.Add(n.Line, n.Column, "nested deeper than %d levels", maxDepth)
 		return false
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		d.add(n.Line, n.Column, "anchors and aliases are not supported: repeat with templates and counts")
+		d.Add(n.Line, n.Column, "anchors and aliases are not supported: repeat with %s", f.Repeat)
 		return false
 	}
 	for _, c := range n.Content {
-		if !checkShape(d, c, depth+1) {
+		if !f.checkShape(d, c, depth+1) {
 			return false
 		}
 	}
 	return true
 }
 
-// applySet changes one value before decoding: path.to.key=value, sequence elements by
+// Set changes one value before decoding: path.to.key=value, sequence elements by
 // index. The last key may be new; decoding refuses it if the schema has no such key.
-func applySet(root *yaml.Node, set string) error {
+func (f Format) Set(root *yaml.Node, set string) error {
 	path, value, ok := strings.Cut(set, "=")
 	if !ok || path == "" {
 		return fmt.Errorf("--set %s: write path.to.key=value", set)
@@ -124,8 +133,8 @@ func applySet(root *yaml.Node, set string) error {
 	if err := yaml.Unmarshal([]byte(value), &parsed); err != nil || len(parsed.Content) != 1 {
 		return fmt.Errorf("--set %s: %q is not a YAML value", set, value)
 	}
-	var d diagnostics
-	if !checkShape(&d, parsed.Content[0], 0) {
+	var d Diagnostics
+	if !f.checkShape(&d, parsed.Content[0], 0) {
 		return fmt.Errorf("--set %s: %s", set, d.errs[0].Msg)
 	}
 	n, keys := root, strings.Split(path, ".")

@@ -1,4 +1,4 @@
-package topology
+package yamlfile
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Error is one mistake in a topology file: where, what is wrong, what would be right.
+// Error is one mistake in a file: where, what is wrong, what would be right.
 type Error struct {
 	File      string
 	Line, Col int
@@ -34,26 +34,30 @@ func (e Errors) Error() string {
 // maxErrors bounds what a hostile file can make us collect and print.
 const maxErrors = 100
 
-// diagnostics collects mistakes while reading goes on.
-type diagnostics struct {
-	file    string
+// Diagnostics collects mistakes while reading goes on.
+type Diagnostics struct {
+	File    string
 	errs    Errors
 	dropped int // mistakes beyond maxErrors
 }
 
-func (d *diagnostics) add(line, col int, format string, args ...any) {
+// Add notes a mistake; line 0 where none is known.
+func (d *Diagnostics) Add(line, col int, format string, args ...any) {
 	if len(d.errs) < maxErrors {
-		d.errs = append(d.errs, &Error{File: d.file, Line: line, Col: col, Msg: fmt.Sprintf(format, args...)})
+		d.errs = append(d.errs, &Error{File: d.File, Line: line, Col: col, Msg: fmt.Sprintf(format, args...)})
 	} else {
 		d.dropped++
 	}
 }
 
-// total is the number of mistakes so far.
-func (d *diagnostics) total() int { return len(d.errs) + d.dropped }
+// Append adds mistakes of another file.
+func (d *Diagnostics) Append(more Errors) { d.errs = append(d.errs, more...) }
 
-// err is nil or all mistakes, sorted by place.
-func (d *diagnostics) err() error {
+// Total is the number of mistakes so far.
+func (d *Diagnostics) Total() int { return len(d.errs) + d.dropped }
+
+// Err is nil or all mistakes, sorted by place.
+func (d *Diagnostics) Err() error {
 	if len(d.errs) == 0 {
 		return nil
 	}
@@ -68,7 +72,7 @@ func (d *diagnostics) err() error {
 		return a.Col < b.Col
 	})
 	if d.dropped > 0 {
-		return append(d.errs[:len(d.errs):len(d.errs)], &Error{File: d.file, Msg: fmt.Sprintf("and %d more", d.dropped)})
+		return append(d.errs[:len(d.errs):len(d.errs)], &Error{File: d.File, Msg: fmt.Sprintf("and %d more", d.dropped)})
 	}
 	return d.errs
 }

@@ -1,0 +1,403 @@
+// Package search finds the best parallel layout of a workload on a machine: it bounds
+// every layout from below, then plays steps, most promising first, until no bound is
+// below the best times found.
+package search
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"railyard/capacity/step"
+	"railyard/model/units"
+	"railyard/model/workload"
+)
+
+// Options of a search.
+type Options struct {
+	Top      int      // how many of the best are wanted exactly; 0: 10
+	Workers  int      // 0: one a core
+	Journal  *Journal // rows go there, and rows that it has are not computed again; nil: none
+	Progress func(done, total int)
+}
+
+// Row is what became of a layout.
+type Row struct {
+	Layout string     `json:"layout"`
+	Status Status     `json:"status"`
+	Memory float64    `json:"memory_gib"`
+	Bound  units.Time `json:"bound_ps,omitempty"`
+	Time   units.Time `json:"time_ps,omitempty"`
+}
+
+// Status says how far a layout was looked at.
+type Status string
+
+// The states of a layout.
+const (
+	Timed  Status = "timed"
+	Pruned Status = "pruned" // its bound is above the best times
+	Memory Status = "memory" // does not fit
+)
+
+// Result is the outcome of a search.
+type Result struct {
+	Layouts               int // in all
+	Timed, Pruned, Memory int
+	Resumed               int // rows that the journal had
+	Best                  []*step.Result
+}
+
+// playBatch and sharpBatch are how many layouts are played, or get a sharp bound, between
+// two looks at the best time: fixed, so that what is pruned does not depend on the number
+// of cores.
+const (
+	playBatch  = 16
+	sharpBatch = 128
+)
+
+// Run searches a space. It fails where no layout fits, with the one that comes closest.
+func Run(ctx context.Context, p *step.Predictor, w *workload.Workload, space Space, o Options) (*Result, error) {
+	if o.Top == 0 {
+		o.Top = 10
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	s := &searcher{ctx: ctx, p: p, w: w, o: o, layouts: space.Layouts(w, p.Machine().Topology.NumRanks())}
+	if len(s.layouts) == 0 {
+		return nil, s.nothing(space)
+	}
+	if err := s.bound(); err != nil {
+		return nil, err
+	}
+	if err := s.play(); err != nil {
+		return nil, err
+	}
+	return s.result()
+}
+
+type searcher struct {
+	ctx     context.Context
+	p       *step.Predictor
+	w       *workload.Workload
+	o       Options
+	layouts []step.Layout
+	rows    []Row
+	resumed int
+	queue   []int // layouts that fit and have no sharp bound yet, by their first one
+	sharp   []int // layouts with a sharp bound that are not played yet, by it
+	best    []int // timed layouts, by time; at most Top
+	done    int
+}
+
+// parallel visits 0…n−1 on all workers and returns the first error by number.
+func (s *searcher) parallel(n int, visit func(i int) error) error {
+	errs := make([]error, n)
+	var next int
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range min(s.o.Workers, n) {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				mu.Unlock()
+				if i >= n || s.ctx.Err() != nil {
+					return
+				}
+				errs[i] = visit(i)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range append(errs, s.ctx.Err()) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bound fills rows with memory and bounds, chunk by chunk; what does not fit is done.
+func (s *searcher) bound() error {
+	s.rows = make([]Row, len(s.layouts))
+	const chunk = 1024
+	for start := 0; start < len(s.layouts); start += chunk {
+		end := min(start+chunk, len(s.layouts))
+		if err := s.parallel(end-start, func(i int) error { return s.boundOne(start + i) }); err != nil {
+			return err
+		}
+		if err := s.journal(start, end); err != nil {
+			return err
+		}
+	}
+	for i := range s.rows {
+		if s.rows[i].Status != Memory {
+			s.queue = append(s.queue, i)
+		}
+	}
+	s.byBound(s.queue)
+	return nil
+}
+
+// byBound sorts layouts; of equal bounds the layout that comes first.
+func (s *searcher) byBound(list []int) {
+	slices.SortFunc(list, func(a, b int) int {
+		if c := compare(s.rows[a].Bound, s.rows[b].Bound); c != 0 {
+			return c
+		}
+		return a - b
+	})
+}
+
+func (s *searcher) boundOne(i int) error {
+	e, err := step.Bound(s.p, s.w, s.layouts[i], false)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.layouts[i].String(), err)
+	}
+	s.rows[i] = Row{Layout: s.layouts[i].String(), Memory: e.Memory.Total() / float64(units.GiB), Bound: e.Time}
+	if !e.Memory.Fits() {
+		s.rows[i].Status = Memory
+	}
+	return nil
+}
+
+// journal writes the rows of layouts that do not fit.
+func (s *searcher) journal(start, end int) error {
+	var out []Row
+	for i := start; i < end; i++ {
+		if s.rows[i].Status != Memory {
+			continue
+		}
+		s.done++
+		if !s.known(i) {
+			out = append(out, s.rows[i])
+		}
+	}
+	s.progress()
+	return s.write(out)
+}
+
+// known reports whether the journal has a layout's row already.
+func (s *searcher) known(i int) bool {
+	if s.o.Journal == nil {
+		return false
+	}
+	row, ok := s.o.Journal.rows[s.rows[i].Layout]
+	if ok {
+		s.resumed++
+		s.rows[i] = row
+	}
+	return ok
+}
+
+func (s *searcher) write(rows []Row) error {
+	if s.o.Journal == nil {
+		return nil
+	}
+	return s.o.Journal.append(rows)
+}
+
+// play times layouts in the order of their bounds: the first bound leaves out all
+// communication, so the next layouts by it get a sharp one, until the least sharp bound
+// is below the rest; that one is played.
+func (s *searcher) play() error {
+	for {
+		next := s.next()
+		if limit := s.limit(); next == units.MaxTime || limit > 0 && next >= limit {
+			return s.prune()
+		}
+		var err error
+		if len(s.sharp) == 0 || len(s.queue) > 0 && s.rows[s.sharp[0]].Bound > s.rows[s.queue[0]].Bound {
+			err = s.sharpen()
+		} else {
+			err = s.playSome()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// next is the least bound of all that is left.
+func (s *searcher) next() units.Time {
+	t := units.MaxTime
+	for _, list := range [][]int{s.queue, s.sharp} {
+		if len(list) > 0 {
+			t = min(t, s.rows[list[0]].Bound)
+		}
+	}
+	return t
+}
+
+// sharpen gives the next layouts of the queue a bound with communication.
+func (s *searcher) sharpen() error {
+	n := min(sharpBatch, len(s.queue))
+	list := s.queue[:n]
+	s.queue = s.queue[n:]
+	err := s.parallel(n, func(k int) error {
+		e, err := step.Bound(s.p, s.w, s.layouts[list[k]], true)
+		if err == nil {
+			s.rows[list[k]].Bound = e.Time
+		}
+		return err
+	})
+	s.sharp = append(s.sharp, list...)
+	s.byBound(s.sharp)
+	return err
+}
+
+// playSome plays the most promising layouts.
+func (s *searcher) playSome() error {
+	n := 1
+	for n < min(playBatch, len(s.sharp)) && (len(s.queue) == 0 || s.rows[s.sharp[n]].Bound <= s.rows[s.queue[0]].Bound) {
+		n++
+	}
+	list := s.sharp[:n]
+	s.sharp = s.sharp[n:]
+	return s.playAll(list)
+}
+
+// limit is the time that a layout has to beat, 0 while there are fewer than Top.
+func (s *searcher) limit() units.Time {
+	if len(s.best) < s.o.Top {
+		return 0
+	}
+	return s.rows[s.best[len(s.best)-1]].Time
+}
+
+func (s *searcher) playAll(list []int) error {
+	var todo []int
+	for _, i := range list {
+		if !s.known(i) {
+			todo = append(todo, i)
+		}
+	}
+	err := s.parallel(len(todo), func(k int) error {
+		i := todo[k]
+		r, err := step.Run(s.p, s.w, s.layouts[i], step.Options{})
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.layouts[i].String(), err)
+		}
+		s.rows[i].Status, s.rows[i].Time = Timed, r.Time
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var out []Row
+	for _, i := range todo {
+		out = append(out, s.rows[i])
+	}
+	s.done += len(list)
+	s.progress()
+	s.rank(list)
+	return s.write(out)
+}
+
+// rank keeps the best; of equal times the layout that comes first.
+func (s *searcher) rank(list []int) {
+	s.best = append(s.best, list...)
+	slices.SortFunc(s.best, func(a, b int) int {
+		if c := compare(s.rows[a].Time, s.rows[b].Time); c != 0 {
+			return c
+		}
+		return a - b
+	})
+	s.best = s.best[:min(len(s.best), s.o.Top)]
+}
+
+// prune notes that what is left cannot be among the best.
+func (s *searcher) prune() error {
+	var out []Row
+	for _, i := range slices.Concat(s.sharp, s.queue) {
+		s.rows[i].Status = Pruned
+		if !s.known(i) {
+			out = append(out, s.rows[i])
+		}
+	}
+	s.done = len(s.layouts)
+	s.progress()
+	return s.write(out)
+}
+
+func (s *searcher) progress() {
+	if s.o.Progress != nil {
+		s.o.Progress(s.done, len(s.layouts))
+	}
+}
+
+// result plays the best again, for where their time goes.
+func (s *searcher) result() (*Result, error) {
+	r := &Result{Layouts: len(s.layouts), Resumed: s.resumed}
+	for i := range s.rows {
+		switch s.rows[i].Status {
+		case Timed:
+			r.Timed++
+		case Pruned:
+			r.Pruned++
+		case Memory:
+			r.Memory++
+		}
+	}
+	if len(s.best) == 0 {
+		return r, s.tooLarge()
+	}
+	for _, i := range s.best {
+		x, err := step.Run(s.p, s.w, s.layouts[i], step.Options{})
+		if err != nil {
+			return nil, err
+		}
+		r.Best = append(r.Best, x)
+	}
+	return r, nil
+}
+
+// tooLarge is the error of the layout that comes closest to fitting.
+func (s *searcher) tooLarge() error {
+	least := 0
+	for i := range s.rows {
+		if s.rows[i].Memory < s.rows[least].Memory {
+			least = i
+		}
+	}
+	_, err := step.Run(s.p, s.w, s.layouts[least], step.Options{})
+	return fmt.Errorf("none of %d layouts fits into memory; the smallest, %s: %w", len(s.layouts), s.rows[least].Layout, err)
+}
+
+// nothing says why no layout is left: by the check of the one that the fixed numbers give.
+func (s *searcher) nothing(space Space) error {
+	ranks := s.p.Machine().Topology.NumRanks()
+	l := step.Layout{Data: space.Data, Tensor: max(space.Tensor, 1), Pipeline: max(space.Pipeline, 1), Context: max(space.Context, 1), Expert: max(space.Expert, 1),
+		Virtual: max(space.Virtual, 1), Zero: max(space.Zero, 0), MicroBatch: max(space.MicroBatch, 1), GlobalBatch: space.GlobalBatch, Recompute: workload.NoRecompute, Order: step.DefaultOrder}
+	if space.Order != nil {
+		l.Order = space.Order
+	}
+	if l.Data == 0 {
+		l.Data = max(ranks/(l.Tensor*l.Pipeline*l.Context), 1)
+	}
+	if l.GlobalBatch == 0 {
+		l.GlobalBatch = s.w.GlobalBatch
+	}
+	if space.Sequence != nil {
+		l.Sequence = *space.Sequence
+	}
+	if err := l.Check(s.w, ranks); err != nil {
+		return err
+	}
+	return fmt.Errorf("no layout of %s divides %d GPUs: change --nodes, --global-batch (%d) or the fixed sizes", s.w.Name, ranks, l.GlobalBatch)
+}
+
+func compare(a, b units.Time) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,212 @@
+package search_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/capacity/search"
+	"railyard/capacity/step"
+	"railyard/model/cost"
+	"railyard/model/gpu"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/model/workload"
+	"railyard/sim/nccl"
+	"railyard/topologies"
+)
+
+func predictor(t testing.TB, name string, nodes int) *step.Predictor {
+	t.Helper()
+	load := func(n, g int) (*topology.Topology, error) {
+		return topology.Load(topologies.Source, name, topology.Options{Nodes: n, GPUs: g})
+	}
+	top, err := load(nodes, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gpu.Of(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := step.NewMachine(top, g, load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := cost.Get(nccl.ProfileFor(top))
+	if err != nil {
+		t.Fatal(err)
+	}
+	general, err := cost.Get(nccl.General)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return step.NewPredictor(m, step.NewNCCL(p, general))
+}
+
+func load(t testing.TB, name string, set ...string) *workload.Workload {
+	t.Helper()
+	w, err := workload.Get(name, set...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestFindsWhatPlayingEverythingFinds: pruning loses none of the best.
+func TestFindsWhatPlayingEverythingFinds(t *testing.T) {
+	for _, c := range []struct {
+		workload string
+		nodes    int
+		space    search.Space
+	}{
+		{"llama-3-8b", 2, search.Space{Zero: -1, GlobalBatch: 32, Narrow: true}},
+		{"mixtral-8x7b", 2, search.Space{Zero: -1, GlobalBatch: 32, MicroBatch: 1, Narrow: true}},
+		{"resnet-50", 1, search.Space{Zero: -1, GlobalBatch: 256}},
+	} {
+		p, w := predictor(t, "dgx-h100", c.nodes), load(t, c.workload)
+		r, err := search.Run(context.Background(), p, w, c.space, search.Options{Top: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []units.Time
+		for _, l := range c.space.Layouts(w, p.Machine().Topology.NumRanks()) {
+			if x, err := step.Run(p, w, l, step.Options{}); err == nil {
+				all = append(all, x.Time)
+			}
+		}
+		slices.Sort(all)
+		for i, x := range r.Best {
+			if x.Time != all[i] {
+				t.Errorf("%s: number %d takes %v, playing everything finds %v", c.workload, i, x.Time, all[i])
+			}
+		}
+		if r.Timed+r.Pruned+r.Memory != r.Layouts || r.Timed+r.Pruned != len(all) {
+			t.Errorf("%s: %d timed, %d pruned, %d too large of %d; %d fit", c.workload, r.Timed, r.Pruned, r.Memory, r.Layouts, len(all))
+		}
+	}
+}
+
+// TestJournalSurvivesKills cuts a journal at every kind of place; going on gives the same
+// bytes as never having been killed, whatever the number of workers.
+func TestJournalSurvivesKills(t *testing.T) {
+	p, w := predictor(t, "dgx-h100", 2), load(t, "llama-3-8b")
+	space := search.Space{Zero: -1, GlobalBatch: 32, Narrow: true}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "search.jsonl")
+	run := func(workers int) *search.Result {
+		t.Helper()
+		j, err := search.OpenJournal(path, "key")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		r, err := search.Run(context.Background(), p, w, space, search.Options{Top: 5, Workers: workers, Journal: j})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first := run(1)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(whole), "\n"); lines != first.Layouts+1 {
+		t.Fatalf("%d lines for %d layouts and a header", lines, first.Layouts)
+	}
+	for i, cut := range []int{0, 1, 20, len(whole) / 3, len(whole) / 2, len(whole) - 1, len(whole)} {
+		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r := run(1 + i%3)
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(whole) {
+			t.Errorf("cut at %d of %d: another journal", cut, len(whole))
+		}
+		if r.Best[0].Layout.String() != first.Best[0].Layout.String() || r.Best[4].Time != first.Best[4].Time {
+			t.Errorf("cut at %d: another result", cut)
+		}
+		if cut == len(whole) && r.Resumed != r.Layouts {
+			t.Errorf("%d of %d rows were taken from a whole journal", r.Resumed, r.Layouts)
+		}
+	}
+}
+
+func TestJournalErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"hello\n": "is not a journal of a search",
+		"hello":   "is not a journal of a search",
+		`{"schema":"railyard.search/v1","key":"other"}` + "\n":                                                             "is the journal of another search",
+		`{"schema":"railyard.search/v1","key":"key"}` + "\n" + `{"a":1}` + "\n":                                            ":2: not a row of a search",
+		`{"schema":"railyard.search/v1","key":"key"}` + "\n" + strings.Repeat(`{"layout":"dp8","status":"timed"}`+"\n", 2): ":3: dp8 appears twice",
+	} {
+		path := filepath.Join(t.TempDir(), "j")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := search.OpenJournal(path, "key"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestNothingToFind(t *testing.T) {
+	p := predictor(t, "dgx-h100", 1)
+	for _, c := range []struct {
+		workload string
+		space    search.Space
+		want     string
+	}{
+		{"llama-3-8b", search.Space{Zero: -1, Tensor: 3}, "tp 3 does not divide the 32 attention heads"},
+		{"llama-3-8b", search.Space{Zero: -1, Data: 16}, "need 16 GPUs, but there are 8"},
+		{"llama-3-405b", search.Space{Zero: -1, Narrow: true}, "layouts fits into memory; the smallest"},
+	} {
+		_, err := search.Run(context.Background(), p, load(t, c.workload), c.space, search.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.workload, err, c.want)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := search.Run(ctx, predictor(t, "dgx-h100", 1), load(t, "llama-3-8b"), search.Space{Zero: -1, Narrow: true}, search.Options{}); err != context.Canceled {
+		t.Errorf("%v, want to be cancelled", err)
+	}
+}
+
+// TestTenThousandLayouts: the space of 4,096 GPUs is as large as promised, and no layout
+// is in it twice.
+func TestTenThousandLayouts(t *testing.T) {
+	layouts := (&search.Space{Zero: -1}).Layouts(load(t, "llama-3-405b"), 4096)
+	if len(layouts) < 10_000 {
+		t.Errorf("%d layouts", len(layouts))
+	}
+	seen := map[string]bool{}
+	for i := range layouts {
+		if s := layouts[i].String(); seen[s] {
+			t.Fatalf("%s twice", s)
+		} else {
+			seen[s] = true
+		}
+	}
+}
+
+func BenchmarkSearch4096(b *testing.B) {
+	w := load(b, "llama-3-405b")
+	for b.Loop() {
+		r, err := search.Run(context.Background(), predictor(b, "superpod-h100", 512), w, search.Space{Zero: -1}, search.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(r.Layouts), "layouts")
+	}
+}

@@ -1,0 +1,180 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/capacity/step"
+	"railyard/model/workload"
+)
+
+// Space says which layouts are looked at. A number of 0 is free; the layouts are those of
+// all values that divide what they have to.
+type Space struct {
+	Data, Tensor, Pipeline, Context, Expert, Virtual int
+	MicroBatch, GlobalBatch                          int
+	Zero                                             int                // −1: free
+	Recompute                                        workload.Recompute // "": free
+	Sequence                                         *bool
+	Order                                            []workload.Axis // nil: free
+	Base                                             step.Layout     // what is not searched: bucket, compression
+	Narrow                                           bool            // powers of two and the default order only
+}
+
+// maxVirtual and maxMicroBatch bound what is tried: more chunks or larger micro-batches
+// than these have not been published.
+const (
+	maxVirtual    = 12
+	maxMicroBatch = 16
+	maxExpert     = 256
+	maxContext    = 64
+)
+
+// Orders are the placements that are tried: which axis is closest together.
+var orders = [][]workload.Axis{
+	step.DefaultOrder,
+	{workload.Tensor, workload.Data, workload.Context, workload.Pipeline},
+	{workload.Tensor, workload.Context, workload.Pipeline, workload.Data},
+	{workload.Tensor, workload.Pipeline, workload.Context, workload.Data},
+	{workload.Data, workload.Tensor, workload.Context, workload.Pipeline},
+	{workload.Pipeline, workload.Tensor, workload.Context, workload.Data},
+}
+
+// values are the divisors of n up to most, or the given one.
+func (s *Space) values(fixed, n, most int) []int {
+	if fixed > 0 {
+		return []int{fixed}
+	}
+	var out []int
+	for d := 1; d <= min(n, most); d++ {
+		if n%d == 0 && (!s.Narrow || d&(d-1) == 0) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Layouts are all layouts of a workload on so many GPUs that pass Layout.Check, in a
+// fixed order, no two of which place ranks alike.
+func (s *Space) Layouts(w *workload.Workload, ranks int) []step.Layout {
+	var out []step.Layout
+	heads, context, experts := 1, 1, 1
+	if m := w.Transformer; m != nil {
+		heads, experts = m.Heads, max(m.Experts, 1)
+		context = min(max(m.Sequence/2048, 1), maxContext) // shorter pieces leave attention too little work
+	}
+	for _, tp := range s.values(s.Tensor, gcd(heads, ranks), heads) {
+		for _, cp := range s.values(s.Context, gcd(context, ranks), context) {
+			for _, pp := range s.values(s.Pipeline, ranks/max(tp*cp, 1), w.Layers()) {
+				dp := ranks / (tp * cp * pp)
+				if dp*tp*cp*pp != ranks || s.Data > 0 && s.Data != dp {
+					continue
+				}
+				for _, ep := range s.values(s.Expert, gcd(experts, tp*cp*dp), maxExpert) {
+					out = s.schedules(out, w, step.Layout{Data: dp, Tensor: tp, Context: cp, Pipeline: pp, Expert: ep}, ranks)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// schedules appends the layouts of one division of the ranks.
+func (s *Space) schedules(out []step.Layout, w *workload.Workload, l step.Layout, ranks int) []step.Layout {
+	l.GlobalBatch, l.Bucket, l.Compress = s.GlobalBatch, s.Base.Bucket, s.Base.Compress
+	if l.GlobalBatch == 0 {
+		l.GlobalBatch = w.GlobalBatch
+	}
+	for _, l.MicroBatch = range s.values(s.MicroBatch, l.GlobalBatch/l.Data, maxMicroBatch) {
+		for _, l.Virtual = range s.virtual(w, &l) {
+			for _, l.Zero = range s.zero(&l) {
+				for _, l.Sequence = range s.sequence(w, &l) {
+					for _, l.Recompute = range s.recompute(w) {
+						for _, l.Order = range s.orders(&l) {
+							if l.Check(w, ranks) == nil {
+								out = append(out, l)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (s *Space) virtual(w *workload.Workload, l *step.Layout) []int {
+	if s.Virtual > 0 || l.Pipeline == 1 {
+		return []int{max(s.Virtual, 1)}
+	}
+	var out []int
+	perStage := (w.Layers() + l.Pipeline - 1) / l.Pipeline
+	for v := 1; v <= min(perStage, maxVirtual); v++ {
+		if perStage%v == 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (s *Space) zero(l *step.Layout) []int {
+	switch {
+	case s.Zero >= 0:
+		return []int{s.Zero}
+	case l.Data*l.Context == 1:
+		return []int{0}
+	case l.Pipeline > 1:
+		return []int{0, 1}
+	}
+	return []int{0, 1, 2, 3}
+}
+
+func (s *Space) sequence(w *workload.Workload, l *step.Layout) []bool {
+	switch {
+	case s.Sequence != nil:
+		return []bool{*s.Sequence && l.Tensor > 1}
+	case l.Tensor == 1:
+		return []bool{false}
+	case s.Narrow || w.Transformer != nil && w.Transformer.Experts > 0:
+		return []bool{true}
+	}
+	return []bool{true, false}
+}
+
+func (s *Space) recompute(w *workload.Workload) []workload.Recompute {
+	switch {
+	case s.Recompute != "":
+		return []workload.Recompute{s.Recompute}
+	case w.Transformer == nil || w.Transformer.Fused:
+		return []workload.Recompute{workload.NoRecompute, workload.FullRecompute}
+	}
+	return []workload.Recompute{workload.NoRecompute, workload.SelectiveRecompute, workload.FullRecompute}
+}
+
+// orders are placements that differ once axes of one rank are left out.
+func (s *Space) orders(l *step.Layout) [][]workload.Axis {
+	if s.Order != nil {
+		return [][]workload.Axis{s.Order}
+	}
+	if s.Narrow {
+		return orders[:1]
+	}
+	size := map[workload.Axis]int{workload.Data: l.Data, workload.Tensor: l.Tensor, workload.Context: l.Context, workload.Pipeline: l.Pipeline}
+	var out [][]workload.Axis
+	seen := map[string]bool{}
+	for _, o := range orders {
+		key := fmt.Sprint(slices.DeleteFunc(slices.Clone(o), func(a workload.Axis) bool { return size[a] == 1 }))
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,142 @@
+package step
+
+import (
+	"railyard/model/workload"
+)
+
+// dim is one direction in which ranks are counted.
+type dim struct{ stride, size int }
+
+// Family are all groups of ranks that make one kind of collective at the same time:
+// the ranks that differ along its dimensions form a group.
+type Family struct {
+	Axis   workload.Axis
+	Size   int    // ranks of a group
+	dims   []dim  // innermost first
+	others []dim  // what tells groups apart
+	key    string // tells families with different ranks apart
+}
+
+// families are the groups of a layout.
+type families struct {
+	tensor, context, expert, pipeline Family
+	data                              Family // replicas of dense parameters: data × context
+	expertData                        Family // replicas of experts
+}
+
+// dimsOf are the directions of some axes in the layout's order.
+func (l *Layout) dimsOf(want func(workload.Axis) bool) (in, out []dim) {
+	stride := 1
+	for _, a := range l.Order {
+		if n := l.size(a); n > 1 {
+			if want(a) {
+				in = append(in, dim{stride, n})
+			} else {
+				out = append(out, dim{stride, n})
+			}
+			stride *= n
+		}
+	}
+	return in, out
+}
+
+func newFamily(axis workload.Axis, in, out []dim) Family {
+	f := Family{Axis: axis, Size: 1, dims: in, others: out}
+	for _, d := range in {
+		f.Size *= d.size
+	}
+	f.key = f.describe()
+	return f
+}
+
+func (l *Layout) family(name workload.Axis, axes ...workload.Axis) Family {
+	in, out := l.dimsOf(func(a workload.Axis) bool {
+		for _, x := range axes {
+			if a == x {
+				return true
+			}
+		}
+		return false
+	})
+	return newFamily(name, in, out)
+}
+
+func (l *Layout) families() families {
+	f := families{
+		tensor:   l.family(workload.Tensor, workload.Tensor),
+		context:  l.family(workload.Context, workload.Context),
+		pipeline: l.family(workload.Pipeline, workload.Pipeline),
+		data:     l.family(workload.Data, workload.Data, workload.Context),
+	}
+	f.expert, f.expertData = l.expertFamilies()
+	return f
+}
+
+// expertFamilies split the block of tensor, context and data axes: the innermost Expert
+// ranks of it hold different experts, the others copies.
+func (l *Layout) expertFamilies() (expert, copies Family) {
+	block, out := l.dimsOf(func(a workload.Axis) bool { return a != workload.Pipeline })
+	left := l.Expert
+	var in, rest []dim
+	for _, d := range block {
+		g := gcd(left, d.size)
+		if g > 1 {
+			in = append(in, dim{d.stride, g})
+		}
+		if d.size > g {
+			rest = append(rest, dim{d.stride * g, d.size / g})
+		}
+		left /= g
+	}
+	expert = newFamily(workload.Expert, in, append(append([]dim(nil), rest...), out...))
+	copies = newFamily(workload.Data, rest, append(append([]dim(nil), in...), out...))
+	return expert, copies
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// each visits the offsets that dims make, innermost first.
+func each(dims []dim, visit func(offset int)) {
+	if len(dims) == 0 {
+		visit(0)
+		return
+	}
+	last := dims[len(dims)-1]
+	for i := range last.size {
+		each(dims[:len(dims)-1], func(offset int) { visit(offset + i*last.stride) })
+	}
+}
+
+// Groups visits the groups, members ascending along the dimensions. The slice is reused.
+func (f *Family) Groups(visit func(ranks []int)) {
+	ranks := make([]int, 0, f.Size)
+	each(f.others, func(base int) {
+		ranks = ranks[:0]
+		each(f.dims, func(offset int) { ranks = append(ranks, base+offset) })
+		visit(ranks)
+	})
+}
+
+// describe makes the key.
+func (f *Family) describe() string {
+	b := make([]byte, 0, 64)
+	for _, list := range [][]dim{f.dims, f.others} {
+		for _, d := range list {
+			b = appendInt(appendInt(b, d.stride), d.size)
+		}
+		b = append(b, '/')
+	}
+	return string(b)
+}
+
+func appendInt(b []byte, v int) []byte {
+	for ; v > 0; v /= 10 {
+		b = append(b, byte('0'+v%10))
+	}
+	return append(b, ',')
+}

@@ -1,0 +1,134 @@
+package step
+
+import (
+	"fmt"
+
+	"railyard/model/units"
+	"railyard/model/workload"
+)
+
+// Memory is what the fullest GPU holds, in bytes.
+type Memory struct {
+	Stage       int
+	Parameters  float64
+	Gradients   float64
+	Optimizer   float64
+	Activations float64
+	Gathered    float64 // parameters of blocks that ZeRO 3 has gathered
+	Reserve     float64
+	Capacity    units.Bytes
+}
+
+// reserve is what the driver, libraries and NCCL's buffers take (assumption, to be
+// replaced by a measurement: the CUDA context and cuBLAS' workspaces take a little over
+// 1 GiB, NCCL's channels a few hundred MiB).
+const reserve = 2 * float64(units.GiB)
+
+// Total is the sum.
+func (m *Memory) Total() float64 {
+	return m.Parameters + m.Gradients + m.Optimizer + m.Activations + m.Gathered + m.Reserve
+}
+
+// Fits reports whether it is within the capacity.
+func (m *Memory) Fits() bool { return m.Total() <= float64(m.Capacity) }
+
+// TooLarge is the error of a layout whose GPUs hold more than they can.
+type TooLarge struct {
+	Memory Memory
+	Advice string
+}
+
+func (e *TooLarge) Error() string {
+	m := &e.Memory
+	return fmt.Sprintf("a GPU of stage %d needs %s, %s more than its %s (parameters %s, gradients %s, optimizer %s, activations %s, gathered %s, reserve %s): %s",
+		m.Stage, gib(m.Total()), gib(m.Total()-float64(m.Capacity)), gib(float64(m.Capacity)), gib(m.Parameters), gib(m.Gradients), gib(m.Optimizer), gib(m.Activations), gib(m.Gathered), gib(m.Reserve), e.Advice)
+}
+
+func gib(b float64) string { return fmt.Sprintf("%.1f GiB", b/float64(units.GiB)) }
+
+// memory is what the fullest stage's GPUs hold. States as in ZeRO (arXiv 1910.02054,
+// figure 1), activations of the micro-batches that 1F1B keeps in flight (Narayanan et
+// al., section 2.2; Korthikanti et al., appendix C).
+func memory(w *workload.Workload, l *Layout, all []stage, capacity units.Bytes) Memory {
+	var worst Memory
+	for i := range all {
+		m := stageMemory(w, l, &all[i])
+		if i == 0 || m.Total() > worst.Total() {
+			worst = m
+		}
+	}
+	worst.Capacity = capacity
+	return worst
+}
+
+func stageMemory(w *workload.Workload, l *Layout, s *stage) Memory {
+	shard := l.Sharding()
+	m := Memory{Stage: s.index, Reserve: reserve}
+	var p workload.Parameters
+	largest := 0.0
+	for _, b := range s.blocks() {
+		q := b.Parameters(shard)
+		p.Dense, p.Expert = p.Dense+q.Dense, p.Expert+q.Expert
+		largest = max(largest, q.Total())
+	}
+	copies := float64(l.Data * l.Context)
+	expertCopies := copies * float64(l.Tensor) / float64(l.Expert)
+	cut := func(level int) float64 {
+		if l.Zero >= level {
+			return p.Dense/copies + p.Expert/expertCopies
+		}
+		return p.Total()
+	}
+	m.Parameters = cut(3) * float64(w.ElementBytes())
+	m.Gradients = cut(2) * float64(w.Gradients)
+	m.Optimizer = cut(1) * float64(w.StateBytes())
+	if l.Zero == 3 {
+		m.Gathered = 2 * largest * float64(w.ElementBytes()) // the block at work and the next one
+	}
+	m.Activations = stageActivations(l, s)
+	return m
+}
+
+// stageActivations are those of all micro-batches in flight, and what recomputation
+// brings back for one block.
+func stageActivations(l *Layout, s *stage) float64 {
+	shard, batch := l.Sharding(), float64(l.MicroBatch)
+	perChunk := 0.0
+	again := 0.0
+	for _, b := range s.blocks() {
+		kept := b.Activations(shard, batch, l.Recompute)
+		perChunk += kept
+		again = max(again, b.Activations(shard, batch, workload.NoRecompute)-kept)
+	}
+	perChunk /= float64(l.Virtual)
+	return perChunk*float64(inFlight(l, s.index)) + again
+}
+
+// inFlight is how many chunks of activations a stage keeps at most.
+func inFlight(l *Layout, stage int) int {
+	m := l.MicroBatches()
+	if l.Virtual == 1 {
+		return min(l.Pipeline-stage, m)
+	}
+	return min(2*(l.Pipeline-stage-1)+(l.Virtual-1)*l.Pipeline+1, m*l.Virtual)
+}
+
+// advise says which number to change, by the term that could give most.
+func (m *Memory) advise(l *Layout) string {
+	states := m.Parameters + m.Gradients + m.Optimizer
+	switch {
+	case m.Activations > states && l.Recompute == workload.NoRecompute:
+		return "activations are most of it: set --recompute selective or full"
+	case m.Activations > states && l.MicroBatch > 1:
+		return fmt.Sprintf("activations are most of it: lower --micro-batch (%d)", l.MicroBatch)
+	case m.Activations > states && l.Recompute == workload.SelectiveRecompute:
+		return "activations are most of it: set --recompute full"
+	case m.Activations > states:
+		return fmt.Sprintf("activations are most of it: raise --tp (%d) or --cp (%d)", l.Tensor, l.Context)
+	case l.Zero == 0 && l.Data > 1:
+		return "optimizer states are copied on every replica: set --zero 1"
+	case l.Zero < 3 && l.Data > 1 && l.Pipeline == 1:
+		return fmt.Sprintf("parameters and their states are most of it: set --zero %d, or raise --tp (%d) or --pp (%d)", l.Zero+1, l.Tensor, l.Pipeline)
+	}
+	return fmt.Sprintf("parameters and their states are most of it: raise --pp (%d) or --tp (%d), or use more GPUs", l.Pipeline, l.Tensor)
+}

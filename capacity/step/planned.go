@@ -1,0 +1,116 @@
+package step
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/capacity/score"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+)
+
+// Planned is the runtime that runs the best plan of the planner, timed by the simulator.
+type Planned struct {
+	profile *cost.Profile
+	scores  map[loadedPart]*scored
+}
+
+type loadedPart struct {
+	part  *topology.Topology
+	share Share
+}
+
+type scored struct {
+	t *topology.Topology
+	s *score.Scorer
+}
+
+// maxPlanned bounds the groups whose plans are searched: the candidates of larger ones
+// take minutes.
+const maxPlanned = 512
+
+// NewPlanned makes the runtime with a cost profile.
+func NewPlanned(p *cost.Profile) *Planned {
+	return &Planned{profile: p, scores: map[loadedPart]*scored{}}
+}
+
+// Name implements Runtime.
+func (p *Planned) Name() string { return "railyard (profile " + p.profile.Name + ")" }
+
+// Predict implements Runtime: the part's links lose what concurrent groups take.
+func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind, size units.Bytes) (Prediction, error) {
+	n := part.NumRanks()
+	if n > maxPlanned {
+		return Prediction{}, fmt.Errorf("plans are searched for groups of up to %d GPUs, not %d: use --runtime nccl", maxPlanned, n)
+	}
+	x, err := p.scorer(part, s)
+	if err != nil {
+		return Prediction{}, err
+	}
+	rows, err := planner.Plan(x.t, collective.Spec{Kind: kind, Ranks: n}, []units.Bytes{size}, x.s, planner.PlanOptions{})
+	if err != nil {
+		return Prediction{}, err
+	}
+	r := rows[0]
+	return Prediction{Time: r.Prediction.Time, Schedule: planner.Name(r.Schedule), Limit: r.Prediction.Bottleneck, Warnings: r.Prediction.Warnings}, nil
+}
+
+// scorer is the simulator on the part as others leave it.
+func (p *Planned) scorer(part *topology.Topology, s Share) (*scored, error) {
+	key := loadedPart{part, s}
+	if x := p.scores[key]; x != nil {
+		return x, nil
+	}
+	t, err := part.WithBackground(background(part, s))
+	if err != nil {
+		return nil, err
+	}
+	x := &scored{t, score.New(t, p.profile)}
+	p.scores[key] = x
+	return x, nil
+}
+
+// background is the traffic that leaves a share: what one group alone could send out of
+// the first node is compared with what it gets.
+func background(t *topology.Topology, s Share) []topology.Background {
+	network := 1.0
+	if alone := networkRate(t); alone > 0 && !math.IsInf(s.Network, 1) {
+		network = min(s.Network/alone, 1)
+	}
+	var out []topology.Background
+	for i := range t.Links() {
+		id := topology.LinkID(i)
+		share := s.ScaleUp
+		if t.Class(id).Medium == topology.Network {
+			share = network
+		}
+		if share < 1 {
+			out = append(out, topology.Background{Link: t.LinkName(id), Class: t.Class(id).Name, Utilisation: 1 - share})
+		}
+	}
+	return out
+}
+
+// networkRate is what the adapters of the first node's ranks put on the network.
+func networkRate(t *topology.Topology) float64 {
+	router, local := topology.NewRouter(t), 0
+	for local < t.NumRanks() && t.NodeOf(local) == 0 {
+		local++
+	}
+	if local == t.NumRanks() {
+		return 0
+	}
+	sum, seen := 0.0, map[topology.DeviceID]bool{}
+	for r := range local {
+		route, err := router.Route(r, (r+local)%t.NumRanks())
+		if err != nil || len(route.NICs) == 0 || seen[route.NICs[0]] {
+			continue
+		}
+		seen[route.NICs[0]] = true
+		sum += float64(route.Rate)
+	}
+	return sum
+}

@@ -1,0 +1,192 @@
+package step
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/sim/nccl"
+)
+
+// Prediction is how long a collective takes in every group of a family at once.
+type Prediction struct {
+	Time     units.Time
+	Schedule string // algorithm and protocol
+	Limit    string // what bounds it: the fullest link, or latency
+	Warnings []string
+}
+
+// Runtime says how long a collective takes on a part of a machine where others leave a
+// share of the links.
+type Runtime interface {
+	Name() string
+	Predict(part *topology.Topology, s Share, kind collective.Kind, size units.Bytes) (Prediction, error)
+}
+
+// Share is what concurrent groups leave: a share of the scale-up links, and bytes/s out
+// of a domain (+Inf where no group leaves one).
+type Share struct{ ScaleUp, Network float64 }
+
+// Predictor answers how long collectives of groups take, once for each kind, size and
+// family. It is safe for concurrent use.
+type Predictor struct {
+	machine *Machine
+	runtime Runtime
+	mu      sync.Mutex
+	shares  map[string]placed
+	times   map[asked]Prediction
+	memo    memo
+}
+
+type asked struct {
+	family string
+	kind   collective.Kind
+	size   units.Bytes
+}
+
+// placed is a family on the machine.
+type placed struct {
+	sharing
+	part *topology.Topology
+}
+
+// NewPredictor makes a predictor.
+func NewPredictor(m *Machine, r Runtime) *Predictor {
+	return &Predictor{machine: m, runtime: r, shares: map[string]placed{}, times: map[asked]Prediction{}}
+}
+
+// Machine is what it predicts for.
+func (p *Predictor) Machine() *Machine { return p.machine }
+
+// Runtime is the name of the communication library.
+func (p *Predictor) Runtime() string { return p.runtime.Name() }
+
+// Collective is the time of a collective in all groups of a family at once.
+func (p *Predictor) Collective(f *Family, kind collective.Kind, size units.Bytes) (Prediction, error) {
+	if f.Size < 2 || size <= 0 {
+		return Prediction{}, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := asked{f.key, kind, size}
+	if x, ok := p.times[key]; ok {
+		return x, nil
+	}
+	at, err := p.place(f, patternOf(kind))
+	if err != nil {
+		return Prediction{}, err
+	}
+	x, err := p.runtime.Predict(at.part, Share{at.scaleUp, at.network}, kind, size)
+	if err != nil {
+		return x, fmt.Errorf("%v over %d GPUs of the %s axis: %w", kind, f.Size, f.Axis, err)
+	}
+	if x.Limit == "" && at.limit != topology.NoLink {
+		x.Limit = p.machine.Topology.LinkName(at.limit)
+	}
+	p.times[key] = x
+	return x, nil
+}
+
+// Spans reports whether groups of the family cross the network.
+func (p *Predictor) Spans(f *Family) (bool, error) {
+	if f.Size < 2 {
+		return false, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, err := p.place(f, ring)
+	return at.spans, err
+}
+
+func patternOf(kind collective.Kind) pattern {
+	switch kind {
+	case collective.AllToAll, collective.AllToAllV:
+		return exchange
+	case collective.SendRecv:
+		return chain
+	}
+	return ring
+}
+
+// place finds the part of the machine and the share that a family gets; a chain's part
+// are two of its members.
+func (p *Predictor) place(f *Family, x pattern) (placed, error) {
+	key := f.key + string('0'+rune(x))
+	if at, ok := p.shares[key]; ok {
+		return at, nil
+	}
+	s, err := p.machine.share(f, x)
+	if err != nil {
+		return placed{}, err
+	}
+	cut := p.machine.splitOf(f)
+	if x == chain {
+		cut = split{1, 2}
+		if s.spans {
+			cut = split{2, 1}
+		}
+	}
+	at := placed{sharing: s}
+	if at.part, err = p.machine.part(cut); err == nil {
+		p.shares[key] = at
+	}
+	return at, err
+}
+
+// NCCL is the runtime that predicts what NCCL chooses, by fitted kernels (sim/nccl).
+type NCCL struct {
+	profile, general *cost.Profile
+	runtimes         map[*topology.Topology]*nccl.Runtime
+	parts            map[[2]int]*nccl.Runtime
+}
+
+// NewNCCL makes the runtime with a profile of kernels and a general one.
+func NewNCCL(profile, general *cost.Profile) *NCCL {
+	return &NCCL{profile: profile, general: general, runtimes: map[*topology.Topology]*nccl.Runtime{}, parts: map[[2]int]*nccl.Runtime{}}
+}
+
+// Name implements Runtime.
+func (n *NCCL) Name() string { return "nccl (profile " + n.profile.Name + ")" }
+
+// Predict implements Runtime.
+func (n *NCCL) Predict(part *topology.Topology, s Share, kind collective.Kind, size units.Bytes) (Prediction, error) {
+	r, err := n.runtime(part)
+	if err != nil {
+		return Prediction{}, err
+	}
+	network := s.Network
+	if math.IsInf(network, 1) {
+		network = math.MaxFloat64
+	}
+	x, err := r.Shared(s.ScaleUp, network).Predict(nccl.Ask{Kind: kind, Size: size})
+	if err != nil {
+		return Prediction{}, err
+	}
+	p := Prediction{Time: x.Time, Schedule: x.Algorithm + "/" + x.Protocol, Warnings: x.Warnings}
+	if 2*x.Latency > x.Time {
+		p.Limit = fmt.Sprintf("latency of %.0f steps", x.Work.Hops+x.Work.NetHops)
+	}
+	return p, nil
+}
+
+// runtime is the one of a part; parts of equal size are alike.
+func (n *NCCL) runtime(part *topology.Topology) (*nccl.Runtime, error) {
+	if r := n.runtimes[part]; r != nil {
+		return r, nil
+	}
+	key := [2]int{part.NumNodes(), part.NumRanks()}
+	r := n.parts[key]
+	if r == nil {
+		var err error
+		if r, err = nccl.NewRuntime(part, n.profile, n.general, nccl.Options{}); err != nil {
+			return nil, err
+		}
+		n.parts[key] = r
+	}
+	n.runtimes[part] = r
+	return r, nil
+}

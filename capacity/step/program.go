@@ -1,0 +1,144 @@
+package step
+
+import (
+	"railyard/model/gpu"
+	"railyard/model/units"
+	"railyard/model/workload"
+)
+
+// span is one thing on a GPU's timeline of a block.
+type span struct {
+	name       string
+	axis       workload.Axis // "": computation
+	start, end units.Time
+}
+
+// pass is a block's forward or backward pass on one GPU.
+type pass struct {
+	time    units.Time
+	compute units.Time
+	again   units.Time                   // of compute: recomputation
+	exposed map[workload.Axis]units.Time // the GPU waits for it
+	busy    [2]units.Time                // communication on scale-up links, and on the network
+	calls   []call
+	spans   []span
+}
+
+// call is one collective of a pass.
+type call struct {
+	step workload.Step
+	time units.Time
+	Prediction
+	net     bool
+	exposed units.Time // the GPU waits so long for it
+}
+
+// player times passes.
+type player struct {
+	predict   *Predictor
+	families  families
+	precision gpu.Precision
+	scale     float64 // of computation: what the user measured over what the model says
+	spans     bool    // keep them
+	silent    bool    // communication takes no time
+}
+
+// family is the groups of an axis.
+func (p *player) family(a workload.Axis) *Family {
+	switch a {
+	case workload.Tensor:
+		return &p.families.tensor
+	case workload.Context:
+		return &p.families.context
+	case workload.Expert:
+		return &p.families.expert
+	}
+	return &p.families.data
+}
+
+// compute is the time of a step that computes.
+func (p *player) compute(s *workload.Step) units.Time {
+	g := p.predict.machine.GPU
+	var t units.Time
+	switch s.Do {
+	case workload.Product:
+		t = g.MatMul(p.precision, s.M, s.N, s.K, s.Count)
+	case workload.Multiply:
+		t = g.Multiply(p.precision, s.FLOP, s.Bytes)
+	case workload.Attend:
+		t = g.Attend(p.precision, s.FLOP, s.Tokens, s.Backward)
+	case workload.Stream:
+		t = g.Stream(s.Bytes)
+	}
+	return units.Time(float64(t) * p.scale)
+}
+
+// play runs steps on two streams: computation in order, communication in order. What is
+// asynchronous goes on beside the computation until somebody waits.
+func (p *player) play(steps []workload.Step) (*pass, error) {
+	x := &pass{exposed: map[workload.Axis]units.Time{}}
+	var compute, network units.Time
+	waiting := -1 // the last asynchronous call
+	for i := range steps {
+		s := &steps[i]
+		switch s.Do {
+		case workload.Communicate:
+			c, err := p.call(s)
+			if err != nil {
+				return nil, err
+			}
+			start := max(compute, network)
+			if s.Async {
+				waiting = len(x.calls)
+			} else {
+				c.exposed = start + c.time - compute
+				x.exposed[s.Axis] += c.exposed
+				compute = start + c.time
+			}
+			network = start + c.time
+			x.record(p, c, start)
+		case workload.Wait:
+			if network > compute {
+				x.calls[waiting].exposed += network - compute
+				x.exposed[x.calls[waiting].step.Axis] += network - compute
+				compute = network
+			}
+		default:
+			t := p.compute(s)
+			if p.spans {
+				x.spans = append(x.spans, span{s.Name, "", compute, compute + t})
+			}
+			x.compute += t
+			compute += t
+		}
+	}
+	x.time = max(compute, network)
+	return x, nil
+}
+
+// call predicts a collective of a step.
+func (p *player) call(s *workload.Step) (call, error) {
+	if p.silent {
+		return call{step: *s}, nil
+	}
+	f := p.family(s.Axis)
+	x, err := p.predict.Collective(f, s.Kind, s.Size)
+	if err != nil {
+		return call{}, err
+	}
+	net, err := p.predict.Spans(f)
+	return call{step: *s, time: x.Time, Prediction: x, net: net}, err
+}
+
+// record notes a collective.
+func (x *pass) record(p *player, c call, start units.Time) {
+	if c.net {
+		x.busy[1] += c.time
+	} else {
+		x.busy[0] += c.time
+	}
+	x.calls = append(x.calls, c)
+	if p.spans {
+		x.spans = append(x.spans, span{c.step.Name, c.step.Axis, start, start + c.time})
+	}
+}

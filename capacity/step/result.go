@@ -1,0 +1,230 @@
+package step
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/units"
+	"railyard/model/workload"
+)
+
+// Result is a predicted step, as a GPU of the busiest pipeline stage sees it. Its times
+// add up: Time = Compute + Convert + Optimizer + all Exposed + Bubble.
+type Result struct {
+	Workload *workload.Workload
+	Layout   Layout
+	Runtime  string // what predicted the collectives
+
+	Time          units.Time
+	Compute       units.Time // forward, backward and what is recomputed
+	Recompute     units.Time // of Compute
+	Convert       units.Time // of gradients for the wire
+	Optimizer     units.Time
+	Exposed       map[workload.Axis]units.Time // the GPU waits for communication over an axis
+	Bubble        units.Time                   // it waits for other stages
+	Communication units.Time                   // all collectives of the GPU, hidden or not
+	Replica       units.Time                   // the step of one model replica, without the others
+	Stage         int                          // the busiest
+
+	Collectives []Collective
+	Memory      Memory
+	Notes       []string
+
+	machine  *Machine
+	timeline []lane
+}
+
+// collect reads the engine's result.
+func (r *Result) collect(b *builder, e *engine, end units.Time) {
+	stage, _, _ := b.busiest() // its passes are known: it does not fail
+	r.Stage = stage
+	l := &e.lanes[stage]
+	for i := range b.stages {
+		r.Optimizer = max(r.Optimizer, b.optimizer(&b.stages[i]))
+	}
+	r.Time = end + r.Optimizer
+	r.Exposed = map[workload.Axis]units.Time{}
+	for i := range l.tasks {
+		t := &l.tasks[i]
+		r.Compute += t.compute
+		r.Convert += t.convert
+		for _, p := range t.parts {
+			for a, x := range p.exposed {
+				r.Exposed[a] += x
+			}
+		}
+		stretched := l.ended[i] - l.started[i] - t.length() // by transfers on the same links
+		r.Exposed[workload.Data] += max(stretched, 0)
+	}
+	if b.l.Recompute != workload.NoRecompute {
+		r.Recompute = r.Compute - b.withoutRecompute(l)
+	}
+	computed := l.ended[len(l.ended)-1]
+	r.Exposed[workload.Data] += l.waited[1] + max(l.last-computed, 0)
+	r.Bubble = l.waited[0] + end - max(l.last, computed)
+	r.collectives(b, stage)
+	r.notes(b)
+}
+
+// withoutRecompute is what a stage's tasks would compute if all activations were kept.
+func (b *builder) withoutRecompute(l *lane) units.Time {
+	var sum units.Time
+	again := map[*pass]units.Time{}
+	for i := range l.tasks {
+		t := &l.tasks[i]
+		sum += t.compute
+		if !t.slot.backward {
+			continue
+		}
+		for _, p := range t.parts {
+			if _, ok := again[p]; !ok {
+				again[p] = p.again
+			}
+			sum -= again[p]
+		}
+	}
+	return sum
+}
+
+// collectives are those of the stage; what the step waits for replicas is shared out
+// among their collectives in proportion.
+func (r *Result) collectives(b *builder, stage int) {
+	r.Collectives = b.calls[stage].list
+	var data units.Time
+	for i := range r.Collectives {
+		c := &r.Collectives[i]
+		if c.Axis == workload.Data {
+			data += c.Total()
+		}
+		c.Ranks = b.family(c.Axis).Size
+		if c.Axis == workload.Data && len(c.What) > 6 && c.What[:6] == "expert" {
+			c.Ranks = b.families.expertData.Size
+		}
+	}
+	for i := range r.Collectives {
+		if c := &r.Collectives[i]; c.Axis == workload.Data && data > 0 {
+			c.Exposed = units.Time(float64(r.Exposed[workload.Data]) * float64(c.Total()) / float64(data))
+		}
+	}
+	if b.l.Pipeline > 1 && b.sentSize > 0 {
+		net, _ := b.predict.Spans(&b.families.pipeline)
+		n := float64(2 * b.l.MicroBatches() * b.l.Virtual)
+		r.Collectives = append(r.Collectives, Collective{Axis: workload.Pipeline, Kind: collective.SendRecv, What: "hidden states and their gradients", Size: b.sentSize,
+			Ranks: b.l.Pipeline, Network: net, Schedule: b.sent.Schedule, Limit: b.sent.Limit, Time: b.sent.Time, Count: n, Warnings: b.sent.Warnings})
+	}
+	for i := range r.Collectives {
+		r.Communication += r.Collectives[i].Total()
+	}
+}
+
+// alone plays the step of one replica: what scaling is measured against.
+func (r *Result) alone(b *builder) error {
+	if b.l.Data*b.l.Context == 1 {
+		r.Replica = r.Time
+		return nil
+	}
+	lanes, err := b.lanes()
+	if err != nil {
+		return err
+	}
+	for i := range lanes {
+		lanes[i].queue = nil
+		for j := range lanes[i].tasks {
+			t := &lanes[i].tasks[j]
+			t.needs, t.begins, t.ends, t.convert = 0, nil, nil, 0
+		}
+	}
+	end, err := (&engine{lanes: lanes}).run()
+	r.Replica = end + r.Optimizer
+	return err
+}
+
+// notes says what to know before believing the result.
+func (r *Result) notes(b *builder) {
+	r.Notes = append(r.Notes, r.machine.GPU.NotesFor(b.w.Precision)...)
+	if b.scale != 1 {
+		r.Notes = append(r.Notes, "computation is the user's measurement")
+	}
+	seen := map[string]bool{}
+	for _, c := range r.Collectives {
+		for _, w := range c.Warnings {
+			if !seen[w] {
+				seen[w] = true
+				r.Notes = append(r.Notes, w)
+			}
+		}
+	}
+	r.Notes = append(r.Notes, "left out: data loading, host launch gaps, SMs taken by communication, clocks under load, stragglers")
+}
+
+// ExposedTotal is what the GPU waits for communication in all.
+func (r *Result) ExposedTotal() units.Time {
+	var sum units.Time
+	for _, t := range r.Exposed {
+		sum += t
+	}
+	return sum
+}
+
+// UnitsPerSecond is the throughput of the whole machine, in the workload's unit.
+func (r *Result) UnitsPerSecond() float64 {
+	return float64(r.Layout.GlobalBatch) * float64(r.Workload.SampleUnits()) / r.Time.Seconds()
+}
+
+// FLOPS are the model's FLOP of a step per GPU and second, without recomputation.
+func (r *Result) FLOPS() float64 {
+	return r.Workload.ModelFLOP() * float64(r.Layout.GlobalBatch) / float64(r.Layout.Ranks()) / r.Time.Seconds()
+}
+
+// MFU is the share of the peak rate (PaLM, arXiv 2204.02311, appendix B).
+func (r *Result) MFU() float64 { return r.FLOPS() / r.machine.GPU.Peak[r.Workload.Precision] }
+
+// ScalingEfficiency is the throughput per GPU over that of one replica of the model alone.
+func (r *Result) ScalingEfficiency() float64 { return r.Replica.Seconds() / r.Time.Seconds() }
+
+// GPU is the title of the GPU.
+func (r *Result) GPU() string { return r.machine.GPU.Title }
+
+// Part is a share of the step's time.
+type Part struct {
+	Name string
+	Time units.Time
+	Axis workload.Axis // of exposed communication
+}
+
+// Parts are where the time goes; they add up to it.
+func (r *Result) Parts() []Part {
+	parts := []Part{{"compute", r.Compute - r.Recompute, ""}, {"recompute", r.Recompute, ""}, {"pipeline bubble", r.Bubble, ""}}
+	for _, a := range []workload.Axis{workload.Tensor, workload.Context, workload.Expert, workload.Pipeline, workload.Data} {
+		parts = append(parts, Part{"exposed " + string(a) + " communication", r.Exposed[a], a})
+	}
+	parts = append(parts, Part{"conversion", r.Convert, ""}, Part{"optimizer", r.Optimizer, ""})
+	return slices.DeleteFunc(parts, func(p Part) bool { return p.Time == 0 })
+}
+
+// Bottleneck says what takes most of the step, and which link if it is communication.
+func (r *Result) Bottleneck() string {
+	parts := r.Parts()
+	most := slices.MaxFunc(parts, func(a, b Part) int { return int(a.Time/units.Nanosecond - b.Time/units.Nanosecond) })
+	text := fmt.Sprintf("%s (%.0f %%)", most.Name, 100*most.Time.Seconds()/r.Time.Seconds())
+	if most.Axis != "" {
+		if limit := r.LimitingLink(most.Axis); limit != "" {
+			text += ", limited by " + limit
+		}
+	}
+	return text
+}
+
+// LimitingLink is what bounds the axis's collectives, "" for all axes: those that the GPU
+// waits for longest.
+func (r *Result) LimitingLink(axis workload.Axis) string {
+	var most units.Time
+	limit := ""
+	for _, c := range r.Collectives {
+		if (axis == "" || c.Axis == axis) && c.Exposed >= most && c.Limit != "" {
+			most, limit = c.Exposed, c.Limit
+		}
+	}
+	return limit
+}

@@ -1,0 +1,137 @@
+// Package step predicts a training step: a workload in a parallel layout on a machine,
+// with computation timed by fitted GPU costs, every collective by the communication
+// library's model on the real topology with all groups at once, and their overlap played
+// out from dependencies.
+//
+//	Layout ─▶ stages ─▶ passes of blocks (player) ─▶ tasks and transfers (builder) ─▶ engine ─▶ Result
+//
+// What is left out, and makes steps look faster than they are: data loading, launch gaps
+// of the host, the SMs that communication kernels take from computation, clocks that drop
+// under load, stragglers (Result.Notes says so).
+package step
+
+import (
+	"fmt"
+
+	"railyard/model/collective"
+	"railyard/model/units"
+	"railyard/model/workload"
+)
+
+// Options of a prediction.
+type Options struct {
+	// Measured is the computation of a step on one GPU of the busiest stage, forward and
+	// backward, as the user measured it; 0: by the model.
+	Measured units.Time
+	// AllowOverflow predicts a step that does not fit into memory.
+	AllowOverflow bool
+	// Timeline keeps what a trace needs.
+	Timeline bool
+}
+
+// Run predicts a step. A layout that does not fit the machine or its memory is an error
+// that says which number to change; memory as *TooLarge.
+func Run(p *Predictor, w *workload.Workload, l Layout, o Options) (*Result, error) {
+	b, m, err := prepare(p, w, &l, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Measured > 0 {
+		if err := b.rescale(o.Measured); err != nil {
+			return nil, err
+		}
+	}
+	lanes, err := b.lanes()
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{lanes: lanes}
+	end, err := e.run()
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Workload: w, Layout: l, Memory: *m, machine: p.machine, Runtime: p.runtime.Name()}
+	r.collect(b, e, end)
+	if err := r.alone(b); err != nil {
+		return nil, err
+	}
+	if o.Timeline {
+		r.timeline = e.lanes
+	}
+	return r, nil
+}
+
+// prepare checks a layout and its memory.
+func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder, *Memory, error) {
+	if err := p.machine.GPU.Supports(w.Precision); err != nil {
+		return nil, nil, err
+	}
+	if err := l.Check(w, p.machine.Topology.NumRanks()); err != nil {
+		return nil, nil, err
+	}
+	b := newBuilder(p, w, l, o)
+	m := memory(w, l, b.stages, p.machine.GPU.Memory)
+	if !m.Fits() && !o.AllowOverflow {
+		return nil, nil, &TooLarge{Memory: m, Advice: m.advise(l)}
+	}
+	return b, &m, b.hop()
+}
+
+func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *builder {
+	x := &player{predict: p, families: l.families(), precision: w.Precision, scale: 1, spans: o.Timeline}
+	return &builder{replicas: &replicas{player: x, w: w, l: l}, stages: stages(w, p.memo.blocks(w), l),
+		passes: map[passKey]*pass{}, works: map[workKey]*work{}, calls: map[int]*callTable{}}
+}
+
+// hop is the time from one pipeline stage to the next: the largest boundary that there is.
+func (b *builder) hop() error {
+	if b.l.Pipeline == 1 {
+		return nil
+	}
+	size := 0.0
+	for _, s := range b.stages {
+		for _, c := range s.chunks {
+			size = max(size, c[len(c)-1].Boundary(b.l.Sharding(), float64(b.l.MicroBatch)))
+		}
+	}
+	x, err := b.predict.Collective(&b.families.pipeline, collective.SendRecv, units.Bytes(size))
+	b.travel, b.sent = x.Time, x
+	b.sentSize = units.Bytes(size)
+	return err
+}
+
+// busiest is the stage that computes longest, and how long.
+func (b *builder) busiest() (int, units.Time, error) {
+	stage, most := 0, units.Time(-1)
+	for i := range b.stages {
+		var t units.Time
+		for _, chunk := range b.stages[i].chunks {
+			for _, backward := range []bool{false, true} {
+				w, err := b.work(chunk, backward)
+				if err != nil {
+					return 0, 0, err
+				}
+				t += w.compute * units.Time(b.l.MicroBatches())
+			}
+		}
+		if t > most {
+			stage, most = i, t
+		}
+	}
+	return stage, most, nil
+}
+
+// rescale makes the busiest stage compute as long as was measured.
+func (b *builder) rescale(measured units.Time) error {
+	_, model, err := b.busiest()
+	if err != nil {
+		return err
+	}
+	if model == 0 {
+		return fmt.Errorf("%s computes nothing: a measured step cannot be divided over its layers", b.w.Name)
+	}
+	b.scale = float64(measured) / float64(model)
+	clear(b.passes)
+	clear(b.works)
+	return nil
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/search"
+	"railyard/capacity/step"
+	"railyard/model/units"
+	"railyard/model/workload"
+	"railyard/report"
+)
+
+type capacitySearchFlags struct {
+	training trainingFlags
+	format   formatFlag
+	top      int
+	journal  string
+}
+
+func newCapacitySearch() *cobra.Command {
+	var f capacitySearchFlags
+	cmd := &cobra.Command{
+		Use:   "search -t TOPOLOGY -w WORKLOAD",
+		Short: "Find the best parallel layout of all, and say why the next ones lose",
+		Long: `Looks at all layouts: data, tensor, pipeline, context and expert parallelism, ZeRO
+stages, interleaving, recomputation, micro-batches and placements, as far as no flag
+fixes them. Layouts that cannot be among the best are ruled out by bounds. With
+--journal every layout becomes a line of a file; a search that was killed goes on
+where it was when it is called again with the same file.`,
+		Example: `  railyard capacity search -t superpod-h100 --nodes 512 -w llama-3-405b --journal search.jsonl
+  railyard capacity search -t superpod-h100 --nodes 16 -w mixtral-8x7b --tp 1 --format json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.training.add(cmd)
+	f.format.add(cmd)
+	cmd.Flags().IntVar(&f.top, "top", 10, "how many of the best layouts are shown, all exact")
+	cmd.Flags().StringVar(&f.journal, "journal", "", "file that keeps every layout's row, and from which a killed search goes on")
+	return cmd
+}
+
+func (f *capacitySearchFlags) run(cmd *cobra.Command) error {
+	if err := f.format.check(); err != nil {
+		return err
+	}
+	if f.top < 1 || f.top > 1000 {
+		return usagef("--top %d: must be from 1 to 1000", f.top)
+	}
+	if f.training.layout.text != "" {
+		return usagef("--layout has no effect on a search: fix single sizes with --tp, --pp, …")
+	}
+	s, err := f.training.layout.space(cmd)
+	if err != nil {
+		return err
+	}
+	p, w, err := f.training.load()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), "layouts", 1)
+	o := search.Options{Top: f.top, Progress: func(done, total int) {
+		bar.total = total
+		bar.set(done, total)
+	}}
+	if f.journal != "" {
+		j, err := search.OpenJournal(f.journal, searchKey(p, w, s, f.top))
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		o.Journal = j
+	}
+	r, err := search.Run(cmd.Context(), p, w, s, o)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	d := searchDocument(p, w, r)
+	switch f.format.name {
+	case "json":
+		return report.WriteJSON(cmd.OutOrStdout(), d)
+	case "csv":
+		return d.WriteCSV(cmd.OutOrStdout())
+	}
+	return d.WriteText(cmd.OutOrStdout())
+}
+
+// searchKey is all that the rows of a search depend on.
+func searchKey(p *step.Predictor, w *workload.Workload, s search.Space, top int) string {
+	sequence := "free"
+	if s.Sequence != nil {
+		sequence = fmt.Sprint(*s.Sequence)
+	}
+	s.Sequence = nil
+	transformer := ""
+	if w.Transformer != nil {
+		transformer = fmt.Sprintf("%+v", *w.Transformer)
+	}
+	x := *w
+	x.Transformer = nil
+	g := *p.Machine().GPU
+	text := fmt.Sprintf("%s|%s|%+v|%+v|%s|%+v|%s|%d", p.Machine().Topology.Hash(), p.Runtime(), g, x, transformer, s, sequence, top)
+	return fmt.Sprintf("%s on %s, %x", w.Name, p.Machine().Topology.Name(), sha256.Sum256([]byte(text)))[:len(w.Name)+len(p.Machine().Topology.Name())+6+16]
+}
+
+// searchDocument puts the best beside what the others lose.
+func searchDocument(p *step.Predictor, w *workload.Workload, r *search.Result) *report.SearchDocument {
+	d := &report.SearchDocument{Schema: "railyard.search/v1", Topology: p.Machine().Topology.Name(), GPUs: p.Machine().Topology.NumRanks(), Workload: w.Name, Runtime: p.Runtime(),
+		Layouts: r.Layouts, Timed: r.Timed, Pruned: r.Pruned, TooLarge: r.Memory, Resumed: r.Resumed, Unit: w.Unit}
+	best := r.Best[0]
+	for i, x := range r.Best {
+		why := "best; " + x.Bottleneck()
+		if i > 0 {
+			why = losses(best, x)
+		}
+		d.Rows = append(d.Rows, report.SearchRow{Layout: x.Layout.String(), StepMS: ms(x.Time), MFU: x.MFU(), UnitsPerSecond: x.UnitsPerSecond(), MemoryGiB: x.Memory.Total() / float64(units.GiB),
+			Slower: x.Time.Seconds()/best.Time.Seconds() - 1, Why: why})
+	}
+	return d
+}
+
+// losses says which parts of a step take longer than in the best one, the largest first.
+func losses(best, x *step.Result) string {
+	before := map[string]units.Time{}
+	for _, p := range best.Parts() {
+		before[p.Name] = p.Time
+	}
+	var out []string
+	for range 2 {
+		most, name := units.Time(0), ""
+		for _, p := range x.Parts() {
+			if d := p.Time - before[p.Name]; d > most {
+				most, name = d, p.Name
+			}
+		}
+		if name == "" {
+			break
+		}
+		out = append(out, fmt.Sprintf("%s +%.1f ms", name, ms(most)))
+		before[name] = units.MaxTime
+	}
+	if len(out) == 0 {
+		return "as fast"
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/search"
+	"railyard/capacity/step"
+	"railyard/model/trace"
+	"railyard/model/units"
+	"railyard/model/workload"
+	"railyard/report"
+)
+
+type capacityStepFlags struct {
+	training trainingFlags
+	format   formatFlag
+	measured string
+	trace    string
+	overflow bool
+}
+
+func newCapacityStep() *cobra.Command {
+	var f capacityStepFlags
+	cmd := &cobra.Command{
+		Use:   "step -t TOPOLOGY -w WORKLOAD",
+		Short: "Predict a training step: where its time goes, the limiting link, memory",
+		Long: `Predicts one training step of a workload. Of the layout, what no flag fixes is
+searched among powers of two. The times of all parts add up to the step; every
+collective is timed on the real topology with all groups at once.`,
+		Example: `  railyard capacity step -t superpod-h100 --nodes 32 -w llama-3-70b --format json
+  railyard capacity step -t superpod-h100 --nodes 32 -w llama-3-70b --layout "dp8 tp8 pp4 zero1 mb1 gb1024 sp" --trace step.json
+  railyard capacity step -t pcie3-server --gpu v100 -w resnet-50 --zero 0 --measured-step 250ms`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.training.add(cmd)
+	f.format.add(cmd)
+	cmd.Flags().StringVar(&f.measured, "measured-step", "", "forward and backward computation of a step on one GPU as you measured it, e.g. 180ms, instead of the model's")
+	cmd.Flags().StringVar(&f.trace, "trace", "", "write the timeline for Perfetto into this file")
+	cmd.Flags().BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
+	return cmd
+}
+
+func (f *capacityStepFlags) run(cmd *cobra.Command) error {
+	if err := f.format.check(); err != nil {
+		return err
+	}
+	o := step.Options{AllowOverflow: f.overflow, Timeline: f.trace != ""}
+	if f.overflow && f.training.layout.text == "" {
+		return usagef("--ignore-memory needs --layout: the search takes only what fits")
+	}
+	if f.measured != "" {
+		t, err := units.ParseTime(f.measured)
+		if err != nil || t <= 0 {
+			return usagef("--measured-step %s: must be a time such as 180ms", f.measured)
+		}
+		o.Measured = t
+	}
+	p, w, err := f.training.load()
+	if err != nil {
+		return err
+	}
+	l, searched, err := f.layout(cmd, p, w)
+	if err != nil {
+		return err
+	}
+	r, err := step.Run(p, w, l, o)
+	if err != nil {
+		return err
+	}
+	if f.trace != "" {
+		if err := writeFile(f.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace()) }); err != nil {
+			return err
+		}
+	}
+	return f.print(cmd, stepDocument(p, r, searched))
+}
+
+// layout is the given one, or the best of those that the flags leave.
+func (f *capacityStepFlags) layout(cmd *cobra.Command, p *step.Predictor, w *workload.Workload) (step.Layout, int, error) {
+	if f.training.layout.text != "" {
+		l, err := f.training.layout.fixed(cmd)
+		return l, 0, err
+	}
+	s, err := f.training.layout.space(cmd)
+	if err != nil {
+		return step.Layout{}, 0, err
+	}
+	s.Narrow = true
+	r, err := search.Run(cmd.Context(), p, w, s, search.Options{Top: 1})
+	if err != nil {
+		return step.Layout{}, 0, err
+	}
+	return r.Best[0].Layout, r.Layouts, nil
+}
+
+func (f *capacityStepFlags) print(cmd *cobra.Command, d *report.StepDocument) error {
+	w := cmd.OutOrStdout()
+	switch f.format.name {
+	case "json":
+		return report.WriteJSON(w, d)
+	case "csv":
+		return d.WriteCSV(w)
+	}
+	return d.WriteText(w)
+}
+
+func ms(t units.Time) float64 { return t.Microseconds() / 1e3 }
+
+// stepDocument is a result for the report.
+func stepDocument(p *step.Predictor, r *step.Result, searched int) *report.StepDocument {
+	d := &report.StepDocument{Schema: "railyard.step/v1", Topology: p.Machine().Topology.Name(), GPU: p.Machine().GPU.Title, GPUs: p.Machine().Topology.NumRanks(), Workload: r.Workload.Name, Layout: r.Layout.String(), Runtime: r.Runtime, Searched: searched,
+		StepMS: ms(r.Time), ComputeMS: ms(r.Compute), CommunicationMS: ms(r.Communication), ExposedMS: ms(r.ExposedTotal()), BubbleMS: ms(r.Bubble),
+		MFU: r.MFU(), TFLOPS: r.FLOPS() / 1e12, Unit: r.Workload.Unit, UnitsPerSecond: r.UnitsPerSecond(), ScalingEfficiency: r.ScalingEfficiency(),
+		Bottleneck: r.Bottleneck(), LimitingLink: r.LimitingLink(""), Collectives: []report.StepCollective{}, Notes: r.Notes}
+	for _, x := range r.Parts() {
+		d.Parts = append(d.Parts, report.StepPart{Name: x.Name, TimeMS: ms(x.Time), Share: x.Time.Seconds() / r.Time.Seconds()})
+	}
+	for _, c := range r.Collectives {
+		d.Collectives = append(d.Collectives, report.StepCollective{Axis: string(c.Axis), Collective: c.Kind.String(), What: c.What, SizeBytes: int64(c.Size), Ranks: c.Ranks, Network: c.Network,
+			Schedule: c.Schedule, Limit: c.Limit, TimeUS: c.Time.Microseconds(), Count: c.Count, TotalMS: ms(c.Total()), ExposedMS: ms(c.Exposed)})
+	}
+	m, g := &r.Memory, float64(units.GiB)
+	d.Memory = report.StepMemory{Stage: m.Stage, Parameters: m.Parameters / g, Gradients: m.Gradients / g, Optimizer: m.Optimizer / g, Activations: m.Activations / g,
+		Gathered: m.Gathered / g, Reserve: m.Reserve / g, Total: m.Total() / g, Capacity: float64(m.Capacity) / g}
+	return d
+}

@@ -1,0 +1,129 @@
+// Package gpu knows what GPUs compute: their peak rates and memory, and how long matrix
+// products, attention and memory-bound work take on them.
+package gpu
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Precision is the type in which a GPU multiplies.
+type Precision string
+
+// The precisions. TF32 is FP32 in memory.
+const (
+	FP32 Precision = "fp32"
+	TF32 Precision = "tf32"
+	FP16 Precision = "fp16"
+	BF16 Precision = "bf16"
+	FP8  Precision = "fp8"
+)
+
+// Precisions are all precisions, widest first.
+func Precisions() []Precision { return []Precision{FP32, TF32, FP16, BF16, FP8} }
+
+// ParsePrecision reads a precision's name.
+func ParsePrecision(s string) (Precision, error) {
+	if p := Precision(strings.ToLower(s)); slices.Contains(Precisions(), p) {
+		return p, nil
+	}
+	return "", fmt.Errorf("precision %q is not one of %v", s, Precisions())
+}
+
+// Bytes is the size of an element.
+func (p Precision) Bytes() int {
+	switch p {
+	case FP32, TF32:
+		return 4
+	case FP8:
+		return 1
+	}
+	return 2
+}
+
+// GPU is a model of GPU with its constants.
+type GPU struct {
+	Name      string // as topologies and flags call it: h100
+	Title     string
+	Memory    units.Bytes
+	Bandwidth units.Rate            // of its memory
+	Streaming float64               // share of the bandwidth that a kernel without arithmetic reaches
+	Peak      map[Precision]float64 // dense FLOP/s
+	Products  map[Precision]Product
+	Attention Attention
+	Source    string
+	Date      string
+	Notes     []string // which constants were measured on another GPU
+}
+
+// Product is the fitted cost of a matrix product of m×k by k×n: Launch +
+// 2mnk/(peak·Efficiency) + Traffic·bytes/bandwidth, bytes being all three matrices once.
+type Product struct {
+	Launch     units.Time
+	Efficiency float64 // of large products
+	Traffic    float64
+	Error      float64 // mean absolute relative error on the products that it was fitted on
+	Source     string
+}
+
+// Attention is the fitted cost of fused causal attention over s tokens: Launch +
+// FLOP/(peak·Efficiency)·(1 + HalfLength/s).
+type Attention struct {
+	Launch     units.Time
+	Efficiency float64
+	HalfLength float64 // tokens at which half the efficiency is reached
+	Backward   float64 // efficiency of the backward pass over that of the forward pass
+	Error      float64
+	Source     string
+}
+
+// Supports reports whether the GPU computes in a precision, and what it can instead.
+func (g *GPU) Supports(p Precision) error {
+	if g.Peak[p] > 0 {
+		return nil
+	}
+	var known []string
+	for _, q := range Precisions() {
+		if g.Peak[q] > 0 {
+			known = append(known, string(q))
+		}
+	}
+	return fmt.Errorf("%s has no %s: change precision to one of %s", g.Title, p, strings.Join(known, ", "))
+}
+
+// NotesFor are the notes about what a workload in a precision uses.
+func (g *GPU) NotesFor(p Precision) []string {
+	var out []string
+	for _, n := range g.Notes {
+		if strings.Contains(n, "attention") || strings.Contains(n, " in "+string(p)+":") {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Of is the GPU of a topology's ranks, which have to be of one model.
+func Of(t *topology.Topology) (*GPU, error) {
+	name := ""
+	for _, d := range t.Ranks() {
+		m := t.Devices()[d].Model
+		if m < 0 {
+			return nil, fmt.Errorf("%s does not say which GPU it has: name one with --gpu (%s)", t.Name(), strings.Join(Names(), ", "))
+		}
+		switch n := t.Models()[m].Name; {
+		case name == "":
+			name = n
+		case name != n:
+			return nil, fmt.Errorf("%s has GPUs of several models (%s, %s): a step is as slow as the slowest; name it with --gpu", t.Name(), name, n)
+		}
+	}
+	g, err := Get(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: GPU model %w: name a known one with --gpu", t.Name(), err)
+	}
+	return g, nil
+}

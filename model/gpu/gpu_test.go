@@ -1,0 +1,138 @@
+package gpu_test
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/model/gpu"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/topologies"
+)
+
+func get(t *testing.T, name string) *gpu.GPU {
+	t.Helper()
+	g, err := gpu.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestNoWorkBeatsThePeak: fitted times never promise more than the datasheet.
+func TestNoWorkBeatsThePeak(t *testing.T) {
+	for _, name := range gpu.Names() {
+		g := get(t, name)
+		for p, peak := range g.Peak {
+			for _, n := range []float64{1, 64, 1000, 8192, 65536} {
+				if flop := 2 * n * n * n; flop/g.MatMul(p, n, n, n, 1).Seconds() > peak {
+					t.Errorf("%s %s: a product of %g³ is faster than the peak", name, p, n)
+				}
+			}
+			if p != gpu.FP8 && 1e15/g.Attend(p, 1e15, 65536, false).Seconds() > peak {
+				t.Errorf("%s %s: attention is faster than the peak", name, p)
+			}
+		}
+		if bytes := 1e9; bytes/g.Stream(bytes).Seconds() > float64(g.Bandwidth) {
+			t.Errorf("%s: streams faster than its memory", name)
+		}
+	}
+}
+
+// TestMatMulAgainstMeasurements: two rows of gpu-products.csv, within twice the fit's
+// mean error.
+func TestMatMulAgainstMeasurements(t *testing.T) {
+	for _, c := range []struct {
+		gpu     string
+		m, n, k float64
+		tflops  float64
+	}{
+		{"a100", 4096, 4096, 4096, 0.86 * 312},
+		{"h100", 8192, 8192, 8192, 0.741 * 989.4},
+		{"b200", 8192, 8192, 8192, 0.680 * 2250},
+	} {
+		g := get(t, c.gpu)
+		got := 2 * c.m * c.n * c.k / g.MatMul(gpu.BF16, c.m, c.n, c.k, 1).Seconds() / 1e12
+		if got < c.tflops*0.82 || got > c.tflops*1.18 {
+			t.Errorf("%s: %.0f TFLOP/s, measured %.0f", c.gpu, got, c.tflops)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for name, want := range map[string]string{"dgx-h100": "h100", "dgx-h200": "h200", "dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100",
+		"superpod-a100": "a100", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "mi250x-node": "mi250x", "leaf-spine-roce": "h100", "dgx-b200": "b200"} {
+		top, err := topology.Load(topologies.Source, name, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err := gpu.Of(top); err != nil || g.Name != want {
+			t.Errorf("%s: %v, %v, want %s", name, g, err, want)
+		}
+	}
+	top, err := topology.Load(topologies.Source, "pcie3-server", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gpu.Of(top); err == nil || !strings.Contains(err.Error(), "--gpu") {
+		t.Errorf("pcie3-server: %v, want to be asked for --gpu", err)
+	}
+}
+
+func TestBorrowedConstantsAreNoted(t *testing.T) {
+	if g := get(t, "v100"); len(g.Notes) != 3 || g.Products[gpu.FP16].Efficiency != get(t, "a100").Products[gpu.BF16].Efficiency {
+		t.Errorf("v100: %q", g.Notes)
+	}
+	if g := get(t, "h100"); g.Supports(gpu.FP8) != nil || get(t, "a100").Supports(gpu.FP8) == nil {
+		t.Error("H100 has FP8, A100 has not")
+	}
+}
+
+const valid = `schema: railyard.gpus/v1
+gpus:
+  mine:
+    title: "Mine"
+    memory: 80GiB
+    bandwidth: 3000GB/s
+    tflops: {bf16: 1000}
+    like: h100
+    source: "me"
+    date: 2026-11-21
+`
+
+func TestParseErrors(t *testing.T) {
+	if _, err := gpu.Parse("f.yaml", []byte(valid)); err != nil {
+		t.Fatal(err)
+	}
+	for old, c := range map[string][2]string{
+		"80GiB":          {"-1GiB", "f.yaml:5: "},
+		"3000GB/s":       {"0GB/s", "f.yaml:6: gpu mine: bandwidth is 0GB/s: it must be positive"},
+		"{bf16: 1000}":   {"{bf16: NaN}", `f.yaml:7: gpu mine tflops: bf16 must be a positive number, not "NaN"`},
+		"tflops: {bf16":  {"tflops: {bf17", `f.yaml:7: gpu mine tflops: unknown key "bf17"`},
+		"like: h100":     {"like: h999", `f.yaml:8: gpu mine: there is no GPU "h999"`},
+		"    like: h100": {"", "products"},
+		"gpus/v1":        {"gpus/v9", `f.yaml:1: schema "railyard.gpus/v9" is not known`},
+	} {
+		_, err := gpu.Parse("f.yaml", []byte(strings.Replace(valid, old, c[0], 1)))
+		if err == nil || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s → %s: %v, want %s", old, c[0], err, c[1])
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(valid))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := gpu.Parse("f.yaml", data)
+		if err != nil {
+			return
+		}
+		for _, g := range list {
+			for p := range g.Peak {
+				if d := g.MatMul(p, 128, 128, 128, 1); d < 0 || d > units.MaxTime {
+					t.Errorf("a product takes %v", d)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package gpu
+
+import (
+	_ "embed" // gpus.yaml
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+
+	"railyard/model/units"
+	"railyard/model/yamlfile"
+)
+
+// Schema is the version of the files.
+const Schema = "railyard.gpus/v1"
+
+//go:embed gpus.yaml
+var shipped []byte
+
+var catalogue = sync.OnceValue(func() map[string]*GPU {
+	list, err := parse("gpus.yaml", shipped, nil)
+	if err != nil {
+		panic(err) // a test reads the file
+	}
+	return list
+})
+
+// Names are the shipped GPUs, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(catalogue())) }
+
+// Get is a shipped GPU by name, or the only one of a YAML file where the name is a path
+// (has a slash or ends in .yaml).
+func Get(name string) (*GPU, error) {
+	if strings.Contains(name, "/") || strings.HasSuffix(name, ".yaml") {
+		return read(name)
+	}
+	if g := catalogue()[strings.ToLower(name)]; g != nil {
+		return g, nil
+	}
+	return nil, fmt.Errorf("%q is not one of %s", name, strings.Join(Names(), ", "))
+}
+
+func read(path string) (*GPU, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	list, err := Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != 1 {
+		return nil, fmt.Errorf("%s: it describes %d GPUs: leave one", path, len(list))
+	}
+	return list[slices.Collect(maps.Keys(list))[0]], nil
+}
+
+var format = yamlfile.Format{Schema: Schema, Noun: "list of GPUs", Repeat: "like: NAME"}
+
+// Parse reads a list of GPUs, which may refer to shipped ones.
+func Parse(file string, data []byte) (map[string]*GPU, error) {
+	return parse(file, data, catalogue())
+}
+
+func parse(file string, data []byte, known map[string]*GPU) (map[string]*GPU, error) {
+	d := &yamlfile.Diagnostics{File: file}
+	root := format.Parse(d, data)
+	if root == nil {
+		return nil, d.Err()
+	}
+	o := yamlfile.NewObject(d, root, "list of GPUs")
+	if s := o.Text("schema", true); s != "" && s != Schema {
+		d.AddAt(o.Where("schema"), "schema %q is not known to this version: it reads %s", s, Schema)
+	}
+	list := map[string]*GPU{}
+	o.Mapping("gpus", func(name string, n *yaml.Node) { list[name] = decode(d, list, known, name, n) })
+	o.Done()
+	if len(list) == 0 {
+		d.Add(0, 0, "it describes no GPU")
+	}
+	return list, d.Err()
+}
+
+func decode(d *yamlfile.Diagnostics, before, known map[string]*GPU, name string, n *yaml.Node) *GPU {
+	o := yamlfile.NewObject(d, n, "gpu "+name)
+	g := &GPU{Name: name, Title: o.Text("title", true), Peak: map[Precision]float64{}, Products: map[Precision]Product{}}
+	g.Memory, g.Bandwidth = o.Bytes("memory"), o.Rate("bandwidth", 1e15)
+	g.Streaming = o.Share("streaming", 0)
+	if p := o.Value("tflops"); p != nil {
+		rates := yamlfile.NewObject(d, p, o.What+" tflops")
+		for _, q := range Precisions() {
+			if v := rates.Number(string(q), 0); v > 0 {
+				g.Peak[q] = v * 1e12
+			}
+		}
+		rates.Done()
+	}
+	if len(g.Peak) == 0 {
+		d.AddAt(o.Where("tflops"), "%s: tflops gives no peak rate", o.What)
+	}
+	decodeFits(o, g)
+	g.borrow(g) // for other precisions than the measured
+	if like := o.Text("like", false); like != "" {
+		other := before[like]
+		if other == nil {
+			other = known[like]
+		}
+		if other == nil {
+			d.AddAt(o.Where("like"), "%s: there is no GPU %q before it or shipped", o.What, like)
+		} else {
+			g.borrow(other)
+		}
+	}
+	g.Source, g.Date = o.Provenance()
+	o.Done()
+	g.check(o)
+	return g
+}
+
+// decodeFits reads what was fitted.
+func decodeFits(o *yamlfile.Object, g *GPU) {
+	if n := o.Value("products"); n != nil {
+		list := yamlfile.NewObject(o.Diagnostics, n, o.What+" products")
+		for _, p := range Precisions() {
+			if n := list.Value(string(p)); n != nil {
+				g.Products[p] = decodeProduct(o.Diagnostics, n, list.What+" "+string(p))
+			}
+		}
+		list.Done()
+	}
+	if n := o.Value("attention"); n != nil {
+		a := yamlfile.NewObject(o.Diagnostics, n, o.What+" attention")
+		g.Attention = Attention{Launch: a.Duration("launch", units.Second), Efficiency: a.Share("efficiency", 1), HalfLength: a.Number("half_length", 1),
+			Backward: a.Share("backward", 1), Error: a.Number("error", 1), Source: a.Text("source", true)}
+		a.Done()
+	}
+}
+
+func decodeProduct(d *yamlfile.Diagnostics, n *yaml.Node, what string) Product {
+	o := yamlfile.NewObject(d, n, what)
+	p := Product{Launch: o.Duration("launch", units.Second), Efficiency: o.Share("efficiency", 1), Traffic: o.Number("traffic", 1), Error: o.Number("error", 1), Source: o.Text("source", true)}
+	o.Done()
+	return p
+}
+
+// borrow takes from another GPU what was not measured on this one, and notes it.
+func (g *GPU) borrow(other *GPU) {
+	for _, p := range Precisions() {
+		if g.Peak[p] == 0 || g.Products[p] != (Product{}) {
+			continue
+		}
+		q, from := other.Products[p], other.Name+" in "+string(p)
+		if own := g.Products[BF16]; own != (Product{}) {
+			q, from = own, "itself in bf16"
+		} else if q == (Product{}) {
+			q, from = other.Products[BF16], other.Name+" in bf16"
+		}
+		if q == (Product{}) {
+			continue
+		}
+		g.Products[p] = q
+		g.Notes = append(g.Notes, fmt.Sprintf("products of %s in %s: not measured, efficiency taken from %s", g.Name, p, from))
+	}
+	if g.Attention == (Attention{}) && other != g {
+		g.Attention = other.Attention
+		g.Notes = append(g.Notes, fmt.Sprintf("attention of %s: not measured, efficiency taken from %s", g.Name, other.Name))
+	}
+	if g.Streaming == 0 {
+		g.Streaming = other.Streaming
+	}
+}
+
+// check reports what is neither given nor borrowed.
+func (g *GPU) check(o *yamlfile.Object) {
+	for _, p := range Precisions() {
+		if g.Peak[p] > 0 && g.Products[p] == (Product{}) {
+			o.AddAt(o.Where("tflops"), "%s: it has a rate for %s but no fit under products: add one, or like: NAME", o.What, p)
+		}
+	}
+	if g.Attention == (Attention{}) {
+		o.AddAt(o.Where("title"), "%s: attention is missing: add it, or like: NAME", o.What)
+	}
+	if g.Streaming == 0 {
+		o.AddAt(o.Where("title"), "%s: streaming is missing: add it, or like: NAME", o.What)
+	}
+}

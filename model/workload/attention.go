@@ -1,0 +1,100 @@
+package workload
+
+import (
+	"slices"
+
+	"railyard/model/collective"
+)
+
+// attention is everything from the hidden state to the branch that is added to it.
+func (l *layer) attention(x shape, batch float64) []Step {
+	in, out := l.projections(&x)
+	var steps []Step
+	for i := range in {
+		steps = append(steps, in[i].forward()...)
+	}
+	steps = append(steps, l.rotate(&x)...)
+	steps = append(steps, l.gatherKeys(&x, collective.AllGather)...)
+	steps = append(steps, l.core(&x, batch, false)...)
+	return append(steps, out.forward()...)
+}
+
+func (l *layer) attentionBackward(x shape, batch float64) []Step {
+	in, out := l.projections(&x)
+	steps := slices.Concat(out.backward(), l.gatherKeys(&x, collective.AllGather), l.core(&x, batch, true), l.gatherKeys(&x, collective.ReduceScatter), l.rotate(&x))
+	for _, p := range slices.Backward(in) {
+		steps = append(steps, p.backward()...)
+	}
+	return steps
+}
+
+// projections lead from the hidden state to queries, keys and values, and from the heads
+// back. Latent attention goes through small matrices that are not cut.
+func (l *layer) projections(x *shape) (in []linear, out linear) {
+	m, h, t := l.m, float64(l.m.Hidden), x.t
+	out = linear{x: x, name: "attention out", m: x.tokens, n: h, k: m.values() / t, rows: true}
+	if m.KVRank == 0 {
+		n := m.queries()/t + 2*m.localKV(x.s.Tensor)*float64(m.HeadDim)
+		return []linear{{x: x, name: "qkv", m: x.tokens, n: n, k: h, columns: true}}, out
+	}
+	q, kv := float64(m.QueryRank), float64(m.KVRank)
+	return []linear{
+		{x: x, name: "qkv down", m: x.tokens, n: q + kv + float64(m.RopeDim), k: h},
+		{x: x, name: "q up", m: x.tokens, n: m.queries() / t, k: q, columns: true},
+		{x: x, name: "kv up", m: x.tokens, n: float64(m.Heads*(m.HeadDim+m.ValueDim)) / t, k: kv, columns: true},
+	}, out
+}
+
+// rotate applies rotary position embeddings to queries and keys.
+func (l *layer) rotate(x *shape) []Step {
+	m := l.m
+	if m.Positions > 0 {
+		return nil
+	}
+	width := m.queries()/x.t + m.localKV(x.s.Tensor)*float64(m.HeadDim)
+	if m.KVRank > 0 {
+		width = 2 * m.queries() / x.t
+	}
+	return []Step{{Name: "rotary embedding", Do: Stream, Bytes: 2 * width * x.tokens * x.e}}
+}
+
+// gatherKeys exchanges keys and values, or their gradients, over the context axis
+// (Llama 3, arXiv 2407.21783, section 3.3.2: all-gather before attention).
+func (l *layer) gatherKeys(x *shape, kind collective.Kind) []Step {
+	if x.s.Context == 1 {
+		return nil
+	}
+	width := 2 * l.m.localKV(x.s.Tensor) * float64(l.m.HeadDim)
+	if l.m.KVRank > 0 {
+		width = float64(l.m.KVRank + l.m.RopeDim)
+	}
+	return []Step{communicate("keys and values "+kind.String(), Context, kind, width*x.tokens*float64(x.s.Context)*x.e, false)}
+}
+
+// core is attention itself. The fused kernel skips what causality masks; its backward
+// pass computes the scores again: 5 products instead of 2 (FlashAttention-2, arXiv
+// 2307.08691, section 4.1). The context axis balances the causal work (Llama 3).
+func (l *layer) core(x *shape, batch float64, backward bool) []Step {
+	m := l.m
+	flop := m.scoreFLOP(x.tokens) / x.t
+	if m.Fused {
+		if m.Causal {
+			flop /= 2
+		}
+		if backward {
+			flop *= 2.5
+		}
+		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Tokens: float64(m.Sequence), Backward: backward, core: true}}
+	}
+	s, d := float64(m.Sequence), float64(m.HeadDim)
+	heads := batch * float64(m.Heads) / x.t
+	rows := s / float64(x.s.Context)
+	scores := Step{Name: "scores", Do: Product, M: rows, N: s, K: d, Count: heads, Backward: backward, core: true}
+	values := Step{Name: "weighted values", Do: Product, M: rows, N: d, K: s, Count: heads, Backward: backward, core: true}
+	softmax := Step{Name: "softmax", Do: Stream, Bytes: heads * rows * s * (2*x.e + m.mask()*(2*x.e+1)), core: true}
+	if !backward {
+		return []Step{scores, softmax, values}
+	}
+	softmax.Bytes *= 1.5 // reads the weights and the gradient, writes one
+	return []Step{values, values, softmax, scores, scores}
+}

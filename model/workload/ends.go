@@ -1,0 +1,104 @@
+package workload
+
+import (
+	"slices"
+
+	"railyard/model/collective"
+)
+
+// embedding looks tokens up; its rows are cut over the tensor axis.
+type embedding struct {
+	w *Workload
+	m *Transformer
+}
+
+func (b *embedding) Name() string { return "embedding" }
+
+func (b *embedding) Parameters(s Sharding) Parameters {
+	h := float64(b.m.Hidden)
+	return Parameters{Dense: float64(b.m.Vocabulary)/float64(s.Tensor)*h + float64(b.m.Positions)*h}
+}
+
+func (b *embedding) FLOP() float64 { return 0 }
+
+func (b *embedding) Forward(s Sharding, batch float64) []Step {
+	x := b.w.shape(s, batch)
+	bytes := x.tokens * float64(b.m.Hidden) * x.e
+	steps := []Step{{Name: "embedding", Do: Stream, Bytes: 2 * bytes}}
+	switch {
+	case !x.tp:
+	case s.Sequence:
+		steps = append(steps, communicate("embedding reduce-scatter", Tensor, collective.ReduceScatter, bytes, false))
+	default:
+		steps = append(steps, communicate("embedding all-reduce", Tensor, collective.AllReduce, bytes, false))
+	}
+	return steps
+}
+
+func (b *embedding) Backward(s Sharding, batch float64) []Step {
+	x := b.w.shape(s, batch)
+	bytes := x.tokens * float64(b.m.Hidden) * x.e
+	var steps []Step
+	if x.tp && s.Sequence {
+		steps = append(steps, communicate("embedding all-gather", Tensor, collective.AllGather, bytes, false))
+	}
+	return append(steps, Step{Name: "embedding backward", Do: Stream, Bytes: 3 * bytes})
+}
+
+func (b *embedding) Activations(s Sharding, batch float64, r Recompute) float64 {
+	x := b.w.shape(s, batch)
+	return x.cut * float64(b.m.Hidden) * b.m.mask()
+}
+
+func (b *embedding) Boundary(s Sharding, batch float64) float64 { return b.w.boundary(s, batch) }
+
+// head is the last norm, the product with the vocabulary and the loss.
+type head struct {
+	w *Workload
+	m *Transformer
+}
+
+func (b *head) Name() string { return "head" }
+
+func (b *head) Parameters(s Sharding) Parameters {
+	p := Parameters{Dense: b.m.norm()}
+	if !b.m.Tied {
+		p.Dense += float64(b.m.Vocabulary) / float64(s.Tensor) * float64(b.m.Hidden)
+	}
+	return p
+}
+
+func (b *head) FLOP() float64 {
+	return 2 * float64(b.m.Sequence) * float64(b.m.Hidden) * float64(b.m.Vocabulary)
+}
+
+func (b *head) logits(x *shape) linear {
+	return linear{x: x, name: "logits", m: x.tokens, n: float64(b.m.Vocabulary) / x.t, k: float64(b.m.Hidden), columns: true}
+}
+
+// Forward: the loss reads and writes logits in FP32, three times in all; cut over the
+// tensor axis it needs two numbers a token from everybody.
+func (b *head) Forward(s Sharding, batch float64) []Step {
+	x := b.w.shape(s, batch)
+	product := b.logits(&x)
+	steps := slices.Concat(x.normForward(b.m), product.forward(), []Step{{Name: "loss", Do: Stream, Bytes: 3 * 4 * x.tokens * product.n}})
+	if x.tp {
+		steps = append(steps, communicate("loss all-reduce", Tensor, collective.AllReduce, 8*x.tokens, false))
+	}
+	return steps
+}
+
+func (b *head) Backward(s Sharding, batch float64) []Step {
+	x := b.w.shape(s, batch)
+	product := b.logits(&x)
+	return slices.Concat([]Step{{Name: "loss backward", Do: Stream, Bytes: (4 + x.e) * x.tokens * product.n}}, product.backward(), x.normBackward(b.m))
+}
+
+// Activations: the inputs of norm and product, and logits in FP32 (Korthikanti et al.,
+// section 4.3).
+func (b *head) Activations(s Sharding, batch float64, r Recompute) float64 {
+	x := b.w.shape(s, batch)
+	return 2*x.cut*float64(b.m.Hidden)*x.e + 4*x.tokens*float64(b.m.Vocabulary)/x.t
+}
+
+func (b *head) Boundary(s Sharding, batch float64) float64 { return 0 }

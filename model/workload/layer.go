@@ -1,0 +1,162 @@
+package workload
+
+import (
+	"math"
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/units"
+)
+
+// layer is a transformer layer: attention and a feed-forward network, or experts.
+type layer struct {
+	w       *Workload
+	m       *Transformer
+	experts bool
+}
+
+func (l *layer) Name() string {
+	if l.experts {
+		return "expert layer"
+	}
+	return "layer"
+}
+
+func (l *layer) Parameters(s Sharding) Parameters {
+	m := l.m
+	p := Parameters{Dense: m.attentionParameters(s.Tensor) + 2*m.norm()}
+	if !l.experts {
+		p.Dense += m.ffnParameters(float64(m.FFN), float64(s.Tensor))
+		return p
+	}
+	p.Dense += float64(m.Hidden * m.Experts) // router
+	if m.SharedExperts > 0 {
+		p.Dense += m.ffnParameters(float64(m.SharedExperts*m.ExpertFFN), float64(s.Tensor))
+	}
+	p.Expert = float64(m.Experts) / float64(s.Expert) * m.ffnParameters(float64(m.ExpertFFN), 1)
+	return p
+}
+
+func (l *layer) FLOP() float64 {
+	whole := Sharding{1, 1, 1, false}
+	sum := 0.0
+	for _, step := range l.Forward(whole, 1) {
+		switch {
+		case step.Do == Product && !step.core:
+			sum += 2 * step.M * step.N * step.K * step.Count
+		}
+	}
+	return sum + l.m.scoreFLOP(float64(l.m.Sequence))
+}
+
+// scoreFLOP are those of scores and weighted values of so many tokens that attend to a
+// whole sequence each: 4·s·h a token for ordinary heads.
+func (m *Transformer) scoreFLOP(tokens float64) float64 {
+	return 2 * tokens * float64(m.Sequence) * (m.queries() + m.values())
+}
+
+// shape is what a layer's steps depend on.
+type shape struct {
+	e      float64 // bytes of an element
+	t      float64 // tensor axis
+	tokens float64 // on this GPU
+	cut    float64 // tokens that norms and residuals see
+	tp     bool
+	s      Sharding
+}
+
+func (w *Workload) shape(s Sharding, batch float64) shape {
+	x := shape{e: float64(w.ElementBytes()), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
+	x.tokens = batch * float64(w.Transformer.Sequence) / float64(s.Context)
+	x.cut = x.tokens
+	if s.Sequence {
+		x.cut /= x.t
+	}
+	return x
+}
+
+func (l *layer) Forward(s Sharding, batch float64) []Step {
+	x := l.w.shape(s, batch)
+	steps := slices.Concat(x.normForward(l.m), l.attention(x, batch), x.residual(l.m), x.normForward(l.m))
+	if l.experts {
+		steps = append(steps, l.expertsForward(x)...)
+	} else {
+		steps = append(steps, l.ffn(x, "ffn", float64(l.m.FFN)).forward()...)
+	}
+	return append(steps, x.residual(l.m)...)
+}
+
+func (l *layer) Backward(s Sharding, batch float64) []Step {
+	x := l.w.shape(s, batch)
+	steps := slices.Concat(x.residualBackward(l.m))
+	if l.experts {
+		steps = append(steps, l.expertsBackward(x)...)
+	} else {
+		steps = append(steps, l.ffn(x, "ffn", float64(l.m.FFN)).backward()...)
+	}
+	return slices.Concat(steps, x.normBackward(l.m), x.residualBackward(l.m), l.attentionBackward(x, batch), x.normBackward(l.m))
+}
+
+// Repeated are the steps that the backward pass computes again.
+func Repeated(b Block, s Sharding, batch float64, r Recompute) []Step {
+	switch r {
+	case FullRecompute:
+		return b.Forward(s, batch)
+	case SelectiveRecompute:
+		var out []Step
+		for _, step := range b.Forward(s, batch) {
+			if step.core && step.Do != Attend { // fused attention repeats its scores anyway
+				out = append(out, step)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+func (l *layer) Boundary(s Sharding, batch float64) float64 { return l.w.boundary(s, batch) }
+
+// boundary is a hidden state, cut over the tensor axis where sequences are (Korthikanti
+// et al.; without sequence parallelism Megatron-LM cuts it for the transfer and gathers
+// it again, Narayanan et al., section 4.1).
+func (w *Workload) boundary(s Sharding, batch float64) float64 {
+	x := w.shape(s, batch)
+	return x.tokens / x.t * float64(w.Transformer.Hidden) * x.e
+}
+
+// normForward reads and writes the hidden state.
+func (x *shape) normForward(m *Transformer) []Step {
+	return []Step{{Name: "norm", Do: Stream, Bytes: 2 * x.cut * float64(m.Hidden) * x.e}}
+}
+
+// normBackward reads input and gradient and writes one.
+func (x *shape) normBackward(m *Transformer) []Step {
+	return []Step{{Name: "norm backward", Do: Stream, Bytes: 3 * x.cut * float64(m.Hidden) * x.e}}
+}
+
+// residual adds a branch to the hidden state, with its dropout.
+func (x *shape) residual(m *Transformer) []Step {
+	return []Step{{Name: "residual", Do: Stream, Bytes: x.cut * float64(m.Hidden) * (3*x.e + m.mask())}}
+}
+
+// residualBackward adds the branch's gradient, and applies its mask.
+func (x *shape) residualBackward(m *Transformer) []Step {
+	bytes := 3 * x.e
+	if m.Dropout {
+		bytes += 2*x.e + m.mask()
+	}
+	return []Step{{Name: "residual backward", Do: Stream, Bytes: x.cut * float64(m.Hidden) * bytes}}
+}
+
+// mask is the byte that dropout keeps for an element.
+func (m *Transformer) mask() float64 {
+	if m.Dropout {
+		return 1
+	}
+	return 0
+}
+
+// communicate is a collective over an axis.
+func communicate(name string, axis Axis, kind collective.Kind, bytes float64, async bool) Step {
+	return Step{Name: name, Do: Communicate, Axis: axis, Kind: kind, Size: units.Bytes(math.Ceil(bytes)), Async: async}
+}

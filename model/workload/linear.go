@@ -1,0 +1,93 @@
+package workload
+
+import "railyard/model/collective"
+
+// linear is a product with weights k×n that are cut over the tensor axis by columns or
+// by rows (Shoeybi et al. 2019, arXiv 1909.08053, section 3), or not at all.
+type linear struct {
+	x       *shape
+	name    string
+	m, n, k float64 // of this GPU
+	columns bool
+	rows    bool
+}
+
+// hidden is the size of what the tensor axis exchanges: the hidden states of all tokens.
+func (l *linear) hidden() float64 {
+	if l.columns {
+		return l.m * l.k * l.x.e
+	}
+	return l.m * l.n * l.x.e
+}
+
+// forward gathers the sequence before a product by columns; after one by rows, partial
+// results are added.
+func (l *linear) forward() []Step {
+	product := Step{Name: l.name, Do: Product, M: l.m, N: l.n, K: l.k, Count: 1}
+	switch {
+	case !l.x.tp || !l.columns && !l.rows:
+		return []Step{product}
+	case l.columns && l.x.s.Sequence:
+		return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.hidden(), false), product}
+	case l.columns:
+		return []Step{product}
+	case l.x.s.Sequence:
+		return []Step{product, communicate(l.name+" reduce-scatter", Tensor, collective.ReduceScatter, l.hidden(), false)}
+	}
+	return []Step{product, communicate(l.name+" all-reduce", Tensor, collective.AllReduce, l.hidden(), false)}
+}
+
+// backward: the gradient of the input depends on the weights, that of the weights on the
+// input; what the tensor axis adds up for the one overlaps with the product of the other
+// (Korthikanti et al., section 4.2.2, and Megatron-LM's asynchronous all-reduce).
+func (l *linear) backward() []Step {
+	input := Step{Name: l.name + " dgrad", Do: Product, M: l.m, N: l.k, K: l.n, Count: 1, Backward: true}
+	weight := Step{Name: l.name + " wgrad", Do: Product, M: l.k, N: l.n, K: l.m, Count: 1, Backward: true}
+	wait := Step{Do: Wait}
+	switch {
+	case !l.x.tp || !l.columns && !l.rows, l.rows && !l.x.s.Sequence:
+		return []Step{input, weight}
+	case l.columns && l.x.s.Sequence:
+		return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.hidden(), true), input, wait,
+			communicate(l.name+" reduce-scatter", Tensor, collective.ReduceScatter, l.hidden(), true), weight, wait}
+	case l.columns:
+		return []Step{input, communicate(l.name+" all-reduce", Tensor, collective.AllReduce, l.hidden(), true), weight, wait}
+	}
+	return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.hidden(), false), input, weight}
+}
+
+// ffn is a feed-forward network of width f for the tokens of the shape.
+type ffn struct {
+	up, down linear
+	act      Step
+	actBack  Step
+}
+
+func (l *layer) ffn(x shape, name string, f float64) *ffn { return l.m.ffnOf(&x, name, f, true) }
+
+// ffnOf cuts over the tensor axis where asked to.
+func (m *Transformer) ffnOf(x *shape, name string, f float64, cut bool) *ffn {
+	h, width, reads, back := float64(m.Hidden), f, 2.0, 3.0
+	if cut {
+		width /= x.t
+	}
+	up := width
+	if m.Gated { // reads two, writes one; backward reads three, writes two
+		up, reads, back = 2*width, 3, 5
+	}
+	bytes := x.tokens * width * x.e
+	return &ffn{
+		up:      linear{x: x, name: name + " up", m: x.tokens, n: up, k: h, columns: cut},
+		down:    linear{x: x, name: name + " down", m: x.tokens, n: h, k: width, rows: cut},
+		act:     Step{Name: name + " activation", Do: Stream, Bytes: reads * bytes},
+		actBack: Step{Name: name + " activation backward", Do: Stream, Bytes: back * bytes},
+	}
+}
+
+func (f *ffn) forward() []Step {
+	return append(append(f.up.forward(), f.act), f.down.forward()...)
+}
+
+func (f *ffn) backward() []Step {
+	return append(append(f.down.backward(), f.actBack), f.up.backward()...)
+}

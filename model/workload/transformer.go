@@ -1,0 +1,96 @@
+package workload
+
+// Transformer are the dimensions of one. Sizes are counts of elements.
+type Transformer struct {
+	Layers, Hidden       int
+	Heads, KVHeads       int
+	HeadDim              int
+	FFN                  int
+	Gated                bool // SwiGLU: three matrices instead of two
+	Vocabulary, Sequence int
+	Positions            int  // learned position (and segment) embeddings; 0: rotary
+	Tied                 bool // input and output embedding are one matrix
+	Bias                 bool
+	RMSNorm              bool // no mean and no bias
+	Causal               bool
+	Dropout              bool
+	Fused                bool // FlashAttention: scores never reach memory
+
+	Experts       int // 0: dense
+	TopK          int
+	SharedExperts int
+	ExpertFFN     int
+	DenseLayers   int // first layers, which have FFN and no experts
+
+	// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434); 0: ordinary heads.
+	QueryRank, KVRank, RopeDim, ValueDim int
+}
+
+// queries, keys and values are the widths of all heads together.
+func (m *Transformer) queries() float64 { return float64(m.Heads * (m.HeadDim + m.RopeDim)) }
+
+func (m *Transformer) values() float64 {
+	if m.KVRank > 0 {
+		return float64(m.Heads * m.ValueDim)
+	}
+	return float64(m.Heads * m.HeadDim)
+}
+
+// localKV is how many key heads a GPU has: groups smaller than the tensor axis are copied.
+func (m *Transformer) localKV(tensor int) float64 {
+	return float64(max(m.KVHeads/tensor, 1))
+}
+
+// norm is the number of parameters of a normalisation.
+func (m *Transformer) norm() float64 {
+	if m.RMSNorm {
+		return float64(m.Hidden)
+	}
+	return 2 * float64(m.Hidden)
+}
+
+// attentionParameters are a layer's.
+func (m *Transformer) attentionParameters(tensor int) float64 {
+	h, t := float64(m.Hidden), float64(tensor)
+	if m.KVRank > 0 {
+		q, kv := float64(m.QueryRank), float64(m.KVRank)
+		down := h*q + h*(kv+float64(m.RopeDim)) + q + kv // not cut
+		up := q*m.queries() + kv*float64(m.Heads*(m.HeadDim+m.ValueDim)) + m.values()*h
+		return down + up/t
+	}
+	local := m.queries()/t + 2*m.localKV(tensor)*float64(m.HeadDim)
+	n := h*local + m.values()/t*h
+	if m.Bias {
+		n += local + h
+	}
+	return n
+}
+
+// ffnParameters are those of one feed-forward network of width f.
+func (m *Transformer) ffnParameters(f, tensor float64) float64 {
+	h := float64(m.Hidden)
+	n := 2 * h * f
+	if m.Gated {
+		n = 3 * h * f
+	}
+	n /= tensor
+	if m.Bias {
+		n += f/tensor + h
+	}
+	return n
+}
+
+func (w *Workload) transformerBlocks() []Block {
+	m := w.Transformer
+	dense := &layer{w: w, m: m}
+	sparse := &layer{w: w, m: m, experts: true}
+	out := []Block{&embedding{w: w, m: m}}
+	for i := range m.Layers {
+		if m.Experts > 0 && i >= m.DenseLayers {
+			out = append(out, sparse)
+		} else {
+			out = append(out, dense)
+		}
+	}
+	return append(out, &head{w: w, m: m})
+}

@@ -1,0 +1,178 @@
+// Package workload says what a training step has to compute, keep and communicate: a
+// neural network as a sequence of blocks, each of which knows its parameters, its
+// arithmetic, the activations that it keeps for the backward pass, and what one GPU does
+// in it under a sharding.
+//
+// Formulae: parameters and FLOP of transformers from Narayanan et al. 2021 (arXiv
+// 2104.04473, section 5 and appendix) extended to grouped heads, gated feed-forward
+// networks and experts; activations from Korthikanti et al. 2022 (arXiv 2205.05198,
+// section 4), counted tensor by tensor so that they hold for these as well; bytes of
+// optimizer states from ZeRO (arXiv 1910.02054, section 3).
+package workload
+
+import (
+	"railyard/model/collective"
+	"railyard/model/gpu"
+	"railyard/model/units"
+)
+
+// Workload is a network with how it is trained.
+type Workload struct {
+	Name, Description string
+	Source, Date      string
+	Unit              string        // what throughput counts: tokens, images, …
+	Precision         gpu.Precision // of products; parameters and activations have at least 16 bits
+	Gradients         int           // bytes of a gradient when it is accumulated and reduced
+	Optimizer         Optimizer
+	MicroBatch        int // samples in a GPU's forward pass
+	GlobalBatch       int // samples in a step
+	Transformer       *Transformer
+	Table             []Row // of a workload that is no transformer
+}
+
+// Optimizer is what updates the parameters.
+type Optimizer string
+
+// The optimizers.
+const (
+	Adam     Optimizer = "adam" // or AdamW: two moments
+	Momentum Optimizer = "momentum"
+	SGD      Optimizer = "sgd"
+)
+
+// StateBytes are kept for a parameter besides itself and its gradient: FP32 moments, and
+// an FP32 copy where parameters have fewer bits (ZeRO, section 3.1: K = 12 for Adam).
+func (w *Workload) StateBytes() int {
+	n := map[Optimizer]int{Adam: 8, Momentum: 4, SGD: 0}[w.Optimizer]
+	if w.ElementBytes() < 4 {
+		n += 4
+	}
+	return n
+}
+
+// ElementBytes is the size of a parameter or an activation in memory.
+func (w *Workload) ElementBytes() int { return max(w.Precision.Bytes(), 2) }
+
+// SampleUnits is how many units (tokens, images) a sample has.
+func (w *Workload) SampleUnits() int {
+	if w.Transformer != nil {
+		return w.Transformer.Sequence
+	}
+	return 1
+}
+
+// Sharding is how blocks are cut over GPUs; its fields are at least 1.
+type Sharding struct {
+	Tensor, Context, Expert int
+	Sequence                bool // norms and dropout are cut along the sequence, over the tensor group
+}
+
+// Axis is a way in which work is divided over GPUs.
+type Axis string
+
+// The axes.
+const (
+	Data     Axis = "data"
+	Tensor   Axis = "tensor"
+	Context  Axis = "context"
+	Expert   Axis = "expert"
+	Pipeline Axis = "pipeline"
+)
+
+// Action is what a Step does.
+type Action uint8
+
+// The actions.
+const (
+	Product     Action = iota // Count products M×K by K×N
+	Multiply                  // FLOP of unknown shape over Bytes
+	Attend                    // fused attention: FLOP over Tokens
+	Stream                    // Bytes through memory
+	Communicate               // a collective of Size over Axis
+	Wait                      // for all asynchronous communication
+)
+
+// Step is one thing that a GPU does in a block.
+type Step struct {
+	Name     string
+	Do       Action
+	M, N, K  float64
+	Count    float64
+	FLOP     float64
+	Bytes    float64
+	Tokens   float64
+	Backward bool
+	Axis     Axis
+	Kind     collective.Kind
+	Size     units.Bytes // as nccl-tests counts it
+	Async    bool        // the GPU goes on computing
+	core     bool        // of the attention between its products: what selective recomputation repeats
+}
+
+// Recompute says which activations are computed again in the backward pass.
+type Recompute string
+
+// The choices (Korthikanti et al., section 4.2 and 5).
+const (
+	NoRecompute        Recompute = "none"
+	SelectiveRecompute Recompute = "selective" // scores and softmax of attention
+	FullRecompute      Recompute = "full"      // everything but a block's input
+)
+
+// Parameters are those of a block on one GPU; Experts' are divided over the expert axis.
+type Parameters struct{ Dense, Expert float64 }
+
+// Total is their sum.
+func (p Parameters) Total() float64 { return p.Dense + p.Expert }
+
+// Block is a stretch of the network that is never divided between pipeline stages.
+type Block interface {
+	Name() string
+	// Parameters are one GPU's.
+	Parameters(Sharding) Parameters
+	// FLOP are those of a sample's forward pass, each product counted once and attention
+	// without the saving of causality, as published utilisations count.
+	FLOP() float64
+	// Forward and Backward are one GPU's steps for batch samples.
+	Forward(s Sharding, batch float64) []Step
+	Backward(s Sharding, batch float64) []Step
+	// Activations are the bytes that one GPU keeps for the backward pass of batch samples.
+	Activations(s Sharding, batch float64, r Recompute) float64
+	// Boundary is the size in bytes of what batch samples hand to the next block, on one GPU.
+	Boundary(s Sharding, batch float64) float64
+}
+
+// Blocks are the network from input to output; equal blocks are the same value.
+func (w *Workload) Blocks() []Block {
+	if w.Transformer == nil {
+		return w.tableBlocks()
+	}
+	return w.transformerBlocks()
+}
+
+// TotalParameters are those of the whole network.
+func (w *Workload) TotalParameters() float64 {
+	sum := 0.0
+	for _, b := range w.Blocks() {
+		sum += b.Parameters(Sharding{1, 1, 1, false}).Total()
+	}
+	return sum
+}
+
+// ModelFLOP are those of a sample's forward and backward pass without recomputation: the
+// backward pass costs twice the forward pass.
+func (w *Workload) ModelFLOP() float64 {
+	sum := 0.0
+	for _, b := range w.Blocks() {
+		sum += 3 * b.FLOP()
+	}
+	return sum
+}
+
+// Layers is the number of blocks that pipeline stages divide: without embedding and head.
+func (w *Workload) Layers() int {
+	if w.Transformer != nil {
+		return w.Transformer.Layers
+	}
+	return len(w.Table)
+}

@@ -1,0 +1,4 @@
+// Package yamlfile reads YAML files strictly: unknown keys, keys that appear twice and
+// values of the wrong kind are mistakes with file and line, all of them are collected,
+// and what could explode (size, depth, aliases) is refused before it is understood.
+package yamlfile

@@ -1,0 +1,227 @@
+package yamlfile
+
+import (
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Object reads one YAML mapping strictly: each key is asked for once, Done reports
+// the keys that nobody asked for.
+type Object struct {
+	*Diagnostics
+	node  *yaml.Node
+	What  string // "class nvlink4", for messages
+	keys  map[string]*yaml.Node
+	asked []string
+}
+
+// Pos is a place in the file, kept with what was read there.
+type Pos struct{ Line, Col int }
+
+// At is where a value stands.
+func At(n *yaml.Node) Pos { return Pos{n.Line, n.Column} }
+
+// AddAt is Add for a place.
+func (d *Diagnostics) AddAt(p Pos, format string, args ...any) { d.Add(p.Line, p.Col, format, args...) }
+
+// NewObject begins to read a mapping; what names it in messages.
+func NewObject(d *Diagnostics, n *yaml.Node, what string) *Object {
+	o := &Object{Diagnostics: d, node: n, What: what, keys: map[string]*yaml.Node{}}
+	if n.Kind != yaml.MappingNode {
+		d.Add(n.Line, n.Column, "%s: expected a mapping (key: value)", what)
+		return o
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		if _, twice := o.keys[k.Value]; twice {
+			d.Add(k.Line, k.Column, "%s: key %q appears twice", what, k.Value)
+			continue
+		}
+		o.keys[k.Value] = n.Content[i+1]
+	}
+	return o
+}
+
+// Value is the raw value of a key, nil where it is absent or null.
+func (o *Object) Value(key string) *yaml.Node {
+	o.asked = append(o.asked, key)
+	n := o.keys[key]
+	if n != nil && n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil
+	}
+	return n
+}
+
+// Where is the place of a key's value, of the mapping where there is none.
+func (o *Object) Where(key string) Pos {
+	if n := o.keys[key]; n != nil {
+		return At(n)
+	}
+	return At(o.node)
+}
+
+// Has reports whether a key has a value, which may be null.
+func (o *Object) Has(key string) bool { return o.keys[key] != nil }
+
+// Known adds keys that Done shall not report, though nobody asked for them.
+func (o *Object) Known(keys ...string) { o.asked = append(o.asked, keys...) }
+
+// Done reports unknown keys, with what would have been known.
+func (o *Object) Done() {
+	known := append([]string(nil), o.asked...)
+	sort.Strings(known)
+	for i := 0; o.node.Kind == yaml.MappingNode && i+1 < len(o.node.Content); i += 2 {
+		k := o.node.Content[i]
+		if !contains(known, k.Value) {
+			o.Add(k.Line, k.Column, "%s: unknown key %q; known are %s", o.What, k.Value, strings.Join(known, ", "))
+		}
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// Text reads a scalar; need makes its absence an error.
+func (o *Object) Text(key string, need bool) string {
+	n := o.Value(key)
+	if n == nil {
+		if need && o.node.Kind == yaml.MappingNode {
+			o.Add(o.node.Line, o.node.Column, "%s: %q is missing", o.What, key)
+		}
+		return ""
+	}
+	if n.Kind != yaml.ScalarNode {
+		o.Add(n.Line, n.Column, "%s: %s must be a single value", o.What, key)
+		return ""
+	}
+	if need && strings.TrimSpace(n.Value) == "" {
+		o.Add(n.Line, n.Column, "%s: %q is empty", o.What, key)
+	}
+	return n.Value
+}
+
+// Integer reads a whole number between lo and hi.
+func (o *Object) Integer(key string, def, lo, hi int) int {
+	n := o.Value(key)
+	if n == nil {
+		return def
+	}
+	v, err := strconv.Atoi(n.Value)
+	if n.Kind != yaml.ScalarNode || err != nil || v < lo || v > hi {
+		o.Add(n.Line, n.Column, "%s: %s must be a whole number from %d to %d, not %q", o.What, key, lo, hi, n.Value)
+		return def
+	}
+	return v
+}
+
+// Number reads a positive number.
+func (o *Object) Number(key string, def float64) float64 {
+	n := o.Value(key)
+	if n == nil {
+		return def
+	}
+	v, err := strconv.ParseFloat(n.Value, 64)
+	if n.Kind != yaml.ScalarNode || err != nil || !(v > 0) || math.IsInf(v, 0) {
+		o.Add(n.Line, n.Column, "%s: %s must be a positive number, not %q", o.What, key, n.Value)
+		return def
+	}
+	return v
+}
+
+// Boolean reads true or false.
+func (o *Object) Boolean(key string, def bool) bool {
+	n := o.Value(key)
+	if n == nil {
+		return def
+	}
+	if n.Kind != yaml.ScalarNode || n.Value != "true" && n.Value != "false" {
+		o.Add(n.Line, n.Column, "%s: %s must be true or false, not %q", o.What, key, n.Value)
+		return def
+	}
+	return n.Value == "true"
+}
+
+// Provenance reads source and date, which every constant must carry.
+func (o *Object) Provenance() (source, date string) {
+	source, date = o.Text("source", true), o.Text("date", true)
+	if date != "" {
+		if _, err := time.Parse("2006-01-02", date); err != nil {
+			o.AddAt(o.Where("date"), "%s: date %q must be YYYY-MM-DD", o.What, date)
+		}
+	}
+	return source, date
+}
+
+// Integers reads a list of whole numbers, or one number as a list of one.
+func (o *Object) Integers(key string, lo, hi int) []int {
+	n := o.Value(key)
+	if n == nil {
+		return nil
+	}
+	return o.Diagnostics.Integers(n, o.What+": "+key, lo, hi)
+}
+
+// Integers reads a list of whole numbers, or one number as a list of one.
+func (d *Diagnostics) Integers(n *yaml.Node, what string, lo, hi int) []int {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	out := make([]int, 0, len(items))
+	for _, c := range items {
+		v, err := strconv.Atoi(c.Value)
+		if c.Kind != yaml.ScalarNode || err != nil || v < lo || v > hi {
+			d.Add(c.Line, c.Column, "%s: must be a whole number from %d to %d, not %q", what, lo, hi, c.Value)
+			v = lo
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// List visits the elements of a sequence.
+func (o *Object) List(key string, visit func(i int, n *yaml.Node)) {
+	n := o.Value(key)
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		o.Add(n.Line, n.Column, "%s: %s must be a list", o.What, key)
+		return
+	}
+	for i, c := range n.Content {
+		visit(i, c)
+	}
+}
+
+// Mapping visits the entries of a mapping in the file's order.
+func (o *Object) Mapping(key string, visit func(name string, n *yaml.Node)) {
+	n := o.Value(key)
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		o.Add(n.Line, n.Column, "%s: %s must be a mapping (name: …)", o.What, key)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if name := n.Content[i].Value; seen[name] {
+			o.Add(n.Content[i].Line, n.Content[i].Column, "%s: %q is defined twice", key, name)
+		} else {
+			seen[name] = true
+			visit(name, n.Content[i+1])
+		}
+	}
+}

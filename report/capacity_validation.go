@@ -1,0 +1,138 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// StepValidation are published steps beside predicted ones.
+type StepValidation struct{ Rows []StepValidationRow }
+
+// StepValidationRow is one of them.
+type StepValidationRow struct {
+	ID, Source, Topology, Workload, Layout string
+	GPUs                                   int
+	GPU                                    string
+	Published, Predicted                   float64 // seconds
+	MFU                                    float64 // predicted
+	MemoryGiB                              float64
+	Note                                   string // why there is no prediction, or what was chosen
+}
+
+// Error is the relative error; NaN without a prediction.
+func (r *StepValidationRow) Error() float64 {
+	if r.Predicted == 0 {
+		return math.NaN()
+	}
+	return r.Predicted/r.Published - 1
+}
+
+// series is the part of an id that rows of one source share.
+func (r *StepValidationRow) series() string {
+	name, _, _ := strings.Cut(r.ID, "-")
+	return name + " on " + r.GPU
+}
+
+// mean of absolute and of signed errors by series, in the order of the rows.
+func (d *StepValidation) summary() (names []string, count map[string]int, abs, signed map[string]float64) {
+	count, abs, signed = map[string]int{}, map[string]float64{}, map[string]float64{}
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		if math.IsNaN(r.Error()) {
+			continue
+		}
+		for _, name := range []string{r.series(), "all"} {
+			if count[name] == 0 {
+				names = append(names, name)
+			}
+			count[name]++
+			abs[name] += math.Abs(r.Error())
+			signed[name] += r.Error()
+		}
+	}
+	return names, count, abs, signed
+}
+
+// WriteText writes a table.
+func (d *StepValidation) WriteText(w io.Writer) error {
+	l := &lines{w: w}
+	t := newTable(l)
+	t.AppendRow([]any{"id", "GPUs", "published s", "predicted s", "error %", "layout", "note"})
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		t.AppendRow([]any{r.ID, r.GPUs, fmt.Sprintf("%.4g", r.Published), seconds(r.Predicted), errorPercent(r.Error()), r.Layout, r.Note})
+	}
+	alignRight(t, 2, 3, 4, 5)
+	t.Render()
+	l.printf("\n")
+	names, count, abs, signed := d.summary()
+	for _, n := range names {
+		l.printf("%s: mean absolute error %.1f %%, mean error %+.1f %% (%d rows)\n", n, 100*abs[n]/float64(count[n]), 100*signed[n]/float64(count[n]), count[n])
+	}
+	return l.err
+}
+
+func seconds(v float64) string {
+	if v == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+func errorPercent(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return fmt.Sprintf("%+.1f", 100*v)
+}
+
+// WriteCSV writes a line a row.
+func (d *StepValidation) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{"id", "source", "topology", "gpus", "workload", "layout", "published_s", "predicted_s", "error", "note"}}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		rows = append(rows, []string{r.ID, r.Source, r.Topology, strconv.Itoa(r.GPUs), r.Workload, r.Layout, number(r.Published), number(r.Predicted), number(r.Error()), r.Note})
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return err
+	}
+	return out.Error()
+}
+
+// WriteMarkdown writes the page docs/capacity-validation.md.
+func (d *StepValidation) WriteMarkdown(w io.Writer) error {
+	l := &lines{w: w}
+	l.printf("# Training steps: published against predicted\n\n")
+	l.printf("Written by `railyard capacity validate -o docs` from validation/steps.csv. No constant of the step model is fitted\n")
+	l.printf("to these rows: GPUs are fitted on single matrix products and attention (validation/gpu-products.csv,\n")
+	l.printf("gpu-attention.csv), communication on nccl-tests. A `*` in a layout is a number that was not published: the fastest\n")
+	l.printf("prediction is taken. A positive error is a step that is predicted too long. What the model leaves out (clocks\n")
+	l.printf("under load, data loading, launch gaps, SMs taken by communication, stragglers) makes predictions too short.\n\n")
+	names, count, abs, signed := d.summary()
+	l.printf("| rows | number | mean absolute error | mean error |\n| --- | ---: | ---: | ---: |\n")
+	for _, n := range names {
+		l.printf("| %s | %d | %.1f %% | %+.1f %% |\n", n, count[n], 100*abs[n]/float64(count[n]), 100*signed[n]/float64(count[n]))
+	}
+	l.printf("\n| id | GPUs | layout | published s | predicted s | error %% | predicted MFU %% | note |\n| --- | ---: | --- | ---: | ---: | ---: | ---: | --- |\n")
+	sources := []string{}
+	seen := map[string]bool{}
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		l.printf("| %s | %d × %s | %s | %.4g | %s | %s | %.1f | %s |\n", r.ID, r.GPUs, r.GPU, r.Layout, r.Published, seconds(r.Predicted), errorPercent(r.Error()), 100*r.MFU, r.Note)
+		if !seen[r.Source] {
+			seen[r.Source] = true
+			sources = append(sources, r.Source)
+		}
+	}
+	l.printf("\nSources:\n\n")
+	for _, s := range sources {
+		l.printf("- %s\n", s)
+	}
+	return l.err
+}

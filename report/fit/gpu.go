@@ -1,0 +1,88 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/model/gpu"
+	"railyard/model/units"
+)
+
+// MatMul is a measured matrix product.
+type MatMul struct {
+	GPU     string
+	Type    gpu.Precision
+	M, N, K float64
+	Time    units.Time
+}
+
+// Attention is a measured forward pass of fused causal attention.
+type Attention struct {
+	GPU                                 string
+	Batch, Sequence, Heads, KV, HeadDim float64
+	Time                                units.Time
+}
+
+// Product fits gpu.Product to products on one GPU in one precision, by least squares of
+// the relative error.
+func Product(g *gpu.GPU, p gpu.Precision, rows []MatMul) (gpu.Product, error) {
+	var a [][]float64
+	var t []float64
+	for _, r := range rows {
+		if r.GPU != g.Name || r.Type != p {
+			continue
+		}
+		bytes := float64(p.Bytes())*(r.M*r.K+r.K*r.N) + float64(max(p.Bytes(), 2))*r.M*r.N
+		a = append(a, []float64{1, 2 * r.M * r.N * r.K / g.Peak[p], bytes / float64(g.Bandwidth)})
+		t = append(t, r.Time.Seconds())
+	}
+	x, e, err := relative(a, t)
+	if err != nil {
+		return gpu.Product{}, fmt.Errorf("%s %s: %w", g.Name, p, err)
+	}
+	return gpu.Product{Launch: units.FromMicroseconds(x[0] * 1e6), Efficiency: 1 / x[1], Traffic: x[2], Error: e}, nil
+}
+
+// FusedAttention fits gpu.Attention's forward pass.
+func FusedAttention(g *gpu.GPU, rows []Attention) (gpu.Attention, error) {
+	var a [][]float64
+	var t []float64
+	for _, r := range rows {
+		if r.GPU != g.Name {
+			continue
+		}
+		flop := 2 * r.Batch * r.Heads * r.Sequence * r.Sequence * r.HeadDim / g.Peak[gpu.BF16]
+		a = append(a, []float64{1, flop, flop / r.Sequence})
+		t = append(t, r.Time.Seconds())
+	}
+	x, e, err := relative(a, t)
+	if err != nil {
+		return gpu.Attention{}, fmt.Errorf("%s attention: %w", g.Name, err)
+	}
+	return gpu.Attention{Launch: units.FromMicroseconds(x[0] * 1e6), Efficiency: 1 / x[1], HalfLength: x[2] / x[1], Error: e}, nil
+}
+
+// relative solves a·x ≈ t for x ≥ 0 with the least squares of the relative error, and
+// says the mean absolute relative error.
+func relative(a [][]float64, t []float64) ([]float64, float64, error) {
+	if len(a) < 8 {
+		return nil, 0, fmt.Errorf("%d measurements are too few to fit", len(a))
+	}
+	scaled, ones := make([][]float64, len(a)), make([]float64, len(a))
+	for i, row := range a {
+		ones[i] = 1
+		for _, v := range row {
+			scaled[i] = append(scaled[i], v/t[i])
+		}
+	}
+	x := boundedLeastSquares(scaled, ones, make([]float64, len(a[0])))
+	e := 0.0
+	for _, row := range scaled {
+		sum := 0.0
+		for j, v := range row {
+			sum += v * x[j]
+		}
+		e += math.Abs(sum-1) / float64(len(a))
+	}
+	return x, e, nil
+}
