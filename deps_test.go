@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"interop/interoptest": {"exec/...", "internal/...", "model/...", "planner/...", "topologies"},
 	"report/...":          {"report/...", "model/..."},
 	"capacity/...":        {"capacity/...", "model/...", "planner/...", "sim/..."},
+	"capacity/steptest":   {"capacity/...", "model/...", "sim/...", "topologies"},
 	"cmd/...":             {"..."},
 	"notebooks/...":       {"..."},
 	".":                   {},

@@ -10,17 +10,25 @@ import (
 )
 
 // StepValidation are published steps beside predicted ones.
-type StepValidation struct{ Rows []StepValidationRow }
+type StepValidation struct {
+	Schema string              `json:"schema"`
+	Rows   []StepValidationRow `json:"rows"`
+}
 
 // StepValidationRow is one of them.
 type StepValidationRow struct {
-	ID, Source, Topology, Workload, Layout string
-	GPUs                                   int
-	GPU                                    string
-	Published, Predicted                   float64 // seconds
-	MFU                                    float64 // predicted
-	MemoryGiB                              float64
-	Note                                   string // why there is no prediction, or what was chosen
+	ID        string  `json:"id"`
+	Source    string  `json:"source"`
+	Topology  string  `json:"topology"`
+	GPU       string  `json:"gpu"`
+	GPUs      int     `json:"gpus"`
+	Workload  string  `json:"workload"`
+	Layout    string  `json:"layout"`
+	Published float64 `json:"published_s"`
+	Predicted float64 `json:"predicted_s"` // 0: none
+	MFU       float64 `json:"predicted_mfu"`
+	MemoryGiB float64 `json:"predicted_memory_gib"`
+	Note      string  `json:"note"` // why there is no prediction, or what was chosen
 }
 
 // Error is the relative error; NaN without a prediction.

@@ -10,51 +10,9 @@ import (
 
 	"railyard/capacity/search"
 	"railyard/capacity/step"
-	"railyard/model/cost"
-	"railyard/model/gpu"
-	"railyard/model/topology"
+	"railyard/capacity/steptest"
 	"railyard/model/units"
-	"railyard/model/workload"
-	"railyard/sim/nccl"
-	"railyard/topologies"
 )
-
-func predictor(t testing.TB, name string, nodes int) *step.Predictor {
-	t.Helper()
-	load := func(n, g int) (*topology.Topology, error) {
-		return topology.Load(topologies.Source, name, topology.Options{Nodes: n, GPUs: g})
-	}
-	top, err := load(nodes, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := gpu.Of(top)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := step.NewMachine(top, g, load)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := cost.Get(nccl.ProfileFor(top))
-	if err != nil {
-		t.Fatal(err)
-	}
-	general, err := cost.Get(nccl.General)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return step.NewPredictor(m, step.NewNCCL(p, general))
-}
-
-func load(t testing.TB, name string, set ...string) *workload.Workload {
-	t.Helper()
-	w, err := workload.Get(name, set...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
 
 // TestFindsWhatPlayingEverythingFinds: pruning loses none of the best.
 func TestFindsWhatPlayingEverythingFinds(t *testing.T) {
@@ -67,7 +25,7 @@ func TestFindsWhatPlayingEverythingFinds(t *testing.T) {
 		{"mixtral-8x7b", 2, search.Space{Zero: -1, GlobalBatch: 32, MicroBatch: 1, Narrow: true}},
 		{"resnet-50", 1, search.Space{Zero: -1, GlobalBatch: 256}},
 	} {
-		p, w := predictor(t, "dgx-h100", c.nodes), load(t, c.workload)
+		p, w := steptest.Predictor(t, "dgx-h100", c.nodes), steptest.Workload(t, c.workload)
 		r, err := search.Run(context.Background(), p, w, c.space, search.Options{Top: 5})
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +51,7 @@ func TestFindsWhatPlayingEverythingFinds(t *testing.T) {
 // TestJournalSurvivesKills cuts a journal at every kind of place; going on gives the same
 // bytes as never having been killed, whatever the number of workers.
 func TestJournalSurvivesKills(t *testing.T) {
-	p, w := predictor(t, "dgx-h100", 2), load(t, "llama-3-8b")
+	p, w := steptest.Predictor(t, "dgx-h100", 2), steptest.Workload(t, "llama-3-8b")
 	space := search.Space{Zero: -1, GlobalBatch: 32, Narrow: true}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "search.jsonl")
@@ -158,7 +116,7 @@ func TestJournalErrors(t *testing.T) {
 }
 
 func TestNothingToFind(t *testing.T) {
-	p := predictor(t, "dgx-h100", 1)
+	p := steptest.Predictor(t, "dgx-h100", 1)
 	for _, c := range []struct {
 		workload string
 		space    search.Space
@@ -168,7 +126,7 @@ func TestNothingToFind(t *testing.T) {
 		{"llama-3-8b", search.Space{Zero: -1, Data: 16}, "need 16 GPUs, but there are 8"},
 		{"llama-3-405b", search.Space{Zero: -1, Narrow: true}, "layouts fits into memory; the smallest"},
 	} {
-		_, err := search.Run(context.Background(), p, load(t, c.workload), c.space, search.Options{})
+		_, err := search.Run(context.Background(), p, steptest.Workload(t, c.workload), c.space, search.Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.workload, err, c.want)
 		}
@@ -178,7 +136,7 @@ func TestNothingToFind(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := search.Run(ctx, predictor(t, "dgx-h100", 1), load(t, "llama-3-8b"), search.Space{Zero: -1, Narrow: true}, search.Options{}); err != context.Canceled {
+	if _, err := search.Run(ctx, steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "llama-3-8b"), search.Space{Zero: -1, Narrow: true}, search.Options{}); err != context.Canceled {
 		t.Errorf("%v, want to be cancelled", err)
 	}
 }
@@ -186,7 +144,7 @@ func TestCancelled(t *testing.T) {
 // TestTenThousandLayouts: the space of 4,096 GPUs is as large as promised, and no layout
 // is in it twice.
 func TestTenThousandLayouts(t *testing.T) {
-	layouts := (&search.Space{Zero: -1}).Layouts(load(t, "llama-3-405b"), 4096)
+	layouts := (&search.Space{Zero: -1}).Layouts(steptest.Workload(t, "llama-3-405b"), 4096)
 	if len(layouts) < 10_000 {
 		t.Errorf("%d layouts", len(layouts))
 	}
@@ -201,9 +159,9 @@ func TestTenThousandLayouts(t *testing.T) {
 }
 
 func BenchmarkSearch4096(b *testing.B) {
-	w := load(b, "llama-3-405b")
+	w := steptest.Workload(b, "llama-3-405b")
 	for b.Loop() {
-		r, err := search.Run(context.Background(), predictor(b, "superpod-h100", 512), w, search.Space{Zero: -1}, search.Options{})
+		r, err := search.Run(context.Background(), steptest.Predictor(b, "superpod-h100", 512), w, search.Space{Zero: -1}, search.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

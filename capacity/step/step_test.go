@@ -10,53 +10,11 @@ import (
 	"testing"
 
 	"railyard/capacity/step"
-	"railyard/model/cost"
-	"railyard/model/gpu"
-	"railyard/model/topology"
+	"railyard/capacity/steptest"
 	"railyard/model/trace"
 	"railyard/model/units"
 	"railyard/model/workload"
-	"railyard/sim/nccl"
-	"railyard/topologies"
 )
-
-// predictor is NCCL on a shipped topology.
-func predictor(t testing.TB, name string, nodes int, set ...string) *step.Predictor {
-	t.Helper()
-	load := func(n, g int) (*topology.Topology, error) {
-		return topology.Load(topologies.Source, name, topology.Options{Nodes: n, GPUs: g, Set: set})
-	}
-	top, err := load(nodes, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := gpu.Of(top)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := step.NewMachine(top, g, load)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := cost.Get(nccl.ProfileFor(top))
-	if err != nil {
-		t.Fatal(err)
-	}
-	general, err := cost.Get(nccl.General)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return step.NewPredictor(m, step.NewNCCL(p, general))
-}
-
-func load(t testing.TB, name string, set ...string) *workload.Workload {
-	t.Helper()
-	w, err := workload.Get(name, set...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
 
 func layout(t testing.TB, text string) step.Layout {
 	t.Helper()
@@ -79,7 +37,7 @@ func run(t testing.TB, p *step.Predictor, w *workload.Workload, text string, o s
 // TestPartsAddUp: the parts of a step are its time, whatever the layout; it is never
 // faster than its bound, and never than the FLOP at peak.
 func TestPartsAddUp(t *testing.T) {
-	p := predictor(t, "superpod-h100", 8)
+	p := steptest.Predictor(t, "superpod-h100", 8)
 	for _, c := range [][2]string{
 		{"llama-3-8b", "dp64 zero3 mb1 gb256 full"},
 		{"llama-3-8b", "dp64 zero2 mb1 gb128 full"},
@@ -93,7 +51,7 @@ func TestPartsAddUp(t *testing.T) {
 		{"resnet-50", "dp64 zero0 mb128 gb8192"},
 		{"bert-large", "dp64 zero0 mb8 gb1024 fp8"},
 	} {
-		w := load(t, c[0])
+		w := steptest.Workload(t, c[0])
 		r := run(t, p, w, c[1], step.Options{})
 		var sum units.Time
 		for _, x := range r.Parts() {
@@ -120,8 +78,8 @@ func TestPartsAddUp(t *testing.T) {
 // TestPipelineBubble: with equal stages and free communication, 1F1B idles (P−1)/(V·m) of
 // the work (Narayanan et al., arXiv 2104.04473, section 2.2).
 func TestPipelineBubble(t *testing.T) {
-	p := predictor(t, "dgx-h100", 1)
-	w := load(t, "llama-3-8b", "transformer.vocabulary=64", "transformer.sequence=4096") // no head to speak of
+	p := steptest.Predictor(t, "dgx-h100", 1)
+	w := steptest.Workload(t, "llama-3-8b", "transformer.vocabulary=64", "transformer.sequence=4096") // no head to speak of
 	for text, want := range map[string]float64{
 		"dp1 pp8 zero0 mb1 gb32 full":      7.0 / 32,
 		"dp1 pp8 vpp2 zero0 mb1 gb32 full": 7.0 / 64,
@@ -138,10 +96,10 @@ func TestPipelineBubble(t *testing.T) {
 
 // TestMoreBandwidthNeverHurts, and neither does leaving communication out.
 func TestMoreBandwidthNeverHurts(t *testing.T) {
-	w := load(t, "llama-3-8b")
+	w := steptest.Workload(t, "llama-3-8b")
 	text := "dp32 zero3 mb1 gb64 full"
-	slow := run(t, predictor(t, "dgx-h100", 4, "classes.ndr400.rate=25Gb/s"), w, text, step.Options{})
-	fast := run(t, predictor(t, "dgx-h100", 4), w, text, step.Options{})
+	slow := run(t, steptest.Predictor(t, "dgx-h100", 4, "classes.ndr400.rate=25Gb/s"), w, text, step.Options{})
+	fast := run(t, steptest.Predictor(t, "dgx-h100", 4), w, text, step.Options{})
 	if slow.Time <= fast.Time || slow.ScalingEfficiency() >= fast.ScalingEfficiency() {
 		t.Errorf("25 Gb/s: %v, %.2f; 400 Gb/s: %v, %.2f", slow.Time, slow.ScalingEfficiency(), fast.Time, fast.ScalingEfficiency())
 	}
@@ -153,8 +111,8 @@ func TestMoreBandwidthNeverHurts(t *testing.T) {
 // TestGradientAccumulation: of a step's gradients, the more micro-batches come before, the
 // smaller the share that is exposed.
 func TestGradientAccumulation(t *testing.T) {
-	p := predictor(t, "dgx1-v100", 1)
-	w := load(t, "bert-large")
+	p := steptest.Predictor(t, "dgx1-v100", 1)
+	w := steptest.Workload(t, "bert-large")
 	once := run(t, p, w, "dp8 zero0 mb8 gb64", step.Options{})
 	four := run(t, p, w, "dp8 zero0 mb8 gb256", step.Options{})
 	share := func(r *step.Result) float64 { return r.ExposedTotal().Seconds() / r.Time.Seconds() }
@@ -168,8 +126,8 @@ func TestGradientAccumulation(t *testing.T) {
 
 // TestCompression: four times fewer bytes pay on PCIe, conversion included.
 func TestCompression(t *testing.T) {
-	p := predictor(t, "dgx-h100", 4, "classes.ndr400.rate=25Gb/s")
-	w := load(t, "gpt-2-1.5b", "gradients=fp32")
+	p := steptest.Predictor(t, "dgx-h100", 4, "classes.ndr400.rate=25Gb/s")
+	w := steptest.Workload(t, "gpt-2-1.5b", "gradients=fp32")
 	plain := run(t, p, w, "dp32 zero0 mb4 gb128 full", step.Options{})
 	fp8 := run(t, p, w, "dp32 zero0 mb4 gb128 full fp8", step.Options{})
 	if fp8.Time >= plain.Time || fp8.Convert == 0 || plain.Convert != 0 {
@@ -178,8 +136,8 @@ func TestCompression(t *testing.T) {
 }
 
 func TestMeasuredStep(t *testing.T) {
-	p := predictor(t, "dgx-a100", 1)
-	w := load(t, "gpt-3-13b")
+	p := steptest.Predictor(t, "dgx-a100", 1)
+	w := steptest.Workload(t, "gpt-3-13b")
 	r := run(t, p, w, "dp8 zero3 mb1 gb8 full", step.Options{Measured: 180 * units.Millisecond})
 	if d := r.Compute - 180*units.Millisecond; d > units.Millisecond || d < -units.Millisecond {
 		t.Errorf("computes %v, measured 180 ms", r.Compute)
@@ -187,7 +145,7 @@ func TestMeasuredStep(t *testing.T) {
 }
 
 func TestBadLayouts(t *testing.T) {
-	p := predictor(t, "dgx-h100", 1)
+	p := steptest.Predictor(t, "dgx-h100", 1)
 	for _, c := range [][3]string{
 		{"llama-3-8b", "dp1 tp3 mb1 gb8", "tp 3 does not divide the 32 attention heads: change --tp to 2 or 4"},
 		{"llama-3-8b", "dp1 pp64 mb1 gb8", "pp 64 × vpp 1 are more stages than there are layers (32): lower --pp"},
@@ -202,17 +160,17 @@ func TestBadLayouts(t *testing.T) {
 		{"resnet-50", "dp4 tp2 mb1 gb8", "only dp and pp can divide"},
 		{"llama-3-8b", "dp8 sp mb1 gb8", "--sequence-parallel has no effect with tp 1"},
 	} {
-		_, err := step.Run(p, load(t, c[0]), layout(t, c[1]), step.Options{})
+		_, err := step.Run(p, steptest.Workload(t, c[0]), layout(t, c[1]), step.Options{})
 		if err == nil || !strings.Contains(err.Error(), c[2]) {
 			t.Errorf("%s %s: %v, want %s", c[0], c[1], err, c[2])
 		}
 	}
-	_, err := step.Run(p, load(t, "llama-3-70b"), layout(t, "dp8 mb1 gb8"), step.Options{})
+	_, err := step.Run(p, steptest.Workload(t, "llama-3-70b"), layout(t, "dp8 mb1 gb8"), step.Options{})
 	var big *step.TooLarge
 	if !errors.As(err, &big) || !strings.Contains(err.Error(), "more than its 80.0 GiB") || !strings.Contains(err.Error(), "set --zero 1") {
 		t.Errorf("70B on one GPU: %v", err)
 	}
-	if _, err := step.Run(predictor(t, "dgx-a100", 1), load(t, "llama-3-8b", "precision=fp8"), layout(t, "dp8 mb1 gb8"), step.Options{}); err == nil || !strings.Contains(err.Error(), "has no fp8") {
+	if _, err := step.Run(steptest.Predictor(t, "dgx-a100", 1), steptest.Workload(t, "llama-3-8b", "precision=fp8"), layout(t, "dp8 mb1 gb8"), step.Options{}); err == nil || !strings.Contains(err.Error(), "has no fp8") {
 		t.Errorf("FP8 on A100: %v", err)
 	}
 }
@@ -248,7 +206,7 @@ func FuzzParseLayout(f *testing.F) {
 
 // TestTraceEndsWithTheStep: the timeline is valid JSON, nothing in it is outside the step.
 func TestTrace(t *testing.T) {
-	r := run(t, predictor(t, "dgx-h100", 1), load(t, "llama-3-8b"), "dp2 tp2 pp2 zero1 mb1 gb8 sp full", step.Options{Timeline: true})
+	r := run(t, steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "llama-3-8b"), "dp2 tp2 pp2 zero1 mb1 gb8 sp full", step.Options{Timeline: true})
 	tr := r.Trace()
 	var last units.Time
 	for _, e := range tr.Events {
@@ -268,7 +226,7 @@ func TestTrace(t *testing.T) {
 
 // TestEngineFinishes on random layouts, with the parts adding up.
 func TestEngineFinishes(t *testing.T) {
-	p, w := predictor(t, "dgx-h100", 2), load(t, "llama-3-8b", "transformer.sequence=2048")
+	p, w := steptest.Predictor(t, "dgx-h100", 2), steptest.Workload(t, "llama-3-8b", "transformer.sequence=2048")
 	rng := rand.New(rand.NewPCG(6, 1))
 	tried := 0
 	for tried < 60 {
@@ -295,7 +253,7 @@ func TestEngineFinishes(t *testing.T) {
 }
 
 func BenchmarkRun(b *testing.B) {
-	p, w := predictor(b, "superpod-h100", 32), load(b, "llama-3-70b")
+	p, w := steptest.Predictor(b, "superpod-h100", 32), steptest.Workload(b, "llama-3-70b")
 	for b.Loop() {
 		run(b, p, w, "dp8 tp8 pp4 vpp5 zero1 mb1 gb1024 sp", step.Options{})
 	}

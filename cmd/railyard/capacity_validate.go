@@ -41,7 +41,7 @@ func newCapacityValidate() *cobra.Command {
 			}
 			switch format.name {
 			case "json":
-				return usagef("--format json: use csv")
+				return report.WriteJSON(cmd.OutOrStdout(), d)
 			case "csv":
 				return d.WriteCSV(cmd.OutOrStdout())
 			}
@@ -89,7 +89,7 @@ func validateSteps(cmd *cobra.Command) (*report.StepValidation, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &report.StepValidation{}
+	d := &report.StepValidation{Schema: "railyard.step-validation/v1"}
 	machines := map[string]*step.Predictor{}
 	bar := newProgress(cmd.ErrOrStderr(), "steps", len(rows))
 	for i := range rows {

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/search"
+	"railyard/capacity/step"
+	"railyard/model/gpu"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/model/workload"
+)
+
+// trainingFlags choose a workload, a machine and how they meet.
+type trainingFlags struct {
+	topo     topoFlags
+	profile  profileFlag
+	workload string
+	set      []string // of the workload
+	gpu      string
+	runtime  string
+	layout   layoutFlags
+}
+
+func (f *trainingFlags) add(cmd *cobra.Command) {
+	f.topo.add(cmd)
+	f.topo.addLoad(cmd)
+	f.profile.add(cmd)
+	cmd.Flags().StringVarP(&f.workload, "workload", "w", "", "workload: a shipped name ("+strings.Join(workload.Names(), ", ")+") or a YAML file")
+	must(cmd.MarkFlagRequired("workload"))
+	must(cmd.RegisterFlagCompletionFunc("workload", cobra.FixedCompletions(workload.Names(), cobra.ShellCompDirectiveDefault)))
+	cmd.Flags().StringArrayVar(&f.set, "workload-set", nil, "change a value of the workload file, e.g. transformer.sequence=4096 or gradients=fp32")
+	cmd.Flags().StringVar(&f.gpu, "gpu", "", "GPU: a shipped name ("+strings.Join(gpu.Names(), ", ")+") or a YAML file (default: as the topology says)")
+	cmd.Flags().StringVar(&f.runtime, "runtime", "nccl", "what predicts collectives: nccl (its choices, by fitted kernels) or railyard (the best plan, simulated)")
+	f.layout.add(cmd)
+}
+
+// load prepares the predictor and the workload.
+func (f *trainingFlags) load() (*step.Predictor, *workload.Workload, error) {
+	w, err := workload.Get(f.workload, f.set...)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := f.topo.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := f.findGPU(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := step.NewMachine(t, g, func(nodes, gpus int) (*topology.Topology, error) {
+		part := f.topo
+		part.nodes, part.gpus, part.fail, part.slow, part.loads = nodes, gpus, nil, nil, nil
+		return part.load()
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := f.findRuntime(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	return step.NewPredictor(m, r), w, nil
+}
+
+func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
+	if f.gpu == "" {
+		return gpu.Of(t)
+	}
+	g, err := gpu.Get(f.gpu)
+	if err != nil {
+		return nil, usagef("--gpu: %v", err)
+	}
+	return g, nil
+}
+
+func (f *trainingFlags) findRuntime(t *topology.Topology) (step.Runtime, error) {
+	switch f.runtime {
+	case "nccl":
+		p, err := f.profile.library(t)
+		if err != nil {
+			return nil, err
+		}
+		return step.NewNCCL(p, profileGeneral), nil
+	case "railyard":
+		p, err := f.profile.load(t)
+		if err != nil {
+			return nil, err
+		}
+		return step.NewPlanned(p), nil
+	}
+	return nil, usagef("--runtime %s: must be nccl or railyard", f.runtime)
+}
+
+// layoutFlags choose a layout, or the part of it that is fixed.
+type layoutFlags struct {
+	dp, tp, pp, cp, ep, vpp int
+	zero                    int
+	micro, global           int
+	sequence                bool
+	recompute, order        string
+	bucket, compress        string
+	text                    string
+}
+
+func (f *layoutFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVar(&f.dp, "dp", 0, "data parallel replicas (default: searched, as all of these)")
+	flags.IntVar(&f.tp, "tp", 0, "tensor parallel GPUs")
+	flags.IntVar(&f.pp, "pp", 0, "pipeline stages")
+	flags.IntVar(&f.cp, "cp", 0, "context parallel GPUs")
+	flags.IntVar(&f.ep, "ep", 0, "expert parallel GPUs")
+	flags.IntVar(&f.vpp, "vpp", 0, "chunks of layers a pipeline stage (interleaved 1F1B)")
+	flags.IntVar(&f.zero, "zero", -1, "ZeRO stage: 0 (DDP), 1, 2, 3 (FSDP)")
+	flags.IntVar(&f.micro, "micro-batch", 0, "samples in a forward pass of a GPU")
+	flags.IntVar(&f.global, "global-batch", 0, "samples in a step (default: the workload's)")
+	flags.BoolVar(&f.sequence, "sequence-parallel", true, "cut norms and residuals along the sequence over the tensor axis")
+	flags.StringVar(&f.recompute, "recompute", "", "activations that are computed again: none, selective, full")
+	flags.StringVar(&f.order, "order", "", "placement, innermost axis first, e.g. tensor<context<data<pipeline")
+	flags.StringVar(&f.bucket, "bucket", "", "gradients that are reduced at once, e.g. 25M (default: 25M with ZeRO 0, else as Megatron-Core)")
+	flags.StringVar(&f.compress, "compress", "", "send gradients as fp16, bf16 or fp8")
+	flags.StringVar(&f.text, "layout", "", `the whole layout, as results show it: "dp8 tp8 pp4 zero1 mb1 gb1024 sp"`)
+}
+
+// space is what the flags leave free.
+func (f *layoutFlags) space(cmd *cobra.Command) (search.Space, error) {
+	s := search.Space{Data: f.dp, Tensor: f.tp, Pipeline: f.pp, Context: f.cp, Expert: f.ep, Virtual: f.vpp, Zero: f.zero, MicroBatch: f.micro, GlobalBatch: f.global,
+		Recompute: workload.Recompute(f.recompute)}
+	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "micro-batch", "global-batch"} {
+		if n, _ := cmd.Flags().GetInt(name); cmd.Flags().Changed(name) && n < 1 {
+			return s, usagef("--%s %d: must be at least 1", name, n)
+		}
+	}
+	if cmd.Flags().Changed("zero") && (f.zero < 0 || f.zero > 3) {
+		return s, usagef("--zero %d: must be 0, 1, 2 or 3", f.zero)
+	}
+	if cmd.Flags().Changed("sequence-parallel") {
+		s.Sequence = &f.sequence
+	}
+	switch s.Recompute {
+	case "", workload.NoRecompute, workload.SelectiveRecompute, workload.FullRecompute:
+	default:
+		return s, usagef("--recompute %s: must be none, selective or full", f.recompute)
+	}
+	return s, f.rest(&s)
+}
+
+// rest reads the flags that are not searched.
+func (f *layoutFlags) rest(s *search.Space) error {
+	if f.order != "" {
+		l, err := step.ParseLayout(f.order)
+		if err != nil || !strings.Contains(f.order, "<") {
+			return usagef("--order %s: name all axes, innermost first, e.g. tensor<context<data<pipeline", f.order)
+		}
+		s.Order = l.Order
+	}
+	if f.bucket != "" {
+		b, err := units.ParseBytes(f.bucket)
+		if err != nil || b <= 0 {
+			return usagef("--bucket %s: must be a size such as 25M", f.bucket)
+		}
+		s.Base.Bucket = b
+	}
+	p, err := step.ParseCompression(f.compress)
+	if err != nil {
+		return usagef("--compress: %v", err)
+	}
+	s.Base.Compress = p
+	return nil
+}
+
+// fixed is the layout of --layout.
+func (f *layoutFlags) fixed(cmd *cobra.Command) (step.Layout, error) {
+	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "zero", "micro-batch", "global-batch", "sequence-parallel", "recompute", "order", "compress"} {
+		if cmd.Flags().Changed(name) {
+			return step.Layout{}, usagef("--%s has no effect with --layout: leave one of them out", name)
+		}
+	}
+	l, err := step.ParseLayout(f.text)
+	if err != nil {
+		return l, usagef("--%v", err)
+	}
+	var s search.Space
+	err = f.rest(&s)
+	l.Bucket = s.Base.Bucket
+	return l, err
+}
