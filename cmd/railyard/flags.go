@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,10 @@ type topoFlags struct {
 	set         []string
 	fail, slow  []string
 	loads       []string
+
+	faster  []string              // classes whose links have other rates, e.g. ndr400=2; set by what-if only
+	partial bool                  // a part of the machine, which may lack such a class
+	traffic []topology.Background // beside loads; set by what-if only
 }
 
 func (f *topoFlags) add(cmd *cobra.Command) {
@@ -93,15 +98,37 @@ func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) 
 	if err != nil {
 		return nil, err
 	}
-	if t, err = t.Degrade(faults); err != nil || len(f.loads) == 0 {
+	if t, err = f.speedUp(t); err != nil {
+		return nil, err
+	}
+	if t, err = t.Degrade(faults); err != nil || len(f.loads)+len(f.traffic) == 0 {
 		return t, err
 	}
 	traffic, err := f.background()
 	if err != nil {
 		return nil, err
 	}
+	traffic = append(traffic, f.traffic...)
 	if t, err = t.WithBackground(traffic); err != nil {
 		return nil, fmt.Errorf("--load: %w", err)
+	}
+	return t, nil
+}
+
+// speedUp gives classes of links other rates.
+func (f *topoFlags) speedUp(t *topology.Topology) (*topology.Topology, error) {
+	for _, text := range f.faster {
+		class, factor, _ := strings.Cut(text, "=")
+		x, err := strconv.ParseFloat(factor, 64)
+		if err != nil {
+			return nil, usagef("--faster %s: write CLASS=FACTOR, such as ndr400=2", text)
+		}
+		faster, err := t.Faster(class, x)
+		if err == nil {
+			t = faster
+		} else if !f.partial {
+			return nil, usagef("--faster: %v", err)
+		}
 	}
 	return t, nil
 }

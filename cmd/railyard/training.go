@@ -53,7 +53,8 @@ func (f *trainingFlags) load() (*step.Predictor, *workload.Workload, error) {
 	}
 	m, err := step.NewMachine(t, g, func(nodes, gpus int) (*topology.Topology, error) {
 		part := f.topo
-		part.nodes, part.gpus, part.fail, part.slow, part.loads = nodes, gpus, nil, nil, nil
+		part.nodes, part.gpus, part.fail, part.slow, part.loads, part.traffic = nodes, gpus, nil, nil, nil, nil
+		part.partial = true
 		return part.load()
 	})
 	if err != nil {
