@@ -57,8 +57,12 @@ var (
 	mesh = color.RGBA{R: 220, G: 220, B: 220, A: 255}
 )
 
-// The roles that colours play, the same in every figure.
+// Role is a colour that means the same in every figure.
+type Role = color.RGBA
+
+// The roles that colours play.
 var (
+	Free      = mesh              // room that nothing takes
 	Ours      = report.Palette[1] // predicted by the house, planned
 	Measured  = report.Palette[7]
 	NCCL      = report.Palette[3]
