@@ -20,6 +20,8 @@ type reportFlags struct {
 	coll     collFlags
 	size     string
 	prices   priceFlags
+	guard    guardFlags
+	beside   []string
 	out, dir string
 	title    string
 }
@@ -43,11 +45,14 @@ CSV. Without -w only the network and the cost are reported.`,
 	must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
 	f.coll.add(cmd)
 	f.prices.add(cmd)
+	f.guard.add(cmd)
+	must(cmd.Flags().MarkHidden("run-on"))
 	fl := cmd.Flags()
 	fl.StringVarP(&f.size, "size", "s", "256M", "size of the collective whose links are shown")
 	fl.StringVarP(&f.out, "output", "o", "", "HTML file to write")
 	fl.StringVar(&f.dir, "figures", "", "also write each figure as SVG, PNG and CSV into this directory")
 	fl.StringVar(&f.title, "title", "", "title of the report")
+	fl.StringArrayVar(&f.beside, "beside", nil, "put another machine beside, TOPOLOGY or TOPOLOGY:NODES (needs -w; repeatable)")
 	must(cmd.MarkFlagRequired("output"))
 	return cmd
 }
@@ -87,6 +92,15 @@ func (b *builder) section(heading string, text []string, list []figure, tables [
 func (f *reportFlags) run(cmd *cobra.Command) error {
 	if filepath.Ext(f.out) != ".html" {
 		return usagef("-o %s: the name must end in .html", f.out)
+	}
+	if err := f.guard.check(cmd); err != nil {
+		return err
+	}
+	if f.training.workload == "" && (len(f.beside) > 0 || f.guard.checkpoint > 0 || f.training.layout.text != "") {
+		return usagef("--beside, --checkpoint and --layout are about a workload: name one with -w")
+	}
+	if cmd.Flags().Changed("run-on") || cmd.Flags().Changed("interval") {
+		return usagef("--run-on and --interval have no effect on a report: ask `railyard capacity what-if`")
 	}
 	t, err := f.training.topo.load()
 	if err != nil {
@@ -138,8 +152,15 @@ func (f *reportFlags) step(cmd *cobra.Command, b *builder) error {
 	err = b.section("Where a step goes", []string{fmt.Sprintf("Layout %s, the best of %d looked at; all times add up to the step.", d.Layout, max(searched, 1))}, []figure{
 		{name: "waterfall", chart: figures.Waterfall(d), caption: "Each part begins where the one before it ends; exposed communication is what GPUs wait for."},
 		{name: "timeline", chart: figures.Timeline(d, r.Trace()), caption: "Neighbouring spans of a kind are drawn as one."},
+		{name: "timeline-end", chart: figures.TimelineEnd(d, r.Trace()), caption: "The last backward passes, the reduction of gradients and the update."},
 		{name: "memory", chart: figures.Memory(d)}}, []page.Table{collectiveTable(d)}, d.Notes)
 	if err != nil {
+		return err
+	}
+	if err := f.besides(cmd, b, d); err != nil {
+		return err
+	}
+	if err := f.failures(b, p, r); err != nil {
 		return err
 	}
 	return f.scaling(cmd, b, d)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -13,7 +12,6 @@ import (
 	"railyard/capacity/step"
 	"railyard/model/collective"
 	"railyard/model/cost"
-	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/model/workload"
@@ -24,7 +22,6 @@ import (
 	"railyard/report/topoview"
 	"railyard/sim"
 	"railyard/sim/nccl"
-	"railyard/validation"
 )
 
 // maxDrawn bounds the GPUs whose plans a report searches and draws: of a larger machine it
@@ -218,15 +215,11 @@ func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.Curv
 	if err != nil || s.topo.Healthy() != s.topo {
 		return c, nil, nil, err
 	}
-	for _, file := range []string{"h200-nccl.csv", "published.csv"} {
-		data, err := validation.Files.ReadFile(file)
-		if err != nil {
-			return c, nil, nil, err
-		}
-		set, err := measurement.ReadCSV(bytes.NewReader(data), file)
-		if err != nil {
-			return c, nil, nil, err
-		}
+	sets, err := shippedMeasurements()
+	if err != nil {
+		return c, nil, nil, err
+	}
+	for _, set := range sets {
 		for _, m := range set.Rows {
 			if m.Collective != s.spec.Kind || m.GPUs != s.spec.Ranks || m.Unusable != "" || m.Size < units.KiB || m.Time <= 0 || max(m.Nodes, 1) != s.topo.NumNodes() {
 				continue

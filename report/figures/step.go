@@ -5,6 +5,7 @@ package figures
 import (
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 
 	"railyard/model/trace"
@@ -53,46 +54,78 @@ func Memory(d *report.StepDocument) chart.Chart {
 	return &chart.Bars{Frame: chart.Frame{Title: "Memory of the fullest GPU", X: "GiB", Y: "stage " + fmt.Sprint(m.Stage), Source: predicted(d)}, Bars: []chart.Bar{bar}}
 }
 
-// maxSpans is how many spans a timeline keeps; the shortest are left out.
-const maxSpans = 3000
+// Lanes of a stage's trace (capacity/step's channels), and how they are drawn.
+var lanes = []struct {
+	name, kind string
+	colour     color.RGBA
+}{{"compute", "compute", chart.Compute}, {"in blocks", "communication in blocks", chart.Exposed}, {"replicas", "communication between replicas", chart.Hidden}}
 
-// Timeline is the beginning of a step, lane by lane: what a GPU of each pipeline stage
-// computes, and what it communicates meanwhile. Neighbours of one kind are joined.
+// What a timeline holds: so many stages and spans.
+const (
+	maxStages = 8
+	maxSpans  = 3000
+)
+
+// Timeline is a whole step, pipeline stage by stage: when a GPU of each computes and when
+// replicas communicate. Neighbours of one kind are joined; what blocks communicate inside
+// is too fine to be seen and left out.
 func Timeline(d *report.StepDocument, t *trace.Trace) chart.Chart {
-	lanes := map[int32]map[int32][]chart.Span{}
-	for _, e := range t.Events {
-		kind, colour := "compute", chart.Compute
-		switch {
-		case e.Channel == 1:
-			kind, colour = "communication in blocks", chart.Exposed
-		case e.Channel == 2:
-			kind, colour = "communication between replicas", chart.Hidden
-		case e.Op == "optimizer" || e.Op == "pack gradients":
-			kind, colour = e.Op, chart.Other
-		}
-		if lanes[e.Rank] == nil {
-			lanes[e.Rank] = map[int32][]chart.Span{}
-		}
-		name := fmt.Sprintf("stage %d", e.Rank)
-		if e.Channel == 2 {
-			name += " network"
-		}
-		s := chart.Span{Lane: name, Kind: kind, From: e.Start.Seconds() * 1e3, To: e.End.Seconds() * 1e3, Colour: colour}
-		lanes[e.Rank][e.Channel] = append(lanes[e.Rank][e.Channel], s)
-	}
-	total := d.StepMS
 	var out []chart.Span
-	stages := min(t.Ranks, 8)
-	for r := range stages {
-		for ch := range int32(3) {
-			out = append(out, join(lanes[int32(r)][ch], total/float64(maxSpans)*float64(stages))...)
+	for _, list := range spans(t, func(e *trace.Event) bool { return e.Channel != 1 }) {
+		out = append(out, join(list, d.StepMS/400)...)
+	}
+	return timeline("Timeline of a step", d, t, out)
+}
+
+// TimelineEnd is the end of a step in detail, as far as there is room for its spans.
+func TimelineEnd(d *report.StepDocument, t *trace.Trace) chart.Chart {
+	var all []chart.Span
+	for _, list := range spans(t, func(*trace.Event) bool { return true }) {
+		all = append(all, list...)
+	}
+	ends := make([]float64, len(all))
+	for i, s := range all {
+		ends[i] = s.To
+	}
+	slices.Sort(ends)
+	from := max(0, d.StepMS*0.97)
+	if n := len(ends) - maxSpans; n > 0 {
+		from = max(from, ends[n])
+	}
+	var out []chart.Span
+	for _, s := range all {
+		if s.To > from {
+			s.From = max(s.From, from)
+			out = append(out, s)
 		}
 	}
-	title := "Timeline of a step"
-	if t.Ranks > stages {
-		title += fmt.Sprintf(" (%d of %d stages)", stages, t.Ranks)
+	return timeline("The end of the step", d, t, out)
+}
+
+func timeline(title string, d *report.StepDocument, t *trace.Trace, list []chart.Span) chart.Chart {
+	if t.Ranks > maxStages {
+		title += fmt.Sprintf(" (%d of %d stages)", maxStages, t.Ranks)
 	}
-	return &chart.Timeline{Frame: chart.Frame{Title: title, X: "time (ms)", Source: predicted(d)}, Spans: out}
+	return &chart.Timeline{Frame: chart.Frame{Title: title, X: "time (ms)", Source: predicted(d)}, Spans: list}
+}
+
+// spans are the events of each lane, in the order of stages.
+func spans(t *trace.Trace, want func(*trace.Event) bool) [][]chart.Span {
+	out := make([][]chart.Span, len(lanes)*min(t.Ranks, maxStages))
+	for i := range t.Events {
+		e := &t.Events[i]
+		at := int(e.Rank)*len(lanes) + int(e.Channel)
+		if at >= len(out) || !want(e) {
+			continue
+		}
+		l := lanes[e.Channel]
+		s := chart.Span{Lane: fmt.Sprintf("stage %d %s", e.Rank, l.name), Kind: l.kind, From: e.Start.Seconds() * 1e3, To: e.End.Seconds() * 1e3, Colour: l.colour}
+		if e.Op == "optimizer" || e.Op == "pack gradients" {
+			s.Kind, s.Colour = e.Op, chart.Other
+		}
+		out[at] = append(out[at], s)
+	}
+	return out
 }
 
 // join merges spans of a kind with less than gap between them.

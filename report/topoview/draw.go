@@ -74,7 +74,7 @@ func paint(c draw.Canvas, t *topology.Topology, load map[topology.LinkID]float64
 	c.Fill(c.Rectangle.Path())
 	p := &picture{t: t, canvas: c, load: load, where: map[topology.DeviceID]vg.Point{}, shown: map[topology.Kind]int{}, total: map[topology.Kind]int{}}
 	p.text = plot.New().X.Label.TextStyle
-	p.text.Font.Size = 9
+	p.text.Font.Size, p.text.Font.Variant = 9, "Sans"
 	p.text.XAlign, p.text.YAlign = -0.5, -0.5
 	p.place()
 	p.links()
