@@ -127,6 +127,9 @@ func paint(c Chart, canvas draw.Canvas) error {
 	p.Draw(area)
 	note := text.Style{Color: grey, Font: font.From(plot.DefaultFont, 8), XAlign: draw.XLeft, YAlign: draw.YBottom, Handler: plot.DefaultTextHandler}
 	note.Font.Variant = "Sans"
+	if w, room := note.Width(f.Source), canvas.Max.X-canvas.Min.X-12; w > room {
+		note.Font.Size = max(note.Font.Size*room/w, 5)
+	}
 	canvas.FillText(note, vg.Point{X: canvas.Min.X + 6, Y: canvas.Min.Y + 5}, f.Source)
 	return nil
 }
