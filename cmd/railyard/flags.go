@@ -20,11 +20,12 @@ type topoFlags struct {
 	name        string
 	nodes, gpus int
 	set         []string
+	noInNetwork bool
+	lenient     bool // noInNetwork need not have an effect
 	fail, slow  []string
 	loads       []string
 
 	faster  []string              // classes whose links have other rates, e.g. ndr400=2; set by what-if only
-	partial bool                  // a part of the machine, which may lack such a class
 	traffic []topology.Background // beside loads; set by what-if only
 }
 
@@ -40,6 +41,7 @@ func (f *topoFlags) addParts(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "number of nodes (default: as the file says)")
 	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs used in each node (default: all)")
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file, e.g. fabrics.0.levels.0.oversubscription=2")
+	cmd.Flags().BoolVar(&f.noInNetwork, "no-in-network", false, "switches only forward: no multicast and no reduction in them, as where NVLink SHARP is turned off")
 	cmd.Flags().StringArrayVar(&f.fail, "fail", nil, "leave out a failed part: link:A--B (both directions), link:A->B, link:A--B#2 (two of the parallel links), nic:, gpu:, node: or switch:NAME")
 	cmd.Flags().StringArrayVar(&f.slow, "slow", nil, "a part whose links have only a share of their rate left, e.g. link:A--B=0.5 or nic:NAME=0.25")
 }
@@ -101,6 +103,12 @@ func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) 
 	if t, err = f.speedUp(t); err != nil {
 		return nil, err
 	}
+	if f.noInNetwork {
+		if m, r := t.InNetwork(nil); !m && !r && !f.lenient {
+			return nil, usagef("--no-in-network has no effect on %s, whose switches only forward: leave it out", name)
+		}
+		t = t.WithoutInNetwork()
+	}
 	if t, err = t.Degrade(faults); err != nil || len(f.loads)+len(f.traffic) == 0 {
 		return t, err
 	}
@@ -126,7 +134,7 @@ func (f *topoFlags) speedUp(t *topology.Topology) (*topology.Topology, error) {
 		faster, err := t.Faster(class, x)
 		if err == nil {
 			t = faster
-		} else if !f.partial {
+		} else if !f.lenient {
 			return nil, usagef("--faster: %v", err)
 		}
 	}

@@ -154,7 +154,7 @@ func (s *networkStudy) figures(cmd *cobra.Command) ([]figure, error) {
 func (s *networkStudy) curves() ([]figure, error) {
 	name := s.spec.Kind.String()
 	ours := figures.Curve{Name: "railyard's plan", Role: chart.Ours}
-	limit := figures.Curve{Name: "bound by line rates, without reduction in switches", Role: chart.Limit, Style: chart.Dashed}
+	limit := figures.Curve{Name: "bound by line rates", Role: chart.Limit, Style: chart.Dashed}
 	point := func(size units.Bytes, t units.Time) figures.CurvePoint {
 		_, bus := bandwidths(s.spec, size, t)
 		return figures.CurvePoint{Bytes: float64(size), TimeUS: t.Microseconds(), BusBW: bus}

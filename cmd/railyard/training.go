@@ -58,7 +58,7 @@ func (f *trainingFlags) on(t *topology.Topology) (*step.Predictor, *workload.Wor
 	p, err := f.predictor(t, func(nodes, gpus int) (*topology.Topology, error) {
 		part := f.topo
 		part.nodes, part.gpus, part.fail, part.slow, part.loads, part.traffic = nodes, gpus, nil, nil, nil, nil
-		part.partial = true
+		part.lenient = true
 		return part.load()
 	})
 	return p, w, err
