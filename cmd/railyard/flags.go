@@ -21,7 +21,7 @@ type topoFlags struct {
 	nodes, gpus int
 	set         []string
 	noInNetwork bool
-	lenient     bool // noInNetwork need not have an effect
+	lenient     bool // noInNetwork and faster need not have an effect
 	fail, slow  []string
 	loads       []string
 

@@ -18,7 +18,7 @@ var optionsFor175B = []struct {
 	label, says string
 	run         workedRun
 }{
-	{"PCIe server", "45 days, $162,000", workedRun{training: onMachine("pcie4-server", 64, 8, "a100").trains("gpt-3-175b", "dp16 tp2 pp16 zero1 mb1 gb1536 sp selective")}},
+	{"PCIe server", "45 days, $162,000", workedRun{training: onMachine("pcie4-server", 128, 8, "a100").trains("gpt-3-175b", "dp128 tp8 pp1 zero3 mb2 gb1536 sp")}},
 	{"DGX A100, bought", "18 days, $254,800", workedRun{training: onMachine("dgx-a100", 128, 8, "").trains("gpt-3-175b", "dp32 tp4 pp8 vpp12 zero1 mb2 gb1536 sp selective")}},
 	{"DGX A100, cloud", "18 days, $125,960", workedRun{training: onMachine("dgx-a100", 128, 8, "").trains("gpt-3-175b", "dp32 tp4 pp8 vpp12 zero1 mb2 gb1536 sp selective")}},
 }
