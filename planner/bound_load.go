@@ -34,6 +34,7 @@ type nodeView struct {
 	ranks []int
 	ops   []schedule.Op
 	onto  map[cutKey]map[loadKey]float64 // by link, or by direction of the node: messages
+	teams map[[2]int32]*routeCost        // of the phase at hand; nil: none
 }
 
 // cutKey is a link, or all links out of the node (−1) or into it (−2).
@@ -80,6 +81,7 @@ type sizeCount struct {
 func (n *nodeView) phase(channel, phase int) []connBound {
 	var out []connBound
 	seen := map[string]bool{}
+	n.teams = n.teamRoutes(channel, phase)
 	for _, r := range n.ranks {
 		n.ops = n.x.AppendProgram(n.ops[:0], channel, phase, r)
 		uses := connsOf(n.ops)
@@ -128,29 +130,31 @@ func connsOf(ops []schedule.Op) []connUse {
 	index := map[key]int{}
 	for i := range ops {
 		o := &ops[i]
-		k := key{o.Peer, o.Kind != schedule.Send}
 		chunks := o.Dst.Set.Len()
-		switch o.Kind {
-		case schedule.Send:
+		if o.Kind.Sends() {
 			chunks = o.Src.Set.Len()
-		case schedule.Recv, schedule.RecvReduce:
-		default:
-			continue
 		}
-		at, ok := index[k]
-		if !ok {
-			at = len(out)
-			index[k] = at
-			out = append(out, connUse{peer: k.peer, in: k.in})
-		}
-		u := &out[at]
-		if j := slices.IndexFunc(u.sizes, func(s sizeCount) bool { return s.chunks == chunks }); j >= 0 {
-			u.sizes[j].count++
-		} else {
-			u.sizes = append(u.sizes, sizeCount{chunks, 1})
+		for _, peer := range o.AllPeers() {
+			k := key{peer, !o.Kind.Sends()}
+			at, ok := index[k]
+			if !ok {
+				at = len(out)
+				index[k] = at
+				out = append(out, connUse{peer: k.peer, in: k.in})
+			}
+			out[at].count(chunks)
 		}
 	}
 	return out
+}
+
+// count notes a message.
+func (u *connUse) count(chunks int) {
+	if j := slices.IndexFunc(u.sizes, func(s sizeCount) bool { return s.chunks == chunks }); j >= 0 {
+		u.sizes[j].count++
+	} else {
+		u.sizes = append(u.sizes, sizeCount{chunks, 1})
+	}
 }
 
 // conn counts a connection's loads and returns it; false where its route is not looked
@@ -162,13 +166,16 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 		src, dst, way = dst, src, intoNode
 	}
 	crosses := n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer))
-	if crosses {
+	r, inTeam := n.teams[[2]int32{src, dst}]
+	if crosses && !inTeam { // teams share what crosses
 		n.add(way, channel, anyMedium, u.sizes, 1)
 		if !u.routed {
 			return connBound{}, false
 		}
 	}
-	r := n.b.route(src, dst)
+	if !inTeam {
+		r = n.b.route(src, dst)
+	}
 	if r == nil {
 		return connBound{}, false
 	}
@@ -201,6 +208,11 @@ func (b *Bounds) route(src, dst int32) *routeCost {
 	if err != nil {
 		return nil
 	}
+	b.routes[key] = b.costOf(&full)
+	return b.routes[key]
+}
+
+func (b *Bounds) costOf(full *topology.Route) *routeCost {
 	r := &routeCost{medium: full.Medium, latency: full.Latency, rate: float64(full.Rate) + 1}
 	for _, h := range full.Hops {
 		l := b.t.Links()[h.Link]
@@ -208,8 +220,26 @@ func (b *Bounds) route(src, dst int32) *routeCost {
 			r.hops = append(r.hops, h)
 		}
 	}
-	b.routes[key] = r
 	return r
+}
+
+// teamRoutes are the routes of a phase's in-network messages, nil where there are none;
+// a team without routes is left for the simulator to refuse.
+func (n *nodeView) teamRoutes(channel, phase int) map[[2]int32]*routeCost {
+	var out map[[2]int32]*routeCost
+	for _, t := range n.x.Teams(channel, phase, n.s.Spec.Ranks) {
+		if out == nil {
+			out = map[[2]int32]*routeCost{}
+		}
+		routes, err := t.Routes(n.b.router, func(r int32) int32 { return r })
+		if err != nil {
+			continue
+		}
+		for i := range routes {
+			out[t.Pair(i)] = n.b.costOf(&routes[i])
+		}
+	}
+	return out
 }
 
 // linkLoad is what a link, or all links into or out of the node, have to carry.

@@ -22,7 +22,7 @@ type groups struct {
 
 // groups sums up the groups of a phase.
 func (b *Bounds) groups(ph *schedule.Phase, ranks int) groups {
-	if ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees {
+	if ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || ph.Op == collective.AllToAllV { // which sends only what is not empty
 		return groups{}
 	}
 	if g := ph.Groups.Grid; g != nil {
@@ -71,7 +71,7 @@ func (b *Bounds) steps(ph *schedule.Phase, g groups) float64 {
 		if ph.Op == collective.AllReduce {
 			t *= 2
 		}
-	case schedule.GenDirect:
+	case schedule.GenDirect, schedule.GenSwitch:
 		t = b.hop(g, 1)
 		if b.spans(g) && ph.Op != collective.SendRecv { // everybody hears from another node
 			t = b.across
@@ -101,7 +101,7 @@ func (b *Bounds) spans(g groups) bool {
 
 // depth is the time of the longest way between the root of a group and another member.
 func (b *Bounds) depth(ph *schedule.Phase, g groups) float64 {
-	if ph.Gen == schedule.GenDirect {
+	if ph.Gen == schedule.GenDirect || ph.Gen == schedule.GenSwitch {
 		if b.spans(g) {
 			return b.across
 		}

@@ -56,6 +56,20 @@ func ringDepths(r *request) []int {
 	return []int{1}
 }
 
+// switchDepths: the two directions of an all-reduce overlap.
+func switchDepths(r *request) []int {
+	if r.spec.Kind == collective.AllReduce {
+		return append(pipelined[:len(pipelined):len(pipelined)], 256)
+	}
+	return []int{1}
+}
+
+// hierarchicalSwitchDepths: what switches save is gained only where the tiers' links are
+// busy all of the time.
+func hierarchicalSwitchDepths(*request) []int {
+	return append(pipelined[:len(pipelined):len(pipelined)], 256)
+}
+
 // treeDepths: parts that differ by rank (gather, scatter) gain nothing from slices.
 func treeDepths(r *request) []int {
 	switch r.spec.Kind {

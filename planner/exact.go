@@ -18,6 +18,7 @@ type exactBound struct {
 	known bool
 	rate  pack.Fraction // bytes/s for each root; 0 where there is no bound
 	cut   string
+	paths pathBound // of all-to-alls
 }
 
 // tighten replaces a bound that a plan does not reach by the exact one, where that is
@@ -26,6 +27,10 @@ type exactBound struct {
 func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units.Bytes) {
 	const reached = 0.9999
 	kind := x.spec.Kind
+	if kind == collective.AllToAll || kind == collective.AllToAllV {
+		x.paths.tighten(x.t, x.spec, b, planned, size)
+		return
+	}
 	if kind != collective.AllGather && kind != collective.ReduceScatter || x.spec.Ranks > maxExactRanks || float64(b.Time) >= reached*float64(planned) {
 		return
 	}

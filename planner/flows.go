@@ -9,16 +9,17 @@ import (
 )
 
 // buildFlows is the all-to-all over direct links by multi-commodity flow: the data of
-// every pair is cut into units, and each unit travels on a path of its own, so chosen
-// that the fullest link is as empty as can be found. The hops of all paths with the same
-// number are a phase: a pipeline over slices.
+// every pair, equal or by counts, is cut into units, and each unit travels on a path of
+// its own, so chosen that the fullest link is as empty as can be found. Units of a pair
+// on one path make one message. The hops of all paths with the same number are a phase:
+// a pipeline over slices.
 //
 // Paths by multiplicative weights: N. Garg, J. Könemann, "Faster and simpler algorithms
 // for multicommodity flow and other fractional packing problems", 1998. Deviation: whole
 // units, rerouted until nothing improves any more. L. Zhao et al., "Efficient all-to-all
 // collective communication schedules for direct-connect topologies", 2023.
 func buildFlows(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllToAll); err != nil {
+	if err := r.wants(collective.AllToAll, collective.AllToAllV); err != nil {
 		return nil, err
 	}
 	n := r.spec.Ranks
@@ -29,7 +30,33 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 	if g == nil || g.complete() {
 		return nil, notApplicable("not all ranks are joined by direct links, or all are neighbours")
 	}
-	return spreadFlow(g).schedule(r), nil
+	return spreadFlow(g, demands(r.spec)).schedule(r), nil
+}
+
+// demands is what each rank sends each other, the largest being 1.
+func demands(s collective.Spec) [][]float64 {
+	out := make([][]float64, s.Ranks)
+	most := int64(1)
+	for src, row := range s.Counts {
+		for dst, c := range row {
+			if src != dst {
+				most = max(most, c)
+			}
+		}
+	}
+	for src := range out {
+		out[src] = make([]float64, s.Ranks)
+		for dst := range out[src] {
+			switch {
+			case src == dst:
+			case s.Counts == nil:
+				out[src][dst] = 1
+			default:
+				out[src][dst] = float64(s.Counts[src][dst]) / float64(most)
+			}
+		}
+	}
+	return out
 }
 
 const (
@@ -42,8 +69,8 @@ const (
 )
 
 // spreadFlow routes all units again and again, and keeps the best of all rounds.
-func spreadFlow(g rateGraph) *flow {
-	f := newFlow(g)
+func spreadFlow(g rateGraph, demand [][]float64) *flow {
+	f := newFlow(g, demand)
 	best, least := slices.Clone(f.paths), f.full
 	for i := range flowRounds {
 		f.steepness = firstSteepness * math.Pow(lastSteepness/firstSteepness, float64(i)/(flowRounds-1))
@@ -52,7 +79,15 @@ func spreadFlow(g rateGraph) *flow {
 		}
 	}
 	f.paths = best
+	f.sort()
 	return f
+}
+
+// sort numbers the units of each pair so that those on the same path follow one another.
+func (f *flow) sort() {
+	for pair := range len(f.g) * len(f.g) {
+		slices.SortStableFunc(f.paths[pair*flowUnits:(pair+1)*flowUnits], slices.Compare[[]int32])
+	}
 }
 
 // rateGraph has the rates of direct links between ranks, in bytes/s; 0: none.
@@ -91,6 +126,7 @@ func (g rateGraph) complete() bool {
 // flow is the paths of all units and what they load.
 type flow struct {
 	g         rateGraph
+	demand    [][]float64 // by source and destination: the size of a unit
 	paths     [][]int32   // [(src·n + dst)·flowUnits + unit]: ranks from src to dst
 	load      [][]float64 // units over the rate, by link
 	full      float64     // the largest load
@@ -101,17 +137,21 @@ type flow struct {
 	done []bool
 }
 
-func newFlow(g rateGraph) *flow {
+// newFlow gives all units a first path. The graph may have more vertices than there are
+// ranks, behind them.
+func newFlow(g rateGraph, demand [][]float64) *flow {
 	n := len(g)
-	f := &flow{g: g, paths: make([][]int32, n*n*flowUnits), load: make([][]float64, n), cost: make([]float64, n), from: make([]int32, n), done: make([]bool, n)}
+	f := &flow{g: g, demand: demand, paths: make([][]int32, n*n*flowUnits), load: make([][]float64, n), cost: make([]float64, n), from: make([]int32, n), done: make([]bool, n)}
 	for a := range f.load {
 		f.load[a] = make([]float64, n)
 	}
 	f.full, f.steepness = 1/f.fastest(), firstSteepness
 	for u := range flowUnits {
-		for pair := range n * n {
-			if pair/n != pair%n {
-				f.route(pair*flowUnits + u)
+		for src, row := range demand {
+			for dst, d := range row {
+				if d > 0 {
+					f.route((src*n+dst)*flowUnits + u)
+				}
 			}
 		}
 	}
@@ -132,7 +172,7 @@ func (f *flow) fastest() float64 {
 func (f *flow) reroute() {
 	for i, p := range f.paths {
 		if p != nil {
-			f.count(p, -1)
+			f.count(p, -f.size(i))
 			f.route(i)
 		}
 	}
@@ -152,16 +192,22 @@ func (f *flow) count(path []int32, by float64) {
 	}
 }
 
+// size is that of a unit.
+func (f *flow) size(i int) float64 {
+	pair := i / flowUnits
+	return f.demand[pair/len(f.g)][pair%len(f.g)]
+}
+
 // route gives a unit the cheapest path at present loads.
 func (f *flow) route(i int) {
 	n := len(f.g)
 	pair := i / flowUnits
-	f.paths[i] = f.cheapest(int32(pair/n), int32(pair%n))
-	f.count(f.paths[i], 1)
+	f.paths[i] = f.cheapest(int32(pair/n), int32(pair%n), f.size(i))
+	f.count(f.paths[i], f.size(i))
 }
 
 // cheapest is Dijkstra's path (1959); of equal ones that through the lowest ranks.
-func (f *flow) cheapest(src, dst int32) []int32 {
+func (f *flow) cheapest(src, dst int32, size float64) []int32 {
 	for v := range f.cost {
 		f.cost[v], f.done[v] = math.Inf(1), false
 	}
@@ -181,7 +227,7 @@ func (f *flow) cheapest(src, dst int32) []int32 {
 			if rate == 0 || f.done[w] {
 				continue
 			}
-			if c := f.cost[v] + f.price(v, int32(w)); c < f.cost[w] {
+			if c := f.cost[v] + f.price(v, int32(w), size); c < f.cost[w] {
 				f.cost[w], f.from[w] = c, v
 			}
 		}
@@ -196,64 +242,8 @@ func (f *flow) cheapest(src, dst int32) []int32 {
 	return path
 }
 
-// price of one more unit on a link.
-func (f *flow) price(a, b int32) float64 {
-	x := (f.load[a][b] + 1/f.g[a][b]) / f.full
+// price of one more unit of a size on a link.
+func (f *flow) price(a, b int32, size float64) float64 {
+	x := (f.load[a][b] + size/f.g[a][b]) / f.full
 	return math.Pow(x, f.steepness)/f.g[a][b] + 1e-6/f.g[a][b]
-}
-
-// schedule makes a phase of the hops with the same number. Units on their way lie in
-// scratch, each in a place of its own.
-func (f *flow) schedule(r *request) *schedule.Schedule {
-	n := len(f.g)
-	hops := 0
-	for _, p := range f.paths {
-		hops = max(hops, len(p)-1)
-	}
-	sends, recvs := f.programs(hops)
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: n * flowUnits}
-	for h := range hops {
-		programs := make([][]schedule.Op, n)
-		for v := range programs {
-			programs[v] = sends[h][v]
-			if h == 0 {
-				own := schedule.Range(int32(v*flowUnits), flowUnits)
-				programs[v] = append(programs[v], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
-			}
-			programs[v] = append(programs[v], recvs[h][v]...)
-		}
-		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: collective.AllToAll, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: programs})
-	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
-}
-
-// programs are the sends and receives by hop and rank, in the order of units.
-func (f *flow) programs(hops int) (sends, recvs [][][]schedule.Op) {
-	n := len(f.g)
-	sends, recvs = make([][][]schedule.Op, hops), make([][][]schedule.Op, hops)
-	for h := range hops {
-		sends[h], recvs[h] = make([][]schedule.Op, n), make([][]schedule.Op, n)
-	}
-	used := make([]int32, n*flowUnits) // places in scratch, by rank and unit: a place has its unit's size
-	for i, p := range f.paths {
-		if p == nil {
-			continue
-		}
-		unit, pair := int32(i%flowUnits), i/flowUnits
-		src, dst := int32(pair/n), int32(pair%n)
-		at := schedule.Loc{Buf: schedule.Input, Set: schedule.One(dst*flowUnits + unit)}
-		for h := 1; h < len(p); h++ {
-			a, b := p[h-1], p[h]
-			to := schedule.Loc{Buf: schedule.Output, Set: schedule.One(src*flowUnits + unit)}
-			if h < len(p)-1 {
-				place := &used[b*flowUnits+unit]
-				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.One(*place*flowUnits + unit)}
-				*place++
-			}
-			sends[h-1][a] = append(sends[h-1][a], schedule.Op{Kind: schedule.Send, Peer: b, Src: at})
-			recvs[h-1][b] = append(recvs[h-1][b], schedule.Op{Kind: schedule.Recv, Peer: a, Dst: to})
-			at = to
-		}
-	}
-	return sends, recvs
 }

@@ -3,6 +3,7 @@ package planner_test
 import (
 	"testing"
 
+	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -12,6 +13,41 @@ import (
 	"railyard/sim"
 	"railyard/topologies"
 )
+
+// A plan says how far it is from what no paths can beat: PCIe, which flows leave alone,
+// counts in the bound.
+func TestFlowsStateTheirDistance(t *testing.T) {
+	ideal, err := cost.Get("ideal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		kind  collective.Kind
+		share float64
+	}{{"dgx1-p100", collective.AllToAll, 0.74}, {"dgx1-v100", collective.AllToAll, 0.77}, {"dgx1-v100", collective.AllToAllV, 0.88}} {
+		topo, err := topology.Load(topologies.Source, c.name, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}
+		if c.kind == collective.AllToAllV { // one pair: no more than what its source sends out
+			spec.Counts = matrix(8, func(i, j int) int64 {
+				if i == 0 && j == 5 {
+					return 1
+				}
+				return 0
+			})
+		}
+		rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, score.New(topo, ideal), planner.PlanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if share := rows[0].OfBound(); rows[0].Schedule.Algorithm != "flows" || share < c.share || share > 1 {
+			t.Errorf("%s %v: %s, %.1f %% of the bound (%s)", c.name, c.kind, rows[0].Schedule.Algorithm, 100*share, rows[0].Bound.Cut)
+		}
+	}
+}
 
 // Flows are right, and near the optimum (the linear programs' values, docs/planning.md).
 func TestFlowsComeNearTheOptimum(t *testing.T) {

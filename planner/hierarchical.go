@@ -88,7 +88,7 @@ func (r *request) innerOrders(dims []int32, gen string) []schedule.RankList {
 func (r *request) tierChannel(dims []int32, l levels, order schedule.RankList) schedule.Channel {
 	last := len(dims) - 1
 	phase := func(axis int, op collective.Kind) schedule.Phase {
-		ph := schedule.Phase{Gen: l.outer, Op: op, Groups: onAxis(dims, axis, nil)}
+		ph := schedule.Phase{Gen: r.outerGen(dims, axis, l), Op: op, Groups: onAxis(dims, axis, nil)}
 		if axis == last {
 			ph.Gen = l.inner
 			ph.Groups.Grid.Order = order

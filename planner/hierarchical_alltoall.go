@@ -14,30 +14,18 @@ import (
 // Between the phases, scratch chunk j·m+l of GPU l' in node i holds the block from
 // (i, l) to (j, l').
 func buildHierarchicalAllToAll(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllToAll); err != nil {
+	if err := r.wants(collective.AllToAll, collective.AllToAllV); err != nil {
 		return nil, err
 	}
 	nodes, local, err := r.byNode()
 	if err != nil {
 		return nil, err
 	}
-	var inside, across schedule.Groups
-	for i := range nodes {
-		g := schedule.Group{}
-		for l := range local {
-			g.Ranks = append(g.Ranks, i*local+l)
-			g.Parts = append(g.Parts, schedule.ChunkSet{First: l, Count: nodes, Stride: local})
-		}
-		inside.List = append(inside.List, g)
+	if r.spec.Kind == collective.AllToAllV {
+		return r.onRails(local, 1), nil
 	}
-	for l := range local {
-		g := schedule.Group{}
-		for j := range nodes {
-			g.Ranks = append(g.Ranks, j*local+l)
-			g.Parts = append(g.Parts, schedule.Range(j*local, local))
-		}
-		across.List = append(across.List, g)
-	}
+	inside := schedule.Groups{Grid: &schedule.Grid{Dims: []int32{nodes, local}, Axis: 1}}
+	across := schedule.Groups{Grid: &schedule.Grid{Dims: []int32{nodes, local}, Axis: 0}}
 	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{
 		{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: inside, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Scratch},
 		{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: across, Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Output},

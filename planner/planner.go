@@ -50,6 +50,7 @@ var algorithms []Algorithm
 func init() {
 	algorithms = []Algorithm{
 		{"alternating_ring", "a ring for each NIC, direction alternating from node to node, so that every NIC works", "S. Ozog, Penny, 2025", buildAlternatingRing, ringDepths},
+		{"balanced_rails", "all_to_allv in equal parts over all rails, through the GPUs on them", "Valiant 1982", buildBalancedRails, tierDepths},
 		{"breadth_first", "store and forward on shortest paths over direct links, evenly spread", "Zhao et al., BFB, 2022", buildBreadthFirst, overlapDepths},
 		{"bruck", "⌈log₂ n⌉ steps for any number of ranks", "Bruck et al. 1997", buildBruck, oneDepth},
 		{"direct", "everybody talks to everybody; all_reduce: in one shot", "", buildDirect, oneDepth},
@@ -60,9 +61,11 @@ func init() {
 		{"hierarchical_all_to_all", "aggregate inside the node, then one message for each node on its rail", "Sanders, Träff 2002", buildHierarchicalAllToAll, tierDepths},
 		{"hierarchical_direct", "direct inside the node, rings across", "Jia et al. 2018", buildHierarchicalDirect, tierDepths},
 		{"hierarchical_doubling", "direct inside the node, ⌈log₂⌉ steps across", "Jia et al. 2018; Rabenseifner 2004", buildHierarchicalDoubling, tierDepths},
+		{"hierarchical_in_network", "switches combine and multiply inside the node; across too where they can, else rings", "Graham et al., SHARP, 2016", buildHierarchicalInNetwork, hierarchicalSwitchDepths},
 		{"hierarchical_ring", "a ring at every tier, one after the other", "Jia et al. 2018", buildHierarchicalRing, tierDepths},
 		{"hierarchical_tree", "direct inside the node, a double binary tree across", "Sanders, Speck, Träff 2009", buildHierarchicalTree, tierDepths},
 		{"hierarchical_two_shot", "direct at every tier", "", buildHierarchicalTwoShot, tierDepths},
+		{"in_network", "switches combine what goes to a rank and multiply what it sends to all", "Graham et al., SHARP, 2016", buildInNetwork, switchDepths},
 		{"knomial", "binomial tree", "Thakur et al. 2005", buildKnomial, treeDepths},
 		{"packed_trees", "spanning trees that fill scale-up links and NICs at once", "Edmonds 1973; Zhao et al., ForestColl, 2024", buildPackedTrees, packedDepths},
 		{"pairwise", "all_to_all in n−1 steps, nobody hit by two at once", "Thakur et al. 2005", buildPairwise, oneDepth},
@@ -133,6 +136,7 @@ func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
 	}
 	s.TopologyName, s.TopologyHash, s.Tool = r.t.Name(), r.t.Hash(), Tool
 	s.Inputs = map[string]string{"algorithm": a.Name, "slices": fmt.Sprint(r.slices()), "channels": fmt.Sprint(len(s.Channels))}
+	s.Needs = s.Uses()
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}

@@ -122,6 +122,9 @@ func (d *StepValidation) WriteMarkdown(w io.Writer) error {
 	l.printf("gpu-attention.csv), communication on nccl-tests. A `*` in a layout is a number that was not published: the fastest\n")
 	l.printf("prediction is taken. A positive error is a step that is predicted too long. What the model leaves out (clocks\n")
 	l.printf("under load, data loading, launch gaps, SMs taken by communication, stragglers) makes predictions too short.\n\n")
+	l.printf("Times that were not published as such: Llama 3's follow from the FLOP/s of its table 4, with attention counted (as in the MFU that the paper\n")
+	l.printf("cites; with 6 FLOP a parameter and token alone the three rows would be 8, 35 and 180 %% off); Megatron-LM's from its equation 3. MPT's network was\n")
+	l.printf("not published: 400 Gb/s (H100) and 200 Gb/s (A100) a GPU are assumed. NeMo's recomputation is taken as none.\n\n")
 	names, count, abs, signed := d.summary()
 	l.printf("| rows | number | mean absolute error | mean error |\n| --- | ---: | ---: | ---: |\n")
 	for _, n := range names {

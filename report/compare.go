@@ -17,6 +17,7 @@ type Predicted struct {
 	Own      units.Time // what NCCL's own model says, 0 where it says nothing
 	Schedule string
 	Profile  string // the cost profile, where it is not the same for all rows
+	Over     string // what the library's kernel crosses: nvlink, pcie, ib, …; "" where it is no kernel
 	Warnings []string
 }
 

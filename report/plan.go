@@ -62,6 +62,7 @@ type PlanRow struct {
 	IdleUS         float64  `json:"idle_us,omitempty"`
 	LoadSlowdown   float64  `json:"load_slowdown,omitempty"`
 	WhyNotOther    []WhyRow `json:"considered,omitempty"`
+	Library
 }
 
 // WhyRow is a candidate that was considered. Pruned ones carry a lower estimate.
@@ -99,6 +100,11 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 		header = slices.Insert(header, 3, any("healthy(us)"), any("slowdown"), any("old plan(us)"))
 		right = append(right, len(right)+2, len(right)+3, len(right)+4)
 	}
+	beside := d.beside()
+	if beside {
+		right = append(right, len(header)+2, len(header)+3, len(header)+4)
+		header = append(header, libraryColumns...)
+	}
 	t.AppendHeader(header)
 	alignRight(t, right...)
 	for _, r := range d.Rows {
@@ -112,6 +118,9 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 		}
 		if degraded {
 			row = slices.Insert(row, 3, any(hundredths(r.HealthyUS)), any(fmt.Sprintf("%.2fx", r.Slowdown)), any(keptText(r)))
+		}
+		if beside {
+			row = append(row, r.Library.cells()...)
 		}
 		t.AppendRow(row)
 	}
@@ -141,6 +150,11 @@ func (d *PlanDocument) writeWhy(out *lines) {
 	}
 }
 
+// beside reports whether the library is put beside any row.
+func (d *PlanDocument) beside() bool {
+	return slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.known() })
+}
+
 // loaded reports whether others load the machine.
 func (d *PlanDocument) loaded() bool {
 	return slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.IdleUS > 0 })
@@ -162,6 +176,7 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 		return d.Pareto.writeCSV(w)
 	}
 	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown", "of_bound", "latency_bound_us", "of_latency_bound", "idle_us", "load_slowdown", "kept_us"}}
+	rows[0] = append(rows[0], libraryHeader...)
 	for _, r := range d.Rows {
 		healthy, slowdown, kept := "", "", "" // nothing has failed
 		if len(d.Faults) > 0 {
@@ -173,6 +188,7 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 		}
 		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), r.Schedule, number(r.TimeUS), number(r.AlgBW), number(r.BusBW), number(r.BoundUS),
 			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown, number(r.OfBound), number(r.LatencyBoundUS), number(r.OfLatencyBound), idle, busy, kept})
+		rows[len(rows)-1] = append(rows[len(rows)-1], r.csv()...)
 	}
 	return writeCSV(w, rows)
 }

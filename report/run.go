@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -38,6 +39,7 @@ type RunRow struct {
 	PredictedUS float64     `json:"predicted_us"`
 	Error       float64     `json:"error"`
 	Wrong       int64       `json:"wrong"`
+	Library
 }
 
 // Percentiles are repeated timings in microseconds; see measurement.Summarise.
@@ -64,15 +66,24 @@ func (d *RunDocument) WriteText(w io.Writer) error {
 		out.printf("# run for correctness only: this machine is not %s, so the measured times mean nothing\n", d.Topology)
 	}
 	t := newTable(out)
-	t.AppendHeader(table.Row{"size(B)", "count(elements)", "type", "redop", "root", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "#wrong", "p95(us)", "predicted(us)", "error", "schedule"})
-	alignRight(t, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12)
+	header := table.Row{"size(B)", "count(elements)", "type", "redop", "root", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "#wrong", "p95(us)", "predicted(us)", "error", "schedule"}
+	beside := slices.ContainsFunc(d.Rows, func(r RunRow) bool { return r.known() })
+	if beside {
+		header = append(header, libraryColumns...)
+	}
+	t.AppendHeader(header)
+	alignRight(t, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17)
 	for _, r := range d.Rows {
 		miss := signedPercent(r.Error)
 		if !d.Timed {
 			miss = "-"
 		}
-		t.AppendRow(table.Row{r.SizeBytes, r.Count, r.DType, r.RedOp, r.Root, hundredths(r.MeasuredUS.Median), hundredths(r.AlgBW), hundredths(r.BusBW), r.Wrong,
-			hundredths(r.MeasuredUS.P95), hundredths(r.PredictedUS), miss, r.Schedule})
+		row := table.Row{r.SizeBytes, r.Count, r.DType, r.RedOp, r.Root, hundredths(r.MeasuredUS.Median), hundredths(r.AlgBW), hundredths(r.BusBW), r.Wrong,
+			hundredths(r.MeasuredUS.P95), hundredths(r.PredictedUS), miss, r.Schedule}
+		if beside {
+			row = append(row, r.Library.cells()...)
+		}
+		t.AppendRow(row)
 	}
 	t.Render()
 	d.writeFooter(out)
@@ -103,10 +114,12 @@ func (d *RunDocument) writeFooter(out *lines) {
 // WriteCSV writes the rows in the form that compare reads.
 func (d *RunDocument) WriteCSV(w io.Writer) error {
 	rows := [][]string{{"collective", "size_bytes", "time_us", "dtype", "algbw_GBps", "busbw_GBps", "min_us", "p95_us", "p99_us", "max_us", "predicted_us", "error", "wrong", "schedule"}}
+	rows[0] = append(rows[0], libraryHeader...)
 	for _, r := range d.Rows {
 		m := r.MeasuredUS
 		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), number(m.Median), r.DType, number(r.AlgBW), number(r.BusBW), number(m.Min), number(m.P95), number(m.P99), number(m.Max),
 			number(r.PredictedUS), number(r.Error), fmt.Sprint(r.Wrong), r.Schedule})
+		rows[len(rows)-1] = append(rows[len(rows)-1], r.csv()...)
 	}
 	return writeCSV(w, rows)
 }

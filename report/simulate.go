@@ -36,6 +36,7 @@ type SimulateDocument struct {
 	LinkBalance  float64    `json:"link_balance"`
 	Links        []LinkLoad `json:"links"`
 	Warnings     []string   `json:"warnings"`
+	Library
 
 	DelayUS      float64        `json:"delay_us,omitempty"` // late ranks' part of the time
 	Faults       []string       `json:"faults,omitempty"`
@@ -74,6 +75,10 @@ func (d *SimulateDocument) WriteText(w io.Writer) error {
 	out.printf("\n")
 	out.printf("algbw       %.2f GB/s, busbw %.2f GB/s\n", d.AlgBW, d.BusBW)
 	out.printf("limited by  %s\n", d.Bottleneck)
+	if d.known() {
+		x := d.Library.cells()
+		out.printf("NCCL        %v in %v us as it runs here, %v us by its own model, %v us measured\n", x[0], x[1], x[2], x[3])
+	}
 	out.printf("balance     ranks %.0f %%, links %.0f %% (mean of maximum)\n", 100*d.RankBalance, 100*d.LinkBalance)
 	out.printf("simulated   %d sends in %.3f s\n", d.Sends, d.WallS)
 	d.writeCompared(out)

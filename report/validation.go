@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -116,9 +117,13 @@ func (v *Validation) WriteMarkdown(w io.Writer) error {
 		out.printf("| %s | %d | %s |\n", g.name, len(c.Rows), strings.Join(append(errorCells(c.errors()), errorCells(theirs)...), " | "))
 	}
 	v.writeUnseen(out)
-	out.printf("\nNot blind: a floor comes from the smallest sizes of the run that it is used on, in the left-out tables too. Three choices were\n")
-	out.printf("made with these measurements in view: the drain that is assumed where all cases have one number of GPUs (0.7), the size from\n")
-	out.printf("which point-to-point messages take Simple (64 KiB), and that runs driven from PyTorch have a floor.\n")
+	v.writeUnseenBy(out, "profile", func(r ComparedRow) string { return r.Predicted.Profile })
+	v.writeUnseenBy(out, "over", func(r ComparedRow) string { return r.Predicted.Over })
+	out.printf("\nNot blind: a floor comes from the smallest sizes of the run that it is used on, in the left-out tables too. Choices that were\n")
+	out.printf("made with these measurements in view: the drain of each protocol and of trees and the 16 channels that a chain fills\n")
+	out.printf("(`railyard profiles h200`, protocols), the size from which channels are added (12 KiB), what a hop in LL costs (0.95 us, from a\n")
+	out.printf("flag's 0.69 us), how far kernels may lie from what is expected of them (report/fit/belief.go), the size from which\n")
+	out.printf("point-to-point messages take Simple (64 KiB), and that runs driven from PyTorch have a floor.\n")
 	for _, s := range v.Systems {
 		out.printf("\n## %s\n\n", s.Profile)
 		if len(s.Rows) > 0 {
@@ -151,6 +156,33 @@ func (v *Validation) writeUnseen(out *lines) {
 			_, theirs := c.both()
 			out.printf("| %s | %s | %s | %d | %s | %s |\n", g.name, g.want, u.What, len(c.Rows), strings.Join(errorCells(c.errors()), " | "), errorCells(theirs)[1])
 		}
+	}
+}
+
+// writeUnseenBy writes a line for each value of what by says about a row: errors in and
+// out of sample of all its rows.
+func (v *Validation) writeUnseenBy(out *lines, name string, by func(ComparedRow) string) {
+	if len(v.Unseen) == 0 {
+		return
+	}
+	header := []string{name, "rows", "in sample: MAPE", "factor"}
+	for _, u := range v.Unseen {
+		header = append(header, u.What+" left out: MAPE", "factor")
+	}
+	out.printf("\n| %s |\n| --- |%s\n", strings.Join(header, " | "), strings.Repeat(" ---: |", len(header)-1))
+	all := v.All()
+	values := map[string]bool{}
+	for _, r := range all.Rows {
+		values[by(r)] = true
+	}
+	for _, value := range slices.Sorted(maps.Keys(values)) {
+		in := func(r ComparedRow) bool { return by(r) == value }
+		one := all.where(in)
+		cells := append([]string{value, fmt.Sprint(len(one.Rows))}, errorCells(one.errors())...)
+		for _, u := range v.Unseen {
+			cells = append(cells, errorCells(u.where(in).errors())...)
+		}
+		out.printf("| %s |\n", strings.Join(cells, " | "))
 	}
 }
 

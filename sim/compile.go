@@ -43,7 +43,9 @@ type route struct {
 	job      int32
 	times    int32 // how many routes it stands for, channels counted
 	class    int32
+	team     bool // full holds only its part of what is sent once for several
 	full     topology.Route
+	copies   []int32 // by hop of full: how many links of its orbit; nil: one each
 	hops     []hop   // full.Hops by index into Plan.wires
 	use      []usage // resources that it shares with other connections
 	solo     float64 // bytes/s that a transfer gets alone

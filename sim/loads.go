@@ -10,8 +10,7 @@ import (
 // loads adds up what each link and each rank carries.
 func (p *Plan) loads(e *engine, r *Result) {
 	p = p.unfolded()
-	perRoute := make([]float64, len(p.routes))
-	r.SentBytes = make([]units.Bytes, p.topo.NumRanks())
+	perRoute, sent := make([]float64, len(p.routes)), make([]float64, p.topo.NumRanks())
 	for i := range p.conns {
 		k := &p.conns[i]
 		var sum units.Bytes
@@ -20,7 +19,10 @@ func (p *Plan) loads(e *engine, r *Result) {
 		}
 		sum *= units.Bytes(p.strand(k.channel).slices)
 		perRoute[k.route] += float64(sum)
-		r.SentBytes[p.routes[k.route].src] += sum * units.Bytes(p.channelsOf(k.channel))
+		sent[p.routes[k.route].src] += float64(float64(sum) * float64(p.channelsOf(k.channel)) * p.leaving(&p.routes[k.route]))
+	}
+	for _, b := range sent {
+		r.SentBytes = append(r.SentBytes, units.Bytes(math.Round(b)))
 	}
 	bytes := make([]float64, len(p.wires))
 	for i, b := range perRoute {
@@ -37,6 +39,26 @@ func (p *Plan) loads(e *engine, r *Result) {
 		p.symmetry.spread(r, len(p.topo.Links()))
 	}
 	r.Balance = balance(r)
+}
+
+// leaving is the part of a route's bytes that its source sends for it: less than all
+// where switches make the copies.
+func (p *Plan) leaving(r *route) float64 {
+	if !r.team {
+		return 1
+	}
+	part := 0.0
+	source := p.topo.Links()[r.full.Hops[0].Link].From
+	for i, h := range r.full.Hops {
+		if p.topo.Links()[h.Link].From == source {
+			copies := 1.0
+			if r.copies != nil {
+				copies = float64(r.copies[i])
+			}
+			part += float64(h.Num) / float64(h.Den) * copies
+		}
+	}
+	return part
 }
 
 // channelsOf is how many channels one stands for.

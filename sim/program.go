@@ -12,8 +12,9 @@ import (
 type connKey struct{ src, dst, channel, phase int32 }
 
 // routeKey tells routes apart whose connections stand for different numbers of others,
-// and those of different jobs. Strand is 0 unless networks hash each strand's flows.
-type routeKey struct{ src, dst, times, job, strand int32 }
+// and those of different jobs. Strand is 0 unless networks hash each strand's flows, team
+// unless switches multiply or combine the data on their way.
+type routeKey struct{ src, dst, times, job, strand, team int32 }
 
 // compiler is the working memory of Compile.
 type compiler struct {
@@ -23,6 +24,7 @@ type compiler struct {
 	self    int32 // rank at hand, the job's number
 	routers map[int32]flows
 	routeOf map[routeKey]int32
+	teams   teamRoutes
 	connOf  map[connKey]int32
 	ends    []ends // by connection
 	shape   []int32
@@ -93,6 +95,9 @@ func (c *compiler) expand() error {
 		ranks, times := c.standIns(ch)
 		for ph := range phases { // neighbours of a phase lie side by side
 			known := c.stencils(ch, ph)
+			if err := c.findTeams(int(s.channel), ph, ranks); err != nil {
+				return err
+			}
 			for r := range ranks {
 				id := int32(len(c.lanes))
 				c.self = int32(r)
@@ -147,18 +152,9 @@ func (c *compiler) standIns(channel int) (ranks int, times int32) {
 func (c *compiler) lane(id int32, l *lane, ops []schedule.Op) error {
 	c.prog, c.conn, c.out, c.with = c.prog[:0], c.conn[:0], c.out[:0], c.with[:0]
 	for i := range ops {
-		o := &ops[i]
-		out := op{kind: o.Kind, conn: -1}
-		switch o.Kind {
-		case schedule.Send, schedule.Recv, schedule.RecvReduce:
-			k, err := c.local(id, l, o)
-			if err != nil {
-				return err
-			}
-			out.conn = k
+		if err := eachMessage(&ops[i], func(o *schedule.Op) error { return c.operation(id, l, o) }); err != nil {
+			return err
 		}
-		out.size = c.size(l, o)
-		c.prog = append(c.prog, out)
 	}
 	first, err := c.programs.intern(c.prog)
 	if err != nil {
@@ -167,6 +163,22 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op) error {
 	l.first, l.end, l.conns = first, first+int32(len(c.prog)), int32(len(c.laneConns))
 	c.laneConns = append(c.laneConns, c.conn...)
 	return c.sequences(id, l)
+}
+
+// operation appends an operation to the program at hand.
+func (c *compiler) operation(id int32, l *lane, o *schedule.Op) error {
+	out := op{kind: o.Kind, conn: -1}
+	switch o.Kind {
+	case schedule.Send, schedule.Recv, schedule.RecvReduce:
+		k, err := c.local(id, l, o)
+		if err != nil {
+			return err
+		}
+		out.conn = k
+	}
+	out.size = c.size(l, o)
+	c.prog = append(c.prog, out)
+	return nil
 }
 
 // local is the lane's number of the connection that an operation uses.
@@ -218,16 +230,27 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	if c.options.Hashing != nil {
 		k.strand = of.channel
 	}
+	member, inTeam := c.teams.of[[2]int32{of.src, of.dst}]
+	if inTeam {
+		k.team, k.strand = member.team, 0
+	}
 	if id, ok := c.routeOf[k]; ok {
 		return id, nil
 	}
-	full, err := c.flowsOf(k.strand).route(int(k.src), int(k.dst))
+	full, err := member.full, error(nil)
+	if !inTeam {
+		full, err = c.flowsOf(k.strand).route(int(k.src), int(k.dst))
+	}
 	if err != nil {
 		return 0, err
 	}
 	id := int32(len(c.routes))
 	c.routeOf[k] = id
-	c.routes = append(c.routes, route{src: k.src, dst: k.dst, job: k.job, times: k.times, full: full})
+	r := route{src: k.src, dst: k.dst, job: k.job, times: k.times, full: full, team: inTeam}
+	if c.symmetry != nil {
+		r.full.Hops, r.copies = c.byOrbit(full.Hops)
+	}
+	c.routes = append(c.routes, r)
 	return id, nil
 }
 
@@ -297,7 +320,7 @@ func (c *compiler) size(l *lane, o *schedule.Op) int32 {
 	shape := c.shape[l.channel]
 	moves := o.Kind == schedule.Send || o.Kind == schedule.Recv
 	if s := c.job.Schedule; s.Spec.Kind == collective.AllToAllV && moves {
-		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(s.MessageBytes(int(c.self), o, million))})
+		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(s.MessageBytes(int(c.strand(l.channel).channel), int(c.self), o, million))})
 	}
 	n := int64(o.Dst.Set.Len())
 	switch o.Kind {

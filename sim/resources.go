@@ -99,9 +99,13 @@ func (c *compiler) linkUses() ([][]linkUse, error) {
 		for i, h := range x.full.Hops {
 			orbit, size := c.orbit(h.Link)
 			l := index[wire{orbit, h.Lane}]
-			x.hops[i] = hop{l, float64(h.Num) / float64(h.Den) * float64(x.times) / float64(size)}
+			times := x.times
+			if x.copies != nil {
+				times *= x.copies[i]
+			}
+			x.hops[i] = hop{l, float64(h.Num) / float64(h.Den) * float64(times) / float64(size)}
 			var err error
-			if uses[l], err = addUse(uses[l], linkUse{int32(r), x.times, h.Num, h.Den}); err != nil {
+			if uses[l], err = addUse(uses[l], linkUse{int32(r), times, h.Num, h.Den}); err != nil {
 				return nil, err
 			}
 		}
@@ -127,6 +131,23 @@ func (c *compiler) orbit(l topology.LinkID) (topology.LinkID, int) {
 		return l, 1
 	}
 	return c.symmetry.group.Orbit(l)
+}
+
+// byOrbit makes one hop of those over links of an orbit with equal shares: routes through
+// networks of three levels have thousands of hops in a handful of orbits.
+func (c *compiler) byOrbit(hops []topology.Hop) (out []topology.Hop, copies []int32) {
+	index := map[topology.Hop]int{}
+	for _, h := range hops {
+		h.Link, _ = c.orbit(h.Link)
+		i, ok := index[h]
+		if !ok {
+			i = len(out)
+			index[h] = i
+			out, copies = append(out, h), append(copies, 0)
+		}
+		copies[i]++
+	}
+	return out, copies
 }
 
 // addUse counts a route that uses several links of an orbit alike once for each.

@@ -42,8 +42,9 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *symmetry {
 
 // grid finds the moves that leave all phases as they are.
 func (y *symmetry) grid(t *topology.Topology, s *schedule.Schedule) bool {
-	if anyOrder(s) {
+	if y.anyOrder(s) {
 		y.setDims(nodeDims(t))
+		return y.dims != nil
 	}
 	for i := range s.Channels {
 		for j := range s.Channels[i].Phases {
@@ -64,9 +65,6 @@ func (y *symmetry) phase(ph *schedule.Phase) bool {
 	if g == nil {
 		if !y.oneGroup(ph) {
 			return false
-		}
-		if ph.Gen == schedule.GenDirect && y.dims != nil && cyclic(ph) {
-			return true // whatever the moves: everybody talks to everybody
 		}
 		xor := exclusive(ph) && y.nodes&(y.nodes-1) == 0 && y.local&(y.local-1) == 0
 		return y.setDims([]int32{y.nodes}) && (cyclic(ph) && y.setAxis(0, false) || xor && y.setAxis(0, true))
@@ -105,13 +103,17 @@ func (y *symmetry) oneGroup(ph *schedule.Phase) bool {
 	return true
 }
 
-// anyOrder reports whether all phases let everybody talk to everybody at once, in one
-// group: in which order a program does that makes no difference to time, so that any
-// moves of the nodes will do.
-func anyOrder(s *schedule.Schedule) bool {
+// anyOrder reports whether all phases let everybody talk to everybody at once, or to all
+// of the node, or of the rail: in which order a program does that makes no difference to
+// time, so that any moves of the nodes will do.
+func (y *symmetry) anyOrder(s *schedule.Schedule) bool {
 	for i := range s.Channels {
 		for j := range s.Channels[i].Phases {
-			if ph := &s.Channels[i].Phases[j]; ph.Gen != schedule.GenDirect || ph.Groups.Grid != nil || ph.Op == collective.SendRecv {
+			ph := &s.Channels[i].Phases[j]
+			if !toAll(ph) || !cyclic(ph) || ph.Op == collective.SendRecv {
+				return false
+			}
+			if g := ph.Groups.Grid; g == nil && !y.oneGroup(ph) || g != nil && (len(g.Dims) != 2 || g.Dims[0] != y.nodes) {
 				return false
 			}
 		}
@@ -146,9 +148,14 @@ func exclusive(ph *schedule.Phase) bool {
 func cyclic(ph *schedule.Phase) bool {
 	switch ph.Op {
 	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.Barrier, collective.SendRecv:
-		return ph.Gen == schedule.GenRing || ph.Gen == schedule.GenDirect
+		return ph.Gen == schedule.GenRing || toAll(ph)
 	}
 	return false
+}
+
+// toAll reports whether the ranks of a phase send to all others at once.
+func toAll(ph *schedule.Phase) bool {
+	return ph.Gen == schedule.GenDirect || ph.Gen == schedule.GenSwitch
 }
 
 func (y *symmetry) setDims(dims []int32) bool {

@@ -173,7 +173,7 @@ func newFit() *cobra.Command {
 			w := cmd.OutOrStdout()
 			fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error, data.skipped)
 			var left map[cost.KernelKey]int
-			r.Profile.Kernels, left = fit.Kernels(data.kernels, profileGeneral)
+			r.Profile.Kernels, left = fit.Kernels(data.kernels, profileGeneral, true)
 			fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, kernelErrors(r.Profile.Kernels), len(left))
 			return saveProfile(out, r.Profile)
 		},

@@ -6,9 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/model/cost"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/sim/crossing"
+	"railyard/sim/nccl"
 )
 
 // shrinks are the types that FP32 can be sent as.
@@ -60,7 +62,7 @@ func newCrossing() *cobra.Command {
 	cmd.Flags().StringVar(&initiated, "initiated", "proxy", "who posts to the NIC: proxy (a CPU thread) or gpu")
 	cmd.Flags().IntVar(&o.QueuePairs, "qps", 2, "queue pairs to the peer")
 	cmd.Flags().IntVar(&o.Pieces, "pieces", 0, "pieces of the pipeline (default: as many as are fastest)")
-	cmd.Flags().StringVar(&steps, "steps", "", "constants of the steps (YAML; default: those that are shipped)")
+	cmd.Flags().StringVar(&steps, "steps", "", "constants of the steps (YAML; default: those of the profile for these GPUs)")
 	must(cmd.MarkFlagRequired("size"))
 	must(cmd.MarkFlagRequired("to"))
 	return cmd
@@ -74,7 +76,7 @@ func predictCrossing(tf topoFlags, from, to int, steps string, o crossing.Option
 	if n := t.NumRanks(); from < 0 || from >= n || to < 0 || to >= n {
 		return nil, fmt.Errorf("%s has ranks 0 to %d", t.Name(), n-1)
 	}
-	costs, err := cost.ReadSteps(steps)
+	costs, err := stepsOf(t, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -89,4 +91,16 @@ func predictCrossing(tf topoFlags, from, to int, steps string, o crossing.Option
 		d.Steps = append(d.Steps, report.CrossingStep{Name: s.Name, Bytes: int64(s.Bytes), GBps: s.Rate / 1e9, AlphaUS: s.Alpha.Microseconds(), BusyUS: s.Busy.Microseconds()})
 	}
 	return d, nil
+}
+
+// stepsOf are the constants of a file, else of the profile for a topology's GPUs.
+func stepsOf(t *topology.Topology, file string) (cost.Steps, error) {
+	if file != "" {
+		return cost.ReadSteps(file)
+	}
+	p, err := cost.Get(nccl.ProfileFor(t))
+	if err != nil {
+		return nil, err
+	}
+	return p.Crossing(), nil
 }

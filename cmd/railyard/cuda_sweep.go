@@ -1,15 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"railyard/exec/cuda"
 	"railyard/model/block"
@@ -41,7 +44,6 @@ type sweepFlags struct {
 	odd         bool
 	stream      bool
 	specialise  bool
-	few         bool
 	out         string
 }
 
@@ -68,7 +70,6 @@ func newCudaSweep() *cobra.Command {
 	fl.BoolVar(&f.odd, "odd", false, "odd counts and addresses")
 	fl.BoolVar(&f.stream, "stream", false, "time stream launches too")
 	fl.BoolVar(&f.specialise, "specialise", false, "with specialised kernels too")
-	fl.BoolVar(&f.few, "few", false, "one variant of each kind")
 	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
 	return cmd
 }
@@ -107,174 +108,211 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 	defer stop()
 	began := time.Now()
 	for _, gpus := range f.gpus {
-		node, err := cuda.Open(gpus)
-		if err != nil {
+		if err := f.sweep(ctx, cmd, gpus, sizes, op, began, out); err != nil {
 			return err
 		}
-		node.Deadline = f.deadline
-		fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
-		topo, err := topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
-		if err != nil {
-			return err
-		}
-		for _, c := range f.collectives {
-			kind, err := collective.Parse(c)
-			if err != nil {
-				return usageError{err}
-			}
-			for _, d := range f.dtypes {
-				dtype, err := collective.ParseDType(d)
-				if err != nil {
-					return usageError{err}
-				}
-				for _, size := range sizes {
-					for _, v := range f.variants(kind, gpus, size) {
-						if time.Since(began) > f.budget || ctx.Err() != nil {
-							node.Close()
-							return ctx.Err()
-						}
-						row := f.measure(cmd, node, topo, kind, dtype, op, size, v)
-						out.Write(row)
-						out.Flush()
-					}
-				}
-			}
-		}
-		node.Close()
 	}
 	return out.Error()
 }
 
-// variants are the ways worth a try for a size.
-func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) (out []variant) {
-	n := int64(gpus)
-	add := func(algo string, slices int, m block.Mechanism, blocks, threads int) {
-		for _, overlap := range []bool{true, false} {
-			if !overlap && f.few {
-				continue
-			}
-			how := cuda.Method{Mechanism: m, Blocks: blocks, Threads: threads, Overlap: overlap}
-			out = append(out, variant{algo, slices, how})
-			if f.specialise {
-				how.Specialise = true
-				out = append(out, variant{algo, slices, how})
-			}
-		}
-	}
-	packets := func(algo string, bytes int64, most units.Bytes) {
-		if size > most {
-			return
-		}
-		pairs := max(bytes/8, 1)
-		seen := map[[2]int]bool{}
-		for _, t := range []int{64, 128, 256, 512} {
-			b := int(min((pairs+int64(t)-1)/int64(t), 64))
-			if pairs < int64(t)/2 && t > 64 || f.few && t != 256 || seen[[2]int{b, t}] || int64(b*t)*8 < pairs {
-				continue
-			}
-			seen[[2]int{b, t}] = true
-			add(algo, 1, block.Packets, b, t)
-		}
-	}
-	simple := func(algo string, slices int, m block.Mechanism, least units.Bytes) {
-		if size < least {
-			return
-		}
-		for _, b := range []int{8, 16, 32, 64, 96, 132} {
-			if f.few && b != 32 || size > 16*units.MiB && b < 32 || size < units.MiB && b > 32 {
-				continue
-			}
-			add(algo, slices, m, b, 512)
-		}
-	}
-	copies := func(algo string, least units.Bytes, slices ...int) {
-		if size < least {
-			return
-		}
-		for _, s := range slices {
-			for _, streams := range []int{1, gpus - 1} {
-				if streams == 1 && gpus == 2 && s < 0 || f.few && (streams > 1 || s > 4) {
-					continue
-				}
-				out = append(out, variant{algo, s, cuda.Method{Copies: true, Blocks: 64, Threads: 512, Streams: streams}})
-				if gpus == 2 {
-					break
-				}
-			}
-		}
-	}
-	whole, part := int64(size), int64(size)/n
-	switch kind {
-	case collective.AllReduce:
-		packets("direct", whole, 512*units.KiB)
-		packets("two_shot", part, 2*units.MiB)
-		simple("two_shot", 1, block.Push, 64*units.KiB)
-		simple("two_shot", 1, block.Pull, 16*units.MiB)
-		copies("two_shot", 16*units.MiB, 2, 4, 8, 16)
-	case collective.Broadcast:
-		packets("direct", whole, 512*units.KiB)
-		simple("direct", 1, block.Push, 32*units.KiB)
-		if size >= units.MiB {
-			for _, s := range []int{4, 16} {
-				simple("scatter_allgather", s, block.Push, units.MiB)
-				simple("scatter_allgather", s, block.Pull, units.MiB)
-			}
-		}
-		copies("direct", 16*units.MiB, 1)
-		copies("scatter_allgather_direct", 16*units.MiB, 4, 8, 16)
-	default:
-		packets("direct", part, 2*units.MiB)
-		simple("direct", 1, block.Push, 64*units.KiB)
-		simple("direct", 1, block.Pull, 64*units.KiB)
-		copies("direct", 4*units.MiB, 1)
-		if kind == collective.ReduceScatter {
-			copies("direct", 16*units.MiB, 4, 8)
-		}
-	}
-	return out
+// sweepCase is one measurement.
+type sweepCase struct {
+	topo  *topology.Topology
+	spec  collective.Spec
+	dtype collective.DType
+	op    collective.ReduceOp
+	size  units.Bytes
+	v     variant
 }
 
-// build makes the schedule; scatter_allgather_direct is not the planner's yet.
-func (v variant) build(topo *topology.Topology, spec collective.Spec) (*schedule.Schedule, error) {
-	name := v.algo
-	if name == "scatter_allgather_direct" {
-		name = "scatter_allgather"
+func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, sizes []units.Bytes, op collective.ReduceOp, began time.Time, out *csv.Writer) error {
+	node, err := cuda.Open(gpus)
+	if err != nil {
+		return err
 	}
-	s, err := planner.Build(topo, spec, name, planner.Options{Slices: v.slices})
+	defer node.Close()
+	node.Deadline = f.deadline
+	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
+	cases, err := f.cases(gpus, sizes, op)
+	if err != nil {
+		return err
+	}
+	f.prepare(node, cases)
+	fmt.Fprintf(cmd.ErrOrStderr(), "# %d cases, kernels compiled after %v\n", len(cases), time.Since(began).Round(time.Millisecond))
+	for _, c := range cases {
+		if time.Since(began) > f.budget || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		out.Write(f.measure(ctx, node, c))
+		out.Flush()
+	}
+	return nil
+}
+
+func (f *sweepFlags) cases(gpus int, sizes []units.Bytes, op collective.ReduceOp) (out []sweepCase, err error) {
+	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
 	if err != nil {
 		return nil, err
 	}
-	if name != v.algo {
-		s.Channels[0].Phases[1].Gen = schedule.GenDirect
+	for _, c := range f.collectives {
+		kind, err := collective.Parse(c)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		for _, d := range f.dtypes {
+			dtype, err := collective.ParseDType(d)
+			if err != nil {
+				return nil, usageError{err}
+			}
+			for _, size := range sizes {
+				for _, v := range f.variants(kind, gpus, size) {
+					out = append(out, sweepCase{topo, collective.Spec{Kind: kind, Ranks: gpus}, dtype, op, size, v})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// prepare compiles all kernels side by side; what fails will say so when it runs.
+func (f *sweepFlags) prepare(node *cuda.Node, cases []sweepCase) {
+	var g errgroup.Group
+	g.SetLimit(runtime.NumCPU())
+	for _, c := range cases {
+		g.Go(func() error {
+			if s, err := c.v.build(c.topo, c.spec); err == nil {
+				_ = node.Prepare(s, f.config(c), c.v.how)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+}
+
+// config says how often to run a case: less often where it would take long.
+func (f *sweepFlags) config(c sweepCase) cuda.Config {
+	cfg := cuda.Config{Count: int64(c.size) / int64(c.dtype.Size()), DType: c.dtype, Op: c.op, InPlace: f.inPlace, Warmup: 5, Iterations: f.iterations, Replays: f.replays,
+		Checks: f.checks, Jitter: f.jitter, Stream: f.stream, Seed: 1}
+	if f.odd {
+		cfg.Count, cfg.Offset = (cfg.Count/3|1)*int64(c.spec.Blocks()), 4
+	}
+	guess := time.Duration(float64(c.size)/200+3000) * time.Nanosecond
+	for cfg.Iterations > 4 && guess*time.Duration(cfg.Iterations*cfg.Replays) > f.perCase {
+		cfg.Iterations = max(cfg.Iterations/2/2*2, 4)
+	}
+	for cfg.Replays > 5 && guess*time.Duration(cfg.Iterations*cfg.Replays) > f.perCase {
+		cfg.Replays = max(cfg.Replays/2, 5)
+	}
+	return cfg
+}
+
+// variants are the ways worth a try for a size.
+func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
+	l := &variants{f: f, size: size}
+	n := int64(gpus)
+	switch kind {
+	case collective.AllReduce:
+		l.packets("direct", int64(size), units.Bytes(1<<20/n))
+		l.packets("two_shot", int64(size)/n, units.MiB)
+		l.simple("two_shot", 1, block.Push, 128*units.KiB, 256*units.MiB)
+		l.simple("two_shot", 1, block.Pull, 16*units.MiB, 64*units.MiB)
+		l.copies("two_shot", 64*units.MiB, 2)
+	case collective.Broadcast:
+		l.packets("direct", int64(size), 256*units.KiB)
+		l.simple("direct", 1, block.Push, 64*units.KiB, 16*units.MiB)
+		l.simple("scatter_allgather", 1, block.Push, 4*units.MiB, 64*units.MiB)
+		l.simple("ring", 16, block.Pull, 16*units.MiB, 4*units.GiB)
+		l.copies("direct", 16*units.MiB, 1)
+	default:
+		l.packets("direct", int64(size)/n, 512*units.KiB)
+		l.simple("direct", 1, block.Push, 64*units.KiB, 64*units.MiB)
+		l.simple("direct", 1, block.Pull, 64*units.KiB, 256*units.MiB)
+		if kind == collective.ReduceScatter { // what one slice receives is reduced while the next one travels
+			l.copies("direct", 64*units.MiB, 2)
+		} else {
+			l.copies("direct", 16*units.MiB, 1)
+		}
+	}
+	return l.list
+}
+
+// variants collects ways to run a size.
+type variants struct {
+	f    *sweepFlags
+	size units.Bytes
+	list []variant
+}
+
+func (l *variants) add(v variant) {
+	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size <= 32*units.MiB && v.slices == 1
+	l.list = append(l.list, v)
+}
+
+// packets: as many threads as there are pairs of words, in blocks that grow with them.
+func (l *variants) packets(algo string, bytes int64, most units.Bytes) {
+	if l.size > most {
+		return
+	}
+	pairs := max(bytes/8, 1)
+	threads := int64(512)
+	switch {
+	case pairs <= 1024:
+		threads = 64
+	case pairs <= 16384:
+		threads = 256
+	}
+	l.add(variant{algo, 1, cuda.Method{Mechanism: block.Packets, Blocks: int(min((pairs+threads-1)/threads, 128)), Threads: int(threads)}})
+}
+
+func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
+	blocks := []int{32, 132}
+	switch {
+	case l.size < least || l.size > most:
+		return
+	case l.size <= 256*units.KiB:
+		blocks = []int{16, 64}
+	case l.size <= units.MiB:
+		blocks = []int{16, 96}
+	case l.size >= 16*units.MiB:
+		blocks = []int{132}
+	}
+	for _, b := range blocks {
+		l.add(variant{algo, slices, cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
+	}
+}
+
+func (l *variants) copies(algo string, least units.Bytes, slices int) {
+	if l.size < least {
+		return
+	}
+	for _, b := range []int{64, 132} {
+		l.list = append(l.list, variant{algo, slices, cuda.Method{Copies: true, Blocks: b, Threads: 512, Streams: 1}})
+		if slices == 1 {
+			return
+		}
+	}
+}
+
+func (v variant) build(topo *topology.Topology, spec collective.Spec) (*schedule.Schedule, error) {
+	s, err := planner.Build(topo, spec, v.algo, planner.Options{Slices: v.slices})
+	if err != nil {
+		return nil, err
 	}
 	return s, schedule.Check(s, topo)
 }
 
-func (f *sweepFlags) measure(cmd *cobra.Command, node *cuda.Node, topo *topology.Topology, kind collective.Kind, dtype collective.DType, op collective.ReduceOp, size units.Bytes, v variant) []string {
-	spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
-	cfg := cuda.Config{Count: int64(size) / int64(dtype.Size()), DType: dtype, Op: op, InPlace: f.inPlace, Warmup: 5, Iterations: f.iterations, Replays: f.replays,
-		Checks: f.checks, Jitter: f.jitter, Stream: f.stream, Seed: 1}
-	if f.odd {
-		cfg.Count, cfg.Offset = (cfg.Count/3|1)*int64(spec.Blocks()), 4
-	}
-	// A rough guess of the time keeps a case short.
-	guess := time.Duration(float64(size)/200+3000) * time.Nanosecond
-	for cfg.Iterations > 4 && guess*time.Duration(cfg.Iterations*cfg.Replays) > f.perCase {
-		cfg.Iterations = max(cfg.Iterations/2/2*2, 4)
-	}
-	for cfg.Replays > 3 && guess*time.Duration(cfg.Iterations*cfg.Replays) > f.perCase {
-		cfg.Replays = max(cfg.Replays/2, 3)
-	}
+func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, c sweepCase) []string {
+	cfg, v := f.config(c), c.v
 	var r *cuda.Result
-	s, err := v.build(topo, spec)
+	s, err := v.build(c.topo, c.spec)
 	if err == nil {
-		r, err = node.Run(cmd.Context(), s, cfg, v.how)
+		r, err = node.Run(ctx, s, cfg, v.how)
 	}
 	mechanism := v.how.Mechanism.String()
 	if v.how.Copies {
 		mechanism = "copies"
 	}
-	row := []string{kind.String(), strconv.Itoa(spec.Ranks), dtype.String(), op.String(), strconv.FormatInt(cfg.Count*int64(dtype.Size()), 10), v.algo, strconv.Itoa(v.slices),
+	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(), strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.algo, strconv.Itoa(v.slices),
 		mechanism, strconv.Itoa(v.how.Blocks), strconv.Itoa(v.how.Threads), strconv.Itoa(v.how.Streams), strconv.FormatBool(v.how.Overlap), strconv.FormatBool(v.how.Specialise), strconv.FormatBool(f.inPlace)}
 	if err != nil {
 		return append(row, "", "", "", "", "", "", "", "", err.Error())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,10 @@ type expectFlags struct {
 	format      formatFlag
 	algo, proto string
 	noNVLS      bool
+	collNet     bool
 	graph       bool
+	floor       string
+	fabric      string
 }
 
 func newExpect() *cobra.Command {
@@ -55,9 +59,12 @@ func newExpect() *cobra.Command {
 	f.sizes.add(cmd, "1K", "4G")
 	f.profile.add(cmd)
 	f.format.add(cmd)
-	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree (default: as NCCL chooses)")
+	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree, CollNetDirect, CollNetChain, CE: by copy engines (default: as NCCL chooses)")
 	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
 	cmd.Flags().BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
+	cmd.Flags().BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
+	cmd.Flags().StringVar(&f.floor, "launch-floor", "none", "least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
+	cmd.Flags().StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(nccl.Fabrics, ", ")+" (default: as the class of the NICs' links is named)")
 	cmd.Flags().BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
 	return cmd
 }
@@ -82,28 +89,42 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err != nil {
 		return nil, err
 	}
-	o := nccl.Options{}
+	floor, err := launchFloor(f.floor)
+	if err != nil {
+		return nil, err
+	}
+	o := nccl.Options{Fabric: f.fabric}
 	if f.noNVLS {
 		o.NVLS = nccl.Off
+	}
+	if f.collNet {
+		o.CollNet = nccl.On
 	}
 	r, err := nccl.NewRuntime(t, p, profileGeneral, o)
 	if err != nil {
 		return nil, err
 	}
-	foreign := nccl.Foreign(t)
 	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: p.Name, Collective: spec.Kind.String(), Ranks: t.NumRanks()}
 	for _, size := range sizes {
 		x, err := r.Predict(nccl.Ask{Kind: spec.Kind, Algorithm: f.algo, Protocol: f.proto, Size: size, Graph: f.graph})
 		if err != nil {
 			return nil, err
 		}
-		row := expectRow(spec, size, &x)
-		if f.profile.name == "" && foreign != "" {
-			row.Warnings = append(row.Warnings, foreign)
-		}
-		d.Rows = append(d.Rows, row)
+		d.Rows = append(d.Rows, expectRow(spec, size, x.Behind(floor)))
 	}
 	return d, nil
+}
+
+// launchFloor reads --launch-floor.
+func launchFloor(text string) (units.Time, error) {
+	if text == "none" {
+		return 0, nil
+	}
+	t, err := units.ParseTime(text)
+	if err != nil || t <= 0 {
+		return 0, usagef("--launch-floor %s: must be none or a time such as 25us", text)
+	}
+	return t, nil
 }
 
 // library is the profile whose kernels the library's predictions take.
@@ -129,10 +150,14 @@ func expectRow(spec collective.Spec, size units.Bytes, x *nccl.Prediction) repor
 	return row
 }
 
-// limitOf says what most of the time goes to.
+// limitOf says what most of the time goes to: the launch, the parameter of the kernel
+// that moves no bytes, or the links that its bytes cross.
 func limitOf(x *nccl.Prediction) string {
-	if 2*x.Latency > x.Time {
-		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes (%.0f steps)", 100*x.Latency.Seconds()/x.Time.Seconds(), x.Work.Hops+x.Work.NetHops)
+	switch {
+	case x.Floored:
+		return "launch: the run's launch floor hides the kernel"
+	case 2*x.Latency > x.Time:
+		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes; most of it: %s", 100*x.Latency.Seconds()/x.Time.Seconds(), x.Slowest)
 	}
 	return x.Work.Limit
 }

@@ -51,7 +51,7 @@ func (x *tuning) title(s *schedule.Schedule) string {
 func (x *tuning) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	algo, note := nccltuner.Nearest(s.Algorithm, s.Spec.Kind, x.model.NVLS().Channels > 0)
 	r := x.row(s.Spec.Kind, 0, algo, string(s.Protocol), min(len(s.Channels), 32))
-	if algo == "nvls" {
+	if algo == "nvls" || algo == "nvls_tree" {
 		r.Protocol, r.Channels = "simple", x.model.NVLS().Channels
 	}
 	r.Note = note

@@ -19,6 +19,8 @@ type topoFlags struct {
 	name        string
 	nodes, gpus int
 	set         []string
+	noInNetwork bool
+	lenient     bool // noInNetwork need not have an effect
 	fail, slow  []string
 	loads       []string
 }
@@ -35,6 +37,7 @@ func (f *topoFlags) addParts(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "number of nodes (default: as the file says)")
 	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs used in each node (default: all)")
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file, e.g. fabrics.0.levels.0.oversubscription=2")
+	cmd.Flags().BoolVar(&f.noInNetwork, "no-in-network", false, "switches only forward: no multicast and no reduction in them, as where NVLink SHARP is turned off")
 	cmd.Flags().StringArrayVar(&f.fail, "fail", nil, "leave out a failed part: link:A--B (both directions), link:A->B, link:A--B#2 (two of the parallel links), nic:, gpu:, node: or switch:NAME")
 	cmd.Flags().StringArrayVar(&f.slow, "slow", nil, "a part whose links have only a share of their rate left, e.g. link:A--B=0.5 or nic:NAME=0.25")
 }
@@ -92,6 +95,12 @@ func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) 
 	t, err := topology.Load(source, name, topology.Options{Nodes: f.nodes, GPUs: gpus, Set: f.set})
 	if err != nil {
 		return nil, err
+	}
+	if f.noInNetwork {
+		if m, r := t.InNetwork(nil); !m && !r && !f.lenient {
+			return nil, usagef("--no-in-network has no effect on %s, whose switches only forward: leave it out", name)
+		}
+		t = t.WithoutInNetwork()
 	}
 	if t, err = t.Degrade(faults); err != nil || len(f.loads) == 0 {
 		return t, err

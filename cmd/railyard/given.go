@@ -41,6 +41,9 @@ func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
 	if p.profile, err = f.profile.load(p.topo); err != nil {
 		return nil, err
 	}
+	if p.beside, err = newBeside(&f.topo, p.topo, p.profile); err != nil {
+		return nil, err
+	}
 	s, err := readSchedule(path, p.topo)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

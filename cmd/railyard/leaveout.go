@@ -69,13 +69,14 @@ func (v *validator) learn(set *measurement.Set, m measurement.Row) (learnt, erro
 // those of all profiles, and predicts the group.
 func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name string, in func(learnt) bool) {
 	general := &cost.Profile{Name: nccl.General}
+	needed := neededFor(byProfile[name], in)
 	var everything []fit.KernelCase
 	for _, p := range slices.Sorted(maps.Keys(byProfile)) {
-		everything = append(everything, outside(byProfile[p], in)...)
+		everything = append(everything, outside(byProfile[p], in, needed)...)
 	}
-	general.Kernels, _ = fit.Kernels(everything, nil)
+	general.Kernels = fit.General(everything, false)
 	profile := &cost.Profile{Name: name}
-	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in), general)
+	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in, needed), general, false)
 	for _, x := range byProfile[name] {
 		if !in(x) {
 			continue
@@ -86,11 +87,30 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 	}
 }
 
-// outside are the cases that are not in a group.
-func outside(rows []learnt, in func(learnt) bool) []fit.KernelCase {
+// way is how a kernel moves data.
+type way struct{ algorithm, protocol string }
+
+// neededFor are the kernels that a group's predictions may take: those that NCCL chooses
+// for its rows. Where its choice is not modelled, all may be taken (nil).
+func neededFor(rows []learnt, in func(learnt) bool) map[way]bool {
+	out := map[way]bool{}
+	for _, x := range rows {
+		if !in(x) {
+			continue
+		}
+		if r, err := x.cases.library(x.row); err != nil || !r.Chooses() {
+			return nil
+		}
+		out[way{x.fit.Algorithm, x.fit.Protocol}] = true
+	}
+	return out
+}
+
+// outside are the cases that are not in a group, of the kernels that are needed.
+func outside(rows []learnt, in func(learnt) bool, needed map[way]bool) []fit.KernelCase {
 	var out []fit.KernelCase
 	for _, x := range rows {
-		if x.fits && !in(x) {
+		if x.fits && !in(x) && (needed == nil || needed[way{x.fit.Algorithm, x.fit.Protocol}]) {
 			out = append(out, x.fit)
 		}
 	}

@@ -46,7 +46,7 @@ func (c *cases) predictWith(profile, general *cost.Profile, m measurement.Row) (
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	out := report.Predicted{Time: p.Time, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name, Warnings: p.Warnings}
+	out := report.Predicted{Time: p.Time, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name, Over: p.Over, Warnings: p.Warnings}
 	if floor := c.floors[runOf(m)]; floor > out.Time {
 		out.Time = floor
 		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], report.HiddenByLaunch)
@@ -130,20 +130,20 @@ func (c *cases) floored(m measurement.Row) bool {
 // streamed are rows that one process launched for every GPU.
 func streamed(m measurement.Row) bool { return m.Launch == "stream" }
 
-// kernelCase is a measured row as the fit of kernels sees it; ok is false where the
-// launch floor hides the kernel.
+// kernelCase is a measured row as the fit of kernels sees it. Where the launch floor hides
+// the kernel, it is an error, and the case is returned with it.
 func (c *cases) kernelCase(m measurement.Row) (fit.KernelCase, error) {
 	r, err := c.library(m)
 	if err != nil {
 		return fit.KernelCase{}, err
 	}
-	if floor := c.floors[runOf(m)]; m.Time < 3*floor {
-		return fit.KernelCase{}, fmt.Errorf("the launch floor of the run hides what the kernel takes")
-	}
 	x, err := r.Case(asked(m))
 	if err != nil {
 		return fit.KernelCase{}, err
 	}
+	if floor := c.floors[runOf(m)]; m.Time < 3*floor {
+		err = fmt.Errorf("the launch floor of the run hides what the kernel takes")
+	}
 	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops, Steps: x.Work.Steps, Chunk: x.Work.Chunk, Chain: x.Work.Chain, Line: x.Work.Line,
-		TableHop: x.Hop, TableNet: x.NetHop, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: m.Time}, nil
+		Prior: x.Prior, Machine: c.profile.Name, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: m.Time}, err
 }

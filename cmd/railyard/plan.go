@@ -64,6 +64,7 @@ func addAlgo(cmd *cobra.Command, algo *string) {
 // planned is everything that a plan was made from and led to.
 type planned struct {
 	source  string // name or path of the topology
+	beside  *beside
 	topo    *topology.Topology
 	spec    collective.Spec
 	profile *cost.Profile
@@ -105,6 +106,9 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	}
 	p.counts = f.coll.matrix
 	if p.profile, err = f.profile.load(p.topo); err != nil {
+		return nil, err
+	}
+	if p.beside, err = newBeside(&f.topo, p.topo, p.profile); err != nil {
 		return nil, err
 	}
 	return p, f.search(cmd, p, sizes)
@@ -332,6 +336,7 @@ func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	row := report.PlanRow{Collective: p.spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
 		AlgBW: alg, BusBW: bus, BoundUS: bound.Time.Microseconds(), BoundCut: bound.Cut,
 		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...)}
+	row.Library = p.beside.row(p.spec, r.Size)
 	row.LatencyBoundUS = p.latencyBound().Microseconds()
 	if t > 0 {
 		row.OfBound = float64(bound.Time) / float64(t)

@@ -17,10 +17,6 @@ import (
 	"railyard/sim/nccl"
 )
 
-// ncclChunk is the size of NCCL's pipelined pieces in the Simple protocol: buffers of
-// 4 MiB in 8 slots (NCCL_BUFFSIZE and NCCL_STEPS, src/include/comm.h).
-const ncclChunk = 512 * units.KiB
-
 // ncclAlgorithms maps the algorithm names of NCCL to ours, for the collectives that it
 // makes in that way.
 func ncclAlgorithms(kind collective.Kind, algo string) ([]string, error) {
@@ -136,7 +132,7 @@ func (c *cases) compiled(m measurement.Row, algo string, proto schedule.Protocol
 }
 
 // schedule is what NCCL runs, as far as our algorithms express it: pipelined ones in
-// pieces of ncclChunk.
+// pieces of a slot of the Simple protocol.
 func (c *cases) schedule(t *topology.Topology, m measurement.Row, algo string, proto schedule.Protocol) (*schedule.Schedule, error) {
 	spec := collective.Spec{Kind: m.Collective, Ranks: t.NumRanks()}
 	if spec.Kind == collective.AllToAllV {
@@ -144,7 +140,7 @@ func (c *cases) schedule(t *topology.Topology, m measurement.Row, algo string, p
 	}
 	slices := 1
 	if algo == "double_binary_tree" || spec.Kind == collective.Broadcast || spec.Kind == collective.Reduce {
-		slices = int(min(max(m.Size/2/ncclChunk, 1), 64))
+		slices = int(min(max(m.Size/2/c.profile.Protocol("simple").Slot, 1), 64))
 	}
 	return planner.Build(t, spec, algo, planner.Options{Protocol: proto, Slices: slices})
 }

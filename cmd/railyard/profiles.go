@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,7 @@ func newProfiles() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return cost.Encode(cmd.OutOrStdout(), p)
+				return cost.Encode(cmd.OutOrStdout(), p.Complete())
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, name := range cost.Names() {
@@ -34,8 +36,21 @@ func newProfiles() *cobra.Command {
 					fit = p.Source
 				}
 				fmt.Fprintf(w, "%s\t%s\n", name, fit)
+				for _, over := range crossed(p) {
+					fmt.Fprintf(w, "  over %s\t%s\n", over, kernelErrors(slices.DeleteFunc(slices.Clone(p.Kernels), func(k cost.Kernel) bool { return k.Over != over })))
+				}
 			}
 			return w.Flush()
 		},
 	}
+}
+
+// crossed is what a profile's own kernels cross, sorted.
+func crossed(p *cost.Profile) []string {
+	over := map[string]bool{}
+	for _, k := range p.Kernels {
+		over[k.Over] = p.From == ""
+	}
+	maps.DeleteFunc(over, func(_ string, own bool) bool { return !own })
+	return slices.Sorted(maps.Keys(over))
 }

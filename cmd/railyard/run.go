@@ -34,6 +34,7 @@ type runFlags struct {
 	inPlace    bool
 	file       string
 	out        string
+	gpu        gpuFlags
 }
 
 func newRun() *cobra.Command {
@@ -47,16 +48,21 @@ repeat it goes into one result directory.
 
 With -t host, a profile is fitted on this machine first (on other transfers than those
 that are compared) unless --profile names one. With any other topology the host backend
-runs the schedule for correctness only: its times say nothing about that hardware.`,
+runs the schedule for correctness only: its times say nothing about that hardware.
+
+--backend cuda runs on this machine's GPUs, which the topology describes: 20 operations
+(-n) in a CUDA graph, 20 replays, a time for each replay, the slowest GPU's. Unless an
+algorithm or protocol is asked for, it runs what has been measured to be fastest.`,
 		Example: `  railyard run -t host -c all_reduce -b 1K -e 64M
   railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16
-  railyard run -t dgx-h100 --plan imported.json -b 1K -e 64M`,
+  railyard run -t dgx-h100 --plan imported.json -b 1K -e 64M
+  railyard run --backend cuda -t hgx-h200-4 -c all_reduce -b 1K -e 1G`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.plan.add(cmd, "1K", "64M")
 	fl := cmd.Flags()
-	fl.StringVar(&f.backend, "backend", "host", "where to execute: host")
+	fl.StringVar(&f.backend, "backend", "host", "where to execute: host, or cuda: the GPUs of this machine")
 	fl.StringVar(&f.file, "plan", "", "run this schedule (JSON from `railyard plan -o` or `railyard import`)")
 	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
 	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
@@ -65,13 +71,17 @@ runs the schedule for correctness only: its times say nothing about that hardwar
 	fl.Int64Var(&f.seed, "seed", 1, "seed of the data")
 	fl.DurationVar(&f.deadline, "deadline", 10*time.Second, "longest wait for a peer before the run is ended")
 	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
+	f.gpu.add(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "result directory (default: railyard-run-N, the first that is free)")
 	return cmd
 }
 
 func (f *runFlags) run(cmd *cobra.Command) error {
-	if f.backend != "host" {
-		return usagef("--backend %s: this build executes on the host only", f.backend)
+	if f.backend != backendHost && f.backend != backendCUDA {
+		return usagef("--backend %s: must be host or cuda", f.backend)
+	}
+	if err := f.gpu.check(cmd, f.backend); err != nil {
+		return err
 	}
 	dtype, err := collective.ParseDType(f.dtype)
 	if err != nil {
@@ -87,17 +97,29 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := checkGiven(cmd, f.file); err != nil {
 		return err
 	}
-	timed := f.plan.topo.name == hostTopology
-	if timed && f.plan.profile.name == "" {
+	onHost := f.plan.topo.name == hostTopology && f.backend == backendHost
+	timed := onHost || f.backend == backendCUDA
+	if onHost && f.plan.profile.name == "" {
 		profile, err := calibrate(cmd.Context(), f.plan.topo)
 		if err != nil {
 			return err
 		}
 		f.plan.profile.fitted = profile
 	}
+	if f.backend == backendCUDA {
+		if err := f.gpu.available(); err != nil {
+			return err
+		}
+	}
 	p, err := f.planned(cmd)
 	if err != nil {
 		return err
+	}
+	if f.backend == backendCUDA {
+		if err := f.gpu.open(cmd, p, f); err != nil {
+			return err
+		}
+		defer f.gpu.node.Close()
 	}
 	if kind := p.spec.Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
 		return usagef("--op has no effect on %v: leave it out", kind)
@@ -138,6 +160,9 @@ func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
 	if f.file != "" {
 		return f.plan.given(cmd, f.file)
 	}
+	if f.backend == backendCUDA { // whose kernels never use multicast
+		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
+	}
 	return f.plan.plan(cmd)
 }
 
@@ -174,17 +199,17 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 		return report.RunRow{}, err
 	}
 	count := int64(row.Size) / int64(dtype.Size())
-	out, err := host.Run(ctx, row.Schedule, host.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace,
-		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.deadline, Seed: f.seed})
+	times, wrong, err := f.time(ctx, row, count, dtype, op)
 	if err != nil {
 		return report.RunRow{}, err
 	}
-	sum := measurement.Summarise(out.Times)
+	sum := measurement.Summarise(times)
 	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
 	alg, bus := bandwidths(p.spec, row.Size, median)
 	r := report.RunRow{Collective: p.spec.Kind.String(), SizeBytes: int64(row.Size), Count: count, DType: dtype.String(), RedOp: "none", Root: -1,
 		Schedule: planner.Name(row.Schedule), MeasuredUS: report.NewPercentiles(sum), AlgBW: alg, BusBW: bus,
-		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: out.Wrong}
+		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: wrong}
+	r.Library = p.beside.row(p.spec, row.Size)
 	if p.spec.Kind.Reduces() {
 		r.RedOp = op.String()
 	}
@@ -195,6 +220,20 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 		r.Error = float64(row.Prediction.Time-median) / float64(median)
 	}
 	return r, nil
+}
+
+// time runs a schedule on the backend: the time of every iteration, and how many
+// elements were wrong.
+func (f *runFlags) time(ctx context.Context, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
+	if f.backend == backendCUDA {
+		return f.gpu.time(ctx, f, row, count, dtype, op)
+	}
+	out, err := host.Run(ctx, row.Schedule, host.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace,
+		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.deadline, Seed: f.seed})
+	if err != nil {
+		return nil, 0, err
+	}
+	return out.Times, out.Wrong, nil
 }
 
 // calibrate fits a profile of this machine from transfers that are not what run

@@ -91,6 +91,11 @@ func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
 	if err != nil {
 		return err
 	}
+	b, err := newBeside(&f.topo, x.topo, x.profile)
+	if err != nil {
+		return err
+	}
+	d.Library = b.row(x.jobs[0].Schedule.Spec, x.jobs[0].size)
 	w := cmd.OutOrStdout()
 	switch f.format.name {
 	case "json":

@@ -33,7 +33,7 @@ func measuredSystems() ([]measuredSystem, error) {
 		return nil, fmt.Errorf("validation/systems.csv: %w", err)
 	}
 	var out []measuredSystem
-	for _, l := range lines[1:] { // series,topology,set,profile,launch,nvls,cc,exclude,why
+	for _, l := range lines[1:] { // series,topology,set,profile,launch,nvls,cc,fabric,exclude,why
 		s := measuredSystem{series: l[0], topology: l[1], profile: l[3], single: l[4] == "single"}
 		if l[2] != "" {
 			s.set = strings.Split(l[2], ";")
@@ -44,8 +44,9 @@ func measuredSystems() ([]measuredSystem, error) {
 		if s.options.ComputeCapability, err = strconv.Atoi("0" + l[6]); err != nil {
 			return nil, fmt.Errorf("validation/systems.csv: %s: %w", l[0], err)
 		}
-		if l[7] != "" {
-			s.excluded = l[8]
+		s.options.Fabric = l[7]
+		if l[8] != "" {
+			s.excluded = l[9]
 		}
 		out = append(out, s)
 	}

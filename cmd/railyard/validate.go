@@ -214,15 +214,15 @@ func (v *validator) refit(w io.Writer, dir string) error {
 		everything = append(everything, rows[name]...)
 	}
 	general := v.startFrom(nccl.General)
-	v.fitted[nccl.General], rows[nccl.General] = general, everything
-	general.Kernels, _ = fit.Kernels(everything, nil)
-	for _, name := range slices.Sorted(maps.Keys(rows)) {
+	v.fitted[nccl.General], general.Kernels = general, fit.General(everything, true)
+	for _, name := range slices.Sorted(maps.Keys(v.fitted)) {
 		p := v.fitted[name]
-		var left map[cost.KernelKey]int
-		p.Kernels, left = fit.Kernels(rows[name], general)
+		if name != nccl.General {
+			p.Kernels, _ = fit.Kernels(rows[name], general, true)
+		}
 		p.Error = kernelErrors(p.Kernels)
-		fmt.Fprintf(w, "%s: %d kernels from %d rows (%d keys have too few): %s\n", name, len(p.Kernels), len(rows[name]), len(left), p.Error)
-		if err := saveProfile(filepath.Join(dir, name+".yaml"), p); err != nil {
+		fmt.Fprintf(w, "%s: %d kernels: %s\n", name, len(p.Kernels), p.Error)
+		if err := saveProfile(filepath.Join(dir, name+".yaml"), p.Complete()); err != nil {
 			return err
 		}
 	}

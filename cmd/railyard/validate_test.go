@@ -52,40 +52,50 @@ func TestPredictionsFitTheirMeasurements(t *testing.T) {
 	}
 }
 
-// Rows that the kernels were not fitted on meet the goals, where every fifth is left out.
-// Whole series and numbers of GPUs left out do not yet (docs/validation.md).
+// Rows that the kernels were not fitted on are predicted as well as has been reached; the
+// goals of whole series over networks are not yet (docs/validation.md).
 func TestRowsLeftOutMeetTheGoals(t *testing.T) {
 	if testing.Short() {
-		t.Skip("fits ten profiles five times")
+		t.Skip("fits all profiles some hundred times")
 	}
 	v, err := newValidator()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := v.leftOut(func(m measurement.Row) string { return strconv.Itoa(m.Line % 5) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	var named, single, several []float64
-	for _, r := range c.Rows {
-		m := r.Measured
-		switch published := r.File == "validation/published.csv"; {
-		case !published && m.Launch == "graph" && m.Algo != "default" && m.Size >= units.KiB:
-			named = append(named, r.Error)
-		case published && m.Nodes <= 1 && m.Size >= 8000:
-			single = append(single, r.Error)
-		case published && m.Nodes > 1:
-			several = append(several, r.Error)
+	for _, c := range []struct {
+		what                   string
+		group                  func(measurement.Row) string
+		named, single, several float64 // MAPE of H200; factors of what is published
+	}{
+		{"every fifth row", func(m measurement.Row) string { return strconv.Itoa(m.Line % 5) }, 0.035, 1.08, 1.10},
+		{"its number of GPUs", func(m measurement.Row) string { return strconv.Itoa(m.GPUs) }, 0.055, 1.18, 2},
+		{"its whole series", func(m measurement.Row) string { return m.ID }, 0.30, 1.12, 1.45},
+	} {
+		all, err := v.leftOut(c.group)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if got := measurement.MAPE(named); len(named) != 240 || got > 0.05 {
-		t.Errorf("H200 named: %d rows, MAPE %.3f", len(named), got)
-	}
-	if got := measurement.GeomeanFactor(single); got > 1.12 {
-		t.Errorf("published, one node: factor %.3f", got)
-	}
-	if got := measurement.GeomeanFactor(several); got > 1.20 {
-		t.Errorf("published, several nodes: factor %.3f", got)
+		var named, single, several []float64
+		for _, r := range all.Rows {
+			m := r.Measured
+			switch published := r.File == "validation/published.csv"; {
+			case !published && m.Launch == "graph" && m.Algo != "default" && m.Size >= units.KiB:
+				named = append(named, r.Error)
+			case published && m.Nodes <= 1 && m.Size >= 8000:
+				single = append(single, r.Error)
+			case published && m.Nodes > 1:
+				several = append(several, r.Error)
+			}
+		}
+		if got := measurement.MAPE(named); len(named) != 240 || got > c.named {
+			t.Errorf("%s left out: H200 named: %d rows, MAPE %.3f", c.what, len(named), got)
+		}
+		if got := measurement.GeomeanFactor(single); got > c.single {
+			t.Errorf("%s left out: published, one node: factor %.3f", c.what, got)
+		}
+		if got := measurement.GeomeanFactor(several); got > c.several {
+			t.Errorf("%s left out: published, several nodes: factor %.3f", c.what, got)
+		}
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 
 	"railyard/exec/cuda/driver"
 	"railyard/exec/cuda/kernel"
+	"railyard/model/block"
 	"railyard/model/collective"
+	"railyard/model/schedule"
 )
 
 // defines select a type and a reduction in the kernels' sources.
@@ -99,26 +101,46 @@ func store(path string, code []byte) {
 }
 
 // kernels loads a file's machine code on every GPU, once for each set of options.
-func (n *Node) kernels(file string, options []string, extra map[string]string) (string, error) {
-	key := fmt.Sprint(file, options, extra)
-	if _, ok := n.gpus[0].modules[key]; ok {
-		return key, nil
+func (n *Node) kernels(file string, options []string) (string, error) {
+	key := fmt.Sprint(file, options)
+	return key, n.each(func(g *gpu) error { return g.load(key, file, options, nil) })
+}
+
+// load compiles a file for the GPU and loads it under a key, once.
+func (g *gpu) load(key, file string, options []string, extra map[string]string) error {
+	if _, ok := g.modules[key]; ok {
+		return nil
 	}
-	code := map[string][]byte{}
-	for _, g := range n.gpus {
-		if code[g.arch] == nil {
-			c, err := compile(file, g.arch, options, extra)
-			if err != nil {
-				return "", err
-			}
-			code[g.arch] = c
-		}
-	}
-	return key, n.each(func(g *gpu) error {
-		m, err := driver.LoadModule(code[g.arch])
-		if err == nil {
-			g.modules[key] = m
-		}
+	code, err := compile(file, g.arch, options, extra)
+	if err != nil {
 		return err
-	})
+	}
+	g.modules[key], err = driver.LoadModule(code)
+	return err
+}
+
+// Prepare compiles what a specialised run needs into the cache, for each rank. Several
+// may run at once.
+func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
+	if !how.Specialise {
+		return nil
+	}
+	p, err := block.Compile(s, how.options(cfg))
+	if err != nil {
+		return err
+	}
+	options, err := defines(cfg.DType, cfg.Op)
+	if err != nil {
+		return err
+	}
+	for r := range p.Ranks {
+		if _, err := compile("run.cu", n.gpus[r].arch, append(slices.Clip(options), "-DSPECIALISED"), map[string]string{"constants.cuh": p.Constants(r)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (how Method) options(cfg Config) block.Options {
+	return block.Options{Count: cfg.Count, Size: cfg.DType.Size(), Op: cfg.Op, InPlace: cfg.InPlace, Instances: how.Blocks, Mechanism: how.Mechanism}
 }

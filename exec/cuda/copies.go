@@ -28,8 +28,8 @@ type copyRank struct {
 func (o *copiesOp) memory() *memory { return o.m }
 
 // loadCopies compiles a schedule for copy engines.
-func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method, options block.Options) (operation, error) {
-	p, err := block.CompileCopies(s, options)
+func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+	p, err := block.CompileCopies(s, how.options(cfg))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (n *Node) interpreter(cfg Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return n.kernels("run.cu", options, nil)
+	return n.kernels("run.cu", options)
 }
 
 func (o *copiesOp) place(g *gpu, key string, how Method) error {

@@ -24,7 +24,7 @@ func newData(m *memory) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := m.n.kernels("check.cu", options, nil)
+	key, err := m.n.kernels("check.cu", options)
 	return &data{m: m, key: key}, err
 }
 

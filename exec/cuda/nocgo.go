@@ -31,3 +31,6 @@ func (*Node) Driver() string { return "" }
 func (*Node) Run(context.Context, *schedule.Schedule, Config, Method) (*Result, error) {
 	return nil, driver.Load()
 }
+
+// Prepare says why it cannot.
+func (*Node) Prepare(*schedule.Schedule, Config, Method) error { return driver.Load() }

@@ -54,17 +54,11 @@ const (
 
 // Open takes the first ranks GPUs. The error says in one line what is missing.
 func Open(ranks int) (*Node, error) {
-	if err := driver.Load(); err != nil {
-		return nil, err
+	if ranks < 1 || ranks > block.MaxRanks {
+		return nil, fmt.Errorf("%d GPUs: the kernels address 1 to %d", ranks, block.MaxRanks)
 	}
-	n, err := driver.Devices()
-	switch {
-	case err != nil:
+	if _, err := driver.Choose(ranks); err != nil {
 		return nil, err
-	case ranks < 1 || ranks > n:
-		return nil, fmt.Errorf("%d GPUs asked for: this machine has %d", ranks, n)
-	case ranks > block.MaxRanks:
-		return nil, fmt.Errorf("%d GPUs asked for: the kernels address at most %d", ranks, block.MaxRanks)
 	}
 	if err := reachable(ranks); err != nil {
 		return nil, err
@@ -74,7 +68,7 @@ func Open(ranks int) (*Node, error) {
 		node.gpus = append(node.gpus, &gpu{rank: r, jobs: make(chan func()), modules: map[string]driver.Module{}})
 		go node.gpus[r].serve()
 	}
-	err = node.each(func(g *gpu) error { return g.open() })
+	err := node.each(func(g *gpu) error { return g.open() })
 	if err == nil {
 		err = node.gpus[0].do(func() (err error) {
 			node.host, err = driver.AllocHost(4096)

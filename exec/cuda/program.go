@@ -45,11 +45,10 @@ func (o *programOp) queue(g *gpu, i int) error {
 
 // load compiles a schedule for the GPUs and makes it ready to launch.
 func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
-	options := block.Options{Count: cfg.Count, Size: cfg.DType.Size(), Op: cfg.Op, InPlace: cfg.InPlace, Instances: how.Blocks, Mechanism: how.Mechanism}
 	if how.Copies {
-		return n.loadCopies(s, cfg, how, options)
+		return n.loadCopies(s, cfg, how)
 	}
-	p, err := block.Compile(s, options)
+	p, err := block.Compile(s, how.options(cfg))
 	if err != nil {
 		return nil, err
 	}
@@ -67,62 +66,58 @@ func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, er
 
 // place puts every rank's plan into its parameter or its memory.
 func (o *programOp) place(p *block.Program, how Method) error {
-	n := o.m.n
-	for r := range p.Ranks {
-		g := n.gpus[r]
-		plan := p.Encode(r)
-		key, name, shared, err := n.choose(o.m.cfg, p, r, how, len(plan))
+	return o.m.n.each(func(g *gpu) error {
+		plan := p.Encode(g.rank)
+		key, name, shared, err := g.choose(o.m.cfg, p, how, len(plan))
 		if err != nil {
 			return err
 		}
-		l := &o.ranks[r]
+		l := &o.ranks[g.rank]
 		l.shape = driver.Dim{Blocks: p.Blocks(), Threads: how.Threads, Shared: shared, Overlap: how.Overlap}
-		l.param = o.m.parameter(r)
-		l.param.shape(len(p.Lanes[r]), p.Instances)
-		err = g.do(func() error {
-			if l.kernel, err = g.modules[key].Kernel(name); err != nil {
-				return err
-			}
-			if err := g.fits(l.kernel, l.shape); err != nil {
-				return err
-			}
-			if name == "run_stored" {
-				at := g.pool.At + driver.Ptr(o.m.plan)
-				l.param.long(planAt, uint64(at))
-				return driver.Upload(at, plan)
-			}
-			if name == "run_inline" {
-				copy(l.param[dataAt:], plan)
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("GPU %d: %w", r, err)
+		l.param = o.m.parameter(g.rank)
+		l.param.shape(len(p.Lanes[g.rank]), p.Instances)
+		if l.kernel, err = g.modules[key].Kernel(name); err != nil {
+			return err
 		}
-	}
-	return nil
+		if err := g.fits(l.kernel, l.shape); err != nil {
+			return err
+		}
+		switch name {
+		case "run_inline":
+			copy(l.param[dataAt:], plan)
+		case "run_stored":
+			at := g.pool.At + driver.Ptr(o.m.plan)
+			l.param.long(planAt, uint64(at))
+			return driver.Upload(at, plan)
+		}
+		return nil
+	})
 }
 
-// choose compiles the interpreter, or a rank's specialised kernel, and says which kernel
+// choose loads the interpreter, or the rank's specialised kernel, and says which kernel
 // runs the plan and how much shared memory it needs.
-func (n *Node) choose(cfg Config, p *block.Program, rank int, how Method, plan int) (key, name string, shared int, err error) {
+func (g *gpu) choose(cfg Config, p *block.Program, how Method, plan int) (key, name string, shared int, err error) {
 	options, err := defines(cfg.DType, cfg.Op)
 	if err != nil {
 		return "", "", 0, err
 	}
 	if how.Specialise {
-		key, err = n.kernels("run.cu", append(options, "-DSPECIALISED"), map[string]string{"constants.cuh": p.Constants(rank)})
-		return key, "run_special", 0, err
+		constants := p.Constants(g.rank)
+		key = fmt.Sprint("run.cu", options, constants)
+		return key, "run_special", 0, g.load(key, "run.cu", append(options, "-DSPECIALISED"), map[string]string{"constants.cuh": constants})
 	}
-	key, err = n.kernels("run.cu", options, nil)
+	key = fmt.Sprint("run.cu", options)
+	if err := g.load(key, "run.cu", options, nil); err != nil {
+		return "", "", 0, err
+	}
 	if plan <= inlineBytes {
-		return key, "run_inline", 0, err
+		return key, "run_inline", 0, nil
 	}
 	shared = p.MaxLaneBytes() + 8*buffers*block.MaxRanks
 	if shared > 200<<10 {
 		return "", "", 0, fmt.Errorf("a lane of %d bytes: plan with fewer operations a lane", shared)
 	}
-	return key, "run_stored", shared, err
+	return key, "run_stored", shared, nil
 }
 
 // fits refuses a launch whose blocks cannot all run at once: they wait for one another.

@@ -51,8 +51,11 @@ func every(t testing.TB, topo *topology.Topology, kind collective.Kind, slices i
 }
 
 func TestEveryCollectiveIsExact(t *testing.T) {
-	for _, gpus := range []int{1, 2, 3, 5, 8} {
-		topo := load(t, "dgx1-v100", gpus)
+	for _, machine := range []struct {
+		name string
+		gpus int
+	}{{"dgx1-v100", 1}, {"dgx1-v100", 2}, {"dgx1-v100", 3}, {"dgx1-v100", 5}, {"dgx1-v100", 8}, {"dgx-h100", 5}} {
+		topo, gpus := load(t, machine.name, machine.gpus), machine.gpus
 		for _, kind := range collective.All() {
 			for _, s := range every(t, topo, kind, 1+gpus%3) {
 				for _, count := range []int64{1, 17, 1 << 10, 1<<10 + 1} {
@@ -63,6 +66,36 @@ func TestEveryCollectiveIsExact(t *testing.T) {
 					if r.Wrong != 0 {
 						t.Errorf("%s %v on %d ranks, %d elements: %d wrong", s.Algorithm, kind, gpus, count, r.Wrong)
 					}
+				}
+			}
+		}
+	}
+}
+
+// Several nodes: what crosses them, in networks and in switches, is exact as well.
+func TestNodesAreExact(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 2, GPUs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for algo, kinds := range map[string][]collective.Kind{
+		"hierarchical_in_network": {collective.AllReduce, collective.AllGather, collective.ReduceScatter},
+		"hierarchical_all_to_all": {collective.AllToAll, collective.AllToAllV},
+		"balanced_rails":          {collective.AllToAllV},
+	} {
+		for _, kind := range kinds {
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			for i := 0; kind == collective.AllToAllV && i < spec.Ranks; i++ {
+				spec.Counts = append(spec.Counts, []int64{int64(i % 2), 0, int64(i * i), 7, 0, int64(5 - i)})
+			}
+			s, err := planner.Build(topo, spec, algo, planner.Options{Slices: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, count := range []int64{6, 600, 6*977 + 6} {
+				r, err := Run(context.Background(), s, Config{Count: count, Seed: 1, Iterations: 2})
+				if err != nil || r.Wrong > 0 {
+					t.Errorf("%s %v of %d: %v, %v", algo, kind, count, r, err)
 				}
 			}
 		}

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,10 +21,10 @@ type lane[T element] struct {
 	views                [][]T        // working memory of reduce
 }
 
-// boundOp is an operation with its connection.
+// boundOp is an operation with its connections, by peer.
 type boundOp struct {
 	schedule.Op
-	conn *conn
+	conns []*conn
 }
 
 // loop runs the program once for each iteration that is let go.
@@ -71,18 +73,29 @@ func (l *lane[T]) runSlice(iteration int64, slice int) bool {
 func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
 	op := &l.ops[i]
 	switch op.Kind {
-	case schedule.Send:
-		op.conn.sent.Add(1)
+	case schedule.Send, schedule.Multicast:
+		for _, k := range op.conns {
+			k.sent.Add(1)
+		}
 	case schedule.Recv, schedule.RecvReduce:
-		number := op.conn.taken.Load()
-		if !l.wait(&op.conn.sent, number+1, func() string {
-			return fmt.Sprintf("rank %d waits for rank %d", l.rank, op.Peer)
-		}, slice, i) {
+		k := op.conns[0]
+		source, ok := l.await(k, round, slice, i)
+		if !ok {
 			return 0, false
 		}
-		source := op.conn.sources[number-round*int64(len(op.conn.sources))]
 		n = l.take(slice, op, source)
-		op.conn.taken.Add(1)
+		k.taken.Add(1)
+	case schedule.SwitchReduce:
+		sources := make([]schedule.Loc, len(op.conns))
+		for j, k := range op.conns {
+			if sources[j], ok = l.await(k, round, slice, i); !ok {
+				return 0, false
+			}
+		}
+		n = l.switchReduce(slice, op, sources)
+		for _, k := range op.conns {
+			k.taken.Add(1)
+		}
 	case schedule.Copy:
 		l.pairs(slice, op.Src, op.Dst, l.rank, func(src, dst []T) {
 			copy(dst, src)
@@ -92,6 +105,17 @@ func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
 		n = l.reduce(slice, op)
 	}
 	return n, true
+}
+
+// await waits for the next message of a connection and says where it lies.
+func (l *lane[T]) await(k *conn, round int64, slice, op int) (source schedule.Loc, ok bool) {
+	number := k.taken.Load()
+	if !l.wait(&k.sent, number+1, func() string {
+		return fmt.Sprintf("rank %d waits for rank %d", l.rank, k.src)
+	}, slice, op) {
+		return source, false
+	}
+	return k.sources[number-round*int64(len(k.sources))], true
 }
 
 // take copies or combines a message straight from the sender's memory.
@@ -142,6 +166,38 @@ func (l *lane[T]) reduce(slice int, op *boundOp) (n int64) {
 	op.Dst.Set.Each(func(c int32) {
 		for i, s := range op.Srcs {
 			srcs[i] = l.r.piece(l.rank, s.Buf, l.channel, slice, places[i][j])
+		}
+		dst := l.r.piece(l.rank, op.Dst.Buf, l.channel, slice, c)
+		l.r.k.gather(dst, srcs)
+		n += int64(len(dst))
+		j++
+	})
+	return n
+}
+
+// switchReduce stands in for the switch: it combines the rank's own data with those of
+// all peers, in the order of ranks, rounded once.
+func (l *lane[T]) switchReduce(slice int, op *boundOp, sources []schedule.Loc) (n int64) {
+	type operand struct {
+		rank int32
+		loc  schedule.Loc
+	}
+	all := []operand{{l.rank, op.Src}}
+	for i, p := range op.Peers {
+		all = append(all, operand{p, sources[i]})
+	}
+	slices.SortFunc(all, func(a, b operand) int { return cmp.Compare(a.rank, b.rank) })
+	pieces := make([][][]T, len(all)) // by rank, chunk
+	for i, x := range all {
+		x.loc.Set.Each(func(c int32) {
+			pieces[i] = append(pieces[i], l.r.piece(x.rank, x.loc.Buf, l.channel, slice, c))
+		})
+	}
+	srcs := make([][]T, len(all))
+	j := 0
+	op.Dst.Set.Each(func(c int32) {
+		for i := range all {
+			srcs[i] = pieces[i][j]
 		}
 		dst := l.r.piece(l.rank, op.Dst.Buf, l.channel, slice, c)
 		l.r.k.gather(dst, srcs)

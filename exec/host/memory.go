@@ -15,11 +15,11 @@ type memory[T element] struct {
 }
 
 func (r *runner[T]) allocate(x *schedule.Expander) {
-	copies := int64(x.ScratchCopies())
+	copies := x.ScratchCopies()
 	r.mem = make([]memory[T], r.s.Spec.Ranks)
 	for rank := range r.mem {
 		m := &r.mem[rank]
-		m.bufs[schedule.Scratch] = m.take(copies * r.layout.Elements(rank, schedule.Scratch))
+		m.bufs[schedule.Scratch] = m.take(r.layout.Scratch(rank, copies))
 		in, out := r.layout.Elements(rank, schedule.Input), r.layout.Elements(rank, schedule.Output)
 		if !r.cfg.InPlace {
 			m.bufs[schedule.Input], m.bufs[schedule.Output] = m.take(in), m.take(out)

@@ -64,15 +64,19 @@ func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runn
 			for p := range s.Channels[c].Phases {
 				l := &lane[T]{r: r, rank: int32(rank), channel: int32(c), phase: int32(p), before: before, slices: s.Channels[c].Slices}
 				for _, op := range x.AppendProgram(nil, c, p, rank) {
-					var k *conn
-					switch op.Kind {
-					case schedule.Send:
-						k = connect(connKey{int32(rank), op.Peer, int32(c), int32(p)})
-						k.sources = append(k.sources, op.Src)
-					case schedule.Recv, schedule.RecvReduce:
-						k = connect(connKey{op.Peer, int32(rank), int32(c), int32(p)})
+					b := boundOp{Op: op}
+					for _, peer := range op.AllPeers() {
+						key := connKey{peer, int32(rank), int32(c), int32(p)}
+						if op.Kind.Sends() {
+							key.src, key.dst = key.dst, key.src
+						}
+						k := connect(key)
+						if op.Kind.Sends() {
+							k.sources = append(k.sources, op.Src)
+						}
+						b.conns = append(b.conns, k)
 					}
-					l.ops = append(l.ops, boundOp{op, k})
+					l.ops = append(l.ops, b)
 				}
 				r.lanes = append(r.lanes, l)
 				before = l

@@ -89,6 +89,10 @@ func RoundTrips(t *testing.T, f Format) {
 				for _, inPlace := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%s/%v/%d/%v", a.Name, k, n, inPlace), func(t *testing.T) {
 						s := Built(t, a.Name, k, n)
+						if len(s.Needs) > 0 {
+							Refused(t, f, s)
+							return
+						}
 						if inPlace && schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}) != nil {
 							t.Skip("not in place")
 						}
@@ -97,6 +101,15 @@ func RoundTrips(t *testing.T, f Format) {
 				}
 			}
 		}
+	}
+}
+
+// Refused requires that a schedule that needs more of switches than forwarding is not
+// exported, and that the user is told what to do.
+func Refused(t *testing.T, f Format, s *schedule.Schedule) {
+	t.Helper()
+	if _, err := f.Export(s, false); err == nil || !strings.Contains(err.Error(), "--no-in-network") {
+		t.Errorf("exported for an executor without in-network operations: %v", err)
 	}
 }
 

@@ -24,6 +24,9 @@ type Machine struct {
 // ranks. NCCL joins nodes by itself, so only the order inside a node counts; it must be
 // the same on all nodes unless the file is for one. The notes say what NCCL cannot follow.
 func Export(s *schedule.Schedule, m Machine) (*Graphs, []string, error) {
+	if err := s.Plain(); err != nil {
+		return nil, nil, err
+	}
 	x := schedule.NewExpander(s)
 	ring := Graph{ID: RingID, Pattern: RingPattern}
 	tree := Graph{ID: TreeID, Pattern: TreePattern}

@@ -119,6 +119,7 @@ var nearest = map[string]struct{ algorithm, note string }{
 	"hierarchical_tree":  {"tree", "NCCL's chains inside a node replace the direct exchange"},
 	"breadth_first":      {"ring", "NCCL cannot run packed trees: its rings come nearest"},
 	"packed_trees":       {"ring", "NCCL cannot run packed trees: its rings come nearest"},
+	"in_network":         {"nvls", ""},
 	"direct":             {"nvls", "NCCL has no one-shot exchange: NVLS, where switches reduce, comes nearest"},
 	"two_shot":           {"nvls", "NCCL has no direct reduce-scatter and all-gather: NVLS comes nearest"},
 }
@@ -131,6 +132,8 @@ func Nearest(algorithm string, k collective.Kind, nvls bool) (name, note string)
 		n.algorithm, n.note = "ring", fmt.Sprintf("NCCL cannot run %s: its rings come nearest", algorithm)
 	}
 	switch {
+	case algorithm == "hierarchical_in_network" && nvls && k == collective.AllReduce:
+		return "nvls_tree", "NCCL combines across nodes in trees, not in rings"
 	case n.algorithm == "nvls" && (!nvls || k == collective.Broadcast || k == collective.Reduce):
 		return "ring", fmt.Sprintf("NCCL cannot run %s here: its rings come nearest", algorithm)
 	case n.algorithm == "tree" && k != collective.AllReduce:

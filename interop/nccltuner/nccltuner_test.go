@@ -124,6 +124,10 @@ func TestNearest(t *testing.T) {
 		{"double_binary_tree", collective.Broadcast, true, "ring", true},
 		{"double_binary_tree", collective.AllReduce, true, "tree", true},
 		{"mine", collective.AllReduce, true, "ring", true},
+		{"in_network", collective.AllGather, true, "nvls", false},
+		{"in_network", collective.AllGather, false, "ring", true},
+		{"hierarchical_in_network", collective.AllReduce, true, "nvls_tree", true},
+		{"hierarchical_in_network", collective.AllGather, true, "ring", true},
 	} {
 		if got, note := Nearest(x.algo, x.kind, x.nvls); got != x.want || (note != "") != x.note {
 			t.Errorf("%s %v: %s (%s)", x.algo, x.kind, got, note)

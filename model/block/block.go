@@ -137,16 +137,18 @@ func (p *Program) ControlBytes() int64 {
 // Compile turns a valid schedule into block programs. The error says what the kernels
 // cannot do.
 func Compile(s *schedule.Schedule, o Options) (*Program, error) {
+	if err := s.Plain(); err != nil {
+		return nil, err
+	}
 	switch {
 	case s.Spec.Ranks > MaxRanks:
 		return nil, fmt.Errorf("%d ranks: the kernels address at most %d GPUs", s.Spec.Ranks, MaxRanks)
 	case o.Instances < 1:
 		return nil, fmt.Errorf("%d blocks a lane: must be at least 1", o.Instances)
 	}
-	if o.InPlace && o.Mechanism != Packets {
-		if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}); err != nil {
-			return nil, fmt.Errorf("this schedule cannot run in place: %w", err)
-		}
+	s, err := inPlace(s, o)
+	if err != nil {
+		return nil, err
 	}
 	c, err := newCompiler(s, o)
 	if err != nil {

@@ -44,10 +44,9 @@ func CompileCopies(s *schedule.Schedule, o Options) (*Copying, error) {
 	}
 	blocks := o.Instances
 	o.Instances, o.Mechanism = 1, Pull
-	if o.InPlace {
-		if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}); err != nil {
-			return nil, fmt.Errorf("this schedule cannot run in place: %w", err)
-		}
+	s, err := inPlace(s, o)
+	if err != nil {
+		return nil, err
 	}
 	c, err := newCompiler(s, o)
 	if err != nil {
@@ -104,7 +103,7 @@ func (d *dma) compile() error {
 
 // handshake tells all peers and waits for all of them.
 func handshake(ranks, rank, value int, flags uint8) Lane {
-	peers := uint32(1)<<ranks - 1&^(1<<rank)
+	peers := (uint32(1)<<ranks - 1) &^ (1 << rank)
 	l := Lane{Slices: 1}
 	if peers != 0 {
 		l.Body = []Op{{Kind: Signal, Flags: flags, Line: Ready, Peers: peers, Value: value}, {Kind: Wait, Flags: flags, Line: Ready, Peers: peers, Value: value}}

@@ -8,8 +8,8 @@ import (
 	"railyard/model/units"
 )
 
-// Bound is a time that no schedule can beat on a topology at line rate, without
-// reduction inside switches, and the cut that says why.
+// Bound is a time that no schedule can beat on a topology at line rate, and the cut
+// that says why.
 type Bound struct {
 	Time units.Time
 	Cut  string // e.g. "node0 can take in only 400GB/s"
@@ -27,7 +27,8 @@ type cut struct {
 // LowerBound is the largest of the bounds that cuts around each rank, each node and
 // each group of a tier give: the bytes that must cross, over what can cross. For
 // all-reduce the sum over all groups of a tier counts too: every element needs G−1
-// messages to be combined and G−1 to be spread (Patarasuk, Yuan 2009).
+// messages to be combined, unless switches between the groups combine data on their way,
+// and G−1 to be spread, unless those multicast (Patarasuk, Yuan 2009).
 func LowerBound(t *topology.Topology, s Spec, size units.Bytes) Bound {
 	return NewCuts(t, s).LowerBound(size)
 }
@@ -35,7 +36,13 @@ func LowerBound(t *topology.Topology, s Spec, size units.Bytes) Bound {
 // Cuts are what LowerBound looks at, measured once for many sizes.
 type Cuts struct {
 	spec  Spec
-	tiers [][]cut
+	tiers []tierCut
+}
+
+// tierCut is the cuts around the groups of a tier.
+type tierCut struct {
+	cuts     []cut
+	messages float64 // for each group but one that an element of an all-reduce needs
 }
 
 // NewCuts measures the cuts of a topology.
@@ -55,7 +62,8 @@ func (c *Cuts) LowerBound(size units.Bytes) Bound {
 			best = Bound{tm, cut()}
 		}
 	}
-	for _, tier := range c.tiers {
+	for _, t := range c.tiers {
+		tier := t.cuts
 		if len(tier) < 2 {
 			continue
 		}
@@ -68,7 +76,7 @@ func (c *Cuts) LowerBound(size units.Bytes) Bound {
 			consider(outBytes/k.out*1e12, func() string { return fmt.Sprintf("%s can send out only %v", k.name, units.Rate(k.out)) })
 		}
 		if c.spec.Kind == AllReduce {
-			total := 2 * float64(len(tier)-1) * float64(size)
+			total := t.messages * float64(len(tier)-1) * float64(size)
 			consider(total/min(in, out)*1e12, func() string {
 				return fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name, units.Rate(min(in, out)))
 			})
@@ -123,7 +131,7 @@ func oneIf(b bool) float64 {
 }
 
 // cutsOf lists the cuts around single ranks, then around the groups of each tier.
-func cutsOf(t *topology.Topology, s Spec) [][]cut {
+func cutsOf(t *topology.Topology, s Spec) []tierCut {
 	n := t.NumRanks()
 	router := topology.NewRouter(t)
 	ranks := make([]cut, n)
@@ -131,17 +139,28 @@ func cutsOf(t *topology.Topology, s Spec) [][]cut {
 		ranks[r] = rankCut(t, router, r, r == s.Root)
 	}
 	s.count(ranks, identity(n))
-	out := [][]cut{ranks}
+	out := []tierCut{{ranks, messages(t.InNetwork(nil))}}
 	for _, tier := range t.Tiers() {
 		if tier.Groups < 2 {
 			continue
 		}
 		cuts := tierCuts(t, tier, s.Root)
 		s.count(cuts, tier.Of)
-		out = append(out, cuts)
+		outside := make([]bool, t.NumNodes())
+		for node := range outside {
+			outside[node] = true
+		}
+		for r := range n {
+			outside[t.NodeOf(r)] = false
+		}
+		out = append(out, tierCut{cuts, messages(t.InNetwork(func(node int32) bool { return node < 0 || outside[node] }))})
 	}
 	return out
 }
+
+// messages is how many an element needs for each group but one, given what the switches
+// between groups do.
+func messages(multicast, reduction bool) float64 { return oneIf(!multicast) + oneIf(!reduction) }
 
 func identity(n int) []int32 {
 	out := make([]int32, n)

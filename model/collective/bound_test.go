@@ -10,6 +10,21 @@ import (
 	"railyard/topologies"
 )
 
+// Switches that only forward leave all-reduce 2(n−1)/n of its bytes for each rank.
+func TestBoundsWithoutInNetworkOperations(t *testing.T) {
+	for name, want := range map[string]float64{"dgx-h100": 257.14, "dgx-a100": 171.43, "gb200-nvl72": 456.34} {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		topo = topo.WithoutInNetwork()
+		b := collective.LowerBound(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}, units.GiB)
+		if got := float64(units.GiB) / b.Time.Seconds() / 1e9; math.Abs(got-want) > 0.01 {
+			t.Errorf("%s: %.2f GB/s, want %.2f", name, got, want)
+		}
+	}
+}
+
 // Known optima in GB/s of algorithm bandwidth. On the cube meshes single GPUs could
 // also use their PCIe links, which the published NVLink-only optima leave out.
 func TestLowerBoundsMeetKnownOptima(t *testing.T) {
@@ -19,7 +34,8 @@ func TestLowerBoundsMeetKnownOptima(t *testing.T) {
 		kind  collective.Kind
 		want  float64
 	}{
-		{"dgx-h100", 1, collective.AllGather, 514.29}, {"dgx-h100", 1, collective.AllReduce, 257.14},
+		{"dgx-h100", 1, collective.AllGather, 514.29}, {"dgx-h100", 1, collective.AllReduce, 450}, {"dgx-h100", 2, collective.AllReduce, 400},
+		{"dgx-h100", 4, collective.AllReduce, 266.67}, {"gb200-nvl72", 0, collective.AllReduce, 900},
 		{"dgx-h100", 2, collective.AllGather, 533.33}, {"dgx-h100", 4, collective.AllGather, 516.13},
 		{"dgx-h100", 16, collective.AllGather, 426.67}, {"dgx-h100", 2, collective.AllToAll, 100},
 		{"dgx-a100", 1, collective.AllGather, 342.86}, {"dgx-a100", 2, collective.AllGather, 346.67},

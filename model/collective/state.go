@@ -73,6 +73,10 @@ func (s Spec) Holds(rank, block int) bool {
 	return false // Barrier
 }
 
+// Empty reports whether there is nothing to send from a rank to another: only an
+// all_to_allv's counts say so.
+func (s Spec) Empty(src, dst int) bool { return s.Kind == AllToAllV && s.Counts[src][dst] == 0 }
+
 // Wants reports whether a rank's output must have a block at the end.
 func (s Spec) Wants(rank, block int) bool {
 	switch s.Kind {

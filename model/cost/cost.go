@@ -15,12 +15,19 @@ type Profile struct {
 	Latencies bool
 	Launch    units.Time // λ: from the call to the first byte
 	Curves    []Curve
-	Reduce    units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
-	Copy      units.Rate  // local copy; 0 is free
-	MaxSize   units.Bytes // largest collective size that was fitted; 0 is unlimited
-	MinSize   units.Bytes
-	Error     string   // how well it fits, in words: in and out of sample
-	Kernels   []Kernel // of the communication library, where they were fitted
+	// Parameters of messages, of what copies, and of transfers between nodes; those that
+	// are missing are the shipped ones (see Complete).
+	MessageProtocols []Protocol
+	Engines          []Engine
+	Steps            Steps
+	Reduce           units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
+	Copy             units.Rate  // local copy; 0 is free
+	MaxSize          units.Bytes // largest collective size that was fitted; 0 is unlimited
+	MinSize          units.Bytes
+	// From is the profile whose kernels it has, for want of measurements; "" where they are its own.
+	From    string
+	Error   string   // how well it fits, in words: in and out of sample
+	Kernels []Kernel // of the communication library, where they were fitted
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a

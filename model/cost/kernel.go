@@ -9,7 +9,7 @@ import (
 // Kernel is what one of a communication library's kernels costs: an algorithm with a
 // protocol that makes a collective. Its time is
 //
-//	Base + Hops·Hop + NetHops·NetHop + (Steps+Drain)·move(Chunk)
+//	Base + Wide·Size/(Size+WideFrom) + Hops·Hop + NetHops·NetHop + (Steps+Drain)·move(Chunk)
 //
 // where the work (Hops dependent steps inside a node and NetHops across nodes, Steps
 // that move Chunk bytes each) follows from the algorithm and the number of ranks, and
@@ -22,6 +22,7 @@ import (
 type Kernel struct {
 	KernelKey
 	Base    units.Time  // fixed: launch of the kernel, first and last synchronisation
+	Wide    units.Time  // what starting and ending all channels adds to that of one
 	Hop     units.Time  // a dependent step inside a scale-up domain: flag, load, store
 	NetHop  units.Time  // the same across the network: proxy, NIC, wire
 	Drain   float64     // steps' worth of copying out of the staging buffer at the end
@@ -39,10 +40,12 @@ type KernelKey struct {
 	Collective string // all_reduce, all_gather, …
 	Algorithm  string // ring, tree, nvls, nvls_tree, p2p
 	Protocol   string // ll, ll128, simple
-	Pair       bool   // of two ranks: a chain without a middle
-	Network    bool   // across nodes
+	Over       string // what it crosses: nvlink, xgmi, pcie, or a network: ib, roce, efa, …
 	Graph      bool   // in a CUDA graph, where NCCL registers the user's buffers
 }
+
+// AnyNetwork stands for the network of a kernel of all networks together.
+const AnyNetwork = "network"
 
 // Piece is the slowdown against line rate of a chunk's bytes from From on.
 type Piece struct {
@@ -64,6 +67,13 @@ func (k *Kernel) Move(chunk units.Bytes) float64 {
 	}
 	return sum
 }
+
+// WideFrom is the size of a collective at which half of the channels' cost is paid: NCCL
+// adds channels from a few KiB on (about where times of H200 in validation/ rise).
+const WideFrom = 12 * units.KiB
+
+// Widened is the share of Wide that a collective of a size pays.
+func Widened(size units.Bytes) float64 { return float64(size) / float64(size+WideFrom) }
 
 // Moved is the number of bytes that take as long at line rate as all steps do: of a
 // chain over hops, or (hops 0) of independent steps.

@@ -11,10 +11,10 @@ type kernelInFile struct {
 	Collective string        `yaml:"collective"`
 	Algorithm  string        `yaml:"algorithm"`
 	Protocol   string        `yaml:"protocol"`
-	Pair       bool          `yaml:"pair,omitempty"`
-	Network    bool          `yaml:"network,omitempty"`
+	Over       string        `yaml:"over"`
 	Graph      bool          `yaml:"graph,omitempty"`
 	Base       string        `yaml:"base,omitempty"`
+	Wide       string        `yaml:"wide,omitempty"`
 	Hop        string        `yaml:"hop,omitempty"`
 	NetHop     string        `yaml:"net_hop,omitempty"`
 	Drain      float64       `yaml:"drain,omitempty"`
@@ -34,8 +34,9 @@ type pieceInFile struct {
 
 func (r *reader) kernel(what string, k kernelInFile) Kernel {
 	out := Kernel{
-		KernelKey: KernelKey{k.Collective, k.Algorithm, k.Protocol, k.Pair, k.Network, k.Graph},
+		KernelKey: KernelKey{k.Collective, k.Algorithm, k.Protocol, k.Over, k.Graph},
 		Base:      optional(r, what+" base", k.Base, units.ParseTime),
+		Wide:      optional(r, what+" wide", k.Wide, units.ParseTime),
 		Hop:       optional(r, what+" hop", k.Hop, units.ParseTime),
 		NetHop:    optional(r, what+" net_hop", k.NetHop, units.ParseTime),
 		MinSize:   optional(r, what+" min_size", k.MinSize, units.ParseBytes),
@@ -43,8 +44,8 @@ func (r *reader) kernel(what string, k kernelInFile) Kernel {
 		Fill:      optional(r, what+" fill", k.Fill, units.ParseBytes),
 		Drain:     k.Drain, Rows: k.Rows, Error: k.Error, HeldOut: k.HeldOut,
 	}
-	if k.Collective == "" || k.Algorithm == "" || k.Protocol == "" {
-		r.fail("%s: collective, algorithm and protocol must be given", what)
+	if k.Collective == "" || k.Algorithm == "" || k.Protocol == "" || k.Over == "" {
+		r.fail("%s: collective, algorithm, protocol and over must be given", what)
 	}
 	if !(k.Drain >= -1 && k.Drain <= 10) {
 		r.fail("%s: drain %v must be from -1 to 10", what, k.Drain)
@@ -66,8 +67,8 @@ func (r *reader) kernel(what string, k kernelInFile) Kernel {
 }
 
 func kernelText(k *Kernel) kernelInFile {
-	out := kernelInFile{Collective: k.Collective, Algorithm: k.Algorithm, Protocol: k.Protocol, Pair: k.Pair, Network: k.Network, Graph: k.Graph,
-		Base: timeText(k.Base), Hop: timeText(k.Hop), NetHop: timeText(k.NetHop), Drain: k.Drain,
+	out := kernelInFile{Collective: k.Collective, Algorithm: k.Algorithm, Protocol: k.Protocol, Over: k.Over, Graph: k.Graph,
+		Base: timeText(k.Base), Wide: timeText(k.Wide), Hop: timeText(k.Hop), NetHop: timeText(k.NetHop), Drain: k.Drain,
 		MinSize: k.MinSize.String(), MaxSize: k.MaxSize.String(), Rows: k.Rows, Error: k.Error, HeldOut: k.HeldOut}
 	if k.Fill > 0 {
 		out.Fill = k.Fill.String()

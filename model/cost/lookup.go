@@ -48,13 +48,35 @@ func Get(name string) (*Profile, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Parse(name, data)
+		p, err := Parse(name, data)
+		if err != nil || p.From == "" {
+			return p, err
+		}
+		return p.derived()
 	}
 	data, err := shipped.ReadFile(path.Join("profiles", name+".yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("unknown profile %q: must be one of %s, or a YAML file", name, strings.Join(Names(), ", "))
 	}
-	return Parse(name+".yaml", data)
+	p, err := Parse(name+".yaml", data)
+	if err != nil || p.From == "" {
+		return p, err
+	}
+	return p.derived()
+}
+
+// derived is the profile with the kernels that it takes from another one.
+func (p *Profile) derived() (*Profile, error) {
+	from, err := Get(p.From)
+	if err != nil {
+		return nil, err
+	}
+	if from.From != "" {
+		return nil, fmt.Errorf("profile %s: from %s, which has no kernels of its own", p.Name, p.From)
+	}
+	out := *p
+	out.Kernels = from.Kernels
+	return &out, nil
 }
 
 // Default is the fitted profile that the topology names, else "line".

@@ -1,12 +1,10 @@
 package cost
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"os"
-
-	"gopkg.in/yaml.v3"
+	"slices"
 
 	"railyard/model/units"
 )
@@ -33,52 +31,81 @@ var shippedSteps []byte
 // stepNames are all that a file must have.
 var stepNames = []string{"convert", "host_copy", "post_proxy", "post_gpu", "queue_pair", "synchronise"}
 
-// ReadSteps reads the constants from a YAML file; "" is those that are shipped.
+// ReadSteps reads the constants from a YAML file.
 func ReadSteps(file string) (Steps, error) {
-	data, name := shippedSteps, "steps.yaml"
-	if file != "" {
-		var err error
-		if data, err = os.ReadFile(file); err != nil {
-			return nil, err
-		}
-		name = file
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
 	}
-	return parseSteps(name, data)
+	return parseSteps(file, data)
+}
+
+// Crossing is what the steps of a transfer between nodes cost: the profile's constants,
+// else the shipped ones. They apply where a transfer is predicted step by step (package
+// sim/crossing); the library's kernels have them inside what a hop across a network costs.
+func (p *Profile) Crossing() Steps {
+	if p.Steps != nil {
+		return p.Steps
+	}
+	return defaults.steps
+}
+
+// stepInFile is a step as written.
+type stepInFile struct {
+	Alpha      string  `yaml:"alpha,omitempty"`
+	Rate       string  `yaml:"rate,omitempty"`
+	Efficiency float64 `yaml:"efficiency,omitempty"`
+	Source     string  `yaml:"source"`
+	Date       string  `yaml:"date"`
 }
 
 func parseSteps(file string, data []byte) (Steps, error) {
 	var d struct {
-		Schema string `yaml:"schema"`
-		Steps  map[string]struct {
-			Alpha      string  `yaml:"alpha"`
-			Rate       string  `yaml:"rate"`
-			Efficiency float64 `yaml:"efficiency"`
-			Source     string  `yaml:"source"`
-			Date       string  `yaml:"date"`
-		} `yaml:"steps"`
+		Schema string                `yaml:"schema"`
+		Steps  map[string]stepInFile `yaml:"steps"`
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&d); err != nil {
+	if err := strictly(data, &d); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if d.Schema != "railyard.steps/v1" {
 		return nil, fmt.Errorf("%s: schema %q is not known to this version: it reads railyard.steps/v1", file, d.Schema)
 	}
-	out := Steps{}
-	for _, name := range stepNames {
-		s, ok := d.Steps[name]
-		if !ok || s.Source == "" || s.Date == "" {
-			return nil, fmt.Errorf("%s: step %s: is missing, or has no source and date", file, name)
-		}
-		r := reader{file: file}
-		out[name] = Step{optional(&r, name+" alpha", s.Alpha, units.ParseTime), optional(&r, name+" rate", s.Rate, units.ParseRate), s.Efficiency, s.Source, s.Date}
-		if len(r.errs) > 0 {
-			return nil, r.errs[0]
-		}
-		if !(s.Efficiency >= 0 && s.Efficiency <= 1) {
-			return nil, fmt.Errorf("%s: step %s: efficiency %v must be from 0 to 1", file, name, s.Efficiency)
-		}
+	r := reader{file: file}
+	out := r.steps(d.Steps)
+	if len(r.errs) > 0 {
+		return nil, r.errs[0]
 	}
 	return out, nil
+}
+
+// steps must be complete.
+func (r *reader) steps(in map[string]stepInFile) Steps {
+	out := Steps{}
+	for _, name := range stepNames {
+		s, ok := in[name]
+		if !ok || s.Source == "" || s.Date == "" {
+			r.fail("step %s: is missing, or has no source and date", name)
+		}
+		out[name] = Step{optional(r, name+" alpha", s.Alpha, units.ParseTime), optional(r, name+" rate", s.Rate, units.ParseRate), s.Efficiency, s.Source, s.Date}
+		if !(s.Efficiency >= 0 && s.Efficiency <= 1) {
+			r.fail("step %s: efficiency %v must be from 0 to 1", name, s.Efficiency)
+		}
+	}
+	for name := range in {
+		if !slices.Contains(stepNames, name) {
+			r.fail("step %s is not known: must be one of %v", name, stepNames)
+		}
+	}
+	return out
+}
+
+func stepsText(in Steps) map[string]stepInFile {
+	if in == nil {
+		return nil
+	}
+	out := map[string]stepInFile{}
+	for name, s := range in {
+		out[name] = stepInFile{timeText(s.Alpha), rateText(s.Rate), s.Efficiency, s.Source, s.Date}
+	}
+	return out
 }

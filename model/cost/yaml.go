@@ -20,19 +20,23 @@ const maxFile = 1 << 20
 
 // document is a profile as written: quantities with their units.
 type document struct {
-	Schema    string         `yaml:"schema"`
-	Name      string         `yaml:"name"`
-	Source    string         `yaml:"source"`
-	Date      string         `yaml:"date"`
-	Latencies bool           `yaml:"latencies"`
-	Launch    string         `yaml:"launch,omitempty"`
-	Reduce    string         `yaml:"reduce,omitempty"`
-	Copy      string         `yaml:"copy,omitempty"`
-	MinSize   string         `yaml:"min_size,omitempty"`
-	MaxSize   string         `yaml:"max_size,omitempty"`
-	Error     string         `yaml:"error,omitempty"`
-	Curves    []curveInFile  `yaml:"curves,omitempty"`
-	Kernels   []kernelInFile `yaml:"kernels,omitempty"`
+	Schema    string                `yaml:"schema"`
+	Name      string                `yaml:"name"`
+	Source    string                `yaml:"source"`
+	Date      string                `yaml:"date"`
+	Latencies bool                  `yaml:"latencies"`
+	From      string                `yaml:"from,omitempty"`
+	Launch    string                `yaml:"launch,omitempty"`
+	Reduce    string                `yaml:"reduce,omitempty"`
+	Copy      string                `yaml:"copy,omitempty"`
+	MinSize   string                `yaml:"min_size,omitempty"`
+	MaxSize   string                `yaml:"max_size,omitempty"`
+	Error     string                `yaml:"error,omitempty"`
+	Protocols []protocolInFile      `yaml:"protocols,omitempty"`
+	Engines   []engineInFile        `yaml:"engines,omitempty"`
+	Steps     map[string]stepInFile `yaml:"steps,omitempty"`
+	Curves    []curveInFile         `yaml:"curves,omitempty"`
+	Kernels   []kernelInFile        `yaml:"kernels,omitempty"`
 }
 
 type curveInFile struct {
@@ -57,9 +61,7 @@ func Parse(file string, data []byte) (*Profile, error) {
 		return nil, fmt.Errorf("%s: larger than %d MiB", file, maxFile>>20)
 	}
 	var d document
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&d); err != nil {
+	if err := strictly(data, &d); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: the file is empty", file)
 		}
@@ -71,6 +73,13 @@ func Parse(file string, data []byte) (*Profile, error) {
 		return nil, errors.Join(r.errs...)
 	}
 	return p, nil
+}
+
+// strictly decodes YAML without unknown keys.
+func strictly(data []byte, into any) error {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	return dec.Decode(into)
 }
 
 type reader struct {
@@ -105,12 +114,16 @@ func (r *reader) profile(d *document) *Profile {
 			r.fail("%q is missing", key)
 		}
 	}
-	p := &Profile{Name: d.Name, Source: d.Source, Date: d.Date, Latencies: d.Latencies, Error: d.Error,
+	p := &Profile{Name: d.Name, Source: d.Source, Date: d.Date, Latencies: d.Latencies, Error: d.Error, From: d.From,
 		Launch:  optional(r, "launch", d.Launch, units.ParseTime),
 		Reduce:  optional(r, "reduce", d.Reduce, units.ParseRate),
 		Copy:    optional(r, "copy", d.Copy, units.ParseRate),
 		MinSize: optional(r, "min_size", d.MinSize, units.ParseBytes),
 		MaxSize: optional(r, "max_size", d.MaxSize, units.ParseBytes)}
+	p.MessageProtocols, p.Engines = r.protocols(d.Protocols), r.engines(d.Engines)
+	if d.Steps != nil {
+		p.Steps = r.steps(d.Steps)
+	}
 	for i, c := range d.Curves {
 		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
 	}
@@ -151,7 +164,7 @@ func (r *reader) curve(what string, c curveInFile) Curve {
 
 // Encode writes a profile as YAML; the same profile gives the same bytes.
 func Encode(w io.Writer, p *Profile) error {
-	d := document{Schema: Schema, Name: p.Name, Source: p.Source, Date: p.Date, Latencies: p.Latencies, Error: p.Error,
+	d := document{Schema: Schema, Name: p.Name, Source: p.Source, Date: p.Date, Latencies: p.Latencies, Error: p.Error, From: p.From,
 		Launch: timeText(p.Launch), Reduce: rateText(p.Reduce), Copy: rateText(p.Copy)}
 	if p.MinSize > 0 {
 		d.MinSize = p.MinSize.String()
@@ -159,6 +172,13 @@ func Encode(w io.Writer, p *Profile) error {
 	if p.MaxSize > 0 {
 		d.MaxSize = p.MaxSize.String()
 	}
+	for i := range p.MessageProtocols {
+		d.Protocols = append(d.Protocols, protocolText(&p.MessageProtocols[i]))
+	}
+	for i := range p.Engines {
+		d.Engines = append(d.Engines, engineText(&p.Engines[i]))
+	}
+	d.Steps = stepsText(p.Steps)
 	for _, c := range p.Curves {
 		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol}
 		for _, s := range c.Segments {
@@ -168,6 +188,9 @@ func Encode(w io.Writer, p *Profile) error {
 		d.Curves = append(d.Curves, out)
 	}
 	for i := range p.Kernels {
+		if p.From != "" {
+			break // they are another profile's
+		}
 		d.Kernels = append(d.Kernels, kernelText(&p.Kernels[i]))
 	}
 	enc := yaml.NewEncoder(w)

@@ -77,6 +77,9 @@ func Build(s *schedule.Schedule, maxCount int) (*Program, error) {
 	if k := s.Spec.Kind; k == collective.Barrier || k == collective.AllToAllV {
 		return nil, fmt.Errorf("%v moves no equal chunks and has no such program", k)
 	}
+	if err := s.Plain(); err != nil {
+		return nil, err
+	}
 	b, err := newBuilder(s, maxCount)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"railyard/model/collective"
 )
@@ -15,7 +17,7 @@ type testCase struct {
 // everyGenerator makes, for n ranks, each generator with each collective it supports.
 func everyGenerator(n int) []testCase {
 	var out []testCase
-	for _, gen := range []string{GenRing, GenDirect, GenTree, GenDoubling, GenBruck} {
+	for _, gen := range []string{GenRing, GenDirect, GenTree, GenDoubling, GenBruck, GenSwitch} {
 		for _, op := range collective.All() {
 			if !Supports(gen, op) || gen == GenDoubling && op != collective.AllReduce && n&(n-1) != 0 {
 				continue
@@ -66,6 +68,7 @@ func flat(gen string, op collective.Kind, n int) *Schedule {
 		}
 		s.Channels = append(s.Channels, Channel{Share: int64(1 + c), Slices: 1 + c, Chunks: chunks, Phases: []Phase{ph}})
 	}
+	s.Needs = s.Uses()
 	return s
 }
 
@@ -99,7 +102,7 @@ func withParents(n int) *Schedule {
 func hierarchies() []testCase {
 	var out []testCase
 	for _, dims := range [][]int32{{2, 4}, {4, 2}, {3, 5}, {2, 3, 4}, {3, 2, 2}, {1, 4}, {4, 1}} {
-		for _, gen := range []string{GenRing, GenDirect, GenBruck} {
+		for _, gen := range []string{GenRing, GenDirect, GenBruck, GenSwitch} {
 			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
 				out = append(out, testCase{fmt.Sprintf("grid %v %s %v", dims, gen, kind), gridSchedule(dims, gen, kind)})
 			}
@@ -142,8 +145,50 @@ func gridSchedule(dims []int32, gen string, kind collective.Kind) *Schedule {
 			phases = append(phases, ph)
 		}
 	}
-	return &Schedule{Algorithm: "hierarchical", Spec: collective.Spec{Kind: kind, Ranks: n}, Protocol: Simple,
+	s := &Schedule{Algorithm: "hierarchical", Spec: collective.Spec{Kind: kind, Ranks: n}, Protocol: Simple,
 		Channels: []Channel{{Share: 1, Slices: 2, Chunks: n, Phases: phases}}}
+	s.Needs = s.Uses()
+	return s
+}
+
+// countCases are matrices as they come: uneven, one pair alone, ranks that send or get
+// nothing, one that everybody sends to.
+func countCases(n int) map[string][][]int64 {
+	out := map[string][][]int64{"skewed": skewedCounts(n)}
+	for _, name := range []string{"one pair", "idle ranks", "hot rank", "to itself"} {
+		m := make([][]int64, n)
+		for i := range m {
+			m[i] = make([]int64, n)
+			for j := range m[i] {
+				switch {
+				case name == "idle ranks" && i%2 == 0 && j%3 != 1, name == "hot rank" && j == n/2, name == "to itself" && i == j, name == "one pair" && i == 0 && j == n-1:
+					m[i][j] = int64(1 + (i+j)%5)
+				}
+			}
+		}
+		out[name] = m
+	}
+	return out
+}
+
+// onRails is an all_to_allv over the rails of nodes, each block on one or on all of them.
+func onRails(nodes, local int, counts [][]int64, balanced bool) *Schedule {
+	n := nodes * local
+	ch := Channel{Share: 1, Slices: 2, Chunks: n}
+	stages := 2
+	if balanced {
+		ch.Chunks, stages = n*local, 3
+	}
+	for level := 1; level <= stages; level++ {
+		if level == 3 && ch.Chunks == n && local > 1 {
+			break
+		}
+		ch.Phases = append(ch.Phases, Phase{Gen: GenRails, Op: collective.AllToAllV, Level: level, Local: local})
+	}
+	if balanced && local == 1 {
+		ch.Phases = ch.Phases[:2]
+	}
+	return &Schedule{Algorithm: "rails", Spec: collective.Spec{Kind: collective.AllToAllV, Ranks: n, Counts: counts}, Protocol: Simple, Channels: []Channel{ch}}
 }
 
 func allCases() []testCase {
@@ -151,5 +196,13 @@ func allCases() []testCase {
 	for n := 1; n <= 17; n++ {
 		out = append(out, everyGenerator(n)...)
 	}
+	for _, dims := range [][2]int{{2, 2}, {2, 4}, {3, 2}, {4, 3}, {1, 4}, {4, 1}} {
+		for name, counts := range countCases(dims[0] * dims[1]) {
+			for _, balanced := range []bool{false, true} {
+				out = append(out, testCase{fmt.Sprintf("rails %v %s balanced %v", dims, name, balanced), onRails(dims[0], dims[1], counts, balanced)})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b testCase) int { return strings.Compare(a.name, b.name) })
 	return append(out, hierarchies()...)
 }

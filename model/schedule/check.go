@@ -21,7 +21,8 @@ type CheckOptions struct {
 //     is read before it was written;
 //   - no race: memory that a send still reads is not overwritten unless the matching
 //     receive is known, through a chain of messages, to have ended;
-//   - with a topology: every message has a route.
+//   - with a topology: every message has a route, and the switches on the ways of
+//     in-network operations do what those need.
 //
 // Channels touch disjoint bytes and so do slices, which all run the same program; so
 // one slice of each channel is the proof for all. Sends never block, hence a pipeline
@@ -44,7 +45,11 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 			return err
 		}
 		if t != nil {
-			if err := k.checkHops(topology.NewRouter(t)); err != nil {
+			router := topology.NewRouter(t)
+			if err := k.checkHops(router); err != nil {
+				return err
+			}
+			if err := k.checkTeams(x, router); err != nil {
 				return err
 			}
 		}
@@ -60,6 +65,8 @@ type message struct {
 	values []value
 	op     int32   // global index in the sender's program
 	clock  []int32 // what the sender knew, only where races are possible
+	src    Loc
+	stored *Loc // of a multicast: where its first receiver put it
 }
 
 // checker runs one channel.

@@ -12,6 +12,16 @@ func (k *checker) advance(r int) (woken []int, err error) {
 				return nil, err
 			}
 			woken = append(woken, int(op.Peer))
+		case Multicast:
+			to, err := k.multicast(r, i, op, phase)
+			if err != nil {
+				return nil, err
+			}
+			woken = append(woken, to...)
+		case SwitchReduce:
+			if done, err := k.switchReduce(r, i, op, phase); err != nil || !done {
+				return woken, err
+			}
 		case Recv, RecvReduce:
 			c := key{op.Peer, int32(r), phase}
 			if len(k.queues[c]) == 0 {
@@ -33,20 +43,20 @@ func (k *checker) advance(r int) (woken []int, err error) {
 }
 
 func (k *checker) send(r, i int, op *Op, c key) error {
-	if int(op.Peer) == r {
+	if int(c.dst) == r {
 		return k.fail(r, i, "a rank cannot send to itself")
 	}
 	vals, err := k.read(r, i, op.Src)
 	if err != nil {
 		return err
 	}
-	m := message{values: vals, op: int32(i)}
+	m := message{values: vals, op: int32(i), src: op.Src}
 	if k.clocks != nil {
 		m.clock = append([]int32(nil), k.clocks[r]...)
 		m.clock[r] = int32(i)
 		op.Src.Set.Each(func(chunk int32) {
 			p := place2{k.physical(op.Src.Buf), chunk}
-			k.mem[r].reads[p] = append(k.mem[r].reads[p], sendRead{key: c, seq: int32(i), peer: op.Peer})
+			k.mem[r].reads[p] = append(k.mem[r].reads[p], sendRead{key: c, seq: int32(i), peer: c.dst})
 		})
 	}
 	k.queues[c] = append(k.queues[c], m)
@@ -57,12 +67,10 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 	if len(m.values) != op.Dst.Set.Len() {
 		return k.fail(r, i, "takes %d chunks but rank %d sent %d", op.Dst.Set.Len(), c.src, len(m.values))
 	}
-	if k.clocks != nil {
-		for d, known := range m.clock {
-			k.clocks[r][d] = max(k.clocks[r][d], known)
-		}
-		k.ended(c, m.op, int32(i))
+	if err := k.sameStore(r, i, op, m); err != nil {
+		return err
 	}
+	k.heard(r, i, m, c)
 	vals := m.values
 	if op.Kind == RecvReduce {
 		own, err := k.read(r, i, op.Src)
@@ -74,6 +82,17 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 		}
 	}
 	return k.write(r, i, op.Dst, vals)
+}
+
+// heard notes what a rank knows once it has received a message.
+func (k *checker) heard(r, i int, m message, c key) {
+	if k.clocks == nil {
+		return
+	}
+	for d, known := range m.clock {
+		k.clocks[r][d] = max(k.clocks[r][d], known)
+	}
+	k.ended(c, m.op, int32(i))
 }
 
 func (k *checker) local(r, i int, op *Op) error {

@@ -45,10 +45,10 @@ func (k *checker) deadlock(r int) error {
 				waits = append(waits, "…")
 				break
 			}
-			waits = append(waits, fmt.Sprintf("rank %d for rank %d", q, prog[i].Peer))
+			waits = append(waits, fmt.Sprintf("rank %d for rank %d", q, k.awaited(q)))
 		}
 	}
-	why := fmt.Sprintf("waits for ever: rank %d never sends what it expects", k.progs[r][k.pc[r]].Peer)
+	why := fmt.Sprintf("waits for ever: rank %d never sends what it expects", k.awaited(r))
 	if len(waits) > 0 {
 		why += "; also waiting: " + strings.Join(waits, ", ")
 	}
@@ -81,6 +81,10 @@ func (op Op) String() string {
 		return fmt.Sprintf("recv_reduce %v from rank %d onto %v", op.Dst, op.Peer, op.Src)
 	case Copy:
 		return fmt.Sprintf("copy %v to %v", op.Src, op.Dst)
+	case Multicast:
+		return fmt.Sprintf("multicast %v to ranks %v", op.Src, op.Peers)
+	case SwitchReduce:
+		return fmt.Sprintf("switch_reduce from ranks %v onto %v into %v", op.Peers, op.Src, op.Dst)
 	}
 	return fmt.Sprintf("reduce %d places into %v", len(op.Srcs), op.Dst)
 }

@@ -51,12 +51,31 @@ func (e *emitter) gatherAndReduce(set ChunkSet) {
 // directAllToAll: input chunk q goes to position q and becomes its output chunk p.
 func directAllToAll(e *emitter) {
 	for k := 1; k < e.size; k++ {
-		e.send(e.off(k), at(e.ph.Src, e.part(e.off(k))))
+		e.sendBlock(e.off(k))
 	}
 	e.copy(at(e.ph.Src, e.part(e.pos)), at(e.ph.Dst, e.part(e.pos)))
 	for k := 1; k < e.size; k++ {
-		e.recv(e.off(-k), at(e.ph.Dst, e.part(e.off(-k))))
+		e.recvBlock(e.off(-k))
 	}
+}
+
+// sendBlock and recvBlock exchange an all-to-all's blocks, those that are not empty.
+func (e *emitter) sendBlock(to int) {
+	if !e.empty(e.pos, to) {
+		e.send(to, at(e.ph.Src, e.part(to)))
+	}
+}
+
+func (e *emitter) recvBlock(from int) {
+	if !e.empty(from, e.pos) {
+		e.recv(from, at(e.ph.Dst, e.part(from)))
+	}
+}
+
+// empty reports whether a position has nothing to send to another, where each has the
+// chunks of its own rank.
+func (e *emitter) empty(from, to int) bool {
+	return e.group != nil && e.group.Parts == nil && e.spec.Empty(int(e.rank(from)), int(e.rank(to)))
 }
 
 func directGather(e *emitter) {

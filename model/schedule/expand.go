@@ -28,7 +28,7 @@ func NewExpander(s *Schedule) *Expander {
 				x.trees[c][p] = trees.programs(&ph)
 				continue
 			}
-			if ph.Groups.Grid == nil {
+			if ph.Groups.List != nil {
 				x.index[c][p] = indexGroups(ph.Groups.List, s.Spec.Ranks)
 			}
 		}
@@ -44,10 +44,12 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 	switch ph.Gen {
 	case GenOps:
 		return append(dst, ph.Ops[rank]...)
+	case GenRails:
+		return x.appendRails(dst, ch, ph, rank)
 	case GenTrees:
 		return append(dst, x.trees[channel][phase][rank]...)
 	}
-	e := emitter{ops: dst, ph: ph}
+	e := emitter{ops: dst, ph: ph, spec: &x.s.Spec}
 	if g := ph.Groups.Grid; g != nil {
 		e.member = gridMember(g, ch.Chunks, rank)
 		generate(&e)
@@ -68,8 +70,10 @@ const (
 	GenTree     = "tree"
 	GenDoubling = "doubling"
 	GenBruck    = "bruck"
+	GenSwitch   = "switch"
 	GenOps      = "ops"
 	GenTrees    = "trees"
+	GenRails    = "rails"
 )
 
 // generators lists, for each generator, the collectives it makes.
@@ -95,6 +99,10 @@ var generators = map[string]map[collective.Kind]func(*emitter){
 		collective.AllGather: bruckAllGather, collective.ReduceScatter: bruckReduceScatter,
 		collective.AllToAll: bruckAllToAll, collective.Barrier: disseminationBarrier,
 	},
+	GenSwitch: {
+		collective.AllGather: switchAllGather, collective.ReduceScatter: switchReduceScatter,
+		collective.Broadcast: switchBroadcast, collective.Reduce: switchReduce,
+	},
 }
 
 // Supports reports whether a generator makes a collective.
@@ -111,8 +119,9 @@ func generate(e *emitter) {
 // emitter collects the operations of one member of one group.
 type emitter struct {
 	member
-	ops []Op
-	ph  *Phase
+	ops  []Op
+	ph   *Phase
+	spec *collective.Spec
 }
 
 // at is a place in a buffer.

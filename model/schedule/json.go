@@ -24,7 +24,7 @@ type document struct {
 func Encode(w io.Writer, s *Schedule) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	return enc.Encode(document{Schema, s})
+	return enc.Encode(document{s.schema(), s})
 }
 
 // Decode reads and validates a schedule. Unknown keys and versions are errors.
@@ -42,13 +42,24 @@ func Decode(r io.Reader) (*Schedule, error) {
 	if err := dec.Decode(&doc); err != nil {
 		return nil, fmt.Errorf("schedule: line %d: %v", 1+bytes.Count(data[:min(int(dec.InputOffset()), len(data))], []byte("\n")), err)
 	}
-	if doc.Schema != Schema {
-		return nil, fmt.Errorf("schedule: schema %q is not known to this version: it reads %s", doc.Schema, Schema)
+	if doc.Schema != Schema && doc.Schema != SchemaInNetwork {
+		return nil, fmt.Errorf("schedule: schema %q is not known to this version: it reads %s and %s", doc.Schema, Schema, SchemaInNetwork)
 	}
 	if err := doc.Schedule.Validate(); err != nil {
 		return nil, err
 	}
+	if want := doc.Schedule.schema(); doc.Schema != want {
+		return nil, fmt.Errorf("schedule: schema %q, but what it holds is %s", doc.Schema, want)
+	}
 	return doc.Schedule, nil
+}
+
+// schema is the oldest version that knows all of a schedule.
+func (s *Schedule) schema() string {
+	if len(s.Needs) > 0 {
+		return SchemaInNetwork
+	}
+	return Schema
 }
 
 // RankList is a list of ranks or positions. In JSON, runs of three or more equally
@@ -116,7 +127,7 @@ func (l *RankList) UnmarshalText(b []byte) error {
 
 var bufferNames = []string{"input", "output", "scratch"}
 
-var opKindNames = []string{"send", "recv", "recv_reduce", "copy", "reduce"}
+var opKindNames = []string{"send", "recv", "recv_reduce", "copy", "reduce", "multicast", "switch_reduce"}
 
 // String is the buffer's name.
 func (b Buffer) String() string { return bufferNames[b] }

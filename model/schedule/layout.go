@@ -26,6 +26,7 @@ type counts struct {
 	outputOff []int64 // [dst*n+src]: where dst puts what it gets from src
 	input     []int64 // by rank, all of its input
 	output    []int64
+	waiting   []waitingRoom // by rank
 }
 
 // NewLayout lays out count elements: the whole buffer as nccl-tests counts it (all
@@ -38,6 +39,7 @@ func NewLayout(s *Schedule, count, align int64) *Layout {
 	}
 	if s.Spec.Kind == collective.AllToAllV {
 		l.counts = newCounts(s.Spec, count)
+		l.counts.makeRoom(s)
 	}
 	return l
 }
@@ -69,12 +71,19 @@ func mulDiv(a, b, c int64) int64 {
 	return int64(q)
 }
 
-// Elements is the length of a rank's buffer.
+// Scratch is the length of a rank's scratch buffer, given how many copies of the whole
+// buffer it may hold (see ScratchCopies).
+func (l *Layout) Scratch(rank, copies int) int64 {
+	if l.counts != nil {
+		return l.counts.waiting[rank].elements
+	}
+	return l.block * int64(l.s.Spec.Blocks()*copies)
+}
+
+// Elements is the length of a rank's input or output.
 func (l *Layout) Elements(rank int, b Buffer) int64 {
 	spec := l.s.Spec
 	switch {
-	case b == Scratch:
-		return l.block * int64(spec.Blocks())
 	case l.counts != nil && b == Input:
 		return l.counts.input[rank]
 	case l.counts != nil:
@@ -98,6 +107,9 @@ func (l *Layout) Place(rank int, b Buffer, channel, slice int, chunk int32) (off
 	copies := int64(chunk) / int64(ch.Chunks)
 	chunk %= int32(ch.Chunks)
 	block, sub := int(chunk/per), int64(chunk%per)
+	if l.counts != nil && b == Scratch {
+		block, copies = int(copies)*blocks+block, 0
+	}
 	base, size := l.blockAt(rank, b, block)
 	lo, hi := l.cut(size, l.shares[channel], l.shares[channel+1], l.shares[len(l.shares)-1])
 	lo2, hi2 := l.cut(hi-lo, int64(slice), int64(slice)+1, int64(ch.Slices))
@@ -116,8 +128,11 @@ func (l *Layout) Block(rank int, b Buffer, block int) (off, n int64) {
 // blockAt is where a block starts in a rank's buffer, and its length.
 func (l *Layout) blockAt(rank int, b Buffer, block int) (base, size int64) {
 	if c := l.counts; c != nil {
-		if b == Output {
+		switch b {
+		case Output:
 			return c.outputOff[rank*c.n+block], c.size[block*c.n+rank]
+		case Scratch: // of any pair
+			return c.waiting[rank].at[int64(block)], c.size[block]
 		}
 		return c.inputOff[rank*c.n+block], c.size[rank*c.n+block]
 	}
@@ -185,7 +200,7 @@ func eachLoc(op *Op, visit func(Loc)) {
 	for _, l := range op.Srcs {
 		visit(l)
 	}
-	if op.Kind != Send {
+	if !op.Kind.Sends() {
 		visit(op.Dst)
 	}
 }
@@ -207,30 +222,13 @@ func (s *Schedule) ChunkBytes(channel int, size units.Bytes) units.Bytes {
 
 // MessageBytes is the size of what an operation moves or combines, given ChunkBytes of
 // its channel.
-func (s *Schedule) MessageBytes(rank int, op *Op, chunk units.Bytes) units.Bytes {
-	set := op.Dst.Set
-	if op.Kind == Send {
-		set = op.Src.Set
+func (s *Schedule) MessageBytes(channel, rank int, op *Op, chunk units.Bytes) units.Bytes {
+	l := op.Dst
+	if op.Kind.Sends() {
+		l = op.Src
 	}
 	if s.Spec.Kind == collective.AllToAllV {
-		return s.messageV(rank, op, set, chunk)
+		return s.messageV(channel, rank, l, chunk)
 	}
-	return units.Bytes(set.Len()) * chunk
-}
-
-// messageV scales all_to_allv's uniform chunk (1/n of the largest row) to the counts.
-func (s *Schedule) messageV(rank int, op *Op, set ChunkSet, chunk units.Bytes) units.Bytes {
-	n := int64(s.Spec.Ranks)
-	row := s.Spec.LargestRow()
-	per := int32(s.Channels[0].Chunks / s.Spec.Ranks)
-	var sum units.Bytes
-	set.Each(func(c int32) {
-		src, dst := rank, int(c/per)
-		if op.Kind == Recv {
-			src, dst = dst, src
-		}
-		count := s.Spec.Counts[src][dst]
-		sum += units.Bytes((int64(chunk)*n*count + row - 1) / row)
-	})
-	return sum
+	return units.Bytes(l.Set.Len()) * chunk
 }

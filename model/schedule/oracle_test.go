@@ -85,6 +85,30 @@ func (o *oracle) step(r int) bool {
 	case Send:
 		c := key{int32(r), op.Peer, ph}
 		o.queues[c] = append(o.queues[c], &inflight{rank: r, src: op.Src})
+	case Multicast:
+		for _, p := range op.Peers {
+			c := key{int32(r), p, ph}
+			o.queues[c] = append(o.queues[c], &inflight{rank: r, src: op.Src})
+		}
+	case SwitchReduce:
+		for _, p := range op.Peers {
+			if len(o.queues[key{p, int32(r), ph}]) == 0 {
+				return false
+			}
+		}
+		sum := o.load(r, op.Src)
+		for _, p := range op.Peers {
+			c := key{p, int32(r), ph}
+			m := o.queues[c][0]
+			o.queues[c] = o.queues[c][1:]
+			if m.vals == nil {
+				m.vals = o.load(m.rank, m.src)
+			}
+			for i, v := range m.vals {
+				sum[i] += v // panics where a peer sends more than there is room for
+			}
+		}
+		o.store(r, op.Dst, sum)
 	case Recv, RecvReduce:
 		c := key{op.Peer, int32(r), ph}
 		if len(o.queues[c]) == 0 {
@@ -177,7 +201,7 @@ func (o *oracle) correct() bool {
 	per := o.s.Channels[o.ch].Chunks / spec.Blocks()
 	for r := range o.mem {
 		for c := range o.input[r] {
-			if !spec.Wants(r, c/per) {
+			if !spec.Wants(r, c/per) || spec.Empty(c/per, r) {
 				continue
 			}
 			var want int64
@@ -249,6 +273,10 @@ func mutate(s *Schedule, rng *rand.Rand) string {
 			op.Peer = (op.Peer + 1) % n
 			return "peer"
 		}
+		if len(op.Peers) > 1 {
+			op.Peers = op.Peers[1:]
+			return "one peer less"
+		}
 	case 4:
 		op.Src.Set.First = (op.Src.Set.First + 1) % int32(ch.Chunks)
 		return "source chunk"
@@ -263,6 +291,8 @@ func mutate(s *Schedule, rng *rand.Rand) string {
 		return "source buffer"
 	case 8:
 		switch op.Kind {
+		case SwitchReduce:
+			op.Kind, op.Src = Copy, op.Dst
 		case RecvReduce:
 			op.Kind = Recv
 		case Recv:
@@ -287,7 +317,7 @@ func explicit(s *Schedule) *Schedule {
 			for r := range ops {
 				ops[r] = x.AppendProgram(nil, c, p, r)
 				for i := range ops[r] {
-					ops[r][i].Srcs = slices.Clone(ops[r][i].Srcs)
+					ops[r][i].Srcs, ops[r][i].Peers = slices.Clone(ops[r][i].Srcs), slices.Clone(ops[r][i].Peers)
 				}
 			}
 			phases[p] = Phase{Gen: GenOps, Op: phases[p].Op, Ops: ops}

@@ -94,7 +94,7 @@ func ringReduce(e *emitter) {
 func ringAllToAll(e *emitter) {
 	e.copy(at(e.ph.Src, e.part(e.pos)), at(e.ph.Dst, e.part(e.pos)))
 	for k := 1; k < e.size; k++ {
-		e.send(e.off(k), at(e.ph.Src, e.part(e.off(k))))
-		e.recv(e.off(-k), at(e.ph.Dst, e.part(e.off(-k))))
+		e.sendBlock(e.off(k))
+		e.recvBlock(e.off(-k))
 	}
 }

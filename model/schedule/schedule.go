@@ -24,14 +24,19 @@ import (
 	"railyard/model/collective"
 )
 
-// Schema is the version of the JSON form.
-const Schema = "railyard.schedule/v1"
+// Schema is the version of the JSON form, SchemaInNetwork that of schedules that need
+// switches to work on the data (see Needs): readers of the first know none of that.
+const (
+	Schema          = "railyard.schedule/v1"
+	SchemaInNetwork = "railyard.schedule/v2"
+)
 
 // Schedule is a plan for one collective on one topology.
 type Schedule struct {
 	Algorithm    string            `json:"algorithm"` // "ring", "double_binary_tree", "hierarchical(ring,ring)", …
 	Spec         collective.Spec   `json:"collective"`
 	Protocol     Protocol          `json:"protocol"`
+	Needs        []Capability      `json:"needs,omitempty"` // of the switches on its ways: what Uses says
 	Channels     []Channel         `json:"channels"`
 	TopologyName string            `json:"topology"`
 	TopologyHash string            `json:"topology_hash"`
@@ -61,7 +66,7 @@ type Channel struct {
 
 // Phase is a generator applied to groups of ranks.
 type Phase struct {
-	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, trees or ops
+	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, switch, trees, rails or ops
 	Op     collective.Kind `json:"op"`
 	Groups Groups          `json:"groups,omitzero"`
 	// Src is where a rank's own data is read, Dst where results go. Acc holds partial
@@ -73,14 +78,16 @@ type Phase struct {
 	Parents RankList `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
 	Radix   int      `json:"radix,omitempty"`   // k-nomial: k
 	Ops     [][]Op   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
-	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all
+	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails": the stage
+	Local   int      `json:"local,omitempty"`   // gen "rails": ranks of a node
 }
 
 // Buffer names a rank's memory.
 type Buffer uint8
 
 // The buffers. Input and Output are what the user passes; Scratch has Chunks × copies
-// chunks: index i has the size and the share of bytes of chunk i mod Chunks.
+// chunks: index i has the size and the share of bytes of chunk i mod Chunks. Of an
+// all_to_allv, where chunks differ by rank, it has those of rank i/Chunks's input.
 const (
 	Input Buffer = iota
 	Output
@@ -113,15 +120,20 @@ const (
 	RecvReduce               // Dst = Src ⊕ incoming
 	Copy                     // Dst = Src
 	Reduce                   // Dst = ⊕ over Srcs, in the order given, rounded once
+	// In-network operations (see Team). The peers' ends are a Recv and a Send.
+	Multicast    // send Src to all Peers; switches make the copies
+	SwitchReduce // Dst = Src ⊕ what all Peers send; switches combine that on its way
 )
 
 // Op is one operation of a rank's program.
 type Op struct {
 	Kind OpKind `json:"op"`
 	Peer int32  `json:"peer"`           // Send, Recv, RecvReduce
-	Src  Loc    `json:"src,omitzero"`   // Send, RecvReduce, Copy
-	Dst  Loc    `json:"dst,omitzero"`   // all but Send
+	Src  Loc    `json:"src,omitzero"`   // Send, RecvReduce, Copy, Multicast, SwitchReduce
+	Dst  Loc    `json:"dst,omitzero"`   // all but Send and Multicast
 	Srcs []Loc  `json:"srcs,omitempty"` // Reduce
+	// Peers of Multicast and SwitchReduce, whose Peer is −1.
+	Peers RankList `json:"peers,omitempty"`
 }
 
 // Groups says which ranks act together in a phase and which chunks each of them is
@@ -146,7 +158,7 @@ type Group struct {
 // with radix 1 along the axes in Unsplit: member m's part is the chunks whose digit
 // along Axis is m and whose digits along Fixed are the group's own; the group's whole
 // is the same without the digit along Axis. Axes neither Fixed nor Unsplit are free;
-// they must be the outermost ones, so that every set stays an arithmetic progression.
+// they must lie next to one another, so that every set is an arithmetic progression.
 type Grid struct {
 	Dims    []int32 `json:"dims"`
 	Axis    int     `json:"axis"`

@@ -35,6 +35,9 @@ func (s *Schedule) Validate() error {
 			return fmt.Errorf("schedule: channel %d: %w", c, err)
 		}
 	}
+	if used := s.Uses(); !slices.Equal(s.Needs, used) {
+		return fmt.Errorf("schedule: it says that it needs %v of switches, but its phases use %v", s.Needs, used)
+	}
 	return nil
 }
 
@@ -64,6 +67,8 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 		return s.validateOps(ch, ph)
 	case GenTrees:
 		return s.validateTrees(ch, ph)
+	case GenRails:
+		return s.validateRails(ch, ph)
 	}
 	if generators[ph.Gen] == nil {
 		return fmt.Errorf("unknown generator %q", ph.Gen)
@@ -79,6 +84,11 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 			return fmt.Errorf("grid: %w", err)
 		}
 		return s.validateGroup(ph, int(g.Dims[g.Axis]))
+	}
+	if ph.Gen == GenSwitch {
+		if err := disjoint(ph.Groups.List); err != nil {
+			return err
+		}
 	}
 	for i := range ph.Groups.List {
 		g := &ph.Groups.List[i]
@@ -176,18 +186,18 @@ func (s *Schedule) validateGrid(ch *Channel, g *Grid) error {
 	return validateAxes(g)
 }
 
-// validateAxes checks that free axes lie outside the fixed ones.
+// validateAxes checks that free axes lie next to one another.
 func validateAxes(g *Grid) error {
-	inner := true
+	free, ended := false, false
 	for a := len(g.Dims) - 1; a >= 0; a-- {
 		switch {
 		case slices.Contains(g.Unsplit, a) || g.Dims[a] == 1:
 		case slices.Contains(g.Fixed, a) || a == g.Axis:
-			if !inner {
-				return fmt.Errorf("axis %d is fixed outside a free one: fix the inner axes first", a)
-			}
+			ended = free
+		case ended:
+			return fmt.Errorf("axis %d is free, and so is an inner one, with a fixed one between them", a)
 		default:
-			inner = false
+			free = true
 		}
 	}
 	for _, a := range slices.Concat(g.Fixed, g.Unsplit) {
@@ -246,8 +256,10 @@ func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
 			if int(op.Kind) >= len(opKindNames) {
 				return fmt.Errorf("rank %d operation %d: unknown kind", r, i)
 			}
-			if moves := op.Kind <= RecvReduce; moves && (op.Peer < 0 || int(op.Peer) >= s.Spec.Ranks || int(op.Peer) == r) {
-				return fmt.Errorf("rank %d operation %d: peer %d: must be another rank", r, i, op.Peer)
+			for _, p := range op.AllPeers() {
+				if p < 0 || int(p) >= s.Spec.Ranks || int(p) == r {
+					return fmt.Errorf("rank %d operation %d: peer %d: must be another rank", r, i, p)
+				}
 			}
 			for _, l := range append(slices.Clone(op.Srcs), op.Src, op.Dst) {
 				limit := int64(ch.Chunks)
@@ -260,5 +272,5 @@ func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
 			}
 		}
 	}
-	return nil
+	return validateTeams(ph.Ops)
 }

@@ -219,7 +219,7 @@ func (m *model) solve(rows []Features) []float64 {
 	for i := range lower {
 		lower[i] = m.lower(i)
 	}
-	return boundedLeastSquares(coefficients, ones, lower)
+	return boundedLeastSquares(coefficients, ones, lower, nil)
 }
 
 // normal builds the weighted normal equations.

@@ -75,7 +75,7 @@ func relative(a [][]float64, t []float64) ([]float64, float64, error) {
 			scaled[i] = append(scaled[i], v/t[i])
 		}
 	}
-	x := boundedLeastSquares(scaled, ones, make([]float64, len(a[0])))
+	x := boundedLeastSquares(scaled, ones, make([]float64, len(a[0])), nil)
 	e := 0.0
 	for _, row := range scaled {
 		sum := 0.0

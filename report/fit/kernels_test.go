@@ -10,11 +10,14 @@ import (
 )
 
 // truth is a kernel that cases are made of.
-var truth = cost.Kernel{KernelKey: cost.KernelKey{Collective: "all_reduce", Algorithm: "ring", Protocol: "ll"},
+var truth = cost.Kernel{KernelKey: cost.KernelKey{Collective: "all_reduce", Algorithm: "ring", Protocol: "ll", Over: "nvlink"},
 	Base: 5 * units.Microsecond, Hop: units.Microsecond, Drain: 0.6,
 	Pieces: []cost.Piece{{From: 0, Slowdown: 4}, {From: 256 * units.KiB, Slowdown: 2.5}}}
 
 const line = 450e9
+
+// constants are what is believed before.
+var constants = cost.Kernel{Base: 6 * units.Microsecond, Hop: 950 * units.Nanosecond, Drain: 0.5, Pieces: []cost.Piece{{Slowdown: 2.3}}}
 
 // made are ring all-reduces on some numbers of GPUs, with relative noise.
 func made(noise float64, ranks ...int) []KernelCase {
@@ -23,7 +26,7 @@ func made(noise float64, ranks ...int) []KernelCase {
 	for _, n := range ranks {
 		for size := units.KiB; size <= units.GiB; size *= 2 {
 			c := KernelCase{KernelKey: truth.KernelKey, Hops: float64(2 * (n - 1)), Steps: float64(2 * (n - 1)), Chunk: size / units.Bytes(n), Line: line,
-				TableHop: 600 * units.Nanosecond, Ranks: n, Size: size}
+				Prior: constants, Ranks: n, Size: size}
 			t := float64(truth.Base) + c.Hops*float64(truth.Hop) + (c.Steps+truth.Drain)*truth.Move(c.Chunk)/line*1e12
 			c.Time = units.Time(t * (1 + noise*rng.NormFloat64()))
 			out = append(out, c)
@@ -34,15 +37,15 @@ func made(noise float64, ranks ...int) []KernelCase {
 
 func TestKernelIsFoundAgain(t *testing.T) {
 	for _, noise := range []float64{0, 0.02} {
-		kernels, left := Kernels(made(noise, 2, 4, 8), nil)
+		kernels, left := Kernels(made(noise, 2, 4, 8), nil, true)
 		if len(kernels) != 1 || len(left) != 0 {
 			t.Fatalf("%d kernels, %v left", len(kernels), left)
 		}
 		k := kernels[0]
-		if tolerance := 0.02 + 5*noise; !near(float64(k.Base), float64(truth.Base), tolerance) || !near(float64(k.Hop), float64(truth.Hop), tolerance) || math.Abs(k.Drain-truth.Drain) > 0.21 {
+		if tolerance := 0.06 + 2*noise; !near(float64(k.Base), float64(truth.Base), tolerance) || !near(float64(k.Hop), float64(truth.Hop), tolerance) || math.Abs(k.Drain-truth.Drain) > 0.21 {
 			t.Errorf("noise %v: %+v", noise, k)
 		}
-		if k.HeldOut > 0.01+noise || k.Error > 0.01+noise {
+		if k.HeldOut > 0.02+noise || k.Error > 0.02+noise {
 			t.Errorf("noise %v: error %v, held out %v", noise, k.Error, k.HeldOut)
 		}
 		for _, p := range k.Pieces {
@@ -55,7 +58,7 @@ func TestKernelIsFoundAgain(t *testing.T) {
 
 // A kernel fitted on 2 and 4 GPUs predicts 16.
 func TestKernelExtrapolatesRanks(t *testing.T) {
-	k, _ := Kernels(made(0.01, 2, 4), nil)
+	k, _ := Kernels(made(0.01, 2, 4), nil, false)
 	for _, c := range made(0, 16) {
 		got := float64(k[0].Base) + c.Hops*float64(k[0].Hop) + (c.Steps+k[0].Drain)*k[0].Move(c.Chunk)/line*1e12
 		if !near(got, float64(c.Time), 0.1) {
@@ -64,16 +67,53 @@ func TestKernelExtrapolatesRanks(t *testing.T) {
 	}
 }
 
-// What one number of GPUs cannot tell is given.
-func TestOneRankCountTakesTheTable(t *testing.T) {
-	k, _ := Kernels(made(0, 4), nil)
-	if k[0].Hop != 600*units.Nanosecond || k[0].Drain != usualDrain {
-		t.Errorf("%+v", k[0])
+// What one number of GPUs cannot tell is near what is believed, and what many machines
+// tell is believed of the next one.
+func TestOneRankCountTakesWhatIsBelieved(t *testing.T) {
+	k, _ := Kernels(made(0, 4), nil, false)
+	if !near(float64(k[0].Hop), float64(constants.Hop), 0.05) {
+		t.Errorf("hop %v, the constant is %v", k[0].Hop, constants.Hop)
+	}
+	others := slow(made(0, 2, 4, 8), 300*units.Nanosecond)
+	general := &cost.Profile{Kernels: General(others, false)}
+	k, _ = Kernels(slow(made(0, 4), 300*units.Nanosecond), general, false)
+	if hop := 1300 * units.Nanosecond; !near(float64(k[0].Hop), float64(hop), 0.15) {
+		t.Errorf("hop %v, on other machines it is %v", k[0].Hop, hop)
+	}
+}
+
+// slow adds to each hop.
+func slow(cases []KernelCase, more units.Time) []KernelCase {
+	for i := range cases {
+		cases[i].Machine = "other"
+		cases[i].Time += units.Time(cases[i].Hops) * more
+	}
+	return cases
+}
+
+// Kernels over networks that no case crosses: InfiniBand has the library's constants, any
+// other the mean of those that are known.
+func TestNetworksThatNobodyMeasured(t *testing.T) {
+	var cases []KernelCase
+	for _, over := range []string{"roce", "efa"} {
+		for _, c := range made(0, 16) {
+			c.Over, c.NetHops, c.Prior.NetHop = over, 2, 3*units.Microsecond
+			c.Time += 2 * map[string]units.Time{"roce": 10, "efa": 90}[over] * units.Microsecond
+			cases = append(cases, c)
+		}
+	}
+	p := &cost.Profile{Kernels: General(cases, false)}
+	for over, want := range map[string]units.Time{"roce": 10, "efa": 90, cost.AnyNetwork: 30, "ib": 3} {
+		key := truth.KernelKey
+		key.Over = over
+		if k := p.Kernel(key); k == nil || !near(float64(k.NetHop), float64(want*units.Microsecond), 0.2) {
+			t.Errorf("over %s: %+v, want %v us a hop", over, k, want)
+		}
 	}
 }
 
 func TestTooFewCasesAreLeft(t *testing.T) {
-	kernels, left := Kernels(made(0, 2)[:leastCases-1], nil)
+	kernels, left := Kernels(made(0, 2)[:leastCases-1], nil, false)
 	if len(kernels) != 0 || left[truth.KernelKey] != leastCases-1 {
 		t.Errorf("%v, %v", kernels, left)
 	}

@@ -3,9 +3,9 @@ package fit
 import "math"
 
 // boundedLeastSquares minimises Σ(rows·x − want)² with x ≥ lower, by coordinate descent
-// on the normal equations: convex, so it ends at the optimum. Columns of zeros keep
-// their lower bound.
-func boundedLeastSquares(rows [][]float64, want, lower []float64) []float64 {
+// on the normal equations from start (nil: lower): convex, so it ends at the optimum.
+// Columns of zeros keep their start.
+func boundedLeastSquares(rows [][]float64, want, lower, start []float64) []float64 {
 	n := len(lower)
 	g, b := make([]float64, n*n), make([]float64, n)
 	for k, row := range rows {
@@ -20,6 +20,7 @@ func boundedLeastSquares(rows [][]float64, want, lower []float64) []float64 {
 		}
 	}
 	x := append([]float64(nil), lower...)
+	copy(x, start)
 	for range 20_000 {
 		change := 0.0
 		for i := range n {

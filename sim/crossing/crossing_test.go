@@ -15,7 +15,7 @@ func setup(t *testing.T) (*topology.Topology, cost.Steps) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs, err := cost.ReadSteps("")
+	costs, err := cost.ReadSteps("../../model/cost/steps.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

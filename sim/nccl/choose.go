@@ -146,25 +146,19 @@ func (m *Model) channelsAt(a Algo, p Proto, size units.Bytes) int {
 // threads is the size of a channel's thread block.
 func (m *Model) threads(a Algo, p Proto) int64 {
 	switch {
-	case p == LL:
-		return 512
-	case p == LL128:
-		return 640
-	case a == Ring && m.ring.bwIntra*float64(m.ring.n) <= 12:
+	case p == Simple && a == Ring && m.ring.bwIntra*float64(m.ring.n) <= 12:
 		return 256 // no faster than PCIe 3
 	case a == PAT:
 		return 0 // NCCL leaves it unset, and so never takes fewer channels
 	}
-	return 512
+	return int64(m.profile.Protocol(plain(p.String())).Threads)
 }
 
 // threadBytes is what a thread must have to do before NCCL takes another one.
 func (m *Model) threadBytes(a Algo, p Proto) int64 {
-	switch {
-	case p == Simple:
-		return 64
-	case p == LL && a == Ring:
-		return 8 * int64(m.nRanks)
+	n := int64(m.profile.Protocol(plain(p.String())).ThreadBytes)
+	if p == LL && a == Ring {
+		return n * int64(m.nRanks)
 	}
-	return 8
+	return n
 }

@@ -9,6 +9,8 @@ type Algo uint8
 const (
 	Tree Algo = iota
 	Ring
+	CollNetDirect // reduction in the network's switches, every GPU with its part
+	CollNetChain  // the same, over a chain of GPUs
 	NVLS
 	NVLSTree
 	PAT
@@ -27,7 +29,7 @@ const (
 )
 
 var (
-	algoNames  = [...]string{"Tree", "Ring", "NVLS", "NVLSTree", "PAT"}
+	algoNames  = [...]string{"Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"}
 	protoNames = [...]string{"LL", "LL128", "Simple"}
 )
 
@@ -40,17 +42,16 @@ func (p Proto) String() string { return protoNames[p] }
 // kinds are the collectives that NCCL has a cost model for.
 var kinds = [...]collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce}
 
-// offers reports whether NCCL implements a collective with an algorithm and protocol
-// (without CollNet).
+// offers reports whether NCCL implements a collective with an algorithm and protocol.
 func offers(k collective.Kind, a Algo, p Proto) bool {
-	if (a == NVLS || a == NVLSTree || a == PAT) && p != Simple {
+	if a != Tree && a != Ring && p != Simple {
 		return false
 	}
 	switch k {
 	case collective.AllReduce:
 		return a != PAT
 	case collective.AllGather, collective.ReduceScatter:
-		return a == Ring || a == NVLS || a == PAT
+		return a == Ring || a == CollNetDirect || a == NVLS || a == PAT
 	case collective.Broadcast, collective.Reduce:
 		return a == Ring
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/topology"
 )
 
@@ -22,9 +23,11 @@ type Options struct {
 	ComputeCapability int     // × 10, e.g. 90; 0: by the GPU's model or NVLink class
 	CPU               CPU     // UnknownCPU: by the CPU's model or the link between sockets
 	NVLS              Switch  // Auto: where the switches multicast and reduce
+	CollNet           Switch  // reduction in the network's switches (SHARP); Auto: off, as NCCL_COLLNET_ENABLE
 	LL128             Switch  // Auto: by compute capability and paths; On: always
 	NoGDR             bool    // NICs do not reach GPU memory
 	NICLatency        float64 // µs, as a network plugin reports it; InfiniBand's gives 0
+	Fabric            string  // one of Fabrics; "": by the class of the NICs' links
 	// Replace what the search finds, e.g. by what NCCL_GRAPH_DUMP_FILE holds.
 	Ring, Tree, NVLSGraph Override
 }
@@ -61,7 +64,9 @@ type Model struct {
 	nvlsChannels int
 	nicBW        float64
 	ll128        Switch
-	latency, bw  [5]costs // by kinds' order
+	collNet      bool
+	profile      *cost.Profile // for the protocols' parameters
+	latency, bw  [5]costs      // by kinds' order
 }
 
 type costs [numAlgos][numProtos]float64
@@ -72,12 +77,17 @@ func New(t *topology.Topology, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name(), err)
 	}
-	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(), ll128: o.LL128}
+	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(), ll128: o.LL128, profile: &cost.Profile{}}
 	if m.nRanks == 1 {
 		return m, nil
 	}
 	if err := m.search(t, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name(), err)
+	}
+	if m.collNet = o.CollNet == On; m.collNet {
+		if err := m.reducingNetwork(t); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name(), err)
+		}
 	}
 	m.override(o)
 	m.connect()

@@ -1,6 +1,8 @@
 package nccl
 
 import (
+	"slices"
+
 	"railyard/model/topology"
 )
 
@@ -21,16 +23,15 @@ func ProfileFor(t *topology.Topology) string {
 	if err != nil {
 		return General
 	}
-	return byRate(float64(m.ComputeCapability()), []generationRate{{100, "b200"}, {90, "h100"}, {80, "a100"}, {0, "v100"}})
+	if m.ComputeCapability() >= 100 && graceBlackwell(t) {
+		return "gb200"
+	}
+	return byRate(float64(m.ComputeCapability()), []generationRate{{100, "b200"}, {90, "h100"}, {80, "a100"}, {70, "v100"}, {0, "p100"}})
 }
 
-// Foreign says where ProfileFor knows of no measurements of a topology's own generation;
-// "" where there are some.
-func Foreign(t *topology.Topology) string {
-	if m, err := New(t, Options{}); err == nil && m.ComputeCapability() < 70 && ProfileFor(t) == "v100" {
-		return "extrapolated: no measurements of GPUs before Volta are known; profile v100 was used"
-	}
-	return ""
+// graceBlackwell reports whether rank 0 hangs on its CPU over NVLink-C2C.
+func graceBlackwell(t *topology.Topology) bool {
+	return slices.ContainsFunc(t.Out(t.Ranks()[0]), func(l topology.LinkID) bool { return t.Class(l).Medium == topology.C2C })
 }
 
 type generationRate struct {

@@ -2,8 +2,6 @@ package nccl
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -25,11 +23,14 @@ type Runtime struct {
 type Prediction struct {
 	Algorithm string // ring, tree, nvls, nvls_tree, p2p
 	Protocol  string // ll, ll128, simple
+	Over      string // what it crosses (cost.KernelKey.Over)
 	Time      units.Time
 	Work      Work
 	Fitted    bool       // by a kernel of the profile; else NCCL's own estimate
 	Latency   units.Time // the part of Time that moves no bytes
 	Own       units.Time // NCCL's own estimate for the same, 0 where it has none
+	Slowest   string     // the largest part of Latency
+	Floored   bool       // a launch floor hides what the kernel takes
 	HeldOut   float64    // mean error of the kernel on measurements left out of its fit
 	Warnings  []string
 }
@@ -53,13 +54,23 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
 		r.model, nodes = m, m.Nodes()
+		m.profile = p
+	}
+	if err != nil && o.CollNet == On {
+		return nil, err // what was asked for needs NCCL's model
 	}
 	r.why = err
 	if r.rates, err = ratesOf(t, nodes); err != nil {
 		return nil, err
 	}
+	r.rates.over = r.rates.inside
+	if nodes > 1 {
+		if r.rates.over, err = fabricOf(t, o.Fabric); err != nil {
+			return nil, err
+		}
+	}
 	if r.model != nil {
-		r.rates.inSwitch = r.model.inSwitch()
+		r.rates.inSwitch, r.rates.reducing = r.model.inSwitch(), r.model.collNet
 	}
 	return r, nil
 }
@@ -95,6 +106,10 @@ func (r *Runtime) Shared(scaleUp, network float64) *Runtime {
 	return &clone
 }
 
+// Chooses reports whether NCCL's choice of algorithm and protocol is modelled here; it is
+// not for GPUs that NCCL does not run on.
+func (r *Runtime) Chooses() bool { return r.model != nil }
+
 // Ask is a collective to predict. Algorithm and protocol as NCCL writes them; "" or
 // "default" leaves the choice to NCCL.
 type Ask struct {
@@ -106,6 +121,9 @@ type Ask struct {
 
 // Predict is the time of a collective.
 func (r *Runtime) Predict(a Ask) (Prediction, error) {
+	if plain(a.Algorithm) == copyEngine {
+		return r.byCopyEngine(a)
+	}
 	var best Prediction
 	why := r.why
 	for _, c := range r.choices(a) {
@@ -130,127 +148,78 @@ func (r *Runtime) Predict(a Ask) (Prediction, error) {
 	return best, nil
 }
 
-func plain(name string) string {
-	switch name = strings.ToLower(name); name {
-	case "default", "-":
-		return ""
-	case "nvlstree":
-		return "nvls_tree"
-	}
-	return name
-}
-
-func orAny(name string) string {
-	if name == "" {
-		return "any"
-	}
-	return name
-}
-
-// choice is a way to run a collective; chosen where NCCL's model picked it.
-type choice struct {
-	algorithm, protocol string
-	chosen              bool
-	own                 units.Time
-}
-
-// choices are what may run: NCCL's candidates that agree with what is asked for, its
-// first choice first; for point-to-point collectives and foreign GPUs, all kernels of
-// the profile that make the collective.
-func (r *Runtime) choices(a Ask) []choice {
-	algorithm, protocol := plain(a.Algorithm), plain(a.Protocol)
-	if c, ok := r.pointToPoint(a); ok {
-		return []choice{c}
-	}
-	var out []choice
-	if r.model != nil {
-		list, _ := r.model.Candidates(a.Kind, a.Size) // none: a collective without a cost model
-		for _, e := range list {
-			c := choice{plain(e.Algo.String()), plain(e.Proto.String()), false, e.Time}
-			if (algorithm == "" || algorithm == c.algorithm) && (protocol == "" || protocol == c.protocol) {
-				c.chosen = len(out) == 0
-				out = append(out, c)
-			}
-		}
-	}
-	if len(out) > 0 {
-		return out
-	}
-	for _, p := range []*cost.Profile{r.profile, r.general} {
-		for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
-			if out = fitted(p, kind, algorithm, protocol); len(out) > 0 {
-				return out
-			}
-		}
-	}
-	return nil
-}
-
-// smallMessage is the message to a peer below which NCCL's point-to-point transfers take
-// LL: measured times on H100 and B200 rise up to there and are flat from there on (series
-// aic-*-alltoall-*); NCCL_P2P_LL_THRESHOLD, 16 KiB, is for each channel to a peer.
-const smallMessage = 64 * units.KiB
-
-// pointToPoint is the one way to make collectives of sends and receives.
-func (r *Runtime) pointToPoint(a Ask) (choice, bool) {
-	message := a.Size
-	switch a.Kind {
-	case collective.AllToAll, collective.AllToAllV:
-		message /= units.Bytes(r.rates.ranks)
-	case collective.SendRecv:
-	default:
-		return choice{}, false
-	}
-	if message < smallMessage {
-		return choice{algorithm: "p2p", protocol: "ll"}, true
-	}
-	return choice{algorithm: "p2p", protocol: "simple"}, true
-}
-
-// fitted are the ways to make a collective that a profile has kernels for.
-func fitted(p *cost.Profile, k collective.Kind, algorithm, protocol string) []choice {
-	var out []choice
-	for i := range p.Kernels {
-		x := &p.Kernels[i]
-		c := choice{algorithm: x.Algorithm, protocol: x.Protocol}
-		if x.Collective == k.String() && (algorithm == "" || algorithm == x.Algorithm) && (protocol == "" || protocol == x.Protocol) && !slices.Contains(out, c) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // one predicts one way.
 func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	w, err := r.rates.work(a.Kind, c.algorithm, a.Size)
 	if err != nil {
 		return Prediction{}, err
 	}
-	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Work: w, Own: c.own}
+	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own}
 	kernel, note := r.kernel(a, c)
 	switch {
 	case kernel != nil:
 		p.Fitted, p.HeldOut = true, kernel.HeldOut
 		p.Latency, p.Time = spend(kernel, &w)
+		p.Slowest = slowestPart(kernel, &w)
 		p.Warnings = beyond(r.profile.Name, kernel, a.Size)
 	case c.own > 0:
-		p.Time, p.HeldOut = c.own, ownError
+		p.Time, p.HeldOut, p.Slowest = c.own, ownError, "NCCL's own estimate"
 		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	default:
 		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	}
+	if r.profile.From != "" {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("extrapolated: profile %s has no measurements, its kernels are those of %s", r.profile.Name, r.profile.From))
+	}
 	if note != "" {
 		p.Warnings = append(p.Warnings, note)
 	}
-	p.Time = max(p.Time, w.Least())
+	p.Time = max(p.Time, r.least(&w, c.protocol))
 	return p, nil
 }
 
 // spend is what a kernel takes for some work: the part without bytes, and all of it.
 func spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
-	l := float64(k.Base) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
+	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
 	move := k.Moved(w.Chunk, w.Steps, w.chain()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
+}
+
+// least is the time that a protocol takes at best: what it puts on the wire at line rate,
+// and across a network what the slots of all channels hold for each round trip.
+func (r *Runtime) least(w *Work, protocol string) units.Time {
+	x := r.profile.Protocol(protocol)
+	if x == nil {
+		return w.Least()
+	}
+	least := float64(w.Least()) / x.Efficiency
+	if w.NetHops > 0 {
+		window := float64(chainChannels*x.Slots) * float64(x.Slot)
+		least = max(least, w.Wire/window*2*float64(r.rates.flight))
+	}
+	return units.Time(least)
+}
+
+// slowestPart names the parameter of a kernel that most of its latency comes from.
+func slowestPart(k *cost.Kernel, w *Work) string {
+	base := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide)
+	hops, net := w.Hops*float64(k.Hop), w.NetHops*float64(k.NetHop)
+	switch {
+	case net >= base && net >= hops:
+		return fmt.Sprintf("%.0f hops of %v over %s (net_hop)", w.NetHops, k.NetHop, k.Over)
+	case hops >= base:
+		return fmt.Sprintf("%.0f hops of %v inside nodes (hop)", w.Hops, k.Hop)
+	}
+	return fmt.Sprintf("%v for launch, first and last synchronisation (base)", units.Time(base))
+}
+
+// Behind is the prediction of a run whose launches take floor at least.
+func (p *Prediction) Behind(floor units.Time) *Prediction {
+	out := *p
+	if floor > out.Time {
+		out.Time, out.Floored = floor, true
+	}
+	return &out
 }
 
 // beyond warns where a size lies outside what a kernel was fitted on.
@@ -259,115 +228,4 @@ func beyond(profile string, k *cost.Kernel, size units.Bytes) []string {
 		return []string{fmt.Sprintf("extrapolated: profile %s knows %s by %s/%s from %v to %v", profile, k.Collective, k.Algorithm, k.Protocol, k.MinSize, k.MaxSize)}
 	}
 	return nil
-}
-
-// key is the kernel that a choice runs on this machine.
-func (r *Runtime) key(k collective.Kind, c choice, graph bool) cost.KernelKey {
-	return cost.KernelKey{Collective: k.String(), Algorithm: c.algorithm, Protocol: c.protocol,
-		Pair: r.rates.ranks == 2 && c.algorithm == "tree", Network: r.rates.nodes > 1, Graph: graph}
-}
-
-// kernel is the profile's, or the nearest one that moves data in the same way, which is
-// said in the note.
-func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
-	for _, p := range []*cost.Profile{r.profile, r.general} {
-		for _, key := range r.keys(a, c) {
-			switch x := p.Kernel(key); {
-			case x == nil:
-			case key == r.key(a.Kind, c, a.Graph) && p == r.profile:
-				return x, ""
-			default:
-				return x, fmt.Sprintf("profile %s has no kernel for %v by %s/%s on %d ranks: that of %s in profile %s was used",
-					r.profile.Name, a.Kind, c.algorithm, c.protocol, r.rates.ranks, kernelName(key), p.Name)
-			}
-		}
-	}
-	return nil, ""
-}
-
-// keys are the kernel's key and those of kernels that move data in the same way: first
-// launched otherwise, then of a tree's other form, then of other collectives.
-func (r *Runtime) keys(a Ask, c choice) []cost.KernelKey {
-	var out []cost.KernelKey
-	for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
-		for _, graph := range []bool{a.Graph, !a.Graph} {
-			key := r.key(kind, c, graph)
-			out = append(out, key)
-			if c.algorithm == "tree" {
-				key.Pair = !key.Pair
-				out = append(out, key)
-			}
-		}
-	}
-	if c.algorithm == "p2p" && r.rates.nodes > 1 { // nobody has measured them across nodes
-		for _, key := range slices.Clone(out) {
-			key.Network = false
-			out = append(out, key)
-		}
-	}
-	return out
-}
-
-// kernelName says what is special about a kernel.
-func kernelName(k cost.KernelKey) string {
-	name := k.Collective
-	if k.Pair {
-		name += " of two ranks"
-	}
-	if k.Algorithm == "p2p" && !k.Network {
-		name += " inside a node"
-	}
-	if k.Graph {
-		return name + " in a CUDA graph"
-	}
-	return name
-}
-
-// similar are collectives whose kernels cost nearly the same a step.
-var similar = map[collective.Kind][]collective.Kind{
-	collective.AllGather:     {collective.ReduceScatter, collective.AllReduce},
-	collective.ReduceScatter: {collective.AllGather, collective.AllReduce},
-	collective.AllReduce:     {collective.ReduceScatter, collective.AllGather},
-	collective.Broadcast:     {collective.Reduce},
-	collective.Reduce:        {collective.Broadcast},
-	collective.AllToAllV:     {collective.AllToAll},
-	collective.SendRecv:      {collective.AllToAll},
-}
-
-// Case is a measured run as a fit sees it: the kernel that ran, its work, and NCCL's
-// table for what a hop costs.
-type Case struct {
-	Key         cost.KernelKey
-	Work        Work
-	Hop, NetHop units.Time
-}
-
-// Case works out a measured run.
-func (r *Runtime) Case(a Ask) (Case, error) {
-	c := choice{algorithm: plain(a.Algorithm), protocol: plain(a.Protocol)}
-	switch list := r.choices(a); {
-	case len(list) > 0:
-		c = list[0]
-	case c.algorithm == "" || c.protocol == "":
-		c = choice{algorithm: "ring", protocol: "simple"}
-	}
-	w, err := r.rates.work(a.Kind, c.algorithm, a.Size)
-	hop, net := tableHops(c)
-	return Case{r.key(a.Kind, c, a.Graph), w, hop, net}, err
-}
-
-// tableHops are NCCL's own constants for a hop over NVLink and over the network.
-func tableHops(c choice) (hop, net units.Time) {
-	a, p := Ring, Simple
-	for i := range numAlgos {
-		if plain(i.String()) == c.algorithm {
-			a = i
-		}
-	}
-	for i := range numProtos {
-		if plain(i.String()) == c.protocol {
-			p = i
-		}
-	}
-	return units.FromMicroseconds(stepLatency[overNVLink][a][p]), units.FromMicroseconds(stepLatency[overNet][a][p])
 }

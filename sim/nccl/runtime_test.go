@@ -130,8 +130,8 @@ func TestFallbacksAreSaid(t *testing.T) {
 }
 
 func TestProfileFor(t *testing.T) {
-	for name, want := range map[string]string{"dgx1-p100": "v100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
-		"dgx-b200": "b200", "gb200-nvl72": "b200", "mi300x-node": "mi300x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5", "superpod-h100": "h100"} {
+	for name, want := range map[string]string{"dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
+		"dgx-b200": "b200", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5", "superpod-h100": "h100"} {
 		if got := ProfileFor(load(t, name, topology.Options{})); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -144,5 +144,36 @@ func BenchmarkPredict(b *testing.B) {
 		if _, err := r.Predict(Ask{Kind: collective.AllReduce, Algorithm: "", Protocol: "", Size: 64 * units.MiB}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A protocol's parameters act: half the efficiency takes twice as long where the line
+// limits, and a single small slot holds a network back.
+func TestProtocolParametersAct(t *testing.T) {
+	topo := load(t, "dgx-h100", topology.Options{Nodes: 2})
+	ask := Ask{Kind: collective.AllReduce, Algorithm: "Ring", Protocol: "Simple", Size: units.GiB}
+	time := func(change func(*cost.Protocol)) units.Time {
+		p := *shipped(t, "h100").Complete()
+		for i := range p.MessageProtocols {
+			if p.MessageProtocols[i].Name == "simple" {
+				change(&p.MessageProtocols[i])
+			}
+		}
+		r, err := NewRuntime(topo, &p, shipped(t, General), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := r.Predict(ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.Time
+	}
+	as := time(func(*cost.Protocol) {})
+	if got := time(func(p *cost.Protocol) { p.Efficiency = 0.4 }); got < 2*as {
+		t.Errorf("at an efficiency of 0.4 %v, as shipped %v", got, as)
+	}
+	if got := time(func(p *cost.Protocol) { p.Slots, p.Slot = 1, 4*units.KiB }); got < 2*as {
+		t.Errorf("with a slot of 4 KiB %v, as shipped %v", got, as)
 	}
 }

@@ -34,8 +34,12 @@ func (m *Model) graphOf(a Algo) *channels {
 // enabled reports whether NCCL would use an algorithm and protocol here at all.
 func (m *Model) enabled(a Algo, p Proto) bool {
 	switch a {
+	case CollNetDirect, CollNetChain:
+		if m.nNodes == 1 || !m.collNet {
+			return false
+		}
 	case NVLS: // across nodes it needs CollNet
-		if m.nNodes > 1 || m.nvls.n < 2 {
+		if m.nNodes > 1 && !m.collNet || m.nvls.n < 2 {
 			return false
 		}
 	case NVLSTree:
@@ -87,7 +91,7 @@ func (m *Model) algBW(k collective.Kind, a Algo, p Proto) float64 {
 	switch {
 	case a != Ring && k != collective.AllReduce:
 		return bus // NCCL converts only rings here
-	case a == Tree:
+	case a == Tree || a == CollNetDirect || a == CollNetChain:
 		return bus / 2
 	}
 	return bus * float64(m.nRanks) / float64(m.steps(k))
@@ -101,6 +105,8 @@ func (m *Model) busBW(k collective.Kind, a Algo, p Proto) float64 {
 		perChannel = c.bwIntra
 	}
 	switch a {
+	case CollNetDirect, CollNetChain:
+		return m.collNetBW(k, a)
 	case Ring:
 		return m.ringBW(float64(c.n)*perChannel, p)
 	case Tree:
@@ -181,6 +187,8 @@ func (m *Model) microseconds(k collective.Kind, a Algo, p Proto) float64 {
 		return base + m.ringLatency(k, p, inter)
 	case Tree:
 		return base + 2*(float64(m.nRanks/m.nNodes-1)*intra+levels*inter)
+	case CollNetDirect, CollNetChain:
+		return m.collNetLatency(a, intra, inter)
 	case NVLS:
 		if m.nNodes > 1 {
 			intra += inter

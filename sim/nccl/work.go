@@ -5,12 +5,12 @@ import (
 	"math"
 
 	"railyard/model/collective"
-	"railyard/model/topology"
 	"railyard/model/units"
 )
 
 // Work is what a kernel has to do, whatever it costs (see cost.Kernel).
 type Work struct {
+	Size          units.Bytes // of the collective
 	Hops, NetHops float64     // dependent steps inside nodes, and across the network
 	Steps         float64     // that move a chunk each, one after the other
 	Chunk         units.Bytes // a step's bytes
@@ -33,131 +33,10 @@ func (w *Work) chain() float64 {
 	return 0
 }
 
-// machineRates are the line rates of what ranks share.
-type machineRates struct {
-	ranks, nodes int
-	scaleUp      float64 // bytes/s out of a rank, inside its node
-	exchange     float64 // the same where everybody sends to everybody; 0: no less
-	inSwitch     float64 // share of scaleUp that in-switch reduction reaches at best
-	network      float64 // bytes/s out of a node
-	via          string  // what scaleUp is
-}
-
-// ratesOf measures a topology; nodes is the number of scale-up domains.
-func ratesOf(t *topology.Topology, nodes int) (machineRates, error) {
-	m := machineRates{ranks: t.NumRanks(), nodes: nodes, inSwitch: 1}
-	if m.ranks < 2 {
-		return m, fmt.Errorf("%s has one rank: there is nothing to communicate", t.Name())
-	}
-	if err := m.measureScaleUp(t); err != nil {
-		return m, err
-	}
-	if nodes > 1 {
-		return m, m.measureNetwork(t)
-	}
-	return m, nil
-}
-
-// measureScaleUp adds up the links from rank 0 to switches and to other ranks in use;
-// where there are none, it is PCIe or memory.
-func (m *machineRates) measureScaleUp(t *topology.Topology) error {
-	for _, l := range t.Out(t.Ranks()[0]) {
-		to := t.Links()[l].To
-		medium := t.Class(l).Medium
-		if (medium == topology.NVLink || medium == topology.XGMI) && (t.Devices()[to].Kind == topology.NVSwitch || t.RankOf(to) >= 0) {
-			m.scaleUp += float64(t.Rate(l))
-			m.via = fmt.Sprintf("%s of each GPU", t.Class(l).Name)
-		}
-	}
-	if m.scaleUp > 0 || t.NodeOf(1) != t.NodeOf(0) {
-		return nil
-	}
-	return m.measureShared(t)
-}
-
-// measureShared finds what a ring and an exchange between all ranks leave to each rank
-// where they share PCIe switches, host bridges and sockets.
-func (m *machineRates) measureShared(t *topology.Topology) error {
-	router := topology.NewRouter(t)
-	ring, all := map[topology.LinkID]float64{}, map[topology.LinkID]float64{}
-	for i := range m.ranks {
-		for d := 1; d < m.ranks; d++ {
-			route, err := router.Route(i, (i+d)%m.ranks)
-			if err != nil {
-				return err
-			}
-			m.via = route.Kind.String() + " between GPUs"
-			for _, h := range route.Hops {
-				share := float64(h.Num) / float64(h.Den)
-				all[h.Link] += share / float64(m.ranks-1)
-				if d == 1 {
-					ring[h.Link] += share
-				}
-			}
-		}
-	}
-	m.scaleUp, m.exchange = slowest(t, ring), slowest(t, all)
-	return nil
-}
-
-// slowest is the rate at which the fullest link lets every rank send.
-func slowest(t *topology.Topology, load map[topology.LinkID]float64) float64 {
-	rate := math.Inf(1)
-	for l, x := range load {
-		rate = min(rate, float64(t.Rate(l))/x)
-	}
-	return rate
-}
-
-// measureNetwork adds up the NICs that the first node's ranks use towards another node.
-func (m *machineRates) measureNetwork(t *topology.Topology) error {
-	router := topology.NewRouter(t)
-	local := 0
-	for local < m.ranks && t.NodeOf(local) == 0 {
-		local++
-	}
-	seen := map[topology.DeviceID]bool{}
-	for r := range local {
-		route, err := router.Route(r, (r+local)%m.ranks)
-		if err != nil {
-			return err
-		}
-		for i := 0; i < len(route.NICs); i += 2 {
-			if nic := route.NICs[i]; !seen[nic] {
-				seen[nic] = true
-				m.network += nicRate(t, nic)
-			}
-		}
-	}
-	if m.network == 0 {
-		return fmt.Errorf("no NIC leads from one node of %s to another", t.Name())
-	}
-	return nil
-}
-
-// nicRate is what a NIC puts on the network: at most what its PCIe slot carries.
-func nicRate(t *topology.Topology, nic topology.DeviceID) float64 {
-	var wire, slot float64
-	for _, l := range t.Out(nic) {
-		if t.Class(l).Medium == topology.Network {
-			wire += float64(t.Rate(l))
-		}
-	}
-	for _, l := range t.In(nic) {
-		if t.Class(l).Medium == topology.PCIe {
-			slot += float64(t.Rate(l))
-		}
-	}
-	if slot > 0 {
-		return min(wire, slot)
-	}
-	return wire
-}
-
 // work is what an algorithm ("ring", "tree", "nvls", "nvls_tree", "p2p") has to do.
 func (m *machineRates) work(k collective.Kind, algorithm string, size units.Bytes) (Work, error) {
 	n, nodes := float64(m.ranks), float64(m.nodes)
-	w := Work{Steps: 1, Chunk: size, Line: m.scaleUp, Limit: m.via}
+	w := Work{Size: size, Steps: 1, Chunk: size, Line: m.scaleUp, Limit: m.via}
 	part := units.Bytes(math.Ceil(float64(size) / n))
 	switch {
 	case algorithm == "ring" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
@@ -179,6 +58,9 @@ func (m *machineRates) work(k collective.Kind, algorithm string, size units.Byte
 	case algorithm == "nvls_tree" && k == collective.AllReduce,
 		algorithm == "nvls" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
 		m.nvls(&w, k, n, nodes)
+	case algorithm == "collnet_chain" && k == collective.AllReduce,
+		algorithm == "collnet_direct" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
+		m.collNet(&w, k, algorithm, n/nodes)
 	case algorithm == "p2p" && (k == collective.AllToAll || k == collective.AllToAllV || k == collective.SendRecv):
 		m.p2p(&w, k, n, nodes, part)
 	default:
@@ -230,13 +112,35 @@ func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
 	if m.nodes == 1 {
 		return
 	}
-	w.NetHops = 2 * math.Ceil(math.Log2(nodes))
 	across := 1.0
-	if m.nodes > 2 {
-		across = 2 // see treeNetwork
+	switch {
+	case m.reducing: // the network's switches do the rest
+		w.NetHops = 1
+	default:
+		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
+		if m.nodes > 2 {
+			across = 2 // see treeNetwork
+		}
 	}
 	if across/m.network > w.Steps/w.Line {
 		w.Steps, w.Line, w.Limit = across, m.network, "NICs of each node"
+	}
+}
+
+// collNet: a node sends everything once and receives the result once; inside, GPUs are a
+// chain or each has its part.
+func (m *machineRates) collNet(w *Work, k collective.Kind, algorithm string, local float64) {
+	w.NetHops, w.Hops = 1, 2
+	inside := 2 * (local - 1) / local // of what a GPU has, leaves it
+	if algorithm == "collnet_chain" {
+		w.Hops, w.Chain, inside = 2*(local-1), true, 2
+	}
+	if k != collective.AllReduce {
+		w.Hops, inside = 1, inside/2
+	}
+	w.Steps = inside
+	if m.network < m.scaleUp/max(inside, 1e-9) || local == 1 {
+		w.Steps, w.Line, w.Limit = 1, m.network, "NICs of each node"
 	}
 }
 

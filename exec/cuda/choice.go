@@ -1,0 +1,147 @@
+package cuda
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// Choice is what has been fastest for a size: an algorithm and how to run it.
+type Choice struct {
+	Algorithm string
+	Slices    int
+	Method    Method
+}
+
+//go:embed methods.csv
+var methodsCSV string
+
+// chosen is a row of methods.csv.
+type chosen struct {
+	kind     collective.Kind
+	gpus     int
+	maxBytes int64
+	choice   Choice
+}
+
+var methods = readMethods(methodsCSV)
+
+// readMethods parses the embedded table; it panics where that is wrong.
+func readMethods(text string) (out []chosen) {
+	in := csv.NewReader(strings.NewReader(text))
+	in.Comment = '#'
+	rows, err := in.ReadAll()
+	if err != nil {
+		panic(err)
+	}
+	for _, r := range rows[1:] {
+		kind, err := collective.Parse(r[0])
+		if err != nil {
+			panic(err)
+		}
+		number := func(i int) int {
+			n, err := strconv.Atoi(r[i])
+			if err != nil {
+				panic(fmt.Sprintf("methods.csv: %q: %v", r, err))
+			}
+			return n
+		}
+		how := Method{Blocks: number(6), Threads: number(7), Streams: number(8), Overlap: true, Specialise: true}
+		if !how.setMechanism(r[5]) {
+			panic(fmt.Sprintf("methods.csv: %q", r))
+		}
+		out = append(out, chosen{kind, number(1), int64(number(2)), Choice{r[3], number(4), how}})
+	}
+	return out
+}
+
+// Mechanisms are the names that ParseMechanism takes.
+const Mechanisms = "pull, push, packets or copies"
+
+// setMechanism reads a mechanism's name.
+func (how *Method) setMechanism(name string) bool {
+	how.Copies = name == "copies"
+	switch name {
+	case "pull", "copies":
+		how.Mechanism = block.Pull
+	case "push":
+		how.Mechanism = block.Push
+	case "packets":
+		how.Mechanism = block.Packets
+	default:
+		return false
+	}
+	return true
+}
+
+// Packets reports whether messages travel in packets.
+func (how Method) Packets() bool { return how.Mechanism == block.Packets && !how.Copies }
+
+// ParseMechanism changes a method to a mechanism by its name.
+func ParseMechanism(how Method, name string) (Method, error) {
+	if !how.setMechanism(name) {
+		return how, fmt.Errorf("mechanism %q: must be %s", name, Mechanisms)
+	}
+	return how, nil
+}
+
+// Choose is what has been measured to be fastest for a size in bytes (as nccl-tests
+// counts it); false for collectives that have not been measured. Three GPUs take the
+// choice of four.
+func Choose(kind collective.Kind, gpus int, size int64) (Choice, bool) {
+	if gpus > 2 {
+		gpus = 4
+	}
+	for _, m := range methods {
+		if m.kind == kind && m.gpus == gpus && (m.maxBytes == 0 || size <= m.maxBytes) {
+			return m.choice, true
+		}
+	}
+	return Choice{}, false
+}
+
+// MethodFor is a way to run any schedule: packets where its protocol is LL, else pulls;
+// about 64 blocks in all.
+func MethodFor(s *schedule.Schedule) Method {
+	lanes := 0
+	for _, ch := range s.Channels {
+		if ch.Slices > 1 {
+			lanes += len(ch.Phases)
+		} else {
+			lanes++
+		}
+	}
+	how := Method{Blocks: max(64/lanes, 1), Threads: 512, Streams: 1, Overlap: true}
+	if s.Protocol == schedule.LL {
+		how.Mechanism = block.Packets
+		how.Blocks, how.Threads = 0, 0
+	}
+	return how
+}
+
+// Fitted fills in blocks and threads where a method leaves them open: a thread for every
+// 8 bytes that a rank handles at once, in blocks that grow with the size.
+func (how Method) Fitted(s *schedule.Schedule, size int64) Method {
+	if how.Blocks > 0 {
+		return how
+	}
+	if len(s.Channels[0].Phases) > 1 || s.Spec.Blocks() > 1 {
+		size /= int64(s.Spec.Ranks)
+	}
+	pairs := max(size/8, 1)
+	how.Threads = 512
+	switch {
+	case pairs <= 1024:
+		how.Threads = 64
+	case pairs <= 16384:
+		how.Threads = 256
+	}
+	how.Blocks = int(min((pairs+int64(how.Threads)-1)/int64(how.Threads), int64(max(128/len(s.Channels), 1))))
+	return how
+}

@@ -1,0 +1,63 @@
+package cuda
+
+import (
+	"testing"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// TestChoicesCompile: whatever the table says for a size can be planned, proved and
+// compiled, and fits on an H200 at once.
+func TestChoicesCompile(t *testing.T) {
+	const multiprocessors = 132
+	for _, gpus := range []int{2, 3, 4} {
+		topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{GPUs: gpus})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll} {
+			for size := int64(1 << 10); size <= 4<<30; size *= 2 {
+				c, ok := Choose(kind, gpus, size)
+				if !ok {
+					t.Fatalf("%v on %d GPUs, %d bytes: no choice", kind, gpus, size)
+				}
+				s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: gpus}, c.Algorithm, planner.Options{Slices: c.Slices})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := schedule.Check(s, topo); err != nil {
+					t.Fatal(err)
+				}
+				how := c.Method.Fitted(s, size)
+				o := block.Options{Count: size / 4, Size: 4, Instances: how.Blocks, Mechanism: how.Mechanism}
+				if how.Copies {
+					_, err = block.CompileCopies(s, o)
+				} else {
+					var p *block.Program
+					if p, err = block.Compile(s, o); err == nil && p.Blocks() > multiprocessors {
+						t.Errorf("%v on %d GPUs, %d bytes: %d blocks", kind, gpus, size, p.Blocks())
+					}
+				}
+				if err != nil {
+					t.Errorf("%v on %d GPUs, %d bytes: %v", kind, gpus, size, err)
+				}
+			}
+		}
+	}
+}
+
+func TestMechanismNames(t *testing.T) {
+	for _, name := range []string{"pull", "push", "packets", "copies"} {
+		if _, err := ParseMechanism(Method{}, name); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := ParseMechanism(Method{}, "smoke"); err == nil {
+		t.Error("a mechanism that does not exist")
+	}
+}

@@ -1,0 +1,125 @@
+package schedule
+
+import (
+	"math/bits"
+
+	"railyard/model/collective"
+	"railyard/model/units"
+)
+
+// pair is the source and destination whose data a place of an all_to_allv is for: their
+// number decides its size.
+func (s *Schedule) pair(ch *Channel, rank int, b Buffer, chunk int32) (src, dst int) {
+	per := int32(ch.Chunks / s.Spec.Ranks)
+	switch b {
+	case Output:
+		return int(chunk / per), rank
+	case Scratch:
+		return int(chunk) / ch.Chunks, int(chunk) % ch.Chunks / int(per)
+	}
+	return rank, int(chunk / per)
+}
+
+// messageV scales all_to_allv's uniform chunk (1/n of the largest row) to the counts.
+func (s *Schedule) messageV(channel, rank int, l Loc, chunk units.Bytes) units.Bytes {
+	n, row := int64(s.Spec.Ranks), s.Spec.LargestRow()
+	var sum units.Bytes
+	l.Set.Each(func(c int32) {
+		src, dst := s.pair(&s.Channels[channel], rank, l.Buf, c)
+		sum += units.Bytes(mulDivUp(int64(chunk)*n, s.Spec.Counts[src][dst], row))
+	})
+	return sum
+}
+
+// mulDivUp is ⌈a·b/c⌉ without overflow in between.
+func mulDivUp(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	q, r := bits.Div64(hi, lo, uint64(c))
+	return int64(q + min(r, 1))
+}
+
+// fitsPair refuses a value in a place for data of another pair's size.
+func (k *checker) fitsPair(r, i int, b Buffer, c int32, v value) error {
+	ch := &k.s.Channels[k.channel]
+	src, dst := k.s.pair(ch, r, b, c)
+	if src >= k.s.Spec.Ranks {
+		return k.fail(r, i, "chunk %d of scratch is for data of rank %d: there is none", c, src)
+	}
+	from, to := int(v.from[0]), k.blockOf(int(v.chunk))
+	if have, want := k.s.Spec.Counts[from][to], k.s.Spec.Counts[src][dst]; have != want {
+		return k.fail(r, i, "puts what rank %d sends to rank %d, which are %d, into a place for %d", from, to, have, want)
+	}
+	return nil
+}
+
+// nothing is what a place for an empty block holds, written or not.
+func (k *checker) nothing(r int, b Buffer, c int32) (v value, ok bool) {
+	if k.s.Spec.Kind != collective.AllToAllV {
+		return v, false
+	}
+	src, dst := k.s.pair(&k.s.Channels[k.channel], r, b, c)
+	if src >= k.s.Spec.Ranks || !k.s.Spec.Empty(src, dst) {
+		return v, false
+	}
+	per := k.chunks / k.s.Spec.Ranks
+	return value{int32(dst*per + int(c)%per), single(int32(src))}, true
+}
+
+// slot is where a chunk of a buffer is kept: of the places that an all_to_allv numbers in
+// scratch, n times as many as of its input, a rank uses a few.
+func (k *checker) slot(r int, b Buffer, c int32) int32 {
+	if b != Scratch || k.s.Spec.Kind != collective.AllToAllV {
+		return c
+	}
+	m := &k.mem[r]
+	if m.slots == nil {
+		m.slots = map[int32]int32{}
+	}
+	at, ok := m.slots[c]
+	if !ok {
+		at = int32(len(m.slots))
+		m.slots[c] = at
+	}
+	return at
+}
+
+// waitingRoom is where a rank's scratch keeps the blocks of others in an all_to_allv: an
+// offset for each pair, of those that the rank handles.
+type waitingRoom struct {
+	at       map[int64]int64
+	elements int64
+}
+
+// makeRoom finds the blocks that wait at each rank.
+func (c *counts) makeRoom(s *Schedule) {
+	x := NewExpander(s)
+	c.waiting = make([]waitingRoom, c.n)
+	var ops []Op
+	for ch := range s.Channels {
+		for rank := range c.n {
+			for p := range s.Channels[ch].Phases {
+				ops = x.AppendProgram(ops[:0], ch, p, rank)
+				for i := range ops {
+					eachLoc(&ops[i], func(l Loc) {
+						if l.Buf == Scratch {
+							l.Set.Each(func(chunk int32) { c.keep(&c.waiting[rank], s, ch, chunk) })
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// keep makes room for the block of a chunk, once.
+func (c *counts) keep(w *waitingRoom, s *Schedule, ch int, chunk int32) {
+	src, dst := s.pair(&s.Channels[ch], 0, Scratch, chunk)
+	block := int64(src*c.n + dst)
+	if w.at == nil {
+		w.at = map[int64]int64{}
+	}
+	if _, ok := w.at[block]; !ok {
+		w.at[block] = w.elements
+		w.elements += c.size[block]
+	}
+}

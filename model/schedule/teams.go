@@ -1,0 +1,185 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/topology"
+)
+
+// Capability is what a schedule needs of the switches that its messages pass.
+type Capability string
+
+// The capabilities, by the names that topologies give them.
+const (
+	CanMulticast Capability = "multicast"
+	CanReduce    Capability = "reduction"
+)
+
+// Uses are the capabilities that a schedule's phases use, each once; none of most.
+func (s *Schedule) Uses() []Capability {
+	var multicast, reduction bool
+	for c := range s.Channels {
+		for p := range s.Channels[c].Phases {
+			m, r := s.Channels[c].Phases[p].uses()
+			multicast, reduction = multicast || m, reduction || r
+		}
+	}
+	var out []Capability
+	if multicast {
+		out = append(out, CanMulticast)
+	}
+	if reduction {
+		out = append(out, CanReduce)
+	}
+	return out
+}
+
+func (ph *Phase) uses() (multicast, reduction bool) {
+	if ph.Gen == GenSwitch {
+		return ph.Op == collective.AllGather || ph.Op == collective.Broadcast, ph.Op.Reduces()
+	}
+	for _, ops := range ph.Ops {
+		for i := range ops {
+			multicast = multicast || ops[i].Kind == Multicast
+			reduction = reduction || ops[i].Kind == SwitchReduce
+		}
+	}
+	return multicast, reduction
+}
+
+// Plain refuses schedules that need switches to work on the data, for those who can only
+// send from rank to rank.
+func (s *Schedule) Plain() error {
+	if len(s.Needs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s needs %v in the switches, which is not to be had here: plan with --no-in-network", s.Algorithm, s.Needs)
+}
+
+// Sends reports whether an operation reads a place for others, rather than write one.
+func (k OpKind) Sends() bool { return k == Send || k == Multicast }
+
+// AllPeers are the ranks that an operation sends to or receives from.
+func (op *Op) AllPeers() []int32 {
+	switch op.Kind {
+	case Send, Recv, RecvReduce:
+		return []int32{op.Peer}
+	case Multicast, SwitchReduce:
+		return op.Peers
+	}
+	return nil
+}
+
+// Team is a rank with the peers that it multicasts to in a phase, or whose data switches
+// combine for it. A message between them shares its way with those of the other peers.
+type Team struct {
+	Rank  int32
+	Peers []int32
+	Kind  OpKind // Multicast or SwitchReduce
+}
+
+// Teams are those of the first ranks in a phase.
+func (x *Expander) Teams(channel, phase, ranks int) []Team {
+	if m, r := x.s.Channels[channel].Phases[phase].uses(); !m && !r {
+		return nil
+	}
+	var out []Team
+	var ops []Op
+	for rank := range ranks {
+		ops = x.AppendProgram(ops[:0], channel, phase, rank)
+		out = appendTeams(out, int32(rank), ops)
+	}
+	return out
+}
+
+// appendTeams appends a program's teams, each once.
+func appendTeams(teams []Team, rank int32, ops []Op) []Team {
+	first := len(teams)
+	for i := range ops {
+		op := &ops[i]
+		if op.Kind != Multicast && op.Kind != SwitchReduce {
+			continue
+		}
+		known := slices.ContainsFunc(teams[first:], func(t Team) bool { return t.Kind == op.Kind && slices.Equal(t.Peers, op.Peers) })
+		if !known {
+			teams = append(teams, Team{rank, op.Peers, op.Kind})
+		}
+	}
+	return teams
+}
+
+// Pair is the source and destination of the team's messages with a peer.
+func (t *Team) Pair(peer int) [2]int32 {
+	if t.Kind == Multicast {
+		return [2]int32{t.Rank, t.Peers[peer]}
+	}
+	return [2]int32{t.Peers[peer], t.Rank}
+}
+
+// Routes are the ways of a team's messages, by peer; on names the topology's rank of
+// each of the schedule's. It fails where a device on the way cannot do its part.
+func (t *Team) Routes(r *topology.Router, on func(int32) int32) ([]topology.Route, error) {
+	peers := make([]int, len(t.Peers))
+	for i, p := range t.Peers {
+		peers[i] = int(on(p))
+	}
+	if t.Kind == Multicast {
+		return r.Multicast(int(on(t.Rank)), peers)
+	}
+	return r.Reduction(peers, int(on(t.Rank)))
+}
+
+// disjoint refuses groups with common ranks, whose teams would share connections.
+func disjoint(groups []Group) error {
+	seen := map[int32]bool{}
+	for i := range groups {
+		for _, r := range groups[i].Ranks {
+			if seen[r] {
+				return fmt.Errorf("group %d: rank %d is in another group as well", i, r)
+			}
+			seen[r] = true
+		}
+	}
+	return nil
+}
+
+// validateTeams refuses connections that are of two teams, or of one and of none: what a
+// message loads on its way must not depend on which of them it is.
+func validateTeams(programs [][]Op) error {
+	team := map[[2]int32]Team{}
+	for r, ops := range programs {
+		for _, t := range appendTeams(nil, int32(r), ops) {
+			for i, p := range t.Peers {
+				pair := t.Pair(i)
+				if _, taken := team[pair]; taken || slices.Contains(t.Peers[:i], p) {
+					return fmt.Errorf("rank %d: %v: rank %d sends to rank %d in another team as well: use another phase", r, t.Kind, pair[0], pair[1])
+				}
+				team[pair] = t
+			}
+		}
+	}
+	if len(team) == 0 {
+		return nil
+	}
+	for r, ops := range programs {
+		for i := range ops {
+			op := &ops[i]
+			switch t, ok := team[pairOf(int32(r), op)]; {
+			case !ok:
+			case op.Kind == Send && t.Kind == Multicast, (op.Kind == Recv || op.Kind == RecvReduce) && t.Kind == SwitchReduce:
+				return fmt.Errorf("rank %d operation %d: %v of the pair is in a team: use another phase", r, i, op.Kind)
+			}
+		}
+	}
+	return nil
+}
+
+// pairOf is the source and destination of a plain operation's messages.
+func pairOf(rank int32, op *Op) [2]int32 {
+	if op.Kind == Send {
+		return [2]int32{rank, op.Peer}
+	}
+	return [2]int32{op.Peer, rank}
+}

@@ -1,0 +1,134 @@
+package topology
+
+import "fmt"
+
+// capable says what a device does with data that pass through it.
+func (t *Topology) capable(d DeviceID) (multicast, reduction bool) {
+	m := t.devices[d].Model
+	if m < 0 {
+		return false, false
+	}
+	return t.models[m].Multicast, t.models[m].Reduction
+}
+
+// Multicast are the routes from a rank to several others when the devices between them
+// make the copies: a link that several of the routes cross carries the data once, so
+// that each has its part of what it would put there alone. It fails where copies would
+// have to be made by a device that makes none.
+func (r *Router) Multicast(src int, dsts []int) ([]Route, error) {
+	pairs := make([][2]int, len(dsts))
+	for i, d := range dsts {
+		pairs[i] = [2]int{src, d}
+	}
+	return r.team(pairs, true)
+}
+
+// Reduction are the routes from several ranks to one when the devices between them
+// combine the data; see Multicast.
+func (r *Router) Reduction(srcs []int, dst int) ([]Route, error) {
+	pairs := make([][2]int, len(srcs))
+	for i, s := range srcs {
+		pairs[i] = [2]int{s, dst}
+	}
+	return r.team(pairs, false)
+}
+
+// linkShares are what the routes of a team put on a link: the most of one, and the sum.
+type linkShares struct{ most, sum share }
+
+func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
+	routes := make([]Route, len(pairs))
+	on := map[LinkID]linkShares{}
+	for i, p := range pairs {
+		route, err := r.Route(p[0], p[1])
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range route.Hops {
+			x, s := on[h.Link], share{h.Num, h.Den}
+			if x.most.num == 0 || s.num*x.most.den > x.most.num*s.den {
+				x.most = s
+			}
+			x.sum = x.sum.plus(s)
+			on[h.Link] = x
+		}
+		routes[i] = route
+	}
+	if err := r.able(on, pairs, multicast); err != nil {
+		return nil, err
+	}
+	for i := range routes {
+		for j := range routes[i].Hops {
+			h := &routes[i].Hops[j]
+			x := on[h.Link]
+			part := x.most.times(x.sum.den, x.sum.num)
+			s := share{h.Num, h.Den}.times(part.num, part.den)
+			h.Num, h.Den = s.num, s.den
+		}
+	}
+	return routes, nil
+}
+
+// able reports which device would have to multiply or to combine data and does not: one
+// that more would leave than enters it, or the other way round. A rank at the end has to
+// send, or receive, no more than the data once.
+func (r *Router) able(on map[LinkID]linkShares, pairs [][2]int, multicast bool) error {
+	in, out := map[DeviceID]float64{}, map[DeviceID]float64{}
+	for l, x := range on {
+		s := float64(x.most.num) / float64(x.most.den)
+		out[r.t.links[l].From] += s
+		in[r.t.links[l].To] += s
+	}
+	if multicast {
+		in[r.t.ranks[pairs[0][0]]] = 1
+	} else {
+		in, out = out, in // what it combines leaves a device once, enters it several times
+		in[r.t.ranks[pairs[0][1]]] = 1
+	}
+	const rounding = 1e-6
+	for _, d := range sortedKeys(out) {
+		m, c := r.t.capable(d)
+		if can := multicast && m || !multicast && c; can || out[d] <= in[d]+rounding {
+			continue
+		}
+		if multicast {
+			return fmt.Errorf("%s does not multicast: the topology does not say that it does", r.t.DeviceName(d))
+		}
+		return fmt.Errorf("%s does not combine data on their way: the topology does not say that it does", r.t.DeviceName(d))
+	}
+	return nil
+}
+
+// InNetwork reports whether any device of the nodes that are admitted multicasts, and
+// whether any combines data on their way; switches between nodes are of node −1. nil
+// admits all.
+func (t *Topology) InNetwork(admit func(node int32) bool) (multicast, reduction bool) {
+	for d := range t.devices {
+		if admit != nil && !admit(t.devices[d].Node) {
+			continue
+		}
+		m, c := t.capable(DeviceID(d))
+		multicast, reduction = multicast || m, reduction || c
+	}
+	return multicast, reduction
+}
+
+// withoutInNetwork is what names say of such a machine.
+const withoutInNetwork = " without in-network operations"
+
+// WithoutInNetwork is the machine with switches that only forward: as where a site has
+// NVLink SHARP turned off. It has the same hash, since what can be planned for it works
+// on the whole one. Where they only forward anyway, it is the machine itself.
+func (t *Topology) WithoutInNetwork() *Topology {
+	if m, r := t.InNetwork(nil); !m && !r {
+		return t
+	}
+	out := *t
+	out.models = make([]Model, len(t.models))
+	for i, m := range t.models {
+		m.Reduction, m.Multicast = false, false
+		out.models[i] = m
+	}
+	out.name += withoutInNetwork
+	return &out
+}

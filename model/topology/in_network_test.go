@@ -1,0 +1,109 @@
+package topology_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"railyard/model/topology"
+	"railyard/topologies"
+)
+
+func others(n, rank int) []int {
+	var out []int
+	for r := range n {
+		if r != rank {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// On the links out of its source, and into each receiver, a multicast is there once, and
+// never more than once on any other; a reduction is the same backwards.
+func TestTeamsLoadLinksOnce(t *testing.T) {
+	for _, name := range []string{"dgx-h100", "gb200-nvl72", "nvlink-network-256"} {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, n := topology.NewRouter(topo), topo.NumRanks()
+		down, err := r.Multicast(n/2, others(n, n/2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, err := r.Reduction(others(n, n/2), n/2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, routes := range map[string][]topology.Route{"multicast": down, "reduction": up} {
+			out, in := make([]float64, len(topo.Devices())), make([]float64, len(topo.Devices()))
+			for _, route := range routes {
+				for _, h := range route.Hops {
+					l := topo.Links()[h.Link]
+					out[l.From] += float64(h.Num) / float64(h.Den)
+					in[l.To] += float64(h.Num) / float64(h.Den)
+				}
+			}
+			for rank, d := range topo.Ranks() {
+				sent, got := out[d], in[d]
+				if what == "reduction" {
+					sent, got = got, sent
+				}
+				wantSent, wantGot := 0.0, 1.0
+				if rank == n/2 {
+					wantSent, wantGot = 1, 0
+				}
+				if math.Abs(sent-wantSent) > 1e-6 || math.Abs(got-wantGot) > 1e-6 {
+					t.Fatalf("%s, %s: rank %d sends %v and gets %v of the data", name, what, rank, sent, got)
+				}
+			}
+		}
+	}
+}
+
+// A device that only forwards cannot make copies, nor can a rank send twice at once.
+func TestTeamsNeedCapableSwitches(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  []string
+		why  string
+	}{
+		{"dgx-a100", nil, "nvswitch0 does not multicast"},
+		{"dgx1-v100", nil, "gpu0 does not multicast"},
+		{"dgx-h100", []string{"models.nvswitch3.multicast=false"}, "nvswitch0 does not multicast"},
+		{"pcie4-server", nil, "does not multicast"},
+	} {
+		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Set: c.set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, n := topology.NewRouter(topo), topo.NumRanks()
+		if _, err := r.Multicast(0, others(n, 0)); err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if _, err := r.Reduction(others(n, 0), 0); (err == nil) != (c.set != nil) { // that one still combines
+			t.Errorf("%s: reduction: %v", c.name, err)
+		}
+		if _, err := r.Multicast(0, []int{1}); err != nil {
+			t.Errorf("%s: to one receiver, which is a message: %v", c.name, err)
+		}
+	}
+}
+
+func TestWithoutInNetwork(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := topo.WithoutInNetwork()
+	if m, r := off.InNetwork(nil); m || r {
+		t.Error("switches still work")
+	}
+	if m, r := topo.InNetwork(nil); !m || !r {
+		t.Error("the whole machine has changed")
+	}
+	if off.Hash() != topo.Hash() || off.Name() == topo.Name() || off.WithoutInNetwork() != off {
+		t.Errorf("%q %s", off.Name(), off.Hash())
+	}
+}

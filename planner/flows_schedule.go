@@ -1,0 +1,102 @@
+package planner
+
+import (
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// schedule makes a phase of the hops with the same number. Units on their way lie in
+// scratch, each in a place of its own.
+func (f *flow) schedule(r *request) *schedule.Schedule {
+	n := len(f.g)
+	hops := 0
+	for _, p := range f.paths {
+		hops = max(hops, len(p)-1)
+	}
+	sends, recvs := f.programs(r, hops)
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: n * flowUnits}
+	for h := range hops {
+		programs := make([][]schedule.Op, n)
+		for v := range programs {
+			programs[v] = sends[h][v]
+			if h == 0 {
+				own := schedule.Range(int32(v*flowUnits), flowUnits)
+				programs[v] = append(programs[v], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
+			}
+			programs[v] = append(programs[v], recvs[h][v]...)
+		}
+		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: r.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: programs})
+	}
+	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
+}
+
+// programs are the sends and receives by hop and rank, in the order of units.
+func (f *flow) programs(r *request, hops int) (sends, recvs [][][]schedule.Op) {
+	n := len(f.g)
+	sends, recvs = make([][][]schedule.Op, hops), make([][][]schedule.Op, hops)
+	for h := range hops {
+		sends[h], recvs[h] = make([][]schedule.Op, n), make([][]schedule.Op, n)
+	}
+	rooms := waitingRooms{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), used: make([]int32, n*flowUnits)}
+	for _, m := range f.messages() {
+		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(m.dst*flowUnits+m.unit, m.count)}
+		for h := 1; h < len(m.path); h++ {
+			a, b := m.path[h-1], m.path[h]
+			to := schedule.Loc{Buf: schedule.Output, Set: schedule.Range(m.src*flowUnits+m.unit, m.count)}
+			if h < len(m.path)-1 {
+				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.Range(rooms.place(b, &m), m.count)}
+			}
+			sends[h-1][a] = append(sends[h-1][a], schedule.Op{Kind: schedule.Send, Peer: b, Src: at})
+			recvs[h-1][b] = append(recvs[h-1][b], schedule.Op{Kind: schedule.Recv, Peer: a, Dst: to})
+			at = to
+		}
+	}
+	return sends, recvs
+}
+
+// pathMessage is units of a pair that follow one another and share their path.
+type pathMessage struct {
+	src, dst, unit, count int32
+	path                  []int32
+}
+
+// messages are those of all pairs.
+func (f *flow) messages() []pathMessage {
+	n := len(f.g)
+	var out []pathMessage
+	for i, p := range f.paths {
+		unit, pair := int32(i%flowUnits), i/flowUnits
+		switch {
+		case p == nil:
+		case unit > 0 && slices.Equal(p, f.paths[i-1]):
+			out[len(out)-1].count++
+		default:
+			out = append(out, pathMessage{int32(pair / n), int32(pair % n), unit, 1, p})
+		}
+	}
+	return out
+}
+
+// waitingRooms finds places in scratch for units on their way: places have the size of
+// their units. By counts, units have places of their own (see schedule.Buffer); else
+// each rank has a row for every unit's number.
+type waitingRooms struct {
+	counts bool
+	n      int32
+	used   []int32 // by rank and unit
+}
+
+// place is the first chunk number of a message's place at a rank.
+func (w *waitingRooms) place(rank int32, m *pathMessage) int32 {
+	if w.counts {
+		return (m.src*w.n+m.dst)*flowUnits + m.unit
+	}
+	rows := w.used[rank*flowUnits+m.unit:][:m.count]
+	row := slices.Max(rows)
+	for i := range rows {
+		rows[i] = row + 1
+	}
+	return row*flowUnits + m.unit
+}

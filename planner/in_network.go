@@ -1,0 +1,128 @@
+package planner
+
+import (
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+)
+
+// buildInNetwork lets the switches between the ranks work: a rank's data are multiplied
+// on their way to all others, what others send it is combined on its way. An all-reduce
+// so takes each rank's links once for each byte in either direction, instead of
+// 2(n−1)/n times; for that, reduce-scatter and all-gather have to overlap, as stages of
+// a pipeline over slices. See schedule.GenSwitch.
+func buildInNetwork(r *request) (*schedule.Schedule, error) {
+	if err := r.wants(collective.AllReduce, collective.ReduceScatter, collective.AllGather, collective.Broadcast, collective.Reduce); err != nil {
+		return nil, err
+	}
+	order := identity(r.spec.Ranks)
+	if err := r.switchesWork([][]int32{order}); err != nil {
+		return nil, err
+	}
+	ch := r.flat(schedule.GenSwitch, order, r.chunksFor(len(order)))
+	if r.spec.Kind == collective.AllReduce {
+		ch = r.twoPhases(schedule.GenSwitch, order)
+	}
+	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+}
+
+// buildHierarchicalInNetwork is in-network inside the node; across, too, where switches
+// there work on the data (SHARP), else in rings.
+func buildHierarchicalInNetwork(r *request) (*schedule.Schedule, error) {
+	dims, err := r.grid()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.switchesWork(groupsAlong(dims, len(dims)-1)); err != nil {
+		return nil, err
+	}
+	return r.hierarchical(levels{schedule.GenSwitch, schedule.GenRing})
+}
+
+// outerGen is the generator across an axis: switches work there only in plans that let
+// them work inside the node.
+func (r *request) outerGen(dims []int32, axis int, l levels) string {
+	if l.inner == schedule.GenSwitch && r.switchesWork(groupsAlong(dims, axis)) == nil {
+		return schedule.GenSwitch
+	}
+	return l.outer
+}
+
+// groupsAlong are the groups of ranks that differ along one axis of a grid only.
+func groupsAlong(dims []int32, axis int) [][]int32 {
+	stride, total := int32(1), int32(1)
+	for a, d := range dims {
+		total *= d
+		if a > axis {
+			stride *= d
+		}
+	}
+	var out [][]int32
+	for base := range total {
+		if base/stride%dims[axis] != 0 {
+			continue
+		}
+		group := make([]int32, dims[axis])
+		for i := range group {
+			group[i] = base + int32(i)*stride
+		}
+		out = append(out, group)
+	}
+	return out
+}
+
+// switchesWork reports whether the switches between the ranks of each group multiply and
+// combine data as the collective needs. On a machine as it was made, a sample of groups
+// and of ranks in them stands for all.
+func (r *request) switchesWork(groups [][]int32) error {
+	multicast, reduction := r.t.InNetwork(nil)
+	kind := r.spec.Kind
+	switch spreads, sums := kind != collective.ReduceScatter && kind != collective.Reduce, kind.Reduces(); {
+	case len(groups[0]) < 2:
+		return notApplicable("there is one rank only")
+	case len(groups[0]) > maxFlat:
+		return notApplicable("more than %d ranks are more than switches keep track of here", maxFlat)
+	case spreads && !multicast, sums && !reduction:
+		return notApplicable("no switch here works on the data that pass through it")
+	default:
+		return r.teamsWork(groups, spreads, sums)
+	}
+}
+
+func (r *request) teamsWork(groups [][]int32, spreads, sums bool) error {
+	step := func(n int) int {
+		if r.t.Healthy() != r.t || n <= sampled {
+			return 1
+		}
+		return n/sampled | 1
+	}
+	for g := 0; g < len(groups); g += step(len(groups)) {
+		for i := 0; i < len(groups[g]); i += step(len(groups[g])) {
+			if err := teamWorks(r.router, groups[g], i, spreads, sums); err != nil {
+				return notApplicable("%v", err)
+			}
+		}
+	}
+	return nil
+}
+
+// teamWorks asks for the routes between one rank of a group and all others.
+func teamWorks(router *topology.Router, group []int32, at int, spreads, sums bool) error {
+	var others []int
+	for i, q := range group {
+		if i != at {
+			others = append(others, int(q))
+		}
+	}
+	if spreads {
+		if _, err := router.Multicast(int(group[at]), others); err != nil {
+			return err
+		}
+	}
+	if sums {
+		if _, err := router.Reduction(others, int(group[at])); err != nil {
+			return err
+		}
+	}
+	return nil
+}

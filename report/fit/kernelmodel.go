@@ -1,0 +1,206 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/units"
+)
+
+// kernelModel is linear in base, hop, net hop and the slowdown of each piece, for a given
+// shape. Cases of several machines may share all but the base.
+type kernelModel struct {
+	belief
+	bases []string // groups of cases with a base of their own
+	chain bool
+	line  float64
+}
+
+// newKernelModel is the model of some cases; with groups, each machine, collective and
+// way of launching has its own base.
+func newKernelModel(cases []KernelCase, b belief, groups bool) *kernelModel {
+	m := &kernelModel{belief: b, line: cases[0].Line}
+	for i := range cases {
+		m.chain = m.chain || cases[i].Chain
+		if name := baseOf(&cases[i]); groups && !slices.Contains(m.bases, name) {
+			m.bases = append(m.bases, name)
+		}
+	}
+	if !groups {
+		m.bases = []string{""}
+	}
+	slices.Sort(m.bases)
+	return m
+}
+
+func baseOf(c *KernelCase) string {
+	if c.Graph {
+		return c.Machine + " " + c.Collective + " graph"
+	}
+	return c.Machine + " " + c.Collective
+}
+
+// The columns: bases, then wide, hop, net hop and pieces.
+func (m *kernelModel) wideAt() int  { return len(m.bases) }
+func (m *kernelModel) hopAt() int   { return len(m.bases) + 1 }
+func (m *kernelModel) netAt() int   { return len(m.bases) + 2 }
+func (m *kernelModel) pieceAt() int { return len(m.bases) + 3 }
+func (m *kernelModel) size() int    { return m.pieceAt() + len(pieces) }
+
+// base is the column of a case's base.
+func (m *kernelModel) base(c *KernelCase) int {
+	return max(slices.Index(m.bases, baseOf(c)), 0)
+}
+
+// row is a case's coefficients.
+func (m *kernelModel) row(c *KernelCase, s shape) []float64 {
+	out := make([]float64, m.size())
+	out[m.base(c)], out[m.wideAt()] = 1, cost.Widened(c.Size)
+	out[m.hopAt()], out[m.netAt()] = c.Hops, c.NetHops
+	first := units.Bytes(0) // bytes that pass all hops
+	if c.Chain {
+		first = min(c.Chunk, s.fill)
+	}
+	for i := range pieces {
+		streamed, filling := within(i, c.Chunk), within(i, first)
+		out[m.pieceAt()+i] = ((c.Steps+s.drain)*(streamed-filling) + (c.Hops+c.NetHops)*filling) / c.Line * 1e12
+	}
+	return out
+}
+
+// within is how many of the first bytes of a chunk belong to piece i.
+func within(i int, bytes units.Bytes) float64 {
+	end := bytes
+	if i+1 < len(pieces) {
+		end = min(end, pieces[i+1])
+	}
+	return float64(max(end-pieces[i], 0))
+}
+
+// shape are the unknowns that times do not depend on linearly; they are tried.
+type shape struct {
+	drain float64
+	fill  units.Bytes
+}
+
+// solution is a model with its unknowns.
+type solution struct {
+	x []float64
+	shape
+}
+
+// drains are the values of drain that are tried.
+var drains = []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
+
+// fills are the sizes that may fill a chain.
+var fills = []units.Bytes{0, 64 * units.KiB, 128 * units.KiB, 256 * units.KiB, 512 * units.KiB, units.MiB, 2 * units.MiB, 4 * units.MiB, 8 * units.MiB, 16 * units.MiB, 32 * units.MiB}
+
+// solve takes the most likely shape: of the fills with the expected drain, then of the
+// drains.
+func (m *kernelModel) solve(cases []KernelCase) solution {
+	best, least := solution{shape: shape{m.Drain, m.Fill}}, math.Inf(1)
+	try := func(x shape) {
+		s := solution{m.least(cases, x, best.x), x}
+		sum := m.unlikely(x)
+		for i := range cases {
+			e := m.predict(s, &cases[i])/float64(cases[i].Time) - 1
+			sum += e * e
+		}
+		if sum < least {
+			best, least = s, sum
+		}
+	}
+	try(best.shape)
+	for _, fill := range fills {
+		if m.chain {
+			try(shape{m.Drain, fill})
+		}
+	}
+	for _, drain := range drains {
+		try(shape{drain, best.fill})
+	}
+	return best
+}
+
+// least is weighted least squares with lower bounds, slowdowns at least 1, and a row for
+// each unknown that is believed to be near a value.
+func (m *kernelModel) least(cases []KernelCase, s shape, start []float64) []float64 {
+	rows, want := make([][]float64, len(cases)), make([]float64, len(cases))
+	for i := range cases {
+		rows[i], want[i] = m.row(&cases[i], s), 1
+		for j := range rows[i] {
+			rows[i][j] /= float64(cases[i].Time)
+		}
+	}
+	believe := func(at int, value, deviation float64) {
+		row := make([]float64, m.size())
+		row[at] = noise / deviation
+		rows, want = append(rows, row), append(want, noise*value/deviation)
+	}
+	for i := range m.bases {
+		believe(i, float64(m.Base), max(m.belief.base*float64(m.Base), 1e6))
+	}
+	believe(m.wideAt(), float64(m.Wide), m.wide*1e6)
+	believe(m.hopAt(), float64(m.Hop), max(m.hop*float64(m.Hop), 1e5))
+	believe(m.netAt(), float64(m.NetHop), max(m.net*float64(m.NetHop), 1e6))
+	lower := make([]float64, m.size())
+	for i, v := range m.slowdowns() {
+		believe(m.pieceAt()+i, v, m.deviation(i, v, m.line))
+		lower[m.pieceAt()+i] = 1
+	}
+	return boundedLeastSquares(rows, want, lower, start)
+}
+
+// believed is the model before it has seen any case.
+func (m *kernelModel) believed() solution {
+	s := solution{make([]float64, m.size()), shape{m.Drain, m.Fill}}
+	for i := range m.bases {
+		s.x[i] = float64(m.Base)
+	}
+	s.x[m.wideAt()], s.x[m.hopAt()], s.x[m.netAt()] = float64(m.Wide), float64(m.Hop), float64(m.NetHop)
+	copy(s.x[m.pieceAt():], m.slowdowns())
+	return s
+}
+
+func (m *kernelModel) predict(s solution, c *KernelCase) float64 {
+	t := 0.0
+	for i, v := range m.row(c, s.shape) {
+		t += v * s.x[i]
+	}
+	return max(t, c.Steps*float64(c.Chunk)/c.Line*1e12)
+}
+
+func (m *kernelModel) mape(s solution, cases []KernelCase) float64 {
+	errors := make([]float64, len(cases))
+	for i := range cases {
+		errors[i] = m.predict(s, &cases[i])/float64(cases[i].Time) - 1
+	}
+	return measurement.MAPE(errors)
+}
+
+// fit is the kernel fitted on all cases; of several bases it has their mean.
+func (m *kernelModel) fit(cases []KernelCase) cost.Kernel {
+	s := m.solve(cases)
+	return m.kernel(s, cases, func(string) bool { return true })
+}
+
+// kernel is a solution as a kernel, with the mean base of some groups.
+func (m *kernelModel) kernel(s solution, cases []KernelCase, in func(base string) bool) cost.Kernel {
+	base, n := 0.0, 0.0
+	for i, name := range m.bases {
+		if in(name) {
+			base, n = base+s.x[i], n+1
+		}
+	}
+	k := cost.Kernel{Base: picoseconds(base / n), Wide: picoseconds(s.x[m.wideAt()]), Hop: picoseconds(s.x[m.hopAt()]), NetHop: picoseconds(s.x[m.netAt()]), Drain: s.drain, Fill: s.fill,
+		MinSize: cases[0].Size, MaxSize: cases[0].Size, Rows: len(cases), Error: round(m.mape(s, cases), 1e4)}
+	for i, from := range pieces {
+		k.Pieces = append(k.Pieces, cost.Piece{From: from, Slowdown: max(round(s.x[m.pieceAt()+i], 1e5), 1)})
+	}
+	for _, c := range cases {
+		k.MinSize, k.MaxSize = min(k.MinSize, c.Size), max(k.MaxSize, c.Size)
+	}
+	return k
+}

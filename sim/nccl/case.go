@@ -1,0 +1,90 @@
+package nccl
+
+import (
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Case is a measured run as a fit sees it: the kernel that ran, its work, and what the
+// library's constants say about it.
+type Case struct {
+	Key   cost.KernelKey
+	Work  Work
+	Prior cost.Kernel
+}
+
+// Case works out a measured run.
+func (r *Runtime) Case(a Ask) (Case, error) {
+	c := choice{algorithm: plain(a.Algorithm), protocol: plain(a.Protocol)}
+	switch list := r.choices(a); {
+	case len(list) > 0:
+		c = list[0]
+	case c.algorithm == "" || c.protocol == "":
+		c = choice{algorithm: "ring", protocol: "simple"}
+	}
+	w, err := r.rates.work(a.Kind, c.algorithm, a.Size)
+	return Case{r.key(a.Kind, c, a.Graph), w, r.prior(a.Kind, c)}, err
+}
+
+// chainChannels is how many channels a chain fills: on H200 a tree of NCCL 2.28.9 changes
+// its LL128 chunks (src/enqueue.cc) at the sizes where 16 channels would, and fills like 16
+// slots in the Simple protocol (validation/h200-nccl.csv).
+const chainChannels = 16
+
+// treeDrain is what a rank that only starts or ends a chain does beyond a step: its blocks
+// keep half of their threads for each direction (runTreeSplit in src/device/all_reduce.h).
+const treeDrain = 0.7
+
+// prior is a kernel made of the library's constants alone: its table of latencies and
+// the shape of its protocols.
+func (r *Runtime) prior(k collective.Kind, c choice) cost.Kernel {
+	a, proto := c.names()
+	out := cost.Kernel{Base: units.FromMicroseconds(baseLatency[a][proto]), Hop: units.FromMicroseconds(stepLatency[r.within()][a][proto]),
+		NetHop: units.FromMicroseconds(stepLatency[overNet][a][proto])}
+	slowdown := 1 / r.profile.Engine("sm").Efficiency
+	if x := r.profile.Protocol(c.protocol); x != nil {
+		out.Hop = units.Time(float64(x.Hop) * stepLatency[r.within()][a][proto] / stepLatency[overNVLink][Ring][proto])
+		slowdown /= x.Efficiency
+		out.Fill = chainChannels * x.Unit
+		switch {
+		case a == Tree:
+			out.Drain = treeDrain
+		case goesAround(k):
+			out.Drain = x.Drain
+		}
+	}
+	out.Pieces = []cost.Piece{{From: 0, Slowdown: slowdown}}
+	return out
+}
+
+// names are NCCL's algorithm and protocol of a choice; a ring in the Simple protocol for
+// those that NCCL's tables do not hold.
+func (c choice) names() (Algo, Proto) {
+	a, proto := Ring, Simple
+	for i := range numAlgos {
+		if plain(i.String()) == c.algorithm {
+			a = i
+		}
+	}
+	for i := range numProtos {
+		if plain(i.String()) == c.protocol {
+			proto = i
+		}
+	}
+	return a, proto
+}
+
+// within is what steps inside a node go over.
+func (r *Runtime) within() hardware {
+	if r.rates.inside == topology.PCIe.String() {
+		return overPCI
+	}
+	return overNVLink
+}
+
+// goesAround reports whether a ring passes every part around, and copies the last out.
+func goesAround(k collective.Kind) bool {
+	return k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter
+}

@@ -1,0 +1,105 @@
+package nccl
+
+import (
+	"slices"
+	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/units"
+)
+
+// plain is an algorithm's or protocol's name in profiles; "" leaves the choice to NCCL.
+func plain(name string) string {
+	switch name = strings.ToLower(name); name {
+	case "default", "-":
+		return ""
+	case "nvlstree":
+		return "nvls_tree"
+	case "collnetdirect":
+		return "collnet_direct"
+	case "collnetchain":
+		return "collnet_chain"
+	}
+	return name
+}
+
+func orAny(name string) string {
+	if name == "" {
+		return "any"
+	}
+	return name
+}
+
+// choice is a way to run a collective; chosen where NCCL's model picked it.
+type choice struct {
+	algorithm, protocol string
+	chosen              bool
+	own                 units.Time
+}
+
+// choices are what may run: NCCL's candidates that agree with what is asked for, its
+// first choice first; for point-to-point collectives and foreign GPUs, all kernels of
+// the profile that make the collective.
+func (r *Runtime) choices(a Ask) []choice {
+	algorithm, protocol := plain(a.Algorithm), plain(a.Protocol)
+	if c, ok := r.pointToPoint(a); ok {
+		return []choice{c}
+	}
+	var out []choice
+	if r.model != nil {
+		list, _ := r.model.Candidates(a.Kind, a.Size) // none: a collective without a cost model
+		for _, e := range list {
+			c := choice{plain(e.Algo.String()), plain(e.Proto.String()), false, e.Time}
+			if (algorithm == "" || algorithm == c.algorithm) && (protocol == "" || protocol == c.protocol) {
+				c.chosen = len(out) == 0
+				out = append(out, c)
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range []*cost.Profile{r.profile, r.general} {
+		for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
+			if out = fitted(p, kind, algorithm, protocol); len(out) > 0 {
+				return out
+			}
+		}
+	}
+	return nil
+}
+
+// smallMessage is the message to a peer below which NCCL's point-to-point transfers take
+// LL: measured times on H100 and B200 rise up to there and are flat from there on (series
+// aic-*-alltoall-*); NCCL_P2P_LL_THRESHOLD, 16 KiB, is for each channel to a peer.
+const smallMessage = 64 * units.KiB
+
+// pointToPoint is the one way to make collectives of sends and receives.
+func (r *Runtime) pointToPoint(a Ask) (choice, bool) {
+	message := a.Size
+	switch a.Kind {
+	case collective.AllToAll, collective.AllToAllV:
+		message /= units.Bytes(r.rates.ranks)
+	case collective.SendRecv:
+	default:
+		return choice{}, false
+	}
+	if message < smallMessage {
+		return choice{algorithm: "p2p", protocol: "ll"}, true
+	}
+	return choice{algorithm: "p2p", protocol: "simple"}, true
+}
+
+// fitted are the ways to make a collective that a profile has kernels for.
+func fitted(p *cost.Profile, k collective.Kind, algorithm, protocol string) []choice {
+	var out []choice
+	for i := range p.Kernels {
+		x := &p.Kernels[i]
+		c := choice{algorithm: x.Algorithm, protocol: x.Protocol}
+		if x.Collective == k.String() && (algorithm == "" || algorithm == x.Algorithm) && (protocol == "" || protocol == x.Protocol) && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
