@@ -23,3 +23,12 @@ func Causes(b *failure.Book, c Cluster) []Cause {
 	}
 	return out
 }
+
+// LlamaRates are the causes of Llama 3's table 5 (the book llama-3) in a cluster.
+func LlamaRates(c Cluster) []Cause {
+	book, err := failure.Get("llama-3")
+	if err != nil {
+		panic(err) // part of the program
+	}
+	return Causes(book, c)
+}
