@@ -55,6 +55,9 @@ func TestLosses(t *testing.T) {
 	}
 	bars := LossBars("x", list)
 	drawn(t, bars)
+	if a, b := bars.Bars[0].Name, bars.Bars[1].Name; a != nic.Fault || b != gpu.Fault+" (old plan fails)" {
+		t.Errorf("bars %q and %q", a, b)
+	}
 	parts := bars.Bars[0].Parts
 	if sum, want := parts[0].Value+parts[1].Value+parts[2].Value, nic.Kept.Microseconds(); math.Abs(sum/want-1) > 1e-9 {
 		t.Errorf("parts add up to %v of %v us", sum, want)

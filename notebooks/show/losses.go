@@ -57,7 +57,11 @@ func LossBars(title string, losses []Loss) *chart.Bars {
 	b := &chart.Bars{Frame: chart.Frame{Title: title, Source: planner.Tool, X: "time (us)", Y: "fault"}}
 	for _, l := range losses {
 		add := func(to, from units.Time) float64 { return max(0, (to - from).Microseconds()) }
-		b.Bars = append(b.Bars, chart.Bar{Name: l.Fault, Parts: []chart.Part{
+		name := l.Fault
+		if l.Kept == 0 {
+			name += " (old plan fails)"
+		}
+		b.Bars = append(b.Bars, chart.Bar{Name: name, Parts: []chart.Part{
 			{Name: "healthy", Value: l.Healthy.Microseconds(), Colour: chart.Ours},
 			{Name: "the fault adds, re-planned", Value: add(l.Replanned, l.Healthy), Colour: chart.NCCL},
 			{Name: "the old plan adds to that", Value: add(l.Kept, l.Replanned), Colour: chart.Limit}}})
