@@ -10,6 +10,7 @@ import (
 	"railyard/capacity/goodput"
 	"railyard/capacity/ownership"
 	"railyard/model/collective"
+	"railyard/model/failure"
 	"railyard/model/units"
 )
 
@@ -47,8 +48,8 @@ func TestLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	nic, gpu := list[0], list[1]
-	if nic.Replanned <= nic.Healthy || nic.Kept < nic.Replanned {
-		t.Errorf("healthy %v, re-planned %v, kept %v", nic.Healthy, nic.Replanned, nic.Kept)
+	if healthy, planned := nic.Before.Prediction.Time, nic.Planned.Prediction.Time; planned <= healthy || nic.Kept < planned {
+		t.Errorf("healthy %v, re-planned %v, kept %v", healthy, planned, nic.Kept)
 	}
 	if gpu.Kept != 0 {
 		t.Errorf("a plan for 4 ranks runs on 3 in %v", gpu.Kept)
@@ -68,7 +69,7 @@ func TestLosses(t *testing.T) {
 }
 
 func TestPolicies(t *testing.T) {
-	stop := goodput.LlamaRates(goodput.Cluster{GPUs: 4096, Nodes: 512, NICs: 4096})
+	stop := goodput.LlamaRates(goodput.Cluster{Parts: map[failure.Part]int{failure.GPU: 4096, failure.Node: 512, failure.NIC: 4096}})
 	slow, err := GoOn(stop, 1.5, 1, "NIC")
 	if err != nil {
 		t.Fatal(err)
