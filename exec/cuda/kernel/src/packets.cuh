@@ -39,13 +39,13 @@ DEV void store_pair(u64 at, u64 left, Pair p)
 BODY void ll_put(const Op &op, const Places a, u64 n, u32 flag)
 {
     const u64 src = a.data(op, 0);
-    u64 to[MAX_RANKS - 1];
+    u64 to[RANKS - 1];
 #pragma unroll
-    for (u32 d = 0; d < MAX_RANKS - 1; d++) to[d] = a.packets(op, d < op.nput ? 1 + d : 1);
+    for (u32 d = 0; d < RANKS - 1; d++) to[d] = a.packets(op, d < op.nput ? 1 + d : 1);
     for (u64 i = thread(); i * 8 < n; i += threads()) {
         const Pair p = load_pair(src + i * 8, n - i * 8);
 #pragma unroll
-        for (u32 d = 0; d < MAX_RANKS - 1; d++)
+        for (u32 d = 0; d < RANKS - 1; d++)
             if (d < op.nput) packet_store((void *)(to[d] + i * 16), p.a, p.b, flag);
     }
 }
@@ -78,38 +78,38 @@ template <class W> BODY void ll_reduce(const Op &op, const Places a, u64 n, u32 
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
     const u64 src = a.data(op, 0);
-    u64 from[MAX_RANKS - 1];
+    u64 from[RANKS - 1];
 #pragma unroll
-    for (u32 s = 0; s < MAX_RANKS - 1; s++) from[s] = a.packets(op, s < nll ? nsrc + s : nsrc);
+    for (u32 s = 0; s < RANKS - 1; s++) from[s] = a.packets(op, s < nll ? nsrc + s : nsrc);
     for (u64 i = thread(); i * 8 < n; i += threads()) {
         const u64 left = n - i * 8;
-        Vec v[MAX_RANKS - 1];
+        Vec v[RANKS - 1];
 #pragma unroll
-        for (u32 s = 0; s < MAX_RANKS - 1; s++)
+        for (u32 s = 0; s < RANKS - 1; s++)
             if (s < nll) v[s] = packet_load((const void *)(from[s] + i * 16));
         Pair mine = {0, 0};
         if (nsrc) mine = load_pair(src + i * 8, left);
         for (u32 spins = 0;; spins++) {
-            u32 missing = MAX_RANKS, got = 0;
+            u32 missing = RANKS, got = 0;
 #pragma unroll
-            for (u32 s = 0; s < MAX_RANKS - 1; s++) {
+            for (u32 s = 0; s < RANKS - 1; s++) {
                 if (s < nll && (v[s].y != flag || v[s].w != flag)) {
                     missing = s, got = v[s].y;
                     v[s] = packet_load((const void *)(from[s] + i * 16));
                 }
             }
-            if (missing == MAX_RANKS || wait.expired(spins, missing, flag, got)) break;
+            if (missing == RANKS || wait.expired(spins, missing, flag, got)) break;
         }
         Total total = {};
 #pragma unroll
-        for (u32 s = 0; s < MAX_RANKS; s++) {
+        for (u32 s = 0; s < RANKS; s++) {
             if (nsrc && s == own) total.take(mine.a, mine.b);
-            if (s < MAX_RANKS - 1 && s < nll) total.take(v[s].x, v[s].z);
+            if (s < RANKS - 1 && s < nll) total.take(v[s].x, v[s].z);
         }
         const Pair r = total.pair(op.flags & SCALE, ranks);
         for (u32 d = 0; d < op.ndst; d++) store_pair(a.data(op, d0 + d) + i * 8, left, r);
 #pragma unroll
-        for (u32 d = 0; d < MAX_RANKS - 1; d++)
+        for (u32 d = 0; d < RANKS - 1; d++)
             if (d < op.nput) packet_store((void *)(a.packets(op, f0 + d) + i * 16), r.a, r.b, flag);
     }
 }
