@@ -208,7 +208,11 @@ func (f *sweepFlags) config(c sweepCase) cuda.Config {
 	if f.odd {
 		cfg.Count, cfg.Offset = (cfg.Count/3|1)*int64(c.spec.Blocks()), 4
 	}
-	cfg.Count -= cfg.Count % int64(c.spec.Blocks())
+	if n := int64(c.spec.Blocks()); n > 1 && !f.odd { // whole 16 bytes for each rank, as nccl-tests rounds
+		cfg.Count -= cfg.Count % (n * 16 / int64(c.dtype.Size()))
+	} else {
+		cfg.Count -= cfg.Count % n
+	}
 	cfg.Limit(int64(c.size), f.perCase)
 	return cfg
 }

@@ -39,38 +39,41 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 	switch kind {
 	case collective.AllReduce:
 		l.packets("direct", int64(size), units.Bytes(2<<20/n))
-		l.packets("two_shot", int64(size)/n, units.MiB)
-		l.simple("two_shot", 1, block.Push, 128*units.KiB, 256*units.MiB)
+		l.simple("two_shot", 1, block.Push, 128*units.KiB, 4*units.GiB)
 		if gpus == 2 {
-			l.simple("direct", 1, block.Pull, 128*units.KiB, 4*units.GiB)
+			l.simple("direct", 1, block.Pull, 64*units.MiB, 4*units.GiB)
+		} else {
+			l.simple("simple_ring", 1, block.Push, 64*units.MiB, 4*units.GiB)
 		}
 		l.copies("two_shot", 64*units.MiB, 2)
 	case collective.Broadcast:
-		l.packets("direct", int64(size), 512*units.KiB)
-		l.simple("direct", 1, block.Push, 64*units.KiB, 16*units.MiB)
+		l.packets("direct", int64(size), 256*units.KiB)
+		l.simple("direct", 1, block.Push, 128*units.KiB, 1*units.MiB)
 		if gpus == 2 {
-			l.simple("direct", 1, block.Pull, 64*units.KiB, 4*units.GiB)
-			l.copies("direct", 16*units.MiB, 1)
+			l.simple("direct", 1, block.Push, 2*units.MiB, 4*units.GiB)
+			l.simple("direct", 1, block.Pull, 2*units.MiB, 4*units.GiB)
+			l.copies("direct", 32*units.MiB, 1)
 		} else {
-			l.simple("scatter_exchange", 1, block.Push, 64*units.KiB, 4*units.GiB)
-			l.simple("ring", 64, block.Pull, 256*units.MiB, 4*units.GiB)
+			l.simple("scatter_exchange", 1, block.Push, 512*units.KiB, 4*units.GiB)
 		}
 	case collective.ReduceScatter: // what one slice receives is reduced while the next one travels
 		l.packets("direct", int64(size)/n, units.MiB)
-		l.simple("direct", 1, block.Pull, 64*units.KiB, 4*units.GiB)
+		l.simple("direct", 1, block.Pull, 256*units.KiB, 4*units.GiB)
 		l.copies("direct", 64*units.MiB, 2)
-		l.copies("direct", 512*units.MiB, 4)
+		l.copies("direct", 256*units.MiB, 4)
 	default:
 		l.packets("direct", int64(size)/n, units.MiB)
-		l.simple("direct", 1, block.Push, 64*units.KiB, 256*units.MiB)
-		l.simple("direct", 1, block.Pull, 64*units.KiB, 256*units.MiB)
+		l.simple("direct", 1, block.Push, 256*units.KiB, 256*units.MiB)
 		l.copies("direct", 16*units.MiB, 1)
 	}
 	if len(f.only) > 0 {
 		l.list = slices.DeleteFunc(l.list, func(v variant) bool { return !slices.Contains(f.only, v.algo+"/"+v.mechanism()) })
 	}
 	if f.nccl {
-		l.list = append(l.list, variant{algo: ncclAlgo}, variant{algo: ncclAlgo, windows: true})
+		l.list = append(l.list, variant{algo: ncclAlgo})
+		if size <= 64*units.MiB || kind == collective.AllGather || kind == collective.AllToAll {
+			l.list = append(l.list, variant{algo: ncclAlgo, windows: true})
+		}
 	}
 	return l.list
 }
@@ -83,7 +86,7 @@ type variants struct {
 }
 
 func (l *variants) add(v variant) {
-	v.how.Overlap, v.how.Specialise = true, l.f.specialise && v.slices == 1
+	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size < 64*units.MiB
 	l.list = append(l.list, v)
 }
 
@@ -104,16 +107,18 @@ func (l *variants) packets(algo string, bytes int64, most units.Bytes) {
 }
 
 func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
-	blocks := []int{32, 132}
+	blocks := []int{132}
 	switch {
 	case l.size < least || l.size > most:
 		return
 	case len(l.f.blocks) > 0:
 		blocks = l.f.blocks
 	case l.size <= 256*units.KiB:
-		blocks = []int{16, 64}
-	case l.size <= units.MiB:
-		blocks = []int{16, 96}
+		blocks = []int{24}
+	case l.size <= 8*units.MiB:
+		blocks = []int{48}
+	case algo != "simple_ring":
+		blocks = []int{32, 132}
 	}
 	for _, b := range blocks {
 		l.add(variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})

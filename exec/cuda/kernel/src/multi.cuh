@@ -13,7 +13,7 @@ struct Places {
 };
 
 // Sources are loaded U times ahead; NS is their number, or with MORE the most.
-template <u32 NS, u32 U, bool MORE> BODY void multi_words(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
 {
     const u64 step = threads() * 16, end = from + n;
     const bool scale = op.flags & SCALE;
@@ -53,7 +53,7 @@ template <u32 NS, u32 U, bool MORE> BODY void multi_words(const Op &op, const Pl
 
 // pair_words copies source k to destination k, U loads of each under way at a time, so
 // that all peers' links are busy at once.
-template <u32 K, u32 U> BODY void pair_words(const Op &op, const Places a, u64 from, u64 n)
+template <u32 K, u32 U> DEV void pair_words(const Op &op, const Places a, u64 from, u64 n)
 {
     const u64 step = threads() * 16, end = from + n;
     u64 src[K], dst[K];
@@ -81,7 +81,7 @@ DEV void pair_elements(const Op &op, const Places a, u64 from, u64 n)
 }
 
 // multi_elements does without alignment: one element at a time.
-BODY void multi_elements(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+DEV void multi_elements(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
 {
     if (op.flags & PAIRS) {
         pair_elements(op, a, from, n);

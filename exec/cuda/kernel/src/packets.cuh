@@ -8,7 +8,7 @@ struct Pair {
 };
 
 // load_elements reads up to 8 bytes that are not aligned or not whole.
-BODY u64 load_elements(u64 at, u64 left)
+DEV u64 load_elements(u64 at, u64 left)
 {
     const u32 n = left < 8 ? (u32)left : 8;
     u64 v = 0;
@@ -22,7 +22,7 @@ DEV Pair load_pair(u64 at, u64 left)
     return Pair{(u32)v, (u32)(v >> 32)};
 }
 
-BODY void store_elements(u64 at, u64 left, u64 v)
+DEV void store_elements(u64 at, u64 left, u64 v)
 {
     const u32 n = left < 8 ? (u32)left : 8;
     for (u32 i = 0; i < n; i += sizeof(Elem)) st1<Elem>((void *)(at + i), (Elem)(v >> 8 * i));
@@ -36,7 +36,7 @@ DEV void store_pair(u64 at, u64 left, Pair p)
 }
 
 // ll_put sends one source to the packet buffers of several peers.
-BODY void ll_put(const Op &op, const Places a, u64 n, u32 flag)
+DEV void ll_put(const Op &op, const Places a, u64 n, u32 flag)
 {
     const u64 src = a.data(op, 0);
     u64 to[RANKS - 1];
@@ -73,7 +73,7 @@ struct Total {
 // if there is one, is number own), writes the result to local memory and forwards it in
 // packets. Without a local source and with one packet source it unpacks. See
 // Wait::expired for the way out of the polling.
-template <class W> BODY void ll_reduce(const Op &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
+template <class W> DEV void ll_reduce(const Op &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
 {
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
