@@ -46,6 +46,7 @@ type sweepFlags struct {
 	specialise  bool
 	nccl        bool
 	only        []string
+	algos       []string
 	blocks      []int
 	out         string
 }
@@ -75,6 +76,7 @@ func newCudaSweep() *cobra.Command {
 	fl.BoolVar(&f.specialise, "specialise", false, "with specialised kernels too")
 	fl.BoolVar(&f.nccl, "nccl", false, "time NCCL beside, its choice with and without symmetric windows")
 	fl.StringSliceVar(&f.only, "only", nil, "only these ways, as algorithm/mechanism")
+	fl.StringSliceVar(&f.algos, "algos", nil, "these algorithms in all mechanisms, for checks")
 	fl.IntSliceVar(&f.blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
 	return cmd

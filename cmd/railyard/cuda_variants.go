@@ -36,6 +36,9 @@ func (v variant) mechanism() string {
 func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
 	l := &variants{f: f, size: size}
 	n := int64(gpus)
+	if len(f.algos) > 0 {
+		return f.everyWay()
+	}
 	switch kind {
 	case collective.AllReduce:
 		l.packets("direct", int64(size), units.Bytes(2<<20/n))
@@ -76,6 +79,18 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 		}
 	}
 	return l.list
+}
+
+// everyWay is algorithms in all mechanisms, whole and in slices.
+func (f *sweepFlags) everyWay() (out []variant) {
+	for _, algo := range f.algos {
+		for _, slices := range []int{1, 3} {
+			for m := block.Pull; m <= block.Packets; m++ {
+				out = append(out, variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256, Overlap: true, Specialise: f.specialise}})
+			}
+		}
+	}
+	return out
 }
 
 // variants collects ways to run a size.

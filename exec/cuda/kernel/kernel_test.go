@@ -213,7 +213,7 @@ var cases = []struct {
 // thread, under ThreadSanitizer: odd sizes, more blocks than one, launches that overlap
 // between ranks, random delays.
 func TestBodiesOnTheCPU(t *testing.T) {
-	bin := simulator(t, "-fsanitize=thread", "-DT_FLOAT32", "-DTILE=32")
+	bin := simulator(t, "-fsanitize=thread", "-DT_FLOAT32")
 	for i, c := range cases {
 		s := plan(t, c.gpus, c.kind, c.algo, c.slices)
 		if s == nil {

@@ -109,16 +109,9 @@ struct Engine {
             await(op, slice);
             return;
         }
-        // Tiles go to the blocks by turns, so that all work on a few pages of memory at a time.
-        const u64 tile = op.unit < TILE ? op.unit : TILE, whole = op.unit * p.instances;
-        const u64 from = slice * op.stride, end = op.limit - from < whole ? op.limit - from : whole;
-        if (from >= op.limit) return;
-        for (u64 at = instance * tile; at < end; at += p.instances * tile) move(op, from + at, end - at < tile ? end - at : tile);
-    }
-
-    // move does an operation's work on n bytes.
-    DEV void move(const Op &op, u64 skip, u64 n)
-    {
+        const u64 skip = slice * op.stride + instance * op.unit;
+        if (skip >= op.limit) return;
+        const u64 n = op.limit - skip < op.unit ? op.limit - skip : op.unit;
         const Places a = {base, skip, 2 * skip + (epoch & 1) * p.packet_half};
         const u32 stamp = (u32)epoch << 1 | 1;
         if (is(op, OP_MULTI)) multi(op, a, n, p.ranks);

@@ -14,9 +14,6 @@ constexpr u32 RANKS = PEERS;   // at most so many in this program: what loops ar
 #if !defined(KINDS)
 #define KINDS 31
 #endif
-#if !defined(TILE)
-#define TILE 65536
-#endif
 constexpr u32 BUFFERS = 6;     // places in the table of addresses, by rank
 constexpr u32 MAX_REFS = 16;   // sources and destinations of an operation
 constexpr u32 INLINE_BYTES = 640;  // plans up to this travel in the kernel's parameter
@@ -33,7 +30,7 @@ struct Op {
     u8 kind, nsrc, nll, ndst, nput, own, flags, line;
     u32 peers, lane;            // SIGNAL, WAIT: set of ranks; the lane whose line it is
     u32 value, per_slice;       // SIGNAL, WAIT: step in slice s is value + s · per_slice
-    u64 unit, limit, stride;    // bytes of a block in a slice, in all, and from slice to slice
+    u64 unit, limit, stride;    // bytes in slice s: min(unit, limit − s · stride), at s · stride
     u64 ref[MAX_REFS];          // sources, packet sources, destinations, packet destinations
 };
 
