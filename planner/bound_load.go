@@ -52,7 +52,7 @@ type loadKey struct {
 const anyMedium = topology.Medium(math.MaxUint8)
 
 func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
-	n := &nodeView{b: b, s: s, x: schedule.NewExpander(s), onto: map[cutKey]map[loadKey]float64{}}
+	n := &nodeView{b: b, s: s, x: schedule.NewSketch(s), onto: map[cutKey]map[loadKey]float64{}}
 	node := b.t.NodeOf(s.Spec.Root)
 	for r := range s.Spec.Ranks {
 		if b.t.NodeOf(r) == node && len(n.ranks) < maxViewed {

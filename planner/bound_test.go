@@ -73,31 +73,6 @@ func profile(t testing.TB, name string) *cost.Profile {
 	return p
 }
 
-// curved is a profile with an α, a cap and an efficiency that change with the size.
-func curved(t testing.TB) *cost.Profile {
-	t.Helper()
-	p, err := cost.Parse("curved", []byte(`
-schema: railyard.profile/v1
-name: curved
-source: test
-date: "2026-11-21"
-latencies: true
-launch: 3us
-reduce: 333GB/s
-curves:
-  - medium: any
-    protocol: any
-    segments:
-      - {from: 0B, alpha: 700ns, efficiency: 0.37}
-      - {from: 8K, alpha: 1333ns, rate: 17.3GB/s, efficiency: 0.83}
-      - {from: 1M, alpha: 2us, efficiency: 0.91}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // eachTopology visits random and shipped topologies of up to 24 ranks.
 func eachTopology(t *testing.T, visit func(t *testing.T, topo *topology.Topology)) {
 	seeds := int64(8)
@@ -122,7 +97,7 @@ func eachTopology(t *testing.T, visit func(t *testing.T, topo *topology.Topology
 // A bound never exceeds the simulated time, whatever the schedule.
 func TestBoundsHold(t *testing.T) {
 	eachTopology(t, func(t *testing.T, topo *topology.Topology) {
-		for _, p := range []*cost.Profile{profile(t, "line"), curved(t)} {
+		for _, p := range []*cost.Profile{profile(t, "line"), gen.Curved()} {
 			s := newSimulated(t, topo, p)
 			for _, kind := range collective.All() {
 				spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
@@ -134,7 +109,7 @@ func TestBoundsHold(t *testing.T) {
 					continue // e.g. all_to_allv without counts
 				}
 				for _, x := range list {
-					if x.Channels[0].Slices > 4 {
+					if x.Channels[0].Depth() > 4 {
 						continue
 					}
 					for _, size := range []units.Bytes{1, 10 * units.KiB, 3*units.MiB + 17} {
@@ -157,12 +132,12 @@ func TestBoundsHold(t *testing.T) {
 func TestPlanIsAsGoodAsExhaustiveSearch(t *testing.T) {
 	sizes := []units.Bytes{units.KiB, 64 * units.KiB, 2 * units.MiB, 4 * units.GiB}
 	eachTopology(t, func(t *testing.T, topo *topology.Topology) {
-		if topo.NumRanks() > 12 {
+		if topo.NumRanks() > 8 {
 			t.Skip("too many messages")
 		}
 		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.AllToAll} {
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
-			quick, slow := newSimulated(t, topo, curved(t)), newSimulated(t, topo, curved(t))
+			quick, slow := newSimulated(t, topo, gen.Curved()), newSimulated(t, topo, gen.Curved())
 			slow.exhaustive = true
 			got, err := planner.Plan(topo, spec, sizes, quick, planner.PlanOptions{})
 			if err != nil {

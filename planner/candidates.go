@@ -18,20 +18,41 @@ type depths func(*request) []int
 var pipelined = []int{1, 4, 16, 64}
 
 // packedDepths: levels of trees are the stages, and all links are in use from the first
-// level on, so that only many slices come near the optimum.
-func packedDepths(r *request) []int {
+// level on, so that only many slices come near the optimum; high trees are cut into
+// pieces, which overlap better.
+func packedDepths(r *request) []int { return r.treeStages(r.allTrees()) }
+
+func fewDepths(r *request) []int { return r.treeStages(r.fewTrees()) }
+
+func (r *request) treeStages(x *treeSet) []int {
 	if route, err := r.router.Route(0, min(1, r.spec.Ranks-1)); err != nil || route.Kind > topology.Switched {
 		return []int{1, 16, 64} // over PCIe everything shares, and nothing is gained beyond
+	}
+	hops := x.hops(r.spec.Ranks)
+	if hops > 0 && x.trees.Height() > 2 {
+		out := upTo([]int{1, 4, 16, 64, 256, 1024}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
+		if x.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && x.trees.Rates != nil {
+			out = append(out, levelSlices) // links that are shared unevenly do not keep to an order
+		}
+		return out
 	}
 	all := []int{1, 16, 128, 512, 1400, 2800}
 	if r.t.NumNodes() > 1 && r.t.Healthy() == r.t && r.t.Idle() == r.t {
 		return all // equal nodes, which the simulator folds
 	}
-	n := len(all)
-	for n > 2 && r.hops()*all[n-1] > maxPackedHops {
+	return upTo(all, maxPackedHops/max(hops, 1))
+}
+
+// levelSlices is how many slices trees have whose levels are phases.
+const levelSlices = 1400
+
+// upTo are the depths that are not too large; the least in any case.
+func upTo(depths []int, most int) []int {
+	n := len(depths)
+	for n > 1 && depths[n-1] > most {
 		n--
 	}
-	return all[:n]
+	return depths[:n]
 }
 
 // maxPackedHops bounds the messages of a candidate whose ranks all differ: some seconds

@@ -1,23 +1,27 @@
 package planner
 
 import (
+	"fmt"
+
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner/pack"
 )
 
-// maxExactRanks bounds the exact bound, which takes a second for 1,024 ranks.
+// maxExactRanks bounds the exact bounds, which take up to half a second for 1,024 ranks.
 const maxExactRanks = 1024
 
-// exactBound is the bound by all cuts of the graph that transfers use (see pack.Bound).
-// It is worked out when it is first needed.
+// exactBound is the bound of a collective on the graph that transfers use: by all cuts,
+// by all partitions for all_reduce, by multi-commodity flow for all_to_all (see the
+// package pack). It is worked out when it is first needed.
 type exactBound struct {
 	t     *topology.Topology
 	spec  collective.Spec
 	known bool
-	rate  pack.Fraction // bytes/s for each root; 0 where there is no bound
+	rate  float64 // bytes/s of the whole buffer; 0 where there is no bound
 	cut   string
+	note  string    // why there is none
 	paths pathBound // of all-to-alls
 }
 
@@ -26,33 +30,69 @@ type exactBound struct {
 // scale-up links, which some routes use.
 func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units.Bytes) {
 	const reached = 0.9999
-	kind := x.spec.Kind
-	if kind == collective.AllToAll || kind == collective.AllToAllV {
+	if kind := x.spec.Kind; kind == collective.AllToAll || kind == collective.AllToAllV {
 		x.paths.tighten(x.t, x.spec, b, planned, size)
-		return
 	}
-	if kind != collective.AllGather && kind != collective.ReduceScatter || x.spec.Ranks > maxExactRanks || float64(b.Time) >= reached*float64(planned) {
+	if float64(b.Time) >= reached*float64(planned) {
 		return
 	}
 	if !x.known {
+		x.known = true
 		x.find()
 	}
-	if x.rate.Num == 0 {
+	if x.note != "" && b.Cut != "" {
+		b.Cut += " (" + x.note + ")"
+	}
+	if x.rate == 0 {
 		return
 	}
-	t := units.Time(float64(size) / float64(x.spec.Ranks) / x.rate.Float() * 1e12 * (1 - 1e-12))
-	if t > b.Time && t <= planned {
+	if t := units.Time(float64(size) / x.rate * 1e12 * (1 - 1e-12)); t > b.Time && t <= planned {
 		b.Time, b.Cut = t, x.cut
 	}
 }
 
 func (x *exactBound) find() {
-	x.known = true
-	g, err := pack.FromTopology(x.t)
+	switch kind := x.spec.Kind; {
+	case kind == collective.SendRecv || kind == collective.Barrier || x.spec.Ranks < 2:
+		return
+	case kind == collective.AllToAllV && x.paths.perByte > 0:
+		return
+	case kind == collective.AllToAllV:
+		x.note = "of the cuts around ranks, nodes and tiers"
+		return
+	case x.spec.Ranks > maxExactRanks:
+		x.note = fmt.Sprintf("of the cuts around ranks, nodes and tiers: all cuts are looked at for up to %d ranks", maxExactRanks)
+		return
+	}
+	if r, err := ExactBound(x.t, x.spec); err == nil { // else there is no graph, and no bound
+		x.rate, x.cut = r.AlgBW, r.Cut
+	}
+}
+
+// ExactBound is the bound of a collective on the graph that transfers use, and the cut
+// that says why: its AlgBW, in bytes/s of the whole buffer, no schedule can beat at line
+// rate. What goes to one rank is what comes from it, backwards.
+func ExactBound(t *topology.Topology, spec collective.Spec) (pack.Result, error) {
+	g, err := pack.FromTopology(t)
 	if err != nil {
-		return // no graph, no bound
+		return pack.Result{}, err
 	}
-	if r, err := pack.Bound(g); err == nil {
-		x.rate, x.cut = r.Rate, r.Cut
+	switch spec.Kind {
+	case collective.ReduceScatter, collective.Reduce, collective.Gather:
+		g = g.Reversed()
 	}
+	switch spec.Kind {
+	case collective.AllReduce:
+		if multicast, reduction := t.InNetwork(nil); multicast || reduction {
+			return pack.AllReduceCuts(g), nil // switches do some of it
+		}
+		return pack.AllReduceBound(g)
+	case collective.AllToAll:
+		return pack.AllToAllBound(g), nil
+	case collective.Broadcast, collective.Reduce:
+		return pack.BroadcastBound(g, spec.Root), nil
+	case collective.Scatter, collective.Gather:
+		return pack.ScatterBound(g, spec.Root)
+	}
+	return pack.Bound(g)
 }

@@ -56,6 +56,7 @@ func init() {
 		{"direct", "everybody talks to everybody; all_reduce: in one shot", "", buildDirect, oneDepth},
 		{"double_binary_tree", "two trees in which each rank is inner node once, half the bytes each", "Sanders, Speck, Träff 2009", buildDoubleBinaryTree, treeDepths},
 		{"doubling", "recursive doubling: log₂ n exchanges of everything", "Thakur et al. 2005", buildDoubling, oneDepth},
+		{"few_trees", "packed_trees with each root's data in eight parts at most: fewer messages", "Edmonds 1973; Zhao et al., ForestColl, 2024", buildFewTrees, fewDepths},
 		{"flows", "every pair's data over paths that load all direct links evenly", "Garg, Könemann 1998; Zhao et al. 2023", buildFlows, flowDepths},
 		{"halving_doubling", "recursive halving, then doubling", "Rabenseifner 2004", buildHalvingDoubling, oneDepth},
 		{"hierarchical_all_to_all", "aggregate inside the node, then one message for each node on its rail", "Sanders, Träff 2002", buildHierarchicalAllToAll, tierDepths},
@@ -105,14 +106,14 @@ func find(name string) (*Algorithm, error) {
 
 // request is what an algorithm builds from.
 type request struct {
-	t       *topology.Topology
-	spec    collective.Spec
-	o       Options
-	router  *topology.Router
-	rings   [][]int32       // the orders of ringOrders, found once
-	inside  [][]int32       // the first node's local rings, found once
-	trees   *schedule.Trees // of packed_trees, found once
-	noTrees error           // why there are none
+	t      *topology.Topology
+	spec   collective.Spec
+	o      Options
+	router *topology.Router
+	rings  [][]int32 // the orders of ringOrders, found once
+	inside [][]int32 // the first node's local rings, found once
+	packed treeSet   // of packed_trees, found once
+	few    treeSet   // of few_trees
 
 	reached *error           // what allRoutable found
 	gridded map[string]error // by dimensions: what gridRoutable found

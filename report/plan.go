@@ -34,34 +34,38 @@ type Counts struct {
 	ZeroPairs  int    `json:"zero_pairs"`
 }
 
-// PlanRow is the best schedule for a size. bound_us is what no schedule can beat at
-// line rate; of_bound is bound over time. Where parts of the machine have failed,
+// PlanRow is the best schedule for a size. bound_us is what no schedule can beat, the
+// larger of bandwidth_bound_us (at line rate) and latency_bound_us (how long a message
+// travels at least; 0 where the profile counts no latencies); of_… is bound over time. Where parts of the machine have failed,
 // healthy_us is the best time of the whole machine, slowdown the time over it, kept_us
 // the time of the whole machine's plan on what is left (0 where it does not run); where
-// others load it, idle_us and load_slowdown are the same without them. latency_bound_us is
-// how long data travels at least; 0 where the profile counts no latencies.
+// others load it, idle_us and load_slowdown are the same without them.
 type PlanRow struct {
-	Collective     string   `json:"collective"`
-	SizeBytes      int64    `json:"size_bytes"`
-	Schedule       string   `json:"schedule"`
-	TimeUS         float64  `json:"time_us"`
-	AlgBW          float64  `json:"algbw_GBps"`
-	BusBW          float64  `json:"busbw_GBps"`
-	BoundUS        float64  `json:"bound_us"`
-	OfBound        float64  `json:"of_bound"`
-	BoundCut       string   `json:"bound_cut"`
-	LatencyBoundUS float64  `json:"latency_bound_us"`
-	OfLatencyBound float64  `json:"of_latency_bound"`
-	Bottleneck     string   `json:"bottleneck"`
-	RunnerUp       string   `json:"runner_up"`
-	RunnerLoss     float64  `json:"runner_up_loss"`
-	Warnings       []string `json:"warnings"`
-	HealthyUS      float64  `json:"healthy_us,omitempty"`
-	Slowdown       float64  `json:"slowdown,omitempty"`
-	KeptUS         float64  `json:"kept_us,omitempty"`
-	IdleUS         float64  `json:"idle_us,omitempty"`
-	LoadSlowdown   float64  `json:"load_slowdown,omitempty"`
-	WhyNotOther    []WhyRow `json:"considered,omitempty"`
+	Collective        string   `json:"collective"`
+	SizeBytes         int64    `json:"size_bytes"`
+	Schedule          string   `json:"schedule"`
+	TimeUS            float64  `json:"time_us"`
+	AlgBW             float64  `json:"algbw_GBps"`
+	BusBW             float64  `json:"busbw_GBps"`
+	BoundUS           float64  `json:"bound_us"`
+	OfBound           float64  `json:"of_bound"`
+	BoundCut          string   `json:"bound_cut"`
+	BandwidthBoundUS  float64  `json:"bandwidth_bound_us"`
+	OfBandwidthBound  float64  `json:"of_bandwidth_bound"`
+	BandwidthBoundCut string   `json:"bandwidth_bound_cut"`
+	LatencyBoundUS    float64  `json:"latency_bound_us"`
+	OfLatencyBound    float64  `json:"of_latency_bound"`
+	LatencyBoundCut   string   `json:"latency_bound_cut"`
+	Bottleneck        string   `json:"bottleneck"`
+	RunnerUp          string   `json:"runner_up"`
+	RunnerLoss        float64  `json:"runner_up_loss"`
+	Warnings          []string `json:"warnings"`
+	HealthyUS         float64  `json:"healthy_us,omitempty"`
+	Slowdown          float64  `json:"slowdown,omitempty"`
+	KeptUS            float64  `json:"kept_us,omitempty"`
+	IdleUS            float64  `json:"idle_us,omitempty"`
+	LoadSlowdown      float64  `json:"load_slowdown,omitempty"`
+	WhyNotOther       []WhyRow `json:"considered,omitempty"`
 	Library
 }
 
@@ -139,7 +143,7 @@ func (d *PlanDocument) writeWhy(out *lines) {
 		if len(r.WhyNotOther) == 0 {
 			continue
 		}
-		out.printf("\n%v: %s because of all that apply it takes least; no schedule can beat %.2f us: %s\n", units.Bytes(r.SizeBytes), r.Schedule, r.BoundUS, r.BoundCut)
+		out.printf("\n%v: %s because of all that apply it takes least; %s\n", units.Bytes(r.SizeBytes), r.Schedule, r.bounds())
 		for _, c := range r.WhyNotOther {
 			note := "  " + c.Limit
 			if c.Pruned {
@@ -148,6 +152,19 @@ func (d *PlanDocument) writeWhy(out *lines) {
 			out.printf("  %-32s %12.2f us%s\n", c.Schedule, c.TimeUS, strings.TrimRight(note, " "))
 		}
 	}
+}
+
+// bounds says what no schedule can beat, the larger bound first.
+func (r *PlanRow) bounds() string {
+	s := fmt.Sprintf("no schedule can beat %.2f us: %s", r.BoundUS, r.BoundCut)
+	switch {
+	case r.LatencyBoundUS == 0 || r.BandwidthBoundUS == 0:
+	case r.BoundUS == r.LatencyBoundUS:
+		s += fmt.Sprintf("; nor %.2f us: %s", r.BandwidthBoundUS, r.BandwidthBoundCut)
+	default:
+		s += fmt.Sprintf("; nor %.2f us: %s", r.LatencyBoundUS, r.LatencyBoundCut)
+	}
+	return s
 }
 
 // beside reports whether the library is put beside any row.
@@ -176,7 +193,7 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 		return d.Pareto.writeCSV(w)
 	}
 	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown", "of_bound", "latency_bound_us", "of_latency_bound", "idle_us", "load_slowdown", "kept_us"}}
-	rows[0] = append(rows[0], libraryHeader...)
+	rows[0] = append(append(rows[0], libraryHeader...), "bandwidth_bound_us", "of_bandwidth_bound", "bandwidth_bound_cut", "latency_bound_cut")
 	for _, r := range d.Rows {
 		healthy, slowdown, kept := "", "", "" // nothing has failed
 		if len(d.Faults) > 0 {
@@ -188,7 +205,7 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 		}
 		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), r.Schedule, number(r.TimeUS), number(r.AlgBW), number(r.BusBW), number(r.BoundUS),
 			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown, number(r.OfBound), number(r.LatencyBoundUS), number(r.OfLatencyBound), idle, busy, kept})
-		rows[len(rows)-1] = append(rows[len(rows)-1], r.csv()...)
+		rows[len(rows)-1] = append(append(rows[len(rows)-1], r.csv()...), number(r.BandwidthBoundUS), number(r.OfBandwidthBound), r.BandwidthBoundCut, r.LatencyBoundCut)
 	}
 	return writeCSV(w, rows)
 }

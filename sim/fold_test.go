@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -16,30 +17,6 @@ import (
 	"railyard/sim"
 	"railyard/topologies"
 )
-
-// uneven is a profile whose efficiencies and caps are no round numbers.
-func uneven(t testing.TB) *cost.Profile {
-	p, err := cost.Parse("uneven", []byte(`
-schema: railyard.profile/v1
-name: uneven
-source: test
-date: "2026-11-21"
-latencies: true
-launch: 3us
-reduce: 333GB/s
-curves:
-  - medium: any
-    protocol: any
-    segments:
-      - {from: 0B, alpha: 700ns, efficiency: 0.37}
-      - {from: 8K, alpha: 1333ns, rate: 17.3GB/s, efficiency: 0.83}
-      - {from: 1M, alpha: 2us, efficiency: 0.91}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 // same fails unless the folded plan gives what the flat one gives, link by link.
 func same(t *testing.T, topo *topology.Topology, s *schedule.Schedule, size units.Bytes, p *cost.Profile) {
@@ -68,7 +45,7 @@ func TestFoldedIsFlatOnRandomTopologies(t *testing.T) {
 	}
 	eachCase(t, seeds, func(topo *topology.Topology, s *schedule.Schedule, size units.Bytes) {
 		same(t, topo, s, size, line(t))
-		same(t, topo, s, size, uneven(t))
+		same(t, topo, s, size, gen.Curved())
 	})
 }
 
@@ -92,7 +69,7 @@ func TestFoldedIsFlatOnShippedTopologies(t *testing.T) {
 			}
 			for _, kind := range collective.All() {
 				for _, s := range shippedCandidates(t, topo, kind) {
-					same(t, topo, s, 3*units.MiB+17, uneven(t))
+					same(t, topo, s, 3*units.MiB+17, gen.Curved())
 				}
 			}
 		})
@@ -111,7 +88,7 @@ func shippedCandidates(t *testing.T, topo *topology.Topology, kind collective.Ki
 	}
 	var out []*schedule.Schedule
 	for _, s := range list {
-		if s.Channels[0].Slices <= 4 {
+		if s.Channels[0].Depth() <= 4 {
 			out = append(out, s)
 		}
 	}
@@ -130,7 +107,7 @@ func TestReslicedIsCompiled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := sim.Compile(topo, first, uneven(t))
+		plan, err := sim.Compile(topo, first, gen.Curved())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +124,7 @@ func TestReslicedIsCompiled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := sim.Run(topo, s, 5*units.MiB, uneven(t), sim.Options{})
+			want, err := sim.Run(topo, s, 5*units.MiB, gen.Curved(), sim.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -102,7 +102,7 @@ func TestFoldedIsFlatForMixes(t *testing.T) {
 		for _, p := range []string{"line", "uneven"} {
 			profile := line(t)
 			if p == "uneven" {
-				profile = uneven(t)
+				profile = gen.Curved()
 			}
 			folded := played(t, compiled(t, topo, profile, o, jobs...), sizes, run)
 			flat := o

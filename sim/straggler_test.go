@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -55,7 +56,7 @@ func TestAStragglerCostsItsDelay(t *testing.T) {
 // leave no trace in the next run.
 func TestDelaysShift(t *testing.T) {
 	eachMix(t, 60, func(topo *topology.Topology, jobs []sim.Job, sizes []units.Bytes, rng *rand.Rand) {
-		plan := compiled(t, topo, uneven(t), sim.CompileOptions{}, jobs...)
+		plan := compiled(t, topo, gen.Curved(), sim.CompileOptions{}, jobs...)
 		base := played(t, plan, sizes, sim.Options{})
 		by := units.Time(rng.Int64N(int64(units.Millisecond)))
 		if r := played(t, plan, sizes, sim.Options{Delays: slices.Repeat([]units.Time{by}, topo.NumRanks())}); r.Time != base.Time+by {

@@ -74,7 +74,7 @@ func (c *compiler) team(t *schedule.Team) (knownTeam, error) {
 // eachMessage visits an operation, or in place of an in-network one a plain one for each
 // peer, of which the last combines.
 func eachMessage(o *schedule.Op, visit func(*schedule.Op) error) error {
-	plain, last := o.Kind, o.Kind
+	var plain, last schedule.OpKind
 	switch o.Kind {
 	case schedule.Multicast:
 		plain, last = schedule.Send, schedule.Send

@@ -56,7 +56,7 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 			}
 			name, g.topo.nodes = head, nodes
 		}
-		g.topo.name, g.topo.several = name, len(f.names) > 1
+		g.topo.name, g.topo.lenient = name, len(f.names) > 1
 		p, err := g.plan(cmd)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

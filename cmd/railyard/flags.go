@@ -20,7 +20,7 @@ type topoFlags struct {
 	nodes, gpus int
 	set         []string
 	noInNetwork bool
-	several     bool // topologies: a flag need not have an effect on each of them
+	lenient     bool // noInNetwork need not have an effect
 	fail, slow  []string
 	loads       []string
 }
@@ -97,7 +97,7 @@ func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) 
 		return nil, err
 	}
 	if f.noInNetwork {
-		if m, r := t.InNetwork(nil); !m && !r && !f.several {
+		if m, r := t.InNetwork(nil); !m && !r && !f.lenient {
 			return nil, usagef("--no-in-network has no effect on %s, whose switches only forward: leave it out", name)
 		}
 		t = t.WithoutInNetwork()

@@ -70,12 +70,12 @@ type planned struct {
 	profile *cost.Profile
 	score   *score.Scorer
 	rows    []planner.Row
-	latency units.Time
-	counts  *countMatrix   // of all_to_allv, where a file says them
-	healthy []planner.Row  // where parts have failed: the same on the whole machine
-	kept    []units.Time   // and the time of its plans on what is left; 0 where they do not run
-	front   *planner.Front // where it is asked for
-	idle    []planner.Row  // where there is background traffic: the same without it
+	latency *collective.Bound // found when it is first needed
+	counts  *countMatrix      // of all_to_allv, where a file says them
+	healthy []planner.Row     // where parts have failed: the same on the whole machine
+	kept    []units.Time      // and the time of its plans on what is left; 0 where they do not run
+	front   *planner.Front    // where it is asked for
+	idle    []planner.Row     // where there is background traffic: the same without it
 }
 
 // check looks at the flags that need nothing else.
@@ -329,18 +329,20 @@ func (p *planned) pareto() *report.Pareto {
 func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	t := r.Prediction.Time
 	alg, bus := bandwidths(p.spec, r.Size, t)
-	bound := r.Bound
-	if latency := p.latencyBound(); latency > bound.Time {
-		bound.Time, bound.Cut = latency, "data must travel to the farthest rank"
+	bound, latency := r.Bound, p.latencyBound()
+	if latency.Time > bound.Time {
+		bound = latency
 	}
 	row := report.PlanRow{Collective: p.spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
 		AlgBW: alg, BusBW: bus, BoundUS: bound.Time.Microseconds(), BoundCut: bound.Cut,
+		BandwidthBoundUS: r.Bound.Time.Microseconds(), BandwidthBoundCut: r.Bound.Cut,
+		LatencyBoundUS: latency.Time.Microseconds(), LatencyBoundCut: latency.Cut,
 		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...)}
 	row.Library = p.beside.row(p.spec, r.Size)
-	row.LatencyBoundUS = p.latencyBound().Microseconds()
 	if t > 0 {
 		row.OfBound = float64(bound.Time) / float64(t)
-		row.OfLatencyBound = float64(p.latencyBound()) / float64(t)
+		row.OfBandwidthBound = float64(r.Bound.Time) / float64(t)
+		row.OfLatencyBound = float64(latency.Time) / float64(t)
 	}
 	if r.RunnerUp != nil {
 		row.RunnerUp = planner.Name(r.RunnerUp)
@@ -354,13 +356,16 @@ func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	return row
 }
 
-// latencyBound is the bound by latency, where the profile counts latencies; computed
-// once.
-func (p *planned) latencyBound() units.Time {
-	if p.latency == 0 && p.profile.Latencies {
-		p.latency = collective.LatencyBound(p.topo, p.spec)
+// latencyBound is the bound by latency; computed once. Zero where the profile counts none.
+func (p *planned) latencyBound() collective.Bound {
+	if p.latency == nil {
+		b := planner.LatencyBound(p.topo, p.spec, p.profile)
+		if b.Time == 0 {
+			b.Cut = ""
+		}
+		p.latency = &b
 	}
-	return p.latency
+	return *p.latency
 }
 
 // bandwidths are nccl-tests' algorithm and bus bandwidth in GB/s.

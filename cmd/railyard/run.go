@@ -160,6 +160,9 @@ func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
 	if f.file != "" {
 		return f.plan.given(cmd, f.file)
 	}
+	if f.backend == backendCUDA { // whose kernels never use multicast
+		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
+	}
 	return f.plan.plan(cmd)
 }
 

@@ -38,7 +38,6 @@ type gpu struct {
 	input   *driver.Mapping
 	output  *driver.Mapping
 	pool    *driver.Mapping
-	used    int64 // bytes of the pool
 	counter driver.Ptr
 	began   driver.Event
 	ended   driver.Event

@@ -16,12 +16,12 @@ const guardBytes = 4096
 
 // memory is where a run's buffers lie: the same on every rank but for the base.
 type memory struct {
-	n                               *Node
-	cfg                             Config
-	s                               *schedule.Schedule
-	layout                          *schedule.Layout
-	scratch, packets, control, plan int64 // offsets in the pool
-	half                            int64
+	n                      *Node
+	cfg                    Config
+	s                      *schedule.Schedule
+	layout                 *schedule.Layout
+	scratch, packets, plan int64 // offsets in the pool
+	half                   int64
 }
 
 // newMemory lays out and reserves. Pool: control, packets, plans, scratch.

@@ -2,6 +2,8 @@ package collective
 
 import (
 	"container/heap"
+	"fmt"
+	"math/bits"
 
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -10,53 +12,61 @@ import (
 // LatencyBound is a time that no schedule can beat where links have their latencies:
 // some rank's data must travel to the rank farthest from it, over whatever links and
 // relays. Ranks may talk to any number of others at once, so the number of steps is no
-// bound of its own.
-func LatencyBound(t *topology.Topology, s Spec) units.Time {
-	if s.Ranks < 2 {
-		return 0
-	}
-	if s.Kind == SendRecv {
-		return distances(t, t.Ranks()[0])[t.Ranks()[1]]
-	}
-	if s.Kind == AllToAllV {
-		return s.farthest(t)
-	}
-	from := t.Ranks()[0]
-	if s.Kind.Rooted() {
-		from = t.Ranks()[s.Root]
-	}
-	dist := distances(t, from)
-	var farthest units.Time
-	for _, r := range t.Ranks() {
-		farthest = max(farthest, dist[r])
-	}
-	return farthest
-}
-
-// maxSources bounds the ranks of an all_to_allv whose ways are measured: fewer are a
-// bound as well.
-const maxSources = 64
-
-// farthest is the longest way of all_to_allv's messages that are not empty.
-func (s Spec) farthest(t *topology.Topology) units.Time {
-	var out units.Time
-	sources := 0
-	for src, counts := range s.Counts {
-		var dist []units.Time
-		for dst, c := range counts {
-			if c == 0 || dst == src {
+// bound of its own. Time is in picoseconds; Cut names the two ranks.
+func LatencyBound(t *topology.Topology, s Spec) Bound {
+	var best Bound
+	budget := maxLooks
+	for _, src := range s.sources() {
+		if budget -= len(t.Devices()); budget < 0 && src != 0 {
+			break
+		}
+		dist := distances(t, t.Ranks()[src])
+		for dst, d := range t.Ranks() {
+			if dist[d] <= best.Time || !s.travels(src, dst) {
 				continue
 			}
-			if dist == nil {
-				if sources++; sources > maxSources {
-					return out
-				}
-				dist = distances(t, t.Ranks()[src])
-			}
-			out = max(out, dist[t.Ranks()[dst]])
+			best = Bound{dist[d], fmt.Sprintf("data must travel between %s and %s", t.DeviceName(t.Ranks()[src]), t.DeviceName(d))}
+		}
+	}
+	return best
+}
+
+// maxLooks bounds the devices that are looked at: the ways of fewer ranks are a bound as
+// well.
+const maxLooks = 1 << 17
+
+// sources are the ranks whose ways are measured: where roots and neighbours do not say
+// which, the first one, then others far from it.
+func (s Spec) sources() []int {
+	switch {
+	case s.Ranks < 2:
+		return nil
+	case s.Kind.Rooted():
+		return []int{s.Root}
+	case s.Kind == SendRecv:
+		return []int{0}
+	}
+	out := make([]int, s.Ranks)
+	width := bits.Len(uint(s.Ranks - 1))
+	k := 0
+	for i := range 1 << width { // by turns from all over
+		if r := int(bits.Reverse64(uint64(i)) >> (64 - width)); r < s.Ranks {
+			out[k] = r
+			k++
 		}
 	}
 	return out
+}
+
+// travels reports whether something has to get from one rank to the other, or back.
+func (s Spec) travels(src, dst int) bool {
+	switch s.Kind {
+	case SendRecv:
+		return dst == (src+1)%s.Ranks
+	case AllToAllV:
+		return s.Counts[src][dst] > 0
+	}
+	return true
 }
 
 // distances is Dijkstra's algorithm over link latencies; devices that cannot be

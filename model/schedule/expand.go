@@ -15,7 +15,14 @@ type Expander struct {
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).
-func NewExpander(s *Schedule) *Expander {
+func NewExpander(s *Schedule) *Expander { return newExpander(s, false) }
+
+// NewSketch is for what does not depend on the order of messages: phases that take all
+// levels of trees are not put in order, nor their messages cut into pieces, which takes
+// long.
+func NewSketch(s *Schedule) *Expander { return newExpander(s, true) }
+
+func newExpander(s *Schedule, sketch bool) *Expander {
 	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][][][]Op, len(s.Channels))}
 	for c, ch := range s.Channels {
 		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([][][]Op, len(ch.Phases))
@@ -25,7 +32,7 @@ func NewExpander(s *Schedule) *Expander {
 		}
 		for p, ph := range ch.Phases {
 			if ph.Gen == GenTrees {
-				x.trees[c][p] = trees.programs(&ph)
+				x.trees[c][p] = trees.programs(&ph, sketch)
 				continue
 			}
 			if ph.Groups.List != nil {

@@ -64,6 +64,14 @@ type Channel struct {
 	Trees  *Trees  `json:"trees,omitempty"` // of phases of generator trees
 }
 
+// Depth is the length of the pipeline: the slices, or the pieces that trees cut data into.
+func (c *Channel) Depth() int {
+	if c.Trees == nil {
+		return c.Slices
+	}
+	return c.Slices * c.Trees.pieces()
+}
+
 // Phase is a generator applied to groups of ranks.
 type Phase struct {
 	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, switch, trees, rails or ops

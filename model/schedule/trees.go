@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"railyard/model/collective"
@@ -16,17 +15,32 @@ type Tree struct {
 	Parent RankList `json:"parent"` // by rank, −1 at the root
 }
 
-// Trees are packed spanning trees: those of each root carry all of its Units together.
-// A phase of generator "trees" takes one level of all of them, so that a schedule is a
-// pipeline of levels over slices; or all levels one after the other. Chunks are Units for each rank, in the order of ranks;
-// the trees of a root take its units in the order in which they are listed.
+// Trees are packed spanning trees. Either those of each root carry all of its Units
+// together: chunks are Units for each rank, in the order of ranks, and the trees of a
+// root take its units in the order in which they are listed. Or, where Units is 0 and the
+// buffer is one block (all_reduce, broadcast, reduce), roots are unequal: the trees take
+// all chunks in the order in which they are listed. A phase of generator "trees" takes
+// one level of all of them, so that a schedule is a pipeline of levels over slices; or
+// all levels, as a pipeline over Pieces (see treePlan).
 //
 // J. Edmonds, "Edge-disjoint branchings", 1973; L. Zhao et al., "ForestColl:
 // throughput-optimal collective communications on heterogeneous network fabrics", 2024.
 type Trees struct {
-	Units int32  `json:"units"` // of each root
-	Local int32  `json:"local"` // ranks of a node: the order of messages looks the same from each of them
-	List  []Tree `json:"list"`
+	Units int32 `json:"units"` // of each root; 0: roots are unequal
+	Local int32 `json:"local"` // ranks of a node: the order of messages looks the same from each of them
+	// Pieces is in how many each tree's chunks are cut where a phase takes all levels.
+	Pieces int32  `json:"pieces,omitempty"` // 0: 1
+	List   []Tree `json:"list"`
+	// Rates are how fast connections are beside one another, by which the messages of
+	// all levels are put in order; those without one have 1.
+	Rates []TreeRate `json:"rates,omitempty"`
+}
+
+// TreeRate is how fast one rank sends to another, in any unit.
+type TreeRate struct {
+	From int32 `json:"from"`
+	To   int32 `json:"to"`
+	Rate int32 `json:"rate"`
 }
 
 // Height is the number of levels: the most hops from a root.
@@ -41,39 +55,72 @@ func (t *Trees) Height() int {
 // treePhases lays trees out in levels.
 type treePhases struct {
 	*Trees
-	ranks  int
-	depth  [][]int32 // by tree and rank
-	chunks []ChunkSet
+	ranks    int
+	depth    [][]int32   // by tree and rank
+	children [][][]int32 // by tree and rank
+	high     int         // the height of the highest
+	chunks   []ChunkSet
 }
 
 func newTreePhases(trees *Trees, ranks int) *treePhases {
 	b := &treePhases{Trees: trees, ranks: ranks}
 	used := make([]int32, ranks) // units of each root given to trees so far
+	next := int32(0)             // chunk, where roots are unequal
 	for i := range trees.List {
 		t := &trees.List[i]
-		b.chunks = append(b.chunks, Range(t.Root*trees.Units+used[t.Root], t.Weight))
+		first := next
+		if trees.Units > 0 {
+			first = t.Root*trees.Units + used[t.Root]
+		}
+		b.chunks = append(b.chunks, Range(first, t.Weight))
 		used[t.Root] += t.Weight
+		next += t.Weight
 		b.depth = append(b.depth, t.depths())
+		b.high = max(b.high, int(slices.Max(b.depth[i])))
+		below := make([][]int32, ranks)
+		for v, u := range t.Parent {
+			if u >= 0 {
+				below[u] = append(below[u], int32(v))
+			}
+		}
+		b.children = append(b.children, below)
 	}
 	return b
 }
 
-// programs are those of all ranks in a phase.
-func (b *treePhases) programs(ph *Phase) [][]Op {
-	from, to := ph.Level, ph.Level
-	if ph.Level == 0 { // all levels in one program
-		from, to = 1, b.Height()
+// pieces is in how many a tree's chunks are cut.
+func (t *Trees) pieces() int { return max(int(t.Pieces), 1) }
+
+// below are the children of a rank.
+func (b *treePhases) below(tree int, v int32) []int32 { return b.children[tree][v] }
+
+// programs are those of all ranks in a phase; as a sketch, not in order.
+func (b *treePhases) programs(ph *Phase, sketch bool) [][]Op {
+	switch {
+	case ph.Level == 0 && sketch:
+		return b.sketch(ph)
+	case ph.Level == 0:
+		return b.whole(ph)
+	case ph.Op == collective.ReduceScatter:
+		return b.gather(int32(ph.Level))
 	}
+	return b.spread(int32(ph.Level), ph.Src)
+}
+
+// sketch has all messages of all levels, whole trees at once.
+func (b *treePhases) sketch(ph *Phase) [][]Op {
 	out := make([][]Op, b.ranks)
-	for i := from; i <= to; i++ {
-		var level [][]Op
-		if ph.Op == collective.ReduceScatter {
-			level = b.gather(int32(to + from - i)) // from the far end
-		} else {
-			level = b.spread(int32(i), ph.Src)
-		}
+	add := func(level [][]Op) {
 		for r := range out {
 			out[r] = append(out[r], level[r]...)
+		}
+	}
+	for d := int32(1); d <= int32(b.high); d++ {
+		if ph.Op != collective.AllGather {
+			add(b.gather(d))
+		}
+		if ph.Op != collective.ReduceScatter {
+			add(b.spread(d, ph.Src))
 		}
 	}
 	return out
@@ -139,17 +186,34 @@ func (b *treePhases) spread(d int32, first Buffer) [][]Op {
 	if d == 1 {
 		from = first
 	}
+	own := make([][]ChunkSet, b.ranks) // what a rank has to copy
+	if d == 1 && first == Input {
+		own = b.own()
+	}
 	for r := range out {
 		for _, e := range down[r] {
 			out[r] = append(out[r], Op{Kind: Send, Peer: e.peer, Src: Loc{Buf: from, Set: b.chunks[e.tree]}})
 		}
-		if d == 1 && first == Input {
-			own := Range(int32(r)*b.Units, b.Units)
-			out[r] = append(out[r], Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: own}, Dst: Loc{Buf: Output, Set: own}})
+		for _, set := range own[r] {
+			out[r] = append(out[r], Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: set}, Dst: Loc{Buf: Output, Set: set}})
 		}
 		for _, e := range up[r] {
 			out[r] = append(out[r], Op{Kind: Recv, Peer: e.peer, Dst: Loc{Buf: Output, Set: b.chunks[e.tree]}})
 		}
+	}
+	return out
+}
+
+// own are the chunks of which each rank is the root, neighbouring ones as one.
+func (b *treePhases) own() [][]ChunkSet {
+	out := make([][]ChunkSet, b.ranks)
+	for i, set := range b.chunks {
+		list := &out[b.List[i].Root]
+		if n := len(*list); n > 0 && (*list)[n-1].First+(*list)[n-1].Count == set.First {
+			(*list)[n-1].Count += set.Count
+			continue
+		}
+		*list = append(*list, set)
 	}
 	return out
 }
@@ -198,42 +262,4 @@ func (b *treePhases) add(ops []Op, rank int32, children []edge) []Op {
 			Src: Loc{Buf: own, Set: b.chunks[e.tree]}, Dst: Loc{Buf: to, Set: b.chunks[e.tree]}})
 	}
 	return ops
-}
-
-// validateTrees checks a phase of packed trees.
-func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
-	t := ch.Trees
-	switch {
-	case t == nil:
-		return fmt.Errorf("generator trees: the channel has no trees")
-	case ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter:
-		return fmt.Errorf("generator trees does not make %v", ph.Op)
-	case t.Units < 1 || int64(t.Units)*int64(s.Spec.Ranks) != int64(ch.Chunks):
-		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
-	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
-		return fmt.Errorf("trees: %d ranks are no whole number of nodes of %d", s.Spec.Ranks, t.Local)
-	}
-	units := make([]int64, s.Spec.Ranks)
-	for i := range t.List {
-		x := &t.List[i]
-		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || x.Weight > t.Units {
-			return fmt.Errorf("tree %d: root %d or weight %d is out of range", i, x.Root, x.Weight)
-		}
-		if err := validateParents(x.Parent, s.Spec.Ranks); err != nil {
-			return fmt.Errorf("tree %d: %w", i, err)
-		}
-		if x.Parent[x.Root] != -1 {
-			return fmt.Errorf("tree %d: its root %d has a parent", i, x.Root)
-		}
-		units[x.Root] += int64(x.Weight)
-	}
-	for r, n := range units {
-		if n != int64(t.Units) {
-			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
-		}
-	}
-	if height := t.Height(); ph.Level < 0 || ph.Level > height {
-		return fmt.Errorf("level %d: must be from 1 to the trees' height %d, or 0 for all", ph.Level, height)
-	}
-	return nil
 }

@@ -1,17 +1,19 @@
 // Planning measures how near plans come to the best possible, and how long they take to
-// make: all-gathers of 1 GiB on the networks of docs/planning.md, at line rate alone and
-// with the latencies of the topology. Every plan is proven right and played by the event
-// engine. Run it from the root of the module:
+// make: 1 GiB on the networks of docs/planning.md, at line rate alone and with the
+// latencies of the topology. The optimum is the exact bound of the package pack; beside
+// it stands what others have published. Every plan is proven right and played by the
+// event engine; switches only forward. Run it from the root of the module:
 //
 //	go run ./notebooks/planning
 //
-// It prints the table of docs/planning.md and takes about a minute.
+// It prints the tables of docs/planning.md and takes a minute or two.
 package main
 
 import (
 	"fmt"
 	"log"
-	"os"
+	"math"
+	"strings"
 	"time"
 
 	"railyard/capacity/score"
@@ -24,66 +26,114 @@ import (
 	"railyard/topologies"
 )
 
-// networks with the exact optimum of their all-gather in GB/s, and what others reach of
-// it, from published or measured runs of theirs (docs/planning.md).
-var networks = []struct {
-	name    string
-	nodes   int
-	optimum float64
-	tacos   string
-}{
-	{"dgx1-p100", 1, 91.43, "99.8 %"},
-	{"dgx1-v100", 1, 171.43, "99.8 %"},
-	{"dgx-a100", 2, 346.67, "–"},
-	{"dgx-h100", 2, 533.33, "93 %"},
-	{"dgx-h100", 4, 516.13, "85 %"},
-	{"dgx-h100", 8, 457.14, "78 %"},
-	{"dgx-h100", 16, 426.67, "66 %"},
-	{"dgx2", 1, 160, "–"},
-	{"mi250x-node", 1, 342.86, "92 %"},
-	{"planner/testdata/mesh5x5.yaml", 1, 104.17, "99.9 %"},
-	{"planner/testdata/mesh16x16.yaml", 1, 100.39, "99 %"},
-	{"planner/testdata/torus8x8x16.yaml", 1, 300.29, "97 %"},
-	{"dgx-h100", 128, 403.15, "–"},
+// question is a collective on a network, with what others say of it: the optimum of the
+// whole buffer in GB/s that they published or computed (planning notes of the issue; 0:
+// none is known), and what share of it TACOS 1.3.0 reaches on the same graph.
+type question struct {
+	name      string
+	nodes     int
+	kind      collective.Kind
+	published float64
+	tacos     string
+}
+
+var allGathers = []question{
+	{"dgx1-p100", 1, collective.AllGather, 91.43, "99.8 %"},
+	{"dgx1-v100", 1, collective.AllGather, 171.43, "99.8 %"},
+	{"dgx-a100", 2, collective.AllGather, 346.67, "–"},
+	{"dgx-h100", 2, collective.AllGather, 533.33, "93 %"},
+	{"dgx-h100", 4, collective.AllGather, 516.13, "85 %"},
+	{"dgx-h100", 8, collective.AllGather, 457.14, "78 %"},
+	{"dgx-h100", 16, collective.AllGather, 426.67, "66 %"},
+	{"dgx2", 1, collective.AllGather, 160, "–"},
+	{"mi250x-node", 1, collective.AllGather, 342.86, "92 %"},
+	{"planner/testdata/mesh5x5.yaml", 1, collective.AllGather, 104.17, "99.9 %"},
+	{"planner/testdata/mesh16x16.yaml", 1, collective.AllGather, 100.39, "99 %"},
+	{"planner/testdata/torus8x8x16.yaml", 1, collective.AllGather, 300.29, "97 %"},
+	{"dgx-h100", 128, collective.AllGather, 403.15, "–"},
+}
+
+var others = []question{
+	{"dgx1-p100", 1, collective.AllReduce, 45.71, ""},
+	{"dgx1-v100", 1, collective.AllReduce, 85.71, ""},
+	{"dgx-h100", 4, collective.AllReduce, 258.06, ""},
+	{"mi250x-node", 1, collective.AllReduce, 171.43, ""},
+	{"planner/testdata/mesh4x3.yaml", 1, collective.AllReduce, 77.3, ""},
+	{"planner/testdata/mesh5x5.yaml", 1, collective.AllReduce, 83.3, ""},
+	{"planner/testdata/mesh16x16.yaml", 1, collective.AllReduce, 0, ""},
+	{"planner/testdata/star8.yaml", 1, collective.AllReduce, 0, ""},
+	{"dgx1-v100", 1, collective.Broadcast, 0, ""},
+	{"dgx-h100", 2, collective.Broadcast, 0, ""},
+	{"planner/testdata/mesh5x5.yaml", 1, collective.Broadcast, 0, ""},
+	{"dgx1-v100", 1, collective.AllToAll, 75, ""},
+	{"dgx-h100", 4, collective.AllToAll, 66.7, ""},
 }
 
 const size = units.GiB
 
 func main() {
 	log.SetFlags(0)
-	fmt.Println("| network | GPUs | optimum (GB/s) | here (GB/s) | share | plan | planned in | with latencies | TACOS |")
-	fmt.Println("| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |")
-	for _, n := range networks {
-		t, err := topology.Load(topologies.Source, n.name, topology.Options{Nodes: n.nodes})
-		if err != nil {
-			log.Fatal(err)
-		}
-		began := time.Now()
-		bw, s, err := plan(t, "ideal")
-		took := time.Since(began)
-		if err != nil {
-			log.Fatal(err)
-		}
-		if err := schedule.Check(s, t); err != nil {
-			log.Fatal(err)
-		}
-		real, _, err := plan(t, "line")
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("| %s × %d | %d | %.2f | %.2f | %.2f %% | %s | %.2f s | %.2f %% | %s |\n", t.Name(), n.nodes, t.NumRanks(), n.optimum, bw,
-			100*bw/n.optimum, planner.Name(s), took.Seconds(), 100*real/n.optimum, n.tacos)
-		os.Stdout.Sync()
+	head("network", "GPUs", "optimum (GB/s)", "published", "here (GB/s)", "share", "plan", "planned in", "with latencies", "TACOS")
+	for _, q := range allGathers {
+		name, cells := q.answer()
+		fmt.Println("| " + name + " | " + strings.Join(append(cells, q.tacos), " | ") + " |")
+	}
+	fmt.Println()
+	head("network", "collective", "GPUs", "optimum (GB/s)", "published", "here (GB/s)", "share", "plan", "planned in", "with latencies")
+	for _, q := range others {
+		name, cells := q.answer()
+		fmt.Println("| " + name + " | " + q.kind.String() + " | " + strings.Join(cells, " | ") + " |")
 	}
 }
 
+func head(columns ...string) {
+	fmt.Println("| " + strings.Join(columns, " | ") + " |")
+	fmt.Println("|" + strings.Repeat(" --- |", len(columns)))
+}
+
+// answer is the network's name and a table's cells.
+func (q *question) answer() (string, []string) {
+	t, err := topology.Load(topologies.Source, q.name, topology.Options{Nodes: q.nodes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	t = t.WithoutInNetwork()
+	spec := collective.Spec{Kind: q.kind, Ranks: t.NumRanks()}
+	optimum, err := planner.ExactBound(t, spec)
+	if err != nil {
+		log.Fatal(err)
+	}
+	published := "–"
+	if q.published > 0 {
+		published = fmt.Sprintf("%.2f", q.published)
+		if math.Abs(optimum.AlgBW/1e9-q.published) > 0.05 {
+			log.Fatalf("%s, %v: the bound is %.2f GB/s (%s), published is %.2f", t.Name(), q.kind, optimum.AlgBW/1e9, optimum.Cut, q.published)
+		}
+	}
+	began := time.Now()
+	bw, s, err := plan(t, spec, "ideal")
+	took := time.Since(began)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schedule.Check(s, t); err != nil {
+		log.Fatal(err)
+	}
+	real, _, err := plan(t, spec, "line")
+	if err != nil {
+		log.Fatal(err)
+	}
+	best := optimum.AlgBW / 1e9
+	return fmt.Sprintf("%s × %d", t.Name(), q.nodes), []string{fmt.Sprint(t.NumRanks()), fmt.Sprintf("%.2f", best), published, fmt.Sprintf("%.2f", bw),
+		fmt.Sprintf("%.2f %%", 100*bw/best), planner.Name(s), fmt.Sprintf("%.2f s", took.Seconds()), fmt.Sprintf("%.2f %%", 100*real/best)}
+}
+
 // plan is the algorithm bandwidth of the best plan, in GB/s.
-func plan(t *topology.Topology, profile string) (float64, *schedule.Schedule, error) {
+func plan(t *topology.Topology, spec collective.Spec, profile string) (float64, *schedule.Schedule, error) {
 	p, err := cost.Get(profile)
 	if err != nil {
 		return 0, nil, err
 	}
-	spec := collective.Spec{Kind: collective.AllGather, Ranks: t.NumRanks()}
 	rows, err := planner.Plan(t, spec, []units.Bytes{size}, score.New(t, p), planner.PlanOptions{})
 	if err != nil {
 		return 0, nil, err

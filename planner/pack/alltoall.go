@@ -1,51 +1,40 @@
 package pack
 
-import (
-	"container/heap"
-	"math"
-)
+import "math"
 
 // AllToAllBound is a rate that no all-to-all can beat, in bytes/s between each ordered
-// pair of ranks; the rate of a whole buffer is N times that. Any lengths of the edges
-// give such a bound: all traffic takes at least the sum of the distances between ranks,
-// and there is no more room than capacity times length. Tried are lengths that single out
-// the edges of a cut, around the rank that sends least and that of Bound, and, on graphs
-// of up to mostForRounds vertices, lengths that grow where shortest paths crowd (Garg,
-// Könemann), which approach the optimum, and the cuts that these lengths suggest.
-func AllToAllBound(g *Graph) Fraction {
-	a := &lengths{g: g, start: make([]int32, g.Vertices+1), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices), via: make([]int32, g.Vertices), load: make([]float64, len(g.Edges))}
-	for _, e := range g.Edges {
-		a.start[e.From+1]++
+// pair of ranks. Any lengths of the edges give such a bound: all traffic takes at least
+// the sum of the distances between ranks, and there is no more room than capacity times
+// length. Tried are lengths that single out the edges of a cut, around the rank that
+// sends least, that of Bound and those through the middle; on graphs that are not too large, lengths that grow
+// where shortest paths crowd (Garg, Könemann), which approach the optimum of
+// multi-commodity flow, and the cuts that these lengths suggest.
+func AllToAllBound(g *Graph) Result {
+	if g.Ranks < 2 {
+		return Result{Rate: Fraction{0, 1}, Cut: "one rank has nothing to receive"}
 	}
-	for v := range g.Vertices {
-		a.start[v+1] += a.start[v]
-	}
-	best := Fraction{math.MaxInt64, 1}
-	try := func() {
-		if y := a.bound(); y.Num > 0 && y.Cmp(best) < 0 {
-			best = y
-		}
-	}
+	a := newLengths(g)
 	if b, err := Bound(g); err == nil {
 		set := make([]bool, g.Vertices)
 		for _, r := range b.Source {
 			set[r] = true
 		}
-		a.cut(g.cheapest(set))
-		try()
+		a.tryCut(g.cheapest(set))
 	}
-	a.rankCut(try)
-	if g.Vertices <= mostForRounds {
-		a.rounds(try)
+	a.tryLeast()
+	a.halves()
+	if g.Ranks*len(g.Edges) <= mostForRounds {
+		a.rounds()
 	}
 	if g.Ranks <= mostForSweep {
-		a.sweep(try)
+		a.sweep()
 	}
-	return best
+	a.best.AlgBW = a.best.Rate.Float() * float64(g.Ranks)
+	return a.best
 }
 
-// mostForRounds is up to how many vertices lengths are improved round by round.
-const mostForRounds = 150
+// mostForRounds is up to how many ranks times edges lengths are improved round by round.
+const mostForRounds = 20_000
 
 // mostForSweep is up to how many ranks cuts are looked for in lengths.
 const mostForSweep = 32
@@ -59,6 +48,58 @@ type lengths struct {
 	via    []int32 // the edge by which the shortest path arrives
 	load   []float64
 	queue  distances
+	best   Result
+}
+
+func newLengths(g *Graph) *lengths {
+	a := &lengths{g: g, start: make([]int32, g.Vertices+1), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices), via: make([]int32, g.Vertices), load: make([]float64, len(g.Edges))}
+	a.best.Rate = Fraction{math.MaxInt64, 1}
+	for _, e := range g.Edges {
+		a.start[e.From+1]++
+	}
+	for v := range g.Vertices {
+		a.start[v+1] += a.start[v]
+	}
+	return a
+}
+
+// try keeps the bound of the present lengths if it is the lowest so far.
+func (a *lengths) try() {
+	if y := a.bound(); y.Num > 0 && y.Cmp(a.best.Rate) < 0 {
+		a.best = Result{Rate: y, Cut: "the data of all pairs, each by the shortest way round what is crowded, fills all links"}
+	}
+}
+
+// tryCut tries the cut around a set of vertices.
+func (a *lengths) tryCut(set []bool) {
+	sink := make([]bool, len(set))
+	for v := range set {
+		sink[v] = !set[v]
+	}
+	capacity, inside := a.g.crossing(sink)
+	outside := int64(a.g.Ranks) - inside
+	if inside == 0 || outside == 0 {
+		return
+	}
+	if y := fraction(capacity, inside*outside); y.Cmp(a.best.Rate) < 0 {
+		a.best = a.g.result(y, sink)
+		a.best.Cut = a.g.explain(a.best)
+	}
+}
+
+// halves tries the cuts through the middle that graphs with regularly numbered ranks
+// have: those of the lower half of each so many ranks.
+func (a *lengths) halves() {
+	set := make([]bool, a.g.Vertices)
+	for m := 2; m <= a.g.Ranks; m++ {
+		if a.g.Ranks%m != 0 {
+			continue
+		}
+		for r := range a.g.Ranks {
+			set[r] = r%m < m/2
+		}
+		a.tryCut(a.g.cheapest(set))
+	}
 }
 
 // cheapest completes a set of ranks with the switches that make its cut the smallest.
@@ -85,17 +126,8 @@ func (g *Graph) cheapest(set []bool) []bool {
 	return out
 }
 
-func (a *lengths) cut(set []bool) {
-	for i, e := range a.g.Edges {
-		a.length[i] = 0
-		if set[e.From] && !set[e.To] {
-			a.length[i] = 1
-		}
-	}
-}
-
-// rankCut is that around the rank that can send least.
-func (a *lengths) rankCut(try func()) {
+// tryLeast tries the cut around the rank that can send least.
+func (a *lengths) tryLeast() {
 	out := make([]int64, a.g.Ranks)
 	for _, e := range a.g.Edges {
 		if int(e.From) < a.g.Ranks {
@@ -110,12 +142,11 @@ func (a *lengths) rankCut(try func()) {
 	}
 	set := make([]bool, a.g.Vertices)
 	set[least] = true
-	a.cut(set)
-	try()
+	a.tryCut(set)
 }
 
 // rounds lets lengths grow where shortest paths crowd.
-func (a *lengths) rounds(try func()) {
+func (a *lengths) rounds() {
 	const scale, rate, times = 1 << 24, 0.2, 300
 	weight := make([]float64, len(a.g.Edges))
 	for i, e := range a.g.Edges {
@@ -130,7 +161,7 @@ func (a *lengths) rounds(try func()) {
 			a.length[i] = int64(w / most * scale)
 		}
 		clear(a.load)
-		try()
+		a.try()
 		most = 0
 		for i, e := range a.g.Edges {
 			most = max(most, a.load[i]/float64(e.Cap))
@@ -143,17 +174,14 @@ func (a *lengths) rounds(try func()) {
 
 // sweep tries, for each rank, the cuts between the k ranks that are nearest to it, by the
 // present lengths, and the others.
-func (a *lengths) sweep(try func()) {
-	length := append([]int64(nil), a.length...)
+func (a *lengths) sweep() {
 	set := make([]bool, a.g.Vertices)
 	for r := range a.g.Ranks {
-		copy(a.length, length)
 		clear(set)
 		for _, v := range a.from(int32(r)) {
 			if int(v) < a.g.Ranks {
 				set[v] = true
-				a.cut(a.g.cheapest(set))
-				try()
+				a.tryCut(a.g.cheapest(set))
 			}
 		}
 	}
@@ -198,48 +226,4 @@ func (a *lengths) bound() Fraction {
 		return Fraction{int64(math.Ceil(f.Float() * float64(unit) * (1 + 1e-12))), 1}
 	}
 	return fraction(f.Num*unit, f.Den)
-}
-
-type reach struct {
-	dist int64
-	v    int32
-}
-
-type distances []reach
-
-func (d distances) Len() int           { return len(d) }
-func (d distances) Less(i, j int) bool { return d[i].dist < d[j].dist }
-func (d distances) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
-func (d *distances) Push(x any)        { *d = append(*d, x.(reach)) }
-func (d *distances) Pop() any {
-	last := (*d)[len(*d)-1]
-	*d = (*d)[:len(*d)-1]
-	return last
-}
-
-// from measures distances from a rank and lists what it reaches, nearest first.
-func (a *lengths) from(r int32) []int32 {
-	for v := range a.dist {
-		a.dist[v] = math.MaxInt64
-	}
-	a.dist[r] = 0
-	a.queue = append(a.queue[:0], reach{0, r})
-	order := make([]int32, 0, a.g.Vertices)
-	done := make([]bool, a.g.Vertices)
-	for len(a.queue) > 0 {
-		q := heap.Pop(&a.queue).(reach)
-		if done[q.v] {
-			continue
-		}
-		done[q.v] = true
-		order = append(order, q.v)
-		for i := a.start[q.v]; i < a.start[q.v+1]; i++ {
-			e := a.g.Edges[i]
-			if d := q.dist + a.length[i]; d < a.dist[e.To] {
-				a.dist[e.To], a.via[e.To] = d, i
-				heap.Push(&a.queue, reach{d, e.To})
-			}
-		}
-	}
-	return order
 }

@@ -241,6 +241,22 @@ func slowBroadcast(g *Graph, root int) int64 {
 	return best
 }
 
+func slowScatter(g *Graph, root int) Fraction {
+	best := Fraction{math.MaxInt32, 1}
+	sink := make([]bool, g.Vertices)
+	for set := range 1 << g.Vertices {
+		for v := range sink {
+			sink[v] = set>>v&1 == 0
+		}
+		if capacity, inside := g.crossing(sink); !sink[root] && int(inside) < g.Ranks {
+			if f := fraction(capacity, int64(g.Ranks)-inside); f.Cmp(best) < 0 {
+				best = f
+			}
+		}
+	}
+	return best
+}
+
 func TestBoundEqualsTheLeastOfAllCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 7))
 	lower := 0
@@ -274,9 +290,32 @@ func TestBoundEqualsTheLeastOfAllCuts(t *testing.T) {
 		if got, want := BroadcastBound(g, root).Rate, slowBroadcast(g, root); got != fraction(want, 1) {
 			t.Fatalf("graph %d: broadcast %v, want %d", i, got, want)
 		}
+		if got, err := ScatterBound(g, root); err != nil || got.Rate != slowScatter(g, root) {
+			t.Fatalf("graph %d: scatter %v, %v; want %v", i, got.Rate, err, slowScatter(g, root))
+		}
 	}
 	if t.Logf("%d of 400 bounds need that switches do not copy", lower); lower < 20 {
 		t.Error("too few bounds need that switches do not copy")
+	}
+}
+
+func TestOneRankHasNoBound(t *testing.T) {
+	g, err := New(1, 2, []Edge{{0, 1, 5}, {1, 0, 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	even, errs := make([]Result, 5), make([]error, 5)
+	even[0], errs[0] = Bound(g)
+	even[1], errs[1] = AllReduceBound(g)
+	even[2], errs[2] = ScatterBound(g, 0)
+	even[3], even[4] = BroadcastBound(g, 0), AllToAllBound(g)
+	for i, b := range even {
+		if errs[i] != nil || b.Rate.Num != 0 || b.Cut == "" {
+			t.Errorf("%d: %+v, %v", i, b, errs[i])
+		}
+	}
+	if _, err := PackFor(g, Broadcast, 0, Options{}); err == nil {
+		t.Error("trees for one rank")
 	}
 }
 
@@ -304,7 +343,7 @@ func TestAllToAllBound(t *testing.T) {
 		{"dgx-h100", 4, 200, 3}, {"dgx-h100", 128, 51200, 1016},
 	} {
 		g := fromTopology(t, load(t, c.name, c.nodes))
-		if got, want := AllToAllBound(g), fraction(c.num*1e9, c.den*int64(g.Ranks)); got != want {
+		if got, want := AllToAllBound(g).Rate, fraction(c.num*1e9, c.den*int64(g.Ranks)); got != want {
 			t.Errorf("%s x%d: %v (%.3f GB/s), want %v", c.name, c.nodes, got, got.Float()*float64(g.Ranks)/1e9, want)
 		}
 	}

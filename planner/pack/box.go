@@ -1,8 +1,6 @@
 package pack
 
-import (
-	"math/big"
-)
+import "math/big"
 
 // stars has every root send to all ranks itself.
 func stars(n int) *Packing {

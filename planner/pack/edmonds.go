@@ -2,7 +2,6 @@ package pack
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -16,56 +15,89 @@ import (
 // comes first is left to chance: until about so many arcs have been looked at, it is tried again,
 // and the lowest, then the fewest trees are taken.
 func edmonds(g *Graph, k int64, effort int) (*Packing, error) {
-	b, err := Bound(g)
+	caps, each, err := parts(g, k, func(h *Graph) (Fraction, error) {
+		b, err := Bound(h)
+		return b.Rate, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if b.Rate.Num == 0 {
-		return nil, fmt.Errorf("pack: transfers do not reach every rank: %s", b.Cut)
+	starts := make([]start, g.Ranks)
+	for r := range starts {
+		starts[r] = start{int32(r), each}
 	}
-	caps, each := inWhole(g, b.Rate)
+	bundles, err := lowest(g, caps, starts, effort)
+	if err != nil {
+		return nil, err
+	}
+	return packingOf(AllGather, each, g.Ranks, bundles), nil
+}
+
+// arborescences is the same for one root, at the rate of its broadcast.
+func arborescences(g *Graph, root int, k int64, effort int) (*Packing, error) {
+	caps, each, err := parts(g, k, func(h *Graph) (Fraction, error) { return BroadcastBound(h, root).Rate, nil })
+	if err != nil {
+		return nil, err
+	}
+	bundles, err := lowest(g, caps, []start{{int32(root), each}}, effort)
+	if err != nil {
+		return nil, err
+	}
+	return packingOf(Broadcast, each, g.Ranks, bundles), nil
+}
+
+func packingOf(use Use, k int64, ranks int, bundles []*bundle) *Packing {
+	p := &Packing{Use: use, K: k, Trees: make([][]Tree, ranks), Method: "packed trees"}
+	for _, s := range bundles {
+		p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
+	}
+	return p
+}
+
+// parts are the capacities in parts of the data of each root, and how many parts there
+// are: as many as it takes to reach the bound, or k.
+func parts(g *Graph, k int64, bound func(*Graph) (Fraction, error)) ([]int64, int64, error) {
+	x, err := bound(g)
+	if err != nil {
+		return nil, 0, err
+	}
+	if x.Num == 0 {
+		return nil, 0, fmt.Errorf("pack: transfers do not reach every rank")
+	}
+	caps, each := inWhole(g, x)
+	if k == 0 && each > mostParts {
+		k = mostParts
+	}
 	if k > 0 {
-		if caps, err = forParts(g, b.Rate, k); err != nil {
-			return nil, err
-		}
+		caps, err = forParts(g, x, k, bound)
 		each = k
 	}
-	var best *Packing
-	lowest := 0
+	return caps, each, err
+}
+
+// mostParts is into how many parts data is cut at most: one with many divisors.
+const mostParts = 5040
+
+// lowest grows trees again and again, until about so many arcs have been looked at, and
+// keeps the lowest, then the fewest.
+func lowest(g *Graph, caps []int64, starts []start, effort int) ([]*bundle, error) {
+	var best []*bundle
+	least := 0
 	for try, work := uint64(0), 0; try == 0 || try < mostTries && work < effort; try++ {
-		e := newGrowth(g, caps, each, try)
+		e := newGrowth(g, caps, starts, try)
 		if err := e.grow(); err != nil {
 			return nil, err
 		}
 		work += e.net.work + 1000
-		p := &Packing{K: each, Trees: make([][]Tree, g.Ranks), Method: "packed trees"}
 		h := 0
 		for _, s := range e.bundles {
-			p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
 			h = max(h, int(slices.Max(s.depth)))
 		}
-		if best == nil || h < lowest || h == lowest && p.Count() < best.Count() {
-			best, lowest = p, h
+		if best == nil || h < least || h == least && len(e.bundles) < len(best) {
+			best, least = e.bundles, h
 		}
 	}
 	return best, nil
-}
-
-func newGrowth(g *Graph, caps []int64, each int64, seed uint64) *growth {
-	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks), into: make([]int64, g.Ranks), seed: rand.New(rand.NewPCG(seed, 1))}
-	for v := range e.cap {
-		e.cap[v] = make([]int64, g.Ranks)
-		e.order = append(e.order, int32(v))
-	}
-	for i, edge := range g.Edges {
-		e.cap[edge.From][edge.To] = caps[i]
-		e.into[edge.To] += caps[i]
-		e.out[edge.From] = append(e.out[edge.From], edge.To)
-	}
-	for r := range g.Ranks {
-		e.start(int32(r), each)
-	}
-	return e
 }
 
 // mostTries is how often packing is tried at most.
@@ -86,7 +118,7 @@ func inWhole(g *Graph, x Fraction) ([]int64, int64) {
 
 // forParts are the capacities in parts, rounded down, at the highest rate at which k
 // parts of each root fit.
-func forParts(g *Graph, x Fraction, k int64) ([]int64, error) {
+func forParts(g *Graph, x Fraction, k int64, bound func(*Graph) (Fraction, error)) ([]int64, error) {
 	const steps = 1 << 16
 	unit := g.unit()
 	at := func(step float64) ([]int64, bool, error) {
@@ -97,8 +129,8 @@ func forParts(g *Graph, x Fraction, k int64) ([]int64, error) {
 			caps[i] = int64(float64(e.Cap/unit)/part + 1e-9)
 			h.Edges[i].Cap = caps[i]
 		}
-		b, err := Bound(h)
-		return caps, b.Rate.Cmp(Fraction{k, 1}) >= 0, err
+		rate, err := bound(h)
+		return caps, rate.Cmp(Fraction{k, 1}) >= 0, err
 	}
 	lo, hi := 1.0, float64(2)
 	for {
@@ -128,180 +160,4 @@ func forParts(g *Graph, x Fraction, k int64) ([]int64, error) {
 	}
 	caps, _, err := at(hi)
 	return caps, err
-}
-
-// bundle is a number of equal trees that are being grown.
-type bundle struct {
-	root   int32
-	count  int64
-	parent []int32
-	depth  []int32 // −1: not in the tree
-	size   int
-	ranks  set
-}
-
-type growth struct {
-	n       int
-	cap     [][]int64 // what is left
-	out     [][]int32
-	into    []int64 // of each rank: what is left of the edges to it
-	tight   []set   // sets of ranks that have just enough capacity into them, and will
-	bundles []*bundle
-	order   []int32 // in which ranks are looked at
-	seed    *rand.Rand
-
-	net sparse // of one question after another
-}
-
-func (e *growth) start(root int32, count int64) {
-	b := &bundle{root: root, count: count, parent: make([]int32, e.n), depth: make([]int32, e.n), size: 1}
-	for v := range b.depth {
-		b.parent[v], b.depth[v] = -1, -1
-	}
-	b.depth[root] = 0
-	b.ranks = make(set, (e.n+63)/64)
-	b.ranks.add(int(root))
-	e.bundles = append(e.bundles, b)
-}
-
-// grow completes all bundles, level by level.
-func (e *growth) grow() error {
-	for {
-		done, progress := true, false
-		for depth := int32(0); int(depth) < e.n; depth++ {
-			for _, parting := range []bool{false, true} {
-				e.seed.Shuffle(len(e.bundles), func(i, j int) { e.bundles[i], e.bundles[j] = e.bundles[j], e.bundles[i] })
-				for i := 0; i < len(e.bundles); i++ { // grows meanwhile
-					if e.bundles[i].size < e.n {
-						progress = e.extend(e.bundles[i], depth, parting) || progress
-					}
-				}
-			}
-		}
-		for _, b := range e.bundles {
-			done = done && b.size == e.n
-		}
-		if done {
-			return nil
-		}
-		if !progress {
-			return fmt.Errorf("pack: trees do not grow any more; the graph falls short of its bound")
-		}
-	}
-}
-
-// extend adds edges from a bundle's ranks at a depth.
-func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
-	progress := false
-	e.seed.Shuffle(e.n, func(i, j int) { e.order[i], e.order[j] = e.order[j], e.order[i] })
-	for _, u := range e.order {
-		if b.depth[u] != depth {
-			continue
-		}
-		turn := e.seed.IntN(len(e.out[u]) + 1)
-		for j := range e.out[u] {
-			v := e.out[u][(j+turn)%len(e.out[u])]
-			c := e.cap[u][v]
-			if c == 0 || b.depth[v] >= 0 || !parting && c < b.count {
-				continue
-			}
-			m, limit := e.room(b, u, v, min(c, b.count))
-			if limit != nil && (m == 0 || parting && m < min(c, b.count)) {
-				// Nothing is left for trees with a rank in this set. It stays so: edges into
-				// it go only to trees that have none there yet, which wants one less.
-				e.tight = append(e.tight, limit)
-			}
-			if m == 0 || !parting && m < b.count {
-				continue
-			}
-			if m < b.count {
-				rest := *b
-				rest.count -= m
-				rest.parent, rest.depth, rest.ranks = slices.Clone(b.parent), slices.Clone(b.depth), slices.Clone(b.ranks)
-				e.bundles = append(e.bundles, &rest)
-				b.count = m
-			}
-			e.cap[u][v] -= m
-			e.into[v] -= m
-			b.parent[v], b.depth[v] = u, depth+1
-			b.size++
-			b.ranks.add(int(v))
-			progress = true
-		}
-	}
-	return progress
-}
-
-// room is to how many trees of bundle b the edge (u,v) can be added, up to want; where
-// it is less and a set of ranks says so, which.
-func (e *growth) room(b *bundle, u, v int32, want int64) (int64, set) {
-	for _, x := range e.tight {
-		if x.has(int(v)) && !x.has(int(u)) && x.meets(b.ranks) {
-			return 0, nil
-		}
-	}
-	spare := e.into[v] // of the set that is v alone
-	for _, o := range e.bundles {
-		if o != b && o.depth[v] < 0 {
-			spare -= o.count
-		}
-	}
-	if want = min(want, spare); want <= 0 {
-		return 0, nil
-	}
-	source := int32(e.n)
-	e.net.clear(e.n + 1)
-	for x := range e.out {
-		for _, y := range e.out[x] {
-			if c := e.cap[x][y]; c > 0 {
-				e.net.arc(int32(x), y, c)
-			}
-		}
-	}
-	var others int64
-	const all = 1 << 62
-	for _, o := range e.bundles {
-		if o == b || o.depth[v] >= 0 {
-			continue // has a rank in every such set
-		}
-		others += o.count
-		if o.size == 1 {
-			e.net.arc(source, o.root, o.count)
-			continue
-		}
-		node := e.net.vertex()
-		e.net.arc(source, node, o.count)
-		for x, d := range o.depth {
-			if d >= 0 {
-				e.net.arc(node, int32(x), all)
-			}
-		}
-	}
-	e.net.arc(source, u, all)
-	m := max(0, e.net.flow(v, source, others+want)-others)
-	var limit set
-	if m < want {
-		limit = make(set, len(b.ranks))
-		for x := range e.n {
-			if e.net.level[x] >= 0 {
-				limit.add(x)
-			}
-		}
-	}
-	return m, limit
-}
-
-// set is a set of ranks, a bit for each.
-type set []uint64
-
-func (s set) add(r int)      { s[r>>6] |= 1 << (r & 63) }
-func (s set) has(r int) bool { return s[r>>6]>>(r&63)&1 == 1 }
-
-func (s set) meets(o set) bool {
-	for i := range s {
-		if s[i]&o[i] != 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -1,8 +1,6 @@
 package pack
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // flows computes maximal flows towards one sink after another, from a source that feeds
 // given vertices. It searches from the sink backwards, so that where the source is near

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"railyard/model/topology"
@@ -23,6 +24,8 @@ type Graph struct {
 	t     *topology.Topology // nil for graphs that are made by hand
 	host  []bool             // by node of t: whether PCIe between its ranks counts
 	names []string           // of the vertices behind the ranks; nil: made up
+
+	backwards bool // edges are the other way round
 }
 
 // New is a graph with the given edges, parallel ones added up and loops left out.
@@ -92,3 +95,18 @@ func gcd(a, b int64) int64 {
 	}
 	return a
 }
+
+// Reversed has every edge the other way round.
+func (g *Graph) Reversed() *Graph {
+	h := *g
+	h.backwards = !g.backwards
+	h.Edges = make([]Edge, len(g.Edges))
+	for i, e := range g.Edges {
+		h.Edges[i] = Edge{e.To, e.From, e.Cap}
+	}
+	h.Edges = mergeEdges(h.Edges)
+	return &h
+}
+
+// symmetric reports whether all edges have the same capacity both ways.
+func (g *Graph) symmetric() bool { return slices.Equal(g.Edges, g.Reversed().Edges) }

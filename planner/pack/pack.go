@@ -3,11 +3,13 @@ package pack
 import (
 	"cmp"
 	"fmt"
+	"math"
 )
 
 // Options limit the search for trees.
 type Options struct {
 	K     int64 // in how many parts each root's data may go, or a divisor of it; 0: as many as it takes
+	Few   bool  // at most eight parts, as many of them as do best
 	Ranks int   // up to how many ranks exact packing is tried; 0: 64, on sparse graphs more
 	// Effort is for how long lower trees are sought where they come from exact packing, in
 	// arcs that flows look at; the first try is always finished. 0: ten million, 0.1 s.
@@ -34,10 +36,7 @@ func Pack(g *Graph, o Options) (*Packing, error) {
 	if g.Ranks > mostRanks {
 		return nil, fmt.Errorf("pack: %d ranks are too many for trees; the most is %d", g.Ranks, mostRanks)
 	}
-	s := &search{g: g, o: o, bound: bound}
-	if s.o.Effort == 0 {
-		s.o.Effort = 10_000_000
-	}
+	s := newSearch(g, o, bound)
 	best, err := s.run()
 	if err == nil && g.t != nil {
 		best.routes = nil // many; Verify asks the router anew
@@ -57,10 +56,22 @@ type search struct {
 	routes *routes
 	pool   *Graph // the transfers to choose from
 	best   *Packing
+	most   int64 // parts
+}
+
+func newSearch(g *Graph, o Options, bound Result) *search {
+	if o.Effort == 0 {
+		o.Effort = 10_000_000
+	}
+	s := &search{g: g, o: o, bound: bound, most: math.MaxInt64}
+	if o.Few {
+		s.most = fewParts
+	}
+	return s
 }
 
 func (s *search) run() (*Packing, error) {
-	if err := s.transfers(); err != nil {
+	if err := s.transfers(s.bound.Rate); err != nil {
 		return nil, err
 	}
 	if !starsFall(s.g, s.bound.Rate, s.routes) && s.consider(stars(s.g.Ranks)) {
@@ -86,18 +97,14 @@ func (s *search) run() (*Packing, error) {
 		most = max(64, 80_000/len(s.pool.Edges)) // a second or two
 	}
 	if s.g.Ranks <= most {
-		p, err := edmonds(s.pool, s.o.K, s.o.Effort)
-		if err != nil && s.best == nil {
-			return nil, err
-		} else if err != nil {
-			return s.best, nil
+		grow := func(pool *Graph) error {
+			return s.inParts(func(k int64, effort int) (*Packing, error) { return edmonds(pool, k, effort) })
 		}
-		s.consider(p)
-		// Fewer parts may do where other links than those of the transfers are scarce.
-		for k := int64(1); s.o.K == 0 && k <= fewParts && k < p.K; k++ {
-			if p, err := edmonds(s.pool, k, s.o.Effort/fewParts); err == nil {
-				s.consider(p)
-			}
+		if err := grow(s.pool); err != nil && s.best == nil {
+			return nil, err
+		}
+		if pool := s.priced(); pool != nil {
+			grow(pool) // what it does not find is no loss
 		}
 	} else {
 		k := fewParts
@@ -112,6 +119,31 @@ func (s *search) run() (*Packing, error) {
 	return s.best, nil
 }
 
+// inParts packs with as many parts as it takes, and with fewer, which may do where other
+// links than those of the transfers are scarce.
+func (s *search) inParts(pack func(k int64, effort int) (*Packing, error)) error {
+	most := int64(fewParts)
+	if !s.o.Few {
+		p, err := pack(s.o.K, s.o.Effort)
+		if err != nil {
+			return err
+		}
+		if s.consider(p) && (s.g.Direct() || s.g.Ranks > mostLower) {
+			return nil // with fewer parts, trees that do the same may be lower, but not on direct links
+		}
+		most = min(most, p.K-1)
+	}
+	for k := int64(1); s.o.K == 0 && k <= most; k++ {
+		if p, err := pack(k, s.o.Effort/fewParts); err == nil {
+			s.consider(p)
+		}
+	}
+	return nil
+}
+
+// mostLower is up to how many ranks lower trees are sought where the bound is reached.
+const mostLower = 16
+
 // fewParts is up to how many parts are tried where the bound takes more, and how many
 // balanced trees a root has.
 const fewParts = 8
@@ -119,7 +151,7 @@ const fewParts = 8
 // consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether
 // the bound is reached.
 func (s *search) consider(p *Packing) bool {
-	if p == nil || s.o.K > 0 && s.o.K%p.K != 0 {
+	if p == nil || p.K > s.most || s.o.K > 0 && s.o.K%p.K != 0 {
 		return false
 	}
 	if p.evaluate(s.bound, s.routes) != nil {

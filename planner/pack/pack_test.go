@@ -15,7 +15,7 @@ func pack(t testing.TB, g *Graph, o Options) *Packing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Verify(g); err != nil {
+	if err := p.Verify(g, 0); err != nil {
 		t.Fatalf("%s: %v", p.Method, err)
 	}
 	return p
@@ -101,7 +101,7 @@ func TestPackReachesTheBound(t *testing.T) {
 			continue
 		}
 		took := time.Since(begin).Seconds()
-		if err := p.Verify(g); err != nil {
+		if err := p.Verify(g, 0); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		t.Logf("%-24s | %4d | %.2f | %.2f | %.4f | %s | %d | %d | %d | %.3f | %s", c.name, g.Ranks, p.Bound.AlgBW/1e9,
@@ -160,7 +160,7 @@ func TestVerifyRejects(t *testing.T) {
 	} {
 		p := pack(t, g, Options{})
 		spoil(p)
-		if err := p.Verify(g); err == nil {
+		if err := p.Verify(g, 0); err == nil {
 			t.Errorf("%s passes", name)
 		} else {
 			t.Logf("%s: %v", name, err)

@@ -11,7 +11,7 @@ import (
 // the trees may use: the direct links; else, on a topology, what the routes between
 // neighbours can carry at the same time, shared out evenly; else what edge splitting
 // leaves.
-func (s *search) transfers() error {
+func (s *search) transfers(even Fraction) error {
 	switch {
 	case s.g.t != nil:
 		s.routes = topologyRoutes(s.g)
@@ -20,7 +20,7 @@ func (s *search) transfers() error {
 		}
 		return nil
 	default:
-		sp, pool, err := splitOff(s.g, s.bound.Rate)
+		sp, pool, err := splitOff(s.g, even)
 		if err != nil {
 			return err
 		}
@@ -34,10 +34,28 @@ func (s *search) fill() error {
 	if s.pool != nil {
 		return nil
 	}
-	type transfer struct {
-		u, v   int32
-		pieces []piece
+	list := s.useful()
+	loads := make([][]piece, len(list))
+	for i, t := range list {
+		loads[i] = t.pieces
 	}
+	edges := make([]Edge, len(list))
+	for i, c := range s.routes.share(loads) {
+		edges[i] = Edge{list[i].u, list[i].v, c}
+	}
+	var err error
+	s.pool, err = New(s.g.Ranks, s.g.Ranks, edges)
+	return err
+}
+
+// transfer is what one rank can send to another, and what that loads.
+type transfer struct {
+	u, v   int32
+	pieces []piece
+}
+
+// useful are the transfers that trees may take.
+func (s *search) useful() []transfer {
 	var list []transfer
 	router := topology.NewRouter(s.g.t)
 	// Over the network, of all from a rank to the ranks of a node, and of all from those to
@@ -55,7 +73,7 @@ func (s *search) fill() error {
 				}
 				route, err := router.Route(u, v)
 				if err != nil {
-					return err
+					continue // only through other ranks
 				}
 				pieces, err := s.routes.of(int32(u), int32(v))
 				if err != nil {
@@ -74,17 +92,7 @@ func (s *search) fill() error {
 			}
 		}
 	}
-	loads := make([][]piece, len(list))
-	for i, t := range list {
-		loads[i] = t.pieces
-	}
-	edges := make([]Edge, len(list))
-	for i, c := range s.routes.share(loads) {
-		edges[i] = Edge{list[i].u, list[i].v, c}
-	}
-	var err error
-	s.pool, err = New(s.g.Ranks, s.g.Ranks, edges)
-	return err
+	return list
 }
 
 // share divides the resources' capacities among transfers that load them: all rates grow

@@ -21,7 +21,7 @@ func boundedLeastSquares(rows [][]float64, want, lower, start []float64) []float
 	}
 	x := append([]float64(nil), lower...)
 	copy(x, start)
-	for range 5_000 {
+	for range 20_000 {
 		change := 0.0
 		for i := range n {
 			d := g[i*n+i]
@@ -36,7 +36,7 @@ func boundedLeastSquares(rows [][]float64, want, lower, start []float64) []float
 			change = max(change, math.Abs(next-x[i])*math.Sqrt(d))
 			x[i] = next
 		}
-		if change < 1e-7 {
+		if change < 1e-10 {
 			break
 		}
 	}

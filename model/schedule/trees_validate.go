@@ -1,0 +1,59 @@
+package schedule
+
+import (
+	"fmt"
+
+	"railyard/model/collective"
+)
+
+// validateTrees checks a phase of packed trees.
+func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
+	t := ch.Trees
+	switch {
+	case t == nil:
+		return fmt.Errorf("generator trees: the channel has no trees")
+	case ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter && (ph.Op != collective.AllReduce || ph.Level > 0):
+		return fmt.Errorf("generator trees does not make %v", ph.Op)
+	case t.Units == 0 && s.Spec.Blocks() > 1:
+		return fmt.Errorf("trees: unequal roots (units 0) do not make %v", s.Spec.Kind)
+	case t.Units < 0 || t.Units > 0 && int64(t.Units)*int64(s.Spec.Ranks) != int64(ch.Chunks):
+		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
+	case t.Pieces < 0 || t.Pieces > 1 && ph.Level > 0:
+		return fmt.Errorf("trees: %d pieces: at least 1, and only where a phase takes all levels", t.Pieces)
+	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
+		return fmt.Errorf("trees: %d ranks are no whole number of nodes of %d", s.Spec.Ranks, t.Local)
+	}
+	units := make([]int64, s.Spec.Ranks)
+	for i := range t.List {
+		x := &t.List[i]
+		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || int(x.Weight) > ch.Chunks || int(x.Weight)%t.pieces() != 0 {
+			return fmt.Errorf("tree %d: root %d or weight %d is out of range, or no multiple of the pieces", i, x.Root, x.Weight)
+		}
+		if err := validateParents(x.Parent, s.Spec.Ranks); err != nil {
+			return fmt.Errorf("tree %d: %w", i, err)
+		}
+		if x.Parent[x.Root] != -1 {
+			return fmt.Errorf("tree %d: its root %d has a parent", i, x.Root)
+		}
+		units[x.Root] += int64(x.Weight)
+	}
+	var total int64
+	for r, n := range units {
+		total += n
+		if t.Units > 0 && n != int64(t.Units) {
+			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
+		}
+	}
+	for _, x := range t.Rates {
+		if min(x.From, x.To) < 0 || int(max(x.From, x.To)) >= s.Spec.Ranks || x.Rate < 1 {
+			return fmt.Errorf("trees: rate %d from rank %d to %d: must be at least 1, between ranks below %d", x.Rate, x.From, x.To, s.Spec.Ranks)
+		}
+	}
+	if total != int64(ch.Chunks) {
+		return fmt.Errorf("trees: they carry %d of the channel's %d chunks", total, ch.Chunks)
+	}
+	if height := t.Height(); ph.Level < 0 || ph.Level > height {
+		return fmt.Errorf("level %d: must be from 1 to the trees' height %d, or 0 for all", ph.Level, height)
+	}
+	return nil
+}

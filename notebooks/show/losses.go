@@ -1,0 +1,123 @@
+package show
+
+import (
+	"fmt"
+
+	"railyard/capacity/goodput"
+	"railyard/capacity/score"
+	"railyard/model/collective"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/report/chart"
+)
+
+// Loss is what a fault does to a collective.
+type Loss struct {
+	Fault     string
+	Healthy   units.Time
+	Kept      units.Time // the healthy machine's plan on what is left; 0 where it does not run there
+	Replanned units.Time
+}
+
+// Losses plan a collective on a site whole and without each of the faults.
+func Losses(s Site, kind collective.Kind, size units.Bytes, faults ...string) ([]Loss, error) {
+	whole, err := s.Topology()
+	if err != nil {
+		return nil, err
+	}
+	healthy, err := Plan(whole, kind, size)
+	if err != nil {
+		return nil, err
+	}
+	var out []Loss
+	for _, fault := range faults {
+		site := s
+		site.Faults = append(s.Faults[:len(s.Faults):len(s.Faults)], fault)
+		t, err := site.Topology()
+		if err != nil {
+			return nil, err
+		}
+		p, err := Plan(t, kind, size)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", fault, err)
+		}
+		l := Loss{Fault: fault, Healthy: healthy.Rows[0].Prediction.Time, Replanned: p.Rows[0].Prediction.Time}
+		if len(t.LostRanks()) == 0 {
+			if l.Kept, err = score.New(t, p.Profile).Time(healthy.Rows[0].Schedule, size); err != nil {
+				l.Kept = 0 // some ranks no longer reach one another
+			}
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// LossBars are healthy times with what faults add, re-planned and not.
+func LossBars(title string, losses []Loss) *chart.Bars {
+	b := &chart.Bars{Frame: chart.Frame{Title: title, Source: planner.Tool, X: "time (us)", Y: "fault"}}
+	for _, l := range losses {
+		add := func(to, from units.Time) float64 { return max(0, (to - from).Microseconds()) }
+		b.Bars = append(b.Bars, chart.Bar{Name: l.Fault, Parts: []chart.Part{
+			{Name: "healthy", Value: l.Healthy.Microseconds(), Colour: chart.Ours},
+			{Name: "the fault adds, re-planned", Value: add(l.Replanned, l.Healthy), Colour: chart.NCCL},
+			{Name: "the old plan adds to that", Value: add(l.Kept, l.Replanned), Colour: chart.Limit}}})
+	}
+	return b
+}
+
+// GoOn are causes of which those named no longer stop the job: it goes on, slower, until
+// the part is repaired so many hours later.
+func GoOn(causes []goodput.Cause, slowdown, repair float64, names ...string) ([]goodput.Cause, error) {
+	out := append([]goodput.Cause{}, causes...)
+	for _, name := range names {
+		found := false
+		for i := range out {
+			if out[i].Name == name {
+				out[i].Slowdown, out[i].Repair, found = slowdown, repair, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no cause %q", name)
+		}
+	}
+	return out, nil
+}
+
+// Policy is a way to live with failures.
+type Policy struct {
+	Name   string
+	Causes []goodput.Cause
+	Plan   goodput.Plan
+}
+
+// Idle is where the time goes under each policy that is not training.
+func Idle(policies ...Policy) (*chart.Bars, error) {
+	b := &chart.Bars{Frame: chart.Frame{Title: "Time that is not training", Source: "failure rates: Llama 3 herd of models, table 5", X: "share of the time (%)", Y: "policy"}}
+	for _, p := range policies {
+		r, err := goodput.Analytic(p.Causes, p.Plan)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		b.Bars = append(b.Bars, chart.Bar{Name: p.Name, Parts: []chart.Part{
+			{Name: "checkpoints", Value: 100 * r.Checkpoints, Colour: chart.Hidden}, {Name: "done again or down", Value: 100 * r.Lost, Colour: chart.Limit},
+			{Name: "slowed", Value: 100 * r.Slowed, Colour: chart.NCCL}}})
+	}
+	return b, nil
+}
+
+// Played is the goodput of policies beside the same played with random failures.
+func Played(hours float64, seed uint64, policies ...Policy) ([][]string, error) {
+	rows := [][]string{{"policy", "goodput", "played", "stops a day", "checkpoint every (h)"}}
+	for _, p := range policies {
+		r, err := goodput.Analytic(p.Causes, p.Plan)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		m, err := goodput.Simulate(p.Causes, p.Plan, hours, seed)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		rows = append(rows, []string{p.Name, number("%.2f %%", 100*r.Goodput), number("%.2f %%", 100*m.Goodput), number("%.2f", r.StopsADay), number("%.2f", r.Interval)})
+	}
+	return rows, nil
+}

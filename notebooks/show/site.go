@@ -1,0 +1,114 @@
+package show
+
+import (
+	"fmt"
+	"image/color"
+	"strings"
+
+	"railyard/capacity/step"
+	"railyard/model/cost"
+	"railyard/model/gpu"
+	"railyard/model/topology"
+	"railyard/model/workload"
+	"railyard/report/chart"
+	"railyard/sim/nccl"
+	"railyard/topologies"
+)
+
+// Site is a machine that is asked about: a shipped topology with so many nodes and GPUs of
+// each (0: as the file says), values of its file changed, and parts that have failed or
+// are slow, written as --set, --fail and --slow take them.
+type Site struct {
+	Name        string
+	Nodes, GPUs int
+	Set         []string
+	Faults      []string
+}
+
+// Topology loads the machine.
+func (s Site) Topology() (*topology.Topology, error) {
+	t, err := s.part(s.Nodes, s.GPUs)
+	if err != nil {
+		return nil, err
+	}
+	var faults []topology.Fault
+	for _, text := range s.Faults {
+		f, err := topology.ParseFault(text)
+		if err != nil {
+			return nil, err
+		}
+		faults = append(faults, f)
+	}
+	return t.Degrade(faults)
+}
+
+// part is so much of the whole machine.
+func (s Site) part(nodes, gpus int) (*topology.Topology, error) {
+	return topology.Load(topologies.Source, s.Name, topology.Options{Nodes: nodes, GPUs: gpus, Set: s.Set})
+}
+
+// Step predicts a training step of a shipped workload in a layout, with NCCL as the
+// library.
+func (s Site) Step(work, layout string) (*step.Result, error) {
+	t, err := s.Topology()
+	if err != nil {
+		return nil, err
+	}
+	g, err := gpu.Of(t)
+	if err != nil {
+		return nil, err
+	}
+	m, err := step.NewMachine(t, g, s.part)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := cost.Get(nccl.ProfileFor(t))
+	if err != nil {
+		return nil, err
+	}
+	general, err := cost.Get(nccl.General)
+	if err != nil {
+		return nil, err
+	}
+	w, err := workload.Get(work)
+	if err != nil {
+		return nil, err
+	}
+	l, err := step.ParseLayout(layout)
+	if err != nil {
+		return nil, err
+	}
+	return step.Run(step.NewPredictor(m, step.NewNCCL(profile, general)), w, l, step.Options{})
+}
+
+// StepBars are where the time of steps goes, a bar for each of the names.
+func StepBars(names []string, steps ...*step.Result) (*chart.Bars, error) {
+	if len(names) != len(steps) || len(steps) == 0 {
+		return nil, fmt.Errorf("%d names for %d steps", len(names), len(steps))
+	}
+	r := steps[0]
+	b := &chart.Bars{Frame: chart.Frame{Title: "A training step of " + r.Workload.Name, X: "time (ms)", Y: "machine",
+		Source: fmt.Sprintf("%d × %s, layout %s, communication by %s", r.Layout.Ranks(), r.GPU(), &r.Layout, r.Runtime)}}
+	for i, r := range steps {
+		bar := chart.Bar{Name: names[i]}
+		for _, p := range r.Parts() {
+			bar.Parts = append(bar.Parts, chart.Part{Name: p.Name, Value: p.Time.Seconds() * 1e3, Colour: partColour(p)})
+		}
+		b.Bars = append(b.Bars, bar)
+	}
+	return b, nil
+}
+
+// partColour is the colour of a part of a step: of exposed communication, another for
+// each axis.
+func partColour(p step.Part) color.RGBA {
+	switch {
+	case p.Axis == workload.Data:
+		return chart.Exposed
+	case p.Axis != "":
+		return chart.NCCL
+	case strings.Contains(p.Name, "compute"):
+		return chart.Compute
+	}
+	return chart.Other
+}

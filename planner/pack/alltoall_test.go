@@ -1,0 +1,76 @@
+package pack
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize/convex/lp"
+)
+
+// lpAllToAll is the optimum of all-to-alls by linear programming: what each source sends
+// over each edge, so that every other rank keeps y of it.
+func lpAllToAll(t *testing.T, g *Graph) float64 {
+	t.Helper()
+	n, m := g.Ranks, len(g.Edges)
+	vars := n*m + m + 1 // flows, room that is left, y
+	rows := n*(g.Vertices-1) + m
+	a := mat.NewDense(rows, vars, nil)
+	right := make([]float64, rows)
+	r := 0
+	for s := range n {
+		for v := range g.Vertices {
+			if v == s {
+				continue
+			}
+			for i, e := range g.Edges {
+				if int(e.To) == v {
+					a.Set(r, s*m+i, 1)
+				} else if int(e.From) == v {
+					a.Set(r, s*m+i, -1)
+				}
+			}
+			if v < n {
+				a.Set(r, vars-1, -1)
+			}
+			r++
+		}
+	}
+	for i, e := range g.Edges {
+		for s := range n {
+			a.Set(r, s*m+i, 1)
+		}
+		a.Set(r, n*m+i, 1)
+		right[r] = float64(e.Cap)
+		r++
+	}
+	c := make([]float64, vars)
+	c[vars-1] = -1
+	opt, _, err := lp.Simplex(c, a, right, 1e-10, nil)
+	if err != nil {
+		t.Fatalf("%v: %v", g.Edges, err)
+	}
+	return -opt
+}
+
+func TestAllToAllBoundIsNearTheOptimumOfLPs(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 2))
+	most, total := 1.0, 0.0
+	const count = 60
+	for i := range count {
+		g := randomGraph(r, 2+r.IntN(4), r.IntN(3))
+		if i%2 == 0 {
+			g = evenGraph(r, 2+r.IntN(4), r.IntN(3))
+		}
+		opt := lpAllToAll(t, g)
+		over := AllToAllBound(g).Rate.Float() / opt
+		if over < 1-1e-9 {
+			t.Errorf("graph %d %v: the bound is %.4f of the optimum %v", i, g.Edges, over, opt)
+		}
+		most, total = max(most, over), total+over
+	}
+	t.Logf("bounds exceed the optimum by %.2f %% at most, %.2f %% on average", 100*(most-1), 100*(total/count-1))
+	if most > 1.02 || total/count > 1.005 {
+		t.Error("too far from the optimum")
+	}
+}

@@ -1,0 +1,115 @@
+package pack
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// near are the ranks that each rank has an edge to.
+func (g *Graph) near() [][]int32 {
+	out := make([][]int32, g.Ranks)
+	for _, e := range g.Edges {
+		out[e.From] = append(out[e.From], e.To)
+	}
+	return out
+}
+
+// middle is the rank with the fewest hops to the farthest one, of equal ones the first;
+// depth are the hops from it.
+func (g *Graph) middle() (rank int, depth []int32) {
+	near := g.near()
+	least := int32(math.MaxInt32)
+	for v := range g.Ranks {
+		if d := hops(near, int32(v)); slices.Max(d) < least {
+			rank, depth, least = v, d, slices.Max(d)
+		}
+	}
+	return rank, depth
+}
+
+// hops are those from a vertex; a rank that is not reached is at 0.
+func hops(near [][]int32, from int32) []int32 {
+	out := make([]int32, len(near))
+	seen := make([]bool, len(near))
+	seen[from] = true
+	for queue := []int32{from}; len(queue) > 0; queue = queue[1:] {
+		v := queue[0]
+		for _, w := range near[v] {
+			if !seen[w] {
+				seen[w], out[w] = true, out[v]+1
+				queue = append(queue, w)
+			}
+		}
+	}
+	return out
+}
+
+// hungUp is a tree with its root in the middle of its longest path.
+func hungUp(parent []int32) (int32, []int32) {
+	near := make([][]int32, len(parent))
+	for v, u := range parent {
+		if u >= 0 {
+			near[v], near[u] = append(near[v], u), append(near[u], int32(v))
+		}
+	}
+	farthest := func(from int32) int32 {
+		dist := hops(near, from)
+		return int32(slices.Index(dist, slices.Max(dist)))
+	}
+	a := farthest(0)
+	b := farthest(a)
+	down := toward(near, a)
+	root := b
+	for range slices.Max(hops(near, a)) / 2 {
+		root = down[root]
+	}
+	return root, toward(near, root)
+}
+
+// toward are the parents when a tree hangs at a root.
+func toward(near [][]int32, root int32) []int32 {
+	parent := make([]int32, len(near))
+	for v := range parent {
+		parent[v] = -1
+	}
+	for queue := []int32{root}; len(queue) > 0; queue = queue[1:] {
+		v := queue[0]
+		for _, w := range near[v] {
+			if w != root && parent[w] < 0 && w != parent[v] {
+				parent[w] = v
+				queue = append(queue, w)
+			}
+		}
+	}
+	return parent
+}
+
+// hangUp hangs every tree of an all-reduce up in its own middle, which changes nothing for
+// the links, and joins those that are the same then.
+func (p *Packing) hangUp() {
+	list := p.Trees
+	p.Trees = make([][]Tree, len(list))
+	var common int64
+	at := map[string]*Tree{}
+	var order []*Tree
+	var roots []int32
+	for _, trees := range list {
+		for _, t := range trees {
+			root, parent := hungUp(t.Parent)
+			key := fmt.Sprint(parent)
+			if at[key] == nil {
+				at[key] = &Tree{0, parent}
+				order, roots = append(order, at[key]), append(roots, root)
+			}
+			at[key].Weight += t.Weight
+		}
+	}
+	for _, t := range order {
+		common = gcd(common, t.Weight)
+	}
+	for i, t := range order {
+		p.Trees[roots[i]] = append(p.Trees[roots[i]], Tree{t.Weight / common, t.Parent})
+	}
+	p.K /= common
+}
