@@ -73,6 +73,7 @@ func init() {
 		{"quadrinomial", "4-nomial tree: fewer levels, more children", "Thakur et al. 2005", buildQuadrinomial, treeDepths},
 		{"ring", "as many link-disjoint rings as the topology has, both directions", "Patarasuk, Yuan 2009", buildRing, ringDepths},
 		{"scatter_allgather", "broadcast as scatter and all-gather", "van de Geijn 1994", buildScatterAllGather, oneDepth},
+		{"scatter_exchange", "broadcast dealt out to all others, who pass it on to one another", "", buildScatterExchange, oneDepth},
 		{"simple_ring", "one ring, for small buffers", "Patarasuk, Yuan 2009", buildSimpleRing, ringDepths},
 		{"two_shot", "direct reduce-scatter and direct all-gather", "", buildTwoShot, oneDepth},
 	}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"railyard/exec/cuda"
-	"railyard/model/block"
+	"railyard/exec/nccl"
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
@@ -44,6 +44,10 @@ type sweepFlags struct {
 	odd         bool
 	stream      bool
 	specialise  bool
+	nccl        bool
+	only        []string
+	algos       []string
+	blocks      []int
 	out         string
 }
 
@@ -70,15 +74,12 @@ func newCudaSweep() *cobra.Command {
 	fl.BoolVar(&f.odd, "odd", false, "odd counts and addresses")
 	fl.BoolVar(&f.stream, "stream", false, "time stream launches too")
 	fl.BoolVar(&f.specialise, "specialise", false, "with specialised kernels too")
+	fl.BoolVar(&f.nccl, "nccl", false, "time NCCL beside, its choice with and without symmetric windows")
+	fl.StringSliceVar(&f.only, "only", nil, "only these ways, as algorithm/mechanism")
+	fl.StringSliceVar(&f.algos, "algos", nil, "these algorithms in all mechanisms, for checks")
+	fl.IntSliceVar(&f.blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
 	return cmd
-}
-
-// variant is an algorithm with the way to run it.
-type variant struct {
-	algo   string
-	slices int
-	how    cuda.Method
 }
 
 var sweepHeader = []string{"collective", "gpus", "dtype", "redop", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams", "overlap", "specialised",
@@ -137,13 +138,23 @@ func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, si
 	if err != nil {
 		return err
 	}
+	if err := node.Reserve(int64(sizes[len(sizes)-1])); err != nil {
+		return err
+	}
+	var beside *nccl.Beside
+	if f.nccl {
+		if beside, err = nccl.NewBeside(node); err != nil {
+			return err
+		}
+		defer beside.Close()
+	}
 	f.prepare(node, cases)
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %d cases, kernels compiled after %v\n", len(cases), time.Since(began).Round(time.Millisecond))
 	for _, c := range cases {
 		if time.Since(began) > f.budget || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		out.Write(f.measure(ctx, node, c))
+		out.Write(f.measure(ctx, node, beside, c))
 		out.Flush()
 	}
 	return nil
@@ -180,6 +191,9 @@ func (f *sweepFlags) prepare(node *cuda.Node, cases []sweepCase) {
 	g.SetLimit(runtime.NumCPU())
 	for _, c := range cases {
 		g.Go(func() error {
+			if c.v.algo == ncclAlgo {
+				return nil
+			}
 			if s, err := c.v.build(c.topo, c.spec); err == nil {
 				_ = node.Prepare(s, f.config(c), c.v.how)
 			}
@@ -196,101 +210,13 @@ func (f *sweepFlags) config(c sweepCase) cuda.Config {
 	if f.odd {
 		cfg.Count, cfg.Offset = (cfg.Count/3|1)*int64(c.spec.Blocks()), 4
 	}
-	guess := time.Duration(float64(c.size)/200+3000) * time.Nanosecond
-	for cfg.Iterations > 4 && guess*time.Duration(cfg.Iterations*cfg.Replays) > f.perCase {
-		cfg.Iterations = max(cfg.Iterations/2/2*2, 4)
+	if n := int64(c.spec.Blocks()); n > 1 && !f.odd { // whole 16 bytes for each rank, as nccl-tests rounds
+		cfg.Count -= cfg.Count % (n * 16 / int64(c.dtype.Size()))
+	} else {
+		cfg.Count -= cfg.Count % n
 	}
-	for cfg.Replays > 5 && guess*time.Duration(cfg.Iterations*cfg.Replays) > f.perCase {
-		cfg.Replays = max(cfg.Replays/2, 5)
-	}
+	cfg.Limit(int64(c.size), f.perCase)
 	return cfg
-}
-
-// variants are the ways worth a try for a size.
-func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
-	l := &variants{f: f, size: size}
-	n := int64(gpus)
-	switch kind {
-	case collective.AllReduce:
-		l.packets("direct", int64(size), units.Bytes(1<<20/n))
-		l.packets("two_shot", int64(size)/n, units.MiB)
-		l.simple("two_shot", 1, block.Push, 128*units.KiB, 256*units.MiB)
-		l.simple("two_shot", 1, block.Pull, 16*units.MiB, 64*units.MiB)
-		l.copies("two_shot", 64*units.MiB, 2)
-	case collective.Broadcast:
-		l.packets("direct", int64(size), 256*units.KiB)
-		l.simple("direct", 1, block.Push, 64*units.KiB, 16*units.MiB)
-		l.simple("scatter_allgather", 1, block.Push, 4*units.MiB, 64*units.MiB)
-		l.simple("ring", 16, block.Pull, 16*units.MiB, 4*units.GiB)
-		l.copies("direct", 16*units.MiB, 1)
-	default:
-		l.packets("direct", int64(size)/n, 512*units.KiB)
-		l.simple("direct", 1, block.Push, 64*units.KiB, 64*units.MiB)
-		l.simple("direct", 1, block.Pull, 64*units.KiB, 256*units.MiB)
-		if kind == collective.ReduceScatter { // what one slice receives is reduced while the next one travels
-			l.copies("direct", 64*units.MiB, 2)
-		} else {
-			l.copies("direct", 16*units.MiB, 1)
-		}
-	}
-	return l.list
-}
-
-// variants collects ways to run a size.
-type variants struct {
-	f    *sweepFlags
-	size units.Bytes
-	list []variant
-}
-
-func (l *variants) add(v variant) {
-	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size <= 32*units.MiB && v.slices == 1
-	l.list = append(l.list, v)
-}
-
-// packets: as many threads as there are pairs of words, in blocks that grow with them.
-func (l *variants) packets(algo string, bytes int64, most units.Bytes) {
-	if l.size > most {
-		return
-	}
-	pairs := max(bytes/8, 1)
-	threads := int64(512)
-	switch {
-	case pairs <= 1024:
-		threads = 64
-	case pairs <= 16384:
-		threads = 256
-	}
-	l.add(variant{algo, 1, cuda.Method{Mechanism: block.Packets, Blocks: int(min((pairs+threads-1)/threads, 128)), Threads: int(threads)}})
-}
-
-func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
-	blocks := []int{32, 132}
-	switch {
-	case l.size < least || l.size > most:
-		return
-	case l.size <= 256*units.KiB:
-		blocks = []int{16, 64}
-	case l.size <= units.MiB:
-		blocks = []int{16, 96}
-	case l.size >= 16*units.MiB:
-		blocks = []int{132}
-	}
-	for _, b := range blocks {
-		l.add(variant{algo, slices, cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
-	}
-}
-
-func (l *variants) copies(algo string, least units.Bytes, slices int) {
-	if l.size < least {
-		return
-	}
-	for _, b := range []int{64, 132} {
-		l.list = append(l.list, variant{algo, slices, cuda.Method{Copies: true, Blocks: b, Threads: 512, Streams: 1}})
-		if slices == 1 {
-			return
-		}
-	}
 }
 
 func (v variant) build(topo *topology.Topology, spec collective.Spec) (*schedule.Schedule, error) {
@@ -301,26 +227,29 @@ func (v variant) build(topo *topology.Topology, spec collective.Spec) (*schedule
 	return s, schedule.Check(s, topo)
 }
 
-func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, c sweepCase) []string {
+// measure is a row; what fails is named in it.
+func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, beside *nccl.Beside, c sweepCase) []string {
 	cfg, v := f.config(c), c.v
 	var r *cuda.Result
-	s, err := v.build(c.topo, c.spec)
-	if err == nil {
-		r, err = node.Run(ctx, s, cfg, v.how)
-	}
-	mechanism := v.how.Mechanism.String()
-	if v.how.Copies {
-		mechanism = "copies"
+	var err error
+	if v.algo == ncclAlgo {
+		r = &cuda.Result{Wrong: -1}
+		r.Times, err = beside.Time(ctx, c.spec.Kind, cfg, v.windows)
+	} else {
+		var s *schedule.Schedule
+		if s, err = v.build(c.topo, c.spec); err == nil {
+			r, err = node.Run(ctx, s, cfg, v.how)
+		}
 	}
 	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(), strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.algo, strconv.Itoa(v.slices),
-		mechanism, strconv.Itoa(v.how.Blocks), strconv.Itoa(v.how.Threads), strconv.Itoa(v.how.Streams), strconv.FormatBool(v.how.Overlap), strconv.FormatBool(v.how.Specialise), strconv.FormatBool(f.inPlace)}
+		v.mechanism(), strconv.Itoa(v.how.Blocks), strconv.Itoa(v.how.Threads), strconv.Itoa(v.how.Streams), strconv.FormatBool(v.how.Overlap), strconv.FormatBool(v.how.Specialise), strconv.FormatBool(f.inPlace)}
 	if err != nil {
 		return append(row, "", "", "", "", "", "", "", "", err.Error())
 	}
 	us := func(d time.Duration) string { return strconv.FormatFloat(float64(d.Nanoseconds())/1e3, 'f', 3, 64) }
 	sum := measurement.Summarise(r.Times)
 	stream := ""
-	if f.stream {
+	if len(r.Stream) > 0 {
 		stream = us(measurement.Summarise(r.Stream).Median)
 	}
 	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10), strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), "")

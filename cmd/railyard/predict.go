@@ -74,7 +74,6 @@ type cases struct {
 	profile *cost.Profile
 	topos   map[[2]int]*topology.Topology
 	plans   map[caseKey]*sim.Plan
-	ideal   map[caseKey]*sim.Plan
 
 	general  *cost.Profile // for what profile does not know of the library's kernels
 	options  nccl.Options
@@ -83,7 +82,7 @@ type cases struct {
 }
 
 func newCases(f topoFlags, p *cost.Profile) *cases {
-	return &cases{flags: f, profile: p, general: profileGeneral, topos: map[[2]int]*topology.Topology{}, plans: map[caseKey]*sim.Plan{}, ideal: map[caseKey]*sim.Plan{}, runtimes: map[[2]int]*nccl.Runtime{}}
+	return &cases{flags: f, profile: p, general: profileGeneral, topos: map[[2]int]*topology.Topology{}, plans: map[caseKey]*sim.Plan{}, runtimes: map[[2]int]*nccl.Runtime{}}
 }
 
 // topology is the topology with a row's number of GPUs and nodes.
@@ -197,19 +196,24 @@ func (c *cases) features(m measurement.Row) (fit.Features, error) {
 	if len(algos) != 1 || proto != schedule.Simple && proto != schedule.LL && proto != schedule.LL128 {
 		return fit.Features{}, fmt.Errorf("algorithm %s/%s: which one ran is not known", m.Algo, m.Proto)
 	}
-	ideal, s, err := c.compiled(m, algos[0], proto, profileIdeal, c.ideal)
-	if err != nil {
-		return fit.Features{}, err
-	}
-	line, err := ideal.Time(m.Size)
-	if err != nil {
-		return fit.Features{}, err
-	}
 	t, err := c.topology(m)
 	if err != nil {
 		return fit.Features{}, err
 	}
-	latency, err := sim.Run(t, s, m.Size, unitLatency, sim.Options{NoTransfer: true})
+	s, err := c.schedule(t, m, algos[0], proto)
+	if err != nil {
+		return fit.Features{}, err
+	}
+	return scheduleFeatures(t, s, m.Size, m.Time)
+}
+
+// scheduleFeatures says what a schedule that took some time has to do.
+func scheduleFeatures(t *topology.Topology, s *schedule.Schedule, size units.Bytes, took units.Time) (fit.Features, error) {
+	line, err := sim.Run(t, s, size, profileIdeal, sim.Options{})
+	if err != nil {
+		return fit.Features{}, err
+	}
+	latency, err := sim.Run(t, s, size, unitLatency, sim.Options{NoTransfer: true})
 	if err != nil {
 		return fit.Features{}, err
 	}
@@ -217,8 +221,8 @@ func (c *cases) features(m measurement.Row) (fit.Features, error) {
 	if err != nil {
 		return fit.Features{}, err
 	}
-	return fit.Features{Medium: route.Medium, Protocol: string(proto), Messages: latency.Time.Microseconds(), Line: line,
-		Message: s.ChunkBytes(0, m.Size), Launched: true, Size: m.Size, Time: m.Time}, nil
+	return fit.Features{Medium: route.Medium, Protocol: string(s.Protocol), Messages: latency.Time.Microseconds(), Line: line.Time,
+		Message: s.ChunkBytes(0, size), Launched: true, Size: size, Time: took}, nil
 }
 
 // Built-in profiles.

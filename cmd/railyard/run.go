@@ -119,7 +119,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		if err := f.gpu.open(cmd, p, f); err != nil {
 			return err
 		}
-		defer f.gpu.node.Close()
+		defer f.gpu.close()
 	}
 	if kind := p.spec.Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
 		return usagef("--op has no effect on %v: leave it out", kind)
@@ -210,6 +210,9 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 		Schedule: planner.Name(row.Schedule), MeasuredUS: report.NewPercentiles(sum), AlgBW: alg, BusBW: bus,
 		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: wrong}
 	r.Library = p.beside.row(p.spec, row.Size)
+	if err := f.gpu.library(ctx, f, row, &r, dtype, op); err != nil {
+		return report.RunRow{}, err
+	}
 	if p.spec.Kind.Reduces() {
 		r.RedOp = op.String()
 	}

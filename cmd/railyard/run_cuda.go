@@ -11,9 +11,12 @@ import (
 
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
+	"railyard/exec/nccl"
 	"railyard/model/collective"
+	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/planner"
+	"railyard/report"
 )
 
 // The backends.
@@ -30,7 +33,8 @@ type gpuFlags struct {
 	specialise bool
 
 	node  *cuda.Node
-	fixed bool // the user chose the schedule
+	other *nccl.Beside // nil where there is no NCCL
+	fixed bool         // the user chose the schedule
 }
 
 func (g *gpuFlags) add(cmd *cobra.Command) {
@@ -74,16 +78,49 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
 	}
+	if err := g.openLibrary(cmd, p, f); err != nil {
+		g.close()
+		return err
+	}
 	if g.fixed {
 		return nil
 	}
 	for i := range p.rows {
 		if err := replace(p, &p.rows[i]); err != nil {
-			g.node.Close()
+			g.close()
 			return err
 		}
 	}
 	return nil
+}
+
+// openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
+// same.
+func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) error {
+	if f.inPlace || !nccl.Supported(p.spec.Kind) {
+		return nil
+	}
+	if err := nccl.Open(); err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "# without NCCL beside: %v\n", err)
+		return nil
+	}
+	var largest int64
+	for _, row := range p.rows {
+		largest = max(largest, int64(row.Size))
+	}
+	if err := g.node.Reserve(largest); err != nil {
+		return err
+	}
+	var err error
+	g.other, err = nccl.NewBeside(g.node)
+	return err
+}
+
+func (g *gpuFlags) close() {
+	if g.other != nil {
+		_ = g.other.Close() // what was measured is complete
+	}
+	g.node.Close()
 }
 
 // replace plans what was fastest for a row's size.
@@ -129,13 +166,32 @@ func (g *gpuFlags) method(row planner.Row) cuda.Method {
 	return how
 }
 
+// config says how often: fewer operations and replays where a row would take seconds.
+func (g *gpuFlags) config(f *runFlags, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) cuda.Config {
+	cfg := cuda.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace, Warmup: f.warmup, Iterations: (f.iterations + 1) / 2 * 2, Replays: 20, Checks: 3, Seed: f.seed}
+	cfg.Limit(int64(row.Size), time.Second)
+	return cfg
+}
+
+// library times NCCL's own choice for a row in the same process, memory and graphs.
+func (g *gpuFlags) library(ctx context.Context, f *runFlags, row planner.Row, r *report.RunRow, dtype collective.DType, op collective.ReduceOp) error {
+	if g.other == nil {
+		return nil
+	}
+	times, err := g.other.Time(ctx, row.Schedule.Spec.Kind, g.config(f, row, r.Count, dtype, op), false)
+	if err != nil {
+		return fmt.Errorf("NCCL: %w", err)
+	}
+	us := float64(measurement.Summarise(times).Median.Nanoseconds()) / 1e3
+	r.Library.MeasuredUS, r.Library.MeasuredIn = &us, "this run"
+	return nil
+}
+
 // time runs a row: a time for each replay of a graph.
 func (g *gpuFlags) time(ctx context.Context, f *runFlags, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	const replays = 20
-	cfg := cuda.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace, Warmup: f.warmup, Iterations: (f.iterations + 1) / 2 * 2, Replays: replays, Checks: 3, Seed: f.seed}
-	out, err := g.node.Run(ctx, row.Schedule, cfg, g.method(row))
+	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.method(row))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -92,12 +92,10 @@ func ParseMechanism(how Method, name string) (Method, error) {
 }
 
 // Choose is what has been measured to be fastest for a size in bytes (as nccl-tests
-// counts it); false for collectives that have not been measured. Three GPUs take the
-// choice of four.
+// counts it); false for collectives that have not been measured. More than four GPUs take
+// the choice of four.
 func Choose(kind collective.Kind, gpus int, size int64) (Choice, bool) {
-	if gpus > 2 {
-		gpus = 4
-	}
+	gpus = min(gpus, 4)
 	for _, m := range methods {
 		if m.kind == kind && m.gpus == gpus && (m.maxBytes == 0 || size <= m.maxBytes) {
 			return m.choice, true

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/singleflight"
+
 	"railyard/exec/cuda/driver"
 	"railyard/exec/cuda/kernel"
 	"railyard/model/block"
@@ -48,6 +50,17 @@ func compile(file, arch string, options []string, extra map[string]string) ([]by
 		fmt.Fprintf(h, "%q %q\n", name, headers[name])
 	}
 	path := cachePath(hex.EncodeToString(h.Sum(nil)))
+	made, err, _ := compiling.Do(path, func() (any, error) { return compiled(path, file, source, arch, version, options, headers) })
+	if err != nil {
+		return nil, err
+	}
+	return made.([]byte), nil
+}
+
+// compiling lets those who want the same machine code at once wait for one of them.
+var compiling singleflight.Group
+
+func compiled(path, file, source, arch, version string, options []string, headers map[string]string) ([]byte, error) {
 	if code, err := os.ReadFile(path); err == nil && len(code) > 0 {
 		return code, nil
 	}
@@ -119,18 +132,27 @@ func (g *gpu) load(key, file string, options []string, extra map[string]string) 
 	return err
 }
 
-// Prepare compiles what a specialised run needs into the cache, for each rank. Several
-// may run at once.
+// Prepare compiles what a run needs into the cache, for each rank. Several may run at
+// once.
 func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
-	if !how.Specialise {
-		return nil
+	options, err := defines(cfg.DType, cfg.Op)
+	if err != nil {
+		return err
+	}
+	if how.Copies {
+		p, err := block.CompileCopies(s, how.options(cfg))
+		if err != nil {
+			return err
+		}
+		_, err = compile("run.cu", n.gpus[0].arch, append(options, interpreterOptions(copyingShape(p))...), nil)
+		return err
 	}
 	p, err := block.Compile(s, how.options(cfg))
 	if err != nil {
 		return err
 	}
-	options, err := defines(cfg.DType, cfg.Op)
-	if err != nil {
+	if !how.Specialise {
+		_, err := compile("run.cu", n.gpus[0].arch, append(options, interpreterOptions(p.Shape())...), nil)
 		return err
 	}
 	for r := range p.Ranks {

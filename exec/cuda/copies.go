@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/exec/cuda/driver"
 	"railyard/model/block"
@@ -41,7 +42,7 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err != nil {
 		return nil, err
 	}
-	key, err := n.interpreter(cfg)
+	key, err := n.interpreter(cfg, copyingShape(p))
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +71,21 @@ func (o *copiesOp) capture(g *gpu) (err error) {
 
 func (o *copiesOp) launch(g *gpu, i int) error { return o.ranks[g.rank].graphs[i&1].Launch(g.stream) }
 
-func (n *Node) interpreter(cfg Config) (string, error) {
+// copyingShape is that of all kernels.
+func copyingShape(p *block.Copying) (s block.Shape) {
+	s.Add(slices.Concat(p.Start, p.End, p.Local)...)
+	for _, st := range p.Stages {
+		s.Add(st.Kernel...)
+	}
+	return s
+}
+
+func (n *Node) interpreter(cfg Config, shape block.Shape) (string, error) {
 	options, err := defines(cfg.DType, cfg.Op)
 	if err != nil {
 		return "", err
 	}
-	return n.kernels("run.cu", options)
+	return n.kernels("run.cu", append(options, interpreterOptions(shape)...))
 }
 
 func (o *copiesOp) place(g *gpu, key string, how Method) error {

@@ -46,6 +46,18 @@ type Config struct {
 	Seed       int64
 }
 
+// Limit lowers the operations in a graph, then the replays, so that an operation of so many
+// bytes is timed within about a limit; it leaves 4 operations and 5 replays.
+func (c *Config) Limit(bytes int64, most time.Duration) {
+	guess := time.Duration(bytes/200+3000) * time.Nanosecond // slower than any GPU link of today
+	for c.Iterations > 4 && guess*time.Duration(c.Iterations*c.Replays) > most {
+		c.Iterations = max(c.Iterations/4*2, 4)
+	}
+	for c.Replays > 5 && guess*time.Duration(c.Iterations*c.Replays) > most {
+		c.Replays = max(c.Replays/2, 5)
+	}
+}
+
 // Result is a measurement.
 type Result struct {
 	Times  []time.Duration // an operation: one for each replay of the graph, the slowest GPU

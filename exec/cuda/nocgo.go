@@ -34,3 +34,6 @@ func (*Node) Run(context.Context, *schedule.Schedule, Config, Method) (*Result, 
 
 // Prepare says why it cannot.
 func (*Node) Prepare(*schedule.Schedule, Config, Method) error { return driver.Load() }
+
+// Reserve says why it cannot.
+func (*Node) Reserve(int64) error { return driver.Load() }

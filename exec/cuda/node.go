@@ -213,13 +213,6 @@ func (n *Node) Driver() string {
 	return fmt.Sprintf("%s ×%d, driver %s, CUDA %d.%d, NVRTC %s", name, len(n.gpus), driver.ModuleVersion(), driver.Version()/1000, driver.Version()%1000/10, nvrtc)
 }
 
-func (n *Node) devices() (out []driver.Device) {
-	for _, g := range n.gpus {
-		out = append(out, driver.Device(g.rank))
-	}
-	return out
-}
-
 // reserve makes input and output memory of at least so many bytes on every GPU, and a
 // pool; what is large enough stays.
 func (n *Node) reserve(input, output, pool int64) error {
@@ -241,7 +234,7 @@ func (n *Node) reserve(input, output, pool int64) error {
 				*m.at = nil
 			}
 			var err error
-			if *m.at, err = driver.Map(driver.Device(g.rank), m.want, n.devices()); err != nil {
+			if *m.at, err = driver.Map(driver.Device(g.rank), m.want, n.Devices()); err != nil {
 				return err
 			}
 		}

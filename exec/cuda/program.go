@@ -106,6 +106,7 @@ func (g *gpu) choose(cfg Config, p *block.Program, how Method, plan int) (key, n
 		key = fmt.Sprint("run.cu", options, constants)
 		return key, "run_special", 0, g.load(key, "run.cu", append(options, "-DSPECIALISED"), map[string]string{"constants.cuh": constants})
 	}
+	options = append(options, interpreterOptions(p.Shape())...)
 	key = fmt.Sprint("run.cu", options)
 	if err := g.load(key, "run.cu", options, nil); err != nil {
 		return "", "", 0, err
@@ -118,6 +119,12 @@ func (g *gpu) choose(cfg Config, p *block.Program, how Method, plan int) (key, n
 		return "", "", 0, fmt.Errorf("a lane of %d bytes: plan with fewer operations a lane", shared)
 	}
 	return key, "run_stored", shared, nil
+}
+
+// interpreterOptions make an interpreter for plans of a shape: what they do not need would
+// only make it slower.
+func interpreterOptions(s block.Shape) []string {
+	return []string{fmt.Sprintf("-DPEERS=%d", s.Width), fmt.Sprintf("-DKINDS=%d", s.Kinds)}
 }
 
 // fits refuses a launch whose blocks cannot all run at once: they wait for one another.

@@ -117,37 +117,36 @@ func (r *runner) graph() ([]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.n.each(func(g *gpu) error { return graphs[g.rank].Destroy() })
-	replay := func() ([]time.Duration, error) {
-		return r.timed(func(g *gpu) error { return graphs[g.rank].Launch(g.stream) })
-	}
-	warm := (r.cfg.Warmup + r.cfg.Iterations - 1) / r.cfg.Iterations
-	for range warm {
-		if _, err := replay(); err != nil {
-			return nil, err
-		}
-	}
+	return r.n.replay(r.ctx, r.cfg, graphs)
+}
+
+// replay times graphs of cfg.Iterations operations, one for each GPU, and frees them.
+func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([]time.Duration, error) {
+	defer n.each(func(g *gpu) error { return graphs[g.rank].Destroy() })
+	warm := (cfg.Warmup + cfg.Iterations - 1) / cfg.Iterations
 	var out []time.Duration
-	for range r.cfg.Replays {
-		t, err := replay()
+	for i := range warm + cfg.Replays {
+		t, err := n.timed(ctx, func(g *gpu) error { return graphs[g.rank].Launch(g.stream) })
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, slowest(t)/time.Duration(r.cfg.Iterations))
+		if i >= warm {
+			out = append(out, slowest(t)/time.Duration(cfg.Iterations))
+		}
 	}
 	return out, nil
 }
 
 // timed runs work on every GPU between two events and returns the times between. A gate
 // before the first event holds all GPUs until everything is queued on all.
-func (r *runner) timed(work func(g *gpu) error) ([]time.Duration, error) {
-	out := make([]time.Duration, len(r.n.gpus))
-	gate, err := r.n.newGate()
+func (n *Node) timed(ctx context.Context, work func(g *gpu) error) ([]time.Duration, error) {
+	out := make([]time.Duration, len(n.gpus))
+	gate, err := n.newGate()
 	if err != nil {
 		return nil, err
 	}
 	defer gate.open()
-	err = r.n.each(func(g *gpu) error {
+	err = n.each(func(g *gpu) error {
 		if err := gate.hold(g); err != nil {
 			return err
 		}
@@ -163,10 +162,10 @@ func (r *runner) timed(work func(g *gpu) error) ([]time.Duration, error) {
 		return nil, err
 	}
 	gate.open()
-	if err := r.n.settle(r.ctx); err != nil {
+	if err := n.settle(ctx); err != nil {
 		return nil, err
 	}
-	return out, r.n.each(func(g *gpu) (err error) {
+	return out, n.each(func(g *gpu) (err error) {
 		out[g.rank], err = g.ended.Since(g.began)
 		return err
 	})
@@ -186,7 +185,7 @@ func (r *runner) stream() ([]time.Duration, error) {
 	for range max(r.cfg.Replays, 1) {
 		from := r.done
 		r.done += r.cfg.Iterations
-		t, err := r.timed(func(g *gpu) error {
+		t, err := r.n.timed(r.ctx, func(g *gpu) error {
 			for i := range r.cfg.Iterations {
 				if err := r.op.launch(g, from+i); err != nil {
 					return err

@@ -5,8 +5,11 @@ package nccl
 import (
 	"context"
 	"errors"
+	"time"
 
+	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
+	"railyard/model/collective"
 	"railyard/model/units"
 )
 
@@ -31,3 +34,17 @@ func (*Bench) GPUs() int { return 0 }
 
 // Measure says that this build cannot load NCCL.
 func (*Bench) Measure(context.Context, Case) (*Result, error) { return nil, errNoCgo }
+
+// Beside is NCCL on a node's GPUs; this build has none.
+type Beside struct{}
+
+// NewBeside says that this build cannot load NCCL.
+func NewBeside(*cuda.Node) (*Beside, error) { return nil, errNoCgo }
+
+// Time says that this build cannot load NCCL.
+func (*Beside) Time(context.Context, collective.Kind, cuda.Config, bool) ([]time.Duration, error) {
+	return nil, errNoCgo
+}
+
+// Close does nothing.
+func (*Beside) Close() error { return nil }

@@ -28,6 +28,7 @@ import (
 const (
 	MaxRanks = 8
 	maxRefs  = 16
+	maxPairs = 4 // copies in one operation
 	stepBits = 20
 )
 
@@ -74,6 +75,7 @@ const (
 	Scale                     // the result is complete: an average is divided here
 	Barrier                   // the block's threads wait for one another first
 	Earlier                   // wait: for the launch before the last
+	Pairs                     // multi: source k is copied to destination k, up to maxPairs
 )
 
 // Lines are the kinds of flags between two blocks.

@@ -256,7 +256,7 @@ func (e *emission) push(m *message) error {
 func (e *emission) maker(r Ref) int {
 	for i := len(e.ops) - 1; i >= e.segment; i-- {
 		op := &e.ops[i]
-		if op.Kind == Multi && (op.Destinations[0] == r || len(op.Sources) == 1 && op.Sources[0] == r) && len(op.Destinations) < MaxRanks {
+		if op.Kind == Multi && op.Flags&Pairs == 0 && (op.Destinations[0] == r || len(op.Sources) == 1 && op.Sources[0] == r) && len(op.Destinations) < MaxRanks {
 			return i
 		}
 	}
@@ -279,7 +279,26 @@ func (e *emission) add(op Op) {
 		e.newSegment()
 	}
 	e.read, e.written = append(e.read, reads...), append(e.written, writes...)
-	e.ops = append(e.ops, op)
+	if !e.pair(op) {
+		e.ops = append(e.ops, op)
+	}
+}
+
+// pair joins a copy to the copies before it, so that they run side by side; false where it
+// cannot.
+func (e *emission) pair(op Op) bool {
+	last := len(e.ops) - 1
+	if last < e.segment || op.Kind != Multi || op.Flags != 0 || len(op.Sources) != 1 || len(op.Destinations) != 1 {
+		return false
+	}
+	to := &e.ops[last]
+	if to.Kind != Multi || to.Flags&^Pairs != 0 || to.Limit != op.Limit || len(to.Sources) != len(to.Destinations) || len(to.Sources) == maxPairs ||
+		len(to.Sources) > 1 && to.Flags&Pairs == 0 {
+		return false
+	}
+	to.Flags |= Pairs
+	to.Sources, to.Destinations = append(to.Sources, op.Sources[0]), append(to.Destinations, op.Destinations[0])
+	return true
 }
 
 func (e *emission) newSegment() {
@@ -319,9 +338,12 @@ func (e *emission) sync(op Op, relaxed bool) {
 	if relaxed {
 		op.Flags |= Relaxed
 	}
+	if op.Kind == Wait && relaxed && e.hoist(op) {
+		return
+	}
 	if n := len(e.ops) - 1; n >= 0 {
 		last := &e.ops[n]
-		if last.Kind == op.Kind && last.Line == op.Line && last.Value == op.Value && last.PerSlice == op.PerSlice && last.Flags == op.Flags && last.Peers&op.Peers == 0 {
+		if last.joins(op) {
 			last.Peers |= op.Peers
 			return
 		}
@@ -330,4 +352,32 @@ func (e *emission) sync(op Op, relaxed bool) {
 	if op.Kind == Wait || !relaxed {
 		e.newSegment()
 	}
+}
+
+// hoist puts a wait for a peer's beginning ahead of the data operations of this segment,
+// so that those and what the wait is for run side by side; false where there are none.
+// Nobody waits for them, since signals end a segment or come before it.
+func (e *emission) hoist(op Op) bool {
+	if e.segment == len(e.ops) {
+		return false
+	}
+	for i := e.segment; i < len(e.ops); i++ {
+		if e.ops[i].Kind != Multi {
+			return false
+		}
+	}
+	if e.segment > 0 {
+		if at := &e.ops[e.segment-1]; at.joins(op) {
+			at.Peers |= op.Peers
+			return true
+		}
+	}
+	e.ops = slices.Insert(e.ops, e.segment, op)
+	e.segment++
+	return true
+}
+
+// joins reports whether two signals or waits are one.
+func (op *Op) joins(o Op) bool {
+	return op.Kind == o.Kind && op.Line == o.Line && op.Value == o.Value && op.PerSlice == o.PerSlice && op.Flags == o.Flags && op.Peers&o.Peers == 0
 }

@@ -2,6 +2,7 @@ package block
 
 import (
 	"encoding/binary"
+	"slices"
 )
 
 // The sizes of the kernels' structures (exec/cuda/kernel/plan.cuh).
@@ -42,6 +43,32 @@ func (p *Program) MaxLaneBytes() (most int) {
 		}
 	}
 	return most
+}
+
+// Shape is what an interpreter of a program must know: the kinds of operations, as a set,
+// and the most sources, destinations or packets of a kind in one of them.
+type Shape struct {
+	Kinds uint32
+	Width int
+}
+
+// Shape is that of all ranks' lanes.
+func (p *Program) Shape() (s Shape) {
+	for _, lanes := range p.Lanes {
+		s.Add(lanes...)
+	}
+	return s
+}
+
+// Add widens a shape to lanes.
+func (s *Shape) Add(lanes ...Lane) {
+	s.Width = max(s.Width, 2)
+	for _, l := range lanes {
+		for _, op := range slices.Concat(l.Before, l.Body, l.After) {
+			s.Kinds |= 1 << op.Kind
+			s.Width = max(s.Width, len(op.Sources), len(op.Destinations), len(op.PacketSources)+1, len(op.PacketTargets)+1)
+		}
+	}
 }
 
 func (op *Op) append(b []byte, l *Lane) []byte {

@@ -1,6 +1,8 @@
 package block
 
 import (
+	"slices"
+
 	"railyard/model/schedule"
 )
 
@@ -185,12 +187,21 @@ func (c *compiler) choosePushes(all []*strand) {
 	for k, st := range all {
 		for r, steps := range st.steps {
 			for i := range steps {
-				if steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) {
+				if steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) && !forwarded(steps[i:]) {
 					steps[i].msg.pushed = true
 				}
 			}
 		}
 	}
+}
+
+// forwarded reports whether a rank sends on what it receives of a peer's input: it then
+// reads that and writes it to its own output and the next ranks' in one pass.
+func forwarded(steps []step) bool {
+	recv := steps[0]
+	return recv.msg.send.Src.Buf == schedule.Input && slices.ContainsFunc(steps[1:], func(s step) bool {
+		return s.op.Kind == schedule.Send && s.op.Src == recv.op.Dst
+	})
 }
 
 // free reports whether rank r has not used the destination before step i of the last

@@ -204,6 +204,7 @@ var cases = []struct {
 	{collective.ReduceScatter, "direct", 4, 1}, {collective.ReduceScatter, "ring", 3, 2}, {collective.ReduceScatter, "halving_doubling", 4, 1},
 	{collective.AllToAll, "direct", 4, 1}, {collective.AllToAll, "bruck", 3, 1}, {collective.AllToAll, "pairwise", 3, 1},
 	{collective.Broadcast, "direct", 3, 1}, {collective.Broadcast, "scatter_allgather", 4, 2}, {collective.Broadcast, "ring", 3, 4},
+	{collective.Broadcast, "scatter_exchange", 4, 1}, {collective.Broadcast, "scatter_exchange", 3, 2}, {collective.Broadcast, "scatter_exchange", 4, 3},
 	{collective.Broadcast, "knomial", 4, 2}, {collective.Reduce, "knomial", 4, 2}, {collective.Reduce, "direct", 3, 1},
 	{collective.Gather, "direct", 3, 1}, {collective.Scatter, "knomial", 4, 1}, {collective.SendRecv, "direct", 3, 1}, {collective.Barrier, "direct", 3, 1},
 }

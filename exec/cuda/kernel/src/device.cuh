@@ -2,12 +2,6 @@
 #pragma once
 
 #define DEV __device__ __forceinline__
-// The interpreter shares its larger bodies; a specialised kernel folds them into its plan.
-#if defined(SPECIALISED)
-#define BODY DEV
-#else
-#define BODY __device__ __noinline__
-#endif
 
 struct Vec { u32 x, y, z, w; };
 

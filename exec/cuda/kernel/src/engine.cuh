@@ -9,13 +9,15 @@ struct Wait {
     bool dead;
     u64 began;
 
-    // expired is asked once a poll; it looks at the clock every 1,024th time.
+    // expired is asked once a poll; it looks at the clock, and at host memory, which is
+    // slow when many threads do, every 16,384th time.
+    static constexpr u32 POLLS = 16384;
     DEV bool expired(u32 spins, u32 peer, u64 want, u64 got)
     {
         if (dead) return true;
-        if ((spins & 1023) != 1023) return false;
+        if ((spins & (POLLS - 1)) != POLLS - 1) return false;
         const u64 t = now_ns();
-        if (spins == 1023) began = t;
+        if (spins == POLLS - 1) began = t;
         if (host_word((const u32 *)abort)) return dead = true;
         if (t - began < deadline_ns) return false;
         Report *r = (Report *)report;
@@ -89,6 +91,9 @@ struct Engine {
         sync();
     }
 
+    // is: kinds that the plan does not have are not in the program.
+    static DEV bool is(const Op &op, u32 kind) { return (KINDS >> kind & 1) && op.kind == kind; }
+
     DEV void run(const Op &op, u32 number, u32 slice)
     {
         wait.op = number, wait.slice = slice, wait.kind = op.kind;
@@ -109,9 +114,9 @@ struct Engine {
         const u64 n = op.limit - skip < op.unit ? op.limit - skip : op.unit;
         const Places a = {base, skip, 2 * skip + (epoch & 1) * p.packet_half};
         const u32 stamp = (u32)epoch << 1 | 1;
-        if (op.kind == OP_MULTI) multi(op, a, n, p.ranks);
-        else if (op.kind == OP_LL_PUT) ll_put(op, a, n, stamp);
-        else ll_reduce(op, a, n, stamp, p.ranks, wait);
+        if (is(op, OP_MULTI)) multi(op, a, n, p.ranks);
+        else if (is(op, OP_LL_PUT)) ll_put(op, a, n, stamp);
+        else if (is(op, OP_LL_REDUCE)) ll_reduce(op, a, n, stamp, p.ranks, wait);
     }
 
     DEV void delay(u32 number, u32 slice)

@@ -9,7 +9,6 @@
 #include <thread>
 
 #define DEV inline
-#define BODY inline
 
 struct alignas(16) Vec { u32 x, y, z, w; };
 

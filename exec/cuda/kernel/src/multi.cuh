@@ -13,16 +13,16 @@ struct Places {
 };
 
 // Sources are loaded U times ahead; NS is their number, or with MORE the most.
-template <u32 NS, u32 U, bool MORE> BODY void multi_words(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
 {
     const u64 step = threads() * 16, end = from + n;
     const bool scale = op.flags & SCALE;
     const u32 ns = MORE ? op.nsrc : NS, nd = op.ndst;
-    u64 src[NS], dst[MAX_RANKS];
+    u64 src[NS], dst[RANKS];
 #pragma unroll
     for (u32 s = 0; s < NS; s++) src[s] = a.data(op, s < ns ? s : 0);
 #pragma unroll
-    for (u32 d = 0; d < MAX_RANKS; d++) dst[d] = a.data(op, ns + (d < nd ? d : 0));
+    for (u32 d = 0; d < RANKS; d++) dst[d] = a.data(op, ns + (d < nd ? d : 0));
     for (u64 i = from + thread() * 16; i < end; i += step * U) {
         Vec v[NS][U];
 #pragma unroll
@@ -42,7 +42,7 @@ template <u32 NS, u32 U, bool MORE> BODY void multi_words(const Op &op, const Pl
             }
         }
 #pragma unroll
-        for (u32 d = 0; d < MAX_RANKS; d++) {
+        for (u32 d = 0; d < RANKS; d++) {
             if (d >= nd) break;
 #pragma unroll
             for (u32 u = 0; u < U; u++)
@@ -51,9 +51,42 @@ template <u32 NS, u32 U, bool MORE> BODY void multi_words(const Op &op, const Pl
     }
 }
 
-// multi_elements does without alignment: one element at a time.
-BODY void multi_elements(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+// pair_words copies source k to destination k, U loads of each under way at a time, so
+// that all peers' links are busy at once.
+template <u32 K, u32 U> DEV void pair_words(const Op &op, const Places a, u64 from, u64 n)
 {
+    const u64 step = threads() * 16, end = from + n;
+    u64 src[K], dst[K];
+#pragma unroll
+    for (u32 k = 0; k < K; k++) src[k] = a.data(op, k), dst[k] = a.data(op, K + k);
+    for (u64 i = from + thread() * 16; i < end; i += step * U) {
+        Vec v[K][U];
+#pragma unroll
+        for (u32 k = 0; k < K; k++)
+#pragma unroll
+            for (u32 u = 0; u < U; u++)
+                if (i + u * step < end) v[k][u] = ld16((const void *)(src[k] + i + u * step));
+#pragma unroll
+        for (u32 k = 0; k < K; k++)
+#pragma unroll
+            for (u32 u = 0; u < U; u++)
+                if (i + u * step < end) st16((void *)(dst[k] + i + u * step), v[k][u]);
+    }
+}
+
+DEV void pair_elements(const Op &op, const Places a, u64 from, u64 n)
+{
+    for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem))
+        for (u32 k = 0; k < op.nsrc; k++) st1<Elem>((void *)(a.data(op, op.nsrc + k) + i), ld1<Elem>((const void *)(a.data(op, k) + i)));
+}
+
+// multi_elements does without alignment: one element at a time.
+DEV void multi_elements(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+{
+    if (op.flags & PAIRS) {
+        pair_elements(op, a, from, n);
+        return;
+    }
     for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem)) {
         Elem e = ld1<Elem>((const void *)(a.data(op, 0) + i));
         if (op.nsrc > 1 || op.flags & SCALE) {
@@ -66,6 +99,22 @@ BODY void multi_elements(const Op &op, const Places a, u64 from, u64 n, u32 rank
     }
 }
 
+DEV void many_pairs(const Op &op, const Places a, u64 from, u64 n)
+{
+    if (op.nsrc == 2) pair_words<2, 8>(op, a, from, n);
+    else if (RANKS > 2 && op.nsrc == 3) pair_words<3, 4>(op, a, from, n);
+    else if (RANKS > 3 && op.nsrc == 4) pair_words<4, 4>(op, a, from, n);
+}
+
+DEV void many_words(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+{
+    if (op.nsrc == 1) multi_words<1, 8, false>(op, a, from, n, ranks);
+    else if (op.nsrc == 2) multi_words<2, 4, false>(op, a, from, n, ranks);
+    else if (RANKS > 2 && op.nsrc == 3) multi_words<3, 4, false>(op, a, from, n, ranks);
+    else if (RANKS > 3 && op.nsrc == 4) multi_words<4, 4, false>(op, a, from, n, ranks);
+    else if (RANKS > 4) multi_words<8, 1, true>(op, a, from, n, ranks);
+}
+
 // multi takes whole 16 bytes where all places are aligned alike, and the rest one by one.
 DEV void multi(const Op &op, const Places a, u64 n, u32 ranks)
 {
@@ -73,19 +122,14 @@ DEV void multi(const Op &op, const Places a, u64 n, u32 ranks)
     const u64 first = a.data(op, 0);
     u64 mixed = 0;
 #pragma unroll
-    for (u32 i = 1; i < MAX_REFS; i++)
+    for (u32 i = 1; i < 2 * RANKS; i++)
         if (i < refs) mixed |= (a.data(op, i) ^ first) & 15;
     u64 head = (16 - (first & 15)) & 15;
     if (mixed || n < head + 16) head = n;
     const u64 body = (n - head) & ~15ull;
     if (head) multi_elements(op, a, 0, head, ranks);
     if (!body) return;
-    switch (op.nsrc) {
-    case 1: multi_words<1, 8, false>(op, a, head, body, ranks); break;
-    case 2: multi_words<2, 4, false>(op, a, head, body, ranks); break;
-    case 3: multi_words<3, 4, false>(op, a, head, body, ranks); break;
-    case 4: multi_words<4, 4, false>(op, a, head, body, ranks); break;
-    default: multi_words<8, 1, true>(op, a, head, body, ranks);
-    }
+    if (op.flags & PAIRS) many_pairs(op, a, head, body);
+    else many_words(op, a, head, body, ranks);
     if (head + body < n) multi_elements(op, a, head + body, n - head - body, ranks);
 }

@@ -8,7 +8,7 @@ struct Pair {
 };
 
 // load_elements reads up to 8 bytes that are not aligned or not whole.
-BODY u64 load_elements(u64 at, u64 left)
+DEV u64 load_elements(u64 at, u64 left)
 {
     const u32 n = left < 8 ? (u32)left : 8;
     u64 v = 0;
@@ -22,7 +22,7 @@ DEV Pair load_pair(u64 at, u64 left)
     return Pair{(u32)v, (u32)(v >> 32)};
 }
 
-BODY void store_elements(u64 at, u64 left, u64 v)
+DEV void store_elements(u64 at, u64 left, u64 v)
 {
     const u32 n = left < 8 ? (u32)left : 8;
     for (u32 i = 0; i < n; i += sizeof(Elem)) st1<Elem>((void *)(at + i), (Elem)(v >> 8 * i));
@@ -36,16 +36,16 @@ DEV void store_pair(u64 at, u64 left, Pair p)
 }
 
 // ll_put sends one source to the packet buffers of several peers.
-BODY void ll_put(const Op &op, const Places a, u64 n, u32 flag)
+DEV void ll_put(const Op &op, const Places a, u64 n, u32 flag)
 {
     const u64 src = a.data(op, 0);
-    u64 to[MAX_RANKS - 1];
+    u64 to[RANKS - 1];
 #pragma unroll
-    for (u32 d = 0; d < MAX_RANKS - 1; d++) to[d] = a.packets(op, d < op.nput ? 1 + d : 1);
+    for (u32 d = 0; d < RANKS - 1; d++) to[d] = a.packets(op, d < op.nput ? 1 + d : 1);
     for (u64 i = thread(); i * 8 < n; i += threads()) {
         const Pair p = load_pair(src + i * 8, n - i * 8);
 #pragma unroll
-        for (u32 d = 0; d < MAX_RANKS - 1; d++)
+        for (u32 d = 0; d < RANKS - 1; d++)
             if (d < op.nput) packet_store((void *)(to[d] + i * 16), p.a, p.b, flag);
     }
 }
@@ -73,43 +73,43 @@ struct Total {
 // if there is one, is number own), writes the result to local memory and forwards it in
 // packets. Without a local source and with one packet source it unpacks. See
 // Wait::expired for the way out of the polling.
-template <class W> BODY void ll_reduce(const Op &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
+template <class W> DEV void ll_reduce(const Op &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
 {
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
     const u64 src = a.data(op, 0);
-    u64 from[MAX_RANKS - 1];
+    u64 from[RANKS - 1];
 #pragma unroll
-    for (u32 s = 0; s < MAX_RANKS - 1; s++) from[s] = a.packets(op, s < nll ? nsrc + s : nsrc);
+    for (u32 s = 0; s < RANKS - 1; s++) from[s] = a.packets(op, s < nll ? nsrc + s : nsrc);
     for (u64 i = thread(); i * 8 < n; i += threads()) {
         const u64 left = n - i * 8;
-        Vec v[MAX_RANKS - 1];
+        Vec v[RANKS - 1];
 #pragma unroll
-        for (u32 s = 0; s < MAX_RANKS - 1; s++)
+        for (u32 s = 0; s < RANKS - 1; s++)
             if (s < nll) v[s] = packet_load((const void *)(from[s] + i * 16));
         Pair mine = {0, 0};
         if (nsrc) mine = load_pair(src + i * 8, left);
         for (u32 spins = 0;; spins++) {
-            u32 missing = MAX_RANKS, got = 0;
+            u32 missing = RANKS, got = 0;
 #pragma unroll
-            for (u32 s = 0; s < MAX_RANKS - 1; s++) {
+            for (u32 s = 0; s < RANKS - 1; s++) {
                 if (s < nll && (v[s].y != flag || v[s].w != flag)) {
                     missing = s, got = v[s].y;
                     v[s] = packet_load((const void *)(from[s] + i * 16));
                 }
             }
-            if (missing == MAX_RANKS || wait.expired(spins, missing, flag, got)) break;
+            if (missing == RANKS || wait.expired(spins, missing, flag, got)) break;
         }
         Total total = {};
 #pragma unroll
-        for (u32 s = 0; s < MAX_RANKS; s++) {
+        for (u32 s = 0; s < RANKS; s++) {
             if (nsrc && s == own) total.take(mine.a, mine.b);
-            if (s < MAX_RANKS - 1 && s < nll) total.take(v[s].x, v[s].z);
+            if (s < RANKS - 1 && s < nll) total.take(v[s].x, v[s].z);
         }
         const Pair r = total.pair(op.flags & SCALE, ranks);
         for (u32 d = 0; d < op.ndst; d++) store_pair(a.data(op, d0 + d) + i * 8, left, r);
 #pragma unroll
-        for (u32 d = 0; d < MAX_RANKS - 1; d++)
+        for (u32 d = 0; d < RANKS - 1; d++)
             if (d < op.nput) packet_store((void *)(a.packets(op, f0 + d) + i * 16), r.a, r.b, flag);
     }
 }

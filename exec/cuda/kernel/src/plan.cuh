@@ -7,6 +7,13 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 constexpr u32 MAX_RANKS = 8;   // GPUs of a node
+#if !defined(PEERS)
+#define PEERS 8
+#endif
+constexpr u32 RANKS = PEERS;   // at most so many in this program: what loops are unrolled to
+#if !defined(KINDS)
+#define KINDS 31
+#endif
 constexpr u32 BUFFERS = 6;     // places in the table of addresses, by rank
 constexpr u32 MAX_REFS = 16;   // sources and destinations of an operation
 constexpr u32 INLINE_BYTES = 640;  // plans up to this travel in the kernel's parameter
@@ -14,7 +21,7 @@ constexpr u32 LINE = 128;      // bytes between flags
 constexpr u32 STEP_BITS = 20;  // a flag is epoch << STEP_BITS | step
 
 enum : u8 { OP_MULTI, OP_SIGNAL, OP_WAIT, OP_LL_PUT, OP_LL_REDUCE };
-enum : u8 { RELAXED = 1, SCALE = 2, BARRIER = 4, EARLIER = 8 };
+enum : u8 { RELAXED = 1, SCALE = 2, BARRIER = 4, EARLIER = 8, PAIRS = 16 };
 enum : u32 { INPUT, OUTPUT, SCRATCH, PACKETS, CONTROL };
 enum : u32 { READY, TAKEN, FLAG_KINDS };
 

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/units"
+)
+
+// writeTables writes Markdown: all_reduce in full, the others ours / NCCL, then what
+// holds for all.
+func writeTables(w io.Writer, cases []*compared) {
+	for _, gpus := range []int{4, 3, 2} {
+		list := chosenCases(cases, func(k sweptKey) bool { return k.kind == collective.AllReduce && k.gpus == gpus && k.dtype == "float32" })
+		if len(list) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "All-reduce, float32, %d GPUs, µs:\n\n| size | ours | NCCL | NCCL, windows | goal | predicted (probe) | error | how |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", gpus)
+		for _, c := range list {
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.size), ours(c), figures(c.nccl), figures(c.windows), figures(c.goal), figures(c.probe), 100*c.miss(c.probe), c.best.v)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, dtype := range []string{"float32", "bfloat16"} {
+		for _, kind := range sweptKinds {
+			if kind != collective.AllReduce || dtype != "float32" {
+				writePairs(w, cases, kind, dtype)
+			}
+		}
+	}
+	writeSummary(w, cases)
+}
+
+// writePairs is a table of ours / NCCL for every other size, on all numbers of GPUs.
+func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype string) {
+	list := chosenCases(cases, func(k sweptKey) bool { return k.kind == kind && k.dtype == dtype && sizeParity(k.size) == 0 })
+	var sizes []units.Bytes
+	for _, c := range list {
+		if !slices.Contains(sizes, c.key.size) {
+			sizes = append(sizes, c.key.size)
+		}
+	}
+	if len(sizes) == 0 {
+		return
+	}
+	slices.Sort(sizes)
+	fmt.Fprintf(w, "%v, %s, µs, ours / NCCL:\n\n| size | 4 GPUs | 3 GPUs | 2 GPUs |\n| --- | --- | --- | --- |\n", kind, dtype)
+	for _, size := range sizes {
+		fmt.Fprintf(w, "| %s |", spaced(size))
+		for _, gpus := range []int{4, 3, 2} {
+			cell := "–"
+			for _, c := range list {
+				if c.key.size == size && c.key.gpus == gpus {
+					cell = ours(c) + " / " + figures(c.nccl)
+				}
+			}
+			fmt.Fprintf(w, " %s |", cell)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
+}
+
+func writeSummary(w io.Writer, cases []*compared) {
+	var slower, behind []string
+	for _, c := range cases {
+		name := fmt.Sprintf("%v %s %s on %d GPUs (%s against ", c.key.kind, c.key.dtype, spaced(c.key.size), c.key.gpus, figures(c.best.us))
+		if c.best.us > c.nccl {
+			slower = append(slower, name+figures(c.nccl)+")")
+		}
+		if c.windows > 0 && c.best.us > c.windows {
+			behind = append(behind, name+figures(c.windows)+")")
+		}
+	}
+	fmt.Fprintf(w, "%d cases; slower than NCCL's default in %d: %s. Slower than NCCL on symmetric windows in %d: %s.\n\n", len(cases), len(slower), strings.Join(slower, ", "), len(behind), strings.Join(behind, ", "))
+	for _, gpus := range []int{4, 3, 2} {
+		small := chosenCases(cases, func(k sweptKey) bool {
+			return k.kind == collective.AllReduce && k.gpus == gpus && k.dtype == "float32" && k.size <= 4*units.MiB
+		})
+		fmt.Fprintf(w, "All-reduce up to 4 MiB, float32, %d GPUs: geometric mean %.2f× against NCCL's default, %.2f× against the better of its two.\n", gpus,
+			geomean(small, func(c *compared) float64 { return c.nccl }), geomean(small, func(c *compared) float64 { return min(c.nccl, c.windows) }))
+	}
+	fmt.Fprintf(w, "\n| mean error of the prediction | cases | probe alone | fitted on all | fitted on every other size |\n| --- | --- | --- | --- | --- |\n")
+	line := func(name string, list []*compared) {
+		if len(list) > 0 {
+			fmt.Fprintf(w, "| %s | %d | %.1f %% | %.1f %% | %.1f %% |\n", name, len(list), 100*meanMiss(list, func(c *compared) float64 { return c.probe }),
+				100*meanMiss(list, func(c *compared) float64 { return c.fitted }), 100*meanMiss(list, func(c *compared) float64 { return c.cross }))
+		}
+	}
+	for _, kind := range sweptKinds {
+		line(kind.String(), chosenCases(cases, func(k sweptKey) bool { return k.kind == kind }))
+	}
+	for _, gpus := range []int{4, 3, 2} {
+		line(fmt.Sprintf("%d GPUs", gpus), chosenCases(cases, func(k sweptKey) bool { return k.gpus == gpus }))
+	}
+	line("all", cases)
+}
+
+func chosenCases(cases []*compared, want func(sweptKey) bool) (out []*compared) {
+	for _, c := range cases {
+		if want(c.key) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func geomean(cases []*compared, of func(*compared) float64) float64 {
+	sum := 0.0
+	for _, c := range cases {
+		sum += math.Log(of(c) / c.best.us)
+	}
+	return math.Exp(sum / float64(max(len(cases), 1)))
+}
+
+// ours is bold where NCCL's default is faster.
+func ours(c *compared) string {
+	if c.best.us > c.nccl {
+		return "**" + figures(c.best.us) + "**"
+	}
+	return figures(c.best.us)
+}
+
+// figures is a time with three digits, nothing where there is none.
+func figures(us float64) string {
+	switch {
+	case us == 0:
+		return ""
+	case us >= 1000:
+		return strconv.FormatFloat(us, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(us, 'f', max(2-int(math.Floor(math.Log10(us))), 0), 64)
+}
+
+// spaced is a size as text is written.
+func spaced(b units.Bytes) string {
+	s := b.String()
+	at := strings.IndexFunc(s, func(r rune) bool { return r > '9' })
+	return s[:at] + " " + s[at:]
+}
+
+func (v variant) String() string {
+	s := fmt.Sprintf("%s, %s", v.algo, v.mechanism())
+	if v.slices > 1 {
+		s += fmt.Sprintf(", %d slices", v.slices)
+	}
+	return s
+}
+
+// writeCompared writes all cases with predictions.
+func writeCompared(w io.Writer, cases []*compared) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"collective", "gpus", "dtype", "size_bytes", "algo", "mechanism", "slices", "blocks", "time_us", "busbw_GBps", "nccl_us", "nccl_windows_us", "bound_us", "predicted_us", "error", "fitted_us", "fitted_error", "fitted_on_others_us", "fitted_on_others_error"})
+	for _, c := range cases {
+		k, v := c.key, c.best.v
+		out.Write([]string{k.kind.String(), strconv.Itoa(k.gpus), k.dtype, strconv.FormatInt(int64(k.size), 10), v.algo, v.mechanism(), strconv.Itoa(v.slices), strconv.Itoa(v.how.Blocks), decimal(c.best.us),
+			decimal(float64(k.size) / c.best.us / 1e3 * k.kind.BusFactor(k.gpus)), decimal(c.nccl), decimal(c.windows), decimal(c.bound), decimal(c.probe), decimal(c.miss(c.probe)),
+			decimal(c.fitted), decimal(c.miss(c.fitted)), decimal(c.cross), decimal(c.miss(c.cross))})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeMethods writes exec/cuda's methods.csv: by collective and number of GPUs, what was
+// fastest for float32 up to a size, half way to the next one.
+func writeMethods(w io.Writer, all []swept, date string) error {
+	best := map[sweptKey]swept{}
+	var keys []sweptKey
+	for _, s := range all {
+		if s.v.algo == ncclAlgo || s.key.dtype != "float32" {
+			continue
+		}
+		was, ok := best[s.key]
+		if !ok {
+			keys = append(keys, s.key)
+		}
+		if !ok || s.us < was.us {
+			best[s.key] = s
+		}
+	}
+	slices.SortFunc(keys, sweptKey.compare)
+	fmt.Fprintf(w, "# What was fastest on 4, 3 and 2 H200s of one HGX host, %s: made by `railyard cuda-tables` (docs/measured/h200-4/README.md).\n# Rows of a collective go up to max_bytes, 0 is without end. blocks 0: one thread for every 8 bytes.\ncollective,gpus,max_bytes,algo,slices,mechanism,blocks,threads,streams\n", date)
+	for i, k := range keys {
+		v := best[k].v
+		if v.how.Packets() {
+			v.how.Blocks, v.how.Threads = 0, 0
+		}
+		most := int64(float64(k.size) * math.Sqrt2)
+		if i+1 < len(keys) && keys[i+1].kind == k.kind && keys[i+1].gpus == k.gpus {
+			next := best[keys[i+1]].v
+			if next.how.Packets() {
+				next.how.Blocks, next.how.Threads = 0, 0
+			}
+			if next == v {
+				continue
+			}
+		} else {
+			most = 0
+		}
+		fmt.Fprintf(w, "%v,%d,%d,%s,%d,%s,%d,%d,%d\n", k.kind, k.gpus, most, v.algo, v.slices, v.mechanism(), v.how.Blocks, v.how.Threads, v.how.Streams)
+	}
+	return nil
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/report"
+	"railyard/report/fit"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// tablesFlags say what cuda-sweep measured, and with what it is compared.
+type tablesFlags struct {
+	topology, profile, goals    string
+	choices, figures, out, date string
+}
+
+// newCudaTables makes docs/execution.md's tables and figures, and the choice of methods,
+// from what cuda-sweep --nccl measured.
+func newCudaTables() *cobra.Command {
+	var f tablesFlags
+	cmd := &cobra.Command{Use: "cuda-tables FILE.csv...", Hidden: true, Args: cobra.MinimumNArgs(1), RunE: func(cmd *cobra.Command, files []string) error { return f.run(cmd.OutOrStdout(), files) }}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
+	fl.StringVar(&f.profile, "profile", "", "profile of probe")
+	fl.StringVar(&f.goals, "goals", "", "CSV of goals for float32 all_reduce: gpus,size_bytes,goal_us")
+	fl.StringVar(&f.choices, "methods", "", "write what was fastest in all files here")
+	fl.StringVar(&f.figures, "figures", "", "write figures into this folder")
+	fl.StringVarP(&f.out, "output", "o", "", "write the fastest of each case with predictions here, as CSV")
+	fl.StringVar(&f.date, "date", "", "when it was measured")
+	must(cmd.MarkFlagRequired("profile"))
+	must(cmd.MarkFlagRequired("date"))
+	return cmd
+}
+
+// compared is a case of ours beside NCCL's in one run.
+type compared struct {
+	key                  sweptKey
+	best                 swept
+	nccl, windows        float64 // µs; 0: not measured
+	goal                 float64
+	probe, fitted, cross float64 // predicted µs; cross: fitted on the other sizes
+	bound, library       float64
+	schedule             *schedule.Schedule
+	topo                 *topology.Topology
+}
+
+// miss is a prediction's relative error.
+func (c *compared) miss(predicted float64) float64 { return (predicted - c.best.us) / c.best.us }
+
+func (f *tablesFlags) run(out io.Writer, files []string) error {
+	all, err := readSwept(files[0])
+	if err != nil {
+		return err
+	}
+	cases := besides(all)
+	if err := f.predict(cases); err != nil {
+		return err
+	}
+	if f.goals != "" {
+		if err := readGoals(f.goals, cases); err != nil {
+			return err
+		}
+	}
+	writeTables(out, cases)
+	if f.out != "" {
+		if err := writeFile(f.out, func(w io.Writer) error { return writeCompared(w, cases) }); err != nil {
+			return err
+		}
+	}
+	if f.choices != "" {
+		for _, name := range files[1:] {
+			more, err := readSwept(name)
+			if err != nil {
+				return err
+			}
+			all = append(all, more...)
+		}
+		if err := writeFile(f.choices, func(w io.Writer) error { return writeMethods(w, all, f.date) }); err != nil {
+			return err
+		}
+	}
+	if f.figures == "" {
+		return nil
+	}
+	return f.draw(cases)
+}
+
+// besides are the fastest rows of ours with NCCL's, in order.
+func besides(all []swept) (out []*compared) {
+	at := map[sweptKey]*compared{}
+	for _, s := range all {
+		c := at[s.key]
+		if c == nil {
+			c = &compared{key: s.key}
+			at[s.key] = c
+			out = append(out, c)
+		}
+		switch {
+		case s.v.algo == ncclAlgo && s.v.windows:
+			c.windows = s.us
+		case s.v.algo == ncclAlgo:
+			c.nccl = s.us
+		case c.best.us == 0 || s.us < c.best.us:
+			c.best = s
+		}
+	}
+	out = slices.DeleteFunc(out, func(c *compared) bool { return c.best.us == 0 || c.nccl == 0 })
+	slices.SortFunc(out, func(a, b *compared) int { return a.key.compare(b.key) })
+	return out
+}
+
+// predict simulates what ran, under the probe's profile and under fitted ones.
+func (f *tablesFlags) predict(cases []*compared) error {
+	probe, err := cost.Get(f.profile)
+	if err != nil {
+		return err
+	}
+	type made struct {
+		gpus   int
+		kind   collective.Kind
+		algo   string
+		slices int
+		packet bool
+	}
+	topos, plans := map[int]*topology.Topology{}, map[made]*schedule.Schedule{}
+	besides := map[int]*beside{}
+	for _, c := range cases {
+		n := c.key.gpus
+		if topos[n] == nil {
+			if topos[n], err = topology.Load(topologies.Source, f.topology, topology.Options{GPUs: n}); err != nil {
+				return err
+			}
+			standard, err := cost.Default(topos[n])
+			if err != nil {
+				return err
+			}
+			if besides[n], err = newBeside(&topoFlags{name: f.topology}, topos[n], standard); err != nil {
+				return err
+			}
+		}
+		c.topo = topos[n]
+		spec := collective.Spec{Kind: c.key.kind, Ranks: n}
+		k := made{n, spec.Kind, c.best.v.algo, c.best.v.slices, c.best.v.how.Packets()}
+		if plans[k] == nil {
+			protocol := schedule.Simple
+			if k.packet {
+				protocol = schedule.LL
+			}
+			if plans[k], err = planner.Build(c.topo, spec, k.algo, planner.Options{Slices: k.slices, Protocol: protocol}); err != nil {
+				return err
+			}
+		}
+		c.schedule = plans[k]
+		c.bound = collective.LowerBound(c.topo, spec, c.key.size).Time.Microseconds()
+		if l := besides[n].row(spec, c.key.size); l.TimeUS != nil {
+			c.library = *l.TimeUS
+		}
+		if c.probe, err = simulated(c, probe); err != nil {
+			return err
+		}
+	}
+	return f.fit(cases)
+}
+
+func simulated(c *compared, p *cost.Profile) (float64, error) {
+	r, err := sim.Run(c.topo, c.schedule, c.key.size, p, sim.Options{})
+	return r.Time.Microseconds(), err
+}
+
+// fit makes a profile on all cases, and two on every other size for those between.
+func (f *tablesFlags) fit(cases []*compared) error {
+	halves := [2][]fit.Features{}
+	for _, c := range cases {
+		x, err := scheduleFeatures(c.topo, c.schedule, c.key.size, units.Time(c.best.us*float64(units.Microsecond)))
+		if err != nil {
+			return err
+		}
+		i := sizeParity(c.key.size)
+		halves[i] = append(halves[i], x)
+	}
+	profile := func(rows []fit.Features) (*cost.Profile, error) {
+		r, err := fit.Fit("fitted", "cuda-sweep", f.date, rows)
+		if err != nil {
+			return nil, err
+		}
+		return r.Profile, nil
+	}
+	whole, err := profile(slices.Concat(halves[0], halves[1]))
+	if err != nil {
+		return err
+	}
+	var other [2]*cost.Profile
+	for i := range other {
+		if other[i], err = profile(halves[1-i]); err != nil {
+			return err
+		}
+	}
+	for _, c := range cases {
+		if c.fitted, err = simulated(c, whole); err != nil {
+			return err
+		}
+		if c.cross, err = simulated(c, other[sizeParity(c.key.size)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizeParity deals powers of two by turns.
+func sizeParity(size units.Bytes) int { return int(math.Round(math.Log2(float64(size)))) % 2 }
+
+// draw makes a figure for each collective on 4 and 2 GPUs.
+func (f *tablesFlags) draw(cases []*compared) error {
+	for _, gpus := range []int{4, 2} {
+		for _, kind := range sweptKinds {
+			ours, library, limit := report.Series{Name: "ours"}, report.Series{Name: "NCCL"}, report.Series{Name: "limit at line rate"}
+			factor := kind.BusFactor(gpus)
+			for _, c := range cases {
+				if c.key.gpus != gpus || c.key.kind != kind || c.key.dtype != "float32" {
+					continue
+				}
+				point := func(measured, predicted float64) report.Point {
+					return report.Point{Size: c.key.size, MeasuredUS: measured, PredictedUS: predicted, BusBW: float64(c.key.size) / measured / 1e3 * factor}
+				}
+				ours.Points = append(ours.Points, point(c.best.us, c.probe))
+				if c.library > 0 {
+					library.Points = append(library.Points, point(c.nccl, c.library))
+				}
+				if c.bound > 0 {
+					limit.Points = append(limit.Points, point(c.bound, c.bound))
+				}
+			}
+			if len(ours.Points) == 0 {
+				continue
+			}
+			figure := &report.Figure{Title: fmt.Sprintf("%v, float32, %d GPUs of %s", kind, gpus, f.topology), Panels: []report.Panel{report.TimePanel, report.BusBWPanel},
+				Source: fmt.Sprintf("measured %s in one run, CUDA graph, median; ours predicted by the probe's profile, NCCL by its kernels' model", f.date),
+				Series: []report.Series{ours, library, limit}}
+			name := filepath.Join(f.figures, fmt.Sprintf("h200-%v-%d.svg", kind, gpus))
+			write, err := figure.Draw(name)
+			if err != nil {
+				return err
+			}
+			if err := writeFile(name, write); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readGoals fills in the goals.
+func readGoals(name string, cases []*compared) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, rows, err := namedColumns(file, name, "gpus", "size_bytes", "goal_us")
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		for _, c := range cases {
+			if c.key.kind == collective.AllReduce && c.key.dtype == "float32" && fmt.Sprint(c.key.gpus) == r["gpus"] && fmt.Sprint(int64(c.key.size)) == r["size_bytes"] {
+				if _, err := fmt.Sscan(r["goal_us"], &c.goal); err != nil {
+					return fmt.Errorf("%s: goal %q: %w", name, r["goal_us"], err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// meanMiss is the mean absolute error of predictions over cases.
+func meanMiss(cases []*compared, predicted func(*compared) float64) float64 {
+	var errors []float64
+	for _, c := range cases {
+		errors = append(errors, c.miss(predicted(c)))
+	}
+	return measurement.MAPE(errors)
+}

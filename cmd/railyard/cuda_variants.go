@@ -1,0 +1,152 @@
+package main
+
+import (
+	"slices"
+
+	"railyard/exec/cuda"
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/units"
+)
+
+// variant is an algorithm with the way to run it, or NCCL.
+type variant struct {
+	algo    string
+	slices  int
+	how     cuda.Method
+	windows bool // NCCL: on registered symmetric windows
+}
+
+// ncclAlgo is the algorithm's name in rows that NCCL ran.
+const ncclAlgo = "nccl"
+
+func (v variant) mechanism() string {
+	switch {
+	case v.algo == ncclAlgo && v.windows:
+		return "windows"
+	case v.algo == ncclAlgo:
+		return "default"
+	case v.how.Copies:
+		return "copies"
+	}
+	return v.how.Mechanism.String()
+}
+
+// variants are the ways worth a try for a size.
+func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
+	l := &variants{f: f, size: size}
+	n := int64(gpus)
+	if len(f.algos) > 0 {
+		return f.everyWay()
+	}
+	switch kind {
+	case collective.AllReduce:
+		l.packets("direct", int64(size), units.Bytes(2<<20/n))
+		l.simple("two_shot", 1, block.Push, 128*units.KiB, 4*units.GiB)
+		if gpus == 2 {
+			l.simple("direct", 1, block.Pull, 64*units.MiB, 4*units.GiB)
+		} else {
+			l.simple("simple_ring", 1, block.Push, 64*units.MiB, 4*units.GiB)
+		}
+		l.copies("two_shot", 64*units.MiB, 2)
+	case collective.Broadcast:
+		l.packets("direct", int64(size), 256*units.KiB)
+		l.simple("direct", 1, block.Push, 128*units.KiB, 1*units.MiB)
+		if gpus == 2 {
+			l.simple("direct", 1, block.Push, 2*units.MiB, 4*units.GiB)
+			l.simple("direct", 1, block.Pull, 2*units.MiB, 4*units.GiB)
+			l.copies("direct", 32*units.MiB, 1)
+		} else {
+			l.simple("scatter_exchange", 1, block.Push, 512*units.KiB, 4*units.GiB)
+		}
+	case collective.ReduceScatter: // what one slice receives is reduced while the next one travels
+		l.packets("direct", int64(size)/n, units.MiB)
+		l.simple("direct", 1, block.Pull, 256*units.KiB, 4*units.GiB)
+		l.copies("direct", 64*units.MiB, 2)
+		l.copies("direct", 256*units.MiB, 4)
+	default:
+		l.packets("direct", int64(size)/n, units.MiB)
+		l.simple("direct", 1, block.Push, 256*units.KiB, 256*units.MiB)
+		l.copies("direct", 16*units.MiB, 1)
+	}
+	if len(f.only) > 0 {
+		l.list = slices.DeleteFunc(l.list, func(v variant) bool { return !slices.Contains(f.only, v.algo+"/"+v.mechanism()) })
+	}
+	if f.nccl {
+		l.list = append(l.list, variant{algo: ncclAlgo})
+		if size <= 64*units.MiB || kind == collective.AllGather || kind == collective.AllToAll {
+			l.list = append(l.list, variant{algo: ncclAlgo, windows: true})
+		}
+	}
+	return l.list
+}
+
+// everyWay is algorithms in all mechanisms, whole and in slices.
+func (f *sweepFlags) everyWay() (out []variant) {
+	for _, algo := range f.algos {
+		for _, slices := range []int{1, 3} {
+			for m := block.Pull; m <= block.Packets; m++ {
+				out = append(out, variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256, Overlap: true, Specialise: f.specialise}})
+			}
+		}
+	}
+	return out
+}
+
+// variants collects ways to run a size.
+type variants struct {
+	f    *sweepFlags
+	size units.Bytes
+	list []variant
+}
+
+func (l *variants) add(v variant) {
+	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size < 64*units.MiB
+	l.list = append(l.list, v)
+}
+
+// packets: as many threads as there are pairs of words, in blocks that grow with them.
+func (l *variants) packets(algo string, bytes int64, most units.Bytes) {
+	if l.size > most {
+		return
+	}
+	pairs := max(bytes/8, 1)
+	threads := int64(512)
+	switch {
+	case pairs <= 1024:
+		threads = 64
+	case pairs <= 16384:
+		threads = 256
+	}
+	l.add(variant{algo: algo, slices: 1, how: cuda.Method{Mechanism: block.Packets, Blocks: int(min((pairs+threads-1)/threads, 128)), Threads: int(threads)}})
+}
+
+func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
+	blocks := []int{132}
+	switch {
+	case l.size < least || l.size > most:
+		return
+	case len(l.f.blocks) > 0:
+		blocks = l.f.blocks
+	case l.size <= 256*units.KiB:
+		blocks = []int{24}
+	case l.size <= 8*units.MiB:
+		blocks = []int{48}
+	case algo != "simple_ring":
+		blocks = []int{32, 132}
+	}
+	for _, b := range blocks {
+		l.add(variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
+	}
+}
+
+func (l *variants) copies(algo string, least units.Bytes, slices int) {
+	if l.size < least {
+		return
+	}
+	blocks := 132
+	if slices == 1 {
+		blocks = 64
+	}
+	l.list = append(l.list, variant{algo: algo, slices: slices, how: cuda.Method{Copies: true, Blocks: blocks, Threads: 512, Streams: 1}})
+}

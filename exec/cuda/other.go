@@ -1,0 +1,88 @@
+//go:build cgo
+
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"railyard/exec/cuda/driver"
+	"railyard/model/block"
+)
+
+// Reserve makes input and output memory for operations of up to so many bytes; runs that
+// need no more leave it where it is.
+func (n *Node) Reserve(bytes int64) error {
+	return n.reserve(bytes+3*guardBytes, bytes+3*guardBytes, 0)
+}
+
+// Devices are the GPUs, by rank.
+func (n *Node) Devices() (out []driver.Device) {
+	for _, g := range n.gpus {
+		out = append(out, driver.Device(g.rank))
+	}
+	return out
+}
+
+// Buffers are the ranks' inputs and outputs as runs use them, and how large they are.
+func (n *Node) Buffers() (input, output []driver.Ptr, bytes int64) {
+	for _, g := range n.gpus {
+		input, output = append(input, g.input.At), append(output, g.output.At)
+		bytes = min(g.input.Size, g.output.Size)
+	}
+	return input, output, bytes
+}
+
+// Outside runs a library's calls for all GPUs on one thread, the first GPU's, and puts
+// that thread's context back.
+func (n *Node) Outside(work func() error) error {
+	g := n.gpus[0]
+	return g.do(func() error {
+		err := work()
+		if back := g.ctx.Use(); err == nil {
+			err = back
+		}
+		return err
+	})
+}
+
+// Enqueue puts one operation of a library on the ranks' streams.
+type Enqueue func(input, output []driver.Ptr, streams []driver.Stream) error
+
+// Other times a library's operation as schedules are timed: same memory, streams,
+// graphs, gate and events.
+func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) ([]time.Duration, error) {
+	input, output, _ := n.Buffers()
+	var streams []driver.Stream
+	for i, g := range n.gpus {
+		streams = append(streams, g.stream)
+		input[i], output[i] = input[i]+guardBytes, output[i]+guardBytes
+	}
+	several := func(count int) error {
+		for range count {
+			if err := enqueue(input, output, streams); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := n.Outside(func() error { return several(max(cfg.Warmup, 1)) }); err != nil {
+		return nil, err
+	}
+	if err := n.settle(ctx); err != nil {
+		return nil, err
+	}
+	var graphs []driver.Graph
+	err := n.Outside(func() (err error) {
+		graphs, err = driver.CaptureAll(streams, func() error { return several(cfg.Iterations) })
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(graphs) != len(n.gpus) || len(graphs) > block.MaxRanks {
+		return nil, fmt.Errorf("%d graphs for %d GPUs", len(graphs), len(n.gpus))
+	}
+	return n.replay(ctx, cfg, graphs)
+}

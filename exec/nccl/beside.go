@@ -1,0 +1,60 @@
+//go:build cgo
+
+package nccl
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"railyard/exec/cuda"
+	"railyard/exec/cuda/driver"
+	"railyard/model/collective"
+	"railyard/model/units"
+)
+
+// Beside is NCCL on the GPUs, memory and streams of a node that runs schedules too.
+type Beside struct {
+	node   *cuda.Node
+	groups map[bool]*Group // by whether the memory is registered as symmetric windows
+}
+
+// NewBeside connects the node's GPUs and registers its memory, which must stay where it
+// is (cuda.Node.Reserve).
+func NewBeside(node *cuda.Node) (*Beside, error) {
+	b := &Beside{node: node, groups: map[bool]*Group{}}
+	return b, node.Outside(func() error {
+		for _, windows := range []bool{false, true} {
+			g, err := Connect(node.Devices(), Setting{Windows: windows})
+			if err != nil {
+				return err
+			}
+			b.groups[windows] = g
+		}
+		input, output, bytes := node.Buffers()
+		return errors.Join(b.groups[true].Register(input, bytes), b.groups[true].Register(output, bytes))
+	})
+}
+
+// Time is what NCCL's own choice takes for an operation, on registered windows or not: one
+// time for each replay of a graph, as cuda.Node.Run measures.
+func (b *Beside) Time(ctx context.Context, kind collective.Kind, cfg cuda.Config, windows bool) ([]time.Duration, error) {
+	c := Case{Kind: kind, Size: units.Bytes(cfg.Count * int64(cfg.DType.Size())), DType: cfg.DType, Op: cfg.Op}
+	if _, _, _, err := c.counts(b.node.Ranks()); err != nil {
+		return nil, err
+	}
+	return b.node.Other(ctx, cfg, func(send, recv []driver.Ptr, streams []driver.Stream) error {
+		return b.groups[windows].Enqueue(c, send, recv, streams)
+	})
+}
+
+// Close gives the communicators back.
+func (b *Beside) Close() error {
+	return b.node.Outside(func() error {
+		var errs []error
+		for _, g := range b.groups {
+			errs = append(errs, g.Close())
+		}
+		return errors.Join(errs...)
+	})
+}
