@@ -13,7 +13,7 @@ func Beside(workload, unit string, list []*report.StepDocument) chart.Chart {
 	for _, d := range list {
 		bar := chart.Bar{Name: fmt.Sprintf("%s (%d GPUs)", d.Topology, d.GPUs)}
 		for _, p := range d.Parts {
-			name := p.Name
+			var name string
 			switch partColour(p.Name) {
 			case chart.Compute:
 				name = "compute"
