@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"model/gpu":           {"model/units", "model/topology", "model/yamlfile"},
 	"model/workload":      {"model/units", "model/collective", "model/gpu", "model/yamlfile"},
 	"model/price":         {},
+	"model/failure":       {"model/yamlfile"},
 	"model/trace":         {"model/units"},
 	"model/measurement":   {"model/units", "model/collective"},
 	"planner/...":         {"planner/...", "model/..."},
@@ -45,7 +46,7 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":             {"model/yamlfile", "model/topology", "model/cost", "model/gpu", "model/workload", "model/price"},
+	"gopkg.in/yaml.v3":             {"cmd/railyard", "model/yamlfile", "model/topology", "model/cost", "model/gpu", "model/workload", "model/price", "model/failure"},
 	"gonum.org/v1/plot":            {"report/..."},
 	"github.com/NVIDIA/go-nvml":    {"exec/discover"},
 	"github.com/spf13/cobra":       {"cmd/..."},

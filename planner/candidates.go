@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -22,7 +23,10 @@ var pipelined = []int{1, 4, 16, 64}
 // pieces, which overlap better.
 func packedDepths(r *request) []int { return r.treeStages(r.allTrees()) }
 
-func fewDepths(r *request) []int { return r.treeStages(r.fewTrees()) }
+// fewDepths: where very many pieces are worth it, so are more parts.
+func fewDepths(r *request) []int {
+	return slices.DeleteFunc(r.treeStages(r.fewTrees()), func(n int) bool { return n > 64 })
+}
 
 func (r *request) treeStages(x *treeSet) []int {
 	if route, err := r.router.Route(0, min(1, r.spec.Ranks-1)); err != nil || route.Kind > topology.Switched {

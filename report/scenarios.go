@@ -3,7 +3,14 @@ package report
 import "io"
 
 // Scenarios are worked numbers of documents beside ours.
-type Scenarios struct{ Scenarios []Scenario }
+type Scenarios struct {
+	Scenarios []Scenario
+
+	// Ways to train a 175B model on so many tokens, priced by a book.
+	Options            []TrainingOption
+	Tokens             float64
+	Prices, PricesDate string
+}
 
 // Scenario is a question with what the document says, and our steps.
 type Scenario struct {
@@ -41,5 +48,6 @@ func (d *Scenarios) WriteMarkdown(w io.Writer) error {
 			l.printf("    %s\n", r.Command)
 		}
 	}
+	d.options(l)
 	return l.err
 }

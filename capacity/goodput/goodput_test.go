@@ -2,18 +2,19 @@ package goodput
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"railyard/model/failure"
 )
 
-// The run that the rates come from: its interruptions come out again.
-func TestLlamaRatesGiveTheirOwnInterruptions(t *testing.T) {
-	causes := LlamaRates(Cluster{GPUs: llamaGPUs, Nodes: llamaGPUs / 8, NICs: llamaGPUs})
-	r, err := Analytic(causes, Plan{Checkpoint: 0.05, Restart: 0.2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.StopsADay * llamaDays; math.Abs(got-419) > 1e-6 {
-		t.Errorf("%v interruptions in 54 days, the paper has 419", got)
+// A part that the job runs on without slows it; all others stop it.
+func TestCausesOfABook(t *testing.T) {
+	book := &failure.Book{Causes: []failure.Cause{{Name: "GPU", Part: failure.GPU, PerDay: 0.01}, {Name: "NIC", Part: failure.NIC, PerDay: 0.02}, {Name: "cable", Part: failure.Cable, PerDay: 0.03, Repair: 5}}}
+	c := Cluster{Parts: map[failure.Part]int{failure.GPU: 8, failure.NIC: 4, failure.Cable: 2}, Slowdown: map[failure.Part]float64{failure.NIC: 1.5, failure.Cable: 1.1}, Repair: 2}
+	want := []Cause{{"GPU", 8, 0.01, 0, 2}, {"NIC", 4, 0.02, 1.5, 2}, {"cable", 2, 0.03, 1.1, 5}}
+	if got := Causes(book, c); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

@@ -46,6 +46,9 @@ func Open(path string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no regular file: a journal must be one", path), f.Close())
+	}
 	j := &Journal{file: f, done: map[int]bool{}}
 	if err := j.take(path, h); err != nil {
 		return nil, errors.Join(err, f.Close())

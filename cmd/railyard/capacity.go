@@ -14,6 +14,6 @@ func newCapacity() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newCapacityStep(), newCapacitySearch(), newCapacityValidate(), newCapacityScenarios(), newCapacityCost(), newCapacitySweep(), newCapacityMerge())
+	cmd.AddCommand(newCapacityStep(), newCapacitySearch(), newCapacityValidate(), newCapacityScenarios(), newCapacityWhatIf(), newCapacitySize(), newCapacityLimits(), newCapacityAsk(), newCapacityCost(), newCapacitySweep(), newCapacityMerge())
 	return cmd
 }

@@ -113,7 +113,7 @@ func scenarioDocument() (*report.Scenarios, error) {
 		}
 		d.Scenarios = append(d.Scenarios, x)
 	}
-	return d, nil
+	return d, addOptions(d)
 }
 
 // row plays a scenario's step. What does not fit into memory is played all the same: the

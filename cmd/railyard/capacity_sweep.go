@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"strings"
 
@@ -136,4 +137,10 @@ func inputsHash(args []string) string {
 		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+func fnvOf(text string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return h.Sum64()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,12 @@ type topoFlags struct {
 	nodes, gpus int
 	set         []string
 	noInNetwork bool
-	lenient     bool // noInNetwork need not have an effect
+	lenient     bool // noInNetwork and faster need not have an effect
 	fail, slow  []string
 	loads       []string
+
+	faster  []string              // classes whose links have other rates, e.g. ndr400=2; set by what-if only
+	traffic []topology.Background // beside loads; set by what-if only
 }
 
 func (f *topoFlags) add(cmd *cobra.Command) {
@@ -96,21 +100,43 @@ func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) 
 	if err != nil {
 		return nil, err
 	}
+	if t, err = f.speedUp(t); err != nil {
+		return nil, err
+	}
 	if f.noInNetwork {
 		if m, r := t.InNetwork(nil); !m && !r && !f.lenient {
 			return nil, usagef("--no-in-network has no effect on %s, whose switches only forward: leave it out", name)
 		}
 		t = t.WithoutInNetwork()
 	}
-	if t, err = t.Degrade(faults); err != nil || len(f.loads) == 0 {
+	if t, err = t.Degrade(faults); err != nil || len(f.loads)+len(f.traffic) == 0 {
 		return t, err
 	}
 	traffic, err := f.background()
 	if err != nil {
 		return nil, err
 	}
+	traffic = append(traffic, f.traffic...)
 	if t, err = t.WithBackground(traffic); err != nil {
 		return nil, fmt.Errorf("--load: %w", err)
+	}
+	return t, nil
+}
+
+// speedUp gives classes of links other rates.
+func (f *topoFlags) speedUp(t *topology.Topology) (*topology.Topology, error) {
+	for _, text := range f.faster {
+		class, factor, _ := strings.Cut(text, "=")
+		x, err := strconv.ParseFloat(factor, 64)
+		if err != nil {
+			return nil, usagef("--faster %s: write CLASS=FACTOR, such as ndr400=2", text)
+		}
+		faster, err := t.Faster(class, x)
+		if err == nil {
+			t = faster
+		} else if !f.lenient {
+			return nil, usagef("--faster: %v", err)
+		}
 	}
 	return t, nil
 }

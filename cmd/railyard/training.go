@@ -39,31 +39,46 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 
 // load prepares the predictor and the workload.
 func (f *trainingFlags) load() (*step.Predictor, *workload.Workload, error) {
-	w, err := workload.Get(f.workload, f.set...)
-	if err != nil {
-		return nil, nil, err
+	if _, err := workload.Get(f.workload, f.set...); err != nil {
+		return nil, nil, err // before the topology, which may take longer
 	}
 	t, err := f.topo.load()
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := f.findGPU(t)
+	return f.on(t)
+}
+
+// on prepares them for a topology that is loaded already, or a part of it.
+func (f *trainingFlags) on(t *topology.Topology) (*step.Predictor, *workload.Workload, error) {
+	w, err := workload.Get(f.workload, f.set...)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := step.NewMachine(t, g, func(nodes, gpus int) (*topology.Topology, error) {
+	p, err := f.predictor(t, func(nodes, gpus int) (*topology.Topology, error) {
 		part := f.topo
-		part.nodes, part.gpus, part.fail, part.slow, part.loads = nodes, gpus, nil, nil, nil
+		part.nodes, part.gpus, part.fail, part.slow, part.loads, part.traffic = nodes, gpus, nil, nil, nil, nil
+		part.lenient = true
 		return part.load()
 	})
+	return p, w, err
+}
+
+// predictor prepares one for a topology, of which part makes smaller ones.
+func (f *trainingFlags) predictor(t *topology.Topology, part func(nodes, gpus int) (*topology.Topology, error)) (*step.Predictor, error) {
+	g, err := f.findGPU(t)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	m, err := step.NewMachine(t, g, part)
+	if err != nil {
+		return nil, err
 	}
 	r, err := f.findRuntime(t)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return step.NewPredictor(m, r), w, nil
+	return step.NewPredictor(m, r), nil
 }
 
 func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {

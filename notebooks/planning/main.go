@@ -97,6 +97,7 @@ func (q *question) answer() (string, []string) {
 	if err != nil {
 		log.Fatal(err)
 	}
+	name := fmt.Sprintf("%s × %d", t.Name(), q.nodes)
 	t = t.WithoutInNetwork()
 	spec := collective.Spec{Kind: q.kind, Ranks: t.NumRanks()}
 	optimum, err := planner.ExactBound(t, spec)
@@ -124,7 +125,7 @@ func (q *question) answer() (string, []string) {
 		log.Fatal(err)
 	}
 	best := optimum.AlgBW / 1e9
-	return fmt.Sprintf("%s × %d", t.Name(), q.nodes), []string{fmt.Sprint(t.NumRanks()), fmt.Sprintf("%.2f", best), published, fmt.Sprintf("%.2f", bw),
+	return name, []string{fmt.Sprint(t.NumRanks()), fmt.Sprintf("%.2f", best), published, fmt.Sprintf("%.2f", bw),
 		fmt.Sprintf("%.2f %%", 100*bw/best), planner.Name(s), fmt.Sprintf("%.2f s", took.Seconds()), fmt.Sprintf("%.2f %%", 100*real/best)}
 }
 

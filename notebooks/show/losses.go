@@ -4,8 +4,9 @@ import (
 	"fmt"
 
 	"railyard/capacity/goodput"
-	"railyard/capacity/score"
+	"railyard/capacity/whatif"
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report/chart"
@@ -13,10 +14,8 @@ import (
 
 // Loss is what a fault does to a collective.
 type Loss struct {
-	Fault     string
-	Healthy   units.Time
-	Kept      units.Time // the healthy machine's plan on what is left; 0 where it does not run there
-	Replanned units.Time
+	Fault string
+	whatif.Collective
 }
 
 // Losses plan a collective on a site whole and without each of the faults.
@@ -25,10 +24,11 @@ func Losses(s Site, kind collective.Kind, size units.Bytes, faults ...string) ([
 	if err != nil {
 		return nil, err
 	}
-	healthy, err := Plan(whole, kind, size)
+	p, err := cost.Default(whole)
 	if err != nil {
 		return nil, err
 	}
+	spec := func(ranks int) (collective.Spec, error) { return collective.Spec{Kind: kind, Ranks: ranks}, nil }
 	var out []Loss
 	for _, fault := range faults {
 		site := s
@@ -37,17 +37,11 @@ func Losses(s Site, kind collective.Kind, size units.Bytes, faults ...string) ([
 		if err != nil {
 			return nil, err
 		}
-		p, err := Plan(t, kind, size)
+		c, err := whatif.Collectives(whole, t, p, p, spec, []units.Bytes{size}, planner.PlanOptions{})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", fault, err)
 		}
-		l := Loss{Fault: fault, Healthy: healthy.Rows[0].Prediction.Time, Replanned: p.Rows[0].Prediction.Time}
-		if len(t.LostRanks()) == 0 {
-			if l.Kept, err = score.New(t, p.Profile).Time(healthy.Rows[0].Schedule, size); err != nil {
-				l.Kept = 0 // some ranks no longer reach one another
-			}
-		}
-		out = append(out, l)
+		out = append(out, Loss{fault, c[0]})
 	}
 	return out, nil
 }
@@ -57,10 +51,14 @@ func LossBars(title string, losses []Loss) *chart.Bars {
 	b := &chart.Bars{Frame: chart.Frame{Title: title, Source: planner.Tool, X: "time (us)", Y: "fault"}}
 	for _, l := range losses {
 		add := func(to, from units.Time) float64 { return max(0, (to - from).Microseconds()) }
-		b.Bars = append(b.Bars, chart.Bar{Name: l.Fault, Parts: []chart.Part{
-			{Name: "healthy", Value: l.Healthy.Microseconds(), Colour: chart.Ours},
-			{Name: "the fault adds, re-planned", Value: add(l.Replanned, l.Healthy), Colour: chart.NCCL},
-			{Name: "the old plan adds to that", Value: add(l.Kept, l.Replanned), Colour: chart.Limit}}})
+		name, healthy, planned := l.Fault, l.Before.Prediction.Time, l.Planned.Prediction.Time
+		if l.Kept == 0 {
+			name += " (old plan fails)"
+		}
+		b.Bars = append(b.Bars, chart.Bar{Name: name, Parts: []chart.Part{
+			{Name: "healthy", Value: healthy.Microseconds(), Colour: chart.Ours},
+			{Name: "the fault adds, re-planned", Value: add(planned, healthy), Colour: chart.NCCL},
+			{Name: "the old plan adds to that", Value: add(l.Kept, planned), Colour: chart.Limit}}})
 	}
 	return b
 }

@@ -32,7 +32,7 @@ type Bars struct {
 func (b *Bars) frame() Frame { return b.Frame }
 
 func (b *Bars) height() vg.Length {
-	return footer + 3*vg.Centimeter + vg.Length(len(b.Bars))*0.8*vg.Centimeter
+	return footer + 3*vg.Centimeter + vg.Length(max(len(b.Bars), 3))*0.8*vg.Centimeter
 }
 
 // Rows are bar, part and value.

@@ -57,8 +57,12 @@ var (
 	mesh = color.RGBA{R: 220, G: 220, B: 220, A: 255}
 )
 
-// The roles that colours play, the same in every figure.
+// Role is a colour that means the same in every figure.
+type Role = color.RGBA
+
+// The roles that colours play.
 var (
+	Free      = mesh              // room that nothing takes
 	Ours      = report.Palette[1] // predicted by the house, planned
 	Measured  = report.Palette[7]
 	NCCL      = report.Palette[3]
@@ -123,6 +127,9 @@ func paint(c Chart, canvas draw.Canvas) error {
 	p.Draw(area)
 	note := text.Style{Color: grey, Font: font.From(plot.DefaultFont, 8), XAlign: draw.XLeft, YAlign: draw.YBottom, Handler: plot.DefaultTextHandler}
 	note.Font.Variant = "Sans"
+	if w, room := note.Width(f.Source), canvas.Max.X-canvas.Min.X-12; w > room {
+		note.Font.Size = max(note.Font.Size*room/w, 5)
+	}
 	canvas.FillText(note, vg.Point{X: canvas.Min.X + 6, Y: canvas.Min.Y + 5}, f.Source)
 	return nil
 }

@@ -105,7 +105,7 @@ func (h *Heat) scale(keys *legend) (func(float64) color.RGBA, error) {
 		return func(v float64) color.RGBA { return Available[int(v)%len(Available)] }, nil
 	}
 	lo, hi := h.bounds()
-	colour := func(v float64) color.RGBA { return shade((v - lo) / (hi - lo)) }
+	colour := func(v float64) color.RGBA { return Shade((v - lo) / (hi - lo)) }
 	for _, share := range []float64{0, 0.5, 1} {
 		v := lo + share*(hi-lo)
 		if err := key(number(v)+" "+h.Unit, colour(v)); err != nil {
@@ -150,8 +150,8 @@ func ticks(names []string, most int, fromTop bool) plot.ConstantTicks {
 // blues go from light to dark in one hue, which every eye can order.
 var blues = []color.RGBA{{222, 235, 247, 255}, {107, 174, 214, 255}, {33, 113, 181, 255}, {8, 29, 88, 255}}
 
-// shade is the colour of a share from 0 to 1.
-func shade(share float64) color.RGBA {
+// Shade is the colour of a share from 0 to 1, light to dark.
+func Shade(share float64) color.RGBA {
 	at := min(max(share, 0), 1) * float64(len(blues)-1)
 	i := min(int(at), len(blues)-2)
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (at-float64(i))*(float64(b)-float64(a)))) }

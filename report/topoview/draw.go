@@ -16,6 +16,7 @@ import (
 
 	"railyard/model/topology"
 	"railyard/report"
+	"railyard/report/chart"
 )
 
 // Size of the picture.
@@ -35,14 +36,20 @@ func mediumColour(m topology.Medium) color.Color { return report.Palette[int(m)%
 // the first one stands for all and the fabric's switches are drawn above it, at most
 // maxBoxes a level.
 func Draw(t *topology.Topology, file string) (func(io.Writer) error, error) {
+	return DrawLoaded(t, file, nil)
+}
+
+// DrawLoaded is Draw with links as wide and dark as they are used: load is the utilisation
+// of each link that carries anything, from 0 to 1; nil draws their rates.
+func DrawLoaded(t *topology.Topology, file string, load map[topology.LinkID]float64) (func(io.Writer) error, error) {
 	switch filepath.Ext(file) {
 	case ".svg":
 		c := vgsvg.New(width, height)
-		paint(draw.New(c), t)
+		paint(draw.New(c), t, load)
 		return func(w io.Writer) error { _, err := c.WriteTo(w); return err }, nil
 	case ".png":
 		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(110))}
-		paint(draw.New(c), t)
+		paint(draw.New(c), t, load)
 		return func(w io.Writer) error { _, err := c.WriteTo(w); return err }, nil
 	}
 	return nil, fmt.Errorf("-o %s: the name must end in .svg or .png", file)
@@ -59,14 +66,15 @@ type picture struct {
 	shown  map[topology.Kind]int
 	total  map[topology.Kind]int
 	text   draw.TextStyle
+	load   map[topology.LinkID]float64 // utilisation; nil: links show their rates
 }
 
-func paint(c draw.Canvas, t *topology.Topology) {
+func paint(c draw.Canvas, t *topology.Topology, load map[topology.LinkID]float64) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
-	p := &picture{t: t, canvas: c, where: map[topology.DeviceID]vg.Point{}, shown: map[topology.Kind]int{}, total: map[topology.Kind]int{}}
+	p := &picture{t: t, canvas: c, load: load, where: map[topology.DeviceID]vg.Point{}, shown: map[topology.Kind]int{}, total: map[topology.Kind]int{}}
 	p.text = plot.New().X.Label.TextStyle
-	p.text.Font.Size = 9
+	p.text.Font.Size, p.text.Font.Variant = 9, "Sans"
 	p.text.XAlign, p.text.YAlign = -0.5, -0.5
 	p.place()
 	p.links()
@@ -158,8 +166,29 @@ func (p *picture) links() {
 		}
 		w := 0.5 + 4*math.Sqrt(p.t.Rate(topology.LinkID(i)).GBps()/most)
 		style := draw.LineStyle{Color: mediumColour(p.t.Class(topology.LinkID(i)).Medium), Width: vg.Length(w)}
+		if p.load != nil {
+			style = loadStyle(max(p.load[topology.LinkID(i)], p.load[p.back(l)]))
+		}
 		p.canvas.StrokeLine2(style, a.X, a.Y, b.X, b.Y)
 	}
+}
+
+// loadStyle shows a utilisation by colour and width.
+func loadStyle(u float64) draw.LineStyle {
+	if u == 0 {
+		return draw.LineStyle{Color: color.Gray{Y: 225}, Width: 0.4}
+	}
+	return draw.LineStyle{Color: chart.Shade(u), Width: vg.Length(0.6 + 4*u)}
+}
+
+// back is a link's other direction.
+func (p *picture) back(l topology.Link) topology.LinkID {
+	for _, o := range p.t.Out(l.To) {
+		if p.t.Links()[o].To == l.From && p.t.Links()[o].Class == l.Class {
+			return o
+		}
+	}
+	return topology.NoLink
 }
 
 func (p *picture) boxes() {
@@ -210,6 +239,17 @@ func (p *picture) captions() {
 	}
 	p.canvas.FillText(title, vg.Point{X: 6, Y: height - 20}, name)
 	x := vg.Length(6)
+	if p.load != nil {
+		for _, u := range []float64{0, 0.25, 0.5, 0.75, 1} {
+			p.canvas.StrokeLine2(loadStyle(u), x, 16, x+18, 16)
+			style := p.text
+			style.XAlign = 0
+			label := fmt.Sprintf("%.0f %% used", 100*u)
+			p.canvas.FillText(style, vg.Point{X: x + 23, Y: 16}, label)
+			x += style.Width(label) + 40
+		}
+		return
+	}
 	used := map[int32]bool{}
 	for _, l := range p.t.Links() {
 		used[l.Class] = true

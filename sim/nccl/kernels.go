@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/cost"
+	"railyard/model/topology"
 )
 
 // key is the kernel that a choice runs on this machine.
@@ -51,7 +52,7 @@ func (r *Runtime) otherLaunch(a Ask, c choice) (*cost.Kernel, string) {
 func (r *Runtime) overs(algorithm string) []string {
 	switch {
 	case r.rates.nodes > 1 && algorithm == "p2p":
-		return []string{r.rates.over, cost.AnyNetwork, r.rates.inside}
+		return []string{r.rates.over, cost.AnyNetwork, r.rates.inside, topology.NVLink.String()}
 	case r.rates.nodes > 1:
 		return []string{r.rates.over, cost.AnyNetwork}
 	}

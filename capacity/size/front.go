@@ -1,0 +1,34 @@
+package size
+
+import "cmp"
+
+// Score is what designs are compared by; less is better. Where a cost is not known, the
+// design is on no front.
+type Score struct {
+	TimePerUnit, Cost, Watts float64
+	Known                    bool
+}
+
+// Front says which scores no other beats: none is at least as good in everything and
+// better in something. Of equal ones the first is on the front.
+func Front(list []Score) []bool {
+	out := make([]bool, len(list))
+	for i, a := range list {
+		out[i] = a.Known
+		for j, b := range list {
+			if out[i] && b.Known && i != j && dominates(b, a, j < i) {
+				out[i] = false
+			}
+		}
+	}
+	return out
+}
+
+// dominates reports whether a beats b; of equals, whether the first is meant.
+func dominates(a, b Score, first bool) bool {
+	x, y, z := cmp.Compare(a.TimePerUnit, b.TimePerUnit), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Watts, b.Watts)
+	if x > 0 || y > 0 || z > 0 {
+		return false
+	}
+	return x < 0 || y < 0 || z < 0 || first
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/locality"
+	"railyard/capacity/score"
+	"railyard/capacity/step"
+	"railyard/interop/slurm"
+	"railyard/model/collective"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/report"
+)
+
+type limitsFlags struct {
+	training trainingFlags
+	coll     collFlags
+	sizes    sizeFlags
+	format   formatFlag
+	job      int
+	within   float64
+	conf     string
+}
+
+func newCapacityLimits() *cobra.Command {
+	var f limitsFlags
+	cmd := &cobra.Command{
+		Use:   "limits -t TOPOLOGY --job GPUS (-w WORKLOAD | -c COLLECTIVE -s SIZE)",
+		Short: "How closely a job's GPUs have to lie together, as hints for schedulers",
+		Long: `Places a job of so many GPUs in one node, in one group of each tier of the network and
+spread over all, and says which placements are within a slowdown of the fastest. The
+widest of these becomes hints for Slurm and Kubernetes: asking for less locality than
+needed costs time, asking for more waits in the queue.`,
+		Example: `  railyard capacity limits -t superpod-h100 --nodes 128 --job 64 -w llama-3-8b --within 0.05
+  railyard capacity limits -t leaf-spine-roce --nodes 64 --set fabrics.0.levels.0.oversubscription=4 --job 64 -c all_reduce -s 1G --topology-conf topology.conf`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.training.add(cmd)
+	must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
+	f.coll.add(cmd)
+	f.sizes.add(cmd, "", "")
+	for _, hidden := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
+		must(cmd.Flags().MarkHidden(hidden))
+	}
+	f.format.add(cmd)
+	cmd.Flags().IntVar(&f.job, "job", 0, "GPUs of the job")
+	must(cmd.MarkFlagRequired("job"))
+	cmd.Flags().Float64Var(&f.within, "within", 0.05, "slowdown that is acceptable, as a share")
+	cmd.Flags().StringVar(&f.conf, "topology-conf", "", "also write the tiers as Slurm's topology.conf (topology/tree)")
+	return cmd
+}
+
+func (f *limitsFlags) run(cmd *cobra.Command) error {
+	if err := f.format.check(); err != nil {
+		return err
+	}
+	if !(f.within >= 0) || math.IsInf(f.within, 0) {
+		return usagef("--within %v: must be a share such as 0.05", f.within)
+	}
+	if (f.training.workload != "") == cmd.Flags().Changed("collective") {
+		return usagef("give either a workload (-w) or a collective (-c)")
+	}
+	t, err := f.training.topo.load()
+	if err != nil {
+		return err
+	}
+	list, err := locality.Placements(t, f.job)
+	if err != nil {
+		return usagef("--job: %v", err)
+	}
+	d := &report.LimitsDocument{Schema: "railyard.limits/v1", Topology: t.Name(), GPUs: f.job, Within: f.within, Notes: []string{}}
+	if f.training.workload != "" {
+		err = f.train(cmd, d, t, list)
+	} else {
+		err = f.collect(cmd, d, t, list)
+	}
+	if err != nil {
+		return err
+	}
+	judge(d, t, list)
+	if f.conf != "" {
+		if err := writeFile(f.conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
+			return err
+		}
+	}
+	return d.Write(cmd.OutOrStdout(), f.format.name)
+}
+
+// train times a step on each placement, all in the layout that is best on the closest.
+func (f *limitsFlags) train(cmd *cobra.Command, d *report.LimitsDocument, t *topology.Topology, list []locality.Placement) error {
+	var layout step.Layout
+	for i, p := range list {
+		part, err := p.Part(t)
+		if err != nil {
+			return err
+		}
+		x := f.training
+		q, w, err := x.on(part)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			if layout, _, err = (&capacityStepFlags{training: x}).layout(cmd, q, w); err != nil {
+				return err
+			}
+			d.Subject, d.By = w.Name+" ("+layout.String()+")", q.Runtime()
+		}
+		r, err := step.Run(q, w, layout, step.Options{})
+		if err != nil {
+			return err
+		}
+		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(r.Time), Limit: r.Bottleneck()})
+	}
+	return nil
+}
+
+// collect times a collective, planned for each placement.
+func (f *limitsFlags) collect(cmd *cobra.Command, d *report.LimitsDocument, t *topology.Topology, list []locality.Placement) error {
+	size, err := parseSize("-s", f.sizes.single)
+	if err != nil {
+		return err
+	}
+	profile, err := f.training.profile.load(t)
+	if err != nil {
+		return err
+	}
+	d.Subject, d.By = fmt.Sprintf("%s of %v", f.coll.name, size), "railyard (profile "+profile.Name+")"
+	for _, p := range list {
+		part, err := p.Part(t)
+		if err != nil {
+			return err
+		}
+		var spec collective.Spec
+		if spec, err = f.coll.spec(cmd, part.NumRanks()); err != nil {
+			return err
+		}
+		rows, err := planner.Plan(part, spec, []units.Bytes{size}, score.New(part, profile), planner.PlanOptions{})
+		if err != nil {
+			return err
+		}
+		x := rows[0].Prediction
+		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(x.Time), Limit: planner.Name(rows[0].Schedule) + "; " + x.Bottleneck})
+	}
+	return nil
+}
+
+// judge compares the placements and turns the widest that is fast enough into hints.
+func judge(d *report.LimitsDocument, t *topology.Topology, list []locality.Placement) {
+	fastest := math.Inf(1)
+	for _, r := range d.Rows {
+		fastest = min(fastest, r.TimeMS)
+	}
+	widest := -1
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		r.Slowdown = r.TimeMS / fastest
+		if r.Within = r.Slowdown <= 1+d.Within; r.Within {
+			widest = i
+		}
+	}
+	d.Tier = list[widest].Tier // the fastest is within
+	d.Slurm, d.Kueue = hints(t, d.Tier, d.Rows[widest].Nodes)
+}
+
+// hints ask for a job in one group of a tier. Slurm counts leaf switches; Kueue's levels
+// are node labels, as Topograph sets them (tier-0 is nearest).
+func hints(t *topology.Topology, tier string, nodes int) (job, pod []string) {
+	const key = "kueue.x-k8s.io/podset-required-topology: "
+	job = []string{fmt.Sprintf("#SBATCH --nodes=%d", nodes)}
+	if tier == "spread" {
+		return append(job, "# no --switches: any nodes will do"), []string{"# no topology is required", "kueue.x-k8s.io/podset-unconstrained-topology: \"true\""}
+	}
+	tiers := t.Tiers()
+	for i, x := range tiers {
+		if x.Name != tier {
+			continue
+		}
+		if i == 0 {
+			return job, []string{key + "kubernetes.io/hostname"}
+		}
+		leaves := 1
+		if i > 1 {
+			leaves = (tiers[1].Groups + x.Groups - 1) / x.Groups
+		}
+		return append(job, fmt.Sprintf("#SBATCH --switches=%d", leaves)), []string{fmt.Sprintf("%sfabric.topograph.run/tier-%d", key, i-1)}
+	}
+	return job, nil
+}

@@ -1,0 +1,333 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/search"
+	"railyard/capacity/step"
+	"railyard/capacity/whatif"
+	"railyard/model/collective"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/model/workload"
+	"railyard/planner"
+	"railyard/report"
+)
+
+type whatIfFlags struct {
+	training trainingFlags // its topology's faults and loads are part of the change
+	coll     collFlags
+	sizes    sizeFlags
+	format   formatFlag
+	change   changeFlags
+	guard    guardFlags
+	prices   priceFlags
+}
+
+// changeFlags say what is changed, beside faults and loads.
+type changeFlags struct {
+	to     string
+	set    []string
+	faster []string
+	with   []string
+}
+
+func newCapacityWhatIf() *cobra.Command {
+	var f whatIfFlags
+	cmd := &cobra.Command{
+		Use:   "what-if -t TOPOLOGY (-w WORKLOAD | -c COLLECTIVE -s SIZE) CHANGE…",
+		Short: "What a change, a second job or a failure does: plan kept, planned again, goodput, price",
+		Long: `Puts a machine before and after a change side by side. The change is any of --to
+(another topology), --change (a value of its file, such as more links an adapter),
+--faster (links of a class), --load and --with (others on the fabric), --fail and
+--slow. The plan is kept first and then made again; where GPUs are lost, replicas
+are left out. With --checkpoint, failure rates give the share of the time that is
+training which lasts: analytically, and by a Monte-Carlo run of the same rules.`,
+		Example: `  railyard capacity what-if -t superpod-h100 --nodes 8 -w llama-3-8b --fail nic:node2/nic3
+  railyard capacity what-if -t superpod-h100 --nodes 32 -w llama-3-70b --faster ndr400=2
+  railyard capacity what-if -t superpod-h100 --nodes 32 -w llama-3-70b --fail node:node3 --checkpoint 60s --restart 10m --run-on nic
+  railyard capacity what-if -t dgx-h100 --nodes 4 -c all_reduce -s 1G --with all_to_all:256M`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.training.add(cmd)
+	must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
+	f.coll.add(cmd)
+	f.sizes.add(cmd, "", "")
+	f.format.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.change.to, "to", "", "change to this topology, e.g. another generation")
+	fl.StringArrayVar(&f.change.set, "change", nil, "change a value of the topology file, e.g. fabrics.0.links=2 for two links an adapter")
+	fl.StringArrayVar(&f.change.faster, "faster", nil, "change the rate of the links of a class, e.g. ndr400=2")
+	fl.StringArrayVar(&f.change.with, "with", nil, "a second job that always communicates: COLLECTIVE[:ALGO][:SIZE][@RANKS]; its load takes its share of links first")
+	f.guard.add(cmd)
+	f.prices.add(cmd)
+	return cmd
+}
+
+func (f *whatIfFlags) check(cmd *cobra.Command) error {
+	if err := f.format.check(); err != nil {
+		return err
+	}
+	c, t := &f.change, &f.training
+	if c.to == "" && len(c.set)+len(c.faster)+len(c.with)+len(t.topo.fail)+len(t.topo.slow)+len(t.topo.loads) == 0 {
+		return usagef("nothing changes: give --to, --change, --faster, --with, --load, --fail or --slow")
+	}
+	changed := cmd.Flags().Changed
+	if (t.workload != "") == changed("collective") {
+		return usagef("give either a workload (-w) or a collective (-c)")
+	}
+	if t.workload == "" {
+		var idle []string
+		for _, name := range []string{"gpu", "runtime", "workload-set", "layout", "dp", "tp", "pp", "cp", "ep", "vpp", "zero", "micro-batch", "global-batch", "sequence-parallel", "recompute", "order", "bucket", "compress"} {
+			if changed(name) {
+				idle = append(idle, "--"+name)
+			}
+		}
+		if len(idle) > 0 {
+			return usagef("%s: no effect on a collective", strings.Join(idle, ", "))
+		}
+	} else if changed("size") || changed("minbytes") || changed("maxbytes") || changed("root") {
+		return usagef("sizes and --root have no effect on a workload")
+	}
+	return f.guard.check(cmd)
+}
+
+func (f *whatIfFlags) run(cmd *cobra.Command) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	before := f.training.topo
+	before.fail, before.slow, before.loads = nil, nil, nil
+	a, err := before.load()
+	if err != nil {
+		return err
+	}
+	after, err := f.changed(a)
+	if err != nil {
+		return err
+	}
+	b, err := after.load()
+	if err != nil {
+		return err
+	}
+	d := &report.WhatIfDocument{Schema: "railyard.what-if/v1", Topology: a.Name(), Changed: b.Name(), GPUs: a.NumRanks(), After: b.NumRanks(), Notes: []string{}}
+	subject := &subject{flags: f, cmd: cmd, before: before, a: a}
+	if f.training.workload != "" {
+		err = subject.train(d, after)
+	} else {
+		err = subject.collect(d, after, b)
+	}
+	if err != nil {
+		return err
+	}
+	if d.Goodput, err = f.guard.goodput(subject, d, a, b); err != nil {
+		return err
+	}
+	if err := f.prices.difference(d, a, b, f.change.faster); err != nil {
+		return err
+	}
+	return d.Write(cmd.OutOrStdout(), f.format.name)
+}
+
+// changed is the topology after the change.
+func (f *whatIfFlags) changed(a *topology.Topology) (topoFlags, error) {
+	t := f.training.topo
+	if f.change.to != "" {
+		t.name, t.set = f.change.to, nil
+	}
+	t.set = slices.Concat(t.set, f.change.set)
+	t.faster = f.change.faster
+	for _, text := range f.change.with {
+		list, err := f.secondJob(text, a)
+		if err != nil {
+			return t, err
+		}
+		t.traffic = append(t.traffic, list...)
+	}
+	return t, nil
+}
+
+// secondJob is the load of a collective that runs all the time.
+func (f *whatIfFlags) secondJob(text string, t *topology.Topology) ([]topology.Background, error) {
+	spec, err := parseJob(text, 64*units.MiB)
+	if err != nil {
+		return nil, err
+	}
+	if spec.file != "" {
+		return nil, usagef("--with %s: name a collective; for a plan, give --load what `railyard simulate --plan %s --format json` writes", text, spec.file)
+	}
+	p, err := f.training.profile.load(t)
+	if err != nil {
+		return nil, err
+	}
+	j, err := planJob(spec, t, p, nil)
+	if err != nil {
+		return nil, fmt.Errorf("--with %s: %w", text, err)
+	}
+	return loadOf(t, p, j)
+}
+
+// subject is what the question is about.
+type subject struct {
+	flags    *whatIfFlags
+	cmd      *cobra.Command
+	before   topoFlags
+	a        *topology.Topology
+	slowdown func(part topoFlags) (float64, error) // with the plan kept; 0: it does not run
+}
+
+// predictor is one for another topology, and the workload.
+func (s *subject) predictor(t topoFlags) (*step.Predictor, *workload.Workload, error) {
+	x := s.flags.training
+	x.topo = t
+	return x.load()
+}
+
+// train asks about a workload.
+func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
+	p, w, err := s.predictor(s.before)
+	if err != nil {
+		return err
+	}
+	l, _, err := (&capacityStepFlags{training: s.flags.training}).layout(s.cmd, p, w)
+	if err != nil {
+		return err
+	}
+	q, _, err := s.predictor(after)
+	if err != nil {
+		return err
+	}
+	space := search.Space{GlobalBatch: l.GlobalBatch, Zero: -1}
+	if s.flags.training.layout.text == "" {
+		if space, err = s.flags.training.layout.space(s.cmd); err != nil {
+			return err
+		}
+	}
+	space.Narrow = true
+	m := whatif.Machines{Before: p, After: q, Fewer: func(k int) (*step.Predictor, error) { return s.fewer(after, q, k) }}
+	r, err := whatif.Train(s.cmd.Context(), m, w, l, space)
+	if err != nil {
+		return err
+	}
+	s.slowdown = func(t topoFlags) (float64, error) {
+		q, _, err := s.predictor(t)
+		if err != nil || q.Machine().Topology.NumRanks() != p.Machine().Topology.NumRanks() {
+			return 0, nil // unreachable, or GPUs lost
+		}
+		kept, err := step.Run(q, w, l, step.Options{})
+		if err != nil {
+			return 0, err
+		}
+		return max(whatif.Slowdown(r.Before, kept), 1), nil
+	}
+	d.Subject, d.By = w.Name, p.Runtime()
+	d.Rows = []report.WhatIfRow{trainingRow(r, w.Unit)}
+	d.Notes = append(d.Notes, trainingNotes(r)...)
+	return nil
+}
+
+// fewer is the changed machine with whole nodes only, and so many of the last left out.
+func (s *subject) fewer(after topoFlags, q *step.Predictor, k int) (*step.Predictor, error) {
+	t := q.Machine().Topology
+	gpus := map[int]int{}
+	for r := range t.NumRanks() {
+		gpus[t.NodeOf(r)]++
+	}
+	most := 0
+	for _, n := range gpus {
+		most = max(most, n)
+	}
+	whole := 0
+	for n := t.NumNodes() - 1; n >= 0; n-- {
+		switch {
+		case gpus[n] < most, k > 0:
+			if gpus[n] == most {
+				k--
+			}
+			after.fail = append(slices.Clip(after.fail), "node:"+t.NodeName(n))
+		default:
+			whole++
+		}
+	}
+	if whole == 0 || k > 0 {
+		return nil, nil
+	}
+	p, _, err := s.predictor(after)
+	return p, err
+}
+
+func trainingRow(r *whatif.Training, unit string) report.WhatIfRow {
+	row := report.WhatIfRow{BeforeMS: ms(r.Before.Time), Plan: r.Before.Layout.String(), Limit: r.Before.Bottleneck(), Unit: unit, BeforeRate: r.Before.UnitsPerSecond(),
+		PlannedMS: ms(r.Planned.Time), PlannedSlowdown: whatif.Slowdown(r.Before, r.Planned), NewPlan: r.Planned.Layout.String(), NewLimit: r.Planned.Bottleneck(), PlannedRate: r.Planned.UnitsPerSecond()}
+	if r.Kept != nil {
+		row.KeptMS, row.KeptSlowdown, row.KeptLimit = ms(r.Kept.Time), whatif.Slowdown(r.Before, r.Kept), r.Kept.Bottleneck()
+	}
+	return row
+}
+
+func trainingNotes(r *whatif.Training) []string {
+	var out []string
+	if r.Why != "" {
+		out = append(out, "plan not kept: "+r.Why)
+	}
+	if r.Idle > 0 {
+		out = append(out, fmt.Sprintf("%d GPUs that work are idle: no whole replica fills them", r.Idle))
+	}
+	if a, b := r.Before.Layout.GlobalBatch, r.Planned.Layout.GlobalBatch; a != b {
+		out = append(out, fmt.Sprintf("the global batch changes from %d to %d; slowdowns are for the same number of samples", a, b))
+	}
+	return out
+}
+
+// collect asks about a collective.
+func (s *subject) collect(d *report.WhatIfDocument, after topoFlags, b *topology.Topology) error {
+	sizes, err := s.flags.sizes.sizes(s.cmd)
+	if err != nil {
+		return err
+	}
+	pa, err := s.flags.training.profile.load(s.a)
+	if err != nil {
+		return err
+	}
+	pb, err := s.flags.training.profile.load(b)
+	if err != nil {
+		return err
+	}
+	spec := func(ranks int) (collective.Spec, error) { return s.flags.coll.spec(s.cmd, ranks) }
+	ask := func(b *topology.Topology) ([]whatif.Collective, error) {
+		return whatif.Collectives(s.a, b, pa, pb, spec, sizes, planner.PlanOptions{})
+	}
+	list, err := ask(b)
+	if err != nil {
+		return err
+	}
+	d.Subject, d.By = s.flags.coll.name, "railyard (profile "+pa.Name+")"
+	for _, c := range list {
+		d.Rows = append(d.Rows, collectiveRow(c))
+	}
+	s.slowdown = func(t topoFlags) (float64, error) {
+		b, err := t.load()
+		if err != nil {
+			return 0, nil // unreachable
+		}
+		list, err := ask(b)
+		if err != nil || list[0].Kept == 0 {
+			return 0, err
+		}
+		return max(list[0].Kept.Seconds()/list[0].Before.Prediction.Time.Seconds(), 1), nil
+	}
+	return nil
+}
+
+func collectiveRow(c whatif.Collective) report.WhatIfRow {
+	before, planned := c.Before.Prediction, c.Planned.Prediction
+	base := max(before.Time, 1).Seconds()
+	return report.WhatIfRow{SizeBytes: int64(c.Size), BeforeMS: ms(before.Time), Plan: planner.Name(c.Before.Schedule), Limit: before.Bottleneck,
+		KeptMS: ms(c.Kept), KeptSlowdown: c.Kept.Seconds() / base, PlannedMS: ms(planned.Time), PlannedSlowdown: planned.Time.Seconds() / base,
+		NewPlan: planner.Name(c.Planned.Schedule), NewLimit: planned.Bottleneck}
+}

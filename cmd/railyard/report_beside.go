@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/step"
+	"railyard/report"
+	"railyard/report/figures"
+	"railyard/report/page"
+)
+
+// besides is the section that puts other machines beside the first one.
+func (f *reportFlags) besides(cmd *cobra.Command, b *builder, first *report.StepDocument) error {
+	if len(f.beside) == 0 {
+		return nil
+	}
+	list := []*report.StepDocument{first}
+	for _, text := range f.beside {
+		x := f.training
+		name, nodes, some := strings.Cut(text, ":")
+		x.topo = topoFlags{name: name}
+		if n, err := strconv.Atoi(nodes); err == nil && n > 0 {
+			x.topo.nodes = n
+		} else if some {
+			return usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES", text)
+		}
+		x.profile, x.gpu = profileFlag{}, ""
+		x.layout = layoutFlags{zero: -1, global: f.training.layout.global, sequence: true}
+		p, w, err := x.load()
+		if err != nil {
+			return fmt.Errorf("--beside %s: %w", text, err)
+		}
+		l, n, err := (&capacityStepFlags{training: x}).layout(cmd, p, w)
+		if err != nil {
+			return fmt.Errorf("--beside %s: %w", text, err)
+		}
+		r, err := step.Run(p, w, l, step.Options{})
+		if err != nil {
+			return err
+		}
+		list = append(list, stepDocument(p, r, n))
+	}
+	t := page.Table{Caption: "Machines side by side, " + first.Workload, Header: []string{"machine", "GPUs", "GPU", "layout", "step ms", first.Unit + "/s", "a GPU", "MFU %", "exposed ms", "bottleneck"}}
+	for _, d := range list {
+		t.Rows = append(t.Rows, []string{d.Topology, fmt.Sprint(d.GPUs), d.GPU, d.Layout, fmt.Sprintf("%.1f", d.StepMS), fmt.Sprintf("%.4g", d.UnitsPerSecond), fmt.Sprintf("%.4g", d.UnitsPerSecond/float64(d.GPUs)), fmt.Sprintf("%.1f", 100*d.MFU), fmt.Sprintf("%.2f", d.ExposedMS), d.Bottleneck})
+	}
+	return b.section("Beside other machines", nil, []figure{{name: "beside", chart: figures.Beside(first.Workload, first.Unit, list)}}, []page.Table{t}, nil)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+
+	"railyard/capacity/goodput"
+	"railyard/capacity/inventory"
+	"railyard/capacity/step"
+	"railyard/capacity/whatif"
+	"railyard/model/failure"
+	"railyard/report/figures"
+	"railyard/report/page"
+)
+
+// failures is the section about what fails: what a lost part costs, and the goodput.
+func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) error {
+	if f.guard.checkpoint == 0 {
+		return nil
+	}
+	t := p.Machine().Topology
+	table := page.Table{Caption: "The step with its layout kept and one part missing", Header: []string{"lost", "step ms", "slowdown", "limited by"}}
+	for _, part := range []failure.Part{failure.NIC, failure.Cable, failure.Switch, failure.Node} {
+		lost := inventory.First(t, part)
+		if lost == "" {
+			continue
+		}
+		x := f.training
+		x.topo.fail = append(x.topo.fail[:len(x.topo.fail):len(x.topo.fail)], lost)
+		q, w, err := x.load()
+		if err != nil || q.Machine().Topology.NumRanks() < t.NumRanks() {
+			table.Rows = append(table.Rows, []string{lost, "–", "–", "ranks are lost: the job stops"})
+			continue
+		}
+		kept, err := step.Run(q, w, r.Layout, step.Options{})
+		if err != nil {
+			return err
+		}
+		table.Rows = append(table.Rows, []string{lost, fmt.Sprintf("%.1f", ms(kept.Time)), fmt.Sprintf("%.4f", whatif.Slowdown(r, kept)), kept.LimitingLink("")})
+	}
+	return f.goodput(b, p, r, table)
+}
+
+// goodput adds the expected and the played share of training over the interval.
+func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, table page.Table) error {
+	book, err := failure.Get(f.guard.rates)
+	if err != nil {
+		return err
+	}
+	causes := goodput.Causes(book, goodput.Cluster{Parts: inventory.Parts(p.Machine().Topology), Repair: f.guard.repair.Hours()})
+	plan := goodput.Plan{Checkpoint: f.guard.checkpoint.Hours(), Restart: f.guard.restart.Hours()}
+	best, err := goodput.Analytic(causes, plan)
+	if err != nil {
+		return err
+	}
+	var hours, expected, played []float64
+	for _, k := range []float64{0.125, 0.25, 0.5, 1, 2, 4, 8} {
+		plan.Interval = best.Interval * k
+		a, err := goodput.Analytic(causes, plan)
+		if err != nil {
+			return err
+		}
+		m, err := goodput.Simulate(causes, plan, 24*float64(f.guard.days), f.guard.seed)
+		if err != nil {
+			return err
+		}
+		hours, expected, played = append(hours, plan.Interval), append(expected, a.Goodput), append(played, m.Goodput)
+	}
+	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d played days, seed %d", book.Name, f.guard.days, f.guard.seed)
+	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %v every %.2f h of work, the best interval, and %v to restart, %.1f %% of the time is training that lasts: %.4g %s/s. Checkpoints take %.1f %%, lost work and restarts %.1f %%.",
+		best.StopsADay, best.MTBF, f.guard.checkpoint, best.Interval, f.guard.restart, 100*best.Goodput, best.Goodput*r.UnitsPerSecond(), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
+	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}}, []page.Table{table}, []string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
+}

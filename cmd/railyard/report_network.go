@@ -1,0 +1,356 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/score"
+	"railyard/capacity/step"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/model/workload"
+	"railyard/planner"
+	"railyard/report/chart"
+	"railyard/report/figures"
+	"railyard/report/page"
+	"railyard/report/topoview"
+	"railyard/sim"
+	"railyard/sim/nccl"
+)
+
+// maxDrawn bounds the GPUs whose plans a report searches and draws: of a larger machine it
+// takes the first nodes.
+const maxDrawn = 64
+
+// latencySeeds is how many runs the distribution of latencies has.
+const latencySeeds = 200
+
+func stepRate(p *step.Predictor, w *workload.Workload, l step.Layout) (float64, error) {
+	r, err := step.Run(p, w, l, step.Options{})
+	if err != nil {
+		return 0, err
+	}
+	return r.UnitsPerSecond(), nil
+}
+
+// networkStudy is a collective on a machine, or the first nodes of it.
+type networkStudy struct {
+	f       *reportFlags
+	topo    *topology.Topology
+	spec    collective.Spec
+	profile *cost.Profile
+	rows    []planner.Row
+	size    units.Bytes
+	best    planner.Row // at size
+	source  string
+}
+
+// network is the section about the collective.
+func (f *reportFlags) network(cmd *cobra.Command, b *builder, t *topology.Topology) error {
+	s := &networkStudy{f: f, topo: t}
+	var err error
+	var notes []string
+	if t.NumRanks() > maxDrawn {
+		x := f.training.topo
+		x.fail, x.slow, x.loads = nil, nil, nil
+		x.nodes = max(maxDrawn*t.NumNodes()/t.NumRanks(), 1)
+		if s.topo, err = x.load(); err != nil {
+			return err
+		}
+		notes = append(notes, fmt.Sprintf("Shown for the first %d of %d nodes.", x.nodes, t.NumNodes()))
+	}
+	if s.topo.NumRanks() > maxDrawn {
+		return b.section("Network", nil, nil, nil, []string{fmt.Sprintf("Left out: a node of %d GPUs is more than the %d whose plans are drawn.", s.topo.NumRanks(), maxDrawn)})
+	}
+	if s.size, err = parseSize("-s", f.size); err != nil {
+		return err
+	}
+	if s.spec, err = f.coll.spec(cmd, s.topo.NumRanks()); err != nil {
+		return err
+	}
+	if s.profile, err = f.training.profile.load(s.topo); err != nil {
+		return err
+	}
+	if s.rows, s.best, err = s.plan(s.topo, s.spec); err != nil {
+		return err
+	}
+	s.source = fmt.Sprintf("Simulated by railyard: %s, %d GPUs, profile %s", s.topo.Name(), s.topo.NumRanks(), s.profile.Name)
+	list, err := s.figures(cmd)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%.1f us), limited by %s.", s.spec.Kind, s.spec.Ranks, s.size, planner.Name(s.best.Schedule), s.best.Prediction.Time.Microseconds(), s.best.Prediction.Bottleneck)
+	return b.section("Network", []string{text}, list, []page.Table{s.table()}, notes)
+}
+
+// reportSizes are 1 KiB to 4 GiB, in steps of 4.
+func reportSizes() []units.Bytes {
+	var out []units.Bytes
+	for s := units.KiB; s <= 4*units.GiB; s *= 4 {
+		out = append(out, s)
+	}
+	return out
+}
+
+func (s *networkStudy) plan(t *topology.Topology, spec collective.Spec) ([]planner.Row, planner.Row, error) {
+	sizes := reportSizes()
+	if !slices.Contains(sizes, s.size) {
+		sizes = append(sizes, s.size)
+		slices.Sort(sizes)
+	}
+	rows, err := planner.Plan(t, spec, sizes, score.New(t, s.profile), planner.PlanOptions{})
+	if err != nil {
+		return nil, planner.Row{}, err
+	}
+	return rows, rows[slices.Index(sizes, s.size)], nil
+}
+
+func (s *networkStudy) figures(cmd *cobra.Command) ([]figure, error) {
+	plan, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.profile, sim.CompileOptions{Flat: true})
+	if err != nil {
+		return nil, err
+	}
+	r, err := plan.Run(s.size, sim.Options{})
+	if err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("%v of %v", s.spec.Kind, s.size)
+	curves, err := s.curves()
+	if err != nil {
+		return nil, err
+	}
+	crossover, err := s.crossover(cmd)
+	if err != nil {
+		return nil, err
+	}
+	late, err := s.latencies(what)
+	if err != nil {
+		return nil, err
+	}
+	load := map[topology.LinkID]float64{}
+	for _, l := range r.Links {
+		load[l.Link] = l.Utilisation
+	}
+	sent := make([]float64, len(r.SentBytes))
+	for i, x := range r.SentBytes {
+		sent[i] = float64(x)
+	}
+	picture := func(file string) (func(io.Writer) error, error) { return topoview.DrawLoaded(s.topo, file, load) }
+	list := []figure{{name: "topology", svg: picture, caption: "Use of the links during " + what + ", mean over its time, by colour and width. " + s.source}}
+	list = append(list, curves...)
+	return append(list, crossover,
+		figure{name: "utilisation", chart: figures.Utilisation(what, s.source, s.uses(load))},
+		figure{name: "latency", chart: late, caption: "Ranks start late at random (exponential, mean 5 us) and networks hash flows over 4 queue pairs a connection; seeds 1 to 200."},
+		figure{name: "balance", chart: figures.Balance(what, s.source, sent), caption: fmt.Sprintf("Mean over maximum: ranks %.3f, links %.3f.", r.Balance.Ranks, r.Balance.Links)}), nil
+}
+
+// curves are predictions, limits and measurements over size.
+func (s *networkStudy) curves() ([]figure, error) {
+	name := s.spec.Kind.String()
+	ours := figures.Curve{Name: "railyard's plan", Role: chart.Ours}
+	limit := figures.Curve{Name: "bound by line rates", Role: chart.Limit, Style: chart.Dashed}
+	point := func(size units.Bytes, t units.Time) figures.CurvePoint {
+		_, bus := bandwidths(s.spec, size, t)
+		return figures.CurvePoint{Bytes: float64(size), TimeUS: t.Microseconds(), BusBW: bus}
+	}
+	for _, r := range s.rows {
+		ours.Points = append(ours.Points, point(r.Size, r.Prediction.Time))
+		if r.Bound.Time > 0 {
+			limit.Points = append(limit.Points, point(r.Size, r.Bound.Time))
+		}
+	}
+	list := []figures.Curve{limit, ours}
+	library, own := s.library(point)
+	list = append(list, library, own)
+	measured, sizes, errors, err := s.measured(point)
+	if err != nil {
+		return nil, err
+	}
+	if len(measured.Points) > 0 {
+		list = append(list, measured)
+	}
+	times, bandwidths := figures.Curves(fmt.Sprintf("%s, %d GPUs", name, s.spec.Ranks), s.source, list)
+	out := []figure{{name: "time", chart: times}, {name: "busbw", chart: bandwidths, caption: "NCCL's kernels: times fitted on measurements; NCCL's own model: what its tuner believes."}}
+	if len(sizes) > 0 {
+		out = append(out, figure{name: "error", chart: figures.Errors("NCCL's kernels", "Measurements of validation/README.md on this topology, against the prediction of NCCL's kernels", sizes, errors)})
+	}
+	return out, nil
+}
+
+// library are what NCCL's kernels take, and what NCCL itself believes; empty where it has no
+// such collective.
+func (s *networkStudy) library(point func(units.Bytes, units.Time) figures.CurvePoint) (fitted, own figures.Curve) {
+	fitted, own = figures.Curve{Name: "NCCL's kernels, predicted", Role: chart.NCCL}, figures.Curve{Name: "NCCL's own model", Role: chart.Other, Style: chart.Dashed}
+	p, err := s.f.training.profile.library(s.topo)
+	if err != nil {
+		return fitted, own
+	}
+	r, err := nccl.NewRuntime(s.topo, p, profileGeneral, nccl.Options{})
+	if err != nil {
+		return fitted, own
+	}
+	for _, row := range s.rows {
+		x, err := r.Predict(nccl.Ask{Kind: s.spec.Kind, Size: row.Size})
+		if err != nil {
+			continue
+		}
+		fitted.Points = append(fitted.Points, point(row.Size, x.Time))
+		if x.Own > 0 {
+			own.Points = append(own.Points, point(row.Size, x.Own))
+		}
+	}
+	return fitted, own
+}
+
+// measured are the measurements on this very topology, with the errors of the prediction.
+func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.CurvePoint) (c figures.Curve, sizes, errors []float64, err error) {
+	c = figures.Curve{Name: "measured (NCCL)", Role: chart.Measured, Style: chart.Dots}
+	systems, err := measuredSystems()
+	if err != nil || s.topo.Healthy() != s.topo {
+		return c, nil, nil, err
+	}
+	sets, err := shippedMeasurements()
+	if err != nil {
+		return c, nil, nil, err
+	}
+	for _, set := range sets {
+		for _, m := range set.Rows {
+			if m.Collective != s.spec.Kind || m.GPUs != s.spec.Ranks || m.Unusable != "" || m.Size < units.KiB || m.Time <= 0 || max(m.Nodes, 1) != s.topo.NumNodes() {
+				continue
+			}
+			x, err := systemOf(systems, m.ID)
+			if err != nil || x == nil || x.topology != s.f.training.topo.name || x.excluded != "" || len(x.set) > 0 || m.Algo != "" && m.Algo != "default" || m.Launch == "stream" || x.single {
+				continue
+			}
+			c.Points = append(c.Points, point(m.Size, m.Time))
+			cases := newCases(s.f.training.topo, mustProfile(x.profile))
+			cases.options = x.options
+			if p, err := cases.predict(m); err == nil {
+				sizes, errors = append(sizes, float64(m.Size)), append(errors, p.Time.Seconds()/m.Time.Seconds()-1)
+			}
+		}
+	}
+	return c, sizes, errors, nil
+}
+
+func mustProfile(name string) *cost.Profile {
+	p, err := cost.Get(name)
+	if err != nil {
+		return profileGeneral
+	}
+	return p
+}
+
+// crossover is the best schedule by size and GPUs.
+func (s *networkStudy) crossover(cmd *cobra.Command) (figure, error) {
+	var names []string
+	var best [][]string
+	add := func(t *topology.Topology, rows []planner.Row) {
+		var line []string
+		for _, r := range rows {
+			line = append(line, planner.Family(r.Schedule))
+		}
+		names, best = append(names, fmt.Sprintf("%d", t.NumRanks())), append(best, line)
+	}
+	add(s.topo, s.rows)
+	for _, n := range slices.Backward(halves(s.topo.NumNodes())) {
+		x := s.f.training.topo
+		x.fail, x.slow, x.loads, x.nodes = nil, nil, nil, n
+		if s.topo.NumNodes() == 1 {
+			x.gpus = s.topo.NumRanks() / 2
+		}
+		if n == s.topo.NumNodes() && x.gpus == 0 || x.gpus == 1 {
+			continue
+		}
+		t, err := x.load()
+		if err != nil {
+			continue
+		}
+		spec, err := s.f.coll.spec(cmd, t.NumRanks())
+		if err != nil {
+			return figure{}, err
+		}
+		rows, _, err := s.plan(t, spec)
+		if err != nil {
+			continue
+		}
+		add(t, rows)
+	}
+	var columns []string
+	for _, r := range s.rows {
+		columns = append(columns, r.Size.String())
+	}
+	return figure{name: "crossover", chart: figures.Map(s.spec.Kind.String(), s.source, columns, names, best), caption: "Which schedule is fastest for each size and number of GPUs."}, nil
+}
+
+// uses are the links by the kinds of their ends, at most 64 of each.
+func (s *networkStudy) uses(load map[topology.LinkID]float64) []figures.Use {
+	var out []figures.Use
+	index := map[string]int{}
+	for i, l := range s.topo.Links() {
+		u, ok := load[topology.LinkID(i)]
+		if !ok {
+			continue
+		}
+		d := s.topo.Devices()
+		name := fmt.Sprintf("%v → %v", d[l.From].Kind, d[l.To].Kind)
+		at, ok := index[name]
+		if !ok {
+			at = len(out)
+			index[name] = at
+			out = append(out, figures.Use{Name: name})
+		}
+		if len(out[at].Links) < 64 {
+			out[at].Links = append(out[at].Links, min(u, 1))
+		}
+	}
+	return out
+}
+
+// latencies are the times of many seeds.
+func (s *networkStudy) latencies(what string) (chart.Chart, error) {
+	var times []float64
+	late := sim.Spread{Exponential: true, Mean: 5 * units.Microsecond}
+	var plan *sim.Plan
+	for seed := range uint64(latencySeeds) {
+		var err error
+		if plan == nil || s.topo.NumNodes() > 1 {
+			o := sim.CompileOptions{}
+			if s.topo.NumNodes() > 1 {
+				o.Hashing = &sim.Hashing{Seed: seed + 1, QPs: 4}
+			}
+			if plan, err = sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.profile, o); err != nil {
+				return nil, err
+			}
+		}
+		delays := make([]units.Time, s.topo.NumRanks())
+		late.Draw(delays, seed+1)
+		r, err := plan.Run(s.size, sim.Options{Delays: delays})
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, r.Time.Microseconds())
+	}
+	slices.Sort(times)
+	return chart.Distribution(chart.Frame{Title: "Latency over " + fmt.Sprint(latencySeeds) + " seeds: " + what, X: "time (us)", Y: "share of runs", Source: s.source}, what, times), nil
+}
+
+// table is the plan by size.
+func (s *networkStudy) table() page.Table {
+	t := page.Table{Caption: "The best schedule by size", Header: []string{"bytes", "schedule", "us", "busbw GB/s", "of the bound", "limited by"}}
+	for _, r := range s.rows {
+		_, bus := bandwidths(s.spec, r.Size, r.Prediction.Time)
+		of := "–"
+		if x := r.OfBound(); x > 0 && !math.IsInf(x, 0) {
+			of = fmt.Sprintf("%.1f %%", 100*x)
+		}
+		t.Rows = append(t.Rows, []string{fmt.Sprint(int64(r.Size)), planner.Name(r.Schedule), fmt.Sprintf("%.1f", r.Prediction.Time.Microseconds()), fmt.Sprintf("%.1f", bus), of, r.Prediction.Bottleneck})
+	}
+	return t
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"railyard/model/price"
+	"railyard/model/topology"
+	"railyard/report"
+	"railyard/report/figures"
+	"railyard/report/page"
+)
+
+// scaling is the section about fewer nodes of the same kind, each with its own best layout.
+func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocument) error {
+	all, err := f.training.topo.load()
+	if err != nil {
+		return err
+	}
+	var points []figures.ScalePoint
+	size := &report.SizeDocument{Workload: d.Workload, Unit: d.Unit, Months: f.prices.plan.Months, Best: -1}
+	for _, nodes := range halves(all.Healthy().NumNodes()) {
+		x := f.training
+		x.topo.nodes, x.topo.fail, x.topo.slow, x.topo.loads = nodes, nil, nil, nil
+		x.layout = layoutFlags{zero: -1, global: f.training.layout.global, sequence: true}
+		p, w, err := x.load()
+		if err != nil {
+			return err
+		}
+		l, _, err := (&capacityStepFlags{training: x}).layout(cmd, p, w)
+		if err != nil {
+			continue // it does not fit so few GPUs
+		}
+		rate, err := stepRate(p, w, l)
+		if err != nil {
+			return err
+		}
+		t := p.Machine().Topology
+		points = append(points, figures.ScalePoint{GPUs: t.NumRanks(), UnitsPerSecond: rate})
+		row := report.SizeRow{Design: fmt.Sprintf("%d nodes", t.NumNodes()), UnitsPerSecond: rate, OnFront: true}
+		if c, err := costOf(t, f.prices.file, f.prices.plan); err == nil {
+			row.Priced, row.Total, size.Currency, size.Prices, size.Date = true, c.Total, c.Currency, c.Prices, c.PricesDate
+		}
+		size.Rows = append(size.Rows, row)
+	}
+	if len(points) < 2 {
+		return nil
+	}
+	list := []figure{{name: "scaling", chart: figures.Scaling(d.Workload, d.Unit, "Predicted by railyard, the best layout for each size; the same global batch", points), caption: "Sizes at which no layout fits are left out."}}
+	if size.Rows[0].Priced {
+		list = append(list, figure{name: "pareto", chart: figures.Pareto(size)})
+	}
+	return b.section("Scaling", []string{"The same node and network, each size with its own best layout."}, list, nil, nil)
+}
+
+// halves are n and what halving it gives, ascending.
+func halves(n int) []int {
+	var out []int
+	for k := n; k >= 1; k /= 2 {
+		out = append([]int{k}, out...)
+	}
+	return out
+}
+
+// cost is the section about money.
+func (f *reportFlags) cost(b *builder, t *topology.Topology) error {
+	d, err := costOf(t.Healthy(), f.prices.file, f.prices.plan)
+	var missing *price.Missing
+	if errors.As(err, &missing) && f.prices.file == "" {
+		return b.section("Cost", nil, nil, nil, []string{"Not priced: " + missing.Error() + "."})
+	}
+	if err != nil {
+		return err
+	}
+	table := page.Table{Caption: "Purchase, " + d.Currency, Header: []string{"part", "count", "each", "total", "source"}}
+	for _, l := range d.Lines {
+		table.Rows = append(table.Rows, []string{l.Part, fmt.Sprint(l.Count), fmt.Sprintf("%.0f", l.Each), fmt.Sprintf("%.0f", l.Total), l.Source})
+	}
+	return b.section("Cost", []string{fmt.Sprintf("%s %.0f to buy, %.0f over %d months with power, space, staff and maintenance; %.1f kW at full load.", d.Currency, d.Purchase, d.Total, d.Months, d.Watts/1000)},
+		[]figure{{name: "cost", chart: figures.CostOverTime(d)}}, []page.Table{table}, nil)
+}
+
+func drawn(x figure) ([]byte, error) {
+	write, err := x.svg("figure.svg")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = write(&out)
+	return out.Bytes(), err
+}
