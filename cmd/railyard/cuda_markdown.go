@@ -23,7 +23,7 @@ func writeTables(w io.Writer, cases []*compared) {
 		}
 		fmt.Fprintf(w, "All-reduce, float32, %d GPUs, µs:\n\n| size | ours | NCCL | NCCL, windows | goal | predicted (probe) | error | how |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", gpus)
 		for _, c := range list {
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.size), ours(c), digits(c.nccl), digits(c.windows), digits(c.goal), digits(c.probe), 100*c.miss(c.probe), c.best.v)
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.size), ours(c), threeDigits(c.nccl), threeDigits(c.windows), threeDigits(c.goal), threeDigits(c.probe), 100*c.miss(c.probe), c.best.v)
 		}
 		fmt.Fprintln(w)
 	}
@@ -57,7 +57,7 @@ func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype stri
 			cell := "–"
 			for _, c := range list {
 				if c.key.size == size && c.key.gpus == gpus {
-					cell = ours(c) + " / " + digits(c.nccl)
+					cell = ours(c) + " / " + threeDigits(c.nccl)
 				}
 			}
 			fmt.Fprintf(w, " %s |", cell)
@@ -70,12 +70,12 @@ func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype stri
 func writeSummary(w io.Writer, cases []*compared) {
 	var slower, behind []string
 	for _, c := range cases {
-		name := fmt.Sprintf("%v %s %s on %d GPUs (%s against ", c.key.kind, c.key.dtype, spaced(c.key.size), c.key.gpus, digits(c.best.us))
+		name := fmt.Sprintf("%v %s %s on %d GPUs (%s against ", c.key.kind, c.key.dtype, spaced(c.key.size), c.key.gpus, threeDigits(c.best.us))
 		if c.best.us > c.nccl {
-			slower = append(slower, name+digits(c.nccl)+")")
+			slower = append(slower, name+threeDigits(c.nccl)+")")
 		}
 		if c.windows > 0 && c.best.us > c.windows {
-			behind = append(behind, name+digits(c.windows)+")")
+			behind = append(behind, name+threeDigits(c.windows)+")")
 		}
 	}
 	fmt.Fprintf(w, "%d cases; slower than NCCL's default in %d: %s. Slower than NCCL on symmetric windows in %d: %s.\n\n", len(cases), len(slower), strings.Join(slower, ", "), len(behind), strings.Join(behind, ", "))
@@ -122,13 +122,13 @@ func geomean(cases []*compared, of func(*compared) float64) float64 {
 // ours is bold where NCCL's default is faster.
 func ours(c *compared) string {
 	if c.best.us > c.nccl {
-		return "**" + digits(c.best.us) + "**"
+		return "**" + threeDigits(c.best.us) + "**"
 	}
-	return digits(c.best.us)
+	return threeDigits(c.best.us)
 }
 
-// digits is a time with three digits, nothing where there is none.
-func digits(us float64) string {
+// threeDigits is a time with three digits, nothing where there is none.
+func threeDigits(us float64) string {
 	switch {
 	case us == 0:
 		return ""
