@@ -106,7 +106,7 @@ func TestCandidatesAreFewAndDiffer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if nodes == 1 && len(list) > 25 {
+			if nodes == 1 && len(list) > 30 {
 				t.Errorf("%v: %d candidates", kind, len(list))
 			}
 			seen := map[string]bool{}
