@@ -48,6 +48,8 @@ type sweepFlags struct {
 	only        []string
 	algos       []string
 	blocks      []int
+	try         []string
+	tried       []variant // try, read
 	out         string
 }
 
@@ -78,6 +80,7 @@ func newCudaSweep() *cobra.Command {
 	fl.StringSliceVar(&f.only, "only", nil, "only these ways, as algorithm/mechanism")
 	fl.StringSliceVar(&f.algos, "algos", nil, "these algorithms in all mechanisms, for checks")
 	fl.IntSliceVar(&f.blocks, "blocks", nil, "numbers of blocks to try, except for packets")
+	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
 	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
 	return cmd
 }
@@ -93,6 +96,13 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 	op, err := collective.ParseOp(f.op)
 	if err != nil {
 		return usageError{err}
+	}
+	for _, text := range f.try {
+		v, err := parseVariant(text)
+		if err != nil {
+			return usageError{err}
+		}
+		f.tried = append(f.tried, v)
 	}
 	w := io.Writer(os.Stdout)
 	if f.out != "-" {

@@ -155,7 +155,7 @@ func (f *tablesFlags) predict(cases []*compared) error {
 		}
 		c.topo = topos[n]
 		spec := collective.Spec{Kind: c.key.kind, Ranks: n}
-		k := made{n, spec.Kind, c.best.v.algo, c.best.v.slices, c.best.v.how.Packets()}
+		k := made{n, spec.Kind, c.best.v.algo, c.best.v.slices, c.best.v.how.Flagged()}
 		if plans[k] == nil {
 			protocol := schedule.Simple
 			if k.packet {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"railyard/exec/cuda"
 	"railyard/model/block"
@@ -36,7 +39,10 @@ func (v variant) mechanism() string {
 func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
 	l := &variants{f: f, size: size}
 	n := int64(gpus)
-	if len(f.algos) > 0 {
+	switch {
+	case len(f.tried) > 0:
+		return f.tried
+	case len(f.algos) > 0:
 		return f.everyWay()
 	}
 	switch kind {
@@ -81,11 +87,31 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 	return l.list
 }
 
+// parseVariant reads algorithm/mechanism/slices/blocks/threads.
+func parseVariant(text string) (v variant, err error) {
+	text, interpreted := strings.CutSuffix(text, "+int")
+	parts := strings.Split(text, "/")
+	if len(parts) != 5 {
+		return v, fmt.Errorf("--try %s: must be algorithm/mechanism/slices/blocks/threads", text)
+	}
+	v.algo, v.how = parts[0], cuda.Method{Streams: 1, Overlap: true, Specialise: !interpreted}
+	if v.how, err = cuda.ParseMechanism(v.how, parts[1]); err != nil {
+		return v, err
+	}
+	for i, to := range []*int{&v.slices, &v.how.Blocks, &v.how.Threads} {
+		if *to, err = strconv.Atoi(parts[2+i]); err != nil || *to < 1 {
+			return v, fmt.Errorf("--try %s: %q must be a positive number", text, parts[2+i])
+		}
+	}
+	v.how.Specialise = v.how.Specialise && !v.how.Copies
+	return v, nil
+}
+
 // everyWay is algorithms in all mechanisms, whole and in slices.
 func (f *sweepFlags) everyWay() (out []variant) {
 	for _, algo := range f.algos {
 		for _, slices := range []int{1, 3} {
-			for m := block.Pull; m <= block.Packets; m++ {
+			for m := block.Pull; m <= block.Lines; m++ {
 				out = append(out, variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256, Overlap: true, Specialise: f.specialise}})
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
 	"railyard/exec/nccl"
+	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
@@ -130,8 +131,12 @@ func replace(p *planned, row *planner.Row) error {
 		return nil
 	}
 	protocol := schedule.Simple
-	if c.Method.Packets() {
+	switch {
+	case c.Method.Copies:
+	case c.Method.Mechanism == block.Packets:
 		protocol = schedule.LL
+	case c.Method.Mechanism == block.Lines:
+		protocol = schedule.LL128
 	}
 	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: protocol})
 	if err != nil {
@@ -149,9 +154,9 @@ func (g *gpuFlags) method(row planner.Row) cuda.Method {
 		how = c.Method
 	}
 	if g.mechanism != "" {
-		was := how.Packets()
+		was := how.Flagged()
 		how, _ = cuda.ParseMechanism(how, g.mechanism) // check has seen it
-		if was && !how.Packets() {
+		if was && !how.Flagged() {
 			how.Blocks, how.Threads, how.Streams = 64, 512, 1
 		}
 	}

@@ -62,7 +62,7 @@ func readMethods(text string) (out []chosen) {
 }
 
 // Mechanisms are the names that ParseMechanism takes.
-const Mechanisms = "pull, push, packets or copies"
+const Mechanisms = "pull, push, packets, lines or copies"
 
 // setMechanism reads a mechanism's name.
 func (how *Method) setMechanism(name string) bool {
@@ -74,14 +74,16 @@ func (how *Method) setMechanism(name string) bool {
 		how.Mechanism = block.Push
 	case "packets":
 		how.Mechanism = block.Packets
+	case "lines":
+		how.Mechanism = block.Lines
 	default:
 		return false
 	}
 	return true
 }
 
-// Packets reports whether messages travel in packets.
-func (how Method) Packets() bool { return how.Mechanism == block.Packets && !how.Copies }
+// Flagged reports whether data and flags travel together: in packets or lines.
+func (how Method) Flagged() bool { return how.Mechanism.Flagged() && !how.Copies }
 
 // ParseMechanism changes a method to a mechanism by its name.
 func ParseMechanism(how Method, name string) (Method, error) {
@@ -104,8 +106,8 @@ func Choose(kind collective.Kind, gpus int, size int64) (Choice, bool) {
 	return Choice{}, false
 }
 
-// MethodFor is a way to run any schedule: packets where its protocol is LL, else pulls;
-// about 64 blocks in all.
+// MethodFor is a way to run any schedule: packets where its protocol is LL, lines where it
+// is LL128, else pulls; about 64 blocks in all.
 func MethodFor(s *schedule.Schedule) Method {
 	lanes := 0
 	for _, ch := range s.Channels {
@@ -116,9 +118,11 @@ func MethodFor(s *schedule.Schedule) Method {
 		}
 	}
 	how := Method{Blocks: max(64/lanes, 1), Threads: 512, Streams: 1, Overlap: true}
-	if s.Protocol == schedule.LL {
-		how.Mechanism = block.Packets
-		how.Blocks, how.Threads = 0, 0
+	switch s.Protocol {
+	case schedule.LL:
+		how.Mechanism, how.Blocks, how.Threads = block.Packets, 0, 0
+	case schedule.LL128:
+		how.Mechanism, how.Blocks, how.Threads = block.Lines, 0, 0
 	}
 	return how
 }
