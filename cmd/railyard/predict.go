@@ -209,7 +209,11 @@ func (c *cases) features(m measurement.Row) (fit.Features, error) {
 
 // scheduleFeatures says what a schedule that took some time has to do.
 func scheduleFeatures(t *topology.Topology, s *schedule.Schedule, size units.Bytes, took units.Time) (fit.Features, error) {
-	line, err := sim.Run(t, s, size, profileIdeal, sim.Options{})
+	moved := s
+	if passesOn(s) {
+		moved = inSlices(s)
+	}
+	line, err := sim.Run(t, moved, size, profileIdeal, sim.Options{})
 	if err != nil {
 		return fit.Features{}, err
 	}

@@ -12,10 +12,8 @@ import (
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
 	"railyard/exec/nccl"
-	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/measurement"
-	"railyard/model/schedule"
 	"railyard/planner"
 	"railyard/report"
 )
@@ -130,20 +128,15 @@ func replace(p *planned, row *planner.Row) error {
 	if !ok {
 		return nil
 	}
-	protocol := schedule.Simple
-	switch {
-	case c.Method.Copies:
-	case c.Method.Mechanism == block.Packets:
-		protocol = schedule.LL
-	case c.Method.Mechanism == block.Lines:
-		protocol = schedule.LL128
-	}
-	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: protocol})
+	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: protocolOf(c.Method)})
 	if err != nil {
 		return err
 	}
 	row.Schedule = s
-	row.Prediction, err = p.score.Explain(s, row.Size)
+	if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
+		return err
+	}
+	row.Prediction.Time, err = predictRun(p.topo, s, row.Size, p.profile)
 	return err
 }
 

@@ -31,6 +31,7 @@ type gpu struct {
 	ctx     *driver.Context
 	arch    string
 	sms     int
+	overlap bool // a kernel can be launched while the one ahead of it runs (sm_90)
 	jobs    chan func()
 	stream  driver.Stream
 	side    []driver.Stream // more streams, for copies
@@ -153,6 +154,11 @@ func (g *gpu) open() (err error) {
 	if g.arch, err = d.Arch(); err != nil {
 		return err
 	}
+	major, err := d.Attribute(driver.ComputeCapabilityMajor)
+	if err != nil {
+		return err
+	}
+	g.overlap = major >= 9
 	if g.sms, err = d.Attribute(driver.MultiprocessorCount); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (o *programOp) place(p *block.Program, how Method) error {
 			return err
 		}
 		l := &o.ranks[g.rank]
-		l.shape = driver.Dim{Blocks: p.Blocks(), Threads: how.Threads, Shared: shared, Overlap: how.Overlap}
+		l.shape = driver.Dim{Blocks: p.Blocks(), Threads: how.Threads, Shared: shared, Overlap: how.Overlap && g.overlap}
 		l.param = o.m.parameter(g.rank)
 		l.param.shape(len(p.Lanes[g.rank]), p.Instances)
 		if l.kernel, err = g.modules[key].Kernel(name); err != nil {

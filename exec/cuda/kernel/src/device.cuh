@@ -87,8 +87,13 @@ DEV void host_fence() { __threadfence_system(); }
 
 // The kernel behind this one in the stream may be launched while this one runs; it
 // waits here until this one's memory is visible.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+DEV void wait_for_kernel_ahead() {}
+DEV void let_next_kernel_start() {}
+#else
 DEV void wait_for_kernel_ahead() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 DEV void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;"); }
+#endif
 
 // Numbers: a word of 32 bits holds PER_WORD elements; sums are made in Acc.
 #if defined(T_FLOAT32)
