@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,15 @@ type copyRank struct {
 }
 
 func (o *copiesOp) memory() *memory { return o.m }
+
+func (o *copiesOp) close() error {
+	return o.m.n.each(func(g *gpu) (err error) {
+		for _, graph := range o.ranks[g.rank].graphs {
+			err = errors.Join(err, graph.Destroy())
+		}
+		return err
+	})
+}
 
 // loadCopies compiles a schedule for copy engines.
 func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
@@ -53,7 +63,10 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err := n.each(func(g *gpu) error { return o.place(g, key, how) }); err != nil {
 		return nil, err
 	}
-	return o, n.each(o.capture)
+	if err := n.each(o.capture); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return o, nil
 }
 
 // capture makes graphs of one operation, for each side. Copies between GPUs that are
