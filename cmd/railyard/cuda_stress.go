@@ -90,13 +90,14 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	if c.cfg.DType == collective.Int32 && c.cfg.Op == collective.Avg {
 		c.cfg.Op = collective.Sum
 	}
-	blocks := int64(s.Spec.Blocks())
-	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(4<<20)))/blocks, 1) * blocks
 	c.cfg.Offset = int64(r.IntN(5)) * int64(c.cfg.DType.Size())
 	if r.IntN(2) == 0 {
 		c.cfg.Jitter = time.Duration(1 + r.IntN(20000))
 	}
 	c.how = cuda.Method{Blocks: 1 + r.IntN(max(96/stressLanes(s), 1)), Threads: 32 << r.IntN(5), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0, Specialise: r.IntN(24) == 0}
+	// Few threads get few elements, so that no case takes long.
+	blocks, most := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
+	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(most)))/blocks, 1) * blocks
 	switch m := block.Mechanism(r.IntN(6)); {
 	case m > block.Lines:
 		c.how.Copies, c.how.Specialise = true, false

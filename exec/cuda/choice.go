@@ -127,8 +127,7 @@ func MethodFor(s *schedule.Schedule) Method {
 	return how
 }
 
-// Fitted fills in blocks and threads where a method leaves them open: a thread for every
-// 8 bytes that a rank handles at once, in blocks that grow with the size.
+// Fitted fills in blocks and threads where a method leaves them open.
 func (how Method) Fitted(s *schedule.Schedule, size int64) Method {
 	if how.Blocks > 0 {
 		return how
@@ -136,14 +135,26 @@ func (how Method) Fitted(s *schedule.Schedule, size int64) Method {
 	if len(s.Channels[0].Phases) > 1 || s.Spec.Blocks() > 1 {
 		size /= int64(s.Spec.Ranks)
 	}
-	pairs := max(size/8, 1)
-	how.Threads = 512
-	switch {
-	case pairs <= 1024:
-		how.Threads = 64
-	case pairs <= 16384:
-		how.Threads = 256
-	}
-	how.Blocks = int(min((pairs+int64(how.Threads)-1)/int64(how.Threads), int64(max(128/len(s.Channels), 1))))
+	how.Blocks, how.Threads = Shape(how.Mechanism, size)
+	how.Blocks = min(how.Blocks, max(128/len(s.Channels), 1))
 	return how
+}
+
+// Shape is how many blocks of how many threads move so many bytes in packets or lines:
+// packets with a thread for every 8 bytes, lines with two for every 15, in blocks that grow
+// with the size.
+func Shape(m block.Mechanism, bytes int64) (blocks, threads int) {
+	const most = 128
+	work, small, medium := max(bytes/8, 1), int64(1024), int64(16384)
+	if m == block.Lines {
+		work, small, medium = max(2*bytes/15, 1), 0, 40000
+	}
+	threads = 512
+	switch {
+	case work <= small:
+		threads = 64
+	case work <= medium:
+		threads = 256
+	}
+	return int(min((work+int64(threads)-1)/int64(threads), most)), threads
 }

@@ -75,7 +75,7 @@ func Fit(name, source, date string, rows []Features) (*Result, error) {
 			return int(min(max(a.Size-b.Size, -1), 1))
 		}
 	})
-	if rows[0].Size == rows[len(rows)-1].Size {
+	if !slices.ContainsFunc(rows, func(r Features) bool { return r.Size != rows[0].Size }) {
 		return nil, fmt.Errorf("all rows have the size %v: latency and bandwidth cannot be told apart", rows[0].Size)
 	}
 	var best *Result
