@@ -44,6 +44,9 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err != nil {
 		return nil, err
 	}
+	if err := fitInline(p); err != nil {
+		return nil, err
+	}
 	program := &block.Program{Ranks: p.Ranks, Instances: p.Blocks, Lanes: make([][]block.Lane, p.Ranks)}
 	for r := range program.Lanes {
 		program.Lanes[r] = make([]block.Lane, 1)
@@ -93,6 +96,20 @@ func copyingShape(p *block.Copying) (s block.Shape) {
 	return s
 }
 
+// fitInline refuses kernels whose plans do not fit into their parameter.
+func fitInline(p *block.Copying) error {
+	lanes := slices.Concat(p.Start, p.End, p.Local)
+	for _, st := range p.Stages {
+		lanes = append(lanes, st.Kernel...)
+	}
+	for _, l := range lanes {
+		if n := len(block.EncodeLanes([]block.Lane{l})); n > inlineBytes {
+			return fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", n)
+		}
+	}
+	return nil
+}
+
 func (n *Node) interpreter(cfg Config, shape block.Shape) (string, error) {
 	options, err := defines(cfg.DType, cfg.Op)
 	if err != nil {
@@ -108,9 +125,6 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 	}
 	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
 		plan := block.EncodeLanes([]block.Lane{lane})
-		if len(plan) > inlineBytes {
-			return fmt.Errorf("a stage of %d bytes: plan with fewer chunks", len(plan))
-		}
 		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads}, param: o.m.parameter(g.rank)}
 		l.param.shape(1, o.p.Blocks)
 		copy(l.param[dataAt:], plan)

@@ -13,6 +13,10 @@ struct Places {
     DEV u64 packets(u32 i) const { return at(i) + packet_skip; }
 };
 
+// AHEAD is how many loads of a source are under way at once where there are three or four.
+// An interpreter's kernel, which holds all the loops below, has registers for half as many.
+constexpr u32 AHEAD = RESOLVED ? 2 : 4;
+
 // Sources are loaded U times ahead; NS is their number, or with MORE the most.
 template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
 {
@@ -102,17 +106,17 @@ DEV void multi_elements(const Head &op, const Places a, u64 from, u64 n, u32 ran
 
 DEV void many_pairs(const Head &op, const Places a, u64 from, u64 n)
 {
-    if (op.nsrc == 2) pair_words<2, 8>(op, a, from, n);
-    else if (RANKS > 2 && op.nsrc == 3) pair_words<3, 4>(op, a, from, n);
-    else if (RANKS > 3 && op.nsrc == 4) pair_words<4, 4>(op, a, from, n);
+    if (op.nsrc == 2) pair_words<2, 2 * AHEAD>(op, a, from, n);
+    else if (RANKS > 2 && op.nsrc == 3) pair_words<3, AHEAD>(op, a, from, n);
+    else if (RANKS > 3 && op.nsrc == 4) pair_words<4, AHEAD>(op, a, from, n);
 }
 
 DEV void many_words(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
 {
-    if (op.nsrc == 1) multi_words<1, 8, false>(op, a, from, n, ranks);
-    else if (op.nsrc == 2) multi_words<2, RESOLVED ? 4 : 8, false>(op, a, from, n, ranks);
-    else if (RANKS > 2 && op.nsrc == 3) multi_words<3, 4, false>(op, a, from, n, ranks);
-    else if (RANKS > 3 && op.nsrc == 4) multi_words<4, 4, false>(op, a, from, n, ranks);
+    if (op.nsrc == 1) multi_words<1, 2 * AHEAD, false>(op, a, from, n, ranks);
+    else if (op.nsrc == 2) multi_words<2, RESOLVED ? 2 : 8, false>(op, a, from, n, ranks);
+    else if (RANKS > 2 && op.nsrc == 3) multi_words<3, AHEAD, false>(op, a, from, n, ranks);
+    else if (RANKS > 3 && op.nsrc == 4) multi_words<4, AHEAD, false>(op, a, from, n, ranks);
     else if (RANKS > 4) multi_words<8, 1, true>(op, a, from, n, ranks);
 }
 
