@@ -1,0 +1,218 @@
+package schedule
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"railyard/model/collective"
+)
+
+// findMoves finds moves along the digits of a channel's ranks that leave it as it is: of
+// every rank's program, they make that of the rank that it is moved to. Which axes move is
+// tried on a few ranks, then proven for all of them, one program at a time. nil where
+// there are none.
+//
+// Complexity: O(operations of all ranks).
+func findMoves(x *Expander, channel int, digits []axis) *moves {
+	switch x.s.Spec.Kind {
+	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll:
+	default: // ranks hold and want different things, or it makes no difference
+		return nil
+	}
+	c := &comparison{x: x, channel: channel}
+	for _, a := range digits {
+		if a.size < 2 {
+			continue
+		}
+		flips := a
+		flips.flips = true
+		if c.tried(a) {
+			c.axes = append(c.axes, a)
+		} else if a.size&(a.size-1) == 0 && c.tried(flips) {
+			c.axes = append(c.axes, flips)
+		}
+	}
+	m := c.with(c.axes)
+	if len(m.axes) == 0 || !c.proven(m) {
+		return nil
+	}
+	return m
+}
+
+// axesOf are the digits of a channel's grid, or of all ranks in one row, each with its
+// place in chunk numbers; nil where those are not numbered like ranks.
+func axesOf(s *Schedule, channel int) []axis {
+	ch := &s.Channels[channel]
+	grid := &Grid{Dims: []int32{int32(s.Spec.Ranks)}}
+	if ch.Chunks%s.Spec.Ranks != 0 {
+		grid.Unsplit = []int{0}
+	}
+	for p := range ch.Phases {
+		if g := ch.Phases[p].Groups.Grid; g != nil && len(g.Dims) > len(grid.Dims) {
+			grid = g
+		}
+	}
+	var out []axis
+	ranks, parts := int32(1), int32(1)
+	for a := len(grid.Dims) - 1; a >= 0; a-- {
+		x := axis{size: grid.Dims[a], stride: ranks}
+		ranks *= x.size
+		if !slices.Contains(grid.Unsplit, a) {
+			x.chunkStride = parts
+			parts *= x.size
+		}
+		out = append(out, x)
+	}
+	if int(ranks) != s.Spec.Ranks || ch.Chunks%int(parts) != 0 || s.Spec.Blocks() > 1 && int(parts) != s.Spec.Ranks {
+		return nil
+	}
+	per := int32(ch.Chunks) / parts // of a block, or of each number
+	for i := range out {
+		out[i].chunkStride *= per
+	}
+	return out
+}
+
+// comparison compares programs with moved ones.
+type comparison struct {
+	x       *Expander
+	channel int
+	axes    []axis
+}
+
+func (c *comparison) with(axes []axis) *moves {
+	return &moves{ranks: c.x.s.Spec.Ranks, chunks: c.x.s.Channels[c.channel].Chunks, axes: axes}
+}
+
+// tries is how many ranks an axis is tried on.
+const tries = 5
+
+// tried reports whether the least moves along an axis make programs of programs on some
+// ranks.
+func (c *comparison) tried(a axis) bool {
+	m := c.with([]axis{a})
+	n := int32(m.ranks)
+	for by := int32(1); by < a.size; by *= 2 {
+		for i := range int32(tries) {
+			r := i * (n - 1) / (tries - 1)
+			if !newComparer(c, m).same(r, m.rank(r, by*a.stride), by*a.stride) {
+				return false
+			}
+		}
+		if !a.flips {
+			break
+		}
+	}
+	return true
+}
+
+// proven reports whether every rank's program is its original's, moved.
+func (c *comparison) proven(m *moves) bool {
+	originals, all := m.originals(), m.all()
+	var next atomic.Int64
+	var differs atomic.Bool
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(all)) {
+		group.Go(func() {
+			k := newComparer(c, m)
+			for !differs.Load() {
+				at := int(next.Add(1)) - 1
+				if at >= len(all) {
+					return
+				}
+				for _, r := range originals {
+					if !k.same(r, m.rank(r, all[at]), all[at]) {
+						differs.Store(true)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	return !differs.Load()
+}
+
+// comparer is the working memory of one comparison after the other.
+type comparer struct {
+	*comparison
+	m        *moves
+	of, with []Op
+	set, has []int32
+	moved    []Loc
+	other    []Loc
+}
+
+func newComparer(c *comparison, m *moves) *comparer { return &comparer{comparison: c, m: m} }
+
+// same reports whether moving rank r's program gives rank q's.
+func (c *comparer) same(r, q, by int32) bool {
+	for p := range c.x.s.Channels[c.channel].Phases {
+		c.of = c.x.AppendProgram(c.of[:0], c.channel, p, int(r))
+		c.with = c.x.AppendProgram(c.with[:0], c.channel, p, int(q))
+		if len(c.of) != len(c.with) {
+			return false
+		}
+		for i := range c.of {
+			if !c.sameOp(&c.of[i], &c.with[i], by) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (c *comparer) sameOp(a, b *Op, by int32) bool {
+	if a.Kind != b.Kind || len(a.Peers) != len(b.Peers) || (a.Peer < 0) != (b.Peer < 0) || a.Peer >= 0 && c.m.rank(a.Peer, by) != b.Peer {
+		return false
+	}
+	for i, p := range a.Peers {
+		if c.m.rank(p, by) != b.Peers[i] {
+			return false
+		}
+	}
+	return c.samePlace(a.Src, b.Src, by) && c.samePlace(a.Dst, b.Dst, by) && c.sameSum(a.Srcs, b.Srcs, by)
+}
+
+// samePlace reports whether moving a place gives another one; both have to be ascending.
+func (c *comparer) samePlace(a, b Loc, by int32) bool {
+	switch n := a.Set.Len(); {
+	case a.Buf != b.Buf || n != b.Set.Len():
+		return false
+	case n == 0:
+		return true
+	case n == 1:
+		return c.m.chunk(a.Set.First, by) == b.Set.First
+	}
+	if to, ok := c.m.covered(a.Set, by); ok {
+		return to == b.Set
+	}
+	c.set, c.has = c.m.set(c.set[:0], a.Set, by), c.has[:0]
+	b.Set.Each(func(chunk int32) { c.has = append(c.has, chunk) })
+	return slices.Equal(c.set, c.has)
+}
+
+// sameSum compares summands in any order.
+func (c *comparer) sameSum(a, b []Loc, by int32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	c.moved, c.other = append(c.moved[:0], a...), append(c.other[:0], b...)
+	for i := range c.moved { // by how they begin, which is enough to tell copies apart
+		c.moved[i].Set.First = c.m.chunk(c.moved[i].Set.First, by)
+	}
+	order := func(x, y Loc) int { return cmp.Or(int(x.Buf)-int(y.Buf), int(x.Set.First-y.Set.First)) }
+	slices.SortFunc(c.moved, order)
+	slices.SortFunc(c.other, order)
+	back := c.m.inverse(by)
+	for i := range c.moved {
+		c.moved[i].Set.First = c.m.chunk(c.moved[i].Set.First, back)
+		if !c.samePlace(c.moved[i], c.other[i], by) {
+			return false
+		}
+	}
+	return true
+}
