@@ -13,18 +13,18 @@ import (
 // findMoves finds moves along the digits of a channel's ranks that leave it as it is: of
 // every rank's program, they make that of the rank that it is moved to. Which axes move is
 // tried on a few ranks, then proven for all of them, one program at a time. nil where
-// there are none.
+// there are none. Where enough or fewer ranks are left to run, no other axis is tried.
 //
 // Complexity: O(operations of all ranks).
-func findMoves(x *Expander, channel int, digits []axis) *moves {
+func findMoves(x *Expander, channel int, digits []axis, enough int) *moves {
 	switch x.s.Spec.Kind {
 	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll:
 	default: // ranks hold and want different things, or it makes no difference
 		return nil
 	}
 	c := &comparison{x: x, channel: channel}
-	for _, a := range digits {
-		if a.size < 2 {
+	for _, a := range slices.Backward(digits) { // outer digits first
+		if a.size < 2 || x.s.Spec.Ranks/c.with(c.axes).count() <= enough {
 			continue
 		}
 		flips := a
@@ -141,15 +141,39 @@ type comparer struct {
 	*comparison
 	m        *moves
 	of, with []Op
-	set, has []int32
 	moved    []Loc
 	other    []Loc
+	by       int32
+	to       []int32  // by chunk: where the move by by brings it
+	stamp    []uint32 // by chunk: the set that it was last in
+	now      uint32
 }
 
-func newComparer(c *comparison, m *moves) *comparer { return &comparer{comparison: c, m: m} }
+func newComparer(c *comparison, m *moves) *comparer {
+	return &comparer{comparison: c, m: m, by: -1, to: make([]int32, m.chunks), stamp: make([]uint32, m.chunks)}
+}
+
+// prepare looks up where a move brings all chunks.
+func (c *comparer) prepare(by int32) {
+	if c.by == by {
+		return
+	}
+	c.by = by
+	grain := c.m.grain()
+	if grain == 0 {
+		grain = int32(len(c.to))
+	}
+	for i := int32(0); i < int32(len(c.to)); i += grain {
+		to := c.m.chunk(i, by)
+		for j := range grain {
+			c.to[i+j] = to + j
+		}
+	}
+}
 
 // same reports whether moving rank r's program gives rank q's.
 func (c *comparer) same(r, q, by int32) bool {
+	c.prepare(by)
 	for p := range c.x.s.Channels[c.channel].Phases {
 		c.of = c.x.AppendProgram(c.of[:0], c.channel, p, int(r))
 		c.with = c.x.AppendProgram(c.with[:0], c.channel, p, int(q))
@@ -185,14 +209,22 @@ func (c *comparer) samePlace(a, b Loc, by int32) bool {
 	case n == 0:
 		return true
 	case n == 1:
-		return c.m.chunk(a.Set.First, by) == b.Set.First
+		copies := a.Set.First / int32(c.m.chunks) * int32(c.m.chunks)
+		return copies+c.to[a.Set.First-copies] == b.Set.First
 	}
 	if to, ok := c.m.covered(a.Set, by); ok {
 		return to == b.Set
 	}
-	c.set, c.has = c.m.set(c.set[:0], a.Set, by), c.has[:0]
-	b.Set.Each(func(chunk int32) { c.has = append(c.has, chunk) })
-	return slices.Equal(c.set, c.has)
+	n := int32(c.m.chunks)
+	copies := a.Set.First / n
+	if !b.Set.ascends() || b.Set.First/n != copies || b.Set.last()/int64(n) != int64(copies) || a.Set.last()/int64(n) != int64(copies) {
+		return false
+	}
+	c.now++
+	b.Set.Each(func(chunk int32) { c.stamp[chunk-copies*n] = c.now })
+	same := true
+	a.Set.Each(func(chunk int32) { same = same && chunk/n == copies && c.stamp[c.to[chunk-copies*n]] == c.now })
+	return same // as many, and moves bring no two to one place
 }
 
 // sameSum compares summands in any order.

@@ -49,7 +49,7 @@ func railExchange(nodes, local int32) *Schedule {
 // ok is false where there are no moves, or none that it follows.
 func verdicts(s *Schedule, digits []axis, channel int, o CheckOptions) (folded, all error, ok bool) {
 	x := NewExpander(s)
-	m := findMoves(x, channel, digits)
+	m := findMoves(x, channel, digits, 1)
 	if m == nil {
 		return nil, nil, false
 	}
@@ -139,7 +139,7 @@ func TestBrokenAlike(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, uint64(i*perCase+n)))
 			ch := rng.IntN(len(c.s.Channels))
 			digits := axesOf(c.s, ch)
-			m := findMoves(NewExpander(c.s), ch, digits)
+			m := findMoves(NewExpander(c.s), ch, digits, 1)
 			if m == nil {
 				continue
 			}

@@ -62,11 +62,14 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 // manyRanks is from how many ranks on it is worth looking for ranks that do alike.
 const manyRanks = 32
 
+// fewRanks are so quickly run that no other axis need move.
+const fewRanks = 8
+
 // proven runs a channel; with fold only the ranks that others do like, where there are
 // such (see moves).
 func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*checker, error) {
 	if fold {
-		if m := findMoves(x, channel, axesOf(s, channel)); m != nil {
+		if m := findMoves(x, channel, axesOf(s, channel), fewRanks); m != nil {
 			if k, err := runOriginals(s, x, channel, o, m); !errors.Is(err, errUnlike) {
 				return k, err
 			}
@@ -84,7 +87,7 @@ func runOriginals(s *Schedule, x *Expander, channel int, o CheckOptions, m *move
 		if err := k.run(); !errors.Is(err, errUnlike) {
 			return k, err
 		}
-		m = &moves{m.ranks, m.chunks, m.axes[1:]}
+		m = &moves{m.ranks, m.chunks, m.axes[:len(m.axes)-1]}
 	}
 	return nil, errUnlike
 }

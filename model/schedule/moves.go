@@ -122,15 +122,6 @@ func (m *moves) grain() int32 {
 	return least
 }
 
-// set appends where a move brings the places of a set, ascending.
-func (m *moves) set(dst []int32, s ChunkSet, by int32) []int32 {
-	s.Each(func(c int32) { dst = append(dst, m.chunk(c, by)) })
-	if !slices.IsSorted(dst) {
-		slices.Sort(dst)
-	}
-	return dst
-}
-
 // covered is where a move brings a set of all numbers that are alike below its stride, in
 // one copy: what moves at or above the stride leaves it as it is. ok is false for others.
 func (m *moves) covered(s ChunkSet, by int32) (to ChunkSet, ok bool) {
