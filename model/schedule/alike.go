@@ -112,12 +112,17 @@ func (c *comparison) tried(a axis) bool {
 // proven reports whether every rank's program is its original's, moved.
 func (c *comparison) proven(m *moves) bool {
 	originals, all := m.originals(), m.all()
+	var known []bool
+	for p := range c.x.s.Channels[c.channel].Phases {
+		known = append(known, m.turn(&c.x.s.Channels[c.channel].Phases[p]))
+	}
 	var next atomic.Int64
 	var differs atomic.Bool
 	var group sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(all)) {
 		group.Go(func() {
 			k := newComparer(c, m)
+			k.known = known
 			for !differs.Load() {
 				at := int(next.Add(1)) - 1
 				if at >= len(all) {
@@ -143,6 +148,7 @@ type comparer struct {
 	of, with []Op
 	moved    []Loc
 	other    []Loc
+	known    []bool // by phase: there is no need to compare, see turn
 	by       int32
 	to       []int32  // by chunk: where the move by by brings it
 	stamp    []uint32 // by chunk: the set that it was last in
@@ -173,8 +179,11 @@ func (c *comparer) prepare(by int32) {
 
 // same reports whether moving rank r's program gives rank q's.
 func (c *comparer) same(r, q, by int32) bool {
-	c.prepare(by)
 	for p := range c.x.s.Channels[c.channel].Phases {
+		if c.known != nil && c.known[p] {
+			continue
+		}
+		c.prepare(by)
 		c.of = c.x.AppendProgram(c.of[:0], c.channel, p, int(r))
 		c.with = c.x.AppendProgram(c.with[:0], c.channel, p, int(q))
 		if len(c.of) != len(c.with) {
@@ -187,6 +196,32 @@ func (c *comparer) same(r, q, by int32) bool {
 		}
 	}
 	return true
+}
+
+// turn reports whether moves are turns of a phase's one group, whose programs are by
+// construction the same at all positions: as many operations as there are pairs of ranks
+// need not be compared.
+func (m *moves) turn(ph *Phase) bool {
+	if len(m.axes) != 1 || m.axes[0] != (axis{size: int32(m.ranks), stride: 1, chunkStride: 1}) || m.chunks != m.ranks || len(ph.Groups.List) != 1 {
+		return false
+	}
+	g := &ph.Groups.List[0]
+	for i, r := range g.Ranks {
+		if int(r) != i {
+			return false
+		}
+	}
+	return len(g.Ranks) == m.ranks && g.Parts == nil && g.Whole == ChunkSet{} && turning(ph.Gen, ph.Op)
+}
+
+// turning reports whether a generator makes programs that name all others by how far
+// behind they are, and chunks by whom they belong to.
+func turning(gen string, op collective.Kind) bool {
+	switch op {
+	case collective.AllToAll, collective.AllGather, collective.ReduceScatter, collective.AllReduce:
+		return gen == GenRing || gen == GenDirect
+	}
+	return false
 }
 
 func (c *comparer) sameOp(a, b *Op, by int32) bool {

@@ -80,6 +80,38 @@ func TestOriginalsStandForAll(t *testing.T) {
 	}
 }
 
+// TestTurningGenerators holds what turning says against the programs themselves.
+func TestTurningGenerators(t *testing.T) {
+	seen := 0
+	for n := 2; n <= 40; n++ {
+		for gen, kinds := range generators {
+			for op := range kinds {
+				if !turning(gen, op) {
+					continue
+				}
+				s := flat(gen, op, n)
+				x := NewExpander(s)
+				m := &moves{ranks: n, chunks: n, axes: axesOf(s, 0)}
+				if !m.turn(&s.Channels[0].Phases[0]) {
+					t.Fatalf("%s %v of %d ranks: not a turn: %+v", gen, op, n, m)
+				}
+				k := newComparer(&comparison{x: x}, m)
+				for r := range int32(n) {
+					for by := range int32(n) {
+						if !k.same(r, (r+by)%int32(n), by) {
+							t.Fatalf("%s %v of %d ranks: rank %d's program %d ranks on is another one", gen, op, n, r, by)
+						}
+					}
+				}
+				seen++
+			}
+		}
+	}
+	if seen < 39*6 {
+		t.Errorf("%d generators seen", seen)
+	}
+}
+
 // edit breaks operation i of a rank's program in one of a few ways; moved by by, it
 // breaks the programs of ranks that do alike alike. false where it does not apply.
 func edit(ops []Op, what, i int, m *moves, by int32) ([]Op, bool) {

@@ -51,7 +51,7 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 			if err := k.checkHops(t, router); err != nil {
 				return err
 			}
-			if err := k.checkTeams(router); err != nil {
+			if err := k.checkTeams(t, router); err != nil {
 				return err
 			}
 		}
@@ -111,7 +111,6 @@ type checker struct {
 	x       *Expander
 	moves   *moves  // that ranks do alike by; nil: none
 	ranks   []int32 // that are run
-	routed  []int32 // whose messages' routes stand for all
 	channel int
 	chunks  int
 	inPlace bool

@@ -80,9 +80,13 @@ func (k *checker) awaited(r int) int32 {
 }
 
 // checkTeams proves that switches can do what in-network operations need of them.
-func (k *checker) checkTeams(router *topology.Router) error {
+func (k *checker) checkTeams(t *topology.Topology, router *topology.Router) error {
+	if len(k.s.Needs) == 0 {
+		return nil
+	}
+	ranks := k.routed(t)
 	for p := range k.s.Channels[k.channel].Phases {
-		for _, t := range k.x.Teams(k.channel, p, k.routed) {
+		for _, t := range k.x.Teams(k.channel, p, ranks) {
 			if _, err := t.Routes(router, func(r int32) int32 { return r }); err != nil {
 				e := k.fail(int(t.Rank), -1, "%v", err)
 				e.Phase, e.Op, e.What = p, 0, t.Kind.String()

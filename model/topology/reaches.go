@@ -22,6 +22,34 @@ func (r *Router) Reaches(src, dst int) bool {
 	return err == nil
 }
 
+// ReachesAll reports whether it is easily seen that all ranks reach one another: over one
+// network, and inside each node.
+func (r *Router) ReachesAll() bool {
+	byShape := map[int32]bool{}
+	first := 0 // rank of the node
+	for rank := range r.t.ranks {
+		if r.network(rank) == noNetwork || r.network(rank) != r.network(0) {
+			return false
+		}
+		if r.t.NodeOf(rank) != r.t.NodeOf(first) {
+			first = rank
+		}
+		shape := r.t.nodes[r.t.NodeOf(rank)].shape
+		if byShape[shape] {
+			continue
+		}
+		for other := first; other < len(r.t.ranks) && r.t.NodeOf(other) == r.t.NodeOf(rank); other++ {
+			if !r.Reaches(rank, other) || !r.Reaches(other, rank) {
+				return false
+			}
+		}
+		if last := rank + 1; last == len(r.t.ranks) || r.t.NodeOf(last) != r.t.NodeOf(rank) {
+			byShape[shape] = true
+		}
+	}
+	return true
+}
+
 func (r *Router) pairIn(a, b DeviceID) nodePair {
 	da, db := r.t.devices[a], r.t.devices[b]
 	return nodePair{r.t.nodes[da.Node].shape, da.Local, db.Local}
