@@ -5,15 +5,14 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
+
+	"railyard/report/chart"
 )
 
 // The measures of the chart.
@@ -38,17 +37,12 @@ func (d *CrossoverDocument) Draw(file, tool string) (func(io.Writer) error, erro
 	}
 	c.source = fmt.Sprintf("simulated by %s; %s", tool, d.profiles())
 	height := c.bandsBottom() + lossPanel + footer
-	switch filepath.Ext(file) {
-	case ".svg":
-		canvas := vgsvg.New(figureWidth, height)
-		c.paint(draw.New(canvas))
-		return func(out io.Writer) error { _, err := canvas.WriteTo(out); return err }, nil
-	case ".png":
-		canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(figureDPI))}
-		c.paint(draw.New(canvas))
-		return func(out io.Writer) error { _, err := canvas.WriteTo(out); return err }, nil
+	canvas, write, err := chart.NewCanvas(file, figureWidth, height)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s: the name must end in .svg or .png", file)
+	c.paint(canvas)
+	return write, nil
 }
 
 // profiles says which topology was simulated with which profile.
@@ -109,7 +103,7 @@ func (d *CrossoverDocument) chart() (*crossoverChart, error) {
 }
 
 // bandColours are those of areas, where yellow can be seen as well.
-var bandColours = append(append([]color.RGBA{}, seriesColours...), Palette[5])
+var bandColours = append(append([]color.RGBA{}, seriesColours...), chart.Palette[5])
 
 // paler is a colour half way to white.
 func paler(c color.RGBA) color.RGBA {

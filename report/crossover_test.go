@@ -9,6 +9,7 @@ import (
 
 	"railyard/internal/golden"
 	"railyard/report"
+	"railyard/report/chart"
 )
 
 // crossoverDocument has a topology with three bands, one of them of a single size, and
@@ -67,7 +68,7 @@ func TestCrossoverPNG(t *testing.T) {
 		}
 	}
 	for _, i := range []int{1, 6, 0} { // the colours of three bands
-		if c := report.Palette[i]; colours[[3]uint32{uint32(c.R), uint32(c.G), uint32(c.B)}] < 100 {
+		if c := chart.Palette[i]; colours[[3]uint32{uint32(c.R), uint32(c.G), uint32(c.B)}] < 100 {
 			t.Errorf("colour %d of the palette is not to be seen", i)
 		}
 	}

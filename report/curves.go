@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
+
+	"railyard/report/chart"
 )
 
 // Curves is a figure of panels side by side, both axes logarithmic.
@@ -33,8 +34,10 @@ type Curve struct {
 // WritePNG draws the figure. The same figure gives the same bytes.
 func (f *Curves) WritePNG(w io.Writer) error {
 	width := vg.Length(len(f.Panels)) * 11 * vg.Centimeter
-	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, tallPanel+footer), vgimg.UseDPI(figureDPI))}
-	all := draw.New(c)
+	all, write, err := chart.NewCanvas(".png", width, tallPanel+footer)
+	if err != nil {
+		return err
+	}
 	all.SetColor(color.White)
 	all.Fill(all.Rectangle.Path())
 	for i := range f.Panels {
@@ -48,8 +51,7 @@ func (f *Curves) WritePNG(w io.Writer) error {
 		p.Draw(part)
 	}
 	all.FillText(sansText(8, draw.XLeft, keyColour), vg.Point{X: all.Min.X + 6, Y: all.Min.Y + 5}, f.Source)
-	_, err := c.WriteTo(w)
-	return err
+	return write(w)
 }
 
 func (f *CurvesPanel) plot() (*plot.Plot, error) {
@@ -85,7 +87,7 @@ func (f *CurvesPanel) plot() (*plot.Plot, error) {
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = xs.lo/1.2, xs.hi*1.2, ys.lo/1.5, ys.hi*25
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = sizeTicks{}, decadeTicks{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = sizeTicks{}, decades
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.XOffs, p.Legend.YOffs, p.Legend.Padding = 8, -4, 4
 	return p, nil

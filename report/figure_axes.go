@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
+
+	"railyard/report/chart"
 )
 
 // sizeLabel prints a power of two as nccl-tests' flags do: 1K, 64M, 4G.
@@ -33,29 +35,8 @@ func (sizeTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// decadeTicks marks 1 to 9 of every decade; it labels 1, 2 and 5 where the axis is
-// short, else the decades.
-type decadeTicks struct{}
-
-// Ticks implements plot.Ticker.
-func (decadeTicks) Ticks(lo, hi float64) []plot.Tick {
-	few := hi/lo < 200
-	var ticks []plot.Tick
-	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
-		for digit := 1; digit <= 9; digit++ {
-			v := float64(digit) * math.Pow10(e)
-			if v < lo || v > hi {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			if digit == 1 || few && (digit == 2 || digit == 5) {
-				t.Label = strconv.FormatFloat(v, 'f', -1, 64)
-			}
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
-}
+// decades labels decimal numbers in full.
+var decades = chart.Decades{Label: func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }}
 
 // span is the range of values.
 type span struct{ lo, hi float64 }

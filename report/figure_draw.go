@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"image/color"
 	"io"
-	"path/filepath"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
+
+	"railyard/report/chart"
 )
 
 // The size of a figure: the first panel is taller than the others.
@@ -21,7 +20,6 @@ const (
 	tallPanel   = 8 * vg.Centimeter
 	flatPanel   = 4.6 * vg.Centimeter
 	footer      = 1.2 * vg.Centimeter
-	figureDPI   = 150
 )
 
 // Draw lays the figure out and returns how to write it in the format of the file's
@@ -32,17 +30,12 @@ func (f *Figure) Draw(file string) (func(io.Writer) error, error) {
 		return nil, err
 	}
 	height := tallPanel + vg.Length(len(panels)-1)*flatPanel + footer
-	switch filepath.Ext(file) {
-	case ".svg":
-		c := vgsvg.New(figureWidth, height)
-		f.paint(draw.New(c), panels)
-		return func(out io.Writer) error { _, err := c.WriteTo(out); return err }, nil
-	case ".png":
-		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(figureDPI))}
-		f.paint(draw.New(c), panels)
-		return func(out io.Writer) error { _, err := c.WriteTo(out); return err }, nil
+	c, write, err := chart.NewCanvas(file, figureWidth, height)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s: the name must end in .svg or .png", file)
+	f.paint(c, panels)
+	return write, nil
 }
 
 func (f *Figure) layout() ([]*plot.Plot, error) {

@@ -23,7 +23,7 @@ func (f *Figure) panel(kind Panel) (*plot.Plot, error) {
 	switch kind {
 	case TimePanel:
 		p.Y.Label.Text = "time (us)"
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decadeTicks{}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades
 		if err := f.ownCurves(p); err != nil {
 			return nil, err
 		}

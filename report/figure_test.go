@@ -15,6 +15,7 @@ import (
 	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/report"
+	"railyard/report/chart"
 )
 
 func drawn(t *testing.T, f *report.Figure, file string) []byte {
@@ -64,7 +65,7 @@ func TestFigurePNG(t *testing.T) {
 	if b := img.Bounds(); b.Dx() < 1000 || b.Dy() < 600 {
 		t.Errorf("%v is too small to read", b)
 	}
-	for what, c := range map[string]color.RGBA{"white": {255, 255, 255, 255}, "predicted": report.Palette[1], "measured": report.Palette[7]} {
+	for what, c := range map[string]color.RGBA{"white": {255, 255, 255, 255}, "predicted": chart.Palette[1], "measured": chart.Palette[7]} {
 		if n := count(img, c); n < 50 {
 			t.Errorf("%d pixels of %s", n, what)
 		}

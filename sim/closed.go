@@ -42,7 +42,7 @@ func (p *Plan) ClosedForm(size units.Bytes) (t units.Time, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	if len(p.strands) != 1 || p.options.Hashing != nil || p.profile.Copy > 0 {
+	if len(p.strands) != 1 || p.options.Hashing != nil || p.profile.Copy > 0 || p.profile.Serial {
 		return 0, false
 	}
 	e := p.newEngine()

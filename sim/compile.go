@@ -121,6 +121,7 @@ func CompileJobs(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	if len(jobs) == 0 {
 		return nil, errors.New("sim: there is no job")
 	}
+	o.Flat = o.Flat || p.Serial // a processor is one rank's, not a class's
 	plan, err := compile(t, jobs, p, o, !o.Flat)
 	if errors.Is(err, errAsymmetric) {
 		plan, err = compile(t, jobs, p, o, false)

@@ -22,6 +22,8 @@ type engine struct {
 	last   int64   // when the last lane ended
 	ends   []int64 // by job: the same for its lanes
 	trace  *tracer
+
+	processors []processor // by rank, where the profile is serial
 }
 
 // connState is a connection in a run: messages go out, move one at a time, wait for
@@ -95,6 +97,9 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	for i := range e.lanes {
 		s := &e.lanes[i]
 		s.at, s.slice, s.waiting = s.first, 0, s.before >= 0
+	}
+	if e.serial() {
+		e.processors = make([]processor, e.topo.NumRanks())
 	}
 	e.q.reset()
 	e.share.reset()

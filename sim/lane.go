@@ -27,33 +27,64 @@ func (e *engine) advance(l int32) {
 
 // program runs operations up to the end of the slice; false where the lane has to wait.
 func (e *engine) program(l int32, s *laneState) bool {
+	serial := e.serial()
 	for s.at < s.end {
 		o := &e.ops[s.at]
+		if serial {
+			e.release(l)
+		}
 		switch o.kind {
 		case schedule.Send:
 			e.send(e.laneConns[s.conns+o.conn])
 			s.at++
 			continue
 		case schedule.Recv, schedule.RecvReduce:
-			k := &e.conns[e.laneConns[s.conns+o.conn]]
-			if k.ready == 0 {
-				k.waiter = l
-				if e.trace != nil {
-					e.trace.waits(l, e.now)
-				}
+			if !e.receive(l, e.laneConns[s.conns+o.conn]) {
 				return false
 			}
-			k.ready--
+		default:
+			if serial && !e.hold(l) {
+				return false
+			}
 		}
 		work := e.table.local(o.kind, o.size)
 		if e.trace != nil {
 			e.trace.work(e, l, o, work)
 		}
 		s.at++
+		if serial {
+			e.held(l)
+		}
 		if work > 0 {
 			e.q.push(e.now+work, newEvent(wake, l, 0))
 			return false
 		}
+	}
+	if serial {
+		e.release(l)
+	}
+	return true
+}
+
+// receive takes the next message of a connection; false where it has not come.
+func (e *engine) receive(l, c int32) bool {
+	k := &e.conns[c]
+	switch {
+	case e.serial():
+		if !e.fetch(l, c) {
+			if e.trace != nil {
+				e.trace.waits(l, e.now)
+			}
+			return false
+		}
+	case k.ready == 0:
+		k.waiter = l
+		if e.trace != nil {
+			e.trace.waits(l, e.now)
+		}
+		return false
+	default:
+		k.ready--
 	}
 	return true
 }
@@ -61,10 +92,14 @@ func (e *engine) program(l int32, s *laneState) bool {
 // send queues a message, or moves it where the connection is idle.
 func (e *engine) send(c int32) {
 	k := &e.conns[c]
-	e.sends += int64(k.times)
-	if k.busy {
+	switch {
+	case e.serial():
+		e.offer(c)
+		return
+	case k.busy:
 		k.unsent++
-	} else {
+	default:
 		e.begin(c)
 	}
+	e.sends += int64(k.times)
 }

@@ -31,7 +31,7 @@ func (e *engine) arrived(c int32) {
 	if e.trace != nil {
 		e.trace.arrived(e, c)
 	}
-	if s.unsent > 0 {
+	if s.unsent > 0 && !e.serial() {
 		s.unsent--
 		e.begin(c)
 	}

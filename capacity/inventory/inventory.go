@@ -42,6 +42,20 @@ type Cables struct {
 	Count int
 }
 
+// Rename makes all of a class one of another: what faster links are bought as.
+func (x *Inventory) Rename(from, to string) {
+	for i := range x.Switches {
+		if x.Switches[i].Class == from {
+			x.Switches[i].Class = to
+		}
+	}
+	for i := range x.Cables {
+		if x.Cables[i].Class == from {
+			x.Cables[i].Class = to
+		}
+	}
+}
+
 // Of counts a topology.
 func Of(t *topology.Topology) Inventory {
 	return Inventory{GPUs: t.NumRanks(), Nodes: nodes(t), Switches: switches(t), Cables: cables(t), Bisection: bisection(t)}

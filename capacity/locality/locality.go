@@ -16,6 +16,26 @@ type Placement struct {
 	Ranks  []int  // ascending
 }
 
+// Tiers are the levels at which schedulers place jobs, innermost first: node, rack (where
+// the file says how many nodes one has), and what shares a switch of each level: leaf, pod.
+func Tiers(t *topology.Topology) []topology.Tier {
+	var out []topology.Tier
+	racks, ok := t.Racks()
+	for _, tier := range t.Tiers() {
+		if ok && len(out) > 0 && tier.Groups < racks.Groups {
+			out, ok = append(out, racks), false
+		}
+		if tier.Name == "spine" {
+			tier.Name = "pod"
+		}
+		out = append(out, tier)
+	}
+	if ok && racks.Groups > 1 && racks.Groups < out[len(out)-1].Groups {
+		out = append(out, racks)
+	}
+	return out
+}
+
 // Placements are the ways to place so many GPUs: within one group of each tier that is
 // large enough, spread over the groups of the tier below as evenly as they allow, and
 // spread over all groups of the outermost tier. Whole nodes are taken where a job needs
@@ -25,7 +45,7 @@ func Placements(t *topology.Topology, gpus int) ([]Placement, error) {
 		return nil, fmt.Errorf("a job of %d GPUs: %s has %d", gpus, t.Name(), t.NumRanks())
 	}
 	var out []Placement
-	tiers := t.Tiers()
+	tiers := Tiers(t)
 	all := make([]int, t.NumRanks())
 	for r := range all {
 		all[r] = r

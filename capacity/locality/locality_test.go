@@ -18,8 +18,9 @@ func TestPlacements(t *testing.T) {
 		tiers []string
 		nodes []int // of each placement
 	}{
-		{4, []string{"node", "leaf", "spread"}, nil},
-		{8, []string{"node", "leaf"}, []int{1, 1}},
+		{4, []string{"node", "rack", "leaf", "spread"}, nil},
+		{8, []string{"node", "rack", "leaf"}, []int{1, 1, 1}},
+		{24, []string{"rack", "leaf", "spread"}, []int{3, 3, 3}},
 		{64, []string{"leaf", "spread"}, []int{8, 8}},
 		{512, []string{"spread"}, []int{64}},
 	} {
@@ -46,6 +47,34 @@ func TestPlacements(t *testing.T) {
 	for _, n := range []int{0, -1, 513} {
 		if _, err := Placements(top, n); err == nil {
 			t.Errorf("a job of %d GPUs was accepted", n)
+		}
+	}
+}
+
+func TestTiers(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		nodes int
+		set   []string
+		want  []string
+	}{
+		{"superpod-h100", 256, nil, []string{"node", "rack", "leaf", "pod"}},
+		{"superpod-h100", 256, []string{"rack=64"}, []string{"node", "leaf", "rack", "pod"}},
+		{"superpod-h100", 256, []string{"rack=1"}, []string{"node", "leaf", "pod"}},
+		{"leaf-spine-roce", 64, nil, []string{"node", "leaf"}},
+		{"leaf-spine-roce", 64, []string{"rack=8"}, []string{"node", "leaf", "rack"}},
+		{"dgx-h100", 1, nil, []string{"node"}},
+	} {
+		top, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes, Set: c.set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, tier := range Tiers(top) {
+			got = append(got, tier.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s %v: %v, want %v", c.name, c.set, got, c.want)
 		}
 	}
 }

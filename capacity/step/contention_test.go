@@ -130,6 +130,7 @@ func TestSampleSeesWhatAllRanksDo(t *testing.T) {
 	}{
 		{"superpod-h100", 64, nil, Layout{Data: 64, Tensor: 8}},
 		{"superpod-h100", 128, nil, Layout{Data: 16, Tensor: 8, Pipeline: 8}},
+		{"superpod-h100", 160, nil, Layout{Data: 20, Tensor: 8, Pipeline: 8}}, // the second pod is shorter
 		{"leaf-spine-roce", 32, []string{"fabrics.0.levels.0.oversubscription=2"}, Layout{Data: 4, Tensor: 64}},
 		{"leaf-spine-roce", 64, []string{"fabrics.0.levels.0.oversubscription=4"}, Layout{Data: 8, Tensor: 8, Context: 8}},
 	} {

@@ -90,7 +90,7 @@ func (r *replicas) one(f *Family, what string, kind collective.Kind, bytes, buck
 	if err != nil {
 		return nil, nil, err
 	}
-	t := transfer{time: units.Time(float64(x.Time) * count), name: what + " " + kind.String()}
+	t := transfer{time: units.Time(float64(x.Time) * count), sms: r.smShare(x), name: what + " " + kind.String()}
 	if net {
 		t.net = 1
 	}
@@ -105,11 +105,11 @@ func (r *replicas) convert(b workload.Block) units.Time {
 		return 0
 	}
 	n := b.Parameters(r.l.Sharding()).Total()
-	return r.predict.machine.GPU.Stream(n * (float64(r.w.Gradients) + r.wire()))
+	return r.predict.machine.GPU.Stream(gpu.Copy, n*(float64(r.w.Gradients)+r.wire()))
 }
 
-// optimizer is the time of the update: it reads gradients and states, and writes states
-// and parameters, of what ZeRO leaves to a GPU.
+// optimizer is the time of the update of what ZeRO leaves to a GPU: it reads gradients
+// for their norm, then gradients and states, and writes states and parameters.
 func (r *replicas) optimizer(s *stage) units.Time {
 	share := 1.0
 	if r.l.Zero > 0 {
@@ -121,8 +121,10 @@ func (r *replicas) optimizer(s *stage) units.Time {
 		p += b.Parameters(r.l.Sharding()).Total()
 		unpack += r.convert(b)
 	}
-	bytes := p * share * float64(r.w.Gradients+r.w.ElementBytes()+2*r.w.StateBytes())
-	return r.predict.machine.GPU.Stream(bytes) + unpack
+	p *= share
+	g := r.predict.machine.GPU
+	update := g.Stream(gpu.Optimizer, p*float64(r.w.Gradients+r.w.ElementBytes()+2*r.w.StateBytes()))
+	return update + g.Stream(gpu.GradientNorm, p*float64(r.w.Gradients)) + unpack
 }
 
 // ParseCompression reads what gradients are sent as: fp16, bf16 or fp8; none is "".

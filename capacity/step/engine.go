@@ -42,7 +42,8 @@ func (t *task) length() units.Time { return t.time + t.convert }
 // transfer is communication beside the computation, on a stage's own stream.
 type transfer struct {
 	time units.Time
-	net  int // index into busy: which links it uses
+	net  int     // index into busy: which links it uses
+	sms  float64 // share of the multiprocessors that it takes
 	name string
 }
 
@@ -75,7 +76,8 @@ type moved struct {
 // its transfers in order. Where both use the same links (scale-up or network), they share
 // them: with a share ρ of a task's time spent on the transfer's links, both go at
 // 1/(1+ρ) of their pace, which takes as long as moving the same bytes one after the
-// other, and hides what does not collide.
+// other, and hides what does not collide. A transfer's kernel also takes multiprocessors:
+// what the task computes meanwhile is slower by as many.
 type engine struct {
 	lanes  []lane
 	events events
@@ -205,26 +207,33 @@ func (e *engine) ready(s int, at units.Time) bool {
 	return false
 }
 
-// pace is the speed of both streams: 1 where they are not in one another's way.
-func (l *lane) pace() float64 {
+// pace is the speed of the task and of the transfer: 1 where they are not in one
+// another's way.
+func (l *lane) pace() (task, transfer float64) {
 	if !l.running || !l.moving {
-		return 1
+		return 1, 1
 	}
-	t := &l.tasks[l.next]
+	t, x := &l.tasks[l.next], &l.moved[len(l.moved)-1].transfer
 	if t.length() == 0 {
-		return 1
+		return 1, 1
 	}
-	return 1 / (1 + float64(t.busy[l.moved[len(l.moved)-1].net])/float64(t.length()))
+	links := float64(t.busy[x.net]) / float64(t.length())
+	compute := float64(t.compute+t.convert) / float64(t.length())
+	return 1 / (1 + links + compute*slower(x.sms)), 1 / (1 + links)
 }
+
+// slower is how much longer computation takes, in parts of its time, when it loses a
+// share of the multiprocessors.
+func slower(sms float64) float64 { return sms / (1 - sms) }
 
 // advance moves both streams on to a moment.
 func (l *lane) advance(at units.Time) {
-	passed := float64(at-l.now) * l.pace()
+	task, transfer := l.pace()
 	if l.running {
-		l.left -= passed
+		l.left -= float64(at-l.now) * task
 	}
 	if l.moving {
-		l.rest -= passed
+		l.rest -= float64(at-l.now) * transfer
 	}
 	l.now = max(at, l.now)
 }
@@ -234,14 +243,15 @@ func (e *engine) schedule(s int) {
 	l := &e.lanes[s]
 	l.version++
 	next := math.Inf(1)
+	task, transfer := l.pace()
 	if l.running {
-		next = l.left
+		next = l.left / task
 	}
 	if l.moving {
-		next = min(next, l.rest)
+		next = min(next, l.rest/transfer)
 	}
 	if !math.IsInf(next, 1) {
-		at := l.now + units.Time(math.Ceil(max(next, 0)/l.pace()))
+		at := l.now + units.Time(math.Ceil(max(next, 0)))
 		heap.Push(&e.events, event{at: at, stage: s, version: l.version})
 	}
 }

@@ -30,6 +30,7 @@ type call struct {
 	time units.Time
 	Prediction
 	net     bool
+	sms     float64    // share of the multiprocessors that it takes
 	exposed units.Time // the GPU waits so long for it
 }
 
@@ -58,19 +59,7 @@ func (p *player) family(a workload.Axis) *Family {
 
 // compute is the time of a step that computes.
 func (p *player) compute(s *workload.Step) units.Time {
-	g := p.predict.machine.GPU
-	var t units.Time
-	switch s.Do {
-	case workload.Product:
-		t = g.MatMul(p.precision, s.M, s.N, s.K, s.Count)
-	case workload.Multiply:
-		t = g.Multiply(p.precision, s.FLOP, s.Bytes)
-	case workload.Attend:
-		t = g.Attend(p.precision, s.FLOP, s.Tokens, s.Backward)
-	case workload.Stream:
-		t = g.Stream(s.Bytes)
-	}
-	return units.Time(float64(t) * p.scale)
+	return units.Time(float64(s.Time(p.predict.machine.GPU, p.precision)) * p.scale)
 }
 
 // play runs steps on two streams: computation in order, communication in order. What is
@@ -105,6 +94,10 @@ func (p *player) play(steps []workload.Step) (*pass, error) {
 			}
 		default:
 			t := p.compute(s)
+			if waiting >= 0 { // beside a collective's kernel
+				beside := min(units.Time(float64(t)*(1+slower(x.calls[waiting].sms))), max(network-compute, 0))
+				t += units.Time(float64(beside) * x.calls[waiting].sms)
+			}
 			if p.spans {
 				x.spans = append(x.spans, span{s.Name, "", compute, compute + t})
 			}
@@ -127,7 +120,15 @@ func (p *player) call(s *workload.Step) (call, error) {
 		return call{}, err
 	}
 	net, err := p.predict.Spans(f)
-	return call{step: *s, time: x.Time, Prediction: x, net: net}, err
+	return call{step: *s, time: x.Time, Prediction: x, net: net, sms: p.smShare(x)}, err
+}
+
+// smShare is the share of the GPU's multiprocessors that a collective takes.
+func (p *player) smShare(x Prediction) float64 {
+	if all := p.predict.machine.GPU.SMs; all > x.SMs {
+		return float64(x.SMs) / float64(all)
+	}
+	return 0
 }
 
 // record notes a collective.

@@ -155,7 +155,7 @@ func (r *Result) notes(b *builder) {
 			}
 		}
 	}
-	r.Notes = append(r.Notes, "left out: data loading, host launch gaps, SMs taken by communication, clocks under load, stragglers")
+	r.Notes = append(r.Notes, "left out: data loading, host launch gaps, stragglers")
 }
 
 // ExposedTotal is what the GPU waits for communication in all.

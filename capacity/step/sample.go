@@ -18,25 +18,36 @@ type sample struct {
 func (m *Machine) findSample() {
 	t := m.Topology
 	tiers := t.Tiers()
-	if t.Healthy() != t || t.Idle() != t || len(tiers) < 2 || !regular(tiers[1]) {
+	if t.Healthy() != t || t.Idle() != t || len(tiers) < 2 {
 		return
 	}
-	n := t.NumRanks() / tiers[1].Groups
-	m.sample = sample{ranks: n, pods: tiers[1].Groups, all: tiers[1].Groups}
-	if len(tiers) > 2 && regular(tiers[2]) {
-		m.sample.pods = tiers[1].Groups / tiers[2].Groups
+	unit, ok := run(tiers[1])
+	if !ok {
+		return
 	}
+	x := sample{ranks: unit, pods: tiers[1].Groups, all: tiers[1].Groups}
+	if len(tiers) > 2 {
+		pod, ok := run(tiers[2])
+		if !ok || pod%unit != 0 {
+			return
+		}
+		x.pods = pod / unit
+	}
+	m.sample = x
 }
 
-// regular reports whether a tier's groups are runs of equal length.
-func regular(t topology.Tier) bool {
-	n := len(t.Of) / t.Groups
+// run is the length of a tier's groups where they are runs of equal length, of which the
+// last may be shorter: its links are less full than those of the first.
+func run(t topology.Tier) (n int, ok bool) {
+	for n < len(t.Of) && t.Of[n] == 0 {
+		n++
+	}
 	for r, g := range t.Of {
 		if int(g) != r/n {
-			return false
+			return 0, false
 		}
 	}
-	return true
+	return n, true
 }
 
 // sampled reports whether a group has a rank in the unit.

@@ -6,8 +6,7 @@
 //	Layout ─▶ stages ─▶ passes of blocks (player) ─▶ tasks and transfers (builder) ─▶ engine ─▶ Result
 //
 // What is left out, and makes steps look faster than they are: data loading, launch gaps
-// of the host, the SMs that communication kernels take from computation, clocks that drop
-// under load, stragglers (Result.Notes says so).
+// of the host, stragglers (Result.Notes says so).
 package step
 
 import (

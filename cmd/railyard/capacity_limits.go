@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -33,12 +34,12 @@ func newCapacityLimits() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "limits -t TOPOLOGY --job GPUS (-w WORKLOAD | -c COLLECTIVE -s SIZE)",
 		Short: "How closely a job's GPUs have to lie together, as hints for schedulers",
-		Long: `Places a job of so many GPUs in one node, in one group of each tier of the network and
-spread over all, and says which placements are within a slowdown of the fastest. The
+		Long: `Places a job of so many GPUs in one node, in one rack (where the topology says how many
+nodes one has, --set rack=4), under one leaf, in one pod and spread over all, and says which placements are within a slowdown of the fastest. The
 widest of these becomes hints for Slurm and Kubernetes: asking for less locality than
 needed costs time, asking for more waits in the queue.`,
 		Example: `  railyard capacity limits -t superpod-h100 --nodes 128 --job 64 -w llama-3-8b --within 0.05
-  railyard capacity limits -t leaf-spine-roce --nodes 64 --set fabrics.0.levels.0.oversubscription=4 --job 64 -c all_reduce -s 1G --topology-conf topology.conf`,
+  railyard capacity limits -t leaf-spine-roce --nodes 64 --set oversubscription=4 --job 64 -c all_reduce -s 1G --topology-conf topology.conf`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -169,27 +170,27 @@ func judge(d *report.LimitsDocument, t *topology.Topology, list []locality.Place
 	d.Slurm, d.Kueue = hints(t, d.Tier, d.Rows[widest].Nodes)
 }
 
-// hints ask for a job in one group of a tier. Slurm counts leaf switches; Kueue's levels
-// are node labels, as Topograph sets them (tier-0 is nearest).
+// hints ask for a job in one group of a tier. Slurm counts leaf switches, and keeps jobs in
+// racks where these are the blocks of topology/block; Kueue's levels are node labels, as
+// Topograph sets them for switches (tier-0 is nearest), and the clouds for racks.
 func hints(t *topology.Topology, tier string, nodes int) (job, pod []string) {
 	const key = "kueue.x-k8s.io/podset-required-topology: "
 	job = []string{fmt.Sprintf("#SBATCH --nodes=%d", nodes)}
 	if tier == "spread" {
 		return append(job, "# no --switches: any nodes will do"), []string{"# no topology is required", "kueue.x-k8s.io/podset-unconstrained-topology: \"true\""}
 	}
-	tiers := t.Tiers()
-	for i, x := range tiers {
-		if x.Name != tier {
-			continue
+	switch tier {
+	case "node":
+		return job, []string{key + "kubernetes.io/hostname"}
+	case "rack":
+		return append(job, fmt.Sprintf("#SBATCH --segment=%d  # racks are blocks of topology/block", nodes)), []string{key + "cloud.provider.com/topology-rack"}
+	}
+	switches := slices.DeleteFunc(locality.Tiers(t), func(x topology.Tier) bool { return x.Name == "node" || x.Name == "rack" })
+	for i, x := range switches {
+		if x.Name == tier {
+			leaves := (switches[0].Groups + x.Groups - 1) / x.Groups
+			return append(job, fmt.Sprintf("#SBATCH --switches=%d", leaves)), []string{fmt.Sprintf("%sfabric.topograph.run/tier-%d", key, i)}
 		}
-		if i == 0 {
-			return job, []string{key + "kubernetes.io/hostname"}
-		}
-		leaves := 1
-		if i > 1 {
-			leaves = (tiers[1].Groups + x.Groups - 1) / x.Groups
-		}
-		return append(job, fmt.Sprintf("#SBATCH --switches=%d", leaves)), []string{fmt.Sprintf("%sfabric.topograph.run/tier-%d", key, i-1)}
 	}
 	return job, nil
 }

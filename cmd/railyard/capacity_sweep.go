@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/sweep"
+	"railyard/model/topology"
 )
 
 func newCapacitySweep() *cobra.Command {
@@ -28,7 +29,7 @@ The question is any command of railyard that can answer in JSON. --set changes v
 its topology file, --vary its flags; both take lists and ranges. The answers are written
 as JSON lines while they come: a sweep that was killed goes on when it is called again.`,
 		Example: `  railyard capacity sweep -o cost.jsonl --vary nodes=8,16,32 --vary months=12..60 -- capacity cost -t superpod-h100
-  railyard capacity sweep -o s1.jsonl --shard 1/4 --set fabrics.0.levels.0.oversubscription=1..4 -- plan -t leaf-spine-roce -c all_reduce -s 1G`,
+  railyard capacity sweep -o s1.jsonl --shard 1/4 --set node.nics=4,8 --set oversubscription=1..4 -- plan -t leaf-spine-roce -c all_reduce -s 1G`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := newQuestion(args, sets, flags)
@@ -44,7 +45,7 @@ as JSON lines while they come: a sweep that was killed goes on when it is called
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines)")
 	cmd.Flags().StringVar(&shard, "shard", "", "this machine's part of the points, i/n; `railyard capacity merge` joins the journals")
-	cmd.Flags().StringArrayVar(&sets, "set", nil, "field of the topology file and its values: path=1,2,4 or path=1..4")
+	cmd.Flags().StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or path=1..4")
 	cmd.Flags().StringArrayVar(&flags, "vary", nil, "flag of the question and its values: nodes=4,8,16")
 	must(cmd.MarkFlagRequired("output"))
 	return cmd

@@ -128,6 +128,7 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 	if d.Goodput, err = f.guard.goodput(subject, d, a, b); err != nil {
 		return err
 	}
+	d.Notes = append(d.Notes, sharedAdapters(b)...)
 	if err := f.prices.difference(d, a, b, f.change.faster); err != nil {
 		return err
 	}

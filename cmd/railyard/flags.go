@@ -40,7 +40,7 @@ func (f *topoFlags) add(cmd *cobra.Command) {
 func (f *topoFlags) addParts(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "number of nodes (default: as the file says)")
 	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs used in each node (default: all)")
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file, e.g. fabrics.0.levels.0.oversubscription=2")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file: a path such as fabrics.0.levels.0.group=16, or a short name ("+topology.Shorthands+")")
 	cmd.Flags().BoolVar(&f.noInNetwork, "no-in-network", false, "switches only forward: no multicast and no reduction in them, as where NVLink SHARP is turned off")
 	cmd.Flags().StringArrayVar(&f.fail, "fail", nil, "leave out a failed part: link:A--B (both directions), link:A->B, link:A--B#2 (two of the parallel links), nic:, gpu:, node: or switch:NAME")
 	cmd.Flags().StringArrayVar(&f.slow, "slow", nil, "a part whose links have only a share of their rate left, e.g. link:A--B=0.5 or nic:NAME=0.25")

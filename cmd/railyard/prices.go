@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +27,23 @@ func (f *priceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Float64Var(&f.plan.Utilisation, "utilisation", 0.8, "share of the time that it computes; rented nodes are paid only then")
 }
 
+// reorder puts switches and cables of the class that a book has for a network's new rate
+// into an order list. Adapters are in the price of nodes, which stays.
+func reorder(list *inventory.Inventory, t *topology.Topology, class string, book *price.Book) error {
+	i := slices.IndexFunc(t.Classes(), func(c topology.Class) bool { return c.Name == class })
+	if t.Classes()[i].Medium != topology.Network {
+		return fmt.Errorf("faster %s is in no price book: change to the nodes that have it (--to)", class)
+	}
+	gbps := fmt.Sprintf("%.0f", float64(t.Classes()[i].Rate)*8/1e9)
+	for _, c := range book.Cables {
+		if strings.TrimLeft(c.Class, "abcdefghijklmnopqrstuvwxyz") == gbps {
+			list.Rename(class, c.Class)
+			return nil
+		}
+	}
+	return fmt.Errorf("price book %s has no class of %s Gb/s, which %s would be", book.Name, gbps, class)
+}
+
 // difference is the price of a change. What the shipped book does not know is a note; what
 // the user's lacks is an error.
 func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topology, faster []string) error {
@@ -31,9 +51,17 @@ func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topolog
 	if err != nil {
 		return err
 	}
+	lists := []inventory.Inventory{inventory.Of(a.Healthy()), inventory.Of(b.Healthy())}
+	for _, change := range faster {
+		class, _, _ := strings.Cut(change, "=")
+		if err := reorder(&lists[1], b.Healthy(), class, book); err != nil {
+			d.Notes = append(d.Notes, "no price: "+err.Error())
+			return nil
+		}
+	}
 	bills := make([]*ownership.Bill, 2)
-	for i, t := range []*topology.Topology{a.Healthy(), b.Healthy()} {
-		bills[i], err = ownership.Of(inventory.Of(t), book, f.plan)
+	for i := range bills {
+		bills[i], err = ownership.Of(lists[i], book, f.plan)
 		var missing *price.Missing
 		if errors.As(err, &missing) && f.file == "" {
 			d.Notes = append(d.Notes, "no price: "+missing.Error()+" (name your own with --prices)")
@@ -42,10 +70,6 @@ func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topolog
 		if err != nil {
 			return err
 		}
-	}
-	if len(faster) > 0 {
-		d.Notes = append(d.Notes, "no price: faster links are not in the price book: change to a topology whose links are of another class (--to)")
-		return nil
 	}
 	d.Cost = &report.CostDifference{Currency: book.Currency, Prices: book.Name, Date: book.Date, Months: f.plan.Months, Before: bills[0].Purchase, After: bills[1].Purchase,
 		TotalBefore: bills[0].Owned[f.plan.Months], TotalAfter: bills[1].Owned[f.plan.Months]}

@@ -18,7 +18,6 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
-	"railyard/report/fit"
 )
 
 // runFlags say how to execute.
@@ -237,68 +236,6 @@ func (f *runFlags) time(ctx context.Context, row planner.Row, count int64, dtype
 		return nil, 0, err
 	}
 	return out.Times, out.Wrong, nil
-}
-
-// calibrate fits a profile of this machine from transfers that are not what run
-// compares: send_recv, ring all_gather and direct gather over several sizes, and the
-// rates at which one thread combines and copies.
-func calibrate(ctx context.Context, tf topoFlags) (*cost.Profile, error) {
-	c := newCases(tf, profileIdeal)
-	t, err := tf.load()
-	if err != nil {
-		return nil, err
-	}
-	var rows []fit.Features
-	for _, ranks := range distinct(2, t.NumRanks()) {
-		for _, kind := range []collective.Kind{collective.SendRecv, collective.AllGather, collective.Gather} {
-			for size := units.KiB; size <= 16*units.MiB; size *= 4 {
-				m := measurement.Row{Collective: kind, Size: size, GPUs: ranks, Proto: "simple", Algo: "direct"}
-				if kind == collective.AllGather {
-					m.Algo = "ring"
-				}
-				x, err := timeCase(ctx, c, m)
-				if err != nil {
-					return nil, err
-				}
-				rows = append(rows, x)
-			}
-		}
-	}
-	r, err := fit.Fit("host (fitted now)", "send_recv, all_gather and gather timed on this machine at the start of the run", time.Now().UTC().Format("2006-01-02"), rows)
-	if err != nil {
-		return nil, err
-	}
-	r.Profile.Reduce, r.Profile.Copy = host.LocalRates()
-	return r.Profile, nil
-}
-
-// distinct is a and b, once where they are equal.
-func distinct(a, b int) []int {
-	if a == b {
-		return []int{a}
-	}
-	return []int{a, b}
-}
-
-func timeCase(ctx context.Context, c *cases, m measurement.Row) (fit.Features, error) {
-	t, err := c.topology(m)
-	if err != nil {
-		return fit.Features{}, err
-	}
-	algos, err := ncclAlgorithms(m.Collective, m.Algo)
-	if err != nil {
-		return fit.Features{}, err
-	}
-	s, err := c.schedule(t, m, algos[0], schedule.Simple)
-	if err != nil {
-		return fit.Features{}, err
-	}
-	out, err := host.Run(ctx, s, host.Config{Count: int64(m.Size) / 4, Checks: 1, Warmup: 3, Iterations: 15})
-	if err != nil {
-		return fit.Features{}, err
-	}
-	m.Time = max(1, units.Time(measurement.Summarise(out.Times).Median.Nanoseconds())*units.Nanosecond)
-	return c.features(m)
 }
 
 // resultDir is where a run leaves everything.

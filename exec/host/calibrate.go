@@ -1,31 +1,35 @@
 package host
 
 import (
+	"slices"
 	"time"
 
 	"railyard/model/collective"
 	"railyard/model/units"
 )
 
-// LocalRates times how fast one thread combines and copies float32, in bytes of the
-// result per second: the median of several passes over memory larger than the caches.
-func LocalRates() (combine, copying units.Rate) {
-	const elements, passes = 4 << 20, 5
+// CombineBeyondCopy is what a thread that combines float32 into its memory takes longer
+// than one that copies, as a rate in bytes of the result per second; 0 where it takes no
+// longer. A receive that reduces makes both in one pass.
+func CombineBeyondCopy() units.Rate {
+	const elements, passes = 64 << 10, 50 // in the cache, where arithmetic shows
 	a, b := make([]float32, elements), make([]float32, elements)
 	k := float32Kernels(collective.Sum)
-	return medianRate(passes, elements*4, func() { k.combine(a, a, b) }), medianRate(passes, elements*4, func() { copy(a, b) })
+	beyond := medianTime(passes, func() { k.combine(a, a, b) }) - medianTime(passes, func() { copy(a, b) })
+	if beyond <= 0 {
+		return 0
+	}
+	return max(1, units.Bytes(elements*4).Per(beyond))
 }
 
-func medianRate(passes int, bytes units.Bytes, work func()) units.Rate {
+func medianTime(passes int, work func()) units.Time {
 	work() // touch the pages
 	times := make([]units.Time, passes)
 	for i := range times {
 		began := time.Now()
 		work()
-		times[i] = max(1, units.Time(time.Since(began).Nanoseconds())*units.Nanosecond)
-		for j := i; j > 0 && times[j] < times[j-1]; j-- {
-			times[j], times[j-1] = times[j-1], times[j]
-		}
+		times[i] = units.Time(time.Since(began).Nanoseconds()) * units.Nanosecond
 	}
-	return max(1, bytes.Per(times[passes/2]))
+	slices.Sort(times)
+	return times[passes/2]
 }

@@ -1,10 +1,12 @@
 // Package host runs a schedule for real on this machine: ranks are goroutines, their
 // buffers are memory, and a receive copies straight out of the sender's buffer.
 //
-// Every (rank, channel, phase) is a goroutine. A connection has two counters, messages
-// sent and messages taken, which only grow: iteration i's k-th message is number
-// i·K + k, so nothing is ever reset between iterations. Every wait has a deadline and
-// watches an abort word; when one expires, the error says who waited for whom, at which
+// A rank is one goroutine, as it is one core: it runs its lanes (the programs of its
+// channels and phases) in turn, each up to the end of a slice or to a message that is not
+// there. A connection has two counters, messages sent and messages taken, which only grow:
+// iteration i's k-th message is number i·K + k, so nothing is ever reset between
+// iterations. All ranks begin an iteration together. A rank that cannot move has a deadline
+// and watches an abort word; when it expires, the error says who waits for whom, at which
 // operation and at which count, and all goroutines end.
 //
 // Numerics: float16 and bfloat16 are combined in float32. A pairwise reduction rounds

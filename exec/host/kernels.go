@@ -46,17 +46,22 @@ func native[T number](op collective.ReduceOp, nan T, unit float64) *kernels[T] {
 }
 
 // gatherBlocks combines block by block in a buffer of its own, since dst may be one of
-// the sources.
+// the sources; the last source goes straight into dst, which then has been read.
 func gatherBlocks[T number](dst []T, srcs [][]T, combine func(dst, a, b []T)) {
+	if len(srcs) == 1 {
+		copy(dst, srcs[0])
+		return
+	}
 	var buf [512]T
+	last := len(srcs) - 1
 	for from := 0; from < len(dst); from += len(buf) {
-		n := min(len(buf), len(dst)-from)
-		acc := buf[:n]
-		copy(acc, srcs[0][from:])
-		for _, s := range srcs[1:] {
-			combine(acc, acc, s[from:from+n])
+		to := min(from+len(buf), len(dst))
+		acc := srcs[0][from:to]
+		for _, s := range srcs[1:last] {
+			combine(buf[:to-from], acc, s[from:to])
+			acc = buf[:to-from]
 		}
-		copy(dst[from:], acc)
+		combine(dst[from:to], acc, srcs[last][from:to])
 	}
 }
 

@@ -2,23 +2,21 @@ package host
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"railyard/model/schedule"
 )
 
-// lane is a goroutine: the program of a rank in a phase of a channel.
+// lane is the program of a rank in a phase of a channel, and how far it has come.
 type lane[T element] struct {
 	r                    *runner[T]
 	rank, channel, phase int32
 	ops                  []boundOp
 	before               *lane[T]
-	slices               int
-	done                 atomic.Int64 // slices completed, over all iterations
-	views                [][]T        // working memory of reduce
+	slice, slices        int // slices completed in this iteration, of how many
+	at                   int // next operation
+	views                [][]T
 }
 
 // boundOp is an operation with its connections, by peer.
@@ -27,49 +25,49 @@ type boundOp struct {
 	conns []*conn
 }
 
-// loop runs the program once for each iteration that is let go.
-func (l *lane[T]) loop() {
-	for i := int64(0); ; i++ {
-		for spins := 0; l.r.epoch.Load() <= i; spins++ {
-			if l.r.quit.Load() || l.r.abort.Load() {
-				return
-			}
-			pause(spins)
-		}
-		for slice := range l.slices {
-			if !l.runSlice(i, slice) {
-				return
-			}
-			l.done.Add(1)
-		}
-		l.r.finished.Add(1)
-	}
-}
+func (l *lane[T]) rewind()     { l.slice, l.at = 0, 0 }
+func (l *lane[T]) ended() bool { return l.slice == l.slices }
 
-func (l *lane[T]) runSlice(iteration int64, slice int) bool {
-	round := iteration*int64(l.slices) + int64(slice)
-	if b := l.before; b != nil && !l.wait(&b.done, round+1, func() string {
-		return fmt.Sprintf("rank %d waits for its own phase %d", l.rank, b.phase)
-	}, slice, -1) {
+// behind reports whether the phase before has not completed the slice that is next.
+func (l *lane[T]) behind() bool { return l.before != nil && l.before.slice <= l.slice }
+
+// advance runs operations up to the end of the slice, or up to one that has to wait;
+// moved: whether it ran any.
+func (l *lane[T]) advance(iteration int64) (moved bool) {
+	if l.behind() {
 		return false
 	}
-	for i := range l.ops {
-		var start time.Time
-		if l.r.tracing {
-			start = time.Now()
+	round := l.round(iteration)
+	for ; l.at < len(l.ops); l.at++ {
+		if !l.run(round) {
+			return moved
 		}
-		n, ok := l.step(round, slice, i)
-		if !ok {
-			return false
-		}
-		if l.r.tracing {
-			l.r.record(l, slice, &l.ops[i].Op, n, start)
-		}
+		moved = true
 	}
+	l.at = 0
+	l.slice++
 	return true
 }
 
-// step runs one operation; n is the number of elements it moved.
+// round numbers slices over all iterations.
+func (l *lane[T]) round(iteration int64) int64 { return iteration*int64(l.slices) + int64(l.slice) }
+
+// run is one operation, recorded where the run is traced; false where it has to wait.
+func (l *lane[T]) run(round int64) bool {
+	if !l.r.tracing {
+		_, ok := l.step(round, l.slice, l.at)
+		return ok
+	}
+	start := time.Now()
+	n, ok := l.step(round, l.slice, l.at)
+	if ok {
+		l.r.record(l, l.slice, &l.ops[l.at].Op, n, start)
+	}
+	return ok
+}
+
+// step runs one operation; n is the number of elements it moved. It is not ok, and
+// nothing has been done, where a message is not there yet.
 func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
 	op := &l.ops[i]
 	switch op.Kind {
@@ -79,7 +77,7 @@ func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
 		}
 	case schedule.Recv, schedule.RecvReduce:
 		k := op.conns[0]
-		source, ok := l.await(k, round, slice, i)
+		source, ok := k.arrived(round)
 		if !ok {
 			return 0, false
 		}
@@ -88,7 +86,7 @@ func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
 	case schedule.SwitchReduce:
 		sources := make([]schedule.Loc, len(op.conns))
 		for j, k := range op.conns {
-			if sources[j], ok = l.await(k, round, slice, i); !ok {
+			if sources[j], ok = k.arrived(round); !ok {
 				return 0, false
 			}
 		}
@@ -105,17 +103,6 @@ func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
 		n = l.reduce(slice, op)
 	}
 	return n, true
-}
-
-// await waits for the next message of a connection and says where it lies.
-func (l *lane[T]) await(k *conn, round int64, slice, op int) (source schedule.Loc, ok bool) {
-	number := k.taken.Load()
-	if !l.wait(&k.sent, number+1, func() string {
-		return fmt.Sprintf("rank %d waits for rank %d", l.rank, k.src)
-	}, slice, op) {
-		return source, false
-	}
-	return k.sources[number-round*int64(len(k.sources))], true
 }
 
 // take copies or combines a message straight from the sender's memory.
@@ -205,33 +192,4 @@ func (l *lane[T]) switchReduce(slice int, op *boundOp, sources []schedule.Loc) (
 		j++
 	})
 	return n
-}
-
-// checkEvery is how many turns a wait makes between looks at the clock.
-const checkEvery = 1024
-
-// wait blocks until a counter reaches want. When the deadline passes it reports who
-// waited for whom and ends the run.
-func (l *lane[T]) wait(counter *atomic.Int64, want int64, who func() string, slice, op int) bool {
-	var began time.Time
-	for spins := 0; counter.Load() < want; spins++ {
-		if l.r.abort.Load() {
-			return false
-		}
-		if spins%checkEvery == checkEvery-1 {
-			if began.IsZero() {
-				began = time.Now()
-			} else if time.Since(began) > l.r.cfg.Deadline {
-				what := "the phase before"
-				if op >= 0 {
-					what = fmt.Sprintf("operation %d (%v)", op, l.ops[op].Op)
-				}
-				l.r.fail(fmt.Errorf("deadline of %v passed: %s: channel %d, phase %d, slice %d, %s: flag wanted %d, got %d",
-					l.r.cfg.Deadline, who(), l.channel, l.phase, slice, what, want, counter.Load()))
-				return false
-			}
-		}
-		pause(spins)
-	}
-	return true
 }

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"runtime"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -14,23 +13,25 @@ import (
 	"railyard/model/units"
 )
 
-// runner holds the memory, connections and lanes of a run.
+// runner holds the memory and the ranks of a run.
 type runner[T element] struct {
 	s      *schedule.Schedule
 	cfg    Config
 	k      *kernels[T]
 	layout *schedule.Layout
 	mem    []memory[T]
-	conns  []*conn
-	lanes  []*lane[T]
+	ranks  []*rank[T]
 
 	epoch    atomic.Int64 // iterations that may begin
-	finished atomic.Int64 // lanes that have ended, over all iterations
+	ready    atomic.Int64 // ranks that are there, over all iterations
+	started  atomic.Int64 // iterations that have begun
+	finished atomic.Int64 // ranks that have ended, over all iterations
+	began    time.Time
+	over     chan time.Duration // what an iteration took
 	abort    atomic.Bool
-	quit     atomic.Bool
+	aborted  chan struct{} // closed by the first failure
 	mu       sync.Mutex
 	failure  error
-	began    time.Time
 	tracing  bool
 	events   []trace.Event
 }
@@ -44,17 +45,29 @@ type conn struct {
 	_        [64]byte       // keeps neighbours off the cache line
 }
 
+// arrived says where the next message lies, if it has been sent.
+func (k *conn) arrived(round int64) (source schedule.Loc, ok bool) {
+	number := k.taken.Load()
+	if k.sent.Load() <= number {
+		return source, false
+	}
+	return k.sources[number-round*int64(len(k.sources))], true
+}
+
 type connKey struct{ src, dst, channel, phase int32 }
 
 func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runner[T] {
-	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1)}
+	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1),
+		over: make(chan time.Duration, 1), aborted: make(chan struct{})}
 	x := schedule.NewExpander(s)
 	r.allocate(x)
+	for i := range s.Spec.Ranks {
+		r.ranks = append(r.ranks, &rank[T]{r: r, id: int32(i)})
+	}
 	index := map[connKey]*conn{}
 	connect := func(key connKey) *conn {
 		if index[key] == nil {
 			index[key] = &conn{src: key.src, dst: key.dst}
-			r.conns = append(r.conns, index[key])
 		}
 		return index[key]
 	}
@@ -78,7 +91,7 @@ func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runn
 					}
 					l.ops = append(l.ops, b)
 				}
-				r.lanes = append(r.lanes, l)
+				r.ranks[rank].lanes = append(r.ranks[rank].lanes, l)
 				before = l
 			}
 		}
@@ -86,20 +99,19 @@ func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runn
 	return r
 }
 
-// start launches the lanes; the function returned ends them and waits.
+// start launches the ranks; the function returned ends them and waits.
 func (r *runner[T]) start(ctx context.Context) func() {
 	var wg sync.WaitGroup
-	for _, l := range r.lanes {
+	for _, k := range r.ranks {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			l.loop()
+			k.loop()
 		}()
 	}
 	cancel := context.AfterFunc(ctx, func() { r.fail(context.Cause(ctx)) })
 	return func() {
 		cancel()
-		r.quit.Store(true)
 		r.abort.Store(true)
 		wg.Wait()
 	}
@@ -108,48 +120,45 @@ func (r *runner[T]) start(ctx context.Context) func() {
 // fail keeps the first error and stops everybody.
 func (r *runner[T]) fail(err error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.failure == nil {
 		r.failure = err
+		close(r.aborted)
 	}
-	r.mu.Unlock()
 	r.abort.Store(true)
 }
 
-// iterate lets every lane run once and waits for the last one.
+// iterate lets every rank run once and waits for the last one.
 func (r *runner[T]) iterate(tracing bool) (time.Duration, error) {
 	r.tracing = tracing
 	r.events = r.events[:0]
-	target := r.finished.Load() + int64(len(r.lanes))
-	r.began = time.Now()
 	r.epoch.Add(1)
-	for spins := 0; r.finished.Load() < target && !r.abort.Load(); spins++ {
-		pause(spins)
-	}
-	took := time.Since(r.began)
-	if r.abort.Load() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
+	select {
+	case took := <-r.over:
+		if r.cfg.Op == collective.Avg && r.s.Spec.Kind.Reduces() {
+			r.divide()
+			took = time.Since(r.began)
+		}
+		return took, nil
+	case <-r.aborted:
 		return 0, r.failure
 	}
-	if r.cfg.Op == collective.Avg && r.s.Spec.Kind.Reduces() {
-		for rank := range r.mem {
-			if n := r.layout.Elements(rank, schedule.Output); n > 0 {
-				r.k.divide(r.mem[rank].bufs[schedule.Output][:n], r.s.Spec.Ranks)
-			}
-		}
-		took = time.Since(r.began)
-	}
-	return took, nil
 }
 
-// pause is one turn of a waiting loop: spin a little, then let others run, then sleep.
-func pause(spins int) {
-	switch {
-	case spins < 64:
-	case spins < 4096:
-		runtime.Gosched()
-	default:
-		time.Sleep(20 * time.Microsecond)
+// rankEnded counts the ranks that are through with an iteration; the last one says what
+// it took.
+func (r *runner[T]) rankEnded(i int64) {
+	if r.finished.Add(1) == (i+1)*int64(len(r.ranks)) {
+		r.over <- time.Since(r.began)
+	}
+}
+
+// divide makes averages of sums, once nobody reads the sums any more.
+func (r *runner[T]) divide() {
+	for i := range r.mem {
+		if n := r.layout.Elements(i, schedule.Output); n > 0 {
+			r.k.divide(r.mem[i].bufs[schedule.Output][:n], r.s.Spec.Ranks)
+		}
 	}
 }
 

@@ -13,8 +13,11 @@ type Profile struct {
 	Date   string
 	// Latencies: count the latencies of the topology's links. False only in "ideal".
 	Latencies bool
-	Launch    units.Time // λ: from the call to the first byte
-	Curves    []Curve
+	// Serial: a rank does one thing at a time, as a core does: its lanes take turns to fetch
+	// messages and to combine. A GPU has blocks of threads for each.
+	Serial bool
+	Launch units.Time // λ: from the call to the first byte
+	Curves []Curve
 	// Parameters of messages, of what copies, and of transfers between nodes; those that
 	// are missing are the shipped ones (see Complete).
 	MessageProtocols []Protocol

@@ -25,6 +25,7 @@ type document struct {
 	Source    string                `yaml:"source"`
 	Date      string                `yaml:"date"`
 	Latencies bool                  `yaml:"latencies"`
+	Serial    bool                  `yaml:"serial,omitempty"`
 	From      string                `yaml:"from,omitempty"`
 	Launch    string                `yaml:"launch,omitempty"`
 	Reduce    string                `yaml:"reduce,omitempty"`
@@ -114,7 +115,7 @@ func (r *reader) profile(d *document) *Profile {
 			r.fail("%q is missing", key)
 		}
 	}
-	p := &Profile{Name: d.Name, Source: d.Source, Date: d.Date, Latencies: d.Latencies, Error: d.Error, From: d.From,
+	p := &Profile{Name: d.Name, Source: d.Source, Date: d.Date, Latencies: d.Latencies, Serial: d.Serial, Error: d.Error, From: d.From,
 		Launch:  optional(r, "launch", d.Launch, units.ParseTime),
 		Reduce:  optional(r, "reduce", d.Reduce, units.ParseRate),
 		Copy:    optional(r, "copy", d.Copy, units.ParseRate),
@@ -164,7 +165,7 @@ func (r *reader) curve(what string, c curveInFile) Curve {
 
 // Encode writes a profile as YAML; the same profile gives the same bytes.
 func Encode(w io.Writer, p *Profile) error {
-	d := document{Schema: Schema, Name: p.Name, Source: p.Source, Date: p.Date, Latencies: p.Latencies, Error: p.Error, From: p.From,
+	d := document{Schema: Schema, Name: p.Name, Source: p.Source, Date: p.Date, Latencies: p.Latencies, Serial: p.Serial, Error: p.Error, From: p.From,
 		Launch: timeText(p.Launch), Reduce: rateText(p.Reduce), Copy: rateText(p.Copy)}
 	if p.MinSize > 0 {
 		d.MinSize = p.MinSize.String()

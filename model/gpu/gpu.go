@@ -51,20 +51,24 @@ type GPU struct {
 	Title     string
 	Memory    units.Bytes
 	Bandwidth units.Rate            // of its memory
-	Streaming float64               // share of the bandwidth that a kernel without arithmetic reaches
+	SMs       int                   // multiprocessors (compute units)
+	Streams   Streams               // what kernels that move memory reach of the bandwidth
 	Peak      map[Precision]float64 // dense FLOP/s
 	Products  map[Precision]Product
 	Attention Attention
+	Flash     Attention // by FlashAttention-2's kernels, where they were measured
 	Source    string
 	Date      string
 	Notes     []string // which constants were measured on another GPU
 }
 
 // Product is the fitted cost of a matrix product of m×k by k×n: Launch +
-// 2mnk/(peak·Efficiency) + Traffic·bytes/bandwidth, bytes being all three matrices once.
+// 2mnk/(peak·Efficiency·Steady) + Traffic·bytes/bandwidth, bytes being all three matrices once.
 type Product struct {
 	Launch     units.Time
 	Efficiency float64 // of large products
+	Steady     float64 // share of it that is left when products follow one another: the power limit lowers the clock
+	Converts   bool    // the fit includes the conversion of an operand to the precision
 	Traffic    float64
 	Error      float64 // mean absolute relative error on the products that it was fitted on
 	Source     string

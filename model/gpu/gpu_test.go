@@ -25,15 +25,15 @@ func TestNoWorkBeatsThePeak(t *testing.T) {
 		g := get(t, name)
 		for p, peak := range g.Peak {
 			for _, n := range []float64{1, 64, 1000, 8192, 65536} {
-				if flop := 2 * n * n * n; flop/g.MatMul(p, n, n, n, 1).Seconds() > peak {
+				if flop := 2 * n * n * n; flop/g.MatMul(p, n, n, n, 1, 0).Seconds() > peak {
 					t.Errorf("%s %s: a product of %g³ is faster than the peak", name, p, n)
 				}
 			}
-			if p != gpu.FP8 && 1e15/g.Attend(p, 1e15, 65536, false).Seconds() > peak {
+			if p != gpu.FP8 && 1e15/g.Attend(p, 1e15, 65536, false, false).Seconds() > peak {
 				t.Errorf("%s %s: attention is faster than the peak", name, p)
 			}
 		}
-		if bytes := 1e9; bytes/g.Stream(bytes).Seconds() > float64(g.Bandwidth) {
+		if bytes := 1e9; bytes/g.Stream(gpu.Copy, bytes).Seconds() > float64(g.Bandwidth) {
 			t.Errorf("%s: streams faster than its memory", name)
 		}
 	}
@@ -52,7 +52,7 @@ func TestMatMulAgainstMeasurements(t *testing.T) {
 		{"b200", 8192, 8192, 8192, 0.680 * 2250},
 	} {
 		g := get(t, c.gpu)
-		got := 2 * c.m * c.n * c.k / g.MatMul(gpu.BF16, c.m, c.n, c.k, 1).Seconds() / 1e12
+		got := 2 * c.m * c.n * c.k / g.MatMul(gpu.BF16, c.m, c.n, c.k, 1, 0).Seconds() / 1e12
 		if got < c.tflops*0.82 || got > c.tflops*1.18 {
 			t.Errorf("%s: %.0f TFLOP/s, measured %.0f", c.gpu, got, c.tflops)
 		}
@@ -129,7 +129,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, g := range list {
 			for p := range g.Peak {
-				if d := g.MatMul(p, 128, 128, 128, 1); d < 0 || d > units.MaxTime {
+				if d := g.MatMul(p, 128, 128, 128, 1, 0); d < 0 || d > units.MaxTime {
 					t.Errorf("a product takes %v", d)
 				}
 			}

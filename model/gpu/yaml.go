@@ -77,7 +77,11 @@ func parse(file string, data []byte, known map[string]*GPU) (map[string]*GPU, er
 		d.AddAt(o.Where("schema"), "schema %q is not known to this version: it reads %s", s, Schema)
 	}
 	list := map[string]*GPU{}
-	o.Mapping("gpus", func(name string, n *yaml.Node) { list[name] = decode(d, list, known, name, n) })
+	streams := decodeStreams(o)
+	if streams == nil {
+		streams = shippedStreams(known)
+	}
+	o.Mapping("gpus", func(name string, n *yaml.Node) { list[name] = decode(d, list, known, name, n, streams) })
 	o.Done()
 	if len(list) == 0 {
 		d.Add(0, 0, "it describes no GPU")
@@ -85,11 +89,19 @@ func parse(file string, data []byte, known map[string]*GPU) (map[string]*GPU, er
 	return list, d.Err()
 }
 
-func decode(d *yamlfile.Diagnostics, before, known map[string]*GPU, name string, n *yaml.Node) *GPU {
+// shippedStreams are those of the shipped list.
+func shippedStreams(known map[string]*GPU) Streams {
+	for _, g := range known {
+		return g.Streams
+	}
+	return nil
+}
+
+func decode(d *yamlfile.Diagnostics, before, known map[string]*GPU, name string, n *yaml.Node, streams Streams) *GPU {
 	o := yamlfile.NewObject(d, n, "gpu "+name)
-	g := &GPU{Name: name, Title: o.Text("title", true), Peak: map[Precision]float64{}, Products: map[Precision]Product{}}
+	g := &GPU{Name: name, Title: o.Text("title", true), Streams: streams, Peak: map[Precision]float64{}, Products: map[Precision]Product{}}
 	g.Memory, g.Bandwidth = o.Bytes("memory"), o.Rate("bandwidth", 1e15)
-	g.Streaming = o.Share("streaming", 0)
+	g.SMs = o.Integer("sms", 0, 1, 1<<16)
 	if p := o.Value("tflops"); p != nil {
 		rates := yamlfile.NewObject(d, p, o.What+" tflops")
 		for _, q := range Precisions() {
@@ -133,16 +145,25 @@ func decodeFits(o *yamlfile.Object, g *GPU) {
 		list.Done()
 	}
 	if n := o.Value("attention"); n != nil {
-		a := yamlfile.NewObject(o.Diagnostics, n, o.What+" attention")
-		g.Attention = Attention{Launch: a.Duration("launch", units.Second), Efficiency: a.Share("efficiency", 1), HalfLength: a.Number("half_length", 1),
-			Backward: a.Share("backward", 1), Error: a.Number("error", 1), Source: a.Text("source", true)}
-		a.Done()
+		g.Attention = decodeAttention(o.Diagnostics, n, o.What+" attention")
 	}
+	if n := o.Value("flash_attention_2"); n != nil {
+		g.Flash = decodeAttention(o.Diagnostics, n, o.What+" flash_attention_2")
+	}
+}
+
+func decodeAttention(d *yamlfile.Diagnostics, n *yaml.Node, what string) Attention {
+	o := yamlfile.NewObject(d, n, what)
+	a := Attention{Launch: o.Duration("launch", units.Second), Efficiency: o.Share("efficiency", 1), HalfLength: o.Number("half_length", 1),
+		Backward: o.Share("backward", 1), Error: o.Number("error", 1), Source: o.Text("source", true)}
+	o.Done()
+	return a
 }
 
 func decodeProduct(d *yamlfile.Diagnostics, n *yaml.Node, what string) Product {
 	o := yamlfile.NewObject(d, n, what)
-	p := Product{Launch: o.Duration("launch", units.Second), Efficiency: o.Share("efficiency", 1), Traffic: o.Number("traffic", 1), Error: o.Number("error", 1), Source: o.Text("source", true)}
+	p := Product{Launch: o.Duration("launch", units.Second), Efficiency: o.Share("efficiency", 1), Steady: o.Share("steady", 1),
+		Traffic: o.Number("traffic", 1), Converts: o.Boolean("converts", false), Error: o.Number("error", 1), Source: o.Text("source", true)}
 	o.Done()
 	return p
 }
@@ -169,8 +190,8 @@ func (g *GPU) borrow(other *GPU) {
 		g.Attention = other.Attention
 		g.Notes = append(g.Notes, fmt.Sprintf("attention of %s: not measured, efficiency taken from %s", g.Name, other.Name))
 	}
-	if g.Streaming == 0 {
-		g.Streaming = other.Streaming
+	if g.Flash == (Attention{}) && (other != g || g.Attention != (Attention{})) {
+		g.Flash = g.Attention
 	}
 }
 
@@ -184,7 +205,7 @@ func (g *GPU) check(o *yamlfile.Object) {
 	if g.Attention == (Attention{}) {
 		o.AddAt(o.Where("title"), "%s: attention is missing: add it, or like: NAME", o.What)
 	}
-	if g.Streaming == 0 {
-		o.AddAt(o.Where("title"), "%s: streaming is missing: add it, or like: NAME", o.What)
+	if g.Streams == nil {
+		o.AddAt(o.Where("title"), "%s: the file has no streams", o.What)
 	}
 }

@@ -32,10 +32,8 @@ func Parse(file string, data []byte, src Source, o Options) (*Topology, error) {
 	if root == nil {
 		return nil, d.Err()
 	}
-	for _, s := range o.Set {
-		if err := format.Set(root, s); err != nil {
-			return nil, err
-		}
+	if err := set(root, src, o.Set); err != nil {
+		return nil, err
 	}
 	f := decode(d, root)
 	if err := f.override(o); err != nil {
@@ -91,7 +89,7 @@ const maxUseDepth = 8
 func newBuilder(d *diagnostics, f *file, src Source) *builder {
 	b := &builder{diagnostics: d, f: f, src: src, expanded: map[string]*shape{}, nodeNames: map[string]bool{}, numbered: map[*shape]int32{},
 		classes: map[string]int32{}, models: map[string]int32{},
-		t: &Topology{name: f.name, description: f.description, profile: f.profile}}
+		t: &Topology{derived: new(derived), name: f.name, description: f.description, profile: f.profile, rack: f.rack}}
 	b.addConstants(f, f.pos)
 	return b
 }

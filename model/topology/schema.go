@@ -56,6 +56,7 @@ type file struct {
 	templates                  []template
 	nodes                      []nodeSpec
 	fabrics                    []fabricSpec
+	rack                       int // nodes in a rack; 0: not said
 }
 
 type template struct {
@@ -143,6 +144,7 @@ func decode(d *diagnostics, root *yaml.Node) *file {
 		o.Known("devices", "links")
 	}
 	o.List("nodes", func(_ int, n *yaml.Node) { f.nodes = append(f.nodes, decodeNodes(d, n)) })
+	f.rack = o.Integer("rack", 0, 1, maxCount)
 	o.List("fabrics", func(_ int, n *yaml.Node) { f.fabrics = append(f.fabrics, decodeFabric(d, n)) })
 	o.Done()
 	if len(f.nodes) == 0 && len(f.templates) == 1 {

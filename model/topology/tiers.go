@@ -19,6 +19,20 @@ type tierLevel struct {
 // left out.
 func (t *Topology) Tiers() []Tier { return t.tiers }
 
+// Racks are the ranks that share a rack, which nodes fill in order; ok is false where the
+// file does not say how many nodes a rack has, or it has one. A rack is a place, not a
+// part of the network, so it is none of the tiers that plans are made for.
+func (t *Topology) Racks() (racks Tier, ok bool) {
+	if t.rack < 2 {
+		return Tier{}, false
+	}
+	of := make([]int32, len(t.nodes))
+	for i := range of {
+		of[i] = int32(i / t.rack)
+	}
+	return t.rankTier("rack", of), true
+}
+
 func (t *Topology) finishTiers() {
 	of := make([]int32, len(t.nodes))
 	for i := range of {
@@ -75,6 +89,19 @@ func (t *Topology) Grid() (dims []int32, ok bool) {
 		dims = append([]int32{top}, dims...)
 	}
 	return dims, true
+}
+
+// NodeGrid is the regular layout of the nodes, outermost tier first, or one axis.
+func (t *Topology) NodeGrid() []int32 {
+	dims, ok := t.Grid()
+	product := 1
+	for i, d := range dims {
+		if ok && product == t.NumNodes() {
+			return dims[:i]
+		}
+		product *= int(d)
+	}
+	return []int32{int32(t.NumNodes())}
 }
 
 // regular reports whether the tier's groups are consecutive runs of n ranks.

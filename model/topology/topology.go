@@ -18,6 +18,7 @@ type Topology struct {
 	fabrics                          []fabricInfo
 	tiers                            []Tier
 	lone                             bool // the file has one node: names go without it
+	rack                             int  // nodes in a rack; 0: not said
 
 	// Of a degraded copy: what it is a copy of, what it lacks, what its ranks were there.
 	healthy  *Topology
@@ -25,6 +26,8 @@ type Topology struct {
 	original []int32
 
 	idle *Topology // of a copy with background traffic: the machine without it
+
+	derived *derived
 }
 
 // node is an instance of a shape: its devices and links are contiguous.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/gpu"
 )
 
 // attention is everything from the hidden state to the branch that is added to it.
@@ -55,7 +56,7 @@ func (l *layer) rotate(x *shape) []Step {
 	if m.KVRank > 0 {
 		width = 2 * m.queries() / x.t
 	}
-	return []Step{{Name: "rotary embedding", Do: Stream, Bytes: 2 * width * x.tokens * x.e}}
+	return []Step{{Name: "rotary embedding", Do: Stream, Kernel: gpu.Copy, Bytes: 2 * width * x.tokens * x.e}}
 }
 
 // gatherKeys exchanges keys and values, or their gradients, over the context axis
@@ -84,14 +85,14 @@ func (l *layer) core(x *shape, batch float64, backward bool) []Step {
 		if backward {
 			flop *= 2.5
 		}
-		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Tokens: float64(m.Sequence), Backward: backward, core: true}}
+		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Tokens: float64(m.Sequence), Backward: backward, Flash: m.Flash, core: true}}
 	}
 	s, d := float64(m.Sequence), float64(m.HeadDim)
 	heads := batch * float64(m.Heads) / x.t
 	rows := s / float64(x.s.Context)
 	scores := Step{Name: "scores", Do: Product, M: rows, N: s, K: d, Count: heads, Backward: backward, core: true}
 	values := Step{Name: "weighted values", Do: Product, M: rows, N: d, K: s, Count: heads, Backward: backward, core: true}
-	softmax := Step{Name: "softmax", Do: Stream, Bytes: heads * rows * s * (2*x.e + m.mask()*(2*x.e+1)), core: true}
+	softmax := Step{Name: "softmax", Do: Stream, Kernel: gpu.Softmax, Bytes: heads * rows * s * (2*x.e + m.mask()*(2*x.e+1)), core: true}
 	if !backward {
 		return []Step{scores, softmax, values}
 	}

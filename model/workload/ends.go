@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/gpu"
 )
 
 // embedding looks tokens up; its rows are cut over the tensor axis.
@@ -24,7 +25,7 @@ func (b *embedding) FLOP() float64 { return 0 }
 func (b *embedding) Forward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	bytes := x.tokens * float64(b.m.Hidden) * x.e
-	steps := []Step{{Name: "embedding", Do: Stream, Bytes: 2 * bytes}}
+	steps := []Step{{Name: "embedding", Do: Stream, Kernel: gpu.Copy, Bytes: 2 * bytes}}
 	switch {
 	case !x.tp:
 	case s.Sequence:
@@ -42,7 +43,7 @@ func (b *embedding) Backward(s Sharding, batch float64) []Step {
 	if x.tp && s.Sequence {
 		steps = append(steps, communicate("embedding all-gather", Tensor, collective.AllGather, bytes, false))
 	}
-	return append(steps, Step{Name: "embedding backward", Do: Stream, Bytes: 3 * bytes})
+	return append(steps, Step{Name: "embedding backward", Do: Stream, Kernel: gpu.Copy, Bytes: 3 * bytes})
 }
 
 func (b *embedding) Activations(s Sharding, batch float64, r Recompute) float64 {
@@ -81,7 +82,7 @@ func (b *head) logits(x *shape) linear {
 func (b *head) Forward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	product := b.logits(&x)
-	steps := slices.Concat(x.normForward(b.m), product.forward(), []Step{{Name: "loss", Do: Stream, Bytes: 3 * 4 * x.tokens * product.n}})
+	steps := slices.Concat(x.normForward(b.m), product.forward(), []Step{{Name: "loss", Do: Stream, Kernel: gpu.Loss, Bytes: 3 * 4 * x.tokens * product.n}})
 	if x.tp {
 		steps = append(steps, communicate("loss all-reduce", Tensor, collective.AllReduce, 8*x.tokens, false))
 	}
@@ -91,7 +92,7 @@ func (b *head) Forward(s Sharding, batch float64) []Step {
 func (b *head) Backward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	product := b.logits(&x)
-	return slices.Concat([]Step{{Name: "loss backward", Do: Stream, Bytes: (4 + x.e) * x.tokens * product.n}}, product.backward(), x.normBackward(b.m))
+	return slices.Concat([]Step{{Name: "loss backward", Do: Stream, Kernel: gpu.Loss, Bytes: (4 + x.e) * x.tokens * product.n}}, product.backward(), x.normBackward(b.m))
 }
 
 // Activations: the inputs of norm and product, and logits in FP32 (Korthikanti et al.,

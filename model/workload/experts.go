@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/gpu"
 )
 
 // expertShape is what an expert sees: tokens are cut over the tensor axis, too, and go
@@ -20,7 +21,7 @@ func (l *layer) expertShape(x *shape) (y shape, experts float64) {
 // dispatch sends tokens to their experts, and back: an all-to-all of all copies.
 func (l *layer) dispatch(x *shape, name string) []Step {
 	bytes := x.tokens / x.t * float64(l.m.TopK*l.m.Hidden) * x.e
-	steps := []Step{{Name: name + " permutation", Do: Stream, Bytes: 2 * bytes}}
+	steps := []Step{{Name: name + " permutation", Do: Stream, Kernel: gpu.Copy, Bytes: 2 * bytes}}
 	if x.s.Expert > 1 {
 		steps = append(steps, communicate(name, Expert, collective.AllToAll, bytes, false))
 	}
@@ -38,6 +39,7 @@ func grouped(steps []Step, experts float64) []Step {
 		switch steps[i].Do {
 		case Product:
 			steps[i].Count *= experts
+			steps[i].Bytes, steps[i].Converts = steps[i].Bytes*experts, steps[i].Converts*experts
 		case Stream:
 			steps[i].Bytes *= experts
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/gpu"
 	"railyard/model/units"
 )
 
@@ -58,6 +59,7 @@ func (m *Transformer) scoreFLOP(tokens float64) float64 {
 // shape is what a layer's steps depend on.
 type shape struct {
 	e      float64 // bytes of an element
+	g      float64 // bytes of an accumulated gradient
 	t      float64 // tensor axis
 	tokens float64 // on this GPU
 	cut    float64 // tokens that norms and residuals see
@@ -66,7 +68,7 @@ type shape struct {
 }
 
 func (w *Workload) shape(s Sharding, batch float64) shape {
-	x := shape{e: float64(w.ElementBytes()), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
+	x := shape{e: float64(w.ElementBytes()), g: float64(w.Gradients), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
 	x.tokens = batch * float64(w.Transformer.Sequence) / float64(s.Context)
 	x.cut = x.tokens
 	if s.Sequence {
@@ -126,17 +128,21 @@ func (w *Workload) boundary(s Sharding, batch float64) float64 {
 
 // normForward reads and writes the hidden state.
 func (x *shape) normForward(m *Transformer) []Step {
-	return []Step{{Name: "norm", Do: Stream, Bytes: 2 * x.cut * float64(m.Hidden) * x.e}}
+	kernel := gpu.Norm
+	if m.RMSNorm {
+		kernel = gpu.RMSNorm
+	}
+	return []Step{{Name: "norm", Do: Stream, Kernel: kernel, Bytes: 2 * x.cut * float64(m.Hidden) * x.e}}
 }
 
 // normBackward reads input and gradient and writes one.
 func (x *shape) normBackward(m *Transformer) []Step {
-	return []Step{{Name: "norm backward", Do: Stream, Bytes: 3 * x.cut * float64(m.Hidden) * x.e}}
+	return []Step{{Name: "norm backward", Do: Stream, Kernel: gpu.NormBackward, Bytes: 3 * x.cut * float64(m.Hidden) * x.e}}
 }
 
 // residual adds a branch to the hidden state, with its dropout.
 func (x *shape) residual(m *Transformer) []Step {
-	return []Step{{Name: "residual", Do: Stream, Bytes: x.cut * float64(m.Hidden) * (3*x.e + m.mask())}}
+	return []Step{{Name: "residual", Do: Stream, Kernel: gpu.Copy, Bytes: x.cut * float64(m.Hidden) * (3*x.e + m.mask())}}
 }
 
 // residualBackward adds the branch's gradient, and applies its mask.
@@ -145,7 +151,7 @@ func (x *shape) residualBackward(m *Transformer) []Step {
 	if m.Dropout {
 		bytes += 2*x.e + m.mask()
 	}
-	return []Step{{Name: "residual backward", Do: Stream, Bytes: x.cut * float64(m.Hidden) * bytes}}
+	return []Step{{Name: "residual backward", Do: Stream, Kernel: gpu.Copy, Bytes: x.cut * float64(m.Hidden) * bytes}}
 }
 
 // mask is the byte that dropout keeps for an element.

@@ -1,6 +1,9 @@
 package workload
 
-import "railyard/model/collective"
+import (
+	"railyard/model/collective"
+	"railyard/model/gpu"
+)
 
 // linear is a product with weights k×n that are cut over the tensor axis by columns or
 // by rows (Shoeybi et al. 2019, arXiv 1909.08053, section 3), or not at all.
@@ -23,7 +26,7 @@ func (l *linear) hidden() float64 {
 // forward gathers the sequence before a product by columns; after one by rows, partial
 // results are added.
 func (l *linear) forward() []Step {
-	product := Step{Name: l.name, Do: Product, M: l.m, N: l.n, K: l.k, Count: 1}
+	product := Step{Name: l.name, Do: Product, M: l.m, N: l.n, K: l.k, Count: 1, Converts: l.m * l.k}
 	switch {
 	case !l.x.tp || !l.columns && !l.rows:
 		return []Step{product}
@@ -41,8 +44,8 @@ func (l *linear) forward() []Step {
 // input; what the tensor axis adds up for the one overlaps with the product of the other
 // (Korthikanti et al., section 4.2.2, and Megatron-LM's asynchronous all-reduce).
 func (l *linear) backward() []Step {
-	input := Step{Name: l.name + " dgrad", Do: Product, M: l.m, N: l.k, K: l.n, Count: 1, Backward: true}
-	weight := Step{Name: l.name + " wgrad", Do: Product, M: l.k, N: l.n, K: l.m, Count: 1, Backward: true}
+	input := Step{Name: l.name + " dgrad", Do: Product, M: l.m, N: l.k, K: l.n, Count: 1, Converts: l.m * l.n, Backward: true}
+	weight := Step{Name: l.name + " wgrad", Do: Product, M: l.k, N: l.n, K: l.m, Count: 1, Bytes: l.accumulation(), Backward: true}
 	wait := Step{Do: Wait}
 	switch {
 	case !l.x.tp || !l.columns && !l.rows, l.rows && !l.x.s.Sequence:
@@ -54,6 +57,13 @@ func (l *linear) backward() []Step {
 		return []Step{input, communicate(l.name+" all-reduce", Tensor, collective.AllReduce, l.hidden(), true), weight, wait}
 	}
 	return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.hidden(), false), input, weight}
+}
+
+// accumulation is what the product that makes the weights' gradient moves besides its
+// operands: it adds to what other micro-batches have left, in the type of the gradients
+// (Megatron-LM's fused gradient accumulation reads and writes main_grad).
+func (l *linear) accumulation() float64 {
+	return l.k * l.n * (2*l.x.g - l.x.e)
 }
 
 // ffn is a feed-forward network of width f for the tokens of the shape.
@@ -79,8 +89,8 @@ func (m *Transformer) ffnOf(x *shape, name string, f float64, cut bool) *ffn {
 	return &ffn{
 		up:      linear{x: x, name: name + " up", m: x.tokens, n: up, k: h, columns: cut},
 		down:    linear{x: x, name: name + " down", m: x.tokens, n: h, k: width, rows: cut},
-		act:     Step{Name: name + " activation", Do: Stream, Bytes: reads * bytes},
-		actBack: Step{Name: name + " activation backward", Do: Stream, Bytes: back * bytes},
+		act:     Step{Name: name + " activation", Do: Stream, Kernel: gpu.Activation, Bytes: reads * bytes},
+		actBack: Step{Name: name + " activation backward", Do: Stream, Kernel: gpu.ActivationBackward, Bytes: back * bytes},
 	}
 }
 

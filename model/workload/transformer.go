@@ -14,7 +14,8 @@ type Transformer struct {
 	RMSNorm              bool // no mean and no bias
 	Causal               bool
 	Dropout              bool
-	Fused                bool // FlashAttention: scores never reach memory
+	Fused                bool // scores never reach memory
+	Flash                bool // by FlashAttention-2, not the fastest kernel of the GPU
 
 	Experts       int // 0: dense
 	TopK          int

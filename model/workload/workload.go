@@ -99,7 +99,10 @@ type Step struct {
 	M, N, K  float64
 	Count    float64
 	FLOP     float64
-	Bytes    float64
+	Bytes    float64    // of a Product: what it moves besides its operands
+	Converts float64    // elements of a Product's operand that have to be brought into its precision
+	Kernel   gpu.Kernel // of a Stream
+	Flash    bool       // attention by FlashAttention-2
 	Tokens   float64
 	Backward bool
 	Axis     Axis
@@ -107,6 +110,21 @@ type Step struct {
 	Size     units.Bytes // as nccl-tests counts it
 	Async    bool        // the GPU goes on computing
 	core     bool        // of the attention between its products: what selective recomputation repeats
+}
+
+// Time is how long a GPU computes; communication takes none here.
+func (s *Step) Time(g *gpu.GPU, p gpu.Precision) units.Time {
+	switch s.Do {
+	case Product:
+		return g.MatMul(p, s.M, s.N, s.K, s.Count, s.Bytes) + g.Convert(p, s.Converts)
+	case Multiply:
+		return g.Multiply(p, s.FLOP, s.Bytes)
+	case Attend:
+		return g.Attend(p, s.FLOP, s.Tokens, s.Backward, s.Flash)
+	case Stream:
+		return g.Stream(s.Kernel, s.Bytes)
+	}
+	return 0
 }
 
 // Recompute says which activations are computed again in the backward pass.

@@ -102,6 +102,7 @@ func decodeTransformer(d *yamlfile.Diagnostics, n *yaml.Node) *Transformer {
 	m.Gated, m.Tied, m.Bias = o.Boolean("gated", false), o.Boolean("tied", false), o.Boolean("bias", false)
 	m.RMSNorm, m.Causal = o.Boolean("rms_norm", false), o.Boolean("causal", true)
 	m.Dropout, m.Fused = o.Boolean("dropout", false), o.Boolean("fused_attention", true)
+	m.Flash = o.Boolean("flash_attention_2", false)
 	m.Experts, m.TopK = o.Integer("experts", 0, 0, maxCount), o.Integer("top_k", 0, 0, maxCount)
 	m.SharedExperts, m.ExpertFFN = o.Integer("shared_experts", 0, 0, maxCount), count("expert_ffn", m.FFN)
 	m.DenseLayers = o.Integer("dense_layers", 0, 0, maxCount)
@@ -123,6 +124,7 @@ func (m *Transformer) check(o *yamlfile.Object) {
 		{"heads", !o.Has("head_dim") && m.Hidden%m.Heads != 0, fmt.Sprintf("hidden %d is not a multiple of heads %d: change one, or give head_dim", m.Hidden, m.Heads)},
 		{"kv_heads", m.Heads%m.KVHeads != 0, fmt.Sprintf("heads %d is not a multiple of kv_heads %d", m.Heads, m.KVHeads)},
 		{"top_k", m.Experts > 0 && (m.TopK < 1 || m.TopK > m.Experts), fmt.Sprintf("top_k must be from 1 to experts (%d), not %d", m.Experts, m.TopK)},
+		{"flash_attention_2", m.Flash && !m.Fused, "flash_attention_2 needs fused_attention: true"},
 		{"experts", m.Experts == 0 && (m.TopK > 0 || m.SharedExperts > 0 || o.Has("expert_ffn") || m.DenseLayers > 0), "top_k, shared_experts, expert_ffn and dense_layers go with experts"},
 		{"dense_layers", m.DenseLayers > m.Layers, fmt.Sprintf("dense_layers %d are more than layers %d", m.DenseLayers, m.Layers)},
 		{"kv_rank", latent != (m.QueryRank > 0) || latent != (m.RopeDim > 0) || latent != (m.ValueDim > 0), "query_rank, kv_rank, rope_dim and value_dim go together"},

@@ -72,7 +72,7 @@ func Fabrics(s Site, oversubscriptions []int, use ownership.Plan, questions ...Q
 	var out []Fabric
 	for _, n := range oversubscriptions {
 		site := s
-		site.Set = append(s.Set[:len(s.Set):len(s.Set)], fmt.Sprintf("fabrics.0.levels.0.oversubscription=%d", n))
+		site.Set = append(s.Set[:len(s.Set):len(s.Set)], fmt.Sprintf("oversubscription=%d", n))
 		t, err := site.Topology()
 		if err != nil {
 			return nil, err

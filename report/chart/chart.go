@@ -18,10 +18,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
-
-	"railyard/report"
 )
 
 // Frame is what every figure has.
@@ -46,7 +42,6 @@ const (
 	width     = 18 * vg.Centimeter
 	standard  = 9 * vg.Centimeter
 	footer    = 0.7 * vg.Centimeter
-	perInch   = 150
 	lineWidth = 1.6
 	glyph     = 2.4
 )
@@ -57,43 +52,20 @@ var (
 	mesh = color.RGBA{R: 220, G: 220, B: 220, A: 255}
 )
 
-// Role is a colour that means the same in every figure.
-type Role = color.RGBA
-
-// The roles that colours play.
-var (
-	Free      = mesh              // room that nothing takes
-	Ours      = report.Palette[1] // predicted by the house, planned
-	Measured  = report.Palette[7]
-	NCCL      = report.Palette[3]
-	Limit     = report.Palette[6] // line rates, bounds, failures
-	Compute   = report.Palette[0]
-	Exposed   = report.Palette[6] // communication that computing waits for
-	Hidden    = report.Palette[2] // communication beside computing
-	Other     = report.Palette[4]
-	Available = []color.RGBA{report.Palette[1], report.Palette[6], report.Palette[0], report.Palette[3], report.Palette[4], report.Palette[2], report.Palette[7]}
-)
-
 // Draw lays a chart out and returns how to write it in the format of the file's name:
 // .svg, .png or .csv. The same chart gives the same bytes.
 func Draw(c Chart, file string) (func(io.Writer) error, error) {
-	switch filepath.Ext(file) {
-	case ".svg":
-		canvas := vgsvg.New(width, c.height())
-		if err := paint(c, draw.New(canvas)); err != nil {
-			return nil, err
-		}
-		return func(w io.Writer) error { _, err := canvas.WriteTo(w); return err }, nil
-	case ".png":
-		canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, c.height()), vgimg.UseDPI(perInch))}
-		if err := paint(c, draw.New(canvas)); err != nil {
-			return nil, err
-		}
-		return func(w io.Writer) error { _, err := canvas.WriteTo(w); return err }, nil
-	case ".csv":
+	if filepath.Ext(file) == ".csv" {
 		return func(w io.Writer) error { return csv.NewWriter(w).WriteAll(c.Rows()) }, nil
 	}
-	return nil, fmt.Errorf("%s: the name must end in .svg, .png or .csv", file)
+	canvas, write, err := NewCanvas(file, width, c.height())
+	if err != nil {
+		return nil, fmt.Errorf("%w, or .csv", err)
+	}
+	if err := paint(c, canvas); err != nil {
+		return nil, err
+	}
+	return write, nil
 }
 
 func paint(c Chart, canvas draw.Canvas) error {
@@ -105,10 +77,10 @@ func paint(c Chart, canvas draw.Canvas) error {
 	}
 	p.Title.TextStyle.Font.Size = 12
 	if f.LogX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, Decades{number}
 	}
 	if f.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, Decades{number}
 	}
 	var keys legend
 	if err := c.fill(p, &keys); err != nil {
@@ -138,29 +110,6 @@ func addGrid(p *plot.Plot) {
 	g := plotter.NewGrid()
 	g.Horizontal.Color, g.Vertical.Color = mesh, mesh
 	p.Add(g)
-}
-
-// decades marks 1 to 9 of every decade and labels the decades; 2 and 5 too where there are few.
-type decades struct{}
-
-// Ticks implements plot.Ticker.
-func (decades) Ticks(lo, hi float64) []plot.Tick {
-	few := hi/lo < 200
-	var out []plot.Tick
-	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
-		for digit := 1; digit <= 9; digit++ {
-			v := float64(digit) * math.Pow10(e)
-			if v < lo || v > hi {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			if digit == 1 || few && (digit == 2 || digit == 5) {
-				t.Label = number(v)
-			}
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // number prints a value with three digits and the SI prefix from 10⁴ on.

@@ -5,17 +5,13 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"path/filepath"
 	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"railyard/model/topology"
-	"railyard/report"
 	"railyard/report/chart"
 )
 
@@ -29,7 +25,7 @@ const (
 var layers = []topology.Kind{topology.Core, topology.Spine, topology.Leaf, topology.NIC, topology.CPU, topology.PCIeSwitch, topology.Memory, topology.GPU, topology.NVSwitch}
 
 // mediumColour gives each medium its colour, the same in every picture.
-func mediumColour(m topology.Medium) color.Color { return report.Palette[int(m)%len(report.Palette)] }
+func mediumColour(m topology.Medium) color.Color { return chart.Palette[int(m)%len(chart.Palette)] }
 
 // Draw makes a picture of a topology, and returns how to write it in the format that
 // the file's name says. One node is drawn device by device; where there are several,
@@ -42,17 +38,12 @@ func Draw(t *topology.Topology, file string) (func(io.Writer) error, error) {
 // DrawLoaded is Draw with links as wide and dark as they are used: load is the utilisation
 // of each link that carries anything, from 0 to 1; nil draws their rates.
 func DrawLoaded(t *topology.Topology, file string, load map[topology.LinkID]float64) (func(io.Writer) error, error) {
-	switch filepath.Ext(file) {
-	case ".svg":
-		c := vgsvg.New(width, height)
-		paint(draw.New(c), t, load)
-		return func(w io.Writer) error { _, err := c.WriteTo(w); return err }, nil
-	case ".png":
-		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(110))}
-		paint(draw.New(c), t, load)
-		return func(w io.Writer) error { _, err := c.WriteTo(w); return err }, nil
+	c, write, err := chart.NewCanvas(file, width, height)
+	if err != nil {
+		return nil, fmt.Errorf("-o %w", err)
 	}
-	return nil, fmt.Errorf("-o %s: the name must end in .svg or .png", file)
+	paint(c, t, load)
+	return write, nil
 }
 
 // maxBoxes is how many devices of a kind are drawn; the count says how many there are.

@@ -1,0 +1,118 @@
+package host
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// rank is a goroutine that runs all lanes of a rank in turn, as one core would: a rank is
+// what has a processor of its own, not a lane.
+type rank[T element] struct {
+	r     *runner[T]
+	id    int32
+	lanes []*lane[T]
+}
+
+// loop runs the programs once for each iteration that is let go.
+func (k *rank[T]) loop() {
+	for i := int64(0); k.begin(i) && k.iterate(i); i++ {
+		k.r.rankEnded(i)
+	}
+}
+
+// begin waits until the iteration is let go and all ranks are there: what waking them
+// takes belongs to no collective.
+func (k *rank[T]) begin(i int64) bool {
+	for spins := 0; k.r.epoch.Load() <= i; spins++ {
+		if k.r.abort.Load() {
+			return false
+		}
+		pause(spins)
+	}
+	if k.r.ready.Add(1) == (i+1)*int64(len(k.r.ranks)) {
+		k.r.began = time.Now()
+		k.r.started.Store(i + 1)
+	}
+	for spins := 0; k.r.started.Load() <= i; spins++ {
+		if k.r.abort.Load() {
+			return false
+		}
+		pause(spins)
+	}
+	return true
+}
+
+// checkEvery is how many turns a wait makes between looks at the clock.
+const checkEvery = 1024
+
+// iterate gives each lane in turn a slice, until all have ended. When nothing has moved
+// for the deadline it reports who waits for whom and ends the run.
+func (k *rank[T]) iterate(i int64) bool {
+	for _, l := range k.lanes {
+		l.rewind()
+	}
+	var still time.Time // since when nothing moves
+	for spins := 0; ; spins++ {
+		moved, left := k.turn(i)
+		switch {
+		case left == 0:
+			return true
+		case moved:
+			spins, still = 0, time.Time{}
+			continue
+		case k.r.abort.Load():
+			return false
+		case spins%checkEvery < checkEvery-1:
+		case still.IsZero():
+			still = time.Now()
+		case time.Since(still) > k.r.cfg.Deadline:
+			k.r.fail(k.stuck(i))
+			return false
+		}
+		pause(spins)
+	}
+}
+
+// turn advances each lane once; left is how many have not ended.
+func (k *rank[T]) turn(i int64) (moved bool, left int) {
+	for _, l := range k.lanes {
+		if l.ended() {
+			continue
+		}
+		if l.advance(i) {
+			moved = true
+		}
+		if !l.ended() {
+			left++
+		}
+	}
+	return moved, left
+}
+
+// stuck names the first lane that waits for a message.
+func (k *rank[T]) stuck(i int64) error {
+	for _, l := range k.lanes {
+		if l.ended() || l.behind() {
+			continue
+		}
+		for _, c := range l.ops[l.at].conns {
+			if want := c.taken.Load() + 1; c.sent.Load() < want {
+				return fmt.Errorf("deadline of %v passed: rank %d waits for rank %d: channel %d, phase %d, slice %d, operation %d (%v): flag wanted %d, got %d",
+					k.r.cfg.Deadline, k.id, c.src, l.channel, l.phase, l.slice, l.at, l.ops[l.at].Op, want, c.sent.Load())
+			}
+		}
+	}
+	return fmt.Errorf("deadline of %v passed: rank %d does not move", k.r.cfg.Deadline, k.id)
+}
+
+// pause is one turn of a waiting loop: spin a little, then let others run, then sleep.
+func pause(spins int) {
+	switch {
+	case spins < 64:
+	case spins < 4096:
+		runtime.Gosched()
+	default:
+		time.Sleep(20 * time.Microsecond)
+	}
+}

@@ -1,0 +1,59 @@
+package gpu
+
+import (
+	"railyard/model/units"
+	"railyard/model/yamlfile"
+)
+
+// Kernel is a kind of kernel whose time is that of its memory traffic.
+type Kernel string
+
+// The kinds. Copies are all that compute next to nothing: copies, sums, conversions.
+const (
+	Copy               Kernel = "copy"
+	Norm               Kernel = "norm"
+	RMSNorm            Kernel = "rms_norm"
+	NormBackward       Kernel = "norm_backward"
+	Activation         Kernel = "activation"
+	ActivationBackward Kernel = "activation_backward"
+	Softmax            Kernel = "softmax"
+	Loss               Kernel = "loss"
+	Optimizer          Kernel = "optimizer"
+	GradientNorm       Kernel = "gradient_norm"
+)
+
+// Kernels are all kinds.
+func Kernels() []Kernel {
+	return []Kernel{Copy, Norm, RMSNorm, NormBackward, Activation, ActivationBackward, Softmax, Loss, Optimizer, GradientNorm}
+}
+
+// Streams is the share of the memory's bandwidth that each kind reaches.
+type Streams map[Kernel]float64
+
+// Stream is the time of a kernel that only reads and writes bytes.
+func (g *GPU) Stream(k Kernel, bytes float64) units.Time {
+	if bytes == 0 {
+		return 0
+	}
+	return launch + seconds(bytes/(float64(g.Bandwidth)*g.Streams[k]))
+}
+
+// launch is what a small kernel costs on the GPU when the host runs ahead: H200,
+// 2026-11-21, the launch gap that the fits of matrix products show (gpus.yaml).
+const launch = 3 * units.Microsecond
+
+// decodeStreams reads the shares that hold for all GPUs of a file; nil if it has none.
+func decodeStreams(root *yamlfile.Object) Streams {
+	n := root.Value("streams")
+	if n == nil {
+		return nil
+	}
+	o := yamlfile.NewObject(root.Diagnostics, n, "streams")
+	out := Streams{}
+	for _, k := range Kernels() {
+		out[k] = o.Share(string(k), 1)
+	}
+	o.Provenance()
+	o.Done()
+	return out
+}
