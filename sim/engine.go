@@ -19,8 +19,9 @@ type engine struct {
 	table  table
 	sends  int64
 	events int64
-	last   int64   // when the last lane ended
-	ends   []int64 // by job: the same for its lanes
+	last   int64         // when the last lane ended
+	ends   []int64       // by job: the same for its lanes
+	played []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace  *tracer
 
 	processors []processor // by rank, where the profile is serial
@@ -61,6 +62,11 @@ type Options struct {
 	countSteps bool // every message takes 1, all else nothing
 }
 
+// plain reports whether there are none.
+func (o *Options) plain() bool {
+	return !o.Trace && !o.NoContention && !o.NoTransfer && !o.countSteps && o.Delays == nil
+}
+
 func (p *Plan) newEngine() *engine {
 	if p.eng != nil {
 		return p.eng
@@ -83,6 +89,7 @@ func (p *Plan) newEngine() *engine {
 
 // reset prepares a run with a size for each job.
 func (e *engine) reset(sizes []units.Bytes, o Options) {
+	e.played = nil
 	e.opts, e.now, e.sends, e.events, e.last, e.trace = o, 0, 0, 0, 0, nil
 	for c, s := range e.strands {
 		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])

@@ -14,6 +14,9 @@ import (
 
 // Scorer is the simulator as the planner sees it. It compiles each schedule once.
 type Scorer struct {
+	// Limit is how many operations a simulation may play; beyond, estimates and times are
+	// planner.ErrTooLarge. 0: any number.
+	Limit   int64
 	topo    *topology.Topology
 	profile *cost.Profile
 	bounds  *planner.Bounds
@@ -64,9 +67,18 @@ func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 	return s.bounds.Time(x, size)
 }
 
+// within is a schedule's plan, if it may be played.
+func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
+	p, err := s.plan(x)
+	if err == nil && s.Limit > 0 && p.Work() > s.Limit {
+		return nil, planner.ErrTooLarge
+	}
+	return p, err
+}
+
 // Estimate implements planner.Scorer.
 func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	p, err := s.plan(x)
+	p, err := s.within(x)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +87,7 @@ func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, e
 
 // Time implements planner.Scorer.
 func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	p, err := s.plan(x)
+	p, err := s.within(x)
 	if err != nil {
 		return 0, err
 	}
