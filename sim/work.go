@@ -10,3 +10,7 @@ func (p *Plan) Work() int64 {
 	}
 	return total
 }
+
+// Limited makes runs give up with ErrTooLong once they have worked out the rates of
+// transfers that share links more than limit times; 0: never.
+func (p *Plan) Limited(limit int64) { p.limit = limit }

@@ -2,6 +2,7 @@
 package score
 
 import (
+	"errors"
 	"reflect"
 
 	"railyard/model/cost"
@@ -14,9 +15,11 @@ import (
 
 // Scorer is the simulator as the planner sees it. It compiles each schedule once.
 type Scorer struct {
-	// Limit is how many operations a simulation may play; beyond, estimates and times are
+	// Limit is how many operations a simulation may play, and how many rates of transfers
+	// that share links it may work out; beyond, estimates and times are
 	// planner.ErrTooLarge. 0: any number.
 	Limit   int64
+	tooLong map[*schedule.Schedule]bool // given up
 	topo    *topology.Topology
 	profile *cost.Profile
 	bounds  *planner.Bounds
@@ -26,7 +29,7 @@ type Scorer struct {
 
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
-	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}}
+	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]bool{}}
 }
 
 func (s *Scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
@@ -70,7 +73,7 @@ func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 // within is a schedule's plan, if it may be played.
 func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 	p, err := s.plan(x)
-	if err == nil && s.Limit > 0 && p.Work() > s.Limit {
+	if err == nil && (s.tooLong[x] || s.Limit > 0 && p.Work() > s.Limit) {
 		return nil, planner.ErrTooLarge
 	}
 	return p, err
@@ -91,7 +94,13 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 	if err != nil {
 		return 0, err
 	}
-	return p.Time(size)
+	p.Limited(s.Limit)
+	t, err := p.Time(size)
+	if errors.Is(err, sim.ErrTooLong) {
+		s.tooLong[x] = true
+		return 0, planner.ErrTooLarge
+	}
+	return t, err
 }
 
 // Explain implements planner.Scorer.

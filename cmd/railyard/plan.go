@@ -114,8 +114,9 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	return p, f.search(cmd, p, sizes)
 }
 
-// affordable is how many operations a candidate's simulation may play, some seconds of it.
-const affordable = 6_000_000
+// affordable is how much of everything a candidate's simulation may do (see
+// score.Scorer.Limit): some seconds.
+const affordable = 8_000_000
 
 func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) error {
 	protocols, err := f.protocols(p.profile)
