@@ -20,7 +20,7 @@ type header struct {
 }
 
 // Schema is the version of journals.
-const Schema = "railyard.search/v1"
+const Schema = "railyard.search-journal/v1"
 
 // OpenJournal opens or creates a journal. The key is all that rows depend on: a journal
 // of another search is refused.
