@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"os"
 	"testing"
 
 	"railyard/internal/gen"
@@ -22,11 +23,17 @@ type simulated struct {
 	bounds     *planner.Bounds
 	exhaustive bool
 	plans      map[*schedule.Schedule]*sim.Plan
+	times      map[timeOf]units.Time
 	compiled   int
 }
 
+type timeOf struct {
+	s    *schedule.Schedule
+	size units.Bytes
+}
+
 func newSimulated(t testing.TB, topo *topology.Topology, p *cost.Profile) *simulated {
-	return &simulated{t: t, topo: topo, profile: p, bounds: planner.NewBounds(topo, p), plans: map[*schedule.Schedule]*sim.Plan{}}
+	return &simulated{t: t, topo: topo, profile: p, bounds: planner.NewBounds(topo, p), plans: map[*schedule.Schedule]*sim.Plan{}, times: map[timeOf]units.Time{}}
 }
 
 func (s *simulated) plan(x *schedule.Schedule) *sim.Plan {
@@ -56,11 +63,16 @@ func (s *simulated) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time
 }
 
 func (s *simulated) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	return s.plan(x).Time(size)
+	if t, ok := s.times[timeOf{x, size}]; ok {
+		return t, nil
+	}
+	t, err := s.plan(x).Time(size)
+	s.times[timeOf{x, size}] = t
+	return t, err
 }
 
 func (s *simulated) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
-	t, err := s.plan(x).Time(size)
+	t, err := s.Time(x, size)
 	return planner.Prediction{Time: t}, err
 }
 
@@ -73,11 +85,12 @@ func profile(t testing.TB, name string) *cost.Profile {
 	return p
 }
 
-// eachTopology visits random and shipped topologies of up to 24 ranks.
-func eachTopology(t *testing.T, visit func(t *testing.T, topo *topology.Topology)) {
-	seeds := int64(8)
-	if testing.Short() {
-		seeds = 4
+// eachTopology visits random and shipped topologies of up to so many ranks; more of them
+// with RAILYARD_LONG=1.
+func eachTopology(t *testing.T, ranks int, visit func(t *testing.T, topo *topology.Topology)) {
+	seeds := int64(6)
+	if os.Getenv("RAILYARD_LONG") != "" {
+		seeds, ranks = 24, 2*ranks
 	}
 	for seed := range seeds {
 		topo := gen.Topology(seed)
@@ -86,7 +99,7 @@ func eachTopology(t *testing.T, visit func(t *testing.T, topo *topology.Topology
 	for _, name := range topologies.Names() {
 		for _, o := range []topology.Options{{}, {Nodes: 2}, {Nodes: 4}} {
 			topo, err := topology.Load(topologies.Source, name, o)
-			if err != nil || topo.NumRanks() > 24 {
+			if err != nil || topo.NumRanks() > ranks {
 				continue
 			}
 			t.Run(topo.Name(), func(t *testing.T) { visit(t, topo) })
@@ -96,45 +109,45 @@ func eachTopology(t *testing.T, visit func(t *testing.T, topo *topology.Topology
 
 // A bound never exceeds the simulated time, whatever the schedule.
 func TestBoundsHold(t *testing.T) {
-	eachTopology(t, func(t *testing.T, topo *topology.Topology) {
-		for _, p := range []*cost.Profile{profile(t, "line"), gen.Curved()} {
-			s := newSimulated(t, topo, p)
-			for _, kind := range collective.All() {
-				spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
-				if kind.Rooted() {
-					spec.Root = topo.NumRanks() - 1
-				}
-				list, err := planner.Candidates(topo, spec, "", planner.Options{})
-				if err != nil {
-					continue // e.g. all_to_allv without counts
-				}
-				for _, x := range list {
-					if x.Channels[0].Depth() > 4 {
-						continue
-					}
-					for _, size := range []units.Bytes{1, 10 * units.KiB, 3*units.MiB + 17} {
-						got, err := s.Time(x, size)
-						if err != nil {
-							t.Fatal(err)
-						}
-						if bound := s.bounds.Time(x, size); bound > got {
-							t.Errorf("%s, %v by %s, %v, %s: the bound %v exceeds the time %v", topo.Name(), kind, planner.Name(x), size, p.Name, bound, got)
-						}
-					}
+	eachTopology(t, 12, func(t *testing.T, topo *topology.Topology) {
+		scores := []*simulated{newSimulated(t, topo, profile(t, "line")), newSimulated(t, topo, gen.Curved())}
+		for _, kind := range collective.All() {
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			if kind.Rooted() {
+				spec.Root = topo.NumRanks() - 1
+			}
+			list, err := planner.Candidates(topo, spec, "", planner.Options{})
+			if err != nil {
+				continue // e.g. all_to_allv without counts
+			}
+			for _, x := range list {
+				if x.Channels[0].Depth() <= 4 {
+					boundHolds(t, x, scores)
 				}
 			}
 		}
 	})
 }
 
+func boundHolds(t *testing.T, x *schedule.Schedule, scores []*simulated) {
+	for _, s := range scores {
+		for _, size := range []units.Bytes{10 * units.KiB, 3*units.MiB + 17} {
+			got, err := s.Time(x, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bound := s.bounds.Time(x, size); bound > got {
+				t.Errorf("%s, %v by %s, %v, %s: the bound %v exceeds the time %v", x.TopologyName, x.Spec.Kind, planner.Name(x), size, s.profile.Name, bound, got)
+			}
+		}
+	}
+}
+
 // What bounds and estimates rule out would not have been chosen: the plan is as fast as
 // that of the search that simulates everything.
 func TestPlanIsAsGoodAsExhaustiveSearch(t *testing.T) {
-	sizes := []units.Bytes{units.KiB, 64 * units.KiB, 2 * units.MiB, 4 * units.GiB}
-	eachTopology(t, func(t *testing.T, topo *topology.Topology) {
-		if topo.NumRanks() > 8 {
-			t.Skip("too many messages")
-		}
+	sizes := []units.Bytes{units.KiB, 2 * units.MiB, 4 * units.GiB}
+	eachTopology(t, 8, func(t *testing.T, topo *topology.Topology) {
 		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.AllToAll} {
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
 			quick, slow := newSimulated(t, topo, gen.Curved()), newSimulated(t, topo, gen.Curved())

@@ -189,11 +189,11 @@ const maxFlat = 512
 func (r *request) tooMany(name string) bool {
 	n := r.spec.Ranks
 	switch name {
-	case "pairwise", "two_shot":
+	case "two_shot":
+		return n > maxFlat && !r.alikeByTier()
 	case "direct":
-		if r.spec.Kind.Rooted() || r.spec.Kind == collective.SendRecv {
-			return false
-		}
+		return n > maxFlat && !r.spec.Kind.Rooted() && r.spec.Kind != collective.SendRecv && !r.alikeByTier()
+	case "pairwise":
 	case "bruck": // halving_doubling takes as many steps, in pairs
 		if n&(n-1) != 0 || r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.Barrier {
 			return false
@@ -209,11 +209,22 @@ func (r *request) tooMany(name string) bool {
 }
 
 // alike reports whether the topology looks the same after every node has moved one on.
-func (r *request) alike() bool {
-	if r.rotates == nil {
-		nodes := r.t.NumNodes()
-		_, ok := topology.NewSymmetry(r.t, []func(int) int{func(n int) int { return (n + 1) % nodes }})
-		r.rotates = &ok
+func (r *request) alike() bool { return r.turns(&r.rotates, []int32{int32(r.t.NumNodes())}) }
+
+// alikeByTier reports whether the topology looks the same after every node has moved one
+// on in its group of each tier, which is enough where everybody talks to everybody.
+func (r *request) alikeByTier() bool { return r.turns(&r.rotatesByTier, r.t.NodeGrid()) }
+
+func (r *request) turns(known **bool, dims []int32) bool {
+	if *known == nil {
+		var all []func(int) int
+		step := 1
+		for _, d := range slices.Backward(dims) {
+			all = append(all, topology.Turn(int(d), step))
+			step *= int(d)
+		}
+		_, ok := topology.NewSymmetry(r.t, all)
+		*known = &ok
 	}
-	return *r.rotates
+	return **known
 }

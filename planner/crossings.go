@@ -9,12 +9,13 @@ import (
 // ringOrders are the orders that rings go in: the link-disjoint rings over all ranks,
 // else rings that cross node by node.
 func (r *request) ringOrders() [][]int32 {
-	if r.rings == nil {
-		if r.rings = disjointRings(r.t, identity(r.spec.Ranks)); r.rings == nil {
-			r.rings = r.nodeCrossings(false)
+	type key struct{}
+	return slices.Clone(topology.Once(r.t, key{}, func() [][]int32 {
+		if rings := disjointRings(r.t, identity(r.spec.Ranks)); rings != nil {
+			return rings
 		}
-	}
-	return slices.Clone(r.rings)
+		return r.nodeCrossings(false)
+	}))
 }
 
 // nodes lists the ranks of each node.

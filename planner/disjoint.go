@@ -3,14 +3,9 @@ package planner
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"railyard/model/topology"
 )
-
-// searchBudget bounds the ring search, in steps, so that its result does not depend on
-// the machine.
-const searchBudget = 500_000
 
 // disjointRings finds link-disjoint Hamiltonian rings over ranks that are joined by
 // direct links (cube-mesh, full mesh, mesh, torus): by exhaustive search in a fixed
@@ -26,7 +21,7 @@ func disjointRings(t *topology.Topology, ranks []int32) [][]int32 {
 	if g == nil || !g.mayHaveRing() {
 		return nil
 	}
-	undirected := (&ringSearch{g: g.clone(), both: true}).run()
+	undirected := newRingSearch(g, true).run()
 	if 2*len(undirected)+1 < g.minDegree() {
 		if rings := factorRings(g); len(rings) > len(undirected) {
 			undirected = rings
@@ -37,7 +32,7 @@ func disjointRings(t *topology.Topology, ranks []int32) [][]int32 {
 		best = append(best, ring, backwards(ring))
 	}
 	if len(best) < g.minDegree() {
-		if directed := (&ringSearch{g: g.clone()}).run(); len(directed) > len(best) {
+		if directed := newRingSearch(g, false).run(); len(directed) > len(best) {
 			best = directed
 		}
 	}
@@ -144,128 +139,4 @@ func (g *multigraph) minDegree() int {
 		least = min(least, sum)
 	}
 	return least
-}
-
-// ringSearch looks for as many rings as the degree allows; it keeps the most found
-// within the budget.
-type ringSearch struct {
-	g     *multigraph
-	both  bool // a ring takes a link in each direction
-	steps int
-	used  []bool
-	path  []int32
-	rings [][]int32
-	best  [][]int32
-	want  int
-}
-
-func (s *ringSearch) run() [][]int32 {
-	n := len(s.g.next)
-	if n < 3 {
-		return s.pair(n)
-	}
-	s.want = s.g.minDegree()
-	if s.both {
-		s.want /= 2
-	}
-	s.used = make([]bool, n)
-	s.nextRing()
-	return s.best
-}
-
-// pair is the ring of two ranks, which takes a link each way.
-func (s *ringSearch) pair(n int) [][]int32 {
-	if n < 2 || s.both {
-		return nil
-	}
-	var out [][]int32
-	for range s.g.count[0][1] {
-		out = append(out, []int32{0, 1})
-	}
-	return out
-}
-
-// nextRing starts one more ring; true when all are found or the budget is spent.
-func (s *ringSearch) nextRing() bool {
-	if len(s.rings) > len(s.best) {
-		s.best = slices.Clone(s.rings)
-	}
-	if len(s.rings) == s.want {
-		return true
-	}
-	clear(s.used)
-	s.used[0] = true
-	s.path = append(s.path[:0], 0)
-	return s.extend(0)
-}
-
-// extend goes on from rank a.
-func (s *ringSearch) extend(a int32) bool {
-	if s.steps++; s.steps > searchBudget {
-		return true
-	}
-	if len(s.path) == len(s.g.next) {
-		return s.close(a)
-	}
-	for _, b := range s.choices(a) {
-		s.take(a, b, -1)
-		s.used[b] = true
-		s.path = append(s.path, b)
-		if s.extend(b) {
-			return true
-		}
-		s.path = s.path[:len(s.path)-1]
-		s.used[b] = false
-		s.take(a, b, 1)
-	}
-	return false
-}
-
-// choices are the unvisited neighbours of a, those with the fewest ways on first.
-func (s *ringSearch) choices(a int32) []int32 {
-	var out []int32
-	for _, b := range s.g.next[a] {
-		if !s.used[b] && s.g.count[a][b] > 0 {
-			out = append(out, b)
-		}
-	}
-	ways := func(b int32) int {
-		n := 0
-		for _, c := range s.g.next[b] {
-			if !s.used[c] && s.g.count[b][c] > 0 {
-				n++
-			}
-		}
-		return n
-	}
-	sort.SliceStable(out, func(i, j int) bool { return ways(out[i]) < ways(out[j]) })
-	return out
-}
-
-// close ends a ring at its start and looks for the next one.
-func (s *ringSearch) close(a int32) bool {
-	if s.g.count[a][0] == 0 {
-		return false
-	}
-	s.take(a, 0, -1)
-	ring := slices.Clone(s.path)
-	s.rings = append(s.rings, ring)
-	if s.nextRing() {
-		return true
-	}
-	s.rings = s.rings[:len(s.rings)-1]
-	s.take(a, 0, 1)
-	s.path = slices.Clone(ring) // best may keep ring
-	clear(s.used)
-	for _, r := range ring {
-		s.used[r] = true
-	}
-	return false
-}
-
-func (s *ringSearch) take(a, b int32, by int) {
-	s.g.count[a][b] += by
-	if s.both {
-		s.g.count[b][a] += by
-	}
 }

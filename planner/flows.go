@@ -6,6 +6,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 )
 
 // buildFlows is the all-to-all over direct links by multi-commodity flow: the data of
@@ -30,7 +31,16 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 	if g == nil || g.complete() {
 		return nil, notApplicable("not all ranks are joined by direct links, or all are neighbours")
 	}
-	return spreadFlow(g, demands(r.spec)).schedule(r), nil
+	return r.spreadOver(g).schedule(r), nil
+}
+
+// spreadOver routes all data over direct links, equal shares once for each topology.
+func (r *request) spreadOver(g rateGraph) *flow {
+	if r.spec.Counts != nil {
+		return spreadFlow(g, demands(r.spec))
+	}
+	type key struct{}
+	return topology.Once(r.t, key{}, func() *flow { return spreadFlow(g, demands(r.spec)) })
 }
 
 // demands is what each rank sends each other, the largest being 1.

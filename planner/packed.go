@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/planner/pack"
 )
 
@@ -48,30 +49,6 @@ type treeSet struct {
 	err   error
 }
 
-// allTrees packs trees once for all pipeline depths.
-func (r *request) allTrees() *treeSet {
-	if r.packed == (treeSet{}) {
-		r.packed.find(r, false)
-	}
-	return &r.packed
-}
-
-// fewTrees does that for trees in few parts.
-func (r *request) fewTrees() *treeSet {
-	if r.few == (treeSet{}) {
-		if all := r.allTrees(); all.err != nil {
-			r.few.err = all.err
-		} else if all.parts <= manyParts || all.trees.Height() <= 2 && all.trees.Units > 0 {
-			r.few.err = notApplicable("trees in %d parts are few enough, or as low as can be", all.parts)
-		} else {
-			if r.few.find(r, true); r.few.err == nil && r.few.parts == all.parts {
-				r.few = treeSet{err: notApplicable("fewer parts are no better")}
-			}
-		}
-	}
-	return &r.few
-}
-
 // manyParts is from how many on fewer are tried as well.
 const manyParts = 8
 
@@ -89,28 +66,63 @@ var uses = map[collective.Kind]pack.Use{
 	collective.Broadcast: pack.Broadcast, collective.Reduce: pack.Reduce,
 }
 
-// find makes a schedule's trees of the packing.
-func (x *treeSet) find(r *request, few bool) { x.trees, x.parts, x.err = r.packTrees(few) }
+// treeSets are the trees of a topology for one use.
+type treeSets struct{ all, few *treeSet }
 
-func (r *request) packTrees(few bool) (*schedule.Trees, int64, error) {
+func (r *request) allTrees() *treeSet { return r.treeSets().all }
+
+func (r *request) fewTrees() *treeSet { return r.treeSets().few }
+
+// treeSets makes a schedule's trees of the packing, once for each topology.
+func (r *request) treeSets() treeSets {
 	use, ok := uses[r.spec.Kind]
 	if n := r.spec.Ranks; !ok || n < 3 || n > maxPackedRanks {
-		return nil, 0, notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather", maxPackedRanks)
+		none := &treeSet{err: notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather", maxPackedRanks)}
+		return treeSets{none, none}
 	}
+	type key struct {
+		use  pack.Use
+		root int
+	}
+	return topology.Once(r.t, key{use, r.spec.Root}, func() treeSets { return r.packTrees(use) })
+}
+
+func (r *request) packTrees(use pack.Use) treeSets {
 	g, err := pack.FromTopology(r.t)
-	if err != nil {
-		return nil, 0, notApplicable("%v", err)
+	var p *pack.Packing
+	if err == nil {
+		p, err = pack.ForTopology(r.t, use, r.spec.Root)
 	}
-	p, err := pack.PackFor(g, use, r.spec.Root, pack.Options{Few: few})
 	if err != nil {
-		return nil, 0, notApplicable("%v", err)
+		none := &treeSet{err: notApplicable("%v", err)}
+		return treeSets{none, none}
 	}
+	x := treeSets{all: r.treeSet(p, g)}
+	switch {
+	case x.all.err != nil:
+		x.few = x.all
+	case x.all.parts <= manyParts || x.all.trees.Height() <= 2 && x.all.trees.Units > 0:
+		x.few = &treeSet{err: notApplicable("trees in %d parts are few enough, or as low as can be", x.all.parts)}
+	case p.Few == nil || p.Few.K == p.K:
+		x.few = &treeSet{err: notApplicable("fewer parts are no better")}
+	default:
+		x.few = r.treeSet(p.Few, g)
+	}
+	return x
+}
+
+func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
+	trees, err := r.treesOf(p, g)
+	return &treeSet{trees: trees, parts: p.K, err: err}
+}
+
+func (r *request) treesOf(p *pack.Packing, g *pack.Graph) (*schedule.Trees, error) {
 	chunks := p.K
 	if p.Use == pack.AllGather {
 		chunks *= int64(r.spec.Ranks)
 	}
 	if chunks > 1<<20 {
-		return nil, 0, notApplicable("the trees cut the data into %d parts", chunks)
+		return nil, notApplicable("the trees cut the data into %d parts", chunks)
 	}
 	t := &schedule.Trees{Units: unitsOf(p), Rates: ratesOf(p, g), Local: int32(r.spec.Ranks)}
 	if nodes := r.t.NumNodes(); r.spec.Ranks%nodes == 0 {
@@ -123,10 +135,7 @@ func (r *request) packTrees(few bool) (*schedule.Trees, int64, error) {
 			}
 		}
 	}
-	if err := r.reachable(t); err != nil {
-		return nil, 0, err
-	}
-	return t, p.K, nil
+	return t, r.reachable(t)
 }
 
 // ratesOf are how fast ranks send to one another: as their links are; without direct

@@ -110,14 +110,12 @@ type request struct {
 	spec   collective.Spec
 	o      Options
 	router *topology.Router
-	rings  [][]int32 // the orders of ringOrders, found once
 	inside [][]int32 // the first node's local rings, found once
-	packed treeSet   // of packed_trees, found once
-	few    treeSet   // of few_trees
 
-	reached *error           // what allRoutable found
 	gridded map[string]error // by dimensions: what gridRoutable found
 	rotates *bool            // what alike found
+
+	rotatesByTier *bool // what alikeByTier found
 }
 
 func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request {
@@ -227,11 +225,8 @@ func (r *request) routable(order []int32) error {
 // there are many ranks, a regular sample stands for all. Links lead both ways, so one
 // way is enough.
 func (r *request) allRoutable() error {
-	if r.reached == nil {
-		err := r.reachAll()
-		r.reached = &err
-	}
-	return *r.reached
+	type key struct{}
+	return topology.Once(r.t, key{}, r.reachAll)
 }
 
 // sampled is how many ranks stand for all where routes are looked up only to see that

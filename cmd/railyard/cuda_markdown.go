@@ -188,13 +188,13 @@ func writeMethods(w io.Writer, all []swept, date string) error {
 	fmt.Fprintf(w, "# What was fastest on 4, 3 and 2 H200s of one HGX host, %s: made by `railyard cuda-tables` (docs/measured/h200-4/README.md).\n# Rows of a collective go up to max_bytes, 0 is without end. blocks 0: one thread for every 8 bytes.\ncollective,gpus,max_bytes,algo,slices,mechanism,blocks,threads,streams\n", date)
 	for i, k := range keys {
 		v := best[k].v
-		if v.how.Packets() {
+		if v.how.Flagged() {
 			v.how.Blocks, v.how.Threads = 0, 0
 		}
 		most := int64(float64(k.size) * math.Sqrt2)
 		if i+1 < len(keys) && keys[i+1].kind == k.kind && keys[i+1].gpus == k.gpus {
 			next := best[keys[i+1]].v
-			if next.how.Packets() {
+			if next.how.Flagged() {
 				next.how.Blocks, next.how.Threads = 0, 0
 			}
 			if next == v {

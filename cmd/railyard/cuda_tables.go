@@ -19,7 +19,6 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/report/fit"
-	"railyard/sim"
 	"railyard/topologies"
 )
 
@@ -135,7 +134,7 @@ func (f *tablesFlags) predict(cases []*compared) error {
 		kind   collective.Kind
 		algo   string
 		slices int
-		packet bool
+		proto  schedule.Protocol
 	}
 	topos, plans := map[int]*topology.Topology{}, map[made]*schedule.Schedule{}
 	besides := map[int]*beside{}
@@ -155,13 +154,9 @@ func (f *tablesFlags) predict(cases []*compared) error {
 		}
 		c.topo = topos[n]
 		spec := collective.Spec{Kind: c.key.kind, Ranks: n}
-		k := made{n, spec.Kind, c.best.v.algo, c.best.v.slices, c.best.v.how.Packets()}
+		k := made{n, spec.Kind, c.best.v.algo, c.best.v.slices, protocolOf(c.best.v.how)}
 		if plans[k] == nil {
-			protocol := schedule.Simple
-			if k.packet {
-				protocol = schedule.LL
-			}
-			if plans[k], err = planner.Build(c.topo, spec, k.algo, planner.Options{Slices: k.slices, Protocol: protocol}); err != nil {
+			if plans[k], err = planner.Build(c.topo, spec, k.algo, planner.Options{Slices: k.slices, Protocol: k.proto}); err != nil {
 				return err
 			}
 		}
@@ -178,8 +173,8 @@ func (f *tablesFlags) predict(cases []*compared) error {
 }
 
 func simulated(c *compared, p *cost.Profile) (float64, error) {
-	r, err := sim.Run(c.topo, c.schedule, c.key.size, p, sim.Options{})
-	return r.Time.Microseconds(), err
+	t, err := predictRun(c.topo, c.schedule, c.key.size, p)
+	return t.Microseconds(), err
 }
 
 // fit makes a profile on all cases, and two on every other size for those between.

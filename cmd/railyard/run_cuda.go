@@ -14,7 +14,6 @@ import (
 	"railyard/exec/nccl"
 	"railyard/model/collective"
 	"railyard/model/measurement"
-	"railyard/model/schedule"
 	"railyard/planner"
 	"railyard/report"
 )
@@ -129,16 +128,15 @@ func replace(p *planned, row *planner.Row) error {
 	if !ok {
 		return nil
 	}
-	protocol := schedule.Simple
-	if c.Method.Packets() {
-		protocol = schedule.LL
-	}
-	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: protocol})
+	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: protocolOf(c.Method)})
 	if err != nil {
 		return err
 	}
 	row.Schedule = s
-	row.Prediction, err = p.score.Explain(s, row.Size)
+	if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
+		return err
+	}
+	row.Prediction.Time, err = predictRun(p.topo, s, row.Size, p.profile)
 	return err
 }
 
@@ -149,9 +147,9 @@ func (g *gpuFlags) method(row planner.Row) cuda.Method {
 		how = c.Method
 	}
 	if g.mechanism != "" {
-		was := how.Packets()
+		was := how.Flagged()
 		how, _ = cuda.ParseMechanism(how, g.mechanism) // check has seen it
-		if was && !how.Packets() {
+		if was && !how.Flagged() {
 			how.Blocks, how.Threads, how.Streams = 64, 512, 1
 		}
 	}

@@ -62,7 +62,7 @@ func readMethods(text string) (out []chosen) {
 }
 
 // Mechanisms are the names that ParseMechanism takes.
-const Mechanisms = "pull, push, packets or copies"
+const Mechanisms = "pull, push, packets, lines or copies"
 
 // setMechanism reads a mechanism's name.
 func (how *Method) setMechanism(name string) bool {
@@ -74,14 +74,16 @@ func (how *Method) setMechanism(name string) bool {
 		how.Mechanism = block.Push
 	case "packets":
 		how.Mechanism = block.Packets
+	case "lines":
+		how.Mechanism = block.Lines
 	default:
 		return false
 	}
 	return true
 }
 
-// Packets reports whether messages travel in packets.
-func (how Method) Packets() bool { return how.Mechanism == block.Packets && !how.Copies }
+// Flagged reports whether data and flags travel together: in packets or lines.
+func (how Method) Flagged() bool { return how.Mechanism.Flagged() && !how.Copies }
 
 // ParseMechanism changes a method to a mechanism by its name.
 func ParseMechanism(how Method, name string) (Method, error) {
@@ -104,8 +106,8 @@ func Choose(kind collective.Kind, gpus int, size int64) (Choice, bool) {
 	return Choice{}, false
 }
 
-// MethodFor is a way to run any schedule: packets where its protocol is LL, else pulls;
-// about 64 blocks in all.
+// MethodFor is a way to run any schedule: packets where its protocol is LL, lines where it
+// is LL128, else pulls; about 64 blocks in all.
 func MethodFor(s *schedule.Schedule) Method {
 	lanes := 0
 	for _, ch := range s.Channels {
@@ -116,15 +118,16 @@ func MethodFor(s *schedule.Schedule) Method {
 		}
 	}
 	how := Method{Blocks: max(64/lanes, 1), Threads: 512, Streams: 1, Overlap: true}
-	if s.Protocol == schedule.LL {
-		how.Mechanism = block.Packets
-		how.Blocks, how.Threads = 0, 0
+	switch s.Protocol {
+	case schedule.LL:
+		how.Mechanism, how.Blocks, how.Threads = block.Packets, 0, 0
+	case schedule.LL128:
+		how.Mechanism, how.Blocks, how.Threads = block.Lines, 0, 0
 	}
 	return how
 }
 
-// Fitted fills in blocks and threads where a method leaves them open: a thread for every
-// 8 bytes that a rank handles at once, in blocks that grow with the size.
+// Fitted fills in blocks and threads where a method leaves them open.
 func (how Method) Fitted(s *schedule.Schedule, size int64) Method {
 	if how.Blocks > 0 {
 		return how
@@ -132,14 +135,26 @@ func (how Method) Fitted(s *schedule.Schedule, size int64) Method {
 	if len(s.Channels[0].Phases) > 1 || s.Spec.Blocks() > 1 {
 		size /= int64(s.Spec.Ranks)
 	}
-	pairs := max(size/8, 1)
-	how.Threads = 512
-	switch {
-	case pairs <= 1024:
-		how.Threads = 64
-	case pairs <= 16384:
-		how.Threads = 256
-	}
-	how.Blocks = int(min((pairs+int64(how.Threads)-1)/int64(how.Threads), int64(max(128/len(s.Channels), 1))))
+	how.Blocks, how.Threads = Shape(how.Mechanism, size)
+	how.Blocks = min(how.Blocks, max(128/len(s.Channels), 1))
 	return how
+}
+
+// Shape is how many blocks of how many threads move so many bytes in packets or lines:
+// packets with a thread for every 8 bytes, lines with two for every 15, in blocks that grow
+// with the size.
+func Shape(m block.Mechanism, bytes int64) (blocks, threads int) {
+	const most = 128
+	work, small, medium := max(bytes/8, 1), int64(1024), int64(16384)
+	if m == block.Lines {
+		work, small, medium = max(2*bytes/15, 1), 0, 40000
+	}
+	threads = 512
+	switch {
+	case work <= small:
+		threads = 64
+	case work <= medium:
+		threads = 256
+	}
+	return int(min((work+int64(threads)-1)/int64(threads), most)), threads
 }

@@ -52,12 +52,38 @@ func TestChoicesCompile(t *testing.T) {
 }
 
 func TestMechanismNames(t *testing.T) {
-	for _, name := range []string{"pull", "push", "packets", "copies"} {
+	for _, name := range []string{"pull", "push", "packets", "lines", "copies"} {
 		if _, err := ParseMechanism(Method{}, name); err != nil {
 			t.Error(err)
 		}
 	}
 	if _, err := ParseMechanism(Method{}, "smoke"); err == nil {
 		t.Error("a mechanism that does not exist")
+	}
+}
+
+// TestPassesOn: who receives a part of the root's input and sends it on does so in one pass.
+func TestPassesOn(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind collective.Kind
+		algo string
+		want bool
+	}{
+		{collective.Broadcast, "scatter_exchange", true},
+		{collective.Broadcast, "direct", false},
+		{collective.AllReduce, "two_shot", false},
+		{collective.AllGather, "direct", false},
+	} {
+		s, err := planner.Build(topo, collective.Spec{Kind: c.kind, Ranks: 4}, c.algo, planner.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := block.PassesOn(s); got != c.want {
+			t.Errorf("%v %s: %v", c.kind, c.algo, got)
+		}
 	}
 }

@@ -26,6 +26,14 @@ func newPieces(s *schedule.Schedule, o Options) *pieces {
 // align is the number of elements that make 16 bytes.
 func (p *pieces) align() int64 { return int64(max(16/p.o.Size, 1)) }
 
+// grain is what an instance's piece is a multiple of: 16 bytes, or whole lines.
+func (p *pieces) grain() int64 {
+	if p.o.Mechanism == Lines {
+		return int64(lineData / p.o.Size)
+	}
+	return p.align()
+}
+
 // cut is where a channel's share of a block of n elements begins and ends.
 func (p *pieces) cut(channel int, n int64) (lo, hi int64) {
 	total := p.shares[len(p.shares)-1]
@@ -53,7 +61,7 @@ func (p *pieces) unit(channel int) int64 {
 	}
 	parts := int64(ch.Slices * (ch.Chunks / p.s.Spec.Blocks()) * p.o.Instances)
 	u := (most + parts - 1) / parts
-	return max((u+p.align()-1)/p.align()*p.align(), p.align())
+	return max((u+p.grain()-1)/p.grain()*p.grain(), p.grain())
 }
 
 // stride is the elements from slice to slice.

@@ -161,7 +161,7 @@ func (x *degrader) slower(class int32, rate float64) int32 {
 
 func (x *degrader) build() *Topology {
 	t := x.t
-	x.out = &Topology{description: t.description, profile: t.profile, models: t.models, classes: x.classes, lone: t.lone, rack: t.rack}
+	x.out = &Topology{derived: new(derived), description: t.description, profile: t.profile, models: t.models, classes: x.classes, lone: t.lone, rack: t.rack}
 	x.dropEmptyNodes()
 	x.copyDevices()
 	x.findTouched()

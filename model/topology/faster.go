@@ -29,6 +29,7 @@ func (t *Topology) Faster(class string, factor float64) (*Topology, error) {
 		return nil, fmt.Errorf("%s has no links of class %q: it has %v", t.name, class, used)
 	}
 	out := *t
+	out.derived = new(derived)
 	out.classes = slices.Clone(t.classes)
 	c := &out.classes[i]
 	c.Rate = max(1, units.Rate(math.Round(float64(c.Rate)*factor)))

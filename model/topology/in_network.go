@@ -124,6 +124,7 @@ func (t *Topology) WithoutInNetwork() *Topology {
 		return t
 	}
 	out := *t
+	out.derived = new(derived)
 	out.models = make([]Model, len(t.models))
 	for i, m := range t.models {
 		m.Reduction, m.Multicast = false, false

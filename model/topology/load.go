@@ -89,7 +89,7 @@ const maxUseDepth = 8
 func newBuilder(d *diagnostics, f *file, src Source) *builder {
 	b := &builder{diagnostics: d, f: f, src: src, expanded: map[string]*shape{}, nodeNames: map[string]bool{}, numbered: map[*shape]int32{},
 		classes: map[string]int32{}, models: map[string]int32{},
-		t: &Topology{name: f.name, description: f.description, profile: f.profile, rack: f.rack}}
+		t: &Topology{derived: new(derived), name: f.name, description: f.description, profile: f.profile, rack: f.rack}}
 	b.addConstants(f, f.pos)
 	return b
 }

@@ -20,6 +20,8 @@ type Router struct {
 	ecmp   bool // networks hash flows instead of spreading them
 	seed   uint64
 	flow   uint64 // identity of the flow that is being routed
+
+	networks []int32 // by rank, once asked for: see Reaches
 }
 
 type nodePair struct {
@@ -78,9 +80,8 @@ func (r *Router) best(a, b DeviceID) (Route, bool) {
 
 // nodeRoute is the best route inside a node, computed once for each node type.
 func (r *Router) nodeRoute(a, b DeviceID) (Route, bool) {
-	da, db := r.t.devices[a], r.t.devices[b]
-	n := &r.t.nodes[da.Node]
-	key := nodePair{n.shape, da.Local, db.Local}
+	n := &r.t.nodes[r.t.devices[a].Node]
+	key := r.pairIn(a, b)
 	c, known := r.inNode[key]
 	if !known {
 		c.route, c.ok = r.computeNodeRoute(a, b)

@@ -26,6 +26,8 @@ type Topology struct {
 	original []int32
 
 	idle *Topology // of a copy with background traffic: the machine without it
+
+	derived *derived
 }
 
 // node is an instance of a shape: its devices and links are contiguous.

@@ -14,6 +14,19 @@ import "railyard/model/topology"
 // Switches that carry the same shares of the traffic of the same neighbours become one
 // vertex, devices in the middle of a line vanish: both change no flow.
 func FromTopology(t *topology.Topology) (*Graph, error) {
+	type key struct{}
+	type result struct {
+		g   *Graph
+		err error
+	}
+	made := topology.Once(t, key{}, func() result {
+		g, err := graphOf(t)
+		return result{g, err}
+	})
+	return made.g, made.err
+}
+
+func graphOf(t *topology.Topology) (*Graph, error) {
 	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, comp: make([]int32, len(t.Devices())), vertices: t.NumRanks()}
 	for i := range b.comp {
 		b.comp[i] = int32(i)

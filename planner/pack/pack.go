@@ -3,17 +3,38 @@ package pack
 import (
 	"cmp"
 	"fmt"
-	"math"
+
+	"railyard/model/topology"
 )
 
 // Options limit the search for trees.
 type Options struct {
 	K     int64 // in how many parts each root's data may go, or a divisor of it; 0: as many as it takes
-	Few   bool  // at most eight parts, as many of them as do best
 	Ranks int   // up to how many ranks exact packing is tried; 0: 64, on sparse graphs more
 	// Effort is for how long lower trees are sought where they come from exact packing, in
-	// arcs that flows look at; the first try is always finished. 0: ten million, 0.1 s.
+	// arcs that flows look at; the first try is always finished. 0: two million, some 20 ms; five times as many find hardly better ones.
 	Effort int
+}
+
+// ForTopology is PackFor on the graph of a topology, which is asked once.
+func ForTopology(t *topology.Topology, use Use, root int) (*Packing, error) {
+	type result struct {
+		p   *Packing
+		err error
+	}
+	type key struct {
+		use  Use
+		root int
+	}
+	found := topology.Once(t, key{use, root}, func() result {
+		g, err := FromTopology(t)
+		if err != nil {
+			return result{err: err}
+		}
+		p, err := PackFor(g, use, root, Options{})
+		return result{p, err}
+	})
+	return found.p, found.err
 }
 
 // Pack looks for trees that reach the bound: stars; rails and stars for nodes of GPUs;
@@ -37,18 +58,17 @@ func Pack(g *Graph, o Options) (*Packing, error) {
 		return nil, fmt.Errorf("pack: %d ranks are too many for trees; the most is %d", g.Ranks, mostRanks)
 	}
 	s := newSearch(g, o, bound)
-	best, err := s.run()
-	if err == nil && g.t != nil {
-		best.routes = nil // many; Verify asks the router anew
+	if err := s.run(); err != nil && s.best == nil {
+		return nil, err
 	}
-	return best, err
+	return s.found()
 }
 
 // mostRanks is up to how many ranks trees are sought: there are as many trees of as many
 // ranks.
 const mostRanks = 4096
 
-// search keeps the best packing so far.
+// search keeps the best packing so far, and the best in few parts.
 type search struct {
 	g      *Graph
 	o      Options
@@ -56,85 +76,91 @@ type search struct {
 	routes *routes
 	pool   *Graph // the transfers to choose from
 	best   *Packing
-	most   int64 // parts
+	few    *Packing
 }
 
 func newSearch(g *Graph, o Options, bound Result) *search {
 	if o.Effort == 0 {
-		o.Effort = 10_000_000
+		o.Effort = 2_000_000
 	}
-	s := &search{g: g, o: o, bound: bound, most: math.MaxInt64}
-	if o.Few {
-		s.most = fewParts
-	}
-	return s
+	return &search{g: g, o: o, bound: bound}
 }
 
-func (s *search) run() (*Packing, error) {
+// found is what the search has come to.
+func (s *search) found() (*Packing, error) {
+	if s.best == nil {
+		return nil, fmt.Errorf("pack: no trees found")
+	}
+	if s.few != s.best {
+		s.best.Few = s.few
+	}
+	for _, p := range []*Packing{s.best, s.few} {
+		if p != nil && s.g.t != nil {
+			p.routes = nil // many; Verify asks the router anew
+		}
+	}
+	return s.best, nil
+}
+
+func (s *search) run() error {
 	if err := s.transfers(s.bound.Rate); err != nil {
-		return nil, err
+		return err
 	}
 	if !starsFall(s.g, s.bound.Rate, s.routes) && s.consider(stars(s.g.Ranks)) {
-		return s.best, nil
+		return nil
 	}
 	if b, ok := boxOf(s.g); ok {
 		for _, turned := range []bool{false, true} {
 			if p, err := boxes(b, s.routes, turned); err == nil && s.consider(p) {
-				return s.best, nil
+				return nil
 			}
 		}
 	}
 	for _, p := range grids(s.g) {
 		if s.consider(p) {
-			return s.best, nil
+			return nil
 		}
 	}
 	if err := s.fill(); err != nil {
-		return nil, err
+		return err
 	}
 	most := s.o.Ranks
 	if most == 0 {
 		most = max(64, 80_000/len(s.pool.Edges)) // a second or two
 	}
-	if s.g.Ranks <= most {
-		grow := func(pool *Graph) error {
-			return s.inParts(func(k int64, effort int) (*Packing, error) { return edmonds(pool, k, effort) })
-		}
-		if err := grow(s.pool); err != nil && s.best == nil {
-			return nil, err
-		}
-		if pool := s.priced(); pool != nil {
-			grow(pool) // what it does not find is no loss
-		}
-	} else {
+	if s.g.Ranks > most {
 		k := fewParts
 		if s.o.K > 0 {
 			k = int(s.o.K)
 		}
 		s.consider(balanced(s.pool, k))
+		return nil
 	}
-	if s.best == nil {
-		return nil, fmt.Errorf("pack: no trees found")
-	}
-	return s.best, nil
+	return s.inPools(func(pool *Graph, k int64, effort int) (*Packing, error) { return edmonds(pool, k, effort) })
 }
 
-// inParts packs with as many parts as it takes, and with fewer, which may do where other
-// links than those of the transfers are scarce.
-func (s *search) inParts(pack func(k int64, effort int) (*Packing, error)) error {
-	most := int64(fewParts)
-	if !s.o.Few {
-		p, err := pack(s.o.K, s.o.Effort)
-		if err != nil {
-			return err
-		}
-		if s.consider(p) && (s.g.Direct() || s.g.Ranks > mostLower) {
-			return nil // with fewer parts, trees that do the same may be lower, but not on direct links
-		}
-		most = min(most, p.K-1)
+// inPools packs into the pool of transfers, and where that does not come near the bound
+// into one in which prices share them out.
+func (s *search) inPools(pack func(pool *Graph, k int64, effort int) (*Packing, error)) error {
+	err := s.inParts(s.pool, pack)
+	if pool := s.priced(); pool != nil {
+		s.inParts(pool, pack) // what it does not find is no loss
 	}
-	for k := int64(1); s.o.K == 0 && k <= most; k++ {
-		if p, err := pack(k, s.o.Effort/fewParts); err == nil {
+	return err
+}
+
+// inParts packs with as many parts as it takes, and with fewer: messages are larger then,
+// and where other links than those of the transfers are scarce, they may even do more.
+func (s *search) inParts(pool *Graph, pack func(pool *Graph, k int64, effort int) (*Packing, error)) error {
+	p, err := pack(pool, s.o.K, s.o.Effort)
+	if err != nil {
+		return err
+	}
+	if s.consider(p) && (s.g.Direct() || s.g.Ranks > mostLower) && p.K <= fewParts {
+		return nil // with fewer parts, trees that do the same may be lower, but not on direct links
+	}
+	for k := int64(1); s.o.K == 0 && k <= min(fewParts, p.K-1); k++ {
+		if p, err := pack(pool, k, s.o.Effort/fewParts); err == nil {
 			s.consider(p)
 		}
 	}
@@ -151,18 +177,24 @@ const fewParts = 8
 // consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether
 // the bound is reached.
 func (s *search) consider(p *Packing) bool {
-	if p == nil || p.K > s.most || s.o.K > 0 && s.o.K%p.K != 0 {
-		return false
-	}
-	if p.evaluate(s.bound, s.routes) != nil {
+	return p != nil && s.keep(p, p.K <= fewParts)
+}
+
+func (s *search) keep(p *Packing, few bool) bool {
+	if s.o.K > 0 && s.o.K%p.K != 0 || p.evaluate(s.bound, s.routes) != nil {
 		return false // some transfer has no route
 	}
-	better := s.best == nil
-	if !better {
-		better = cmp.Or(p.Rate.Cmp(s.best.Rate), s.best.Height-p.Height, s.best.Count()-p.Count()) > 0
-	}
-	if better {
+	if p.better(s.best) {
 		s.best = p
 	}
+	if few && p.better(s.few) {
+		s.few = p
+	}
 	return s.best.Rate == s.bound.Rate
+}
+
+// better reports whether p is faster than another packing, or as fast with lower or fewer
+// trees.
+func (p *Packing) better(o *Packing) bool {
+	return o == nil || cmp.Or(p.Rate.Cmp(o.Rate), o.Height-p.Height, o.Count()-p.Count()) > 0
 }

@@ -38,6 +38,7 @@ type Packing struct {
 	Height int      // of the highest tree, in hops
 	Method string   // how the trees were found
 	Note   string   // why the bound is not reached; "" where it is
+	Few    *Packing // the best one in at most eight parts for each root, where that is another
 
 	routes *routes
 }

@@ -1,9 +1,6 @@
 package pack
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // PackFor looks for trees for a broadcast or a reduce of one root, or for an all-reduce,
 // whose roots it chooses: by Edmonds' theorem on the graph of the transfers (see
@@ -23,38 +20,46 @@ func PackFor(g *Graph, use Use, root int, o Options) (*Packing, error) {
 	}
 	s := newSearch(g, o, bound)
 	if use == AllReduce && s.turned() && (s.best.Height <= 2 || g.Ranks*len(g.Edges) > mostTwice) {
-		return s.best, nil
+		return s.found()
 	}
 	if err := s.uneven(use, root); err != nil && s.best == nil {
 		return nil, err
 	}
-	if s.best == nil {
-		return nil, fmt.Errorf("pack: no trees found")
-	}
-	if g.t != nil {
-		s.best.routes = nil
-	}
-	return s.best, nil
+	return s.found()
 }
 
 // turned considers the trees of an all-gather both ways and says whether they reach the
 // bound.
 func (s *search) turned() bool {
-	p, err := Pack(s.g, s.o)
+	p, err := s.allGather()
 	if err != nil {
 		return false
 	}
 	s.routes = p.routes
-	defer func(most int64) { s.most = most }(s.most)
-	s.most = math.MaxInt64 // of all roots together
 	if s.g.t != nil {
 		s.routes = topologyRoutes(s.g)
 	}
-	q := &Packing{Use: AllReduce, K: p.K * int64(s.g.Ranks), Trees: p.Trees, Method: p.Method + ", both ways"}
+	reached := s.keep(p.bothWays(), p.K <= fewParts)
+	if p.Few != nil {
+		s.keep(p.Few.bothWays(), true)
+	}
+	return reached
+}
+
+func (s *search) allGather() (*Packing, error) {
+	if s.g.t != nil && !s.g.backwards && s.o == (Options{Effort: s.o.Effort}) {
+		return ForTopology(s.g.t, AllGather, 0)
+	}
+	return Pack(s.g, s.o)
+}
+
+// bothWays are the trees of an all-gather as those of an all-reduce.
+func (p *Packing) bothWays() *Packing {
+	q := &Packing{Use: AllReduce, K: p.K * int64(len(p.Trees)), Trees: p.Trees, Method: p.Method + ", both ways"}
 	if p.Height > 2 { // else they are as low as can be, and look the same from all ranks
 		q.hangUp()
 	}
-	return s.consider(q)
+	return q
 }
 
 // mostTwice is up to how many ranks times edges lower or fewer trees are sought although
@@ -85,13 +90,12 @@ func (s *search) uneven(use Use, root int) error {
 	if s.g.Ranks*len(s.pool.Edges) > mostUneven {
 		return fmt.Errorf("pack: %d transfers between %d ranks are too many", len(s.pool.Edges), s.g.Ranks)
 	}
-	pool := s.pool
-	if use == Reduce {
-		pool = pool.Reversed()
+	if use == AllReduce {
+		return s.inPools(spanningTrees)
 	}
-	err = s.inParts(func(k int64, effort int) (*Packing, error) {
-		if use == AllReduce {
-			return spanningTrees(pool, k, effort)
+	return s.inParts(s.pool, func(pool *Graph, k int64, effort int) (*Packing, error) {
+		if use == Reduce {
+			pool = pool.Reversed()
 		}
 		p, err := arborescences(pool, root, k, effort)
 		if p != nil {
@@ -99,10 +103,4 @@ func (s *search) uneven(use Use, root int) error {
 		}
 		return p, err
 	})
-	if use == AllReduce {
-		if priced := s.priced(); priced != nil {
-			return s.inParts(func(k int64, effort int) (*Packing, error) { return spanningTrees(priced, k, effort) })
-		}
-	}
-	return err
 }
