@@ -31,6 +31,7 @@ import (
 // sweepFlags choose what cuda-sweep measures.
 type sweepFlags struct {
 	topology    string
+	load        func(gpus int) (*topology.Topology, error)
 	gpus        []int
 	collectives []string
 	dtypes      []string
@@ -129,6 +130,9 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 		defer file.Close()
 		w = file
 	}
+	f.load = func(gpus int) (*topology.Topology, error) {
+		return topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
+	}
 	out := csv.NewWriter(w)
 	out.Write(sweepHeader)
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
@@ -187,7 +191,7 @@ func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, si
 }
 
 func (f *sweepFlags) cases(gpus int, sizes []units.Bytes, op collective.ReduceOp) (out []sweepCase, err error) {
-	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
+	topo, err := f.load(gpus)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,10 @@ import (
 // tablesFlags say what cuda-sweep measured, and with what it is compared.
 type tablesFlags struct {
 	topology, profile, goals    string
+	peers                       string
 	choices, figures, out, date string
+	gpu                         string
+	gpus                        []int
 }
 
 // newCudaTables makes docs/execution.md's tables and figures, and the choice of methods,
@@ -37,7 +40,10 @@ func newCudaTables() *cobra.Command {
 	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
 	fl.StringVar(&f.profile, "profile", "", "profile of probe")
 	fl.StringVar(&f.goals, "goals", "", "CSV of goals for float32 all_reduce: gpus,size_bytes,goal_us")
-	fl.StringVar(&f.choices, "methods", "", "write what was fastest in all files here")
+	fl.StringVar(&f.peers, "peers", "", "CSV of other libraries' all_reduce, as exec/peers writes it")
+	fl.StringVar(&f.choices, "methods", "", "profile that is told what was fastest: of a case that the first file has, there, else in the others")
+	fl.StringVar(&f.gpu, "gpu", "", "the GPUs' name, with --methods")
+	fl.IntSliceVar(&f.gpus, "gpus", nil, "these numbers of GPUs alone in tables and figures")
 	fl.StringVar(&f.figures, "figures", "", "write figures into this folder")
 	fl.StringVarP(&f.out, "output", "o", "", "write the fastest of each case with predictions here, as CSV")
 	fl.StringVar(&f.date, "date", "", "when it was measured")
@@ -51,7 +57,7 @@ type compared struct {
 	key                  sweptKey
 	best                 swept
 	nccl, windows        float64 // µs; 0: not measured
-	goal                 float64
+	goal, peer           float64 // peer: the fastest other library
 	probe, fitted, cross float64 // predicted µs; cross: fitted on the other sizes
 	bound, library       float64
 	schedule             *schedule.Schedule
@@ -67,11 +73,22 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 		return err
 	}
 	cases := besides(all)
+	if len(f.gpus) > 0 {
+		cases = slices.DeleteFunc(cases, func(c *compared) bool { return !slices.Contains(f.gpus, c.key.gpus) })
+	}
+	if len(cases) == 0 {
+		return fmt.Errorf("%s: no case has rows of ours and of NCCL", files[0])
+	}
 	if err := f.predict(cases); err != nil {
 		return err
 	}
 	if f.goals != "" {
 		if err := readGoals(f.goals, cases); err != nil {
+			return err
+		}
+	}
+	if f.peers != "" {
+		if err := readPeers(f.peers, cases); err != nil {
 			return err
 		}
 	}
@@ -82,14 +99,15 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 		}
 	}
 	if f.choices != "" {
+		var others []swept
 		for _, name := range files[1:] {
 			more, err := readSwept(name)
 			if err != nil {
 				return err
 			}
-			all = append(all, more...)
+			others = append(others, more...)
 		}
-		if err := writeFile(f.choices, func(w io.Writer) error { return writeMethods(w, all, f.date) }); err != nil {
+		if err := f.tell(all, others); err != nil {
 			return err
 		}
 	}
@@ -97,6 +115,25 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 		return nil
 	}
 	return f.draw(cases)
+}
+
+// tell writes what was fastest into a profile.
+func (f *tablesFlags) tell(first, others []swept) error {
+	if f.gpu == "" {
+		return usagef("--methods needs --gpu, the name of the GPUs they are of")
+	}
+	p, err := cost.Get(f.choices)
+	if err != nil {
+		return err
+	}
+	known := map[sweptKey]bool{}
+	for _, s := range first {
+		known[s.key] = true
+	}
+	others = slices.DeleteFunc(others, func(s swept) bool { return known[s.key] })
+	out := *p
+	out.GPU, out.Methods = f.gpu, fastestMethods(slices.Concat(first, others))
+	return saveProfile(f.choices, &out)
 }
 
 // besides are the fastest rows of ours with NCCL's, in order.
@@ -221,7 +258,7 @@ func sizeParity(size units.Bytes) int { return int(math.Round(math.Log2(float64(
 
 // draw makes a figure for each collective on 4 and 2 GPUs.
 func (f *tablesFlags) draw(cases []*compared) error {
-	for _, gpus := range []int{4, 2} {
+	for _, gpus := range gpuNumbers(cases) {
 		for _, kind := range sweptKinds {
 			ours, library, limit := report.Series{Name: "ours"}, report.Series{Name: "NCCL"}, report.Series{Name: "limit at line rate"}
 			factor := kind.BusFactor(gpus)
@@ -280,6 +317,42 @@ func readGoals(name string, cases []*compared) error {
 		}
 	}
 	return nil
+}
+
+// readPeers fills in the fastest way of other libraries.
+func readPeers(name string, cases []*compared) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines, rows, err := namedColumns(file, name, "collective", "gpus", "dtype", "size_bytes", "time_us", "wrong")
+	if err != nil {
+		return err
+	}
+	for i, r := range rows {
+		var us float64
+		if _, err := fmt.Sscan(r["time_us"], &us); err != nil {
+			return fmt.Errorf("%s:%d: time_us %q: %w", name, lines[i], r["time_us"], err)
+		}
+		for _, c := range cases {
+			if c.key.kind.String() == r["collective"] && c.key.dtype == r["dtype"] && fmt.Sprint(c.key.gpus) == r["gpus"] && fmt.Sprint(int64(c.key.size)) == r["size_bytes"] && (c.peer == 0 || us < c.peer) {
+				c.peer = us
+			}
+		}
+	}
+	return nil
+}
+
+// rival is the fastest of all that was measured beside ours.
+func (c *compared) rival() float64 {
+	best := c.nccl
+	for _, us := range []float64{c.windows, c.peer} {
+		if us > 0 {
+			best = min(best, us)
+		}
+	}
+	return best
 }
 
 // meanMiss is the mean absolute error of predictions over cases.

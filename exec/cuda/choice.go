@@ -1,15 +1,13 @@
 package cuda
 
 import (
-	_ "embed"
-	"encoding/csv"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"railyard/model/block"
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 // Choice is what has been fastest for a size: an algorithm and how to run it.
@@ -17,48 +15,6 @@ type Choice struct {
 	Algorithm string
 	Slices    int
 	Method    Method
-}
-
-//go:embed methods.csv
-var methodsCSV string
-
-// chosen is a row of methods.csv.
-type chosen struct {
-	kind     collective.Kind
-	gpus     int
-	maxBytes int64
-	choice   Choice
-}
-
-var methods = readMethods(methodsCSV)
-
-// readMethods parses the embedded table; it panics where that is wrong.
-func readMethods(text string) (out []chosen) {
-	in := csv.NewReader(strings.NewReader(text))
-	in.Comment = '#'
-	rows, err := in.ReadAll()
-	if err != nil {
-		panic(err)
-	}
-	for _, r := range rows[1:] {
-		kind, err := collective.Parse(r[0])
-		if err != nil {
-			panic(err)
-		}
-		number := func(i int) int {
-			n, err := strconv.Atoi(r[i])
-			if err != nil {
-				panic(fmt.Sprintf("methods.csv: %q: %v", r, err))
-			}
-			return n
-		}
-		how := Method{Blocks: number(6), Threads: number(7), Streams: number(8), Overlap: true, Specialise: true}
-		if !how.setMechanism(r[5]) {
-			panic(fmt.Sprintf("methods.csv: %q", r))
-		}
-		out = append(out, chosen{kind, number(1), int64(number(2)), Choice{r[3], number(4), how}})
-	}
-	return out
 }
 
 // Mechanisms are the names that ParseMechanism takes.
@@ -93,17 +49,18 @@ func ParseMechanism(how Method, name string) (Method, error) {
 	return how, nil
 }
 
-// Choose is what has been measured to be fastest for a size in bytes (as nccl-tests
-// counts it); false for collectives that have not been measured. More than four GPUs take
-// the choice of four.
-func Choose(kind collective.Kind, gpus int, size int64) (Choice, bool) {
-	gpus = min(gpus, 4)
-	for _, m := range methods {
-		if m.kind == kind && m.gpus == gpus && (m.maxBytes == 0 || size <= m.maxBytes) {
-			return m.choice, true
-		}
+// Choose is what the profile says was fastest for a size in bytes (as nccl-tests counts
+// it); false where that has not been measured, or on other GPUs than these.
+func Choose(p *cost.Profile, gpu string, kind collective.Kind, gpus int, size int64) (Choice, bool) {
+	m := p.Method(kind.String(), gpus, units.Bytes(size))
+	if m == nil || p.GPU != gpu {
+		return Choice{}, false
 	}
-	return Choice{}, false
+	how, err := ParseMechanism(Method{Blocks: m.Blocks, Threads: m.Threads, Streams: m.Streams, Overlap: true, Specialise: true}, m.Mechanism)
+	if err != nil {
+		return Choice{}, false // a mechanism that this version does not have
+	}
+	return Choice{m.Algorithm, m.Slices, how}, true
 }
 
 // MethodFor is a way to run any schedule: packets where its protocol is LL, lines where it

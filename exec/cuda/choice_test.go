@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/block"
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/planner"
@@ -15,6 +16,13 @@ import (
 // compiled, and fits on an H200 at once.
 func TestChoicesCompile(t *testing.T) {
 	const multiprocessors = 132
+	h200, err := cost.Get("h200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := Choose(h200, "NVIDIA A100-SXM4-80GB", collective.AllReduce, 2, 1024); ok {
+		t.Error("other GPUs take what was fastest on these")
+	}
 	for _, gpus := range []int{2, 3, 4} {
 		topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{GPUs: gpus})
 		if err != nil {
@@ -22,7 +30,7 @@ func TestChoicesCompile(t *testing.T) {
 		}
 		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll} {
 			for size := int64(1 << 10); size <= 4<<30; size *= 2 {
-				c, ok := Choose(kind, gpus, size)
+				c, ok := Choose(h200, h200.GPU, kind, gpus, size)
 				if !ok {
 					t.Fatalf("%v on %d GPUs, %d bytes: no choice", kind, gpus, size)
 				}

@@ -24,6 +24,9 @@ func (*Node) Close() {}
 // Ranks is 0.
 func (*Node) Ranks() int { return 0 }
 
+// GPU is empty: a build without cgo sees none.
+func GPU() string { return "" }
+
 // Driver is empty.
 func (*Node) Driver() string { return "" }
 

@@ -212,6 +212,15 @@ func (n *Node) Close() {
 // Ranks is the number of GPUs.
 func (n *Node) Ranks() int { return len(n.gpus) }
 
+// GPU is the name of this machine's GPUs, "" where there are none.
+func GPU() string {
+	if driver.Load() != nil {
+		return ""
+	}
+	name, _ := driver.Device(0).Name() // "" matches no profile
+	return name
+}
+
 // Driver describes the machine for a measurement's head: GPU, driver API, compiler.
 func (n *Node) Driver() string {
 	name, _ := driver.Device(0).Name()
