@@ -1,6 +1,6 @@
 #!/bin/bash
-# Measures what the folders here hold, on a machine with four GPUs, about ten minutes:
-# on four of them: measure.sh RAILYARD OUTPUT_FOLDER. Each step has a time limit; one
+# Measures what the folders here hold on a machine with four GPUs, in about ten minutes:
+# measure.sh RAILYARD OUTPUT_FOLDER. Each step has a time limit; one
 # that fails is named in the log and the others go on. NVLink multicast stays off.
 railyard=${1:?which railyard?}
 out=${2:?which output folder?}
