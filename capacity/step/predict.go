@@ -7,6 +7,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/cost"
+	"railyard/model/gpu"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim/nccl"
@@ -58,6 +59,32 @@ type placed struct {
 // NewPredictor makes a predictor.
 func NewPredictor(m *Machine, r Runtime) *Predictor {
 	return &Predictor{machine: m, runtime: r, shares: map[string]placed{}, times: map[asked]Prediction{}}
+}
+
+// OnNCCL makes a predictor of a cluster that runs NCCL. Without a GPU it is the
+// topology's, without a profile of NCCL's kernels the one that fits it best; part is as
+// for NewMachine.
+func OnNCCL(t *topology.Topology, g *gpu.GPU, profile *cost.Profile, part func(nodes, gpus int) (*topology.Topology, error)) (*Predictor, error) {
+	var err error
+	if g == nil {
+		if g, err = gpu.Of(t); err != nil {
+			return nil, err
+		}
+	}
+	m, err := NewMachine(t, g, part)
+	if err != nil {
+		return nil, err
+	}
+	if profile == nil {
+		if profile, err = cost.Get(nccl.ProfileFor(t)); err != nil {
+			return nil, err
+		}
+	}
+	general, err := cost.Get(nccl.General)
+	if err != nil {
+		return nil, err
+	}
+	return NewPredictor(m, NewNCCL(profile, general)), nil
 }
 
 // Machine is what it predicts for.

@@ -17,6 +17,7 @@ type Router struct {
 	spread *spreader
 	inNode map[nodePair]localRoute
 	fabric map[[2]DeviceID]path
+	scaled scaleUp
 	ecmp   bool // networks hash flows instead of spreading them
 	seed   uint64
 	flow   uint64 // identity of the flow that is being routed
@@ -126,11 +127,15 @@ func (r *Router) direct(a, b DeviceID) (Route, bool) {
 
 // switched goes over scale-up switches only, within the node or across nodes.
 func (r *Router) switched(a, b DeviceID, within bool) (Route, bool) {
-	allow := func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch }
-	if within {
-		allow = r.sameNode(a, func(k Kind) bool { return k == NVSwitch })
+	find := func() (path, bool) {
+		return r.spread.find(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
 	}
-	p, ok := r.spread.find(a, b, allow)
+	p, ok := path{}, false
+	if within { // nodeRoute keeps these
+		p, ok = r.spread.find(a, b, r.sameNode(a, func(k Kind) bool { return k == NVSwitch }))
+	} else {
+		p, ok = r.scaled.find(a, b, find)
+	}
 	if !ok {
 		// Ranks may also sit directly on the switches of a network (no NICs modelled).
 		if within {
