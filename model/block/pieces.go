@@ -78,11 +78,22 @@ func (p *pieces) place(rank int, b schedule.Buffer, channel int, chunk int32) (o
 	block, sub := int(chunk)/per, int64(int(chunk)%per)
 	skip := sub * p.unit(channel) * int64(p.o.Instances)
 	if b == schedule.Scratch {
-		return p.scratchBase(channel) + int64(block)*p.stride(channel)*int64(ch.Slices) + skip, -1
+		return p.scratchBase(channel) + int64(block)*p.stride(channel)*int64(ch.Slices) + skip, p.scratchLimit(channel, skip)
 	}
 	base, n := p.layout.Block(rank, b, block)
 	lo, hi := p.cut(channel, n)
 	return base + lo + skip, max(hi-lo-skip, 0)
+}
+
+// scratchLimit is that of a place in scratch: parts of equal number are equally long in all
+// blocks, so it ends where the data do that it can hold; −1 where blocks differ.
+func (p *pieces) scratchLimit(channel int, skip int64) int64 {
+	if p.s.Spec.Kind == collective.AllToAllV {
+		return -1
+	}
+	_, n := p.layout.Block(0, schedule.Output, 0)
+	lo, hi := p.cut(channel, n)
+	return max(hi-lo-skip, 0)
 }
 
 // shift is by how many elements a rank's buffer lies behind the one memory that input
