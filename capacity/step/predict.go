@@ -168,19 +168,13 @@ func (p *Predictor) place(f *Family, x pattern) (placed, error) {
 // NCCL is the runtime that predicts what NCCL chooses, by fitted kernels (sim/nccl).
 type NCCL struct {
 	profile, general *cost.Profile
-	runtimes         map[*topology.Topology]*library
-	parts            map[[2]int]*library
-}
-
-// library is NCCL on a part of a machine.
-type library struct {
-	*nccl.Runtime
-	model *nccl.Model // nil where RCCL runs instead
+	runtimes         map[*topology.Topology]*nccl.Runtime
+	parts            map[[2]int]*nccl.Runtime
 }
 
 // NewNCCL makes the runtime with a profile of kernels and a general one.
 func NewNCCL(profile, general *cost.Profile) *NCCL {
-	return &NCCL{profile: profile, general: general, runtimes: map[*topology.Topology]*library{}, parts: map[[2]int]*library{}}
+	return &NCCL{profile: profile, general: general, runtimes: map[*topology.Topology]*nccl.Runtime{}, parts: map[[2]int]*nccl.Runtime{}}
 }
 
 // Name implements Runtime.
@@ -200,40 +194,25 @@ func (n *NCCL) Predict(part *topology.Topology, s Share, kind collective.Kind, s
 	if err != nil {
 		return Prediction{}, err
 	}
-	p := Prediction{Time: x.Time, Schedule: x.Algorithm + "/" + x.Protocol, SMs: r.channels(kind, size), Warnings: x.Warnings}
+	p := Prediction{Time: x.Time, Schedule: x.Algorithm + "/" + x.Protocol, SMs: r.Channels(kind, size), Warnings: x.Warnings}
 	if 2*x.Latency > x.Time {
 		p.Limit = fmt.Sprintf("latency of %.0f steps", x.Work.Hops+x.Work.NetHops)
 	}
 	return p, nil
 }
 
-// channels are those that NCCL would open: each is a block of threads that fills a
-// multiprocessor's share of shared memory (NCCL's environment variables, NCCL_MAX_CTAS).
-func (l *library) channels(kind collective.Kind, size units.Bytes) int {
-	if l.model == nil {
-		return 0
-	}
-	e, err := l.model.Choose(kind, size)
-	if err != nil {
-		return 0 // sends and receives: NCCL's model does not say
-	}
-	return e.Channels
-}
-
 // runtime is the one of a part; parts of equal size are alike.
-func (n *NCCL) runtime(part *topology.Topology) (*library, error) {
+func (n *NCCL) runtime(part *topology.Topology) (*nccl.Runtime, error) {
 	if r := n.runtimes[part]; r != nil {
 		return r, nil
 	}
 	key := [2]int{part.NumNodes(), part.NumRanks()}
 	r := n.parts[key]
 	if r == nil {
-		runtime, err := nccl.NewRuntime(part, n.profile, n.general, nccl.Options{})
-		if err != nil {
+		var err error
+		if r, err = nccl.NewRuntime(part, n.profile, n.general, nccl.Options{}); err != nil {
 			return nil, err
 		}
-		r = &library{Runtime: runtime}
-		r.model, _ = nccl.New(part, nccl.Options{}) // fails where RCCL runs
 		n.parts[key] = r
 	}
 	n.runtimes[part] = r
