@@ -212,3 +212,33 @@ func TestBrokenAlike(t *testing.T) {
 	}
 	t.Logf("%d mutants broken alike, %d in one rank, all refused (seed %d)", alike, alone, seed)
 }
+
+// TestOneNodeStandsForAll: of 2,048 ranks in three tiers the checker runs eight, whatever
+// the algorithm, and still sees one rank that does otherwise.
+func TestOneNodeStandsForAll(t *testing.T) {
+	dims := []int32{8, 32, 8}
+	cases := map[string]*Schedule{"all_to_all": railExchange(256, 8), "flat": firstChannel(flat(GenDirect, collective.AllToAll, 2048))}
+	for _, gen := range []string{GenDirect, GenDoubling, GenRing} {
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
+			cases[fmt.Sprint(gen, " ", kind)] = oneWay(gridSchedule(dims, gen, kind))
+		}
+	}
+	for name, s := range cases {
+		k, err := proven(s, NewExpander(s), 0, CheckOptions{}, true)
+		if err != nil || len(k.ranks) > 8 {
+			t.Errorf("%s: %d ranks are run: %v", name, len(k.ranks), err)
+		}
+	}
+	s := explicit(cases["direct all_gather"])
+	odd := s.Channels[0].Phases[1].Ops[1234]
+	odd[0].Src.Set.First++ // another rank's chunk
+	if err := Check(s, nil); err == nil {
+		t.Error("rank 1234 sends another chunk than all others: not refused")
+	}
+}
+
+// firstChannel is a schedule's first channel.
+func firstChannel(s *Schedule) *Schedule {
+	s.Channels = s.Channels[:1]
+	return s
+}
