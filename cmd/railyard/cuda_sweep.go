@@ -57,6 +57,8 @@ type sweepFlags struct {
 	try         []string
 	tried       []variant // try, read
 	out         string
+
+	multiprocessors int // of a GPU
 }
 
 // newCudaSweep times many ways to run each case in one process: what thresholds are made
@@ -162,7 +164,7 @@ func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, si
 		return err
 	}
 	defer node.Close()
-	node.Deadline = f.deadline
+	node.Deadline, f.multiprocessors = f.deadline, node.Multiprocessors()
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
 	cases, err := f.cases(gpus, sizes, op)
 	if err != nil {

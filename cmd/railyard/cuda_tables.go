@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -17,7 +15,6 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
-	"railyard/report"
 	"railyard/report/fit"
 	"railyard/topologies"
 )
@@ -255,94 +252,6 @@ func (f *tablesFlags) fit(cases []*compared) error {
 
 // sizeParity deals powers of two by turns.
 func sizeParity(size units.Bytes) int { return int(math.Round(math.Log2(float64(size)))) % 2 }
-
-// draw makes a figure for each collective on 4 and 2 GPUs.
-func (f *tablesFlags) draw(cases []*compared) error {
-	for _, gpus := range gpuNumbers(cases) {
-		for _, kind := range sweptKinds {
-			ours, library, limit := report.Series{Name: "ours"}, report.Series{Name: "NCCL"}, report.Series{Name: "limit at line rate"}
-			factor := kind.BusFactor(gpus)
-			for _, c := range cases {
-				if c.key.gpus != gpus || c.key.kind != kind || c.key.dtype != "float32" {
-					continue
-				}
-				point := func(measured, predicted float64) report.Point {
-					return report.Point{Size: c.key.size, MeasuredUS: measured, PredictedUS: predicted, BusBW: float64(c.key.size) / measured / 1e3 * factor}
-				}
-				ours.Points = append(ours.Points, point(c.best.us, c.probe))
-				if c.library > 0 {
-					library.Points = append(library.Points, point(c.nccl, c.library))
-				}
-				if c.bound > 0 {
-					limit.Points = append(limit.Points, point(c.bound, c.bound))
-				}
-			}
-			if len(ours.Points) == 0 {
-				continue
-			}
-			figure := &report.Figure{Title: fmt.Sprintf("%v, float32, %d GPUs of %s", kind, gpus, f.topology), Panels: []report.Panel{report.TimePanel, report.BusBWPanel},
-				Source: fmt.Sprintf("measured %s in one run, CUDA graph, median; ours predicted by the probe's profile, NCCL by its kernels' model", f.date),
-				Series: []report.Series{ours, library, limit}}
-			name := filepath.Join(f.figures, fmt.Sprintf("h200-%v-%d.svg", kind, gpus))
-			write, err := figure.Draw(name)
-			if err != nil {
-				return err
-			}
-			if err := writeFile(name, write); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// readGoals fills in the goals.
-func readGoals(name string, cases []*compared) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, rows, err := namedColumns(file, name, "gpus", "size_bytes", "goal_us")
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		for _, c := range cases {
-			if c.key.kind == collective.AllReduce && c.key.dtype == "float32" && fmt.Sprint(c.key.gpus) == r["gpus"] && fmt.Sprint(int64(c.key.size)) == r["size_bytes"] {
-				if _, err := fmt.Sscan(r["goal_us"], &c.goal); err != nil {
-					return fmt.Errorf("%s: goal %q: %w", name, r["goal_us"], err)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// readPeers fills in the fastest way of other libraries.
-func readPeers(name string, cases []*compared) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	lines, rows, err := namedColumns(file, name, "collective", "gpus", "dtype", "size_bytes", "time_us", "wrong")
-	if err != nil {
-		return err
-	}
-	for i, r := range rows {
-		var us float64
-		if _, err := fmt.Sscan(r["time_us"], &us); err != nil {
-			return fmt.Errorf("%s:%d: time_us %q: %w", name, lines[i], r["time_us"], err)
-		}
-		for _, c := range cases {
-			if c.key.kind.String() == r["collective"] && c.key.dtype == r["dtype"] && fmt.Sprint(c.key.gpus) == r["gpus"] && fmt.Sprint(int64(c.key.size)) == r["size_bytes"] && (c.peer == 0 || us < c.peer) {
-				c.peer = us
-			}
-		}
-	}
-	return nil
-}
 
 // rival is the fastest of all that was measured beside ours.
 func (c *compared) rival() float64 {

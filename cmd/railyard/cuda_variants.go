@@ -140,13 +140,13 @@ func (l *variants) flagged(algo string, bytes, n int64) {
 			continue
 		}
 		how := cuda.Method{Mechanism: w.m}
-		how.Blocks, how.Threads = cuda.Shape(w.m, bytes)
+		how.Blocks, how.Threads = cuda.Shape(w.m, bytes, l.f.multiprocessors)
 		l.add(variant{algo: algo, slices: 1, how: how})
 	}
 }
 
 func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
-	blocks := []int{132}
+	blocks := []int{l.f.multiprocessors}
 	switch {
 	case l.size < least || l.size > most:
 		return
@@ -157,7 +157,7 @@ func (l *variants) simple(algo string, slices int, m block.Mechanism, least, mos
 	case l.size <= 2*units.MiB:
 		blocks = []int{64}
 	case algo != "simple_ring":
-		blocks = []int{64, 132}
+		blocks = []int{64, l.f.multiprocessors}
 	}
 	for _, b := range blocks {
 		l.add(variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
@@ -168,7 +168,7 @@ func (l *variants) copies(algo string, least units.Bytes, slices int) {
 	if l.size < least {
 		return
 	}
-	blocks := 132 // of the kernels that reduce
+	blocks := l.f.multiprocessors // of the kernels that reduce
 	if slices == 1 {
 		blocks = 64
 	}

@@ -171,7 +171,7 @@ func (g *gpuFlags) method(row planner.Row) cuda.Method {
 			how.Blocks, how.Threads, how.Streams = 64, 512, 1
 		}
 	}
-	how = how.Fitted(row.Schedule, int64(row.Size))
+	how = how.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())
 	if g.blocks > 0 {
 		how.Blocks = g.blocks
 	}

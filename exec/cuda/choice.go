@@ -84,24 +84,25 @@ func MethodFor(s *schedule.Schedule) Method {
 	return how
 }
 
-// Fitted fills in blocks and threads where a method leaves them open.
-func (how Method) Fitted(s *schedule.Schedule, size int64) Method {
+// Fitted fills in blocks and threads where a method leaves them open, for GPUs of so many
+// multiprocessors.
+func (how Method) Fitted(s *schedule.Schedule, size int64, multiprocessors int) Method {
 	if how.Blocks > 0 {
 		return how
 	}
 	if len(s.Channels[0].Phases) > 1 || s.Spec.Blocks() > 1 {
 		size /= int64(s.Spec.Ranks)
 	}
-	how.Blocks, how.Threads = Shape(how.Mechanism, size)
-	how.Blocks = min(how.Blocks, max(128/len(s.Channels), 1))
+	how.Blocks, how.Threads = Shape(how.Mechanism, size, multiprocessors)
+	how.Blocks = min(how.Blocks, max(multiprocessors/len(s.Channels), 1))
 	return how
 }
 
 // Shape is how many blocks of how many threads move so many bytes in packets or lines:
 // packets with a thread for every 8 bytes, lines with two for every 15, in blocks that grow
-// with the size.
-func Shape(m block.Mechanism, bytes int64) (blocks, threads int) {
-	const most = 128
+// with the size, at most 128 and one a multiprocessor.
+func Shape(m block.Mechanism, bytes int64, multiprocessors int) (blocks, threads int) {
+	most := int64(min(multiprocessors, 128))
 	work, small, medium := max(bytes/8, 1), int64(1024), int64(16384)
 	if m == block.Lines {
 		work, small, medium = max(2*bytes/15, 1), 0, 40000

@@ -41,7 +41,7 @@ func TestChoicesCompile(t *testing.T) {
 				if err := schedule.Check(s, topo); err != nil {
 					t.Fatal(err)
 				}
-				how := c.Method.Fitted(s, size)
+				how := c.Method.Fitted(s, size, multiprocessors)
 				o := block.Options{Count: size / 4, Size: 4, Instances: how.Blocks, Mechanism: how.Mechanism}
 				if how.Copies {
 					_, err = block.CompileCopies(s, o)

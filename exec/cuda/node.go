@@ -221,6 +221,9 @@ func GPU() string {
 	return name
 }
 
+// Multiprocessors is the number that each GPU has.
+func (n *Node) Multiprocessors() int { return n.gpus[0].sms }
+
 // Driver describes the machine for a measurement's head: GPU, driver API, compiler.
 func (n *Node) Driver() string {
 	name, _ := driver.Device(0).Name()

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"railyard/model/block"
@@ -21,14 +22,40 @@ import (
 	"railyard/topologies"
 )
 
+// raced is the simulator under ThreadSanitizer, compiled once for all tests.
+var raced = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "simulate")
+	return filepath.Join(dir, "simulate"), err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if bin, err := raced(); err == nil {
+		os.RemoveAll(filepath.Dir(bin))
+	}
+	os.Exit(code)
+}
+
+// racing compiles it where that has not been done.
+func racing(t *testing.T) string {
+	t.Helper()
+	bin, err := raced()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(bin); err == nil {
+		return bin
+	}
+	return simulator(t, bin, "-fsanitize=thread", "-DT_FLOAT32")
+}
+
 // simulator compiles the kernels' bodies for the CPU.
-func simulator(t *testing.T, flags ...string) string {
+func simulator(t *testing.T, bin string, flags ...string) string {
 	t.Helper()
 	gxx, err := exec.LookPath("g++")
 	if err != nil {
 		t.Skip("no g++: the kernels' bodies are not run here")
 	}
-	bin := filepath.Join(t.TempDir(), "simulate")
 	args := append([]string{"-std=c++20", "-O1", "-g", "-Wall", "-Wno-unknown-pragmas", "-pthread", "-o", bin, "src/simulate.cc"}, flags...)
 	if out, err := exec.Command(gxx, args...).CombinedOutput(); err != nil || len(out) > 0 {
 		if strings.Contains(string(out), "tsan") {
@@ -221,7 +248,7 @@ var cases = []struct {
 // thread, under ThreadSanitizer: odd sizes, more blocks than one, launches that overlap
 // between ranks, random delays.
 func TestBodiesOnTheCPU(t *testing.T) {
-	bin := simulator(t, "-fsanitize=thread", "-DT_FLOAT32")
+	bin := racing(t)
 	for i, c := range cases {
 		s := plan(t, c.gpus, c.kind, c.algo, c.slices)
 		if s == nil {
@@ -244,7 +271,7 @@ func TestBodiesOnTheCPU(t *testing.T) {
 					blocks := int64(s.Spec.Blocks())
 					o := block.Options{Count: int64(16*c.gpus+7*(1+i%3)) / blocks * blocks, Size: 4, Instances: 1 + i%2, Mechanism: m, InPlace: inPlace}
 					if m == block.Lines {
-						o.Count = int64(700*c.gpus+7*i) / blocks * blocks
+						o.Count = int64(260*c.gpus+7*i) / blocks * blocks
 					}
 					p, err := block.Compile(s, o)
 					if err != nil {
@@ -266,7 +293,7 @@ func TestBodiesOnTheCPU(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	bin := simulator(t, "-DT_BFLOAT16", "-DSPECIALISED") // references are not resolved ahead
+	bin := simulator(t, filepath.Join(t.TempDir(), "simulate"), "-DT_BFLOAT16", "-DSPECIALISED") // references are not resolved ahead
 	t.Run("launch numbers wrap", func(t *testing.T) { launchNumbersWrap(t, bin) })
 	t.Run("deadline names who waits", func(t *testing.T) { deadlineNamesWhoWaits(t, bin) })
 }

@@ -15,7 +15,7 @@ import (
 // TestPretendNodes: schedules for two nodes of two GPUs each run as well where all four are
 // in one machine, as `run --backend cuda -t dgx-a100 --nodes 2 --gpus 2` does.
 func TestPretendNodes(t *testing.T) {
-	bin := simulator(t, "-fsanitize=thread", "-DT_FLOAT32")
+	bin := racing(t)
 	topo, err := topology.Load(topologies.Source, "dgx-a100", topology.Options{Nodes: 2, GPUs: 2})
 	if err != nil {
 		t.Fatal(err)
