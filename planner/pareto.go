@@ -92,7 +92,7 @@ func (x *frontSearch) search(candidates []*schedule.Schedule) error {
 		if x.beaten(estimate) {
 			continue
 		}
-		if err := x.time(s); err != nil {
+		if err := x.time(s); err != nil && !errors.Is(err, ErrTooLarge) {
 			return err
 		}
 	}
@@ -111,7 +111,9 @@ func (x *frontSearch) both(s *schedule.Schedule, of func(*schedule.Schedule, uni
 
 func (x *frontSearch) time(s *schedule.Schedule) error {
 	t, err := x.both(s, x.score.Time)
-	x.timed[s] = t
+	if err == nil {
+		x.timed[s] = t
+	}
 	return err
 }
 
@@ -155,7 +157,9 @@ func (x *frontSearch) points(rows []Row) (*Front, error) {
 	on := x.front
 	for _, r := range rows { // the best between the ends need not be on the front
 		if !slices.Contains(on, r.Schedule) && len(best[r.Schedule]) > 0 {
-			if err := x.time(r.Schedule); err != nil {
+			if err := x.time(r.Schedule); errors.Is(err, ErrTooLarge) {
+				continue
+			} else if err != nil {
 				return nil, err
 			}
 			on = append(on, r.Schedule)
@@ -182,6 +186,9 @@ func (x *frontSearch) untied(rows []Row) ([]Row, error) {
 		}
 		for _, s := range x.front {
 			t, err := x.score.Time(s, r.Size)
+			if errors.Is(err, ErrTooLarge) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}

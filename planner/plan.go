@@ -308,16 +308,22 @@ func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
 }
 
 // meeting is the size from which on the schedule of b is faster than that of a, between
-// their rows, to within 1 %.
+// their rows, to within 1 %; less closely where a time takes too long to find out.
 func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
 	lo, hi := a.Size, b.Size
 	for hi-lo > max(1, lo/100) {
 		mid := lo + (hi-lo)/2
 		ta, err := score.Time(a.Schedule, mid)
+		if errors.Is(err, ErrTooLarge) {
+			break
+		}
 		if err != nil {
 			return 0, err
 		}
 		tb, err := score.Time(b.Schedule, mid)
+		if errors.Is(err, ErrTooLarge) {
+			break
+		}
 		if err != nil {
 			return 0, err
 		}

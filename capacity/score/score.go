@@ -73,7 +73,7 @@ func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 // within is a schedule's plan, if it may be played.
 func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 	p, err := s.plan(x)
-	if err == nil && (s.tooLong[x] || s.Limit > 0 && p.Work() > s.Limit) {
+	if err == nil && s.Limit > 0 && (s.tooLong[x] || p.Work() > s.Limit) {
 		return nil, planner.ErrTooLarge
 	}
 	return p, err

@@ -159,6 +159,7 @@ func (f *planFlags) planOthers(cmd *cobra.Command, p *planned) error {
 
 // keep times the whole machine's plans on what is left of it, where all ranks are.
 func (p *planned) keep() {
+	p.score.Limit = 0 // these few are wanted whatever they take
 	p.kept = make([]units.Time, len(p.rows))
 	for i, r := range p.healthy {
 		if len(p.topo.LostRanks()) > 0 {
