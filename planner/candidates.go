@@ -56,8 +56,8 @@ func (r *request) unlike() bool {
 	return r.t.NumNodes() > 1 && (r.t.Healthy() != r.t || r.t.Idle() != r.t)
 }
 
-// maxUnlikeHops bounds the messages of high trees there: a second of simulation.
-const maxUnlikeHops = 100_000
+// maxUnlikeHops bounds the messages of high trees there: some seconds of simulation.
+const maxUnlikeHops = 200_000
 
 // levelSlices is how many slices trees have whose levels are phases.
 const levelSlices = 1400

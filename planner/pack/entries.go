@@ -73,7 +73,11 @@ func (s *search) entries(each int, both bool) *Packing {
 // enough to the bound. Exact packings load connections more evenly, so that their messages
 // keep better to their order, but take seconds beyond some dozens of ranks.
 func (s *search) portions(use Use) bool {
-	if s.g.t == nil || s.g.t.NumNodes() < 2 || s.g.Ranks <= mostExact {
+	exact := mostExact
+	if use == AllReduce {
+		exact = mostExactTwice
+	}
+	if s.g.t == nil || s.g.t.NumNodes() < 2 || s.g.Ranks <= exact {
 		return false
 	}
 	gpus := make([]int, s.g.t.NumNodes())
@@ -100,8 +104,11 @@ const (
 	fair = 0.99 // of the bound: what is left is less than what pipelines lose
 	good = 0.97 // the same once all has been tried
 
-	mostPortions = 512 // parts of all data
-	mostExact    = 32  // ranks
+	mostPortions = 640 // parts of all data
+
+	// Up to so many ranks exact packings take some seconds at most.
+	mostExact      = 64
+	mostExactTwice = 32 // for all-reduces
 )
 
 // settle routes all parts again and again and keeps what loads the fullest link least.
