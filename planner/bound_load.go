@@ -224,10 +224,11 @@ func (b *Bounds) costOf(full *topology.Route) *routeCost {
 }
 
 // teamRoutes are the routes of a phase's in-network messages, nil where there are none;
-// a team without routes is left for the simulator to refuse.
+// a team without routes is left for the simulator to refuse. Only teams of the node's
+// ranks and of those that they talk to have messages that are looked at.
 func (n *nodeView) teamRoutes(channel, phase int) map[[2]int32]*routeCost {
 	var out map[[2]int32]*routeCost
-	for _, t := range n.x.Teams(channel, phase, n.s.Spec.Ranks) {
+	for _, t := range n.x.Teams(channel, phase, n.near(channel, phase)) {
 		if out == nil {
 			out = map[[2]int32]*routeCost{}
 		}
@@ -237,6 +238,28 @@ func (n *nodeView) teamRoutes(channel, phase int) map[[2]int32]*routeCost {
 		}
 		for i := range routes {
 			out[t.Pair(i)] = n.b.costOf(&routes[i])
+		}
+	}
+	return out
+}
+
+// near are the node's ranks and those that they talk to in a phase.
+func (n *nodeView) near(channel, phase int) []int32 {
+	var out []int32
+	seen := map[int32]bool{}
+	add := func(r int32) {
+		if !seen[r] {
+			seen[r] = true
+			out = append(out, r)
+		}
+	}
+	for _, r := range n.ranks {
+		add(int32(r))
+		n.ops = n.x.AppendProgram(n.ops[:0], channel, phase, r)
+		for i := range n.ops {
+			for _, p := range n.ops[i].AllPeers() {
+				add(p)
+			}
 		}
 	}
 	return out

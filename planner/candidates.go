@@ -119,6 +119,9 @@ func treeDepths(r *request) []int {
 // tierDepths: phases are the stages of the pipeline. Large machines have more tiers, and
 // flat rings, which need no filling, are what deep pipelines save them from.
 func tierDepths(r *request) []int {
+	if r.spec.Ranks > maxFlat && r.spec.Kind.Rooted() { // more slices may be too many to simulate
+		return []int{1, 4, 8, 16, 64, 256}
+	}
 	if r.spec.Ranks > maxFlat {
 		return append(pipelined[:len(pipelined):len(pipelined)], 256)
 	}
@@ -196,16 +199,27 @@ func (r *request) redundant(name string) bool {
 // at any size.
 const maxFlat = 512
 
+// maxRing bounds the ranks of flat rings and chains where there are tiers to go by.
+const maxRing = 4096
+
 // tooMany reports whether an algorithm makes more of its messages here than is worth a
 // try: n² of them, or as many as another one that is as good.
 func (r *request) tooMany(name string) bool {
 	n := r.spec.Ranks
 	switch name {
-	case "pairwise", "two_shot":
+	case "two_shot":
+		return n > maxFlat && !r.alikeByTier()
 	case "direct":
-		if r.spec.Kind.Rooted() || r.spec.Kind == collective.SendRecv {
-			return false
-		}
+		return n > maxFlat && !r.spec.Kind.Rooted() && r.spec.Kind != collective.SendRecv && !r.alikeByTier()
+	case "ring", "alternating_ring", "simple_ring", "scatter_allgather": // rings at every tier take fewer steps with as few bytes
+		_, err := r.grid()
+		return n > maxRing && err == nil && !r.separateDimensions()
+	case "double_binary_tree": // two trees across nodes have fewer levels, and all NICs work
+		_, err := r.grid()
+		return n > maxRing && err == nil && r.spec.Kind.Rooted()
+	case "hierarchical_ring": // two trees instead of a chain
+		return n > maxRing && r.spec.Kind.Rooted()
+	case "pairwise", "scatter_exchange":
 	case "bruck": // halving_doubling takes as many steps, in pairs
 		if n&(n-1) != 0 || r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.Barrier {
 			return false
@@ -221,11 +235,22 @@ func (r *request) tooMany(name string) bool {
 }
 
 // alike reports whether the topology looks the same after every node has moved one on.
-func (r *request) alike() bool {
-	if r.rotates == nil {
-		nodes := r.t.NumNodes()
-		_, ok := topology.NewSymmetry(r.t, []func(int) int{func(n int) int { return (n + 1) % nodes }})
-		r.rotates = &ok
+func (r *request) alike() bool { return r.turns(&r.rotates, []int32{int32(r.t.NumNodes())}) }
+
+// alikeByTier reports whether the topology looks the same after every node has moved one
+// on in its group of each tier, which is enough where everybody talks to everybody.
+func (r *request) alikeByTier() bool { return r.turns(&r.rotatesByTier, r.t.NodeGrid()) }
+
+func (r *request) turns(known **bool, dims []int32) bool {
+	if *known == nil {
+		var all []func(int) int
+		step := 1
+		for _, d := range slices.Backward(dims) {
+			all = append(all, topology.Turn(int(d), step))
+			step *= int(d)
+		}
+		_, ok := topology.NewSymmetry(r.t, all)
+		*known = &ok
 	}
-	return *r.rotates
+	return **known
 }

@@ -10,7 +10,7 @@ import (
 // where there are many nodes. Broadcast and reduce go over a binomial tree.
 func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
-		return r.hierarchicalRooted(schedule.GenTree)
+		return r.hierarchicalRooted(twoTrees)
 	}
 	if err := r.wants(collective.AllReduce); err != nil {
 		return nil, err
@@ -46,19 +46,16 @@ func rotated(n, shift int32) []int32 {
 }
 
 // hierarchicalRooted broadcasts by scattering inside the root's node, taking each part
-// across the nodes on its own rail, as a chain (ring) or a binomial tree, and gathering
-// inside every node; reduces by the same way back. The root's links inside its node and
+// across the nodes on its own rail, as a chain (ring) or over two binary trees, and
+// gathering inside every node; reduces by the same way back. The root's links inside its node and
 // all NICs of a node work at once, each byte leaves a node once on a chain.
-func (r *request) hierarchicalRooted(across string) (*schedule.Schedule, error) {
+func (r *request) hierarchicalRooted(across func(rail schedule.Phase) []schedule.Phase) (*schedule.Schedule, error) {
 	nodes, local, err := r.byNode()
 	if err != nil {
 		return nil, err
 	}
 	dims := []int32{nodes, local}
-	rail := schedule.Phase{Gen: across, Op: r.spec.Kind, Groups: onAxis(dims, 0, []int{0}), Root: r.spec.Root / int(local)}
-	if across == schedule.GenTree {
-		rail.Radix = 2
-	}
+	rail := schedule.Phase{Op: r.spec.Kind, Groups: onAxis(dims, 0, []int{0}), Root: r.spec.Root / int(local)}
 	rootNode := r.rootNode(local)
 	atRoot := schedule.Phase{Gen: schedule.GenDirect, Groups: schedule.Groups{List: []schedule.Group{rootNode}}, Root: r.spec.Root % int(local)}
 	s := &schedule.Schedule{}
@@ -67,15 +64,37 @@ func (r *request) hierarchicalRooted(across string) (*schedule.Schedule, error) 
 		if order != nil {
 			inside.Gen, inside.Groups.Grid.Order = schedule.GenRing, order
 		}
-		ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: int(local)}
-		if r.spec.Kind == collective.Broadcast {
-			ch.Phases = broadcastPhases(atRoot, rail, inside)
-		} else {
-			ch.Phases = reducePhases(inside, rail, atRoot)
+		for _, way := range across(rail) {
+			ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: int(local)}
+			if r.spec.Kind == collective.Broadcast {
+				ch.Phases = broadcastPhases(atRoot, way, inside)
+			} else {
+				ch.Phases = reducePhases(inside, way, atRoot)
+			}
+			s.Channels = append(s.Channels, ch)
 		}
-		s.Channels = append(s.Channels, ch)
 	}
 	return s, nil
+}
+
+// oneChain takes a rail's data from node to node.
+func oneChain(rail schedule.Phase) []schedule.Phase {
+	rail.Gen = schedule.GenRing
+	return []schedule.Phase{rail}
+}
+
+// twoTrees takes half of a rail's data over each of two shifted binary trees, the root
+// above both (see buildDoubleBinaryTree).
+func twoTrees(rail schedule.Phase) []schedule.Phase {
+	var out []schedule.Phase
+	for shift := range 2 {
+		way, g := rail, *rail.Groups.Grid
+		way.Gen = schedule.GenTree
+		g.Order, way.Parents = shiftedTree(int(g.Dims[0]), rail.Root, shift)
+		way.Groups.Grid, way.Root = &g, len(g.Order)-1
+		out = append(out, way)
+	}
+	return out
 }
 
 // rootNode is the group of the root's node: member i has part i.

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"railyard/model/collective"
@@ -82,6 +83,9 @@ func (x *frontSearch) search(candidates []*schedule.Schedule) error {
 			continue
 		}
 		estimate, err := x.both(s, x.score.Estimate)
+		if errors.Is(err, ErrTooLarge) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,11 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strconv"
+	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -28,6 +30,10 @@ type Scorer interface {
 	Time(s *schedule.Schedule, size units.Bytes) (units.Time, error)
 	Explain(s *schedule.Schedule, size units.Bytes) (Prediction, error)
 }
+
+// ErrTooLarge is what estimates and times of schedules are that would take too long to
+// find out: such candidates are left out, with a warning where they could have won.
+var ErrTooLarge = errors.New("its simulation takes too long")
 
 // PlanOptions narrow the choice.
 type PlanOptions struct {
@@ -57,7 +63,7 @@ type Row struct {
 	Schedule   *schedule.Schedule
 	Prediction Prediction
 	Bound      collective.Bound
-	RunnerUp   *schedule.Schedule // the best of another algorithm or protocol; nil if none
+	RunnerUp   *schedule.Schedule // the best of another algorithm or protocol, of many ranks a good one; nil if none
 	RunnerTime units.Time
 	Why        []Considered
 }
@@ -67,6 +73,7 @@ type Considered struct {
 	Schedule *schedule.Schedule
 	Time     units.Time
 	Pruned   bool   // Time is a lower estimate that was already too slow
+	TooLarge bool   // Time is a lower bound, and it was left out (see ErrTooLarge)
 	Limit    string // what limits it; only with PlanOptions.Why, empty where pruned
 }
 
@@ -170,7 +177,7 @@ func candidatesOf(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]
 
 // planSize looks closer and closer at the candidate that could be the fastest: at its
 // bound, its estimate, its time, until no candidate could be faster than the best of two
-// families.
+// families; of many ranks, than the best, and some other family is known.
 func planSize(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Row, error) {
 	list := make([]Considered, len(candidates))
 	stages := make([]stage, len(candidates))
@@ -178,17 +185,21 @@ func planSize(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (
 		list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
 	}
 	best, second := -1, -1
+	many := candidates[0].Spec.Ranks > maxFlat
 	for {
 		i := lowest(list, stages)
-		if i < 0 || second >= 0 && list[i].Time >= list[second].Time {
+		if i < 0 || second >= 0 && (list[i].Time >= list[second].Time || many && list[i].Time >= list[best].Time) {
 			break
 		}
 		if err := closer(&list[i], &stages[i], size, score); err != nil {
 			return Row{}, err
 		}
-		if stages[i] == timed {
+		if stages[i] == timed && !list[i].TooLarge {
 			best, second = place(list, best, second, i)
 		}
+	}
+	if best < 0 {
+		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could be %s)", leftOut(list, units.MaxTime))
 	}
 	row := Row{Size: size, Schedule: list[best].Schedule}
 	if second >= 0 {
@@ -198,7 +209,21 @@ func planSize(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (
 	row.Why = list
 	var err error
 	row.Prediction, err = score.Explain(row.Schedule, size)
+	if names := leftOut(list, row.Prediction.Time); names != "" {
+		row.Prediction.Warnings = append(row.Prediction.Warnings, fmt.Sprintf("%s may be faster, but take too long to simulate: left out (--algo and --slices choose one)", names))
+	}
 	return row, err
+}
+
+// leftOut names the candidates that were left out and could take less than a time.
+func leftOut(list []Considered, than units.Time) string {
+	var names []string
+	for i := range list {
+		if c := &list[i]; c.TooLarge && c.Time < than {
+			names = append(names, Name(c.Schedule))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // stage is how closely a candidate was looked at.
@@ -224,14 +249,20 @@ func lowest(list []Considered, stages []stage) int {
 // closer takes a candidate one stage on.
 func closer(c *Considered, st *stage, size units.Bytes, score Scorer) error {
 	*st++
-	if *st == estimated {
-		t, err := score.Estimate(c.Schedule, size)
-		c.Time = max(c.Time, t)
-		return err
+	look := score.Estimate
+	if *st == timed {
+		look = score.Time
 	}
-	var err error
-	c.Time, err = score.Time(c.Schedule, size)
-	c.Pruned = false
+	t, err := look(c.Schedule, size)
+	if errors.Is(err, ErrTooLarge) {
+		*st, c.TooLarge = timed, true
+		return nil
+	}
+	c.Pruned = *st != timed
+	c.Time = max(c.Time, t)
+	if *st == timed {
+		c.Time = t
+	}
 	return err
 }
 

@@ -114,6 +114,8 @@ type request struct {
 
 	gridded map[string]error // by dimensions: what gridRoutable found
 	rotates *bool            // what alike found
+
+	rotatesByTier *bool // what alikeByTier found
 }
 
 func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request {

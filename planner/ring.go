@@ -6,6 +6,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 )
 
 var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce}
@@ -48,17 +49,39 @@ func (r *request) separateDimensions() bool {
 }
 
 func (r *request) ringsOver(orders [][]int32) (*schedule.Schedule, error) {
+	type key struct {
+		first *int32
+		n     int
+	}
+	fit := topology.Once(r.t, key{&orders[0][0], len(orders)}, func() ringsFit {
+		return ringsFit{r.ringShares(orders), r.allRoutableOver(orders)}
+	})
+	if fit.err != nil {
+		return nil, fit.err
+	}
 	s := &schedule.Schedule{}
-	for i, share := range r.ringShares(orders) {
+	for i, share := range fit.shares {
 		o := orders[i]
-		if err := r.routable(o); err != nil {
-			return nil, err
-		}
 		ch := r.flat(schedule.GenRing, o, r.chunksFor(len(o)))
 		ch.Share = share
 		s.Channels = append(s.Channels, ch)
 	}
 	return s, nil
+}
+
+// ringsFit is what rings carry, or why they do not go round.
+type ringsFit struct {
+	shares []int64
+	err    error
+}
+
+func (r *request) allRoutableOver(orders [][]int32) error {
+	for _, o := range orders {
+		if err := r.routable(o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ringShares gives each ring as much of the data as it can carry, in MB/s in lowest
@@ -147,5 +170,6 @@ func buildAlternatingRing(r *request) (*schedule.Schedule, error) {
 			return nil, notApplicable("nodes differ in size")
 		}
 	}
-	return r.ringsOver(r.nodeCrossings(true))
+	type key struct{}
+	return r.ringsOver(topology.Once(r.t, key{}, func() [][]int32 { return r.nodeCrossings(true) }))
 }

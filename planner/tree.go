@@ -68,19 +68,23 @@ func buildDoubleBinaryTree(r *request) (*schedule.Schedule, error) {
 		return nil, err
 	}
 	s := &schedule.Schedule{}
+	root := -1
+	if r.spec.Kind.Rooted() {
+		root = r.spec.Root
+	}
 	for shift := range 2 {
-		order, parents := r.shiftedTree(n, shift)
+		order, parents := shiftedTree(n, root, shift)
 		root := slices.Index(parents, -1)
 		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: 1, Phases: r.treePhases(order, parents, 0, root)})
 	}
 	return s, nil
 }
 
-// shiftedTree is an in-order binary tree over the ranks rotated by shift; the root of
-// a rooted collective sits above the tree of the others.
-func (r *request) shiftedTree(n, shift int) (order, parents []int32) {
+// shiftedTree is an in-order binary tree over n members rotated by shift. A root, −1 where
+// there is none, sits above the tree of the others.
+func shiftedTree(n, root, shift int) (order, parents []int32) {
 	others := n
-	if r.spec.Kind.Rooted() {
+	if root >= 0 {
 		others = n - 1
 	}
 	inOrder := inOrderTree(others)
@@ -91,11 +95,11 @@ func (r *request) shiftedTree(n, shift int) (order, parents []int32) {
 		return order, inOrder
 	}
 	for i, v := range order { // skip the root's number
-		if int(v) >= r.spec.Root {
+		if int(v) >= root {
 			order[i] = v + 1
 		}
 	}
-	order = append(order, int32(r.spec.Root))
+	order = append(order, int32(root))
 	top := slices.Index(inOrder, -1)
 	inOrder[top] = int32(others)
 	return order, append(inOrder, -1)

@@ -115,9 +115,5 @@ func money(v float64) string {
 	if v < 1000 {
 		return fmt.Sprintf("%.2f", v)
 	}
-	s := fmt.Sprintf("%.0f", v)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return Thousands(v)
 }

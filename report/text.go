@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -80,6 +81,32 @@ func hundredths(v float64) string    { return fmt.Sprintf("%.2f", v) }
 
 // number prints a value with all its digits and no exponent.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Thousands is a whole number of at least 0 with its thousands set apart: 435,012.
+func Thousands(v float64) string {
+	s := number(math.Round(v))
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Rate is a throughput to four digits: 435,000 from 1,000 on, 12.35 below.
+func Rate(v float64) string {
+	if v < 1000 {
+		return fmt.Sprintf("%.4g", v)
+	}
+	unit := math.Pow10(max(int(math.Log10(v))-3, 0))
+	return Thousands(math.Round(v/unit) * unit)
+}
+
+// Milliseconds is a time for people: seconds from ten on.
+func Milliseconds(ms float64) string {
+	if ms >= 10_000 {
+		return fmt.Sprintf("%.2f s", ms/1000)
+	}
+	return fmt.Sprintf("%.1f ms", ms)
+}
 
 // writeCounts prints each text once, with the number of results it is about.
 func writeCounts(l *lines, what string, counts map[string]int) {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 
 	"railyard/model/units"
@@ -19,8 +20,10 @@ type engine struct {
 	table  table
 	sends  int64
 	events int64
-	last   int64   // when the last lane ended
-	ends   []int64 // by job: the same for its lanes
+	last   int64         // when the last lane ended
+	ends   []int64       // by job: the same for its lanes
+	shared int64         // transfers whose rates were worked out, each time they were
+	played []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace  *tracer
 
 	processors []processor // by rank, where the profile is serial
@@ -61,6 +64,14 @@ type Options struct {
 	countSteps bool // every message takes 1, all else nothing
 }
 
+// ErrTooLong says that a run was given up: see Limited.
+var ErrTooLong = errors.New("the simulation takes too long")
+
+// plain reports whether there are none.
+func (o *Options) plain() bool {
+	return !o.Trace && !o.NoContention && !o.NoTransfer && !o.countSteps && o.Delays == nil
+}
+
 func (p *Plan) newEngine() *engine {
 	if p.eng != nil {
 		return p.eng
@@ -83,6 +94,7 @@ func (p *Plan) newEngine() *engine {
 
 // reset prepares a run with a size for each job.
 func (e *engine) reset(sizes []units.Bytes, o Options) {
+	e.played, e.shared = nil, 0
 	e.opts, e.now, e.sends, e.events, e.last, e.trace = o, 0, 0, 0, 0, nil
 	for c, s := range e.strands {
 		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])
@@ -126,6 +138,9 @@ func (e *engine) play() error {
 	e.share.settle(e)
 	for len(e.q.heap) > 0 {
 		m := e.q.heap[0]
+		if e.limit > 0 && e.shared > e.limit {
+			return ErrTooLong
+		}
 		if e.now = m.at; e.now >= forever {
 			return fmt.Errorf("the collective takes longer than 26 days: check the size and the rates")
 		}

@@ -233,6 +233,8 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	member, inTeam := c.teams.of[[2]int32{of.src, of.dst}]
 	if inTeam {
 		k.team, k.strand = member.team, 0
+	} else if c.symmetry != nil {
+		k.src, k.dst = c.symmetry.routed(k.src, k.dst)
 	}
 	if id, ok := c.routeOf[k]; ok {
 		return id, nil

@@ -73,10 +73,18 @@ func (p *Plan) each(size units.Bytes) []units.Bytes {
 	return slices.Repeat([]units.Bytes{size}, len(p.jobs))
 }
 
+// play runs sizes, unless that is what was run last.
 func (p *Plan) play(sizes []units.Bytes, o Options) (*engine, error) {
 	e := p.newEngine()
+	if o.plain() && e.played != nil && slices.Equal(e.played, sizes) {
+		return e, nil
+	}
 	e.reset(sizes, o)
-	return e, e.play()
+	err := e.play()
+	if o.plain() && err == nil {
+		e.played = slices.Clone(sizes)
+	}
+	return e, err
 }
 
 // Run predicts a size, the same for all jobs, with all that is known about it.

@@ -172,6 +172,7 @@ func (s *sharing) settle(e *engine) {
 		return
 	}
 	s.collect()
+	e.shared += int64(len(s.compFlows))
 	s.fill(e)
 	for _, c := range s.compFlows {
 		s.flows[c].seen = false

@@ -19,6 +19,7 @@ type symmetry struct {
 	xor          []bool  // by axis: moves are exclusive or, else addition modulo
 	fixed        []bool  // by axis: a phase runs along it, which decides xor
 	times        []int32 // by channel: how many equal ones it stands for; 0: another stands for it
+	level        bool    // nodes may be put in any order within each group of dims: see levels
 }
 
 // findSymmetry is nil where the schedule's or the topology's structure shows none.
@@ -31,11 +32,15 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *symmetry {
 	if !y.grid(t, s) {
 		return nil
 	}
-	group, ok := topology.NewSymmetry(t, y.generators())
-	if !ok {
-		return nil
+	if y.level {
+		y.group, y.level = topology.NewSymmetry(t, append(y.generators(), y.swaps()...))
 	}
-	y.group = group
+	if !y.level {
+		var ok bool
+		if y.group, ok = topology.NewSymmetry(t, y.generators()); !ok {
+			return nil
+		}
+	}
 	y.times = equalChannels(s)
 	return y
 }
@@ -43,7 +48,8 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *symmetry {
 // grid finds the moves that leave all phases as they are.
 func (y *symmetry) grid(t *topology.Topology, s *schedule.Schedule) bool {
 	if y.anyOrder(s) {
-		y.setDims(nodeDims(t))
+		y.setDims(t.NodeGrid())
+		y.level = true
 		return y.dims != nil
 	}
 	for i := range s.Channels {
@@ -121,19 +127,6 @@ func (y *symmetry) anyOrder(s *schedule.Schedule) bool {
 	return true
 }
 
-// nodeDims is the regular layout of the nodes, or one axis.
-func nodeDims(t *topology.Topology) []int32 {
-	dims, ok := t.Grid()
-	product := 1
-	for i, d := range dims {
-		if ok && product == t.NumNodes() {
-			return dims[:i]
-		}
-		product *= int(d)
-	}
-	return []int32{int32(t.NumNodes())}
-}
-
 // exclusive reports whether partners differ in one bit of their positions.
 func exclusive(ph *schedule.Phase) bool {
 	n := 0
@@ -191,12 +184,7 @@ func (y *symmetry) generators() []func(int) int {
 	for a := len(y.dims) - 1; a >= 0; a-- {
 		size, step := int(y.dims[a]), stride
 		if !y.xor[a] {
-			out = append(out, func(n int) int {
-				if n/step%size == size-1 {
-					return n - (size-1)*step
-				}
-				return n + step
-			})
+			out = append(out, topology.Turn(size, step))
 		} else {
 			for bit := 1; bit < size; bit *= 2 {
 				out = append(out, func(n int) int { return n ^ bit*step })
@@ -205,6 +193,43 @@ func (y *symmetry) generators() []func(int) int {
 		stride *= size
 	}
 	return out
+}
+
+// swaps exchange the first two groups of nodes along each axis. Together with the
+// generators they put the groups of any group into any order.
+func (y *symmetry) swaps() []func(int) int {
+	var out []func(int) int
+	stride := 1
+	for a := len(y.dims) - 1; a >= 0; a-- {
+		step := stride
+		out = append(out, func(n int) int {
+			switch n / step {
+			case 0:
+				return n + step
+			case 1:
+				return n - step
+			}
+			return n
+		})
+		stride *= int(y.dims[a])
+	}
+	return out
+}
+
+// routed is the connection whose route stands for that of a canonical one: where nodes
+// may be put in any order, to the first node that is as far away.
+func (y *symmetry) routed(src, dst int32) (int32, int32) {
+	if !y.level {
+		return src, dst
+	}
+	node, far := dst/y.local, int32(0)
+	for stride, a := int32(1), len(y.dims)-1; a >= 0; a-- {
+		if node/stride%y.dims[a] != 0 {
+			far = stride
+		}
+		stride *= y.dims[a]
+	}
+	return src, far*y.local + dst%y.local
 }
 
 // move is where node b goes when node a goes to node 0.

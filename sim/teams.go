@@ -32,7 +32,7 @@ type teamRoute struct {
 // findTeams finds the teams of a phase.
 func (c *compiler) findTeams(channel, phase, ranks int) error {
 	c.teams.of = nil
-	for _, t := range c.x.Teams(channel, phase, ranks) {
+	for _, t := range c.x.Teams(channel, phase, upTo(ranks)) {
 		if c.teams.of == nil {
 			c.teams.of = map[[2]int32]teamRoute{}
 		}
@@ -50,6 +50,15 @@ func (c *compiler) findTeams(channel, phase, ranks int) error {
 		}
 	}
 	return nil
+}
+
+// upTo are the ranks below n.
+func upTo(n int) []int32 {
+	out := make([]int32, n)
+	for r := range out {
+		out[r] = int32(r)
+	}
+	return out
 }
 
 // team looks a team's routes up, once for each.

@@ -2,6 +2,7 @@
 package score
 
 import (
+	"errors"
 	"reflect"
 
 	"railyard/model/cost"
@@ -14,6 +15,11 @@ import (
 
 // Scorer is the simulator as the planner sees it. It compiles each schedule once.
 type Scorer struct {
+	// Limit is how many operations a simulation may play, and how many rates of transfers
+	// that share links it may work out; beyond, estimates and times are
+	// planner.ErrTooLarge. 0: any number.
+	Limit   int64
+	tooLong map[*schedule.Schedule]bool // given up
 	topo    *topology.Topology
 	profile *cost.Profile
 	bounds  *planner.Bounds
@@ -23,7 +29,7 @@ type Scorer struct {
 
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
-	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}}
+	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]bool{}}
 }
 
 func (s *Scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
@@ -64,9 +70,18 @@ func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 	return s.bounds.Time(x, size)
 }
 
+// within is a schedule's plan, if it may be played.
+func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
+	p, err := s.plan(x)
+	if err == nil && (s.tooLong[x] || s.Limit > 0 && p.Work() > s.Limit) {
+		return nil, planner.ErrTooLarge
+	}
+	return p, err
+}
+
 // Estimate implements planner.Scorer.
 func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	p, err := s.plan(x)
+	p, err := s.within(x)
 	if err != nil {
 		return 0, err
 	}
@@ -75,11 +90,17 @@ func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, e
 
 // Time implements planner.Scorer.
 func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	p, err := s.plan(x)
+	p, err := s.within(x)
 	if err != nil {
 		return 0, err
 	}
-	return p.Time(size)
+	p.Limited(s.Limit)
+	t, err := p.Time(size)
+	if errors.Is(err, sim.ErrTooLong) {
+		s.tooLong[x] = true
+		return 0, planner.ErrTooLarge
+	}
+	return t, err
 }
 
 // Explain implements planner.Scorer.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"railyard/capacity/journal"
 	"railyard/capacity/step"
 	"railyard/model/units"
 	"railyard/model/workload"
@@ -199,7 +200,7 @@ func (s *searcher) write(rows []Row) error {
 	if s.o.Journal == nil {
 		return nil
 	}
-	return s.o.Journal.append(rows)
+	return journal.Add(s.o.Journal.file, rows...)
 }
 
 // play times layouts in the order of their bounds: the first bound leaves out all

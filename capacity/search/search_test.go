@@ -99,11 +99,11 @@ func TestJournalSurvivesKills(t *testing.T) {
 
 func TestJournalErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"hello\n": "is not a journal of a search",
-		"hello":   "is not a journal of a search",
-		`{"schema":"railyard.search/v1","key":"other"}` + "\n":                                                             "is the journal of another search",
-		`{"schema":"railyard.search/v1","key":"key"}` + "\n" + `{"a":1}` + "\n":                                            ":2: not a row of a search",
-		`{"schema":"railyard.search/v1","key":"key"}` + "\n" + strings.Repeat(`{"layout":"dp8","status":"timed"}`+"\n", 2): ":3: dp8 appears twice",
+		"hello\n": "holds another search",
+		"hello":   "is not the journal of a search",
+		`{"schema":"railyard.search-journal/v1","key":"other"}` + "\n":                                                             "holds another search",
+		`{"schema":"railyard.search-journal/v1","key":"key"}` + "\n" + `{"a":1}` + "\n":                                            ":2: not a row of a search",
+		`{"schema":"railyard.search-journal/v1","key":"key"}` + "\n" + strings.Repeat(`{"layout":"dp8","status":"timed"}`+"\n", 2): ":3: dp8 appears twice",
 	} {
 		path := filepath.Join(t.TempDir(), "j")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -22,6 +22,7 @@ type families struct {
 	tensor, context, expert, pipeline Family
 	data                              Family // replicas of dense parameters: data × context
 	expertData                        Family // replicas of experts
+	ends                              Family // first and last pipeline stage
 }
 
 // dimsOf are the directions of some axes in the layout's order.
@@ -69,7 +70,17 @@ func (l *Layout) families() families {
 		data:     l.family(workload.Data, workload.Data, workload.Context),
 	}
 	f.expert, f.expertData = l.expertFamilies()
+	f.ends = l.ends()
 	return f
+}
+
+// ends are pairs of ranks, one of the first pipeline stage and one of the last.
+func (l *Layout) ends() Family {
+	in, out := l.dimsOf(func(a workload.Axis) bool { return a == workload.Pipeline })
+	if len(in) > 0 {
+		in = []dim{{in[0].stride * (l.Pipeline - 1), 2}}
+	}
+	return newFamily(workload.Pipeline, in, out)
 }
 
 // expertFamilies split the block of tensor, context and data axes: the innermost Expert

@@ -71,6 +71,9 @@ func stageMemory(w *workload.Workload, l *Layout, s *stage) Memory {
 		p.Dense, p.Expert = p.Dense+q.Dense, p.Expert+q.Expert
 		largest = max(largest, q.Total())
 	}
+	if t := w.Transformer; t != nil && t.Tied && l.Pipeline > 1 && s.index == l.Pipeline-1 {
+		p.Dense += float64(t.Vocabulary * t.Hidden / l.Tensor) // the last stage's copy of the embedding
+	}
 	copies := float64(l.Data * l.Context)
 	expertCopies := copies * float64(l.Tensor) / float64(l.Expert)
 	cut := func(level int) float64 {

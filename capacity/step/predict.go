@@ -7,6 +7,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/cost"
+	"railyard/model/gpu"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim/nccl"
@@ -58,6 +59,32 @@ type placed struct {
 // NewPredictor makes a predictor.
 func NewPredictor(m *Machine, r Runtime) *Predictor {
 	return &Predictor{machine: m, runtime: r, shares: map[string]placed{}, times: map[asked]Prediction{}}
+}
+
+// OnNCCL makes a predictor of a cluster that runs NCCL. Without a GPU it is the
+// topology's, without a profile of NCCL's kernels the one that fits it best; part is as
+// for NewMachine.
+func OnNCCL(t *topology.Topology, g *gpu.GPU, profile *cost.Profile, part func(nodes, gpus int) (*topology.Topology, error)) (*Predictor, error) {
+	var err error
+	if g == nil {
+		if g, err = gpu.Of(t); err != nil {
+			return nil, err
+		}
+	}
+	m, err := NewMachine(t, g, part)
+	if err != nil {
+		return nil, err
+	}
+	if profile == nil {
+		if profile, err = cost.Get(nccl.ProfileFor(t)); err != nil {
+			return nil, err
+		}
+	}
+	general, err := cost.Get(nccl.General)
+	if err != nil {
+		return nil, err
+	}
+	return NewPredictor(m, NewNCCL(profile, general)), nil
 }
 
 // Machine is what it predicts for.
@@ -141,19 +168,13 @@ func (p *Predictor) place(f *Family, x pattern) (placed, error) {
 // NCCL is the runtime that predicts what NCCL chooses, by fitted kernels (sim/nccl).
 type NCCL struct {
 	profile, general *cost.Profile
-	runtimes         map[*topology.Topology]*library
-	parts            map[[2]int]*library
-}
-
-// library is NCCL on a part of a machine.
-type library struct {
-	*nccl.Runtime
-	model *nccl.Model // nil where RCCL runs instead
+	runtimes         map[*topology.Topology]*nccl.Runtime
+	parts            map[[2]int]*nccl.Runtime
 }
 
 // NewNCCL makes the runtime with a profile of kernels and a general one.
 func NewNCCL(profile, general *cost.Profile) *NCCL {
-	return &NCCL{profile: profile, general: general, runtimes: map[*topology.Topology]*library{}, parts: map[[2]int]*library{}}
+	return &NCCL{profile: profile, general: general, runtimes: map[*topology.Topology]*nccl.Runtime{}, parts: map[[2]int]*nccl.Runtime{}}
 }
 
 // Name implements Runtime.
@@ -173,40 +194,25 @@ func (n *NCCL) Predict(part *topology.Topology, s Share, kind collective.Kind, s
 	if err != nil {
 		return Prediction{}, err
 	}
-	p := Prediction{Time: x.Time, Schedule: x.Algorithm + "/" + x.Protocol, SMs: r.channels(kind, size), Warnings: x.Warnings}
+	p := Prediction{Time: x.Time, Schedule: x.Algorithm + "/" + x.Protocol, SMs: r.Channels(kind, size), Warnings: x.Warnings}
 	if 2*x.Latency > x.Time {
 		p.Limit = fmt.Sprintf("latency of %.0f steps", x.Work.Hops+x.Work.NetHops)
 	}
 	return p, nil
 }
 
-// channels are those that NCCL would open: each is a block of threads that fills a
-// multiprocessor's share of shared memory (NCCL's environment variables, NCCL_MAX_CTAS).
-func (l *library) channels(kind collective.Kind, size units.Bytes) int {
-	if l.model == nil {
-		return 0
-	}
-	e, err := l.model.Choose(kind, size)
-	if err != nil {
-		return 0 // sends and receives: NCCL's model does not say
-	}
-	return e.Channels
-}
-
 // runtime is the one of a part; parts of equal size are alike.
-func (n *NCCL) runtime(part *topology.Topology) (*library, error) {
+func (n *NCCL) runtime(part *topology.Topology) (*nccl.Runtime, error) {
 	if r := n.runtimes[part]; r != nil {
 		return r, nil
 	}
 	key := [2]int{part.NumNodes(), part.NumRanks()}
 	r := n.parts[key]
 	if r == nil {
-		runtime, err := nccl.NewRuntime(part, n.profile, n.general, nccl.Options{})
-		if err != nil {
+		var err error
+		if r, err = nccl.NewRuntime(part, n.profile, n.general, nccl.Options{}); err != nil {
 			return nil, err
 		}
-		r = &library{Runtime: runtime}
-		r.model, _ = nccl.New(part, nccl.Options{}) // fails where RCCL runs
 		n.parts[key] = r
 	}
 	n.runtimes[part] = r

@@ -32,19 +32,24 @@ type Result struct {
 	Notes       []string
 
 	machine  *Machine
+	played   units.Time // of Time: until the last pass and transfer have ended
 	timeline []lane
 }
 
 // collect reads the engine's result.
-func (r *Result) collect(b *builder, e *engine, end units.Time) {
+func (r *Result) collect(b *builder, e *engine, end units.Time, tied *Collective) {
 	stage, _, _ := b.busiest() // its passes are known: it does not fail
 	r.Stage = stage
 	l := &e.lanes[stage]
 	for i := range b.stages {
 		r.Optimizer = max(r.Optimizer, b.optimizer(&b.stages[i]))
 	}
-	r.Time = end + r.Optimizer
+	r.played, r.Time = end, end+r.Optimizer
 	r.Exposed = map[workload.Axis]units.Time{}
+	if tied != nil {
+		r.Time += tied.Time
+		r.Exposed[workload.Pipeline] += tied.Time
+	}
 	for i := range l.tasks {
 		t := &l.tasks[i]
 		r.Compute += t.compute
@@ -63,7 +68,7 @@ func (r *Result) collect(b *builder, e *engine, end units.Time) {
 	computed := l.ended[len(l.ended)-1]
 	r.Exposed[workload.Data] += l.waited[1] + max(l.last-computed, 0)
 	r.Bubble = l.waited[0] + end - max(l.last, computed)
-	r.collectives(b, stage)
+	r.collectives(b, stage, tied)
 	r.notes(b)
 }
 
@@ -89,7 +94,7 @@ func (b *builder) withoutRecompute(l *lane) units.Time {
 
 // collectives are those of the stage; what the step waits for replicas is shared out
 // among their collectives in proportion.
-func (r *Result) collectives(b *builder, stage int) {
+func (r *Result) collectives(b *builder, stage int, tied *Collective) {
 	r.Collectives = b.calls[stage].list
 	var data units.Time
 	for i := range r.Collectives {
@@ -112,6 +117,9 @@ func (r *Result) collectives(b *builder, stage int) {
 		n := float64(2 * b.l.MicroBatches() * b.l.Virtual)
 		r.Collectives = append(r.Collectives, Collective{Axis: workload.Pipeline, Kind: collective.SendRecv, What: "hidden states and their gradients", Size: b.sentSize,
 			Ranks: b.l.Pipeline, Network: net, Schedule: b.sent.Schedule, Limit: b.sent.Limit, Time: b.sent.Time, Count: n, Warnings: b.sent.Warnings})
+	}
+	if tied != nil {
+		r.Collectives = append(r.Collectives, *tied)
 	}
 	for i := range r.Collectives {
 		r.Communication += r.Collectives[i].Total()
@@ -136,7 +144,7 @@ func (r *Result) alone(b *builder) error {
 		}
 	}
 	end, err := (&engine{lanes: lanes}).run()
-	r.Replica = end + r.Optimizer
+	r.Replica = end + r.Time - r.played
 	return err
 }
 

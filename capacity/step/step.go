@@ -49,8 +49,12 @@ func Run(p *Predictor, w *workload.Workload, l Layout, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
+	tied, err := b.tied()
+	if err != nil {
+		return nil, err
+	}
 	r := &Result{Workload: w, Layout: l, Memory: *m, machine: p.machine, Runtime: p.runtime.Name()}
-	r.collect(b, e, end)
+	r.collect(b, e, end, tied)
 	if err := r.alone(b); err != nil {
 		return nil, err
 	}

@@ -5,11 +5,8 @@ import (
 	"testing"
 
 	"railyard/capacity/step"
-	"railyard/model/cost"
-	"railyard/model/gpu"
 	"railyard/model/topology"
 	"railyard/model/workload"
-	"railyard/sim/nccl"
 	"railyard/topologies"
 )
 
@@ -23,23 +20,11 @@ func Predictor(t testing.TB, name string, nodes int, set ...string) *step.Predic
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gpu.Of(top)
+	p, err := step.OnNCCL(top, nil, nil, load)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := step.NewMachine(top, g, load)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := cost.Get(nccl.ProfileFor(top))
-	if err != nil {
-		t.Fatal(err)
-	}
-	general, err := cost.Get(nccl.General)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return step.NewPredictor(m, step.NewNCCL(p, general))
+	return p
 }
 
 // Workload is a shipped workload, with values of its file changed.

@@ -1,20 +1,14 @@
 package sweep
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
+
+	"railyard/capacity/journal"
 )
 
 // Schema is the version of the journals.
 const Schema = "railyard.sweep/v1"
-
-// maxLine bounds a row.
-const maxLine = 16 << 20
 
 // Header is a journal's first line: what was asked. A journal only goes on with the same.
 type Header struct {
@@ -33,82 +27,29 @@ type Row struct {
 	Error  string          `json:"error,omitempty"`
 }
 
-// Journal is a file of rows that grows; what is in it is never written again.
+// Journal is a file of rows that grows (capacity/journal).
 type Journal struct {
-	file *os.File
+	file *journal.File
 	done map[int]bool
 }
 
-// Open opens a journal, or makes it. A last line that was cut off by a kill or a full
-// disk is taken away; rows before it stay. Another question's journal is an error.
+// Open opens a journal, or makes it. Another question's journal is an error.
 func Open(path string, h Header) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no regular file: a journal must be one", path), f.Close())
-	}
-	j := &Journal{file: f, done: map[int]bool{}}
-	if err := j.take(path, h); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return j, nil
-}
-
-func (j *Journal) take(path string, h Header) error {
-	want, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	whole := int64(0)
-	err = eachLine(j.file, path, func(number int, line []byte) error {
-		whole += int64(len(line)) + 1
-		if number == 1 {
-			if !bytes.Equal(line, want) {
-				return fmt.Errorf("%s holds another sweep (or one of another version): name a new file, or take this one away", path)
-			}
-			return nil
-		}
-		var r Row
-		if err := json.Unmarshal(line, &r); err != nil {
-			return fmt.Errorf("%s:%d: not a row of a sweep: %v", path, number, err)
-		}
+	j := &Journal{done: map[int]bool{}}
+	var err error
+	j.file, err = journal.Open(path, "sweep", h, func(number int, line []byte) error {
+		r, err := rowOf(path, number, line)
 		j.done[r.Point] = true
-		return nil
+		return err
 	})
-	if err != nil {
-		return err
-	}
-	if err := j.file.Truncate(whole); err != nil {
-		return err
-	}
-	if _, err := j.file.Seek(whole, io.SeekStart); err != nil {
-		return err
-	}
-	if whole == 0 {
-		return j.write(want)
-	}
-	return nil
+	return j, err
 }
 
-// eachLine calls do for every line that ends; what comes after the last end is left out.
-func eachLine(r io.Reader, path string, do func(number int, line []byte) error) error {
-	in := bufio.NewReaderSize(r, 1<<16)
-	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case len(line) > maxLine:
-			return fmt.Errorf("%s:%d: longer than %d MiB", path, number, maxLine>>20)
-		}
-		if err := do(number, line[:len(line)-1]); err != nil {
-			return err
-		}
+func rowOf(path string, number int, line []byte) (r Row, err error) {
+	if err = json.Unmarshal(line, &r); err != nil {
+		err = fmt.Errorf("%s:%d: not a row of a sweep: %v", path, number, err)
 	}
+	return r, err
 }
 
 // Done reports whether a point has its row.
@@ -116,26 +57,11 @@ func (j *Journal) Done(point int) bool { return j.done[point] }
 
 // Add writes a row, whole or not at all.
 func (j *Journal) Add(r Row) error {
-	line, err := json.Marshal(r)
-	if err != nil {
-		return err
+	err := journal.Add(j.file, r)
+	if err == nil {
+		j.done[r.Point] = true
 	}
-	if err := j.write(line); err != nil {
-		return err
-	}
-	j.done[r.Point] = true
-	return nil
-}
-
-func (j *Journal) write(line []byte) error {
-	at, err := j.file.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return err
-	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return errors.Join(err, j.file.Truncate(at))
-	}
-	return nil
+	return err
 }
 
 // Close closes the file.

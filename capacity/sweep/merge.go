@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"railyard/capacity/journal"
 )
 
 // Merged is what several shards' journals hold together.
@@ -47,14 +49,14 @@ func (m *Merged) read(path string, first bool, byPoint map[int]Row) error {
 	}
 	defer f.Close()
 	lines := 0
-	err = eachLine(f, path, func(number int, line []byte) error {
+	err = journal.EachLine(f, path, func(number int, line []byte) error {
 		lines++
 		if number == 1 {
 			return m.header(path, line, first)
 		}
-		var r Row
-		if err := json.Unmarshal(line, &r); err != nil {
-			return fmt.Errorf("%s:%d: not a row of a sweep: %v", path, number, err)
+		r, err := rowOf(path, number, line)
+		if err != nil {
+			return err
 		}
 		if have, ok := byPoint[r.Point]; ok && !same(have, r) {
 			return fmt.Errorf("%s:%d: point %d has another answer in a file before: they are not of one sweep", path, number, r.Point)

@@ -260,13 +260,7 @@ func (f *baselineFlags) sent(operations int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	byGPU := map[int]units.Bytes{}
-	var most units.Bytes
-	for _, m := range moved {
-		byGPU[m.GPU] += m.Sent
-		most = max(most, byGPU[m.GPU])
-	}
-	return strconv.FormatInt(int64(most)/int64(operations), 10), nil
+	return strconv.FormatInt(int64(discover.Busiest(moved))/int64(operations), 10), nil
 }
 
 // decimal is a number with three digits after the point.

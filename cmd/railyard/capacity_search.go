@@ -103,7 +103,7 @@ func searchKey(p *step.Predictor, w *workload.Workload, s search.Space, top int)
 	x := *w
 	x.Transformer = nil
 	g := *p.Machine().GPU
-	text := fmt.Sprintf("%s|%s|%+v|%+v|%s|%+v|%s|%d", p.Machine().Topology.Hash(), p.Runtime(), g, x, transformer, s, sequence, top)
+	text := fmt.Sprintf("%s|%s|%s|%+v|%+v|%s|%+v|%s|%d", version, p.Machine().Topology.Hash(), p.Runtime(), g, x, transformer, s, sequence, top)
 	return fmt.Sprintf("%s on %s, %x", w.Name, p.Machine().Topology.Name(), sha256.Sum256([]byte(text)))[:len(w.Name)+len(p.Machine().Topology.Name())+6+16]
 }
 

@@ -30,7 +30,12 @@ its topology file, --vary its flags; both take lists and ranges. The answers are
 as JSON lines while they come: a sweep that was killed goes on when it is called again.`,
 		Example: `  railyard capacity sweep -o cost.jsonl --vary nodes=8,16,32 --vary months=12..60 -- capacity cost -t superpod-h100
   railyard capacity sweep -o s1.jsonl --shard 1/4 --set node.nics=4,8 --set oversubscription=1..4 -- plan -t leaf-spine-roce -c all_reduce -s 1G`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("no question: write the command after --, such as -- capacity cost -t dgx-h100")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := newQuestion(args, sets, flags)
 			if err != nil {

@@ -16,14 +16,14 @@ import (
 // writeTables writes Markdown: all_reduce in full, the others ours / NCCL, then what
 // holds for all.
 func writeTables(w io.Writer, cases []*compared) {
-	for _, gpus := range []int{4, 3, 2} {
+	for _, gpus := range gpuNumbers(cases) {
 		list := chosenCases(cases, func(k sweptKey) bool { return k.kind == collective.AllReduce && k.gpus == gpus && k.dtype == "float32" })
 		if len(list) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "All-reduce, float32, %d GPUs, µs:\n\n| size | ours | NCCL | NCCL, windows | goal | predicted (probe) | error | how |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", gpus)
+		fmt.Fprintf(w, "All-reduce, float32, %d GPUs, µs:\n\n| size | ours | NCCL | NCCL, windows | others | goal | predicted (probe) | error | how |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", gpus)
 		for _, c := range list {
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.size), ours(c), threeDigits(c.nccl), threeDigits(c.windows), threeDigits(c.goal), threeDigits(c.probe), 100*c.miss(c.probe), c.best.v)
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.size), ours(c), threeDigits(c.nccl), threeDigits(c.windows), threeDigits(c.peer), threeDigits(c.goal), threeDigits(c.probe), 100*c.miss(c.probe), c.best.v)
 		}
 		fmt.Fprintln(w)
 	}
@@ -50,10 +50,15 @@ func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype stri
 		return
 	}
 	slices.Sort(sizes)
-	fmt.Fprintf(w, "%v, %s, µs, ours / NCCL:\n\n| size | 4 GPUs | 3 GPUs | 2 GPUs |\n| --- | --- | --- | --- |\n", kind, dtype)
+	fmt.Fprintf(w, "%v, %s, µs, ours / NCCL:\n\n| size |", kind, dtype)
+	numbers := gpuNumbers(cases)
+	for _, gpus := range numbers {
+		fmt.Fprintf(w, " %d GPUs |", gpus)
+	}
+	fmt.Fprintf(w, "\n|%s\n", strings.Repeat(" --- |", 1+len(numbers)))
 	for _, size := range sizes {
 		fmt.Fprintf(w, "| %s |", spaced(size))
-		for _, gpus := range []int{4, 3, 2} {
+		for _, gpus := range numbers {
 			cell := "–"
 			for _, c := range list {
 				if c.key.size == size && c.key.gpus == gpus {
@@ -68,23 +73,26 @@ func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype stri
 }
 
 func writeSummary(w io.Writer, cases []*compared) {
-	var slower, behind []string
+	var slower, behind, others []string
 	for _, c := range cases {
 		name := fmt.Sprintf("%v %s %s on %d GPUs (%s against ", c.key.kind, c.key.dtype, spaced(c.key.size), c.key.gpus, threeDigits(c.best.us))
 		if c.best.us > c.nccl {
 			slower = append(slower, name+threeDigits(c.nccl)+")")
 		}
+		if c.peer > 0 && c.best.us > c.peer {
+			others = append(others, name+threeDigits(c.peer)+")")
+		}
 		if c.windows > 0 && c.best.us > c.windows {
 			behind = append(behind, name+threeDigits(c.windows)+")")
 		}
 	}
-	fmt.Fprintf(w, "%d cases; slower than NCCL's default in %d: %s. Slower than NCCL on symmetric windows in %d: %s.\n\n", len(cases), len(slower), strings.Join(slower, ", "), len(behind), strings.Join(behind, ", "))
-	for _, gpus := range []int{4, 3, 2} {
+	fmt.Fprintf(w, "%d cases; slower than NCCL's default in %s; slower than NCCL on symmetric windows in %s; slower than others in %s.\n\n", len(cases), named(slower), named(behind), named(others))
+	for _, gpus := range gpuNumbers(cases) {
 		small := chosenCases(cases, func(k sweptKey) bool {
 			return k.kind == collective.AllReduce && k.gpus == gpus && k.dtype == "float32" && k.size <= 4*units.MiB
 		})
-		fmt.Fprintf(w, "All-reduce up to 4 MiB, float32, %d GPUs: geometric mean %.2f× against NCCL's default, %.2f× against the better of its two.\n", gpus,
-			geomean(small, func(c *compared) float64 { return c.nccl }), geomean(small, func(c *compared) float64 { return min(c.nccl, c.windows) }))
+		fmt.Fprintf(w, "All-reduce up to 4 MiB, float32, %d GPUs: geometric mean %.2f× against NCCL's default, %.2f× against the fastest of all beside.\n", gpus,
+			geomean(small, func(c *compared) float64 { return c.nccl }), geomean(small, (*compared).rival))
 	}
 	fmt.Fprintf(w, "\n| mean error of the prediction | cases | probe alone | fitted on all | fitted on every other size |\n| --- | --- | --- | --- | --- |\n")
 	line := func(name string, list []*compared) {
@@ -96,10 +104,29 @@ func writeSummary(w io.Writer, cases []*compared) {
 	for _, kind := range sweptKinds {
 		line(kind.String(), chosenCases(cases, func(k sweptKey) bool { return k.kind == kind }))
 	}
-	for _, gpus := range []int{4, 3, 2} {
+	for _, gpus := range gpuNumbers(cases) {
 		line(fmt.Sprintf("%d GPUs", gpus), chosenCases(cases, func(k sweptKey) bool { return k.gpus == gpus }))
 	}
 	line("all", cases)
+}
+
+// named counts what it lists.
+func named(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d: %s", len(list), strings.Join(list, ", "))
+}
+
+// gpuNumbers are the numbers of GPUs that cases have, falling.
+func gpuNumbers(cases []*compared) (out []int) {
+	for _, c := range cases {
+		if !slices.Contains(out, c.key.gpus) {
+			out = append(out, c.key.gpus)
+		}
+	}
+	slices.SortFunc(out, func(a, b int) int { return b - a })
+	return out
 }
 
 func chosenCases(cases []*compared, want func(sweptKey) bool) (out []*compared) {
@@ -165,45 +192,4 @@ func writeCompared(w io.Writer, cases []*compared) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// writeMethods writes exec/cuda's methods.csv: by collective and number of GPUs, what was
-// fastest for float32 up to a size, half way to the next one.
-func writeMethods(w io.Writer, all []swept, date string) error {
-	best := map[sweptKey]swept{}
-	var keys []sweptKey
-	for _, s := range all {
-		if s.v.algo == ncclAlgo || s.key.dtype != "float32" {
-			continue
-		}
-		was, ok := best[s.key]
-		if !ok {
-			keys = append(keys, s.key)
-		}
-		if !ok || s.us < was.us {
-			best[s.key] = s
-		}
-	}
-	slices.SortFunc(keys, sweptKey.compare)
-	fmt.Fprintf(w, "# What was fastest on 4, 3 and 2 H200s of one HGX host, %s: made by `railyard cuda-tables` (docs/measured/h200-4/README.md).\n# Rows of a collective go up to max_bytes, 0 is without end. blocks 0: one thread for every 8 bytes.\ncollective,gpus,max_bytes,algo,slices,mechanism,blocks,threads,streams\n", date)
-	for i, k := range keys {
-		v := best[k].v
-		if v.how.Packets() {
-			v.how.Blocks, v.how.Threads = 0, 0
-		}
-		most := int64(float64(k.size) * math.Sqrt2)
-		if i+1 < len(keys) && keys[i+1].kind == k.kind && keys[i+1].gpus == k.gpus {
-			next := best[keys[i+1]].v
-			if next.how.Packets() {
-				next.how.Blocks, next.how.Threads = 0, 0
-			}
-			if next == v {
-				continue
-			}
-		} else {
-			most = 0
-		}
-		fmt.Fprintf(w, "%v,%d,%d,%s,%d,%s,%d,%d,%d\n", k.kind, k.gpus, most, v.algo, v.slices, v.mechanism(), v.how.Blocks, v.how.Threads, v.how.Streams)
-	}
-	return nil
 }

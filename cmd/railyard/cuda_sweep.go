@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"railyard/exec/cuda"
+	"railyard/exec/discover"
 	"railyard/exec/nccl"
 	"railyard/model/collective"
 	"railyard/model/measurement"
@@ -22,12 +24,14 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/sim"
 	"railyard/topologies"
 )
 
 // sweepFlags choose what cuda-sweep measures.
 type sweepFlags struct {
 	topology    string
+	load        func(gpus int) (*topology.Topology, error)
 	gpus        []int
 	collectives []string
 	dtypes      []string
@@ -45,10 +49,16 @@ type sweepFlags struct {
 	stream      bool
 	specialise  bool
 	nccl        bool
+	traffic     bool
+	meter       *discover.Meter // with traffic
 	only        []string
 	algos       []string
 	blocks      []int
+	try         []string
+	tried       []variant // try, read
 	out         string
+
+	multiprocessors int // of a GPU
 }
 
 // newCudaSweep times many ways to run each case in one process: what thresholds are made
@@ -75,15 +85,17 @@ func newCudaSweep() *cobra.Command {
 	fl.BoolVar(&f.stream, "stream", false, "time stream launches too")
 	fl.BoolVar(&f.specialise, "specialise", false, "with specialised kernels too")
 	fl.BoolVar(&f.nccl, "nccl", false, "time NCCL beside, its choice with and without symmetric windows")
+	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation, beside what the schedule sends")
 	fl.StringSliceVar(&f.only, "only", nil, "only these ways, as algorithm/mechanism")
 	fl.StringSliceVar(&f.algos, "algos", nil, "these algorithms in all mechanisms, for checks")
 	fl.IntSliceVar(&f.blocks, "blocks", nil, "numbers of blocks to try, except for packets")
+	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
 	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
 	return cmd
 }
 
 var sweepHeader = []string{"collective", "gpus", "dtype", "redop", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams", "overlap", "specialised",
-	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "error"}
+	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "nvlink_sent_bytes", "schedule_sent_bytes", "error"}
 
 func (f *sweepFlags) run(cmd *cobra.Command) error {
 	sizes, err := f.sizes.sizes(cmd)
@@ -94,6 +106,23 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if f.traffic {
+		l, err := discover.Open()
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		if f.meter, err = discover.NewMeter(l); err != nil {
+			return err
+		}
+	}
+	for _, text := range f.try {
+		v, err := parseVariant(text)
+		if err != nil {
+			return usageError{err}
+		}
+		f.tried = append(f.tried, v)
+	}
 	w := io.Writer(os.Stdout)
 	if f.out != "-" {
 		file, err := os.Create(f.out)
@@ -102,6 +131,9 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 		}
 		defer file.Close()
 		w = file
+	}
+	f.load = func(gpus int) (*topology.Topology, error) {
+		return topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
 	}
 	out := csv.NewWriter(w)
 	out.Write(sweepHeader)
@@ -132,7 +164,7 @@ func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, si
 		return err
 	}
 	defer node.Close()
-	node.Deadline = f.deadline
+	node.Deadline, f.multiprocessors = f.deadline, node.Multiprocessors()
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
 	cases, err := f.cases(gpus, sizes, op)
 	if err != nil {
@@ -161,7 +193,7 @@ func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, si
 }
 
 func (f *sweepFlags) cases(gpus int, sizes []units.Bytes, op collective.ReduceOp) (out []sweepCase, err error) {
-	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
+	topo, err := f.load(gpus)
 	if err != nil {
 		return nil, err
 	}
@@ -232,6 +264,7 @@ func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, beside *nccl.
 	cfg, v := f.config(c), c.v
 	var r *cuda.Result
 	var err error
+	sent, planned := "", ""
 	if v.algo == ncclAlgo {
 		r = &cuda.Result{Wrong: -1}
 		r.Times, err = beside.Time(ctx, c.spec.Kind, cfg, v.windows)
@@ -240,11 +273,14 @@ func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, beside *nccl.
 		if s, err = v.build(c.topo, c.spec); err == nil {
 			r, err = node.Run(ctx, s, cfg, v.how)
 		}
+		if err == nil {
+			sent, planned, err = f.sent(c, s, r.Launches)
+		}
 	}
 	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(), strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.algo, strconv.Itoa(v.slices),
 		v.mechanism(), strconv.Itoa(v.how.Blocks), strconv.Itoa(v.how.Threads), strconv.Itoa(v.how.Streams), strconv.FormatBool(v.how.Overlap), strconv.FormatBool(v.how.Specialise), strconv.FormatBool(f.inPlace)}
 	if err != nil {
-		return append(row, "", "", "", "", "", "", "", "", err.Error())
+		return append(row, "", "", "", "", "", "", "", "", "", "", err.Error())
 	}
 	us := func(d time.Duration) string { return strconv.FormatFloat(float64(d.Nanoseconds())/1e3, 'f', 3, 64) }
 	sum := measurement.Summarise(r.Times)
@@ -252,5 +288,22 @@ func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, beside *nccl.
 	if len(r.Stream) > 0 {
 		stream = us(measurement.Summarise(r.Stream).Median)
 	}
-	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10), strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), "")
+	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10), strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), sent, planned, "")
+}
+
+// sent is what the busiest GPU sent over its NVLinks in one operation since the call
+// before, and what the schedule says; "" without --traffic.
+func (f *sweepFlags) sent(c sweepCase, s *schedule.Schedule, operations int) (measured, planned string, err error) {
+	if f.meter == nil {
+		return "", "", nil
+	}
+	moved, err := f.meter.Moved()
+	if err != nil {
+		return "", "", err
+	}
+	r, err := sim.Run(c.topo, s, c.size, profileIdeal, sim.Options{})
+	if err != nil {
+		return "", "", err
+	}
+	return strconv.FormatInt(int64(discover.Busiest(moved))/int64(operations), 10), strconv.FormatInt(int64(slices.Max(r.SentBytes)), 10), nil
 }

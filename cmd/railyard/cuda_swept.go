@@ -16,9 +16,10 @@ import (
 
 // swept is a row that cuda-sweep measured.
 type swept struct {
-	key sweptKey
-	v   variant
-	us  float64
+	key   sweptKey
+	v     variant
+	us    float64
+	wrong int // elements; −1: not checked
 }
 
 // sweptKey is what was asked for; size is the power of two it was rounded down from.
@@ -59,7 +60,7 @@ func readSwept(name string) (out []swept, err error) {
 		for _, n := range []struct {
 			to     *int
 			column string
-		}{{&s.key.gpus, "gpus"}, {&bytes, "size_bytes"}, {&s.v.slices, "slices"}, {&s.v.how.Blocks, "blocks"}, {&s.v.how.Threads, "threads"}, {&s.v.how.Streams, "streams"}} {
+		}{{&s.key.gpus, "gpus"}, {&bytes, "size_bytes"}, {&s.v.slices, "slices"}, {&s.v.how.Blocks, "blocks"}, {&s.v.how.Threads, "threads"}, {&s.v.how.Streams, "streams"}, {&s.wrong, "wrong"}} {
 			if *n.to, err = strconv.Atoi(r[n.column]); err != nil {
 				return nil, fmt.Errorf("%s:%d: %s: %w", name, lines[i], n.column, err)
 			}

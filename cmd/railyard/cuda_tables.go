@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -17,16 +15,17 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
-	"railyard/report"
 	"railyard/report/fit"
-	"railyard/sim"
 	"railyard/topologies"
 )
 
 // tablesFlags say what cuda-sweep measured, and with what it is compared.
 type tablesFlags struct {
 	topology, profile, goals    string
+	peers                       string
 	choices, figures, out, date string
+	gpu                         string
+	gpus                        []int
 }
 
 // newCudaTables makes docs/execution.md's tables and figures, and the choice of methods,
@@ -38,7 +37,10 @@ func newCudaTables() *cobra.Command {
 	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
 	fl.StringVar(&f.profile, "profile", "", "profile of probe")
 	fl.StringVar(&f.goals, "goals", "", "CSV of goals for float32 all_reduce: gpus,size_bytes,goal_us")
-	fl.StringVar(&f.choices, "methods", "", "write what was fastest in all files here")
+	fl.StringVar(&f.peers, "peers", "", "CSV of other libraries' all_reduce, as exec/peers writes it")
+	fl.StringVar(&f.choices, "methods", "", "profile that is told what was fastest: of a case that the first file has, there, else in the others")
+	fl.StringVar(&f.gpu, "gpu", "", "the GPUs' name, with --methods")
+	fl.IntSliceVar(&f.gpus, "gpus", nil, "these numbers of GPUs alone in tables and figures")
 	fl.StringVar(&f.figures, "figures", "", "write figures into this folder")
 	fl.StringVarP(&f.out, "output", "o", "", "write the fastest of each case with predictions here, as CSV")
 	fl.StringVar(&f.date, "date", "", "when it was measured")
@@ -52,7 +54,7 @@ type compared struct {
 	key                  sweptKey
 	best                 swept
 	nccl, windows        float64 // µs; 0: not measured
-	goal                 float64
+	goal, peer           float64 // peer: the fastest other library
 	probe, fitted, cross float64 // predicted µs; cross: fitted on the other sizes
 	bound, library       float64
 	schedule             *schedule.Schedule
@@ -68,11 +70,22 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 		return err
 	}
 	cases := besides(all)
+	if len(f.gpus) > 0 {
+		cases = slices.DeleteFunc(cases, func(c *compared) bool { return !slices.Contains(f.gpus, c.key.gpus) })
+	}
+	if len(cases) == 0 {
+		return fmt.Errorf("%s: no case has rows of ours and of NCCL", files[0])
+	}
 	if err := f.predict(cases); err != nil {
 		return err
 	}
 	if f.goals != "" {
 		if err := readGoals(f.goals, cases); err != nil {
+			return err
+		}
+	}
+	if f.peers != "" {
+		if err := readPeers(f.peers, cases); err != nil {
 			return err
 		}
 	}
@@ -83,14 +96,15 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 		}
 	}
 	if f.choices != "" {
+		var others []swept
 		for _, name := range files[1:] {
 			more, err := readSwept(name)
 			if err != nil {
 				return err
 			}
-			all = append(all, more...)
+			others = append(others, more...)
 		}
-		if err := writeFile(f.choices, func(w io.Writer) error { return writeMethods(w, all, f.date) }); err != nil {
+		if err := f.tell(all, others); err != nil {
 			return err
 		}
 	}
@@ -98,6 +112,25 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 		return nil
 	}
 	return f.draw(cases)
+}
+
+// tell writes what was fastest into a profile.
+func (f *tablesFlags) tell(first, others []swept) error {
+	if f.gpu == "" {
+		return usagef("--methods needs --gpu, the name of the GPUs they are of")
+	}
+	p, err := cost.Get(f.choices)
+	if err != nil {
+		return err
+	}
+	known := map[sweptKey]bool{}
+	for _, s := range first {
+		known[s.key] = true
+	}
+	others = slices.DeleteFunc(others, func(s swept) bool { return known[s.key] })
+	out := *p
+	out.GPU, out.Methods = f.gpu, fastestMethods(slices.Concat(first, others))
+	return saveProfile(f.choices, &out)
 }
 
 // besides are the fastest rows of ours with NCCL's, in order.
@@ -135,7 +168,7 @@ func (f *tablesFlags) predict(cases []*compared) error {
 		kind   collective.Kind
 		algo   string
 		slices int
-		packet bool
+		proto  schedule.Protocol
 	}
 	topos, plans := map[int]*topology.Topology{}, map[made]*schedule.Schedule{}
 	besides := map[int]*beside{}
@@ -155,13 +188,9 @@ func (f *tablesFlags) predict(cases []*compared) error {
 		}
 		c.topo = topos[n]
 		spec := collective.Spec{Kind: c.key.kind, Ranks: n}
-		k := made{n, spec.Kind, c.best.v.algo, c.best.v.slices, c.best.v.how.Packets()}
+		k := made{n, spec.Kind, c.best.v.algo, c.best.v.slices, protocolOf(c.best.v.how)}
 		if plans[k] == nil {
-			protocol := schedule.Simple
-			if k.packet {
-				protocol = schedule.LL
-			}
-			if plans[k], err = planner.Build(c.topo, spec, k.algo, planner.Options{Slices: k.slices, Protocol: protocol}); err != nil {
+			if plans[k], err = planner.Build(c.topo, spec, k.algo, planner.Options{Slices: k.slices, Protocol: k.proto}); err != nil {
 				return err
 			}
 		}
@@ -178,8 +207,8 @@ func (f *tablesFlags) predict(cases []*compared) error {
 }
 
 func simulated(c *compared, p *cost.Profile) (float64, error) {
-	r, err := sim.Run(c.topo, c.schedule, c.key.size, p, sim.Options{})
-	return r.Time.Microseconds(), err
+	t, err := predictRun(c.topo, c.schedule, c.key.size, p)
+	return t.Microseconds(), err
 }
 
 // fit makes a profile on all cases, and two on every other size for those between.
@@ -224,67 +253,15 @@ func (f *tablesFlags) fit(cases []*compared) error {
 // sizeParity deals powers of two by turns.
 func sizeParity(size units.Bytes) int { return int(math.Round(math.Log2(float64(size)))) % 2 }
 
-// draw makes a figure for each collective on 4 and 2 GPUs.
-func (f *tablesFlags) draw(cases []*compared) error {
-	for _, gpus := range []int{4, 2} {
-		for _, kind := range sweptKinds {
-			ours, library, limit := report.Series{Name: "ours"}, report.Series{Name: "NCCL"}, report.Series{Name: "limit at line rate"}
-			factor := kind.BusFactor(gpus)
-			for _, c := range cases {
-				if c.key.gpus != gpus || c.key.kind != kind || c.key.dtype != "float32" {
-					continue
-				}
-				point := func(measured, predicted float64) report.Point {
-					return report.Point{Size: c.key.size, MeasuredUS: measured, PredictedUS: predicted, BusBW: float64(c.key.size) / measured / 1e3 * factor}
-				}
-				ours.Points = append(ours.Points, point(c.best.us, c.probe))
-				if c.library > 0 {
-					library.Points = append(library.Points, point(c.nccl, c.library))
-				}
-				if c.bound > 0 {
-					limit.Points = append(limit.Points, point(c.bound, c.bound))
-				}
-			}
-			if len(ours.Points) == 0 {
-				continue
-			}
-			figure := &report.Figure{Title: fmt.Sprintf("%v, float32, %d GPUs of %s", kind, gpus, f.topology), Panels: []report.Panel{report.TimePanel, report.BusBWPanel},
-				Source: fmt.Sprintf("measured %s in one run, CUDA graph, median; ours predicted by the probe's profile, NCCL by its kernels' model", f.date),
-				Series: []report.Series{ours, library, limit}}
-			name := filepath.Join(f.figures, fmt.Sprintf("h200-%v-%d.svg", kind, gpus))
-			write, err := figure.Draw(name)
-			if err != nil {
-				return err
-			}
-			if err := writeFile(name, write); err != nil {
-				return err
-			}
+// rival is the fastest of all that was measured beside ours.
+func (c *compared) rival() float64 {
+	best := c.nccl
+	for _, us := range []float64{c.windows, c.peer} {
+		if us > 0 {
+			best = min(best, us)
 		}
 	}
-	return nil
-}
-
-// readGoals fills in the goals.
-func readGoals(name string, cases []*compared) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, rows, err := namedColumns(file, name, "gpus", "size_bytes", "goal_us")
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		for _, c := range cases {
-			if c.key.kind == collective.AllReduce && c.key.dtype == "float32" && fmt.Sprint(c.key.gpus) == r["gpus"] && fmt.Sprint(int64(c.key.size)) == r["size_bytes"] {
-				if _, err := fmt.Sscan(r["goal_us"], &c.goal); err != nil {
-					return fmt.Errorf("%s: goal %q: %w", name, r["goal_us"], err)
-				}
-			}
-		}
-	}
-	return nil
+	return best
 }
 
 // meanMiss is the mean absolute error of predictions over cases.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"railyard/exec/cuda"
 	"railyard/model/block"
@@ -36,38 +39,39 @@ func (v variant) mechanism() string {
 func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
 	l := &variants{f: f, size: size}
 	n := int64(gpus)
-	if len(f.algos) > 0 {
+	switch {
+	case len(f.tried) > 0:
+		return f.tried
+	case len(f.algos) > 0:
 		return f.everyWay()
 	}
 	switch kind {
 	case collective.AllReduce:
-		l.packets("direct", int64(size), units.Bytes(2<<20/n))
+		l.flagged("direct", int64(size), n)
 		l.simple("two_shot", 1, block.Push, 128*units.KiB, 4*units.GiB)
-		if gpus == 2 {
-			l.simple("direct", 1, block.Pull, 64*units.MiB, 4*units.GiB)
-		} else {
+		if gpus > 2 {
 			l.simple("simple_ring", 1, block.Push, 64*units.MiB, 4*units.GiB)
 		}
 		l.copies("two_shot", 64*units.MiB, 2)
 	case collective.Broadcast:
-		l.packets("direct", int64(size), 256*units.KiB)
-		l.simple("direct", 1, block.Push, 128*units.KiB, 1*units.MiB)
+		l.flagged("direct", int64(size), n)
 		if gpus == 2 {
-			l.simple("direct", 1, block.Push, 2*units.MiB, 4*units.GiB)
-			l.simple("direct", 1, block.Pull, 2*units.MiB, 4*units.GiB)
-			l.copies("direct", 32*units.MiB, 1)
+			l.simple("direct", 1, block.Push, 512*units.KiB, 2*units.MiB)
+			l.simple("direct", 1, block.Pull, 2*units.MiB, 256*units.MiB)
+			l.copies("direct", 64*units.MiB, 1)
 		} else {
+			l.simple("direct", 1, block.Push, 128*units.KiB, 1*units.MiB)
 			l.simple("scatter_exchange", 1, block.Push, 512*units.KiB, 4*units.GiB)
 		}
 	case collective.ReduceScatter: // what one slice receives is reduced while the next one travels
-		l.packets("direct", int64(size)/n, units.MiB)
-		l.simple("direct", 1, block.Pull, 256*units.KiB, 4*units.GiB)
+		l.flagged("direct", int64(size)/n, 1)
+		l.simple("direct", 1, block.Pull, 512*units.KiB, 512*units.MiB)
 		l.copies("direct", 64*units.MiB, 2)
 		l.copies("direct", 256*units.MiB, 4)
 	default:
-		l.packets("direct", int64(size)/n, units.MiB)
-		l.simple("direct", 1, block.Push, 256*units.KiB, 256*units.MiB)
-		l.copies("direct", 16*units.MiB, 1)
+		l.flagged("direct", int64(size)/n, 1)
+		l.simple("direct", 1, block.Push, 512*units.KiB, 256*units.MiB)
+		l.copies("direct", 64*units.MiB, 1)
 	}
 	if len(f.only) > 0 {
 		l.list = slices.DeleteFunc(l.list, func(v variant) bool { return !slices.Contains(f.only, v.algo+"/"+v.mechanism()) })
@@ -81,11 +85,31 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 	return l.list
 }
 
+// parseVariant reads algorithm/mechanism/slices/blocks/threads.
+func parseVariant(text string) (v variant, err error) {
+	text, interpreted := strings.CutSuffix(text, "+int")
+	parts := strings.Split(text, "/")
+	if len(parts) != 5 {
+		return v, fmt.Errorf("--try %s: must be algorithm/mechanism/slices/blocks/threads", text)
+	}
+	v.algo, v.how = parts[0], cuda.Method{Streams: 1, Overlap: true, Specialise: !interpreted}
+	if v.how, err = cuda.ParseMechanism(v.how, parts[1]); err != nil {
+		return v, err
+	}
+	for i, to := range []*int{&v.slices, &v.how.Blocks, &v.how.Threads} {
+		if *to, err = strconv.Atoi(parts[2+i]); err != nil || *to < 1 {
+			return v, fmt.Errorf("--try %s: %q must be a positive number", text, parts[2+i])
+		}
+	}
+	v.how.Specialise = v.how.Specialise && !v.how.Copies
+	return v, nil
+}
+
 // everyWay is algorithms in all mechanisms, whole and in slices.
 func (f *sweepFlags) everyWay() (out []variant) {
 	for _, algo := range f.algos {
 		for _, slices := range []int{1, 3} {
-			for m := block.Pull; m <= block.Packets; m++ {
+			for m := block.Pull; m <= block.Lines; m++ {
 				out = append(out, variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256, Overlap: true, Specialise: f.specialise}})
 			}
 		}
@@ -101,28 +125,28 @@ type variants struct {
 }
 
 func (l *variants) add(v variant) {
-	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size < 64*units.MiB
+	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size <= 512*units.MiB
 	l.list = append(l.list, v)
 }
 
-// packets: as many threads as there are pairs of words, in blocks that grow with them.
-func (l *variants) packets(algo string, bytes int64, most units.Bytes) {
-	if l.size > most {
-		return
+// flagged: packets, and lines that begin where packets near their end; n ranks' worth of
+// data crosses each link.
+func (l *variants) flagged(algo string, bytes, n int64) {
+	for _, w := range []struct {
+		m           block.Mechanism
+		least, most units.Bytes
+	}{{block.Packets, 0, units.Bytes(512 << 10 / n)}, {block.Lines, units.Bytes(64 << 10 / n), units.Bytes(16 << 20 / n)}} {
+		if l.size < w.least || l.size > w.most {
+			continue
+		}
+		how := cuda.Method{Mechanism: w.m}
+		how.Blocks, how.Threads = cuda.Shape(w.m, bytes, l.f.multiprocessors)
+		l.add(variant{algo: algo, slices: 1, how: how})
 	}
-	pairs := max(bytes/8, 1)
-	threads := int64(512)
-	switch {
-	case pairs <= 1024:
-		threads = 64
-	case pairs <= 16384:
-		threads = 256
-	}
-	l.add(variant{algo: algo, slices: 1, how: cuda.Method{Mechanism: block.Packets, Blocks: int(min((pairs+threads-1)/threads, 128)), Threads: int(threads)}})
 }
 
 func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
-	blocks := []int{132}
+	blocks := []int{l.f.multiprocessors}
 	switch {
 	case l.size < least || l.size > most:
 		return
@@ -130,10 +154,10 @@ func (l *variants) simple(algo string, slices int, m block.Mechanism, least, mos
 		blocks = l.f.blocks
 	case l.size <= 256*units.KiB:
 		blocks = []int{24}
-	case l.size <= 8*units.MiB:
-		blocks = []int{48}
+	case l.size <= 2*units.MiB:
+		blocks = []int{64}
 	case algo != "simple_ring":
-		blocks = []int{32, 132}
+		blocks = []int{64, l.f.multiprocessors}
 	}
 	for _, b := range blocks {
 		l.add(variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
@@ -144,7 +168,7 @@ func (l *variants) copies(algo string, least units.Bytes, slices int) {
 	if l.size < least {
 		return
 	}
-	blocks := 132
+	blocks := l.f.multiprocessors // of the kernels that reduce
 	if slices == 1 {
 		blocks = 64
 	}

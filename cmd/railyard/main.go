@@ -51,7 +51,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func commands() []func() *cobra.Command {
 	return []func() *cobra.Command{
 		newTopo, newPlan, newSimulate, newRun, newCompare, newFit, newExpect, newCrossing, newCrossover, newValidate, newCheck,
-		newExport, newImport, newProfiles, newCapacity, newReport, newDiscover, newProbe, newBaseline, newCudaSweep, newCudaTables,
+		newExport, newImport, newProfiles, newCapacity, newReport, newDiscover, newProbe, newTune, newBaseline, newCudaSweep, newCudaStress, newCudaTables,
 	}
 }
 

@@ -114,6 +114,10 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	return p, f.search(cmd, p, sizes)
 }
 
+// affordable is how much of everything a candidate's simulation may do (see
+// score.Scorer.Limit): some seconds.
+const affordable = 8_000_000
+
 func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) error {
 	protocols, err := f.protocols(p.profile)
 	if err != nil {
@@ -122,6 +126,9 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	bar := newProgress(cmd.ErrOrStderr(), "planning", len(sizes))
 	defer bar.finish()
 	p.score = score.New(p.topo, p.profile)
+	if f.algo == "" {
+		p.score.Limit = affordable
+	}
 	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
 		Build: planner.Options{Channels: f.channels, Slices: f.slices}}
 	if f.pareto {

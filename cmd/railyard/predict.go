@@ -220,7 +220,11 @@ func serialFeatures(t *topology.Topology, s *schedule.Schedule, size units.Bytes
 }
 
 func featuresUnder(ideal, unit *cost.Profile, t *topology.Topology, s *schedule.Schedule, size units.Bytes, took units.Time) (fit.Features, error) {
-	line, err := sim.Run(t, s, size, ideal, sim.Options{})
+	moved := s
+	if passesOn(s) {
+		moved = inSlices(s)
+	}
+	line, err := sim.Run(t, moved, size, ideal, sim.Options{})
 	if err != nil {
 		return fit.Features{}, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -19,7 +20,8 @@ import (
 // probeFlags say what is measured, or where measured rows are.
 type probeFlags struct {
 	topo               topoFlags
-	out, from          string
+	out                string
+	from               []string
 	name, source, date string
 	max                string
 }
@@ -43,7 +45,7 @@ file, and no GPU is needed.`,
 	f.topo.addLive(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "profile to write")
 	must(cmd.MarkFlagRequired("output"))
-	fl.StringVar(&f.from, "from", "", "fit on the rows of this file instead of measuring")
+	fl.StringSliceVar(&f.from, "from", nil, "fit on the rows of these files instead of measuring")
 	fl.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
 	fl.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
 	fl.StringVar(&f.date, "date", "", "when they were made, YYYY-MM-DD (with --from)")
@@ -59,10 +61,10 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	if f.name == "" {
 		f.name = stem[strings.LastIndexAny(stem, `/\`)+1:]
 	}
-	if given := f.source != "" || f.date != ""; given != (f.from != "") || given && (f.source == "" || f.date == "") {
+	if given := f.source != "" || f.date != ""; given != (f.from != nil) || given && (f.source == "" || f.date == "") {
 		return usagef("--from, --source and --date go together: rows of a file do not say where and when they were measured")
 	}
-	if f.from != "" && cmd.Flags().Changed("max") {
+	if f.from != nil && cmd.Flags().Changed("max") {
 		return usagef("--max has no effect with --from: leave it out")
 	}
 	t, err := f.topo.load()
@@ -70,7 +72,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	var rows []measurement.Link
-	if f.from != "" {
+	if f.from != nil {
 		rows, err = f.read()
 	} else {
 		rows, err = f.measure(cmd, t, stem+".csv")
@@ -86,13 +88,19 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	return saveProfile(f.out, r.Profile)
 }
 
-func (f *probeFlags) read() ([]measurement.Link, error) {
-	file, err := os.Open(f.from)
-	if err != nil {
-		return nil, err
+func (f *probeFlags) read() (all []measurement.Link, err error) {
+	for _, name := range f.from {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := measurement.ReadLinks(bytes.NewReader(data), name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
 	}
-	defer file.Close()
-	return measurement.ReadLinks(file, f.from)
+	return all, nil
 }
 
 // measure runs the probe and keeps its rows.

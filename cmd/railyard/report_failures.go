@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"railyard/capacity/goodput"
 	"railyard/capacity/inventory"
 	"railyard/capacity/step"
 	"railyard/capacity/whatif"
 	"railyard/model/failure"
+	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
 )
@@ -66,7 +69,18 @@ func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, tab
 		hours, expected, played = append(hours, plan.Interval), append(expected, a.Goodput), append(played, m.Goodput)
 	}
 	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d played days, seed %d", book.Name, f.guard.days, f.guard.seed)
-	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %v every %.2f h of work, the best interval, and %v to restart, %.1f %% of the time is training that lasts: %.4g %s/s. Checkpoints take %.1f %%, lost work and restarts %.1f %%.",
-		best.StopsADay, best.MTBF, f.guard.checkpoint, best.Interval, f.guard.restart, 100*best.Goodput, best.Goodput*r.UnitsPerSecond(), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
+	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %s every %.2f h of work, the best interval, and %s to restart, %.1f %% of the time is training that lasts: %s %s/s. Checkpoints take %.1f %%, lost work and restarts %.1f %%.",
+		best.StopsADay, best.MTBF, shortDuration(f.guard.checkpoint), best.Interval, shortDuration(f.guard.restart), 100*best.Goodput, report.Rate(best.Goodput*r.UnitsPerSecond()), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
 	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}}, []page.Table{table}, []string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
+}
+
+// shortDuration leaves out what is zero: 10m, not 10m0s.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, zero) {
+			s = s[:len(s)-2]
+		}
+	}
+	return s
 }

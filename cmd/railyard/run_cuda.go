@@ -13,8 +13,9 @@ import (
 	"railyard/exec/cuda/driver"
 	"railyard/exec/nccl"
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/measurement"
-	"railyard/model/schedule"
+	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
 )
@@ -33,8 +34,9 @@ type gpuFlags struct {
 	specialise bool
 
 	node  *cuda.Node
-	other *nccl.Beside // nil where there is no NCCL
-	fixed bool         // the user chose the schedule
+	known *cost.Profile // with what was fastest
+	other *nccl.Beside  // nil where there is no NCCL
+	fixed bool          // the user chose the schedule
 }
 
 func (g *gpuFlags) add(cmd *cobra.Command) {
@@ -73,7 +75,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 	if g.node, err = cuda.Open(p.spec.Ranks); err != nil {
 		return err
 	}
-	g.node.Deadline = f.deadline
+	g.node.Deadline, g.known = f.deadline, p.profile
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
@@ -85,8 +87,9 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 	if g.fixed {
 		return nil
 	}
+	g.warn(cmd, p)
 	for i := range p.rows {
-		if err := replace(p, &p.rows[i]); err != nil {
+		if err := g.replace(p, &p.rows[i]); err != nil {
 			g.close()
 			return err
 		}
@@ -123,39 +126,52 @@ func (g *gpuFlags) close() {
 	g.node.Close()
 }
 
+// warn says where nothing is known of these GPUs: then schedules are the planner's.
+func (g *gpuFlags) warn(cmd *cobra.Command, p *planned) {
+	switch {
+	case len(g.known.Methods) == 0:
+		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s does not say what is fastest here: schedules are planned; measure with `railyard tune`\n", g.known.Name)
+	case g.known.GPU != cuda.GPU():
+		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s knows what is fastest on %s, not on %s: schedules are planned; measure with `railyard tune`\n", g.known.Name, g.known.GPU, cuda.GPU())
+	}
+}
+
 // replace plans what was fastest for a row's size.
-func replace(p *planned, row *planner.Row) error {
-	c, ok := cuda.Choose(p.spec.Kind, p.spec.Ranks, int64(row.Size))
+func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
+	c, ok := g.choose(p.spec, row.Size)
 	if !ok {
 		return nil
 	}
-	protocol := schedule.Simple
-	if c.Method.Packets() {
-		protocol = schedule.LL
-	}
-	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: protocol})
+	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: protocolOf(c.Method)})
 	if err != nil {
 		return err
 	}
 	row.Schedule = s
-	row.Prediction, err = p.score.Explain(s, row.Size)
+	if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
+		return err
+	}
+	row.Prediction.Time, err = predictRun(p.topo, s, row.Size, p.profile)
 	return err
+}
+
+func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, bool) {
+	return cuda.Choose(g.known, cuda.GPU(), spec.Kind, spec.Ranks, int64(size))
 }
 
 // method is how to run a row.
 func (g *gpuFlags) method(row planner.Row) cuda.Method {
 	how := cuda.MethodFor(row.Schedule)
-	if c, ok := cuda.Choose(row.Schedule.Spec.Kind, row.Schedule.Spec.Ranks, int64(row.Size)); ok && !g.fixed {
+	if c, ok := g.choose(row.Schedule.Spec, row.Size); ok && !g.fixed {
 		how = c.Method
 	}
 	if g.mechanism != "" {
-		was := how.Packets()
+		was := how.Flagged()
 		how, _ = cuda.ParseMechanism(how, g.mechanism) // check has seen it
-		if was && !how.Packets() {
+		if was && !how.Flagged() {
 			how.Blocks, how.Threads, how.Streams = 64, 512, 1
 		}
 	}
-	how = how.Fitted(row.Schedule, int64(row.Size))
+	how = how.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())
 	if g.blocks > 0 {
 		how.Blocks = g.blocks
 	}

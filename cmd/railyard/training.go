@@ -70,15 +70,22 @@ func (f *trainingFlags) predictor(t *topology.Topology, part func(nodes, gpus in
 	if err != nil {
 		return nil, err
 	}
-	m, err := step.NewMachine(t, g, part)
-	if err != nil {
-		return nil, err
+	switch f.runtime {
+	case "nccl":
+		p, err := f.profile.library(t)
+		if err != nil {
+			return nil, err
+		}
+		return step.OnNCCL(t, g, p, part)
+	case "railyard":
+		p, err := f.profile.load(t)
+		if err != nil {
+			return nil, err
+		}
+		m, err := step.NewMachine(t, g, part)
+		return step.NewPredictor(m, step.NewPlanned(p)), err
 	}
-	r, err := f.findRuntime(t)
-	if err != nil {
-		return nil, err
-	}
-	return step.NewPredictor(m, r), nil
+	return nil, usagef("--runtime %s: must be nccl or railyard", f.runtime)
 }
 
 func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
@@ -90,24 +97,6 @@ func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
 		return nil, usagef("--gpu: %v", err)
 	}
 	return g, nil
-}
-
-func (f *trainingFlags) findRuntime(t *topology.Topology) (step.Runtime, error) {
-	switch f.runtime {
-	case "nccl":
-		p, err := f.profile.library(t)
-		if err != nil {
-			return nil, err
-		}
-		return step.NewNCCL(p, profileGeneral), nil
-	case "railyard":
-		p, err := f.profile.load(t)
-		if err != nil {
-			return nil, err
-		}
-		return step.NewPlanned(p), nil
-	}
-	return nil, usagef("--runtime %s: must be nccl or railyard", f.runtime)
 }
 
 // layoutFlags choose a layout, or the part of it that is fixed.

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Measures everything in this folder's tables on a machine with GPUs, about two minutes
-# on four of them: measure.sh RAILYARD OUTPUT_FOLDER. Each step has a time limit; one
+# Measures what the folders here hold on a machine with four GPUs, in about ten minutes:
+# measure.sh RAILYARD OUTPUT_FOLDER. Each step has a time limit; one
 # that fails is named in the log and the others go on. NVLink multicast stays off.
 railyard=${1:?which railyard?}
 out=${2:?which output folder?}
@@ -48,3 +48,6 @@ for gpus in 4 2; do
 done
 cat "$out"/peers-*.out | awk 'NR == 1 || !/^collective,/' >"$out/peers.csv"
 rm -f "$out"/peers-*.out
+step 400 beside "$railyard" cuda-sweep --specialise --nccl --gpus 2,3,4 -c all_reduce,all_gather,reduce_scatter,broadcast,all_to_all -d float32,bfloat16 -b 1K -e 4G \
+  --per-case 40ms -o "$out/beside.csv"
+step 310 stress "$railyard" cuda-stress --gpus 2 --for 302s --seed 20261122 -o "$out/stress.csv"

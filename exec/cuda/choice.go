@@ -1,15 +1,13 @@
 package cuda
 
 import (
-	_ "embed"
-	"encoding/csv"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"railyard/model/block"
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 // Choice is what has been fastest for a size: an algorithm and how to run it.
@@ -19,50 +17,8 @@ type Choice struct {
 	Method    Method
 }
 
-//go:embed methods.csv
-var methodsCSV string
-
-// chosen is a row of methods.csv.
-type chosen struct {
-	kind     collective.Kind
-	gpus     int
-	maxBytes int64
-	choice   Choice
-}
-
-var methods = readMethods(methodsCSV)
-
-// readMethods parses the embedded table; it panics where that is wrong.
-func readMethods(text string) (out []chosen) {
-	in := csv.NewReader(strings.NewReader(text))
-	in.Comment = '#'
-	rows, err := in.ReadAll()
-	if err != nil {
-		panic(err)
-	}
-	for _, r := range rows[1:] {
-		kind, err := collective.Parse(r[0])
-		if err != nil {
-			panic(err)
-		}
-		number := func(i int) int {
-			n, err := strconv.Atoi(r[i])
-			if err != nil {
-				panic(fmt.Sprintf("methods.csv: %q: %v", r, err))
-			}
-			return n
-		}
-		how := Method{Blocks: number(6), Threads: number(7), Streams: number(8), Overlap: true, Specialise: true}
-		if !how.setMechanism(r[5]) {
-			panic(fmt.Sprintf("methods.csv: %q", r))
-		}
-		out = append(out, chosen{kind, number(1), int64(number(2)), Choice{r[3], number(4), how}})
-	}
-	return out
-}
-
 // Mechanisms are the names that ParseMechanism takes.
-const Mechanisms = "pull, push, packets or copies"
+const Mechanisms = "pull, push, packets, lines or copies"
 
 // setMechanism reads a mechanism's name.
 func (how *Method) setMechanism(name string) bool {
@@ -74,14 +30,16 @@ func (how *Method) setMechanism(name string) bool {
 		how.Mechanism = block.Push
 	case "packets":
 		how.Mechanism = block.Packets
+	case "lines":
+		how.Mechanism = block.Lines
 	default:
 		return false
 	}
 	return true
 }
 
-// Packets reports whether messages travel in packets.
-func (how Method) Packets() bool { return how.Mechanism == block.Packets && !how.Copies }
+// Flagged reports whether data and flags travel together: in packets or lines.
+func (how Method) Flagged() bool { return how.Mechanism.Flagged() && !how.Copies }
 
 // ParseMechanism changes a method to a mechanism by its name.
 func ParseMechanism(how Method, name string) (Method, error) {
@@ -91,21 +49,22 @@ func ParseMechanism(how Method, name string) (Method, error) {
 	return how, nil
 }
 
-// Choose is what has been measured to be fastest for a size in bytes (as nccl-tests
-// counts it); false for collectives that have not been measured. More than four GPUs take
-// the choice of four.
-func Choose(kind collective.Kind, gpus int, size int64) (Choice, bool) {
-	gpus = min(gpus, 4)
-	for _, m := range methods {
-		if m.kind == kind && m.gpus == gpus && (m.maxBytes == 0 || size <= m.maxBytes) {
-			return m.choice, true
-		}
+// Choose is what the profile says was fastest for a size in bytes (as nccl-tests counts
+// it); false where that has not been measured, or on other GPUs than these.
+func Choose(p *cost.Profile, gpu string, kind collective.Kind, gpus int, size int64) (Choice, bool) {
+	m := p.Method(kind.String(), gpus, units.Bytes(size))
+	if m == nil || p.GPU != gpu {
+		return Choice{}, false
 	}
-	return Choice{}, false
+	how, err := ParseMechanism(Method{Blocks: m.Blocks, Threads: m.Threads, Streams: m.Streams, Overlap: true, Specialise: true}, m.Mechanism)
+	if err != nil {
+		return Choice{}, false // a mechanism that this version does not have
+	}
+	return Choice{m.Algorithm, m.Slices, how}, true
 }
 
-// MethodFor is a way to run any schedule: packets where its protocol is LL, else pulls;
-// about 64 blocks in all.
+// MethodFor is a way to run any schedule: packets where its protocol is LL, lines where it
+// is LL128, else pulls; about 64 blocks in all.
 func MethodFor(s *schedule.Schedule) Method {
 	lanes := 0
 	for _, ch := range s.Channels {
@@ -116,30 +75,44 @@ func MethodFor(s *schedule.Schedule) Method {
 		}
 	}
 	how := Method{Blocks: max(64/lanes, 1), Threads: 512, Streams: 1, Overlap: true}
-	if s.Protocol == schedule.LL {
-		how.Mechanism = block.Packets
-		how.Blocks, how.Threads = 0, 0
+	switch s.Protocol {
+	case schedule.LL:
+		how.Mechanism, how.Blocks, how.Threads = block.Packets, 0, 0
+	case schedule.LL128:
+		how.Mechanism, how.Blocks, how.Threads = block.Lines, 0, 0
 	}
 	return how
 }
 
-// Fitted fills in blocks and threads where a method leaves them open: a thread for every
-// 8 bytes that a rank handles at once, in blocks that grow with the size.
-func (how Method) Fitted(s *schedule.Schedule, size int64) Method {
+// Fitted fills in blocks and threads where a method leaves them open, for GPUs of so many
+// multiprocessors.
+func (how Method) Fitted(s *schedule.Schedule, size int64, multiprocessors int) Method {
 	if how.Blocks > 0 {
 		return how
 	}
 	if len(s.Channels[0].Phases) > 1 || s.Spec.Blocks() > 1 {
 		size /= int64(s.Spec.Ranks)
 	}
-	pairs := max(size/8, 1)
-	how.Threads = 512
-	switch {
-	case pairs <= 1024:
-		how.Threads = 64
-	case pairs <= 16384:
-		how.Threads = 256
-	}
-	how.Blocks = int(min((pairs+int64(how.Threads)-1)/int64(how.Threads), int64(max(128/len(s.Channels), 1))))
+	how.Blocks, how.Threads = Shape(how.Mechanism, size, multiprocessors)
+	how.Blocks = min(how.Blocks, max(multiprocessors/len(s.Channels), 1))
 	return how
+}
+
+// Shape is how many blocks of how many threads move so many bytes in packets or lines:
+// packets with a thread for every 8 bytes, lines with two for every 15, in blocks that grow
+// with the size, at most 128 and one a multiprocessor.
+func Shape(m block.Mechanism, bytes int64, multiprocessors int) (blocks, threads int) {
+	most := int64(min(multiprocessors, 128))
+	work, small, medium := max(bytes/8, 1), int64(1024), int64(16384)
+	if m == block.Lines {
+		work, small, medium = max(2*bytes/15, 1), 0, 40000
+	}
+	threads = 512
+	switch {
+	case work <= small:
+		threads = 64
+	case work <= medium:
+		threads = 256
+	}
+	return int(min((work+int64(threads)-1)/int64(threads), most)), threads
 }

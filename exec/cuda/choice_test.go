@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/block"
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/planner"
@@ -15,6 +16,13 @@ import (
 // compiled, and fits on an H200 at once.
 func TestChoicesCompile(t *testing.T) {
 	const multiprocessors = 132
+	h200, err := cost.Get("h200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := Choose(h200, "NVIDIA A100-SXM4-80GB", collective.AllReduce, 2, 1024); ok {
+		t.Error("other GPUs take what was fastest on these")
+	}
 	for _, gpus := range []int{2, 3, 4} {
 		topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{GPUs: gpus})
 		if err != nil {
@@ -22,7 +30,7 @@ func TestChoicesCompile(t *testing.T) {
 		}
 		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll} {
 			for size := int64(1 << 10); size <= 4<<30; size *= 2 {
-				c, ok := Choose(kind, gpus, size)
+				c, ok := Choose(h200, h200.GPU, kind, gpus, size)
 				if !ok {
 					t.Fatalf("%v on %d GPUs, %d bytes: no choice", kind, gpus, size)
 				}
@@ -33,7 +41,7 @@ func TestChoicesCompile(t *testing.T) {
 				if err := schedule.Check(s, topo); err != nil {
 					t.Fatal(err)
 				}
-				how := c.Method.Fitted(s, size)
+				how := c.Method.Fitted(s, size, multiprocessors)
 				o := block.Options{Count: size / 4, Size: 4, Instances: how.Blocks, Mechanism: how.Mechanism}
 				if how.Copies {
 					_, err = block.CompileCopies(s, o)
@@ -52,12 +60,38 @@ func TestChoicesCompile(t *testing.T) {
 }
 
 func TestMechanismNames(t *testing.T) {
-	for _, name := range []string{"pull", "push", "packets", "copies"} {
+	for _, name := range []string{"pull", "push", "packets", "lines", "copies"} {
 		if _, err := ParseMechanism(Method{}, name); err != nil {
 			t.Error(err)
 		}
 	}
 	if _, err := ParseMechanism(Method{}, "smoke"); err == nil {
 		t.Error("a mechanism that does not exist")
+	}
+}
+
+// TestPassesOn: who receives a part of the root's input and sends it on does so in one pass.
+func TestPassesOn(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind collective.Kind
+		algo string
+		want bool
+	}{
+		{collective.Broadcast, "scatter_exchange", true},
+		{collective.Broadcast, "direct", false},
+		{collective.AllReduce, "two_shot", false},
+		{collective.AllGather, "direct", false},
+	} {
+		s, err := planner.Build(topo, collective.Spec{Kind: c.kind, Ranks: 4}, c.algo, planner.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := block.PassesOn(s); got != c.want {
+			t.Errorf("%v %s: %v", c.kind, c.algo, got)
+		}
 	}
 }

@@ -144,6 +144,9 @@ func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
 		if err != nil {
 			return err
 		}
+		if err := fitInline(p); err != nil {
+			return err
+		}
 		_, err = compile("run.cu", n.gpus[0].arch, append(options, interpreterOptions(copyingShape(p))...), nil)
 		return err
 	}

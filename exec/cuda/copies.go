@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,10 +29,22 @@ type copyRank struct {
 
 func (o *copiesOp) memory() *memory { return o.m }
 
+func (o *copiesOp) close() error {
+	return o.m.n.each(func(g *gpu) (err error) {
+		for _, graph := range o.ranks[g.rank].graphs {
+			err = errors.Join(err, graph.Destroy())
+		}
+		return err
+	})
+}
+
 // loadCopies compiles a schedule for copy engines.
 func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
 	p, err := block.CompileCopies(s, how.options(cfg))
 	if err != nil {
+		return nil, err
+	}
+	if err := fitInline(p); err != nil {
 		return nil, err
 	}
 	program := &block.Program{Ranks: p.Ranks, Instances: p.Blocks, Lanes: make([][]block.Lane, p.Ranks)}
@@ -53,7 +66,10 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err := n.each(func(g *gpu) error { return o.place(g, key, how) }); err != nil {
 		return nil, err
 	}
-	return o, n.each(o.capture)
+	if err := n.each(o.capture); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return o, nil
 }
 
 // capture makes graphs of one operation, for each side. Copies between GPUs that are
@@ -80,6 +96,20 @@ func copyingShape(p *block.Copying) (s block.Shape) {
 	return s
 }
 
+// fitInline refuses kernels whose plans do not fit into their parameter.
+func fitInline(p *block.Copying) error {
+	lanes := slices.Concat(p.Start, p.End, p.Local)
+	for _, st := range p.Stages {
+		lanes = append(lanes, st.Kernel...)
+	}
+	for _, l := range lanes {
+		if n := len(block.EncodeLanes([]block.Lane{l})); n > inlineBytes {
+			return fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", n)
+		}
+	}
+	return nil
+}
+
 func (n *Node) interpreter(cfg Config, shape block.Shape) (string, error) {
 	options, err := defines(cfg.DType, cfg.Op)
 	if err != nil {
@@ -95,9 +125,6 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 	}
 	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
 		plan := block.EncodeLanes([]block.Lane{lane})
-		if len(plan) > inlineBytes {
-			return fmt.Errorf("a stage of %d bytes: plan with fewer chunks", len(plan))
-		}
 		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads}, param: o.m.parameter(g.rank)}
 		l.param.shape(1, o.p.Blocks)
 		copy(l.param[dataAt:], plan)

@@ -34,6 +34,12 @@ func unit(t collective.DType) float64 {
 		collective.Float8E4M3: 0x1p-4, collective.Float8E5M2: 0x1p-3}[t]
 }
 
+// tiny is half the distance between neighbours at 0.
+func tiny(t collective.DType) float64 {
+	return map[collective.DType]float64{collective.Float32: 0x1p-150, collective.Float16: 0x1p-25, collective.BFloat16: 0x1p-134,
+		collective.Float8E4M3: 0x1p-10, collective.Float8E5M2: 0x1p-17}[t]
+}
+
 // run launches one of the check kernels over count elements (bytes for guard).
 func (d *data) run(g *gpu, name string, at driver.Ptr, count int64, rank, block int) error {
 	if count <= 0 {
@@ -50,6 +56,7 @@ func (d *data) run(g *gpu, name string, at driver.Ptr, count int64, rank, block 
 	p = le.AppendUint64(p, uint64(g.counter))
 	p = le.AppendUint64(p, uint64(cfg.Seed))
 	p = le.AppendUint64(p, math.Float64bits(unit(cfg.DType)))
+	p = le.AppendUint64(p, math.Float64bits(tiny(cfg.DType)))
 	flag := func(b bool) uint32 {
 		if b {
 			return 1

@@ -58,10 +58,14 @@ func (c *Config) Limit(bytes int64, most time.Duration) {
 	}
 }
 
+// warmReplays are the replays of a graph that make the operations of the warm-up.
+func (c *Config) warmReplays() int { return (c.Warmup + c.Iterations - 1) / c.Iterations }
+
 // Result is a measurement.
 type Result struct {
-	Times  []time.Duration // an operation: one for each replay of the graph, the slowest GPU
-	Stream []time.Duration // the same, launched one by one on a stream
-	Wrong  int64           // elements and guard bytes that are not what they should be
-	Checks int
+	Times    []time.Duration // an operation: one for each replay of the graph, the slowest GPU
+	Stream   []time.Duration // the same, launched one by one on a stream
+	Wrong    int64           // elements and guard bytes that are not what they should be
+	Checks   int
+	Launches int // operations that ran, checked and timed ones
 }

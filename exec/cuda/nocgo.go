@@ -24,6 +24,12 @@ func (*Node) Close() {}
 // Ranks is 0.
 func (*Node) Ranks() int { return 0 }
 
+// GPU is empty: a build without cgo sees none.
+func GPU() string { return "" }
+
+// Multiprocessors is 0.
+func (*Node) Multiprocessors() int { return 0 }
+
 // Driver is empty.
 func (*Node) Driver() string { return "" }
 

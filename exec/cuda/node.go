@@ -31,6 +31,7 @@ type gpu struct {
 	ctx     *driver.Context
 	arch    string
 	sms     int
+	overlap bool // a kernel can be launched while the one ahead of it runs (sm_90)
 	jobs    chan func()
 	stream  driver.Stream
 	side    []driver.Stream // more streams, for copies
@@ -153,6 +154,11 @@ func (g *gpu) open() (err error) {
 	if g.arch, err = d.Arch(); err != nil {
 		return err
 	}
+	major, err := d.Attribute(driver.ComputeCapabilityMajor)
+	if err != nil {
+		return err
+	}
+	g.overlap = major >= 9
 	if g.sms, err = d.Attribute(driver.MultiprocessorCount); err != nil {
 		return err
 	}
@@ -205,6 +211,18 @@ func (n *Node) Close() {
 
 // Ranks is the number of GPUs.
 func (n *Node) Ranks() int { return len(n.gpus) }
+
+// GPU is the name of this machine's GPUs, "" where there are none.
+func GPU() string {
+	if driver.Load() != nil {
+		return ""
+	}
+	name, _ := driver.Device(0).Name() // "" matches no profile
+	return name
+}
+
+// Multiprocessors is the number that each GPU has.
+func (n *Node) Multiprocessors() int { return n.gpus[0].sms }
 
 // Driver describes the machine for a measurement's head: GPU, driver API, compiler.
 func (n *Node) Driver() string {
@@ -267,9 +285,9 @@ func (n *Node) failure(ctx context.Context) error {
 	}
 	want, got := binary.LittleEndian.Uint64(r[32:]), binary.LittleEndian.Uint64(r[40:])
 	return fmt.Errorf("deadline of %v passed: rank %d, block %d, operation %d (%s), slice %d: waits for %s of %s %d: flag wanted %#x, got %#x",
-		n.Deadline, u(1), u(2), u(3), [...]string{"multi", "signal", "wait", "ll_put", "ll_reduce"}[u(6)%5], u(4),
-		map[bool]string{true: "a packet", false: [...]string{"message", "release"}[u(7)%2]}[u(6) == 4],
-		map[bool]string{true: "packet source", false: "rank"}[u(6) == 4], u(5), want, got)
+		n.Deadline, u(1), u(2), u(3), [...]string{"multi", "signal", "wait", "ll_put", "ll_reduce", "line_put", "line_reduce"}[u(6)%7], u(4),
+		map[bool]string{true: "a packet", false: [...]string{"message", "release"}[u(7)%2]}[u(6) >= 4],
+		map[bool]string{true: "packet source", false: "rank"}[u(6) >= 4], u(5), want, got)
 }
 
 // settle waits for the streams of all GPUs; when ctx ends it aborts what runs.

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 
 	"railyard/exec/cuda/driver"
@@ -18,6 +19,8 @@ type operation interface {
 	// launch runs it at once.
 	launch(g *gpu, i int) error
 	memory() *memory
+	// close frees what was loaded for it alone; nothing of it may run.
+	close() error
 }
 
 // launches is a kernel with one rank's plan.
@@ -29,11 +32,25 @@ type launches struct {
 
 // programOp is a block program.
 type programOp struct {
-	m     *memory
-	ranks []launches
+	m       *memory
+	ranks   []launches
+	special []string // by rank: the key of its specialised kernel, "" without one
 }
 
 func (o *programOp) memory() *memory { return o.m }
+
+// close unloads specialised kernels; interpreters serve other programs, too.
+func (o *programOp) close() error {
+	return o.m.n.each(func(g *gpu) error {
+		key := o.special[g.rank]
+		if key == "" {
+			return nil
+		}
+		m := g.modules[key]
+		delete(g.modules, key)
+		return m.Unload()
+	})
+}
 
 func (o *programOp) launch(g *gpu, i int) error { return o.queue(g, i) }
 
@@ -60,8 +77,11 @@ func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, er
 	if err != nil {
 		return nil, err
 	}
-	o := &programOp{m: m, ranks: make([]launches, p.Ranks)}
-	return o, o.place(p, how)
+	o := &programOp{m: m, ranks: make([]launches, p.Ranks), special: make([]string, p.Ranks)}
+	if err := o.place(p, how); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return o, nil
 }
 
 // place puts every rank's plan into its parameter or its memory.
@@ -72,8 +92,11 @@ func (o *programOp) place(p *block.Program, how Method) error {
 		if err != nil {
 			return err
 		}
+		if how.Specialise {
+			o.special[g.rank] = key
+		}
 		l := &o.ranks[g.rank]
-		l.shape = driver.Dim{Blocks: p.Blocks(), Threads: how.Threads, Shared: shared, Overlap: how.Overlap}
+		l.shape = driver.Dim{Blocks: p.Blocks(), Threads: how.Threads, Shared: shared, Overlap: how.Overlap && g.overlap}
 		l.param = o.m.parameter(g.rank)
 		l.param.shape(len(p.Lanes[g.rank]), p.Instances)
 		if l.kernel, err = g.modules[key].Kernel(name); err != nil {

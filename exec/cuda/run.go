@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,34 +26,56 @@ func (n *Node) Run(ctx context.Context, s *schedule.Schedule, cfg Config, how Me
 		return nil, err
 	}
 	r := &runner{n: n, op: op, cfg: cfg, ctx: ctx}
-	out := &Result{Checks: cfg.Checks}
-	if out.Wrong, err = r.check(); err != nil {
+	out, err := r.all()
+	return out, errors.Join(err, op.close())
+}
+
+// all checks, times, and checks what the timed operations have left.
+func (r *runner) all() (*Result, error) {
+	out := &Result{Checks: r.cfg.Checks}
+	d, err := newData(r.op.memory())
+	if err != nil {
 		return nil, err
 	}
-	if cfg.Replays > 0 {
+	if out.Wrong, err = r.check(d); err != nil {
+		return nil, err
+	}
+	if r.cfg.Replays > 0 {
 		if out.Times, err = r.graph(); err != nil {
 			return nil, err
 		}
 	}
-	if cfg.Stream {
-		out.Stream, err = r.stream()
+	if r.cfg.Stream {
+		if out.Stream, err = r.stream(); err != nil {
+			return nil, err
+		}
 	}
-	return out, err
+	if r.cfg.Checks > 0 && !r.cfg.InPlace { // the inputs are still those of the last epoch
+		wrong, err := d.wrong()
+		if err != nil {
+			return nil, err
+		}
+		out.Wrong += wrong
+	}
+	out.Launches = r.launches
+	return out, nil
 }
 
 // runner launches an operation again and again.
 type runner struct {
-	n    *Node
-	op   operation
-	cfg  Config
-	ctx  context.Context
-	done int // operations launched
+	n        *Node
+	op       operation
+	cfg      Config
+	ctx      context.Context
+	done     int // operations launched; replays of graphs are none
+	launches int // all operations that ran
 }
 
 // launch puts operations on all GPUs' streams.
 func (r *runner) launch(count int) error {
 	from := r.done
 	r.done += count
+	r.launches += count
 	return r.n.each(func(g *gpu) error {
 		for i := range count {
 			if err := r.op.launch(g, from+i); err != nil {
@@ -63,14 +86,7 @@ func (r *runner) launch(count int) error {
 	})
 }
 
-func (r *runner) check() (wrong int64, err error) {
-	if r.cfg.Checks == 0 {
-		return 0, nil
-	}
-	d, err := newData(r.op.memory())
-	if err != nil {
-		return 0, err
-	}
+func (r *runner) check(d *data) (wrong int64, err error) {
 	for d.epoch = range r.cfg.Checks {
 		d.random = d.epoch%3 == 2
 		if err := d.fill(); err != nil {
@@ -117,13 +133,14 @@ func (r *runner) graph() ([]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.launches += r.cfg.Iterations * (r.cfg.warmReplays() + r.cfg.Replays)
 	return r.n.replay(r.ctx, r.cfg, graphs)
 }
 
 // replay times graphs of cfg.Iterations operations, one for each GPU, and frees them.
 func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([]time.Duration, error) {
 	defer n.each(func(g *gpu) error { return graphs[g.rank].Destroy() })
-	warm := (cfg.Warmup + cfg.Iterations - 1) / cfg.Iterations
+	warm := cfg.warmReplays()
 	var out []time.Duration
 	for i := range warm + cfg.Replays {
 		t, err := n.timed(ctx, func(g *gpu) error { return graphs[g.rank].Launch(g.stream) })
@@ -185,6 +202,7 @@ func (r *runner) stream() ([]time.Duration, error) {
 	for range max(r.cfg.Replays, 1) {
 		from := r.done
 		r.done += r.cfg.Iterations
+		r.launches += r.cfg.Iterations
 		t, err := r.n.timed(r.ctx, func(g *gpu) error {
 			for i := range r.cfg.Iterations {
 				if err := r.op.launch(g, from+i); err != nil {

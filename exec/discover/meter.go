@@ -1,6 +1,10 @@
 package discover
 
-import "time"
+import (
+	"time"
+
+	"railyard/model/units"
+)
 
 // Meter reads what the NVLinks carry during a run.
 type Meter struct {
@@ -56,4 +60,14 @@ func equal(a, b []Traffic) bool {
 		}
 	}
 	return len(a) == len(b)
+}
+
+// Busiest is what the GPU that sent most sent.
+func Busiest(moved []Traffic) (most units.Bytes) {
+	byGPU := map[int]units.Bytes{}
+	for _, m := range moved {
+		byGPU[m.GPU] += m.Sent
+		most = max(most, byGPU[m.GPU])
+	}
+	return most
 }

@@ -140,12 +140,22 @@ extern "C" __global__ void add(Args a) {
 
 __device__ __forceinline__ u32 *counter(const Args &a) { return (u32 *)a.counters + blockIdx.x * flagLine; }
 
+// start lets the next kernel of the stream be launched and waits for the one ahead, as the
+// kernels that run schedules do.
+__device__ __forceinline__ void start() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;");
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // simple_messages stores the part in the peer's memory, then raises a flag there
 // (release); the receiver waits for its flags (acquire).
 extern "C" __global__ void simple_messages(Args a) {
 	u64 words = a.bytes / 16, part = (words + gridDim.x - 1) / gridDim.x;
 	u64 from = min(words, part * blockIdx.x), n = min(words, from + part) - from;
 	const uint4 *src = (const uint4 *)a.src + from;
+	start();
 	u32 epoch = *counter(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
 		u64 half = (r & 1) * words + from;
@@ -168,6 +178,7 @@ extern "C" __global__ void ll_messages(Args a) {
 	u64 begin = min(packets, part * blockIdx.x), end = min(packets, begin + part);
 	const uint2 *src = (const uint2 *)a.src;
 	uint2 *dst = (uint2 *)a.dst;
+	start();
 	u32 epoch = *counter(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
 		u64 half = (r & 1) * packets;
@@ -190,5 +201,89 @@ extern "C" __global__ void ll_messages(Args a) {
 		}
 		if (__syncthreads_or(failed)) return;
 	}
+	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
+}
+
+// pull_messages says that it has begun, loads the peers' part and adds its own, then says
+// that it has read, and waits for the same: a round takes two counts of a flag.
+extern "C" __global__ void pull_messages(Args a) {
+	u64 words = a.bytes / 16, part = (words + gridDim.x - 1) / gridDim.x;
+	u64 from = min(words, part * blockIdx.x), end = min(words, from + part);
+	const u32 me = threadIdx.x;
+	start();
+	u32 epoch = *counter(a);
+	for (u32 r = epoch + 1; r != epoch + 2 * a.rounds + 1; r += 2) {
+		bool failed = false;
+		if (me < a.peers) {
+			put((u32 *)a.peer[me].theirs + blockIdx.x * flagLine, r, false);
+			failed = !await((u32 *)a.peer[me].flags + blockIdx.x * flagLine, r, false, a);
+		}
+		if (__syncthreads_or(failed)) return;
+		for (u64 i = from + me; i < end; i += 4 * blockDim.x) {
+			float4 v[4];
+			for (int k = 0; k < 4; k++)
+				if (i + k * blockDim.x < end) v[k] = ((const float4 *)a.src)[i + k * blockDim.x];
+			for (u32 p = 0; p < a.peers; p++) {
+				uint4 w[4];
+				for (int k = 0; k < 4; k++)
+					if (i + k * blockDim.x < end) w[k] = load16((const uint4 *)a.peer[p].outbox + i + k * blockDim.x);
+				for (int k = 0; k < 4; k++) v[k] = sum(v[k], make_float4(__uint_as_float(w[k].x), __uint_as_float(w[k].y), __uint_as_float(w[k].z), __uint_as_float(w[k].w)));
+			}
+			for (int k = 0; k < 4; k++)
+				if (i + k * blockDim.x < end) ((float4 *)a.dst)[i + k * blockDim.x] = v[k];
+		}
+		__syncthreads();
+		if (me < a.peers) {
+			put((u32 *)a.peer[me].theirs + blockIdx.x * flagLine, r + 1, true);
+			failed = !await((u32 *)a.peer[me].flags + blockIdx.x * flagLine, r + 1, true, a);
+		}
+		if (__syncthreads_or(failed)) return;
+	}
+	if (me == 0) *counter(a) = epoch + 2 * a.rounds;
+}
+
+// ll128_messages stores lines of 120 bytes of data and a flag, eight lanes a line, two
+// lines for sixteen lanes (exec/cuda/kernel/src/lines.cuh); the receiver polls them. All
+// lanes of a warp go on together. Bytes are rounded up to pairs of lines.
+extern "C" __global__ void ll128_messages(Args a) {
+	u64 pairs = (a.bytes + 239) / 240, part = (pairs + gridDim.x - 1) / gridDim.x;
+	u64 begins = min(pairs, part * blockIdx.x), end = min(pairs, begins + part);
+	u32 lane = threadIdx.x % 32, q = lane % 16, team = lane / 16, step = blockDim.x / 16;
+	bool last = q % 8 == 7;
+	u32 offset = last ? 224 + 8 * (q / 8) : 16 * (7 * (q / 8) + q % 8);
+	const char *src = (const char *)a.src + offset;
+	char *dst = (char *)a.dst + offset;
+	start();
+	u32 epoch = *counter(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		u64 half = (r & 1) * pairs;
+		for (u64 i = begins + threadIdx.x / 32 * 2; i < end; i += step) {
+			bool mine = i + team < end;
+			uint4 v = make_uint4(0, 0, r, r);
+			if (mine && !last) v = *(const uint4 *)(src + (i + team) * 240);
+			else if (mine) v.x = *(const u32 *)(src + (i + team) * 240), v.y = *(const u32 *)(src + (i + team) * 240 + 4);
+			for (u32 p = 0; p < a.peers; p++) {
+				__syncwarp();
+				if (mine) store16((uint4 *)a.peer[p].outbox + (half + i + team) * 16 + q, v);
+			}
+		}
+		for (u64 i = begins + threadIdx.x / 32 * 2; i < end; i += step) {
+			bool mine = i + team < end;
+			for (u32 p = 0; p < a.peers; p++) {
+				const uint4 *in = (const uint4 *)a.peer[p].inbox + (half + i + team) * 16 + q;
+				uint4 v = make_uint4(0, 0, r, r);
+				Patience patience(a);
+				for (;;) {
+					__syncwarp();
+					if (mine) v = load16(in);
+					if (!__any_sync(~0u, mine && last && ((int)(v.z - r) < 0 || (int)(v.w - r) < 0))) break;
+					if (__any_sync(~0u, patience.over())) return;
+				}
+				if (mine && !last) *(uint4 *)(dst + (i + team) * 240) = v;
+				else if (mine) *(uint2 *)(dst + (i + team) * 240) = make_uint2(v.x, v.y);
+			}
+		}
+	}
+	__syncthreads();
 	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
 }

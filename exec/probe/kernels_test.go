@@ -17,13 +17,13 @@ func TestKernelsCompile(t *testing.T) {
 	}
 	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib",
 		"-Xclang", "-target-feature", "-Xclang", "+ptx78", "-std=c++17", "-O2", "-Wall", "-Wno-unknown-cuda-version", "-Werror", "-S", "-o", "-",
-		"-include", filepath.Join("testdata", "cuda.h"), "kernels.cu")
+		"-include", filepath.Join("..", "cuda", "kernel", "testdata", "cuda.h"), "kernels.cu")
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, messages.String())
 	}
-	for _, name := range []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages"} {
+	for _, name := range []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages", "pull_messages", "ll128_messages"} {
 		if !strings.Contains(out.String(), ".entry "+name+"(") {
 			t.Errorf("there is no kernel %s", name)
 		}

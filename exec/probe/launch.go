@@ -54,6 +54,11 @@ func (g *gpu) launch(kernel string, d shape, a *args) error {
 	return g.kernels[kernel].Launch(g.stream, driver.Dim{Blocks: d.blocks, Threads: d.threads}, a.encode())
 }
 
+// follow launches a kernel that waits by itself for the one ahead of it.
+func (g *gpu) follow(kernel string, d shape, a *args) error {
+	return g.kernels[kernel].Launch(g.stream, driver.Dim{Blocks: d.blocks, Threads: d.threads, Overlap: g.overlap}, a.encode())
+}
+
 // measured captures work n times in a graph and replays it back to back, with a mark
 // between replays; it returns the time of one work in each replay but the first, which
 // the host's launches stagger. It runs on the GPU's thread.

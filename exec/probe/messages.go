@@ -77,29 +77,35 @@ func (s *session) patterns() []pattern {
 	return out
 }
 
-// protocols says from and to which size messages are measured, and how many bytes of
-// one a thread takes at once.
-var protocols = []struct {
-	name, kernel string
-	from, to     int64
-	grain        int64
-}{
-	{"ll", "ll_messages", 64, 4 << 20, 8},
-	{"simple", "simple_messages", 1 << 10, 64 << 20, 16},
+// protocol says from and to which size messages are measured, and how many bytes of one a
+// thread takes at once.
+type protocol struct {
+	name     string
+	from, to int64
+	grain    int64
+	counts   int // of a flag in a round
 }
 
+var protocols = []protocol{{"ll", 64, 4 << 20, 8, 1}, {"ll128", 1 << 10, 16 << 20, 15, 1}, {"simple", 1 << 10, 64 << 20, 16, 1}, {"pull", 1 << 10, 64 << 20, 16, 2}}
+
 // messages: what a kernel takes that sends a message of a size to each peer and receives
-// as many, for numbers of blocks, in a graph: rows such as ll_ring; ll_ring_x4 is one
-// with four such rounds.
+// as many, for numbers of blocks, in a graph, launched as kernels that run schedules are:
+// rows such as ll_ring_overlap; ll_ring_x4_overlap is one with four such rounds.
 func (s *session) messages() error {
 	for _, p := range s.patterns() {
+		if err := s.engineMessages(p); err != nil {
+			return err
+		}
 		for _, proto := range protocols {
 			for bytes := proto.from; bytes <= min(proto.to, int64(s.message)); bytes *= 2 {
 				for blocks := 1; blocks <= s.gpus[0].sms; blocks *= 2 {
-					if blocks > 1 && bytes/int64(blocks) < 32*proto.grain {
-						break
+					switch part := bytes / int64(blocks); {
+					case blocks > 1 && part < 32*proto.grain:
+						continue
+					case part > 2<<20: // far from the fastest
+						continue
 					}
-					if err := s.exchange(p, proto.name, proto.kernel, shape{blocks, threads(bytes, blocks, proto.grain)}, bytes); err != nil {
+					if err := s.exchange(p, proto, shape{blocks, threads(bytes, blocks, proto.grain)}, bytes); err != nil {
 						return err
 					}
 				}
@@ -120,7 +126,7 @@ func threads(bytes int64, blocks int, grain int64) int {
 const manyRounds = 4
 
 // exchange times kernels of one round, and of many up to 1 MiB, in a graph.
-func (s *session) exchange(p pattern, protocol, kernel string, d shape, bytes int64) error {
+func (s *session) exchange(p pattern, proto protocol, d shape, bytes int64) error {
 	for _, rounds := range []int{1, manyRounds} {
 		if rounds > 1 && bytes > 1<<20 {
 			continue
@@ -129,26 +135,35 @@ func (s *session) exchange(p pattern, protocol, kernel string, d shape, bytes in
 		if err := s.count(p.gpus); err != nil {
 			return err
 		}
-		s.epoch += uint32(n * rounds * (replays + 1))
+		s.epoch += uint32(n * rounds * proto.counts * (replays + 1))
 		t, err := s.slowestOf(p.gpus, n, func(g *gpu) error {
-			a := s.args(g)
-			a.Bytes, a.Rounds = uint64(bytes), uint32(rounds)
-			all := len(p.gpus)
-			for _, o := range p.offset {
-				s.connect(a, g, p.gpus[(g.index+o)%all], p.gpus[(g.index-o+all)%all])
-			}
-			return g.launch(kernel, d, a)
+			return g.follow(proto.name+"_messages", d, s.round(p, g, bytes, rounds))
 		})
 		if err != nil {
-			return fmt.Errorf("%s_%s, %d bytes, %d blocks: %w", protocol, p.name, bytes, d.blocks, err)
+			return fmt.Errorf("%s_%s, %d bytes, %d blocks: %w", proto.name, p.name, bytes, d.blocks, err)
 		}
-		kind := protocol + "_" + p.name
-		if rounds > 1 {
-			kind += fmt.Sprintf("_x%d", rounds)
-		}
-		s.row(kind, "*", "*", d.blocks, bytes, us(t), "us")
+		s.row(kindOf(proto.name, p, rounds)+"_overlap", "*", "*", d.blocks, bytes, us(t), "us")
 	}
 	return nil
+}
+
+// round is the argument of a kernel that sends to a pattern's peers.
+func (s *session) round(p pattern, g *gpu, bytes int64, rounds int) *args {
+	a := s.args(g)
+	a.Bytes, a.Rounds = uint64(bytes), uint32(rounds)
+	all := len(p.gpus)
+	for _, o := range p.offset {
+		s.connect(a, g, p.gpus[(g.index+o)%all], p.gpus[(g.index-o+all)%all])
+	}
+	return a
+}
+
+// kindOf names rows of messages.
+func kindOf(protocol string, p pattern, rounds int) string {
+	if rounds > 1 {
+		return fmt.Sprintf("%s_%s_x%d", protocol, p.name, rounds)
+	}
+	return protocol + "_" + p.name
 }
 
 // count sets the rounds so far of all blocks to the same number on all GPUs, a larger

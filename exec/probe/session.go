@@ -24,7 +24,7 @@ var source string
 const patience = 2 * time.Second
 
 // kernelNames are the entry points of kernels.cu.
-var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages"}
+var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages", "pull_messages", "ll128_messages"}
 
 // session holds the GPUs while they are measured.
 type session struct {
@@ -44,6 +44,7 @@ type gpu struct {
 	stream   driver.Stream
 	kernels  map[string]driver.Kernel
 	sms      int
+	overlap  bool            // a kernel may be launched before the one ahead has ended
 	src      *driver.Mapping // max bytes
 	dst      *driver.Mapping // max bytes
 	inbox    *driver.Mapping // for each GPU: two halves of LL packets of the largest message
@@ -168,6 +169,11 @@ func (s *session) prepareGPU(g *gpu) error {
 	if g.sms, err = g.device.Attribute(driver.MultiprocessorCount); err != nil {
 		return err
 	}
+	major, err := g.device.Attribute(driver.ComputeCapabilityMajor)
+	if err != nil {
+		return err
+	}
+	g.overlap = major >= 9
 	arch, err := g.device.Arch()
 	if err != nil {
 		return err

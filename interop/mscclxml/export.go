@@ -42,6 +42,9 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: o.InPlace}); err != nil {
 		return nil, err
 	}
+	if protoNames[s.Protocol] == "" {
+		return nil, fmt.Errorf("protocol %s has no name in MSCCL files: plan with --proto simple, ll or ll128", s.Protocol)
+	}
 	p, err := program.Build(s, maxCount)
 	if err != nil {
 		return nil, err

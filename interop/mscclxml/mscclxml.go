@@ -143,4 +143,4 @@ func (d Dialect) collName(k collective.Kind) (string, error) {
 }
 
 // protoNames are the protocols as files write them.
-var protoNames = map[schedule.Protocol]string{schedule.Simple: "Simple", schedule.LL: "LL", schedule.LL128: "LL128"}
+var protoNames = map[schedule.Protocol]string{schedule.Simple: "Simple", schedule.LL: "LL", schedule.LL128: "LL128", schedule.Pulled: "Simple"}

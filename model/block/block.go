@@ -11,7 +11,8 @@
 //   - pulled: the sender raises a flag, the receiver reads the sender's memory;
 //   - pushed: the sender writes the receiver's output, then raises a flag;
 //   - in packets: the sender writes 8 bytes of data with their flag in one 16-byte store
-//     to a buffer of the receiver, which polls the packet itself.
+//     to a buffer of the receiver, which polls the packet itself;
+//   - in lines: the same with 120 bytes of data in lines of 128.
 //
 // Flags lie in the receiver's memory and only grow: launch number << 20 | step. Nothing
 // is ever reset. Two halves of the packet buffer take turns from launch to launch.
@@ -40,12 +41,22 @@ type Mechanism uint8
 const (
 	Pull Mechanism = iota
 	Push
-	Packets
+	Packets // LL
+	Lines   // LL128
 )
 
-var mechanismNames = [...]string{"pull", "push", "packets"}
+var mechanismNames = [...]string{"pull", "push", "packets", "lines"}
 
 func (m Mechanism) String() string { return mechanismNames[m] }
+
+// Flagged reports whether data and their flags travel together.
+func (m Mechanism) Flagged() bool { return m == Packets || m == Lines }
+
+// Lines carry this many bytes of data in so many.
+const (
+	lineData = 240
+	lineRoom = 256
+)
 
 // Options say what to compile for.
 type Options struct {
@@ -62,11 +73,13 @@ type Kind uint8
 
 // The operations.
 const (
-	Multi    Kind = iota // reduce the sources, write the result to every destination
-	Signal               // raise the flag of each peer
-	Wait                 // until each peer has raised its flag
-	LLPut                // send a source in packets to every packet destination
-	LLReduce             // combine sources and packets in rank order; write, and forward in packets
+	Multi      Kind = iota // reduce the sources, write the result to every destination
+	Signal                 // raise the flag of each peer
+	Wait                   // until each peer has raised its flag
+	LLPut                  // send a source in packets to every packet destination
+	LLReduce               // combine sources and packets in rank order; write, and forward in packets
+	LinePut                // LLPut in lines
+	LineReduce             // LLReduce in lines
 )
 
 // Flags of an operation.
@@ -76,6 +89,7 @@ const (
 	Barrier                   // the block's threads wait for one another first
 	Earlier                   // wait: for the launch before the last
 	Pairs                     // multi: source k is copied to destination k, up to maxPairs
+	Halves                    // lines: half of the warps put while the others reduce
 )
 
 // Lines are the kinds of flags between two blocks.

@@ -39,7 +39,7 @@ func (c *compiler) channel(ch int) error {
 	switch c.o.Mechanism {
 	case Push:
 		c.choosePushes(all)
-	case Packets:
+	case Packets, Lines:
 		c.placePackets(all)
 	}
 	for k, st := range all {
@@ -101,11 +101,19 @@ func (c *compiler) placePackets(all []*strand) {
 			for i := range st.steps[r] {
 				if s := &st.steps[r][i]; s.op.Kind == schedule.Recv || s.op.Kind == schedule.RecvReduce {
 					s.msg.region = c.room[r]
-					c.room[r] += 2 * n * int64(s.msg.send.Src.Set.Len())
+					c.room[r] += c.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
 				}
 			}
 		}
 	}
+}
+
+// packetRoom is the bytes that data take in a packet buffer.
+func (c *compiler) packetRoom(data int64) int64 {
+	if c.o.Mechanism == Lines {
+		return data / lineData * lineRoom // instances' pieces are whole lines (pieces.align)
+	}
+	return 2 * data
 }
 
 // refs are the places of a location, chunk by chunk, with the bytes to the end of the

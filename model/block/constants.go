@@ -23,7 +23,7 @@ func (p *Program) Constants(rank int) string {
 			}
 			for j := range list {
 				fmt.Fprintf(&b, "constexpr Op OP_%d = %s;\n", n, list[j].constant(l))
-				fmt.Fprintf(&lanes, "        e.run(OP_%d, %d, %s);\n", n, n, slice)
+				fmt.Fprintf(&lanes, "        e.run(OP_%d.head, OP_%d.ref, %d, %s);\n", n, n, n, slice)
 				n++
 			}
 			if slice != "0" {
@@ -44,6 +44,6 @@ func (op *Op) constant(l *Lane) string {
 			refs = append(refs, fmt.Sprintf("%#xull", uint64(r.Rank*buffers+int(r.Buffer))<<48|uint64(r.Offset)))
 		}
 	}
-	return fmt.Sprintf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %dull, %dull, %dull, {%s}}", op.Kind, len(op.Sources), len(op.PacketSources), len(op.Destinations),
+	return fmt.Sprintf("{{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %dull, %dull, %dull}, {%s}}", op.Kind, len(op.Sources), len(op.PacketSources), len(op.Destinations),
 		len(op.PacketTargets), op.Own, op.Flags, op.Line, op.Peers, op.Lane, op.Value, op.PerSlice, l.Unit, op.Limit, l.Stride, strings.Join(refs, ", "))
 }

@@ -38,6 +38,7 @@ func (e *emission) run() error {
 	}
 	e.settle()
 	e.finish(steps)
+	e.halve()
 	return nil
 }
 
@@ -48,7 +49,7 @@ func (e *emission) step(steps []step, i int) error {
 	case schedule.Send:
 		return e.send(s.msg, steps[i:])
 	case schedule.Recv, schedule.RecvReduce:
-		if e.c.o.Mechanism == Packets && op.Dst.Set.Len() > 0 {
+		if e.c.o.Mechanism.Flagged() && op.Dst.Set.Len() > 0 {
 			return e.unpack(s)
 		}
 		e.settle()
@@ -83,7 +84,7 @@ func (e *emission) awaitRun(run []step) {
 func (e *emission) send(m *message, run []step) error {
 	total := e.st.total[[2]int{e.rank, m.to}]
 	switch {
-	case e.c.o.Mechanism == Packets && m.send.Src.Set.Len() > 0:
+	case e.c.o.Mechanism.Flagged() && m.send.Src.Set.Len() > 0:
 		return e.put(m)
 	case m.pushed:
 		e.awaitCredits(run)
@@ -139,7 +140,7 @@ func (e *emission) receive(s *step) error {
 
 // reduce combines local places and fused receives.
 func (e *emission) reduce(s *step) error {
-	if e.c.o.Mechanism == Packets {
+	if e.c.o.Mechanism.Flagged() {
 		return e.reducePackets(s)
 	}
 	var sources [][]Ref

@@ -7,7 +7,7 @@ import (
 // grant tells the peers that will write this rank's output that its kernel has begun,
 // unless a message to them says so anyway, and waits for packet buffers to be read.
 func (e *emission) grant(steps []step) {
-	if e.c.o.Mechanism == Packets {
+	if e.c.o.Mechanism.Flagged() {
 		if !dependsOnAll(e.c.s.Spec.Kind) {
 			e.once(&e.before, Wait, otherEnds(steps, false), Taken, 1, Earlier)
 		}
@@ -38,7 +38,7 @@ func (e *emission) impliedStart(m *message) bool {
 // finish keeps the kernel running until nobody reads this rank's memory any more. A
 // message that comes back after the data were read says so as well.
 func (e *emission) finish(steps []step) {
-	if e.c.o.Mechanism == Packets {
+	if e.c.o.Mechanism.Flagged() {
 		if !dependsOnAll(e.c.s.Spec.Kind) {
 			e.once(&e.after, Signal, otherEnds(steps, true), Taken, 1, 0)
 		}

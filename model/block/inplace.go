@@ -20,7 +20,7 @@ func inPlace(s *schedule.Schedule, o Options) (*schedule.Schedule, error) {
 		return nil, fmt.Errorf("%v has no in-place form", s.Spec.Kind)
 	}
 	s = withoutSelfCopies(s)
-	if o.Mechanism == Packets {
+	if o.Mechanism.Flagged() {
 		return s, nil // a message is copied when it is sent
 	}
 	if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}); err != nil {

@@ -158,7 +158,7 @@ func overlap(a, b schedule.Loc) bool {
 // relax finds the messages of input, which is never written: a flag without fences is
 // enough. On one line they come before all others, so that those carry more than theirs.
 func (c *compiler) relax(st *strand) {
-	if c.o.InPlace || c.o.Mechanism == Packets {
+	if c.o.InPlace || c.o.Mechanism.Flagged() {
 		return
 	}
 	strict := map[[2]int]bool{}

@@ -26,6 +26,14 @@ func newPieces(s *schedule.Schedule, o Options) *pieces {
 // align is the number of elements that make 16 bytes.
 func (p *pieces) align() int64 { return int64(max(16/p.o.Size, 1)) }
 
+// grain is what an instance's piece is a multiple of: 16 bytes, or whole lines.
+func (p *pieces) grain() int64 {
+	if p.o.Mechanism == Lines {
+		return int64(lineData / p.o.Size)
+	}
+	return p.align()
+}
+
 // cut is where a channel's share of a block of n elements begins and ends.
 func (p *pieces) cut(channel int, n int64) (lo, hi int64) {
 	total := p.shares[len(p.shares)-1]
@@ -53,7 +61,7 @@ func (p *pieces) unit(channel int) int64 {
 	}
 	parts := int64(ch.Slices * (ch.Chunks / p.s.Spec.Blocks()) * p.o.Instances)
 	u := (most + parts - 1) / parts
-	return max((u+p.align()-1)/p.align()*p.align(), p.align())
+	return max((u+p.grain()-1)/p.grain()*p.grain(), p.grain())
 }
 
 // stride is the elements from slice to slice.
@@ -70,11 +78,22 @@ func (p *pieces) place(rank int, b schedule.Buffer, channel int, chunk int32) (o
 	block, sub := int(chunk)/per, int64(int(chunk)%per)
 	skip := sub * p.unit(channel) * int64(p.o.Instances)
 	if b == schedule.Scratch {
-		return p.scratchBase(channel) + int64(block)*p.stride(channel)*int64(ch.Slices) + skip, -1
+		return p.scratchBase(channel) + int64(block)*p.stride(channel)*int64(ch.Slices) + skip, p.scratchLimit(channel, skip)
 	}
 	base, n := p.layout.Block(rank, b, block)
 	lo, hi := p.cut(channel, n)
 	return base + lo + skip, max(hi-lo-skip, 0)
+}
+
+// scratchLimit is that of a place in scratch: parts of equal number are equally long in all
+// blocks, so it ends where the data do that it can hold; −1 where blocks differ.
+func (p *pieces) scratchLimit(channel int, skip int64) int64 {
+	if p.s.Spec.Kind == collective.AllToAllV {
+		return -1
+	}
+	_, n := p.layout.Block(0, schedule.Output, 0)
+	lo, hi := p.cut(channel, n)
+	return max(hi-lo-skip, 0)
 }
 
 // shift is by how many elements a rank's buffer lies behind the one memory that input

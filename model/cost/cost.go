@@ -31,6 +31,9 @@ type Profile struct {
 	From    string
 	Error   string   // how well it fits, in words: in and out of sample
 	Kernels []Kernel // of the communication library, where they were fitted
+	// GPU is the name, as its driver has it, of the GPUs on which Methods were measured.
+	GPU     string
+	Methods []Method
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a

@@ -101,6 +101,8 @@ func TestBadProfilesAreRefused(t *testing.T) {
 		"order":       {"from: 64K", "from: 0", "must be larger than the segment before"},
 		"efficiency":  {"efficiency: 0.5", "efficiency: 1.5", "efficiency 1.5 must be from 0 to 1"},
 		"rate":        {"10GB/s", "fast", "is not a rate"},
+		"mechanism":   {"curves:", "gpu: x\nmethods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pigeon}\ncurves:", `mechanism "pigeon" must be one of`},
+		"no gpu":      {"curves:", "methods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pull}\ncurves:", "methods without gpu"},
 		"negative":    {"alpha: 2us", "alpha: -2us", "must not be negative"},
 		"medium":      {"medium: any", "medium: ''", "medium and protocol must be given"},
 	} {
@@ -123,4 +125,22 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestMethods(t *testing.T) {
+	p := &Profile{Methods: []Method{{Collective: "all_reduce", GPUs: 2, UpTo: 1000, Algorithm: "a"}, {Collective: "all_reduce", GPUs: 2, Algorithm: "b"}, {Collective: "broadcast", GPUs: 2, UpTo: 10, Algorithm: "c"}}}
+	for _, c := range []struct {
+		collective string
+		gpus       int
+		size       units.Bytes
+		want       string
+	}{{"all_reduce", 2, 1000, "a"}, {"all_reduce", 2, 1001, "b"}, {"all_reduce", 4, 1, ""}, {"broadcast", 2, 10, "c"}, {"broadcast", 2, 11, ""}} {
+		got := ""
+		if m := p.Method(c.collective, c.gpus, c.size); m != nil {
+			got = m.Algorithm
+		}
+		if got != c.want {
+			t.Errorf("%s on %d GPUs, %v: %q, want %q", c.collective, c.gpus, c.size, got, c.want)
+		}
+	}
 }

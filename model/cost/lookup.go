@@ -119,8 +119,19 @@ func (p *Profile) Covers(medium topology.Medium, protocol string) bool {
 	return p.curve(medium, protocol) != nil
 }
 
+// plainer is the protocol whose curve stands in for a protocol that has none of its own.
+var plainer = map[string]string{"pull": "simple", "copy": "simple"}
+
 // curve is the most specific curve, nil where none applies.
 func (p *Profile) curve(medium topology.Medium, protocol string) *Curve {
+	best := p.specific(medium, protocol)
+	if other := plainer[protocol]; other != "" && (best == nil || best.Protocol != protocol) {
+		return p.specific(medium, other)
+	}
+	return best
+}
+
+func (p *Profile) specific(medium topology.Medium, protocol string) *Curve {
 	var best *Curve
 	rank := -1
 	for i := range p.Curves {

@@ -38,6 +38,8 @@ type document struct {
 	Steps     map[string]stepInFile `yaml:"steps,omitempty"`
 	Curves    []curveInFile         `yaml:"curves,omitempty"`
 	Kernels   []kernelInFile        `yaml:"kernels,omitempty"`
+	GPU       string                `yaml:"gpu,omitempty"`
+	Methods   []methodInFile        `yaml:"methods,omitempty"`
 }
 
 type curveInFile struct {
@@ -128,6 +130,10 @@ func (r *reader) profile(d *document) *Profile {
 	for i, c := range d.Curves {
 		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
 	}
+	p.GPU, p.Methods = d.GPU, r.methods(d.Methods)
+	if len(p.Methods) > 0 && p.GPU == "" {
+		r.fail("methods without gpu: on which GPUs were they measured?")
+	}
 	for i, k := range d.Kernels {
 		p.Kernels = append(p.Kernels, r.kernel(fmt.Sprintf("kernel %d", i), k))
 	}
@@ -193,6 +199,10 @@ func Encode(w io.Writer, p *Profile) error {
 			break // they are another profile's
 		}
 		d.Kernels = append(d.Kernels, kernelText(&p.Kernels[i]))
+	}
+	d.GPU = p.GPU
+	for i := range p.Methods {
+		d.Methods = append(d.Methods, methodText(&p.Methods[i]))
 	}
 	enc := yaml.NewEncoder(w)
 	enc.SetIndent(2)

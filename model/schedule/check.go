@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 
 	"railyard/model/topology"
@@ -27,7 +28,8 @@ type CheckOptions struct {
 // Channels touch disjoint bytes and so do slices, which all run the same program; so
 // one slice of each channel is the proof for all. Sends never block, hence a pipeline
 // of slices makes progress where one slice does. Time is proportional to operations ×
-// chunks moved, and × ranks where the race check needs message chains.
+// chunks moved, and × ranks where the race check needs message chains. Ranks that do
+// alike are compared operation by operation, and one of them is run for all (findMoves).
 func Check(s *Schedule, t *topology.Topology) error { return CheckWith(s, t, CheckOptions{}) }
 
 // CheckWith is Check with options.
@@ -40,21 +42,54 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 	}
 	x := NewExpander(s)
 	for c := range s.Channels {
-		k := newChecker(s, x, c, o)
-		if err := k.run(); err != nil {
+		k, err := proven(s, x, c, o, s.Spec.Ranks >= manyRanks)
+		if err != nil {
 			return err
 		}
 		if t != nil {
 			router := topology.NewRouter(t)
-			if err := k.checkHops(router); err != nil {
+			if err := k.checkHops(t, router); err != nil {
 				return err
 			}
-			if err := k.checkTeams(x, router); err != nil {
+			if err := k.checkTeams(t, router); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// manyRanks is from how many ranks on it is worth looking for ranks that do alike.
+const manyRanks = 32
+
+// fewRanks are so quickly run that no other axis need move.
+const fewRanks = 8
+
+// proven runs a channel; with fold only the ranks that others do like, where there are
+// such (see moves).
+func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*checker, error) {
+	if fold {
+		if m := findMoves(x, channel, axesOf(s, channel), fewRanks); m != nil {
+			if k, err := runOriginals(s, x, channel, o, m); !errors.Is(err, errUnlike) {
+				return k, err
+			}
+		}
+	}
+	k := newChecker(s, x, channel, o, nil)
+	return k, k.run()
+}
+
+// runOriginals runs the originals of all moves, or where those are not followed of the
+// moves along the outer digits.
+func runOriginals(s *Schedule, x *Expander, channel int, o CheckOptions, m *moves) (*checker, error) {
+	for len(m.axes) > 0 {
+		k := newChecker(s, x, channel, o, m)
+		if err := k.run(); !errors.Is(err, errUnlike) {
+			return k, err
+		}
+		m = &moves{m.ranks, m.chunks, m.axes[:len(m.axes)-1]}
+	}
+	return nil, errUnlike
 }
 
 // key is a connection; messages on it arrive in order.
@@ -63,6 +98,7 @@ type key struct{ src, dst, phase int32 }
 // message is a send that has been issued.
 type message struct {
 	values []value
+	places []int32 // where the sender has the values, where that is not src
 	op     int32   // global index in the sender's program
 	clock  []int32 // what the sender knew, only where races are possible
 	src    Loc
@@ -72,6 +108,9 @@ type message struct {
 // checker runs one channel.
 type checker struct {
 	s       *Schedule
+	x       *Expander
+	moves   *moves  // that ranks do alike by; nil: none
+	ranks   []int32 // that are run
 	channel int
 	chunks  int
 	inPlace bool
@@ -83,51 +122,60 @@ type checker struct {
 	clocks  [][]int32 // by rank: operations of others known to have ended; nil: not needed
 }
 
-func newChecker(s *Schedule, x *Expander, channel int, o CheckOptions) *checker {
+func newChecker(s *Schedule, x *Expander, channel int, o CheckOptions, m *moves) *checker {
 	n := s.Spec.Ranks
-	k := &checker{s: s, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: o.InPlace, progs: make([][]Op, n),
+	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: o.InPlace, progs: make([][]Op, n),
 		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key][]message{}}
-	for r := range n {
-		for p := range s.Channels[channel].Phases {
-			k.progs[r] = x.AppendProgram(k.progs[r], channel, p, r)
-			k.phaseAt[r] = append(k.phaseAt[r], int32(len(k.progs[r])))
-		}
+	if m == nil {
+		k.ranks = (&moves{ranks: n}).originals()
+	} else {
+		k.ranks = m.originals()
+	}
+	for _, r := range k.ranks {
+		k.expand(int(r))
 	}
 	k.initialise()
 	if k.overwritesWhatWasSent() {
 		k.clocks = make([][]int32, n)
-		for r := range k.clocks {
+		for _, r := range k.ranks {
 			k.clocks[r] = make([]int32, n)
 		}
 	}
 	return k
 }
 
+// expand makes a rank's program.
+func (k *checker) expand(r int) {
+	for p := range k.s.Channels[k.channel].Phases {
+		k.progs[r] = k.x.AppendProgram(k.progs[r], k.channel, p, r)
+		k.phaseAt[r] = append(k.phaseAt[r], int32(len(k.progs[r])))
+	}
+}
+
 // blockOf is the block a chunk belongs to.
 func (k *checker) blockOf(chunk int) int { return chunk / (k.chunks / k.s.Spec.Blocks()) }
 
 func (k *checker) initialise() {
-	for r := range k.mem {
-		in := make([]value, k.chunks)
-		for c := range in {
-			if k.s.Spec.Holds(r, k.blockOf(c)) {
-				in[c] = value{int32(c), single(int32(r))}
+	for _, r := range k.ranks {
+		own := single(r)
+		in := &places{initial: func(c int32) value {
+			if int(c) < k.chunks && k.s.Spec.Holds(int(r), k.blockOf(int(c))) {
+				return value{c, own}
 			}
-		}
-		k.mem[r].bufs[Input] = in
-		k.mem[r].bufs[Output] = make([]value, k.chunks)
+			return value{}
+		}}
+		k.mem[r] = memory{bufs: [3]*places{Input: in, Output: {}, Scratch: {}}, reads: map[place2][]sendRead{}}
 		if k.inPlace {
 			k.mem[r].bufs[Output] = in
 		}
-		k.mem[r].reads = map[place2][]sendRead{}
 	}
 }
 
 // run executes all programs, waking a rank whenever a message for it arrives.
 func (k *checker) run() error {
-	ready := make([]int, len(k.progs))
-	for r := range ready {
-		ready[r] = r
+	ready := make([]int, len(k.ranks))
+	for i, r := range k.ranks {
+		ready[i] = int(r)
 	}
 	for len(ready) > 0 {
 		r := ready[len(ready)-1]
@@ -138,9 +186,9 @@ func (k *checker) run() error {
 		}
 		ready = append(ready, woken...)
 	}
-	for r, prog := range k.progs {
-		if k.pc[r] < len(prog) {
-			return k.deadlock(r)
+	for _, r := range k.ranks {
+		if k.pc[r] < len(k.progs[r]) {
+			return k.deadlock(int(r))
 		}
 	}
 	for _, q := range k.queues {

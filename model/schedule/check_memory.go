@@ -11,7 +11,7 @@ type value struct {
 
 // memory is one rank's state.
 type memory struct {
-	bufs  [3][]value
+	bufs  [3]*places
 	reads map[place2][]sendRead
 	slots map[int32]int32 // of an all_to_allv: where in bufs the places of scratch are that it uses
 }
@@ -64,16 +64,15 @@ func (k *checker) read(r, i int, l Loc) ([]value, error) {
 	out := make([]value, 0, l.Set.Len())
 	var err error
 	l.Set.Each(func(c int32) {
-		buf, at := k.mem[r].bufs[l.Buf], k.slot(r, l.Buf, c)
-		if int(at) >= len(buf) || buf[at].from == nil {
-			if v, ok := k.nothing(r, l.Buf, c); ok {
-				out = append(out, v)
+		v := k.mem[r].bufs[l.Buf].get(k.slot(r, l.Buf, c))
+		if v.from == nil {
+			if nothing, ok := k.nothing(r, l.Buf, c); ok {
+				v = nothing
 			} else if err == nil {
 				err = k.fail(r, i, "reads chunk %d of %v, which was never written", c, l.Buf)
 			}
-			return
 		}
-		out = append(out, buf[at])
+		out = append(out, v)
 	})
 	return out, err
 }
@@ -94,13 +93,7 @@ func (k *checker) write(r, i int, l Loc, vals []value) error {
 		if err == nil {
 			err = k.fits(r, i, l.Buf, c, vals[n])
 		}
-		buf, at := &k.mem[r].bufs[l.Buf], k.slot(r, l.Buf, c)
-		if l.Buf == Scratch {
-			for int(at) >= len(*buf) {
-				*buf = append(*buf, value{})
-			}
-		}
-		(*buf)[at] = vals[n]
+		k.mem[r].bufs[l.Buf].set(k.slot(r, l.Buf, c), vals[n])
 		n++
 	})
 	return err

@@ -5,13 +5,16 @@ func (k *checker) advance(r int) (woken []int, err error) {
 	for k.pc[r] < len(k.progs[r]) {
 		i := k.pc[r]
 		op := &k.progs[r][i]
+		if err := k.alike(op); err != nil {
+			return nil, err
+		}
 		phase := int32(k.phaseOf(r, i))
 		switch op.Kind {
 		case Send:
 			if err := k.send(r, i, op, key{int32(r), op.Peer, phase}); err != nil {
 				return nil, err
 			}
-			woken = append(woken, int(op.Peer))
+			woken = append(woken, k.original(op.Peer))
 		case Multicast:
 			to, err := k.multicast(r, i, op, phase)
 			if err != nil {
@@ -23,12 +26,14 @@ func (k *checker) advance(r int) (woken []int, err error) {
 				return woken, err
 			}
 		case Recv, RecvReduce:
-			c := key{op.Peer, int32(r), phase}
+			c, by := k.incoming(r, op.Peer, phase)
 			if len(k.queues[c]) == 0 {
 				return woken, nil
 			}
-			m := k.queues[c][0]
-			k.queues[c] = k.queues[c][1:]
+			m, err := k.next(c, by)
+			if err != nil {
+				return nil, err
+			}
 			if err := k.receive(r, i, op, m, c); err != nil {
 				return nil, err
 			}
@@ -65,7 +70,10 @@ func (k *checker) send(r, i int, op *Op, c key) error {
 
 func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 	if len(m.values) != op.Dst.Set.Len() {
-		return k.fail(r, i, "takes %d chunks but rank %d sent %d", op.Dst.Set.Len(), c.src, len(m.values))
+		return k.fail(r, i, "takes %d chunks but rank %d sent %d", op.Dst.Set.Len(), op.Peer, len(m.values))
+	}
+	if err := k.arrives(m, op); err != nil {
+		return err
 	}
 	if err := k.sameStore(r, i, op, m); err != nil {
 		return err

@@ -12,7 +12,7 @@ func (k *checker) multicast(r, i int, op *Op, phase int32) (woken []int, err err
 		}
 		q := k.queues[c]
 		q[len(q)-1].stored = stored
-		woken = append(woken, int(p))
+		woken = append(woken, k.original(p))
 	}
 	return woken, nil
 }
@@ -34,7 +34,7 @@ func (k *checker) sameStore(r, i int, op *Op, m message) error {
 // the rank's own data; it is not done while any of them has not been sent.
 func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err error) {
 	for _, p := range op.Peers {
-		if len(k.queues[key{p, int32(r), phase}]) == 0 {
+		if c, _ := k.incoming(r, p, phase); len(k.queues[c]) == 0 {
 			return false, nil
 		}
 	}
@@ -44,9 +44,17 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 	}
 	var first Loc
 	for n, p := range op.Peers {
-		c := key{p, int32(r), phase}
-		m := k.queues[c][0]
-		k.queues[c] = k.queues[c][1:]
+		c, by := k.incoming(r, p, phase)
+		m, err := k.next(c, by)
+		if err != nil {
+			return false, err
+		}
+		if by != 0 { // what place they come from is compared here
+			return false, errUnlike
+		}
+		if err := k.arrives(m, op); err != nil {
+			return false, err
+		}
 		if n == 0 {
 			first = m.src
 		} else if m.src != first {
@@ -64,7 +72,7 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 func (k *checker) awaited(r int) int32 {
 	op := &k.progs[r][k.pc[r]]
 	for _, p := range op.Peers {
-		if len(k.queues[key{p, int32(r), int32(k.phaseOf(r, k.pc[r]))}]) == 0 {
+		if c, _ := k.incoming(r, p, int32(k.phaseOf(r, k.pc[r]))); len(k.queues[c]) == 0 {
 			return p
 		}
 	}
@@ -72,9 +80,13 @@ func (k *checker) awaited(r int) int32 {
 }
 
 // checkTeams proves that switches can do what in-network operations need of them.
-func (k *checker) checkTeams(x *Expander, router *topology.Router) error {
+func (k *checker) checkTeams(t *topology.Topology, router *topology.Router) error {
+	if len(k.s.Needs) == 0 {
+		return nil
+	}
+	ranks := k.routed(t)
 	for p := range k.s.Channels[k.channel].Phases {
-		for _, t := range x.Teams(k.channel, p, k.s.Spec.Ranks) {
+		for _, t := range k.x.Teams(k.channel, p, ranks) {
 			if _, err := t.Routes(router, func(r int32) int32 { return r }); err != nil {
 				e := k.fail(int(t.Rank), -1, "%v", err)
 				e.Phase, e.Op, e.What = p, 0, t.Kind.String()

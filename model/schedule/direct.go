@@ -42,7 +42,7 @@ func (e *emitter) gatherAndReduce(set ChunkSet) {
 	srcs[e.pos] = at(e.ph.Src, set)
 	for k := 1; k < e.size; k++ {
 		q := e.off(-k)
-		srcs[q] = e.scratch(1+q, set) // copy 0 is where phases keep sums
+		srcs[q] = e.scratch(k, set) // copy 0 is where phases keep sums
 		e.recv(q, srcs[q])
 	}
 	e.reduce(at(e.ph.Dst, set), srcs)

@@ -50,9 +50,11 @@ type Protocol string
 
 // The protocols: flags apart from data, 8-byte data+flag packets, 128-byte lines.
 const (
-	Simple Protocol = "simple"
-	LL     Protocol = "ll"
-	LL128  Protocol = "ll128"
+	Simple     Protocol = "simple"
+	LL         Protocol = "ll"
+	LL128      Protocol = "ll128"
+	Pulled     Protocol = "pull" // Simple, where the receiver reads the memory of the sender
+	CopyEngine Protocol = "copy" // by DMA
 )
 
 // Channel is an independent strand of the schedule with a share of the bytes.

@@ -26,6 +26,12 @@ func (c ChunkSet) last() int64 {
 	return int64(c.First) + int64(c.Count-1)*int64(c.Stride) + int64(max(c.Outer, 1)-1)*int64(c.OuterStride)
 }
 
+// ascends reports whether the set's order is that of its numbers, each once.
+func (c ChunkSet) ascends() bool {
+	inner := int64(c.Count-1) * int64(c.Stride)
+	return (c.Count < 2 || c.Stride > 0) && (c.Outer < 2 || int64(c.OuterStride) > inner)
+}
+
 // valid reports whether all numbers are in [0, limit) and the set's fields are sane.
 func (c ChunkSet) valid(limit int64) bool {
 	if c.First < 0 || c.Count < 0 || c.Stride < 0 || c.Outer < 0 || c.OuterStride < 0 {

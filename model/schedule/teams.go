@@ -80,16 +80,16 @@ type Team struct {
 	Kind  OpKind // Multicast or SwitchReduce
 }
 
-// Teams are those of the first ranks in a phase.
-func (x *Expander) Teams(channel, phase, ranks int) []Team {
+// Teams are those of some ranks in a phase.
+func (x *Expander) Teams(channel, phase int, ranks []int32) []Team {
 	if m, r := x.s.Channels[channel].Phases[phase].uses(); !m && !r {
 		return nil
 	}
 	var out []Team
 	var ops []Op
-	for rank := range ranks {
-		ops = x.AppendProgram(ops[:0], channel, phase, rank)
-		out = appendTeams(out, int32(rank), ops)
+	for _, rank := range ranks {
+		ops = x.AppendProgram(ops[:0], channel, phase, int(rank))
+		out = appendTeams(out, rank, ops)
 	}
 	return out
 }

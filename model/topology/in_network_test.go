@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"railyard/model/topology"
 	"railyard/topologies"
 )
@@ -105,5 +107,29 @@ func TestWithoutInNetwork(t *testing.T) {
 	}
 	if off.Hash() != topo.Hash() || off.Name() == topo.Name() || off.WithoutInNetwork() != off {
 		t.Errorf("%q %s", off.Name(), off.Hash())
+	}
+}
+
+// What a router keeps does not change what it says, whoever changes what they were given.
+func TestKeptPathsAreFound(t *testing.T) {
+	topo := load(t, "gb200-nvl72", 0)
+	kept := topology.NewRouter(topo)
+	for range 2 {
+		for dst := 1; dst < topo.NumRanks(); dst += 7 {
+			got, err := kept.Route(0, dst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := topology.NewRouter(topo).Route(0, dst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("to %d: %s", dst, diff)
+			}
+			for i := range got.Hops {
+				got.Hops[i] = topology.Hop{}
+			}
+		}
 	}
 }

@@ -17,9 +17,12 @@ type Router struct {
 	spread *spreader
 	inNode map[nodePair]localRoute
 	fabric map[[2]DeviceID]path
+	scaled scaleUp
 	ecmp   bool // networks hash flows instead of spreading them
 	seed   uint64
 	flow   uint64 // identity of the flow that is being routed
+
+	networks []int32 // by rank, once asked for: see Reaches
 }
 
 type nodePair struct {
@@ -78,9 +81,8 @@ func (r *Router) best(a, b DeviceID) (Route, bool) {
 
 // nodeRoute is the best route inside a node, computed once for each node type.
 func (r *Router) nodeRoute(a, b DeviceID) (Route, bool) {
-	da, db := r.t.devices[a], r.t.devices[b]
-	n := &r.t.nodes[da.Node]
-	key := nodePair{n.shape, da.Local, db.Local}
+	n := &r.t.nodes[r.t.devices[a].Node]
+	key := r.pairIn(a, b)
 	c, known := r.inNode[key]
 	if !known {
 		c.route, c.ok = r.computeNodeRoute(a, b)
@@ -125,11 +127,15 @@ func (r *Router) direct(a, b DeviceID) (Route, bool) {
 
 // switched goes over scale-up switches only, within the node or across nodes.
 func (r *Router) switched(a, b DeviceID, within bool) (Route, bool) {
-	allow := func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch }
-	if within {
-		allow = r.sameNode(a, func(k Kind) bool { return k == NVSwitch })
+	find := func() (path, bool) {
+		return r.spread.find(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
 	}
-	p, ok := r.spread.find(a, b, allow)
+	p, ok := path{}, false
+	if within { // nodeRoute keeps these
+		p, ok = r.spread.find(a, b, r.sameNode(a, func(k Kind) bool { return k == NVSwitch }))
+	} else {
+		p, ok = r.scaled.find(a, b, find)
+	}
 	if !ok {
 		// Ranks may also sit directly on the switches of a network (no NICs modelled).
 		if within {

@@ -39,6 +39,17 @@ func NewSymmetry(t *Topology, permutations []func(int) int) (s *Symmetry, ok boo
 	return s, true
 }
 
+// Turn moves every node one on in its group of size nodes, neighbours in which are step
+// nodes apart.
+func Turn(size, step int) func(node int) int {
+	return func(n int) int {
+		if n/step%size == size-1 {
+			return n - (size-1)*step
+		}
+		return n + step
+	}
+}
+
 // firstFabricLink is the first link that belongs to no node.
 func (t *Topology) firstFabricLink() LinkID {
 	n := len(t.nodes)

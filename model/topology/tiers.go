@@ -91,6 +91,19 @@ func (t *Topology) Grid() (dims []int32, ok bool) {
 	return dims, true
 }
 
+// NodeGrid is the regular layout of the nodes, outermost tier first, or one axis.
+func (t *Topology) NodeGrid() []int32 {
+	dims, ok := t.Grid()
+	product := 1
+	for i, d := range dims {
+		if ok && product == t.NumNodes() {
+			return dims[:i]
+		}
+		product *= int(d)
+	}
+	return []int32{int32(t.NumNodes())}
+}
+
 // regular reports whether the tier's groups are consecutive runs of n ranks.
 func regular(tier Tier, n int32) bool {
 	if int(n)*tier.Groups != len(tier.Of) {

@@ -6,12 +6,9 @@ import (
 	"strings"
 
 	"railyard/capacity/step"
-	"railyard/model/cost"
-	"railyard/model/gpu"
 	"railyard/model/topology"
 	"railyard/model/workload"
 	"railyard/report/chart"
-	"railyard/sim/nccl"
 	"railyard/topologies"
 )
 
@@ -54,19 +51,7 @@ func (s Site) Step(work, layout string) (*step.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := gpu.Of(t)
-	if err != nil {
-		return nil, err
-	}
-	m, err := step.NewMachine(t, g, s.part)
-	if err != nil {
-		return nil, err
-	}
-	profile, err := cost.Get(nccl.ProfileFor(t))
-	if err != nil {
-		return nil, err
-	}
-	general, err := cost.Get(nccl.General)
+	p, err := step.OnNCCL(t, nil, nil, s.part)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +63,7 @@ func (s Site) Step(work, layout string) (*step.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return step.Run(step.NewPredictor(m, step.NewNCCL(profile, general)), w, l, step.Options{})
+	return step.Run(p, w, l, step.Options{})
 }
 
 // StepBars are where the time of steps goes, a bar for each of the names.

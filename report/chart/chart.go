@@ -76,6 +76,7 @@ func paint(c Chart, canvas draw.Canvas) error {
 		s.Font.Variant, s.Color = "Sans", ink
 	}
 	p.Title.TextStyle.Font.Size = 12
+	p.X.Tick.Marker, p.Y.Tick.Marker = plainTicks{}, plainTicks{}
 	if f.LogX {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, Decades{number}
 	}

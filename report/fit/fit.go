@@ -30,6 +30,7 @@ type Features struct {
 	Line     units.Time  // X: time at line rate
 	Message  units.Bytes // size of a message
 	Launched bool        // whether the launch is in the time
+	Apart    bool        // the launch began when the kernel ahead had ended; a λ of its own where others did not
 	Size     units.Bytes
 	Time     units.Time // measured
 }
@@ -74,7 +75,7 @@ func Fit(name, source, date string, rows []Features) (*Result, error) {
 			return int(min(max(a.Size-b.Size, -1), 1))
 		}
 	})
-	if rows[0].Size == rows[len(rows)-1].Size {
+	if !slices.ContainsFunc(rows, func(r Features) bool { return r.Size != rows[0].Size }) {
 		return nil, fmt.Errorf("all rows have the size %v: latency and bandwidth cannot be told apart", rows[0].Size)
 	}
 	var best *Result
@@ -90,6 +91,9 @@ func Fit(name, source, date string, rows []Features) (*Result, error) {
 			r.Profile = m.profile(x, m.intervals(x, rows))
 			best = r
 		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("%d usable rows are too few for %d unknowns: measure at least twice as many sizes", len(rows), newModel(rows, nil).unknowns())
 	}
 	p := best.Profile
 	p.Name, p.Source, p.Date = name, source, date
@@ -122,11 +126,13 @@ type curveKey struct {
 	protocol string
 }
 
-// model numbers the unknowns: λ, then α and ε for each piece of each curve.
+// model numbers the unknowns: λ, then α and ε for each piece of each curve, then the λ of
+// launches apart.
 type model struct {
 	breaks []units.Bytes
 	curves []curveKey
 	first  map[curveKey]int
+	apart  int    // the λ of launches apart: 0, the only one, unless there are both kinds
 	used   []bool // unknowns that some row depends on
 	min    units.Bytes
 	max    units.Bytes
@@ -141,6 +147,9 @@ func newModel(rows []Features, breaks []units.Bytes) *model {
 			m.curves = append(m.curves, k)
 		}
 		m.min, m.max = min(m.min, r.Size), max(m.max, r.Size)
+	}
+	if overlapping := slices.ContainsFunc(rows, func(r Features) bool { return r.Launched && !r.Apart }); overlapping {
+		m.apart = m.size() - 1
 	}
 	m.used = make([]bool, m.size())
 	for _, r := range rows {
@@ -172,7 +181,10 @@ func (m *model) piece(message units.Bytes) int {
 // row is the coefficients of the unknowns.
 func (m *model) row(r Features) []float64 {
 	out := make([]float64, m.size())
-	if r.Launched {
+	switch {
+	case r.Launched && r.Apart:
+		out[m.apart] = 1
+	case r.Launched:
 		out[0] = 1
 	}
 	at := m.first[curveKey{r.Medium, r.Protocol}] + 2*m.piece(r.Message)
@@ -180,8 +192,8 @@ func (m *model) row(r Features) []float64 {
 	return out
 }
 
-// size is the number of unknowns, used or not.
-func (m *model) size() int { return 1 + len(m.curves)*2*(len(m.breaks)+1) }
+// size is the number of unknowns, used or not; the last is the λ of launches apart.
+func (m *model) size() int { return 2 + len(m.curves)*2*(len(m.breaks)+1) }
 
 func (m *model) predict(x []float64, r Features) float64 {
 	var sum float64
@@ -201,7 +213,7 @@ func (m *model) mape(x []float64, rows []Features) float64 {
 
 // lower is the smallest value of an unknown: ε cannot beat the line.
 func (m *model) lower(i int) float64 {
-	if i > 0 && (i-1)%2 == 1 {
+	if i > 0 && i < m.size()-1 && (i-1)%2 == 1 {
 		return 1
 	}
 	return 0

@@ -88,3 +88,16 @@ func TestFitRefusesWhatCannotBeTold(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestTooFewRowsForTheCurves: no panic where every protocol has a few rows only.
+func TestTooFewRowsForTheCurves(t *testing.T) {
+	var rows []Features
+	for i, protocol := range []string{"simple", "ll", "ll128", "pull"} {
+		for k := range 2 {
+			rows = append(rows, Features{Protocol: protocol, Messages: 1, Line: 1000, Message: 1 << 10, Launched: true, Size: units.Bytes(1<<10 + i + k), Time: 5000})
+		}
+	}
+	if _, err := Fit("x", "y", "2026-11-22", rows); err == nil || !strings.Contains(err.Error(), "too few for") {
+		t.Errorf("%v", err)
+	}
+}

@@ -14,7 +14,8 @@ import (
 // FromLinks fits a profile on what was measured about links, without any collective.
 // Rows such as simple_ring or ll_all are kernels of a graph that send a message of Bytes
 // to each peer of the pattern and receive as many, those of ll_ring_x4 four times; the
-// best number of blocks counts. They tell the launch, α and the share of the line rate
+// best number of blocks counts. Those of ll_ring_overlap were launched while the kernel
+// ahead still ran, as schedules are: where there are such rows, the launch is theirs. They tell the launch, α and the share of the line rate
 // apart. What sm_pull_add loses against sm_pull is what adding costs, local_copy the rate
 // of copies inside a GPU. t is the machine that was measured.
 func FromLinks(name, source, date string, links []measurement.Link, t *topology.Topology) (*Result, error) {
@@ -71,15 +72,20 @@ type message struct {
 	protocol, pattern string
 	rounds            int
 	bytes             units.Bytes
+	overlap           bool
 }
+
+// messageProtocols begin the kinds of rows of messages.
+var messageProtocols = []string{"simple", "pull", "ll", "ll128", "copy"}
 
 // parseMessage reads a kind such as ll_ring_x4.
 func parseMessage(l measurement.Link) (message, bool) {
-	parts := strings.Split(l.Kind, "_")
-	if l.Unit != "us" || parts[0] != "simple" && parts[0] != "ll" || len(parts) < 2 || len(parts) > 3 {
+	kind, overlap := strings.CutSuffix(l.Kind, "_overlap")
+	parts := strings.Split(kind, "_")
+	if l.Unit != "us" || !slices.Contains(messageProtocols, parts[0]) || len(parts) < 2 || len(parts) > 3 {
 		return message{}, false
 	}
-	k := message{parts[0], parts[1], 1, l.Bytes}
+	k := message{parts[0], parts[1], 1, l.Bytes, overlap}
 	if len(parts) == 3 {
 		n, err := strconv.Atoi(strings.TrimPrefix(parts[2], "x"))
 		if err != nil || n < 1 {
@@ -117,7 +123,7 @@ func (m *linkModel) cases(links []measurement.Link) ([]Features, error) {
 		}
 		n := float64(k.rounds)
 		out = append(out, Features{Medium: medium, Protocol: k.protocol, Messages: n, Line: units.Time(n * perByte * float64(k.bytes)), Message: k.bytes,
-			Launched: true, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
+			Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
 	}
 	return out, nil
 }

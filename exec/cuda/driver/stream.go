@@ -108,8 +108,13 @@ func (s Stream) Capture(work func() error) (Graph, error) {
 // Launch runs the graph on a stream.
 func (g Graph) Launch(s Stream) error { return fail("cuGraphLaunch", C.rl_cuGraphLaunch(g.x, s.s)) }
 
-// Destroy gives the graph back.
-func (g Graph) Destroy() error { return fail("cuGraphExecDestroy", C.rl_cuGraphExecDestroy(g.x)) }
+// Destroy gives the graph back; one that was never made is none.
+func (g Graph) Destroy() error {
+	if g.x == nil {
+		return nil
+	}
+	return fail("cuGraphExecDestroy", C.rl_cuGraphExecDestroy(g.x))
+}
 
 // Event is a mark in a stream.
 type Event struct{ e C.handle }

@@ -10,6 +10,12 @@ DEV u32 threads() { return blockDim.x; }
 DEV u32 block() { return blockIdx.x; }
 DEV void sync() { __syncthreads(); }
 
+// Warps: lanes that go on together.
+constexpr u32 LANES = 32;
+DEV u32 lane() { return threadIdx.x % LANES; }
+DEV u32 warp() { return threadIdx.x / LANES; }
+DEV bool any(bool x) { return __any_sync(~0u, x); }
+
 // Data of peers is read around the L1 cache, which nothing keeps coherent.
 DEV Vec ld16(const void *p)
 {
@@ -21,6 +27,7 @@ DEV void st16(void *p, Vec v)
 {
     asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
+DEV u64 raw_word(const void *p, u32 i) { return ((const u64 *)p)[i]; }
 template <class T> DEV T ld1(const void *p) { return *(const volatile T *)p; }
 template <class T> DEV void st1(void *p, T v) { *(volatile T *)p = v; }
 
@@ -52,6 +59,21 @@ DEV Vec packet_load(const void *p)
     return v;
 }
 
+// Eight lanes access a line of 128 bytes with one instruction; the last lane's second half
+// is the line's flag, twice. All lanes of a warp call these together.
+DEV void line_store(void *p, Vec v, bool, bool active)
+{
+    __syncwarp();
+    if (active) asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+DEV Vec line_load(const void *p, bool, bool active)
+{
+    Vec v = {};
+    __syncwarp();
+    if (active) v = packet_load(p);
+    return v;
+}
+
 DEV u64 now_ns()
 {
     u64 t;
@@ -65,8 +87,13 @@ DEV void host_fence() { __threadfence_system(); }
 
 // The kernel behind this one in the stream may be launched while this one runs; it
 // waits here until this one's memory is visible.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+DEV void wait_for_kernel_ahead() {}
+DEV void let_next_kernel_start() {}
+#else
 DEV void wait_for_kernel_ahead() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 DEV void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;"); }
+#endif
 
 // Numbers: a word of 32 bits holds PER_WORD elements; sums are made in Acc.
 #if defined(T_FLOAT32)

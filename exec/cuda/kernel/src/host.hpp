@@ -12,9 +12,18 @@
 
 struct alignas(16) Vec { u32 x, y, z, w; };
 
+// Warp is sixteen threads that go on together; votes of three rounds take turns.
+constexpr u32 LANES = 16;
+struct Warp {
+    std::barrier<> barrier{LANES};
+    std::atomic<u32> votes[3] = {};
+};
+
 struct Place {
     u32 thread, threads, block;
     std::barrier<> *barrier;
+    Warp *warp;
+    u32 round;
 };
 inline thread_local Place here;
 
@@ -23,8 +32,27 @@ DEV u32 threads() { return here.threads; }
 DEV u32 block() { return here.block; }
 DEV void sync() { here.barrier->arrive_and_wait(); }
 
+DEV u32 lane() { return here.thread % LANES; }
+DEV u32 warp() { return here.thread / LANES; }
+DEV void together() { here.warp->barrier.arrive_and_wait(); }
+DEV bool any(bool x)
+{
+    const u32 round = here.round++;
+    auto *votes = here.warp->votes;
+    if (x) votes[round % 3].store(1);
+    together();
+    votes[(round + 2) % 3].store(0);
+    return votes[round % 3].load();
+}
+
 DEV Vec ld16(const void *p) { return *(const Vec *)p; }
 DEV void st16(void *p, Vec v) { *(Vec *)p = v; }
+DEV u64 raw_word(const void *p, u32 i)
+{
+    u64 w;
+    __builtin_memcpy(&w, (const char *)p + 8 * i, 8);
+    return w;
+}
 template <class T> DEV T ld1(const void *p) { return *(const T *)p; }
 template <class T> DEV void st1(void *p, T v) { *(T *)p = v; }
 
@@ -46,6 +74,33 @@ DEV Vec packet_load(const void *p)
     std::this_thread::yield();
     const u64 a = word(p).load(std::memory_order_relaxed), b = word((char *)p + 8).load(std::memory_order_relaxed);
     return Vec{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
+}
+
+// A line is stored and loaded as a whole: the flag last, and first.
+DEV void store_both(void *p, Vec v, std::memory_order order)
+{
+    word(p).store((u64)v.y << 32 | v.x, std::memory_order_relaxed);
+    word((char *)p + 8).store((u64)v.w << 32 | v.z, order);
+}
+DEV Vec load_both(const void *p)
+{
+    const u64 b = word((char *)p + 8).load(std::memory_order_acquire), a = word(p).load(std::memory_order_relaxed);
+    return Vec{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
+}
+DEV void line_store(void *p, Vec v, bool last, bool active)
+{
+    if (active && !last) store_both(p, v, std::memory_order_relaxed);
+    together();
+    if (active && last) store_both(p, v, std::memory_order_release);
+}
+DEV Vec line_load(const void *p, bool last, bool active)
+{
+    Vec v = {};
+    std::this_thread::yield();
+    if (active && last) v = load_both(p);
+    together();
+    if (active && !last) v = load_both(p);
+    return v;
 }
 
 DEV void wait_for_kernel_ahead() {}

@@ -2,27 +2,33 @@
 // any of them may be a peer's memory. One source is a copy.
 #pragma once
 
-// Places are the addresses of an operation in one slice. Packets take twice the room of
-// their data, and alternate between two halves of their buffer.
+// Places are the addresses of an operation in one slice: those of an interpreted plan have
+// been resolved ahead (resolve), constants are by the compiler.
 struct Places {
-    const u64 *base;
+    const u64 *base, *ref;
     u64 skip, packet_skip;
 
-    DEV u64 data(const Op &op, u32 i) const { return base[op.ref[i] >> 48] + (op.ref[i] & 0xffffffffffffull) + skip; }
-    DEV u64 packets(const Op &op, u32 i) const { return base[op.ref[i] >> 48] + (op.ref[i] & 0xffffffffffffull) + packet_skip; }
+    DEV u64 at(u32 i) const { return RESOLVED ? ref[i] : base[ref[i] >> 48] + (ref[i] & 0xffffffffffffull); }
+    DEV u64 data(u32 i) const { return at(i) + skip; }
+    DEV u64 packets(u32 i) const { return at(i) + packet_skip; }
 };
 
+// AHEAD is how many loads of a source are under way at once where there are three or four.
+// An interpreter's kernel, which holds all the loops below, has no registers for as many:
+// with 4 it kept 0.6 to 1.1 KB a thread in memory, and took twice as long for small sizes.
+constexpr u32 AHEAD = !RESOLVED ? 4 : RANKS > 2 ? 1 : 2;
+
 // Sources are loaded U times ahead; NS is their number, or with MORE the most.
-template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
 {
     const u64 step = threads() * 16, end = from + n;
     const bool scale = op.flags & SCALE;
     const u32 ns = MORE ? op.nsrc : NS, nd = op.ndst;
     u64 src[NS], dst[RANKS];
 #pragma unroll
-    for (u32 s = 0; s < NS; s++) src[s] = a.data(op, s < ns ? s : 0);
+    for (u32 s = 0; s < NS; s++) src[s] = a.data(s < ns ? s : 0);
 #pragma unroll
-    for (u32 d = 0; d < RANKS; d++) dst[d] = a.data(op, ns + (d < nd ? d : 0));
+    for (u32 d = 0; d < RANKS; d++) dst[d] = a.data(ns + (d < nd ? d : 0));
     for (u64 i = from + thread() * 16; i < end; i += step * U) {
         Vec v[NS][U];
 #pragma unroll
@@ -53,12 +59,12 @@ template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Op &op, const Pla
 
 // pair_words copies source k to destination k, U loads of each under way at a time, so
 // that all peers' links are busy at once.
-template <u32 K, u32 U> DEV void pair_words(const Op &op, const Places a, u64 from, u64 n)
+template <u32 K, u32 U> DEV void pair_words(const Head &op, const Places a, u64 from, u64 n)
 {
     const u64 step = threads() * 16, end = from + n;
     u64 src[K], dst[K];
 #pragma unroll
-    for (u32 k = 0; k < K; k++) src[k] = a.data(op, k), dst[k] = a.data(op, K + k);
+    for (u32 k = 0; k < K; k++) src[k] = a.data(k), dst[k] = a.data(K + k);
     for (u64 i = from + thread() * 16; i < end; i += step * U) {
         Vec v[K][U];
 #pragma unroll
@@ -74,56 +80,56 @@ template <u32 K, u32 U> DEV void pair_words(const Op &op, const Places a, u64 fr
     }
 }
 
-DEV void pair_elements(const Op &op, const Places a, u64 from, u64 n)
+DEV void pair_elements(const Head &op, const Places a, u64 from, u64 n)
 {
     for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem))
-        for (u32 k = 0; k < op.nsrc; k++) st1<Elem>((void *)(a.data(op, op.nsrc + k) + i), ld1<Elem>((const void *)(a.data(op, k) + i)));
+        for (u32 k = 0; k < op.nsrc; k++) st1<Elem>((void *)(a.data(op.nsrc + k) + i), ld1<Elem>((const void *)(a.data(k) + i)));
 }
 
 // multi_elements does without alignment: one element at a time.
-DEV void multi_elements(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+DEV void multi_elements(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
 {
     if (op.flags & PAIRS) {
         pair_elements(op, a, from, n);
         return;
     }
     for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem)) {
-        Elem e = ld1<Elem>((const void *)(a.data(op, 0) + i));
+        Elem e = ld1<Elem>((const void *)(a.data(0) + i));
         if (op.nsrc > 1 || op.flags & SCALE) {
             Sum sum;
             sum.start(e);
-            for (u32 s = 1; s < op.nsrc; s++) sum.add(ld1<Elem>((const void *)(a.data(op, s) + i)));
+            for (u32 s = 1; s < op.nsrc; s++) sum.add(ld1<Elem>((const void *)(a.data(s) + i)));
             e = (Elem)sum.word(op.flags & SCALE, ranks);
         }
-        for (u32 d = 0; d < op.ndst; d++) st1<Elem>((void *)(a.data(op, op.nsrc + d) + i), e);
+        for (u32 d = 0; d < op.ndst; d++) st1<Elem>((void *)(a.data(op.nsrc + d) + i), e);
     }
 }
 
-DEV void many_pairs(const Op &op, const Places a, u64 from, u64 n)
+DEV void many_pairs(const Head &op, const Places a, u64 from, u64 n)
 {
-    if (op.nsrc == 2) pair_words<2, 8>(op, a, from, n);
-    else if (RANKS > 2 && op.nsrc == 3) pair_words<3, 4>(op, a, from, n);
-    else if (RANKS > 3 && op.nsrc == 4) pair_words<4, 4>(op, a, from, n);
+    if (op.nsrc == 2) pair_words<2, 2 * AHEAD>(op, a, from, n);
+    else if (RANKS > 2 && op.nsrc == 3) pair_words<3, AHEAD>(op, a, from, n);
+    else if (RANKS > 3 && op.nsrc == 4) pair_words<4, AHEAD>(op, a, from, n);
 }
 
-DEV void many_words(const Op &op, const Places a, u64 from, u64 n, u32 ranks)
+DEV void many_words(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
 {
-    if (op.nsrc == 1) multi_words<1, 8, false>(op, a, from, n, ranks);
-    else if (op.nsrc == 2) multi_words<2, 4, false>(op, a, from, n, ranks);
-    else if (RANKS > 2 && op.nsrc == 3) multi_words<3, 4, false>(op, a, from, n, ranks);
-    else if (RANKS > 3 && op.nsrc == 4) multi_words<4, 4, false>(op, a, from, n, ranks);
+    if (op.nsrc == 1) multi_words<1, 2 * AHEAD, false>(op, a, from, n, ranks);
+    else if (op.nsrc == 2) multi_words<2, RESOLVED ? AHEAD : 8, false>(op, a, from, n, ranks);
+    else if (RANKS > 2 && op.nsrc == 3) multi_words<3, AHEAD, false>(op, a, from, n, ranks);
+    else if (RANKS > 3 && op.nsrc == 4) multi_words<4, AHEAD, false>(op, a, from, n, ranks);
     else if (RANKS > 4) multi_words<8, 1, true>(op, a, from, n, ranks);
 }
 
 // multi takes whole 16 bytes where all places are aligned alike, and the rest one by one.
-DEV void multi(const Op &op, const Places a, u64 n, u32 ranks)
+DEV void multi(const Head &op, const Places a, u64 n, u32 ranks)
 {
     const u32 refs = op.nsrc + op.ndst;
-    const u64 first = a.data(op, 0);
+    const u64 first = a.data(0);
     u64 mixed = 0;
 #pragma unroll
     for (u32 i = 1; i < 2 * RANKS; i++)
-        if (i < refs) mixed |= (a.data(op, i) ^ first) & 15;
+        if (i < refs) mixed |= (a.data(i) ^ first) & 15;
     u64 head = (16 - (first & 15)) & 15;
     if (mixed || n < head + 16) head = n;
     const u64 body = (n - head) & ~15ull;

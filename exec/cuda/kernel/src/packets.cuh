@@ -36,12 +36,12 @@ DEV void store_pair(u64 at, u64 left, Pair p)
 }
 
 // ll_put sends one source to the packet buffers of several peers.
-DEV void ll_put(const Op &op, const Places a, u64 n, u32 flag)
+DEV void ll_put(const Head &op, const Places a, u64 n, u32 flag)
 {
-    const u64 src = a.data(op, 0);
+    const u64 src = a.data(0);
     u64 to[RANKS - 1];
 #pragma unroll
-    for (u32 d = 0; d < RANKS - 1; d++) to[d] = a.packets(op, d < op.nput ? 1 + d : 1);
+    for (u32 d = 0; d < RANKS - 1; d++) to[d] = a.packets(d < op.nput ? 1 + d : 1);
     for (u64 i = thread(); i * 8 < n; i += threads()) {
         const Pair p = load_pair(src + i * 8, n - i * 8);
 #pragma unroll
@@ -73,14 +73,15 @@ struct Total {
 // if there is one, is number own), writes the result to local memory and forwards it in
 // packets. Without a local source and with one packet source it unpacks. See
 // Wait::expired for the way out of the polling.
-template <class W> DEV void ll_reduce(const Op &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
+template <class W> DEV void ll_reduce(const Head &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
 {
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
-    const u64 src = a.data(op, 0);
+    const u64 src = a.data(0);
     u64 from[RANKS - 1];
 #pragma unroll
-    for (u32 s = 0; s < RANKS - 1; s++) from[s] = a.packets(op, s < nll ? nsrc + s : nsrc);
+    for (u32 s = 0; s < RANKS - 1; s++) from[s] = a.packets(s < nll ? nsrc + s : nsrc);
+    const u64 dst = a.data(op.ndst ? d0 : 0);
     for (u64 i = thread(); i * 8 < n; i += threads()) {
         const u64 left = n - i * 8;
         Vec v[RANKS - 1];
@@ -107,9 +108,10 @@ template <class W> DEV void ll_reduce(const Op &op, const Places a, u64 n, u32 f
             if (s < RANKS - 1 && s < nll) total.take(v[s].x, v[s].z);
         }
         const Pair r = total.pair(op.flags & SCALE, ranks);
-        for (u32 d = 0; d < op.ndst; d++) store_pair(a.data(op, d0 + d) + i * 8, left, r);
+        if (op.ndst) store_pair(dst + i * 8, left, r);
+        for (u32 d = 1; d < op.ndst; d++) store_pair(a.data(d0 + d) + i * 8, left, r);
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++)
-            if (d < op.nput) packet_store((void *)(a.packets(op, f0 + d) + i * 16), r.a, r.b, flag);
+            if (d < op.nput) packet_store((void *)(a.packets(f0 + d) + i * 16), r.a, r.b, flag);
     }
 }

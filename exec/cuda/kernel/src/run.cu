@@ -5,6 +5,7 @@
 #include "reduce.cuh"
 #include "multi.cuh"
 #include "packets.cuh"
+#include "lines.cuh"
 #include "engine.cuh"
 
 #if defined(SPECIALISED)
@@ -16,7 +17,6 @@ extern "C" __global__ void __launch_bounds__(512, 1) run_special(const __grid_co
     Engine e(p, p.base);
     e.begin();
     play_lanes(e);
-    e.end();
 }
 #else
 // The table of addresses and the lane's operations lie in shared memory while they run.
@@ -35,10 +35,11 @@ extern "C" __global__ void __launch_bounds__(512, 1) run_inline(const __grid_con
     for (u32 i = thread(); i < INLINE_BYTES / 8; i += threads()) store[TABLE + i] = in.data[i];
     sync();
     Engine e(in.p, store);
+    const Lane *lanes = (const Lane *)(store + TABLE), l = lanes[e.lane];
+    Op *ops = (Op *)(lanes + in.p.lanes) + l.first;
+    e.resolve(l, ops);
     e.begin();
-    const Lane *lanes = (const Lane *)(store + TABLE);
-    e.play(lanes[e.lane], (const Op *)(lanes + in.p.lanes) + lanes[e.lane].first);
-    e.end();
+    e.play(l, ops);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 1) run_stored(const __grid_constant__ Params p)
@@ -52,8 +53,8 @@ extern "C" __global__ void __launch_bounds__(512, 1) run_stored(const __grid_con
     const u64 *from = (const u64 *)((const Op *)((const Lane *)p.plan + p.lanes) + l.first);
     for (u32 i = thread(); i < words; i += threads()) store[TABLE + i] = from[i];
     sync();
+    e.resolve(l, (Op *)(store + TABLE));
     e.begin();
     e.play(l, (const Op *)(store + TABLE));
-    e.end();
 }
 #endif

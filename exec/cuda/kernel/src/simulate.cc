@@ -6,6 +6,7 @@
 #include "reduce.cuh"
 #include "multi.cuh"
 #include "packets.cuh"
+#include "lines.cuh"
 #include "engine.cuh"
 
 #include <cstdio>
@@ -13,7 +14,7 @@
 #include <cstring>
 #include <vector>
 
-struct Head {
+struct Job {
     u32 ranks, lanes, instances, threads, epochs, jitter_ns;
     u64 first_epoch, deadline_ns, packet_half, bytes[BUFFERS];
     u64 shared, input_shift, output_shift; // in place: one memory, by rank so many bytes on
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
     if (argc != 2) fail("usage: simulate FILE");
     FILE *f = fopen(argv[1], "rb");
     if (!f) fail("cannot open the file");
-    Head h;
+    Job h;
     get(&h, sizeof h, f);
     std::vector<Params> params(h.ranks);
     std::vector<std::vector<char>> plans(h.ranks);
@@ -91,9 +92,11 @@ int main(int argc, char **argv)
         auto *kernel = new std::barrier<>(blocks * h.threads);
         for (u32 b = 0; b < blocks; b++) {
             auto *barrier = new std::barrier<>(h.threads);
+            auto *warps = new std::vector<Warp>(h.threads / LANES + 1);
+            auto *plan = new std::vector<Op>; // as shared memory holds it
             for (u32 t = 0; t < h.threads; t++) {
-                pool.emplace_back([&, r, b, t, kernel, barrier] {
-                    here = Place{t, h.threads, b, barrier};
+                pool.emplace_back([&, r, b, t, kernel, barrier, warps, plan] {
+                    here = Place{t, h.threads, b, barrier, &(*warps)[t / LANES], 0};
                     const bool first = b == 0 && t == 0;
                     char *in = (char *)all.base[r * BUFFERS + INPUT], *out = (char *)all.base[r * BUFFERS + OUTPUT];
                     for (u32 e = 0; e < h.epochs; e++) {
@@ -105,11 +108,14 @@ int main(int argc, char **argv)
                         }
                         kernel->arrive_and_wait();
                         Engine engine(params[r], params[r].base);
-                        engine.epoch = flag_relaxed(engine.epoch_word(params[r].side));
+                        engine.begin();
                         const Lane *lanes = (const Lane *)plans[r].data();
                         const Lane &l = lanes[engine.lane];
-                        engine.play(l, (const Op *)(lanes + h.lanes) + l.first);
-                        engine.end();
+                        const Op *ops = (const Op *)(lanes + h.lanes) + l.first;
+                        if (t == 0) plan->assign(ops, ops + l.before + l.body + l.after);
+                        sync();
+                        if (RESOLVED) engine.resolve(l, plan->data());
+                        engine.play(l, plan->data());
                         kernel->arrive_and_wait();
                         if (first) outputs[e * h.ranks + r].assign(out, out + h.bytes[OUTPUT]);
                     }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"railyard/exec/cuda"
+	"railyard/exec/cuda/driver"
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// tuneFlags say which profile learns what is fastest here.
+type tuneFlags struct {
+	sweep   sweepFlags
+	topo    topoFlags
+	profile string
+}
+
+func newTune() *cobra.Command {
+	var f tuneFlags
+	cmd := &cobra.Command{
+		Use:   "tune --profile PROFILE.yaml",
+		Short: "Measure which schedule is fastest on this machine's GPUs, and tell the profile",
+		Long: `tune times algorithms, mechanisms and numbers of blocks for each collective, each power of
+two and each number of this machine's GPUs, checks every element, and writes the
+thresholds between them into a profile: "run --backend cuda --profile PROFILE.yaml" goes
+by them. The rows are written beside it (PROFILE-methods.csv). Thresholds hold for GPUs of
+one name; elsewhere, and for collectives that are not in them, schedules are planned.`,
+		Example: `  railyard probe -o mine.yaml && railyard tune --profile mine.yaml
+  railyard run -t live --backend cuda -c all_reduce -b 1K -e 1G --profile mine.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl := cmd.Flags()
+	f.topo.addLive(cmd)
+	fl.StringVar(&f.profile, "profile", "", "profile, a YAML file, that is read and written")
+	must(cmd.MarkFlagRequired("profile"))
+	fl.StringSliceVarP(&f.sweep.collectives, "collective", "c", []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all"}, "collectives")
+	f.sweep.sizes.add(cmd, "1K", "1G")
+	fl.DurationVar(&f.sweep.perCase, "per-case", 40*time.Millisecond, "about how long a way is timed")
+	fl.DurationVar(&f.sweep.budget, "budget", 15*time.Minute, "no way is timed after this")
+	return cmd
+}
+
+func (f *tuneFlags) run(cmd *cobra.Command) error {
+	if !strings.HasSuffix(f.profile, ".yaml") {
+		return usagef("--profile %s: a file that is written must end in .yaml", f.profile)
+	}
+	p, err := cost.Get(f.profile)
+	if err != nil {
+		return err
+	}
+	if err := driver.Load(); err != nil {
+		return err
+	}
+	sizes, err := f.sweep.sizes.sizes(cmd)
+	if err != nil {
+		return err
+	}
+	t, err := f.topo.load()
+	if err != nil {
+		return err
+	}
+	rows := strings.TrimSuffix(f.profile, ".yaml") + "-methods.csv"
+	if err := f.measure(cmd, t.NumRanks(), sizes, rows); err != nil {
+		return err
+	}
+	return f.tell(cmd, p, rows)
+}
+
+// measure sweeps all numbers of GPUs.
+func (f *tuneFlags) measure(cmd *cobra.Command, most int, sizes []units.Bytes, rows string) error {
+	if most < 2 || most > block.MaxRanks {
+		return fmt.Errorf("%d GPUs: ways are compared on 2 to %d", most, block.MaxRanks)
+	}
+	file, err := os.Create(rows)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	out := csv.NewWriter(file)
+	out.Write(sweepHeader)
+	s := &f.sweep
+	s.dtypes, s.iterations, s.replays, s.checks, s.deadline, s.specialise = []string{"float32"}, 20, 20, 3, 5*time.Second, true
+	s.load = func(gpus int) (*topology.Topology, error) {
+		part := f.topo
+		part.gpus = gpus
+		return part.load()
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	began := time.Now()
+	for gpus := 2; gpus <= most; gpus++ {
+		if err := s.sweep(ctx, cmd, gpus, sizes, collective.Sum, began, out); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// tell reads the rows back and writes the profile.
+func (f *tuneFlags) tell(cmd *cobra.Command, p *cost.Profile, rows string) error {
+	all, err := readSwept(rows)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.wrong > 0 {
+			return fmt.Errorf("%s: %v of %v made wrong elements: the profile is left as it was", rows, s.v, s.key.kind)
+		}
+	}
+	tuned := *p
+	tuned.GPU, tuned.Methods = cuda.GPU(), fastestMethods(all)
+	if len(tuned.Methods) == 0 {
+		return fmt.Errorf("%s: nothing ran: the profile is left as it was", rows)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d thresholds for %s from %d rows (%s)\n", f.profile, len(tuned.Methods), tuned.GPU, len(all), rows)
+	return saveProfile(f.profile, &tuned)
+}

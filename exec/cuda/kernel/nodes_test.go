@@ -1,0 +1,54 @@
+package kernel
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/topology"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// TestPretendNodes: schedules for two nodes of two GPUs each run as well where all four are
+// in one machine, as `run --backend cuda -t dgx-a100 --nodes 2 --gpus 2` does.
+func TestPretendNodes(t *testing.T) {
+	bin := racing(t)
+	topo, err := topology.Load(topologies.Source, "dgx-a100", topology.Options{Nodes: 2, GPUs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		kind collective.Kind
+		algo string
+	}{
+		{collective.AllReduce, "hierarchical_direct"}, {collective.AllReduce, "hierarchical_ring"}, {collective.AllReduce, "hierarchical_doubling"},
+		{collective.AllReduce, "hierarchical_tree"}, {collective.AllReduce, "hierarchical_two_shot"}, {collective.AllToAll, "hierarchical_all_to_all"},
+		{collective.AllGather, "hierarchical_ring"}, {collective.ReduceScatter, "hierarchical_two_shot"},
+	} {
+		s, err := planner.Build(topo, collective.Spec{Kind: c.kind, Ranks: 4}, c.algo, planner.Options{Slices: 1 + i%2})
+		if err != nil {
+			t.Fatalf("%s of %v: %v", c.algo, c.kind, err)
+		}
+		for m := block.Pull; m <= block.Packets; m++ {
+			t.Run(fmt.Sprintf("%v %s %v", c.kind, c.algo, m), func(t *testing.T) {
+				o := block.Options{Count: 4 * (31 + int64(i)), Size: 4, Instances: 1, Mechanism: m}
+				p, err := block.Compile(s, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x := run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1, jitter: uint32(i%2) * 20000}
+				out, err := x.execute(t, bin)
+				if err != nil && strings.Contains(err.Error(), "deadline") {
+					t.Fatalf("it waits for ever: %v", err)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.verify(t, out)
+			})
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"railyard/model/collective"
+)
+
+// alikeCases are schedules whose ranks do alike, along one digit or several.
+func alikeCases() []testCase {
+	out := append(hierarchies(), everyGenerator(8)...)
+	for _, dims := range [][]int32{{3, 5}, {2, 3, 4}} {
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
+			out = append(out, testCase{fmt.Sprintf("grid %v direct one way %v", dims, kind), oneWay(gridSchedule(dims, GenDirect, kind))})
+		}
+	}
+	for _, dims := range [][]int32{{4, 2}, {2, 4}, {2, 2, 4}, {4, 4, 2}} {
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
+			out = append(out, testCase{fmt.Sprintf("grid %v doubling %v", dims, kind), oneWay(gridSchedule(dims, GenDoubling, kind))})
+		}
+		out = append(out, testCase{fmt.Sprintf("grid %v all_to_all", dims), railExchange(dims[0], dims[1])})
+	}
+	return out
+}
+
+// oneWay is a schedule whose groups all have the same order.
+func oneWay(s *Schedule) *Schedule {
+	for p := range s.Channels[0].Phases {
+		s.Channels[0].Phases[p].Groups.Grid.Alternate = false
+	}
+	return s
+}
+
+// railExchange is an all-to-all that aggregates inside nodes.
+func railExchange(nodes, local int32) *Schedule {
+	on := func(axis int) Groups { return Groups{Grid: &Grid{Dims: []int32{nodes, local}, Axis: axis}} }
+	n := int(nodes * local)
+	return &Schedule{Algorithm: "rails", Spec: collective.Spec{Kind: collective.AllToAll, Ranks: n}, Protocol: Simple,
+		Channels: []Channel{{Share: 1, Slices: 1, Chunks: n, Phases: []Phase{
+			{Gen: GenDirect, Op: collective.AllToAll, Groups: on(1), Src: Input, Acc: Scratch, Dst: Scratch},
+			{Gen: GenDirect, Op: collective.AllToAll, Groups: on(0), Src: Scratch, Acc: Scratch, Dst: Output}}}}}
+}
+
+// verdicts are what the checker says of a channel, running originals alone and all ranks.
+// ok is false where there are no moves, or none that it follows.
+func verdicts(s *Schedule, digits []axis, channel int, o CheckOptions) (folded, all error, ok bool) {
+	x := NewExpander(s)
+	m := findMoves(x, channel, digits, 1)
+	if m == nil {
+		return nil, nil, false
+	}
+	_, folded = runOriginals(s, x, channel, o, m)
+	all = newChecker(s, x, channel, o, nil).run()
+	return folded, all, !errors.Is(folded, errUnlike)
+}
+
+func TestOriginalsStandForAll(t *testing.T) {
+	found := map[string]bool{}
+	for _, c := range alikeCases() {
+		for ch := range c.s.Channels {
+			for _, o := range []CheckOptions{{}, {InPlace: true}} {
+				folded, all, ok := verdicts(c.s, axesOf(c.s, ch), ch, o)
+				if ok && (folded == nil) != (all == nil) {
+					t.Errorf("%s, channel %d, %+v: %v of the originals, %v of all ranks", c.name, ch, o, folded, all)
+				}
+				found[c.name] = found[c.name] || ok
+			}
+		}
+	}
+	for _, name := range []string{"ring/all_reduce/8", "direct/all_reduce/8", "direct/all_to_all/8", "doubling/all_gather/8", "doubling/all_reduce/8",
+		"grid [2 3 4] direct one way all_reduce", "grid [2 3 4] ring all_gather", "grid [3 5] direct one way reduce_scatter",
+		"grid [2 2 4] doubling all_reduce", "grid [4 2] all_to_all", "grid [2 3 4] switch all_gather"} {
+		if !found[name] {
+			t.Errorf("%s: its ranks are not found to be alike", name)
+		}
+	}
+}
+
+// TestTurningGenerators holds what turning says against the programs themselves.
+func TestTurningGenerators(t *testing.T) {
+	seen := 0
+	for n := 2; n <= 40; n++ {
+		for gen, kinds := range generators {
+			for op := range kinds {
+				if !turning(gen, op) {
+					continue
+				}
+				s := flat(gen, op, n)
+				x := NewExpander(s)
+				m := &moves{ranks: n, chunks: n, axes: axesOf(s, 0)}
+				if !m.turn(&s.Channels[0].Phases[0]) {
+					t.Fatalf("%s %v of %d ranks: not a turn: %+v", gen, op, n, m)
+				}
+				k := newComparer(&comparison{x: x}, m)
+				for r := range int32(n) {
+					for by := range int32(n) {
+						if !k.same(r, (r+by)%int32(n), by) {
+							t.Fatalf("%s %v of %d ranks: rank %d's program %d ranks on is another one", gen, op, n, r, by)
+						}
+					}
+				}
+				seen++
+			}
+		}
+	}
+	if seen < 39*6 {
+		t.Errorf("%d generators seen", seen)
+	}
+}
+
+// edit breaks operation i of a rank's program in one of a few ways; moved by by, it
+// breaks the programs of ranks that do alike alike. false where it does not apply.
+func edit(ops []Op, what, i int, m *moves, by int32) ([]Op, bool) {
+	op := &ops[i]
+	j := (i + 3) % len(ops)
+	single := func(l *Loc) bool { // chunk 0 of the original
+		if l.Set.Len() != 1 || m.chunks < 2 {
+			return false
+		}
+		was := m.chunk(l.Set.First, m.inverse(by))
+		l.Set = One(m.chunk((was+1)%int32(m.chunks), by))
+		return true
+	}
+	switch what {
+	case 0:
+		return slices.Delete(ops, i, i+1), true
+	case 1:
+		return slices.Insert(ops, i, *op), true
+	case 2:
+		ops[i], ops[j] = ops[j], ops[i]
+	case 3:
+		if op.Kind > RecvReduce {
+			return ops, false
+		}
+		was := m.rank(op.Peer, m.inverse(by))
+		op.Peer = m.rank((was+1)%int32(m.ranks), by)
+	case 4:
+		return ops, single(&op.Src)
+	case 5:
+		return ops, single(&op.Dst)
+	case 6:
+		op.Dst.Buf = (op.Dst.Buf + 1) % 3
+	case 7:
+		op.Src.Buf = (op.Src.Buf + 1) % 3
+	case 8:
+		switch op.Kind {
+		case RecvReduce:
+			op.Kind, op.Src = Recv, Loc{}
+		case Recv:
+			op.Kind, op.Src = RecvReduce, op.Dst
+		case Reduce:
+			op.Srcs = op.Srcs[:len(op.Srcs)-1]
+		default:
+			return ops, false
+		}
+	}
+	return ops, true
+}
+
+// TestBrokenAlike breaks all ranks' programs alike, or one of them alone: originals must
+// be refused where the whole is, and one rank alone never goes unseen.
+func TestBrokenAlike(t *testing.T) {
+	const seed, perCase = 20261122, 12
+	alike, alone := 0, 0
+	for i, c := range alikeCases() {
+		for n := range perCase {
+			rng := rand.New(rand.NewPCG(seed, uint64(i*perCase+n)))
+			ch := rng.IntN(len(c.s.Channels))
+			digits := axesOf(c.s, ch)
+			m := findMoves(NewExpander(c.s), ch, digits, 1)
+			if m == nil {
+				continue
+			}
+			phase, what := rng.IntN(len(c.s.Channels[ch].Phases)), rng.IntN(9)
+			for _, every := range []bool{true, false} {
+				s := explicit(c.s)
+				ops := s.Channels[ch].Phases[phase].Ops
+				originals, at, by := m.originals(), rng.IntN(1<<20), m.all()
+				r := originals[rng.IntN(len(originals))]
+				if !every {
+					by = by[len(by)/2:][:1]
+				}
+				ok := len(ops[r]) > 0
+				for _, b := range by {
+					if q := m.rank(r, b); ok {
+						ops[q], ok = edit(ops[q], what, at%len(ops[q]), m, b)
+					}
+				}
+				if !ok || s.Validate() != nil {
+					continue
+				}
+				folded, all, found := verdicts(s, digits, ch, CheckOptions{})
+				name := fmt.Sprintf("%s, channel %d, phase %d, edit %d of operation %d, rank %d, all %v", c.name, ch, phase, what, at, r, every)
+				if found && (folded == nil) != (all == nil) {
+					t.Errorf("%s: %v of the originals, %v of all ranks", name, folded, all)
+				}
+				if found && all != nil && every {
+					alike++
+				}
+				if !every && (Check(s, nil) != nil) {
+					alone++
+				}
+			}
+		}
+	}
+	if alike < 200 || alone < 200 {
+		t.Errorf("only %d and %d broken mutants: the corpus is too weak (seed %d)", alike, alone, seed)
+	}
+	t.Logf("%d mutants broken alike, %d in one rank, all refused (seed %d)", alike, alone, seed)
+}
+
+// TestOneNodeStandsForAll: of 2,048 ranks in three tiers the checker runs eight, whatever
+// the algorithm, and still sees one rank that does otherwise.
+func TestOneNodeStandsForAll(t *testing.T) {
+	dims := []int32{8, 32, 8}
+	cases := map[string]*Schedule{"all_to_all": railExchange(256, 8), "flat": firstChannel(flat(GenDirect, collective.AllToAll, 2048))}
+	for _, gen := range []string{GenDirect, GenDoubling, GenRing} {
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
+			cases[fmt.Sprint(gen, " ", kind)] = oneWay(gridSchedule(dims, gen, kind))
+		}
+	}
+	for name, s := range cases {
+		k, err := proven(s, NewExpander(s), 0, CheckOptions{}, true)
+		if err != nil || len(k.ranks) > 8 {
+			t.Errorf("%s: %d ranks are run: %v", name, len(k.ranks), err)
+		}
+	}
+	s := explicit(cases["direct all_gather"])
+	odd := s.Channels[0].Phases[1].Ops[1234]
+	odd[0].Src.Set.First++ // another rank's chunk
+	if err := Check(s, nil); err == nil {
+		t.Error("rank 1234 sends another chunk than all others: not refused")
+	}
+}
+
+// firstChannel is a schedule's first channel.
+func firstChannel(s *Schedule) *Schedule {
+	s.Channels = s.Channels[:1]
+	return s
+}

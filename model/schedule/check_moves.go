@@ -1,0 +1,161 @@
+package schedule
+
+import (
+	"errors"
+	"slices"
+
+	"railyard/model/topology"
+)
+
+// Where moves leave a channel as it is, the checker runs the originals alone, and every
+// step of theirs is one of all ranks that they stand for: what rank q sends to rank r is
+// what q's original sends to the rank that comes to r when the original comes to q. That
+// is right only if the places of a message, or of an operation, pair up alike wherever
+// they are moved to. All sets are ascending (see samePlace); so they do where the digits
+// that move are the same throughout each set, or the same in both (see paired).
+
+// errUnlike says that ranks are not alike after all, or not in a way that is followed
+// here; then all of them are run.
+var errUnlike = errors.New("schedule: ranks are not alike")
+
+// incoming is the connection on which rank r hears from a peer, as the peer's original
+// has it, and the move from there.
+func (k *checker) incoming(r int, peer, phase int32) (c key, by int32) {
+	if k.moves == nil {
+		return key{peer, int32(r), phase}, 0
+	}
+	by = k.moves.of(peer)
+	back := k.moves.inverse(by)
+	return key{k.moves.rank(peer, back), k.moves.rank(int32(r), back), phase}, by
+}
+
+// original is the rank that stands for one.
+func (k *checker) original(rank int32) int {
+	if k.moves == nil {
+		return int(rank)
+	}
+	return int(k.moves.rank(rank, k.moves.inverse(k.moves.of(rank))))
+}
+
+// next takes the oldest message off a connection and moves it.
+func (k *checker) next(c key, by int32) (message, error) {
+	m := k.queues[c][0]
+	k.queues[c] = k.queues[c][1:]
+	if by == 0 {
+		return m, nil
+	}
+	if m.stored != nil { // whose receivers are seen one by one
+		return m, errUnlike
+	}
+	return k.moved(m, by), nil
+}
+
+func (k *checker) moved(m message, by int32) message {
+	type moved struct {
+		place int32
+		value value
+	}
+	list := make([]moved, 0, len(m.values))
+	var from, to runs // of the value before
+	m.src.Set.Each(func(c int32) {
+		v := m.values[len(list)]
+		if !v.from.equal(from) {
+			from, to = v.from, k.moves.runs(v.from, by)
+		}
+		list = append(list, moved{k.moves.chunk(c, by), value{k.moves.chunk(v.chunk, by), to}})
+	})
+	slices.SortFunc(list, func(a, b moved) int { return int(a.place - b.place) })
+	out := message{op: m.op, src: m.src}
+	for _, x := range list {
+		out.values, out.places = append(out.values, x.value), append(out.places, x.place)
+	}
+	if m.clock != nil {
+		out.clock = make([]int32, len(m.clock))
+		for r, known := range m.clock {
+			out.clock[k.moves.rank(int32(r), by)] = known
+		}
+	}
+	return out
+}
+
+// arrives holds a message's places against those it goes to.
+func (k *checker) arrives(m message, op *Op) error {
+	if k.moves == nil || len(m.values) < 2 {
+		return nil
+	}
+	if m.places == nil {
+		return k.paired(m.src.Set, op.Dst.Set)
+	}
+	return k.pairedPlaces(m.places, op.Dst.Set)
+}
+
+// alike holds an operation's places against one another.
+func (k *checker) alike(op *Op) error {
+	if k.moves == nil || op.Kind.Sends() || op.Kind == Recv {
+		return nil
+	}
+	if op.Kind == Reduce {
+		for _, l := range op.Srcs {
+			if err := k.paired(l.Set, op.Dst.Set); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return k.paired(op.Src.Set, op.Dst.Set)
+}
+
+func (k *checker) paired(a, b ChunkSet) error {
+	n := int32(k.chunks)
+	if a.Len() < 2 || a.last()/int64(n) == int64(a.First/n) && b == a.shifted(b.First/n*n-a.First/n*n) {
+		return nil
+	}
+	places := make([]int32, 0, a.Len())
+	a.Each(func(c int32) { places = append(places, c) })
+	return k.pairedPlaces(places, b)
+}
+
+// pairedPlaces is errUnlike unless two lists of places, each in one copy, stay paired
+// wherever they are moved to.
+func (k *checker) pairedPlaces(a []int32, set ChunkSet) error {
+	grain, n := k.moves.grain(), int32(k.chunks)
+	if len(a) != set.Len() || len(a) < 2 || grain == 0 {
+		return nil // unequal numbers are refused elsewhere
+	}
+	digits := func(c int32) int32 { return c % n / grain }
+	constant, equal, i := true, true, 0
+	copyA, copyB := a[0]/n, set.First/n
+	inside := true
+	set.Each(func(c int32) {
+		constant = constant && digits(a[i]) == digits(a[0]) && digits(c) == digits(set.First)
+		equal = equal && digits(a[i]) == digits(c)
+		inside = inside && a[i]/n == copyA && c/n == copyB
+		i++
+	})
+	if inside && (constant || equal) {
+		return nil
+	}
+	return errUnlike
+}
+
+// carries reports whether a topology looks the same after the moves, each of which then
+// has to move whole nodes.
+func (m *moves) carries(t *topology.Topology) bool {
+	local := int32(m.ranks / max(t.NumNodes(), 1))
+	var nodes []func(int) int
+	for i := range m.axes {
+		a := &m.axes[i]
+		if a.stride%local != 0 {
+			return false
+		}
+		for by := int32(1); by < a.size; by *= 2 {
+			move := by * a.stride
+			nodes = append(nodes, func(n int) int { return int(m.rank(int32(n)*local, move) / local) })
+			if !a.flips {
+				break
+			}
+		}
+	}
+	_, ok := topology.NewSymmetry(t, nodes)
+	return ok
+}

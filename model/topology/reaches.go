@@ -1,0 +1,109 @@
+package topology
+
+import "slices"
+
+// Reaches reports whether there is a route from one rank to another, as Route would
+// find. Between ranks whose NICs are all on one connected network it need not look for
+// it, so that it can be asked for millions of pairs.
+func (r *Router) Reaches(src, dst int) bool {
+	if src == dst {
+		return true
+	}
+	if a, b := r.network(src), r.network(dst); a != noNetwork && a == b && r.t.NodeOf(src) != r.t.NodeOf(dst) {
+		return true
+	}
+	a, b := r.t.ranks[src], r.t.ranks[dst]
+	if r.t.devices[a].Node == r.t.devices[b].Node {
+		if c, known := r.inNode[r.pairIn(a, b)]; known && c.ok {
+			return true
+		}
+	}
+	_, err := r.Route(src, dst)
+	return err == nil
+}
+
+// ReachesAll reports whether it is easily seen that all ranks reach one another: over one
+// network, and inside each node.
+func (r *Router) ReachesAll() bool {
+	byShape := map[int32]bool{}
+	first := 0 // rank of the node
+	for rank := range r.t.ranks {
+		if r.network(rank) == noNetwork || r.network(rank) != r.network(0) {
+			return false
+		}
+		if r.t.NodeOf(rank) != r.t.NodeOf(first) {
+			first = rank
+		}
+		shape := r.t.nodes[r.t.NodeOf(rank)].shape
+		if byShape[shape] {
+			continue
+		}
+		for other := first; other < len(r.t.ranks) && r.t.NodeOf(other) == r.t.NodeOf(rank); other++ {
+			if !r.Reaches(rank, other) || !r.Reaches(other, rank) {
+				return false
+			}
+		}
+		if last := rank + 1; last == len(r.t.ranks) || r.t.NodeOf(last) != r.t.NodeOf(rank) {
+			byShape[shape] = true
+		}
+	}
+	return true
+}
+
+func (r *Router) pairIn(a, b DeviceID) nodePair {
+	da, db := r.t.devices[a], r.t.devices[b]
+	return nodePair{r.t.nodes[da.Node].shape, da.Local, db.Local}
+}
+
+// noNetwork is the network of ranks without NICs, or with NICs on several.
+const noNetwork = -1
+
+// network is the connected part of the network's switches that all NICs of a rank send
+// to and hear from.
+func (r *Router) network(rank int) int32 {
+	if r.networks == nil {
+		r.findNetworks()
+	}
+	return r.networks[rank]
+}
+
+func (r *Router) findNetworks() {
+	part := components(len(r.t.devices), r.t.links, func(d DeviceID) bool {
+		return r.t.devices[d].Kind.fabricKind() && r.t.devices[d].Node < 0
+	})
+	r.networks = make([]int32, len(r.t.ranks))
+	linked := map[nodePair]bool{} // from a rank to a NIC inside the node, and back
+	for rank, d := range r.t.ranks {
+		r.networks[rank] = r.networkOf(d, part, linked)
+	}
+}
+
+func (r *Router) networkOf(d DeviceID, part []int32, linked map[nodePair]bool) int32 {
+	var all []int32
+	for _, nic := range r.nicsOf(d) {
+		key := r.pairIn(d, nic)
+		ok, known := linked[key]
+		if !known {
+			_, up := r.spread.find(d, nic, r.sameNode(d, isHostPath))
+			_, down := r.spread.find(nic, d, r.sameNode(d, isHostPath))
+			ok = up && down
+			linked[key] = ok
+		}
+		var out, in []int32
+		for _, l := range r.t.Out(nic) {
+			out = append(out, part[r.t.links[l].To])
+		}
+		for _, l := range r.t.In(nic) {
+			in = append(in, part[r.t.links[l].From])
+		}
+		if !ok || slices.Max(append(out, noNetwork)) < 0 || slices.Max(append(in, noNetwork)) < 0 {
+			return noNetwork
+		}
+		all = append(append(all, out...), in...)
+	}
+	all = slices.DeleteFunc(all, func(p int32) bool { return p < 0 })
+	if len(all) == 0 || slices.Min(all) != slices.Max(all) {
+		return noNetwork
+	}
+	return all[0]
+}
