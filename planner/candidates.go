@@ -200,7 +200,7 @@ func (r *request) redundant(name string) bool {
 const maxFlat = 512
 
 // maxRing bounds the ranks of flat rings and chains where there are tiers to go by.
-const maxRing = 4096
+const maxRing = 1024
 
 // tooMany reports whether an algorithm makes more of its messages here than is worth a
 // try: n² of them, or as many as another one that is as good.
@@ -218,7 +218,7 @@ func (r *request) tooMany(name string) bool {
 		_, err := r.grid()
 		return n > maxRing && err == nil && r.spec.Kind.Rooted()
 	case "hierarchical_ring": // two trees instead of a chain
-		return n > maxRing && r.spec.Kind.Rooted()
+		return n > 4*maxRing && r.spec.Kind.Rooted()
 	case "pairwise", "scatter_exchange":
 	case "bruck": // halving_doubling takes as many steps, in pairs
 		if n&(n-1) != 0 || r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.Barrier {

@@ -83,6 +83,9 @@ func TestBorrowedConstantsAreNoted(t *testing.T) {
 	if g := get(t, "v100"); len(g.Notes) != 3 || g.Products[gpu.FP16].Efficiency != get(t, "a100").Products[gpu.BF16].Efficiency {
 		t.Errorf("v100: %q", g.Notes)
 	}
+	if b200, h200 := get(t, "b200"), get(t, "h200"); len(b200.NotesFor(gpu.BF16)) != 1 || len(h200.NotesFor(gpu.BF16))+len(h200.NotesFor(gpu.FP8)) != 0 {
+		t.Errorf("rates under load: b200 %q, h200 %q", b200.Notes, h200.Notes)
+	}
 	if g := get(t, "h100"); g.Supports(gpu.FP8) != nil || get(t, "a100").Supports(gpu.FP8) == nil {
 		t.Error("H100 has FP8, A100 has not")
 	}

@@ -127,6 +127,7 @@ func decode(d *yamlfile.Diagnostics, before, known map[string]*GPU, name string,
 			g.borrow(other)
 		}
 	}
+	g.noteBursts()
 	g.Source, g.Date = o.Provenance()
 	o.Done()
 	g.check(o)
@@ -192,6 +193,15 @@ func (g *GPU) borrow(other *GPU) {
 	}
 	if g.Flash == (Attention{}) && (other != g || g.Attention != (Attention{})) {
 		g.Flash = g.Attention
+	}
+}
+
+// noteBursts notes products that were only measured one at a time.
+func (g *GPU) noteBursts() {
+	for _, p := range Precisions() {
+		if c := g.Products[p]; g.Peak[p] > 0 && c.Steady == 1 && !strings.Contains(c.Source, "without pause") {
+			g.Notes = append(g.Notes, fmt.Sprintf("products of %s in %s: their rate under load was not measured, so steps may take longer", g.Name, p))
+		}
 	}
 }
 

@@ -242,3 +242,13 @@ func firstChannel(s *Schedule) *Schedule {
 	s.Channels = s.Channels[:1]
 	return s
 }
+
+// BenchmarkCheckManyRanks proves an all-reduce of 16,384 ranks in four tiers.
+func BenchmarkCheckManyRanks(b *testing.B) {
+	s := oneWay(gridSchedule([]int32{16, 4, 32, 8}, GenDirect, collective.AllReduce))
+	for b.Loop() {
+		if err := Check(s, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

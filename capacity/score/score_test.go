@@ -1,0 +1,89 @@
+package score
+
+import (
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// TestWorkDoesNotGrowWithRanks plans and checks collectives on 2,048 and 4,096 GPUs in three
+// tiers. What is compiled stands for one node: of as many slices it plays more operations
+// only as far as a rank has more peers, not as there are more ranks.
+func TestWorkDoesNotGrowWithRanks(t *testing.T) {
+	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllToAll} {
+		small, large := work(t, kind, 256), work(t, kind, 512)
+		most := 1.3
+		if kind == collective.AllToAll { // everybody is a peer
+			most = 2.1
+		}
+		for name, n := range large {
+			if before, ok := small[name]; !ok || float64(n) > most*float64(before) {
+				t.Errorf("%v, %s: %d operations for 2,048 GPUs, %d for 4,096", kind, name, before, n)
+			}
+		}
+		if len(large) < 2 {
+			t.Errorf("%v: only %v were compiled", kind, large)
+		}
+	}
+}
+
+// work is how many operations a slice of each schedule that the planner compiles plays.
+func work(t *testing.T, kind collective.Kind, nodes int) map[string]int64 {
+	topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := cost.Get("line")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(topo, profile)
+	rows, err := planner.Plan(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, []units.Bytes{1 << 30}, s, planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schedule.Check(rows[0].Schedule, topo); err != nil {
+		t.Error(err)
+	}
+	out := map[string]int64{}
+	for x, p := range s.plans {
+		n := p.Work()
+		for i := range x.Channels {
+			n = min(n, p.Work()/int64(x.Channels[i].Slices))
+		}
+		out[x.Algorithm] = max(out[x.Algorithm], n)
+	}
+	return out
+}
+
+// TestTooLarge leaves out what would take too long, and says so.
+func TestTooLarge(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := cost.Get("line")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := collective.Spec{Kind: collective.Broadcast, Ranks: topo.NumRanks()}
+	s := New(topo, profile)
+	s.Limit = 20_000
+	rows, err := planner.Plan(topo, spec, []units.Bytes{1 << 30}, s, planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows[0].Prediction.Warnings) == 0 {
+		t.Error("deep pipelines were left out without a word")
+	}
+	s.Limit = 10
+	if _, err := planner.Plan(topo, spec, []units.Bytes{1 << 30}, s, planner.PlanOptions{}); err == nil {
+		t.Error("a plan came of nothing that may be simulated")
+	}
+}
