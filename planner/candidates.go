@@ -34,6 +34,9 @@ func (r *request) treeStages(x *treeSet) []int {
 	}
 	hops := x.hops(r.spec.Ranks)
 	if hops > 0 && x.trees.Height() > 2 {
+		if r.unlike() {
+			return upTo([]int{1, 4, 16, 64}, maxUnlikeHops/hops)
+		}
 		out := upTo([]int{1, 4, 16, 64, 256, 1024}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
 		if x.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && x.trees.Rates != nil {
 			out = append(out, levelSlices) // links that are shared unevenly do not keep to an order
@@ -41,11 +44,20 @@ func (r *request) treeStages(x *treeSet) []int {
 		return out
 	}
 	all := []int{1, 16, 128, 512, 1400, 2800}
-	if r.t.NumNodes() > 1 && r.t.Healthy() == r.t && r.t.Idle() == r.t {
+	if r.t.NumNodes() > 1 && !r.unlike() {
 		return all // equal nodes, which the simulator folds
 	}
 	return upTo(all, maxPackedHops/max(hops, 1))
 }
+
+// unlike reports whether nodes differ since something has failed or is busy: nothing folds
+// then, and all messages have to be simulated.
+func (r *request) unlike() bool {
+	return r.t.NumNodes() > 1 && (r.t.Healthy() != r.t || r.t.Idle() != r.t)
+}
+
+// maxUnlikeHops bounds the messages of high trees there: some seconds of simulation.
+const maxUnlikeHops = 200_000
 
 // levelSlices is how many slices trees have whose levels are phases.
 const levelSlices = 1400

@@ -1,0 +1,108 @@
+package pack
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ways are the transfers that trees of nodes of GPUs may take, and what they load.
+type ways struct {
+	n, resources int
+	hops         [][]taken   // by pair of ranks u·n+v; nil: none
+	from         [][][]int32 // by node and rank of another one: who has a way to it
+}
+
+// taken is how long a resource works for a byte/s of a transfer, in seconds.
+type taken struct {
+	resource int32
+	time     float64
+}
+
+func (w *ways) hop(u, v int32) []taken { return w.hops[int(u)*w.n+int(v)] }
+
+// into are the ranks of a node that have a way to a rank of another.
+func (w *ways) into(node, v int32) []int32 { return w.from[node][v] }
+
+// ways has the transfers of useful; both counts what goes back as well. Nil where not all
+// ranks of a node reach one another, or there is only one.
+func (s *search) ways(both bool) *ways {
+	if s.g.t == nil || s.g.t.NumNodes() < 2 {
+		return nil
+	}
+	list := s.useful()
+	n := s.g.Ranks
+	w := &ways{n: n, hops: make([][]taken, n*n), from: make([][][]int32, s.g.t.NumNodes())}
+	for m := range w.from {
+		w.from[m] = make([][]int32, n)
+	}
+	number := s.condense(list)
+	inside := make([]int, n)
+	for i, t := range list {
+		add := func(u, v int32) {
+			at := &w.hops[int(u)*n+int(v)]
+			*at = append(*at, number[i]...)
+		}
+		add(t.u, t.v)
+		if both {
+			add(t.v, t.u)
+		}
+		if m := s.g.t.NodeOf(int(t.u)); m != s.g.t.NodeOf(int(t.v)) {
+			w.from[m][t.v] = append(w.from[m][t.v], t.u)
+		} else {
+			inside[t.u]++
+		}
+		for _, x := range number[i] {
+			w.resources = max(w.resources, int(x.resource)+1)
+		}
+	}
+	size := make([]int, s.g.t.NumNodes())
+	for r := range n {
+		size[s.g.t.NodeOf(r)]++
+	}
+	for r := range n {
+		if inside[r] != size[s.g.t.NodeOf(r)]-1 {
+			return nil
+		}
+	}
+	return w
+}
+
+// condense says what transfers take; of links that all transfers load in the same
+// proportion, only the slowest counts.
+func (s *search) condense(list []transfer) [][]taken {
+	type use struct {
+		transfer int
+		time     float64
+	}
+	uses := make([][]use, s.routes.count)
+	for i, t := range list {
+		for _, p := range t.pieces {
+			uses[p.resource] = append(uses[p.resource], use{i, float64(p.num) / float64(p.den) / float64(s.routes.capacity(p.resource))})
+		}
+	}
+	slowest := map[string]int{}
+	var order []string
+	for r, list := range uses {
+		if len(list) == 0 {
+			continue
+		}
+		var key strings.Builder
+		for _, u := range list {
+			fmt.Fprintf(&key, "%d:%.6f ", u.transfer, u.time/list[0].time)
+		}
+		k := key.String()
+		if have, ok := slowest[k]; !ok {
+			order = append(order, k)
+			slowest[k] = r
+		} else if list[0].time > uses[have][0].time {
+			slowest[k] = r
+		}
+	}
+	out := make([][]taken, len(list))
+	for number, k := range order {
+		for _, u := range uses[slowest[k]] {
+			out[u.transfer] = append(out[u.transfer], taken{int32(number), u.time})
+		}
+	}
+	return out
+}
