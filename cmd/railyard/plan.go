@@ -114,9 +114,12 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	return p, f.search(cmd, p, sizes)
 }
 
-// affordable is how much of everything a candidate's simulation may do (see
-// score.Scorer.Limit): some seconds.
-const affordable = 8_000_000
+// How much of everything a candidate's simulation may do (see score.Scorer.Limit): some
+// seconds, longer where slices are asked for.
+const (
+	affordable       = 8_000_000
+	affordableSlices = 8 * affordable
+)
 
 func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) error {
 	protocols, err := f.protocols(p.profile)
@@ -126,7 +129,11 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	bar := newProgress(cmd.ErrOrStderr(), "planning", len(sizes))
 	defer bar.finish()
 	p.score = score.New(p.topo, p.profile)
-	if f.algo == "" {
+	switch {
+	case f.algo != "":
+	case f.slices > 0:
+		p.score.Limit = affordableSlices
+	default:
 		p.score.Limit = affordable
 	}
 	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
