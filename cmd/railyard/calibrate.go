@@ -51,7 +51,7 @@ func calibrate(ctx context.Context, tf topoFlags) (*cost.Profile, error) {
 			if err != nil {
 				return nil, err
 			}
-			for size := units.KiB; size <= 16*units.MiB; size *= 4 {
+			for size := units.KiB; size <= 64*units.MiB; size *= 4 {
 				x, err := timeSchedule(ctx, t, s, size)
 				if err != nil {
 					return nil, err
