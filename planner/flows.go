@@ -70,13 +70,18 @@ func demands(s collective.Spec) [][]float64 {
 }
 
 const (
-	maxFlowRanks = 16
-	flowUnits    = 24 // of each pair
+	maxFlowRanks = 64
+	mostUnits    = 24           // of each pair
+	allUnits     = 24 * 16 * 16 // about as many as there are of all pairs
 	flowRounds   = 24
 	// steepness is how much paths avoid full links: the price of a link grows with a power
 	// of its load, from the first one at first to the last one in the end.
 	firstSteepness, lastSteepness = 8.0, 24.0
 )
+
+// pairUnits is into how many units the data of a pair are cut: fewer where there are more pairs
+// to fill the links with.
+func pairUnits(ranks int) int { return min(mostUnits, max(2, allUnits/(ranks*ranks))) }
 
 // spreadFlow routes all units again and again, and keeps the best of all rounds.
 func spreadFlow(g rateGraph, demand [][]float64) *flow {
@@ -96,7 +101,7 @@ func spreadFlow(g rateGraph, demand [][]float64) *flow {
 // sort numbers the units of each pair so that those on the same path follow one another.
 func (f *flow) sort() {
 	for pair := range len(f.g) * len(f.g) {
-		slices.SortStableFunc(f.paths[pair*flowUnits:(pair+1)*flowUnits], slices.Compare[[]int32])
+		slices.SortStableFunc(f.paths[pair*f.units:(pair+1)*f.units], slices.Compare[[]int32])
 	}
 }
 
@@ -136,8 +141,9 @@ func (g rateGraph) complete() bool {
 // flow is the paths of all units and what they load.
 type flow struct {
 	g         rateGraph
+	units     int         // of each pair
 	demand    [][]float64 // by source and destination: the size of a unit
-	paths     [][]int32   // [(src·n + dst)·flowUnits + unit]: ranks from src to dst
+	paths     [][]int32   // [(src·n + dst)·units + unit]: ranks from src to dst
 	load      [][]float64 // units over the rate, by link
 	full      float64     // the largest load
 	steepness float64
@@ -150,17 +156,17 @@ type flow struct {
 // newFlow gives all units a first path. The graph may have more vertices than there are
 // ranks, behind them.
 func newFlow(g rateGraph, demand [][]float64) *flow {
-	n := len(g)
-	f := &flow{g: g, demand: demand, paths: make([][]int32, n*n*flowUnits), load: make([][]float64, n), cost: make([]float64, n), from: make([]int32, n), done: make([]bool, n)}
+	n, units := len(g), pairUnits(len(demand))
+	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n), cost: make([]float64, n), from: make([]int32, n), done: make([]bool, n)}
 	for a := range f.load {
 		f.load[a] = make([]float64, n)
 	}
 	f.full, f.steepness = 1/f.fastest(), firstSteepness
-	for u := range flowUnits {
+	for u := range units {
 		for src, row := range demand {
 			for dst, d := range row {
 				if d > 0 {
-					f.route((src*n+dst)*flowUnits + u)
+					f.route((src*n+dst)*units + u)
 				}
 			}
 		}
@@ -204,14 +210,14 @@ func (f *flow) count(path []int32, by float64) {
 
 // size is that of a unit.
 func (f *flow) size(i int) float64 {
-	pair := i / flowUnits
+	pair := i / f.units
 	return f.demand[pair/len(f.g)][pair%len(f.g)]
 }
 
 // route gives a unit the cheapest path at present loads.
 func (f *flow) route(i int) {
 	n := len(f.g)
-	pair := i / flowUnits
+	pair := i / f.units
 	f.paths[i] = f.cheapest(int32(pair/n), int32(pair%n), f.size(i))
 	f.count(f.paths[i], f.size(i))
 }

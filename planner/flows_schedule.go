@@ -16,13 +16,13 @@ func (f *flow) schedule(r *request) *schedule.Schedule {
 		hops = max(hops, len(p)-1)
 	}
 	sends, recvs := f.programs(r, hops)
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: n * flowUnits}
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: n * f.units}
 	for h := range hops {
 		programs := make([][]schedule.Op, n)
 		for v := range programs {
 			programs[v] = sends[h][v]
 			if h == 0 {
-				own := schedule.Range(int32(v*flowUnits), flowUnits)
+				own := schedule.Range(int32(v*f.units), int32(f.units))
 				programs[v] = append(programs[v], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
 			}
 			programs[v] = append(programs[v], recvs[h][v]...)
@@ -39,12 +39,12 @@ func (f *flow) programs(r *request, hops int) (sends, recvs [][][]schedule.Op) {
 	for h := range hops {
 		sends[h], recvs[h] = make([][]schedule.Op, n), make([][]schedule.Op, n)
 	}
-	rooms := waitingRooms{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), used: make([]int32, n*flowUnits)}
+	rooms := waitingRooms{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), units: int32(f.units), used: make([]int32, n*f.units)}
 	for _, m := range f.messages() {
-		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(m.dst*flowUnits+m.unit, m.count)}
+		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(m.dst*rooms.units+m.unit, m.count)}
 		for h := 1; h < len(m.path); h++ {
 			a, b := m.path[h-1], m.path[h]
-			to := schedule.Loc{Buf: schedule.Output, Set: schedule.Range(m.src*flowUnits+m.unit, m.count)}
+			to := schedule.Loc{Buf: schedule.Output, Set: schedule.Range(m.src*rooms.units+m.unit, m.count)}
 			if h < len(m.path)-1 {
 				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.Range(rooms.place(b, &m), m.count)}
 			}
@@ -67,7 +67,7 @@ func (f *flow) messages() []pathMessage {
 	n := len(f.g)
 	var out []pathMessage
 	for i, p := range f.paths {
-		unit, pair := int32(i%flowUnits), i/flowUnits
+		unit, pair := int32(i%f.units), i/f.units
 		switch {
 		case p == nil:
 		case unit > 0 && slices.Equal(p, f.paths[i-1]):
@@ -85,18 +85,19 @@ func (f *flow) messages() []pathMessage {
 type waitingRooms struct {
 	counts bool
 	n      int32
+	units  int32
 	used   []int32 // by rank and unit
 }
 
 // place is the first chunk number of a message's place at a rank.
 func (w *waitingRooms) place(rank int32, m *pathMessage) int32 {
 	if w.counts {
-		return (m.src*w.n+m.dst)*flowUnits + m.unit
+		return (m.src*w.n+m.dst)*w.units + m.unit
 	}
-	rows := w.used[rank*flowUnits+m.unit:][:m.count]
+	rows := w.used[rank*w.units+m.unit:][:m.count]
 	row := slices.Max(rows)
 	for i := range rows {
 		rows[i] = row + 1
 	}
-	return row*flowUnits + m.unit
+	return row*w.units + m.unit
 }

@@ -49,6 +49,26 @@ func TestFlowsStateTheirDistance(t *testing.T) {
 	}
 }
 
+// Of many ranks, fewer units of each pair fill the links as well: breadth-first trees reach
+// 68 % of the bound here.
+func TestFlowsOfManyRanks(t *testing.T) {
+	ideal, err := cost.Get("ideal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	topo := grid(t, "5, 5", 25, false)
+	rows, err := planner.Plan(topo, collective.Spec{Kind: collective.AllToAll, Ranks: 25}, []units.Bytes{256 * units.MiB}, score.New(topo, ideal), planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schedule.Check(rows[0].Schedule, topo); err != nil {
+		t.Fatal(err)
+	}
+	if share := rows[0].OfBound(); rows[0].Schedule.Algorithm != "flows" || share < 0.94 || share > 1 {
+		t.Errorf("%s, %.1f %% of the bound (%s)", rows[0].Schedule.Algorithm, 100*share, rows[0].Bound.Cut)
+	}
+}
+
 // Flows are right, and near the optimum (the linear programs' values, docs/planning.md).
 func TestFlowsComeNearTheOptimum(t *testing.T) {
 	ideal, err := cost.Get("ideal")
