@@ -53,7 +53,7 @@ func (e *engine) program(l int32, s *laneState) bool {
 		}
 		s.at++
 		if serial {
-			e.held(l)
+			e.done(l)
 		}
 		if work > 0 {
 			e.q.push(e.now+work, newEvent(wake, l, 0))

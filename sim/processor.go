@@ -23,9 +23,9 @@ func (e *engine) hold(l int32) bool {
 	return true
 }
 
-// held says that the operation for which a lane has the processor ends with the lane's
-// next step.
-func (e *engine) held(l int32) { e.processors[e.Plan.lanes[l].rank].ended = true }
+// done marks the operation for which a lane has the processor as its last: the lane gives
+// it back when it goes on, which is when the operation's work has ended.
+func (e *engine) done(l int32) { e.processors[e.Plan.lanes[l].rank].ended = true }
 
 // release gives the processor of a lane whose operation has ended to the next in the queue.
 func (e *engine) release(l int32) {

@@ -44,6 +44,13 @@ func TestSerialRanks(t *testing.T) {
 				if one.Time < many.Time {
 					t.Errorf("%v %s×%d: %v on ranks that do one thing at a time, %v on others", kind, s.Algorithm, slices, one.Time, many.Time)
 				}
+				plan, err := Compile(topo, s, &serial)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if estimate := plan.LowerEstimate(size); estimate > one.Time {
+					t.Errorf("%v %s×%d: estimated at least %v, takes %v", kind, s.Algorithm, slices, estimate, one.Time)
+				}
 				if least := busiest(t, topo, s, size, &serial); one.Time < least {
 					t.Errorf("%v %s×%d: %v, but a rank has work for %v", kind, s.Algorithm, slices, one.Time, least)
 				}

@@ -36,7 +36,7 @@ func ParseAxis(text string) (Axis, error) {
 		case err1 != nil || err2 != nil || from > to:
 			return Axis{}, fmt.Errorf("%q: a range is two integers, the lower first, such as 1..4", item)
 		case to-from >= MaxPoints:
-			return Axis{}, fmt.Errorf("%q: more than %d values", item, MaxPoints)
+			return Axis{}, fmt.Errorf("%q: more than %d values: give fewer, or a list of those that matter", item, MaxPoints)
 		}
 		for v := from; v <= to; v++ {
 			a.Values = append(a.Values, strconv.Itoa(v))

@@ -76,39 +76,12 @@ algorithm or protocol is asked for, it runs what has been measured to be fastest
 }
 
 func (f *runFlags) run(cmd *cobra.Command) error {
-	if f.backend != backendHost && f.backend != backendCUDA {
-		return usagef("--backend %s: must be host or cuda", f.backend)
-	}
-	if err := f.gpu.check(cmd, f.backend); err != nil {
+	dtype, op, err := f.checked(cmd)
+	if err != nil {
 		return err
 	}
-	dtype, err := collective.ParseDType(f.dtype)
-	if err != nil {
-		return usageError{err}
-	}
-	op, err := collective.ParseOp(f.op)
-	if err != nil {
-		return usageError{err}
-	}
-	if f.iterations < 1 || f.warmup < 0 {
-		return usagef("-n must be at least 1 and -w at least 0")
-	}
-	if err := checkGiven(cmd, f.file); err != nil {
+	if err := f.calibrated(cmd); err != nil {
 		return err
-	}
-	onHost := f.plan.topo.name == hostTopology && f.backend == backendHost
-	timed := onHost || f.backend == backendCUDA
-	if onHost && f.plan.profile.name == "" {
-		profile, err := calibrate(cmd.Context(), f.plan.topo)
-		if err != nil {
-			return err
-		}
-		f.plan.profile.fitted = profile
-	}
-	if f.backend == backendCUDA {
-		if err := f.gpu.available(); err != nil {
-			return err
-		}
 	}
 	p, err := f.planned(cmd)
 	if err != nil {
@@ -126,32 +99,84 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := f.plan.wholeElements(cmd, dtype); err != nil {
 		return err
 	}
-	dir, err := newResultDir(f.out)
+	d, err := f.recorded(cmd, p, dtype, op)
 	if err != nil {
 		return err
 	}
-	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.topo.Name(), Hash: p.topo.Hash(),
-		Profile: p.profile.Name, Backend: f.backend, Seed: f.seed, Timed: timed, Rows: []report.RunRow{}}
-	if err := dir.begin(p, d, os.Args); err != nil {
-		return err
-	}
-	runErr := f.execute(cmd, p, d, dir, dtype, op)
-	if err := dir.finish(d); err != nil && runErr == nil {
-		runErr = err
-	}
-	if runErr != nil {
-		return fmt.Errorf("%w (what was measured before is in %s)", runErr, dir.path)
-	}
-	if err := f.print(cmd.OutOrStdout(), d); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "results in %s\n", dir.path)
 	for _, r := range d.Rows {
 		if r.Wrong > 0 {
 			return fmt.Errorf("%d wrong elements at %d bytes: the results cannot be trusted", r.Wrong, r.SizeBytes)
 		}
 	}
 	return nil
+}
+
+// checked are the type and operation of flags that fit together.
+func (f *runFlags) checked(cmd *cobra.Command) (collective.DType, collective.ReduceOp, error) {
+	if f.backend != backendHost && f.backend != backendCUDA {
+		return 0, 0, usagef("--backend %s: must be host or cuda", f.backend)
+	}
+	if err := f.gpu.check(cmd, f.backend); err != nil {
+		return 0, 0, err
+	}
+	dtype, err := collective.ParseDType(f.dtype)
+	if err != nil {
+		return 0, 0, usageError{err}
+	}
+	op, err := collective.ParseOp(f.op)
+	if err != nil {
+		return 0, 0, usageError{err}
+	}
+	if f.iterations < 1 || f.warmup < 0 {
+		return 0, 0, usagef("-n must be at least 1 and -w at least 0")
+	}
+	return dtype, op, checkGiven(cmd, f.file)
+}
+
+// onHost reports whether the topology is the machine that runs: its times are measurements.
+func (f *runFlags) onHost() bool {
+	return f.plan.topo.name == hostTopology && f.backend == backendHost
+}
+
+// calibrated makes the profile of this machine, or looks for what its GPUs need.
+func (f *runFlags) calibrated(cmd *cobra.Command) error {
+	if f.onHost() && f.plan.profile.name == "" {
+		profile, err := calibrate(cmd.Context(), f.plan.topo)
+		if err != nil {
+			return err
+		}
+		f.plan.profile.fitted = profile
+	}
+	if f.backend == backendCUDA {
+		return f.gpu.available()
+	}
+	return nil
+}
+
+// recorded executes and prints; whatever happens, what was measured is in the result
+// directory.
+func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DType, op collective.ReduceOp) (*report.RunDocument, error) {
+	dir, err := newResultDir(f.out)
+	if err != nil {
+		return nil, err
+	}
+	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.topo.Name(), Hash: p.topo.Hash(), Profile: p.profile.Name,
+		Backend: f.backend, Seed: f.seed, Timed: f.onHost() || f.backend == backendCUDA, Rows: []report.RunRow{}}
+	if err := dir.begin(p, d, os.Args); err != nil {
+		return nil, err
+	}
+	runErr := f.execute(cmd, p, d, dir, dtype, op)
+	if err := dir.finish(d); err != nil && runErr == nil {
+		runErr = err
+	}
+	if runErr != nil {
+		return nil, fmt.Errorf("%w (what was measured before is in %s)", runErr, dir.path)
+	}
+	if err := f.print(cmd.OutOrStdout(), d); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "results in %s\n", dir.path)
+	return d, nil
 }
 
 // planned is what is run: the plan that was given, or the best for each size.
