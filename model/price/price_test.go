@@ -32,6 +32,7 @@ func TestMistakesHaveLines(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"price: 310000", "price: -1", "b.yaml:9: nodes[0]: price -1"},
 		{"price: 310000", "price: .nan", "price NaN"},
+		{"currency: USD", "currency: XYZ", "b.yaml:5: currency: \"XYZ\" is not a currency code"},
 		{"currency: USD", "currency: dollars", "b.yaml:5: currency: \"dollars\" is not a currency code"},
 		{"pue: {value: 1.54", "pue: {value: 0.5", "running.pue: 0.5 must be from 1 to 10"},
 		{"watts: 10200", "wats: 10200", "wats not found"},

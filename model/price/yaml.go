@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/text/currency"
 	"gopkg.in/yaml.v3"
 )
 
@@ -136,7 +137,7 @@ func (c *checker) document(d *document) {
 			c.fail(f[0], "is missing")
 		}
 	}
-	if len(d.Currency) != 3 || strings.ToUpper(d.Currency) != d.Currency {
+	if _, err := currency.ParseISO(d.Currency); err != nil || strings.ToUpper(d.Currency) != d.Currency {
 		c.fail("currency", "%q is not a currency code such as USD", d.Currency)
 	}
 	for i, n := range d.Nodes {
