@@ -94,17 +94,30 @@ func (t *Trees) pieces() int { return max(int(t.Pieces), 1) }
 // below are the children of a rank.
 func (b *treePhases) below(tree int, v int32) []int32 { return b.children[tree][v] }
 
+// treePrograms are those of a phase: of all ranks, or how to write each of them.
+type treePrograms struct {
+	all   [][]Op
+	whole *treeProgram
+}
+
+func (p *treePrograms) append(dst []Op, rank int) []Op {
+	if p.whole != nil {
+		return p.whole.append(dst, rank)
+	}
+	return append(dst, p.all[rank]...)
+}
+
 // programs are those of all ranks in a phase; as a sketch, not in order.
-func (b *treePhases) programs(ph *Phase, sketch bool) [][]Op {
+func (b *treePhases) programs(ph *Phase, sketch bool) treePrograms {
 	switch {
 	case ph.Level == 0 && sketch:
-		return b.sketch(ph)
+		return treePrograms{all: b.sketch(ph)}
 	case ph.Level == 0:
-		return b.whole(ph)
+		return treePrograms{whole: newTreeProgram(b, ph)}
 	case ph.Op == collective.ReduceScatter:
-		return b.gather(int32(ph.Level))
+		return treePrograms{all: b.gather(int32(ph.Level))}
 	}
-	return b.spread(int32(ph.Level), ph.Src)
+	return treePrograms{all: b.spread(int32(ph.Level), ph.Src)}
 }
 
 // sketch has all messages of all levels, whole trees at once.
