@@ -7,10 +7,11 @@ import (
 
 // When the messages of a treePlan are due: the pieces a period one after the other, a
 // period being what the busiest connection takes for a piece; and of a piece each hop so
-// long before its end as it takes until nothing waits for that hop any more.
+// long before its end as it takes until nothing waits for that hop any more. Hops find
+// their connections busy, so that takes half as long again as the hops alone.
 
 // dueParts of a period is how exactly that is known.
-const dueParts = 256
+const dueParts = 128
 
 // setDue says of every hop when its first piece is due, and sorts those of each
 // connection by it.
@@ -32,7 +33,7 @@ func (p *treePlan) setDue() {
 		k := &p.conns[c]
 		slices.SortFunc(k.hops, func(a, b int32) int { return cmp.Or(cmp.Compare(togo[b], togo[a]), cmp.Compare(a, b)) })
 		for slot, h := range k.hops {
-			p.hops[h].slot, p.hops[h].due = int32(slot), uint32((longest-togo[h])*dueParts/period)
+			p.hops[h].slot, p.hops[h].due = int32(slot), uint32((longest-togo[h])*3/2*dueParts/period)
 		}
 		k.order = make([]int32, 0, len(k.hops)*p.b.pieces())
 	}
