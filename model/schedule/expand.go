@@ -17,9 +17,8 @@ type Expander struct {
 // NewExpander prepares the expansion of a valid schedule (see Validate).
 func NewExpander(s *Schedule) *Expander { return newExpander(s, false) }
 
-// NewSketch is for what does not depend on the order of messages: phases that take all
-// levels of trees are not put in order, nor their messages cut into pieces, which takes
-// long.
+// NewSketch is for what does not depend on the order of messages: those of trees are not
+// put in order, nor cut into pieces, which takes long.
 func NewSketch(s *Schedule) *Expander { return newExpander(s, true) }
 
 func newExpander(s *Schedule, sketch bool) *Expander {
@@ -29,10 +28,11 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 		var trees *treePhases
 		if ch.Trees != nil {
 			trees = newTreePhases(ch.Trees, s.Spec.Ranks)
+			trees.anyOrder = sketch
 		}
 		for p, ph := range ch.Phases {
 			if ph.Gen == GenTrees {
-				x.trees[c][p] = trees.programs(&ph, sketch)
+				x.trees[c][p] = trees.programs(&ph)
 				continue
 			}
 			if ph.Groups.List != nil {
