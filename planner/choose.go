@@ -15,7 +15,7 @@ import (
 // for it: that it may be faster than the best by worth for each operation.
 const (
 	cheap = 30_000
-	worth = 0.005 / 1_000_000
+	worth = 0.0025 / 1_000_000
 )
 
 // contest looks for the fastest candidate at a size, closer and closer at what promises
