@@ -75,6 +75,8 @@ func upTo(depths []int, most int) []int {
 // of simulation.
 const maxPackedHops = 3_000_000
 
+func pipelinedDepth(*request) []int { return []int{1, 16, 64} }
+
 // flowDepths: the hops of the paths are the stages.
 func flowDepths(*request) []int { return []int{1, 16, 256} }
 

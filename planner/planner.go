@@ -67,6 +67,7 @@ func init() {
 		{"hierarchical_tree", "direct inside the node, a double binary tree across", "Sanders, Speck, Träff 2009", buildHierarchicalTree, tierDepths},
 		{"hierarchical_two_shot", "direct at every tier", "", buildHierarchicalTwoShot, tierDepths},
 		{"in_network", "switches combine what goes to a rank and multiply what it sends to all", "Graham et al., SHARP, 2016", buildInNetwork, switchDepths},
+		{"joined_trees", "x", "", buildJoinedTrees, pipelinedDepth},
 		{"knomial", "binomial tree", "Thakur et al. 2005", buildKnomial, treeDepths},
 		{"packed_trees", "spanning trees that fill scale-up links and NICs at once", "Edmonds 1973; Zhao et al., ForestColl, 2024", buildPackedTrees, packedDepths},
 		{"pairwise", "all_to_all in n−1 steps, nobody hit by two at once", "Thakur et al. 2005", buildPairwise, oneDepth},

@@ -29,8 +29,10 @@ type Trees struct {
 	Units int32 `json:"units"` // of each root; 0: roots are unequal
 	Local int32 `json:"local"` // ranks of a node: the order of messages looks the same from each of them
 	// Pieces is in how many each tree's chunks are cut where a phase takes all levels.
-	Pieces int32  `json:"pieces,omitempty"` // 0: 1
-	List   []Tree `json:"list"`
+	Pieces int32 `json:"pieces,omitempty"` // 0: 1
+	// Join sends what a level has for a connection in as few messages as its places allow.
+	Join bool   `json:"join,omitempty"`
+	List []Tree `json:"list"`
 	// Rates are how fast connections are beside one another, by which the messages of
 	// all levels are put in order; those without one have 1.
 	Rates []TreeRate `json:"rates,omitempty"`
@@ -59,6 +61,7 @@ type treePhases struct {
 	depth    [][]int32   // by tree and rank
 	children [][][]int32 // by tree and rank
 	high     int         // the height of the highest
+	late     [][]int32
 	chunks   []ChunkSet
 }
 
@@ -85,6 +88,13 @@ func newTreePhases(trees *Trees, ranks int) *treePhases {
 		}
 		b.children = append(b.children, below)
 	}
+	for i := range trees.List {
+		h := b.heights(i)
+		for v := range h {
+			h[v] = int32(b.high) - h[v]
+		}
+		b.late = append(b.late, h)
+	}
 	return b
 }
 
@@ -101,6 +111,10 @@ func (b *treePhases) programs(ph *Phase, sketch bool) [][]Op {
 		return b.sketch(ph)
 	case ph.Level == 0:
 		return b.whole(ph)
+	case b.Join && ph.Op == collective.ReduceScatter:
+		return b.joinedGather(int32(ph.Level))
+	case b.Join:
+		return b.joinedSpread(int32(ph.Level), ph.Src)
 	case ph.Op == collective.ReduceScatter:
 		return b.gather(int32(ph.Level))
 	}
