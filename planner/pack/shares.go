@@ -160,6 +160,11 @@ func (x *shares) crossings(s, d int) mix {
 	return newMix(out, func(c *choice) bool { return !x.better(best[c.from], c) && !x.better(best[c.to], c) })
 }
 
+// length is how many links a way has, of which parts are taken as well.
+func (x *shares) length(c *choice) int {
+	return int(math.Round(1e3 * x.links[int(c.from)*x.n+int(c.to)]))
+}
+
 // better reports whether a way between two nodes is shorter, or as short and between GPUs
 // whose places in their nodes are more alike.
 func (x *shares) better(a, b *choice) bool {
@@ -168,15 +173,7 @@ func (x *shares) better(a, b *choice) bool {
 		j, _ := slices.BinarySearch(x.members[x.node[c.to]], c.to)
 		return max(i-j, j-i)
 	}
-	return cmp.Or(cmp.Compare(a.length(), b.length()), cmp.Compare(apart(a), apart(b))) < 0
-}
-
-// length is for how long all links together work for a way.
-func (c *choice) length() (sum float64) {
-	for _, t := range c.takes {
-		sum += t.time
-	}
-	return sum
+	return cmp.Or(cmp.Compare(x.length(a), x.length(b)), cmp.Compare(apart(a), apart(b))) < 0
 }
 
 const (

@@ -6,7 +6,7 @@ import (
 )
 
 func TestZZ(t *testing.T) {
-	topo := degraded(t, load(t, "dgx-h100", 4), "nic:node1/nic3")
+	topo := degraded(t, degraded(t, load(t, "dgx-h100", 4), "nic:node1/nic3"), "nic:node0/nic5")
 	topo = topo.WithoutInNetwork()
 	g := fromTopology(t, topo)
 	for _, use := range []Use{AllGather, AllReduce} {
