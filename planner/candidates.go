@@ -75,8 +75,6 @@ func upTo(depths []int, most int) []int {
 // of simulation.
 const maxPackedHops = 3_000_000
 
-func pipelinedDepth(*request) []int { return []int{1, 16, 64} }
-
 // flowDepths: the hops of the paths are the stages.
 func flowDepths(*request) []int { return []int{1, 16, 256} }
 
@@ -188,6 +186,9 @@ func (r *request) redundant(name string) bool {
 	switch name {
 	case "simple_ring": // ring is simple where there is one order
 		return r.o.Channels == 0 && len(r.ringOrders()) == 1
+	case "packed_trees", "few_trees":
+		x := r.railShares()
+		return x.err == nil && x.share >= enoughOfRails
 	case "hierarchical_ring": // ring is hierarchical there
 		return r.separateDimensions()
 	case "quadrinomial": // up to three ranks, every tree is binomial or a star

@@ -206,11 +206,11 @@ func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	if height > maxLevels {
 		return nil, notApplicable("trees of %d levels, and too many messages to order one by one", height)
 	}
-	return r.levelled(t), nil
+	return r.levels(t), nil
 }
 
-// levelled has a phase for each level of trees.
-func (r *request) levelled(t *schedule.Trees) *schedule.Schedule {
+// levels has a phase for each level of trees.
+func (r *request) levels(t *schedule.Trees) *schedule.Schedule {
 	height := t.Height()
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t}
 	level := func(op collective.Kind, src schedule.Buffer, d int) {

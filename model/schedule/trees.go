@@ -30,7 +30,8 @@ type Trees struct {
 	Local int32 `json:"local"` // ranks of a node: the order of messages looks the same from each of them
 	// Pieces is in how many each tree's chunks are cut where a phase takes all levels.
 	Pieces int32 `json:"pieces,omitempty"` // 0: 1
-	// Join sends what a level has for a connection in as few messages as its places allow.
+	// Join sends what a level has for a connection in few messages, and puts hops into the
+	// last level that leaves room for those below them.
 	Join bool   `json:"join,omitempty"`
 	List []Tree `json:"list"`
 	// Rates are how fast connections are beside one another, by which the messages of
@@ -54,6 +55,26 @@ func (t *Trees) Height() int {
 	return int(h)
 }
 
+// Ordered is how many operations of trees stand in one order because a phase takes all
+// levels: so many are played in a slice, and they are many before anything is expanded.
+func (s *Schedule) Ordered() int64 {
+	n := int64(0)
+	for i := range s.Channels {
+		t := s.Channels[i].Trees
+		for _, ph := range s.Channels[i].Phases {
+			if ph.Gen != GenTrees || ph.Level > 0 {
+				continue
+			}
+			messages := int64(len(t.List)*(s.Spec.Ranks-1)) * int64(t.pieces())
+			if ph.Op == collective.AllReduce {
+				messages *= 2
+			}
+			n += 2 * messages // sent and received
+		}
+	}
+	return n
+}
+
 // treePhases lays trees out in levels.
 type treePhases struct {
 	*Trees
@@ -61,7 +82,8 @@ type treePhases struct {
 	depth    [][]int32   // by tree and rank
 	children [][][]int32 // by tree and rank
 	high     int         // the height of the highest
-	late     [][]int32
+	level    [][]int32   // by tree and rank: of the hop to it, where that is not its depth
+	anyOrder bool        // the order of messages makes no difference
 	chunks   []ChunkSet
 }
 
@@ -88,12 +110,8 @@ func newTreePhases(trees *Trees, ranks int) *treePhases {
 		}
 		b.children = append(b.children, below)
 	}
-	for i := range trees.List {
-		h := b.heights(i)
-		for v := range h {
-			h[v] = int32(b.high) - h[v]
-		}
-		b.late = append(b.late, h)
+	if b.Join {
+		b.late()
 	}
 	return b
 }
@@ -104,21 +122,34 @@ func (t *Trees) pieces() int { return max(int(t.Pieces), 1) }
 // below are the children of a rank.
 func (b *treePhases) below(tree int, v int32) []int32 { return b.children[tree][v] }
 
-// programs are those of all ranks in a phase; as a sketch, not in order.
-func (b *treePhases) programs(ph *Phase, sketch bool) [][]Op {
-	switch {
-	case ph.Level == 0 && sketch:
-		return b.sketch(ph)
-	case ph.Level == 0:
-		return b.whole(ph)
-	case b.Join && ph.Op == collective.ReduceScatter:
-		return b.joinedGather(int32(ph.Level))
-	case b.Join:
-		return b.joinedSpread(int32(ph.Level), ph.Src)
-	case ph.Op == collective.ReduceScatter:
-		return b.gather(int32(ph.Level))
+// treePrograms are those of a phase: of all ranks, or how to write each of them.
+type treePrograms struct {
+	all   [][]Op
+	whole *treeProgram
+}
+
+func (p *treePrograms) append(dst []Op, rank int) []Op {
+	if p.whole != nil {
+		return p.whole.append(dst, rank)
 	}
-	return b.spread(int32(ph.Level), ph.Src)
+	return append(dst, p.all[rank]...)
+}
+
+// programs are those of all ranks in a phase.
+func (b *treePhases) programs(ph *Phase) treePrograms {
+	switch {
+	case ph.Level == 0 && b.anyOrder:
+		return treePrograms{all: b.sketch(ph)}
+	case ph.Level == 0:
+		return treePrograms{whole: newTreeProgram(b, ph)}
+	case b.Join && ph.Op == collective.ReduceScatter:
+		return treePrograms{all: b.joinedGather(int32(ph.Level))}
+	case b.Join:
+		return treePrograms{all: b.joinedSpread(int32(ph.Level), ph.Src)}
+	case ph.Op == collective.ReduceScatter:
+		return treePrograms{all: b.gather(int32(ph.Level))}
+	}
+	return treePrograms{all: b.spread(int32(ph.Level), ph.Src)}
 }
 
 // sketch has all messages of all levels, whole trees at once.
@@ -167,6 +198,9 @@ func (b *treePhases) edges(d int32) (down, up [][]edge) {
 		}
 	}
 	for r := range int32(b.ranks) {
+		if b.anyOrder {
+			break
+		}
 		slices.SortFunc(down[r], func(x, y edge) int {
 			return cmp.Or(b.compare(r, x, y), cmp.Compare(b.ahead(r, x.peer), b.ahead(r, y.peer)))
 		})

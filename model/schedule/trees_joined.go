@@ -6,7 +6,20 @@ import (
 )
 
 // Where Trees.Join is set, all that a level sends from one rank to another goes in as few
-// messages as its places in memory allow, so that many parts cost the latency of few.
+// messages as its places in memory allow, so that many parts cost the latency of few. And a
+// hop's level is the last one that leaves room for what is below it, so that hops of a kind
+// come at the same time: into other nodes, and there to the GPUs that are left.
+
+// late finds these levels.
+func (b *treePhases) late() {
+	for i := range b.List {
+		level := b.heights(i)
+		for v := range level {
+			level[v] = int32(b.high) - level[v]
+		}
+		b.level = append(b.level, level)
+	}
+}
 
 // joint is such a message: a hop of one or more trees.
 type joint struct {
@@ -25,7 +38,7 @@ func (b *treePhases) joinedSpread(d int32, first Buffer) [][]Op {
 	var hops []joint
 	for i := range b.List {
 		for v, p := range b.List[i].Parent {
-			if p >= 0 && b.late[i][v] == d {
+			if p >= 0 && b.level[i][v] == d {
 				m := joint{from: p, to: int32(v), src: Output, dst: Output, set: b.chunks[i]}
 				if p == b.List[i].Root {
 					m.src = first
@@ -47,7 +60,7 @@ func (b *treePhases) joinedGather(d int32) [][]Op {
 	var hops []joint
 	for i := range b.List {
 		for v, p := range b.List[i].Parent {
-			if p >= 0 && b.late[i][v] == d {
+			if p >= 0 && b.level[i][v] == d {
 				hops = append(hops, b.sumHop(i, int32(v), p))
 			}
 		}
@@ -64,7 +77,7 @@ func (b *treePhases) sumHop(tree int, child, parent int32) joint {
 	}
 	nearer, farther := 0, 0
 	for _, v := range b.children[tree][parent] {
-		switch cmp.Or(cmp.Compare(b.late[tree][child], b.late[tree][v]), cmp.Compare(b.ahead(parent, v), b.ahead(parent, child))) {
+		switch cmp.Or(cmp.Compare(b.level[tree][child], b.level[tree][v]), cmp.Compare(b.ahead(parent, v), b.ahead(parent, child))) {
 		case -1:
 			nearer++
 		case 1:
