@@ -10,12 +10,14 @@ import (
 // hop's level is the last one that leaves room for what is below it, so that hops of a kind
 // come at the same time: into other nodes, and there to the GPUs that are left.
 
-// late finds these levels.
+// late finds these levels: hops to leaves have the last one.
 func (b *treePhases) late() {
 	for i := range b.List {
-		level := b.heights(i)
+		parent, level := b.List[i].Parent, slices.Repeat([]int32{int32(b.high)}, b.ranks)
 		for v := range level {
-			level[v] = int32(b.high) - level[v]
+			for u, last := parent[v], int32(b.high)-1; u >= 0 && level[u] > last; u, last = parent[u], last-1 {
+				level[u] = last
+			}
 		}
 		b.level = append(b.level, level)
 	}

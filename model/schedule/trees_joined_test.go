@@ -16,7 +16,7 @@ func TestJoinedTrees(t *testing.T) {
 	for range 60 {
 		n := 2 + rng.IntN(9)
 		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
-			s := randomTrees(rng, n, kind)
+			s := joinedTrees(rng, n, kind)
 			if err := Check(s, nil); err != nil {
 				t.Fatalf("%d ranks, %v: %v", n, kind, err)
 			}
@@ -53,9 +53,9 @@ func sent(s *Schedule) (messages, chunks int) {
 	return messages, chunks
 }
 
-// randomTrees is a schedule of random trees that join messages. Trees of a rank are often
+// joinedTrees is a schedule of random trees that join messages. Trees of a rank are often
 // alike in part, as packed ones are.
-func randomTrees(rng *rand.Rand, n int, kind collective.Kind) *Schedule {
+func joinedTrees(rng *rand.Rand, n int, kind collective.Kind) *Schedule {
 	units := int32(1 + rng.IntN(4))
 	t := &Trees{Units: units, Local: int32(n), Join: true}
 	if kind == collective.AllReduce {
