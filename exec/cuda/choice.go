@@ -18,7 +18,7 @@ type Choice struct {
 }
 
 // Mechanisms are the names that ParseMechanism takes.
-const Mechanisms = "pull, push, packets, lines or copies"
+const Mechanisms = "pull, push, packets, lines, words or copies"
 
 // setMechanism reads a mechanism's name.
 func (how *Method) setMechanism(name string) bool {
@@ -32,6 +32,8 @@ func (how *Method) setMechanism(name string) bool {
 		how.Mechanism = block.Packets
 	case "lines":
 		how.Mechanism = block.Lines
+	case "words":
+		how.Mechanism = block.Words
 	default:
 		return false
 	}
@@ -80,6 +82,8 @@ func MethodFor(s *schedule.Schedule) Method {
 		how.Mechanism, how.Blocks, how.Threads = block.Packets, 0, 0
 	case schedule.LL128:
 		how.Mechanism, how.Blocks, how.Threads = block.Lines, 0, 0
+	case schedule.Words:
+		how.Mechanism, how.Blocks, how.Threads = block.Words, 0, 0
 	}
 	return how
 }
@@ -104,8 +108,11 @@ func (how Method) Fitted(s *schedule.Schedule, size int64, multiprocessors int) 
 func Shape(m block.Mechanism, bytes int64, multiprocessors int) (blocks, threads int) {
 	most := int64(min(multiprocessors, 128))
 	work, small, medium := max(bytes/8, 1), int64(1024), int64(16384)
-	if m == block.Lines {
+	switch m {
+	case block.Lines:
 		work, small, medium = max(2*bytes/15, 1), 0, 40000
+	case block.Words:
+		work = max(bytes/16, 1)
 	}
 	threads = 512
 	switch {

@@ -86,7 +86,7 @@ type protocol struct {
 	counts   int // of a flag in a round
 }
 
-var protocols = []protocol{{"ll", 64, 4 << 20, 8, 1}, {"ll128", 1 << 10, 16 << 20, 15, 1}, {"simple", 1 << 10, 64 << 20, 16, 1}, {"pull", 1 << 10, 64 << 20, 16, 2}}
+var protocols = []protocol{{"ll", 64, 4 << 20, 8, 1}, {"ll128", 1 << 10, 16 << 20, 15, 1}, {"words", 1 << 10, 64 << 20, 16, 1}, {"simple", 1 << 10, 64 << 20, 16, 1}, {"pull", 1 << 10, 64 << 20, 16, 2}}
 
 // messages: what a kernel takes that sends a message of a size to each peer and receives
 // as many, for numbers of blocks, in a graph, launched as kernels that run schedules are:

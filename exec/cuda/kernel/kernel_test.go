@@ -72,6 +72,7 @@ type head struct {
 	FirstEpoch, DeadlineNS, PacketHalf                 uint64
 	Bytes                                              [6]uint64
 	Shared, InputShift, OutputShift                    uint64
+	PacketFill, LaneBytes                              uint64
 }
 
 type run struct {
@@ -86,7 +87,7 @@ type run struct {
 
 // threads of a block: a few, or for lines two warps of the simulator's.
 func (x run) threads() uint32 {
-	if x.o.Mechanism == block.Lines {
+	if x.o.Mechanism == block.Lines || x.o.Mechanism == block.Words {
 		return 32
 	}
 	return 4
@@ -118,10 +119,16 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 			h.OutputShift = uint64(n) * uint64(x.o.Size)
 		}
 	}
+	if x.o.Mechanism == block.Words {
+		h.PacketFill = block.WordsEmpty
+	}
+	encoding := block.Encoding{Forms: &block.Forms{Refs: 16}, Instances: x.p.Instances}
+	laneBytes := encoding.LaneBytes(slices.Concat(x.p.Lanes...)...)
+	h.LaneBytes = uint64(laneBytes)
 	var in bytes.Buffer
 	binary.Write(&in, binary.LittleEndian, h)
 	for r := range n {
-		plan := x.p.Encode(r)
+		plan := encoding.Encode(r, x.p.Lanes[r], laneBytes)
 		binary.Write(&in, binary.LittleEndian, uint32(len(plan)))
 		in.Write(plan)
 	}
@@ -255,8 +262,11 @@ func TestBodiesOnTheCPU(t *testing.T) {
 			t.Errorf("%s does not make %v here: not a case", c.algo, c.kind)
 			continue
 		}
-		for m := block.Pull; m <= block.Lines; m++ {
-			if m == block.Lines && (c.gpus > 3 || c.algo == "double_binary_tree" || c.kind == collective.Barrier) {
+		for m := block.Pull; m <= block.Words; m++ {
+			if m == block.Words && c.kind != collective.AllReduce && c.kind != collective.ReduceScatter {
+				continue // refused
+			}
+			if m >= block.Lines && (c.gpus > 3 || c.algo == "double_binary_tree" || c.kind == collective.Barrier) {
 				continue // eight times the threads
 			}
 			if c.kind != collective.AllReduce && m != block.Pull && (i+int(m))%2 == 0 {
@@ -270,7 +280,7 @@ func TestBodiesOnTheCPU(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					blocks := int64(s.Spec.Blocks())
 					o := block.Options{Count: int64(16*c.gpus+7*(1+i%3)) / blocks * blocks, Size: 4, Instances: 1 + i%2, Mechanism: m, InPlace: inPlace}
-					if m == block.Lines {
+					if m >= block.Lines {
 						o.Count = int64(260*c.gpus+7*i) / blocks * blocks
 					}
 					p, err := block.Compile(s, o)
@@ -304,7 +314,7 @@ func launchNumbersWrap(t *testing.T, bin string) {
 		algo  string
 		m     block.Mechanism
 		first uint64
-	}{{"direct", block.Packets, 1<<31 - 2}, {"direct", block.Lines, 1<<31 - 2}, {"two_shot", block.Packets, 1<<32 - 2}, {"two_shot", block.Push, 1<<40 - 2}, {"ring", block.Pull, 1<<43 - 2}} {
+	}{{"direct", block.Packets, 1<<31 - 2}, {"direct", block.Lines, 1<<31 - 2}, {"direct", block.Words, 1<<31 - 2}, {"two_shot", block.Packets, 1<<32 - 2}, {"two_shot", block.Push, 1<<40 - 2}, {"ring", block.Pull, 1<<43 - 2}} {
 		s := plan(t, 4, collective.AllReduce, c.algo, 1)
 		o := block.Options{Count: 101, Size: 2, Op: collective.Avg, Instances: 2, Mechanism: c.m}
 		p, err := block.Compile(s, o)
