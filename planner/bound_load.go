@@ -85,6 +85,9 @@ func (n *nodeView) phase(channel, phase int) []connBound {
 	for _, r := range n.ranks {
 		n.ops = n.x.AppendProgram(n.ops[:0], channel, phase, r)
 		uses := connsOf(n.ops)
+		if ph := &n.s.Channels[channel].Phases[phase]; ph.Gen == schedule.GenTrees && ph.Level == 0 {
+			inPieces(uses, n.s.Channels[channel].Pieces())
+		}
 		n.choose(r, uses)
 		for _, k := range uses {
 			c, ok := n.conn(channel, r, k)
@@ -146,6 +149,16 @@ func connsOf(ops []schedule.Op) []connUse {
 		}
 	}
 	return out
+}
+
+// inPieces cuts messages of whole trees into their pieces.
+func inPieces(uses []connUse, pieces int) {
+	for i := range uses {
+		for j := range uses[i].sizes {
+			s := &uses[i].sizes[j]
+			s.chunks, s.count = s.chunks/pieces, s.count*float64(pieces)
+		}
+	}
 }
 
 // count notes a message.

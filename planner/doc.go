@@ -10,12 +10,17 @@
 //     the structure of the schedule (see Bounds);
 //  2. takes the candidate that could be the fastest and looks closer: first at the
 //     Scorer's Estimate, which has to compile it, then at its Time (as a rule, the
-//     simulator's); until no candidate could still be below the second best family
-//     found. Nothing that could win or come second is left out, since neither bound nor
-//     estimate exceeds the time;
-//  3. takes the fastest; of equal ones the name that comes first in the alphabet;
-//  4. adds the runner-up of another algorithm or protocol, the bound that no schedule
-//     can beat (collective.LowerBound), and, with PlanOptions.Why, what limits each.
+//     simulator's); until none could be faster than the best. Neither bound nor estimate
+//     exceeds the time;
+//  3. looks no closer where that is not worth it: a simulation of many operations has to
+//     promise half a percent for each million of them, and of long pipelines of trees only
+//     the one is simulated that is the fastest by what short ones tell (see contest and
+//     foresee). What is left out, and how much faster it could be at most, PlanOptions.Why
+//     tells;
+//  4. takes the fastest; of equal ones the name that comes first in the alphabet;
+//  5. adds the runner-up of another algorithm or protocol, the best that cheap simulations
+//     tell, the bound that no schedule can beat (collective.LowerBound), and, with
+//     PlanOptions.Why, what limits each.
 //
 // Crossovers then bisects between neighbouring sizes for where the best one changes.
 //

@@ -3,9 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
-	"sort"
 	"strconv"
-	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -22,9 +20,11 @@ type Prediction struct {
 
 // Scorer predicts; as a rule it is the simulator. Neither Bound, which should cost
 // next to nothing (see Bounds), nor Estimate may exceed the Time: candidates that cannot
-// win are not looked at any further. Explain adds the bottleneck and the warnings to a
-// time.
+// win are not looked at any further. Work is how many operations a Time plays, as far as
+// that is known without compiling the schedule, else 0. Explain adds the bottleneck and
+// the warnings to a time.
 type Scorer interface {
+	Work(s *schedule.Schedule) int64
 	Bound(s *schedule.Schedule, size units.Bytes) units.Time
 	Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error)
 	Time(s *schedule.Schedule, size units.Bytes) (units.Time, error)
@@ -63,7 +63,7 @@ type Row struct {
 	Schedule   *schedule.Schedule
 	Prediction Prediction
 	Bound      collective.Bound
-	RunnerUp   *schedule.Schedule // the best of another algorithm or protocol, of many ranks a good one; nil if none
+	RunnerUp   *schedule.Schedule // a good one of another algorithm or protocol (see contest); nil if none
 	RunnerTime units.Time
 	Why        []Considered
 }
@@ -72,9 +72,10 @@ type Row struct {
 type Considered struct {
 	Schedule *schedule.Schedule
 	Time     units.Time
-	Pruned   bool   // Time is a lower estimate that was already too slow
-	TooLarge bool   // Time is a lower bound, and it was left out (see ErrTooLarge)
-	Limit    string // what limits it; only with PlanOptions.Why, empty where pruned
+	Pruned   bool    // Time is a lower estimate that was already too slow
+	TooLarge bool    // Time is a lower bound, and it was left out (see ErrTooLarge)
+	Gain     float64 // by how much it could be faster than the best, at most, where it was not timed all the same (see contest)
+	Limit    string  // what limits it; only with PlanOptions.Why, empty where pruned
 }
 
 // Name is how a schedule is called in tables: algorithm, protocol, pipeline depth.
@@ -119,7 +120,7 @@ func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.
 	var err error
 	cuts, exact := collective.NewCuts(t, spec), &exactBound{t: t, spec: spec}
 	for i, size := range sizes {
-		if rows[i], err = planSize(candidates, size, score); err != nil {
+		if rows[i], err = choose(candidates, size, score); err != nil {
 			return nil, err
 		}
 		rows[i].Bound = cuts.LowerBound(size)
@@ -173,114 +174,6 @@ func candidatesOf(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]
 		}
 	}
 	return out, nil
-}
-
-// planSize looks closer and closer at the candidate that could be the fastest: at its
-// bound, its estimate, its time, until no candidate could be faster than the best of two
-// families; of many ranks, than the best, and some other family is known.
-func planSize(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Row, error) {
-	list := make([]Considered, len(candidates))
-	stages := make([]stage, len(candidates))
-	for i, s := range candidates {
-		list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
-	}
-	best, second := -1, -1
-	many := candidates[0].Spec.Ranks > maxFlat
-	for {
-		i := lowest(list, stages)
-		if i < 0 || second >= 0 && (list[i].Time >= list[second].Time || many && list[i].Time >= list[best].Time) {
-			break
-		}
-		if err := closer(&list[i], &stages[i], size, score); err != nil {
-			return Row{}, err
-		}
-		if stages[i] == timed && !list[i].TooLarge {
-			best, second = place(list, best, second, i)
-		}
-	}
-	if best < 0 {
-		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could be %s)", leftOut(list, units.MaxTime))
-	}
-	row := Row{Size: size, Schedule: list[best].Schedule}
-	if second >= 0 {
-		row.RunnerUp, row.RunnerTime = list[second].Schedule, list[second].Time
-	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].Time < list[j].Time })
-	row.Why = list
-	var err error
-	row.Prediction, err = score.Explain(row.Schedule, size)
-	if names := leftOut(list, row.Prediction.Time); names != "" {
-		row.Prediction.Warnings = append(row.Prediction.Warnings, fmt.Sprintf("%s may be faster, but take too long to simulate: left out (--algo and --slices choose one)", names))
-	}
-	return row, err
-}
-
-// leftOut names the candidates that were left out and could take less than a time.
-func leftOut(list []Considered, than units.Time) string {
-	var names []string
-	for i := range list {
-		if c := &list[i]; c.TooLarge && c.Time < than {
-			names = append(names, Name(c.Schedule))
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// stage is how closely a candidate was looked at.
-type stage uint8
-
-const (
-	bounded stage = iota
-	estimated
-	timed
-)
-
-// lowest is the candidate without a time that could be the fastest, −1 if there is none.
-func lowest(list []Considered, stages []stage) int {
-	at := -1
-	for i := range list {
-		if stages[i] != timed && (at < 0 || list[i].Time < list[at].Time) {
-			at = i
-		}
-	}
-	return at
-}
-
-// closer takes a candidate one stage on.
-func closer(c *Considered, st *stage, size units.Bytes, score Scorer) error {
-	*st++
-	look := score.Estimate
-	if *st == timed {
-		look = score.Time
-	}
-	t, err := look(c.Schedule, size)
-	if errors.Is(err, ErrTooLarge) {
-		*st, c.TooLarge = timed, true
-		return nil
-	}
-	c.Pruned = *st != timed
-	c.Time = max(c.Time, t)
-	if *st == timed {
-		c.Time = t
-	}
-	return err
-}
-
-// place keeps the best candidate and the best of any other family.
-func place(list []Considered, best, second, i int) (int, int) {
-	faster := func(j int) bool {
-		return j < 0 || list[i].Time < list[j].Time || list[i].Time == list[j].Time && i < j
-	}
-	sameAs := func(j int) bool { return j >= 0 && family(list[i].Schedule) == family(list[j].Schedule) }
-	switch {
-	case faster(best) && (best < 0 || sameAs(best)):
-		return i, second
-	case faster(best):
-		return i, best
-	case !sameAs(best) && faster(second):
-		return best, i
-	}
-	return best, second
 }
 
 // Crossover is a size from which on another family is best.

@@ -18,6 +18,7 @@ type model struct {
 	alpha, beta map[string]units.Time
 	estimate    float64
 	scored      map[string]int
+	work        map[string]int64
 }
 
 func (m *model) time(s *schedule.Schedule, size units.Bytes) units.Time {
@@ -27,6 +28,8 @@ func (m *model) time(s *schedule.Schedule, size units.Bytes) units.Time {
 	}
 	return a + m.beta[s.Algorithm]*units.Time(size) + units.Time(s.Channels[0].Slices)
 }
+
+func (m *model) Work(s *schedule.Schedule) int64 { return m.work[s.Algorithm] }
 
 func (m *model) Bound(s *schedule.Schedule, size units.Bytes) units.Time {
 	return units.Time(m.estimate / 2 * float64(m.time(s, size)))
@@ -95,6 +98,34 @@ func TestPlanBreaksTiesByName(t *testing.T) {
 		t.Errorf("%s before %s", rows[0].Schedule.Algorithm, rows[0].RunnerUp.Algorithm)
 	}
 }
+
+// What is dear to simulate has to promise more: 0.5 % for each million operations.
+func TestDearCandidatesHaveToPromise(t *testing.T) {
+	topo, spec := dgx(t, 1)
+	for _, c := range []struct {
+		ring int64 // operations
+		want string
+	}{{10_000, "ring"}, {1_000_000, "ring"}, {3_000_000, "direct"}} {
+		m := &model{alpha: map[string]units.Time{"direct": 1_000_000, "ring": 990_000, "bruck": 1_100_000}, estimate: 1, scored: map[string]int{}, work: map[string]int64{"ring": c.ring}}
+		rows, err := planner.Plan(topo, spec, []units.Bytes{1 << 20}, exactly{m}, planner.PlanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows[0].Schedule.Algorithm; got != c.want {
+			t.Errorf("%d operations: %s", c.ring, got)
+		}
+		for _, x := range rows[0].Why {
+			if skipped := x.Schedule.Algorithm == "ring" && c.want != "ring"; skipped != (x.Gain > 0) {
+				t.Errorf("%d operations: %s could gain %v", c.ring, x.Schedule.Algorithm, x.Gain)
+			}
+		}
+	}
+}
+
+// exactly is a model whose bounds are times.
+type exactly struct{ *model }
+
+func (m exactly) Bound(s *schedule.Schedule, size units.Bytes) units.Time { return m.time(s, size) }
 
 // The list that is scored stays short, without twins, on a box of eight GPUs.
 func TestCandidatesAreFewAndDiffer(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -69,11 +70,13 @@ type PlanRow struct {
 	Library
 }
 
-// WhyRow is a candidate that was considered. Pruned ones carry a lower estimate.
+// WhyRow is a candidate that was considered. Pruned ones carry a lower estimate, those
+// that could have been faster by how much at most.
 type WhyRow struct {
 	Schedule string  `json:"schedule"`
 	TimeUS   float64 `json:"time_us"`
 	Pruned   bool    `json:"pruned"`
+	Gain     float64 `json:"gain,omitempty"`
 	Limit    string  `json:"limited_by,omitempty"`
 }
 
@@ -143,16 +146,34 @@ func (d *PlanDocument) writeWhy(out *lines) {
 		if len(r.WhyNotOther) == 0 {
 			continue
 		}
-		out.printf("\n%v: %s because of all that apply it takes least; %s\n", units.Bytes(r.SizeBytes), r.Schedule, r.bounds())
+		out.printf("\n%v: %s because of all that %s it takes least; %s\n", units.Bytes(r.SizeBytes), r.Schedule, r.candidates(), r.bounds())
 		for _, c := range r.WhyNotOther {
-			note := "  " + c.Limit
-			if c.Pruned {
-				note = " at least (its links or messages alone take that long; not simulated)"
-			}
-			out.printf("  %-32s %12.2f us%s\n", c.Schedule, c.TimeUS, strings.TrimRight(note, " "))
+			out.printf("  %-32s %12.2f us%s\n", c.Schedule, c.TimeUS, strings.TrimRight(c.note(), " "))
 		}
 	}
 }
+
+// candidates says of what a plan is the best.
+func (r *PlanRow) candidates() string {
+	if slices.ContainsFunc(r.WhyNotOther, func(c WhyRow) bool { return c.Gain > 0 }) {
+		return "were simulated"
+	}
+	return "apply"
+}
+
+// note is what limits a candidate, or why it was not simulated.
+func (c *WhyRow) note() string {
+	switch {
+	case c.Gain > 0:
+		return fmt.Sprintf(" at least (faster by %s at most, which was not worth its simulation)", smallPercent(c.Gain))
+	case c.Pruned:
+		return " at least (its links or messages alone take that long; not simulated)"
+	}
+	return "  " + c.Limit
+}
+
+// smallPercent is a share of one with two digits that count.
+func smallPercent(x float64) string { return strconv.FormatFloat(100*x, 'g', 2, 64) + " %" }
 
 // bounds says what no schedule can beat, the larger bound first.
 func (r *PlanRow) bounds() string {

@@ -24,14 +24,18 @@ func (p *Plan) Steps() (int64, error) {
 // slack is what estimates give away for the rounding of floating-point sums.
 const slack = 1 - 1e-9
 
+// maxCounted is up to how many operations steps are counted for an estimate: counting
+// them takes about as long as a run.
+const maxCounted = 100_000
+
 // LowerEstimate never exceeds the time that Run predicts, for a fraction of its work: a
 // connection's messages come one after the other, the longest chain of messages takes
 // at least its number times the cheapest message, a program's local work is done in
 // sequence, and each resource has to carry all of its bytes.
 func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
-	steps, err := p.Steps()
-	if err != nil {
-		steps = 0 // a schedule that hangs: Run says so
+	steps := int64(0)
+	if p.steps >= 0 || p.Work() <= maxCounted {
+		steps, _ = p.Steps() // 0 of a schedule that hangs: Run says so
 	}
 	e := p.newEngine()
 	e.reset(p.each(size), Options{})

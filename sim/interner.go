@@ -33,6 +33,9 @@ func (t *interner[T]) intern(list []T) (int32, error) {
 	if first+len(list) > math.MaxInt32 {
 		return 0, fmt.Errorf("the schedule has too many different operations to simulate: more than 2^31")
 	}
+	if cap(t.all)-first < len(list) { // append alone grows large slices by a quarter only
+		t.all = slices.Grow(t.all, max(first, len(list)))
+	}
 	t.all = append(t.all, list...)
 	t.byHash[sum] = append(t.byHash[sum], connSeq{int32(first), int32(len(list))})
 	return int32(first), nil

@@ -24,18 +24,28 @@ func (s size) bytes(chunk units.Bytes) units.Bytes {
 	return units.Bytes(s.n) * chunk
 }
 
-// sizeTable finds the index of a size; small ones without a map.
+// sizeTable finds the index of a size, those found of late without the map.
 type sizeTable struct {
-	last  size
-	index int32
+	late  [16]indexedSize // by number of chunks
 	other map[size]int32
 }
 
-func (t *sizeTable) init() { t.index, t.other = -1, map[size]int32{} }
+type indexedSize struct {
+	size  size
+	index int32
+}
+
+func (t *sizeTable) init() {
+	t.other = map[size]int32{}
+	for i := range t.late {
+		t.late[i].index = -1
+	}
+}
 
 func (p *Plan) addSize(t *sizeTable, s size) int32 {
-	if t.index >= 0 && t.last == s {
-		return t.index
+	late := &t.late[s.n%int64(len(t.late))]
+	if late.index >= 0 && late.size == s {
+		return late.index
 	}
 	i, ok := t.other[s]
 	if !ok {
@@ -43,6 +53,6 @@ func (p *Plan) addSize(t *sizeTable, s size) int32 {
 		p.sizes = append(p.sizes, s)
 		t.other[s] = i
 	}
-	t.last, t.index = s, i
+	*late = indexedSize{s, i}
 	return i
 }

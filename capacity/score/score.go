@@ -70,6 +70,14 @@ func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 	return s.bounds.Time(x, size)
 }
 
+// Work implements planner.Scorer.
+func (s *Scorer) Work(x *schedule.Schedule) int64 {
+	if p, ok := s.plans[x]; ok {
+		return p.Work()
+	}
+	return x.Ordered()
+}
+
 // within is a schedule's plan, if it may be played.
 func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 	p, err := s.plan(x)

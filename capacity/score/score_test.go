@@ -87,3 +87,46 @@ func TestTooLarge(t *testing.T) {
 		t.Error("a plan came of nothing that may be simulated")
 	}
 }
+
+// TestForeseenIsAsGoodAsSimulated: pipelines that are not simulated, because the times of
+// shorter ones foretell that they are slower, or because they promise little, would have
+// been faster by that little at most.
+func TestForeseenIsAsGoodAsSimulated(t *testing.T) {
+	for _, c := range []struct {
+		topology, profile string
+		kind              collective.Kind
+		size              units.Bytes
+	}{
+		{"dgx1-v100", "line", collective.AllReduce, units.GiB}, {"dgx1-v100", "line", collective.AllReduce, 64 * units.MiB},
+		{"dgx1-v100", "ideal", collective.Broadcast, units.GiB}, {"dgx1-p100", "line", collective.Broadcast, units.GiB},
+		{"dgx1-p100", "line", collective.AllGather, 256 * units.MiB}, {"mi250x-node", "line", collective.Broadcast, 256 * units.MiB},
+	} {
+		topo, err := topology.Load(topologies.Source, c.topology, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		profile, err := cost.Get(c.profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := New(topo, profile)
+		o := planner.PlanOptions{Algorithm: "packed_trees"}
+		rows, err := planner.Plan(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, []units.Bytes{c.size}, s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range rows[0].Why {
+			if !x.Pruned {
+				continue
+			}
+			real, err := s.Time(x.Schedule, c.size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			promised := 0.005 * float64(s.Work(x.Schedule)) / 1e6
+			if gain := 1 - float64(real)/float64(rows[0].Prediction.Time); gain > promised {
+				t.Errorf("%+v: %s is chosen, %s would be %.2f %% faster", c, planner.Name(rows[0].Schedule), planner.Name(x.Schedule), 100*gain)
+			}
+		}
+	}
+}

@@ -22,7 +22,7 @@ import (
 // tablesFlags say what cuda-sweep measured, and with what it is compared.
 type tablesFlags struct {
 	topology, profile, goals    string
-	peers                       string
+	peers                       []string
 	choices, figures, out, date string
 	gpu                         string
 	gpus                        []int
@@ -37,7 +37,7 @@ func newCudaTables() *cobra.Command {
 	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
 	fl.StringVar(&f.profile, "profile", "", "profile of probe")
 	fl.StringVar(&f.goals, "goals", "", "CSV of goals for float32 all_reduce: gpus,size_bytes,goal_us")
-	fl.StringVar(&f.peers, "peers", "", "CSV of other libraries' all_reduce, as exec/peers writes it")
+	fl.StringArrayVar(&f.peers, "peers", nil, "CSV of other libraries, as exec/peers writes it; may be repeated")
 	fl.StringVar(&f.choices, "methods", "", "profile that is told what was fastest: of a case that the first file has, there, else in the others")
 	fl.StringVar(&f.gpu, "gpu", "", "the GPUs' name, with --methods")
 	fl.IntSliceVar(&f.gpus, "gpus", nil, "these numbers of GPUs alone in tables and figures")
@@ -84,8 +84,8 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 			return err
 		}
 	}
-	if f.peers != "" {
-		if err := readPeers(f.peers, cases); err != nil {
+	for _, name := range f.peers {
+		if err := readPeers(name, cases); err != nil {
 			return err
 		}
 	}

@@ -38,6 +38,7 @@ type exportFlags struct {
 	out     string
 	dialect string
 	inPlace bool
+	copies  int
 	node    int
 	config  string
 }
@@ -65,6 +66,7 @@ func newExport() *cobra.Command {
 	fl.StringVarP(&f.out, "output", "o", "", "write to this file (default: standard output)")
 	fl.StringVar(&f.dialect, "dialect", "rccl", "msccl-xml: the executor, which has limits: "+strings.Join(mscclxml.Names(), ", "))
 	fl.BoolVar(&f.inPlace, "in-place", false, "msccl-xml, mscclpp: for calls with input and output in one buffer")
+	fl.IntVar(&f.copies, "instances", 1, "msccl-xml, mscclpp: thread blocks that share the data of each channel; large sizes want 16 to 32 in all")
 	fl.IntVar(&f.node, "node", -1, "nccl-graph: make the file of this node only (default: one file for all)")
 	fl.StringVar(&f.config, "tuner-config", "", "nccl-env: where the table of nccl-tuner will be")
 	must(cmd.MarkFlagRequired("to"))
@@ -76,7 +78,7 @@ func newExport() *cobra.Command {
 var appliesTo = map[string][]string{
 	"collective": {toTuner, toEnv}, "size": {toTuner, toEnv}, "minbytes": {toTuner, toEnv}, "maxbytes": {toTuner, toEnv},
 	"stepbytes": {toTuner, toEnv}, "stepfactor": {toTuner, toEnv}, "profile": {toTuner, toEnv},
-	"dialect": {toMSCCL}, "in-place": {toMSCCL, toMSCCLPP}, "node": {toGraph}, "tuner-config": {toEnv},
+	"dialect": {toMSCCL}, "in-place": {toMSCCL, toMSCCLPP}, "instances": {toMSCCL, toMSCCLPP}, "node": {toGraph}, "tuner-config": {toEnv},
 }
 
 func (f *exportFlags) check(cmd *cobra.Command) error {
@@ -90,6 +92,9 @@ func (f *exportFlags) check(cmd *cobra.Command) error {
 		if cmd.Flags().Changed(name) && f.plan != "" && f.tunes() && name != "tuner-config" {
 			return usagef("--%s has no effect with --plan: leave it out", name)
 		}
+	}
+	if f.copies < 1 {
+		return usagef("--instances %d: must be at least 1", f.copies)
 	}
 	if f.plan == "" && !f.tunes() {
 		return usagef("--to %s needs a plan: make one with `railyard plan -o plan.json` and give it with --plan", f.to)
@@ -134,7 +139,7 @@ func (f *exportFlags) run(cmd *cobra.Command) error {
 func (f *exportFlags) export(cmd *cobra.Command, w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
 	switch f.to {
 	case toMSCCL:
-		x, err := mscclxml.Export(s, mscclxml.Options{Dialect: f.dialect, InPlace: f.inPlace})
+		x, err := mscclxml.Export(s.Instances(f.copies), mscclxml.Options{Dialect: f.dialect, InPlace: f.inPlace})
 		if err != nil {
 			return err
 		}
@@ -144,7 +149,7 @@ func (f *exportFlags) export(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 		for r := range t.NumRanks() {
 			nodes = append(nodes, t.NodeOf(r))
 		}
-		x, err := mscclpp.Export(s, mscclpp.Options{InPlace: f.inPlace, Nodes: nodes})
+		x, err := mscclpp.Export(s.Instances(f.copies), mscclpp.Options{InPlace: f.inPlace, Nodes: nodes})
 		if err != nil {
 			return err
 		}

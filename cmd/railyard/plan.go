@@ -365,7 +365,7 @@ func (p *planned) row(r planner.Row, why bool) report.PlanRow {
 	}
 	if why {
 		for _, c := range r.Why {
-			row.WhyNotOther = append(row.WhyNotOther, report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned, Limit: c.Limit})
+			row.WhyNotOther = append(row.WhyNotOther, report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned, Gain: c.Gain, Limit: c.Limit})
 		}
 	}
 	return row

@@ -10,29 +10,29 @@ import (
 // read-only after NewExpander and safe for concurrent use.
 type Expander struct {
 	s     *Schedule
-	index [][]groupIndex // by channel and phase; empty for grids
-	trees [][][][]Op     // by channel, phase and rank; of generator trees only
+	index [][]groupIndex   // by channel and phase; empty for grids
+	trees [][]treePrograms // by channel and phase; of generator trees only
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).
 func NewExpander(s *Schedule) *Expander { return newExpander(s, false) }
 
-// NewSketch is for what does not depend on the order of messages: phases that take all
-// levels of trees are not put in order, nor their messages cut into pieces, which takes
-// long.
+// NewSketch is for what does not depend on the order of messages: those of trees are not
+// put in order, nor cut into pieces, which takes long.
 func NewSketch(s *Schedule) *Expander { return newExpander(s, true) }
 
 func newExpander(s *Schedule, sketch bool) *Expander {
-	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][][][]Op, len(s.Channels))}
+	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels))}
 	for c, ch := range s.Channels {
-		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([][][]Op, len(ch.Phases))
+		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
 		var trees *treePhases
 		if ch.Trees != nil {
 			trees = newTreePhases(ch.Trees, s.Spec.Ranks)
+			trees.anyOrder = sketch
 		}
 		for p, ph := range ch.Phases {
 			if ph.Gen == GenTrees {
-				x.trees[c][p] = trees.programs(&ph, sketch)
+				x.trees[c][p] = trees.programs(&ph)
 				continue
 			}
 			if ph.Groups.List != nil {
@@ -54,7 +54,7 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 	case GenRails:
 		return x.appendRails(dst, ch, ph, rank)
 	case GenTrees:
-		return append(dst, x.trees[channel][phase][rank]...)
+		return x.trees[channel][phase].append(dst, rank)
 	}
 	e := emitter{ops: dst, ph: ph, spec: &x.s.Spec}
 	if g := ph.Groups.Grid; g != nil {

@@ -69,11 +69,14 @@ type Channel struct {
 }
 
 // Depth is the length of the pipeline: the slices, or the pieces that trees cut data into.
-func (c *Channel) Depth() int {
+func (c *Channel) Depth() int { return c.Slices * c.Pieces() }
+
+// Pieces is in how many pieces trees cut a slice's data; 1 without trees.
+func (c *Channel) Pieces() int {
 	if c.Trees == nil {
-		return c.Slices
+		return 1
 	}
-	return c.Slices * c.Trees.pieces()
+	return c.Trees.pieces()
 }
 
 // Phase is a generator applied to groups of ranks.

@@ -52,6 +52,26 @@ func (t *Trees) Height() int {
 	return int(h)
 }
 
+// Ordered is how many operations of trees stand in one order because a phase takes all
+// levels: so many are played in a slice, and they are many before anything is expanded.
+func (s *Schedule) Ordered() int64 {
+	n := int64(0)
+	for i := range s.Channels {
+		t := s.Channels[i].Trees
+		for _, ph := range s.Channels[i].Phases {
+			if ph.Gen != GenTrees || ph.Level > 0 {
+				continue
+			}
+			messages := int64(len(t.List)*(s.Spec.Ranks-1)) * int64(t.pieces())
+			if ph.Op == collective.AllReduce {
+				messages *= 2
+			}
+			n += 2 * messages // sent and received
+		}
+	}
+	return n
+}
+
 // treePhases lays trees out in levels.
 type treePhases struct {
 	*Trees
@@ -59,6 +79,7 @@ type treePhases struct {
 	depth    [][]int32   // by tree and rank
 	children [][][]int32 // by tree and rank
 	high     int         // the height of the highest
+	anyOrder bool        // the order of messages makes no difference
 	chunks   []ChunkSet
 }
 
@@ -94,17 +115,30 @@ func (t *Trees) pieces() int { return max(int(t.Pieces), 1) }
 // below are the children of a rank.
 func (b *treePhases) below(tree int, v int32) []int32 { return b.children[tree][v] }
 
-// programs are those of all ranks in a phase; as a sketch, not in order.
-func (b *treePhases) programs(ph *Phase, sketch bool) [][]Op {
-	switch {
-	case ph.Level == 0 && sketch:
-		return b.sketch(ph)
-	case ph.Level == 0:
-		return b.whole(ph)
-	case ph.Op == collective.ReduceScatter:
-		return b.gather(int32(ph.Level))
+// treePrograms are those of a phase: of all ranks, or how to write each of them.
+type treePrograms struct {
+	all   [][]Op
+	whole *treeProgram
+}
+
+func (p *treePrograms) append(dst []Op, rank int) []Op {
+	if p.whole != nil {
+		return p.whole.append(dst, rank)
 	}
-	return b.spread(int32(ph.Level), ph.Src)
+	return append(dst, p.all[rank]...)
+}
+
+// programs are those of all ranks in a phase.
+func (b *treePhases) programs(ph *Phase) treePrograms {
+	switch {
+	case ph.Level == 0 && b.anyOrder:
+		return treePrograms{all: b.sketch(ph)}
+	case ph.Level == 0:
+		return treePrograms{whole: newTreeProgram(b, ph)}
+	case ph.Op == collective.ReduceScatter:
+		return treePrograms{all: b.gather(int32(ph.Level))}
+	}
+	return treePrograms{all: b.spread(int32(ph.Level), ph.Src)}
 }
 
 // sketch has all messages of all levels, whole trees at once.
@@ -153,6 +187,9 @@ func (b *treePhases) edges(d int32) (down, up [][]edge) {
 		}
 	}
 	for r := range int32(b.ranks) {
+		if b.anyOrder {
+			break
+		}
 		slices.SortFunc(down[r], func(x, y edge) int {
 			return cmp.Or(b.compare(r, x, y), cmp.Compare(b.ahead(r, x.peer), b.ahead(r, y.peer)))
 		})

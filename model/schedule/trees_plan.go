@@ -2,14 +2,14 @@ package schedule
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 )
 
 // treePlan settles in which order all messages of trees are sent where no phases part
 // them: up (sums), down (results), or both. It plays them in time: a connection that is
 // free sends, of what is there, the piece that comes first, and of that what has the
-// longest way to go.
+// longest way to go. So the pieces of a hop follow one another, and that hop k of an order
+// is of piece n says how often it stands there before.
 type treePlan struct {
 	b        *treePhases
 	up, down bool
@@ -17,52 +17,125 @@ type treePlan struct {
 	conns   []treeConn
 	connOf  map[[2]int32]int32
 	height  [][]int32 // by tree and rank: hops to the farthest rank below
-	missing []int32   // by tree, piece and rank: children whose sums have not come
-	busy    running
-	arrived [][]int32 // by rank: jobs that come to it, in order
+	hops    []hopState
+	touched []int32 // connections that may have something to send
+	numbers int32   // how many connections have one
+	sending moments
+	arrived [][]int32 // by rank: hops that bring it a piece, in order
 }
 
-// treeConn is what one rank sends to another. Jobs count tree, piece, rank, and whether
-// it is the hop above that rank upwards (even) or downwards (odd).
+// treeConn is what one rank sends to another.
 type treeConn struct {
-	rate  int64
-	ready waiting
-	busy  bool
-	order []int32 // jobs as they are sent
+	from, to int32
+	rate     int64
+	number   int32    // by first use, which settles ties; −1: none yet
+	hops     []int32  // the farthest ways first
+	ready    []uint64 // heap of what could be sent: piece, and index into hops
+	busy     bool
+	order    []int32 // hops as they are sent
+}
+
+// hopState is the hop between a rank and the one above it in a tree, upwards or
+// downwards (see hop).
+type hopState struct {
+	conn, slot    int32 // slot is its place in the connection's hops
+	there, sent   int32 // pieces that can be sent, pieces sent
+	arrived, togo int32
+}
+
+// hop counts tree, rank, and whether it leads up to the rank above (0) or down from it (1).
+func (p *treePlan) hop(tree int, v, down int32) int32 {
+	return int32(tree*p.b.ranks+int(v))*2 + down
+}
+
+// treeHop is a hop spelled out.
+type treeHop struct {
+	tree int
+	v    int32
+	down bool
+}
+
+func (p *treePlan) hopAt(h int32) treeHop {
+	n := int(h / 2)
+	return treeHop{n / p.b.ranks, int32(n % p.b.ranks), h%2 == 1}
 }
 
 // newTreePlan plays all messages.
 func newTreePlan(b *treePhases, up, down bool) *treePlan {
-	p := &treePlan{b: b, up: up, down: down, connOf: map[[2]int32]int32{}, height: make([][]int32, len(b.List)), arrived: make([][]int32, b.ranks)}
-	p.missing = make([]int32, len(b.List)*b.pieces()*b.ranks)
+	p := &treePlan{b: b, up: up, down: down, connOf: map[[2]int32]int32{}, height: make([][]int32, len(b.List)), arrived: make([][]int32, b.ranks),
+		sending: moments{at: map[int64][]sending{}}}
+	p.hops = make([]hopState, 2*len(b.List)*b.ranks)
+	for _, x := range b.Rates {
+		c := p.conn(x.From, x.To)
+		p.conns[c].rate = int64(x.Rate)
+		p.numbered(c)
+	}
 	for i := range b.List {
 		p.height[i] = b.heights(i)
-		for _, u := range b.List[i].Parent {
+		for v, u := range b.List[i].Parent {
 			if u < 0 {
 				continue
 			}
-			for k := range b.pieces() {
-				p.missing[(i*b.pieces()+k)*b.ranks+int(u)]++
+			if up {
+				p.addHop(p.hop(i, int32(v), 0), int32(v), u, p.upwards(i, int32(v)))
+			}
+			if down {
+				p.addHop(p.hop(i, int32(v), 1), u, int32(v), p.height[i][v])
 			}
 		}
 	}
-	for _, x := range b.Rates {
-		p.conns[p.conn(x.From, x.To)].rate = int64(x.Rate)
-	}
+	p.sortHops()
 	p.play()
 	return p
 }
 
-// conn is the number of the connection between two ranks.
+// upwards is how many hops are left at a rank on its way up, and down again.
+func (p *treePlan) upwards(tree int, v int32) int32 {
+	togo := p.b.depth[tree][v]
+	if p.down {
+		togo += int32(p.b.high)
+	}
+	return togo
+}
+
+func (p *treePlan) addHop(h, from, to, togo int32) {
+	c := p.conn(from, to)
+	p.hops[h] = hopState{conn: c, togo: togo}
+	p.conns[c].hops = append(p.conns[c].hops, h)
+}
+
+// sortHops puts the farthest ways of each connection first.
+func (p *treePlan) sortHops() {
+	for c := range p.conns {
+		k := &p.conns[c]
+		list := k.hops
+		slices.SortFunc(list, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(p.hops[b].togo, p.hops[a].togo), cmp.Compare(a, b))
+		})
+		for i, h := range list {
+			p.hops[h].slot = int32(i)
+		}
+		k.order = make([]int32, 0, len(list)*p.b.pieces())
+	}
+}
+
+// conn is the connection between two ranks.
 func (p *treePlan) conn(from, to int32) int32 {
 	key := [2]int32{from, to}
 	c, ok := p.connOf[key]
 	if !ok {
 		c = int32(len(p.conns))
 		p.connOf[key] = c
-		p.conns = append(p.conns, treeConn{rate: 1})
+		p.conns = append(p.conns, treeConn{from: from, to: to, rate: 1, number: -1})
 	}
 	return c
+}
+
+func (p *treePlan) numbered(c int32) {
+	if p.conns[c].number < 0 {
+		p.conns[c].number = p.numbers
+		p.numbers++
+	}
 }
 
 // heights are the hops from each rank of a tree to the farthest one below it.
@@ -76,163 +149,144 @@ func (b *treePhases) heights(tree int) []int32 {
 	return out
 }
 
-func (p *treePlan) job(tree, piece int, v int32, down int32) int32 {
-	return int32((tree*p.b.pieces()+piece)*p.b.ranks+int(v))*2 + down
-}
-
-// treeJob is a message: a piece of a tree's chunks on the hop above a rank.
-type treeJob struct {
-	tree, piece int
-	v           int32
-	down        bool
-}
-
-func (p *treePlan) jobAt(j int32) treeJob {
-	n := int(j / 2)
-	return treeJob{n / p.b.ranks / p.b.pieces(), n / p.b.ranks % p.b.pieces(), int32(n % p.b.ranks), j%2 == 1}
-}
-
-// ends are the ranks between which a message goes.
-func (p *treePlan) ends(j treeJob) (from, to int32) {
-	parent := p.b.List[j.tree].Parent[j.v]
-	if j.down {
-		return parent, j.v
-	}
-	return j.v, parent
-}
-
 // tick is how long a connection of rate 1 takes for a chunk; divisible by many rates.
 const tick = 55440 << 10
 
 func (p *treePlan) play() {
+	pieces := int32(p.b.pieces())
 	for i := range p.b.List {
-		for k := range p.b.pieces() {
-			for v := range int32(p.b.ranks) {
-				if p.up && p.height[i][v] == 0 {
-					p.summed(i, k, v)
-				} else if !p.up && p.b.List[i].Parent[v] < 0 {
-					p.spread(i, k, v)
-				}
+		for v := range int32(p.b.ranks) {
+			if p.up && p.height[i][v] == 0 {
+				p.summed(i, v, pieces)
+			} else if !p.up && p.b.List[i].Parent[v] < 0 {
+				p.spread(i, v, pieces)
 			}
 		}
 	}
-	var now int64
-	for p.start(now); len(p.busy) > 0; p.start(now) {
-		for now = p.busy[0].end; len(p.busy) > 0 && p.busy[0].end == now; {
-			p.finish(heap.Pop(&p.busy).(sending))
+	for p.start(0); len(p.sending.ends) > 0; {
+		now, ended := p.sending.next()
+		slices.SortFunc(ended, func(a, b sending) int { return cmp.Compare(a.number, b.number) })
+		for _, s := range ended {
+			p.finish(s)
 		}
+		p.start(now)
 	}
 }
 
-// summed says that a rank has the sum of its part of a tree.
-func (p *treePlan) summed(tree, piece int, v int32) {
+// summed says that a rank has the sums of more pieces of its part of a tree.
+func (p *treePlan) summed(tree int, v, pieces int32) {
 	if p.b.List[tree].Parent[v] >= 0 {
-		p.queue(treeJob{tree, piece, v, false})
+		p.queue(p.hop(tree, v, 0), pieces)
 	} else if p.down {
-		p.spread(tree, piece, v)
+		p.spread(tree, v, pieces)
 	}
 }
 
-// spread says that a rank has what it hands on to those below.
-func (p *treePlan) spread(tree, piece int, v int32) {
+// spread says that a rank has more pieces to hand on to those below.
+func (p *treePlan) spread(tree int, v, pieces int32) {
 	for _, c := range p.b.below(tree, v) {
-		p.queue(treeJob{tree, piece, c, true})
+		p.queue(p.hop(tree, c, 1), pieces)
 	}
 }
 
-func (p *treePlan) queue(j treeJob) {
-	var down int32
-	togo := p.b.depth[j.tree][j.v]
-	if j.down {
-		down, togo = 1, p.height[j.tree][j.v]
-	} else if p.down {
-		togo += int32(p.b.high)
+func (p *treePlan) queue(h, pieces int32) {
+	x := &p.hops[h]
+	x.there += pieces
+	if x.there-x.sent > pieces {
+		return // it stands in line already
 	}
-	heap.Push(&p.conns[p.conn(p.ends(j))].ready, waitingJob{int32(j.piece), togo, p.job(j.tree, j.piece, j.v, down)})
+	p.numbered(x.conn)
+	p.conns[x.conn].line(x)
+	p.touched = append(p.touched, x.conn)
+}
+
+// line puts the next piece of a hop in line.
+func (c *treeConn) line(x *hopState) {
+	c.ready = pushLeast(c.ready, uint64(x.sent)<<32|uint64(x.slot))
 }
 
 // start lets all free connections send.
 func (p *treePlan) start(now int64) {
-	for c := range p.conns {
-		x := &p.conns[c]
-		if x.busy || len(x.ready) == 0 {
+	for _, c := range p.touched {
+		k := &p.conns[c]
+		if k.busy || len(k.ready) == 0 {
 			continue
 		}
-		j := heap.Pop(&x.ready).(waitingJob).job
-		x.busy = true
-		x.order = append(x.order, j)
-		chunks := int64(p.b.List[p.jobAt(j).tree].Weight) / int64(p.b.pieces())
-		heap.Push(&p.busy, sending{now + chunks*tick/x.rate, int32(c), j})
+		var first uint64
+		first, k.ready = popLeast(k.ready)
+		h := k.hops[uint32(first)]
+		x := &p.hops[h]
+		if x.sent++; x.sent < x.there {
+			k.line(x)
+		}
+		k.busy = true
+		k.order = append(k.order, h)
+		chunks := int64(p.b.List[int(h/2)/p.b.ranks].Weight) / int64(p.b.pieces())
+		p.sending.add(now+chunks*tick/k.rate, sending{k.number, c, h})
 	}
+	p.touched = p.touched[:0]
 }
 
 // finish is the arrival of a message.
 func (p *treePlan) finish(s sending) {
-	p.conns[s.conn].busy = false
-	j := p.jobAt(s.job)
-	_, to := p.ends(j)
-	p.arrived[to] = append(p.arrived[to], s.job)
-	if j.down {
-		p.spread(j.tree, j.piece, j.v)
+	k, h := &p.conns[s.conn], p.hopAt(s.hop)
+	k.busy = false
+	p.touched = append(p.touched, s.conn)
+	p.arrived[k.to] = append(p.arrived[k.to], s.hop)
+	if h.down {
+		p.spread(h.tree, h.v, 1)
 		return
 	}
-	left := &p.missing[(j.tree*p.b.pieces()+j.piece)*p.b.ranks+int(to)]
-	if *left--; *left == 0 {
-		p.summed(j.tree, j.piece, to)
+	x := &p.hops[s.hop]
+	x.arrived++
+	for _, sibling := range p.b.below(h.tree, k.to) {
+		if p.hops[p.hop(h.tree, sibling, 0)].arrived < x.arrived {
+			return // its part is not in
+		}
 	}
-}
-
-// waitingJob is a message that could be sent.
-type waitingJob struct{ piece, togo, job int32 }
-
-// waiting is a heap of them: the first piece first, then the longest way.
-type waiting []waitingJob
-
-func (w waiting) Len() int { return len(w) }
-func (w waiting) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(w[i].piece, w[j].piece), cmp.Compare(w[j].togo, w[i].togo), cmp.Compare(w[i].job, w[j].job)) < 0
-}
-func (w waiting) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
-func (w *waiting) Push(x any)   { *w = append(*w, x.(waitingJob)) }
-func (w *waiting) Pop() any {
-	last := (*w)[len(*w)-1]
-	*w = (*w)[:len(*w)-1]
-	return last
+	p.summed(h.tree, k.to, 1)
 }
 
 // sending is a message on its way.
-type sending struct {
-	end  int64
-	conn int32
-	job  int32
+type sending struct{ number, conn, hop int32 }
+
+// moments are the messages on their way, by when they arrive.
+type moments struct {
+	ends  []int64 // heap
+	at    map[int64][]sending
+	spare [][]sending
 }
 
-// running is a heap of them by when they arrive.
-type running []sending
-
-func (r running) Len() int { return len(r) }
-func (r running) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(r[i].end, r[j].end), cmp.Compare(r[i].conn, r[j].conn)) < 0
+func (m *moments) add(end int64, s sending) {
+	list, ok := m.at[end]
+	if !ok {
+		m.ends = pushLeast(m.ends, end)
+		if n := len(m.spare); n > 0 {
+			list, m.spare = m.spare[n-1][:0], m.spare[:n-1]
+		}
+	}
+	m.at[end] = append(list, s)
 }
-func (r running) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
-func (r *running) Push(x any)   { *r = append(*r, x.(sending)) }
-func (r *running) Pop() any {
-	last := (*r)[len(*r)-1]
-	*r = (*r)[:len(*r)-1]
-	return last
+
+// next are those that arrive first; valid until more are added.
+func (m *moments) next() (int64, []sending) {
+	var end int64
+	end, m.ends = popLeast(m.ends)
+	list := m.at[end]
+	delete(m.at, end)
+	m.spare = append(m.spare, list)
+	return end, list
 }
 
 // outgoing are a rank's connections, by the rank that they lead to.
 func (p *treePlan) outgoing() [][]int32 {
 	out := make([][]int32, p.b.ranks)
-	type end struct{ from, to, conn int32 }
-	var ends []end
-	for key, c := range p.connOf {
-		ends = append(ends, end{key[0], key[1], c})
+	for c := range p.conns {
+		from := p.conns[c].from
+		out[from] = append(out[from], int32(c))
 	}
-	slices.SortFunc(ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
-	for _, e := range ends {
-		out[e.from] = append(out[e.from], e.conn)
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(p.conns[a].to, p.conns[b].to) })
 	}
 	return out
 }

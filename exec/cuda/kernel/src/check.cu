@@ -23,7 +23,7 @@ DEV u64 mix(u64 x)
 }
 
 // value is what a rank holds at an element of a block, as a double; exec/host's data.go
-// has the same rule.
+// has the same rule but for the types of 8 bits, which hold few whole numbers.
 DEV double value(const Check &c, u32 rank, u64 i)
 {
     const u64 h = mix(c.seed << 32 ^ (u64)c.epoch << 56 ^ (u64)rank << 40 ^ ((u64)c.block << 32 ^ i));
@@ -34,7 +34,8 @@ DEV double value(const Check &c, u32 rank, u64 i)
 #elif defined(R_PROD)
     return rank < 3 ? (double)(1 + h % 2) : (double)((long long)(h % 2) * 2 - 1);
 #else
-    return (double)((long long)(h % 5) - 2);
+    const long long most = c.unit * c.ranks * 2 > 1 ? 1 : 2;  // whole numbers up to 1/unit are exact
+    return (double)((long long)(h % (2 * most + 1)) - most);
 #endif
 }
 

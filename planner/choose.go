@@ -1,0 +1,223 @@
+package planner
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/model/schedule"
+	"railyard/model/units"
+)
+
+// A candidate whose simulation plays more than cheap operations has to promise something
+// for it: that it may be faster than the best by worth for each operation.
+const (
+	cheap = 30_000
+	worth = 0.005 / 1_000_000
+)
+
+// contest looks for the fastest candidate at a size, closer and closer at what promises
+// most: at its bound, its estimate, its time, until none could be faster than the best, or
+// faster by as much as its simulation has to promise. Of the pipelines of a family, the
+// times of short ones foretell those of long ones (see foresee); only the one that should
+// be the fastest is simulated. The runner-up is the best of the other families as far as
+// cheap simulations tell; of many ranks, the first one found.
+type contest struct {
+	size         units.Bytes
+	score        Scorer
+	list         []Considered
+	looks        []look
+	best, second int // −1: none yet
+	many         bool
+}
+
+// look is how closely a candidate was looked at.
+type look struct {
+	stage    stage
+	foreseen units.Time // 0: nothing is
+}
+
+type stage uint8
+
+const (
+	bounded stage = iota
+	estimated
+	timed
+)
+
+// choose picks the best schedule for a size.
+func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Row, error) {
+	c := &contest{size: size, score: score, list: make([]Considered, len(candidates)), looks: make([]look, len(candidates)),
+		best: -1, second: -1, many: candidates[0].Spec.Ranks > maxFlat}
+	for i, s := range candidates {
+		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
+	}
+	for i := c.next(); i >= 0; i = c.next() {
+		if err := c.closer(i); err != nil {
+			return Row{}, err
+		}
+	}
+	if c.best < 0 {
+		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could be %s)", leftOut(c.list, units.MaxTime))
+	}
+	return c.row()
+}
+
+// least is a time that a candidate is not expected to beat.
+func (c *contest) least(i int) units.Time { return max(c.list[i].Time, c.looks[i].foreseen) }
+
+func (c *contest) dear(i int) bool { return c.score.Work(c.list[i].Schedule) > cheap }
+
+// price is that time, and what the work of finding it out more exactly has to promise.
+func (c *contest) price(i int) float64 {
+	t := float64(c.least(i))
+	if c.dear(i) {
+		t *= 1 + worth*float64(c.score.Work(c.list[i].Schedule))
+	}
+	return t
+}
+
+// next is the candidate to look at more closely, −1 if there is none: of those that could
+// be the best, the one of the least price; else one that could be the runner-up.
+func (c *contest) next() int {
+	i := c.cheapest(c.promises)
+	if i < 0 && c.best >= 0 {
+		i = c.cheapest(c.mayFollow)
+	}
+	if i < 0 && c.best >= 0 && c.second < 0 {
+		i = c.cheapest(c.otherFamily)
+	}
+	return i
+}
+
+func (c *contest) cheapest(of func(i int) bool) int {
+	at, least := -1, 0.0
+	for i := range c.list {
+		if c.looks[i].stage == timed || !of(i) {
+			continue
+		}
+		if p := c.price(i); at < 0 || p < least {
+			at, least = i, p
+		}
+	}
+	return at
+}
+
+// promises reports whether a candidate could be the best, and by enough.
+func (c *contest) promises(i int) bool {
+	if c.outdone(i) {
+		return false
+	}
+	if c.best < 0 {
+		return true
+	}
+	best := float64(c.list[c.best].Time)
+	return c.price(i) < best || c.price(i) == best && i < c.best
+}
+
+// outdone reports whether another candidate of the family should be faster.
+func (c *contest) outdone(i int) bool {
+	for j := range c.list {
+		if j != i && c.looks[i].foreseen > 0 && c.looks[j].foreseen > 0 && c.sameFamily(i, j) && c.looks[j].foreseen < c.looks[i].foreseen {
+			return true
+		}
+	}
+	return false
+}
+
+// mayFollow reports whether a candidate could be the runner-up, and is worth a look.
+func (c *contest) mayFollow(i int) bool {
+	return c.otherFamily(i) && !c.dear(i) && (c.second < 0 || !c.many && c.least(i) < c.list[c.second].Time)
+}
+
+func (c *contest) otherFamily(i int) bool { return !c.sameFamily(i, c.best) }
+
+func (c *contest) sameFamily(i, j int) bool {
+	return family(c.list[i].Schedule) == family(c.list[j].Schedule)
+}
+
+// closer takes a candidate a stage on. What is known to be dear is not estimated first,
+// which would cost as much.
+func (c *contest) closer(i int) error {
+	x, l := &c.list[i], &c.looks[i]
+	look := c.score.Estimate
+	if l.stage++; l.stage == timed || c.dear(i) {
+		l.stage, look = timed, c.score.Time
+	}
+	t, err := look(x.Schedule, c.size)
+	if errors.Is(err, ErrTooLarge) {
+		l.stage, x.TooLarge = timed, true
+		return nil
+	}
+	x.Pruned = l.stage != timed
+	if x.Time = max(x.Time, t); !x.Pruned {
+		x.Time, l.foreseen = t, 0
+		c.place(i)
+		c.foresee(i)
+	}
+	return err
+}
+
+// place keeps the best candidate and the best of any other family.
+func (c *contest) place(i int) {
+	faster := func(j int) bool {
+		return j < 0 || c.list[i].Time < c.list[j].Time || c.list[i].Time == c.list[j].Time && i < j
+	}
+	sameAs := func(j int) bool { return j >= 0 && c.sameFamily(i, j) }
+	switch {
+	case faster(c.best) && (c.best < 0 || sameAs(c.best)):
+		c.best = i
+	case faster(c.best):
+		c.best, c.second = i, c.best
+	case !sameAs(c.best) && faster(c.second):
+		c.second = i
+	}
+}
+
+// row is the answer.
+func (c *contest) row() (Row, error) {
+	best := c.list[c.best]
+	row := Row{Size: c.size, Schedule: best.Schedule, Why: c.list}
+	if c.second >= 0 {
+		row.RunnerUp, row.RunnerTime = c.list[c.second].Schedule, c.list[c.second].Time
+	}
+	for i := range c.list {
+		if x := &c.list[i]; x.Pruned && !x.TooLarge {
+			if gain := 1 - float64(x.Time)/float64(best.Time); gain > 1e-6 { // less is rounding
+				x.Gain = gain
+			}
+		}
+	}
+	slices.SortStableFunc(c.list, func(a, b Considered) int {
+		return cmp.Or(cmp.Compare(max(a.Time, best.Time), max(b.Time, best.Time)), compareBool(a.Pruned, b.Pruned))
+	})
+	var err error
+	row.Prediction, err = c.score.Explain(row.Schedule, c.size)
+	if names := leftOut(c.list, row.Prediction.Time); names != "" {
+		row.Prediction.Warnings = append(row.Prediction.Warnings, fmt.Sprintf("%s may be faster, but take too long to simulate: left out (--algo and --slices choose one)", names))
+	}
+	return row, err
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// leftOut names the candidates that were left out and could take less than a time.
+func leftOut(list []Considered, than units.Time) string {
+	var names []string
+	for i := range list {
+		if c := &list[i]; c.TooLarge && c.Time < than {
+			names = append(names, Name(c.Schedule))
+		}
+	}
+	return strings.Join(names, ", ")
+}

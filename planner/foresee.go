@@ -1,0 +1,53 @@
+package planner
+
+import (
+	"railyard/model/schedule"
+	"railyard/model/units"
+)
+
+// foresee foretells the times of long pipelines of a candidate's family from those of three
+// that are known: that of n pieces takes a + b/n + c·n, the time of the bytes, that of
+// filling the pipeline, and that of its messages. Pipelines of one piece do not overlap
+// anything and say little.
+func (c *contest) foresee(i int) {
+	if !ordered(c.list[i].Schedule) {
+		return
+	}
+	var known []int
+	for j := range c.list {
+		if c.sameFamily(i, j) && c.looks[j].stage == timed && !c.list[j].TooLarge && ordered(c.list[j].Schedule) {
+			known = append(known, j)
+		}
+	}
+	if len(known) < 3 {
+		return
+	}
+	var n, t [3]float64
+	for k, j := range known[len(known)-3:] {
+		n[k], t[k] = float64(c.list[j].Schedule.Channels[0].Depth()), float64(c.list[j].Time)
+	}
+	curve := throughThree(n, t)
+	for j := range c.list {
+		if s := c.list[j].Schedule; c.sameFamily(i, j) && c.looks[j].stage != timed && ordered(s) && c.dear(j) {
+			c.looks[j].foreseen = units.Time(max(curve(float64(s.Channels[0].Depth())), 1))
+		}
+	}
+}
+
+// ordered reports whether a schedule is a pipeline of several pieces of trees, all messages
+// of which are in one order.
+func ordered(s *schedule.Schedule) bool {
+	ch := &s.Channels[0]
+	return ch.Slices == 1 && ch.Pieces() > 1
+}
+
+// throughThree is the curve a + b/n + c·n through three points.
+func throughThree(n, t [3]float64) func(n float64) float64 {
+	// Differences leave b and c: t1−t0 = b·(1/n1−1/n0) + c·(n1−n0), and so for t2−t1.
+	p0, q0, d0 := 1/n[1]-1/n[0], n[1]-n[0], t[1]-t[0]
+	p1, q1, d1 := 1/n[2]-1/n[1], n[2]-n[1], t[2]-t[1]
+	det := p0*q1 - p1*q0
+	b, c := (d0*q1-d1*q0)/det, (p0*d1-p1*d0)/det
+	a := t[0] - b/n[0] - c*n[0]
+	return func(n float64) float64 { return a + b/n + c*n }
+}
