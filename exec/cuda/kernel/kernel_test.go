@@ -72,7 +72,7 @@ type head struct {
 	FirstEpoch, DeadlineNS, PacketHalf                 uint64
 	Bytes                                              [6]uint64
 	Shared, InputShift, OutputShift                    uint64
-	PacketFill, LaneBytes                              uint64
+	PacketFill, LaneBytes, Ones                        uint64
 }
 
 type run struct {
@@ -83,6 +83,7 @@ type run struct {
 	firstEpoch uint64
 	jitter     uint32
 	deadline   uint64
+	ones       bool // rank 0's first element is not a number
 }
 
 // threads of a block: a few, or for lines two warps of the simulator's.
@@ -125,6 +126,9 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 	encoding := block.Encoding{Forms: &block.Forms{Refs: 16}, Instances: x.p.Instances}
 	laneBytes := encoding.LaneBytes(slices.Concat(x.p.Lanes...)...)
 	h.LaneBytes = uint64(laneBytes)
+	if x.ones {
+		h.Ones = 1
+	}
 	var in bytes.Buffer
 	binary.Write(&in, binary.LittleEndian, h)
 	for r := range n {
@@ -305,6 +309,7 @@ func TestBodiesOnTheCPU(t *testing.T) {
 func TestLimits(t *testing.T) {
 	bin := simulator(t, filepath.Join(t.TempDir(), "simulate"), "-DT_BFLOAT16", "-DSPECIALISED") // references are not resolved ahead
 	t.Run("launch numbers wrap", func(t *testing.T) { launchNumbersWrap(t, bin) })
+	t.Run("words that are all ones arrive", func(t *testing.T) { onesArrive(t, bin) })
 	t.Run("deadline names who waits", func(t *testing.T) { deadlineNamesWhoWaits(t, bin) })
 }
 
@@ -327,6 +332,30 @@ func launchNumbersWrap(t *testing.T, bin string) {
 			t.Fatalf("%s %v from launch %d on: %v", c.algo, c.m, c.first, err)
 		}
 		x.verify(t, out)
+	}
+}
+
+// onesArrive: what words hold where nothing has arrived may be data as well.
+func onesArrive(t *testing.T, bin string) {
+	o := block.Options{Count: 101, Size: 2, Instances: 2, Mechanism: block.Words}
+	for _, algo := range []string{"direct", "two_shot"} {
+		s := plan(t, 3, collective.AllReduce, algo, 1)
+		p, err := block.Compile(s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := run{s: s, o: o, p: p, epochs: 4, firstEpoch: 1, ones: true}
+		out, err := x.execute(t, bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := range out {
+			for rank := range out[e] {
+				if got := decode(out[e][rank], o.Size); !math.IsNaN(got) {
+					t.Errorf("%s: epoch %d, rank %d: %v", algo, e, rank, got)
+				}
+			}
+		}
 	}
 }
 

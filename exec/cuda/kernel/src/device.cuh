@@ -62,9 +62,6 @@ DEV Vec packet_load(const void *p)
 // Words are their own flags (words.cuh).
 DEV void words_store(void *p, Vec v)
 {
-#if defined(WEAK)
-    return st16(p, v);
-#endif
     asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 

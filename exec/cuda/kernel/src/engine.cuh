@@ -42,12 +42,10 @@ struct Share {
     u64 skip, packet_skip, n;
 };
 
-// Turn is an operation with what it takes to run it.
+// Turn is an operation with this block's part of it.
 struct Turn {
-    static constexpr bool FEW = MAX_REFS <= 4; // few enough to hold the references in registers
     Head op;
     Share share;
-    u64 ref[FEW ? MAX_REFS : 1];
 };
 
 struct Engine {
@@ -168,9 +166,6 @@ struct Engine {
         Turn t;
         t.op = op.head, t.share = share(op.head, slice);
         pin(t.share.skip), pin(t.share.packet_skip), pin(t.share.n);
-        if (Turn::FEW)
-#pragma unroll
-            for (u32 i = 0; i < MAX_REFS; i++) pin(t.ref[i] = op.ref[i]);
         return t;
     }
 
@@ -190,7 +185,7 @@ struct Engine {
         if (ahead < all) next = turn(ops[ahead], ahead < last ? ahead_slice : 0);
         begin();
         while (at < all) {
-            Forms::run(*this, now, Turn::FEW ? now.ref : ops[at].ref, at, at < last ? slice : 0);
+            Forms::run(*this, now, ops[at].ref, at, at < last ? slice : 0);
             now = next, at = ahead, slice = ahead_slice;
             go_on();
             if (at < all && ahead < all) next = turn(ops[ahead], ahead < last ? ahead_slice : 0);

@@ -26,6 +26,7 @@ struct Job {
     u64 shared, input_shift, output_shift; // in place: one memory, by rank so many bytes on
     u64 packet_fill;                       // what packet buffers hold at first, a byte
     u64 lane_bytes;
+    u64 ones;                              // rank 0's first element is all ones: not a number
 };
 
 constexpr u32 SHARED = CONTROL + 1; // the last of BUFFERS
@@ -123,6 +124,7 @@ int main(int argc, char **argv)
                         if (first) {
                             if (!h.shared) memset(out, 0xff, h.bytes[OUTPUT]);
                             fill(in, h.bytes[INPUT], r, e);
+                            if (h.ones && r == 0) memset(in, 0xff, sizeof(u32));
                             params[r].turn = e % EPOCH_WORDS;
                             params[r].jitter_seed = e;
                         }
