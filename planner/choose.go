@@ -15,7 +15,7 @@ import (
 // for it: that it may be faster than the best by worth for each operation.
 const (
 	cheap = 30_000
-	worth = 0.005 / 1_000_000
+	worth = 0.0025 / 1_000_000
 )
 
 // contest looks for the fastest candidate at a size, closer and closer at what promises
@@ -80,9 +80,13 @@ func (c *contest) price(i int) float64 {
 }
 
 // next is the candidate to look at more closely, −1 if there is none: of those that could
-// be the best, the one of the least price; else one that could be the runner-up.
+// be the best, the one of the least price, dear ones of which only a bound is known last;
+// else one that could be the runner-up.
 func (c *contest) next() int {
-	i := c.cheapest(c.promises)
+	i := c.cheapest(func(i int) bool { return c.promises(i) && (!c.dear(i) || c.looks[i].foreseen > 0) })
+	if i < 0 {
+		i = c.cheapest(c.promises)
+	}
 	if i < 0 && c.best >= 0 {
 		i = c.cheapest(c.mayFollow)
 	}

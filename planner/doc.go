@@ -13,7 +13,7 @@
 //     simulator's); until none could be faster than the best. Neither bound nor estimate
 //     exceeds the time;
 //  3. looks no closer where that is not worth it: a simulation of many operations has to
-//     promise half a percent for each million of them, and of long pipelines of trees only
+//     promise a quarter of a percent for each million of them, and of long pipelines of trees only
 //     the one is simulated that is the fastest by what short ones tell (see contest and
 //     foresee). What is left out, and how much faster it could be at most, PlanOptions.Why
 //     tells;

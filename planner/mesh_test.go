@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
 	"railyard/planner/plannertest"
 )
 
@@ -71,5 +74,27 @@ fabrics:
 	}
 	if plannertest.Conform(t, topo) == 0 {
 		t.Error("no schedule")
+	}
+}
+
+// Messages of high trees are put in an order that keeps links busy from the first piece to
+// the last.
+func TestAllReducesOnMeshesComeNearTheBound(t *testing.T) {
+	for _, c := range []struct {
+		dims   string
+		n      int
+		pieces int
+		share  float64
+	}{{"5, 7", 35, 64, 0.95}, {"5, 7", 35, 1024, 0.99}, {"8, 8", 64, 64, 0.97}, {"3, 4, 5", 60, 64, 0.965}, {"16, 16", 256, 256, 0.99}} {
+		topo := grid(t, c.dims, c.n, false)
+		spec := collective.Spec{Kind: collective.AllReduce, Ranks: c.n}
+		rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "ideal")),
+			planner.PlanOptions{Algorithm: "packed_trees", Build: planner.Options{Slices: c.pieces}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if share := rows[0].OfBound(); share < c.share || share > 1 {
+			t.Errorf("mesh %s in %d pieces: %.2f %% of the bound", c.dims, c.pieces, 100*share)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 const maxPackedRanks = 256
 
 // maxProgram bounds the messages that are ordered one by one.
-const maxProgram = 600_000
+const maxProgram = 2_100_000
 
 // maxPieces is up to how many pieces messages are ordered one by one; with more, levels are
 // phases.

@@ -99,13 +99,13 @@ func TestPlanBreaksTiesByName(t *testing.T) {
 	}
 }
 
-// What is dear to simulate has to promise more: 0.5 % for each million operations.
+// What is dear to simulate has to promise more: 0.25 % for each million operations.
 func TestDearCandidatesHaveToPromise(t *testing.T) {
 	topo, spec := dgx(t, 1)
 	for _, c := range []struct {
 		ring int64 // operations
 		want string
-	}{{10_000, "ring"}, {1_000_000, "ring"}, {3_000_000, "direct"}} {
+	}{{10_000, "ring"}, {1_000_000, "ring"}, {6_000_000, "direct"}} {
 		m := &model{alpha: map[string]units.Time{"direct": 1_000_000, "ring": 990_000, "bruck": 1_100_000}, estimate: 1, scored: map[string]int{}, work: map[string]int64{"ring": c.ring}}
 		rows, err := planner.Plan(topo, spec, []units.Bytes{1 << 20}, exactly{m}, planner.PlanOptions{})
 		if err != nil {

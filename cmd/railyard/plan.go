@@ -117,7 +117,7 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 // How much of everything a candidate's simulation may do (see score.Scorer.Limit): some
 // seconds, longer where slices are asked for.
 const (
-	affordable       = 8_000_000
+	affordable       = 9_000_000
 	affordableSlices = 8 * affordable
 )
 

@@ -2,6 +2,7 @@ package collective
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,10 +21,15 @@ func All() []Kind {
 	return out
 }
 
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // Parse reads a collective's name in any of the field's spellings: all_reduce,
 // allreduce, all-reduce, AllReduce, alltoall, sendrecv.
 func Parse(s string) (Kind, error) {
-	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+	if i := slices.Index(names[:], s); i >= 0 {
+		return Kind(i), nil
+	}
+	plain := strings.ToLower(separators.Replace(s))
 	for i, n := range names {
 		if strings.ReplaceAll(n, "_", "") == plain {
 			return Kind(i), nil

@@ -7,16 +7,17 @@ import (
 
 // treePlan settles in which order all messages of trees are sent where no phases part
 // them: up (sums), down (results), or both. It plays them in time: a connection that is
-// free sends, of what is there, the piece that comes first, and of that what has the
-// longest way to go. So the pieces of a hop follow one another, and that hop k of an order
-// is of piece n says how often it stands there before.
+// free sends, of what is there, what is due first (see setDue). Were the oldest piece
+// always first, links would idle while the last pieces go their long ways; were the
+// longest way always first, early hops would run ahead of late ones. The pieces of a hop
+// follow one another, and that hop k of an order is of piece n says how often it stands
+// there before.
 type treePlan struct {
 	b        *treePhases
 	up, down bool
 
 	conns   []treeConn
 	connOf  map[[2]int32]int32
-	height  [][]int32 // by tree and rank: hops to the farthest rank below
 	hops    []hopState
 	touched []int32 // connections that may have something to send
 	numbers int32   // how many connections have one
@@ -29,8 +30,8 @@ type treeConn struct {
 	from, to int32
 	rate     int64
 	number   int32    // by first use, which settles ties; −1: none yet
-	hops     []int32  // the farthest ways first
-	ready    []uint64 // heap of what could be sent: piece, and index into hops
+	hops     []int32  // what is due first
+	ready    []uint64 // heap of what could be sent: when it is due, and index into hops
 	busy     bool
 	order    []int32 // hops as they are sent
 }
@@ -38,9 +39,10 @@ type treeConn struct {
 // hopState is the hop between a rank and the one above it in a tree, upwards or
 // downwards (see hop).
 type hopState struct {
-	conn, slot    int32 // slot is its place in the connection's hops
-	there, sent   int32 // pieces that can be sent, pieces sent
-	arrived, togo int32
+	conn, slot  int32  // slot is its place in the connection's hops
+	due         uint32 // its first piece
+	there, sent int32  // pieces that can be sent, pieces sent
+	arrived     int32
 }
 
 // hop counts tree, rank, and whether it leads up to the rank above (0) or down from it (1).
@@ -62,7 +64,7 @@ func (p *treePlan) hopAt(h int32) treeHop {
 
 // newTreePlan plays all messages.
 func newTreePlan(b *treePhases, up, down bool) *treePlan {
-	p := &treePlan{b: b, up: up, down: down, connOf: map[[2]int32]int32{}, height: make([][]int32, len(b.List)), arrived: make([][]int32, b.ranks),
+	p := &treePlan{b: b, up: up, down: down, connOf: map[[2]int32]int32{}, arrived: make([][]int32, b.ranks),
 		sending: moments{at: map[int64][]sending{}}}
 	p.hops = make([]hopState, 2*len(b.List)*b.ranks)
 	for _, x := range b.Rates {
@@ -71,52 +73,27 @@ func newTreePlan(b *treePhases, up, down bool) *treePlan {
 		p.numbered(c)
 	}
 	for i := range b.List {
-		p.height[i] = b.heights(i)
 		for v, u := range b.List[i].Parent {
 			if u < 0 {
 				continue
 			}
 			if up {
-				p.addHop(p.hop(i, int32(v), 0), int32(v), u, p.upwards(i, int32(v)))
+				p.addHop(p.hop(i, int32(v), 0), int32(v), u)
 			}
 			if down {
-				p.addHop(p.hop(i, int32(v), 1), u, int32(v), p.height[i][v])
+				p.addHop(p.hop(i, int32(v), 1), u, int32(v))
 			}
 		}
 	}
-	p.sortHops()
+	p.setDue()
 	p.play()
 	return p
 }
 
-// upwards is how many hops are left at a rank on its way up, and down again.
-func (p *treePlan) upwards(tree int, v int32) int32 {
-	togo := p.b.depth[tree][v]
-	if p.down {
-		togo += int32(p.b.high)
-	}
-	return togo
-}
-
-func (p *treePlan) addHop(h, from, to, togo int32) {
+func (p *treePlan) addHop(h, from, to int32) {
 	c := p.conn(from, to)
-	p.hops[h] = hopState{conn: c, togo: togo}
+	p.hops[h] = hopState{conn: c}
 	p.conns[c].hops = append(p.conns[c].hops, h)
-}
-
-// sortHops puts the farthest ways of each connection first.
-func (p *treePlan) sortHops() {
-	for c := range p.conns {
-		k := &p.conns[c]
-		list := k.hops
-		slices.SortFunc(list, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(p.hops[b].togo, p.hops[a].togo), cmp.Compare(a, b))
-		})
-		for i, h := range list {
-			p.hops[h].slot = int32(i)
-		}
-		k.order = make([]int32, 0, len(list)*p.b.pieces())
-	}
 }
 
 // conn is the connection between two ranks.
@@ -138,17 +115,6 @@ func (p *treePlan) numbered(c int32) {
 	}
 }
 
-// heights are the hops from each rank of a tree to the farthest one below it.
-func (b *treePhases) heights(tree int) []int32 {
-	out := make([]int32, b.ranks)
-	for v := range out {
-		for u, h := b.List[tree].Parent[v], int32(1); u >= 0 && out[u] < h; u, h = b.List[tree].Parent[u], h+1 {
-			out[u] = h
-		}
-	}
-	return out
-}
-
 // tick is how long a connection of rate 1 takes for a chunk; divisible by many rates.
 const tick = 55440 << 10
 
@@ -156,7 +122,7 @@ func (p *treePlan) play() {
 	pieces := int32(p.b.pieces())
 	for i := range p.b.List {
 		for v := range int32(p.b.ranks) {
-			if p.up && p.height[i][v] == 0 {
+			if p.up && len(p.b.below(i, v)) == 0 {
 				p.summed(i, v, pieces)
 			} else if !p.up && p.b.List[i].Parent[v] < 0 {
 				p.spread(i, v, pieces)
@@ -202,7 +168,7 @@ func (p *treePlan) queue(h, pieces int32) {
 
 // line puts the next piece of a hop in line.
 func (c *treeConn) line(x *hopState) {
-	c.ready = pushLeast(c.ready, uint64(x.sent)<<32|uint64(x.slot))
+	c.ready = pushLeast(c.ready, (uint64(x.sent)*dueParts+uint64(x.due))<<32|uint64(x.slot))
 }
 
 // start lets all free connections send.
@@ -221,8 +187,7 @@ func (p *treePlan) start(now int64) {
 		}
 		k.busy = true
 		k.order = append(k.order, h)
-		chunks := int64(p.b.List[int(h/2)/p.b.ranks].Weight) / int64(p.b.pieces())
-		p.sending.add(now+chunks*tick/k.rate, sending{k.number, c, h})
+		p.sending.add(now+p.takes(h), sending{k.number, c, h})
 	}
 	p.touched = p.touched[:0]
 }

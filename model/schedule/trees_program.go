@@ -124,7 +124,7 @@ func (x *treeWriter) source(h treeHop, piece int32) (Buffer, bool) {
 		return x.first, piece < x.got[h.tree]
 	case h.down:
 		return Output, piece < x.got[h.tree]
-	case x.plan.height[h.tree][x.rank] > 0:
+	case len(x.b.below(h.tree, x.rank)) > 0:
 		return Scratch, piece < x.summed[h.tree]
 	}
 	return Input, piece < x.summed[h.tree]

@@ -71,8 +71,21 @@ type Model struct {
 
 type costs [numAlgos][numProtos]float64
 
-// New searches a topology for channels, as NCCL does when it starts.
+// New searches a topology for channels, as NCCL does when it starts; once for all who ask
+// the same.
 func New(t *topology.Topology, o Options) (*Model, error) {
+	type found struct {
+		model *Model
+		err   error
+	}
+	f := topology.Once(t, o, func() found {
+		m, err := search(t, o)
+		return found{m, err}
+	})
+	return f.model, f.err
+}
+
+func search(t *topology.Topology, o Options) (*Model, error) {
 	machine, err := detect(t, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name(), err)

@@ -53,8 +53,9 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 	nodes := t.NumNodes()
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
-		r.model, nodes = m, m.Nodes()
-		m.profile = p
+		own := *m // which others may have asked for as well
+		own.profile = p
+		r.model, nodes = &own, m.Nodes()
 	}
 	if err != nil && o.CollNet == On {
 		return nil, err // what was asked for needs NCCL's model

@@ -24,7 +24,10 @@ func (x *searcher) candidates(gpu *vertex, towards int) []int {
 	if len(x.s.of[vNVS]) > 0 {
 		return x.neighbours(gpu)
 	}
-	scores := x.scores(gpu, towards != 0)
+	if towards == 0 {
+		return x.nearest(gpu)
+	}
+	scores := x.scores(gpu)
 	slices.SortFunc(scores, compareScores)
 	out := make([]int, len(scores))
 	for i, sc := range scores {
@@ -32,6 +35,42 @@ func (x *searcher) candidates(gpu *vertex, towards int) []int {
 	}
 	if towards == -1 && alike(scores) {
 		slices.Reverse(out)
+	}
+	return out
+}
+
+// nearest are the unused GPUs in the order in which to try them where none has to reach a
+// NIC: that does not depend on what other channels have taken.
+func (x *searcher) nearest(gpu *vertex) []int {
+	if x.s.near == nil {
+		x.s.near = make([][]int, len(x.s.of[vGPU]))
+	}
+	all := &x.s.near[gpu.index]
+	if *all == nil {
+		*all = x.s.byDistance(gpu)
+	}
+	out := make([]int, 0, len(*all))
+	for _, g := range *all {
+		if !x.used(g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// byDistance are all GPUs that another reaches, the nearest first.
+func (s *system) byDistance(gpu *vertex) []int {
+	var scores []score
+	for i := 1; i < len(s.of[vGPU]); i++ {
+		g := (gpu.index + i) % len(s.of[vGPU])
+		if p := gpu.paths[vGPU][g]; len(p.hops) > 0 {
+			scores = append(scores, score{gpu: g, distance: i, intraHops: len(p.hops), intraBW: int(p.bw)})
+		}
+	}
+	slices.SortFunc(scores, compareScores)
+	out := make([]int, len(scores))
+	for i, sc := range scores {
+		out[i] = sc.gpu
 	}
 	return out
 }
@@ -57,12 +96,10 @@ func (x *searcher) neighbours(gpu *vertex) []int {
 // used reports whether the channel has been at a GPU.
 func (x *searcher) used(g int) bool { return x.s.of[vGPU][g].used&(1<<x.cur.n) != 0 }
 
-func (x *searcher) scores(gpu *vertex, withNet bool) []score {
+// scores rank the unused GPUs where one of them has to reach the NIC.
+func (x *searcher) scores(gpu *vertex) []score {
 	c, gpus := x.cur, x.s.of[vGPU]
-	var net []path
-	if withNet {
-		net = x.s.of[vNET][c.inter[c.n][0]].paths[vGPU]
-	}
+	net := x.s.of[vNET][c.inter[c.n][0]].paths[vGPU]
 	var out []score
 	for i := 1; i < len(gpus); i++ {
 		g := (gpu.index + i) % len(gpus)
@@ -70,11 +107,8 @@ func (x *searcher) scores(gpu *vertex, withNet bool) []score {
 		if len(p.hops) == 0 || x.used(g) {
 			continue
 		}
-		sc := score{gpu: g, distance: i, intraHops: len(p.hops), intraBW: int(p.bw)}
-		if withNet {
-			sc.interHops, sc.interPCIe, sc.interBW = len(net[g].hops), gpus[g].pcieUp(), int(net[g].bw)
-		}
-		out = append(out, sc)
+		out = append(out, score{gpu: g, distance: i, intraHops: len(p.hops), intraBW: int(p.bw),
+			interHops: len(net[g].hops), interPCIe: gpus[g].pcieUp(), interBW: int(net[g].bw)})
 	}
 	return out
 }

@@ -75,6 +75,7 @@ type system struct {
 	maxBW   float64 // of a channel
 	total   float64 // of a GPU's links
 	choices map[netChoice][]int
+	near    [][]int // by GPU: the others, the nearest first; nil: not known yet
 }
 
 func (s *system) add(kind vertexKind, host int32) *vertex {
