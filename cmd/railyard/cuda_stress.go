@@ -86,7 +86,7 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 		return nil
 	}
 	c := &stressCase{number: n, s: s}
-	c.cfg = cuda.Config{DType: stressTypes[r.IntN(len(stressTypes))], Op: stressOps[r.IntN(len(stressOps))], InPlace: r.IntN(4) == 0, Warmup: 5, Iterations: 10, Replays: 5, Checks: 3, Seed: int64(r.Uint32N(1 << 16))}
+	c.cfg = cuda.Config{DType: stressTypes[r.IntN(len(stressTypes))], Op: stressOps[r.IntN(len(stressOps))], InPlace: r.IntN(4) == 0, Warmup: 5, Iterations: 12, Replays: 5, Checks: 3, Seed: int64(r.Uint32N(1 << 16))}
 	if c.cfg.DType == collective.Int32 && c.cfg.Op == collective.Avg {
 		c.cfg.Op = collective.Sum
 	}
@@ -98,8 +98,8 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	// Few threads get few elements, so that no case takes long.
 	blocks, most := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
 	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(most)))/blocks, 1) * blocks
-	switch m := block.Mechanism(r.IntN(6)); {
-	case m > block.Lines:
+	switch m := block.Mechanism(r.IntN(7)); {
+	case m > block.Words:
 		c.how.Copies, c.how.Specialise = true, false
 	default:
 		c.how.Mechanism = m

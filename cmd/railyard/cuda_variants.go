@@ -37,7 +37,7 @@ func (v variant) mechanism() string {
 
 // variants are the ways worth a try for a size.
 func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
-	l := &variants{f: f, size: size}
+	l := &variants{f: f, gpus: gpus, size: size}
 	n := int64(gpus)
 	switch {
 	case len(f.tried) > 0:
@@ -47,14 +47,19 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 	}
 	switch kind {
 	case collective.AllReduce:
-		l.flagged("direct", int64(size), n)
-		l.simple("two_shot", 1, block.Push, 128*units.KiB, 4*units.GiB)
-		if gpus > 2 {
+		l.flagged("direct", block.Packets, int64(size), 0, units.Bytes(128<<10/n))
+		if gpus == 2 {
+			l.flagged("direct", block.Words, int64(size), 8*units.KiB, 128*units.MiB)
+			l.simple("two_shot", 1, block.Push, 4*units.MiB, 4*units.GiB)
+		} else {
+			l.flagged("direct", block.Words, int64(size), 8*units.KiB, 512*units.KiB)
+			l.flagged("two_shot", block.Words, int64(size)/n, 32*units.KiB, 256*units.MiB)
+			l.simple("two_shot", 1, block.Push, 512*units.KiB, 4*units.GiB)
 			l.simple("simple_ring", 1, block.Push, 64*units.MiB, 4*units.GiB)
 		}
 		l.copies("two_shot", 64*units.MiB, 2)
 	case collective.Broadcast:
-		l.flagged("direct", int64(size), n)
+		l.packetsAndLines("direct", int64(size), n)
 		if gpus == 2 {
 			l.simple("direct", 1, block.Push, 512*units.KiB, 2*units.MiB)
 			l.simple("direct", 1, block.Pull, 2*units.MiB, 256*units.MiB)
@@ -64,12 +69,13 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 			l.simple("scatter_exchange", 1, block.Push, 512*units.KiB, 4*units.GiB)
 		}
 	case collective.ReduceScatter: // what one slice receives is reduced while the next one travels
-		l.flagged("direct", int64(size)/n, 1)
-		l.simple("direct", 1, block.Pull, 512*units.KiB, 512*units.MiB)
+		l.flagged("direct", block.Packets, int64(size)/n, 0, 128*units.KiB)
+		l.flagged("direct", block.Words, int64(size)/n, 16*units.KiB, 256*units.MiB)
+		l.simple("direct", 1, block.Pull, 8*units.MiB, 512*units.MiB)
 		l.copies("direct", 64*units.MiB, 2)
 		l.copies("direct", 256*units.MiB, 4)
 	default:
-		l.flagged("direct", int64(size)/n, 1)
+		l.packetsAndLines("direct", int64(size)/n, 1)
 		l.simple("direct", 1, block.Push, 512*units.KiB, 256*units.MiB)
 		l.copies("direct", 64*units.MiB, 1)
 	}
@@ -109,7 +115,7 @@ func parseVariant(text string) (v variant, err error) {
 func (f *sweepFlags) everyWay() (out []variant) {
 	for _, algo := range f.algos {
 		for _, slices := range []int{1, 3} {
-			for m := block.Pull; m <= block.Lines; m++ {
+			for m := block.Pull; m <= block.Words; m++ {
 				out = append(out, variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256, Overlap: true, Specialise: f.specialise}})
 			}
 		}
@@ -120,29 +126,35 @@ func (f *sweepFlags) everyWay() (out []variant) {
 // variants collects ways to run a size.
 type variants struct {
 	f    *sweepFlags
+	gpus int
 	size units.Bytes
 	list []variant
 }
 
 func (l *variants) add(v variant) {
-	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size <= 512*units.MiB
+	most := 512 * units.MiB // beyond, an interpreter is as fast
+	if l.gpus > 2 {
+		most = 32 * units.MiB // a kernel for each rank: they take long to compile
+	}
+	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size <= most
 	l.list = append(l.list, v)
 }
 
-// flagged: packets, and lines that begin where packets near their end; n ranks' worth of
-// data crosses each link.
-func (l *variants) flagged(algo string, bytes, n int64) {
-	for _, w := range []struct {
-		m           block.Mechanism
-		least, most units.Bytes
-	}{{block.Packets, 0, units.Bytes(512 << 10 / n)}, {block.Lines, units.Bytes(64 << 10 / n), units.Bytes(16 << 20 / n)}} {
-		if l.size < w.least || l.size > w.most {
-			continue
-		}
-		how := cuda.Method{Mechanism: w.m}
-		how.Blocks, how.Threads = cuda.Shape(w.m, bytes, l.f.multiprocessors)
-		l.add(variant{algo: algo, slices: 1, how: how})
+// packetsAndLines: lines begin where packets near their end; n ranks' worth of data crosses
+// each link.
+func (l *variants) packetsAndLines(algo string, bytes, n int64) {
+	l.flagged(algo, block.Packets, bytes, 0, units.Bytes(512<<10/n))
+	l.flagged(algo, block.Lines, bytes, units.Bytes(64<<10/n), units.Bytes(16<<20/n))
+}
+
+// flagged ways move so many bytes at a time in the shape that is made for them.
+func (l *variants) flagged(algo string, m block.Mechanism, bytes int64, least, most units.Bytes) {
+	if l.size < least || l.size > most {
+		return
 	}
+	how := cuda.Method{Mechanism: m}
+	how.Blocks, how.Threads = cuda.Shape(m, bytes, l.f.multiprocessors)
+	l.add(variant{algo: algo, slices: 1, how: how})
 }
 
 func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {

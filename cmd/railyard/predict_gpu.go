@@ -19,6 +19,8 @@ func protocolOf(how cuda.Method) schedule.Protocol {
 		return schedule.LL
 	case how.Mechanism == block.Lines:
 		return schedule.LL128
+	case how.Mechanism == block.Words:
+		return schedule.Words
 	case how.Mechanism == block.Pull:
 		return schedule.Pulled
 	}

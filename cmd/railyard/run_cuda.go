@@ -12,6 +12,7 @@ import (
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
 	"railyard/exec/nccl"
+	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/measurement"
@@ -184,7 +185,7 @@ func (g *gpuFlags) method(row planner.Row) cuda.Method {
 
 // config says how often: fewer operations and replays where a row would take seconds.
 func (g *gpuFlags) config(f *runFlags, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) cuda.Config {
-	cfg := cuda.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace, Warmup: f.warmup, Iterations: (f.iterations + 1) / 2 * 2, Replays: 20, Checks: 3, Seed: f.seed}
+	cfg := cuda.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace, Warmup: f.warmup, Iterations: (f.iterations + block.EpochWords - 1) / block.EpochWords * block.EpochWords, Replays: 20, Checks: 3, Seed: f.seed}
 	cfg.Limit(int64(row.Size), time.Second)
 	return cfg
 }

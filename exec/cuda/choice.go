@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/block"
 	"railyard/model/collective"
@@ -18,7 +19,7 @@ type Choice struct {
 }
 
 // Mechanisms are the names that ParseMechanism takes.
-const Mechanisms = "pull, push, packets, lines or copies"
+const Mechanisms = "pull, push, packets, lines, words or copies"
 
 // setMechanism reads a mechanism's name.
 func (how *Method) setMechanism(name string) bool {
@@ -32,6 +33,8 @@ func (how *Method) setMechanism(name string) bool {
 		how.Mechanism = block.Packets
 	case "lines":
 		how.Mechanism = block.Lines
+	case "words":
+		how.Mechanism = block.Words
 	default:
 		return false
 	}
@@ -80,6 +83,8 @@ func MethodFor(s *schedule.Schedule) Method {
 		how.Mechanism, how.Blocks, how.Threads = block.Packets, 0, 0
 	case schedule.LL128:
 		how.Mechanism, how.Blocks, how.Threads = block.Lines, 0, 0
+	case schedule.Words:
+		how.Mechanism, how.Blocks, how.Threads = block.Words, 0, 0
 	}
 	return how
 }
@@ -98,21 +103,29 @@ func (how Method) Fitted(s *schedule.Schedule, size int64, multiprocessors int) 
 	return how
 }
 
-// Shape is how many blocks of how many threads move so many bytes in packets or lines:
-// packets with a thread for every 8 bytes, lines with two for every 15, in blocks that grow
-// with the size, at most 128 and one a multiprocessor.
+// Shape is how many blocks of how many threads move so many bytes where data are their own
+// flags: packets with a thread for every 8 bytes, lines with two for every 15, words with one
+// for every 16, in blocks that grow with the size, at most 128 and one a multiprocessor.
 func Shape(m block.Mechanism, bytes int64, multiprocessors int) (blocks, threads int) {
 	most := int64(min(multiprocessors, 128))
-	work, small, medium := max(bytes/8, 1), int64(1024), int64(16384)
-	if m == block.Lines {
-		work, small, medium = max(2*bytes/15, 1), 0, 40000
+	work, steps := max(bytes/8, 1), []shapeStep{{1024, 64}, {16384, 256}}
+	switch m {
+	case block.Lines:
+		work, steps = max(2*bytes/15, 1), []shapeStep{{40000, 256}}
+	case block.Words:
+		work, steps = max(bytes/16, 1), []shapeStep{{8192, 128}, {32768, 256}}
 	}
 	threads = 512
-	switch {
-	case work <= small:
-		threads = 64
-	case work <= medium:
-		threads = 256
+	for _, s := range slices.Backward(steps) {
+		if work <= s.work {
+			threads = s.threads
+		}
 	}
 	return int(min((work+int64(threads)-1)/int64(threads), most)), threads
+}
+
+// shapeStep: up to so much work blocks have so many threads.
+type shapeStep struct {
+	work    int64
+	threads int
 }

@@ -113,18 +113,32 @@ func store(path string, code []byte) {
 	}
 }
 
-// kernels loads a file's machine code on every GPU, once for each set of options.
-func (n *Node) kernels(file string, options []string) (string, error) {
-	key := fmt.Sprint(file, options)
-	return key, n.each(func(g *gpu) error { return g.load(key, file, options, nil) })
+// kernels loads a source's machine code on every GPU.
+func (n *Node) kernels(s source) (string, error) {
+	return s.key(), n.each(func(g *gpu) error { return g.load(s) })
 }
 
-// load compiles a file for the GPU and loads it under a key, once.
-func (g *gpu) load(key, file string, options []string, extra map[string]string) error {
+// source is a file with what makes it a kernel.
+type source struct {
+	file    string
+	options []string
+	extra   map[string]string // more headers
+}
+
+func (s source) compile(arch string) ([]byte, error) {
+	return compile(s.file, arch, s.options, s.extra)
+}
+
+// key names a source among a GPU's modules.
+func (s source) key() string { return fmt.Sprint(s.file, s.options, s.extra) }
+
+// load compiles a source for the GPU and loads it, once.
+func (g *gpu) load(s source) error {
+	key := s.key()
 	if _, ok := g.modules[key]; ok {
 		return nil
 	}
-	code, err := compile(file, g.arch, options, extra)
+	code, err := s.compile(g.arch)
 	if err != nil {
 		return err
 	}
@@ -135,31 +149,28 @@ func (g *gpu) load(key, file string, options []string, extra map[string]string) 
 // Prepare compiles what a run needs into the cache, for each rank. Several may run at
 // once.
 func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
-	options, err := defines(cfg.DType, cfg.Op)
-	if err != nil {
-		return err
-	}
 	if how.Copies {
 		p, err := block.CompileCopies(s, how.options(cfg))
 		if err != nil {
 			return err
 		}
-		if err := fitInline(p); err != nil {
+		src, err := copyingSource(p, cfg)
+		if err != nil {
 			return err
 		}
-		_, err = compile("run.cu", n.gpus[0].arch, append(options, interpreterOptions(copyingShape(p))...), nil)
+		_, err = src.compile(n.gpus[0].arch)
 		return err
 	}
 	p, err := block.Compile(s, how.options(cfg))
 	if err != nil {
 		return err
 	}
-	if !how.Specialise {
-		_, err := compile("run.cu", n.gpus[0].arch, append(options, interpreterOptions(p.Shape())...), nil)
+	c, err := codeOf(p, cfg, how)
+	if err != nil {
 		return err
 	}
 	for r := range p.Ranks {
-		if _, err := compile("run.cu", n.gpus[r].arch, append(slices.Clip(options), "-DSPECIALISED"), map[string]string{"constants.cuh": p.Constants(r)}); err != nil {
+		if _, err := c.source(r).compile(n.gpus[r].arch); err != nil {
 			return err
 		}
 	}

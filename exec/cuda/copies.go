@@ -24,7 +24,7 @@ type copiesOp struct {
 type copyRank struct {
 	start, local, end launches
 	stages            []launches
-	graphs            [2]driver.Graph // one operation, by side
+	graphs            [block.EpochWords]driver.Graph // one operation, by turn
 }
 
 func (o *copiesOp) memory() *memory { return o.m }
@@ -44,18 +44,20 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err != nil {
 		return nil, err
 	}
-	if err := fitInline(p); err != nil {
-		return nil, err
-	}
 	program := &block.Program{Ranks: p.Ranks, Instances: p.Blocks, Lanes: make([][]block.Lane, p.Ranks)}
 	for r := range program.Lanes {
 		program.Lanes[r] = make([]block.Lane, 1)
 	}
-	m, err := newMemory(n, s, cfg, p.Scratch, 0, program.ControlBytes(), 0)
+	src, err := copyingSource(p, cfg)
 	if err != nil {
 		return nil, err
 	}
-	key, err := n.interpreter(cfg, copyingShape(p))
+	_, longest := copyingEncoding(p)
+	m, err := newMemory(n, s, cfg, needs{scratch: p.Scratch, control: program.ControlBytes(), plan: int64(longest * (3 + len(p.Stages)))})
+	if err != nil {
+		return nil, err
+	}
+	key, err := n.kernels(src)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +74,12 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	return o, nil
 }
 
-// capture makes graphs of one operation, for each side. Copies between GPUs that are
+// capture makes graphs of one operation, for each turn. Copies between GPUs that are
 // queued one by one can make the driver wait for a GPU, which then waits for a kernel
 // that waits for another GPU's; a graph is handed over whole.
 func (o *copiesOp) capture(g *gpu) (err error) {
-	for side := range o.ranks[g.rank].graphs {
-		o.ranks[g.rank].graphs[side], err = g.stream.Capture(func() error { return o.queue(g, side) })
+	for turn := range o.ranks[g.rank].graphs {
+		o.ranks[g.rank].graphs[turn], err = g.stream.Capture(func() error { return o.queue(g, turn) })
 		if err != nil {
 			return err
 		}
@@ -85,49 +87,53 @@ func (o *copiesOp) capture(g *gpu) (err error) {
 	return nil
 }
 
-func (o *copiesOp) launch(g *gpu, i int) error { return o.ranks[g.rank].graphs[i&1].Launch(g.stream) }
-
-// copyingShape is that of all kernels.
-func copyingShape(p *block.Copying) (s block.Shape) {
-	s.Add(slices.Concat(p.Start, p.End, p.Local)...)
-	for _, st := range p.Stages {
-		s.Add(st.Kernel...)
-	}
-	return s
+func (o *copiesOp) launch(g *gpu, i int) error {
+	return o.ranks[g.rank].graphs[i%block.EpochWords].Launch(g.stream)
 }
 
-// fitInline refuses kernels whose plans do not fit into their parameter.
-func fitInline(p *block.Copying) error {
+// copyingLanes are those of all kernels.
+func copyingLanes(p *block.Copying) []block.Lane {
 	lanes := slices.Concat(p.Start, p.End, p.Local)
 	for _, st := range p.Stages {
 		lanes = append(lanes, st.Kernel...)
 	}
-	for _, l := range lanes {
-		if n := len(block.EncodeLanes([]block.Lane{l})); n > inlineBytes {
-			return fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", n)
-		}
-	}
-	return nil
+	return lanes
 }
 
-func (n *Node) interpreter(cfg Config, shape block.Shape) (string, error) {
+// copyingEncoding is how the kernels' plans are written, and the longest's bytes.
+func copyingEncoding(p *block.Copying) (block.Encoding, int) {
+	lanes := copyingLanes(p)
+	e := block.Encoding{Forms: block.FormsOf(lanes...), Instances: p.Blocks}
+	return e, e.LaneBytes(lanes...)
+}
+
+// copyingSource is the kernel that runs them all.
+func copyingSource(p *block.Copying, cfg Config) (source, error) {
 	options, err := defines(cfg.DType, cfg.Op)
 	if err != nil {
-		return "", err
+		return source{}, err
 	}
-	return n.kernels("run.cu", append(options, interpreterOptions(shape)...))
+	e, longest := copyingEncoding(p)
+	if longest > maxLane {
+		return source{}, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", longest)
+	}
+	return interpreter(options, e.Forms), nil
 }
 
 func (o *copiesOp) place(g *gpu, key string, how Method) error {
-	k, err := g.modules[key].Kernel("run_inline")
+	k, err := g.modules[key].Kernel("run_plan")
 	if err != nil {
 		return err
 	}
+	encoding, longest := copyingEncoding(o.p)
+	plans := int64(0)
 	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
-		plan := block.EncodeLanes([]block.Lane{lane})
-		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads}, param: o.m.parameter(g.rank)}
+		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.rank, 0)}
 		l.param.shape(1, o.p.Blocks)
-		copy(l.param[dataAt:], plan)
+		if err := o.m.putPlan(g, encoding, []block.Lane{lane}, longest, plans, l.param); err != nil {
+			return err
+		}
+		plans += int64(longest)
 		if !last {
 			l.param.word(advanceAt, 0)
 		}
@@ -172,7 +178,7 @@ func (o *copiesOp) queue(g *gpu, i int) error {
 		if l.param == nil {
 			return nil
 		}
-		l.param.word(sideAt, uint32(i&1))
+		l.param.turn(i)
 		return l.kernel.Launch(g.stream, l.shape, l.param)
 	}
 	if err := run(&r.start); err != nil {

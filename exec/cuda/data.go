@@ -24,7 +24,7 @@ func newData(m *memory) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := m.n.kernels("check.cu", options)
+	key, err := m.n.kernels(source{file: "check.cu", options: options})
 	return &data{m: m, key: key}, err
 }
 

@@ -38,7 +38,7 @@ type Config struct {
 	InPlace    bool
 	Offset     int64 // bytes by which input and output are off alignment, for tests
 	Warmup     int
-	Iterations int // operations in a graph, an even number
+	Iterations int // operations in a graph, a multiple of block.EpochWords
 	Replays    int // of the graph
 	Stream     bool
 	Checks     int // epochs with new inputs, the third of random numbers
@@ -51,7 +51,7 @@ type Config struct {
 func (c *Config) Limit(bytes int64, most time.Duration) {
 	guess := time.Duration(bytes/200+3000) * time.Nanosecond // slower than any GPU link of today
 	for c.Iterations > 4 && guess*time.Duration(c.Iterations*c.Replays) > most {
-		c.Iterations = max(c.Iterations/4*2, 4)
+		c.Iterations = max(c.Iterations/8*4, 4)
 	}
 	for c.Replays > 5 && guess*time.Duration(c.Iterations*c.Replays) > most {
 		c.Replays = max(c.Replays/2, 5)

@@ -17,7 +17,7 @@ type gate struct {
 }
 
 func (n *Node) newGate() (*gate, error) {
-	key, err := n.kernels("gate.cu", nil)
+	key, err := n.kernels(source{file: "gate.cu"})
 	n.gates++
 	return &gate{n: n, key: key, want: n.gates}, err
 }

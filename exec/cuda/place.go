@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"railyard/exec/cuda/driver"
@@ -22,15 +23,22 @@ type memory struct {
 	layout                 *schedule.Layout
 	scratch, packets, plan int64 // offsets in the pool
 	half                   int64
+	empty                  byte // what packet buffers hold before the first launch
+}
+
+// needs are what a program takes of the pool, in bytes.
+type needs struct {
+	scratch, half, control, plan int64
+	empty                        byte
 }
 
 // newMemory lays out and reserves. Pool: control, packets, plans, scratch.
-func newMemory(n *Node, s *schedule.Schedule, cfg Config, scratch, half, control, plans int64) (*memory, error) {
-	m := &memory{n: n, cfg: cfg, s: s, layout: schedule.NewLayout(s, cfg.Count, 1), half: half}
+func newMemory(n *Node, s *schedule.Schedule, cfg Config, want needs) (*memory, error) {
+	m := &memory{n: n, cfg: cfg, s: s, layout: schedule.NewLayout(s, cfg.Count, 1), half: want.half, empty: want.empty}
 	up := func(v int64) int64 { return (v + 511) / 512 * 512 }
-	m.packets = up(control)
-	m.plan = m.packets + up(2*half)
-	m.scratch = m.plan + up(plans)
+	m.packets = up(want.control)
+	m.plan = m.packets + up(2*want.half)
+	m.scratch = m.plan + up(want.plan)
 	var in, out int64
 	for r := range s.Spec.Ranks {
 		in = max(in, m.layout.Elements(r, schedule.Input)*int64(cfg.DType.Size()))
@@ -40,23 +48,29 @@ func newMemory(n *Node, s *schedule.Schedule, cfg Config, scratch, half, control
 	if cfg.InPlace {
 		in, out = 0, max(in, out)
 	}
-	if err := n.reserve(in+around, out+around, m.scratch+up(scratch)+512); err != nil {
+	if err := n.reserve(in+around, out+around, m.scratch+up(want.scratch)+512); err != nil {
 		return nil, fmt.Errorf("memory for %d elements: %w", cfg.Count, err)
 	}
 	return m, m.clear()
 }
 
-// clear zeroes flags and packets and sets the count of launches; no kernel may run.
+// clear zeroes flags, empties packet buffers and sets the count of launches; no kernel may run.
 func (m *memory) clear() error {
-	first := []byte{1, 0, 0, 0, 0, 0, 0, 0}
+	var words [block.EpochWords * block.FlagLine]byte // the first two launches read the last two
+	words[2*block.FlagLine], words[3*block.FlagLine] = 1, 2
 	return m.n.each(func(g *gpu) error {
-		if err := g.stream.Fill(g.pool.At, 0, m.plan); err != nil {
+		if err := g.stream.Fill(g.pool.At, 0, m.packets); err != nil {
 			return err
+		}
+		if n := m.plan - m.packets; n > 0 {
+			if err := g.stream.Fill(g.pool.At+driver.Ptr(m.packets), m.empty, n); err != nil {
+				return err
+			}
 		}
 		if err := g.stream.Synchronize(); err != nil {
 			return err
 		}
-		if err := driver.Upload(g.pool.At, first); err != nil {
+		if err := driver.Upload(g.pool.At, words[:]); err != nil {
 			return err
 		}
 		return driver.Synchronize()
@@ -97,16 +111,24 @@ func (m *memory) ref(r block.Ref) driver.Ptr {
 	return m.at(r.Rank, int(r.Buffer)) + driver.Ptr(r.Offset)
 }
 
-// parameter is a rank's, with all addresses.
-func (m *memory) parameter(rank int) parameter {
-	p := newParameter(m.n, rank, m.n.Deadline)
-	for r := range m.n.gpus {
-		for b := range block.ControlBuffer + 1 {
-			p.base(r, b, m.at(r, b))
-		}
-	}
+// address is ref's, as the kernels read it.
+func (m *memory) address(r block.Ref) uint64 { return uint64(m.ref(r)) }
+
+// parameter is a rank's, with room for so many bytes behind its head.
+func (m *memory) parameter(rank, more int) parameter {
+	p := newParameter(m.n, rank, m.n.Deadline, more)
+	p.long(controlAt, uint64(m.at(rank, block.ControlBuffer)))
 	p.long(halfAt, uint64(m.half))
 	p.word(jitterAt, uint32(m.cfg.Seed))
 	p.word(jitterAt+4, uint32(m.cfg.Jitter.Nanoseconds()))
 	return p
+}
+
+// table is where all ranks' buffers are, for plans of constants.
+func (m *memory) table(p parameter) {
+	for r := range m.n.gpus {
+		for b := range block.ControlBuffer + 1 {
+			binary.LittleEndian.PutUint64(p.more()[8*(r*buffers+b):], uint64(m.at(r, b)))
+		}
+	}
 }

@@ -56,7 +56,7 @@ func (o *programOp) launch(g *gpu, i int) error { return o.queue(g, i) }
 
 func (o *programOp) queue(g *gpu, i int) error {
 	l := &o.ranks[g.rank]
-	l.param.word(sideAt, uint32(i&1))
+	l.param.turn(i)
 	return l.kernel.Launch(g.stream, l.shape, l.param)
 }
 
@@ -69,85 +69,63 @@ func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, er
 	if err != nil {
 		return nil, err
 	}
-	var longest int64
-	for r := range p.Ranks {
-		longest = max(longest, int64(len(p.Encode(r))))
+	c, err := codeOf(p, cfg, how)
+	if err != nil {
+		return nil, err
 	}
-	m, err := newMemory(n, s, cfg, p.Scratch, p.PacketHalf, p.ControlBytes(), longest)
+	m, err := newMemory(n, s, cfg, c.needs())
 	if err != nil {
 		return nil, err
 	}
 	o := &programOp{m: m, ranks: make([]launches, p.Ranks), special: make([]string, p.Ranks)}
-	if err := o.place(p, how); err != nil {
+	if err := o.place(c); err != nil {
 		return nil, errors.Join(err, o.close())
 	}
 	return o, nil
 }
 
-// place puts every rank's plan into its parameter or its memory.
-func (o *programOp) place(p *block.Program, how Method) error {
+// place loads every rank's kernel and puts its plan into its parameter or its memory.
+func (o *programOp) place(c *code) error {
 	return o.m.n.each(func(g *gpu) error {
-		plan := p.Encode(g.rank)
-		key, name, shared, err := g.choose(o.m.cfg, p, how, len(plan))
-		if err != nil {
+		src := c.source(g.rank)
+		if err := g.load(src); err != nil {
 			return err
 		}
-		if how.Specialise {
+		key := src.key()
+		if c.how.Specialise {
 			o.special[g.rank] = key
 		}
 		l := &o.ranks[g.rank]
-		l.shape = driver.Dim{Blocks: p.Blocks(), Threads: how.Threads, Shared: shared, Overlap: how.Overlap && g.overlap}
-		l.param = o.m.parameter(g.rank)
-		l.param.shape(len(p.Lanes[g.rank]), p.Instances)
-		if l.kernel, err = g.modules[key].Kernel(name); err != nil {
+		l.shape = driver.Dim{Blocks: c.p.Blocks(), Threads: c.how.Threads, Shared: c.laneBytes, Overlap: c.how.Overlap && g.overlap}
+		l.param = o.m.parameter(g.rank, c.more())
+		l.param.shape(len(c.p.Lanes[g.rank]), c.p.Instances)
+		var err error
+		if l.kernel, err = g.modules[key].Kernel(c.entry()); err != nil {
 			return err
 		}
 		if err := g.fits(l.kernel, l.shape); err != nil {
 			return err
 		}
-		switch name {
-		case "run_inline":
-			copy(l.param[dataAt:], plan)
-		case "run_stored":
-			at := g.pool.At + driver.Ptr(o.m.plan)
-			l.param.long(planAt, uint64(at))
-			return driver.Upload(at, plan)
-		}
-		return nil
+		return o.m.put(g, c, l.param)
 	})
 }
 
-// choose loads the interpreter, or the rank's specialised kernel, and says which kernel
-// runs the plan and how much shared memory it needs.
-func (g *gpu) choose(cfg Config, p *block.Program, how Method, plan int) (key, name string, shared int, err error) {
-	options, err := defines(cfg.DType, cfg.Op)
-	if err != nil {
-		return "", "", 0, err
+// put writes a rank's plan where its kernel reads it.
+func (m *memory) put(g *gpu, c *code, p parameter) error {
+	if c.how.Specialise {
+		m.table(p)
+		return nil
 	}
-	if how.Specialise {
-		constants := p.Constants(g.rank)
-		key = fmt.Sprint("run.cu", options, constants)
-		return key, "run_special", 0, g.load(key, "run.cu", append(options, "-DSPECIALISED"), map[string]string{"constants.cuh": constants})
-	}
-	options = append(options, interpreterOptions(p.Shape())...)
-	key = fmt.Sprint("run.cu", options)
-	if err := g.load(key, "run.cu", options, nil); err != nil {
-		return "", "", 0, err
-	}
-	if plan <= inlineBytes {
-		return key, "run_inline", 0, nil
-	}
-	shared = p.MaxLaneBytes() + 8*buffers*block.MaxRanks
-	if shared > 200<<10 {
-		return "", "", 0, fmt.Errorf("a lane of %d bytes: plan with fewer operations a lane", shared)
-	}
-	return key, "run_stored", shared, nil
+	return m.putPlan(g, c.encoding, c.p.Lanes[g.rank], c.laneBytes, 0, p)
 }
 
-// interpreterOptions make an interpreter for plans of a shape: what they do not need would
-// only make it slower.
-func interpreterOptions(s block.Shape) []string {
-	return []string{fmt.Sprintf("-DPEERS=%d", s.Width), fmt.Sprintf("-DKINDS=%d", s.Kinds)}
+// putPlan writes lanes into the GPU's memory, so many bytes behind where plans begin.
+func (m *memory) putPlan(g *gpu, e block.Encoding, lanes []block.Lane, laneBytes int, behind int64, p parameter) error {
+	e.Address = m.address
+	at := g.pool.At + driver.Ptr(m.plan+behind)
+	p.long(planAt, uint64(at))
+	p.word(laneBytesAt, uint32(laneBytes))
+	return driver.Upload(at, e.Encode(g.rank, lanes, laneBytes))
 }
 
 // fits refuses a launch whose blocks cannot all run at once: they wait for one another.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"railyard/exec/cuda/driver"
+	"railyard/model/block"
 	"railyard/model/schedule"
 )
 
@@ -110,10 +111,10 @@ func (r *runner) check(d *data) (wrong int64, err error) {
 // graph captures Iterations operations on each GPU and replays them: one sample a
 // replay, the slowest GPU's time between events divided by the operations.
 func (r *runner) graph() ([]time.Duration, error) {
-	if r.cfg.Iterations%2 != 0 {
-		return nil, fmt.Errorf("%d operations in a graph: must be an even number", r.cfg.Iterations)
+	if r.cfg.Iterations%block.EpochWords != 0 {
+		return nil, fmt.Errorf("%d operations in a graph: must be a multiple of %d", r.cfg.Iterations, block.EpochWords)
 	}
-	if r.done%2 != 0 { // a replay begins where the capture began
+	for r.done%block.EpochWords != 0 { // a replay begins where the capture began
 		if err := r.launch(1); err != nil {
 			return nil, err
 		}

@@ -140,12 +140,12 @@ extern "C" __global__ void add(Args a) {
 
 __device__ __forceinline__ u32 *counter(const Args &a) { return (u32 *)a.counters + blockIdx.x * flagLine; }
 
-// start lets the next kernel of the stream be launched and waits for the one ahead, as the
+// start waits for the kernel ahead and lets the next one of the stream be launched, as the
 // kernels that run schedules do.
 __device__ __forceinline__ void start() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-	asm volatile("griddepcontrol.launch_dependents;");
 	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
@@ -285,5 +285,53 @@ extern "C" __global__ void ll128_messages(Args a) {
 		}
 	}
 	__syncthreads();
+	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
+}
+
+__device__ __forceinline__ bool arrived(uint4 v) { return v.x != ~0u && v.y != ~0u && v.z != ~0u && v.w != ~0u; }
+
+// words_messages stores words that are their own flags (exec/cuda/kernel/src/words.cuh): what
+// has not arrived is all ones, which the receiver leaves there again. A quarter of the warps
+// stores while the others poll, where there is enough for all.
+extern "C" __global__ void words_messages(Args a) {
+	constexpr u32 ahead = 4;
+	const u32 warps = blockDim.x / 32, putting = warps < 4 ? 1 : warps / 4;
+	u64 quads = a.bytes / 16, part = (quads + gridDim.x - 1) / gridDim.x;
+	u64 begins = min(quads, part * blockIdx.x), end = min(quads, begins + part);
+	const bool halves = warps > 1 && part > 3 * blockDim.x, putter = threadIdx.x < 32 * putting;
+	const u32 puts = halves ? 32 * putting : blockDim.x, takes = halves ? blockDim.x - puts : blockDim.x;
+	const uint4 *src = (const uint4 *)a.src;
+	uint4 *dst = (uint4 *)a.dst;
+	start();
+	u32 epoch = *counter(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		u64 half = (r & 1) * quads;
+		if (!halves || putter)
+			for (u64 i = begins + threadIdx.x; i < end; i += ahead * puts) {
+				uint4 v[ahead];
+#pragma unroll
+				for (u32 k = 0; k < ahead; k++)
+					if (i + k * puts < end) v[k] = src[i + k * puts];
+#pragma unroll
+				for (u32 k = 0; k < ahead; k++)
+					for (u32 p = 0; p < a.peers; p++)
+						if (i + k * puts < end) store16((uint4 *)a.peer[p].outbox + half + i + k * puts, v[k]);
+			}
+		bool failed = false;
+		if (!halves || !putter)
+			for (u64 i = begins + (halves ? threadIdx.x - puts : threadIdx.x); i < end && !failed; i += takes)
+				for (u32 p = 0; p < a.peers; p++) {
+					uint4 *in = (uint4 *)a.peer[p].inbox + half + i;
+					uint4 v = load16(in);
+					Patience patience(a);
+					while (!arrived(v)) {
+						if (patience.over()) { failed = true; break; }
+						v = load16(in);
+					}
+					dst[i] = v;
+					store16(in, make_uint4(~0u, ~0u, ~0u, ~0u));
+				}
+		if (__syncthreads_or(failed)) return;
+	}
 	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
 }

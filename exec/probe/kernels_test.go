@@ -23,7 +23,7 @@ func TestKernelsCompile(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, messages.String())
 	}
-	for _, name := range []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages", "pull_messages", "ll128_messages"} {
+	for _, name := range []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages", "pull_messages", "ll128_messages", "words_messages"} {
 		if !strings.Contains(out.String(), ".entry "+name+"(") {
 			t.Errorf("there is no kernel %s", name)
 		}

@@ -83,20 +83,35 @@ type protocol struct {
 	name     string
 	from, to int64
 	grain    int64
-	counts   int // of a flag in a round
+	counts   int   // of a flag in a round
+	many     int64 // the largest message of which kernels of many rounds are measured
 }
 
-var protocols = []protocol{{"ll", 64, 4 << 20, 8, 1}, {"ll128", 1 << 10, 16 << 20, 15, 1}, {"simple", 1 << 10, 64 << 20, 16, 1}, {"pull", 1 << 10, 64 << 20, 16, 2}}
+// Where data are their own flags many blocks take what is more than a few KiB, and a kernel of
+// many blocks starts later: that belongs to what its message costs, since such a kernel seldom
+// has a second one.
+var protocols = []protocol{{"ll", 64, 4 << 20, 8, 1, 16 << 10}, {"ll128", 1 << 10, 16 << 20, 15, 1, 16 << 10}, {wordsProtocol, 1 << 10, 64 << 20, 16, 1, 16 << 10},
+	{"simple", 1 << 10, 64 << 20, 16, 1, 1 << 20}, {"pull", 1 << 10, 64 << 20, 16, 2, 1 << 20}}
 
 // messages: what a kernel takes that sends a message of a size to each peer and receives
 // as many, for numbers of blocks, in a graph, launched as kernels that run schedules are:
 // rows such as ll_ring_overlap; ll_ring_x4_overlap is one with four such rounds.
 func (s *session) messages() error {
 	for _, p := range s.patterns() {
-		if err := s.engineMessages(p); err != nil {
-			return err
+		if len(p.offset) == 1 {
+			if err := s.engineMessages(p); err != nil {
+				return err
+			}
 		}
 		for _, proto := range protocols {
+			if proto.name == wordsProtocol {
+				if p.name != "pair" {
+					continue
+				}
+				if err := s.emptyInboxes(); err != nil {
+					return err
+				}
+			}
 			for bytes := proto.from; bytes <= min(proto.to, int64(s.message)); bytes *= 2 {
 				for blocks := 1; blocks <= s.gpus[0].sms; blocks *= 2 {
 					switch part := bytes / int64(blocks); {
@@ -115,6 +130,21 @@ func (s *session) messages() error {
 	return nil
 }
 
+// wordsProtocol is that of words which are their own flags: boxes hold ones where nothing has
+// arrived. It is measured between two GPUs only: in a ring ranks may be rounds ahead, which
+// nothing here would tell; and this kernel takes what several peers send one after another,
+// where reductions, which alone have words, look at all at once.
+const wordsProtocol = "words"
+
+func (s *session) emptyInboxes() error {
+	return s.each(s.gpus, func(g *gpu) error {
+		if err := g.stream.Fill(g.inbox.At, 0xff, g.inbox.Size); err != nil {
+			return err
+		}
+		return g.stream.Synchronize()
+	})
+}
+
 // threads is whole warps, enough for a grain each, at most 512.
 func threads(bytes int64, blocks int, grain int64) int {
 	part := (bytes + int64(blocks) - 1) / int64(blocks)
@@ -125,10 +155,10 @@ func threads(bytes int64, blocks int, grain int64) int {
 // message from the launch.
 const manyRounds = 4
 
-// exchange times kernels of one round, and of many up to 1 MiB, in a graph.
+// exchange times kernels of one round, and of many, in a graph.
 func (s *session) exchange(p pattern, proto protocol, d shape, bytes int64) error {
 	for _, rounds := range []int{1, manyRounds} {
-		if rounds > 1 && bytes > 1<<20 {
+		if rounds > 1 && bytes > proto.many {
 			continue
 		}
 		n := int(max(2, min(20, (32<<20)/bytes)))

@@ -24,7 +24,7 @@ var source string
 const patience = 2 * time.Second
 
 // kernelNames are the entry points of kernels.cu.
-var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages", "pull_messages", "ll128_messages"}
+var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages", "pull_messages", "ll128_messages", "words_messages"}
 
 // session holds the GPUs while they are measured.
 type session struct {

@@ -12,7 +12,9 @@
 //   - pushed: the sender writes the receiver's output, then raises a flag;
 //   - in packets: the sender writes 8 bytes of data with their flag in one 16-byte store
 //     to a buffer of the receiver, which polls the packet itself;
-//   - in lines: the same with 120 bytes of data in lines of 128.
+//   - in lines: the same with 120 bytes of data in lines of 128;
+//   - in words: the same with no flags, where each word shows that it has arrived by no
+//     longer being the one that the receiver left there.
 //
 // Flags lie in the receiver's memory and only grow: launch number << 20 | step. Nothing
 // is ever reset. Two halves of the packet buffer take turns from launch to launch.
@@ -43,14 +45,18 @@ const (
 	Push
 	Packets // LL
 	Lines   // LL128
+	Words   // reductions of floats only
 )
 
-var mechanismNames = [...]string{"pull", "push", "packets", "lines"}
+var mechanismNames = [...]string{"pull", "push", "packets", "lines", "words"}
 
 func (m Mechanism) String() string { return mechanismNames[m] }
 
-// Flagged reports whether data and their flags travel together.
-func (m Mechanism) Flagged() bool { return m == Packets || m == Lines }
+// Flagged reports whether data tell themselves that they have arrived.
+func (m Mechanism) Flagged() bool { return m >= Packets }
+
+// WordsEmpty is what the bytes of a packet buffer for words are before the first launch.
+const WordsEmpty = 0xff
 
 // Lines carry this many bytes of data in so many.
 const (
@@ -80,6 +86,8 @@ const (
 	LLReduce               // combine sources and packets in rank order; write, and forward in packets
 	LinePut                // LLPut in lines
 	LineReduce             // LLReduce in lines
+	WordPut                // LLPut in words
+	WordReduce             // LLReduce in words
 )
 
 // Flags of an operation.
@@ -89,7 +97,7 @@ const (
 	Barrier                   // the block's threads wait for one another first
 	Earlier                   // wait: for the launch before the last
 	Pairs                     // multi: source k is copied to destination k, up to maxPairs
-	Halves                    // lines: half of the warps put while the others reduce
+	Halves                    // lines, words: half of the warps put while the others reduce
 )
 
 // Lines are the kinds of flags between two blocks.
@@ -146,9 +154,14 @@ func (p *Program) Blocks() int { return len(p.Lanes[0]) * p.Instances }
 
 // ControlBytes is the size of a rank's flags.
 func (p *Program) ControlBytes() int64 {
-	const line, words, kinds = 128, 2, 2
-	return line * (words + int64(p.Blocks())*MaxRanks*kinds)
+	return FlagLine * (EpochWords + int64(p.Blocks())*MaxRanks*flagKinds)
 }
+
+// EpochWords count launches, by turns, ahead of the flags; each has a line, as flags do.
+const (
+	EpochWords = 4
+	FlagLine   = 128
+)
 
 // Compile turns a valid schedule into block programs. The error says what the kernels
 // cannot do.
@@ -161,6 +174,8 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 		return nil, fmt.Errorf("%d ranks: the kernels address at most %d GPUs", s.Spec.Ranks, MaxRanks)
 	case o.Instances < 1:
 		return nil, fmt.Errorf("%d blocks a lane: must be at least 1", o.Instances)
+	case o.Mechanism == Words && !(s.Spec.Kind.Reduces() && dependsOnAll(s.Spec.Kind)):
+		return nil, fmt.Errorf("%v in words: they carry all_reduce and reduce_scatter of floating-point numbers only", s.Spec.Kind)
 	}
 	s, err := inPlace(s, o)
 	if err != nil {

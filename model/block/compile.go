@@ -39,7 +39,7 @@ func (c *compiler) channel(ch int) error {
 	switch c.o.Mechanism {
 	case Push:
 		c.choosePushes(all)
-	case Packets, Lines:
+	case Packets, Lines, Words:
 		c.placePackets(all)
 	}
 	for k, st := range all {
@@ -109,11 +109,31 @@ func (c *compiler) placePackets(all []*strand) {
 }
 
 // packetRoom is the bytes that data take in a packet buffer.
-func (c *compiler) packetRoom(data int64) int64 {
-	if c.o.Mechanism == Lines {
-		return data / lineData * lineRoom // instances' pieces are whole lines (pieces.align)
+func (c *compiler) packetRoom(data int64) int64 { return c.o.Mechanism.room(data) }
+
+func (m Mechanism) room(data int64) int64 {
+	switch m {
+	case Packets:
+		return 2 * data
+	case Lines:
+		return data / lineData * lineRoom // instances' pieces are whole lines (pieces.grain)
+	case Words:
+		return data
 	}
-	return 2 * data
+	return 0
+}
+
+// packetRoom is that of an operation.
+func (op *Op) packetRoom(data int64) int64 {
+	switch op.Kind {
+	case LLPut, LLReduce:
+		return Packets.room(data)
+	case LinePut, LineReduce:
+		return Lines.room(data)
+	case WordPut, WordReduce:
+		return Words.room(data)
+	}
+	return 0
 }
 
 // refs are the places of a location, chunk by chunk, with the bytes to the end of the

@@ -22,8 +22,8 @@ func (p *Program) Constants(rank int) string {
 				slice = "slice"
 			}
 			for j := range list {
-				fmt.Fprintf(&b, "constexpr Op OP_%d = %s;\n", n, list[j].constant(l))
-				fmt.Fprintf(&lanes, "        e.run(OP_%d.head, OP_%d.ref, %d, %s);\n", n, n, n, slice)
+				fmt.Fprintf(&b, "constexpr Op OP_%d = %s;\n", n, list[j].constant(l, rank, p.Instances))
+				fmt.Fprintf(&lanes, "        e.run(OP_%d, %d, %s);\n", n, n, slice)
 				n++
 			}
 			if slice != "0" {
@@ -32,18 +32,16 @@ func (p *Program) Constants(rank int) string {
 		}
 		fmt.Fprintf(&lanes, "    }\n")
 	}
-	fmt.Fprintf(&b, "DEV void play_lanes(Engine &e)\n{\n%s}\n", lanes.String())
+	fmt.Fprintf(&b, "DEV void play_lanes(Engine &e)\n{\n    e.begin();\n%s    e.end();\n}\n", lanes.String())
 	return b.String()
 }
 
 // constant is an operation as an aggregate of plan.cuh's Op.
-func (op *Op) constant(l *Lane) string {
+func (op *Op) constant(l *Lane, rank, instances int) string {
 	var refs []string
-	for _, list := range [][]Ref{op.Sources, op.PacketSources, op.Destinations, op.PacketTargets} {
-		for _, r := range list {
-			refs = append(refs, fmt.Sprintf("%#xull", uint64(r.Rank*buffers+int(r.Buffer))<<48|uint64(r.Offset)))
-		}
+	for _, r := range op.refs(rank, instances) {
+		refs = append(refs, fmt.Sprintf("%#xull", r.symbol()))
 	}
-	return fmt.Sprintf("{{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %dull, %dull, %dull}, {%s}}", op.Kind, len(op.Sources), len(op.PacketSources), len(op.Destinations),
-		len(op.PacketTargets), op.Own, op.Flags, op.Line, op.Peers, op.Lane, op.Value, op.PerSlice, l.Unit, op.Limit, l.Stride, strings.Join(refs, ", "))
+	return fmt.Sprintf("{{%d, %d, %d, %d, %d, %d, %d, %d, %d, 0, %d, %d, %dull, %dull, %dull, %dull, %dull}, {%s}}", op.Kind, len(op.Sources), len(op.PacketSources), len(op.Destinations),
+		len(op.PacketTargets), op.Own, op.Flags, op.Line, op.Peers, op.Value, op.PerSlice, l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride), strings.Join(refs, ", "))
 }

@@ -2,94 +2,88 @@ package block
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
 // The sizes of the kernels' structures (exec/cuda/kernel/plan.cuh).
 const (
-	opBytes   = 8 + 4*4 + 3*8 + 8*maxRefs
-	laneBytes = 8 * 4
+	headBytes = 8 + 4*4 + 5*8
+	laneHead  = 4 * 4
 	buffers   = 6
+	flagKinds = 2
 )
 
-// Encode writes a rank's lanes and operations as the kernels read them: all lanes, then
-// all operations, little endian.
-func (p *Program) Encode(rank int) []byte { return EncodeLanes(p.Lanes[rank]) }
+// Encoding is how plans are written: for an interpreter of these forms, which a launch's
+// blocks a lane are, and where references are; without Address they are symbols.
+type Encoding struct {
+	Forms     *Forms
+	Instances int
+	Address   func(Ref) uint64
+}
 
-// EncodeLanes writes lanes of one rank.
-func EncodeLanes(list []Lane) []byte {
-	var lanes, ops []byte
-	first := 0
+// Encode writes a rank's lanes as the kernels read them, little endian, each with its
+// operations and padded to so many bytes.
+func (e Encoding) Encode(rank int, list []Lane, laneBytes int) (out []byte) {
 	for i := range list {
 		l := &list[i]
-		for _, n := range []int{first, len(l.Before), len(l.Body), len(l.After), l.Slices, 0, 0, 0} {
-			lanes = binary.LittleEndian.AppendUint32(lanes, uint32(n))
+		for _, n := range []int{len(l.Before), len(l.Body), len(l.After), l.Slices} {
+			out = binary.LittleEndian.AppendUint32(out, uint32(n))
 		}
 		for _, part := range [][]Op{l.Before, l.Body, l.After} {
 			for j := range part {
-				ops = part[j].append(ops, l)
+				out = e.op(out, &part[j], l, rank)
 			}
-			first += len(part)
 		}
+		out = append(out, make([]byte, (i+1)*laneBytes-len(out))...)
 	}
-	return append(lanes, ops...)
+	return out
 }
 
-// MaxLaneBytes is the operations of a rank's longest lane.
-func (p *Program) MaxLaneBytes() (most int) {
-	for _, lanes := range p.Lanes {
-		for i := range lanes {
-			most = max(most, opBytes*(len(lanes[i].Before)+len(lanes[i].Body)+len(lanes[i].After)))
-		}
+// LaneBytes is the size of the longest of some lanes.
+func (e Encoding) LaneBytes(lanes ...Lane) (most int) {
+	for i := range lanes {
+		l := &lanes[i]
+		most = max(most, laneHead+(headBytes+8*e.Forms.Refs)*(len(l.Before)+len(l.Body)+len(l.After)))
 	}
 	return most
 }
 
-// Shape is what an interpreter of a program must know: the kinds of operations, as a set,
-// and the most sources, destinations or packets of a kind in one of them.
-type Shape struct {
-	Kinds uint32
-	Width int
-}
-
-// Shape is that of all ranks' lanes.
-func (p *Program) Shape() (s Shape) {
-	for _, lanes := range p.Lanes {
-		s.Add(lanes...)
-	}
-	return s
-}
-
-// Add widens a shape to lanes.
-func (s *Shape) Add(lanes ...Lane) {
-	s.Width = max(s.Width, 2)
-	for _, l := range lanes {
-		for _, op := range slices.Concat(l.Before, l.Body, l.After) {
-			s.Kinds |= 1 << op.Kind
-			s.Width = max(s.Width, len(op.Sources), len(op.Destinations), len(op.PacketSources)+1, len(op.PacketTargets)+1)
-		}
-	}
-}
-
-func (op *Op) append(b []byte, l *Lane) []byte {
+func (e Encoding) op(b []byte, op *Op, l *Lane, rank int) []byte {
 	b = append(b, byte(op.Kind), byte(len(op.Sources)), byte(len(op.PacketSources)), byte(len(op.Destinations)), byte(len(op.PacketTargets)),
 		byte(op.Own), op.Flags, op.Line)
 	le := binary.LittleEndian
-	for _, n := range []uint32{op.Peers, uint32(op.Lane), uint32(op.Value), uint32(op.PerSlice)} {
+	for _, n := range []uint32{op.Peers, uint32(e.Forms.number(op)), uint32(op.Value), uint32(op.PerSlice)} {
 		b = le.AppendUint32(b, n)
 	}
-	for _, n := range []int64{l.Unit, op.Limit, l.Stride} {
+	for _, n := range []int64{l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride)} {
 		b = le.AppendUint64(b, uint64(n))
 	}
-	n := 0
-	for _, list := range [][]Ref{op.Sources, op.PacketSources, op.Destinations, op.PacketTargets} {
-		for _, r := range list {
-			b = le.AppendUint64(b, uint64(r.Rank*buffers+int(r.Buffer))<<48|uint64(r.Offset))
-			n++
+	refs := op.refs(rank, e.Instances)
+	for _, r := range refs {
+		if e.Address != nil {
+			b = le.AppendUint64(b, e.Address(r))
+		} else {
+			b = le.AppendUint64(b, r.symbol())
 		}
 	}
-	for ; n < maxRefs; n++ {
-		b = le.AppendUint64(b, 0)
+	return append(b, make([]byte, 8*(e.Forms.Refs-len(refs)))...)
+}
+
+// symbol is a reference that is no address.
+func (r Ref) symbol() uint64 { return uint64(r.Rank*buffers+int(r.Buffer))<<48 | uint64(r.Offset) }
+
+// refs are an operation's places in the order of the kernels: sources, packet sources,
+// destinations, packet destinations; of a signal or wait the flags, by peer, which lie with
+// who waits.
+func (op *Op) refs(rank, instances int) (out []Ref) {
+	for peers := op.Peers; peers != 0; peers &= peers - 1 {
+		owner, from := bits.TrailingZeros32(peers), rank
+		if op.Kind == Wait {
+			owner, from = from, owner
+		}
+		line := EpochWords + (op.Lane*instances*MaxRanks+from)*flagKinds + int(op.Line)
+		out = append(out, Ref{Rank: owner, Buffer: ControlBuffer, Offset: FlagLine * int64(line)})
 	}
-	return b
+	return append(out, slices.Concat(op.Sources, op.PacketSources, op.Destinations, op.PacketTargets)...)
 }

@@ -27,8 +27,11 @@ func (e *emission) put(m *message) error {
 
 // kind is an operation on packets in the form of the mechanism.
 func (e *emission) kind(k Kind) Kind {
-	if e.c.o.Mechanism == Lines {
+	switch e.c.o.Mechanism {
+	case Lines:
 		return k + LinePut - LLPut
+	case Words:
+		return k + WordPut - LLPut
 	}
 	return k
 }
@@ -59,18 +62,18 @@ func (e *emission) packets(m *message) (out []Ref) {
 	return out
 }
 
-// halve lets half of a block's warps put lines while the others take those that arrive,
+// halve lets half of a block's warps put lines or words while the others take those that arrive,
 // where no thread waits for the others in between.
 func (e *emission) halve() {
 	for i := range e.ops {
 		put := i
-		for i < len(e.ops) && e.ops[i].Kind == LinePut {
+		for i < len(e.ops) && e.ops[i].putsMuch() {
 			i++
 		}
-		if i == put || i == len(e.ops) || !e.ops[i].takesLines() {
+		if i == put || i == len(e.ops) || !e.ops[i].takesMuch() {
 			continue
 		}
-		for i < len(e.ops) && e.ops[i].takesLines() {
+		for i < len(e.ops) && e.ops[i].takesMuch() {
 			i++
 		}
 		for k := put; k < i; k++ {
@@ -79,7 +82,11 @@ func (e *emission) halve() {
 	}
 }
 
-func (op *Op) takesLines() bool { return op.Kind == LineReduce && op.Flags&Barrier == 0 }
+func (op *Op) putsMuch() bool { return op.Kind == LinePut || op.Kind == WordPut }
+
+func (op *Op) takesMuch() bool {
+	return (op.Kind == LineReduce || op.Kind == WordReduce) && op.Flags&Barrier == 0
+}
 
 // unpack receives a message's packets, combines them with the rank's own data where it
 // is a reduction, and stores.

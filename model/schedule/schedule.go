@@ -48,11 +48,13 @@ type Schedule struct {
 // Protocol is how bytes and flags travel; it selects the cost and, on GPUs, the code.
 type Protocol string
 
-// The protocols: flags apart from data, 8-byte data+flag packets, 128-byte lines.
+// The protocols: flags apart from data, 8-byte data+flag packets, 128-byte lines, words that
+// are their own flags.
 const (
 	Simple     Protocol = "simple"
 	LL         Protocol = "ll"
 	LL128      Protocol = "ll128"
+	Words      Protocol = "words"
 	Pulled     Protocol = "pull" // Simple, where the receiver reads the memory of the sender
 	CopyEngine Protocol = "copy" // by DMA
 )

@@ -76,7 +76,7 @@ type message struct {
 }
 
 // messageProtocols begin the kinds of rows of messages.
-var messageProtocols = []string{"simple", "pull", "ll", "ll128", "copy"}
+var messageProtocols = []string{"simple", "pull", "ll", "ll128", "words", "copy"}
 
 // parseMessage reads a kind such as ll_ring_x4.
 func parseMessage(l measurement.Link) (message, bool) {

@@ -72,6 +72,7 @@ type head struct {
 	FirstEpoch, DeadlineNS, PacketHalf                 uint64
 	Bytes                                              [6]uint64
 	Shared, InputShift, OutputShift                    uint64
+	PacketFill, LaneBytes, Ones                        uint64
 }
 
 type run struct {
@@ -82,11 +83,12 @@ type run struct {
 	firstEpoch uint64
 	jitter     uint32
 	deadline   uint64
+	ones       bool // rank 0's first element is not a number
 }
 
 // threads of a block: a few, or for lines two warps of the simulator's.
 func (x run) threads() uint32 {
-	if x.o.Mechanism == block.Lines {
+	if x.o.Mechanism == block.Lines || x.o.Mechanism == block.Words {
 		return 32
 	}
 	return 4
@@ -118,10 +120,19 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 			h.OutputShift = uint64(n) * uint64(x.o.Size)
 		}
 	}
+	if x.o.Mechanism == block.Words {
+		h.PacketFill = block.WordsEmpty
+	}
+	encoding := block.Encoding{Forms: &block.Forms{Refs: 16}, Instances: x.p.Instances}
+	laneBytes := encoding.LaneBytes(slices.Concat(x.p.Lanes...)...)
+	h.LaneBytes = uint64(laneBytes)
+	if x.ones {
+		h.Ones = 1
+	}
 	var in bytes.Buffer
 	binary.Write(&in, binary.LittleEndian, h)
 	for r := range n {
-		plan := x.p.Encode(r)
+		plan := encoding.Encode(r, x.p.Lanes[r], laneBytes)
 		binary.Write(&in, binary.LittleEndian, uint32(len(plan)))
 		in.Write(plan)
 	}
@@ -255,8 +266,11 @@ func TestBodiesOnTheCPU(t *testing.T) {
 			t.Errorf("%s does not make %v here: not a case", c.algo, c.kind)
 			continue
 		}
-		for m := block.Pull; m <= block.Lines; m++ {
-			if m == block.Lines && (c.gpus > 3 || c.algo == "double_binary_tree" || c.kind == collective.Barrier) {
+		for m := block.Pull; m <= block.Words; m++ {
+			if m == block.Words && c.kind != collective.AllReduce && c.kind != collective.ReduceScatter {
+				continue // refused
+			}
+			if m >= block.Lines && (c.gpus > 3 || c.algo == "double_binary_tree" || c.kind == collective.Barrier) {
 				continue // eight times the threads
 			}
 			if c.kind != collective.AllReduce && m != block.Pull && (i+int(m))%2 == 0 {
@@ -270,7 +284,7 @@ func TestBodiesOnTheCPU(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					blocks := int64(s.Spec.Blocks())
 					o := block.Options{Count: int64(16*c.gpus+7*(1+i%3)) / blocks * blocks, Size: 4, Instances: 1 + i%2, Mechanism: m, InPlace: inPlace}
-					if m == block.Lines {
+					if m >= block.Lines {
 						o.Count = int64(260*c.gpus+7*i) / blocks * blocks
 					}
 					p, err := block.Compile(s, o)
@@ -295,6 +309,7 @@ func TestBodiesOnTheCPU(t *testing.T) {
 func TestLimits(t *testing.T) {
 	bin := simulator(t, filepath.Join(t.TempDir(), "simulate"), "-DT_BFLOAT16", "-DSPECIALISED") // references are not resolved ahead
 	t.Run("launch numbers wrap", func(t *testing.T) { launchNumbersWrap(t, bin) })
+	t.Run("words that are all ones arrive", func(t *testing.T) { onesArrive(t, bin) })
 	t.Run("deadline names who waits", func(t *testing.T) { deadlineNamesWhoWaits(t, bin) })
 }
 
@@ -304,7 +319,7 @@ func launchNumbersWrap(t *testing.T, bin string) {
 		algo  string
 		m     block.Mechanism
 		first uint64
-	}{{"direct", block.Packets, 1<<31 - 2}, {"direct", block.Lines, 1<<31 - 2}, {"two_shot", block.Packets, 1<<32 - 2}, {"two_shot", block.Push, 1<<40 - 2}, {"ring", block.Pull, 1<<43 - 2}} {
+	}{{"direct", block.Packets, 1<<31 - 2}, {"direct", block.Lines, 1<<31 - 2}, {"direct", block.Words, 1<<31 - 2}, {"two_shot", block.Packets, 1<<32 - 2}, {"two_shot", block.Push, 1<<40 - 2}, {"ring", block.Pull, 1<<43 - 2}} {
 		s := plan(t, 4, collective.AllReduce, c.algo, 1)
 		o := block.Options{Count: 101, Size: 2, Op: collective.Avg, Instances: 2, Mechanism: c.m}
 		p, err := block.Compile(s, o)
@@ -317,6 +332,30 @@ func launchNumbersWrap(t *testing.T, bin string) {
 			t.Fatalf("%s %v from launch %d on: %v", c.algo, c.m, c.first, err)
 		}
 		x.verify(t, out)
+	}
+}
+
+// onesArrive: what words hold where nothing has arrived may be data as well.
+func onesArrive(t *testing.T, bin string) {
+	o := block.Options{Count: 101, Size: 2, Instances: 2, Mechanism: block.Words}
+	for _, algo := range []string{"direct", "two_shot"} {
+		s := plan(t, 3, collective.AllReduce, algo, 1)
+		p, err := block.Compile(s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := run{s: s, o: o, p: p, epochs: 4, firstEpoch: 1, ones: true}
+		out, err := x.execute(t, bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := range out {
+			for rank := range out[e] {
+				if got := decode(out[e][rank], o.Size); !math.IsNaN(got) {
+					t.Errorf("%s: epoch %d, rank %d: %v", algo, e, rank, got)
+				}
+			}
+		}
 	}
 }
 

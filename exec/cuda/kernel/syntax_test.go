@@ -24,13 +24,13 @@ func TestCUDASyntax(t *testing.T) {
 		t.Skip("no clang 17 or newer: CUDA syntax is not checked here")
 	}
 	dir := t.TempDir()
-	p, err := block.Compile(plan(t, 4, collective.AllReduce, "two_shot", 1), block.Options{Count: 1 << 16, Size: 4, Instances: 4, Mechanism: block.Push})
-	if err != nil {
-		t.Fatal(err)
+	p := program(t, "two_shot", block.Push)
+	header := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "constants.cuh"), []byte(p.Constants(1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	header("constants.cuh", p.Constants(1))
 	compile := func(file string, flags ...string) {
 		args := append([]string{"-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78", "-std=c++20", "-O1", "-S",
 			"-o", filepath.Join(dir, "out.ptx"), "-include", "testdata/cuda.h", "-I", dir, "src/" + file}, flags...)
@@ -43,6 +43,18 @@ func TestCUDASyntax(t *testing.T) {
 		op := []string{"SUM", "MAX", "MIN", "PROD"}[i%4]
 		compile("check.cu", "-DT_"+typ, "-DR_"+op)
 	}
-	compile("run.cu", "-DT_E4M3", "-DR_MAX")
+	for m := block.Pull; m <= block.Words; m++ {
+		header("forms.cuh", program(t, "direct", m).Forms().Source())
+		compile("run.cu", "-DT_E4M3", "-DR_MAX")
+	}
 	compile("run.cu", "-DT_FLOAT32", "-DR_SUM", "-DSPECIALISED")
+}
+
+func program(t *testing.T, algo string, m block.Mechanism) *block.Program {
+	t.Helper()
+	p, err := block.Compile(plan(t, 4, collective.AllReduce, algo, 1), block.Options{Count: 1 << 16, Size: 4, Instances: 4, Mechanism: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

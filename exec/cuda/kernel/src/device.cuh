@@ -15,6 +15,7 @@ constexpr u32 LANES = 32;
 DEV u32 lane() { return threadIdx.x % LANES; }
 DEV u32 warp() { return threadIdx.x / LANES; }
 DEV bool any(bool x) { return __any_sync(~0u, x); }
+DEV u32 count_bits(u32 x) { return __popc(x); }
 
 // Data of peers is read around the L1 cache, which nothing keeps coherent.
 DEV Vec ld16(const void *p)
@@ -27,7 +28,6 @@ DEV void st16(void *p, Vec v)
 {
     asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
-DEV u64 raw_word(const void *p, u32 i) { return ((const u64 *)p)[i]; }
 template <class T> DEV T ld1(const void *p) { return *(const volatile T *)p; }
 template <class T> DEV void st1(void *p, T v) { *(volatile T *)p = v; }
 
@@ -59,12 +59,18 @@ DEV Vec packet_load(const void *p)
     return v;
 }
 
+// Words are their own flags (words.cuh).
+DEV void words_store(void *p, Vec v)
+{
+    asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
 // Eight lanes access a line of 128 bytes with one instruction; the last lane's second half
 // is the line's flag, twice. All lanes of a warp call these together.
 DEV void line_store(void *p, Vec v, bool, bool active)
 {
     __syncwarp();
-    if (active) asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+    if (active) words_store(p, v);
 }
 DEV Vec line_load(const void *p, bool, bool active)
 {
@@ -73,6 +79,12 @@ DEV Vec line_load(const void *p, bool, bool active)
     if (active) v = packet_load(p);
     return v;
 }
+
+// keep makes a value needed: one that is never 0.
+DEV void keep(u64 x) { asm volatile("{.reg .pred p; setp.eq.u64 p, %0, 0; @p trap;}" ::"l"(x)); }
+
+// pin keeps what has been computed so far from being computed later.
+DEV void pin(u64 &x) { asm volatile("" : "+l"(x)); }
 
 DEV u64 now_ns()
 {

@@ -31,29 +31,26 @@ struct Wait {
     }
 };
 
-// packet_room is the room that data take in packets.
-DEV u64 packet_room(const Head &op, u64 bytes)
-{
-    return op.kind == OP_LINE_PUT || op.kind == OP_LINE_REDUCE ? bytes / LINES_DATA * LINES_BYTES : 2 * bytes;
-}
-
-// head_of reads an operation's head in words: byte by byte would take longer.
-DEV Head head_of(const Op &op)
-{
-    const u64 a = raw_word(&op, 0), b = raw_word(&op, 1), c = raw_word(&op, 2);
-    return Head{(u8)a, (u8)(a >> 8), (u8)(a >> 16), (u8)(a >> 24), (u8)(a >> 32), (u8)(a >> 40), (u8)(a >> 48), (u8)(a >> 56),
-                (u32)b, (u32)(b >> 32), (u32)c, (u32)(c >> 32), raw_word(&op, 3), raw_word(&op, 4), raw_word(&op, 5)};
-}
-
 DEV u32 mix32(u32 x)
 {
     x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu;
     return x ^ x >> 16;
 }
 
+// Share is a block's part of an operation in one slice: where it begins, and its bytes.
+struct Share {
+    u64 skip, packet_skip, n;
+};
+
+// Turn is an operation with this block's part of it.
+struct Turn {
+    Head op;
+    Share share;
+};
+
 struct Engine {
     const Params &p;
-    const u64 *base; // p.base, or a copy in shared memory, which is faster to index
+    const u64 *base; // constants: addresses of buffers
     u64 epoch;
     u32 instance, lane;
     Wait wait;
@@ -64,33 +61,33 @@ struct Engine {
     {
     }
 
-    DEV u64 *epoch_word(u32 side) { return (u64 *)(base[p.rank * BUFFERS + CONTROL] + side * LINE); }
+    DEV u64 *epoch_word(u32 turn) { return (u64 *)(p.control + turn * LINE); }
 
-    // flag is a line of rank owner: raised for its block by rank from.
-    DEV u64 *flag(u32 owner, u32 of_lane, u32 from, u32 kind)
+    // flag is the line of a signal or wait that is between this block and a rank's.
+    DEV u64 *flag(const Head &op, const u64 *ref, u32 peer)
     {
-        const u64 n = ((u64)(of_lane * p.instances + instance) * MAX_RANKS + from) * FLAG_KINDS + kind;
-        return (u64 *)(base[owner * BUFFERS + CONTROL] + (2 + n) * LINE);
+        const Places a = {base, ref, 0, 0};
+        return (u64 *)(a.at(count_bits(op.peers & ((1u << peer) - 1))) + (u64)instance * (MAX_RANKS * FLAG_KINDS * LINE));
     }
 
     DEV u64 step(const Head &op, u32 slice) { return epoch << STEP_BITS | (op.value + slice * op.per_slice); }
 
-    DEV void signal(const Head &op, u32 slice)
+    DEV void signal(const Head &op, const u64 *ref, u32 slice)
     {
         if (!(op.flags & RELAXED)) sync();
         const u32 to = thread();
-        if (to < p.ranks && op.peers >> to & 1) {
-            u64 *f = flag(to, op.lane, p.rank, op.line);
+        if (to < MAX_RANKS && op.peers >> to & 1) {
+            u64 *f = flag(op, ref, to);
             if (op.flags & RELAXED) raise_relaxed(f, step(op, slice));
             else raise_release(f, step(op, slice));
         }
     }
 
-    DEV void await(const Head &op, u32 slice)
+    DEV void await(const Head &op, const u64 *ref, u32 slice)
     {
         const u32 from = thread();
-        if (from < p.ranks && op.peers >> from & 1) {
-            const u64 *f = flag(p.rank, op.lane, from, op.line);
+        if (from < MAX_RANKS && op.peers >> from & 1) {
+            const u64 *f = flag(op, ref, from);
             // Launches count from 1; the first two wait for nobody.
             const u64 want = !(op.flags & EARLIER) ? step(op, slice) : epoch < 3 ? 0 : (epoch - 2) << STEP_BITS | op.value;
             wait.line = op.line;
@@ -105,10 +102,13 @@ struct Engine {
         sync();
     }
 
-    // is: kinds that the plan does not have are not in the program.
-    static DEV bool is(const Head &op, u32 kind) { return (KINDS >> kind & 1) && op.kind == kind; }
+    DEV Share share(const Head &op, u32 slice)
+    {
+        const u64 skip = slice * op.stride + instance * op.unit, left = skip < op.limit ? op.limit - skip : 0;
+        return Share{skip, slice * op.packet_stride + instance * op.packet_unit, left < op.unit ? left : op.unit};
+    }
 
-    DEV void run(const Head &op, const u64 *ref, u32 number, u32 slice)
+    DEV void run(const Head &op, const u64 *ref, const Share &s, u32 number, u32 slice)
     {
         wait.op = number, wait.slice = slice, wait.kind = op.kind;
 #if !defined(SPECIALISED)
@@ -116,24 +116,27 @@ struct Engine {
 #endif
         if (op.flags & BARRIER) sync();
         if (op.kind == OP_SIGNAL) {
-            signal(op, slice);
+            signal(op, ref, slice);
             return;
         }
         if (op.kind == OP_WAIT) {
-            await(op, slice);
+            await(op, ref, slice);
             return;
         }
-        const u64 skip = slice * op.stride + (RESOLVED ? 0 : instance * op.unit);
-        if (skip >= op.limit) return;
-        const u64 n = op.limit - skip < op.unit ? op.limit - skip : op.unit;
-        const Places a = {base, ref, skip, packet_room(op, skip) + (epoch & 1) * p.packet_half};
+        if (!s.n) return;
+        const Places a = {base, ref, s.skip, s.packet_skip + (epoch & 1) * p.packet_half};
         const u32 stamp = (u32)epoch << 1 | 1;
-        if (is(op, OP_MULTI)) multi(op, a, n, p.ranks);
-        else if (is(op, OP_LL_PUT)) ll_put(op, a, n, stamp);
-        else if (is(op, OP_LL_REDUCE)) ll_reduce(op, a, n, stamp, p.ranks, wait);
-        else if (is(op, OP_LINE_PUT)) line_put(op, a, n, stamp);
-        else if (is(op, OP_LINE_REDUCE)) line_reduce(op, a, n, stamp, p.ranks, wait);
+        if (op.kind == OP_MULTI) multi(op, a, s.n, p.ranks);
+        else if (op.kind == OP_LL_PUT) ll_put(op, a, s.n, stamp);
+        else if (op.kind == OP_LL_REDUCE) ll_reduce(op, a, s.n, stamp, p.ranks, wait);
+        else if (op.kind == OP_LINE_PUT) line_put(op, a, s.n, stamp);
+        else if (op.kind == OP_LINE_REDUCE) line_reduce(op, a, s.n, stamp, p.ranks, wait);
+        else if (op.kind == OP_WORD_PUT) word_put(op, a, s.n);
+        else if (op.kind == OP_WORD_REDUCE) word_reduce(op, a, s.n, p.ranks, wait);
     }
+
+    // run of constants.
+    DEV void run(const Op &op, u32 number, u32 slice) { run(op.head, op.ref, share(op.head, slice), number, slice); }
 
     DEV void delay(u32 number, u32 slice)
     {
@@ -142,52 +145,51 @@ struct Engine {
         while (now_ns() < until) {}
     }
 
+    // begin waits for the kernel ahead, and only then lets the next one be launched: so the one
+    // ahead of the one ahead has ended before this one began. It has left the number of this
+    // launch in a word that nobody writes meanwhile.
     DEV void begin()
     {
-        const u64 *word = epoch_word(p.side);
-        let_next_kernel_start();
+        epoch = flag_relaxed(epoch_word(p.turn ^ 2));
         wait_for_kernel_ahead();
-        epoch = flag_relaxed(word);
-        // It counts the launch at once, by the thread that is likely to have nothing else to do:
-        // nobody reads the word that is written before the next one.
-        if (p.advance && block() == 0 && thread() == threads() - 1) raise_relaxed(epoch_word(p.side ^ 1), epoch + 1);
+        let_next_kernel_start();
     }
 
-    // resolve turns the references of a lane's operations, which lie where only this block
-    // reads them, into its addresses, and its limits into what is left behind those: all that
-    // does not need the kernel ahead to have ended.
-    DEV void resolve(const Lane &l, Op *ops)
+    // end leaves the number of the launch after the next.
+    DEV void end()
     {
-        const u32 all = l.before + l.body + l.after;
-        for (u32 i = thread(); i < all * MAX_REFS; i += threads()) {
-            const Op &op = ops[i / MAX_REFS];
-            const u32 k = i % MAX_REFS, n = op.head.nsrc, packets = n + op.head.nll, plain = packets + op.head.ndst;
-            const bool packet = (k >= n && k < packets) || k >= plain;
-            const u64 skip = instance * op.head.unit, r = op.ref[k];
-            if (k < plain + op.head.nput) ops[i / MAX_REFS].ref[k] = base[r >> 48] + (r & 0xffffffffffffull) + (packet ? packet_room(op.head, skip) : skip);
-        }
-        sync();
-        for (u32 i = thread(); i < all; i += threads()) {
-            Head &h = ops[i].head;
-            const u64 skip = instance * h.unit;
-            h.limit = h.limit > skip ? h.limit - skip : 0;
-        }
-        sync();
+        if (p.advance && block() == 0 && thread() == 0) raise_relaxed(epoch_word(p.turn), epoch + 2);
     }
 
-    // play runs a lane's operations: before, body for each slice, after. Each one's head is
-    // read while the one ahead of it runs.
-    DEV void play(const Lane &l, const Op *ops)
+    DEV Turn turn(const Op &op, u32 slice)
     {
-        const u32 end = l.before + l.body, all = end + l.after;
-        u32 slice = 0;
-        Head next = head_of(ops[0]);
-        for (u32 i = 0; i < all;) {
-            const Head op = next;
-            const u32 number = i, of = i < end ? slice : 0;
-            if (++i == end && l.body && ++slice < l.slices) i = l.before;
-            if (i < all) next = head_of(ops[i]);
-            run(op, ops[number].ref, number, of);
+        Turn t;
+        t.op = op.head, t.share = share(op.head, slice);
+        pin(t.share.skip), pin(t.share.packet_skip), pin(t.share.n);
+        return t;
+    }
+
+    // play runs a lane's operations: before, body for each slice, after. Forms knows them. What
+    // the first two take is read and computed before the kernel ahead has ended, and then that
+    // of the next but one.
+    template <class Forms> DEV void play(const Lane *l)
+    {
+        const Op *ops = (const Op *)(l + 1);
+        const u32 last = l->before + l->body, all = last + l->after;
+        u32 at = 0, slice = 0, ahead = 0, ahead_slice = 0;
+        auto go_on = [&] {
+            if (++ahead == last && l->body && ++ahead_slice < l->slices) ahead = l->before;
+        };
+        Turn now = {}, next = {};
+        if (all) now = turn(ops[0], 0), go_on();
+        if (ahead < all) next = turn(ops[ahead], ahead < last ? ahead_slice : 0);
+        begin();
+        while (at < all) {
+            Forms::run(*this, now, ops[at].ref, at, at < last ? slice : 0);
+            now = next, at = ahead, slice = ahead_slice;
+            go_on();
+            if (at < all && ahead < all) next = turn(ops[ahead], ahead < last ? ahead_slice : 0);
         }
+        end();
     }
 };

@@ -45,14 +45,10 @@ DEV bool any(bool x)
     return votes[round % 3].load();
 }
 
+DEV u32 count_bits(u32 x) { return __builtin_popcount(x); }
+
 DEV Vec ld16(const void *p) { return *(const Vec *)p; }
 DEV void st16(void *p, Vec v) { *(Vec *)p = v; }
-DEV u64 raw_word(const void *p, u32 i)
-{
-    u64 w;
-    __builtin_memcpy(&w, (const char *)p + 8 * i, 8);
-    return w;
-}
 template <class T> DEV T ld1(const void *p) { return *(const T *)p; }
 template <class T> DEV void st1(void *p, T v) { *(T *)p = v; }
 
@@ -74,6 +70,12 @@ DEV Vec packet_load(const void *p)
     std::this_thread::yield();
     const u64 a = word(p).load(std::memory_order_relaxed), b = word((char *)p + 8).load(std::memory_order_relaxed);
     return Vec{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
+}
+
+DEV void words_store(void *p, Vec v)
+{
+    word(p).store((u64)v.y << 32 | v.x, std::memory_order_relaxed);
+    word((char *)p + 8).store((u64)v.w << 32 | v.z, std::memory_order_relaxed);
 }
 
 // A line is stored and loaded as a whole: the flag last, and first.
@@ -105,6 +107,8 @@ DEV Vec line_load(const void *p, bool last, bool active)
 
 DEV void wait_for_kernel_ahead() {}
 DEV void let_next_kernel_start() {}
+
+DEV void pin(u64) {}
 
 DEV u64 now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 DEV u32 host_word(const u32 *p) { return ((std::atomic<u32> *)p)->load(); }

@@ -23,22 +23,6 @@ DEV Seat seat()
     return Seat{16 * (7 * line + j), 16, false};
 }
 
-// Part is a share of a block's warps.
-struct Part {
-    u32 first, count;
-};
-
-// part: a put and the reduction behind it (HALVES) are work of one half of the warps each
-// where there is plenty, so that lines leave while others arrive.
-DEV Part part(const Head &op, u64 n, bool second)
-{
-    constexpr u32 plenty = 3; // rounds of all lanes; measured on 2 H200: at fewer all are faster
-    const u32 all = threads() / LANES, half = all / 2;
-    if (!(op.flags & HALVES) || half == 0 || n <= (u64)plenty * all * LANES * 15) return Part{warp(), all};
-    if ((warp() >= half) != second) return Part{0, 0};
-    return Part{second ? warp() - half : warp(), second ? all - half : half};
-}
-
 DEV Vec load_seat(u64 at, u64 left, Seat s)
 {
     Vec v = {};
@@ -71,7 +55,7 @@ DEV u64 seat_left(u64 n, u64 at) { return n > at ? n - at : 0; }
 DEV void line_put(const Head &op, const Places a, u64 n, u32 flag)
 {
     const Seat s = seat();
-    const Part w = part(op, n, false);
+    const Part w = part(op, n, 15, 2, false);
     if (!w.count) return;
     const u64 src = a.data(0), all = (n + LINES_DATA - 1) / LINES_DATA;
     const u32 team = lane() / TEAM, teams = LANES / TEAM;
@@ -113,7 +97,7 @@ template <class W> DEV void line_reduce(const Head &op, const Places a, u64 n, u
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
     const Seat s = seat();
-    const Part w = part(op, n, true);
+    const Part w = part(op, n, 15, 2, true);
     if (!w.count) return;
     const u32 team = lane() / TEAM, teams = LANES / TEAM;
     const u64 src = a.data(0), all = (n + LINES_DATA - 1) / LINES_DATA;

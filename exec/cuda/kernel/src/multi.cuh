@@ -2,8 +2,7 @@
 // any of them may be a peer's memory. One source is a copy.
 #pragma once
 
-// Places are the addresses of an operation in one slice: those of an interpreted plan have
-// been resolved ahead (resolve), constants are by the compiler.
+// Places are the addresses of an operation in one block and slice.
 struct Places {
     const u64 *base, *ref;
     u64 skip, packet_skip;
@@ -14,9 +13,7 @@ struct Places {
 };
 
 // AHEAD is how many loads of a source are under way at once where there are three or four.
-// An interpreter's kernel, which holds all the loops below, has no registers for as many:
-// with 4 it kept 0.6 to 1.1 KB a thread in memory, and took twice as long for small sizes.
-constexpr u32 AHEAD = !RESOLVED ? 4 : RANKS > 2 ? 1 : 2;
+constexpr u32 AHEAD = 4;
 
 // Sources are loaded U times ahead; NS is their number, or with MORE the most.
 template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
@@ -115,7 +112,7 @@ DEV void many_pairs(const Head &op, const Places a, u64 from, u64 n)
 DEV void many_words(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
 {
     if (op.nsrc == 1) multi_words<1, 2 * AHEAD, false>(op, a, from, n, ranks);
-    else if (op.nsrc == 2) multi_words<2, RESOLVED ? AHEAD : 8, false>(op, a, from, n, ranks);
+    else if (op.nsrc == 2) multi_words<2, 2 * AHEAD, false>(op, a, from, n, ranks);
     else if (RANKS > 2 && op.nsrc == 3) multi_words<3, AHEAD, false>(op, a, from, n, ranks);
     else if (RANKS > 3 && op.nsrc == 4) multi_words<4, AHEAD, false>(op, a, from, n, ranks);
     else if (RANKS > 4) multi_words<8, 1, true>(op, a, from, n, ranks);

@@ -35,6 +35,43 @@ DEV void store_pair(u64 at, u64 left, Pair p)
     else store_elements(at, left, v);
 }
 
+// Quads are 16 bytes.
+DEV Vec load_quad(u64 at, u64 left)
+{
+    if (left >= 16 && !(at & 15)) return ld16((const void *)at);
+    const Pair p = load_pair(at, left);
+    Pair q = {0, 0};
+    if (left > 8) q = load_pair(at + 8, left - 8);
+    return Vec{p.a, p.b, q.a, q.b};
+}
+
+DEV void store_quad(u64 at, u64 left, Vec v)
+{
+    if (left >= 16 && !(at & 15)) {
+        st16((void *)at, v);
+        return;
+    }
+    store_pair(at, left, Pair{v.x, v.y});
+    if (left > 8) store_pair(at + 8, left - 8, Pair{v.z, v.w});
+}
+
+// Part is a share of a block's warps.
+struct Part {
+    u32 first, count;
+};
+
+// part: a put and the reduction behind it (HALVES) are work of one warp in so many, and of the
+// others, where there is plenty, so that data leave while others arrive. A lane takes so many
+// bytes a round.
+DEV Part part(const Head &op, u64 n, u32 bytes, u32 one_in, bool second)
+{
+    constexpr u32 plenty = 3; // rounds of all lanes; measured on 2 H200: at fewer all are faster
+    const u32 all = threads() / LANES, put = all < one_in ? 1 : all / one_in;
+    if (!(op.flags & HALVES) || all < 2 || n <= (u64)plenty * all * LANES * bytes) return Part{warp(), all};
+    if ((warp() >= put) != second) return Part{0, 0};
+    return Part{second ? warp() - put : warp(), second ? all - put : put};
+}
+
 // ll_put sends one source to the packet buffers of several peers.
 DEV void ll_put(const Head &op, const Places a, u64 n, u32 flag)
 {

@@ -1,60 +1,45 @@
-// The interpreter's kernels: plan in the parameter, or in global memory and copied to
-// shared memory first.
+// The kernels: a plan of constants, or an interpreter of plans in global memory, which copies
+// them to shared memory first.
 #include "plan.cuh"
 #include "device.cuh"
 #include "reduce.cuh"
 #include "multi.cuh"
 #include "packets.cuh"
 #include "lines.cuh"
+#include "words.cuh"
 #include "engine.cuh"
+
+// touch reads a parameter while the kernel ahead still runs: each of its lines is a miss.
+template <class T> DEV void touch(const T &in)
+{
+    u64 some = 0;
+#pragma unroll
+    for (u32 i = 0; i < sizeof(T) / 8; i += 8) some |= ((const u64 *)&in)[i];
+    keep(some | ((const u64 *)&in)[sizeof(T) / 8 - 1]);
+}
 
 #if defined(SPECIALISED)
 // The plan as constants: play_lanes, written by the host.
 #include "constants.cuh"
 
-extern "C" __global__ void __launch_bounds__(512, 1) run_special(const __grid_constant__ Params p)
+extern "C" __global__ void __launch_bounds__(512, 1) run_special(const __grid_constant__ Special in)
 {
-    Engine e(p, p.base);
-    e.begin();
+    Engine e(in.p, in.base);
+    touch(in);
     play_lanes(e);
 }
 #else
-// The table of addresses and the lane's operations lie in shared memory while they run.
-constexpr u32 TABLE = MAX_RANKS * BUFFERS;
+// What the interpreter knows of its plans: the forms of their operations.
+#include "forms.cuh"
 
-DEV void copy_table(const Params &p, u64 *store)
-{
-    for (u32 i = thread(); i < TABLE; i += threads()) store[i] = p.base[i];
-}
-
-extern "C" __global__ void __launch_bounds__(512, 1) run_inline(const __grid_constant__ Inline in)
-{
-    __shared__ u64 store[TABLE + INLINE_BYTES / 8];
-    let_next_kernel_start();
-    copy_table(in.p, store);
-    for (u32 i = thread(); i < INLINE_BYTES / 8; i += threads()) store[TABLE + i] = in.data[i];
-    sync();
-    Engine e(in.p, store);
-    const Lane *lanes = (const Lane *)(store + TABLE), l = lanes[e.lane];
-    Op *ops = (Op *)(lanes + in.p.lanes) + l.first;
-    e.resolve(l, ops);
-    e.begin();
-    e.play(l, ops);
-}
-
-extern "C" __global__ void __launch_bounds__(512, 1) run_stored(const __grid_constant__ Params p)
+extern "C" __global__ void __launch_bounds__(512, 1) run_plan(const __grid_constant__ Params p)
 {
     extern __shared__ u64 store[];
-    let_next_kernel_start();
-    copy_table(p, store);
-    Engine e(p, store);
-    const Lane l = ((const Lane *)p.plan)[e.lane];
-    const u32 words = (l.before + l.body + l.after) * (sizeof(Op) / 8);
-    const u64 *from = (const u64 *)((const Op *)((const Lane *)p.plan + p.lanes) + l.first);
-    for (u32 i = thread(); i < words; i += threads()) store[TABLE + i] = from[i];
+    Engine e(p, nullptr);
+    const u64 from = p.plan + (u64)e.lane * p.lane_bytes;
+    for (u32 i = thread() * 16; i < p.lane_bytes; i += threads() * 16) *(Vec *)((char *)store + i) = ld16((const void *)(from + i));
+    touch(p);
     sync();
-    e.resolve(l, (Op *)(store + TABLE));
-    e.begin();
-    e.play(l, (const Op *)(store + TABLE));
+    e.play<Forms>((const Lane *)store);
 }
 #endif

@@ -7,6 +7,7 @@
 #include "multi.cuh"
 #include "packets.cuh"
 #include "lines.cuh"
+#include "words.cuh"
 #include "engine.cuh"
 
 #include <cstdio>
@@ -14,10 +15,18 @@
 #include <cstring>
 #include <vector>
 
+// Forms takes operations as they come.
+struct Forms {
+    static void run(Engine &e, const Turn &t, const u64 *ref, u32 number, u32 slice) { e.run(t.op, ref, t.share, number, slice); }
+};
+
 struct Job {
     u32 ranks, lanes, instances, threads, epochs, jitter_ns;
     u64 first_epoch, deadline_ns, packet_half, bytes[BUFFERS];
     u64 shared, input_shift, output_shift; // in place: one memory, by rank so many bytes on
+    u64 packet_fill;                       // what packet buffers hold at first, a byte
+    u64 lane_bytes;
+    u64 ones;                              // rank 0's first element is all ones: not a number
 };
 
 constexpr u32 SHARED = CONTROL + 1; // the last of BUFFERS
@@ -38,6 +47,17 @@ static void *memory(u64 n)
     void *p = aligned_alloc(128, (n + 255) / 128 * 128);
     memset(p, 0, n);
     return p;
+}
+
+// resolve turns a plan's references into addresses.
+static void resolve(std::vector<char> &plan, u64 lane_bytes, const u64 *base)
+{
+    for (u64 at = 0; at < plan.size(); at += lane_bytes) {
+        Lane *l = (Lane *)&plan[at];
+        Op *ops = (Op *)(l + 1);
+        for (u32 i = 0; i < l->before + l->body + l->after; i++)
+            for (u64 &r : ops[i].ref) r = base[r >> 48] + (r & 0xffffffffffffull);
+    }
 }
 
 // value is what a rank holds at a place in an epoch; kernel_test.go computes the same.
@@ -62,7 +82,7 @@ int main(int argc, char **argv)
     get(&h, sizeof h, f);
     std::vector<Params> params(h.ranks);
     std::vector<std::vector<char>> plans(h.ranks);
-    Params all = {};
+    Special all = {};
     u32 abort_word = 0;
     Report report = {};
     for (u32 r = 0; r < h.ranks; r++) {
@@ -75,10 +95,12 @@ int main(int argc, char **argv)
             all.base[r * BUFFERS + INPUT] = all.base[r * BUFFERS + SHARED] + r * h.input_shift;
             all.base[r * BUFFERS + OUTPUT] = all.base[r * BUFFERS + SHARED] + r * h.output_shift;
         }
-        word((void *)all.base[r * BUFFERS + CONTROL]) = h.first_epoch;
+        for (u32 i = 0; i < 2; i++) word((void *)(all.base[r * BUFFERS + CONTROL] + (i ^ 2) * LINE)) = h.first_epoch + i;
+        memset((void *)all.base[r * BUFFERS + PACKETS], (int)h.packet_fill, h.bytes[PACKETS]);
     }
     for (u32 r = 0; r < h.ranks; r++) {
-        params[r] = all;
+        if (RESOLVED) resolve(plans[r], h.lane_bytes, all.base);
+        params[r].control = all.base[r * BUFFERS + CONTROL];
         params[r].abort = (u64)&abort_word, params[r].report = (u64)&report;
         params[r].deadline_ns = h.deadline_ns, params[r].packet_half = h.packet_half;
         params[r].rank = r, params[r].ranks = h.ranks, params[r].lanes = h.lanes, params[r].instances = h.instances;
@@ -93,9 +115,8 @@ int main(int argc, char **argv)
         for (u32 b = 0; b < blocks; b++) {
             auto *barrier = new std::barrier<>(h.threads);
             auto *warps = new std::vector<Warp>(h.threads / LANES + 1);
-            auto *plan = new std::vector<Op>; // as shared memory holds it
             for (u32 t = 0; t < h.threads; t++) {
-                pool.emplace_back([&, r, b, t, kernel, barrier, warps, plan] {
+                pool.emplace_back([&, r, b, t, kernel, barrier, warps] {
                     here = Place{t, h.threads, b, barrier, &(*warps)[t / LANES], 0};
                     const bool first = b == 0 && t == 0;
                     char *in = (char *)all.base[r * BUFFERS + INPUT], *out = (char *)all.base[r * BUFFERS + OUTPUT];
@@ -103,19 +124,13 @@ int main(int argc, char **argv)
                         if (first) {
                             if (!h.shared) memset(out, 0xff, h.bytes[OUTPUT]);
                             fill(in, h.bytes[INPUT], r, e);
-                            params[r].side = e & 1;
+                            if (h.ones && r == 0) memset(in, 0xff, sizeof(u32));
+                            params[r].turn = e % EPOCH_WORDS;
                             params[r].jitter_seed = e;
                         }
                         kernel->arrive_and_wait();
-                        Engine engine(params[r], params[r].base);
-                        engine.begin();
-                        const Lane *lanes = (const Lane *)plans[r].data();
-                        const Lane &l = lanes[engine.lane];
-                        const Op *ops = (const Op *)(lanes + h.lanes) + l.first;
-                        if (t == 0) plan->assign(ops, ops + l.before + l.body + l.after);
-                        sync();
-                        if (RESOLVED) engine.resolve(l, plan->data());
-                        engine.play(l, plan->data());
+                        Engine engine(params[r], all.base);
+                        engine.play<Forms>((const Lane *)&plans[r][engine.lane * h.lane_bytes]);
                         kernel->arrive_and_wait();
                         if (first) outputs[e * h.ranks + r].assign(out, out + h.bytes[OUTPUT]);
                     }

@@ -20,6 +20,7 @@ __device__ unsigned long long atomicAdd(unsigned long long *, unsigned long long
 __device__ void __threadfence_system();
 __device__ float __uint_as_float(unsigned);
 __device__ unsigned __float_as_uint(float);
+__device__ int __popc(unsigned);
 __device__ int __any_sync(unsigned, int);
 __device__ void __syncwarp(unsigned mask = ~0u);
 __device__ int __syncthreads_or(int);

@@ -1,0 +1,82 @@
+//go:build cgo
+
+package cuda
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+)
+
+// code is a program with the kernels that run it.
+type code struct {
+	p        *block.Program
+	how      Method
+	options  []string // of the type and the reduction
+	encoding block.Encoding
+	// laneBytes is the longest lane, which an interpreter's blocks have in shared memory.
+	laneBytes int
+}
+
+func codeOf(p *block.Program, cfg Config, how Method) (*code, error) {
+	options, err := defines(cfg.DType, cfg.Op)
+	if err != nil {
+		return nil, err
+	}
+	if how.Mechanism == block.Words && cfg.DType == collective.Int32 {
+		return nil, fmt.Errorf("%v in words: they carry floating-point numbers only", cfg.DType)
+	}
+	c := &code{p: p, how: how, options: options}
+	if how.Specialise {
+		return c, nil
+	}
+	c.encoding = block.Encoding{Forms: p.Forms(), Instances: p.Instances}
+	if c.laneBytes = c.encoding.LaneBytes(slices.Concat(p.Lanes...)...); c.laneBytes > maxLane {
+		return nil, fmt.Errorf("a lane of %d bytes: plan with fewer operations a lane", c.laneBytes)
+	}
+	return c, nil
+}
+
+// maxLane is what there is of shared memory.
+const maxLane = 200 << 10
+
+// entry is the name of the kernel.
+func (c *code) entry() string {
+	if c.how.Specialise {
+		return "run_special"
+	}
+	return "run_plan"
+}
+
+// source is a rank's kernel.
+func (c *code) source(rank int) source {
+	if c.how.Specialise {
+		return source{"run.cu", append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Ranks)), map[string]string{"constants.cuh": c.p.Constants(rank)}}
+	}
+	return interpreter(c.options, c.encoding.Forms)
+}
+
+// more is what the parameter holds behind its head, in bytes.
+func (c *code) more() int {
+	if c.how.Specialise {
+		return 8 * buffers * c.p.Ranks
+	}
+	return 0
+}
+
+func (c *code) needs() needs {
+	n := needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: int64(c.laneBytes * len(c.p.Lanes[0]))}
+	if c.p.Mechanism == block.Words {
+		n.empty = block.WordsEmpty
+	}
+	return n
+}
+
+// interpreter is made for plans of some forms: what they do not need would only make it
+// slower.
+func interpreter(options []string, f *block.Forms) source {
+	options = append(slices.Clip(options), fmt.Sprintf("-DPEERS=%d", f.Width), fmt.Sprintf("-DREFS=%d", f.Refs))
+	return source{"run.cu", options, map[string]string{"forms.cuh": f.Source()}}
+}
