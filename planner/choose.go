@@ -85,7 +85,9 @@ func (c *contest) price(i int) float64 {
 func (c *contest) next() int {
 	i := c.cheapest(func(i int) bool { return c.promises(i) && (!c.dear(i) || c.looks[i].foreseen > 0) })
 	if i < 0 {
-		i = c.cheapest(c.promises)
+		if i = c.cheapest(c.promises); i >= 0 && c.looks[i].foreseen == 0 {
+			i = c.shorter(i)
+		}
 	}
 	if i < 0 && c.best >= 0 {
 		i = c.cheapest(c.mayFollow)

@@ -83,14 +83,14 @@ func oneChain(rail schedule.Phase) []schedule.Phase {
 	return []schedule.Phase{rail}
 }
 
-// twoTrees takes half of a rail's data over each of two shifted binary trees, the root
-// above both (see buildDoubleBinaryTree).
+// twoTrees takes half of a rail's data over each of two binary trees, the root above both
+// (see pairedTree).
 func twoTrees(rail schedule.Phase) []schedule.Phase {
 	var out []schedule.Phase
-	for shift := range 2 {
+	for tree := range 2 {
 		way, g := rail, *rail.Groups.Grid
 		way.Gen = schedule.GenTree
-		g.Order, way.Parents = shiftedTree(int(g.Dims[0]), rail.Root, shift)
+		g.Order, way.Parents = pairedTree(int(g.Dims[0]), rail.Root, tree)
 		way.Groups.Grid, way.Root = &g, len(g.Order)-1
 		out = append(out, way)
 	}

@@ -206,6 +206,12 @@ func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	if height > maxLevels {
 		return nil, notApplicable("trees of %d levels, and too many messages to order one by one", height)
 	}
+	return r.levels(t), nil
+}
+
+// levels has a phase for each level of trees.
+func (r *request) levels(t *schedule.Trees) *schedule.Schedule {
+	height := t.Height()
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t}
 	level := func(op collective.Kind, src schedule.Buffer, d int) {
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output, Level: d})
@@ -222,7 +228,7 @@ func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	for d := 1; d <= height && r.spec.Kind != collective.ReduceScatter && r.spec.Kind != collective.Reduce; d++ {
 		level(collective.AllGather, from, d)
 	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
 }
 
 // maxLevels is the height up to which each level of trees is a phase; higher ones would

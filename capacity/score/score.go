@@ -15,9 +15,9 @@ import (
 
 // Scorer is the simulator as the planner sees it. It compiles each schedule once.
 type Scorer struct {
-	// Limit is how many operations a simulation may play, and how many rates of transfers
-	// that share links it may work out; beyond, estimates and times are
-	// planner.ErrTooLarge. 0: any number.
+	// Limit is how many operations a simulation may play, and a quarter of how many rates of
+	// transfers that share links it may work out, which takes as long; beyond, estimates and
+	// times are planner.ErrTooLarge. 0: any number.
 	Limit   int64
 	tooLong map[*schedule.Schedule]bool // given up
 	topo    *topology.Topology
@@ -70,6 +70,8 @@ func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 	return s.bounds.Time(x, size)
 }
 
+const ratesPerOperation = 4
+
 // Work implements planner.Scorer.
 func (s *Scorer) Work(x *schedule.Schedule) int64 {
 	if p, ok := s.plans[x]; ok {
@@ -102,7 +104,7 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 	if err != nil {
 		return 0, err
 	}
-	p.Limited(s.Limit)
+	p.Limited(ratesPerOperation * s.Limit)
 	t, err := p.Time(size)
 	if errors.Is(err, sim.ErrTooLong) {
 		s.tooLong[x] = true

@@ -29,8 +29,11 @@ type Trees struct {
 	Units int32 `json:"units"` // of each root; 0: roots are unequal
 	Local int32 `json:"local"` // ranks of a node: the order of messages looks the same from each of them
 	// Pieces is in how many each tree's chunks are cut where a phase takes all levels.
-	Pieces int32  `json:"pieces,omitempty"` // 0: 1
-	List   []Tree `json:"list"`
+	Pieces int32 `json:"pieces,omitempty"` // 0: 1
+	// Join sends what a level has for a connection in few messages, and puts hops into the
+	// last level that leaves room for those below them.
+	Join bool   `json:"join,omitempty"`
+	List []Tree `json:"list"`
 	// Rates are how fast connections are beside one another, by which the messages of
 	// all levels are put in order; those without one have 1.
 	Rates []TreeRate `json:"rates,omitempty"`
@@ -79,6 +82,7 @@ type treePhases struct {
 	depth    [][]int32   // by tree and rank
 	children [][][]int32 // by tree and rank
 	high     int         // the height of the highest
+	level    [][]int32   // by tree and rank: of the hop to it, where that is not its depth
 	anyOrder bool        // the order of messages makes no difference
 	chunks   []ChunkSet
 }
@@ -105,6 +109,9 @@ func newTreePhases(trees *Trees, ranks int) *treePhases {
 			}
 		}
 		b.children = append(b.children, below)
+	}
+	if b.Join {
+		b.late()
 	}
 	return b
 }
@@ -135,6 +142,10 @@ func (b *treePhases) programs(ph *Phase) treePrograms {
 		return treePrograms{all: b.sketch(ph)}
 	case ph.Level == 0:
 		return treePrograms{whole: newTreeProgram(b, ph)}
+	case b.Join && ph.Op == collective.ReduceScatter:
+		return treePrograms{all: b.joinedGather(int32(ph.Level))}
+	case b.Join:
+		return treePrograms{all: b.joinedSpread(int32(ph.Level), ph.Src)}
 	case ph.Op == collective.ReduceScatter:
 		return treePrograms{all: b.gather(int32(ph.Level))}
 	}

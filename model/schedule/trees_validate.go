@@ -20,6 +20,8 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
 	case t.Pieces < 0 || t.Pieces > 1 && ph.Level > 0:
 		return fmt.Errorf("trees: %d pieces: at least 1, and only where a phase takes all levels", t.Pieces)
+	case t.Join && ph.Level == 0:
+		return fmt.Errorf("trees: messages are joined (join) level by level only")
 	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
 		return fmt.Errorf("trees: %d ranks are no whole number of nodes of %d", s.Spec.Ranks, t.Local)
 	}

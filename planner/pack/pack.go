@@ -121,9 +121,6 @@ func (s *search) run() error {
 			return nil
 		}
 	}
-	if s.portions(AllGather) {
-		return nil
-	}
 	if err := s.fill(); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 type ways struct {
 	n, resources int
 	hops         [][]taken   // by pair of ranks u·n+v; nil: none
+	links        []float64   // the same: how many links they are
 	from         [][][]int32 // by node and rank of another one: who has a way to it
 }
 
@@ -31,7 +32,7 @@ func (s *search) ways(both bool) *ways {
 	}
 	list := s.useful()
 	n := s.g.Ranks
-	w := &ways{n: n, hops: make([][]taken, n*n), from: make([][][]int32, s.g.t.NumNodes())}
+	w := &ways{n: n, hops: make([][]taken, n*n), links: make([]float64, n*n), from: make([][][]int32, s.g.t.NumNodes())}
 	for m := range w.from {
 		w.from[m] = make([][]int32, n)
 	}
@@ -41,6 +42,9 @@ func (s *search) ways(both bool) *ways {
 		add := func(u, v int32) {
 			at := &w.hops[int(u)*n+int(v)]
 			*at = append(*at, number[i]...)
+		}
+		for _, p := range t.pieces {
+			w.links[int(t.u)*n+int(t.v)] += float64(p.num) / float64(p.den)
 		}
 		add(t.u, t.v)
 		if both {

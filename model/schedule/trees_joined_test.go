@@ -1,0 +1,127 @@
+package schedule
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"railyard/model/collective"
+)
+
+// Joined messages carry what those of the trees one by one carry, in no more messages, and
+// make the same collectives, whatever the trees are like; the oracle agrees.
+func TestJoinedTrees(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	fewer := 0
+	for range 60 {
+		n := 2 + rng.IntN(9)
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
+			s := joinedTrees(rng, n, kind)
+			if err := Check(s, nil); err != nil {
+				t.Fatalf("%d ranks, %v: %v", n, kind, err)
+			}
+			if !oracleAccepts(s, rng.Uint64(), 3) {
+				t.Fatalf("%d ranks, %v: wrong results", n, kind)
+			}
+			joined, chunks := sent(s)
+			s.Channels[0].Trees.Join = false
+			single, all := sent(s)
+			if joined > single || chunks != all {
+				t.Fatalf("%d ranks, %v: %d messages of %d chunks, one by one %d of %d", n, kind, joined, chunks, single, all)
+			}
+			fewer += single - joined
+		}
+	}
+	if fewer == 0 {
+		t.Error("no messages were joined")
+	}
+}
+
+// sent counts messages and their chunks.
+func sent(s *Schedule) (messages, chunks int) {
+	x := NewExpander(s)
+	for ph := range s.Channels[0].Phases {
+		for r := range s.Spec.Ranks {
+			for _, op := range x.AppendProgram(nil, 0, ph, r) {
+				if op.Kind == Send {
+					messages++
+					chunks += op.Src.Set.Len()
+				}
+			}
+		}
+	}
+	return messages, chunks
+}
+
+// joinedTrees is a schedule of random trees that join messages. Trees of a rank are often
+// alike in part, as packed ones are.
+func joinedTrees(rng *rand.Rand, n int, kind collective.Kind) *Schedule {
+	units := int32(1 + rng.IntN(4))
+	t := &Trees{Units: units, Local: int32(n), Join: true}
+	if kind == collective.AllReduce {
+		t.Units = 0
+	}
+	for root := range int32(n) {
+		parent := randomTree(rng, n, root)
+		for left := units; left > 0; {
+			w := 1 + rng.Int32N(left)
+			t.List = append(t.List, Tree{Root: root, Weight: w, Parent: parent})
+			left -= w
+			if rng.IntN(2) == 0 {
+				parent = randomTree(rng, n, root)
+			}
+		}
+	}
+	ch := Channel{Share: 1, Slices: 1 + rng.IntN(3), Chunks: n * int(units), Trees: t}
+	for d := t.Height(); d > 0 && kind != collective.AllGather; d-- {
+		ch.Phases = append(ch.Phases, Phase{Gen: GenTrees, Op: collective.ReduceScatter, Src: Input, Acc: Scratch, Dst: Output, Level: d})
+	}
+	from := Input
+	if kind == collective.AllReduce {
+		from = Output
+	}
+	for d := 1; d <= t.Height() && kind != collective.ReduceScatter; d++ {
+		ch.Phases = append(ch.Phases, Phase{Gen: GenTrees, Op: collective.AllGather, Src: from, Acc: Scratch, Dst: Output, Level: d})
+	}
+	return &Schedule{Algorithm: "random", Spec: collective.Spec{Kind: kind, Ranks: n}, Protocol: Simple, Channels: []Channel{ch}}
+}
+
+func randomTree(rng *rand.Rand, n int, root int32) RankList {
+	parent := make(RankList, n)
+	parent[root] = -1
+	in := []int32{root}
+	for _, v := range rng.Perm(n) {
+		if int32(v) != root {
+			parent[v] = in[rng.IntN(len(in))]
+			in = append(in, int32(v))
+		}
+	}
+	return parent
+}
+
+// Sets join where they follow one another or are equally long and equally far apart.
+func TestJoin(t *testing.T) {
+	hops := func(ranges ...int32) (out []joint) {
+		for i := 0; i < len(ranges); i += 2 {
+			out = append(out, joint{to: 1, set: Range(ranges[i], ranges[i+1])})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		hops []joint
+		want []ChunkSet
+	}{
+		{hops(0, 2, 2, 3, 5, 1), []ChunkSet{Range(0, 6)}},
+		{hops(8, 2, 0, 2, 4, 2), []ChunkSet{{First: 0, Count: 2, Stride: 1, Outer: 3, OuterStride: 4}}},
+		{hops(0, 2, 4, 2, 9, 2), []ChunkSet{{First: 0, Count: 2, Stride: 1, Outer: 2, OuterStride: 4}, Range(9, 2)}},
+		{hops(0, 2, 4, 1), []ChunkSet{Range(0, 2), Range(4, 1)}},
+	} {
+		var got []ChunkSet
+		for _, m := range join(c.hops) {
+			got = append(got, m.set)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("joined: %v, want %v", got, c.want)
+		}
+	}
+}
