@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"sim/...":             {"sim/...", "model/..."},
 	"exec/...":            {"exec/...", "model/..."},
 	"interop/...":         {"interop/foreign", "model/..."},
-	"interop/interoptest": {"exec/...", "internal/...", "model/...", "planner/...", "topologies"},
+	"interop/interoptest": {"exec/...", "internal/...", "model/...", "planner/...", "sim", "topologies"},
 	"report/...":          {"report/...", "model/..."},
 	"capacity/...":        {"capacity/...", "model/...", "planner/...", "sim/..."},
 	"capacity/steptest":   {"capacity/...", "model/...", "sim/...", "topologies"},

@@ -92,6 +92,7 @@ func (c *contest) next() int {
 		if known := c.cheapest(func(i int) bool { return c.looks[i].foreseen > 0 && c.promises(i) }); known >= 0 {
 			return known
 		}
+		return c.shorter(i)
 	}
 	if s := c.list[0].Schedule; s.Spec.Kind.Rooted() && s.Spec.Ranks > maxFollowed {
 		return i

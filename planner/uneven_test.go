@@ -7,62 +7,88 @@ import (
 	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 )
 
-// On random graphs with uneven links packed trees come near what no schedule can beat, and
-// never beat it: played without latencies, some of them proven right. More pieces would bring
-// them nearer. RAILYARD_LONG=1 takes ten times as many.
+// shares are how near plans of a collective come to what no schedule can beat.
+type shares struct {
+	kind            collective.Kind
+	every           int64   // of so many graphs one is planned for
+	worst, mean     float64 // required
+	least, total    float64
+	at              int64 // seed of the least
+	count, reaching int
+}
+
+func (s *shares) add(share float64, seed int64) {
+	if s.count == 0 || share < s.least {
+		s.least, s.at = share, seed
+	}
+	if share > 0.99 {
+		s.reaching++
+	}
+	s.total += share
+	s.count++
+}
+
+// On 500 random graphs with uneven links packed trees come near what no schedule can beat,
+// and never beat it: played without latencies, some of them proven right. RAILYARD_LONG=1
+// plans every collective for every graph, and cuts data into 64 pieces instead of 16, which
+// fills pipelines better.
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
-	seeds := int64(500)
+	seeds, pieces := int64(500), 16
+	all := []*shares{{kind: collective.AllGather, every: 1, worst: 0.8, mean: 0.98},
+		{kind: collective.AllReduce, every: 10, worst: 0.5, mean: 0.87}, {kind: collective.Broadcast, every: 10, worst: 0.4, mean: 0.92}}
 	switch {
 	case testing.Short():
 		seeds = 50
 	case os.Getenv("RAILYARD_LONG") != "":
-		seeds = 5000
+		pieces = 64
+		for _, s := range all {
+			s.every = 1
+		}
 	}
-	for _, c := range []struct {
-		kind        collective.Kind
-		every       int64
-		pieces      int
-		worst, mean float64
-	}{{collective.AllGather, 1, 16, 0.8, 0.98}, {collective.AllReduce, 20, 64, 0.6, 0.93}, {collective.Broadcast, 20, 64, 0.75, 0.95}} {
-		t.Run(c.kind.String(), func(t *testing.T) {
-			worst, total, count, reached, at := 1.0, 0.0, 0, 0, int64(0)
-			for seed := int64(0); seed < seeds; seed += c.every {
-				topo := gen.Uneven(seed)
-				spec := collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}
-				rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "ideal")), planner.PlanOptions{Algorithm: "packed_trees", Build: planner.Options{Slices: c.pieces}})
-				if planner.NotApplicable(err) { // everybody reaches everybody
-					rows, err = planner.Plan(topo, spec, []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "ideal")), planner.PlanOptions{})
-				}
-				if err != nil {
-					t.Fatalf("seed %d: %v", seed, err)
-				}
-				if seed%50 == 0 {
-					if err := schedule.Check(rows[0].Schedule, topo); err != nil {
-						t.Errorf("seed %d: %v", seed, err)
-					}
-				}
-				share := rows[0].OfBound()
-				if share > 1 {
-					t.Errorf("seed %d: %s takes %v, the bound is %v: %s", seed, planner.Name(rows[0].Schedule), rows[0].Prediction.Time, rows[0].Bound.Time, rows[0].Bound.Cut)
-				}
-				if share < worst {
-					worst, at = share, seed
-				}
-				if share > 0.99 {
-					reached++
-				}
-				total += share
-				count++
+	for seed := range seeds {
+		topo := gen.Uneven(seed)
+		for _, s := range all {
+			if seed%s.every > 0 {
+				continue
 			}
-			mean := total / float64(count)
-			t.Logf("%d graphs: worst %.2f %% (seed %d), mean %.2f %%, %d at 99 %% and more", count, 100*worst, at, 100*mean, reached)
-			if worst < c.worst || mean < c.mean {
-				t.Errorf("worst %.4f, mean %.4f", worst, mean)
+			row := treesOn(t, topo, s.kind, pieces)
+			if seed%50 == 0 {
+				if err := schedule.Check(row.Schedule, topo); err != nil {
+					t.Errorf("seed %d: %v", seed, err)
+				}
 			}
-		})
+			share := row.OfBound()
+			if share > 1 {
+				t.Errorf("seed %d: %s takes %v, the bound is %v: %s", seed, planner.Name(row.Schedule), row.Prediction.Time, row.Bound.Time, row.Bound.Cut)
+			}
+			s.add(share, seed)
+		}
 	}
+	for _, s := range all {
+		mean := s.total / float64(s.count)
+		t.Logf("%v: %d graphs in %d pieces: worst %.2f %% (seed %d), mean %.2f %%, %d at 99 %% and more", s.kind, s.count, pieces, 100*s.least, s.at, 100*mean, s.reaching)
+		if s.least < s.worst || mean < s.mean {
+			t.Errorf("%v: worst %.4f, mean %.4f", s.kind, s.least, mean)
+		}
+	}
+}
+
+// treesOn is a plan of packed trees; where everybody reaches everybody, the best there is.
+func treesOn(t *testing.T, topo *topology.Topology, kind collective.Kind, pieces int) planner.Row {
+	t.Helper()
+	spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+	sizes, score := []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "ideal"))
+	rows, err := planner.Plan(topo, spec, sizes, score, planner.PlanOptions{Algorithm: "packed_trees", Build: planner.Options{Slices: pieces}})
+	if planner.NotApplicable(err) {
+		rows, err = planner.Plan(topo, spec, sizes, score, planner.PlanOptions{})
+	}
+	if err != nil {
+		t.Fatalf("%s, %v: %v", topo.Name(), kind, err)
+	}
+	return rows[0]
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // importers read the formats of other tools.
-var importers = map[string]func(io.Reader) (*schedule.Schedule, error){
-	toMSCCL: mscclxml.Import, toMSCCLPP: mscclpp.Import,
+var importers = map[string]func(r io.Reader, slices int) (*schedule.Schedule, error){
+	toMSCCL: mscclxml.ImportSliced, toMSCCLPP: func(r io.Reader, _ int) (*schedule.Schedule, error) { return mscclpp.Import(r) },
 }
 
 func newImport() *cobra.Command {
@@ -42,12 +42,9 @@ func newImport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := readForeign(args[0], read)
+			s, err := readForeign(args[0], slices, read)
 			if err != nil {
 				return err
-			}
-			for c := range s.Channels {
-				s.Channels[c].Slices = slices
 			}
 			s.TopologyName, s.TopologyHash, s.Tool = t.Name(), t.Hash(), planner.Tool
 			if err := schedule.Check(s, t); err != nil {
@@ -67,13 +64,13 @@ func newImport() *cobra.Command {
 	return cmd
 }
 
-func readForeign(path string, read func(io.Reader) (*schedule.Schedule, error)) (*schedule.Schedule, error) {
+func readForeign(path string, slices int, read func(io.Reader, int) (*schedule.Schedule, error)) (*schedule.Schedule, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	s, err := read(in)
+	s, err := read(in, slices)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -41,6 +41,12 @@ func On(t testing.TB, topo string, o topology.Options, algo string, kind collect
 	return built(t, topo, o, algo, kind, planner.Options{})
 }
 
+// InSlices is the same in so many slices.
+func InSlices(t testing.TB, topo string, o topology.Options, algo string, kind collective.Kind, slices int) *schedule.Schedule {
+	t.Helper()
+	return built(t, topo, o, algo, kind, planner.Options{Slices: slices})
+}
+
 func built(t testing.TB, name string, o topology.Options, algo string, kind collective.Kind, p planner.Options) *schedule.Schedule {
 	t.Helper()
 	topo, err := topology.Load(topologies.Source, name, o)

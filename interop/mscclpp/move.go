@@ -40,7 +40,7 @@ func (r *runner) move(t int, op *Op) error {
 		}
 	}
 	if r.h != nil {
-		r.tell(op, src, dst)
+		r.tell(r.threads[t].block, op, src, dst)
 	}
 	if op.Name == "pws" || op.Name == "pwsf" {
 		return r.signal(t, op)
@@ -49,34 +49,35 @@ func (r *runner) move(t int, op *Op) error {
 }
 
 // tell makes two-sided operations of a one-sided one.
-func (r *runner) tell(op *Op, src, dst []operand) {
+func (r *runner) tell(block int, op *Op, src, dst []operand) {
+	thread := func(gpu int) program.Thread { return program.Thread{Rank: gpu, Block: block} }
 	switch op.Name {
 	case "put", "pws", "pwsf":
 		for i := range src {
-			r.h.Deliver(r.h.Send(src[i].gpu, dst[i].gpu, src[i].at, src[i].n), dst[i].at)
+			r.h.Deliver(r.h.Send(thread(src[i].gpu), dst[i].gpu, src[i].at, src[i].n), block, dst[i].at)
 		}
 	case "get":
 		for i := range src {
-			r.h.Recv(r.h.Send(src[i].gpu, dst[i].gpu, src[i].at, src[i].n), dst[i].at)
+			r.h.Recv(r.h.Send(thread(src[i].gpu), dst[i].gpu, src[i].at, src[i].n), block, dst[i].at)
 		}
 	case "copy":
-		r.h.Copy(src[0].gpu, src[0].at, dst[0].at, src[0].n)
+		r.h.Copy(thread(src[0].gpu), src[0].at, dst[0].at, src[0].n)
 	case "re", "res":
 		var places []program.Place
 		for _, s := range src {
 			places = append(places, s.at)
 		}
-		r.h.Reduce(src[0].gpu, places, dst[0].at, dst[0].n)
+		r.h.Reduce(thread(src[0].gpu), places, dst[0].at, dst[0].n)
 	case "rre", "rres":
 		own := src[0].at
 		for _, s := range src[1:] {
-			r.h.RecvReduce(r.h.Send(s.gpu, dst[0].gpu, s.at, s.n), own, dst[0].at)
+			r.h.RecvReduce(r.h.Send(thread(s.gpu), dst[0].gpu, s.at, s.n), block, own, dst[0].at)
 			own = dst[0].at
 		}
 	}
 	if op.Name == "res" || op.Name == "rres" {
 		for _, d := range dst[1:] {
-			r.h.Deliver(r.h.Send(dst[0].gpu, d.gpu, dst[0].at, d.n), d.at)
+			r.h.Deliver(r.h.Send(thread(dst[0].gpu), d.gpu, dst[0].at, d.n), block, d.at)
 		}
 	}
 }

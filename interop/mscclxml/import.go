@@ -14,7 +14,11 @@ import (
 // Import reads a file and makes a schedule of it; the dialect's limits do not matter.
 // The root of a broadcast or reduce is not in the file and is taken to be rank 0. The
 // schedule is as good as the file: schedule.Check says whether it is right.
-func Import(r io.Reader) (*schedule.Schedule, error) {
+func Import(r io.Reader) (*schedule.Schedule, error) { return ImportSliced(r, 1) }
+
+// ImportSliced is Import for buffers that are gone through in so many pieces, one behind
+// the other, as MSCCL does with large ones.
+func ImportSliced(r io.Reader, slices int) (*schedule.Schedule, error) {
 	f, err := Read(r)
 	if err != nil {
 		return nil, err
@@ -22,7 +26,7 @@ func Import(r io.Reader) (*schedule.Schedule, error) {
 	if err := Validate(f, Dialect{"any executor", maxNumber, maxNumber, maxNumber, maxNumber, ""}); err != nil {
 		return nil, err
 	}
-	return f.Schedule()
+	return f.Schedule(slices)
 }
 
 // Bounds of what is imported.
@@ -32,8 +36,8 @@ const (
 	maxGPUs    = 1 << 12
 )
 
-// Schedule is the schedule that a valid file describes.
-func (f *File) Schedule() (*schedule.Schedule, error) {
+// Schedule is the schedule that a valid file describes, over slices.
+func (f *File) Schedule(slices int) (*schedule.Schedule, error) {
 	k, err := collectives.Kind(f.Coll)
 	if err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func (f *File) Schedule() (*schedule.Schedule, error) {
 	if err := whole(f, p); err != nil {
 		return nil, err
 	}
-	s := p.l.Schedule()
+	s := p.l.Sliced(slices)
 	s.Algorithm, s.Inputs = f.Name, map[string]string{"imported": "msccl-xml"}
 	for proto, name := range protoNames {
 		if name == f.Proto {
@@ -112,39 +116,39 @@ func bufName(b schedule.Buffer) string {
 
 func place(p Place) program.Place { return program.Place{Buf: buffers[p.Buf], At: p.Off} }
 
-func (p *player) local(gpu int, s *Step) {
+func (p *player) local(at program.Thread, s *Step) {
 	if s.Type == "cpy" {
-		p.l.Copy(gpu, place(s.Src), place(s.Dst), s.Count)
+		p.l.Copy(at, place(s.Src), place(s.Dst), s.Count)
 		return
 	}
-	p.l.Reduce(gpu, []program.Place{place(s.Dst), place(s.Src)}, place(s.Dst), s.Count)
+	p.l.Reduce(at, []program.Place{place(s.Dst), place(s.Src)}, place(s.Dst), s.Count)
 }
 
-func (p *player) send(gpu, to int, s *Step) any {
+func (p *player) send(at program.Thread, to int, s *Step) any {
 	from := place(s.Src)
-	if at, ok := p.passed[gpu]; ok {
-		from = at
-		delete(p.passed, gpu)
+	if kept, ok := p.passed[at.Rank]; ok {
+		from = kept
+		delete(p.passed, at.Rank)
 	}
-	return p.l.Send(gpu, to, from, s.Count)
+	return p.l.Send(at, to, from, s.Count)
 }
 
 // recv takes a message; a step that passes it on without keeping it has it in scratch.
-func (p *player) recv(gpu int, s *Step, msg any, forward bool) {
+func (p *player) recv(at program.Thread, s *Step, msg any, forward bool) {
 	m, k := msg.(*program.Message), kinds[s.Type]
 	dst := place(s.Dst)
 	if s.Type == "rrs" {
-		dst = p.l.Spare(gpu, s.Count)
+		dst = p.l.Spare(at.Rank, s.Count)
 	}
 	if k.reduce {
-		p.l.RecvReduce(m, place(s.Src), dst)
+		p.l.RecvReduce(m, at.Block, place(s.Src), dst)
 	} else {
-		p.l.Recv(m, dst)
+		p.l.Recv(m, at.Block, dst)
 	}
 	if forward {
 		if p.passed == nil {
 			p.passed = map[int]program.Place{}
 		}
-		p.passed[gpu] = dst
+		p.passed[at.Rank] = dst
 	}
 }

@@ -5,13 +5,14 @@ import (
 
 	"railyard/interop/foreign"
 	"railyard/model/collective"
+	"railyard/model/program"
 )
 
 // hooks are told what happens in a run.
 type hooks interface {
-	local(gpu int, s *Step)
-	send(gpu, to int, s *Step) any
-	recv(gpu int, s *Step, msg any, forward bool)
+	local(at program.Thread, s *Step)
+	send(at program.Thread, to int, s *Step) any
+	recv(at program.Thread, s *Step, msg any, forward bool)
 }
 
 // runner plays a file's steps until nothing moves.
@@ -139,7 +140,7 @@ func (r *runner) local(g int, tb *Block, s *Step) error {
 		}
 	}
 	if r.h != nil && s.Type != "nop" {
-		r.h.local(g, s)
+		r.h.local(program.Thread{Rank: g, Block: tb.ID}, s)
 	}
 	return nil
 }
@@ -174,12 +175,12 @@ func (r *runner) message(g int, tb *Block, pos *position, s *Step, k kind) (bool
 		}
 	}
 	if k.recv && r.h != nil {
-		r.h.recv(g, s, in.data, k.send)
+		r.h.recv(program.Thread{Rank: g, Block: tb.ID}, s, in.data, k.send)
 	}
 	if k.send {
 		q := r.queue(tb.Channel, g, tb.Send)
 		if r.h != nil {
-			out.data = r.h.send(g, tb.Send, s)
+			out.data = r.h.send(program.Thread{Rank: g, Block: tb.ID}, tb.Send, s)
 		}
 		q.msgs = append(q.msgs, out)
 	}

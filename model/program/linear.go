@@ -1,210 +1,151 @@
 package program
 
 import (
+	"cmp"
 	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
-// Linear makes a schedule of a foreign program whose thread blocks run side by side:
-// the caller plays it in some order that its synchronisation allows and tells each
-// operation as it happens; every rank gets its operations in that order.
-//
-// A foreign send has read its source when it ends, a schedule's send not before the
-// matching receive has. Where the source is overwritten and no chain of messages says
-// that the receive has ended, the data are staged: copied to scratch first.
-//
-// A rank of a schedule waits in its receives and does nothing else meanwhile. So sends
-// stand where they were issued, and deliveries are received when their data are used.
+// Linear makes a schedule of a foreign program whose thread blocks run side by side: the
+// caller plays it in some order that its synchronisation allows and tells each operation
+// as it happens. Every rank does its operations in that order, those of strands that have
+// nothing to do with one another side by side (see strand), and over slices in stages, each
+// of which goes its own way through them (see stager).
 type Linear struct {
-	spec    collective.Spec
-	unit    int
-	inPlace bool
-	ranks   []lane
+	w   *writer
+	ops []*operation
 }
 
-// lane is what one rank does.
-type lane struct {
-	events  []event
-	known   []int // by rank: events of it known to have happened
-	reads   map[Place][]*Message
-	at      map[Place]Place     // where the program's chunks are that were written
-	pending map[Place]*delivery // by the program's place
-	last    map[int]*Message    // by peer: the last message that it has received
-	scratch int                 // places that the program names, and spare ones
-}
-
-// event is an operation, or where messages are sent.
-type event struct {
-	kind   schedule.OpKind
-	lists  [][]Place  // Copy, Reduce: sources, then the destination
-	msg    *Message   // Recv, RecvReduce
-	issued *Message   // where its data are staged, if they must be
-	sent   []*Message // with issued: what is sent here
+// operation is what a thread block of a rank does.
+type operation struct {
+	kind  schedule.OpKind
+	lazy  bool // a receive that its rank does not wait for before it uses the data
+	rank  int
+	block int
+	srcs  []Place
+	dst   Place
+	n     int
+	msg   *Message // Send, Recv, RecvReduce
+	stage int
 }
 
 // Message is data under way.
 type Message struct {
-	from, to int
-	src      []Place
-	staged   []Place
-	lists    [][]Place // received: the receiver's sources and destination
-	at       int       // received: the receiver's event
-	slot     int       // the sender's event with which it is sent
-	clock    []int     // what the sender knows there
+	to   int
+	send *operation
+	sent *message // once it is written
 }
 
-// delivery is a message that its receiver does not wait for before it uses the data.
-type delivery struct {
-	m   *Message
-	dst Place
-}
+// Len is the number of chunks of a message.
+func (m *Message) Len() int { return m.send.n }
 
 // NewLinear starts a program; scratch is the number of scratch chunks that it names, by
 // rank. inPlace says that it keeps input and output in the same memory.
 func NewLinear(spec collective.Spec, unit int, inPlace bool, scratch []int) *Linear {
-	l := &Linear{spec: spec, unit: unit, inPlace: inPlace, ranks: make([]lane, spec.Ranks)}
-	for r := range l.ranks {
-		l.ranks[r] = lane{known: make([]int, spec.Ranks), reads: map[Place][]*Message{}, at: map[Place]Place{},
-			pending: map[Place]*delivery{}, last: map[int]*Message{}, scratch: scratch[r]}
-	}
-	return l
+	return &Linear{w: newWriter(spec, unit, inPlace, scratch)}
 }
 
+// Spare is room for n chunks in a rank's scratch that nothing else uses.
+func (l *Linear) Spare(rank, n int) Place { return l.w.spare(rank, n) }
+
+// Thread is a thread block of a rank.
+type Thread struct{ Rank, Block int }
+
 // Copy copies n chunks.
-func (l *Linear) Copy(rank int, src, dst Place, n int) {
-	l.local(rank, schedule.Copy, []Place{src}, dst, n)
+func (l *Linear) Copy(t Thread, src, dst Place, n int) {
+	l.add(&operation{kind: schedule.Copy, rank: t.Rank, block: t.Block, srcs: []Place{src}, dst: dst, n: n})
 }
 
 // Reduce combines n chunks of several places.
-func (l *Linear) Reduce(rank int, srcs []Place, dst Place, n int) {
-	l.local(rank, schedule.Reduce, srcs, dst, n)
-}
-
-func (l *Linear) local(rank int, kind schedule.OpKind, srcs []Place, dst Place, n int) {
-	e := event{kind: kind}
-	for _, s := range srcs {
-		e.lists = append(e.lists, l.read(rank, s, n))
-	}
-	l.arrive(rank, dst, n)
-	e.lists = append(e.lists, l.write(rank, dst, e.lists[0]))
-	l.ranks[rank].events = append(l.ranks[rank].events, e)
+func (l *Linear) Reduce(t Thread, srcs []Place, dst Place, n int) {
+	l.add(&operation{kind: schedule.Reduce, rank: t.Rank, block: t.Block, srcs: srcs, dst: dst, n: n})
 }
 
 // Send issues n chunks.
-func (l *Linear) Send(from, to int, src Place, n int) *Message {
-	ln := &l.ranks[from]
-	m := &Message{from: from, to: to, src: l.read(from, src, n), slot: len(ln.events), clock: slices.Clone(ln.known)}
-	for _, p := range m.src {
-		ln.reads[p] = append(ln.reads[p], m)
-	}
-	ln.events = append(ln.events, event{issued: m})
+func (l *Linear) Send(t Thread, to int, src Place, n int) *Message {
+	m := &Message{to: to, send: &operation{kind: schedule.Send, rank: t.Rank, block: t.Block, srcs: []Place{src}, n: n}}
+	m.send.msg = m
+	l.add(m.send)
 	return m
 }
 
-// Len is the number of chunks of a message.
-func (m *Message) Len() int { return len(m.src) }
-
 // Recv receives a message into dst.
-func (l *Linear) Recv(m *Message, dst Place) { l.receive(m, schedule.Recv, nil, dst) }
+func (l *Linear) Recv(m *Message, block int, dst Place) {
+	l.add(&operation{kind: schedule.Recv, rank: m.to, block: block, dst: dst, n: m.Len(), msg: m})
+}
 
 // RecvReduce receives a message, combines it with src and writes dst.
-func (l *Linear) RecvReduce(m *Message, src, dst Place) {
-	l.receive(m, schedule.RecvReduce, []Place{src}, dst)
+func (l *Linear) RecvReduce(m *Message, block int, src, dst Place) {
+	l.add(&operation{kind: schedule.RecvReduce, rank: m.to, block: block, srcs: []Place{src}, dst: dst, n: m.Len(), msg: m})
 }
 
 // Deliver puts a message into dst, which the receiver does not wait for now: it receives
 // it when it uses dst again, or at the end.
-func (l *Linear) Deliver(m *Message, dst Place) {
-	d := &delivery{m, dst}
-	l.arrive(m.to, dst, m.Len())
-	for i := range m.Len() {
-		l.ranks[m.to].pending[l.named(m.to, dst.plus(i))] = d
-	}
+func (l *Linear) Deliver(m *Message, block int, dst Place) {
+	l.add(&operation{kind: schedule.Recv, lazy: true, rank: m.to, block: block, dst: dst, n: m.Len(), msg: m})
 }
 
-// arrive receives what was delivered to n chunks.
-func (l *Linear) arrive(rank int, p Place, n int) {
-	for i := range n {
-		if d := l.ranks[rank].pending[l.named(rank, p.plus(i))]; d != nil {
-			for j := range d.m.Len() {
-				delete(l.ranks[rank].pending, l.named(rank, d.dst.plus(j)))
-			}
-			l.Recv(d.m, d.dst)
+func (l *Linear) add(o *operation) { l.ops = append(l.ops, o) }
+
+// Schedule is the schedule with a channel for each part of the blocks that has thread
+// blocks of its own.
+func (l *Linear) Schedule() *schedule.Schedule { return l.Sliced(1) }
+
+// Sliced is the same for buffers that are gone through in slices, one behind the other: a
+// pipeline of stages, each of them a phase.
+func (l *Linear) Sliced(slices int) *schedule.Schedule {
+	st := newStager(l.w, l.ops)
+	s := &schedule.Schedule{Spec: l.w.spec, Protocol: schedule.Simple}
+	for _, x := range st.strands(l.ops) {
+		stages := 1
+		if slices > 1 {
+			stages = l.inStages(st, x)
+		}
+		ch := l.written(x, stages)
+		ch.Slices = slices
+		s.Channels = append(s.Channels, ch)
+	}
+	return s
+}
+
+// mostStages is how many there may be.
+const mostStages = 64
+
+// inStages puts a strand's operations in the order of stages, and says how many these are.
+func (l *Linear) inStages(st *stager, x strand) int {
+	stages := st.setStages(x.ops)
+	slices.SortStableFunc(x.ops, func(a, b *operation) int { return cmp.Compare(a.stage, b.stage) })
+	for _, o := range x.ops {
+		o.lazy = false // its stage has a lane of its own
+		if stages > mostStages {
+			o.stage = o.stage * mostStages / stages
 		}
 	}
+	return min(stages, mostStages)
 }
 
-func (l *Linear) receive(m *Message, kind schedule.OpKind, srcs []Place, dst Place) {
-	b := &l.ranks[m.to]
-	for _, s := range srcs {
-		m.lists = append(m.lists, l.read(m.to, s, m.Len()))
-	}
-	l.arrive(m.to, dst, m.Len())
-	l.depart(m)
-	for r, n := range m.clock {
-		b.known[r] = max(b.known[r], n)
-	}
-	b.known[m.from] = max(b.known[m.from], m.slot+1)
-	m.at = len(b.events) + 1
-	m.lists = append(m.lists, l.write(m.to, dst, m.src))
-	b.events = append(b.events, event{kind: kind, msg: m})
-}
-
-// depart sends a message where it was issued, or later: messages between two ranks are
-// received in the order in which they are sent.
-func (l *Linear) depart(m *Message) {
-	a := &l.ranks[m.from]
-	if last := a.last[m.to]; last != nil && last.slot > m.slot {
-		m.slot, m.clock = last.slot, last.clock
-	}
-	a.last[m.to] = m
-	a.events[m.slot].sent = append(a.events[m.slot].sent, m)
-}
-
-// Spare is room for n chunks in a rank's scratch that nothing else uses.
-func (l *Linear) Spare(rank, n int) Place {
-	at := l.ranks[rank].scratch
-	l.ranks[rank].scratch += n
-	return Place{schedule.Scratch, at}
-}
-
-// read is where the data of n chunks are.
-func (l *Linear) read(rank int, p Place, n int) []Place {
-	l.arrive(rank, p, n)
-	out := make([]Place, n)
-	for i := range out {
-		out[i] = l.current(rank, l.named(rank, p.plus(i)))
-	}
-	return out
-}
-
-// write is where chunks go that come from src; messages that may still read what was
-// there are staged.
-func (l *Linear) write(rank int, p Place, src []Place) []Place {
-	ln := &l.ranks[rank]
-	out := make([]Place, len(src))
-	for i := range out {
-		name := l.named(rank, p.plus(i))
-		out[i] = l.target(rank, name, src[i].At%l.unit)
-		ln.at[name] = out[i]
-		for _, m := range ln.reads[out[i]] {
-			if m.at == 0 || ln.known[m.to] < m.at {
-				l.stage(m)
-			}
+// written is the channel of a strand's operations in their order.
+func (l *Linear) written(x strand, stages int) schedule.Channel {
+	w := l.w.part(x.to-x.from, stages)
+	for _, o := range x.ops {
+		w.stage = o.stage
+		src, dst := x.places(o.srcs, l.w.unit), x.place(o.dst, l.w.unit)
+		switch {
+		case o.kind == schedule.Copy:
+			w.copy(o.rank, src[0], dst, o.n)
+		case o.kind == schedule.Reduce:
+			w.reduce(o.rank, src, dst, o.n)
+		case o.kind == schedule.Send:
+			o.msg.sent = w.send(o.rank, o.msg.to, src[0], o.n)
+		case o.kind == schedule.RecvReduce:
+			w.recvReduce(o.msg.sent, src[0], dst)
+		case o.lazy:
+			w.deliver(o.msg.sent, dst)
+		default:
+			w.recv(o.msg.sent, dst)
 		}
-		delete(ln.reads, out[i])
 	}
-	return out
-}
-
-func (l *Linear) stage(m *Message) {
-	if m.staged != nil {
-		return
-	}
-	room := l.Spare(m.from, m.Len())
-	for i, p := range m.src {
-		m.staged = append(m.staged, l.scratch(room.At+i, p.At%l.unit))
-	}
+	return w.channel()
 }

@@ -16,104 +16,104 @@ import (
 
 // named is what the program's place p is called: where input and output are the same
 // memory, both by one name.
-func (l *Linear) named(rank int, p Place) Place {
-	if !l.inPlace {
+func (w *writer) named(rank int, p Place) Place {
+	if !w.inPlace {
 		return p
 	}
-	return Shared(l.spec, l.unit, rank, p)
+	return Shared(w.spec, w.unit, rank, p)
 }
 
 // current is where the chunk is that the program keeps at p: in the input until it is
 // written, if the two are the same.
-func (l *Linear) current(rank int, p Place) Place {
-	if at, ok := l.ranks[rank].at[p]; ok {
+func (w *writer) current(rank int, p Place) Place {
+	if at, ok := w.ranks[rank].at[p]; ok {
 		return at
 	}
 	switch {
 	case p.Buf == schedule.Scratch: // nothing yet
-		return l.scratch(p.At, p.At%l.unit)
-	case !l.inPlace:
+		return w.scratch(p.At, p.At%w.unit)
+	case !w.inPlace:
 		return p
 	}
 	at := Place{schedule.Input, p.At}
-	if only := Only(l.spec, rank, schedule.Input); only >= 0 {
-		at.At -= only * l.unit
+	if only := Only(w.spec, rank, schedule.Input); only >= 0 {
+		at.At -= only * w.unit
 	}
 	return at
 }
 
 // target is where a part of a block goes that the program puts at p.
-func (l *Linear) target(rank int, p Place, part int) Place {
-	own, ok := l.own(rank, p)
+func (w *writer) target(rank int, p Place, part int) Place {
+	own, ok := w.own(rank, p)
 	switch {
-	case ok && (own.At%l.unit == part || own.Buf == schedule.Input): // the input is nobody's to write
+	case ok && (own.At%w.unit == part || own.Buf == schedule.Input): // the input is nobody's to write
 		return own
 	case p.Buf == schedule.Scratch:
-		return l.scratch(p.At, part)
+		return w.scratch(p.At, part)
 	}
 	// The last numbers are not used otherwise.
-	return l.scratch(l.beyond()-l.unit*l.spec.Blocks()+p.At, part)
+	return w.scratch(w.beyond()-w.unit*w.spec.Blocks()+p.At, part)
 }
 
 // own is the place in the schedule's input or output that the program's is; false if
 // there is none.
-func (l *Linear) own(rank int, p Place) (Place, bool) {
+func (w *writer) own(rank int, p Place) (Place, bool) {
 	switch {
 	case p.Buf == schedule.Scratch:
 		return p, false
-	case !l.inPlace:
+	case !w.inPlace:
 		return p, true
-	case !l.spec.Wants(rank, p.At/l.unit):
+	case !w.spec.Wants(rank, p.At/w.unit):
 		return p, false
 	}
-	if only := Only(l.spec, rank, schedule.Output); only >= 0 {
-		p.At -= only * l.unit
+	if only := Only(w.spec, rank, schedule.Output); only >= 0 {
+		p.At -= only * w.unit
 	}
 	return p, true
 }
 
 // beyond is more than any number of a program's scratch: a multiple of the parts.
-func (l *Linear) beyond() int { return l.unit << 24 }
+func (w *writer) beyond() int { return w.unit << 24 }
 
 // scratch is where scratch place s is kept when it holds a part of a block: its number
 // modulo the parts of a block is the part. The numbers have holes; pack closes them.
-func (l *Linear) scratch(s, part int) Place {
-	shift := (s - part%l.unit + l.unit) % l.unit
-	return Place{schedule.Scratch, (shift+1)*l.beyond() + s - shift}
+func (w *writer) scratch(s, part int) Place {
+	shift := (s - part%w.unit + w.unit) % w.unit
+	return Place{schedule.Scratch, (shift+1)*w.beyond() + s - shift}
 }
 
 // settle receives what is still under way and copies what the program has left elsewhere
 // to its place in the output: input that stays where it is, and parts that are wrong there.
-func (l *Linear) settle() {
-	for r := range l.ranks {
-		ln := &l.ranks[r]
+func (w *writer) settle() {
+	for r := range w.ranks {
+		ln := &w.ranks[r]
 		for _, p := range slices.SortedFunc(maps.Keys(ln.pending), Place.compare) {
-			l.arrive(r, p, 1)
+			w.arrive(r, p, 1)
 		}
 	}
-	for r := range l.ranks {
-		ln := &l.ranks[r]
-		for at := range l.unit * l.spec.Blocks() {
+	for r := range w.ranks {
+		ln := &w.ranks[r]
+		for at := range w.unit * w.spec.Blocks() {
 			p := Place{schedule.Output, at}
-			own, ok := l.own(r, p)
+			own, ok := w.own(r, p)
 			_, written := ln.at[p]
-			if !ok || !written && !(l.inPlace && l.spec.Holds(r, at/l.unit)) {
+			if !ok || !written && !(w.inPlace && w.spec.Holds(r, at/w.unit)) {
 				continue
 			}
-			if from := l.current(r, p); from != own {
-				ln.events = append(ln.events, event{kind: schedule.Copy, lists: [][]Place{{from}, {own}}})
+			if from := w.current(r, p); from != own {
+				ln.events = append(ln.events, event{stage: w.stages - 1, kind: schedule.Copy, lists: [][]Place{{from}, {own}}})
 			}
 		}
 	}
 }
 
 // packing numbers each rank's scratch anew.
-func (l *Linear) packing() []func(int) int {
-	out := make([]func(int) int, len(l.ranks))
-	for r := range l.ranks {
+func (w *writer) packing() []func(int) int {
+	out := make([]func(int) int, len(w.ranks))
+	for r := range w.ranks {
 		var used []int
-		for i := range l.ranks[r].events {
-			for _, list := range l.ranks[r].events[i].places() {
+		for i := range w.ranks[r].events {
+			for _, list := range w.ranks[r].events[i].places() {
 				for _, p := range list {
 					if p.Buf == schedule.Scratch {
 						used = append(used, p.At)
@@ -121,7 +121,7 @@ func (l *Linear) packing() []func(int) int {
 				}
 			}
 		}
-		out[r], _ = pack(used, l.unit)
+		out[r], _ = pack(used, w.unit)
 	}
 	return out
 }

@@ -46,11 +46,11 @@ func play(l *Linear, queues map[[3]int][]*Message, r int, st *Step) bool {
 	switch st.Kind {
 	case schedule.Send:
 		out := [3]int{st.Channel, r, st.Peer}
-		queues[out] = append(queues[out], l.Send(r, st.Peer, st.Src, st.Count))
+		queues[out] = append(queues[out], l.Send(Thread{r, st.Channel}, st.Peer, st.Src, st.Count))
 	case schedule.Copy:
-		l.Copy(r, st.Src, st.Dst, st.Count)
+		l.Copy(Thread{r, st.Channel}, st.Src, st.Dst, st.Count)
 	case schedule.Reduce:
-		l.Reduce(r, st.Srcs, st.Dst, st.Count)
+		l.Reduce(Thread{r, st.Channel}, st.Srcs, st.Dst, st.Count)
 	default:
 		if len(queues[in]) == 0 {
 			return false
@@ -58,9 +58,9 @@ func play(l *Linear, queues map[[3]int][]*Message, r int, st *Step) bool {
 		m := queues[in][0]
 		queues[in] = queues[in][1:]
 		if st.Kind == schedule.Recv {
-			l.Recv(m, st.Dst)
+			l.Recv(m, st.Channel, st.Dst)
 		} else {
-			l.RecvReduce(m, st.Src, st.Dst)
+			l.RecvReduce(m, st.Channel, st.Src, st.Dst)
 		}
 	}
 	return true
@@ -104,10 +104,10 @@ func TestUnitsAreWholePieces(t *testing.T) {
 func TestStaging(t *testing.T) {
 	l := NewLinear(collective.Spec{Kind: collective.AllToAll, Ranks: 2}, 1, true, []int{0, 0})
 	place := func(i int) Place { return Place{schedule.Output, i} }
-	a := l.Send(0, 1, place(1), 1)
-	b := l.Send(1, 0, place(0), 1)
-	l.Recv(b, place(1))
-	l.Recv(a, place(0))
+	a := l.Send(Thread{0, 0}, 1, place(1), 1)
+	b := l.Send(Thread{1, 0}, 0, place(0), 1)
+	l.Recv(b, 0, place(1))
+	l.Recv(a, 0, place(0))
 	if err := schedule.Check(l.Schedule(), nil); err != nil {
 		t.Error(err)
 	}
@@ -136,11 +136,11 @@ func TestPlacesOfParts(t *testing.T) {
 	scratch := Place{schedule.Scratch, 0}
 	for r := range 2 {
 		first := 2 * (1 - r) // of what the other gets
-		l.Recv(l.Send(r, 1-r, in(first+1), 1), scratch)
-		l.Recv(l.Send(r, 1-r, in(first), 1), out(2*r+1))
-		l.Copy(1-r, out(2*r+1), out(2*r), 1)
-		l.Copy(1-r, scratch, out(2*r+1), 1)
-		l.Copy(r, in(2*r), out(2*r), 2)
+		l.Recv(l.Send(Thread{r, 0}, 1-r, in(first+1), 1), 0, scratch)
+		l.Recv(l.Send(Thread{r, 0}, 1-r, in(first), 1), 0, out(2*r+1))
+		l.Copy(Thread{1 - r, 0}, out(2*r+1), out(2*r), 1)
+		l.Copy(Thread{1 - r, 0}, scratch, out(2*r+1), 1)
+		l.Copy(Thread{r, 0}, in(2*r), out(2*r), 2)
 	}
 	s := l.Schedule()
 	if err := schedule.Check(s, nil); err != nil {
@@ -153,8 +153,8 @@ func TestPlacesOfParts(t *testing.T) {
 
 func TestPartsLeftInWrongPlacesAreRefused(t *testing.T) {
 	l := NewLinear(collective.Spec{Kind: collective.AllToAll, Ranks: 1}, 2, false, []int{0})
-	l.Copy(0, Place{schedule.Input, 0}, Place{schedule.Output, 1}, 1)
-	l.Copy(0, Place{schedule.Input, 1}, Place{schedule.Output, 0}, 1)
+	l.Copy(Thread{0, 0}, Place{schedule.Input, 0}, Place{schedule.Output, 1}, 1)
+	l.Copy(Thread{0, 0}, Place{schedule.Input, 1}, Place{schedule.Output, 0}, 1)
 	if err := schedule.Check(l.Schedule(), nil); err == nil || !strings.Contains(err.Error(), "part 1 of a block into place 0") {
 		t.Error(err)
 	}

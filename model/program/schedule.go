@@ -4,27 +4,32 @@ import (
 	"railyard/model/schedule"
 )
 
-// Schedule is the schedule with one channel whose phase holds every rank's operations.
-func (l *Linear) Schedule() *schedule.Schedule {
-	l.settle()
-	number := l.packing()
-	ops := make([][]schedule.Op, len(l.ranks))
-	for r := range l.ranks {
-		for i := range l.ranks[r].events {
-			ops[r] = l.append(ops[r], r, &l.ranks[r].events[i], number[r])
+// channel has a phase for each stage with every rank's operations.
+func (w *writer) channel() schedule.Channel {
+	w.stage = w.stages - 1
+	w.settle()
+	number := w.packing()
+	ch := schedule.Channel{Share: int64(w.unit), Slices: 1, Chunks: w.unit * w.spec.Blocks()}
+	for range w.stages {
+		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: w.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output,
+			Ops: make([][]schedule.Op, len(w.ranks))})
+	}
+	for r := range w.ranks {
+		for i := range w.ranks[r].events {
+			e := &w.ranks[r].events[i]
+			ops := ch.Phases[e.stage].Ops
+			ops[r] = w.append(ops[r], r, e, number[r])
 		}
 	}
-	return &schedule.Schedule{Spec: l.spec, Protocol: schedule.Simple, Channels: []schedule.Channel{{
-		Share: 1, Slices: 1, Chunks: l.unit * l.spec.Blocks(), Phases: []schedule.Phase{{
-			Gen: schedule.GenOps, Op: l.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: ops}}}}}
+	return ch
 }
 
 // append adds the operations of an event.
-func (l *Linear) append(ops []schedule.Op, rank int, e *event, number func(int) int) []schedule.Op {
+func (w *writer) append(ops []schedule.Op, rank int, e *event, number func(int) int) []schedule.Op {
 	add := func(kind schedule.OpKind, peer int, lists [][]Place) {
 		Runs(lists, maxChunks, func(from, n int) {
 			op := schedule.Op{Kind: kind, Peer: int32(peer)}
-			fill(&op, lists, func(list int) schedule.Loc { return l.loc(rank, lists[list][from], n, number) })
+			fill(&op, lists, func(list int) schedule.Loc { return w.loc(rank, lists[list][from], n, number) })
 			ops = append(ops, op)
 		})
 	}
@@ -43,7 +48,7 @@ func (l *Linear) append(ops []schedule.Op, rank int, e *event, number func(int) 
 }
 
 // ends are the places of both ends of a message, which are cut alike: the sender's first.
-func (m *Message) ends() [][]Place {
+func (m *message) ends() [][]Place {
 	src := m.src
 	if m.staged != nil {
 		src = m.staged
@@ -72,12 +77,12 @@ func fill(op *schedule.Op, lists [][]Place, loc func(list int) schedule.Loc) {
 }
 
 // loc is a place as the schedule numbers chunks: block by block, scratch by number.
-func (l *Linear) loc(rank int, p Place, n int, number func(int) int) schedule.Loc {
+func (w *writer) loc(rank int, p Place, n int, number func(int) int) schedule.Loc {
 	at := p.At
 	if p.Buf == schedule.Scratch {
 		at = number(at)
-	} else if only := Only(l.spec, rank, p.Buf); only >= 0 {
-		at += only * l.unit
+	} else if only := Only(w.spec, rank, p.Buf); only >= 0 {
+		at += only * w.unit
 	}
 	return schedule.Loc{Buf: p.Buf, Set: schedule.Range(int32(at), int32(n))}
 }

@@ -1,5 +1,7 @@
 package pack
 
+import "math/bits"
+
 // mostListed is up to how many ranks all sets of them are listed.
 const mostListed = 10
 
@@ -10,24 +12,33 @@ type slack []int64
 
 func newSlack(e *growth) slack {
 	s := make(slack, 1<<e.n)
-	for x := 1; x < len(s); x++ {
-		for u := range e.out {
-			if x>>u&1 == 1 {
-				continue
-			}
-			for _, v := range e.out[u] {
-				if x>>v&1 == 1 {
-					s[x] += e.cap[u][v]
-				}
-			}
+	without := make([]int64, len(s)) // trees without a rank in it
+	for _, b := range e.bundles {
+		without[0] += b.count
+		without[b.ranks[0]] -= b.count // of a root alone
+	}
+	s[0] = -without[0]
+	for x := 1; x < len(s); x++ { // from the set without its first rank
+		v := bits.TrailingZeros(uint(x))
+		rest := x & (x - 1)
+		if rest > 0 {
+			without[x] = without[rest] + without[1<<v] - without[0]
+		} else {
+			without[x] += without[0]
 		}
-		for _, b := range e.bundles {
-			if int(b.ranks[0])&x == 0 {
-				s[x] -= b.count
-			}
-		}
+		s[x] = s[rest] + without[rest] + e.into[v] - e.between(v, rest) - without[x]
 	}
 	return s
+}
+
+// between is the capacity between a rank and a set without it, both ways.
+func (e *growth) between(v, x int) int64 {
+	var sum int64
+	for ; x > 0; x &= x - 1 {
+		u := bits.TrailingZeros(uint(x))
+		sum += e.cap[u][v] + e.cap[v][u]
+	}
+	return sum
 }
 
 // room is to how many trees with these ranks the edge (u,v) can be added, up to want: sets

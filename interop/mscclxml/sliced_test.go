@@ -1,0 +1,60 @@
+package mscclxml
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"railyard/interop/interoptest"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+)
+
+// Imports take about as long as the schedules that they were exported from. Where they do
+// not, a thread block of the file does two things of a slice that in the schedule overlap
+// with those of others: sums up and results down.
+func TestImportsTakeAsLongAsTheirPlans(t *testing.T) {
+	for _, c := range []struct {
+		algo   string
+		kind   collective.Kind
+		nodes  int
+		slices int
+		most   float64
+	}{
+		{"ring", collective.AllReduce, 1, 1, 1.01},
+		{"ring", collective.AllReduce, 2, 8, 1.01},
+		{"ring", collective.Broadcast, 2, 8, 1.01},
+		{"ring", collective.Broadcast, 2, 32, 1.02},
+		{"alternating_ring", collective.Broadcast, 2, 32, 1.05},
+		{"double_binary_tree", collective.Broadcast, 1, 1, 1.01},
+		{"double_binary_tree", collective.Broadcast, 1, 32, 1.10},
+		{"double_binary_tree", collective.AllReduce, 1, 32, 1.50},
+		{"knomial", collective.AllReduce, 1, 32, 1.01},
+		{"two_shot", collective.AllReduce, 1, 32, 1.01},
+		{"direct", collective.AllGather, 2, 8, 1.01},
+		{"hierarchical_ring", collective.AllGather, 2, 32, 1.07},
+		{"hierarchical_tree", collective.Broadcast, 2, 32, 1.05},
+		{"hierarchical_two_shot", collective.AllGather, 2, 1, 1.31},
+		{"hierarchical_two_shot", collective.AllReduce, 2, 32, 2.10},
+		{"packed_trees", collective.AllReduce, 2, 1, 1.05},
+	} {
+		t.Run(fmt.Sprintf("%s/%v/%d/%d", c.algo, c.kind, c.nodes, c.slices), func(t *testing.T) {
+			f := format
+			f.Import = func(r io.Reader) (*schedule.Schedule, error) { return ImportSliced(r, c.slices) }
+			o := topology.Options{Nodes: c.nodes}
+			ratio := interoptest.Ratio(t, f, interoptest.InSlices(t, "dgx-h100", o, c.algo, c.kind, c.slices), "dgx-h100", o)
+			t.Logf("%.3f", ratio)
+			if ratio > c.most || ratio < 0.9 {
+				t.Errorf("the import takes %.3f times as long", ratio)
+			}
+		})
+	}
+}
+
+// TestSlicedRoundTrip has everything that the planner makes come back as a pipeline.
+func TestSlicedRoundTrip(t *testing.T) {
+	f := format
+	f.Import = func(r io.Reader) (*schedule.Schedule, error) { return ImportSliced(r, 3) }
+	interoptest.RoundTrips(t, f)
+}
