@@ -35,10 +35,24 @@ func (c *contest) foresee(i int) {
 }
 
 // ordered reports whether a schedule is a pipeline of several pieces of trees, all messages
-// of which are in one order.
+// of which are in one order, or of several slices of trees that join messages.
 func ordered(s *schedule.Schedule) bool {
 	ch := &s.Channels[0]
+	if ch.Trees != nil && ch.Trees.Join {
+		return ch.Slices > 1
+	}
 	return ch.Slices == 1 && ch.Pieces() > 1
+}
+
+// shorter is the shortest pipeline of a candidate's family that has no time yet: three of
+// these are what foretells those of the others.
+func (c *contest) shorter(i int) int {
+	for j := range c.list {
+		if a, b := c.list[j].Schedule, c.list[i].Schedule; ordered(a) && ordered(b) && c.sameFamily(i, j) && c.looks[j].stage != timed && a.Channels[0].Depth() < b.Channels[0].Depth() {
+			i = j
+		}
+	}
+	return i
 }
 
 // throughThree is the curve a + b/n + c·n through three points.

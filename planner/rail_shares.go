@@ -27,7 +27,7 @@ func railDepths(r *request) []int {
 	if r.spec.Kind != collective.AllReduce {
 		most *= 2 // half the messages
 	}
-	return upTo([]int{1, 4, 16, 32, 64}, most)
+	return upTo([]int{1, 4, 8, 16, 32, 64}, most)
 }
 
 // sharedRails are the trees of rail_shares, or why there are none.

@@ -20,7 +20,8 @@ type Plan struct {
 
 	routes    []route
 	conns     []conn
-	laneConns []int32 // by lane: connections in the order in which its program first names them
+	laneConns []int32 // by lane: connections in the order in which its program first names them (see lane)
+	inboxes   []int32 // where messages wait for a receiver, by connection: their connections; nil: each has one, of its own number
 	lanes     []lane
 	ops       []op    // the distinct programs, end to end
 	seqs      []int32 // the distinct message sequences, end to end: indices into sizes
@@ -79,17 +80,21 @@ type conn struct {
 	phase    int32
 	first    int32
 	per      int32
-	receiver int32 // lane
+	receiver int32 // lane; of several, one
+	sibling  int32 // the next connection that a send on this one also means, −1
 	times    int32 // how many connections it stands for
 }
 
 // lane is the program of a rank in a phase of a channel: ops[first:end]. Connection i
-// of those is laneConns[conns+i]. Ranks are the topology's, channels strands.
+// of those is laneConns[conns+i]: where it sends, the connection, −1 where another send
+// means that one too; where it receives, the inbox. Ranks are the topology's, channels
+// strands.
 type lane struct {
 	rank, channel, phase int32
 	first, end           int32
 	conns                int32
 	before, after        int32 // lanes of the phase before and after on this rank, −1
+	beside               int32 // the next lane after the same one, −1
 	times                int32 // how many lanes it stands for
 }
 

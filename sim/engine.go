@@ -15,6 +15,7 @@ type engine struct {
 	now    int64
 	q      queue
 	conns  []connState
+	boxes  []boxState
 	lanes  []laneState
 	share  sharing
 	table  table
@@ -30,18 +31,24 @@ type engine struct {
 }
 
 // connState is a connection in a run: messages go out, move one at a time, wait for
-// their receiver and are taken, in order.
+// their receivers in inboxes and are taken, in order.
 type connState struct {
-	first, per int32 // its sizes, as in conn
-	next       int32 // position in them of the next message to move
-	class      int32 // of cost
-	size       int32 // of the message under way
-	unsent     int32 // messages that the program has sent and that do not move yet
-	ready      int32 // messages there and not taken
-	waiter     int32 // lane that waits for the next one, −1
-	times      int32 // how many connections it stands for
-	busy       bool  // a message is under way
-	shared     bool  // it shares resources
+	first, per  int32 // its sizes, as in conn
+	next        int32 // position in them of the next message to move
+	class       int32 // of cost
+	size        int32 // of the message under way
+	unsent      int32 // messages that the program has sent and that do not move yet
+	box, boxEnd int32 // its inboxes
+	sibling     int32 // as in conn
+	times       int32 // how many connections it stands for
+	busy        bool  // a message is under way
+	shared      bool  // it shares resources
+}
+
+// boxState is an inbox in a run.
+type boxState struct {
+	ready  int32 // messages there and not taken
+	waiter int32 // lane that waits for the next one, −1
 }
 
 // laneState is a program in a run: it stands before ops[at].
@@ -50,7 +57,8 @@ type laneState struct {
 	conns          int32
 	slice, slices  int32 // slices completed, of how many
 	before, after  int32
-	waiting        bool // for the phase before
+	beside         int32 // as in lane
+	waiting        bool  // for the phase before
 }
 
 // Options of a run.
@@ -80,16 +88,35 @@ func (p *Plan) newEngine() *engine {
 		chunk: make([]units.Bytes, len(p.strands)), ends: make([]int64, len(p.jobs))}
 	for i := range p.conns {
 		k := &p.conns[i]
-		e.conns[i] = connState{first: k.first, per: k.per, class: p.routes[k.route].class, times: k.times}
+		e.conns[i] = connState{first: k.first, per: k.per, class: p.routes[k.route].class, sibling: k.sibling, times: k.times, box: int32(i), boxEnd: int32(i) + 1}
+	}
+	e.boxes = make([]boxState, len(p.conns))
+	if p.inboxes != nil {
+		e.boxes = make([]boxState, len(p.inboxes))
+		e.shareInboxes()
 	}
 	for i := range p.lanes {
 		l := &p.lanes[i]
-		e.lanes[i] = laneState{first: l.first, end: l.end, conns: l.conns, before: l.before, after: l.after,
+		e.lanes[i] = laneState{first: l.first, end: l.end, conns: l.conns, before: l.before, after: l.after, beside: l.beside,
 			slices: p.strand(l.channel).slices}
 	}
 	e.share.init(p)
 	p.eng = e
 	return e
+}
+
+// shareInboxes gives connections their inboxes, which lie in the order of connections.
+func (e *engine) shareInboxes() {
+	for i := range e.conns {
+		e.conns[i].box, e.conns[i].boxEnd = 0, 0
+	}
+	for b, c := range e.inboxes {
+		k := &e.conns[c]
+		if k.boxEnd == 0 {
+			k.box = int32(b)
+		}
+		k.boxEnd = int32(b) + 1
+	}
 }
 
 // reset prepares a run with a size for each job.
@@ -103,8 +130,11 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	alone := o.NoContention || o.NoTransfer || o.countSteps
 	for i := range e.conns {
 		s := &e.conns[i]
-		s.next, s.unsent, s.ready, s.waiter, s.busy = 0, 0, 0, -1, false
+		s.next, s.unsent, s.busy = 0, 0, false
 		s.shared = !alone && len(e.routes[e.Plan.conns[i].route].use) > 0
+	}
+	for i := range e.boxes {
+		e.boxes[i] = boxState{waiter: -1}
 	}
 	for i := range e.lanes {
 		s := &e.lanes[i]

@@ -7,14 +7,16 @@ import (
 )
 
 // Folding plays what is alike only once. Lanes, connections and resources are coloured
-// by what they are; then, until nothing changes, by the colours around them: a lane by
-// those of its connections in order and of the phases before and after it, a connection
-// by its two lanes (and its place in each of them) and its resources, a resource by the
-// multiset of its connections. The result is the coarsest equitable partition. All
-// members of a class do the same at the same time, because what decides it, the
-// programs, the prices and the max-min fair rates, depends on colours alone; so a plan
+// by what they are; then, until nothing changes, by the colours of what decides when they
+// do something: a lane by those of the connections on which it receives and of the phase
+// before it, a connection by the lane that sends on it (and when, see usesOf) and its
+// resources, a resource by the multiset of its connections. Who receives makes no
+// difference, since nobody waits for a receiver. The result is the coarsest partition of
+// that kind. All members of a class do the same at the same time, because what decides it,
+// the programs, the prices and the max-min fair rates, depends on colours alone; so a plan
 // of one representative a class, in which a transfer loads a resource as often as its
-// class does there, takes exactly as long.
+// class does there, and a message goes to as many inboxes as classes receive it, takes
+// exactly as long.
 //
 // M. Grohe, K. Kersting, M. Mladenov, E. Selman, "Dimension reduction via colour
 // refinement", ESA 2014. Complexity: O(size × rounds).
@@ -36,7 +38,9 @@ func fold(p *Plan, delays []units.Time) *Plan {
 // folder refines colours.
 type folder struct {
 	p      *Plan
-	sender []int32 // by connection: lane
+	sender []int32             // by connection: lane
+	place  []int32             // by connection: its number among the lane's
+	uses   map[int32][]connUse // by first operation of a program
 	colour colours
 	next   colours
 }
@@ -49,7 +53,7 @@ func newColours(p *Plan) colours {
 }
 
 func newFolder(p *Plan, delays []units.Time) *folder {
-	f := &folder{p: p, sender: make([]int32, len(p.conns)), colour: newColours(p), next: newColours(p)}
+	f := &folder{p: p, sender: make([]int32, len(p.conns)), place: make([]int32, len(p.conns)), uses: map[int32][]connUse{}, colour: newColours(p), next: newColours(p)}
 	for i := range p.res {
 		f.colour.res[i] = mix(1, fixedUint(p.res[i].capacity))
 	}
@@ -64,14 +68,12 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 		if delays != nil && l.before < 0 {
 			f.colour.lane[i] = mix(f.colour.lane[i], uint64(delays[l.rank]))
 		}
+		uses := f.usesOf(l, len(p.connsOf(i)))
 		for j, c := range p.connsOf(i) {
-			k := &p.conns[c]
-			side := uint64(0)
-			if k.receiver != int32(i) {
-				f.sender[c] = int32(i)
-				side = 1
+			if uses[j].sends {
+				f.sender[c], f.place[c] = int32(i), int32(j)
+				f.colour.conn[c] = mix(f.colour.conn[c], uses[j].when)
 			}
-			f.colour.conn[c] += mix(4+side, uint64(j))
 		}
 	}
 	return f
@@ -125,7 +127,7 @@ func (f *folder) round() {
 	copy(out.res, old.res)
 	for i := range p.conns {
 		k := &p.conns[i]
-		h := mix(old.conn[i], mix(old.lane[f.sender[i]], old.lane[k.receiver]))
+		h := mix(old.conn[i], old.lane[f.sender[i]])
 		around := uint64(0)
 		for _, u := range p.routes[k.route].use {
 			load := mix(uint64(u.count), math.Float64bits(u.weight))
@@ -140,14 +142,14 @@ func (f *folder) round() {
 	for i := range p.lanes {
 		l := &p.lanes[i]
 		h := mix(old.lane[i], 6)
-		for _, c := range p.connsOf(i) {
-			h = mix(h, old.conn[c])
+		conns, received := p.connsOf(i), uint64(0)
+		for j, u := range f.usesOf(l, len(conns)) {
+			if !u.sends {
+				received += mix(old.conn[conns[j]], u.when)
+			}
 		}
-		if l.before >= 0 {
+		if h = mix(h, received); l.before >= 0 {
 			h = mix(h, old.lane[l.before])
-		}
-		if l.after >= 0 {
-			h = mix(h+1, old.lane[l.after])
 		}
 		out.lane[i] = h
 	}

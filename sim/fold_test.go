@@ -73,6 +73,26 @@ func TestFoldedIsFlatOnShippedTopologies(t *testing.T) {
 	}
 }
 
+// Where there is a root, ranks are alike by what leads to them, whatever they hand on to.
+func TestFoldedIsFlatBelowRoots(t *testing.T) {
+	for _, nodes := range []int{5, 16, 40} {
+		topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []collective.Kind{collective.Broadcast, collective.Reduce} {
+			for _, algo := range []string{"hierarchical_tree", "double_binary_tree", "hierarchical_ring", "knomial"} {
+				s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks(), Root: 11}, algo, planner.Options{Slices: 6})
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, topo, s, 3*units.MiB+17, gen.Curved())
+				same(t, topo, s, units.GiB, line(t))
+			}
+		}
+	}
+}
+
 // shippedCandidates are all candidates of few messages: flat plans of all are slow.
 func shippedCandidates(t *testing.T, topo *topology.Topology, kind collective.Kind) []*schedule.Schedule {
 	spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}

@@ -19,8 +19,10 @@ func (e *engine) advance(l int32) {
 		if s.slice == s.slices {
 			e.finished(l)
 		}
-		if s.after >= 0 && e.lanes[s.after].waiting {
-			e.advance(s.after)
+		for a := s.after; a >= 0; a = e.lanes[a].beside {
+			if e.lanes[a].waiting {
+				e.advance(a)
+			}
 		}
 	}
 }
@@ -66,12 +68,12 @@ func (e *engine) program(l int32, s *laneState) bool {
 	return true
 }
 
-// receive takes the next message of a connection; false where it has not come.
-func (e *engine) receive(l, c int32) bool {
-	k := &e.conns[c]
+// receive takes the next message of an inbox; false where it has not come.
+func (e *engine) receive(l, box int32) bool {
+	k := &e.boxes[box]
 	switch {
 	case e.serial():
-		if !e.fetch(l, c) {
+		if !e.fetch(l, box) {
 			if e.trace != nil {
 				e.trace.waits(l, e.now)
 			}
@@ -89,17 +91,20 @@ func (e *engine) receive(l, c int32) bool {
 	return true
 }
 
-// send queues a message, or moves it where the connection is idle.
+// send queues a message, or moves it where the connection is idle; on all connections that
+// are meant.
 func (e *engine) send(c int32) {
-	k := &e.conns[c]
-	switch {
-	case e.serial():
-		e.offer(c)
-		return
-	case k.busy:
-		k.unsent++
-	default:
-		e.begin(c)
+	for serial := e.serial(); c >= 0; c = e.conns[c].sibling {
+		k := &e.conns[c]
+		switch {
+		case serial:
+			e.offer(c)
+			continue
+		case k.busy:
+			k.unsent++
+		default:
+			e.begin(c)
+		}
+		e.sends += int64(k.times)
 	}
-	e.sends += int64(k.times)
 }

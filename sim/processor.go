@@ -42,18 +42,19 @@ func (e *engine) release(l int32) {
 }
 
 // fetch is a receive where ranks are processors: the receiver takes a message that has
-// been sent out of the sender's memory. False until it is there.
+// been sent out of the sender's memory. False until it is there. Each connection has one
+// inbox, since such plans are not folded.
 func (e *engine) fetch(l int32, c int32) bool {
-	k := &e.conns[c]
+	k, box := &e.conns[c], &e.boxes[c]
 	switch {
-	case k.ready > 0:
-		k.ready--
+	case box.ready > 0:
+		box.ready--
 		return true
 	case k.unsent == 0:
-		k.waiter = l
+		box.waiter = l
 	case e.hold(l):
 		k.unsent--
-		k.waiter = l
+		box.waiter = l
 		e.begin(c)
 	}
 	return false
@@ -64,8 +65,9 @@ func (e *engine) offer(c int32) {
 	k := &e.conns[c]
 	e.sends += int64(k.times)
 	k.unsent++
-	if l := k.waiter; l >= 0 && !k.busy {
-		k.waiter = -1
+	if box := &e.boxes[c]; box.waiter >= 0 && !k.busy {
+		l := box.waiter
+		box.waiter = -1
 		e.advance(l)
 	}
 }

@@ -101,7 +101,7 @@ func (c *compiler) expand() error {
 			for r := range ranks {
 				id := int32(len(c.lanes))
 				c.self = int32(r)
-				l := lane{rank: c.job.rank(c.self), channel: int32(ch), phase: int32(ph), before: -1, after: -1, times: times}
+				l := lane{rank: c.job.rank(c.self), channel: int32(ch), phase: int32(ph), before: -1, after: -1, beside: -1, times: times}
 				if ph > 0 {
 					l.before = id - int32(ranks)
 				}
@@ -219,7 +219,7 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 		}
 		k = int32(len(c.conns))
 		c.connOf[key] = k
-		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, times: l.times})
+		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, sibling: -1, times: l.times})
 		c.ends = append(c.ends, ends{})
 	}
 	return k, nil

@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // classesOf numbers colours by first member.
 type classesOf struct {
 	of    []int32 // member → class
@@ -40,18 +42,17 @@ func (f *folder) quotient() *Plan {
 	for class, i := range lane.first {
 		l := p.lanes[i]
 		l.times = lane.times[class]
-		conns := p.connsOf(int(i))
 		l.conns = int32(len(q.laneConns))
-		for _, c := range conns {
-			q.laneConns = append(q.laneConns, conn.of[c])
-		}
-		if l.before >= 0 {
+		q.laneConns = append(q.laneConns, slices.Repeat([]int32{-1}, len(p.connsOf(int(i))))...)
+		if l.after = -1; l.before >= 0 {
 			l.before = lane.of[l.before]
 		}
-		if l.after >= 0 {
-			l.after = lane.of[l.after]
-		}
 		q.lanes = append(q.lanes, l)
+	}
+	for i := range q.lanes {
+		if l := &q.lanes[i]; l.before >= 0 {
+			l.beside, q.lanes[l.before].after = q.lanes[l.before].after, int32(i)
+		}
 	}
 	for _, r := range res.first {
 		q.res = append(q.res, p.res[r])
@@ -64,10 +65,34 @@ func (f *folder) quotient() *Plan {
 			return nil
 		}
 		k.route, k.receiver, k.times = int32(len(q.routes)), lane.of[k.receiver], conn.times[class]
+		at := &q.laneConns[q.lanes[lane.of[f.sender[i]]].conns+f.place[i]]
+		k.sibling, *at = *at, int32(class)
 		q.routes = append(q.routes, r)
 		q.conns = append(q.conns, k)
 	}
+	f.receive(q, &lane, &conn)
 	return q
+}
+
+// receive gives the representatives inboxes, in the order of the connections.
+func (f *folder) receive(q *Plan, lane, conn *classesOf) {
+	boxes := make([][]int32, len(q.conns)) // by connection: where laneConns has them
+	for class, i := range lane.first {
+		conns := f.p.connsOf(int(i))
+		for j, u := range f.usesOf(&f.p.lanes[i], len(conns)) {
+			if !u.sends {
+				c := conn.of[conns[j]]
+				boxes[c] = append(boxes[c], q.lanes[class].conns+int32(j))
+			}
+		}
+	}
+	q.inboxes = []int32{}
+	for c, list := range boxes {
+		for _, at := range list {
+			q.laneConns[at] = int32(len(q.inboxes))
+			q.inboxes = append(q.inboxes, int32(c))
+		}
+	}
 }
 
 // foldLoads says how a connection's class loads the classes of its resources: a member

@@ -23,10 +23,12 @@ func (e *engine) begin(c int32) {
 	}
 }
 
-// arrived hands a message to its receiver and begins the next one.
+// arrived hands a message to its receivers and begins the next one.
 func (e *engine) arrived(c int32) {
 	s := &e.conns[c]
-	s.ready++
+	for b := s.box; b < s.boxEnd; b++ {
+		e.boxes[b].ready++
+	}
 	s.busy = false
 	if e.trace != nil {
 		e.trace.arrived(e, c)
@@ -35,8 +37,10 @@ func (e *engine) arrived(c int32) {
 		s.unsent--
 		e.begin(c)
 	}
-	if l := s.waiter; l >= 0 {
-		s.waiter = -1
-		e.advance(l)
+	for b := s.box; b < s.boxEnd; b++ {
+		if l := e.boxes[b].waiter; l >= 0 {
+			e.boxes[b].waiter = -1
+			e.advance(l)
+		}
 	}
 }
