@@ -7,8 +7,8 @@ import (
 )
 
 // treeProgram are the programs of a phase that takes all levels: receives in the order of
-// the plan in time, and every send as soon as its data is there and those before it on its
-// connection are sent. Only the plan is kept.
+// the plan in time, and every send as soon as its data is there, those before it on its
+// connection are sent, and what should have come shortly before has. Only the plan is kept.
 type treeProgram struct {
 	b        *treePhases
 	plan     *treePlan
