@@ -33,7 +33,7 @@ func (r *request) treeStages(x *treeSet) []int {
 		return []int{1, 16, 64} // over PCIe everything shares, and nothing is gained beyond
 	}
 	hops := x.hops(r.spec.Ranks)
-	if hops > 0 && x.trees.Height() > 2 {
+	if hops > 0 && x.worthOrder() {
 		if r.unlike() {
 			return upTo([]int{1, 4, 16, 64}, maxUnlikeHops/hops)
 		}
