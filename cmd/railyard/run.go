@@ -88,7 +88,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.backend == backendCUDA {
-		if err := f.gpu.open(cmd, p, f); err != nil {
+		if err := f.gpu.open(cmd, p, f, dtype); err != nil {
 			return err
 		}
 		defer f.gpu.close()

@@ -36,8 +36,9 @@ type gpuFlags struct {
 
 	node  *cuda.Node
 	known *cost.Profile // with what was fastest
-	other *nccl.Beside  // nil where there is no NCCL
-	fixed bool          // the user chose the schedule
+	dtype collective.DType
+	other *nccl.Beside // nil where there is no NCCL
+	fixed bool         // the user chose the schedule
 }
 
 func (g *gpuFlags) add(cmd *cobra.Command) {
@@ -71,12 +72,12 @@ func (g *gpuFlags) available() error { return driver.Load() }
 
 // open takes the GPUs and puts the schedules that were fastest in place of the planned
 // ones, unless the user asked for others.
-func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
+func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype collective.DType) error {
 	var err error
 	if g.node, err = cuda.Open(p.spec.Ranks); err != nil {
 		return err
 	}
-	g.node.Deadline, g.known = f.deadline, p.profile
+	g.node.Deadline, g.known, g.dtype = f.deadline, p.profile, dtype
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
@@ -156,7 +157,7 @@ func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
 }
 
 func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, bool) {
-	return cuda.Choose(g.known, cuda.GPU(), spec.Kind, spec.Ranks, int64(size))
+	return cuda.Choose(g.known, cuda.GPU(), spec.Kind, g.dtype, spec.Ranks, int64(size))
 }
 
 // method is how to run a row.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures what the folders here hold on a machine with four GPUs, in about ten minutes:
+# Measures what the folders here hold on a machine with four GPUs, in about twelve minutes:
 # measure.sh RAILYARD OUTPUT_FOLDER. Each step has a time limit; one
 # that fails is named in the log and the others go on. NVLink multicast stays off.
 railyard=${1:?which railyard?}
@@ -50,4 +50,13 @@ cat "$out"/peers-*.out | awk 'NR == 1 || !/^collective,/' >"$out/peers.csv"
 rm -f "$out"/peers-*.out
 step 400 beside "$railyard" cuda-sweep --specialise --nccl --gpus 2,3,4 -c all_reduce,all_gather,reduce_scatter,broadcast,all_to_all -d float32,bfloat16 -b 1K -e 4G \
   --per-case 40ms -o "$out/beside.csv"
-step 310 stress "$railyard" cuda-stress --gpus 2 --for 302s --seed 20261122 -o "$out/stress.csv"
+for algo in hierarchical_direct hierarchical_ring hierarchical_tree hierarchical_two_shot hierarchical_doubling; do
+  step 30 "nodes-$algo" "$railyard" run --backend cuda -t dgx-a100 --nodes 2 --gpus 2 -c all_reduce --algo $algo -b 4K -e 64M -o "$out/nodes-$algo"
+done
+tries=()
+for way in direct/words direct/packets direct/lines two_shot/words two_shot/push two_shot/pull; do
+  tries+=(--try "$way/1/4/128" --try "$way/1/4/128+int")
+done
+step 60 interpreter "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64K -f 8 "${tries[@]//4\/128/64\/256}" -o "$out/interpreter.csv"
+step 120 memcheck compute-sanitizer --tool memcheck "$railyard" cuda-sweep --gpus 4 -b 4K -e 64K -f 16 --replays 1 "${tries[@]}" -o "$out/memcheck.csv"
+step 310 stress "$railyard" cuda-stress --gpus 4 --for 302s --seed 20261122 -o "$out/stress.csv"

@@ -54,7 +54,7 @@ func ParseMechanism(how Method, name string) (Method, error) {
 
 // Choose is what the profile says was fastest for a size in bytes (as nccl-tests counts
 // it); false where that has not been measured, or on other GPUs than these.
-func Choose(p *cost.Profile, gpu string, kind collective.Kind, gpus int, size int64) (Choice, bool) {
+func Choose(p *cost.Profile, gpu string, kind collective.Kind, t collective.DType, gpus int, size int64) (Choice, bool) {
 	m := p.Method(kind.String(), gpus, units.Bytes(size))
 	if m == nil || p.GPU != gpu {
 		return Choice{}, false
@@ -63,7 +63,20 @@ func Choose(p *cost.Profile, gpu string, kind collective.Kind, gpus int, size in
 	if err != nil {
 		return Choice{}, false // a mechanism that this version does not have
 	}
-	return Choice{m.Algorithm, m.Slices, how}, true
+	return Choice{m.Algorithm, m.Slices, how.carrying(t, size)}, true
+}
+
+// carrying is a way for a type: words carry floating-point numbers only, and lines are next
+// while they gain more by having no flags apart than these cost.
+func (how Method) carrying(t collective.DType, size int64) Method {
+	switch {
+	case how.Mechanism != block.Words || t != collective.Int32:
+	case size <= 8<<20:
+		how.Mechanism = block.Lines
+	default:
+		how.Mechanism, how.Blocks, how.Threads = block.Push, 64, 512
+	}
+	return how
 }
 
 // MethodFor is a way to run any schedule: packets where its protocol is LL, lines where it

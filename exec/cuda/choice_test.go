@@ -20,7 +20,7 @@ func TestChoicesCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := Choose(h200, "NVIDIA A100-SXM4-80GB", collective.AllReduce, 2, 1024); ok {
+	if _, ok := Choose(h200, "NVIDIA A100-SXM4-80GB", collective.AllReduce, collective.Float32, 2, 1024); ok {
 		t.Error("other GPUs take what was fastest on these")
 	}
 	for _, gpus := range []int{2, 3, 4} {
@@ -30,7 +30,7 @@ func TestChoicesCompile(t *testing.T) {
 		}
 		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll} {
 			for size := int64(1 << 10); size <= 4<<30; size *= 2 {
-				c, ok := Choose(h200, h200.GPU, kind, gpus, size)
+				c, ok := Choose(h200, h200.GPU, kind, collective.Float32, gpus, size)
 				if !ok {
 					t.Fatalf("%v on %d GPUs, %d bytes: no choice", kind, gpus, size)
 				}
@@ -40,6 +40,9 @@ func TestChoicesCompile(t *testing.T) {
 				}
 				if err := schedule.Check(s, topo); err != nil {
 					t.Fatal(err)
+				}
+				if whole, _ := Choose(h200, h200.GPU, kind, collective.Int32, gpus, size); whole.Method.Mechanism == block.Words {
+					t.Errorf("%v on %d GPUs, %d bytes: whole numbers in words", kind, gpus, size)
 				}
 				how := c.Method.Fitted(s, size, multiprocessors)
 				o := block.Options{Count: size / 4, Size: 4, Instances: how.Blocks, Mechanism: how.Mechanism}
@@ -60,7 +63,7 @@ func TestChoicesCompile(t *testing.T) {
 }
 
 func TestMechanismNames(t *testing.T) {
-	for _, name := range []string{"pull", "push", "packets", "lines", "copies"} {
+	for _, name := range []string{"pull", "push", "packets", "lines", "words", "copies"} {
 		if _, err := ParseMechanism(Method{}, name); err != nil {
 			t.Error(err)
 		}

@@ -120,7 +120,7 @@ func (p *Profile) Covers(medium topology.Medium, protocol string) bool {
 }
 
 // plainer is the protocol whose curve stands in for a protocol that has none of its own.
-var plainer = map[string]string{"pull": "simple", "copy": "simple"}
+var plainer = map[string]string{"pull": "simple", "copy": "simple", "words": "simple"}
 
 // curve is the most specific curve, nil where none applies.
 func (p *Profile) curve(medium topology.Medium, protocol string) *Curve {

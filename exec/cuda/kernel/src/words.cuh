@@ -10,7 +10,7 @@
 constexpr u32 EMPTY = 0xffffffffu;
 
 // Measured on 2 H200, 4 to 64 MiB: a quarter of the warps puts as much as the links take, four
-// stores a lane ahead; more of them only fill the peer's cache before it has read what is there.
+// stores a lane ahead; more of them are slower, the more the larger the data.
 constexpr u32 PUTTING = 4, PUT_AHEAD = 4, TAKE_AHEAD = RANKS > 2 ? 1 : 2;
 
 DEV u32 not_empty(u32 w) { return w == EMPTY ? EMPTY >> 1 : w; }
