@@ -33,7 +33,7 @@ func (r *request) treeStages(x *treeSet) []int {
 		return []int{1, 16, 64} // over PCIe everything shares, and nothing is gained beyond
 	}
 	hops := x.hops(r.spec.Ranks)
-	if hops > 0 && x.trees.Height() > 2 {
+	if hops > 0 && x.worthOrder() {
 		if r.unlike() {
 			return upTo([]int{1, 4, 16, 64}, maxUnlikeHops/hops)
 		}
@@ -103,7 +103,10 @@ func switchDepths(r *request) []int {
 
 // hierarchicalSwitchDepths: what switches save is gained only where the tiers' links are
 // busy all of the time.
-func hierarchicalSwitchDepths(*request) []int {
+func hierarchicalSwitchDepths(r *request) []int {
+	if r.spec.Ranks > 4*maxRing && r.spec.Kind.Rooted() { // more slices take seconds to simulate
+		return pipelined
+	}
 	return append(pipelined[:len(pipelined):len(pipelined)], 256)
 }
 

@@ -18,12 +18,16 @@ const (
 	worth = 0.0025 / 1_000_000
 )
 
+// maxFollowed is up to how many ranks collectives with a root have a runner-up in any case.
+const maxFollowed = 1024
+
 // contest looks for the fastest candidate at a size, closer and closer at what promises
 // most: at its bound, its estimate, its time, until none could be faster than the best, or
 // faster by as much as its simulation has to promise. Of the pipelines of a family, the
 // times of short ones foretell those of long ones (see foresee); only the one that should
 // be the fastest is simulated. The runner-up is the best of the other families as far as
-// cheap simulations tell; of many ranks, the first one found.
+// cheap simulations tell; of many ranks, the first one found; of very many with a root, which
+// take seconds to compile, none that could not be the best.
 type contest struct {
 	size         units.Bytes
 	score        Scorer
@@ -80,14 +84,18 @@ func (c *contest) price(i int) float64 {
 }
 
 // next is the candidate to look at more closely, −1 if there is none: of those that could
-// be the best, the one of the least price, dear ones of which only a bound is known last;
-// else one that could be the runner-up.
+// be the best, the one of the least price, but one that is foreseen before a dear one of
+// which only a bound is known; else one that could be the runner-up.
 func (c *contest) next() int {
-	i := c.cheapest(func(i int) bool { return c.promises(i) && (!c.dear(i) || c.looks[i].foreseen > 0) })
-	if i < 0 {
-		if i = c.cheapest(c.promises); i >= 0 && c.looks[i].foreseen == 0 {
-			i = c.shorter(i)
+	i := c.cheapest(c.promises)
+	if i >= 0 && c.dear(i) && c.looks[i].foreseen == 0 {
+		if known := c.cheapest(func(i int) bool { return c.looks[i].foreseen > 0 && c.promises(i) }); known >= 0 {
+			return known
 		}
+		return c.shorter(i)
+	}
+	if s := c.list[0].Schedule; s.Spec.Kind.Rooted() && s.Spec.Ranks > maxFollowed {
+		return i
 	}
 	if i < 0 && c.best >= 0 {
 		i = c.cheapest(c.mayFollow)

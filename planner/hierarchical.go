@@ -24,7 +24,7 @@ type levels struct{ inner, outer string }
 // with direct links there is a channel for each of its link-disjoint rings.
 func buildHierarchicalRing(r *request) (*schedule.Schedule, error) {
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
-		return r.hierarchicalRooted(oneChain)
+		return r.hierarchicalRooted(schedule.GenDirect, oneChain)
 	}
 	return r.hierarchical(levels{schedule.GenRing, schedule.GenRing})
 }

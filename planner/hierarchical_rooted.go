@@ -10,7 +10,7 @@ import (
 // where there are many nodes. Broadcast and reduce go over a binomial tree.
 func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
-		return r.hierarchicalRooted(twoTrees)
+		return r.hierarchicalRooted(schedule.GenDirect, twoTrees)
 	}
 	if err := r.wants(collective.AllReduce); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func rotated(n, shift int32) []int32 {
 // across the nodes on its own rail, as a chain (ring) or over two binary trees, and
 // gathering inside every node; reduces by the same way back. The root's links inside its node and
 // all NICs of a node work at once, each byte leaves a node once on a chain.
-func (r *request) hierarchicalRooted(across func(rail schedule.Phase) []schedule.Phase) (*schedule.Schedule, error) {
+func (r *request) hierarchicalRooted(gen string, across func(rail schedule.Phase) []schedule.Phase) (*schedule.Schedule, error) {
 	nodes, local, err := r.byNode()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (r *request) hierarchicalRooted(across func(rail schedule.Phase) []schedule
 	atRoot := schedule.Phase{Gen: schedule.GenDirect, Groups: schedule.Groups{List: []schedule.Group{rootNode}}, Root: r.spec.Root % int(local)}
 	s := &schedule.Schedule{}
 	for _, order := range r.innerOrders(dims, schedule.GenRing) {
-		inside := schedule.Phase{Gen: schedule.GenDirect, Groups: onAxis(dims, 1, []int{0})}
+		inside := schedule.Phase{Gen: gen, Groups: onAxis(dims, 1, []int{0})}
 		if order != nil {
 			inside.Gen, inside.Groups.Grid.Order = schedule.GenRing, order
 		}

@@ -27,7 +27,9 @@ func buildInNetwork(r *request) (*schedule.Schedule, error) {
 }
 
 // buildHierarchicalInNetwork is in-network inside the node; across, too, where switches
-// there work on the data (SHARP), else in rings.
+// there work on the data (SHARP), else in rings. Broadcast and reduce go over two trees
+// across: a root whose node's switches multiply and combine can feed all of its NICs, which
+// it cannot where it has to send its own part to everybody in the node as well.
 func buildHierarchicalInNetwork(r *request) (*schedule.Schedule, error) {
 	dims, err := r.grid()
 	if err != nil {
@@ -35,6 +37,9 @@ func buildHierarchicalInNetwork(r *request) (*schedule.Schedule, error) {
 	}
 	if err := r.switchesWork(groupsAlong(dims, len(dims)-1)); err != nil {
 		return nil, err
+	}
+	if k := r.spec.Kind; k == collective.Broadcast || k == collective.Reduce {
+		return r.hierarchicalRooted(schedule.GenSwitch, twoTrees)
 	}
 	return r.hierarchical(levels{schedule.GenSwitch, schedule.GenRing})
 }

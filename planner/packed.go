@@ -265,5 +265,11 @@ func (r *request) wholeTrees(t *schedule.Trees) *schedule.Schedule {
 // inOneProgram reports whether to order all messages one by one: not where levels are few,
 // and equal ranks are what lets the simulator fold them, nor where messages are many.
 func (r *request) inOneProgram(x *treeSet) bool {
-	return x.trees.Height() > 2 && (r.slices() == 1 || r.slices() <= min(maxPieces, maxProgram/x.hops(r.spec.Ranks), maxChunks/chunksOf(x.trees)))
+	return x.worthOrder() && (r.slices() == 1 || r.slices() <= min(maxPieces, maxProgram/x.hops(r.spec.Ranks), maxChunks/chunksOf(x.trees)))
+}
+
+// worthOrder reports whether the order of messages matters: where trees are high, or roots
+// and connections unequal.
+func (x *treeSet) worthOrder() bool {
+	return x.trees.Height() > 2 || x.trees.Units == 0 && x.trees.Rates != nil
 }

@@ -40,7 +40,7 @@ func (s *shares) add(share float64, seed int64) {
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 	seeds, pieces := int64(500), 16
 	all := []*shares{{kind: collective.AllGather, every: 1, worst: 0.8, mean: 0.98},
-		{kind: collective.AllReduce, every: 10, worst: 0.5, mean: 0.87}, {kind: collective.Broadcast, every: 10, worst: 0.4, mean: 0.92}}
+		{kind: collective.AllReduce, every: 10, worst: 0.65, mean: 0.87}, {kind: collective.Broadcast, every: 10, worst: 0.8, mean: 0.92}}
 	switch {
 	case testing.Short():
 		seeds = 50
@@ -49,6 +49,7 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 		for _, s := range all {
 			s.every = 1
 		}
+		all[2].worst = 0.4 // some of those left out otherwise
 	}
 	for seed := range seeds {
 		topo := gen.Uneven(seed)
@@ -74,6 +75,19 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 		t.Logf("%v: %d graphs in %d pieces: worst %.2f %% (seed %d), mean %.2f %%, %d at 99 %% and more", s.kind, s.count, pieces, 100*s.least, s.at, 100*mean, s.reaching)
 		if s.least < s.worst || mean < s.mean {
 			t.Errorf("%v: worst %.4f, mean %.4f", s.kind, s.least, mean)
+		}
+	}
+}
+
+// Roots with much to send keep their part of links on which others have little.
+func TestConnectionsDoNotRunAhead(t *testing.T) {
+	for seed, least := range map[int64]float64{494: 0.97, 156: 0.8, 440: 0.75} {
+		row := treesOn(t, gen.Uneven(seed), collective.AllReduce, 64)
+		if share := row.OfBound(); share < least || share > 1 {
+			t.Errorf("seed %d: %.2f %% of the bound", seed, 100*share)
+		}
+		if err := schedule.Check(row.Schedule, gen.Uneven(seed)); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
 }

@@ -29,6 +29,7 @@ func (p *treePlan) setDue() {
 		period = max(period, busy)
 	}
 	longest := slices.Max(togo)
+	p.lead = period / 2
 	for c := range p.conns {
 		k := &p.conns[c]
 		slices.SortFunc(k.hops, func(a, b int32) int { return cmp.Or(cmp.Compare(togo[b], togo[a]), cmp.Compare(a, b)) })
@@ -36,6 +37,7 @@ func (p *treePlan) setDue() {
 			p.hops[h].slot, p.hops[h].due = int32(slot), uint32((longest-togo[h])*3/2*dueParts/period)
 		}
 		k.order = make([]int32, 0, len(k.hops)*p.b.pieces())
+		k.after = make([]int32, 0, cap(k.order))
 	}
 }
 

@@ -96,6 +96,11 @@ func TestPlansSendEveryPieceOfEveryHop(t *testing.T) {
 					came = append(came, h)
 				}
 			}
+			for i, n := range k.after {
+				if n > int32(len(p.arrived[k.from])) || i > 0 && n < k.after[i-1] {
+					t.Fatalf("message %d from %d to %d waits for %d others, of %d", i, k.from, k.to, n, len(p.arrived[k.from]))
+				}
+			}
 			if len(came) != len(k.order) {
 				t.Fatalf("%d of %d messages come", len(came), len(k.order))
 			}

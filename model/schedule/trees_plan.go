@@ -23,6 +23,9 @@ type treePlan struct {
 	numbers int32   // how many connections have one
 	sending moments
 	arrived [][]int32 // by rank: hops that bring it a piece, in order
+	came    [][]int64 // and when
+	lately  []int32   // by rank: how many of them had come before the last message was sent
+	lead    int64     // how long before its time a message may be sent: connections that ran ahead of others on a link would leave it idle later
 }
 
 // treeConn is what one rank sends to another.
@@ -34,6 +37,7 @@ type treeConn struct {
 	ready    []uint64 // heap of what could be sent: when it is due, and index into hops
 	busy     bool
 	order    []int32 // hops as they are sent
+	after    []int32 // and how many messages have come to the sender before each (see lead)
 }
 
 // hopState is the hop between a rank and the one above it in a tree, upwards or
@@ -64,7 +68,7 @@ func (p *treePlan) hopAt(h int32) treeHop {
 
 // newTreePlan plays all messages.
 func newTreePlan(b *treePhases, up, down bool) *treePlan {
-	p := &treePlan{b: b, up: up, down: down, connOf: map[[2]int32]int32{}, arrived: make([][]int32, b.ranks),
+	p := &treePlan{b: b, up: up, down: down, connOf: map[[2]int32]int32{}, arrived: make([][]int32, b.ranks), came: make([][]int64, b.ranks), lately: make([]int32, b.ranks),
 		sending: moments{at: map[int64][]sending{}}}
 	p.hops = make([]hopState, 2*len(b.List)*b.ranks)
 	for _, x := range b.Rates {
@@ -133,7 +137,7 @@ func (p *treePlan) play() {
 		now, ended := p.sending.next()
 		slices.SortFunc(ended, func(a, b sending) int { return cmp.Compare(a.number, b.number) })
 		for _, s := range ended {
-			p.finish(s)
+			p.finish(s, now)
 		}
 		p.start(now)
 	}
@@ -187,17 +191,29 @@ func (p *treePlan) start(now int64) {
 		}
 		k.busy = true
 		k.order = append(k.order, h)
+		k.after = append(k.after, p.cameBefore(k.from, now-p.lead))
 		p.sending.add(now+p.takes(h), sending{k.number, c, h})
 	}
 	p.touched = p.touched[:0]
 }
 
+// cameBefore is how many messages had come to a rank; for times that do not fall.
+func (p *treePlan) cameBefore(rank int32, time int64) int32 {
+	n := p.lately[rank]
+	for int(n) < len(p.came[rank]) && p.came[rank][n] <= time {
+		n++
+	}
+	p.lately[rank] = n
+	return n
+}
+
 // finish is the arrival of a message.
-func (p *treePlan) finish(s sending) {
+func (p *treePlan) finish(s sending, now int64) {
 	k, h := &p.conns[s.conn], p.hopAt(s.hop)
 	k.busy = false
 	p.touched = append(p.touched, s.conn)
 	p.arrived[k.to] = append(p.arrived[k.to], s.hop)
+	p.came[k.to] = append(p.came[k.to], now)
 	if h.down {
 		p.spread(h.tree, h.v, 1)
 		return

@@ -7,8 +7,8 @@ import (
 )
 
 // treeProgram are the programs of a phase that takes all levels: receives in the order of
-// the plan in time, and every send as soon as its data is there and those before it on its
-// connection are sent. Only the plan is kept.
+// the plan in time, and every send as soon as its data is there, those before it on its
+// connection are sent, and what should have come shortly before has. Only the plan is kept.
 type treeProgram struct {
 	b        *treePhases
 	plan     *treePlan
@@ -39,6 +39,7 @@ func (w *treeProgram) append(dst []Op, rank int) []Op {
 		}
 	}
 	for _, h := range w.plan.arrived[rank] {
+		x.received++
 		x.receive(w.plan.hopAt(h))
 		x.send()
 	}
@@ -60,14 +61,15 @@ func (w *treeProgram) operations(rank int) int {
 // treeWriter spells out what one rank does.
 type treeWriter struct {
 	*treeProgram
-	rank    int32
-	conns   []int32   // outgoing
-	sent    []int     // by outgoing connection: messages
-	told    [][]int32 // by outgoing connection: pieces sent, by hop of it
-	got     []int32   // by tree: pieces of the result that are there
-	summed  []int32   // by tree: pieces whose sums are
-	arrived [][]int32 // by tree and child: pieces that have come from it
-	ops     []Op
+	rank     int32
+	conns    []int32   // outgoing
+	sent     []int     // by outgoing connection: messages
+	told     [][]int32 // by outgoing connection: pieces sent, by hop of it
+	got      []int32   // by tree: pieces of the result that are there
+	summed   []int32   // by tree: pieces whose sums are
+	arrived  [][]int32 // by tree and child: pieces that have come from it
+	received int32
+	ops      []Op
 }
 
 func (w *treeProgram) writer(r int32, dst []Op) *treeWriter {
@@ -107,7 +109,7 @@ func (x *treeWriter) send() {
 			piece := &x.told[i][x.plan.hops[h].slot]
 			t := x.plan.hopAt(h)
 			buf, there := x.source(t, *piece)
-			if !there {
+			if !there || x.received < k.after[x.sent[i]] {
 				break
 			}
 			x.ops = append(x.ops, Op{Kind: Send, Peer: k.to, Src: Loc{Buf: buf, Set: x.chunks(t.tree, *piece)}})

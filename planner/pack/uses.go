@@ -22,6 +22,9 @@ func PackFor(g *Graph, use Use, root int, o Options) (*Packing, error) {
 	if use == AllReduce && s.turned() && (s.best.Height <= 2 || g.Ranks*len(g.Edges) > mostTwice) {
 		return s.found()
 	}
+	if use == AllReduce && s.consider(weightedStars(g, bound.Rate)) {
+		return s.found()
+	}
 	if err := s.uneven(use, root); err != nil && s.best == nil {
 		return nil, err
 	}
