@@ -189,9 +189,10 @@ func (r *request) redundant(name string) bool {
 	switch name {
 	case "simple_ring": // ring is simple where there is one order
 		return r.o.Channels == 0 && len(r.ringOrders()) == 1
+	case "rail_shares": // where nodes are alike, hierarchies do the same
+		return !r.unlike()
 	case "packed_trees", "few_trees":
-		x := r.railShares()
-		return x.err == nil && x.share >= enoughOfRails
+		return r.unlike() && r.railShares().share >= enoughOfRails
 	case "hierarchical_ring": // ring is hierarchical there
 		return r.separateDimensions()
 	case "quadrinomial": // up to three ranks, every tree is binomial or a star

@@ -35,11 +35,12 @@ func (c *contest) foresee(i int) {
 }
 
 // ordered reports whether a schedule is a pipeline of several pieces of trees, all messages
-// of which are in one order, or of several slices of trees that join messages.
+// of which are in one order, or of more than a few slices of trees that join messages, each
+// level of which takes another time.
 func ordered(s *schedule.Schedule) bool {
 	ch := &s.Channels[0]
 	if ch.Trees != nil && ch.Trees.Join {
-		return ch.Slices > 1
+		return ch.Slices > 4
 	}
 	return ch.Slices == 1 && ch.Pieces() > 1
 }

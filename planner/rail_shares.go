@@ -10,7 +10,7 @@ import (
 	"railyard/planner/pack"
 )
 
-// buildRailShares is for nodes of GPUs that are not all alike: hierarchies whose rails and
+// buildRailShares is for nodes of GPUs that are not all alike (elsewhere hierarchies need no shares): hierarchies whose rails and
 // roots have the shares for which they have room (see pack.RailShares).
 func buildRailShares(r *request) (*schedule.Schedule, error) {
 	x := r.railShares()
@@ -42,8 +42,8 @@ func (r *request) railShares() *sharedRails {
 	switch {
 	case !ok || use != pack.AllGather && use != pack.AllReduce:
 		return &sharedRails{err: notApplicable("it does not make %v", r.spec.Kind)}
-	case !r.unlike() || r.spec.Ranks > maxPackedRanks:
-		return &sharedRails{err: notApplicable("it is for up to %d ranks of nodes that are not all alike, since parts have failed or are busy", maxPackedRanks)}
+	case r.t.NumNodes() < 2 || r.spec.Ranks > maxPackedRanks:
+		return &sharedRails{err: notApplicable("it is for up to %d ranks on several nodes", maxPackedRanks)}
 	}
 	type key struct{ use pack.Use }
 	return topology.Once(r.t, key{use}, func() *sharedRails { return r.shareRails(use) })

@@ -5,14 +5,17 @@
 // event engine; switches only forward. Run it from the root of the module:
 //
 //	go run ./notebooks/planning
+//	go run ./notebooks/planning degraded
 //
-// It prints the tables of docs/planning.md and takes a minute or two.
+// The first prints the tables of docs/planning.md for whole machines, the second that of
+// machines that have lost parts. Each takes a minute or two.
 package main
 
 import (
 	"fmt"
 	"log"
 	"math"
+	"os"
 	"strings"
 	"time"
 
@@ -73,6 +76,10 @@ const size = units.GiB
 
 func main() {
 	log.SetFlags(0)
+	if len(os.Args) > 1 {
+		degraded()
+		return
+	}
 	head("network", "GPUs", "optimum (GB/s)", "published", "here (GB/s)", "share", "plan", "planned in", "with latencies", "TACOS")
 	for _, q := range allGathers {
 		name, cells := q.answer()
@@ -128,6 +135,27 @@ func (q *question) answer() (string, []string) {
 	return name, []string{fmt.Sprint(t.NumRanks()), fmt.Sprintf("%.2f", best), published, fmt.Sprintf("%.2f", bw),
 		fmt.Sprintf("%.2f %%", 100*bw/best), planner.Name(s), fmt.Sprintf("%.2f s", took.Seconds()), fmt.Sprintf("%.2f %%", 100*real/best)}
 }
+
+// checked is the best plan, proven right.
+func checked(t *topology.Topology, spec collective.Spec, profile string) planner.Row {
+	p, err := cost.Get(profile)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scorer := score.New(t, p)
+	scorer.Limit = affordable
+	rows, err := planner.Plan(t, spec, []units.Bytes{size}, scorer, planner.PlanOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schedule.Check(rows[0].Schedule, t); err != nil {
+		log.Fatal(err)
+	}
+	return rows[0]
+}
+
+// affordable is how much railyard plan simulates of a candidate.
+const affordable = 8_000_000
 
 // plan is the algorithm bandwidth of the best plan, in GB/s.
 func plan(t *topology.Topology, spec collective.Spec, profile string) (float64, *schedule.Schedule, error) {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"log"
+	"strings"
+	"syscall"
+	"time"
+
+	"railyard/capacity/score"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// lost are the faults of the table of degraded machines, in each line at once.
+var lost = []string{
+	"nic:node1/nic3",
+	"nic:node1/nic3=0.5",
+	"link:node0/gpu0--node0/nvswitch1",
+	"gpu:node1/gpu2",
+	"nic:node1/nic3 nic:node0/nic5",
+	"nic:node1/nic3 gpu:node0/gpu6",
+}
+
+// degraded prints the table of DGX H100 that have lost parts.
+func degraded() {
+	head("boxes", "lost", "collective", "bound (GB/s)", "share", "plan", "with latencies", "× healthy", "old plan", "planned in")
+	for _, nodes := range []int{2, 4, 16} {
+		for _, faults := range lost {
+			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
+				if kind == collective.ReduceScatter && nodes != 4 {
+					continue // it is an all-gather in reverse
+				}
+				fmt.Printf("| %d | %s | %v | %s |\n", nodes, faults, kind, strings.Join(degradedCells(nodes, faults, kind), " | "))
+			}
+		}
+	}
+}
+
+// degradedCells are those of a line from the bound on.
+func degradedCells(nodes int, faults string, kind collective.Kind) []string {
+	whole, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: nodes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var list []topology.Fault
+	for _, text := range strings.Fields(faults) {
+		f, err := topology.ParseFault(text)
+		if err != nil {
+			log.Fatal(err)
+		}
+		list = append(list, f)
+	}
+	whole = whole.WithoutInNetwork()
+	left, err := whole.Degrade(list)
+	if err != nil {
+		log.Fatal(err)
+	}
+	spec := collective.Spec{Kind: kind, Ranks: left.NumRanks()}
+	bound, err := planner.ExactBound(left, spec)
+	if err != nil {
+		log.Fatal(err)
+	}
+	best := bound.AlgBW / 1e9
+	began := processorTime()
+	line := checked(left, spec, "line") // first, so that trees are not found yet
+	took := processorTime() - began
+	ideal := checked(left, spec, "ideal")
+	healthy := checked(whole, collective.Spec{Kind: kind, Ranks: whole.NumRanks()}, "line")
+	return []string{fmt.Sprintf("%.2f", best), fmt.Sprintf("%.1f %%", 100*bandwidth(ideal)/best), planner.Name(ideal.Schedule),
+		fmt.Sprintf("%.1f %%", 100*bandwidth(line)/best), fmt.Sprintf("%.2f", line.Prediction.Time.Seconds()/healthy.Prediction.Time.Seconds()),
+		kept(left, healthy, line.Prediction.Time), fmt.Sprintf("%.1f s", took.Seconds())}
+}
+
+// kept is by how much longer the old plan takes than the new one, where it can be kept.
+func kept(left *topology.Topology, old planner.Row, now units.Time) string {
+	if len(left.LostRanks()) > 0 {
+		return "–"
+	}
+	p, err := cost.Get("line")
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := score.New(left, p).Time(old.Schedule, old.Size)
+	if err != nil {
+		return "–" // some ranks no longer reach one another
+	}
+	return fmt.Sprintf("%+.0f %%", 100*(t.Seconds()/now.Seconds()-1))
+}
+
+// bandwidth is a plan's algorithm bandwidth in GB/s.
+func bandwidth(r planner.Row) float64 { return float64(r.Size) / r.Prediction.Time.Seconds() / 1e9 }
+
+// processorTime is what this process has used so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		log.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano())
+}
