@@ -36,21 +36,31 @@ func ratesOf(t *topology.Topology, nodes int) (machineRates, error) {
 	return m, nil
 }
 
-// measureScaleUp adds up the links from rank 0 to switches and to other ranks in use;
-// where there are none, it is PCIe or memory.
+// measureScaleUp adds up the links from a rank to switches and to other ranks in use; the
+// rank that has least limits all. Where there are none, it is PCIe or memory.
 func (m *machineRates) measureScaleUp(t *topology.Topology) error {
-	for _, l := range t.Out(t.Ranks()[0]) {
-		to := t.Links()[l].To
-		medium := t.Class(l).Medium
-		if (medium == topology.NVLink || medium == topology.XGMI) && (t.Devices()[to].Kind == topology.NVSwitch || t.RankOf(to) >= 0) {
-			m.scaleUp += float64(t.Rate(l))
-			m.via, m.inside = fmt.Sprintf("%s of each GPU", t.Class(l).Name), medium.String()
+	for r := range m.ranks {
+		if rate, via := scaleUpOf(t, r); rate > 0 && (m.scaleUp == 0 || rate < m.scaleUp) {
+			m.scaleUp, m.via, m.inside = rate, fmt.Sprintf("%s of each GPU", via.Name), via.Medium.String()
 		}
 	}
 	if m.scaleUp > 0 || t.NodeOf(1) != t.NodeOf(0) {
 		return nil
 	}
 	return m.measureShared(t)
+}
+
+// scaleUpOf is what a rank's scale-up links carry together, and their class.
+func scaleUpOf(t *topology.Topology, rank int) (rate float64, via *topology.Class) {
+	for _, l := range t.Out(t.Ranks()[rank]) {
+		to := t.Links()[l].To
+		medium := t.Class(l).Medium
+		if (medium == topology.NVLink || medium == topology.XGMI) && (t.Devices()[to].Kind == topology.NVSwitch || t.RankOf(to) >= 0) {
+			rate += float64(t.Rate(l))
+			via = t.Class(l)
+		}
+	}
+	return rate, via
 }
 
 // measureShared finds what a ring and an exchange between all ranks leave to each rank
@@ -88,31 +98,48 @@ func slowest(t *topology.Topology, load map[topology.LinkID]float64) float64 {
 	return rate
 }
 
-// measureNetwork adds up the NICs that the first node's ranks use towards another node.
+// measureNetwork adds up the NICs that a node's ranks use towards another node; the node
+// that has least limits all.
 func (m *machineRates) measureNetwork(t *topology.Topology) error {
 	router := topology.NewRouter(t)
-	local := 0
-	for local < m.ranks && t.NodeOf(local) == 0 {
-		local++
-	}
-	seen := map[topology.DeviceID]bool{}
-	for r := range local {
-		route, err := router.Route(r, (r+local)%m.ranks)
+	for first := 0; first < m.ranks; {
+		after := first
+		for after < m.ranks && t.NodeOf(after) == t.NodeOf(first) {
+			after++
+		}
+		rate, err := m.outOf(t, router, first, after)
 		if err != nil {
 			return err
 		}
-		m.flight = route.Latency
+		if rate == 0 {
+			return fmt.Errorf("no NIC leads from one node of %s to another", t.Name())
+		}
+		if m.network == 0 || rate < m.network {
+			m.network = rate
+		}
+		first = after
+	}
+	return nil
+}
+
+// outOf is what the NICs carry that the ranks from first to before after use towards
+// those of the next node.
+func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, first, after int) (rate float64, err error) {
+	seen := map[topology.DeviceID]bool{}
+	for r := first; r < after; r++ {
+		route, err := router.Route(r, (r+after-first)%m.ranks)
+		if err != nil {
+			return 0, err
+		}
+		m.flight = max(m.flight, route.Latency)
 		for i := 0; i < len(route.NICs); i += 2 {
 			if nic := route.NICs[i]; !seen[nic] {
 				seen[nic] = true
-				m.network += nicRate(t, nic)
+				rate += nicRate(t, nic)
 			}
 		}
 	}
-	if m.network == 0 {
-		return fmt.Errorf("no NIC leads from one node of %s to another", t.Name())
-	}
-	return nil
+	return rate, nil
 }
 
 // nicRate is what a NIC puts on the network: at most what its PCIe slot carries.

@@ -68,6 +68,30 @@ func TestWorkIsWhatTheAlgorithmMoves(t *testing.T) {
 	}
 }
 
+// The node with the fewest NICs and the rank with the fewest links limit all, wherever they are.
+func TestWhatIsLostLimitsAll(t *testing.T) {
+	for _, c := range []struct {
+		fault            string
+		scaleUp, network float64
+	}{
+		{"nic:node2/nic3", 450e9, 350e9}, {"nic:node0/nic3", 450e9, 350e9},
+		{"link:node1/gpu5--node1/nvswitch1", 350e9, 400e9}, // five of 18 links
+		{"nic:node3/nic0=0.5", 450e9, 375e9},
+	} {
+		f, err := topology.ParseFault(c.fault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		topo, err := load(t, "dgx-h100", topology.Options{Nodes: 4}).Degrade([]topology.Fault{f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := runtime(t, topo, "h100").rates; math.Abs(m.scaleUp-c.scaleUp) > 1 || math.Abs(m.network-c.network) > 1 {
+			t.Errorf("without %s: %.1f GB/s of each GPU and %.1f of each node, want %.1f and %.1f", c.fault, m.scaleUp/1e9, m.network/1e9, c.scaleUp/1e9, c.network/1e9)
+		}
+	}
+}
+
 // Four transfers over one host bridge get a quarter of it each.
 func TestSharedPCIeIsShared(t *testing.T) {
 	topo := load(t, "pcie3-server", topology.Options{})
