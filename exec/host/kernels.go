@@ -45,11 +45,15 @@ func native[T number](op collective.ReduceOp, nan T, unit float64) *kernels[T] {
 	return k
 }
 
-// gatherBlocks combines block by block in a buffer of its own, since dst may be one of
-// the sources; the last source goes straight into dst, which then has been read.
+// gatherBlocks combines more than two sources block by block in a buffer of its own, since
+// dst may be one of them; the last source goes straight into dst, which then has been read.
 func gatherBlocks[T number](dst []T, srcs [][]T, combine func(dst, a, b []T)) {
-	if len(srcs) == 1 {
+	switch len(srcs) {
+	case 1:
 		copy(dst, srcs[0])
+		return
+	case 2:
+		combine(dst, srcs[0], srcs[1])
 		return
 	}
 	var buf [512]T

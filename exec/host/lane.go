@@ -14,9 +14,11 @@ type lane[T element] struct {
 	rank, channel, phase int32
 	ops                  []boundOp
 	before               *lane[T]
-	slice, slices        int // slices completed in this iteration, of how many
-	at                   int // next operation
-	views                [][]T
+	slice, slices        int       // slices completed in this iteration, of how many
+	at                   int       // next operation
+	views                [][]T     // these three are used again and again
+	next                 []int32   // by pairs
+	places               [][]int32 // by reduce
 }
 
 // boundOp is an operation with its connections, by peer.
@@ -133,27 +135,31 @@ func (l *lane[T]) chunks(slice int, loc schedule.Loc) [][]T {
 
 // pairs visits the pieces of a source on rank from beside this rank's destination.
 func (l *lane[T]) pairs(slice int, src, dst schedule.Loc, from int32, visit func(src, dst []T)) {
-	var next []int32
-	dst.Set.Each(func(c int32) { next = append(next, c) })
+	l.next = l.next[:0]
+	dst.Set.Each(func(c int32) { l.next = append(l.next, c) })
 	i := 0
 	src.Set.Each(func(c int32) {
-		visit(l.r.piece(from, src.Buf, l.channel, slice, c), l.r.piece(l.rank, dst.Buf, l.channel, slice, next[i]))
+		visit(l.r.piece(from, src.Buf, l.channel, slice, c), l.r.piece(l.rank, dst.Buf, l.channel, slice, l.next[i]))
 		i++
 	})
 }
 
 // reduce combines several places, chunk by chunk.
 func (l *lane[T]) reduce(slice int, op *boundOp) (n int64) {
-	places := make([][]int32, len(op.Srcs))
 	for i, s := range op.Srcs {
-		s.Set.Each(func(c int32) { places[i] = append(places[i], c) })
+		if i == len(l.places) {
+			l.places = append(l.places, nil)
+		}
+		l.places[i] = l.places[i][:0]
+		s.Set.Each(func(c int32) { l.places[i] = append(l.places[i], c) })
 	}
-	srcs := make([][]T, len(op.Srcs))
 	j := 0
 	op.Dst.Set.Each(func(c int32) {
+		srcs := l.views[:0]
 		for i, s := range op.Srcs {
-			srcs[i] = l.r.piece(l.rank, s.Buf, l.channel, slice, places[i][j])
+			srcs = append(srcs, l.r.piece(l.rank, s.Buf, l.channel, slice, l.places[i][j]))
 		}
+		l.views = srcs
 		dst := l.r.piece(l.rank, op.Dst.Buf, l.channel, slice, c)
 		l.r.k.gather(dst, srcs)
 		n += int64(len(dst))
