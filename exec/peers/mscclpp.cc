@@ -2,7 +2,7 @@
 // `railyard export --to mscclpp` wrote in MSCCL++'s own executor. In the columns of `railyard baseline`.
 //
 //   P=/path/to/mscclpp      # github.com/microsoft/mscclpp, built with -DMSCCLPP_BUILD_EXT_NCCL=ON in $P/build
-//   g++ -std=c++20 -O2 -I$P/include -I$P/build/include -I/usr/local/cuda/include mscclpp.cc -o mscclpp \
+//   g++ -std=c++20 -O2 -I$P/include -I$P/build/include -I/usr/local/cuda/include mscclpp.cc -o mscclpp
 //     -L$P/build/lib -lmscclpp_nccl -lmscclpp_collectives -lmscclpp -L/usr/local/cuda/lib64 -lcudart -Wl,-rpath,$P/build/lib
 //   ./mscclpp -g 2 -b 1024 -e 67108864 > peers.csv                # its own all-reduce and all-gather
 //   ./mscclpp -g 2 -b 1024 -e 67108864 two_shot.json ring.json    # plans, for input and output in two buffers
