@@ -26,6 +26,7 @@ type engine struct {
 	shared int64         // transfers whose rates were worked out, each time they were
 	played []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace  *tracer
+	steady steady
 
 	processors []processor // by rank, where the profile is serial
 }
@@ -38,6 +39,7 @@ type connState struct {
 	class       int32  // of cost
 	size        int32  // of the message under way
 	unsent      int32  // messages that the program has sent and that do not move yet
+	moved       int32  // messages that have begun to move
 	box, boxEnd int32  // its inboxes
 	sibling     int32  // as in conn
 	times       int32  // how many connections it stands for
@@ -132,7 +134,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	for i := range e.conns {
 		s := &e.conns[i]
 		s.messages.rewind()
-		s.unsent, s.busy = 0, false
+		s.unsent, s.moved, s.busy = 0, 0, false
 		s.shared = !alone && len(e.routes[e.Plan.conns[i].route].use) > 0
 	}
 	for i := range e.boxes {
@@ -151,6 +153,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	if o.Trace {
 		e.trace = newTracer(e)
 	}
+	e.steady.prepare(e)
 }
 
 // play runs all events; it fails where lanes still wait at the end, which Check proves
@@ -177,12 +180,17 @@ func (e *engine) play() error {
 		if e.now = m.at; e.now >= forever {
 			return fmt.Errorf("the collective takes longer than 26 days: check the size and the rates")
 		}
-		for i := 0; i < len(e.q.buckets[m.bucket]); i++ { // it may grow
+		i := 0
+		for ; i < len(e.q.buckets[m.bucket]); i++ { // it may grow
 			e.handle(e.q.buckets[m.bucket][i])
 		}
+		e.steady.played += int64(i)
 		e.q.done()
 		if len(e.q.heap) == 0 || e.q.heap[0].at != e.now {
 			e.share.settle(e)
+			if e.steady.on {
+				e.steady.look(e)
+			}
 		}
 	}
 	return e.hangs()

@@ -6,6 +6,7 @@ func (e *engine) begin(c int32) {
 	s := &e.conns[c]
 	s.size = e.seqs[s.first+s.messages.next()]
 	s.busy = true
+	s.moved++
 	if e.trace != nil {
 		e.trace.begin(c, e.now)
 	}
@@ -27,6 +28,7 @@ func (e *engine) arrived(c int32) {
 		e.boxes[b].ready++
 	}
 	s.busy = false
+	e.steady.brought = c
 	if e.trace != nil {
 		e.trace.arrived(e, c)
 	}
