@@ -43,7 +43,7 @@ func (r *request) treeStages(x *treeSet) []int {
 		}
 		return out
 	}
-	all := []int{1, 16, 128, 512, 1400, 2800}
+	all := []int{1, 16, 128, 512, 1500, 2800}
 	if r.t.NumNodes() > 1 && !r.unlike() {
 		return all // equal nodes, which the simulator folds
 	}
