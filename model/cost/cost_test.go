@@ -75,11 +75,11 @@ func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
 		bytes    units.Bytes
 		want     Transfer
 	}{
-		{topology.NVLink, "ll", 100, Transfer{units.Microsecond, 10 * units.GBps, 1}},
-		{topology.NVLink, "simple", 64*units.KiB - 1, Transfer{units.Microsecond, 10 * units.GBps, 1}},
-		{topology.NVLink, "simple", 64 * units.KiB, Transfer{2 * units.Microsecond, 0, 0.5}},
-		{topology.PCIe, "ll", 100, Transfer{500 * units.Nanosecond, 0, 1}},
-		{topology.PCIe, "simple", 100, Transfer{0, 0, 1}},
+		{topology.NVLink, "ll", 100, Transfer{Alpha: units.Microsecond, Cap: 10 * units.GBps, Efficiency: 1}},
+		{topology.NVLink, "simple", 64*units.KiB - 1, Transfer{Alpha: units.Microsecond, Cap: 10 * units.GBps, Efficiency: 1}},
+		{topology.NVLink, "simple", 64 * units.KiB, Transfer{Alpha: 2 * units.Microsecond, Cap: 0, Efficiency: 0.5}},
+		{topology.PCIe, "ll", 100, Transfer{Alpha: 500 * units.Nanosecond, Cap: 0, Efficiency: 1}},
+		{topology.PCIe, "simple", 100, Transfer{Alpha: 0, Cap: 0, Efficiency: 1}},
 	} {
 		if got := p.Transfer(c.medium, c.protocol, c.bytes); got != c.want {
 			t.Errorf("%v %s %v: %+v, want %+v", c.medium, c.protocol, c.bytes, got, c.want)
