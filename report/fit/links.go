@@ -123,7 +123,8 @@ func (m *linkModel) cases(links []measurement.Link) ([]Case, error) {
 			return nil, err
 		}
 		n := float64(k.rounds)
-		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Takes: n * float64(m.peers(k.pattern)-1), Line: units.Time(n * perByte * float64(k.bytes))}},
+		puts, takes := m.operations(k)
+		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Puts: n * puts, Takes: n * takes, Line: units.Time(n * perByte * float64(k.bytes))}},
 			Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
 	}
 	return append(out, m.flags(links)...), nil
@@ -142,13 +143,22 @@ func (m *linkModel) flags(links []measurement.Link) (out []Case) {
 	return out
 }
 
-// peers is how many messages a rank sends at once.
-func (m *linkModel) peers(pattern string) int {
-	if pattern == "all" {
-		return m.t.NumRanks() - 1
+// operations are how many puts and takes of a rank come behind the first of a round: what
+// peers send is taken one by one (all), or they are sent sources of their own one by one
+// (dealsum, but in words).
+func (m *linkModel) operations(k message) (puts, takes float64) {
+	others := float64(m.t.NumRanks() - 2)
+	switch {
+	case k.pattern == "all":
+		return 0, others
+	case k.pattern == "dealsum" && k.protocol != "words":
+		return others, 0
 	}
-	return 1
+	return 0, 0
 }
+
+// toAll are the patterns in which all ranks send to all: see exec/probe.
+var toAll = []string{"all", "spread", "sum", "dealsum"}
 
 // line is the time at line rate of a byte to each peer, in picoseconds: that of the
 // fullest link.
@@ -182,13 +192,13 @@ func (m *linkModel) flows(pattern string) ([][2]int, error) {
 		for b := range n {
 			switch {
 			case a == b:
-			case pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n, pattern == "all":
+			case pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n, slices.Contains(toAll, pattern):
 				out = append(out, [2]int{a, b})
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring or all", pattern)
+		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring or one of %s", pattern, strings.Join(toAll, ", "))
 	}
 	return out, nil
 }
