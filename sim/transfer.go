@@ -4,10 +4,7 @@ package sim
 // event; of the others the α comes first.
 func (e *engine) begin(c int32) {
 	s := &e.conns[c]
-	s.size = e.seqs[s.first+s.next]
-	if s.next++; s.next == s.per {
-		s.next = 0
-	}
+	s.size = e.seqs[s.first+s.messages.next()]
 	s.busy = true
 	if e.trace != nil {
 		e.trace.begin(c, e.now)
