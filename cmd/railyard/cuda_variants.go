@@ -54,6 +54,7 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 		} else {
 			l.flagged("direct", block.Words, int64(size), 8*units.KiB, 512*units.KiB)
 			l.flagged("two_shot", block.Words, int64(size)/n, 32*units.KiB, 256*units.MiB)
+			l.flagged("two_shot", block.WordsPush, int64(size)/n, 256*units.KiB, 256*units.MiB)
 			l.simple("two_shot", 1, block.Push, 512*units.KiB, 4*units.GiB)
 			l.simple("simple_ring", 1, block.Push, 64*units.MiB, 4*units.GiB)
 		}
@@ -115,7 +116,7 @@ func parseVariant(text string) (v variant, err error) {
 func (f *sweepFlags) everyWay() (out []variant) {
 	for _, algo := range f.algos {
 		for _, slices := range []int{1, 3} {
-			for m := block.Pull; m <= block.Words; m++ {
+			for m := block.Pull; m <= block.WordsPush; m++ {
 				out = append(out, variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256, Overlap: true, Specialise: f.specialise}})
 			}
 		}

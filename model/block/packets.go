@@ -30,7 +30,7 @@ func (e *emission) kind(k Kind) Kind {
 	switch e.c.o.Mechanism {
 	case Lines:
 		return k + LinePut - LLPut
-	case Words:
+	case Words, WordsPush:
 		return k + WordPut - LLPut
 	}
 	return k
@@ -46,7 +46,7 @@ func (e *emission) sender(r Ref) int {
 	for i := len(e.ops) - 1; i >= e.segment; i-- {
 		op := &e.ops[i]
 		made := op.Kind == e.kind(LLReduce) && slices.Contains(op.Destinations, r) || op.Kind == e.kind(LLPut) && op.Sources[0] == r
-		if made && len(op.PacketTargets) < MaxRanks-1 {
+		if made && op.Flags&Pairs == 0 && len(op.PacketTargets) < MaxRanks-1 {
 			return i
 		}
 	}

@@ -10,6 +10,12 @@ struct Places {
     DEV u64 at(u32 i) const { return RESOLVED ? ref[i] : base[ref[i] >> 48] + (ref[i] & 0xffffffffffffull); }
     DEV u64 data(u32 i) const { return at(i) + skip; }
     DEV u64 packets(u32 i) const { return at(i) + packet_skip; }
+    // left is what a pair has of n bytes, its limit being number i.
+    DEV u64 left(u32 i, u64 n) const
+    {
+        const u64 bytes = ref[i] > skip ? ref[i] - skip : 0;
+        return bytes < n ? bytes : n;
+    }
 };
 
 // AHEAD is how many loads of a source are under way at once where there are three or four.
