@@ -96,14 +96,18 @@ const (
 	WordReduce             // LLReduce in words
 )
 
+func (k Kind) puts() bool { return k == LLPut || k == LinePut || k == WordPut }
+
+func (k Kind) takes() bool { return k == LLReduce || k == LineReduce || k == WordReduce }
+
 // Flags of an operation.
 const (
 	Relaxed uint8 = 1 << iota // signal, wait: only says that the kernel has begun
 	Scale                     // the result is complete: an average is divided here
 	Barrier                   // the block's threads wait for one another first
 	Earlier                   // wait: for the launch before the last
-	Pairs                     // source k goes to destination k: multi, up to maxPairs; words, packet source or target k
-	Halves                    // lines, words: half of the warps put while the others reduce
+	Pairs                     // source k goes to destination k: multi, up to maxPairs; packets, packet source or target k
+	Halves                    // lines: half of the warps put while the others reduce
 )
 
 // Lines are the kinds of flags between two blocks.
@@ -137,7 +141,7 @@ type Op struct {
 	Lane                        int     // Signal, Wait: whose line
 	Value, PerSlice             int     // Signal, Wait: step
 	Limit                       int64   // bytes from the references to the end of the block's part
-	Limits                      []int64 // words in pairs: of each pair; Limit is the longest
+	Limits                      []int64 // packets in pairs: of each pair; Limit is the longest
 }
 
 // Lane is what Instances blocks run: Before once, Body for each slice, After once.

@@ -321,15 +321,15 @@ func (e *emission) pair(op Op) bool {
 	return true
 }
 
-// copies is how many places an operation moves, each to one other: copies, and words put or
-// unpacked; 0 where it does something else.
+// copies is how many places an operation moves, each to one other, by copying, putting or
+// unpacking them; 0 where it does something else.
 func (op *Op) copies() int {
 	switch {
 	case op.Kind == Multi && len(op.Sources) == len(op.Destinations):
 		return len(op.Sources)
-	case op.Kind == WordPut && len(op.Sources) == len(op.PacketTargets):
+	case op.Kind.puts() && len(op.Sources) == len(op.PacketTargets):
 		return len(op.Sources)
-	case op.Kind == WordReduce && len(op.Sources)+len(op.PacketTargets) == 0 && len(op.PacketSources) == len(op.Destinations):
+	case op.Kind.takes() && len(op.Sources)+len(op.PacketTargets) == 0 && len(op.PacketSources) == len(op.Destinations):
 		return len(op.PacketSources)
 	}
 	return 0

@@ -62,7 +62,7 @@ func (e *emission) packets(m *message) (out []Ref) {
 	return out
 }
 
-// halve lets half of a block's warps put lines or words while the others take those that arrive,
+// halve lets half of a block's warps put lines while the others take those that arrive,
 // where no thread waits for the others in between.
 func (e *emission) halve() {
 	for i := range e.ops {
@@ -82,11 +82,9 @@ func (e *emission) halve() {
 	}
 }
 
-func (op *Op) putsMuch() bool { return op.Kind == LinePut || op.Kind == WordPut }
+func (op *Op) putsMuch() bool { return op.Kind == LinePut }
 
-func (op *Op) takesMuch() bool {
-	return (op.Kind == LineReduce || op.Kind == WordReduce) && op.Flags&Barrier == 0
-}
+func (op *Op) takesMuch() bool { return op.Kind == LineReduce && op.Flags&Barrier == 0 }
 
 // unpack receives a message's packets, combines them with the rank's own data where it
 // is a reduction, and stores.

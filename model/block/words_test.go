@@ -21,7 +21,7 @@ func TestResultsArePushed(t *testing.T) {
 				t.Fatalf("in place %v, rank %d: %d lanes, %+v", inPlace, rank, len(lanes), ops)
 			}
 			put, reduce, signal, wait := ops[0], ops[1], ops[2], ops[3]
-			if put.Kind != WordPut || put.Flags != Pairs|Halves || len(put.Sources) != 3 || len(put.PacketTargets) != 3 {
+			if put.Kind != WordPut || put.Flags != Pairs || len(put.Sources) != 3 || len(put.PacketTargets) != 3 {
 				t.Errorf("rank %d puts %+v", rank, put)
 			}
 			to := map[int]bool{}

@@ -42,7 +42,7 @@ struct Head {
 struct Op {
     Head head;
     // Sources, packet sources, destinations, packet destinations; or flags, by peer. Behind them,
-    // of words in pairs, the limit of each pair.
+    // of packets in pairs, the limit of each pair.
     u64 ref[MAX_REFS];
 };
 

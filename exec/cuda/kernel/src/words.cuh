@@ -9,133 +9,100 @@
 
 constexpr u32 EMPTY = 0xffffffffu;
 
-// Measured on 2 H200, 4 to 64 MiB: a quarter of the warps puts as much as the links take, four
-// stores a lane ahead; more of them are slower, the more the larger the data.
-constexpr u32 PUTTING = 4, PUT_AHEAD = 4, TAKE_AHEAD = RANKS > 2 ? 1 : 2;
+// How many loads of a place a lane has under way: measured on 2 to 4 H200, 4 to 64 MiB. More
+// only fill queues. Of several peers one each is enough.
+constexpr u32 PUT_AHEAD = 2, TAKE_AHEAD = 2;
 
 DEV u32 not_empty(u32 w) { return w == EMPTY ? EMPTY >> 1 : w; }
 DEV Vec not_empty(Vec v) { return Vec{not_empty(v.x), not_empty(v.y), not_empty(v.z), not_empty(v.w)}; }
 DEV bool arrived(Vec v) { return v.x != EMPTY && v.y != EMPTY && v.z != EMPTY && v.w != EMPTY; }
 
-// word_put sends one source to the packet buffers of several peers, or (PAIRS) source k to
-// peer k, so that all peers get their first words at once.
+// word_put sends sources to the packet buffers of several peers.
 DEV void word_put(const Head &op, const Places a, u64 n)
 {
     constexpr u32 U = PUT_AHEAD;
-    const bool pairs = op.flags & PAIRS;
-    const Part w = part(op, n, 16, PUTTING, false);
-    if (!w.count) return;
-    const u64 step = (u64)w.count * LANES * 16;
-    u64 src[RANKS - 1], to[RANKS - 1], bytes[RANKS - 1];
-#pragma unroll
-    for (u32 d = 0; d < RANKS - 1; d++) {
-        const u32 k = d < op.nput ? d : 0;
-        src[d] = a.data(pairs ? k : 0), to[d] = a.packets(op.nsrc + k);
-        bytes[d] = pairs ? a.left(2 * op.nput + k, n) : n;
-    }
-    for (u64 i = ((u64)w.first * LANES + lane()) * 16; i < n; i += U * step) {
+    const u64 step = threads() * 16;
+    const Puts x(op, a, n);
+    for (u64 i = thread() * 16; i < n; i += U * step) {
         Vec v[RANKS - 1][U];
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++)
 #pragma unroll
             for (u32 u = 0; u < U; u++)
-                if (d < op.nsrc && i + u * step < bytes[d]) v[d][u] = load_quad(src[d] + i + u * step, bytes[d] - i - u * step);
+                if (d < op.nsrc && i + u * step < x.bytes[d]) v[d][u] = load_quad(x.src[d] + i + u * step, x.left(d, i + u * step));
 #pragma unroll
         for (u32 u = 0; u < U; u++)
 #pragma unroll
             for (u32 d = 0; d < RANKS - 1; d++)
-                if (d < op.nput && i + u * step < bytes[d]) words_store((void *)(to[d] + i + u * step), not_empty(v[pairs ? d : 0][u]));
+                if (d < op.nput && i + u * step < x.bytes[d]) words_store((void *)(x.to[d] + i + u * step), not_empty(v[x.source(d)][u]));
     }
 }
 
-// Arriving is words of several peers at U places, step bytes apart.
-template <u32 U> struct Arriving {
-    u64 from[RANKS - 1];
-    Vec v[RANKS - 1][U];
+// empty leaves the room of a word as it was.
+DEV void empty(u64 at) { words_store((void *)at, Vec{EMPTY, EMPTY, EMPTY, EMPTY}); }
 
-    DEV Arriving(const Head &op, const Places a)
-    {
+// word_unpack takes words of several peers side by side.
+template <class W> DEV void word_unpack(const Head &op, const Places a, u64 n, W &wait)
+{
+    const Takes x(op, a, n);
+    for (u64 i = thread() * 16; i < n; i += threads() * 16) {
+        Vec v[RANKS - 1];
 #pragma unroll
-        for (u32 p = 0; p < RANKS - 1; p++) from[p] = a.packets(op.nsrc + (p < op.nll ? p : 0));
+        for (u32 p = 0; p < RANKS - 1; p++)
+            if (x.left(p, i)) v[p] = words_load((const void *)(x.from[p] + i));
+        for (u32 spins = 0;; spins++) {
+            u32 missing = RANKS;
+#pragma unroll
+            for (u32 p = 0; p < RANKS - 1; p++)
+                if (x.left(p, i) && !arrived(v[p])) {
+                    missing = p;
+                    v[p] = words_load((const void *)(x.from[p] + i));
+                }
+            if (missing == RANKS || wait.expired(spins, missing, 0, EMPTY)) break;
+        }
+#pragma unroll
+        for (u32 p = 0; p < RANKS - 1; p++) {
+            if (!x.left(p, i)) continue;
+            empty(x.from[p] + i);
+            store_quad(x.to[p] + i, x.left(p, i), v[p]);
+        }
     }
+}
 
-    // begin has the loads of all places under way at once.
-    template <class Bytes> DEV void begin(u32 peers, u64 i, u64 step, Bytes bytes)
-    {
+// word_combine has U loads of each peer under way.
+template <u32 U, class W> DEV void word_combine(const Head &op, const Places a, u64 n, u32 ranks, W &wait)
+{
+    const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
+    const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
+    const u64 src = a.data(0), step = threads() * 16;
+    u64 from[RANKS - 1];
+#pragma unroll
+    for (u32 p = 0; p < RANKS - 1; p++) from[p] = a.packets(p < nll ? nsrc + p : nsrc);
+    for (u64 i = thread() * 16; i < n; i += U * step) {
+        Vec v[RANKS - 1][U], mine[U] = {};
 #pragma unroll
         for (u32 p = 0; p < RANKS - 1; p++)
 #pragma unroll
             for (u32 u = 0; u < U; u++) {
                 v[p][u] = Vec{};
-                if (p < peers && i + u * step < bytes(p)) v[p][u] = words_load((const void *)(from[p] + i + u * step));
+                if (p < nll && i + u * step < n) v[p][u] = words_load((const void *)(from[p] + i + u * step));
             }
-    }
-
-    template <class W> DEV void await(u32 peers, u64 i, u64 step, W &wait)
-    {
+        if (nsrc)
+#pragma unroll
+            for (u32 u = 0; u < U; u++)
+                if (i + u * step < n) mine[u] = load_quad(src + i + u * step, n - i - u * step);
         for (u32 spins = 0;; spins++) {
             u32 missing = RANKS;
 #pragma unroll
             for (u32 p = 0; p < RANKS - 1; p++)
 #pragma unroll
                 for (u32 u = 0; u < U; u++)
-                    if (p < peers && !arrived(v[p][u])) {
+                    if (p < nll && !arrived(v[p][u])) {
                         missing = p;
                         v[p][u] = words_load((const void *)(from[p] + i + u * step));
                     }
             if (missing == RANKS || wait.expired(spins, missing, 0, EMPTY)) break;
         }
-    }
-
-    // empty leaves the room of a peer's words as it was.
-    DEV void empty(u32 p, u64 at) const { words_store((void *)(from[p] + at), Vec{EMPTY, EMPTY, EMPTY, EMPTY}); }
-};
-
-// word_unpack takes the words of several peers side by side, packet source k to destination k.
-template <class W> DEV void word_unpack(const Head &op, const Places a, u64 n, W &wait)
-{
-    constexpr u32 U = TAKE_AHEAD;
-    const Part w = part(op, n, 16, PUTTING, true);
-    if (!w.count) return;
-    const u64 step = (u64)w.count * LANES * 16;
-    Arriving<U> x(op, a);
-    u64 bytes[RANKS - 1];
-#pragma unroll
-    for (u32 p = 0; p < RANKS - 1; p++) bytes[p] = a.left(2 * op.nll + (p < op.nll ? p : 0), n);
-    for (u64 i = ((u64)w.first * LANES + lane()) * 16; i < n; i += U * step) {
-        x.begin(op.nll, i, step, [&](u32 p) { return bytes[p]; });
-        x.await(op.nll, i, step, wait);
-#pragma unroll
-        for (u32 p = 0; p < RANKS - 1; p++)
-#pragma unroll
-            for (u32 u = 0; u < U; u++) {
-                const u64 at = i + u * step;
-                if (p >= op.nll || at >= bytes[p]) continue;
-                x.empty(p, at);
-                store_quad(a.data(op.nll + p) + at, bytes[p] - at, x.v[p][u]);
-            }
-    }
-}
-
-// word_reduce is ll_reduce in words; destinations may be a peer's memory.
-template <class W> DEV void word_reduce(const Head &op, const Places a, u64 n, u32 ranks, W &wait)
-{
-    constexpr u32 U = TAKE_AHEAD;
-    const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
-    const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
-    if (op.flags & PAIRS) return word_unpack(op, a, n, wait);
-    const Part w = part(op, n, 16, PUTTING, true);
-    if (!w.count) return;
-    const u64 src = a.data(0), step = (u64)w.count * LANES * 16;
-    Arriving<U> x(op, a);
-    for (u64 i = ((u64)w.first * LANES + lane()) * 16; i < n; i += U * step) {
-        Vec mine[U] = {};
-        x.begin(nll, i, step, [&](u32) { return n; });
-        if (nsrc)
-#pragma unroll
-            for (u32 u = 0; u < U; u++)
-                if (i + u * step < n) mine[u] = load_quad(src + i + u * step, n - i - u * step);
-        x.await(nll, i, step, wait);
 #pragma unroll
         for (u32 u = 0; u < U; u++) {
             const u64 at = i + u * step;
@@ -145,8 +112,8 @@ template <class W> DEV void word_reduce(const Head &op, const Places a, u64 n, u
             for (u32 p = 0; p < RANKS; p++) {
                 if (nsrc && p == own) total.take(mine[u]);
                 if (p < RANKS - 1 && p < nll) {
-                    total.take(x.v[p][u]);
-                    x.empty(p, at);
+                    total.take(v[p][u]);
+                    empty(from[p] + at);
                 }
             }
             const Vec r = total.words(op.flags & SCALE, ranks);
@@ -158,4 +125,12 @@ template <class W> DEV void word_reduce(const Head &op, const Places a, u64 n, u
                 if (d < op.nput) words_store((void *)(a.packets(f0 + d) + at), not_empty(r));
         }
     }
+}
+
+// word_reduce is ll_reduce in words; destinations may be a peer's memory.
+template <class W> DEV void word_reduce(const Head &op, const Places a, u64 n, u32 ranks, W &wait)
+{
+    if (op.flags & PAIRS) word_unpack(op, a, n, wait);
+    else if (op.nll == 1) word_combine<TAKE_AHEAD>(op, a, n, ranks, wait);
+    else word_combine<1>(op, a, n, ranks, wait);
 }
