@@ -120,9 +120,13 @@ func (how Method) Fitted(s *schedule.Schedule, size int64, multiprocessors int) 
 
 // Shape is how many blocks of how many threads move so many bytes where data are their own
 // flags: packets with a thread for every 8 bytes, lines with two for every 15, words with one
-// for every 16, in blocks that grow with the size, at most 128 and one a multiprocessor.
+// for every 16, in blocks that grow with the size, at most one a multiprocessor and, up to 4 MiB,
+// 128, into which powers of two divide evenly.
 func Shape(m block.Mechanism, bytes int64, multiprocessors int) (blocks, threads int) {
-	most := int64(min(multiprocessors, 128))
+	most := int64(multiprocessors)
+	if bytes <= 4<<20 {
+		most = min(most, 128)
+	}
 	work, steps := max(bytes/8, 1), []shapeStep{{1024, 64}, {16384, 256}}
 	switch m {
 	case block.Lines:

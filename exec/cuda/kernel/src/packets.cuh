@@ -71,6 +71,15 @@ struct Puts {
         }
     }
     DEV u64 left(u32 d, u64 at) const { return bytes[d] > at ? bytes[d] - at : 0; }
+    // whole: all of it is 16 aligned bytes at a time.
+    DEV bool whole(u32 sources) const
+    {
+        u64 mixed = 0;
+#pragma unroll
+        for (u32 d = 0; d < RANKS - 1; d++)
+            if (d < sources) mixed |= src[d] | bytes[d];
+        return !(mixed & 15);
+    }
     DEV u32 source(u32 d) const { return pairs ? d : 0; }
 };
 
@@ -89,6 +98,14 @@ struct Takes {
         }
     }
     DEV u64 left(u32 p, u64 at) const { return bytes[p] > at ? bytes[p] - at : 0; }
+    DEV bool whole(u32 peers) const
+    {
+        u64 mixed = 0;
+#pragma unroll
+        for (u32 p = 0; p < RANKS - 1; p++)
+            if (p < peers) mixed |= to[p] | bytes[p];
+        return !(mixed & 15);
+    }
 };
 
 // ll_put sends sources to the packet buffers of several peers.

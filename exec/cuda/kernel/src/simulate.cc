@@ -133,6 +133,7 @@ int main(int argc, char **argv)
                         }
                         kernel->arrive_and_wait();
                         Engine engine(params[r], all.base);
+                        engine.count();
                         engine.play<Forms>((const Lane *)&plans[r][engine.lane * h.lane_bytes]);
                         kernel->arrive_and_wait();
                         if (first) outputs[e * h.ranks + r].assign(out, out + h.bytes[OUTPUT]);

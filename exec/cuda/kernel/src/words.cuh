@@ -17,19 +17,26 @@ DEV u32 not_empty(u32 w) { return w == EMPTY ? EMPTY >> 1 : w; }
 DEV Vec not_empty(Vec v) { return Vec{not_empty(v.x), not_empty(v.y), not_empty(v.z), not_empty(v.w)}; }
 DEV bool arrived(Vec v) { return v.x != EMPTY && v.y != EMPTY && v.z != EMPTY && v.w != EMPTY; }
 
-// word_put sends sources to the packet buffers of several peers.
-DEV void word_put(const Head &op, const Places a, u64 n)
+// Data that are WHOLE, 16 aligned bytes everywhere, take no branches, between which loads would
+// wait for one another.
+template <bool WHOLE> DEV Vec get_quad(u64 at, u64 left) { return WHOLE ? ld16((const void *)at) : load_quad(at, left); }
+template <bool WHOLE> DEV void set_quad(u64 at, u64 left, Vec v)
+{
+    if (WHOLE) st16((void *)at, v);
+    else store_quad(at, left, v);
+}
+
+template <bool WHOLE> DEV void put_words(const Head &op, const Puts &x, u64 n)
 {
     constexpr u32 U = PUT_AHEAD;
     const u64 step = threads() * 16;
-    const Puts x(op, a, n);
     for (u64 i = thread() * 16; i < n; i += U * step) {
         Vec v[RANKS - 1][U];
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++)
 #pragma unroll
             for (u32 u = 0; u < U; u++)
-                if (d < op.nsrc && i + u * step < x.bytes[d]) v[d][u] = load_quad(x.src[d] + i + u * step, x.left(d, i + u * step));
+                if (d < op.nsrc && i + u * step < x.bytes[d]) v[d][u] = get_quad<WHOLE>(x.src[d] + i + u * step, x.left(d, i + u * step));
 #pragma unroll
         for (u32 u = 0; u < U; u++)
 #pragma unroll
@@ -38,13 +45,20 @@ DEV void word_put(const Head &op, const Places a, u64 n)
     }
 }
 
+// word_put sends sources to the packet buffers of several peers.
+DEV void word_put(const Head &op, const Places a, u64 n)
+{
+    const Puts x(op, a, n);
+    if (x.whole(op.nsrc)) put_words<true>(op, x, n);
+    else put_words<false>(op, x, n);
+}
+
 // empty leaves the room of a word as it was.
 DEV void empty(u64 at) { words_store((void *)at, Vec{EMPTY, EMPTY, EMPTY, EMPTY}); }
 
 // word_unpack takes words of several peers side by side.
-template <class W> DEV void word_unpack(const Head &op, const Places a, u64 n, W &wait)
+template <bool WHOLE, class W> DEV void word_unpack(const Takes &x, u64 n, W &wait)
 {
-    const Takes x(op, a, n);
     for (u64 i = thread() * 16; i < n; i += threads() * 16) {
         Vec v[RANKS - 1];
 #pragma unroll
@@ -64,13 +78,13 @@ template <class W> DEV void word_unpack(const Head &op, const Places a, u64 n, W
         for (u32 p = 0; p < RANKS - 1; p++) {
             if (!x.left(p, i)) continue;
             empty(x.from[p] + i);
-            store_quad(x.to[p] + i, x.left(p, i), v[p]);
+            set_quad<WHOLE>(x.to[p] + i, x.left(p, i), v[p]);
         }
     }
 }
 
 // word_combine has U loads of each peer under way.
-template <u32 U, class W> DEV void word_combine(const Head &op, const Places a, u64 n, u32 ranks, W &wait)
+template <u32 U, bool WHOLE, class W> DEV void word_combine(const Head &op, const Places a, u64 n, u32 ranks, W &wait)
 {
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
@@ -90,7 +104,7 @@ template <u32 U, class W> DEV void word_combine(const Head &op, const Places a, 
         if (nsrc)
 #pragma unroll
             for (u32 u = 0; u < U; u++)
-                if (i + u * step < n) mine[u] = load_quad(src + i + u * step, n - i - u * step);
+                if (i + u * step < n) mine[u] = get_quad<WHOLE>(src + i + u * step, n - i - u * step);
         for (u32 spins = 0;; spins++) {
             u32 missing = RANKS;
 #pragma unroll
@@ -119,7 +133,7 @@ template <u32 U, class W> DEV void word_combine(const Head &op, const Places a, 
             const Vec r = total.words(op.flags & SCALE, ranks);
 #pragma unroll
             for (u32 d = 0; d < RANKS; d++)
-                if (d < op.ndst) store_quad(a.data(d0 + d) + at, n - at, r);
+                if (d < op.ndst) set_quad<WHOLE>(a.data(d0 + d) + at, n - at, r);
 #pragma unroll
             for (u32 d = 0; d < RANKS - 1; d++)
                 if (d < op.nput) words_store((void *)(a.packets(f0 + d) + at), not_empty(r));
@@ -127,10 +141,29 @@ template <u32 U, class W> DEV void word_combine(const Head &op, const Places a, 
     }
 }
 
+// aligned reports whether a reduction's data are 16 aligned bytes everywhere.
+DEV bool aligned(const Head &op, const Places a, u64 n)
+{
+    u64 mixed = n;
+    if (op.nsrc) mixed |= a.data(0);
+#pragma unroll
+    for (u32 d = 0; d < RANKS; d++)
+        if (d < op.ndst) mixed |= a.data(op.nsrc + op.nll + d);
+    return !(mixed & 15);
+}
+
 // word_reduce is ll_reduce in words; destinations may be a peer's memory.
 template <class W> DEV void word_reduce(const Head &op, const Places a, u64 n, u32 ranks, W &wait)
 {
-    if (op.flags & PAIRS) word_unpack(op, a, n, wait);
-    else if (op.nll == 1) word_combine<TAKE_AHEAD>(op, a, n, ranks, wait);
-    else word_combine<1>(op, a, n, ranks, wait);
+    if (op.flags & PAIRS) {
+        const Takes x(op, a, n);
+        if (x.whole(op.nll)) word_unpack<true>(x, n, wait);
+        else word_unpack<false>(x, n, wait);
+    } else if (!aligned(op, a, n)) {
+        word_combine<1, false>(op, a, n, ranks, wait);
+    } else if (op.nll == 1) {
+        word_combine<TAKE_AHEAD, true>(op, a, n, ranks, wait);
+    } else {
+        word_combine<1, true>(op, a, n, ranks, wait);
+    }
 }
