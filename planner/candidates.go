@@ -37,13 +37,13 @@ func (r *request) treeStages(x *treeSet) []int {
 		if r.unlike() {
 			return upTo([]int{1, 4, 16, 64}, maxUnlikeHops/hops)
 		}
-		out := upTo([]int{1, 4, 16, 64, 256, 1024}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
+		out := upTo([]int{1, 4, 16, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
 		if x.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && x.trees.Rates != nil {
 			out = append(out, levelSlices) // links that are shared unevenly do not keep to an order
 		}
 		return out
 	}
-	all := []int{1, 16, 128, 512, 1400, 2800}
+	all := []int{1, 16, 128, 512, 1500, 2800}
 	if r.t.NumNodes() > 1 && !r.unlike() {
 		return all // equal nodes, which the simulator folds
 	}
@@ -59,8 +59,8 @@ func (r *request) unlike() bool {
 // maxUnlikeHops bounds the messages of high trees there: some seconds of simulation.
 const maxUnlikeHops = 200_000
 
-// levelSlices is how many slices trees have whose levels are phases.
-const levelSlices = 1400
+// levelSlices is how many slices high trees have whose levels are phases: more than maxPieces.
+const levelSlices = 2400
 
 // upTo are the depths that are not too large; the least in any case.
 func upTo(depths []int, most int) []int {

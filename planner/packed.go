@@ -17,7 +17,7 @@ const maxProgram = 2_100_000
 
 // maxPieces is up to how many pieces messages are ordered one by one; with more, levels are
 // phases.
-const maxPieces = 1024
+const maxPieces = 2048
 
 // maxChunks bounds the parts and pieces of the data together.
 const maxChunks = 1 << 23

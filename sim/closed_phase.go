@@ -70,7 +70,7 @@ func (f *phaseForm) uniform(e *engine, conns []int32) bool {
 	for i, c := range conns {
 		k := &e.Plan.conns[c]
 		r := &e.routes[k.route]
-		for _, s := range e.seqs[k.first : k.first+k.per] {
+		for _, s := range e.listed(k) {
 			m := e.charge(r.class, s)
 			alpha, beta := float64(m.alpha), 1e12/min(float64(m.limit)/rateScale, r.solo*m.eff)
 			if i == 0 && f.alpha == 0 && f.beta == 0 {

@@ -24,7 +24,7 @@ type Plan struct {
 	inboxes   []int32 // where messages wait for a receiver, by connection: their connections; nil: each has one, of its own number
 	lanes     []lane
 	ops       []op    // the distinct programs, end to end
-	seqs      []int32 // the distinct message sequences, end to end: indices into sizes
+	seqs      []int32 // the distinct lists of messages, end to end: indices into sizes
 	sizes     []size
 	classes   []costClass
 	res       []resource
@@ -72,26 +72,26 @@ func newUsage(res int32, weight float64, count int32) usage {
 	return usage{res, count, weight, fixedWeight(weight, count)}
 }
 
-// conn is a FIFO between two lanes. Its messages of one slice have the sizes
-// seqs[first:first+per].
+// conn is a FIFO between two lanes.
 type conn struct {
 	route    int32
 	channel  int32 // strand
 	phase    int32
-	first    int32
-	per      int32
-	receiver int32 // lane; of several, one
-	sibling  int32 // the next connection that a send on this one also means, −1
-	times    int32 // how many connections it stands for
+	messages sequence // of one slice
+	receiver int32    // lane; of several, one
+	sibling  int32    // the next connection that a send on this one also means, −1
+	times    int32    // how many connections it stands for
 }
 
-// lane is the program of a rank in a phase of a channel: ops[first:end]. Connection i
+// lane is the program of a rank in a phase of a channel: ops[first:end], with a loop that
+// counts from first. Connection i
 // of those is laneConns[conns+i]: where it sends, the connection, −1 where another send
 // means that one too; where it receives, the inbox. Ranks are the topology's, channels
 // strands.
 type lane struct {
 	rank, channel, phase int32
 	first, end           int32
+	loop                 loop
 	conns                int32
 	before, after        int32 // lanes of the phase before and after on this rank, −1
 	beside               int32 // the next lane after the same one, −1
@@ -107,7 +107,7 @@ type op struct {
 
 // CompileOptions say how a plan is made. The zero value spreads transfers and folds.
 type CompileOptions struct {
-	Flat    bool     // no folding: the oracle of the folded plan, which takes the same time to the picosecond
+	Flat    bool     // no folding, no loops: the oracle of other plans, which take the same time to the picosecond
 	Hashing *Hashing // networks hash flows; nil: they spread them
 }
 
@@ -165,4 +165,9 @@ func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions
 	}
 	c.classify()
 	return c.Plan, nil
+}
+
+// listed are the messages of a connection as they are listed, those of a loop once.
+func (p *Plan) listed(k *conn) []int32 {
+	return p.seqs[k.messages.first : k.messages.first+k.messages.n]
 }

@@ -26,6 +26,7 @@ type engine struct {
 	shared int64         // transfers whose rates were worked out, each time they were
 	played []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace  *tracer
+	steady steady
 
 	processors []processor // by rank, where the profile is serial
 }
@@ -33,16 +34,17 @@ type engine struct {
 // connState is a connection in a run: messages go out, move one at a time, wait for
 // their receivers in inboxes and are taken, in order.
 type connState struct {
-	first, per  int32 // its sizes, as in conn
-	next        int32 // position in them of the next message to move
-	class       int32 // of cost
-	size        int32 // of the message under way
-	unsent      int32 // messages that the program has sent and that do not move yet
-	box, boxEnd int32 // its inboxes
-	sibling     int32 // as in conn
-	times       int32 // how many connections it stands for
-	busy        bool  // a message is under way
-	shared      bool  // it shares resources
+	first       int32  // where its sizes are listed
+	messages    cursor // in them: the next message to move
+	class       int32  // of cost
+	size        int32  // of the message under way
+	unsent      int32  // messages that the program has sent and that do not move yet
+	moved       int32  // messages that have begun to move
+	box, boxEnd int32  // its inboxes
+	sibling     int32  // as in conn
+	times       int32  // how many connections it stands for
+	busy        bool   // a message is under way
+	shared      bool   // it shares resources
 }
 
 // boxState is an inbox in a run.
@@ -51,14 +53,15 @@ type boxState struct {
 	waiter int32 // lane that waits for the next one, −1
 }
 
-// laneState is a program in a run: it stands before ops[at].
+// laneState is a program in a run: it stands before ops[first+at].
 type laneState struct {
-	at, first, end int32
-	conns          int32
-	slice, slices  int32 // slices completed, of how many
-	before, after  int32
-	beside         int32 // as in lane
-	waiting        bool  // for the phase before
+	cursor
+	first         int32
+	conns         int32
+	slice, slices int32 // slices completed, of how many
+	before, after int32
+	beside        int32 // as in lane
+	waiting       bool  // for the phase before
 }
 
 // Options of a run.
@@ -88,7 +91,7 @@ func (p *Plan) newEngine() *engine {
 		chunk: make([]units.Bytes, len(p.strands)), ends: make([]int64, len(p.jobs))}
 	for i := range p.conns {
 		k := &p.conns[i]
-		e.conns[i] = connState{first: k.first, per: k.per, class: p.routes[k.route].class, sibling: k.sibling, times: k.times, box: int32(i), boxEnd: int32(i) + 1}
+		e.conns[i] = connState{first: k.messages.first, messages: newCursor(k.messages.loop, k.messages.n), class: p.routes[k.route].class, sibling: k.sibling, times: k.times, box: int32(i), boxEnd: int32(i) + 1}
 	}
 	e.boxes = make([]boxState, len(p.conns))
 	if p.inboxes != nil {
@@ -97,7 +100,7 @@ func (p *Plan) newEngine() *engine {
 	}
 	for i := range p.lanes {
 		l := &p.lanes[i]
-		e.lanes[i] = laneState{first: l.first, end: l.end, conns: l.conns, before: l.before, after: l.after, beside: l.beside,
+		e.lanes[i] = laneState{cursor: newCursor(l.loop, l.end-l.first), first: l.first, conns: l.conns, before: l.before, after: l.after, beside: l.beside,
 			slices: p.strand(l.channel).slices}
 	}
 	e.share.init(p)
@@ -130,7 +133,8 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	alone := o.NoContention || o.NoTransfer || o.countSteps
 	for i := range e.conns {
 		s := &e.conns[i]
-		s.next, s.unsent, s.busy = 0, 0, false
+		s.messages.rewind()
+		s.unsent, s.moved, s.busy = 0, 0, false
 		s.shared = !alone && len(e.routes[e.Plan.conns[i].route].use) > 0
 	}
 	for i := range e.boxes {
@@ -138,7 +142,8 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	}
 	for i := range e.lanes {
 		s := &e.lanes[i]
-		s.at, s.slice, s.waiting = s.first, 0, s.before >= 0
+		s.rewind()
+		s.slice, s.waiting = 0, s.before >= 0
 	}
 	if e.serial() {
 		e.processors = make([]processor, e.topo.NumRanks())
@@ -148,6 +153,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	if o.Trace {
 		e.trace = newTracer(e)
 	}
+	e.steady.prepare(e)
 }
 
 // play runs all events; it fails where lanes still wait at the end, which Check proves
@@ -174,12 +180,17 @@ func (e *engine) play() error {
 		if e.now = m.at; e.now >= forever {
 			return fmt.Errorf("the collective takes longer than 26 days: check the size and the rates")
 		}
-		for i := 0; i < len(e.q.buckets[m.bucket]); i++ { // it may grow
+		i := 0
+		for ; i < len(e.q.buckets[m.bucket]); i++ { // it may grow
 			e.handle(e.q.buckets[m.bucket][i])
 		}
+		e.steady.played += int64(i)
 		e.q.done()
 		if len(e.q.heap) == 0 || e.q.heap[0].at != e.now {
 			e.share.settle(e)
+			if e.steady.on {
+				e.steady.look(e)
+			}
 		}
 	}
 	return e.hangs()

@@ -39,7 +39,7 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 	}
 	e := p.newEngine()
 	e.reset(p.each(size), Options{})
-	x := estimator{e: e, cheapest: forever, load: make([]float64, len(p.res)), seqs: map[[3]int32]seqCost{}}
+	x := estimator{e: e, cheapest: forever, load: make([]float64, len(p.res)), seqs: map[pricedSequence]seqCost{}}
 	for i := range p.conns {
 		x.conn(&p.conns[i])
 	}
@@ -58,7 +58,13 @@ type estimator struct {
 	most     float64 // ps
 	cheapest int64   // message
 	load     []float64
-	seqs     map[[3]int32]seqCost // by cost class and sequence
+	seqs     map[pricedSequence]seqCost
+}
+
+// pricedSequence is a cost class and a sequence.
+type pricedSequence struct {
+	class    int32
+	messages sequence
 }
 
 // seqCost is what a slice of a connection's messages costs.
@@ -70,13 +76,13 @@ type seqCost struct {
 // conn counts a connection's messages.
 func (x *estimator) conn(k *conn) {
 	r := &x.e.routes[k.route]
-	key := [3]int32{r.class, k.first, k.per}
+	key := pricedSequence{r.class, k.messages}
 	c, ok := x.seqs[key]
 	if !ok {
-		for _, s := range x.e.seqs[k.first : k.first+k.per] {
-			m := x.e.charge(r.class, s)
-			c.time += float64(m.solo)
-			c.weight += float64(x.e.table.bytes[s]) / m.eff
+		for i, s := range x.e.listed(k) {
+			m, times := x.e.charge(r.class, s), float64(k.messages.loop.times(int32(i)))
+			c.time += times * float64(m.solo)
+			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
 			x.cheapest = min(x.cheapest, m.solo)
 		}
 		x.seqs[key] = c
@@ -98,8 +104,8 @@ func (x *estimator) work() {
 		l := &x.e.Plan.lanes[i]
 		w, ok := done[l.first]
 		if !ok {
-			for _, o := range x.e.ops[l.first:l.end] {
-				w += x.e.table.local(o.kind, o.size)
+			for i, o := range x.e.ops[l.first:l.end] {
+				w += l.loop.times(int32(i)) * x.e.table.local(o.kind, o.size)
 			}
 			done[l.first] = w
 		}

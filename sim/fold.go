@@ -59,7 +59,7 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 	}
 	for i := range p.conns {
 		k := &p.conns[i]
-		f.colour.conn[i] = mix(mix(2, uint64(p.routes[k.route].class)), uint64(k.first)<<32|uint64(uint32(k.per)))
+		f.colour.conn[i] = mix(mix(2, uint64(p.routes[k.route].class)), k.messages.colour())
 	}
 	for i := range p.lanes {
 		l := &p.lanes[i]
@@ -77,6 +77,12 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 		}
 	}
 	return f
+}
+
+// colour tells sequences apart.
+func (s *sequence) colour() uint64 {
+	l := &s.loop
+	return mix(uint64(s.first)<<32|uint64(uint32(s.n)), mix(uint64(l.from)<<32|uint64(uint32(l.to)), uint64(l.laps)))
 }
 
 // connsOf are the connections of a lane, in the order of its program.

@@ -151,3 +151,39 @@ func TestReslicedIsCompiled(t *testing.T) {
 		}
 	}
 }
+
+// Loops take the time of what they repeat.
+func TestLoopedIsFlat(t *testing.T) {
+	var graphs []*topology.Topology
+	for _, name := range []string{"mi250x-node", "dgx1-v100", "../planner/testdata/mesh5x5.yaml", "../planner/testdata/star8.yaml"} {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		graphs = append(graphs, topo)
+	}
+	for seed := range int64(4) {
+		graphs = append(graphs, gen.Uneven(seed))
+	}
+	looped := 0
+	for _, topo := range graphs {
+		for _, kind := range []collective.Kind{collective.AllGather, collective.AllReduce, collective.Reduce} {
+			s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "packed_trees", planner.Options{Slices: 150})
+			if planner.NotApplicable(err) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, loop := schedule.NewExpander(s).AppendOnce(nil, 0, 0, 0); loop.Times < 2 {
+				continue
+			}
+			looped++
+			same(t, topo, s, 3*units.MiB+17, gen.Curved())
+			same(t, topo, s, units.GiB, line(t))
+		}
+	}
+	if looped < 10 {
+		t.Errorf("only %d schedules have loops", looped)
+	}
+}

@@ -6,15 +6,18 @@ import (
 	"slices"
 )
 
+// interned is a sequence's place.
+type interned struct{ first, n int32 }
+
 // interner lays distinct sequences end to end and finds equal ones again.
 type interner[T comparable] struct {
 	all    []T
 	key    func(T) uint64
-	byHash map[uint64][]connSeq
+	byHash map[uint64][]interned
 }
 
 func (t *interner[T]) init(key func(T) uint64) {
-	t.key, t.byHash = key, map[uint64][]connSeq{}
+	t.key, t.byHash = key, map[uint64][]interned{}
 }
 
 // intern returns where the sequence begins in all.
@@ -37,7 +40,7 @@ func (t *interner[T]) intern(list []T) (int32, error) {
 		t.all = slices.Grow(t.all, max(first, len(list)))
 	}
 	t.all = append(t.all, list...)
-	t.byHash[sum] = append(t.byHash[sum], connSeq{int32(first), int32(len(list))})
+	t.byHash[sum] = append(t.byHash[sum], interned{int32(first), int32(len(list))})
 	return int32(first), nil
 }
 

@@ -6,7 +6,7 @@ import "railyard/model/schedule"
 func (e *engine) advance(l int32) {
 	s := &e.lanes[l]
 	for s.slice < s.slices {
-		if s.at == s.first && s.before >= 0 && e.lanes[s.before].slice <= s.slice {
+		if s.at == 0 && s.before >= 0 && e.lanes[s.before].slice <= s.slice {
 			s.waiting = true
 			return
 		}
@@ -14,7 +14,6 @@ func (e *engine) advance(l int32) {
 		if !e.program(l, s) {
 			return
 		}
-		s.at = s.first
 		s.slice++
 		if s.slice == s.slices {
 			e.finished(l)
@@ -30,8 +29,8 @@ func (e *engine) advance(l int32) {
 // program runs operations up to the end of the slice; false where the lane has to wait.
 func (e *engine) program(l int32, s *laneState) bool {
 	serial := e.serial()
-	for s.at < s.end {
-		o := &e.ops[s.at]
+	for s.at < s.stop || s.turn() {
+		o := &e.ops[s.first+s.at]
 		if serial {
 			e.release(l)
 		}

@@ -14,8 +14,8 @@ func (p *Plan) loads(e *engine, r *Result) {
 	for i := range p.conns {
 		k := &p.conns[i]
 		var sum units.Bytes
-		for _, s := range p.seqs[k.first : k.first+k.per] {
-			sum += e.table.bytes[s]
+		for i, s := range p.listed(k) {
+			sum += units.Bytes(k.messages.loop.times(int32(i))) * e.table.bytes[s]
 		}
 		sum *= units.Bytes(p.strand(k.channel).slices)
 		perRoute[k.route] += float64(sum)

@@ -32,28 +32,34 @@ type compiler struct {
 
 	programs interner[op]
 	seqTable interner[int32]
-	progSeqs map[int32][]connSeq // by first op of a program
-	peers    []int32             // by rank: its connections in the lane at hand (out, in)
-	stamp    []int32             // by rank: the lane that peers belongs to
+	progSeqs map[int32][]sequence // by first op of a program
+	peers    []int32              // by rank: its connections in the lane at hand (out, in)
+	stamp    []int32              // by rank: the lane that peers belongs to
 	prog     []op
+	loop     loop // of prog
 	conn     []int32
 	out      []bool  // by local connection: the lane sends on it
 	with     []int32 // by local connection: the schedule's rank at the other end
 }
 
-// ends says what both programs do on a connection: sequences by index, −1 where a side
-// never names the connection.
-type ends struct{ send, recv connSeq }
+// ends says what both programs do on a connection.
+type ends struct{ send, recv sequence }
 
-// connSeq is a sequence of sizes: seqs[first:first+n].
-type connSeq struct{ first, n int32 }
+// sequence is a sequence of sizes: seqs[first:first+n], with a loop.
+type sequence struct {
+	first, n int32
+	loop     loop
+}
+
+// total is how many messages it has.
+func (s *sequence) total() int64 { return int64(s.n) + s.loop.extra() }
 
 func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions) *compiler {
 	c := &compiler{
 		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
 		routers: map[int32]flows{},
 		routeOf: map[routeKey]int32{}, connOf: map[connKey]int32{},
-		progSeqs: map[int32][]connSeq{},
+		progSeqs: map[int32][]sequence{},
 		peers:    make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
 	}
 	c.programs.init(op.key)
@@ -113,8 +119,9 @@ func (c *compiler) expand() error {
 						return err
 					}
 				} else {
-					buf = c.x.AppendProgram(buf[:0], int(s.channel), ph, r)
-					if err := c.lane(id, &l, buf); err != nil {
+					var again schedule.Loop
+					buf, again = c.program(buf[:0], s, ph, r)
+					if err := c.lane(id, &l, buf, again); err != nil {
 						return err
 					}
 					known.keep(c.self, &l, c.with, c.out)
@@ -125,6 +132,14 @@ func (c *compiler) expand() error {
 	}
 	c.ops, c.seqs = c.programs.all, c.seqTable.all
 	return nil
+}
+
+// program is that of a rank in a phase, in a single slice what repeats only once.
+func (c *compiler) program(buf []schedule.Op, s strand, phase, rank int) ([]schedule.Op, schedule.Loop) {
+	if s.slices > 1 || c.options.Flat {
+		return c.x.AppendProgram(buf, int(s.channel), phase, rank), schedule.Loop{}
+	}
+	return c.x.AppendOnce(buf, int(s.channel), phase, rank)
 }
 
 // stencils are those of a phase; none where messages differ by rank.
@@ -149,18 +164,29 @@ func (c *compiler) standIns(channel int) (ranks int, times int32) {
 }
 
 // lane compiles one program and enters it and its connections.
-func (c *compiler) lane(id int32, l *lane, ops []schedule.Op) error {
+func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loop) error {
 	c.prog, c.conn, c.out, c.with = c.prog[:0], c.conn[:0], c.out[:0], c.with[:0]
+	c.loop = loop{laps: 1}
 	for i := range ops {
+		if again.Times > 1 && i == again.First {
+			c.loop.from, c.loop.laps = int32(len(c.prog)), int32(again.Times)
+		}
+		if again.Times > 1 && i == again.End {
+			c.loop.to = int32(len(c.prog))
+		}
 		if err := eachMessage(&ops[i], func(o *schedule.Op) error { return c.operation(id, l, o) }); err != nil {
 			return err
 		}
 	}
-	first, err := c.programs.intern(c.prog)
+	n := int32(len(c.prog))
+	if c.loop.to == 0 {
+		c.loop.to = n // of the loop, if there is one, or of all
+	}
+	first, err := c.programs.intern(append(c.prog, c.loop.marks()...))
 	if err != nil {
 		return err
 	}
-	l.first, l.end, l.conns = first, first+int32(len(c.prog)), int32(len(c.laneConns))
+	l.first, l.end, l.loop, l.conns = first, first+n, c.loop, int32(len(c.laneConns))
 	c.laneConns = append(c.laneConns, c.conn...)
 	return c.sequences(id, l)
 }
@@ -281,20 +307,30 @@ func (c *compiler) sequences(id int32, l *lane) error {
 	return nil
 }
 
-func (c *compiler) newSequences() ([]connSeq, error) {
-	lists := make([][]int32, len(c.conn))
+func (c *compiler) newSequences() ([]sequence, error) {
+	lists, loops := make([][]int32, len(c.conn)), make([]loop, len(c.conn))
 	for i := range c.prog {
 		if k := c.prog[i].conn; k >= 0 {
 			lists[k] = append(lists[k], c.prog[i].size)
+			if int32(i) < c.loop.from {
+				loops[k].from++
+			}
+			if int32(i) < c.loop.to {
+				loops[k].to++
+			}
 		}
 	}
-	out := make([]connSeq, len(lists))
+	out := make([]sequence, len(lists))
 	for i, list := range lists {
 		first, err := c.seqTable.intern(list)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = connSeq{first, int32(len(list))}
+		loops[i].laps = c.loop.laps
+		if n := int32(len(list)); loops[i].from == loops[i].to {
+			loops[i] = once(n)
+		}
+		out[i] = sequence{first, int32(len(list)), loops[i]}
 	}
 	return out, nil
 }
@@ -303,18 +339,35 @@ func (c *compiler) newSequences() ([]connSeq, error) {
 func (c *compiler) match() error {
 	for i := range c.conns {
 		k, e := &c.conns[i], c.ends[i]
-		if e.send != e.recv {
+		if !c.equal(e.send, e.recv) {
 			r := c.routes[k.route]
 			what := "of other sizes"
-			if e.send.n != e.recv.n {
-				what = fmt.Sprintf("%d", e.recv.n)
+			if e.send.total() != e.recv.total() {
+				what = fmt.Sprintf("%d", e.recv.total())
 			}
-			return fmt.Errorf("rank %d sends %d messages to rank %d on channel %d, phase %d, which receives %s: check the schedule", r.src, e.send.n, r.dst, k.channel, k.phase, what)
+			return fmt.Errorf("rank %d sends %d messages to rank %d on channel %d, phase %d, which receives %s: check the schedule", r.src, e.send.total(), r.dst, k.channel, k.phase, what)
 		}
-		k.first, k.per = e.send.first, e.send.n
+		k.messages = e.send
 	}
 	c.ends, c.connOf, c.routeOf = nil, nil, nil
 	return nil
+}
+
+// equal reports whether two sequences are of the same messages.
+func (c *compiler) equal(a, b sequence) bool {
+	if a == b {
+		return true
+	}
+	n := a.total()
+	if n != b.total() {
+		return false
+	}
+	for x, y := newCursor(a.loop, a.n), newCursor(b.loop, b.n); n > 0; n-- {
+		if c.seqs[a.first+x.next()] != c.seqs[b.first+y.next()] {
+			return false
+		}
+	}
+	return true
 }
 
 // size is the index of an operation's size.

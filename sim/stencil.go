@@ -6,6 +6,7 @@ import "railyard/model/schedule"
 // every group it is the same, with the peers at the same coordinates.
 type stencil struct {
 	first, end int32
+	loop       loop
 	peers      []int32 // coordinate along the axis, by local connection
 	out        []bool
 }
@@ -45,7 +46,7 @@ func (s *stencils) keep(rank int32, l *lane, peers []int32, out []bool) {
 	if s == nil {
 		return
 	}
-	x := &stencil{first: l.first, end: l.end, out: append([]bool(nil), out...)}
+	x := &stencil{first: l.first, end: l.end, loop: l.loop, out: append([]bool(nil), out...)}
 	for _, p := range peers {
 		x.peers = append(x.peers, s.coordinate(p))
 	}
@@ -63,7 +64,7 @@ func (c *compiler) stamped(id int32, l *lane, s *stencils, x *stencil) error {
 		}
 		c.conn, c.out = append(c.conn, k), append(c.out, x.out[i])
 	}
-	l.first, l.end, l.conns = x.first, x.end, int32(len(c.laneConns))
+	l.first, l.end, l.loop, l.conns = x.first, x.end, x.loop, int32(len(c.laneConns))
 	c.laneConns = append(c.laneConns, c.conn...)
 	return c.sequences(id, l)
 }

@@ -41,7 +41,7 @@ func (t *tracer) arrived(e *engine, c int32) {
 	k := &e.Plan.conns[c]
 	r := &e.routes[k.route]
 	t.out.Events = append(t.out.Events, trace.Event{Rank: r.src, Peer: r.dst, Channel: k.channel, Phase: k.phase,
-		Slice: t.arrives[c] / k.per, Op: schedule.Send.String(), Bytes: e.table.bytes[e.conns[c].size],
+		Slice: int32(int64(t.arrives[c]) / k.messages.total()), Op: schedule.Send.String(), Bytes: e.table.bytes[e.conns[c].size],
 		Start: units.Time(t.begun[c]), End: units.Time(e.now), Route: r.full.Kind.String()})
 	t.arrives[c]++
 }

@@ -4,11 +4,9 @@ package sim
 // event; of the others the α comes first.
 func (e *engine) begin(c int32) {
 	s := &e.conns[c]
-	s.size = e.seqs[s.first+s.next]
-	if s.next++; s.next == s.per {
-		s.next = 0
-	}
+	s.size = e.seqs[s.first+s.messages.next()]
 	s.busy = true
+	s.moved++
 	if e.trace != nil {
 		e.trace.begin(c, e.now)
 	}
@@ -30,6 +28,7 @@ func (e *engine) arrived(c int32) {
 		e.boxes[b].ready++
 	}
 	s.busy = false
+	e.steady.brought = c
 	if e.trace != nil {
 		e.trace.arrived(e, c)
 	}

@@ -6,7 +6,7 @@ func (p *Plan) Work() int64 {
 	total := int64(0)
 	for i := range p.lanes {
 		l := &p.lanes[i]
-		total += int64(l.end-l.first) * int64(p.strand(l.channel).slices)
+		total += (int64(l.end-l.first) + l.loop.extra()) * int64(p.strand(l.channel).slices)
 	}
 	return total
 }

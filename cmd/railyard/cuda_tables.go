@@ -203,27 +203,27 @@ func (f *tablesFlags) predict(cases []*compared) error {
 			return err
 		}
 	}
-	return f.fit(cases)
+	return f.fit(cases, probe)
 }
 
 func simulated(c *compared, p *cost.Profile) (float64, error) {
-	t, err := predictRun(c.topo, c.schedule, c.key.size, p)
+	t, err := predictRun(c.topo, c.schedule, c.best.v.how, c.key.size, p)
 	return t.Microseconds(), err
 }
 
 // fit makes a profile on all cases, and two on every other size for those between.
-func (f *tablesFlags) fit(cases []*compared) error {
-	halves := [2][]fit.Features{}
+func (f *tablesFlags) fit(cases []*compared, probe *cost.Profile) error {
+	halves := [2][]fit.Case{}
 	for _, c := range cases {
-		x, err := scheduleFeatures(c.topo, c.schedule, c.key.size, units.Time(c.best.us*float64(units.Microsecond)))
+		x, err := runCase(c.topo, c.schedule, c.best.v.how, c.key.size, units.Time(c.best.us*float64(units.Microsecond)), probe)
 		if err != nil {
 			return err
 		}
 		i := sizeParity(c.key.size)
 		halves[i] = append(halves[i], x)
 	}
-	profile := func(rows []fit.Features) (*cost.Profile, error) {
-		r, err := fit.Fit("fitted", "cuda-sweep", f.date, rows)
+	profile := func(rows []fit.Case) (*cost.Profile, error) {
+		r, err := fit.Messages("fitted", "cuda-sweep", f.date, rows, probe)
 		if err != nil {
 			return nil, err
 		}

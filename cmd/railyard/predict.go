@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/measurement"
@@ -238,6 +239,22 @@ func featuresUnder(ideal, unit *cost.Profile, t *topology.Topology, s *schedule.
 	}
 	return fit.Features{Medium: route.Medium, Protocol: string(s.Protocol), Messages: latency.Time.Microseconds(), Line: line.Time,
 		Message: s.ChunkBytes(0, size), Launched: true, Size: size, Time: took}, nil
+}
+
+// inSlices is the schedule in so many slices that its phases run side by side, as they do
+// where ranks pass on what they receive while it arrives.
+func inSlices(s *schedule.Schedule) *schedule.Schedule {
+	const slices = 64
+	out := *s
+	out.Channels = append([]schedule.Channel(nil), s.Channels...)
+	for c := range out.Channels {
+		out.Channels[c].Slices = slices
+	}
+	return &out
+}
+
+func passesOn(s *schedule.Schedule) bool {
+	return s.Protocol == schedule.Simple && block.PassesOn(s)
 }
 
 // Built-in profiles.

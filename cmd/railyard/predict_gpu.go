@@ -7,7 +7,9 @@ import (
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/report/fit"
 	"railyard/sim"
+	"railyard/sim/blocks"
 )
 
 // protocolOf is the protocol whose costs a way to run a schedule has.
@@ -27,55 +29,39 @@ func protocolOf(how cuda.Method) schedule.Protocol {
 	return schedule.Simple
 }
 
-// inSlices is the schedule in so many slices that its phases run side by side, as they do
-// where ranks pass on what they receive while it arrives.
-func inSlices(s *schedule.Schedule) *schedule.Schedule {
-	const slices = 64
-	out := *s
-	out.Channels = append([]schedule.Channel(nil), s.Channels...)
-	for c := range out.Channels {
-		out.Channels[c].Slices = slices
-	}
-	return &out
-}
-
-func passesOn(s *schedule.Schedule) bool {
-	return s.Protocol == schedule.Simple && block.PassesOn(s)
-}
-
 // predictRun is the time of a schedule as GPUs run it, its protocol being that of the
-// method. Where ranks pass on what they receive, messages cost what they do in the
-// schedule, but bytes move in all phases at once.
-func predictRun(t *topology.Topology, s *schedule.Schedule, size units.Bytes, p *cost.Profile) (units.Time, error) {
-	if !passesOn(s) {
+// method: where copy engines move the data what the schedule says, else what the programs
+// of the blocks do.
+func predictRun(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, p *cost.Profile) (units.Time, error) {
+	if how.Copies {
 		r, err := sim.Run(t, s, size, p, sim.Options{})
 		return r.Time, err
 	}
-	latency, err := sim.Run(t, s, size, p, sim.Options{NoTransfer: true})
-	if err != nil {
-		return 0, err
-	}
-	flow, err := sim.Run(t, inSlices(s), size, onlyRates(t, s, size, p), sim.Options{})
-	if err != nil {
-		return 0, err
-	}
-	return latency.Time + flow.Time, nil
+	w, err := workOf(t, s, how, size, p)
+	return w.Time(p), err
 }
 
-// onlyRates is a profile in which the schedule's messages cost no α and have the rate of
-// their whole size.
-func onlyRates(t *topology.Topology, s *schedule.Schedule, size units.Bytes, p *cost.Profile) *cost.Profile {
-	out := &cost.Profile{Name: p.Name, Reduce: p.Reduce, Copy: p.Copy}
-	seen := map[topology.Medium]bool{}
-	router := topology.NewRouter(t)
-	for to := 1; to < t.NumRanks(); to++ {
-		route, err := router.Route(0, to)
-		if err != nil || seen[route.Medium] {
-			continue
-		}
-		seen[route.Medium] = true
-		x := p.Transfer(route.Medium, string(s.Protocol), s.ChunkBytes(0, size))
-		out.Curves = append(out.Curves, cost.Curve{Medium: route.Medium.String(), Protocol: "any", Segments: []cost.Segment{{Rate: x.Cap, Efficiency: x.Efficiency}}})
+// workOf is what blocks have to do for a schedule. Types of other sizes move as many bytes.
+func workOf(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, costs *cost.Profile) (blocks.Work, error) {
+	const bytes = 4
+	program, err := block.Compile(s, block.Options{Count: max(int64(size)/bytes, 1), Size: bytes, Instances: 1, Mechanism: how.Mechanism})
+	if err != nil {
+		return nil, err
 	}
-	return out
+	return blocks.Of(t, s, program, size, blocks.Window(how.Blocks, how.Threads), costs)
+}
+
+// runCase says what a schedule that took some time has to do as GPUs run it.
+func runCase(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, took units.Time, costs *cost.Profile) (fit.Case, error) {
+	c := fit.Case{Launched: true, Size: size, Time: took}
+	if how.Copies {
+		f, err := scheduleFeatures(t, s, size, took)
+		c.Parts = []fit.Part{{Medium: f.Medium, Protocol: f.Protocol, Bytes: f.Message, Messages: f.Messages, Line: f.Line}}
+		return c, err
+	}
+	w, err := workOf(t, s, how, size, costs)
+	for _, x := range w {
+		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Puts: x.Puts, Takes: x.Takes, Line: x.Line})
+	}
+	return c, err
 }

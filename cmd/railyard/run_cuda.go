@@ -152,7 +152,7 @@ func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
 	if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
 		return err
 	}
-	row.Prediction.Time, err = predictRun(p.topo, s, row.Size, p.profile)
+	row.Prediction.Time, err = predictRun(p.topo, s, c.Method, row.Size, p.profile)
 	return err
 }
 

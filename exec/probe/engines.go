@@ -24,7 +24,7 @@ func (s *session) engineMessages(p pattern) error {
 	for bytes := int64(1 << 20); bytes*int64(len(p.offset)) <= int64(s.max); bytes *= 2 {
 		for _, rounds := range []int{1, manyRounds} {
 			n := int(max(2, min(8, (32<<20)/bytes)))
-			if err := s.count(p.gpus); err != nil {
+			if err := s.count(p.gpus, 1); err != nil {
 				return err
 			}
 			s.epoch += uint32(n * (rounds + 1) * (replays + 1))

@@ -5,6 +5,11 @@ typedef unsigned long long u64;
 typedef unsigned int u32;
 
 const int maxPeers = 15;
+
+// PEERS is the most that a GPU of this machine sends to; the host says how many.
+#if !defined(PEERS)
+#define PEERS 3
+#endif
 const int flagLine = 32;  // words between flags: one 128-byte line each
 
 // Peer is another GPU: where its messages arrive here and ours there, flags likewise,
@@ -18,16 +23,18 @@ struct Peer {
 struct Args {
 	u64 src, dst;             // copies: from, to; messages: what is sent, what is received
 	u64 bytes;                // of a copy, or of a message to one peer
-	u64 counters;             // messages: u32 rounds so far, one line a block
+	u64 counters;             // messages: u32 rounds before this launch, one line a block, two launches by turns
 	u32 peers, rounds;
 	u64 abort;                // u32 in host memory: not 0 ends every wait
 	u64 deadline;             // nanoseconds that a wait may take
 	u64 result;               // ping_pong: u64 nanoseconds
 	Peer peer[maxPeers];
 	u32 warmup, epoch, mode, first;
+	u32 turn, pad;
 };
-static_assert(sizeof(Args) == 560, "launch.go writes these bytes");
+static_assert(sizeof(Args) == 568, "launch.go writes these bytes");
 
+#if !defined(ON_HOST)  // testdata/host.h has them for the CPU
 __device__ __forceinline__ u64 now() {
 	u64 t;
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
@@ -45,6 +52,53 @@ __device__ __forceinline__ u32 get(const u32 *p, bool acquire) {
 	else asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
 	return v;
 }
+
+__device__ __forceinline__ uint4 load16(const uint4 *p) {
+	uint4 v;
+	asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
+	return v;
+}
+
+__device__ __forceinline__ void store16(uint4 *p, uint4 v) {
+	asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+// Eight lanes access a line of 128 bytes with one instruction; the last lane's second half is
+// the line's flag, twice. All lanes of a warp call these together.
+__device__ __forceinline__ void line_store(uint4 *p, uint4 v, bool, bool active) {
+	__syncwarp();
+	if (active) store16(p, v);
+}
+
+__device__ __forceinline__ uint4 line_load(const uint4 *p, bool, bool active) {
+	uint4 v = make_uint4(0, 0, 0, 0);
+	__syncwarp();
+	if (active) v = load16(p);
+	return v;
+}
+
+// Accesses that need no order.
+__device__ __forceinline__ uint4 load_quad(const uint4 *p) {
+	uint4 v;
+	asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+	return v;
+}
+
+__device__ __forceinline__ void store_quad(uint4 *p, uint4 v) {
+	asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+// keep makes a value needed: one that is never 0.
+__device__ __forceinline__ void keep(u64 x) { asm volatile("{.reg .pred p; setp.eq.u64 p, %0, 0; @p trap;}" ::"l"(x)); }
+
+// take_turn waits for the kernel ahead and lets the next one of the stream be launched.
+__device__ __forceinline__ void take_turn() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+#endif
 
 // Patience ends waits: when time is over it raises the abort word for all. Clock and
 // word are read only in waits of milliseconds: the word lies in host memory, and the
@@ -91,16 +145,6 @@ extern "C" __global__ void ping_pong(Args a) {
 	*(u64 *)a.result = now() - began;
 }
 
-__device__ __forceinline__ uint4 load16(const uint4 *p) {
-	uint4 v;
-	asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
-	return v;
-}
-
-__device__ __forceinline__ void store16(uint4 *p, uint4 v) {
-	asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
-}
-
 // move copies n 16-byte words by the threads of all blocks, four in flight a thread.
 __device__ __forceinline__ void move(uint4 *to, const uint4 *from, u64 n, u64 begin, u64 stride) {
 	u64 i = begin;
@@ -134,204 +178,337 @@ extern "C" __global__ void add(Args a) {
 }
 
 // messages: in each round a block sends its part of a message to every peer and waits
-// for theirs. Each block of a GPU talks to the same block of the others. Rounds are
-// counted in memory, so that a graph can be replayed; the two halves of an inbox take
-// turns, since a receiver may still read one while the next message comes.
+// for theirs, as the kernels that run schedules do (exec/cuda/kernel/src): with as many
+// accesses under way, and what no message brings read while the kernel ahead still runs.
+// Each block of a GPU talks to the same block of the others. Rounds are counted in memory,
+// so that a graph can be replayed; the two halves of an inbox take turns, since a receiver
+// may still read one while the next message comes.
+//
+// OWN: every peer is sent a source of its own, one after another; else all the same one.
+// SUM: what all peers send is looked at together and added to what lies here; else it is
+// stored, peer after peer.
 
-__device__ __forceinline__ u32 *counter(const Args &a) { return (u32 *)a.counters + blockIdx.x * flagLine; }
+__device__ __forceinline__ u32 *counter(const Args &a) { return (u32 *)a.counters + blockIdx.x * flagLine + a.turn; }
 
-// start waits for the kernel ahead and lets the next one of the stream be launched, as the
-// kernels that run schedules do.
-__device__ __forceinline__ void start() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-	asm volatile("griddepcontrol.wait;" ::: "memory");
-	asm volatile("griddepcontrol.launch_dependents;");
-#endif
+// start reads the parameters and the rounds so far, which the launch before the last has left, then
+// waits for the kernel ahead and lets the next one of the stream be launched.
+__device__ __forceinline__ u32 start(const Args &a) {
+	u64 some = 0;
+#pragma unroll
+	for (u32 i = 0; i < sizeof(Args) / 8; i += 8) some |= ((const u64 *)&a)[i];
+	keep(some);
+	u32 epoch = get(counter(a), false);
+	take_turn();
+	return epoch;
 }
 
-// simple_messages stores the part in the peer's memory, then raises a flag there
-// (release); the receiver waits for its flags (acquire).
-extern "C" __global__ void simple_messages(Args a) {
-	u64 words = a.bytes / 16, part = (words + gridDim.x - 1) / gridDim.x;
-	u64 from = min(words, part * blockIdx.x), n = min(words, from + part) - from;
-	const uint4 *src = (const uint4 *)a.src + from;
-	start();
-	u32 epoch = *counter(a);
-	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
-		u64 half = (r & 1) * words + from;
-		for (u32 p = 0; p < a.peers; p++) move((uint4 *)a.peer[p].outbox + half, src, n, threadIdx.x, blockDim.x);
-		__syncthreads();
-		bool failed = false;
-		if (threadIdx.x < a.peers) {
-			put((u32 *)a.peer[threadIdx.x].theirs + blockIdx.x * flagLine, r, true);
-			failed = !await((u32 *)a.peer[threadIdx.x].flags + blockIdx.x * flagLine, r, true, a);
-		}
-		if (__syncthreads_or(failed)) return;
+// end leaves the rounds before the launch after the next. All threads have waited for one
+// another since they read theirs.
+__device__ __forceinline__ void end(const Args &a, u32 epoch, u32 counts) {
+	if (threadIdx.x == 0) put(counter(a), epoch + 2 * counts, false);
+}
+
+__device__ __forceinline__ u32 plus(u32 x, u32 y) { return __float_as_uint(__uint_as_float(x) + __uint_as_float(y)); }
+__device__ __forceinline__ uint4 plus(uint4 x, uint4 y) { return make_uint4(plus(x.x, y.x), plus(x.y, y.y), plus(x.z, y.z), plus(x.w, y.w)); }
+
+// Range is a block's part of so many things.
+struct Range {
+	u64 begin, end;
+	__device__ __forceinline__ Range(u64 n) {
+		u64 part = (n + gridDim.x - 1) / gridDim.x;
+		begin = min(n, part * blockIdx.x), end = min(n, begin + part);
 	}
-	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
+};
+
+// flags raises the peers' flags and waits for theirs; false where one does not come.
+__device__ __forceinline__ bool flags(const Args &a, u32 r, bool ordered) {
+	bool failed = false;
+	if (threadIdx.x < a.peers) {
+		put((u32 *)a.peer[threadIdx.x].theirs + blockIdx.x * flagLine, r, ordered);
+		failed = !await((u32 *)a.peer[threadIdx.x].flags + blockIdx.x * flagLine, r, ordered, a);
+	}
+	return !__syncthreads_or(failed);
 }
 
-// ll_messages stores packets of two words of data and two flags; the receiver polls the
-// packets themselves and stores the data in its own memory.
-extern "C" __global__ void ll_messages(Args a) {
-	u64 packets = a.bytes / 8, part = (packets + gridDim.x - 1) / gridDim.x;
-	u64 begin = min(packets, part * blockIdx.x), end = min(packets, begin + part);
+// simple_messages stores the part in all peers' memory, then raises a flag there (release);
+// the receiver waits for its flags (acquire).
+extern "C" __global__ void __launch_bounds__(512, 1) simple_messages(const __grid_constant__ Args a) {
+	constexpr u32 ahead = 8;
+	const u64 quads = a.bytes / 16, step = blockDim.x;
+	const Range part(quads);
+	const uint4 *src = (const uint4 *)a.src;
+	const u32 epoch = start(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		const u64 half = (r & 1) * quads;
+		for (u64 i = part.begin + threadIdx.x; i < part.end; i += ahead * step) {
+			uint4 v[ahead];
+#pragma unroll
+			for (u32 k = 0; k < ahead; k++)
+				if (i + k * step < part.end) v[k] = load_quad(src + i + k * step);
+#pragma unroll
+			for (u32 p = 0; p < PEERS; p++) {
+				if (p >= a.peers) break;
+#pragma unroll
+				for (u32 k = 0; k < ahead; k++)
+					if (i + k * step < part.end) store_quad((uint4 *)a.peer[p].outbox + half + i + k * step, v[k]);
+			}
+		}
+		__syncthreads();
+		if (!flags(a, r, true)) return;
+	}
+	end(a, epoch, a.rounds);
+}
+
+// add_peers loads a part of PULLED peers' memory, AHEAD accesses to each under way at once,
+// and stores its sum with one's own.
+template <u32 PULLED, u32 AHEAD> __device__ __forceinline__ void add_peers(const Args &a, const Range &part) {
+	const u64 step = blockDim.x;
+	for (u64 i = part.begin + threadIdx.x; i < part.end; i += AHEAD * step) {
+		uint4 v[PULLED + 1][AHEAD];
+#pragma unroll
+		for (u32 p = 0; p <= PULLED; p++)
+#pragma unroll
+			for (u32 k = 0; k < AHEAD; k++)
+				if (i + k * step < part.end) v[p][k] = load_quad((p < PULLED ? (const uint4 *)a.peer[p].outbox : (const uint4 *)a.src) + i + k * step);
+#pragma unroll
+		for (u32 k = 0; k < AHEAD; k++) {
+			uint4 sum = v[PULLED][k];
+#pragma unroll
+			for (u32 p = 0; p < PULLED; p++) sum = plus(sum, v[p][k]);
+			if (i + k * step < part.end) store_quad((uint4 *)a.dst + i + k * step, sum);
+		}
+	}
+}
+
+// pull_messages says that it has begun, loads the peers' parts and adds its own, then says
+// that it has read, and waits for the same: a round takes two counts of a flag.
+extern "C" __global__ void __launch_bounds__(512, 1) pull_messages(const __grid_constant__ Args a) {
+	const Range part(a.bytes / 16);
+	const u32 epoch = start(a);
+	for (u32 r = epoch + 1; r != epoch + 2 * a.rounds + 1; r += 2) {
+		if (!flags(a, r, false)) return;
+		if (a.peers == 1) add_peers<1, 8>(a, part);
+		else add_peers<PEERS, PEERS < 4 ? 4 : 1>(a, part);
+		__syncthreads();
+		if (!flags(a, r + 1, true)) return;
+	}
+	end(a, epoch, 2 * a.rounds);
+}
+
+// await_packets polls until the packets of peers first to last have come, all at once.
+template <class Load, class There> __device__ __forceinline__ bool await_packets(uint4 *v, u32 first, u32 last, Load load, There there, const Args &a) {
+	Patience patience(a);
+	for (;;) {
+		bool missing = false;
+#pragma unroll
+		for (u32 p = 0; p < PEERS; p++)
+			if (p >= first && p < last && !there(v[p])) missing = true, v[p] = load(p);
+		if (!missing) return true;
+		if (patience.over()) return false;
+	}
+}
+
+// ll stores packets of two words of data and two flags; the receiver polls the packets
+// themselves.
+template <bool OWN, bool SUM> __device__ __forceinline__ void ll(const Args &a) {
+	const u64 packets = a.bytes / 8;
+	const Range part(packets);
 	const uint2 *src = (const uint2 *)a.src;
 	uint2 *dst = (uint2 *)a.dst;
-	start();
-	u32 epoch = *counter(a);
+	const u32 epoch = start(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
-		u64 half = (r & 1) * packets;
-		for (u64 i = begin + threadIdx.x; i < end; i += blockDim.x) {
-			uint2 d = src[i];
-			for (u32 p = 0; p < a.peers; p++) store16((uint4 *)a.peer[p].outbox + half + i, make_uint4(d.x, r, d.y, r));
-		}
-		bool failed = false;
-		for (u64 i = begin + threadIdx.x; i < end && !failed; i += blockDim.x) {
-			for (u32 p = 0; p < a.peers; p++) {
-				const uint4 *in = (const uint4 *)a.peer[p].inbox + half + i;
-				uint4 v = load16(in);
-				Patience patience(a);
-				while ((int)(v.y - r) < 0 || (int)(v.w - r) < 0) {  // a ring may be rounds ahead
-					if (patience.over()) { failed = true; break; }
-					v = load16(in);
+		const u64 half = (r & 1) * packets;
+		for (u32 own = 0; own < (OWN ? a.peers : 1); own++)
+			for (u64 i = part.begin + threadIdx.x; i < part.end; i += blockDim.x) {
+				const uint2 d = src[own * packets + i];
+				const uint4 v = make_uint4(d.x, r, d.y, r);
+				if (OWN) {
+					store16((uint4 *)a.peer[own].outbox + half + i, v);
+					continue;
 				}
-				dst[i] = make_uint2(v.x, v.z);
+#pragma unroll
+				for (u32 p = 0; p < PEERS; p++)
+					if (p < a.peers) store16((uint4 *)a.peer[p].outbox + half + i, v);
 			}
-		}
-		if (__syncthreads_or(failed)) return;
-	}
-	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
-}
-
-// pull_messages says that it has begun, loads the peers' part and adds its own, then says
-// that it has read, and waits for the same: a round takes two counts of a flag.
-extern "C" __global__ void pull_messages(Args a) {
-	u64 words = a.bytes / 16, part = (words + gridDim.x - 1) / gridDim.x;
-	u64 from = min(words, part * blockIdx.x), end = min(words, from + part);
-	const u32 me = threadIdx.x;
-	start();
-	u32 epoch = *counter(a);
-	for (u32 r = epoch + 1; r != epoch + 2 * a.rounds + 1; r += 2) {
+		const auto there = [&](uint4 v) { return (int)(v.y - r) >= 0 && (int)(v.w - r) >= 0; };  // a ring may be rounds ahead
 		bool failed = false;
-		if (me < a.peers) {
-			put((u32 *)a.peer[me].theirs + blockIdx.x * flagLine, r, false);
-			failed = !await((u32 *)a.peer[me].flags + blockIdx.x * flagLine, r, false, a);
-		}
-		if (__syncthreads_or(failed)) return;
-		for (u64 i = from + me; i < end; i += 4 * blockDim.x) {
-			float4 v[4];
-			for (int k = 0; k < 4; k++)
-				if (i + k * blockDim.x < end) v[k] = ((const float4 *)a.src)[i + k * blockDim.x];
-			for (u32 p = 0; p < a.peers; p++) {
-				uint4 w[4];
-				for (int k = 0; k < 4; k++)
-					if (i + k * blockDim.x < end) w[k] = load16((const uint4 *)a.peer[p].outbox + i + k * blockDim.x);
-				for (int k = 0; k < 4; k++) v[k] = sum(v[k], make_float4(__uint_as_float(w[k].x), __uint_as_float(w[k].y), __uint_as_float(w[k].z), __uint_as_float(w[k].w)));
+		for (u32 one = 0; one < (SUM ? 1 : a.peers) && !failed; one++)
+			for (u64 i = part.begin + threadIdx.x; i < part.end && !failed; i += blockDim.x) {
+				const auto load = [&](u32 p) { return load16((const uint4 *)a.peer[p].inbox + half + i); };
+				if (!SUM) {
+					uint4 v = load(one);
+					Patience patience(a);
+					while (!there(v) && !(failed = patience.over())) v = load(one);
+					dst[one * packets + i] = make_uint2(v.x, v.z);
+					continue;
+				}
+				uint4 v[PEERS];
+#pragma unroll
+				for (u32 p = 0; p < PEERS; p++)
+					if (p < a.peers) v[p] = load(p);
+				uint2 sum = src[i];
+				failed = !await_packets(v, 0, a.peers, load, there, a);
+#pragma unroll
+				for (u32 p = 0; p < PEERS; p++)
+					if (p < a.peers) sum = make_uint2(plus(sum.x, v[p].x), plus(sum.y, v[p].z));
+				dst[i] = sum;
 			}
-			for (int k = 0; k < 4; k++)
-				if (i + k * blockDim.x < end) ((float4 *)a.dst)[i + k * blockDim.x] = v[k];
-		}
-		__syncthreads();
-		if (me < a.peers) {
-			put((u32 *)a.peer[me].theirs + blockIdx.x * flagLine, r + 1, true);
-			failed = !await((u32 *)a.peer[me].flags + blockIdx.x * flagLine, r + 1, true, a);
-		}
 		if (__syncthreads_or(failed)) return;
 	}
-	if (me == 0) *counter(a) = epoch + 2 * a.rounds;
+	end(a, epoch, a.rounds);
 }
 
-// ll128_messages stores lines of 120 bytes of data and a flag, eight lanes a line, two
-// lines for sixteen lanes (exec/cuda/kernel/src/lines.cuh); the receiver polls them. All
-// lanes of a warp go on together. Bytes are rounded up to pairs of lines.
-extern "C" __global__ void ll128_messages(Args a) {
-	u64 pairs = (a.bytes + 239) / 240, part = (pairs + gridDim.x - 1) / gridDim.x;
-	u64 begins = min(pairs, part * blockIdx.x), end = min(pairs, begins + part);
-	u32 lane = threadIdx.x % 32, q = lane % 16, team = lane / 16, step = blockDim.x / 16;
-	bool last = q % 8 == 7;
-	u32 offset = last ? 224 + 8 * (q / 8) : 16 * (7 * (q / 8) + q % 8);
-	const char *src = (const char *)a.src + offset;
-	char *dst = (char *)a.dst + offset;
-	start();
-	u32 epoch = *counter(a);
+extern "C" __global__ void __launch_bounds__(512, 1) ll_messages(const __grid_constant__ Args a) { ll<false, false>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) ll_dealsums(const __grid_constant__ Args a) { ll<true, true>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) ll_sums(const __grid_constant__ Args a) { ll<false, true>(a); }
+
+// Seat is a lane's place in two lines of 120 bytes of data and a flag: eight lanes a line
+// (exec/cuda/kernel/src/lines.cuh).
+struct Seat {
+	u32 q, team, offset;
+	bool last;
+	__device__ __forceinline__ Seat() : q(threadIdx.x % 16), team(threadIdx.x % 32 / 16), last(q % 8 == 7) { offset = last ? 224 + 8 * (q / 8) : 16 * (7 * (q / 8) + q % 8); }
+	__device__ __forceinline__ uint4 load(const char *at) const {
+		if (!last) return *(const uint4 *)(at + offset);
+		const u32 *p = (const u32 *)(at + offset);
+		return make_uint4(p[0], p[1], 0, 0);
+	}
+	__device__ __forceinline__ void store(char *at, uint4 v) const {
+		if (!last) *(uint4 *)(at + offset) = v;
+		else *(uint2 *)(at + offset) = make_uint2(v.x, v.y);
+	}
+};
+
+// ll128 stores pairs of lines, which the receiver polls. All lanes of a warp go on together.
+// From three rounds a block on, half of the warps puts while the others take. Bytes are
+// rounded up to pairs of lines.
+template <bool OWN, bool SUM> __device__ __forceinline__ void ll128(const Args &a) {
+	const u64 pairs = (a.bytes + 239) / 240;
+	const Range part(pairs);
+	const Seat seat;
+	const u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
+	const bool halves = warps > 1 && (part.end - part.begin) * 16 > 3 * blockDim.x;
+	const u32 puts = halves ? warps / 2 : warps, takes = warps - (halves ? puts : 0);
+	const char *src = (const char *)a.src;
+	char *dst = (char *)a.dst;
+	const u32 epoch = start(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
-		u64 half = (r & 1) * pairs;
-		for (u64 i = begins + threadIdx.x / 32 * 2; i < end; i += step) {
-			bool mine = i + team < end;
-			uint4 v = make_uint4(0, 0, r, r);
-			if (mine && !last) v = *(const uint4 *)(src + (i + team) * 240);
-			else if (mine) v.x = *(const u32 *)(src + (i + team) * 240), v.y = *(const u32 *)(src + (i + team) * 240 + 4);
-			for (u32 p = 0; p < a.peers; p++) {
-				__syncwarp();
-				if (mine) store16((uint4 *)a.peer[p].outbox + (half + i + team) * 16 + q, v);
-			}
-		}
-		for (u64 i = begins + threadIdx.x / 32 * 2; i < end; i += step) {
-			bool mine = i + team < end;
-			for (u32 p = 0; p < a.peers; p++) {
-				const uint4 *in = (const uint4 *)a.peer[p].inbox + (half + i + team) * 16 + q;
+		const u64 half = (r & 1) * pairs;
+		for (u32 own = 0; warp < puts && own < (OWN ? a.peers : 1); own++)
+			for (u64 i = part.begin + warp * 2; i < part.end; i += puts * 2) {
+				const bool mine = i + seat.team < part.end;
 				uint4 v = make_uint4(0, 0, r, r);
+				if (mine) v = seat.load(src + (own * pairs + i + seat.team) * 240);
+				if (seat.last) v.z = r, v.w = r;
+#pragma unroll
+				for (u32 p = 0; p < PEERS; p++) {
+					if (OWN ? p != own : p >= a.peers) continue;
+					line_store((uint4 *)a.peer[p].outbox + (half + i + seat.team) * 16 + seat.q, v, seat.last, mine);
+				}
+			}
+		for (u32 one = 0; (!halves || warp >= puts) && one < (SUM ? 1 : a.peers); one++)
+			for (u64 i = part.begin + (warp - (halves ? puts : 0)) * 2; i < part.end; i += takes * 2) {
+				const bool mine = i + seat.team < part.end;
+				const u32 first = SUM ? 0 : one, end = SUM ? a.peers : one + 1;
+				uint4 v[PEERS], sum = make_uint4(0, 0, 0, 0);
 				Patience patience(a);
-				for (;;) {
-					__syncwarp();
-					if (mine) v = load16(in);
-					if (!__any_sync(~0u, mine && last && ((int)(v.z - r) < 0 || (int)(v.w - r) < 0))) break;
+				for (bool begun = false;; begun = true) {
+					bool missing = false;
+#pragma unroll
+					for (u32 p = 0; p < PEERS; p++) {
+						if (p < first || p >= end) continue;
+						v[p] = line_load((const uint4 *)a.peer[p].inbox + (half + i + seat.team) * 16 + seat.q, seat.last, mine);
+						missing |= mine && seat.last && ((int)(v[p].z - r) < 0 || (int)(v[p].w - r) < 0);
+					}
+					if (SUM && mine && !begun) sum = seat.load(src + (i + seat.team) * 240);
+					if (!__any_sync(~0u, missing)) break;
 					if (__any_sync(~0u, patience.over())) return;
 				}
-				if (mine && !last) *(uint4 *)(dst + (i + team) * 240) = v;
-				else if (mine) *(uint2 *)(dst + (i + team) * 240) = make_uint2(v.x, v.y);
+				if (!mine) continue;
+#pragma unroll
+				for (u32 p = 0; p < PEERS; p++)
+					if (p >= first && p < end) sum = SUM ? plus(sum, v[p]) : v[p];
+				seat.store(dst + (one * pairs + i + seat.team) * 240, sum);
 			}
-		}
+		__syncthreads();
 	}
-	__syncthreads();
-	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
+	end(a, epoch, a.rounds);
 }
+
+extern "C" __global__ void __launch_bounds__(512, 1) ll128_messages(const __grid_constant__ Args a) { ll128<false, false>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) ll128_dealsums(const __grid_constant__ Args a) { ll128<true, true>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) ll128_sums(const __grid_constant__ Args a) { ll128<false, true>(a); }
 
 __device__ __forceinline__ bool arrived(uint4 v) { return v.x != ~0u && v.y != ~0u && v.z != ~0u && v.w != ~0u; }
 
-// words_messages stores words that are their own flags (exec/cuda/kernel/src/words.cuh): what
-// has not arrived is all ones, which the receiver leaves there again. A quarter of the warps
-// stores while the others poll, where there is enough for all.
-extern "C" __global__ void words_messages(Args a) {
-	constexpr u32 ahead = 4;
+// words stores words that are their own flags (exec/cuda/kernel/src/words.cuh): what has not
+// arrived is all ones, which the receiver leaves there again. A quarter of the warps stores,
+// four accesses ahead, while the others look, one peer's words two accesses ahead, where
+// there is enough for all. They are added to what lies here, since only reductions have
+// words; sources of their own go to all peers side by side.
+template <bool OWN, u32 FROM> __device__ __forceinline__ void words(const Args &a) {
+	constexpr u32 ahead = 4, looks = FROM > 1 ? 1 : 2;
 	const u32 warps = blockDim.x / 32, putting = warps < 4 ? 1 : warps / 4;
-	u64 quads = a.bytes / 16, part = (quads + gridDim.x - 1) / gridDim.x;
-	u64 begins = min(quads, part * blockIdx.x), end = min(quads, begins + part);
-	const bool halves = warps > 1 && part > 3 * blockDim.x, putter = threadIdx.x < 32 * putting;
-	const u32 puts = halves ? 32 * putting : blockDim.x, takes = halves ? blockDim.x - puts : blockDim.x;
+	const u64 quads = a.bytes / 16;
+	const Range part(quads);
+	const bool halves = warps > 1 && part.end - part.begin > 3 * blockDim.x, putter = threadIdx.x < 32 * putting;
+	const u64 puts = halves ? 32 * putting : blockDim.x, takes = halves ? blockDim.x - puts : blockDim.x;
 	const uint4 *src = (const uint4 *)a.src;
 	uint4 *dst = (uint4 *)a.dst;
-	start();
-	u32 epoch = *counter(a);
+	const u32 epoch = start(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
-		u64 half = (r & 1) * quads;
-		if (!halves || putter)
-			for (u64 i = begins + threadIdx.x; i < end; i += ahead * puts) {
-				uint4 v[ahead];
+		const u64 half = (r & 1) * quads;
+		for (u64 i = part.begin + threadIdx.x; i < part.end && (!halves || putter); i += ahead * puts) {
+			uint4 v[OWN ? FROM : 1][ahead];
+#pragma unroll
+			for (u32 p = 0; p < (OWN ? FROM : 1); p++)
 #pragma unroll
 				for (u32 k = 0; k < ahead; k++)
-					if (i + k * puts < end) v[k] = src[i + k * puts];
+					if (i + k * puts < part.end) v[p][k] = load_quad(src + p * quads + i + k * puts);
 #pragma unroll
-				for (u32 k = 0; k < ahead; k++)
-					for (u32 p = 0; p < a.peers; p++)
-						if (i + k * puts < end) store16((uint4 *)a.peer[p].outbox + half + i + k * puts, v[k]);
-			}
+			for (u32 k = 0; k < ahead; k++)
+#pragma unroll
+				for (u32 p = 0; p < FROM; p++)
+					if (i + k * puts < part.end) store16((uint4 *)a.peer[p].outbox + half + i + k * puts, v[OWN ? p : 0][k]);
+		}
 		bool failed = false;
-		if (!halves || !putter)
-			for (u64 i = begins + (halves ? threadIdx.x - puts : threadIdx.x); i < end && !failed; i += takes)
-				for (u32 p = 0; p < a.peers; p++) {
-					uint4 *in = (uint4 *)a.peer[p].inbox + half + i;
-					uint4 v = load16(in);
-					Patience patience(a);
-					while (!arrived(v)) {
-						if (patience.over()) { failed = true; break; }
-						v = load16(in);
-					}
-					dst[i] = v;
-					store16(in, make_uint4(~0u, ~0u, ~0u, ~0u));
+		for (u64 i = part.begin + threadIdx.x - (halves ? puts : 0); i < part.end && !failed && (!halves || !putter); i += looks * takes) {
+			uint4 v[FROM][looks], sum[looks];
+			const auto box = [&](u32 p, u32 k) { return (uint4 *)a.peer[p].inbox + half + i + k * takes; };
+#pragma unroll
+			for (u32 p = 0; p < FROM; p++)
+#pragma unroll
+				for (u32 k = 0; k < looks; k++)
+					if (i + k * takes < part.end) v[p][k] = load16(box(p, k));
+#pragma unroll
+			for (u32 k = 0; k < looks; k++)
+				if (i + k * takes < part.end) sum[k] = load_quad(src + i + k * takes);
+			Patience patience(a);
+			for (bool missing = true; missing && !failed;) {
+				missing = false;
+#pragma unroll
+				for (u32 p = 0; p < FROM; p++)
+#pragma unroll
+					for (u32 k = 0; k < looks; k++)
+						if (i + k * takes < part.end && !arrived(v[p][k])) missing = true, v[p][k] = load16(box(p, k));
+				failed = missing && patience.over();
+			}
+#pragma unroll
+			for (u32 k = 0; k < looks; k++) {
+				if (i + k * takes >= part.end) continue;
+#pragma unroll
+				for (u32 p = 0; p < FROM; p++) {
+					sum[k] = plus(sum[k], v[p][k]);
+					store16(box(p, k), make_uint4(~0u, ~0u, ~0u, ~0u));
 				}
+				store_quad(dst + i + k * takes, sum[k]);
+			}
+		}
 		if (__syncthreads_or(failed)) return;
 	}
-	if (threadIdx.x == 0) *counter(a) = epoch + a.rounds;
+	end(a, epoch, a.rounds);
 }
+
+extern "C" __global__ void __launch_bounds__(512, 1) words_messages(const __grid_constant__ Args a) { words<false, 1>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) words_sums(const __grid_constant__ Args a) { words<false, PEERS>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) words_dealsums(const __grid_constant__ Args a) { words<true, PEERS>(a); }

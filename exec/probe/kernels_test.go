@@ -1,3 +1,5 @@
+//go:build cgo
+
 package probe
 
 import (
@@ -9,23 +11,43 @@ import (
 )
 
 // TestKernelsCompile runs the kernels through clang's CUDA front end, where there is
-// one; it does not know PTX inside asm.
+// one, for 2, 4 and 8 GPUs; it does not know PTX inside asm.
 func TestKernelsCompile(t *testing.T) {
 	clang, err := exec.LookPath("clang-19")
 	if err != nil {
 		t.Skip("no clang-19")
 	}
-	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib",
-		"-Xclang", "-target-feature", "-Xclang", "+ptx78", "-std=c++17", "-O2", "-Wall", "-Wno-unknown-cuda-version", "-Werror", "-S", "-o", "-",
-		"-include", filepath.Join("..", "cuda", "kernel", "testdata", "cuda.h"), "kernels.cu")
-	var out, messages bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &messages
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, messages.String())
+	for _, peers := range []string{"1", "3", "7"} {
+		cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib",
+			"-Xclang", "-target-feature", "-Xclang", "+ptx78", "-std=c++17", "-O2", "-Wall", "-Wno-unknown-cuda-version", "-Werror", "-S", "-o", "-",
+			"-DPEERS="+peers, "-include", filepath.Join("..", "cuda", "kernel", "testdata", "cuda.h"), "kernels.cu")
+		var out, messages bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &messages
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%s peers: %v\n%s", peers, err, messages.String())
+		}
+		for _, name := range kernelNames {
+			if !strings.Contains(out.String(), ".entry "+name+"(") {
+				t.Errorf("there is no kernel %s", name)
+			}
+		}
 	}
-	for _, name := range []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages", "pull_messages", "ll128_messages", "words_messages"} {
-		if !strings.Contains(out.String(), ".entry "+name+"(") {
-			t.Errorf("there is no kernel %s", name)
+}
+
+// TestMessagesArrive runs the kernels of messages on the CPU, a thread for each GPU thread, for
+// three GPUs: what they send arrives, launch after launch, in both halves of the inboxes.
+func TestMessagesArrive(t *testing.T) {
+	gxx, err := exec.LookPath("g++")
+	if err != nil {
+		t.Skip("no g++")
+	}
+	program := filepath.Join(t.TempDir(), "messages")
+	for _, cmd := range []*exec.Cmd{
+		exec.CommandContext(t.Context(), gxx, "-std=c++20", "-O1", "-Wall", "-Werror", "-Wno-unknown-pragmas", "-DPEERS=2", "-o", program, filepath.Join("testdata", "messages.cc"), "-lpthread"),
+		exec.CommandContext(t.Context(), program),
+	} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type args struct {
 	Abort, Deadline, Result    uint64
 	Peer                       [maxPeers]peer
 	Warmup, Epoch, Mode, First uint32
+	Turn, Pad                  uint32
 }
 
 func (a *args) encode() []byte {

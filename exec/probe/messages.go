@@ -5,6 +5,7 @@ package probe
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"railyard/exec/cuda/driver"
 )
@@ -58,44 +59,65 @@ func (s *session) pingPong(a, b *gpu, mode uint32) (float64, error) {
 	return float64(binary.LittleEndian.Uint64(raw)), err
 }
 
-// pattern is who sends to whom in a round.
+// pattern is who sends to whom in a round, and how.
 type pattern struct {
 	name   string
 	gpus   []*gpu
-	offset []int // to the GPUs so many places on, among gpus
+	offset []int  // to the GPUs so many places on, among gpus
+	kernel string // ends the names of kernels
 }
 
+// patterns are those of two GPUs; of a ring; and of all: one source to all, which is looked at
+// peer by peer (all), stored by its senders (spread), or looked at all at once and added
+// to what lies here (sum); and a source of its own for each, added likewise (dealsum).
 func (s *session) patterns() []pattern {
 	n := len(s.gpus)
 	var out []pattern
 	if n >= 2 {
-		out = append(out, pattern{"pair", s.gpus[:2], []int{1}})
+		out = append(out, pattern{"pair", s.gpus[:2], []int{1}, "_messages"})
 	}
 	if n > 2 {
-		out = append(out, pattern{"ring", s.gpus, []int{1}}, pattern{"all", s.gpus, steps(n)})
+		all := steps(n)
+		out = append(out, pattern{"ring", s.gpus, []int{1}, "_messages"}, pattern{"all", s.gpus, all, "_messages"}, pattern{"spread", s.gpus, all, "_messages"},
+			pattern{"sum", s.gpus, all, "_sums"}, pattern{"dealsum", s.gpus, all, "_dealsums"})
 	}
 	return out
 }
 
-// protocol says from and to which size messages are measured, and how many bytes of one a
-// thread takes at once.
+// protocol says from and to which size messages are measured, in which patterns, and how
+// many bytes of one a thread takes at once.
 type protocol struct {
 	name     string
 	from, to int64
 	grain    int64
 	counts   int   // of a flag in a round
 	many     int64 // the largest message of which kernels of many rounds are measured
+	patterns []string
 }
 
 // Where data are their own flags many blocks take what is more than a few KiB, and a kernel of
 // many blocks starts later: that belongs to what its message costs, since such a kernel seldom
-// has a second one.
-var protocols = []protocol{{"ll", 64, 4 << 20, 8, 1, 16 << 10}, {"ll128", 1 << 10, 16 << 20, 15, 1, 16 << 10}, {wordsProtocol, 1 << 10, 64 << 20, 16, 1, 16 << 10},
-	{"simple", 1 << 10, 64 << 20, 16, 1, 1 << 20}, {"pull", 1 << 10, 64 << 20, 16, 2, 1 << 20}}
+// has a second one. What several peers send is measured as schedules take it: reductions look
+// at all at once, all else peer by peer; words are for reductions, and go to all side by side.
+var protocols = []protocol{
+	{"ll", 64, 4 << 20, 8, 1, 16 << 10, []string{"pair", "all", "sum", "dealsum"}},
+	{"ll128", 1 << 10, 16 << 20, 15, 1, 16 << 10, []string{"pair", "all", "sum", "dealsum"}},
+	{wordsProtocol, 1 << 10, 64 << 20, 16, 1, 16 << 10, []string{"pair", "sum", "dealsum"}},
+	{"simple", 1 << 10, 64 << 20, 16, 1, 1 << 20, []string{"pair", "ring", "spread"}},
+	{"pull", 1 << 10, 64 << 20, 16, 2, 1 << 20, []string{"pair", "sum"}},
+}
+
+// kernel is the name of the kernel that sends in a pattern.
+func (proto protocol) kernel(p pattern) string {
+	if proto.name == "pull" {
+		return "pull_messages" // it always adds
+	}
+	return proto.name + p.kernel
+}
 
 // messages: what a kernel takes that sends a message of a size to each peer and receives
 // as many, for numbers of blocks, in a graph, launched as kernels that run schedules are:
-// rows such as ll_ring_overlap; ll_ring_x4_overlap is one with four such rounds.
+// rows such as ll_all_overlap; ll_pair_x4_overlap is one with four such rounds.
 func (s *session) messages() error {
 	for _, p := range s.patterns() {
 		if len(p.offset) == 1 {
@@ -104,25 +126,9 @@ func (s *session) messages() error {
 			}
 		}
 		for _, proto := range protocols {
-			if proto.name == wordsProtocol {
-				if p.name != "pair" {
-					continue
-				}
-				if err := s.emptyInboxes(); err != nil {
+			if slices.Contains(proto.patterns, p.name) {
+				if err := s.sizes(p, proto); err != nil {
 					return err
-				}
-			}
-			for bytes := proto.from; bytes <= min(proto.to, int64(s.message)); bytes *= 2 {
-				for blocks := 1; blocks <= s.gpus[0].sms; blocks *= 2 {
-					switch part := bytes / int64(blocks); {
-					case blocks > 1 && part < 32*proto.grain:
-						continue
-					case part > 2<<20: // far from the fastest
-						continue
-					}
-					if err := s.exchange(p, proto, shape{blocks, threads(bytes, blocks, proto.grain)}, bytes); err != nil {
-						return err
-					}
 				}
 			}
 		}
@@ -130,10 +136,32 @@ func (s *session) messages() error {
 	return nil
 }
 
+// sizes measures messages of all sizes whose sources, and what arrives, have room.
+func (s *session) sizes(p pattern, proto protocol) error {
+	if proto.name == wordsProtocol {
+		if err := s.emptyInboxes(); err != nil {
+			return err
+		}
+	}
+	for bytes := proto.from; bytes <= min(proto.to, int64(s.message), int64(s.max)/int64(len(p.offset))); bytes *= 2 {
+		for blocks := 1; blocks <= s.gpus[0].sms; blocks *= 2 {
+			switch part := bytes / int64(blocks); {
+			case blocks > 1 && part < 32*proto.grain:
+				continue
+			case part > 2<<20: // far from the fastest
+				continue
+			}
+			if err := s.exchange(p, proto, shape{blocks, threads(bytes, blocks, proto.grain)}, bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // wordsProtocol is that of words which are their own flags: boxes hold ones where nothing has
-// arrived. It is measured between two GPUs only: in a ring ranks may be rounds ahead, which
-// nothing here would tell; and this kernel takes what several peers send one after another,
-// where reductions, which alone have words, look at all at once.
+// arrived. It is not measured in a ring, where ranks may be rounds ahead, which nothing here
+// would tell.
 const wordsProtocol = "words"
 
 func (s *session) emptyInboxes() error {
@@ -158,16 +186,16 @@ const manyRounds = 4
 // exchange times kernels of one round, and of many, in a graph.
 func (s *session) exchange(p pattern, proto protocol, d shape, bytes int64) error {
 	for _, rounds := range []int{1, manyRounds} {
-		if rounds > 1 && bytes > proto.many {
+		if rounds > 1 && (p.name != "pair" || bytes > proto.many) {
 			continue
 		}
-		n := int(max(2, min(20, (32<<20)/bytes)))
-		if err := s.count(p.gpus); err != nil {
+		n := int(max(2, min(20, (32<<20)/bytes))) // even: launches take turns, from graph to graph too
+		if err := s.count(p.gpus, rounds*proto.counts); err != nil {
 			return err
 		}
 		s.epoch += uint32(n * rounds * proto.counts * (replays + 1))
 		t, err := s.slowestOf(p.gpus, n, func(g *gpu) error {
-			return g.follow(proto.name+"_messages", d, s.round(p, g, bytes, rounds))
+			return g.follow(proto.kernel(p), d, s.round(p, g, bytes, rounds))
 		})
 		if err != nil {
 			return fmt.Errorf("%s_%s, %d bytes, %d blocks: %w", proto.name, p.name, bytes, d.blocks, err)
@@ -177,10 +205,11 @@ func (s *session) exchange(p pattern, proto protocol, d shape, bytes int64) erro
 	return nil
 }
 
-// round is the argument of a kernel that sends to a pattern's peers.
+// round is the argument of a kernel that sends to a pattern's peers, in the GPU's next launch.
 func (s *session) round(p pattern, g *gpu, bytes int64, rounds int) *args {
 	a := s.args(g)
-	a.Bytes, a.Rounds = uint64(bytes), uint32(rounds)
+	a.Bytes, a.Rounds, a.Turn = uint64(bytes), uint32(rounds), g.turn
+	g.turn ^= 1
 	all := len(p.gpus)
 	for _, o := range p.offset {
 		s.connect(a, g, p.gpus[(g.index+o)%all], p.gpus[(g.index-o+all)%all])
@@ -197,11 +226,16 @@ func kindOf(protocol string, p pattern, rounds int) string {
 }
 
 // count sets the rounds so far of all blocks to the same number on all GPUs, a larger
-// one than any flag in their memory.
-func (s *session) count(list []*gpu) error {
+// one than any flag in their memory: those before the next launch and, so many more, before
+// the one after.
+func (s *session) count(list []*gpu, each int) error {
 	text := make([]byte, maxBlocks*flagBytes)
 	for b := range maxBlocks {
 		binary.LittleEndian.PutUint32(text[b*flagBytes:], s.epoch)
+		binary.LittleEndian.PutUint32(text[b*flagBytes+4:], s.epoch+uint32(each))
 	}
-	return s.each(list, func(g *gpu) error { return driver.Upload(g.counters.At, text) })
+	return s.each(list, func(g *gpu) error {
+		g.turn = 0
+		return driver.Upload(g.counters.At, text)
+	})
 }

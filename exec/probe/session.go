@@ -24,7 +24,8 @@ var source string
 const patience = 2 * time.Second
 
 // kernelNames are the entry points of kernels.cu.
-var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "ll_messages", "pull_messages", "ll128_messages", "words_messages"}
+var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "pull_messages", "ll_messages", "ll_sums", "ll_dealsums",
+	"ll128_messages", "ll128_sums", "ll128_dealsums", "words_messages", "words_sums", "words_dealsums"}
 
 // session holds the GPUs while they are measured.
 type session struct {
@@ -44,13 +45,14 @@ type gpu struct {
 	stream   driver.Stream
 	kernels  map[string]driver.Kernel
 	sms      int
+	turn     uint32          // of the next launch
 	overlap  bool            // a kernel may be launched before the one ahead has ended
 	src      *driver.Mapping // max bytes
 	dst      *driver.Mapping // max bytes
 	inbox    *driver.Mapping // for each GPU: two halves of LL packets of the largest message
 	marks    *driver.Mapping // for each GPU: a line of flags for each block
 	result   *driver.Mapping // of ping_pong, nanoseconds
-	counters *driver.Mapping // rounds so far, a line for each block
+	counters *driver.Mapping // rounds before a launch, of two by turns, a line for each block
 	calls    chan func()
 }
 
@@ -178,7 +180,7 @@ func (s *session) prepareGPU(g *gpu) error {
 	if err != nil {
 		return err
 	}
-	code, err := driver.Compile("probe.cu", source, nil, []string{"-arch=" + arch, "-std=c++17"})
+	code, err := driver.Compile("probe.cu", source, nil, []string{"-arch=" + arch, "-std=c++17", fmt.Sprintf("-DPEERS=%d", max(len(s.gpus)-1, 1))})
 	if err != nil {
 		return err
 	}

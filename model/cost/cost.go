@@ -41,7 +41,13 @@ type Profile struct {
 type Curve struct {
 	Medium   string // nvlink, xgmi, pcie, net, host, any
 	Protocol string // simple, ll, ll128, any
-	Segments []Segment
+	// Smooth: α and the time of a byte change evenly, on a scale of factors of the size, from
+	// one segment's From to the next; else a segment holds up to the next.
+	Smooth bool
+	// Put and Take are what operations cost behind the first of a step, by the same threads:
+	// to send another source, to look at what another message brought.
+	Put, Take units.Time
+	Segments  []Segment
 }
 
 // Segment is α + s/β. Rate caps one transfer; Efficiency scales the line rate that

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -75,11 +76,11 @@ func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
 		bytes    units.Bytes
 		want     Transfer
 	}{
-		{topology.NVLink, "ll", 100, Transfer{units.Microsecond, 10 * units.GBps, 1}},
-		{topology.NVLink, "simple", 64*units.KiB - 1, Transfer{units.Microsecond, 10 * units.GBps, 1}},
-		{topology.NVLink, "simple", 64 * units.KiB, Transfer{2 * units.Microsecond, 0, 0.5}},
-		{topology.PCIe, "ll", 100, Transfer{500 * units.Nanosecond, 0, 1}},
-		{topology.PCIe, "simple", 100, Transfer{0, 0, 1}},
+		{topology.NVLink, "ll", 100, Transfer{Alpha: units.Microsecond, Cap: 10 * units.GBps, Efficiency: 1}},
+		{topology.NVLink, "simple", 64*units.KiB - 1, Transfer{Alpha: units.Microsecond, Cap: 10 * units.GBps, Efficiency: 1}},
+		{topology.NVLink, "simple", 64 * units.KiB, Transfer{Alpha: 2 * units.Microsecond, Cap: 0, Efficiency: 0.5}},
+		{topology.PCIe, "ll", 100, Transfer{Alpha: 500 * units.Nanosecond, Cap: 0, Efficiency: 1}},
+		{topology.PCIe, "simple", 100, Transfer{Alpha: 0, Cap: 0, Efficiency: 1}},
 	} {
 		if got := p.Transfer(c.medium, c.protocol, c.bytes); got != c.want {
 			t.Errorf("%v %s %v: %+v, want %+v", c.medium, c.protocol, c.bytes, got, c.want)
@@ -90,6 +91,28 @@ func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
 	}
 	if p.Warnings(units.MiB) != nil || len(p.Warnings(1)) != 1 {
 		t.Error("warnings inside or below the range")
+	}
+}
+
+// TestSmoothCurves: between two sizes α and the time of a byte change evenly with the factor.
+func TestSmoothCurves(t *testing.T) {
+	p, err := Parse("x", []byte(strings.Replace(example, "    protocol: any\n", "    protocol: any\n    smooth: true\n    put: 100ns\n    take: 200ns\n", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Curves[0].Segments[0] = Segment{From: units.KiB, Alpha: units.Microsecond, Efficiency: 0.25}
+	for _, c := range []struct {
+		bytes units.Bytes
+		alpha float64
+		share float64
+	}{{1, 1, 0.25}, {units.KiB, 1, 0.25}, {8 * units.KiB, 1.5, 1. / 3}, {64 * units.KiB, 2, 0.5}, {units.GiB, 2, 0.5}} {
+		x := p.Transfer(topology.NVLink, "simple", c.bytes)
+		if math.Abs(x.Alpha.Microseconds()-c.alpha) > 1e-6 || math.Abs(x.Efficiency-c.share) > 1e-9 || x.Put != 100*units.Nanosecond || x.Take != 200*units.Nanosecond {
+			t.Errorf("%v: %+v", c.bytes, x)
+		}
+	}
+	if x := p.Transfer(topology.NVLink, Flag, 0); x.Alpha != 0 {
+		t.Errorf("a flag costs what messages of any protocol do: %+v", x)
 	}
 }
 

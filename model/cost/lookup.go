@@ -3,6 +3,7 @@ package cost
 import (
 	"embed"
 	"fmt"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -93,6 +94,7 @@ type Transfer struct {
 	Alpha      units.Time
 	Cap        units.Rate
 	Efficiency float64
+	Put, Take  units.Time // of operations behind the first of a step
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -106,11 +108,34 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	for i > 0 && c.Segments[i].From > bytes {
 		i--
 	}
-	s := c.Segments[i]
-	if s.Efficiency == 0 {
-		s.Efficiency = 1
+	x := c.Segments[i].transfer()
+	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
+		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	return Transfer{s.Alpha, s.Rate, s.Efficiency}
+	x.Put, x.Take = c.Put, c.Take
+	return x
+}
+
+func (s *Segment) transfer() Transfer {
+	if s.Efficiency == 0 {
+		return Transfer{Alpha: s.Alpha, Cap: s.Rate, Efficiency: 1}
+	}
+	return Transfer{Alpha: s.Alpha, Cap: s.Rate, Efficiency: s.Efficiency}
+}
+
+// towards is a share of the way to another transfer: α and the time of a byte change evenly.
+func (x Transfer) towards(y Transfer, share float64) Transfer {
+	x.Alpha += units.Time(math.Round(share * float64(y.Alpha-x.Alpha)))
+	x.Efficiency = 1 / ((1-share)/x.Efficiency + share/y.Efficiency)
+	return x
+}
+
+// Between is which share of the way from one size to another a size is, on a scale of
+// factors: 0 at the first and below, 1 at the second and beyond.
+func Between(from, to, size units.Bytes) float64 {
+	from, size = max(from, 1), max(size, 1)
+	share := math.Log2(float64(size)/float64(from)) / math.Log2(float64(to)/float64(from))
+	return min(max(share, 0), 1)
 }
 
 // Covers reports whether the profile has a curve for a medium and protocol; without
@@ -122,9 +147,19 @@ func (p *Profile) Covers(medium topology.Medium, protocol string) bool {
 // plainer is the protocol whose curve stands in for a protocol that has none of its own.
 var plainer = map[string]string{"pull": "simple", "copy": "simple", "words": "simple"}
 
+// Flags without data are protocols of their own, of messages without bytes: one that orders
+// what was read or written before (release and acquire), and one that orders nothing.
+const (
+	Flag        = "flag"
+	RelaxedFlag = "relaxed_flag"
+)
+
 // curve is the most specific curve, nil where none applies.
 func (p *Profile) curve(medium topology.Medium, protocol string) *Curve {
 	best := p.specific(medium, protocol)
+	if (protocol == Flag || protocol == RelaxedFlag) && (best == nil || best.Protocol != protocol) {
+		return nil // the curves of messages with data say nothing of them
+	}
 	if other := plainer[protocol]; other != "" && (best == nil || best.Protocol != protocol) {
 		return p.specific(medium, other)
 	}

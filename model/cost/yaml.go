@@ -45,6 +45,9 @@ type document struct {
 type curveInFile struct {
 	Medium   string          `yaml:"medium"`
 	Protocol string          `yaml:"protocol"`
+	Smooth   bool            `yaml:"smooth,omitempty"`
+	Put      string          `yaml:"put,omitempty"`
+	Take     string          `yaml:"take,omitempty"`
 	Segments []segmentInFile `yaml:"segments"`
 }
 
@@ -141,7 +144,8 @@ func (r *reader) profile(d *document) *Profile {
 }
 
 func (r *reader) curve(what string, c curveInFile) Curve {
-	out := Curve{Medium: c.Medium, Protocol: c.Protocol}
+	out := Curve{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth,
+		Put: optional(r, what+" put", c.Put, units.ParseTime), Take: optional(r, what+" take", c.Take, units.ParseTime)}
 	if c.Medium == "" || c.Protocol == "" {
 		r.fail("%s: medium and protocol must be given (or any)", what)
 	}
@@ -187,7 +191,7 @@ func Encode(w io.Writer, p *Profile) error {
 	}
 	d.Steps = stepsText(p.Steps)
 	for _, c := range p.Curves {
-		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol}
+		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth, Put: timeText(c.Put), Take: timeText(c.Take)}
 		for _, s := range c.Segments {
 			out.Segments = append(out.Segments, segmentInFile{From: s.From.String(), Alpha: exactTime(s.Alpha),
 				AlphaCI: timeText(s.AlphaCI), Rate: rateText(s.Rate), RateCI: rateText(s.RateCI), Efficiency: s.Efficiency})

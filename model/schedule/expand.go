@@ -70,6 +70,16 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 	return e.ops
 }
 
+// AppendOnce is AppendProgram, but of what long pipelines repeat, the operations of the
+// first time only; the loop counts from the end of dst. Chunks differ from time to time,
+// their number does not. No time: nothing repeats.
+func (x *Expander) AppendOnce(dst []Op, channel, phase, rank int) ([]Op, Loop) {
+	if t := x.trees[channel][phase]; t.whole != nil {
+		return t.whole.appendOnce(dst, rank)
+	}
+	return x.AppendProgram(dst, channel, phase, rank), Loop{}
+}
+
 // The generators.
 const (
 	GenRing     = "ring"

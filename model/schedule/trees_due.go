@@ -29,15 +29,16 @@ func (p *treePlan) setDue() {
 		period = max(period, busy)
 	}
 	longest := slices.Max(togo)
-	p.lead = period / 2
+	p.lead, p.period = period/2, period
 	for c := range p.conns {
 		k := &p.conns[c]
 		slices.SortFunc(k.hops, func(a, b int32) int { return cmp.Or(cmp.Compare(togo[b], togo[a]), cmp.Compare(a, b)) })
 		for slot, h := range k.hops {
 			p.hops[h].slot, p.hops[h].due = int32(slot), uint32((longest-togo[h])*3/2*dueParts/period)
+			p.latest = max(p.latest, uint64(p.hops[h].due))
 		}
-		k.order = make([]int32, 0, len(k.hops)*p.b.pieces())
-		k.after = make([]int32, 0, cap(k.order))
+		n := len(k.hops) * int(p.pieces)
+		k.order, k.after, k.starts = make([]int32, 0, n), make([]int32, 0, n), make([]int64, 0, n)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestTimeToGoOfHops(t *testing.T) {
 	for range 100 {
 		n := 2 + r.IntN(7)
 		for _, way := range [][2]bool{{true, false}, {false, true}, {true, true}} {
-			p := newTreePlan(newTreePhases(randomTrees(r, n, 3), n), way[0], way[1])
+			p := newTreePlan(newTreePhases(randomTrees(r, n, 3), n), way[0], way[1], 4)
 			for i := range p.b.List {
 				got := make([]int64, len(p.hops))
 				p.togo(i, got)
@@ -78,7 +78,7 @@ func TestPlansSendEveryPieceOfEveryHop(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 21))
 	for range 100 {
 		n := 2 + r.IntN(7)
-		p := newTreePlan(newTreePhases(randomTrees(r, n, 3), n), true, true)
+		p := newTreePlan(newTreePhases(randomTrees(r, n, 3), n), true, true, 4)
 		for c := range p.conns {
 			k := &p.conns[c]
 			times := map[int32]int{}

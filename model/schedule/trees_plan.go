@@ -15,6 +15,7 @@ import (
 type treePlan struct {
 	b        *treePhases
 	up, down bool
+	pieces   int32
 
 	conns   []treeConn
 	connOf  map[[2]int32]int32
@@ -26,6 +27,8 @@ type treePlan struct {
 	came    [][]int64 // and when
 	lately  []int32   // by rank: how many of them had come before the last message was sent
 	lead    int64     // how long before its time a message may be sent: connections that ran ahead of others on a link would leave it idle later
+	period  int64     // what the busiest connection takes for a piece
+	window
 }
 
 // treeConn is what one rank sends to another.
@@ -35,9 +38,11 @@ type treeConn struct {
 	number   int32    // by first use, which settles ties; −1: none yet
 	hops     []int32  // what is due first
 	ready    []uint64 // heap of what could be sent: when it is due, and index into hops
+	place    int32    // among those of its sender
 	busy     bool
 	order    []int32 // hops as they are sent
 	after    []int32 // and how many messages have come to the sender before each (see lead)
+	starts   []int64 // and when
 }
 
 // hopState is the hop between a rank and the one above it in a tree, upwards or
@@ -46,7 +51,7 @@ type hopState struct {
 	conn, slot  int32  // slot is its place in the connection's hops
 	due         uint32 // its first piece
 	there, sent int32  // pieces that can be sent, pieces sent
-	arrived     int32
+	arrived     int32  // pieces that have come
 }
 
 // hop counts tree, rank, and whether it leads up to the rank above (0) or down from it (1).
@@ -66,9 +71,9 @@ func (p *treePlan) hopAt(h int32) treeHop {
 	return treeHop{n / p.b.ranks, int32(n % p.b.ranks), h%2 == 1}
 }
 
-// newTreePlan plays all messages.
-func newTreePlan(b *treePhases, up, down bool) *treePlan {
-	p := &treePlan{b: b, up: up, down: down, connOf: map[[2]int32]int32{}, arrived: make([][]int32, b.ranks), came: make([][]int64, b.ranks), lately: make([]int32, b.ranks),
+// newTreePlan plays all messages of so many pieces.
+func newTreePlan(b *treePhases, up, down bool, pieces int) *treePlan {
+	p := &treePlan{b: b, up: up, down: down, pieces: int32(pieces), connOf: map[[2]int32]int32{}, arrived: make([][]int32, b.ranks), came: make([][]int64, b.ranks), lately: make([]int32, b.ranks),
 		sending: moments{at: map[int64][]sending{}}}
 	p.hops = make([]hopState, 2*len(b.List)*b.ranks)
 	for _, x := range b.Rates {
@@ -97,6 +102,7 @@ func newTreePlan(b *treePhases, up, down bool) *treePlan {
 func (p *treePlan) addHop(h, from, to int32) {
 	c := p.conn(from, to)
 	p.hops[h] = hopState{conn: c}
+	p.all++
 	p.conns[c].hops = append(p.conns[c].hops, h)
 }
 
@@ -123,7 +129,7 @@ func (p *treePlan) numbered(c int32) {
 const tick = 55440 << 10
 
 func (p *treePlan) play() {
-	pieces := int32(p.b.pieces())
+	pieces := p.pieces
 	for i := range p.b.List {
 		for v := range int32(p.b.ranks) {
 			if p.up && len(p.b.below(i, v)) == 0 {
@@ -179,7 +185,7 @@ func (c *treeConn) line(x *hopState) {
 func (p *treePlan) start(now int64) {
 	for _, c := range p.touched {
 		k := &p.conns[c]
-		if k.busy || len(k.ready) == 0 {
+		if k.busy || len(k.ready) == 0 || p.holds(c, k.ready[0]) {
 			continue
 		}
 		var first uint64
@@ -190,7 +196,7 @@ func (p *treePlan) start(now int64) {
 			k.line(x)
 		}
 		k.busy = true
-		k.order = append(k.order, h)
+		k.order, k.starts = append(k.order, h), append(k.starts, now)
 		k.after = append(k.after, p.cameBefore(k.from, now-p.lead))
 		p.sending.add(now+p.takes(h), sending{k.number, c, h})
 	}
@@ -214,12 +220,13 @@ func (p *treePlan) finish(s sending, now int64) {
 	p.touched = append(p.touched, s.conn)
 	p.arrived[k.to] = append(p.arrived[k.to], s.hop)
 	p.came[k.to] = append(p.came[k.to], now)
+	x := &p.hops[s.hop]
+	x.arrived++
+	p.passed(x.arrived)
 	if h.down {
 		p.spread(h.tree, h.v, 1)
 		return
 	}
-	x := &p.hops[s.hop]
-	x.arrived++
 	for _, sibling := range p.b.below(h.tree, k.to) {
 		if p.hops[p.hop(h.tree, sibling, 0)].arrived < x.arrived {
 			return // its part is not in
@@ -268,6 +275,18 @@ func (p *treePlan) outgoing() [][]int32 {
 	}
 	for _, list := range out {
 		slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(p.conns[a].to, p.conns[b].to) })
+		for i, c := range list {
+			p.conns[c].place = int32(i)
+		}
 	}
 	return out
+}
+
+// forget leaves the hops and their connections.
+func (p *treePlan) forget() {
+	p.came, p.arrived, p.by = nil, nil, nil
+	for c := range p.conns {
+		k := &p.conns[c]
+		k.order, k.after, k.starts, k.ready = nil, nil, nil, nil
+	}
 }

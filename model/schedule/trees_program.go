@@ -8,75 +8,89 @@ import (
 
 // treeProgram are the programs of a phase that takes all levels: receives in the order of
 // the plan in time, and every send as soon as its data is there, those before it on its
-// connection are sent, and what should have come shortly before has. Only the plan is kept.
+// connection are sent, and what should have come shortly before has. Only the orders are
+// kept; those of long pipelines repeat (see treeOrder).
 type treeProgram struct {
 	b        *treePhases
 	plan     *treePlan
 	outgoing [][]int32 // by rank: connections
 	own      [][]ChunkSet
-	first    Buffer // where a root has what it spreads
+	first    Buffer      // where a root has what it spreads
+	orders   []treeOrder // by rank
 }
 
 func newTreeProgram(b *treePhases, ph *Phase) *treeProgram {
+	w := &treeProgram{b: b, first: ph.Src}
 	up, down := ph.Op != collective.AllGather, ph.Op != collective.ReduceScatter
-	w := &treeProgram{b: b, plan: newTreePlan(b, up, down), first: ph.Src}
-	w.outgoing = w.plan.outgoing()
 	if up {
 		w.first = Output
 	} else if ph.Src == Input {
 		w.own = b.own()
 	}
+	n := b.pieces()
+	if n >= 2*settled {
+		w.play(newTreePlan(b, up, down, settled))
+	}
+	if n < 2*settled || !w.repeat(n-settled) {
+		w.play(newTreePlan(b, up, down, n))
+	}
+	w.plan.forget()
 	return w
+}
+
+// play puts what every rank does in order.
+func (w *treeProgram) play(p *treePlan) {
+	w.plan, w.outgoing, w.orders = p, p.outgoing(), make([]treeOrder, w.b.ranks)
+	var ops []Op
+	for r := range w.orders {
+		x := treeOrdering{treeWriter: w.writer(int32(r), ops[:0])}
+		w.orders[r], ops = x.order(), x.ops
+	}
 }
 
 // append appends a rank's program.
 func (w *treeProgram) append(dst []Op, rank int) []Op {
-	x := w.writer(int32(rank), slices.Grow(dst, w.operations(rank)))
-	x.send()
-	if w.own != nil {
-		for _, set := range w.own[rank] {
-			x.ops = append(x.ops, Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: set}, Dst: Loc{Buf: Output, Set: set}})
-		}
+	o := &w.orders[rank]
+	x := w.writer(int32(rank), slices.Grow(dst, len(o.steps)+(o.Times-1)*(o.End-o.First)+1))
+	x.spell(o.steps[:o.First])
+	for range o.Times {
+		x.spell(o.steps[o.First:o.End])
 	}
-	for _, h := range w.plan.arrived[rank] {
-		x.received++
-		x.receive(w.plan.hopAt(h))
-		x.send()
-	}
+	x.spell(o.steps[o.End:])
+	x.copy()
 	return x.ops
 }
 
-// operations is how many a rank's program has.
-func (w *treeProgram) operations(rank int) int {
-	n := len(w.plan.arrived[rank])
-	for _, c := range w.outgoing[rank] {
-		n += len(w.plan.conns[c].order)
-	}
-	if w.own != nil {
-		n += len(w.own[rank])
-	}
-	return n
+// appendOnce appends what repeats once only, and says where that is.
+func (w *treeProgram) appendOnce(dst []Op, rank int) ([]Op, Loop) {
+	o := &w.orders[rank]
+	x := w.writer(int32(rank), slices.Grow(dst, len(o.steps)+1))
+	x.spell(o.steps[:o.First])
+	loop := Loop{First: len(x.ops) - len(dst), Times: o.Times}
+	x.spell(o.steps[o.First:o.End])
+	loop.End = len(x.ops) - len(dst)
+	x.spell(o.steps[o.End:])
+	x.copy()
+	return x.ops, loop
 }
 
 // treeWriter spells out what one rank does.
 type treeWriter struct {
 	*treeProgram
-	rank     int32
-	conns    []int32   // outgoing
-	sent     []int     // by outgoing connection: messages
-	told     [][]int32 // by outgoing connection: pieces sent, by hop of it
-	got      []int32   // by tree: pieces of the result that are there
-	summed   []int32   // by tree: pieces whose sums are
-	arrived  [][]int32 // by tree and child: pieces that have come from it
-	received int32
-	ops      []Op
+	rank    int32
+	copied  bool      // what the rank is the root of
+	told    [][]int32 // by outgoing connection: pieces sent, by hop of it
+	got     []int32   // by tree: pieces of the result that are there
+	summed  []int32   // by tree: pieces whose sums are
+	arrived [][]int32 // by tree and child: pieces that have come from it
+	ops     []Op
 }
 
 func (w *treeProgram) writer(r int32, dst []Op) *treeWriter {
 	n := len(w.b.List)
-	x := &treeWriter{treeProgram: w, rank: r, conns: w.outgoing[r], got: make([]int32, n), summed: make([]int32, n), arrived: make([][]int32, n), ops: dst}
-	x.sent, x.told = make([]int, len(x.conns)), make([][]int32, len(x.conns))
-	for i, c := range x.conns {
+	x := &treeWriter{treeProgram: w, rank: r, got: make([]int32, n), summed: make([]int32, n), arrived: make([][]int32, n), ops: dst}
+	x.told = make([][]int32, len(w.outgoing[r]))
+	for i, c := range w.outgoing[r] {
 		x.told[i] = make([]int32, len(w.plan.conns[c].hops))
 	}
 	pieces := int32(w.b.pieces())
@@ -100,23 +114,41 @@ func (w *treeProgram) chunks(tree int, piece int32) ChunkSet {
 	return Range(all.First+piece*n, n)
 }
 
-// send sends what can be sent on each connection.
-func (x *treeWriter) send() {
-	for i, c := range x.conns {
-		k := &x.plan.conns[c]
-		for x.sent[i] < len(k.order) {
-			h := k.order[x.sent[i]]
-			piece := &x.told[i][x.plan.hops[h].slot]
-			t := x.plan.hopAt(h)
-			buf, there := x.source(t, *piece)
-			if !there || x.received < k.after[x.sent[i]] {
-				break
-			}
-			x.ops = append(x.ops, Op{Kind: Send, Peer: k.to, Src: Loc{Buf: buf, Set: x.chunks(t.tree, *piece)}})
-			*piece++
-			x.sent[i]++
-		}
+func (x *treeWriter) spell(steps []treeStep) {
+	for _, s := range steps {
+		x.do(s)
 	}
+}
+
+// copy copies what a root has of its own, once.
+func (x *treeWriter) copy() {
+	if x.copied || x.own == nil {
+		return
+	}
+	x.copied = true
+	for _, set := range x.own[x.rank] {
+		x.ops = append(x.ops, Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: set}, Dst: Loc{Buf: Output, Set: set}})
+	}
+}
+
+// do appends a step: before it receives anything, a rank copies what it has of its own.
+func (x *treeWriter) do(s treeStep) {
+	h := x.plan.hopAt(s.hop())
+	if s.receives() {
+		x.copy()
+		x.receive(h)
+		return
+	}
+	piece := x.piece(s.hop())
+	buf, _ := x.source(h, *piece)
+	x.ops = append(x.ops, Op{Kind: Send, Peer: x.plan.conns[x.plan.hops[s.hop()].conn].to, Src: Loc{Buf: buf, Set: x.chunks(h.tree, *piece)}})
+	*piece++
+}
+
+// piece counts those sent on a hop.
+func (x *treeWriter) piece(h int32) *int32 {
+	at := &x.plan.hops[h]
+	return &x.told[x.plan.conns[at.conn].place][at.slot]
 }
 
 // source is where a piece for a hop lies, if it is there.

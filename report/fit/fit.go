@@ -30,7 +30,6 @@ type Features struct {
 	Line     units.Time  // X: time at line rate
 	Message  units.Bytes // size of a message
 	Launched bool        // whether the launch is in the time
-	Apart    bool        // the launch began when the kernel ahead had ended; a λ of its own where others did not
 	Size     units.Bytes
 	Time     units.Time // measured
 }
@@ -126,13 +125,11 @@ type curveKey struct {
 	protocol string
 }
 
-// model numbers the unknowns: λ, then α and ε for each piece of each curve, then the λ of
-// launches apart.
+// model numbers the unknowns: λ, then α and ε for each piece of each curve.
 type model struct {
 	breaks []units.Bytes
 	curves []curveKey
 	first  map[curveKey]int
-	apart  int    // the λ of launches apart: 0, the only one, unless there are both kinds
 	used   []bool // unknowns that some row depends on
 	min    units.Bytes
 	max    units.Bytes
@@ -147,9 +144,6 @@ func newModel(rows []Features, breaks []units.Bytes) *model {
 			m.curves = append(m.curves, k)
 		}
 		m.min, m.max = min(m.min, r.Size), max(m.max, r.Size)
-	}
-	if overlapping := slices.ContainsFunc(rows, func(r Features) bool { return r.Launched && !r.Apart }); overlapping {
-		m.apart = m.size() - 1
 	}
 	m.used = make([]bool, m.size())
 	for _, r := range rows {
@@ -181,10 +175,7 @@ func (m *model) piece(message units.Bytes) int {
 // row is the coefficients of the unknowns.
 func (m *model) row(r Features) []float64 {
 	out := make([]float64, m.size())
-	switch {
-	case r.Launched && r.Apart:
-		out[m.apart] = 1
-	case r.Launched:
+	if r.Launched {
 		out[0] = 1
 	}
 	at := m.first[curveKey{r.Medium, r.Protocol}] + 2*m.piece(r.Message)
@@ -192,8 +183,8 @@ func (m *model) row(r Features) []float64 {
 	return out
 }
 
-// size is the number of unknowns, used or not; the last is the λ of launches apart.
-func (m *model) size() int { return 2 + len(m.curves)*2*(len(m.breaks)+1) }
+// size is the number of unknowns, used or not.
+func (m *model) size() int { return 1 + len(m.curves)*2*(len(m.breaks)+1) }
 
 func (m *model) predict(x []float64, r Features) float64 {
 	var sum float64
@@ -213,7 +204,7 @@ func (m *model) mape(x []float64, rows []Features) float64 {
 
 // lower is the smallest value of an unknown: ε cannot beat the line.
 func (m *model) lower(i int) float64 {
-	if i > 0 && i < m.size()-1 && (i-1)%2 == 1 {
+	if i > 0 && (i-1)%2 == 1 {
 		return 1
 	}
 	return 0

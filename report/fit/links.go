@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -24,7 +25,7 @@ func FromLinks(name, source, date string, links []measurement.Link, t *topology.
 	if err != nil {
 		return nil, err
 	}
-	r, err := Fit(name, source, date, cases)
+	r, err := Messages(name, source, date, cases, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +97,8 @@ func parseMessage(l measurement.Link) (message, bool) {
 	return k, true
 }
 
-// cases takes the best number of blocks of each message.
-func (m *linkModel) cases(links []measurement.Link) ([]Features, error) {
+// cases takes the best number of blocks of each message, and the median flag.
+func (m *linkModel) cases(links []measurement.Link) ([]Case, error) {
 	times := map[message]float64{}
 	var order []message
 	for _, l := range links {
@@ -115,18 +116,49 @@ func (m *linkModel) cases(links []measurement.Link) ([]Features, error) {
 	if len(order) == 0 {
 		return nil, fmt.Errorf("there are no rows of messages, such as simple_pair or ll_all")
 	}
-	var out []Features
+	var out []Case
 	for _, k := range order {
 		perByte, medium, err := m.line(k.pattern)
 		if err != nil {
 			return nil, err
 		}
 		n := float64(k.rounds)
-		out = append(out, Features{Medium: medium, Protocol: k.protocol, Messages: n, Line: units.Time(n * perByte * float64(k.bytes)), Message: k.bytes,
+		puts, takes := m.operations(k)
+		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Puts: n * puts, Takes: n * takes, Line: units.Time(n * perByte * float64(k.bytes))}},
 			Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
 	}
-	return out, nil
+	return append(out, m.flags(links)...), nil
 }
+
+// flags are cases of flags that go one way between two GPUs, without a launch.
+func (m *linkModel) flags(links []measurement.Link) (out []Case) {
+	for _, l := range links {
+		protocol := map[string]string{"flag_oneway_relaxed": cost.RelaxedFlag, "flag_oneway_acqrel": cost.Flag}[l.Kind]
+		_, medium, err := m.line("pair")
+		if protocol == "" || err != nil {
+			continue
+		}
+		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: protocol, Messages: 1}}, Time: units.Time(l.Value * float64(units.Nanosecond))})
+	}
+	return out
+}
+
+// operations are how many puts and takes of a rank come behind the first of a round: what
+// peers send is taken one by one (all), or they are sent sources of their own one by one
+// (dealsum, but in words).
+func (m *linkModel) operations(k message) (puts, takes float64) {
+	others := float64(m.t.NumRanks() - 2)
+	switch {
+	case k.pattern == "all":
+		return 0, others
+	case k.pattern == "dealsum" && k.protocol != "words":
+		return others, 0
+	}
+	return 0, 0
+}
+
+// toAll are the patterns in which all ranks send to all: see exec/probe.
+var toAll = []string{"all", "spread", "sum", "dealsum"}
 
 // line is the time at line rate of a byte to each peer, in picoseconds: that of the
 // fullest link.
@@ -160,13 +192,13 @@ func (m *linkModel) flows(pattern string) ([][2]int, error) {
 		for b := range n {
 			switch {
 			case a == b:
-			case pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n, pattern == "all":
+			case pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n, slices.Contains(toAll, pattern):
 				out = append(out, [2]int{a, b})
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring or all", pattern)
+		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring or one of %s", pattern, strings.Join(toAll, ", "))
 	}
 	return out, nil
 }

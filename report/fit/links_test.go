@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -51,6 +52,68 @@ func TestFromLinks(t *testing.T) {
 	}
 	if p.Reduce != 400e9 || p.Copy != 2100e9 || p.MaxSize != 256*units.MiB {
 		t.Errorf("reduce %v, copy %v, up to %v", p.Reduce, p.Copy, p.MaxSize)
+	}
+}
+
+// TestFromLinksTellsOperationsApart: what peers send one by one, or is taken one by one, costs
+// more by row; patterns in which all is done at once cost what a pair does.
+func TestFromLinksTellsOperationsApart(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []measurement.Link{{Kind: "flag_oneway_relaxed", Value: 690, Unit: "ns"}, {Kind: "flag_oneway_acqrel", Value: 1250, Unit: "ns"}}
+	for _, c := range []struct {
+		pattern            string
+		peers, puts, takes float64
+	}{{"pair", 1, 0, 0}, {"all", 3, 0, 2}, {"sum", 3, 0, 0}, {"dealsum", 3, 2, 0}} {
+		for bytes := 64; bytes <= 1<<22; bytes *= 2 {
+			alpha := 0.9 + 0.05*math.Log2(float64(bytes)/64)
+			us := 1 + alpha + c.peers*float64(bytes)/450e3/0.4 + 0.15*c.puts + 0.3*c.takes
+			rows = append(rows, measurement.Link{Kind: "ll_" + c.pattern + "_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: us, Unit: "us"})
+			if c.pattern == "pair" {
+				rows = append(rows, measurement.Link{Kind: "ll_pair_x4_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 4*us - 3, Unit: "us"})
+			}
+		}
+	}
+	r, err := FromLinks("mine", "a test", "2026-11-22", rows, topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bytes := range []units.Bytes{64, 3000, 100_000, 1 << 22} {
+		x := r.Profile.Transfer(topology.NVLink, "ll", bytes)
+		alpha := 0.9 + 0.05*math.Log2(float64(bytes)/64)
+		if math.Abs(x.Alpha.Microseconds()-alpha) > 0.08 || math.Abs(x.Put.Microseconds()-0.15) > 0.01 || math.Abs(x.Take.Microseconds()-0.3) > 0.01 || math.Abs(x.Efficiency-0.4) > 0.02 {
+			t.Errorf("%v: %+v, want α %.3f µs", bytes, x, alpha)
+		}
+	}
+	for name, want := range map[string]float64{cost.Flag: 1.25, cost.RelaxedFlag: 0.69} {
+		if x := r.Profile.Transfer(topology.NVLink, name, 0); math.Abs(x.Alpha.Microseconds()-want) > 0.001 {
+			t.Errorf("%s: %+v", name, x)
+		}
+	}
+}
+
+// TestMessagesBelieve: what cases do not tell stays what it was believed to be.
+func TestMessagesBelieve(t *testing.T) {
+	believed := &cost.Profile{Launch: units.Microsecond, Curves: []cost.Curve{
+		{Medium: "nvlink", Protocol: "simple", Segments: []cost.Segment{{Alpha: 2 * units.Microsecond, Efficiency: 0.8}}},
+		{Medium: "nvlink", Protocol: cost.Flag, Segments: []cost.Segment{{Alpha: units.FromMicroseconds(1.25)}}}}}
+	var cases []Case
+	for bytes := units.Bytes(1 << 20); bytes <= 1<<26; bytes *= 2 { // a flag and a message always come together
+		us := 1 + 3.25 + float64(bytes)/450e3/0.7
+		cases = append(cases, Case{Launched: true, Size: bytes, Time: units.FromMicroseconds(us), Parts: []Part{
+			{Medium: topology.NVLink, Protocol: "simple", Bytes: bytes, Messages: 1, Line: units.FromMicroseconds(float64(bytes) / 450e3)},
+			{Medium: topology.NVLink, Protocol: cost.Flag, Messages: 1}}})
+	}
+	cases = append(cases, cases...)
+	r, err := Messages("x", "a test", "2026-11-22", cases, believed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, flag := r.Profile.Transfer(topology.NVLink, "simple", units.MiB), r.Profile.Transfer(topology.NVLink, cost.Flag, 0)
+	if math.Abs(x.Efficiency-0.7) > 0.02 || math.Abs(x.Alpha.Microseconds()-2) > 0.2 || math.Abs(flag.Alpha.Microseconds()-1.25) > 0.2 || math.Abs(r.Profile.Launch.Microseconds()-1) > 0.2 {
+		t.Errorf("simple %+v, flag %+v, launch %v", x, flag, r.Profile.Launch)
 	}
 }
 

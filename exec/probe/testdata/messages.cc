@@ -1,0 +1,112 @@
+// Runs the kernels of messages on GPUS pretended GPUs and checks what arrives:
+// it exits with 1 and says so where something is wrong.
+#include "host.h"
+#define ON_HOST
+#include "../kernels.cu"
+
+const int GPUS = PEERS + 1, ROUNDS = 2, LAUNCHES = 3;
+typedef void (*Kernel)(const Args);
+
+struct GPU {
+	std::vector<uint4> src, dst, inbox;
+	std::vector<u32> flags, counters;
+};
+
+// launch runs a kernel's blocks on a GPU, to the end.
+void launch(Kernel k, const Args &a, int blocks, int threads)
+{
+	std::vector<std::thread> all;
+	std::vector<Group *> groups;
+	for (int b = 0; b < blocks; b++) {
+		groups.push_back(new Group(threads));
+		Group *block = groups.back(), *warp = nullptr;
+		for (int t = 0; t < threads; t++) {
+			if (t % 32 == 0) groups.push_back(warp = new Group(32));
+			all.emplace_back([=] {
+				threadIdx = {(unsigned)t, 0, 0}, blockIdx = {(unsigned)b, 0, 0}, blockDim = {(unsigned)threads, 1, 1}, gridDim = {(unsigned)blocks, 1, 1};
+				block_group = block, warp_group = warp, block_turn = warp_turn = 0;
+				k(a);
+			});
+		}
+	}
+	for (auto &t : all) t.join();
+	for (auto g : groups) delete g;
+}
+
+struct Case {
+	const char *name;
+	Kernel kernel;
+	int peers, counts;
+	bool own, sum, pull, ones;
+	size_t box; // bytes of an inbox of a message, both halves
+};
+
+float value(int gpu, int launch, size_t i) { return gpu * 1000 + launch * 100 + i % 97 + 1; }
+
+// wanted is the number i of what lies at a GPU after a launch: of peer part, or of all with its own.
+float wanted(const Case &c, int gpu, int launch, int part, size_t n, size_t i)
+{
+	float total = c.sum ? value(gpu, launch, i) : 0;
+	for (int p = 0; p < c.peers; p++) {
+		const int from = (gpu - p - 1 + 2 * GPUS) % (c.peers == 1 ? 2 : GPUS);
+		if (c.sum || p == part) total += value(from, launch, i + (c.own ? p * n : 0));
+	}
+	return total;
+}
+
+int main()
+{
+	const int blocks = 2, threads = 64;
+	u32 abort = 0;
+	const size_t most = 64 << 10;
+	const Case cases[] = {
+		{"simple", simple_messages, PEERS, 1, false, false, false, false, 2},
+		{"pull", pull_messages, PEERS, 2, false, true, true, false, 2},
+		{"ll", ll_messages, PEERS, 1, false, false, false, false, 4}, {"ll sums", ll_sums, PEERS, 1, false, true, false, false, 4}, {"ll dealsums", ll_dealsums, PEERS, 1, true, true, false, false, 4},
+		{"ll128", ll128_messages, PEERS, 1, false, false, false, false, 4}, {"ll128 sums", ll128_sums, PEERS, 1, false, true, false, false, 4},
+		{"ll128 dealsums", ll128_dealsums, PEERS, 1, true, true, false, false, 4},
+		{"words sums", words_sums, PEERS, 1, false, true, false, true, 2}, {"words dealsums", words_dealsums, PEERS, 1, true, true, false, true, 2},
+	};
+	for (const Case &c : cases)
+		for (size_t bytes : {240, 1200, 30720}) {
+			std::vector<GPU> gpus(GPUS);
+			for (auto &g : gpus) {
+				g.src.resize(most), g.dst.resize(most), g.inbox.resize(GPUS * most);
+				if (c.ones) memset(g.inbox.data(), 0xff, g.inbox.size() * 16);
+				g.flags.resize(GPUS * blocks * flagLine), g.counters.resize(blocks * flagLine);
+				for (int b = 0; b < blocks; b++) g.counters[b * flagLine + 1] = ROUNDS * c.counts;
+			}
+			for (int l = 0; l < LAUNCHES; l++) {
+				std::vector<std::thread> hosts;
+				for (int g = 0; g < GPUS; g++)
+					hosts.emplace_back([&, g, l] {
+						float *src = (float *)gpus[g].src.data();
+						for (size_t i = 0; i < most * 4; i++) src[i] = value(g, l, i);
+						Args a = {};
+						a.src = (u64)src, a.dst = (u64)gpus[g].dst.data(), a.bytes = bytes, a.counters = (u64)gpus[g].counters.data();
+						a.peers = c.peers, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort, a.deadline = 20'000'000'000ull;
+						for (int p = 0; p < c.peers; p++) {
+							const int to = (g + p + 1) % GPUS, from = (g - p - 1 + GPUS) % GPUS;
+							auto box = [&](int at, int by) { return (u64)(gpus[at].inbox.data() + by * most); };
+							auto flags = [&](int at, int by) { return (u64)(gpus[at].flags.data() + by * blocks * flagLine); };
+							a.peer[p] = {box(g, from), c.pull ? (u64)gpus[from].src.data() : box(to, g), flags(g, from), flags(to, g)};
+						}
+						launch(c.kernel, a, blocks, threads);
+					});
+				for (auto &h : hosts) h.join();
+				if (abort) return printf("%s, %zu bytes, launch %d: a flag did not come\n", c.name, bytes, l), 1;
+				const size_t n = bytes / 4;
+				for (int g = 0; g < GPUS; g++)
+					for (int part = 0; part < (c.sum ? 1 : c.peers); part++)
+						for (size_t i = 0; i < n; i++) {
+							const bool pushed = c.kernel == simple_messages; // it lies in the box
+							const int from = (g - part - 1 + GPUS) % GPUS;
+							const size_t half = (size_t)(((l + 1) * ROUNDS) & 1) * n;
+							const float got = pushed ? ((float *)(gpus[g].inbox.data() + from * most))[half + i] : ((float *)gpus[g].dst.data())[part * n + i];
+							const float want = wanted(c, g, l, part, n, i);
+							if (got != want) return printf("%s, %zu bytes, launch %d: GPU %d has %g at %zu of part %d, not %g\n", c.name, bytes, l, g, got, i, part, want), 1;
+						}
+			}
+		}
+	return 0;
+}

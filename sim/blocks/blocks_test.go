@@ -1,0 +1,118 @@
+package blocks
+
+import (
+	"math"
+	"testing"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// costs tell messages from operations: α 1 µs (pulled: 3, of which flags are 1.5), a put 0.1, a take 0.2.
+func costs() *cost.Profile {
+	p := &cost.Profile{Name: "test", Launch: units.Microsecond}
+	for name, alpha := range map[string]float64{"ll": 1, "ll128": 1, "words": 1, "simple": 2, "pull": 3, cost.Flag: 1, cost.RelaxedFlag: 0.5} {
+		p.Curves = append(p.Curves, cost.Curve{Medium: "nvlink", Protocol: name, Put: units.FromMicroseconds(0.1), Take: units.FromMicroseconds(0.2),
+			Segments: []cost.Segment{{Alpha: units.FromMicroseconds(alpha), Efficiency: 0.5}}})
+	}
+	return p
+}
+
+func work(t *testing.T, kind collective.Kind, algo string, m block.Mechanism, size, window units.Bytes) Work {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: 4}, algo, planner.Options{Slices: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := block.Compile(s, block.Options{Count: int64(size) / 4, Size: 4, Instances: 1, Mechanism: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Of(topo, s, p, size, window, costs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestLatency: what messages cost that have hardly any bytes, by hand from the operations
+// that block programs have for them (docs/execution.md).
+func TestLatency(t *testing.T) {
+	for _, c := range []struct {
+		kind collective.Kind
+		algo string
+		m    block.Mechanism
+		want float64 // µs
+	}{
+		{collective.AllReduce, "direct", block.Packets, 1 + 1},                        // one source to all, all looked at at once
+		{collective.Broadcast, "direct", block.Lines, 1 + 1},                          // the same from one
+		{collective.AllGather, "direct", block.Packets, 1 + 1 + 2*0.2},                // peer by peer
+		{collective.ReduceScatter, "direct", block.Packets, 1 + 2*0.1 + 1},            // the last of three is put behind two
+		{collective.AllToAll, "direct", block.Packets, 1 + 1 + 2*0.2},                 // the second and third have come when the first has been taken
+		{collective.AllGather, "simple_ring", block.Packets, 1 + 3*1},                 // three hops
+		{collective.AllReduce, "two_shot", block.Push, 1 + 0.5 + 1.5 + 2},             // begun, read, stored
+		{collective.AllGather, "direct", block.Push, 1 + 0.5 + 2},                     // may write, stored
+		{collective.ReduceScatter, "direct", block.Pull, 1 + 0.5 + 1.5 + 1},           // begun, read, has read
+		{collective.Broadcast, "scatter_exchange", block.Push, 1 + 0.5 + 1.5 + 2 + 1}, // begun, read, stored, has read
+		{collective.AllReduce, "two_shot", block.Packets, 1 + 2*0.1 + 1 + 1 + 2*0.2},  // both together
+		{collective.AllReduce, "doubling", block.Packets, 1 + 2*1},                    // two exchanges
+		{collective.AllReduce, "two_shot", block.Pull, 1 + 0.5 + 1.5 + 1 + 3*1.5 + 1}, // three results one after the other
+	} {
+		if got := work(t, c.kind, c.algo, c.m, 64, 0).Time(costs()).Microseconds(); math.Abs(got-c.want) > 0.01 {
+			t.Errorf("%v %s %v: %.3f µs, want %.3f", c.kind, c.algo, c.m, got, c.want)
+		}
+	}
+}
+
+// TestBytes: the fullest link's bytes at half of 450 GB/s. A broadcast whose pieces are read
+// and passed on moves as much as the root sends, but for a window; all else both phases.
+func TestBytes(t *testing.T) {
+	const size = 768 * units.MiB
+	line := float64(size) / 450e9 * 2 * 1e6
+	for _, c := range []struct {
+		kind   collective.Kind
+		algo   string
+		m      block.Mechanism
+		window units.Bytes
+		want   float64 // of line
+	}{
+		{collective.AllReduce, "two_shot", block.Push, 0, 1.5},
+		{collective.AllReduce, "direct", block.Words, 0, 3},
+		{collective.AllGather, "direct", block.Push, 0, 0.75},
+		{collective.Broadcast, "scatter_exchange", block.Push, 0, 1},
+		{collective.Broadcast, "scatter_exchange", block.Push, 64 * units.MiB, 1 + 2./3/4},
+		{collective.Broadcast, "scatter_exchange", block.Push, units.GiB, 1 + 2./3},
+		{collective.Broadcast, "scatter_exchange", block.Packets, 0, 1 + 2./3},
+	} {
+		w := work(t, c.kind, c.algo, c.m, size, c.window)
+		if got := (w.Time(costs()) - work(t, c.kind, c.algo, c.m, 64, 0).Time(costs())).Microseconds(); math.Abs(got/line-c.want) > 0.001 {
+			t.Errorf("%v %s %v: %.4f of the bytes of the size, want %.4f", c.kind, c.algo, c.m, got/line, c.want)
+		}
+	}
+}
+
+// TestProgramsThatHang: a wait that nobody ends is an error, not an endless loop.
+func TestProgramsThatHang(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: 4}, "direct", planner.Options{Slices: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &block.Program{Ranks: 4, Instances: 1, Lanes: make([][]block.Lane, 4)}
+	p.Lanes[1] = []block.Lane{{Body: []block.Op{{Kind: block.Wait, Peers: 1}}, Slices: 1}}
+	if _, err := Of(topo, s, p, units.KiB, 0, costs()); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,127 @@
+// Package blocks says what block programs have to do on a topology: the longest chain of
+// messages, flags and operations that wait for one another, and the bytes that cross the
+// fullest link. Schedules leave open which messages are pulled and which pushed, which
+// sources one operation looks at together and which come one after another, and which
+// phases overlap; block programs have decided it.
+package blocks
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/block"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/sim"
+)
+
+// Part is work of one protocol with messages of one size.
+type Part struct {
+	Medium   topology.Medium
+	Protocol string
+	Bytes    units.Bytes
+	Messages float64    // that follow one another
+	Puts     float64    // behind the first of a step
+	Takes    float64    // likewise
+	Line     units.Time // of bytes at line rate
+	Latency  units.Time // of the topology's links, of all messages
+}
+
+// Work is what a launch has to do.
+type Work []Part
+
+// Of is the work of a schedule's program under some costs, which say what its longest chain is.
+// Bytes take what the schedule's messages do at line rate, where phases follow one another
+// that load different links. Where operations pass on what they read, phases overlap, all
+// but a window of each message (see Window): then the fullest link is all that is left.
+func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size, window units.Bytes, costs *cost.Profile) (Work, error) {
+	if p.Ranks > t.NumRanks() {
+		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
+	}
+	m := &machine{t: t, router: topology.NewRouter(t), p: p, routes: map[[2]int]topology.Route{}}
+	chain, err := m.longest(costs)
+	if err != nil {
+		return nil, err
+	}
+	apart, err := sim.Run(t, s, size, ideal, sim.Options{})
+	if err != nil {
+		return nil, err
+	}
+	load, err := m.fullest()
+	if err != nil {
+		return nil, err
+	}
+	line := float64(apart.Time)
+	if n := m.passedOn(); n > 0 && load.total < line {
+		line = load.total + (line-load.total)*min(1, float64(window)/float64(n))
+	}
+	for i := range load.parts {
+		load.parts[i].Line = units.Time(float64(load.parts[i].Line) * line / load.total)
+	}
+	return append(chain.work(), load.parts...), nil
+}
+
+// Window is the bytes that a rank's blocks read before they pass them on: eight accesses
+// of 16 bytes a thread, half of which are there when the first are written.
+func Window(blocks, threads int) units.Bytes { return units.Bytes(blocks * threads * 16 * 8 / 2) }
+
+// passedOn is the longest message that an operation reads from a peer and writes to another;
+// 0 where there is none.
+func (m *machine) passedOn() (n units.Bytes) {
+	for r, lanes := range m.p.Lanes {
+		for i := range lanes {
+			for j := range lanes[i].Body {
+				op := &lanes[i].Body[j]
+				if remote(op.Sources, r) && remote(op.Destinations, r) {
+					n = max(n, bytes(&lanes[i], op, 0))
+				}
+			}
+		}
+	}
+	return n
+}
+
+func remote(list []block.Ref, rank int) bool {
+	return slices.ContainsFunc(list, func(r block.Ref) bool { return r.Rank != rank })
+}
+
+// ideal costs nothing but bytes at line rate.
+var ideal = &cost.Profile{Name: "ideal"}
+
+// Time is what the work takes under a profile, the launch included.
+func (w Work) Time(p *cost.Profile) units.Time {
+	t := float64(p.Launch)
+	for i := range w {
+		t += w[i].time(p)
+	}
+	return units.Time(t)
+}
+
+func (x *Part) time(p *cost.Profile) float64 {
+	c := p.Transfer(x.Medium, x.Protocol, x.Bytes)
+	t := x.Messages*float64(c.Alpha) + x.Puts*float64(c.Put) + x.Takes*float64(c.Take) + float64(x.Line)/c.Efficiency
+	if p.Latencies {
+		t += float64(x.Latency)
+	}
+	return t
+}
+
+// machine is a program on a topology.
+type machine struct {
+	t      *topology.Topology
+	router *topology.Router
+	p      *block.Program
+	routes map[[2]int]topology.Route
+}
+
+func (m *machine) route(from, to int) (topology.Route, error) {
+	key := [2]int{from, to}
+	if r, ok := m.routes[key]; ok {
+		return r, nil
+	}
+	r, err := m.router.Route(from, to)
+	m.routes[key] = r
+	return r, err
+}
