@@ -124,7 +124,7 @@ func (m *linkModel) cases(links []measurement.Link) ([]Case, error) {
 		}
 		n := float64(k.rounds)
 		puts, takes := m.operations(k)
-		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Puts: n * puts, Takes: n * takes, Line: units.Time(n * perByte * float64(k.bytes))}},
+		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Puts: n * puts, Takes: n * takes, Peers: n * m.others(k), Line: units.Time(n * perByte * float64(k.bytes))}},
 			Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
 	}
 	return append(out, m.flags(links)...), nil
@@ -147,7 +147,7 @@ func (m *linkModel) flags(links []measurement.Link) (out []Case) {
 // peers send is taken one by one (all), or they are sent sources of their own one by one
 // (dealsum, but in words).
 func (m *linkModel) operations(k message) (puts, takes float64) {
-	others := float64(m.t.NumRanks() - 2)
+	others := m.others(k)
 	switch {
 	case k.pattern == "all":
 		return 0, others
@@ -155,6 +155,14 @@ func (m *linkModel) operations(k message) (puts, takes float64) {
 		return others, 0
 	}
 	return 0, 0
+}
+
+// others are the peers of an operation but one.
+func (m *linkModel) others(k message) float64 {
+	if slices.Contains(toAll, k.pattern) {
+		return float64(m.t.NumRanks() - 2)
+	}
+	return 0
 }
 
 // toAll are the patterns in which all ranks send to all: see exec/probe.
