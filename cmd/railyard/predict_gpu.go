@@ -21,7 +21,7 @@ func protocolOf(how cuda.Method) schedule.Protocol {
 		return schedule.LL
 	case how.Mechanism == block.Lines:
 		return schedule.LL128
-	case how.Mechanism == block.Words:
+	case how.Mechanism.InWords():
 		return schedule.Words
 	case how.Mechanism == block.Pull:
 		return schedule.Pulled
