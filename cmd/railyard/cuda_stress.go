@@ -98,8 +98,8 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	// Few threads get few elements, so that no case takes long.
 	blocks, most := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
 	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(most)))/blocks, 1) * blocks
-	switch m := block.Mechanism(r.IntN(7)); {
-	case m > block.Words:
+	switch m := block.Mechanism(r.IntN(8)); {
+	case m > block.WordsPush:
 		c.how.Copies, c.how.Specialise = true, false
 	default:
 		c.how.Mechanism = m

@@ -16,7 +16,7 @@ func TestStressCases(t *testing.T) {
 	}
 	f := &stressFlags{gpus: 2, seed: 3}
 	seen := map[string]int{}
-	for n := range 900 {
+	for n := range 1500 {
 		c := f.make(topo, n)
 		if c == nil {
 			continue
@@ -34,7 +34,7 @@ func TestStressCases(t *testing.T) {
 			seen[variant{how: c.how}.mechanism()]++
 		}
 	}
-	for _, m := range []string{"pull", "push", "packets", "lines", "words", "copies"} {
+	for _, m := range []string{"pull", "push", "packets", "lines", "words", "words_push", "copies"} {
 		if seen[m] < 10 {
 			t.Errorf("%d cases in %s", seen[m], m)
 		}

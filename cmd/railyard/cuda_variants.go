@@ -49,35 +49,38 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 	case collective.AllReduce:
 		l.flagged("direct", block.Packets, int64(size), 0, units.Bytes(128<<10/n))
 		if gpus == 2 {
-			l.flagged("direct", block.Words, int64(size), 8*units.KiB, 128*units.MiB)
-			l.simple("two_shot", 1, block.Push, 4*units.MiB, 4*units.GiB)
+			l.flagged("direct", block.Words, int64(size), 8*units.KiB, 16*units.MiB)
+			l.flagged("two_shot", block.WordsPush, int64(size)/n, 4*units.MiB, 256*units.MiB)
 		} else {
 			l.flagged("direct", block.Words, int64(size), 8*units.KiB, 512*units.KiB)
-			l.flagged("two_shot", block.Words, int64(size)/n, 32*units.KiB, 256*units.MiB)
-			l.simple("two_shot", 1, block.Push, 512*units.KiB, 4*units.GiB)
-			l.simple("simple_ring", 1, block.Push, 64*units.MiB, 4*units.GiB)
+			l.flagged("two_shot", block.Words, int64(size)/n, 128*units.KiB, 8*units.MiB)
+			l.flagged("two_shot", block.WordsPush, int64(size)/n, 512*units.KiB, 256*units.MiB)
+			l.flagged("simple_ring", block.Words, int64(size)/n, 4*units.MiB, 256*units.MiB)
 		}
-		l.copies("two_shot", 64*units.MiB, 2)
+		l.copies("two_shot", 64*units.MiB, 2, 64)
 	case collective.Broadcast:
 		l.packetsAndLines("direct", int64(size), n)
 		if gpus == 2 {
 			l.simple("direct", 1, block.Push, 512*units.KiB, 2*units.MiB)
 			l.simple("direct", 1, block.Pull, 2*units.MiB, 256*units.MiB)
-			l.copies("direct", 64*units.MiB, 1)
+			l.copies("direct", 64*units.MiB, 1, 64)
 		} else {
 			l.simple("direct", 1, block.Push, 128*units.KiB, 1*units.MiB)
-			l.simple("scatter_exchange", 1, block.Push, 512*units.KiB, 4*units.GiB)
+			l.fewBytes("scatter_exchange", 512*units.KiB, 4*units.GiB)
 		}
 	case collective.ReduceScatter: // what one slice receives is reduced while the next one travels
 		l.flagged("direct", block.Packets, int64(size)/n, 0, 128*units.KiB)
 		l.flagged("direct", block.Words, int64(size)/n, 16*units.KiB, 256*units.MiB)
+		if gpus > 2 {
+			l.flagged("simple_ring", block.Words, int64(size)/n, 4*units.MiB, 256*units.MiB)
+		}
 		l.simple("direct", 1, block.Pull, 8*units.MiB, 512*units.MiB)
-		l.copies("direct", 64*units.MiB, 2)
-		l.copies("direct", 256*units.MiB, 4)
+		l.copies("direct", 64*units.MiB, 2, l.f.multiprocessors)
+		l.copies("direct", 256*units.MiB, 4, l.f.multiprocessors)
 	default:
 		l.packetsAndLines("direct", int64(size)/n, 1)
 		l.simple("direct", 1, block.Push, 512*units.KiB, 256*units.MiB)
-		l.copies("direct", 64*units.MiB, 1)
+		l.copies("direct", 64*units.MiB, 1, 64)
 	}
 	if len(f.only) > 0 {
 		l.list = slices.DeleteFunc(l.list, func(v variant) bool { return !slices.Contains(f.only, v.algo+"/"+v.mechanism()) })
@@ -115,7 +118,7 @@ func parseVariant(text string) (v variant, err error) {
 func (f *sweepFlags) everyWay() (out []variant) {
 	for _, algo := range f.algos {
 		for _, slices := range []int{1, 3} {
-			for m := block.Pull; m <= block.Words; m++ {
+			for m := block.Pull; m <= block.WordsPush; m++ {
 				out = append(out, variant{algo: algo, slices: slices, how: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256, Overlap: true, Specialise: f.specialise}})
 			}
 		}
@@ -157,6 +160,17 @@ func (l *variants) flagged(algo string, m block.Mechanism, bytes int64, least, m
 	l.add(variant{algo: algo, slices: 1, how: how})
 }
 
+// fewBytes are pushes with few bytes under way at once: where a peer's links are written by
+// several, more only queue.
+func (l *variants) fewBytes(algo string, least, most units.Bytes) {
+	if l.size < least || l.size > most {
+		return
+	}
+	for _, shape := range [][2]int{{64, 256}, {l.f.multiprocessors, 128}} {
+		l.add(variant{algo: algo, slices: 1, how: cuda.Method{Mechanism: block.Push, Blocks: shape[0], Threads: shape[1]}})
+	}
+}
+
 func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
 	blocks := []int{l.f.multiprocessors}
 	switch {
@@ -168,7 +182,7 @@ func (l *variants) simple(algo string, slices int, m block.Mechanism, least, mos
 		blocks = []int{24}
 	case l.size <= 2*units.MiB:
 		blocks = []int{64}
-	case algo != "simple_ring":
+	default:
 		blocks = []int{64, l.f.multiprocessors}
 	}
 	for _, b := range blocks {
@@ -176,13 +190,10 @@ func (l *variants) simple(algo string, slices int, m block.Mechanism, least, mos
 	}
 }
 
-func (l *variants) copies(algo string, least units.Bytes, slices int) {
+// copies: only a reduction behind which no copy follows is worth all multiprocessors.
+func (l *variants) copies(algo string, least units.Bytes, slices, blocks int) {
 	if l.size < least {
 		return
-	}
-	blocks := l.f.multiprocessors // of the kernels that reduce
-	if slices == 1 {
-		blocks = 64
 	}
 	l.list = append(l.list, variant{algo: algo, slices: slices, how: cuda.Method{Copies: true, Blocks: blocks, Threads: 512, Streams: 1}})
 }

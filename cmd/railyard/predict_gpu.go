@@ -21,7 +21,7 @@ func protocolOf(how cuda.Method) schedule.Protocol {
 		return schedule.LL
 	case how.Mechanism == block.Lines:
 		return schedule.LL128
-	case how.Mechanism == block.Words:
+	case how.Mechanism.InWords():
 		return schedule.Words
 	case how.Mechanism == block.Pull:
 		return schedule.Pulled
@@ -61,7 +61,7 @@ func runCase(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size u
 	}
 	w, err := workOf(t, s, how, size, costs)
 	for _, x := range w {
-		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Puts: x.Puts, Takes: x.Takes, Line: x.Line})
+		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Puts: x.Puts, Takes: x.Takes, Peers: x.Peers, Line: x.Line})
 	}
 	return c, err
 }

@@ -19,7 +19,7 @@ type Choice struct {
 }
 
 // Mechanisms are the names that ParseMechanism takes.
-const Mechanisms = "pull, push, packets, lines, words or copies"
+const Mechanisms = "pull, push, packets, lines, words, words_push or copies"
 
 // setMechanism reads a mechanism's name.
 func (how *Method) setMechanism(name string) bool {
@@ -35,6 +35,8 @@ func (how *Method) setMechanism(name string) bool {
 		how.Mechanism = block.Lines
 	case "words":
 		how.Mechanism = block.Words
+	case "words_push":
+		how.Mechanism = block.WordsPush
 	default:
 		return false
 	}
@@ -70,7 +72,7 @@ func Choose(p *cost.Profile, gpu string, kind collective.Kind, t collective.DTyp
 // while they gain more by having no flags apart than these cost.
 func (how Method) carrying(t collective.DType, size int64) Method {
 	switch {
-	case how.Mechanism != block.Words || t != collective.Int32:
+	case !how.Mechanism.InWords() || t != collective.Int32:
 	case size <= 8<<20:
 		how.Mechanism = block.Lines
 	default:
@@ -118,14 +120,18 @@ func (how Method) Fitted(s *schedule.Schedule, size int64, multiprocessors int) 
 
 // Shape is how many blocks of how many threads move so many bytes where data are their own
 // flags: packets with a thread for every 8 bytes, lines with two for every 15, words with one
-// for every 16, in blocks that grow with the size, at most 128 and one a multiprocessor.
+// for every 16, in blocks that grow with the size, at most one a multiprocessor and, up to 4 MiB,
+// 128, into which powers of two divide evenly.
 func Shape(m block.Mechanism, bytes int64, multiprocessors int) (blocks, threads int) {
-	most := int64(min(multiprocessors, 128))
+	most := int64(multiprocessors)
+	if bytes <= 4<<20 {
+		most = min(most, 128)
+	}
 	work, steps := max(bytes/8, 1), []shapeStep{{1024, 64}, {16384, 256}}
 	switch m {
 	case block.Lines:
 		work, steps = max(2*bytes/15, 1), []shapeStep{{40000, 256}}
-	case block.Words:
+	case block.Words, block.WordsPush:
 		work, steps = max(bytes/16, 1), []shapeStep{{8192, 128}, {32768, 256}}
 	}
 	threads = 512

@@ -25,7 +25,7 @@ func codeOf(p *block.Program, cfg Config, how Method) (*code, error) {
 	if err != nil {
 		return nil, err
 	}
-	if how.Mechanism == block.Words && cfg.DType == collective.Int32 {
+	if how.Mechanism.InWords() && cfg.DType == collective.Int32 {
 		return nil, fmt.Errorf("%v in words: they carry floating-point numbers only", cfg.DType)
 	}
 	c := &code{p: p, how: how, options: options}
@@ -68,7 +68,7 @@ func (c *code) more() int {
 
 func (c *code) needs() needs {
 	n := needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: int64(c.laneBytes * len(c.p.Lanes[0]))}
-	if c.p.Mechanism == block.Words {
+	if c.p.Mechanism.InWords() {
 		n.empty = block.WordsEmpty
 	}
 	return n

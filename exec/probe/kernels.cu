@@ -179,25 +179,24 @@ extern "C" __global__ void add(Args a) {
 
 // messages: in each round a block sends its part of a message to every peer and waits
 // for theirs, as the kernels that run schedules do (exec/cuda/kernel/src): with as many
-// accesses under way, and what no message brings read while the kernel ahead still runs.
-// Each block of a GPU talks to the same block of the others. Rounds are counted in memory,
-// so that a graph can be replayed; the two halves of an inbox take turns, since a receiver
-// may still read one while the next message comes.
+// accesses under way, several peers side by side, and what no message brings read while the
+// kernel ahead still runs. Each block of a GPU talks to the same block of the others. Rounds
+// are counted in memory, so that a graph can be replayed; the two halves of an inbox take
+// turns, since a receiver may still read one while the next message comes.
 //
-// OWN: every peer is sent a source of its own, one after another; else all the same one.
-// SUM: what all peers send is looked at together and added to what lies here; else it is
-// stored, peer after peer.
+// OWN: every peer is sent a source of its own; else all the same one. SUM: what all peers send
+// is added to what lies here; else it is stored.
 
 __device__ __forceinline__ u32 *counter(const Args &a) { return (u32 *)a.counters + blockIdx.x * flagLine + a.turn; }
 
-// start reads the parameters and the rounds so far, which the launch before the last has left, then
+// start reads the rounds so far, which the launch before the last has left, and the parameters, then
 // waits for the kernel ahead and lets the next one of the stream be launched.
 __device__ __forceinline__ u32 start(const Args &a) {
+	u32 epoch = get(counter(a), false);
 	u64 some = 0;
 #pragma unroll
 	for (u32 i = 0; i < sizeof(Args) / 8; i += 8) some |= ((const u64 *)&a)[i];
 	keep(some);
-	u32 epoch = get(counter(a), false);
 	take_turn();
 	return epoch;
 }
@@ -211,11 +210,13 @@ __device__ __forceinline__ void end(const Args &a, u32 epoch, u32 counts) {
 __device__ __forceinline__ u32 plus(u32 x, u32 y) { return __float_as_uint(__uint_as_float(x) + __uint_as_float(y)); }
 __device__ __forceinline__ uint4 plus(uint4 x, uint4 y) { return make_uint4(plus(x.x, y.x), plus(x.y, y.y), plus(x.z, y.z), plus(x.w, y.w)); }
 
-// Range is a block's part of so many things.
+// Range is a block's part of so many things, of which a line of memory holds some: whole lines
+// where it has many, since a warp's stores that end within lines take more packets.
 struct Range {
 	u64 begin, end;
-	__device__ __forceinline__ Range(u64 n) {
+	__device__ __forceinline__ Range(u64 n, u32 line) {
 		u64 part = (n + gridDim.x - 1) / gridDim.x;
+		if (part >= 16 * line) part = (part + line - 1) / line * line;
 		begin = min(n, part * blockIdx.x), end = min(n, begin + part);
 	}
 };
@@ -235,7 +236,7 @@ __device__ __forceinline__ bool flags(const Args &a, u32 r, bool ordered) {
 extern "C" __global__ void __launch_bounds__(512, 1) simple_messages(const __grid_constant__ Args a) {
 	constexpr u32 ahead = 8;
 	const u64 quads = a.bytes / 16, step = blockDim.x;
-	const Range part(quads);
+	const Range part(quads, 8);
 	const uint4 *src = (const uint4 *)a.src;
 	const u32 epoch = start(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
@@ -283,7 +284,7 @@ template <u32 PULLED, u32 AHEAD> __device__ __forceinline__ void add_peers(const
 // pull_messages says that it has begun, loads the peers' parts and adds its own, then says
 // that it has read, and waits for the same: a round takes two counts of a flag.
 extern "C" __global__ void __launch_bounds__(512, 1) pull_messages(const __grid_constant__ Args a) {
-	const Range part(a.bytes / 16);
+	const Range part(a.bytes / 16, 8);
 	const u32 epoch = start(a);
 	for (u32 r = epoch + 1; r != epoch + 2 * a.rounds + 1; r += 2) {
 		if (!flags(a, r, false)) return;
@@ -295,72 +296,60 @@ extern "C" __global__ void __launch_bounds__(512, 1) pull_messages(const __grid_
 	end(a, epoch, 2 * a.rounds);
 }
 
-// await_packets polls until the packets of peers first to last have come, all at once.
-template <class Load, class There> __device__ __forceinline__ bool await_packets(uint4 *v, u32 first, u32 last, Load load, There there, const Args &a) {
-	Patience patience(a);
-	for (;;) {
-		bool missing = false;
-#pragma unroll
-		for (u32 p = 0; p < PEERS; p++)
-			if (p >= first && p < last && !there(v[p])) missing = true, v[p] = load(p);
-		if (!missing) return true;
-		if (patience.over()) return false;
-	}
-}
-
 // ll stores packets of two words of data and two flags; the receiver polls the packets
 // themselves.
 template <bool OWN, bool SUM> __device__ __forceinline__ void ll(const Args &a) {
+	constexpr u32 sources = OWN ? PEERS : 1;
 	const u64 packets = a.bytes / 8;
-	const Range part(packets);
+	const Range part(packets, 16);
 	const uint2 *src = (const uint2 *)a.src;
 	uint2 *dst = (uint2 *)a.dst;
 	const u32 epoch = start(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
 		const u64 half = (r & 1) * packets;
-		for (u32 own = 0; own < (OWN ? a.peers : 1); own++)
-			for (u64 i = part.begin + threadIdx.x; i < part.end; i += blockDim.x) {
-				const uint2 d = src[own * packets + i];
-				const uint4 v = make_uint4(d.x, r, d.y, r);
-				if (OWN) {
-					store16((uint4 *)a.peer[own].outbox + half + i, v);
-					continue;
-				}
+		for (u64 i = part.begin + threadIdx.x; i < part.end; i += blockDim.x) {
+			uint2 d[sources];
 #pragma unroll
-				for (u32 p = 0; p < PEERS; p++)
-					if (p < a.peers) store16((uint4 *)a.peer[p].outbox + half + i, v);
-			}
-		const auto there = [&](uint4 v) { return (int)(v.y - r) >= 0 && (int)(v.w - r) >= 0; };  // a ring may be rounds ahead
+			for (u32 p = 0; p < sources; p++)
+				if (p < a.peers) d[p] = src[p * packets + i];
+#pragma unroll
+			for (u32 p = 0; p < PEERS; p++)
+				if (p < a.peers) store16((uint4 *)a.peer[p].outbox + half + i, make_uint4(d[OWN ? p : 0].x, r, d[OWN ? p : 0].y, r));
+		}
 		bool failed = false;
-		for (u32 one = 0; one < (SUM ? 1 : a.peers) && !failed; one++)
-			for (u64 i = part.begin + threadIdx.x; i < part.end && !failed; i += blockDim.x) {
-				const auto load = [&](u32 p) { return load16((const uint4 *)a.peer[p].inbox + half + i); };
-				if (!SUM) {
-					uint4 v = load(one);
-					Patience patience(a);
-					while (!there(v) && !(failed = patience.over())) v = load(one);
-					dst[one * packets + i] = make_uint2(v.x, v.z);
-					continue;
-				}
-				uint4 v[PEERS];
+		for (u64 i = part.begin + threadIdx.x; i < part.end && !failed; i += blockDim.x) {
+			uint4 v[PEERS];
+			const auto look = [&](u32 p) { v[p] = load16((const uint4 *)a.peer[p].inbox + half + i); };
 #pragma unroll
-				for (u32 p = 0; p < PEERS; p++)
-					if (p < a.peers) v[p] = load(p);
-				uint2 sum = src[i];
-				failed = !await_packets(v, 0, a.peers, load, there, a);
+			for (u32 p = 0; p < PEERS; p++)
+				if (p < a.peers) look(p);
+			uint2 sum = make_uint2(0, 0);
+			if (SUM) sum = src[i];
+			Patience patience(a);
+			for (bool missing = true; missing && !failed;) {
+				missing = false;
 #pragma unroll
-				for (u32 p = 0; p < PEERS; p++)
-					if (p < a.peers) sum = make_uint2(plus(sum.x, v[p].x), plus(sum.y, v[p].z));
-				dst[i] = sum;
+				for (u32 p = 0; p < PEERS; p++)  // a ring may be rounds ahead
+					if (p < a.peers && ((int)(v[p].y - r) < 0 || (int)(v[p].w - r) < 0)) missing = true, look(p);
+				failed = missing && patience.over();
 			}
+#pragma unroll
+			for (u32 p = 0; p < PEERS; p++) {
+				if (p >= a.peers) continue;
+				if (SUM) sum = make_uint2(plus(sum.x, v[p].x), plus(sum.y, v[p].z));
+				else dst[p * packets + i] = make_uint2(v[p].x, v[p].z);
+			}
+			if (SUM) dst[i] = sum;
+		}
 		if (__syncthreads_or(failed)) return;
 	}
 	end(a, epoch, a.rounds);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 1) ll_messages(const __grid_constant__ Args a) { ll<false, false>(a); }
-extern "C" __global__ void __launch_bounds__(512, 1) ll_dealsums(const __grid_constant__ Args a) { ll<true, true>(a); }
 extern "C" __global__ void __launch_bounds__(512, 1) ll_sums(const __grid_constant__ Args a) { ll<false, true>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) ll_deals(const __grid_constant__ Args a) { ll<true, false>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) ll_dealsums(const __grid_constant__ Args a) { ll<true, true>(a); }
 
 // Seat is a lane's place in two lines of 120 bytes of data and a flag: eight lanes a line
 // (exec/cuda/kernel/src/lines.cuh).
@@ -383,106 +372,105 @@ struct Seat {
 // From three rounds a block on, half of the warps puts while the others take. Bytes are
 // rounded up to pairs of lines.
 template <bool OWN, bool SUM> __device__ __forceinline__ void ll128(const Args &a) {
+	constexpr u32 sources = OWN ? PEERS : 1;
 	const u64 pairs = (a.bytes + 239) / 240;
-	const Range part(pairs);
+	const Range part(pairs, 1);
 	const Seat seat;
 	const u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
 	const bool halves = warps > 1 && (part.end - part.begin) * 16 > 3 * blockDim.x;
-	const u32 puts = halves ? warps / 2 : warps, takes = warps - (halves ? puts : 0);
+	const u32 puts = halves ? warps / 2 : warps, takes = halves ? warps - puts : warps;
 	const char *src = (const char *)a.src;
 	char *dst = (char *)a.dst;
 	const u32 epoch = start(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
 		const u64 half = (r & 1) * pairs;
-		for (u32 own = 0; warp < puts && own < (OWN ? a.peers : 1); own++)
-			for (u64 i = part.begin + warp * 2; i < part.end; i += puts * 2) {
-				const bool mine = i + seat.team < part.end;
-				uint4 v = make_uint4(0, 0, r, r);
-				if (mine) v = seat.load(src + (own * pairs + i + seat.team) * 240);
-				if (seat.last) v.z = r, v.w = r;
+		for (u64 i = part.begin + warp * 2; i < part.end && warp < puts; i += puts * 2) {
+			const u64 at = i + seat.team;
+			uint4 v[sources];
+#pragma unroll
+			for (u32 p = 0; p < sources; p++) {
+				if (p < a.peers && at < part.end) v[p] = seat.load(src + (p * pairs + at) * 240);
+				if (seat.last) v[p].z = r, v[p].w = r;
+			}
+#pragma unroll
+			for (u32 p = 0; p < PEERS; p++)
+				if (p < a.peers) line_store((uint4 *)a.peer[p].outbox + (half + at) * 16 + seat.q, v[OWN ? p : 0], seat.last, at < part.end);
+		}
+		for (u64 i = part.begin + (halves ? warp - puts : warp) * 2; i < part.end && (!halves || warp >= puts); i += takes * 2) {
+			const u64 at = i + seat.team;
+			uint4 v[PEERS], sum = make_uint4(0, 0, 0, 0);
+			if (SUM && at < part.end) sum = seat.load(src + at * 240);
+			Patience patience(a);
+			for (;;) {
+				bool missing = false;
 #pragma unroll
 				for (u32 p = 0; p < PEERS; p++) {
-					if (OWN ? p != own : p >= a.peers) continue;
-					line_store((uint4 *)a.peer[p].outbox + (half + i + seat.team) * 16 + seat.q, v, seat.last, mine);
+					if (p >= a.peers) continue;
+					v[p] = line_load((const uint4 *)a.peer[p].inbox + (half + at) * 16 + seat.q, seat.last, at < part.end);
+					missing |= at < part.end && seat.last && ((int)(v[p].z - r) < 0 || (int)(v[p].w - r) < 0);
 				}
+				if (!__any_sync(~0u, missing)) break;
+				if (__any_sync(~0u, patience.over())) return;
 			}
-		for (u32 one = 0; (!halves || warp >= puts) && one < (SUM ? 1 : a.peers); one++)
-			for (u64 i = part.begin + (warp - (halves ? puts : 0)) * 2; i < part.end; i += takes * 2) {
-				const bool mine = i + seat.team < part.end;
-				const u32 first = SUM ? 0 : one, end = SUM ? a.peers : one + 1;
-				uint4 v[PEERS], sum = make_uint4(0, 0, 0, 0);
-				Patience patience(a);
-				for (bool begun = false;; begun = true) {
-					bool missing = false;
+			if (at >= part.end) continue;
 #pragma unroll
-					for (u32 p = 0; p < PEERS; p++) {
-						if (p < first || p >= end) continue;
-						v[p] = line_load((const uint4 *)a.peer[p].inbox + (half + i + seat.team) * 16 + seat.q, seat.last, mine);
-						missing |= mine && seat.last && ((int)(v[p].z - r) < 0 || (int)(v[p].w - r) < 0);
-					}
-					if (SUM && mine && !begun) sum = seat.load(src + (i + seat.team) * 240);
-					if (!__any_sync(~0u, missing)) break;
-					if (__any_sync(~0u, patience.over())) return;
-				}
-				if (!mine) continue;
-#pragma unroll
-				for (u32 p = 0; p < PEERS; p++)
-					if (p >= first && p < end) sum = SUM ? plus(sum, v[p]) : v[p];
-				seat.store(dst + (one * pairs + i + seat.team) * 240, sum);
+			for (u32 p = 0; p < PEERS; p++) {
+				if (p >= a.peers) continue;
+				if (SUM) sum = plus(sum, v[p]);
+				else seat.store(dst + (p * pairs + at) * 240, v[p]);
 			}
+			if (SUM) seat.store(dst + at * 240, sum);
+		}
 		__syncthreads();
 	}
 	end(a, epoch, a.rounds);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 1) ll128_messages(const __grid_constant__ Args a) { ll128<false, false>(a); }
-extern "C" __global__ void __launch_bounds__(512, 1) ll128_dealsums(const __grid_constant__ Args a) { ll128<true, true>(a); }
 extern "C" __global__ void __launch_bounds__(512, 1) ll128_sums(const __grid_constant__ Args a) { ll128<false, true>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) ll128_deals(const __grid_constant__ Args a) { ll128<true, false>(a); }
+extern "C" __global__ void __launch_bounds__(512, 1) ll128_dealsums(const __grid_constant__ Args a) { ll128<true, true>(a); }
 
 __device__ __forceinline__ bool arrived(uint4 v) { return v.x != ~0u && v.y != ~0u && v.z != ~0u && v.w != ~0u; }
 
 // words stores words that are their own flags (exec/cuda/kernel/src/words.cuh): what has not
-// arrived is all ones, which the receiver leaves there again. A quarter of the warps stores,
-// four accesses ahead, while the others look, one peer's words two accesses ahead, where
-// there is enough for all. They are added to what lies here, since only reductions have
-// words; sources of their own go to all peers side by side.
+// arrived is all ones, which the receiver leaves there again. Two accesses to each place are
+// under way at once, of several peers one. Words are added to what lies here, since only
+// reductions have them.
 template <bool OWN, u32 FROM> __device__ __forceinline__ void words(const Args &a) {
-	constexpr u32 ahead = 4, looks = FROM > 1 ? 1 : 2;
-	const u32 warps = blockDim.x / 32, putting = warps < 4 ? 1 : warps / 4;
-	const u64 quads = a.bytes / 16;
-	const Range part(quads);
-	const bool halves = warps > 1 && part.end - part.begin > 3 * blockDim.x, putter = threadIdx.x < 32 * putting;
-	const u64 puts = halves ? 32 * putting : blockDim.x, takes = halves ? blockDim.x - puts : blockDim.x;
+	constexpr u32 ahead = 2, looks = FROM > 1 ? 1 : 2, sources = OWN ? FROM : 1;
+	const u64 quads = a.bytes / 16, step = blockDim.x;
+	const Range part(quads, 8);
 	const uint4 *src = (const uint4 *)a.src;
 	uint4 *dst = (uint4 *)a.dst;
 	const u32 epoch = start(a);
 	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
 		const u64 half = (r & 1) * quads;
-		for (u64 i = part.begin + threadIdx.x; i < part.end && (!halves || putter); i += ahead * puts) {
-			uint4 v[OWN ? FROM : 1][ahead];
+		for (u64 i = part.begin + threadIdx.x; i < part.end; i += ahead * step) {
+			uint4 v[sources][ahead];
 #pragma unroll
-			for (u32 p = 0; p < (OWN ? FROM : 1); p++)
+			for (u32 p = 0; p < sources; p++)
 #pragma unroll
 				for (u32 k = 0; k < ahead; k++)
-					if (i + k * puts < part.end) v[p][k] = load_quad(src + p * quads + i + k * puts);
+					if (i + k * step < part.end) v[p][k] = load_quad(src + p * quads + i + k * step);
 #pragma unroll
 			for (u32 k = 0; k < ahead; k++)
 #pragma unroll
 				for (u32 p = 0; p < FROM; p++)
-					if (i + k * puts < part.end) store16((uint4 *)a.peer[p].outbox + half + i + k * puts, v[OWN ? p : 0][k]);
+					if (i + k * step < part.end) store16((uint4 *)a.peer[p].outbox + half + i + k * step, v[OWN ? p : 0][k]);
 		}
 		bool failed = false;
-		for (u64 i = part.begin + threadIdx.x - (halves ? puts : 0); i < part.end && !failed && (!halves || !putter); i += looks * takes) {
+		for (u64 i = part.begin + threadIdx.x; i < part.end && !failed; i += looks * step) {
 			uint4 v[FROM][looks], sum[looks];
-			const auto box = [&](u32 p, u32 k) { return (uint4 *)a.peer[p].inbox + half + i + k * takes; };
+			const auto box = [&](u32 p, u32 k) { return (uint4 *)a.peer[p].inbox + half + i + k * step; };
 #pragma unroll
 			for (u32 p = 0; p < FROM; p++)
 #pragma unroll
 				for (u32 k = 0; k < looks; k++)
-					if (i + k * takes < part.end) v[p][k] = load16(box(p, k));
+					if (i + k * step < part.end) v[p][k] = load16(box(p, k));
 #pragma unroll
 			for (u32 k = 0; k < looks; k++)
-				if (i + k * takes < part.end) sum[k] = load_quad(src + i + k * takes);
+				if (i + k * step < part.end) sum[k] = load_quad(src + i + k * step);
 			Patience patience(a);
 			for (bool missing = true; missing && !failed;) {
 				missing = false;
@@ -490,18 +478,18 @@ template <bool OWN, u32 FROM> __device__ __forceinline__ void words(const Args &
 				for (u32 p = 0; p < FROM; p++)
 #pragma unroll
 					for (u32 k = 0; k < looks; k++)
-						if (i + k * takes < part.end && !arrived(v[p][k])) missing = true, v[p][k] = load16(box(p, k));
+						if (i + k * step < part.end && !arrived(v[p][k])) missing = true, v[p][k] = load16(box(p, k));
 				failed = missing && patience.over();
 			}
 #pragma unroll
 			for (u32 k = 0; k < looks; k++) {
-				if (i + k * takes >= part.end) continue;
+				if (i + k * step >= part.end) continue;
 #pragma unroll
 				for (u32 p = 0; p < FROM; p++) {
 					sum[k] = plus(sum[k], v[p][k]);
 					store16(box(p, k), make_uint4(~0u, ~0u, ~0u, ~0u));
 				}
-				store_quad(dst + i + k * takes, sum[k]);
+				store_quad(dst + i + k * step, sum[k]);
 			}
 		}
 		if (__syncthreads_or(failed)) return;

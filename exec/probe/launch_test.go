@@ -4,6 +4,7 @@ package probe
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 )
 
@@ -24,5 +25,16 @@ func TestThreads(t *testing.T) {
 		if got := threads(c.bytes, c.blocks, c.grain); got != c.want {
 			t.Errorf("threads(%d, %d, %d) = %d, want %d", c.bytes, c.blocks, c.grain, got, c.want)
 		}
+	}
+}
+
+func TestBlockCounts(t *testing.T) {
+	for bytes, want := range map[int64][]int{1 << 10: {1, 2, 4, 8, 16, 32, 64, 128}, 4 << 20: {1, 2, 4, 8, 16, 32, 64, 128, 132}} {
+		if got := blockCounts(bytes, 132); !slices.Equal(got, want) {
+			t.Errorf("%d bytes: %v, want %v", bytes, got, want)
+		}
+	}
+	if got := blockCounts(64<<20, 4); !slices.Equal(got, []int{1, 2, 4}) {
+		t.Errorf("%v", got)
 	}
 }

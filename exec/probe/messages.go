@@ -67,9 +67,9 @@ type pattern struct {
 	kernel string // ends the names of kernels
 }
 
-// patterns are those of two GPUs; of a ring; and of all: one source to all, which is looked at
-// peer by peer (all), stored by its senders (spread), or looked at all at once and added
-// to what lies here (sum); and a source of its own for each, added likewise (dealsum).
+// patterns are those of two GPUs; of a ring; and of all, who send one source to all, stored
+// (spread) or added to what lies there (sum), or a source of its own to each (deal, dealsum).
+// Several peers are sent to, and looked at, side by side.
 func (s *session) patterns() []pattern {
 	n := len(s.gpus)
 	var out []pattern
@@ -78,8 +78,8 @@ func (s *session) patterns() []pattern {
 	}
 	if n > 2 {
 		all := steps(n)
-		out = append(out, pattern{"ring", s.gpus, []int{1}, "_messages"}, pattern{"all", s.gpus, all, "_messages"}, pattern{"spread", s.gpus, all, "_messages"},
-			pattern{"sum", s.gpus, all, "_sums"}, pattern{"dealsum", s.gpus, all, "_dealsums"})
+		out = append(out, pattern{"ring", s.gpus, []int{1}, "_messages"}, pattern{"spread", s.gpus, all, "_messages"},
+			pattern{"sum", s.gpus, all, "_sums"}, pattern{"deal", s.gpus, all, "_deals"}, pattern{"dealsum", s.gpus, all, "_dealsums"})
 	}
 	return out
 }
@@ -97,11 +97,10 @@ type protocol struct {
 
 // Where data are their own flags many blocks take what is more than a few KiB, and a kernel of
 // many blocks starts later: that belongs to what its message costs, since such a kernel seldom
-// has a second one. What several peers send is measured as schedules take it: reductions look
-// at all at once, all else peer by peer; words are for reductions, and go to all side by side.
+// has a second one. Words are for reductions.
 var protocols = []protocol{
-	{"ll", 64, 4 << 20, 8, 1, 16 << 10, []string{"pair", "all", "sum", "dealsum"}},
-	{"ll128", 1 << 10, 16 << 20, 15, 1, 16 << 10, []string{"pair", "all", "sum", "dealsum"}},
+	{"ll", 64, 4 << 20, 8, 1, 16 << 10, []string{"pair", "spread", "sum", "deal", "dealsum"}},
+	{"ll128", 1 << 10, 16 << 20, 15, 1, 16 << 10, []string{"pair", "spread", "sum", "deal", "dealsum"}},
 	{wordsProtocol, 1 << 10, 64 << 20, 16, 1, 16 << 10, []string{"pair", "sum", "dealsum"}},
 	{"simple", 1 << 10, 64 << 20, 16, 1, 1 << 20, []string{"pair", "ring", "spread"}},
 	{"pull", 1 << 10, 64 << 20, 16, 2, 1 << 20, []string{"pair", "sum"}},
@@ -117,7 +116,7 @@ func (proto protocol) kernel(p pattern) string {
 
 // messages: what a kernel takes that sends a message of a size to each peer and receives
 // as many, for numbers of blocks, in a graph, launched as kernels that run schedules are:
-// rows such as ll_all_overlap; ll_pair_x4_overlap is one with four such rounds.
+// rows such as ll_spread_overlap; ll_pair_x4_overlap is one with four such rounds.
 func (s *session) messages() error {
 	for _, p := range s.patterns() {
 		if len(p.offset) == 1 {
@@ -144,7 +143,7 @@ func (s *session) sizes(p pattern, proto protocol) error {
 		}
 	}
 	for bytes := proto.from; bytes <= min(proto.to, int64(s.message), int64(s.max)/int64(len(p.offset))); bytes *= 2 {
-		for blocks := 1; blocks <= s.gpus[0].sms; blocks *= 2 {
+		for _, blocks := range blockCounts(bytes, s.gpus[0].sms) {
 			switch part := bytes / int64(blocks); {
 			case blocks > 1 && part < 32*proto.grain:
 				continue
@@ -157,6 +156,18 @@ func (s *session) sizes(p pattern, proto protocol) error {
 		}
 	}
 	return nil
+}
+
+// blockCounts are the numbers of blocks that are tried: powers of two, and for large messages
+// one a multiprocessor.
+func blockCounts(bytes int64, multiprocessors int) (out []int) {
+	for n := 1; n <= multiprocessors; n *= 2 {
+		out = append(out, n)
+	}
+	if bytes >= 4<<20 && out[len(out)-1] < multiprocessors {
+		out = append(out, multiprocessors)
+	}
+	return out
 }
 
 // wordsProtocol is that of words which are their own flags: boxes hold ones where nothing has

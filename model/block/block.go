@@ -14,7 +14,7 @@
 //     to a buffer of the receiver, which polls the packet itself;
 //   - in lines: the same with 120 bytes of data in lines of 128;
 //   - in words: the same with no flags, where each word shows that it has arrived by no
-//     longer being the one that the receiver left there.
+//     longer being the one that the receiver left there; results may be pushed instead.
 //
 // Flags lie in the receiver's memory and only grow: launch number << 20 | step. Nothing
 // is ever reset. Two halves of the packet buffer take turns from launch to launch.
@@ -30,7 +30,7 @@ import (
 // Limits of the kernels (exec/cuda/kernel/plan.cuh).
 const (
 	MaxRanks = 8
-	maxRefs  = 16
+	maxRefs  = 24
 	maxPairs = 4 // copies in one operation
 	stepBits = 20
 )
@@ -46,14 +46,20 @@ const (
 	Packets // LL
 	Lines   // LL128
 	Words   // reductions of floats only
+	// WordsPush is words for what is reduced; its result is pushed, message by message, to
+	// those whose words went into it, who thereby have said that they have begun.
+	WordsPush
 )
 
-var mechanismNames = [...]string{"pull", "push", "packets", "lines", "words"}
+var mechanismNames = [...]string{"pull", "push", "packets", "lines", "words", "words_push"}
 
 func (m Mechanism) String() string { return mechanismNames[m] }
 
 // Flagged reports whether data tell themselves that they have arrived.
 func (m Mechanism) Flagged() bool { return m >= Packets }
+
+// InWords reports whether a packet buffer holds words.
+func (m Mechanism) InWords() bool { return m == Words || m == WordsPush }
 
 // WordsEmpty is what the bytes of a packet buffer for words are before the first launch.
 const WordsEmpty = 0xff
@@ -90,14 +96,18 @@ const (
 	WordReduce             // LLReduce in words
 )
 
+func (k Kind) puts() bool { return k == LLPut || k == LinePut || k == WordPut }
+
+func (k Kind) takes() bool { return k == LLReduce || k == LineReduce || k == WordReduce }
+
 // Flags of an operation.
 const (
 	Relaxed uint8 = 1 << iota // signal, wait: only says that the kernel has begun
 	Scale                     // the result is complete: an average is divided here
 	Barrier                   // the block's threads wait for one another first
 	Earlier                   // wait: for the launch before the last
-	Pairs                     // multi: source k is copied to destination k, up to maxPairs
-	Halves                    // lines, words: half of the warps put while the others reduce
+	Pairs                     // source k goes to destination k: multi, up to maxPairs; packets, packet source or target k
+	Halves                    // lines: half of the warps put while the others reduce
 )
 
 // Lines are the kinds of flags between two blocks.
@@ -125,12 +135,13 @@ type Op struct {
 	Flags                       uint8
 	Sources, PacketSources      []Ref
 	Destinations, PacketTargets []Ref
-	Own                         int    // LLReduce: place of the local source among the ranks
-	Line                        uint8  // Signal, Wait
-	Peers                       uint32 // Signal, Wait: set of ranks
-	Lane                        int    // Signal, Wait: whose line
-	Value, PerSlice             int    // Signal, Wait: step
-	Limit                       int64  // bytes from the references to the end of the block's part
+	Own                         int     // LLReduce: place of the local source among the ranks
+	Line                        uint8   // Signal, Wait
+	Peers                       uint32  // Signal, Wait: set of ranks
+	Lane                        int     // Signal, Wait: whose line
+	Value, PerSlice             int     // Signal, Wait: step
+	Limit                       int64   // bytes from the references to the end of the block's part
+	Limits                      []int64 // packets in pairs: of each pair; Limit is the longest
 }
 
 // Lane is what Instances blocks run: Before once, Body for each slice, After once.
@@ -174,7 +185,7 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 		return nil, fmt.Errorf("%d ranks: the kernels address at most %d GPUs", s.Spec.Ranks, MaxRanks)
 	case o.Instances < 1:
 		return nil, fmt.Errorf("%d blocks a lane: must be at least 1", o.Instances)
-	case o.Mechanism == Words && !(s.Spec.Kind.Reduces() && dependsOnAll(s.Spec.Kind)):
+	case o.Mechanism.InWords() && !(s.Spec.Kind.Reduces() && dependsOnAll(s.Spec.Kind)):
 		return nil, fmt.Errorf("%v in words: they carry all_reduce and reduce_scatter of floating-point numbers only", s.Spec.Kind)
 	}
 	s, err := inPlace(s, o)
@@ -211,7 +222,7 @@ func (p *Program) check() error {
 }
 
 func (op *Op) check(slices int) error {
-	switch n := len(op.Sources) + len(op.PacketSources) + len(op.Destinations) + len(op.PacketTargets); {
+	switch n := len(op.Sources) + len(op.PacketSources) + len(op.Destinations) + len(op.PacketTargets) + len(op.Limits); {
 	case n > maxRefs || len(op.Sources) > MaxRanks || len(op.Destinations) > MaxRanks:
 		return fmt.Errorf("%d sources and destinations: the kernels take at most %d, %d of a kind", n, maxRefs, MaxRanks)
 	case op.Value+slices*op.PerSlice >= 1<<stepBits:

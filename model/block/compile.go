@@ -41,6 +41,9 @@ func (c *compiler) channel(ch int) error {
 		c.choosePushes(all)
 	case Packets, Lines, Words:
 		c.placePackets(all)
+	case WordsPush:
+		c.choosePushes(all)
+		c.placePackets(all)
 	}
 	for k, st := range all {
 		c.relax(st)
@@ -99,7 +102,7 @@ func (c *compiler) placePackets(all []*strand) {
 		n := c.at.stride(st.channel) * int64(c.s.Channels[st.channel].Slices) * int64(c.o.Size)
 		for r := range st.steps {
 			for i := range st.steps[r] {
-				if s := &st.steps[r][i]; s.op.Kind == schedule.Recv || s.op.Kind == schedule.RecvReduce {
+				if s := &st.steps[r][i]; receives(s.op) && !s.msg.pushed {
 					s.msg.region = c.room[r]
 					c.room[r] += c.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
 				}
@@ -117,7 +120,7 @@ func (m Mechanism) room(data int64) int64 {
 		return 2 * data
 	case Lines:
 		return data / lineData * lineRoom // instances' pieces are whole lines (pieces.grain)
-	case Words:
+	case Words, WordsPush:
 		return data
 	}
 	return 0

@@ -42,6 +42,9 @@ func (op *Op) constant(l *Lane, rank, instances int) string {
 	for _, r := range op.refs(rank, instances) {
 		refs = append(refs, fmt.Sprintf("%#xull", r.symbol()))
 	}
+	for _, n := range op.Limits {
+		refs = append(refs, fmt.Sprintf("%dull", n))
+	}
 	return fmt.Sprintf("{{%d, %d, %d, %d, %d, %d, %d, %d, %d, 0, %d, %d, %dull, %dull, %dull, %dull, %dull}, {%s}}", op.Kind, len(op.Sources), len(op.PacketSources), len(op.Destinations),
 		len(op.PacketTargets), op.Own, op.Flags, op.Line, op.Peers, op.Value, op.PerSlice, l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride), strings.Join(refs, ", "))
 }

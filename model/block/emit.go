@@ -50,6 +50,11 @@ func (e *emission) step(steps []step, i int) error {
 		return e.send(s.msg, steps[i:])
 	case schedule.Recv, schedule.RecvReduce:
 		if e.c.o.Mechanism.Flagged() && op.Dst.Set.Len() > 0 {
+			if s.msg.pushed {
+				e.settle()
+				e.wait(s.msg.from, Ready, s.msg.number, e.st.total[[2]int{s.msg.from, e.rank}], false)
+				return nil
+			}
 			return e.unpack(s)
 		}
 		e.settle()
@@ -84,10 +89,12 @@ func (e *emission) awaitRun(run []step) {
 func (e *emission) send(m *message, run []step) error {
 	total := e.st.total[[2]int{e.rank, m.to}]
 	switch {
-	case e.c.o.Mechanism.Flagged() && m.send.Src.Set.Len() > 0:
+	case e.c.o.Mechanism.Flagged() && m.send.Src.Set.Len() > 0 && !m.pushed:
 		return e.put(m)
 	case m.pushed:
-		e.awaitCredits(run)
+		if !e.c.o.Mechanism.Flagged() {
+			e.awaitCredits(run)
+		}
 		if err := e.push(m); err != nil {
 			return err
 		}
@@ -257,7 +264,10 @@ func (e *emission) push(m *message) error {
 func (e *emission) maker(r Ref) int {
 	for i := len(e.ops) - 1; i >= e.segment; i-- {
 		op := &e.ops[i]
-		if op.Kind == Multi && op.Flags&Pairs == 0 && (op.Destinations[0] == r || len(op.Sources) == 1 && op.Sources[0] == r) && len(op.Destinations) < MaxRanks {
+		if op.Flags&Pairs != 0 || len(op.Destinations) == 0 || len(op.Destinations) == MaxRanks {
+			continue
+		}
+		if op.Kind == Multi && len(op.Sources) == 1 && op.Sources[0] == r || (op.Kind == Multi || op.Kind == WordReduce) && op.Destinations[0] == r {
 			return i
 		}
 	}
@@ -268,7 +278,7 @@ func (e *emission) maker(r Ref) int {
 // destination of that one.
 func (e *emission) add(op Op) {
 	if op.Kind == Multi && len(op.Sources) == 1 && op.Flags == 0 {
-		if at := e.maker(op.Sources[0]); at >= 0 && e.ops[at].Limit == op.Limit && len(e.ops[at].Sources) == 1 {
+		if at := e.maker(op.Sources[0]); at >= 0 && e.ops[at].Kind == Multi && e.ops[at].Limit == op.Limit && len(e.ops[at].Sources) == 1 {
 			e.ops[at].Destinations = append(e.ops[at].Destinations, op.Destinations...)
 			e.written = append(e.written, e.c.real(op.Destinations)...)
 			return
@@ -289,17 +299,40 @@ func (e *emission) add(op Op) {
 // cannot.
 func (e *emission) pair(op Op) bool {
 	last := len(e.ops) - 1
-	if last < e.segment || op.Kind != Multi || op.Flags != 0 || len(op.Sources) != 1 || len(op.Destinations) != 1 {
+	if last < e.segment || op.Flags != 0 || op.copies() != 1 {
 		return false
 	}
 	to := &e.ops[last]
-	if to.Kind != Multi || to.Flags&^Pairs != 0 || to.Limit != op.Limit || len(to.Sources) != len(to.Destinations) || len(to.Sources) == maxPairs ||
-		len(to.Sources) > 1 && to.Flags&Pairs == 0 {
+	n := to.copies()
+	switch {
+	case to.Kind != op.Kind || to.Flags&^Pairs != 0 || n == 0 || n > 1 && to.Flags&Pairs == 0:
 		return false
+	case op.Kind == Multi && (n == maxPairs || to.Limit != op.Limit), n == MaxRanks-1:
+		return false
+	case op.Kind != Multi:
+		if n == 1 {
+			to.Limits = []int64{to.Limit}
+		}
+		to.Limit, to.Limits = max(to.Limit, op.Limit), append(to.Limits, op.Limit)
 	}
 	to.Flags |= Pairs
-	to.Sources, to.Destinations = append(to.Sources, op.Sources[0]), append(to.Destinations, op.Destinations[0])
+	to.Sources, to.PacketSources = append(to.Sources, op.Sources...), append(to.PacketSources, op.PacketSources...)
+	to.Destinations, to.PacketTargets = append(to.Destinations, op.Destinations...), append(to.PacketTargets, op.PacketTargets...)
 	return true
+}
+
+// copies is how many places an operation moves, each to one other, by copying, putting or
+// unpacking them; 0 where it does something else.
+func (op *Op) copies() int {
+	switch {
+	case op.Kind == Multi && len(op.Sources) == len(op.Destinations):
+		return len(op.Sources)
+	case op.Kind.puts() && len(op.Sources) == len(op.PacketTargets):
+		return len(op.Sources)
+	case op.Kind.takes() && len(op.Sources)+len(op.PacketTargets) == 0 && len(op.PacketSources) == len(op.Destinations):
+		return len(op.PacketSources)
+	}
+	return 0
 }
 
 func (e *emission) newSegment() {

@@ -67,7 +67,10 @@ func (e Encoding) op(b []byte, op *Op, l *Lane, rank int) []byte {
 			b = le.AppendUint64(b, r.symbol())
 		}
 	}
-	return append(b, make([]byte, 8*(e.Forms.Refs-len(refs)))...)
+	for _, n := range op.Limits {
+		b = le.AppendUint64(b, uint64(n))
+	}
+	return append(b, make([]byte, 8*(e.Forms.Refs-len(refs)-len(op.Limits)))...)
 }
 
 // symbol is a reference that is no address.

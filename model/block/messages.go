@@ -182,17 +182,35 @@ func (c *compiler) relax(st *strand) {
 }
 
 // choosePushes marks the messages that the sender may write: plain receives into output
-// that the receiver has not touched before.
+// that the receiver has not touched before; where reductions travel in words, their results.
 func (c *compiler) choosePushes(all []*strand) {
 	for k, st := range all {
 		for r, steps := range st.steps {
 			for i := range steps {
-				if steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) && !forwarded(steps[i:]) {
-					steps[i].msg.pushed = true
+				if m := steps[i].msg; steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) && !forwarded(steps[i:]) {
+					m.pushed = !c.o.Mechanism.Flagged() || reducedFrom(st.steps[m.from], m)
 				}
 			}
 		}
 	}
+}
+
+// reducedFrom reports whether a message of some steps is the result of a reduction into which
+// words of its receiver went: whoever writes it there has had them.
+func reducedFrom(steps []step, m *message) bool {
+	heard := false
+	for _, s := range steps {
+		switch {
+		case s.fused:
+			heard = heard || s.msg.from == m.to
+		case s.op.Kind == schedule.Reduce:
+			if s.op.Dst == m.send.Src {
+				return heard
+			}
+			heard = false
+		}
+	}
+	return false
 }
 
 // forwarded reports whether a rank sends on what it receives of a peer's input: it then

@@ -30,7 +30,7 @@ func (e *emission) kind(k Kind) Kind {
 	switch e.c.o.Mechanism {
 	case Lines:
 		return k + LinePut - LLPut
-	case Words:
+	case Words, WordsPush:
 		return k + WordPut - LLPut
 	}
 	return k
@@ -46,7 +46,7 @@ func (e *emission) sender(r Ref) int {
 	for i := len(e.ops) - 1; i >= e.segment; i-- {
 		op := &e.ops[i]
 		made := op.Kind == e.kind(LLReduce) && slices.Contains(op.Destinations, r) || op.Kind == e.kind(LLPut) && op.Sources[0] == r
-		if made && len(op.PacketTargets) < MaxRanks-1 {
+		if made && op.Flags&Pairs == 0 && len(op.PacketTargets) < MaxRanks-1 {
 			return i
 		}
 	}
@@ -62,7 +62,7 @@ func (e *emission) packets(m *message) (out []Ref) {
 	return out
 }
 
-// halve lets half of a block's warps put lines or words while the others take those that arrive,
+// halve lets half of a block's warps put lines while the others take those that arrive,
 // where no thread waits for the others in between.
 func (e *emission) halve() {
 	for i := range e.ops {
@@ -82,11 +82,9 @@ func (e *emission) halve() {
 	}
 }
 
-func (op *Op) putsMuch() bool { return op.Kind == LinePut || op.Kind == WordPut }
+func (op *Op) putsMuch() bool { return op.Kind == LinePut }
 
-func (op *Op) takesMuch() bool {
-	return (op.Kind == LineReduce || op.Kind == WordReduce) && op.Flags&Barrier == 0
-}
+func (op *Op) takesMuch() bool { return op.Kind == LineReduce && op.Flags&Barrier == 0 }
 
 // unpack receives a message's packets, combines them with the rank's own data where it
 // is a reduction, and stores.

@@ -46,6 +46,20 @@ func (p *pieces) cut(channel int, n int64) (lo, hi int64) {
 	return at(channel), at(channel + 1)
 }
 
+// memoryLine is what GPUs' memory and NVLink move at once, in bytes.
+const memoryLine = 128
+
+// round makes an instance's piece whole grains and, where that is little of it, whole lines of
+// memory: a warp's stores that end within lines take more packets on NVLink (measured on 3 H200:
+// a two-shot all-reduce of 64 MiB takes 274 µs in 128 pieces that do, 257 in 132 that do not).
+func (p *pieces) round(u int64) int64 {
+	grain := p.grain()
+	if line := int64(memoryLine / p.o.Size); u >= 16*line && p.o.Mechanism != Lines {
+		grain = line
+	}
+	return max((u+grain-1)/grain*grain, grain)
+}
+
 // unit is the elements of an instance's piece: of the largest block.
 func (p *pieces) unit(channel int) int64 {
 	ch := &p.s.Channels[channel]
@@ -60,8 +74,7 @@ func (p *pieces) unit(channel int) int64 {
 		}
 	}
 	parts := int64(ch.Slices * (ch.Chunks / p.s.Spec.Blocks()) * p.o.Instances)
-	u := (most + parts - 1) / parts
-	return max((u+p.grain()-1)/p.grain()*p.grain(), p.grain())
+	return p.round((most + parts - 1) / parts)
 }
 
 // stride is the elements from slice to slice.

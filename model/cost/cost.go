@@ -47,6 +47,7 @@ type Curve struct {
 	// Put and Take are what operations cost behind the first of a step, by the same threads:
 	// to send another source, to look at what another message brought.
 	Put, Take units.Time
+	Peer      units.Time // what each further peer costs that one operation sends to or hears from
 	Segments  []Segment
 }
 

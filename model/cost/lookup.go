@@ -95,6 +95,7 @@ type Transfer struct {
 	Cap        units.Rate
 	Efficiency float64
 	Put, Take  units.Time // of operations behind the first of a step
+	Peer       units.Time // of further peers of an operation
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -112,7 +113,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Put, x.Take = c.Put, c.Take
+	x.Put, x.Take, x.Peer = c.Put, c.Take, c.Peer
 	return x
 }
 

@@ -17,7 +17,7 @@ type Method struct {
 	UpTo       units.Bytes // the largest size; 0: without end
 	Algorithm  string
 	Slices     int
-	Mechanism  string // how messages travel: pull, push, packets, lines, words, copies
+	Mechanism  string // how messages travel: pull, push, packets, lines, words, words_push, copies
 	Blocks     int    // thread blocks a lane; 0: as many as the size needs
 	Threads    int    // of a block
 	Streams    int    // that copies are spread over
@@ -60,7 +60,7 @@ func (m methodInFile) MarshalYAML() (any, error) {
 }
 
 // mechanisms may be named in methods.
-var mechanisms = []string{"pull", "push", "packets", "lines", "words", "copies"}
+var mechanisms = []string{"pull", "push", "packets", "lines", "words", "words_push", "copies"}
 
 func (r *reader) methods(list []methodInFile) (out []Method) {
 	for i, f := range list {

@@ -48,6 +48,7 @@ type curveInFile struct {
 	Smooth   bool            `yaml:"smooth,omitempty"`
 	Put      string          `yaml:"put,omitempty"`
 	Take     string          `yaml:"take,omitempty"`
+	Peer     string          `yaml:"peer,omitempty"`
 	Segments []segmentInFile `yaml:"segments"`
 }
 
@@ -145,7 +146,8 @@ func (r *reader) profile(d *document) *Profile {
 
 func (r *reader) curve(what string, c curveInFile) Curve {
 	out := Curve{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth,
-		Put: optional(r, what+" put", c.Put, units.ParseTime), Take: optional(r, what+" take", c.Take, units.ParseTime)}
+		Put: optional(r, what+" put", c.Put, units.ParseTime), Take: optional(r, what+" take", c.Take, units.ParseTime),
+		Peer: optional(r, what+" peer", c.Peer, units.ParseTime)}
 	if c.Medium == "" || c.Protocol == "" {
 		r.fail("%s: medium and protocol must be given (or any)", what)
 	}
@@ -191,7 +193,7 @@ func Encode(w io.Writer, p *Profile) error {
 	}
 	d.Steps = stepsText(p.Steps)
 	for _, c := range p.Curves {
-		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth, Put: timeText(c.Put), Take: timeText(c.Take)}
+		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth, Put: timeText(c.Put), Take: timeText(c.Take), Peer: timeText(c.Peer)}
 		for _, s := range c.Segments {
 			out.Segments = append(out.Segments, segmentInFile{From: s.From.String(), Alpha: exactTime(s.Alpha),
 				AlphaCI: timeText(s.AlphaCI), Rate: rateText(s.Rate), RateCI: rateText(s.RateCI), Efficiency: s.Efficiency})

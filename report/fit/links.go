@@ -13,12 +13,13 @@ import (
 )
 
 // FromLinks fits a profile on what was measured about links, without any collective.
-// Rows such as simple_ring or ll_all are kernels of a graph that send a message of Bytes
-// to each peer of the pattern and receive as many, those of ll_ring_x4 four times; the
-// best number of blocks counts. Those of ll_ring_overlap were launched while the kernel
-// ahead still ran, as schedules are: where there are such rows, the launch is theirs. They tell the launch, α and the share of the line rate
-// apart. What sm_pull_add loses against sm_pull is what adding costs, local_copy the rate
-// of copies inside a GPU. t is the machine that was measured.
+// Rows such as simple_ring or ll_sum are kernels of a graph that send a message of Bytes
+// to each peer of the pattern and receive as many, those of ll_pair_x4 four times; the
+// best number of blocks counts. Those of ll_pair_overlap were launched while the kernel
+// ahead still ran, as schedules are: where there are such rows, the launch is theirs. They
+// tell the launch, α, what further peers cost, and the share of the line rate apart; rows of
+// flags, what flags without data take. What sm_pull_add loses against sm_pull is what adding
+// costs, local_copy the rate of copies inside a GPU. t is the machine that was measured.
 func FromLinks(name, source, date string, links []measurement.Link, t *topology.Topology) (*Result, error) {
 	m := &linkModel{t: t, router: topology.NewRouter(t)}
 	cases, err := m.cases(links)
@@ -123,8 +124,11 @@ func (m *linkModel) cases(links []measurement.Link) ([]Case, error) {
 			return nil, err
 		}
 		n := float64(k.rounds)
-		puts, takes := m.operations(k)
-		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Puts: n * puts, Takes: n * takes, Line: units.Time(n * perByte * float64(k.bytes))}},
+		takes := 0.0
+		if k.pattern == "all" { // which the probe measured before kernels took several peers' messages side by side
+			takes = m.others(k)
+		}
+		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Takes: n * takes, Peers: n * m.others(k), Line: units.Time(n * perByte * float64(k.bytes))}},
 			Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
 	}
 	return append(out, m.flags(links)...), nil
@@ -143,22 +147,16 @@ func (m *linkModel) flags(links []measurement.Link) (out []Case) {
 	return out
 }
 
-// operations are how many puts and takes of a rank come behind the first of a round: what
-// peers send is taken one by one (all), or they are sent sources of their own one by one
-// (dealsum, but in words).
-func (m *linkModel) operations(k message) (puts, takes float64) {
-	others := float64(m.t.NumRanks() - 2)
-	switch {
-	case k.pattern == "all":
-		return 0, others
-	case k.pattern == "dealsum" && k.protocol != "words":
-		return others, 0
+// others are the peers of an operation but one.
+func (m *linkModel) others(k message) float64 {
+	if slices.Contains(toAll, k.pattern) {
+		return float64(m.t.NumRanks() - 2)
 	}
-	return 0, 0
+	return 0
 }
 
 // toAll are the patterns in which all ranks send to all: see exec/probe.
-var toAll = []string{"all", "spread", "sum", "dealsum"}
+var toAll = []string{"all", "spread", "sum", "deal", "dealsum"}
 
 // line is the time at line rate of a byte to each peer, in picoseconds: that of the
 // fullest link.

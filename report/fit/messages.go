@@ -19,6 +19,7 @@ type Part struct {
 	Bytes       units.Bytes
 	Messages    float64
 	Puts, Takes float64 // operations behind the first of a step
+	Peers       float64 // further ones that an operation sends to or hears from
 	Line        units.Time
 }
 
@@ -31,12 +32,12 @@ type Case struct {
 	Time     units.Time // measured
 }
 
-// Messages fits smooth curves: T = λ + Σ (A·α(s) + P·o + T·t + X·ε(s)) over a case's parts,
-// where α and ε change evenly between sizes a factor of four apart, and o and t, what
-// putting and taking cost behind the first of a step, are one number a protocol. Rows are weighted by
-// 1/T². Neighbours of a curve are held together, weakly, so that sizes that few cases have do
-// not go their own way; and what is believed (a profile of the same machine; may be nil) holds
-// where cases say nothing else.
+// Messages fits smooth curves: T = λ + Σ (A·α(s) + P·o + T·t + N·p + X·ε(s)) over a case's parts,
+// where α and ε change evenly between sizes a factor of four apart, and o, t and p, what putting
+// and taking cost behind the first of a step and what a further peer does, are one number a
+// protocol. Rows are weighted by 1/T². Neighbours of a curve are held together, weakly, so
+// that sizes that few cases have do not go their own way; and what is believed (a profile of
+// the same machine; may be nil) holds where cases say nothing else.
 func Messages(name, source, date string, cases []Case, believed *cost.Profile) (*Result, error) {
 	if len(cases) < 8 {
 		return nil, fmt.Errorf("%d usable rows are too few to fit: measure at least 8 sizes", len(cases))
@@ -66,7 +67,7 @@ func Messages(name, source, date string, cases []Case, believed *cost.Profile) (
 	return r, nil
 }
 
-// curve is where a medium's and protocol's unknowns are: o and t, then α and ε by knot.
+// curve is where a medium's and protocol's unknowns are: o, t and p, then α and ε by knot.
 type curve struct {
 	curveKey
 	first int
@@ -110,7 +111,7 @@ func newSmooth(cases []Case, believed *cost.Profile) *smooth {
 		if c.moves {
 			c.knots = knots(smallest[c.curveKey], largest[c.curveKey])
 		}
-		m.unknowns += 2 + 2*len(c.knots)
+		m.unknowns += singles + 2*len(c.knots)
 	}
 	if believed != nil {
 		m.believe(believed)
@@ -125,14 +126,17 @@ func (m *smooth) believe(p *cost.Profile) {
 	for _, c := range m.curves {
 		for i, k := range c.knots {
 			x := p.Transfer(c.medium, c.protocol, k)
-			m.believed[c.first], m.believed[c.first+1] = float64(x.Put), float64(x.Take)
+			m.believed[c.first], m.believed[c.first+1], m.believed[c.first+2] = float64(x.Put), float64(x.Take), float64(x.Peer)
 			m.believed[c.alpha(i)], m.believed[c.alpha(i)+1] = float64(x.Alpha), 1/x.Efficiency
 		}
 	}
 }
 
 // alpha is the number of a knot's α; its ε is the next.
-func (c *curve) alpha(knot int) int { return c.first + 2 + 2*knot }
+func (c *curve) alpha(knot int) int { return c.first + singles + 2*knot }
+
+// singles are a curve's unknowns that all sizes share.
+const singles = 3
 
 // knots are powers of apartFactor from the smallest message on, up to the last that a message reaches.
 func knots(smallest, largest units.Bytes) (out []units.Bytes) {
@@ -170,6 +174,7 @@ func (m *smooth) row(c *Case) []float64 {
 		k := m.at[curveKey{p.Medium, p.Protocol}]
 		out[k.first] += p.Puts
 		out[k.first+1] += p.Takes
+		out[k.first+2] += p.Peers
 		i, share := k.weights(p.Bytes)
 		for _, w := range []struct {
 			knot  int
@@ -220,11 +225,11 @@ func (m *smooth) solve(cases []Case) []float64 {
 
 // ties are sums of unknowns that are near 0, or near what they are believed to be: differences
 // of neighbours, what putting costs against half of what taking does, where a message has
-// to be looked at besides; and, where something is believed, every unknown.
+// to be looked at besides; what a further peer costs; and, where something is believed, every unknown.
 func (m *smooth) ties() (out []map[int]float64) {
 	const us = 1 / float64(units.Microsecond)
 	for _, c := range m.curves {
-		out = append(out, map[int]float64{c.first: us, c.first + 1: -us / 2})
+		out = append(out, map[int]float64{c.first: us, c.first + 1: -us / 2}, map[int]float64{c.first + 2: us})
 		for i := 1; i < len(c.knots); i++ {
 			out = append(out, map[int]float64{c.alpha(i): us, c.alpha(i - 1): -us}, map[int]float64{c.alpha(i) + 1: 1, c.alpha(i-1) + 1: -1})
 		}
@@ -263,7 +268,7 @@ func (m *smooth) profile(x []float64, cases []Case) *cost.Profile {
 	}
 	for _, k := range m.curves {
 		c := cost.Curve{Medium: k.medium.String(), Protocol: k.protocol, Smooth: len(k.knots) > 1,
-			Put: units.Time(math.Round(x[k.first])), Take: units.Time(math.Round(x[k.first+1]))}
+			Put: units.Time(math.Round(x[k.first])), Take: units.Time(math.Round(x[k.first+1])), Peer: units.Time(math.Round(x[k.first+2]))}
 		for i, from := range k.knots {
 			s := cost.Segment{From: from, Alpha: units.Time(math.Round(x[k.alpha(i)]))}
 			if k.moves {

@@ -14,6 +14,7 @@ type event struct {
 	at     float64 // ps
 	before *event
 	parts  Work // what the last step adds to the chain before
+	peers  int  // to which its message was sent by one operation
 }
 
 // work is all of a chain.
@@ -54,6 +55,7 @@ type run struct {
 	slice, at    int
 	now          *event
 	stored       units.Bytes // the largest message stored at peers since the last flag
+	storedAt     int         // at so many
 	last         step        // kind of the operation before
 }
 
@@ -154,12 +156,12 @@ func (w *walk) step(x *run) (bool, error) {
 // signal raises flags: behind what was stored at peers, which is a message of its size, or
 // alone.
 func (w *walk) signal(x *run, op *block.Op, value int64) error {
-	protocol, n := cost.Flag, units.Bytes(0)
+	part := Part{Protocol: cost.Flag, Messages: 1}
 	switch {
 	case op.Flags&block.Relaxed != 0:
-		protocol = cost.RelaxedFlag
+		part.Protocol = cost.RelaxedFlag
 	case x.stored > 0:
-		protocol, n = string(schedule.Simple), x.stored
+		part = Part{Protocol: string(schedule.Simple), Bytes: x.stored, Messages: 1, Peers: float64(x.storedAt - 1)}
 	}
 	for peer := range w.p.Ranks {
 		if op.Peers>>peer&1 == 0 {
@@ -168,14 +170,14 @@ func (w *walk) signal(x *run, op *block.Op, value int64) error {
 		e := x.now
 		if peer != x.rank {
 			var err error
-			if e, err = w.message(x, peer, Part{Protocol: protocol, Bytes: n, Messages: 1}); err != nil {
+			if e, err = w.message(x, peer, part); err != nil {
 				return err
 			}
 		}
 		w.happened[place{peer, op.Lane, int(op.Line), x.rank, value}] = e
 	}
 	if op.Flags&block.Relaxed == 0 {
-		x.stored = 0
+		x.stored, x.storedAt = 0, 0
 	}
 	x.last = other
 	return nil
@@ -205,16 +207,15 @@ func (w *walk) then(e *event, parts Work) *event {
 // multi loads, combines and stores. What it loads from peers costs what a pulled message
 // does without the flags around it, which the program raises by itself.
 func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
-	loaded := -1
-	for _, f := range flows(x.rank, op, n) {
-		if f.from != x.rank {
-			loaded = f.from
-		} else {
-			x.stored = max(x.stored, n)
+	from, loads := 0, 0
+	for _, s := range op.Sources {
+		if s.Rank != x.rank {
+			from, loads = s.Rank, loads+1
 		}
 	}
-	if loaded >= 0 {
-		e, err := w.message(x, loaded, Part{Protocol: string(schedule.Pulled), Bytes: n, Messages: 1},
+	x.store(op, n)
+	if loads > 0 {
+		e, err := w.message(x, from, Part{Protocol: string(schedule.Pulled), Bytes: n, Messages: 1, Peers: float64(loads - 1)},
 			Part{Protocol: cost.RelaxedFlag, Messages: -1}, Part{Protocol: cost.Flag, Messages: -1})
 		if err != nil {
 			return err
@@ -225,13 +226,9 @@ func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
 	return nil
 }
 
-// packets puts a source into peers' buffers, or takes what has come, combines and forwards.
+// packets puts sources into peers' buffers, or takes what has come, combines and forwards.
 // One operation looks at all its sources at once; one behind another of its kind costs more.
 func (w *walk) packets(x *run, op *block.Op, n units.Bytes) (bool, error) {
-	kind := put
-	if len(op.PacketSources) > 0 {
-		kind = take
-	}
 	arrived := x.now
 	for _, s := range op.PacketSources {
 		e := w.happened[packet(x.rank, s, x.slice)]
@@ -240,33 +237,53 @@ func (w *walk) packets(x *run, op *block.Op, n units.Bytes) (bool, error) {
 		}
 		arrived = later(arrived, e)
 	}
+	protocol := packetProtocol(op.Kind)
+	kind, again := put, Part{Protocol: protocol, Bytes: n, Puts: 1}
+	if len(op.PacketSources) > 0 {
+		kind, again = take, Part{Protocol: protocol, Bytes: n, Takes: 1}
+	}
 	if x.last == kind {
-		again := Part{Protocol: packetProtocol(op.Kind), Bytes: n, Puts: 1}
-		if kind == take {
-			again.Puts, again.Takes = 0, 1
-		}
-		more, err := w.message(x, (x.rank+1)%w.p.Ranks, again)
-		if err != nil {
+		if err := w.spend(x, again); err != nil {
 			return false, err
 		}
-		x.now = more
 	}
 	x.now = later(arrived, x.now)
+	if further := len(op.PacketSources) - max(arrived.peers, 1); further > 0 {
+		if err := w.spend(x, Part{Protocol: protocol, Bytes: n, Peers: float64(further)}); err != nil {
+			return false, err
+		}
+	}
 	for _, d := range op.PacketTargets {
-		e, err := w.message(x, d.Rank, Part{Protocol: packetProtocol(op.Kind), Bytes: n, Messages: 1})
+		e, err := w.message(x, d.Rank, Part{Protocol: protocol, Bytes: n, Messages: 1, Peers: float64(len(op.PacketTargets) - 1)})
 		if err != nil {
 			return false, err
 		}
+		e.peers = len(op.PacketTargets)
 		w.happened[packet(d.Rank, d, x.slice)] = e
 	}
-	for _, d := range op.Destinations {
-		if d.Rank != x.rank {
-			x.stored = max(x.stored, n)
-		}
-	}
+	x.store(op, n)
 	x.last = kind
 	x.at++
 	return true, nil
+}
+
+// spend lets an operation take the time of a part that is no message; any peer will do.
+func (w *walk) spend(x *run, p Part) (err error) {
+	x.now, err = w.message(x, (x.rank+1)%w.p.Ranks, p)
+	return err
+}
+
+// store notes what an operation stores at peers.
+func (x *run) store(op *block.Op, n units.Bytes) {
+	at := 0
+	for _, d := range op.Destinations {
+		if d.Rank != x.rank {
+			at++
+		}
+	}
+	if at > 0 {
+		x.stored, x.storedAt = max(x.stored, n), max(x.storedAt, at)
+	}
 }
 
 // packet is where packets of a slice lie.

@@ -25,6 +25,7 @@ type Part struct {
 	Messages float64    // that follow one another
 	Puts     float64    // behind the first of a step
 	Takes    float64    // likewise
+	Peers    float64    // further ones that an operation sends to or hears from
 	Line     units.Time // of bytes at line rate
 	Latency  units.Time // of the topology's links, of all messages
 }
@@ -101,7 +102,7 @@ func (w Work) Time(p *cost.Profile) units.Time {
 
 func (x *Part) time(p *cost.Profile) float64 {
 	c := p.Transfer(x.Medium, x.Protocol, x.Bytes)
-	t := x.Messages*float64(c.Alpha) + x.Puts*float64(c.Put) + x.Takes*float64(c.Take) + float64(x.Line)/c.Efficiency
+	t := x.Messages*float64(c.Alpha) + x.Puts*float64(c.Put) + x.Takes*float64(c.Take) + x.Peers*float64(c.Peer) + float64(x.Line)/c.Efficiency
 	if p.Latencies {
 		t += float64(x.Latency)
 	}

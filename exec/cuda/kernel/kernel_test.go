@@ -88,7 +88,7 @@ type run struct {
 
 // threads of a block: a few, or for lines two warps of the simulator's.
 func (x run) threads() uint32 {
-	if x.o.Mechanism == block.Lines || x.o.Mechanism == block.Words {
+	if x.o.Mechanism >= block.Lines {
 		return 32
 	}
 	return 4
@@ -120,10 +120,10 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 			h.OutputShift = uint64(n) * uint64(x.o.Size)
 		}
 	}
-	if x.o.Mechanism == block.Words {
+	if x.o.Mechanism.InWords() {
 		h.PacketFill = block.WordsEmpty
 	}
-	encoding := block.Encoding{Forms: &block.Forms{Refs: 16}, Instances: x.p.Instances}
+	encoding := block.Encoding{Forms: &block.Forms{Refs: 24}, Instances: x.p.Instances}
 	laneBytes := encoding.LaneBytes(slices.Concat(x.p.Lanes...)...)
 	h.LaneBytes = uint64(laneBytes)
 	if x.ones {
@@ -266,8 +266,8 @@ func TestBodiesOnTheCPU(t *testing.T) {
 			t.Errorf("%s does not make %v here: not a case", c.algo, c.kind)
 			continue
 		}
-		for m := block.Pull; m <= block.Words; m++ {
-			if m == block.Words && c.kind != collective.AllReduce && c.kind != collective.ReduceScatter {
+		for m := block.Pull; m <= block.WordsPush; m++ {
+			if m.InWords() && c.kind != collective.AllReduce && c.kind != collective.ReduceScatter {
 				continue // refused
 			}
 			if m >= block.Lines && (c.gpus > 3 || c.algo == "double_binary_tree" || c.kind == collective.Barrier) {
@@ -319,7 +319,7 @@ func launchNumbersWrap(t *testing.T, bin string) {
 		algo  string
 		m     block.Mechanism
 		first uint64
-	}{{"direct", block.Packets, 1<<31 - 2}, {"direct", block.Lines, 1<<31 - 2}, {"direct", block.Words, 1<<31 - 2}, {"two_shot", block.Packets, 1<<32 - 2}, {"two_shot", block.Push, 1<<40 - 2}, {"ring", block.Pull, 1<<43 - 2}} {
+	}{{"direct", block.Packets, 1<<31 - 2}, {"direct", block.Lines, 1<<31 - 2}, {"direct", block.Words, 1<<31 - 2}, {"two_shot", block.WordsPush, 1<<31 - 2}, {"two_shot", block.Packets, 1<<32 - 2}, {"two_shot", block.Push, 1<<40 - 2}, {"ring", block.Pull, 1<<43 - 2}} {
 		s := plan(t, 4, collective.AllReduce, c.algo, 1)
 		o := block.Options{Count: 101, Size: 2, Op: collective.Avg, Instances: 2, Mechanism: c.m}
 		p, err := block.Compile(s, o)
@@ -337,9 +337,12 @@ func launchNumbersWrap(t *testing.T, bin string) {
 
 // onesArrive: what words hold where nothing has arrived may be data as well.
 func onesArrive(t *testing.T, bin string) {
-	o := block.Options{Count: 101, Size: 2, Instances: 2, Mechanism: block.Words}
-	for _, algo := range []string{"direct", "two_shot"} {
-		s := plan(t, 3, collective.AllReduce, algo, 1)
+	for _, c := range []struct {
+		algo string
+		m    block.Mechanism
+	}{{"direct", block.Words}, {"two_shot", block.Words}, {"two_shot", block.WordsPush}} {
+		o := block.Options{Count: 101, Size: 2, Instances: 2, Mechanism: c.m}
+		s := plan(t, 3, collective.AllReduce, c.algo, 1)
 		p, err := block.Compile(s, o)
 		if err != nil {
 			t.Fatal(err)
@@ -352,7 +355,7 @@ func onesArrive(t *testing.T, bin string) {
 		for e := range out {
 			for rank := range out[e] {
 				if got := decode(out[e][rank], o.Size); !math.IsNaN(got) {
-					t.Errorf("%s: epoch %d, rank %d: %v", algo, e, rank, got)
+					t.Errorf("%s %v: epoch %d, rank %d: %v", c.algo, c.m, e, rank, got)
 				}
 			}
 		}

@@ -32,8 +32,8 @@ func TestPretendNodes(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s of %v: %v", c.algo, c.kind, err)
 		}
-		for _, m := range []block.Mechanism{block.Pull, block.Push, block.Packets, block.Words} {
-			if m == block.Words && !c.kind.Reduces() {
+		for _, m := range []block.Mechanism{block.Pull, block.Push, block.Packets, block.Words, block.WordsPush} {
+			if m.InWords() && !c.kind.Reduces() {
 				continue // refused
 			}
 			t.Run(fmt.Sprintf("%v %s %v", c.kind, c.algo, m), func(t *testing.T) {

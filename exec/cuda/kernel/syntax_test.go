@@ -43,7 +43,7 @@ func TestCUDASyntax(t *testing.T) {
 		op := []string{"SUM", "MAX", "MIN", "PROD"}[i%4]
 		compile("check.cu", "-DT_"+typ, "-DR_"+op)
 	}
-	for m := block.Pull; m <= block.Words; m++ {
+	for m := block.Pull; m <= block.WordsPush; m++ {
 		header("forms.cuh", program(t, "direct", m).Forms().Source())
 		compile("run.cu", "-DT_E4M3", "-DR_MAX")
 	}

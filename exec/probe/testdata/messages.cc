@@ -62,9 +62,9 @@ int main()
 	const Case cases[] = {
 		{"simple", simple_messages, PEERS, 1, false, false, false, false, 2},
 		{"pull", pull_messages, PEERS, 2, false, true, true, false, 2},
-		{"ll", ll_messages, PEERS, 1, false, false, false, false, 4}, {"ll sums", ll_sums, PEERS, 1, false, true, false, false, 4}, {"ll dealsums", ll_dealsums, PEERS, 1, true, true, false, false, 4},
+		{"ll", ll_messages, PEERS, 1, false, false, false, false, 4}, {"ll sums", ll_sums, PEERS, 1, false, true, false, false, 4}, {"ll deals", ll_deals, PEERS, 1, true, false, false, false, 4}, {"ll dealsums", ll_dealsums, PEERS, 1, true, true, false, false, 4},
 		{"ll128", ll128_messages, PEERS, 1, false, false, false, false, 4}, {"ll128 sums", ll128_sums, PEERS, 1, false, true, false, false, 4},
-		{"ll128 dealsums", ll128_dealsums, PEERS, 1, true, true, false, false, 4},
+		{"ll128 deals", ll128_deals, PEERS, 1, true, false, false, false, 4}, {"ll128 dealsums", ll128_dealsums, PEERS, 1, true, true, false, false, 4},
 		{"words sums", words_sums, PEERS, 1, false, true, false, true, 2}, {"words dealsums", words_dealsums, PEERS, 1, true, true, false, true, 2},
 	};
 	for (const Case &c : cases)

@@ -59,7 +59,9 @@ DEV Vec packet_load(const void *p)
     return v;
 }
 
-// Words are their own flags (words.cuh).
+// Words are their own flags (words.cuh). What is stored where words told it may be depends on
+// them, so no order has to be asked for.
+DEV Vec words_load(const void *p) { return packet_load(p); }
 DEV void words_store(void *p, Vec v)
 {
     asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");

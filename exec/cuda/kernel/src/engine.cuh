@@ -145,12 +145,14 @@ struct Engine {
         while (now_ns() < until) {}
     }
 
+    // count reads the number of this launch, which the one ahead of the one ahead has left in a
+    // word that nobody writes meanwhile.
+    DEV void count() { epoch = flag_relaxed(epoch_word(p.turn ^ 2)); }
+
     // begin waits for the kernel ahead, and only then lets the next one be launched: so the one
-    // ahead of the one ahead has ended before this one began. It has left the number of this
-    // launch in a word that nobody writes meanwhile.
+    // ahead of the one ahead has ended before this one began.
     DEV void begin()
     {
-        epoch = flag_relaxed(epoch_word(p.turn ^ 2));
         wait_for_kernel_ahead();
         let_next_kernel_start();
     }

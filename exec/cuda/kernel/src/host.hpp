@@ -72,10 +72,18 @@ DEV Vec packet_load(const void *p)
     return Vec{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
 }
 
+// On the GPU what is stored where a peer's words told it may be depends on them; here that is
+// said with release and acquire.
+DEV Vec words_load(const void *p)
+{
+    std::this_thread::yield();
+    const u64 a = word(p).load(std::memory_order_acquire), b = word((char *)p + 8).load(std::memory_order_acquire);
+    return Vec{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
+}
 DEV void words_store(void *p, Vec v)
 {
-    word(p).store((u64)v.y << 32 | v.x, std::memory_order_relaxed);
-    word((char *)p + 8).store((u64)v.w << 32 | v.z, std::memory_order_relaxed);
+    word(p).store((u64)v.y << 32 | v.x, std::memory_order_release);
+    word((char *)p + 8).store((u64)v.w << 32 | v.z, std::memory_order_release);
 }
 
 // A line is stored and loaded as a whole: the flag last, and first.

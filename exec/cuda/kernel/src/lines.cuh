@@ -49,26 +49,73 @@ DEV void store_seat(u64 at, u64 left, Seat s, Vec v)
     if (!s.last && left > 8) store_pair(at + 8, left - 8, Pair{v.z, v.w});
 }
 
+// Part is a share of a block's warps.
+struct Part {
+    u32 first, count;
+};
+
+// part: a put and the reduction behind it (HALVES) are work of one half of the warps and of the
+// other, where there is plenty, so that data leave while others arrive.
+DEV Part part(const Head &op, u64 n, bool second)
+{
+    constexpr u32 plenty = 3, bytes = 15; // rounds of all lanes; measured on 2 H200: at fewer all are faster
+    const u32 all = threads() / LANES, half = all / 2;
+    if (!(op.flags & HALVES) || all < 2 || n <= (u64)plenty * all * LANES * bytes) return Part{warp(), all};
+    if ((warp() >= half) != second) return Part{0, 0};
+    return Part{second ? warp() - half : warp(), second ? all - half : half};
+}
+
 DEV u64 seat_left(u64 n, u64 at) { return n > at ? n - at : 0; }
 
-// line_put sends one source to the packet buffers of several peers.
+// whole is the lines that hold so many bytes, in pairs.
+DEV u64 whole(u64 bytes) { return (bytes + LINES_DATA - 1) / LINES_DATA; }
+
+// line_put sends sources to the packet buffers of several peers.
 DEV void line_put(const Head &op, const Places a, u64 n, u32 flag)
 {
     const Seat s = seat();
-    const Part w = part(op, n, 15, 2, false);
+    const Part w = part(op, n, false);
     if (!w.count) return;
-    const u64 src = a.data(0), all = (n + LINES_DATA - 1) / LINES_DATA;
-    const u32 team = lane() / TEAM, teams = LANES / TEAM;
-    u64 to[RANKS - 1];
-#pragma unroll
-    for (u32 d = 0; d < RANKS - 1; d++) to[d] = a.packets(d < op.nput ? 1 + d : 1) + lane() % TEAM * 16;
-    for (u64 base = (u64)w.first * teams; base < all; base += (u64)w.count * teams) {
+    const Puts x(op, a, n);
+    const u32 team = lane() / TEAM, teams = LANES / TEAM, place = lane() % TEAM * 16;
+    for (u64 base = (u64)w.first * teams; base < whole(n); base += (u64)w.count * teams) {
         const u64 i = base + team, at = i * LINES_DATA + s.offset;
-        Vec v = load_seat(src + at, i < all ? seat_left(n, at) : 0, s);
-        if (s.last) v.z = flag, v.w = flag;
+        Vec v[RANKS - 1];
+#pragma unroll
+        for (u32 d = 0; d < RANKS - 1; d++) {
+            if (d < op.nsrc) v[d] = load_seat(x.src[d] + at, x.left(d, at), s);
+            if (s.last) v[d].z = flag, v[d].w = flag;
+        }
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++)
-            if (d < op.nput) line_store((void *)(to[d] + i * LINES_BYTES), v, s.last, i < all);
+            if (d < op.nput) line_store((void *)(x.to[d] + place + i * LINES_BYTES), v[x.source(d)], s.last, i < whole(x.bytes[d]));
+    }
+}
+
+// line_unpack takes lines of several peers side by side.
+template <class W> DEV void line_unpack(const Head &op, const Places a, u64 n, u32 flag, W &wait)
+{
+    const Seat s = seat();
+    const Part w = part(op, n, true);
+    if (!w.count) return;
+    const Takes x(op, a, n);
+    const u32 team = lane() / TEAM, teams = LANES / TEAM, place = lane() % TEAM * 16;
+    for (u64 base = (u64)w.first * teams; base < whole(n); base += (u64)w.count * teams) {
+        const u64 i = base + team, at = i * LINES_DATA + s.offset;
+        Vec v[RANKS - 1];
+        for (u32 spins = 0;; spins++) {
+            u32 missing = RANKS, got = 0;
+#pragma unroll
+            for (u32 p = 0; p < RANKS - 1; p++)
+                if (p < op.nll) v[p] = line_load((const void *)(x.from[p] + place + i * LINES_BYTES), s.last, i < whole(x.bytes[p]));
+#pragma unroll
+            for (u32 p = 0; p < RANKS - 1; p++)
+                if (p < op.nll && any(s.last && i < whole(x.bytes[p]) && (v[p].z != flag || v[p].w != flag))) missing = p, got = v[p].w;
+            if (missing == RANKS || any(s.last && wait.expired(spins, missing, flag, got))) break;
+        }
+#pragma unroll
+        for (u32 p = 0; p < RANKS - 1; p++)
+            if (p < op.nll) store_seat(x.to[p] + at, x.left(p, at), s, v[p]);
     }
 }
 
@@ -94,13 +141,14 @@ struct Totals {
 // line_reduce is ll_reduce in lines. A warp's lanes go on together.
 template <class W> DEV void line_reduce(const Head &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
 {
+    if (op.flags & PAIRS) return line_unpack(op, a, n, flag, wait);
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
     const Seat s = seat();
-    const Part w = part(op, n, 15, 2, true);
+    const Part w = part(op, n, true);
     if (!w.count) return;
     const u32 team = lane() / TEAM, teams = LANES / TEAM;
-    const u64 src = a.data(0), all = (n + LINES_DATA - 1) / LINES_DATA;
+    const u64 src = a.data(0), all = whole(n);
     u64 from[RANKS - 1];
 #pragma unroll
     for (u32 p = 0; p < RANKS - 1; p++) from[p] = a.packets(p < nll ? nsrc + p : nsrc) + lane() % TEAM * 16;

@@ -10,29 +10,44 @@ struct Places {
     DEV u64 at(u32 i) const { return RESOLVED ? ref[i] : base[ref[i] >> 48] + (ref[i] & 0xffffffffffffull); }
     DEV u64 data(u32 i) const { return at(i) + skip; }
     DEV u64 packets(u32 i) const { return at(i) + packet_skip; }
+    // left is what a pair has of n bytes, its limit being number i.
+    DEV u64 left(u32 i, u64 n) const
+    {
+        const u64 bytes = ref[i] > skip ? ref[i] - skip : 0;
+        return bytes < n ? bytes : n;
+    }
 };
 
 // AHEAD is how many loads of a source are under way at once where there are three or four.
 constexpr u32 AHEAD = 4;
 
+// lead is by how many bytes a block's threads begin ahead of their data, so that a warp's
+// accesses to a peer's memory are whole lines: to what a reduction reads, else to what is written.
+DEV u64 lead(const Head &op, const Places a, u64 from, u64 n)
+{
+    constexpr u64 line = 128;
+    const bool reads = op.nsrc > 1 && !(op.flags & PAIRS);
+    return n < 16 * line ? 0 : (a.data(reads ? 0 : op.nsrc + op.ndst - 1) + from) & (line - 1);
+}
+
 // Sources are loaded U times ahead; NS is their number, or with MORE the most.
 template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
 {
-    const u64 step = threads() * 16, end = from + n;
+    const u64 step = threads() * 16, ahead = lead(op, a, from, n), begin = from + ahead, end = begin + n;
     const bool scale = op.flags & SCALE;
     const u32 ns = MORE ? op.nsrc : NS, nd = op.ndst;
     u64 src[NS], dst[RANKS];
 #pragma unroll
-    for (u32 s = 0; s < NS; s++) src[s] = a.data(s < ns ? s : 0);
+    for (u32 s = 0; s < NS; s++) src[s] = a.data(s < ns ? s : 0) - ahead;
 #pragma unroll
-    for (u32 d = 0; d < RANKS; d++) dst[d] = a.data(ns + (d < nd ? d : 0));
+    for (u32 d = 0; d < RANKS; d++) dst[d] = a.data(ns + (d < nd ? d : 0)) - ahead;
     for (u64 i = from + thread() * 16; i < end; i += step * U) {
         Vec v[NS][U];
 #pragma unroll
         for (u32 s = 0; s < NS; s++)
 #pragma unroll
             for (u32 u = 0; u < U; u++)
-                if (i + u * step < end && (!MORE || s < ns)) v[s][u] = ld16((const void *)(src[s] + i + u * step));
+                if (i + u * step - begin < n && (!MORE || s < ns)) v[s][u] = ld16((const void *)(src[s] + i + u * step));
 #pragma unroll
         for (u32 u = 0; u < U; u++) {
             if (NS > 1 || scale) {
@@ -49,7 +64,7 @@ template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Head &op, const P
             if (d >= nd) break;
 #pragma unroll
             for (u32 u = 0; u < U; u++)
-                if (i + u * step < end) st16((void *)(dst[d] + i + u * step), v[0][u]);
+                if (i + u * step - begin < n) st16((void *)(dst[d] + i + u * step), v[0][u]);
         }
     }
 }
@@ -58,22 +73,22 @@ template <u32 NS, u32 U, bool MORE> DEV void multi_words(const Head &op, const P
 // that all peers' links are busy at once.
 template <u32 K, u32 U> DEV void pair_words(const Head &op, const Places a, u64 from, u64 n)
 {
-    const u64 step = threads() * 16, end = from + n;
+    const u64 step = threads() * 16, ahead = lead(op, a, from, n), begin = from + ahead, end = begin + n;
     u64 src[K], dst[K];
 #pragma unroll
-    for (u32 k = 0; k < K; k++) src[k] = a.data(k), dst[k] = a.data(K + k);
+    for (u32 k = 0; k < K; k++) src[k] = a.data(k) - ahead, dst[k] = a.data(K + k) - ahead;
     for (u64 i = from + thread() * 16; i < end; i += step * U) {
         Vec v[K][U];
 #pragma unroll
         for (u32 k = 0; k < K; k++)
 #pragma unroll
             for (u32 u = 0; u < U; u++)
-                if (i + u * step < end) v[k][u] = ld16((const void *)(src[k] + i + u * step));
+                if (i + u * step - begin < n) v[k][u] = ld16((const void *)(src[k] + i + u * step));
 #pragma unroll
         for (u32 k = 0; k < K; k++)
 #pragma unroll
             for (u32 u = 0; u < U; u++)
-                if (i + u * step < end) st16((void *)(dst[k] + i + u * step), v[k][u]);
+                if (i + u * step - begin < n) st16((void *)(dst[k] + i + u * step), v[k][u]);
     }
 }
 

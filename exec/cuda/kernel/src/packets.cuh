@@ -55,35 +55,96 @@ DEV void store_quad(u64 at, u64 left, Vec v)
     if (left > 8) store_pair(at + 8, left - 8, Pair{v.z, v.w});
 }
 
-// Part is a share of a block's warps.
-struct Part {
-    u32 first, count;
-};
+// Puts are what goes to the packet buffers of several peers: one source, or (PAIRS) source k to
+// peer k, whose loads are all under way at once.
+struct Puts {
+    u64 src[RANKS - 1], to[RANKS - 1], bytes[RANKS - 1];
+    bool pairs;
 
-// part: a put and the reduction behind it (HALVES) are work of one warp in so many, and of the
-// others, where there is plenty, so that data leave while others arrive. A lane takes so many
-// bytes a round.
-DEV Part part(const Head &op, u64 n, u32 bytes, u32 one_in, bool second)
-{
-    constexpr u32 plenty = 3; // rounds of all lanes; measured on 2 H200: at fewer all are faster
-    const u32 all = threads() / LANES, put = all < one_in ? 1 : all / one_in;
-    if (!(op.flags & HALVES) || all < 2 || n <= (u64)plenty * all * LANES * bytes) return Part{warp(), all};
-    if ((warp() >= put) != second) return Part{0, 0};
-    return Part{second ? warp() - put : warp(), second ? all - put : put};
-}
-
-// ll_put sends one source to the packet buffers of several peers.
-DEV void ll_put(const Head &op, const Places a, u64 n, u32 flag)
-{
-    const u64 src = a.data(0);
-    u64 to[RANKS - 1];
+    DEV Puts(const Head &op, const Places a, u64 n) : pairs(op.flags & PAIRS)
+    {
 #pragma unroll
-    for (u32 d = 0; d < RANKS - 1; d++) to[d] = a.packets(d < op.nput ? 1 + d : 1);
-    for (u64 i = thread(); i * 8 < n; i += threads()) {
-        const Pair p = load_pair(src + i * 8, n - i * 8);
+        for (u32 d = 0; d < RANKS - 1; d++) {
+            const u32 k = d < op.nput ? d : 0;
+            src[d] = a.data(pairs ? k : 0), to[d] = a.packets(op.nsrc + k);
+            bytes[d] = pairs ? a.left(2 * op.nput + k, n) : n;
+        }
+    }
+    DEV u64 left(u32 d, u64 at) const { return bytes[d] > at ? bytes[d] - at : 0; }
+    // whole: all of it is 16 aligned bytes at a time.
+    DEV bool whole(u32 sources) const
+    {
+        u64 mixed = 0;
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++)
-            if (d < op.nput) packet_store((void *)(to[d] + i * 16), p.a, p.b, flag);
+            if (d < sources) mixed |= src[d] | bytes[d];
+        return !(mixed & 15);
+    }
+    DEV u32 source(u32 d) const { return pairs ? d : 0; }
+};
+
+// Takes are packets of several peers that are unpacked side by side (PAIRS), packet source k to
+// destination k.
+struct Takes {
+    u64 from[RANKS - 1], to[RANKS - 1], bytes[RANKS - 1];
+
+    DEV Takes(const Head &op, const Places a, u64 n)
+    {
+#pragma unroll
+        for (u32 p = 0; p < RANKS - 1; p++) {
+            const u32 k = p < op.nll ? p : 0;
+            from[p] = a.packets(k), to[p] = a.data(op.nll + k);
+            bytes[p] = p < op.nll ? a.left(2 * op.nll + k, n) : 0;
+        }
+    }
+    DEV u64 left(u32 p, u64 at) const { return bytes[p] > at ? bytes[p] - at : 0; }
+    DEV bool whole(u32 peers) const
+    {
+        u64 mixed = 0;
+#pragma unroll
+        for (u32 p = 0; p < RANKS - 1; p++)
+            if (p < peers) mixed |= to[p] | bytes[p];
+        return !(mixed & 15);
+    }
+};
+
+// ll_put sends sources to the packet buffers of several peers.
+DEV void ll_put(const Head &op, const Places a, u64 n, u32 flag)
+{
+    const Puts x(op, a, n);
+    for (u64 i = thread(); i * 8 < n; i += threads()) {
+        Pair v[RANKS - 1];
+#pragma unroll
+        for (u32 d = 0; d < RANKS - 1; d++)
+            if (d < op.nsrc && x.left(d, i * 8)) v[d] = load_pair(x.src[d] + i * 8, x.left(d, i * 8));
+#pragma unroll
+        for (u32 d = 0; d < RANKS - 1; d++)
+            if (d < op.nput && x.left(d, i * 8)) packet_store((void *)(x.to[d] + i * 16), v[x.source(d)].a, v[x.source(d)].b, flag);
+    }
+}
+
+// ll_unpack takes packets of several peers side by side.
+template <class W> DEV void ll_unpack(const Head &op, const Places a, u64 n, u32 flag, W &wait)
+{
+    const Takes x(op, a, n);
+    for (u64 i = thread(); i * 8 < n; i += threads()) {
+        Vec v[RANKS - 1];
+#pragma unroll
+        for (u32 p = 0; p < RANKS - 1; p++)
+            if (x.left(p, i * 8)) v[p] = packet_load((const void *)(x.from[p] + i * 16));
+        for (u32 spins = 0;; spins++) {
+            u32 missing = RANKS, got = 0;
+#pragma unroll
+            for (u32 p = 0; p < RANKS - 1; p++)
+                if (x.left(p, i * 8) && (v[p].y != flag || v[p].w != flag)) {
+                    missing = p, got = v[p].y;
+                    v[p] = packet_load((const void *)(x.from[p] + i * 16));
+                }
+            if (missing == RANKS || wait.expired(spins, missing, flag, got)) break;
+        }
+#pragma unroll
+        for (u32 p = 0; p < RANKS - 1; p++)
+            if (x.left(p, i * 8)) store_pair(x.to[p] + i * 8, x.left(p, i * 8), Pair{v[p].x, v[p].z});
     }
 }
 
@@ -112,6 +173,7 @@ struct Total {
 // Wait::expired for the way out of the polling.
 template <class W> DEV void ll_reduce(const Head &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
 {
+    if (op.flags & PAIRS) return ll_unpack(op, a, n, flag, wait);
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
     const u64 src = a.data(0);

@@ -13,7 +13,7 @@ constexpr u32 MAX_RANKS = 8;   // GPUs of a node
 constexpr u32 RANKS = PEERS;   // at most so many in this program: what loops are unrolled to
 constexpr u32 BUFFERS = 6;     // places in the table of addresses, by rank
 #if !defined(REFS)
-#define REFS 16
+#define REFS 24
 #endif
 constexpr u32 MAX_REFS = REFS; // sources and destinations of an operation
 constexpr u32 LINE = 128;      // bytes between flags
@@ -41,7 +41,9 @@ struct Head {
 // (rank · BUFFERS + buffer) << 48 | offset.
 struct Op {
     Head head;
-    u64 ref[MAX_REFS];          // sources, packet sources, destinations, packet destinations; or flags, by peer
+    // Sources, packet sources, destinations, packet destinations; or flags, by peer. Behind them,
+    // of packets in pairs, the limit of each pair.
+    u64 ref[MAX_REFS];
 };
 
 #if defined(SPECIALISED)

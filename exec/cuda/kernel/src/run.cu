@@ -25,6 +25,7 @@ template <class T> DEV void touch(const T &in)
 extern "C" __global__ void __launch_bounds__(512, 1) run_special(const __grid_constant__ Special in)
 {
     Engine e(in.p, in.base);
+    e.count();
     touch(in);
     play_lanes(e);
 }
@@ -36,6 +37,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) run_plan(const __grid_const
 {
     extern __shared__ u64 store[];
     Engine e(p, nullptr);
+    e.count();
     const u64 from = p.plan + (u64)e.lane * p.lane_bytes;
     for (u32 i = thread() * 16; i < p.lane_bytes; i += threads() * 16) *(Vec *)((char *)store + i) = ld16((const void *)(from + i));
     touch(p);

@@ -55,8 +55,11 @@ static void resolve(std::vector<char> &plan, u64 lane_bytes, const u64 *base)
     for (u64 at = 0; at < plan.size(); at += lane_bytes) {
         Lane *l = (Lane *)&plan[at];
         Op *ops = (Op *)(l + 1);
-        for (u32 i = 0; i < l->before + l->body + l->after; i++)
-            for (u64 &r : ops[i].ref) r = base[r >> 48] + (r & 0xffffffffffffull);
+        for (u32 i = 0; i < l->before + l->body + l->after; i++) {
+            const Head &h = ops[i].head;
+            const u32 n = h.kind == OP_SIGNAL || h.kind == OP_WAIT ? count_bits(h.peers) : h.nsrc + h.nll + h.ndst + h.nput;
+            for (u32 k = 0; k < n; k++) ops[i].ref[k] = base[ops[i].ref[k] >> 48] + (ops[i].ref[k] & 0xffffffffffffull);
+        }
     }
 }
 
@@ -130,6 +133,7 @@ int main(int argc, char **argv)
                         }
                         kernel->arrive_and_wait();
                         Engine engine(params[r], all.base);
+                        engine.count();
                         engine.play<Forms>((const Lane *)&plans[r][engine.lane * h.lane_bytes]);
                         kernel->arrive_and_wait();
                         if (first) outputs[e * h.ranks + r].assign(out, out + h.bytes[OUTPUT]);
