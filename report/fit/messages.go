@@ -47,7 +47,7 @@ func Messages(name, source, date string, cases []Case, believed *cost.Profile) (
 	}
 	m := newSmooth(cases, believed)
 	x := m.solve(cases)
-	r := &Result{Profile: m.profile(x, cases), Rows: len(cases), InSample: m.mape(x, cases), Parameters: m.unknowns}
+	r := &Result{Profile: m.profile(x, m.intervals(x, cases), cases), Rows: len(cases), InSample: m.mape(x, cases), Parameters: m.unknowns}
 	var errors []float64
 	for fold := range folds {
 		var train, test []Case
@@ -193,10 +193,8 @@ func (m *smooth) row(c *Case) []float64 {
 // microsecond, or by a byte's time at line rate; or an unknown that differs so much from what is believed.
 const stiffness = 0.05
 
-// solve is weighted least squares with lower bounds.
-func (m *smooth) solve(cases []Case) []float64 {
-	var rows [][]float64
-	var want []float64
+// system is the least squares: rows that should come to what is wanted, above lower bounds.
+func (m *smooth) system(cases []Case) (rows [][]float64, want, lower []float64) {
 	for i := range cases {
 		row := m.row(&cases[i])
 		for j := range row {
@@ -204,7 +202,7 @@ func (m *smooth) solve(cases []Case) []float64 {
 		}
 		rows, want = append(rows, row), append(want, 1)
 	}
-	lower := make([]float64, m.unknowns)
+	lower = make([]float64, m.unknowns)
 	for _, c := range m.curves {
 		for i := range c.knots {
 			lower[c.alpha(i)+1] = 1 // the line rate is not beaten
@@ -220,7 +218,28 @@ func (m *smooth) solve(cases []Case) []float64 {
 		}
 		rows, want = append(rows, row), append(want, sum)
 	}
+	return rows, want, lower
+}
+
+func (m *smooth) solve(cases []Case) []float64 {
+	rows, want, lower := m.system(cases)
 	return boundedLeastSquares(rows, want, lower, nil)
+}
+
+// intervals are half the 95 % confidence intervals of the unknowns that are not at their bounds.
+func (m *smooth) intervals(x []float64, cases []Case) []float64 {
+	out := make([]float64, m.unknowns)
+	var squares float64
+	for _, e := range m.errors(x, cases) {
+		squares += e * e
+	}
+	if len(cases) > m.unknowns {
+		squares /= float64(len(cases) - m.unknowns)
+	}
+	for i, v := range newQuadratic(m.system(cases)).inverse(x) {
+		out[i] = 1.96 * math.Sqrt(squares*v)
+	}
+	return out
 }
 
 // ties are sums of unknowns that are near 0, or near what they are believed to be: differences
@@ -261,7 +280,7 @@ func (m *smooth) errors(x []float64, cases []Case) (out []float64) {
 func (m *smooth) mape(x []float64, cases []Case) float64 { return measurement.MAPE(m.errors(x, cases)) }
 
 // profile turns the unknowns into curves.
-func (m *smooth) profile(x []float64, cases []Case) *cost.Profile {
+func (m *smooth) profile(x, ci []float64, cases []Case) *cost.Profile {
 	p := &cost.Profile{Launch: units.Time(math.Round(x[0])), MinSize: cases[0].Size}
 	for _, c := range cases {
 		p.MinSize, p.MaxSize = min(p.MinSize, c.Size), max(p.MaxSize, c.Size)
@@ -270,7 +289,7 @@ func (m *smooth) profile(x []float64, cases []Case) *cost.Profile {
 		c := cost.Curve{Medium: k.medium.String(), Protocol: k.protocol, Smooth: len(k.knots) > 1,
 			Put: units.Time(math.Round(x[k.first])), Take: units.Time(math.Round(x[k.first+1])), Peer: units.Time(math.Round(x[k.first+2]))}
 		for i, from := range k.knots {
-			s := cost.Segment{From: from, Alpha: units.Time(math.Round(x[k.alpha(i)]))}
+			s := cost.Segment{From: from, Alpha: units.Time(math.Round(x[k.alpha(i)])), AlphaCI: units.Time(math.Round(ci[k.alpha(i)]))}
 			if k.moves {
 				s.Efficiency = math.Round(1e6/x[k.alpha(i)+1]) / 1e6
 			}
