@@ -27,7 +27,7 @@ type Part struct {
 type Case struct {
 	Parts    []Part
 	Launched bool // whether the launch is in the time
-	Apart    bool // the launch began when the kernel ahead had ended; a λ of its own where others did not
+	Apart    bool // the launch began when the kernel ahead had ended, or has several kernels; a λ of its own where others did not
 	Size     units.Bytes
 	Time     units.Time // measured
 }
@@ -73,6 +73,7 @@ type curve struct {
 	first int
 	knots []units.Bytes
 	moves bool // it has bytes to move: else ε is not told
+	apart bool // its launches are apart
 }
 
 // smooth numbers the unknowns: λ, the λ of launches apart, then those of curves.
@@ -101,7 +102,7 @@ func newSmooth(cases []Case, believed *cost.Profile) *smooth {
 				m.curves = append(m.curves, m.at[k])
 				smallest[k] = p.Bytes
 			}
-			m.at[k].moves = m.at[k].moves || p.Line > 0
+			m.at[k].moves, m.at[k].apart = m.at[k].moves || p.Line > 0, m.at[k].apart || c.Apart
 			smallest[k], largest[k] = min(smallest[k], p.Bytes), max(largest[k], p.Bytes)
 		}
 	}
@@ -128,6 +129,7 @@ func (m *smooth) believe(p *cost.Profile) {
 			x := p.Transfer(c.medium, c.protocol, k)
 			m.believed[c.first], m.believed[c.first+1], m.believed[c.first+2] = float64(x.Put), float64(x.Take), float64(x.Peer)
 			m.believed[c.alpha(i)], m.believed[c.alpha(i)+1] = float64(x.Alpha), 1/x.Efficiency
+			m.believed[1] = max(m.believed[1], float64(p.Launch+x.Launch))
 		}
 	}
 }
@@ -261,7 +263,7 @@ func (m *smooth) ties() (out []map[int]float64) {
 		}
 	}
 	if m.believed != nil {
-		out = append(out, map[int]float64{0: us})
+		out = append(out, map[int]float64{0: us}, map[int]float64{1: us})
 	}
 	return out
 }
@@ -288,6 +290,9 @@ func (m *smooth) profile(x, ci []float64, cases []Case) *cost.Profile {
 	for _, k := range m.curves {
 		c := cost.Curve{Medium: k.medium.String(), Protocol: k.protocol, Smooth: len(k.knots) > 1,
 			Put: units.Time(math.Round(x[k.first])), Take: units.Time(math.Round(x[k.first+1])), Peer: units.Time(math.Round(x[k.first+2]))}
+		if k.apart {
+			c.Launch = max(units.Time(math.Round(x[m.apart]-x[0])), 0)
+		}
 		for i, from := range k.knots {
 			s := cost.Segment{From: from, Alpha: units.Time(math.Round(x[k.alpha(i)])), AlphaCI: units.Time(math.Round(ci[k.alpha(i)]))}
 			if k.moves {
