@@ -126,8 +126,8 @@ func tierDepths(r *request) []int {
 	if r.spec.Ranks > maxFlat && r.spec.Kind.Rooted() { // more slices may be too many to simulate
 		return []int{1, 4, 8, 16, 64, 256}
 	}
-	if r.spec.Ranks > maxFlat {
-		return append(pipelined[:len(pipelined):len(pipelined)], 256)
+	if r.spec.Ranks > maxFlat { // one node stands for all, so that more depths cost little
+		return []int{1, 4, 16, 32, 64, 128, 256, 1024}
 	}
 	return pipelined
 }
