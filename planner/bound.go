@@ -61,6 +61,9 @@ func leastAlpha(p *cost.Profile) float64 {
 		}
 	}
 	for _, c := range p.Curves {
+		if c.Protocol == cost.Flag || c.Protocol == cost.RelaxedFlag {
+			continue // no schedule sends them by themselves
+		}
 		for _, s := range c.Segments {
 			least = min(least, float64(s.Alpha))
 		}

@@ -172,7 +172,7 @@ func (l *variants) fewBytes(algo string, least, most units.Bytes) {
 }
 
 func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
-	blocks := []int{l.f.multiprocessors}
+	var blocks []int
 	switch {
 	case l.size < least || l.size > most:
 		return

@@ -233,11 +233,7 @@ func featuresUnder(ideal, unit *cost.Profile, t *topology.Topology, s *schedule.
 	if err != nil {
 		return fit.Features{}, err
 	}
-	route, err := topology.NewRouter(t).Route(0, min(1, t.NumRanks()-1))
-	if err != nil {
-		return fit.Features{}, err
-	}
-	return fit.Features{Medium: route.Medium, Protocol: string(s.Protocol), Messages: latency.Time.Microseconds(), Line: line.Time,
+	return fit.Features{Medium: medium(t), Protocol: string(s.Protocol), Messages: latency.Time.Microseconds(), Line: line.Time,
 		Message: s.ChunkBytes(0, size), Launched: true, Size: size, Time: took}, nil
 }
 
@@ -255,6 +251,15 @@ func inSlices(s *schedule.Schedule) *schedule.Schedule {
 
 func passesOn(s *schedule.Schedule) bool {
 	return s.Protocol == schedule.Simple && block.PassesOn(s)
+}
+
+// medium is what the first ranks are joined by.
+func medium(t *topology.Topology) topology.Medium {
+	route, err := topology.NewRouter(t).Route(0, min(1, t.NumRanks()-1))
+	if err != nil {
+		panic(err) // a schedule has been played there
+	}
+	return route.Medium
 }
 
 // Built-in profiles.

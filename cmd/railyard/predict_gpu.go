@@ -35,7 +35,7 @@ func protocolOf(how cuda.Method) schedule.Protocol {
 func predictRun(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, p *cost.Profile) (units.Time, error) {
 	if how.Copies {
 		r, err := sim.Run(t, s, size, p, sim.Options{})
-		return r.Time, err
+		return r.Time + p.Transfer(medium(t), string(s.Protocol), 0).Launch, err
 	}
 	w, err := workOf(t, s, how, size, p)
 	return w.Time(p), err
@@ -56,6 +56,7 @@ func runCase(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size u
 	c := fit.Case{Launched: true, Size: size, Time: took}
 	if how.Copies {
 		f, err := scheduleFeatures(t, s, size, took)
+		c.Apart = true // kernels before the copies and behind them
 		c.Parts = []fit.Part{{Medium: f.Medium, Protocol: f.Protocol, Bytes: f.Message, Messages: f.Messages, Line: f.Line}}
 		return c, err
 	}

@@ -28,13 +28,22 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-func TestBlockCounts(t *testing.T) {
-	for bytes, want := range map[int64][]int{1 << 10: {1, 2, 4, 8, 16, 32, 64, 128}, 4 << 20: {1, 2, 4, 8, 16, 32, 64, 128, 132}} {
-		if got := blockCounts(bytes, 132); !slices.Equal(got, want) {
-			t.Errorf("%d bytes: %v, want %v", bytes, got, want)
+func TestShapes(t *testing.T) {
+	ll, simple := protocol{name: "ll", grain: 8}, protocol{name: "simple", grain: 16}
+	for _, c := range []struct {
+		proto protocol
+		bytes int64
+		sms   int
+		want  []shape
+	}{
+		{ll, 64, 132, []shape{{1, 32}}},
+		{ll, 1 << 10, 132, []shape{{1, 128}, {2, 64}, {4, 32}}},
+		{ll, 8 << 20, 132, []shape{{4, 512}, {8, 512}, {16, 512}, {32, 512}, {64, 512}, {128, 512}, {132, 512}}},
+		{simple, 64 << 20, 132, []shape{{32, 512}, {64, 512}, {128, 512}, {132, 512}, {132, 128}, {66, 256}}},
+		{simple, 4 << 20, 4, []shape{{2, 512}, {4, 512}, {4, 128}, {2, 256}}},
+	} {
+		if got := c.proto.shapes(c.bytes, c.sms); !slices.Equal(got, c.want) {
+			t.Errorf("%s, %d bytes, %d multiprocessors: %v, want %v", c.proto.name, c.bytes, c.sms, got, c.want)
 		}
-	}
-	if got := blockCounts(64<<20, 4); !slices.Equal(got, []int{1, 2, 4}) {
-		t.Errorf("%v", got)
 	}
 }

@@ -143,14 +143,8 @@ func (s *session) sizes(p pattern, proto protocol) error {
 		}
 	}
 	for bytes := proto.from; bytes <= min(proto.to, int64(s.message), int64(s.max)/int64(len(p.offset))); bytes *= 2 {
-		for _, blocks := range blockCounts(bytes, s.gpus[0].sms) {
-			switch part := bytes / int64(blocks); {
-			case blocks > 1 && part < 32*proto.grain:
-				continue
-			case part > 2<<20: // far from the fastest
-				continue
-			}
-			if err := s.exchange(p, proto, shape{blocks, threads(bytes, blocks, proto.grain)}, bytes); err != nil {
+		for _, d := range proto.shapes(bytes, s.gpus[0].sms) {
+			if err := s.exchange(p, proto, d, bytes); err != nil {
 				return err
 			}
 		}
@@ -158,14 +152,30 @@ func (s *session) sizes(p pattern, proto protocol) error {
 	return nil
 }
 
-// blockCounts are the numbers of blocks that are tried: powers of two, and for large messages
-// one a multiprocessor.
-func blockCounts(bytes int64, multiprocessors int) (out []int) {
-	for n := 1; n <= multiprocessors; n *= 2 {
-		out = append(out, n)
+// shapes are the grids that are tried: numbers of blocks that are powers of two and, for large
+// messages, one a multiprocessor; and of messages that are stored or loaded, fewer threads,
+// since more accesses under way may only queue.
+func (proto protocol) shapes(bytes int64, multiprocessors int) (out []shape) {
+	add := func(blocks int) {
+		switch part := bytes / int64(blocks); {
+		case blocks > 1 && part < 32*proto.grain:
+		case part > 2<<20: // far from the fastest
+		default:
+			out = append(out, shape{blocks, threads(bytes, blocks, proto.grain)})
+		}
 	}
-	if bytes >= 4<<20 && out[len(out)-1] < multiprocessors {
-		out = append(out, multiprocessors)
+	n := 1
+	for ; n <= multiprocessors; n *= 2 {
+		add(n)
+	}
+	if bytes < 4<<20 {
+		return out
+	}
+	if n/2 < multiprocessors {
+		add(multiprocessors)
+	}
+	if proto.name == "simple" || proto.name == "pull" {
+		out = append(out, shape{multiprocessors, 128}, shape{max(multiprocessors/2, 1), 256})
 	}
 	return out
 }

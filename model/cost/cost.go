@@ -47,6 +47,7 @@ type Curve struct {
 	// Put and Take are what operations cost behind the first of a step, by the same threads:
 	// to send another source, to look at what another message brought.
 	Put, Take units.Time
+	Launch    units.Time // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
 	Peer      units.Time // what each further peer costs that one operation sends to or hears from
 	Segments  []Segment
 }

@@ -96,6 +96,7 @@ type Transfer struct {
 	Efficiency float64
 	Put, Take  units.Time // of operations behind the first of a step
 	Peer       units.Time // of further peers of an operation
+	Launch     units.Time // besides the profile's
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -113,7 +114,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Put, x.Take, x.Peer = c.Put, c.Take, c.Peer
+	x.Put, x.Take, x.Peer, x.Launch = c.Put, c.Take, c.Peer, c.Launch
 	return x
 }
 

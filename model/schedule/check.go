@@ -118,14 +118,14 @@ type checker struct {
 	phaseAt [][]int32 // by rank: where each phase ends
 	pc      []int
 	mem     []memory
-	queues  map[key][]message
+	queues  map[key]*queue
 	clocks  [][]int32 // by rank: operations of others known to have ended; nil: not needed
 }
 
 func newChecker(s *Schedule, x *Expander, channel int, o CheckOptions, m *moves) *checker {
 	n := s.Spec.Ranks
 	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: o.InPlace, progs: make([][]Op, n),
-		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key][]message{}}
+		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{}}
 	if m == nil {
 		k.ranks = (&moves{ranks: n}).originals()
 	} else {
@@ -192,7 +192,7 @@ func (k *checker) run() error {
 		}
 	}
 	for _, q := range k.queues {
-		if len(q) > 0 {
+		if !q.empty() {
 			return k.unmatched()
 		}
 	}

@@ -38,9 +38,8 @@ func (k *checker) original(rank int32) int {
 }
 
 // next takes the oldest message off a connection and moves it.
-func (k *checker) next(c key, by int32) (message, error) {
-	m := k.queues[c][0]
-	k.queues[c] = k.queues[c][1:]
+func (k *checker) next(q *queue, by int32) (message, error) {
+	m := q.take()
 	if by == 0 {
 		return m, nil
 	}

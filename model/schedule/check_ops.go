@@ -27,10 +27,11 @@ func (k *checker) advance(r int) (woken []int, err error) {
 			}
 		case Recv, RecvReduce:
 			c, by := k.incoming(r, op.Peer, phase)
-			if len(k.queues[c]) == 0 {
+			q := k.queues[c]
+			if q.empty() {
 				return woken, nil
 			}
-			m, err := k.next(c, by)
+			m, err := k.next(q, by)
 			if err != nil {
 				return nil, err
 			}
@@ -64,7 +65,7 @@ func (k *checker) send(r, i int, op *Op, c key) error {
 			k.mem[r].reads[p] = append(k.mem[r].reads[p], sendRead{key: c, seq: int32(i), peer: c.dst})
 		})
 	}
-	k.queues[c] = append(k.queues[c], m)
+	k.queue(c).add(m)
 	return nil
 }
 

@@ -37,3 +37,33 @@ func (p *places) set(chunk int32, v value) {
 	}
 	p.pages[at][chunk%pageSize] = v
 }
+
+// placeSet is a set of places, kept in pages of bits.
+type placeSet struct {
+	pages   []*[pageSize]uint64
+	touched []int32 // pages with places
+}
+
+func (p *placeSet) add(chunk int32) {
+	at := chunk / (64 * pageSize)
+	if int(at) >= len(p.pages) {
+		p.pages = append(p.pages, make([]*[pageSize]uint64, int(at)+1-len(p.pages))...)
+	}
+	if p.pages[at] == nil {
+		p.pages[at] = new([pageSize]uint64)
+		p.touched = append(p.touched, at)
+	}
+	p.pages[at][chunk/64%pageSize] |= 1 << (chunk % 64)
+}
+
+func (p *placeSet) has(chunk int32) bool {
+	at := int(chunk / (64 * pageSize))
+	return at < len(p.pages) && p.pages[at] != nil && p.pages[at][chunk/64%pageSize]>>(chunk%64)&1 == 1
+}
+
+func (p *placeSet) clear() {
+	for _, at := range p.touched {
+		p.pages[at] = nil
+	}
+	p.touched = p.touched[:0]
+}

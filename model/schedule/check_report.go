@@ -59,7 +59,7 @@ func (k *checker) deadlock(r int) error {
 func (k *checker) unmatched() error {
 	var left []key
 	for c, q := range k.queues {
-		if len(q) > 0 {
+		if !q.empty() {
 			left = append(left, c)
 		}
 	}
@@ -67,7 +67,7 @@ func (k *checker) unmatched() error {
 		return slices.Compare([]int32{a.src, a.dst, a.phase}, []int32{b.src, b.dst, b.phase})
 	})
 	c := left[0]
-	return k.fail(int(c.src), int(k.queues[c][0].op), "rank %d never receives it", c.dst)
+	return k.fail(int(c.src), int(k.queues[c].first().op), "rank %d never receives it", c.dst)
 }
 
 // String is the operation in words.

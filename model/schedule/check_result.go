@@ -91,7 +91,7 @@ func (k *checker) checkHops(t *topology.Topology, router *topology.Router) error
 	var ops []Op
 	for _, r := range k.routed(t) {
 		for p := range k.s.Channels[k.channel].Phases {
-			ops = k.x.AppendProgram(ops[:0], k.channel, p, int(r))
+			ops, _ = k.x.AppendOnce(ops[:0], k.channel, p, int(r)) // what repeats goes the same ways
 			for i := range ops {
 				op := &ops[i]
 				if op.Kind != Send || router.Reaches(int(r), int(op.Peer)) {

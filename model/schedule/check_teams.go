@@ -10,8 +10,7 @@ func (k *checker) multicast(r, i int, op *Op, phase int32) (woken []int, err err
 		if err := k.send(r, i, op, c); err != nil {
 			return nil, err
 		}
-		q := k.queues[c]
-		q[len(q)-1].stored = stored
+		k.queues[c].last().stored = stored
 		woken = append(woken, k.original(p))
 	}
 	return woken, nil
@@ -34,7 +33,7 @@ func (k *checker) sameStore(r, i int, op *Op, m message) error {
 // the rank's own data; it is not done while any of them has not been sent.
 func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err error) {
 	for _, p := range op.Peers {
-		if c, _ := k.incoming(r, p, phase); len(k.queues[c]) == 0 {
+		if c, _ := k.incoming(r, p, phase); k.queues[c].empty() {
 			return false, nil
 		}
 	}
@@ -45,7 +44,7 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 	var first Loc
 	for n, p := range op.Peers {
 		c, by := k.incoming(r, p, phase)
-		m, err := k.next(c, by)
+		m, err := k.next(k.queues[c], by)
 		if err != nil {
 			return false, err
 		}
@@ -72,7 +71,7 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 func (k *checker) awaited(r int) int32 {
 	op := &k.progs[r][k.pc[r]]
 	for _, p := range op.Peers {
-		if c, _ := k.incoming(r, p, int32(k.phaseOf(r, k.pc[r]))); len(k.queues[c]) == 0 {
+		if c, _ := k.incoming(r, p, int32(k.phaseOf(r, k.pc[r]))); k.queues[c].empty() {
 			return p
 		}
 	}

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -63,5 +64,30 @@ func TestPlacesHaveTheSizeOfTheirPart(t *testing.T) {
 		if err := Check(skewed, nil); (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {
 			t.Errorf("place %d: %v", place, err)
 		}
+	}
+}
+
+// A set of places has what was added since it was cleared.
+func TestPlaceSet(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 4))
+	var s placeSet
+	for range 20 {
+		has := map[int32]bool{}
+		for range 300 {
+			c := r.Int32N(20_000)
+			if s.has(c) != has[c] {
+				t.Fatalf("%d is there: %v, want %v", c, s.has(c), has[c])
+			}
+			if r.IntN(2) == 0 {
+				s.add(c)
+				has[c] = true
+			}
+		}
+		for c := range has {
+			if !s.has(c) {
+				t.Fatalf("%d is missing", c)
+			}
+		}
+		s.clear()
 	}
 }

@@ -117,3 +117,33 @@ func (q *quadratic) finish(x []float64) bool {
 	copy(x, fixed)
 	return true
 }
+
+// inverse is the diagonal of g's inverse for the unknowns above their bounds; 0 for the others,
+// and where it cannot be told.
+func (q *quadratic) inverse(x []float64) []float64 {
+	out := make([]float64, q.n)
+	var free []int
+	for i, s := range q.scale {
+		if s > 0 && x[i] > q.lower[i] {
+			free = append(free, i)
+		}
+	}
+	if len(free) == 0 {
+		return out
+	}
+	g := mat.NewSymDense(len(free), nil)
+	for a, i := range free { // scaled, so that units do not matter
+		for c, j := range free[:a+1] {
+			g.SetSym(a, c, q.g[i*q.n+j]/(q.scale[i]*q.scale[j]))
+		}
+	}
+	var chol mat.Cholesky
+	var inverse mat.SymDense
+	if !chol.Factorize(g) || chol.InverseTo(&inverse) != nil {
+		return out
+	}
+	for a, i := range free {
+		out[i] = inverse.At(a, a) / (q.scale[i] * q.scale[i])
+	}
+	return out
+}

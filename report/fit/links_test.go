@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -132,5 +133,38 @@ func TestFromLinksRefuses(t *testing.T) {
 		if _, err := FromLinks("x", "y", "2026-11-21", c.rows, four); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
+	}
+}
+
+// TestMessagesIntervals: with noise of one part in a hundred the true α lie within twice
+// their intervals, which are small, and twice the noise doubles them.
+func TestMessagesIntervals(t *testing.T) {
+	width := [2]float64{}
+	for k, noise := range []float64{0.01, 0.02} {
+		rng := rand.New(rand.NewPCG(7, 1))
+		rows := links(2.25, 0.8)
+		for i := range rows {
+			if rows[i].Unit == "us" {
+				rows[i].Value *= 1 + noise*(2*rng.Float64()-1)
+			}
+		}
+		topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := FromLinks("mine", "a test", "2026-11-21", rows, topo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range r.Profile.Curves[0].Segments {
+			alpha, ci := s.Alpha.Microseconds(), s.AlphaCI.Microseconds()
+			if s.From <= units.MiB && (math.Abs(alpha-2.25) > 2*ci || ci < 0.005 || ci > 0.5) {
+				t.Errorf("noise %v, from %v: α %.3f ± %.3f µs", noise, s.From, alpha, ci)
+			}
+			width[k] += ci
+		}
+	}
+	if r := width[1] / width[0]; r < 1.8 || r > 2.2 {
+		t.Errorf("twice the noise makes intervals %.2f times as wide", r)
 	}
 }

@@ -27,7 +27,7 @@ type Part struct {
 type Case struct {
 	Parts    []Part
 	Launched bool // whether the launch is in the time
-	Apart    bool // the launch began when the kernel ahead had ended; a λ of its own where others did not
+	Apart    bool // the launch began when the kernel ahead had ended, or has several kernels; a λ of its own where others did not
 	Size     units.Bytes
 	Time     units.Time // measured
 }
@@ -47,7 +47,7 @@ func Messages(name, source, date string, cases []Case, believed *cost.Profile) (
 	}
 	m := newSmooth(cases, believed)
 	x := m.solve(cases)
-	r := &Result{Profile: m.profile(x, cases), Rows: len(cases), InSample: m.mape(x, cases), Parameters: m.unknowns}
+	r := &Result{Profile: m.profile(x, m.intervals(x, cases), cases), Rows: len(cases), InSample: m.mape(x, cases), Parameters: m.unknowns}
 	var errors []float64
 	for fold := range folds {
 		var train, test []Case
@@ -73,6 +73,7 @@ type curve struct {
 	first int
 	knots []units.Bytes
 	moves bool // it has bytes to move: else ε is not told
+	apart bool // its launches are apart
 }
 
 // smooth numbers the unknowns: λ, the λ of launches apart, then those of curves.
@@ -101,7 +102,7 @@ func newSmooth(cases []Case, believed *cost.Profile) *smooth {
 				m.curves = append(m.curves, m.at[k])
 				smallest[k] = p.Bytes
 			}
-			m.at[k].moves = m.at[k].moves || p.Line > 0
+			m.at[k].moves, m.at[k].apart = m.at[k].moves || p.Line > 0, m.at[k].apart || c.Apart
 			smallest[k], largest[k] = min(smallest[k], p.Bytes), max(largest[k], p.Bytes)
 		}
 	}
@@ -128,6 +129,7 @@ func (m *smooth) believe(p *cost.Profile) {
 			x := p.Transfer(c.medium, c.protocol, k)
 			m.believed[c.first], m.believed[c.first+1], m.believed[c.first+2] = float64(x.Put), float64(x.Take), float64(x.Peer)
 			m.believed[c.alpha(i)], m.believed[c.alpha(i)+1] = float64(x.Alpha), 1/x.Efficiency
+			m.believed[1] = max(m.believed[1], float64(p.Launch+x.Launch))
 		}
 	}
 }
@@ -193,10 +195,8 @@ func (m *smooth) row(c *Case) []float64 {
 // microsecond, or by a byte's time at line rate; or an unknown that differs so much from what is believed.
 const stiffness = 0.05
 
-// solve is weighted least squares with lower bounds.
-func (m *smooth) solve(cases []Case) []float64 {
-	var rows [][]float64
-	var want []float64
+// system is the least squares: rows that should come to what is wanted, above lower bounds.
+func (m *smooth) system(cases []Case) (rows [][]float64, want, lower []float64) {
 	for i := range cases {
 		row := m.row(&cases[i])
 		for j := range row {
@@ -204,7 +204,7 @@ func (m *smooth) solve(cases []Case) []float64 {
 		}
 		rows, want = append(rows, row), append(want, 1)
 	}
-	lower := make([]float64, m.unknowns)
+	lower = make([]float64, m.unknowns)
 	for _, c := range m.curves {
 		for i := range c.knots {
 			lower[c.alpha(i)+1] = 1 // the line rate is not beaten
@@ -220,7 +220,28 @@ func (m *smooth) solve(cases []Case) []float64 {
 		}
 		rows, want = append(rows, row), append(want, sum)
 	}
+	return rows, want, lower
+}
+
+func (m *smooth) solve(cases []Case) []float64 {
+	rows, want, lower := m.system(cases)
 	return boundedLeastSquares(rows, want, lower, nil)
+}
+
+// intervals are half the 95 % confidence intervals of the unknowns that are not at their bounds.
+func (m *smooth) intervals(x []float64, cases []Case) []float64 {
+	out := make([]float64, m.unknowns)
+	var squares float64
+	for _, e := range m.errors(x, cases) {
+		squares += e * e
+	}
+	if len(cases) > m.unknowns {
+		squares /= float64(len(cases) - m.unknowns)
+	}
+	for i, v := range newQuadratic(m.system(cases)).inverse(x) {
+		out[i] = 1.96 * math.Sqrt(squares*v)
+	}
+	return out
 }
 
 // ties are sums of unknowns that are near 0, or near what they are believed to be: differences
@@ -242,7 +263,7 @@ func (m *smooth) ties() (out []map[int]float64) {
 		}
 	}
 	if m.believed != nil {
-		out = append(out, map[int]float64{0: us})
+		out = append(out, map[int]float64{0: us}, map[int]float64{1: us})
 	}
 	return out
 }
@@ -261,7 +282,7 @@ func (m *smooth) errors(x []float64, cases []Case) (out []float64) {
 func (m *smooth) mape(x []float64, cases []Case) float64 { return measurement.MAPE(m.errors(x, cases)) }
 
 // profile turns the unknowns into curves.
-func (m *smooth) profile(x []float64, cases []Case) *cost.Profile {
+func (m *smooth) profile(x, ci []float64, cases []Case) *cost.Profile {
 	p := &cost.Profile{Launch: units.Time(math.Round(x[0])), MinSize: cases[0].Size}
 	for _, c := range cases {
 		p.MinSize, p.MaxSize = min(p.MinSize, c.Size), max(p.MaxSize, c.Size)
@@ -269,8 +290,11 @@ func (m *smooth) profile(x []float64, cases []Case) *cost.Profile {
 	for _, k := range m.curves {
 		c := cost.Curve{Medium: k.medium.String(), Protocol: k.protocol, Smooth: len(k.knots) > 1,
 			Put: units.Time(math.Round(x[k.first])), Take: units.Time(math.Round(x[k.first+1])), Peer: units.Time(math.Round(x[k.first+2]))}
+		if k.apart {
+			c.Launch = max(units.Time(math.Round(x[m.apart]-x[0])), 0)
+		}
 		for i, from := range k.knots {
-			s := cost.Segment{From: from, Alpha: units.Time(math.Round(x[k.alpha(i)]))}
+			s := cost.Segment{From: from, Alpha: units.Time(math.Round(x[k.alpha(i)])), AlphaCI: units.Time(math.Round(ci[k.alpha(i)]))}
 			if k.moves {
 				s.Efficiency = math.Round(1e6/x[k.alpha(i)+1]) / 1e6
 			}
