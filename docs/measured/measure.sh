@@ -54,7 +54,7 @@ for algo in hierarchical_direct hierarchical_ring hierarchical_tree hierarchical
   step 30 "nodes-$algo" "$railyard" run --backend cuda -t dgx-a100 --nodes 2 --gpus 2 -c all_reduce --algo $algo -b 4K -e 64M -o "$out/nodes-$algo"
 done
 tries=()
-for way in direct/words direct/packets direct/lines two_shot/words two_shot/push two_shot/pull; do
+for way in direct/words direct/packets direct/lines two_shot/words two_shot/words_push two_shot/push two_shot/pull simple_ring/words; do
   tries+=(--try "$way/1/4/128" --try "$way/1/4/128+int")
 done
 step 60 interpreter "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64K -f 8 "${tries[@]//4\/128/64\/256}" -o "$out/interpreter.csv"
