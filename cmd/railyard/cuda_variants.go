@@ -38,7 +38,6 @@ func (v variant) mechanism() string {
 // variants are the ways worth a try for a size.
 func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
 	l := &variants{f: f, gpus: gpus, size: size}
-	n := int64(gpus)
 	switch {
 	case len(f.tried) > 0:
 		return f.tried
@@ -47,38 +46,13 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 	}
 	switch kind {
 	case collective.AllReduce:
-		l.flagged("direct", block.Packets, int64(size), 0, units.Bytes(128<<10/n))
-		if gpus == 2 {
-			l.flagged("direct", block.Words, int64(size), 8*units.KiB, 16*units.MiB)
-			l.flagged("two_shot", block.WordsPush, int64(size)/n, 4*units.MiB, 256*units.MiB)
-		} else {
-			l.flagged("direct", block.Words, int64(size), 8*units.KiB, 512*units.KiB)
-			l.flagged("two_shot", block.Words, int64(size)/n, 128*units.KiB, 8*units.MiB)
-			l.flagged("two_shot", block.WordsPush, int64(size)/n, 512*units.KiB, 256*units.MiB)
-			l.flagged("simple_ring", block.Words, int64(size)/n, 4*units.MiB, 256*units.MiB)
-		}
-		l.copies("two_shot", 64*units.MiB, 2, 64)
+		l.allReduces()
 	case collective.Broadcast:
-		l.packetsAndLines("direct", int64(size), n)
-		if gpus == 2 {
-			l.simple("direct", 1, block.Push, 512*units.KiB, 2*units.MiB)
-			l.simple("direct", 1, block.Pull, 2*units.MiB, 256*units.MiB)
-			l.copies("direct", 64*units.MiB, 1, 64)
-		} else {
-			l.simple("direct", 1, block.Push, 128*units.KiB, 1*units.MiB)
-			l.fewBytes("scatter_exchange", 512*units.KiB, 4*units.GiB)
-		}
-	case collective.ReduceScatter: // what one slice receives is reduced while the next one travels
-		l.flagged("direct", block.Packets, int64(size)/n, 0, 128*units.KiB)
-		l.flagged("direct", block.Words, int64(size)/n, 16*units.KiB, 256*units.MiB)
-		if gpus > 2 {
-			l.flagged("simple_ring", block.Words, int64(size)/n, 4*units.MiB, 256*units.MiB)
-		}
-		l.simple("direct", 1, block.Pull, 8*units.MiB, 512*units.MiB)
-		l.copies("direct", 64*units.MiB, 2, l.f.multiprocessors)
-		l.copies("direct", 256*units.MiB, 4, l.f.multiprocessors)
+		l.broadcasts()
+	case collective.ReduceScatter:
+		l.reduceScatters()
 	default:
-		l.packetsAndLines("direct", int64(size)/n, 1)
+		l.packetsAndLines("direct", int64(size)/int64(gpus), 1)
 		l.simple("direct", 1, block.Push, 512*units.KiB, 256*units.MiB)
 		l.copies("direct", 64*units.MiB, 1, 64)
 	}
@@ -132,6 +106,46 @@ type variants struct {
 	gpus int
 	size units.Bytes
 	list []variant
+}
+
+func (l *variants) allReduces() {
+	size, n := int64(l.size), int64(l.gpus)
+	l.flagged("direct", block.Packets, size, 0, units.Bytes(128<<10/n))
+	if n == 2 {
+		l.flagged("direct", block.Words, size, 8*units.KiB, 16*units.MiB)
+		l.flagged("two_shot", block.WordsPush, size/n, 4*units.MiB, 256*units.MiB)
+	} else {
+		l.flagged("direct", block.Words, size, 8*units.KiB, 512*units.KiB)
+		l.flagged("two_shot", block.Words, size/n, 128*units.KiB, 8*units.MiB)
+		l.flagged("two_shot", block.WordsPush, size/n, 512*units.KiB, 256*units.MiB)
+		l.flagged("simple_ring", block.Words, size/n, 4*units.MiB, 256*units.MiB)
+	}
+	l.copies("two_shot", 64*units.MiB, 2, 64)
+}
+
+func (l *variants) broadcasts() {
+	l.packetsAndLines("direct", int64(l.size), int64(l.gpus))
+	if l.gpus == 2 {
+		l.simple("direct", 1, block.Push, 512*units.KiB, 2*units.MiB)
+		l.simple("direct", 1, block.Pull, 2*units.MiB, 256*units.MiB)
+		l.copies("direct", 64*units.MiB, 1, 64)
+		return
+	}
+	l.simple("direct", 1, block.Push, 128*units.KiB, 1*units.MiB)
+	l.fewBytes("scatter_exchange", 512*units.KiB, 4*units.GiB)
+}
+
+// reduceScatters: what one slice receives is reduced while the next one travels.
+func (l *variants) reduceScatters() {
+	each := int64(l.size) / int64(l.gpus)
+	l.flagged("direct", block.Packets, each, 0, 128*units.KiB)
+	l.flagged("direct", block.Words, each, 16*units.KiB, 256*units.MiB)
+	if l.gpus > 2 {
+		l.flagged("simple_ring", block.Words, each, 4*units.MiB, 256*units.MiB)
+	}
+	l.simple("direct", 1, block.Pull, 8*units.MiB, 512*units.MiB)
+	l.copies("direct", 64*units.MiB, 2, l.f.multiprocessors)
+	l.copies("direct", 256*units.MiB, 4, l.f.multiprocessors)
 }
 
 func (l *variants) add(v variant) {
