@@ -37,14 +37,14 @@ func (r *request) treeStages(x *treeSet) []int {
 		if r.unlike() {
 			return upTo([]int{1, 4, 16, 64}, maxUnlikeHops/hops)
 		}
-		out := upTo([]int{1, 4, 16, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
+		out := upTo([]int{1, 4, 16, 32, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
 		if x.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && x.trees.Rates != nil {
 			out = append(out, levelSlices) // links that are shared unevenly do not keep to an order
 		}
 		return out
 	}
 	// Chunks are whole bytes: of 1,400 and 1,500 slices, rounding takes less now of the one, now of the other.
-	all := []int{1, 16, 128, 512, 1400, 1500, 2800}
+	all := []int{1, 8, 32, 128, 512, 1400, 1500, 2800}
 	if r.t.NumNodes() > 1 && !r.unlike() {
 		return all // equal nodes, which the simulator folds
 	}
@@ -129,7 +129,7 @@ func tierDepths(r *request) []int {
 	if r.spec.Ranks > maxFlat { // one node stands for all, so that more depths cost little
 		return []int{1, 4, 16, 32, 64, 128, 256, 1024}
 	}
-	return pipelined
+	return []int{1, 4, 16, 32, 64}
 }
 
 // overlapDepths: one phase, but channels that overlap (see buildBreadthFirst).

@@ -62,7 +62,7 @@ func runCase(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size u
 	}
 	w, err := workOf(t, s, how, size, costs)
 	for _, x := range w {
-		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Puts: x.Puts, Takes: x.Takes, Peers: x.Peers, Line: x.Line})
+		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Peers: x.Peers, Line: x.Line})
 	}
 	return c, err
 }

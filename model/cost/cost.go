@@ -43,13 +43,10 @@ type Curve struct {
 	Protocol string // simple, ll, ll128, any
 	// Smooth: α and the time of a byte change evenly, on a scale of factors of the size, from
 	// one segment's From to the next; else a segment holds up to the next.
-	Smooth bool
-	// Put and Take are what operations cost behind the first of a step, by the same threads:
-	// to send another source, to look at what another message brought.
-	Put, Take units.Time
-	Launch    units.Time // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
-	Peer      units.Time // what each further peer costs that one operation sends to or hears from
-	Segments  []Segment
+	Smooth   bool
+	Launch   units.Time // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
+	Peer     units.Time // what each further peer costs that one operation hears from, or whose memory it stores to
+	Segments []Segment
 }
 
 // Segment is α + s/β. Rate caps one transfer; Efficiency scales the line rate that

@@ -96,7 +96,7 @@ func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
 
 // TestSmoothCurves: between two sizes α and the time of a byte change evenly with the factor.
 func TestSmoothCurves(t *testing.T) {
-	p, err := Parse("x", []byte(strings.Replace(example, "    protocol: any\n", "    protocol: any\n    smooth: true\n    put: 100ns\n    take: 200ns\n    peer: 50ns\n    launch: 3us\n", 1)))
+	p, err := Parse("x", []byte(strings.Replace(example, "    protocol: any\n", "    protocol: any\n    smooth: true\n    peer: 50ns\n    launch: 3us\n", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,12 +107,14 @@ func TestSmoothCurves(t *testing.T) {
 		share float64
 	}{{1, 1, 0.25}, {units.KiB, 1, 0.25}, {8 * units.KiB, 1.5, 1. / 3}, {64 * units.KiB, 2, 0.5}, {units.GiB, 2, 0.5}} {
 		x := p.Transfer(topology.NVLink, "simple", c.bytes)
-		if math.Abs(x.Alpha.Microseconds()-c.alpha) > 1e-6 || math.Abs(x.Efficiency-c.share) > 1e-9 || x.Put != 100*units.Nanosecond || x.Take != 200*units.Nanosecond || x.Peer != 50*units.Nanosecond || x.Launch != 3*units.Microsecond {
+		if math.Abs(x.Alpha.Microseconds()-c.alpha) > 1e-6 || math.Abs(x.Efficiency-c.share) > 1e-9 || x.Peer != 50*units.Nanosecond || x.Launch != 3*units.Microsecond {
 			t.Errorf("%v: %+v", c.bytes, x)
 		}
 	}
-	if x := p.Transfer(topology.NVLink, Flag, 0); x.Alpha != 0 {
-		t.Errorf("a flag costs what messages of any protocol do: %+v", x)
+	for _, name := range []string{Flag, Request} {
+		if x := p.Transfer(topology.NVLink, name, 0); x.Alpha != 0 || p.Covers(topology.NVLink, name) {
+			t.Errorf("a %s costs what messages of any protocol do: %+v", name, x)
+		}
 	}
 }
 

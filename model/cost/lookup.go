@@ -94,7 +94,6 @@ type Transfer struct {
 	Alpha      units.Time
 	Cap        units.Rate
 	Efficiency float64
-	Put, Take  units.Time // of operations behind the first of a step
 	Peer       units.Time // of further peers of an operation
 	Launch     units.Time // besides the profile's
 }
@@ -114,7 +113,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Put, x.Take, x.Peer, x.Launch = c.Put, c.Take, c.Peer, c.Launch
+	x.Peer, x.Launch = c.Peer, c.Launch
 	return x
 }
 
@@ -156,10 +155,17 @@ const (
 	RelaxedFlag = "relaxed_flag"
 )
 
+// Request is a protocol of its own too: what loads from a peer send the other way, to the
+// memory that is read. It has bytes alone, RequestShare of those that are read.
+const Request = "request"
+
+// RequestShare: a request of 16 bytes asks for 128, as the data of packets on NVLink have them.
+const RequestShare = 16. / 128
+
 // curve is the most specific curve, nil where none applies.
 func (p *Profile) curve(medium topology.Medium, protocol string) *Curve {
 	best := p.specific(medium, protocol)
-	if (protocol == Flag || protocol == RelaxedFlag) && (best == nil || best.Protocol != protocol) {
+	if (protocol == Flag || protocol == RelaxedFlag || protocol == Request) && (best == nil || best.Protocol != protocol) {
 		return nil // the curves of messages with data say nothing of them
 	}
 	if other := plainer[protocol]; other != "" && (best == nil || best.Protocol != protocol) {

@@ -47,8 +47,6 @@ type curveInFile struct {
 	Protocol string          `yaml:"protocol"`
 	Smooth   bool            `yaml:"smooth,omitempty"`
 	Launch   string          `yaml:"launch,omitempty"`
-	Put      string          `yaml:"put,omitempty"`
-	Take     string          `yaml:"take,omitempty"`
 	Peer     string          `yaml:"peer,omitempty"`
 	Segments []segmentInFile `yaml:"segments"`
 }
@@ -147,7 +145,6 @@ func (r *reader) profile(d *document) *Profile {
 
 func (r *reader) curve(what string, c curveInFile) Curve {
 	out := Curve{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth, Launch: optional(r, what+" launch", c.Launch, units.ParseTime),
-		Put: optional(r, what+" put", c.Put, units.ParseTime), Take: optional(r, what+" take", c.Take, units.ParseTime),
 		Peer: optional(r, what+" peer", c.Peer, units.ParseTime)}
 	if c.Medium == "" || c.Protocol == "" {
 		r.fail("%s: medium and protocol must be given (or any)", what)
@@ -194,7 +191,7 @@ func Encode(w io.Writer, p *Profile) error {
 	}
 	d.Steps = stepsText(p.Steps)
 	for _, c := range p.Curves {
-		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth, Launch: timeText(c.Launch), Put: timeText(c.Put), Take: timeText(c.Take), Peer: timeText(c.Peer)}
+		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth, Launch: timeText(c.Launch), Peer: timeText(c.Peer)}
 		for _, s := range c.Segments {
 			out.Segments = append(out.Segments, segmentInFile{From: s.From.String(), Alpha: exactTime(s.Alpha),
 				AlphaCI: timeText(s.AlphaCI), Rate: rateText(s.Rate), RateCI: rateText(s.RateCI), Efficiency: s.Efficiency})

@@ -8,6 +8,7 @@ import (
 
 	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -124,14 +125,31 @@ func (m *linkModel) cases(links []measurement.Link) ([]Case, error) {
 			return nil, err
 		}
 		n := float64(k.rounds)
-		takes := 0.0
-		if k.pattern == "all" { // which the probe measured before kernels took several peers' messages side by side
-			takes = m.others(k)
+		line := n * perByte * float64(k.bytes)
+		parts := []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Peers: n * m.others(k), Line: units.Time(line)}}
+		if k.protocol == string(schedule.Pulled) { // what asks for the bytes that go the other way
+			parts = append(parts, Part{Medium: medium, Protocol: cost.Request, Line: units.Time(cost.RequestShare * line)})
 		}
-		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Takes: n * takes, Peers: n * m.others(k), Line: units.Time(n * perByte * float64(k.bytes))}},
-			Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
+		out = append(out, Case{Parts: parts, Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
 	}
-	return append(out, m.flags(links)...), nil
+	return append(append(out, m.flags(links)...), m.oneWay(links)...), nil
+}
+
+// oneWay are cases of loads from a peer that loads nothing itself: no requests cross the
+// link that their bytes take. The largest tell what a byte takes.
+func (m *linkModel) oneWay(links []measurement.Link) (out []Case) {
+	var best measurement.Link
+	for _, l := range links {
+		if l.Kind == "sm_pull" && (l.Bytes > best.Bytes || l.Bytes == best.Bytes && l.Value > best.Value) {
+			best = l
+		}
+	}
+	perByte, medium, err := m.line("pair")
+	if best.Bytes == 0 || err != nil {
+		return nil
+	}
+	return []Case{{Parts: []Part{{Medium: medium, Protocol: string(schedule.Pulled), Bytes: best.Bytes, Line: units.Time(perByte * float64(best.Bytes))}},
+		Size: best.Bytes, Time: units.Time(float64(best.Bytes) / best.Value * 1e3)}}
 }
 
 // flags are cases of flags that go one way between two GPUs, without a launch.

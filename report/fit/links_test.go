@@ -56,21 +56,20 @@ func TestFromLinks(t *testing.T) {
 	}
 }
 
-// TestFromLinksTellsOperationsApart: each further peer costs more, and so does what is taken one
-// by one; what putting one by one costs, which no row tells, is taken for half of that.
-func TestFromLinksTellsOperationsApart(t *testing.T) {
+// TestFromLinksTellsPeersApart: each further peer costs more.
+func TestFromLinksTellsPeersApart(t *testing.T) {
 	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := []measurement.Link{{Kind: "flag_oneway_relaxed", Value: 690, Unit: "ns"}, {Kind: "flag_oneway_acqrel", Value: 1250, Unit: "ns"}}
 	for _, c := range []struct {
-		pattern      string
-		peers, takes float64
-	}{{"pair", 1, 0}, {"all", 3, 2}, {"sum", 3, 0}, {"dealsum", 3, 0}} {
+		pattern string
+		peers   float64
+	}{{"pair", 1}, {"spread", 3}, {"sum", 3}, {"dealsum", 3}} {
 		for bytes := 64; bytes <= 1<<22; bytes *= 2 {
 			alpha := 0.9 + 0.05*math.Log2(float64(bytes)/64)
-			us := 1 + alpha + c.peers*float64(bytes)/450e3/0.4 + 0.3*c.takes + 0.03*(c.peers-1)
+			us := 1 + alpha + c.peers*float64(bytes)/450e3/0.4 + 0.03*(c.peers-1)
 			rows = append(rows, measurement.Link{Kind: "ll_" + c.pattern + "_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: us, Unit: "us"})
 			if c.pattern == "pair" {
 				rows = append(rows, measurement.Link{Kind: "ll_pair_x4_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 4*us - 3, Unit: "us"})
@@ -84,7 +83,7 @@ func TestFromLinksTellsOperationsApart(t *testing.T) {
 	for _, bytes := range []units.Bytes{64, 3000, 100_000, 1 << 22} {
 		x := r.Profile.Transfer(topology.NVLink, "ll", bytes)
 		alpha := 0.9 + 0.05*math.Log2(float64(bytes)/64)
-		if math.Abs(x.Alpha.Microseconds()-alpha) > 0.08 || math.Abs(x.Put.Microseconds()-0.15) > 0.01 || math.Abs(x.Take.Microseconds()-0.3) > 0.01 || math.Abs(x.Peer.Microseconds()-0.03) > 0.01 || math.Abs(x.Efficiency-0.4) > 0.02 {
+		if math.Abs(x.Alpha.Microseconds()-alpha) > 0.08 || math.Abs(x.Peer.Microseconds()-0.03) > 0.01 || math.Abs(x.Efficiency-0.4) > 0.02 {
 			t.Errorf("%v: %+v, want α %.3f µs", bytes, x, alpha)
 		}
 	}
@@ -92,6 +91,34 @@ func TestFromLinksTellsOperationsApart(t *testing.T) {
 		if x := r.Profile.Transfer(topology.NVLink, name, 0); math.Abs(x.Alpha.Microseconds()-want) > 0.001 {
 			t.Errorf("%s: %+v", name, x)
 		}
+	}
+}
+
+// TestFromLinksTellsRequestsApart: loads both ways are slowed by what asks for them, those one
+// way are not.
+func TestFromLinksTellsRequestsApart(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []measurement.Link{
+		{Kind: "sm_pull", Blocks: 1, Bytes: 1 << 28, Value: 30, Unit: "GBps"}, {Kind: "sm_pull", Blocks: 64, Bytes: 1 << 28, Value: 0.8 * 450, Unit: "GBps"}}
+	for pattern, peers := range map[string]float64{"pair": 1, "sum": 3} {
+		for bytes := 1 << 10; bytes <= 1<<26; bytes *= 2 {
+			us := peers * float64(bytes) / 450e3 * (1/0.8 + 0.125/0.5)
+			rows = append(rows, measurement.Link{Kind: "pull_" + pattern + "_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 1 + 4 + us, Unit: "us"})
+			if pattern == "pair" {
+				rows = append(rows, measurement.Link{Kind: "pull_pair_x4_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 1 + 4*(4+us), Unit: "us"})
+			}
+		}
+	}
+	r, err := FromLinks("mine", "a test", "2026-11-22", rows, topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pull, request := r.Profile.Transfer(topology.NVLink, "pull", 64*units.MiB), r.Profile.Transfer(topology.NVLink, cost.Request, 0)
+	if math.Abs(pull.Efficiency-0.8) > 0.005 || math.Abs(request.Efficiency-0.5) > 0.01 || math.Abs(pull.Alpha.Microseconds()-4) > 0.05 {
+		t.Errorf("pull %+v, request %+v", pull, request)
 	}
 }
 

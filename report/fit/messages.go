@@ -14,13 +14,12 @@ import (
 // Part is what a case has to do in one protocol with messages of one size: Messages that
 // follow one another, Line the time of bytes at line rate.
 type Part struct {
-	Medium      topology.Medium
-	Protocol    string
-	Bytes       units.Bytes
-	Messages    float64
-	Puts, Takes float64 // operations behind the first of a step
-	Peers       float64 // further ones that an operation sends to or hears from
-	Line        units.Time
+	Medium   topology.Medium
+	Protocol string
+	Bytes    units.Bytes
+	Messages float64
+	Peers    float64 // see cost.Curve
+	Line     units.Time
 }
 
 // Case is a measured case of one or several protocols.
@@ -32,10 +31,9 @@ type Case struct {
 	Time     units.Time // measured
 }
 
-// Messages fits smooth curves: T = λ + Σ (A·α(s) + P·o + T·t + N·p + X·ε(s)) over a case's parts,
-// where α and ε change evenly between sizes a factor of four apart, and o, t and p, what putting
-// and taking cost behind the first of a step and what a further peer does, are one number a
-// protocol. Rows are weighted by 1/T². Neighbours of a curve are held together, weakly, so
+// Messages fits smooth curves: T = λ + Σ (A·α(s) + N·p + X·ε(s)) over a case's parts,
+// where α and ε change evenly between sizes a factor of four apart, and p, what a further peer
+// costs, is one number a protocol. Rows are weighted by 1/T². Neighbours of a curve are held together, weakly, so
 // that sizes that few cases have do not go their own way; and what is believed (a profile of
 // the same machine; may be nil) holds where cases say nothing else.
 func Messages(name, source, date string, cases []Case, believed *cost.Profile) (*Result, error) {
@@ -67,7 +65,7 @@ func Messages(name, source, date string, cases []Case, believed *cost.Profile) (
 	return r, nil
 }
 
-// curve is where a medium's and protocol's unknowns are: o, t and p, then α and ε by knot.
+// curve is where a medium's and protocol's unknowns are: p, then α and ε by knot.
 type curve struct {
 	curveKey
 	first int
@@ -112,7 +110,7 @@ func newSmooth(cases []Case, believed *cost.Profile) *smooth {
 		if c.moves {
 			c.knots = knots(smallest[c.curveKey], largest[c.curveKey])
 		}
-		m.unknowns += singles + 2*len(c.knots)
+		m.unknowns += 1 + 2*len(c.knots)
 	}
 	if believed != nil {
 		m.believe(believed)
@@ -127,7 +125,7 @@ func (m *smooth) believe(p *cost.Profile) {
 	for _, c := range m.curves {
 		for i, k := range c.knots {
 			x := p.Transfer(c.medium, c.protocol, k)
-			m.believed[c.first], m.believed[c.first+1], m.believed[c.first+2] = float64(x.Put), float64(x.Take), float64(x.Peer)
+			m.believed[c.first] = float64(x.Peer)
 			m.believed[c.alpha(i)], m.believed[c.alpha(i)+1] = float64(x.Alpha), 1/x.Efficiency
 			m.believed[1] = max(m.believed[1], float64(p.Launch+x.Launch))
 		}
@@ -135,10 +133,7 @@ func (m *smooth) believe(p *cost.Profile) {
 }
 
 // alpha is the number of a knot's α; its ε is the next.
-func (c *curve) alpha(knot int) int { return c.first + singles + 2*knot }
-
-// singles are a curve's unknowns that all sizes share.
-const singles = 3
+func (c *curve) alpha(knot int) int { return c.first + 1 + 2*knot }
 
 // knots are powers of apartFactor from the smallest message on, up to the last that a message reaches.
 func knots(smallest, largest units.Bytes) (out []units.Bytes) {
@@ -174,9 +169,7 @@ func (m *smooth) row(c *Case) []float64 {
 	}
 	for _, p := range c.Parts {
 		k := m.at[curveKey{p.Medium, p.Protocol}]
-		out[k.first] += p.Puts
-		out[k.first+1] += p.Takes
-		out[k.first+2] += p.Peers
+		out[k.first] += p.Peers
 		i, share := k.weights(p.Bytes)
 		for _, w := range []struct {
 			knot  int
@@ -245,19 +238,17 @@ func (m *smooth) intervals(x []float64, cases []Case) []float64 {
 }
 
 // ties are sums of unknowns that are near 0, or near what they are believed to be: differences
-// of neighbours, what putting costs against half of what taking does, where a message has
-// to be looked at besides; what a further peer costs; and, where something is believed, every unknown.
+// of neighbours; what a further peer costs; and, where something is believed, every unknown.
 func (m *smooth) ties() (out []map[int]float64) {
 	const us = 1 / float64(units.Microsecond)
 	for _, c := range m.curves {
-		out = append(out, map[int]float64{c.first: us, c.first + 1: -us / 2}, map[int]float64{c.first + 2: us})
+		out = append(out, map[int]float64{c.first: us})
 		for i := 1; i < len(c.knots); i++ {
 			out = append(out, map[int]float64{c.alpha(i): us, c.alpha(i - 1): -us}, map[int]float64{c.alpha(i) + 1: 1, c.alpha(i-1) + 1: -1})
 		}
 		if m.believed == nil {
 			continue
 		}
-		out = append(out, map[int]float64{c.first: us}, map[int]float64{c.first + 1: us})
 		for i := range c.knots {
 			out = append(out, map[int]float64{c.alpha(i): us}, map[int]float64{c.alpha(i) + 1: 1})
 		}
@@ -288,8 +279,7 @@ func (m *smooth) profile(x, ci []float64, cases []Case) *cost.Profile {
 		p.MinSize, p.MaxSize = min(p.MinSize, c.Size), max(p.MaxSize, c.Size)
 	}
 	for _, k := range m.curves {
-		c := cost.Curve{Medium: k.medium.String(), Protocol: k.protocol, Smooth: len(k.knots) > 1,
-			Put: units.Time(math.Round(x[k.first])), Take: units.Time(math.Round(x[k.first+1])), Peer: units.Time(math.Round(x[k.first+2]))}
+		c := cost.Curve{Medium: k.medium.String(), Protocol: k.protocol, Smooth: len(k.knots) > 1, Peer: units.Time(math.Round(x[k.first]))}
 		if k.apart {
 			c.Launch = max(units.Time(math.Round(x[m.apart]-x[0])), 0)
 		}

@@ -13,18 +13,27 @@ import (
 	"railyard/topologies"
 )
 
-// costs tell messages from operations: α 1 µs (pulled: 3, of which flags are 1.5), a put 0.1, a take 0.2, a
-// further peer 0.01.
+// costs tell messages from flags: α 1 µs (stored: 2, pulled: 3, of which flags are 1.5), a further peer
+// 0.01. Words that are taken at the end go at half the rate of all else.
 func costs() *cost.Profile {
 	p := &cost.Profile{Name: "test", Launch: units.Microsecond}
 	for name, alpha := range map[string]float64{"ll": 1, "ll128": 1, "words": 1, "simple": 2, "pull": 3, cost.Flag: 1, cost.RelaxedFlag: 0.5} {
-		p.Curves = append(p.Curves, cost.Curve{Medium: "nvlink", Protocol: name, Put: units.FromMicroseconds(0.1), Take: units.FromMicroseconds(0.2), Peer: units.FromMicroseconds(0.01),
-			Segments: []cost.Segment{{Alpha: units.FromMicroseconds(alpha), Efficiency: 0.5}}})
+		share := 0.5
+		if name == "words" {
+			share = 0.25
+		}
+		p.Curves = append(p.Curves, cost.Curve{Medium: "nvlink", Protocol: name, Peer: units.FromMicroseconds(0.01),
+			Segments: []cost.Segment{{Alpha: units.FromMicroseconds(alpha), Efficiency: share}}})
 	}
 	return p
 }
 
 func work(t *testing.T, kind collective.Kind, algo string, m block.Mechanism, size, window units.Bytes) Work {
+	t.Helper()
+	return workUnder(t, costs(), kind, algo, m, size, window)
+}
+
+func workUnder(t *testing.T, p *cost.Profile, kind collective.Kind, algo string, m block.Mechanism, size, window units.Bytes) Work {
 	t.Helper()
 	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
 	if err != nil {
@@ -34,11 +43,11 @@ func work(t *testing.T, kind collective.Kind, algo string, m block.Mechanism, si
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := block.Compile(s, block.Options{Count: int64(size) / 4, Size: 4, Instances: 1, Mechanism: m})
+	program, err := block.Compile(s, block.Options{Count: int64(size) / 4, Size: 4, Instances: 1, Mechanism: m})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Of(topo, s, p, size, window, costs())
+	w, err := Of(topo, s, program, size, window, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,17 +64,17 @@ func TestLatency(t *testing.T) {
 		want float64 // µs
 	}{
 		{collective.AllReduce, "direct", block.Packets, 1 + 1.02},                        // one source to all, all looked at at once
-		{collective.Broadcast, "direct", block.Lines, 1 + 1.02},                          // the same from one
+		{collective.Broadcast, "direct", block.Lines, 1 + 1},                             // each hears from one
 		{collective.AllGather, "direct", block.Packets, 1 + 1.02},                        // likewise
 		{collective.ReduceScatter, "direct", block.Packets, 1 + 1.02},                    // three sources to three peers side by side
 		{collective.AllToAll, "direct", block.Packets, 1 + 1.02},                         // likewise
 		{collective.AllGather, "simple_ring", block.Packets, 1 + 3*1},                    // three hops
-		{collective.AllReduce, "two_shot", block.Push, 1 + 0.5 + 1.52 + 2.02},            // begun, read, stored
+		{collective.AllReduce, "two_shot", block.Push, 1 + 0.5 + 1.52 + 1.02},            // begun, read, stored as it comes
 		{collective.AllGather, "direct", block.Push, 1 + 0.5 + 2.02},                     // may write, stored
 		{collective.ReduceScatter, "direct", block.Pull, 1 + 0.5 + 1.52 + 1},             // begun, read, has read
-		{collective.Broadcast, "scatter_exchange", block.Push, 1 + 0.5 + 1.5 + 2.01 + 1}, // begun, read, stored, has read
+		{collective.Broadcast, "scatter_exchange", block.Push, 1 + 0.5 + 1.5 + 1.01 + 1}, // begun, read, stored as it comes, has read
 		{collective.AllReduce, "two_shot", block.Packets, 1 + 1.02 + 1.02},               // both together
-		{collective.AllReduce, "two_shot", block.WordsPush, 1 + 1.02 + 2.02},             // words, then stored
+		{collective.AllReduce, "two_shot", block.WordsPush, 1 + 1.02 + 1.02},             // words, then stored as they come
 		{collective.AllReduce, "doubling", block.Packets, 1 + 2*1},                       // two exchanges
 		{collective.AllReduce, "two_shot", block.Pull, 1 + 0.5 + 1.52 + 1 + 3*1.5 + 1},   // three results one after the other
 	} {
@@ -88,7 +97,10 @@ func TestBytes(t *testing.T) {
 		want   float64 // of line
 	}{
 		{collective.AllReduce, "two_shot", block.Push, 0, 1.5},
-		{collective.AllReduce, "direct", block.Words, 0, 3},
+		{collective.AllReduce, "direct", block.Words, 0, 6},
+		{collective.AllReduce, "two_shot", block.WordsPush, 0, 1.5},      // words that are passed on, then stored
+		{collective.AllReduce, "two_shot", block.Words, 0, 0.75 + 1.5},   // the second half is taken at the end
+		{collective.AllReduce, "simple_ring", block.Words, 0, 1.25 + .5}, // five quarters are passed on, one is taken
 		{collective.AllGather, "direct", block.Push, 0, 0.75},
 		{collective.Broadcast, "scatter_exchange", block.Push, 0, 1},
 		{collective.Broadcast, "scatter_exchange", block.Push, 64 * units.MiB, 1 + 2./3/4},
@@ -98,6 +110,48 @@ func TestBytes(t *testing.T) {
 		w := work(t, c.kind, c.algo, c.m, size, c.window)
 		if got := (w.Time(costs()) - work(t, c.kind, c.algo, c.m, 64, 0).Time(costs())).Microseconds(); math.Abs(got/line-c.want) > 0.001 {
 			t.Errorf("%v %s %v: %.4f of the bytes of the size, want %.4f", c.kind, c.algo, c.m, got/line, c.want)
+		}
+	}
+}
+
+// TestRequests: what asks for bytes takes an eighth of them on the way there, where others
+// come from; a root that is read alone is not asked itself.
+func TestRequests(t *testing.T) {
+	const size = 768 * units.MiB
+	line := float64(size) / 450e9 * 2 * 1e6
+	asked := costs()
+	asked.Curves = append(asked.Curves, cost.Curve{Medium: "nvlink", Protocol: cost.Request, Segments: []cost.Segment{{Efficiency: 0.25}}})
+	for _, c := range []struct {
+		kind collective.Kind
+		algo string
+		m    block.Mechanism
+		want float64
+	}{
+		{collective.ReduceScatter, "direct", block.Pull, 0.75 + 0.75*2/8},
+		{collective.Broadcast, "direct", block.Pull, 3},
+		{collective.AllReduce, "two_shot", block.Push, 1.5 + 0.75*2/8}, // read, then stored
+		{collective.Broadcast, "scatter_exchange", block.Push, 1},
+	} {
+		got := (workUnder(t, asked, c.kind, c.algo, c.m, size, 0).Time(asked) - workUnder(t, asked, c.kind, c.algo, c.m, 64, 0).Time(asked)).Microseconds()
+		if math.Abs(got/line-c.want) > 0.001 {
+			t.Errorf("%v %s %v: %.4f of the bytes of the size, want %.4f", c.kind, c.algo, c.m, got/line, c.want)
+		}
+	}
+}
+
+// TestWayHides: words that are passed on are on the way for 0.5 µs behind the bytes that are put besides,
+// three messages at half of 450 GB/s: as long as these take longer than the way itself.
+func TestWayHides(t *testing.T) {
+	for _, c := range []struct{ bytes, hidden float64 }{ // µs that a rank's words take
+		{0.3, 0}, {0.5, 0}, {0.75, 0.25}, {1, 0.5}, {4, 0.5},
+	} {
+		size := units.Bytes(c.bytes*225e3/3/4) * 16
+		bytes := float64(size) / 4 * 3 / 225e3
+		for m, want := range map[block.Mechanism]float64{block.WordsPush: 2 * bytes, block.Words: 3 * bytes} {
+			want += 1 + 1.02 + 1.02 - c.hidden
+			if got := work(t, collective.AllReduce, "two_shot", m, size, 0).Time(costs()).Microseconds(); math.Abs(got-want) > 0.002 {
+				t.Errorf("%v, %v: %.3f µs, want %.3f", m, size, got, want)
+			}
 		}
 	}
 }

@@ -2,10 +2,12 @@ package blocks
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/block"
 	"railyard/model/cost"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -14,7 +16,7 @@ type event struct {
 	at     float64 // ps
 	before *event
 	parts  Work // what the last step adds to the chain before
-	peers  int  // to which its message was sent by one operation
+	wire   Work // what is put with its message, on the link that takes longest
 }
 
 // work is all of a chain.
@@ -43,7 +45,6 @@ type place struct {
 // walk plays the programs.
 type walk struct {
 	*machine
-	costs    *cost.Profile
 	happened map[place]*event
 	runs     []*run
 }
@@ -56,21 +57,12 @@ type run struct {
 	now          *event
 	stored       units.Bytes // the largest message stored at peers since the last flag
 	storedAt     int         // at so many
-	last         step        // kind of the operation before
+	loaded       bool        // some of it from this rank's memory
 }
 
-// step is what operations behind one another have to be for the second to cost more.
-type step uint8
-
-const (
-	other step = iota
-	put
-	take
-)
-
 // longest is the chain that ends last.
-func (m *machine) longest(costs *cost.Profile) (*event, error) {
-	w := &walk{machine: m, costs: costs, happened: map[place]*event{}}
+func (m *machine) longest() (*event, error) {
+	w := &walk{machine: m, happened: map[place]*event{}}
 	for r, lanes := range m.p.Lanes {
 		for i := range lanes {
 			w.runs = append(w.runs, &run{rank: r, number: i, lane: &lanes[i], slice: -1, now: &event{}})
@@ -143,7 +135,6 @@ func (w *walk) step(x *run) (bool, error) {
 				x.now = later(x.now, e)
 			}
 		}
-		x.last = other
 	case packetProtocol(op.Kind) == "":
 		err = w.multi(x, op, n)
 	default:
@@ -153,42 +144,57 @@ func (w *walk) step(x *run) (bool, error) {
 	return true, err
 }
 
-// signal raises flags: behind what was stored at peers, which is a message of its size, or
-// alone.
+// signal raises flags.
 func (w *walk) signal(x *run, op *block.Op, value int64) error {
-	part := Part{Protocol: cost.Flag, Messages: 1}
-	switch {
-	case op.Flags&block.Relaxed != 0:
-		part.Protocol = cost.RelaxedFlag
-	case x.stored > 0:
-		part = Part{Protocol: string(schedule.Simple), Bytes: x.stored, Messages: 1, Peers: float64(x.storedAt - 1)}
-	}
 	for peer := range w.p.Ranks {
 		if op.Peers>>peer&1 == 0 {
 			continue
 		}
 		e := x.now
 		if peer != x.rank {
-			var err error
-			if e, err = w.message(x, peer, part); err != nil {
+			r, err := w.route(x.rank, peer)
+			if err != nil {
+				return err
+			}
+			if e, err = w.message(x, peer, w.raised(x, op, r.Medium)...); err != nil {
 				return err
 			}
 		}
 		w.happened[place{peer, op.Lane, int(op.Line), x.rank, value}] = e
 	}
 	if op.Flags&block.Relaxed == 0 {
-		x.stored, x.storedAt = 0, 0
+		x.stored, x.storedAt, x.loaded = 0, 0, false
 	}
-	x.last = other
 	return nil
 }
 
-// message is the arrival of what a rank sends now.
+// raised is what a flag costs: alone, or behind what was stored at peers, which is a message of
+// its size. Such a message begins with a load from memory: what came over links and is
+// stored as it comes has none, and only the flag behind it is left.
+func (w *walk) raised(x *run, op *block.Op, medium topology.Medium) Work {
+	stored := Part{Protocol: string(schedule.Simple), Bytes: x.stored, Messages: 1, Peers: float64(x.storedAt - 1)}
+	switch {
+	case op.Flags&block.Relaxed != 0:
+		return Work{{Protocol: cost.RelaxedFlag, Messages: 1}}
+	case x.stored == 0:
+		return Work{{Protocol: cost.Flag, Messages: 1}}
+	case x.loaded || !w.costs.Covers(medium, cost.Flag):
+		return Work{stored}
+	}
+	stored.Messages = 0
+	return Work{stored, {Protocol: cost.Flag, Messages: 1}}
+}
+
+// message is the arrival of what a rank sends now. Flags that the costs do not know are left out, so that
+// a profile that is fitted on the work has none either, and has the same chains.
 func (w *walk) message(x *run, to int, parts ...Part) (*event, error) {
 	r, err := w.route(x.rank, to)
 	if err != nil {
 		return nil, err
 	}
+	parts = slices.DeleteFunc(parts, func(p Part) bool {
+		return (p.Protocol == cost.Flag || p.Protocol == cost.RelaxedFlag) && !w.costs.Covers(r.Medium, p.Protocol)
+	})
 	for i := range parts {
 		parts[i].Medium, parts[i].Latency = r.Medium, units.Time(parts[i].Messages*float64(r.Latency))
 	}
@@ -222,55 +228,7 @@ func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
 		}
 		x.now = later(x.now, e)
 	}
-	x.last = other
 	return nil
-}
-
-// packets puts sources into peers' buffers, or takes what has come, combines and forwards.
-// One operation looks at all its sources at once; one behind another of its kind costs more.
-func (w *walk) packets(x *run, op *block.Op, n units.Bytes) (bool, error) {
-	arrived := x.now
-	for _, s := range op.PacketSources {
-		e := w.happened[packet(x.rank, s, x.slice)]
-		if e == nil {
-			return false, nil
-		}
-		arrived = later(arrived, e)
-	}
-	protocol := packetProtocol(op.Kind)
-	kind, again := put, Part{Protocol: protocol, Bytes: n, Puts: 1}
-	if len(op.PacketSources) > 0 {
-		kind, again = take, Part{Protocol: protocol, Bytes: n, Takes: 1}
-	}
-	if x.last == kind {
-		if err := w.spend(x, again); err != nil {
-			return false, err
-		}
-	}
-	x.now = later(arrived, x.now)
-	if further := len(op.PacketSources) - max(arrived.peers, 1); further > 0 {
-		if err := w.spend(x, Part{Protocol: protocol, Bytes: n, Peers: float64(further)}); err != nil {
-			return false, err
-		}
-	}
-	for _, d := range op.PacketTargets {
-		e, err := w.message(x, d.Rank, Part{Protocol: protocol, Bytes: n, Messages: 1, Peers: float64(len(op.PacketTargets) - 1)})
-		if err != nil {
-			return false, err
-		}
-		e.peers = len(op.PacketTargets)
-		w.happened[packet(d.Rank, d, x.slice)] = e
-	}
-	x.store(op, n)
-	x.last = kind
-	x.at++
-	return true, nil
-}
-
-// spend lets an operation take the time of a part that is no message; any peer will do.
-func (w *walk) spend(x *run, p Part) (err error) {
-	x.now, err = w.message(x, (x.rank+1)%w.p.Ranks, p)
-	return err
 }
 
 // store notes what an operation stores at peers.
@@ -283,10 +241,6 @@ func (x *run) store(op *block.Op, n units.Bytes) {
 	}
 	if at > 0 {
 		x.stored, x.storedAt = max(x.stored, n), max(x.storedAt, at)
+		x.loaded = x.loaded || len(op.PacketSources) == 0 && !remote(op.Sources, x.rank)
 	}
-}
-
-// packet is where packets of a slice lie.
-func packet(rank int, r block.Ref, slice int) place {
-	return place{rank: rank, lane: -1, from: slice, step: r.Offset}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/model/block"
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -23,8 +24,10 @@ func bytes(l *block.Lane, op *block.Op, slice int) units.Bytes {
 }
 
 // flows are what an operation moves over links: it loads from peers' memory, stores there,
-// and puts packets.
-func flows(rank int, op *block.Op, n units.Bytes) (out []flow) {
+// and puts packets. Words that are passed on go as fast as what is stored: taking them hides
+// behind sending what they become. Only where nothing is sent on do they take what the words of
+// the probe do, which are put and then taken.
+func (m *machine) flows(rank int, op *block.Op, n units.Bytes) (out []flow) {
 	for _, s := range op.Sources {
 		if s.Rank != rank {
 			out = append(out, flow{s.Rank, rank, n, string(schedule.Pulled)})
@@ -36,7 +39,11 @@ func flows(rank int, op *block.Op, n units.Bytes) (out []flow) {
 		}
 	}
 	for _, d := range op.PacketTargets {
-		out = append(out, flow{rank, d.Rank, n, packetProtocol(op.Kind)})
+		protocol := packetProtocol(op.Kind)
+		if protocol == string(schedule.Words) && m.between[packet(d.Rank, d, 0)] {
+			protocol = string(schedule.Simple)
+		}
+		out = append(out, flow{rank, d.Rank, n, protocol})
 	}
 	return out
 }
@@ -56,50 +63,80 @@ func packetProtocol(k block.Kind) string {
 
 // load is what crosses a link, by protocol.
 type load struct {
-	total float64 // ps at line rate
+	data  float64 // ps at line rate
 	parts Work
 }
 
-func (l *load) add(medium topology.Medium, f *flow, ps float64) {
-	l.total += ps
-	i := slices.IndexFunc(l.parts, func(p Part) bool { return p.Protocol == f.protocol && p.Medium == medium })
+func (l *load) add(medium topology.Medium, protocol string, bytes units.Bytes, ps float64) {
+	i := slices.IndexFunc(l.parts, func(p Part) bool { return p.Protocol == protocol && p.Medium == medium })
 	if i < 0 {
 		i = len(l.parts)
-		l.parts = append(l.parts, Part{Medium: medium, Protocol: f.protocol})
+		l.parts = append(l.parts, Part{Medium: medium, Protocol: protocol})
 	}
-	l.parts[i].Bytes = max(l.parts[i].Bytes, f.bytes)
+	l.parts[i].Bytes = max(l.parts[i].Bytes, bytes)
 	l.parts[i].Line += units.Time(ps)
 }
 
-// across adds flows up by link.
+// across adds flows up by link. What is loaded is asked for, which takes room the other way.
 func (m *machine) across(list []flow, loads []load) error {
 	for i := range list {
-		r, err := m.route(list[i].from, list[i].to)
+		f := &list[i]
+		r, err := m.route(f.from, f.to)
 		if err != nil {
 			return err
 		}
 		for _, h := range r.Hops {
-			ps := float64(list[i].bytes) * float64(h.Num) / float64(h.Den) * 1e12 / float64(m.t.Rate(h.Link))
-			loads[h.Link].add(r.Medium, &list[i], ps)
+			ps := m.ps(h, f.bytes)
+			loads[h.Link].data += ps
+			loads[h.Link].add(r.Medium, f.protocol, f.bytes, ps)
+		}
+		if f.protocol != string(schedule.Pulled) || !m.costs.Covers(r.Medium, cost.Request) {
+			continue
+		}
+		if r, err = m.route(f.to, f.from); err != nil {
+			return err
+		}
+		for _, h := range r.Hops {
+			loads[h.Link].add(r.Medium, cost.Request, 0, cost.RequestShare*m.ps(h, f.bytes))
 		}
 	}
 	return nil
 }
 
-// fullest is the load of the fullest link.
-func (m *machine) fullest() (load, error) {
+// ps is what bytes take at line rate on a hop.
+func (m *machine) ps(h topology.Hop, n units.Bytes) float64 {
+	return float64(n) * float64(h.Num) / float64(h.Den) * 1e12 / float64(m.t.Rate(h.Link))
+}
+
+// busiest is the load of the link that takes longest, and the most data of any link at line rate.
+func (m *machine) busiest() (longest Work, data float64, err error) {
 	loads := make([]load, len(m.t.Links()))
 	for r, lanes := range m.p.Lanes {
 		for i := range lanes {
 			l := &lanes[i]
 			for s := range max(l.Slices, 1) {
 				for j := range l.Body {
-					if err := m.across(flows(r, &l.Body[j], bytes(l, &l.Body[j], s)), loads); err != nil {
-						return load{}, err
+					if err := m.across(m.flows(r, &l.Body[j], bytes(l, &l.Body[j], s)), loads); err != nil {
+						return nil, 0, err
 					}
 				}
 			}
 		}
 	}
-	return slices.MaxFunc(loads, func(a, b load) int { return cmp.Compare(a.total, b.total) }), nil
+	for i := range loads {
+		data = max(data, loads[i].data)
+	}
+	return m.longestOf(loads), data, nil
+}
+
+// longestOf is the load that takes longest.
+func (m *machine) longestOf(loads []load) Work {
+	return slices.MaxFunc(loads, func(a, b load) int { return cmp.Compare(a.parts.time(m.costs), b.parts.time(m.costs)) }).parts
+}
+
+// slowest is what flows take on the link that takes longest.
+func (m *machine) slowest(list []flow) (Work, error) {
+	loads := make([]load, len(m.t.Links()))
+	err := m.across(list, loads)
+	return m.longestOf(loads), err
 }

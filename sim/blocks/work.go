@@ -23,9 +23,7 @@ type Part struct {
 	Protocol string
 	Bytes    units.Bytes
 	Messages float64    // that follow one another
-	Puts     float64    // behind the first of a step
-	Takes    float64    // likewise
-	Peers    float64    // further ones that an operation sends to or hears from
+	Peers    float64    // further ones that an operation hears from, or whose memory it stores to
 	Line     units.Time // of bytes at line rate
 	Latency  units.Time // of the topology's links, of all messages
 }
@@ -41,8 +39,9 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size, wind
 	if p.Ranks > t.NumRanks() {
 		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
 	}
-	m := &machine{t: t, router: topology.NewRouter(t), p: p, routes: map[[2]int]topology.Route{}}
-	chain, err := m.longest(costs)
+	m := &machine{t: t, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{}}
+	m.note()
+	chain, err := m.longest()
 	if err != nil {
 		return nil, err
 	}
@@ -50,23 +49,23 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size, wind
 	if err != nil {
 		return nil, err
 	}
-	load, err := m.fullest()
+	parts, data, err := m.busiest()
 	if err != nil {
 		return nil, err
 	}
 	line := float64(apart.Time)
-	if n := m.passedOn(); n > 0 && load.total < line {
-		line = load.total + (line-load.total)*min(1, float64(window)/float64(n))
+	if n := m.passedOn(); n > 0 && data < line {
+		line = data + (line-data)*min(1, float64(window)/float64(n))
 	}
-	for i := range load.parts {
-		load.parts[i].Line = units.Time(float64(load.parts[i].Line) * line / load.total)
+	for i := range parts {
+		parts[i].Line = units.Time(float64(parts[i].Line) * line / data)
 	}
-	return append(chain.work(), load.parts...), nil
+	return append(chain.work(), parts...), nil
 }
 
 // Window is the bytes that a rank's blocks read before they pass any on: of eight accesses of
 // 16 bytes a thread two. A thread has all eight under way, but others write meanwhile (a
-// broadcast of 2 to 16 MiB by 64 blocks on 3 H200 fits a quarter, half of it is 21 % too slow).
+// broadcast of 1 to 16 MiB by 64 blocks on 3 and 4 H200 fits a quarter, half of it is up to 16 % too slow).
 func Window(blocks, threads int) units.Bytes { return units.Bytes(blocks * threads * 16 * 8 / 4) }
 
 // passedOn is the longest message that an operation reads from a peer and writes to another;
@@ -94,16 +93,19 @@ var ideal = &cost.Profile{Name: "ideal"}
 
 // Time is what the work takes under a profile, the launch included.
 func (w Work) Time(p *cost.Profile) units.Time {
-	t := float64(p.Launch)
+	return p.Launch + units.Time(w.time(p))
+}
+
+func (w Work) time(p *cost.Profile) (t float64) {
 	for i := range w {
 		t += w[i].time(p)
 	}
-	return units.Time(t)
+	return t
 }
 
 func (x *Part) time(p *cost.Profile) float64 {
 	c := p.Transfer(x.Medium, x.Protocol, x.Bytes)
-	t := x.Messages*float64(c.Alpha) + x.Puts*float64(c.Put) + x.Takes*float64(c.Take) + x.Peers*float64(c.Peer) + float64(x.Line)/c.Efficiency
+	t := x.Messages*float64(c.Alpha) + x.Peers*float64(c.Peer) + float64(x.Line)/c.Efficiency
 	if p.Latencies {
 		t += float64(x.Latency)
 	}
@@ -112,10 +114,12 @@ func (x *Part) time(p *cost.Profile) float64 {
 
 // machine is a program on a topology.
 type machine struct {
-	t      *topology.Topology
-	router *topology.Router
-	p      *block.Program
-	routes map[[2]int]topology.Route
+	t       *topology.Topology
+	router  *topology.Router
+	p       *block.Program
+	costs   *cost.Profile
+	routes  map[[2]int]topology.Route
+	between map[place]bool // of packets that are passed on
 }
 
 func (m *machine) route(from, to int) (topology.Route, error) {
