@@ -19,6 +19,7 @@ type Plan struct {
 	options CompileOptions
 
 	routes    []route
+	trunks    []*trunk
 	conns     []conn
 	laneConns []int32 // by lane: connections in the order in which its program first names them (see lane)
 	inboxes   []int32 // where messages wait for a receiver, by connection: their connections; nil: each has one, of its own number
@@ -48,6 +49,7 @@ type route struct {
 	team     bool // full holds only its part of what is sent once for several
 	full     topology.Route
 	copies   []int32 // by hop of full: how many links of its orbit; nil: one each
+	trunk    *trunk  // not in full.Hops, nor in hops; nil: none
 	hops     []hop   // full.Hops by index into Plan.wires
 	use      []usage // resources that it shares with other connections
 	solo     float64 // bytes/s that a transfer gets alone

@@ -93,6 +93,36 @@ func TestFoldedIsFlatBelowRoots(t *testing.T) {
 	}
 }
 
+// Routes to and from a root have their way between leaves in common, over three levels of
+// switches, those of near nodes have none; a slow link limits them, lost parts make them uneven.
+// The flat plan has whole routes.
+func TestFoldedIsFlatOverTrunks(t *testing.T) {
+	for _, lost := range []string{"", "link:spine0->leaf0=0.01", "link:spine3--core5", "nic:node150/nic2"} {
+		topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: 160})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost != "" {
+			fault, err := topology.ParseFault(lost)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if topo, err = topo.Degrade([]topology.Fault{fault}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, kind := range []collective.Kind{collective.Gather, collective.Scatter} {
+			for _, algo := range []string{"hierarchical_direct", "direct"} {
+				s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks(), Root: 11}, algo, planner.Options{Slices: 2})
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, topo, s, units.GiB+17, line(t))
+			}
+		}
+	}
+}
+
 // shippedCandidates are all candidates of few messages: flat plans of all are slow.
 func shippedCandidates(t *testing.T, topo *topology.Topology, kind collective.Kind) []*schedule.Schedule {
 	spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}

@@ -26,8 +26,10 @@ func (p *Plan) loads(e *engine, r *Result) {
 	}
 	bytes := make([]float64, len(p.wires))
 	for i, b := range perRoute {
-		for _, h := range p.routes[i].hops {
-			bytes[h.wire] += float64(b * h.share)
+		for _, part := range p.routes[i].parts() {
+			for _, h := range part {
+				bytes[h.wire] += float64(b * h.share)
+			}
 		}
 	}
 	r.Links = make([]LinkLoad, len(p.wires))

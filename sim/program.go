@@ -25,6 +25,7 @@ type compiler struct {
 	self    int32 // rank at hand, the job's number
 	routers map[int32]flows
 	routeOf map[routeKey]int32
+	trunkOf map[*topology.Trunk]*trunk
 	teams   teamRoutes
 	connOf  map[connKey]int32
 	ends    []ends // by connection
@@ -59,7 +60,7 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	c := &compiler{
 		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
 		routers: map[int32]flows{},
-		routeOf: map[routeKey]int32{}, connOf: map[connKey]int32{},
+		routeOf: map[routeKey]int32{}, trunkOf: map[*topology.Trunk]*trunk{}, connOf: map[connKey]int32{},
 		progSeqs: map[int32][]sequence{},
 		peers:    make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
 	}
@@ -267,18 +268,16 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	if id, ok := c.routeOf[k]; ok {
 		return id, nil
 	}
-	full, err := member.full, error(nil)
-	if !inTeam {
-		full, err = c.flowsOf(k.strand).route(int(k.src), int(k.dst))
-	}
-	if err != nil {
-		return 0, err
-	}
 	id := int32(len(c.routes))
+	r := route{src: k.src, dst: k.dst, job: k.job, times: k.times, full: member.full, team: inTeam}
+	if !inTeam {
+		if err := c.find(&r, k.strand, id); err != nil {
+			return 0, err
+		}
+	}
 	c.routeOf[k] = id
-	r := route{src: k.src, dst: k.dst, job: k.job, times: k.times, full: full, team: inTeam}
 	if c.symmetry != nil {
-		r.full.Hops, r.copies = c.byOrbit(full.Hops)
+		r.full.Hops, r.copies = c.byOrbit(r.full.Hops)
 	}
 	c.routes = append(c.routes, r)
 	return id, nil
@@ -351,7 +350,7 @@ func (c *compiler) match() error {
 		}
 		k.messages = e.send
 	}
-	c.ends, c.connOf, c.routeOf = nil, nil, nil
+	c.ends, c.connOf, c.routeOf, c.trunkOf = nil, nil, nil, nil
 	return nil
 }
 

@@ -18,7 +18,7 @@ type resource struct {
 }
 
 // linkUse is a route over a link: count routes like it each put num/den of their bytes
-// on the link.
+// on the link. Uses by a trunk, which its routes have in common, have its user for a route.
 type linkUse struct {
 	route, count int32
 	num, den     int64
@@ -41,18 +41,29 @@ func (c *compiler) mergeLinks() error {
 		// Normalised to the largest share, the link carries this much.
 		capacity := c.rate(w) * float64(most.den) / float64(most.num)
 		id, ok := bySignature[string(sig)]
-		if !ok {
-			id = int32(len(c.res))
-			bySignature[string(sig)] = id
-			c.res = append(c.res, resource{capacity: capacity, routes: int32(len(u))})
-			for _, x := range u {
-				weight := float64(x.num) / float64(x.den) * float64(most.den) / float64(most.num)
-				c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, weight, x.count))
+		if !ok { // the same routes may come by other trunks
+			u = c.byRoute(u)
+			byRoute := string(signature(nil, u, most))
+			if id, ok = bySignature[byRoute]; !ok {
+				id = c.newResource(u, most, capacity)
+				bySignature[byRoute] = id
 			}
+			bySignature[string(sig)] = id
 		}
 		c.res[id].capacity = min(c.res[id].capacity, capacity)
 	}
 	return nil
+}
+
+// newResource is one that routes load, with weights relative to the largest share.
+func (c *compiler) newResource(u []linkUse, most linkUse, capacity float64) int32 {
+	id := int32(len(c.res))
+	c.res = append(c.res, resource{capacity: capacity, routes: int32(len(u))})
+	for _, x := range u {
+		weight := float64(x.num) / float64(x.den) * float64(most.den) / float64(most.num)
+		c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, weight, x.count))
+	}
+	return id
 }
 
 // largest is the use with the largest share.
@@ -70,8 +81,8 @@ func largest(u []linkUse) linkUse {
 // stands for all.
 func (c *compiler) numberWires() map[wire]int32 {
 	index := map[wire]int32{}
-	for r := range c.routes {
-		for _, h := range c.routes[r].full.Hops {
+	add := func(hops []topology.Hop) {
+		for _, h := range hops {
 			l, _ := c.orbit(h.Link)
 			w := wire{l, h.Lane}
 			if _, ok := index[w]; !ok {
@@ -79,6 +90,12 @@ func (c *compiler) numberWires() map[wire]int32 {
 				c.wires = append(c.wires, w)
 			}
 		}
+	}
+	for r := range c.routes {
+		add(c.routes[r].full.Hops)
+	}
+	for _, t := range c.trunks {
+		add(t.full)
 	}
 	slices.SortFunc(c.wires, func(a, b wire) int {
 		return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.lane, b.lane))
@@ -89,7 +106,7 @@ func (c *compiler) numberWires() map[wire]int32 {
 	return index
 }
 
-// linkUses lists the routes over each wire.
+// linkUses lists the routes, and trunks, over each wire.
 func (c *compiler) linkUses() ([][]linkUse, error) {
 	index := c.numberWires()
 	uses := make([][]linkUse, len(c.wires))
@@ -108,6 +125,14 @@ func (c *compiler) linkUses() ([][]linkUse, error) {
 			if uses[l], err = addUse(uses[l], linkUse{int32(r), times, h.Num, h.Den}); err != nil {
 				return nil, err
 			}
+		}
+	}
+	for _, t := range c.trunks {
+		t.hops = make([]hop, len(t.full))
+		for i, h := range t.full {
+			l := index[wire{h.Link, h.Lane}]
+			t.hops[i] = hop{l, float64(h.Num) / float64(h.Den)}
+			uses[l] = append(uses[l], linkUse{t.user(), 1, h.Num, h.Den})
 		}
 	}
 	for l, list := range uses {

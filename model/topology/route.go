@@ -16,7 +16,7 @@ type Router struct {
 	t      *Topology
 	spread *spreader
 	inNode map[nodePair]localRoute
-	fabric map[[2]DeviceID]path
+	trunks map[[2]DeviceID]*Trunk
 	scaled scaleUp
 	ecmp   bool // networks hash flows instead of spreading them
 	seed   uint64
@@ -38,7 +38,7 @@ type localRoute struct {
 
 // NewRouter makes a router for t.
 func NewRouter(t *Topology) *Router {
-	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, fabric: map[[2]DeviceID]path{}}
+	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, trunks: map[[2]DeviceID]*Trunk{}}
 }
 
 // Route is the route from one rank to another: direct links, else a scale-up switch,
@@ -49,32 +49,37 @@ func (r *Router) Route(src, dst int) (Route, error) { return r.RouteFlow(src, ds
 // RouteFlow is the route of one of several flows between two ranks, told apart by their
 // labels. They differ only where networks hash (NewECMPRouter).
 func (r *Router) RouteFlow(src, dst, label int) (Route, error) {
+	route, err := r.inParts(src, dst, label)
+	return route.whole(), err
+}
+
+func (r *Router) inParts(src, dst, label int) (parted, error) {
 	if src == dst {
-		return Route{Kind: Local, Rate: math.MaxInt64}, nil
+		return parted{Route: Route{Kind: Local, Rate: math.MaxInt64}}, nil
 	}
 	a, b := r.t.ranks[src], r.t.ranks[dst]
 	r.flow = r.identity(a, b, label)
 	if route, ok := r.best(a, b); ok {
 		return route, nil
 	}
-	return Route{}, fmt.Errorf("there is no route from %s to %s", r.t.DeviceName(a), r.t.DeviceName(b))
+	return parted{}, fmt.Errorf("there is no route from %s to %s", r.t.DeviceName(a), r.t.DeviceName(b))
 }
 
 // best prefers a scale-up fabric between nodes (NVL72's switches) to the PCIe, C2C or
 // memory inside one.
-func (r *Router) best(a, b DeviceID) (Route, bool) {
+func (r *Router) best(a, b DeviceID) (parted, bool) {
 	var local Route
 	inside := false
 	if r.t.devices[a].Node == r.t.devices[b].Node {
 		if local, inside = r.nodeRoute(a, b); inside && local.Kind <= Switched {
-			return local, true
+			return parted{Route: local}, true
 		}
 	}
 	if route, ok := r.switched(a, b, false); ok && (!inside || route.Kind == Switched) {
-		return route, true
+		return parted{Route: route}, true
 	}
 	if inside {
-		return local, true
+		return parted{Route: local}, true
 	}
 	return r.net(a, b)
 }
@@ -200,6 +205,9 @@ func (r *Router) hostStaged(a, b DeviceID) (Route, bool) {
 func join(a, b path) path {
 	out := a
 	out.hops = append(slices.Clone(a.hops), b.hops...)
+	if b.trunk != nil {
+		out.trunk, out.at = b.trunk, len(a.hops)+b.at
+	}
 	out.latency += b.latency
 	for k, n := range b.via {
 		out.via[k] += n
@@ -207,7 +215,7 @@ func join(a, b path) path {
 	return out
 }
 
-// finish computes what a transfer over the path gets.
+// finish computes what a transfer over the path, less its trunk, gets.
 func (r *Router) finish(p path, kind RouteKind) Route {
 	out := Route{Kind: kind, Hops: mergeHops(p.hops), Latency: p.latency, Links: p.links, Rate: math.MaxInt64}
 	for _, h := range out.Hops {

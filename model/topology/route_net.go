@@ -7,10 +7,10 @@ import (
 
 // net goes from the source's NICs through the network to the destination's. The k-th
 // NIC of one side talks to the k-th of the other, each with an equal share.
-func (r *Router) net(a, b DeviceID) (Route, bool) {
+func (r *Router) net(a, b DeviceID) (parted, bool) {
 	from, to := r.nicsOf(a), r.nicsOf(b)
 	if len(from) == 0 || len(to) == 0 {
-		return Route{}, false
+		return parted{}, false
 	}
 	n := max(len(from), len(to))
 	var all path
@@ -20,39 +20,47 @@ func (r *Router) net(a, b DeviceID) (Route, bool) {
 		if !ok {
 			return r.netByOtherNIC(a, b)
 		}
-		for _, h := range p.hops {
-			s := share{h.Num, h.Den}.times(1, int64(n))
-			all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
+		if n == 1 {
+			all = p // with its trunk, which several do not have in common
+		} else {
+			all = beside(all, p, n)
 		}
-		all.latency = max(all.latency, p.latency)
-		all.links += p.links
 		nics = append(nics, from[k%len(from)], to[k%len(to)])
 	}
-	out := r.finish(all, Net)
-	out.Medium = Network
+	out := r.finishNet(all)
 	out.NICs = nics
 	return out, true
+}
+
+// beside adds one of n paths, each with an equal share.
+func beside(all, p path, n int) path {
+	for _, h := range p.trunk.between(p.hops, p.at) {
+		s := share{h.Num, h.Den}.times(1, int64(n))
+		all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
+	}
+	all.latency = max(all.latency, p.latency)
+	all.links += p.links
+	return all
 }
 
 // netByOtherNIC is for fabrics without a way between rails (rail-only): the source
 // uses the NIC of its node that is on the destination's rail. Where NICs or links have
 // failed, the destination may have to use another NIC as well.
-func (r *Router) netByOtherNIC(a, b DeviceID) (Route, bool) {
+func (r *Router) netByOtherNIC(a, b DeviceID) (parted, bool) {
 	from, to := r.nicsOf(a), r.nicsOf(b)
 	all := [2][]DeviceID{r.nicsOfNode(a), r.nicsOfNode(b)}
 	for _, choice := range [][2][]DeviceID{{all[0], to}, {from, all[1]}, all} {
 		for _, t := range choice[1] {
 			for _, f := range choice[0] {
 				if p, ok := r.throughNICs(a, b, f, t); ok {
-					out := r.finish(p, Net)
-					out.Medium = Network
+					out := r.finishNet(p)
 					out.NICs = []DeviceID{f, t}
 					return out, true
 				}
 			}
 		}
 	}
-	return Route{}, false
+	return parted{}, false
 }
 
 func (r *Router) nicsOfNode(d DeviceID) []DeviceID {
@@ -110,15 +118,7 @@ func (r *Router) spreadAcross(from, to DeviceID) (path, bool) {
 		return r.spread.find(from, to, inFabric)
 	}
 	first, last := r.t.links[up].To, r.t.links[down].From
-	middle, ok := path{}, true
-	if first != last {
-		key := [2]DeviceID{first, last}
-		if middle, ok = r.fabric[key]; !ok {
-			if middle, ok = r.spread.find(first, last, inFabric); ok {
-				r.fabric[key] = middle
-			}
-		}
-	}
+	middle, ok := r.between(first, last, inFabric)
 	if !ok {
 		return path{}, false
 	}
@@ -171,7 +171,8 @@ func (r *Router) Paths(a, b DeviceID) []Route {
 			add(r.hostStaged(a, b))
 		}
 	}
-	add(r.net(a, b))
+	route, ok := r.net(a, b)
+	add(route.whole(), ok)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Kind < out[j].Kind })
 	return out
 }

@@ -76,6 +76,9 @@ type path struct {
 	latency units.Time // of the slowest of them
 	via     [len(kindNames)]int
 	links   int
+
+	trunk *Trunk // not in hops: it belongs at their index at; nil: none
+	at    int
 }
 
 // find spreads a transfer from src to dst over devices that allow admits in between.

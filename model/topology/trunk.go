@@ -1,0 +1,83 @@
+package topology
+
+import (
+	"slices"
+
+	"railyard/model/units"
+)
+
+// Trunk is the way between two leaves of a network, spread over the switches in between.
+// All routes between the two have it in common: with three levels of switches that is
+// thousands of hops, which need not be kept for each of them.
+type Trunk struct {
+	Hops []Hop // in order of distance from the source's leaf; not to be changed
+
+	rest path // without the hops
+	rate units.Rate
+}
+
+// Ends is Route with the trunk apart, where it has one: Hops has those before and after
+// it, all else is that of the whole route. Routes of one router with the same trunk have
+// the same pointer. Routes over several NICs, and those of networks that hash, are whole.
+func (r *Router) Ends(src, dst int) (Route, *Trunk, error) {
+	route, err := r.inParts(src, dst, 0)
+	return route.Route, route.trunk, err
+}
+
+// parted is a route, the hops of its trunk apart.
+type parted struct {
+	Route
+	trunk *Trunk // belongs at index at of the hops; nil: none
+	at    int
+}
+
+// finishNet computes what a transfer over a path through the network gets.
+func (r *Router) finishNet(p path) parted {
+	out := parted{r.finish(p, Net), p.trunk, p.at}
+	out.Medium = Network
+	if p.trunk != nil {
+		out.Rate = min(out.Rate, p.trunk.rate)
+	}
+	return out
+}
+
+// whole is the route with its trunk in its place.
+func (x *parted) whole() Route {
+	out := x.Route
+	out.Hops = x.trunk.between(x.Hops, x.at)
+	return out
+}
+
+// between puts the trunk's hops, if there is one, before one of others.
+func (t *Trunk) between(hops []Hop, at int) []Hop {
+	if t == nil {
+		return hops
+	}
+	return slices.Concat(hops[:at], t.Hops, hops[at:])
+}
+
+// between is the path from one leaf to another: a trunk, unless flows are hashed to their
+// own parts of it.
+func (r *Router) between(first, last DeviceID, inFabric func(DeviceID) bool) (path, bool) {
+	if first == last {
+		return path{}, true
+	}
+	key := [2]DeviceID{first, last}
+	t, ok := r.trunks[key]
+	if !ok {
+		p, found := r.spread.find(first, last, inFabric)
+		if !found {
+			return path{}, false
+		}
+		t = &Trunk{Hops: p.hops, rate: r.finish(p, Net).Rate, rest: p}
+		t.rest.hops = nil
+		r.trunks[key] = t
+	}
+	p := t.rest
+	if r.ecmp {
+		p.hops = t.Hops
+	} else {
+		p.trunk = t
+	}
+	return p, true
+}

@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/model/topology"
+)
+
+// trunk is the part that all routes between two leaves of a network have in common.
+type trunk struct {
+	number int32
+	full   []topology.Hop
+	hops   []hop   // full by index into Plan.wires
+	routes []int32 // ascending
+}
+
+// parts are the hops of a route, each wire once.
+func (r *route) parts() [2][]hop {
+	if r.trunk == nil {
+		return [2][]hop{r.hops}
+	}
+	return [2][]hop{r.hops, r.trunk.hops}
+}
+
+// find looks the way of a route up. Whole ones are left for orbits to fold, and for the
+// plans that others are held against.
+func (c *compiler) find(r *route, strand, id int32) error {
+	src, dst := int(r.src), int(r.dst)
+	f := c.flowsOf(strand)
+	var err error
+	if c.symmetry != nil || c.options.Hashing != nil || c.options.Flat {
+		r.full, err = f.route(src, dst)
+		return err
+	}
+	var shared *topology.Trunk
+	if r.full, shared, err = f.router.Ends(src, dst); err != nil || shared == nil {
+		return err
+	}
+	t, ok := c.trunkOf[shared]
+	if !ok {
+		t = &trunk{number: int32(len(c.trunks)), full: shared.Hops}
+		c.trunkOf[shared] = t
+		c.trunks = append(c.trunks, t)
+	}
+	t.routes = append(t.routes, id)
+	r.trunk = t
+	return nil
+}
+
+// user is what stands for a trunk's routes among uses of a wire.
+func (t *trunk) user() int32 { return ^t.number }
+
+// byRoute has, in place of uses by trunks, those by their routes.
+func (c *compiler) byRoute(list []linkUse) []linkUse {
+	if !slices.ContainsFunc(list, func(u linkUse) bool { return u.route < 0 }) {
+		return list
+	}
+	var out []linkUse
+	for _, u := range list {
+		if u.route >= 0 {
+			out = append(out, u)
+			continue
+		}
+		for _, r := range c.trunks[^u.route].routes {
+			out = append(out, linkUse{r, u.count, u.num, u.den})
+		}
+	}
+	slices.SortFunc(out, func(a, b linkUse) int { return cmp.Compare(a.route, b.route) })
+	return out
+}
