@@ -190,7 +190,7 @@ func (r *request) redundant(name string) bool {
 	switch name {
 	case "simple_ring": // ring is simple where there is one order
 		return r.o.Channels == 0 && len(r.ringOrders()) == 1
-	case "rail_shares": // where nodes are alike, hierarchies do the same
+	case "rail_flows", "rail_shares": // where nodes are alike, hierarchies do the same
 		return !r.unlike()
 	case "packed_trees", "few_trees":
 		return r.unlike() && r.railShares().share >= enoughOfRails

@@ -44,8 +44,11 @@ func (f *flow) programs(r *request, hops int) (sends, recvs [][][]schedule.Op) {
 		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(m.dst*rooms.units+m.unit, m.count)}
 		for h := 1; h < len(m.path); h++ {
 			a, b := m.path[h-1], m.path[h]
+			if a == b { // it waits for the others
+				continue
+			}
 			to := schedule.Loc{Buf: schedule.Output, Set: schedule.Range(m.src*rooms.units+m.unit, m.count)}
-			if h < len(m.path)-1 {
+			if b != m.dst {
 				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.Range(rooms.place(b, &m), m.count)}
 			}
 			sends[h-1][a] = append(sends[h-1][a], schedule.Op{Kind: schedule.Send, Peer: b, Src: at})

@@ -132,6 +132,7 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 		t.AppendRow(row)
 	}
 	t.Render()
+	d.writeBounds(out)
 	for _, c := range d.Crossovers {
 		out.printf("from %v on: %s instead of %s\n", units.Bytes(c.SizeBytes), c.To, c.From)
 	}
@@ -139,6 +140,19 @@ func (d *PlanDocument) WriteText(w io.Writer) error {
 	d.writeWhy(out)
 	writeCounts(out, "warning", d.warnings())
 	return out.err
+}
+
+// writeBounds says what no schedule can beat and why: of one size both bounds, of several
+// the one that is larger, from which size on.
+func (d *PlanDocument) writeBounds(out *lines) {
+	if len(d.Rows) == 1 && len(d.Rows[0].WhyNotOther) == 0 && d.Rows[0].BoundCut != "" {
+		out.printf("%s\n", d.Rows[0].bounds())
+	}
+	for i, r := range d.Rows {
+		if len(d.Rows) > 1 && r.BoundCut != "" && (i == 0 || r.BoundCut != d.Rows[i-1].BoundCut) {
+			out.printf("bound from %v on: %s\n", units.Bytes(r.SizeBytes), r.BoundCut)
+		}
+	}
 }
 
 func (d *PlanDocument) writeWhy(out *lines) {

@@ -21,7 +21,7 @@ func newCheck() *cobra.Command {
 			for _, path := range args {
 				s, err := readSchedule(path, topo)
 				if err != nil {
-					return fmt.Errorf("%s: %w", path, err)
+					return err
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %d ranks\n", path, s.Algorithm, s.Spec.Kind, s.Spec.Ranks)
 			}

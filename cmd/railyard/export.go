@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -116,7 +115,7 @@ func (f *exportFlags) run(cmd *cobra.Command) error {
 	var s *schedule.Schedule
 	if f.plan != "" {
 		if s, err = readSchedule(f.plan, t); err != nil {
-			return fmt.Errorf("%s: %w", f.plan, err)
+			return err
 		}
 	}
 	var b bytes.Buffer

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/score"
@@ -46,7 +44,7 @@ func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
 	}
 	s, err := readSchedule(path, p.topo)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	p.spec, p.score = s.Spec, score.New(p.topo, p.profile)
 	for _, size := range sizes {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -249,6 +251,10 @@ func (p *planned) save(path string) error {
 // writeFile writes a file whole or not at all.
 func writeFile(path string, write func(io.Writer) error) error {
 	tmp, err := os.CreateTemp(dirOf(path), ".railyard-*")
+	var wrong *os.PathError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %w", path, wrong.Err) // not of the file beside it
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -64,8 +65,11 @@ func readSchedule(path string, topo *topology.Topology) (*schedule.Schedule, err
 	}
 	defer in.Close()
 	s, err := schedule.Decode(in)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = schedule.Check(s, topo)
 	}
-	return s, schedule.Check(s, topo)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
 }

@@ -53,7 +53,7 @@ func (c *code) entry() string {
 // source is a rank's kernel.
 func (c *code) source(rank int) source {
 	if c.how.Specialise {
-		return source{"run.cu", append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Ranks)), map[string]string{"constants.cuh": c.p.Constants(rank)}}
+		return source{"run.cu", append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Peers())), map[string]string{"constants.cuh": c.p.Constants(rank)}}
 	}
 	return interpreter(c.options, c.encoding.Forms)
 }
@@ -61,7 +61,7 @@ func (c *code) source(rank int) source {
 // more is what the parameter holds behind its head, in bytes.
 func (c *code) more() int {
 	if c.how.Specialise {
-		return 8 * buffers * c.p.Ranks
+		return 8 * buffers * c.p.Peers()
 	}
 	return 0
 }

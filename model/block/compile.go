@@ -34,7 +34,7 @@ func (c *compiler) channel(ch int) error {
 		}
 	}
 	for _, st := range all {
-		st.fuse()
+		st.fuse(c.o.Mechanism.Flagged())
 	}
 	switch c.o.Mechanism {
 	case Push:

@@ -50,8 +50,8 @@ func (e *emission) step(steps []step, i int) error {
 		return e.send(s.msg, steps[i:])
 	case schedule.Recv, schedule.RecvReduce:
 		if e.c.o.Mechanism.Flagged() && op.Dst.Set.Len() > 0 {
+			e.settle() // what arrives may depend on what was pushed
 			if s.msg.pushed {
-				e.settle()
 				e.wait(s.msg.from, Ready, s.msg.number, e.st.total[[2]int{s.msg.from, e.rank}], false)
 				return nil
 			}

@@ -31,6 +31,10 @@ func (op *Op) form() form {
 // Forms are those of all ranks' lanes.
 func (p *Program) Forms() *Forms { return FormsOf(slices.Concat(p.Lanes...)...) }
 
+// Peers is what the loops of a kernel of constants are unrolled to: the ranks, or more where an
+// operation names more places, several of one peer.
+func (p *Program) Peers() int { return max(p.Ranks, p.Forms().Width) }
+
 // FormsOf are those of lanes.
 func FormsOf(lanes ...Lane) *Forms {
 	f := &Forms{Width: 2, Refs: 2}

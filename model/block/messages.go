@@ -90,8 +90,9 @@ func (st *strand) match() {
 }
 
 // fuse finds receives whose data go into one reduction that follows at once: it can
-// read them where they are, and nothing is stored in between.
-func (st *strand) fuse() {
+// read them where they are, and nothing is stored in between. Packets are combined with one
+// local place.
+func (st *strand) fuse(packets bool) {
 	for r := range st.steps {
 		steps := st.steps[r]
 		for i := range steps {
@@ -99,7 +100,28 @@ func (st *strand) fuse() {
 				steps[i].fused = true
 			}
 		}
+		for i := range steps {
+			if list := fusedInto(steps[:i+1]); packets && len(list) != len(steps[i].op.Srcs)-1 {
+				for _, k := range list {
+					steps[k].fused = false
+				}
+			}
+		}
 	}
+}
+
+// fusedInto are the fused receives of which the last of some steps, a reduction, reads.
+func fusedInto(steps []step) (list []int) {
+	last := len(steps) - 1
+	if steps[last].op.Kind != schedule.Reduce {
+		return nil
+	}
+	for k := last - 1; k >= 0 && steps[k].op.Kind == schedule.Recv; k-- {
+		if steps[k].fused && slices.Contains(steps[last].op.Srcs, steps[k].op.Dst) {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 // readOnceNext: behind the receive come receives and then a reduction that reads just

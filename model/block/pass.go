@@ -13,7 +13,7 @@ func PassesOn(s *schedule.Schedule) bool {
 	for ch := range c.s.Channels {
 		all := c.strands(ch)
 		for k, st := range all {
-			st.fuse()
+			st.fuse(false)
 			for r, steps := range st.steps {
 				for i := range steps {
 					if steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) && forwarded(steps[i:]) {

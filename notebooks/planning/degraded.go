@@ -31,7 +31,7 @@ func degraded() {
 	head("boxes", "lost", "collective", "bound (GB/s)", "share", "plan", "with latencies", "× healthy", "old plan", "planned in")
 	for _, nodes := range []int{2, 4, 16} {
 		for _, faults := range lost {
-			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
+			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll} {
 				if kind == collective.ReduceScatter && nodes != 4 {
 					continue // it is an all-gather in reverse
 				}
@@ -65,11 +65,11 @@ func degradedCells(nodes int, faults string, kind collective.Kind) []string {
 	if err != nil {
 		log.Fatal(err)
 	}
-	best := bound.AlgBW / 1e9
 	began := processorTime()
 	line := checked(left, spec, "line") // first, so that trees are not found yet
 	took := processorTime() - began
 	ideal := checked(left, spec, "ideal")
+	best := min(bound.AlgBW/1e9, bandwidth(ideal)/ideal.OfBound()) // plans know the cuts around nodes as well
 	healthy := checked(whole, collective.Spec{Kind: kind, Ranks: whole.NumRanks()}, "line")
 	return []string{fmt.Sprintf("%.2f", best), fmt.Sprintf("%.1f %%", 100*bandwidth(ideal)/best), planner.Name(ideal.Schedule),
 		fmt.Sprintf("%.1f %%", 100*bandwidth(line)/best), fmt.Sprintf("%.2f", line.Prediction.Time.Seconds()/healthy.Prediction.Time.Seconds()),

@@ -91,6 +91,9 @@ func (x run) threads() uint32 {
 	if x.o.Mechanism >= block.Lines {
 		return 32
 	}
+	if x.s.Spec.Ranks > 4 {
+		return 8 // a thread a peer raises and awaits flags
+	}
 	return 4
 }
 

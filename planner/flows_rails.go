@@ -1,0 +1,210 @@
+package planner
+
+import (
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+)
+
+// maxRailFlowRanks bounds the ranks of rail_flows, whose programs are spelled out.
+const maxRailFlowRanks = 256
+
+// buildRailFlows is the all-to-all between nodes whose ways into the network are not
+// alike, since adapters or links are lost, slow or busy: what a node sends to others
+// leaves over its rails in proportion to what these carry, through the GPUs on them, and
+// comes in likewise. A rank whose rail has room keeps its data there; only what is too
+// much moves. Inside nodes everybody sends straight, while others cross.
+func buildRailFlows(r *request) (*schedule.Schedule, error) {
+	if err := r.wants(collective.AllToAll, collective.AllToAllV); err != nil {
+		return nil, err
+	}
+	nodes, n := r.nodes(), r.spec.Ranks
+	if len(nodes) < 2 || n > maxRailFlowRanks {
+		return nil, notApplicable("it is for up to %d ranks on several nodes", maxRailFlowRanks)
+	}
+	demand := demands(r.spec)
+	out, in := make([]turns, n), make([]turns, n)
+	for i, ranks := range nodes {
+		leave, enter, err := r.doors(ranks, nodes[(i+1)%len(nodes)])
+		if err != nil {
+			return nil, err
+		}
+		sent, received := r.acrossNodes(ranks, demand)
+		shareOut(ranks, sent, leave, out)
+		shareOut(ranks, received, enter, in)
+	}
+	units := min(mostUnits, max(2, allUnits/r.pairs()))
+	f := &flow{g: make(rateGraph, n), units: units, demand: demand, paths: make([][]int32, n*n*units)}
+	for src := range int32(n) {
+		for dst, size := range demand[src] {
+			for u := range f.units {
+				if size > 0 {
+					f.paths[(int(src)*n+dst)*f.units+u] = r.overRails(src, int32(dst), size, &out[src], &in[dst])
+				}
+			}
+		}
+	}
+	f.sort()
+	return f.schedule(r), nil
+}
+
+// overRails is the path of a unit: inside the node to the rail that it leaves by, across,
+// and from where it comes in to its destination. A rank that stands there twice has
+// nothing to do, so that all units cross at the same hop.
+func (r *request) overRails(src, dst int32, size float64, out, in *turns) []int32 {
+	if r.t.NodeOf(int(src)) == r.t.NodeOf(int(dst)) {
+		return []int32{src, src, dst}
+	}
+	path := []int32{src, out.next(size), in.next(size), dst}
+	if path[2] == dst {
+		path = path[:3]
+	}
+	return path
+}
+
+// acrossNodes is what each rank of a node sends to other nodes, and what it receives.
+func (r *request) acrossNodes(ranks []int32, demand [][]float64) (sent, received []float64) {
+	sent, received = make([]float64, len(ranks)), make([]float64, len(ranks))
+	for i, a := range ranks {
+		for b := range demand {
+			if r.t.NodeOf(b) != r.t.NodeOf(int(a)) {
+				sent[i] += demand[a][b]
+				received[i] += demand[b][a]
+			}
+		}
+	}
+	return sent, received
+}
+
+// door is how a rank gets into the network, or how the network gets to it.
+type door struct {
+	nic  topology.DeviceID
+	hops int
+	rate float64
+}
+
+// doors are the rates at which the ranks of a node reach those of another one, as far as
+// their own node's links tell, and are reached.
+func (r *request) doors(ranks, far []int32) (out, in []float64, err error) {
+	leave, enter := make([]door, len(ranks)), make([]door, len(ranks))
+	for i, a := range ranks {
+		b := far[i%len(far)]
+		to, err := r.router.Route(int(a), int(b))
+		if err != nil {
+			return nil, nil, notApplicable("%v", err)
+		}
+		from, err := r.router.Route(int(b), int(a))
+		if err != nil {
+			return nil, nil, notApplicable("%v", err)
+		}
+		if len(to.NICs) == 0 || len(from.NICs) == 0 {
+			return nil, nil, notApplicable("nodes are not joined by network adapters")
+		}
+		node := int32(r.t.NodeOf(int(a)))
+		leave[i] = r.door(to, to.NICs[0], func(l topology.Link) bool { return r.t.Devices()[l.From].Node == node })
+		enter[i] = r.door(from, from.NICs[len(from.NICs)-1], func(l topology.Link) bool { return r.t.Devices()[l.To].Node == node })
+	}
+	return rates(leave), rates(enter), nil
+}
+
+// door is that of a route, by the links of one node.
+func (r *request) door(route topology.Route, nic topology.DeviceID, own func(topology.Link) bool) door {
+	d := door{nic: nic}
+	for _, h := range route.Hops {
+		if !own(r.t.Links()[h.Link]) {
+			continue
+		}
+		if rate := float64(r.t.Rate(h.Link)) * float64(h.Den) / float64(h.Num); d.hops == 0 || rate < d.rate {
+			d.rate = rate
+		}
+		d.hops++
+	}
+	return d
+}
+
+// rates are what the doors carry when all are in use: an adapter is that of the ranks that
+// are next to it, in equal parts; ranks that come from farther away have none.
+func rates(doors []door) []float64 {
+	out := make([]float64, len(doors))
+	for i, d := range doors {
+		sharers := 0.0
+		for _, e := range doors {
+			switch {
+			case e.nic != d.nic || e.hops > d.hops:
+			case e.hops < d.hops:
+				d.rate = 0
+			default:
+				sharers++
+			}
+		}
+		out[i] = d.rate / sharers
+	}
+	return out
+}
+
+// turns deal units out over rails in proportion to weights, evenly in time.
+type turns struct {
+	rails          []int32
+	weight, credit []float64 // weights sum to 1
+}
+
+// next is the rail whose turn it is: the one that lags most behind its share.
+func (t *turns) next(size float64) int32 {
+	best := 0
+	for i, w := range t.weight {
+		t.credit[i] += w * size
+		if t.credit[i] > t.credit[best] {
+			best = i
+		}
+	}
+	t.credit[best] -= size
+	return t.rails[best]
+}
+
+// shareOut gives the data of each rank of a node to the node's rails so that all of them
+// are busy equally long: what fits stays on the rank's own rail, and what is too much
+// fills those with room.
+func shareOut(ranks []int32, data, rate []float64, all []turns) {
+	var total, carried, room float64
+	for i := range ranks {
+		total += data[i]
+		carried += rate[i]
+	}
+	rooms := make([]float64, len(ranks))
+	for i := range ranks {
+		rooms[i] = max(0, total*rate[i]/carried-data[i])
+		room += rooms[i]
+	}
+	for i, a := range ranks {
+		t := turns{credit: make([]float64, len(ranks)), weight: make([]float64, len(ranks)), rails: ranks}
+		t.weight[i] = 1
+		if over := data[i] - total*rate[i]/carried; over > 1e-9*total && room > 0 {
+			t.weight[i] -= over / data[i]
+			for j := range rooms {
+				t.weight[j] += over / data[i] * rooms[j] / room
+			}
+		}
+		all[a] = t
+	}
+}
+
+// railFlowDepths: the hops are the stages, but what nodes have to do differs, so that they
+// wait for one another in every slice: of many pairs few slices are best, of a few many.
+func railFlowDepths(r *request) []int { return upTo(pipelined, 4*32*32/r.pairs()) }
+
+// pairs is how many pairs of ranks have data for one another.
+func (r *request) pairs() int {
+	n := r.spec.Ranks
+	if r.spec.Counts == nil {
+		return n * n
+	}
+	count := 0
+	for _, row := range r.spec.Counts {
+		for _, c := range row {
+			if c > 0 {
+				count++
+			}
+		}
+	}
+	return max(count, 1)
+}

@@ -1,0 +1,73 @@
+package planner_test
+
+import (
+	"testing"
+
+	"railyard/capacity/score"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// What a lost or slow adapter carried is shared out among the others of its node, in
+// all-to-alls as well, instead of doubling what one of them has to do.
+func TestAllToAllsLeaveByRailsWithRoom(t *testing.T) {
+	uneven := matrix(32, func(i, j int) int64 { return int64((i*7+j*13)%29) * 1000 })
+	for _, c := range []struct {
+		name, fault string
+		nodes       int
+		counts      [][]int64
+		share, gain float64 // of the bound, and over direct, at least
+	}{
+		{"dgx-h100", "nic:node1/nic3", 2, nil, 0.95, 1.6},
+		{"dgx-h100", "nic:node1/nic3", 4, nil, 0.91, 1.6},
+		{"dgx-h100", "nic:node1/nic3=0.5", 4, nil, 0.91, 1.7},
+		{"dgx-h100", "gpu:node0/gpu1=0.5", 4, nil, 0.87, 1.3},
+		{"dgx-h100", "switch:leaf0", 4, nil, 0.89, 1.55},
+		{"dgx-h100", "nic:node1/nic3", 4, uneven, 0.9, 1.4},
+		{"dgx2", "nic:node0/nic3", 2, nil, 0.92, 1.08},
+		{"dgx1-v100", "nic:node0/nic1=0.5", 2, nil, 0.95, 1.6},
+	} {
+		whole, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := topology.ParseFault(c.fault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		topo, err := whole.Degrade([]topology.Fault{f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := collective.Spec{Kind: collective.AllToAll, Ranks: topo.NumRanks()}
+		if c.counts != nil {
+			spec = collective.Spec{Kind: collective.AllToAllV, Ranks: topo.NumRanks(), Counts: c.counts}
+		}
+		scorer := score.New(topo, profile(t, "ideal"))
+		best := allToAll(t, topo, spec, scorer, "")
+		if share := best.OfBound(); best.Schedule.Algorithm != "rail_flows" || share < c.share || share > 1 {
+			t.Errorf("%s × %d, %s: %s, %.1f %% of the bound (%s)", c.name, c.nodes, c.fault, planner.Name(best.Schedule), 100*share, best.Bound.Cut)
+		}
+		direct := allToAll(t, topo, spec, scorer, "direct")
+		if gain := direct.Prediction.Time.Seconds() / best.Prediction.Time.Seconds(); gain < c.gain {
+			t.Errorf("%s × %d, %s: only %.2f times as fast as direct", c.name, c.nodes, c.fault, gain)
+		}
+	}
+}
+
+// allToAll is the best plan of 1 GiB, by one algorithm if it is named, proven right.
+func allToAll(t *testing.T, topo *topology.Topology, spec collective.Spec, scorer *score.Scorer, algorithm string) planner.Row {
+	t.Helper()
+	rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, scorer, planner.PlanOptions{Algorithm: algorithm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schedule.Check(rows[0].Schedule, topo); err != nil {
+		t.Error(err)
+	}
+	return rows[0]
+}
