@@ -25,13 +25,17 @@ const (
 	priceRise   = 0.06
 )
 
+// mostRooted is up to how many ranks the trees of one root are packed once more: of 32, four
+// boxes with a part lost, that took a second and found nothing better.
+const mostRooted = 24
+
 // nearEnough is the share of the bound from which on transfers are not shared out anew.
 const nearEnough = 0.995
 
 // priced is another pool of transfers, where links are shared and even shares do not come
 // near the bound; nil elsewhere.
 func (s *search) priced(use Use, root int) *Graph {
-	if s.g.t == nil || s.g.Direct() || s.best != nil && s.best.Share > nearEnough {
+	if s.g.t == nil || s.g.Direct() || s.best != nil && s.best.Share > nearEnough || use.rooted() && s.g.Ranks > mostRooted {
 		return nil
 	}
 	list := s.useful()
