@@ -7,7 +7,7 @@ import (
 )
 
 // maxRailFlowRanks bounds the ranks of rail_flows, whose programs are spelled out.
-const maxRailFlowRanks = 128
+const maxRailFlowRanks = 256
 
 // buildRailFlows is the all-to-all between nodes whose ways into the network are not
 // alike, since adapters or links are lost, slow or busy: what a node sends to others

@@ -21,6 +21,7 @@ type compiler struct {
 	*Plan
 	x       *schedule.Expander // of the job at hand
 	job     *Job
+	row     int64 // what its ranks send at most, by counts
 	self    int32 // rank at hand, the job's number
 	routers map[int32]flows
 	routeOf map[routeKey]int32
@@ -95,6 +96,7 @@ func (c *compiler) expand() error {
 	for ch, s := range c.strands {
 		if s.channel == 0 {
 			c.job = &c.jobs[s.job]
+			c.row = c.job.Schedule.Spec.LargestRow()
 			c.x = schedule.NewExpander(c.job.Schedule)
 		}
 		phases := len(c.channel(int32(ch)).Phases)
@@ -375,7 +377,7 @@ func (c *compiler) size(l *lane, o *schedule.Op) int32 {
 	shape := c.shape[l.channel]
 	moves := o.Kind == schedule.Send || o.Kind == schedule.Recv
 	if s := c.job.Schedule; s.Spec.Kind == collective.AllToAllV && moves {
-		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(s.MessageBytes(int(c.strand(l.channel).channel), int(c.self), o, million))})
+		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(s.CountedBytes(int(c.strand(l.channel).channel), int(c.self), o, million, c.row))})
 	}
 	n := int64(o.Dst.Set.Len())
 	switch o.Kind {

@@ -194,11 +194,7 @@ func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error)
 // uniformCounts is the all_to_allv that sends the same to everybody: what the
 // command line means without a count matrix.
 func uniformCounts(ranks int) [][]int64 {
-	counts := make([][]int64, ranks)
-	for i := range counts {
-		counts[i] = slices.Repeat([]int64{1}, ranks)
-	}
-	return counts
+	return slices.Repeat([][]int64{slices.Repeat([]int64{1}, ranks)}, ranks) // one row for all, which nobody changes
 }
 
 // profileFlag chooses a cost profile.

@@ -20,13 +20,19 @@ func (s *Schedule) pair(ch *Channel, rank int, b Buffer, chunk int32) (src, dst 
 	return rank, int(chunk / per)
 }
 
-// messageV scales all_to_allv's uniform chunk (1/n of the largest row) to the counts.
-func (s *Schedule) messageV(channel, rank int, l Loc, chunk units.Bytes) units.Bytes {
-	n, row := int64(s.Spec.Ranks), s.Spec.LargestRow()
+// CountedBytes is the size of what an operation of an all_to_allv moves: its channel's
+// ChunkBytes (1/n of the largest row) scaled to the counts. The largest row is looked up
+// once by whoever asks for many messages, since that takes n² steps.
+func (s *Schedule) CountedBytes(channel, rank int, op *Op, chunk units.Bytes, largestRow int64) units.Bytes {
+	l := op.Dst
+	if op.Kind.Sends() {
+		l = op.Src
+	}
+	n := int64(s.Spec.Ranks)
 	var sum units.Bytes
 	l.Set.Each(func(c int32) {
 		src, dst := s.pair(&s.Channels[channel], rank, l.Buf, c)
-		sum += units.Bytes(mulDivUp(int64(chunk)*n, s.Spec.Counts[src][dst], row))
+		sum += units.Bytes(mulDivUp(int64(chunk)*n, s.Spec.Counts[src][dst], largestRow))
 	})
 	return sum
 }

@@ -219,16 +219,3 @@ func (s *Schedule) ChunkBytes(channel int, size units.Bytes) units.Bytes {
 	chunks := uint64(ch.Chunks)
 	return units.Bytes((q + min(r, 1) + chunks - 1) / chunks)
 }
-
-// MessageBytes is the size of what an operation moves or combines, given ChunkBytes of
-// its channel.
-func (s *Schedule) MessageBytes(channel, rank int, op *Op, chunk units.Bytes) units.Bytes {
-	l := op.Dst
-	if op.Kind.Sends() {
-		l = op.Src
-	}
-	if s.Spec.Kind == collective.AllToAllV {
-		return s.messageV(channel, rank, l, chunk)
-	}
-	return units.Bytes(l.Set.Len()) * chunk
-}
