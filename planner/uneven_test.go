@@ -40,15 +40,17 @@ func (s *shares) add(share float64, seed int64) {
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 	seeds := int64(500)
 	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.8, mean: 0.98},
-		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.65, mean: 0.93}, {kind: collective.Broadcast, every: 20, pieces: 64, worst: 0.8, mean: 0.95}}
+		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.65, mean: 0.93},
+		{kind: collective.Broadcast, every: 10, pieces: 128, worst: 0.8, mean: 0.97}, {kind: collective.Reduce, every: 10, pieces: 128, worst: 0.95, mean: 0.98}}
 	switch {
 	case testing.Short():
 		seeds = 50
 	case os.Getenv("RAILYARD_LONG") != "":
 		for _, s := range all {
-			s.every, s.pieces = 1, 64
+			s.every, s.pieces = 1, max(s.pieces, 64)
 		}
-		all[2].worst = 0.4 // some of those left out otherwise
+		// Of 64 GPUs with transfers between all of them (seed 369) there are too many to pack.
+		all[1].worst, all[2].worst, all[3].worst = 0.6, 0.4, 0.4
 	}
 	for seed := range seeds {
 		topo := gen.Uneven(seed)

@@ -136,14 +136,14 @@ func (s *search) run() error {
 		s.consider(balanced(s.pool, k))
 		return nil
 	}
-	return s.inPools(func(pool *Graph, k int64, effort int) (*Packing, error) { return edmonds(pool, k, effort) })
+	return s.inPools(AllGather, 0, edmonds)
 }
 
 // inPools packs into the pool of transfers, and where that does not come near the bound
 // into one in which prices share them out.
-func (s *search) inPools(pack func(pool *Graph, k int64, effort int) (*Packing, error)) error {
+func (s *search) inPools(use Use, root int, pack func(pool *Graph, k int64, effort int) (*Packing, error)) error {
 	err := s.inParts(s.pool, pack)
-	if pool := s.priced(); pool != nil {
+	if pool := s.priced(use, root); pool != nil {
 		s.inParts(pool, pack) // what it does not find is no loss
 	}
 	return err

@@ -26,6 +26,9 @@ const (
 	AllReduce // to the root and back: hops carry as much both ways
 )
 
+// rooted reports whether all trees of a use have one root, which is given.
+func (u Use) rooted() bool { return u == Broadcast || u == Reduce }
+
 // Packing is a set of trees that are used at once.
 type Packing struct {
 	Use    Use

@@ -1,16 +1,22 @@
 package pack
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // prices say how much of each transfer trees take where transfers share links (Garg,
-// Könemann, 1998): the spanning tree that is cheapest at the prices of links gets a share,
-// and what it loads, in both directions, becomes dearer. Transfers in the proportion in
-// which they were chosen come near the optimum of the linear program of all-reduces.
+// Könemann, 1998): the tree that is cheapest at the prices of links gets a share, and what it
+// loads becomes dearer. Transfers in the proportion in which they were chosen come near the
+// optimum of the linear program: for all-reduces of spanning trees, used both ways; for
+// broadcasts and reduces of trees from, or to, their root.
 type prices struct {
 	n      int
-	hops   [][]piece // by pair of ranks u·n+v: what u and v load that exchange data; nil: they cannot
+	use    Use
+	root   int
+	hops   [][]piece // by pair of ranks u·n+v: what is loaded where u is v's parent; nil: it cannot be
 	price  []float64 // by resource
-	chosen []float64 // by pair, u < v
+	chosen []float64 // by pair
 	load   []float64
 }
 
@@ -19,27 +25,22 @@ const (
 	priceRise   = 0.06
 )
 
+// mostRooted is up to how many ranks the trees of one root are packed once more: of 32, four
+// boxes with a part lost, that took a second and found nothing better.
+const mostRooted = 24
+
 // nearEnough is the share of the bound from which on transfers are not shared out anew.
 const nearEnough = 0.995
 
 // priced is another pool of transfers, where links are shared and even shares do not come
 // near the bound; nil elsewhere.
-func (s *search) priced() *Graph {
-	if s.g.t == nil || s.g.Direct() || s.best != nil && s.best.Share > nearEnough {
+func (s *search) priced(use Use, root int) *Graph {
+	if s.g.t == nil || s.g.Direct() || s.best != nil && s.best.Share > nearEnough || use.rooted() && s.g.Ranks > mostRooted {
 		return nil
 	}
 	list := s.useful()
-	p := &prices{n: s.g.Ranks, hops: make([][]piece, s.g.Ranks*s.g.Ranks), price: make([]float64, s.routes.count), load: make([]float64, s.routes.count)}
-	p.chosen = make([]float64, len(p.hops))
-	back := map[[2]int32][]piece{}
-	for _, t := range list {
-		back[[2]int32{t.u, t.v}] = t.pieces
-	}
-	for _, t := range list {
-		if other, ok := back[[2]int32{t.v, t.u}]; ok {
-			p.hops[int(t.u)*p.n+int(t.v)] = append(append([]piece(nil), t.pieces...), other...)
-		}
-	}
+	p := &prices{n: s.g.Ranks, use: use, root: root, price: make([]float64, s.routes.count), load: make([]float64, s.routes.count)}
+	p.hops, p.chosen = hopsOf(list, p.n, use), make([]float64, p.n*p.n)
 	for i := range p.price {
 		p.price[i] = 1 / float64(s.routes.capacity(int32(i)))
 	}
@@ -55,12 +56,14 @@ func (s *search) priced() *Graph {
 		most = max(most, x)
 	}
 	var edges []Edge
-	for u := range p.n {
-		for v := range p.n {
-			const steps, least = 27720, 0.004
-			if x := p.chosen[min(u, v)*p.n+max(u, v)] / most; u != v && x > least {
-				edges = append(edges, Edge{int32(u), int32(v), int64(math.Round(x * steps))})
-			}
+	for i, x := range p.chosen {
+		const steps, least = 27720, 0.004
+		u, v := int32(i/p.n), int32(i%p.n)
+		if use == Reduce {
+			u, v = v, u // transfers go from child to parent
+		}
+		if x /= most; x > least {
+			edges = append(edges, Edge{u, v, int64(math.Round(x * steps))})
 		}
 	}
 	g, err := New(p.n, p.n, edges)
@@ -70,8 +73,55 @@ func (s *search) priced() *Graph {
 	return g
 }
 
-// cheapest is Prim's tree at present prices.
+// hopsOf are what transfers load that trees of a use have between a parent and its child.
+func hopsOf(list []transfer, n int, use Use) [][]piece {
+	ways, hops := make([][]piece, n*n), make([][]piece, n*n)
+	for _, t := range list {
+		ways[int(t.u)*n+int(t.v)] = t.pieces
+	}
+	for i := range hops {
+		down, up := ways[i], ways[i%n*n+i/n]
+		switch {
+		case use == Broadcast:
+			hops[i] = down
+		case use == Reduce:
+			hops[i] = up
+		case down != nil && up != nil:
+			hops[i] = slices.Concat(down, up)
+		}
+	}
+	return hops
+}
+
+// cheapest is the tree that costs least at present prices.
 func (p *prices) cheapest() (parent []int, ok bool) {
+	if !p.use.rooted() {
+		return p.spanning()
+	}
+	cost := make([][]float64, p.n)
+	for u := range cost {
+		cost[u] = make([]float64, p.n)
+		for v := range cost[u] {
+			cost[u][v] = p.cost(p.hops[u*p.n+v])
+		}
+	}
+	parent = cheapestFrom(p.root, cost)
+	return parent, parent != nil
+}
+
+// cost is that of a hop at present prices; infinite where there is none.
+func (p *prices) cost(hop []piece) (c float64) {
+	if hop == nil {
+		return math.Inf(1)
+	}
+	for _, x := range hop {
+		c += p.price[x.resource] * float64(x.num) / float64(x.den)
+	}
+	return c
+}
+
+// spanning is Prim's tree.
+func (p *prices) spanning() (parent []int, ok bool) {
 	parent = make([]int, p.n)
 	cost := make([]float64, p.n)
 	in := make([]bool, p.n)
@@ -91,14 +141,8 @@ func (p *prices) cheapest() (parent []int, ok bool) {
 		}
 		in[at] = true
 		for v := range cost {
-			if list := p.hops[at*p.n+v]; !in[v] && list != nil {
-				c := 0.0
-				for _, x := range list {
-					c += p.price[x.resource] * float64(x.num) / float64(x.den)
-				}
-				if c < cost[v] {
-					cost[v], parent[v] = c, at
-				}
+			if c := p.cost(p.hops[at*p.n+v]); !in[v] && c < cost[v] {
+				cost[v], parent[v] = c, at
 			}
 		}
 	}
@@ -121,8 +165,12 @@ func (p *prices) choose(parent []int, r *routes) {
 		most = max(most, x)
 	}
 	for v, u := range parent {
-		if u >= 0 {
-			p.chosen[min(u, v)*p.n+max(u, v)] += 1 / most
+		if u < 0 {
+			continue
+		}
+		p.chosen[u*p.n+v] += 1 / most
+		if !p.use.rooted() {
+			p.chosen[v*p.n+u] += 1 / most
 		}
 	}
 	total := 0.0

@@ -94,9 +94,9 @@ func (s *search) uneven(use Use, root int) error {
 		return fmt.Errorf("pack: %d transfers between %d ranks are too many", len(s.pool.Edges), s.g.Ranks)
 	}
 	if use == AllReduce {
-		return s.inPools(spanningTrees)
+		return s.inPools(use, root, spanningTrees)
 	}
-	return s.inParts(s.pool, func(pool *Graph, k int64, effort int) (*Packing, error) {
+	return s.inPools(use, root, func(pool *Graph, k int64, effort int) (*Packing, error) {
 		if use == Reduce {
 			pool = pool.Reversed()
 		}

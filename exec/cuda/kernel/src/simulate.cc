@@ -42,11 +42,25 @@ static void get(void *to, size_t n, FILE *f)
     if (n && fread(to, n, 1, f) != 1) fail("the input is too short");
 }
 
+// Behind each buffer is a guard, which nobody may write.
+constexpr u64 GUARD = 4096;
+constexpr char GUARDED = 0x5a;
+static std::vector<const char *> guards;
+
 static void *memory(u64 n)
 {
-    void *p = aligned_alloc(128, (n + 255) / 128 * 128);
+    char *p = (char *)aligned_alloc(128, (n + GUARD + 127) / 128 * 128);
     memset(p, 0, n);
+    memset(p + n, GUARDED, GUARD);
+    guards.push_back(p + n);
     return p;
+}
+
+static void check_guards()
+{
+    for (const char *g : guards)
+        for (u64 i = 0; i < GUARD; i++)
+            if (g[i] != GUARDED) fail("something was written behind a buffer");
 }
 
 // resolve turns a plan's references into addresses.
@@ -143,6 +157,7 @@ int main(int argc, char **argv)
         }
     }
     for (auto &t : pool) t.join();
+    check_guards();
     if (report.claimed) {
         fprintf(stderr, "deadline: rank %u block %u operation %u slice %u peer %u kind %u line %u want %llu got %llu\n", report.rank, report.block, report.op,
             report.slice, report.peer, report.kind, report.line, report.want, report.got);
