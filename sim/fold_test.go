@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,6 +119,31 @@ func TestFoldedIsFlatOverTrunks(t *testing.T) {
 					t.Fatal(err)
 				}
 				same(t, topo, s, units.GiB+17, line(t))
+			}
+		}
+	}
+}
+
+// Equal counts make an all_to_allv an all_to_all; a single one that differs does not.
+func TestFoldedIsFlatByCounts(t *testing.T) {
+	for _, name := range []string{"superpod-h100", "dgx-a100"} {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := topo.NumRanks()
+		for _, last := range []int64{3, 30, 0} {
+			counts := make([][]int64, n)
+			for i := range counts {
+				counts[i] = slices.Repeat([]int64{3}, n)
+			}
+			counts[n-1][0] = last
+			for _, algo := range []string{"direct", "hierarchical_all_to_all"} {
+				s, err := planner.Build(topo, collective.Spec{Kind: collective.AllToAllV, Ranks: n, Counts: counts}, algo, planner.Options{Slices: 2})
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, topo, s, 3*units.MiB+17, gen.Curved())
 			}
 		}
 	}

@@ -25,7 +25,7 @@ type symmetry struct {
 // findSymmetry is nil where the schedule's or the topology's structure shows none.
 func findSymmetry(t *topology.Topology, s *schedule.Schedule) *symmetry {
 	nodes := t.NumNodes()
-	if nodes < 2 || s.Spec.Ranks%nodes != 0 || s.Spec.Kind.Rooted() || s.Spec.Kind == collective.AllToAllV {
+	if nodes < 2 || s.Spec.Ranks%nodes != 0 || s.Spec.Kind.Rooted() || !s.Spec.Uniform() {
 		return nil
 	}
 	y := &symmetry{nodes: int32(nodes), local: int32(s.Spec.Ranks / nodes)}
@@ -140,7 +140,7 @@ func exclusive(ph *schedule.Phase) bool {
 // peers at the same distances.
 func cyclic(ph *schedule.Phase) bool {
 	switch ph.Op {
-	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.Barrier, collective.SendRecv:
+	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV, collective.Barrier, collective.SendRecv:
 		return ph.Gen == schedule.GenRing || toAll(ph)
 	}
 	return false

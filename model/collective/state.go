@@ -45,6 +45,19 @@ func (s Spec) validateCounts() error {
 	return nil
 }
 
+// Uniform reports whether everybody sends everybody as much: whether counts, where there
+// are any, are equal.
+func (s Spec) Uniform() bool {
+	for _, row := range s.Counts {
+		for _, n := range row {
+			if n != s.Counts[0][0] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // LargestRow is the most that one rank sends, in the units of Counts: nccl-tests takes
 // it as the size of an all_to_allv.
 func (s Spec) LargestRow() int64 {
