@@ -20,10 +20,13 @@ func buildRailShares(r *request) (*schedule.Schedule, error) {
 	return r.levels(x.trees), nil
 }
 
+// maxSharedRanks bounds what takes a quarter of a minute.
+const maxSharedRanks = 512
+
 // railDepths: levels are the stages of the pipeline. Nothing folds, so that of many ranks
 // no long one is simulated.
 func railDepths(r *request) []int {
-	most := 2048 / r.spec.Ranks
+	most := max(2048/r.spec.Ranks, 8)
 	if r.spec.Kind != collective.AllReduce {
 		most *= 2 // half the messages
 	}
@@ -42,8 +45,8 @@ func (r *request) railShares() *sharedRails {
 	switch {
 	case !ok || use != pack.AllGather && use != pack.AllReduce:
 		return &sharedRails{err: notApplicable("it does not make %v", r.spec.Kind)}
-	case r.t.NumNodes() < 2 || r.spec.Ranks > maxPackedRanks:
-		return &sharedRails{err: notApplicable("it is for up to %d ranks on several nodes", maxPackedRanks)}
+	case r.t.NumNodes() < 2 || r.spec.Ranks > maxSharedRanks:
+		return &sharedRails{err: notApplicable("it is for up to %d ranks on several nodes", maxSharedRanks)}
 	}
 	type key struct{ use pack.Use }
 	return topology.Once(r.t, key{use}, func() *sharedRails { return r.shareRails(use) })
