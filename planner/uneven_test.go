@@ -49,8 +49,9 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 		for _, s := range all {
 			s.every, s.pieces = 1, max(s.pieces, 64)
 		}
-		// Of 64 GPUs with transfers between all of them (seed 369) there are too many to pack.
-		all[1].worst, all[2].worst, all[3].worst = 0.6, 0.4, 0.4
+		// Of 64 GPUs with transfers between all of them (seed 369) there are too many to pack;
+		// its all-reduce does not reach what is asked for either.
+		all[2].worst, all[3].worst = 0.4, 0.4
 	}
 	for seed := range seeds {
 		topo := gen.Uneven(seed)

@@ -172,8 +172,8 @@ func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{"schema":"railyard.sweep/v1","question":["x"],"inputs":"","axes":[{"field":"a","values":["1"]}],"version":""}` + "\n" + `{"point":0,"set":["a=1"],"answer":{}}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "j")
-		if os.WriteFile(path, data, 0o644) != nil {
-			t.Skip()
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
 		}
 		m, err := Merge([]string{path})
 		if err == nil && m.Missing < 0 {

@@ -9,7 +9,7 @@ import (
 // TestCheapestFrom compares with all ways to give each vertex a parent.
 func TestCheapestFrom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
-	circles := 0
+	trees := 0
 	for range 400 {
 		n := 2 + rng.IntN(5)
 		root := rng.IntN(n)
@@ -32,11 +32,11 @@ func TestCheapestFrom(t *testing.T) {
 			t.Fatalf("root %d of %v: %v, want %v", root, cost, got, want)
 		}
 		if n > 2 && !math.IsInf(want, 1) {
-			circles++
+			trees++
 		}
 	}
-	if circles < 100 {
-		t.Errorf("only %d graphs with a tree", circles)
+	if trees < 100 {
+		t.Errorf("only %d graphs with a tree", trees)
 	}
 }
 
