@@ -14,12 +14,18 @@ import (
 // are full at once, and of an all-reduce such a node is root of less. Nodes that are
 // alike do alike: the plan has as many kinds of programs as there are kinds of nodes.
 func buildBentRails(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllReduce, collective.AllGather, collective.ReduceScatter); err != nil {
+	if err := r.wants(collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll); err != nil {
 		return nil, err
+	}
+	if r.spec.Ranks > maxBentRanks {
+		return nil, notApplicable("it is for up to %d ranks", maxBentRanks)
 	}
 	b, err := r.bends()
 	if err != nil {
 		return nil, err
+	}
+	if r.spec.Kind == collective.AllToAll {
+		return r.bentAllToAll(b)
 	}
 	w := &bentRails{bends: b, slices: r.slices(), ranks: r.spec.Ranks}
 	ch := schedule.Channel{Share: 1, Slices: r.slices()}
@@ -43,6 +49,9 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 // enoughToBend is from beyond how many ranks on bent rails come nearer to the bound than
 // trees that fill scale-up links and NICs at once: NICs alone limit many nodes.
 const enoughToBend = 64
+
+// maxBentRanks bounds what is compiled for each pair of ranks on a rail before it folds.
+const maxBentRanks = 1024
 
 // bentRails has the chunks of units of rails: part[rail][unit][node] are those of which
 // the node's GPU on the rail, or whoever stands in for it, is the root.
@@ -190,4 +199,35 @@ func (w *bentRails) inside(op collective.Kind, src, dst schedule.Buffer) schedul
 		}
 	}
 	return w.phase(op, src, dst, list)
+}
+
+// bentAllToAll takes to each GPU of the other nodes what goes to it on its rail.
+func (r *request) bentAllToAll(b *bends) (*schedule.Schedule, error) {
+	x := &schedule.Bends{Units: int32(b.units)}
+	stages := 2
+	for _, k := range b.kinds {
+		var rails []schedule.RankList
+		for rail, units := range k.by {
+			var list schedule.RankList
+			for _, by := range units {
+				if by != rail {
+					stages = 3
+				}
+				list = append(list, int32(by))
+			}
+			rails = append(rails, list)
+		}
+		x.Kinds = append(x.Kinds, rails)
+	}
+	for node, k := range b.kind {
+		if slices.Contains(b.rank[node], -1) {
+			return nil, notApplicable("nodes have lost GPUs")
+		}
+		x.Nodes = append(x.Nodes, int32(k))
+	}
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks * b.units, Bends: x}
+	for level := 1; level <= stages; level++ {
+		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenBends, Op: collective.AllToAll, Level: level})
+	}
+	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
 }

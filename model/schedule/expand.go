@@ -55,6 +55,8 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 		return append(dst, ph.Ops[rank]...)
 	case GenRails:
 		return x.appendRails(dst, ch, ph, rank)
+	case GenBends:
+		return x.appendBends(dst, ch, ph, rank)
 	case GenTrees:
 		return x.trees[channel][phase].append(dst, rank)
 	}
@@ -98,6 +100,7 @@ const (
 	GenOps      = "ops"
 	GenTrees    = "trees"
 	GenRails    = "rails"
+	GenBends    = "bends"
 )
 
 // generators lists, for each generator, the collectives it makes.

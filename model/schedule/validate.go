@@ -69,6 +69,8 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 		return s.validateTrees(ch, ph)
 	case GenRails:
 		return s.validateRails(ch, ph)
+	case GenBends:
+		return s.validateBends(ch, ph)
 	}
 	if generators[ph.Gen] == nil {
 		return fmt.Errorf("unknown generator %q", ph.Gen)
