@@ -46,6 +46,30 @@ func degrade(tb testing.TB, topo *topology.Topology, list ...string) *topology.T
 	return out
 }
 
+func TestFaultsOfOnePart(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"nic:nic0", "nic:nic0=0.5", true},
+		{"nic:nic0", "nic:nic1", false},
+		{"gpu:gpu0", "node:gpu0", false},
+		{"link:a--b", "link:b--a", true},
+		{"link:a--b=0.5", "link:b->a=0.5", true},
+		{"link:a->b", "link:b->a", false},
+		{"link:a->b", "link:a->b", true},
+		{"link:a--b", "link:a--c", false},
+		{"link:a--b", "link:a--b#1", true},
+		{"link:a--b#1", "link:a--b#2", true},
+		{"link:a--b#1", "link:a--b#1=0.5", false},
+	} {
+		fs := faults(t, c.a, c.b)
+		if fs[0].Repeats(fs[1]) != c.want || fs[1].Repeats(fs[0]) != c.want {
+			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
+		}
+	}
+}
+
 func TestParseFault(t *testing.T) {
 	for s, want := range map[string]topology.Fault{
 		"gpu:node0/gpu3":             {Part: topology.GPUPart, Name: "node0/gpu3"},
