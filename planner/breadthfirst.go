@@ -1,16 +1,18 @@
 package planner
 
 import (
+	"slices"
+
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
 // maxBreadthFirst bounds the ranks of breadth_first, whose programs are spelled out:
-// they hold about n² operations.
+// they hold about n² operations for each piece.
 const maxBreadthFirst = 256
 
-// breadthFirst is what the programs are made from: who is whose parent on the shortest
-// paths from every root.
+// breadthFirst is what the programs of a piece of every block are made from: who is whose
+// parent on the shortest paths from every root.
 type breadthFirst struct {
 	n      int
 	steps  int         // the largest distance
@@ -21,60 +23,79 @@ type breadthFirst struct {
 
 // buildBreadthFirst stores and forwards over direct links: where ranks reach others
 // only through other ranks (meshes, tori, any graph without switches), every collective
-// still has a schedule. Every block travels down the breadth-first tree of its owner,
-// so nothing takes longer than the diameter in steps; parents are chosen so that in
-// each step the links carry equal amounts. L. Zhao, S. Pal, T. Chugh, W. Wang,
-// J. Fantl, P. Basu, J. Khoury, A. Krishnamurthy, "Efficient direct-connect topologies
-// for collective communications", 2022 (BFB). There the amounts are balanced exactly,
-// by flows, with blocks cut as fine as it takes; here greedily, in whole blocks, and
-// every channel starts the choice at another neighbour, which evens out the rest.
+// still has a schedule. Every block travels on shortest paths from its owner, so nothing
+// takes longer than the diameter in steps; blocks are cut into pieces, each of which goes
+// down a tree of its own, so that in each step the fullest link carries as little as it can.
+// L. Zhao, S. Pal, T. Chugh, W. Wang, J. Fantl, P. Basu, J. Khoury, A. Krishnamurthy,
+// "Efficient direct-connect topologies for collective communications", 2022 (BFB).
 //
-// Slices are not pipelined within one phase, so they become channels here, at most 8,
-// that overlap; but broadcast and reduce, which go over the root's tree alone, are
-// pipelined. Time O(n²·degree) a channel.
+// Pieces are channels that overlap, and what slices are for other algorithms; but broadcast
+// and reduce, which go over the root's tree alone, are pipelined.
 func buildBreadthFirst(r *request) (*schedule.Schedule, error) {
-	n := r.spec.Ranks
-	if r.spec.Kind == collective.AllToAllV {
-		return nil, notApplicable("it does not make %v: blocks differ in size on their way", r.spec.Kind)
-	}
-	if n > maxBreadthFirst {
-		return nil, notApplicable("%d ranks: at most %d", n, maxBreadthFirst)
-	}
-	g, err := r.neighbours()
+	x, err := r.breadthFirst()
 	if err != nil {
 		return nil, err
 	}
-	channels, slices := min(max(r.o.Channels, r.slices()), 8), 1
+	if r.spec.Kind == collective.AllToAllV {
+		return nil, notApplicable("it does not make %v: blocks differ in size on their way", r.spec.Kind)
+	}
+	n, pieces, slices := r.spec.Ranks, min(max(r.o.Channels, r.slices()), maxBlockPieces(r.spec.Ranks)), 1
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
-		channels, slices = max(r.o.Channels, 1), r.slices()
+		pieces, slices = max(r.o.Channels, 1), r.slices()
 	}
 	s := &schedule.Schedule{}
-	for c := range channels {
-		b := newBreadthFirst(g, c)
-		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: slices, Chunks: r.chunksFor(n), Phases: b.phases(r)})
+	out, in := x.out.trees(pieces), x.in.trees(pieces)
+	for i := range pieces {
+		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: slices, Chunks: r.chunksFor(n), Phases: r.breadthFirstPhases(out[i], in[i])})
 	}
 	return s, nil
 }
 
-// phases are the programs of a collective.
-func (b *breadthFirst) phases(r *request) []schedule.Phase {
-	root := r.spec.Root
-	in, out, scratch := schedule.Input, schedule.Output, schedule.Scratch
-	ops := func(op collective.Kind, programs [][]schedule.Op) schedule.Phase {
-		return schedule.Phase{Gen: schedule.GenOps, Op: op, Src: in, Acc: scratch, Dst: out, Ops: programs}
+// breadthFirstDepths: in as many pieces as a block needs for exact balance, and whole.
+func breadthFirstDepths(r *request) []int {
+	k := r.spec.Kind
+	switch k {
+	case collective.Broadcast, collective.Reduce:
+		return pipelined
+	case collective.Barrier, collective.SendRecv:
+		return []int{1}
+	case collective.AllGather, collective.ReduceScatter, collective.AllReduce:
+	default:
+		return []int{1, 4}
 	}
+	x, err := r.breadthFirst()
+	if err != nil {
+		return []int{1}
+	}
+	out := []int{1, x.out.bestPieces()}
+	if k == collective.ReduceScatter {
+		out[1] = x.in.bestPieces()
+	}
+	return slices.Compact(out)
+}
+
+// breadthFirstPhases are the programs of a piece, which goes down trees that lead out from
+// their roots and up those that lead in to them.
+func (r *request) breadthFirstPhases(out, in *breadthFirst) []schedule.Phase {
+	input, output, scratch := schedule.Input, schedule.Output, schedule.Scratch
+	ops := func(op collective.Kind, programs [][]schedule.Op) schedule.Phase {
+		return schedule.Phase{Gen: schedule.GenOps, Op: op, Src: input, Acc: scratch, Dst: output, Ops: programs}
+	}
+	parents := out.parent
 	switch r.spec.Kind {
 	case collective.AllReduce:
-		return []schedule.Phase{ops(collective.ReduceScatter, b.gatherSums(scratch, out)), ops(collective.AllGather, b.spread(out))}
+		return []schedule.Phase{ops(collective.ReduceScatter, in.gatherSums(scratch, output)), ops(collective.AllGather, out.spread(output))}
 	case collective.AllGather:
-		return []schedule.Phase{ops(collective.AllGather, b.spread(in))}
+		return []schedule.Phase{ops(collective.AllGather, out.spread(input))}
 	case collective.ReduceScatter:
-		return []schedule.Phase{ops(collective.ReduceScatter, b.gatherSums(scratch, out))}
+		return []schedule.Phase{ops(collective.ReduceScatter, in.gatherSums(scratch, output))}
 	case collective.AllToAll, collective.Scatter, collective.Gather, collective.SendRecv, collective.Barrier:
-		return []schedule.Phase{ops(r.spec.Kind, b.deliver(r))}
+		return []schedule.Phase{ops(r.spec.Kind, deliver(r, out, in))}
+	case collective.Reduce:
+		parents = in.parent
 	}
-	ph := schedule.Phase{Gen: schedule.GenTree, Op: r.spec.Kind, Groups: all(identity(b.n)), Src: in, Acc: scratch, Dst: out, Root: root, Parents: b.parent[root]}
-	return []schedule.Phase{ph}
+	root := r.spec.Root
+	return []schedule.Phase{{Gen: schedule.GenTree, Op: r.spec.Kind, Groups: all(identity(out.n)), Src: input, Acc: scratch, Dst: output, Root: root, Parents: parents[root]}}
 }
 
 // spread is the all-gather: in step t, everybody hands on the blocks whose owners are
