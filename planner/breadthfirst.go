@@ -39,14 +39,14 @@ func buildBreadthFirst(r *request) (*schedule.Schedule, error) {
 	if r.spec.Kind == collective.AllToAllV {
 		return nil, notApplicable("it does not make %v: blocks differ in size on their way", r.spec.Kind)
 	}
-	n, pieces, slices := r.spec.Ranks, min(max(r.o.Channels, r.slices()), maxBlockPieces(r.spec.Ranks)), 1
+	n, pieces, depth := r.spec.Ranks, min(max(r.o.Channels, r.slices()), maxBlockPieces(r.spec.Ranks)), 1
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
-		pieces, slices = max(r.o.Channels, 1), r.slices()
+		pieces, depth = max(r.o.Channels, 1), r.slices()
 	}
 	s := &schedule.Schedule{}
 	out, in := x.out.trees(pieces), x.in.trees(pieces)
 	for i := range pieces {
-		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: slices, Chunks: r.chunksFor(n), Phases: r.breadthFirstPhases(out[i], in[i])})
+		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: depth, Chunks: r.chunksFor(n), Phases: r.breadthFirstPhases(out[i], in[i])})
 	}
 	return s, nil
 }
@@ -59,9 +59,8 @@ func breadthFirstDepths(r *request) []int {
 		return pipelined
 	case collective.Barrier, collective.SendRecv:
 		return []int{1}
-	case collective.AllGather, collective.ReduceScatter, collective.AllReduce:
-	default:
-		return []int{1, 4}
+	case collective.AllToAll, collective.Scatter, collective.Gather:
+		return []int{1, 2, 4}
 	}
 	x, err := r.breadthFirst()
 	if err != nil {
@@ -99,24 +98,75 @@ func (r *request) breadthFirstPhases(out, in *breadthFirst) []schedule.Phase {
 }
 
 // spread is the all-gather: in step t, everybody hands on the blocks whose owners are
-// t−1 away, to the children in that owner's tree, and receives those that are t away.
+// t−1 away, to the children in that owner's tree, and receives those that are t away. What
+// goes the same way in a step is as few messages as it can be.
 func (b *breadthFirst) spread(src schedule.Buffer) [][]schedule.Op {
 	out := make([][]schedule.Op, b.n)
 	for v := range b.n {
 		p := &program{}
 		p.copy(chunkAt(src, v), chunkAt(schedule.Output, v))
 		for t := 1; t <= b.steps; t++ {
+			to, from := make([][]int32, b.n), make([][]int32, b.n)
 			for root := range b.n {
-				if int(b.dist[root][v]) == t-1 {
+				switch int(b.dist[root][v]) {
+				case t - 1:
 					for _, c := range b.below[root][v] {
-						p.send(c, chunkAt(schedule.Output, root))
+						to[c] = append(to[c], int32(root))
 					}
+				case t:
+					from[b.parent[root][v]] = append(from[b.parent[root][v]], int32(root))
 				}
 			}
-			for root := range b.n {
-				if int(b.dist[root][v]) == t {
-					p.recv(b.parent[root][v], chunkAt(schedule.Output, root))
+			eachSet(to, func(c int32, set schedule.ChunkSet) { p.send(c, schedule.Loc{Buf: schedule.Output, Set: set}) })
+			eachSet(from, func(c int32, set schedule.ChunkSet) { p.recv(c, schedule.Loc{Buf: schedule.Output, Set: set}) })
+		}
+		out[v] = p.ops
+	}
+	return out
+}
+
+// eachSet visits the chunks of each peer as progressions: the numbers of a list that are
+// equally far apart, as many as there are before the distance changes.
+func eachSet(byPeer [][]int32, visit func(peer int32, set schedule.ChunkSet)) {
+	for peer, list := range byPeer {
+		for len(list) > 0 {
+			set := schedule.One(list[0])
+			for i := 1; i < len(list) && (i == 1 || list[i]-list[i-1] == set.Stride); i++ {
+				set.Count, set.Stride = set.Count+1, list[i]-list[i-1]
+			}
+			visit(int32(peer), set)
+			list = list[set.Count:]
+		}
+	}
+}
+
+// gatherSums is the reduce-scatter, the all-gather backwards: from the far end, sums
+// flow up the tree of their owner. A message holds sums of one sort.
+func (b *breadthFirst) gatherSums(acc, dst schedule.Buffer) [][]schedule.Op {
+	out := make([][]schedule.Op, b.n)
+	for v := range b.n {
+		p := &program{}
+		for t := b.steps; t >= 1; t-- {
+			to := acc
+			if t == 1 { // v is the root
+				to = dst
+			}
+			up, down := b.sums(v, t)
+			for sort := range up {
+				src := schedule.Input
+				if sort&inner > 0 {
+					src = acc
 				}
+				eachSet(up[sort], func(peer int32, set schedule.ChunkSet) { p.send(peer, schedule.Loc{Buf: src, Set: set}) })
+			}
+			for sort := range down {
+				src := schedule.Input
+				if sort&further > 0 {
+					src = to
+				}
+				eachSet(down[sort], func(c int32, set schedule.ChunkSet) {
+					p.recvReduce(c, schedule.Loc{Buf: src, Set: set}, schedule.Loc{Buf: to, Set: set})
+				})
 			}
 		}
 		out[v] = p.ops
@@ -124,39 +174,44 @@ func (b *breadthFirst) spread(src schedule.Buffer) [][]schedule.Op {
 	return out
 }
 
-// gatherSums is the reduce-scatter, the all-gather backwards: from the far end, sums
-// flow up the tree of their owner.
-func (b *breadthFirst) gatherSums(acc, dst schedule.Buffer) [][]schedule.Op {
-	out := make([][]schedule.Op, b.n)
-	for v := range b.n {
-		p := &program{}
-		held := make([]schedule.Buffer, b.n) // where the sum for each root is: Input until something was added
-		for t := b.steps; t >= 1; t-- {
-			for root := range b.n {
-				if int(b.dist[root][v]) == t {
-					p.send(b.parent[root][v], chunkAt(held[root], root))
-				}
-			}
-			for root := range b.n {
-				if int(b.dist[root][v]) != t-1 {
-					continue
-				}
-				to := acc
-				if root == v {
-					to = dst
-				}
-				for _, c := range b.below[root][v] {
-					p.recvReduce(c, chunkAt(held[root], root), chunkAt(to, root))
-					held[root] = to
-				}
-			}
-		}
-		if held[v] == schedule.Input {
-			p.copy(chunkAt(schedule.Input, v), chunkAt(dst, v))
-		}
-		out[v] = p.ops
+// A sum goes up from a leaf, which sends its input, or from an inner rank; and it is the
+// first that its parent adds to its own input, or a further one.
+const (
+	inner   = 1
+	further = 2
+)
+
+// sums are the blocks whose sums a rank sends up in a step to each peer, and those to
+// which it adds what each peer sends: by sort, first ones before further ones.
+func (b *breadthFirst) sums(v, t int) (up, down [4][][]int32) {
+	for sort := range up {
+		up[sort], down[sort] = make([][]int32, b.n), make([][]int32, b.n)
 	}
-	return out
+	for root := range b.n {
+		switch int(b.dist[root][v]) {
+		case t:
+			p := b.parent[root][v]
+			list := &up[b.sort(root, p, int32(v))][p]
+			*list = append(*list, int32(root))
+		case t - 1:
+			for _, c := range b.below[root][v] {
+				list := &down[b.sort(root, int32(v), c)][c]
+				*list = append(*list, int32(root))
+			}
+		}
+	}
+	return up, down
+}
+
+func (b *breadthFirst) sort(root int, parent, child int32) int {
+	sort := 0
+	if len(b.below[root][child]) > 0 {
+		sort |= inner
+	}
+	if b.below[root][parent][0] != child {
+		sort |= further
+	}
+	return sort
 }
 
 // program is a rank's operations.

@@ -8,6 +8,7 @@ package planner
 type balance struct {
 	rates []int64   // by link
 	links [][]int32 // by item: where it may go
+	past  []int64   // by link: what it has carried before; of equals, the one with less is taken
 
 	share [][]int64 // [item][link]: how much of it goes there
 	load  []int64   // by link
@@ -77,10 +78,12 @@ func (b *balance) deal(pieces int64) fraction {
 
 // next is the link of a set that is the least loaded with one piece more.
 func (b *balance) next(of []bool) int {
-	best, least := -1, fraction{}
+	load := func(k int) fraction { return fraction{b.room[k] + 1, b.rates[k]} }
+	past := func(k int) fraction { return fraction{b.past[k], b.rates[k]} }
+	best := -1
 	for k, in := range of {
-		if load := (fraction{b.room[k] + 1, b.rates[k]}); in && (best < 0 || load.less(least)) {
-			best, least = k, load
+		if in && (best < 0 || load(k).less(load(best)) || !load(best).less(load(k)) && past(k).less(past(best))) {
+			best = k
 		}
 	}
 	return best

@@ -102,6 +102,9 @@ func randomBalance(rng *rand.Rand) *balance {
 		slices.Sort(links)
 		b.links = append(b.links, links)
 	}
+	for range b.rates {
+		b.past = append(b.past, rng.Int64N(3))
+	}
 	return b
 }
 

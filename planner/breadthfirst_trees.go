@@ -106,7 +106,7 @@ func newShortest(into, along [][]hop) *shortest {
 // step is what a rank receives in step t: the blocks of the roots that are t away, each
 // from any of the neighbours that are nearer to its root.
 func (x *shortest) step(v, t int) (roots []int32, b *balance) {
-	b = &balance{}
+	b = &balance{past: make([]int64, len(x.into[v]))}
 	for _, h := range x.into[v] {
 		b.rates = append(b.rates, h.rate)
 	}
@@ -138,9 +138,14 @@ func (x *shortest) trees(pieces int) []*breadthFirst {
 		}
 	}
 	for v := range n {
+		past := make([]int64, len(x.into[v]))
 		for t := 1; t <= x.steps; t++ {
 			roots, b := x.step(v, t)
+			b.past = past
 			b.deal(int64(pieces))
+			for k, load := range b.load {
+				past[k] += load
+			}
 			for i, root := range roots {
 				x.hang(out, v, root, b.share[i], i)
 			}
