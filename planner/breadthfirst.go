@@ -60,6 +60,9 @@ func breadthFirstDepths(r *request) []int {
 	case collective.Barrier, collective.SendRecv:
 		return []int{1}
 	case collective.AllToAll, collective.Scatter, collective.Gather:
+		if r.spec.Ranks > maxFlowRanks { // whose simulation takes seconds
+			return []int{1, 4}
+		}
 		return []int{1, 2, 4}
 	}
 	x, err := r.breadthFirst()

@@ -31,7 +31,7 @@ func (a fraction) less(b fraction) bool {
 
 // exact is the least load of items that may be cut anywhere.
 func (b *balance) exact() fraction {
-	at := fraction{0, 1}
+	at := b.atLeast(1)
 	for {
 		b.clear()
 		for k, rate := range b.rates {
@@ -54,7 +54,10 @@ func (b *balance) exact() fraction {
 // deal shares out items of so many equal pieces each, and returns the load in pieces.
 func (b *balance) deal(pieces int64) fraction {
 	b.clear()
-	var at fraction
+	at := b.atLeast(pieces)
+	for k, rate := range b.rates {
+		b.room[k] = at.num * rate / at.den
+	}
 	for {
 		items, links := b.fill(pieces)
 		if items == 0 {
@@ -74,6 +77,22 @@ func (b *balance) deal(pieces int64) fraction {
 			}
 		}
 	}
+}
+
+// atLeast is the load of all items over all links that they may use: no load is less.
+func (b *balance) atLeast(pieces int64) fraction {
+	at := fraction{num: int64(len(b.links)) * pieces}
+	used := make([]bool, len(b.rates))
+	for _, links := range b.links {
+		for _, k := range links {
+			if !used[k] {
+				used[k] = true
+				at.den += b.rates[k]
+			}
+		}
+	}
+	at.den = max(at.den, 1)
+	return at
 }
 
 // next is the link of a set that is the least loaded with one piece more.
@@ -105,19 +124,16 @@ func (b *balance) fill(amount int64) (items int, links []bool) {
 		for _, s := range b.share[i] {
 			left -= s
 		}
+		for _, k := range b.links[i] {
+			n := min(left, b.room[k]-b.load[k])
+			b.share[i][k] += n
+			b.load[k] += n
+			left -= n
+		}
 		for left > 0 {
 			way := b.search(i)
 			if way.end < 0 {
-				for _, from := range way.itemFrom {
-					if from != unseen {
-						items++
-					}
-				}
-				links = make([]bool, len(b.rates))
-				for k, from := range way.linkFrom {
-					links[k] = from != unseen
-				}
-				return items, links
+				return way.cut()
 			}
 			left -= b.push(i, way, left)
 		}
@@ -135,6 +151,20 @@ const (
 type way struct {
 	itemFrom, linkFrom []int
 	end                int
+}
+
+// cut is how many items a search came to that found no room, and the links.
+func (w *way) cut() (items int, links []bool) {
+	for _, from := range w.itemFrom {
+		if from != unseen {
+			items++
+		}
+	}
+	links = make([]bool, len(w.linkFrom))
+	for k, from := range w.linkFrom {
+		links[k] = from != unseen
+	}
+	return items, links
 }
 
 // search looks for a link with room for an item, directly or by moving others.

@@ -11,8 +11,8 @@ import (
 	"railyard/model/topology"
 )
 
-// allSteps are the ways of a topology, none where direct links do not join it.
-func allSteps(t *testing.T, topo *topology.Topology) *breadthFirstWays {
+// waysOf are the ways of a topology, none where direct links do not join it.
+func waysOf(t *testing.T, topo *topology.Topology) *breadthFirstWays {
 	t.Helper()
 	ways, err := newRequest(topo, collective.Spec{Kind: collective.AllGather, Ranks: topo.NumRanks()}, Options{}).breadthFirst()
 	if err != nil && !NotApplicable(err) {
@@ -20,8 +20,6 @@ func allSteps(t *testing.T, topo *topology.Topology) *breadthFirstWays {
 	}
 	return ways
 }
-
-func exactly(b *balance) fraction { return b.exact() }
 
 func dealtIn(pieces int64) func(*balance) fraction {
 	return func(b *balance) fraction { return b.deal(pieces) }
@@ -46,15 +44,15 @@ func TestBreadthFirstReachesPublishedOptima(t *testing.T) {
 		{torus(t, "4, 4, 4", 64), 0, 63. / 6, 63. / 6},
 		{torus(t, "3, 4, 5", 60), 0, 59. / 6, 59. / 6},
 	} {
-		x := allSteps(t, c.topo).out
-		if got := x.time(exactly); math.Abs(got-c.time) > 1e-9 || got < c.ofIntake-1e-9 {
+		x := waysOf(t, c.topo).out
+		if got := stepTime(x.allSteps(), (*balance).exact); math.Abs(got-c.time) > 1e-9 || got < c.ofIntake-1e-9 {
 			t.Errorf("%s: %v, want %v", c.topo.Name(), got, c.time)
 		}
 		best := x.bestPieces()
 		if c.pieces > 0 && best != c.pieces {
 			t.Errorf("%s: %d pieces, want %d", c.topo.Name(), best, c.pieces)
 		}
-		if got := x.time(dealtIn(int64(best))) / float64(best); got > c.time*1.001 {
+		if got := stepTime(x.allSteps(), dealtIn(int64(best))) / float64(best); got > c.time*1.001 {
 			t.Errorf("%s: %v in %d pieces, want %v", c.topo.Name(), got, best, c.time)
 		}
 	}
@@ -188,7 +186,7 @@ func TestBreadthFirstTrees(t *testing.T) {
 	seen := 0
 	for seed := range int64(80) {
 		topo := gen.Uneven(seed)
-		ways := allSteps(t, topo)
+		ways := waysOf(t, topo)
 		if ways == nil {
 			continue
 		}

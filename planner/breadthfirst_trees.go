@@ -173,10 +173,11 @@ func maxBlockPieces(ranks int) int { return min(max(1<<16/(ranks*ranks), 4), 64)
 
 // bestPieces is the least number of pieces that comes as near as any to exact balance.
 func (x *shortest) bestPieces() int {
-	exact := x.time(func(b *balance) fraction { return b.exact() })
+	all := x.allSteps()
+	exact := stepTime(all, (*balance).exact)
 	best, least := 1, 0.0
 	for pieces := 1; pieces <= maxBlockPieces(len(x.dist)); pieces++ {
-		t := x.time(func(b *balance) fraction { return b.deal(int64(pieces)) }) / float64(pieces)
+		t := stepTime(all, func(b *balance) fraction { return b.deal(int64(pieces)) }) / float64(pieces)
 		if pieces == 1 || t < least*(1-1e-9) {
 			best, least = pieces, t
 		}
@@ -187,17 +188,27 @@ func (x *shortest) bestPieces() int {
 	return best
 }
 
-// time is how long the steps take, one after another, by the load of the fullest link of
-// each: as blocks for each unit of rate.
-func (x *shortest) time(of func(*balance) fraction) float64 {
-	sum := 0.0
-	for t := 1; t <= x.steps; t++ {
-		var most fraction
+// allSteps are what all ranks receive, by step.
+func (x *shortest) allSteps() [][]*balance {
+	out := make([][]*balance, x.steps)
+	for t := range out {
 		for v := range x.dist {
-			if _, b := x.step(v, t); len(b.links) > 0 {
-				if load := of(b); most.less(load) {
-					most = load
-				}
+			_, b := x.step(v, t+1)
+			out[t] = append(out[t], b)
+		}
+	}
+	return out
+}
+
+// stepTime is how long steps take, one after another, by the load of the fullest link of
+// each: as blocks for each unit of rate.
+func stepTime(all [][]*balance, load func(*balance) fraction) float64 {
+	sum := 0.0
+	for _, step := range all {
+		var most fraction
+		for _, b := range step {
+			if l := load(b); most.less(l) {
+				most = l
 			}
 		}
 		sum += most.float()
