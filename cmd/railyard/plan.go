@@ -147,7 +147,9 @@ func (f *planFlags) planOthers(cmd *cobra.Command, p *planned) error {
 		if p.healthy, err = g.planOn(cmd, p, p.topo.Healthy()); err != nil {
 			return err
 		}
-		p.keep()
+		if err := p.keep(); err != nil {
+			return err
+		}
 	}
 	if idle := p.topo.Idle(); idle != p.topo {
 		p.idle, err = f.planOn(cmd, p, idle)
