@@ -39,7 +39,7 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size, wind
 	if p.Ranks > t.NumRanks() {
 		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
 	}
-	m := &machine{t: t, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{}}
+	m := &machine{t: t, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{}, traffic: trafficOf(p)}
 	m.note()
 	chain, err := m.longest()
 	if err != nil {
@@ -120,6 +120,7 @@ type machine struct {
 	costs   *cost.Profile
 	routes  map[[2]int]topology.Route
 	between map[place]bool // of packets that are passed on
+	traffic *traffic
 }
 
 func (m *machine) route(from, to int) (topology.Route, error) {
