@@ -64,16 +64,37 @@ func (proto protocol) castShapes(bytes int64, multiprocessors int) []shape {
 	})
 }
 
-// castTo connects a root with those it sends to, or one of these with the root.
+// relays: every other GPU reads a part of the root's memory and stores it at all but the root: rows
+// such as relay_t256_overlap, of kernels of 256 threads a block. How far reading and passing on overlap
+// depends on how many threads read before any stores.
+func (s *session) relays() error {
+	if len(s.gpus) < 3 {
+		return nil
+	}
+	p := pattern{name: "relay", gpus: s.gpus, cast: true, relay: true}
+	sms := s.gpus[0].sms
+	for bytes := int64(64 << 10); bytes <= min(4<<20, int64(s.message)); bytes *= 2 {
+		for _, d := range []shape{{16, 256}, {64, 256}, {sms, 128}} {
+			p.kernel = fmt.Sprintf("_t%d", d.threads)
+			if err := s.exchange(p, protocol{name: "relay", counts: 2}, d, bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// castTo connects a root with those it sends to, or one of these with the root and, where it passes
+// on, with the others.
 func (s *session) castTo(a *args, p pattern, g *gpu) {
 	root := p.gpus[0]
-	if g != root {
-		s.connect(a, g, root, root)
-		return
+	if g == root {
+		a.Mode = 1 // rootMode
 	}
-	a.Mode = 1 // rootMode
-	for _, to := range p.gpus[1:] {
-		s.connect(a, g, to, to)
+	for _, to := range p.gpus {
+		if to != g && (p.relay || g == root || to == root) {
+			s.connect(a, g, to, to)
+		}
 	}
 }
 

@@ -638,3 +638,41 @@ extern "C" __global__ void __launch_bounds__(512, 1) ll128_casts(const __grid_co
 	}
 	end(a, epoch, a.rounds);
 }
+
+// relays: every peer of a root reads a part of its memory and stores it at all other peers, and here: what
+// comes is passed on while more comes. To a root all others are peers; to these peer 0 is the root. A
+// round takes two counts of a flag.
+extern "C" __global__ void __launch_bounds__(512, 1) relays(const __grid_constant__ Args a) {
+	constexpr u32 ahead = 8;
+	const u64 step = blockDim.x;
+	const Range part(a.bytes / 16, 8);
+	const u32 epoch = start(a);
+	for (u32 r = epoch + 1; r != epoch + 2 * a.rounds + 1; r += 2) {
+		raise(a, r, false);  // may be read, may be written
+		if (a.mode == rootMode) {
+			if (!all_above(a, r + 1, true)) return;
+			continue;
+		}
+		if (!all_above(a, r, false)) return;
+		for (u64 i = part.begin + threadIdx.x; i < part.end; i += ahead * step) {
+			uint4 v[ahead];
+#pragma unroll
+			for (u32 k = 0; k < ahead; k++)
+				if (i + k * step < part.end) v[k] = load_quad((const uint4 *)a.peer[0].outbox + i + k * step);
+#pragma unroll
+			for (u32 k = 0; k < ahead; k++)
+				if (i + k * step < part.end) store_quad((uint4 *)a.dst + i + k * step, v[k]);
+#pragma unroll
+			for (u32 p = 1; p < PEERS; p++) {
+				if (p >= a.peers) break;
+#pragma unroll
+				for (u32 k = 0; k < ahead; k++)
+					if (i + k * step < part.end) store_quad((uint4 *)a.peer[p].outbox + i + k * step, v[k]);
+			}
+		}
+		raise(a, r + 1, true);
+		const bool failed = 0 < threadIdx.x && threadIdx.x < a.peers && !await((const u32 *)a.peer[threadIdx.x].flags + blockIdx.x * flagLine, r + 1, true, a);
+		if (__syncthreads_or(failed)) return;
+	}
+	end(a, epoch, 2 * a.rounds);
+}

@@ -90,4 +90,10 @@ func TestCastTo(t *testing.T) {
 	if r, o := root.Peer[1], other.Peer[0]; r.Outbox != o.Inbox || r.Inbox != o.Outbox || r.Theirs != o.Flags || r.Flags != o.Theirs || r.Outbox>>32 != 2 || o.Outbox>>32 != 0 {
 		t.Errorf("%+v and %+v do not meet", r, o)
 	}
+	relay := &args{}
+	p.gpus, p.relay = s.gpus, true
+	s.castTo(relay, p, s.gpus[2])
+	if relay.Peers != 3 || relay.Peer[0].Outbox>>32 != 0 || relay.Peer[1].Outbox>>32 != 1 || relay.Peer[2].Outbox>>32 != 3 {
+		t.Errorf("a relay's peers: %+v", relay.Peer[:3])
+	}
 }

@@ -66,6 +66,7 @@ type pattern struct {
 	offset []int  // to the GPUs so many places on, among gpus
 	kernel string // ends the names of kernels
 	cast   bool   // the first GPU sends, the others do not: no offsets
+	relay  bool   // of a cast: the others pass on what they read
 }
 
 // patterns are those of two GPUs; of a ring; and of all, who send one source to all, stored
@@ -109,7 +110,10 @@ var protocols = []protocol{
 
 // kernel is the name of the kernel that sends in a pattern.
 func (proto protocol) kernel(p pattern) string {
-	if proto.name == "pull" && !p.cast {
+	switch {
+	case p.relay:
+		return "relays"
+	case proto.name == "pull" && !p.cast:
 		return "pull_messages" // it always adds
 	}
 	return proto.name + p.kernel
@@ -227,7 +231,7 @@ func (s *session) exchange(p pattern, proto protocol, d shape, bytes int64) erro
 		if err != nil {
 			return fmt.Errorf("%s_%s, %d bytes, %d blocks: %w", proto.name, p.name, bytes, d.blocks, err)
 		}
-		s.row(kindOf(proto.name, p, rounds)+"_overlap", "*", "*", d.blocks, bytes, us(t), "us")
+		s.row(p.kind(proto.name, rounds)+"_overlap", "*", "*", d.blocks, bytes, us(t), "us")
 	}
 	return nil
 }
@@ -247,8 +251,11 @@ func (s *session) round(p pattern, g *gpu, bytes int64, rounds int) *args {
 	return a
 }
 
-// kindOf names rows of messages.
-func kindOf(protocol string, p pattern, rounds int) string {
+// kind names rows of messages.
+func (p pattern) kind(protocol string, rounds int) string {
+	if p.relay {
+		return p.name + p.kernel
+	}
 	if rounds > 1 {
 		return fmt.Sprintf("%s_%s_x%d", protocol, p.name, rounds)
 	}

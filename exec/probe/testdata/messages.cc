@@ -40,6 +40,7 @@ struct Case {
 	bool own, sum, pull, ones;
 	size_t box; // bytes of an inbox of a message, both halves
 	bool cast = false; // GPU 0 sends to so many others, which send nothing
+	bool relay = false; // of a cast: they pass on what they read
 };
 
 float value(int gpu, int launch, size_t i) { return gpu * 1000 + launch * 100 + i % 97 + 1; }
@@ -70,6 +71,7 @@ int main()
 		{"simple casts", simple_casts, PEERS, 1, false, false, false, false, 2, true}, {"pull casts", pull_casts, PEERS, 1, false, false, true, false, 2, true},
 		{"ll casts", ll_casts, PEERS, 1, false, false, false, false, 4, true}, {"ll128 casts", ll128_casts, PEERS, 1, false, false, false, false, 4, true},
 		{"ll casts to one", ll_casts, 1, 1, false, false, false, false, 4, true}, {"ll128 casts to one", ll128_casts, 1, 1, false, false, false, false, 4, true},
+		{"relays", relays, PEERS, 2, false, false, false, false, 2, true, true},
 	};
 	for (const Case &c : cases)
 		for (size_t bytes : {240, 1200, 30720}) {
@@ -89,18 +91,23 @@ int main()
 						for (size_t i = 0; i < most * 4; i++) src[i] = value(g, l, i);
 						Args a = {};
 						a.src = (u64)src, a.dst = (u64)gpus[g].dst.data(), a.bytes = bytes, a.counters = (u64)gpus[g].counters.data();
-						a.peers = c.cast && g > 0 ? 1 : c.peers, a.mode = g == 0, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort, a.deadline = 20'000'000'000ull;
+						a.peers = c.cast && !c.relay && g > 0 ? 1 : c.peers, a.mode = g == 0, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort, a.deadline = 20'000'000'000ull;
 						for (int p = 0; p < (int)a.peers; p++) {
-							const int to = !c.cast || g == 0 ? (g + p + 1) % GPUS : 0, from = c.cast ? to : (g - p - 1 + GPUS) % GPUS;
+							const int other = p < g ? p : p + 1; // in order, the root first
+							const int to = c.cast ? other : (g + p + 1) % GPUS, from = c.cast ? other : (g - p - 1 + GPUS) % GPUS;
 							auto box = [&](int at, int by) { return (u64)(gpus[at].inbox.data() + by * most); };
 							auto flags = [&](int at, int by) { return (u64)(gpus[at].flags.data() + by * blocks * flagLine); };
-							a.peer[p] = {box(g, from), c.pull ? (u64)gpus[from].src.data() : box(to, g), flags(g, from), flags(to, g)};
+							a.peer[p] = {box(g, from), c.pull || (c.relay && from == 0) ? (u64)gpus[from].src.data() : box(to, g), flags(g, from), flags(to, g)};
 						}
 						launch(c.kernel, a, blocks, threads);
 					});
 				for (auto &h : hosts) h.join();
 				if (abort) return printf("%s, %zu bytes, launch %d: a flag did not come\n", c.name, bytes, l), 1;
 				const size_t n = bytes / 4;
+				for (int g = 1; c.relay && g <= last; g++)
+					for (int by = 1; by <= last; by++)
+						for (size_t i = 0; by != g && i < n; i++)
+							if (((float *)(gpus[g].inbox.data() + by * most))[i] != value(0, l, i)) return printf("relays, %zu bytes, launch %d: GPU %d has something else at %zu of what %d passed on\n", bytes, l, g, i, by), 1;
 				for (int g = c.cast ? 1 : 0; g <= last; g++)
 					for (int part = 0; part < (c.sum || c.cast ? 1 : c.peers); part++)
 						for (size_t i = 0; i < n; i++) {
