@@ -179,10 +179,14 @@ func (r *request) redundant(name string) bool {
 	switch name {
 	case "simple_ring": // ring is simple where there is one order
 		return r.o.Channels == 0 && len(r.ringOrders()) == 1
-	case "rail_flows", "rail_shares": // where nodes are alike, hierarchies do the same
+	case "rail_flows": // where nodes are alike, hierarchies do the same
 		return !r.unlike()
+	case "rail_shares":
+		return !r.unlike() || r.spec.Ranks > enoughToBend && r.bent()
+	case "bent_rails":
+		return !r.unlike() || !r.bent()
 	case "packed_trees", "few_trees":
-		return r.unlike() && r.railShares().share >= enoughOfRails
+		return r.unlike() && (r.spec.Ranks > enoughToBend && r.bent() || r.railShares().share >= enoughOfRails)
 	case "hierarchical_ring": // ring is hierarchical there
 		return r.separateDimensions()
 	case "quadrinomial": // up to three ranks, every tree is binomial or a star
