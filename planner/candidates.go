@@ -132,17 +132,6 @@ func tierDepths(r *request) []int {
 	return []int{1, 4, 16, 32, 64}
 }
 
-// overlapDepths: one phase, but channels that overlap (see buildBreadthFirst).
-func overlapDepths(r *request) []int {
-	switch r.spec.Kind {
-	case collective.Broadcast, collective.Reduce:
-		return pipelined
-	case collective.Barrier, collective.SendRecv:
-		return []int{1}
-	}
-	return []int{1, 4}
-}
-
 // Candidates are the schedules of all algorithms that apply, in the order of their
 // names, each at a few pipeline depths; without those of too many messages (see
 // maxFlat). only restricts them to one algorithm; "" is
