@@ -60,7 +60,7 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 const enoughToBend = 64
 
 // maxBentRanks bounds what is compiled for each pair of ranks on a rail before it folds.
-const maxBentRanks = 1024
+const maxBentRanks = 1 << 20
 
 // schedule is how the plan format says it.
 func (b *bends) schedule(of collective.Kind) *schedule.Bends {
