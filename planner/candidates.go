@@ -184,7 +184,7 @@ func (r *request) redundant(name string) bool {
 	case "rail_shares":
 		return !r.unlike() || r.spec.Ranks > enoughToBend && r.bent()
 	case "bent_rails":
-		return !r.unlike() || !r.bent()
+		return !r.unlike() || r.spec.Ranks <= maxRing && !r.bent()
 	case "packed_trees", "few_trees":
 		return r.unlike() && (r.spec.Ranks > enoughToBend && r.bent() || r.railShares().share >= enoughOfRails)
 	case "hierarchical_ring": // ring is hierarchical there
@@ -213,6 +213,9 @@ func TooMany(t *topology.Topology, s *schedule.Schedule) bool {
 // try: n² of them, or as many as another one that is as good.
 func (r *request) tooMany(name string) bool {
 	n := r.spec.Ranks
+	if n > maxRing && r.unlike() && r.bendable() && r.inClasses() { // these fold there, others do not
+		return name != "bent_rails" && name != "hierarchical_all_to_all"
+	}
 	switch name {
 	case "two_shot":
 		return n > maxFlat && !r.alikeByTier()
