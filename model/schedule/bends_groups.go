@@ -207,17 +207,14 @@ func (g *bentGroups) home(node, rank int32) []*Group {
 		if r < 0 {
 			continue
 		}
-		c := &Group{Ranks: RankList{r}, Parts: []ChunkSet{Range(r*g.Units, 0)}}
 		for _, x := range g.runs(int32(rail), kind) {
-			set := g.units(int32(rail), x, node)
-			if by := g.ranks[node][g.Kinds[kind].By[rail][x.first]]; by == r {
-				c.Parts[0] = set
-			} else {
-				c.Ranks, c.Parts = append(c.Ranks, by), append(c.Parts, set)
+			c := &Group{Ranks: RankList{r}, Parts: []ChunkSet{g.units(int32(rail), x, node)}}
+			if by := g.ranks[node][g.Kinds[kind].By[rail][x.first]]; by != r {
+				c.Ranks, c.Parts = append(c.Ranks, by), []ChunkSet{Range(r*g.Units, 0), c.Parts[0]}
 			}
-		}
-		if slices.Contains(c.Ranks, rank) {
-			out = append(out, c)
+			if slices.Contains(c.Ranks, rank) {
+				out = append(out, c)
+			}
 		}
 	}
 	return out

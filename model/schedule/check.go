@@ -199,7 +199,7 @@ func (k *checker) run() error {
 		}
 	}
 	if m, ok := k.moves.(*kindMoves); ok {
-		if all, err := k.matched(m); err != nil || !all {
+		if !k.matched(m) {
 			return errUnlike // all ranks' programs say where
 		}
 		return k.checkResult()

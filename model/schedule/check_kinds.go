@@ -8,8 +8,9 @@ import (
 
 // kindMoves exchange a node with the first one of its kind (see Bends), with the chunks
 // that are numbered by it. By construction, phases of generator bends look the same after
-// any exchange of nodes of a kind, but for the order of messages between two waits, which
-// makes no difference; so the first node of each kind is run for all.
+// any exchange of nodes of a kind, but for the order of messages between two waits and for
+// how what goes between two ranks is cut into them, which makes no difference; so the first
+// node of each kind is run for all.
 //
 // A node that is alone in its kind stays where it is, whatever is moved. So what a first
 // node sends to one of another kind is heard from all nodes of its kind; and what it sends
@@ -183,7 +184,7 @@ func (m *kindMoves) hear(q *queue, r int, peer, phase int32) (message, bool) {
 }
 
 // matched reports whether all messages were taken, by all ranks.
-func (k *checker) matched(m *kindMoves) (bool, error) {
+func (k *checker) matched(m *kindMoves) bool {
 	for c, q := range k.queues {
 		a, b := m.node[c.src], m.node[c.dst]
 		by := m.of(c.dst)
@@ -193,30 +194,33 @@ func (k *checker) matched(m *kindMoves) (bool, error) {
 		case a == b:
 		case m.first[a] == m.first[b]: // heard by the first node from the one that it was sent to
 			peers[0], to = m.rank(c.src, by), m.rank(c.dst, by)
-		case by == 0: // heard from all nodes of the sender's kind
+		case by == 0: // heard from all nodes of the sender's kind; the others of its own hear the same
 			for node, first := range m.first {
+				move := int32(node) + 1
 				if first == a && int32(node) != a {
-					peers = append(peers, m.rank(c.src, int32(node)+1))
+					peers = append(peers, m.rank(c.src, move))
+				}
+				if first == b && int32(node) != b && !k.sameMoved(q, k.queues[key{c.src, m.rank(c.dst, move), c.phase}], move) {
+					return false
 				}
 			}
+		case k.queues[key{c.src, m.rank(c.dst, by), c.phase}] == nil:
+			return false
 		default:
-			if !k.sameMoved(k.queues[key{c.src, m.rank(c.dst, by), c.phase}], q, by) {
-				return false, errUnlike
-			}
 			continue
 		}
 		for _, p := range peers {
 			if m.read[key{p, to, c.phase}] != len(q.messages) {
-				return false, nil
+				return false
 			}
 		}
 	}
-	return true, nil
+	return true
 }
 
 // sameMoved reports whether moving the messages of a connection gives those of another.
 func (k *checker) sameMoved(from, to *queue, by int32) bool {
-	if from == nil || len(from.messages) != len(to.messages) {
+	if to == nil || len(from.messages) != len(to.messages) {
 		return false
 	}
 	for i := range from.messages {
