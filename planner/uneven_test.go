@@ -49,9 +49,7 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 		for _, s := range all {
 			s.every, s.pieces = 1, max(s.pieces, 64)
 		}
-		// Of 64 GPUs with transfers between all of them (seed 369) there are too many to pack;
-		// its all-reduce does not reach what is asked for either.
-		all[2].worst, all[3].worst = 0.4, 0.4
+		all[2].worst, all[3].worst = 0.74, 0.78 // of graphs that are not among every tenth
 	}
 	for seed := range seeds {
 		topo := gen.Uneven(seed)
