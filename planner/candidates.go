@@ -185,7 +185,7 @@ func (r *request) redundant(name string) bool {
 	case "simple_ring": // ring is simple where there is one order
 		return r.o.Channels == 0 && len(r.ringOrders()) == 1
 	case "rail_flows": // where nodes are alike, hierarchies do the same
-		return !r.unlike()
+		return !r.unlike() || r.spec.Kind == collective.AllToAll && r.spec.Ranks > enoughToBend && r.bent() && len(r.t.LostRanks()) == 0
 	case "rail_shares":
 		return !r.unlike() || r.spec.Ranks > enoughToBend && r.bent()
 	case "bent_rails":

@@ -1,0 +1,129 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/collective"
+)
+
+// Bends say how data gets into and out of each node. Rail j is the GPUs that are number j
+// in their nodes. What belongs to a GPU (of an all-to-all: goes to it) is cut into units;
+// unit u of rail j enters and leaves a node through its GPU number By[j][u]: j itself,
+// unless that rail bends there. Nodes of a kind do alike.
+type Bends struct {
+	Units int32      `json:"units"`
+	Nodes RankList   `json:"nodes"` // by node: its kind
+	Kinds []BentKind `json:"kinds"`
+}
+
+// BentKind is what nodes of a kind have in common.
+type BentKind struct {
+	By    []RankList `json:"by"`              // by rail: by unit
+	Lost  RankList   `json:"lost,omitempty"`  // rails on which there is no GPU
+	Roots []RankList `json:"roots,omitempty"` // all_reduce: by rail: by unit, chunks of which the node is the root
+}
+
+func (b *Bends) rails() int32 { return int32(len(b.Kinds[0].By)) }
+
+// ranksOf are the ranks of each node by rail, −1 where there is none.
+func (b *Bends) ranksOf() [][]int32 {
+	out := make([][]int32, len(b.Nodes))
+	next := int32(0)
+	for node, k := range b.Nodes {
+		out[node] = make([]int32, b.rails())
+		for j := range out[node] {
+			if out[node][j] = -1; !slices.Contains(b.Kinds[k].Lost, int32(j)) {
+				out[node][j] = next
+				next++
+			}
+		}
+	}
+	return out
+}
+
+// appendBends appends the program of a rank in a stage.
+func (x *Expander) appendBends(dst []Op, channel int, ph *Phase, rank int) []Op {
+	ch := &x.s.Channels[channel]
+	if ph.Op == collective.AllToAll {
+		return appendBentAllToAll(dst, ch, ph, rank)
+	}
+	direct := *ph
+	direct.Gen = GenDirect
+	e := emitter{ops: dst, ph: &direct, spec: &x.s.Spec}
+	for _, g := range x.bent[channel].of(ph.Level, int32(rank)) {
+		e.member = member{group: g, chunks: ch.Chunks, pos: slices.Index(g.Ranks, int32(rank)), size: len(g.Ranks)}
+		direct.Op = x.bent[channel].op(ph)
+		generate(&e)
+	}
+	sendFirst(e.ops[len(dst):], rank, x.s.Spec.Ranks)
+	return e.ops
+}
+
+// validateBends checks a phase over bent rails.
+func (s *Schedule) validateBends(ch *Channel, ph *Phase) error {
+	b := ch.Bends
+	switch {
+	case b == nil:
+		return fmt.Errorf("generator bends: the channel has no bends")
+	case ph.Op != collective.AllToAll && ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter:
+		return fmt.Errorf("generator bends does not make %v", ph.Op)
+	case (ph.Op == collective.AllToAll) != (s.Spec.Kind == collective.AllToAll):
+		return fmt.Errorf("bends: %v is no part of %v", ph.Op, s.Spec.Kind)
+	case ph.Level < 1 || ph.Level > 3:
+		return fmt.Errorf("bends: level %d: must be from 1 to 3", ph.Level)
+	case len(b.Kinds) < 1 || len(b.Nodes) < 1 || len(b.Nodes) > s.Spec.Ranks || b.Units < 1 || int(b.Units) > ch.Chunks || b.rails() > 1024:
+		return fmt.Errorf("bends: %d kinds of %d nodes in %d units", len(b.Kinds), len(b.Nodes), b.Units)
+	}
+	ranks, chunks := int64(0), int64(0)
+	for _, k := range b.Nodes {
+		if k < 0 || int(k) >= len(b.Kinds) {
+			return fmt.Errorf("bends: there is no kind %d of nodes", k)
+		}
+		ranks += int64(len(b.Kinds[k].By) - len(b.Kinds[k].Lost))
+		for _, list := range b.Kinds[k].Roots {
+			for _, n := range list {
+				chunks += int64(n)
+			}
+		}
+	}
+	if s.Spec.Kind != collective.AllReduce {
+		chunks = ranks * int64(b.Units)
+	}
+	if ranks != int64(s.Spec.Ranks) || chunks != int64(ch.Chunks) {
+		return fmt.Errorf("bends: %d ranks and %d chunks instead of %d and %d", ranks, chunks, s.Spec.Ranks, ch.Chunks)
+	}
+	for i := range b.Kinds {
+		if err := b.Kinds[i].validate(b, s.Spec.Kind); err != nil {
+			return fmt.Errorf("bends: kind %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (k *BentKind) validate(b *Bends, what collective.Kind) error {
+	switch {
+	case len(k.By) != int(b.rails()):
+		return fmt.Errorf("%d rails instead of %d", len(k.By), b.rails())
+	case len(k.Lost) > 0 && (what == collective.AllToAll || len(k.Lost) >= len(k.By)):
+		return fmt.Errorf("lost rails %v", k.Lost)
+	case (k.Roots == nil) != (what != collective.AllReduce), k.Roots != nil && len(k.Roots) != len(k.By):
+		return fmt.Errorf("roots of %d rails", len(k.Roots))
+	}
+	for i, rail := range k.Lost {
+		if rail < 0 || int(rail) >= len(k.By) || i > 0 && rail <= k.Lost[i-1] {
+			return fmt.Errorf("lost rails %v", k.Lost)
+		}
+	}
+	for j, units := range k.By {
+		if len(units) != int(b.Units) || k.Roots != nil && len(k.Roots[j]) != len(units) {
+			return fmt.Errorf("rail %d: %d units instead of %d", j, len(units), b.Units)
+		}
+		for u, by := range units {
+			if by < 0 || int(by) >= len(k.By) || slices.Contains(k.Lost, by) || k.Roots != nil && k.Roots[j][u] < 0 {
+				return fmt.Errorf("rail %d, unit %d", j, u)
+			}
+		}
+	}
+	return nil
+}
