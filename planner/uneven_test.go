@@ -92,6 +92,20 @@ func TestConnectionsDoNotRunAhead(t *testing.T) {
 	}
 }
 
+// 64 GPUs in unequal nodes, each with an adapter, have 4,032 transfers: too many to pack all.
+func TestTreesOfManyTransfers(t *testing.T) {
+	topo := gen.Uneven(369)
+	for kind, least := range map[collective.Kind]float64{collective.AllReduce: 0.7, collective.Broadcast: 0.94, collective.Reduce: 0.94} {
+		row := treesOn(t, topo, kind, 64)
+		if share := row.OfBound(); row.Schedule.Algorithm != "packed_trees" || share < least || share > 1 {
+			t.Errorf("%v: %s, %.2f %% of the bound", kind, planner.Name(row.Schedule), 100*share)
+		}
+		if err := schedule.Check(row.Schedule, topo); err != nil {
+			t.Errorf("%v: %v", kind, err)
+		}
+	}
+}
+
 // treesOn is a plan of packed trees; where everybody reaches everybody, the best there is.
 func treesOn(t *testing.T, topo *topology.Topology, kind collective.Kind, pieces int) planner.Row {
 	t.Helper()
