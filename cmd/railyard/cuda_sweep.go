@@ -56,6 +56,8 @@ type sweepFlags struct {
 	blocks      []int
 	try         []string
 	tried       []variant // try, read
+	fastest     string
+	known       map[sweptKey]variant // fastest, read
 	out         string
 
 	multiprocessors int // of a GPU
@@ -87,6 +89,7 @@ func newCudaSweep() *cobra.Command {
 	fl.BoolVar(&f.nccl, "nccl", false, "time NCCL beside, its choice with and without symmetric windows")
 	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation, beside what the schedule sends")
 	fl.StringSliceVar(&f.only, "only", nil, "only these ways, as algorithm/mechanism")
+	fl.StringVar(&f.fastest, "fastest", "", "of a CSV file of this command: of each case only the way that was fastest there, of whatever type")
 	fl.StringSliceVar(&f.algos, "algos", nil, "these algorithms in all mechanisms, for checks")
 	fl.IntSliceVar(&f.blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
@@ -122,6 +125,11 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 			return usageError{err}
 		}
 		f.tried = append(f.tried, v)
+	}
+	if f.fastest != "" {
+		if f.known, err = readFastest(f.fastest); err != nil {
+			return err
+		}
 	}
 	w := io.Writer(os.Stdout)
 	if f.out != "-" {

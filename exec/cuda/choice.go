@@ -11,6 +11,9 @@ import (
 	"railyard/model/units"
 )
 
+// MaxThreads is the most a block can have.
+const MaxThreads = 1024
+
 // Choice is what has been fastest for a size: an algorithm and how to run it.
 type Choice struct {
 	Algorithm string
