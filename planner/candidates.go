@@ -132,17 +132,6 @@ func tierDepths(r *request) []int {
 	return []int{1, 4, 16, 32, 64}
 }
 
-// overlapDepths: one phase, but channels that overlap (see buildBreadthFirst).
-func overlapDepths(r *request) []int {
-	switch r.spec.Kind {
-	case collective.Broadcast, collective.Reduce:
-		return pipelined
-	case collective.Barrier, collective.SendRecv:
-		return []int{1}
-	}
-	return []int{1, 4}
-}
-
 // Candidates are the schedules of all algorithms that apply, in the order of their
 // names, each at a few pipeline depths; without those of too many messages (see
 // maxFlat). only restricts them to one algorithm; "" is
@@ -190,10 +179,14 @@ func (r *request) redundant(name string) bool {
 	switch name {
 	case "simple_ring": // ring is simple where there is one order
 		return r.o.Channels == 0 && len(r.ringOrders()) == 1
-	case "rail_flows", "rail_shares": // where nodes are alike, hierarchies do the same
-		return !r.unlike()
+	case "rail_flows": // where nodes are alike, hierarchies do the same
+		return !r.unlike() || r.spec.Kind == collective.AllToAll && r.spec.Ranks > enoughToBend && r.bent() && len(r.t.LostRanks()) == 0
+	case "rail_shares":
+		return !r.unlike() || r.spec.Ranks > enoughToBend && r.bent()
+	case "bent_rails":
+		return !r.unlike() || !r.bent()
 	case "packed_trees", "few_trees":
-		return r.unlike() && r.railShares().share >= enoughOfRails
+		return r.unlike() && (r.spec.Ranks > enoughToBend && r.bent() || r.railShares().share >= enoughOfRails)
 	case "hierarchical_ring": // ring is hierarchical there
 		return r.separateDimensions()
 	case "quadrinomial": // up to three ranks, every tree is binomial or a star

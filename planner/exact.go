@@ -51,6 +51,13 @@ func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units
 	}
 }
 
+// BoundBeside is the bound that stands beside a plan that takes a time.
+func BoundBeside(t *topology.Topology, spec collective.Spec, planned units.Time, size units.Bytes) collective.Bound {
+	b := collective.NewCuts(t, spec).LowerBound(size)
+	(&exactBound{t: t, spec: spec}).tighten(&b, planned, size)
+	return b
+}
+
 func (x *exactBound) find() {
 	switch kind := x.spec.Kind; {
 	case kind == collective.SendRecv || kind == collective.Barrier || x.spec.Ranks < 2:

@@ -1,14 +1,17 @@
 package planner_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/topologies"
 )
 
 // TestFrontIsThatOfAll compares the front with the definition, over scores of all kinds
@@ -96,5 +99,28 @@ func TestFrontSaysWhereEachIsBest(t *testing.T) {
 	}
 	if _, _, err := planner.PlanFront(topo, collective.Spec{Kind: collective.AllReduce}, []units.Bytes{1}, m, planner.PlanOptions{}); err == nil {
 		t.Error("no ranks, no error")
+	}
+}
+
+// The front of DGX-1 in two steps is the optimum that SCCL finds (Cai et al. 2021): three
+// rounds of half a block; where links are alike, two steps reach what GPUs can take in.
+func TestFrontOfCubeMeshes(t *testing.T) {
+	for name, want := range map[string]float64{"dgx1-v100": 1.5 / 8 / 25e-3, "dgx1-p100": 1.75 / 8 / 20e-3} {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter} {
+			_, front, err := planner.PlanFront(topo, collective.Spec{Kind: kind, Ranks: 8}, []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "line")), planner.PlanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			two := slices.MinFunc(front.Points, func(a, b planner.FrontPoint) int { // the fastest of the least latency
+				return cmp.Or(cmp.Compare(a.Latency/1e5, b.Latency/1e5), cmp.Compare(a.Transfer, b.Transfer))
+			})
+			if got := two.PerByte(front.Large); got > want*1.001 || got < want {
+				t.Errorf("%s %v: %s takes %.4f ps a byte, want %.4f", name, kind, planner.Name(two.Schedule), got, want)
+			}
+		}
 	}
 }

@@ -51,7 +51,8 @@ func init() {
 	algorithms = []Algorithm{
 		{"alternating_ring", "a ring for each NIC, direction alternating from node to node, so that every NIC works", "S. Ozog, Penny, 2025", buildAlternatingRing, ringDepths},
 		{"balanced_rails", "all_to_allv in equal parts over all rails, through the GPUs on them", "Valiant 1982", buildBalancedRails, tierDepths},
-		{"breadth_first", "store and forward on shortest paths over direct links, evenly spread", "Zhao et al., BFB, 2022", buildBreadthFirst, overlapDepths},
+		{"bent_rails", "hierarchical_two_shot whose rails bend around what nodes have lost", "", buildBentRails, tierDepths},
+		{"breadth_first", "store and forward on shortest paths over direct links, evenly spread", "Zhao et al., BFB, 2022", buildBreadthFirst, breadthFirstDepths},
 		{"bruck", "⌈log₂ n⌉ steps for any number of ranks", "Bruck et al. 1997", buildBruck, oneDepth},
 		{"direct", "everybody talks to everybody; all_reduce: in one shot", "", buildDirect, oneDepth},
 		{"double_binary_tree", "two trees in which each rank is inner node once, half the bytes each", "Sanders, Speck, Träff 2009", buildDoubleBinaryTree, treeDepths},

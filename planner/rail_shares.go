@@ -20,8 +20,8 @@ func buildRailShares(r *request) (*schedule.Schedule, error) {
 	return r.levels(x.trees), nil
 }
 
-// maxSharedRanks bounds what takes a quarter of a minute.
-const maxSharedRanks = 512
+// maxSharedRanks bounds what takes many seconds.
+const maxSharedRanks = 256
 
 // railDepths: levels are the stages of the pipeline. Nothing folds, so that of many ranks
 // no long one is simulated.

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"railyard/model/collective"
+	"railyard/model/units"
 )
 
 // readGoals fills in the goals.
@@ -30,27 +31,63 @@ func readGoals(name string, cases []*compared) error {
 	return nil
 }
 
-// readPeers fills in the fastest way of other libraries.
-func readPeers(name string, cases []*compared) error {
+// peerTime is what another library took.
+type peerTime struct {
+	us        float64 // 0: not measured
+	name, run string
+}
+
+// peersLeft counts the rows of other libraries that are no rivals, by why.
+type peersLeft map[string]int
+
+// readPeers fills in the fastest way of other libraries. What failed, made wrong elements
+// or was not timed does not count.
+func readPeers(name string, cases []*compared, left peersLeft) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	lines, rows, err := namedColumns(file, name, "collective", "gpus", "dtype", "size_bytes", "time_us", "wrong")
+	lines, rows, err := namedColumns(file, name, "collective", "gpus", "dtype", "size_bytes", "algo", "proto", "time_us", "wrong")
 	if err != nil {
 		return err
 	}
+	at := map[sweptKey]*compared{}
+	for _, c := range cases {
+		at[c.key] = c
+	}
 	for i, r := range rows {
-		var us float64
-		if _, err := fmt.Sscan(r["time_us"], &us); err != nil {
-			return fmt.Errorf("%s:%d: time_us %q: %w", name, lines[i], r["time_us"], err)
+		if why := notTimed(r); why != "" {
+			left[why]++
+			continue
 		}
-		for _, c := range cases {
-			if c.key.kind.String() == r["collective"] && c.key.dtype == r["dtype"] && fmt.Sprint(c.key.gpus) == r["gpus"] && fmt.Sprint(int64(c.key.size)) == r["size_bytes"] && (c.peer == 0 || us < c.peer) {
-				c.peer = us
-			}
+		k := sweptKey{dtype: r["dtype"]}
+		var us float64
+		if k.kind, err = collective.Parse(r["collective"]); err == nil {
+			var bytes int64
+			_, err = fmt.Sscan(r["gpus"]+" "+r["size_bytes"]+" "+r["time_us"], &k.gpus, &bytes, &us)
+			k.size = roundedUp(units.Bytes(bytes))
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, lines[i], err)
+		}
+		if c := at[k]; c != nil && (c.peer.us == 0 || us < c.peer.us) {
+			c.peer = peerTime{us, r["proto"] + " " + r["algo"], r["run"]}
 		}
 	}
 	return nil
+}
+
+// notTimed says why a row has no time that counts, "" where it has one.
+func notTimed(r map[string]string) string {
+	what := fmt.Sprintf("%s %s on %s GPUs: ", r["proto"], r["collective"], r["gpus"])
+	switch {
+	case r["error"] != "":
+		return what + r["error"]
+	case r["wrong"] != "0":
+		return what + "wrong elements"
+	case r["time_us"] == "":
+		return what + "not timed"
+	}
+	return ""
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -23,7 +25,7 @@ func writeTables(w io.Writer, cases []*compared) {
 		}
 		fmt.Fprintf(w, "All-reduce, float32, %d GPUs, µs:\n\n| size | ours | NCCL | NCCL, windows | others | goal | predicted (probe) | error | how |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", gpus)
 		for _, c := range list {
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.size), ours(c), threeDigits(c.nccl), threeDigits(c.windows), threeDigits(c.peer), threeDigits(c.goal), threeDigits(c.probe), 100*c.miss(c.probe), c.best.v)
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.size), ours(c), threeDigits(c.nccl), threeDigits(c.windows), threeDigits(c.peer.us), threeDigits(c.goal), threeDigits(c.probe), 100*c.miss(c.probe), c.best.v)
 		}
 		fmt.Fprintln(w)
 	}
@@ -34,12 +36,42 @@ func writeTables(w io.Writer, cases []*compared) {
 			}
 		}
 	}
+	for _, dtype := range []string{"float32", "bfloat16"} {
+		for _, kind := range sweptKinds {
+			writeStreams(w, cases, kind, dtype)
+		}
+	}
 	writeSummary(w, cases)
 }
 
-// writePairs is a table of ours / NCCL for every other size, on all numbers of GPUs.
+// writePairs is a table of ours / NCCL for every other size, on all numbers of GPUs; with
+// what others took where that was measured.
 func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype string) {
 	list := chosenCases(cases, func(k sweptKey) bool { return k.kind == kind && k.dtype == dtype && sizeParity(k.size) == 0 })
+	what := "ours / NCCL"
+	others := slices.ContainsFunc(list, func(c *compared) bool { return c.peer.us > 0 })
+	if others {
+		what += " / others"
+	}
+	writeGrid(w, fmt.Sprintf("%v, %s, µs, %s", kind, dtype, what), gpuNumbers(cases), list, func(c *compared) string {
+		cell := ours(c) + " / " + threeDigits(c.nccl)
+		if others {
+			cell += " / " + cmp.Or(threeDigits(c.peer.us), "–")
+		}
+		return cell
+	})
+}
+
+// writeStreams are tables of what operations launched one by one take, where that was measured.
+func writeStreams(w io.Writer, cases []*compared, kind collective.Kind, dtype string) {
+	list := slices.DeleteFunc(chosenCases(cases, func(k sweptKey) bool { return k.kind == kind && k.dtype == dtype }), func(c *compared) bool { return c.stream.ours == 0 })
+	writeGrid(w, fmt.Sprintf("%v, %s, launched one by one on streams, µs, ours / NCCL / NCCL, windows", kind, dtype), gpuNumbers(list), list, func(c *compared) string {
+		return bolder(c.stream.ours, c.stream.nccl) + " / " + cmp.Or(threeDigits(c.stream.nccl), "–") + " / " + cmp.Or(threeDigits(c.stream.windows), "–")
+	})
+}
+
+// writeGrid is a table of cases: a row a size, a column a number of GPUs.
+func writeGrid(w io.Writer, title string, numbers []int, list []*compared, cell func(*compared) string) {
 	var sizes []units.Bytes
 	for _, c := range list {
 		if !slices.Contains(sizes, c.key.size) {
@@ -50,8 +82,7 @@ func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype stri
 		return
 	}
 	slices.Sort(sizes)
-	fmt.Fprintf(w, "%v, %s, µs, ours / NCCL:\n\n| size |", kind, dtype)
-	numbers := gpuNumbers(cases)
+	fmt.Fprintf(w, "%s:\n\n| size |", title)
 	for _, gpus := range numbers {
 		fmt.Fprintf(w, " %d GPUs |", gpus)
 	}
@@ -59,17 +90,49 @@ func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype stri
 	for _, size := range sizes {
 		fmt.Fprintf(w, "| %s |", spaced(size))
 		for _, gpus := range numbers {
-			cell := "–"
+			text := "–"
 			for _, c := range list {
 				if c.key.size == size && c.key.gpus == gpus {
-					cell = ours(c) + " / " + threeDigits(c.nccl)
+					text = cell(c)
 				}
 			}
-			fmt.Fprintf(w, " %s |", cell)
+			fmt.Fprintf(w, " %s |", text)
 		}
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintln(w)
+}
+
+// writePeers says which other libraries were beside, whether in the same run, and what
+// they could not do.
+func writePeers(w io.Writer, cases []*compared, left peersLeft) {
+	fastest, runs, beside, same := map[string]int{}, map[string]bool{}, 0, 0
+	for _, c := range cases {
+		if c.peer.us == 0 {
+			continue
+		}
+		beside++
+		fastest[c.peer.name]++
+		if c.peer.run != "" && c.peer.run == c.best.run {
+			same++
+			runs[c.peer.run] = true
+		}
+	}
+	if beside == 0 && len(left) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nOthers: %d cases, %d of them in one run with ours", beside, same)
+	if same > 0 {
+		fmt.Fprintf(w, " (%s)", strings.Join(slices.Sorted(maps.Keys(runs)), ", "))
+	}
+	fmt.Fprint(w, "; fastest:")
+	for i, name := range slices.Sorted(maps.Keys(fastest)) {
+		fmt.Fprintf(w, "%s %s in %d", []string{"", ","}[min(i, 1)], name, fastest[name])
+	}
+	fmt.Fprintln(w, ".")
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		fmt.Fprintf(w, "Not counted: %s (rows: %d).\n", why, left[why])
+	}
 }
 
 func writeSummary(w io.Writer, cases []*compared) {
@@ -79,8 +142,8 @@ func writeSummary(w io.Writer, cases []*compared) {
 		if c.best.us > c.nccl {
 			slower = append(slower, name+threeDigits(c.nccl)+")")
 		}
-		if c.peer > 0 && c.best.us > c.peer {
-			others = append(others, name+threeDigits(c.peer)+")")
+		if c.peer.us > 0 && c.best.us > c.peer.us {
+			others = append(others, name+threeDigits(c.peer.us)+")")
 		}
 		if c.windows > 0 && c.best.us > c.windows {
 			behind = append(behind, name+threeDigits(c.windows)+")")
@@ -147,11 +210,13 @@ func geomean(cases []*compared, of func(*compared) float64) float64 {
 }
 
 // ours is bold where NCCL's default is faster.
-func ours(c *compared) string {
-	if c.best.us > c.nccl {
-		return "**" + threeDigits(c.best.us) + "**"
+func ours(c *compared) string { return bolder(c.best.us, c.nccl) }
+
+func bolder(us, other float64) string {
+	if other > 0 && us > other {
+		return "**" + threeDigits(us) + "**"
 	}
-	return threeDigits(c.best.us)
+	return threeDigits(us)
 }
 
 // threeDigits is a time with three digits, nothing where there is none.

@@ -50,7 +50,9 @@ type sweepFlags struct {
 	specialise  bool
 	nccl        bool
 	traffic     bool
+	name        string          // of the run, in every row
 	meter       *discover.Meter // with traffic
+	chosen      bool
 	only        []string
 	algos       []string
 	blocks      []int
@@ -60,7 +62,8 @@ type sweepFlags struct {
 	known       map[sweptKey]variant // fastest, read
 	out         string
 
-	multiprocessors int // of a GPU
+	multiprocessors int    // of a GPU
+	gpu             string // its name
 }
 
 // newCudaSweep times many ways to run each case in one process: what thresholds are made
@@ -88,6 +91,8 @@ func newCudaSweep() *cobra.Command {
 	fl.BoolVar(&f.specialise, "specialise", false, "with specialised kernels too")
 	fl.BoolVar(&f.nccl, "nccl", false, "time NCCL beside, its choice with and without symmetric windows")
 	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation, beside what the schedule sends")
+	fl.BoolVar(&f.chosen, "chosen", false, "of ours only what the topology's profile says was fastest, as run --backend cuda does")
+	fl.StringVar(&f.name, "run", "", "what rows say of the run they are from (default: when it began)")
 	fl.StringSliceVar(&f.only, "only", nil, "only these ways, as algorithm/mechanism")
 	fl.StringVar(&f.fastest, "fastest", "", "of a CSV file of this command: of each case only the way that was fastest there, of whatever type")
 	fl.StringSliceVar(&f.algos, "algos", nil, "these algorithms in all mechanisms, for checks")
@@ -98,7 +103,7 @@ func newCudaSweep() *cobra.Command {
 }
 
 var sweepHeader = []string{"collective", "gpus", "dtype", "redop", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams", "overlap", "specialised",
-	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "nvlink_sent_bytes", "schedule_sent_bytes", "error"}
+	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "nvlink_sent_bytes", "schedule_sent_bytes", "run", "at", "error"}
 
 func (f *sweepFlags) run(cmd *cobra.Command) error {
 	sizes, err := f.sizes.sizes(cmd)
@@ -167,12 +172,15 @@ type sweepCase struct {
 }
 
 func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, sizes []units.Bytes, op collective.ReduceOp, began time.Time, out *csv.Writer) error {
+	if f.name == "" {
+		f.name = secondOf(began)
+	}
 	node, err := cuda.Open(gpus)
 	if err != nil {
 		return err
 	}
 	defer node.Close()
-	node.Deadline, f.multiprocessors = f.deadline, node.Multiprocessors()
+	node.Deadline, f.multiprocessors, f.gpu = f.deadline, node.Multiprocessors(), cuda.GPU()
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
 	cases, err := f.cases(gpus, sizes, op)
 	if err != nil {
@@ -216,8 +224,13 @@ func (f *sweepFlags) cases(gpus int, sizes []units.Bytes, op collective.ReduceOp
 				return nil, usageError{err}
 			}
 			for _, size := range sizes {
-				for _, v := range f.variants(kind, gpus, size) {
-					out = append(out, sweepCase{topo, collective.Spec{Kind: kind, Ranks: gpus}, dtype, op, size, v})
+				spec := collective.Spec{Kind: kind, Ranks: gpus}
+				ways, err := f.ways(topo, spec, dtype, size)
+				if err != nil {
+					return nil, err
+				}
+				for _, v := range ways {
+					out = append(out, sweepCase{topo, spec, dtype, op, size, v})
 				}
 			}
 		}
@@ -274,8 +287,7 @@ func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, beside *nccl.
 	var err error
 	sent, planned := "", ""
 	if v.algo == ncclAlgo {
-		r = &cuda.Result{Wrong: -1}
-		r.Times, err = beside.Time(ctx, c.spec.Kind, cfg, v.windows)
+		r, err = beside.Time(ctx, c.spec.Kind, cfg, v.windows)
 	} else {
 		var s *schedule.Schedule
 		if s, err = v.build(c.topo, c.spec); err == nil {
@@ -287,8 +299,9 @@ func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, beside *nccl.
 	}
 	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(), strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.algo, strconv.Itoa(v.slices),
 		v.mechanism(), strconv.Itoa(v.how.Blocks), strconv.Itoa(v.how.Threads), strconv.Itoa(v.how.Streams), strconv.FormatBool(v.how.Overlap), strconv.FormatBool(v.how.Specialise), strconv.FormatBool(f.inPlace)}
+	at := secondOf(time.Now())
 	if err != nil {
-		return append(row, "", "", "", "", "", "", "", "", "", "", err.Error())
+		return append(row, "", "", "", "", "", "", "", "", "", "", f.name, at, err.Error())
 	}
 	us := func(d time.Duration) string { return strconv.FormatFloat(float64(d.Nanoseconds())/1e3, 'f', 3, 64) }
 	sum := measurement.Summarise(r.Times)
@@ -296,8 +309,11 @@ func (f *sweepFlags) measure(ctx context.Context, node *cuda.Node, beside *nccl.
 	if len(r.Stream) > 0 {
 		stream = us(measurement.Summarise(r.Stream).Median)
 	}
-	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10), strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), sent, planned, "")
+	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10), strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), sent, planned, f.name, at, "")
 }
+
+// secondOf is a moment as rows name it.
+func secondOf(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // sent is what the busiest GPU sent over its NVLinks in one operation since the call
 // before, and what the schedule says; "" without --traffic.

@@ -16,10 +16,12 @@ import (
 
 // swept is a row that cuda-sweep measured.
 type swept struct {
-	key   sweptKey
-	v     variant
-	us    float64
-	wrong int // elements; −1: not checked
+	key    sweptKey
+	v      variant
+	us     float64
+	stream float64 // launched one by one on streams; 0: not measured
+	wrong  int     // elements; −1: not checked
+	run    string  // "" in older files
 }
 
 // sweptKey is what was asked for; size is the power of two it was rounded down from.
@@ -52,7 +54,7 @@ func readSwept(name string) (out []swept, err error) {
 		if r["error"] != "" {
 			continue
 		}
-		s := swept{key: sweptKey{dtype: r["dtype"]}, v: variant{algo: r["algo"], windows: r["mechanism"] == "windows"}}
+		s := swept{key: sweptKey{dtype: r["dtype"]}, run: r["run"], v: variant{algo: r["algo"], windows: r["mechanism"] == "windows"}}
 		if s.key.kind, err = collective.Parse(r["collective"]); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, lines[i], err)
 		}
@@ -67,6 +69,11 @@ func readSwept(name string) (out []swept, err error) {
 		}
 		if s.us, err = strconv.ParseFloat(r["time_us"], 64); err != nil {
 			return nil, fmt.Errorf("%s:%d: time_us: %w", name, lines[i], err)
+		}
+		if text := r["stream_us"]; text != "" {
+			if s.stream, err = strconv.ParseFloat(text, 64); err != nil {
+				return nil, fmt.Errorf("%s:%d: stream_us: %w", name, lines[i], err)
+			}
 		}
 		s.key.size = roundedUp(units.Bytes(bytes))
 		if s.v.algo != ncclAlgo {

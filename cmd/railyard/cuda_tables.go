@@ -54,12 +54,17 @@ type compared struct {
 	key                  sweptKey
 	best                 swept
 	nccl, windows        float64 // µs; 0: not measured
-	goal, peer           float64 // peer: the fastest other library
-	probe, fitted, cross float64 // predicted µs; cross: fitted on the other sizes
+	stream               onStreams
+	goal                 float64
+	peer                 peerTime // the fastest other library
+	probe, fitted, cross float64  // predicted µs; cross: fitted on the other sizes
 	bound, library       float64
 	schedule             *schedule.Schedule
 	topo                 *topology.Topology
 }
+
+// onStreams is what operations launched one by one on streams take, in µs; 0: not measured.
+type onStreams struct{ ours, nccl, windows float64 }
 
 // miss is a prediction's relative error.
 func (c *compared) miss(predicted float64) float64 { return (predicted - c.best.us) / c.best.us }
@@ -84,12 +89,14 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 			return err
 		}
 	}
+	left := peersLeft{}
 	for _, name := range f.peers {
-		if err := readPeers(name, cases); err != nil {
+		if err := readPeers(name, cases, left); err != nil {
 			return err
 		}
 	}
 	writeTables(out, cases)
+	writePeers(out, cases, left)
 	if f.out != "" {
 		if err := writeFile(f.out, func(w io.Writer) error { return writeCompared(w, cases) }); err != nil {
 			return err
@@ -145,11 +152,16 @@ func besides(all []swept) (out []*compared) {
 		}
 		switch {
 		case s.v.algo == ncclAlgo && s.v.windows:
-			c.windows = s.us
+			c.windows, c.stream.windows = s.us, s.stream
 		case s.v.algo == ncclAlgo:
-			c.nccl = s.us
-		case c.best.us == 0 || s.us < c.best.us:
-			c.best = s
+			c.nccl, c.stream.nccl = s.us, s.stream
+		default:
+			if c.best.us == 0 || s.us < c.best.us {
+				c.best = s
+			}
+			if s.stream > 0 && (c.stream.ours == 0 || s.stream < c.stream.ours) {
+				c.stream.ours = s.stream
+			}
 		}
 	}
 	out = slices.DeleteFunc(out, func(c *compared) bool { return c.best.us == 0 || c.nccl == 0 })
@@ -256,7 +268,7 @@ func sizeParity(size units.Bytes) int { return int(math.Round(math.Log2(float64(
 // rival is the fastest of all that was measured beside ours.
 func (c *compared) rival() float64 {
 	best := c.nccl
-	for _, us := range []float64{c.windows, c.peer} {
+	for _, us := range []float64{c.windows, c.peer.us} {
 		if us > 0 {
 			best = min(best, us)
 		}

@@ -8,8 +8,11 @@ import (
 	"testing"
 
 	"railyard/internal/golden"
+	"railyard/model/collective"
 	"railyard/model/cost"
+	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/topologies"
 )
 
 // rowsOfSweep is a file of cuda-sweep: what ours took by size and mechanism, and NCCL.
@@ -17,8 +20,9 @@ func rowsOfSweep(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(strings.Join(sweepHeader, ",") + "\n")
+	stream := map[string]string{"4096packets": "5.100", "4096push": "6.200", "4096default": "21.000", "65536push": "23.500", "65536default": "22.000", "65536windows": "20.000"}
 	row := func(gpus, size, algo, mechanism, blocks, us string) {
-		b.WriteString("all_reduce," + gpus + ",float32,sum," + size + "," + algo + ",1," + mechanism + "," + blocks + ",512,0,true,true,false," + us + "," + us + "," + us + "," + us + ",,0,20,20,,,\n")
+		b.WriteString("all_reduce," + gpus + ",float32,sum," + size + "," + algo + ",1," + mechanism + "," + blocks + ",512,0,true,true,false," + us + "," + us + "," + us + "," + us + "," + stream[size+mechanism] + ",0,20,20,,,noon,12:00,\n")
 	}
 	for bytes := 1 << 10; bytes <= 1<<30; bytes *= 2 {
 		us := func(base, perMiB float64) string {
@@ -38,6 +42,24 @@ func rowsOfSweep(t *testing.T) string {
 	return name
 }
 
+// rowsOfPeers is a file of other libraries: two that count, one of them of another run, and
+// three that do not.
+func rowsOfPeers(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "peers.csv")
+	if err := os.WriteFile(name, []byte(`collective,gpus,algo,proto,dtype,size_bytes,time_us,wrong,run,at,error
+all_reduce,2,one_shot,symmetric_memory,float32,1024,2.500,0,noon,12:01,
+all_reduce,2,two_shot,symmetric_memory,float32,1024,2.600,0,noon,12:01,
+all_reduce,2,native,mscclpp,float32,2016,1.500,0,midnight,00:00,
+all_reduce,2,native,mscclpp,float32,4096,1.000,3,noon,12:02,
+all_reduce,2,native,mscclpp,float32,8192,,,noon,12:02,not for two
+all_reduce,2,plan,mscclpp_plan,float32,8192,,0,noon,12:02,
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // TestCudaTables: tables, the fastest rows with predictions, and thresholds in a profile.
 func TestCudaTables(t *testing.T) {
 	dir := t.TempDir()
@@ -47,7 +69,7 @@ func TestCudaTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	f := tablesFlags{topology: "hgx-h200-4", profile: profile, date: "2026-11-22", choices: profile, gpu: "Some GPU", out: filepath.Join(dir, "best.csv"), figures: dir}
+	f := tablesFlags{topology: "hgx-h200-4", profile: profile, peers: []string{rowsOfPeers(t)}, date: "2026-11-22", choices: profile, gpu: "Some GPU", out: filepath.Join(dir, "best.csv"), figures: dir}
 	if err := f.run(&out, []string{rowsOfSweep(t)}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +94,37 @@ func TestCudaTables(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "h200-all_reduce-2.svg")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestChosenWay: with --chosen a size is run in the way that the topology's profile names,
+// and on GPUs it does not know not at all.
+func TestChosenWay(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{GPUs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := sweepFlags{chosen: true, nccl: true, specialise: true, multiprocessors: 132, gpu: "NVIDIA H200"}
+	spec := collective.Spec{Kind: collective.AllReduce, Ranks: 3}
+	for _, c := range []struct {
+		size  units.Bytes
+		dtype collective.DType
+		want  string
+	}{{1 << 10, collective.Float32, "direct, packets"}, {1 << 20, collective.BFloat16, "two_shot, words"}, {1 << 20, collective.Int32, "two_shot, lines"}, {1 << 30, collective.Float32, "two_shot, copies, 2 slices"}} {
+		ways, err := f.ways(topo, spec, c.dtype, c.size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := ways[0]; v.String() != c.want || v.how.Blocks < 1 || v.how.Threads < 32 || v.how.Specialise == v.how.Copies {
+			t.Errorf("%v of %v: %v (%+v), want %s", c.size, c.dtype, v, v.how, c.want)
+		}
+		if n := len(ways); n != 2 && n != 3 || ways[1].algo != ncclAlgo {
+			t.Errorf("%v: %d ways", c.size, n)
+		}
+	}
+	f.gpu = "Some GPU"
+	if _, err := f.ways(topo, spec, collective.Float32, 1<<10); err == nil {
+		t.Error("a way is chosen for GPUs that nothing is known of")
 	}
 }
 

@@ -61,13 +61,7 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 	if len(f.only) > 0 {
 		l.list = slices.DeleteFunc(l.list, func(v variant) bool { return !slices.Contains(f.only, v.algo+"/"+v.mechanism()) })
 	}
-	if f.nccl {
-		l.list = append(l.list, variant{algo: ncclAlgo})
-		if size <= 64*units.MiB || kind == collective.AllGather || kind == collective.AllToAll {
-			l.list = append(l.list, variant{algo: ncclAlgo, windows: true})
-		}
-	}
-	return l.list
+	return append(l.list, f.library(kind, size)...)
 }
 
 // parseVariant reads algorithm/mechanism/slices/blocks/threads.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -14,6 +15,21 @@ import (
 	"railyard/model/topology"
 	"railyard/topologies"
 )
+
+// countFlag is a number of things: at least one, 0 where the flag is not given.
+type countFlag int
+
+func (c *countFlag) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return errors.New("must be a whole number, 1 or more; leave the flag out for the default")
+	}
+	*c = countFlag(n)
+	return nil
+}
+
+func (c *countFlag) String() string { return strconv.Itoa(int(*c)) }
+func (c *countFlag) Type() string   { return "int" }
 
 // topoFlags choose a topology and the part of it that is used.
 type topoFlags struct {
@@ -38,8 +54,8 @@ func (f *topoFlags) add(cmd *cobra.Command) {
 
 // addParts adds the flags that say which part of a topology is used.
 func (f *topoFlags) addParts(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "number of nodes (default: as the file says)")
-	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs used in each node (default: all)")
+	cmd.Flags().Var((*countFlag)(&f.nodes), "nodes", "number of nodes (default: as the file says)")
+	cmd.Flags().Var((*countFlag)(&f.gpus), "gpus", "GPUs used in each node (default: all)")
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file: a path such as fabrics.0.levels.0.group=16, or a short name ("+topology.Shorthands+")")
 	cmd.Flags().BoolVar(&f.noInNetwork, "no-in-network", false, "switches only forward: no multicast and no reduction in them, as where NVLink SHARP is turned off")
 	cmd.Flags().StringArrayVar(&f.fail, "fail", nil, "leave out a failed part: link:A--B (both directions), link:A->B, link:A--B#2 (two of the parallel links), nic:, gpu:, node: or switch:NAME")
@@ -64,6 +80,9 @@ func (f *topoFlags) faults() ([]topology.Fault, error) {
 			case !x.Slow() && flag.slow:
 				return nil, usagef("--slow %s: say what is left of the rate, such as --slow %s=0.5", s, s)
 			}
+			if i := slices.IndexFunc(out, x.Repeats); i >= 0 {
+				return nil, usagef("%s %s: --fail or --slow has named that part before (%v): name it once; several parallel links are link:A--B#2", flag.name, s, out[i])
+			}
 			out = append(out, x)
 		}
 	}
@@ -80,9 +99,6 @@ const (
 func (f *topoFlags) load() (*topology.Topology, error) { return f.loadNamed(f.name) }
 
 func (f *topoFlags) loadNamed(name string) (*topology.Topology, error) {
-	if f.nodes < 0 || f.gpus < 0 {
-		return nil, usagef("--nodes and --gpus must be positive")
-	}
 	gpus := f.gpus
 	if name == hostTopology && gpus == 0 {
 		gpus = min(max(runtime.NumCPU(), 2), maxThreads)

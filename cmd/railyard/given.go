@@ -25,7 +25,7 @@ func checkGiven(cmd *cobra.Command, plan string) error {
 
 // given takes a plan from a file for all sizes, in place of a search.
 func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
-	if err := f.check(); err != nil {
+	if err := f.format.check(); err != nil {
 		return nil, err
 	}
 	sizes, err := f.sizes.sizes(cmd)

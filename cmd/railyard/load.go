@@ -65,9 +65,21 @@ type loadEntry struct {
 
 // parseLoads reads a list of loads, or a simulation.
 func parseLoads(data []byte) ([]topology.Background, error) {
-	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {
-		return simulatedLoads(data)
+	trimmed := bytes.TrimSpace(data)
+	parse := listedLoads
+	if bytes.HasPrefix(trimmed, []byte("{")) {
+		parse = simulatedLoads
 	}
+	if len(trimmed) > 0 {
+		if out, err := parse(data); err != nil || len(out) > 0 {
+			return out, err
+		}
+	}
+	return nil, errors.New(`line 1: it names no link, so that it would change nothing: list at least one, such as {"link": "gpu0--gpu1", "utilisation": 0.5}, or leave --load out`)
+}
+
+// listedLoads reads a list of loads.
+func listedLoads(data []byte) ([]topology.Background, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	var list []loadEntry

@@ -23,10 +23,10 @@ func TestParseLoads(t *testing.T) {
 	}{
 		{name: "a list", text: ` [{"link": "a->b", "utilisation": 0.5}, {"link": "a--b", "bytes_per_second": 1e9, "class": "x"}]`,
 			want: []topology.Background{{Link: "a->b", Utilisation: 0.5}, {Link: "a--b", Rate: 1e9, Class: "x"}}},
-		{name: "nothing", text: "[]"},
+		{name: "nothing", text: "[]", err: "line 1: it names no link"},
 		{name: "a simulation", text: `{"schema": "railyard.simulate/v1", "links": [{"id": "a->b", "count": 1, "class": "x", "bytes": 7, "utilisation": 0.25}, {"id": "c->d lane 3", "count": 1, "class": "y", "utilisation": 1e-3}]}`,
 			want: []topology.Background{{Link: "a->b", Class: "x", Utilisation: 0.25}, {Link: "c->d", Class: "y", Lane: 3, Utilisation: 1e-3}}},
-		{name: "empty", text: "", err: "line 1: EOF"},
+		{name: "empty", text: "", err: "line 1: it names no link"},
 		{name: "two lists", text: "[]\n[]", err: "line 2: more than one list"},
 		{name: "not JSON", text: "[\n{link: 1}]", err: "line 2: invalid character"},
 		{name: "a wrong type", text: "[{\"link\": \"a->b\",\n \"utilisation\": \"much\"}]", err: "line 2: json: cannot unmarshal string"},

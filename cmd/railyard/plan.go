@@ -47,8 +47,8 @@ func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
 func (f *planFlags) addSearch(cmd *cobra.Command) {
 	addAlgo(cmd, &f.algo)
 	cmd.Flags().StringSliceVar(&f.protos, "proto", nil, "protocols to consider: simple, ll, ll128 (default: those the profile knows)")
-	cmd.Flags().IntVar(&f.channels, "channels", 0, "channels of ring algorithms (default: as many as the topology has disjoint rings)")
-	cmd.Flags().IntVar(&f.slices, "slices", 0, "pipeline slices (default: try several)")
+	cmd.Flags().Var((*countFlag)(&f.channels), "channels", "channels of ring algorithms (default: as many as the topology has disjoint rings)")
+	cmd.Flags().Var((*countFlag)(&f.slices), "slices", "pipeline slices (default: try several)")
 }
 
 // addAlgo adds --algo, which forces one algorithm.
@@ -80,19 +80,8 @@ type planned struct {
 	idle    []planner.Row     // where there is background traffic: the same without it
 }
 
-// check looks at the flags that need nothing else.
-func (f *planFlags) check() error {
-	if err := f.format.check(); err != nil {
-		return err
-	}
-	if f.channels < 0 || f.slices < 0 {
-		return usagef("--channels and --slices must be positive")
-	}
-	return nil
-}
-
 func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
-	if err := f.check(); err != nil {
+	if err := f.format.check(); err != nil {
 		return nil, err
 	}
 	sizes, err := f.allSizes(cmd)
@@ -158,7 +147,9 @@ func (f *planFlags) planOthers(cmd *cobra.Command, p *planned) error {
 		if p.healthy, err = g.planOn(cmd, p, p.topo.Healthy()); err != nil {
 			return err
 		}
-		p.keep()
+		if err := p.keep(); err != nil {
+			return err
+		}
 	}
 	if idle := p.topo.Idle(); idle != p.topo {
 		p.idle, err = f.planOn(cmd, p, idle)

@@ -43,12 +43,17 @@ func predictRun(t *topology.Topology, s *schedule.Schedule, how cuda.Method, siz
 
 // workOf is what blocks have to do for a schedule. Types of other sizes move as many bytes.
 func workOf(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, costs *cost.Profile) (blocks.Work, error) {
+	return workWithin(t, s, how, size, blocks.Window(how.Blocks, how.Threads, costs.Window), costs)
+}
+
+// workWithin is workOf where blocks read so many bytes before they pass any on.
+func workWithin(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size, window units.Bytes, costs *cost.Profile) (blocks.Work, error) {
 	const bytes = 4
 	program, err := block.Compile(s, block.Options{Count: max(int64(size)/bytes, 1), Size: bytes, Instances: 1, Mechanism: how.Mechanism})
 	if err != nil {
 		return nil, err
 	}
-	return blocks.Of(t, s, program, size, blocks.Window(how.Blocks, how.Threads), costs)
+	return blocks.Of(t, s, program, size, window, costs)
 }
 
 // runCase says what a schedule that took some time has to do as GPUs run it.

@@ -84,6 +84,9 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := fitWindow(r.Profile, rows, t); err != nil {
+		return err
+	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", f.name, r.Profile.Error)
 	return saveProfile(f.out, r.Profile)
 }

@@ -196,11 +196,11 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row planner.Row, r 
 	if g.other == nil {
 		return nil
 	}
-	times, err := g.other.Time(ctx, row.Schedule.Spec.Kind, g.config(f, row, r.Count, dtype, op), false)
+	other, err := g.other.Time(ctx, row.Schedule.Spec.Kind, g.config(f, row, r.Count, dtype, op), false)
 	if err != nil {
 		return fmt.Errorf("NCCL: %w", err)
 	}
-	us := float64(measurement.Summarise(times).Median.Nanoseconds()) / 1e3
+	us := float64(measurement.Summarise(other.Times).Median.Nanoseconds()) / 1e3
 	r.Library.MeasuredUS, r.Library.MeasuredIn = &us, "this run"
 	return nil
 }

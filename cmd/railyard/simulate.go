@@ -111,7 +111,7 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 	if err := o.check(cmd); err != nil {
 		return nil, err
 	}
-	if err := f.check(); err != nil {
+	if err := f.format.check(); err != nil {
 		return nil, err
 	}
 	if !cmd.Flags().Changed("size") && f.coll.counts == "" {

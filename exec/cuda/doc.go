@@ -38,10 +38,10 @@ type Config struct {
 	InPlace    bool
 	Offset     int64 // bytes by which input and output are off alignment, for tests
 	Warmup     int
-	Iterations int // operations in a graph, a multiple of block.EpochWords
-	Replays    int // of the graph
-	Stream     bool
-	Checks     int // epochs with new inputs, the third of random numbers
+	Iterations int  // operations in a graph, a multiple of block.EpochWords
+	Replays    int  // of the graph
+	Stream     bool // time launches on streams too, Replays rounds
+	Checks     int  // epochs with new inputs, the third of random numbers
 	Jitter     time.Duration
 	Seed       int64
 }
@@ -61,11 +61,15 @@ func (c *Config) Limit(bytes int64, most time.Duration) {
 // warmReplays are the replays of a graph that make the operations of the warm-up.
 func (c *Config) warmReplays() int { return (c.Warmup + c.Iterations - 1) / c.Iterations }
 
+// loop is how many operations a round of stream launches has: so many that it does not
+// matter which GPU's thread began first.
+func (c *Config) loop() int { return 5 * c.Iterations }
+
 // Result is a measurement.
 type Result struct {
 	Times    []time.Duration // an operation: one for each replay of the graph, the slowest GPU
-	Stream   []time.Duration // the same, launched one by one on a stream
-	Wrong    int64           // elements and guard bytes that are not what they should be
+	Stream   []time.Duration // the same, launched one by one on a stream: one for each round
+	Wrong    int64           // elements and guard bytes that are not what they should be; −1: not checked
 	Checks   int
 	Launches int // operations that ran, checked and timed ones
 }

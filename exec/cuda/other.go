@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,12 +48,34 @@ func (n *Node) Outside(work func() error) error {
 	})
 }
 
-// Enqueue puts one operation of a library on the ranks' streams.
-type Enqueue func(input, output []driver.Ptr, streams []driver.Stream) error
+// Enqueue puts one operation of a library on streams: of all ranks, called on one thread,
+// or of one rank alone.
+type Enqueue struct {
+	All func(input, output []driver.Ptr, streams []driver.Stream) error
+	One func(rank int, input, output driver.Ptr, stream driver.Stream) error
+}
 
-// Other times a library's operation as schedules are timed: same memory, streams,
-// graphs, gate and events.
-func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) ([]time.Duration, error) {
+// Other times a library's operation as schedules are timed: same memory, streams, threads,
+// graphs, gate and events. It is not checked.
+func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result, error) {
+	out := &Result{Wrong: -1}
+	var err error
+	if out.Times, err = n.otherGraph(ctx, cfg, enqueue); err != nil || !cfg.Stream {
+		return out, err
+	}
+	for range cfg.Replays {
+		t, err := n.loop(ctx, cfg, func(g *gpu, _ int) error {
+			return errors.Join(enqueue.One(g.rank, g.input.At+guardBytes, g.output.At+guardBytes, g.stream), g.ctx.Use())
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.Stream = append(out.Stream, t)
+	}
+	return out, nil
+}
+
+func (n *Node) otherGraph(ctx context.Context, cfg Config, enqueue Enqueue) ([]time.Duration, error) {
 	input, output, _ := n.Buffers()
 	var streams []driver.Stream
 	for i, g := range n.gpus {
@@ -61,7 +84,7 @@ func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) ([]time.D
 	}
 	several := func(count int) error {
 		for range count {
-			if err := enqueue(input, output, streams); err != nil {
+			if err := enqueue.All(input, output, streams); err != nil {
 				return err
 			}
 		}

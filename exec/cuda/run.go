@@ -158,7 +158,6 @@ func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([
 // timed runs work on every GPU between two events and returns the times between. A gate
 // before the first event holds all GPUs until everything is queued on all.
 func (n *Node) timed(ctx context.Context, work func(g *gpu) error) ([]time.Duration, error) {
-	out := make([]time.Duration, len(n.gpus))
 	gate, err := n.newGate()
 	if err != nil {
 		return nil, err
@@ -168,21 +167,32 @@ func (n *Node) timed(ctx context.Context, work func(g *gpu) error) ([]time.Durat
 		if err := gate.hold(g); err != nil {
 			return err
 		}
-		if err := g.began.Record(g.stream); err != nil {
-			return err
-		}
-		if err := work(g); err != nil {
-			return err
-		}
-		return g.ended.Record(g.stream)
+		return g.marked(work)
 	})
 	if err != nil {
 		return nil, err
 	}
 	gate.open()
+	return n.between(ctx)
+}
+
+// marked does work between two events.
+func (g *gpu) marked(work func(g *gpu) error) error {
+	if err := g.began.Record(g.stream); err != nil {
+		return err
+	}
+	if err := work(g); err != nil {
+		return err
+	}
+	return g.ended.Record(g.stream)
+}
+
+// between is what passed between the GPUs' events, when all work has ended.
+func (n *Node) between(ctx context.Context) ([]time.Duration, error) {
 	if err := n.settle(ctx); err != nil {
 		return nil, err
 	}
+	out := make([]time.Duration, len(n.gpus))
 	return out, n.each(func(g *gpu) (err error) {
 		out[g.rank], err = g.ended.Since(g.began)
 		return err
@@ -196,26 +206,39 @@ func slowest(times []time.Duration) (most time.Duration) {
 	return most
 }
 
-// stream times operations launched one by one: Iterations between two events, a sample
-// for each of Replays rounds.
-func (r *runner) stream() ([]time.Duration, error) {
-	var out []time.Duration
-	for range max(r.cfg.Replays, 1) {
+// stream times operations launched one by one.
+func (r *runner) stream() (out []time.Duration, err error) {
+	for range r.cfg.Replays {
 		from := r.done
-		r.done += r.cfg.Iterations
-		r.launches += r.cfg.Iterations
-		t, err := r.n.timed(r.ctx, func(g *gpu) error {
-			for i := range r.cfg.Iterations {
-				if err := r.op.launch(g, from+i); err != nil {
+		r.done += r.cfg.loop()
+		r.launches += r.cfg.loop()
+		t, err := r.n.loop(r.ctx, r.cfg, func(g *gpu, i int) error { return r.op.launch(g, from+i) })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// loop launches cfg.loop() operations on every GPU's stream, one after another from the
+// GPU's own thread, and returns what one takes on the slowest. No gate holds them back: as
+// in nccl-tests' loop, where the host is slower than the GPUs, the host is what is timed.
+func (n *Node) loop(ctx context.Context, cfg Config, launch func(g *gpu, i int) error) (time.Duration, error) {
+	count := cfg.loop()
+	err := n.each(func(g *gpu) error {
+		return g.marked(func(g *gpu) error {
+			for i := range count {
+				if err := launch(g, i); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, slowest(t)/time.Duration(r.cfg.Iterations))
+	})
+	if err != nil {
+		return 0, err
 	}
-	return out, nil
+	t, err := n.between(ctx)
+	return slowest(t) / time.Duration(count), err
 }

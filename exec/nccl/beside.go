@@ -5,7 +5,6 @@ package nccl
 import (
 	"context"
 	"errors"
-	"time"
 
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
@@ -36,15 +35,20 @@ func NewBeside(node *cuda.Node) (*Beside, error) {
 	})
 }
 
-// Time is what NCCL's own choice takes for an operation, on registered windows or not: one
-// time for each replay of a graph, as cuda.Node.Run measures.
-func (b *Beside) Time(ctx context.Context, kind collective.Kind, cfg cuda.Config, windows bool) ([]time.Duration, error) {
+// Time is what NCCL's own choice takes for an operation, on registered windows or not, as
+// cuda.Node.Run measures: in graphs, and on streams where cfg asks for it, launched from a
+// thread for each GPU.
+func (b *Beside) Time(ctx context.Context, kind collective.Kind, cfg cuda.Config, windows bool) (*cuda.Result, error) {
 	c := Case{Kind: kind, Size: units.Bytes(cfg.Count * int64(cfg.DType.Size())), DType: cfg.DType, Op: cfg.Op}
 	if _, _, _, err := c.counts(b.node.Ranks()); err != nil {
 		return nil, err
 	}
-	return b.node.Other(ctx, cfg, func(send, recv []driver.Ptr, streams []driver.Stream) error {
-		return b.groups[windows].Enqueue(c, send, recv, streams)
+	g := b.groups[windows]
+	return b.node.Other(ctx, cfg, cuda.Enqueue{
+		All: func(send, recv []driver.Ptr, streams []driver.Stream) error { return g.Enqueue(c, send, recv, streams) },
+		One: func(rank int, send, recv driver.Ptr, stream driver.Stream) error {
+			return g.EnqueueOne(c, rank, send, recv, stream)
+		},
 	})
 }
 

@@ -109,6 +109,18 @@ func (g *Group) Enqueue(c Case, send, recv []driver.Ptr, streams []driver.Stream
 	return grouped(func() error { return g.calls(c, send, recv, streams) })
 }
 
+// EnqueueOne puts one rank's part of a collective on its stream; the others' threads do the
+// same meanwhile.
+func (g *Group) EnqueueOne(c Case, rank int, send, recv driver.Ptr, stream driver.Stream) error {
+	_, _, count, err := c.counts(len(g.comms))
+	if err != nil {
+		return err
+	}
+	return grouped(func() error {
+		return g.call(c, rank, count, pointer(send), pointer(recv), C.handle(stream.Handle()))
+	})
+}
+
 // Estimate is what NCCL says that the collective takes, without running it.
 func (g *Group) Estimate(c Case, send, recv []driver.Ptr, streams []driver.Stream) (units.Time, error) {
 	if err := fail("ncclGroupStart", C.ry_ncclGroupStart()); err != nil {

@@ -5,7 +5,6 @@ package nccl
 import (
 	"context"
 	"errors"
-	"time"
 
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
@@ -42,7 +41,7 @@ type Beside struct{}
 func NewBeside(*cuda.Node) (*Beside, error) { return nil, errNoCgo }
 
 // Time says that this build cannot load NCCL.
-func (*Beside) Time(context.Context, collective.Kind, cuda.Config, bool) ([]time.Duration, error) {
+func (*Beside) Time(context.Context, collective.Kind, cuda.Config, bool) (*cuda.Result, error) {
 	return nil, errNoCgo
 }
 

@@ -4,14 +4,16 @@
 //   P=/path/to/mscclpp      # github.com/microsoft/mscclpp, built with -DMSCCLPP_BUILD_EXT_NCCL=ON in $P/build
 //   g++ -std=c++20 -O2 -I$P/include -I$P/build/include -I/usr/local/cuda/include mscclpp.cc -o mscclpp
 //     -L$P/build/lib -lmscclpp_nccl -lmscclpp_collectives -lmscclpp -L/usr/local/cuda/lib64 -lcudart -Wl,-rpath,$P/build/lib
-//   ./mscclpp -g 2 -b 1024 -e 67108864 > peers.csv                # its own all-reduce and all-gather
+//   ./mscclpp -g 2 -d float32,bfloat16 -b 1024 -e 67108864 --run NAME > peers.csv    # its own all-reduce and all-gather
 //   ./mscclpp -g 2 -b 1024 -e 67108864 two_shot.json ring.json    # plans, for input and output in two buffers
 //
 // One process a GPU; 5 warm-ups, then 20 operations in a CUDA graph that is replayed 20 times back
 // to back with events between the replays, the first replay not counted; the slowest GPU's time
 // counts, the median over replays is time_us. Every element is checked once for each size, outside
-// the timed loop. NVLink multicast stays off. A size that a plan is not for is left out. More ranks
-// than GPUs share them, by turns: then results are checked and nothing is timed.
+// the timed loop. Sizes are rounded down to 16 bytes a rank, as nccl-tests does. NVLink multicast stays
+// off. What MSCCL++ cannot do is a row whose error says why; a size that a plan is not for is left out. More
+// ranks than GPUs share them, by turns: then results are checked and nothing is timed. Every row says when
+// it was measured and in which run.
 
 #include <cuda_runtime.h>
 #include <sys/mman.h>
@@ -19,6 +21,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -35,7 +38,7 @@
 #include <string>
 #include <vector>
 
-constexpr int kWarmup = 5, kIterations = 20, kReplays = 20, kMaxGPUs = 16;
+constexpr int kWarmup = 5, kIterations = 20, kReplays = 20, kMaxGPUs = 16, kText = 200;
 
 // What all processes see.
 struct Shared {
@@ -45,12 +48,14 @@ struct Shared {
   float times[kMaxGPUs][kReplays];
   size_t wrong[kMaxGPUs];
   bool failed[kMaxGPUs];
+  char why[kMaxGPUs][kText];
 };
 
 struct Args {
   int gpus = 2;
   size_t begin = 1024, end = 64 << 20;
-  bool bfloat16 = false;
+  std::vector<bool> types = {false};  // whether bfloat16
+  std::string run;                    // what rows say of the run they are from
   std::vector<std::string> plans;
 };
 
@@ -101,6 +106,15 @@ Collective collective(const std::string& name, int n) {
   throw std::runtime_error("collective " + name + " is not known");
 }
 
+// now is the second in UTC.
+std::string now() {
+  char text[32];
+  time_t t = time(nullptr);
+  tm utc;
+  strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
+  return text;
+}
+
 struct Rank {
   int rank;
   const Args& args;
@@ -126,6 +140,7 @@ struct Rank {
       f();
     } catch (const std::exception& e) {
       shared->failed[rank] = true;
+      snprintf(shared->why[rank], kText, "%s", e.what());
       fprintf(stderr, "rank %d: %s\n", rank, e.what());
     }
     barrier();
@@ -182,12 +197,32 @@ struct Rank {
   void row(const Collective& c, const std::string& algo, const std::string& proto, size_t size,
            const std::function<void(char* in, char* out)>& operation) {
     auto run = [&] { operation(in.get(), out.get()); };
-    if (!together([&] { run(); CUDA(cudaStreamSynchronize(stream)); })) return;  // connects
+    if (!together([&] { run(); CUDA(cudaStreamSynchronize(stream)); })) {  // connects
+      if (rank == 0) refused(c, algo, proto, size);
+      barrier();
+      return;
+    }
     shared->wrong[rank] = wrong(c, run, in.get(), out.get(), size);
     if (args.gpus <= devices()) replays(run, shared->times[rank]);
     else barrier();
     if (rank == 0) print(c, algo, proto, size);
     barrier();
+  }
+
+  void heading(const Collective& c, const std::string& algo, const std::string& proto, size_t size) {
+    printf("%s,%d,%s,%s,symmetric,graph,%s,%zu,", c.name.c_str(), args.gpus, algo.c_str(), proto.c_str(), element.bfloat16 ? "bfloat16" : "float32", size);
+  }
+
+  // refused is a row of an operation that failed: in the words of the first rank where it did.
+  void refused(const Collective& c, const std::string& algo, const std::string& proto, size_t size) {
+    std::string why = "failed";
+    for (int g = args.gpus; g-- > 0;)
+      if (shared->failed[g]) why = shared->why[g];
+    for (char& ch : why)
+      if (strchr(",\"\n\r", ch)) ch = ' ';  // of CSV
+    heading(c, algo, proto, size);
+    printf(",,,,,,%s,%s,%s\n", args.run.c_str(), now().c_str(), why.c_str());
+    fflush(stdout);
   }
 
   void print(const Collective& c, const std::string& algo, const std::string& proto, size_t size) {
@@ -199,19 +234,25 @@ struct Rank {
     }
     std::sort(t.begin(), t.end());
     auto percent = [&](int p) { return t[std::max(0, (kReplays * p + 99) / 100 - 1)]; };
-    printf("%s,%d,%s,%s,symmetric,graph,%s,%zu,", c.name.c_str(), args.gpus, algo.c_str(), proto.c_str(), element.bfloat16 ? "bfloat16" : "float32", size);
+    heading(c, algo, proto, size);
     double us = percent(50), alg = double(size) / us / 1e3, n = args.gpus;
     double bus = alg * (c.name == "all_reduce" ? 2 : 1) * (n - 1) / n;
     if (args.gpus <= devices()) printf("%.3f,%.3f,%.3f,%.3f,%.3f", us, percent(95), percent(99), alg, bus);
     else printf(",,,,");
-    printf(",%zu\n", bad);
+    printf(",%zu,%s,%s,\n", bad, args.run.c_str(), now().c_str());
     fflush(stdout);
+  }
+
+  // sizes are powers of two from the first, in whole 16 bytes for each rank.
+  std::vector<size_t> sizes() const {
+    std::vector<size_t> out;
+    for (size_t s = args.begin; s <= args.end; s *= 2) out.push_back(s - s % (16 * args.gpus));
+    return out;
   }
 
   void natives() {
     ncclDataType_t type = element.bfloat16 ? ncclBfloat16 : ncclFloat32;
-    nccl(ncclCommInitRank(&ncclComm, args.gpus, shared->ncclId, rank));
-    for (size_t s = args.begin; s <= args.end; s *= 2) {
+    for (size_t s : sizes()) {
       row(collective("allreduce", args.gpus), "native", "mscclpp", s, [&](char* in, char* out) {
         nccl(ncclAllReduce(in, out, s / element.bytes(), type, ncclSum, ncclComm, stream));
       });
@@ -226,7 +267,7 @@ struct Rank {
     if (p.isInPlace()) throw std::runtime_error(file + ": is for one buffer; export it without --in-place");
     Collective c = collective(p.collective(), args.gpus);
     auto type = element.bfloat16 ? mscclpp::DataType::BFLOAT16 : mscclpp::DataType::FLOAT32;
-    for (size_t s = args.begin; s <= args.end; s *= 2) {
+    for (size_t s : sizes()) {
       if (s < p.minMessageSize() || s > p.maxMessageSize()) continue;
       mscclpp::Executor executor(comm);
       row(c, std::filesystem::path(file).stem(), "mscclpp_plan", s, [&](char* in, char* out) {
@@ -248,8 +289,12 @@ struct Rank {
     comm = std::make_shared<mscclpp::Communicator>(bootstrap);
     in = mscclpp::GpuBuffer<char>(args.end).memory();
     out = mscclpp::GpuBuffer<char>(args.end).memory();
-    if (args.plans.empty()) natives();
-    for (auto& p : args.plans) together([&] { plan(p); });
+    if (args.plans.empty()) nccl(ncclCommInitRank(&ncclComm, args.gpus, shared->ncclId, rank));
+    for (bool bfloat16 : args.types) {
+      element.bfloat16 = bfloat16;
+      if (args.plans.empty()) natives();
+      for (auto& p : args.plans) together([&] { plan(p); });
+    }
     barrier();
   }
 };
@@ -266,8 +311,11 @@ Args parse(int argc, char** argv) {
     if (flag == "-g") a.gpus = atoi(v.c_str());
     else if (flag == "-b") a.begin = strtoull(v.c_str(), nullptr, 10);
     else if (flag == "-e") a.end = strtoull(v.c_str(), nullptr, 10);
-    else if (flag == "-d" && (v == "float32" || v == "bfloat16")) a.bfloat16 = v == "bfloat16";
-    else throw std::runtime_error("usage: mscclpp [-g GPUS] [-b BYTES] [-e BYTES] [-d float32|bfloat16] [PLAN.json …]");
+    else if (flag == "-d" && v == "float32") a.types = {false};
+    else if (flag == "-d" && v == "bfloat16") a.types = {true};
+    else if (flag == "-d" && v == "float32,bfloat16") a.types = {false, true};
+    else if (flag == "--run") a.run = v;
+    else throw std::runtime_error("usage: mscclpp [-g GPUS] [-b BYTES] [-e BYTES] [-d float32|bfloat16|float32,bfloat16] [--run NAME] [PLAN.json …]");
   }
   if (a.gpus < 2 || a.gpus > kMaxGPUs || a.begin < size_t(16 * a.gpus) || a.begin > a.end)
     throw std::runtime_error("2 to 16 GPUs; sizes of at least 16 bytes a GPU, ascending");
@@ -285,7 +333,7 @@ int main(int argc, char** argv) try {
   pthread_barrierattr_init(&attr);
   pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
   pthread_barrier_init(&shared->barrier, &attr, args.gpus);
-  printf("collective,gpus,algo,proto,registration,launch,dtype,size_bytes,time_us,p95_us,p99_us,algbw_GBps,busbw_GBps,wrong\n");
+  printf("collective,gpus,algo,proto,registration,launch,dtype,size_bytes,time_us,p95_us,p99_us,algbw_GBps,busbw_GBps,wrong,run,at,error\n");
   fflush(stdout);
   std::vector<pid_t> ranks;
   for (int r = 0; r < args.gpus; r++) {
@@ -294,7 +342,7 @@ int main(int argc, char** argv) try {
       continue;
     }
     try {
-      Rank{r, args, shared, {args.bfloat16}, {}, {}, {}, {}, {}}.main();
+      Rank{r, args, shared, {}, {}, {}, {}, {}, {}}.main();
     } catch (const std::exception& e) {
       fprintf(stderr, "rank %d: %s\n", r, e.what());
       _exit(1);

@@ -50,7 +50,7 @@ func (s *session) engineMessages(p pattern) error {
 			if err != nil {
 				return fmt.Errorf("copy_%s, %d bytes: %w", p.name, bytes, err)
 			}
-			s.row(kindOf("copy", p, rounds), "*", "*", 0, bytes, us(t), "us")
+			s.row(p.kind("copy", rounds), "*", "*", 0, bytes, us(t), "us")
 		}
 	}
 	return nil

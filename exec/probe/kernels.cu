@@ -500,3 +500,179 @@ template <bool OWN, u32 FROM> __device__ __forceinline__ void words(const Args &
 extern "C" __global__ void __launch_bounds__(512, 1) words_messages(const __grid_constant__ Args a) { words<false, 1>(a); }
 extern "C" __global__ void __launch_bounds__(512, 1) words_sums(const __grid_constant__ Args a) { words<false, PEERS>(a); }
 extern "C" __global__ void __launch_bounds__(512, 1) words_dealsums(const __grid_constant__ Args a) { words<true, PEERS>(a); }
+
+// casts: one root sends to every peer and hears nothing of them but that they have begun (stored and
+// loaded) or taken what came two rounds ago (packets and lines: a credit, of which the host gives the
+// first two). mode says who one is; to all but the root, peer 0 is the root.
+const u32 rootMode = 1;
+
+// all_above waits until every peer's flag has come to a number; false where one does not.
+__device__ __forceinline__ bool all_above(const Args &a, u32 r, bool ordered) {
+	const bool failed = threadIdx.x < a.peers && !await((const u32 *)a.peer[threadIdx.x].flags + blockIdx.x * flagLine, r, ordered, a);
+	return !__syncthreads_or(failed);
+}
+
+// raise raises every peer's flag when all threads are here.
+__device__ __forceinline__ void raise(const Args &a, u32 r, bool ordered) {
+	__syncthreads();
+	if (threadIdx.x < a.peers) put((u32 *)a.peer[threadIdx.x].theirs + blockIdx.x * flagLine, r, ordered);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 1) simple_casts(const __grid_constant__ Args a) {
+	constexpr u32 ahead = 8;
+	const u64 quads = a.bytes / 16, step = blockDim.x;
+	const Range part(quads, 8);
+	const uint4 *src = (const uint4 *)a.src;
+	const u32 epoch = start(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		if (a.mode != rootMode) {
+			raise(a, r, false);  // may be written
+			if (!all_above(a, r, true)) return;
+			continue;
+		}
+		if (!all_above(a, r, false)) return;
+		for (u64 i = part.begin + threadIdx.x; i < part.end; i += ahead * step) {
+			uint4 v[ahead];
+#pragma unroll
+			for (u32 k = 0; k < ahead; k++)
+				if (i + k * step < part.end) v[k] = load_quad(src + i + k * step);
+#pragma unroll
+			for (u32 p = 0; p < PEERS; p++) {
+				if (p >= a.peers) break;
+#pragma unroll
+				for (u32 k = 0; k < ahead; k++)
+					if (i + k * step < part.end) store_quad((uint4 *)a.peer[p].outbox + i + k * step, v[k]);
+			}
+		}
+		raise(a, r, true);
+	}
+	end(a, epoch, a.rounds);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 1) pull_casts(const __grid_constant__ Args a) {
+	constexpr u32 ahead = 8;
+	const u64 step = blockDim.x;
+	const Range part(a.bytes / 16, 8);
+	const u32 epoch = start(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		if (a.mode == rootMode) {
+			raise(a, r, false);  // may be read
+			if (!all_above(a, r, true)) return;
+			continue;
+		}
+		if (!all_above(a, r, false)) return;
+		for (u64 i = part.begin + threadIdx.x; i < part.end; i += ahead * step) {
+			uint4 v[ahead];
+#pragma unroll
+			for (u32 k = 0; k < ahead; k++)
+				if (i + k * step < part.end) v[k] = load_quad((const uint4 *)a.peer[0].outbox + i + k * step);
+#pragma unroll
+			for (u32 k = 0; k < ahead; k++)
+				if (i + k * step < part.end) store_quad((uint4 *)a.dst + i + k * step, v[k]);
+		}
+		raise(a, r, true);
+	}
+	end(a, epoch, a.rounds);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 1) ll_casts(const __grid_constant__ Args a) {
+	const u64 packets = a.bytes / 8;
+	const Range part(packets, 16);
+	const u32 epoch = start(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		const u64 half = (r & 1) * packets;
+		if (a.mode == rootMode) {
+			if (!all_above(a, r - 2, false)) return;
+			for (u64 i = part.begin + threadIdx.x; i < part.end; i += blockDim.x) {
+				const uint2 d = ((const uint2 *)a.src)[i];
+#pragma unroll
+				for (u32 p = 0; p < PEERS; p++)
+					if (p < a.peers) store16((uint4 *)a.peer[p].outbox + half + i, make_uint4(d.x, r, d.y, r));
+			}
+			continue;
+		}
+		bool failed = false;
+		for (u64 i = part.begin + threadIdx.x; i < part.end && !failed; i += blockDim.x) {
+			const uint4 *at = (const uint4 *)a.peer[0].inbox + half + i;
+			Patience patience(a);
+			uint4 v = load16(at);
+			for (; (v.y != r || v.w != r) && !failed; failed = patience.over()) v = load16(at);
+			((uint2 *)a.dst)[i] = make_uint2(v.x, v.z);
+		}
+		if (__syncthreads_or(failed)) return;
+		raise(a, r, false);
+	}
+	end(a, epoch, a.rounds);
+}
+
+extern "C" __global__ void __launch_bounds__(512, 1) ll128_casts(const __grid_constant__ Args a) {
+	const u64 pairs = (a.bytes + 239) / 240;
+	const Range part(pairs, 1);
+	const Seat seat;
+	const u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
+	const u32 epoch = start(a);
+	for (u32 r = epoch + 1; r != epoch + a.rounds + 1; r++) {
+		const u64 half = (r & 1) * pairs;
+		const bool root = a.mode == rootMode;
+		if (root && !all_above(a, r - 2, false)) return;
+		for (u64 i = part.begin + warp * 2; i < part.end; i += warps * 2) {
+			const u64 at = i + seat.team;
+			uint4 v = make_uint4(0, 0, 0, 0);
+			if (root) {
+				if (at < part.end) v = seat.load((const char *)a.src + at * 240);
+				if (seat.last) v.z = r, v.w = r;
+#pragma unroll
+				for (u32 p = 0; p < PEERS; p++)
+					if (p < a.peers) line_store((uint4 *)a.peer[p].outbox + (half + at) * 16 + seat.q, v, seat.last, at < part.end);
+				continue;
+			}
+			Patience patience(a);
+			for (;;) {
+				v = line_load((const uint4 *)a.peer[0].inbox + (half + at) * 16 + seat.q, seat.last, at < part.end);
+				if (!__any_sync(~0u, at < part.end && seat.last && (v.z != r || v.w != r))) break;
+				if (__any_sync(~0u, patience.over())) return;
+			}
+			if (at < part.end) seat.store((char *)a.dst + at * 240, v);
+		}
+		if (!root) raise(a, r, false);
+	}
+	end(a, epoch, a.rounds);
+}
+
+// relays: every peer of a root reads a part of its memory and stores it at all other peers, and here: what
+// comes is passed on while more comes. To a root all others are peers; to these peer 0 is the root. A
+// round takes two counts of a flag.
+extern "C" __global__ void __launch_bounds__(512, 1) relays(const __grid_constant__ Args a) {
+	constexpr u32 ahead = 8;
+	const u64 step = blockDim.x;
+	const Range part(a.bytes / 16, 8);
+	const u32 epoch = start(a);
+	for (u32 r = epoch + 1; r != epoch + 2 * a.rounds + 1; r += 2) {
+		raise(a, r, false);  // may be read, may be written
+		if (a.mode == rootMode) {
+			if (!all_above(a, r + 1, true)) return;
+			continue;
+		}
+		if (!all_above(a, r, false)) return;
+		for (u64 i = part.begin + threadIdx.x; i < part.end; i += ahead * step) {
+			uint4 v[ahead];
+#pragma unroll
+			for (u32 k = 0; k < ahead; k++)
+				if (i + k * step < part.end) v[k] = load_quad((const uint4 *)a.peer[0].outbox + i + k * step);
+#pragma unroll
+			for (u32 k = 0; k < ahead; k++)
+				if (i + k * step < part.end) store_quad((uint4 *)a.dst + i + k * step, v[k]);
+#pragma unroll
+			for (u32 p = 1; p < PEERS; p++) {
+				if (p >= a.peers) break;
+#pragma unroll
+				for (u32 k = 0; k < ahead; k++)
+					if (i + k * step < part.end) store_quad((uint4 *)a.peer[p].outbox + i + k * step, v[k]);
+			}
+		}
+		raise(a, r + 1, true);
+		const bool failed = 0 < threadIdx.x && threadIdx.x < a.peers && !await((const u32 *)a.peer[threadIdx.x].flags + blockIdx.x * flagLine, r + 1, true, a);
+		if (__syncthreads_or(failed)) return;
+	}
+	end(a, epoch, 2 * a.rounds);
+}

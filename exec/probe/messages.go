@@ -65,6 +65,8 @@ type pattern struct {
 	gpus   []*gpu
 	offset []int  // to the GPUs so many places on, among gpus
 	kernel string // ends the names of kernels
+	cast   bool   // the first GPU sends, the others do not: no offsets
+	relay  bool   // of a cast: the others pass on what they read
 }
 
 // patterns are those of two GPUs; of a ring; and of all, who send one source to all, stored
@@ -74,12 +76,12 @@ func (s *session) patterns() []pattern {
 	n := len(s.gpus)
 	var out []pattern
 	if n >= 2 {
-		out = append(out, pattern{"pair", s.gpus[:2], []int{1}, "_messages"})
+		out = append(out, pattern{name: "pair", gpus: s.gpus[:2], offset: []int{1}, kernel: "_messages"})
 	}
 	if n > 2 {
 		all := steps(n)
-		out = append(out, pattern{"ring", s.gpus, []int{1}, "_messages"}, pattern{"spread", s.gpus, all, "_messages"},
-			pattern{"sum", s.gpus, all, "_sums"}, pattern{"deal", s.gpus, all, "_deals"}, pattern{"dealsum", s.gpus, all, "_dealsums"})
+		out = append(out, pattern{name: "ring", gpus: s.gpus, offset: []int{1}, kernel: "_messages"}, pattern{name: "spread", gpus: s.gpus, offset: all, kernel: "_messages"},
+			pattern{name: "sum", gpus: s.gpus, offset: all, kernel: "_sums"}, pattern{name: "deal", gpus: s.gpus, offset: all, kernel: "_deals"}, pattern{name: "dealsum", gpus: s.gpus, offset: all, kernel: "_dealsums"})
 	}
 	return out
 }
@@ -108,7 +110,10 @@ var protocols = []protocol{
 
 // kernel is the name of the kernel that sends in a pattern.
 func (proto protocol) kernel(p pattern) string {
-	if proto.name == "pull" {
+	switch {
+	case p.relay:
+		return "relays"
+	case proto.name == "pull" && !p.cast:
 		return "pull_messages" // it always adds
 	}
 	return proto.name + p.kernel
@@ -214,6 +219,11 @@ func (s *session) exchange(p pattern, proto protocol, d shape, bytes int64) erro
 		if err := s.count(p.gpus, rounds*proto.counts); err != nil {
 			return err
 		}
+		if p.cast {
+			if err := s.credit(p.gpus); err != nil {
+				return err
+			}
+		}
 		s.epoch += uint32(n * rounds * proto.counts * (replays + 1))
 		t, err := s.slowestOf(p.gpus, n, func(g *gpu) error {
 			return g.follow(proto.kernel(p), d, s.round(p, g, bytes, rounds))
@@ -221,7 +231,7 @@ func (s *session) exchange(p pattern, proto protocol, d shape, bytes int64) erro
 		if err != nil {
 			return fmt.Errorf("%s_%s, %d bytes, %d blocks: %w", proto.name, p.name, bytes, d.blocks, err)
 		}
-		s.row(kindOf(proto.name, p, rounds)+"_overlap", "*", "*", d.blocks, bytes, us(t), "us")
+		s.row(p.kind(proto.name, rounds)+"_overlap", "*", "*", d.blocks, bytes, us(t), "us")
 	}
 	return nil
 }
@@ -231,6 +241,9 @@ func (s *session) round(p pattern, g *gpu, bytes int64, rounds int) *args {
 	a := s.args(g)
 	a.Bytes, a.Rounds, a.Turn = uint64(bytes), uint32(rounds), g.turn
 	g.turn ^= 1
+	if p.cast {
+		s.castTo(a, p, g)
+	}
 	all := len(p.gpus)
 	for _, o := range p.offset {
 		s.connect(a, g, p.gpus[(g.index+o)%all], p.gpus[(g.index-o+all)%all])
@@ -238,8 +251,11 @@ func (s *session) round(p pattern, g *gpu, bytes int64, rounds int) *args {
 	return a
 }
 
-// kindOf names rows of messages.
-func kindOf(protocol string, p pattern, rounds int) string {
+// kind names rows of messages.
+func (p pattern) kind(protocol string, rounds int) string {
+	if p.relay {
+		return p.name + p.kernel
+	}
 	if rounds > 1 {
 		return fmt.Sprintf("%s_%s_x%d", protocol, p.name, rounds)
 	}

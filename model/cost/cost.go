@@ -25,6 +25,7 @@ type Profile struct {
 	Steps            Steps
 	Reduce           units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
 	Copy             units.Rate  // local copy; 0 is free
+	Window           units.Bytes // what a thread reads of a peer before it passes any on to others; 0: not measured
 	MaxSize          units.Bytes // largest collective size that was fitted; 0 is unlimited
 	MinSize          units.Bytes
 	// From is the profile whose kernels it has, for want of measurements; "" where they are its own.

@@ -138,6 +138,29 @@ func TestBadProfilesAreRefused(t *testing.T) {
 	}
 }
 
+// TestWindowAndMessagesOneWay: a profile's window comes back, and messages one way have no curve but their
+// own.
+func TestWindowAndMessagesOneWay(t *testing.T) {
+	p, err := Parse("x", []byte(example+"window: 24B\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	if err := Encode(&buf, p); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Parse("y", buf.Bytes()); err != nil || again.Window != 24 {
+		t.Errorf("%v, %v", again, err)
+	}
+	if one := OneWay("ll"); p.Covers(topology.NVLink, one) {
+		t.Errorf("%s is covered by a curve of all protocols", one)
+	}
+	p.Curves = append(p.Curves, Curve{Medium: "nvlink", Protocol: OneWay("ll"), Segments: []Segment{{Alpha: 7}}})
+	if !p.Covers(topology.NVLink, OneWay("ll")) || p.Covers(topology.NVLink, OneWay("ll128")) || p.Transfer(topology.NVLink, OneWay("ll"), 0).Alpha != 7 {
+		t.Error("the curve of messages one way is not found")
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(example))
 	f.Fuzz(func(t *testing.T, data []byte) {

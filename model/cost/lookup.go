@@ -162,10 +162,16 @@ const Request = "request"
 // RequestShare: a request of 16 bytes asks for 128, as the data of packets on NVLink have them.
 const RequestShare = 16. / 128
 
+// OneWay is the protocol of messages from a rank that hears of nobody to one that sends to
+// nobody, as from the root of a broadcast: no threads take what others put meanwhile.
+func OneWay(protocol string) string { return protocol + oneWay }
+
+const oneWay = "_oneway"
+
 // curve is the most specific curve, nil where none applies.
 func (p *Profile) curve(medium topology.Medium, protocol string) *Curve {
 	best := p.specific(medium, protocol)
-	if (protocol == Flag || protocol == RelaxedFlag || protocol == Request) && (best == nil || best.Protocol != protocol) {
+	if (protocol == Flag || protocol == RelaxedFlag || protocol == Request || strings.HasSuffix(protocol, oneWay)) && (best == nil || best.Protocol != protocol) {
 		return nil // the curves of messages with data say nothing of them
 	}
 	if other := plainer[protocol]; other != "" && (best == nil || best.Protocol != protocol) {

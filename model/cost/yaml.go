@@ -30,6 +30,7 @@ type document struct {
 	Launch    string                `yaml:"launch,omitempty"`
 	Reduce    string                `yaml:"reduce,omitempty"`
 	Copy      string                `yaml:"copy,omitempty"`
+	Window    string                `yaml:"window,omitempty"`
 	MinSize   string                `yaml:"min_size,omitempty"`
 	MaxSize   string                `yaml:"max_size,omitempty"`
 	Error     string                `yaml:"error,omitempty"`
@@ -124,6 +125,7 @@ func (r *reader) profile(d *document) *Profile {
 		Launch:  optional(r, "launch", d.Launch, units.ParseTime),
 		Reduce:  optional(r, "reduce", d.Reduce, units.ParseRate),
 		Copy:    optional(r, "copy", d.Copy, units.ParseRate),
+		Window:  optional(r, "window", d.Window, units.ParseBytes),
 		MinSize: optional(r, "min_size", d.MinSize, units.ParseBytes),
 		MaxSize: optional(r, "max_size", d.MaxSize, units.ParseBytes)}
 	p.MessageProtocols, p.Engines = r.protocols(d.Protocols), r.engines(d.Engines)
@@ -177,6 +179,9 @@ func (r *reader) curve(what string, c curveInFile) Curve {
 func Encode(w io.Writer, p *Profile) error {
 	d := document{Schema: Schema, Name: p.Name, Source: p.Source, Date: p.Date, Latencies: p.Latencies, Serial: p.Serial, Error: p.Error, From: p.From,
 		Launch: timeText(p.Launch), Reduce: rateText(p.Reduce), Copy: rateText(p.Copy)}
+	if p.Window > 0 {
+		d.Window = p.Window.String()
+	}
 	if p.MinSize > 0 {
 		d.MinSize = p.MinSize.String()
 	}

@@ -1,16 +1,19 @@
 package schedule
 
 // Direct algorithms: every rank talks to every other at once, in one step. Peers are
-// visited from the next rank on, so that no rank is hit by all others first.
+// visited from the next rank on, so that no rank is hit by all others first. Members
+// without chunks of their own only listen, or only contribute.
 
 func directAllGather(e *emitter) {
 	own := at(e.ph.Src, e.part(e.pos))
-	for k := 1; k < e.size; k++ {
+	for k := 1; k < e.size && own.Set.Len() > 0; k++ {
 		e.send(e.off(k), own)
 	}
 	e.copy(own, at(e.ph.Dst, e.part(e.pos)))
 	for k := 1; k < e.size; k++ {
-		e.recv(e.off(-k), at(e.ph.Dst, e.part(e.off(-k))))
+		if part := e.part(e.off(-k)); part.Len() > 0 {
+			e.recv(e.off(-k), at(e.ph.Dst, part))
+		}
 	}
 }
 
@@ -18,7 +21,9 @@ func directAllGather(e *emitter) {
 // combines them in rank order with one rounding.
 func directReduceScatter(e *emitter) {
 	for k := 1; k < e.size; k++ {
-		e.send(e.off(k), at(e.ph.Src, e.part(e.off(k))))
+		if part := e.part(e.off(k)); part.Len() > 0 {
+			e.send(e.off(k), at(e.ph.Src, part))
+		}
 	}
 	e.gatherAndReduce(e.part(e.pos))
 }
@@ -34,7 +39,7 @@ func directAllReduce(e *emitter) {
 // gatherAndReduce receives every peer's contribution to set into its own copy of the
 // scratch buffer and combines all in position order, so that ranks agree bit by bit.
 func (e *emitter) gatherAndReduce(set ChunkSet) {
-	if e.size == 1 {
+	if e.size == 1 || set.Len() == 0 {
 		e.copy(at(e.ph.Src, set), at(e.ph.Dst, set))
 		return
 	}

@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 )
@@ -53,6 +55,8 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 		return append(dst, ph.Ops[rank]...)
 	case GenRails:
 		return x.appendRails(dst, ch, ph, rank)
+	case GenBends:
+		return x.appendBends(dst, ch, ph, rank)
 	case GenTrees:
 		return x.trees[channel][phase].append(dst, rank)
 	}
@@ -62,10 +66,15 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 		generate(&e)
 		return e.ops
 	}
-	for _, at := range x.index[channel][phase].of(rank) {
+	places, uneven := x.index[channel][phase].of(rank), false
+	for _, at := range places {
 		g := &ph.Groups.List[at.group]
 		e.member = member{group: g, chunks: ch.Chunks, pos: int(at.pos), size: len(g.Ranks)}
 		generate(&e)
+		uneven = uneven || g.uneven()
+	}
+	if ph.Gen == GenDirect && (len(places) > 1 || uneven) {
+		sendFirst(e.ops[len(dst):], rank, x.s.Spec.Ranks)
 	}
 	return e.ops
 }
@@ -91,6 +100,7 @@ const (
 	GenOps      = "ops"
 	GenTrees    = "trees"
 	GenRails    = "rails"
+	GenBends    = "bends"
 )
 
 // generators lists, for each generator, the collectives it makes.
@@ -141,6 +151,47 @@ type emitter struct {
 	spec *collective.Spec
 }
 
+// sendFirst puts the programs of a rank in several groups into one, in which nobody waits in
+// one group before it sends in another: sends, copies, receives, then what works on these.
+// Peers to whom as much goes stand together, the next ones first, so that ranks that do
+// alike have the same program wherever among them one stands that does otherwise.
+func sendFirst(ops []Op, rank, ranks int) {
+	type traffic struct{ messages, chunks int }
+	with := map[int32]*traffic{} // by peer, and by its complement what comes from there
+	of := func(o *Op) (int32, int) {
+		if o.Kind == Send {
+			return o.Peer, o.Src.Set.Len()
+		}
+		return ^o.Peer, o.Dst.Set.Len()
+	}
+	moves := func(o *Op) bool { return o.Kind == Send || o.Kind == Recv }
+	for i := range ops {
+		if moves(&ops[i]) {
+			peer, n := of(&ops[i])
+			if with[peer] == nil {
+				with[peer] = &traffic{}
+			}
+			with[peer].messages++
+			with[peer].chunks += n
+		}
+	}
+	stages := [...]int{Send: 0, Copy: 1, Recv: 2, Reduce: 3}
+	slices.SortStableFunc(ops, func(a, b Op) int {
+		if c := cmp.Compare(stages[a.Kind], stages[b.Kind]); c != 0 || !moves(&a) {
+			return c
+		}
+		x, _ := of(&a)
+		y, _ := of(&b)
+		ahead := func(p int32) int { // or behind
+			if p < 0 {
+				return (rank - int(^p) + ranks) % ranks
+			}
+			return (int(p) - rank + ranks) % ranks
+		}
+		return cmp.Or(with[x].chunks-with[y].chunks, with[x].messages-with[y].messages, ahead(x)-ahead(y))
+	})
+}
+
 // at is a place in a buffer.
 func at(b Buffer, set ChunkSet) Loc { return Loc{Buf: b, Set: set} }
 
@@ -156,9 +207,10 @@ func (e *emitter) recvReduce(from int, src, dst Loc) {
 	e.ops = append(e.ops, Op{Kind: RecvReduce, Peer: e.rank(from), Src: src, Dst: dst})
 }
 
-// copy moves data locally; nothing to do where source and destination are one place.
+// copy moves data locally; nothing to do where source and destination are one place, or
+// there are none.
 func (e *emitter) copy(src, dst Loc) {
-	if src != dst {
+	if src != dst && src.Set.Len() > 0 {
 		e.ops = append(e.ops, Op{Kind: Copy, Peer: -1, Src: src, Dst: dst})
 	}
 }

@@ -66,6 +66,7 @@ type Channel struct {
 	Chunks int     `json:"chunks"` // per slice; a multiple of Spec.Blocks()
 	Phases []Phase `json:"phases"`
 	Trees  *Trees  `json:"trees,omitempty"` // of phases of generator trees
+	Bends  *Bends  `json:"bends,omitempty"` // of phases of generator bends
 }
 
 // Depth is the length of the pipeline: the slices, or the pieces that trees cut data into.
@@ -81,7 +82,7 @@ func (c *Channel) Pieces() int {
 
 // Phase is a generator applied to groups of ranks.
 type Phase struct {
-	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, switch, trees, rails or ops
+	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, switch, trees, rails, bends or ops
 	Op     collective.Kind `json:"op"`
 	Groups Groups          `json:"groups,omitzero"`
 	// Src is where a rank's own data is read, Dst where results go. Acc holds partial
@@ -93,7 +94,7 @@ type Phase struct {
 	Parents RankList `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
 	Radix   int      `json:"radix,omitempty"`   // k-nomial: k
 	Ops     [][]Op   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
-	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails": the stage
+	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails", "bends": the stage
 	Local   int      `json:"local,omitempty"`   // gen "rails": ranks of a node
 }
 

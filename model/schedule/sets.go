@@ -46,3 +46,18 @@ func (c ChunkSet) shifted(n int32) ChunkSet {
 	c.First += n
 	return c
 }
+
+// Extend adds a set to one of equally long sets in equal steps, if it is the next of them.
+func (c *ChunkSet) Extend(next ChunkSet) bool {
+	step := next.First - c.First
+	switch {
+	case next.Count != c.Count:
+		return false
+	case c.Outer > 1 && step != c.Outer*c.OuterStride:
+		return false
+	case c.Outer <= 1:
+		c.Outer, c.OuterStride = 1, step
+	}
+	c.Outer++
+	return true
+}

@@ -143,24 +143,9 @@ func join(hops []joint) []joint {
 		whole = append(whole, h)
 	}
 	for _, h := range whole {
-		if n := len(out) - 1; n < 0 || !alike(out[n], h) || !out[n].set.takes(h.set) {
+		if n := len(out) - 1; n < 0 || !alike(out[n], h) || !out[n].set.Extend(h.set) {
 			out = append(out, h)
 		}
 	}
 	return out
-}
-
-// takes adds a set to one of equally long sets in equal steps, if it is the next of them.
-func (c *ChunkSet) takes(next ChunkSet) bool {
-	step := next.First - c.First
-	switch {
-	case next.Count != c.Count:
-		return false
-	case c.Outer > 1 && step != c.Outer*c.OuterStride:
-		return false
-	case c.Outer <= 1:
-		c.Outer, c.OuterStride = 1, step
-	}
-	c.Outer++
-	return true
 }

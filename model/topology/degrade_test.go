@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 
 	"railyard/internal/gen"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/topologies"
 )
 
@@ -44,6 +46,30 @@ func degrade(tb testing.TB, topo *topology.Topology, list ...string) *topology.T
 		tb.Fatal(err)
 	}
 	return out
+}
+
+func TestFaultsOfOnePart(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"nic:nic0", "nic:nic0=0.5", true},
+		{"nic:nic0", "nic:nic1", false},
+		{"gpu:gpu0", "node:gpu0", false},
+		{"link:a--b", "link:b--a", true},
+		{"link:a--b=0.5", "link:b->a=0.5", true},
+		{"link:a->b", "link:b->a", false},
+		{"link:a->b", "link:a->b", true},
+		{"link:a--b", "link:a--c", false},
+		{"link:a--b", "link:a--b#1", true},
+		{"link:a--b#1", "link:a--b#2", true},
+		{"link:a--b#1", "link:a--b#1=0.5", false},
+	} {
+		fs := faults(t, c.a, c.b)
+		if fs[0].Repeats(fs[1]) != c.want || fs[1].Repeats(fs[0]) != c.want {
+			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
+		}
+	}
 }
 
 func TestParseFault(t *testing.T) {
@@ -196,11 +222,65 @@ func TestDegradedNodeHasItsOwnRoutes(t *testing.T) {
 		rates = append(rates, r.Rate.String())
 	}
 	// gpu0 of node1 has 13 of 18 links left. In node2, gpu1's four links to nvswitch2 have
-	// half their rate: as a source it has 16 links' worth; what comes in was striped over
-	// all switches by the other side, so that the slow one holds up all of it.
-	if want := []string{"450GB/s", "325GB/s", "225GB/s", "450GB/s", "450GB/s", "400GB/s"}; !slices.Equal(rates, want) {
+	// half their rate: 16 links' worth is left, out and in.
+	if want := []string{"450GB/s", "325GB/s", "400GB/s", "450GB/s", "450GB/s", "400GB/s"}; !slices.Equal(rates, want) {
 		t.Errorf("rates %v, want %v", rates, want)
 	}
+}
+
+// Between ranks behind switches, a route carries what a flow over all of them could: of
+// each switch the less of what it can take in and pass on.
+func TestSlowLinksOfSwitchesHoldNothingElseUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	for _, name := range []string{"dgx-h100", "dgx-a100", "gb200-nvl72"} {
+		whole := load(t, name, 1)
+		for range 20 {
+			topo := degrade(t, whole, slowLinks(rng, whole)...)
+			router := topology.NewRouter(topo)
+			for range 20 {
+				a, b := rng.IntN(topo.NumRanks()), rng.IntN(topo.NumRanks())
+				if a == b {
+					continue
+				}
+				r, err := router.Route(a, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := throughSwitches(topo, topo.Ranks()[a], topo.Ranks()[b]); r.Rate > want || r.Rate < want-want/1_000_000 {
+					t.Fatalf("%s, %d to %d: %v, want %v", topo.Name(), a, b, r.Rate, want)
+				}
+			}
+		}
+	}
+}
+
+// slowLinks are a few links of switches, at some rate that is left.
+func slowLinks(rng *rand.Rand, t *topology.Topology) []string {
+	found := map[string]bool{}
+	for len(found) < 6 {
+		l := t.Links()[rng.IntN(len(t.Links()))]
+		if t.Devices()[l.To].Kind == topology.NVSwitch {
+			found[t.DeviceName(l.From)+"--"+t.DeviceName(l.To)] = true
+		}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, fmt.Sprintf("link:%s=0.%d", name, 1+rng.IntN(9)))
+	}
+	return out
+}
+
+func throughSwitches(t *topology.Topology, from, to topology.DeviceID) (sum units.Rate) {
+	down := map[topology.DeviceID]units.Rate{}
+	for _, l := range t.In(to) {
+		down[t.Links()[l].From] += t.Rate(l)
+	}
+	for _, l := range t.Out(from) {
+		if s := t.Links()[l].To; t.Devices()[s].Kind == topology.NVSwitch {
+			sum += min(t.Rate(l), down[s])
+		}
+	}
+	return sum
 }
 
 func TestLostGPUsAreRenumbered(t *testing.T) {

@@ -119,6 +119,25 @@ func linkEnds(name string) []ends {
 	return out
 }
 
+// Repeats reports whether both faults hit one part, or links of one that the other has as
+// well. Some of a link's parallel links may fail while others of them are slow.
+func (f Fault) Repeats(g Fault) bool {
+	if f.Part != g.Part || f.Some > 0 && g.Some > 0 && f.Rate != g.Rate {
+		return false
+	}
+	if f.Part != LinkPart {
+		return f.Name == g.Name
+	}
+	return slices.ContainsFunc(linkEnds(f.Name), func(a ends) bool {
+		return slices.ContainsFunc(linkEnds(g.Name), a.meets)
+	})
+}
+
+// meets reports whether a direction is in both.
+func (e ends) meets(o ends) bool {
+	return e.from == o.from && e.to == o.to || (e.both || o.both) && e.from == o.to && e.to == o.from
+}
+
 // maxNamed is how many faults the name of a degraded topology lists.
 const maxNamed = 3
 

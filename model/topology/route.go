@@ -133,11 +133,11 @@ func (r *Router) direct(a, b DeviceID) (Route, bool) {
 // switched goes over scale-up switches only, within the node or across nodes.
 func (r *Router) switched(a, b DeviceID, within bool) (Route, bool) {
 	find := func() (path, bool) {
-		return r.spread.find(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
+		return r.spread.findFitting(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
 	}
 	p, ok := path{}, false
 	if within { // nodeRoute keeps these
-		p, ok = r.spread.find(a, b, r.sameNode(a, func(k Kind) bool { return k == NVSwitch }))
+		p, ok = r.spread.findFitting(a, b, r.sameNode(a, func(k Kind) bool { return k == NVSwitch }))
 	} else {
 		p, ok = r.scaled.find(a, b, find)
 	}

@@ -86,6 +86,39 @@ func (s *spreader) find(src, dst DeviceID, allow func(DeviceID) bool) (path, boo
 	if !s.measure(src, dst, allow) {
 		return path{}, false
 	}
+	return s.split(src, dst, s.rate), true
+}
+
+// findFitting does so in proportion to what can go on behind the links as well, so that a
+// slow link near dst gets less, as one near src does.
+func (s *spreader) findFitting(src, dst DeviceID, allow func(DeviceID) bool) (path, bool) {
+	if !s.measure(src, dst, allow) {
+		return path{}, false
+	}
+	return s.split(src, dst, s.through(dst)), true
+}
+
+func (s *spreader) rate(l LinkID) int64 { return int64(s.t.Rate(l)) }
+
+// through is what can go over a link and on to dst, other ways into the same devices left
+// aside.
+func (s *spreader) through(dst DeviceID) func(LinkID) int64 {
+	known := map[DeviceID]int64{dst: math.MaxInt64}
+	var onFrom func(DeviceID) int64
+	through := func(l LinkID) int64 { return min(s.rate(l), onFrom(s.t.links[l].To)) }
+	onFrom = func(u DeviceID) int64 {
+		if _, ok := known[u]; !ok {
+			for _, l := range s.onward(u, s.dist[u]-1) {
+				known[u] += through(l)
+			}
+		}
+		return known[u]
+	}
+	return through
+}
+
+// split is the transfer over the paths that were measured, in proportion to weights.
+func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 	var p path
 	type state struct {
 		share   share
@@ -101,10 +134,10 @@ func (s *spreader) find(src, dst DeviceID, allow func(DeviceID) bool) (path, boo
 			var total int64
 			onward := s.onward(u, d-1)
 			for _, l := range onward {
-				total += int64(s.t.Rate(l))
+				total += weight(l)
 			}
 			for _, l := range onward {
-				h := front[u].share.times(int64(s.t.Rate(l)), total)
+				h := front[u].share.times(weight(l), total)
 				v := s.t.links[l].To
 				st := next[v]
 				st.share = st.share.plus(h)
@@ -119,7 +152,7 @@ func (s *spreader) find(src, dst DeviceID, allow func(DeviceID) bool) (path, boo
 		front = next
 	}
 	p.latency = front[dst].latency
-	return p, true
+	return p
 }
 
 func sortedKeys[V any](m map[DeviceID]V) []DeviceID {

@@ -21,6 +21,7 @@ var lost = []string{
 	"nic:node1/nic3",
 	"nic:node1/nic3=0.5",
 	"link:node0/gpu0--node0/nvswitch1",
+	"link:node0/gpu0--node0/nvswitch1=0.5",
 	"gpu:node1/gpu2",
 	"nic:node1/nic3 nic:node0/nic5",
 	"nic:node1/nic3 gpu:node0/gpu6",

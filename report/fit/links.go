@@ -126,6 +126,10 @@ func (m *linkModel) cases(links []measurement.Link) ([]Case, error) {
 		}
 		n := float64(k.rounds)
 		line := n * perByte * float64(k.bytes)
+		if to, ok := castTo(k.pattern); ok {
+			out = append(out, Case{Parts: castParts(k, to, medium, line), Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
+			continue
+		}
 		parts := []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Peers: n * m.others(k), Line: units.Time(line)}}
 		if k.protocol == string(schedule.Pulled) { // what asks for the bytes that go the other way
 			parts = append(parts, Part{Medium: medium, Protocol: cost.Request, Line: units.Time(cost.RequestShare * line)})
@@ -163,6 +167,25 @@ func (m *linkModel) flags(links []measurement.Link) (out []Case) {
 		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: protocol, Messages: 1}}, Time: units.Time(l.Value * float64(units.Nanosecond))})
 	}
 	return out
+}
+
+// castTo is how many ranks one sends to in patterns such as cast3, and whether it is such a pattern.
+func castTo(pattern string) (int, bool) {
+	text, ok := strings.CutPrefix(pattern, "cast")
+	n, err := strconv.Atoi(text)
+	return n, ok && err == nil && n > 0
+}
+
+// castParts are what messages from one rank do: packets and lines are put at each peer; what is
+// stored waits for the peers' flags that they have begun. What is loaded has both flags in its
+// message, as where ranks load from one another.
+func castParts(k message, to int, medium topology.Medium, line float64) []Part {
+	n := float64(k.rounds)
+	parts := []Part{{Medium: medium, Protocol: cost.OneWay(k.protocol), Bytes: k.bytes, Messages: n, Peers: n * float64(to-1), Line: units.Time(line)}}
+	if k.protocol == string(schedule.Simple) {
+		parts = append(parts, Part{Medium: medium, Protocol: cost.RelaxedFlag, Messages: n})
+	}
+	return parts
 }
 
 // others are the peers of an operation but one.
@@ -204,17 +227,21 @@ func (m *linkModel) flows(pattern string) ([][2]int, error) {
 		return nil, fmt.Errorf("%s has %d rank: messages need two", m.t.Name(), n)
 	}
 	var out [][2]int
+	cast, _ := castTo(pattern)
+	if cast >= n {
+		return nil, fmt.Errorf("%s has %d ranks: messages of the pattern %s need %d", m.t.Name(), n, pattern, cast+1)
+	}
 	for a := range n {
 		for b := range n {
 			switch {
 			case a == b:
-			case pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n, slices.Contains(toAll, pattern):
+			case a == 0 && b <= cast, pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n, slices.Contains(toAll, pattern):
 				out = append(out, [2]int{a, b})
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring or one of %s", pattern, strings.Join(toAll, ", "))
+		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring, cast1, cast2 and so on, or one of %s", pattern, strings.Join(toAll, ", "))
 	}
 	return out, nil
 }

@@ -122,6 +122,54 @@ func TestFromLinksTellsRequestsApart(t *testing.T) {
 	}
 }
 
+// TestFromLinksTellsMessagesOneWay: from one root to one, two and three, beside messages both ways
+// that cost more; of stored ones, a flag that lets the root begin is apart.
+func TestFromLinksTellsMessagesOneWay(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []measurement.Link{{Kind: "flag_oneway_relaxed", Value: 690, Unit: "ns"}, {Kind: "flag_oneway_acqrel", Value: 1250, Unit: "ns"}}
+	type of struct{ alpha, peer, share, flag float64 }
+	casts := map[string]of{"ll": {0.8, 0.05, 0.45, 0}, "simple": {1.5, 0.1, 0.82, 0.69}, "pull": {2.5, 0, 0.83, 0}}
+	for bytes := units.Bytes(1 << 10); bytes <= 1<<24; bytes *= 2 {
+		line := float64(bytes) / 450e3
+		for _, protocol := range []string{"ll", "simple", "pull"} {
+			row := func(kind string, us float64) {
+				rows = append(rows, measurement.Link{Kind: protocol + "_" + kind + "_overlap", Blocks: 8, Bytes: bytes, Value: us, Unit: "us"})
+			}
+			row("pair", 1+4+line/0.4)
+			row("pair_x4", 1+4*(4+line/0.4))
+			c := casts[protocol]
+			for n := 1.; n <= 3; n++ {
+				row("cast"+string('0'+rune(n)), 1+c.flag+c.alpha+c.peer*(n-1)+n*line/c.share)
+			}
+		}
+	}
+	r, err := FromLinks("mine", "a test", "2026-11-22", rows, topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for protocol, c := range casts {
+		for _, bytes := range []units.Bytes{1 << 10, 1 << 20, 1 << 24} {
+			x := r.Profile.Transfer(topology.NVLink, cost.OneWay(protocol), bytes)
+			if math.Abs(x.Alpha.Microseconds()-c.alpha) > 0.05 || math.Abs(x.Peer.Microseconds()-c.peer) > 0.02 || math.Abs(x.Efficiency-c.share) > 0.01 {
+				t.Errorf("%s one way, %v: %+v, want %+v", protocol, bytes, x, c)
+			}
+		}
+	}
+	if both := r.Profile.Transfer(topology.NVLink, "ll", 1<<10); math.Abs(both.Alpha.Microseconds()-4) > 0.05 {
+		t.Errorf("both ways: %+v", both)
+	}
+	three, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{GPUs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FromLinks("mine", "a test", "2026-11-22", rows, three); err == nil {
+		t.Error("rows of four ranks are taken for three")
+	}
+}
+
 // TestMessagesBelieve: what cases do not tell stays what it was believed to be.
 func TestMessagesBelieve(t *testing.T) {
 	believed := &cost.Profile{Launch: units.Microsecond, Curves: []cost.Curve{

@@ -61,6 +61,9 @@ func Messages(name, source, date string, cases []Case, believed *cost.Profile) (
 	r.HeldOut = measurement.MAPE(errors)
 	p := r.Profile
 	p.Name, p.Source, p.Date = name, source, date
+	if believed != nil {
+		p.Window = believed.Window // no case tells it
+	}
 	p.Error = fmt.Sprintf("MAPE %.1f%% in sample, %.1f%% held out (%d rows, %d folds, %d parameters)", 100*r.InSample, 100*r.HeldOut, r.Rows, folds, r.Parameters)
 	return r, nil
 }

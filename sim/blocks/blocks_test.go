@@ -139,6 +139,41 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestOneWay: from a root that hears of nobody to ranks that hear of it alone and send nothing, messages
+// are of protocols of their own, with bytes of their own; others are what they were.
+func TestOneWay(t *testing.T) {
+	const size = 768 * units.MiB
+	line := float64(size) / 450e9 * 1e6
+	p := costs()
+	for name, alpha := range map[string]float64{"ll": 0.7, "ll128": 0.8, "simple": 1.6, "pull": 2.5} {
+		p.Curves = append(p.Curves, cost.Curve{Medium: "nvlink", Protocol: cost.OneWay(name), Peer: units.FromMicroseconds(0.1),
+			Segments: []cost.Segment{{Alpha: units.FromMicroseconds(alpha), Efficiency: 0.8}}})
+	}
+	for _, c := range []struct {
+		kind         collective.Kind
+		algo         string
+		m            block.Mechanism
+		alpha, bytes float64 // µs; of a size at line rate
+	}{
+		{collective.Broadcast, "direct", block.Packets, 1 + 0.7 + 0.2, 3 / 0.8},
+		{collective.Broadcast, "direct", block.Lines, 1 + 0.8 + 0.2, 3 / 0.8},
+		{collective.Broadcast, "direct", block.Push, 1 + 0.5 + 1.6 + 0.2, 3 / 0.8},
+		{collective.Broadcast, "direct", block.Pull, 1 + 2.5 + 0.2, 3 / 0.8},
+		{collective.Scatter, "direct", block.Packets, 1 + 0.7 + 0.2, 0.75 / 0.8},
+		{collective.Broadcast, "simple_ring", block.Packets, 1 + 3, 3 * 2}, // each phase waits for the one before
+		{collective.Gather, "direct", block.Packets, 1 + 1.02, 0.75 * 2},   // one hears of several
+		{collective.AllGather, "direct", block.Packets, 1 + 1.02, 0.75 * 2},
+	} {
+		alone := workUnder(t, p, c.kind, c.algo, c.m, 64, 0).Time(p)
+		if got := alone.Microseconds(); math.Abs(got-c.alpha) > 0.004 {
+			t.Errorf("%v %s %v: %.3f µs, want %.3f", c.kind, c.algo, c.m, got, c.alpha)
+		}
+		if got := (workUnder(t, p, c.kind, c.algo, c.m, size, 0).Time(p) - alone).Microseconds(); math.Abs(got/line-c.bytes) > 0.001 {
+			t.Errorf("%v %s %v: %.4f of the bytes of the size, want %.4f", c.kind, c.algo, c.m, got/line, c.bytes)
+		}
+	}
+}
+
 // TestWayHides: words that are passed on are on the way for 0.5 µs behind the bytes that are put besides,
 // three messages at half of 450 GB/s: as long as these take longer than the way itself.
 func TestWayHides(t *testing.T) {

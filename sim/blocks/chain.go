@@ -7,7 +7,6 @@ import (
 	"railyard/model/block"
 	"railyard/model/cost"
 	"railyard/model/schedule"
-	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -152,11 +151,11 @@ func (w *walk) signal(x *run, op *block.Op, value int64) error {
 		}
 		e := x.now
 		if peer != x.rank {
-			r, err := w.route(x.rank, peer)
+			raised, err := w.raised(x, op, peer)
 			if err != nil {
 				return err
 			}
-			if e, err = w.message(x, peer, w.raised(x, op, r.Medium)...); err != nil {
+			if e, err = w.message(x, peer, raised...); err != nil {
 				return err
 			}
 		}
@@ -171,18 +170,24 @@ func (w *walk) signal(x *run, op *block.Op, value int64) error {
 // raised is what a flag costs: alone, or behind what was stored at peers, which is a message of
 // its size. Such a message begins with a load from memory: what came over links and is
 // stored as it comes has none, and only the flag behind it is left.
-func (w *walk) raised(x *run, op *block.Op, medium topology.Medium) Work {
-	stored := Part{Protocol: string(schedule.Simple), Bytes: x.stored, Messages: 1, Peers: float64(x.storedAt - 1)}
+func (w *walk) raised(x *run, op *block.Op, peer int) (Work, error) {
 	switch {
 	case op.Flags&block.Relaxed != 0:
-		return Work{{Protocol: cost.RelaxedFlag, Messages: 1}}
+		return Work{{Protocol: cost.RelaxedFlag, Messages: 1}}, nil
 	case x.stored == 0:
-		return Work{{Protocol: cost.Flag, Messages: 1}}
-	case x.loaded || !w.costs.Covers(medium, cost.Flag):
-		return Work{stored}
+		return Work{{Protocol: cost.Flag, Messages: 1}}, nil
+	}
+	r, err := w.route(x.rank, peer)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := w.sent(x.rank, peer, string(schedule.Simple), x.storedAt-1)
+	stored.Bytes = x.stored
+	if x.loaded || !w.costs.Covers(r.Medium, cost.Flag) {
+		return Work{stored}, err
 	}
 	stored.Messages = 0
-	return Work{stored, {Protocol: cost.Flag, Messages: 1}}
+	return Work{stored, {Protocol: cost.Flag, Messages: 1}}, err
 }
 
 // message is the arrival of what a rank sends now. Flags that the costs do not know are left out, so that
@@ -221,7 +226,12 @@ func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
 	}
 	x.store(op, n)
 	if loads > 0 {
-		e, err := w.message(x, from, Part{Protocol: string(schedule.Pulled), Bytes: n, Messages: 1, Peers: float64(loads - 1)},
+		sent, err := w.sent(from, x.rank, string(schedule.Pulled), loads-1)
+		if err != nil {
+			return err
+		}
+		sent.Bytes = n
+		e, err := w.message(x, from, sent,
 			Part{Protocol: cost.RelaxedFlag, Messages: -1}, Part{Protocol: cost.Flag, Messages: -1})
 		if err != nil {
 			return err

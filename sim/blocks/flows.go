@@ -85,10 +85,14 @@ func (m *machine) across(list []flow, loads []load) error {
 		if err != nil {
 			return err
 		}
+		sent, err := m.sent(f.from, f.to, f.protocol, 0)
+		if err != nil {
+			return err
+		}
 		for _, h := range r.Hops {
 			ps := m.ps(h, f.bytes)
 			loads[h.Link].data += ps
-			loads[h.Link].add(r.Medium, f.protocol, f.bytes, ps)
+			loads[h.Link].add(r.Medium, sent.Protocol, f.bytes, ps)
 		}
 		if f.protocol != string(schedule.Pulled) || !m.costs.Covers(r.Medium, cost.Request) {
 			continue

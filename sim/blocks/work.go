@@ -39,7 +39,7 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size, wind
 	if p.Ranks > t.NumRanks() {
 		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
 	}
-	m := &machine{t: t, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{}}
+	m := &machine{t: t, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{}, traffic: trafficOf(p)}
 	m.note()
 	chain, err := m.longest()
 	if err != nil {
@@ -63,10 +63,15 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size, wind
 	return append(chain.work(), parts...), nil
 }
 
-// Window is the bytes that a rank's blocks read before they pass any on: of eight accesses of
-// 16 bytes a thread two. A thread has all eight under way, but others write meanwhile (a
-// broadcast of 1 to 16 MiB by 64 blocks on 3 and 4 H200 fits a quarter, half of it is up to 16 % too slow).
-func Window(blocks, threads int) units.Bytes { return units.Bytes(blocks * threads * 16 * 8 / 4) }
+// Window is the bytes that a rank's blocks read before they pass any on, where each thread reads so
+// many; 0: of eight accesses of 16 bytes two. A thread has all eight under way, but others write meanwhile
+// (a broadcast of 1 to 16 MiB by 64 blocks on 3 and 4 H200 fits a quarter, half of it is up to 16 % too slow).
+func Window(blocks, threads int, each units.Bytes) units.Bytes {
+	if each == 0 {
+		each = 2 * 16
+	}
+	return units.Bytes(blocks*threads) * each
+}
 
 // passedOn is the longest message that an operation reads from a peer and writes to another;
 // 0 where there is none.
@@ -120,6 +125,7 @@ type machine struct {
 	costs   *cost.Profile
 	routes  map[[2]int]topology.Route
 	between map[place]bool // of packets that are passed on
+	traffic *traffic
 }
 
 func (m *machine) route(from, to int) (topology.Route, error) {

@@ -39,6 +39,8 @@ struct Case {
 	int peers, counts;
 	bool own, sum, pull, ones;
 	size_t box; // bytes of an inbox of a message, both halves
+	bool cast = false; // GPU 0 sends to so many others, which send nothing
+	bool relay = false; // of a cast: they pass on what they read
 };
 
 float value(int gpu, int launch, size_t i) { return gpu * 1000 + launch * 100 + i % 97 + 1; }
@@ -66,6 +68,10 @@ int main()
 		{"ll128", ll128_messages, PEERS, 1, false, false, false, false, 4}, {"ll128 sums", ll128_sums, PEERS, 1, false, true, false, false, 4},
 		{"ll128 deals", ll128_deals, PEERS, 1, true, false, false, false, 4}, {"ll128 dealsums", ll128_dealsums, PEERS, 1, true, true, false, false, 4},
 		{"words sums", words_sums, PEERS, 1, false, true, false, true, 2}, {"words dealsums", words_dealsums, PEERS, 1, true, true, false, true, 2},
+		{"simple casts", simple_casts, PEERS, 1, false, false, false, false, 2, true}, {"pull casts", pull_casts, PEERS, 1, false, false, true, false, 2, true},
+		{"ll casts", ll_casts, PEERS, 1, false, false, false, false, 4, true}, {"ll128 casts", ll128_casts, PEERS, 1, false, false, false, false, 4, true},
+		{"ll casts to one", ll_casts, 1, 1, false, false, false, false, 4, true}, {"ll128 casts to one", ll128_casts, 1, 1, false, false, false, false, 4, true},
+		{"relays", relays, PEERS, 2, false, false, false, false, 2, true, true},
 	};
 	for (const Case &c : cases)
 		for (size_t bytes : {240, 1200, 30720}) {
@@ -78,32 +84,38 @@ int main()
 			}
 			for (int l = 0; l < LAUNCHES; l++) {
 				std::vector<std::thread> hosts;
-				for (int g = 0; g < GPUS; g++)
+				const int last = c.cast ? c.peers : GPUS - 1;
+				for (int g = 0; g <= last; g++)
 					hosts.emplace_back([&, g, l] {
 						float *src = (float *)gpus[g].src.data();
 						for (size_t i = 0; i < most * 4; i++) src[i] = value(g, l, i);
 						Args a = {};
 						a.src = (u64)src, a.dst = (u64)gpus[g].dst.data(), a.bytes = bytes, a.counters = (u64)gpus[g].counters.data();
-						a.peers = c.peers, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort, a.deadline = 20'000'000'000ull;
-						for (int p = 0; p < c.peers; p++) {
-							const int to = (g + p + 1) % GPUS, from = (g - p - 1 + GPUS) % GPUS;
+						a.peers = c.cast && !c.relay && g > 0 ? 1 : c.peers, a.mode = g == 0, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort, a.deadline = 20'000'000'000ull;
+						for (int p = 0; p < (int)a.peers; p++) {
+							const int other = p < g ? p : p + 1; // in order, the root first
+							const int to = c.cast ? other : (g + p + 1) % GPUS, from = c.cast ? other : (g - p - 1 + GPUS) % GPUS;
 							auto box = [&](int at, int by) { return (u64)(gpus[at].inbox.data() + by * most); };
 							auto flags = [&](int at, int by) { return (u64)(gpus[at].flags.data() + by * blocks * flagLine); };
-							a.peer[p] = {box(g, from), c.pull ? (u64)gpus[from].src.data() : box(to, g), flags(g, from), flags(to, g)};
+							a.peer[p] = {box(g, from), c.pull || (c.relay && from == 0) ? (u64)gpus[from].src.data() : box(to, g), flags(g, from), flags(to, g)};
 						}
 						launch(c.kernel, a, blocks, threads);
 					});
 				for (auto &h : hosts) h.join();
 				if (abort) return printf("%s, %zu bytes, launch %d: a flag did not come\n", c.name, bytes, l), 1;
 				const size_t n = bytes / 4;
-				for (int g = 0; g < GPUS; g++)
-					for (int part = 0; part < (c.sum ? 1 : c.peers); part++)
+				for (int g = 1; c.relay && g <= last; g++)
+					for (int by = 1; by <= last; by++)
+						for (size_t i = 0; by != g && i < n; i++)
+							if (((float *)(gpus[g].inbox.data() + by * most))[i] != value(0, l, i)) return printf("relays, %zu bytes, launch %d: GPU %d has something else at %zu of what %d passed on\n", bytes, l, g, i, by), 1;
+				for (int g = c.cast ? 1 : 0; g <= last; g++)
+					for (int part = 0; part < (c.sum || c.cast ? 1 : c.peers); part++)
 						for (size_t i = 0; i < n; i++) {
-							const bool pushed = c.kernel == simple_messages; // it lies in the box
-							const int from = (g - part - 1 + GPUS) % GPUS;
-							const size_t half = (size_t)(((l + 1) * ROUNDS) & 1) * n;
+							const bool pushed = c.kernel == simple_messages || c.kernel == simple_casts; // it lies in the box
+							const int from = c.cast ? 0 : (g - part - 1 + GPUS) % GPUS;
+							const size_t half = c.cast ? 0 : (size_t)(((l + 1) * ROUNDS) & 1) * n;
 							const float got = pushed ? ((float *)(gpus[g].inbox.data() + from * most))[half + i] : ((float *)gpus[g].dst.data())[part * n + i];
-							const float want = wanted(c, g, l, part, n, i);
+							const float want = c.cast ? value(0, l, i) : wanted(c, g, l, part, n, i);
 							if (got != want) return printf("%s, %zu bytes, launch %d: GPU %d has %g at %zu of part %d, not %g\n", c.name, bytes, l, g, got, i, part, want), 1;
 						}
 			}

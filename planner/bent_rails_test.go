@@ -1,0 +1,161 @@
+package planner_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"railyard/capacity/score"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// degraded is a shipped topology with faults.
+func degraded(t testing.TB, name string, nodes int, faults ...string) *topology.Topology {
+	t.Helper()
+	whole, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []topology.Fault
+	for _, s := range faults {
+		f, err := topology.ParseFault(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, f)
+	}
+	got, err := whole.WithoutInNetwork().Degrade(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+var overBentRails = []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll}
+
+// Whatever is lost or slow, plans are right, no faster than any bound, and take as long
+// folded as rank by rank.
+func TestBentRailsOfRandomFaults(t *testing.T) {
+	seen := 0
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(20261122, seed))
+		nodes := 2 + rng.IntN(5)
+		var faults []string
+		for range 1 + rng.IntN(3) {
+			part := []string{"nic:node%d/nic%d", "nic:node%d/nic%d=0.5", "nic:node%d/nic%d=0.7", "gpu:node%d/gpu%d"}[rng.IntN(4)]
+			faults = append(faults, fmt.Sprintf(part, rng.IntN(nodes), rng.IntN(8)))
+		}
+		whole, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []topology.Fault
+		for _, s := range faults {
+			f, err := topology.ParseFault(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, f)
+		}
+		topo, err := whole.Degrade(list)
+		if err != nil { // the same part twice
+			continue
+		}
+		for _, kind := range overBentRails {
+			what := fmt.Sprintf("%d nodes without %v, %v", nodes, faults, kind)
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			s, err := planner.Build(topo, spec, "bent_rails", planner.Options{Slices: 3})
+			if planner.NotApplicable(err) && kind == collective.AllToAll && len(topo.LostRanks()) > 0 {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+				continue
+			}
+			seen++
+			if err := schedule.CheckWith(s, topo, schedule.CheckOptions{InPlace: kind != collective.AllToAll}); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			line := profile(t, "line")
+			folded, err := sim.Compile(topo, s, line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			flat, err := sim.CompileFlat(topo, s, line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := folded.Time(64 * units.MiB)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err := flat.Time(64 * units.MiB); err != nil || got != want {
+				t.Errorf("%s: %v, rank by rank %v (%v)", what, got, want, err)
+			}
+			if b := collective.LowerBound(topo, spec, 64*units.MiB).Time; b > got {
+				t.Errorf("%s: %v, bound %v", what, got, b)
+			}
+			if b := planner.NewBounds(topo, line).Time(s, 64*units.MiB); b > got {
+				t.Errorf("%s: %v, bound of the schedule %v", what, got, b)
+			}
+		}
+	}
+	if seen < 120 {
+		t.Errorf("only %d schedules", seen)
+	}
+}
+
+// Adapters, GPUs and switches that are lost or slow cost hardly more than what they carried.
+func TestBentRailsReachTheBound(t *testing.T) {
+	for _, c := range []struct {
+		faults []string
+		share  [4]float64 // of the bound, by collective, at least
+	}{
+		{[]string{"nic:node2/nic3"}, [4]float64{0.98, 0.98, 0.95, 0.99}},
+		{[]string{"nic:node2/nic3=0.5"}, [4]float64{0.96, 0.96, 0.95, 0.98}},
+		{[]string{"gpu:node2/gpu3"}, [4]float64{0.98, 0.98, 0.95}},
+		{[]string{"nic:node2/nic3", "nic:node5/nic6"}, [4]float64{0.88, 0.86, 0.94, 0.9}},
+		{[]string{"switch:leaf0"}, [4]float64{0.97, 0.97, 0.95, 0.98}},
+	} {
+		topo := degraded(t, "superpod-h100", 16, c.faults...)
+		scorer := score.New(topo, profile(t, "ideal"))
+		for i, kind := range overBentRails {
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			if c.share[i] == 0 {
+				continue
+			}
+			rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, scorer, planner.PlanOptions{Algorithm: "bent_rails"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if share := rows[0].OfBound(); share < c.share[i] || share > 1 {
+				t.Errorf("%v, %v: %s reaches %.1f %% of the bound", c.faults, kind, planner.Name(rows[0].Schedule), 100*share)
+			}
+		}
+	}
+}
+
+// TestBentRailsAtScale plans for 512 GPUs among all algorithms.
+func TestBentRailsAtScale(t *testing.T) {
+	topo := degraded(t, "superpod-h100", 64, "nic:node2/nic3")
+	scorer := score.New(topo, profile(t, "line"))
+	for _, kind := range overBentRails {
+		spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+		rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, scorer, planner.PlanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schedule.Check(rows[0].Schedule, topo); err != nil {
+			t.Error(err)
+		}
+		if share := rows[0].OfBound(); share < 0.93 || share > 1 || len(rows[0].Prediction.Warnings) > 0 {
+			t.Errorf("%v: %s reaches %.1f %% of the bound; %v", kind, planner.Name(rows[0].Schedule), 100*share, rows[0].Prediction.Warnings)
+		}
+	}
+}

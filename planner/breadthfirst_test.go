@@ -1,0 +1,226 @@
+package planner
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"railyard/internal/gen"
+	"railyard/model/collective"
+	"railyard/model/topology"
+)
+
+// waysOf are the ways of a topology, none where direct links do not join it.
+func waysOf(t *testing.T, topo *topology.Topology) *breadthFirstWays {
+	t.Helper()
+	ways, err := newRequest(topo, collective.Spec{Kind: collective.AllGather, Ranks: topo.NumRanks()}, Options{}).breadthFirst()
+	if err != nil && !NotApplicable(err) {
+		t.Fatal(err)
+	}
+	return ways
+}
+
+func dealtIn(pieces int64) func(*balance) fraction {
+	return func(b *balance) fraction { return b.deal(pieces) }
+}
+
+// Two steps of DGX-1 V100 take three rounds of half a block over one NVLink, as the
+// optimum that SCCL finds (Cai et al. 2021); with equal links and on tori, shortest paths
+// reach what ranks can take in at all (Zhao et al. 2022).
+func TestBreadthFirstReachesPublishedOptima(t *testing.T) {
+	for _, c := range []struct {
+		topo     *topology.Topology
+		pieces   int
+		time     float64 // blocks over the slowest link
+		ofIntake float64
+	}{
+		{load(t, "dgx1-v100", 0), 2, 1.5, 7. / 6},
+		{load(t, "dgx1-p100", 0), 4, 7. / 4, 7. / 4},
+		{torus(t, "5", 5), 1, 4. / 2, 4. / 2},
+		{torus(t, "6", 6), 2, 5. / 2, 5. / 2},
+		{torus(t, "3, 3", 9), 1, 8. / 4, 8. / 4},
+		{torus(t, "5, 5", 25), 1, 24. / 4, 24. / 4},
+		{torus(t, "4, 4, 4", 64), 0, 63. / 6, 63. / 6},
+		{torus(t, "3, 4, 5", 60), 0, 59. / 6, 59. / 6},
+	} {
+		x := waysOf(t, c.topo).out
+		if got := stepTime(x.allSteps(), (*balance).exact); math.Abs(got-c.time) > 1e-9 || got < c.ofIntake-1e-9 {
+			t.Errorf("%s: %v, want %v", c.topo.Name(), got, c.time)
+		}
+		best := x.bestPieces()
+		if c.pieces > 0 && best != c.pieces {
+			t.Errorf("%s: %d pieces, want %d", c.topo.Name(), best, c.pieces)
+		}
+		if got := stepTime(x.allSteps(), dealtIn(int64(best))) / float64(best); got > c.time*1.001 {
+			t.Errorf("%s: %v in %d pieces, want %v", c.topo.Name(), got, best, c.time)
+		}
+	}
+}
+
+// What trees carry in a step is what was dealt out, and no set of blocks has to use links
+// that have less room: by trying all sets, and all ways to deal a few pieces.
+func TestBalanceIsTheBest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for round := range 2000 {
+		b := randomBalance(rng)
+		want := fraction{0, 1}
+		for set := 1; set < 1<<len(b.links); set++ {
+			if cut := cutOf(b, set); want.less(cut) {
+				want = cut
+			}
+		}
+		if got := b.exact(); got.less(want) || want.less(got) {
+			t.Fatalf("round %d: %v, want %v: %+v", round, got, want, b)
+		}
+		for pieces := int64(1); pieces <= 2; pieces++ {
+			got, want := b.deal(pieces), dealAll(b, 0, pieces, make([]int64, len(b.rates)))
+			if got.less(want) || want.less(got) {
+				t.Fatalf("round %d: %v of %d pieces, want %v: %+v", round, got, pieces, want, b)
+			}
+			checkShares(t, b, pieces, got)
+		}
+		if fine := b.deal(5040); fine.float()/5040 > want.float()*1.001 {
+			t.Errorf("round %d: %v in many pieces, want %v", round, fine.float()/5040, want.float())
+		}
+	}
+}
+
+func randomBalance(rng *rand.Rand) *balance {
+	b := &balance{}
+	for range 1 + rng.IntN(4) {
+		b.rates = append(b.rates, 1+rng.Int64N(4))
+	}
+	for range 1 + rng.IntN(4) {
+		all := rng.Perm(len(b.rates))[:1+rng.IntN(len(b.rates))]
+		var links []int32
+		for _, k := range all {
+			links = append(links, int32(k))
+		}
+		slices.Sort(links)
+		b.links = append(b.links, links)
+	}
+	for range b.rates {
+		b.past = append(b.past, rng.Int64N(3))
+	}
+	return b
+}
+
+// cutOf is a set of items over the rates of the links that they may use.
+func cutOf(b *balance, set int) fraction {
+	used := make([]bool, len(b.rates))
+	var cut fraction
+	for i, links := range b.links {
+		if set>>i&1 == 0 {
+			continue
+		}
+		cut.num++
+		for _, k := range links {
+			if !used[k] {
+				used[k] = true
+				cut.den += b.rates[k]
+			}
+		}
+	}
+	return cut
+}
+
+// dealAll tries all ways to place the pieces of items from one on.
+func dealAll(b *balance, item int, pieces int64, load []int64) fraction {
+	if item == len(b.links) {
+		var most fraction
+		for k, l := range load {
+			if f := (fraction{l, b.rates[k]}); most.less(f) {
+				most = f
+			}
+		}
+		return most
+	}
+	best := fraction{-1, 1}
+	var place func(link int, left int64)
+	place = func(link int, left int64) {
+		links := b.links[item]
+		if link == len(links)-1 {
+			load[links[link]] += left
+			if f := dealAll(b, item+1, pieces, load); best.num < 0 || f.less(best) {
+				best = f
+			}
+			load[links[link]] -= left
+			return
+		}
+		for n := range left + 1 {
+			load[links[link]] += n
+			place(link+1, left-n)
+			load[links[link]] -= n
+		}
+	}
+	place(0, pieces)
+	return best
+}
+
+func checkShares(t *testing.T, b *balance, pieces int64, most fraction) {
+	t.Helper()
+	load := make([]int64, len(b.rates))
+	for i, share := range b.share {
+		var sum int64
+		for k, n := range share {
+			if n < 0 || n > 0 && !slices.Contains(b.links[i], int32(k)) {
+				t.Fatalf("item %d has %d pieces on link %d: %+v", i, n, k, b)
+			}
+			sum += n
+			load[k] += n
+		}
+		if sum != pieces {
+			t.Fatalf("item %d: %d of %d pieces: %+v", i, sum, pieces, b)
+		}
+	}
+	for k, n := range load {
+		if most.less(fraction{n, b.rates[k]}) {
+			t.Fatalf("link %d carries %d: more than %v: %+v", k, n, most, b)
+		}
+	}
+}
+
+// Trees go along links, one step farther each, and every rank is once in each.
+func TestBreadthFirstTrees(t *testing.T) {
+	seen := 0
+	for seed := range int64(80) {
+		topo := gen.Uneven(seed)
+		ways := waysOf(t, topo)
+		if ways == nil {
+			continue
+		}
+		seen++
+		for _, x := range []*shortest{ways.out, ways.in} {
+			for _, b := range x.trees(3) {
+				for root := range b.n {
+					checkTree(t, x, b, root)
+				}
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d graphs have direct links", seen)
+	}
+}
+
+func checkTree(t *testing.T, x *shortest, b *breadthFirst, root int) {
+	t.Helper()
+	children := 0
+	for v := range b.n {
+		children += len(b.below[root][v])
+		p := b.parent[root][v]
+		if v == root {
+			continue
+		}
+		if !slices.ContainsFunc(x.into[v], func(h hop) bool { return h.from == p }) || x.dist[root][p] != x.dist[root][v]-1 {
+			t.Errorf("root %d: the parent of %d is %d", root, v, p)
+		}
+		if !slices.Contains(b.below[root][p], int32(v)) {
+			t.Errorf("root %d: %d is not among the children of %d", root, v, p)
+		}
+	}
+	if children != b.n-1 {
+		t.Errorf("root %d: %d children of %d ranks", root, children, b.n)
+	}
+}

@@ -1,0 +1,217 @@
+package planner
+
+import (
+	"slices"
+
+	"railyard/model/topology"
+)
+
+// hop is a link on a shortest way to a rank.
+type hop struct {
+	from int32
+	rate int64 // in the largest unit of which all rates are multiples
+}
+
+// shortest are the shortest ways between all ranks over direct links, out from each root;
+// or, backwards, in to it.
+type shortest struct {
+	into  [][]hop   // [rank]: from whom it has links
+	dist  [][]int32 // [root][rank]
+	steps int       // the largest distance
+}
+
+// breadthFirstWays are those out and in.
+type breadthFirstWays struct{ out, in *shortest }
+
+// breadthFirst finds them if direct links join all ranks and leave some of them apart;
+// where everybody has links to everybody, direct is as good.
+func (r *request) breadthFirst() (*breadthFirstWays, error) {
+	type key struct{}
+	type found struct {
+		ways *breadthFirstWays
+		err  error
+	}
+	if n := r.spec.Ranks; n > maxBreadthFirst {
+		return nil, notApplicable("%d ranks: at most %d", n, maxBreadthFirst)
+	}
+	f := topology.Once(r.t, key{}, func() found {
+		ways, err := r.findBreadthFirst()
+		return found{ways, err}
+	})
+	return f.ways, f.err
+}
+
+func (r *request) findBreadthFirst() (*breadthFirstWays, error) {
+	n := r.spec.Ranks
+	g := directGraph(r.t, identity(n))
+	if g == nil {
+		return nil, notApplicable("ranks have no direct links")
+	}
+	complete, unit := true, int64(0)
+	out, in := make([][]hop, n), make([][]hop, n)
+	for a := range n {
+		complete = complete && len(g.next[a]) == n-1
+		for _, b := range g.next[a] {
+			route, err := r.router.Route(a, int(b))
+			if err != nil {
+				return nil, notApplicable("%v", err)
+			}
+			out[a] = append(out[a], hop{b, int64(route.Rate)})
+			in[b] = append(in[b], hop{int32(a), int64(route.Rate)})
+			unit = gcd(unit, int64(route.Rate))
+		}
+	}
+	if complete {
+		return nil, notApplicable("every rank has links to every other")
+	}
+	for v := range n {
+		inUnits(out[v], unit)
+		inUnits(in[v], unit)
+	}
+	ways := &breadthFirstWays{newShortest(in, out), newShortest(out, in)}
+	for _, dist := range ways.out.dist {
+		if slices.Contains(dist, -1) {
+			return nil, notApplicable("direct links do not join all ranks")
+		}
+	}
+	return ways, nil
+}
+
+func inUnits(list []hop, unit int64) {
+	for i := range list {
+		list[i].rate /= unit
+	}
+}
+
+// newShortest measures distances along links.
+func newShortest(into, along [][]hop) *shortest {
+	x := &shortest{into: into}
+	for root := range along {
+		dist := slices.Repeat([]int32{-1}, len(along))
+		dist[root] = 0
+		for front := []int32{int32(root)}; len(front) > 0; front = front[1:] {
+			for _, h := range along[front[0]] {
+				if dist[h.from] < 0 {
+					dist[h.from] = dist[front[0]] + 1
+					front = append(front, h.from)
+				}
+			}
+		}
+		x.dist = append(x.dist, dist)
+		x.steps = max(x.steps, int(slices.Max(dist)))
+	}
+	return x
+}
+
+// step is what a rank receives in step t: the blocks of the roots that are t away, each
+// from any of the neighbours that are nearer to its root.
+func (x *shortest) step(v, t int) (roots []int32, b *balance) {
+	b = &balance{past: make([]int64, len(x.into[v]))}
+	for _, h := range x.into[v] {
+		b.rates = append(b.rates, h.rate)
+	}
+	for root := range x.dist {
+		if int(x.dist[root][v]) != t {
+			continue
+		}
+		var links []int32
+		for i, h := range x.into[v] {
+			if int(x.dist[root][h.from]) == t-1 {
+				links = append(links, int32(i))
+			}
+		}
+		roots, b.links = append(roots, int32(root)), append(b.links, links)
+	}
+	return roots, b
+}
+
+// trees are those of each of so many pieces of every block: in each step, and for each
+// rank, the fullest link carries as little as it can.
+func (x *shortest) trees(pieces int) []*breadthFirst {
+	n := len(x.dist)
+	out := make([]*breadthFirst, pieces)
+	for i := range out {
+		out[i] = &breadthFirst{n: n, steps: x.steps, dist: x.dist, parent: make([][]int32, n), below: make([][][]int32, n)}
+		for root := range n {
+			out[i].parent[root] = slices.Repeat([]int32{-1}, n)
+			out[i].below[root] = make([][]int32, n)
+		}
+	}
+	for v := range n {
+		past := make([]int64, len(x.into[v]))
+		for t := 1; t <= x.steps; t++ {
+			roots, b := x.step(v, t)
+			b.past = past
+			b.deal(int64(pieces))
+			for k, load := range b.load {
+				past[k] += load
+			}
+			for i, root := range roots {
+				x.hang(out, v, root, b.share[i], i)
+			}
+		}
+	}
+	return out
+}
+
+// hang gives v as many pieces of a root from each neighbour as it has a share in; from
+// root to root, another piece is the first.
+func (x *shortest) hang(out []*breadthFirst, v int, root int32, share []int64, first int) {
+	for link, pieces := range share {
+		from := x.into[v][link].from
+		for range pieces {
+			b := out[first%len(out)]
+			b.parent[root][v] = from
+			b.below[root][from] = append(b.below[root][from], int32(v))
+			first++
+		}
+	}
+}
+
+// maxBlockPieces bounds the pieces of a block: programs hold n² operations for each.
+func maxBlockPieces(ranks int) int { return min(max(1<<16/(ranks*ranks), 4), 64) }
+
+// bestPieces is the least number of pieces that comes as near as any to exact balance.
+func (x *shortest) bestPieces() int {
+	all := x.allSteps()
+	exact := stepTime(all, (*balance).exact)
+	best, least := 1, 0.0
+	for pieces := 1; pieces <= maxBlockPieces(len(x.dist)); pieces++ {
+		t := stepTime(all, func(b *balance) fraction { return b.deal(int64(pieces)) }) / float64(pieces)
+		if pieces == 1 || t < least*(1-1e-9) {
+			best, least = pieces, t
+		}
+		if least <= exact*(1+1e-9) {
+			break
+		}
+	}
+	return best
+}
+
+// allSteps are what all ranks receive, by step.
+func (x *shortest) allSteps() [][]*balance {
+	out := make([][]*balance, x.steps)
+	for t := range out {
+		for v := range x.dist {
+			_, b := x.step(v, t+1)
+			out[t] = append(out[t], b)
+		}
+	}
+	return out
+}
+
+// stepTime is how long steps take, one after another, by the load of the fullest link of
+// each: as blocks for each unit of rate.
+func stepTime(all [][]*balance, load func(*balance) fraction) float64 {
+	sum := 0.0
+	for _, step := range all {
+		var most fraction
+		for _, b := range step {
+			if l := load(b); most.less(l) {
+				most = l
+			}
+		}
+		sum += most.float()
+	}
+	return sum
+}

@@ -1,0 +1,317 @@
+package planner
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"railyard/model/topology"
+)
+
+// bends says how data of rails get into and out of the nodes. A rail is the GPUs of one
+// number in their nodes; what each of them has is cut into units.
+type bends struct {
+	rails, units int
+	kinds        []*railKind
+	kind         []int     // by node
+	rank         [][]int32 // by node and rail, −1 where it is lost
+}
+
+// railKind is what nodes are alike in.
+type railKind struct {
+	room  []float64 // by rail: what its way into the network carries, of the widest there is
+	by    [][]int   // by rail and unit: on whose rail it goes
+	roots [][]int32 // the same: of how many chunks of an all-reduce the node is root
+}
+
+// run is some units of a rail.
+type run struct{ first, count int }
+
+// bends finds them once for a topology.
+func (r *request) bends() (*bends, error) {
+	type key struct{}
+	type found struct {
+		b   *bends
+		err error
+	}
+	x := topology.Once(r.t, key{}, func() found {
+		b, err := r.findBends()
+		return found{b, err}
+	})
+	return x.b, x.err
+}
+
+func (r *request) findBends() (*bends, error) {
+	nodes := r.nodes()
+	if len(nodes) < 2 || len(nodes) < r.t.NumNodes() {
+		return nil, notApplicable("it is for several nodes")
+	}
+	b := &bends{}
+	rail := r.railOf()
+	for _, ranks := range nodes {
+		for _, x := range ranks {
+			b.rails = max(b.rails, rail(x)+1)
+		}
+	}
+	for i, ranks := range nodes {
+		out, in, err := r.doors(ranks, nodes[(i+1)%len(nodes)])
+		if err != nil {
+			return nil, err
+		}
+		b.addNode(ranks, rail, out, in)
+	}
+	b.relative()
+	if err := b.fill(); err != nil {
+		return nil, err
+	}
+	return b, b.reach(r)
+}
+
+// railOf is a rank's place in its node before anything was lost.
+func (r *request) railOf() func(rank int32) int {
+	t := r.t.Healthy()
+	first := make([]int, t.NumNodes())
+	for x := t.NumRanks() - 1; x >= 0; x-- {
+		first[t.NodeOf(x)] = x
+	}
+	return func(rank int32) int {
+		x := r.t.OriginalRank(int(rank))
+		return x - first[t.NodeOf(x)]
+	}
+}
+
+// addNode finds a node's kind, or makes a new one.
+func (b *bends) addNode(ranks []int32, rail func(int32) int, out, in []float64) {
+	k := &railKind{room: make([]float64, b.rails)}
+	at := make([]int32, b.rails)
+	for i := range at {
+		at[i] = -1
+	}
+	for i, x := range ranks {
+		k.room[rail(x)], at[rail(x)] = min(out[i], in[i]), x
+	}
+	lost := func(i int) bool { return at[i] < 0 }
+	i := slices.IndexFunc(b.kinds, func(o *railKind) bool {
+		for j := range at {
+			if o.room[j] != k.room[j] || lost(j) != (o.by[j] == nil) {
+				return false
+			}
+		}
+		return true
+	})
+	if i < 0 {
+		i = len(b.kinds)
+		k.by = make([][]int, b.rails)
+		for j := range at {
+			if !lost(j) {
+				k.by[j] = []int{}
+			}
+		}
+		b.kinds = append(b.kinds, k)
+	}
+	b.kind, b.rank = append(b.kind, i), append(b.rank, at)
+}
+
+// relative makes rooms parts of the widest one.
+func (b *bends) relative() {
+	widest := 0.0
+	for _, k := range b.kinds {
+		widest = max(widest, slices.Max(k.room))
+	}
+	for _, k := range b.kinds {
+		for i := range k.room {
+			k.room[i] /= widest
+		}
+	}
+}
+
+// bent reports whether nodes have unlike ways into the network.
+func (r *request) bent() bool {
+	b, err := r.bends()
+	return err == nil && (len(b.kinds) > 1 || b.units > 1)
+}
+
+const (
+	mostBent = 48   // units of a rail
+	bentLoss = 1.01 // how much longer few units may take than many
+)
+
+// fill cuts rails into as few units as fill all ways evenly, and gives each of them one.
+func (b *bends) fill() error {
+	best, least := 0, math.Inf(1)
+	for b.units = 1; b.units <= mostBent && least > bentLoss; b.units++ {
+		full := 0.0
+		for _, k := range b.kinds {
+			total := 0.0
+			for _, x := range k.room {
+				total += x
+			}
+			if total == 0 {
+				return notApplicable("a node has no way into the network")
+			}
+			for i, n := range k.deal(b.rails * b.units) {
+				if n > 0 {
+					full = max(full, float64(n)*total/k.room[i]/float64(b.rails*b.units))
+				}
+			}
+		}
+		if full < least {
+			best, least = b.units, full
+		}
+	}
+	b.units = best
+	for _, k := range b.kinds {
+		k.bend(b.units)
+	}
+	b.shareRoots()
+	return nil
+}
+
+// deal shares units out over the ways into the network in proportion to their room.
+func (k *railKind) deal(units int) []int {
+	total := 0.0
+	for _, x := range k.room {
+		total += x
+	}
+	out, order, left := make([]int, len(k.room)), make([]int, len(k.room)), units
+	rest := make([]float64, len(k.room))
+	for i, x := range k.room {
+		exact := float64(units) * x / total
+		out[i] = int(exact + 1e-9)
+		rest[i] = math.Round(1e6 * (exact - float64(out[i])))
+		left -= out[i]
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
+	for i := range left {
+		out[order[i]]++
+	}
+	return out
+}
+
+// bend leaves on each rail what it has room for, and gives the rest to those with room.
+func (k *railKind) bend(units int) {
+	room := k.deal(len(k.room) * units)
+	stays := make([]int, len(room))
+	for i := range room {
+		stays[i] = min(units, room[i])
+		room[i] -= stays[i]
+	}
+	next := 0
+	for i := range k.by {
+		k.by[i] = slices.Repeat([]int{i}, stays[i])
+		for len(k.by[i]) < units {
+			for room[next] == 0 {
+				next++
+			}
+			n := min(room[next], units-len(k.by[i]))
+			k.by[i] = append(k.by[i], slices.Repeat([]int{next}, n)...)
+			room[next] -= n
+		}
+	}
+}
+
+// shareRoots makes nodes roots of as much of an all-reduce as they have room for: the
+// results of all others, and their parts of these sums, come in anyway. The kind with most
+// room is root of a chunk for each unit.
+func (b *bends) shareRoots() {
+	widest := slices.MaxFunc(b.kinds, func(x, y *railKind) int { return cmp.Compare(sum(x.room), sum(y.room)) })
+	mean := 1.0 // roots of a unit, of all nodes
+	for range 20 {
+		full := 0.0
+		for i, n := range widest.entering() {
+			if n > 0 {
+				full = max(full, (mean*float64(n)+float64(b.units))/widest.room[i])
+			}
+		}
+		for _, k := range b.kinds {
+			k.takeRoots(full, mean)
+		}
+		total := 0.0
+		for _, i := range b.kind {
+			for _, list := range b.kinds[i].roots {
+				for _, n := range list {
+					total += float64(n)
+				}
+			}
+		}
+		mean = total / float64(len(b.kind)*b.rails*b.units)
+	}
+}
+
+func sum(list []float64) (total float64) {
+	for _, x := range list {
+		total += x
+	}
+	return total
+}
+
+// entering counts the units that go on each rail.
+func (k *railKind) entering() []int {
+	out := make([]int, len(k.by))
+	for _, list := range k.by {
+		for _, by := range list {
+			out[by]++
+		}
+	}
+	return out
+}
+
+// takeRoots fills what the units leave of each rail with roots, first those of its own units.
+func (k *railKind) takeRoots(full, mean float64) {
+	k.roots = make([][]int32, len(k.by))
+	for rail, list := range k.by {
+		k.roots[rail] = make([]int32, len(list))
+	}
+	for by, n := range k.entering() {
+		left := int(math.Floor(max(0, full*k.room[by]-mean*float64(n)) + 1e-6))
+		for n > 0 && left > 0 {
+			for i := range k.by {
+				rail := (by + i) % len(k.by)
+				for u, x := range k.by[rail] {
+					if x == by && left > 0 {
+						k.roots[rail][u]++
+						left--
+					}
+				}
+			}
+		}
+	}
+}
+
+// runs cuts a rail where any of some kinds of nodes bends it otherwise.
+func (b *bends) runs(rail int, kinds []*railKind) []run {
+	var out []run
+	for u := range b.units {
+		alike := u > 0 && !slices.ContainsFunc(kinds, func(k *railKind) bool { return k.by[rail][u] != k.by[rail][u-1] })
+		if !alike {
+			out = append(out, run{first: u})
+		}
+		out[len(out)-1].count++
+	}
+	return out
+}
+
+// reach checks that nodes of all kinds reach one another however their rails bend.
+func (b *bends) reach(r *request) error {
+	first := make([]int, len(b.kinds)) // node
+	for i := range b.kinds {
+		first[i] = slices.Index(b.kind, i)
+	}
+	for i, x := range b.kinds {
+		for j, y := range b.kinds {
+			other := first[j]
+			if i == j {
+				continue // the rails themselves
+			}
+			for rail := range b.rails {
+				for u := range b.units {
+					if _, err := r.router.Route(int(b.rank[first[i]][x.by[rail][u]]), int(b.rank[other][y.by[rail][u]])); err != nil {
+						return notApplicable("%v", err)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
