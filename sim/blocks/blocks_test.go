@@ -47,7 +47,7 @@ func workUnder(t *testing.T, p *cost.Profile, kind collective.Kind, algo string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Of(topo, s, program, size, window, p)
+	w, err := Of(topo, s, program, size, Shape{Window: window}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +110,34 @@ func TestBytes(t *testing.T) {
 		w := work(t, c.kind, c.algo, c.m, size, c.window)
 		if got := (w.Time(costs()) - work(t, c.kind, c.algo, c.m, 64, 0).Time(costs())).Microseconds(); math.Abs(got/line-c.want) > 0.001 {
 			t.Errorf("%v %s %v: %.4f of the bytes of the size, want %.4f", c.kind, c.algo, c.m, got/line, c.want)
+		}
+	}
+}
+
+// TestTakenBesides: words that go nowhere cost as much as what is stored where there are enough of
+// them for some threads to put while the others take, here five rounds of 16 bytes from three peers.
+func TestTakenBesides(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.ReduceScatter, Ranks: 4}, "direct", planner.Options{Slices: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size, threads = 768 * units.MiB, 3 * 192 << 20 / 80
+	p, err := block.Compile(s, block.Options{Count: int64(size) / 4, Size: 4, Instances: 1, Mechanism: block.Words})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := float64(size) / 450e9 * 2 * 1e6
+	for shape, want := range map[Shape]float64{{}: 1.5, {Threads: threads}: 0.75, {Threads: threads + 1}: 1.5} {
+		w, err := Of(topo, s, p, size, shape, costs())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Time(costs()).Microseconds() / line; math.Abs(got-want) > 0.01 {
+			t.Errorf("%d threads: %.3f of the bytes of the size, want %.3f", shape.Threads, got, want)
 		}
 	}
 }
@@ -203,7 +231,7 @@ func TestProgramsThatHang(t *testing.T) {
 	}
 	p := &block.Program{Ranks: 4, Instances: 1, Lanes: make([][]block.Lane, 4)}
 	p.Lanes[1] = []block.Lane{{Body: []block.Op{{Kind: block.Wait, Peers: 1}}, Slices: 1}}
-	if _, err := Of(topo, s, p, units.KiB, 0, costs()); err == nil {
+	if _, err := Of(topo, s, p, units.KiB, Shape{}, costs()); err == nil {
 		t.Error("no error")
 	}
 }
