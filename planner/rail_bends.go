@@ -24,9 +24,6 @@ type railKind struct {
 	roots [][]int32 // the same: of how many chunks of an all-reduce the node is root
 }
 
-// run is some units of a rail.
-type run struct{ first, count int }
-
 // bends finds them once for a topology.
 func (r *request) bends() (*bends, error) {
 	type key struct{}
@@ -277,19 +274,6 @@ func (k *railKind) takeRoots(full, mean float64) {
 			}
 		}
 	}
-}
-
-// runs cuts a rail where any of some kinds of nodes bends it otherwise.
-func (b *bends) runs(rail int, kinds []*railKind) []run {
-	var out []run
-	for u := range b.units {
-		alike := u > 0 && !slices.ContainsFunc(kinds, func(k *railKind) bool { return k.by[rail][u] != k.by[rail][u-1] })
-		if !alike {
-			out = append(out, run{first: u})
-		}
-		out[len(out)-1].count++
-	}
-	return out
 }
 
 // reach checks that nodes of all kinds reach one another however their rails bend.

@@ -40,7 +40,7 @@ baseline all-reduce-2 --gpus 2 --setting default,windows -b 1K -e 4G --traffic
 baseline others-2 --gpus 2 -c $others --setting default,windows -b 1K -e 1G -f 4 --traffic
 baseline bfloat16-4 -d bfloat16 --setting default,windows -b 1K -e 1G -f 4 --traffic
 baseline stream-4 --launch stream -b 1K -e 64M -f 4 --traffic
-step 150 peers "$(dirname "$0")/peers.sh" "$railyard" "$out"
+step 300 peers "$(dirname "$0")/peers.sh" "$railyard" "$out"
 step 400 beside "$railyard" cuda-sweep --specialise --nccl --gpus 2,3,4 -c all_reduce,all_gather,reduce_scatter,broadcast,all_to_all -d float32,bfloat16 -b 1K -e 4G \
   --per-case 40ms -o "$out/beside.csv"
 for algo in hierarchical_direct hierarchical_ring hierarchical_tree hierarchical_two_shot hierarchical_doubling; do
@@ -55,7 +55,7 @@ for way in direct/packets/1/2/64 direct/words/1/32/128 direct/words/1/128/512 tw
   ways+=(--try "$way" --try "$way+int")
 done
 step 60 interpreter "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 1M -f 32 "${ways[@]}" -o "$out/interpreter.csv"
-step 40 stream "$railyard" cuda-sweep --chosen --specialise --nccl --stream --gpus 4,3,2 -f 4 -b 1K -e 64M -o "$out/stream.csv"
+step 90 stream "$railyard" cuda-sweep --chosen --specialise --nccl --stream --gpus 4,3,2 -f 4 -b 1K -e 64M -o "$out/stream.csv"
 step 30 traffic "$railyard" cuda-sweep --gpus 4 -b 256M -e 256M --traffic --try two_shot/push/1/132/512 --try two_shot/words_push/1/128/512 --try simple_ring/words/1/128/512 -o "$out/traffic.csv"
 step 120 memcheck compute-sanitizer --tool memcheck "$railyard" cuda-sweep --gpus 4 -b 4K -e 64K -f 16 --replays 1 "${tries[@]}" -o "$out/memcheck.csv"
 step 310 stress "$railyard" cuda-stress --gpus 4 --for 301s --seed 20261124 -o "$out/stress.csv"

@@ -24,11 +24,11 @@ part() {
   [ $code = 0 ] || failed=1
 }
 
-part 80 ours "$railyard" cuda-sweep --chosen --specialise --nccl --gpus "$gpus" -c all_reduce -d $types -b 1K -e 64M --per-case 40ms --run "$run" -o "$out/same-run.csv"
-part 60 symmetric_memory python3 "$here/symmetric_memory.py" -g "$gpus" -d $types --run "$run" >"$out/peers.csv"
+part 120 ours "$railyard" cuda-sweep --chosen --specialise --nccl --gpus "$gpus" -c all_reduce -d $types -b 1K -e 64M --per-case 40ms --run "$run" -o "$out/same-run.csv"
+part 90 symmetric_memory python3 "$here/symmetric_memory.py" -g "$gpus" -d $types --run "$run" >"$out/peers.csv"
 if [ -x "$MSCCLPP" ]; then
   for n in ${gpus//,/ }; do
-    part 20 "mscclpp-$n" "$MSCCLPP" -g "$n" -d $types --run "$run"
+    part 30 "mscclpp-$n" "$MSCCLPP" -g "$n" -d $types --run "$run"
   done >"$out/mscclpp.all"
   awk 'NR == 1 || !/^collective,/' "$out/mscclpp.all" >"$out/mscclpp.csv"
   rm "$out/mscclpp.all"

@@ -65,8 +65,9 @@ func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result,
 	}
 	for range cfg.Replays {
 		t, err := n.loop(ctx, cfg, func(g *gpu, _ int) error {
-			return errors.Join(enqueue.One(g.rank, g.input.At+guardBytes, g.output.At+guardBytes, g.stream), g.ctx.Use())
+			return enqueue.One(g.rank, g.input.At+guardBytes, g.output.At+guardBytes, g.stream)
 		})
+		err = errors.Join(err, n.each(func(g *gpu) error { return g.ctx.Use() })) // which the library may have changed
 		if err != nil {
 			return nil, err
 		}

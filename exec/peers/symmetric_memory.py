@@ -153,7 +153,7 @@ class Rank:
             self.shared.times[self.rank * REPLAYS:(self.rank + 1) * REPLAYS] = self.replay_times(op, t, out)
         except threading.BrokenBarrierError:
             raise  # another rank is gone
-        except RuntimeError as e:
+        except (RuntimeError, AttributeError, TypeError) as e:  # refused, or not in this version
             return row(op, self.gpus, dtype, size, run, error=str(e).splitlines()[0])
         self.together()
         return row(op, self.gpus, dtype, size, run, self.shared.slowest(self.gpus), sum(self.shared.wrong[:self.gpus]))

@@ -2,214 +2,128 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 )
 
-// Bends say, of nodes of equally many GPUs, how data gets into and out of each of them. Rail
-// j is the GPUs that are number j in their nodes. Each block is cut into Units chunks; chunk
-// u of a block to or from a GPU of rail j enters and leaves a node through the GPU whose
-// number is Kinds[kind of the node][j][u]: j itself, unless that rail bends there.
+// Bends say how data gets into and out of each node. Rail j is the GPUs that are number j
+// in their nodes. What belongs to a GPU (of an all-to-all: goes to it) is cut into units;
+// unit u of rail j enters and leaves a node through its GPU number By[j][u]: j itself,
+// unless that rail bends there. Nodes of a kind do alike.
 type Bends struct {
-	Units int32        `json:"units"`
-	Nodes RankList     `json:"nodes"` // by node: its kind
-	Kinds [][]RankList `json:"kinds"` // by kind and rail: by unit
+	Units int32      `json:"units"`
+	Nodes RankList   `json:"nodes"` // by node: its kind
+	Kinds []BentKind `json:"kinds"`
 }
 
-// An all-to-all over bent rails has three stages:
-//
-//	stage 1: inside the node, from the source to the GPU through which the data leaves
-//	stage 2: across, to the GPU through which it enters
-//	stage 3: inside the node, to the destination where that is another GPU
-//
-// Known from NCCL as PXN where nothing bends. On their way, chunks wait in scratch: after
-// stage 1 where the block of their destination would lie if that were of the rank of their
-// source, after stage 2 where the block of their source lies; in copies of scratch by rail.
-
-// bentView is what one rank sees of bent rails.
-type bentView struct {
-	*Bends
-	nodes, local, chunks int32
-	rank, node, at       int32 // rank = node·local + at
-	ops                  []Op
+// BentKind is what nodes of a kind have in common.
+type BentKind struct {
+	By    []RankList `json:"by"`              // by rail: by unit
+	Lost  RankList   `json:"lost,omitempty"`  // rails on which there is no GPU
+	Roots []RankList `json:"roots,omitempty"` // all_reduce: by rail: by unit, chunks of which the node is the root
 }
 
-// hop is neighbouring units of a rail that leave a node through a GPU and enter another
-// through one.
-type bentHop struct{ rail, first, count, out, in int32 }
+func (b *Bends) rails() int32 { return int32(len(b.Kinds[0].By)) }
 
-// hops are those from a kind of nodes to another.
-func (b *Bends) hops(from, to int32) []bentHop {
-	var list []bentHop
-	for rail, units := range b.Kinds[from] {
-		for u, out := range units {
-			h := bentHop{int32(rail), int32(u), 1, out, b.Kinds[to][rail][u]}
-			if n := len(list) - 1; u > 0 && list[n].out == h.out && list[n].in == h.in {
-				list[n].count++
-				continue
-			}
-			list = append(list, h)
-		}
-	}
-	return list
-}
-
-// copyOf is in which copy of scratch a GPU keeps a rail that bends to it, from 1 on; the last
-// one is how many do. 0 is its own rail.
-func (b *Bends) copyOf(kind, at, rail int32) (copy, last int32) {
-	for j, units := range b.Kinds[kind] {
-		for _, by := range units {
-			if by == at && int32(j) != at {
-				if last++; int32(j) == rail {
-					copy = last
-				}
-				break
+// ranksOf are the ranks of each node by rail, −1 where there is none.
+func (b *Bends) ranksOf() [][]int32 {
+	out := make([][]int32, len(b.Nodes))
+	next := int32(0)
+	for node, k := range b.Nodes {
+		out[node] = make([]int32, b.rails())
+		for j := range out[node] {
+			if out[node][j] = -1; !slices.Contains(b.Kinds[k].Lost, int32(j)) {
+				out[node][j] = next
+				next++
 			}
 		}
 	}
-	return copy, last
+	return out
 }
 
 // appendBends appends the program of a rank in a stage.
-func (x *Expander) appendBends(dst []Op, ch *Channel, ph *Phase, rank int) []Op {
-	b := ch.Bends
-	v := bentView{Bends: b, nodes: int32(len(b.Nodes)), local: int32(len(b.Kinds[0])), chunks: int32(ch.Chunks), rank: int32(rank), ops: dst}
-	v.node, v.at = v.rank/v.local, v.rank%v.local
-	switch ph.Level {
-	case 1:
-		v.gather()
-	case 2:
-		v.cross()
-	default:
-		v.spread()
+func (x *Expander) appendBends(dst []Op, channel int, ph *Phase, rank int) []Op {
+	ch := &x.s.Channels[channel]
+	if ph.Op == collective.AllToAll {
+		return appendBentAllToAll(dst, ch, ph, rank)
 	}
-	sendFirst(v.ops[len(dst):], rank, x.s.Spec.Ranks)
-	return v.ops
-}
-
-func (v *bentView) add(kind OpKind, peer int32, src, dst Loc) {
-	v.ops = append(v.ops, Op{Kind: kind, Peer: peer, Src: src, Dst: dst})
-}
-
-// waiting is where what a GPU of the node sends to a rail waits at the rank.
-func (v *bentView) waiting(h bentHop, source int32) Loc {
-	c, _ := v.copyOf(v.Nodes[v.node], v.at, h.rail)
-	return at(Scratch, v.toAll(h, source).shifted(c*v.chunks))
-}
-
-// toAll are the units of the blocks of a rail, in all nodes.
-func (v *bentView) toAll(h bentHop, rail int32) ChunkSet {
-	return ChunkSet{First: rail*v.Units + h.first, Count: h.count, Stride: 1, Outer: v.nodes, OuterStride: v.local * v.Units}
-}
-
-// ofNode are the units of the blocks of a node.
-func (v *bentView) ofNode(h bentHop, node int32) ChunkSet {
-	return ChunkSet{First: node*v.local*v.Units + h.first, Count: h.count, Stride: 1, Outer: v.local, OuterStride: v.Units}
-}
-
-// arrived is where they come in.
-func (v *bentView) arrived(h bentHop, set ChunkSet) Loc {
-	if h.rail == h.in {
-		return at(Output, set)
+	direct := *ph
+	direct.Gen = GenDirect
+	e := emitter{ops: dst, ph: &direct, spec: &x.s.Spec}
+	for _, g := range x.bent[channel].of(ph.Level, int32(rank)) {
+		e.member = member{group: g, chunks: ch.Chunks, pos: slices.Index(g.Ranks, int32(rank)), size: len(g.Ranks)}
+		direct.Op = x.bent[channel].op(ph)
+		generate(&e)
 	}
-	c, last := v.copyOf(v.Nodes[v.node], h.in, h.rail)
-	return at(Scratch, set.shifted((last+c)*v.chunks))
+	sendFirst(e.ops[len(dst):], rank, x.s.Spec.Ranks)
+	return e.ops
 }
 
-func (v *bentView) gather() {
-	kind := v.Nodes[v.node]
-	for _, h := range v.hops(kind, kind) {
-		if h.out != v.at {
-			v.add(Send, v.node*v.local+h.out, at(Input, v.toAll(h, h.rail)), Loc{})
-			continue
-		}
-		v.add(Copy, -1, at(Input, v.toAll(h, h.rail)), v.waiting(h, v.at))
-		for from := range v.local {
-			if from != v.at {
-				v.add(Recv, v.node*v.local+from, Loc{}, v.waiting(h, from))
-			}
-		}
-	}
-}
-
-func (v *bentView) cross() {
-	kind := v.Nodes[v.node]
-	out, in := make([][]bentHop, len(v.Kinds)), make([][]bentHop, len(v.Kinds))
-	for k := range v.Kinds {
-		out[k], in[k] = v.hops(kind, int32(k)), v.hops(int32(k), kind)
-	}
-	for node, k := range v.Nodes {
-		for _, h := range out[k] {
-			c, _ := v.copyOf(kind, v.at, h.rail)
-			src := at(Scratch, v.ofNode(h, int32(node)).shifted(c*v.chunks))
-			switch {
-			case h.out != v.at:
-			case int32(node) == v.node:
-				v.add(Copy, -1, src, v.arrived(h, v.ofNode(h, v.node)))
-			default:
-				v.add(Send, int32(node)*v.local+h.in, src, Loc{})
-			}
-		}
-		for _, h := range in[k] {
-			if h.in == v.at && int32(node) != v.node {
-				v.add(Recv, int32(node)*v.local+h.out, Loc{}, v.arrived(h, v.ofNode(h, int32(node))))
-			}
-		}
-	}
-}
-
-func (v *bentView) spread() {
-	kind := v.Nodes[v.node]
-	for _, h := range v.hops(kind, kind) {
-		all := ChunkSet{First: h.first, Count: h.count, Stride: 1, Outer: v.nodes * v.local, OuterStride: v.Units}
-		switch {
-		case h.in == h.rail:
-		case h.in == v.at:
-			v.add(Send, v.node*v.local+h.rail, v.arrived(h, all), Loc{})
-		case h.rail == v.at:
-			v.add(Recv, v.node*v.local+h.in, Loc{}, at(Output, all))
-		}
-	}
-}
-
-// validateBends checks a phase of an all-to-all over bent rails.
+// validateBends checks a phase over bent rails.
 func (s *Schedule) validateBends(ch *Channel, ph *Phase) error {
 	b := ch.Bends
 	switch {
-	case ph.Op != collective.AllToAll || s.Spec.Kind != collective.AllToAll:
-		return fmt.Errorf("generator bends does not make %v", ph.Op)
 	case b == nil:
 		return fmt.Errorf("generator bends: the channel has no bends")
+	case ph.Op != collective.AllToAll && ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter:
+		return fmt.Errorf("generator bends does not make %v", ph.Op)
+	case (ph.Op == collective.AllToAll) != (s.Spec.Kind == collective.AllToAll):
+		return fmt.Errorf("bends: %v is no part of %v", ph.Op, s.Spec.Kind)
 	case ph.Level < 1 || ph.Level > 3:
 		return fmt.Errorf("bends: level %d: must be from 1 to 3", ph.Level)
-	case len(b.Kinds) < 1 || len(b.Kinds) > len(b.Nodes) || len(b.Nodes)*len(b.Kinds[0]) != s.Spec.Ranks:
-		return fmt.Errorf("bends: %d nodes do not make %d ranks", len(b.Nodes), s.Spec.Ranks)
-	case int64(b.Units)*int64(s.Spec.Ranks) != int64(ch.Chunks):
-		return fmt.Errorf("bends: %d units of %d blocks: there are %d chunks", b.Units, s.Spec.Ranks, ch.Chunks)
+	case len(b.Kinds) < 1 || len(b.Nodes) < 1 || len(b.Nodes) > s.Spec.Ranks || b.Units < 1 || int(b.Units) > ch.Chunks || b.rails() > 1024:
+		return fmt.Errorf("bends: %d kinds of %d nodes in %d units", len(b.Kinds), len(b.Nodes), b.Units)
 	}
+	ranks, chunks := int64(0), int64(0)
 	for _, k := range b.Nodes {
 		if k < 0 || int(k) >= len(b.Kinds) {
 			return fmt.Errorf("bends: there is no kind %d of nodes", k)
 		}
-	}
-	local := len(b.Kinds[0])
-	for _, rails := range b.Kinds {
-		if len(rails) != local {
-			return fmt.Errorf("bends: kinds of %d and %d rails", local, len(rails))
-		}
-		for _, units := range rails {
-			if len(units) != int(b.Units) {
-				return fmt.Errorf("bends: %d of %d units", len(units), b.Units)
-			}
-			for _, by := range units {
-				if by < 0 || int(by) >= local {
-					return fmt.Errorf("bends: there is no rail %d", by)
-				}
+		ranks += int64(len(b.Kinds[k].By) - len(b.Kinds[k].Lost))
+		for _, list := range b.Kinds[k].Roots {
+			for _, n := range list {
+				chunks += int64(n)
 			}
 		}
 	}
-	if int64(2*local)*int64(ch.Chunks) > maxChunks*16 {
-		return fmt.Errorf("bends: %d chunks are too many", ch.Chunks)
+	if s.Spec.Kind != collective.AllReduce {
+		chunks = ranks * int64(b.Units)
+	}
+	if ranks != int64(s.Spec.Ranks) || chunks != int64(ch.Chunks) {
+		return fmt.Errorf("bends: %d ranks and %d chunks instead of %d and %d", ranks, chunks, s.Spec.Ranks, ch.Chunks)
+	}
+	for i := range b.Kinds {
+		if err := b.Kinds[i].validate(b, s.Spec.Kind); err != nil {
+			return fmt.Errorf("bends: kind %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (k *BentKind) validate(b *Bends, what collective.Kind) error {
+	switch {
+	case len(k.By) != int(b.rails()):
+		return fmt.Errorf("%d rails instead of %d", len(k.By), b.rails())
+	case len(k.Lost) > 0 && (what == collective.AllToAll || len(k.Lost) >= len(k.By)):
+		return fmt.Errorf("lost rails %v", k.Lost)
+	case (k.Roots == nil) != (what != collective.AllReduce), k.Roots != nil && len(k.Roots) != len(k.By):
+		return fmt.Errorf("roots of %d rails", len(k.Roots))
+	}
+	for i, rail := range k.Lost {
+		if rail < 0 || int(rail) >= len(k.By) || i > 0 && rail <= k.Lost[i-1] {
+			return fmt.Errorf("lost rails %v", k.Lost)
+		}
+	}
+	for j, units := range k.By {
+		if len(units) != int(b.Units) || k.Roots != nil && len(k.Roots[j]) != len(units) {
+			return fmt.Errorf("rail %d: %d units instead of %d", j, len(units), b.Units)
+		}
+		for u, by := range units {
+			if by < 0 || int(by) >= len(k.By) || slices.Contains(k.Lost, by) || k.Roots != nil && k.Roots[j][u] < 0 {
+				return fmt.Errorf("rail %d, unit %d", j, u)
+			}
+		}
 	}
 	return nil
 }

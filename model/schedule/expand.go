@@ -14,6 +14,7 @@ type Expander struct {
 	s     *Schedule
 	index [][]groupIndex   // by channel and phase; empty for grids
 	trees [][]treePrograms // by channel and phase; of generator trees only
+	bent  []*bentGroups    // by channel; of generator bends only
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).
@@ -24,13 +25,16 @@ func NewExpander(s *Schedule) *Expander { return newExpander(s, false) }
 func NewSketch(s *Schedule) *Expander { return newExpander(s, true) }
 
 func newExpander(s *Schedule, sketch bool) *Expander {
-	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels))}
+	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels)), bent: make([]*bentGroups, len(s.Channels))}
 	for c, ch := range s.Channels {
 		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
 		var trees *treePhases
 		if ch.Trees != nil {
 			trees = newTreePhases(ch.Trees, s.Spec.Ranks)
 			trees.anyOrder = sketch
+		}
+		if ch.Bends != nil && s.Spec.Kind != collective.AllToAll {
+			x.bent[c] = newBentGroups(ch.Bends, s.Spec.Kind)
 		}
 		for p, ph := range ch.Phases {
 			if ph.Gen == GenTrees {
@@ -56,7 +60,7 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 	case GenRails:
 		return x.appendRails(dst, ch, ph, rank)
 	case GenBends:
-		return x.appendBends(dst, ch, ph, rank)
+		return x.appendBends(dst, channel, ph, rank)
 	case GenTrees:
 		return x.trees[channel][phase].append(dst, rank)
 	}
@@ -66,15 +70,10 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 		generate(&e)
 		return e.ops
 	}
-	places, uneven := x.index[channel][phase].of(rank), false
-	for _, at := range places {
+	for _, at := range x.index[channel][phase].of(rank) {
 		g := &ph.Groups.List[at.group]
 		e.member = member{group: g, chunks: ch.Chunks, pos: int(at.pos), size: len(g.Ranks)}
 		generate(&e)
-		uneven = uneven || g.uneven()
-	}
-	if ph.Gen == GenDirect && (len(places) > 1 || uneven) {
-		sendFirst(e.ops[len(dst):], rank, x.s.Spec.Ranks)
 	}
 	return e.ops
 }

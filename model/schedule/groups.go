@@ -56,11 +56,6 @@ func (m *member) whole() ChunkSet {
 	return m.group.Whole
 }
 
-// uneven reports whether members have parts of unequal sizes.
-func (g *Group) uneven() bool {
-	return slices.ContainsFunc(g.Parts, func(p ChunkSet) bool { return p.Len() != g.Parts[0].Len() })
-}
-
 // gridSet is the progression of chunks whose digits along the fixed axes are the
 // group's own and along Axis is digit (−1: any).
 func (m *member) gridSet(digit int32) ChunkSet {

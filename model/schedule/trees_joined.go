@@ -143,7 +143,7 @@ func join(hops []joint) []joint {
 		whole = append(whole, h)
 	}
 	for _, h := range whole {
-		if n := len(out) - 1; n < 0 || !alike(out[n], h) || !out[n].set.Extend(h.set) {
+		if n := len(out) - 1; n < 0 || !alike(out[n], h) || !out[n].set.takes(h.set) {
 			out = append(out, h)
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 	}
 	for i := range ph.Groups.List {
 		g := &ph.Groups.List[i]
-		if err := s.validateList(ch, ph.Op, g); err != nil {
+		if err := s.validateList(ch, g); err != nil {
 			return fmt.Errorf("group %d: %w", i, err)
 		}
 		if err := s.validateGroup(ph, len(g.Ranks)); err != nil {
@@ -224,15 +224,14 @@ func isPermutation(order []int32, n int) bool {
 	return len(order) == n
 }
 
-func (s *Schedule) validateList(ch *Channel, op collective.Kind, g *Group) error {
-	whole := op == collective.Broadcast || op == collective.Reduce // nobody has a part
+func (s *Schedule) validateList(ch *Channel, g *Group) error {
 	seen := make(map[int32]bool, len(g.Ranks))
 	for _, r := range g.Ranks {
 		if r < 0 || int(r) >= s.Spec.Ranks || seen[r] {
 			return fmt.Errorf("rank %d is out of range or appears twice", r)
 		}
 		seen[r] = true
-		if g.Parts == nil && !whole && int(r) >= ch.Chunks && ch.Chunks >= len(g.Ranks) {
+		if g.Parts == nil && int(r) >= ch.Chunks && ch.Chunks >= len(g.Ranks) {
 			return fmt.Errorf("rank %d has no chunk of its own number: give parts", r)
 		}
 	}

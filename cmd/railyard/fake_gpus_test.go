@@ -1,0 +1,119 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"railyard/model/measurement"
+)
+
+// fakeGPUs makes libraries of four GPUs that compute nothing (exec/cuda/driver/testdata/gpus) and
+// returns what runs railyard with them: all that the host does, without a GPU.
+func fakeGPUs(t *testing.T) func(args ...string) {
+	t.Helper()
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("no gcc")
+	}
+	dir, code := t.TempDir(), filepath.Join("..", "..", "exec", "cuda", "driver", "testdata", "gpus")
+	library := filepath.Join(dir, "libcuda.so.1")
+	if out, err := exec.Command(gcc, "-shared", "-fPIC", "-O1", "-w", "-o", library, filepath.Join(code, "all.c"), filepath.Join(code, "fake.c")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"libnvrtc.so", "libnccl.so.2"} {
+		if err := os.Symlink(library, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("railyard", args...) // testscript's, which is this test binary
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "XDG_CACHE_HOME="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("railyard %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// TestSweepOnFakeGPUs: rows of ours and of NCCL have times in graphs, where a kernel takes 2 µs and a
+// collective of NCCL 10, and launched one by one, where a launch takes 3 more.
+func TestSweepOnFakeGPUs(t *testing.T) {
+	railyard := fakeGPUs(t)
+	file := filepath.Join(t.TempDir(), "stream.csv")
+	railyard("cuda-sweep", "--gpus", "4,2", "--stream", "--nccl", "--chosen", "--specialise", "--checks", "0", "-f", "4", "-e", "64K", "--run", "noon", "-o", file)
+	rows, err := readSwept(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2*4*3 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, r := range rows {
+		want := [2]float64{2, 5}
+		if r.v.algo == ncclAlgo {
+			want = [2]float64{10, 13}
+		}
+		if math.Abs(r.us-want[0]) > 0.05 || math.Abs(r.stream-want[1]) > 0.05 || r.run != "noon" {
+			t.Errorf("%v on %d GPUs, %v: %g µs, launched one by one %g, want %v; run %q", r.key.size, r.key.gpus, r.v, r.us, r.stream, want, r.run)
+		}
+	}
+	cases := besides(rows)
+	var out strings.Builder
+	writeTables(&out, cases)
+	if want := "all_reduce, float32, launched one by one on streams, µs, ours / NCCL / NCCL, windows:\n\n| size | 4 GPUs | 2 GPUs |\n| --- | --- | --- |\n| 1 KiB | 5.00 / 13.0 / 13.0 | 5.00 / 13.0 / 13.0 |\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no table of launches:\n%s", out.String())
+	}
+}
+
+// TestProbeOnFakeGPUs: all kinds of rows are there, those of messages one way in all sizes and to all
+// numbers of GPUs; the fit takes them.
+func TestProbeOnFakeGPUs(t *testing.T) {
+	railyard := fakeGPUs(t)
+	file := filepath.Join(t.TempDir(), "links.csv")
+	railyard("probe", "-t", "hgx-h200-4", "-o", strings.TrimSuffix(file, "csv")+"yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links, err := measurement.ReadLinks(bytes.NewReader(text), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string][]string{}
+	for _, l := range links {
+		if b := l.Bytes.String(); !slices.Contains(sizes[l.Kind], b) {
+			sizes[l.Kind] = append(sizes[l.Kind], b)
+		}
+	}
+	for kind, want := range map[string]int{"ll_spread_overlap": 17, "relay_t256_overlap": 7, "relay_t128_overlap": 7} {
+		if got := len(sizes[kind]); got != want {
+			t.Errorf("%s: %d sizes, want %d", kind, got, want)
+		}
+	}
+	for protocol, want := range map[string]int{"ll": 17, "ll128": 15, "simple": 9, "pull": 9} {
+		for n := 1; n <= 3; n++ {
+			kind := protocol + "_cast" + strconv.Itoa(n) + "_overlap"
+			if got := len(sizes[kind]); got != want {
+				t.Errorf("%s: %d sizes, want %d", kind, got, want)
+			}
+		}
+	}
+	profile, err := os.ReadFile(strings.TrimSuffix(file, "csv") + "yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"protocol: ll_oneway", "protocol: ll128_oneway", "protocol: simple_oneway", "protocol: pull_oneway", "window: "} {
+		if !strings.Contains(string(profile), line) {
+			t.Errorf("the profile has no %s", line)
+		}
+	}
+}
