@@ -150,6 +150,7 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 	}
 	out := csv.NewWriter(w)
 	out.Write(sweepHeader)
+	out.Flush()
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	began := time.Now()
@@ -198,9 +199,12 @@ func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, si
 	}
 	f.prepare(node, cases)
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %d cases, kernels compiled after %v\n", len(cases), time.Since(began).Round(time.Millisecond))
-	for _, c := range cases {
-		if time.Since(began) > f.budget || ctx.Err() != nil {
-			return ctx.Err()
+	for i, c := range cases {
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("interrupted: %d of %d cases on %d GPUs are measured and written", i, len(cases), gpus)
+		case time.Since(began) > f.budget:
+			return nil
 		}
 		out.Write(f.measure(ctx, node, beside, c))
 		out.Flush()

@@ -25,12 +25,7 @@ func (w *walk) packets(x *run, op *block.Op, n units.Bytes) (bool, error) {
 		}
 	}
 	for _, d := range op.PacketTargets {
-		sent, err := w.sent(x.rank, d.Rank, packetProtocol(op.Kind), 0)
-		if err != nil {
-			return false, err
-		}
-		sent.Bytes = n
-		e, err := w.message(x, d.Rank, sent)
+		e, err := w.message(x, d.Rank, Part{Protocol: packetProtocol(op.Kind), Bytes: n, Messages: 1})
 		if err != nil {
 			return false, err
 		}
