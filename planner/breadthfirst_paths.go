@@ -16,7 +16,7 @@ func deliver(r *request, out, in *breadthFirst) [][]schedule.Op {
 	var moves [][]move // by step
 	for src := range out.n {
 		for dst := range out.n {
-			if !carries(r, src, dst) {
+			if !carries(r.spec, src, dst) {
 				continue
 			}
 			from, to := r.ends(src, dst)
@@ -68,32 +68,39 @@ type move struct {
 }
 
 // carries reports whether a collective has a block from src to dst.
-func carries(r *request, src, dst int) bool {
-	switch r.spec.Kind {
+func carries(s collective.Spec, src, dst int) bool {
+	switch s.Kind {
 	case collective.Gather:
-		return dst == r.spec.Root
+		return dst == s.Root
 	case collective.Scatter:
-		return src == r.spec.Root
+		return src == s.Root
 	case collective.SendRecv:
-		return dst == (src+1)%r.spec.Ranks
+		return dst == (src+1)%s.Ranks
 	}
 	return true // all_to_all, barrier
 }
 
 // ends are the places of a block at its source and at its destination.
 func (r *request) ends(src, dst int) (from, to schedule.Loc) {
-	in, out := src, src // gather
-	switch r.spec.Kind {
-	case collective.AllToAll:
-		in = dst
-	case collective.Scatter:
-		in, out = dst, dst
-	case collective.SendRecv:
-		in, out = 0, 0
-	case collective.Barrier:
+	if r.spec.Kind == collective.Barrier {
 		return schedule.Loc{}, schedule.Loc{}
 	}
+	in, out := blocks(r.spec.Kind, src, dst)
 	return chunkAt(schedule.Input, in), chunkAt(schedule.Output, out)
+}
+
+// blocks are the numbers of the block that goes from src to dst, in the input of the one and
+// in the output of the other.
+func blocks(k collective.Kind, src, dst int) (in, out int) {
+	switch k {
+	case collective.AllToAll, collective.AllToAllV:
+		return dst, src
+	case collective.Scatter:
+		return dst, dst
+	case collective.Gather:
+		return src, src
+	}
+	return 0, 0 // send_recv
 }
 
 // waiting is where a block stays between hops.

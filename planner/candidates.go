@@ -76,8 +76,13 @@ func upTo(depths []int, most int) []int {
 // of simulation.
 const maxPackedHops = 3_000_000
 
-// flowDepths: the hops of the paths are the stages.
-func flowDepths(*request) []int { return []int{1, 16, 256} }
+// flowDepths: the hops of the paths are the stages; of all pairs, there are many messages.
+func flowDepths(r *request) []int {
+	if r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.AllToAllV {
+		return []int{1, 16, 256}
+	}
+	return []int{1, 4, 16, 64, 256}
+}
 
 // oneDepth is for algorithms of one phase whose slices would only follow one another.
 func oneDepth(*request) []int { return []int{1} }

@@ -35,12 +35,14 @@ type contest struct {
 	looks        []look
 	best, second int // −1: none yet
 	many         bool
+	alone        bool // no runner-up is wanted
 }
 
 // look is how closely a candidate was looked at.
 type look struct {
 	stage    stage
 	foreseen units.Time // 0: nothing is
+	out      bool       // it cannot win any more, whatever its time
 }
 
 type stage uint8
@@ -53,20 +55,47 @@ const (
 
 // choose picks the best schedule for a size.
 func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Row, error) {
-	c := &contest{size: size, score: score, list: make([]Considered, len(candidates)), looks: make([]look, len(candidates)),
-		best: -1, second: -1, many: candidates[0].Spec.Ranks > maxFlat}
-	for i, s := range candidates {
-		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
-	}
-	for i := c.next(); i >= 0; i = c.next() {
-		if err := c.closer(i); err != nil {
-			return Row{}, err
-		}
+	c := newContest(candidates, size, score)
+	if err := c.run(); err != nil {
+		return Row{}, err
 	}
 	if c.best < 0 {
 		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could be %s)", leftOut(c.list, units.MaxTime))
 	}
 	return c.row()
+}
+
+func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer) *contest {
+	c := &contest{size: size, score: score, list: make([]Considered, len(candidates)), looks: make([]look, len(candidates)),
+		best: -1, second: -1, many: candidates[0].Spec.Ranks > maxFlat}
+	for i, s := range candidates {
+		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
+	}
+	return c
+}
+
+// run looks until nothing more closely has to be looked at.
+func (c *contest) run() error {
+	for i := c.next(); i >= 0; i = c.next() {
+		if err := c.closer(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave takes a candidate out; where it was the best, the best of the others takes its
+// place, as far as they are known.
+func (c *contest) leave(i int) {
+	if c.looks[i].out = true; i != c.best {
+		return
+	}
+	c.best, c.second = -1, -1
+	for j := range c.list {
+		if l := &c.looks[j]; l.stage == timed && !l.out && !c.list[j].TooLarge {
+			c.place(j)
+		}
+	}
 }
 
 // least is a time that a candidate is not expected to beat.
@@ -94,7 +123,7 @@ func (c *contest) next() int {
 		}
 		return c.shorter(i)
 	}
-	if s := c.list[0].Schedule; s.Spec.Kind.Rooted() && s.Spec.Ranks > maxFollowed {
+	if s := c.list[0].Schedule; c.alone || s.Spec.Kind.Rooted() && s.Spec.Ranks > maxFollowed {
 		return i
 	}
 	if i < 0 && c.best >= 0 {
@@ -109,7 +138,7 @@ func (c *contest) next() int {
 func (c *contest) cheapest(of func(i int) bool) int {
 	at, least := -1, 0.0
 	for i := range c.list {
-		if c.looks[i].stage == timed || !of(i) {
+		if c.looks[i].stage == timed || c.looks[i].out || !of(i) {
 			continue
 		}
 		if p := c.price(i); at < 0 || p < least {
@@ -134,7 +163,7 @@ func (c *contest) promises(i int) bool {
 // outdone reports whether another candidate of the family should be faster.
 func (c *contest) outdone(i int) bool {
 	for j := range c.list {
-		if j != i && c.looks[i].foreseen > 0 && c.looks[j].foreseen > 0 && c.sameFamily(i, j) && c.looks[j].foreseen < c.looks[i].foreseen {
+		if j != i && !c.looks[j].out && c.looks[i].foreseen > 0 && c.looks[j].foreseen > 0 && c.sameFamily(i, j) && c.looks[j].foreseen < c.looks[i].foreseen {
 			return true
 		}
 	}
@@ -162,7 +191,7 @@ func (c *contest) closer(i int) error {
 	}
 	t, err := look(x.Schedule, c.size)
 	if errors.Is(err, ErrTooLarge) {
-		l.stage, x.TooLarge = timed, true
+		l.stage, l.foreseen, x.TooLarge = timed, 0, true
 		return nil
 	}
 	x.Pruned = l.stage != timed

@@ -60,7 +60,7 @@ func BoundBeside(t *topology.Topology, spec collective.Spec, planned units.Time,
 
 func (x *exactBound) find() {
 	switch kind := x.spec.Kind; {
-	case kind == collective.SendRecv || kind == collective.Barrier || x.spec.Ranks < 2:
+	case kind == collective.Barrier || x.spec.Ranks < 2:
 		return
 	case kind == collective.AllToAllV && x.paths.perByte > 0:
 		return
@@ -96,6 +96,8 @@ func ExactBound(t *topology.Topology, spec collective.Spec) (pack.Result, error)
 		return pack.AllReduceBound(g)
 	case collective.AllToAll:
 		return pack.AllToAllBound(g), nil
+	case collective.SendRecv:
+		return pack.SendRecvBound(g)
 	case collective.Broadcast, collective.Reduce:
 		return pack.BroadcastBound(g, spec.Root), nil
 	case collective.Scatter, collective.Gather:

@@ -9,10 +9,10 @@ import (
 	"railyard/model/topology"
 )
 
-// buildFlows is the all-to-all over direct links by multi-commodity flow: the data of
-// every pair, equal or by counts, is cut into units, and each unit travels on a path of
-// its own, so chosen that the fullest link is as empty as can be found. Units of a pair
-// on one path make one message. The hops of all paths with the same number are a phase:
+// buildFlows moves data between pairs of ranks over direct links by multi-commodity flow:
+// the data of every pair, equal or by counts, is cut into units, and each unit travels on a
+// path of its own, so chosen that the fullest link is as empty as can be found. Units of a
+// pair on one path make one message. The hops of all paths with the same number are a phase:
 // a pipeline over slices.
 //
 // Paths by multiplicative weights: N. Garg, J. Könemann, "Faster and simpler algorithms
@@ -20,15 +20,18 @@ import (
 // units, rerouted until nothing improves any more. L. Zhao et al., "Efficient all-to-all
 // collective communication schedules for direct-connect topologies", 2023.
 func buildFlows(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllToAll, collective.AllToAllV); err != nil {
+	if err := r.wants(collective.AllToAll, collective.AllToAllV, collective.SendRecv, collective.Scatter, collective.Gather); err != nil {
 		return nil, err
+	}
+	if r.spec.Kind == collective.SendRecv && r.t.NumNodes() > 1 {
+		return r.sendOverRails()
 	}
 	n := r.spec.Ranks
 	if n < 3 || n > maxFlowRanks {
 		return nil, notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
 	}
 	g := r.rates()
-	if g == nil || g.complete() {
+	if g == nil || g.complete() && r.spec.Kind != collective.SendRecv {
 		return nil, notApplicable("not all ranks are joined by direct links, or all are neighbours")
 	}
 	return r.spreadOver(g).schedule(r), nil
@@ -39,8 +42,11 @@ func (r *request) spreadOver(g rateGraph) *flow {
 	if r.spec.Counts != nil {
 		return spreadFlow(g, demands(r.spec))
 	}
-	type key struct{}
-	return topology.Once(r.t, key{}, func() *flow { return spreadFlow(g, demands(r.spec)) })
+	type key struct {
+		kind collective.Kind
+		root int
+	}
+	return topology.Once(r.t, key{r.spec.Kind, r.spec.Root}, func() *flow { return spreadFlow(g, demands(r.spec)) })
 }
 
 // demands is what each rank sends each other, the largest being 1.
@@ -58,7 +64,7 @@ func demands(s collective.Spec) [][]float64 {
 		out[src] = make([]float64, s.Ranks)
 		for dst := range out[src] {
 			switch {
-			case src == dst:
+			case src == dst || !carries(s, src, dst):
 			case s.Counts == nil:
 				out[src][dst] = 1
 			default:
@@ -72,6 +78,7 @@ func demands(s collective.Spec) [][]float64 {
 const (
 	maxFlowRanks = 64
 	mostUnits    = 24           // of each pair
+	ofFewPairs   = 64           // the same where there are as many pairs as ranks, or one less
 	allUnits     = 24 * 16 * 16 // about as many as there are of all pairs
 	flowRounds   = 24
 	// steepness is how much paths avoid full links: the price of a link grows with a power
@@ -80,8 +87,22 @@ const (
 )
 
 // pairUnits is into how many units the data of a pair are cut: fewer where there are more pairs
-// to fill the links with.
-func pairUnits(ranks int) int { return min(mostUnits, max(2, allUnits/(ranks*ranks))) }
+// to fill the links with, those of ranks with themselves counted.
+func pairUnits(demand [][]float64) int {
+	pairs := len(demand)
+	for _, row := range demand {
+		for _, d := range row {
+			if d > 0 {
+				pairs++
+			}
+		}
+	}
+	most := mostUnits
+	if of := pairs - len(demand); of == len(demand) || of == len(demand)-1 {
+		most = ofFewPairs
+	}
+	return min(most, max(2, allUnits/pairs))
+}
 
 // spreadFlow routes all units again and again, and keeps the best of all rounds.
 func spreadFlow(g rateGraph, demand [][]float64) *flow {
@@ -156,7 +177,7 @@ type flow struct {
 // newFlow gives all units a first path. The graph may have more vertices than there are
 // ranks, behind them.
 func newFlow(g rateGraph, demand [][]float64) *flow {
-	n, units := len(g), pairUnits(len(demand))
+	n, units := len(g), pairUnits(demand)
 	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n), cost: make([]float64, n), from: make([]int32, n), done: make([]bool, n)}
 	for a := range f.load {
 		f.load[a] = make([]float64, n)

@@ -16,12 +16,12 @@ func (f *flow) schedule(r *request) *schedule.Schedule {
 		hops = max(hops, len(p)-1)
 	}
 	sends, recvs := f.programs(r, hops)
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: n * f.units}
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.chunksFor(n) * f.units}
 	for h := range hops {
 		programs := make([][]schedule.Op, n)
 		for v := range programs {
 			programs[v] = sends[h][v]
-			if h == 0 {
+			if h == 0 && carries(r.spec, v, v) {
 				own := schedule.Range(int32(v*f.units), int32(f.units))
 				programs[v] = append(programs[v], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
 			}
@@ -41,13 +41,14 @@ func (f *flow) programs(r *request, hops int) (sends, recvs [][][]schedule.Op) {
 	}
 	rooms := waitingRooms{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), units: int32(f.units), used: make([]int32, n*f.units)}
 	for _, m := range f.messages() {
-		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(m.dst*rooms.units+m.unit, m.count)}
+		in, out := blocks(r.spec.Kind, int(m.src), int(m.dst))
+		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(int32(in)*rooms.units+m.unit, m.count)}
 		for h := 1; h < len(m.path); h++ {
 			a, b := m.path[h-1], m.path[h]
 			if a == b { // it waits for the others
 				continue
 			}
-			to := schedule.Loc{Buf: schedule.Output, Set: schedule.Range(m.src*rooms.units+m.unit, m.count)}
+			to := schedule.Loc{Buf: schedule.Output, Set: schedule.Range(int32(out)*rooms.units+m.unit, m.count)}
 			if b != m.dst {
 				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.Range(rooms.place(b, &m), m.count)}
 			}

@@ -69,33 +69,52 @@ func TestFlowsOfManyRanks(t *testing.T) {
 	}
 }
 
-// Flows are right, and near the optimum (the linear programs' values, docs/planning.md).
+// Flows are right, and near the optimum (the linear programs' values, docs/planning.md; of
+// scatter and gather, what the root's links carry).
 func TestFlowsComeNearTheOptimum(t *testing.T) {
-	ideal, err := cost.Get("ideal")
+	for _, c := range []struct {
+		name           string
+		kind           collective.Kind
+		optimum, share float64 // GB/s
+	}{
+		{"dgx1-p100", collective.AllToAll, 40, 0.99}, {"dgx1-v100", collective.AllToAll, 75, 0.96}, {"mi250x-node", collective.AllToAll, 75, 0.88},
+		{"dgx1-p100", collective.SendRecv, 40, 0.99}, {"dgx1-v100", collective.SendRecv, 75, 0.96}, {"mi300x-node", collective.SendRecv, 256, 0.93},
+		{"dgx1-v100", collective.Scatter, 150 * 8. / 7, 0.98}, {"dgx1-v100", collective.Gather, 150 * 8. / 7, 0.98}, {"mi250x-node", collective.Scatter, 300 * 16. / 14, 0.97},
+	} {
+		if share := flowRate(t, c.name, 0, c.kind) / c.optimum; share < c.share || share > 1 {
+			t.Errorf("%s %v: %.1f %% of the optimum", c.name, c.kind, 100*share)
+		}
+	}
+}
+
+// What goes from node to node takes all rails.
+func TestSendRecvTakesAllRails(t *testing.T) {
+	for name, rails := range map[string]float64{"dgx-h100": 8 * 50, "dgx-a100": 8 * 25} {
+		for _, nodes := range []int{2, 3} {
+			if share := flowRate(t, name, nodes, collective.SendRecv) / rails; share < 0.97 || share > 1 {
+				t.Errorf("%d × %s: %.1f %% of what a node's adapters carry", nodes, name, 100*share)
+			}
+		}
+	}
+}
+
+// flowRate is the rate of a GiB by flows, in GB/s; the schedule is proven right.
+func flowRate(t *testing.T, name string, nodes int, kind collective.Kind) float64 {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name           string
-		optimum, share float64 // GB/s
-	}{{"dgx1-p100", 40, 0.99}, {"dgx1-v100", 75, 0.96}, {"mi250x-node", 75, 0.88}} {
-		topo, err := topology.Load(topologies.Source, c.name, topology.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := planner.Build(topo, collective.Spec{Kind: collective.AllToAll, Ranks: topo.NumRanks()}, "flows", planner.Options{Slices: 256})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schedule.Check(s, topo); err != nil {
-			t.Fatal(err)
-		}
-		r, err := sim.Run(topo, s, units.GiB, ideal, sim.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if share := float64(units.GiB) / r.Time.Seconds() / 1e9 / c.optimum; share < c.share || share > 1 {
-			t.Errorf("%s: %.1f %% of the optimum", c.name, 100*share)
-		}
+	s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "flows", planner.Options{Slices: 256})
+	if err != nil {
+		t.Fatal(err)
 	}
+	if err := schedule.Check(s, topo); err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.Run(topo, s, units.GiB, profile(t, "ideal"), sim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(units.GiB) / r.Time.Seconds() / 1e9
 }

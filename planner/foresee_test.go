@@ -4,6 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 // A pipeline's time is known everywhere from three of its lengths.
@@ -18,6 +22,49 @@ func TestThroughThree(t *testing.T) {
 			if got, want := curve(n), time(n); math.Abs(got-want) > 1e-6*want {
 				t.Fatalf("%v pieces: %v, want %v", n, got, want)
 			}
+		}
+	}
+}
+
+// pipelines take less, and are dearer, the longer they are, up to those that are too long.
+type pipelines struct{ longest int }
+
+func (p pipelines) time(s *schedule.Schedule) units.Time {
+	return units.Time(1e9 + 1e9/s.Channels[0].Depth())
+}
+
+func (p pipelines) Work(s *schedule.Schedule) int64 { return 2000 * int64(s.Channels[0].Depth()) }
+
+func (p pipelines) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e9 }
+
+func (p pipelines) Estimate(s *schedule.Schedule, _ units.Bytes) (units.Time, error) { return 1e9, nil }
+
+func (p pipelines) Time(s *schedule.Schedule, _ units.Bytes) (units.Time, error) {
+	if s.Channels[0].Depth() > p.longest {
+		return 0, ErrTooLarge
+	}
+	return p.time(s), nil
+}
+
+func (p pipelines) Explain(s *schedule.Schedule, _ units.Bytes) (Prediction, error) {
+	return Prediction{Time: p.time(s)}, nil
+}
+
+// A pipeline that should be the fastest and turns out to be too long does not keep those
+// from being looked at that are shorter.
+func TestWhatIsTooLongOutdoesNothing(t *testing.T) {
+	topo := torus(t, "5, 5", 25)
+	all, err := Candidates(topo, collective.Spec{Kind: collective.Broadcast, Ranks: 25}, "packed_trees", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, longest := range []int{64, 256, 1024} {
+		row, err := choose(all, units.GiB, pipelines{longest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if depth := row.Schedule.Channels[0].Depth(); depth != longest {
+			t.Errorf("%d pieces are chosen, up to %d may be simulated", depth, longest)
 		}
 	}
 }

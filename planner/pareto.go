@@ -56,92 +56,68 @@ func PlanFront(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, 
 // ends are times at the two ends.
 type ends [2]units.Time
 
-// beats reports whether a is nowhere slower than b.
-func (a ends) beats(b ends) bool { return a[0] <= b[0] && a[1] <= b[1] }
-
 // frontSearch looks for the schedules that no other beats at both ends.
 type frontSearch struct {
 	score Scorer
 	ends  [2]units.Bytes
-	order []*schedule.Schedule // all candidates
 	timed map[*schedule.Schedule]ends
-	front []*schedule.Schedule
+	front []*schedule.Schedule // fastest at the large end first
 }
 
-// search looks at those first that could be the fastest at the large end, and no closer
-// than it takes to see that another one beats them.
+// search finds the fastest at the large end, then the fastest of those with less latency
+// than that, and so on, each as plan does (see contest).
 func (x *frontSearch) search(candidates []*schedule.Schedule) error {
-	x.order, x.timed = candidates, map[*schedule.Schedule]ends{}
-	bounds := make(map[*schedule.Schedule]ends, len(candidates))
-	for _, s := range candidates {
-		bounds[s] = ends{x.score.Bound(s, x.ends[0]), x.score.Bound(s, x.ends[1])}
-	}
-	sorted := slices.Clone(candidates)
-	slices.SortStableFunc(sorted, func(a, b *schedule.Schedule) int { return cmp.Compare(bounds[a][1], bounds[b][1]) })
-	for _, s := range sorted {
-		if x.beaten(bounds[s]) {
-			continue
-		}
-		estimate, err := x.both(s, x.score.Estimate)
-		if errors.Is(err, ErrTooLarge) {
-			continue
-		}
-		if err != nil {
+	x.timed = map[*schedule.Schedule]ends{}
+	c := newContest(candidates, x.ends[1], x.score)
+	c.alone = true
+	for {
+		if err := c.run(); err != nil || c.best < 0 {
 			return err
 		}
-		if x.beaten(estimate) {
-			continue
-		}
-		if err := x.time(s); err != nil && !errors.Is(err, ErrTooLarge) {
+		best := c.best
+		s := c.list[best].Schedule
+		latency, err := x.score.Time(s, x.ends[0])
+		if err != nil && !errors.Is(err, ErrTooLarge) {
 			return err
 		}
-	}
-	x.front = slices.DeleteFunc(slices.Clone(sorted), func(s *schedule.Schedule) bool { return !x.undominated(s) })
-	return nil
-}
-
-func (x *frontSearch) both(s *schedule.Schedule, of func(*schedule.Schedule, units.Bytes) (units.Time, error)) (out ends, err error) {
-	for i, size := range x.ends {
-		if out[i], err = of(s, size); err != nil {
-			return out, err
+		c.leave(best)
+		if err != nil || !x.add(s, ends{latency, c.list[best].Time}) {
+			continue
+		}
+		for i := range c.list {
+			if x.score.Bound(c.list[i].Schedule, x.ends[0]) >= latency {
+				c.leave(i)
+			}
 		}
 	}
-	return out, nil
 }
 
-func (x *frontSearch) time(s *schedule.Schedule) error {
-	t, err := x.both(s, x.score.Time)
-	if err == nil {
-		x.timed[s] = t
-	}
-	return err
-}
-
-// beaten reports whether a schedule that takes at least so long cannot be on the front.
-// Of those that tie, undominated keeps one.
-func (x *frontSearch) beaten(least ends) bool {
-	for _, t := range x.timed {
-		if t.beats(least) && t != least {
-			return true
-		}
-	}
-	return false
-}
-
-// undominated reports whether no other timed schedule beats s; of equals, the first
-// candidate is kept.
-func (x *frontSearch) undominated(s *schedule.Schedule) bool {
-	mine, known := x.timed[s]
-	if !known {
-		return false
-	}
-	at := slices.Index(x.order, s)
-	for i, other := range x.order {
-		if t, ok := x.timed[other]; ok && other != s && t.beats(mine) && (t != mine || i < at) {
+// add puts a schedule at the end of the front if it has less latency than all there, and
+// takes out the last one where that is no faster.
+func (x *frontSearch) add(s *schedule.Schedule, t ends) bool {
+	if n := len(x.front); n > 0 {
+		last := x.timed[x.front[n-1]]
+		if t[0] >= last[0] {
 			return false
 		}
+		if t[1] <= last[1] {
+			x.front = x.front[:n-1]
+		}
 	}
+	x.timed[s] = t
+	x.front = append(x.front, s)
 	return true
+}
+
+func (x *frontSearch) time(s *schedule.Schedule) (err error) {
+	var t ends
+	for i, size := range x.ends {
+		if t[i], err = x.score.Time(s, size); err != nil {
+			return err
+		}
+	}
+	x.timed[s] = t
+	return nil
 }
 
 // points are the front with where each schedule is best, lowest latency first.

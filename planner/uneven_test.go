@@ -49,9 +49,7 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 		for _, s := range all {
 			s.every, s.pieces = 1, max(s.pieces, 64)
 		}
-		// Of 64 GPUs with transfers between all of them (seed 369) there are too many to pack;
-		// its all-reduce does not reach what is asked for either.
-		all[2].worst, all[3].worst = 0.4, 0.4
+		all[2].worst, all[3].worst = 0.74, 0.78 // of graphs that are not among every tenth
 	}
 	for seed := range seeds {
 		topo := gen.Uneven(seed)
@@ -90,6 +88,20 @@ func TestConnectionsDoNotRunAhead(t *testing.T) {
 		}
 		if err := schedule.Check(row.Schedule, gen.Uneven(seed)); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// 64 GPUs in unequal nodes, each with an adapter, have 4,032 transfers: too many to pack all.
+func TestTreesOfManyTransfers(t *testing.T) {
+	topo := gen.Uneven(369)
+	for kind, least := range map[collective.Kind]float64{collective.AllReduce: 0.7, collective.Broadcast: 0.94, collective.Reduce: 0.94} {
+		row := treesOn(t, topo, kind, 64)
+		if share := row.OfBound(); row.Schedule.Algorithm != "packed_trees" || share < least || share > 1 {
+			t.Errorf("%v: %s, %.2f %% of the bound", kind, planner.Name(row.Schedule), 100*share)
+		}
+		if err := schedule.Check(row.Schedule, topo); err != nil {
+			t.Errorf("%v: %v", kind, err)
 		}
 	}
 }

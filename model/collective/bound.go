@@ -115,10 +115,8 @@ func (s Spec) crossing(c cut, size float64) (in, out float64) {
 			return size*oneIf(s.Kind == Reduce) + outside/n*size*oneIf(s.Kind == Gather), 0
 		}
 		return 0, size*oneIf(s.Kind == Reduce) + inside/n*size*oneIf(s.Kind == Gather)
-	case SendRecv:
-		if c.ranks == 1 {
-			return size, size
-		}
+	case SendRecv: // what of a ring is not all of it has a last rank, and a first one
+		return size, size
 	}
 	return 0, 0
 }

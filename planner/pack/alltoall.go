@@ -1,6 +1,9 @@
 package pack
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // AllToAllBound is a rate that no all-to-all can beat, in bytes/s between each ordered
 // pair of ranks. Any lengths of the edges give such a bound: all traffic takes at least
@@ -24,13 +27,26 @@ func AllToAllBound(g *Graph) Result {
 	a.tryLeast()
 	a.halves()
 	if g.Ranks*len(g.Edges) <= mostForRounds {
-		a.rounds()
+		a.rounds(300, 0.2)
 	}
 	if g.Ranks <= mostForSweep {
 		a.sweep()
 	}
 	a.best.AlgBW = a.best.Rate.Float() * float64(g.Ranks)
 	return a.best
+}
+
+// SendRecvBound is the same where every rank sends to the next alone, the last one to the
+// first; in bytes/s of each.
+func SendRecvBound(g *Graph) (Result, error) {
+	if g.Ranks*len(g.Edges) > mostForRounds {
+		return Result{}, fmt.Errorf("pack: %d ranks and %d edges are too many", g.Ranks, len(g.Edges))
+	}
+	a := newLengths(g)
+	a.next = true
+	a.rounds(min(3000, 6_000_000/(g.Ranks*len(g.Edges))), 0.05) // of few pairs, prices settle late
+	a.best.AlgBW = a.best.Rate.Float()
+	return a.best, nil
 }
 
 // mostForRounds is up to how many ranks times edges lengths are improved round by round.
@@ -42,6 +58,7 @@ const mostForSweep = 32
 // lengths are those of a graph's edges, and shortest paths by them.
 type lengths struct {
 	g      *Graph
+	next   bool    // ranks send to the next one alone
 	start  []int32 // edges by vertex
 	length []int64
 	dist   []int64
@@ -146,8 +163,8 @@ func (a *lengths) tryLeast() {
 }
 
 // rounds lets lengths grow where shortest paths crowd.
-func (a *lengths) rounds() {
-	const scale, rate, times = 1 << 24, 0.2, 300
+func (a *lengths) rounds(times int, rate float64) {
+	const scale = 1 << 24
 	weight := make([]float64, len(a.g.Edges))
 	for i, e := range a.g.Edges {
 		weight[i] = 1 / float64(e.Cap)
@@ -204,7 +221,7 @@ func (a *lengths) bound() Fraction {
 		order := a.from(int32(r))
 		for _, v := range order {
 			onward[v] = 0
-			if int(v) < a.g.Ranks {
+			if int(v) < a.g.Ranks && (!a.next || int(v) == (r+1)%a.g.Ranks) {
 				onward[v] = 1
 				if a.dist[v] > math.MaxInt64-way {
 					return Fraction{0, 1}

@@ -8,9 +8,13 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 )
 
-// lpAllToAll is the optimum of all-to-alls by linear programming: what each source sends
-// over each edge, so that every other rank keeps y of it.
-func lpAllToAll(t *testing.T, g *Graph) float64 {
+// everybody and onlyNext say who sends to whom.
+func everybody(g *Graph, src, dst int) bool { return dst < g.Ranks }
+func onlyNext(g *Graph, src, dst int) bool  { return dst == (src+1)%g.Ranks }
+
+// lpPairs is the optimum of pairs by linear programming: what each source sends over each
+// edge, so that every rank to which it sends keeps y of it.
+func lpPairs(t *testing.T, g *Graph, pair func(g *Graph, src, dst int) bool) float64 {
 	t.Helper()
 	n, m := g.Ranks, len(g.Edges)
 	vars := n*m + m + 1 // flows, room that is left, y
@@ -30,7 +34,7 @@ func lpAllToAll(t *testing.T, g *Graph) float64 {
 					a.Set(r, s*m+i, -1)
 				}
 			}
-			if v < n {
+			if pair(g, s, v) {
 				a.Set(r, vars-1, -1)
 			}
 			r++
@@ -53,24 +57,38 @@ func lpAllToAll(t *testing.T, g *Graph) float64 {
 	return -opt
 }
 
-func TestAllToAllBoundIsNearTheOptimumOfLPs(t *testing.T) {
-	r := rand.New(rand.NewPCG(13, 2))
-	most, total := 1.0, 0.0
-	const count = 60
-	for i := range count {
-		g := randomGraph(r, 2+r.IntN(4), r.IntN(3))
-		if i%2 == 0 {
-			g = evenGraph(r, 2+r.IntN(4), r.IntN(3))
+func TestBoundsOfPairsAreNearTheOptimumOfLPs(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		pair  func(g *Graph, src, dst int) bool
+		bound func(g *Graph) (Result, error)
+		seed  uint64
+	}{
+		{"all_to_all", everybody, func(g *Graph) (Result, error) { return AllToAllBound(g), nil }, 13},
+		{"send_recv", onlyNext, SendRecvBound, 14},
+	} {
+		r := rand.New(rand.NewPCG(c.seed, 2))
+		most, total := 1.0, 0.0
+		const count = 60
+		for i := range count {
+			g := randomGraph(r, 2+r.IntN(4), r.IntN(3))
+			if i%2 == 0 {
+				g = evenGraph(r, 2+r.IntN(4), r.IntN(3))
+			}
+			opt := lpPairs(t, g, c.pair)
+			bound, err := c.bound(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			over := bound.Rate.Float() / opt
+			if over < 1-1e-9 {
+				t.Errorf("%s, graph %d %v: the bound is %.4f of the optimum %v", c.name, i, g.Edges, over, opt)
+			}
+			most, total = max(most, over), total+over
 		}
-		opt := lpAllToAll(t, g)
-		over := AllToAllBound(g).Rate.Float() / opt
-		if over < 1-1e-9 {
-			t.Errorf("graph %d %v: the bound is %.4f of the optimum %v", i, g.Edges, over, opt)
+		t.Logf("%s: bounds exceed the optimum by %.2f %% at most, %.2f %% on average", c.name, 100*(most-1), 100*(total/count-1))
+		if most > 1.02 || total/count > 1.005 {
+			t.Errorf("%s: too far from the optimum", c.name)
 		}
-		most, total = max(most, over), total+over
-	}
-	t.Logf("bounds exceed the optimum by %.2f %% at most, %.2f %% on average", 100*(most-1), 100*(total/count-1))
-	if most > 1.02 || total/count > 1.005 {
-		t.Error("too far from the optimum")
 	}
 }

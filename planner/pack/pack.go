@@ -75,6 +75,7 @@ type search struct {
 	bound  Result
 	routes *routes
 	pool   *Graph // the transfers to choose from
+	thin   bool   // only some of them, where there are too many
 	best   *Packing
 	few    *Packing
 }
@@ -156,6 +157,10 @@ func (s *search) inParts(pool *Graph, pack func(pool *Graph, k int64, effort int
 	if err != nil {
 		return err
 	}
+	if s.thin && p.Count() > s.g.Ranks {
+		s.inFewer(pool, pack)
+		return nil
+	}
 	if s.consider(p) && (s.g.Direct() || s.g.Ranks > mostLower) && p.K <= fewParts {
 		return nil // with fewer parts, trees that do the same may be lower, but not on direct links
 	}
@@ -165,6 +170,16 @@ func (s *search) inParts(pool *Graph, pack func(pool *Graph, k int64, effort int
 		}
 	}
 	return nil
+}
+
+// inFewer packs with so few parts that pipelines of many ranks do not take too long to
+// simulate.
+func (s *search) inFewer(pool *Graph, pack func(pool *Graph, k int64, effort int) (*Packing, error)) {
+	for _, k := range []int64{fewParts, 16, 24, 32} {
+		if p, err := pack(pool, k, s.o.Effort/fewParts); err == nil {
+			s.consider(p)
+		}
+	}
 }
 
 // mostLower is up to how many ranks lower trees are sought where the bound is reached.

@@ -35,7 +35,7 @@ const nearEnough = 0.995
 // priced is another pool of transfers, where links are shared and even shares do not come
 // near the bound; nil elsewhere.
 func (s *search) priced(use Use, root int) *Graph {
-	if s.g.t == nil || s.g.Direct() || s.best != nil && s.best.Share > nearEnough || use.rooted() && s.g.Ranks > mostRooted {
+	if s.g.t == nil || s.g.Direct() || s.best != nil && s.best.Share > nearEnough || use.rooted() && s.g.Ranks > mostRooted && !s.thin {
 		return nil
 	}
 	list := s.useful()

@@ -92,6 +92,9 @@ func (s *search) useful() []transfer {
 			}
 		}
 	}
+	if s.thin {
+		return thinned(s.g.t, list)
+	}
 	return list
 }
 

@@ -90,6 +90,12 @@ func (s *search) uneven(use Use, root int) error {
 	if err := s.fill(); err != nil {
 		return err
 	}
+	if s.g.Ranks*len(s.pool.Edges) > mostUneven && s.g.t != nil && !s.g.Direct() {
+		s.thin, s.pool = true, nil
+		if err := s.fill(); err != nil {
+			return err
+		}
+	}
 	if s.g.Ranks*len(s.pool.Edges) > mostUneven {
 		return fmt.Errorf("pack: %d transfers between %d ranks are too many", len(s.pool.Edges), s.g.Ranks)
 	}
