@@ -39,7 +39,7 @@ func (s *shares) add(share float64, seed int64) {
 // plans every collective for every graph, and in 64 pieces, which fill pipelines better than 16.
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 	seeds := int64(500)
-	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.8, mean: 0.98},
+	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.88, mean: 0.985},
 		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.65, mean: 0.93},
 		{kind: collective.Broadcast, every: 10, pieces: 128, worst: 0.8, mean: 0.97}, {kind: collective.Reduce, every: 10, pieces: 128, worst: 0.95, mean: 0.98}}
 	switch {
