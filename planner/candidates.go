@@ -131,7 +131,7 @@ func tierDepths(r *request) []int {
 	if r.spec.Ranks > maxFlat && r.spec.Kind.Rooted() { // more slices may be too many to simulate
 		return []int{1, 4, 8, 16, 64, 256}
 	}
-	if r.spec.Ranks > maxFlat { // one node stands for all, so that more depths cost little
+	if r.spec.Ranks > maxFlat && !r.unlike() { // one node stands for all, so that more depths cost little
 		return []int{1, 4, 16, 32, 64, 128, 256, 1024}
 	}
 	return []int{1, 4, 16, 32, 64}
@@ -189,7 +189,7 @@ func (r *request) redundant(name string) bool {
 	case "rail_shares":
 		return !r.unlike() || r.spec.Ranks > enoughToBend && r.bent()
 	case "bent_rails":
-		return !r.unlike() || !r.bent()
+		return !r.unlike() || r.spec.Ranks <= maxRing && !r.bent()
 	case "packed_trees", "few_trees", "parallel_trees":
 		return r.unlike() && (r.spec.Ranks > enoughToBend && r.bent() || r.railShares().share >= enoughOfRails)
 	case "hierarchical_ring": // ring is hierarchical there
@@ -208,14 +208,26 @@ const maxFlat = 512
 // maxRing bounds the ranks of flat rings and chains where there are tiers to go by.
 const maxRing = 1024
 
+// TooMany reports whether an algorithm makes so many messages on a topology that it is left
+// out unless it is asked for.
+func TooMany(t *topology.Topology, s *schedule.Schedule) bool {
+	return newRequest(t, s.Spec, Options{}).tooMany(s.Algorithm)
+}
+
 // tooMany reports whether an algorithm makes more of its messages here than is worth a
 // try: n² of them, or as many as another one that is as good.
 func (r *request) tooMany(name string) bool {
 	n := r.spec.Ranks
+	if n > maxRing && r.unlike() && r.bendable() && r.inClasses() { // these fold there, others do not
+		return name != "bent_rails" && name != "hierarchical_all_to_all"
+	}
 	switch name {
 	case "two_shot":
 		return n > maxFlat && !r.alikeByTier()
 	case "direct":
+		if _, err := r.grid(); err != nil && n <= maxRing && r.spec.Kind == collective.AllToAll { // nothing else comes near
+			return false
+		}
 		return n > maxFlat && !r.spec.Kind.Rooted() && r.spec.Kind != collective.SendRecv && !r.alikeByTier()
 	case "ring", "alternating_ring", "simple_ring", "scatter_allgather": // rings at every tier take fewer steps with as few bytes
 		_, err := r.grid()

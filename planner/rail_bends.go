@@ -299,3 +299,17 @@ func (b *bends) reach(r *request) error {
 	}
 	return nil
 }
+
+// inClasses reports whether nodes are alike but for a few, so that one of each class can stand
+// for all.
+func (r *request) inClasses() bool {
+	type key struct{}
+	return topology.Once(r.t, key{}, func() bool {
+		b, err := r.bends()
+		if err != nil {
+			return false
+		}
+		_, ok := topology.NewClasses(r.t, func(node int) int { return b.kind[node] })
+		return ok
+	})
+}

@@ -39,7 +39,7 @@ type Counts struct {
 // larger of bandwidth_bound_us (at line rate) and latency_bound_us (how long a message
 // travels at least; 0 where the profile counts no latencies); of_… is bound over time. Where parts of the machine have failed,
 // healthy_us is the best time of the whole machine, slowdown the time over it, kept_us
-// the time of the whole machine's plan on what is left (0 where it does not run); where
+// the time of the whole machine's plan on what is left (0 where it does not run, or where kept_too_large says that this takes too long to find out); where
 // others load it, idle_us and load_slowdown are the same without them.
 type PlanRow struct {
 	Collective        string   `json:"collective"`
@@ -64,6 +64,7 @@ type PlanRow struct {
 	HealthyUS         float64  `json:"healthy_us,omitempty"`
 	Slowdown          float64  `json:"slowdown,omitempty"`
 	KeptUS            float64  `json:"kept_us,omitempty"`
+	KeptTooLarge      bool     `json:"kept_too_large,omitempty"`
 	IdleUS            float64  `json:"idle_us,omitempty"`
 	LoadSlowdown      float64  `json:"load_slowdown,omitempty"`
 	WhyNotOther       []WhyRow `json:"considered,omitempty"`
@@ -247,6 +248,9 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 
 // keptText is how long the whole machine's plan takes on what is left.
 func keptText(r PlanRow) string {
+	if r.KeptTooLarge {
+		return "not simulated"
+	}
 	if r.KeptUS == 0 {
 		return "does not run"
 	}

@@ -33,6 +33,7 @@ type Plan struct {
 
 	base     *Plan     // the plan that this one is folded from, nil if it is not
 	symmetry *symmetry // that was used to compile one node for all, nil if none was
+	alike    *classes  // the same for one node of each class
 	whole    *Plan     // the plan without any folding, once it was needed
 	eng      *engine   // working memory, reused between runs
 	steps    int64     // longest chain of dependent messages, once known
@@ -134,7 +135,7 @@ func CompileJobs(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	if errors.Is(err, errAsymmetric) {
 		plan, err = compile(t, jobs, p, o, false)
 	}
-	if err != nil || o.Flat {
+	if err != nil || o.Flat || plan.alike != nil {
 		return plan, err
 	}
 	if q := fold(plan, nil); q != nil {
@@ -154,7 +155,9 @@ func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions
 	}
 	c := newCompiler(t, jobs, p, o)
 	if symmetric && len(jobs) == 1 && jobs[0].Ranks == nil && o.Hashing == nil {
-		c.symmetry = findSymmetry(t, jobs[0].Schedule)
+		if c.symmetry = findSymmetry(t, jobs[0].Schedule); c.symmetry == nil {
+			c.alike = findClasses(t, jobs[0].Schedule)
+		}
 	}
 	if err := c.expand(); err != nil {
 		return nil, err

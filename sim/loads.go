@@ -19,7 +19,7 @@ func (p *Plan) loads(e *engine, r *Result) {
 		}
 		sum *= units.Bytes(p.strand(k.channel).slices)
 		perRoute[k.route] += float64(sum)
-		sent[p.routes[k.route].src] += float64(float64(sum) * float64(p.channelsOf(k.channel)) * p.leaving(&p.routes[k.route]))
+		sent[p.routes[k.route].src] += float64(float64(sum) * float64(p.channelsOf(k.channel)) * p.leaving(&p.routes[k.route]) * p.peersOf(k))
 	}
 	for _, b := range sent {
 		r.SentBytes = append(r.SentBytes, units.Bytes(math.Round(b)))
@@ -39,6 +39,8 @@ func (p *Plan) loads(e *engine, r *Result) {
 	r.Shared = p.mostShared(perRoute, r.Time)
 	if p.symmetry != nil {
 		p.symmetry.spread(r, len(p.topo.Links()))
+	} else if p.alike != nil {
+		p.alike.spread(r, len(p.topo.Links()))
 	}
 	r.Balance = balance(r)
 }
@@ -71,24 +73,37 @@ func (p *Plan) channelsOf(channel int32) int32 {
 	return p.symmetry.times[channel]
 }
 
+// peersOf is to how many peers a connection stands for those of its sender.
+func (p *Plan) peersOf(k *conn) float64 {
+	if p.alike == nil {
+		return 1
+	}
+	return float64(k.times / p.alike.size(p.routes[k.route].src))
+}
+
 // spread gives all ranks and links what the first node's ranks and the links that stand
 // for others carry.
 func (y *symmetry) spread(r *Result, links int) {
 	for i := y.local; int(i) < len(r.SentBytes); i++ {
 		r.SentBytes[i] = r.SentBytes[i%y.local]
 	}
+	spreadLinks(r, y.group, links)
+}
+
+// spreadLinks gives all links what those carry that stand for them.
+func spreadLinks(r *Result, group *topology.Symmetry, links int) {
 	load := map[topology.LinkID]*LinkLoad{}
 	for i := range r.Links {
 		load[r.Links[i].Link] = &r.Links[i]
 	}
 	count := 0
 	for l := range load {
-		_, size := y.group.Orbit(l)
+		_, size := group.Orbit(l)
 		count += size
 	}
 	all := make([]LinkLoad, 0, count)
 	for l := range topology.LinkID(links) {
-		orbit, _ := y.group.Orbit(l)
+		orbit, _ := group.Orbit(l)
 		if x, ok := load[orbit]; ok {
 			all = append(all, LinkLoad{Link: l, Bytes: x.Bytes, Utilisation: x.Utilisation})
 		}

@@ -19,18 +19,19 @@ type routeKey struct{ src, dst, times, job, strand, team int32 }
 // compiler is the working memory of Compile.
 type compiler struct {
 	*Plan
-	x       *schedule.Expander // of the job at hand
-	job     *Job
-	row     int64 // what its ranks send at most, by counts
-	self    int32 // rank at hand, the job's number
-	routers map[int32]flows
-	routeOf map[routeKey]int32
-	trunkOf map[*topology.Trunk]*trunk
-	teams   teamRoutes
-	connOf  map[connKey]int32
-	ends    []ends // by connection
-	shape   []int32
-	sizeOf  sizeTable
+	x        *schedule.Expander // of the job at hand
+	job      *Job
+	row      int64 // what its ranks send at most, by counts
+	self     int32 // rank at hand, the job's number
+	routers  map[int32]flows
+	routeOf  map[routeKey]int32
+	trunkOf  map[*topology.Trunk]*trunk
+	teams    teamRoutes
+	connOf   map[connKey]int32
+	ends     []ends  // by connection
+	receives []int32 // where laneConns has connections on which lanes receive, if some stand for others
+	shape    []int32
+	sizeOf   sizeTable
 
 	programs interner[op]
 	seqTable interner[int32]
@@ -107,15 +108,18 @@ func (c *compiler) expand() error {
 			if err := c.findTeams(int(s.channel), ph, ranks); err != nil {
 				return err
 			}
-			for r := range ranks {
+			for _, r := range ranks {
 				id := int32(len(c.lanes))
-				c.self = int32(r)
+				c.self = r
 				l := lane{rank: c.job.rank(c.self), channel: int32(ch), phase: int32(ph), before: -1, after: -1, beside: -1, times: times}
+				if c.alike != nil {
+					l.times = c.alike.size(r)
+				}
 				if ph > 0 {
-					l.before = id - int32(ranks)
+					l.before = id - int32(len(ranks))
 				}
 				if ph+1 < phases {
-					l.after = id + int32(ranks)
+					l.after = id + int32(len(ranks))
 				}
 				if x := known.of(c.self); x != nil {
 					if err := c.stamped(id, &l, known, x); err != nil {
@@ -123,7 +127,7 @@ func (c *compiler) expand() error {
 					}
 				} else {
 					var again schedule.Loop
-					buf, again = c.program(buf[:0], s, ph, r)
+					buf, again = c.program(buf[:0], s, ph, int(r))
 					if err := c.lane(id, &l, buf, again); err != nil {
 						return err
 					}
@@ -147,23 +151,25 @@ func (c *compiler) program(buf []schedule.Op, s strand, phase, rank int) ([]sche
 
 // stencils are those of a phase; none where messages differ by rank.
 func (c *compiler) stencils(ch, ph int) *stencils {
-	if c.job.Schedule.Spec.Kind == collective.AllToAllV {
+	if c.job.Schedule.Spec.Kind == collective.AllToAllV || c.alike != nil {
 		return nil
 	}
 	return newStencils(&c.channel(int32(ch)).Phases[ph])
 }
 
-// standIns says how many ranks of a channel are compiled, and how many lanes each lane
+// standIns says which ranks of a channel are compiled, and how many lanes each lane
 // stands for.
-func (c *compiler) standIns(channel int) (ranks int, times int32) {
+func (c *compiler) standIns(channel int) (ranks []int32, times int32) {
 	y := c.symmetry
-	if y == nil {
-		return c.job.Schedule.Spec.Ranks, 1
+	switch {
+	case c.alike != nil:
+		return c.alike.ranks(), 1
+	case y == nil:
+		return upTo(c.job.Schedule.Spec.Ranks), 1
+	case y.times[channel] == 0:
+		return nil, 0
 	}
-	if y.times[channel] == 0 {
-		return 0, 0
-	}
-	return int(y.local), y.nodes * y.times[channel]
+	return upTo(int(y.local)), y.nodes * y.times[channel]
 }
 
 // lane compiles one program and enters it and its connections.
@@ -179,6 +185,16 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loo
 		}
 		if err := eachMessage(&ops[i], func(o *schedule.Op) error { return c.operation(id, l, o) }); err != nil {
 			return err
+		}
+	}
+	if c.alike != nil {
+		if err := c.mergeAlike(); err != nil {
+			return err
+		}
+		for i, out := range c.out {
+			if !out {
+				c.receives = append(c.receives, int32(len(c.laneConns)+i))
+			}
 		}
 	}
 	n := int32(len(c.prog))
@@ -237,18 +253,21 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 	if out {
 		key = connKey{l.rank, peer, l.channel, l.phase}
 	}
+	times := l.times
 	if c.symmetry != nil {
 		key.src, key.dst = c.symmetry.canonical(key.src, key.dst)
+	} else if c.alike != nil {
+		key.src, key.dst, times = c.alike.canonical(key.src, key.dst)
 	}
 	k, ok := c.connOf[key]
 	if !ok {
-		r, err := c.route(key, l.times)
+		r, err := c.route(key, times)
 		if err != nil {
 			return 0, err
 		}
 		k = int32(len(c.conns))
 		c.connOf[key] = k
-		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, sibling: -1, times: l.times})
+		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, sibling: -1, times: times})
 		c.ends = append(c.ends, ends{})
 	}
 	return k, nil
@@ -276,7 +295,7 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 		}
 	}
 	c.routeOf[k] = id
-	if c.symmetry != nil {
+	if c.orbits() != nil {
 		r.full.Hops, r.copies = c.byOrbit(r.full.Hops)
 	}
 	c.routes = append(c.routes, r)
@@ -349,6 +368,9 @@ func (c *compiler) match() error {
 			return fmt.Errorf("rank %d sends %d messages to rank %d on channel %d, phase %d, which receives %s: check the schedule", r.src, e.send.total(), r.dst, k.channel, k.phase, what)
 		}
 		k.messages = e.send
+	}
+	if c.alike != nil {
+		c.receive()
 	}
 	c.ends, c.connOf, c.routeOf, c.trunkOf = nil, nil, nil, nil
 	return nil

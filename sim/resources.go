@@ -152,10 +152,21 @@ var errAsymmetric = fmt.Errorf("sim: not symmetric")
 
 // orbit is the link that stands for a link, and for how many in all.
 func (c *compiler) orbit(l topology.LinkID) (topology.LinkID, int) {
-	if c.symmetry == nil {
-		return l, 1
+	if y := c.orbits(); y != nil {
+		return y.Orbit(l)
 	}
-	return c.symmetry.group.Orbit(l)
+	return l, 1
+}
+
+// orbits are those of the symmetry that was used, nil if none was.
+func (p *Plan) orbits() *topology.Symmetry {
+	switch {
+	case p.symmetry != nil:
+		return p.symmetry.group
+	case p.alike != nil:
+		return p.alike.group.Symmetry
+	}
+	return nil
 }
 
 // byOrbit makes one hop of those over links of an orbit with equal shares: routes through
@@ -262,7 +273,7 @@ func (p *Plan) unfolded() *Plan {
 // flat is the plan with everything in it that was folded or left out by symmetry.
 func (p *Plan) flat() (*Plan, error) {
 	base := p.unfolded()
-	if base.symmetry == nil {
+	if base.orbits() == nil {
 		return base, nil
 	}
 	if base.whole == nil {

@@ -115,16 +115,23 @@ func (y *symmetry) oneGroup(ph *schedule.Phase) bool {
 func (y *symmetry) anyOrder(s *schedule.Schedule) bool {
 	for i := range s.Channels {
 		for j := range s.Channels[i].Phases {
-			ph := &s.Channels[i].Phases[j]
-			if !toAll(ph) || !cyclic(ph) || ph.Op == collective.SendRecv {
-				return false
-			}
-			if g := ph.Groups.Grid; g == nil && !y.oneGroup(ph) || g != nil && (len(g.Dims) != 2 || g.Dims[0] != y.nodes) {
+			if !y.toAnyNode(&s.Channels[i].Phases[j]) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// toAnyNode reports that of a phase.
+func (y *symmetry) toAnyNode(ph *schedule.Phase) bool {
+	if !toAll(ph) || !cyclic(ph) || ph.Op == collective.SendRecv {
+		return false
+	}
+	if g := ph.Groups.Grid; g != nil {
+		return len(g.Dims) == 2 && g.Dims[0] == y.nodes
+	}
+	return y.oneGroup(ph)
 }
 
 // exclusive reports whether partners differ in one bit of their positions.

@@ -30,9 +30,9 @@ type teamRoute struct {
 }
 
 // findTeams finds the teams of a phase.
-func (c *compiler) findTeams(channel, phase, ranks int) error {
+func (c *compiler) findTeams(channel, phase int, ranks []int32) error {
 	c.teams.of = nil
-	for _, t := range c.x.Teams(channel, phase, upTo(ranks)) {
+	for _, t := range c.x.Teams(channel, phase, ranks) {
 		if c.teams.of == nil {
 			c.teams.of = map[[2]int32]teamRoute{}
 		}

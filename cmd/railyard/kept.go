@@ -17,6 +17,9 @@ func (p *planned) keep() error {
 		if len(p.topo.LostRanks()) > 0 {
 			continue
 		}
+		if p.leaves(r.Schedule) {
+			continue
+		}
 		t, err := p.score.Time(r.Schedule, r.Size)
 		if err != nil {
 			continue // some ranks no longer reach one another
@@ -28,6 +31,12 @@ func (p *planned) keep() error {
 		}
 	}
 	return nil
+}
+
+// leaves reports whether a plan of the whole machine has too many messages, no two of which are
+// alike on what is left, to be simulated there.
+func (p *planned) leaves(old *schedule.Schedule) bool {
+	return len(p.topo.LostRanks()) == 0 && planner.TooMany(p.topo, old)
 }
 
 // goOn puts a plan of the whole machine in the place of one for what is left.

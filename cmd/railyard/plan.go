@@ -289,7 +289,7 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 		if p.healthy != nil {
 			t := max(p.healthy[i].Prediction.Time, 1)
 			row.HealthyUS, row.Slowdown = t.Microseconds(), float64(r.Prediction.Time)/float64(t)
-			row.KeptUS = p.kept[i].Microseconds()
+			row.KeptUS, row.KeptTooLarge = p.kept[i].Microseconds(), p.leaves(p.healthy[i].Schedule)
 		}
 		if p.idle != nil {
 			t := max(p.idle[i].Prediction.Time, 1)

@@ -57,7 +57,36 @@ func (x *Expander) appendBends(dst []Op, channel int, ph *Phase, rank int) []Op 
 		generate(&e)
 	}
 	sendFirst(e.ops[len(dst):], rank, x.s.Spec.Ranks)
-	return e.ops
+	return e.ops[:len(dst)+joinNeighbours(e.ops[len(dst):])]
+}
+
+// joinNeighbours makes one message of those between two ranks whose chunks follow one another,
+// and says how many operations are left. Both ends join the same: their places are those
+// of the same chunks, or, as groups of a stage in which two ranks are have them at the
+// same distance, in the same copy of scratch.
+func joinNeighbours(ops []Op) int {
+	n := 0
+	for _, o := range ops {
+		if n > 0 && o.Kind == ops[n-1].Kind && o.Peer == ops[n-1].Peer {
+			if o.Kind == Send && ops[n-1].Src.followedBy(o.Src) {
+				ops[n-1].Src.Set.Count += o.Src.Set.Count
+				continue
+			}
+			if o.Kind == Recv && ops[n-1].Dst.followedBy(o.Dst) {
+				ops[n-1].Dst.Set.Count += o.Dst.Set.Count
+				continue
+			}
+		}
+		ops[n] = o
+		n++
+	}
+	return n
+}
+
+// followedBy reports whether a place and another one are one range.
+func (l Loc) followedBy(next Loc) bool {
+	a, b := l.Set, next.Set
+	return l.Buf == next.Buf && a.Outer <= 1 && b.Outer <= 1 && (a.Stride == 1 || a.Count == 1) && (b.Stride == 1 || b.Count == 1) && a.First+a.Count == b.First
 }
 
 // validateBends checks a phase over bent rails.

@@ -15,7 +15,7 @@ import (
 //
 // In each, ranks act in groups, in which everybody talks to everybody at once. Chunks of an
 // all-gather are Units for each rank, in their order. Those of an all-reduce, which has no
-// stage 1, are numbered by rail, among units of a rail that bend alike by node.
+// stage 1, are numbered by rail, of a rail by node.
 type bentGroups struct {
 	*Bends
 	ranks  [][]int32
@@ -49,19 +49,17 @@ func newBentGroups(b *Bends, kind collective.Kind) *bentGroups {
 		for u := range g.part[rail] {
 			g.part[rail][u] = make([]ChunkSet, len(b.Nodes))
 		}
-		for _, x := range b.runs(int32(rail)) {
-			for node, k := range b.Nodes {
-				for u := x.first; u < x.first+x.count; u++ {
-					set := &g.part[rail][u][node]
-					switch r := g.ranks[node][rail]; {
-					case kind == collective.AllReduce:
-						*set = Range(next, b.Kinds[k].Roots[rail][u])
-						next += set.Count
-					case r >= 0:
-						*set = One(r*b.Units + u)
-					default:
-						*set = Range(0, 0)
-					}
+		for node, k := range b.Nodes {
+			for u := range b.Units {
+				set := &g.part[rail][u][node]
+				switch r := g.ranks[node][rail]; {
+				case kind == collective.AllReduce:
+					*set = Range(next, b.Kinds[k].Roots[rail][u])
+					next += set.Count
+				case r >= 0:
+					*set = One(r*b.Units + u)
+				default:
+					*set = Range(0, 0)
 				}
 			}
 		}
@@ -209,17 +207,14 @@ func (g *bentGroups) home(node, rank int32) []*Group {
 		if r < 0 {
 			continue
 		}
-		c := &Group{Ranks: RankList{r}, Parts: []ChunkSet{Range(r*g.Units, 0)}}
 		for _, x := range g.runs(int32(rail), kind) {
-			set := g.units(int32(rail), x, node)
-			if by := g.ranks[node][g.Kinds[kind].By[rail][x.first]]; by == r {
-				c.Parts[0] = set
-			} else {
-				c.Ranks, c.Parts = append(c.Ranks, by), append(c.Parts, set)
+			c := &Group{Ranks: RankList{r}, Parts: []ChunkSet{g.units(int32(rail), x, node)}}
+			if by := g.ranks[node][g.Kinds[kind].By[rail][x.first]]; by != r {
+				c.Ranks, c.Parts = append(c.Ranks, by), []ChunkSet{Range(r*g.Units, 0), c.Parts[0]}
 			}
-		}
-		if slices.Contains(c.Ranks, rank) {
-			out = append(out, c)
+			if slices.Contains(c.Ranks, rank) {
+				out = append(out, c)
+			}
 		}
 	}
 	return out

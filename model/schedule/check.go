@@ -69,6 +69,13 @@ const fewRanks = 8
 // such (see moves).
 func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*checker, error) {
 	if fold {
+		if m := newKindMoves(s, x, channel); m != nil {
+			if k := newChecker(s, x, channel, o, m); k.follows(m) {
+				if err := k.run(); !errors.Is(err, errUnlike) {
+					return k, err
+				}
+			}
+		}
 		if m := findMoves(x, channel, axesOf(s, channel), fewRanks); m != nil {
 			if k, err := runOriginals(s, x, channel, o, m); !errors.Is(err, errUnlike) {
 				return k, err
@@ -109,7 +116,7 @@ type message struct {
 type checker struct {
 	s       *Schedule
 	x       *Expander
-	moves   *moves  // that ranks do alike by; nil: none
+	moves   images  // that ranks do alike by; nil: none
 	ranks   []int32 // that are run
 	channel int
 	chunks  int
@@ -122,7 +129,7 @@ type checker struct {
 	clocks  [][]int32 // by rank: operations of others known to have ended; nil: not needed
 }
 
-func newChecker(s *Schedule, x *Expander, channel int, o CheckOptions, m *moves) *checker {
+func newChecker(s *Schedule, x *Expander, channel int, o CheckOptions, m images) *checker {
 	n := s.Spec.Ranks
 	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: o.InPlace, progs: make([][]Op, n),
 		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{}}
@@ -190,6 +197,12 @@ func (k *checker) run() error {
 		if k.pc[r] < len(k.progs[r]) {
 			return k.deadlock(int(r))
 		}
+	}
+	if m, ok := k.moves.(*kindMoves); ok {
+		if !k.matched(m) {
+			return errUnlike // all ranks' programs say where
+		}
+		return k.checkResult()
 	}
 	for _, q := range k.queues {
 		if !q.empty() {

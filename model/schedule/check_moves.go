@@ -14,6 +14,19 @@ import (
 // they are moved to. All sets are ascending (see samePlace); so they do where the digits
 // that move are the same throughout each set, or the same in both (see paired).
 
+// images are moves of ranks and chunks that leave a channel as it is, each by its number:
+// 0 moves nothing.
+type images interface {
+	of(rank int32) int32
+	inverse(by int32) int32
+	rank(rank, by int32) int32
+	chunk(chunk, by int32) int32
+	runs(from runs, by int32) runs
+	originals() []int32
+	digit(place int32) int32
+	carries(t *topology.Topology) bool
+}
+
 // errUnlike says that ranks are not alike after all, or not in a way that is followed
 // here; then all of them are run.
 var errUnlike = errors.New("schedule: ranks are not alike")
@@ -37,16 +50,20 @@ func (k *checker) original(rank int32) int {
 	return int(k.moves.rank(rank, k.moves.inverse(k.moves.of(rank))))
 }
 
-// next takes the oldest message off a connection and moves it.
-func (k *checker) next(q *queue, by int32) (message, error) {
-	m := q.take()
-	if by == 0 {
-		return m, nil
+// next takes the oldest message off a connection, if there is one, and moves it.
+func (k *checker) next(q *queue, r int, peer, phase, by int32) (m message, sent bool, err error) {
+	if kinds, ok := k.moves.(*kindMoves); ok {
+		m, sent = kinds.hear(q, r, peer, phase)
+	} else if sent = !q.empty(); sent {
+		m = q.take()
 	}
-	if m.stored != nil { // whose receivers are seen one by one
-		return m, errUnlike
+	switch {
+	case !sent || by == 0:
+		return m, sent, nil
+	case m.stored != nil: // whose receivers are seen one by one
+		return m, sent, errUnlike
 	}
-	return k.moved(m, by), nil
+	return k.moved(m, by), true, nil
 }
 
 func (k *checker) moved(m message, by int32) message {
@@ -117,11 +134,14 @@ func (k *checker) paired(a, b ChunkSet) error {
 // pairedPlaces is errUnlike unless two lists of places, each in one copy, stay paired
 // wherever they are moved to.
 func (k *checker) pairedPlaces(a []int32, set ChunkSet) error {
-	grain, n := k.moves.grain(), int32(k.chunks)
-	if len(a) != set.Len() || len(a) < 2 || grain == 0 {
+	n, digits := int32(k.chunks), k.moves.digit
+	numbered := true
+	if m, ok := k.moves.(*moves); ok {
+		numbered = m.grain() != 0
+	}
+	if len(a) != set.Len() || len(a) < 2 || !numbered {
 		return nil // unequal numbers are refused elsewhere
 	}
-	digits := func(c int32) int32 { return c % n / grain }
 	constant, equal, i := true, true, 0
 	copyA, copyB := a[0]/n, set.First/n
 	inside := true

@@ -27,13 +27,9 @@ func (k *checker) advance(r int) (woken []int, err error) {
 			}
 		case Recv, RecvReduce:
 			c, by := k.incoming(r, op.Peer, phase)
-			q := k.queues[c]
-			if q.empty() {
-				return woken, nil
-			}
-			m, err := k.next(q, by)
-			if err != nil {
-				return nil, err
+			m, sent, err := k.next(k.queues[c], r, op.Peer, phase, by)
+			if err != nil || !sent {
+				return woken, err
 			}
 			if err := k.receive(r, i, op, m, c); err != nil {
 				return nil, err

@@ -1,20 +1,31 @@
 package schedule
 
-// places are the chunks of a buffer, kept in pages that come when they are first touched:
-// of 16,384 ranks, most touch few of the chunks there are.
+// places are the chunks of a buffer, kept in pages that come when they are first touched,
+// as do blocks of pages: of 16,384 ranks, most touch few of the chunks there are.
 type places struct {
-	pages   []*page
+	blocks  []*[blockSize]*page
 	initial func(chunk int32) value // nil: never written
 }
 
-const pageSize = 64
+const (
+	pageSize  = 64
+	blockSize = 256 // pages
+)
 
 type page [pageSize]value
 
+// page is that of a chunk; nil where none has been touched.
+func (p *places) page(chunk int32) *page {
+	if at := int(chunk / (pageSize * blockSize)); at < len(p.blocks) && p.blocks[at] != nil {
+		return p.blocks[at][chunk/pageSize%blockSize]
+	}
+	return nil
+}
+
 // get is what a place holds.
 func (p *places) get(chunk int32) value {
-	if at := int(chunk / pageSize); at < len(p.pages) && p.pages[at] != nil {
-		return p.pages[at][chunk%pageSize]
+	if x := p.page(chunk); x != nil {
+		return x[chunk%pageSize]
 	}
 	if p.initial == nil {
 		return value{}
@@ -23,19 +34,30 @@ func (p *places) get(chunk int32) value {
 }
 
 func (p *places) set(chunk int32, v value) {
-	at := int(chunk / pageSize)
-	if at >= len(p.pages) {
-		p.pages = append(p.pages, make([]*page, at+1-len(p.pages))...)
+	x := p.page(chunk)
+	if x == nil {
+		x = p.touch(chunk)
 	}
-	if p.pages[at] == nil {
-		p.pages[at] = new(page)
-		for i := range p.pages[at] {
-			if p.initial != nil {
-				p.pages[at][i] = p.initial(chunk/pageSize*pageSize + int32(i))
-			}
+	x[chunk%pageSize] = v
+}
+
+// touch makes the page of a chunk.
+func (p *places) touch(chunk int32) *page {
+	at := int(chunk / (pageSize * blockSize))
+	if at >= len(p.blocks) {
+		p.blocks = append(p.blocks, make([]*[blockSize]*page, at+1-len(p.blocks))...)
+	}
+	if p.blocks[at] == nil {
+		p.blocks[at] = new([blockSize]*page)
+	}
+	x := new(page)
+	for i := range x {
+		if p.initial != nil {
+			x[i] = p.initial(chunk/pageSize*pageSize + int32(i))
 		}
 	}
-	p.pages[at][chunk%pageSize] = v
+	p.blocks[at][chunk/pageSize%blockSize] = x
+	return x
 }
 
 // placeSet is a set of places, kept in pages of bits.

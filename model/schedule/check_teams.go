@@ -44,7 +44,7 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 	var first Loc
 	for n, p := range op.Peers {
 		c, by := k.incoming(r, p, phase)
-		m, err := k.next(k.queues[c], by)
+		m, _, err := k.next(k.queues[c], r, p, phase, by)
 		if err != nil {
 			return false, err
 		}

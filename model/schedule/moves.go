@@ -122,6 +122,15 @@ func (m *moves) grain() int32 {
 	return least
 }
 
+// digit are the digits of a place's number that move, and what they stand above.
+func (m *moves) digit(place int32) int32 {
+	grain := m.grain()
+	if grain == 0 {
+		return 0
+	}
+	return place % int32(m.chunks) / grain
+}
+
 // covered is where a move brings a set of all numbers that are alike below its stride, in
 // one copy: what moves at or above the stride leaves it as it is. ok is false for others.
 func (m *moves) covered(s ChunkSet, by int32) (to ChunkSet, ok bool) {

@@ -6,9 +6,12 @@ import "slices"
 // onto one of the same type, device by device. Routes, which depend on the graph alone,
 // go along with it; so do loads.
 type Symmetry struct {
-	t      *Topology
-	parent []LinkID // of the fabrics' links: orbits as trees, the least link as root
-	size   []int32  // by root
+	t       *Topology
+	of      []int32  // by node: its orbit
+	first   []int32  // by orbit of nodes: the first of them
+	members []int32  // the same: how many there are
+	parent  []LinkID // of the fabrics' links: orbits as trees, the least link as root
+	size    []int32  // by root
 }
 
 // NewSymmetry checks that each permutation of the nodes, which together have to be
@@ -23,20 +26,39 @@ func NewSymmetry(t *Topology, permutations []func(int) int) (s *Symmetry, ok boo
 			return nil, false
 		}
 	}
-	first := t.firstFabricLink()
-	s = &Symmetry{t: t, parent: make([]LinkID, len(t.links)-int(first)), size: make([]int32, len(t.links)-int(first))}
-	for i := range s.parent {
-		s.parent[i] = first + LinkID(i)
-	}
+	s = newSymmetry(t, make([]int32, len(t.nodes)))
 	for _, p := range permutations {
 		if !s.extend(p) {
 			return nil, false
 		}
 	}
+	s.count()
+	return s, true
+}
+
+// newSymmetry has the orbits of nodes, and of links none but each by itself.
+func newSymmetry(t *Topology, of []int32) *Symmetry {
+	first := t.firstFabricLink()
+	s := &Symmetry{t: t, of: of, parent: make([]LinkID, len(t.links)-int(first)), size: make([]int32, len(t.links)-int(first))}
+	for i := range s.parent {
+		s.parent[i] = first + LinkID(i)
+	}
+	s.members = make([]int32, slices.Max(of)+1)
+	s.first = slices.Repeat([]int32{-1}, len(s.members))
+	for n, k := range of {
+		if s.members[k]++; s.first[k] < 0 {
+			s.first[k] = int32(n)
+		}
+	}
+	return s
+}
+
+// count finds the sizes of the orbits of links.
+func (s *Symmetry) count() {
+	first := s.t.firstFabricLink()
 	for i := range s.parent {
 		s.size[s.root(first+LinkID(i))-first]++
 	}
-	return s, true
 }
 
 // Turn moves every node one on in its group of size nodes, neighbours in which are step
@@ -62,8 +84,9 @@ func (s *Symmetry) Orbit(l LinkID) (LinkID, int) {
 		r := s.root(l)
 		return r, int(s.size[r-first])
 	}
-	n := LinkID(len(s.t.shapes[s.t.nodes[0].shape].links))
-	return l % n, len(s.t.nodes)
+	n := s.t.devices[s.t.links[l].From].Node
+	k := s.of[n]
+	return s.t.nodes[s.first[k]].firstLink + l - s.t.nodes[n].firstLink, int(s.members[k])
 }
 
 func (s *Symmetry) root(l LinkID) LinkID {
@@ -92,14 +115,16 @@ func (s *Symmetry) extend(node func(int) int) bool {
 	for i := range x.image {
 		x.image[i] = -1
 	}
-	var ends []int32 // local numbers of a node's devices that have links to a fabric
-	for local := range s.t.shapes[s.t.nodes[0].shape].devices {
-		if len(s.t.up(s.t.nodes[0].firstDevice+DeviceID(local), s.t.out)) > 0 {
-			ends = append(ends, int32(local))
+	ends := make([][]int32, len(s.first)) // by orbit of nodes: local numbers of devices that have links to a fabric
+	for k, n := range s.first {
+		for local := range s.t.shapes[s.t.nodes[n].shape].devices {
+			if len(s.t.up(s.t.nodes[n].firstDevice+DeviceID(local), s.t.out)) > 0 {
+				ends[k] = append(ends[k], int32(local))
+			}
 		}
 	}
 	for n := range s.t.nodes {
-		for _, local := range ends {
+		for _, local := range ends[s.of[n]] {
 			if !x.place(s.t.nodes[n].firstDevice+DeviceID(local), s.t.nodes[node(n)].firstDevice+DeviceID(local)) {
 				return false
 			}

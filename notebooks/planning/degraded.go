@@ -30,10 +30,13 @@ var lost = []string{
 // degraded prints the table of DGX H100 that have lost parts.
 func degraded() {
 	head("boxes", "lost", "collective", "bound (GB/s)", "share", "plan", "with latencies", "× healthy", "old plan", "planned in")
-	for _, nodes := range []int{2, 4, 16} {
-		for _, faults := range lost {
+	for _, nodes := range []int{2, 4, 16, 32, 64, 128} {
+		for i, faults := range lost {
+			if nodes > 16 && i == len(lost)-1 {
+				continue
+			}
 			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll} {
-				if kind == collective.ReduceScatter && nodes != 4 {
+				if kind == collective.ReduceScatter && nodes != 4 && nodes != 64 {
 					continue // it is an all-gather in reverse
 				}
 				fmt.Printf("| %d | %s | %v | %s |\n", nodes, faults, kind, strings.Join(degradedCells(nodes, faults, kind), " | "))
@@ -85,6 +88,9 @@ func kept(left *topology.Topology, old planner.Row, now units.Time) string {
 	p, err := cost.Get("line")
 	if err != nil {
 		log.Fatal(err)
+	}
+	if planner.TooMany(left, old.Schedule) {
+		return "–" // as plan leaves it out
 	}
 	t, err := score.New(left, p).Time(old.Schedule, old.Size)
 	if err != nil {

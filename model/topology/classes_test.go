@@ -1,0 +1,101 @@
+package topology_test
+
+import (
+	"slices"
+	"testing"
+
+	"railyard/model/topology"
+	"railyard/topologies"
+)
+
+// Nodes are alike that are as far from those that are not, in groups of 32 and of four such.
+func TestClassesOfNodes(t *testing.T) {
+	for _, c := range []struct {
+		nodes  int
+		faults []string
+		sizes  []int // nil: no class is found
+	}{
+		{8, nil, []int{8}},
+		{256, nil, []int{256}},
+		{256, []string{"nic:node2/nic3"}, []int{1, 31, 96, 128}},
+		{256, []string{"nic:node2/nic3", "nic:node40/nic3"}, []int{2, 62, 64, 128}},
+		{256, []string{"nic:node2/nic3", "nic:node40/nic4"}, []int{1, 1, 31, 31, 64, 128}},
+		{256, []string{"nic:node2/nic3", "nic:node200/nic3=0.5"}, []int{1, 1, 31, 31, 96, 96}},
+		{128, []string{"switch:leaf0"}, []int{32, 96}},
+		{64, []string{"link:spine0--leaf0"}, nil},
+	} {
+		topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []topology.Fault
+		for _, s := range c.faults {
+			f, err := topology.ParseFault(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, f)
+		}
+		if topo, err = topo.Degrade(list); err != nil {
+			t.Fatal(err)
+		}
+		classes, ok := topology.NewClasses(topo, func(int) int { return 0 })
+		if ok != (c.sizes != nil) {
+			t.Errorf("%d nodes without %v: classes %v", c.nodes, c.faults, ok)
+			continue
+		}
+		if !ok {
+			continue
+		}
+		var sizes []int
+		for n := range c.nodes {
+			if classes.First(n) == n {
+				sizes = append(sizes, classes.Size(n))
+			}
+		}
+		if slices.Sort(sizes); !slices.Equal(sizes, c.sizes) {
+			t.Errorf("%d nodes without %v: classes of %v nodes", c.nodes, c.faults, sizes)
+		}
+		routesGoAlong(t, topo, classes, c.faults)
+	}
+}
+
+// routesGoAlong holds routes between nodes of the same classes, as far apart, against one
+// another: hops over links of the same orbits, with the same shares.
+func routesGoAlong(t *testing.T, topo *topology.Topology, classes *topology.Classes, faults []string) {
+	t.Helper()
+	type pair struct{ from, to, apart, rail, other int }
+	type use struct {
+		orbit    topology.LinkID
+		num, den int64
+	}
+	router := topology.NewRouter(topo)
+	seen := map[pair]map[use]int{}
+	for n := 0; n < topo.NumNodes(); n += 7 {
+		for m := 1; m < topo.NumNodes(); m += 11 {
+			if n == m {
+				continue
+			}
+			for _, rails := range [][2]int{{3, 3}, {3, 0}, {1, 1}} {
+				route, err := router.Route(8*n+rails[0], 8*m+rails[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				uses := map[use]int{}
+				for _, h := range route.Hops {
+					orbit, _ := classes.Orbit(h.Link)
+					uses[use{orbit, h.Num, h.Den}]++
+				}
+				p := pair{classes.Class(n), classes.Class(m), classes.Apart(n, m), rails[0], rails[1]}
+				if seen[p] == nil {
+					seen[p] = uses
+				}
+				for u, k := range uses {
+					if seen[p][u] != k || len(seen[p]) != len(uses) {
+						t.Fatalf("without %v, from node %d to %d: another route than between others of their classes", faults, n, m)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+
+	"railyard/internal/gen"
+	"railyard/model/collective"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// On machines of two and three tiers that have lost parts, one node of each class stands for
+// all, to the picosecond and the byte.
+func TestClassesAreFlat(t *testing.T) {
+	for _, c := range []struct {
+		nodes  int
+		faults []string
+		folds  bool
+	}{
+		{8, []string{"nic:node2/nic3"}, true},
+		{8, []string{"nic:node2/nic3=0.5", "nic:node7/nic0"}, true},
+		{40, []string{"nic:node33/nic3"}, true}, // groups of 32 and 8
+		{64, []string{"nic:node2/nic3", "nic:node50/nic3"}, true},
+		{8, []string{"gpu:node2/gpu3"}, true},
+		{8, []string{"link:node0/gpu0--node0/nvswitch1"}, true},
+		{40, []string{"link:spine0--leaf0"}, false},
+	} {
+		topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []topology.Fault
+		for _, s := range c.faults {
+			f, err := topology.ParseFault(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, f)
+		}
+		if topo, err = topo.Degrade(list); err != nil {
+			t.Fatal(err)
+		}
+		for kind, algo := range map[collective.Kind]string{collective.AllGather: "bent_rails", collective.ReduceScatter: "bent_rails", collective.AllReduce: "bent_rails",
+			collective.AllToAll: "hierarchical_all_to_all"} {
+			what := fmt.Sprintf("%d nodes without %v, %v by %s", c.nodes, c.faults, kind, algo)
+			s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, algo, planner.Options{Slices: 3})
+			if planner.NotApplicable(err) && algo != "bent_rails" {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if c.nodes > 8 && kind == collective.ReduceScatter {
+				continue // an all-gather in reverse
+			}
+			same(t, topo, s, 64*units.MiB, gen.Curved())
+			folded, err := sim.Compile(topo, s, line(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ops := folded.Work() / 3; c.folds && ops > 6000 {
+				t.Errorf("%s: %d operations", what, ops)
+			}
+		}
+	}
+}
