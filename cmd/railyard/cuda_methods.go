@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"railyard/exec/cuda"
 	"railyard/model/cost"
 	"railyard/model/units"
 )
@@ -29,7 +30,7 @@ func fastestMethods(all []swept) (out []cost.Method) {
 	for i, k := range keys {
 		v := best[k].v
 		m := cost.Method{Collective: k.kind.String(), GPUs: k.gpus, UpTo: units.Bytes(float64(k.size) * math.Sqrt2), Algorithm: v.algo, Slices: max(v.slices, 1), Mechanism: v.mechanism()}
-		if !v.how.Flagged() {
+		if !v.how.Flagged() || v.how.Threads == cuda.MaxThreads { // else cuda.Shape says it
 			m.Blocks, m.Threads, m.Streams = v.how.Blocks, v.how.Threads, v.how.Streams
 		}
 		if i+1 == len(keys) || keys[i+1].kind != k.kind || keys[i+1].gpus != k.gpus {

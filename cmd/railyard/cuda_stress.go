@@ -94,7 +94,7 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	if r.IntN(2) == 0 {
 		c.cfg.Jitter = time.Duration(1 + r.IntN(20000))
 	}
-	c.how = cuda.Method{Blocks: 1 + r.IntN(max(96/stressLanes(s), 1)), Threads: 32 << r.IntN(5), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0, Specialise: r.IntN(24) == 0}
+	c.how = cuda.Method{Blocks: 1 + r.IntN(max(96/stressLanes(s), 1)), Threads: 32 << r.IntN(6), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0, Specialise: r.IntN(24) == 0}
 	// Few threads get few elements, so that no case takes long.
 	blocks, most := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
 	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(most)))/blocks, 1) * blocks

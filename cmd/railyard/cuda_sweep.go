@@ -58,6 +58,8 @@ type sweepFlags struct {
 	blocks      []int
 	try         []string
 	tried       []variant // try, read
+	fastest     string
+	known       map[sweptKey]variant // fastest, read
 	out         string
 
 	multiprocessors int    // of a GPU
@@ -92,6 +94,7 @@ func newCudaSweep() *cobra.Command {
 	fl.BoolVar(&f.chosen, "chosen", false, "of ours only what the topology's profile says was fastest, as run --backend cuda does")
 	fl.StringVar(&f.name, "run", "", "what rows say of the run they are from (default: when it began)")
 	fl.StringSliceVar(&f.only, "only", nil, "only these ways, as algorithm/mechanism")
+	fl.StringVar(&f.fastest, "fastest", "", "of a CSV file of this command: of each case only the way that was fastest there, of whatever type")
 	fl.StringSliceVar(&f.algos, "algos", nil, "these algorithms in all mechanisms, for checks")
 	fl.IntSliceVar(&f.blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
@@ -128,6 +131,11 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 		}
 		f.tried = append(f.tried, v)
 	}
+	if f.fastest != "" {
+		if f.known, err = readFastest(f.fastest); err != nil {
+			return err
+		}
+	}
 	w := io.Writer(os.Stdout)
 	if f.out != "-" {
 		file, err := os.Create(f.out)
@@ -142,6 +150,7 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 	}
 	out := csv.NewWriter(w)
 	out.Write(sweepHeader)
+	out.Flush()
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	began := time.Now()
@@ -190,9 +199,12 @@ func (f *sweepFlags) sweep(ctx context.Context, cmd *cobra.Command, gpus int, si
 	}
 	f.prepare(node, cases)
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %d cases, kernels compiled after %v\n", len(cases), time.Since(began).Round(time.Millisecond))
-	for _, c := range cases {
-		if time.Since(began) > f.budget || ctx.Err() != nil {
-			return ctx.Err()
+	for i, c := range cases {
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("interrupted: %d of %d cases on %d GPUs are measured and written", i, len(cases), gpus)
+		case time.Since(began) > f.budget:
+			return nil
 		}
 		out.Write(f.measure(ctx, node, beside, c))
 		out.Flush()

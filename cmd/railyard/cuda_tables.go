@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -225,13 +226,14 @@ func simulated(c *compared, p *cost.Profile) (float64, error) {
 
 // fit makes a profile on all cases, and two on every other size for those between.
 func (f *tablesFlags) fit(cases []*compared, probe *cost.Profile) error {
+	half := dealt(cases)
 	halves := [2][]fit.Case{}
 	for _, c := range cases {
 		x, err := runCase(c.topo, c.schedule, c.best.v.how, c.key.size, units.Time(c.best.us*float64(units.Microsecond)), probe)
 		if err != nil {
 			return err
 		}
-		i := sizeParity(c.key.size)
+		i := half[c.key.size]
 		halves[i] = append(halves[i], x)
 	}
 	profile := func(rows []fit.Case) (*cost.Profile, error) {
@@ -255,14 +257,26 @@ func (f *tablesFlags) fit(cases []*compared, probe *cost.Profile) error {
 		if c.fitted, err = simulated(c, whole); err != nil {
 			return err
 		}
-		if c.cross, err = simulated(c, other[sizeParity(c.key.size)]); err != nil {
+		if c.cross, err = simulated(c, other[half[c.key.size]]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sizeParity deals powers of two by turns.
+// dealt are the sizes of cases, by turns in one half and the other.
+func dealt(cases []*compared) map[units.Bytes]int {
+	half := map[units.Bytes]int{}
+	for _, c := range cases {
+		half[c.key.size] = 0
+	}
+	for i, size := range slices.Sorted(maps.Keys(half)) {
+		half[size] = i % 2
+	}
+	return half
+}
+
+// sizeParity tells the sizes that tables of pairs show.
 func sizeParity(size units.Bytes) int { return int(math.Round(math.Log2(float64(size)))) % 2 }
 
 // rival is the fastest of all that was measured beside ours.

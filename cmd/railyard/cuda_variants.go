@@ -44,12 +44,14 @@ func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) 
 	case len(f.algos) > 0:
 		return f.everyWay()
 	}
-	switch kind {
-	case collective.AllReduce:
+	switch {
+	case f.known != nil:
+		l.again(f.known, sweptKey{kind: kind, gpus: gpus, size: size})
+	case kind == collective.AllReduce:
 		l.allReduces()
-	case collective.Broadcast:
+	case kind == collective.Broadcast:
 		l.broadcasts()
-	case collective.ReduceScatter:
+	case kind == collective.ReduceScatter:
 		l.reduceScatters()
 	default:
 		l.packetsAndLines("direct", int64(size)/int64(gpus), 1)
@@ -106,13 +108,14 @@ func (l *variants) allReduces() {
 	size, n := int64(l.size), int64(l.gpus)
 	l.flagged("direct", block.Packets, size, 0, units.Bytes(128<<10/n))
 	if n == 2 {
-		l.flagged("direct", block.Words, size, 8*units.KiB, 16*units.MiB)
+		l.flagged("direct", block.Words, size, 8*units.KiB, 64*units.MiB)
 		l.flagged("two_shot", block.WordsPush, size/n, 4*units.MiB, 256*units.MiB)
 	} else {
 		l.flagged("direct", block.Words, size, 8*units.KiB, 512*units.KiB)
 		l.flagged("two_shot", block.Words, size/n, 128*units.KiB, 8*units.MiB)
 		l.flagged("two_shot", block.WordsPush, size/n, 512*units.KiB, 256*units.MiB)
 		l.flagged("simple_ring", block.Words, size/n, 4*units.MiB, 256*units.MiB)
+		l.wide("simple_ring", block.Words, 8*units.MiB, 256*units.MiB)
 	}
 	l.copies("two_shot", 64*units.MiB, 2, 64)
 }
@@ -133,19 +136,28 @@ func (l *variants) broadcasts() {
 func (l *variants) reduceScatters() {
 	each := int64(l.size) / int64(l.gpus)
 	l.flagged("direct", block.Packets, each, 0, 128*units.KiB)
-	l.flagged("direct", block.Words, each, 16*units.KiB, 256*units.MiB)
-	if l.gpus > 2 {
-		l.flagged("simple_ring", block.Words, each, 4*units.MiB, 256*units.MiB)
-	}
-	l.simple("direct", 1, block.Pull, 8*units.MiB, 512*units.MiB)
+	l.flagged("direct", block.Words, each, 16*units.KiB, 4*units.GiB)
+	l.wide("direct", block.Words, 16*units.MiB, 4*units.GiB)
 	l.copies("direct", 64*units.MiB, 2, l.f.multiprocessors)
 	l.copies("direct", 256*units.MiB, 4, l.f.multiprocessors)
+}
+
+// again is the one way that was fastest before; none where that was not measured.
+func (l *variants) again(known map[sweptKey]variant, k sweptKey) {
+	v, ok := known[k]
+	switch {
+	case !ok:
+	case v.how.Copies:
+		l.list = append(l.list, v)
+	default:
+		l.add(v)
+	}
 }
 
 func (l *variants) add(v variant) {
 	most := 512 * units.MiB // beyond, an interpreter is as fast
 	if l.gpus > 2 {
-		most = 32 * units.MiB // a kernel for each rank: they take long to compile
+		most = 64 * units.MiB // a kernel for each rank: they take long to compile
 	}
 	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size <= most
 	l.list = append(l.list, v)
@@ -166,6 +178,14 @@ func (l *variants) flagged(algo string, m block.Mechanism, bytes int64, least, m
 	how := cuda.Method{Mechanism: m}
 	how.Blocks, how.Threads = cuda.Shape(m, bytes, l.f.multiprocessors)
 	l.add(variant{algo: algo, slices: 1, how: how})
+}
+
+// wide is flagged with as many threads as a block can have, on all multiprocessors.
+func (l *variants) wide(algo string, m block.Mechanism, least, most units.Bytes) {
+	if l.size < least || l.size > most {
+		return
+	}
+	l.add(variant{algo: algo, slices: 1, how: cuda.Method{Mechanism: m, Blocks: l.f.multiprocessors, Threads: cuda.MaxThreads}})
 }
 
 // fewBytes are pushes with few bytes under way at once: where a peer's links are written by

@@ -53,7 +53,7 @@ func workWithin(t *topology.Topology, s *schedule.Schedule, how cuda.Method, siz
 	if err != nil {
 		return nil, err
 	}
-	return blocks.Of(t, s, program, size, window, costs)
+	return blocks.Of(t, s, program, size, blocks.Shape{Threads: how.Blocks * how.Threads, Window: window}, costs)
 }
 
 // runCase says what a schedule that took some time has to do as GPUs run it.

@@ -56,8 +56,8 @@ func (g *gpuFlags) check(cmd *cobra.Command, backend string) error {
 			return usagef("--%s has no effect without --backend cuda", name)
 		}
 	}
-	if g.blocks < 0 || g.threads < 0 || g.threads > 512 || g.threads%32 != 0 {
-		return usagef("--blocks must be positive, --threads a multiple of 32 up to 512")
+	if g.blocks < 0 || g.threads < 0 || g.threads > cuda.MaxThreads || g.threads%32 != 0 {
+		return usagef("--blocks must be positive, --threads a multiple of 32 up to %d", cuda.MaxThreads)
 	}
 	if g.mechanism != "" {
 		if _, err := cuda.ParseMechanism(cuda.Method{}, g.mechanism); err != nil {

@@ -11,6 +11,9 @@ import (
 	"railyard/model/units"
 )
 
+// MaxThreads is the most a block can have.
+const MaxThreads = 1024
+
 // Choice is what has been fastest for a size: an algorithm and how to run it.
 type Choice struct {
 	Algorithm string
@@ -74,7 +77,7 @@ func (how Method) carrying(t collective.DType, size int64) Method {
 	switch {
 	case !how.Mechanism.InWords() || t != collective.Int32:
 	case size <= 8<<20:
-		how.Mechanism = block.Lines
+		how.Mechanism, how.Blocks, how.Threads = block.Lines, 0, 0
 	default:
 		how.Mechanism, how.Blocks, how.Threads = block.Push, 64, 512
 	}

@@ -31,6 +31,15 @@ func defines(t collective.DType, op collective.ReduceOp) ([]string, error) {
 	return []string{"-D" + types[t], "-D" + ops[op]}, nil
 }
 
+// kernelOptions are a configuration's: its type, its reduction and whether operations are delayed.
+func kernelOptions(cfg Config) ([]string, error) {
+	options, err := defines(cfg.DType, cfg.Op)
+	if cfg.Jitter > 0 {
+		options = append(options, "-DJITTER")
+	}
+	return options, err
+}
+
 // compile makes machine code of a source file, or takes it from the user's cache, where
 // it lies under the hash of everything that went into it.
 func compile(file, arch string, options []string, extra map[string]string) ([]byte, error) {
@@ -42,7 +51,7 @@ func compile(file, arch string, options []string, extra map[string]string) ([]by
 	for name, text := range extra {
 		headers[name] = text
 	}
-	options = append([]string{"-arch=" + arch, "--std=c++20"}, options...)
+	options = append([]string{"-arch=" + arch, "--std=c++20"}, append(strings.Fields(os.Getenv("RY_DEFS")), options...)...)
 	source := kernel.Source(file)
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%q\n%q\n%d\n", version, options, source, driver.Version())
@@ -154,7 +163,7 @@ func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
 		if err != nil {
 			return err
 		}
-		src, err := copyingSource(p, cfg)
+		src, err := copyingSource(p, cfg, how)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	for r := range program.Lanes {
 		program.Lanes[r] = make([]block.Lane, 1)
 	}
-	src, err := copyingSource(p, cfg)
+	src, err := copyingSource(p, cfg, how)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func copyingEncoding(p *block.Copying) (block.Encoding, int) {
 }
 
 // copyingSource is the kernel that runs them all.
-func copyingSource(p *block.Copying, cfg Config) (source, error) {
-	options, err := defines(cfg.DType, cfg.Op)
+func copyingSource(p *block.Copying, cfg Config, how Method) (source, error) {
+	options, err := kernelOptions(cfg)
 	if err != nil {
 		return source{}, err
 	}
@@ -117,7 +117,7 @@ func copyingSource(p *block.Copying, cfg Config) (source, error) {
 	if longest > maxLane {
 		return source{}, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", longest)
 	}
-	return interpreter(options, e.Forms), nil
+	return interpreter(append(options, threadsOption(how)), e.Forms), nil
 }
 
 func (o *copiesOp) place(g *gpu, key string, how Method) error {

@@ -14,26 +14,30 @@ import (
 type code struct {
 	p        *block.Program
 	how      Method
-	options  []string // of the type and the reduction
-	encoding block.Encoding
+	options  []string
+	encoding []block.Encoding // of an interpreter's plans, by rank
 	// laneBytes is the longest lane, which an interpreter's blocks have in shared memory.
 	laneBytes int
 }
 
 func codeOf(p *block.Program, cfg Config, how Method) (*code, error) {
-	options, err := defines(cfg.DType, cfg.Op)
+	options, err := kernelOptions(cfg)
 	if err != nil {
 		return nil, err
 	}
 	if how.Mechanism.InWords() && cfg.DType == collective.Int32 {
 		return nil, fmt.Errorf("%v in words: they carry floating-point numbers only", cfg.DType)
 	}
-	c := &code{p: p, how: how, options: options}
+	c := &code{p: p, how: how, options: append(options, threadsOption(how))}
 	if how.Specialise {
 		return c, nil
 	}
-	c.encoding = block.Encoding{Forms: p.Forms(), Instances: p.Instances}
-	if c.laneBytes = c.encoding.LaneBytes(slices.Concat(p.Lanes...)...); c.laneBytes > maxLane {
+	for _, lanes := range p.Lanes {
+		e := block.Encoding{Forms: block.FormsOf(lanes...), Instances: p.Instances}
+		c.encoding = append(c.encoding, e)
+		c.laneBytes = max(c.laneBytes, e.LaneBytes(lanes...))
+	}
+	if c.laneBytes > maxLane {
 		return nil, fmt.Errorf("a lane of %d bytes: plan with fewer operations a lane", c.laneBytes)
 	}
 	return c, nil
@@ -55,7 +59,7 @@ func (c *code) source(rank int) source {
 	if c.how.Specialise {
 		return source{"run.cu", append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Peers())), map[string]string{"constants.cuh": c.p.Constants(rank)}}
 	}
-	return interpreter(c.options, c.encoding.Forms)
+	return interpreter(c.options, c.encoding[rank].Forms)
 }
 
 // more is what the parameter holds behind its head, in bytes.
@@ -73,6 +77,10 @@ func (c *code) needs() needs {
 	}
 	return n
 }
+
+// threadsOption lets the compiler know a block's threads: with the bytes of a plan of constants it
+// then knows how often loops run.
+func threadsOption(how Method) string { return fmt.Sprintf("-DTHREADS=%d", how.Threads) }
 
 // interpreter is made for plans of some forms: what they do not need would only make it
 // slower.

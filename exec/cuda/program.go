@@ -116,7 +116,7 @@ func (m *memory) put(g *gpu, c *code, p parameter) error {
 		m.table(p)
 		return nil
 	}
-	return m.putPlan(g, c.encoding, c.p.Lanes[g.rank], c.laneBytes, 0, p)
+	return m.putPlan(g, c.encoding[g.rank], c.p.Lanes[g.rank], c.laneBytes, 0, p)
 }
 
 // putPlan writes lanes into the GPU's memory, so many bytes behind where plans begin.

@@ -3,7 +3,7 @@
 
     python3 symmetric_memory.py -g 2,3,4 -d float32,bfloat16 -b 1024 -e 67108864 --run NAME > peers.csv
 
-One process a GPU; 5 warm-ups, then 20 operations in a CUDA graph that is replayed back to
+One process a GPU, started anew for each number of GPUs; 5 warm-ups, then 20 operations in a CUDA graph that is replayed back to
 back with events between the replays, as `railyard baseline` does; the first replay is not
 counted; the slowest GPU's time counts, the median over replays is time_us. Results are
 checked once for each size, outside the timed loop. Sizes are rounded down to 16 bytes a
@@ -79,14 +79,13 @@ def row(op, gpus, dtype, size, run, times=(), wrong="", error=""):
 
 
 class Shared:
-    """What all processes see: barriers by the number of GPUs, and each rank's times and wrong elements."""
+    """What all processes see: a barrier, and each rank's times and wrong elements."""
 
-    def __init__(self, counts):
+    def __init__(self, gpus):
         context = mp.get_context("spawn")
-        self.everyone = context.Barrier(max(counts))
-        self.barriers = {n: context.Barrier(n) for n in counts}
-        self.times = context.Array("d", max(counts) * REPLAYS)
-        self.wrong = context.Array("q", max(counts))
+        self.barrier = context.Barrier(gpus)
+        self.times = context.Array("d", gpus * REPLAYS)
+        self.wrong = context.Array("q", gpus)
 
     def slowest(self, gpus):
         return [max(self.times[r * REPLAYS + i] for r in range(gpus)) for i in range(REPLAYS)]
@@ -100,7 +99,7 @@ class Rank:
 
     def together(self):
         torch.cuda.synchronize()
-        self.shared.barriers[self.gpus].wait(PATIENCE)
+        self.shared.barrier.wait(PATIENCE)
 
     def values(self, t, of_ranks):
         """What elements of t are: of_ranks times a small number that depends on the place alone."""
@@ -169,19 +168,15 @@ class Rank:
                     self.together()
 
 
-def worker(rank, args, shared):
+def worker(rank, gpus, args, shared):
     torch.cuda.set_device(rank)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(args.port))
-    dist.init_process_group("nccl", rank=rank, world_size=max(args.gpus))  # no communicator: nothing is sent by NCCL
+    dist.init_process_group("nccl", rank=rank, world_size=gpus)  # no communicator: nothing is sent by NCCL
     out = csv.writer(sys.stdout, lineterminator="\n")
-    for gpus in args.gpus:
-        group = dist.new_group(list(range(gpus)))
-        if rank < gpus:
-            for r in Rank(rank, gpus, group.group_name, shared).rows(args):
-                if rank == 0:
-                    out.writerow(r)
-                    sys.stdout.flush()
-        shared.everyone.wait(10 * PATIENCE)
+    for r in Rank(rank, gpus, dist.group.WORLD.group_name, shared).rows(args):
+        if rank == 0:
+            out.writerow(r)
+            sys.stdout.flush()
     dist.destroy_process_group()
 
 
@@ -211,7 +206,8 @@ def main():
     args = parse(sys.argv[1:])
     csv.writer(sys.stdout, lineterminator="\n").writerow(HEADER)
     sys.stdout.flush()
-    mp.spawn(worker, args=(args, Shared(args.gpus)), nprocs=max(args.gpus))
+    for gpus in args.gpus:  # groups of some of the processes waited for ever once memory had been shared in another
+        mp.spawn(worker, args=(gpus, args, Shared(gpus)), nprocs=gpus)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ func (f *Forms) number(op *Op) int { return slices.Index(f.list, op.form()) }
 // Source is the forms as C++, for an engine to play.
 func (f *Forms) Source() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#pragma once\nstruct Forms {\n    static DEV void run(Engine &e, const Turn &t, const u64 *ref, u32 number, u32 slice)\n    {\n        Head h = t.op;\n")
+	fmt.Fprintf(&b, "#pragma once\nstruct Forms {\n    static DEV void run(Engine &e, const Turn &t, Refs ref, u32 number, u32 slice)\n    {\n        Head h = t.op;\n")
 	for i, x := range f.list {
 		fmt.Fprintf(&b, "        if (h.form == %d) {\n", i)
 		fmt.Fprintf(&b, "            h.kind = %d, h.nsrc = %d, h.nll = %d, h.ndst = %d, h.nput = %d, h.own = %d, h.flags = %d, h.line = %d;\n",

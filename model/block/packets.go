@@ -62,7 +62,7 @@ func (e *emission) packets(m *message) (out []Ref) {
 	return out
 }
 
-// halve lets half of a block's warps put lines while the others take those that arrive,
+// halve lets some of a block's warps put lines or words while the others take those that arrive,
 // where no thread waits for the others in between.
 func (e *emission) halve() {
 	for i := range e.ops {
@@ -70,10 +70,10 @@ func (e *emission) halve() {
 		for i < len(e.ops) && e.ops[i].putsMuch() {
 			i++
 		}
-		if i == put || i == len(e.ops) || !e.ops[i].takesMuch() {
+		if i == put || i == len(e.ops) || !e.takesMuch(&e.ops[i]) {
 			continue
 		}
-		for i < len(e.ops) && e.ops[i].takesMuch() {
+		for i < len(e.ops) && e.takesMuch(&e.ops[i]) {
 			i++
 		}
 		for k := put; k < i; k++ {
@@ -82,9 +82,16 @@ func (e *emission) halve() {
 	}
 }
 
-func (op *Op) putsMuch() bool { return op.Kind == LinePut }
+func (op *Op) putsMuch() bool { return op.Kind == LinePut || op.Kind == WordPut }
 
-func (op *Op) takesMuch() bool { return op.Kind == LineReduce && op.Flags&Barrier == 0 }
+// takesMuch: of words only what goes nowhere; what is passed on keeps links as busy as what is put.
+func (e *emission) takesMuch(op *Op) bool {
+	if op.Flags&Barrier != 0 || op.Kind != WordReduce {
+		return op.Flags&Barrier == 0 && op.Kind == LineReduce
+	}
+	away := func(r Ref) bool { return r.Rank != e.rank }
+	return len(op.PacketTargets) == 0 && !slices.ContainsFunc(op.Destinations, away)
+}
 
 // unpack receives a message's packets, combines them with the rank's own data where it
 // is a reduction, and stores.

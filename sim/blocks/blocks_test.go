@@ -47,7 +47,7 @@ func workUnder(t *testing.T, p *cost.Profile, kind collective.Kind, algo string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Of(topo, s, program, size, window, p)
+	w, err := Of(topo, s, program, size, Shape{Window: window}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +114,34 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+// TestTakenBesides: words that go nowhere cost as much as what is stored where there are enough of
+// them for some threads to put while the others take, here five rounds of 16 bytes from three peers.
+func TestTakenBesides(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.ReduceScatter, Ranks: 4}, "direct", planner.Options{Slices: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size, threads = 768 * units.MiB, 3 * 192 << 20 / 80
+	p, err := block.Compile(s, block.Options{Count: int64(size) / 4, Size: 4, Instances: 1, Mechanism: block.Words})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := float64(size) / 450e9 * 2 * 1e6
+	for shape, want := range map[Shape]float64{{}: 1.5, {Threads: threads}: 0.75, {Threads: threads + 1}: 1.5} {
+		w, err := Of(topo, s, p, size, shape, costs())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Time(costs()).Microseconds() / line; math.Abs(got-want) > 0.01 {
+			t.Errorf("%d threads: %.3f of the bytes of the size, want %.3f", shape.Threads, got, want)
+		}
+	}
+}
+
 // TestRequests: what asks for bytes takes an eighth of them on the way there, where others
 // come from; a root that is read alone is not asked itself.
 func TestRequests(t *testing.T) {
@@ -140,7 +168,7 @@ func TestRequests(t *testing.T) {
 }
 
 // TestOneWay: from a root that hears of nobody to ranks that hear of it alone and send nothing, messages
-// are of protocols of their own, with bytes of their own; others are what they were.
+// are of protocols of their own, with bytes of their own (of packets and lines the bytes alone); others are what they were.
 func TestOneWay(t *testing.T) {
 	const size = 768 * units.MiB
 	line := float64(size) / 450e9 * 1e6
@@ -155,11 +183,11 @@ func TestOneWay(t *testing.T) {
 		m            block.Mechanism
 		alpha, bytes float64 // µs; of a size at line rate
 	}{
-		{collective.Broadcast, "direct", block.Packets, 1 + 0.7 + 0.2, 3 / 0.8},
-		{collective.Broadcast, "direct", block.Lines, 1 + 0.8 + 0.2, 3 / 0.8},
+		{collective.Broadcast, "direct", block.Packets, 1 + 1, 3 / 0.8},
+		{collective.Broadcast, "direct", block.Lines, 1 + 1, 3 / 0.8},
 		{collective.Broadcast, "direct", block.Push, 1 + 0.5 + 1.6 + 0.2, 3 / 0.8},
 		{collective.Broadcast, "direct", block.Pull, 1 + 2.5 + 0.2, 3 / 0.8},
-		{collective.Scatter, "direct", block.Packets, 1 + 0.7 + 0.2, 0.75 / 0.8},
+		{collective.Scatter, "direct", block.Packets, 1 + 1, 0.75 / 0.8},
 		{collective.Broadcast, "simple_ring", block.Packets, 1 + 3, 3 * 2}, // each phase waits for the one before
 		{collective.Gather, "direct", block.Packets, 1 + 1.02, 0.75 * 2},   // one hears of several
 		{collective.AllGather, "direct", block.Packets, 1 + 1.02, 0.75 * 2},
@@ -203,7 +231,7 @@ func TestProgramsThatHang(t *testing.T) {
 	}
 	p := &block.Program{Ranks: 4, Instances: 1, Lanes: make([][]block.Lane, 4)}
 	p.Lanes[1] = []block.Lane{{Body: []block.Op{{Kind: block.Wait, Peers: 1}}, Slices: 1}}
-	if _, err := Of(topo, s, p, units.KiB, 0, costs()); err == nil {
+	if _, err := Of(topo, s, p, units.KiB, Shape{}, costs()); err == nil {
 		t.Error("no error")
 	}
 }

@@ -25,8 +25,8 @@ func bytes(l *block.Lane, op *block.Op, slice int) units.Bytes {
 
 // flows are what an operation moves over links: it loads from peers' memory, stores there,
 // and puts packets. Words that are passed on go as fast as what is stored: taking them hides
-// behind sending what they become. Only where nothing is sent on do they take what the words of
-// the probe do, which are put and then taken.
+// behind sending what they become, and so it does where other threads take than put. Only else do
+// they take what the words of the probe do, which are put and then taken.
 func (m *machine) flows(rank int, op *block.Op, n units.Bytes) (out []flow) {
 	for _, s := range op.Sources {
 		if s.Rank != rank {

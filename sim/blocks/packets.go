@@ -25,12 +25,7 @@ func (w *walk) packets(x *run, op *block.Op, n units.Bytes) (bool, error) {
 		}
 	}
 	for _, d := range op.PacketTargets {
-		sent, err := w.sent(x.rank, d.Rank, packetProtocol(op.Kind), 0)
-		if err != nil {
-			return false, err
-		}
-		sent.Bytes = n
-		e, err := w.message(x, d.Rank, sent)
+		e, err := w.message(x, d.Rank, Part{Protocol: packetProtocol(op.Kind), Bytes: n, Messages: 1})
 		if err != nil {
 			return false, err
 		}
@@ -88,13 +83,23 @@ func (w *walk) overlapped(e *event) *event {
 	return w.then(e, Work{way})
 }
 
-// note finds the places of packets that are passed on.
+// plenty is how many rounds of all threads, over all peers, an operation has where some of the threads put while
+// others take (exec/cuda's words).
+const plenty = 5
+
+// besides reports whether words are taken by other threads than those that put.
+func (m *machine) besides(op *block.Op, n units.Bytes) bool {
+	rounds := units.Bytes(plenty * 16 * m.threads)
+	return op.Kind == block.WordReduce && op.Flags&block.Halves != 0 && m.threads > 0 && n*units.Bytes(len(op.PacketSources)) >= rounds
+}
+
+// note finds the places of packets whose taking hides: they are passed on, or taken besides.
 func (m *machine) note() {
 	m.between = map[place]bool{}
 	for r, lanes := range m.p.Lanes {
 		for i := range lanes {
 			for j := range lanes[i].Body {
-				if op := &lanes[i].Body[j]; passesOn(r, op) {
+				if op := &lanes[i].Body[j]; passesOn(r, op) || m.besides(op, bytes(&lanes[i], op, 0)) {
 					for _, s := range op.PacketSources {
 						m.between[packet(r, s, 0)] = true
 					}

@@ -31,15 +31,21 @@ type Part struct {
 // Work is what a launch has to do.
 type Work []Part
 
+// Shape is how a rank's blocks run a program: their threads, and the window (see Window).
+type Shape struct {
+	Threads int
+	Window  units.Bytes
+}
+
 // Of is the work of a schedule's program under some costs, which say what its longest chain is.
 // Bytes take what the schedule's messages do at line rate, where phases follow one another
 // that load different links. Where operations pass on what they read, phases overlap, all
 // but a window of each message (see Window): then the fullest link is all that is left.
-func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size, window units.Bytes, costs *cost.Profile) (Work, error) {
+func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units.Bytes, shape Shape, costs *cost.Profile) (Work, error) {
 	if p.Ranks > t.NumRanks() {
 		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
 	}
-	m := &machine{t: t, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{}, traffic: trafficOf(p)}
+	m := &machine{t: t, threads: shape.Threads, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{}, traffic: trafficOf(p)}
 	m.note()
 	chain, err := m.longest()
 	if err != nil {
@@ -55,7 +61,7 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size, wind
 	}
 	line := float64(apart.Time)
 	if n := m.passedOn(); n > 0 && data < line {
-		line = data + (line-data)*min(1, float64(window)/float64(n))
+		line = data + (line-data)*min(1, float64(shape.Window)/float64(n))
 	}
 	for i := range parts {
 		parts[i].Line = units.Time(float64(parts[i].Line) * line / data)
@@ -124,7 +130,8 @@ type machine struct {
 	p       *block.Program
 	costs   *cost.Profile
 	routes  map[[2]int]topology.Route
-	between map[place]bool // of packets that are passed on
+	threads int            // of a rank's blocks
+	between map[place]bool // of packets whose taking hides behind what is put
 	traffic *traffic
 }
 

@@ -56,7 +56,11 @@ func simulator(t *testing.T, bin string, flags ...string) string {
 	if err != nil {
 		t.Skip("no g++: the kernels' bodies are not run here")
 	}
-	args := append([]string{"-std=c++20", "-O1", "-g", "-Wall", "-Wno-unknown-pragmas", "-pthread", "-o", bin, "src/simulate.cc"}, flags...)
+	dir := t.TempDir() // what is embedded, so that a test's result is not one of older sources
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-std=c++20", "-O1", "-g", "-Wall", "-Wno-unknown-pragmas", "-pthread", "-o", bin, filepath.Join(dir, "src", "simulate.cc")}, flags...)
 	if out, err := exec.Command(gxx, args...).CombinedOutput(); err != nil || len(out) > 0 {
 		if strings.Contains(string(out), "tsan") {
 			t.Skip("g++ without ThreadSanitizer")

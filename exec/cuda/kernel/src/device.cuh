@@ -6,7 +6,11 @@
 struct Vec { u32 x, y, z, w; };
 
 DEV u32 thread() { return threadIdx.x; }
+#if defined(THREADS)
+DEV u32 threads() { return THREADS; } // what rounds of all threads cover is known to the compiler
+#else
 DEV u32 threads() { return blockDim.x; }
+#endif
 DEV u32 block() { return blockIdx.x; }
 DEV void sync() { __syncthreads(); }
 
@@ -16,6 +20,30 @@ DEV u32 lane() { return threadIdx.x % LANES; }
 DEV u32 warp() { return threadIdx.x / LANES; }
 DEV bool any(bool x) { return __any_sync(~0u, x); }
 DEV u32 count_bits(u32 x) { return __popc(x); }
+
+// Words are in shared memory, whose address the compiler would otherwise ask for at each access.
+struct Words {
+    u32 at;
+
+    DEV u64 operator[](u32 i) const
+    {
+        u64 v;
+        asm("ld.shared.u64 %0, [%1];" : "=l"(v) : "r"(at + 8 * i));
+        return v;
+    }
+    DEV Words operator+(u32 n) const { return Words{at + 8 * n}; }
+};
+DEV Words shared(const u64 *p)
+{
+    u32 at;
+    asm volatile("{.reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a;}" : "=r"(at) : "l"(p));
+    return Words{at};
+}
+#if defined(SPECIALISED)
+typedef const u64 *Refs;
+#else
+typedef Words Refs;
+#endif
 
 // Data of peers is read around the L1 cache, which nothing keeps coherent.
 DEV Vec ld16(const void *p)

@@ -14,8 +14,8 @@ struct Wait {
     static constexpr u32 POLLS = 16384;
     DEV bool expired(u32 spins, u32 peer, u64 want, u64 got)
     {
-        if (dead) return true;
-        if ((spins & (POLLS - 1)) != POLLS - 1) return false;
+        if (!likely(!dead)) return true;
+        if (likely((spins & (POLLS - 1)) != POLLS - 1)) return false;
         const u64 t = now_ns();
         if (spins == POLLS - 1) began = t;
         if (host_word((const u32 *)abort)) return dead = true;
@@ -64,7 +64,7 @@ struct Engine {
     DEV u64 *epoch_word(u32 turn) { return (u64 *)(p.control + turn * LINE); }
 
     // flag is the line of a signal or wait that is between this block and a rank's.
-    DEV u64 *flag(const Head &op, const u64 *ref, u32 peer)
+    DEV u64 *flag(const Head &op, Refs ref, u32 peer)
     {
         const Places a = {base, ref, 0, 0};
         return (u64 *)(a.at(count_bits(op.peers & ((1u << peer) - 1))) + (u64)instance * (MAX_RANKS * FLAG_KINDS * LINE));
@@ -72,7 +72,7 @@ struct Engine {
 
     DEV u64 step(const Head &op, u32 slice) { return epoch << STEP_BITS | (op.value + slice * op.per_slice); }
 
-    DEV void signal(const Head &op, const u64 *ref, u32 slice)
+    DEV void signal(const Head &op, Refs ref, u32 slice)
     {
         if (!(op.flags & RELAXED)) sync();
         const u32 to = thread();
@@ -83,7 +83,7 @@ struct Engine {
         }
     }
 
-    DEV void await(const Head &op, const u64 *ref, u32 slice)
+    DEV void await(const Head &op, Refs ref, u32 slice)
     {
         const u32 from = thread();
         if (from < MAX_RANKS && op.peers >> from & 1) {
@@ -108,10 +108,10 @@ struct Engine {
         return Share{skip, slice * op.packet_stride + instance * op.packet_unit, left < op.unit ? left : op.unit};
     }
 
-    DEV void run(const Head &op, const u64 *ref, const Share &s, u32 number, u32 slice)
+    DEV void run(const Head &op, Refs ref, const Share &s, u32 number, u32 slice)
     {
         wait.op = number, wait.slice = slice, wait.kind = op.kind;
-#if !defined(SPECIALISED)
+#if defined(JITTER)
         if (p.jitter_ns) delay(number, slice);
 #endif
         if (op.flags & BARRIER) sync();
@@ -135,8 +135,9 @@ struct Engine {
         else if (op.kind == OP_WORD_REDUCE) word_reduce(op, a, s.n, p.ranks, wait);
     }
 
-    // run of constants.
+#if defined(SPECIALISED)
     DEV void run(const Op &op, u32 number, u32 slice) { run(op.head, op.ref, share(op.head, slice), number, slice); }
+#endif
 
     DEV void delay(u32 number, u32 slice)
     {
@@ -163,10 +164,14 @@ struct Engine {
         if (p.advance && block() == 0 && thread() == 0) raise_relaxed(epoch_word(p.turn), epoch + 2);
     }
 
-    DEV Turn turn(const Op &op, u32 slice)
+    // turn reads an operation.
+    DEV Turn turn(Words op, u32 slice)
     {
+        const u64 what = op[0], who = op[1], step = op[2];
         Turn t;
-        t.op = op.head, t.share = share(op.head, slice);
+        t.op = Head{(u8)what, (u8)(what >> 8), (u8)(what >> 16), (u8)(what >> 24), (u8)(what >> 32), (u8)(what >> 40), (u8)(what >> 48), (u8)(what >> 56),
+            (u32)who, (u32)(who >> 32), (u32)step, (u32)(step >> 32), op[3], op[4], op[5], op[6], op[7]};
+        t.share = share(t.op, slice);
         pin(t.share.skip), pin(t.share.packet_skip), pin(t.share.n);
         return t;
     }
@@ -174,23 +179,25 @@ struct Engine {
     // play runs a lane's operations: before, body for each slice, after. Forms knows them. What
     // the first two take is read and computed before the kernel ahead has ended, and then that
     // of the next but one.
-    template <class Forms> DEV void play(const Lane *l)
+    template <class Forms> DEV void play(Words plan)
     {
-        const Op *ops = (const Op *)(l + 1);
-        const u32 last = l->before + l->body, all = last + l->after;
+        constexpr u32 size = sizeof(Op) / 8, refs = sizeof(Head) / 8;
+        const Words ops = plan + sizeof(Lane) / 8;
+        const u32 before = (u32)plan[0], body = (u32)(plan[0] >> 32), slices = (u32)(plan[1] >> 32);
+        const u32 last = before + body, all = last + (u32)plan[1];
         u32 at = 0, slice = 0, ahead = 0, ahead_slice = 0;
         auto go_on = [&] {
-            if (++ahead == last && l->body && ++ahead_slice < l->slices) ahead = l->before;
+            if (++ahead == last && body && ++ahead_slice < slices) ahead = before;
         };
         Turn now = {}, next = {};
-        if (all) now = turn(ops[0], 0), go_on();
-        if (ahead < all) next = turn(ops[ahead], ahead < last ? ahead_slice : 0);
+        if (all) now = turn(ops, 0), go_on();
+        if (ahead < all) next = turn(ops + ahead * size, ahead < last ? ahead_slice : 0);
         begin();
         while (at < all) {
-            Forms::run(*this, now, ops[at].ref, at, at < last ? slice : 0);
+            Forms::run(*this, now, ops + at * size + refs, at, at < last ? slice : 0);
             now = next, at = ahead, slice = ahead_slice;
             go_on();
-            if (at < all && ahead < all) next = turn(ops[ahead], ahead < last ? ahead_slice : 0);
+            if (at < all && ahead < all) next = turn(ops + ahead * size, ahead < last ? ahead_slice : 0);
         }
         end();
     }

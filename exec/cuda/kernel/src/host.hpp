@@ -9,8 +9,11 @@
 #include <thread>
 
 #define DEV inline
+#define JITTER
 
 struct alignas(16) Vec { u32 x, y, z, w; };
+
+typedef const u64 *Words, *Refs; // a plan, and an operation's references
 
 // Warp is sixteen threads that go on together; votes of three rounds take turns.
 constexpr u32 LANES = 16;

@@ -4,7 +4,8 @@
 
 // Places are the addresses of an operation in one block and slice.
 struct Places {
-    const u64 *base, *ref;
+    const u64 *base;
+    Refs ref;
     u64 skip, packet_skip;
 
     DEV u64 at(u32 i) const { return RESOLVED ? ref[i] : base[ref[i] >> 48] + (ref[i] & 0xffffffffffffull); }
@@ -94,7 +95,9 @@ template <u32 K, u32 U> DEV void pair_words(const Head &op, const Places a, u64 
 
 DEV void pair_elements(const Head &op, const Places a, u64 from, u64 n)
 {
+#pragma unroll 1
     for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem))
+#pragma unroll 1
         for (u32 k = 0; k < op.nsrc; k++) st1<Elem>((void *)(a.data(op.nsrc + k) + i), ld1<Elem>((const void *)(a.data(k) + i)));
 }
 
@@ -105,6 +108,7 @@ DEV void multi_elements(const Head &op, const Places a, u64 from, u64 n, u32 ran
         pair_elements(op, a, from, n);
         return;
     }
+#pragma unroll 1
     for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem)) {
         Elem e = ld1<Elem>((const void *)(a.data(0) + i));
         if (op.nsrc > 1 || op.flags & SCALE) {

@@ -6,6 +6,9 @@ typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
+// likely lets the compiler put aside what is rare: instructions that are skipped cost time, too.
+#define likely(x) __builtin_expect(x, true)
+
 constexpr u32 MAX_RANKS = 8;   // GPUs of a node
 #if !defined(PEERS)
 #define PEERS 8

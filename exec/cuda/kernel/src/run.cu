@@ -1,5 +1,8 @@
 // The kernels: a plan of constants, or an interpreter of plans in global memory, which copies
 // them to shared memory first.
+#if !defined(THREADS)
+#define THREADS 512 // of a block
+#endif
 #include "plan.cuh"
 #include "device.cuh"
 #include "reduce.cuh"
@@ -22,7 +25,7 @@ template <class T> DEV void touch(const T &in)
 // The plan as constants: play_lanes, written by the host.
 #include "constants.cuh"
 
-extern "C" __global__ void __launch_bounds__(512, 1) run_special(const __grid_constant__ Special in)
+extern "C" __global__ void __launch_bounds__(THREADS, 1) run_special(const __grid_constant__ Special in)
 {
     Engine e(in.p, in.base);
     e.count();
@@ -33,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) run_special(const __grid_co
 // What the interpreter knows of its plans: the forms of their operations.
 #include "forms.cuh"
 
-extern "C" __global__ void __launch_bounds__(512, 1) run_plan(const __grid_constant__ Params p)
+extern "C" __global__ void __launch_bounds__(THREADS, 1) run_plan(const __grid_constant__ Params p)
 {
     extern __shared__ u64 store[];
     Engine e(p, nullptr);
@@ -42,6 +45,6 @@ extern "C" __global__ void __launch_bounds__(512, 1) run_plan(const __grid_const
     for (u32 i = thread() * 16; i < p.lane_bytes; i += threads() * 16) *(Vec *)((char *)store + i) = ld16((const void *)(from + i));
     touch(p);
     sync();
-    e.play<Forms>((const Lane *)store);
+    e.play<Forms>(shared(store));
 }
 #endif

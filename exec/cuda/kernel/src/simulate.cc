@@ -17,7 +17,7 @@
 
 // Forms takes operations as they come.
 struct Forms {
-    static void run(Engine &e, const Turn &t, const u64 *ref, u32 number, u32 slice) { e.run(t.op, ref, t.share, number, slice); }
+    static void run(Engine &e, const Turn &t, Refs ref, u32 number, u32 slice) { e.run(t.op, ref, t.share, number, slice); }
 };
 
 struct Job {
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
                         kernel->arrive_and_wait();
                         Engine engine(params[r], all.base);
                         engine.count();
-                        engine.play<Forms>((const Lane *)&plans[r][engine.lane * h.lane_bytes]);
+                        engine.play<Forms>((const u64 *)&plans[r][engine.lane * h.lane_bytes]);
                         kernel->arrive_and_wait();
                         if (first) outputs[e * h.ranks + r].assign(out, out + h.bytes[OUTPUT]);
                     }
