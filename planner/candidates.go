@@ -190,7 +190,7 @@ func (r *request) redundant(name string) bool {
 		return !r.unlike() || r.spec.Ranks > enoughToBend && r.bent()
 	case "bent_rails":
 		return !r.unlike() || r.spec.Ranks <= maxRing && !r.bent()
-	case "packed_trees", "few_trees":
+	case "packed_trees", "few_trees", "parallel_trees":
 		return r.unlike() && (r.spec.Ranks > enoughToBend && r.bent() || r.railShares().share >= enoughOfRails)
 	case "hierarchical_ring": // ring is hierarchical there
 		return r.separateDimensions()

@@ -7,22 +7,24 @@ import (
 	"railyard/model/schedule"
 )
 
-// schedule makes a phase of the hops with the same number. Units on their way lie in
+// schedule sends all units along their paths.
+func (f *flow) schedule(r *request) *schedule.Schedule { return r.alongPaths(f.messages(), f.units) }
+
+// alongPaths makes a phase of the hops with the same number. Units on their way lie in
 // scratch, each in a place of its own.
-func (f *flow) schedule(r *request) *schedule.Schedule {
-	n := len(f.g)
-	hops := 0
-	for _, p := range f.paths {
-		hops = max(hops, len(p)-1)
+func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedule {
+	n, hops := r.spec.Ranks, 0
+	for i := range messages {
+		hops = max(hops, len(messages[i].path)-1)
 	}
-	sends, recvs := f.programs(r, hops)
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.chunksFor(n) * f.units}
+	sends, recvs := r.pathPrograms(messages, units, hops)
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.chunksFor(n) * units}
 	for h := range hops {
 		programs := make([][]schedule.Op, n)
 		for v := range programs {
 			programs[v] = sends[h][v]
 			if h == 0 && carries(r.spec, v, v) {
-				own := schedule.Range(int32(v*f.units), int32(f.units))
+				own := schedule.Range(int32(v*units), int32(units))
 				programs[v] = append(programs[v], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
 			}
 			programs[v] = append(programs[v], recvs[h][v]...)
@@ -32,15 +34,15 @@ func (f *flow) schedule(r *request) *schedule.Schedule {
 	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
 }
 
-// programs are the sends and receives by hop and rank, in the order of units.
-func (f *flow) programs(r *request, hops int) (sends, recvs [][][]schedule.Op) {
-	n := len(f.g)
+// pathPrograms are the sends and receives by hop and rank, in the order of units.
+func (r *request) pathPrograms(messages []pathMessage, units, hops int) (sends, recvs [][][]schedule.Op) {
+	n := r.spec.Ranks
 	sends, recvs = make([][][]schedule.Op, hops), make([][][]schedule.Op, hops)
 	for h := range hops {
 		sends[h], recvs[h] = make([][]schedule.Op, n), make([][]schedule.Op, n)
 	}
-	rooms := waitingRooms{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), units: int32(f.units), used: make([]int32, n*f.units)}
-	for _, m := range f.messages() {
+	rooms := waitingRooms{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), units: int32(units), used: make([]int32, n*units)}
+	for _, m := range messages {
 		in, out := blocks(r.spec.Kind, int(m.src), int(m.dst))
 		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(int32(in)*rooms.units+m.unit, m.count)}
 		for h := 1; h < len(m.path); h++ {

@@ -5,6 +5,9 @@ import (
 	"railyard/model/topology"
 )
 
+// maxSendRanks bounds the ranks of send_recv over rails, whose programs are spelled out.
+const maxSendRanks = 4096
+
 // sendOverRails is the send_recv between nodes over all of their rails: what goes from one
 // node's last rank to the next one's first is dealt out to the GPUs of the first node, crosses
 // on their rails, and is collected. What stays inside a node goes straight, while others cross.
@@ -13,24 +16,23 @@ func (r *request) sendOverRails() (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := r.spec.Ranks
-	f := &flow{g: make(rateGraph, n), units: local, demand: demands(r.spec), paths: make([][]int32, n*n*local)}
-	for src := range n {
-		dst := (src + 1) % n
+	var messages []pathMessage
+	for src := range int32(r.spec.Ranks) {
+		dst := (src + 1) % int32(r.spec.Ranks)
+		if src/local == dst/local {
+			messages = append(messages, pathMessage{src, dst, 0, local, []int32{src, src, dst}})
+			continue
+		}
 		for u := range local {
-			f.paths[(src*n+dst)*local+u] = r.overRail(int32(src), int32(dst), int32(u), int32(local))
+			messages = append(messages, pathMessage{src, dst, u, 1, overRail(src, dst, u, local)})
 		}
 	}
-	f.sort()
-	return f.schedule(r), nil
+	return r.alongPaths(messages, int(local)), nil
 }
 
-// overRail is the path of a unit: a rank that stands there twice has nothing to do, so that
-// all units cross at the same hop.
-func (r *request) overRail(src, dst, rail, local int32) []int32 {
-	if src/local == dst/local {
-		return []int32{src, src, dst}
-	}
+// overRail is the path of a unit between nodes: a rank that stands there twice has nothing to
+// do, so that all units cross at the same hop.
+func overRail(src, dst, rail, local int32) []int32 {
 	out, in := src-src%local+rail, dst-dst%local+rail
 	if in == dst {
 		return []int32{src, out, dst}
@@ -40,14 +42,13 @@ func (r *request) overRail(src, dst, rail, local int32) []int32 {
 
 // fastNodes is how many ranks each node has, where these reach one another over scale-up
 // links and other nodes over adapters, all of which can work at once.
-func (r *request) fastNodes() (int, error) {
+func (r *request) fastNodes() (int32, error) {
 	_, local, err := r.byNode()
 	if err != nil {
 		return 0, err
 	}
-	n := int32(r.spec.Ranks)
-	if n > maxRailFlowRanks {
-		return 0, notApplicable("it is for up to %d ranks on several nodes", maxRailFlowRanks)
+	if n := r.spec.Ranks; n > maxSendRanks {
+		return 0, notApplicable("it is for up to %d ranks on several nodes", maxSendRanks)
 	}
 	for a := range local {
 		if route, err := r.router.Route(int(a), int((a+1)%local)); a+1 < local && (err != nil || route.Kind > topology.Switched) {
@@ -57,5 +58,5 @@ func (r *request) fastNodes() (int, error) {
 			return 0, notApplicable("nodes are not joined by network adapters")
 		}
 	}
-	return int(local), nil
+	return local, nil
 }

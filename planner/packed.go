@@ -44,9 +44,10 @@ func (r *request) buildTrees(x *treeSet) (*schedule.Schedule, error) {
 
 // treeSet is trees, or why there are none.
 type treeSet struct {
-	trees *schedule.Trees
-	parts int64 // of each root's data, or of all
-	err   error
+	trees  *schedule.Trees
+	parts  int64 // of each root's data, or of all
+	shared bool  // transfers share links behind switches
+	err    error
 }
 
 // manyParts is from how many on fewer are tried as well.
@@ -113,7 +114,7 @@ func (r *request) packTrees(use pack.Use) treeSets {
 
 func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
 	trees, err := r.treesOf(p, g)
-	return &treeSet{trees: trees, parts: p.K, err: err}
+	return &treeSet{trees: trees, parts: p.K, shared: !g.Direct(), err: err}
 }
 
 func (r *request) treesOf(p *pack.Packing, g *pack.Graph) (*schedule.Trees, error) {
@@ -200,7 +201,7 @@ func (r *request) reachable(t *schedule.Trees) error {
 func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	t := x.trees
 	if r.inOneProgram(x) {
-		return r.wholeTrees(t), nil
+		return &schedule.Schedule{Channels: []schedule.Channel{r.inPieces(t)}}, nil
 	}
 	height := t.Height()
 	if height > maxLevels {
@@ -243,8 +244,9 @@ func chunksOf(t *schedule.Trees) int {
 	return n
 }
 
-// wholeTrees cuts the data into pieces instead of slices.
-func (r *request) wholeTrees(t *schedule.Trees) *schedule.Schedule {
+// inPieces is a channel whose data are cut into pieces instead of slices, and whose
+// messages have one order.
+func (r *request) inPieces(t *schedule.Trees) schedule.Channel {
 	cut := *t
 	n := int32(r.slices())
 	cut.Units, cut.Pieces, cut.List = t.Units*n, n, slices.Clone(t.List)
@@ -258,8 +260,8 @@ func (r *request) wholeTrees(t *schedule.Trees) *schedule.Schedule {
 	case collective.ReduceScatter, collective.Reduce:
 		op = collective.ReduceScatter
 	}
-	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: chunksOf(&cut), Trees: &cut,
-		Phases: []schedule.Phase{{Gen: schedule.GenTrees, Op: op, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output}}}}}
+	return schedule.Channel{Share: 1, Slices: 1, Chunks: chunksOf(&cut), Trees: &cut,
+		Phases: []schedule.Phase{{Gen: schedule.GenTrees, Op: op, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output}}}
 }
 
 // inOneProgram reports whether to order all messages one by one: not where levels are few,

@@ -71,6 +71,7 @@ func init() {
 		{"knomial", "binomial tree", "Thakur et al. 2005", buildKnomial, treeDepths},
 		{"packed_trees", "spanning trees that fill scale-up links and NICs at once", "Edmonds 1973; Zhao et al., ForestColl, 2024", buildPackedTrees, packedDepths},
 		{"pairwise", "all_to_all in n−1 steps, nobody hit by two at once", "Thakur et al. 2005", buildPairwise, oneDepth},
+		{"parallel_trees", "packed_trees with a channel for each part of the data, where links behind switches are shared", "Edmonds 1973; Zhao et al., ForestColl, 2024", buildParallelTrees, parallelDepths},
 		{"quadrinomial", "4-nomial tree: fewer levels, more children", "Thakur et al. 2005", buildQuadrinomial, treeDepths},
 		{"rail_flows", "every pair's data between nodes over rails as these have room, where nodes are not alike", "Sanders, Träff 2002", buildRailFlows, railFlowDepths},
 		{"rail_shares", "hierarchies for nodes that are not alike: shares of rails and of roots as these have room", "Garg, Könemann 1998; Zhao et al., ForestColl, 2024", buildRailShares, railDepths},

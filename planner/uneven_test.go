@@ -39,9 +39,9 @@ func (s *shares) add(share float64, seed int64) {
 // plans every collective for every graph, and in 64 pieces, which fill pipelines better than 16.
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 	seeds := int64(500)
-	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.8, mean: 0.98},
-		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.65, mean: 0.93},
-		{kind: collective.Broadcast, every: 10, pieces: 128, worst: 0.8, mean: 0.97}, {kind: collective.Reduce, every: 10, pieces: 128, worst: 0.95, mean: 0.98}}
+	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.88, mean: 0.985},
+		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.72, mean: 0.95},
+		{kind: collective.Broadcast, every: 10, pieces: 128, worst: 0.95, mean: 0.98}, {kind: collective.Reduce, every: 10, pieces: 128, worst: 0.95, mean: 0.98}}
 	switch {
 	case testing.Short():
 		seeds = 50
@@ -49,7 +49,7 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 		for _, s := range all {
 			s.every, s.pieces = 1, max(s.pieces, 64)
 		}
-		all[2].worst, all[3].worst = 0.74, 0.78 // of graphs that are not among every tenth
+		all[2].worst = 0.76 // of graphs that are not among every tenth
 	}
 	for seed := range seeds {
 		topo := gen.Uneven(seed)
@@ -106,14 +106,20 @@ func TestTreesOfManyTransfers(t *testing.T) {
 	}
 }
 
-// treesOn is a plan of packed trees; where everybody reaches everybody, the best there is.
+// treesOn is a plan of packed trees, one after another in one order or parts of them in
+// parallel, whichever is faster; where everybody reaches everybody, the best there is.
 func treesOn(t *testing.T, topo *topology.Topology, kind collective.Kind, pieces int) planner.Row {
 	t.Helper()
 	spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
 	sizes, score := []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "ideal"))
-	rows, err := planner.Plan(topo, spec, sizes, score, planner.PlanOptions{Algorithm: "packed_trees", Build: planner.Options{Slices: pieces}})
+	in := func(algorithm string) ([]planner.Row, error) {
+		return planner.Plan(topo, spec, sizes, score, planner.PlanOptions{Algorithm: algorithm, Build: planner.Options{Slices: pieces}})
+	}
+	rows, err := in("packed_trees")
 	if planner.NotApplicable(err) {
 		rows, err = planner.Plan(topo, spec, sizes, score, planner.PlanOptions{})
+	} else if parallel, err := in("parallel_trees"); err == nil && parallel[0].Prediction.Time < rows[0].Prediction.Time {
+		return parallel[0]
 	}
 	if err != nil {
 		t.Fatalf("%s, %v: %v", topo.Name(), kind, err)

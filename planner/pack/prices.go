@@ -9,11 +9,13 @@ import (
 // Könemann, 1998): the tree that is cheapest at the prices of links gets a share, and what it
 // loads becomes dearer. Transfers in the proportion in which they were chosen come near the
 // optimum of the linear program: for all-reduces of spanning trees, used both ways; for
-// broadcasts and reduces of trees from, or to, their root.
+// broadcasts and reduces of trees from, or to, their root; for all-gathers of one tree from
+// every rank, or of many ranks of spanning trees instead, which are found in less time.
 type prices struct {
 	n      int
 	use    Use
 	root   int
+	both   bool      // trees are used both ways
 	hops   [][]piece // by pair of ranks u·n+v: what is loaded where u is v's parent; nil: it cannot be
 	price  []float64 // by resource
 	chosen []float64 // by pair
@@ -25,8 +27,8 @@ const (
 	priceRise   = 0.06
 )
 
-// mostRooted is up to how many ranks the trees of one root are packed once more: of 32, four
-// boxes with a part lost, that took a second and found nothing better.
+// mostRooted is up to how many ranks the trees of given roots are packed once more: of 32, four
+// boxes with a part lost, that took a second for one root and found nothing better.
 const mostRooted = 24
 
 // nearEnough is the share of the bound from which on transfers are not shared out anew.
@@ -39,17 +41,17 @@ func (s *search) priced(use Use, root int) *Graph {
 		return nil
 	}
 	list := s.useful()
-	p := &prices{n: s.g.Ranks, use: use, root: root, price: make([]float64, s.routes.count), load: make([]float64, s.routes.count)}
-	p.hops, p.chosen = hopsOf(list, p.n, use), make([]float64, p.n*p.n)
+	p := &prices{n: s.g.Ranks, use: use, root: root, both: use == AllReduce || use == AllGather && s.g.Ranks > mostRooted, price: make([]float64, s.routes.count), load: make([]float64, s.routes.count)}
+	p.hops, p.chosen = p.hopsOf(list), make([]float64, p.n*p.n)
 	for i := range p.price {
 		p.price[i] = 1 / float64(s.routes.capacity(int32(i)))
 	}
 	for range priceRounds {
-		parent, ok := p.cheapest()
-		if !ok {
+		trees := p.cheapest()
+		if trees == nil {
 			return nil
 		}
-		p.choose(parent, s.routes)
+		p.choose(trees, s.routes)
 	}
 	most := 0.0
 	for _, x := range p.chosen {
@@ -74,7 +76,8 @@ func (s *search) priced(use Use, root int) *Graph {
 }
 
 // hopsOf are what transfers load that trees of a use have between a parent and its child.
-func hopsOf(list []transfer, n int, use Use) [][]piece {
+func (p *prices) hopsOf(list []transfer) [][]piece {
+	n := p.n
 	ways, hops := make([][]piece, n*n), make([][]piece, n*n)
 	for _, t := range list {
 		ways[int(t.u)*n+int(t.v)] = t.pieces
@@ -82,10 +85,10 @@ func hopsOf(list []transfer, n int, use Use) [][]piece {
 	for i := range hops {
 		down, up := ways[i], ways[i%n*n+i/n]
 		switch {
-		case use == Broadcast:
-			hops[i] = down
-		case use == Reduce:
+		case p.use == Reduce:
 			hops[i] = up
+		case !p.both:
+			hops[i] = down
 		case down != nil && up != nil:
 			hops[i] = slices.Concat(down, up)
 		}
@@ -93,10 +96,18 @@ func hopsOf(list []transfer, n int, use Use) [][]piece {
 	return hops
 }
 
-// cheapest is the tree that costs least at present prices.
-func (p *prices) cheapest() (parent []int, ok bool) {
-	if !p.use.rooted() {
+// cheapest are the trees that cost least at present prices: one, or where every rank is
+// root of its own data one from each; nil where there are none.
+func (p *prices) cheapest() [][]int {
+	roots := []int{p.root}
+	switch {
+	case p.both:
 		return p.spanning()
+	case p.use == AllGather:
+		roots = nil
+		for r := range p.n {
+			roots = append(roots, r)
+		}
 	}
 	cost := make([][]float64, p.n)
 	for u := range cost {
@@ -105,8 +116,15 @@ func (p *prices) cheapest() (parent []int, ok bool) {
 			cost[u][v] = p.cost(p.hops[u*p.n+v])
 		}
 	}
-	parent = cheapestFrom(p.root, cost)
-	return parent, parent != nil
+	var trees [][]int
+	for _, root := range roots {
+		parent := cheapestFrom(root, cost)
+		if parent == nil {
+			return nil
+		}
+		trees = append(trees, parent)
+	}
+	return trees
 }
 
 // cost is that of a hop at present prices; infinite where there is none.
@@ -121,8 +139,8 @@ func (p *prices) cost(hop []piece) (c float64) {
 }
 
 // spanning is Prim's tree.
-func (p *prices) spanning() (parent []int, ok bool) {
-	parent = make([]int, p.n)
+func (p *prices) spanning() [][]int {
+	parent := make([]int, p.n)
 	cost := make([]float64, p.n)
 	in := make([]bool, p.n)
 	for v := range cost {
@@ -137,7 +155,7 @@ func (p *prices) spanning() (parent []int, ok bool) {
 			}
 		}
 		if math.IsInf(cost[at], 1) {
-			return nil, false
+			return nil
 		}
 		in[at] = true
 		for v := range cost {
@@ -146,33 +164,36 @@ func (p *prices) spanning() (parent []int, ok bool) {
 			}
 		}
 	}
-	return parent, true
+	return [][]int{parent}
 }
 
-// choose gives a tree as much as fills its fullest link, and raises prices.
-func (p *prices) choose(parent []int, r *routes) {
+// choose gives trees as much as fills their fullest link, and raises prices.
+func (p *prices) choose(trees [][]int, r *routes) {
 	clear(p.load)
-	for v, u := range parent {
-		if u < 0 {
-			continue
+	hops := func(visit func(u, v int)) {
+		for _, parent := range trees {
+			for v, u := range parent {
+				if u >= 0 {
+					visit(u, v)
+				}
+			}
 		}
+	}
+	hops(func(u, v int) {
 		for _, x := range p.hops[u*p.n+v] {
 			p.load[x.resource] += float64(x.num) / float64(x.den) / float64(r.capacity(x.resource))
 		}
-	}
+	})
 	most := 0.0
 	for _, x := range p.load {
 		most = max(most, x)
 	}
-	for v, u := range parent {
-		if u < 0 {
-			continue
-		}
+	hops(func(u, v int) {
 		p.chosen[u*p.n+v] += 1 / most
-		if !p.use.rooted() {
+		if p.both {
 			p.chosen[v*p.n+u] += 1 / most
 		}
-	}
+	})
 	total := 0.0
 	for i, x := range p.load {
 		p.price[i] *= math.Exp(priceRise * x / most)
