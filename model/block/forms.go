@@ -28,12 +28,9 @@ func (op *Op) form() form {
 		packetTargets: len(op.PacketTargets), own: op.Own, flags: op.Flags, line: op.Line}
 }
 
-// Forms are those of all ranks' lanes.
-func (p *Program) Forms() *Forms { return FormsOf(slices.Concat(p.Lanes...)...) }
-
 // Peers is what the loops of a kernel of constants are unrolled to: the ranks, or more where an
 // operation names more places, several of one peer.
-func (p *Program) Peers() int { return max(p.Ranks, p.Forms().Width) }
+func (p *Program) Peers() int { return max(p.Ranks, FormsOf(slices.Concat(p.Lanes...)...).Width) }
 
 // FormsOf are those of lanes.
 func FormsOf(lanes ...Lane) *Forms {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +11,8 @@ import (
 	"railyard/model/collective"
 )
 
-// TestCUDASyntax compiles the kernels to PTX, all types and reductions among them, and a
-// specialised one. Inline PTX is not looked into: no free assembler is.
+// TestCUDASyntax compiles the kernels to PTX: all types and reductions, and in all mechanisms an
+// interpreter of a rank's forms and a specialised one, as runs have them. Inline PTX is not looked into: no free assembler is.
 func TestCUDASyntax(t *testing.T) {
 	var clang string
 	for _, name := range []string{"clang-19", "clang-20", "clang-18", "clang-17"} {
@@ -24,13 +25,11 @@ func TestCUDASyntax(t *testing.T) {
 		t.Skip("no clang 17 or newer: CUDA syntax is not checked here")
 	}
 	dir := t.TempDir()
-	p := program(t, "two_shot", block.Push)
 	header := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	header("constants.cuh", p.Constants(1))
 	compile := func(file string, flags ...string) {
 		args := append([]string{"-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78", "-std=c++20", "-O1", "-S",
 			"-o", filepath.Join(dir, "out.ptx"), "-include", "testdata/cuda.h", "-I", dir, "src/" + file}, flags...)
@@ -44,10 +43,14 @@ func TestCUDASyntax(t *testing.T) {
 		compile("check.cu", "-DT_"+typ, "-DR_"+op)
 	}
 	for m := block.Pull; m <= block.WordsPush; m++ {
-		header("forms.cuh", program(t, "direct", m).Forms().Source())
-		compile("run.cu", "-DT_E4M3", "-DR_MAX")
+		p := program(t, "two_shot", m)
+		forms := block.FormsOf(p.Lanes[1]...)
+		header("forms.cuh", forms.Source())
+		compile("run.cu", "-DT_E4M3", "-DR_MAX", "-DTHREADS=1024", fmt.Sprintf("-DPEERS=%d", forms.Width), fmt.Sprintf("-DREFS=%d", forms.Refs))
+		header("constants.cuh", p.Constants(1))
+		compile("run.cu", "-DT_BFLOAT16", "-DR_SUM", "-DSPECIALISED", "-DTHREADS=64", "-DJITTER", fmt.Sprintf("-DPEERS=%d", p.Peers()))
 	}
-	compile("run.cu", "-DT_FLOAT32", "-DR_SUM", "-DSPECIALISED")
+	compile("run.cu", "-DT_FLOAT16", "-DR_MIN", "-DJITTER")
 }
 
 func program(t *testing.T, algo string, m block.Mechanism) *block.Program {
