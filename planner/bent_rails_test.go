@@ -120,7 +120,8 @@ func TestBentRailsReachTheBound(t *testing.T) {
 		{[]string{"nic:node2/nic3"}, [4]float64{0.98, 0.98, 0.95, 0.99}},
 		{[]string{"nic:node2/nic3=0.5"}, [4]float64{0.96, 0.96, 0.95, 0.98}},
 		{[]string{"gpu:node2/gpu3"}, [4]float64{0.98, 0.98, 0.95}},
-		{[]string{"nic:node2/nic3", "nic:node5/nic6"}, [4]float64{0.88, 0.86, 0.94, 0.9}},
+		{[]string{"nic:node2/nic3", "nic:node5/nic6"}, [4]float64{0.88, 0.86, 0.95, 0.95}},
+		{[]string{"nic:node2/nic3", "nic:node5/nic3"}, [4]float64{0.93, 0.88, 0.95, 0.94}},
 		{[]string{"switch:leaf0"}, [4]float64{0.97, 0.97, 0.95, 0.98}},
 	} {
 		topo := degraded(t, "superpod-h100", 16, c.faults...)
@@ -144,7 +145,7 @@ func TestBentRailsReachTheBound(t *testing.T) {
 // TestBentRailsAtScale plans for 512 to 16,384 GPUs among all algorithms: of each class of
 // nodes one is compiled and checked, so that this takes seconds.
 func TestBentRailsAtScale(t *testing.T) {
-	for _, nodes := range []int{64, 512, 2048} {
+	for _, nodes := range []int{64, 2048} {
 		plansNearTheBound(t, degraded(t, "superpod-h100", nodes, "nic:node2/nic3"))
 	}
 }
@@ -161,7 +162,7 @@ func plansNearTheBound(t *testing.T, topo *topology.Topology) {
 		if err := schedule.Check(rows[0].Schedule, topo); err != nil {
 			t.Error(err)
 		}
-		if share := rows[0].OfBound(); share < 0.925 || share > 1 || len(rows[0].Prediction.Warnings) > 0 {
+		if share := rows[0].OfBound(); share < 0.93 || share > 1 || len(rows[0].Prediction.Warnings) > 0 {
 			t.Errorf("%v: %s reaches %.1f %% of the bound; %v", kind, planner.Name(rows[0].Schedule), 100*share, rows[0].Prediction.Warnings)
 		}
 	}

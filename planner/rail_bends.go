@@ -158,8 +158,9 @@ func (b *bends) fill() error {
 	}
 	b.units = best
 	for _, k := range b.kinds {
-		k.bend(b.units)
+		k.bend(b.units, 0)
 	}
+	b.bendApart()
 	b.shareRoots()
 	return nil
 }
@@ -186,26 +187,61 @@ func (k *railKind) deal(units int) []int {
 	return out
 }
 
-// bend leaves on each rail what it has room for, and gives the rest to those with room.
-func (k *railKind) bend(units int) {
+// bend leaves on each rail what it has room for, and gives the rest to those with room, from
+// one of these on.
+func (k *railKind) bend(units, from int) {
 	room := k.deal(len(k.room) * units)
-	stays := make([]int, len(room))
+	var free []int // by unit that bends: a rail with room
 	for i := range room {
-		stays[i] = min(units, room[i])
-		room[i] -= stays[i]
+		k.by[i] = slices.Repeat([]int{i}, min(units, room[i]))
+		free = append(free, slices.Repeat([]int{i}, room[i]-len(k.by[i]))...)
 	}
-	next := 0
-	for i := range k.by {
-		k.by[i] = slices.Repeat([]int{i}, stays[i])
-		for len(k.by[i]) < units {
-			for room[next] == 0 {
-				next++
+	if len(free) > 0 {
+		from %= len(free)
+		free = append(free[from:], free[:from]...)
+	}
+	for i, list := range k.by {
+		n := units - len(list)
+		k.by[i], free = append(list, free[:n]...), free[n:]
+	}
+}
+
+// mostTurns is in how many ways at most nodes that have lost the same bend their rails.
+const mostTurns = 8
+
+// bendApart lets nodes that have lost the same bend their rails to different ones in turn, so
+// that few GPUs that stand in for others do so twice with one another.
+func (b *bends) bendApart() {
+	for i, k := range b.kinds {
+		if !k.bent() {
+			continue
+		}
+		kinds := []int{i}
+		turn := 0
+		for node, kind := range b.kind {
+			if kind != i {
+				continue
 			}
-			n := min(room[next], units-len(k.by[i]))
-			k.by[i] = append(k.by[i], slices.Repeat([]int{next}, n)...)
-			room[next] -= n
+			if turn > 0 && turn < mostTurns {
+				other := &railKind{room: k.room, by: make([][]int, len(k.by))}
+				other.bend(b.units, turn)
+				kinds = append(kinds, len(b.kinds))
+				b.kinds = append(b.kinds, other)
+			}
+			b.kind[node] = kinds[turn%len(kinds)]
+			turn++
 		}
 	}
+}
+
+// bent reports whether any rail bends.
+func (k *railKind) bent() bool {
+	for rail, units := range k.by {
+		if slices.ContainsFunc(units, func(by int) bool { return by != rail }) {
+			return true
+		}
+	}
+	return false
 }
 
 // shareRoots makes nodes roots of as much of an all-reduce as they have room for: the

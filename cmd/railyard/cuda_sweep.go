@@ -59,7 +59,7 @@ type sweepFlags struct {
 	try         []string
 	tried       []variant // try, read
 	fastest     string
-	known       map[sweptKey]variant // fastest, read
+	before      map[sweptKey]variant // fastest, read
 	out         string
 
 	multiprocessors int    // of a GPU
@@ -99,6 +99,7 @@ func newCudaSweep() *cobra.Command {
 	fl.IntSliceVar(&f.blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
 	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
+	cmd.MarkFlagsMutuallyExclusive("chosen", "fastest", "try", "algos")
 	return cmd
 }
 
@@ -132,7 +133,7 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 		f.tried = append(f.tried, v)
 	}
 	if f.fastest != "" {
-		if f.known, err = readFastest(f.fastest); err != nil {
+		if f.before, err = readFastest(f.fastest); err != nil {
 			return err
 		}
 	}

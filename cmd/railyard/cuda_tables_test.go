@@ -1,13 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"railyard/exec/cuda"
 	"railyard/internal/golden"
+	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
@@ -125,6 +129,74 @@ func TestChosenWay(t *testing.T) {
 	f.gpu = "Some GPU"
 	if _, err := f.ways(topo, spec, collective.Float32, 1<<10); err == nil {
 		t.Error("a way is chosen for GPUs that nothing is known of")
+	}
+}
+
+// TestFastestWay: with --fastest a case is run in the one way of ours that was fastest in the file, of whatever
+// type; wrong rows and the library's do not count, and cases that are not there have none.
+func TestFastestWay(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "before.csv")
+	text := strings.Join(sweepHeader, ",") + `
+all_reduce,4,float32,sum,16777216,two_shot,1,words,128,512,0,true,true,false,75,75,75,75,,0,20,20,,,noon,12:00,
+all_reduce,4,float32,sum,16777216,simple_ring,1,words,132,1024,0,true,true,false,73,73,73,73,,0,20,20,,,noon,12:00,
+all_reduce,4,bfloat16,sum,16777216,direct,1,words,128,512,0,true,true,false,74,74,74,74,,0,20,20,,,noon,12:00,
+all_reduce,4,float32,sum,16777216,direct,1,push,64,512,0,true,true,false,9,9,9,9,,7,20,20,,,noon,12:00,
+all_reduce,4,float32,sum,16777216,nccl,0,default,0,0,0,false,false,false,1,1,1,1,,-1,20,20,,,noon,12:00,
+all_reduce,4,float32,sum,268435456,two_shot,2,copies,64,512,1,false,false,false,1102,1,1,1,,0,20,20,,,noon,12:00,
+all_reduce,4,float32,sum,134217728,two_shot,1,words,128,512,0,true,false,false,570,1,1,1,,0,20,20,,,noon,12:00,
+`
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := sweepFlags{fastest: name, specialise: true}
+	var err error
+	if f.before, err = readFastest(name); err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[units.Bytes]string{
+		16 * units.MiB:  "[simple_ring words 132 1024 specialised true]",
+		128 * units.MiB: "[two_shot words 128 512 specialised false]", // four kernels take long to compile
+		256 * units.MiB: "[two_shot copies 64 512 specialised false]",
+		32 * units.MiB:  "",
+	} {
+		ways, err := f.ways(nil, collective.Spec{Kind: collective.AllReduce, Ranks: 4}, collective.BFloat16, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, v := range ways {
+			got += fmt.Sprintf("[%s %s %d %d specialised %v]", v.algo, v.mechanism(), v.how.Blocks, v.how.Threads, v.how.Specialise)
+		}
+		if got != want {
+			t.Errorf("%v: %s, want %s", size, got, want)
+		}
+	}
+}
+
+// TestMethodsSayThreads: of data that are their own flags a profile says blocks and threads only where cuda.Shape
+// would not give them: with as many threads as a block can have.
+func TestMethodsSayThreads(t *testing.T) {
+	row := func(size units.Bytes, threads int) swept {
+		return swept{key: sweptKey{"float32", collective.ReduceScatter, 2, size}, us: 1, v: variant{algo: "direct", slices: 1, how: cuda.Method{Mechanism: block.Words, Blocks: 132, Threads: threads}}}
+	}
+	got := fastestMethods([]swept{row(16*units.MiB, 512), row(32*units.MiB, cuda.MaxThreads), row(64*units.MiB, cuda.MaxThreads)})
+	want := []cost.Method{
+		{Collective: "reduce_scatter", GPUs: 2, UpTo: 23726566, Algorithm: "direct", Slices: 1, Mechanism: "words"},
+		{Collective: "reduce_scatter", GPUs: 2, Algorithm: "direct", Slices: 1, Mechanism: "words", Blocks: 132, Threads: 1024},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestDealt: sizes are fitted on their neighbours, also where only every other power of two was measured.
+func TestDealt(t *testing.T) {
+	var cases []*compared
+	for _, size := range []units.Bytes{16 << 10, 1 << 10, 4 << 10, 1 << 10} {
+		cases = append(cases, &compared{key: sweptKey{size: size}})
+	}
+	if half := dealt(cases); len(half) != 3 || half[1<<10] != 0 || half[4<<10] != 1 || half[16<<10] != 0 {
+		t.Errorf("%v", half)
 	}
 }
 

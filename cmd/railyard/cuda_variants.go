@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,30 +37,19 @@ func (v variant) mechanism() string {
 // variants are the ways worth a try for a size.
 func (f *sweepFlags) variants(kind collective.Kind, gpus int, size units.Bytes) []variant {
 	l := &variants{f: f, gpus: gpus, size: size}
-	switch {
-	case len(f.tried) > 0:
-		return f.tried
-	case len(f.algos) > 0:
-		return f.everyWay()
-	}
-	switch {
-	case f.known != nil:
-		l.again(f.known, sweptKey{kind: kind, gpus: gpus, size: size})
-	case kind == collective.AllReduce:
+	switch kind {
+	case collective.AllReduce:
 		l.allReduces()
-	case kind == collective.Broadcast:
+	case collective.Broadcast:
 		l.broadcasts()
-	case kind == collective.ReduceScatter:
+	case collective.ReduceScatter:
 		l.reduceScatters()
 	default:
 		l.packetsAndLines("direct", int64(size)/int64(gpus), 1)
 		l.simple("direct", 1, block.Push, 512*units.KiB, 256*units.MiB)
 		l.copies("direct", 64*units.MiB, 1, 64)
 	}
-	if len(f.only) > 0 {
-		l.list = slices.DeleteFunc(l.list, func(v variant) bool { return !slices.Contains(f.only, v.algo+"/"+v.mechanism()) })
-	}
-	return append(l.list, f.library(kind, size)...)
+	return l.list
 }
 
 // parseVariant reads algorithm/mechanism/slices/blocks/threads.
@@ -142,25 +130,18 @@ func (l *variants) reduceScatters() {
 	l.copies("direct", 256*units.MiB, 4, l.f.multiprocessors)
 }
 
-// again is the one way that was fastest before; none where that was not measured.
-func (l *variants) again(known map[sweptKey]variant, k sweptKey) {
-	v, ok := known[k]
-	switch {
-	case !ok:
-	case v.how.Copies:
-		l.list = append(l.list, v)
-	default:
-		l.add(v)
-	}
+func (l *variants) add(v variant) {
+	v.how.Overlap, v.how.Specialise = true, l.f.specialises(l.gpus, l.size)
+	l.list = append(l.list, v)
 }
 
-func (l *variants) add(v variant) {
-	most := 512 * units.MiB // beyond, an interpreter is as fast
-	if l.gpus > 2 {
+// specialises reports whether kernels are made for one plan: not where an interpreter is as fast.
+func (f *sweepFlags) specialises(gpus int, size units.Bytes) bool {
+	most := 512 * units.MiB
+	if gpus > 2 {
 		most = 64 * units.MiB // a kernel for each rank: they take long to compile
 	}
-	v.how.Overlap, v.how.Specialise = true, l.f.specialise && l.size <= most
-	l.list = append(l.list, v)
+	return f.specialise && size <= most
 }
 
 // packetsAndLines: lines begin where packets near their end; n ranks' worth of data crosses

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -17,8 +19,8 @@ import (
 )
 
 // fakeGPUs makes libraries of four GPUs that compute nothing (exec/cuda/driver/testdata/gpus) and
-// returns what runs railyard with them: all that the host does, without a GPU.
-func fakeGPUs(t *testing.T) func(args ...string) {
+// returns railyard with them: all that the host does, without a GPU.
+func fakeGPUs(t *testing.T) func(args ...string) *exec.Cmd {
 	t.Helper()
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
@@ -34,13 +36,18 @@ func fakeGPUs(t *testing.T) func(args ...string) {
 			t.Fatal(err)
 		}
 	}
-	return func(args ...string) {
-		t.Helper()
+	return func(args ...string) *exec.Cmd {
 		cmd := exec.Command("railyard", args...) // testscript's, which is this test binary
 		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "XDG_CACHE_HOME="+dir)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("railyard %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+		return cmd
+	}
+}
+
+// succeeds runs a command.
+func succeeds(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
 }
 
@@ -49,7 +56,7 @@ func fakeGPUs(t *testing.T) func(args ...string) {
 func TestSweepOnFakeGPUs(t *testing.T) {
 	railyard := fakeGPUs(t)
 	file := filepath.Join(t.TempDir(), "stream.csv")
-	railyard("cuda-sweep", "--gpus", "4,2", "--stream", "--nccl", "--chosen", "--specialise", "--checks", "0", "-f", "4", "-e", "64K", "--run", "noon", "-o", file)
+	succeeds(t, railyard("cuda-sweep", "--gpus", "4,2", "--stream", "--nccl", "--chosen", "--specialise", "--checks", "0", "-f", "4", "-e", "64K", "--run", "noon", "-o", file))
 	rows, err := readSwept(file)
 	if err != nil {
 		t.Fatal(err)
@@ -74,12 +81,40 @@ func TestSweepOnFakeGPUs(t *testing.T) {
 	}
 }
 
+// TestInterruptedSweep: Ctrl-C leaves what was measured, and says how much that is.
+func TestInterruptedSweep(t *testing.T) {
+	cmd := fakeGPUs(t)("cuda-sweep", "--gpus", "2", "--nccl", "--chosen", "--checks", "0", "--replays", "2000", "-e", "1M")
+	rows, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for in := bufio.NewScanner(rows); in.Scan(); lines++ {
+		if lines == 2 { // the header and two cases
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v", err)
+	}
+	if want := fmt.Sprintf("interrupted: %d of 33 cases on 2 GPUs are measured and written", lines-1); lines >= 34 || !strings.Contains(complaints.String(), want) {
+		t.Errorf("%d lines: want %q\n%s", lines, want, complaints.String())
+	}
+}
+
 // TestProbeOnFakeGPUs: all kinds of rows are there, those of messages one way in all sizes and to all
 // numbers of GPUs; the fit takes them.
 func TestProbeOnFakeGPUs(t *testing.T) {
 	railyard := fakeGPUs(t)
 	file := filepath.Join(t.TempDir(), "links.csv")
-	railyard("probe", "-t", "hgx-h200-4", "-o", strings.TrimSuffix(file, "csv")+"yaml")
+	succeeds(t, railyard("probe", "-t", "hgx-h200-4", "-o", strings.TrimSuffix(file, "csv")+"yaml"))
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

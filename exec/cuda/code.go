@@ -51,7 +51,7 @@ func compile(file, arch string, options []string, extra map[string]string) ([]by
 	for name, text := range extra {
 		headers[name] = text
 	}
-	options = append([]string{"-arch=" + arch, "--std=c++20"}, append(strings.Fields(os.Getenv("RY_DEFS")), options...)...)
+	options = append([]string{"-arch=" + arch, "--std=c++20"}, options...)
 	source := kernel.Source(file)
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%q\n%q\n%d\n", version, options, source, driver.Version())

@@ -84,6 +84,10 @@ func (e *emission) halve() {
 
 func (op *Op) putsMuch() bool { return op.Kind == LinePut || op.Kind == WordPut }
 
+// PlentyOfWords is how many rounds of all threads, over all peers, words take where some of the
+// threads put while the others take (exec/cuda/kernel/src/words.cuh); with fewer, all do both.
+const PlentyOfWords = 5
+
 // takesMuch: of words only what goes nowhere; what is passed on keeps links as busy as what is put.
 func (e *emission) takesMuch(op *Op) bool {
 	if op.Flags&Barrier != 0 || op.Kind != WordReduce {

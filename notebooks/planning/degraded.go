@@ -30,9 +30,9 @@ var lost = []string{
 // degraded prints the table of DGX H100 that have lost parts.
 func degraded() {
 	head("boxes", "lost", "collective", "bound (GB/s)", "share", "plan", "with latencies", "× healthy", "old plan", "planned in")
-	for _, nodes := range []int{2, 4, 16, 32, 64, 128} {
+	for _, nodes := range []int{2, 4, 16, 32, 64, 128, 2048} {
 		for i, faults := range lost {
-			if nodes > 16 && i == len(lost)-1 {
+			if nodes > 16 && i == len(lost)-1 || nodes > 128 && i > 0 {
 				continue
 			}
 			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll} {

@@ -83,13 +83,9 @@ func (w *walk) overlapped(e *event) *event {
 	return w.then(e, Work{way})
 }
 
-// plenty is how many rounds of all threads, over all peers, an operation has where some of the threads put while
-// others take (exec/cuda's words).
-const plenty = 5
-
 // besides reports whether words are taken by other threads than those that put.
 func (m *machine) besides(op *block.Op, n units.Bytes) bool {
-	rounds := units.Bytes(plenty * 16 * m.threads)
+	rounds := units.Bytes(block.PlentyOfWords * 16 * m.threads)
 	return op.Kind == block.WordReduce && op.Flags&block.Halves != 0 && m.threads > 0 && n*units.Bytes(len(op.PacketSources)) >= rounds
 }
 
