@@ -25,6 +25,8 @@ type Bounds struct {
 	router  *topology.Router
 	routes  map[[2]int32]*routeCost
 	node    int     // the widest node, in ranks: ranks that far apart are on different ones
+	view    int     // whose programs are looked at; −1: those of the root's node
+	routed  int     // to how many ranks of other nodes each
 	step    float64 // ps: the least latency of a message
 	across  float64 // ps: the same between nodes
 
@@ -34,7 +36,7 @@ type Bounds struct {
 
 // NewBounds prepares bounds for a topology and a profile.
 func NewBounds(t *topology.Topology, p *cost.Profile) *Bounds {
-	b := &Bounds{t: t, profile: p, router: topology.NewRouter(t), routes: map[[2]int32]*routeCost{}, crossings: map[[2]int]float64{}, outlines: map[*schedule.Channel]*outline{}}
+	b := &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{}, crossings: map[[2]int]float64{}, outlines: map[*schedule.Channel]*outline{}}
 	perNode := make([]int, t.NumNodes())
 	for r := range t.NumRanks() {
 		n := t.NodeOf(r)

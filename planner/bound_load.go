@@ -23,10 +23,13 @@ type routeCost struct {
 // the first ones stand for all where there are more.
 const maxRouted = 4
 
+// maxRoutedKept is the same where one schedule alone is looked at.
+const maxRoutedKept = 1 << 12
+
 // maxViewed bounds the ranks whose programs are expanded.
 const maxViewed = 16
 
-// nodeView is one node's programs: of rank 0's node, or of the root's.
+// nodeView is one node's programs: of rank 0's node, of the root's, or of one that is chosen.
 type nodeView struct {
 	b     *Bounds
 	s     *schedule.Schedule
@@ -53,7 +56,10 @@ const anyMedium = topology.Medium(math.MaxUint8)
 
 func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
 	n := &nodeView{b: b, s: s, x: schedule.NewSketch(s), onto: map[cutKey]map[loadKey]float64{}}
-	node := b.t.NodeOf(s.Spec.Root)
+	node := b.view
+	if node < 0 {
+		node = b.t.NodeOf(s.Spec.Root)
+	}
 	for r := range s.Spec.Ranks {
 		if b.t.NodeOf(r) == node && len(n.ranks) < maxViewed {
 			n.ranks = append(n.ranks, r)
@@ -105,7 +111,7 @@ func (n *nodeView) phase(channel, phase int) []connBound {
 
 // choose marks the connections to other nodes whose routes are looked up.
 func (n *nodeView) choose(rank int, uses []connUse) {
-	left := map[bool]int{true: maxRouted, false: maxRouted}
+	left := map[bool]int{true: n.b.routed, false: n.b.routed}
 	for i := range uses {
 		u := &uses[i]
 		if n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer)) && left[u.in] > 0 {

@@ -47,6 +47,7 @@ func TestInNetworkReachesTheBound(t *testing.T) {
 		{"dgx-h100", 4, sharp, "hierarchical_in_network", collective.AllReduce, 256, 400, 0.98, ""},
 		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 400, 0.99, "link:gpu0--nvswitch1=0.5"},
 		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 350, 0.99, "link:gpu0--nvswitch1"},
+		{"dgx-a100", 1, []string{"models.nvswitch2.reduction=true", "models.nvswitch2.multicast=true"}, "in_network", collective.AllReduce, 256, 300, 0.99, ""},
 	} {
 		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes, Set: c.set})
 		if err != nil {

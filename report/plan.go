@@ -39,7 +39,7 @@ type Counts struct {
 // larger of bandwidth_bound_us (at line rate) and latency_bound_us (how long a message
 // travels at least; 0 where the profile counts no latencies); of_… is bound over time. Where parts of the machine have failed,
 // healthy_us is the best time of the whole machine, slowdown the time over it, kept_us
-// the time of the whole machine's plan on what is left (0 where it does not run, or where kept_too_large says that this takes too long to find out); where
+// the time of the whole machine's plan on what is left (0 where it does not run; where kept_too_large says that it is too large to simulate, at least so long); where
 // others load it, idle_us and load_slowdown are the same without them.
 type PlanRow struct {
 	Collective        string   `json:"collective"`
@@ -248,11 +248,15 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 
 // keptText is how long the whole machine's plan takes on what is left.
 func keptText(r PlanRow) string {
-	if r.KeptTooLarge {
-		return "not simulated"
-	}
 	if r.KeptUS == 0 {
 		return "does not run"
 	}
-	return fmt.Sprintf("%s +%.0f%%", hundredths(r.KeptUS), 100*(r.KeptUS/max(r.TimeUS, 1e-6)-1))
+	loss := 100 * (r.KeptUS/max(r.TimeUS, 1e-6) - 1)
+	switch {
+	case r.KeptTooLarge && loss < 0:
+		return fmt.Sprintf("at least %s", hundredths(r.KeptUS))
+	case r.KeptTooLarge:
+		return fmt.Sprintf("at least %s +%.0f%%", hundredths(r.KeptUS), loss)
+	}
+	return fmt.Sprintf("%s +%.0f%%", hundredths(r.KeptUS), loss)
 }

@@ -99,7 +99,6 @@ func newCudaSweep() *cobra.Command {
 	fl.IntSliceVar(&f.blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
 	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
-	cmd.MarkFlagsMutuallyExclusive("chosen", "fastest", "try", "algos")
 	return cmd
 }
 
@@ -107,6 +106,9 @@ var sweepHeader = []string{"collective", "gpus", "dtype", "redop", "size_bytes",
 	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "nvlink_sent_bytes", "schedule_sent_bytes", "run", "at", "error"}
 
 func (f *sweepFlags) run(cmd *cobra.Command) error {
+	if err := onlyOneSaysWays(cmd); err != nil {
+		return err
+	}
 	sizes, err := f.sizes.sizes(cmd)
 	if err != nil {
 		return err

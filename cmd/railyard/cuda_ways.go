@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"railyard/exec/cuda"
 	"railyard/model/collective"
@@ -11,6 +14,20 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 )
+
+// onlyOneSaysWays refuses flags that would have no effect beside one another.
+func onlyOneSaysWays(cmd *cobra.Command) error {
+	var given []string
+	for _, name := range []string{"chosen", "fastest", "try", "algos"} {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) > 1 {
+		return usagef("%s all say which ways are timed: give one", strings.Join(given, ", "))
+	}
+	return nil
+}
 
 // ways are what is timed for a size: what is worth a try or the one way that is known to be
 // fastest (--chosen, --fastest); then the library. Ways that are named are timed alone.

@@ -9,7 +9,8 @@ import (
 )
 
 // keep times the whole machine's plans on what is left of it, where all ranks are, and
-// goes on with those that are faster than what was planned for it.
+// goes on with those that are faster than what was planned for it. Of those too large to
+// simulate it says how long they take at least.
 func (p *planned) keep() error {
 	p.score.Limit = 0 // these few are wanted whatever they take
 	p.kept = make([]units.Time, len(p.rows))
@@ -18,6 +19,7 @@ func (p *planned) keep() error {
 			continue
 		}
 		if p.leaves(r.Schedule) {
+			p.kept[i] = planner.LeastTime(p.topo, p.profile, r.Schedule, r.Size)
 			continue
 		}
 		t, err := p.score.Time(r.Schedule, r.Size)

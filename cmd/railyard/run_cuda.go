@@ -45,7 +45,7 @@ func (g *gpuFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&g.mechanism, "mechanism", "", "cuda: how messages travel: "+cuda.Mechanisms+" (default: what was fastest)")
 	fl.IntVar(&g.blocks, "blocks", 0, "cuda: thread blocks for each lane of the schedule (default: what was fastest)")
-	fl.IntVar(&g.threads, "threads", 0, "cuda: threads of a block, at most 512 (default: what was fastest)")
+	fl.IntVar(&g.threads, "threads", 0, fmt.Sprintf("cuda: threads of a block, at most %d (default: what was fastest)", cuda.MaxThreads))
 	fl.BoolVar(&g.specialise, "specialise", true, "cuda: compile each plan into its kernel; false interprets it")
 }
 

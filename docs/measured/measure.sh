@@ -1,10 +1,11 @@
 #!/bin/bash
-# Measures what the folders here hold on a machine with four GPUs, in about twelve minutes:
-# measure.sh RAILYARD OUTPUT_FOLDER. Each step has a time limit; one
-# that fails is named in the log and the others go on. NVLink multicast stays off.
+# Measures what the folders here hold on a machine with four GPUs: measure.sh RAILYARD OUTPUT_FOLDER.
+# Each step has a time limit; one that fails is named in the log and the others go on.
+# NVLink multicast stays off.
 railyard=${1:?which railyard?}
 out=${2:?which output folder?}
 export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1
+run=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 mkdir -p "$out"
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv | tee "$out/log"
 
@@ -42,8 +43,8 @@ baseline bfloat16-4 -d bfloat16 --setting default,windows -b 1K -e 1G -f 4 --tra
 baseline stream-4 --launch stream -b 1K -e 64M -f 4 --traffic
 step 300 peers "$(dirname "$0")/peers.sh" "$railyard" "$out"
 five=all_reduce,all_gather,reduce_scatter,broadcast,all_to_all
-step 300 beside "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -b 1K -e 4G --per-case 15ms -o "$out/beside.csv"
-step 200 beside-bfloat16 "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -d bfloat16 -b 1K -e 4G --per-case 12ms --fastest "$out/beside.csv" -o "$out/beside-bfloat16.csv"
+step 300 beside "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -b 1K -e 4G --per-case 15ms --run "$run" -o "$out/beside.csv"
+step 200 beside-bfloat16 "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -d bfloat16 -b 1K -e 4G --per-case 12ms --fastest "$out/beside.csv" --run "$run" -o "$out/beside-bfloat16.csv"
 for algo in hierarchical_direct hierarchical_ring hierarchical_tree hierarchical_two_shot hierarchical_doubling; do
   step 30 "nodes-$algo" "$railyard" run --backend cuda -t dgx-a100 --nodes 2 --gpus 2 -c all_reduce --algo $algo -b 4K -e 16M -f 16 -o "$out/nodes-$algo"
 done
@@ -56,4 +57,10 @@ step 40 interpreted "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64M --per-case 15
 step 90 stream "$railyard" cuda-sweep --fastest "$out/beside.csv" --specialise --nccl --stream --gpus 4,3,2 -f 4 -b 1K -e 64M -o "$out/stream.csv"
 step 30 traffic "$railyard" cuda-sweep --gpus 4 -b 256M -e 256M --traffic --try two_shot/push/1/132/512 --try two_shot/words_push/1/128/512 --try simple_ring/words/1/128/512 -o "$out/traffic.csv"
 step 120 memcheck compute-sanitizer --tool memcheck "$railyard" cuda-sweep --gpus 4 -b 4K -e 64K -f 16 --replays 1 "${tries[@]}" -o "$out/memcheck.csv"
-step 310 stress "$railyard" cuda-stress --gpus 4 --for 301s --seed 20261124 -o "$out/stress.csv"
+step 310 stress "$railyard" cuda-stress --gpus 4 --for 301s --seed 20261125 -o "$out/stress.csv"
+
+# append FILE OTHER: rows without their header.
+append() { [ -s "$out/$2" ] && sed 1d "$out/$2" >>"$out/$1"; }
+append beside.csv beside-bfloat16.csv
+mv "$out/specialised.csv" "$out/interpreter.csv"
+append interpreter.csv interpreted.csv

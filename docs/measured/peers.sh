@@ -1,8 +1,8 @@
 #!/bin/bash
-# Times all-reduces of ours, NCCL and other libraries one after another on one machine, in
-# less than two minutes: peers.sh RAILYARD OUTPUT_FOLDER [GPUS]. GPUS is 2,3,4 where nothing is said;
+# Times all-reduces of ours, NCCL and other libraries one after another on one machine:
+# peers.sh RAILYARD OUTPUT_FOLDER [GPUS]. GPUS is 2,3,4 where nothing is said;
 # MSCCLPP names the program that exec/peers/mscclpp.cc says how to build. All rows name the
-# same run, so `railyard cuda-tables same-run.csv --peers peers.csv --peers mscclpp.csv` can tell.
+# same run, so `railyard cuda-tables same-run.csv --profile … --date … --peers peers.csv --peers mscclpp.csv` can tell.
 # What one of them cannot do is a row that says why. NVLink multicast stays off.
 railyard=${1:?which railyard?}
 out=${2:?which output folder?}

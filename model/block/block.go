@@ -107,7 +107,7 @@ const (
 	Barrier                   // the block's threads wait for one another first
 	Earlier                   // wait: for the launch before the last
 	Pairs                     // source k goes to destination k: multi, up to maxPairs; packets, packet source or target k
-	Halves                    // lines, words: some of the warps put while the others reduce
+	Halves                    // where there is plenty, some threads put while the others take: of lines half of the warps, of words a quarter of the threads
 )
 
 // Lines are the kinds of flags between two blocks.

@@ -16,8 +16,8 @@ import (
 func LatencyBound(t *topology.Topology, s Spec) Bound {
 	var best Bound
 	budget := maxLooks
-	for _, src := range s.sources() {
-		if budget -= len(t.Devices()); budget < 0 && src != 0 {
+	for i, src := range s.sources() {
+		if budget -= len(t.Devices()); budget < 0 && i > 0 {
 			break
 		}
 		dist := distances(t, t.Ranks()[src])
@@ -35,18 +35,23 @@ func LatencyBound(t *topology.Topology, s Spec) Bound {
 // well.
 const maxLooks = 1 << 17
 
-// sources are the ranks whose ways are measured: where roots and neighbours do not say
-// which, the first one, then others far from it.
+// sources are the ranks whose ways are measured: where no root says which, the first one,
+// then others far from it; where each sends to the next, the last one first, whose next
+// is the first.
 func (s Spec) sources() []int {
 	switch {
 	case s.Ranks < 2:
 		return nil
 	case s.Kind.Rooted():
 		return []int{s.Root}
-	case s.Kind == SendRecv:
-		return []int{0}
 	}
 	out := make([]int, s.Ranks)
+	if s.Kind == SendRecv {
+		for i := range out {
+			out[i] = (s.Ranks - 1 + i) % s.Ranks
+		}
+		return out
+	}
 	width := bits.Len(uint(s.Ranks - 1))
 	k := 0
 	for i := range 1 << width { // by turns from all over

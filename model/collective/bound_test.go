@@ -94,3 +94,23 @@ func TestLatencyBounds(t *testing.T) {
 		}
 	}
 }
+
+// Where each rank sends to the next, what crosses to another node counts, and not how far the first rank's data go.
+func TestLatencyBoundOfSendRecv(t *testing.T) {
+	for _, c := range []struct {
+		topo   string
+		nodes  int
+		within units.Time // the way inside a node
+	}{{"dgx-h100", 1, 680 * units.Nanosecond}, {"dgx-h100", 2, 680 * units.Nanosecond}, {"superpod-h100", 64, 680 * units.Nanosecond}} {
+		topo, err := topology.Load(topologies.Source, c.topo, topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := topo.NumRanks()
+		ring := collective.LatencyBound(topo, collective.Spec{Kind: collective.SendRecv, Ranks: n})
+		all := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllToAll, Ranks: n})
+		if (c.nodes == 1) != (ring.Time == c.within) || ring.Time < c.within || ring.Time > all.Time {
+			t.Errorf("%d × %s: %v (%s); between any two %v", c.nodes, c.topo, ring.Time, ring.Cut, all.Time)
+		}
+	}
+}
