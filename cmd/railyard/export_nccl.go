@@ -47,12 +47,17 @@ func (x *tuning) title(s *schedule.Schedule) string {
 	return fmt.Sprintf("railyard %s: the fastest of what NCCL has by size for %s on %s, %d ranks, by profile %s", version, x.f.coll, x.topo.Name(), x.topo.NumRanks(), x.profile)
 }
 
-// ofPlan is the one row that comes nearest to a plan.
+// ofPlan is the one row that comes nearest to a plan. What stands in for it has as many
+// channels as NCCL gives it for large sizes: a channel of ours may fill all links, NCCL's
+// is one thread block.
 func (x *tuning) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	algo, note := nccltuner.Nearest(s.Algorithm, s.Spec.Kind, x.model.NVLS().Channels > 0)
 	r := x.row(s.Spec.Kind, 0, algo, string(s.Protocol), min(len(s.Channels), 32))
-	if algo == "nvls" || algo == "nvls_tree" {
+	switch {
+	case algo == "nvls" || algo == "nvls_tree":
 		r.Protocol, r.Channels = "simple", x.model.NVLS().Channels
+	case note != "":
+		r.Channels = max(r.Channels, x.channels(s.Spec.Kind, algo))
 	}
 	r.Note = note
 	return nccltuner.Ranges([]nccltuner.Row{r}), nil
@@ -121,13 +126,16 @@ func tunerName(algo string) string {
 }
 
 // otherChannels are the channels of what was not planned: as many as large rings take.
-func (x *tuning) otherChannels() int {
-	list, err := x.model.Candidates(collective.AllReduce, units.GiB)
+func (x *tuning) otherChannels() int { return x.channels(collective.AllReduce, "ring") }
+
+// channels are how many NCCL gives an algorithm for large sizes; 1 where it does not say.
+func (x *tuning) channels(k collective.Kind, algo string) int {
+	list, err := x.model.Candidates(k, units.GiB)
 	if err != nil {
 		return 1
 	}
 	for _, e := range list {
-		if e.Algo == nccl.Ring && e.Proto == nccl.Simple {
+		if tunerName(e.Algo.String()) == algo && e.Proto == nccl.Simple {
 			return max(e.Channels, 1)
 		}
 	}

@@ -36,7 +36,7 @@ func (b *builder) cut() error {
 		den := total * int64(ch.Chunks/b.s.Spec.Blocks())
 		unit = lcm(unit, den/gcd(ch.Share, den))
 		if unit*int64(b.s.Spec.Blocks()) > maxChunks {
-			return fmt.Errorf("the channels' shares cut the buffer into more than %d equal chunks: plan with fewer channels or equal shares", maxChunks)
+			return fmt.Errorf("the plan cuts the buffer into more than %d equal chunks: plan with fewer --slices, fewer channels or equal shares", maxChunks)
 		}
 	}
 	b.p.Unit = int(unit)
