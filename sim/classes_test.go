@@ -26,6 +26,7 @@ func TestClassesAreFlat(t *testing.T) {
 		{40, []string{"nic:node33/nic3"}, true}, // groups of 32 and 8
 		{64, []string{"nic:node2/nic3", "nic:node50/nic3"}, true},
 		{8, []string{"gpu:node2/gpu3"}, true},
+		{64, []string{"gpu:node33/gpu3"}, true},
 		{8, []string{"link:node0/gpu0--node0/nvswitch1"}, true},
 		{40, []string{"link:spine0--leaf0"}, false},
 	} {

@@ -26,6 +26,12 @@ type BentKind struct {
 
 func (b *Bends) rails() int32 { return int32(len(b.Kinds[0].By)) }
 
+// Ranks is how many ranks a node has.
+func (b *Bends) Ranks(node int) int32 {
+	k := &b.Kinds[b.Nodes[node]]
+	return int32(len(k.By) - len(k.Lost))
+}
+
 // ranksOf are the ranks of each node by rail, −1 where there is none.
 func (b *Bends) ranksOf() [][]int32 {
 	out := make([][]int32, len(b.Nodes))

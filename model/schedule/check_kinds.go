@@ -37,7 +37,7 @@ func newKindMoves(s *Schedule, x *Expander, channel int) *kindMoves {
 	for node, k := range m.b.Nodes {
 		m.first = append(m.first, int32(slices.Index(m.b.Nodes, k)))
 		m.rank0 = append(m.rank0, int32(len(m.node)))
-		for range int(m.b.rails()) - len(m.b.Kinds[k].Lost) {
+		for range m.b.Ranks(node) {
 			m.node = append(m.node, int32(node))
 		}
 	}

@@ -16,11 +16,11 @@ import (
 // 1974 (isomorphism of trees by classes of vertices, from the leaves up).
 type Classes struct {
 	*Symmetry
-	dims   []int32 // of the tree
-	place  []int32 // by node: in an order in which alike siblings lie side by side
-	order  []int32 // by place: node
-	kinds  [][]int32
-	strand []int32 // by level: nodes below a vertex
+	dims   []int32   // of the tree
+	place  []int32   // by node: in an order in which alike siblings lie side by side
+	order  []int32   // by place: node
+	kinds  [][]int32 // by level and vertex, in order: its class
+	strand []int32   // by level: nodes below a vertex
 }
 
 // NewClasses finds classes of nodes that are alike in themselves, and in what label says.
@@ -63,9 +63,8 @@ func (c *Classes) sort(t *Topology, label func(node int) int) {
 	for n := range t.nodes {
 		kinds[n], lists[n] = id(fmt.Sprintf("%d %s", label(n), t.outline(n))), []int32{int32(n)}
 	}
-	c.kinds = make([][]int32, len(c.dims))
-	for level := len(c.dims) - 1; level >= 0; level-- {
-		d := int(c.dims[level])
+	for _, dim := range slices.Backward(c.dims) {
+		d := int(dim)
 		var up []int32
 		var all [][]int32
 		for v := 0; v < len(kinds); v += d {

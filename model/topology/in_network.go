@@ -1,6 +1,10 @@
 package topology
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // capable says what a device does with data that pass through it.
 func (t *Topology) capable(d DeviceID) (multicast, reduction bool) {
@@ -38,12 +42,15 @@ type linkShares struct{ most, sum share }
 
 func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
 	routes := make([]Route, len(pairs))
-	on := map[LinkID]linkShares{}
 	for i, p := range pairs {
-		route, err := r.Route(p[0], p[1])
-		if err != nil {
+		var err error
+		if routes[i], err = r.Route(p[0], p[1]); err != nil {
 			return nil, err
 		}
+	}
+	r.align(routes)
+	on := map[LinkID]linkShares{}
+	for _, route := range routes {
 		for _, h := range route.Hops {
 			x, s := on[h.Link], share{h.Num, h.Den}
 			if x.most.num == 0 || s.num*x.most.den > x.most.num*s.den {
@@ -52,7 +59,6 @@ func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
 			x.sum = x.sum.plus(s)
 			on[h.Link] = x
 		}
-		routes[i] = route
 	}
 	if err := r.able(on, pairs, multicast); err != nil {
 		return nil, err
@@ -67,6 +73,68 @@ func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
 		}
 	}
 	return routes, nil
+}
+
+// align splits all routes of a team over the switches between them alike, where these are
+// one level of scale-up switches: in proportion to what all of them can carry over each. A
+// copy is made, or a part combined, in one switch, so that a slow link of one rank makes all
+// others use its switch less.
+func (r *Router) align(routes []Route) {
+	weight, total := map[DeviceID]int64{}, int64(0)
+	for i := range routes {
+		through := r.through(&routes[i])
+		if through == nil {
+			return
+		}
+		for s, w := range through {
+			if have, ok := weight[s]; i == 0 || ok && w < have {
+				weight[s] = w
+			}
+		}
+		maps.DeleteFunc(weight, func(s DeviceID, _ int64) bool { return through[s] == 0 })
+	}
+	for _, w := range weight {
+		total += w
+	}
+	if total == 0 {
+		return
+	}
+	for i := range routes {
+		route := &routes[i]
+		route.Hops = slices.DeleteFunc(route.Hops, func(h Hop) bool { return weight[r.switchOf(h)] == 0 })
+		for j := range route.Hops {
+			s := share{1, 1}.times(weight[r.switchOf(route.Hops[j])], total)
+			route.Hops[j].Num, route.Hops[j].Den = s.num, s.den
+		}
+		*route = r.finish(path{hops: route.Hops, latency: route.Latency, links: route.Links}, route.Kind)
+	}
+}
+
+// through is what a route can carry over each switch; nil where it takes more than one
+// level of them, or none.
+func (r *Router) through(route *Route) map[DeviceID]int64 {
+	if route.Kind != Switched {
+		return nil
+	}
+	out := map[DeviceID]int64{}
+	for _, h := range route.Hops {
+		s := r.switchOf(h)
+		if l := r.t.links[h.Link]; r.t.RankOf(l.From) < 0 && r.t.RankOf(l.To) < 0 {
+			return nil
+		}
+		if rate := int64(r.t.Rate(h.Link)); out[s] == 0 || rate < out[s] {
+			out[s] = rate
+		}
+	}
+	return out
+}
+
+// switchOf is the end of a link that is no rank.
+func (r *Router) switchOf(h Hop) DeviceID {
+	if l := r.t.links[h.Link]; r.t.RankOf(l.From) < 0 {
+		return l.From
+	}
+	return r.t.links[h.Link].To
 }
 
 // able reports which device would have to multiply or to combine data and does not: one

@@ -24,11 +24,16 @@ func others(n, rank int) []int {
 // On the links out of its source, and into each receiver, a multicast is there once, and
 // never more than once on any other; a reduction is the same backwards.
 func TestTeamsLoadLinksOnce(t *testing.T) {
-	for _, name := range []string{"dgx-h100", "gb200-nvl72", "nvlink-network-256"} {
-		topo, err := topology.Load(topologies.Source, name, topology.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range []struct {
+		name string
+		lost []string
+	}{
+		{"dgx-h100", nil}, {"gb200-nvl72", nil}, {"nvlink-network-256", nil},
+		{"dgx-h100", []string{"link:gpu0--nvswitch1=0.3", "link:gpu4--nvswitch2", "link:gpu5--nvswitch3#1"}},
+		{"dgx-h100", []string{"link:gpu4->nvswitch0=0.7"}},
+		{"gb200-nvl72", []string{"link:tray3/gpu1--nvlink/nvswitch7=0.5"}},
+	} {
+		name, topo := c.name, degrade(t, load(t, c.name, 0), c.lost...)
 		r, n := topology.NewRouter(topo), topo.NumRanks()
 		down, err := r.Multicast(n/2, others(n, n/2))
 		if err != nil {

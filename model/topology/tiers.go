@@ -1,5 +1,7 @@
 package topology
 
+import "slices"
+
 // Tier is a level of locality: which ranks share a node, a leaf, a pod.
 type Tier struct {
 	Name   string
@@ -91,17 +93,25 @@ func (t *Topology) Grid() (dims []int32, ok bool) {
 	return dims, true
 }
 
-// NodeGrid is the regular layout of the nodes, outermost tier first, or one axis.
+// NodeGrid is the regular layout of the nodes, outermost tier first, or one axis; nodes may
+// have unequal numbers of ranks.
 func (t *Topology) NodeGrid() []int32 {
-	dims, ok := t.Grid()
-	product := 1
-	for i, d := range dims {
-		if ok && product == t.NumNodes() {
-			return dims[:i]
+	all, size := int32(len(t.nodes)), int32(1) // nodes, those in a group of the tier below
+	var dims []int32
+	for _, tier := range t.tiers[1:] {
+		groups := int32(tier.Groups)
+		n := all / groups
+		if all%groups != 0 || n%size != 0 || slices.ContainsFunc(t.nodes, func(x node) bool {
+			return x.ranks == 0 || tier.Of[x.firstRank] != t.devices[x.firstDevice].Node/n
+		}) {
+			continue
 		}
-		product *= int(d)
+		dims, size = append([]int32{n / size}, dims...), n
 	}
-	return []int32{int32(t.NumNodes())}
+	if top := all / size; top > 1 || dims == nil {
+		dims = append([]int32{top}, dims...)
+	}
+	return dims
 }
 
 // regular reports whether the tier's groups are consecutive runs of n ranks.
