@@ -36,6 +36,8 @@ type contest struct {
 	best, second int // −1: none yet
 	many         bool
 	alone        bool // no runner-up is wanted
+	lifted       int  // played though its simulation takes long (see lift); −1: none
+	explained    Prediction
 }
 
 // look is how closely a candidate was looked at.
@@ -59,6 +61,9 @@ func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Ro
 	if err := c.run(); err != nil {
 		return Row{}, err
 	}
+	if err := c.lift(); err != nil {
+		return Row{}, err
+	}
 	if c.best < 0 {
 		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could be %s)", leftOut(c.list, units.MaxTime))
 	}
@@ -67,7 +72,7 @@ func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Ro
 
 func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer) *contest {
 	c := &contest{size: size, score: score, list: make([]Considered, len(candidates)), looks: make([]look, len(candidates)),
-		best: -1, second: -1, many: candidates[0].Spec.Ranks > maxFlat}
+		best: -1, second: -1, lifted: -1, many: candidates[0].Spec.Ranks > maxFlat}
 	for i, s := range candidates {
 		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
 	}
@@ -221,7 +226,7 @@ func (c *contest) place(i int) {
 
 // row is the answer.
 func (c *contest) row() (Row, error) {
-	best := c.list[c.best]
+	best, known := c.list[c.best], c.best == c.lifted
 	row := Row{Size: c.size, Schedule: best.Schedule, Why: c.list}
 	if c.second >= 0 {
 		row.RunnerUp, row.RunnerTime = c.list[c.second].Schedule, c.list[c.second].Time
@@ -237,7 +242,9 @@ func (c *contest) row() (Row, error) {
 		return cmp.Or(cmp.Compare(max(a.Time, best.Time), max(b.Time, best.Time)), compareBool(a.Pruned, b.Pruned))
 	})
 	var err error
-	row.Prediction, err = c.score.Explain(row.Schedule, c.size)
+	if row.Prediction = c.explained; !known {
+		row.Prediction, err = c.score.Explain(row.Schedule, c.size)
+	}
 	if names := leftOut(c.list, row.Prediction.Time); names != "" {
 		row.Prediction.Warnings = append(row.Prediction.Warnings, fmt.Sprintf("%s may be faster, but take too long to simulate: left out (--algo and --slices choose one)", names))
 	}

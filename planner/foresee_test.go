@@ -68,3 +68,62 @@ func TestWhatIsTooLongOutdoesNothing(t *testing.T) {
 		}
 	}
 }
+
+// awkward are schedules that all but one algorithm's take too long to simulate, and that one's, if
+// it is there, is slow times as long as the others' bound.
+type awkward struct {
+	slow int
+	work int64
+}
+
+func (a awkward) simulable(s *schedule.Schedule) bool { return a.slow > 0 && s.Algorithm == "flows" }
+
+func (a awkward) Work(*schedule.Schedule) int64 { return a.work }
+
+func (a awkward) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e9 }
+
+func (a awkward) Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	return a.Time(s, size)
+}
+
+func (a awkward) Time(s *schedule.Schedule, _ units.Bytes) (units.Time, error) {
+	if !a.simulable(s) {
+		return 0, ErrTooLarge
+	}
+	return units.Time(a.slow) * 1e9, nil
+}
+
+func (a awkward) Explain(s *schedule.Schedule, size units.Bytes) (Prediction, error) {
+	if a.simulable(s) {
+		return Prediction{Time: units.Time(a.slow) * 1e9}, nil
+	}
+	return Prediction{Time: 2e9}, nil
+}
+
+// One that takes too long to simulate is played after all where nothing else can be, or what can is
+// more than four times as slow as it may be; not where even that would take too long.
+func TestTheMostPromisingIsPlayedAfterAll(t *testing.T) {
+	topo := torus(t, "5, 5", 25)
+	all, err := Candidates(topo, collective.Spec{Kind: collective.AllToAll, Ranks: 25}, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		score awkward
+		want  units.Time // 0: an error
+	}{{awkward{0, 1000}, 2e9}, {awkward{5, 1000}, 2e9}, {awkward{4, 1000}, 4e9}, {awkward{5, 2 * awaited}, 5e9}, {awkward{0, 2 * awaited}, 0}} {
+		row, err := choose(all, units.MiB, c.score)
+		if c.want == 0 {
+			if err == nil {
+				t.Errorf("%+v: no error", c.score)
+			}
+			continue
+		}
+		if err != nil || row.Prediction.Time != c.want {
+			t.Errorf("%+v: %v, %v; want %v", c.score, row.Prediction.Time, err, c.want)
+		}
+		if loses := c.want == 2e9 && c.score.slow > 0; loses && row.RunnerUp == nil {
+			t.Errorf("%+v: no runner-up", c.score)
+		}
+	}
+}

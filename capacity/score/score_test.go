@@ -62,7 +62,7 @@ func work(t *testing.T, kind collective.Kind, nodes int) map[string]int64 {
 	return out
 }
 
-// TestTooLarge leaves out what would take too long, and says so.
+// TestTooLarge leaves out what would take too long, and says so; but not all there is.
 func TestTooLarge(t *testing.T) {
 	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 4})
 	if err != nil {
@@ -83,8 +83,9 @@ func TestTooLarge(t *testing.T) {
 		t.Error("deep pipelines were left out without a word")
 	}
 	s.Limit = 10
-	if _, err := planner.Plan(topo, spec, []units.Bytes{1 << 30}, s, planner.PlanOptions{}); err == nil {
-		t.Error("a plan came of nothing that may be simulated")
+	rows, err = planner.Plan(topo, spec, []units.Bytes{1 << 30}, s, planner.PlanOptions{})
+	if err != nil || rows[0].OfBound() < 0.2 || len(rows[0].Prediction.Warnings) == 0 {
+		t.Errorf("where nothing may be simulated, the most promising is, with a warning of the others: %v, %+v", err, rows)
 	}
 }
 
