@@ -22,7 +22,15 @@ func degraded(t testing.TB, name string, nodes int, faults ...string) *topology.
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []topology.Fault
+	got, err := whole.WithoutInNetwork().Degrade(parsed(t, faults))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func parsed(t testing.TB, faults []string) (list []topology.Fault) {
+	t.Helper()
 	for _, s := range faults {
 		f, err := topology.ParseFault(s)
 		if err != nil {
@@ -30,11 +38,7 @@ func degraded(t testing.TB, name string, nodes int, faults ...string) *topology.
 		}
 		list = append(list, f)
 	}
-	got, err := whole.WithoutInNetwork().Degrade(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	return list
 }
 
 var overBentRails = []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll}
@@ -55,15 +59,7 @@ func TestBentRailsOfRandomFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list []topology.Fault
-		for _, s := range faults {
-			f, err := topology.ParseFault(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, f)
-		}
-		topo, err := whole.Degrade(list)
+		topo, err := whole.Degrade(parsed(t, faults))
 		if err != nil { // the same part twice
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"railyard/exec/cuda"
+	"railyard/exec/cuda/driver"
 	"railyard/exec/discover"
 	"railyard/exec/nccl"
 	"railyard/model/collective"
@@ -138,6 +139,9 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 		if f.before, err = readFastest(f.fastest); err != nil {
 			return err
 		}
+	}
+	if err := driver.Load(); err != nil { // before a file is made
+		return err
 	}
 	w := io.Writer(os.Stdout)
 	if f.out != "-" {

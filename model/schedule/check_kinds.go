@@ -101,7 +101,6 @@ func (m *kindMoves) runs(from runs, by int32) runs {
 	if by == 0 || len(from) == 2 && from[0] == 0 && int(from[1]) == len(m.node) {
 		return from
 	}
-	type span struct{ lo, hi int32 }
 	a, b := m.first[by-1], by-1
 	var spans []span
 	cuts := []int32{m.rank0[a], m.end(a), m.rank0[b], m.end(b)}
@@ -116,16 +115,7 @@ func (m *kindMoves) runs(from runs, by int32) runs {
 			}
 		}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return int(a.lo - b.lo) })
-	out := make(runs, 0, len(from))
-	for _, s := range spans {
-		if n := len(out); n > 0 && out[n-1] == s.lo {
-			out[n-1] = s.hi
-		} else {
-			out = append(out, s.lo, s.hi)
-		}
-	}
-	return out
+	return joined(spans)
 }
 
 // end is the rank after a node's.

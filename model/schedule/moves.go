@@ -160,7 +160,6 @@ func (m *moves) runs(from runs, by int32) runs {
 	for _, a := range m.axes {
 		grain = min(grain, a.stride)
 	}
-	type span struct{ lo, hi int32 }
 	var spans []span
 	for i := 0; i < len(from); i += 2 {
 		for lo := from[i]; lo < from[i+1]; {
@@ -170,14 +169,5 @@ func (m *moves) runs(from runs, by int32) runs {
 			lo = hi
 		}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return int(a.lo - b.lo) })
-	out := make(runs, 0, len(from))
-	for _, s := range spans {
-		if n := len(out); n > 0 && out[n-1] == s.lo {
-			out[n-1] = s.hi
-		} else {
-			out = append(out, s.lo, s.hi)
-		}
-	}
-	return out
+	return joined(spans)
 }

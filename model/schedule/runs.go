@@ -49,3 +49,20 @@ func (r runs) missing(n int32) int32 {
 	}
 	return -1
 }
+
+// span is a run by itself.
+type span struct{ lo, hi int32 }
+
+// joined are spans in any order, which do not overlap, as runs.
+func joined(spans []span) runs {
+	slices.SortFunc(spans, func(a, b span) int { return int(a.lo - b.lo) })
+	out := make(runs, 0, 2*len(spans))
+	for _, s := range spans {
+		if n := len(out); n > 0 && out[n-1] == s.lo {
+			out[n-1] = s.hi
+		} else {
+			out = append(out, s.lo, s.hi)
+		}
+	}
+	return out
+}

@@ -28,17 +28,7 @@ func TestClassesOfNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list []topology.Fault
-		for _, s := range c.faults {
-			f, err := topology.ParseFault(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, f)
-		}
-		if topo, err = topo.Degrade(list); err != nil {
-			t.Fatal(err)
-		}
+		topo = degrade(t, topo, c.faults...)
 		classes, ok := topology.NewClasses(topo, func(int) int { return 0 })
 		if ok != (c.sizes != nil) {
 			t.Errorf("%d nodes without %v: classes %v", c.nodes, c.faults, ok)
