@@ -153,6 +153,27 @@ func TestFallbacksAreSaid(t *testing.T) {
 	}
 }
 
+// Where NCCL's model knows nothing of the GPUs, any kernel of the profile may stand in, but
+// none that needs switches which reduce where GPUs have links to one another only.
+func TestMeshesHaveNoNVLS(t *testing.T) {
+	r := runtime(t, load(t, "mi300x-node", topology.Options{}), "h100")
+	if r.Chooses() {
+		t.Fatal("NCCL knows the GPUs")
+	}
+	for _, size := range []units.Bytes{64 * units.KiB, 64 * units.MiB, units.GiB} {
+		p, err := r.Predict(Ask{Kind: collective.AllReduce, Size: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(p.Algorithm, "nvls") {
+			t.Errorf("%v by %s", size, p.Algorithm)
+		}
+	}
+	if p, err := r.Predict(Ask{Kind: collective.AllReduce, Algorithm: "NVLS", Size: units.GiB}); err == nil {
+		t.Errorf("NVLS is predicted: %v", p.Time)
+	}
+}
+
 func TestProfileFor(t *testing.T) {
 	for name, want := range map[string]string{"dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
 		"dgx-b200": "b200", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5", "superpod-h100": "h100"} {
