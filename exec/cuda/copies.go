@@ -52,7 +52,7 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err != nil {
 		return nil, err
 	}
-	_, longest := copyingEncoding(p)
+	_, longest := copyingEncoding(p, how)
 	m, err := newMemory(n, s, cfg, needs{scratch: p.Scratch, control: program.ControlBytes(), plan: int64(longest * (3 + len(p.Stages)))})
 	if err != nil {
 		return nil, err
@@ -101,9 +101,9 @@ func copyingLanes(p *block.Copying) []block.Lane {
 }
 
 // copyingEncoding is how the kernels' plans are written, and the longest's bytes.
-func copyingEncoding(p *block.Copying) (block.Encoding, int) {
+func copyingEncoding(p *block.Copying, how Method) (block.Encoding, int) {
 	lanes := copyingLanes(p)
-	e := block.Encoding{Forms: block.FormsOf(lanes...), Instances: p.Blocks}
+	e := block.Encoding{Forms: block.FormsOf(how.Threads, lanes...), Instances: p.Blocks}
 	return e, e.LaneBytes(lanes...)
 }
 
@@ -113,7 +113,7 @@ func copyingSource(p *block.Copying, cfg Config, how Method) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	e, longest := copyingEncoding(p)
+	e, longest := copyingEncoding(p, how)
 	if longest > maxLane {
 		return source{}, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", longest)
 	}
@@ -125,7 +125,7 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 	if err != nil {
 		return err
 	}
-	encoding, longest := copyingEncoding(o.p)
+	encoding, longest := copyingEncoding(o.p, how)
 	plans := int64(0)
 	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
 		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.rank, 0)}
