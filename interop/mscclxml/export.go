@@ -91,7 +91,8 @@ func styles(p *program.Program) []style {
 	return out
 }
 
-// fit tries the styles until the file is valid; the error is that of the first.
+// fit tries the styles until the file is valid; the error is that of the first
+// whose stages share thread blocks.
 func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error) {
 	var first error
 	deps := make([][][]int, len(p.Ranks))
@@ -104,7 +105,7 @@ func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error)
 		if err == nil {
 			return &f, nil
 		}
-		if first == nil {
+		if first == nil && st.stages == nil {
 			first = err
 		}
 	}
