@@ -73,20 +73,26 @@ type style struct {
 	merge bool // sends and receives without such in common thread blocks
 	group int  // messages of a connection on one channel; 0: all
 	bands bool // peers spread over channels
+
+	stages [][]int // by channel and phase: those that share thread blocks; nil: all
 }
 
-// styles are tried in this order. Sending and receiving in thread blocks of their own
-// cannot stop in a loop of full connections.
+// styles are tried in this order. Stages apart go through large buffers as the plan does. Sending
+// and receiving in thread blocks of their own cannot stop in a loop of full connections.
 func styles(p *program.Program) []style {
 	var out []style
 	bands := crowded(p)
+	if stages := stagesOf(p); stages != nil {
+		out = append(out, style{fuse: true, bands: bands, stages: stages}, style{fuse: true, merge: true, bands: bands, stages: stages})
+	}
 	for _, group := range []int{0, 48, 24, 12} {
 		out = append(out, style{fuse: true, group: group, bands: bands}, style{group: group, bands: bands}, style{fuse: true, merge: true, group: group, bands: bands})
 	}
 	return out
 }
 
-// fit tries the styles until the file is valid; the error is that of the first.
+// fit tries the styles until the file is valid; the error is that of the first
+// whose stages share thread blocks.
 func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error) {
 	var first error
 	deps := make([][][]int, len(p.Ranks))
@@ -99,7 +105,7 @@ func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error)
 		if err == nil {
 			return &f, nil
 		}
-		if first == nil {
+		if first == nil && st.stages == nil {
 			first = err
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"railyard/model/topology"
 )
 
-// Imports take about as long as the schedules that they were exported from. Where they do
-// not, a thread block of the file does two things of a slice that in the schedule overlap
-// with those of others: sums up and results down.
+// Imports take about as long as the schedules that they were exported from: what is a phase of
+// a schedule has thread blocks of its own. Where they do not, a thread block of the file does two
+// things of a slice that in the schedule overlap with those of others.
 func TestImportsTakeAsLongAsTheirPlans(t *testing.T) {
 	for _, c := range []struct {
 		algo   string
@@ -28,15 +28,18 @@ func TestImportsTakeAsLongAsTheirPlans(t *testing.T) {
 		{"ring", collective.Broadcast, 2, 32, 1.02},
 		{"alternating_ring", collective.Broadcast, 2, 32, 1.05},
 		{"double_binary_tree", collective.Broadcast, 1, 1, 1.01},
-		{"double_binary_tree", collective.Broadcast, 1, 32, 1.10},
-		{"double_binary_tree", collective.AllReduce, 1, 32, 1.50},
+		{"double_binary_tree", collective.Broadcast, 1, 32, 1.01},
+		{"double_binary_tree", collective.AllReduce, 1, 32, 1.01},
+		{"double_binary_tree", collective.AllReduce, 2, 32, 1.01},
 		{"knomial", collective.AllReduce, 1, 32, 1.01},
 		{"two_shot", collective.AllReduce, 1, 32, 1.01},
 		{"direct", collective.AllGather, 2, 8, 1.01},
 		{"hierarchical_ring", collective.AllGather, 2, 32, 1.07},
 		{"hierarchical_tree", collective.Broadcast, 2, 32, 1.05},
-		{"hierarchical_two_shot", collective.AllGather, 2, 1, 1.31},
-		{"hierarchical_two_shot", collective.AllReduce, 2, 32, 2.10},
+		{"hierarchical_tree", collective.AllReduce, 2, 32, 1.01},
+		{"hierarchical_direct", collective.AllReduce, 2, 32, 1.01},
+		{"hierarchical_two_shot", collective.AllGather, 2, 1, 1.01},
+		{"hierarchical_two_shot", collective.AllReduce, 2, 32, 1.01},
 		{"packed_trees", collective.AllReduce, 2, 1, 1.05},
 	} {
 		t.Run(fmt.Sprintf("%s/%v/%d/%d", c.algo, c.kind, c.nodes, c.slices), func(t *testing.T) {

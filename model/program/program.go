@@ -35,6 +35,7 @@ func (p Place) compare(q Place) int {
 type Step struct {
 	Kind    schedule.OpKind
 	Channel int // of the schedule
+	Phase   int // of the channel
 	Peer    int // Send, Recv, RecvReduce; else −1
 	Seq     int // the message's number among those of its channel between the two ranks
 	Src     Place
