@@ -162,72 +162,18 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 
 // queue puts copies on side streams and kernels on the GPU's stream; events order
 // them.
-func (o *copiesOp) queue(g *gpu, i int) error {
-	r := &o.ranks[g.rank]
-	next := 0
-	// link makes one stream wait for what another has been given so far.
-	link := func(from, to driver.Stream) error {
-		e := g.marks[next]
-		next++
-		if err := e.Record(from); err != nil {
-			return err
-		}
-		return to.Wait(e)
-	}
-	run := func(l *launches) error {
-		if l.param == nil {
-			return nil
-		}
-		l.param.turn(i)
-		return l.kernel.Launch(g.stream, l.shape, l.param)
-	}
-	if err := run(&r.start); err != nil {
+func (o *copiesOp) queue(g *gpu, turn int) error {
+	q := &copyQueue{o: o, g: g, r: &o.ranks[g.rank], turn: turn, lanes: g.side[:o.streams], reduced: map[int]driver.Event{}}
+	if err := q.begin(); err != nil {
 		return err
 	}
-	lanes := g.side[:o.streams]
-	for _, s := range lanes {
-		if err := link(g.stream, s); err != nil {
+	for j := range o.p.Stages {
+		if err := q.stage(j); err != nil {
 			return err
 		}
 	}
-	if err := run(&r.local); err != nil {
+	if err := q.join(); err != nil {
 		return err
 	}
-	reduced := map[int]driver.Event{} // by slice: the kernel of the phase before
-	for j, st := range o.p.Stages {
-		for k, c := range st.Copies[g.rank] {
-			s := lanes[k%len(lanes)]
-			if e, ok := reduced[st.Slice]; ok && k < len(lanes) {
-				if err := s.Wait(e); err != nil {
-					return err
-				}
-			}
-			if err := s.Copy(o.m.ref(c.To), o.m.ref(c.From), c.Bytes); err != nil {
-				return err
-			}
-		}
-		if r.stages[j].param == nil {
-			continue
-		}
-		for _, s := range lanes {
-			if err := link(s, g.stream); err != nil {
-				return err
-			}
-		}
-		if err := run(&r.stages[j]); err != nil {
-			return err
-		}
-		e := g.marks[next]
-		next++
-		if err := e.Record(g.stream); err != nil {
-			return err
-		}
-		reduced[st.Slice] = e
-	}
-	for _, s := range lanes {
-		if err := link(s, g.stream); err != nil {
-			return err
-		}
-	}
-	return run(&r.end)
+	return q.run(&q.r.end)
 }
