@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/capacity/score"
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -32,7 +33,7 @@ func TestPlansSurviveASlightlySlowerAdapter(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole = whole.WithoutInNetwork()
-		slower, err := whole.Degrade(parsed(t, []string{"nic:node2/nic3=0.99"}))
+		slower, err := whole.Degrade(gen.Faults("nic:node2/nic3=0.99"))
 		if err != nil {
 			t.Fatal(err)
 		}

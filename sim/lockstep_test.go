@@ -5,9 +5,9 @@ import (
 	"math/bits"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/schedule"
-	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -101,11 +101,7 @@ func (p *pairs) rates() map[message]float64 {
 func TestPairsFallOutOfStep(t *testing.T) {
 	const rate = 50e9
 	for _, c := range []struct{ ranks, slices int }{{4, 1}, {4, 16}, {8, 1}, {8, 4}, {8, 8}, {16, 4}} {
-		slow, err := topology.ParseFault("link:gpu2--sw=0.99")
-		if err != nil {
-			t.Fatal(err)
-		}
-		topo, err := switched(t, c.ranks, "50GB/s", "0ns").Degrade([]topology.Fault{slow})
+		topo, err := switched(t, c.ranks, "50GB/s", "0ns").Degrade(gen.Faults("link:gpu2--sw=0.99"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -77,11 +78,7 @@ func TestBoundsLeaveOutIdleAdapters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := topology.ParseFault(c.fault)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if topo, err = topo.WithoutInNetwork().Degrade([]topology.Fault{f}); err != nil {
+		if topo, err = topo.WithoutInNetwork().Degrade(gen.Faults(c.fault)); err != nil {
 			t.Fatal(err)
 		}
 		b := collective.LowerBound(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, units.GiB)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
@@ -78,11 +79,7 @@ func TestWhatIsLostLimitsAll(t *testing.T) {
 		{"link:node1/gpu5--node1/nvswitch1", 350e9, 400e9}, // five of 18 links
 		{"nic:node3/nic0=0.5", 450e9, 375e9},
 	} {
-		f, err := topology.ParseFault(c.fault)
-		if err != nil {
-			t.Fatal(err)
-		}
-		topo, err := load(t, "dgx-h100", topology.Options{Nodes: 4}).Degrade([]topology.Fault{f})
+		topo, err := load(t, "dgx-h100", topology.Options{Nodes: 4}).Degrade(gen.Faults(c.fault))
 		if err != nil {
 			t.Fatal(err)
 		}
