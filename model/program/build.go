@@ -145,7 +145,7 @@ func (b *builder) steps(c, r int, list []*wide) {
 			lists = append(lists, w.match.lists()...)
 		}
 		Runs(lists, b.maxCount, func(from, n int) {
-			st := Step{Kind: w.op.Kind, Channel: c, Phase: w.phase, Peer: int(w.op.Peer), Count: n}
+			st := Step{Kind: w.op.Kind, Channel: c, Phase: w.phase, Part: lists[0][from].At % b.p.Unit, Peer: int(w.op.Peer), Count: n}
 			if w.src != nil {
 				st.Src = w.src[from]
 			}
