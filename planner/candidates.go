@@ -84,7 +84,10 @@ func flowDepths(r *request) []int {
 	return []int{1, 4, 16, 64, 256}
 }
 
-// oneDepth is for algorithms of one phase whose slices would only follow one another.
+// oneDepth is for algorithms of one phase whose slices would only follow one another, and for
+// those of pairs, which have to keep step: where one adapter is 1 % slower, a rank that is
+// ahead sends into what its partner still receives from another, and falls behind in turn. A
+// slice recovers from that, a pipeline of them adds it up until nothing moves both ways at once.
 func oneDepth(*request) []int { return []int{1} }
 
 // ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
