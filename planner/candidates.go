@@ -81,7 +81,7 @@ func flowDepths(r *request) []int {
 	if r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.AllToAllV {
 		return []int{1, 16, 256}
 	}
-	return []int{1, 4, 16, 64, 256}
+	return []int{1, 4, 16, 32, 64, 256}
 }
 
 // oneDepth is for algorithms of one phase whose slices would only follow one another, and for
