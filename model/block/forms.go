@@ -29,13 +29,14 @@ type form struct {
 func (f *Forms) form(l *Lane, op *Op) form {
 	x := form{kind: op.Kind, sources: len(op.Sources), packetSources: len(op.PacketSources), destinations: len(op.Destinations),
 		packetTargets: len(op.PacketTargets), own: op.Own, flags: op.Flags, line: op.Line}
-	if min(l.Unit, op.Limit) <= int64(f.threads)*op.access() {
+	if round := int64(f.threads) * op.access(); round > 0 && min(l.Unit, op.Limit) <= round {
 		x.flags |= Once
 	}
 	return x
 }
 
-// access is the bytes of data that a thread moves in a round of packets or words; 0 of other operations.
+// access is the bytes of data that a thread moves in a round of packets or words; 0 of operations
+// that do not ask whether one round is enough.
 func (op *Op) access() int64 {
 	switch op.Kind {
 	case LLPut, LLReduce:

@@ -30,6 +30,9 @@ func TestInterpreters(t *testing.T) {
 		{collective.AllReduce, "two_shot", block.Words, 2, 1, 4, true, false},
 		{collective.AllReduce, "two_shot", block.WordsPush, 3, 1, 1, true, true},
 		{collective.AllGather, "direct", block.Packets, 3, 1, 1, true, true},
+		{collective.Broadcast, "direct", block.Packets, 3, 1, 1, true, true}, // buffers are given back
+		{collective.Broadcast, "direct", block.Lines, 3, 1, 1, true, false},
+		{collective.SendRecv, "direct", block.Packets, 3, 1, 2, true, false},
 		{collective.AllReduce, "simple_ring", block.Words, 3, 2, 1, false, true},
 		{collective.AllReduce, "double_binary_tree", block.Packets, 4, 1, 1, false, true},
 	} {
