@@ -91,15 +91,22 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return usageError{errors.New(msg)}
 }
 
-// wrapArgErrors turns every command's complaint about its arguments into a usage error.
+// wrapArgErrors turns every command's complaint about its arguments, or about a flag that is
+// missing, into a usage error.
 func wrapArgErrors(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return usageError{err}
-			}
-			return nil
+	check := cmd.Args
+	if check == nil {
+		check = cobra.ArbitraryArgs
+	}
+	cmd.Args = func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil {
+			err = c.ValidateRequiredFlags()
 		}
+		if err != nil {
+			return usageError{err}
+		}
+		return nil
 	}
 	for _, sub := range cmd.Commands() {
 		wrapArgErrors(sub)
