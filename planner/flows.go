@@ -23,18 +23,24 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 	if err := r.wants(collective.AllToAll, collective.AllToAllV, collective.SendRecv, collective.Scatter, collective.Gather); err != nil {
 		return nil, err
 	}
-	if r.spec.Kind == collective.SendRecv && r.t.NumNodes() > 1 {
-		return r.sendOverRails()
+	if r.t.NumNodes() > 1 && r.spec.Kind != collective.AllToAll && r.spec.Kind != collective.AllToAllV {
+		return r.flowsBetweenNodes()
 	}
-	n := r.spec.Ranks
-	if n < 3 || n > maxFlowRanks {
-		return nil, notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
+	if err := r.enoughForFlows(); err != nil {
+		return nil, err
 	}
 	g := r.rates()
 	if g == nil || g.complete() && r.spec.Kind != collective.SendRecv {
 		return nil, notApplicable("not all ranks are joined by direct links, or all are neighbours")
 	}
 	return r.spreadOver(g).schedule(r), nil
+}
+
+func (r *request) enoughForFlows() error {
+	if n := r.spec.Ranks; n < 3 || n > maxFlowRanks {
+		return notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
+	}
+	return nil
 }
 
 // spreadOver routes all data over direct links, equal shares once for each topology.
@@ -115,8 +121,16 @@ func spreadFlow(g rateGraph, demand [][]float64) *flow {
 		}
 	}
 	f.paths = best
+	f.fromRankToRank(len(demand))
 	f.sort()
 	return f
+}
+
+// fromRankToRank leaves out of paths what is between ranks, vertices behind them: routes know that.
+func (f *flow) fromRankToRank(ranks int) {
+	for i, p := range f.paths {
+		f.paths[i] = slices.DeleteFunc(p, func(v int32) bool { return v >= int32(ranks) })
+	}
 }
 
 // sort numbers the units of each pair so that those on the same path follow one another.

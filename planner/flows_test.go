@@ -98,6 +98,32 @@ func TestSendRecvTakesAllRails(t *testing.T) {
 	}
 }
 
+// Between nodes whose ranks are joined by direct links, flows take these and all adapters: shares
+// are of what no schedule can beat (of send_recv on MI250X, with PCIe, which flows leave alone).
+func TestFlowsBetweenNodes(t *testing.T) {
+	for _, c := range []struct {
+		name                      string
+		scatter, gather, sendRecv float64
+	}{{"dgx1-v100", 0.99, 0.89, 0.88}, {"dgx1-p100", 0.98, 0.82, 0.95}, {"mi250x-node", 0.96, 0.80, 0.79}, {"mi300x-node", 0.98, 0.98, 0.86}} {
+		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, least := range map[collective.Kind]float64{collective.Scatter: c.scatter, collective.Gather: c.gather, collective.SendRecv: c.sendRecv} {
+			rows, err := planner.Plan(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, []units.Bytes{units.GiB}, score.New(topo, profile(t, "ideal")), planner.PlanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schedule.Check(rows[0].Schedule, topo); err != nil {
+				t.Error(err)
+			}
+			if share := rows[0].OfBound(); rows[0].Schedule.Algorithm != "flows" || share < least || share > 1 {
+				t.Errorf("%s, %v: %s, %.1f %% of the bound (%s)", c.name, kind, rows[0].Schedule.Algorithm, 100*share, rows[0].Bound.Cut)
+			}
+		}
+	}
+}
+
 // So it does on 16,384 GPUs, latencies included; the plan is proven right.
 func TestSendRecvOfAWholeMachine(t *testing.T) {
 	topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: 2048})
