@@ -1,26 +1,6 @@
 package planner
 
-import (
-	"railyard/model/collective"
-	"railyard/model/schedule"
-	"railyard/model/topology"
-)
-
-// flowsBetweenNodes is buildFlows for several nodes: send_recv, scatter and gather over direct
-// links and all adapters, where such links join each node's ranks; else send_recv over rails.
-func (r *request) flowsBetweenNodes() (*schedule.Schedule, error) {
-	err := r.enoughForFlows()
-	if err == nil {
-		var g rateGraph
-		if g, err = r.withDoors(); err == nil {
-			return r.spreadOver(g).schedule(r), nil
-		}
-	}
-	if r.spec.Kind == collective.SendRecv {
-		return r.sendOverRails()
-	}
-	return nil, err
-}
+import "railyard/model/topology"
 
 // withDoors are the rates of direct links inside nodes, and of the ways from node to node:
 // from the ranks next to an adapter through it and on its rail to the same one of another node.

@@ -9,7 +9,7 @@ import (
 
 // schedule sends all units along their paths.
 func (f *flow) schedule(r *request) *schedule.Schedule {
-	messages := f.messages()
+	messages := f.messages(r.spec.Ranks)
 	if r.spec.Kind == collective.Gather {
 		endTogether(messages)
 	}
@@ -87,8 +87,9 @@ type pathMessage struct {
 	path                  []int32
 }
 
-// messages are those of all pairs.
-func (f *flow) messages() []pathMessage {
+// messages are those of all pairs, from rank to rank: what lies between, vertices behind them,
+// routes know.
+func (f *flow) messages(ranks int) []pathMessage {
 	n := len(f.g)
 	var out []pathMessage
 	for i, p := range f.paths {
@@ -98,6 +99,7 @@ func (f *flow) messages() []pathMessage {
 		case unit > 0 && slices.Equal(p, f.paths[i-1]):
 			out[len(out)-1].count++
 		default:
+			p = slices.DeleteFunc(slices.Clone(p), func(v int32) bool { return int(v) >= ranks })
 			out = append(out, pathMessage{int32(pair / n), int32(pair % n), unit, 1, p})
 		}
 	}
