@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/capacity/score"
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -22,23 +23,11 @@ func degraded(t testing.TB, name string, nodes int, faults ...string) *topology.
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := whole.WithoutInNetwork().Degrade(parsed(t, faults))
+	got, err := whole.WithoutInNetwork().Degrade(gen.Faults(faults...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
-}
-
-func parsed(t testing.TB, faults []string) (list []topology.Fault) {
-	t.Helper()
-	for _, s := range faults {
-		f, err := topology.ParseFault(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, f)
-	}
-	return list
 }
 
 var overBentRails = []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll, collective.Broadcast, collective.Reduce}
@@ -68,7 +57,7 @@ func TestBentRailsOfRandomFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		topo, err := whole.Degrade(parsed(t, faults))
+		topo, err := whole.Degrade(gen.Faults(faults...))
 		if err != nil { // the same part twice
 			continue
 		}

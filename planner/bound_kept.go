@@ -7,6 +7,27 @@ import (
 	"railyard/model/units"
 )
 
+// Kept is what a plan of the whole machine takes on what is left of it.
+type Kept struct {
+	Time  units.Time // 0 where it does not run there
+	Least bool       // Time is a bound, as there are too many messages, no two of which are alike, to be simulated
+}
+
+// Keep finds that out. Where ranks are lost, the plan does not run.
+func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size units.Bytes, score Scorer) Kept {
+	switch {
+	case len(left.LostRanks()) > 0:
+		return Kept{}
+	case TooMany(left, old):
+		return Kept{LeastTime(left, p, old, size), true}
+	}
+	t, err := score.Time(old, size)
+	if err != nil {
+		return Kept{} // some ranks no longer reach one another
+	}
+	return Kept{Time: t}
+}
+
 // LeastTime is a time that a schedule cannot beat on a machine of which one node has less
 // left than others: the bound by the programs of that node, where most is in the way, and
 // of the root's. It says what a plan costs that is too large to simulate there.

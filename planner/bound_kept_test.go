@@ -3,6 +3,7 @@ package planner_test
 import (
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -19,11 +20,7 @@ func TestLeastTimeOfOldPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := profile(t, "line")
-	lost, err := topology.ParseFault("nic:node2/nic3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	left, err := whole.Degrade([]topology.Fault{lost})
+	left, err := whole.Degrade(gen.Faults("nic:node2/nic3"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,10 +81,13 @@ func flowDepths(r *request) []int {
 	if r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.AllToAllV {
 		return []int{1, 16, 256}
 	}
-	return []int{1, 4, 16, 64, 256}
+	return []int{1, 4, 16, 32, 64, 256}
 }
 
-// oneDepth is for algorithms of one phase whose slices would only follow one another.
+// oneDepth is for algorithms of one phase whose slices would only follow one another, and for
+// those of pairs, which have to keep step: where one adapter is 1 % slower, a rank that is
+// ahead sends into what its partner still receives from another, and falls behind in turn. A
+// slice recovers from that, a pipeline of them adds it up until nothing moves both ways at once.
 func oneDepth(*request) []int { return []int{1} }
 
 // ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
@@ -233,6 +236,9 @@ func (r *request) tooMany(name string) bool {
 	if n > maxRing && r.unlike() && r.bendable() && r.inClasses() { // these fold there, others do not
 		return name != "bent_rails" && name != "hierarchical_all_to_all"
 	}
+	if r.crowds(name) {
+		return true
+	}
 	switch name {
 	case "two_shot":
 		return n > maxFlat && !r.alikeByTier()
@@ -262,6 +268,29 @@ func (r *request) tooMany(name string) bool {
 		return false
 	}
 	return n > maxFlat && !r.alike()
+}
+
+// maxCrowd bounds the pairs of ranks that send one another different amounts at once, where
+// there are rails to go by instead: whenever one ends, the rates of all others are worked out,
+// which is half the square.
+const maxCrowd = 8192
+
+// crowds reports whether an algorithm makes so many messages of different sizes, of which so
+// many share links at once.
+func (r *request) crowds(name string) bool {
+	if name != "direct" && name != "pairwise" || r.spec.Kind != collective.AllToAllV || r.spec.Uniform() {
+		return false
+	}
+	pairs := r.pairs()
+	atOnce := pairs
+	if name == "pairwise" {
+		atOnce = min(pairs, r.spec.Ranks)
+	}
+	if int64(pairs)*int64(atOnce) <= maxCrowd*maxCrowd {
+		return false
+	}
+	_, _, err := r.byNode()
+	return err == nil
 }
 
 // alike reports whether the topology looks the same after every node has moved one on.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/capacity/score"
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -36,11 +37,7 @@ func TestAllToAllsLeaveByRailsWithRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := topology.ParseFault(c.fault)
-		if err != nil {
-			t.Fatal(err)
-		}
-		topo, err := whole.Degrade([]topology.Fault{f})
+		topo, err := whole.Degrade(gen.Faults(c.fault))
 		if err != nil {
 			t.Fatal(err)
 		}

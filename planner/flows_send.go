@@ -6,7 +6,7 @@ import (
 )
 
 // maxSendRanks bounds the ranks of send_recv over rails, whose programs are spelled out.
-const maxSendRanks = 4096
+const maxSendRanks = 1 << 14
 
 // sendOverRails is the send_recv between nodes over all of their rails: what goes from one
 // node's last rank to the next one's first is dealt out to the GPUs of the first node, crosses

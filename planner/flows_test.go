@@ -98,6 +98,24 @@ func TestSendRecvTakesAllRails(t *testing.T) {
 	}
 }
 
+// So it does on 16,384 GPUs, latencies included; the plan is proven right.
+func TestSendRecvOfAWholeMachine(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: 2048})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := planner.Plan(topo, collective.Spec{Kind: collective.SendRecv, Ranks: topo.NumRanks()}, []units.Bytes{units.GiB}, score.New(topo, profile(t, "line")), planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schedule.Check(rows[0].Schedule, topo); err != nil {
+		t.Error(err)
+	}
+	if share := rows[0].OfBound(); rows[0].Schedule.Algorithm != "flows" || share < 0.89 || share > 1 {
+		t.Errorf("%s, %.1f %% of the bound (%s)", rows[0].Schedule.Algorithm, 100*share, rows[0].Bound.Cut)
+	}
+}
+
 // flowRate is the rate of a GiB by flows, in GB/s; the schedule is proven right.
 func flowRate(t *testing.T, name string, nodes int, kind collective.Kind) float64 {
 	t.Helper()

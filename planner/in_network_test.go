@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -54,11 +55,7 @@ func TestInNetworkReachesTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.lost != "" {
-			f, err := topology.ParseFault(c.lost)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if topo, err = topo.Degrade([]topology.Fault{f}); err != nil {
+			if topo, err = topo.Degrade(gen.Faults(c.lost)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -62,7 +62,7 @@ func init() {
 		{"halving_doubling", "recursive halving, then doubling", "Rabenseifner 2004", buildHalvingDoubling, oneDepth},
 		{"hierarchical_all_to_all", "aggregate inside the node, then one message for each node on its rail", "Sanders, Träff 2002", buildHierarchicalAllToAll, tierDepths},
 		{"hierarchical_direct", "direct inside the node, rings across", "Jia et al. 2018", buildHierarchicalDirect, tierDepths},
-		{"hierarchical_doubling", "direct inside the node, ⌈log₂⌉ steps across", "Jia et al. 2018; Rabenseifner 2004", buildHierarchicalDoubling, tierDepths},
+		{"hierarchical_doubling", "direct inside the node, ⌈log₂⌉ steps across", "Jia et al. 2018; Rabenseifner 2004", buildHierarchicalDoubling, oneDepth},
 		{"hierarchical_in_network", "switches combine and multiply inside the node; across too where they can, else rings", "Graham et al., SHARP, 2016", buildHierarchicalInNetwork, hierarchicalSwitchDepths},
 		{"hierarchical_ring", "a ring at every tier, one after the other", "Jia et al. 2018", buildHierarchicalRing, tierDepths},
 		{"hierarchical_tree", "direct inside the node, a double binary tree across", "Sanders, Speck, Träff 2009", buildHierarchicalTree, tierDepths},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/planner"
@@ -15,11 +16,7 @@ import (
 // one goes out.
 func TestRingsTakeWhatTheNetworkGives(t *testing.T) {
 	fault := func(text string) func(*topology.Topology) (*topology.Topology, error) {
-		f, err := topology.ParseFault(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return func(t *topology.Topology) (*topology.Topology, error) { return t.Degrade([]topology.Fault{f}) }
+		return func(t *topology.Topology) (*topology.Topology, error) { return t.Degrade(gen.Faults(text)) }
 	}
 	load := func(b ...topology.Background) func(*topology.Topology) (*topology.Topology, error) {
 		return func(t *topology.Topology) (*topology.Topology, error) { return t.WithBackground(b) }

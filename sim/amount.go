@@ -46,6 +46,13 @@ func (a amount) less(b amount) amount {
 	return amount{hi, lo}
 }
 
+// more is a+b.
+func (a amount) more(b amount) amount {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	hi, _ := bits.Add64(a.hi, b.hi, carry)
+	return amount{hi, lo}
+}
+
 // over is the rate at which weight uses up a, rounded down.
 func (a amount) over(weight uint64) int64 {
 	if a.hi >= weight {

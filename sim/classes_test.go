@@ -34,15 +34,7 @@ func TestClassesAreFlat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list []topology.Fault
-		for _, s := range c.faults {
-			f, err := topology.ParseFault(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, f)
-		}
-		if topo, err = topo.Degrade(list); err != nil {
+		if topo, err = topo.Degrade(gen.Faults(c.faults...)); err != nil {
 			t.Fatal(err)
 		}
 		for kind, algo := range map[collective.Kind]string{collective.AllGather: "bent_rails", collective.ReduceScatter: "bent_rails", collective.AllReduce: "bent_rails",

@@ -10,23 +10,25 @@ import (
 // engine is one run's state, dense by connection, lane and resource.
 type engine struct {
 	*Plan
-	opts   Options
-	chunk  []units.Bytes // by strand
-	now    int64
-	q      queue
-	conns  []connState
-	boxes  []boxState
-	lanes  []laneState
-	share  sharing
-	table  table
-	sends  int64
-	events int64
-	last   int64         // when the last lane ended
-	ends   []int64       // by job: the same for its lanes
-	shared int64         // transfers whose rates were worked out, each time they were
-	played []units.Bytes // the sizes of the last run if it was one without options, by job
-	trace  *tracer
-	steady steady
+	opts           Options
+	chunk          []units.Bytes // by strand
+	now            int64
+	q              queue
+	conns          []connState
+	boxes          []boxState
+	lanes          []laneState
+	share          sharing
+	table          table
+	sends          int64
+	events         int64
+	last           int64         // when the last lane ended
+	ends           []int64       // by job: the same for its lanes
+	shared         int64         // transfers whose rates were worked out, each time they were
+	brought, total int64         // messages, of how many (see messages)
+	nextLook       int64         // at how many rates to look whether there are too many (see tooLong)
+	played         []units.Bytes // the sizes of the last run if it was one without options, by job
+	trace          *tracer
+	steady         steady
 
 	processors []processor // by rank, where the profile is serial
 }
@@ -124,7 +126,7 @@ func (e *engine) shareInboxes() {
 
 // reset prepares a run with a size for each job.
 func (e *engine) reset(sizes []units.Bytes, o Options) {
-	e.played, e.shared = nil, 0
+	e.played, e.shared, e.brought, e.nextLook = nil, 0, 0, e.limit/looksAtPace
 	e.opts, e.now, e.sends, e.events, e.last, e.trace = o, 0, 0, 0, 0, nil
 	for c, s := range e.strands {
 		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])
@@ -173,27 +175,33 @@ func (e *engine) play() error {
 	}
 	e.share.settle(e)
 	for len(e.q.heap) > 0 {
-		m := e.q.heap[0]
-		if e.limit > 0 && e.shared > e.limit {
+		if e.tooLong() {
 			return ErrTooLong
 		}
-		if e.now = m.at; e.now >= forever {
+		if e.q.heap[0].at >= forever {
 			return fmt.Errorf("the collective takes longer than 26 days: check the size and the rates")
 		}
-		i := 0
-		for ; i < len(e.q.buckets[m.bucket]); i++ { // it may grow
-			e.handle(e.q.buckets[m.bucket][i])
-		}
-		e.steady.played += int64(i)
-		e.q.done()
-		if len(e.q.heap) == 0 || e.q.heap[0].at != e.now {
-			e.share.settle(e)
-			if e.steady.on {
-				e.steady.look(e)
-			}
-		}
+		e.next()
 	}
 	return e.hangs()
+}
+
+// next plays the next events, and settles what a moment has changed once all of its have been seen.
+func (e *engine) next() {
+	m := e.q.heap[0]
+	e.now = m.at
+	i := 0
+	for ; i < len(e.q.buckets[m.bucket]); i++ { // it may grow
+		e.handle(e.q.buckets[m.bucket][i])
+	}
+	e.steady.played += int64(i)
+	e.q.done()
+	if len(e.q.heap) == 0 || e.q.heap[0].at != e.now {
+		e.share.settle(e)
+		if e.steady.on {
+			e.steady.look(e)
+		}
+	}
 }
 
 // launch begins a lane of a first phase, after its rank's delay.

@@ -2,9 +2,8 @@ package sim
 
 // fill is progressive filling: all transfers grow together until a resource is full or
 // a limit is reached; those concerned stay there and the others grow on. Bertsekas,
-// Gallager, "Data Networks", 1992, §6.5.2.
+// Gallager, "Data Networks", 1992, §6.5.2. It begins where those that keep their rates stand.
 func (s *sharing) fill(e *engine) {
-	s.prepare()
 	open := s.full[:0] // resources with transfers not yet fixed, compacted as it goes
 	open = append(open, s.compRes...)
 	s.full = open
@@ -28,24 +27,6 @@ func (s *sharing) fill(e *engine) {
 			panic("sim: progressive filling does not progress")
 		}
 		unfixed -= fixed
-	}
-}
-
-// prepare sums the loads on the resources of the component.
-func (s *sharing) prepare() {
-	for _, r := range s.compRes {
-		s.left[r], s.weight[r], s.open[r] = s.res[r].capacity, 0, 0
-	}
-	s.limited = s.limited[:0]
-	for _, c := range s.compFlows {
-		f := &s.flows[c]
-		for _, u := range s.of(f) {
-			s.weight[u.res] += u.load
-			s.open[u.res]++
-		}
-		if f.limit != unlimited {
-			s.limited = append(s.limited, c)
-		}
 	}
 }
 

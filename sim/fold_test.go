@@ -104,11 +104,7 @@ func TestFoldedIsFlatOverTrunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if lost != "" {
-			fault, err := topology.ParseFault(lost)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if topo, err = topo.Degrade([]topology.Fault{fault}); err != nil {
+			if topo, err = topo.Degrade(gen.Faults(lost)); err != nil {
 				t.Fatal(err)
 			}
 		}

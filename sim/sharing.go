@@ -2,20 +2,23 @@ package sim
 
 // sharing keeps the transfers under way that share resources, and their max-min fair
 // rates. When transfers come or go, only the connected component of resources and
-// transfers around them is computed again, once for all changes of a moment.
+// transfers around them is computed again, once for all changes of a moment; and of these
+// only what fills up at or above the level from which on something changes.
 type sharing struct {
 	flows  []flow   // by connection
 	uses   []use    // of all flows, end to end
 	res    []shared // resources
 	active []int32  // connections under way, by resource (see shared.first)
 	dirty  []int32  // resources with changes since settle
+	left   []amount // by resource: capacity not given away
+	loads  []uint64 // by resource: of the transfers under way
+	kept   int64    // rates below are what they were, whatever has changed since settle
 	// working memory of settle
 	compRes   []int32
 	compFlows []int32
 	limited   []int32 // transfers with a limit of their own
 	full      []int32
 	ended     []int32
-	left      []amount // by resource: capacity not yet given away
 	weight    []uint64 // by resource: load of the transfers not yet fixed
 	open      []int32  // by resource: how many those are
 }
@@ -75,7 +78,8 @@ func (s *sharing) init(p *Plan) {
 	}
 	n := len(p.res)
 	s.res, s.active = make([]shared, n), make([]int32, total)
-	s.left, s.weight, s.open = make([]amount, n), make([]uint64, n), make([]int32, n)
+	s.left, s.loads = make([]amount, n), make([]uint64, n)
+	s.weight, s.open = make([]uint64, n), make([]int32, n)
 	for _, u := range s.uses {
 		s.res[u.res].n++ // room for all that may be under way at once
 	}
@@ -91,8 +95,9 @@ func (s *sharing) reset() {
 	for i := range s.res {
 		x := &s.res[i]
 		x.n, x.marked, x.at, x.version = 0, false, -1, 0
+		s.left[i], s.loads[i] = x.capacity, 0
 	}
-	s.dirty = s.dirty[:0]
+	s.dirty, s.kept = s.dirty[:0], unlimited
 }
 
 // add lets the current message of a connection begin to move.
@@ -119,8 +124,19 @@ func (s *sharing) add(e *engine, c int32) {
 			continue
 		}
 		s.touch(u.res)
+		if !x.single {
+			s.loads[u.res] += u.load
+			s.changes(min(k.limit, x.capacity.over(s.loads[u.res]))) // no lower, whatever else it loads
+		}
 	}
 }
+
+// changes notes that rates from a level on may be others now.
+func (s *sharing) changes(level int64) { s.kept = min(s.kept, level-level>>35) }
+
+// keeps reports whether the rate of a transfer under way is what it was: it stops growing
+// before those do that have changed.
+func (s *sharing) keeps(f *flow) bool { return f.rate > 0 && f.rate < s.kept }
 
 func (s *sharing) touch(r int32) {
 	if x := &s.res[r]; !x.marked {
@@ -138,6 +154,11 @@ func (s *sharing) remove(c int32) {
 		x.n--
 		if x.n == 0 && x.single {
 			continue // nobody is left to share it
+		}
+		if !x.single {
+			s.loads[u.res] -= u.load
+			s.left[u.res] = s.left[u.res].more(product(f.rate, u.load))
+			s.changes(f.rate)
 		}
 		last := s.active[x.first+x.n]
 		s.active[x.first+u.slot] = last
@@ -172,6 +193,7 @@ func (s *sharing) settle(e *engine) {
 		return
 	}
 	s.collect()
+	s.kept = unlimited
 	e.shared += int64(len(s.compFlows))
 	s.fill(e)
 	for _, c := range s.compFlows {
@@ -182,23 +204,34 @@ func (s *sharing) settle(e *engine) {
 	}
 }
 
-// collect finds the component: resources that changed, the transfers on them, the
-// other resources of those, and so on.
+// collect finds the component: resources that changed, the transfers on them whose rates
+// may change, the other resources of those, and so on. It takes the rates back, and sums
+// the loads on the resources.
 func (s *sharing) collect() {
-	s.compFlows = s.compFlows[:0]
+	s.compFlows, s.limited = s.compFlows[:0], s.limited[:0]
+	for _, r := range s.compRes {
+		s.weight[r], s.open[r] = 0, 0
+	}
 	for i := 0; i < len(s.compRes); i++ {
 		for _, c := range s.on(s.compRes[i]) {
 			f := &s.flows[c]
-			if f.seen {
+			if f.seen || s.keeps(f) {
 				continue
 			}
 			f.seen, f.fixed = true, false
 			s.compFlows = append(s.compFlows, c)
+			if f.limit != unlimited {
+				s.limited = append(s.limited, c)
+			}
 			for _, u := range s.of(f) {
 				if x := &s.res[u.res]; !x.marked {
 					x.marked = true
 					s.compRes = append(s.compRes, u.res)
+					s.weight[u.res], s.open[u.res] = 0, 0
 				}
+				s.left[u.res] = s.left[u.res].more(product(f.rate, u.load))
+				s.weight[u.res] += u.load
+				s.open[u.res]++
 			}
 		}
 	}

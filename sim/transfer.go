@@ -28,6 +28,7 @@ func (e *engine) arrived(c int32) {
 		e.boxes[b].ready++
 	}
 	s.busy = false
+	e.brought++
 	e.steady.brought = c
 	if e.trace != nil {
 		e.trace.arrived(e, c)

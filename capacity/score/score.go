@@ -82,11 +82,27 @@ func (s *Scorer) Work(x *schedule.Schedule) int64 {
 
 // within is a schedule's plan, if it may be played.
 func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
+	if s.Limit > 0 && s.givenUp(x) {
+		return nil, planner.ErrTooLarge
+	}
 	p, err := s.plan(x)
-	if err == nil && s.Limit > 0 && (s.tooLong[x] || p.Work() > s.Limit) {
+	if err == nil && s.Limit > 0 && p.Work() > s.Limit {
 		return nil, planner.ErrTooLarge
 	}
 	return p, err
+}
+
+// givenUp reports whether a schedule, or the same in fewer slices, took too long.
+func (s *Scorer) givenUp(x *schedule.Schedule) bool {
+	if s.tooLong[x] {
+		return true
+	}
+	for y := range s.tooLong {
+		if y.Algorithm == x.Algorithm && y.Protocol == x.Protocol && y.Channels[0].Slices < x.Channels[0].Slices && alikeButSlices(x, y) {
+			return true
+		}
+	}
+	return false
 }
 
 // Estimate implements planner.Scorer.

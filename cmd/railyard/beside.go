@@ -21,11 +21,12 @@ type beside struct {
 	runtime *nccl.Runtime // nil where the library does not run here
 	sets    []*measurement.Set
 	systems []measuredSystem
+	forward bool // switches only forward, so that only what was measured without NVLS compares
 }
 
 // newBeside prepares it; kernels are the profile's, where it has some.
 func newBeside(f *topoFlags, t *topology.Topology, p *cost.Profile) (*beside, error) {
-	b := &beside{topo: t}
+	b := &beside{topo: t, forward: f.noInNetwork}
 	if t.NumRanks() > besideRanks || f.name == hostTopology {
 		return b, nil
 	}
@@ -72,18 +73,17 @@ func microseconds(t units.Time) *float64 {
 	return &us
 }
 
-// measured is the fastest shipped measurement of the same on this machine, unchanged and
-// with the library free to choose.
+// measured is the fastest shipped measurement of the same on this machine, with as many
+// nodes, unchanged and with the library free to choose.
 func (b *beside) measured(kind collective.Kind, size units.Bytes) *measurement.Row {
 	var best *measurement.Row
 	for _, set := range b.sets {
 		for i := range set.Rows {
 			m := &set.Rows[i]
-			if m.Collective != kind || m.Size != size || m.GPUs != b.topo.NumRanks() || m.Time <= 0 || plainChoice(m.Algo) != "" || plainChoice(m.Proto) != "" {
+			if m.Collective != kind || m.Size != size || m.GPUs != b.topo.NumRanks() || max(m.Nodes, 1) != b.topo.NumNodes() || m.Time <= 0 {
 				continue
 			}
-			s, err := systemOf(b.systems, m.ID)
-			if err != nil || s.excluded != "" || s.topology != b.source || len(s.set) > 0 {
+			if plainChoice(m.Algo) != "" || plainChoice(m.Proto) != "" || !b.sameMachine(m.ID) {
 				continue
 			}
 			if best == nil || m.Time < best.Time {
@@ -92,6 +92,12 @@ func (b *beside) measured(kind collective.Kind, size units.Bytes) *measurement.R
 		}
 	}
 	return best
+}
+
+// sameMachine reports whether a series was measured on this machine, unchanged.
+func (b *beside) sameMachine(series string) bool {
+	s, err := systemOf(b.systems, series)
+	return err == nil && s.excluded == "" && s.topology == b.source && len(s.set) == 0 && (!b.forward || s.options.NVLS == nccl.Off)
 }
 
 // plainChoice is what was forced, "" where nothing was.

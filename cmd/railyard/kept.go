@@ -13,32 +13,17 @@ import (
 // simulate it says how long they take at least.
 func (p *planned) keep() error {
 	p.score.Limit = 0 // these few are wanted whatever they take
-	p.kept = make([]units.Time, len(p.rows))
+	p.kept = make([]planner.Kept, len(p.rows))
 	for i, r := range p.healthy {
-		if len(p.topo.LostRanks()) > 0 {
+		k := planner.Keep(p.topo, p.profile, r.Schedule, r.Size, p.score)
+		if p.kept[i] = k; k.Time == 0 || k.Least || k.Time >= p.rows[i].Prediction.Time {
 			continue
 		}
-		if p.leaves(r.Schedule) {
-			p.kept[i] = planner.LeastTime(p.topo, p.profile, r.Schedule, r.Size)
-			continue
-		}
-		t, err := p.score.Time(r.Schedule, r.Size)
-		if err != nil {
-			continue // some ranks no longer reach one another
-		}
-		if p.kept[i] = t; t < p.rows[i].Prediction.Time {
-			if err := p.goOn(&p.rows[i], r.Schedule, t); err != nil {
-				return err
-			}
+		if err := p.goOn(&p.rows[i], r.Schedule, k.Time); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// leaves reports whether a plan of the whole machine has too many messages, no two of which are
-// alike on what is left, to be simulated there.
-func (p *planned) leaves(old *schedule.Schedule) bool {
-	return len(p.topo.LostRanks()) == 0 && planner.TooMany(p.topo, old)
 }
 
 // goOn puts a plan of the whole machine in the place of one for what is left.

@@ -75,7 +75,7 @@ type planned struct {
 	latency *collective.Bound // found when it is first needed
 	counts  *countMatrix      // of all_to_allv, where a file says them
 	healthy []planner.Row     // where parts have failed: the same on the whole machine
-	kept    []units.Time      // and the time of its plans on what is left; 0 where they do not run
+	kept    []planner.Kept    // and its plans on what is left
 	front   *planner.Front    // where it is asked for
 	idle    []planner.Row     // where there is background traffic: the same without it
 }
@@ -289,7 +289,7 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 		if p.healthy != nil {
 			t := max(p.healthy[i].Prediction.Time, 1)
 			row.HealthyUS, row.Slowdown = t.Microseconds(), float64(r.Prediction.Time)/float64(t)
-			row.KeptUS, row.KeptTooLarge = p.kept[i].Microseconds(), p.leaves(p.healthy[i].Schedule)
+			row.KeptUS, row.KeptTooLarge = p.kept[i].Time.Microseconds(), p.kept[i].Least
 		}
 		if p.idle != nil {
 			t := max(p.idle[i].Prediction.Time, 1)

@@ -43,8 +43,8 @@ baseline bfloat16-4 -d bfloat16 --setting default,windows -b 1K -e 1G -f 4 --tra
 baseline stream-4 --launch stream -b 1K -e 64M -f 4 --traffic
 step 300 peers "$(dirname "$0")/peers.sh" "$railyard" "$out"
 five=all_reduce,all_gather,reduce_scatter,broadcast,all_to_all
-step 300 beside "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -b 1K -e 4G --per-case 15ms --run "$run" -o "$out/beside.csv"
-step 200 beside-bfloat16 "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -d bfloat16 -b 1K -e 4G --per-case 12ms --fastest "$out/beside.csv" --run "$run" -o "$out/beside-bfloat16.csv"
+step 300 beside "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -b 1K -e 4G --per-case 40ms --run "$run" -o "$out/beside.csv"
+step 200 beside-bfloat16 "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -d bfloat16 -b 1K -e 4G --per-case 30ms --fastest "$out/beside.csv" --run "$run" -o "$out/beside-bfloat16.csv"
 for algo in hierarchical_direct hierarchical_ring hierarchical_tree hierarchical_two_shot hierarchical_doubling; do
   step 30 "nodes-$algo" "$railyard" run --backend cuda -t dgx-a100 --nodes 2 --gpus 2 -c all_reduce --algo $algo -b 4K -e 16M -f 16 -o "$out/nodes-$algo"
 done
@@ -52,8 +52,8 @@ tries=()
 for way in direct/words direct/packets direct/lines two_shot/words two_shot/words_push two_shot/push two_shot/pull simple_ring/words; do
   tries+=(--try "$way/1/4/128" --try "$way/1/4/128+int")
 done
-step 40 specialised "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64M --per-case 15ms --fastest "$out/beside.csv" --specialise -o "$out/specialised.csv"
-step 40 interpreted "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64M --per-case 15ms --fastest "$out/beside.csv" -o "$out/interpreted.csv"
+step 40 specialised "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" --specialise -o "$out/specialised.csv"
+step 40 interpreted "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" -o "$out/interpreted.csv"
 step 90 stream "$railyard" cuda-sweep --fastest "$out/beside.csv" --specialise --nccl --stream --gpus 4,3,2 -f 4 -b 1K -e 64M -o "$out/stream.csv"
 step 30 traffic "$railyard" cuda-sweep --gpus 4 -b 256M -e 256M --traffic --try two_shot/push/1/132/512 --try two_shot/words_push/1/128/512 --try simple_ring/words/1/128/512 -o "$out/traffic.csv"
 step 120 memcheck compute-sanitizer --tool memcheck "$railyard" cuda-sweep --gpus 4 -b 4K -e 64K -f 16 --replays 1 "${tries[@]}" -o "$out/memcheck.csv"

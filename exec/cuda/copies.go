@@ -52,7 +52,7 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err != nil {
 		return nil, err
 	}
-	_, longest := copyingEncoding(p)
+	_, longest := copyingEncoding(p, how)
 	m, err := newMemory(n, s, cfg, needs{scratch: p.Scratch, control: program.ControlBytes(), plan: int64(longest * (3 + len(p.Stages)))})
 	if err != nil {
 		return nil, err
@@ -101,9 +101,9 @@ func copyingLanes(p *block.Copying) []block.Lane {
 }
 
 // copyingEncoding is how the kernels' plans are written, and the longest's bytes.
-func copyingEncoding(p *block.Copying) (block.Encoding, int) {
+func copyingEncoding(p *block.Copying, how Method) (block.Encoding, int) {
 	lanes := copyingLanes(p)
-	e := block.Encoding{Forms: block.FormsOf(lanes...), Instances: p.Blocks}
+	e := block.Encoding{Forms: block.FormsOf(how.Threads, lanes...), Instances: p.Blocks}
 	return e, e.LaneBytes(lanes...)
 }
 
@@ -113,7 +113,7 @@ func copyingSource(p *block.Copying, cfg Config, how Method) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	e, longest := copyingEncoding(p)
+	e, longest := copyingEncoding(p, how)
 	if longest > maxLane {
 		return source{}, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", longest)
 	}
@@ -125,7 +125,7 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 	if err != nil {
 		return err
 	}
-	encoding, longest := copyingEncoding(o.p)
+	encoding, longest := copyingEncoding(o.p, how)
 	plans := int64(0)
 	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
 		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.rank, 0)}
@@ -162,72 +162,18 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 
 // queue puts copies on side streams and kernels on the GPU's stream; events order
 // them.
-func (o *copiesOp) queue(g *gpu, i int) error {
-	r := &o.ranks[g.rank]
-	next := 0
-	// link makes one stream wait for what another has been given so far.
-	link := func(from, to driver.Stream) error {
-		e := g.marks[next]
-		next++
-		if err := e.Record(from); err != nil {
-			return err
-		}
-		return to.Wait(e)
-	}
-	run := func(l *launches) error {
-		if l.param == nil {
-			return nil
-		}
-		l.param.turn(i)
-		return l.kernel.Launch(g.stream, l.shape, l.param)
-	}
-	if err := run(&r.start); err != nil {
+func (o *copiesOp) queue(g *gpu, turn int) error {
+	q := &copyQueue{o: o, g: g, r: &o.ranks[g.rank], turn: turn, lanes: g.side[:o.streams], reduced: map[int]driver.Event{}}
+	if err := q.begin(); err != nil {
 		return err
 	}
-	lanes := g.side[:o.streams]
-	for _, s := range lanes {
-		if err := link(g.stream, s); err != nil {
+	for j := range o.p.Stages {
+		if err := q.stage(j); err != nil {
 			return err
 		}
 	}
-	if err := run(&r.local); err != nil {
+	if err := q.join(); err != nil {
 		return err
 	}
-	reduced := map[int]driver.Event{} // by slice: the kernel of the phase before
-	for j, st := range o.p.Stages {
-		for k, c := range st.Copies[g.rank] {
-			s := lanes[k%len(lanes)]
-			if e, ok := reduced[st.Slice]; ok && k < len(lanes) {
-				if err := s.Wait(e); err != nil {
-					return err
-				}
-			}
-			if err := s.Copy(o.m.ref(c.To), o.m.ref(c.From), c.Bytes); err != nil {
-				return err
-			}
-		}
-		if r.stages[j].param == nil {
-			continue
-		}
-		for _, s := range lanes {
-			if err := link(s, g.stream); err != nil {
-				return err
-			}
-		}
-		if err := run(&r.stages[j]); err != nil {
-			return err
-		}
-		e := g.marks[next]
-		next++
-		if err := e.Record(g.stream); err != nil {
-			return err
-		}
-		reduced[st.Slice] = e
-	}
-	for _, s := range lanes {
-		if err := link(s, g.stream); err != nil {
-			return err
-		}
-	}
-	return run(&r.end)
+	return q.run(&q.r.end)
 }

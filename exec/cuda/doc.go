@@ -46,15 +46,17 @@ type Config struct {
 	Seed       int64
 }
 
-// Limit lowers the operations in a graph, then the replays, so that an operation of so many
-// bytes is timed within about a limit; it leaves 4 operations and 5 replays.
+// Limit lowers the replays, then the operations in a graph, so that an operation of so many
+// bytes is timed within about a limit; it leaves 5 replays and 4 operations. A graph has operations as
+// long as it can: how it begins and ends is shared by them.
 func (c *Config) Limit(bytes int64, most time.Duration) {
 	guess := time.Duration(bytes/200+3000) * time.Nanosecond // slower than any GPU link of today
-	for c.Iterations > 4 && guess*time.Duration(c.Iterations*c.Replays) > most {
-		c.Iterations = max(c.Iterations/8*4, 4)
-	}
-	for c.Replays > 5 && guess*time.Duration(c.Iterations*c.Replays) > most {
+	long := func() bool { return guess*time.Duration(c.Iterations*c.Replays) > most }
+	for c.Replays > 5 && long() {
 		c.Replays = max(c.Replays/2, 5)
+	}
+	for c.Iterations > 4 && long() {
+		c.Iterations = max(c.Iterations/8*4, 4)
 	}
 }
 

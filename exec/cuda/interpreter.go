@@ -33,7 +33,7 @@ func codeOf(p *block.Program, cfg Config, how Method) (*code, error) {
 		return c, nil
 	}
 	for _, lanes := range p.Lanes {
-		e := block.Encoding{Forms: block.FormsOf(lanes...), Instances: p.Instances}
+		e := block.Encoding{Forms: block.FormsOf(how.Threads, lanes...), Instances: p.Instances}
 		c.encoding = append(c.encoding, e)
 		c.laneBytes = max(c.laneBytes, e.LaneBytes(lanes...))
 	}

@@ -56,7 +56,7 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if f.MaxBytes == 0 {
 		f.MaxBytes = allBytes
 	}
-	return fit(&f, p, d, o.InPlace)
+	return fit(&f, p, styles(p, highTrees(s)), d, o.InPlace)
 }
 
 func chunksPerLoop(p *program.Program) int {
@@ -73,24 +73,36 @@ type style struct {
 	merge bool // sends and receives without such in common thread blocks
 	group int  // messages of a connection on one channel; 0: all
 	bands bool // peers spread over channels
+
+	stages [][]int // by channel and phase: those that share thread blocks; nil: all
+	shares []int   // by part of a block: the same
 }
 
-// styles are tried in this order. Sending and receiving in thread blocks of their own
-// cannot stop in a loop of full connections.
-func styles(p *program.Program) []style {
+// styles are tried in this order. Stages apart go through large buffers as the plan does. Sending
+// and receiving in thread blocks of their own cannot stop in a loop of full connections.
+func styles(p *program.Program, trees bool) []style {
 	var out []style
 	bands := crowded(p)
+	if stages := stagesOf(p); stages != nil {
+		out = append(out, style{fuse: true, bands: bands, stages: stages}, style{fuse: true, merge: true, bands: bands, stages: stages})
+	}
+	if trees {
+		for shares := sharesOf(p); shares != nil; shares = fewer(shares) {
+			out = append(out, style{fuse: true, bands: bands, shares: shares})
+		}
+	}
 	for _, group := range []int{0, 48, 24, 12} {
 		out = append(out, style{fuse: true, group: group, bands: bands}, style{group: group, bands: bands}, style{fuse: true, merge: true, group: group, bands: bands})
 	}
 	return out
 }
 
-// fit tries the styles until the file is valid; the error is that of the first.
-func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error) {
+// fit tries the styles until the file is valid; the error is that of the first
+// whose stages share thread blocks.
+func fit(head *File, p *program.Program, styles []style, d Dialect, inPlace bool) (*File, error) {
 	var first error
 	deps := make([][][]int, len(p.Ranks))
-	for _, st := range styles(p) {
+	for _, st := range styles {
 		f := *head
 		err := assemble(&f, p, d, st, inPlace, deps)
 		if err == nil {
@@ -99,7 +111,7 @@ func fit(head *File, p *program.Program, d Dialect, inPlace bool) (*File, error)
 		if err == nil {
 			return &f, nil
 		}
-		if first == nil {
+		if first == nil && st.stages == nil && st.shares == nil {
 			first = err
 		}
 	}

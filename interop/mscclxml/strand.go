@@ -9,18 +9,24 @@ import (
 	"railyard/model/schedule"
 )
 
-// strand is a schedule's channel, or a part of its messages: those of some peers (a
-// band), or of some numbers (a group).
-type strand struct{ channel, band, group int }
+// strand is a schedule's channel, or some of its messages: those of parts of the data (a share),
+// of some phases (a stage), of some peers (a band), or of some numbers (a group).
+type strand struct{ channel, share, stage, band, group int }
 
 func (x strand) compare(y strand) int {
-	return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.band, y.band), cmp.Compare(x.group, y.group))
+	return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.share, y.share), cmp.Compare(x.stage, y.stage), cmp.Compare(x.band, y.band), cmp.Compare(x.group, y.group))
 }
 
 // strand is where a rank's step belongs. A band holds maxPeers distances from sender to
 // receiver, so both ends agree on it and none has more peers in it.
 func (st style) strand(p *program.Program, rank int, s *program.Step) strand {
 	out := strand{channel: s.Channel}
+	if st.stages != nil {
+		out.stage = st.stages[s.Channel][s.Phase]
+	}
+	if st.shares != nil {
+		out.share = st.shares[s.Part]
+	}
 	if s.Peer < 0 {
 		return out
 	}

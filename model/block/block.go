@@ -108,6 +108,7 @@ const (
 	Earlier                   // wait: for the launch before the last
 	Pairs                     // source k goes to destination k: multi, up to maxPairs; packets, packet source or target k
 	Halves                    // where there is plenty, some threads put while the others take: of lines half of the warps, of words a quarter of the threads
+	Once                      // of an interpreter's forms: one round of a block's threads does a slice
 )
 
 // Lines are the kinds of flags between two blocks.

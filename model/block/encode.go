@@ -53,7 +53,7 @@ func (e Encoding) op(b []byte, op *Op, l *Lane, rank int) []byte {
 	b = append(b, byte(op.Kind), byte(len(op.Sources)), byte(len(op.PacketSources)), byte(len(op.Destinations)), byte(len(op.PacketTargets)),
 		byte(op.Own), op.Flags, op.Line)
 	le := binary.LittleEndian
-	for _, n := range []uint32{op.Peers, uint32(e.Forms.number(op)), uint32(op.Value), uint32(op.PerSlice)} {
+	for _, n := range []uint32{op.Peers, uint32(e.Forms.number(l, op)), uint32(op.Value), uint32(op.PerSlice)} {
 		b = le.AppendUint32(b, n)
 	}
 	for _, n := range []int64{l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride)} {

@@ -4,12 +4,15 @@ import (
 	"railyard/model/schedule"
 )
 
+// Packet buffers are free when they have been read. What packets hold has been looked at by then, so
+// who says that needs no fence, which takes as long as a flag: only its block's other threads.
+
 // grant tells the peers that will write this rank's output that its kernel has begun,
 // unless a message to them says so anyway, and waits for packet buffers to be read.
 func (e *emission) grant(steps []step) {
 	if e.c.o.Mechanism.Flagged() {
 		if !dependsOnAll(e.c.s.Spec.Kind) {
-			e.once(&e.before, Wait, otherEnds(steps, false), Taken, 1, Earlier)
+			e.once(&e.before, Wait, otherEnds(steps, false), Taken, 1, Earlier|Relaxed)
 		}
 		return
 	}
@@ -40,7 +43,7 @@ func (e *emission) impliedStart(m *message) bool {
 func (e *emission) finish(steps []step) {
 	if e.c.o.Mechanism.Flagged() {
 		if !dependsOnAll(e.c.s.Spec.Kind) {
-			e.once(&e.after, Signal, otherEnds(steps, true), Taken, 1, 0)
+			e.once(&e.after, Signal, otherEnds(steps, true), Taken, 1, Barrier|Relaxed)
 		}
 		return
 	}

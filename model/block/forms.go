@@ -8,12 +8,14 @@ import (
 
 // Forms are what an interpreter knows of its plans when it is compiled: which operations
 // there are, with how many sources and destinations, so that their loops are as those of a
-// specialised kernel. Addresses, sizes, steps, slices and order it reads. So a schedule needs
-// the same few forms for all sizes.
+// specialised kernel, and of short lanes their order. Addresses, sizes, steps and slices it reads, and
+// the order of others. So a schedule needs the same few interpreters for all sizes.
 type Forms struct {
-	list  []form
-	Width int // the most sources, destinations or packets of a kind
-	Refs  int // the most references
+	threads int // of a block
+	list    []form
+	order   []int // of all lanes' operations, where it is one and short; else nil
+	Width   int   // the most sources, destinations or packets of a kind
+	Refs    int   // the most references
 }
 
 // form is an operation without its places.
@@ -23,21 +25,38 @@ type form struct {
 	flags, line                                              uint8
 }
 
-func (op *Op) form() form {
-	return form{kind: op.Kind, sources: len(op.Sources), packetSources: len(op.PacketSources), destinations: len(op.Destinations),
+// form of a lane's operation.
+func (f *Forms) form(l *Lane, op *Op) form {
+	x := form{kind: op.Kind, sources: len(op.Sources), packetSources: len(op.PacketSources), destinations: len(op.Destinations),
 		packetTargets: len(op.PacketTargets), own: op.Own, flags: op.Flags, line: op.Line}
+	if min(l.Unit, op.Limit) <= int64(f.threads)*op.access() {
+		x.flags |= Once
+	}
+	return x
+}
+
+// access is the bytes of data that a thread moves in a round of packets or words; 0 of other operations.
+func (op *Op) access() int64 {
+	switch op.Kind {
+	case LLPut, LLReduce:
+		return 8
+	case WordPut, WordReduce:
+		return 16
+	}
+	return 0
 }
 
 // Peers is what the loops of a kernel of constants are unrolled to: the ranks, or more where an
 // operation names more places, several of one peer.
-func (p *Program) Peers() int { return max(p.Ranks, FormsOf(slices.Concat(p.Lanes...)...).Width) }
+func (p *Program) Peers() int { return max(p.Ranks, FormsOf(0, slices.Concat(p.Lanes...)...).Width) }
 
-// FormsOf are those of lanes.
-func FormsOf(lanes ...Lane) *Forms {
-	f := &Forms{Width: 2, Refs: 2}
-	for _, l := range lanes {
-		for _, op := range slices.Concat(l.Before, l.Body, l.After) {
-			if x := op.form(); !slices.Contains(f.list, x) {
+// FormsOf are those of lanes whose blocks have so many threads.
+func FormsOf(threads int, lanes ...Lane) *Forms {
+	f := &Forms{threads: threads, Width: 2, Refs: 2}
+	for i := range lanes {
+		l := &lanes[i]
+		for _, op := range l.ops() {
+			if x := f.form(l, &op); !slices.Contains(f.list, x) {
 				f.list = append(f.list, x)
 			}
 			f.Width = max(f.Width, len(op.Sources), len(op.Destinations), len(op.PacketSources)+1, len(op.PacketTargets)+1)
@@ -45,21 +64,77 @@ func FormsOf(lanes ...Lane) *Forms {
 		}
 	}
 	f.Refs += f.Refs % 2 // operations are whole 16 bytes
+	f.order = f.commonOrder(lanes)
 	return f
 }
 
-func (f *Forms) number(op *Op) int { return slices.Index(f.list, op.form()) }
+// ops are a lane's operations as a plan lists them.
+func (l *Lane) ops() []Op { return slices.Concat(l.Before, l.Body, l.After) }
 
-// Source is the forms as C++, for an engine to play.
+// straight is how many operations an interpreter has one after the other at most: each is there as
+// often as it comes, and code that runs once is not faster for being longer.
+const straight = 16
+
+// commonOrder is in which order all lanes have their forms; nil where lanes differ, go round in
+// slices or are long.
+func (f *Forms) commonOrder(lanes []Lane) (order []int) {
+	for i := range lanes {
+		l := &lanes[i]
+		var own []int
+		for _, op := range l.ops() {
+			own = append(own, f.number(l, &op))
+		}
+		if l.Slices > 1 || len(own) > straight || i > 0 && !slices.Equal(own, order) {
+			return nil
+		}
+		order = own
+	}
+	return order
+}
+
+func (f *Forms) number(l *Lane, op *Op) int { return slices.Index(f.list, f.form(l, op)) }
+
+// Source is the forms as C++, with how an engine plays a plan of them.
 func (f *Forms) Source() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#pragma once\nstruct Forms {\n    static DEV void run(Engine &e, const Turn &t, Refs ref, u32 number, u32 slice)\n    {\n        Head h = t.op;\n")
+	fmt.Fprintf(&b, "#pragma once\n")
 	for i, x := range f.list {
-		fmt.Fprintf(&b, "        if (h.form == %d) {\n", i)
-		fmt.Fprintf(&b, "            h.kind = %d, h.nsrc = %d, h.nll = %d, h.ndst = %d, h.nput = %d, h.own = %d, h.flags = %d, h.line = %d;\n",
+		fmt.Fprintf(&b, "DEV void form_%d(Engine &e, const Turn &t, Refs ref, u32 number, u32 slice)\n{\n    Head h = t.op;\n", i)
+		fmt.Fprintf(&b, "    h.kind = %d, h.nsrc = %d, h.nll = %d, h.ndst = %d, h.nput = %d, h.own = %d, h.flags = %d, h.line = %d;\n",
 			x.kind, x.sources, x.packetSources, x.destinations, x.packetTargets, x.own, x.flags, x.line)
-		fmt.Fprintf(&b, "            e.run(h, ref, t.share, number, slice);\n            return;\n        }\n")
+		fmt.Fprintf(&b, "    e.run(h, ref, t.share, number, slice);\n}\n")
 	}
-	fmt.Fprintf(&b, "    }\n};\n")
+	if f.order != nil {
+		f.writeStraight(&b)
+	} else {
+		f.writeLoop(&b)
+	}
 	return b.String()
+}
+
+// writeStraight plays operations one after the other. The first two are read before the kernel ahead has ended.
+func (f *Forms) writeStraight(b *strings.Builder) {
+	fmt.Fprintf(b, "DEV void play_plan(Engine &e, Words plan)\n{\n")
+	read := func(i int) { fmt.Fprintf(b, "    const Turn t%d = e.turn(op_at(plan, %d), 0);\n", i, i) }
+	const ahead = 2
+	for i := range min(ahead, len(f.order)) {
+		read(i)
+	}
+	fmt.Fprintf(b, "    e.begin();\n")
+	for i, form := range f.order {
+		if i >= ahead {
+			read(i)
+		}
+		fmt.Fprintf(b, "    form_%d(e, t%d, refs_at(plan, %d), %d, 0);\n", form, i, i, i)
+	}
+	fmt.Fprintf(b, "    e.end();\n}\n")
+}
+
+// writeLoop looks for each operation's form when it comes to it.
+func (f *Forms) writeLoop(b *strings.Builder) {
+	fmt.Fprintf(b, "struct Forms {\n    static DEV void run(Engine &e, const Turn &t, Refs ref, u32 number, u32 slice)\n    {\n")
+	for i := range f.list {
+		fmt.Fprintf(b, "        if (t.op.form == %d) return form_%d(e, t, ref, number, slice);\n", i, i)
+	}
+	fmt.Fprintf(b, "    }\n};\nDEV void play_plan(Engine &e, Words plan) { e.play<Forms>(plan); }\n")
 }

@@ -138,11 +138,12 @@ func cutsOf(t *topology.Topology, s Spec) []tierCut {
 	}
 	s.count(ranks, identity(n))
 	out := []tierCut{{ranks, messages(t.InNetwork(nil))}}
+	used := router.UsedNICs()
 	for _, tier := range t.Tiers() {
 		if tier.Groups < 2 {
 			continue
 		}
-		cuts := tierCuts(t, tier, s.Root)
+		cuts := tierCuts(t, tier, used, s.Root)
 		s.count(cuts, tier.Of)
 		outside := make([]bool, t.NumNodes())
 		for node := range outside {
@@ -184,8 +185,9 @@ func (s Spec) count(cuts []cut, of []int32) {
 	}
 }
 
-// tierCuts measures, for each group of a tier, the links of all devices of its nodes.
-func tierCuts(t *topology.Topology, tier topology.Tier, root int) []cut {
+// tierCuts measures, for each group of a tier, the links of all devices of its nodes, without
+// those of adapters that serve no rank.
+func tierCuts(t *topology.Topology, tier topology.Tier, used map[topology.DeviceID]bool, root int) []cut {
 	groupOfNode := make([]int32, t.NumNodes())
 	for i := range groupOfNode {
 		groupOfNode[i] = -1
@@ -203,15 +205,30 @@ func tierCuts(t *topology.Topology, tier topology.Tier, root int) []cut {
 			first[g] = r
 		}
 	}
-	groupOf := func(d topology.DeviceID) int32 {
+	addLinks(t, cuts, used, func(d topology.DeviceID) int32 {
 		if node := t.Devices()[d].Node; node >= 0 {
 			return groupOfNode[node]
 		}
 		return -1
+	})
+	for g := range cuts {
+		node := t.NodeName(t.NodeOf(first[g]))
+		cuts[g].name = node
+		if tier.Name != "node" {
+			cuts[g].name = fmt.Sprintf("the %s group of %s", tier.Name, node)
+		}
+	}
+	return cuts
+}
+
+// addLinks adds up the links between groups, and between these and all else (group −1).
+func addLinks(t *topology.Topology, cuts []cut, used map[topology.DeviceID]bool, groupOf func(topology.DeviceID) int32) {
+	idle := func(d topology.DeviceID) bool {
+		return used != nil && t.Devices()[d].Kind == topology.NIC && !used[d]
 	}
 	for i, l := range t.Links() {
 		from, to := groupOf(l.From), groupOf(l.To)
-		if from == to {
+		if from == to || idle(l.From) || idle(l.To) {
 			continue
 		}
 		if from >= 0 {
@@ -221,14 +238,6 @@ func tierCuts(t *topology.Topology, tier topology.Tier, root int) []cut {
 			cuts[to].in += float64(t.Rate(topology.LinkID(i)))
 		}
 	}
-	for g := range cuts {
-		node := t.NodeName(t.NodeOf(first[g]))
-		cuts[g].name = node
-		if tier.Name != "node" {
-			cuts[g].name = fmt.Sprintf("the %s group of %s", tier.Name, node)
-		}
-	}
-	return cuts
 }
 
 // rankCut adds up what a rank's transfers can use: its scale-up links; its PCIe links

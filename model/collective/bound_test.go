@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -50,6 +51,39 @@ func TestLowerBoundsMeetKnownOptima(t *testing.T) {
 		b := collective.LowerBound(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, size)
 		if got := float64(size) / b.Time.Seconds() / 1e9; math.Abs(got-c.want) > 0.01 {
 			t.Errorf("%d × %s %v: %.2f GB/s (%s), want %.2f", c.nodes, c.topo, c.kind, got, b.Cut, c.want)
+		}
+	}
+}
+
+// What nobody uses carries nothing: the adapter of a lost GPU, which the others of its node
+// have no way to. On a network of rails alone, they have one to other rails' adapters.
+func TestBoundsLeaveOutIdleAdapters(t *testing.T) {
+	for _, c := range []struct {
+		rails bool
+		fault string
+		kind  collective.Kind
+		want  float64
+	}{
+		{false, "gpu:node1/gpu2", collective.AllGather, 127.0 / 120 * 350},
+		{false, "gpu:node1/gpu2", collective.ReduceScatter, 127.0 / 120 * 350},
+		{false, "gpu:node1/gpu2", collective.AllReduce, (16*400.0 - 50) / 30},
+		{false, "nic:node1/nic2", collective.AllGather, 128.0 / 120 * 350},
+		{true, "gpu:node1/gpu2", collective.AllGather, 127.0 / 120 * 400},
+	} {
+		o := topology.Options{Nodes: 16}
+		if c.rails {
+			o.Set = []string{"fabrics.0.levels=[{kind: leaf, group: 32}]"}
+		}
+		topo, err := topology.Load(topologies.Source, "dgx-h100", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if topo, err = topo.WithoutInNetwork().Degrade(gen.Faults(c.fault)); err != nil {
+			t.Fatal(err)
+		}
+		b := collective.LowerBound(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, units.GiB)
+		if got := float64(units.GiB) / b.Time.Seconds() / 1e9; math.Abs(got-c.want) > 0.01 {
+			t.Errorf("%v without %s, rails alone %v: %.2f GB/s (%s), want %.2f", c.kind, c.fault, c.rails, got, b.Cut, c.want)
 		}
 	}
 }

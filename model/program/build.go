@@ -82,6 +82,7 @@ func (b *builder) places(channel, rank int, l schedule.Loc) []Place {
 // wide is an operation of a channel with all of its chunks.
 type wide struct {
 	op       *schedule.Op
+	phase    int
 	src, dst []Place
 	srcs     [][]Place
 	match    *wide // the message's other end
@@ -98,7 +99,7 @@ func (b *builder) channel(c int) {
 		for p := range b.s.Channels[c].Phases {
 			ops := b.x.AppendProgram(nil, c, p, r)
 			for i := range ops {
-				w := b.wide(c, r, &ops[i])
+				w := b.wide(c, p, r, &ops[i])
 				ranks[r] = append(ranks[r], w)
 				switch w.op.Kind {
 				case schedule.Send:
@@ -120,8 +121,8 @@ func (b *builder) channel(c int) {
 	}
 }
 
-func (b *builder) wide(c, r int, op *schedule.Op) *wide {
-	w := &wide{op: op}
+func (b *builder) wide(c, phase, r int, op *schedule.Op) *wide {
+	w := &wide{op: op, phase: phase}
 	if op.Kind != schedule.Recv && op.Kind != schedule.Reduce {
 		w.src = b.places(c, r, op.Src)
 	}
@@ -144,7 +145,7 @@ func (b *builder) steps(c, r int, list []*wide) {
 			lists = append(lists, w.match.lists()...)
 		}
 		Runs(lists, b.maxCount, func(from, n int) {
-			st := Step{Kind: w.op.Kind, Channel: c, Peer: int(w.op.Peer), Count: n}
+			st := Step{Kind: w.op.Kind, Channel: c, Phase: w.phase, Part: lists[0][from].At % b.p.Unit, Peer: int(w.op.Peer), Count: n}
 			if w.src != nil {
 				st.Src = w.src[from]
 			}

@@ -35,6 +35,8 @@ func (p Place) compare(q Place) int {
 type Step struct {
 	Kind    schedule.OpKind
 	Channel int // of the schedule
+	Phase   int // of the channel
+	Part    int // number of the first chunk within its block
 	Peer    int // Send, Recv, RecvReduce; else −1
 	Seq     int // the message's number among those of its channel between the two ranks
 	Src     Place

@@ -26,22 +26,9 @@ func load(tb testing.TB, name string, nodes int) *topology.Topology {
 	return topo
 }
 
-func faults(tb testing.TB, list ...string) []topology.Fault {
-	tb.Helper()
-	var out []topology.Fault
-	for _, s := range list {
-		f, err := topology.ParseFault(s)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
 func degrade(tb testing.TB, topo *topology.Topology, list ...string) *topology.Topology {
 	tb.Helper()
-	out, err := topo.Degrade(faults(tb, list...))
+	out, err := topo.Degrade(gen.Faults(list...))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -65,7 +52,7 @@ func TestFaultsOfOnePart(t *testing.T) {
 		{"link:a--b#1", "link:a--b#2", true},
 		{"link:a--b#1", "link:a--b#1=0.5", false},
 	} {
-		fs := faults(t, c.a, c.b)
+		fs := gen.Faults(c.a, c.b)
 		if fs[0].Repeats(fs[1]) != c.want || fs[1].Repeats(fs[0]) != c.want {
 			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
 		}
@@ -356,7 +343,7 @@ func TestTrafficGoesAround(t *testing.T) {
 
 func TestDegradeErrors(t *testing.T) {
 	two := load(t, "dgx-h100", 2)
-	cut := faults(t, "link:node0/gpu0--node0/plx0")
+	cut := gen.Faults("link:node0/gpu0--node0/plx0")
 	var nics []string
 	for i := range 8 {
 		nics = append(nics, fmt.Sprintf("nic:node1/nic%d", i))
@@ -366,21 +353,21 @@ func TestDegradeErrors(t *testing.T) {
 		faults []topology.Fault
 		want   []string
 	}{
-		{two, faults(t, "gpu:node0/gpu9"), []string{`gpu node0/gpu9: dgx-h100 has no "node0/gpu9": did you mean node0/gpu0`}},
-		{two, faults(t, "node:nod1"), []string{"did you mean node1?"}},
-		{two, faults(t, "nic:node0/gpu1"), []string{"it is a gpu: write gpu:node0/gpu1"}},
-		{two, faults(t, "gpu:node0/cpu0"), []string{"it is a cpu, which cannot fail alone"}},
-		{two, faults(t, "link:node0/gpu0--node0/gpu1"), []string{"has no link node0/gpu0--node0/gpu1: node0/gpu0 is linked to", "node0/nvswitch0"}},
-		{two, faults(t, "link:node0/gpu0--node0/nvswitch7"), []string{"did you mean node0/nvswitch0"}},
-		{two, faults(t, "link:node0/gpu0--node0/nvswitch0#6"), []string{"only 5 parallel links, not 6"}},
-		{two, faults(t, "gpu:x", "nic:y"), []string{`no "x"`, `no "y"`}},
-		{two, faults(t, "node:node0", "node:node1"), []string{"no GPU is left"}},
-		{two, faults(t, nics...), []string{"no way left to", "nor have 7 others", "--fail node:node1"}},
+		{two, gen.Faults("gpu:node0/gpu9"), []string{`gpu node0/gpu9: dgx-h100 has no "node0/gpu9": did you mean node0/gpu0`}},
+		{two, gen.Faults("node:nod1"), []string{"did you mean node1?"}},
+		{two, gen.Faults("nic:node0/gpu1"), []string{"it is a gpu: write gpu:node0/gpu1"}},
+		{two, gen.Faults("gpu:node0/cpu0"), []string{"it is a cpu, which cannot fail alone"}},
+		{two, gen.Faults("link:node0/gpu0--node0/gpu1"), []string{"has no link node0/gpu0--node0/gpu1: node0/gpu0 is linked to", "node0/nvswitch0"}},
+		{two, gen.Faults("link:node0/gpu0--node0/nvswitch7"), []string{"did you mean node0/nvswitch0"}},
+		{two, gen.Faults("link:node0/gpu0--node0/nvswitch0#6"), []string{"only 5 parallel links, not 6"}},
+		{two, gen.Faults("gpu:x", "nic:y"), []string{`no "x"`, `no "y"`}},
+		{two, gen.Faults("node:node0", "node:node1"), []string{"no GPU is left"}},
+		{two, gen.Faults(nics...), []string{"no way left to", "nor have 7 others", "--fail node:node1"}},
 		{two, cut, []string{"node0/gpu0 has no way left to node1/gpu", "--fail gpu:node0/gpu0"}},
-		{two, faults(t, "link:node0/gpu0->node0/plx0"), []string{"node0/gpu0 has no way left to node1/gpu"}},
-		{load(t, "leaf-spine-roce", 8), faults(t, "switch:leaf0"), []string{"no way left"}},
-		{load(t, "pcie5-server", 1), faults(t, "link:gpu6--plx3"), []string{"gpu6 has no way left to gpu0", "(--fail gpu:gpu6)"}},
-		{load(t, "pcie5-server", 1), faults(t, "link:plx0--cpu0"), []string{"gpu0 has no way left to gpu2 (nor have 1 others)", "(--fail gpu:gpu0 --fail gpu:gpu1)"}},
+		{two, gen.Faults("link:node0/gpu0->node0/plx0"), []string{"node0/gpu0 has no way left to node1/gpu"}},
+		{load(t, "leaf-spine-roce", 8), gen.Faults("switch:leaf0"), []string{"no way left"}},
+		{load(t, "pcie5-server", 1), gen.Faults("link:gpu6--plx3"), []string{"gpu6 has no way left to gpu0", "(--fail gpu:gpu6)"}},
+		{load(t, "pcie5-server", 1), gen.Faults("link:plx0--cpu0"), []string{"gpu0 has no way left to gpu2 (nor have 1 others)", "(--fail gpu:gpu0 --fail gpu:gpu1)"}},
 		{two, []topology.Fault{{Part: topology.GPUPart, Name: "node0/gpu0", Rate: 2}}, []string{"write link:A--B"}},
 		{two, []topology.Fault{{Name: "nothing"}}, []string{"write link:A--B"}},
 		{two, []topology.Fault{{Part: 9, Name: "nothing"}}, []string{"write link:A--B"}},
@@ -639,7 +626,7 @@ func TestDegradeLargeIsFast(t *testing.T) {
 
 func BenchmarkDegrade16384GPUs(b *testing.B) {
 	topo := large(b)
-	list := faults(b, "link:node7/gpu0--node7/nvswitch0#1")
+	list := gen.Faults("link:node7/gpu0--node7/nvswitch0#1")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := topo.Degrade(list); err != nil {

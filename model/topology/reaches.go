@@ -50,6 +50,21 @@ func (r *Router) ReachesAll() bool {
 	return true
 }
 
+// UsedNICs are the adapters that routes between nodes go through: those that serve ranks,
+// where all of these are on one network. nil: others of a node may be taken as well.
+func (r *Router) UsedNICs() map[DeviceID]bool {
+	used := map[DeviceID]bool{}
+	for rank, d := range r.t.ranks {
+		if n := r.network(rank); n == noNetwork || n != r.network(0) {
+			return nil
+		}
+		for _, nic := range r.nicsOf(d) {
+			used[nic] = true
+		}
+	}
+	return used
+}
+
 func (r *Router) pairIn(a, b DeviceID) nodePair {
 	da, db := r.t.devices[a], r.t.devices[b]
 	return nodePair{r.t.nodes[da.Node].shape, da.Local, db.Local}

@@ -29,6 +29,7 @@ var lost = []string{
 
 // degraded prints the table of DGX H100 that have lost parts.
 func degraded() {
+	fmt.Printf("Made %s:\n\n", time.Now().UTC().Format(time.DateOnly))
 	head("boxes", "lost", "collective", "bound (GB/s)", "share", "plan", "with latencies", "× healthy", "old plan", "planned in")
 	for _, nodes := range []int{2, 4, 16, 32, 64, 128, 2048} {
 		for i, faults := range lost {
@@ -82,21 +83,21 @@ func degradedCells(nodes int, faults string, kind collective.Kind) []string {
 
 // kept is by how much longer the old plan takes than the new one, where it can be kept.
 func kept(left *topology.Topology, old planner.Row, now units.Time) string {
-	if len(left.LostRanks()) > 0 {
-		return "–"
-	}
 	p, err := cost.Get("line")
 	if err != nil {
 		log.Fatal(err)
 	}
-	if planner.TooMany(left, old.Schedule) {
-		return "–" // as plan leaves it out
+	k := planner.Keep(left, p, old.Schedule, old.Size, score.New(left, p))
+	longer := fmt.Sprintf("%+.0f %%", 100*(k.Time.Seconds()/now.Seconds()-1))
+	switch {
+	case k.Time == 0:
+		return "–"
+	case k.Least && k.Time < now:
+		return "–" // a bound that says nothing
+	case k.Least:
+		return "at least " + longer
 	}
-	t, err := score.New(left, p).Time(old.Schedule, old.Size)
-	if err != nil {
-		return "–" // some ranks no longer reach one another
-	}
-	return fmt.Sprintf("%+.0f %%", 100*(t.Seconds()/now.Seconds()-1))
+	return longer
 }
 
 // bandwidth is a plan's algorithm bandwidth in GB/s.

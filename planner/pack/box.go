@@ -41,56 +41,22 @@ func boxOf(g *Graph) (box, bool) {
 // hops over the network. Turned, each part has trees in which all neighbours take turns
 // as the second entry: links between pairs of GPUs are then loaded alike.
 func boxes(b box, r *routes, turned bool) (*Packing, error) {
-	n := b.nodes * b.gpus
-	local, net := new(big.Rat), new(big.Rat)
-	w := newPairs(n)
-	for u := range n {
-		for k := range b.gpus {
-			if v := u/b.gpus*b.gpus + k; v != u {
-				w.add(int32(u), int32(v), 1)
-			}
-		}
-	}
-	if b.gpus > 1 {
-		x, _, err := r.rate(w)
-		if err != nil {
-			return nil, err
-		}
-		local.Mul(x, big.NewRat(int64(b.gpus-1), 1))
-	}
-	clear(w.weight)
-	for u := range n {
-		for m := range b.nodes {
-			if v := m*b.gpus + u%b.gpus; v != u {
-				w.add(int32(u), int32(v), 1)
-			}
-		}
-	}
-	x, _, err := r.rate(w)
+	hops, err := b.crossings(r)
 	if err != nil {
 		return nil, err
 	}
-	net.Mul(x, big.NewRat(int64(b.nodes-1), 1))
-
-	hops := new(big.Rat).Mul(net, big.NewRat(int64(n-1), 1))
-	hops.Quo(hops, local.Add(local, net))
-	least, most := int64(b.nodes-1), int64(b.gpus*(b.nodes-1))
-	p := &Packing{K: 1, Method: "rails and stars"}
-	low, more := least, int64(0)
-	if hops.Cmp(big.NewRat(least, 1)) > 0 && hops.Denom().IsInt64() {
-		if hops.Cmp(big.NewRat(most, 1)) > 0 {
-			hops.SetInt64(most)
-		}
+	p := &Packing{K: 1, Trees: make([][]Tree, b.ranks()), Method: "rails and stars"}
+	low, more := int64(b.nodes-1), int64(0)
+	if hops != nil {
 		p.K = hops.Denom().Int64()
 		low = new(big.Int).Quo(hops.Num(), hops.Denom()).Int64()
 		more = new(big.Int).Rem(hops.Num(), hops.Denom()).Int64()
 	}
-	p.Trees = make([][]Tree, n)
 	variants := 1
 	if turned {
 		variants = b.gpus - 1
 	}
-	for u := range n {
+	for u := range p.Trees {
 		for i := range variants {
 			p.Trees[u] = append(p.Trees[u], Tree{p.K - more, b.tree(u, int(low), i)})
 			if more > 0 {
@@ -100,6 +66,61 @@ func boxes(b box, r *routes, turned bool) (*Packing, error) {
 	}
 	p.K *= int64(variants)
 	return p, nil
+}
+
+func (b box) ranks() int { return b.nodes * b.gpus }
+
+// crossings is how many hops over the network a tree has on average where network and links
+// of nodes are full at the same time; nil where that is no more than one into each node.
+func (b box) crossings(r *routes) (*big.Rat, error) {
+	local, err := b.inside(r)
+	if err != nil {
+		return nil, err
+	}
+	net, err := b.between(r)
+	if err != nil {
+		return nil, err
+	}
+	hops := new(big.Rat).Mul(net, big.NewRat(int64(b.ranks()-1), 1))
+	hops.Quo(hops, local.Add(local, net))
+	least, most := big.NewRat(int64(b.nodes-1), 1), big.NewRat(int64(b.gpus*(b.nodes-1)), 1)
+	if hops.Cmp(least) <= 0 || !hops.Denom().IsInt64() {
+		return nil, nil
+	}
+	if hops.Cmp(most) > 0 {
+		return most, nil
+	}
+	return hops, nil
+}
+
+// inside is what a rank sends to the others of its node, all at once.
+func (b box) inside(r *routes) (*big.Rat, error) {
+	if b.gpus == 1 {
+		return new(big.Rat), nil
+	}
+	return b.rate(r, b.gpus-1, func(u, v int) bool { return u/b.gpus == v/b.gpus })
+}
+
+// between is what a rank sends to its counterparts in the other nodes, all at once.
+func (b box) between(r *routes) (*big.Rat, error) {
+	return b.rate(r, b.nodes-1, func(u, v int) bool { return u%b.gpus == v%b.gpus })
+}
+
+// rate is what each rank sends to its peers where all ranks do.
+func (b box) rate(r *routes, peers int, are func(u, v int) bool) (*big.Rat, error) {
+	w := newPairs(b.ranks())
+	for u := range b.ranks() {
+		for v := range b.ranks() {
+			if u != v && are(u, v) {
+				w.add(int32(u), int32(v), 1)
+			}
+		}
+	}
+	each, _, err := r.rate(w)
+	if err != nil {
+		return nil, err
+	}
+	return each.Mul(each, big.NewRat(int64(peers), 1)), nil
 }
 
 // tree is one of root's trees, with a given number of hops over the network.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"railyard/internal/gen"
 	"railyard/model/topology"
 )
 
@@ -24,14 +25,11 @@ func pack(t testing.TB, g *Graph, o Options) *Packing {
 
 func degraded(t testing.TB, topo *topology.Topology, fault string) *topology.Topology {
 	t.Helper()
-	f, err := topology.ParseFault(fault)
+	left, err := topo.Degrade(gen.Faults(fault))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if topo, err = topo.Degrade([]topology.Fault{f}); err != nil {
-		t.Fatal(err)
-	}
-	return topo
+	return left
 }
 
 func TestPackReachesTheBound(t *testing.T) {

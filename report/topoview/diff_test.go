@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"railyard/internal/gen"
 	"railyard/model/topology"
 	"railyard/topologies"
 )
@@ -35,16 +36,7 @@ func TestDiff(t *testing.T) {
 			"GPU 2: PCIe carries 0B/s, intended 63GB/s", "GPU 3: PCIe carries 0B/s, intended 63GB/s"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var faults []topology.Fault
-			for _, s := range append(c.fail, c.slow...) {
-				f, err := topology.ParseFault(s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				faults = append(faults, f)
-			}
-			live := load(t, c.live)
-			live, err := live.Degrade(faults)
+			live, err := load(t, c.live).Degrade(gen.Faults(append(c.fail, c.slow...)...))
 			if err != nil {
 				t.Fatal(err)
 			}

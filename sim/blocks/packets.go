@@ -25,7 +25,12 @@ func (w *walk) packets(x *run, op *block.Op, n units.Bytes) (bool, error) {
 		}
 	}
 	for _, d := range op.PacketTargets {
-		e, err := w.message(x, d.Rank, Part{Protocol: packetProtocol(op.Kind), Bytes: n, Messages: 1})
+		sent, err := w.sent(x.rank, d.Rank, packetProtocol(op.Kind), 0)
+		if err != nil {
+			return false, err
+		}
+		sent.Bytes = n
+		e, err := w.message(x, d.Rank, sent)
 		if err != nil {
 			return false, err
 		}

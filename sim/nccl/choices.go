@@ -62,12 +62,18 @@ func (r *Runtime) choices(a Ask) []choice {
 	}
 	for _, p := range []*cost.Profile{r.profile, r.general} {
 		for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
-			if out = fitted(p, kind, algorithm, protocol); len(out) > 0 {
+			if out = slices.DeleteFunc(fitted(p, kind, algorithm, protocol), r.cannotRun); len(out) > 0 {
 				return out
 			}
 		}
 	}
 	return nil
+}
+
+// cannotRun reports whether a way needs switches that reduce where there are none; what
+// NCCL's own model offers, it has asked itself.
+func (r *Runtime) cannotRun(c choice) bool {
+	return r.model == nil && !r.reduces && (c.algorithm == "nvls" || c.algorithm == "nvls_tree")
 }
 
 // smallMessage is the message to a peer below which NCCL's point-to-point transfers take

@@ -76,9 +76,11 @@ func (m *Model) useNVLS(t *topology.Topology, o Options) bool {
 	if o.NVLS == Off || m.m.ccMin < 90 || m.maxLocal < 2 {
 		return false
 	}
-	if o.NVLS == On {
-		return true
-	}
+	return o.NVLS == On || switchesReduce(t)
+}
+
+// switchesReduce reports whether GPUs hang on NVSwitches, all of which multicast and reduce.
+func switchesReduce(t *topology.Topology) bool {
 	found := false
 	for _, d := range t.Ranks() {
 		for _, l := range t.Out(d) {

@@ -17,6 +17,7 @@ type Runtime struct {
 	profile *cost.Profile
 	general *cost.Profile // of all hardware together, for what profile does not know
 	rates   machineRates
+	reduces bool // its NVSwitches multicast and reduce
 }
 
 // Prediction is a time with what it is made of.
@@ -49,7 +50,7 @@ func (p *Prediction) Band() (low, high units.Time) {
 // general one for those that it has not. GPUs
 // that NCCL does not know (RCCL runs on them) are predicted from kernels alone.
 func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Runtime, error) {
-	r := &Runtime{profile: p, general: general}
+	r := &Runtime{profile: p, general: general, reduces: switchesReduce(t)}
 	nodes := t.NumNodes()
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {

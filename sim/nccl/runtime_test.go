@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
@@ -78,11 +79,7 @@ func TestWhatIsLostLimitsAll(t *testing.T) {
 		{"link:node1/gpu5--node1/nvswitch1", 350e9, 400e9}, // five of 18 links
 		{"nic:node3/nic0=0.5", 450e9, 375e9},
 	} {
-		f, err := topology.ParseFault(c.fault)
-		if err != nil {
-			t.Fatal(err)
-		}
-		topo, err := load(t, "dgx-h100", topology.Options{Nodes: 4}).Degrade([]topology.Fault{f})
+		topo, err := load(t, "dgx-h100", topology.Options{Nodes: 4}).Degrade(gen.Faults(c.fault))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,6 +147,27 @@ func TestFallbacksAreSaid(t *testing.T) {
 	}
 	if _, err := runtime(t, topo, "h100").Predict(Ask{Kind: collective.AllReduce, Algorithm: "CollNet", Protocol: "", Size: units.GiB}); err == nil {
 		t.Error("CollNet is predicted")
+	}
+}
+
+// Where NCCL's model knows nothing of the GPUs, any kernel of the profile may stand in, but
+// none that needs switches which reduce where GPUs have links to one another only.
+func TestMeshesHaveNoNVLS(t *testing.T) {
+	r := runtime(t, load(t, "mi300x-node", topology.Options{}), "h100")
+	if r.Chooses() {
+		t.Fatal("NCCL knows the GPUs")
+	}
+	for _, size := range []units.Bytes{64 * units.KiB, 64 * units.MiB, units.GiB} {
+		p, err := r.Predict(Ask{Kind: collective.AllReduce, Size: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(p.Algorithm, "nvls") {
+			t.Errorf("%v by %s", size, p.Algorithm)
+		}
+	}
+	if p, err := r.Predict(Ask{Kind: collective.AllReduce, Algorithm: "NVLS", Size: units.GiB}); err == nil {
+		t.Errorf("NVLS is predicted: %v", p.Time)
 	}
 }
 

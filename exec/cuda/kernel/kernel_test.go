@@ -87,7 +87,8 @@ type run struct {
 	firstEpoch uint64
 	jitter     uint32
 	deadline   uint64
-	ones       bool // rank 0's first element is not a number
+	ones       bool           // rank 0's first element is not a number
+	forms      []*block.Forms // what interpreters know, by rank, with as many references; nil: nothing
 }
 
 // threads of a block: a few, or for lines two warps of the simulator's.
@@ -130,7 +131,10 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 	if x.o.Mechanism.InWords() {
 		h.PacketFill = block.WordsEmpty
 	}
-	encoding := block.Encoding{Forms: &block.Forms{Refs: 24}, Instances: x.p.Instances}
+	if x.forms == nil {
+		x.forms = slices.Repeat([]*block.Forms{{Refs: 24}}, n)
+	}
+	encoding := block.Encoding{Forms: x.forms[0], Instances: x.p.Instances}
 	laneBytes := encoding.LaneBytes(slices.Concat(x.p.Lanes...)...)
 	h.LaneBytes = uint64(laneBytes)
 	if x.ones {
@@ -139,6 +143,7 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 	var in bytes.Buffer
 	binary.Write(&in, binary.LittleEndian, h)
 	for r := range n {
+		encoding.Forms = x.forms[r]
 		plan := encoding.Encode(r, x.p.Lanes[r], laneBytes)
 		binary.Write(&in, binary.LittleEndian, uint32(len(plan)))
 		in.Write(plan)

@@ -44,7 +44,7 @@ func TestCUDASyntax(t *testing.T) {
 	}
 	for m := block.Pull; m <= block.WordsPush; m++ {
 		p := program(t, "two_shot", m)
-		forms := block.FormsOf(p.Lanes[1]...)
+		forms := block.FormsOf(1024, p.Lanes[1]...)
 		header("forms.cuh", forms.Source())
 		compile("run.cu", "-DT_E4M3", "-DR_MAX", "-DTHREADS=1024", fmt.Sprintf("-DPEERS=%d", forms.Width), fmt.Sprintf("-DREFS=%d", forms.Refs))
 		header("constants.cuh", p.Constants(1))

@@ -48,6 +48,10 @@ struct Turn {
     Share share;
 };
 
+// Where a plan has an operation, and its references.
+DEV Words op_at(Words plan, u32 i) { return plan + (sizeof(Lane) + i * sizeof(Op)) / 8; }
+DEV Words refs_at(Words plan, u32 i) { return op_at(plan, i) + sizeof(Head) / 8; }
+
 struct Engine {
     const Params &p;
     const u64 *base; // constants: addresses of buffers
@@ -181,8 +185,6 @@ struct Engine {
     // of the next but one.
     template <class Forms> DEV void play(Words plan)
     {
-        constexpr u32 size = sizeof(Op) / 8, refs = sizeof(Head) / 8;
-        const Words ops = plan + sizeof(Lane) / 8;
         const u32 before = (u32)plan[0], body = (u32)(plan[0] >> 32), slices = (u32)(plan[1] >> 32);
         const u32 last = before + body, all = last + (u32)plan[1];
         u32 at = 0, slice = 0, ahead = 0, ahead_slice = 0;
@@ -190,14 +192,14 @@ struct Engine {
             if (++ahead == last && body && ++ahead_slice < slices) ahead = before;
         };
         Turn now = {}, next = {};
-        if (all) now = turn(ops, 0), go_on();
-        if (ahead < all) next = turn(ops + ahead * size, ahead < last ? ahead_slice : 0);
+        if (all) now = turn(op_at(plan, 0), 0), go_on();
+        if (ahead < all) next = turn(op_at(plan, ahead), ahead < last ? ahead_slice : 0);
         begin();
         while (at < all) {
-            Forms::run(*this, now, ops + at * size + refs, at, at < last ? slice : 0);
+            Forms::run(*this, now, refs_at(plan, at), at, at < last ? slice : 0);
             now = next, at = ahead, slice = ahead_slice;
             go_on();
-            if (at < all && ahead < all) next = turn(ops + ahead * size, ahead < last ? ahead_slice : 0);
+            if (at < all && ahead < all) next = turn(op_at(plan, ahead), ahead < last ? ahead_slice : 0);
         }
         end();
     }

@@ -7,7 +7,7 @@
 // last lane of each 8 bytes and the flag. All accesses are aligned where the data are.
 #pragma once
 
-constexpr u32 TEAM = 16; // lanes of two lines
+constexpr u32 BENCH = 16; // lanes of two lines
 constexpr u32 LINES_BYTES = 256;
 
 // Seat is a lane's place in its two lines.
@@ -18,7 +18,7 @@ struct Seat {
 
 DEV Seat seat()
 {
-    const u32 q = lane() % TEAM, line = q / 8, j = q % 8;
+    const u32 q = lane() % BENCH, line = q / 8, j = q % 8;
     if (j == 7) return Seat{224 + 8 * line, 8, true};
     return Seat{16 * (7 * line + j), 16, false};
 }
@@ -77,9 +77,9 @@ DEV void line_put(const Head &op, const Places a, u64 n, u32 flag)
     const Part w = part(op, n, false);
     if (!w.count) return;
     const Puts x(op, a, n);
-    const u32 team = lane() / TEAM, teams = LANES / TEAM, place = lane() % TEAM * 16;
-    for (u64 base = (u64)w.first * teams; base < whole(n); base += (u64)w.count * teams) {
-        const u64 i = base + team, at = i * LINES_DATA + s.offset;
+    const u32 bench = lane() / BENCH, benches = LANES / BENCH, place = lane() % BENCH * 16;
+    for (u64 base = (u64)w.first * benches; base < whole(n); base += (u64)w.count * benches) {
+        const u64 i = base + bench, at = i * LINES_DATA + s.offset;
         Vec v[RANKS - 1];
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++) {
@@ -99,9 +99,9 @@ template <class W> DEV void line_unpack(const Head &op, const Places a, u64 n, u
     const Part w = part(op, n, true);
     if (!w.count) return;
     const Takes x(op, a, n);
-    const u32 team = lane() / TEAM, teams = LANES / TEAM, place = lane() % TEAM * 16;
-    for (u64 base = (u64)w.first * teams; base < whole(n); base += (u64)w.count * teams) {
-        const u64 i = base + team, at = i * LINES_DATA + s.offset;
+    const u32 bench = lane() / BENCH, benches = LANES / BENCH, place = lane() % BENCH * 16;
+    for (u64 base = (u64)w.first * benches; base < whole(n); base += (u64)w.count * benches) {
+        const u64 i = base + bench, at = i * LINES_DATA + s.offset;
         Vec v[RANKS - 1];
         for (u32 spins = 0;; spins++) {
             u32 missing = RANKS, got = 0;
@@ -147,13 +147,13 @@ template <class W> DEV void line_reduce(const Head &op, const Places a, u64 n, u
     const Seat s = seat();
     const Part w = part(op, n, true);
     if (!w.count) return;
-    const u32 team = lane() / TEAM, teams = LANES / TEAM;
+    const u32 bench = lane() / BENCH, benches = LANES / BENCH;
     const u64 src = a.data(0), all = whole(n);
     u64 from[RANKS - 1];
 #pragma unroll
-    for (u32 p = 0; p < RANKS - 1; p++) from[p] = a.packets(p < nll ? nsrc + p : nsrc) + lane() % TEAM * 16;
-    for (u64 base = (u64)w.first * teams; base < all; base += (u64)w.count * teams) {
-        const u64 i = base + team, at = i * LINES_DATA + s.offset, left = i < all ? seat_left(n, at) : 0;
+    for (u32 p = 0; p < RANKS - 1; p++) from[p] = a.packets(p < nll ? nsrc + p : nsrc) + lane() % BENCH * 16;
+    for (u64 base = (u64)w.first * benches; base < all; base += (u64)w.count * benches) {
+        const u64 i = base + bench, at = i * LINES_DATA + s.offset, left = i < all ? seat_left(n, at) : 0;
         Vec v[RANKS - 1], mine = {};
 #pragma unroll
         for (u32 p = 0; p < RANKS - 1; p++)
@@ -180,6 +180,6 @@ template <class W> DEV void line_reduce(const Head &op, const Places a, u64 n, u
         if (s.last) r.z = flag, r.w = flag;
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++)
-            if (d < op.nput) line_store((void *)(a.packets(f0 + d) + lane() % TEAM * 16 + i * LINES_BYTES), r, s.last, i < all);
+            if (d < op.nput) line_store((void *)(a.packets(f0 + d) + lane() % BENCH * 16 + i * LINES_BYTES), r, s.last, i < all);
     }
 }

@@ -90,8 +90,9 @@ struct Puts {
 // destination k.
 struct Takes {
     u64 from[RANKS - 1], to[RANKS - 1], bytes[RANKS - 1];
+    bool once;
 
-    DEV Takes(const Head &op, const Places a, u64 n)
+    DEV Takes(const Head &op, const Places a, u64 n) : once(op.flags & ONCE)
     {
 #pragma unroll
         for (u32 p = 0; p < RANKS - 1; p++) {
@@ -123,6 +124,7 @@ DEV void ll_put(const Head &op, const Places a, u64 n, u32 flag)
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++)
             if (d < op.nput && x.left(d, i * 8)) packet_store((void *)(x.to[d] + i * 16), v[x.source(d)].a, v[x.source(d)].b, flag);
+        if (op.flags & ONCE) break;
     }
 }
 
@@ -148,6 +150,7 @@ template <class W> DEV void ll_unpack(const Head &op, const Places a, u64 n, u32
 #pragma unroll
         for (u32 p = 0; p < RANKS - 1; p++)
             if (x.left(p, i * 8)) store_pair(x.to[p] + i * 8, x.left(p, i * 8), Pair{v[p].x, v[p].z});
+        if (x.once) break;
     }
 }
 
@@ -215,5 +218,6 @@ template <class W> DEV void ll_reduce(const Head &op, const Places a, u64 n, u32
 #pragma unroll
         for (u32 d = 0; d < RANKS - 1; d++)
             if (d < op.nput) packet_store((void *)(a.packets(f0 + d) + i * 16), r.a, r.b, flag);
+        if (op.flags & ONCE) break;
     }
 }

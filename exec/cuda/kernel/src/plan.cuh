@@ -25,7 +25,7 @@ constexpr u32 EPOCH_WORDS = 4; // lines ahead of the flags
 constexpr u32 STEP_BITS = 20;  // a flag is epoch << STEP_BITS | step
 
 enum : u8 { OP_MULTI, OP_SIGNAL, OP_WAIT, OP_LL_PUT, OP_LL_REDUCE, OP_LINE_PUT, OP_LINE_REDUCE, OP_WORD_PUT, OP_WORD_REDUCE };
-enum : u8 { RELAXED = 1, SCALE = 2, BARRIER = 4, EARLIER = 8, PAIRS = 16, HALVES = 32 };
+enum : u8 { RELAXED = 1, SCALE = 2, BARRIER = 4, EARLIER = 8, PAIRS = 16, HALVES = 32, ONCE = 64 };
 enum : u32 { INPUT, OUTPUT, SCRATCH, PACKETS, CONTROL };
 enum : u32 { READY, TAKEN, FLAG_KINDS };
 

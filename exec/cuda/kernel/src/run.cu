@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) run_special(const __gri
     play_lanes(e);
 }
 #else
-// What the interpreter knows of its plans: the forms of their operations.
+// What the interpreter knows of its plans: the forms of their operations. play_plan, written by the host.
 #include "forms.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) run_plan(const __grid_constant__ Params p)
@@ -45,6 +45,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) run_plan(const __grid_c
     for (u32 i = thread() * 16; i < p.lane_bytes; i += threads() * 16) *(Vec *)((char *)store + i) = ld16((const void *)(from + i));
     touch(p);
     sync();
-    e.play<Forms>(shared(store));
+    play_plan(e, shared(store));
 }
 #endif

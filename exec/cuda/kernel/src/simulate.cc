@@ -15,10 +15,16 @@
 #include <cstring>
 #include <vector>
 
+#if defined(INTERPRETERS)
+// What the host writes for each rank, by rank.
+#include "interpreters.cuh"
+#else
 // Forms takes operations as they come.
 struct Forms {
     static void run(Engine &e, const Turn &t, Refs ref, u32 number, u32 slice) { e.run(t.op, ref, t.share, number, slice); }
 };
+static void play_plan(Engine &e, Words plan) { e.play<Forms>(plan); }
+#endif
 
 struct Job {
     u32 ranks, lanes, instances, threads, epochs, jitter_ns;
@@ -148,7 +154,7 @@ int main(int argc, char **argv)
                         kernel->arrive_and_wait();
                         Engine engine(params[r], all.base);
                         engine.count();
-                        engine.play<Forms>((const u64 *)&plans[r][engine.lane * h.lane_bytes]);
+                        play_plan(engine, (const u64 *)&plans[r][engine.lane * h.lane_bytes]);
                         kernel->arrive_and_wait();
                         if (first) outputs[e * h.ranks + r].assign(out, out + h.bytes[OUTPUT]);
                     }

@@ -25,14 +25,14 @@ DEV Team team(const Head &op, u64 n)
 {
     constexpr u32 plenty = 5;
     const bool takes = op.kind == OP_WORD_REDUCE;
-    if (!(op.flags & HALVES) || n * (takes ? op.nll : op.nput) < (u64)plenty * threads() * 16) return Team{thread(), threads()};
+    if (!(op.flags & HALVES) || op.flags & ONCE || n * (takes ? op.nll : op.nput) < (u64)plenty * threads() * 16) return Team{thread(), threads()};
     const u32 putting = threads() / 4;
     if ((thread() >= putting) != takes) return Team{0, 0};
     return takes ? Team{thread() - putting, threads() - putting} : Team{thread(), putting};
 }
 
 // few: so few rounds that one access a lane at a time keeps links as busy, and blocks closer together.
-DEV bool few(u64 n) { return n <= 4ull * threads() * 16; }
+DEV bool few(const Head &op, u64 n) { return op.flags & ONCE || n <= 4ull * threads() * 16; }
 
 DEV u32 not_empty(u32 w) { return w == EMPTY ? EMPTY >> 1 : w; }
 DEV Vec not_empty(Vec v) { return Vec{not_empty(v.x), not_empty(v.y), not_empty(v.z), not_empty(v.w)}; }
@@ -64,6 +64,7 @@ template <u32 U, bool WHOLE> DEV void put_words(const Head &op, const Puts &x, u
 #pragma unroll
             for (u32 d = 0; d < RANKS - 1; d++)
                 if (d < op.nput && i + u * step < x.bytes[d]) words_store((void *)(x.to[d] + i + u * step), not_empty(v[x.source(d)][u]));
+        if (op.flags & ONCE) break;
     }
 }
 
@@ -71,7 +72,7 @@ template <u32 U, bool WHOLE> DEV void put_words(const Head &op, const Puts &x, u
 DEV void word_put(const Head &op, const Places a, u64 n)
 {
     const Puts x(op, a, n);
-    if (likely(x.whole(op.nsrc) && few(n))) put_words<1, true>(op, x, n);
+    if (likely(x.whole(op.nsrc) && few(op, n))) put_words<1, true>(op, x, n);
     else if (x.whole(op.nsrc)) put_words<PUT_AHEAD, true>(op, x, n);
     else put_words<1, false>(op, x, n);
 }
@@ -103,6 +104,7 @@ template <bool WHOLE, class W> DEV void word_unpack(const Takes &x, u64 n, W &wa
             empty(x.from[p] + i);
             set_quad<WHOLE>(x.to[p] + i, x.left(p, i), v[p]);
         }
+        if (x.once) break;
     }
 }
 
@@ -163,6 +165,7 @@ template <u32 U, bool WHOLE, class W> DEV void word_combine(const Head &op, cons
             for (u32 d = 0; d < RANKS - 1; d++)
                 if (d < op.nput) words_store((void *)(a.packets(f0 + d) + at), not_empty(r));
         }
+        if (op.flags & ONCE) break;
     }
 }
 
@@ -184,7 +187,7 @@ template <class W> DEV void word_reduce(const Head &op, const Places a, u64 n, u
         const Takes x(op, a, n);
         if (likely(x.whole(op.nll))) word_unpack<true>(x, n, wait);
         else word_unpack<false>(x, n, wait);
-    } else if (likely(aligned(op, a, n) && (op.nll > 1 || few(n)))) {
+    } else if (likely(aligned(op, a, n) && (op.nll > 1 || few(op, n)))) {
         word_combine<1, true>(op, a, n, ranks, wait);
     } else if (aligned(op, a, n)) {
         word_combine<TAKE_AHEAD, true>(op, a, n, ranks, wait);

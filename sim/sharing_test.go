@@ -1,0 +1,142 @@
+package sim
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/topologies"
+)
+
+// uneven is a direct all_to_allv of random counts, a fifth of them 0: no two transfers end at once.
+func uneven(t *testing.T, name string, nodes int, profile string) *Plan {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := cost.Get(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := topo.NumRanks()
+	spec := collective.Spec{Kind: collective.AllToAllV, Ranks: n}
+	random := rand.New(rand.NewPCG(7, uint64(n)))
+	var all schedule.Group
+	for r := range n {
+		row := make([]int64, n)
+		for i := range row {
+			row[i] = max(0, random.Int64N(1000)-200)
+		}
+		spec.Counts, all.Ranks = append(spec.Counts, row), append(all.Ranks, int32(r))
+	}
+	s := &schedule.Schedule{Algorithm: "direct", Spec: spec, Protocol: schedule.Simple, Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: n,
+		Phases: []schedule.Phase{{Gen: schedule.GenDirect, Op: spec.Kind, Groups: schedule.Groups{List: []schedule.Group{all}}, Acc: schedule.Scratch, Dst: schedule.Output}}}}}
+	plan, err := Compile(topo, s, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// TestKeptRates plays uneven exchanges and holds all rates, those that were kept among
+// them, against progressive filling of everything from nothing, in floating point.
+func TestKeptRates(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		nodes   int
+		profile string
+	}{{"dgx-h100", 2, "line"}, {"superpod-h100", 4, "ideal"}, {"dgx1-v100", 1, "line"}, {"dgx1-v100", 2, "line"}} {
+		e := uneven(t, c.name, c.nodes, c.profile).newEngine()
+		e.reset(e.each(8*units.MiB), Options{})
+		for l := range e.lanes {
+			e.launch(int32(l))
+		}
+		e.share.settle(e)
+		settled := 0
+		for len(e.q.heap) > 0 {
+			e.next()
+			if settled++; settled%20 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
+				for f, want := range fromNothing(&e.share) {
+					if got := float64(e.share.flows[f].rate); math.Abs(got-want) > 1e-9*want+1 {
+						t.Fatalf("%+v: a transfer moves at %.0f, not %.0f", c, got, want)
+					}
+				}
+			}
+		}
+		if err := e.hangs(); err != nil || settled < 100 {
+			t.Errorf("%+v: %d moments, %v", c, settled, err)
+		}
+	}
+}
+
+// fromNothing are the max-min fair rates of all transfers under way.
+func fromNothing(s *sharing) map[int32]float64 {
+	left, rates, open := make([]float64, len(s.res)), map[int32]float64{}, map[int32]bool{}
+	for r := range s.res {
+		c := s.res[r].capacity
+		left[r] = float64(c.hi)*math.Exp2(64) + float64(c.lo)
+		for _, f := range s.on(int32(r)) {
+			open[f] = true
+		}
+	}
+	for len(open) > 0 {
+		weight := make([]float64, len(s.res))
+		for f := range open {
+			for _, u := range s.of(&s.flows[f]) {
+				weight[u.res] += float64(u.load)
+			}
+		}
+		stops := func(f int32) float64 { // at which level
+			at := float64(s.flows[f].limit)
+			for _, u := range s.of(&s.flows[f]) {
+				at = min(at, left[u.res]/weight[u.res])
+			}
+			return at
+		}
+		level := math.Inf(1)
+		for f := range open {
+			level = min(level, stops(f))
+		}
+		var full []int32
+		for f := range open {
+			if stops(f) <= level*(1+1e-12) {
+				full = append(full, f)
+			}
+		}
+		for _, f := range full {
+			rates[f] = level
+			delete(open, f)
+			for _, u := range s.of(&s.flows[f]) {
+				left[u.res] -= level * float64(u.load)
+			}
+		}
+	}
+	return rates
+}
+
+// TestGivesUpEarly: a run that would work out many times as many rates as it may sees that
+// after a few, and one that may work out as many as it does is played to the end.
+func TestGivesUpEarly(t *testing.T) {
+	p := uneven(t, "dgx-h100", 4, "line")
+	want, err := p.Time(8 * units.MiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := p.eng.shared
+	p = uneven(t, "dgx-h100", 4, "line")
+	p.Limited(all / 8)
+	if _, err := p.Time(8 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.shared > all/50 {
+		t.Errorf("%d rates of %d worked out, then %v", p.eng.shared, all, err)
+	}
+	p.Limited(all)
+	if got, err := p.Time(8 * units.MiB); err != nil || got != want {
+		t.Errorf("%v, %v: not %v", got, err, want)
+	}
+}
