@@ -45,8 +45,15 @@ func buildHierarchicalDoubling(r *request) (*schedule.Schedule, error) {
 	return r.hierarchical(levels{schedule.GenDirect, schedule.GenDoubling})
 }
 
-// buildHierarchicalTwoShot is direct at every tier: two steps a tier, for small sizes.
+// buildHierarchicalTwoShot is direct at every tier: two steps a tier, for small sizes. Broadcast
+// and reduce are those over rails that do not bend.
 func buildHierarchicalTwoShot(r *request) (*schedule.Schedule, error) {
+	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
+		if r.bent() {
+			return nil, notApplicable("rails bend")
+		}
+		return buildBentRails(r)
+	}
 	return r.hierarchical(levels{schedule.GenDirect, schedule.GenDirect})
 }
 

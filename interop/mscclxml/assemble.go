@@ -24,10 +24,23 @@ func assemble(f *File, p *program.Program, d Dialect, st style, inPlace bool, de
 		}
 		g.deps = deps[r]
 		gpu := GPU{ID: r, Input: p.Input[r], Output: p.Output[r], Blocks: g.build()}
+		if err := d.holds(&gpu); err != nil {
+			return err
+		}
 		gpu.Scratch = packScratch(gpu.Blocks)
 		f.GPUs = append(f.GPUs, gpu)
-		if len(gpu.Blocks) > d.ThreadBlocks {
-			return fmt.Errorf("gpu %d: %d thread blocks: %s allows %d", r, len(gpu.Blocks), d.Name, d.ThreadBlocks)
+	}
+	return nil
+}
+
+// holds says at the first GPU what would be too much for all of a large plan.
+func (d Dialect) holds(g *GPU) error {
+	if len(g.Blocks) > d.ThreadBlocks {
+		return fmt.Errorf("gpu %d: %d thread blocks: %s allows %d", g.ID, len(g.Blocks), d.Name, d.ThreadBlocks)
+	}
+	for i := range g.Blocks {
+		if n := len(g.Blocks[i].Steps); n > d.Steps {
+			return fmt.Errorf("gpu %d tb %d: %d steps: %s allows %d", g.ID, g.Blocks[i].ID, n, d.Name, d.Steps)
 		}
 	}
 	return nil
