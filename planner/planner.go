@@ -78,6 +78,7 @@ func init() {
 		{"ring", "as many link-disjoint rings as the topology has, both directions", "Patarasuk, Yuan 2009", buildRing, ringDepths},
 		{"scatter_allgather", "broadcast as scatter and all-gather", "van de Geijn 1994", buildScatterAllGather, oneDepth},
 		{"scatter_exchange", "broadcast dealt out to all others, who pass it on to one another", "", buildScatterExchange, oneDepth},
+		{"short_flows", "flows on paths of as few links as the fullest link allows", "Garg, Könemann 1998; Zhao et al. 2023", buildShortFlows, flowDepths},
 		{"simple_ring", "one ring, for small buffers", "Patarasuk, Yuan 2009", buildSimpleRing, ringDepths},
 		{"two_shot", "direct reduce-scatter and direct all-gather", "", buildTwoShot, oneDepth},
 	}
