@@ -144,12 +144,13 @@ func tierDepths(r *request) []int {
 // are as good as many.
 func bentDepths(*request) []int { return []int{1, 4, 16, 48} }
 
-// twoShotDepths: broadcast and reduce are over rails.
+// twoShotDepths: where one node stands for all, a deeper one costs little. Very deep ones are left
+// to hierarchical_direct, whose one channel repeats itself.
 func twoShotDepths(r *request) []int {
 	if r.spec.Kind.Rooted() {
 		return bentDepths(r)
 	}
-	return tierDepths(r)
+	return append(bentDepths(r), 96)
 }
 
 // Candidates are the schedules of all algorithms that apply, in the order of their
