@@ -64,6 +64,9 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 			stage(collective.AllToAll, level, in, out)
 		}
 	}
+	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 { // there, little latency is to be hidden, and messages of unlike sizes would get into one another's way
+		return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+	}
 	return &schedule.Schedule{Channels: staggered(ch)}, nil
 }
 
