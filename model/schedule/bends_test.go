@@ -187,3 +187,27 @@ func TestKindsThatAreUnlike(t *testing.T) {
 		t.Error("nothing was left out")
 	}
 }
+
+// The proof of one channel is that of the next only if both do the same.
+func TestChannelsThatDifferAreProven(t *testing.T) {
+	refused := 0
+	for seed := range uint64(40) {
+		s := randomBends(rand.New(rand.NewPCG(11, seed)), collective.Broadcast)
+		if s.Validate() != nil {
+			continue
+		}
+		other := s.Channels[0]
+		other.Slices = 3
+		s.Channels = append(s.Channels, other)
+		if err := Check(s, nil); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		s.Channels[1].Phases = other.Phases[:len(other.Phases)-1]
+		if len(s.Channels[0].Bends.Nodes) < s.Spec.Ranks && Check(s, nil) != nil { // nodes of one rank need no last stage
+			refused++
+		}
+	}
+	if refused < 10 {
+		t.Errorf("%d channels without their last stage were refused", refused)
+	}
+}
