@@ -20,10 +20,10 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.spec.Ranks > maxRing && !r.alike() && !r.inClasses() {
+	if alike := !r.spec.Kind.Rooted() && r.alike(); r.spec.Ranks > maxRing && !alike && !r.inClasses() {
 		return nil, notApplicable("of more than %d ranks, nodes have to be alike but for a few", maxRing)
 	}
-	x := b.schedule(r.spec.Kind)
+	x := b.schedule()
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks * b.units, Bends: x}
 	stage := func(op collective.Kind, level int, src, dst schedule.Buffer) {
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenBends, Op: op, Level: level, Src: src, Acc: dst, Dst: dst})
@@ -39,11 +39,23 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 		stage(collective.ReduceScatter, 2, scratch, scratch)
 		stage(collective.ReduceScatter, 1, scratch, out)
 	case collective.AllReduce:
-		ch.Chunks = b.allRoots()
+		ch.Chunks = b.allRoots(-1)
 		stage(collective.ReduceScatter, 3, in, scratch)
 		stage(collective.ReduceScatter, 2, scratch, out)
 		stage(collective.AllGather, 2, out, out)
 		stage(collective.AllGather, 3, out, out)
+	case collective.Broadcast:
+		ch.Chunks = b.allRoots(r.t.NodeOf(r.spec.Root))
+		stage(collective.Broadcast, 1, in, out)
+		stage(collective.Broadcast, 2, out, out)
+		stage(collective.AllGather, 2, out, out)
+		stage(collective.AllGather, 3, out, out)
+	case collective.Reduce:
+		ch.Chunks = b.allRoots(r.t.NodeOf(r.spec.Root))
+		stage(collective.ReduceScatter, 3, in, scratch)
+		stage(collective.ReduceScatter, 2, scratch, scratch)
+		stage(collective.Reduce, 2, scratch, scratch)
+		stage(collective.Reduce, 1, scratch, out)
 	default:
 		if slices.ContainsFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, -1) }) {
 			return nil, notApplicable("nodes are not of one size")
@@ -52,13 +64,28 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 			stage(collective.AllToAll, level, in, out)
 		}
 	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 { // there, little latency is to be hidden, and messages of unlike sizes would get into one another's way
+		return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+	}
+	return &schedule.Schedule{Channels: staggered(ch)}, nil
+}
+
+// staggered is a channel twice, with half of the data each, in unlike numbers of slices:
+// while the messages of one are on their way, those of the other fill the links. In as many
+// slices, both would wait at the same time.
+func staggered(ch schedule.Channel) []schedule.Channel {
+	if ch.Slices == 1 {
+		return []schedule.Channel{ch}
+	}
+	other := ch
+	other.Slices += (ch.Slices + 3) / 4
+	return []schedule.Channel{ch, other}
 }
 
 // bendable reports whether bent rails make the collective.
 func (r *request) bendable() bool {
 	switch r.spec.Kind {
-	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll:
+	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast, collective.Reduce:
 		return true
 	}
 	return false
@@ -69,7 +96,7 @@ func (r *request) bendable() bool {
 const enoughToBend = 64
 
 // schedule is how the plan format says it.
-func (b *bends) schedule(of collective.Kind) *schedule.Bends {
+func (b *bends) schedule() *schedule.Bends {
 	x := &schedule.Bends{Units: int32(b.units)}
 	for _, k := range b.kind {
 		x.Nodes = append(x.Nodes, int32(k))
@@ -85,7 +112,7 @@ func (b *bends) schedule(of collective.Kind) *schedule.Bends {
 			if b.rank[slices.Index(b.kind, i)][rail] < 0 {
 				out.Lost = append(out.Lost, int32(rail))
 			}
-			if of == collective.AllReduce {
+			if k.roots != nil {
 				out.Roots = append(out.Roots, k.roots[rail])
 			}
 		}
@@ -94,13 +121,15 @@ func (b *bends) schedule(of collective.Kind) *schedule.Bends {
 	return x
 }
 
-// allRoots counts the chunks of an all-reduce.
-func (b *bends) allRoots() int {
+// allRoots counts the chunks of which nodes are roots, without those of one node (−1: none).
+func (b *bends) allRoots(without int) int {
 	total := 0
-	for _, k := range b.kind {
+	for node, k := range b.kind {
 		for _, list := range b.kinds[k].roots {
 			for _, n := range list {
-				total += int(n)
+				if node != without {
+					total += int(n)
+				}
 			}
 		}
 	}

@@ -140,6 +140,19 @@ func tierDepths(r *request) []int {
 	return []int{1, 4, 16, 32, 64}
 }
 
+// bentDepths: two channels hide latencies from one another (see staggered), so that few depths
+// are as good as many.
+func bentDepths(*request) []int { return []int{1, 4, 16, 48} }
+
+// twoShotDepths: where one node stands for all, a deeper one costs little. Very deep ones are left
+// to hierarchical_direct, whose one channel repeats itself.
+func twoShotDepths(r *request) []int {
+	if r.spec.Kind.Rooted() {
+		return bentDepths(r)
+	}
+	return append(bentDepths(r), 96)
+}
+
 // Candidates are the schedules of all algorithms that apply, in the order of their
 // names, each at a few pipeline depths; without those of too many messages (see
 // maxFlat). only restricts them to one algorithm; "" is

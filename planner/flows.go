@@ -20,33 +20,50 @@ import (
 // units, rerouted until nothing improves any more. L. Zhao et al., "Efficient all-to-all
 // collective communication schedules for direct-connect topologies", 2023.
 func buildFlows(r *request) (*schedule.Schedule, error) {
+	g, err := r.flowGraph()
+	if err != nil && r.spec.Kind == collective.SendRecv && r.t.NumNodes() > 1 {
+		return r.sendOverRails()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.spreadOver(g).schedule(r), nil
+}
+
+// flowGraph is what flows go over: direct links inside a node, adapters too between nodes.
+func (r *request) flowGraph() (rateGraph, error) {
 	if err := r.wants(collective.AllToAll, collective.AllToAllV, collective.SendRecv, collective.Scatter, collective.Gather); err != nil {
 		return nil, err
 	}
-	if r.spec.Kind == collective.SendRecv && r.t.NumNodes() > 1 {
-		return r.sendOverRails()
-	}
-	n := r.spec.Ranks
-	if n < 3 || n > maxFlowRanks {
+	if n := r.spec.Ranks; n < 3 || n > maxFlowRanks {
 		return nil, notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
+	}
+	if k := r.spec.Kind; r.t.NumNodes() > 1 && k != collective.AllToAll && k != collective.AllToAllV {
+		return r.withDoors()
 	}
 	g := r.rates()
 	if g == nil || g.complete() && r.spec.Kind != collective.SendRecv {
 		return nil, notApplicable("not all ranks are joined by direct links, or all are neighbours")
 	}
-	return r.spreadOver(g).schedule(r), nil
+	return g, nil
 }
 
-// spreadOver routes all data over direct links, equal shares once for each topology.
+// spreadOver routes all data over direct links.
 func (r *request) spreadOver(g rateGraph) *flow {
+	return r.onceFlow(false, func() *flow { return spreadFlow(g, demands(r.spec)) })
+}
+
+// onceFlow makes flows of equal shares once for each topology.
+func (r *request) onceFlow(short bool, make func() *flow) *flow {
 	if r.spec.Counts != nil {
-		return spreadFlow(g, demands(r.spec))
+		return make()
 	}
 	type key struct {
-		kind collective.Kind
-		root int
+		kind  collective.Kind
+		root  int
+		short bool
 	}
-	return topology.Once(r.t, key{r.spec.Kind, r.spec.Root}, func() *flow { return spreadFlow(g, demands(r.spec)) })
+	return topology.Once(r.t, key{r.spec.Kind, r.spec.Root, short}, make)
 }
 
 // demands is what each rank sends each other, the largest being 1.
@@ -269,13 +286,16 @@ func (f *flow) cheapest(src, dst int32, size float64) []int32 {
 			}
 		}
 	}
+	return f.pathTo(src, dst)
+}
+
+// pathTo follows from back to the source.
+func (f *flow) pathTo(src, dst int32) []int32 {
 	path := []int32{dst}
 	for v := dst; v != src; v = f.from[v] {
 		path = append(path, f.from[v])
 	}
-	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
-		path[i], path[j] = path[j], path[i]
-	}
+	slices.Reverse(path)
 	return path
 }
 

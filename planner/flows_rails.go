@@ -86,7 +86,13 @@ type door struct {
 // doors are the rates at which the ranks of a node reach those of another one, as far as
 // their own node's links tell, and are reached.
 func (r *request) doors(ranks, far []int32) (out, in []float64, err error) {
-	leave, enter := make([]door, len(ranks)), make([]door, len(ranks))
+	leave, enter, err := r.doorways(ranks, far)
+	return rates(leave), rates(enter), err
+}
+
+// doorways are those of the ranks of a node to another one.
+func (r *request) doorways(ranks, far []int32) (leave, enter []door, err error) {
+	leave, enter = make([]door, len(ranks)), make([]door, len(ranks))
 	for i, a := range ranks {
 		b := far[i%len(far)]
 		to, err := r.router.Route(int(a), int(b))
@@ -104,7 +110,7 @@ func (r *request) doors(ranks, far []int32) (out, in []float64, err error) {
 		leave[i] = r.door(to, to.NICs[0], func(l topology.Link) bool { return r.t.Devices()[l.From].Node == node })
 		enter[i] = r.door(from, from.NICs[len(from.NICs)-1], func(l topology.Link) bool { return r.t.Devices()[l.To].Node == node })
 	}
-	return rates(leave), rates(enter), nil
+	return leave, enter, nil
 }
 
 // door is that of a route, by the links of one node.

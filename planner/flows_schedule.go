@@ -8,7 +8,26 @@ import (
 )
 
 // schedule sends all units along their paths.
-func (f *flow) schedule(r *request) *schedule.Schedule { return r.alongPaths(f.messages(), f.units) }
+func (f *flow) schedule(r *request) *schedule.Schedule {
+	messages := f.messages(r.spec.Ranks)
+	if r.spec.Kind == collective.Gather {
+		endTogether(messages)
+	}
+	return r.alongPaths(messages, f.units)
+}
+
+// endTogether has what goes on shorter paths wait at its source, so that all arrives at the last
+// hop: a gather is a scatter backwards, of which all begins at the first.
+func endTogether(messages []pathMessage) {
+	hops := 0
+	for i := range messages {
+		hops = max(hops, len(messages[i].path))
+	}
+	for i := range messages {
+		m := &messages[i]
+		m.path = slices.Concat(slices.Repeat([]int32{m.src}, hops-len(m.path)), m.path)
+	}
+}
 
 // alongPaths makes a phase of the hops with the same number. Units on their way lie in
 // scratch, each in a place of its own.
@@ -68,8 +87,9 @@ type pathMessage struct {
 	path                  []int32
 }
 
-// messages are those of all pairs.
-func (f *flow) messages() []pathMessage {
+// messages are those of all pairs, from rank to rank: what lies between, vertices behind them,
+// routes know.
+func (f *flow) messages(ranks int) []pathMessage {
 	n := len(f.g)
 	var out []pathMessage
 	for i, p := range f.paths {
@@ -79,6 +99,7 @@ func (f *flow) messages() []pathMessage {
 		case unit > 0 && slices.Equal(p, f.paths[i-1]):
 			out[len(out)-1].count++
 		default:
+			p = slices.DeleteFunc(slices.Clone(p), func(v int32) bool { return int(v) >= ranks })
 			out = append(out, pathMessage{int32(pair / n), int32(pair % n), unit, 1, p})
 		}
 	}

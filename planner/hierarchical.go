@@ -45,9 +45,20 @@ func buildHierarchicalDoubling(r *request) (*schedule.Schedule, error) {
 	return r.hierarchical(levels{schedule.GenDirect, schedule.GenDoubling})
 }
 
-// buildHierarchicalTwoShot is direct at every tier: two steps a tier, for small sizes.
+// buildHierarchicalTwoShot is direct at every tier: two steps a tier, in two channels that hide
+// latencies from one another. Broadcast and reduce are those over rails that do not bend.
 func buildHierarchicalTwoShot(r *request) (*schedule.Schedule, error) {
-	return r.hierarchical(levels{schedule.GenDirect, schedule.GenDirect})
+	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
+		if r.bent() {
+			return nil, notApplicable("rails bend")
+		}
+		return buildBentRails(r)
+	}
+	s, err := r.hierarchical(levels{schedule.GenDirect, schedule.GenDirect})
+	if err == nil {
+		s.Channels = staggered(s.Channels[0])
+	}
+	return s, err
 }
 
 func (r *request) hierarchical(l levels) (*schedule.Schedule, error) {

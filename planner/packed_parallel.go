@@ -6,7 +6,7 @@ import (
 )
 
 // mostParallel is up to how many equal parts of trees have channels of their own.
-const mostParallel = 16
+const mostParallel = 32
 
 // buildParallelTrees is packed_trees with a channel for each equal part of the data, all
 // of which go on at once. In one order, a connection that several trees take shares the
@@ -26,7 +26,7 @@ func buildParallelTrees(r *request) (*schedule.Schedule, error) {
 	switch {
 	case !x.shared:
 		return nil, notApplicable("trees share no links behind switches")
-	case parts == 1 || parts > mostParallel || x.trees.Height() > maxLevels || !r.inOneProgram(x):
+	case parts == 1 || parts > mostParallel || !r.inOneProgram(x):
 		return nil, notApplicable("trees in %d equal parts, or in too many pieces", parts)
 	}
 	return r.parallel(x.trees, parts), nil
@@ -61,5 +61,5 @@ func parallelDepths(r *request) []int {
 	if x := r.allTrees(); x.err != nil || !x.shared {
 		return []int{1}
 	}
-	return []int{16, 64, 256}
+	return []int{16, 64, 128, 256}
 }

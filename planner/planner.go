@@ -51,7 +51,7 @@ func init() {
 	algorithms = []Algorithm{
 		{"alternating_ring", "a ring for each NIC, direction alternating from node to node, so that every NIC works", "S. Ozog, Penny, 2025", buildAlternatingRing, ringDepths},
 		{"balanced_rails", "all_to_allv in equal parts over all rails, through the GPUs on them", "Valiant 1982", buildBalancedRails, tierDepths},
-		{"bent_rails", "hierarchical_two_shot whose rails bend around what nodes have lost", "", buildBentRails, tierDepths},
+		{"bent_rails", "hierarchical_two_shot whose rails bend around what nodes have lost", "", buildBentRails, bentDepths},
 		{"breadth_first", "store and forward on shortest paths over direct links, evenly spread", "Zhao et al., BFB, 2022", buildBreadthFirst, breadthFirstDepths},
 		{"bruck", "⌈log₂ n⌉ steps for any number of ranks", "Bruck et al. 1997", buildBruck, oneDepth},
 		{"direct", "everybody talks to everybody; all_reduce: in one shot", "", buildDirect, oneDepth},
@@ -66,7 +66,7 @@ func init() {
 		{"hierarchical_in_network", "switches combine and multiply inside the node; across too where they can, else rings", "Graham et al., SHARP, 2016", buildHierarchicalInNetwork, hierarchicalSwitchDepths},
 		{"hierarchical_ring", "a ring at every tier, one after the other", "Jia et al. 2018", buildHierarchicalRing, tierDepths},
 		{"hierarchical_tree", "direct inside the node, a double binary tree across", "Sanders, Speck, Träff 2009", buildHierarchicalTree, tierDepths},
-		{"hierarchical_two_shot", "direct at every tier", "", buildHierarchicalTwoShot, tierDepths},
+		{"hierarchical_two_shot", "direct at every tier", "", buildHierarchicalTwoShot, twoShotDepths},
 		{"in_network", "switches combine what goes to a rank and multiply what it sends to all", "Graham et al., SHARP, 2016", buildInNetwork, switchDepths},
 		{"knomial", "binomial tree", "Thakur et al. 2005", buildKnomial, treeDepths},
 		{"packed_trees", "spanning trees that fill scale-up links and NICs at once", "Edmonds 1973; Zhao et al., ForestColl, 2024", buildPackedTrees, packedDepths},
@@ -78,6 +78,7 @@ func init() {
 		{"ring", "as many link-disjoint rings as the topology has, both directions", "Patarasuk, Yuan 2009", buildRing, ringDepths},
 		{"scatter_allgather", "broadcast as scatter and all-gather", "van de Geijn 1994", buildScatterAllGather, oneDepth},
 		{"scatter_exchange", "broadcast dealt out to all others, who pass it on to one another", "", buildScatterExchange, oneDepth},
+		{"short_flows", "flows on paths of as few links as the fullest link allows", "Garg, Könemann 1998; Zhao et al. 2023", buildShortFlows, flowDepths},
 		{"simple_ring", "one ring, for small buffers", "Patarasuk, Yuan 2009", buildSimpleRing, ringDepths},
 		{"two_shot", "direct reduce-scatter and direct all-gather", "", buildTwoShot, oneDepth},
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
 )
 
@@ -15,30 +16,38 @@ type bends struct {
 	kinds        []*railKind
 	kind         []int     // by node
 	rank         [][]int32 // by node and rail, −1 where it is lost
+	bent         bool      // ways into the network are not alike
 }
 
 // railKind is what nodes are alike in.
 type railKind struct {
 	room  []float64 // by rail: what its way into the network carries, of the widest there is
-	by    [][]int   // by rail and unit: on whose rail it goes
-	roots [][]int32 // the same: of how many chunks of an all-reduce the node is root
+	by    [][]int   // by rail and unit: on whose rail it goes; before it is known, nil where the rail is lost
+	roots [][]int32 // the same: of how many chunks of an all-reduce the node is root, or how many a root deals to it
 }
 
-// bends finds them once for a topology.
+// bends finds them once for a topology and what is much the same collective to rails.
 func (r *request) bends() (*bends, error) {
-	type key struct{}
+	type key struct{ of collective.Kind }
 	type found struct {
 		b   *bends
 		err error
 	}
-	x := topology.Once(r.t, key{}, func() found {
-		b, err := r.findBends()
+	of := r.spec.Kind
+	switch of {
+	case collective.ReduceScatter:
+		of = collective.AllGather
+	case collective.Reduce:
+		of = collective.Broadcast
+	}
+	x := topology.Once(r.t, key{of}, func() found {
+		b, err := r.findBends(of)
 		return found{b, err}
 	})
 	return x.b, x.err
 }
 
-func (r *request) findBends() (*bends, error) {
+func (r *request) findBends(of collective.Kind) (*bends, error) {
 	nodes := r.nodes()
 	if len(nodes) < 2 || len(nodes) < r.t.NumNodes() {
 		return nil, notApplicable("it is for several nodes")
@@ -58,8 +67,21 @@ func (r *request) findBends() (*bends, error) {
 		b.addNode(ranks, rail, out, in)
 	}
 	b.relative()
+	level := b.level(of)
 	if err := b.fill(); err != nil {
 		return nil, err
+	}
+	b.bent = len(b.kinds) > 1 || b.units > 1
+	if !level {
+		b.bendApart()
+	}
+	switch {
+	case of == collective.AllReduce:
+		b.shareRoots()
+	case of == collective.Broadcast && level:
+		b.straighten()
+	case of == collective.Broadcast:
+		b.dealEvenly()
 	}
 	return b, b.reach(r)
 }
@@ -87,26 +109,26 @@ func (b *bends) addNode(ranks []int32, rail func(int32) int, out, in []float64) 
 	for i, x := range ranks {
 		k.room[rail(x)], at[rail(x)] = min(out[i], in[i]), x
 	}
-	lost := func(i int) bool { return at[i] < 0 }
-	i := slices.IndexFunc(b.kinds, func(o *railKind) bool {
-		for j := range at {
-			if o.room[j] != k.room[j] || lost(j) != (o.by[j] == nil) {
-				return false
-			}
+	k.by = make([][]int, b.rails)
+	for j := range at {
+		if at[j] >= 0 {
+			k.by[j] = []int{}
 		}
-		return true
+	}
+	b.kind, b.rank = append(b.kind, b.kindOf(k)), append(b.rank, at)
+}
+
+// kindOf is the number of the kind that is like one, which is added where there is none.
+func (b *bends) kindOf(k *railKind) int {
+	lost := func(x, y []int) bool { return (x == nil) == (y == nil) }
+	i := slices.IndexFunc(b.kinds, func(o *railKind) bool {
+		return slices.Equal(o.room, k.room) && slices.EqualFunc(o.by, k.by, lost)
 	})
 	if i < 0 {
 		i = len(b.kinds)
-		k.by = make([][]int, b.rails)
-		for j := range at {
-			if !lost(j) {
-				k.by[j] = []int{}
-			}
-		}
 		b.kinds = append(b.kinds, k)
 	}
-	b.kind, b.rank = append(b.kind, i), append(b.rank, at)
+	return i
 }
 
 // relative makes rooms parts of the widest one.
@@ -127,7 +149,7 @@ func (b *bends) relative() {
 // bent reports whether nodes have unlike ways into the network.
 func (r *request) bent() bool {
 	b, err := r.bends()
-	return err == nil && (len(b.kinds) > 1 || b.units > 1)
+	return err == nil && b.bent
 }
 
 const (
@@ -159,8 +181,6 @@ func (b *bends) fill() error {
 	for _, k := range b.kinds {
 		k.bend(b.units, 0)
 	}
-	b.bendApart()
-	b.shareRoots()
 	return nil
 }
 
@@ -332,16 +352,25 @@ func (b *bends) reach(r *request) error {
 	return nil
 }
 
-// inClasses reports whether nodes are alike but for a few, so that one of each class can stand
-// for all.
+// inClasses reports whether nodes are alike but for a few and the root's, so that one of each
+// class can stand for all.
 func (r *request) inClasses() bool {
-	type key struct{}
-	return topology.Once(r.t, key{}, func() bool {
+	type key struct{ root int }
+	root := -1
+	if r.spec.Kind.Rooted() {
+		root = r.t.NodeOf(r.spec.Root)
+	}
+	return topology.Once(r.t, key{root}, func() bool {
 		b, err := r.bends()
 		if err != nil {
 			return false
 		}
-		_, ok := topology.NewClasses(r.t, func(node int) int { return b.kind[node] })
+		_, ok := topology.NewClasses(r.t, func(node int) int {
+			if node == root {
+				return -1
+			}
+			return b.kind[node]
+		})
 		return ok
 	})
 }

@@ -40,7 +40,7 @@ func (s *shares) add(share float64, seed int64) {
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 	seeds := int64(500)
 	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.88, mean: 0.985},
-		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.72, mean: 0.95},
+		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.76, mean: 0.95},
 		{kind: collective.Broadcast, every: 10, pieces: 128, worst: 0.95, mean: 0.98}, {kind: collective.Reduce, every: 10, pieces: 128, worst: 0.95, mean: 0.98}}
 	switch {
 	case testing.Short():
@@ -93,11 +93,15 @@ func TestConnectionsDoNotRunAhead(t *testing.T) {
 }
 
 // 64 GPUs in unequal nodes, each with an adapter, have 4,032 transfers: too many to pack all.
+// What is packed makes high trees, which share links behind switches better in parallel.
 func TestTreesOfManyTransfers(t *testing.T) {
 	topo := gen.Uneven(369)
-	for kind, least := range map[collective.Kind]float64{collective.AllReduce: 0.7, collective.Broadcast: 0.94, collective.Reduce: 0.94} {
+	for kind, want := range map[collective.Kind]struct {
+		algorithm string
+		least     float64
+	}{collective.AllReduce: {"parallel_trees", 0.8}, collective.Broadcast: {"packed_trees", 0.94}, collective.Reduce: {"packed_trees", 0.94}} {
 		row := treesOn(t, topo, kind, 64)
-		if share := row.OfBound(); row.Schedule.Algorithm != "packed_trees" || share < least || share > 1 {
+		if share := row.OfBound(); row.Schedule.Algorithm != want.algorithm || share < want.least || share > 1 {
 			t.Errorf("%v: %s, %.2f %% of the bound", kind, planner.Name(row.Schedule), 100*share)
 		}
 		if kind == collective.AllReduce { // both ways

@@ -27,7 +27,7 @@ type partners struct{ first, count int32 }
 
 // findClasses is nil where the schedule's or the topology's structure shows none.
 func findClasses(t *topology.Topology, s *schedule.Schedule) *classes {
-	if t.NumNodes() < 2 || s.Spec.Kind.Rooted() || !s.Spec.Uniform() {
+	if t.NumNodes() < 2 || !s.Spec.Uniform() {
 		return nil
 	}
 	y := &classes{first: slices.Repeat([]int32{-1}, t.NumNodes()), partners: map[[2]int32]partners{}}
@@ -49,6 +49,9 @@ func findClasses(t *topology.Topology, s *schedule.Schedule) *classes {
 	var ok bool
 	y.group, ok = topology.NewClasses(t, func(node int) int {
 		var key []byte
+		if s.Spec.Kind.Rooted() && y.node[s.Spec.Root] == int32(node) {
+			key = append(key, 0)
+		}
 		for i := range s.Channels {
 			if b := s.Channels[i].Bends; b != nil {
 				key = binary.AppendVarint(key, int64(b.Nodes[node]))

@@ -77,7 +77,9 @@ func (s *sharing) drained(e *engine, r int32, version uint32) {
 		}
 	}
 	if len(s.ended) == 0 { // the event was early: rates have fallen since
-		s.await(e, r, least)
+		if least < forever { // what has only just begun has no rate yet
+			s.await(e, r, least)
+		}
 		return
 	}
 	for _, c := range s.ended {

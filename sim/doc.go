@@ -16,5 +16,6 @@
 // Three kinds of transfer are told apart at compile time. One whose resources nobody
 // else ever uses has a fixed duration: one event. One on a single resource that only
 // others of its kind use is shared out resource by resource. All others are shared out
-// by progressive filling over the connected component that an event touches.
+// by progressive filling over the connected component that an event touches, from the
+// level on at which it changes anything.
 package sim

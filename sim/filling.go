@@ -32,32 +32,50 @@ func (s *sharing) fill(e *engine) {
 
 // fixAt fixes the transfers that cannot grow beyond level, and returns how many.
 func (s *sharing) fixAt(e *engine, open []int32, level int64) int {
-	s.ended = s.ended[:0]
-	highest := tie(level)
+	fixed, highest := 0, tie(level)
+	s.sated = s.sated[:0]
+	for _, r := range open {
+		if s.left[r].over(s.weight[r]) <= highest {
+			s.sated = append(s.sated, r)
+		}
+	}
 	for _, c := range s.limited {
 		if f := &s.flows[c]; !f.fixed && f.limit <= highest {
-			f.fixed = true
-			s.ended = append(s.ended, c)
+			s.fix(f, level)
+			s.schedule(e, c, level)
+			fixed++
 		}
 	}
-	for _, r := range open {
-		if s.left[r].over(s.weight[r]) > highest {
-			continue
-		}
-		for _, c := range s.on(r) {
-			if f := &s.flows[c]; !f.fixed {
-				f.fixed = true
-				s.ended = append(s.ended, c)
-			}
+	for _, r := range s.sated {
+		fixed += s.fixOn(e, r, level)
+	}
+	return fixed
+}
+
+// fixOn fixes the transfers that a resource lets grow no further. It awaits the first of them
+// to end: one event instead of as many as there are.
+func (s *sharing) fixOn(e *engine, r int32, level int64) int {
+	fixed, least := 0, forever
+	for _, c := range s.on(r) {
+		if f := &s.flows[c]; !f.fixed {
+			s.fix(f, level)
+			f.progress(e.now, level)
+			least = min(least, f.end)
+			fixed++
 		}
 	}
-	for _, c := range s.ended {
-		for _, u := range s.of(&s.flows[c]) {
-			s.left[u.res] = s.left[u.res].less(product(level, u.load))
-			s.weight[u.res] -= u.load
-			s.open[u.res]--
-		}
-		s.schedule(e, c, level)
+	if fixed > 0 {
+		s.await(e, r, least)
 	}
-	return len(s.ended)
+	return fixed
+}
+
+// fix takes what a transfer uses at a level off its resources.
+func (s *sharing) fix(f *flow, level int64) {
+	f.fixed = true
+	for _, u := range s.of(f) {
+		s.left[u.res] = s.left[u.res].less(product(level, u.load))
+		s.weight[u.res] -= u.load
+		s.open[u.res]--
+	}
 }

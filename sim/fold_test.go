@@ -171,8 +171,8 @@ func TestReslicedIsCompiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
-	for _, algo := range []string{"hierarchical_ring", "packed_trees", "double_binary_tree"} {
-		first, err := planner.Build(topo, spec, algo, planner.Options{Slices: 1})
+	for _, algo := range []string{"hierarchical_ring", "packed_trees", "double_binary_tree", "hierarchical_two_shot"} { // the last in channels of unlike slices
+		first, err := planner.Build(topo, spec, algo, planner.Options{Slices: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,9 @@ package sim
 
 import "railyard/model/schedule"
 
-// Resliced is the plan of a schedule that differs from this plan's only in the number of
-// slices, which is the same in all channels: nothing has to be compiled again. The
-// caller vouches for that; ok is false where it is plainly not so.
+// Resliced is the plan of a schedule that differs from this plan's only in the numbers of
+// slices, where channels of the same number have the same again: nothing has to be compiled
+// again. The caller vouches for that; ok is false where it is plainly not so.
 func (p *Plan) Resliced(s *schedule.Schedule) (q *Plan, ok bool) {
 	if len(p.jobs) != 1 || len(p.strands) != len(s.Channels) || p.jobs[0].Ranks != nil {
 		return nil, false
@@ -12,10 +12,12 @@ func (p *Plan) Resliced(s *schedule.Schedule) (q *Plan, ok bool) {
 	clone := *p
 	clone.jobs = []Job{{Schedule: s, Label: p.jobs[0].Label}}
 	clone.strands = make([]strand, len(p.strands))
+	now := map[int32]int{}
 	for i, x := range p.strands {
-		if p.strands[0].slices != x.slices || s.Channels[0].Slices != s.Channels[i].Slices {
+		if n, known := now[x.slices]; known && n != s.Channels[i].Slices {
 			return nil, false
 		}
+		now[x.slices] = s.Channels[i].Slices
 		x.slices = int32(s.Channels[i].Slices)
 		clone.strands[i] = x
 	}

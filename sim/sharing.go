@@ -18,13 +18,14 @@ type sharing struct {
 	compFlows []int32
 	limited   []int32 // transfers with a limit of their own
 	full      []int32
+	sated     []int32 // of these, the ones that are full at a level
 	ended     []int32
 	weight    []uint64 // by resource: load of the transfers not yet fixed
 	open      []int32  // by resource: how many those are
 }
 
 // shared is a resource in a run: the connections active[first:first+n] are under way.
-// What stands alone awaits an event when its first transfer ends.
+// It awaits an event when the first of the transfers ends that go no faster because of it.
 type shared struct {
 	capacity amount
 	first, n int32

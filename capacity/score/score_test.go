@@ -1,6 +1,7 @@
 package score
 
 import (
+	"errors"
 	"testing"
 
 	"railyard/model/collective"
@@ -129,5 +130,46 @@ func TestForeseenIsAsGoodAsSimulated(t *testing.T) {
 				t.Errorf("%+v: %s is chosen, %s would be %.2f %% faster", c, planner.Name(rows[0].Schedule), planner.Name(x.Schedule), 100*gain)
 			}
 		}
+	}
+}
+
+// TestGivenUp: what took too long is not tried in more slices either, other algorithms are.
+func TestGivenUp(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := cost.Get("line")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := collective.Spec{Kind: collective.AllToAllV, Ranks: topo.NumRanks()}
+	for i := range spec.Ranks {
+		row := make([]int64, spec.Ranks)
+		for j := range row {
+			row[j] = int64(1 + (7*i*i+13*j)%97)
+		}
+		spec.Counts = append(spec.Counts, row)
+	}
+	s := New(topo, profile)
+	build := func(algorithm string, slices int) *schedule.Schedule {
+		x, err := planner.Build(topo, spec, algorithm, planner.Options{Slices: slices})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	one, four, other := build("balanced_rails", 1), build("balanced_rails", 4), build("hierarchical_all_to_all", 4)
+	if s.Limit = 12_000; s.givenUp(four) {
+		t.Error("four slices are given up before anything was tried")
+	}
+	if _, err := s.Time(one, units.GiB); !errors.Is(err, planner.ErrTooLarge) || len(s.tooLong) == 0 {
+		t.Fatalf("one slice: %v, not for its rates", err)
+	}
+	if _, err := s.Estimate(four, units.GiB); !errors.Is(err, planner.ErrTooLarge) || s.plans[four] != nil {
+		t.Errorf("four slices after one took too long: %v", err)
+	}
+	if s.givenUp(other) {
+		t.Error("another algorithm is given up with it")
 	}
 }

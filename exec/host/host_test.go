@@ -88,9 +88,13 @@ func TestNodesAreExact(t *testing.T) {
 		"hierarchical_in_network": {collective.AllReduce, collective.AllGather, collective.ReduceScatter},
 		"hierarchical_all_to_all": {collective.AllToAll, collective.AllToAllV},
 		"balanced_rails":          {collective.AllToAllV},
+		"hierarchical_two_shot":   {collective.Broadcast, collective.Reduce},
 	} {
 		for _, kind := range kinds {
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			if kind.Rooted() {
+				spec.Root = spec.Ranks - 2
+			}
 			for i := 0; kind == collective.AllToAllV && i < spec.Ranks; i++ {
 				spec.Counts = append(spec.Counts, []int64{int64(i % 2), 0, int64(i * i), 7, 0, int64(5 - i)})
 			}

@@ -21,7 +21,7 @@ type Bends struct {
 type BentKind struct {
 	By    []RankList `json:"by"`              // by rail: by unit
 	Lost  RankList   `json:"lost,omitempty"`  // rails on which there is no GPU
-	Roots []RankList `json:"roots,omitempty"` // all_reduce: by rail: by unit, chunks of which the node is the root
+	Roots []RankList `json:"roots,omitempty"` // by rail: by unit, chunks of which a node is the root (all_reduce), or that are dealt to it (broadcast, reduce)
 }
 
 func (b *Bends) rails() int32 { return int32(len(b.Kinds[0].By)) }
@@ -55,9 +55,9 @@ func (x *Expander) appendBends(dst []Op, channel int, ph *Phase, rank int) []Op 
 		return appendBentAllToAll(dst, ch, ph, rank)
 	}
 	direct := *ph
-	direct.Gen = GenDirect
+	direct.Gen, direct.Root = GenDirect, 0
 	e := emitter{ops: dst, ph: &direct, spec: &x.s.Spec}
-	for _, g := range x.bent[channel].of(ph.Level, int32(rank)) {
+	for _, g := range x.bent[channel].of(ph, int32(rank)) {
 		e.member = member{group: g, chunks: ch.Chunks, pos: slices.Index(g.Ranks, int32(rank)), size: len(g.Ranks)}
 		direct.Op = x.bent[channel].op(ph)
 		generate(&e)
@@ -95,54 +95,80 @@ func (l Loc) followedBy(next Loc) bool {
 	return l.Buf == next.Buf && a.Outer <= 1 && b.Outer <= 1 && (a.Stride == 1 || a.Count == 1) && (b.Stride == 1 || b.Count == 1) && a.First+a.Count == b.First
 }
 
+// bentStage is what the generator makes in a phase.
+type bentStage struct {
+	op    collective.Kind
+	level int
+}
+
+// bentStages are those of each collective.
+var bentStages = map[collective.Kind][]bentStage{
+	collective.AllToAll:      {{collective.AllToAll, 1}, {collective.AllToAll, 2}, {collective.AllToAll, 3}},
+	collective.AllGather:     {{collective.AllGather, 1}, {collective.AllGather, 2}, {collective.AllGather, 3}},
+	collective.ReduceScatter: {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.ReduceScatter, 1}},
+	collective.AllReduce:     {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.AllGather, 2}, {collective.AllGather, 3}},
+	collective.Broadcast:     {{collective.Broadcast, 1}, {collective.Broadcast, 2}, {collective.AllGather, 2}, {collective.AllGather, 3}},
+	collective.Reduce:        {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.Reduce, 2}, {collective.Reduce, 1}},
+}
+
 // validateBends checks a phase over bent rails.
 func (s *Schedule) validateBends(ch *Channel, ph *Phase) error {
 	b := ch.Bends
 	switch {
 	case b == nil:
 		return fmt.Errorf("generator bends: the channel has no bends")
-	case ph.Op != collective.AllToAll && ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter:
-		return fmt.Errorf("generator bends does not make %v", ph.Op)
-	case (ph.Op == collective.AllToAll) != (s.Spec.Kind == collective.AllToAll):
-		return fmt.Errorf("bends: %v is no part of %v", ph.Op, s.Spec.Kind)
-	case ph.Level < 1 || ph.Level > 3:
-		return fmt.Errorf("bends: level %d: must be from 1 to 3", ph.Level)
+	case !slices.Contains(bentStages[s.Spec.Kind], bentStage{ph.Op, ph.Level}):
+		return fmt.Errorf("bends: level %d of %v is no part of %v", ph.Level, ph.Op, s.Spec.Kind)
 	case len(b.Kinds) < 1 || len(b.Nodes) < 1 || len(b.Nodes) > s.Spec.Ranks || b.Units < 1 || int(b.Units) > ch.Chunks || b.rails() > 1024:
 		return fmt.Errorf("bends: %d kinds of %d nodes in %d units", len(b.Kinds), len(b.Nodes), b.Units)
 	}
-	ranks, chunks := int64(0), int64(0)
 	for _, k := range b.Nodes {
 		if k < 0 || int(k) >= len(b.Kinds) {
 			return fmt.Errorf("bends: there is no kind %d of nodes", k)
 		}
-		ranks += int64(len(b.Kinds[k].By) - len(b.Kinds[k].Lost))
-		for _, list := range b.Kinds[k].Roots {
-			for _, n := range list {
-				chunks += int64(n)
-			}
-		}
 	}
-	if s.Spec.Kind != collective.AllReduce {
-		chunks = ranks * int64(b.Units)
-	}
-	if ranks != int64(s.Spec.Ranks) || chunks != int64(ch.Chunks) {
+	if ranks, chunks := b.count(s); ranks != int64(s.Spec.Ranks) || chunks != int64(ch.Chunks) {
 		return fmt.Errorf("bends: %d ranks and %d chunks instead of %d and %d", ranks, chunks, s.Spec.Ranks, ch.Chunks)
 	}
 	for i := range b.Kinds {
-		if err := b.Kinds[i].validate(b, s.Spec.Kind); err != nil {
+		if err := b.Kinds[i].validate(b, s); err != nil {
 			return fmt.Errorf("bends: kind %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (k *BentKind) validate(b *Bends, what collective.Kind) error {
+// count is how many ranks and chunks there are.
+func (b *Bends) count(s *Schedule) (ranks, chunks int64) {
+	rootNode := b.rootNode(s.Spec)
+	for node, k := range b.Nodes {
+		ranks += int64(b.Ranks(node))
+		for _, list := range b.Kinds[k].Roots {
+			for _, n := range list {
+				if int32(node) != rootNode {
+					chunks += int64(n)
+				}
+			}
+		}
+	}
+	if !s.hasRoots() {
+		chunks = ranks * int64(b.Units)
+	}
+	return ranks, chunks
+}
+
+// hasRoots reports whether chunks of bent rails belong to nodes, not to ranks.
+func (s *Schedule) hasRoots() bool {
+	return s.Spec.Kind == collective.AllReduce || s.Spec.Kind == collective.Broadcast || s.Spec.Kind == collective.Reduce
+}
+
+func (k *BentKind) validate(b *Bends, s *Schedule) error {
 	switch {
 	case len(k.By) != int(b.rails()):
 		return fmt.Errorf("%d rails instead of %d", len(k.By), b.rails())
-	case len(k.Lost) > 0 && (what == collective.AllToAll || len(k.Lost) >= len(k.By)):
+	case len(k.Lost) > 0 && (s.Spec.Kind == collective.AllToAll || len(k.Lost) >= len(k.By)):
 		return fmt.Errorf("lost rails %v", k.Lost)
-	case (k.Roots == nil) != (what != collective.AllReduce), k.Roots != nil && len(k.Roots) != len(k.By):
+	case (k.Roots == nil) == s.hasRoots(), k.Roots != nil && len(k.Roots) != len(k.By):
 		return fmt.Errorf("roots of %d rails", len(k.Roots))
 	}
 	for i, rail := range k.Lost {

@@ -15,7 +15,8 @@ import (
 //
 // In each, ranks act in groups, in which everybody talks to everybody at once. Chunks of an
 // all-gather are Units for each rank, in their order. Those of an all-reduce, which has no
-// stage 1, are numbered by rail, of a rail by node.
+// stage 1, are numbered by rail, of a rail by node, and so are those that a root deals out
+// (see bentRoot).
 type bentGroups struct {
 	*Bends
 	ranks  [][]int32
@@ -23,6 +24,7 @@ type bentGroups struct {
 	part   [][][]ChunkSet // by rail, unit and node
 	with   [][][]*Group   // by kind and rail: groups of stage 2 that go through such a GPU
 	all    [][]bentUnits
+	root   *bentRoot // of a broadcast or reduce
 }
 
 // bentUnits are units of a rail that go through one GPU of nodes of a kind, of all nodes.
@@ -34,8 +36,9 @@ type bentUnits struct {
 // bentRun is neighbouring units of a rail.
 type bentRun struct{ first, count int32 }
 
-func newBentGroups(b *Bends, kind collective.Kind) *bentGroups {
+func newBentGroups(b *Bends, spec collective.Spec) *bentGroups {
 	g := &bentGroups{Bends: b, ranks: b.ranksOf(), part: make([][][]ChunkSet, b.rails())}
+	rootNode := b.rootNode(spec)
 	for node, ranks := range g.ranks {
 		for _, r := range ranks {
 			if r >= 0 {
@@ -53,7 +56,9 @@ func newBentGroups(b *Bends, kind collective.Kind) *bentGroups {
 			for u := range b.Units {
 				set := &g.part[rail][u][node]
 				switch r := g.ranks[node][rail]; {
-				case kind == collective.AllReduce:
+				case int32(node) == rootNode:
+					*set = Range(next, 0)
+				case b.Kinds[k].Roots != nil:
 					*set = Range(next, b.Kinds[k].Roots[rail][u])
 					next += set.Count
 				case r >= 0:
@@ -64,9 +69,12 @@ func newBentGroups(b *Bends, kind collective.Kind) *bentGroups {
 			}
 		}
 	}
-	g.crossings()
+	g.crossings(rootNode)
 	for k := range b.Kinds {
 		g.all = append(g.all, g.unitsOf(int32(k)))
+	}
+	if rootNode >= 0 {
+		g.root = newBentRoot(g, int32(spec.Root), rootNode)
 	}
 	return g
 }
@@ -90,9 +98,12 @@ func (b *Bends) runs(rail int32, kinds ...int32) []bentRun {
 }
 
 // of are the groups of a rank in a stage.
-func (g *bentGroups) of(level int, rank int32) []*Group {
+func (g *bentGroups) of(ph *Phase, rank int32) []*Group {
 	node := g.nodeOf[rank]
-	switch level {
+	if g.root != nil && (ph.Op.Rooted() || node == g.root.node) {
+		return g.root.of(g, ph, rank)
+	}
+	switch ph.Level {
 	case 1:
 		return g.home(node, rank)
 	case 2:
@@ -105,7 +116,7 @@ func (g *bentGroups) of(level int, rank int32) []*Group {
 func (g *bentGroups) op(ph *Phase) collective.Kind {
 	gathers := ph.Op == collective.AllGather
 	switch {
-	case ph.Level == 2:
+	case ph.Level == 2 || ph.Op.Rooted():
 		return ph.Op
 	case ph.Level == 1 && gathers:
 		return collective.Scatter
@@ -126,8 +137,19 @@ func (g *bentGroups) units(rail int32, x bentRun, node int32) ChunkSet {
 	return out
 }
 
-// crossings are the groups of stage 2.
-func (g *bentGroups) crossings() {
+// chunks are those of a run of units, of nodes from one to before another.
+func (g *bentGroups) chunks(rail int32, x bentRun, from, to int) []ChunkSet {
+	var list []ChunkSet
+	for node := from; node < to; node++ { // so that numbers ascend
+		for _, parts := range g.part[rail][x.first : x.first+x.count] {
+			list = append(list, parts[node])
+		}
+	}
+	return fewSets(list)
+}
+
+// crossings are the groups of stage 2, without a root's node.
+func (g *bentGroups) crossings(rootNode int32) {
 	g.with = make([][][]*Group, len(g.Kinds))
 	for k := range g.with {
 		g.with[k] = make([][]*Group, g.rails())
@@ -136,6 +158,9 @@ func (g *bentGroups) crossings() {
 		for _, x := range g.runs(rail) {
 			c := &Group{}
 			for node, k := range g.Nodes {
+				if int32(node) == rootNode {
+					continue
+				}
 				c.Ranks = append(c.Ranks, g.ranks[node][g.Kinds[k].By[rail][x.first]])
 				c.Parts = append(c.Parts, g.units(rail, x, int32(node)))
 			}
@@ -152,11 +177,7 @@ func (g *bentGroups) unitsOf(kind int32) []bentUnits {
 	var out []bentUnits
 	for rail := range g.rails() {
 		for _, x := range g.runs(rail, kind) {
-			var list []ChunkSet
-			for _, parts := range g.part[rail][x.first : x.first+x.count] {
-				list = append(list, parts...)
-			}
-			out = append(out, bentUnits{rail, g.Kinds[kind].By[rail][x.first], fewSets(list)})
+			out = append(out, bentUnits{rail, g.Kinds[kind].By[rail][x.first], g.chunks(rail, x, 0, len(g.Nodes))})
 		}
 	}
 	return out

@@ -12,7 +12,8 @@ import (
 // how what goes between two ranks is cut into them, which makes no difference; so the first
 // node of each kind is run for all.
 //
-// A node that is alone in its kind stays where it is, whatever is moved. So what a first
+// A node that is alone in its kind, as a root's is, stays where it is, whatever is moved; how
+// the root's node shares out chunks inside, by the number of their nodes, is seen by no other. So what a first
 // node sends to one of another kind is heard from all nodes of its kind; and what it sends
 // to the others of that kind has to be the same, moved (see matched). Nobody sends after it
 // has waited in a phase, so that what one is sent, all are.
@@ -34,8 +35,12 @@ func newKindMoves(s *Schedule, x *Expander, channel int) *kindMoves {
 		return nil
 	}
 	m := &kindMoves{b: ch.Bends, own: make([][]int32, len(ch.Bends.Nodes)), read: map[key]int{}}
-	for node, k := range m.b.Nodes {
-		m.first = append(m.first, int32(slices.Index(m.b.Nodes, k)))
+	kinds := slices.Clone(ch.Bends.Nodes)
+	if node := m.b.rootNode(s.Spec); node >= 0 {
+		kinds[node] = -1
+	}
+	for node, k := range kinds {
+		m.first = append(m.first, int32(slices.Index(kinds, k)))
 		m.rank0 = append(m.rank0, int32(len(m.node)))
 		for range m.b.Ranks(node) {
 			m.node = append(m.node, int32(node))

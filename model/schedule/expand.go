@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"railyard/model/collective"
@@ -33,8 +34,12 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 			trees = newTreePhases(ch.Trees, s.Spec.Ranks)
 			trees.anyOrder = sketch
 		}
-		if ch.Bends != nil && s.Spec.Kind != collective.AllToAll {
-			x.bent[c] = newBentGroups(ch.Bends, s.Spec.Kind)
+		switch {
+		case ch.Bends == nil || s.Spec.Kind == collective.AllToAll:
+		case c > 0 && reflect.DeepEqual(ch.Bends, s.Channels[c-1].Bends):
+			x.bent[c] = x.bent[c-1]
+		default:
+			x.bent[c] = newBentGroups(ch.Bends, s.Spec)
 		}
 		for p, ph := range ch.Phases {
 			if ph.Gen == GenTrees {

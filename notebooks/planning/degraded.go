@@ -36,9 +36,9 @@ func degraded() {
 			if nodes > 16 && i == len(lost)-1 || nodes > 128 && i > 0 {
 				continue
 			}
-			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll} {
-				if kind == collective.ReduceScatter && nodes != 4 && nodes != 64 {
-					continue // it is an all-gather in reverse
+			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast, collective.Reduce} {
+				if (kind == collective.ReduceScatter || kind == collective.Reduce) && nodes != 4 && nodes != 64 {
+					continue // it is another one in reverse
 				}
 				fmt.Printf("| %d | %s | %v | %s |\n", nodes, faults, kind, strings.Join(degradedCells(nodes, faults, kind), " | "))
 			}

@@ -1,0 +1,78 @@
+package planner
+
+import (
+	"slices"
+
+	"railyard/model/schedule"
+)
+
+// buildShortFlows is flows on paths of fewer links: units wait at every rank on their way, so
+// that these cost less latency and fill sooner; but more links are as full as the fullest.
+func buildShortFlows(r *request) (*schedule.Schedule, error) {
+	g, err := r.flowGraph()
+	if err != nil {
+		return nil, err
+	}
+	short := r.onceFlow(true, func() *flow {
+		f := *r.spreadOver(g)
+		f.paths = slices.Clone(f.paths)
+		f.shorten()
+		f.sort()
+		return &f
+	})
+	return short.schedule(r), nil
+}
+
+// shorten gives each unit the path of fewest links on which no link becomes fuller than the
+// fullest is, again and again until none is shorter.
+func (f *flow) shorten() {
+	f.recount()
+	for shorter := true; shorter; {
+		shorter = false
+		for i, p := range f.paths {
+			if p == nil {
+				continue
+			}
+			f.count(p, -f.size(i))
+			if q := f.fewest(p[0], p[len(p)-1], f.size(i)); q != nil && len(q) < len(p) {
+				f.paths[i], shorter = q, true
+			}
+			f.count(f.paths[i], f.size(i))
+		}
+	}
+}
+
+// recount finds the loads of all paths anew.
+func (f *flow) recount() {
+	for a := range f.load {
+		clear(f.load[a])
+	}
+	f.full = 0
+	for i, p := range f.paths {
+		if p != nil {
+			f.count(p, f.size(i))
+		}
+	}
+}
+
+// fewest is the path of fewest links that have room for a unit, breadth first; nil: there is none.
+func (f *flow) fewest(src, dst int32, size float64) []int32 {
+	room := f.full * (1 + 1e-12)
+	for v := range f.from {
+		f.from[v] = -1
+	}
+	f.from[src] = src
+	for queue := []int32{src}; len(queue) > 0 && f.from[dst] < 0; queue = queue[1:] {
+		v := queue[0]
+		for w, rate := range f.g[v] {
+			if rate > 0 && f.from[w] < 0 && f.load[v][w]+size/rate <= room {
+				f.from[w] = v
+				queue = append(queue, int32(w))
+			}
+		}
+	}
+	if f.from[dst] < 0 {
+		return nil
+	}
+	return f.pathTo(src, dst)
+}

@@ -1,0 +1,76 @@
+package planner
+
+import (
+	"math"
+	"slices"
+
+	"railyard/model/collective"
+)
+
+// So many nodes, or one in so many, have to have less room than others for it to be better
+// that all do alike: few hold up nobody but themselves, while others have time to spare, which
+// hides latencies. Of an all-to-all, which has few messages, one is enough.
+const manyNarrow, oneNarrowIn = 8, 10
+
+// level gives all nodes the room that every one of them has, if the narrowest node has no
+// more in all: what enters every node, or leaves it, takes that one as long anyway, and
+// between nodes that do alike all messages are as long. Of an all-reduce, others have use for
+// all of their room.
+func (b *bends) level(of collective.Kind) bool {
+	room, widest, least := slices.Clone(b.kinds[0].room), 0.0, math.Inf(1)
+	for _, k := range b.kinds {
+		widest, least = max(widest, sum(k.room)), min(least, sum(k.room))
+		for i := range room {
+			room[i] = min(room[i], k.room[i])
+		}
+	}
+	narrow := 0
+	for _, k := range b.kind {
+		if sum(b.kinds[k].room) < widest {
+			narrow++
+		}
+	}
+	few := narrow > 0 && narrow < manyNarrow && narrow*oneNarrowIn < len(b.kind) && of != collective.AllToAll
+	if few || of == collective.AllReduce || sum(room) < least {
+		return false
+	}
+	kinds := b.kinds
+	b.kinds = nil
+	for node, i := range b.kind {
+		b.kind[node] = b.kindOf(&railKind{room: room, by: slices.Clone(kinds[i].by)})
+	}
+	return true
+}
+
+// straighten makes of units that bend, alike in all nodes, shares of rails that do not: what a
+// root deals out belongs to no GPU.
+func (b *bends) straighten() {
+	for _, k := range b.kinds {
+		shares := k.entering()
+		common := int64(0)
+		for _, n := range shares {
+			common = gcd(common, int64(n))
+		}
+		some := slices.IndexFunc(shares, func(n int) bool { return n > 0 })
+		k.roots = nil
+		for i, n := range shares {
+			if n == 0 {
+				k.by[i] = []int{some}
+			} else {
+				k.by[i] = []int{i}
+			}
+			k.roots = append(k.roots, []int32{int32(int64(n) / common)})
+		}
+	}
+	b.units = 1
+}
+
+// dealEvenly deals a chunk of each unit to each node.
+func (b *bends) dealEvenly() {
+	for _, k := range b.kinds {
+		k.roots = nil
+		for range k.by {
+			k.roots = append(k.roots, slices.Repeat([]int32{1}, b.units))
+		}
+	}
+}
