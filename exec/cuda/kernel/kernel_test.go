@@ -106,18 +106,16 @@ func (x run) threads() uint32 {
 // gives up runs on, and what ThreadSanitizer then calls a race hides that.
 const patience = 60e9
 
-// execute runs the program and returns its outputs, [epoch][rank].
-func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
-	t.Helper()
-	n := x.s.Spec.Ranks
+// head says what the simulator is to run, but for the plans' size.
+func (x run) head() head {
 	layout := schedule.NewLayout(x.s, x.o.Count, 1)
-	h := head{Ranks: uint32(n), Lanes: uint32(len(x.p.Lanes[0])), Instances: uint32(x.p.Instances), Threads: x.threads(), Epochs: uint32(x.epochs),
+	h := head{Ranks: uint32(x.s.Spec.Ranks), Lanes: uint32(len(x.p.Lanes[0])), Instances: uint32(x.p.Instances), Threads: x.threads(), Epochs: uint32(x.epochs),
 		JitterNS: x.jitter, FirstEpoch: x.firstEpoch, DeadlineNS: x.deadline, PacketHalf: uint64(x.p.PacketHalf)}
 	if h.DeadlineNS == 0 {
 		h.DeadlineNS = patience
 	}
 	for _, b := range []schedule.Buffer{schedule.Input, schedule.Output} {
-		for r := range n {
+		for r := range x.s.Spec.Ranks {
 			h.Bytes[b] = max(h.Bytes[b], uint64(layout.Elements(r, b))*uint64(x.o.Size))
 		}
 	}
@@ -135,15 +133,23 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 	if x.o.Mechanism.InWords() {
 		h.PacketFill = block.WordsEmpty
 	}
+	if x.ones {
+		h.Ones = 1
+	}
+	return h
+}
+
+// execute runs the program and returns its outputs, [epoch][rank].
+func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
+	t.Helper()
+	n := x.s.Spec.Ranks
+	h := x.head()
 	if x.forms == nil {
 		x.forms = slices.Repeat([]*block.Forms{{Refs: 24}}, n)
 	}
 	encoding := block.Encoding{Forms: x.forms[0], Instances: x.p.Instances}
 	laneBytes := encoding.LaneBytes(slices.Concat(x.p.Lanes...)...)
 	h.LaneBytes = uint64(laneBytes)
-	if x.ones {
-		h.Ones = 1
-	}
 	var in bytes.Buffer
 	binary.Write(&in, binary.LittleEndian, h)
 	for r := range n {
