@@ -52,11 +52,14 @@ tries=()
 for way in direct/words direct/packets direct/lines two_shot/words two_shot/words_push two_shot/push two_shot/pull simple_ring/words; do
   tries+=(--try "$way/1/4/128" --try "$way/1/4/128+int")
 done
-step 40 specialised "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" --specialise -o "$out/specialised.csv"
-step 40 interpreted "$railyard" cuda-sweep --gpus 4,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" -o "$out/interpreted.csv"
+step 40 specialised "$railyard" cuda-sweep --gpus 4,3,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" --specialise -o "$out/specialised.csv"
+step 40 interpreted "$railyard" cuda-sweep --gpus 4,3,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" -o "$out/interpreted.csv"
 step 90 stream "$railyard" cuda-sweep --fastest "$out/beside.csv" --specialise --nccl --stream --gpus 4,3,2 -f 4 -b 1K -e 64M -o "$out/stream.csv"
 step 30 traffic "$railyard" cuda-sweep --gpus 4 -b 256M -e 256M --traffic --try two_shot/push/1/132/512 --try two_shot/words_push/1/128/512 --try simple_ring/words/1/128/512 -o "$out/traffic.csv"
 step 120 memcheck compute-sanitizer --tool memcheck "$railyard" cuda-sweep --gpus 4 -b 4K -e 64K -f 16 --replays 1 "${tries[@]}" -o "$out/memcheck.csv"
+oneway=(--try direct/packets/1/4/64 --try direct/packets/1/4/64+int --try direct/lines/1/4/64 --try direct/lines/1/4/64+int)
+step 60 memcheck-broadcast compute-sanitizer --tool memcheck "$railyard" cuda-sweep --gpus 4 -c broadcast -b 4K -e 64K -f 16 --replays 1 "${oneway[@]}" -o "$out/memcheck-broadcast.csv"
+step 40 stress-3 "$railyard" cuda-stress --gpus 3 --for 30s --seed 20261129 -o "$out/stress-3.csv"
 step 310 stress "$railyard" cuda-stress --gpus 4 --for 301s --seed 20261125 -o "$out/stress.csv"
 
 # append FILE OTHER: rows without their header.
