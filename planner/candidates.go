@@ -273,7 +273,8 @@ func (r *request) tooMany(name string) bool {
 
 // maxCrowd bounds the pairs of ranks that send one another different amounts at once, where
 // there are rails to go by instead: whenever one ends, the rates of all others are worked out,
-// which is half the square.
+// which is half the square, 34 million; that is about what the simulation of a candidate may
+// take at a prompt (36 million, see score.Scorer and the plan command), so that more would be left out at last.
 const maxCrowd = 8192
 
 // crowds reports whether an algorithm makes so many messages of different sizes, of which so

@@ -1,6 +1,11 @@
 package planner
 
-import "railyard/model/topology"
+import (
+	"maps"
+	"slices"
+
+	"railyard/model/topology"
+)
 
 // withDoors are the rates of direct links inside nodes, and of the ways from node to node:
 // from the ranks next to an adapter through it and on its rail to the same one of another node.
@@ -76,10 +81,7 @@ func (w *wires) doors(ranks []int32, doors []door, way func(from, to int32) [2]i
 
 // rails joins adapters of the same number: networks carry whatever adapters do.
 func (w *wires) rails(out, in [][]int32) {
-	all := 0.0
-	for _, rate := range w.rate {
-		all += rate
-	}
+	all := sum(slices.Sorted(maps.Values(w.rate))) // in an order of its own: the last bit decides between paths
 	for i := range out {
 		for j := range in {
 			for k := range max(len(out[i]), len(in[j])) {

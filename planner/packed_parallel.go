@@ -5,7 +5,8 @@ import (
 	"railyard/model/schedule"
 )
 
-// mostParallel is up to how many equal parts of trees have channels of their own.
+// mostParallel is up to how many equal parts of trees have channels of their own: 64 GPUs in
+// unequal nodes have 32 (seed 369 in docs/planning.md).
 const mostParallel = 32
 
 // buildParallelTrees is packed_trees with a channel for each equal part of the data, all

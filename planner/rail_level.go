@@ -9,7 +9,10 @@ import (
 
 // So many nodes, or one in so many, have to have less room than others for it to be better
 // that all do alike: few hold up nobody but themselves, while others have time to spare, which
-// hides latencies. Of an all-to-all, which has few messages, one is enough.
+// hides latencies. All-gathers of 1 GiB on superpod-h100, 16 and 64 nodes, the same adapter
+// lost: with one such node all alike are 1 to 2 % slower, with two to six within 1 %, with eight
+// of 64 5 % faster and planned in a tenth of the time. Of an all-to-all, which has few messages,
+// one is enough.
 const manyNarrow, oneNarrowIn = 8, 10
 
 // level gives all nodes the room that every one of them has, if the narrowest node has no

@@ -4,9 +4,6 @@ import (
 	"railyard/model/schedule"
 )
 
-// Packet buffers are free when they have been read. What packets hold has been looked at by then, so
-// who says that needs no fence, which takes as long as a flag: only its block's other threads.
-
 // grant tells the peers that will write this rank's output that its kernel has begun,
 // unless a message to them says so anyway, and waits for packet buffers to be read.
 func (e *emission) grant(steps []step) {
@@ -40,6 +37,9 @@ func (e *emission) impliedStart(m *message) bool {
 
 // finish keeps the kernel running until nobody reads this rank's memory any more. A
 // message that comes back after the data were read says so as well.
+//
+// Packet buffers are free when they have been read. What packets hold has been looked at by then, so
+// who says that needs no fence, which takes as long as a flag: only its block's other threads.
 func (e *emission) finish(steps []step) {
 	if e.c.o.Mechanism.Flagged() {
 		if !dependsOnAll(e.c.s.Spec.Kind) {
