@@ -25,44 +25,14 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 	}
 	x := b.schedule()
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks * b.units, Bends: x}
-	stage := func(op collective.Kind, level int, src, dst schedule.Buffer) {
-		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenBends, Op: op, Level: level, Src: src, Acc: dst, Dst: dst})
-	}
-	const in, out, scratch = schedule.Input, schedule.Output, schedule.Scratch
-	switch r.spec.Kind {
-	case collective.AllGather:
-		stage(collective.AllGather, 1, in, out)
-		stage(collective.AllGather, 2, out, out)
-		stage(collective.AllGather, 3, out, out)
-	case collective.ReduceScatter:
-		stage(collective.ReduceScatter, 3, in, scratch)
-		stage(collective.ReduceScatter, 2, scratch, scratch)
-		stage(collective.ReduceScatter, 1, scratch, out)
-	case collective.AllReduce:
+	ch.Phases = schedule.BentPhases(r.spec.Kind)
+	switch kind := r.spec.Kind; {
+	case kind == collective.AllReduce:
 		ch.Chunks = b.allRoots(-1)
-		stage(collective.ReduceScatter, 3, in, scratch)
-		stage(collective.ReduceScatter, 2, scratch, out)
-		stage(collective.AllGather, 2, out, out)
-		stage(collective.AllGather, 3, out, out)
-	case collective.Broadcast:
+	case kind.Rooted():
 		ch.Chunks = b.allRoots(r.t.NodeOf(r.spec.Root))
-		stage(collective.Broadcast, 1, in, out)
-		stage(collective.Broadcast, 2, out, out)
-		stage(collective.AllGather, 2, out, out)
-		stage(collective.AllGather, 3, out, out)
-	case collective.Reduce:
-		ch.Chunks = b.allRoots(r.t.NodeOf(r.spec.Root))
-		stage(collective.ReduceScatter, 3, in, scratch)
-		stage(collective.ReduceScatter, 2, scratch, scratch)
-		stage(collective.Reduce, 2, scratch, scratch)
-		stage(collective.Reduce, 1, scratch, out)
-	default:
-		if slices.ContainsFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, -1) }) {
-			return nil, notApplicable("nodes are not of one size")
-		}
-		for level := 1; level <= 3; level++ {
-			stage(collective.AllToAll, level, in, out)
-		}
+	case kind == collective.AllToAll && slices.ContainsFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, -1) }):
+		return nil, notApplicable("nodes are not of one size")
 	}
 	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 { // there, little latency is to be hidden, and messages of unlike sizes would get into one another's way
 		return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil

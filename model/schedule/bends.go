@@ -111,6 +111,23 @@ var bentStages = map[collective.Kind][]bentStage{
 	collective.Reduce:        {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.Reduce, 2}, {collective.Reduce, 1}},
 }
 
+// BentPhases are the phases of a collective over bent rails. What is summed up on the way lies
+// in scratch until the last phase that sums; blocks of an all-to-all are copied on as they come.
+func BentPhases(kind collective.Kind) (list []Phase) {
+	stages, src := bentStages[kind], Input
+	for i, x := range stages {
+		dst := Output
+		if i+1 < len(stages) && stages[i+1].op.Reduces() {
+			dst = Scratch
+		}
+		list = append(list, Phase{Gen: GenBends, Op: x.op, Level: x.level, Src: src, Acc: dst, Dst: dst})
+		if kind != collective.AllToAll {
+			src = dst
+		}
+	}
+	return list
+}
+
 // validateBends checks a phase over bent rails.
 func (s *Schedule) validateBends(ch *Channel, ph *Phase) error {
 	b := ch.Bends
