@@ -162,9 +162,11 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 		return nil, errors.Join(err, j.Close())
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "designs", total)
-	err = sweep.Run(cmd.Context(), j, axes, sweep.Shard{Index: 1, Of: 1}, s.answer, bar.set)
+	ctx, stop := untilInterrupt(cmd)
+	defer stop()
+	err = sweep.Run(ctx, j, axes, sweep.Shard{Index: 1, Of: 1}, s.answer, bar.set)
 	bar.finish()
-	if err := errors.Join(err, j.Close()); err != nil {
+	if err := errors.Join(keptIn(ctx, s.f.journal, err), j.Close()); err != nil {
 		return nil, err
 	}
 	m, err := sweep.Merge([]string{path})

@@ -91,7 +91,7 @@ func (f *whatIfFlags) check(cmd *cobra.Command) error {
 		if len(idle) > 0 {
 			return usagef("%s: no effect on a collective", strings.Join(idle, ", "))
 		}
-	} else if changed("size") || changed("minbytes") || changed("maxbytes") || changed("root") {
+	} else if slices.ContainsFunc([]string{"size", "minbytes", "maxbytes", "stepbytes", "stepfactor", "root"}, changed) {
 		return usagef("sizes and --root have no effect on a workload")
 	}
 	return f.guard.check(cmd)

@@ -8,8 +8,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strconv"
@@ -123,7 +121,7 @@ type stressKey struct {
 type stressCount struct{ cases, operations, wrong int64 }
 
 func (f *stressFlags) run(cmd *cobra.Command) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	ctx, stop := untilInterrupt(cmd)
 	defer stop()
 	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{GPUs: f.gpus})
 	if err != nil {

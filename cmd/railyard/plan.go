@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -181,7 +179,7 @@ func (f *planFlags) protocols(p *cost.Profile) ([]schedule.Protocol, error) {
 	}
 	var out []schedule.Protocol
 	for _, n := range names {
-		switch x := schedule.Protocol(n); x {
+		switch x := schedule.Protocol(strings.ToLower(n)); x {
 		case schedule.Simple, schedule.LL, schedule.LL128:
 			out = append(out, x)
 		default:
@@ -237,31 +235,6 @@ func (p *planned) save(path string) error {
 		return err
 	}
 	return writeFile(path, func(w io.Writer) error { return schedule.Encode(w, p.rows[0].Schedule) })
-}
-
-// writeFile writes a file whole or not at all.
-func writeFile(path string, write func(io.Writer) error) error {
-	tmp, err := os.CreateTemp(dirOf(path), ".railyard-*")
-	var wrong *os.PathError
-	if errors.As(err, &wrong) {
-		return fmt.Errorf("%s: %w", path, wrong.Err) // not of the file beside it
-	}
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if err := write(tmp); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
 
 func (p *planned) print(w io.Writer, format string, why bool) error {

@@ -25,9 +25,7 @@ func newSimulate() *cobra.Command {
 		},
 	}
 	f.add(cmd, "", "")
-	for _, hidden := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
-		must(cmd.Flags().MarkHidden(hidden))
-	}
+	f.sizes.only(cmd)
 	f.topo.addLoad(cmd)
 	o.add(cmd)
 	return cmd
@@ -48,7 +46,7 @@ type simulateFlags struct {
 
 func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from `railyard plan -o`)")
+	fl.StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from \"railyard plan -o\")")
 	fl.StringVar(&o.trace, "trace", "", "write a trace that Perfetto and chrome://tracing open")
 	fl.BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks do alike (same result, slower)")
 	fl.StringVar(&o.ranks, "ranks", "", "ranks that run the collective or the plan, e.g. 0-7,16 (default: all)")
