@@ -98,7 +98,7 @@ func (f *sizeQuestion) check(cmd *cobra.Command) error {
 	case (f.tokens > 0) != cmd.Flags().Changed("days") || f.tokens > 0 && !(f.days > 0) || math.IsInf(f.days, 0):
 		return usagef("--units and a positive number of --days belong together")
 	}
-	return nil
+	return f.prices.check()
 }
 
 func (f *sizeQuestion) run(cmd *cobra.Command) error {
@@ -108,6 +108,11 @@ func (f *sizeQuestion) run(cmd *cobra.Command) error {
 	axes, err := size.Axes(strings.Join(f.nodeTypes, ","), f.nodes, f.gbps, f.rails, f.over, f.spin)
 	if err != nil {
 		return usageError{err}
+	}
+	for _, name := range f.nodeTypes {
+		if _, err := topology.Load(source, name, topology.Options{Nodes: 1}); err != nil {
+			return err
+		}
 	}
 	w, err := workload.Get(f.training.workload, f.training.set...)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,7 +95,7 @@ func (f *whatIfFlags) check(cmd *cobra.Command) error {
 	} else if slices.ContainsFunc([]string{"size", "minbytes", "maxbytes", "stepbytes", "stepfactor", "root"}, changed) {
 		return usagef("sizes and --root have no effect on a workload")
 	}
-	return f.guard.check(cmd)
+	return errors.Join(f.prices.check(), f.guard.check(cmd))
 }
 
 func (f *whatIfFlags) run(cmd *cobra.Command) error {
