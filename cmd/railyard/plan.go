@@ -29,6 +29,7 @@ type planFlags struct {
 	slices   int
 	why      bool
 	pareto   bool
+	inPlace  bool
 }
 
 func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
@@ -125,7 +126,7 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	default:
 		p.score.Limit = affordable
 	}
-	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
+	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why, InPlace: f.inPlace,
 		Build: planner.Options{Channels: f.channels, Slices: f.slices}}
 	if f.pareto {
 		p.rows, p.front, err = planner.PlanFront(p.topo, p.spec, sizes, p.score, o)
@@ -221,6 +222,7 @@ func newPlan() *cobra.Command {
 	f.add(cmd, "1K", "4G")
 	f.topo.addLoad(cmd)
 	cmd.Flags().BoolVar(&f.why, "why", false, "show what else was considered and what the bound is")
+	cmd.Flags().BoolVar(&f.inPlace, "in-place", false, "only schedules that also run with input and output in the same memory")
 	cmd.Flags().BoolVar(&f.pareto, "pareto", false, "show which schedules no other beats in both latency and bandwidth, and at which sizes each is best; as CSV, only that")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the schedule to this file as JSON (needs a single size)")
 	return cmd

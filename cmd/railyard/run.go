@@ -187,7 +187,27 @@ func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
 	if f.backend == backendCUDA { // whose kernels never use multicast
 		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
 	}
-	return f.plan.plan(cmd)
+	f.plan.inPlace = f.inPlace && f.backend == backendHost // on GPUs it depends on the mechanism
+	p, err := f.plan.plan(cmd)
+	if err != nil || !f.plan.inPlace {
+		return p, err
+	}
+	return p, p.predictInPlace()
+}
+
+// predictInPlace leaves out of the predictions what need not be copied in place.
+func (p *planned) predictInPlace() error {
+	for i := range p.rows {
+		row := &p.rows[i]
+		s, err := schedule.InPlace(row.Schedule)
+		if err != nil {
+			return err
+		}
+		if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
