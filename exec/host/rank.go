@@ -12,24 +12,28 @@ type rank[T element] struct {
 	r     *runner[T]
 	id    int32
 	lanes []*lane[T]
+	run   chan int // so many iterations
+	done  int64
 }
 
-// loop runs the programs once for each iteration that is let go.
+// loop runs the programs as often as it is told to.
 func (k *rank[T]) loop() {
-	for i := int64(0); k.begin(i) && k.iterate(i); i++ {
-		k.r.rankEnded(i)
+	if k.r.s.Spec.Ranks == runtime.NumCPU() { // else the kernel has room, or none, for all
+		pin(int(k.id))
+	}
+	for n := range k.run {
+		for range n {
+			if !k.begin(k.done) || !k.iterate(k.done) {
+				return
+			}
+			k.r.rankEnded(k.done)
+			k.done++
+		}
 	}
 }
 
-// begin waits until the iteration is let go and all ranks are there: what waking them
-// takes belongs to no collective.
+// begin waits until all ranks are there: what waking them takes belongs to no collective.
 func (k *rank[T]) begin(i int64) bool {
-	for spins := 0; k.r.epoch.Load() <= i; spins++ {
-		if k.r.abort.Load() {
-			return false
-		}
-		pause(spins)
-	}
 	if k.r.ready.Add(1) == (i+1)*int64(len(k.r.ranks)) {
 		k.r.began = time.Now()
 		k.r.started.Store(i + 1)
@@ -38,7 +42,7 @@ func (k *rank[T]) begin(i int64) bool {
 		if k.r.abort.Load() {
 			return false
 		}
-		pause(spins)
+		k.r.pause(spins)
 	}
 	return true
 }
@@ -70,7 +74,7 @@ func (k *rank[T]) iterate(i int64) bool {
 			k.r.fail(k.stuck(i))
 			return false
 		}
-		pause(spins)
+		k.r.pause(spins)
 	}
 }
 
@@ -106,11 +110,17 @@ func (k *rank[T]) stuck(i int64) error {
 	return fmt.Errorf("deadline of %v passed: rank %d does not move", k.r.cfg.Deadline, k.id)
 }
 
-// pause is one turn of a waiting loop: spin a little, then let others run, then sleep.
-func pause(spins int) {
+// pause is one turn of a waiting loop: spin a little, then let others run. A rank that has a
+// processor keeps it for long, as those of MPI do, and yields to other threads alone: a
+// goroutine that yields may be queued behind another rank's, and both then stay on one processor.
+func (r *runner[T]) pause(spins int) {
 	switch {
 	case spins < 64:
-	case spins < 4096:
+	case !r.crowded && spins < 1<<14:
+		if spins%64 == 0 {
+			yieldThread()
+		}
+	case !r.crowded || spins < 1<<12:
 		runtime.Gosched()
 	default:
 		time.Sleep(20 * time.Microsecond)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"runtime"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -22,12 +23,16 @@ type runner[T element] struct {
 	mem    []memory[T]
 	ranks  []*rank[T]
 
-	epoch    atomic.Int64 // iterations that may begin
 	ready    atomic.Int64 // ranks that are there, over all iterations
+	_        [56]byte
 	started  atomic.Int64 // iterations that have begun
+	_        [56]byte
 	finished atomic.Int64 // ranks that have ended, over all iterations
+	_        [56]byte
 	began    time.Time
-	over     chan time.Duration // what an iteration took
+	times    []time.Duration // of the iterations that were let go last, by iteration
+	over     chan struct{}   // the last of them has ended
+	crowded  bool            // fewer processors than ranks
 	abort    atomic.Bool
 	aborted  chan struct{} // closed by the first failure
 	mu       sync.Mutex
@@ -36,13 +41,16 @@ type runner[T element] struct {
 	events   []trace.Event
 }
 
-// conn counts the messages between two lanes; both counters only grow.
+// conn counts the messages between two lanes; both counters only grow. What the sender
+// writes and what the receiver writes lie on cache lines of their own.
 type conn struct {
-	src, dst int32
 	sent     atomic.Int64
+	_        [56]byte
 	taken    atomic.Int64
+	_        [56]byte
+	src, dst int32
 	sources  []schedule.Loc // of one slice's messages, in order
-	_        [64]byte       // keeps neighbours off the cache line
+	_        [32]byte
 }
 
 // arrived says where the next message lies, if it has been sent.
@@ -58,11 +66,11 @@ type connKey struct{ src, dst, channel, phase int32 }
 
 func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runner[T] {
 	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1),
-		over: make(chan time.Duration, 1), aborted: make(chan struct{})}
+		over: make(chan struct{}, 1), aborted: make(chan struct{}), crowded: s.Spec.Ranks > runtime.GOMAXPROCS(0)}
 	x := schedule.NewExpander(s)
 	r.allocate(x)
 	for i := range s.Spec.Ranks {
-		r.ranks = append(r.ranks, &rank[T]{r: r, id: int32(i)})
+		r.ranks = append(r.ranks, &rank[T]{r: r, id: int32(i), run: make(chan int, 1)})
 	}
 	index := map[connKey]*conn{}
 	connect := func(key connKey) *conn {
@@ -113,6 +121,9 @@ func (r *runner[T]) start(ctx context.Context) func() {
 	return func() {
 		cancel()
 		r.abort.Store(true)
+		for _, k := range r.ranks {
+			close(k.run)
+		}
 		wg.Wait()
 	}
 }
@@ -128,28 +139,39 @@ func (r *runner[T]) fail(err error) {
 	r.abort.Store(true)
 }
 
-// iterate lets every rank run once and waits for the last one.
-func (r *runner[T]) iterate(tracing bool) (time.Duration, error) {
+// iterate lets every rank run n times and waits for the last one: what each time took.
+// Between iterations the ranks wait for one another alone, so that nobody else needs a
+// processor of theirs.
+func (r *runner[T]) iterate(n int, tracing bool) ([]time.Duration, error) {
+	if n == 0 {
+		return nil, nil
+	}
 	r.tracing = tracing
 	r.events = r.events[:0]
-	r.epoch.Add(1)
+	r.times = make([]time.Duration, 0, n)
+	for _, k := range r.ranks {
+		k.run <- n
+	}
 	select {
-	case took := <-r.over:
-		if r.cfg.Op == collective.Avg && r.s.Spec.Kind.Reduces() {
-			r.divide()
-			took = time.Since(r.began)
-		}
-		return took, nil
+	case <-r.over:
+		return r.times, nil
 	case <-r.aborted:
-		return 0, r.failure
+		return nil, r.failure
 	}
 }
 
 // rankEnded counts the ranks that are through with an iteration; the last one says what
 // it took.
 func (r *runner[T]) rankEnded(i int64) {
-	if r.finished.Add(1) == (i+1)*int64(len(r.ranks)) {
-		r.over <- time.Since(r.began)
+	if r.finished.Add(1) < (i+1)*int64(len(r.ranks)) {
+		return
+	}
+	if r.cfg.Op == collective.Avg && r.s.Spec.Kind.Reduces() {
+		r.divide()
+	}
+	r.times = append(r.times, time.Since(r.began))
+	if len(r.times) == cap(r.times) {
+		r.over <- struct{}{}
 	}
 }
 
