@@ -102,7 +102,7 @@ func execute[T element](ctx context.Context, s *schedule.Schedule, cfg Config, k
 	for epoch := range cfg.Checks {
 		d := data[T]{r: r, epoch: epoch, random: epoch%3 == 2 && cfg.Op != collective.Prod}
 		d.fill()
-		if _, err := r.iterate(1, false); err != nil {
+		if _, err := r.iterate(1); err != nil {
 			return nil, err
 		}
 		out.Wrong += d.wrong()
@@ -111,11 +111,12 @@ func execute[T element](ctx context.Context, s *schedule.Schedule, cfg Config, k
 	if cfg.Trace {
 		traced = min(1, cfg.Iterations)
 	}
-	times, err := r.iterate(cfg.Warmup+cfg.Iterations-traced, false)
+	times, err := r.iterate(cfg.Warmup + cfg.Iterations - traced)
 	if err != nil {
 		return nil, err
 	}
-	last, err := r.iterate(traced, true)
+	r.tracing = cfg.Trace
+	last, err := r.iterate(traced)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 )
 
@@ -12,39 +11,6 @@ type rank[T element] struct {
 	r     *runner[T]
 	id    int32
 	lanes []*lane[T]
-	run   chan int // so many iterations
-	done  int64
-}
-
-// loop runs the programs as often as it is told to.
-func (k *rank[T]) loop() {
-	if k.r.s.Spec.Ranks == runtime.NumCPU() { // else the kernel has room, or none, for all
-		pin(int(k.id))
-	}
-	for n := range k.run {
-		for range n {
-			if !k.begin(k.done) || !k.iterate(k.done) {
-				return
-			}
-			k.r.rankEnded(k.done)
-			k.done++
-		}
-	}
-}
-
-// begin waits until all ranks are there: what waking them takes belongs to no collective.
-func (k *rank[T]) begin(i int64) bool {
-	if k.r.ready.Add(1) == (i+1)*int64(len(k.r.ranks)) {
-		k.r.began = time.Now()
-		k.r.started.Store(i + 1)
-	}
-	for spins := 0; k.r.started.Load() <= i; spins++ {
-		if k.r.abort.Load() {
-			return false
-		}
-		k.r.pause(spins)
-	}
-	return true
 }
 
 // checkEvery is how many turns a wait makes between looks at the clock.
@@ -108,21 +74,4 @@ func (k *rank[T]) stuck(i int64) error {
 		}
 	}
 	return fmt.Errorf("deadline of %v passed: rank %d does not move", k.r.cfg.Deadline, k.id)
-}
-
-// pause is one turn of a waiting loop: spin a little, then let others run. A rank that has a
-// processor keeps it for long, as those of MPI do, and yields to other threads alone: a
-// goroutine that yields may be queued behind another rank's, and both then stay on one processor.
-func (r *runner[T]) pause(spins int) {
-	switch {
-	case spins < 64:
-	case !r.crowded && spins < 1<<14:
-		if spins%64 == 0 {
-			yieldThread()
-		}
-	case !r.crowded || spins < 1<<12:
-		runtime.Gosched()
-	default:
-		time.Sleep(20 * time.Microsecond)
-	}
 }

@@ -1,8 +1,6 @@
 package host
 
 import (
-	"context"
-	"runtime"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -16,6 +14,7 @@ import (
 
 // runner holds the memory and the ranks of a run.
 type runner[T element] struct {
+	team
 	s      *schedule.Schedule
 	cfg    Config
 	k      *kernels[T]
@@ -23,22 +22,9 @@ type runner[T element] struct {
 	mem    []memory[T]
 	ranks  []*rank[T]
 
-	ready    atomic.Int64 // ranks that are there, over all iterations
-	_        [56]byte
-	started  atomic.Int64 // iterations that have begun
-	_        [56]byte
-	finished atomic.Int64 // ranks that have ended, over all iterations
-	_        [56]byte
-	began    time.Time
-	times    []time.Duration // of the iterations that were let go last, by iteration
-	over     chan struct{}   // the last of them has ended
-	crowded  bool            // fewer processors than ranks
-	abort    atomic.Bool
-	aborted  chan struct{} // closed by the first failure
-	mu       sync.Mutex
-	failure  error
-	tracing  bool
-	events   []trace.Event
+	tracing   bool
+	recording sync.Mutex
+	events    []trace.Event
 }
 
 // conn counts the messages between two lanes; both counters only grow. What the sender
@@ -65,12 +51,16 @@ func (k *conn) arrived(round int64) (source schedule.Loc, ok bool) {
 type connKey struct{ src, dst, channel, phase int32 }
 
 func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runner[T] {
-	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1),
-		over: make(chan struct{}, 1), aborted: make(chan struct{}), crowded: s.Spec.Ranks > runtime.GOMAXPROCS(0)}
+	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1)}
+	r.init(s.Spec.Ranks)
+	r.work = func(rank int, i int64) bool { return r.ranks[rank].iterate(i) }
+	if cfg.Op == collective.Avg && s.Spec.Kind.Reduces() {
+		r.after = r.divide
+	}
 	x := schedule.NewExpander(s)
 	r.allocate(x)
 	for i := range s.Spec.Ranks {
-		r.ranks = append(r.ranks, &rank[T]{r: r, id: int32(i), run: make(chan int, 1)})
+		r.ranks = append(r.ranks, &rank[T]{r: r, id: int32(i)})
 	}
 	index := map[connKey]*conn{}
 	connect := func(key connKey) *conn {
@@ -107,74 +97,6 @@ func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runn
 	return r
 }
 
-// start launches the ranks; the function returned ends them and waits.
-func (r *runner[T]) start(ctx context.Context) func() {
-	var wg sync.WaitGroup
-	for _, k := range r.ranks {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			k.loop()
-		}()
-	}
-	cancel := context.AfterFunc(ctx, func() { r.fail(context.Cause(ctx)) })
-	return func() {
-		cancel()
-		r.abort.Store(true)
-		for _, k := range r.ranks {
-			close(k.run)
-		}
-		wg.Wait()
-	}
-}
-
-// fail keeps the first error and stops everybody.
-func (r *runner[T]) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.failure == nil {
-		r.failure = err
-		close(r.aborted)
-	}
-	r.abort.Store(true)
-}
-
-// iterate lets every rank run n times and waits for the last one: what each time took.
-// Between iterations the ranks wait for one another alone, so that nobody else needs a
-// processor of theirs.
-func (r *runner[T]) iterate(n int, tracing bool) ([]time.Duration, error) {
-	if n == 0 {
-		return nil, nil
-	}
-	r.tracing = tracing
-	r.events = r.events[:0]
-	r.times = make([]time.Duration, 0, n)
-	for _, k := range r.ranks {
-		k.run <- n
-	}
-	select {
-	case <-r.over:
-		return r.times, nil
-	case <-r.aborted:
-		return nil, r.failure
-	}
-}
-
-// rankEnded counts the ranks that are through with an iteration; the last one says what
-// it took.
-func (r *runner[T]) rankEnded(i int64) {
-	if r.finished.Add(1) < (i+1)*int64(len(r.ranks)) {
-		return
-	}
-	if r.cfg.Op == collective.Avg && r.s.Spec.Kind.Reduces() {
-		r.divide()
-	}
-	r.times = append(r.times, time.Since(r.began))
-	if len(r.times) == cap(r.times) {
-		r.over <- struct{}{}
-	}
-}
-
 // divide makes averages of sums, once nobody reads the sums any more.
 func (r *runner[T]) divide() {
 	for i := range r.mem {
@@ -197,8 +119,8 @@ func (r *runner[T]) trace() *trace.Trace {
 }
 
 func (r *runner[T]) record(l *lane[T], slice int, op *schedule.Op, elements int64, start time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.recording.Lock()
+	defer r.recording.Unlock()
 	r.events = append(r.events, trace.Event{Rank: l.rank, Peer: op.Peer, Channel: l.channel, Phase: l.phase, Slice: int32(slice),
 		Op: op.Kind.String(), Bytes: units.Bytes(elements * int64(r.cfg.DType.Size())),
 		Start: picoseconds(start.Sub(r.began)), End: picoseconds(time.Since(r.began))})
