@@ -40,6 +40,7 @@ type PlanOptions struct {
 	Algorithm string              // only this one; "" is all
 	Protocols []schedule.Protocol // nil is simple alone
 	Build     Options
+	InPlace   bool // only schedules that also run with input and output in one memory
 	Why       bool // also say what limits each candidate that was scored
 	Progress  func(done, total int)
 }
@@ -165,6 +166,11 @@ func candidatesOf(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]
 	if err != nil {
 		return nil, err
 	}
+	if o.InPlace {
+		if base, err = inPlace(base); err != nil {
+			return nil, err
+		}
+	}
 	out := make([]*schedule.Schedule, 0, len(base)*len(protocols))
 	for _, p := range protocols {
 		for _, s := range base {
@@ -174,6 +180,21 @@ func candidatesOf(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]
 		}
 	}
 	return out, nil
+}
+
+// inPlace are the candidates that run in place as well; the error says why none does.
+func inPlace(candidates []*schedule.Schedule) (out []*schedule.Schedule, refused error) {
+	for _, s := range candidates {
+		if _, err := schedule.InPlace(s); err != nil {
+			refused = fmt.Errorf("%s: %w", s.Algorithm, err)
+			continue
+		}
+		out = append(out, s)
+	}
+	if len(out) > 0 {
+		refused = nil
+	}
+	return out, refused
 }
 
 // Crossover is a size from which on another family is best.

@@ -14,6 +14,8 @@ import (
 // Predicted is what the model says of a measured case.
 type Predicted struct {
 	Time     units.Time
+	Low      units.Time // what is normal: from here
+	High     units.Time // to here; 0 where nothing says it
 	Own      units.Time // what NCCL's own model says, 0 where it says nothing
 	Schedule string
 	Profile  string // the cost profile, where it is not the same for all rows
@@ -31,6 +33,7 @@ type Predictor func(measurement.Row) (Predicted, error)
 // Comparison is measurements beside predictions.
 type Comparison struct {
 	Header  []string
+	EachRow bool // the text lists them, not only groups of them
 	Rows    []ComparedRow
 	Skipped []SkippedRow
 }

@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"railyard/model/measurement"
+	"railyard/model/units"
 )
 
 // Our own columns of a compared row, and of a skipped one.
 var (
-	comparedColumns = []string{"measured_at", "measured_us", "predicted_us", "error", "nccl_model_us", "nccl_model_error", "schedule", "profile", "warnings"}
+	comparedColumns = []string{"measured_at", "measured_us", "predicted_us", "low_us", "high_us", "error", "nccl_model_us", "nccl_model_error", "schedule", "profile", "warnings"}
 	skippedColumns  = []string{"reason"}
 )
 
@@ -113,9 +114,24 @@ func (c *Comparison) json(names []string, r ComparedRow, profile string) object 
 	}
 	return append(cells(names, c.Header, r.Measured),
 		member{"measured_at", position(r.File, r.Measured)}, member{"measured_us", r.Measured.Time.Microseconds()},
-		member{"predicted_us", r.Predicted.Time.Microseconds()}, member{"error", round6(r.Error)},
+		member{"predicted_us", r.Predicted.Time.Microseconds()}, member{"low_us", known(r.Predicted.Low)}, member{"high_us", known(r.Predicted.High)}, member{"error", round6(r.Error)},
 		member{"nccl_model_us", own(r, r.Predicted.Own.Microseconds())}, member{"nccl_model_error", own(r, round6(r.ownError()))},
 		member{"schedule", r.Predicted.Schedule}, member{"profile", profile}, member{"warnings", nonNil(r.Predicted.Warnings)})
+}
+
+// known is a time, null where there is none.
+func known(t units.Time) any {
+	if t == 0 {
+		return nil
+	}
+	return t.Microseconds()
+}
+
+func knownCell(t units.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return number(t.Microseconds())
 }
 
 // WriteCSV writes the measurement's own columns, then ours; skipped rows follow with
@@ -124,10 +140,10 @@ func (c *Comparison) WriteCSV(w io.Writer) error {
 	rows := [][]string{slices.Concat(fileColumns(c.Header), comparedColumns, skippedColumns)}
 	for _, r := range c.Rows {
 		rows = append(rows, append(slices.Clone(r.Measured.Columns), position(r.File, r.Measured), number(r.Measured.Time.Microseconds()),
-			number(r.Predicted.Time.Microseconds()), number(round6(r.Error)), ownCell(r, r.Predicted.Own.Microseconds()), ownCell(r, round6(r.ownError())), r.Predicted.Schedule, r.Predicted.Profile, strings.Join(r.Predicted.Warnings, "; "), ""))
+			number(r.Predicted.Time.Microseconds()), knownCell(r.Predicted.Low), knownCell(r.Predicted.High), number(round6(r.Error)), ownCell(r, r.Predicted.Own.Microseconds()), ownCell(r, round6(r.ownError())), r.Predicted.Schedule, r.Predicted.Profile, strings.Join(r.Predicted.Warnings, "; "), ""))
 	}
 	for _, s := range c.Skipped {
-		rows = append(rows, append(slices.Clone(s.Measured.Columns), position(s.File, s.Measured), "", "", "", "", "", "", "", "", s.Reason))
+		rows = append(rows, append(slices.Clone(s.Measured.Columns), position(s.File, s.Measured), "", "", "", "", "", "", "", "", "", "", s.Reason))
 	}
 	return writeCSV(w, rows)
 }

@@ -9,11 +9,14 @@ import (
 	"railyard/model/measurement"
 )
 
-// WriteText writes a summary by collective, algorithm, protocol, launch and number of
-// GPUs; then the whole, the worst row, and what was skipped or is uncertain.
+// WriteText writes every row, or a summary by collective, algorithm, protocol, launch and
+// number of GPUs; then the whole, the worst row, and what was skipped or is uncertain.
 func (c *Comparison) WriteText(w io.Writer, topology, profile string) error {
 	out := &lines{w: w}
-	if len(c.Rows) > 0 {
+	if c.EachRow && len(c.Rows) > 0 {
+		c.writeRows(out)
+		out.printf("\n")
+	} else if len(c.Rows) > 0 {
 		t := newTable(out)
 		t.AppendHeader(table.Row{"collective", "algo", "proto", "launch", "GPUs", "rows", "MAPE", "factor", "bias", "worst"})
 		alignRight(t, 5, 6, 7, 8, 9)

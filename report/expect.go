@@ -52,8 +52,8 @@ func (d *ExpectDocument) WriteText(w io.Writer) error {
 		if r.NCCLUS != nil {
 			own = fmt.Sprintf("%.1f", *r.NCCLUS)
 		}
-		t.AppendRow(table.Row{units.Bytes(r.SizeBytes).String(), r.Algorithm + "/" + r.Protocol, fmt.Sprintf("%.1f", r.TimeUS), fmt.Sprintf("%.1f–%.1f", r.LowUS, r.HighUS),
-			fmt.Sprintf("%.2f", r.AlgBW), fmt.Sprintf("%.2f", r.BusBW), fmt.Sprintf("%.1f–%.1f", r.LowBusBW, r.HighBusBW),
+		t.AppendRow(table.Row{units.Bytes(r.SizeBytes).String(), r.Algorithm + "/" + r.Protocol, fmt.Sprintf("%.1f", r.TimeUS), band(r.LowUS, r.HighUS),
+			fmt.Sprintf("%.2f", r.AlgBW), fmt.Sprintf("%.2f", r.BusBW), band(r.LowBusBW, r.HighBusBW),
 			fmt.Sprintf("%.1f", r.WireBW), fmt.Sprintf("%.0f", r.LineBW), own, r.Limit})
 		for _, x := range r.Warnings {
 			warnings[x]++

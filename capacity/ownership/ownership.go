@@ -5,7 +5,6 @@ package ownership
 
 import (
 	"fmt"
-	"math"
 
 	"railyard/capacity/inventory"
 	"railyard/model/price"
@@ -65,13 +64,21 @@ type Rent struct {
 	BreakEven int // first month by whose end owning was cheaper; 0: not within the plan
 }
 
+// Check says what is impossible in a plan.
+func (p Plan) Check() error {
+	switch {
+	case p.Months < 1 || p.Months > maxMonths:
+		return fmt.Errorf("months: %d must be from 1 to %d", p.Months, maxMonths)
+	case !(p.Utilisation > 0 && p.Utilisation <= 1):
+		return fmt.Errorf("utilisation: %v must be above 0 and at most 1", p.Utilisation)
+	}
+	return nil
+}
+
 // Of prices an inventory by a book.
 func Of(inv inventory.Inventory, b *price.Book, p Plan) (*Bill, error) {
-	if p.Months < 1 || p.Months > maxMonths {
-		return nil, fmt.Errorf("months: %d must be from 1 to %d", p.Months, maxMonths)
-	}
-	if math.IsNaN(p.Utilisation) || p.Utilisation <= 0 || p.Utilisation > 1 {
-		return nil, fmt.Errorf("utilisation: %v must be above 0 and at most 1", p.Utilisation)
+	if err := p.Check(); err != nil {
+		return nil, err
 	}
 	bill := &Bill{Currency: b.Currency, BisectionBytesPerSec: float64(inv.Bisection)}
 	nodes, err := bill.buy(inv, b)

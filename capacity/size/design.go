@@ -33,6 +33,7 @@ const (
 	maxRate     = 10_000
 	maxNodes    = 100_000
 	maxOverRate = 64
+	maxRails    = 64
 )
 
 // Axes are the fields with the values to try, each as sweep.ParseAxis reads them.
@@ -42,6 +43,11 @@ func Axes(node, nodes, gbps, rails, over, spine string) ([]sweep.Axis, error) {
 		x, err := sweep.ParseAxis(a.field + "=" + a.values)
 		if err != nil {
 			return nil, err
+		}
+		for _, v := range x.Values {
+			if err := new(Design).set(a.field, v); err != nil {
+				return nil, err
+			}
 		}
 		out = append(out, x)
 	}
@@ -54,24 +60,8 @@ func ParseDesign(set []string) (Design, error) {
 	var d Design
 	for _, s := range set {
 		field, value, _ := strings.Cut(s, "=")
-		ok := true
-		switch field {
-		case nodeField:
-			d.Node = value
-		case nodesField:
-			d.Nodes, ok = whole(value, 1, maxNodes)
-		case gbpsField:
-			d.Gbps, ok = whole(value, 0, maxRate)
-		case railsField:
-			d.Rails, ok = whole(value, 0, 64)
-		case overField:
-			v, err := strconv.ParseFloat(value, 64)
-			d.Oversubscription, ok = v, err == nil && v >= 1 && v <= maxOverRate
-		case spineField:
-			d.Spine, ok = value == "yes", value == "yes" || value == "no"
-		}
-		if !ok {
-			return d, fmt.Errorf("%s=%s: must be a whole number (rate in Gb/s, 0: the node's own; rails, 0: none), oversubscription from 1 to %d, spine yes or no", field, value, maxOverRate)
+		if err := d.set(field, value); err != nil {
+			return d, err
 		}
 	}
 	if !d.Spine && d.Rails == 0 {
@@ -81,6 +71,35 @@ func ParseDesign(set []string) (Design, error) {
 		return d, fmt.Errorf("oversubscription has no effect without spines")
 	}
 	return d, nil
+}
+
+// set reads the value of a field.
+func (d *Design) set(field, value string) error {
+	must, ok := "", true
+	switch field {
+	case nodeField:
+		d.Node = value
+	case nodesField:
+		d.Nodes, ok = whole(value, 1, maxNodes)
+		must = fmt.Sprintf("a whole number from 1 to %d", maxNodes)
+	case gbpsField:
+		d.Gbps, ok = whole(value, 0, maxRate)
+		must = fmt.Sprintf("a whole number of Gb/s up to %d, or 0 for the node type's own", maxRate)
+	case railsField:
+		d.Rails, ok = whole(value, 0, maxRails)
+		must = fmt.Sprintf("a whole number up to %d, or 0 for leaves that take whole nodes", maxRails)
+	case overField:
+		v, err := strconv.ParseFloat(value, 64)
+		d.Oversubscription, ok = v, err == nil && v >= 1 && v <= maxOverRate
+		must = fmt.Sprintf("a number from 1 to %d", maxOverRate)
+	case spineField:
+		d.Spine, ok = value == "yes", value == "yes" || value == "no"
+		must = "yes or no"
+	}
+	if !ok {
+		return fmt.Errorf("%s=%s: must be %s", field, value, must)
+	}
+	return nil
 }
 
 func whole(text string, lo, hi int) (int, bool) {

@@ -174,9 +174,11 @@ func (f *baselineFlags) measure(cmd *cobra.Command, w io.Writer, settings []nccl
 	if err := table.Write(baselineHeader); err != nil {
 		return err
 	}
+	ctx, stop := untilInterrupt(cmd)
+	defer stop()
 	largest := sizes[len(sizes)-1]
 	for i, s := range settings {
-		err := nccl.Run(cmd.Context(), f.topology.NumRanks(), largest, s, func(ctx context.Context, b *nccl.Bench) error {
+		err := nccl.Run(ctx, f.topology.NumRanks(), largest, s, func(ctx context.Context, b *nccl.Bench) error {
 			if _, err := f.sent(1); err != nil { // what connecting sent does not count
 				return err
 			}

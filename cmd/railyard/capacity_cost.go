@@ -13,8 +13,7 @@ import (
 func newCapacityCost() *cobra.Command {
 	var topo topoFlags
 	var format formatFlag
-	var prices string
-	plan := ownership.Plan{}
+	var prices priceFlags
 	cmd := &cobra.Command{
 		Use:   "cost -t TOPOLOGY",
 		Short: "What a cluster costs over time: purchase, power, space, staff, against rented nodes",
@@ -25,11 +24,14 @@ func newCapacityCost() *cobra.Command {
 			if err := format.check(); err != nil {
 				return err
 			}
+			if err := prices.check(); err != nil {
+				return err
+			}
 			t, err := topo.load()
 			if err != nil {
 				return err
 			}
-			d, err := costOf(t, prices, plan)
+			d, err := costOf(t, prices.file, prices.plan)
 			if err != nil {
 				return err
 			}
@@ -38,9 +40,7 @@ func newCapacityCost() *cobra.Command {
 	}
 	topo.add(cmd)
 	format.add(cmd)
-	cmd.Flags().StringVar(&prices, "prices", "", "price book (YAML; default: the shipped list prices)")
-	cmd.Flags().IntVar(&plan.Months, "months", 36, "how long the cluster is kept")
-	cmd.Flags().Float64Var(&plan.Utilisation, "utilisation", 0.8, "share of the time that it computes; rented nodes are paid only then")
+	prices.add(cmd)
 	return cmd
 }
 

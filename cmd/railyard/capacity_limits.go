@@ -47,9 +47,7 @@ needed costs time, asking for more waits in the queue.`,
 	must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
 	f.coll.add(cmd)
 	f.sizes.add(cmd, "", "")
-	for _, hidden := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
-		must(cmd.Flags().MarkHidden(hidden))
-	}
+	f.sizes.only(cmd)
 	f.format.add(cmd)
 	cmd.Flags().IntVar(&f.job, "job", 0, "GPUs of the job")
 	must(cmd.MarkFlagRequired("job"))

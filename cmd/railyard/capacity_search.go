@@ -74,10 +74,12 @@ func (f *capacitySearchFlags) run(cmd *cobra.Command) error {
 		defer j.Close()
 		o.Journal = j
 	}
-	r, err := search.Run(cmd.Context(), p, w, s, o)
+	ctx, stop := untilInterrupt(cmd)
+	defer stop()
+	r, err := search.Run(ctx, p, w, s, o)
 	bar.finish()
 	if err != nil {
-		return err
+		return keptIn(ctx, f.journal, err)
 	}
 	d := searchDocument(p, w, r)
 	switch f.format.name {

@@ -98,7 +98,7 @@ func (f *sizeQuestion) check(cmd *cobra.Command) error {
 	case (f.tokens > 0) != cmd.Flags().Changed("days") || f.tokens > 0 && !(f.days > 0) || math.IsInf(f.days, 0):
 		return usagef("--units and a positive number of --days belong together")
 	}
-	return nil
+	return f.prices.check()
 }
 
 func (f *sizeQuestion) run(cmd *cobra.Command) error {
@@ -108,6 +108,11 @@ func (f *sizeQuestion) run(cmd *cobra.Command) error {
 	axes, err := size.Axes(strings.Join(f.nodeTypes, ","), f.nodes, f.gbps, f.rails, f.over, f.spin)
 	if err != nil {
 		return usageError{err}
+	}
+	for _, name := range f.nodeTypes {
+		if _, err := topology.Load(source, name, topology.Options{Nodes: 1}); err != nil {
+			return err
+		}
 	}
 	w, err := workload.Get(f.training.workload, f.training.set...)
 	if err != nil {
@@ -162,9 +167,11 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 		return nil, errors.Join(err, j.Close())
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "designs", total)
-	err = sweep.Run(cmd.Context(), j, axes, sweep.Shard{Index: 1, Of: 1}, s.answer, bar.set)
+	ctx, stop := untilInterrupt(cmd)
+	defer stop()
+	err = sweep.Run(ctx, j, axes, sweep.Shard{Index: 1, Of: 1}, s.answer, bar.set)
 	bar.finish()
-	if err := errors.Join(err, j.Close()); err != nil {
+	if err := errors.Join(keptIn(ctx, s.f.journal, err), j.Close()); err != nil {
 		return nil, err
 	}
 	m, err := sweep.Merge([]string{path})

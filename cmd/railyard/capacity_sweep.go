@@ -49,7 +49,7 @@ as JSON lines while they come: a sweep that was killed goes on when it is called
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines)")
-	cmd.Flags().StringVar(&shard, "shard", "", "this machine's part of the points, i/n; `railyard capacity merge` joins the journals")
+	cmd.Flags().StringVar(&shard, "shard", "", "this machine's part of the points, i/n; \"railyard capacity merge\" joins the journals")
 	cmd.Flags().StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or path=1..4")
 	cmd.Flags().StringArrayVar(&flags, "vary", nil, "flag of the question and its values: nodes=4,8,16")
 	must(cmd.MarkFlagRequired("output"))
@@ -99,9 +99,11 @@ func (q *question) sweep(cmd *cobra.Command, out string, part sweep.Shard) error
 		return errors.Join(err, j.Close())
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "points", total/part.Of+1)
-	err = sweep.Run(cmd.Context(), j, q.axes, part, q.answer, bar.set)
+	ctx, stop := untilInterrupt(cmd)
+	defer stop()
+	err = sweep.Run(ctx, j, q.axes, part, q.answer, bar.set)
 	bar.finish()
-	return errors.Join(err, j.Close())
+	return errors.Join(keptIn(ctx, out, err), j.Close())
 }
 
 // answer runs the command with a point's values and takes its JSON.

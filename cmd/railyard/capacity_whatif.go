@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,10 +92,10 @@ func (f *whatIfFlags) check(cmd *cobra.Command) error {
 		if len(idle) > 0 {
 			return usagef("%s: no effect on a collective", strings.Join(idle, ", "))
 		}
-	} else if changed("size") || changed("minbytes") || changed("maxbytes") || changed("root") {
+	} else if slices.ContainsFunc([]string{"size", "minbytes", "maxbytes", "stepbytes", "stepfactor", "root"}, changed) {
 		return usagef("sizes and --root have no effect on a workload")
 	}
-	return f.guard.check(cmd)
+	return errors.Join(f.prices.check(), f.guard.check(cmd))
 }
 
 func (f *whatIfFlags) run(cmd *cobra.Command) error {

@@ -4,10 +4,13 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"railyard/model/schedule"
 )
 
 func newCheck() *cobra.Command {
 	var f topoFlags
+	var inPlace bool
 	cmd := &cobra.Command{
 		Use:     "check -t TOPOLOGY PLAN…",
 		Short:   "Prove that schedules compute their collective and cannot deadlock",
@@ -23,11 +26,19 @@ func newCheck() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %d ranks\n", path, s.Algorithm, s.Spec.Kind, s.Spec.Ranks)
+				how := ""
+				if inPlace {
+					if _, err := schedule.InPlace(s); err != nil {
+						return fmt.Errorf("%s: %w", path, err)
+					}
+					how = ", in place too"
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %d ranks%s\n", path, s.Algorithm, s.Spec.Kind, s.Spec.Ranks, how)
 			}
 			return nil
 		},
 	}
 	f.add(cmd)
+	cmd.Flags().BoolVar(&inPlace, "in-place", false, "prove it with input and output in the same memory, too")
 	return cmd
 }

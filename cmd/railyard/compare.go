@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ type measuredFlags struct {
 func (f *measuredFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.files, "measured", nil, "measurements: CSV, or text or JSON output of nccl-tests")
 	must(cmd.MarkFlagRequired("measured"))
-	cmd.Flags().StringVarP(&f.collective, "collective", "c", "", "collective, where an nccl-tests log does not say it")
+	cmd.Flags().StringVarP(&f.collective, "collective", "c", "", "collective, where an nccl-tests log does not say it; of a log of several tests, only this one")
 	cmd.Flags().StringArrayVar(&f.only, "only", nil, "use only rows with this value, e.g. launch=graph")
 }
 
@@ -54,11 +55,13 @@ func (f *measuredFlags) readOne(path string, gpus int) (*measurement.Set, error)
 	switch trimmed := bytes.TrimSpace(data); {
 	case bytes.HasPrefix(trimmed, []byte("{")):
 		return nccltests.ParseJSON(bytes.NewReader(data), path, f.collective, gpus)
-	case strings.HasSuffix(path, ".csv"):
+	case isCSV(path):
 		return measurement.ReadCSV(bytes.NewReader(data), path)
 	}
 	return nccltests.ParseText(bytes.NewReader(data), path, f.collective)
 }
+
+func isCSV(path string) bool { return strings.HasSuffix(path, ".csv") }
 
 func (f *measuredFlags) filter(set *measurement.Set) error {
 	for _, o := range f.only {
@@ -117,7 +120,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 	if err != nil {
 		return err
 	}
-	all := &report.Comparison{Header: sets[0].Header}
+	all := &report.Comparison{Header: sets[0].Header, EachRow: !slices.ContainsFunc(mf.files, isCSV)}
 	c := newCases(tf, profile)
 	for _, set := range sets {
 		if c.floors, err = c.chooseFloors(set.Rows, floor); err != nil {
@@ -142,14 +145,23 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 			return err
 		}
 	}
-	w := cmd.OutOrStdout()
+	if err := writeComparison(cmd.OutOrStdout(), all, format, t.Name(), profile.Name); err != nil {
+		return err
+	}
+	if len(all.Rows) == 0 {
+		return fmt.Errorf("none of the %d rows could be compared with %s: %s", len(all.Skipped), t.Name(), all.Skipped[0].Reason)
+	}
+	return nil
+}
+
+func writeComparison(w io.Writer, c *report.Comparison, format formatFlag, topology, profile string) error {
 	switch format.name {
 	case "json":
-		return all.WriteJSON(w, t.Name(), profile.Name)
+		return c.WriteJSON(w, topology, profile)
 	case "csv":
-		return all.WriteCSV(w)
+		return c.WriteCSV(w)
 	}
-	return all.WriteText(w, t.Name(), profile.Name)
+	return c.WriteText(w, topology, profile)
 }
 
 func newFit() *cobra.Command {

@@ -32,7 +32,7 @@ as a table, and with -o as a chart. Other flags than -t hold for all topologies.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	cmd.Flags().StringArrayVarP(&f.names, "topology", "t", nil, "topology: a shipped name (see `railyard topo list`) or a YAML file; NAME:4 has four nodes; repeat it to compare")
+	cmd.Flags().StringArrayVarP(&f.names, "topology", "t", nil, "topology: a shipped name (see \"railyard topo list\") or a YAML file; NAME:4 has four nodes; repeat it to compare")
 	must(cmd.MarkFlagRequired("topology"))
 	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	f.plan.topo.addParts(cmd)
@@ -50,7 +50,11 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 	d := &report.CrossoverDocument{Schema: "railyard.crossover/v1", Topologies: []report.CrossoverTopology{}}
 	for _, name := range f.names {
 		g := f.plan
-		if head, nodes, ok := cutNodes(name); ok {
+		head, nodes, err := cutNodes(name)
+		if err != nil {
+			return usagef("-t %s: %v", name, err)
+		}
+		if nodes > 0 {
 			if cmd.Flags().Changed("nodes") {
 				return usagef("-t %s and --nodes both say how many nodes: give one", name)
 			}
@@ -70,7 +74,7 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 	if f.chart != "" {
 		write, err := d.Draw(f.chart, planner.Tool)
 		if err != nil {
-			return err
+			return usageError{err}
 		}
 		if err := writeFile(f.chart, write); err != nil {
 			return err
@@ -86,14 +90,17 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 	return d.WriteText(w)
 }
 
-// cutNodes takes a number of nodes off a name.
-func cutNodes(name string) (string, int, bool) {
+// cutNodes takes a number of nodes off a name; it is 0 where there is none.
+func cutNodes(name string) (string, int, error) {
 	i := strings.LastIndexByte(name, ':')
-	if i < 0 {
-		return name, 0, false
+	if i < 0 || strings.HasSuffix(name, ".yaml") {
+		return name, 0, nil
 	}
 	n, err := strconv.Atoi(name[i+1:])
-	return name[:max(i, 0)], n, err == nil && n > 0
+	if err != nil || n < 1 {
+		return "", 0, fmt.Errorf("behind the colon stands a number of nodes, 1 or more, not %q", name[i+1:])
+	}
+	return name[:i], n, nil
 }
 
 // crossovers are the sizes at which each algorithm is the best.

@@ -8,8 +8,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strconv"
@@ -30,7 +28,9 @@ import (
 // stressFlags bound a stress run.
 type stressFlags struct {
 	topology string
+	nodes    int
 	gpus     int
+	share    int
 	length   time.Duration
 	deadline time.Duration
 	seed     uint64
@@ -45,7 +45,9 @@ func newCudaStress() *cobra.Command {
 	cmd := &cobra.Command{Use: "cuda-stress", Hidden: true, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
-	fl.IntVar(&f.gpus, "gpus", 2, "number of GPUs")
+	fl.IntVar(&f.nodes, "nodes", 0, "number of nodes that the GPUs pretend to be in (default: as the file says)")
+	fl.IntVar(&f.gpus, "gpus", 2, "ranks in each node")
+	fl.IntVar(&f.share, "share", 1, "most ranks on a GPU: checks what needs more ranks than there are GPUs")
 	fl.DurationVar(&f.length, "for", 5*time.Minute, "no case begins after this")
 	fl.DurationVar(&f.deadline, "deadline", 5*time.Second, "longest wait on a GPU")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed: the same cases again")
@@ -68,6 +70,8 @@ func (c *stressCase) String() string {
 }
 
 var (
+	stressKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll,
+		collective.Reduce, collective.Gather, collective.Scatter, collective.SendRecv, collective.AllToAllV}
 	stressTypes = []collective.DType{collective.Float32, collective.BFloat16, collective.Float16, collective.Int32, collective.Float8E4M3, collective.Float8E5M2}
 	stressOps   = []collective.ReduceOp{collective.Sum, collective.Sum, collective.Max, collective.Min, collective.Avg}
 )
@@ -75,14 +79,8 @@ var (
 // make draws case number n; nil where what was drawn has no schedule.
 func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	r := rand.New(rand.NewPCG(f.seed, uint64(n)))
-	kind := sweptKinds[r.IntN(len(sweptKinds))]
-	algorithms := planner.Algorithms()
-	spec := collective.Spec{Kind: kind, Ranks: f.gpus}
-	if kind.Rooted() {
-		spec.Root = r.IntN(f.gpus)
-	}
-	s, err := planner.Build(topo, spec, algorithms[r.IntN(len(algorithms))].Name, planner.Options{Slices: []int{1, 1, 2, 3, 5}[r.IntN(5)]})
-	if err != nil || schedule.Check(s, topo) != nil {
+	s := stressSchedule(r, topo)
+	if s == nil {
 		return nil
 	}
 	c := &stressCase{number: n, s: s}
@@ -94,17 +92,63 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	if r.IntN(2) == 0 {
 		c.cfg.Jitter = time.Duration(1 + r.IntN(20000))
 	}
-	c.how = cuda.Method{Blocks: 1 + r.IntN(max(96/stressLanes(s), 1)), Threads: 32 << r.IntN(6), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0, Specialise: r.IntN(24) == 0}
+	most := f.blocks() / stressLanes(s)
+	if most == 0 && f.share > 1 {
+		return nil
+	}
+	c.how = cuda.Method{Blocks: 1 + r.IntN(max(most, 1)), Threads: 32 << r.IntN(6), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0, Specialise: r.IntN(24) == 0}
 	// Few threads get few elements, so that no case takes long.
-	blocks, most := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
-	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(most)))/blocks, 1) * blocks
+	blocks, elements := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
+	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(elements)))/blocks, 1) * blocks
 	switch m := block.Mechanism(r.IntN(8)); {
+	case m > block.WordsPush && f.share > 1:
+		return nil // copy engines are not shared
 	case m > block.WordsPush:
 		c.how.Copies, c.how.Specialise = true, false
 	default:
 		c.how.Mechanism = m
 	}
 	return c
+}
+
+// stressSchedule draws a collective and one of the algorithms that apply to it.
+func stressSchedule(r *rand.Rand, topo *topology.Topology) *schedule.Schedule {
+	spec, slices := stressSpec(r, topo.NumRanks()), []int{1, 1, 2, 3, 5}[r.IntN(5)]
+	algorithms := planner.Algorithms()
+	for _, i := range r.Perm(len(algorithms)) {
+		s, err := planner.Build(topo, spec, algorithms[i].Name, planner.Options{Slices: slices})
+		if err == nil && schedule.Check(s, topo) == nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// stressSpec draws a collective, its root, and what ranks have for one another.
+func stressSpec(r *rand.Rand, ranks int) collective.Spec {
+	spec := collective.Spec{Kind: stressKinds[r.IntN(len(stressKinds))], Ranks: ranks}
+	if spec.Kind.Rooted() {
+		spec.Root = r.IntN(ranks)
+	}
+	if spec.Kind == collective.AllToAllV {
+		spec.Counts = make([][]int64, ranks)
+		for i := range spec.Counts {
+			for range ranks {
+				spec.Counts[i] = append(spec.Counts[i], r.Int64N(4))
+			}
+		}
+		spec.Counts[0][ranks-1] = 3 // somebody sends something
+	}
+	return spec
+}
+
+// blocks is how many a rank has at most, so that all fit at once: where ranks share a GPU, twice,
+// since launches may begin early.
+func (f *stressFlags) blocks() int {
+	if f.share > 1 {
+		return 96 / (2 * f.share)
+	}
+	return 96
 }
 
 func stressLanes(s *schedule.Schedule) (n int) {
@@ -123,13 +167,13 @@ type stressKey struct {
 type stressCount struct{ cases, operations, wrong int64 }
 
 func (f *stressFlags) run(cmd *cobra.Command) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	ctx, stop := untilInterrupt(cmd)
 	defer stop()
-	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{GPUs: f.gpus})
+	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{Nodes: f.nodes, GPUs: f.gpus})
 	if err != nil {
 		return err
 	}
-	node, err := cuda.Open(f.gpus)
+	node, err := cuda.OpenShared(topo.NumRanks(), f.share)
 	if err != nil {
 		return err
 	}
@@ -145,7 +189,7 @@ func (f *stressFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return f.report(cmd.OutOrStdout(), time.Since(began), counts, refused)
+	return f.report(cmd.OutOrStdout(), topo.NumRanks(), time.Since(began), counts, refused)
 }
 
 // batch draws cases and compiles their kernels side by side; what the kernels refuse is
@@ -190,20 +234,20 @@ func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressC
 	return nil
 }
 
-func (f *stressFlags) report(out io.Writer, took time.Duration, counts map[stressKey]*stressCount, refused int) error {
+func (f *stressFlags) report(out io.Writer, ranks int, took time.Duration, counts map[stressKey]*stressCount, refused int) error {
 	keys := make([]stressKey, 0, len(counts))
 	for k := range counts {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b stressKey) int {
-		return cmp.Or(cmp.Compare(slices.Index(sweptKinds, a.kind), slices.Index(sweptKinds, b.kind)), cmp.Compare(a.mechanism, b.mechanism))
+		return cmp.Or(cmp.Compare(slices.Index(stressKinds, a.kind), slices.Index(stressKinds, b.kind)), cmp.Compare(a.mechanism, b.mechanism))
 	})
 	var all stressCount
-	rows := [][]string{{"collective", "mechanism", "gpus", "cases", "operations", "wrong"}}
+	rows := [][]string{{"collective", "mechanism", "ranks", "gpus", "cases", "operations", "wrong"}}
 	for _, k := range keys {
 		c := counts[k]
 		all.cases, all.operations, all.wrong = all.cases+c.cases, all.operations+c.operations, all.wrong+c.wrong
-		rows = append(rows, []string{k.kind.String(), k.mechanism, strconv.Itoa(f.gpus), strconv.FormatInt(c.cases, 10), strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
+		rows = append(rows, []string{k.kind.String(), k.mechanism, strconv.Itoa(ranks), strconv.Itoa((ranks + f.share - 1) / f.share), strconv.FormatInt(c.cases, 10), strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
 	}
 	fmt.Fprintf(out, "%v, seed %d: %d cases, %d operations, %d wrong elements; %d draws have no schedule or are refused\n", took.Round(time.Second), f.seed, all.cases, all.operations, all.wrong, refused)
 	if f.out == "" {

@@ -4,19 +4,30 @@ import (
 	"testing"
 
 	"railyard/model/block"
+	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/topologies"
 )
 
-// TestStressCases: the draws repeat, and enough of them compile, in every mechanism.
+// TestStressCases: the draws repeat, and enough of them compile, of every collective and in every mechanism.
 func TestStressCases(t *testing.T) {
-	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{GPUs: 2})
+	every := []string{"pull", "push", "packets", "lines", "words", "words_push", "copies"}
+	t.Run("two GPUs", func(t *testing.T) {
+		testStressCases(t, "hgx-h200-4", topology.Options{GPUs: 2}, 1, every)
+	})
+	t.Run("two nodes of four ranks on two GPUs", func(t *testing.T) {
+		testStressCases(t, "dgx-a100", topology.Options{Nodes: 2, GPUs: 4}, 4, every[:6])
+	})
+}
+
+func testStressCases(t *testing.T, name string, machine topology.Options, share int, mechanisms []string) {
+	topo, err := topology.Load(topologies.Source, name, machine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &stressFlags{gpus: 2, seed: 3}
-	seen := map[string]int{}
-	for n := range 1500 {
+	f := &stressFlags{share: share, seed: 3}
+	seen, kinds := map[string]int{}, map[collective.Kind]int{}
+	for n := range 600 {
 		c := f.make(topo, n)
 		if c == nil {
 			continue
@@ -32,11 +43,20 @@ func TestStressCases(t *testing.T) {
 		}
 		if err == nil {
 			seen[variant{how: c.how}.mechanism()]++
+			kinds[c.s.Spec.Kind]++
+			if c.how.Blocks*stressLanes(c.s)*2*share > 96 && share > 1 {
+				t.Errorf("%v: %d blocks for each of %d lanes", c, c.how.Blocks, stressLanes(c.s))
+			}
 		}
 	}
-	for _, m := range []string{"pull", "push", "packets", "lines", "words", "words_push", "copies"} {
+	for _, m := range mechanisms {
 		if seen[m] < 10 {
 			t.Errorf("%d cases in %s", seen[m], m)
+		}
+	}
+	for _, k := range stressKinds {
+		if kinds[k] < 10 {
+			t.Errorf("%d cases of %s", kinds[k], k)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strconv"
@@ -158,7 +157,7 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 	out := csv.NewWriter(w)
 	out.Write(sweepHeader)
 	out.Flush()
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	ctx, stop := untilInterrupt(cmd)
 	defer stop()
 	began := time.Now()
 	for _, gpus := range f.gpus {

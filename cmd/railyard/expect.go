@@ -81,6 +81,9 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.fits(t); err != nil {
+		return nil, err
+	}
 	spec, err := f.coll.spec(cmd, t.NumRanks())
 	if err != nil {
 		return nil, err
@@ -113,6 +116,17 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 		d.Rows = append(d.Rows, expectRow(spec, size, x.Behind(floor)))
 	}
 	return d, nil
+}
+
+// fits refuses machines of which there is nothing to expect.
+func (f *expectFlags) fits(t *topology.Topology) error {
+	switch {
+	case t.Devices()[t.Ranks()[0]].Kind == topology.Thread:
+		return fmt.Errorf("%s has no GPUs, so that nccl-tests do not run there", t.Name())
+	case f.fabric != "" && t.NumNodes() == 1:
+		return usagef("--fabric has no effect on one node: give --nodes as well")
+	}
+	return nil
 }
 
 // launchFloor reads --launch-floor.

@@ -60,7 +60,7 @@ func newExport() *cobra.Command {
 	f.profile.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.coll, "collective", "c", "all_reduce", "collective to tune, or all (nccl-tuner and nccl-env)")
-	fl.StringVar(&f.plan, "plan", "", "the plan, as `railyard plan -o` writes it; nccl-tuner and nccl-env take what comes nearest in NCCL, or without it the best of NCCL's own for each size")
+	fl.StringVar(&f.plan, "plan", "", "the plan, as \"railyard plan -o\" writes it; nccl-tuner and nccl-env take what comes nearest in NCCL, or without it the best of NCCL's own for each size")
 	fl.StringVar(&f.to, "to", "", "format: "+strings.Join(exportFormats, ", "))
 	fl.StringVarP(&f.out, "output", "o", "", "write to this file (default: standard output)")
 	fl.StringVar(&f.dialect, "dialect", "rccl", "msccl-xml: the executor, which has limits: "+strings.Join(mscclxml.Names(), ", "))

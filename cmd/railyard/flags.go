@@ -46,7 +46,7 @@ type topoFlags struct {
 }
 
 func (f *topoFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see `railyard topo list`), a YAML file, or live for this machine")
+	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see \"railyard topo list\"), a YAML file, or live for this machine")
 	must(cmd.MarkFlagRequired("topology"))
 	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	f.addParts(cmd)
@@ -220,7 +220,7 @@ type profileFlag struct {
 }
 
 func (f *profileFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "profile", "", "cost profile: a name (see `railyard profiles`) or a YAML file (default: the topology's own, else line)")
+	cmd.Flags().StringVar(&f.name, "profile", "", "cost profile: a name (see \"railyard profiles\") or a YAML file (default: the topology's own, else line)")
 	must(cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return cost.Names(), cobra.ShellCompDirectiveDefault
 	}))

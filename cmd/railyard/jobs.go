@@ -90,6 +90,12 @@ func parseRanks(text string) ([]int, error) {
 			out = append(out, r)
 		}
 	}
+	sorted := slices.Sorted(slices.Values(out))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return nil, fmt.Errorf("%q names rank %d twice", text, sorted[i])
+		}
+	}
 	return out, nil
 }
 
@@ -148,7 +154,7 @@ func partOf(topo *topology.Topology, ranks []int) (*topology.Topology, []int, er
 	if ranks == nil {
 		return topo, nil, nil
 	}
-	ranks = slices.Compact(slices.Sorted(slices.Values(ranks)))
+	ranks = slices.Sorted(slices.Values(ranks))
 	if last := ranks[len(ranks)-1]; last >= topo.NumRanks() {
 		return nil, nil, fmt.Errorf("rank %d: %s has ranks 0 to %d", last, topo.Name(), topo.NumRanks()-1)
 	}

@@ -46,7 +46,8 @@ func (c *cases) predictWith(profile, general *cost.Profile, m measurement.Row) (
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	out := report.Predicted{Time: p.Time, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name, Over: p.Over, Warnings: p.Warnings}
+	low, high := p.Behind(c.floors[runOf(m)]).Band()
+	out := report.Predicted{Time: p.Time, Low: low, High: high, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name, Over: p.Over, Warnings: p.Warnings}
 	if floor := c.floors[runOf(m)]; floor > out.Time {
 		out.Time = floor
 		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], report.HiddenByLaunch)

@@ -11,9 +11,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // version is what plans and results carry as their tool version.
@@ -23,13 +24,11 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program without the process: testable from scripts.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(context.Background())
 	if err == nil {
 		return 0
 	}
@@ -92,7 +91,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 }
 
 // wrapArgErrors turns every command's complaint about its arguments, or about a flag that is
-// missing, into a usage error.
+// missing or empty, into a usage error.
 func wrapArgErrors(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
@@ -103,6 +102,9 @@ func wrapArgErrors(cmd *cobra.Command) {
 		if err == nil {
 			err = c.ValidateRequiredFlags()
 		}
+		if err == nil {
+			err = emptyFlag(c)
+		}
 		if err != nil {
 			return usageError{err}
 		}
@@ -111,4 +113,17 @@ func wrapArgErrors(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		wrapArgErrors(sub)
 	}
+}
+
+// emptyFlag is the error of a text flag that was given without text, as by a script whose
+// variable is not set: it would count as left out.
+func emptyFlag(cmd *cobra.Command) error {
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		list, many := f.Value.(pflag.SliceValue)
+		if f.Value.Type() == "string" && f.Value.String() == "" || many && slices.Contains(list.GetSlice(), "") {
+			err = fmt.Errorf("--%s is empty: give a value or leave the flag out", f.Name)
+		}
+	})
+	return err
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +29,7 @@ type planFlags struct {
 	slices   int
 	why      bool
 	pareto   bool
+	inPlace  bool
 }
 
 func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
@@ -127,7 +126,7 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	default:
 		p.score.Limit = affordable
 	}
-	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why,
+	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why, InPlace: f.inPlace,
 		Build: planner.Options{Channels: f.channels, Slices: f.slices}}
 	if f.pareto {
 		p.rows, p.front, err = planner.PlanFront(p.topo, p.spec, sizes, p.score, o)
@@ -181,7 +180,7 @@ func (f *planFlags) protocols(p *cost.Profile) ([]schedule.Protocol, error) {
 	}
 	var out []schedule.Protocol
 	for _, n := range names {
-		switch x := schedule.Protocol(n); x {
+		switch x := schedule.Protocol(strings.ToLower(n)); x {
 		case schedule.Simple, schedule.LL, schedule.LL128:
 			out = append(out, x)
 		default:
@@ -223,6 +222,7 @@ func newPlan() *cobra.Command {
 	f.add(cmd, "1K", "4G")
 	f.topo.addLoad(cmd)
 	cmd.Flags().BoolVar(&f.why, "why", false, "show what else was considered and what the bound is")
+	cmd.Flags().BoolVar(&f.inPlace, "in-place", false, "only schedules that also run with input and output in the same memory")
 	cmd.Flags().BoolVar(&f.pareto, "pareto", false, "show which schedules no other beats in both latency and bandwidth, and at which sizes each is best; as CSV, only that")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the schedule to this file as JSON (needs a single size)")
 	return cmd
@@ -237,31 +237,6 @@ func (p *planned) save(path string) error {
 		return err
 	}
 	return writeFile(path, func(w io.Writer) error { return schedule.Encode(w, p.rows[0].Schedule) })
-}
-
-// writeFile writes a file whole or not at all.
-func writeFile(path string, write func(io.Writer) error) error {
-	tmp, err := os.CreateTemp(dirOf(path), ".railyard-*")
-	var wrong *os.PathError
-	if errors.As(err, &wrong) {
-		return fmt.Errorf("%s: %w", path, wrong.Err) // not of the file beside it
-	}
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if err := write(tmp); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
 
 func (p *planned) print(w io.Writer, format string, why bool) error {

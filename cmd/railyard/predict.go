@@ -93,6 +93,12 @@ func (c *cases) topology(m measurement.Row) (*topology.Topology, error) {
 		return t, nil
 	}
 	f := c.flags
+	if f.nodes > 0 && m.Nodes > 0 && f.nodes != m.Nodes {
+		return nil, fmt.Errorf("--nodes %d, but this was measured on %d: leave --nodes out", f.nodes, m.Nodes)
+	}
+	if f.gpus > 0 && m.GPUs > 0 && f.gpus*max(m.Nodes, f.nodes, 1) != m.GPUs {
+		return nil, fmt.Errorf("--gpus %d of a node, but this was measured on %d GPUs: leave --gpus out", f.gpus, m.GPUs)
+	}
 	if m.Nodes > 0 {
 		f.nodes = m.Nodes
 	}
@@ -104,7 +110,7 @@ func (c *cases) topology(m measurement.Row) (*topology.Topology, error) {
 		return nil, err
 	}
 	if m.GPUs > 0 && t.NumRanks() != m.GPUs {
-		return nil, fmt.Errorf("%d GPUs on %d nodes do not fit %s", m.GPUs, max(m.Nodes, 1), t.Name())
+		return nil, fmt.Errorf("%d GPUs were measured, %s has %d: say which of it with --nodes and --gpus", m.GPUs, t.Name(), t.NumRanks())
 	}
 	c.topos[key] = t
 	return t, nil

@@ -27,6 +27,13 @@ func (f *priceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Float64Var(&f.plan.Utilisation, "utilisation", 0.8, "share of the time that it computes; rented nodes are paid only then")
 }
 
+func (f *priceFlags) check() error {
+	if err := f.plan.Check(); err != nil {
+		return usagef("--%v", err)
+	}
+	return nil
+}
+
 // reorder puts switches and cables of the class that a book has for a network's new rate
 // into an order list. Adapters are in the price of nodes, which stays.
 func reorder(list *inventory.Inventory, t *topology.Topology, class string, book *price.Book) error {

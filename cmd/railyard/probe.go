@@ -114,7 +114,9 @@ func (f *probeFlags) measure(cmd *cobra.Command, t *topology.Topology, file stri
 	}
 	f.date = time.Now().UTC().Format(time.DateOnly)
 	f.source = "railyard probe: " + t.Description()
-	rows, err := probe.Run(cmd.Context(), probe.Options{GPUs: t.NumRanks(), MaxSize: largest, Progress: func(what string) {
+	ctx, stop := untilInterrupt(cmd)
+	defer stop()
+	rows, err := probe.Run(ctx, probe.Options{GPUs: t.NumRanks(), MaxSize: largest, Progress: func(what string) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "measuring %s\n", what)
 	}})
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -44,5 +43,3 @@ func (p *progress) finish() {
 		_ = p.bar.Finish()
 	}
 }
-
-func dirOf(path string) string { return filepath.Dir(path) }

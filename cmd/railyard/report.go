@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -93,7 +94,7 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if filepath.Ext(f.out) != ".html" {
 		return usagef("-o %s: the name must end in .html", f.out)
 	}
-	if err := f.guard.check(cmd); err != nil {
+	if err := errors.Join(f.prices.check(), f.guard.check(cmd)); err != nil {
 		return err
 	}
 	if f.training.workload == "" && (len(f.beside) > 0 || f.guard.checkpoint > 0 || f.training.layout.text != "") {

@@ -63,7 +63,7 @@ algorithm or protocol is asked for, it runs what has been measured to be fastest
 	f.plan.add(cmd, "1K", "64M")
 	fl := cmd.Flags()
 	fl.StringVar(&f.backend, "backend", "host", "where to execute: host, or cuda: the GPUs of this machine")
-	fl.StringVar(&f.file, "plan", "", "run this schedule (JSON from `railyard plan -o` or `railyard import`)")
+	fl.StringVar(&f.file, "plan", "", "run this schedule (JSON from \"railyard plan -o\" or \"railyard import\")")
 	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
 	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
 	fl.IntVarP(&f.iterations, "iters", "n", 20, "timed iterations")
@@ -196,7 +196,27 @@ func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
 	if f.backend == backendCUDA { // whose kernels never use multicast
 		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
 	}
-	return f.plan.plan(cmd)
+	f.plan.inPlace = f.inPlace && f.backend == backendHost // on GPUs it depends on the mechanism
+	p, err := f.plan.plan(cmd)
+	if err != nil || !f.plan.inPlace {
+		return p, err
+	}
+	return p, p.predictInPlace()
+}
+
+// predictInPlace leaves out of the predictions what need not be copied in place.
+func (p *planned) predictInPlace() error {
+	for i := range p.rows {
+		row := &p.rows[i]
+		s, err := schedule.InPlace(row.Schedule)
+		if err != nil {
+			return err
+		}
+		if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
@@ -211,10 +231,12 @@ func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
 
 // execute runs every size; each row is on disk before the next one starts.
 func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument, dir *resultDir, dtype collective.DType, op collective.ReduceOp) error {
+	ctx, stop := untilInterrupt(cmd)
+	defer stop()
 	bar := newProgress(cmd.ErrOrStderr(), "running", len(p.rows))
 	defer bar.finish()
 	for i, row := range p.rows {
-		r, err := f.executeRow(cmd.Context(), p, row, dtype, op)
+		r, err := f.executeRow(ctx, p, row, dtype, op)
 		if err != nil {
 			return fmt.Errorf("%v: %w", row.Size, err)
 		}

@@ -17,7 +17,7 @@ func newSimulate() *cobra.Command {
 		Example: `  railyard simulate -t dgx-h100 -c all_reduce -s 64M --algo ring
   railyard simulate -t dgx2 --plan plan.json -s 1G --trace trace.json
   railyard simulate -t leaf-spine-roce -c all_reduce -s 256M --ranks 0-63 --with all_to_all:direct:64M@64-127
-  railyard simulate -t leaf-spine-roce -c all_reduce -s 256M --ecmp 1 --qps 4 --repeat 20
+  railyard simulate -t leaf-spine-roce -c all_reduce -s 8M --ecmp 1 --qps 4 --repeat 20
   railyard simulate -t dgx-h100 -c all_reduce -s 1M --straggler exp:5us --repeat 100`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -25,9 +25,7 @@ func newSimulate() *cobra.Command {
 		},
 	}
 	f.add(cmd, "", "")
-	for _, hidden := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
-		must(cmd.Flags().MarkHidden(hidden))
-	}
+	f.sizes.only(cmd)
 	f.topo.addLoad(cmd)
 	o.add(cmd)
 	return cmd
@@ -48,7 +46,7 @@ type simulateFlags struct {
 
 func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from `railyard plan -o`)")
+	fl.StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from \"railyard plan -o\")")
 	fl.StringVar(&o.trace, "trace", "", "write a trace that Perfetto and chrome://tracing open")
 	fl.BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks do alike (same result, slower)")
 	fl.StringVar(&o.ranks, "ranks", "", "ranks that run the collective or the plan, e.g. 0-7,16 (default: all)")

@@ -26,6 +26,14 @@ func (f *sizeFlags) add(cmd *cobra.Command, begin, end string) {
 	fl.Float64VarP(&f.factor, "stepfactor", "f", 2, "factor between sizes")
 }
 
+// only leaves -s of the flags, for commands that look at one size.
+func (f *sizeFlags) only(cmd *cobra.Command) {
+	for _, other := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
+		must(cmd.Flags().MarkHidden(other))
+	}
+	cmd.Flags().Lookup("size").Usage = "size (1K, 64M, 4G are binary)"
+}
+
 // sizes are the sizes asked for, ascending.
 func (f *sizeFlags) sizes(cmd *cobra.Command) ([]units.Bytes, error) {
 	changed := cmd.Flags().Changed
@@ -40,6 +48,9 @@ func (f *sizeFlags) sizes(cmd *cobra.Command) ([]units.Bytes, error) {
 	}
 	if f.step != "" && changed("stepfactor") {
 		return nil, usagef("-i and -f exclude one another: give one")
+	}
+	if f.begin == "" || f.end == "" {
+		return nil, usagef("which size? give one with -s, or a range with -b and -e")
 	}
 	begin, err := parseSize("-b", f.begin)
 	if err != nil {

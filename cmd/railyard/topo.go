@@ -81,6 +81,9 @@ func newTopoPaths() *cobra.Command {
 				}
 				ends[i] = d
 			}
+			if ends[0] == ends[1] {
+				return usagef("%s and %s are the same GPU", args[0], args[1])
+			}
 			return topoview.Paths(cmd.OutOrStdout(), t, ends[0], ends[1])
 		})
 }

@@ -187,6 +187,9 @@ func (f *layoutFlags) fixed(cmd *cobra.Command) (step.Layout, error) {
 	if err != nil {
 		return l, usagef("--%v", err)
 	}
+	if !strings.Contains(" "+f.text, " gb") {
+		return l, usagef("--layout %q says nothing of the samples in a step: add the global batch, such as gb1024", f.text)
+	}
 	var s search.Space
 	err = f.rest(&s)
 	l.Bucket = s.Base.Bucket

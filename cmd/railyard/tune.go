@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -97,7 +96,7 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, sizes []units.Bytes, r
 		part.gpus = gpus
 		return part.load()
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	ctx, stop := untilInterrupt(cmd)
 	defer stop()
 	began := time.Now()
 	for gpus := 2; gpus <= most; gpus++ {

@@ -40,6 +40,9 @@ func (o *copiesOp) close() error {
 
 // loadCopies compiles a schedule for copy engines.
 func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+	if n.share > 1 {
+		return nil, fmt.Errorf("copy engines: not where ranks share a GPU, whose queues would wait for one another")
+	}
 	p, err := block.CompileCopies(s, how.options(cfg))
 	if err != nil {
 		return nil, err
@@ -137,7 +140,7 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 		if !last {
 			l.param.word(advanceAt, 0)
 		}
-		return g.fits(k, l.shape)
+		return o.m.n.fits(g, k, l.shape)
 	}
 	r := &o.ranks[g.rank]
 	if err := set(&r.start, o.p.Start[g.rank], 1, false); err != nil {

@@ -18,6 +18,9 @@ type Node struct {
 // Open says why there are none.
 func Open(int) (*Node, error) { return nil, driver.Load() }
 
+// OpenShared says why there are none.
+func OpenShared(int, int) (*Node, error) { return nil, driver.Load() }
+
 // Close does nothing.
 func (*Node) Close() {}
 

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 // Node is this machine's GPUs, ready to run.
 type Node struct {
 	gpus     []*gpu
+	share    int                // most ranks on a GPU
 	host     *driver.HostMemory // abort word, then the report
 	Deadline time.Duration      // of a single wait on a GPU
 	gates    uint32             // opened so far
@@ -28,6 +30,7 @@ type Node struct {
 // gpu is one rank.
 type gpu struct {
 	rank    int
+	device  driver.Device
 	ctx     *driver.Context
 	arch    string
 	sms     int
@@ -53,19 +56,32 @@ const (
 )
 
 // Open takes the first ranks GPUs. The error says in one line what is missing.
-func Open(ranks int) (*Node, error) {
+func Open(ranks int) (*Node, error) { return OpenShared(ranks, 1) }
+
+// OpenShared puts up to share ranks on each GPU, ranks that follow one another on different ones:
+// to check what needs more ranks than there are GPUs. Times mean nothing then.
+func OpenShared(ranks, share int) (*Node, error) {
 	if ranks < 1 || ranks > block.MaxRanks {
 		return nil, fmt.Errorf("%d GPUs: the kernels address 1 to %d", ranks, block.MaxRanks)
 	}
-	if _, err := driver.Choose(ranks); err != nil {
+	if share < 1 {
+		return nil, fmt.Errorf("%d ranks on each GPU: must be at least 1", share)
+	}
+	if share > 1 {
+		if err := sideBySide(); err != nil {
+			return nil, err
+		}
+	}
+	devices := (ranks + share - 1) / share
+	if _, err := driver.Choose(devices); err != nil {
 		return nil, err
 	}
-	if err := reachable(ranks); err != nil {
+	if err := reachable(devices); err != nil {
 		return nil, err
 	}
-	node := &Node{Deadline: 10 * time.Second}
+	node := &Node{share: share, Deadline: 10 * time.Second}
 	for r := range ranks {
-		node.gpus = append(node.gpus, &gpu{rank: r, jobs: make(chan func()), modules: map[string]driver.Module{}})
+		node.gpus = append(node.gpus, &gpu{rank: r, device: driver.Device(r % devices), jobs: make(chan func()), modules: map[string]driver.Module{}})
 		go node.gpus[r].serve()
 	}
 	err := node.each(func(g *gpu) error { return g.open() })
@@ -80,6 +96,12 @@ func Open(ranks int) (*Node, error) {
 		return nil, err
 	}
 	return node, nil
+}
+
+// sideBySide lets kernels of several ranks run on one GPU at once, though they wait for one another:
+// their streams have queues of their own, and none is loaded while others run.
+func sideBySide() error {
+	return errors.Join(os.Setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32"), os.Setenv("CUDA_MODULE_LOADING", "EAGER"))
 }
 
 // reachable checks that every GPU can address every other's memory and is new enough.
@@ -144,7 +166,7 @@ func (n *Node) each(work func(*gpu) error) error {
 }
 
 func (g *gpu) open() (err error) {
-	d := driver.Device(g.rank)
+	d := g.device
 	if g.ctx, err = d.Retain(); err != nil {
 		return err
 	}
@@ -252,7 +274,7 @@ func (n *Node) reserve(input, output, pool int64) error {
 				*m.at = nil
 			}
 			var err error
-			if *m.at, err = driver.Map(driver.Device(g.rank), m.want, n.Devices()); err != nil {
+			if *m.at, err = driver.Map(g.device, m.want, n.Devices()); err != nil {
 				return err
 			}
 		}

@@ -18,10 +18,10 @@ func (n *Node) Reserve(bytes int64) error {
 	return n.reserve(bytes+3*guardBytes, bytes+3*guardBytes, 0)
 }
 
-// Devices are the GPUs, by rank.
+// Devices are the GPUs: those of the ranks, or of as many as there are where several share one.
 func (n *Node) Devices() (out []driver.Device) {
-	for _, g := range n.gpus {
-		out = append(out, driver.Device(g.rank))
+	for _, g := range n.gpus[:(len(n.gpus)+n.share-1)/n.share] {
+		out = append(out, g.device)
 	}
 	return out
 }

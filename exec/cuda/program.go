@@ -103,7 +103,7 @@ func (o *programOp) place(c *code) error {
 		if l.kernel, err = g.modules[key].Kernel(c.entry()); err != nil {
 			return err
 		}
-		if err := g.fits(l.kernel, l.shape); err != nil {
+		if err := o.m.n.fits(g, l.kernel, l.shape); err != nil {
 			return err
 		}
 		return o.m.put(g, c, l.param)
@@ -128,15 +128,20 @@ func (m *memory) putPlan(g *gpu, e block.Encoding, lanes []block.Lane, laneBytes
 	return driver.Upload(at, e.Encode(g.rank, lanes, laneBytes))
 }
 
-// fits refuses a launch whose blocks cannot all run at once: they wait for one another.
-func (g *gpu) fits(k driver.Kernel, d driver.Dim) error {
+// fits refuses a launch whose blocks cannot all run at once: they wait for one another. Where ranks
+// share a GPU, another rank's blocks have to fit too, and those of launches that begin early.
+func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim) error {
 	each, err := k.Resident(d)
 	if err != nil {
 		return err
 	}
-	if d.Blocks > each*g.sms {
-		return fmt.Errorf("the schedule needs %d blocks of %d threads at once and %d fit (%d on each of %d multiprocessors): use fewer channels, phases or blocks a lane",
-			d.Blocks, d.Threads, each*g.sms, each, g.sms)
+	room := each * g.sms
+	if n.share > 1 {
+		room /= 2 * n.share
+	}
+	if d.Blocks > room {
+		return fmt.Errorf("the schedule needs %d blocks of %d threads at once and %d fit (%d on each of %d multiprocessors, %d ranks on a GPU): use fewer channels, phases or blocks a lane",
+			d.Blocks, d.Threads, room, each, g.sms, n.share)
 	}
 	return nil
 }

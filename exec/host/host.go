@@ -45,6 +45,12 @@ func Run(ctx context.Context, s *schedule.Schedule, cfg Config) (*Result, error)
 	if err := cfg.check(s); err != nil {
 		return nil, err
 	}
+	if cfg.InPlace {
+		var err error
+		if s, err = schedule.InPlace(s); err != nil {
+			return nil, err
+		}
+	}
 	switch cfg.DType {
 	case collective.Float64:
 		return execute(ctx, s, cfg, float64Kernels(cfg.Op))
@@ -79,17 +85,6 @@ func (c Config) check(s *schedule.Schedule) error {
 	}
 	if c.DType > collective.Int64 {
 		return fmt.Errorf("type %v: this backend has none of 8 bits; run it on GPUs", c.DType)
-	}
-	if !c.InPlace {
-		return nil
-	}
-	switch s.Spec.Kind {
-	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce:
-	default:
-		return fmt.Errorf("%v has no in-place form", s.Spec.Kind)
-	}
-	if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}); err != nil {
-		return fmt.Errorf("this schedule cannot run in place: %w", err)
 	}
 	return nil
 }

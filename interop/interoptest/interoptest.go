@@ -99,7 +99,7 @@ func RoundTrips(t *testing.T, f Format) {
 							Refused(t, f, s)
 							return
 						}
-						if inPlace && schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: true}) != nil {
+						if _, err := schedule.InPlace(s); inPlace && err != nil {
 							t.Skip("not in place")
 						}
 						RoundTrip(t, f, s, inPlace)

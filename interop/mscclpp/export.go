@@ -33,7 +33,12 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if s.Protocol != schedule.Simple {
 		return nil, fmt.Errorf("protocol %s needs packet operations, which are not written: plan with --proto simple", s.Protocol)
 	}
-	if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: o.InPlace}); err != nil {
+	if o.InPlace {
+		s, err = schedule.InPlace(s)
+	} else {
+		err = schedule.Check(s, nil)
+	}
+	if err != nil {
 		return nil, err
 	}
 	p, err := program.Build(s, maxChunks)

@@ -39,8 +39,13 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if s.Spec.Root != 0 {
 		return nil, fmt.Errorf("the root is rank %d, but MSCCL files do not name the root: plan with --root 0", s.Spec.Root)
 	}
-	if err := schedule.CheckWith(s, nil, schedule.CheckOptions{InPlace: o.InPlace}); err != nil {
+	if err := schedule.Check(s, nil); err != nil {
 		return nil, err
+	}
+	if o.InPlace { // what copies onto itself there stays, for other calls
+		if _, err := schedule.InPlace(s); err != nil {
+			return nil, err
+		}
 	}
 	if protoNames[s.Protocol] == "" {
 		return nil, fmt.Errorf("protocol %s has no name in MSCCL files: plan with --proto simple, ll or ll128", s.Protocol)

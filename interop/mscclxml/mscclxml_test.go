@@ -51,7 +51,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		both, err := Import(bytes.NewReader(data))
 		if err == nil {
-			err = schedule.CheckWith(both, nil, schedule.CheckOptions{InPlace: true})
+			_, err = schedule.InPlace(both)
 		}
 		return bytes.Replace(data, []byte(`outofplace="1"`), []byte(`outofplace="0"`), 1), err
 	}

@@ -47,9 +47,12 @@ func (f *File) algo(e *foreign.Element) {
 	if e.Has("outofplace") {
 		f.OutOfPlace = number(e, "outofplace") != 0
 	}
-	for name, to := range map[string]*int64{"minBytes": &f.MinBytes, "maxBytes": &f.MaxBytes} {
-		if e.Has(name) {
-			*to = e.Int(name, math.MinInt64, math.MaxInt64)
+	for _, x := range []struct {
+		name string
+		to   *int64
+	}{{"minBytes", &f.MinBytes}, {"maxBytes", &f.MaxBytes}} {
+		if e.Has(x.name) {
+			*x.to = e.Int(x.name, math.MinInt64, math.MaxInt64)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package nccltests
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -12,26 +11,27 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/measurement"
-	"railyard/model/units"
 )
 
 // header are the columns of the sets made here.
-var header = []string{"collective", "gpus", "size_bytes", "dtype", "redop", "time_us", "algbw_GBps", "busbw_GBps", "inplace_time_us"}
+var header = []string{"collective", "gpus", "nodes", "size_bytes", "dtype", "redop", "time_us", "algbw_GBps", "busbw_GBps", "inplace_time_us"}
 
 // maxLine bounds a line of a log.
 const maxLine = 1 << 20
 
 var (
-	// nccl-tests print the binary's name only in some versions; -c overrides it.
-	binaryName = regexp.MustCompile(`\b([a-z_]+)_perf\b`)
-	rankLine   = regexp.MustCompile(`^#\s+Rank\s+\d+`)
+	// nccl-tests print the binary's name only in some versions.
+	binaryName = regexp.MustCompile(`\b([a-z_]+)_perf(_mpi)?\b`)
+	rankLine   = regexp.MustCompile(`^#\s+Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s`)
+	graphs     = regexp.MustCompile(`\bgraph: [1-9]`)
 )
 
-// ParseText reads a log of nccl-tests, with whatever else has been printed into it.
-// The collective is taken from the log where it names the binary (all_reduce_perf),
-// else from fallback. Lines that are not results are passed over.
-func ParseText(r io.Reader, file string, fallback string) (*measurement.Set, error) {
-	p := &parser{set: &measurement.Set{File: file, Header: header}, collective: fallback}
+// ParseText reads a log of nccl-tests, with whatever else has been printed into it: one
+// test or several, one after the other. Rows are of the collective that the log names,
+// or of the one given; of a log that has several, only of that. Lines that are not
+// results are passed over.
+func ParseText(r io.Reader, file string, given string) (*measurement.Set, error) {
+	p := &parser{file: file, runs: []run{{}}}
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 64<<10), maxLine)
 	for in.Scan() {
@@ -41,108 +41,151 @@ func ParseText(r io.Reader, file string, fallback string) (*measurement.Set, err
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", file, p.line+1, err)
 	}
-	if len(p.set.Rows) == 0 {
-		return nil, fmt.Errorf("%s: no result line of nccl-tests found", file)
-	}
-	kind, err := collective.Parse(p.collective)
-	if err != nil {
-		return nil, fmt.Errorf("%s: the log does not say which collective it measured: give it with -c", file)
-	}
-	for i := range p.set.Rows {
-		row := &p.set.Rows[i]
-		row.Collective, row.GPUs = kind, p.ranks
-		row.Columns[0], row.Columns[1] = kind.String(), strconv.Itoa(p.ranks)
-	}
-	return p.set, nil
+	return joined(file, p.runs, given)
 }
 
+// run is one test of a log: the number of ranks, where they are, and its results.
+type run struct {
+	name  string // of the collective, "" where the log does not say it
+	graph bool
+	group string         // the one that is measured, where ranks are split
+	ranks map[string]int // ranks of each host
+	known map[string]bool
+	alone bool // a rank comes twice: processes that do not know one another
+	cpu   bool // the processor's time was measured
+	rows  []measurement.Row
+}
+
+// parser reads line by line; a run begins with the line of its parameters.
 type parser struct {
-	set        *measurement.Set
-	collective string
-	ranks      int
-	line       int
+	file string
+	line int
+	next string // name for the run to come
+	runs []run
 }
 
 func (p *parser) read(line string) {
-	if m := binaryName.FindStringSubmatch(line); m != nil {
-		if _, err := collective.Parse(m[1]); err == nil {
-			p.collective = m[1]
+	r := &p.runs[len(p.runs)-1]
+	if strings.HasPrefix(line, "# nThread ") {
+		if len(r.rows) > 0 {
+			p.runs = append(p.runs, run{name: p.next})
+			r = &p.runs[len(p.runs)-1]
+		}
+		p.next, r.graph = "", graphs.MatchString(line)
+	}
+	r.cpu = r.cpu || strings.HasPrefix(line, "#") && strings.Contains(line, " cputime ")
+	p.names(r, line)
+	if m := rankLine.FindStringSubmatch(line); m != nil {
+		r.rank(m[1], m[2], m[3])
+	}
+	if row, ok := parseRow(line); ok {
+		row.Line = p.line
+		r.rows = append(r.rows, row)
+	}
+}
+
+// names takes the collective from a line that names the binary: the first before a run's
+// results, or the one that says what was concluded.
+func (p *parser) names(r *run, line string) {
+	m := binaryName.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	said := strings.Contains(line, "Collective test")
+	if _, err := collective.Parse(m[1]); err != nil && !said {
+		return // somebody else's program
+	}
+	switch {
+	case len(r.rows) == 0:
+		r.name = m[1]
+	case strings.Contains(line, "concluded"):
+		r.name = m[1]
+	default:
+		p.next = m[1]
+	}
+}
+
+// rank counts a rank of the group that is measured first.
+func (r *run) rank(number, group, host string) {
+	if r.ranks == nil {
+		r.ranks, r.known, r.group = map[string]int{}, map[string]bool{}, group
+	}
+	if group != r.group {
+		return
+	}
+	r.alone = r.alone || r.known[number]
+	r.known[number] = true
+	r.ranks[host]++
+}
+
+// finish gives the rows what the run's head says.
+func (r *run) finish(kind collective.Kind) {
+	nodes, gpus := len(r.ranks), len(r.known)
+	unusable := ""
+	switch {
+	case r.alone:
+		unusable = "every process measured alone, as where nccl-tests are built without MPI=1"
+	case r.cpu:
+		unusable = "the times are the processor's: measure without -C"
+	}
+	for _, n := range r.ranks {
+		if n*nodes != gpus && unusable == "" {
+			unusable = fmt.Sprintf("%d ranks are spread unevenly over %d nodes", gpus, nodes)
 		}
 	}
-	if rankLine.MatchString(line) {
-		p.ranks++
+	for i := range r.rows {
+		m := &r.rows[i]
+		m.Collective, m.GPUs, m.Nodes = kind, gpus, nodes
+		m.Columns[0], m.Columns[1], m.Columns[2] = kind.String(), count(gpus), count(nodes)
+		if r.graph {
+			m.Launch = "graph"
+		}
+		if unusable != "" {
+			m.Unusable = unusable
+		}
 	}
-	// size count type redop root | time algbw busbw wrong | time algbw busbw wrong
-	f := strings.Fields(line)
-	if len(f) < 9 || strings.HasPrefix(f[0], "#") {
-		return
-	}
-	size, err1 := strconv.ParseInt(f[0], 10, 64)
-	_, err2 := strconv.ParseInt(f[1], 10, 64)
-	if err1 != nil || err2 != nil || size < 0 {
-		return
-	}
-	first := 5 // older versions print no redop and root for some collectives
-	for first > 2 && (len(f)-first)%4 != 0 {
-		first--
-	}
-	us, err3 := strconv.ParseFloat(f[first], 64)
-	if err3 != nil || us < 0 || us > 1e12 || len(f) < first+3 {
-		return
-	}
-	inplace := ""
-	if len(f) >= first+8 {
-		inplace = f[first+4]
-	}
-	redop := ""
-	if first > 3 {
-		redop = f[3]
-	}
-	p.set.Rows = append(p.set.Rows, measurement.Row{Line: p.line, Size: units.Bytes(size), Time: units.FromMicroseconds(us), DType: f[2],
-		Columns: []string{"", "", f[0], f[2], redop, f[first], f[first+1], f[first+2], inplace}})
 }
 
-// document is what -J writes, as far as it is used here.
-type document struct {
-	Results []struct {
-		Size       int64  `json:"size"`
-		Type       string `json:"type"`
-		Redop      string `json:"redop"`
-		OutOfPlace struct {
-			Time  float64 `json:"time"`
-			AlgBW float64 `json:"alg_bw"`
-			BusBW float64 `json:"bus_bw"`
-		} `json:"out_of_place"`
-		InPlace struct {
-			Time float64 `json:"time"`
-		} `json:"in_place"`
-	} `json:"results"`
+// count is a number as a cell, empty where it is not known.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
-// ParseJSON reads the JSON output; collective and ranks come from the caller, since
-// versions differ in where they put them.
-func ParseJSON(r io.Reader, file, name string, ranks int) (*measurement.Set, error) {
-	var d document
-	if err := json.NewDecoder(r).Decode(&d); err != nil {
-		return nil, fmt.Errorf("%s: not the JSON of nccl-tests: %w", file, err)
-	}
-	kind, err := collective.Parse(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: say which collective was measured with -c: %w", file, err)
-	}
-	if len(d.Results) == 0 {
-		return nil, fmt.Errorf("%s: has no \"results\"", file)
-	}
+// joined are the rows of all runs, of the given collective where one is given.
+func joined(file string, runs []run, given string) (*measurement.Set, error) {
 	set := &measurement.Set{File: file, Header: header}
-	for i, x := range d.Results {
-		if x.Size < 0 || x.OutOfPlace.Time < 0 || x.OutOfPlace.Time > 1e12 {
-			return nil, fmt.Errorf("%s: result %d: size %d and time %v must not be negative", file, i, x.Size, x.OutOfPlace.Time)
+	others := ""
+	for i := range runs {
+		r := &runs[i]
+		if len(r.rows) == 0 {
+			continue
 		}
-		text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-		set.Rows = append(set.Rows, measurement.Row{Line: i + 1, Collective: kind, GPUs: ranks, Size: units.Bytes(x.Size),
-			Time: units.FromMicroseconds(x.OutOfPlace.Time), DType: x.Type,
-			Columns: []string{kind.String(), strconv.Itoa(ranks), strconv.FormatInt(x.Size, 10), x.Type, x.Redop,
-				text(x.OutOfPlace.Time), text(x.OutOfPlace.AlgBW), text(x.OutOfPlace.BusBW), text(x.InPlace.Time)}})
+		name := r.name
+		if name == "" {
+			name = given
+		}
+		if name == "" {
+			return nil, fmt.Errorf("%s:%d: the log does not say which collective it measured: give it with -c", file, r.rows[0].Line)
+		}
+		kind, err := collective.Parse(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, r.rows[0].Line, err)
+		}
+		if want, err := collective.Parse(given); given != "" && (err != nil || want != kind) {
+			others = kind.String()
+			continue
+		}
+		r.finish(kind)
+		set.Rows = append(set.Rows, r.rows...)
 	}
-	return set, nil
+	switch {
+	case len(set.Rows) > 0:
+		return set, nil
+	case others != "":
+		return nil, fmt.Errorf("%s measures %s, not %s: leave -c out, or give another file", file, others, given)
+	}
+	return nil, fmt.Errorf("%s: no result line of nccl-tests found", file)
 }

@@ -1,6 +1,8 @@
 package nccltests
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,16 +39,99 @@ func TestParseText(t *testing.T) {
 		t.Fatalf("%d rows", len(set.Rows))
 	}
 	r := set.Rows[1]
-	if r.Collective != collective.AllReduce || r.GPUs != 4 || r.Size != units.MiB || r.Time != 20_300_000 || r.DType != "float" || r.Line != 14 {
+	if r.Collective != collective.AllReduce || r.GPUs != 4 || r.Nodes != 1 || r.InPlace != 20_100_000 || r.Size != units.MiB || r.Time != 20_300_000 || r.DType != "float" || r.Line != 14 {
 		t.Errorf("%+v", r)
 	}
 	old := "  1048576  262144  float  20.30  51.65  38.74  0e+00  20.10  52.17  39.12  0e+00\n"
 	set, err = ParseText(strings.NewReader(old), "old", "all_gather")
-	if err != nil || set.Rows[0].Time != 20_300_000 || set.Rows[0].Columns[8] != "20.10" {
+	if err != nil || set.Rows[0].Time != 20_300_000 || set.Rows[0].Columns[9] != "20.10" {
 		t.Errorf("%+v, %v", set, err)
 	}
 	if _, err := ParseText(strings.NewReader("nothing here\n"), "x", "all_reduce"); err == nil {
 		t.Error("accepted a log without results")
+	}
+}
+
+// preamble is what nccl-tests print before the results: of ranks on hosts with so many each.
+func preamble(name string, hosts ...string) string {
+	text, rank := "# Collective test starting: "+name+"_perf\n# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0\n", 0
+	for _, h := range hosts {
+		text += fmt.Sprintf("#  Rank %2d Group  0 Pid   1234 on %10s device  0 [0000:01:00] NVIDIA H200\n", rank, h)
+		rank++
+	}
+	return text
+}
+
+const result1MiB = "     1048576        262144     float     sum      -1    20.30   51.65   77.48      0    20.10   52.17   78.25      0\n"
+
+func TestLogs(t *testing.T) {
+	two := preamble("all_reduce", "a", "a", "b", "b") + result1MiB
+	for _, c := range []struct {
+		name, log, given string
+		want             []string // collective, GPUs, nodes, time, in place, and why it cannot be used
+	}{
+		{"two nodes", two, "", []string{"all_reduce 4 2 20.3us 20.1us "}},
+		{"two tests", two + "# Collective test concluded: all_reduce_perf\n" + preamble("all_gather", "a", "a") + result1MiB, "",
+			[]string{"all_reduce 4 2 20.3us 20.1us ", "all_gather 2 1 20.3us 20.1us "}},
+		{"one of two tests", two + preamble("all_gather", "a", "a") + result1MiB, "allgather", []string{"all_gather 2 1 20.3us 20.1us "}},
+		{"named at the end", strings.Split(preamble("", "a", "b"), "\n")[2] + "\n" + result1MiB + "# Collective test concluded: reduce_scatter_perf_mpi\n", "", []string{"reduce_scatter 1 1 20.3us 20.1us "}},
+		{"another program's name", two + "b:1:2 [0] NCCL INFO gpu_perf alltoall_perf\n" + result1MiB, "", []string{"all_reduce 4 2 20.3us 20.1us ", "all_reduce 4 2 20.3us 20.1us "}},
+		{"without MPI", preamble("all_reduce", "a") + preamble("all_reduce", "b") + result1MiB, "", []string{"all_reduce 1 2 20.3us 20.1us every process measured alone, as where nccl-tests are built without MPI=1"}},
+		{"uneven", preamble("all_reduce", "a", "a", "b") + result1MiB, "", []string{"all_reduce 3 2 20.3us 20.1us 3 ranks are spread unevenly over 2 nodes"}},
+		{"not validated", preamble("all_reduce", "a", "a") + strings.ReplaceAll(result1MiB, "      0", "    N/A"), "", []string{"all_reduce 2 1 20.3us 20.1us "}},
+		{"wrong", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "      0", "     12", 1), "", []string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: mend that first"}},
+		{"wrong in place", preamble("all_reduce", "a", "a") + strings.TrimSuffix(result1MiB, "0\n") + "1e+03\n", "", []string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: mend that first"}},
+		{"time of day", preamble("all_reduce", "a", "a") + strings.TrimSuffix(result1MiB, "\n") + "  2026-11-22 17:00:00\n", "", []string{"all_reduce 2 1 20.3us 20.1us "}},
+		{"iterations", preamble("all_reduce", "a", "a") + strings.ReplaceAll(result1MiB, "      0", "      0     19.0     22.0     21.9      1.5"), "", []string{"all_reduce 2 1 20.3us 20.1us "}},
+		{"no time", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "    nan", 1), "", []string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
+		{"negative", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  -20.3", 1), "", []string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
+		{"endless", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  1e309", 1), "", []string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
+		{"processor's", preamble("all_reduce", "a", "a") + "#  size  count  type  redop  root  cputime  algbw  busbw\n" + result1MiB, "", []string{"all_reduce 2 1 20.3us 20.1us the times are the processor's: measure without -C"}},
+		{"cut", preamble("all_reduce", "a", "a") + result1MiB + result1MiB[:70], "", []string{"all_reduce 2 1 20.3us 20.1us "}},
+	} {
+		set, err := ParseText(strings.NewReader(c.log), "log", c.given)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var got []string
+		for _, r := range set.Rows {
+			got = append(got, fmt.Sprint(r.Collective, " ", r.GPUs, r.Nodes, r.Time, r.InPlace, " ", r.Unusable))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestLogsThatSayTooLittle(t *testing.T) {
+	for _, c := range []struct{ log, given, want string }{
+		{result1MiB, "", "log:1: the log does not say which collective it measured: give it with -c"},
+		{preamble("all_reduce", "a") + result1MiB, "all_gather", "log measures all_reduce, not all_gather: leave -c out, or give another file"},
+		{preamble("hypercube", "a") + result1MiB, "", `log:4: unknown collective "hypercube"`},
+		{preamble("all_reduce", "a"), "", "log: no result line of nccl-tests found"},
+	} {
+		if _, err := ParseText(strings.NewReader(c.log), "log", c.given); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// TestParseJSONOfNodes: what version 2 of the document says of the run.
+func TestParseJSONOfNodes(t *testing.T) {
+	const doc = `{"version":2,"args":["./build/all_reduce_perf_mpi","-b","1K"],"config":{"nthreads":1,"ngpus":2,"graph":1,"devices":[{"rank":0,"hostname":"a"},{"rank":2,"hostname":"b"}]},
+"results":[{"size":1024,"count":256,"type":"float","redop":"sum","root":"    -1","out_of_place":{"time":11.73,"alg_bw":"nan","bus_bw":0.13,"nwrong":null},"in_place":{"time":11.71,"alg_bw":0,"bus_bw":0,"nwrong":3}}]}`
+	set, err := ParseJSON(strings.NewReader(doc), "j", "", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := set.Rows[0]; r.Collective != collective.AllReduce || r.GPUs != 4 || r.Nodes != 2 || r.Launch != "graph" || r.InPlace != 11_710_000 || r.Unusable == "" {
+		t.Errorf("%+v", r)
+	}
+	for _, bad := range []string{`{"results":[{"size":1,"out_of_place":null}]}`, `{"results":[{"size":1,"out_of_place":{"cpu_time":1}}]}`, `{"results":[{"size":1,"out_of_place":{"time":-1}}]}`} {
+		if _, err := ParseJSON(strings.NewReader(bad), "j", "all_reduce", 8); err == nil {
+			t.Errorf("took %s", bad)
+		}
 	}
 }
 

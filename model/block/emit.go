@@ -101,6 +101,9 @@ func (e *emission) send(m *message, run []step) error {
 		e.owed = append(e.owed, m)
 		return nil
 	}
+	if slices.ContainsFunc(e.owed, func(o *message) bool { return o.to == m.to }) {
+		e.settle() // flags only grow: that of an earlier message comes first
+	}
 	e.signal(m.to, Ready, m.number, total, m.relaxed)
 	return nil
 }

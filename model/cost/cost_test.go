@@ -123,6 +123,7 @@ func TestBadProfilesAreRefused(t *testing.T) {
 		"unknown key": {"latencies", "latency", "line 6: field latency not found"},
 		"no source":   {"source: test", "source: ''", `"source" is missing`},
 		"schema":      {"profile/v1", "profile/v2", "is not known"},
+		"another":     {"schema: railyard.profile/v1", "schema: railyard.topology/v1\nclasses: {}", `schema "railyard.topology/v1" is not known to this version: it reads railyard.profile/v1`},
 		"order":       {"from: 64K", "from: 0", "must be larger than the segment before"},
 		"efficiency":  {"efficiency: 0.5", "efficiency: 1.5", "efficiency 1.5 must be from 0 to 1"},
 		"rate":        {"10GB/s", "fast", "is not a rate"},

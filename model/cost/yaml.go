@@ -73,6 +73,9 @@ func Parse(file string, data []byte) (*Profile, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: the file is empty", file)
 		}
+		if d.Schema != "" && d.Schema != Schema { // another kind of file, whose keys are all unknown
+			return nil, unknownSchema(file, d.Schema)
+		}
 		return nil, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	r := reader{file: file}
@@ -88,6 +91,10 @@ func strictly(data []byte, into any) error {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	return dec.Decode(into)
+}
+
+func unknownSchema(file, schema string) error {
+	return fmt.Errorf("%s: schema %q is not known to this version: it reads %s", file, schema, Schema)
 }
 
 type reader struct {
@@ -115,11 +122,11 @@ func optional[T ~int64](r *reader, what, text string, parse func(string) (T, err
 
 func (r *reader) profile(d *document) *Profile {
 	if d.Schema != Schema {
-		r.fail("schema %q is not known to this version: it reads %s", d.Schema, Schema)
+		r.errs = append(r.errs, unknownSchema(r.file, d.Schema))
 	}
-	for key, v := range map[string]string{"name": d.Name, "source": d.Source, "date": d.Date} {
-		if strings.TrimSpace(v) == "" {
-			r.fail("%q is missing", key)
+	for _, x := range []struct{ key, value string }{{"name", d.Name}, {"source", d.Source}, {"date", d.Date}} {
+		if strings.TrimSpace(x.value) == "" {
+			r.fail("%q is missing", x.key)
 		}
 	}
 	p := &Profile{Name: d.Name, Source: d.Source, Date: d.Date, Latencies: d.Latencies, Serial: d.Serial, Error: d.Error, From: d.From,

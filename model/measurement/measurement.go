@@ -12,6 +12,7 @@ type Row struct {
 	Collective  collective.Kind
 	Size        units.Bytes // as nccl-tests counts: the total of all_gather, reduce_scatter and all_to_all
 	Time        units.Time  // of one operation, the slowest rank's
+	InPlace     units.Time  // the same with one buffer, where it was measured
 	GPUs        int         // ranks in all
 	GPUsPerNode int
 	Nodes       int

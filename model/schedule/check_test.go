@@ -38,6 +38,29 @@ func TestEncodeDecode(t *testing.T) {
 	}
 }
 
+// TestDecodeSaysWhatIsWrong: in words of the file, with the line.
+func TestDecodeSaysWhatIsWrong(t *testing.T) {
+	var good bytes.Buffer
+	if err := Encode(&good, allCases()[0].s); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{good.String(), "", "line 1: the file is empty"},
+		{"}\n", "}\n{}", "something stands behind the schedule: a file holds one"},
+		{"}\n", "}\nx", "something stands behind the schedule"},
+		{`"slices": `, `"slices": "x", "ignored": `, "channels.slices: string does not belong there"},
+		{`"slices": `, `"slice": `, `unknown field "slice"`},
+	} {
+		text := good.String()
+		if i := strings.LastIndex(text, c.from); i >= 0 {
+			text = text[:i] + c.to + text[i+len(c.from):]
+		}
+		if _, err := Decode(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
 // A place in scratch has the size of the chunk of its number; another part of a block
 // may be larger.
 func TestPlacesHaveTheSizeOfTheirPart(t *testing.T) {

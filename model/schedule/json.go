@@ -3,6 +3,7 @@ package schedule
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -39,7 +40,7 @@ func Decode(r io.Reader) (*Schedule, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	doc := document{Schedule: &Schedule{}}
-	if err := dec.Decode(&doc); err != nil {
+	if err := decodeWhole(dec, &doc); err != nil {
 		return nil, fmt.Errorf("schedule: line %d: %v", 1+bytes.Count(data[:min(int(dec.InputOffset()), len(data))], []byte("\n")), err)
 	}
 	if doc.Schema != Schema && doc.Schema != SchemaInNetwork {
@@ -52,6 +53,26 @@ func Decode(r io.Reader) (*Schedule, error) {
 		return nil, fmt.Errorf("schedule: schema %q, but what it holds is %s", doc.Schema, want)
 	}
 	return doc.Schedule, nil
+}
+
+// decodeWhole decodes all that there is, in words of the file.
+func decodeWhole(dec *json.Decoder, doc *document) error {
+	var wrong *json.UnmarshalTypeError
+	err := dec.Decode(doc)
+	if errors.As(err, &wrong) {
+		_, field, _ := strings.Cut(wrong.Field, "Schedule.")
+		return fmt.Errorf("%s: %s does not belong there", field, wrong.Value)
+	}
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty")
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("something stands behind the schedule: a file holds one")
+	}
+	return nil
 }
 
 // schema is the oldest version that knows all of a schedule.

@@ -1,0 +1,443 @@
+package block
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// playOff runs a program as the kernels would, on memory of bytes, one operation of one block at a
+// time in an order that only flags and packets bound: the slow oracle of what is compiled. Bytes are
+// added modulo 256. Of each rank, one launch follows another; when one begins its input is new and
+// its output poisoned, when one ends its output has to be right.
+type playOff struct {
+	s       *schedule.Schedule
+	o       Options
+	p       *Program
+	layout  *schedule.Layout
+	random  *rand.Rand
+	mem     map[[2]int][]byte // by rank and buffer
+	flags   map[flagOf]int
+	packets map[packetAt]packet
+	wanted  map[packetAt]bool // what is ever taken
+	ranks   []playing
+}
+
+// flagOf is a flag in the memory of to.
+type flagOf struct {
+	to, from, lane, instance int
+	line                     uint8
+}
+
+// packetAt is a place in a half of a packet buffer.
+type packetAt struct {
+	rank, half int
+	offset     int64
+}
+
+type packet struct {
+	epoch int
+	data  []byte
+}
+
+// playing is a rank's launch.
+type playing struct {
+	epoch  int
+	blocks []*playedBlock
+}
+
+// playedBlock is one thread block: of all that could go on, the most urgent does.
+type playedBlock struct {
+	rank, number, instance int
+	lane                   *Lane
+	at, slice              int // in body, slice after slice
+	part                   int // before, body, after
+	urgency                float64
+}
+
+const playedLaunches = 3
+
+func newPlayOff(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) *playOff {
+	x := &playOff{s: s, o: o, p: p, layout: schedule.NewLayout(s, o.Count, 1), random: random, mem: map[[2]int][]byte{}, flags: map[flagOf]int{}, packets: map[packetAt]packet{},
+		wanted: map[packetAt]bool{}, ranks: make([]playing, p.Ranks)}
+	for r := range p.Ranks {
+		in, out := x.layout.Elements(r, schedule.Input), x.layout.Elements(r, schedule.Output)
+		if o.InPlace {
+			in, out = 0, max(in, out)
+		}
+		x.mem[[2]int{r, int(schedule.Input)}] = make([]byte, in*int64(o.Size))
+		x.mem[[2]int{r, int(schedule.Output)}] = make([]byte, out*int64(o.Size))
+		x.mem[[2]int{r, int(schedule.Scratch)}] = make([]byte, p.Scratch)
+		x.wants(r)
+	}
+	return x
+}
+
+// wants goes through a rank's launch for what it takes, in both halves.
+func (x *playOff) wants(rank int) {
+	x.begin(rank)
+	k := &x.ranks[rank]
+	for _, b := range k.blocks {
+		for op := b.op(); op != nil; op = b.op() {
+			for i, r := range op.PacketSources {
+				if _, n := b.shareOf(op, i); n > 0 {
+					at := x.place(b, op, r)
+					x.wanted[at] = true
+					at.half ^= 1
+					x.wanted[at] = true
+				}
+			}
+			b.at++
+		}
+	}
+	*k = playing{}
+}
+
+// input is byte i of a rank's input in a launch.
+func input(epoch, rank int, i int64) byte { return byte(epoch*101 + rank*31 + int(i)*7) }
+
+// bytes are the memory from a place on.
+func (x *playOff) bytes(r Ref) []byte {
+	if x.o.InPlace && r.Buffer != uint8(schedule.Scratch) {
+		_, n := x.layout.Block(0, schedule.Output, 0)
+		shifted := x.s.Spec.Kind == collective.AllGather && r.Buffer == uint8(schedule.Input) || x.s.Spec.Kind == collective.ReduceScatter && r.Buffer == uint8(schedule.Output)
+		if shifted {
+			r.Offset += int64(r.Rank) * n * int64(x.o.Size)
+		}
+		r.Buffer = uint8(schedule.Output)
+	}
+	return x.mem[[2]int{r.Rank, int(r.Buffer)}][r.Offset:]
+}
+
+// begin is a rank's next launch.
+func (x *playOff) begin(rank int) {
+	k := &x.ranks[rank]
+	k.epoch++
+	for i := range x.mem[[2]int{rank, int(schedule.Output)}] {
+		x.mem[[2]int{rank, int(schedule.Output)}][i] = 0xcc
+	}
+	in := x.bytes(Ref{Rank: rank, Buffer: uint8(schedule.Input)})
+	for i := range x.layout.Elements(rank, schedule.Input) * int64(x.o.Size) {
+		in[i] = input(k.epoch, rank, i)
+	}
+	for l := range x.p.Lanes[rank] {
+		for i := range x.p.Instances {
+			k.blocks = append(k.blocks, &playedBlock{rank: rank, number: l, instance: i, lane: &x.p.Lanes[rank][l], urgency: x.random.Float64()})
+		}
+	}
+}
+
+// end checks a rank's output.
+func (x *playOff) end(rank int) error {
+	spec, size := x.s.Spec, int64(x.o.Size)
+	out := x.bytes(Ref{Rank: rank, Buffer: uint8(schedule.Output)})
+	for b := range spec.Blocks() {
+		if !spec.Wants(rank, b) {
+			continue
+		}
+		off, n := x.layout.Block(rank, schedule.Output, b)
+		for i := range n * size {
+			var want byte
+			for r := range spec.Ranks {
+				src, sb := r, b
+				if !spec.Kind.Reduces() {
+					src, sb = spec.Origin(rank, b)
+				}
+				from, _ := x.layout.Block(src, schedule.Input, sb)
+				if want += input(x.ranks[rank].epoch, src, from*size+i); !spec.Kind.Reduces() {
+					break
+				}
+			}
+			if got := out[off*size+i]; got != want {
+				return fmt.Errorf("launch %d, rank %d block %d byte %d: %d instead of %d", x.ranks[rank].epoch, rank, b, i, got, want)
+			}
+		}
+	}
+	return nil
+}
+
+// run plays all launches.
+func (x *playOff) run() error {
+	for r := range x.ranks {
+		x.begin(r)
+	}
+	for {
+		b := x.next()
+		if b == nil {
+			return x.ended()
+		}
+		if err := x.do(b); err != nil {
+			return err
+		}
+		if x.random.IntN(8) == 0 {
+			b.urgency = x.random.Float64()
+		}
+		k := &x.ranks[b.rank]
+		if b.op() == nil {
+			k.blocks = slices.DeleteFunc(k.blocks, func(o *playedBlock) bool { return o == b })
+		}
+		if len(k.blocks) == 0 {
+			if err := x.end(b.rank); err != nil {
+				return err
+			}
+			if k.epoch < playedLaunches {
+				x.begin(b.rank)
+			}
+		}
+	}
+}
+
+// ended is the error of blocks that nobody lets go on.
+func (x *playOff) ended() error {
+	for _, k := range x.ranks {
+		for _, b := range k.blocks {
+			return fmt.Errorf("launch %d, rank %d lane %d block %d waits for ever: %+v", k.epoch, b.rank, b.number, b.instance, b.op())
+		}
+	}
+	return nil
+}
+
+func (x *playOff) next() (best *playedBlock) {
+	for _, k := range x.ranks {
+		for _, b := range k.blocks {
+			if (best == nil || b.urgency > best.urgency) && x.ready(b) {
+				best = b
+			}
+		}
+	}
+	return best
+}
+
+// op is what a block does next, nil at its end.
+func (b *playedBlock) op() *Op {
+	for ; b.part < 3; b.part++ {
+		list := [][]Op{b.lane.Before, b.lane.Body, b.lane.After}[b.part]
+		if b.at == len(list) && b.part == 1 && b.slice+1 < b.lane.Slices {
+			b.at, b.slice = 0, b.slice+1
+		}
+		if b.at < len(list) {
+			return &list[b.at]
+		}
+		b.at = 0
+	}
+	return nil
+}
+
+// in is the slice of what a block does next.
+func (b *playedBlock) in() int {
+	if b.part == 1 {
+		return b.slice
+	}
+	return 0
+}
+
+// share is where the block's part of an operation begins, and its bytes.
+func (b *playedBlock) share(limit int64) (skip, n int64) {
+	skip = int64(b.in())*b.lane.Stride + int64(b.instance)*b.lane.Unit
+	return skip, min(max(limit-skip, 0), b.lane.Unit)
+}
+
+// shareOf is that of pair i.
+func (b *playedBlock) shareOf(op *Op, i int) (skip, n int64) {
+	if op.Flags&Pairs != 0 && op.Limits != nil {
+		return b.share(op.Limits[i])
+	}
+	return b.share(op.Limit)
+}
+
+func (x *playOff) ready(b *playedBlock) bool {
+	op := b.op()
+	epoch := x.ranks[b.rank].epoch
+	if op.Kind == Wait {
+		want := epoch<<20 | (op.Value + b.in()*op.PerSlice)
+		if op.Flags&Earlier != 0 {
+			if want = (epoch-2)<<20 | op.Value; epoch < 3 {
+				return true
+			}
+		}
+		for peers := op.Peers; peers != 0; peers &= peers - 1 {
+			if x.flags[flagOf{b.rank, bits.TrailingZeros32(peers), op.Lane, b.instance, op.Line}] < want {
+				return false
+			}
+		}
+	}
+	for i, r := range op.PacketSources {
+		if _, n := b.shareOf(op, i); n > 0 && x.packets[x.place(b, op, r)].epoch != epoch {
+			return false
+		}
+	}
+	return true
+}
+
+// place is that of the block's part in a packet buffer.
+func (x *playOff) place(b *playedBlock, op *Op, r Ref) packetAt {
+	return packetAt{r.Rank, x.ranks[b.rank].epoch & 1, r.Offset + op.packetRoom(int64(b.in())*b.lane.Stride) + op.packetRoom(int64(b.instance)*b.lane.Unit)}
+}
+
+func (x *playOff) do(b *playedBlock) (err error) {
+	op := b.op()
+	switch op.Kind {
+	case Wait:
+	case Signal:
+		err = x.raise(b, op)
+	default:
+		err = x.move(b, op)
+	}
+	b.at++
+	return err
+}
+
+// raise raises flags, which only grow.
+func (x *playOff) raise(b *playedBlock, op *Op) error {
+	v := x.ranks[b.rank].epoch<<20 | (op.Value + b.in()*op.PerSlice)
+	for peers := op.Peers; peers != 0; peers &= peers - 1 {
+		f := flagOf{bits.TrailingZeros32(peers), b.rank, op.Lane, b.instance, op.Line}
+		if x.flags[f] >= v {
+			return fmt.Errorf("flag %+v was %#x before it is %#x", f, x.flags[f], v)
+		}
+		x.flags[f] = v
+	}
+	return nil
+}
+
+// move does an operation on data: of pairs each, else of all sources their sum.
+func (x *playOff) move(b *playedBlock, op *Op) error {
+	if op.Flags&Pairs == 0 {
+		return x.combine(b, op, 0, op.Sources, op.PacketSources, op.Destinations, op.PacketTargets)
+	}
+	one := func(list []Ref, i int) []Ref {
+		if i < len(list) {
+			return list[i : i+1]
+		}
+		return nil
+	}
+	for i := range op.copies() {
+		if err := x.combine(b, op, i, one(op.Sources, i), one(op.PacketSources, i), one(op.Destinations, i), one(op.PacketTargets, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, destinations, targets []Ref) error {
+	skip, n := b.shareOf(op, i)
+	if n == 0 {
+		return nil
+	}
+	epoch, sum := x.ranks[b.rank].epoch, make([]byte, n)
+	add := func(data []byte) {
+		for k := range sum {
+			sum[k] += data[k]
+		}
+	}
+	for _, r := range sources {
+		add(x.bytes(r)[skip:])
+	}
+	for _, r := range packets {
+		at := x.place(b, op, r)
+		if int64(len(x.packets[at].data)) < n {
+			return fmt.Errorf("%d bytes are taken of %d that were put", n, len(x.packets[at].data))
+		}
+		add(x.packets[at].data)
+		delete(x.packets, at)
+	}
+	for _, r := range destinations {
+		copy(x.bytes(r)[skip:], sum)
+	}
+	for _, r := range targets {
+		at := x.place(b, op, r)
+		if !x.wanted[at] {
+			continue // of uneven counts more is put than is taken
+		}
+		if old, full := x.packets[at]; full {
+			return fmt.Errorf("launch %d of rank %d puts packets where those of launch %d have not been taken", epoch, b.rank, old.epoch)
+		}
+		x.packets[at] = packet{epoch, slices.Clone(sum)}
+	}
+	return nil
+}
+
+// TestPrograms plays programs of random collectives by all algorithms that apply.
+func TestPrograms(t *testing.T) {
+	machines := []struct {
+		name string
+		o    topology.Options
+	}{{"hgx-h200-4", topology.Options{GPUs: 2}}, {"hgx-h200-4", topology.Options{GPUs: 3}}, {"hgx-h200-4", topology.Options{}}, {"dgx1-v100", topology.Options{}}, {"dgx-a100", topology.Options{Nodes: 1}},
+		{"dgx-a100", topology.Options{Nodes: 2, GPUs: 2}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 3}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 4}}, {"dgx-a100", topology.Options{Nodes: 4, GPUs: 2}}}
+	const seed = 20261122
+	played := map[Mechanism]int{}
+	for m, machine := range machines {
+		topo, err := topology.Load(topologies.Source, machine.name, machine.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a, algo := range planner.Algorithms() {
+			for kind := collective.AllReduce; kind <= collective.Barrier; kind++ {
+				random := rand.New(rand.NewPCG(seed, uint64(m)<<32|uint64(a)<<16|uint64(kind)))
+				playDraws(t, topo, kind, algo.Name, random, played)
+			}
+		}
+	}
+	for m := Pull; m <= WordsPush; m++ {
+		if played[m] < 100 {
+			t.Errorf("%d programs in %v", played[m], m)
+		}
+	}
+}
+
+// playDraws plays an algorithm's schedule in all mechanisms.
+func playDraws(t *testing.T, topo *topology.Topology, kind collective.Kind, algo string, random *rand.Rand, played map[Mechanism]int) {
+	spec := randomSpec(kind, topo.NumRanks(), random)
+	s, err := planner.Build(topo, spec, algo, planner.Options{Slices: 1 + random.IntN(3)})
+	if err != nil || s.Plain() != nil {
+		return
+	}
+	if err := schedule.Check(s, topo); err != nil {
+		t.Errorf("%s of %v: %v", algo, kind, err)
+		return
+	}
+	for m := Pull; m <= WordsPush; m++ {
+		blocks := int64(spec.Blocks())
+		o := Options{Count: (1 + random.Int64N(40*int64(spec.Ranks))) * blocks, Size: 1 + 3*random.IntN(2), InPlace: random.IntN(3) == 0, Instances: 1 + random.IntN(2), Mechanism: m}
+		if spec.Ranks == MaxRanks && random.IntN(2) == 0 {
+			continue // they take long
+		}
+		p, err := Compile(s, o)
+		if err != nil {
+			continue // what the kernels refuse
+		}
+		played[m]++
+		for range 2 {
+			if err := newPlayOff(s, o, p, random).run(); err != nil {
+				t.Errorf("%s of %v on %s, %d ranks, %d slices, %v, %+v: %v", algo, kind, topo.Name(), spec.Ranks, s.Channels[0].Slices, spec.Counts, o, err)
+				break
+			}
+		}
+	}
+}
+
+func randomSpec(kind collective.Kind, ranks int, random *rand.Rand) collective.Spec {
+	spec := collective.Spec{Kind: kind, Ranks: ranks}
+	if kind.Rooted() {
+		spec.Root = random.IntN(ranks)
+	}
+	if kind == collective.AllToAllV {
+		for range ranks {
+			row := make([]int64, ranks)
+			for i := range row {
+				row[i] = random.Int64N(4)
+			}
+			spec.Counts = append(spec.Counts, row)
+		}
+		spec.Counts[0][ranks-1] = 3 // somebody sends something
+	}
+	return spec
+}

@@ -1,0 +1,63 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/collective"
+)
+
+// InPlace is a schedule for input and output in one memory, as WithoutSelfCopies makes it,
+// proven to be right there. The error says where a rank overwrites what is still read.
+func InPlace(s *Schedule) (*Schedule, error) {
+	out, err := WithoutSelfCopies(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckWith(out, nil, CheckOptions{InPlace: true}); err != nil {
+		return nil, fmt.Errorf("this schedule cannot run in place: %w", err)
+	}
+	return out, nil
+}
+
+// WithoutSelfCopies leaves out what copies a place onto itself where input and output are one
+// memory. The error says that a collective has no such form.
+func WithoutSelfCopies(s *Schedule) (*Schedule, error) {
+	switch s.Spec.Kind {
+	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce:
+	default:
+		return nil, fmt.Errorf("%v has no in-place form", s.Spec.Kind)
+	}
+	x := NewExpander(s)
+	out := *s
+	out.Channels = slices.Clone(s.Channels)
+	for c := range out.Channels {
+		ch := &out.Channels[c]
+		ch.Phases = slices.Clone(ch.Phases)
+		for p := range ch.Phases {
+			if list, found := withoutSelfCopies(x, s.Spec.Ranks, c, p); found {
+				ph := &ch.Phases[p]
+				*ph = Phase{Gen: GenOps, Op: ph.Op, Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst, Ops: list}
+			}
+		}
+	}
+	return &out, nil
+}
+
+// withoutSelfCopies are a phase's operations, by rank, but for such copies, and whether there
+// are any.
+func withoutSelfCopies(x *Expander, ranks, channel, phase int) (list [][]Op, found bool) {
+	list = make([][]Op, ranks)
+	for r := range list {
+		ops := x.AppendProgram(nil, channel, phase, r)
+		list[r] = slices.DeleteFunc(slices.Clone(ops), selfCopy)
+		found = found || len(list[r]) < len(ops)
+	}
+	return list, found
+}
+
+// selfCopy: chunks are numbered by blocks of the whole buffer, so that the same numbers
+// are the same memory in place.
+func selfCopy(op Op) bool {
+	return op.Kind == Copy && op.Src.Buf == Input && op.Dst.Buf == Output && op.Src.Set == op.Dst.Set
+}
