@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -65,6 +67,9 @@ func (d *RunDocument) WriteText(w io.Writer) error {
 	if !d.Timed {
 		out.printf("# run for correctness only: this machine is not %s, so the measured times mean nothing\n", d.Topology)
 	}
+	if d.Timed {
+		out.printf("# time(us) is the median of the iterations, error is predicted(us) against it: below 0, the prediction is too short\n")
+	}
 	t := newTable(out)
 	header := table.Row{"size(B)", "count(elements)", "type", "redop", "root", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "#wrong", "p95(us)", "predicted(us)", "error", "schedule"}
 	beside := slices.ContainsFunc(d.Rows, func(r RunRow) bool { return r.known() })
@@ -74,12 +79,12 @@ func (d *RunDocument) WriteText(w io.Writer) error {
 	t.AppendHeader(header)
 	alignRight(t, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17)
 	for _, r := range d.Rows {
-		miss := signedPercent(r.Error)
+		missed := signedPercent(r.Error)
 		if !d.Timed {
-			miss = "-"
+			missed = "-"
 		}
 		row := table.Row{r.SizeBytes, r.Count, r.DType, r.RedOp, r.Root, hundredths(r.MeasuredUS.Median), hundredths(r.AlgBW), hundredths(r.BusBW), r.Wrong,
-			hundredths(r.MeasuredUS.P95), hundredths(r.PredictedUS), miss, r.Schedule}
+			hundredths(r.MeasuredUS.P95), hundredths(r.PredictedUS), missed, r.Schedule}
 		if beside {
 			row = append(row, r.Library.cells()...)
 		}
@@ -108,6 +113,33 @@ func (d *RunDocument) writeFooter(out *lines) {
 	out.printf("# Out of bounds values : %d %s\n# Avg bus bandwidth    : %.5g\n", wrong, verdict, bw)
 	if d.Timed && len(d.Rows) > 0 {
 		out.printf("# Prediction           : MAPE %s, geometric-mean factor %s\n", percent(measurement.MAPE(errors)), factor(measurement.GeomeanFactor(errors)))
+	}
+	if d.Timed && d.Backend == "host" {
+		d.writeMisses(out)
+	}
+}
+
+// miss is from which error on a size is pointed out.
+const miss = 0.15
+
+// writeMisses says which predictions of a host miss, and why as far as the times tell: where
+// the fastest iteration took what was predicted, the others were disturbed.
+func (d *RunDocument) writeMisses(out *lines) {
+	var disturbed, missed []string
+	for _, r := range d.Rows {
+		switch fastest := r.MeasuredUS.Min; {
+		case math.Abs(r.Error) <= miss:
+		case r.Error < 0 && fastest*(1-miss) <= r.PredictedUS:
+			disturbed = append(disturbed, fmt.Sprintf("%d (%.2f us)", r.SizeBytes, fastest))
+		default:
+			missed = append(missed, fmt.Sprint(r.SizeBytes))
+		}
+	}
+	if len(disturbed) > 0 {
+		out.printf("# Disturbed            : %s: the fastest iteration took what was predicted, half of them longer; others use this machine's processors or caches\n", strings.Join(disturbed, ", "))
+	}
+	if len(missed) > 0 {
+		out.printf("# Missed               : %s: by more than %.0f %%; run again, since a busy machine also calibrates badly\n", strings.Join(missed, ", "), 100*miss)
 	}
 }
 

@@ -29,7 +29,8 @@ type Plan struct {
 	sizes     []size
 	classes   []costClass
 	res       []resource
-	wires     []wire // that any route uses, ascending
+	wires     []wire    // that any route uses, ascending
+	scratch   [][]int64 // by job and its channel: chunks of scratch in use, where the profile has levels of memory
 
 	base     *Plan     // the plan that this one is folded from, nil if it is not
 	symmetry *symmetry // that was used to compile one node for all, nil if none was

@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -47,23 +48,33 @@ func (c *compiler) costClasses() {
 // table holds the costs of a run by class and size, filled as they are needed.
 type table struct {
 	bytes  []units.Bytes // by size
-	work   []int64       // by size: ps to combine
+	work   []int64       // by size: ps to combine what has been received
+	sums   []int64       // by size: ps to combine what lies here
 	copies []int64       // by size: ps to copy
 	costs  []charge      // by class × size
 	known  []bool
+	level  cost.Level // what memory costs in this run
+	levels bool       // the profile has levels
 }
 
 // fill computes the sizes for the run; costs follow on demand. Steps are counted
 // without local work.
 func (t *table) fill(p *Plan, chunk []units.Bytes, steps bool) {
 	n := len(p.sizes)
-	t.bytes, t.work, t.copies = resize(t.bytes, n), resize(t.work, n), resize(t.copies, n)
+	t.bytes, t.work, t.sums, t.copies = resize(t.bytes, n), resize(t.work, n), resize(t.sums, n), resize(t.copies, n)
 	for i, s := range p.sizes {
 		b := s.bytes(chunk[s.shape])
 		t.bytes[i] = b
-		t.work[i], t.copies[i] = 0, 0
-		if !steps {
+		switch {
+		case steps:
+			t.work[i], t.sums[i], t.copies[i] = 0, 0, 0
+		case t.levels:
+			pass := t.level.Pass(s.fresh)
+			t.work[i] = max(over(b, pass.Combine)-over(b, pass.Copy), 0)
+			t.sums[i], t.copies[i] = over(b, t.level.Input.Combine), over(b, t.level.Input.Copy)
+		default:
 			t.work[i], t.copies[i] = over(b, p.profile.Reduce), over(b, p.profile.Copy)
+			t.sums[i] = t.work[i]
 		}
 	}
 	t.costs, t.known = resize(t.costs, n*len(p.classes)), resize(t.known, n*len(p.classes))
@@ -73,8 +84,10 @@ func (t *table) fill(p *Plan, chunk []units.Bytes, steps bool) {
 // local is the time of an operation's local work.
 func (t *table) local(k schedule.OpKind, size int32) int64 {
 	switch k {
-	case schedule.RecvReduce, schedule.Reduce:
+	case schedule.RecvReduce:
 		return t.work[size]
+	case schedule.Reduce:
+		return t.sums[size]
 	case schedule.Copy:
 		return t.copies[size]
 	}
@@ -94,17 +107,20 @@ func (e *engine) charge(class, size int32) *charge {
 	i := int(class)*len(e.sizes) + int(size)
 	if !e.table.known[i] {
 		e.table.known[i] = true
-		e.table.costs[i] = e.price(&e.classes[class], e.table.bytes[size])
+		e.table.costs[i] = e.price(&e.classes[class], e.table.bytes[size], e.sizes[size].fresh)
 	}
 	return &e.table.costs[i]
 }
 
 // price asks the profile.
-func (e *engine) price(k *costClass, bytes units.Bytes) charge {
+func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if e.opts.countSteps {
 		return charge{alpha: 1, direct: 1, solo: 1, limit: unlimited, eff: 1, empty: true}
 	}
 	t := e.profile.Transfer(k.medium, string(k.protocol), bytes)
+	if e.table.levels {
+		t.Cap, t.Efficiency = e.fetched(k, fresh)
+	}
 	c := charge{alpha: int64(t.Alpha), eff: t.Efficiency}
 	limit := math.Inf(1)
 	if e.profile.Latencies {
@@ -126,6 +142,15 @@ func (e *engine) price(k *costClass, bytes units.Bytes) charge {
 		c.direct = c.solo
 	}
 	return c
+}
+
+// fetched is what a core reaches that copies out of another one's memory while the others
+// rest, and the share of the bus that all reach together.
+func (e *engine) fetched(k *costClass, fresh bool) (alone units.Rate, share float64) {
+	l := &e.table.level
+	pass := l.Pass(fresh)
+	together := float64(pass.Copy) * float64(e.topo.NumRanks())
+	return units.Rate(float64(l.Alone) * float64(pass.Copy) / float64(l.Input.Copy)), min(1, together/k.solo)
 }
 
 // duration is how long bytes take at a rate, in picoseconds, rounded up: exactly where

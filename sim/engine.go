@@ -131,6 +131,13 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	for c, s := range e.strands {
 		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])
 	}
+	if len(e.profile.Memory) > 0 {
+		var buffers units.Bytes
+		for j := range e.jobs {
+			buffers += e.jobs[j].Schedule.BufferBytes(sizes[j], e.scratch[j])
+		}
+		e.table.level, e.table.levels = e.profile.Level(buffers)
+	}
 	e.table.fill(e.Plan, e.chunk, o.countSteps)
 	alone := o.NoContention || o.NoTransfer || o.countSteps
 	for i := range e.conns {

@@ -96,7 +96,7 @@ func (x *estimator) conn(k *conn) {
 
 // work counts the local work of each program.
 func (x *estimator) work() {
-	if x.e.profile.Reduce == 0 && x.e.profile.Copy == 0 {
+	if x.e.profile.Reduce == 0 && x.e.profile.Copy == 0 { // nor do programs say whether what they receive is fresh
 		return
 	}
 	done := map[int32]int64{} // by first operation: work a slice

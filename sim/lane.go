@@ -31,6 +31,7 @@ func (e *engine) program(l int32, s *laneState) bool {
 	serial := e.serial()
 	for s.at < s.stop || s.turn() {
 		o := &e.ops[s.first+s.at]
+		size := o.size
 		if serial {
 			e.release(l)
 		}
@@ -40,15 +41,19 @@ func (e *engine) program(l int32, s *laneState) bool {
 			s.at++
 			continue
 		case schedule.Recv, schedule.RecvReduce:
-			if !e.receive(l, e.laneConns[s.conns+o.conn]) {
+			c := e.laneConns[s.conns+o.conn]
+			if !e.receive(l, c) {
 				return false
+			}
+			if serial {
+				size = e.conns[c].size // as the sender has it
 			}
 		default:
 			if serial && !e.hold(l) {
 				return false
 			}
 		}
-		work := e.table.local(o.kind, o.size)
+		work := e.table.local(o.kind, size)
 		if e.trace != nil {
 			e.trace.work(e, l, o, work)
 		}

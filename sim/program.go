@@ -100,6 +100,9 @@ func (c *compiler) expand() error {
 			c.job = &c.jobs[s.job]
 			c.row = c.job.Schedule.Spec.LargestRow()
 			c.x = schedule.NewExpander(c.job.Schedule)
+			if len(c.profile.Memory) > 0 {
+				c.scratch = append(c.scratch, c.x.ScratchChunks())
+			}
 		}
 		phases := len(c.channel(int32(ch)).Phases)
 		ranks, times := c.standIns(ch)
@@ -386,7 +389,8 @@ func (c *compiler) equal(a, b sequence) bool {
 		return false
 	}
 	for x, y := newCursor(a.loop, a.n), newCursor(b.loop, b.n); n > 0; n-- {
-		if c.seqs[a.first+x.next()] != c.seqs[b.first+y.next()] {
+		sent, received := c.seqs[a.first+x.next()], c.seqs[b.first+y.next()]
+		if sent != received && !c.sizes[sent].equal(c.sizes[received]) {
 			return false
 		}
 	}
@@ -395,17 +399,18 @@ func (c *compiler) equal(a, b sequence) bool {
 
 // size is the index of an operation's size.
 func (c *compiler) size(l *lane, o *schedule.Op) int32 {
-	shape := c.shape[l.channel]
+	z := size{shape: c.shape[l.channel], fresh: len(c.profile.Memory) > 0 && o.Kind == schedule.Send && o.Src.Buf != schedule.Input}
 	moves := o.Kind == schedule.Send || o.Kind == schedule.Recv
 	if s := c.job.Schedule; s.Spec.Kind == collective.AllToAllV && moves {
-		return c.Plan.addSize(&c.sizeOf, size{shape: shape, scaled: true, n: int64(s.CountedBytes(int(c.strand(l.channel).channel), int(c.self), o, million, c.row))})
+		z.scaled, z.n = true, int64(s.CountedBytes(int(c.strand(l.channel).channel), int(c.self), o, million, c.row))
+		return c.Plan.addSize(&c.sizeOf, z)
 	}
-	n := int64(o.Dst.Set.Len())
+	z.n = int64(o.Dst.Set.Len())
 	switch o.Kind {
 	case schedule.Send:
-		n = int64(o.Src.Set.Len())
+		z.n = int64(o.Src.Set.Len())
 	case schedule.Reduce: // a sum of k operands reads k−1 of them once more
-		n *= int64(max(len(o.Srcs)-1, 1))
+		z.n *= int64(max(len(o.Srcs)-1, 1))
 	}
-	return c.Plan.addSize(&c.sizeOf, size{shape: shape, n: n})
+	return c.Plan.addSize(&c.sizeOf, z)
 }

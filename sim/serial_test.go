@@ -25,6 +25,10 @@ func TestSerialRanks(t *testing.T) {
 		Segments: []cost.Segment{{Alpha: units.Microsecond, Rate: 5e9}}}}}
 	serial := *parallel
 	serial.Serial = true
+	levels := &cost.Profile{Name: "levels", Serial: true, Curves: []cost.Curve{{Medium: "any", Protocol: "any", Segments: []cost.Segment{{Alpha: units.Microsecond}}}},
+		Memory: []cost.Level{
+			{From: units.MiB, Alone: 50e9, Input: cost.Pass{Copy: 40e9, Combine: 12e9}, Fresh: cost.Pass{Copy: 9e9, Combine: 6e9}},
+			{From: 64 * units.MiB, Alone: 12e9, Input: cost.Pass{Copy: 7e9, Combine: 4e9}, Fresh: cost.Pass{Copy: 6e9, Combine: 5e9}}}}
 	const size = 4 * units.MiB
 	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.AllToAll, collective.Broadcast} {
 		for _, slices := range []int{1, 4, 16} {
@@ -44,12 +48,18 @@ func TestSerialRanks(t *testing.T) {
 				if one.Time < many.Time {
 					t.Errorf("%v %s×%d: %v on ranks that do one thing at a time, %v on others", kind, s.Algorithm, slices, one.Time, many.Time)
 				}
-				plan, err := Compile(topo, s, &serial)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if estimate := plan.LowerEstimate(size); estimate > one.Time {
-					t.Errorf("%v %s×%d: estimated at least %v, takes %v", kind, s.Algorithm, slices, estimate, one.Time)
+				for _, p := range []*cost.Profile{&serial, levels} {
+					plan, err := Compile(topo, s, p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					took, err := plan.Time(size)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if estimate := plan.LowerEstimate(size); estimate > took {
+						t.Errorf("%v %s×%d, %s: estimated at least %v, takes %v", kind, s.Algorithm, slices, p.Name, estimate, took)
+					}
 				}
 				if least := busiest(t, topo, s, size, &serial); one.Time < least {
 					t.Errorf("%v %s×%d: %v, but a rank has work for %v", kind, s.Algorithm, slices, one.Time, least)
@@ -71,6 +81,49 @@ func TestSerialRanks(t *testing.T) {
 	}
 	if one.Time != many.Time {
 		t.Errorf("ring in one piece: %v, and %v where ranks do all at once", one.Time, many.Time)
+	}
+}
+
+// Where a profile has levels of memory, inputs and what ranks have just written cost what
+// the level of all buffers together says, whatever the size of a message.
+func TestLevelsOfMemory(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "host", topology.Options{GPUs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const alpha, size = units.Microsecond, 4 * units.MiB
+	level := cost.Level{Alone: 32e9, Input: cost.Pass{Copy: 16e9, Combine: 8e9}, Fresh: cost.Pass{Copy: 4e9, Combine: 2e9}}
+	at := func(from units.Bytes, slower units.Rate) cost.Level {
+		return cost.Level{From: from, Alone: level.Alone / slower, Input: cost.Pass{Copy: level.Input.Copy / slower, Combine: level.Input.Combine / slower},
+			Fresh: cost.Pass{Copy: level.Fresh.Copy / slower, Combine: level.Fresh.Combine / slower}}
+	}
+	for _, c := range []struct {
+		kind     collective.Kind
+		algo     string
+		buffers  units.Bytes // of both ranks
+		messages units.Time
+		bytes    units.Time
+	}{
+		{collective.SendRecv, "direct", 4 * size, 1, size.Over(level.Input.Copy)},
+		{collective.Gather, "direct", 2 * size, 1, (size / 2).Over(level.Alone) + (size / 2).Over(level.Input.Copy)},
+		{collective.AllReduce, "doubling", 4 * size, 1, size.Over(level.Input.Combine)},
+		{collective.AllReduce, "simple_ring", 4 * size, 2, (size / 2).Over(level.Input.Combine) + (size / 2).Over(level.Fresh.Copy)},
+	} {
+		s, err := planner.Build(topo, collective.Spec{Kind: c.kind, Ranks: 2}, c.algo, planner.Options{Channels: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, slower := range []units.Rate{1, 2} { // all buffers lie in the first level, or from the second on
+			p := &cost.Profile{Serial: true, Memory: []cost.Level{at(0, 1), at(c.buffers, slower)},
+				Curves: []cost.Curve{{Medium: "any", Protocol: "any", Segments: []cost.Segment{{Alpha: alpha}}}}}
+			r, err := Run(topo, s, size, p, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := c.messages*alpha + c.bytes*units.Time(slower); max(r.Time-want, want-r.Time) > 100 {
+				t.Errorf("%v %s, memory %d times slower: %v, want %v", c.kind, c.algo, slower, r.Time, want)
+			}
+		}
 	}
 }
 

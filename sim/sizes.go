@@ -11,6 +11,7 @@ import (
 type size struct {
 	shape  int32
 	scaled bool
+	fresh  bool // sent from memory that ranks write, where the profile tells it from inputs
 	n      int64
 }
 
@@ -22,6 +23,12 @@ func (s size) bytes(chunk units.Bytes) units.Bytes {
 		return units.Bytes(math.Ceil(float64(s.n) * float64(chunk) / million))
 	}
 	return units.Bytes(s.n) * chunk
+}
+
+// equal reports whether both are as many bytes.
+func (s size) equal(other size) bool {
+	s.fresh, other.fresh = false, false
+	return s == other
 }
 
 // sizeTable finds the index of a size, those found of late without the map.

@@ -52,7 +52,7 @@ var facts = []struct {
 	{"superpod-a100", 160, 160, 300, 0, 159, 25, topology.Net},
 	{"superpod-h100", 256, 256, 450, 0, 255, 50, topology.Net},
 	{"leaf-spine-roce", 128, 128, 450, 0, 127, 50, topology.Net},
-	{"host", 64, 0, 0, 0, 3, 32, topology.Shared},
+	{"host", 64, 0, 0, 0, 3, 16000, topology.Shared},
 }
 
 func TestPublishedFigures(t *testing.T) {

@@ -14,10 +14,11 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report/fit"
+	"railyard/sim"
 )
 
-// calibrations are the transfers that a profile of this machine is fitted on. In slices
-// they tell a message's cost from a launch's, which on two ranks nothing else does.
+// calibrations are the small transfers from which a message's cost and a launch's are
+// told apart: in slices, which on two ranks nothing else does.
 var calibrations = []struct {
 	kind   collective.Kind
 	algo   string
@@ -28,31 +29,32 @@ var calibrations = []struct {
 	{collective.AllGather, "simple_ring", 1}, {collective.AllGather, "simple_ring", 8}, {collective.AllGather, "simple_ring", 64},
 }
 
-// calibrate fits a profile of this machine from transfers that are not what run compares
-// unless asked to, on two ranks and on all, and from the rates at which one thread combines and copies.
-func calibrate(ctx context.Context, tf topoFlags) (*cost.Profile, error) {
-	all, err := tf.load()
+// smallSizes are those of calibrations: what a byte costs hardly counts there.
+var smallSizes = []units.Bytes{256, units.KiB, 4 * units.KiB}
+
+// rounds is how often they are timed: others that use the machine for a moment disturb one.
+const rounds = 3
+
+// calibrate makes a profile of this machine: what a byte costs is measured with buffers
+// as large as those of collectives of up to the largest size, without any collective; what
+// a message and a launch cost is fitted to small transfers that are not what run compares
+// unless asked to.
+func calibrate(ctx context.Context, t *topology.Topology, dtype collective.DType, op collective.ReduceOp, largest units.Bytes) (*cost.Profile, error) {
+	levels, err := host.Levels(ctx, t.NumRanks(), dtype, op, 2*units.Bytes(t.NumRanks())*largest)
 	if err != nil {
 		return nil, err
 	}
-	tf.gpus = min(2, all.NumRanks())
-	two, err := tf.load()
-	if err != nil {
-		return nil, err
-	}
-	topos := []*topology.Topology{two}
-	if all.NumRanks() > 2 {
-		topos = append(topos, all)
-	}
+	p := &cost.Profile{Name: "host (fitted now)", Source: "memory measured, send_recv, all_gather and gather of small sizes timed on this machine at the start of the run",
+		Date: time.Now().UTC().Format("2006-01-02"), Serial: true, Memory: levels, MaxSize: largest}
 	var rows []fit.Features
-	for _, t := range topos {
+	for range rounds {
 		for _, c := range calibrations {
 			s, err := planner.Build(t, collective.Spec{Kind: c.kind, Ranks: t.NumRanks()}, c.algo, planner.Options{Slices: c.slices, Protocol: schedule.Simple})
 			if err != nil {
 				return nil, err
 			}
-			for size := units.KiB; size <= 64*units.MiB; size *= 4 {
-				x, err := timeSchedule(ctx, t, s, size)
+			for _, size := range smallSizes {
+				x, err := timeSchedule(ctx, t, s, size, p)
 				if err != nil {
 					return nil, err
 				}
@@ -60,22 +62,32 @@ func calibrate(ctx context.Context, tf topoFlags) (*cost.Profile, error) {
 			}
 		}
 	}
-	r, err := fit.Fit("host (fitted now)", "send_recv, all_gather and gather timed on this machine at the start of the run", time.Now().UTC().Format("2006-01-02"), rows)
-	if err != nil {
-		return nil, err
-	}
-	r.Profile.Reduce, r.Profile.Serial = host.CombineBeyondCopy(), true
-	return r.Profile, nil
+	launch, alpha, mean := fit.Overheads(rows)
+	p.Launch, p.Error = launch, fmt.Sprintf("MAPE %.1f%% of the small transfers (%d rows, 2 parameters)", 100*mean, len(rows))
+	p.Curves = []cost.Curve{{Medium: rows[0].Medium.String(), Protocol: "any", Segments: []cost.Segment{{Alpha: alpha}}}}
+	return p, nil
 }
 
-func timeSchedule(ctx context.Context, t *topology.Topology, s *schedule.Schedule, size units.Bytes) (fit.Features, error) {
-	out, err := host.Run(ctx, s, host.Config{Count: int64(size) / 4, Checks: 1, Warmup: 3, Iterations: 15})
+// timeSchedule runs a schedule: how long it took, and what it would take under a profile
+// that has nothing but the cost of bytes.
+func timeSchedule(ctx context.Context, t *topology.Topology, s *schedule.Schedule, size units.Bytes, bytes *cost.Profile) (fit.Features, error) {
+	out, err := host.Run(ctx, s, host.Config{Count: int64(size) / 4, Checks: 1, Warmup: 10, Iterations: 50})
 	if err != nil {
 		return fit.Features{}, err
 	}
 	if out.Wrong > 0 {
 		return fit.Features{}, fmt.Errorf("calibration: %s of %v is wrong in %d elements: this machine's memory cannot be trusted", s.Algorithm, size, out.Wrong)
 	}
+	line, err := sim.Run(t, s, size, bytes, sim.Options{})
+	if err != nil {
+		return fit.Features{}, err
+	}
+	unit := *unitLatency
+	unit.Serial = true
+	latency, err := sim.Run(t, s, size, &unit, sim.Options{NoTransfer: true})
+	if err != nil {
+		return fit.Features{}, err
+	}
 	took := max(1, units.Time(measurement.Summarise(out.Times).Median.Nanoseconds())*units.Nanosecond)
-	return serialFeatures(t, s, size, took)
+	return fit.Features{Medium: medium(t), Messages: latency.Time.Microseconds(), Line: line.Time, Size: size, Time: took}, nil
 }

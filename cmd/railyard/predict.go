@@ -216,26 +216,15 @@ func (c *cases) features(m measurement.Row) (fit.Features, error) {
 
 // scheduleFeatures says what a schedule that took some time has to do.
 func scheduleFeatures(t *topology.Topology, s *schedule.Schedule, size units.Bytes, took units.Time) (fit.Features, error) {
-	return featuresUnder(profileIdeal, unitLatency, t, s, size, took)
-}
-
-// serialFeatures is scheduleFeatures where a rank does one thing at a time.
-func serialFeatures(t *topology.Topology, s *schedule.Schedule, size units.Bytes, took units.Time) (fit.Features, error) {
-	ideal, unit := *profileIdeal, *unitLatency
-	ideal.Serial, unit.Serial = true, true
-	return featuresUnder(&ideal, &unit, t, s, size, took)
-}
-
-func featuresUnder(ideal, unit *cost.Profile, t *topology.Topology, s *schedule.Schedule, size units.Bytes, took units.Time) (fit.Features, error) {
 	moved := s
 	if passesOn(s) {
 		moved = inSlices(s)
 	}
-	line, err := sim.Run(t, moved, size, ideal, sim.Options{})
+	line, err := sim.Run(t, moved, size, profileIdeal, sim.Options{})
 	if err != nil {
 		return fit.Features{}, err
 	}
-	latency, err := sim.Run(t, s, size, unit, sim.Options{NoTransfer: true})
+	latency, err := sim.Run(t, s, size, unitLatency, sim.Options{NoTransfer: true})
 	if err != nil {
 		return fit.Features{}, err
 	}

@@ -45,8 +45,9 @@ func newRun() *cobra.Command {
 checks every element, and prints prediction beside measurement. Everything needed to
 repeat it goes into one result directory.
 
-With -t host, a profile is fitted on this machine first (on other transfers than those
-that are compared) unless --profile names one. With any other topology the host backend
+With -t host, a profile of this machine is measured first unless --profile names one: at
+which rates cores copy and combine with buffers as large as the run's, and what messages
+cost in small transfers that are not compared. With any other topology the host backend
 runs the schedule for correctness only: its times say nothing about that hardware.
 
 --backend cuda runs on this machine's GPUs, which the topology describes: 20 operations
@@ -80,7 +81,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := f.calibrated(cmd); err != nil {
+	if err := f.calibrated(cmd, dtype, op); err != nil {
 		return err
 	}
 	p, err := f.planned(cmd)
@@ -139,9 +140,17 @@ func (f *runFlags) onHost() bool {
 }
 
 // calibrated makes the profile of this machine, or looks for what its GPUs need.
-func (f *runFlags) calibrated(cmd *cobra.Command) error {
+func (f *runFlags) calibrated(cmd *cobra.Command, dtype collective.DType, op collective.ReduceOp) error {
 	if f.onHost() && f.plan.profile.name == "" {
-		profile, err := calibrate(cmd.Context(), f.plan.topo)
+		sizes, err := f.plan.sizes.sizes(cmd)
+		if err != nil {
+			return err
+		}
+		t, err := f.plan.topo.load()
+		if err != nil {
+			return err
+		}
+		profile, err := calibrate(cmd.Context(), t, dtype, op, sizes[len(sizes)-1])
 		if err != nil {
 			return err
 		}

@@ -1,35 +1,189 @@
 package host
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/units"
 )
 
-// CombineBeyondCopy is what a thread that combines float32 into its memory takes longer
-// than one that copies, as a rate in bytes of the result per second; 0 where it takes no
-// longer. A receive that reduces makes both in one pass.
-func CombineBeyondCopy() units.Rate {
-	const elements, passes = 64 << 10, 50 // in the cache, where arithmetic shows
-	a, b := make([]float32, elements), make([]float32, elements)
-	k := float32Kernels(collective.Sum)
-	beyond := medianTime(passes, func() { k.combine(a, a, b) }) - medianTime(passes, func() { copy(a, b) })
-	if beyond <= 0 {
-		return 0
+// Buffers that levels are measured with: a rank's input and output have at least
+// smallestBuffer each, all together at most largestBuffers, which no cache holds.
+const (
+	smallestBuffer = 8 * units.KiB
+	largestBuffers = units.GiB
+)
+
+// Levels measures what ranks reach that copy and combine one another's memory, with
+// buffers of up to so many bytes together.
+func Levels(ctx context.Context, ranks int, t collective.DType, op collective.ReduceOp, buffers units.Bytes) ([]cost.Level, error) {
+	switch t {
+	case collective.Float64:
+		return levels(ctx, ranks, t, float64Kernels(op), buffers)
+	case collective.Int32:
+		return levels(ctx, ranks, t, int32Kernels(op), buffers)
+	case collective.Int64:
+		return levels(ctx, ranks, t, int64Kernels(op), buffers)
+	case collective.Float16:
+		return levels(ctx, ranks, t, narrow(op, halfToFloat, floatToHalf, 0x1p-11), buffers)
+	case collective.BFloat16:
+		return levels(ctx, ranks, t, narrow(op, bfloatToFloat, floatToBfloat, 0x1p-8), buffers)
 	}
-	return max(1, units.Bytes(elements*4).Per(beyond))
+	return levels(ctx, ranks, t, float32Kernels(op), buffers)
 }
 
-func medianTime(passes int, work func()) units.Time {
-	work() // touch the pages
-	times := make([]units.Time, passes)
-	for i := range times {
-		began := time.Now()
-		work()
-		times[i] = units.Time(time.Since(began).Nanoseconds()) * units.Nanosecond
+func levels[T element](ctx context.Context, ranks int, t collective.DType, k *kernels[T], buffers units.Bytes) ([]cost.Level, error) {
+	least := 2 * units.Bytes(ranks) * smallestBuffer
+	most := max(least, min(buffers, largestBuffers))
+	var all []*samples
+	for round := range rounds {
+		i := 0
+		for from := least; from <= most; from *= 2 {
+			if round == 0 {
+				all = append(all, &samples{from: from})
+			}
+			b := newBench(ranks, int(from)/(2*ranks*t.Size()), k) // its buffers lie as those of a run of that size would
+			if err := b.measure(ctx, all[i]); err != nil {
+				return nil, err
+			}
+			i++
+		}
+	}
+	out := make([]cost.Level, len(all))
+	for i, s := range all {
+		out[i] = s.level(ranks)
+	}
+	return out, nil
+}
+
+// bench is ranks that take data out of one another's memory.
+type bench[T element] struct {
+	team
+	k       *kernels[T]
+	in, out [][]T // by rank
+	does    pass
+	busy    int // ranks that work, the others look on
+}
+
+// pass is what a rank does with a buffer.
+type pass struct{ combines, fresh bool }
+
+func newBench[T element](ranks, elements int, k *kernels[T]) *bench[T] {
+	b := &bench[T]{k: k}
+	b.init(ranks)
+	b.work = b.once
+	for rank := range ranks {
+		m := memory[T]{rank: rank}
+		b.in, b.out = append(b.in, m.take(int64(elements))), append(b.out, m.take(int64(elements)))
+	}
+	one := k.from(1)
+	for r := range ranks {
+		for i := range elements {
+			b.in[r][i], b.out[r][i] = one, one
+		}
+	}
+	return b
+}
+
+// once is a pass of a rank over another one's data, in turn every other's. What is fresh
+// has been written in the iteration before: all of a buffer, or the half that is combined with inputs.
+func (b *bench[T]) once(rank int, i int64) bool {
+	if rank >= b.busy {
+		return true
+	}
+	peer := rank
+	if others := int64(len(b.in) - 1); others > 0 {
+		peer = (rank + 1 + int(i%others)) % len(b.in)
+	}
+	in, out, from := b.in[rank], b.out[rank], b.in[peer]
+	switch half := len(in) / 2; {
+	case b.does.combines && b.does.fresh:
+		now, before := int(i%2)*half, int(1-i%2)*half
+		b.k.combine(out[now:now+half], in[now:now+half], b.out[peer][before:before+half])
+	case b.does.combines:
+		b.k.combine(out, in, from)
+	case b.does.fresh && i%2 == 1:
+		move(in, b.out[peer])
+	default:
+		move(out, from)
+	}
+	return true
+}
+
+// passes are all that is measured; the last one takes half of a buffer.
+var passes = []struct {
+	does  pass
+	alone bool
+}{{alone: true}, {}, {does: pass{combines: true}}, {does: pass{fresh: true}}, {does: pass{combines: true, fresh: true}}}
+
+// samples are times of passes with buffers of from bytes together, by round.
+type samples struct {
+	from  units.Bytes
+	times [5][]units.Time
+}
+
+// measure adds a time of each pass.
+func (b *bench[T]) measure(ctx context.Context, s *samples) error {
+	stop := b.start(ctx)
+	defer stop()
+	for i, m := range passes {
+		busy := len(b.in)
+		if m.alone {
+			busy = 1
+		}
+		took, err := b.time(m.does, busy)
+		if err != nil {
+			return err
+		}
+		s.times[i] = append(s.times[i], took)
+	}
+	return nil
+}
+
+// level is what the middle rounds say: others that use the machine for a moment disturb one.
+func (s *samples) level(ranks int) cost.Level {
+	buffer := s.from / units.Bytes(2*ranks)
+	rate := func(i int, bytes units.Bytes) units.Rate {
+		slices.Sort(s.times[i])
+		return max(1, bytes.Per(s.times[i][rounds/2]))
+	}
+	return cost.Level{From: s.from, Alone: rate(0, buffer),
+		Input: cost.Pass{Copy: rate(1, buffer), Combine: rate(2, buffer)},
+		Fresh: cost.Pass{Copy: rate(3, buffer), Combine: rate(4, buffer/2)}}
+}
+
+// time is what a pass takes beyond the start and the end of an iteration.
+func (b *bench[T]) time(does pass, busy int) (units.Time, error) {
+	idle, err := b.median(does, 0)
+	if err != nil {
+		return 0, err
+	}
+	took, err := b.median(does, busy)
+	return units.Time(max(took-idle, 1).Nanoseconds()) * units.Nanosecond, err
+}
+
+// Passes are repeated for so long, but neither more seldom nor more often, in rounds that
+// lie apart.
+const (
+	rounds                = 3
+	passesFor             = time.Millisecond
+	fewPasses, manyPasses = 3, 100
+	firstPasses           = 2 // bring the buffers into the caches
+)
+
+func (b *bench[T]) median(does pass, busy int) (time.Duration, error) {
+	b.does, b.busy = does, busy
+	times, err := b.iterate(firstPasses)
+	if err != nil {
+		return 0, err
+	}
+	n := int(passesFor / max(times[len(times)-1], 1))
+	if times, err = b.iterate(min(max(n, fewPasses), manyPasses)); err != nil {
+		return 0, err
 	}
 	slices.Sort(times)
-	return times[passes/2]
+	return times[len(times)/2], nil
 }

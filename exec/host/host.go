@@ -97,23 +97,25 @@ func execute[T element](ctx context.Context, s *schedule.Schedule, cfg Config, k
 	for epoch := range cfg.Checks {
 		d := data[T]{r: r, epoch: epoch, random: epoch%3 == 2 && cfg.Op != collective.Prod}
 		d.fill()
-		if _, err := r.iterate(false); err != nil {
+		if _, err := r.iterate(1); err != nil {
 			return nil, err
 		}
 		out.Wrong += d.wrong()
 	}
-	for range cfg.Warmup {
-		if _, err := r.iterate(false); err != nil {
-			return nil, err
-		}
+	traced := 0
+	if cfg.Trace {
+		traced = min(1, cfg.Iterations)
 	}
-	for i := range cfg.Iterations {
-		t, err := r.iterate(cfg.Trace && i == cfg.Iterations-1)
-		if err != nil {
-			return nil, err
-		}
-		out.Times = append(out.Times, t)
+	times, err := r.iterate(cfg.Warmup + cfg.Iterations - traced)
+	if err != nil {
+		return nil, err
 	}
+	r.tracing = cfg.Trace
+	last, err := r.iterate(traced)
+	if err != nil {
+		return nil, err
+	}
+	out.Times = append(times[cfg.Warmup:], last...)
 	out.Trace = r.trace()
 	return out, nil
 }

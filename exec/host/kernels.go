@@ -141,3 +141,14 @@ func int32Kernels(op collective.ReduceOp) *kernels[int32] {
 func int64Kernels(op collective.ReduceOp) *kernels[int64] {
 	return native[int64](op, math.MinInt64+12345, 0)
 }
+
+// move copies in pieces: what the runtime copies in one piece of 1 MiB or more goes past
+// the caches, where the next reader would have found it.
+func move[T element](dst, src []T) {
+	const piece = 32 << 10
+	for len(src) > piece {
+		copy(dst, src[:piece])
+		dst, src = dst[piece:], src[piece:]
+	}
+	copy(dst, src)
+}

@@ -98,7 +98,7 @@ func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
 		}
 	case schedule.Copy:
 		l.pairs(slice, op.Src, op.Dst, l.rank, func(src, dst []T) {
-			copy(dst, src)
+			move(dst, src)
 			n += int64(len(dst))
 		})
 	case schedule.Reduce:
@@ -111,7 +111,7 @@ func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
 func (l *lane[T]) take(slice int, op *boundOp, source schedule.Loc) (n int64) {
 	if op.Kind == schedule.Recv {
 		l.pairs(slice, source, op.Dst, op.Peer, func(src, dst []T) {
-			copy(dst, src)
+			move(dst, src)
 			n += int64(len(dst))
 		})
 		return n

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"unsafe"
+
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -10,6 +12,7 @@ const guard = 64
 
 // memory is one rank's buffers, each inside an allocation with guard zones.
 type memory[T element] struct {
+	rank  int
 	bufs  [3][]T
 	whole [][]T // the allocations
 }
@@ -19,6 +22,7 @@ func (r *runner[T]) allocate(x *schedule.Expander) {
 	r.mem = make([]memory[T], r.s.Spec.Ranks)
 	for rank := range r.mem {
 		m := &r.mem[rank]
+		m.rank = rank
 		m.bufs[schedule.Scratch] = m.take(r.layout.Scratch(rank, copies))
 		in, out := r.layout.Elements(rank, schedule.Input), r.layout.Elements(rank, schedule.Output)
 		if !r.cfg.InPlace {
@@ -36,8 +40,15 @@ func (r *runner[T]) allocate(x *schedule.Expander) {
 	}
 }
 
+// stagger is by how many bytes more each buffer is off the start of a page. Large
+// allocations start at one, so that places of the same number would compete for the same
+// lines of a cache, and some pairs of buffers, by chance, would run at half the speed.
+const stagger = 9 * 64
+
 func (m *memory[T]) take(n int64) []T {
-	all := make([]T, n+2*guard)
+	var one T
+	skip := int64(3*m.rank+len(m.whole)) * stagger % 4096 / int64(unsafe.Sizeof(one))
+	all := make([]T, skip+n+2*guard)[skip:]
 	m.whole = append(m.whole, all)
 	return all[guard : guard+n : guard+n]
 }

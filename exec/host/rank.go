@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 )
 
@@ -12,35 +11,6 @@ type rank[T element] struct {
 	r     *runner[T]
 	id    int32
 	lanes []*lane[T]
-}
-
-// loop runs the programs once for each iteration that is let go.
-func (k *rank[T]) loop() {
-	for i := int64(0); k.begin(i) && k.iterate(i); i++ {
-		k.r.rankEnded(i)
-	}
-}
-
-// begin waits until the iteration is let go and all ranks are there: what waking them
-// takes belongs to no collective.
-func (k *rank[T]) begin(i int64) bool {
-	for spins := 0; k.r.epoch.Load() <= i; spins++ {
-		if k.r.abort.Load() {
-			return false
-		}
-		pause(spins)
-	}
-	if k.r.ready.Add(1) == (i+1)*int64(len(k.r.ranks)) {
-		k.r.began = time.Now()
-		k.r.started.Store(i + 1)
-	}
-	for spins := 0; k.r.started.Load() <= i; spins++ {
-		if k.r.abort.Load() {
-			return false
-		}
-		pause(spins)
-	}
-	return true
 }
 
 // checkEvery is how many turns a wait makes between looks at the clock.
@@ -70,7 +40,7 @@ func (k *rank[T]) iterate(i int64) bool {
 			k.r.fail(k.stuck(i))
 			return false
 		}
-		pause(spins)
+		k.r.pause(spins)
 	}
 }
 
@@ -104,15 +74,4 @@ func (k *rank[T]) stuck(i int64) error {
 		}
 	}
 	return fmt.Errorf("deadline of %v passed: rank %d does not move", k.r.cfg.Deadline, k.id)
-}
-
-// pause is one turn of a waiting loop: spin a little, then let others run, then sleep.
-func pause(spins int) {
-	switch {
-	case spins < 64:
-	case spins < 4096:
-		runtime.Gosched()
-	default:
-		time.Sleep(20 * time.Microsecond)
-	}
 }

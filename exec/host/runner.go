@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 
 // runner holds the memory and the ranks of a run.
 type runner[T element] struct {
+	team
 	s      *schedule.Schedule
 	cfg    Config
 	k      *kernels[T]
@@ -22,27 +22,21 @@ type runner[T element] struct {
 	mem    []memory[T]
 	ranks  []*rank[T]
 
-	epoch    atomic.Int64 // iterations that may begin
-	ready    atomic.Int64 // ranks that are there, over all iterations
-	started  atomic.Int64 // iterations that have begun
-	finished atomic.Int64 // ranks that have ended, over all iterations
-	began    time.Time
-	over     chan time.Duration // what an iteration took
-	abort    atomic.Bool
-	aborted  chan struct{} // closed by the first failure
-	mu       sync.Mutex
-	failure  error
-	tracing  bool
-	events   []trace.Event
+	tracing   bool
+	recording sync.Mutex
+	events    []trace.Event
 }
 
-// conn counts the messages between two lanes; both counters only grow.
+// conn counts the messages between two lanes; both counters only grow. What the sender
+// writes and what the receiver writes lie on cache lines of their own.
 type conn struct {
-	src, dst int32
 	sent     atomic.Int64
+	_        [56]byte
 	taken    atomic.Int64
+	_        [56]byte
+	src, dst int32
 	sources  []schedule.Loc // of one slice's messages, in order
-	_        [64]byte       // keeps neighbours off the cache line
+	_        [32]byte
 }
 
 // arrived says where the next message lies, if it has been sent.
@@ -57,8 +51,12 @@ func (k *conn) arrived(round int64) (source schedule.Loc, ok bool) {
 type connKey struct{ src, dst, channel, phase int32 }
 
 func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runner[T] {
-	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1),
-		over: make(chan time.Duration, 1), aborted: make(chan struct{})}
+	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1)}
+	r.init(s.Spec.Ranks)
+	r.work = func(rank int, i int64) bool { return r.ranks[rank].iterate(i) }
+	if cfg.Op == collective.Avg && s.Spec.Kind.Reduces() {
+		r.after = r.divide
+	}
 	x := schedule.NewExpander(s)
 	r.allocate(x)
 	for i := range s.Spec.Ranks {
@@ -99,60 +97,6 @@ func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runn
 	return r
 }
 
-// start launches the ranks; the function returned ends them and waits.
-func (r *runner[T]) start(ctx context.Context) func() {
-	var wg sync.WaitGroup
-	for _, k := range r.ranks {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			k.loop()
-		}()
-	}
-	cancel := context.AfterFunc(ctx, func() { r.fail(context.Cause(ctx)) })
-	return func() {
-		cancel()
-		r.abort.Store(true)
-		wg.Wait()
-	}
-}
-
-// fail keeps the first error and stops everybody.
-func (r *runner[T]) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.failure == nil {
-		r.failure = err
-		close(r.aborted)
-	}
-	r.abort.Store(true)
-}
-
-// iterate lets every rank run once and waits for the last one.
-func (r *runner[T]) iterate(tracing bool) (time.Duration, error) {
-	r.tracing = tracing
-	r.events = r.events[:0]
-	r.epoch.Add(1)
-	select {
-	case took := <-r.over:
-		if r.cfg.Op == collective.Avg && r.s.Spec.Kind.Reduces() {
-			r.divide()
-			took = time.Since(r.began)
-		}
-		return took, nil
-	case <-r.aborted:
-		return 0, r.failure
-	}
-}
-
-// rankEnded counts the ranks that are through with an iteration; the last one says what
-// it took.
-func (r *runner[T]) rankEnded(i int64) {
-	if r.finished.Add(1) == (i+1)*int64(len(r.ranks)) {
-		r.over <- time.Since(r.began)
-	}
-}
-
 // divide makes averages of sums, once nobody reads the sums any more.
 func (r *runner[T]) divide() {
 	for i := range r.mem {
@@ -175,8 +119,8 @@ func (r *runner[T]) trace() *trace.Trace {
 }
 
 func (r *runner[T]) record(l *lane[T], slice int, op *schedule.Op, elements int64, start time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.recording.Lock()
+	defer r.recording.Unlock()
 	r.events = append(r.events, trace.Event{Rank: l.rank, Peer: op.Peer, Channel: l.channel, Phase: l.phase, Slice: int32(slice),
 		Op: op.Kind.String(), Bytes: units.Bytes(elements * int64(r.cfg.DType.Size())),
 		Start: picoseconds(start.Sub(r.began)), End: picoseconds(time.Since(r.began))})

@@ -16,6 +16,9 @@ type Profile struct {
 	// Serial: a rank does one thing at a time, as a core does: its lanes take turns to fetch
 	// messages and to combine. A GPU has blocks of threads for each.
 	Serial bool
+	// Memory is what a host's cores reach, by the size of the buffers; ascending. Where it is
+	// there, curves say what a message costs and Memory what its bytes do.
+	Memory []Level
 	Launch units.Time // λ: from the call to the first byte
 	Curves []Curve
 	// Parameters of messages, of what copies, and of transfers between nodes; those that

@@ -193,3 +193,60 @@ func TestMethods(t *testing.T) {
 		}
 	}
 }
+
+func TestMemory(t *testing.T) {
+	const levels = `
+schema: railyard.profile/v1
+name: x
+source: test
+date: "2026-11-22"
+latencies: false
+serial: true
+memory:
+  - {from: 1MiB, alone: 80GB/s, input_copy: 40GB/s, input_combine: 20GB/s, fresh_copy: 10GB/s, fresh_combine: 5GB/s}
+  - {from: 4MiB, alone: 20GB/s, input_copy: 10GB/s, input_combine: 5GB/s, fresh_copy: 10GB/s, fresh_combine: 5GB/s}
+`
+	p, err := Parse("x", []byte(levels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		buffers              units.Bytes
+		alone, input, fresh  units.Rate
+		inputCombine, passed units.Rate
+	}{
+		{1, 80e9, 40e9, 10e9, 20e9, 5e9},
+		{units.MiB, 80e9, 40e9, 10e9, 20e9, 5e9},
+		{2 * units.MiB, 32e9, 16e9, 10e9, 8e9, 5e9}, // half of the way in the time of a byte
+		{4 * units.MiB, 20e9, 10e9, 10e9, 5e9, 5e9},
+		{units.GiB, 20e9, 10e9, 10e9, 5e9, 5e9},
+	} {
+		l, ok := p.Level(c.buffers)
+		for i, pair := range [][2]units.Rate{{l.Alone, c.alone}, {l.Pass(false).Copy, c.input}, {l.Pass(true).Copy, c.fresh}, {l.Input.Combine, c.inputCombine}, {l.Fresh.Combine, c.passed}} {
+			if !ok || math.Abs(float64(pair[0]-pair[1])) > 1 {
+				t.Errorf("%v: rate %d is %v, want %v", c.buffers, i, pair[0], pair[1])
+			}
+		}
+	}
+	var buf bytes.Buffer
+	if err := Encode(&buf, p); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Parse("x", buf.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(p, back); d != "" {
+		t.Error(d)
+	}
+	for what, bad := range map[string]string{
+		"serial must be true":    strings.Replace(levels, "serial: true", "serial: false", 1),
+		"fresh_combine: must be": strings.Replace(levels, ", fresh_combine: 5GB/s", "", 1),
+		"larger than the level":  strings.Replace(levels, "from: 4MiB", "from: 1MiB", 1),
+		"alone: -1GB/s must not": strings.Replace(levels, "alone: 80GB/s", "alone: -1GB/s", 1),
+	} {
+		if _, err := Parse("x", []byte(bad)); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

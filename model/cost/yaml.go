@@ -37,6 +37,7 @@ type document struct {
 	Protocols []protocolInFile      `yaml:"protocols,omitempty"`
 	Engines   []engineInFile        `yaml:"engines,omitempty"`
 	Steps     map[string]stepInFile `yaml:"steps,omitempty"`
+	Memory    []levelInFile         `yaml:"memory,omitempty"`
 	Curves    []curveInFile         `yaml:"curves,omitempty"`
 	Kernels   []kernelInFile        `yaml:"kernels,omitempty"`
 	GPU       string                `yaml:"gpu,omitempty"`
@@ -139,6 +140,9 @@ func (r *reader) profile(d *document) *Profile {
 	if d.Steps != nil {
 		p.Steps = r.steps(d.Steps)
 	}
+	if p.Memory = r.memory(d.Memory); len(p.Memory) > 0 && !p.Serial {
+		r.fail("memory says what cores reach: serial must be true")
+	}
 	for i, c := range d.Curves {
 		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
 	}
@@ -201,7 +205,7 @@ func Encode(w io.Writer, p *Profile) error {
 	for i := range p.Engines {
 		d.Engines = append(d.Engines, engineText(&p.Engines[i]))
 	}
-	d.Steps = stepsText(p.Steps)
+	d.Steps, d.Memory = stepsText(p.Steps), memoryText(p.Memory)
 	for _, c := range p.Curves {
 		out := curveInFile{Medium: c.Medium, Protocol: c.Protocol, Smooth: c.Smooth, Launch: timeText(c.Launch), Peer: timeText(c.Peer)}
 		for _, s := range c.Segments {

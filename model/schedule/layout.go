@@ -98,6 +98,20 @@ func (l *Layout) Elements(rank int, b Buffer) int64 {
 	return n
 }
 
+// BufferBytes is how long the inputs and outputs of all ranks are together, with the
+// scratch that they use (see ScratchChunks).
+func (s *Schedule) BufferBytes(size units.Bytes, scratch []int64) units.Bytes {
+	l := NewLayout(s, int64(size), 1)
+	var sum units.Bytes
+	for rank := range s.Spec.Ranks {
+		sum += units.Bytes(l.Elements(rank, Input) + l.Elements(rank, Output))
+	}
+	for c, chunks := range scratch {
+		sum += units.Bytes(chunks*int64(s.Channels[c].Slices)) * s.ChunkBytes(c, size)
+	}
+	return sum
+}
+
 // Place is where a chunk of a slice lies in a rank's buffer. Scratch chunk numbers of
 // Chunks and beyond lie in further copies of the whole buffer.
 func (l *Layout) Place(rank int, b Buffer, channel, slice int, chunk int32) (off, n int64) {
@@ -190,6 +204,27 @@ func (x *Expander) ScratchCopies() int {
 		top = -1
 	}
 	return copies
+}
+
+// ScratchChunks is, by channel, how many chunks of scratch all ranks use together.
+func (x *Expander) ScratchChunks() []int64 {
+	out := make([]int64, len(x.s.Channels))
+	var ops []Op
+	for c := range x.s.Channels {
+		for r := range x.s.Spec.Ranks {
+			used := map[int32]bool{}
+			for p := range x.s.Channels[c].Phases {
+				ops = x.AppendProgram(ops[:0], c, p, r)
+				for i := range ops {
+					if l := ops[i].Dst; l.Buf == Scratch && !ops[i].Kind.Sends() {
+						l.Set.Each(func(chunk int32) { used[chunk] = true })
+					}
+				}
+			}
+			out[c] += int64(len(used))
+		}
+	}
+	return out
 }
 
 // eachLoc visits the places that an operation reads or writes.

@@ -1,0 +1,75 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/units"
+)
+
+func TestLevels(t *testing.T) {
+	for _, dtype := range []collective.DType{collective.Float32, collective.Float64, collective.BFloat16} {
+		for _, ranks := range []int{1, 2, 3} {
+			const buffers = 200 * units.KiB
+			levels, err := Levels(context.Background(), ranks, dtype, collective.Sum, buffers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from := 2 * units.Bytes(ranks) * smallestBuffer
+			for _, l := range levels {
+				if l.From != from || from > buffers {
+					t.Errorf("%v, %d ranks: a level from %v on, want %v", dtype, ranks, l.From, from)
+				}
+				if min(l.Alone, l.Input.Copy, l.Input.Combine, l.Fresh.Copy, l.Fresh.Combine) <= 0 {
+					t.Errorf("%v, %d ranks, from %v on: %+v", dtype, ranks, l.From, l)
+				}
+				from *= 2
+			}
+			if from <= buffers {
+				t.Errorf("%v, %d ranks: no level from %v on", dtype, ranks, from)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Levels(ctx, 2, collective.Float32, collective.Sum, units.MiB); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// What is fresh has been written by another rank in the iteration before.
+func TestBenchPasses(t *testing.T) {
+	const ranks, elements = 3, 40
+	for _, does := range []pass{{}, {combines: true}, {fresh: true}, {combines: true, fresh: true}} {
+		b := newBench(ranks, elements, int32Kernels(collective.Sum))
+		for r := range ranks {
+			for i := range elements {
+				b.in[r][i], b.out[r][i] = int32(1+r), 0
+			}
+		}
+		b.does, b.busy = does, ranks
+		stop := b.start(context.Background())
+		if _, err := b.iterate(2); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		for r := range ranks {
+			next, beyond := int32(1+(r+1)%ranks), int32(1+(r+2)%ranks)
+			own := int32(1 + r)
+			first, second := beyond, beyond // of the halves of out
+			switch {
+			case does.combines && does.fresh:
+				first, second = own, own+beyond // beyond's first half, which it has combined with nothing
+			case does.combines:
+				first, second = own+beyond, own+beyond
+			case does.fresh:
+				first, second = next, next // and in what came back from beyond
+			}
+			if b.in[r][0] != own || b.out[r][0] != first || b.out[r][elements-1] != second {
+				t.Errorf("%+v, rank %d: in %d, out %d and %d, want %d, %d and %d", does, r, b.in[r][0], b.out[r][0], b.out[r][elements-1], own, first, second)
+			}
+		}
+	}
+}
