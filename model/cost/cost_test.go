@@ -250,3 +250,15 @@ memory:
 		}
 	}
 }
+
+func TestBeyondWhatAKernelWasFittedOn(t *testing.T) {
+	k := Kernel{MinSize: units.KiB, MaxSize: units.MiB}
+	for _, c := range []struct {
+		size units.Bytes
+		want float64
+	}{{0, 1024}, {256, 4}, {units.KiB, 1}, {64 * units.KiB, 1}, {units.MiB, 1}, {8 * units.MiB, 8}} {
+		if got := k.Beyond(c.size); got != c.want {
+			t.Errorf("%v: %g, want %g", c.size, got, c.want)
+		}
+	}
+}

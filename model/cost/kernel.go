@@ -85,6 +85,12 @@ func (k *Kernel) Moved(chunk units.Bytes, steps, hops float64) float64 {
 	return max(out, 0)
 }
 
+// Beyond is how many times as large as the largest size that it was fitted on a size is,
+// or as small as the smallest; 1 within.
+func (k *Kernel) Beyond(size units.Bytes) float64 {
+	return max(1, float64(size)/float64(max(k.MaxSize, 1)), float64(k.MinSize)/float64(max(size, 1)))
+}
+
 // Kernel is the kernel with a key; nil where the profile has none.
 func (p *Profile) Kernel(key KernelKey) *Kernel {
 	i := slices.IndexFunc(p.Kernels, func(k Kernel) bool { return k.KernelKey == key })

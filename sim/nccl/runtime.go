@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"cmp"
 	"fmt"
 
 	"railyard/model/collective"
@@ -34,6 +35,7 @@ type Prediction struct {
 	Floored   bool       // a launch floor hides what the kernel takes
 	HeldOut   float64    // mean error of the kernel on measurements left out of its fit
 	Warnings  []string
+	beyond    float64 // how many times as large, or small, as what its kernel was fitted on; 1 within
 }
 
 // ownError is NCCL's own model's mean error on the measurements in docs/validation.md.
@@ -137,7 +139,7 @@ func (r *Runtime) Predict(a Ask) (Prediction, error) {
 		if c.chosen {
 			return p, nil
 		}
-		if best.Time == 0 || p.Time < best.Time {
+		if best.Time == 0 || p.before(&best) {
 			best = p
 		}
 	}
@@ -150,20 +152,33 @@ func (r *Runtime) Predict(a Ask) (Prediction, error) {
 	return best, nil
 }
 
+// reach is how far beyond its measurements a kernel's time may still decide what runs:
+// with their ranks grows the size at which libraries change protocols, and most kernels
+// are fitted on 2 to 8 ranks.
+const reach = 8
+
+// before reports whether p rather than q runs where nothing else says what does. The
+// measurements of a kernel end where the library went on with another one, so that far
+// beyond them it does not run, however fast what it extrapolates to may be.
+func (p *Prediction) before(q *Prediction) bool {
+	return cmp.Or(cmp.Compare(max(p.beyond, reach), max(q.beyond, reach)), cmp.Compare(p.Time, q.Time)) < 0
+}
+
 // one predicts one way.
 func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	w, err := r.rates.work(a.Kind, c.algorithm, a.Size)
 	if err != nil {
 		return Prediction{}, err
 	}
-	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own}
+	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own, beyond: 1}
 	kernel, note := r.kernel(a, c)
 	switch {
 	case kernel != nil:
 		p.Fitted, p.HeldOut = true, kernel.HeldOut
 		p.Latency, p.Time = spend(kernel, &w)
 		p.Slowest = slowestPart(kernel, &w)
-		p.Warnings = beyond(r.profile.Name, kernel, a.Size)
+		p.beyond = kernel.Beyond(a.Size)
+		p.Warnings = extrapolated(r.profile.Name, kernel, p.beyond)
 	case c.own > 0:
 		p.Time, p.HeldOut, p.Slowest = c.own, ownError, "NCCL's own estimate"
 		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm, c.protocol)
@@ -224,9 +239,9 @@ func (p *Prediction) Behind(floor units.Time) *Prediction {
 	return &out
 }
 
-// beyond warns where a size lies outside what a kernel was fitted on.
-func beyond(profile string, k *cost.Kernel, size units.Bytes) []string {
-	if size < k.MinSize || size > k.MaxSize {
+// extrapolated warns where a size lies outside what a kernel was fitted on.
+func extrapolated(profile string, k *cost.Kernel, beyond float64) []string {
+	if beyond > 1 {
 		return []string{fmt.Sprintf("extrapolated: profile %s knows %s by %s/%s from %v to %v", profile, k.Collective, k.Algorithm, k.Protocol, k.MinSize, k.MaxSize)}
 	}
 	return nil

@@ -171,6 +171,40 @@ func TestMeshesHaveNoNVLS(t *testing.T) {
 	}
 }
 
+// Where NCCL's model knows nothing of the GPUs, a kernel far beyond what it was fitted on
+// does not run while another one is nearer, however fast it extrapolates to be. Which are
+// near, each way by itself says.
+func TestKernelsRunNearTheirMeasurements(t *testing.T) {
+	r := runtime(t, load(t, "pcie3-server", topology.Options{}), "pcie3")
+	if r.Chooses() {
+		t.Fatal("NCCL knows the GPUs")
+	}
+	for _, k := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce} {
+		for size := units.Bytes(64); size <= 16*units.GiB; size *= 2 {
+			p := predict(t, r, Ask{Kind: k, Size: size})
+			for _, protocol := range []string{"ll", "simple"} {
+				q := predict(t, r, Ask{Kind: k, Protocol: protocol, Size: size})
+				if p.beyond > reach && q.beyond < p.beyond || p.Time > q.Time && q.beyond <= reach {
+					t.Errorf("%v of %v by %s in %v, %g times beyond its kernel; %s takes %v, %g times", k, size, p.Protocol, p.Time, p.beyond, protocol, q.Time, q.beyond)
+				}
+			}
+			want := map[units.Bytes]string{64: "ll", 64 * units.KiB: "ll", 4 * units.MiB: "simple", 64 * units.MiB: "simple", units.GiB: "simple", 16 * units.GiB: "simple"}[size]
+			if want != "" && p.Protocol != want {
+				t.Errorf("%v of %v by %s, want %s", k, size, p.Protocol, want)
+			}
+		}
+	}
+}
+
+func predict(t testing.TB, r *Runtime, a Ask) Prediction {
+	t.Helper()
+	p, err := r.Predict(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestProfileFor(t *testing.T) {
 	for name, want := range map[string]string{"dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
 		"dgx-b200": "b200", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5", "superpod-h100": "h100"} {
