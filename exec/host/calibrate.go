@@ -17,9 +17,24 @@ const (
 	largestBuffers = units.GiB
 )
 
-// Levels measures what ranks reach that copy and combine one another's memory, with
-// buffers of up to so many bytes together.
-func Levels(ctx context.Context, ranks int, t collective.DType, op collective.ReduceOp, buffers units.Bytes) ([]cost.Level, error) {
+// Levels measures what ranks reach that copy and combine one another's memory in a type
+// and operation, with buffers of up to so many bytes together.
+func Levels(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
+	out, err := levelsOf(ctx, ranks, cfg, buffers)
+	if !cfg.InPlace {
+		return out, err
+	}
+	for i := range out { // inputs are written as outputs are, and both are the same memory
+		l := &out[i]
+		l.From *= 2
+		l.Alone = units.Rate(float64(l.Alone) * float64(l.Fresh.Copy) / float64(l.Input.Copy))
+		l.Input = l.Fresh
+	}
+	return out, err
+}
+
+func levelsOf(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
+	t, op := cfg.DType, cfg.Op
 	switch t {
 	case collective.Float64:
 		return levels(ctx, ranks, t, float64Kernels(op), buffers)
