@@ -233,7 +233,7 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 	for _, r := range d.Rows {
 		healthy, slowdown, kept := "", "", "" // nothing has failed
 		if len(d.Faults) > 0 {
-			healthy, slowdown, kept = number(r.HealthyUS), number(r.Slowdown), number(r.KeptUS)
+			healthy, slowdown, kept = number(r.HealthyUS), number(r.Slowdown), positive(r.KeptUS)
 		}
 		idle, busy := "", "" // nobody else is there
 		if d.loaded() {

@@ -4,6 +4,7 @@ import "io"
 
 // Scenarios are worked numbers of documents beside ours.
 type Scenarios struct {
+	Transfers []TransferScenario
 	Scenarios []Scenario
 
 	// Ways to train a 175B model on so many tokens, priced by a book.
@@ -26,13 +27,27 @@ type ScenarioRow struct {
 	Fits                                          bool
 }
 
+// TransferScenario is a question about collectives and transfers alone.
+type TransferScenario struct {
+	Question, Says, Why string
+	Rows                []TransferRow
+}
+
+// TransferRow is one of them: its time, and its bandwidth as nccl-tests count (busbw).
+type TransferRow struct {
+	Label, Command string
+	MS, GBps       float64
+}
+
 // WriteMarkdown writes the page docs/scenarios.md.
 func (d *Scenarios) WriteMarkdown(w io.Writer) error {
 	l := &lines{w: w}
-	l.printf("# Worked numbers about training steps, recomputed\n\n")
+	l.printf("# Worked numbers, recomputed\n\n")
 	l.printf("Written by `railyard capacity scenarios -o docs`. The project was asked for with documents that work such numbers\n")
-	l.printf("out by hand; here is what they say, what railyard says, and why these differ. Communication counts all\n")
-	l.printf("collectives of a GPU, exposed what it waits for; efficiency is against one replica alone.\n")
+	l.printf("out by hand; here is what they say, what railyard says, and why these differ. Of collectives, GB/s are the bus bandwidth of\n")
+	l.printf("nccl-tests. Of training steps, communication counts all collectives of a GPU, exposed what it waits for; efficiency is\n")
+	l.printf("against one replica alone.\n")
+	d.transfers(l)
 	for _, s := range d.Scenarios {
 		l.printf("\n## %s\n\nThe document says: %s.\n\n", s.Question, s.Says)
 		l.printf("| case | step ms | compute ms | communication ms | exposed ms | scaling efficiency | fits |\n| --- | ---: | ---: | ---: | ---: | ---: | --- |\n")
@@ -50,4 +65,17 @@ func (d *Scenarios) WriteMarkdown(w io.Writer) error {
 	}
 	d.options(l)
 	return l.err
+}
+
+func (d *Scenarios) transfers(l *lines) {
+	for _, t := range d.Transfers {
+		l.printf("\n## %s\n\nThe document says: %s.\n\n| case | ms | GB/s |\n| --- | ---: | ---: |\n", t.Question, t.Says)
+		for _, r := range t.Rows {
+			l.printf("| %s | %.2f | %.1f |\n", r.Label, r.MS, r.GBps)
+		}
+		l.printf("\n%s\n\n", t.Why)
+		for _, r := range t.Rows {
+			l.printf("    %s\n", r.Command)
+		}
+	}
 }

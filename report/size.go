@@ -129,8 +129,12 @@ func kwOrDash(r SizeRow) string {
 func (d *SizeDocument) rows() [][]string {
 	rows := [][]string{{"design", "node", "nodes", "gpus", "step_ms", "units_per_second", "days", "mfu", "layout", "purchase", "total", "watts", "bisection_GBps", "switches", "cables", "optics", "priced", "meets", "on_front", "error"}}
 	for _, r := range d.Rows {
-		rows = append(rows, []string{r.Design, r.Node, fmt.Sprint(r.Nodes), fmt.Sprint(r.GPUs), number(r.StepMS), number(r.UnitsPerSecond), number(r.Days), number(r.MFU), r.Layout, number(r.Purchase), number(r.Total), number(r.Watts),
-			number(r.BisectionGBps), fmt.Sprint(r.Switches), fmt.Sprint(r.Cables), fmt.Sprint(r.Optics), fmt.Sprint(r.Priced), fmt.Sprint(r.Meets), fmt.Sprint(r.OnFront), r.Error + r.Unpriced})
+		optics := "" // what nobody has a price or an answer for is no 0
+		if r.Priced {
+			optics = fmt.Sprint(r.Optics)
+		}
+		rows = append(rows, []string{r.Design, r.Node, fmt.Sprint(r.Nodes), fmt.Sprint(r.GPUs), positive(r.StepMS), positive(r.UnitsPerSecond), positive(r.Days), positive(r.MFU), r.Layout, positive(r.Purchase), positive(r.Total), positive(r.Watts),
+			number(r.BisectionGBps), fmt.Sprint(r.Switches), fmt.Sprint(r.Cables), optics, fmt.Sprint(r.Priced), fmt.Sprint(r.Meets), fmt.Sprint(r.OnFront), r.Error + r.Unpriced})
 	}
 	return rows
 }

@@ -82,6 +82,14 @@ func hundredths(v float64) string    { return fmt.Sprintf("%.2f", v) }
 // number prints a value with all its digits and no exponent.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
+// positive is a number that is above 0 where it is known, else nothing.
+func positive(v float64) string {
+	if v > 0 {
+		return number(v)
+	}
+	return ""
+}
+
 // Thousands is a whole number of at least 0 with its thousands set apart: 435,012.
 func Thousands(v float64) string {
 	s := number(math.Round(v))

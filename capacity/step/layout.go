@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"railyard/model/gpu"
@@ -177,17 +178,17 @@ func (l *Layout) checkTransformer(m *workload.Transformer) error {
 	return nil
 }
 
-// divisorsNear names the divisors of n on both sides of x.
+// divisorsNear names the divisors of n on both sides of x, which is none.
 func divisorsNear(n, x int) string {
-	below, above := 1, n
+	var near []string
 	for d := 1; d <= n; d++ {
-		if n%d == 0 && d < x {
-			below = d
-		}
-		if n%d == 0 && d > x {
-			above = d
-			break
+		switch {
+		case n%d != 0:
+		case d < x:
+			near = []string{strconv.Itoa(d)}
+		default:
+			return strings.Join(append(near, strconv.Itoa(d)), " or ")
 		}
 	}
-	return fmt.Sprintf("%d or %d", below, above)
+	return strings.Join(near, " or ")
 }

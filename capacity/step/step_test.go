@@ -148,6 +148,7 @@ func TestBadLayouts(t *testing.T) {
 	p := steptest.Predictor(t, "dgx-h100", 1)
 	for _, c := range [][3]string{
 		{"llama-3-8b", "dp1 tp3 mb1 gb8", "tp 3 does not divide the 32 attention heads: change --tp to 2 or 4"},
+		{"llama-3-8b", "dp1 tp64 mb1 gb8", "tp 64 does not divide the 32 attention heads: change --tp to 32"},
 		{"llama-3-8b", "dp1 pp64 mb1 gb8", "pp 64 × vpp 1 are more stages than there are layers (32): lower --pp"},
 		{"llama-3-8b", "dp16 mb1 gb16", "need 16 GPUs, but there are 8: lower one of them, or raise --nodes"},
 		{"llama-3-8b", "dp4 mb1 gb16", "use 4 of 8 GPUs: raise --dp to 8"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -86,7 +87,7 @@ func newCapacityScenarios() *cobra.Command {
 		Example: "  railyard capacity scenarios -o docs",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := scenarioDocument()
+			d, err := scenarioDocument(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -100,8 +101,11 @@ func newCapacityScenarios() *cobra.Command {
 	return cmd
 }
 
-func scenarioDocument() (*report.Scenarios, error) {
+func scenarioDocument(ctx context.Context) (*report.Scenarios, error) {
 	d := &report.Scenarios{}
+	if err := addTransfers(ctx, d); err != nil {
+		return nil, err
+	}
 	for _, s := range workedNumbers {
 		x := report.Scenario{Question: s.question, Says: s.says, Why: s.why}
 		for _, r := range s.runs {

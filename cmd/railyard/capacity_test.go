@@ -29,7 +29,7 @@ func TestCapacityDocumentsAreCurrent(t *testing.T) {
 	if mean := sum / float64(len(v.Rows)); mean > 0.12 {
 		t.Errorf("mean absolute error %.3f on %d published steps, it was 0.107", mean, len(v.Rows))
 	}
-	s, err := scenarioDocument()
+	s, err := scenarioDocument(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,6 +112,9 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 	if err != nil {
 		return err
 	}
+	if pf.name == "" && !hasGPUs(t) {
+		return usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as railyard-run-1/profile.yaml", t.Name())
+	}
 	profile, err := pf.library(t)
 	if err != nil {
 		return err

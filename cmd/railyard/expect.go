@@ -121,13 +121,16 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 // fits refuses machines of which there is nothing to expect.
 func (f *expectFlags) fits(t *topology.Topology) error {
 	switch {
-	case t.Devices()[t.Ranks()[0]].Kind == topology.Thread:
+	case !hasGPUs(t):
 		return fmt.Errorf("%s has no GPUs, so that nccl-tests do not run there", t.Name())
 	case f.fabric != "" && t.NumNodes() == 1:
 		return usagef("--fabric has no effect on one node: give --nodes as well")
 	}
 	return nil
 }
+
+// hasGPUs tells machines of GPUs from hosts, whose ranks are threads.
+func hasGPUs(t *topology.Topology) bool { return t.Devices()[t.Ranks()[0]].Kind != topology.Thread }
 
 // launchFloor reads --launch-floor.
 func launchFloor(text string) (units.Time, error) {

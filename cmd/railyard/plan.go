@@ -343,7 +343,7 @@ func (p *planned) latencyBound() collective.Bound {
 
 // bandwidths are nccl-tests' algorithm and bus bandwidth in GB/s.
 func bandwidths(spec collective.Spec, size units.Bytes, t units.Time) (alg, bus float64) {
-	if t <= 0 {
+	if t <= 0 || spec.Kind == collective.Barrier { // which moves no bytes
 		return 0, 0
 	}
 	alg = float64(size) / t.Seconds() / 1e9

@@ -5,13 +5,9 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
-	"railyard/model/topology"
-	"railyard/planner"
-	"railyard/topologies"
 )
 
 // playOff runs a program as the kernels would, on memory of bytes, one operation of one block at a
@@ -61,6 +57,19 @@ type playedBlock struct {
 	at, slice              int // in body, slice after slice
 	part                   int // before, body, after
 	urgency                float64
+	read, written          []stretch // since its threads last waited for one another
+}
+
+// stretch is bytes of memory.
+type stretch struct {
+	at Ref
+	n  int64
+}
+
+func (s stretch) meets(list []stretch) bool {
+	return slices.ContainsFunc(list, func(o stretch) bool {
+		return s.at.Rank == o.at.Rank && s.at.Buffer == o.at.Buffer && s.at.Offset < o.at.Offset+o.n && o.at.Offset < s.at.Offset+s.n
+	})
 }
 
 const playedLaunches = 3
@@ -106,6 +115,12 @@ func input(epoch, rank int, i int64) byte { return byte(epoch*101 + rank*31 + in
 
 // bytes are the memory from a place on.
 func (x *playOff) bytes(r Ref) []byte {
+	r = x.physical(r)
+	return x.mem[[2]int{r.Rank, int(r.Buffer)}][r.Offset:]
+}
+
+// physical is a place in the memory that it is in: in place input and output are one.
+func (x *playOff) physical(r Ref) Ref {
 	if x.o.InPlace && r.Buffer != uint8(schedule.Scratch) {
 		_, n := x.layout.Block(0, schedule.Output, 0)
 		shifted := x.s.Spec.Kind == collective.AllGather && r.Buffer == uint8(schedule.Input) || x.s.Spec.Kind == collective.ReduceScatter && r.Buffer == uint8(schedule.Output)
@@ -114,7 +129,7 @@ func (x *playOff) bytes(r Ref) []byte {
 		}
 		r.Buffer = uint8(schedule.Output)
 	}
-	return x.mem[[2]int{r.Rank, int(r.Buffer)}][r.Offset:]
+	return r
 }
 
 // begin is a rank's next launch.
@@ -284,6 +299,9 @@ func (x *playOff) place(b *playedBlock, op *Op, r Ref) packetAt {
 
 func (x *playOff) do(b *playedBlock) (err error) {
 	op := b.op()
+	if op.Kind == Wait || op.Kind == Signal && op.Flags&Relaxed == 0 || op.Flags&Barrier != 0 {
+		b.read, b.written = nil, nil
+	}
 	switch op.Kind {
 	case Wait:
 	case Signal:
@@ -327,10 +345,39 @@ func (x *playOff) move(b *playedBlock, op *Op) error {
 	return nil
 }
 
+// apart refuses what some threads of a block may do before others have done what it rests on: another
+// operation's threads need not be those that have the same bytes here.
+func (x *playOff) apart(b *playedBlock, skip, n int64, sources, destinations []Ref) error {
+	stretches := func(list []Ref) (out []stretch) {
+		for _, r := range list {
+			r = x.physical(r)
+			r.Offset += skip
+			out = append(out, stretch{r, n})
+		}
+		return out
+	}
+	reads, writes := stretches(sources), stretches(destinations)
+	for _, s := range reads {
+		if s.meets(b.written) {
+			return fmt.Errorf("%+v is read by threads that did not wait for those that wrote it", s)
+		}
+	}
+	for _, s := range writes {
+		if s.meets(b.written) || s.meets(b.read) {
+			return fmt.Errorf("%+v is written by threads that did not wait for those that used it", s)
+		}
+	}
+	b.read, b.written = append(b.read, reads...), append(b.written, writes...)
+	return nil
+}
+
 func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, destinations, targets []Ref) error {
 	skip, n := b.shareOf(op, i)
 	if n == 0 {
 		return nil
+	}
+	if err := x.apart(b, skip, n, sources, destinations); err != nil {
+		return err
 	}
 	epoch, sum := x.ranks[b.rank].epoch, make([]byte, n)
 	add := func(data []byte) {
@@ -363,81 +410,4 @@ func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, desti
 		x.packets[at] = packet{epoch, slices.Clone(sum)}
 	}
 	return nil
-}
-
-// TestPrograms plays programs of random collectives by all algorithms that apply.
-func TestPrograms(t *testing.T) {
-	machines := []struct {
-		name string
-		o    topology.Options
-	}{{"hgx-h200-4", topology.Options{GPUs: 2}}, {"hgx-h200-4", topology.Options{GPUs: 3}}, {"hgx-h200-4", topology.Options{}}, {"dgx1-v100", topology.Options{}}, {"dgx-a100", topology.Options{Nodes: 1}},
-		{"dgx-a100", topology.Options{Nodes: 2, GPUs: 2}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 3}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 4}}, {"dgx-a100", topology.Options{Nodes: 4, GPUs: 2}}}
-	const seed = 20261122
-	played := map[Mechanism]int{}
-	for m, machine := range machines {
-		topo, err := topology.Load(topologies.Source, machine.name, machine.o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for a, algo := range planner.Algorithms() {
-			for kind := collective.AllReduce; kind <= collective.Barrier; kind++ {
-				random := rand.New(rand.NewPCG(seed, uint64(m)<<32|uint64(a)<<16|uint64(kind)))
-				playDraws(t, topo, kind, algo.Name, random, played)
-			}
-		}
-	}
-	for m := Pull; m <= WordsPush; m++ {
-		if played[m] < 100 {
-			t.Errorf("%d programs in %v", played[m], m)
-		}
-	}
-}
-
-// playDraws plays an algorithm's schedule in all mechanisms.
-func playDraws(t *testing.T, topo *topology.Topology, kind collective.Kind, algo string, random *rand.Rand, played map[Mechanism]int) {
-	spec := randomSpec(kind, topo.NumRanks(), random)
-	s, err := planner.Build(topo, spec, algo, planner.Options{Slices: 1 + random.IntN(3)})
-	if err != nil || s.Plain() != nil {
-		return
-	}
-	if err := schedule.Check(s, topo); err != nil {
-		t.Errorf("%s of %v: %v", algo, kind, err)
-		return
-	}
-	for m := Pull; m <= WordsPush; m++ {
-		blocks := int64(spec.Blocks())
-		o := Options{Count: (1 + random.Int64N(40*int64(spec.Ranks))) * blocks, Size: 1 + 3*random.IntN(2), InPlace: random.IntN(3) == 0, Instances: 1 + random.IntN(2), Mechanism: m}
-		if spec.Ranks == MaxRanks && random.IntN(2) == 0 {
-			continue // they take long
-		}
-		p, err := Compile(s, o)
-		if err != nil {
-			continue // what the kernels refuse
-		}
-		played[m]++
-		for range 2 {
-			if err := newPlayOff(s, o, p, random).run(); err != nil {
-				t.Errorf("%s of %v on %s, %d ranks, %d slices, %v, %+v: %v", algo, kind, topo.Name(), spec.Ranks, s.Channels[0].Slices, spec.Counts, o, err)
-				break
-			}
-		}
-	}
-}
-
-func randomSpec(kind collective.Kind, ranks int, random *rand.Rand) collective.Spec {
-	spec := collective.Spec{Kind: kind, Ranks: ranks}
-	if kind.Rooted() {
-		spec.Root = random.IntN(ranks)
-	}
-	if kind == collective.AllToAllV {
-		for range ranks {
-			row := make([]int64, ranks)
-			for i := range row {
-				row[i] = random.Int64N(4)
-			}
-			spec.Counts = append(spec.Counts, row)
-		}
-		spec.Counts[0][ranks-1] = 3 // somebody sends something
-	}
-	return spec
 }

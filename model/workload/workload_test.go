@@ -203,6 +203,10 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c[1], err, c[2])
 		}
 	}
+	// What follows from another mistake is none of its own.
+	if _, err := workload.Parse("f.yaml", []byte(strings.Replace(valid, "hidden: 256", "hidden: 1e3", 1))); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, want one mistake", err)
+	}
 	if _, err := workload.Get("llama-9"); err == nil || !strings.Contains(err.Error(), "llama-3-8b") {
 		t.Errorf("unknown name: %v", err)
 	}

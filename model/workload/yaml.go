@@ -121,7 +121,7 @@ func (m *Transformer) check(o *yamlfile.Object) {
 		bad  bool
 		what string
 	}{
-		{"heads", !o.Has("head_dim") && m.Hidden%m.Heads != 0, fmt.Sprintf("hidden %d is not a multiple of heads %d: change one, or give head_dim", m.Hidden, m.Heads)},
+		{"heads", !o.Has("head_dim") && m.Hidden > 1 && m.Hidden%m.Heads != 0, fmt.Sprintf("hidden %d is not a multiple of heads %d: change one, or give head_dim", m.Hidden, m.Heads)},
 		{"kv_heads", m.Heads%m.KVHeads != 0, fmt.Sprintf("heads %d is not a multiple of kv_heads %d", m.Heads, m.KVHeads)},
 		{"top_k", m.Experts > 0 && (m.TopK < 1 || m.TopK > m.Experts), fmt.Sprintf("top_k must be from 1 to experts (%d), not %d", m.Experts, m.TopK)},
 		{"flash_attention_2", m.Flash && !m.Fused, "flash_attention_2 needs fused_attention: true"},
