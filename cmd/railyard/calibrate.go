@@ -36,11 +36,11 @@ var smallSizes = []units.Bytes{256, units.KiB, 4 * units.KiB}
 const rounds = 3
 
 // calibrate makes a profile of this machine: what a byte costs is measured with buffers
-// as large as those of collectives of up to the largest size, without any collective; what
+// as large as those of a run like cfg of up to the largest size, without any collective; what
 // a message and a launch cost is fitted to small transfers that are not what run compares
 // unless asked to.
-func calibrate(ctx context.Context, t *topology.Topology, dtype collective.DType, op collective.ReduceOp, largest units.Bytes) (*cost.Profile, error) {
-	levels, err := host.Levels(ctx, t.NumRanks(), dtype, op, 2*units.Bytes(t.NumRanks())*largest)
+func calibrate(ctx context.Context, t *topology.Topology, cfg host.Config, largest units.Bytes) (*cost.Profile, error) {
+	levels, err := host.Levels(ctx, t.NumRanks(), cfg, 2*units.Bytes(t.NumRanks())*largest)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,12 @@ func (f *runFlags) calibrated(cmd *cobra.Command, dtype collective.DType, op col
 		if err != nil {
 			return err
 		}
-		profile, err := calibrate(cmd.Context(), t, dtype, op, sizes[len(sizes)-1])
+		kind, err := collective.Parse(f.plan.coll.name)
+		if err != nil {
+			return usageError{err}
+		}
+		written := f.inPlace && kind.Reduces() // what is only moved leaves inputs as they were
+		profile, err := calibrate(cmd.Context(), t, host.Config{DType: dtype, Op: op, InPlace: written}, sizes[len(sizes)-1])
 		if err != nil {
 			return err
 		}

@@ -11,15 +11,30 @@ import (
 )
 
 // Buffers that levels are measured with: a rank's input and output have at least
-// smallestBuffer each, all together at most largestBuffers, which no cache holds.
+// smallestBuffer each, all together at most largestBuffers, which few caches hold.
 const (
 	smallestBuffer = 8 * units.KiB
-	largestBuffers = units.GiB
+	largestBuffers = 512 * units.MiB
 )
 
-// Levels measures what ranks reach that copy and combine one another's memory, with
-// buffers of up to so many bytes together.
-func Levels(ctx context.Context, ranks int, t collective.DType, op collective.ReduceOp, buffers units.Bytes) ([]cost.Level, error) {
+// Levels measures what ranks reach that copy and combine one another's memory in a type
+// and operation, with buffers of up to so many bytes together.
+func Levels(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
+	out, err := levelsOf(ctx, ranks, cfg, buffers)
+	if !cfg.InPlace {
+		return out, err
+	}
+	for i := range out { // inputs are written as outputs are, and both are the same memory
+		l := &out[i]
+		l.From *= 2
+		l.Alone = units.Rate(float64(l.Alone) * float64(l.Fresh.Copy) / float64(l.Input.Copy))
+		l.Input = l.Fresh
+	}
+	return out, err
+}
+
+func levelsOf(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
+	t, op := cfg.DType, cfg.Op
 	switch t {
 	case collective.Float64:
 		return levels(ctx, ranks, t, float64Kernels(op), buffers)
@@ -39,17 +54,15 @@ func levels[T element](ctx context.Context, ranks int, t collective.DType, k *ke
 	least := 2 * units.Bytes(ranks) * smallestBuffer
 	most := max(least, min(buffers, largestBuffers))
 	var all []*samples
-	for round := range rounds {
-		i := 0
-		for from := least; from <= most; from *= 2 {
-			if round == 0 {
-				all = append(all, &samples{from: from})
-			}
-			b := newBench(ranks, int(from)/(2*ranks*t.Size()), k) // its buffers lie as those of a run of that size would
-			if err := b.measure(ctx, all[i]); err != nil {
+	for from := least; from <= most; from *= 2 {
+		all = append(all, &samples{from: from})
+	}
+	for range rounds {
+		for _, s := range all {
+			b := newBench(ranks, int(s.from)/(2*ranks*t.Size()), k) // its buffers lie as those of a run of that size would
+			if err := b.measure(ctx, s); err != nil {
 				return nil, err
 			}
-			i++
 		}
 	}
 	out := make([]cost.Level, len(all))

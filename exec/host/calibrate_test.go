@@ -13,7 +13,7 @@ func TestLevels(t *testing.T) {
 	for _, dtype := range []collective.DType{collective.Float32, collective.Float64, collective.BFloat16} {
 		for _, ranks := range []int{1, 2, 3} {
 			const buffers = 200 * units.KiB
-			levels, err := Levels(context.Background(), ranks, dtype, collective.Sum, buffers)
+			levels, err := Levels(context.Background(), ranks, Config{DType: dtype}, buffers)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,9 +32,13 @@ func TestLevels(t *testing.T) {
 			}
 		}
 	}
+	levels, err := Levels(context.Background(), 2, Config{InPlace: true}, 4*smallestBuffer)
+	if err != nil || len(levels) != 1 || levels[0].From != 8*smallestBuffer || levels[0].Input != levels[0].Fresh {
+		t.Errorf("in place: %+v, %v", levels, err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Levels(ctx, 2, collective.Float32, collective.Sum, units.MiB); !errors.Is(err, context.Canceled) {
+	if _, err := Levels(ctx, 2, Config{}, units.MiB); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
