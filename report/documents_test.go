@@ -53,7 +53,7 @@ func loadedDocument() *report.PlanDocument {
 
 func simulateDocument() *report.SimulateDocument {
 	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: "box", Profile: "line", Schedule: "ring/simple", Collective: "all_gather", SizeBytes: 1 << 26, TimeUS: 131.5, AlgBW: 510.3,
-		BusBW: 446.5, LaunchUS: 1.5, AlphaUS: 4, BetaUS: 120, ContentionUS: 6, Sends: 56, Events: 112, WallS: 0.001, Bottleneck: "link l2: 95% busy", RankBalance: 1, LinkBalance: 0.5, Warnings: []string{"w", "w"}}
+		BusBW: 446.5, LaunchUS: 1.5, AlphaUS: 4, BetaUS: 120, ContentionUS: 6, Sends: 56, Events: 112, Bottleneck: "link l2: 95% busy", RankBalance: 1, LinkBalance: 0.5, Warnings: []string{"w", "w"}}
 	for i := range 18 {
 		d.Links = append(d.Links, report.LinkLoad{ID: "l" + string(rune('a'+i)), Count: 1, Class: "nvlink4", Bytes: float64(1000 * i), Utilisation: float64(i%7) / 10})
 	}

@@ -30,7 +30,6 @@ type SimulateDocument struct {
 	ContentionUS float64    `json:"contention_us"`
 	Sends        int64      `json:"sends"`
 	Events       int64      `json:"events"`
-	WallS        float64    `json:"wall_s"`
 	Bottleneck   string     `json:"bottleneck"`
 	RankBalance  float64    `json:"rank_balance"`
 	LinkBalance  float64    `json:"link_balance"`
@@ -80,7 +79,7 @@ func (d *SimulateDocument) WriteText(w io.Writer) error {
 		out.printf("NCCL        %v in %v us as it runs here, %v us by its own model, %v us measured\n", x[0], x[1], x[2], x[3])
 	}
 	out.printf("balance     ranks %.0f %%, links %.0f %% (mean of maximum)\n", 100*d.RankBalance, 100*d.LinkBalance)
-	out.printf("simulated   %d sends in %.3f s\n", d.Sends, d.WallS)
+	out.printf("simulated   %d sends, %d events\n", d.Sends, d.Events)
 	d.writeCompared(out)
 	out.printf("\n")
 	d.writeJobs(out)

@@ -4,7 +4,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,6 @@ import (
 
 // document plays the scenario, and those that it is compared with.
 func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.SimulateDocument, error) {
-	began := time.Now()
 	plan, err := x.plan()
 	if err != nil {
 		return nil, err
@@ -26,9 +24,7 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 	if err != nil {
 		return nil, err
 	}
-	wall := time.Since(began)
 	d := x.describe(plan, r)
-	d.WallS = wall.Seconds()
 	for _, part := range []func() error{
 		func() error { return x.split(d, plan, r.Ends[0]) },
 		func() error { return x.compareHealthy(d, r.Ends[0]) },
@@ -169,34 +165,6 @@ func (x *scenario) compareHashed(d *report.SimulateDocument, plan *sim.Plan, t u
 		d.Hashed.Fullest = plan.LinkName(c.Fullest)
 	}
 	return err
-}
-
-// repeat adds the times over seeds.
-func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *sim.Plan, o *simulateFlags) error {
-	if o.repeat == 0 {
-		return nil
-	}
-	bar := newProgress(cmd.ErrOrStderr(), "simulating", o.repeat)
-	defer bar.finish()
-	all := make([]float64, o.repeat)
-	for i := range all {
-		y := x.seeded(o.late.seed, uint64(i))
-		var err error
-		if y.compile.Hashing != nil {
-			if plan, err = y.plan(); err != nil {
-				return err
-			}
-		}
-		t, err := y.timeOf(plan)
-		if err != nil {
-			return err
-		}
-		all[i] = t.Microseconds()
-		bar.set(i+1, o.repeat)
-	}
-	slices.Sort(all)
-	d.Repeats = &report.Repeats{Runs: o.repeat, P50: nearestRank(all, 50), P95: nearestRank(all, 95), P99: nearestRank(all, 99)}
-	return nil
 }
 
 // nearestRank is the smallest value that p per cent of all do not exceed.
