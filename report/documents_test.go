@@ -32,6 +32,7 @@ func degradedDocument() *report.PlanDocument {
 	d.Faults, d.LostRanks = []string{"gpu:gpu3", "nic:nic0=0.5"}, []int{3}
 	d.Rows[0].HealthyUS, d.Rows[0].Slowdown = 4, 1.125
 	d.Rows[1].HealthyUS, d.Rows[1].Slowdown = 4175.25, 1
+	d.Rows[1].KeptUS, d.Rows[1].KeptTooLarge = 6262.875, true
 	return d
 }
 

@@ -229,11 +229,14 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 		return d.Pareto.writeCSV(w)
 	}
 	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown", "of_bound", "latency_bound_us", "of_latency_bound", "idle_us", "load_slowdown", "kept_us"}}
-	rows[0] = append(append(rows[0], libraryHeader...), "bandwidth_bound_us", "of_bandwidth_bound", "bandwidth_bound_cut", "latency_bound_cut")
+	rows[0] = append(append(rows[0], libraryHeader...), "bandwidth_bound_us", "of_bandwidth_bound", "bandwidth_bound_cut", "latency_bound_cut", "kept_too_large")
 	for _, r := range d.Rows {
-		healthy, slowdown, kept := "", "", "" // nothing has failed
+		healthy, slowdown, kept, tooLarge := "", "", "", "" // nothing has failed
 		if len(d.Faults) > 0 {
 			healthy, slowdown, kept = number(r.HealthyUS), number(r.Slowdown), positive(r.KeptUS)
+			if r.KeptUS > 0 {
+				tooLarge = strconv.FormatBool(r.KeptTooLarge)
+			}
 		}
 		idle, busy := "", "" // nobody else is there
 		if d.loaded() {
@@ -241,7 +244,7 @@ func (d *PlanDocument) WriteCSV(w io.Writer) error {
 		}
 		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), r.Schedule, number(r.TimeUS), number(r.AlgBW), number(r.BusBW), number(r.BoundUS),
 			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown, number(r.OfBound), number(r.LatencyBoundUS), number(r.OfLatencyBound), idle, busy, kept})
-		rows[len(rows)-1] = append(append(rows[len(rows)-1], r.csv()...), number(r.BandwidthBoundUS), number(r.OfBandwidthBound), r.BandwidthBoundCut, r.LatencyBoundCut)
+		rows[len(rows)-1] = append(append(rows[len(rows)-1], r.csv()...), number(r.BandwidthBoundUS), number(r.OfBandwidthBound), r.BandwidthBoundCut, r.LatencyBoundCut, tooLarge)
 	}
 	return writeCSV(w, rows)
 }
