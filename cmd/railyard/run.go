@@ -84,7 +84,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := f.calibrated(cmd, dtype, op); err != nil {
 		return err
 	}
-	p, err := f.planned(cmd)
+	p, err := f.planned(cmd, dtype)
 	if err != nil {
 		return err
 	}
@@ -194,19 +194,44 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 }
 
 // planned is what is run: the plan that was given, or the best for each size.
-func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
+func (f *runFlags) planned(cmd *cobra.Command, dtype collective.DType) (*planned, error) {
 	if f.file != "" {
-		return f.plan.given(cmd, f.file)
+		p, err := f.plan.given(cmd, f.file)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.roundDown(dtype)
 	}
 	if f.backend == backendCUDA { // whose kernels never use multicast
 		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
 	}
 	f.plan.inPlace = f.inPlace && f.backend == backendHost // on GPUs it depends on the mechanism
 	p, err := f.plan.plan(cmd)
-	if err != nil || !f.plan.inPlace {
+	if err != nil {
+		return nil, err
+	}
+	if err := p.roundDown(dtype); err != nil || !f.plan.inPlace {
 		return p, err
 	}
 	return p, p.predictInPlace()
+}
+
+// roundDown makes of the sizes asked for what is moved: whole elements, as many in each
+// block.
+func (p *planned) roundDown(dtype collective.DType) error {
+	for i := range p.rows {
+		row, element := &p.rows[i], int64(dtype.Size())
+		moved := units.Bytes(p.spec.Moved(int64(row.Size)/element) * element)
+		if moved == row.Size {
+			continue
+		}
+		var err error
+		if row.Prediction, err = p.score.Explain(row.Schedule, moved); err != nil {
+			return err
+		}
+		row.Size = moved
+	}
+	return nil
 }
 
 // predictInPlace leaves out of the predictions what need not be copied in place.

@@ -42,6 +42,15 @@ func (s Spec) Blocks() int {
 	return 1
 }
 
+// Moved is how many of count elements are moved: as many in each block, none that is left
+// over, as in nccl-tests. All_to_allv's blocks are not equal, and each rounded by itself.
+func (s Spec) Moved(count int64) int64 {
+	if s.Kind == AllToAllV {
+		return count
+	}
+	return count - count%int64(s.Blocks())
+}
+
 // Reduces reports whether the operation combines contributions.
 func (k Kind) Reduces() bool { return k == AllReduce || k == ReduceScatter || k == Reduce }
 
