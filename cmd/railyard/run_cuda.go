@@ -77,7 +77,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 	if g.node, err = cuda.Open(p.spec.Ranks); err != nil {
 		return err
 	}
-	g.node.Deadline, g.known, g.dtype = f.deadline, p.profile, dtype
+	g.node.Deadline, g.known, g.dtype = f.deadline, p.known, dtype
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
@@ -86,17 +86,26 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 		g.close()
 		return err
 	}
-	if g.fixed {
-		return nil
+	if !g.fixed {
+		g.warn(cmd, p)
 	}
-	g.warn(cmd, p)
 	for i := range p.rows {
-		if err := g.replace(p, &p.rows[i]); err != nil {
+		if err := g.row(p, &p.rows[i]); err != nil {
 			g.close()
 			return err
 		}
 	}
 	return nil
+}
+
+// row is what runs for a size, as it runs.
+func (g *gpuFlags) row(p *planned, row *planner.Row) error {
+	if !g.fixed {
+		if err := g.replace(p, row); err != nil {
+			return err
+		}
+	}
+	return g.predict(p, row)
 }
 
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
@@ -149,10 +158,19 @@ func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
 		return err
 	}
 	row.Schedule = s
-	if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
+	return nil
+}
+
+// predict says how long a row takes as its method runs it, where the profile knows such messages.
+func (g *gpuFlags) predict(p *planned, row *planner.Row) (err error) {
+	how, s := g.method(*row), *row.Schedule
+	if s.Protocol = protocolOf(how); !p.profile.Curved(string(s.Protocol)) {
+		return nil
+	}
+	if row.Prediction, err = p.score.Explain(&s, row.Size); err != nil {
 		return err
 	}
-	row.Prediction.Time, err = predictRun(p.topo, s, c.Method, row.Size, p.profile)
+	row.Prediction.Time, err = predictRun(p.topo, &s, how, row.Size, p.profile)
 	return err
 }
 
