@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"testing"
 
 	"railyard/model/measurement"
+	"railyard/report"
 )
 
 // fakeGPUs makes libraries of four GPUs that compute nothing (exec/cuda/driver/testdata/gpus) and
@@ -149,6 +151,32 @@ func TestProbeOnFakeGPUs(t *testing.T) {
 	for _, line := range []string{"protocol: ll_oneway", "protocol: ll128_oneway", "protocol: simple_oneway", "protocol: pull_oneway", "window: "} {
 		if !strings.Contains(string(profile), line) {
 			t.Errorf("the profile has no %s", line)
+		}
+	}
+}
+
+// TestRunsAreForeseen: what GPUs run is predicted as railyard's own kernels run it, without a profile
+// of the user's, whoever chose the schedule.
+func TestRunsAreForeseen(t *testing.T) {
+	railyard := fakeGPUs(t)
+	for _, c := range []struct {
+		args  []string
+		least float64 // µs
+		most  float64
+	}{
+		{[]string{"-c", "all_reduce", "-s", "1K"}, 1.6, 2.0}, // 1.7 to 1.8 on two H200
+		{[]string{"-c", "all_reduce", "-s", "1K", "--algo", "direct", "--mechanism", "pull"}, 2.5, 6},
+		{[]string{"-c", "all_reduce", "-s", "64M", "--algo", "two_shot", "--mechanism", "words_push", "--in-place"}, 185, 200}, // 189
+		{[]string{"-c", "reduce", "-s", "64M"}, 180, 195},                                                                      // 185
+	} {
+		dir := filepath.Join(t.TempDir(), "result")
+		_ = railyard(append([]string{"run", "--backend", "cuda", "-t", "hgx-h200-4", "--gpus", "2", "-o", dir}, c.args...)...).Run() // GPUs that compute nothing are wrong
+		var d report.RunDocument
+		if err := json.Unmarshal([]byte(read(t, filepath.Join(dir, "run.json"))), &d); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Rows[0].PredictedUS; d.Profile != "h200-execution" || !(got >= c.least && got <= c.most) {
+			t.Errorf("%v: %g µs by profile %s", c.args, got, d.Profile)
 		}
 	}
 }

@@ -42,6 +42,9 @@ func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
 	if p.beside, err = newBeside(&f.topo, p.topo, p.profile); err != nil {
 		return nil, err
 	}
+	if err := f.running(p); err != nil {
+		return nil, err
+	}
 	s, err := readSchedule(path, p.topo)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type planFlags struct {
 	why      bool
 	pareto   bool
 	inPlace  bool
+	executes bool // on GPUs, by railyard's own kernels
 }
 
 func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
@@ -69,6 +70,7 @@ type planned struct {
 	topo    *topology.Topology
 	spec    collective.Spec
 	profile *cost.Profile
+	known   *cost.Profile // the same, or where that is of railyard's own kernels what it was taken for
 	score   *score.Scorer
 	rows    []planner.Row
 	latency *collective.Bound // found when it is first needed
@@ -101,7 +103,18 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	if p.beside, err = newBeside(&f.topo, p.topo, p.profile); err != nil {
 		return nil, err
 	}
+	if err := f.running(p); err != nil {
+		return nil, err
+	}
 	return p, f.search(cmd, p, sizes)
+}
+
+// running takes the profile of railyard's own kernels where these are what will run.
+func (f *planFlags) running(p *planned) (err error) {
+	if p.known = p.profile; f.executes {
+		p.profile, err = p.profile.Running()
+	}
+	return err
 }
 
 // How much of everything a candidate's simulation may do (see score.Scorer.Limit): some

@@ -195,6 +195,7 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 
 // planned is what is run: the plan that was given, or the best for each size.
 func (f *runFlags) planned(cmd *cobra.Command, dtype collective.DType) (*planned, error) {
+	f.plan.executes = f.backend == backendCUDA
 	if f.file != "" {
 		p, err := f.plan.given(cmd, f.file)
 		if err != nil {

@@ -39,6 +39,7 @@ type gpuFlags struct {
 	dtype collective.DType
 	other *nccl.Beside // nil where there is no NCCL
 	fixed bool         // the user chose the schedule
+	ways  map[units.Bytes]cuda.Method
 }
 
 func (g *gpuFlags) add(cmd *cobra.Command) {
@@ -77,7 +78,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 	if g.node, err = cuda.Open(p.spec.Ranks); err != nil {
 		return err
 	}
-	g.node.Deadline, g.known, g.dtype = f.deadline, p.profile, dtype
+	g.node.Deadline, g.known, g.dtype = f.deadline, p.known, dtype
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
@@ -86,17 +87,49 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 		g.close()
 		return err
 	}
-	if g.fixed {
-		return nil
+	if !g.fixed {
+		g.warn(cmd, p)
 	}
-	g.warn(cmd, p)
+	g.ways = map[units.Bytes]cuda.Method{}
 	for i := range p.rows {
-		if err := g.replace(p, &p.rows[i]); err != nil {
+		if err := g.row(p, &p.rows[i], f.inPlace); err != nil {
 			g.close()
 			return err
 		}
 	}
 	return nil
+}
+
+// row is what runs for a size, named and predicted as it runs.
+func (g *gpuFlags) row(p *planned, row *planner.Row, inPlace bool) error {
+	if !g.fixed {
+		if err := g.replace(p, row); err != nil {
+			return err
+		}
+	}
+	how := g.method(*row)
+	best, err := g.predict(p, row, how)
+	if err != nil {
+		return err
+	}
+	if !inPlace && g.mayPush(p, row, how) {
+		push := how
+		push.Mechanism = block.Push
+		if pushed, err := g.predict(p, row, push); err == nil && pushed.Time < best.Time {
+			best, how = pushed, push
+		}
+	}
+	s := *row.Schedule
+	s.Protocol = protocolOf(how)
+	row.Schedule, row.Prediction, g.ways[row.Size] = &s, best, how
+	return nil
+}
+
+// mayPush: messages without flags of their own would be pulled, which neither the user nor a
+// measurement asks for.
+func (g *gpuFlags) mayPush(p *planned, row *planner.Row, how cuda.Method) bool {
+	_, measured := g.choose(p.spec, row.Size)
+	return !measured && !g.fixed && g.mechanism == "" && how.Mechanism == block.Pull && !how.Copies
 }
 
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
@@ -149,11 +182,21 @@ func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
 		return err
 	}
 	row.Schedule = s
-	if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
-		return err
+	return nil
+}
+
+// predict says how long a row takes by a method, where the profile knows such messages.
+func (g *gpuFlags) predict(p *planned, row *planner.Row, how cuda.Method) (planner.Prediction, error) {
+	s := *row.Schedule
+	if s.Protocol = protocolOf(how); !p.profile.Curved(string(s.Protocol)) {
+		return row.Prediction, nil
 	}
-	row.Prediction.Time, err = predictRun(p.topo, s, c.Method, row.Size, p.profile)
-	return err
+	out, err := p.score.Explain(&s, row.Size)
+	if err != nil {
+		return out, err
+	}
+	out.Time, err = predictRun(p.topo, &s, how, row.Size, p.profile)
+	return out, err
 }
 
 func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, bool) {
@@ -209,7 +252,7 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row planner.Row, r 
 func (g *gpuFlags) time(ctx context.Context, f *runFlags, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.method(row))
+	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Size])
 	if err != nil {
 		return nil, 0, err
 	}

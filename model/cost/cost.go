@@ -35,6 +35,8 @@ type Profile struct {
 	From    string
 	Error   string   // how well it fits, in words: in and out of sample
 	Kernels []Kernel // of the communication library, where they were fitted
+	// Execution is the profile of railyard's own kernels on such GPUs (see Running); "" where there is none.
+	Execution string
 	// GPU is the name, as its driver has it, of the GPUs on which Methods were measured.
 	GPU     string
 	Methods []Method

@@ -88,6 +88,20 @@ func Default(t *topology.Topology) (*Profile, error) {
 	return Get(t.Profile())
 }
 
+// Running is the profile of railyard's own kernels on the same GPUs: another one where this is of a
+// library's.
+func (p *Profile) Running() (*Profile, error) {
+	if p.Execution == "" {
+		return p, nil
+	}
+	return Get(p.Execution)
+}
+
+// Curved reports whether messages of a protocol were measured: a curve has its name.
+func (p *Profile) Curved(protocol string) bool {
+	return slices.ContainsFunc(p.Curves, func(c Curve) bool { return c.Protocol == protocol })
+}
+
 // Transfer is what one message costs on top of link latencies: α, the cap on its rate
 // (0: none) and the share of the line rate that can be used.
 type Transfer struct {

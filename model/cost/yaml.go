@@ -40,6 +40,7 @@ type document struct {
 	Memory    []levelInFile         `yaml:"memory,omitempty"`
 	Curves    []curveInFile         `yaml:"curves,omitempty"`
 	Kernels   []kernelInFile        `yaml:"kernels,omitempty"`
+	Execution string                `yaml:"execution,omitempty"`
 	GPU       string                `yaml:"gpu,omitempty"`
 	Methods   []methodInFile        `yaml:"methods,omitempty"`
 }
@@ -146,6 +147,7 @@ func (r *reader) profile(d *document) *Profile {
 	for i, c := range d.Curves {
 		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
 	}
+	p.Execution = d.Execution
 	p.GPU, p.Methods = d.GPU, r.methods(d.Methods)
 	if len(p.Methods) > 0 && p.GPU == "" {
 		r.fail("methods without gpu: on which GPUs were they measured?")
@@ -220,7 +222,7 @@ func Encode(w io.Writer, p *Profile) error {
 		}
 		d.Kernels = append(d.Kernels, kernelText(&p.Kernels[i]))
 	}
-	d.GPU = p.GPU
+	d.Execution, d.GPU = p.Execution, p.GPU
 	for i := range p.Methods {
 		d.Methods = append(d.Methods, methodText(&p.Methods[i]))
 	}
