@@ -49,6 +49,7 @@ var onlyIn = map[string][]string{
 	"gopkg.in/yaml.v3":             {"cmd/railyard", "model/yamlfile", "model/topology", "model/cost", "model/gpu", "model/workload", "model/price", "model/failure"},
 	"gonum.org/v1/plot":            {"report/..."},
 	"github.com/NVIDIA/go-nvml":    {"exec/discover"},
+	"golang.org/x/sys":             {"exec/host"},
 	"github.com/spf13/cobra":       {"cmd/..."},
 	"github.com/jedib0t/go-pretty": {"report/...", "cmd/..."},
 }
