@@ -11,10 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // version is what plans and results carry as their tool version.
@@ -40,11 +38,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	return 1
 }
-
-// usageError marks what the user can mend by reading --help.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // commands are the subcommands, one file each.
 func commands() []func() *cobra.Command {
@@ -74,56 +67,10 @@ predicted time, the link that limits it, and a run with real data beside the pre
 	for _, c := range commands() {
 		root.AddCommand(c())
 	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	strictNames(root)
 	wrapArgErrors(root)
+	onlyOnce(root)
 	return root
-}
-
-// unknownCommand makes a mistyped subcommand a usage error with cobra's suggestions.
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	msg := fmt.Sprintf("unknown command %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		msg += fmt.Sprintf("; did you mean %q?", near[0])
-	}
-	return usageError{errors.New(msg)}
-}
-
-// wrapArgErrors turns every command's complaint about its arguments, or about a flag that is
-// missing or empty, into a usage error.
-func wrapArgErrors(cmd *cobra.Command) {
-	check := cmd.Args
-	if check == nil {
-		check = cobra.ArbitraryArgs
-	}
-	cmd.Args = func(c *cobra.Command, args []string) error {
-		err := check(c, args)
-		if err == nil {
-			err = c.ValidateRequiredFlags()
-		}
-		if err == nil {
-			err = emptyFlag(c)
-		}
-		if err != nil {
-			return usageError{err}
-		}
-		return nil
-	}
-	for _, sub := range cmd.Commands() {
-		wrapArgErrors(sub)
-	}
-}
-
-// emptyFlag is the error of a text flag that was given without text, as by a script whose
-// variable is not set: it would count as left out.
-func emptyFlag(cmd *cobra.Command) error {
-	var err error
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		list, many := f.Value.(pflag.SliceValue)
-		if f.Value.Type() == "string" && f.Value.String() == "" || many && slices.Contains(list.GetSlice(), "") {
-			err = fmt.Errorf("--%s is empty: give a value or leave the flag out", f.Name)
-		}
-	})
-	return err
 }
