@@ -96,7 +96,9 @@ func (x *estimator) conn(k *conn) {
 
 // work counts the local work of each program.
 func (x *estimator) work() {
-	if x.e.profile.Reduce == 0 && x.e.profile.Copy == 0 { // nor do programs say whether what they receive is fresh
+	// Profiles with levels of memory have neither: what work costs depends there on what is received,
+	// which programs do not say.
+	if x.e.profile.Reduce == 0 && x.e.profile.Copy == 0 {
 		return
 	}
 	done := map[int32]int64{} // by first operation: work a slice

@@ -106,6 +106,7 @@ func TestLevelsOfMemory(t *testing.T) {
 	}{
 		{collective.SendRecv, "direct", 4 * size, 1, size.Over(level.Input.Copy)},
 		{collective.Gather, "direct", 2 * size, 1, (size / 2).Over(level.Alone) + (size / 2).Over(level.Input.Copy)},
+		{collective.AllReduce, "direct", 6 * size, 1, size.Over(level.Input.Copy) + size.Over(level.Input.Combine)},
 		{collective.AllReduce, "doubling", 4 * size, 1, size.Over(level.Input.Combine)},
 		{collective.AllReduce, "simple_ring", 4 * size, 2, (size / 2).Over(level.Input.Combine) + (size / 2).Over(level.Fresh.Copy)},
 	} {

@@ -189,7 +189,7 @@ func (f *stressFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return f.report(cmd.OutOrStdout(), topo.NumRanks(), time.Since(began), counts, refused)
+	return f.report(cmd.OutOrStdout(), topo.NumRanks(), node.GPUs(), time.Since(began), counts, refused)
 }
 
 // batch draws cases and compiles their kernels side by side; what the kernels refuse is
@@ -234,7 +234,7 @@ func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressC
 	return nil
 }
 
-func (f *stressFlags) report(out io.Writer, ranks int, took time.Duration, counts map[stressKey]*stressCount, refused int) error {
+func (f *stressFlags) report(out io.Writer, ranks, gpus int, took time.Duration, counts map[stressKey]*stressCount, refused int) error {
 	keys := make([]stressKey, 0, len(counts))
 	for k := range counts {
 		keys = append(keys, k)
@@ -247,7 +247,7 @@ func (f *stressFlags) report(out io.Writer, ranks int, took time.Duration, count
 	for _, k := range keys {
 		c := counts[k]
 		all.cases, all.operations, all.wrong = all.cases+c.cases, all.operations+c.operations, all.wrong+c.wrong
-		rows = append(rows, []string{k.kind.String(), k.mechanism, strconv.Itoa(ranks), strconv.Itoa((ranks + f.share - 1) / f.share), strconv.FormatInt(c.cases, 10), strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
+		rows = append(rows, []string{k.kind.String(), k.mechanism, strconv.Itoa(ranks), strconv.Itoa(gpus), strconv.FormatInt(c.cases, 10), strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
 	}
 	fmt.Fprintf(out, "%v, seed %d: %d cases, %d operations, %d wrong elements; %d draws have no schedule or are refused\n", took.Round(time.Second), f.seed, all.cases, all.operations, all.wrong, refused)
 	if f.out == "" {

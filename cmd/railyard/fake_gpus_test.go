@@ -160,23 +160,51 @@ func TestProbeOnFakeGPUs(t *testing.T) {
 func TestRunsAreForeseen(t *testing.T) {
 	railyard := fakeGPUs(t)
 	for _, c := range []struct {
-		args  []string
-		least float64 // µs
-		most  float64
+		args        string
+		schedule    string
+		least, most float64 // µs
 	}{
-		{[]string{"-c", "all_reduce", "-s", "1K"}, 1.6, 2.0}, // 1.7 to 1.8 on two H200
-		{[]string{"-c", "all_reduce", "-s", "1K", "--algo", "direct", "--mechanism", "pull"}, 2.5, 6},
-		{[]string{"-c", "all_reduce", "-s", "64M", "--algo", "two_shot", "--mechanism", "words_push", "--in-place"}, 185, 200}, // 189
-		{[]string{"-c", "reduce", "-s", "64M"}, 180, 195},                                                                      // 185
+		{"-c all_reduce -s 1K", "direct/ll", 1.6, 2.0}, // 1.7 to 1.8 on two H200
+		{"-c all_reduce -s 256M", "two_shot/copy×2", 700, 760},
+		{"-c all_reduce -s 1K --algo direct --mechanism pull", "direct/pull", 2.5, 6},
+		{"-c all_reduce -s 64M --algo two_shot --mechanism words_push --in-place", "two_shot/words", 185, 200}, // 189
+		{"-c reduce -s 64M", "direct/pull", 180, 195},                                                          // 185
+		// Nothing says what is fastest: pushed where that is predicted to be, but not in place.
+		{"-c send_recv -s 64M", "direct", 185, 195}, // 188
+		{"-c send_recv -s 64M --mechanism pull", "direct/pull", 200, 215},
+		{"-c all_gather -s 64M --profile h200-execution", "direct", 95, 102}, // 97
+		{"-c all_gather -s 64M --profile h200-execution --in-place", "direct/pull", 102, 115},
 	} {
-		dir := filepath.Join(t.TempDir(), "result")
-		_ = railyard(append([]string{"run", "--backend", "cuda", "-t", "hgx-h200-4", "--gpus", "2", "-o", dir}, c.args...)...).Run() // GPUs that compute nothing are wrong
-		var d report.RunDocument
-		if err := json.Unmarshal([]byte(read(t, filepath.Join(dir, "run.json"))), &d); err != nil {
-			t.Fatal(err)
-		}
-		if got := d.Rows[0].PredictedUS; d.Profile != "h200-execution" || !(got >= c.least && got <= c.most) {
-			t.Errorf("%v: %g µs by profile %s", c.args, got, d.Profile)
+		d := foreseen(t, railyard, c.args)
+		if got := d.Rows[0]; d.Profile != "h200-execution" || got.Schedule != c.schedule || !(got.PredictedUS >= c.least && got.PredictedUS <= c.most) {
+			t.Errorf("%s: %s in %g µs by profile %s", c.args, got.Schedule, got.PredictedUS, d.Profile)
 		}
 	}
+}
+
+// TestMethodsWithoutCurves: a profile may say what is fastest and know nothing of such messages. Then
+// the prediction is that of the schedule that runs, as if the user had asked for it.
+func TestMethodsWithoutCurves(t *testing.T) {
+	railyard := fakeGPUs(t)
+	profile := filepath.Join(t.TempDir(), "library.yaml")
+	text := strings.Replace(read(t, filepath.Join("..", "..", "model", "cost", "profiles", "h200.yaml")), "execution: h200-execution\n", "", 1)
+	if err := os.WriteFile(profile, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	known := foreseen(t, railyard, "-c all_reduce -s 256M --profile "+profile)
+	asked := foreseen(t, railyard, "-c all_reduce -s 256M --algo two_shot --slices 2 --mechanism copies --profile "+profile)
+	if a, b := known.Rows[0], asked.Rows[0]; a.Schedule != b.Schedule || a.PredictedUS != b.PredictedUS {
+		t.Errorf("%s in %g µs, %s in %g µs when asked for", a.Schedule, a.PredictedUS, b.Schedule, b.PredictedUS)
+	}
+}
+
+// foreseen runs a collective on two fake GPUs, whose results are wrong, since they compute nothing.
+func foreseen(t *testing.T, railyard func(...string) *exec.Cmd, args string) (d report.RunDocument) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "result")
+	_ = railyard(append([]string{"run", "--backend", "cuda", "-t", "hgx-h200-4", "--gpus", "2", "-o", dir}, strings.Fields(args)...)...).Run()
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(dir, "run.json"))), &d); err != nil || len(d.Rows) != 1 {
+		t.Fatalf("%s: %d rows, %v", args, len(d.Rows), err)
+	}
+	return d
 }

@@ -10,11 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/exec/cuda"
 	"railyard/exec/host"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
@@ -131,6 +133,13 @@ func (f *runFlags) checked(cmd *cobra.Command) (collective.DType, collective.Red
 	if f.iterations < 1 || f.warmup < 0 {
 		return 0, 0, usagef("-n must be at least 1 and -w at least 0")
 	}
+	supports := host.Supports
+	if f.backend == backendCUDA {
+		supports = cuda.Supports
+	}
+	if err := supports(dtype); err != nil {
+		return 0, 0, usageError{err}
+	}
 	return dtype, op, checkGiven(cmd, f.file)
 }
 
@@ -150,9 +159,9 @@ func (f *runFlags) calibrated(cmd *cobra.Command, dtype collective.DType, op col
 		if err != nil {
 			return err
 		}
-		kind, err := collective.Parse(f.plan.coll.name)
+		kind, err := f.kind(t)
 		if err != nil {
-			return usageError{err}
+			return err
 		}
 		written := f.inPlace && kind.Reduces() // what is only moved leaves inputs as they were
 		profile, err := calibrate(cmd.Context(), t, host.Config{DType: dtype, Op: op, InPlace: written}, sizes[len(sizes)-1])
@@ -165,6 +174,22 @@ func (f *runFlags) calibrated(cmd *cobra.Command, dtype collective.DType, op col
 		return f.gpu.available()
 	}
 	return nil
+}
+
+// kind is the collective of the plan that was given, or of the flag.
+func (f *runFlags) kind(t *topology.Topology) (collective.Kind, error) {
+	if f.file != "" {
+		s, err := readSchedule(f.file, t)
+		if err != nil {
+			return 0, err
+		}
+		return s.Spec.Kind, nil
+	}
+	kind, err := collective.Parse(f.plan.coll.name)
+	if err != nil {
+		return 0, usageError{err}
+	}
+	return kind, nil
 }
 
 // recorded executes and prints; whatever happens, what was measured is in the result
@@ -193,21 +218,11 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 	return d, nil
 }
 
-// planned is what is run: the plan that was given, or the best for each size.
+// planned is what is run, with predictions of it.
 func (f *runFlags) planned(cmd *cobra.Command, dtype collective.DType) (*planned, error) {
 	f.plan.executes = f.backend == backendCUDA
-	if f.file != "" {
-		p, err := f.plan.given(cmd, f.file)
-		if err != nil {
-			return nil, err
-		}
-		return p, p.roundDown(dtype)
-	}
-	if f.backend == backendCUDA { // whose kernels never use multicast
-		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
-	}
 	f.plan.inPlace = f.inPlace && f.backend == backendHost // on GPUs it depends on the mechanism
-	p, err := f.plan.plan(cmd)
+	p, err := f.chosen(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -215,6 +230,17 @@ func (f *runFlags) planned(cmd *cobra.Command, dtype collective.DType) (*planned
 		return p, err
 	}
 	return p, p.predictInPlace()
+}
+
+// chosen is the plan that was given, or the best for each size.
+func (f *runFlags) chosen(cmd *cobra.Command) (*planned, error) {
+	if f.file != "" {
+		return f.plan.given(cmd, f.file)
+	}
+	if f.backend == backendCUDA { // whose kernels never use multicast
+		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
+	}
+	return f.plan.plan(cmd)
 }
 
 // roundDown makes of the sizes asked for what is moved: whole elements, as many in each

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,7 +96,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 	return nil
 }
 
-// row is what runs for a size, named and predicted as it runs.
+// row settles what runs for a size, and names and predicts it as it runs.
 func (g *gpuFlags) row(p *planned, row *planner.Row, inPlace bool) error {
 	if !g.fixed {
 		if err := g.replace(p, row); err != nil {
@@ -123,8 +121,8 @@ func (g *gpuFlags) row(p *planned, row *planner.Row, inPlace bool) error {
 	return nil
 }
 
-// mayPush: messages without flags of their own would be pulled, which neither the user nor a
-// measurement asks for.
+// mayPush reports whether messages would be pulled though neither the user nor a measurement
+// asks for that.
 func (g *gpuFlags) mayPush(p *planned, row *planner.Row, how cuda.Method) bool {
 	_, measured := g.choose(p.spec, row.Size)
 	return !measured && !g.fixed && g.mechanism == "" && how.Mechanism == block.Pull && !how.Copies
@@ -188,11 +186,12 @@ func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
 	return nil
 }
 
-// predict says how long a row takes by a method, where the profile knows such messages.
+// predict says how long a row takes by a method; where the profile knows no such messages, how
+// long its schedule takes.
 func (g *gpuFlags) predict(p *planned, row *planner.Row, how cuda.Method) (planner.Prediction, error) {
 	s := *row.Schedule
 	if s.Protocol = protocolOf(how); !p.profile.Curved(string(s.Protocol)) {
-		return row.Prediction, nil
+		return p.score.Explain(row.Schedule, row.Size)
 	}
 	out, err := p.score.Explain(&s, row.Size)
 	if err != nil {
@@ -253,8 +252,6 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row planner.Row, r 
 
 // time runs a row: a time for each replay of a graph.
 func (g *gpuFlags) time(ctx context.Context, f *runFlags, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Size])
 	if err != nil {
 		return nil, 0, err

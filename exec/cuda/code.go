@@ -22,11 +22,9 @@ import (
 
 // defines select a type and a reduction in the kernels' sources.
 func defines(t collective.DType, op collective.ReduceOp) ([]string, error) {
-	types := map[collective.DType]string{collective.Float32: "T_FLOAT32", collective.Float16: "T_FLOAT16", collective.BFloat16: "T_BFLOAT16",
-		collective.Int32: "T_INT32", collective.Float8E4M3: "T_E4M3", collective.Float8E5M2: "T_E5M2"}
 	ops := map[collective.ReduceOp]string{collective.Sum: "R_SUM", collective.Avg: "R_SUM", collective.Prod: "R_PROD", collective.Min: "R_MIN", collective.Max: "R_MAX"}
-	if types[t] == "" {
-		return nil, fmt.Errorf("type %v: the kernels have float32, float16, bfloat16, int32, float8_e4m3 and float8_e5m2", t)
+	if err := Supports(t); err != nil {
+		return nil, err
 	}
 	return []string{"-D" + types[t], "-D" + ops[op]}, nil
 }

@@ -27,6 +27,9 @@ func (*Node) Close() {}
 // Ranks is 0.
 func (*Node) Ranks() int { return 0 }
 
+// GPUs is 0.
+func (*Node) GPUs() int { return 0 }
+
 // GPU is empty: a build without cgo sees none.
 func GPU() string { return "" }
 

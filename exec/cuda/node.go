@@ -72,7 +72,7 @@ func OpenShared(ranks, share int) (*Node, error) {
 			return nil, err
 		}
 	}
-	devices := (ranks + share - 1) / share
+	devices := gpusFor(ranks, share)
 	if _, err := driver.Choose(devices); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func OpenShared(ranks, share int) (*Node, error) {
 		return nil, err
 	}
 	node := &Node{share: share, Deadline: 10 * time.Second}
-	for r := range ranks {
+	for r := range ranks { // neighbours are on different GPUs, so that most messages go over links
 		node.gpus = append(node.gpus, &gpu{rank: r, device: driver.Device(r % devices), jobs: make(chan func()), modules: map[string]driver.Module{}})
 		go node.gpus[r].serve()
 	}

@@ -18,9 +18,12 @@ func (n *Node) Reserve(bytes int64) error {
 	return n.reserve(bytes+3*guardBytes, bytes+3*guardBytes, 0)
 }
 
-// Devices are the GPUs: those of the ranks, or of as many as there are where several share one.
+// GPUs is how many there are: fewer than ranks where these share them.
+func (n *Node) GPUs() int { return gpusFor(len(n.gpus), n.share) }
+
+// Devices are the GPUs, each once: ranks that share one come after the first of each.
 func (n *Node) Devices() (out []driver.Device) {
-	for _, g := range n.gpus[:(len(n.gpus)+n.share-1)/n.share] {
+	for _, g := range n.gpus[:n.GPUs()] {
 		out = append(out, g.device)
 	}
 	return out

@@ -128,20 +128,16 @@ func (m *memory) putPlan(g *gpu, e block.Encoding, lanes []block.Lane, laneBytes
 	return driver.Upload(at, e.Encode(g.rank, lanes, laneBytes))
 }
 
-// fits refuses a launch whose blocks cannot all run at once: they wait for one another. Where ranks
-// share a GPU, another rank's blocks have to fit too, and those of launches that begin early.
+// fits refuses a launch whose blocks cannot all run at once: they wait for one another.
 func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim) error {
 	each, err := k.Resident(d)
 	if err != nil {
 		return err
 	}
-	room := each * g.sms
-	if n.share > 1 {
-		room /= 2 * n.share
-	}
-	if d.Blocks > room {
+	most := room(each*g.sms, n.share)
+	if d.Blocks > most {
 		return fmt.Errorf("the schedule needs %d blocks of %d threads at once and %d fit (%d on each of %d multiprocessors, %d ranks on a GPU): use fewer channels, phases or blocks a lane",
-			d.Blocks, d.Threads, room, each, g.sms, n.share)
+			d.Blocks, d.Threads, most, each, g.sms, n.share)
 	}
 	return nil
 }

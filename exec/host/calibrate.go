@@ -21,16 +21,18 @@ const (
 // and operation, with buffers of up to so many bytes together.
 func Levels(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
 	out, err := levelsOf(ctx, ranks, cfg, buffers)
-	if !cfg.InPlace {
-		return out, err
-	}
-	for i := range out { // inputs are written as outputs are, and both are the same memory
-		l := &out[i]
-		l.From *= 2
-		l.Alone = units.Rate(float64(l.Alone) * float64(l.Fresh.Copy) / float64(l.Input.Copy))
-		l.Input = l.Fresh
+	if cfg.InPlace {
+		for i := range out {
+			out[i] = writtenInPlace(out[i])
+		}
 	}
 	return out, err
+}
+
+// writtenInPlace is a level where inputs are written as outputs are, and both are the same memory,
+// which a schedule counts twice.
+func writtenInPlace(l cost.Level) cost.Level {
+	return cost.Level{From: 2 * l.From, Alone: units.Rate(float64(l.Alone) * float64(l.Fresh.Copy) / float64(l.Input.Copy)), Input: l.Fresh, Fresh: l.Fresh}
 }
 
 func levelsOf(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/units"
 )
 
@@ -35,6 +36,10 @@ func TestLevels(t *testing.T) {
 	levels, err := Levels(context.Background(), 2, Config{InPlace: true}, 4*smallestBuffer)
 	if err != nil || len(levels) != 1 || levels[0].From != 8*smallestBuffer || levels[0].Input != levels[0].Fresh {
 		t.Errorf("in place: %+v, %v", levels, err)
+	}
+	measured := cost.Level{From: units.MiB, Alone: 60e9, Input: cost.Pass{Copy: 30e9, Combine: 20e9}, Fresh: cost.Pass{Copy: 10e9, Combine: 5e9}}
+	if got, want := writtenInPlace(measured), (cost.Level{From: 2 * units.MiB, Alone: 20e9, Input: measured.Fresh, Fresh: measured.Fresh}); got != want {
+		t.Errorf("in place: %+v, want %+v", got, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -83,8 +83,13 @@ func (c Config) check(s *schedule.Schedule) error {
 	case c.Count > 0 && c.Count*int64(s.Spec.Ranks) > maxElements:
 		return fmt.Errorf("%d elements on %d ranks are more than this backend takes (%d in all)", c.Count, s.Spec.Ranks, int64(maxElements))
 	}
-	if c.DType > collective.Int64 {
-		return fmt.Errorf("type %v: this backend has none of 8 bits; run it on GPUs", c.DType)
+	return Supports(c.DType)
+}
+
+// Supports refuses element types that this backend does not have.
+func Supports(t collective.DType) error {
+	if t > collective.Int64 {
+		return fmt.Errorf("type %v: this backend has none of 8 bits; run it on GPUs", t)
 	}
 	return nil
 }

@@ -84,8 +84,8 @@ func (p *parser) read(line string) {
 	}
 }
 
-// names takes the collective from a line that names the binary: the first before a run's
-// results, or the one that says what was concluded.
+// names takes the collective from a line that names the binary: the last before a run's
+// results, or the one that says what was concluded. Others behind results are of the next run.
 func (p *parser) names(r *run, line string) {
 	m := binaryName.FindStringSubmatch(line)
 	if m == nil {
@@ -95,12 +95,9 @@ func (p *parser) names(r *run, line string) {
 	if _, err := collective.Parse(m[1]); err != nil && !said {
 		return // somebody else's program
 	}
-	switch {
-	case len(r.rows) == 0:
+	if len(r.rows) == 0 || strings.Contains(line, "concluded") {
 		r.name = m[1]
-	case strings.Contains(line, "concluded"):
-		r.name = m[1]
-	default:
+	} else {
 		p.next = m[1]
 	}
 }

@@ -87,6 +87,7 @@ func TestLogs(t *testing.T) {
 		{"negative", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  -20.3", 1), "", []string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
 		{"endless", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  1e309", 1), "", []string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
 		{"processor's", preamble("all_reduce", "a", "a") + "#  size  count  type  redop  root  cputime  algbw  busbw\n" + result1MiB, "", []string{"all_reduce 2 1 20.3us 20.1us the times are the processor's: measure without -C"}},
+		{"split", strings.Replace(strings.Replace(preamble("all_reduce", "a", "a", "b", "b"), "2 Group  0", "0 Group  1", 1), "3 Group  0", "1 Group  1", 1) + result1MiB, "", []string{"all_reduce 2 1 20.3us 20.1us "}},
 		{"cut", preamble("all_reduce", "a", "a") + result1MiB + result1MiB[:70], "", []string{"all_reduce 2 1 20.3us 20.1us "}},
 	} {
 		set, err := ParseText(strings.NewReader(c.log), "log", c.given)
@@ -100,6 +101,20 @@ func TestLogs(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
+		}
+	}
+}
+
+// Rows say how they were launched, and their columns what was reduced and how.
+func TestRowsOfGraphs(t *testing.T) {
+	for graphs, launch := range map[string]string{"graph: 0": "", "graph: 20": "graph"} {
+		set, err := ParseText(strings.NewReader(strings.Replace(preamble("all_reduce", "a", "a"), "graph: 0", graphs, 1)+result1MiB), "log", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"all_reduce", "2", "1", "1048576", "float", "sum", "20.30", "51.65", "77.48", "20.10"}
+		if r := set.Rows[0]; r.Launch != launch || !slices.Equal(r.Columns, want) {
+			t.Errorf("%s: launched by %q, %q", graphs, r.Launch, r.Columns)
 		}
 	}
 }
@@ -119,13 +134,13 @@ func TestLogsThatSayTooLittle(t *testing.T) {
 
 // TestParseJSONOfNodes: what version 2 of the document says of the run.
 func TestParseJSONOfNodes(t *testing.T) {
-	const doc = `{"version":2,"args":["./build/all_reduce_perf_mpi","-b","1K"],"config":{"nthreads":1,"ngpus":2,"graph":1,"devices":[{"rank":0,"hostname":"a"},{"rank":2,"hostname":"b"}]},
+	const doc = `{"version":2,"args":["./build/all_reduce_perf_mpi","-b","1K"],"config":{"nthreads":3,"ngpus":2,"graph":1,"devices":[{"rank":0,"hostname":"a"},{"rank":2,"hostname":"b"}]},
 "results":[{"size":1024,"count":256,"type":"float","redop":"sum","root":"    -1","out_of_place":{"time":11.73,"alg_bw":"nan","bus_bw":0.13,"nwrong":null},"in_place":{"time":11.71,"alg_bw":0,"bus_bw":0,"nwrong":3}}]}`
 	set, err := ParseJSON(strings.NewReader(doc), "j", "", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := set.Rows[0]; r.Collective != collective.AllReduce || r.GPUs != 4 || r.Nodes != 2 || r.Launch != "graph" || r.InPlace != 11_710_000 || r.Unusable == "" {
+	if r := set.Rows[0]; r.Collective != collective.AllReduce || r.GPUs != 12 || r.Nodes != 2 || r.Launch != "graph" || r.InPlace != 11_710_000 || r.Unusable == "" {
 		t.Errorf("%+v", r)
 	}
 	for _, bad := range []string{`{"results":[{"size":1,"out_of_place":null}]}`, `{"results":[{"size":1,"out_of_place":{"cpu_time":1}}]}`, `{"results":[{"size":1,"out_of_place":{"time":-1}}]}`} {

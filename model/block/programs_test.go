@@ -70,6 +70,17 @@ func playDraws(t *testing.T, topo *topology.Topology, kind collective.Kind, algo
 	}
 }
 
+// TestPacketsInPlace: messages are copied when they are sent, so that in packets all may run in place,
+// and what is pulled only where nobody overwrites what others still read.
+func TestPacketsInPlace(t *testing.T) {
+	s := build(t, collective.AllReduce, "direct", 4, 1)
+	for m := Pull; m <= WordsPush; m++ {
+		if _, err := Compile(s, Options{Count: 64, Size: 4, Instances: 1, Mechanism: m, InPlace: true}); (err == nil) != m.Flagged() {
+			t.Errorf("%v: %v", m, err)
+		}
+	}
+}
+
 func randomSpec(kind collective.Kind, ranks int, random *rand.Rand) collective.Spec {
 	spec := collective.Spec{Kind: kind, Ranks: ranks}
 	if kind.Rooted() {

@@ -242,12 +242,35 @@ memory:
 	for what, bad := range map[string]string{
 		"serial must be true":    strings.Replace(levels, "serial: true", "serial: false", 1),
 		"fresh_combine: must be": strings.Replace(levels, ", fresh_combine: 5GB/s", "", 1),
+		"leave reduce and copy":  strings.Replace(levels, "memory:", "copy: 1GB/s\nmemory:", 1),
 		"larger than the level":  strings.Replace(levels, "from: 4MiB", "from: 1MiB", 1),
 		"alone: -1GB/s must not": strings.Replace(levels, "alone: 80GB/s", "alone: -1GB/s", 1),
 	} {
 		if _, err := Parse("x", []byte(bad)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// A library's profile names the one of railyard's own kernels on the same GPUs.
+func TestExecutionOfAProfile(t *testing.T) {
+	for name, want := range map[string]string{"h200": "h200-execution", "h100": "h100-execution", "h200-execution": "h200-execution", "line": "line", "v100": "v100"} {
+		p, err := Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		running, err := p.Running()
+		if err != nil || running.Name != want {
+			t.Errorf("%s runs by %v, %v", name, running, err)
+		}
+		for protocol, curved := range map[string]bool{"words": want != name || strings.HasSuffix(name, "execution"), "none": false} {
+			if got := running.Curved(protocol); got != curved {
+				t.Errorf("%s: curve of %s: %v", running.Name, protocol, got)
+			}
+		}
+	}
+	if _, err := (&Profile{Execution: "nowhere"}).Running(); err == nil {
+		t.Error("took an unknown profile")
 	}
 }
 

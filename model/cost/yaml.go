@@ -144,6 +144,9 @@ func (r *reader) profile(d *document) *Profile {
 	if p.Memory = r.memory(d.Memory); len(p.Memory) > 0 && !p.Serial {
 		r.fail("memory says what cores reach: serial must be true")
 	}
+	if len(p.Memory) > 0 && (p.Reduce > 0 || p.Copy > 0) {
+		r.fail("memory says what copying and combining cost: leave reduce and copy out")
+	}
 	for i, c := range d.Curves {
 		p.Curves = append(p.Curves, r.curve(fmt.Sprintf("curve %d", i), c))
 	}
