@@ -64,3 +64,24 @@ func read(t *testing.T, file string) string {
 	}
 	return string(text)
 }
+
+// TestExecutionsExist: every profile that names another one for railyard's own kernels names a probed one.
+func TestExecutionsExist(t *testing.T) {
+	named := 0
+	for _, name := range cost.Names() {
+		p, err := cost.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Execution == "" {
+			continue
+		}
+		named++
+		if own, err := p.Running(); err != nil || !own.Curved("pull") || !own.Curved("words") || own.Execution != "" {
+			t.Errorf("%s runs as %s: %v", name, p.Execution, err)
+		}
+	}
+	if named < 2 {
+		t.Errorf("%d profiles name one", named)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/sim/nccl"
 )
 
 // planFlags are what plan and run share: what to move, over what, at which cost.
@@ -109,10 +110,20 @@ func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
 	return p, f.search(cmd, p, sizes)
 }
 
-// running takes the profile of railyard's own kernels where these are what will run.
+// running takes the profile of railyard's own kernels where these are what will run: of the machine's
+// GPUs where neither the user nor the topology names one. GPUs that pretend to be in several nodes are
+// planned with the networks between those, of which such profiles say nothing.
 func (f *planFlags) running(p *planned) (err error) {
-	if p.known = p.profile; f.executes {
-		p.profile, err = p.profile.Running()
+	if p.known = p.profile; !f.executes || p.topo.NumNodes() > 1 {
+		return nil
+	}
+	if f.profile.name == "" && p.topo.Profile() == "" {
+		if p.known, err = cost.Get(nccl.ProfileFor(p.topo)); err != nil {
+			return err
+		}
+	}
+	if p.known.Execution != "" {
+		p.profile, err = p.known.Running()
 	}
 	return err
 }

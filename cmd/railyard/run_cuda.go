@@ -87,9 +87,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 		g.close()
 		return err
 	}
-	if !g.fixed {
-		g.warn(cmd, p)
-	}
+	g.warn(cmd, p)
 	g.ways = map[units.Bytes]cuda.Method{}
 	for i := range p.rows {
 		if err := g.row(p, &p.rows[i], f.inPlace); err != nil {
@@ -161,9 +159,14 @@ func (g *gpuFlags) close() {
 	g.node.Close()
 }
 
-// warn says where nothing is known of these GPUs: then schedules are the planner's.
+// warn says where little is known of these GPUs: then schedules are the planner's, and predictions
+// those for others.
 func (g *gpuFlags) warn(cmd *cobra.Command, p *planned) {
+	if g.known.Execution != "" && g.known.GPU != cuda.GPU() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s was not probed on %s: predictions are as good as those GPUs are like these; measure with `railyard probe`\n", p.profile.Name, cuda.GPU())
+	}
 	switch {
+	case g.fixed:
 	case len(g.known.Methods) == 0:
 		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s does not say what is fastest here: schedules are planned; measure with `railyard tune`\n", g.known.Name)
 	case g.known.GPU != cuda.GPU():
