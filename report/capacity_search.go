@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"railyard/model/units"
 )
 
 // SearchDocument is the outcome of a search over layouts.
@@ -37,7 +39,7 @@ type SearchRow struct {
 // WriteText writes the best layouts for people.
 func (d *SearchDocument) WriteText(w io.Writer) error {
 	l := &lines{w: w}
-	l.printf("%s on %s, %d GPUs: %d layouts; %d played, %d ruled out by bounds, %d do not fit", d.Workload, d.Topology, d.GPUs, d.Layouts, d.Timed, d.Pruned, d.TooLarge)
+	l.printf("%s on %s, %s: %s; %d played, %d ruled out by bounds, %d do not fit", d.Workload, d.Topology, units.Counted(d.GPUs, "GPU"), units.Counted(d.Layouts, "layout"), d.Timed, d.Pruned, d.TooLarge)
 	if d.Resumed > 0 {
 		l.printf("; %d from the journal", d.Resumed)
 	}

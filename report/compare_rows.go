@@ -38,7 +38,7 @@ func (c *Comparison) writeRows(out *lines) {
 	for _, g := range c.groups(keyOf) {
 		out.printf("%v", g.key.kind)
 		if g.key.gpus > 0 {
-			out.printf(" on %d GPUs", g.key.gpus)
+			out.printf(" on %s", units.Counted(g.key.gpus, "GPU"))
 		}
 		if g.key.nodes > 1 {
 			out.printf(" of %d nodes", g.key.nodes)

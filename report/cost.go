@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"railyard/model/units"
 )
 
 // CostDocument is schema railyard.cost/v1: what a cluster costs over time, bought and rented.
@@ -65,11 +67,11 @@ func (d *CostDocument) Write(w io.Writer, format string) error {
 		return writeCSV(w, d.months())
 	}
 	out := &lines{w: w}
-	out.printf("%s: %d nodes, %d GPUs, %d switches, %d cables, %d optics; prices in %s from %q of %s\n\n", d.Topology, d.Nodes, d.GPUs, d.Switches, d.Cables, d.Optics, d.Currency, d.Prices, d.PricesDate)
+	out.printf("%s: %s, %s, %s, %s, %d optics; prices in %s from %q of %s\n\n", d.Topology, units.Counted(d.Nodes, "node"), units.Counted(d.GPUs, "GPU"), units.Counted(d.Switches, "switch"), units.Counted(d.Cables, "cable"), d.Optics, d.Currency, d.Prices, d.PricesDate)
 	d.writePurchase(out)
 	out.printf("\nPower %.1f kW at full load, %.1f GB/s between the halves of the cluster\n", d.Watts/1000, d.BisectionGBps)
 	out.printf("A month at %g %% use: energy %s, space %s, staff %s, maintenance %s\n", 100*d.Utilisation, money(d.Energy), money(d.Space), money(d.Staff), money(d.Maintenance))
-	out.printf("%d months: %s, %.2f for an hour of a GPU that computes\n", d.Months, money(d.Total), d.GPUHour)
+	out.printf("%s: %s, %.2f for an hour of a GPU that computes\n", units.Counted(d.Months, "month"), money(d.Total), d.GPUHour)
 	for _, r := range d.Rents {
 		when := fmt.Sprintf("owning is cheaper from month %d", r.BreakEven)
 		if r.BreakEven == 0 {

@@ -59,7 +59,15 @@ func (d *CrossingDocument) Write(w io.Writer, format string) error {
 		t.AppendRow(table.Row{s.Name, s.Bytes, fmt.Sprintf("%.1f", s.GBps), fmt.Sprintf("%.2f", s.AlphaUS), fmt.Sprintf("%.1f", s.BusyUS)})
 	}
 	t.Render()
-	out.printf("\n%.1f us in %d pieces that overlap, synchronisation %.2f us included; %.1f us one step after the other\n", d.TimeUS, d.Pieces, d.SynchroniseUS, d.SerialUS)
+	out.printf("\n%.1f us in %s, synchronisation %.2f us included; %.1f us one step after the other\n", d.TimeUS, pieces(d.Pieces), d.SynchroniseUS, d.SerialUS)
 	out.printf("%.1f GB/s; the slowest step is %s\n", d.GBps, d.Slowest)
 	return out.err
+}
+
+// pieces says in how many a transfer is cut.
+func pieces(n int) string {
+	if n == 1 {
+		return "one piece"
+	}
+	return units.Counted(n, "piece") + " that overlap"
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"railyard/model/units"
 )
 
 // CrossoverDocument is schema railyard.crossover/v1: the best schedule against size.
@@ -42,7 +44,9 @@ type CrossoverSize struct {
 }
 
 // name is the topology with what sets it apart from the same with other nodes.
-func (t *CrossoverTopology) name() string { return fmt.Sprintf("%s, %d ranks", t.Topology, t.Ranks) }
+func (t *CrossoverTopology) name() string {
+	return fmt.Sprintf("%s, %s", t.Topology, units.Counted(t.Ranks, "rank"))
+}
 
 // closest is the row of a band with the least loss; nil where there is no runner-up.
 func (t *CrossoverTopology) closest(b Band) *CrossoverSize {

@@ -42,7 +42,7 @@ type ExpectRow struct {
 // WriteText prints a line for each size.
 func (d *ExpectDocument) WriteText(w io.Writer) error {
 	out := &lines{w: w}
-	out.printf("%s on %s (%d ranks), profile %s: what nccl-tests should show\n\n", d.Collective, d.Topology, d.Ranks, d.Profile)
+	out.printf("%s on %s (%s), profile %s: what nccl-tests should show\n\n", d.Collective, d.Topology, units.Counted(d.Ranks, "rank"), d.Profile)
 	t := newTable(out)
 	t.AppendHeader(table.Row{"size", "algo", "time(us)", "normal(us)", "algbw", "busbw", "normal", "wire", "of", "NCCL's model(us)", "limited by"})
 	alignRight(t, 1, 3, 4, 5, 6, 7, 8, 9, 10)

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+
+	"railyard/model/units"
 )
 
 // LimitsDocument is schema railyard.limits/v1: how closely a job's GPUs have to lie.
@@ -44,7 +46,7 @@ func (d *LimitsDocument) Write(w io.Writer, format string) error {
 		return writeCSV(w, rows)
 	}
 	out := &lines{w: w}
-	out.printf("%s with %d GPUs on %s, by %s\n\n", d.Subject, d.GPUs, d.Topology, d.By)
+	out.printf("%s with %s on %s, by %s\n\n", d.Subject, units.Counted(d.GPUs, "GPU"), d.Topology, d.By)
 	t := newTable(out)
 	t.AppendRow([]any{"placement", "nodes", "ms", "slowdown", fmt.Sprintf("within %g %%", 100*d.Within), "limited by"})
 	for _, r := range d.Rows {

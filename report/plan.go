@@ -91,7 +91,7 @@ type CrossoverRow struct {
 // WriteText prints the plan as a table.
 func (d *PlanDocument) WriteText(w io.Writer) error {
 	out := &lines{w: w}
-	out.printf("%s, %d ranks, profile %s\n", d.Topology, d.Ranks, d.Profile)
+	out.printf("%s, %s, profile %s\n", d.Topology, units.Counted(d.Ranks, "rank"), d.Profile)
 	if c := d.Counts; c != nil {
 		out.printf("counts of %s: the largest row sends %d bytes, the mean %.0f; %d of %d pairs send nothing\n", c.File, c.LargestRow, float64(c.Total)/float64(d.Ranks), c.ZeroPairs, d.Ranks*d.Ranks)
 	}

@@ -79,7 +79,7 @@ func (d *SimulateDocument) WriteText(w io.Writer) error {
 		out.printf("NCCL        %v in %v us as it runs here, %v us by its own model, %v us measured\n", x[0], x[1], x[2], x[3])
 	}
 	out.printf("balance     ranks %.0f %%, links %.0f %% (mean of maximum)\n", 100*d.RankBalance, 100*d.LinkBalance)
-	out.printf("simulated   %d sends, %d events\n", d.Sends, d.Events)
+	out.printf("simulated   %s, %s\n", units.Counted(d.Sends, "send"), units.Counted(d.Events, "event"))
 	d.writeCompared(out)
 	out.printf("\n")
 	d.writeJobs(out)

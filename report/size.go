@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+
+	"railyard/model/units"
 )
 
 // SizeDocument is schema railyard.size/v1: clusters for a workload.
@@ -54,10 +56,10 @@ func (d *SizeDocument) Write(w io.Writer, format string) error {
 		return writeCSV(w, d.rows())
 	}
 	out := &lines{w: w}
-	out.printf("%s, %s; %s, prices %q of %s, cost over %d months\n", d.Workload, d.Target, d.Currency, d.Prices, d.Date, d.Months)
+	out.printf("%s, %s; %s, prices %q of %s, cost over %s\n", d.Workload, d.Target, d.Currency, d.Prices, d.Date, units.Counted(d.Months, "month"))
 	if d.Best >= 0 {
 		b := &d.Rows[d.Best]
-		out.printf("best: %s: %.4g %s/s, %s to buy, %s over %d months, %.1f kW\n\n", b.Design, b.UnitsPerSecond, d.Unit, money(b.Purchase), money(b.Total), d.Months, b.Watts/1000)
+		out.printf("best: %s: %.4g %s/s, %s to buy, %s over %s, %.1f kW\n\n", b.Design, b.UnitsPerSecond, d.Unit, money(b.Purchase), money(b.Total), units.Counted(d.Months, "month"), b.Watts/1000)
 	} else {
 		out.printf("none of the designs meets it\n\n")
 	}

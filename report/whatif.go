@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+
+	"railyard/model/units"
 )
 
 // WhatIfDocument is schema railyard.what-if/v1: a machine before and after a change.
@@ -95,7 +97,7 @@ func (d *WhatIfDocument) Write(w io.Writer, format string) error {
 		return writeCSV(w, d.rows())
 	}
 	out := &lines{w: w}
-	out.printf("%s on %s (%d GPUs) → %s (%d GPUs)\nby %s\n\n", d.Subject, d.Topology, d.GPUs, d.Changed, d.After, d.By)
+	out.printf("%s on %s (%s) → %s (%s)\nby %s\n\n", d.Subject, d.Topology, units.Counted(d.GPUs, "GPU"), d.Changed, units.Counted(d.After, "GPU"), d.By)
 	for i := range d.Rows {
 		d.Rows[i].write(out)
 	}

@@ -37,7 +37,7 @@ func (p *Plan) bottleneck(r *Result) (string, error) {
 	case r.Links[best].Utilisation < busyEnough:
 		steps, err := p.Steps()
 		l := r.Links[best]
-		return fmt.Sprintf("latency: %d dependent steps; the busiest link, %s, is %.0f%% busy", steps, p.LinkName(l), 100*l.Utilisation), err
+		return fmt.Sprintf("latency: %s; the busiest link, %s, is %.0f%% busy", units.Counted(steps, "dependent step"), p.LinkName(l), 100*l.Utilisation), err
 	}
 	limits := []string{p.busy(r.Links[best])}
 	for class := range p.topo.Classes() {

@@ -8,6 +8,7 @@ import (
 
 	"railyard/capacity/search"
 	"railyard/capacity/step"
+	"railyard/model/units"
 	"railyard/model/workload"
 )
 
@@ -47,10 +48,10 @@ func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout,
 	was, is := m.Before.Machine().Topology.NumRanks(), m.After.Machine().Topology.NumRanks()
 	switch {
 	case is < was:
-		t.Why = fmt.Sprintf("%d GPUs are lost: the job stops", was-is)
+		t.Why = units.Counted(was-is, "GPU") + " lost: the job stops"
 		return t, t.shrink(m, w, l)
 	case is > was:
-		t.Why = fmt.Sprintf("the layout is for %d GPUs, not %d", was, is)
+		t.Why = fmt.Sprintf("the layout is for %s, not %d", units.Counted(was, "GPU"), is)
 	default:
 		if t.Kept, err = step.Run(m.After, w, l, step.Options{}); err != nil {
 			t.Why = err.Error()

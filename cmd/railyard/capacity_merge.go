@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/sweep"
+	"railyard/model/units"
 )
 
 func newCapacityMerge() *cobra.Command {
@@ -41,7 +42,7 @@ func newCapacityMerge() *cobra.Command {
 			if err := writeFile(out, write); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d rows\n", out, len(m.Rows))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row"))
 			return nil
 		},
 	}

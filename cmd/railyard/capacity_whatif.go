@@ -278,7 +278,7 @@ func trainingNotes(r *whatif.Training) []string {
 		out = append(out, "plan not kept: "+r.Why)
 	}
 	if r.Idle > 0 {
-		out = append(out, fmt.Sprintf("%d GPUs that work are idle: no whole replica fills them", r.Idle))
+		out = append(out, units.Counted(r.Idle, "GPU")+" idle: too few for a whole replica")
 	}
 	if a, b := r.Before.Layout.GlobalBatch, r.Planned.Layout.GlobalBatch; a != b {
 		out = append(out, fmt.Sprintf("the global batch changes from %d to %d; slowdowns are for the same number of samples", a, b))

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 func newCheck() *cobra.Command {
@@ -33,7 +34,7 @@ func newCheck() *cobra.Command {
 					}
 					how = ", in place too"
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %d ranks%s\n", path, s.Algorithm, s.Spec.Kind, s.Spec.Ranks, how)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s%s\n", path, s.Algorithm, s.Spec.Kind, units.Counted(s.Spec.Ranks, "rank"), how)
 			}
 			return nil
 		},

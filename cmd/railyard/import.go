@@ -10,6 +10,7 @@ import (
 	"railyard/interop/mscclpp"
 	"railyard/interop/mscclxml"
 	"railyard/model/schedule"
+	"railyard/model/units"
 	"railyard/planner"
 )
 
@@ -50,7 +51,7 @@ func newImport() *cobra.Command {
 			if err := schedule.Check(s, t); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %d ranks\n", args[0], s.Algorithm, s.Spec.Kind, s.Spec.Ranks)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", args[0], s.Algorithm, s.Spec.Kind, units.Counted(s.Spec.Ranks, "rank"))
 			return writeFile(out, func(w io.Writer) error { return schedule.Encode(w, s) })
 		},
 	}

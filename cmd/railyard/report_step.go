@@ -9,6 +9,7 @@ import (
 
 	"railyard/model/price"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
@@ -40,7 +41,7 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 		}
 		t := p.Machine().Topology
 		points = append(points, figures.ScalePoint{GPUs: t.NumRanks(), UnitsPerSecond: rate})
-		row := report.SizeRow{Design: fmt.Sprintf("%d nodes", t.NumNodes()), UnitsPerSecond: rate, OnFront: true}
+		row := report.SizeRow{Design: units.Counted(t.NumNodes(), "node"), UnitsPerSecond: rate, OnFront: true}
 		if c, err := costOf(t, f.prices.file, f.prices.plan); err == nil {
 			row.Priced, row.Total, size.Currency, size.Prices, size.Date = true, c.Total, c.Currency, c.Prices, c.PricesDate
 		}

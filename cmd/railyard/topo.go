@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/report/topoview"
 	"railyard/topologies"
 )
@@ -34,7 +35,7 @@ func newTopoList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s\t%d ranks\t%s\n", name, t.NumRanks(), t.Description())
+				fmt.Fprintf(w, "%s\t%s\t%s\n", name, units.Counted(t.NumRanks(), "rank"), t.Description())
 			}
 			return w.Flush()
 		},
@@ -126,7 +127,7 @@ func newTopoCheck() *cobra.Command {
 				if len(t.Faults()) > 0 {
 					name = t.Name()
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d ranks, %d devices, %d links\n", name, t.NumRanks(), len(t.Devices()), len(t.Links()))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s, %s, %s\n", name, units.Counted(t.NumRanks(), "rank"), units.Counted(len(t.Devices()), "device"), units.Counted(len(t.Links()), "link"))
 			}
 			if bad > 0 {
 				return fmt.Errorf("%d of %d topologies are not valid", bad, len(args))

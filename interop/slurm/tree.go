@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // WriteTree writes the tiers of a topology as the topology/tree plugin's topology.conf
@@ -18,7 +19,7 @@ func WriteTree(w io.Writer, t *topology.Topology) error {
 		return fmt.Errorf("%s: its ranks are in no nodes", t.Name())
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s: %d nodes, %d GPUs\n", t.Name(), t.NumNodes(), t.NumRanks())
+	fmt.Fprintf(&b, "# %s: %s, %s\n", t.Name(), units.Counted(t.NumNodes(), "node"), units.Counted(t.NumRanks(), "GPU"))
 	names := make([]string, t.NumNodes())
 	for n := range names {
 		names[n] = t.NodeName(n)

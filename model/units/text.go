@@ -8,6 +8,18 @@ import (
 	"strings"
 )
 
+// Counted is a number of things in words: 1 node, 2 nodes, 0 switches.
+func Counted[T ~int | ~int64](n T, thing string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "ch"):
+		thing += "es"
+	default:
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // unit is a suffix with its exact size in normal units.
 type unit struct {
 	suffix string

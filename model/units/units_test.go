@@ -88,3 +88,15 @@ func FuzzParse(f *testing.F) {
 		ParseTime(s)
 	})
 }
+
+func TestCounted(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		thing string
+		want  string
+	}{{0, "node", "0 nodes"}, {1, "node", "1 node"}, {2, "node", "2 nodes"}, {1, "switch", "1 switch"}, {3, "switch", "3 switches"}, {-1, "GPU", "-1 GPUs"}} {
+		if got := Counted(c.n, c.thing); got != c.want {
+			t.Errorf("%d %s: %q, want %q", c.n, c.thing, got, c.want)
+		}
+	}
+}

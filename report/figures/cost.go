@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 
+	"railyard/model/units"
 	"railyard/report"
 	"railyard/report/chart"
 )
@@ -21,7 +22,7 @@ func CostOverTime(d *report.CostDocument) chart.Chart {
 		}
 		series = append(series, s)
 	}
-	return &chart.Lines{FromZero: true, Series: append([]chart.Series{owned}, series...), Frame: chart.Frame{Title: fmt.Sprintf("Cost of %d nodes over time, %.0f %% used", d.Nodes, 100*d.Utilisation), X: "month",
+	return &chart.Lines{FromZero: true, Series: append([]chart.Series{owned}, series...), Frame: chart.Frame{Title: fmt.Sprintf("Cost of %s over time, %.0f %% used", units.Counted(d.Nodes, "node"), 100*d.Utilisation), X: "month",
 		Y: "paid so far (million " + d.Currency + ")", Source: fmt.Sprintf("Price book %q of %s, its sources beside each figure", d.Prices, d.PricesDate)}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // maxMatrix is how many ranks a matrix shows.
@@ -36,7 +37,7 @@ func Show(w io.Writer, t *topology.Topology) error {
 		}
 	}
 	for _, tier := range t.Tiers() {
-		fmt.Fprintf(tw, "tier %s\t%d groups\n", tier.Name, tier.Groups)
+		fmt.Fprintf(tw, "tier %s\t%s\n", tier.Name, units.Counted(tier.Groups, "group"))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -149,7 +150,7 @@ func Paths(w io.Writer, t *topology.Topology, a, b topology.DeviceID) error {
 		return fmt.Errorf("there is no route from %s to %s", t.DeviceName(a), t.DeviceName(b))
 	}
 	for i, p := range paths {
-		fmt.Fprintf(w, "%d. %s  %v, %v, %d links striped\n", i+1, Connection(p), p.Rate, p.Latency, p.Links)
+		fmt.Fprintf(w, "%d. %s  %v, %v, %s striped\n", i+1, Connection(p), p.Rate, p.Latency, units.Counted(p.Links, "link"))
 		var hops []string
 		for j, h := range p.Hops {
 			if j == maxHops {

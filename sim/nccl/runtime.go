@@ -3,6 +3,7 @@ package nccl
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -223,12 +224,15 @@ func slowestPart(k *cost.Kernel, w *Work) string {
 	hops, net := w.Hops*float64(k.Hop), w.NetHops*float64(k.NetHop)
 	switch {
 	case net >= base && net >= hops:
-		return fmt.Sprintf("%.0f hops of %v over %s (net_hop)", w.NetHops, k.NetHop, k.Over)
+		return fmt.Sprintf("%s of %v over %s (net_hop)", counted(w.NetHops, "hop"), k.NetHop, k.Over)
 	case hops >= base:
-		return fmt.Sprintf("%.0f hops of %v inside nodes (hop)", w.Hops, k.Hop)
+		return fmt.Sprintf("%s of %v inside nodes (hop)", counted(w.Hops, "hop"), k.Hop)
 	}
 	return fmt.Sprintf("%v for launch, first and last synchronisation (base)", units.Time(base))
 }
+
+// counted is units.Counted of the nearest whole number: means over ranks are not whole.
+func counted(n float64, thing string) string { return units.Counted(int(math.Round(n)), thing) }
 
 // Behind is the prediction of a run whose launches take floor at least.
 func (p *Prediction) Behind(floor units.Time) *Prediction {
