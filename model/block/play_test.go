@@ -58,6 +58,7 @@ type playedBlock struct {
 	part                   int // before, body, after
 	urgency                float64
 	read, written          []stretch // since its threads last waited for one another
+	took                   bool      // packets, since then
 }
 
 // stretch is bytes of memory.
@@ -300,7 +301,7 @@ func (x *playOff) place(b *playedBlock, op *Op, r Ref) packetAt {
 func (x *playOff) do(b *playedBlock) (err error) {
 	op := b.op()
 	if op.Kind == Wait || op.Kind == Signal && op.Flags&Relaxed == 0 || op.Flags&Barrier != 0 {
-		b.read, b.written = nil, nil
+		b.read, b.written, b.took = nil, nil, false
 	}
 	switch op.Kind {
 	case Wait:
@@ -313,8 +314,11 @@ func (x *playOff) do(b *playedBlock) (err error) {
 	return err
 }
 
-// raise raises flags, which only grow.
+// raise raises flags, which only grow. What they give back, no thread may still be reading.
 func (x *playOff) raise(b *playedBlock, op *Op) error {
+	if op.Line == Taken && (b.took || slices.ContainsFunc(b.read, func(s stretch) bool { return s.at.Rank != b.rank })) {
+		return fmt.Errorf("%+v says that something was taken by threads that it does not wait for", op)
+	}
 	v := x.ranks[b.rank].epoch<<20 | (op.Value + b.in()*op.PerSlice)
 	for peers := op.Peers; peers != 0; peers &= peers - 1 {
 		f := flagOf{bits.TrailingZeros32(peers), b.rank, op.Lane, b.instance, op.Line}
@@ -395,6 +399,7 @@ func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, desti
 		}
 		add(x.packets[at].data)
 		delete(x.packets, at)
+		b.took = true
 	}
 	for _, r := range destinations {
 		copy(x.bytes(r)[skip:], sum)
