@@ -62,7 +62,7 @@ func Open(ranks int) (*Node, error) { return OpenShared(ranks, 1) }
 // to check what needs more ranks than there are GPUs. Times mean nothing then.
 func OpenShared(ranks, share int) (*Node, error) {
 	if ranks < 1 || ranks > block.MaxRanks {
-		return nil, fmt.Errorf("%d GPUs: the kernels address 1 to %d", ranks, block.MaxRanks)
+		return nil, fmt.Errorf("%d ranks: the kernels address 1 to %d", ranks, block.MaxRanks)
 	}
 	if share < 1 {
 		return nil, fmt.Errorf("%d ranks on each GPU: must be at least 1", share)

@@ -136,8 +136,12 @@ func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim) error {
 	}
 	most := room(each*g.sms, n.share)
 	if d.Blocks > most {
-		return fmt.Errorf("the schedule needs %d blocks of %d threads at once and %d fit (%d on each of %d multiprocessors, %d ranks on a GPU): use fewer channels, phases or blocks a lane",
-			d.Blocks, d.Threads, most, each, g.sms, n.share)
+		shared := ""
+		if n.share > 1 {
+			shared = fmt.Sprintf(", which %d ranks share", n.share)
+		}
+		return fmt.Errorf("the schedule needs %d blocks of %d threads at once and %d fit (%d on each of %d multiprocessors%s): use fewer channels, phases or blocks a lane",
+			d.Blocks, d.Threads, most, each, g.sms, shared)
 	}
 	return nil
 }
