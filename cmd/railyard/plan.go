@@ -71,7 +71,7 @@ type planned struct {
 	topo    *topology.Topology
 	spec    collective.Spec
 	profile *cost.Profile
-	known   *cost.Profile // the same, or where that is of railyard's own kernels what it was taken for
+	known   *cost.Profile // as asked for, which says what is fastest; profile may be the one by which that runs
 	score   *score.Scorer
 	rows    []planner.Row
 	latency *collective.Bound // found when it is first needed

@@ -37,7 +37,7 @@ type gpuFlags struct {
 	dtype collective.DType
 	other *nccl.Beside // nil where there is no NCCL
 	fixed bool         // the user chose the schedule
-	ways  map[units.Bytes]cuda.Method
+	ways  map[units.Bytes]cuda.Method // how each size runs
 }
 
 func (g *gpuFlags) add(cmd *cobra.Command) {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"railyard/model/measurement"
-	"railyard/model/units"
 )
 
 // document is what -J writes, as far as it is used here.
@@ -67,14 +66,13 @@ func ParseJSON(r io.Reader, file, given string, ranks int) (*measurement.Set, er
 			return nil, fmt.Errorf("%s: result %d has no time out of place", file, i)
 		}
 		if us := float64(*x.OutOfPlace.Time); x.Size < 0 || us < 0 || us > maxMicroseconds {
-			return nil, fmt.Errorf("%s: result %d: size %d and time %v must not be negative", file, i, x.Size, us)
+			return nil, fmt.Errorf("%s: result %d: size %d and time %v must not be negative, nor the time above %g", file, i, x.Size, us, float64(maxMicroseconds))
 		}
-		m := measurement.Row{Line: i + 1, Size: units.Bytes(x.Size), DType: x.Type,
-			Columns: []string{"", "", "", strconv.FormatInt(x.Size, 10), x.Type, x.Redop, x.OutOfPlace.Time.text(), x.OutOfPlace.AlgBW.text(), x.OutOfPlace.BusBW.text(), ""}}
+		m := newRow(x.Size, x.Type, x.Redop, []string{x.OutOfPlace.Time.text(), x.OutOfPlace.AlgBW.text(), x.OutOfPlace.BusBW.text()})
+		m.Line = i + 1
 		take(&m, float64(*x.OutOfPlace.Time), x.OutOfPlace.Wrong.text())
 		if x.InPlace != nil && x.InPlace.Time != nil {
-			m.Columns[9] = x.InPlace.Time.text()
-			takeInPlace(&m, m.Columns[9], x.InPlace.Wrong.text())
+			takeInPlace(&m, x.InPlace.Time.text(), x.InPlace.Wrong.text())
 		}
 		one.rows = append(one.rows, m)
 	}

@@ -44,17 +44,23 @@ func parseRow(line string) (measurement.Row, bool) {
 	if err1 != nil || err2 != nil || err3 != nil && !errors.Is(err3, strconv.ErrRange) || size < 0 {
 		return none, false
 	}
-	m := measurement.Row{Size: units.Bytes(size), DType: f[2], Columns: []string{"", "", "", f[0], f[2], "", f[first], f[first+1], f[first+2], ""}}
+	redop := ""
 	if first > head-2 {
-		m.Columns[5] = f[3]
+		redop = f[3]
 	}
+	m := newRow(size, f[2], redop, f[first:first+3])
 	take(&m, us, f[first+3])
 	if results > 1 {
 		inPlace := f[first+body*results/2:]
-		m.Columns[9] = inPlace[0]
 		takeInPlace(&m, inPlace[0], inPlace[3])
 	}
 	return m, true
+}
+
+// newRow has the time and the bandwidths out of place as they were printed.
+func newRow(size int64, dtype, redop string, printed []string) measurement.Row {
+	columns := append([]string{"", "", "", strconv.FormatInt(size, 10), dtype, redop}, printed...)
+	return measurement.Row{Size: units.Bytes(size), DType: dtype, Columns: append(columns, "")}
 }
 
 // take takes a time, if it is one and the results were right.
@@ -69,8 +75,9 @@ func take(m *measurement.Row, us float64, wrong string) {
 	m.Time = units.FromMicroseconds(us)
 }
 
-// takeInPlace takes the time in place; wrong results there are wrong results.
+// takeInPlace takes the time in place, the last column; wrong results there are wrong results.
 func takeInPlace(m *measurement.Row, text, wrong string) {
+	m.Columns[len(m.Columns)-1] = text
 	one := measurement.Row{}
 	if us, err := strconv.ParseFloat(text, 64); err == nil {
 		take(&one, us, wrong)
