@@ -35,8 +35,8 @@ type gpuFlags struct {
 	node  *cuda.Node
 	known *cost.Profile // with what was fastest
 	dtype collective.DType
-	other *nccl.Beside // nil where there is no NCCL
-	fixed bool         // the user chose the schedule
+	other *nccl.Beside                // nil where there is no NCCL
+	fixed bool                        // the user chose the schedule
 	ways  map[units.Bytes]cuda.Method // how each size runs
 }
 
