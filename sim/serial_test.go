@@ -84,6 +84,28 @@ func TestSerialRanks(t *testing.T) {
 	}
 }
 
+// What is combined costs as the sender has it: a chain's second rank combines inputs, its last one what
+// the second has just written.
+func TestFreshDataIsCombined(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "host", topology.Options{GPUs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.Reduce, Ranks: 3}, "simple_ring", planner.Options{Channels: 1, Slices: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 4 * units.MiB
+	p := &cost.Profile{Serial: true, Memory: []cost.Level{{Alone: 16e9, Input: cost.Pass{Copy: 16e9, Combine: 8e9}, Fresh: cost.Pass{Copy: 4e9, Combine: 1e9}}}}
+	r, err := Run(topo, s, size, p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := size.Over(units.Rate(8e9)) + size.Over(units.Rate(1e9)); max(r.Time-want, want-r.Time) > 100 {
+		t.Errorf("%v, want %v", r.Time, want)
+	}
+}
+
 // Where a profile has levels of memory, inputs and what ranks have just written cost what
 // the level of all buffers together says, whatever the size of a message.
 func TestLevelsOfMemory(t *testing.T) {
