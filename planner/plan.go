@@ -185,7 +185,9 @@ func candidatesOf(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]
 // inPlace are the candidates that run in place as well; the error says why none does.
 func inPlace(candidates []*schedule.Schedule) (out []*schedule.Schedule, refused error) {
 	for _, s := range candidates {
-		if _, err := schedule.InPlace(s); err != nil {
+		if _, err := schedule.InPlace(s); !s.Spec.Kind.InPlace() {
+			return nil, err // whatever the algorithm
+		} else if err != nil {
 			refused = fmt.Errorf("%s: %w", s.Algorithm, err)
 			continue
 		}

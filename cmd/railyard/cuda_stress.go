@@ -83,16 +83,8 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	if s == nil {
 		return nil
 	}
-	c := &stressCase{number: n, s: s}
-	c.cfg = cuda.Config{DType: stressTypes[r.IntN(len(stressTypes))], Op: stressOps[r.IntN(len(stressOps))], InPlace: r.IntN(4) == 0, Warmup: 5, Iterations: 12, Replays: 5, Checks: 3, Seed: int64(r.Uint32N(1 << 16))}
-	if c.cfg.DType == collective.Int32 && c.cfg.Op == collective.Avg {
-		c.cfg.Op = collective.Sum
-	}
-	c.cfg.Offset = int64(r.IntN(5)) * int64(c.cfg.DType.Size())
-	if r.IntN(2) == 0 {
-		c.cfg.Jitter = time.Duration(1 + r.IntN(20000))
-	}
-	most := f.blocks() / stressLanes(s)
+	c := &stressCase{number: n, s: s, cfg: stressConfig(r)}
+	most := cuda.Room(stressBlocks, f.share) / stressLanes(s)
 	if most == 0 && f.share > 1 {
 		return nil
 	}
@@ -109,6 +101,19 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 		c.how.Mechanism = m
 	}
 	return c
+}
+
+// stressConfig draws types, operations, places and delays.
+func stressConfig(r *rand.Rand) cuda.Config {
+	cfg := cuda.Config{DType: stressTypes[r.IntN(len(stressTypes))], Op: stressOps[r.IntN(len(stressOps))], InPlace: r.IntN(4) == 0, Warmup: 5, Iterations: 12, Replays: 5, Checks: 3, Seed: int64(r.Uint32N(1 << 16))}
+	if cfg.DType == collective.Int32 && cfg.Op == collective.Avg {
+		cfg.Op = collective.Sum
+	}
+	cfg.Offset = int64(r.IntN(5)) * int64(cfg.DType.Size())
+	if r.IntN(2) == 0 {
+		cfg.Jitter = time.Duration(1 + r.IntN(20000))
+	}
+	return cfg
 }
 
 // stressSchedule draws a collective and one of the algorithms that apply to it.
@@ -142,14 +147,8 @@ func stressSpec(r *rand.Rand, ranks int) collective.Spec {
 	return spec
 }
 
-// blocks is how many a rank has at most, so that all fit at once: where ranks share a GPU, twice,
-// since launches may begin early.
-func (f *stressFlags) blocks() int {
-	if f.share > 1 {
-		return 96 / (2 * f.share)
-	}
-	return 96
-}
+// stressBlocks is how many a GPU has at most, so that all fit at once.
+const stressBlocks = 96
 
 func stressLanes(s *schedule.Schedule) (n int) {
 	for _, ch := range s.Channels {

@@ -14,6 +14,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/schedule"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
@@ -35,9 +36,9 @@ type gpuFlags struct {
 	node  *cuda.Node
 	known *cost.Profile // with what was fastest
 	dtype collective.DType
-	other *nccl.Beside                // nil where there is no NCCL
-	fixed bool                        // the user chose the schedule
-	ways  map[units.Bytes]cuda.Method // how each size runs
+	other *nccl.Beside                       // nil where there is no NCCL
+	fixed bool                               // the user chose the schedule
+	ways  map[*schedule.Schedule]cuda.Method // how each row's runs
 }
 
 func (g *gpuFlags) add(cmd *cobra.Command) {
@@ -86,7 +87,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 		return err
 	}
 	g.warn(cmd, p)
-	g.ways = map[units.Bytes]cuda.Method{}
+	g.ways = map[*schedule.Schedule]cuda.Method{}
 	for i := range p.rows {
 		if err := g.row(p, &p.rows[i], f.inPlace); err != nil {
 			g.close()
@@ -117,7 +118,7 @@ func (g *gpuFlags) row(p *planned, row *planner.Row, inPlace bool) error {
 	}
 	s := *row.Schedule
 	s.Protocol = protocolOf(how)
-	row.Schedule, row.Prediction, g.ways[row.Size] = &s, best, how
+	row.Schedule, row.Prediction, g.ways[&s] = &s, best, how
 	return nil
 }
 
@@ -160,7 +161,7 @@ func (g *gpuFlags) close() {
 // warn says where little is known of these GPUs: then schedules are the planner's, and predictions
 // those for others.
 func (g *gpuFlags) warn(cmd *cobra.Command, p *planned) {
-	if g.known.Execution != "" && g.known.GPU != cuda.GPU() {
+	if p.profile != g.known && g.known.GPU != cuda.GPU() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s was not probed on %s: predictions are as good as those GPUs are like these; measure with `railyard probe`\n", p.profile.Name, cuda.GPU())
 	}
 	switch {
@@ -252,7 +253,7 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row planner.Row, r 
 
 // time runs a row: a time for each replay of a graph.
 func (g *gpuFlags) time(ctx context.Context, f *runFlags, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
-	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Size])
+	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Schedule])
 	if err != nil {
 		return nil, 0, err
 	}

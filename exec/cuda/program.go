@@ -134,7 +134,7 @@ func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim) error {
 	if err != nil {
 		return err
 	}
-	most := room(each*g.sms, n.share)
+	most := Room(each*g.sms, n.share)
 	if d.Blocks > most {
 		shared := ""
 		if n.share > 1 {

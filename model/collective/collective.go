@@ -56,3 +56,13 @@ func (k Kind) Reduces() bool { return k == AllReduce || k == ReduceScatter || k 
 
 // Rooted reports whether the operation has a root rank.
 func (k Kind) Rooted() bool { return k == Broadcast || k == Reduce || k == Gather || k == Scatter }
+
+// InPlace reports whether input and output may be one memory: the rank's own block of the whole, or
+// all of it.
+func (k Kind) InPlace() bool {
+	switch k {
+	case AllReduce, AllGather, ReduceScatter, Broadcast, Reduce:
+		return true
+	}
+	return false
+}

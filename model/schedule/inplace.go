@@ -3,8 +3,6 @@ package schedule
 import (
 	"fmt"
 	"slices"
-
-	"railyard/model/collective"
 )
 
 // InPlace is a schedule for input and output in one memory, as WithoutSelfCopies makes it,
@@ -23,9 +21,7 @@ func InPlace(s *Schedule) (*Schedule, error) {
 // WithoutSelfCopies leaves out what copies a place onto itself where input and output are one
 // memory. The error says that a collective has no such form.
 func WithoutSelfCopies(s *Schedule) (*Schedule, error) {
-	switch s.Spec.Kind {
-	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce:
-	default:
+	if !s.Spec.Kind.InPlace() {
 		return nil, fmt.Errorf("%v has no in-place form", s.Spec.Kind)
 	}
 	x := NewExpander(s)
