@@ -102,15 +102,33 @@ func covered(patterns []string, pkg string) bool {
 	return false
 }
 
+// TestEveryPackageAcceptsLong: `go test ./... -long` fails in a package whose tests do not know the flag.
+func TestEveryPackageAcceptsLong(t *testing.T) {
+	accepts := map[string]bool{}
+	forEachImportOf(t, true, func(_, pkg, imported string) {
+		accepts[pkg] = accepts[pkg] || imported == "railyard/internal/long"
+	})
+	for pkg, ok := range accepts {
+		if !ok {
+			t.Errorf(`%s: no test imports _ "railyard/internal/long"`, pkg)
+		}
+	}
+}
+
 // forEachImport visits every import of every non-test Go file in the module.
 func forEachImport(t *testing.T, visit func(file, pkg, imported string)) {
+	t.Helper()
+	forEachImportOf(t, false, visit)
+}
+
+func forEachImportOf(t *testing.T, tests bool, visit func(file, pkg, imported string)) {
 	t.Helper()
 	fset := token.NewFileSet()
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") != tests {
 			return nil
 		}
 		f, err := parser.ParseFile(fset, name, nil, parser.ImportsOnly)

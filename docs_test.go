@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/topologies"

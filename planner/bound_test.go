@@ -1,10 +1,10 @@
 package planner_test
 
 import (
-	"os"
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -88,13 +88,10 @@ func profile(t testing.TB, name string) *cost.Profile {
 }
 
 // eachTopology visits random and shipped topologies of up to so many ranks; more of them
-// with RAILYARD_LONG=1.
+// in the long tier.
 func eachTopology(t *testing.T, ranks int, visit func(t *testing.T, topo *topology.Topology)) {
-	seeds := int64(6)
-	if os.Getenv("RAILYARD_LONG") != "" {
-		seeds, ranks = 24, 2*ranks
-	}
-	for seed := range seeds {
+	ranks *= long.Or(1, 2)
+	for seed := range long.Or[int64](6, 24) {
 		topo := gen.Topology(seed)
 		t.Run(topo.Name(), func(t *testing.T) { visit(t, topo) })
 	}

@@ -2,10 +2,10 @@ package planner_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/topology"
 	"railyard/planner/plannertest"
 	"railyard/topologies"
@@ -16,10 +16,7 @@ func TestEveryAlgorithmOnEveryShippedTopology(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := 0
-			most := 32
-			if os.Getenv("RAILYARD_LONG") != "" {
-				most = 64
-			}
+			most := long.Or(32, 64)
 			for _, o := range []topology.Options{{}, {GPUs: 3}, {Nodes: 2, GPUs: 4}, {Nodes: 3, GPUs: 2}} {
 				topo, err := topology.Load(topologies.Source, name, o)
 				if err != nil || topo.NumRanks() > most || o.Nodes > 0 && topo.NumNodes() != o.Nodes {

@@ -1,10 +1,10 @@
 package planner_test
 
 import (
-	"os"
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -35,17 +35,14 @@ func (s *shares) add(share float64, seed int64) {
 }
 
 // On 500 random graphs with uneven links packed trees come near what no schedule can beat,
-// and never beat it: played without latencies, some of them proven right. RAILYARD_LONG=1
+// and never beat it: played without latencies, some of them proven right. The long tier
 // plans every collective for every graph, and in 64 pieces, which fill pipelines better than 16.
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 	seeds := int64(500)
 	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.88, mean: 0.985},
 		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.76, mean: 0.95},
 		{kind: collective.Broadcast, every: 10, pieces: 128, worst: 0.95, mean: 0.98}, {kind: collective.Reduce, every: 10, pieces: 128, worst: 0.95, mean: 0.98}}
-	switch {
-	case testing.Short():
-		seeds = 50
-	case os.Getenv("RAILYARD_LONG") != "":
+	if long.Given() {
 		for _, s := range all {
 			s.every, s.pieces = 1, max(s.pieces, 64)
 		}

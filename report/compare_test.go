@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"railyard/internal/golden"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/report"

@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"os"
 	"slices"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -40,22 +40,15 @@ func same(t *testing.T, topo *topology.Topology, s *schedule.Schedule, size unit
 }
 
 func TestFoldedIsFlatOnRandomTopologies(t *testing.T) {
-	seeds := int64(25)
-	if testing.Short() {
-		seeds = 5
-	}
-	eachCase(t, seeds, func(topo *topology.Topology, s *schedule.Schedule, size units.Bytes) {
+	eachCase(t, long.Or[int64](5, 25), func(topo *topology.Topology, s *schedule.Schedule, size units.Bytes) {
 		same(t, topo, s, size, line(t))
 		same(t, topo, s, size, gen.Curved())
 	})
 }
 
-// RAILYARD_LONG=1 includes the topologies of 160 and 256 GPUs: two minutes.
+// The long tier includes the topologies of 160 and 256 GPUs.
 func TestFoldedIsFlatOnShippedTopologies(t *testing.T) {
-	limit := 64
-	if os.Getenv("RAILYARD_LONG") != "" {
-		limit = 256
-	}
+	limit := long.Or(64, 256)
 	for _, name := range topologies.Names() {
 		topo, err := topology.Load(topologies.Source, name, topology.Options{})
 		if err != nil {
@@ -63,7 +56,7 @@ func TestFoldedIsFlatOnShippedTopologies(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			if topo.NumRanks() > limit {
-				t.Skipf("%d ranks: set RAILYARD_LONG=1", topo.NumRanks())
+				t.Skipf("%d ranks: go test -long", topo.NumRanks())
 			}
 			for _, kind := range collective.All() {
 				for _, s := range shippedCandidates(t, topo, kind) {

@@ -3,6 +3,7 @@ package topologies_test
 import (
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/topologies"

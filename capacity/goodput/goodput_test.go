@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/failure"
 )
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/capacity/inventory"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/topology"
 	"railyard/topologies"
 )

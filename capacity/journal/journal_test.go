@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"railyard/capacity/journal"
+	_ "railyard/internal/long" // accepts -long
 )
 
 type row struct {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"

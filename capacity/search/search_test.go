@@ -11,6 +11,7 @@ import (
 	"railyard/capacity/search"
 	"railyard/capacity/step"
 	"railyard/capacity/steptest"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/units"
 )
 

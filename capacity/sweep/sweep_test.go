@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	_ "railyard/internal/long" // accepts -long
 )
 
 func axes(t *testing.T, texts ...string) []Axis {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/capacity/step"
+	_ "railyard/internal/long" // accepts -long
 )
 
 // A layout with fewer replicas keeps the rest; its batch is the nearest that divides.

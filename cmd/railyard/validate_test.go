@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/model/measurement"
 	"railyard/model/units"
 )
@@ -55,9 +56,7 @@ func TestPredictionsFitTheirMeasurements(t *testing.T) {
 // Rows that the kernels were not fitted on are predicted as well as has been reached; the
 // goals of whole series over networks are not yet (docs/validation.md).
 func TestRowsLeftOutMeetTheGoals(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits all profiles some hundred times")
-	}
+	long.Only(t)
 	v, err := newValidator()
 	if err != nil {
 		t.Fatal(err)

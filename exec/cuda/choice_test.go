@@ -3,6 +3,7 @@ package cuda
 import (
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"railyard/internal/golden"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/topologies"

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -50,14 +51,14 @@ func every(t testing.TB, topo *topology.Topology, kind collective.Kind, slices i
 	return list
 }
 
-// -short (with the race detector) leaves out what differs in numbers only.
+// The long tier has more machines.
 func TestEveryCollectiveIsExact(t *testing.T) {
 	type machine struct {
 		name string
 		gpus int
 	}
 	machines := []machine{{"dgx1-v100", 3}, {"dgx-h100", 5}}
-	if !testing.Short() {
+	if long.Given() {
 		machines = append(machines, machine{"dgx1-v100", 1}, machine{"dgx1-v100", 2}, machine{"dgx1-v100", 8})
 	}
 	for _, machine := range machines {
@@ -113,9 +114,6 @@ func TestNodesAreExact(t *testing.T) {
 }
 
 func TestEveryTypeAndOperation(t *testing.T) {
-	if testing.Short() {
-		t.Skip("types share no more memory than float32 does")
-	}
 	topo := load(t, "dgx-h100", 7)
 	for _, s := range every(t, topo, collective.AllReduce, 2) {
 		for dtype := collective.Float32; dtype <= collective.Int64; dtype++ {

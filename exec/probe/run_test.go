@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	_ "railyard/internal/long" // accepts -long
 )
 
 // TestRunSaysWhatIsMissing: without a GPU the error is one line.

@@ -1,6 +1,10 @@
 package gen
 
-import "testing"
+import (
+	"testing"
+
+	_ "railyard/internal/long" // accepts -long
+)
 
 func TestEverySeedLoads(t *testing.T) {
 	kinds := map[int]int{}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 )
 

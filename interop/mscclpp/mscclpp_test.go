@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/interop/interoptest"
 	"railyard/model/collective"
 	"railyard/model/schedule"

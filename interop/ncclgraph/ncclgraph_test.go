@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"railyard/internal/golden"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/interop/interoptest"
 	"railyard/model/collective"
 	"railyard/model/schedule"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/golden"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 	"railyard/model/units"
 )

@@ -3,6 +3,7 @@ package block
 import (
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"

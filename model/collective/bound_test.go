@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"railyard/internal/gen"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/topology"
 	"railyard/model/units"
 )

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	_ "railyard/internal/long" // accepts -long
 )
 
 // The run that the rates come from: its interruptions come out again.

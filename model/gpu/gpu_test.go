@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/gpu"
 	"railyard/model/topology"
 	"railyard/model/units"

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"railyard/internal/golden"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/units"

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	_ "railyard/internal/long" // accepts -long
 )
 
 func TestShippedBookIsWhole(t *testing.T) {

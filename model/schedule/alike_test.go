@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 )
 

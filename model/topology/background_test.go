@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"railyard/internal/gen"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/topologies"

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "railyard/internal/long" // accepts -long
 )
 
 func TestParseBytes(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"railyard/internal/long"
 )
 
 // TestCellsCompile type-checks the cells of every notebook, without Jupyter: the kernel
 // is not everywhere, and whoever changes a package should hear of it from `go test`.
 func TestCellsCompile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles six programs")
-	}
+	long.Only(t)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

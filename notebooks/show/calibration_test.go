@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/measurement"
 )
 

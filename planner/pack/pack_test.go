@@ -2,12 +2,12 @@ package pack
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/topology"
 )
 
@@ -84,7 +84,7 @@ func TestPackReachesTheBound(t *testing.T) {
 		{"dgx-h100 x2, a GPU lost", degraded(t, load(t, "dgx-h100", 2), "gpu:node0/gpu0"), 0.98, 5},
 		{"mesh 10x10, a link lost", degraded(t, grid(t, "10, 10", 100, false), "link:gpu44--gpu45"), 1, 20},
 	}
-	if os.Getenv("RAILYARD_LONG") != "" {
+	if long.Given() {
 		tests = append(tests,
 			test{"dgx-h100 x128", load(t, "dgx-h100", 128), 1, 2},
 			test{"mi250x-node x2", load(t, "mi250x-node", 2), 1, 20},

@@ -11,6 +11,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	_ "railyard/internal/long" // accepts -long
 )
 
 var source = Frame{Title: "a title", Source: "a source line", X: "size (bytes)", Y: "time (us)"}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/report/chart"
 )
 

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"railyard/internal/gen"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/topology"
 	"railyard/topologies"
 )

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"

@@ -3,6 +3,7 @@ package nccl
 import (
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	_ "railyard/internal/long" // accepts -long
 )
 
 // TestLoadSaysWhatIsMissing: with a driver Load succeeds, without one its error is one

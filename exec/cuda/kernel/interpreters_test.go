@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/block"
 	"railyard/model/collective"
 )

@@ -1,0 +1,30 @@
+// Package long is the one tier of tests above `go test ./...`: `go test ./... -long` holds on
+// larger machines, more seeds and longer series what the default holds on few. Every package with
+// tests imports it, for a test binary refuses a flag that it does not know.
+package long
+
+import (
+	"flag"
+	"testing"
+)
+
+var given = flag.Bool("long", false, "run the long tier of tests: more seeds, larger machines, longer series")
+
+// Given reports whether the long tier was asked for.
+func Given() bool { return *given }
+
+// Only skips a test that belongs to the long tier alone.
+func Only(t testing.TB) {
+	t.Helper()
+	if !*given {
+		t.Skip("long tier: go test -long")
+	}
+}
+
+// Or is the first of two sizes of a test, or the second in the long tier.
+func Or[T any](usual, long T) T {
+	if *given {
+		return long
+	}
+	return usual
+}
