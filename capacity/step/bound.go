@@ -57,6 +57,3 @@ func (b *builder) bound() (units.Time, error) {
 	}
 	return least + optimizer, nil
 }
-
-// Advice says which number to change where memory is exceeded.
-func (e *Estimate) Advice(l *Layout) string { return e.Memory.advise(l) }

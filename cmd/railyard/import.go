@@ -16,7 +16,7 @@ import (
 
 // importers read the formats of other tools.
 var importers = map[string]func(r io.Reader, slices int) (*schedule.Schedule, error){
-	toMSCCL: mscclxml.ImportSliced, toMSCCLPP: func(r io.Reader, _ int) (*schedule.Schedule, error) { return mscclpp.Import(r) },
+	toMSCCL: mscclxml.Import, toMSCCLPP: func(r io.Reader, _ int) (*schedule.Schedule, error) { return mscclpp.Import(r) },
 }
 
 func newImport() *cobra.Command {

@@ -172,27 +172,3 @@ func (e *Element) Int(name string, least, most int64) int64 {
 	}
 	return n
 }
-
-// Float is a number.
-func (e *Element) Float(name string) float64 {
-	v := e.Text(name)
-	n, err := strconv.ParseFloat(v, 64)
-	if err != nil {
-		e.Fail("%s=%q is not a number", name, v)
-	}
-	return n
-}
-
-// Hex is a number that is written in hexadecimal, with 0x or without.
-func (e *Element) Hex(name string) int64 {
-	v := e.Text(name)
-	digits := v
-	if len(v) > 2 && v[0] == '0' && (v[1] == 'x' || v[1] == 'X') {
-		digits = v[2:]
-	}
-	n, err := strconv.ParseInt(digits, 16, 64)
-	if err != nil || n < 0 {
-		e.Fail("%s=%q is not a hexadecimal number", name, v)
-	}
-	return n
-}

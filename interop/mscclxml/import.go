@@ -11,14 +11,11 @@ import (
 	"railyard/model/schedule"
 )
 
-// Import reads a file and makes a schedule of it; the dialect's limits do not matter.
-// The root of a broadcast or reduce is not in the file and is taken to be rank 0. The
-// schedule is as good as the file: schedule.Check says whether it is right.
-func Import(r io.Reader) (*schedule.Schedule, error) { return ImportSliced(r, 1) }
-
-// ImportSliced is Import for buffers that are gone through in so many pieces, one behind
-// the other, as MSCCL does with large ones.
-func ImportSliced(r io.Reader, slices int) (*schedule.Schedule, error) {
+// Import reads a file and makes a schedule of it, for buffers that are gone through in so
+// many slices, one behind the other, as MSCCL does with large ones; the dialect's limits do
+// not matter. The root of a broadcast or reduce is not in the file and is taken to be rank 0.
+// The schedule is as good as the file: schedule.Check says whether it is right.
+func Import(r io.Reader, slices int) (*schedule.Schedule, error) {
 	f, err := Read(r)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ var built = interoptest.Built
 var format = interoptest.Format{
 	Ext:    "xml",
 	Kinds:  []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast, collective.Reduce},
-	Import: Import,
+	Import: inOne,
 	Export: func(s *schedule.Schedule, inPlace bool) ([]byte, error) {
 		return exported(s, Options{Dialect: "msccl", InPlace: inPlace})
 	},
@@ -50,7 +50,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || !inPlace {
 			return data, err
 		}
-		both, err := Import(bytes.NewReader(data))
+		both, err := inOne(bytes.NewReader(data))
 		if err == nil {
 			_, err = schedule.InPlace(both)
 		}

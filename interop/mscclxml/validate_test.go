@@ -36,7 +36,7 @@ const valid = `<algo name="swap" proto="Simple" nchannels="1" nchunksperloop="1"
 `
 
 func TestValidFile(t *testing.T) {
-	s, err := Import(strings.NewReader(valid))
+	s, err := inOne(strings.NewReader(valid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,4 +165,7 @@ func TestFullConnections(t *testing.T) {
 	}
 }
 
-func FuzzParseMSCCLXML(f *testing.F) { interoptest.FuzzImport(f, valid, broken, Import) }
+func FuzzParseMSCCLXML(f *testing.F) { interoptest.FuzzImport(f, valid, broken, inOne) }
+
+// inOne imports a file whose buffers are gone through in one piece.
+func inOne(r io.Reader) (*schedule.Schedule, error) { return Import(r, 1) }

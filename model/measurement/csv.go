@@ -114,18 +114,3 @@ func (p *csvReader) cell(column string) string {
 	}
 	return ""
 }
-
-// WriteCSV writes a set as ReadCSV reads it: all columns, in their order.
-func WriteCSV(w io.Writer, s *Set) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(s.Header); err != nil {
-		return err
-	}
-	for _, r := range s.Rows {
-		if err := out.Write(r.Columns); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}

@@ -168,15 +168,6 @@ func (w *Workload) Blocks() []Block {
 	return w.transformerBlocks()
 }
 
-// TotalParameters are those of the whole network.
-func (w *Workload) TotalParameters() float64 {
-	sum := 0.0
-	for _, b := range w.Blocks() {
-		sum += b.Parameters(Sharding{1, 1, 1, false}).Total()
-	}
-	return sum
-}
-
 // ModelFLOP are those of a sample's forward and backward pass without recomputation: the
 // backward pass costs twice the forward pass.
 func (w *Workload) ModelFLOP() float64 {

@@ -113,3 +113,16 @@ func (s *search) uneven(use Use, root int) error {
 		return p, err
 	})
 }
+
+// boundFor is the bound of a use.
+func boundFor(g *Graph, use Use, root int) (Result, error) {
+	switch use {
+	case Broadcast:
+		return BroadcastBound(g, root), nil
+	case Reduce:
+		return BroadcastBound(g.Reversed(), root), nil
+	case AllReduce:
+		return AllReduceBound(g)
+	}
+	return Bound(g)
+}

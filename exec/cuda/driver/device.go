@@ -5,10 +5,7 @@ package driver
 // #include "shim.h"
 import "C"
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Device is a GPU by its number.
 type Device int
@@ -21,31 +18,10 @@ func Devices() (int, error) {
 }
 
 // Name is what the driver calls the GPU.
-func (d Device) Name() (string, error) { return d.text("cuDeviceGetName") }
-
-// BusID is the PCI address, in small letters: 0000:18:00.0.
-func (d Device) BusID() (string, error) { return d.text("cuDeviceGetPCIBusId") }
-
-func (d Device) text(call string) (string, error) {
+func (d Device) Name() (string, error) {
 	var buf [128]C.char
-	var rc C.int
-	if call == "cuDeviceGetName" {
-		rc = C.rl_cuDeviceGetName(&buf[0], C.int(len(buf)), C.int(d))
-	} else {
-		rc = C.rl_cuDeviceGetPCIBusId(&buf[0], C.int(len(buf)), C.int(d))
-	}
-	text := C.GoString(&buf[0])
-	if call != "cuDeviceGetName" {
-		text = strings.ToLower(text)
-	}
-	return text, fail(call, rc)
-}
-
-// Memory is the GPU's memory in bytes.
-func (d Device) Memory() (int64, error) {
-	var n C.size_t
-	err := fail("cuDeviceTotalMem", C.rl_cuDeviceTotalMem(&n, C.int(d)))
-	return int64(n), err
+	rc := C.rl_cuDeviceGetName(&buf[0], C.int(len(buf)), C.int(d))
+	return C.GoString(&buf[0]), fail("cuDeviceGetName", rc)
 }
 
 // Attribute asks for a number.
@@ -63,13 +39,6 @@ func (d Device) Arch() (string, error) {
 	}
 	minor, err := d.Attribute(ComputeCapabilityMinor)
 	return fmt.Sprintf("sm_%d%d", major, minor), err
-}
-
-// P2P asks for a number about a pair.
-func (d Device) P2P(a P2PAttribute, peer Device) (int, error) {
-	var v C.int
-	err := fail("cuDeviceGetP2PAttribute", C.rl_cuDeviceGetP2PAttribute(&v, C.int(a), C.int(d), C.int(peer)))
-	return int(v), err
 }
 
 // CanAccess reports whether d can address peer's memory.
@@ -99,22 +68,5 @@ func (x *Context) Release() error {
 	return fail("cuDevicePrimaryCtxRelease", C.rl_cuDevicePrimaryCtxRelease(C.int(x.Device)))
 }
 
-// EnablePeer lets the current context address memory that was allocated (not mapped) on
-// another one.
-func EnablePeer(peer *Context) error {
-	const alreadyEnabled = 704
-	if rc := C.rl_cuCtxEnablePeerAccess(peer.c, 0); rc != alreadyEnabled {
-		return fail("cuCtxEnablePeerAccess", rc)
-	}
-	return nil
-}
-
 // Synchronize waits for all work of the current context.
 func Synchronize() error { return fail("cuCtxSynchronize", C.rl_cuCtxSynchronize()) }
-
-// FreeMemory is the current GPU's free and total memory in bytes.
-func FreeMemory() (free, total int64, err error) {
-	var f, t C.size_t
-	err = fail("cuMemGetInfo", C.rl_cuMemGetInfo(&f, &t))
-	return int64(f), int64(t), err
-}

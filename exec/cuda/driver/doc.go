@@ -37,26 +37,10 @@ type Attribute int
 
 // The attributes that are used (cuda.h, CUdevice_attribute).
 const (
-	MultiprocessorCount       Attribute = 16
-	ComputeCapabilityMajor    Attribute = 75
-	ComputeCapabilityMinor    Attribute = 76
-	L2CacheSize               Attribute = 38
-	MaxSharedPerBlockOptIn    Attribute = 97
-	AsyncEngineCount          Attribute = 40
-	VirtualMemorySupported    Attribute = 102
-	StreamMemoryOpsSupported  Attribute = 92
-	CooperativeLaunchSupport  Attribute = 95
-	MaxThreadsPerMultiprocess Attribute = 39
-)
-
-// P2PAttribute asks about a pair of devices (CUdevice_P2PAttribute).
-type P2PAttribute int
-
-// The pair attributes.
-const (
-	P2PPerformanceRank P2PAttribute = 1
-	P2PAccess          P2PAttribute = 2
-	P2PNativeAtomics   P2PAttribute = 3
+	MultiprocessorCount    Attribute = 16
+	ComputeCapabilityMajor Attribute = 75
+	ComputeCapabilityMinor Attribute = 76
+	VirtualMemorySupported Attribute = 102
 )
 
 // MinVersion is the oldest driver API that works: 12.0 brought programmatic dependent

@@ -75,9 +75,6 @@ func Alloc(bytes int64) (Ptr, error) {
 	return Ptr(p), err
 }
 
-// Free gives memory of Alloc back.
-func (p Ptr) Free() error { return fail("cuMemFree", C.rl_cuMemFree(C.devptr(p))) }
-
 // HostMemory is pinned memory of this machine that all GPUs can address.
 type HostMemory struct {
 	Bytes []byte

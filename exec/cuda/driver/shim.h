@@ -34,19 +34,13 @@ typedef struct {
 	X(0, cuGetErrorName, "cuGetErrorName", (int e, const char **s), (e, s)) \
 	X(0, cuGetErrorString, "cuGetErrorString", (int e, const char **s), (e, s)) \
 	X(0, cuDeviceGetCount, "cuDeviceGetCount", (int *n), (n)) \
-	X(0, cuDeviceGet, "cuDeviceGet", (int *d, int i), (d, i)) \
 	X(0, cuDeviceGetName, "cuDeviceGetName", (char *s, int n, int d), (s, n, d)) \
-	X(0, cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId", (char *s, int n, int d), (s, n, d)) \
-	X(0, cuDeviceTotalMem, "cuDeviceTotalMem_v2", (size_t *n, int d), (n, d)) \
 	X(0, cuDeviceGetAttribute, "cuDeviceGetAttribute", (int *v, int a, int d), (v, a, d)) \
-	X(0, cuDeviceGetP2PAttribute, "cuDeviceGetP2PAttribute", (int *v, int a, int s, int d), (v, a, s, d)) \
 	X(0, cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", (int *v, int d, int peer), (v, d, peer)) \
 	X(0, cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (handle *c, int d), (c, d)) \
 	X(0, cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (int d), (d)) \
 	X(0, cuCtxSetCurrent, "cuCtxSetCurrent", (handle c), (c)) \
 	X(0, cuCtxSynchronize, "cuCtxSynchronize", (void), ()) \
-	X(0, cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", (handle c, unsigned flags), (c, flags)) \
-	X(0, cuMemGetInfo, "cuMemGetInfo_v2", (size_t *free, size_t *total), (free, total)) \
 	X(0, cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity", (size_t *g, const rl_alloc_prop *p, int option), (g, p, option)) \
 	X(0, cuMemCreate, "cuMemCreate", (uint64_t *h, size_t n, const rl_alloc_prop *p, uint64_t flags), (h, n, p, flags)) \
 	X(0, cuMemRelease, "cuMemRelease", (uint64_t h), (h)) \
@@ -56,7 +50,6 @@ typedef struct {
 	X(0, cuMemUnmap, "cuMemUnmap", (devptr p, size_t n), (p, n)) \
 	X(0, cuMemSetAccess, "cuMemSetAccess", (devptr p, size_t n, const rl_access *a, size_t count), (p, n, a, count)) \
 	X(0, cuMemAlloc, "cuMemAlloc_v2", (devptr *p, size_t n), (p, n)) \
-	X(0, cuMemFree, "cuMemFree_v2", (devptr p), (p)) \
 	X(0, cuMemHostAlloc, "cuMemHostAlloc", (void **p, size_t n, unsigned flags), (p, n, flags)) \
 	X(0, cuMemFreeHost, "cuMemFreeHost", (void *p), (p)) \
 	X(0, cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (devptr *d, void *p, unsigned flags), (d, p, flags)) \
@@ -65,16 +58,11 @@ typedef struct {
 	X(0, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (devptr d, const void *s, size_t n, handle st), (d, s, n, st)) \
 	X(0, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void *d, devptr s, size_t n, handle st), (d, s, n, st)) \
 	X(0, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (devptr d, devptr s, size_t n, handle st), (d, s, n, st)) \
-	X(0, cuMemcpyPeerAsync, "cuMemcpyPeerAsync", (devptr d, handle dc, devptr s, handle sc, size_t n, handle st), (d, dc, s, sc, n, st)) \
 	X(0, cuMemsetD8Async, "cuMemsetD8Async", (devptr d, unsigned char v, size_t n, handle st), (d, v, n, st)) \
-	X(0, cuMemsetD32Async, "cuMemsetD32Async", (devptr d, unsigned v, size_t n, handle st), (d, v, n, st)) \
 	X(0, cuStreamCreate, "cuStreamCreate", (handle *s, unsigned flags), (s, flags)) \
-	X(0, cuStreamDestroy, "cuStreamDestroy_v2", (handle s), (s)) \
 	X(0, cuStreamSynchronize, "cuStreamSynchronize", (handle s), (s)) \
 	X(0, cuStreamQuery, "cuStreamQuery", (handle s), (s)) \
 	X(0, cuStreamWaitEvent, "cuStreamWaitEvent", (handle s, handle e, unsigned flags), (s, e, flags)) \
-	X(0, cuStreamWaitValue32, "cuStreamWaitValue32_v2", (handle s, devptr p, unsigned v, unsigned flags), (s, p, v, flags)) \
-	X(0, cuStreamWriteValue32, "cuStreamWriteValue32_v2", (handle s, devptr p, unsigned v, unsigned flags), (s, p, v, flags)) \
 	X(0, cuStreamBeginCapture, "cuStreamBeginCapture_v2", (handle s, int mode), (s, mode)) \
 	X(0, cuStreamEndCapture, "cuStreamEndCapture", (handle s, handle *g), (s, g)) \
 	X(0, cuGraphInstantiate, "cuGraphInstantiateWithFlags", (handle *x, handle g, uint64_t flags), (x, g, flags)) \
@@ -85,14 +73,11 @@ typedef struct {
 	X(0, cuEventCreate, "cuEventCreate", (handle *e, unsigned flags), (e, flags)) \
 	X(0, cuEventDestroy, "cuEventDestroy_v2", (handle e), (e)) \
 	X(0, cuEventRecord, "cuEventRecord", (handle e, handle s), (e, s)) \
-	X(0, cuEventQuery, "cuEventQuery", (handle e), (e)) \
-	X(0, cuEventSynchronize, "cuEventSynchronize", (handle e), (e)) \
 	X(0, cuEventElapsedTime, "cuEventElapsedTime", (float *ms, handle a, handle b), (ms, a, b)) \
 	X(0, cuModuleLoadData, "cuModuleLoadData", (handle *m, const void *image), (m, image)) \
 	X(0, cuModuleUnload, "cuModuleUnload", (handle m), (m)) \
 	X(0, cuModuleGetFunction, "cuModuleGetFunction", (handle *f, handle m, const char *name), (f, m, name)) \
 	X(0, cuFuncSetAttribute, "cuFuncSetAttribute", (handle f, int a, int v), (f, a, v)) \
-	X(0, cuFuncGetAttribute, "cuFuncGetAttribute", (int *v, int a, handle f), (v, a, f)) \
 	X(0, cuOccupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *n, handle f, int threads, size_t shared), (n, f, threads, shared)) \
 	X(0, cuLaunchKernelEx, "cuLaunchKernelEx", (const rl_launch_config *c, handle f, void **params, void **extra), (c, f, params, extra)) \
 	X(1, nvrtcVersion, "nvrtcVersion", (int *major, int *minor), (major, minor)) \

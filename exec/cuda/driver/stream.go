@@ -24,9 +24,6 @@ func NewStream() (Stream, error) {
 // Handle is the CUstream, for libraries that take one.
 func (s Stream) Handle() unsafe.Pointer { return unsafe.Pointer(s.s) }
 
-// Destroy ends the stream once its work has ended.
-func (s Stream) Destroy() error { return fail("cuStreamDestroy", C.rl_cuStreamDestroy(s.s)) }
-
 // Synchronize waits for the stream's work.
 func (s Stream) Synchronize() error {
 	return fail("cuStreamSynchronize", C.rl_cuStreamSynchronize(s.s))
@@ -62,16 +59,6 @@ func (s Stream) CopyToHost(to []byte, from Ptr) error {
 // Fill sets every byte.
 func (s Stream) Fill(at Ptr, value byte, bytes int64) error {
 	return fail("cuMemsetD8Async", C.rl_cuMemsetD8Async(C.devptr(at), C.uchar(value), C.size_t(bytes), s.s))
-}
-
-// WriteValue writes a word when the work ahead of it has ended.
-func (s Stream) WriteValue(at Ptr, v uint32) error {
-	return fail("cuStreamWriteValue32", C.rl_cuStreamWriteValue32(s.s, C.devptr(at), C.uint(v), 0))
-}
-
-// WaitValue holds the stream until the word, as a signed difference, has reached v.
-func (s Stream) WaitValue(at Ptr, v uint32) error {
-	return fail("cuStreamWaitValue32", C.rl_cuStreamWaitValue32(s.s, C.devptr(at), C.uint(v), 0))
 }
 
 // Wait holds the stream until an event has happened.
@@ -165,14 +152,6 @@ func (m Module) Kernel(name string) (Kernel, error) {
 	defer pool.free()
 	var k Kernel
 	return k, fail("cuModuleGetFunction("+name+")", C.rl_cuModuleGetFunction(&k.f, m.m, pool.one(name)))
-}
-
-// Registers and LocalBytes are a thread's registers and its bytes of local memory.
-func (k Kernel) Registers() (registers, localBytes int) {
-	var r, l C.int
-	C.rl_cuFuncGetAttribute(&r, 4, k.f)
-	C.rl_cuFuncGetAttribute(&l, 3, k.f)
-	return int(r), int(l)
 }
 
 // Resident is how many blocks of the shape fit on one multiprocessor at once.

@@ -26,15 +26,10 @@ int cuGetErrorName(int e, const char **s) { return *s = "FAKE", 0; }
 int cuGetErrorString(int e, const char **s) { return *s = "a fake error", 0; }
 int cuDriverGetVersion(int *v) { return *v = 13000, 0; }
 int cuDeviceGetCount(int *n) { return *n = 4, 0; }
-int cuDeviceGet(int *d, int i) { return *d = i, 0; }
 int cuDeviceGetName(char *s, int n, int d) { return snprintf(s, n, "NVIDIA H200"), 0; }
-int cuDeviceGetPCIBusId(char *s, int n, int d) { return snprintf(s, n, "0000:0%d:00.0", d), 0; }
-int cuDeviceTotalMem_v2(size_t *n, int d) { return *n = (size_t)140 << 30, 0; }
 int cuDeviceGetAttribute(int *v, int a, int d) { return *v = a == 16 ? 132 : a == 75 ? 9 : a == 76 ? 0 : a == 39 ? 2048 : 1, 0; }
-int cuDeviceGetP2PAttribute(int *v, int a, int s, int d) { return *v = 1, 0; }
 int cuDeviceCanAccessPeer(int *v, int d, int peer) { return *v = 1, 0; }
 int cuDevicePrimaryCtxRetain(void **c, int d) { return *c = malloc(1), 0; }
-int cuMemGetInfo_v2(size_t *f, size_t *t) { return *f = *t = (size_t)140 << 30, 0; }
 int cuMemGetAllocationGranularity(size_t *g, const void *p, int option) { return *g = 2 << 20, 0; }
 
 static uint64_t taken = (uint64_t)1 << 40;
@@ -55,7 +50,6 @@ static int copied(Stream *s, size_t n) { return launched(s, n / 4e8f); }  // 400
 int cuMemcpyDtoHAsync_v2(void *d, uint64_t s, size_t n, void *st) { return memset(d, 0, n), copied(st, n); }
 int cuMemcpyHtoDAsync_v2(uint64_t d, const void *s, size_t n, void *st) { return copied(st, n); }
 int cuMemcpyDtoDAsync_v2(uint64_t d, uint64_t s, size_t n, void *st) { return copied(st, n); }
-int cuMemcpyPeerAsync(uint64_t d, void *dc, uint64_t s, void *sc, size_t n, void *st) { return copied(st, n); }
 
 int cuStreamCreate(Stream **s, unsigned flags) { return *s = calloc(1, sizeof **s), 0; }
 int cuStreamBeginCapture_v2(Stream *s, int mode) { return s->captures = 1, s->graph = 0, 0; }

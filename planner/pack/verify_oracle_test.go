@@ -107,16 +107,3 @@ func (p *Packing) verifyTrees(g *Graph, root int) error {
 	}
 	return nil
 }
-
-// boundFor is the bound of a use.
-func boundFor(g *Graph, use Use, root int) (Result, error) {
-	switch use {
-	case Broadcast:
-		return BroadcastBound(g, root), nil
-	case Reduce:
-		return BroadcastBound(g.Reversed(), root), nil
-	case AllReduce:
-		return AllReduceBound(g)
-	}
-	return Bound(g)
-}
