@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"railyard/capacity/score"
 	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -13,6 +12,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/sim"
+	"railyard/study/score"
 	"railyard/topologies"
 )
 

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"errors"
+
 	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -13,19 +15,20 @@ type Kept struct {
 	Least bool       // Time is a bound, as there are too many messages, no two of which are alike, to be simulated
 }
 
-// Keep finds that out. Where ranks are lost, the plan does not run.
-func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size units.Bytes, score Scorer) Kept {
+// Keep finds that out. Where ranks are lost, or no longer reach one another, the plan does not run.
+func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size units.Bytes, score Scorer) (Kept, error) {
 	switch {
 	case len(left.LostRanks()) > 0:
-		return Kept{}
+		return Kept{}, nil
 	case TooMany(left, old):
-		return Kept{LeastTime(left, p, old, size), true}
+		return Kept{LeastTime(left, p, old, size), true}, nil
 	}
 	t, err := score.Time(old, size)
-	if err != nil {
-		return Kept{} // some ranks no longer reach one another
+	var cut topology.Unreachable
+	if errors.As(err, &cut) {
+		return Kept{}, nil
 	}
-	return Kept{Time: t}
+	return Kept{Time: t}, err
 }
 
 // LeastTime is a time that a schedule cannot beat on a machine of which one node has less

@@ -3,13 +3,13 @@ package planner_test
 import (
 	"testing"
 
-	"railyard/capacity/score"
 	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study/score"
 	"railyard/topologies"
 )
 

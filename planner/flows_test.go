@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -12,6 +11,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/sim"
+	"railyard/study/score"
 	"railyard/topologies"
 )
 

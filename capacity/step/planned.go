@@ -4,28 +4,23 @@ import (
 	"fmt"
 	"math"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study"
 )
 
 // Planned is the runtime that runs the best plan of the planner, timed by the simulator.
 type Planned struct {
 	profile *cost.Profile
-	scores  map[loadedPart]*scored
+	parts   map[loadedPart]*topology.Topology
 }
 
 type loadedPart struct {
 	part  *topology.Topology
 	share Share
-}
-
-type scored struct {
-	t *topology.Topology
-	s *score.Scorer
 }
 
 // maxPlanned bounds the groups whose plans are searched: the candidates of larger ones
@@ -34,7 +29,7 @@ const maxPlanned = 512
 
 // NewPlanned makes the runtime with a cost profile.
 func NewPlanned(p *cost.Profile) *Planned {
-	return &Planned{profile: p, scores: map[loadedPart]*scored{}}
+	return &Planned{profile: p, parts: map[loadedPart]*topology.Topology{}}
 }
 
 // Name implements Runtime.
@@ -46,31 +41,33 @@ func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind
 	if n > maxPlanned {
 		return Prediction{}, fmt.Errorf("plans are searched for groups of up to %d GPUs, not %d: use --runtime nccl", maxPlanned, n)
 	}
-	x, err := p.scorer(part, s)
+	t, err := p.shared(part, s)
 	if err != nil {
 		return Prediction{}, err
 	}
-	rows, err := planner.Plan(x.t, collective.Spec{Kind: kind, Ranks: n}, []units.Bytes{size}, x.s, planner.PlanOptions{})
+	q, err := study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: []units.Bytes{size}, Costs: p.profile})
 	if err != nil {
 		return Prediction{}, err
 	}
-	r := rows[0]
+	a, err := q.Answer(nil)
+	if err != nil {
+		return Prediction{}, err
+	}
+	r := a.Rows[0]
 	return Prediction{Time: r.Prediction.Time, Schedule: planner.Name(r.Schedule), Limit: r.Prediction.Bottleneck, Warnings: r.Prediction.Warnings}, nil
 }
 
-// scorer is the simulator on the part as others leave it.
-func (p *Planned) scorer(part *topology.Topology, s Share) (*scored, error) {
+// shared is the part as others leave it.
+func (p *Planned) shared(part *topology.Topology, s Share) (*topology.Topology, error) {
 	key := loadedPart{part, s}
-	if x := p.scores[key]; x != nil {
-		return x, nil
+	if t := p.parts[key]; t != nil {
+		return t, nil
 	}
 	t, err := part.WithBackground(background(part, s))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		p.parts[key] = t
 	}
-	x := &scored{t, score.New(t, p.profile)}
-	p.scores[key] = x
-	return x, nil
+	return t, err
 }
 
 // background is the traffic that leaves a share: what one group alone could send out of

@@ -1,12 +1,12 @@
 package whatif
 
 import (
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study/score"
 )
 
 // Collective is a collective of one size before and after a change.

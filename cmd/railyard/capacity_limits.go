@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/locality"
-	"railyard/capacity/score"
 	"railyard/capacity/step"
 	"railyard/interop/slurm"
 	"railyard/model/collective"
@@ -17,6 +16,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/study/score"
 )
 
 type limitsFlags struct {

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study/score"
 	"railyard/topologies"
 )
 

@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"railyard/capacity/score"
 	"railyard/planner"
+	"railyard/study/score"
 )
 
 // saidBySchedule are the flags that a given schedule leaves without effect.

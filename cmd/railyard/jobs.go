@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -14,6 +13,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/sim"
+	"railyard/study/score"
 )
 
 // job is a collective that runs, maybe beside others.

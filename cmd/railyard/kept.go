@@ -15,7 +15,10 @@ func (p *planned) keep() error {
 	p.score.Limit = 0 // these few are wanted whatever they take
 	p.kept = make([]planner.Kept, len(p.rows))
 	for i, r := range p.healthy {
-		k := planner.Keep(p.topo, p.profile, r.Schedule, r.Size, p.score)
+		k, err := planner.Keep(p.topo, p.profile, r.Schedule, r.Size, p.score)
+		if err != nil {
+			return err
+		}
 		if p.kept[i] = k; k.Time == 0 || k.Least || k.Time >= p.rows[i].Prediction.Time {
 			continue
 		}

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/sim"
+	"railyard/study/score"
 	"railyard/topologies"
 )
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -15,6 +14,7 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/sim/nccl"
+	"railyard/study/score"
 )
 
 // planFlags are what plan and run share: what to move, over what, at which cost.

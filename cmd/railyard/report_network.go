@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"railyard/capacity/score"
 	"railyard/capacity/step"
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -22,6 +21,7 @@ import (
 	"railyard/report/topoview"
 	"railyard/sim"
 	"railyard/sim/nccl"
+	"railyard/study/score"
 )
 
 // maxDrawn bounds the GPUs whose plans a report searches and draws: of a larger machine it

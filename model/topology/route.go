@@ -62,7 +62,14 @@ func (r *Router) inParts(src, dst, label int) (parted, error) {
 	if route, ok := r.best(a, b); ok {
 		return route, nil
 	}
-	return parted{}, fmt.Errorf("there is no route from %s to %s", r.t.DeviceName(a), r.t.DeviceName(b))
+	return parted{}, Unreachable{r.t.DeviceName(a), r.t.DeviceName(b)}
+}
+
+// Unreachable is the error of ranks that no route joins, as where links have failed.
+type Unreachable struct{ From, To string }
+
+func (e Unreachable) Error() string {
+	return fmt.Sprintf("there is no route from %s to %s", e.From, e.To)
 }
 
 // best prefers a scale-up fabric between nodes (NVL72's switches) to the PCIe, C2C or

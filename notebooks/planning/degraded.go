@@ -7,12 +7,12 @@ import (
 	"syscall"
 	"time"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study/score"
 	"railyard/topologies"
 )
 
@@ -87,7 +87,10 @@ func kept(left *topology.Topology, old planner.Row, now units.Time) string {
 	if err != nil {
 		log.Fatal(err)
 	}
-	k := planner.Keep(left, p, old.Schedule, old.Size, score.New(left, p))
+	k, err := planner.Keep(left, p, old.Schedule, old.Size, score.New(left, p))
+	if err != nil {
+		log.Fatal(err)
+	}
 	longer := fmt.Sprintf("%+.0f %%", 100*(k.Time.Seconds()/now.Seconds()-1))
 	switch {
 	case k.Time == 0:

@@ -19,13 +19,13 @@ import (
 	"strings"
 	"time"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study/score"
 	"railyard/topologies"
 )
 

@@ -48,11 +48,11 @@ func TestLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	nic, gpu := list[0], list[1]
-	if healthy, planned := nic.Before.Prediction.Time, nic.Planned.Prediction.Time; planned <= healthy || nic.Kept < planned {
-		t.Errorf("healthy %v, re-planned %v, kept %v", healthy, planned, nic.Kept)
+	if healthy, planned := nic.Before.Prediction.Time, nic.Prediction.Time; planned <= healthy || nic.Kept.Time < planned {
+		t.Errorf("healthy %v, re-planned %v, kept %v", healthy, planned, nic.Kept.Time)
 	}
-	if gpu.Kept != 0 {
-		t.Errorf("a plan for 4 ranks runs on 3 in %v", gpu.Kept)
+	if gpu.Kept.Time != 0 {
+		t.Errorf("a plan for 4 ranks runs on 3 in %v", gpu.Kept.Time)
 	}
 	bars := LossBars("x", list)
 	drawn(t, bars)
@@ -60,7 +60,7 @@ func TestLosses(t *testing.T) {
 		t.Errorf("bars %q and %q", a, b)
 	}
 	parts := bars.Bars[0].Parts
-	if sum, want := parts[0].Value+parts[1].Value+parts[2].Value, nic.Kept.Microseconds(); math.Abs(sum/want-1) > 1e-9 {
+	if sum, want := parts[0].Value+parts[1].Value+parts[2].Value, nic.Kept.Time.Microseconds(); math.Abs(sum/want-1) > 1e-9 {
 		t.Errorf("parts add up to %v of %v us", sum, want)
 	}
 	if _, err := Losses(Site{Name: "dgx2"}, collective.AllReduce, units.MiB, "nic:nic77"); err == nil {

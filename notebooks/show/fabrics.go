@@ -5,13 +5,12 @@ import (
 
 	"railyard/capacity/inventory"
 	"railyard/capacity/ownership"
-	"railyard/capacity/score"
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/price"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report/chart"
+	"railyard/study"
 )
 
 // Question is something that takes a time on a site.
@@ -27,19 +26,15 @@ func Collective(kind collective.Kind, size units.Bytes, algorithm string) Questi
 		name += ", " + algorithm
 	}
 	return Question{name, func(s Site) (units.Time, error) {
-		t, err := s.Topology()
+		q, err := s.Question(kind, study.Search{Algorithm: algorithm}, study.Detail{}, size)
 		if err != nil {
 			return 0, err
 		}
-		p, err := cost.Default(t)
+		a, err := q.Answer(nil)
 		if err != nil {
 			return 0, err
 		}
-		rows, err := planner.Plan(t, collective.Spec{Kind: kind, Ranks: t.NumRanks()}, []units.Bytes{size}, score.New(t, p), planner.PlanOptions{Algorithm: algorithm})
-		if err != nil {
-			return 0, err
-		}
-		return rows[0].Prediction.Time, nil
+		return a.Rows[0].Prediction.Time, nil
 	}}
 }
 

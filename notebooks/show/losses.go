@@ -4,44 +4,34 @@ import (
 	"fmt"
 
 	"railyard/capacity/goodput"
-	"railyard/capacity/whatif"
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report/chart"
+	"railyard/study"
 )
 
 // Loss is what a fault does to a collective.
 type Loss struct {
 	Fault string
-	whatif.Collective
+	study.Row
 }
 
 // Losses plan a collective on a site whole and without each of the faults.
 func Losses(s Site, kind collective.Kind, size units.Bytes, faults ...string) ([]Loss, error) {
-	whole, err := s.Topology()
-	if err != nil {
-		return nil, err
-	}
-	p, err := cost.Default(whole)
-	if err != nil {
-		return nil, err
-	}
-	spec := func(ranks int) (collective.Spec, error) { return collective.Spec{Kind: kind, Ranks: ranks}, nil }
 	var out []Loss
 	for _, fault := range faults {
 		site := s
 		site.Faults = append(s.Faults[:len(s.Faults):len(s.Faults)], fault)
-		t, err := site.Topology()
+		q, err := site.Question(kind, study.Search{}, study.Detail{Changes: true}, size)
 		if err != nil {
 			return nil, err
 		}
-		c, err := whatif.Collectives(whole, t, p, p, spec, []units.Bytes{size}, planner.PlanOptions{})
+		a, err := q.Answer(nil)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", fault, err)
 		}
-		out = append(out, Loss{fault, c[0]})
+		out = append(out, Loss{fault, a.Rows[0]})
 	}
 	return out, nil
 }
@@ -51,14 +41,14 @@ func LossBars(title string, losses []Loss) *chart.Bars {
 	b := &chart.Bars{Frame: chart.Frame{Title: title, Source: planner.Tool, X: "time (us)", Y: "fault"}}
 	for _, l := range losses {
 		add := func(to, from units.Time) float64 { return max(0, (to - from).Microseconds()) }
-		name, healthy, planned := l.Fault, l.Before.Prediction.Time, l.Planned.Prediction.Time
-		if l.Kept == 0 {
+		name, healthy, planned := l.Fault, l.Before.Prediction.Time, l.Prediction.Time
+		if l.Kept.Time == 0 {
 			name += " (old plan fails)"
 		}
 		b.Bars = append(b.Bars, chart.Bar{Name: name, Parts: []chart.Part{
 			{Name: "healthy", Value: healthy.Microseconds(), Colour: chart.Ours},
 			{Name: "the fault adds, re-planned", Value: add(planned, healthy), Colour: chart.NCCL},
-			{Name: "the old plan adds to that", Value: add(l.Kept, planned), Colour: chart.Limit}}})
+			{Name: "the old plan adds to that", Value: add(l.Kept.Time, planned), Colour: chart.Limit}}})
 	}
 	return b
 }

@@ -4,49 +4,39 @@ import (
 	"fmt"
 	"strings"
 
-	"railyard/capacity/score"
 	"railyard/model/collective"
-	"railyard/model/cost"
-	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report/chart"
 	"railyard/sim"
+	"railyard/study"
 )
 
 // Plans are the best schedules of a collective for several sizes.
-type Plans struct {
-	Topology *topology.Topology
-	Profile  *cost.Profile
-	Spec     collective.Spec
-	Rows     []planner.Row
-}
+type Plans struct{ *study.Answer }
 
-// Plan plans a collective on a machine under its default profile. Each row also says what
+// Plan plans a collective on a machine under its default costs. Each row also says what
 // else was considered.
 func Plan(t *topology.Topology, kind collective.Kind, sizes ...units.Bytes) (*Plans, error) {
-	p, err := cost.Default(t)
+	q, err := question(t, kind, study.Search{}, study.Detail{Considered: true}, sizes)
 	if err != nil {
 		return nil, err
 	}
-	var protocols []schedule.Protocol
-	for _, name := range p.Protocols() {
-		protocols = append(protocols, schedule.Protocol(name))
-	}
-	spec := collective.Spec{Kind: kind, Ranks: t.NumRanks()}
-	rows, err := planner.Plan(t, spec, sizes, score.New(t, p), planner.PlanOptions{Protocols: protocols, Why: true})
-	return &Plans{t, p, spec, rows}, err
+	a, err := q.Answer(nil)
+	return &Plans{a}, err
 }
 
 // source says where a figure's numbers come from.
 func (p *Plans) source() string {
-	return fmt.Sprintf("%s, %d ranks, profile %s; %s", p.Topology.Name(), p.Spec.Ranks, p.Profile.Name, planner.Tool)
+	q := p.Question
+	return fmt.Sprintf("%s, %d ranks, profile %s; %s", q.Topology().Name(), q.Spec().Ranks, q.Costs().Name, planner.Tool)
 }
 
 // busBW is the bus bandwidth of a time, in GB/s.
 func (p *Plans) busBW(size units.Bytes, t units.Time) float64 {
-	return size.Per(t).GBps() * p.Spec.Kind.BusFactor(p.Spec.Ranks)
+	_, bus := study.Bandwidths(p.Question.Spec(), size, t)
+	return bus
 }
 
 // Table is a row for each size: the plan, what limits it and how near it is to what no
@@ -82,7 +72,7 @@ func (p *Plans) Bandwidth() *chart.Lines {
 			bound.Points = append(bound.Points, at(r.Bound.Time))
 		}
 	}
-	return &chart.Lines{Frame: chart.Frame{Title: fmt.Sprintf("%v on %s", p.Spec.Kind, p.Topology.Name()), Source: p.source(), X: "size (bytes)", Y: "bus bandwidth (GB/s)", LogX: true},
+	return &chart.Lines{Frame: chart.Frame{Title: fmt.Sprintf("%v on %s", p.Question.Spec().Kind, p.Question.Topology().Name()), Source: p.source(), X: "size (bytes)", Y: "bus bandwidth (GB/s)", LogX: true},
 		Series: []chart.Series{bound, other, best}, FromZero: true}
 }
 
@@ -90,7 +80,7 @@ func (p *Plans) Bandwidth() *chart.Lines {
 // those that a bound ruled out are left out.
 func (p *Plans) Considered(row int) *chart.Bars {
 	r := p.Rows[row]
-	b := &chart.Bars{Frame: chart.Frame{Title: fmt.Sprintf("%v of %v: what was considered", p.Spec.Kind, r.Size), Source: p.source(), X: "time (us)", Y: "schedule"}}
+	b := &chart.Bars{Frame: chart.Frame{Title: fmt.Sprintf("%v of %v: what was considered", p.Question.Spec().Kind, r.Size), Source: p.source(), X: "time (us)", Y: "schedule"}}
 	for _, c := range r.Why {
 		if c.Pruned {
 			continue
@@ -108,11 +98,11 @@ func (p *Plans) Considered(row int) *chart.Bars {
 // kind of route that they take.
 func (p *Plans) Timeline(row int) (*chart.Timeline, error) {
 	r := p.Rows[row]
-	res, err := sim.Run(p.Topology, r.Schedule, r.Size, p.Profile, sim.Options{Trace: true})
+	res, err := sim.Run(p.Question.Topology(), r.Schedule, r.Size, p.Question.Costs(), sim.Options{Trace: true})
 	if err != nil {
 		return nil, err
 	}
-	out := &chart.Timeline{Frame: chart.Frame{Title: fmt.Sprintf("%s, %v of %v: messages", planner.Name(r.Schedule), p.Spec.Kind, r.Size), Source: p.source(), X: "time (us)", Y: "from"}}
+	out := &chart.Timeline{Frame: chart.Frame{Title: fmt.Sprintf("%s, %v of %v: messages", planner.Name(r.Schedule), p.Question.Spec().Kind, r.Size), Source: p.source(), X: "time (us)", Y: "from"}}
 	for rank := range res.Trace.Ranks {
 		for _, e := range res.Trace.Events {
 			if e.Op != "send" || int(e.Rank) != rank {

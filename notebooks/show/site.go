@@ -6,10 +6,13 @@ import (
 	"strings"
 
 	"railyard/capacity/step"
+	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/model/workload"
 	"railyard/report/chart"
-	"railyard/topologies"
+	"railyard/study"
 )
 
 // Site is a machine that is asked about: a shipped topology with so many nodes and GPUs of
@@ -22,36 +25,57 @@ type Site struct {
 	Faults      []string
 }
 
-// Topology loads the machine.
-func (s Site) Topology() (*topology.Topology, error) {
-	t, err := s.part(s.Nodes, s.GPUs)
-	if err != nil {
-		return nil, err
-	}
-	var faults []topology.Fault
+// study is the same as questions take it.
+func (s Site) study() (study.Site, error) {
+	out := study.Site{Name: s.Name, Nodes: s.Nodes, GPUs: s.GPUs, Set: s.Set}
 	for _, text := range s.Faults {
 		f, err := topology.ParseFault(text)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		faults = append(faults, f)
+		out.Faults = append(out.Faults, f)
 	}
-	return t.Degrade(faults)
+	return out, nil
 }
 
-// part is so much of the whole machine.
-func (s Site) part(nodes, gpus int) (*topology.Topology, error) {
-	return topology.Load(topologies.Source, s.Name, topology.Options{Nodes: nodes, GPUs: gpus, Set: s.Set})
+// Topology loads the machine.
+func (s Site) Topology() (*topology.Topology, error) {
+	x, err := s.study()
+	if err != nil {
+		return nil, err
+	}
+	return x.Load()
+}
+
+// Question is a collective on the machine under its default costs.
+func (s Site) Question(kind collective.Kind, search study.Search, detail study.Detail, sizes ...units.Bytes) (*study.Question, error) {
+	t, err := s.Topology()
+	if err != nil {
+		return nil, err
+	}
+	return question(t, kind, search, detail, sizes)
+}
+
+func question(t *topology.Topology, kind collective.Kind, search study.Search, detail study.Detail, sizes []units.Bytes) (*study.Question, error) {
+	costs, err := cost.Default(t)
+	if err != nil {
+		return nil, err
+	}
+	return study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: sizes, Costs: costs, Search: search, Detail: detail})
 }
 
 // Step predicts a training step of a shipped workload in a layout, with NCCL as the
 // library.
 func (s Site) Step(work, layout string) (*step.Result, error) {
-	t, err := s.Topology()
+	x, err := s.study()
 	if err != nil {
 		return nil, err
 	}
-	p, err := step.OnNCCL(t, nil, nil, s.part)
+	t, err := x.Load()
+	if err != nil {
+		return nil, err
+	}
+	p, err := step.OnNCCL(t, nil, nil, x.Part)
 	if err != nil {
 		return nil, err
 	}

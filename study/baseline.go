@@ -1,0 +1,84 @@
+package study
+
+import (
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/sim/nccl"
+)
+
+// Baseline is what the communication library takes for what a plan does; the zero Baseline where
+// it does not run, or has no such collective.
+type Baseline struct {
+	Way        string // algorithm/protocol
+	Time       units.Time
+	Low, High  units.Time // the band of normal runs
+	Model      units.Time // NCCL's own estimate; 0 where it has none
+	Measured   units.Time // the fastest shipped measurement of the same; 0 where there is none
+	MeasuredIn string     // its series
+	Warnings   []string
+}
+
+// baselineRanks is the size of machines up to which the library is put beside plans: its search
+// for channels takes seconds on larger ones.
+const baselineRanks = 4096
+
+// NCCL is the library on a topology: by the kernels of a profile, or, where that has none or is
+// nil, of the profile that fits the topology's GPUs best.
+func NCCL(t *topology.Topology, p *cost.Profile, o nccl.Options) (*nccl.Runtime, error) {
+	var err error
+	if p == nil || len(p.Kernels) == 0 {
+		if p, err = cost.Get(nccl.ProfileFor(t)); err != nil {
+			return nil, err
+		}
+	}
+	general, err := cost.Get(nccl.General)
+	if err != nil {
+		return nil, err
+	}
+	return nccl.NewRuntime(t, p, general, o)
+}
+
+// HasGPUs tells machines of GPUs from hosts, whose ranks are threads and run no such library.
+func HasGPUs(t *topology.Topology) bool { return t.Devices()[t.Ranks()[0]].Kind != topology.Thread }
+
+// baseline is the library on a question's machine.
+type baseline struct {
+	ranks    int
+	runtime  *nccl.Runtime // nil where it does not run
+	measured []measurement.Row
+}
+
+// baseline prepares it. Machines that NCCL cannot be modelled on have none.
+func (q *Question) baseline() (*baseline, error) {
+	t := q.asked.Topology
+	b := &baseline{ranks: t.NumRanks()}
+	if !q.asked.Detail.Baseline || t.NumRanks() > baselineRanks || !HasGPUs(t) {
+		return b, nil
+	}
+	b.runtime, _ = NCCL(t, q.asked.Costs, nccl.Options{}) // an error: NCCL does not run there
+	var err error
+	return b, err
+}
+
+// at is the library's side of a collective over all ranks; NCCL has none with counts.
+func (b *baseline) at(spec collective.Spec, size units.Bytes) Baseline {
+	var out Baseline
+	if b.runtime == nil || spec.Counts != nil || spec.Ranks != b.ranks || size <= 0 {
+		return out
+	}
+	x, err := b.runtime.Predict(nccl.Ask{Kind: spec.Kind, Size: size})
+	if err != nil {
+		return out // it has no such collective
+	}
+	out = Baseline{Way: x.Algorithm + "/" + x.Protocol, Time: x.Time, Model: x.Own, Warnings: x.Warnings}
+	out.Low, out.High = x.Band()
+	for _, m := range b.measured {
+		if m.Collective == spec.Kind && m.Size == size && (out.Measured == 0 || m.Time < out.Measured) {
+			out.Measured, out.MeasuredIn = m.Time, m.ID
+		}
+	}
+	return out
+}

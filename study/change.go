@@ -1,0 +1,81 @@
+package study
+
+import (
+	"railyard/model/topology"
+	"railyard/planner"
+)
+
+// changes answers the same for the machine without its faults, whose plans go on where they are
+// faster than those found for what is left, and without the traffic of others.
+func (a *Answer) changes(progress Progress) error {
+	t := a.Question.asked.Topology
+	if len(t.Faults()) > 0 {
+		whole, err := a.Question.ask(t.Healthy(), a.Question.asked.Collective.onWhole(t), progress)
+		if err != nil {
+			return err
+		}
+		if err := a.keep(whole); err != nil {
+			return err
+		}
+	}
+	if idle := t.Idle(); idle != t {
+		other, err := a.Question.ask(idle, a.Question.asked.Collective, progress)
+		if err != nil {
+			return err
+		}
+		for i := range a.Rows {
+			a.Rows[i].Idle = &other.Rows[i].Row
+		}
+	}
+	return nil
+}
+
+// ask answers the same for another machine with the same costs.
+func (q *Question) ask(t *topology.Topology, c Collective, progress Progress) (*Answer, error) {
+	other, err := q.On(t, q.asked.Costs, c)
+	if err != nil {
+		return nil, err
+	}
+	return other.Answer(progress)
+}
+
+// keep times the plans of the machine before a change on the machine after it, and goes on with
+// those that are faster than what was planned there. Plans are kept only where ranks and links
+// mean the same: the changed machine is the one before with parts failed, slowed or in use.
+func (a *Answer) keep(before *Answer) error {
+	q := a.Question
+	same := before.Question.asked.Topology.Hash() == q.asked.Topology.Healthy().Hash()
+	limit := a.score.Limit
+	a.score.Limit = 0 // these few are wanted whatever they take
+	defer func() { a.score.Limit = limit }()
+	for i := range a.Rows {
+		row, old := &a.Rows[i], &before.Rows[i]
+		row.Before = &old.Row
+		if !same {
+			continue
+		}
+		var err error
+		if row.Kept, err = planner.Keep(q.asked.Topology, q.asked.Costs, old.Schedule, row.Size, a.score); err != nil {
+			return err
+		}
+		if k := row.Kept; k.Time == 0 || k.Least || k.Time >= row.Prediction.Time {
+			continue
+		}
+		if err := a.goOn(row, old.Schedule, row.Kept.Time); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Change answers a question before and after a change of the machine: rows of the second answer
+// have the time of the plan before, that plan kept, and the best plan there.
+func Change(before, after *Question, progress Progress) (was, is *Answer, err error) {
+	if was, err = before.Answer(progress); err != nil {
+		return nil, nil, err
+	}
+	if is, err = after.Answer(progress); err != nil {
+		return nil, nil, err
+	}
+	return was, is, is.keep(was)
+}

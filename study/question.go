@@ -1,0 +1,124 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+)
+
+// Asked is what a question is made of.
+type Asked struct {
+	Topology   *topology.Topology // with its changes, faults and the traffic of others
+	Shipped    string             // its name where it is a shipped one and nothing of it was changed, else ""
+	Collective Collective
+	Sizes      []units.Bytes // as nccl-tests counts them, ascending
+	Costs      *cost.Profile // of railyard's plans
+	Search     Search
+	Detail     Detail
+}
+
+// Search narrows the choice of schedules; the zero Search leaves all of them.
+type Search struct {
+	Algorithm        string              // "": all
+	Protocols        []schedule.Protocol // none: all that Asked.Costs knows
+	Channels, Slices int                 // 0: as the planner chooses
+	InPlace          bool                // only what also runs with input and output in one memory
+}
+
+// Detail is what an answer has besides the plans.
+type Detail struct {
+	Considered bool // what limits each schedule that was considered
+	Front      bool // schedules that no other beats in both latency and bandwidth
+	Baseline   bool // what the communication library takes
+	Changes    bool // the same on the machine without its faults, and without the traffic of others
+}
+
+// Question is a collective on a machine, whole and valid. It is immutable.
+type Question struct {
+	asked Asked
+	spec  collective.Spec
+}
+
+// New makes a question; the error says what is missing or does not fit.
+func New(a Asked) (*Question, error) {
+	switch {
+	case a.Topology == nil:
+		return nil, errors.New("a question needs a topology")
+	case a.Costs == nil:
+		return nil, errors.New("a question needs the costs of railyard's plans: a profile")
+	case len(a.Sizes) == 0:
+		return nil, errors.New("a question needs a size")
+	}
+	if i := slices.IndexFunc(a.Sizes, func(s units.Bytes) bool { return s <= 0 }); i >= 0 && a.Collective.Kind != collective.Barrier {
+		return nil, fmt.Errorf("size %v: must be positive", a.Sizes[i])
+	}
+	spec, err := a.Collective.Over(a.Topology.NumRanks())
+	if err != nil {
+		return nil, err
+	}
+	a.Sizes, a.Search.Protocols = slices.Clone(a.Sizes), slices.Clone(a.Search.Protocols)
+	if len(a.Search.Protocols) == 0 {
+		a.Search.Protocols = Protocols(a.Costs)
+	}
+	return &Question{a, spec}, nil
+}
+
+// Protocols are those that a profile has the costs of.
+func Protocols(p *cost.Profile) []schedule.Protocol {
+	var out []schedule.Protocol
+	for _, name := range p.Protocols() {
+		out = append(out, schedule.Protocol(name))
+	}
+	return out
+}
+
+// Topology is the machine.
+func (q *Question) Topology() *topology.Topology { return q.asked.Topology }
+
+// Spec is the collective over the machine's ranks.
+func (q *Question) Spec() collective.Spec { return q.spec }
+
+// Costs are those of railyard's plans.
+func (q *Question) Costs() *cost.Profile { return q.asked.Costs }
+
+// Sizes are the sizes.
+func (q *Question) Sizes() []units.Bytes { return slices.Clone(q.asked.Sizes) }
+
+// On asks the same about another machine, for a collective that fits it.
+func (q *Question) On(t *topology.Topology, costs *cost.Profile, c Collective) (*Question, error) {
+	a := q.asked
+	a.Topology, a.Costs, a.Collective, a.Detail = t, costs, c, Detail{}
+	return New(a)
+}
+
+// How much of everything a candidate's simulation may do (see score.Scorer.Limit): some
+// seconds, longer where slices are asked for.
+const (
+	affordable       = 9_000_000
+	affordableSlices = 8 * affordable
+)
+
+// limit bounds the simulation of a candidate; a schedule that is asked for by name is simulated
+// whatever it takes.
+func (s *Search) limit() int64 {
+	switch {
+	case s.Algorithm != "":
+		return 0
+	case s.Slices > 0:
+		return affordableSlices
+	}
+	return affordable
+}
+
+func (q *Question) planOptions(progress Progress) planner.PlanOptions {
+	s := &q.asked.Search
+	return planner.PlanOptions{Algorithm: s.Algorithm, Protocols: s.Protocols, Progress: progress, Why: q.asked.Detail.Considered, InPlace: s.InPlace,
+		Build: planner.Options{Channels: s.Channels, Slices: s.Slices}}
+}

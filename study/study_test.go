@@ -1,0 +1,140 @@
+package study_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	_ "railyard/internal/long" // accepts -long
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/study"
+	"railyard/topologies"
+)
+
+func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Search, detail study.Detail, sizes ...units.Bytes) *study.Answer {
+	t.Helper()
+	topo, err := site.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs, err := cost.Default(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Costs: costs, Search: search, Detail: detail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := q.Answer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// A question that names no protocols is about all that the costs know: small messages on NVLink
+// go by one whose flags travel with the data.
+func TestNoProtocolsMeansAll(t *testing.T) {
+	site := study.Site{Name: "hgx-h200-4"}
+	all := ask(t, site, collective.AllReduce, study.Search{}, study.Detail{}, 16*units.KiB)
+	simple := ask(t, site, collective.AllReduce, study.Search{Protocols: []schedule.Protocol{schedule.Simple}}, study.Detail{}, 16*units.KiB)
+	if all.Rows[0].Prediction.Time >= simple.Rows[0].Prediction.Time {
+		t.Errorf("%s in %v, and by Simple alone %v", planner.Name(all.Rows[0].Schedule), all.Rows[0].Prediction.Time, simple.Rows[0].Prediction.Time)
+	}
+}
+
+// What is missing or does not fit is refused, not filled in.
+func TestRefused(t *testing.T) {
+	topo, err := study.Site{Name: "dgx-h100"}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs, err := cost.Get("line")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := study.Asked{Topology: topo, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{units.MiB}, Costs: costs}
+	if _, err := study.New(good); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(*study.Asked){
+		"no topology": func(a *study.Asked) { a.Topology = nil },
+		"no costs":    func(a *study.Asked) { a.Costs = nil },
+		"no size":     func(a *study.Asked) { a.Sizes = nil },
+		"a size of 0": func(a *study.Asked) { a.Sizes = []units.Bytes{units.MiB, 0} },
+		"root 8 of 8": func(a *study.Asked) { a.Collective = study.Collective{Kind: collective.Broadcast, Root: 8} },
+		"counts of two": func(a *study.Asked) {
+			a.Collective = study.Collective{Kind: collective.AllToAllV, Counts: study.UniformCounts(2)}
+		},
+	} {
+		bad := good
+		spoil(&bad)
+		if _, err := study.New(bad); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// A question is what was asked, whatever is done to what it was made of.
+func TestImmutable(t *testing.T) {
+	sizes := []units.Bytes{units.KiB, units.MiB}
+	a := ask(t, study.Site{Name: "dgx-a100"}, collective.AllGather, study.Search{}, study.Detail{}, sizes...)
+	sizes[0] = units.GiB
+	a.Question.Sizes()[1] = units.GiB
+	if got := fmt.Sprint(a.Question.Sizes()); got != fmt.Sprint([]units.Bytes{units.KiB, units.MiB}) {
+		t.Error(got)
+	}
+}
+
+// With parts lost, the answer has the whole machine's plan, what it takes when it is kept, and a
+// plan that is no slower; asked as a change of machines it is the same.
+func TestKeptAndPlannedAgain(t *testing.T) {
+	fault, err := topology.ParseFault("nic:node1/nic3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := study.Site{Name: "dgx-h100", Nodes: 2, NoInNetwork: true}
+	broken := site
+	broken.Faults = []topology.Fault{fault}
+	a := ask(t, broken, collective.AllReduce, study.Search{}, study.Detail{Changes: true}, units.KiB, units.GiB)
+	was, is, err := study.Change(ask(t, site, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB).Question,
+		ask(t, broken, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB).Question, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range a.Rows {
+		if r.Before == nil || r.Kept.Time < r.Before.Prediction.Time || r.Kept.Time < r.Prediction.Time {
+			t.Errorf("%v: before %v, kept %+v, planned again %v", r.Size, r.Before, r.Kept, r.Prediction.Time)
+		}
+		c := is.Rows[i]
+		if c.Prediction.Time != r.Prediction.Time || c.Kept != r.Kept || was.Rows[i].Prediction.Time != r.Before.Prediction.Time {
+			t.Errorf("%v: as faults %v, %v, %v; as a change %v, %v, %v", r.Size, r.Before.Prediction.Time, r.Kept, r.Prediction.Time, was.Rows[i].Prediction.Time, c.Kept, c.Prediction.Time)
+		}
+	}
+}
+
+// Nothing is faster than the printed limit: neither plans nor the library.
+func TestNothingBeatsTheLimit(t *testing.T) {
+	names := topologies.Names()
+	r := rand.New(rand.NewPCG(1, 2))
+	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast}
+	for range 12 {
+		site := study.Site{Name: names[r.IntN(len(names))]}
+		if topo, err := site.Load(); err != nil || topo.NumRanks() > 64 {
+			continue
+		}
+		kind := kinds[r.IntN(len(kinds))]
+		a := ask(t, site, kind, study.Search{}, study.Detail{Baseline: true}, units.KiB, units.MiB, units.GiB)
+		for i := range a.Rows {
+			row := &a.Rows[i]
+			if limit := row.Limit().Time; row.Prediction.Time < limit || row.NCCL.Time > 0 && row.NCCL.Time < limit {
+				t.Errorf("%s, %v of %v: the limit is %v, the plan %v, NCCL %v", site.Name, kind, row.Size, limit, row.Prediction.Time, row.NCCL.Time)
+			}
+		}
+	}
+}
