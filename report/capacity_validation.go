@@ -117,7 +117,7 @@ func (d *StepValidation) WriteCSV(w io.Writer) error {
 func (d *StepValidation) WriteMarkdown(w io.Writer) error {
 	l := &lines{w: w}
 	l.printf("# Training steps: published against predicted\n\n")
-	l.printf("Written by `railyard capacity validate -o docs` from validation/steps.csv. No constant of the step model is fitted\n")
+	l.printf("Written by `lab steps -o docs` from validation/steps.csv. No constant of the step model is fitted\n")
 	l.printf("to these rows: GPUs are fitted on single kernels (validation/gpu-products.csv, gpu-attention.csv, gpu-steady.csv),\n")
 	l.printf("communication on nccl-tests. A `*` in a layout is a number that was not published: the fastest prediction is taken.\n")
 	l.printf("A positive error is a step that is predicted too long. What the model leaves out (data loading, launch gaps,\n")

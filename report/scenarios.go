@@ -43,7 +43,7 @@ type TransferRow struct {
 func (d *Scenarios) WriteMarkdown(w io.Writer) error {
 	l := &lines{w: w}
 	l.printf("# Worked numbers, recomputed\n\n")
-	l.printf("Written by `railyard capacity scenarios -o docs`. The project was asked for with documents that work such numbers\n")
+	l.printf("Written by `lab scenarios -o docs`. The project was asked for with documents that work such numbers\n")
 	l.printf("out by hand; here is what they say, what railyard says, and why these differ. Of collectives, GB/s are the bus bandwidth of\n")
 	l.printf("nccl-tests. Of training steps, communication counts all collectives of a GPU, exposed what it waits for; efficiency is\n")
 	l.printf("against one replica alone.\n")

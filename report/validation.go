@@ -105,7 +105,7 @@ func published(r ComparedRow) bool { return strings.Contains(r.File, "published"
 func (v *Validation) WriteMarkdown(w io.Writer) error {
 	out := &lines{w: w}
 	out.printf("# Predictions beside measurements\n\n")
-	out.printf("Written by `railyard validate -o docs`; every row is in [validation.csv](validation.csv). Errors are (predicted − measured)/measured;\n")
+	out.printf("Written by `lab validate -o docs`; every row is in [validation.csv](validation.csv). Errors are (predicted − measured)/measured;\n")
 	out.printf("the factor is the geometric mean of how far off a row is, whichever way. NCCL's own model is NCCL 2.30.7's tuning model on\n")
 	out.printf("the same rows, where it has one. Goals are for rows that were not fitted on (second table).\n\n")
 	out.printf("Fitted on the very rows that are judged, which flatters:\n\n")
@@ -148,7 +148,7 @@ func (v *Validation) writeUnseen(out *lines) {
 	if len(v.Unseen) == 0 {
 		return
 	}
-	out.printf("\nFitted without the rows that are judged, as the goals ask (`railyard validate --unseen`); H200 here is one series, so that leaving it out leaves\nthe other machines and NCCL's own model:\n\n")
+	out.printf("\nFitted without the rows that are judged, as the goals ask (`lab validate --unseen`); H200 here is one series, so that leaving it out leaves\nthe other machines and NCCL's own model:\n\n")
 	out.printf("| rows | goal | left out | count | MAPE | factor | NCCL's own model: factor |\n| --- | --- | --- | ---: | ---: | ---: | ---: |\n")
 	for _, g := range goals {
 		for _, u := range v.Unseen {

@@ -11,19 +11,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/exec/discover"
 	"railyard/exec/nccl"
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/study/measured"
 )
 
 // baselineFlags say what NCCL is asked to do.
 type baselineFlags struct {
 	topo               topoFlags
 	profile            profileFlag
-	sizes              sizeFlags
+	sizes              cli.SizeFlags
 	kinds, settings    []string
 	dtype, op, launch  string
 	root               int
@@ -32,7 +34,7 @@ type baselineFlags struct {
 	inPlace            bool
 	out                string
 	topology           *topology.Topology
-	predictions        *cases
+	predictions        *measured.Cases
 	version            string
 	collectives        []collective.Kind
 	elements           collective.DType
@@ -60,7 +62,7 @@ less often, so that a case takes seconds.`,
 	fl := cmd.Flags()
 	f.topo.addLive(cmd)
 	f.profile.add(cmd)
-	f.sizes.add(cmd, "1K", "64M")
+	f.sizes.Add(cmd, "1K", "64M")
 	fl.StringSliceVarP(&f.kinds, "collective", "c", []string{"all_reduce"}, "collectives, separated by commas")
 	fl.StringSliceVar(&f.settings, "setting", []string{"default"}, "default, windows (registered, symmetric), or algorithm/protocol such as ring/ll128; several with commas")
 	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
@@ -81,7 +83,7 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	sizes, err := f.sizes.sizes(cmd)
+	sizes, err := f.sizes.Sizes(cmd)
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	f.predictions = newCases(f.topo, profile)
+	f.predictions = measured.NewCases(f.topo.measured, profile)
 	if f.traffic {
 		l, err := discover.Open()
 		if err != nil {
@@ -131,34 +133,34 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 	var err error
 	if f.elements, err = collective.ParseDType(f.dtype); err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usage(err)
 	}
 	if f.reduction, err = collective.ParseOp(f.op); err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usage(err)
 	}
 	if f.iterations < 1 || f.warmup < 0 || f.replays < 1 || f.launch != "graph" && f.launch != "stream" {
-		return nil, usagef("-n and --replays must be at least 1, -w at least 0, --launch graph or stream")
+		return nil, cli.Usagef("-n and --replays must be at least 1, -w at least 0, --launch graph or stream")
 	}
 	reduces, rooted := false, false
 	for _, name := range f.kinds {
 		k, err := collective.Parse(name)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.Usage(err)
 		}
 		if !nccl.Supported(k) {
-			return nil, usagef("NCCL has no %v", k)
+			return nil, cli.Usagef("NCCL has no %v", k)
 		}
 		reduces, rooted = reduces || k.Reduces(), rooted || k.Rooted()
 		f.collectives = append(f.collectives, k)
 	}
 	if cmd.Flags().Changed("op") && !reduces || cmd.Flags().Changed("root") && !rooted {
-		return nil, usagef("--op and --root have no effect on %s: leave them out", strings.Join(f.kinds, ", "))
+		return nil, cli.Usagef("--op and --root have no effect on %s: leave them out", strings.Join(f.kinds, ", "))
 	}
 	var out []nccl.Setting
 	for _, text := range f.settings {
 		s, err := nccl.ParseSetting(text)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.Usage(err)
 		}
 		out = append(out, s)
 	}
@@ -174,7 +176,7 @@ func (f *baselineFlags) measure(cmd *cobra.Command, w io.Writer, settings []nccl
 	if err := table.Write(baselineHeader); err != nil {
 		return err
 	}
-	ctx, stop := untilInterrupt(cmd)
+	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	largest := sizes[len(sizes)-1]
 	for i, s := range settings {
@@ -234,7 +236,7 @@ func (f *baselineFlags) row(ctx context.Context, b *nccl.Bench, s nccl.Setting, 
 	}
 	predicted, miss := "", ""
 	row := measurement.Row{Collective: kind, Size: size, GPUs: b.GPUs(), Algo: algo, Proto: proto, Launch: f.launch}
-	if p, err := f.predictions.predict(row); err == nil && !s.Windows { // its symmetric kernels are not modelled
+	if p, err := f.predictions.Predict(row); err == nil && !s.Windows { // its symmetric kernels are not modelled
 		predicted, miss = decimal(p.Time.Microseconds()), decimal(float64(p.Time-median)/float64(median))
 	}
 	wrong := "" // not checked

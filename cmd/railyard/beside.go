@@ -8,6 +8,7 @@ import (
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/sim/nccl"
+	"railyard/study/measured"
 )
 
 // besideRanks is the size of machines up to which the library is put beside schedules of
@@ -20,7 +21,7 @@ type beside struct {
 	topo    *topology.Topology
 	runtime *nccl.Runtime // nil where the library does not run here
 	sets    []*measurement.Set
-	systems []measuredSystem
+	systems []measured.System
 	forward bool // switches only forward, so that only what was measured without NVLS compares
 }
 
@@ -42,8 +43,8 @@ func newBeside(f *topoFlags, t *topology.Topology, p *cost.Profile) (*beside, er
 	}
 	b.source = f.name
 	var err error
-	if b.systems, err = measuredSystems(); err == nil {
-		b.sets, err = shippedMeasurements()
+	if b.systems, err = measured.Systems(); err == nil {
+		b.sets, err = measured.Shipped()
 	}
 	return b, err
 }
@@ -96,8 +97,8 @@ func (b *beside) measured(kind collective.Kind, size units.Bytes) *measurement.R
 
 // sameMachine reports whether a series was measured on this machine, unchanged.
 func (b *beside) sameMachine(series string) bool {
-	s, err := systemOf(b.systems, series)
-	return err == nil && s.excluded == "" && s.topology == b.source && len(s.set) == 0 && (!b.forward || s.options.NVLS == nccl.Off)
+	s, err := measured.SystemOf(b.systems, series)
+	return err == nil && s.Excluded == "" && s.Topology == b.source && len(s.Set) == 0 && (!b.forward || s.Options.NVLS == nccl.Off)
 }
 
 // plainChoice is what was forced, "" where nothing was.

@@ -15,6 +15,7 @@ import (
 	"railyard/planner"
 	"railyard/report/fit"
 	"railyard/sim"
+	"railyard/study/measured"
 )
 
 // calibrations are the small transfers from which a message's cost and a launch's are
@@ -82,12 +83,12 @@ func timeSchedule(ctx context.Context, t *topology.Topology, s *schedule.Schedul
 	if err != nil {
 		return fit.Features{}, err
 	}
-	unit := *unitLatency
+	unit := *measured.UnitLatency
 	unit.Serial = true
 	latency, err := sim.Run(t, s, size, &unit, sim.Options{NoTransfer: true})
 	if err != nil {
 		return fit.Features{}, err
 	}
 	took := max(1, units.Time(measurement.Summarise(out.Times).Median.Nanoseconds())*units.Nanosecond)
-	return fit.Features{Medium: medium(t), Messages: latency.Time.Microseconds(), Line: line.Time, Size: size, Time: took}, nil
+	return fit.Features{Medium: measured.Medium(t), Messages: latency.Time.Microseconds(), Line: line.Time, Size: size, Time: took}, nil
 }

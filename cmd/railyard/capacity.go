@@ -1,19 +1,19 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"railyard/cmd/internal/cli"
+)
 
 // newCapacity groups the questions about what to buy.
 func newCapacity() *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "capacity",
 		Short: "What to buy, what it will do, what a failure costs",
 		Example: `  railyard capacity step -t superpod-h100 --nodes 32 -w llama-3-70b
   railyard capacity search -t superpod-h100 --nodes 512 -w llama-3-405b --journal search.jsonl
   railyard capacity cost -t superpod-h100 --nodes 32`,
-		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newCapacityStep(), newCapacitySearch(), newCapacityValidate(), newCapacityScenarios(), newCapacityWhatIf(), newCapacitySize(), newCapacityLimits(), newCapacityAsk(), newCapacityCost(), newCapacitySweep(), newCapacityMerge())
-	return cmd
+	}, newCapacityStep(), newCapacitySearch(), newCapacityWhatIf(), newCapacitySize(), newCapacityLimits(), newCapacityAsk(), newCapacityCost(), newCapacitySweep(),
+		newCapacityMerge())
 }

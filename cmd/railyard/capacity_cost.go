@@ -5,6 +5,7 @@ import (
 
 	"railyard/capacity/inventory"
 	"railyard/capacity/ownership"
+	"railyard/cmd/internal/cli"
 	"railyard/model/price"
 	"railyard/model/topology"
 	"railyard/report"
@@ -12,7 +13,7 @@ import (
 
 func newCapacityCost() *cobra.Command {
 	var topo topoFlags
-	var format formatFlag
+	var format cli.FormatFlag
 	var prices priceFlags
 	cmd := &cobra.Command{
 		Use:   "cost -t TOPOLOGY",
@@ -21,7 +22,7 @@ func newCapacityCost() *cobra.Command {
   railyard capacity cost -t dgx-a100 --months 60 --utilisation 0.5 --prices my-offers.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.check(); err != nil {
+			if err := format.Check(); err != nil {
 				return err
 			}
 			if err := prices.check(); err != nil {
@@ -35,11 +36,11 @@ func newCapacityCost() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.Write(cmd.OutOrStdout(), format.name)
+			return d.Write(cmd.OutOrStdout(), format.Name)
 		},
 	}
 	topo.add(cmd)
-	format.add(cmd)
+	format.Add(cmd)
 	prices.add(cmd)
 	return cmd
 }

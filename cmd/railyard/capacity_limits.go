@@ -10,6 +10,7 @@ import (
 
 	"railyard/capacity/locality"
 	"railyard/capacity/step"
+	"railyard/cmd/internal/cli"
 	"railyard/interop/slurm"
 	"railyard/model/collective"
 	"railyard/model/topology"
@@ -22,8 +23,8 @@ import (
 type limitsFlags struct {
 	training trainingFlags
 	coll     collFlags
-	sizes    sizeFlags
-	format   formatFlag
+	sizes    cli.SizeFlags
+	format   cli.FormatFlag
 	job      int
 	within   float64
 	conf     string
@@ -44,27 +45,27 @@ needed costs time, asking for more waits in the queue.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.training.add(cmd)
-	must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
+	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
 	f.coll.add(cmd)
-	f.sizes.add(cmd, "", "")
-	f.sizes.only(cmd)
-	f.format.add(cmd)
+	f.sizes.Add(cmd, "", "")
+	f.sizes.Only(cmd)
+	f.format.Add(cmd)
 	cmd.Flags().IntVar(&f.job, "job", 0, "GPUs of the job")
-	must(cmd.MarkFlagRequired("job"))
+	cli.Must(cmd.MarkFlagRequired("job"))
 	cmd.Flags().Float64Var(&f.within, "within", 0.05, "slowdown that is acceptable, as a share")
 	cmd.Flags().StringVar(&f.conf, "topology-conf", "", "also write the tiers as Slurm's topology.conf (topology/tree)")
 	return cmd
 }
 
 func (f *limitsFlags) run(cmd *cobra.Command) error {
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return err
 	}
 	if !(f.within >= 0) || math.IsInf(f.within, 0) {
-		return usagef("--within %v: must be a share such as 0.05", f.within)
+		return cli.Usagef("--within %v: must be a share such as 0.05", f.within)
 	}
 	if (f.training.workload != "") == cmd.Flags().Changed("collective") {
-		return usagef("give either a workload (-w) or a collective (-c)")
+		return cli.Usagef("give either a workload (-w) or a collective (-c)")
 	}
 	t, err := f.training.topo.load()
 	if err != nil {
@@ -72,7 +73,7 @@ func (f *limitsFlags) run(cmd *cobra.Command) error {
 	}
 	list, err := locality.Placements(t, f.job)
 	if err != nil {
-		return usagef("--job: %v", err)
+		return cli.Usagef("--job: %v", err)
 	}
 	d := &report.LimitsDocument{Schema: "railyard.limits/v1", Topology: t.Name(), GPUs: f.job, Within: f.within, Notes: []string{}}
 	if f.training.workload != "" {
@@ -85,11 +86,11 @@ func (f *limitsFlags) run(cmd *cobra.Command) error {
 	}
 	judge(d, t, list)
 	if f.conf != "" {
-		if err := writeFile(f.conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
+		if err := cli.WriteFile(f.conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
 			return err
 		}
 	}
-	return d.Write(cmd.OutOrStdout(), f.format.name)
+	return d.Write(cmd.OutOrStdout(), f.format.Name)
 }
 
 // train times a step on each placement, all in the layout that is best on the closest.
@@ -122,7 +123,7 @@ func (f *limitsFlags) train(cmd *cobra.Command, d *report.LimitsDocument, t *top
 
 // collect times a collective, planned for each placement.
 func (f *limitsFlags) collect(cmd *cobra.Command, d *report.LimitsDocument, t *topology.Topology, list []locality.Placement) error {
-	size, err := parseSize("-s", f.sizes.single)
+	size, err := cli.ParseSize("-s", f.sizes.Single)
 	if err != nil {
 		return err
 	}

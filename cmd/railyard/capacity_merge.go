@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/sweep"
+	"railyard/cmd/internal/cli"
 	"railyard/model/units"
 )
 
@@ -37,9 +38,9 @@ func newCapacityMerge() *cobra.Command {
 				write = func(w io.Writer) error { return writeSweepCSV(w, m) }
 			case ".jsonl":
 			default:
-				return usagef("%s: the name must end in .csv or .jsonl", out)
+				return cli.Usagef("%s: the name must end in .csv or .jsonl", out)
 			}
-			if err := writeFile(out, write); err != nil {
+			if err := cli.WriteFile(out, write); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row"))
@@ -48,7 +49,7 @@ func newCapacityMerge() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write: .csv (numbers and texts of the answers) or .jsonl (all of them)")
 	cmd.Flags().BoolVar(&partial, "partial", false, "merge although points are missing")
-	must(cmd.MarkFlagRequired("output"))
+	cli.Must(cmd.MarkFlagRequired("output"))
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"railyard/capacity/search"
 	"railyard/capacity/step"
+	"railyard/cmd/internal/cli"
 	"railyard/model/units"
 	"railyard/model/workload"
 	"railyard/report"
@@ -16,7 +17,7 @@ import (
 
 type capacitySearchFlags struct {
 	training trainingFlags
-	format   formatFlag
+	format   cli.FormatFlag
 	top      int
 	journal  string
 }
@@ -37,21 +38,21 @@ where it was when it is called again with the same file.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.training.add(cmd)
-	f.format.add(cmd)
+	f.format.Add(cmd)
 	cmd.Flags().IntVar(&f.top, "top", 10, "how many of the best layouts are shown, all exact")
 	cmd.Flags().StringVar(&f.journal, "journal", "", "file that keeps every layout's row, and from which a killed search goes on")
 	return cmd
 }
 
 func (f *capacitySearchFlags) run(cmd *cobra.Command) error {
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return err
 	}
 	if f.top < 1 || f.top > 1000 {
-		return usagef("--top %d: must be from 1 to 1000", f.top)
+		return cli.Usagef("--top %d: must be from 1 to 1000", f.top)
 	}
 	if f.training.layout.text != "" {
-		return usagef("--layout has no effect on a search: fix single sizes with --tp, --pp, …")
+		return cli.Usagef("--layout has no effect on a search: fix single sizes with --tp, --pp, …")
 	}
 	s, err := f.training.layout.space(cmd)
 	if err != nil {
@@ -61,11 +62,8 @@ func (f *capacitySearchFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "layouts", 1)
-	o := search.Options{Top: f.top, Progress: func(done, total int) {
-		bar.total = total
-		bar.set(done, total)
-	}}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "layouts")
+	o := search.Options{Top: f.top, Progress: bar.Set}
 	if f.journal != "" {
 		j, err := search.OpenJournal(f.journal, searchKey(p, w, s, f.top))
 		if err != nil {
@@ -74,15 +72,15 @@ func (f *capacitySearchFlags) run(cmd *cobra.Command) error {
 		defer j.Close()
 		o.Journal = j
 	}
-	ctx, stop := untilInterrupt(cmd)
+	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	r, err := search.Run(ctx, p, w, s, o)
-	bar.finish()
+	bar.Finish()
 	if err != nil {
-		return keptIn(ctx, f.journal, err)
+		return cli.KeptIn(ctx, f.journal, err)
 	}
 	d := searchDocument(p, w, r)
-	switch f.format.name {
+	switch f.format.Name {
 	case "json":
 		return report.WriteJSON(cmd.OutOrStdout(), d)
 	case "csv":

@@ -16,6 +16,7 @@ import (
 	"railyard/capacity/search"
 	"railyard/capacity/size"
 	"railyard/capacity/sweep"
+	"railyard/cmd/internal/cli"
 	"railyard/model/price"
 	"railyard/model/topology"
 	"railyard/model/workload"
@@ -28,7 +29,7 @@ type sizeQuestion struct {
 	nodes, gbps, rails, over, spin string
 	days, tokens, rate, budget     float64
 	prices                         priceFlags
-	format                         formatFlag
+	format                         cli.FormatFlag
 	journal                        string
 }
 
@@ -48,15 +49,15 @@ what was killed goes on where it was.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.training.add(cmd)
-	must(cmd.Flags().SetAnnotation("topology", cobra.BashCompOneRequiredFlag, []string{"false"}))
+	cli.Must(cmd.Flags().SetAnnotation("topology", cobra.BashCompOneRequiredFlag, []string{"false"}))
 	for _, name := range []string{"topology", "gpus", "set", "fail", "slow", "load", "nodes", "layout"} {
-		must(cmd.Flags().MarkHidden(name))
+		cli.Must(cmd.Flags().MarkHidden(name))
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.nodeTypes, "node", nil, "node type: a topology with one, e.g. dgx-h100 (repeatable)")
-	must(cmd.MarkFlagRequired("node"))
+	cli.Must(cmd.MarkFlagRequired("node"))
 	fl.StringVar(&f.nodes, "counts", "", "how many nodes: 8,16 or 4..8")
-	must(cmd.MarkFlagRequired("counts"))
+	cli.Must(cmd.MarkFlagRequired("counts"))
 	fl.StringVar(&f.gbps, "nic-gbps", "0", "rates of adapters and switches, Gb/s (0: the node type's own)")
 	fl.StringVar(&f.rails, "rails", "8", "rails: leaves for each adapter of the nodes (0: leaves take whole nodes)")
 	fl.StringVar(&f.over, "oversubscription", "1", "of the leaves, down:up: 1,2,4")
@@ -67,17 +68,17 @@ what was killed goes on where it was.`,
 	fl.Float64Var(&f.budget, "budget", 0, "most that the purchase may cost; the fastest cluster within it is best")
 	fl.StringVar(&f.journal, "journal", "", "file that keeps every design's row, and from which a killed run goes on")
 	f.prices.add(cmd)
-	f.format.add(cmd)
+	f.format.Add(cmd)
 	return cmd
 }
 
 func (f *sizeQuestion) check(cmd *cobra.Command) error {
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return err
 	}
 	for _, name := range []string{"topology", "gpus", "set", "fail", "slow", "load", "nodes", "layout"} {
 		if cmd.Flags().Changed(name) {
-			return usagef("--%s has no effect here: designs come from --node, --counts and the network's flags, their layouts are searched", name)
+			return cli.Usagef("--%s has no effect here: designs come from --node, --counts and the network's flags, their layouts are searched", name)
 		}
 	}
 	targets := 0
@@ -89,14 +90,14 @@ func (f *sizeQuestion) check(cmd *cobra.Command) error {
 			continue
 		}
 		if targets++; !(x.v > 0) || math.IsInf(x.v, 0) {
-			return usagef("--%s %v: must be a positive number", x.name, x.v)
+			return cli.Usagef("--%s %v: must be a positive number", x.name, x.v)
 		}
 	}
 	switch {
 	case targets != 1:
-		return usagef("give one target: --units with --days, --rate or --budget")
+		return cli.Usagef("give one target: --units with --days, --rate or --budget")
 	case (f.tokens > 0) != cmd.Flags().Changed("days") || f.tokens > 0 && !(f.days > 0) || math.IsInf(f.days, 0):
-		return usagef("--units and a positive number of --days belong together")
+		return cli.Usagef("--units and a positive number of --days belong together")
 	}
 	return f.prices.check()
 }
@@ -107,7 +108,7 @@ func (f *sizeQuestion) run(cmd *cobra.Command) error {
 	}
 	axes, err := size.Axes(strings.Join(f.nodeTypes, ","), f.nodes, f.gbps, f.rails, f.over, f.spin)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	for _, name := range f.nodeTypes {
 		if _, err := topology.Load(source, name, topology.Options{Nodes: 1}); err != nil {
@@ -132,7 +133,7 @@ func (f *sizeQuestion) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.document(rows, w, book).Write(cmd.OutOrStdout(), f.format.name)
+	return f.document(rows, w, book).Write(cmd.OutOrStdout(), f.format.Name)
 }
 
 // sizer answers for single designs.
@@ -162,16 +163,12 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 	if err != nil {
 		return nil, err
 	}
-	total, err := sweep.Count(axes)
-	if err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	bar := newProgress(cmd.ErrOrStderr(), "designs", total)
-	ctx, stop := untilInterrupt(cmd)
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "designs")
+	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	err = sweep.Run(ctx, j, axes, sweep.Shard{Index: 1, Of: 1}, s.answer, bar.set)
-	bar.finish()
-	if err := errors.Join(keptIn(ctx, s.f.journal, err), j.Close()); err != nil {
+	err = sweep.Run(ctx, j, axes, sweep.Shard{Index: 1, Of: 1}, s.answer, bar.Set)
+	bar.Finish()
+	if err := errors.Join(cli.KeptIn(ctx, s.f.journal, err), j.Close()); err != nil {
 		return nil, err
 	}
 	m, err := sweep.Merge([]string{path})

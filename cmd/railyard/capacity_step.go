@@ -7,6 +7,7 @@ import (
 
 	"railyard/capacity/search"
 	"railyard/capacity/step"
+	"railyard/cmd/internal/cli"
 	"railyard/model/trace"
 	"railyard/model/units"
 	"railyard/model/workload"
@@ -15,7 +16,7 @@ import (
 
 type capacityStepFlags struct {
 	training trainingFlags
-	format   formatFlag
+	format   cli.FormatFlag
 	measured string
 	trace    string
 	overflow bool
@@ -36,7 +37,7 @@ collective is timed on the real topology with all groups at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.training.add(cmd)
-	f.format.add(cmd)
+	f.format.Add(cmd)
 	cmd.Flags().StringVar(&f.measured, "measured-step", "", "forward and backward computation of a step on one GPU as you measured it, e.g. 180ms, instead of the model's")
 	cmd.Flags().StringVar(&f.trace, "trace", "", "write the timeline for Perfetto into this file")
 	cmd.Flags().BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
@@ -44,17 +45,17 @@ collective is timed on the real topology with all groups at once.`,
 }
 
 func (f *capacityStepFlags) run(cmd *cobra.Command) error {
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return err
 	}
 	o := step.Options{AllowOverflow: f.overflow, Timeline: f.trace != ""}
 	if f.overflow && f.training.layout.text == "" {
-		return usagef("--ignore-memory needs --layout: the search takes only what fits")
+		return cli.Usagef("--ignore-memory needs --layout: the search takes only what fits")
 	}
 	if f.measured != "" {
 		t, err := units.ParseTime(f.measured)
 		if err != nil || t <= 0 {
-			return usagef("--measured-step %s: must be a time such as 180ms", f.measured)
+			return cli.Usagef("--measured-step %s: must be a time such as 180ms", f.measured)
 		}
 		o.Measured = t
 	}
@@ -71,7 +72,7 @@ func (f *capacityStepFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.trace != "" {
-		if err := writeFile(f.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace()) }); err != nil {
+		if err := cli.WriteFile(f.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace()) }); err != nil {
 			return err
 		}
 	}
@@ -98,7 +99,7 @@ func (f *capacityStepFlags) layout(cmd *cobra.Command, p *step.Predictor, w *wor
 
 func (f *capacityStepFlags) print(cmd *cobra.Command, d *report.StepDocument) error {
 	w := cmd.OutOrStdout()
-	switch f.format.name {
+	switch f.format.Name {
 	case "json":
 		return report.WriteJSON(w, d)
 	case "csv":

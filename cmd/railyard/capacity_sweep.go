@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/sweep"
+	"railyard/cmd/internal/cli"
 	"railyard/model/topology"
 )
 
@@ -32,7 +33,7 @@ as JSON lines while they come: a sweep that was killed goes on when it is called
   railyard capacity sweep -o s1.jsonl --shard 1/4 --set node.nics=4,8 --set oversubscription=1..4 -- plan -t leaf-spine-roce -c all_reduce -s 1G`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("no question: write the command after --, such as -- capacity cost -t dgx-h100")
+				return cli.Usagef("no question: write the command after --, such as -- capacity cost -t dgx-h100")
 			}
 			return nil
 		},
@@ -43,7 +44,7 @@ as JSON lines while they come: a sweep that was killed goes on when it is called
 			}
 			part, err := sweep.ParseShard(shard)
 			if err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
 			return q.sweep(cmd, out, part)
 		},
@@ -52,7 +53,7 @@ as JSON lines while they come: a sweep that was killed goes on when it is called
 	cmd.Flags().StringVar(&shard, "shard", "", "this machine's part of the points, i/n; \"railyard capacity merge\" joins the journals")
 	cmd.Flags().StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or path=1..4")
 	cmd.Flags().StringArrayVar(&flags, "vary", nil, "flag of the question and its values: nodes=4,8,16")
-	must(cmd.MarkFlagRequired("output"))
+	cli.Must(cmd.MarkFlagRequired("output"))
 	return cmd
 }
 
@@ -74,17 +75,17 @@ func newQuestion(args, sets, flags []string) (*question, error) {
 		for _, text := range list.texts {
 			a, err := sweep.ParseAxis(text)
 			if err != nil {
-				return nil, usageError{err}
+				return nil, cli.Usage(err)
 			}
 			a.Field = list.prefix + a.Field
 			q.axes = append(q.axes, a)
 		}
 	}
 	if _, err := sweep.Count(q.axes); err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usage(err)
 	}
 	if target, _, err := newRoot().Find(args); err != nil || target.Flags().Lookup("format") == nil {
-		return nil, usagef("%q is no question with an answer in JSON: write the command after --, such as -- capacity cost -t dgx-h100", strings.Join(args, " "))
+		return nil, cli.Usagef("%q is no question with an answer in JSON: write the command after --, such as -- capacity cost -t dgx-h100", strings.Join(args, " "))
 	}
 	return q, nil
 }
@@ -94,16 +95,12 @@ func (q *question) sweep(cmd *cobra.Command, out string, part sweep.Shard) error
 	if err != nil {
 		return err
 	}
-	total, err := sweep.Count(q.axes)
-	if err != nil {
-		return errors.Join(err, j.Close())
-	}
-	bar := newProgress(cmd.ErrOrStderr(), "points", total/part.Of+1)
-	ctx, stop := untilInterrupt(cmd)
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "points")
+	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	err = sweep.Run(ctx, j, q.axes, part, q.answer, bar.set)
-	bar.finish()
-	return errors.Join(keptIn(ctx, out, err), j.Close())
+	err = sweep.Run(ctx, j, q.axes, part, q.answer, bar.Set)
+	bar.Finish()
+	return errors.Join(cli.KeptIn(ctx, out, err), j.Close())
 }
 
 // answer runs the command with a point's values and takes its JSON.

@@ -11,6 +11,7 @@ import (
 	"railyard/capacity/search"
 	"railyard/capacity/step"
 	"railyard/capacity/whatif"
+	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -22,8 +23,8 @@ import (
 type whatIfFlags struct {
 	training trainingFlags // its topology's faults and loads are part of the change
 	coll     collFlags
-	sizes    sizeFlags
-	format   formatFlag
+	sizes    cli.SizeFlags
+	format   cli.FormatFlag
 	change   changeFlags
 	guard    guardFlags
 	prices   priceFlags
@@ -56,10 +57,10 @@ training which lasts: analytically, and by a Monte-Carlo run of the same rules.`
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.training.add(cmd)
-	must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
+	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
 	f.coll.add(cmd)
-	f.sizes.add(cmd, "", "")
-	f.format.add(cmd)
+	f.sizes.Add(cmd, "", "")
+	f.format.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.change.to, "to", "", "change to this topology, e.g. another generation")
 	fl.StringArrayVar(&f.change.set, "change", nil, "change a value of the topology file, e.g. fabrics.0.links=2 for two links an adapter")
@@ -71,16 +72,16 @@ training which lasts: analytically, and by a Monte-Carlo run of the same rules.`
 }
 
 func (f *whatIfFlags) check(cmd *cobra.Command) error {
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return err
 	}
 	c, t := &f.change, &f.training
 	if c.to == "" && len(c.set)+len(c.faster)+len(c.with)+len(t.topo.fail)+len(t.topo.slow)+len(t.topo.loads) == 0 {
-		return usagef("nothing changes: give --to, --change, --faster, --with, --load, --fail or --slow")
+		return cli.Usagef("nothing changes: give --to, --change, --faster, --with, --load, --fail or --slow")
 	}
 	changed := cmd.Flags().Changed
 	if (t.workload != "") == changed("collective") {
-		return usagef("give either a workload (-w) or a collective (-c)")
+		return cli.Usagef("give either a workload (-w) or a collective (-c)")
 	}
 	if t.workload == "" {
 		var idle []string
@@ -90,10 +91,10 @@ func (f *whatIfFlags) check(cmd *cobra.Command) error {
 			}
 		}
 		if len(idle) > 0 {
-			return usagef("%s: no effect on a collective", strings.Join(idle, ", "))
+			return cli.Usagef("%s: no effect on a collective", strings.Join(idle, ", "))
 		}
 	} else if slices.ContainsFunc([]string{"size", "minbytes", "maxbytes", "stepbytes", "stepfactor", "root"}, changed) {
-		return usagef("sizes and --root have no effect on a workload")
+		return cli.Usagef("sizes and --root have no effect on a workload")
 	}
 	return errors.Join(f.prices.check(), f.guard.check(cmd))
 }
@@ -133,7 +134,7 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 	if err := f.prices.difference(d, a, b, f.change.faster); err != nil {
 		return err
 	}
-	return d.Write(cmd.OutOrStdout(), f.format.name)
+	return d.Write(cmd.OutOrStdout(), f.format.Name)
 }
 
 // changed is the topology after the change.
@@ -161,7 +162,7 @@ func (f *whatIfFlags) secondJob(text string, t *topology.Topology) ([]topology.B
 		return nil, err
 	}
 	if spec.file != "" {
-		return nil, usagef("--with %s: name a collective; for a plan, give --load what `railyard simulate --plan %s --format json` writes", text, spec.file)
+		return nil, cli.Usagef("--with %s: name a collective; for a plan, give --load what `railyard simulate --plan %s --format json` writes", text, spec.file)
 	}
 	p, err := f.training.profile.load(t)
 	if err != nil {
@@ -288,7 +289,7 @@ func trainingNotes(r *whatif.Training) []string {
 
 // collect asks about a collective.
 func (s *subject) collect(d *report.WhatIfDocument, after topoFlags, b *topology.Topology) error {
-	sizes, err := s.flags.sizes.sizes(s.cmd)
+	sizes, err := s.flags.sizes.Sizes(s.cmd)
 	if err != nil {
 		return err
 	}

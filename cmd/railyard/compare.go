@@ -10,11 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/interop/nccltests"
 	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/units"
 	"railyard/report"
 	"railyard/report/fit"
+	"railyard/study/measured"
 )
 
 // measuredFlags say where measurements come from.
@@ -26,7 +29,7 @@ type measuredFlags struct {
 
 func (f *measuredFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.files, "measured", nil, "measurements: CSV, or text or JSON output of nccl-tests")
-	must(cmd.MarkFlagRequired("measured"))
+	cli.Must(cmd.MarkFlagRequired("measured"))
 	cmd.Flags().StringVarP(&f.collective, "collective", "c", "", "collective, where an nccl-tests log does not say it; of a log of several tests, only this one")
 	cmd.Flags().StringArrayVar(&f.only, "only", nil, "use only rows with this value, e.g. launch=graph")
 }
@@ -68,7 +71,7 @@ func (f *measuredFlags) filter(set *measurement.Set) error {
 		column, want, ok := strings.Cut(o, "=")
 		at := slices.Index(set.Header, column)
 		if !ok || at < 0 {
-			return usagef("--only %s: write column=value with a column of %s", o, set.File)
+			return cli.Usagef("--only %s: write column=value with a column of %s", o, set.File)
 		}
 		set.Rows = slices.DeleteFunc(set.Rows, func(r measurement.Row) bool { return r.Columns[at] != want })
 		if len(set.Rows) == 0 {
@@ -81,8 +84,8 @@ func (f *measuredFlags) filter(set *measurement.Set) error {
 func newCompare() *cobra.Command {
 	var topo topoFlags
 	var profile profileFlag
-	var format formatFlag
-	var measured measuredFlags
+	var format cli.FormatFlag
+	var rows measuredFlags
 	var plot, floor string
 	cmd := &cobra.Command{
 		Use:   "compare -t TOPOLOGY --measured FILE",
@@ -92,28 +95,28 @@ func newCompare() *cobra.Command {
   railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=Ring --only proto=Simple --only launch=graph --only gpus=4 --plot ring.svg`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.check(); err != nil {
+			if err := format.Check(); err != nil {
 				return err
 			}
-			return runCompare(cmd, topo, profile, format, measured, plot, floor)
+			return runCompare(cmd, topo, profile, format, rows, plot, floor)
 		},
 	}
 	topo.add(cmd)
 	profile.add(cmd)
-	format.add(cmd)
-	measured.add(cmd)
+	format.Add(cmd)
+	rows.add(cmd)
 	cmd.Flags().StringVar(&floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its smallest sizes), none, or e.g. 25us")
 	cmd.Flags().StringVar(&plot, "plot", "", "draw time over size, with the error below, to this .svg or .png (one case: narrow it with --only)")
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatFlag, mf measuredFlags, plot, floor string) error {
+func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.FormatFlag, mf measuredFlags, plot, floor string) error {
 	t, err := tf.load()
 	if err != nil {
 		return err
 	}
 	if pf.name == "" && !hasGPUs(t) {
-		return usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as railyard-run-1/profile.yaml", t.Name())
+		return cli.Usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as railyard-run-1/profile.yaml", t.Name())
 	}
 	profile, err := pf.library(t)
 	if err != nil {
@@ -124,15 +127,15 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 		return err
 	}
 	all := &report.Comparison{Header: sets[0].Header, EachRow: !slices.ContainsFunc(mf.files, isCSV)}
-	c := newCases(tf, profile)
+	c := measured.NewCases(tf.measured, profile)
 	for _, set := range sets {
-		if c.floors, err = c.chooseFloors(set.Rows, floor); err != nil {
+		if c.Floors, err = floorsOf(c, set.Rows, floor); err != nil {
 			return err
 		}
 		if !slices.Equal(set.Header, all.Header) {
 			return fmt.Errorf("%s has other columns than %s: compare them one at a time", set.File, sets[0].File)
 		}
-		one := report.Compare(set, c.predict)
+		one := report.Compare(set, c.Predict)
 		all.Rows, all.Skipped = append(all.Rows, one.Rows...), append(all.Skipped, one.Skipped...)
 	}
 	if plot != "" {
@@ -142,9 +145,9 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 		}
 		write, err := figure.Draw(plot)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
-		if err := writeFile(plot, write); err != nil {
+		if err := cli.WriteFile(plot, write); err != nil {
 			return err
 		}
 	}
@@ -157,8 +160,23 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format formatF
 	return nil
 }
 
-func writeComparison(w io.Writer, c *report.Comparison, format formatFlag, topology, profile string) error {
-	switch format.name {
+// floorsOf are the floors of a file's runs as --launch-floor says.
+func floorsOf(c *measured.Cases, rows []measurement.Row, flag string) (measured.Floors, error) {
+	switch flag {
+	case "none":
+		return nil, nil
+	case "auto":
+		return c.AutoFloors(rows), nil
+	}
+	t, err := units.ParseTime(flag)
+	if err != nil {
+		return nil, cli.Usagef("--launch-floor %s: must be auto, none or a time such as 25us", flag)
+	}
+	return measured.SameFloor(rows, t), nil
+}
+
+func writeComparison(w io.Writer, c *report.Comparison, format cli.FormatFlag, topology, profile string) error {
+	switch format.Name {
 	case "json":
 		return c.WriteJSON(w, topology, profile)
 	case "csv":
@@ -169,7 +187,7 @@ func writeComparison(w io.Writer, c *report.Comparison, format formatFlag, topol
 
 func newFit() *cobra.Command {
 	var topo topoFlags
-	var measured measuredFlags
+	var rows measuredFlags
 	var name, source, date, out string
 	cmd := &cobra.Command{
 		Use:     "fit -t TOPOLOGY --measured FILE --name NAME -o PROFILE.yaml",
@@ -177,7 +195,7 @@ func newFit() *cobra.Command {
 		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --name h200 --source 'nccl-tests, 4 x H200' --date 2026-11-21 -o h200.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			data, err := fitRows(topo, measured)
+			data, err := fitRows(topo, rows)
 			if err != nil {
 				return err
 			}
@@ -189,18 +207,18 @@ func newFit() *cobra.Command {
 			fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error, data.skipped)
 			var left map[cost.KernelKey]int
 			r.Profile.Kernels, left = fit.Kernels(data.kernels, profileGeneral, true)
-			fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, kernelErrors(r.Profile.Kernels), len(left))
-			return saveProfile(out, r.Profile)
+			fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, cost.KernelErrors(r.Profile.Kernels), len(left))
+			return cli.WriteProfile(out, r.Profile)
 		},
 	}
 	topo.add(cmd)
-	measured.add(cmd)
+	rows.add(cmd)
 	cmd.Flags().StringVar(&name, "name", "", "name of the profile")
 	cmd.Flags().StringVar(&source, "source", "", "where the measurements come from")
 	cmd.Flags().StringVar(&date, "date", "", "when they were made, YYYY-MM-DD")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write")
 	for _, f := range []string{"name", "source", "date", "output"} {
-		must(cmd.MarkFlagRequired(f))
+		cli.Must(cmd.MarkFlagRequired(f))
 	}
 	return cmd
 }
@@ -222,21 +240,21 @@ func fitRows(tf topoFlags, mf measuredFlags) (*fitData, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newCases(tf, profileIdeal)
+	c := measured.NewCases(tf.measured, profileIdeal)
 	d := &fitData{}
 	for _, set := range sets {
-		c.floors = launchFloors(set.Rows, streamed)
+		c.Floors = measured.LaunchFloors(set.Rows, measured.Streamed)
 		for _, m := range set.Rows {
 			if m.Time <= 0 || m.Size <= 0 {
 				d.skipped++
 				continue
 			}
-			if x, err := c.features(m); err == nil {
+			if x, err := c.Features(m); err == nil {
 				d.schedules = append(d.schedules, x)
 			} else {
 				d.skipped++
 			}
-			if x, err := c.kernelCase(m); err == nil {
+			if x, err := c.KernelCase(m); err == nil {
 				d.kernels = append(d.kernels, x)
 			}
 		}

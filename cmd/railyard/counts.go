@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -33,12 +34,12 @@ func (f *collFlags) addCounts(cmd *cobra.Command) {
 func (f *collFlags) readCounts(kind collective.Kind) error {
 	if f.counts == "" {
 		if f.countsOf != "" && f.countsOf != "bytes" {
-			return usagef("--counts-of has no effect without --counts")
+			return cli.Usagef("--counts-of has no effect without --counts")
 		}
 		return nil
 	}
 	if kind != collective.AllToAllV {
-		return usagef("--counts has no effect on %v: leave it out, or choose all_to_allv", kind)
+		return cli.Usagef("--counts has no effect on %v: leave it out, or choose all_to_allv", kind)
 	}
 	if f.matrix != nil {
 		return nil
@@ -47,7 +48,7 @@ func (f *collFlags) readCounts(kind collective.Kind) error {
 	if f.countsOf != "bytes" {
 		dtype, err := collective.ParseDType(f.countsOf)
 		if err != nil {
-			return usagef("--counts-of: %v, or bytes", err)
+			return cli.Usagef("--counts-of: %v, or bytes", err)
 		}
 		m.element = dtype.Size()
 	}
@@ -178,11 +179,11 @@ func (f *planFlags) asCounted(cmd *cobra.Command) bool {
 // allSizes are the sizes asked for; without any, that of the counts.
 func (f *planFlags) allSizes(cmd *cobra.Command) ([]units.Bytes, error) {
 	if !f.asCounted(cmd) {
-		return f.sizes.sizes(cmd)
+		return f.sizes.Sizes(cmd)
 	}
 	kind, err := collective.Parse(f.coll.name)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usage(err)
 	}
 	if err := f.coll.readCounts(kind); err != nil {
 		return nil, err

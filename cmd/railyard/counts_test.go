@@ -136,7 +136,7 @@ func TestUniformCountsAreAllToAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := topo.NumRanks()
-		v := collective.Spec{Kind: collective.AllToAllV, Ranks: n, Counts: uniformCounts(n)}
+		v := collective.Spec{Kind: collective.AllToAllV, Ranks: n, Counts: collective.UniformCounts(n)}
 		plain := collective.Spec{Kind: collective.AllToAll, Ranks: n}
 		for _, size := range []units.Bytes{units.MiB, units.GiB} {
 			a, b := collective.LowerBound(topo, v, size), collective.LowerBound(topo, plain, size)

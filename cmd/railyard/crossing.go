@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -18,7 +19,7 @@ var shrinks = map[string]int{"none": 1, "fp16": 2, "bf16": 2, "fp8": 4}
 
 func newCrossing() *cobra.Command {
 	var topo topoFlags
-	var format formatFlag
+	var format cli.FormatFlag
 	var size, compress, initiated, steps string
 	var from, to int
 	var o crossing.Options
@@ -29,19 +30,19 @@ func newCrossing() *cobra.Command {
   railyard crossing -t dgx-h100 --nodes 2 --to 8 -s 64M --staged --compress fp8`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.check(); err != nil {
+			if err := format.Check(); err != nil {
 				return err
 			}
 			var err error
 			if o.Size, err = units.ParseBytes(size); err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
 			var ok bool
 			if o.Shrink, ok = shrinks[compress]; !ok {
-				return usagef("--compress %s: must be none, fp16, bf16 or fp8", compress)
+				return cli.Usagef("--compress %s: must be none, fp16, bf16 or fp8", compress)
 			}
 			if initiated != "proxy" && initiated != "gpu" {
-				return usagef("--initiated %s: must be proxy or gpu", initiated)
+				return cli.Usagef("--initiated %s: must be proxy or gpu", initiated)
 			}
 			o.GPUInitiated = initiated == "gpu"
 			d, err := predictCrossing(topo, from, to, steps, o)
@@ -49,11 +50,11 @@ func newCrossing() *cobra.Command {
 				return err
 			}
 			d.Compress, d.Initiated = compress, initiated
-			return d.Write(cmd.OutOrStdout(), format.name)
+			return d.Write(cmd.OutOrStdout(), format.Name)
 		},
 	}
 	topo.add(cmd)
-	format.add(cmd)
+	format.Add(cmd)
 	cmd.Flags().StringVarP(&size, "size", "s", "", "bytes to move, as FP32")
 	cmd.Flags().IntVar(&from, "from", 0, "rank that sends")
 	cmd.Flags().IntVar(&to, "to", 0, "rank that receives, on another node")
@@ -63,8 +64,8 @@ func newCrossing() *cobra.Command {
 	cmd.Flags().IntVar(&o.QueuePairs, "qps", 2, "queue pairs to the peer")
 	cmd.Flags().IntVar(&o.Pieces, "pieces", 0, "pieces of the pipeline (default: as many as are fastest)")
 	cmd.Flags().StringVar(&steps, "steps", "", "constants of the steps (YAML; default: those of the profile for these GPUs)")
-	must(cmd.MarkFlagRequired("size"))
-	must(cmd.MarkFlagRequired("to"))
+	cli.Must(cmd.MarkFlagRequired("size"))
+	cli.Must(cmd.MarkFlagRequired("to"))
 	return cmd
 }
 

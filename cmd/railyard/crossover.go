@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/planner"
 	"railyard/report"
 )
@@ -33,14 +34,14 @@ as a table, and with -o as a chart. Other flags than -t hold for all topologies.
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().StringArrayVarP(&f.names, "topology", "t", nil, "topology: a shipped name (see \"railyard topo list\") or a YAML file; NAME:4 has four nodes; repeat it to compare")
-	must(cmd.MarkFlagRequired("topology"))
-	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
+	cli.Must(cmd.MarkFlagRequired("topology"))
+	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	f.plan.topo.addParts(cmd)
 	f.plan.topo.addLoad(cmd)
 	f.plan.coll.add(cmd)
-	f.plan.sizes.add(cmd, "1K", "4G")
+	f.plan.sizes.Add(cmd, "1K", "4G")
 	f.plan.profile.add(cmd)
-	f.plan.format.add(cmd)
+	f.plan.format.Add(cmd)
 	f.plan.addSearch(cmd)
 	cmd.Flags().StringVarP(&f.chart, "output", "o", "", "draw a chart into this file (.svg or .png)")
 	return cmd
@@ -52,11 +53,11 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 		g := f.plan
 		head, nodes, err := cutNodes(name)
 		if err != nil {
-			return usagef("-t %s: %v", name, err)
+			return cli.Usagef("-t %s: %v", name, err)
 		}
 		if nodes > 0 {
 			if cmd.Flags().Changed("nodes") {
-				return usagef("-t %s and --nodes both say how many nodes: give one", name)
+				return cli.Usagef("-t %s and --nodes both say how many nodes: give one", name)
 			}
 			name, g.topo.nodes = head, nodes
 		}
@@ -74,14 +75,14 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 	if f.chart != "" {
 		write, err := d.Draw(f.chart, planner.Tool)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
-		if err := writeFile(f.chart, write); err != nil {
+		if err := cli.WriteFile(f.chart, write); err != nil {
 			return err
 		}
 	}
 	w := cmd.OutOrStdout()
-	switch f.plan.format.name {
+	switch f.plan.format.Name {
 	case "json":
 		return report.WriteJSON(w, d)
 	case "csv":

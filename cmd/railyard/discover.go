@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/exec/discover"
 	"railyard/model/topology"
 	"railyard/report/topoview"
@@ -42,7 +43,7 @@ func describe(w io.Writer) error {
 // addLive adds -t with the live machine as its default, and the flags for parts of it.
 func (f *topoFlags) addLive(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.name, "topology", "t", liveTopology, "topology of the machine that is measured")
-	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
+	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	f.addParts(cmd)
 }
 
@@ -69,7 +70,7 @@ Everywhere else, "-t live" is this machine.`,
 			if out == "" {
 				return write(cmd.OutOrStdout())
 			}
-			return writeFile(out, write)
+			return cli.WriteFile(out, write)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default: standard output)")
@@ -89,7 +90,7 @@ exit code 1 where anything does.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, aspect := range only {
 				if !slices.Contains(topoview.Aspects, aspect) {
-					return usagef("--only %s: must be of %s", aspect, strings.Join(topoview.Aspects, ", "))
+					return cli.Usagef("--only %s: must be of %s", aspect, strings.Join(topoview.Aspects, ", "))
 				}
 			}
 			var t [2]*topology.Topology
@@ -99,7 +100,7 @@ exit code 1 where anything does.`,
 					return err
 				}
 				if n := t[i].NumNodes(); n != 1 {
-					return usagef("%s has %d nodes: diff compares single nodes", name, n)
+					return cli.Usagef("%s has %d nodes: diff compares single nodes", name, n)
 				}
 			}
 			lines := topoview.Diff(t[0], t[1], only)

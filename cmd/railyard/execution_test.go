@@ -3,8 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,15 +11,14 @@ import (
 
 var executions = []struct {
 	profile, of, topology, gpus, source string
-	measured                            []string // folders of docs/measured, the first with the links
+	measured                            string // folder of docs/measured with the links
 }{
-	{"h200-execution", "h200", "hgx-h200-4", "4", "railyard probe: 4 × NVIDIA H200 of one host, driver 580.159.04 (docs/measured/h200-4/links.csv)", []string{"h200-4", "h200-2"}},
-	{"h100-execution", "h100", "dgx-h100", "2", "railyard probe: 2 × NVIDIA H100 of one host, driver 580.159.04 (docs/measured/h100-2/links.csv)", []string{"h100-2"}},
+	{"h200-execution", "h200", "hgx-h200-4", "4", "railyard probe: 4 × NVIDIA H200 of one host, driver 580.159.04 (docs/measured/h200-4/links.csv)", "h200-4"},
+	{"h100-execution", "h100", "dgx-h100", "2", "railyard probe: 2 × NVIDIA H100 of one host, driver 580.159.04 (docs/measured/h100-2/links.csv)", "h100-2"},
 }
 
 // TestExecutionProfiles: the shipped profiles of railyard's own kernels are what `probe` makes of the
-// links that were measured, and predict the collectives that were, on numbers of GPUs that were not
-// probed too.
+// links that were measured.
 func TestExecutionProfiles(t *testing.T) {
 	for _, x := range executions {
 		t.Run(x.profile, func(t *testing.T) {
@@ -32,25 +29,12 @@ func TestExecutionProfiles(t *testing.T) {
 			measured := func(folder, file string) string { return filepath.Join("..", "..", "docs", "measured", folder, file) }
 			made := filepath.Join(t.TempDir(), "made.yaml")
 			var out, complaints strings.Builder
-			if code := run([]string{"probe", "--from", measured(x.measured[0], "links.csv"), "-t", x.topology, "--gpus", x.gpus, "--name", x.profile, "--source", x.source, "--date", "2026-11-22", "-o", made}, &out, &complaints); code != 0 {
+			if code := run([]string{"probe", "--from", measured(x.measured, "links.csv"), "-t", x.topology, "--gpus", x.gpus, "--name", x.profile, "--source", x.source, "--date", "2026-11-22", "-o", made}, &out, &complaints); code != 0 {
 				t.Fatal(complaints.String())
 			}
 			shipped := filepath.Join("..", "..", "model", "cost", "profiles", x.profile+".yaml")
 			if want, got := read(t, made), read(t, shipped); want != got {
 				t.Errorf("%s is not what probe makes of its links", shipped)
-			}
-			for _, folder := range x.measured {
-				out.Reset()
-				if code := run([]string{"cuda-tables", measured(folder, "beside.csv"), "-t", x.topology, "--profile", x.profile, "--date", "2026-11-22"}, &out, &complaints); code != 0 {
-					t.Fatal(complaints.String())
-				}
-				all := regexp.MustCompile(`\| all \| \d+ \| ([0-9.]+) %`).FindStringSubmatch(out.String())
-				if all == nil {
-					t.Fatalf("no errors in\n%s", out.String())
-				}
-				if off, _ := strconv.ParseFloat(all[1], 64); off > 5.5 { // 5.2 on 3 and 4 GPUs, whose broadcasts had a fence
-					t.Errorf("%s: predictions are %g %% off", folder, off)
-				}
 			}
 		})
 	}

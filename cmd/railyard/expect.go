@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
@@ -18,9 +19,9 @@ import (
 type expectFlags struct {
 	topo        topoFlags
 	coll        collFlags
-	sizes       sizeFlags
+	sizes       cli.SizeFlags
 	profile     profileFlag
-	format      formatFlag
+	format      cli.FormatFlag
 	algo, proto string
 	noNVLS      bool
 	collNet     bool
@@ -44,7 +45,7 @@ func newExpect() *cobra.Command {
 				return err
 			}
 			w := cmd.OutOrStdout()
-			switch f.format.name {
+			switch f.format.Name {
 			case "json":
 				return report.WriteJSON(w, d)
 			case "csv":
@@ -56,9 +57,9 @@ func newExpect() *cobra.Command {
 	f.topo.add(cmd)
 	f.topo.addLoad(cmd)
 	f.coll.add(cmd)
-	f.sizes.add(cmd, "1K", "4G")
+	f.sizes.Add(cmd, "1K", "4G")
 	f.profile.add(cmd)
-	f.format.add(cmd)
+	f.format.Add(cmd)
 	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree, CollNetDirect, CollNetChain, CE: by copy engines (default: as NCCL chooses)")
 	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
 	cmd.Flags().BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
@@ -70,10 +71,10 @@ func newExpect() *cobra.Command {
 }
 
 func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error) {
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return nil, err
 	}
-	sizes, err := f.sizes.sizes(cmd)
+	sizes, err := f.sizes.Sizes(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (f *expectFlags) fits(t *topology.Topology) error {
 	case !hasGPUs(t):
 		return fmt.Errorf("%s has no GPUs, so that nccl-tests do not run there", t.Name())
 	case f.fabric != "" && t.NumNodes() == 1:
-		return usagef("--fabric has no effect on one node: give --nodes as well")
+		return cli.Usagef("--fabric has no effect on one node: give --nodes as well")
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func launchFloor(text string) (units.Time, error) {
 	}
 	t, err := units.ParseTime(text)
 	if err != nil || t <= 0 {
-		return 0, usagef("--launch-floor %s: must be none or a time such as 25us", text)
+		return 0, cli.Usagef("--launch-floor %s: must be none or a time such as 25us", text)
 	}
 	return t, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/interop/mscclpp"
 	"railyard/interop/mscclxml"
 	"railyard/interop/nccltuner"
@@ -29,7 +30,7 @@ var exportFormats = []string{toMSCCL, toMSCCLPP, toGraph, toTuner, toEnv}
 // exportFlags say what is exported, and how.
 type exportFlags struct {
 	topo    topoFlags
-	sizes   sizeFlags
+	sizes   cli.SizeFlags
 	profile profileFlag
 	coll    string
 	plan    string
@@ -56,7 +57,7 @@ func newExport() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.topo.add(cmd)
-	f.sizes.add(cmd, "1K", "4G")
+	f.sizes.Add(cmd, "1K", "4G")
 	f.profile.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.coll, "collective", "c", "all_reduce", "collective to tune, or all (nccl-tuner and nccl-env)")
@@ -68,8 +69,8 @@ func newExport() *cobra.Command {
 	fl.IntVar(&f.copies, "instances", 1, "msccl-xml, mscclpp: thread blocks that share the data of each channel; large sizes want 16 to 32 in all")
 	fl.IntVar(&f.node, "node", -1, "nccl-graph: make the file of this node only (default: one file for all)")
 	fl.StringVar(&f.config, "tuner-config", "", "nccl-env: where the table of nccl-tuner will be")
-	must(cmd.MarkFlagRequired("to"))
-	must(cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Must(cmd.MarkFlagRequired("to"))
+	cli.Must(cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
@@ -82,21 +83,21 @@ var appliesTo = map[string][]string{
 
 func (f *exportFlags) check(cmd *cobra.Command) error {
 	if !slices.Contains(exportFormats, f.to) {
-		return usagef("--to %s: must be one of %s", f.to, strings.Join(exportFormats, ", "))
+		return cli.Usagef("--to %s: must be one of %s", f.to, strings.Join(exportFormats, ", "))
 	}
 	for name, formats := range appliesTo {
 		if cmd.Flags().Changed(name) && !slices.Contains(formats, f.to) {
-			return usagef("--%s has no effect with --to %s: leave it out", name, f.to)
+			return cli.Usagef("--%s has no effect with --to %s: leave it out", name, f.to)
 		}
 		if cmd.Flags().Changed(name) && f.plan != "" && f.tunes() && name != "tuner-config" {
-			return usagef("--%s has no effect with --plan: leave it out", name)
+			return cli.Usagef("--%s has no effect with --plan: leave it out", name)
 		}
 	}
 	if f.copies < 1 {
-		return usagef("--instances %d: must be at least 1", f.copies)
+		return cli.Usagef("--instances %d: must be at least 1", f.copies)
 	}
 	if f.plan == "" && !f.tunes() {
-		return usagef("--to %s needs a plan: make one with `railyard plan -o plan.json` and give it with --plan", f.to)
+		return cli.Usagef("--to %s needs a plan: make one with `railyard plan -o plan.json` and give it with --plan", f.to)
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func (f *exportFlags) run(cmd *cobra.Command) error {
 		_, err = b.WriteTo(cmd.OutOrStdout())
 		return err
 	}
-	return writeFile(f.out, func(w io.Writer) error { _, err := b.WriteTo(w); return err })
+	return cli.WriteFile(f.out, func(w io.Writer) error { _, err := b.WriteTo(w); return err })
 }
 
 // export writes a plan step by step.
@@ -159,7 +160,7 @@ func (f *exportFlags) export(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 
 // tuning writes what makes NCCL choose.
 func (f *exportFlags) tuning(cmd *cobra.Command, w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
-	x, err := newTuning(f, t)
+	x, err := newTunerRows(f, t)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/interop/ncclgraph"
 	"railyard/interop/nccltuner"
 	"railyard/model/collective"
@@ -17,8 +18,8 @@ import (
 	"railyard/sim/nccl"
 )
 
-// tuning chooses among what NCCL has on a topology.
-type tuning struct {
+// tunerRows chooses among what NCCL has on a topology.
+type tunerRows struct {
 	f       *exportFlags
 	topo    *topology.Topology
 	model   *nccl.Model
@@ -26,7 +27,7 @@ type tuning struct {
 	profile string
 }
 
-func newTuning(f *exportFlags, t *topology.Topology) (*tuning, error) {
+func newTunerRows(f *exportFlags, t *topology.Topology) (*tunerRows, error) {
 	m, err := nccl.New(t, nccl.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("NCCL does not run there: %w", err)
@@ -36,11 +37,11 @@ func newTuning(f *exportFlags, t *topology.Topology) (*tuning, error) {
 		return nil, err
 	}
 	r, err := nccl.NewRuntime(t, p, profileGeneral, nccl.Options{})
-	return &tuning{f: f, topo: t, model: m, runtime: r, profile: p.Name}, err
+	return &tunerRows{f: f, topo: t, model: m, runtime: r, profile: p.Name}, err
 }
 
 // title says what the file follows.
-func (x *tuning) title(s *schedule.Schedule) string {
+func (x *tunerRows) title(s *schedule.Schedule) string {
 	if s != nil {
 		return fmt.Sprintf("railyard %s: what comes nearest in NCCL to the plan %s for %v on %s, %d ranks", version, s.Algorithm, s.Spec.Kind, x.topo.Name(), x.topo.NumRanks())
 	}
@@ -50,7 +51,7 @@ func (x *tuning) title(s *schedule.Schedule) string {
 // ofPlan is the one row that comes nearest to a plan. What stands in for it has as many
 // channels as NCCL gives it for large sizes: a channel of ours may fill all links, NCCL's
 // is one thread block.
-func (x *tuning) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
+func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	algo, note := nccltuner.Nearest(s.Algorithm, s.Spec.Kind, x.model.NVLS().Channels > 0)
 	r := x.row(s.Spec.Kind, 0, algo, string(s.Protocol), min(len(s.Channels), 32))
 	switch {
@@ -63,13 +64,13 @@ func (x *tuning) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	return nccltuner.Ranges([]nccltuner.Row{r}), nil
 }
 
-func (x *tuning) row(k collective.Kind, size units.Bytes, algo, proto string, channels int) nccltuner.Row {
+func (x *tunerRows) row(k collective.Kind, size units.Bytes, algo, proto string, channels int) nccltuner.Row {
 	return nccltuner.Row{Kind: k, Min: size, Algorithm: algo, Protocol: proto, Channels: max(channels, 1), Nodes: x.model.Nodes(), Ranks: x.topo.NumRanks()}
 }
 
 // ofSizes are the best choices over the sizes that the flags ask for.
-func (x *tuning) ofSizes(cmd *cobra.Command) ([]nccltuner.Row, error) {
-	sizes, err := x.f.sizes.sizes(cmd)
+func (x *tunerRows) ofSizes(cmd *cobra.Command) ([]nccltuner.Row, error) {
+	sizes, err := x.f.sizes.Sizes(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (x *tuning) ofSizes(cmd *cobra.Command) ([]nccltuner.Row, error) {
 	if x.f.coll != "all" {
 		k, err := collective.Parse(x.f.coll)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.Usage(err)
 		}
 		kinds = []collective.Kind{k}
 	}
@@ -98,7 +99,7 @@ func (x *tuning) ofSizes(cmd *cobra.Command) ([]nccltuner.Row, error) {
 
 // best is the fastest way by kernels that were fitted at such sizes, or at others; where
 // there are none, NCCL's own choice.
-func (x *tuning) best(k collective.Kind, size units.Bytes) (nccltuner.Row, error) {
+func (x *tunerRows) best(k collective.Kind, size units.Bytes) (nccltuner.Row, error) {
 	list, err := x.model.Candidates(k, size)
 	if err != nil {
 		return nccltuner.Row{}, err
@@ -126,10 +127,10 @@ func tunerName(algo string) string {
 }
 
 // otherChannels are the channels of what was not planned: as many as large rings take.
-func (x *tuning) otherChannels() int { return x.channels(collective.AllReduce, "ring") }
+func (x *tunerRows) otherChannels() int { return x.channels(collective.AllReduce, "ring") }
 
 // channels are how many NCCL gives an algorithm for large sizes; 1 where it does not say.
-func (x *tuning) channels(k collective.Kind, algo string) int {
+func (x *tunerRows) channels(k collective.Kind, algo string) int {
 	list, err := x.model.Candidates(k, units.GiB)
 	if err != nil {
 		return 1
@@ -145,7 +146,7 @@ func (x *tuning) channels(k collective.Kind, algo string) int {
 // graph writes NCCL's graph file of a plan.
 func (f *exportFlags) graph(cmd *cobra.Command, w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
 	if f.node >= t.NumNodes() {
-		return usagef("--node %d: %s has nodes 0 to %d", f.node, t.Name(), t.NumNodes()-1)
+		return cli.Usagef("--node %d: %s has nodes 0 to %d", f.node, t.Name(), t.NumNodes()-1)
 	}
 	m := ncclMachine(t, len(s.Channels))
 	m.One, m.This = f.node >= 0, max(f.node, 0)

@@ -3,11 +3,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,107 +13,17 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/cmd/internal/clitest"
 	"railyard/model/measurement"
 	"railyard/report"
 )
 
-// fakeGPUs makes libraries of four GPUs that compute nothing (exec/cuda/driver/testdata/gpus) and
-// returns railyard with them: all that the host does, without a GPU.
-func fakeGPUs(t *testing.T) func(args ...string) *exec.Cmd {
-	t.Helper()
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("no gcc")
-	}
-	dir, code := t.TempDir(), filepath.Join("..", "..", "exec", "cuda", "driver", "testdata", "gpus")
-	library := filepath.Join(dir, "libcuda.so.1")
-	if out, err := exec.Command(gcc, "-shared", "-fPIC", "-O1", "-w", "-o", library, filepath.Join(code, "all.c"), filepath.Join(code, "fake.c")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, name := range []string{"libnvrtc.so", "libnccl.so.2"} {
-		if err := os.Symlink(library, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return func(args ...string) *exec.Cmd {
-		cmd := exec.Command("railyard", args...) // testscript's, which is this test binary
-		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "XDG_CACHE_HOME="+dir)
-		return cmd
-	}
-}
-
-// succeeds runs a command.
-func succeeds(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
-	}
-}
-
-// TestSweepOnFakeGPUs: rows of ours and of NCCL have times in graphs, where a kernel takes 2 µs and a
-// collective of NCCL 10, and launched one by one, where a launch takes 3 more.
-func TestSweepOnFakeGPUs(t *testing.T) {
-	railyard := fakeGPUs(t)
-	file := filepath.Join(t.TempDir(), "stream.csv")
-	succeeds(t, railyard("cuda-sweep", "--gpus", "4,2", "--stream", "--nccl", "--chosen", "--specialise", "--checks", "0", "-f", "4", "-e", "64K", "--run", "noon", "-o", file))
-	rows, err := readSwept(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != 2*4*3 {
-		t.Fatalf("%d rows", len(rows))
-	}
-	for _, r := range rows {
-		want := [2]float64{2, 5}
-		if r.v.algo == ncclAlgo {
-			want = [2]float64{10, 13}
-		}
-		if math.Abs(r.us-want[0]) > 0.05 || math.Abs(r.stream-want[1]) > 0.05 || r.run != "noon" {
-			t.Errorf("%v on %d GPUs, %v: %g µs, launched one by one %g, want %v; run %q", r.key.size, r.key.gpus, r.v, r.us, r.stream, want, r.run)
-		}
-	}
-	cases := besides(rows)
-	var out strings.Builder
-	writeTables(&out, cases)
-	if want := "all_reduce, float32, launched one by one on streams, µs, ours / NCCL / NCCL, windows:\n\n| size | 4 GPUs | 2 GPUs |\n| --- | --- | --- |\n| 1 KiB | 5.00 / 13.0 / 13.0 | 5.00 / 13.0 / 13.0 |\n"; !strings.Contains(out.String(), want) {
-		t.Errorf("no table of launches:\n%s", out.String())
-	}
-}
-
-// TestInterruptedSweep: Ctrl-C leaves what was measured, and says how much that is.
-func TestInterruptedSweep(t *testing.T) {
-	cmd := fakeGPUs(t)("cuda-sweep", "--gpus", "2", "-c", "all_reduce,all_gather,all_to_all", "--nccl", "--chosen", "--checks", "0", "--replays", "2000", "-e", "1M")
-	rows, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var complaints strings.Builder
-	cmd.Stderr = &complaints
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := 0
-	for in := bufio.NewScanner(rows); in.Scan(); lines++ {
-		if lines == 2 { // the header and two cases
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
-		t.Errorf("%v", err)
-	}
-	if want := fmt.Sprintf("interrupted: %d of 99 cases on 2 GPUs are measured and written", lines-1); lines >= 100 || !strings.Contains(complaints.String(), want) {
-		t.Errorf("%d lines: want %q\n%s", lines, want, complaints.String())
-	}
-}
-
 // TestProbeOnFakeGPUs: all kinds of rows are there, those of messages one way in all sizes and to all
 // numbers of GPUs; the fit takes them.
 func TestProbeOnFakeGPUs(t *testing.T) {
-	railyard := fakeGPUs(t)
+	railyard := clitest.FakeGPUs(t, "railyard")
 	file := filepath.Join(t.TempDir(), "links.csv")
-	succeeds(t, railyard("probe", "-t", "hgx-h200-4", "-o", strings.TrimSuffix(file, "csv")+"yaml"))
+	clitest.Succeeds(t, railyard("probe", "-t", "hgx-h200-4", "-o", strings.TrimSuffix(file, "csv")+"yaml"))
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +65,7 @@ func TestProbeOnFakeGPUs(t *testing.T) {
 // TestRunsAreForeseen: what GPUs run is predicted as railyard's own kernels run it, without a profile
 // of the user's, whoever chose the schedule.
 func TestRunsAreForeseen(t *testing.T) {
-	railyard := fakeGPUs(t)
+	railyard := clitest.FakeGPUs(t, "railyard")
 	for _, c := range []struct {
 		args        string
 		schedule    string
@@ -185,7 +92,7 @@ func TestRunsAreForeseen(t *testing.T) {
 // TestMethodsWithoutCurves: a profile may say what is fastest and know nothing of such messages. Then
 // the prediction is that of the schedule that runs, as if the user had asked for it.
 func TestMethodsWithoutCurves(t *testing.T) {
-	railyard := fakeGPUs(t)
+	railyard := clitest.FakeGPUs(t, "railyard")
 	profile := filepath.Join(t.TempDir(), "library.yaml")
 	text := strings.Replace(read(t, filepath.Join("..", "..", "model", "cost", "profiles", "h200.yaml")), "execution: h200-execution\n", "", 1)
 	if err := os.WriteFile(profile, []byte(text), 0o600); err != nil {

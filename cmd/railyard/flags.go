@@ -10,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
+	"railyard/sim/nccl"
 	"railyard/topologies"
 )
 
@@ -47,8 +49,8 @@ type topoFlags struct {
 
 func (f *topoFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see \"railyard topo list\"), a YAML file, or live for this machine")
-	must(cmd.MarkFlagRequired("topology"))
-	must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
+	cli.Must(cmd.MarkFlagRequired("topology"))
+	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	f.addParts(cmd)
 }
 
@@ -74,14 +76,14 @@ func (f *topoFlags) faults() ([]topology.Fault, error) {
 			x, err := topology.ParseFault(s)
 			switch {
 			case err != nil:
-				return nil, usagef("%s: %v", flag.name, err)
+				return nil, cli.Usagef("%s: %v", flag.name, err)
 			case x.Slow() && !flag.slow:
-				return nil, usagef("--fail %s: what fails has no rate left; for a slow part write --slow %s", s, s)
+				return nil, cli.Usagef("--fail %s: what fails has no rate left; for a slow part write --slow %s", s, s)
 			case !x.Slow() && flag.slow:
-				return nil, usagef("--slow %s: say what is left of the rate, such as --slow %s=0.5", s, s)
+				return nil, cli.Usagef("--slow %s: say what is left of the rate, such as --slow %s=0.5", s, s)
 			}
 			if i := slices.IndexFunc(out, x.Repeats); i >= 0 {
-				return nil, usagef("%s %s: --fail or --slow has named that part before (%v): name it once; several parallel links are link:A--B#2", flag.name, s, out[i])
+				return nil, cli.Usagef("%s %s: --fail or --slow has named that part before (%v): name it once; several parallel links are link:A--B#2", flag.name, s, out[i])
 			}
 			out = append(out, x)
 		}
@@ -121,7 +123,7 @@ func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) 
 	}
 	if f.noInNetwork {
 		if m, r := t.InNetwork(nil); !m && !r && !f.lenient {
-			return nil, usagef("--no-in-network has no effect on %s, whose switches only forward: leave it out", name)
+			return nil, cli.Usagef("--no-in-network has no effect on %s, whose switches only forward: leave it out", name)
 		}
 		t = t.WithoutInNetwork()
 	}
@@ -145,16 +147,33 @@ func (f *topoFlags) speedUp(t *topology.Topology) (*topology.Topology, error) {
 		class, factor, _ := strings.Cut(text, "=")
 		x, err := strconv.ParseFloat(factor, 64)
 		if err != nil {
-			return nil, usagef("--faster %s: write CLASS=FACTOR, such as ndr400=2", text)
+			return nil, cli.Usagef("--faster %s: write CLASS=FACTOR, such as ndr400=2", text)
 		}
 		faster, err := t.Faster(class, x)
 		if err == nil {
 			t = faster
 		} else if !f.lenient {
-			return nil, usagef("--faster: %v", err)
+			return nil, cli.Usagef("--faster: %v", err)
 		}
 	}
 	return t, nil
+}
+
+// measured is the topology that rows were measured on, with as many nodes and GPUs in all as they say.
+func (f topoFlags) measured(nodes, gpus int) (*topology.Topology, error) {
+	if f.nodes > 0 && nodes > 0 && f.nodes != nodes {
+		return nil, fmt.Errorf("--nodes %d, but this was measured on %d: leave --nodes out", f.nodes, nodes)
+	}
+	if f.gpus > 0 && gpus > 0 && f.gpus*max(nodes, f.nodes, 1) != gpus {
+		return nil, fmt.Errorf("--gpus %d of a node, but this was measured on %d GPUs: leave --gpus out", f.gpus, gpus)
+	}
+	if nodes > 0 {
+		f.nodes = nodes
+	}
+	if gpus > 0 {
+		f.gpus = gpus / max(nodes, 1)
+	}
+	return f.load()
 }
 
 func completeTopology(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -173,7 +192,7 @@ type collFlags struct {
 func (f *collFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.name, "collective", "c", "all_reduce", "collective operation")
 	cmd.Flags().IntVar(&f.root, "root", 0, "root rank of broadcast, reduce, gather and scatter")
-	must(cmd.RegisterFlagCompletionFunc("collective", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	cli.Must(cmd.RegisterFlagCompletionFunc("collective", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string
 		for _, k := range collective.All() {
 			names = append(names, k.String())
@@ -186,14 +205,14 @@ func (f *collFlags) add(cmd *cobra.Command) {
 func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error) {
 	kind, err := collective.Parse(f.name)
 	if err != nil {
-		return collective.Spec{}, usageError{err}
+		return collective.Spec{}, cli.Usage(err)
 	}
 	if cmd.Flags().Changed("root") && !kind.Rooted() {
-		return collective.Spec{}, usagef("--root has no effect on %v: leave it out", kind)
+		return collective.Spec{}, cli.Usagef("--root has no effect on %v: leave it out", kind)
 	}
 	s := collective.Spec{Kind: kind, Ranks: ranks, Root: f.root}
 	if kind == collective.AllToAllV {
-		s.Counts = uniformCounts(ranks)
+		s.Counts = collective.UniformCounts(ranks)
 	}
 	if err := f.readCounts(kind); err != nil {
 		return collective.Spec{}, err
@@ -207,12 +226,6 @@ func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error)
 	return s, s.Validate()
 }
 
-// uniformCounts is the all_to_allv that sends the same to everybody: what the
-// command line means without a count matrix.
-func uniformCounts(ranks int) [][]int64 {
-	return slices.Repeat([][]int64{slices.Repeat([]int64{1}, ranks)}, ranks) // one row for all, which nobody changes
-}
-
 // profileFlag chooses a cost profile.
 type profileFlag struct {
 	name   string
@@ -221,7 +234,7 @@ type profileFlag struct {
 
 func (f *profileFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.name, "profile", "", "cost profile: a name (see \"railyard profiles\") or a YAML file (default: the topology's own, else line)")
-	must(cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	cli.Must(cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return cost.Names(), cobra.ShellCompDirectiveDefault
 	}))
 }
@@ -236,26 +249,5 @@ func (f *profileFlag) load(t *topology.Topology) (*cost.Profile, error) {
 	return cost.Get(f.name)
 }
 
-// formatFlag chooses how results are written.
-type formatFlag struct{ name string }
-
-var formats = []string{"text", "json", "csv"}
-
-func (f *formatFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "format", "text", "output: "+strings.Join(formats, ", "))
-	must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
-}
-
-func (f *formatFlag) check() error {
-	if !slices.Contains(formats, f.name) {
-		return usagef("--format %s: must be one of %s", f.name, strings.Join(formats, ", "))
-	}
-	return nil
-}
-
-// must is for cobra calls that fail only on a programmer's mistake.
-func must(err error) {
-	if err != nil {
-		panic(fmt.Sprintf("railyard: %v", err))
-	}
-}
+// Built-in profiles.
+var profileIdeal, profileGeneral = cost.MustGet("ideal"), cost.MustGet(nccl.General)

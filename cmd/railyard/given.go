@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/planner"
 	"railyard/study/score"
 )
@@ -17,7 +18,7 @@ func checkGiven(cmd *cobra.Command, plan string) error {
 	}
 	for _, name := range saidBySchedule {
 		if cmd.Flags().Changed(name) {
-			return usagef("--%s has no effect with --plan: the schedule says it", name)
+			return cli.Usagef("--%s has no effect with --plan: the schedule says it", name)
 		}
 	}
 	return nil
@@ -25,10 +26,10 @@ func checkGiven(cmd *cobra.Command, plan string) error {
 
 // given takes a plan from a file for all sizes, in place of a search.
 func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return nil, err
 	}
-	sizes, err := f.sizes.sizes(cmd)
+	sizes, err := f.sizes.Sizes(cmd)
 	if err != nil {
 		return nil, err
 	}

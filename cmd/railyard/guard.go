@@ -9,6 +9,7 @@ import (
 
 	"railyard/capacity/goodput"
 	"railyard/capacity/inventory"
+	"railyard/cmd/internal/cli"
 	"railyard/model/failure"
 	"railyard/model/topology"
 	"railyard/report"
@@ -43,7 +44,7 @@ func (f *guardFlags) check(cmd *cobra.Command) error {
 	if !changed("checkpoint") {
 		for _, name := range []string{"failures", "restart", "repair", "interval", "run-on", "seed", "days"} {
 			if changed(name) {
-				return usagef("--%s has no effect without --checkpoint: say how long one takes", name)
+				return cli.Usagef("--%s has no effect without --checkpoint: say how long one takes", name)
 			}
 		}
 		return nil
@@ -53,16 +54,16 @@ func (f *guardFlags) check(cmd *cobra.Command) error {
 		v    time.Duration
 	}{{"checkpoint", f.checkpoint}, {"restart", f.restart}, {"repair", f.repair}, {"interval", f.interval}} {
 		if d.v < 0 {
-			return usagef("--%s %v: must not be negative", d.name, d.v)
+			return cli.Usagef("--%s %v: must not be negative", d.name, d.v)
 		}
 	}
 	switch {
 	case f.checkpoint == 0:
-		return usagef("--checkpoint 0: say how long the job stands still, e.g. 60s")
+		return cli.Usagef("--checkpoint 0: say how long the job stands still, e.g. 60s")
 	case f.days < 1 || f.days > maxDays:
-		return usagef("--days %d: must be from 1 to %d", f.days, maxDays)
+		return cli.Usagef("--days %d: must be from 1 to %d", f.days, maxDays)
 	case changed("repair") && len(f.runOn) == 0:
-		return usagef("--repair has no effect without --run-on: a failure that stops the job costs --restart")
+		return cli.Usagef("--repair has no effect without --run-on: a failure that stops the job costs --restart")
 	}
 	return nil
 }
@@ -100,15 +101,15 @@ func (f *guardFlags) goodput(s *subject, d *report.WhatIfDocument, a, b *topolog
 func (f *guardFlags) slowdowns(s *subject, g *report.WhatIfGoodput, book *failure.Book, d *report.WhatIfDocument) (map[failure.Part]float64, error) {
 	parts, err := failure.ParseParts(f.runOn)
 	if err != nil {
-		return nil, usagef("--run-on: %v", err)
+		return nil, cli.Usagef("--run-on: %v", err)
 	}
 	sum, out := book.Sum(), map[failure.Part]float64{}
 	for _, p := range parts {
 		if p == failure.GPU || p == failure.Node {
-			return nil, usagef("--run-on %s: without it ranks are lost and the job stops", p)
+			return nil, cli.Usagef("--run-on %s: without it ranks are lost and the job stops", p)
 		}
 		if sum[p] == 0 {
-			return nil, usagef("--run-on %s has no effect: %s has no rate for it", p, book.Name)
+			return nil, cli.Usagef("--run-on %s has no effect: %s has no rate for it", p, book.Name)
 		}
 		lost := inventory.First(s.a, p)
 		if lost == "" {

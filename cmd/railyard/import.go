@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/interop/mscclpp"
 	"railyard/interop/mscclxml"
 	"railyard/model/schedule"
@@ -33,11 +34,11 @@ func newImport() *cobra.Command {
 			read := importers[from]
 			switch {
 			case read == nil:
-				return usagef("--from %s: must be %s or %s", from, toMSCCL, toMSCCLPP)
+				return cli.Usagef("--from %s: must be %s or %s", from, toMSCCL, toMSCCLPP)
 			case slices < 1:
-				return usagef("--slices %d: must be at least 1", slices)
+				return cli.Usagef("--slices %d: must be at least 1", slices)
 			case from != toMSCCL && cmd.Flags().Changed("slices"):
-				return usagef("--slices has no effect with --from %s, which moves chunks as a whole: leave it out", from)
+				return cli.Usagef("--slices has no effect with --from %s, which moves chunks as a whole: leave it out", from)
 			}
 			t, err := topo.load()
 			if err != nil {
@@ -52,16 +53,16 @@ func newImport() *cobra.Command {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", args[0], s.Algorithm, s.Spec.Kind, units.Counted(s.Spec.Ranks, "rank"))
-			return writeFile(out, func(w io.Writer) error { return schedule.Encode(w, s) })
+			return cli.WriteFile(out, func(w io.Writer) error { return schedule.Encode(w, s) })
 		},
 	}
 	topo.add(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "format: "+toMSCCL+", "+toMSCCLPP)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the plan to this file")
 	cmd.Flags().IntVar(&slices, "slices", 1, toMSCCL+": in how many pieces the buffer is gone through, one behind the other, as MSCCL does with chunks of more than 2 MiB")
-	must(cmd.MarkFlagRequired("from"))
-	must(cmd.MarkFlagRequired("output"))
-	must(cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions([]string{toMSCCL, toMSCCLPP}, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Must(cmd.MarkFlagRequired("from"))
+	cli.Must(cmd.MarkFlagRequired("output"))
+	cli.Must(cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions([]string{toMSCCL, toMSCCLPP}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 

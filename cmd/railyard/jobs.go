@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -42,7 +43,7 @@ func parseJob(text string, size units.Bytes) (jobSpec, error) {
 	if some {
 		var err error
 		if spec.ranks, err = parseRanks(ranks); err != nil {
-			return spec, usagef("--with %s: %v", text, err)
+			return spec, cli.Usagef("--with %s: %v", text, err)
 		}
 	}
 	rest = spec.cutSize(rest)
@@ -54,7 +55,7 @@ func parseJob(text string, size units.Bytes) (jobSpec, error) {
 	case strings.HasSuffix(rest, ".json"):
 		spec.file = rest
 	default:
-		return spec, usagef("--with %s: %s", text, withForms)
+		return spec, cli.Usagef("--with %s: %s", text, withForms)
 	}
 	return spec, nil
 }
@@ -139,7 +140,7 @@ func planJob(spec jobSpec, topo *topology.Topology, profile *cost.Profile, proto
 	}
 	c := collective.Spec{Kind: spec.kind, Ranks: part.NumRanks()}
 	if spec.kind == collective.AllToAllV {
-		c.Counts = uniformCounts(c.Ranks)
+		c.Counts = collective.UniformCounts(c.Ranks)
 	}
 	rows, err := planner.Plan(part, c, []units.Bytes{spec.size}, score.New(part, profile), planner.PlanOptions{Algorithm: spec.algo, Protocols: protocols})
 	if err != nil {

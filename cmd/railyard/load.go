@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/topology"
 	"railyard/report"
 )
@@ -29,7 +30,7 @@ func (f *topoFlags) background() ([]topology.Background, error) {
 		if i := strings.LastIndexByte(arg, '@'); i >= 0 && !exists(arg) {
 			var err error
 			if share, err = strconv.ParseFloat(arg[i+1:], 64); err != nil || !(share >= 0 && share <= 1) {
-				return nil, usagef("--load %s: %q is not a share from 0 to 1", arg, arg[i+1:])
+				return nil, cli.Usagef("--load %s: %q is not a share from 0 to 1", arg, arg[i+1:])
 			}
 			path = arg[:i]
 		}

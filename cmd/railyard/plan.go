@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -21,9 +22,9 @@ import (
 type planFlags struct {
 	topo     topoFlags
 	coll     collFlags
-	sizes    sizeFlags
+	sizes    cli.SizeFlags
 	profile  profileFlag
-	format   formatFlag
+	format   cli.FormatFlag
 	algo     string
 	protos   []string
 	channels int
@@ -38,9 +39,9 @@ func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
 	f.topo.add(cmd)
 	f.coll.add(cmd)
 	f.coll.addCounts(cmd)
-	f.sizes.add(cmd, begin, end)
+	f.sizes.Add(cmd, begin, end)
 	f.profile.add(cmd)
-	f.format.add(cmd)
+	f.format.Add(cmd)
 	f.addSearch(cmd)
 }
 
@@ -55,7 +56,7 @@ func (f *planFlags) addSearch(cmd *cobra.Command) {
 // addAlgo adds --algo, which forces one algorithm.
 func addAlgo(cmd *cobra.Command, algo *string) {
 	cmd.Flags().StringVar(algo, "algo", "", "use this algorithm only (default: the best one)")
-	must(cmd.RegisterFlagCompletionFunc("algo", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	cli.Must(cmd.RegisterFlagCompletionFunc("algo", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string
 		for _, a := range planner.Algorithms() {
 			names = append(names, a.Name)
@@ -83,7 +84,7 @@ type planned struct {
 }
 
 func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return nil, err
 	}
 	sizes, err := f.allSizes(cmd)
@@ -140,8 +141,8 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "planning", len(sizes))
-	defer bar.finish()
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
+	defer bar.Finish()
 	p.score = score.New(p.topo, p.profile)
 	switch {
 	case f.algo != "":
@@ -150,7 +151,7 @@ func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) 
 	default:
 		p.score.Limit = affordable
 	}
-	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.set, Why: f.why, InPlace: f.inPlace,
+	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.Set, Why: f.why, InPlace: f.inPlace,
 		Build: planner.Options{Channels: f.channels, Slices: f.slices}}
 	if f.pareto {
 		p.rows, p.front, err = planner.PlanFront(p.topo, p.spec, sizes, p.score, o)
@@ -208,7 +209,7 @@ func (f *planFlags) protocols(p *cost.Profile) ([]schedule.Protocol, error) {
 		case schedule.Simple, schedule.LL, schedule.LL128:
 			out = append(out, x)
 		default:
-			return nil, usagef("--proto %s: must be simple, ll or ll128", n)
+			return nil, cli.Usagef("--proto %s: must be simple, ll or ll128", n)
 		}
 	}
 	return out, nil
@@ -240,7 +241,7 @@ func newPlan() *cobra.Command {
 					return err
 				}
 			}
-			return p.print(cmd.OutOrStdout(), f.format.name, f.why)
+			return p.print(cmd.OutOrStdout(), f.format.Name, f.why)
 		},
 	}
 	f.add(cmd, "1K", "4G")
@@ -255,12 +256,12 @@ func newPlan() *cobra.Command {
 // save writes the schedule of a single size.
 func (p *planned) save(path string) error {
 	if len(p.rows) != 1 {
-		return usagef("-o writes one schedule: choose the size with -s (there are %d)", len(p.rows))
+		return cli.Usagef("-o writes one schedule: choose the size with -s (there are %d)", len(p.rows))
 	}
 	if err := schedule.Check(p.rows[0].Schedule, p.topo); err != nil {
 		return err
 	}
-	return writeFile(path, func(w io.Writer) error { return schedule.Encode(w, p.rows[0].Schedule) })
+	return cli.WriteFile(path, func(w io.Writer) error { return schedule.Encode(w, p.rows[0].Schedule) })
 }
 
 func (p *planned) print(w io.Writer, format string, why bool) error {

@@ -10,6 +10,7 @@ import (
 
 	"railyard/capacity/inventory"
 	"railyard/capacity/ownership"
+	"railyard/cmd/internal/cli"
 	"railyard/model/price"
 	"railyard/model/topology"
 	"railyard/report"
@@ -29,7 +30,7 @@ func (f *priceFlags) add(cmd *cobra.Command) {
 
 func (f *priceFlags) check() error {
 	if err := f.plan.Check(); err != nil {
-		return usagef("--%v", err)
+		return cli.Usagef("--%v", err)
 	}
 	return nil
 }

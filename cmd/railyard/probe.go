@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/exec/probe"
 	"railyard/model/measurement"
 	"railyard/model/topology"
@@ -44,7 +45,7 @@ file, and no GPU is needed.`,
 	fl := cmd.Flags()
 	f.topo.addLive(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "profile to write")
-	must(cmd.MarkFlagRequired("output"))
+	cli.Must(cmd.MarkFlagRequired("output"))
 	fl.StringSliceVar(&f.from, "from", nil, "fit on the rows of these files instead of measuring")
 	fl.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
 	fl.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
@@ -56,16 +57,16 @@ file, and no GPU is needed.`,
 func (f *probeFlags) run(cmd *cobra.Command) error {
 	stem, ok := strings.CutSuffix(f.out, ".yaml")
 	if !ok {
-		return usagef("-o %s: a profile's name must end in .yaml", f.out)
+		return cli.Usagef("-o %s: a profile's name must end in .yaml", f.out)
 	}
 	if f.name == "" {
 		f.name = stem[strings.LastIndexAny(stem, `/\`)+1:]
 	}
 	if given := f.source != "" || f.date != ""; given != (f.from != nil) || given && (f.source == "" || f.date == "") {
-		return usagef("--from, --source and --date go together: rows of a file do not say where and when they were measured")
+		return cli.Usagef("--from, --source and --date go together: rows of a file do not say where and when they were measured")
 	}
 	if f.from != nil && cmd.Flags().Changed("max") {
-		return usagef("--max has no effect with --from: leave it out")
+		return cli.Usagef("--max has no effect with --from: leave it out")
 	}
 	t, err := f.topo.load()
 	if err != nil {
@@ -88,7 +89,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", f.name, r.Profile.Error)
-	return saveProfile(f.out, r.Profile)
+	return cli.WriteProfile(f.out, r.Profile)
 }
 
 func (f *probeFlags) read() (all []measurement.Link, err error) {
@@ -110,11 +111,11 @@ func (f *probeFlags) read() (all []measurement.Link, err error) {
 func (f *probeFlags) measure(cmd *cobra.Command, t *topology.Topology, file string) ([]measurement.Link, error) {
 	largest, err := units.ParseBytes(f.max)
 	if err != nil || largest < units.MiB {
-		return nil, usagef("--max %s: must be a size of at least 1M", f.max)
+		return nil, cli.Usagef("--max %s: must be a size of at least 1M", f.max)
 	}
 	f.date = time.Now().UTC().Format(time.DateOnly)
 	f.source = "railyard probe: " + t.Description()
-	ctx, stop := untilInterrupt(cmd)
+	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	rows, err := probe.Run(ctx, probe.Options{GPUs: t.NumRanks(), MaxSize: largest, Progress: func(what string) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "measuring %s\n", what)
@@ -122,5 +123,5 @@ func (f *probeFlags) measure(cmd *cobra.Command, t *topology.Topology, file stri
 	if err != nil {
 		return nil, err
 	}
-	return rows, writeFile(file, func(w io.Writer) error { return measurement.WriteLinks(w, rows) })
+	return rows, cli.WriteFile(file, func(w io.Writer) error { return measurement.WriteLinks(w, rows) })
 }

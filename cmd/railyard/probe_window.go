@@ -13,6 +13,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study/kernels"
 )
 
 // relayed is a kernel of the probe in which all ranks but one read a part of that one's memory and
@@ -53,7 +54,7 @@ func fitWindow(p *cost.Profile, rows []measurement.Link, t *topology.Topology) e
 		}
 		r := relayed{part: l.Bytes, threads: threads * l.Blocks, took: l.Value}
 		for window, to := range map[units.Bytes]*float64{0: &r.overlaps, l.Bytes: &r.apart} {
-			w, err := workWithin(t, s, cuda.Method{Mechanism: block.Push}, l.Bytes*units.Bytes(spec.Ranks-1), window, p)
+			w, err := kernels.Work(t, s, cuda.Method{Mechanism: block.Push}, l.Bytes*units.Bytes(spec.Ranks-1), window, p)
 			if err != nil {
 				return err
 			}

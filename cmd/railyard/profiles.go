@@ -37,7 +37,7 @@ func newProfiles() *cobra.Command {
 				}
 				fmt.Fprintf(w, "%s\t%s\n", name, fit)
 				for _, over := range crossed(p) {
-					fmt.Fprintf(w, "  over %s\t%s\n", over, kernelErrors(slices.DeleteFunc(slices.Clone(p.Kernels), func(k cost.Kernel) bool { return k.Over != over })))
+					fmt.Fprintf(w, "  over %s\t%s\n", over, cost.KernelErrors(slices.DeleteFunc(slices.Clone(p.Kernels), func(k cost.Kernel) bool { return k.Over != over })))
 				}
 			}
 			return w.Flush()

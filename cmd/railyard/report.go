@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/step"
+	"railyard/cmd/internal/cli"
 	"railyard/report"
 	"railyard/report/chart"
 	"railyard/report/figures"
@@ -43,18 +44,18 @@ CSV. Without -w only the network and the cost are reported.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.training.add(cmd)
-	must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
+	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
 	f.coll.add(cmd)
 	f.prices.add(cmd)
 	f.guard.add(cmd)
-	must(cmd.Flags().MarkHidden("run-on"))
+	cli.Must(cmd.Flags().MarkHidden("run-on"))
 	fl := cmd.Flags()
 	fl.StringVarP(&f.size, "size", "s", "256M", "size of the collective whose links are shown")
 	fl.StringVarP(&f.out, "output", "o", "", "HTML file to write")
 	fl.StringVar(&f.dir, "figures", "", "also write each figure as SVG, PNG and CSV into this directory")
 	fl.StringVar(&f.title, "title", "", "title of the report")
 	fl.StringArrayVar(&f.beside, "beside", nil, "put another machine beside, TOPOLOGY or TOPOLOGY:NODES (needs -w; repeatable)")
-	must(cmd.MarkFlagRequired("output"))
+	cli.Must(cmd.MarkFlagRequired("output"))
 	return cmd
 }
 
@@ -92,16 +93,16 @@ func (b *builder) section(heading string, text []string, list []figure, tables [
 
 func (f *reportFlags) run(cmd *cobra.Command) error {
 	if filepath.Ext(f.out) != ".html" {
-		return usagef("-o %s: the name must end in .html", f.out)
+		return cli.Usagef("-o %s: the name must end in .html", f.out)
 	}
 	if err := errors.Join(f.prices.check(), f.guard.check(cmd)); err != nil {
 		return err
 	}
 	if f.training.workload == "" && (len(f.beside) > 0 || f.guard.checkpoint > 0 || f.training.layout.text != "") {
-		return usagef("--beside, --checkpoint and --layout are about a workload: name one with -w")
+		return cli.Usagef("--beside, --checkpoint and --layout are about a workload: name one with -w")
 	}
 	if cmd.Flags().Changed("run-on") || cmd.Flags().Changed("interval") {
-		return usagef("--run-on and --interval have no effect on a report: ask `railyard capacity what-if`")
+		return cli.Usagef("--run-on and --interval have no effect on a report: ask `railyard capacity what-if`")
 	}
 	t, err := f.training.topo.load()
 	if err != nil {
@@ -126,7 +127,7 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return writeFile(f.out, b.page.Write)
+	return cli.WriteFile(f.out, b.page.Write)
 }
 
 // step is the section about the workload.
@@ -193,7 +194,7 @@ func (b *builder) files(dir string) error {
 			if err != nil {
 				return err
 			}
-			if err := writeFile(file, write); err != nil {
+			if err := cli.WriteFile(file, write); err != nil {
 				return err
 			}
 		}

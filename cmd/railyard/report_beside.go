@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/step"
+	"railyard/cmd/internal/cli"
 	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
@@ -26,7 +27,7 @@ func (f *reportFlags) besides(cmd *cobra.Command, b *builder, first *report.Step
 		if n, err := strconv.Atoi(nodes); err == nil && n > 0 {
 			x.topo.nodes = n
 		} else if some {
-			return usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES", text)
+			return cli.Usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES", text)
 		}
 		x.profile, x.gpu = profileFlag{}, ""
 		x.layout = layoutFlags{zero: -1, global: f.training.layout.global, sequence: true}

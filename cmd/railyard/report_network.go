@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/step"
+	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
@@ -21,6 +22,7 @@ import (
 	"railyard/report/topoview"
 	"railyard/sim"
 	"railyard/sim/nccl"
+	"railyard/study/measured"
 	"railyard/study/score"
 )
 
@@ -68,7 +70,7 @@ func (f *reportFlags) network(cmd *cobra.Command, b *builder, t *topology.Topolo
 	if s.topo.NumRanks() > maxDrawn {
 		return b.section("Network", nil, nil, nil, []string{fmt.Sprintf("Left out: a node of %d GPUs is more than the %d whose plans are drawn.", s.topo.NumRanks(), maxDrawn)})
 	}
-	if s.size, err = parseSize("-s", f.size); err != nil {
+	if s.size, err = cli.ParseSize("-s", f.size); err != nil {
 		return err
 	}
 	if s.spec, err = f.coll.spec(cmd, s.topo.NumRanks()); err != nil {
@@ -211,11 +213,11 @@ func (s *networkStudy) library(point func(units.Bytes, units.Time) figures.Curve
 // measured are the measurements on this very topology, with the errors of the prediction.
 func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.CurvePoint) (c figures.Curve, sizes, errors []float64, err error) {
 	c = figures.Curve{Name: "measured (NCCL)", Role: chart.Measured, Style: chart.Dots}
-	systems, err := measuredSystems()
+	systems, err := measured.Systems()
 	if err != nil || s.topo.Healthy() != s.topo {
 		return c, nil, nil, err
 	}
-	sets, err := shippedMeasurements()
+	sets, err := measured.Shipped()
 	if err != nil {
 		return c, nil, nil, err
 	}
@@ -224,14 +226,14 @@ func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.Curv
 			if m.Collective != s.spec.Kind || m.GPUs != s.spec.Ranks || m.Unusable != "" || m.Size < units.KiB || m.Time <= 0 || max(m.Nodes, 1) != s.topo.NumNodes() {
 				continue
 			}
-			x, err := systemOf(systems, m.ID)
-			if err != nil || x == nil || x.topology != s.f.training.topo.name || x.excluded != "" || len(x.set) > 0 || m.Algo != "" && m.Algo != "default" || m.Launch == "stream" || x.single {
+			x, err := measured.SystemOf(systems, m.ID)
+			if err != nil || x == nil || x.Topology != s.f.training.topo.name || x.Excluded != "" || len(x.Set) > 0 || m.Algo != "" && m.Algo != "default" || m.Launch == "stream" || x.Single {
 				continue
 			}
 			c.Points = append(c.Points, point(m.Size, m.Time))
-			cases := newCases(s.f.training.topo, mustProfile(x.profile))
-			cases.options = x.options
-			if p, err := cases.predict(m); err == nil {
+			cases := measured.NewCases(s.f.training.topo.measured, mustProfile(x.Profile))
+			cases.Options = x.Options
+			if p, err := cases.Predict(m); err == nil {
 				sizes, errors = append(sizes, float64(m.Size)), append(errors, p.Time.Seconds()/m.Time.Seconds()-1)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/exec/cuda"
 	"railyard/exec/host"
 	"railyard/model/collective"
@@ -97,7 +98,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		defer f.gpu.close()
 	}
 	if kind := p.spec.Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
-		return usagef("--op has no effect on %v: leave it out", kind)
+		return cli.Usagef("--op has no effect on %v: leave it out", kind)
 	}
 	if err := f.plan.wholeElements(cmd, dtype); err != nil {
 		return err
@@ -117,28 +118,28 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 // checked are the type and operation of flags that fit together.
 func (f *runFlags) checked(cmd *cobra.Command) (collective.DType, collective.ReduceOp, error) {
 	if f.backend != backendHost && f.backend != backendCUDA {
-		return 0, 0, usagef("--backend %s: must be host or cuda", f.backend)
+		return 0, 0, cli.Usagef("--backend %s: must be host or cuda", f.backend)
 	}
 	if err := f.gpu.check(cmd, f.backend); err != nil {
 		return 0, 0, err
 	}
 	dtype, err := collective.ParseDType(f.dtype)
 	if err != nil {
-		return 0, 0, usageError{err}
+		return 0, 0, cli.Usage(err)
 	}
 	op, err := collective.ParseOp(f.op)
 	if err != nil {
-		return 0, 0, usageError{err}
+		return 0, 0, cli.Usage(err)
 	}
 	if f.iterations < 1 || f.warmup < 0 {
-		return 0, 0, usagef("-n must be at least 1 and -w at least 0")
+		return 0, 0, cli.Usagef("-n must be at least 1 and -w at least 0")
 	}
 	supports := host.Supports
 	if f.backend == backendCUDA {
 		supports = cuda.Supports
 	}
 	if err := supports(dtype); err != nil {
-		return 0, 0, usageError{err}
+		return 0, 0, cli.Usage(err)
 	}
 	return dtype, op, checkGiven(cmd, f.file)
 }
@@ -151,7 +152,7 @@ func (f *runFlags) onHost() bool {
 // calibrated makes the profile of this machine, or looks for what its GPUs need.
 func (f *runFlags) calibrated(cmd *cobra.Command, dtype collective.DType, op collective.ReduceOp) error {
 	if f.onHost() && f.plan.profile.name == "" {
-		sizes, err := f.plan.sizes.sizes(cmd)
+		sizes, err := f.plan.sizes.Sizes(cmd)
 		if err != nil {
 			return err
 		}
@@ -187,7 +188,7 @@ func (f *runFlags) kind(t *topology.Topology) (collective.Kind, error) {
 	}
 	kind, err := collective.Parse(f.plan.coll.name)
 	if err != nil {
-		return 0, usageError{err}
+		return 0, cli.Usage(err)
 	}
 	return kind, nil
 }
@@ -277,7 +278,7 @@ func (p *planned) predictInPlace() error {
 }
 
 func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
-	switch f.plan.format.name {
+	switch f.plan.format.Name {
 	case "json":
 		return report.WriteJSON(w, d)
 	case "csv":
@@ -288,10 +289,10 @@ func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
 
 // execute runs every size; each row is on disk before the next one starts.
 func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument, dir *resultDir, dtype collective.DType, op collective.ReduceOp) error {
-	ctx, stop := untilInterrupt(cmd)
+	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	bar := newProgress(cmd.ErrOrStderr(), "running", len(p.rows))
-	defer bar.finish()
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "running")
+	defer bar.Finish()
 	for i, row := range p.rows {
 		r, err := f.executeRow(ctx, p, row, dtype, op)
 		if err != nil {
@@ -301,7 +302,7 @@ func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument
 		if err := dir.row(r); err != nil {
 			return err
 		}
-		bar.set(i+1, len(p.rows))
+		bar.Set(i+1, len(p.rows))
 	}
 	return nil
 }
@@ -386,21 +387,21 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 		}
 		name := fmt.Sprintf("schedule-%02d.json", len(seen))
 		seen[r.Schedule] = true
-		if err := writeFile(filepath.Join(d.path, name), func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
+		if err := cli.WriteFile(filepath.Join(d.path, name), func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
 			return err
 		}
 	}
 	if _, data, err := source(p.source); err != nil {
 		return err
-	} else if err := writeFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+	} else if err := cli.WriteFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.profile) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.profile) }); err != nil {
 		return err
 	}
 	manifest := map[string]any{"schema": "railyard.manifest/v1", "tool": planner.Tool, "command": args[1:], "topology": doc.Topology,
 		"topology_hash": doc.Hash, "profile": doc.Profile, "seed": doc.Seed}
-	if err := writeFile(filepath.Join(d.path, "manifest.json"), func(w io.Writer) error { return report.WriteJSON(w, manifest) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "manifest.json"), func(w io.Writer) error { return report.WriteJSON(w, manifest) }); err != nil {
 		return err
 	}
 	var err error
@@ -421,10 +422,10 @@ func (d *resultDir) finish(doc *report.RunDocument) error {
 	if err := d.rows.Close(); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(d.path, "run.csv"), doc.WriteCSV); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "run.csv"), doc.WriteCSV); err != nil {
 		return err
 	}
 	return d.plot(doc)
@@ -442,15 +443,10 @@ func (d *resultDir) plot(doc *report.RunDocument) error {
 			if err != nil {
 				return err
 			}
-			if err := writeFile(filepath.Join(d.path, name+ext), write); err != nil {
+			if err := cli.WriteFile(filepath.Join(d.path, name+ext), write); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// saveProfile writes a profile file.
-func saveProfile(path string, p *cost.Profile) error {
-	return writeFile(path, func(w io.Writer) error { return cost.Encode(w, p) })
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
 	"railyard/exec/nccl"
@@ -18,6 +19,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/study/kernels"
 )
 
 // The backends.
@@ -53,15 +55,15 @@ func (g *gpuFlags) add(cmd *cobra.Command) {
 func (g *gpuFlags) check(cmd *cobra.Command, backend string) error {
 	for _, name := range []string{"mechanism", "blocks", "threads", "specialise"} {
 		if backend != backendCUDA && cmd.Flags().Changed(name) {
-			return usagef("--%s has no effect without --backend cuda", name)
+			return cli.Usagef("--%s has no effect without --backend cuda", name)
 		}
 	}
 	if g.blocks < 0 || g.threads < 0 || g.threads > cuda.MaxThreads || g.threads%32 != 0 {
-		return usagef("--blocks must be positive, --threads a multiple of 32 up to %d", cuda.MaxThreads)
+		return cli.Usagef("--blocks must be positive, --threads a multiple of 32 up to %d", cuda.MaxThreads)
 	}
 	if g.mechanism != "" {
 		if _, err := cuda.ParseMechanism(cuda.Method{}, g.mechanism); err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 	}
 	return nil
@@ -117,7 +119,7 @@ func (g *gpuFlags) row(p *planned, row *planner.Row, inPlace bool) error {
 		}
 	}
 	s := *row.Schedule
-	s.Protocol = protocolOf(how)
+	s.Protocol = kernels.Protocol(how)
 	row.Schedule, row.Prediction, g.ways[&s] = &s, best, how
 	return nil
 }
@@ -179,7 +181,7 @@ func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
 	if !ok {
 		return nil
 	}
-	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: protocolOf(c.Method)})
+	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: kernels.Protocol(c.Method)})
 	if err != nil {
 		return err
 	}
@@ -191,14 +193,14 @@ func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
 // long its schedule takes.
 func (g *gpuFlags) predict(p *planned, row *planner.Row, how cuda.Method) (planner.Prediction, error) {
 	s := *row.Schedule
-	if s.Protocol = protocolOf(how); !p.profile.Curved(string(s.Protocol)) {
+	if s.Protocol = kernels.Protocol(how); !p.profile.Curved(string(s.Protocol)) {
 		return p.score.Explain(row.Schedule, row.Size)
 	}
 	out, err := p.score.Explain(&s, row.Size)
 	if err != nil {
 		return out, err
 	}
-	out.Time, err = predictRun(p.topo, &s, how, row.Size, p.profile)
+	out.Time, err = kernels.Predict(p.topo, &s, how, row.Size, p.profile)
 	return out, err
 }
 

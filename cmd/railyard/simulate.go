@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/sim"
@@ -25,7 +26,7 @@ func newSimulate() *cobra.Command {
 		},
 	}
 	f.add(cmd, "", "")
-	f.sizes.only(cmd)
+	f.sizes.Only(cmd)
 	f.topo.addLoad(cmd)
 	o.add(cmd)
 	return cmd
@@ -69,13 +70,13 @@ func (o *simulateFlags) check(cmd *cobra.Command) error {
 	}
 	switch {
 	case changed("qps") && !changed("ecmp"):
-		return usagef("--qps has no effect without --ecmp: give a seed")
+		return cli.Usagef("--qps has no effect without --ecmp: give a seed")
 	case changed("seed") && len(o.late.specs) == 0:
-		return usagef("--seed has no effect without --straggler")
+		return cli.Usagef("--seed has no effect without --straggler")
 	case o.qps < 1 || o.qps > 1024:
-		return usagef("--qps %d: must be from 1 to 1024", o.qps)
+		return cli.Usagef("--qps %d: must be from 1 to 1024", o.qps)
 	case changed("repeat") && (o.repeat < 1 || o.repeat > maxRepeats):
-		return usagef("--repeat %d: must be from 1 to %d", o.repeat, maxRepeats)
+		return cli.Usagef("--repeat %d: must be from 1 to %d", o.repeat, maxRepeats)
 	}
 	return nil
 }
@@ -95,7 +96,7 @@ func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
 	}
 	d.Library = b.row(x.jobs[0].Schedule.Spec, x.jobs[0].size)
 	w := cmd.OutOrStdout()
-	switch f.format.name {
+	switch f.format.Name {
 	case "json":
 		return report.WriteJSON(w, d)
 	case "csv":
@@ -109,11 +110,11 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 	if err := o.check(cmd); err != nil {
 		return nil, err
 	}
-	if err := f.format.check(); err != nil {
+	if err := f.format.Check(); err != nil {
 		return nil, err
 	}
 	if !cmd.Flags().Changed("size") && f.coll.counts == "" {
-		return nil, usagef("which size? give one with -s")
+		return nil, cli.Usagef("which size? give one with -s")
 	}
 	sizes, err := f.allSizes(cmd)
 	if err != nil {
@@ -130,7 +131,7 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 		return nil, err
 	}
 	if o.repeat > 0 && x.compile.Hashing == nil && !x.late.random() {
-		return nil, usagef("--repeat has no effect without --ecmp or a --straggler by chance (exp:, normal:)")
+		return nil, cli.Usagef("--repeat has no effect without --ecmp or a --straggler by chance (exp:, normal:)")
 	}
 	x.delays = x.late.delays(o.late.seed)
 	if x.profile, err = f.profile.load(x.topo); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/trace"
 	"railyard/model/units"
 	"railyard/planner"
@@ -44,7 +45,7 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 		}
 	}
 	if o.trace != "" {
-		err = writeFile(o.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
+		err = cli.WriteFile(o.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
 	}
 	return d, err
 }

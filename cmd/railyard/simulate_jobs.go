@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -18,7 +19,7 @@ func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, 
 	if o.ranks != "" {
 		var err error
 		if ranks, err = parseRanks(o.ranks); err != nil {
-			return nil, usagef("--ranks: %v", err)
+			return nil, cli.Usagef("--ranks: %v", err)
 		}
 	}
 	if o.plan != "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/report"
 	"railyard/sim"
 )
@@ -17,9 +18,9 @@ func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *
 	if o.repeat == 0 {
 		return nil
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "simulating", o.repeat)
-	defer bar.finish()
-	all, err := x.overSeeds(o.repeat, o.late.seed, plan, func(done int) { bar.set(done, o.repeat) })
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "simulating")
+	defer bar.Finish()
+	all, err := x.overSeeds(o.repeat, o.late.seed, plan, func(done int) { bar.Set(done, o.repeat) })
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim"
@@ -43,7 +44,7 @@ func (f *stragglerFlags) parse(topo *topology.Topology) (*stragglers, error) {
 			err = x.addSpread(kind, rest)
 		}
 		if err != nil {
-			return nil, usagef("--straggler %s: %v", s, err)
+			return nil, cli.Usagef("--straggler %s: %v", s, err)
 		}
 	}
 	return x, nil
@@ -53,7 +54,7 @@ func (f *stragglerFlags) parse(topo *topology.Topology) (*stragglers, error) {
 func (x *stragglers) addGPU(topo *topology.Topology, text string) error {
 	name, delay, ok := strings.Cut(text, "=")
 	if !ok {
-		return usagef(stragglerForms)
+		return cli.Usagef(stragglerForms)
 	}
 	by, err := parseDelay(delay)
 	if err != nil {
@@ -61,7 +62,7 @@ func (x *stragglers) addGPU(topo *topology.Topology, text string) error {
 	}
 	d, ok := topo.Lookup(name)
 	if !ok || topo.RankOf(d) < 0 {
-		return usagef("%s has no GPU %q", topo.Name(), name)
+		return cli.Usagef("%s has no GPU %q", topo.Name(), name)
 	}
 	x.fixed[topo.RankOf(d)] += by
 	return nil
@@ -71,7 +72,7 @@ func (x *stragglers) addGPU(topo *topology.Topology, text string) error {
 func (x *stragglers) addSpread(kind, text string) error {
 	mean, deviation, both := strings.Cut(text, ",")
 	if (kind != "exp" || both) && (kind != "normal" || !both) {
-		return usagef(stragglerForms)
+		return cli.Usagef(stragglerForms)
 	}
 	s := sim.Spread{Exponential: kind == "exp"}
 	var err error
@@ -93,7 +94,7 @@ func parseDelay(text string) (units.Time, error) {
 		return 0, err
 	}
 	if t < 0 || t > 1e18 {
-		return 0, usagef("%s: a delay must be from 0 to ten days", text)
+		return 0, cli.Usagef("%s: a delay must be from 0 to ten days", text)
 	}
 	return t, nil
 }

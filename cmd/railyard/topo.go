@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/report/topoview"
@@ -13,16 +14,11 @@ import (
 )
 
 func newTopo() *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:     "topo",
 		Short:   "List, check, show and draw topologies",
 		Example: "  railyard topo matrix -t dgx1-v100",
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newTopoList(), newTopoShow(), newTopoCheck(), newTopoMatrix(), newTopoPaths(), newTopoDraw(), newTopoDiff())
-	return cmd
+	}, newTopoList(), newTopoShow(), newTopoCheck(), newTopoMatrix(), newTopoPaths(), newTopoDraw(), newTopoDiff())
 }
 
 func newTopoList() *cobra.Command {
@@ -78,12 +74,12 @@ func newTopoPaths() *cobra.Command {
 			for i, name := range args {
 				d, ok := t.Lookup(name)
 				if !ok || !t.Devices()[d].Kind.HoldsRank() {
-					return usagef("%s has no GPU %q: they are called like %s", t.Name(), name, t.DeviceName(t.Ranks()[0]))
+					return cli.Usagef("%s has no GPU %q: they are called like %s", t.Name(), name, t.DeviceName(t.Ranks()[0]))
 				}
 				ends[i] = d
 			}
 			if ends[0] == ends[1] {
-				return usagef("%s and %s are the same GPU", args[0], args[1])
+				return cli.Usagef("%s and %s are the same GPU", args[0], args[1])
 			}
 			return topoview.Paths(cmd.OutOrStdout(), t, ends[0], ends[1])
 		})
@@ -95,12 +91,12 @@ func newTopoDraw() *cobra.Command {
 		func(_ *cobra.Command, t *topology.Topology, _ []string) error {
 			write, err := topoview.Draw(t, out)
 			if err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
-			return writeFile(out, write)
+			return cli.WriteFile(out, write)
 		})
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write: .svg or .png")
-	must(cmd.MarkFlagRequired("output"))
+	cli.Must(cmd.MarkFlagRequired("output"))
 	return cmd
 }
 
@@ -114,7 +110,7 @@ func newTopoCheck() *cobra.Command {
 				args = append(args, topologies.Names()...)
 			}
 			if len(args) == 0 {
-				return usagef("which file? (or --all for the shipped ones)")
+				return cli.Usagef("which file? (or --all for the shipped ones)")
 			}
 			bad := 0
 			for _, name := range args {

@@ -7,6 +7,7 @@ import (
 
 	"railyard/capacity/search"
 	"railyard/capacity/step"
+	"railyard/cmd/internal/cli"
 	"railyard/model/gpu"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -29,8 +30,8 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 	f.topo.addLoad(cmd)
 	f.profile.add(cmd)
 	cmd.Flags().StringVarP(&f.workload, "workload", "w", "", "workload: a shipped name ("+strings.Join(workload.Names(), ", ")+") or a YAML file")
-	must(cmd.MarkFlagRequired("workload"))
-	must(cmd.RegisterFlagCompletionFunc("workload", cobra.FixedCompletions(workload.Names(), cobra.ShellCompDirectiveDefault)))
+	cli.Must(cmd.MarkFlagRequired("workload"))
+	cli.Must(cmd.RegisterFlagCompletionFunc("workload", cobra.FixedCompletions(workload.Names(), cobra.ShellCompDirectiveDefault)))
 	cmd.Flags().StringArrayVar(&f.set, "workload-set", nil, "change a value of the workload file, e.g. transformer.sequence=4096 or gradients=fp32")
 	cmd.Flags().StringVar(&f.gpu, "gpu", "", "GPU: a shipped name ("+strings.Join(gpu.Names(), ", ")+") or a YAML file (default: as the topology says)")
 	cmd.Flags().StringVar(&f.runtime, "runtime", "nccl", "what predicts collectives: nccl (its choices, by fitted kernels) or railyard (the best plan, simulated)")
@@ -85,7 +86,7 @@ func (f *trainingFlags) predictor(t *topology.Topology, part func(nodes, gpus in
 		m, err := step.NewMachine(t, g, part)
 		return step.NewPredictor(m, step.NewPlanned(p)), err
 	}
-	return nil, usagef("--runtime %s: must be nccl or railyard", f.runtime)
+	return nil, cli.Usagef("--runtime %s: must be nccl or railyard", f.runtime)
 }
 
 func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
@@ -94,7 +95,7 @@ func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
 	}
 	g, err := gpu.Get(f.gpu)
 	if err != nil {
-		return nil, usagef("--gpu: %v", err)
+		return nil, cli.Usagef("--gpu: %v", err)
 	}
 	return g, nil
 }
@@ -135,11 +136,11 @@ func (f *layoutFlags) space(cmd *cobra.Command) (search.Space, error) {
 		Recompute: workload.Recompute(f.recompute)}
 	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "micro-batch", "global-batch"} {
 		if n, _ := cmd.Flags().GetInt(name); cmd.Flags().Changed(name) && n < 1 {
-			return s, usagef("--%s %d: must be at least 1", name, n)
+			return s, cli.Usagef("--%s %d: must be at least 1", name, n)
 		}
 	}
 	if cmd.Flags().Changed("zero") && (f.zero < 0 || f.zero > 3) {
-		return s, usagef("--zero %d: must be 0, 1, 2 or 3", f.zero)
+		return s, cli.Usagef("--zero %d: must be 0, 1, 2 or 3", f.zero)
 	}
 	if cmd.Flags().Changed("sequence-parallel") {
 		s.Sequence = &f.sequence
@@ -147,7 +148,7 @@ func (f *layoutFlags) space(cmd *cobra.Command) (search.Space, error) {
 	switch s.Recompute {
 	case "", workload.NoRecompute, workload.SelectiveRecompute, workload.FullRecompute:
 	default:
-		return s, usagef("--recompute %s: must be none, selective or full", f.recompute)
+		return s, cli.Usagef("--recompute %s: must be none, selective or full", f.recompute)
 	}
 	return s, f.rest(&s)
 }
@@ -157,20 +158,20 @@ func (f *layoutFlags) rest(s *search.Space) error {
 	if f.order != "" {
 		l, err := step.ParseLayout(f.order)
 		if err != nil || !strings.Contains(f.order, "<") {
-			return usagef("--order %s: name all axes, innermost first, e.g. tensor<context<data<pipeline", f.order)
+			return cli.Usagef("--order %s: name all axes, innermost first, e.g. tensor<context<data<pipeline", f.order)
 		}
 		s.Order = l.Order
 	}
 	if f.bucket != "" {
 		b, err := units.ParseBytes(f.bucket)
 		if err != nil || b <= 0 {
-			return usagef("--bucket %s: must be a size such as 25M", f.bucket)
+			return cli.Usagef("--bucket %s: must be a size such as 25M", f.bucket)
 		}
 		s.Base.Bucket = b
 	}
 	p, err := step.ParseCompression(f.compress)
 	if err != nil {
-		return usagef("--compress: %v", err)
+		return cli.Usagef("--compress: %v", err)
 	}
 	s.Base.Compress = p
 	return nil
@@ -180,15 +181,15 @@ func (f *layoutFlags) rest(s *search.Space) error {
 func (f *layoutFlags) fixed(cmd *cobra.Command) (step.Layout, error) {
 	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "zero", "micro-batch", "global-batch", "sequence-parallel", "recompute", "order", "compress"} {
 		if cmd.Flags().Changed(name) {
-			return step.Layout{}, usagef("--%s has no effect with --layout: leave one of them out", name)
+			return step.Layout{}, cli.Usagef("--%s has no effect with --layout: leave one of them out", name)
 		}
 	}
 	l, err := step.ParseLayout(f.text)
 	if err != nil {
-		return l, usagef("--%v", err)
+		return l, cli.Usagef("--%v", err)
 	}
 	if !strings.Contains(" "+f.text, " gb") {
-		return l, usagef("--layout %q says nothing of the samples in a step: add the global batch, such as gb1024", f.text)
+		return l, cli.Usagef("--layout %q says nothing of the samples in a step: add the global batch, such as gb1024", f.text)
 	}
 	var s search.Space
 	err = f.rest(&s)

@@ -9,20 +9,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
 	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
-	"railyard/model/units"
+	"railyard/study/tuning"
 )
 
 // tuneFlags say which profile learns what is fastest here.
 type tuneFlags struct {
-	sweep   sweepFlags
-	topo    topoFlags
-	profile string
+	sweep       tuning.Sweep
+	collectives []string
+	sizes       cli.SizeFlags
+	budget      time.Duration
+	topo        topoFlags
+	profile     string
 }
 
 func newTune() *cobra.Command {
@@ -43,17 +47,17 @@ one name; elsewhere, and for collectives that are not in them, schedules are pla
 	fl := cmd.Flags()
 	f.topo.addLive(cmd)
 	fl.StringVar(&f.profile, "profile", "", "profile, a YAML file, that is read and written")
-	must(cmd.MarkFlagRequired("profile"))
-	fl.StringSliceVarP(&f.sweep.collectives, "collective", "c", []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all"}, "collectives")
-	f.sweep.sizes.add(cmd, "1K", "1G")
-	fl.DurationVar(&f.sweep.perCase, "per-case", 40*time.Millisecond, "about how long a way is timed")
-	fl.DurationVar(&f.sweep.budget, "budget", 15*time.Minute, "no way is timed after this")
+	cli.Must(cmd.MarkFlagRequired("profile"))
+	fl.StringSliceVarP(&f.collectives, "collective", "c", []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all"}, "collectives")
+	f.sizes.Add(cmd, "1K", "1G")
+	fl.DurationVar(&f.sweep.PerCase, "per-case", 40*time.Millisecond, "about how long a way is timed")
+	fl.DurationVar(&f.budget, "budget", 15*time.Minute, "no way is timed after this")
 	return cmd
 }
 
 func (f *tuneFlags) run(cmd *cobra.Command) error {
 	if !strings.HasSuffix(f.profile, ".yaml") {
-		return usagef("--profile %s: a file that is written must end in .yaml", f.profile)
+		return cli.Usagef("--profile %s: a file that is written must end in .yaml", f.profile)
 	}
 	p, err := cost.Get(f.profile)
 	if err != nil {
@@ -62,8 +66,10 @@ func (f *tuneFlags) run(cmd *cobra.Command) error {
 	if err := driver.Load(); err != nil {
 		return err
 	}
-	sizes, err := f.sweep.sizes.sizes(cmd)
-	if err != nil {
+	if f.sweep.Sizes, err = f.sizes.Sizes(cmd); err != nil {
+		return err
+	}
+	if f.sweep.Collectives, err = cli.ParseAll(f.collectives, collective.Parse); err != nil {
 		return err
 	}
 	t, err := f.topo.load()
@@ -71,14 +77,14 @@ func (f *tuneFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	rows := strings.TrimSuffix(f.profile, ".yaml") + "-methods.csv"
-	if err := f.measure(cmd, t.NumRanks(), sizes, rows); err != nil {
+	if err := f.measure(cmd, t.NumRanks(), rows); err != nil {
 		return err
 	}
 	return f.tell(cmd, p, rows)
 }
 
 // measure sweeps all numbers of GPUs.
-func (f *tuneFlags) measure(cmd *cobra.Command, most int, sizes []units.Bytes, rows string) error {
+func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 	if most < 2 || most > block.MaxRanks {
 		return fmt.Errorf("%d GPUs: ways are compared on 2 to %d", most, block.MaxRanks)
 	}
@@ -88,19 +94,21 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, sizes []units.Bytes, r
 	}
 	defer file.Close()
 	out := csv.NewWriter(file)
-	out.Write(sweepHeader)
+	out.Write(tuning.Header)
 	s := &f.sweep
-	s.dtypes, s.iterations, s.replays, s.checks, s.deadline, s.specialise = []string{"float32"}, 20, 20, 3, 5*time.Second, true
-	s.load = func(gpus int) (*topology.Topology, error) {
+	s.DTypes, s.Op = []collective.DType{collective.Float32}, collective.Sum
+	s.Iterations, s.Replays, s.Checks, s.Deadline, s.Specialise = 20, 20, 3, 5*time.Second, true
+	s.Load = func(gpus int) (*topology.Topology, error) {
 		part := f.topo
 		part.gpus = gpus
 		return part.load()
 	}
-	ctx, stop := untilInterrupt(cmd)
+	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	began := time.Now()
+	s.Until, s.Log, s.Run = began.Add(f.budget), cmd.ErrOrStderr(), tuning.Second(began)
 	for gpus := 2; gpus <= most; gpus++ {
-		if err := s.sweep(ctx, cmd, gpus, sizes, collective.Sum, began, out); err != nil {
+		if err := s.On(ctx, gpus, out); err != nil {
 			return err
 		}
 	}
@@ -110,20 +118,20 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, sizes []units.Bytes, r
 
 // tell reads the rows back and writes the profile.
 func (f *tuneFlags) tell(cmd *cobra.Command, p *cost.Profile, rows string) error {
-	all, err := readSwept(rows)
+	all, err := tuning.ReadRows(rows)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
-		if s.wrong > 0 {
-			return fmt.Errorf("%s: %v of %v made wrong elements: the profile is left as it was", rows, s.v, s.key.kind)
+		if s.Wrong > 0 {
+			return fmt.Errorf("%s: %v of %v made wrong elements: the profile is left as it was", rows, s.Way, s.Key.Kind)
 		}
 	}
 	tuned := *p
-	tuned.GPU, tuned.Methods = cuda.GPU(), fastestMethods(all)
+	tuned.GPU, tuned.Methods = cuda.GPU(), tuning.FastestMethods(all)
 	if len(tuned.Methods) == 0 {
 		return fmt.Errorf("%s: nothing ran: the profile is left as it was", rows)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d thresholds for %s from %d rows (%s)\n", f.profile, len(tuned.Methods), tuned.GPU, len(all), rows)
-	return saveProfile(f.profile, &tuned)
+	return cli.WriteProfile(f.profile, &tuned)
 }

@@ -1,9 +1,11 @@
 #!/bin/bash
-# Measures what the folders here hold on a machine with four GPUs: measure.sh RAILYARD OUTPUT_FOLDER.
+# Measures what the folders here hold on a machine with four GPUs: measure.sh RAILYARD LAB OUTPUT_FOLDER,
+# the programs of cmd/railyard and cmd/lab.
 # Each step has a time limit; one that fails is named in the log and the others go on.
 # NVLink multicast stays off.
 railyard=${1:?which railyard?}
-out=${2:?which output folder?}
+lab=${2:?which lab?}
+out=${3:?which output folder?}
 export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1
 run=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 mkdir -p "$out"
@@ -41,10 +43,10 @@ baseline all-reduce-2 --gpus 2 --setting default,windows -b 1K -e 4G --traffic
 baseline others-2 --gpus 2 -c $others --setting default,windows -b 1K -e 1G -f 4 --traffic
 baseline bfloat16-4 -d bfloat16 --setting default,windows -b 1K -e 1G -f 4 --traffic
 baseline stream-4 --launch stream -b 1K -e 64M -f 4 --traffic
-step 300 peers "$(dirname "$0")/peers.sh" "$railyard" "$out"
+step 300 peers "$(dirname "$0")/peers.sh" "$lab" "$out"
 five=all_reduce,all_gather,reduce_scatter,broadcast,all_to_all
-step 300 beside "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -b 1K -e 4G --per-case 40ms --run "$run" -o "$out/beside.csv"
-step 200 beside-bfloat16 "$railyard" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -d bfloat16 -b 1K -e 4G --per-case 30ms --fastest "$out/beside.csv" --run "$run" -o "$out/beside-bfloat16.csv"
+step 300 beside "$lab" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -b 1K -e 4G --per-case 40ms --run "$run" -o "$out/beside.csv"
+step 200 beside-bfloat16 "$lab" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -d bfloat16 -b 1K -e 4G --per-case 30ms --fastest "$out/beside.csv" --run "$run" -o "$out/beside-bfloat16.csv"
 for algo in hierarchical_direct hierarchical_ring hierarchical_tree hierarchical_two_shot hierarchical_doubling; do
   step 30 "nodes-$algo" "$railyard" run --backend cuda -t dgx-a100 --nodes 2 --gpus 2 -c all_reduce --algo $algo -b 4K -e 16M -f 16 -o "$out/nodes-$algo"
 done
@@ -52,15 +54,15 @@ tries=()
 for way in direct/words direct/packets direct/lines two_shot/words two_shot/words_push two_shot/push two_shot/pull simple_ring/words; do
   tries+=(--try "$way/1/4/128" --try "$way/1/4/128+int")
 done
-step 40 specialised "$railyard" cuda-sweep --gpus 4,3,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" --specialise -o "$out/specialised.csv"
-step 40 interpreted "$railyard" cuda-sweep --gpus 4,3,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" -o "$out/interpreted.csv"
-step 90 stream "$railyard" cuda-sweep --fastest "$out/beside.csv" --specialise --nccl --stream --gpus 4,3,2 -f 4 -b 1K -e 64M -o "$out/stream.csv"
-step 30 traffic "$railyard" cuda-sweep --gpus 4 -b 256M -e 256M --traffic --try two_shot/push/1/132/512 --try two_shot/words_push/1/128/512 --try simple_ring/words/1/128/512 -o "$out/traffic.csv"
-step 120 memcheck compute-sanitizer --tool memcheck "$railyard" cuda-sweep --gpus 4 -b 4K -e 64K -f 16 --replays 1 "${tries[@]}" -o "$out/memcheck.csv"
+step 40 specialised "$lab" cuda-sweep --gpus 4,3,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" --specialise -o "$out/specialised.csv"
+step 40 interpreted "$lab" cuda-sweep --gpus 4,3,2 -b 1K -e 64M --per-case 40ms --fastest "$out/beside.csv" -o "$out/interpreted.csv"
+step 90 stream "$lab" cuda-sweep --fastest "$out/beside.csv" --specialise --nccl --stream --gpus 4,3,2 -f 4 -b 1K -e 64M -o "$out/stream.csv"
+step 30 traffic "$lab" cuda-sweep --gpus 4 -b 256M -e 256M --traffic --try two_shot/push/1/132/512 --try two_shot/words_push/1/128/512 --try simple_ring/words/1/128/512 -o "$out/traffic.csv"
+step 120 memcheck compute-sanitizer --tool memcheck "$lab" cuda-sweep --gpus 4 -b 4K -e 64K -f 16 --replays 1 "${tries[@]}" -o "$out/memcheck.csv"
 oneway=(--try direct/packets/1/4/64 --try direct/packets/1/4/64+int --try direct/lines/1/4/64 --try direct/lines/1/4/64+int)
-step 60 memcheck-broadcast compute-sanitizer --tool memcheck "$railyard" cuda-sweep --gpus 4 -c broadcast -b 4K -e 64K -f 16 --replays 1 "${oneway[@]}" -o "$out/memcheck-broadcast.csv"
-step 40 stress-3 "$railyard" cuda-stress --gpus 3 --for 30s --seed 20261129 -o "$out/stress-3.csv"
-step 310 stress "$railyard" cuda-stress --gpus 4 --for 301s --seed 20261125 -o "$out/stress.csv"
+step 60 memcheck-broadcast compute-sanitizer --tool memcheck "$lab" cuda-sweep --gpus 4 -c broadcast -b 4K -e 64K -f 16 --replays 1 "${oneway[@]}" -o "$out/memcheck-broadcast.csv"
+step 40 stress-3 "$lab" cuda-stress --gpus 3 --for 30s --seed 20261129 -o "$out/stress-3.csv"
+step 310 stress "$lab" cuda-stress --gpus 4 --for 301s --seed 20261125 -o "$out/stress.csv"
 
 # append FILE OTHER: rows without their header.
 append() { [ -s "$out/$2" ] && sed 1d "$out/$2" >>"$out/$1"; }

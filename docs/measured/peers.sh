@@ -1,10 +1,10 @@
 #!/bin/bash
 # Times all-reduces of ours, NCCL and other libraries one after another on one machine:
-# peers.sh RAILYARD OUTPUT_FOLDER [GPUS]. GPUS is 2,3,4 where nothing is said;
+# peers.sh LAB OUTPUT_FOLDER [GPUS]. GPUS is 2,3,4 where nothing is said;
 # MSCCLPP names the program that exec/peers/mscclpp.cc says how to build. All rows name the
-# same run, so `railyard cuda-tables same-run.csv --profile … --date … --peers peers.csv --peers mscclpp.csv` can tell.
+# same run, so `lab cuda-tables same-run.csv --profile … --date … --peers peers.csv --peers mscclpp.csv` can tell.
 # What one of them cannot do is a row that says why. NVLink multicast stays off.
-railyard=${1:?which railyard?}
+lab=${1:?which lab?}
 out=${2:?which output folder?}
 gpus=${3:-2,3,4}
 here=$(dirname "$0")/../../exec/peers
@@ -24,7 +24,7 @@ part() {
   [ $code = 0 ] || failed=1
 }
 
-part 120 ours "$railyard" cuda-sweep --chosen --specialise --nccl --gpus "$gpus" -c all_reduce -d $types -b 1K -e 64M --per-case 40ms --run "$run" -o "$out/same-run.csv"
+part 120 ours "$lab" cuda-sweep --chosen --specialise --nccl --gpus "$gpus" -c all_reduce -d $types -b 1K -e 64M --per-case 40ms --run "$run" -o "$out/same-run.csv"
 part 90 symmetric_memory python3 "$here/symmetric_memory.py" -g "$gpus" -d $types --run "$run" >"$out/peers.csv"
 if [ -x "$MSCCLPP" ]; then
   for n in ${gpus//,/ }; do

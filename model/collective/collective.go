@@ -3,6 +3,8 @@
 // bandwidth, and how fast it can be at best.
 package collective
 
+import "slices"
+
 // Kind is a collective operation.
 type Kind uint8
 
@@ -65,4 +67,9 @@ func (k Kind) InPlace() bool {
 		return true
 	}
 	return false
+}
+
+// UniformCounts are those of the all_to_allv that sends the same to everybody.
+func UniformCounts(ranks int) [][]int64 {
+	return slices.Repeat([][]int64{slices.Repeat([]int64{1}, ranks)}, ranks) // one row for all, which nobody changes
 }

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"fmt"
 	"slices"
 
 	"railyard/model/units"
@@ -98,4 +99,17 @@ func (p *Profile) Kernel(key KernelKey) *Kernel {
 		return nil
 	}
 	return &p.Kernels[i]
+}
+
+// KernelErrors sums up how well kernels fit, weighted by rows.
+func KernelErrors(kernels []Kernel) string {
+	var rows, in, out float64
+	for _, k := range kernels {
+		n := float64(k.Rows)
+		rows, in, out = rows+n, in+n*k.Error, out+n*k.HeldOut
+	}
+	if rows == 0 {
+		return "no kernels"
+	}
+	return fmt.Sprintf("kernels: MAPE %.1f%% in sample, %.1f%% held out (%.0f rows)", 100*in/rows, 100*out/rows, rows)
 }

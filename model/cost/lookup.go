@@ -66,6 +66,15 @@ func Get(name string) (*Profile, error) {
 	return p.derived()
 }
 
+// MustGet is a profile that is part of the program.
+func MustGet(name string) *Profile {
+	p, err := Get(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
 // derived is the profile with the kernels that it takes from another one.
 func (p *Profile) derived() (*Profile, error) {
 	from, err := Get(p.From)

@@ -136,7 +136,7 @@ func TestStepBars(t *testing.T) {
 	}
 }
 
-// TestCompare holds the figures of the notebook against those of `railyard validate`
+// TestCompare holds the figures of the notebook against those of `lab validate`
 // (docs/validation.md).
 func TestCompare(t *testing.T) {
 	runs := Only(Must(Measurements("h200-nccl.csv")), func(r measurement.Row) bool {

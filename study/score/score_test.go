@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	_ "railyard/internal/long" // accepts -long
+	_ "railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"

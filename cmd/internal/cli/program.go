@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Run is a whole program without the process: it returns the exit code, 0, 1 for a failure or
+// 2 for wrong usage. Errors go to stderr.
+func Run(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(context.Background())
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", root.Name(), err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(stderr, "try: %s --help\n", cmd.CommandPath())
+		return 2
+	}
+	return 1
+}
+
+// Root completes a program's first command: what is mistyped, missing, empty or given twice is
+// wrong usage.
+func Root(root *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	Group(root, commands...)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	strictNames(root)
+	wrapArgErrors(root)
+	onlyOnce(root)
+	return root
+}
+
+// Group makes a command one that has only others below it.
+func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args, cmd.RunE = UnknownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// Must is for calls that fail only on a programmer's mistake.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// Progress shows a bar on a terminal for what takes longer than a second.
+type Progress struct {
+	bar   *progressbar.ProgressBar
+	began time.Time
+	w     io.Writer
+	what  string
+}
+
+// NewProgress is a bar on w if that is a terminal.
+func NewProgress(w io.Writer, what string) *Progress {
+	p := &Progress{began: time.Now(), what: what}
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			p.w = w
+		}
+	}
+	return p
+}
+
+// Set says how many parts are done, of how many.
+func (p *Progress) Set(done, total int) {
+	if p.w == nil || time.Since(p.began) < time.Second {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.what), progressbar.OptionClearOnFinish())
+	}
+	// A bar that cannot be drawn is no reason to stop.
+	_ = p.bar.Set(done)
+}
+
+// Finish takes the bar away.
+func (p *Progress) Finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

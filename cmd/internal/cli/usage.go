@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// usageError marks what the user can mend by reading --help.
+type usageError struct{ error }
+
+// Usage marks an error as wrong usage.
+func Usage(err error) error { return usageError{err} }
+
+// Usagef is fmt.Errorf for wrong usage.
+func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
+// ParseAll reads the values of a flag that takes several.
+func ParseAll[T any](texts []string, parse func(string) (T, error)) ([]T, error) {
+	out := make([]T, len(texts))
+	for i, text := range texts {
+		var err error
+		if out[i], err = parse(text); err != nil {
+			return nil, Usage(err)
+		}
+	}
+	return out, nil
+}
+
+// UnknownCommand makes a mistyped subcommand a usage error with cobra's suggestions.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	msg := fmt.Sprintf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		msg += fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return Usage(errors.New(msg))
+}
+
+// strictNames makes mistyped names behind cobra's own commands usage errors: `help nope` and
+// `completion nope` would print help and succeed.
+func strictNames(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				on, rest, err := root.Find(args)
+				if err != nil {
+					return err
+				}
+				return UnknownCommand(on, rest)
+			}
+		case "completion":
+			c.Args, c.RunE = UnknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+}
+
+// wrapArgErrors turns every command's complaint about its arguments, or about a flag that is
+// missing or empty, into a usage error.
+func wrapArgErrors(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		check = cobra.ArbitraryArgs
+	}
+	cmd.Args = func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil {
+			err = c.ValidateRequiredFlags()
+		}
+		if err == nil {
+			err = emptyFlag(c)
+		}
+		if err != nil {
+			return Usage(err)
+		}
+		return nil
+	}
+	for _, sub := range cmd.Commands() {
+		wrapArgErrors(sub)
+	}
+}
+
+// onlyOnce makes a flag that is given twice wrong usage, but for those that add to a list:
+// the first one would have no effect.
+func onlyOnce(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, many := f.Value.(pflag.SliceValue); many {
+			return
+		}
+		f.Value = &once{Value: f.Value}
+		if f.DefValue == "0s" {
+			f.DefValue = "0" // which help leaves out, whatever the type
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		onlyOnce(sub)
+	}
+}
+
+// once is a flag's value that is set once.
+type once struct {
+	pflag.Value
+	given bool
+}
+
+// Set implements pflag.Value.
+func (o *once) Set(text string) error {
+	if o.given {
+		return errors.New("it is given twice")
+	}
+	o.given = true
+	return o.Value.Set(text)
+}
+
+// emptyFlag is the error of a text flag that was given without text, as by a script whose
+// variable is not set: it would count as left out.
+func emptyFlag(cmd *cobra.Command) error {
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		list, many := f.Value.(pflag.SliceValue)
+		if f.Value.Type() == "string" && f.Value.String() == "" || many && slices.Contains(list.GetSlice(), "") {
+			err = fmt.Errorf("--%s is empty: give a value or leave the flag out", f.Name)
+		}
+	})
+	return err
+}

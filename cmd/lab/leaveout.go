@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/report"
+	"railyard/report/fit"
+	"railyard/sim/nccl"
+	"railyard/study/measured"
+)
+
+// leftOut predicts every row with kernels fitted on the rows of other groups: what a
+// profile is worth on a run, or a number of GPUs, that it has never seen.
+func (v *validator) leftOut(group func(measurement.Row) string) (*report.Comparison, error) {
+	all := &report.Comparison{}
+	byProfile := map[string][]learnt{}
+	for _, set := range v.sets {
+		for _, m := range set.Rows {
+			x, err := v.learn(set, m)
+			if err != nil {
+				continue // compare says why
+			}
+			byProfile[x.profile] = append(byProfile[x.profile], x)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byProfile)) {
+		rows := byProfile[name]
+		groups := map[string]bool{}
+		for _, x := range rows {
+			groups[group(x.row)] = true
+		}
+		for _, g := range slices.Sorted(maps.Keys(groups)) {
+			in := func(x learnt) bool { return x.profile == name && group(x.row) == g }
+			predictGroup(all, byProfile, name, in)
+		}
+	}
+	return all, nil
+}
+
+// learnt is a measured row with all that it takes to fit and to predict it.
+type learnt struct {
+	row     measurement.Row
+	file    string
+	profile string
+	cases   *measured.Cases
+	fit     fit.KernelCase
+	fits    bool
+}
+
+func (v *validator) learn(set *measurement.Set, m measurement.Row) (learnt, error) {
+	s, err := measured.SystemOf(v.systems, m.ID)
+	if err != nil || s.Excluded != "" || m.Time <= 0 || m.Size <= 0 {
+		return learnt{}, fmt.Errorf("left out")
+	}
+	c, err := v.cases(s, set)
+	if err != nil {
+		return learnt{}, err
+	}
+	x := learnt{row: m, file: set.File, profile: s.Profile, cases: c}
+	x.fit, err = c.KernelCase(m)
+	x.fits = err == nil
+	return x, nil
+}
+
+// predictGroup fits on the rows outside a group of a profile, the general kernels on
+// those of all profiles, and predicts the group.
+func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name string, in func(learnt) bool) {
+	general := &cost.Profile{Name: nccl.General}
+	needed := neededFor(byProfile[name], in)
+	var everything []fit.KernelCase
+	for _, p := range slices.Sorted(maps.Keys(byProfile)) {
+		everything = append(everything, outside(byProfile[p], in, needed)...)
+	}
+	general.Kernels = fit.General(everything, false)
+	profile := &cost.Profile{Name: name}
+	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in, needed), general, false)
+	for _, x := range byProfile[name] {
+		if !in(x) {
+			continue
+		}
+		one := &measurement.Set{File: x.file, Rows: []measurement.Row{x.row}}
+		c := report.Compare(one, func(m measurement.Row) (report.Predicted, error) { return x.cases.PredictWith(profile, general, m) })
+		all.Rows, all.Skipped = append(all.Rows, c.Rows...), append(all.Skipped, c.Skipped...)
+	}
+}
+
+// way is how a kernel moves data.
+type way struct{ algorithm, protocol string }
+
+// neededFor are the kernels that a group's predictions may take: those that NCCL chooses
+// for its rows. Where its choice is not modelled, all may be taken (nil).
+func neededFor(rows []learnt, in func(learnt) bool) map[way]bool {
+	out := map[way]bool{}
+	for _, x := range rows {
+		if !in(x) {
+			continue
+		}
+		if r, err := x.cases.Library(x.row); err != nil || !r.Chooses() {
+			return nil
+		}
+		out[way{x.fit.Algorithm, x.fit.Protocol}] = true
+	}
+	return out
+}
+
+// outside are the cases that are not in a group, of the kernels that are needed.
+func outside(rows []learnt, in func(learnt) bool, needed map[way]bool) []fit.KernelCase {
+	var out []fit.KernelCase
+	for _, x := range rows {
+		if x.fits && !in(x) && (needed == nil || needed[way{x.fit.Algorithm, x.fit.Protocol}]) {
+			out = append(out, x.fit)
+		}
+	}
+	return out
+}
+
+// unseen are predictions with kernels that have not seen the row, its number of GPUs,
+// or its whole series.
+func (v *validator) unseen() ([]report.Unseen, error) {
+	series, err := v.leftOut(func(m measurement.Row) string { return m.ID })
+	if err != nil {
+		return nil, err
+	}
+	gpus, err := v.leftOut(func(m measurement.Row) string { return fmt.Sprint(m.GPUs) })
+	if err != nil {
+		return nil, err
+	}
+	rows, err := v.leftOut(func(m measurement.Row) string { return fmt.Sprint(m.Line % 5) })
+	return []report.Unseen{{What: "every fifth row", Comparison: rows}, {What: "its number of GPUs", Comparison: gpus}, {What: "its whole series", Comparison: series}}, err
+}

@@ -1,0 +1,21 @@
+// Command lab is for those who develop railyard: it measures ways to run collectives on GPUs, makes the tables of
+// docs/ from what was measured, judges predictions by what others published, and fits the shipped profiles again.
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"railyard/cmd/internal/cli"
+)
+
+func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdout, os.Stderr)) }
+
+func newRoot() *cobra.Command {
+	return cli.Root(&cobra.Command{
+		Use:     "lab",
+		Short:   "Measure, judge and fit what railyard ships",
+		Example: "  lab validate -o docs",
+	}, newValidate(), newSteps(), newScenarios(), newCudaSweep(), newCudaStress(), newCudaTables())
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"railyard/cmd/internal/cli"
+	"railyard/exec/cuda"
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/planner"
+	"railyard/study/tuning"
+	"railyard/topologies"
+)
+
+// stressFlags bound a stress run.
+type stressFlags struct {
+	topology string
+	nodes    int
+	gpus     int
+	share    int
+	length   time.Duration
+	deadline time.Duration
+	seed     uint64
+	first    int
+	out      string
+}
+
+// newCudaStress runs random schedules in random ways on the GPUs and checks every element
+// of theirs: for those who change the kernels.
+func newCudaStress() *cobra.Command {
+	var f stressFlags
+	cmd := &cobra.Command{
+		Use:     "cuda-stress",
+		Short:   "Run random schedules in random ways on this machine's GPUs and check every element",
+		Example: "  lab cuda-stress --gpus 4 --share 2 --for 60s --seed 7",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
+	fl.IntVar(&f.nodes, "nodes", 0, "number of nodes that the GPUs pretend to be in (default: as the file says)")
+	fl.IntVar(&f.gpus, "gpus", 2, "ranks in each node")
+	fl.IntVar(&f.share, "share", 1, "most ranks on a GPU: checks what needs more ranks than there are GPUs")
+	fl.DurationVar(&f.length, "for", 5*time.Minute, "no case begins after this")
+	fl.DurationVar(&f.deadline, "deadline", 5*time.Second, "longest wait on a GPU")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed: the same cases again")
+	fl.IntVar(&f.first, "first", 0, "number of the first case: to repeat one")
+	fl.StringVarP(&f.out, "output", "o", "", "CSV file: cases and operations by collective and mechanism")
+	return cmd
+}
+
+// stressCase is one random run.
+type stressCase struct {
+	number int
+	s      *schedule.Schedule
+	cfg    cuda.Config
+	how    cuda.Method
+}
+
+func (c *stressCase) String() string {
+	return fmt.Sprintf("case %d: %s of %s, %v %v, %d elements, %d bytes off alignment, in place %v, %d slices, %s, %d blocks of %d threads, delays up to %v, specialised %v", c.number,
+		c.s.Algorithm, c.s.Spec.Kind, c.cfg.Op, c.cfg.DType, c.cfg.Count, c.cfg.Offset, c.cfg.InPlace, c.s.Channels[0].Slices, tuning.Way{How: c.how}.Mechanism(), c.how.Blocks, c.how.Threads, c.cfg.Jitter, c.how.Specialise)
+}
+
+var (
+	stressKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll,
+		collective.Reduce, collective.Gather, collective.Scatter, collective.SendRecv, collective.AllToAllV}
+	stressTypes = []collective.DType{collective.Float32, collective.BFloat16, collective.Float16, collective.Int32, collective.Float8E4M3, collective.Float8E5M2}
+	stressOps   = []collective.ReduceOp{collective.Sum, collective.Sum, collective.Max, collective.Min, collective.Avg}
+)
+
+// make draws case number n; nil where what was drawn has no schedule.
+func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
+	r := rand.New(rand.NewPCG(f.seed, uint64(n)))
+	s := stressSchedule(r, topo)
+	if s == nil {
+		return nil
+	}
+	c := &stressCase{number: n, s: s, cfg: stressConfig(r)}
+	most := cuda.Room(stressBlocks, f.share) / stressLanes(s)
+	if most == 0 && f.share > 1 {
+		return nil
+	}
+	c.how = cuda.Method{Blocks: 1 + r.IntN(max(most, 1)), Threads: 32 << r.IntN(6), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0, Specialise: r.IntN(24) == 0}
+	// Few threads get few elements, so that no case takes long.
+	blocks, elements := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
+	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(elements)))/blocks, 1) * blocks
+	switch m := block.Mechanism(r.IntN(8)); {
+	case m > block.WordsPush && f.share > 1:
+		return nil // copy engines are not shared
+	case m > block.WordsPush:
+		c.how.Copies, c.how.Specialise = true, false
+	default:
+		c.how.Mechanism = m
+	}
+	return c
+}
+
+// stressConfig draws types, operations, places and delays.
+func stressConfig(r *rand.Rand) cuda.Config {
+	cfg := cuda.Config{DType: stressTypes[r.IntN(len(stressTypes))], Op: stressOps[r.IntN(len(stressOps))], InPlace: r.IntN(4) == 0, Warmup: 5, Iterations: 12, Replays: 5, Checks: 3, Seed: int64(r.Uint32N(1 << 16))}
+	if cfg.DType == collective.Int32 && cfg.Op == collective.Avg {
+		cfg.Op = collective.Sum
+	}
+	cfg.Offset = int64(r.IntN(5)) * int64(cfg.DType.Size())
+	if r.IntN(2) == 0 {
+		cfg.Jitter = time.Duration(1 + r.IntN(20000))
+	}
+	return cfg
+}
+
+// stressSchedule draws a collective and one of the algorithms that apply to it.
+func stressSchedule(r *rand.Rand, topo *topology.Topology) *schedule.Schedule {
+	spec, slices := stressSpec(r, topo.NumRanks()), []int{1, 1, 2, 3, 5}[r.IntN(5)]
+	algorithms := planner.Algorithms()
+	for _, i := range r.Perm(len(algorithms)) {
+		s, err := planner.Build(topo, spec, algorithms[i].Name, planner.Options{Slices: slices})
+		if err == nil && schedule.Check(s, topo) == nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// stressSpec draws a collective, its root, and what ranks have for one another.
+func stressSpec(r *rand.Rand, ranks int) collective.Spec {
+	spec := collective.Spec{Kind: stressKinds[r.IntN(len(stressKinds))], Ranks: ranks}
+	if spec.Kind.Rooted() {
+		spec.Root = r.IntN(ranks)
+	}
+	if spec.Kind == collective.AllToAllV {
+		spec.Counts = make([][]int64, ranks)
+		for i := range spec.Counts {
+			for range ranks {
+				spec.Counts[i] = append(spec.Counts[i], r.Int64N(4))
+			}
+		}
+		spec.Counts[0][ranks-1] = 3 // somebody sends something
+	}
+	return spec
+}
+
+// stressBlocks is how many a GPU has at most, so that all fit at once.
+const stressBlocks = 96
+
+func stressLanes(s *schedule.Schedule) (n int) {
+	for _, ch := range s.Channels {
+		n += len(ch.Phases)
+	}
+	return n
+}
+
+// stressKey is what results are counted by.
+type stressKey struct {
+	kind      collective.Kind
+	mechanism string
+}
+
+type stressCount struct{ cases, operations, wrong int64 }
+
+func (f *stressFlags) run(cmd *cobra.Command) error {
+	ctx, stop := cli.UntilInterrupt(cmd)
+	defer stop()
+	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{Nodes: f.nodes, GPUs: f.gpus})
+	if err != nil {
+		return err
+	}
+	node, err := cuda.OpenShared(topo.NumRanks(), f.share)
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	node.Deadline = f.deadline
+	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
+	began, counts, refused := time.Now(), map[stressKey]*stressCount{}, 0
+	const batch = 64
+	for n := f.first; time.Since(began) < f.length && ctx.Err() == nil; n += batch {
+		list := f.batch(node, topo, n, batch)
+		refused += batch - len(list)
+		if err := f.play(ctx, node, list, began, counts); err != nil {
+			return err
+		}
+	}
+	return f.report(cmd.OutOrStdout(), topo.NumRanks(), node.GPUs(), time.Since(began), counts, refused)
+}
+
+// batch draws cases and compiles their kernels side by side; what the kernels refuse is
+// left out.
+func (f *stressFlags) batch(node *cuda.Node, topo *topology.Topology, first, n int) (out []*stressCase) {
+	list := make([]*stressCase, n)
+	var g errgroup.Group
+	g.SetLimit(runtime.NumCPU())
+	for i := range list {
+		g.Go(func() error {
+			if c := f.make(topo, first+i); c != nil && node.Prepare(c.s, c.cfg, c.how) == nil {
+				list[i] = c
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // what fails is left out
+	return slices.DeleteFunc(list, func(c *stressCase) bool { return c == nil })
+}
+
+// play runs cases; the error names the first that is wrong, and how to repeat it.
+func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressCase, began time.Time, counts map[stressKey]*stressCount) error {
+	for _, c := range list {
+		if time.Since(began) > f.length || ctx.Err() != nil {
+			return nil
+		}
+		r, err := node.Run(ctx, c.s, c.cfg, c.how)
+		if err == nil && r.Wrong > 0 {
+			err = fmt.Errorf("%d wrong elements", r.Wrong)
+		}
+		if err != nil {
+			return fmt.Errorf("--seed %d --first %d, %v: %w", f.seed, c.number, c, err)
+		}
+		k := stressKey{c.s.Spec.Kind, tuning.Way{How: c.how}.Mechanism()}
+		if counts[k] == nil {
+			counts[k] = &stressCount{}
+		}
+		counts[k].cases++
+		counts[k].operations += int64(r.Launches)
+		counts[k].wrong += r.Wrong
+	}
+	return nil
+}
+
+func (f *stressFlags) report(out io.Writer, ranks, gpus int, took time.Duration, counts map[stressKey]*stressCount, refused int) error {
+	keys := make([]stressKey, 0, len(counts))
+	for k := range counts {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b stressKey) int {
+		return cmp.Or(cmp.Compare(slices.Index(stressKinds, a.kind), slices.Index(stressKinds, b.kind)), cmp.Compare(a.mechanism, b.mechanism))
+	})
+	var all stressCount
+	rows := [][]string{{"collective", "mechanism", "ranks", "gpus", "cases", "operations", "wrong"}}
+	for _, k := range keys {
+		c := counts[k]
+		all.cases, all.operations, all.wrong = all.cases+c.cases, all.operations+c.operations, all.wrong+c.wrong
+		rows = append(rows, []string{k.kind.String(), k.mechanism, strconv.Itoa(ranks), strconv.Itoa(gpus), strconv.FormatInt(c.cases, 10), strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
+	}
+	fmt.Fprintf(out, "%v, seed %d: %d cases, %d operations, %d wrong elements; %d draws have no schedule or are refused\n", took.Round(time.Second), f.seed, all.cases, all.operations, all.wrong, refused)
+	if f.out == "" {
+		return nil
+	}
+	return cli.WriteFile(f.out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"cmp"
+	"encoding/csv"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"railyard/cmd/internal/cli"
+	"railyard/exec/cuda/driver"
+	"railyard/exec/discover"
+	"railyard/model/collective"
+	"railyard/model/topology"
+	"railyard/study/tuning"
+	"railyard/topologies"
+)
+
+// sweepFlags choose what cuda-sweep measures.
+type sweepFlags struct {
+	tuning.Sweep
+	topology            string
+	gpus                []int
+	collectives, dtypes []string
+	op                  string
+	sizes               cli.SizeFlags
+	budget              time.Duration
+	traffic             bool
+	try                 []string
+	fastest             string
+	out                 string
+}
+
+// newCudaSweep times many ways to run each case in one process: what thresholds are made from.
+func newCudaSweep() *cobra.Command {
+	var f sweepFlags
+	cmd := &cobra.Command{
+		Use:     "cuda-sweep",
+		Short:   "Time many ways to run collectives on this machine's GPUs, beside NCCL",
+		Example: "  lab cuda-sweep --specialise --nccl --gpus 4,3,2 -c all_reduce,all_gather -b 1K -e 4G -o beside.csv",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
+	fl.IntSliceVar(&f.gpus, "gpus", []int{4}, "numbers of GPUs")
+	fl.StringSliceVarP(&f.collectives, "collective", "c", []string{"all_reduce"}, "collectives")
+	fl.StringSliceVarP(&f.dtypes, "datatype", "d", []string{"float32"}, "element types")
+	fl.StringVar(&f.op, "op", "sum", "reduction")
+	f.sizes.Add(cmd, "1K", "1G")
+	fl.IntVarP(&f.Iterations, "iters", "n", 20, "operations in a graph")
+	fl.IntVar(&f.Replays, "replays", 20, "replays of a graph")
+	fl.IntVar(&f.Checks, "checks", 3, "epochs that are checked")
+	fl.DurationVar(&f.budget, "budget", time.Hour, "no case begins after this")
+	fl.DurationVar(&f.PerCase, "per-case", 60*time.Millisecond, "fewer operations and replays where they would take longer")
+	fl.DurationVar(&f.Deadline, "deadline", 5*time.Second, "longest wait on a GPU")
+	fl.DurationVar(&f.Jitter, "jitter", 0, "random delays before operations")
+	fl.BoolVar(&f.InPlace, "in-place", false, "in place")
+	fl.BoolVar(&f.Odd, "odd", false, "odd counts and addresses")
+	fl.BoolVar(&f.Stream, "stream", false, "time stream launches too")
+	fl.BoolVar(&f.Specialise, "specialise", false, "with specialised kernels too")
+	fl.BoolVar(&f.NCCL, "nccl", false, "time NCCL beside, its choice with and without symmetric windows")
+	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation, beside what the schedule sends")
+	fl.BoolVar(&f.Chosen, "chosen", false, "of ours only what the topology's profile says was fastest, as run --backend cuda does")
+	fl.StringVar(&f.Run, "run", "", "what rows say of the run they are from (default: when it began)")
+	fl.StringSliceVar(&f.Only, "only", nil, "only these ways, as algorithm/mechanism")
+	fl.StringVar(&f.fastest, "fastest", "", "of a CSV file of this command: of each case only the way that was fastest there, of whatever type")
+	fl.StringSliceVar(&f.Algorithms, "algos", nil, "these algorithms in all mechanisms, for checks")
+	fl.IntSliceVar(&f.Blocks, "blocks", nil, "numbers of blocks to try, except for packets")
+	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
+	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
+	return cmd
+}
+
+// onlyOneSaysWays refuses flags that would have no effect beside one another.
+func onlyOneSaysWays(cmd *cobra.Command) error {
+	var given []string
+	for _, name := range []string{"chosen", "fastest", "try", "algos"} {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) > 1 {
+		return cli.Usagef("%s all say which ways are timed: give one", strings.Join(given, ", "))
+	}
+	return nil
+}
+
+// read reads the flags that are names of things, and files.
+func (f *sweepFlags) read(cmd *cobra.Command) (err error) {
+	if f.Sizes, err = f.sizes.Sizes(cmd); err != nil {
+		return err
+	}
+	if f.Collectives, err = cli.ParseAll(f.collectives, collective.Parse); err != nil {
+		return err
+	}
+	if f.DTypes, err = cli.ParseAll(f.dtypes, collective.ParseDType); err != nil {
+		return err
+	}
+	if f.Op, err = collective.ParseOp(f.op); err != nil {
+		return cli.Usage(err)
+	}
+	if f.Tried, err = cli.ParseAll(f.try, tuning.ParseWay); err != nil {
+		return err
+	}
+	if f.fastest != "" {
+		f.Before, err = tuning.ReadFastest(f.fastest)
+	}
+	return err
+}
+
+func (f *sweepFlags) run(cmd *cobra.Command) error {
+	if err := onlyOneSaysWays(cmd); err != nil {
+		return err
+	}
+	if err := f.read(cmd); err != nil {
+		return err
+	}
+	if f.traffic {
+		l, err := discover.Open()
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		if f.Meter, err = discover.NewMeter(l); err != nil {
+			return err
+		}
+	}
+	if err := driver.Load(); err != nil { // before a file is made
+		return err
+	}
+	w := io.Writer(os.Stdout)
+	if f.out != "-" {
+		file, err := os.Create(f.out)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		w = file
+	}
+	f.Load = func(gpus int) (*topology.Topology, error) {
+		return topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
+	}
+	out := csv.NewWriter(w)
+	out.Write(tuning.Header)
+	out.Flush()
+	ctx, stop := cli.UntilInterrupt(cmd)
+	defer stop()
+	began := time.Now()
+	f.Until, f.Log, f.Run = began.Add(f.budget), cmd.ErrOrStderr(), cmp.Or(f.Run, tuning.Second(began))
+	for _, gpus := range f.gpus {
+		if err := f.On(ctx, gpus, out); err != nil {
+			return err
+		}
+	}
+	return out.Error()
+}

@@ -1,0 +1,76 @@
+// Package kernels predicts what railyard's own kernels take for a schedule on GPUs, and says what fits need
+// to know of such runs.
+package kernels
+
+import (
+	"railyard/exec/cuda"
+	"railyard/model/block"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/report/fit"
+	"railyard/sim"
+	"railyard/sim/blocks"
+	"railyard/study/measured"
+)
+
+// Protocol is the protocol whose costs a way to run a schedule has.
+func Protocol(how cuda.Method) schedule.Protocol {
+	switch {
+	case how.Copies:
+		return schedule.CopyEngine
+	case how.Mechanism == block.Packets:
+		return schedule.LL
+	case how.Mechanism == block.Lines:
+		return schedule.LL128
+	case how.Mechanism.InWords():
+		return schedule.Words
+	case how.Mechanism == block.Pull:
+		return schedule.Pulled
+	}
+	return schedule.Simple
+}
+
+// Predict is the time of a schedule as GPUs run it, its protocol being that of the
+// method: where copy engines move the data what the schedule says, else what the programs
+// of the blocks do.
+func Predict(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, p *cost.Profile) (units.Time, error) {
+	if how.Copies {
+		r, err := sim.Run(t, s, size, p, sim.Options{})
+		return r.Time + p.Transfer(measured.Medium(t), string(s.Protocol), 0).Launch, err
+	}
+	w, err := workOf(t, s, how, size, p)
+	return w.Time(p), err
+}
+
+// workOf is what blocks have to do for a schedule. Types of other sizes move as many bytes.
+func workOf(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, costs *cost.Profile) (blocks.Work, error) {
+	return Work(t, s, how, size, blocks.Window(how.Blocks, how.Threads, costs.Window), costs)
+}
+
+// Work is workOf where blocks read so many bytes before they pass any on.
+func Work(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size, window units.Bytes, costs *cost.Profile) (blocks.Work, error) {
+	const bytes = 4
+	program, err := block.Compile(s, block.Options{Count: max(int64(size)/bytes, 1), Size: bytes, Instances: 1, Mechanism: how.Mechanism})
+	if err != nil {
+		return nil, err
+	}
+	return blocks.Of(t, s, program, size, blocks.Shape{Threads: how.Blocks * how.Threads, Window: window}, costs)
+}
+
+// Case says what a schedule that took some time has to do as GPUs run it.
+func Case(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, took units.Time, costs *cost.Profile) (fit.Case, error) {
+	c := fit.Case{Launched: true, Size: size, Time: took}
+	if how.Copies {
+		f, err := measured.Features(t, s, size, took)
+		c.Apart = true // kernels before the copies and behind them
+		c.Parts = []fit.Part{{Medium: f.Medium, Protocol: f.Protocol, Bytes: f.Message, Messages: f.Messages, Line: f.Line}}
+		return c, err
+	}
+	w, err := workOf(t, s, how, size, costs)
+	for _, x := range w {
+		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Peers: x.Peers, Line: x.Line})
+	}
+	return c, err
+}

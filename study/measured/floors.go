@@ -1,0 +1,78 @@
+package measured
+
+import (
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/measurement"
+	"railyard/model/units"
+)
+
+// runKey is what rows of one run with one launch floor share.
+type runKey struct {
+	id, launch, dtype string
+	kind              collective.Kind
+	gpus              int
+}
+
+func runOf(m measurement.Row) runKey { return runKey{m.ID, m.Launch, m.DType, m.Collective, m.GPUs} }
+
+// floorSize is the size up to which a run's times show nothing but its launch floor; of
+// a run that begins with a larger one, its first size.
+const floorSize = 8 * units.KiB
+
+// Floors are what a launch costs in each run, at least.
+type Floors map[runKey]units.Time
+
+// LaunchFloors finds the floor of every run in which one process launches for all GPUs:
+// a parameter of the run, not of the hardware. It is the median of the times of its
+// smallest sizes.
+func LaunchFloors(rows []measurement.Row, single func(measurement.Row) bool) Floors {
+	least := map[runKey]units.Bytes{}
+	for _, m := range rows {
+		if k := runOf(m); m.Size > 0 && (least[k] == 0 || m.Size < least[k]) {
+			least[k] = m.Size
+		}
+	}
+	small := map[runKey][]units.Time{}
+	for _, m := range rows {
+		if single(m) && m.Size > 0 && m.Size <= max(floorSize, least[runOf(m)]) && m.Time > 0 {
+			small[runOf(m)] = append(small[runOf(m)], m.Time)
+		}
+	}
+	floors := Floors{}
+	for k, times := range small {
+		slices.Sort(times)
+		floors[k] = times[len(times)/2]
+	}
+	return floors
+}
+
+// AutoFloors are the floors of a file's runs, as far as its rows show them.
+func (c *Cases) AutoFloors(rows []measurement.Row) Floors {
+	return LaunchFloors(rows, func(m measurement.Row) bool { return Streamed(m) || m.Launch == "" && c.floored(m) })
+}
+
+// SameFloor is one floor for all runs of a file.
+func SameFloor(rows []measurement.Row, t units.Time) Floors {
+	floors := Floors{}
+	for _, m := range rows {
+		floors[runOf(m)] = t
+	}
+	return floors
+}
+
+// floored reports whether a small measurement takes so much longer than its kernel that
+// the launch must be what was measured.
+func (c *Cases) floored(m measurement.Row) bool {
+	if len(c.profile.Kernels) == 0 || m.Size > floorSize {
+		return false
+	}
+	alone := *c
+	alone.Floors = nil // of another file
+	p, err := alone.predictLibrary(m)
+	return err == nil && m.Time > 2*p.Time
+}
+
+// Streamed are rows that one process launched for every GPU.
+func Streamed(m measurement.Row) bool { return m.Launch == "stream" }

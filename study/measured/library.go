@@ -1,0 +1,76 @@
+package measured
+
+import (
+	"fmt"
+
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/report"
+	"railyard/report/fit"
+	"railyard/sim/nccl"
+)
+
+// Library is the runtime of the communication library on a row's number of GPUs.
+func (c *Cases) Library(m measurement.Row) (*nccl.Runtime, error) {
+	key := [2]int{m.Nodes, m.GPUs}
+	if r, ok := c.runtimes[key]; ok {
+		return r, nil
+	}
+	t, err := c.topology(m)
+	if err != nil {
+		return nil, err
+	}
+	r, err := nccl.NewRuntime(t, c.profile, c.General, c.Options)
+	if err == nil {
+		c.runtimes[key] = r
+	}
+	return r, err
+}
+
+// predictLibrary predicts a row from the fitted kernels of the profile, with NCCL's own
+// estimate beside it.
+func (c *Cases) predictLibrary(m measurement.Row) (report.Predicted, error) {
+	return c.PredictWith(c.profile, c.General, m)
+}
+
+// PredictWith predicts a row with other profiles.
+func (c *Cases) PredictWith(profile, general *cost.Profile, m measurement.Row) (report.Predicted, error) {
+	r, err := c.Library(m)
+	if err != nil {
+		return report.Predicted{}, err
+	}
+	p, err := r.With(profile, general).Predict(asked(m))
+	if err != nil {
+		return report.Predicted{}, err
+	}
+	low, high := p.Behind(c.Floors[runOf(m)]).Band()
+	out := report.Predicted{Time: p.Time, Low: low, High: high, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name, Over: p.Over, Warnings: p.Warnings}
+	if floor := c.Floors[runOf(m)]; floor > out.Time {
+		out.Time = floor
+		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], report.HiddenByLaunch)
+	}
+	return out, nil
+}
+
+// asked is a row as a question.
+func asked(m measurement.Row) nccl.Ask {
+	return nccl.Ask{Kind: m.Collective, Algorithm: m.Algo, Protocol: m.Proto, Size: m.Size, Graph: m.Launch == "graph"}
+}
+
+// KernelCase is a measured row as the fit of kernels sees it. Where the launch floor hides
+// the kernel, it is an error, and the case is returned with it.
+func (c *Cases) KernelCase(m measurement.Row) (fit.KernelCase, error) {
+	r, err := c.Library(m)
+	if err != nil {
+		return fit.KernelCase{}, err
+	}
+	x, err := r.Case(asked(m))
+	if err != nil {
+		return fit.KernelCase{}, err
+	}
+	if floor := c.Floors[runOf(m)]; m.Time < 3*floor {
+		err = fmt.Errorf("the launch floor of the run hides what the kernel takes")
+	}
+	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops, Steps: x.Work.Steps, Chunk: x.Work.Chunk, Chain: x.Work.Chain, Line: x.Work.Line,
+		Prior: x.Prior, Machine: c.profile.Name, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: m.Time}, err
+}

@@ -1,0 +1,38 @@
+package measured
+
+import (
+	"testing"
+
+	"railyard/model/measurement"
+	"railyard/model/units"
+)
+
+// The longest prefix wins, so that a series may differ from the others of its machine.
+func TestSystemsAreFoundByLongestPrefix(t *testing.T) {
+	systems, err := Systems()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for series, want := range map[string]string{
+		"mle-h200-sharp-6g-off": "mle-h200-sharp-6g-off", "mle-h200-coll": "mle-h200", "aic-l40s-2.27.3-all_reduce-8": "aic-l40s", "aic-l40s-2.27.3-all_reduce-2": "aic-l40s-2.27.3-all_reduce-2",
+	} {
+		s, err := SystemOf(systems, series)
+		if err != nil || s.Series != want {
+			t.Errorf("%s: %v, %v, want %s", series, s, err, want)
+		}
+	}
+	if _, err := SystemOf(systems, "unheard-of"); err == nil {
+		t.Error("a series that the table does not know has a system")
+	}
+}
+
+func TestLaunchFloors(t *testing.T) {
+	row := func(size units.Bytes, us units.Time, launch string) measurement.Row {
+		return measurement.Row{ID: "x", Size: size, Time: us * units.Microsecond, Launch: launch, GPUs: 4}
+	}
+	rows := []measurement.Row{row(1024, 26, "stream"), row(2048, 25, "stream"), row(4096, 27, "stream"), row(units.MiB, 90, "stream"), row(1024, 9, "graph")}
+	floors := LaunchFloors(rows, Streamed)
+	if len(floors) != 1 || floors[runOf(rows[0])] != 26*units.Microsecond {
+		t.Errorf("%v", floors)
+	}
+}

@@ -1,0 +1,232 @@
+package tuning
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"railyard/exec/cuda"
+	"railyard/exec/discover"
+	"railyard/exec/nccl"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+)
+
+// Sweep says what is measured, in which ways and how often.
+type Sweep struct {
+	Load        func(gpus int) (*topology.Topology, error)
+	Collectives []collective.Kind
+	DTypes      []collective.DType
+	Op          collective.ReduceOp
+	Sizes       []units.Bytes // ascending
+
+	Iterations int           // operations in a graph
+	Replays    int           // of a graph
+	Checks     int           // epochs that are checked
+	Until      time.Time     // no case begins after this
+	PerCase    time.Duration // fewer operations and replays where they would take longer
+	Deadline   time.Duration // longest wait on a GPU
+	Jitter     time.Duration // random delays before operations, up to this
+	InPlace    bool
+	Odd        bool            // odd counts and addresses
+	Stream     bool            // launched one by one too
+	Specialise bool            // with kernels made for one plan
+	NCCL       bool            // beside, with and without symmetric windows
+	Meter      *discover.Meter // of what NVLinks carry; may be nil
+
+	Chosen     bool        // of ours only what the topology's profile says was fastest
+	Before     map[Key]Way // of ours only these, where it is not nil
+	Tried      []Way       // these alone
+	Algorithms []string    // in all mechanisms alone, for checks
+	Only       []string    // of the ways only these, as algorithm/mechanism
+	Blocks     []int       // numbers of blocks to try, except for packets
+
+	Run string    // what rows say of the run they are from
+	Log io.Writer // gets a line for each number of GPUs
+
+	multiprocessors int    // of a GPU
+	gpu             string // its name
+}
+
+// Header names the columns of rows.
+var Header = []string{"collective", "gpus", "dtype", "redop", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams", "overlap", "specialised",
+	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "nvlink_sent_bytes", "schedule_sent_bytes", "run", "at", "error"}
+
+// sweepCase is one measurement.
+type sweepCase struct {
+	topo  *topology.Topology
+	spec  collective.Spec
+	dtype collective.DType
+	op    collective.ReduceOp
+	size  units.Bytes
+	v     Way
+}
+
+// On measures all cases on so many GPUs and writes their rows as they come.
+func (f *Sweep) On(ctx context.Context, gpus int, out *csv.Writer) error {
+	began := time.Now()
+	node, err := cuda.Open(gpus)
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	node.Deadline, f.multiprocessors, f.gpu = f.Deadline, node.Multiprocessors(), cuda.GPU()
+	fmt.Fprintf(f.Log, "# %s\n", node.Driver())
+	cases, err := f.cases(gpus)
+	if err != nil {
+		return err
+	}
+	if err := node.Reserve(int64(f.Sizes[len(f.Sizes)-1])); err != nil {
+		return err
+	}
+	var beside *nccl.Beside
+	if f.NCCL {
+		if beside, err = nccl.NewBeside(node); err != nil {
+			return err
+		}
+		defer beside.Close()
+	}
+	f.prepare(node, cases)
+	fmt.Fprintf(f.Log, "# %d cases, kernels compiled after %v\n", len(cases), time.Since(began).Round(time.Millisecond))
+	for i, c := range cases {
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("interrupted: %d of %d cases on %d GPUs are measured and written", i, len(cases), gpus)
+		case time.Now().After(f.Until):
+			return nil
+		}
+		out.Write(f.measure(ctx, node, beside, c))
+		out.Flush()
+	}
+	return nil
+}
+
+func (f *Sweep) cases(gpus int) (out []sweepCase, err error) {
+	topo, err := f.Load(gpus)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range f.Collectives {
+		for _, dtype := range f.DTypes {
+			for _, size := range f.Sizes {
+				spec := collective.Spec{Kind: kind, Ranks: gpus}
+				ways, err := f.ways(topo, spec, dtype, size)
+				if err != nil {
+					return nil, err
+				}
+				for _, v := range ways {
+					out = append(out, sweepCase{topo, spec, dtype, f.Op, size, v})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// prepare compiles all kernels side by side; what fails will say so when it runs.
+func (f *Sweep) prepare(node *cuda.Node, cases []sweepCase) {
+	var g errgroup.Group
+	g.SetLimit(runtime.NumCPU())
+	for _, c := range cases {
+		g.Go(func() error {
+			if c.v.Algorithm == NCCL {
+				return nil
+			}
+			if s, err := c.v.build(c.topo, c.spec); err == nil {
+				_ = node.Prepare(s, f.config(c), c.v.How)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+}
+
+// config says how often to run a case: less often where it would take long.
+func (f *Sweep) config(c sweepCase) cuda.Config {
+	cfg := cuda.Config{Count: int64(c.size) / int64(c.dtype.Size()), DType: c.dtype, Op: c.op, InPlace: f.InPlace, Warmup: 5, Iterations: f.Iterations, Replays: f.Replays,
+		Checks: f.Checks, Jitter: f.Jitter, Stream: f.Stream, Seed: 1}
+	if f.Odd {
+		cfg.Count, cfg.Offset = (cfg.Count/3|1)*int64(c.spec.Blocks()), 4
+	}
+	if n := int64(c.spec.Blocks()); n > 1 && !f.Odd { // whole 16 bytes for each rank, as nccl-tests rounds
+		cfg.Count -= cfg.Count % (n * 16 / int64(c.dtype.Size()))
+	} else {
+		cfg.Count -= cfg.Count % n
+	}
+	cfg.Limit(int64(c.size), f.PerCase)
+	return cfg
+}
+
+// build is the schedule, checked.
+func (v Way) build(topo *topology.Topology, spec collective.Spec) (*schedule.Schedule, error) {
+	s, err := planner.Build(topo, spec, v.Algorithm, planner.Options{Slices: v.Slices})
+	if err != nil {
+		return nil, err
+	}
+	return s, schedule.Check(s, topo)
+}
+
+// measure is a row; what fails is named in it.
+func (f *Sweep) measure(ctx context.Context, node *cuda.Node, beside *nccl.Beside, c sweepCase) []string {
+	cfg, v := f.config(c), c.v
+	var r *cuda.Result
+	var err error
+	sent, planned := "", ""
+	if v.Algorithm == NCCL {
+		r, err = beside.Time(ctx, c.spec.Kind, cfg, v.Windows)
+	} else {
+		var s *schedule.Schedule
+		if s, err = v.build(c.topo, c.spec); err == nil {
+			r, err = node.Run(ctx, s, cfg, v.How)
+		}
+		if err == nil {
+			sent, planned, err = f.sent(c, s, r.Launches)
+		}
+	}
+	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(), strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.Algorithm, strconv.Itoa(v.Slices),
+		v.Mechanism(), strconv.Itoa(v.How.Blocks), strconv.Itoa(v.How.Threads), strconv.Itoa(v.How.Streams), strconv.FormatBool(v.How.Overlap), strconv.FormatBool(v.How.Specialise), strconv.FormatBool(f.InPlace)}
+	at := Second(time.Now())
+	if err != nil {
+		return append(row, "", "", "", "", "", "", "", "", "", "", f.Run, at, err.Error())
+	}
+	us := func(d time.Duration) string { return strconv.FormatFloat(float64(d.Nanoseconds())/1e3, 'f', 3, 64) }
+	sum := measurement.Summarise(r.Times)
+	stream := ""
+	if len(r.Stream) > 0 {
+		stream = us(measurement.Summarise(r.Stream).Median)
+	}
+	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10), strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), sent, planned, f.Run, at, "")
+}
+
+// Second is a moment as rows name it.
+func Second(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// sent is what the busiest GPU sent over its NVLinks in one operation since the call
+// before, and what the schedule says; "" without a meter.
+func (f *Sweep) sent(c sweepCase, s *schedule.Schedule, operations int) (measured, planned string, err error) {
+	if f.Meter == nil {
+		return "", "", nil
+	}
+	moved, err := f.Meter.Moved()
+	if err != nil {
+		return "", "", err
+	}
+	r, err := sim.Run(c.topo, s, c.size, cost.MustGet("ideal"), sim.Options{})
+	if err != nil {
+		return "", "", err
+	}
+	return strconv.FormatInt(int64(discover.Busiest(moved))/int64(operations), 10), strconv.FormatInt(int64(slices.Max(r.SentBytes)), 10), nil
+}

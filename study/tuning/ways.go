@@ -1,0 +1,97 @@
+package tuning
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/exec/cuda"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/study/kernels"
+)
+
+// ways are what is timed for a size: what is worth a try or the one way that is known to be
+// fastest (Chosen, Before); then the library. Ways that are named are timed alone.
+func (f *Sweep) ways(topo *topology.Topology, spec collective.Spec, dtype collective.DType, size units.Bytes) (list []Way, err error) {
+	switch {
+	case len(f.Tried) > 0:
+		return f.Tried, nil
+	case len(f.Algorithms) > 0:
+		return f.everyWay(), nil
+	case f.Chosen || f.Before != nil:
+		list, err = f.known(topo, spec, dtype, size)
+	default:
+		list = f.variants(spec.Kind, spec.Ranks, size)
+	}
+	if len(f.Only) > 0 {
+		list = slices.DeleteFunc(list, func(v Way) bool { return !slices.Contains(f.Only, v.Algorithm+"/"+v.Mechanism()) })
+	}
+	return append(list, f.library(spec.Kind, size)...), err
+}
+
+// known is the way that was fastest, in the profile or in rows measured before; none where these
+// do not have the case.
+func (f *Sweep) known(topo *topology.Topology, spec collective.Spec, dtype collective.DType, size units.Bytes) (list []Way, err error) {
+	v, ok := f.Before[Key{Kind: spec.Kind, GPUs: spec.Ranks, Size: size}]
+	if f.Chosen {
+		v, err = f.choose(topo, spec, dtype, size)
+	} else if !ok {
+		return nil, nil
+	}
+	v.How.Overlap, v.How.Specialise = true, !v.How.Copies && f.specialises(spec.Ranks, size)
+	return []Way{v}, err
+}
+
+// choose is what the topology's profile says was fastest on these GPUs, as run --backend
+// cuda takes it.
+func (f *Sweep) choose(topo *topology.Topology, spec collective.Spec, dtype collective.DType, size units.Bytes) (Way, error) {
+	p, err := cost.Default(topo)
+	if err != nil {
+		return Way{}, err
+	}
+	c, ok := cuda.Choose(p, f.gpu, spec.Kind, dtype, spec.Ranks, int64(size))
+	if !ok {
+		return Way{}, fmt.Errorf("--chosen: profile %s does not say what is fastest for %v on %d GPUs of the name %q", p.Name, spec.Kind, spec.Ranks, f.gpu)
+	}
+	s, err := planner.Build(topo, spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: kernels.Protocol(c.Method)})
+	if err != nil {
+		return Way{}, err
+	}
+	return Way{Algorithm: c.Algorithm, Slices: max(c.Slices, 1), How: c.Method.Fitted(s, int64(size), f.multiprocessors)}, nil
+}
+
+// ReadFastest is the way that was fastest in each case of rows measured before, of any type.
+func ReadFastest(name string) (map[Key]Way, error) {
+	rows, err := ReadRows(name)
+	if err != nil {
+		return nil, err
+	}
+	best := map[Key]Row{}
+	for _, s := range rows {
+		s.Key.DType = ""
+		before, ok := best[s.Key]
+		if s.Way.Algorithm != NCCL && s.Wrong <= 0 && (!ok || s.US < before.US) {
+			best[s.Key] = s
+		}
+	}
+	out := map[Key]Way{}
+	for k, s := range best {
+		out[k] = s.Way
+	}
+	return out, nil
+}
+
+// library are NCCL's rows.
+func (f *Sweep) library(kind collective.Kind, size units.Bytes) (out []Way) {
+	if !f.NCCL {
+		return nil
+	}
+	out = append(out, Way{Algorithm: NCCL})
+	if size <= 64*units.MiB || kind == collective.AllGather || kind == collective.AllToAll {
+		out = append(out, Way{Algorithm: NCCL, Windows: true})
+	}
+	return out
+}
