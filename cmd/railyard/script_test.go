@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	_ "railyard/internal/long"
 )
 
 func TestMain(m *testing.M) {

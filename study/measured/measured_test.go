@@ -3,6 +3,7 @@ package measured
 import (
 	"testing"
 
+	_ "railyard/internal/long"
 	"railyard/model/measurement"
 	"railyard/model/units"
 )

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"railyard/exec/cuda"
+	_ "railyard/internal/long"
 	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	_ "railyard/internal/long"
 )
 
 // TestWriteFile: whole or not at all, through links, and never in place of a device.
