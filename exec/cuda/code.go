@@ -145,7 +145,7 @@ func (g *gpu) load(s source) error {
 	if _, ok := g.modules[key]; ok {
 		return nil
 	}
-	code, err := s.compile(g.arch)
+	code, err := s.compile(g.Arch)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
 		if err != nil {
 			return err
 		}
-		_, err = src.compile(n.gpus[0].arch)
+		_, err = src.compile(n.gpus[0].Arch)
 		return err
 	}
 	p, err := block.Compile(s, how.options(cfg))
@@ -177,7 +177,7 @@ func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
 		return err
 	}
 	for r := range p.Ranks {
-		if _, err := c.source(r).compile(n.gpus[r].arch); err != nil {
+		if _, err := c.source(r).compile(n.gpus[r].Arch); err != nil {
 			return err
 		}
 	}

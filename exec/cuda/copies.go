@@ -31,7 +31,7 @@ func (o *copiesOp) memory() *memory { return o.m }
 
 func (o *copiesOp) close() error {
 	return o.m.n.each(func(g *gpu) (err error) {
-		for _, graph := range o.ranks[g.rank].graphs {
+		for _, graph := range o.ranks[g.Rank].graphs {
 			err = errors.Join(err, graph.Destroy())
 		}
 		return err
@@ -81,8 +81,8 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 // queued one by one can make the driver wait for a GPU, which then waits for a kernel
 // that waits for another GPU's; a graph is handed over whole.
 func (o *copiesOp) capture(g *gpu) (err error) {
-	for turn := range o.ranks[g.rank].graphs {
-		o.ranks[g.rank].graphs[turn], err = g.stream.Capture(func() error { return o.queue(g, turn) })
+	for turn := range o.ranks[g.Rank].graphs {
+		o.ranks[g.Rank].graphs[turn], err = g.Stream.Capture(func() error { return o.queue(g, turn) })
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (o *copiesOp) capture(g *gpu) (err error) {
 }
 
 func (o *copiesOp) launch(g *gpu, i int) error {
-	return o.ranks[g.rank].graphs[i%block.EpochWords].Launch(g.stream)
+	return o.ranks[g.Rank].graphs[i%block.EpochWords].Launch(g.Stream)
 }
 
 // copyingLanes are those of all kernels.
@@ -131,7 +131,7 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 	encoding, longest := copyingEncoding(o.p, how)
 	plans := int64(0)
 	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
-		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.rank, 0)}
+		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.Rank, 0)}
 		l.param.shape(1, o.p.Blocks)
 		if err := o.m.putPlan(g, encoding, []block.Lane{lane}, longest, plans, l.param); err != nil {
 			return err
@@ -142,12 +142,12 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 		}
 		return o.m.n.fits(g, k, l.shape)
 	}
-	r := &o.ranks[g.rank]
-	if err := set(&r.start, o.p.Start[g.rank], 1, false); err != nil {
+	r := &o.ranks[g.Rank]
+	if err := set(&r.start, o.p.Start[g.Rank], 1, false); err != nil {
 		return err
 	}
-	if len(o.p.Local[g.rank].Body) > 0 {
-		if err := set(&r.local, o.p.Local[g.rank], o.p.Blocks, false); err != nil {
+	if len(o.p.Local[g.Rank].Body) > 0 {
+		if err := set(&r.local, o.p.Local[g.Rank], o.p.Blocks, false); err != nil {
 			return err
 		}
 	}
@@ -156,17 +156,17 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 		if s.Kernel == nil {
 			continue
 		}
-		if err := set(&r.stages[i], s.Kernel[g.rank], o.p.Blocks, false); err != nil {
+		if err := set(&r.stages[i], s.Kernel[g.Rank], o.p.Blocks, false); err != nil {
 			return err
 		}
 	}
-	return set(&r.end, o.p.End[g.rank], 1, true)
+	return set(&r.end, o.p.End[g.Rank], 1, true)
 }
 
 // queue puts copies on side streams and kernels on the GPU's stream; events order
 // them.
 func (o *copiesOp) queue(g *gpu, turn int) error {
-	q := &copyQueue{o: o, g: g, r: &o.ranks[g.rank], turn: turn, lanes: g.side[:o.streams], reduced: map[int]driver.Event{}}
+	q := &copyQueue{o: o, g: g, r: &o.ranks[g.Rank], turn: turn, lanes: g.side[:o.streams], reduced: map[int]driver.Event{}}
 	if err := q.begin(); err != nil {
 		return err
 	}

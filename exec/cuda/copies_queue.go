@@ -24,7 +24,7 @@ func (q *copyQueue) begin() error {
 		return err
 	}
 	for _, s := range q.lanes {
-		if err := q.link(q.g.stream, s); err != nil {
+		if err := q.link(q.g.Stream, s); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func (q *copyQueue) stage(j int) error {
 	if err := q.run(&q.r.stages[j]); err != nil {
 		return err
 	}
-	e, err := q.mark(q.g.stream)
+	e, err := q.mark(q.g.Stream)
 	q.reduced[st.Slice] = e
 	return err
 }
@@ -51,7 +51,7 @@ func (q *copyQueue) stage(j int) error {
 // copies deals a stage's copies out to the lanes, the first of each behind what the phase
 // before has made of the slice.
 func (q *copyQueue) copies(st *block.Stage) error {
-	for k, c := range st.Copies[q.g.rank] {
+	for k, c := range st.Copies[q.g.Rank] {
 		s := q.lanes[k%len(q.lanes)]
 		if e, ok := q.reduced[st.Slice]; ok && k < len(q.lanes) {
 			if err := s.Wait(e); err != nil {
@@ -68,7 +68,7 @@ func (q *copyQueue) copies(st *block.Stage) error {
 // join makes the GPU's stream wait for all lanes.
 func (q *copyQueue) join() error {
 	for _, s := range q.lanes {
-		if err := q.link(s, q.g.stream); err != nil {
+		if err := q.link(s, q.g.Stream); err != nil {
 			return err
 		}
 	}
@@ -97,5 +97,5 @@ func (q *copyQueue) run(l *launches) error {
 		return nil
 	}
 	l.param.turn(q.turn)
-	return l.kernel.Launch(q.g.stream, l.shape, l.param)
+	return l.kernel.Launch(q.g.Stream, l.shape, l.param)
 }

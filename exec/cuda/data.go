@@ -66,30 +66,30 @@ func (d *data) run(g *gpu, name string, at driver.Ptr, count int64, rank, block 
 	for _, v := range []uint32{uint32(rank), uint32(spec.Ranks), uint32(block), uint32(d.epoch), flag(d.random), flag(spec.Kind.Reduces()), flag(cfg.Op == collective.Avg), 0} {
 		p = le.AppendUint32(p, v)
 	}
-	blocks := min((count+255)/256, int64(g.sms)*8)
-	return k.Launch(g.stream, driver.Dim{Blocks: int(blocks), Threads: 256}, p)
+	blocks := min((count+255)/256, int64(g.Multiprocessors)*8)
+	return k.Launch(g.Stream, driver.Dim{Blocks: int(blocks), Threads: 256}, p)
 }
 
 // fill poisons all memory and writes the inputs.
 func (d *data) fill() error {
 	size := int64(d.m.cfg.DType.Size())
 	return d.m.n.each(func(g *gpu) error {
-		if err := g.stream.Fill(g.output.At, 0xff, g.output.Size); err != nil {
+		if err := g.Stream.Fill(g.output.At, 0xff, g.output.Size); err != nil {
 			return err
 		}
-		if err := g.stream.Fill(g.input.At, 0xff, g.input.Size); err != nil {
+		if err := g.Stream.Fill(g.input.At, 0xff, g.input.Size); err != nil {
 			return err
 		}
 		for block := range d.m.s.Spec.Blocks() {
-			if !d.m.s.Spec.Holds(g.rank, block) {
+			if !d.m.s.Spec.Holds(g.Rank, block) {
 				continue
 			}
-			off, n := d.m.layout.Block(g.rank, schedule.Input, block)
-			if err := d.run(g, "fill", d.m.at(g.rank, int(schedule.Input))+driver.Ptr(off*size), n, g.rank, block); err != nil {
+			off, n := d.m.layout.Block(g.Rank, schedule.Input, block)
+			if err := d.run(g, "fill", d.m.at(g.Rank, int(schedule.Input))+driver.Ptr(off*size), n, g.Rank, block); err != nil {
 				return err
 			}
 		}
-		return g.stream.Synchronize()
+		return g.Stream.Synchronize()
 	})
 }
 
@@ -97,20 +97,20 @@ func (d *data) fill() error {
 func (d *data) wrong() (total int64, err error) {
 	counts := make([]int64, len(d.m.n.gpus))
 	err = d.m.n.each(func(g *gpu) error {
-		if err := g.stream.Fill(g.counter, 0, 8); err != nil {
+		if err := g.Stream.Fill(g.counter, 0, 8); err != nil {
 			return err
 		}
 		if err := d.checkRank(g); err != nil {
 			return err
 		}
-		if err := g.stream.Synchronize(); err != nil {
+		if err := g.Stream.Synchronize(); err != nil {
 			return err
 		}
 		var buf [8]byte
 		if err := driver.Download(buf[:], g.counter); err != nil {
 			return err
 		}
-		counts[g.rank] = int64(binary.LittleEndian.Uint64(buf[:]))
+		counts[g.Rank] = int64(binary.LittleEndian.Uint64(buf[:]))
 		return nil
 	})
 	for _, c := range counts {
@@ -121,15 +121,15 @@ func (d *data) wrong() (total int64, err error) {
 
 func (d *data) checkRank(g *gpu) error {
 	spec, size := d.m.s.Spec, int64(d.m.cfg.DType.Size())
-	out := d.m.at(g.rank, int(schedule.Output))
+	out := d.m.at(g.Rank, int(schedule.Output))
 	for block := range spec.Blocks() {
-		if !spec.Wants(g.rank, block) {
+		if !spec.Wants(g.Rank, block) {
 			continue
 		}
-		off, n := d.m.layout.Block(g.rank, schedule.Output, block)
+		off, n := d.m.layout.Block(g.Rank, schedule.Output, block)
 		src, srcBlock := 0, block
 		if !spec.Kind.Reduces() {
-			src, srcBlock = spec.Origin(g.rank, block)
+			src, srcBlock = spec.Origin(g.Rank, block)
 		}
 		if err := d.run(g, "check", out+driver.Ptr(off*size), n, src, srcBlock); err != nil {
 			return err
@@ -138,9 +138,9 @@ func (d *data) checkRank(g *gpu) error {
 	if d.m.cfg.InPlace && spec.Kind == collective.ReduceScatter {
 		return nil // the guards are around the whole input
 	}
-	n := d.m.layout.Elements(g.rank, schedule.Output) * size
+	n := d.m.layout.Elements(g.Rank, schedule.Output) * size
 	if d.m.cfg.InPlace {
-		n = max(n, d.m.layout.Elements(g.rank, schedule.Input)*size)
+		n = max(n, d.m.layout.Elements(g.Rank, schedule.Input)*size)
 	}
 	if err := d.run(g, "guard", out-guardBytes, guardBytes, 0, 0); err != nil {
 		return err

@@ -29,11 +29,11 @@ func (t *gate) hold(g *gpu) error {
 		return err
 	}
 	le := binary.LittleEndian
-	p := le.AppendUint64(nil, uint64(t.n.host.At)+gateAt)
+	p := le.AppendUint64(nil, uint64(t.n.set.Host.At)+gateAt)
 	p = le.AppendUint64(p, uint64(t.want))
 	p = le.AppendUint64(p, uint64(t.n.Deadline.Nanoseconds()))
-	return k.Launch(g.stream, driver.Dim{Blocks: 1, Threads: 1}, p)
+	return k.Launch(g.Stream, driver.Dim{Blocks: 1, Threads: 1}, p)
 }
 
 // open lets all streams go on.
-func (t *gate) open() { atomic.StoreUint32(t.n.word(gateAt), t.want) }
+func (t *gate) open() { atomic.StoreUint32(t.n.set.Word(gateAt), t.want) }

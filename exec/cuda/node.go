@@ -7,36 +7,25 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 	"railyard/model/block"
 )
 
 // Node is this machine's GPUs, ready to run.
 type Node struct {
+	set      *gpus.Set
 	gpus     []*gpu
-	share    int                // most ranks on a GPU
-	host     *driver.HostMemory // abort word, then the report
-	Deadline time.Duration      // of a single wait on a GPU
-	gates    uint32             // opened so far
+	share    int           // most ranks on a GPU
+	Deadline time.Duration // of a single wait on a GPU
+	gates    uint32        // opened so far
 }
 
 // gpu is one rank.
 type gpu struct {
-	rank    int
-	device  driver.Device
-	ctx     *driver.Context
-	arch    string
-	sms     int
-	overlap bool // a kernel can be launched while the one ahead of it runs (sm_90)
-	jobs    chan func()
-	stream  driver.Stream
+	*gpus.GPU
 	side    []driver.Stream // more streams, for copies
 	marks   []driver.Event
 	input   *driver.Mapping
@@ -48,9 +37,8 @@ type gpu struct {
 	modules map[string]driver.Module
 }
 
-// The places in host memory.
+// The places in host memory behind the word that aborts.
 const (
-	abortAt  = 0
 	gateAt   = 64
 	reportAt = 128
 )
@@ -67,125 +55,29 @@ func OpenShared(ranks, share int) (*Node, error) {
 	if share < 1 {
 		return nil, fmt.Errorf("%d ranks on each GPU: must be at least 1", share)
 	}
-	if share > 1 {
-		if err := sideBySide(); err != nil {
-			return nil, err
-		}
-	}
-	devices := gpusFor(ranks, share)
-	if _, err := driver.Choose(devices); err != nil {
-		return nil, err
-	}
-	if err := reachable(devices); err != nil {
-		return nil, err
-	}
-	node := &Node{share: share, Deadline: 10 * time.Second}
-	for r := range ranks { // neighbours are on different GPUs, so that most messages go over links
-		node.gpus = append(node.gpus, &gpu{rank: r, device: driver.Device(r % devices), jobs: make(chan func()), modules: map[string]driver.Module{}})
-		go node.gpus[r].serve()
-	}
-	err := node.each(func(g *gpu) error { return g.open() })
-	if err == nil {
-		err = node.gpus[0].do(func() (err error) {
-			node.host, err = driver.AllocHost(4096)
-			return err
-		})
-	}
+	set, err := gpus.Open(gpus.Options{Ranks: ranks, Share: share})
 	if err != nil {
+		return nil, err
+	}
+	node := &Node{set: set, share: share, Deadline: 10 * time.Second}
+	for _, g := range set.GPUs {
+		node.gpus = append(node.gpus, &gpu{GPU: g, modules: map[string]driver.Module{}})
+	}
+	if err := node.each((*gpu).open); err != nil {
 		node.Close()
 		return nil, err
 	}
 	return node, nil
 }
 
-// sideBySide lets kernels of several ranks run on one GPU at once, though they wait for one another:
-// their streams have queues of their own, and none is loaded while others run.
-func sideBySide() error {
-	return errors.Join(os.Setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32"), os.Setenv("CUDA_MODULE_LOADING", "EAGER"))
-}
-
-// reachable checks that every GPU can address every other's memory and is new enough.
-func reachable(ranks int) error {
-	for a := range ranks {
-		d := driver.Device(a)
-		arch, err := d.Arch()
-		if err != nil {
-			return err
-		}
-		if major, _ := d.Attribute(driver.ComputeCapabilityMajor); major < 7 {
-			name, _ := d.Name()
-			return fmt.Errorf("GPU %d (%s) is %s: the kernels need sm_70 or newer", a, name, arch)
-		}
-		if v, _ := d.Attribute(driver.VirtualMemorySupported); v == 0 {
-			return fmt.Errorf("GPU %d cannot map memory of its peers (no virtual memory management)", a)
-		}
-		for b := range ranks {
-			if a == b {
-				continue
-			}
-			if ok, err := d.CanAccess(driver.Device(b)); err != nil {
-				return err
-			} else if !ok {
-				return fmt.Errorf("GPU %d cannot access the memory of GPU %d: no NVLink or PCIe peer access between them", a, b)
-			}
-		}
-	}
-	return nil
-}
-
-// serve runs the GPU's jobs on one thread, which has its context.
-func (g *gpu) serve() {
-	runtime.LockOSThread()
-	for job := range g.jobs {
-		job()
-	}
-}
-
-// do runs a job on the GPU's thread and waits.
-func (g *gpu) do(work func() error) error {
-	done := make(chan error)
-	g.jobs <- func() { done <- work() }
-	return <-done
-}
-
 // each runs a job on all GPUs' threads at once and waits for all.
-func (n *Node) each(work func(*gpu) error) error {
-	errs := make([]error, len(n.gpus))
-	var wg sync.WaitGroup
-	for i, g := range n.gpus {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			if err := g.do(func() error { return work(g) }); err != nil {
-				errs[i] = fmt.Errorf("GPU %d: %w", g.rank, err)
-			}
-		}()
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
+func (n *Node) each(work func(*gpu) error) error { return gpus.Each(n.gpus, work) }
 
+// open makes what runs need besides the stream.
 func (g *gpu) open() (err error) {
-	d := g.device
-	if g.ctx, err = d.Retain(); err != nil {
-		return err
-	}
-	if err = g.ctx.Use(); err != nil {
-		return err
-	}
-	if g.arch, err = d.Arch(); err != nil {
-		return err
-	}
-	major, err := d.Attribute(driver.ComputeCapabilityMajor)
-	if err != nil {
-		return err
-	}
-	g.overlap = major >= 9
-	if g.sms, err = d.Attribute(driver.MultiprocessorCount); err != nil {
-		return err
-	}
-	if g.stream, err = driver.NewStream(); err != nil {
-		return err
+	if g.Major < 7 {
+		name, err := g.Device.Name()
+		return errors.Join(fmt.Errorf("%s is %s: the kernels need sm_70 or newer", name, g.Arch), err)
 	}
 	for range block.MaxRanks {
 		s, err := driver.NewStream()
@@ -213,21 +105,7 @@ func (g *gpu) open() (err error) {
 
 // Close gives everything back.
 func (n *Node) Close() {
-	_ = n.each(func(g *gpu) error {
-		if g.ctx == nil {
-			return nil
-		}
-		_ = driver.Synchronize()
-		for _, m := range []*driver.Mapping{g.input, g.output, g.pool} {
-			if m != nil {
-				_ = m.Free()
-			}
-		}
-		return g.ctx.Release()
-	})
-	for _, g := range n.gpus {
-		close(g.jobs)
-	}
+	_ = n.set.Close() // what is left goes with the process
 	n.gpus = nil
 }
 
@@ -244,7 +122,7 @@ func GPU() string {
 }
 
 // Multiprocessors is the number that each GPU has.
-func (n *Node) Multiprocessors() int { return n.gpus[0].sms }
+func (n *Node) Multiprocessors() int { return n.gpus[0].Multiprocessors }
 
 // Driver describes the machine for a measurement's head: GPU, driver API, compiler.
 func (n *Node) Driver() string {
@@ -256,51 +134,34 @@ func (n *Node) Driver() string {
 // reserve makes input and output memory of at least so many bytes on every GPU, and a
 // pool; what is large enough stays.
 func (n *Node) reserve(input, output, pool int64) error {
-	if err := n.each(func(g *gpu) error { return driver.Synchronize() }); err != nil {
+	if err := n.each(func(*gpu) error { return driver.Synchronize() }); err != nil {
 		return err
 	}
 	return n.each(func(g *gpu) error {
-		for _, m := range []struct {
-			at   **driver.Mapping
-			want int64
-		}{{&g.input, input}, {&g.output, output}, {&g.pool, pool}} {
-			if *m.at != nil && (*m.at).Size >= m.want {
-				continue
-			}
-			if *m.at != nil {
-				if err := (*m.at).Free(); err != nil {
-					return err
-				}
-				*m.at = nil
-			}
-			var err error
-			if *m.at, err = driver.Map(g.device, m.want, n.Devices()); err != nil {
-				return err
-			}
+		if err := g.Reserve(&g.input, input); err != nil {
+			return err
 		}
-		return nil
+		if err := g.Reserve(&g.output, output); err != nil {
+			return err
+		}
+		return g.Reserve(&g.pool, pool)
 	})
 }
-
-// abort ends all kernels that wait.
-func (n *Node) abort() { atomic.StoreUint32(n.word(abortAt), 1) }
-
-func (n *Node) word(at int) *uint32 { return (*uint32)(unsafe.Pointer(&n.host.Bytes[at])) }
 
 // failure is the error of an aborted run; nil where there was none. It clears the word:
 // whoever aborted must load programs anew.
 func (n *Node) failure(ctx context.Context) error {
-	if atomic.LoadUint32(n.word(abortAt)) == 0 {
+	if !n.set.Aborted() {
 		return nil
 	}
 	defer func() {
-		clear(n.host.Bytes[reportAt:])
-		atomic.StoreUint32(n.word(abortAt), 0)
+		clear(n.set.Host.Bytes[reportAt:])
+		n.set.Resume()
 	}()
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	r := n.host.Bytes[reportAt:]
+	r := n.set.Host.Bytes[reportAt:]
 	u := func(i int) uint32 { return binary.LittleEndian.Uint32(r[4*i:]) }
 	if u(0) == 0 {
 		return errors.New("a kernel aborted")
@@ -314,26 +175,12 @@ func (n *Node) failure(ctx context.Context) error {
 
 // settle waits for the streams of all GPUs; when ctx ends it aborts what runs.
 func (n *Node) settle(ctx context.Context) error {
-	aborted := false
-	for _, g := range n.gpus {
-		for {
-			var done bool
-			err := g.do(func() (err error) {
-				done, err = g.stream.Done()
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("GPU %d: %w", g.rank, err)
-			}
-			if done {
-				break
-			}
-			if ctx.Err() != nil && !aborted {
-				n.abort()
-				aborted = true
-			}
-			time.Sleep(50 * time.Microsecond)
-		}
+	err := n.set.Wait(ctx, func() error {
+		n.set.Abort()
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return n.failure(ctx)
 }

@@ -19,15 +19,10 @@ func (n *Node) Reserve(bytes int64) error {
 }
 
 // GPUs is how many there are: fewer than ranks where these share them.
-func (n *Node) GPUs() int { return gpusFor(len(n.gpus), n.share) }
+func (n *Node) GPUs() int { return len(n.set.Devices) }
 
 // Devices are the GPUs, each once: ranks that share one come after the first of each.
-func (n *Node) Devices() (out []driver.Device) {
-	for _, g := range n.gpus[:n.GPUs()] {
-		out = append(out, g.device)
-	}
-	return out
-}
+func (n *Node) Devices() []driver.Device { return n.set.Devices }
 
 // Buffers are the ranks' inputs and outputs as runs use them, and how large they are.
 func (n *Node) Buffers() (input, output []driver.Ptr, bytes int64) {
@@ -40,16 +35,7 @@ func (n *Node) Buffers() (input, output []driver.Ptr, bytes int64) {
 
 // Outside runs a library's calls for all GPUs on one thread, the first GPU's, and puts
 // that thread's context back.
-func (n *Node) Outside(work func() error) error {
-	g := n.gpus[0]
-	return g.do(func() error {
-		err := work()
-		if back := g.ctx.Use(); err == nil {
-			err = back
-		}
-		return err
-	})
-}
+func (n *Node) Outside(work func() error) error { return n.set.Outside(work) }
 
 // Enqueue puts one operation of a library on streams: of all ranks, called on one thread,
 // or of one rank alone.
@@ -68,9 +54,9 @@ func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result,
 	}
 	for range cfg.Replays {
 		t, err := n.loop(ctx, cfg, func(g *gpu, _ int) error {
-			return enqueue.One(g.rank, g.input.At+guardBytes, g.output.At+guardBytes, g.stream)
+			return enqueue.One(g.Rank, g.input.At+guardBytes, g.output.At+guardBytes, g.Stream)
 		})
-		err = errors.Join(err, n.each(func(g *gpu) error { return g.ctx.Use() })) // which the library may have changed
+		err = errors.Join(err, n.each(func(g *gpu) error { return g.Use() })) // which the library may have changed
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +67,8 @@ func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result,
 
 func (n *Node) otherGraph(ctx context.Context, cfg Config, enqueue Enqueue) ([]time.Duration, error) {
 	input, output, _ := n.Buffers()
-	var streams []driver.Stream
-	for i, g := range n.gpus {
-		streams = append(streams, g.stream)
+	streams := n.set.Streams()
+	for i := range n.gpus {
 		input[i], output[i] = input[i]+guardBytes, output[i]+guardBytes
 	}
 	several := func(count int) error {

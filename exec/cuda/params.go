@@ -31,8 +31,8 @@ type parameter []byte
 // newParameter has room for so many bytes behind the head.
 func newParameter(n *Node, rank int, deadline time.Duration, more int) parameter {
 	p := make(parameter, headBytes+more)
-	p.long(abortPtrAt, uint64(n.host.At)+abortAt)
-	p.long(abortPtrAt+8, uint64(n.host.At)+reportAt)
+	p.long(abortPtrAt, uint64(n.set.Host.At))
+	p.long(abortPtrAt+8, uint64(n.set.Host.At)+reportAt)
 	p.long(deadlineAt, uint64(deadline.Nanoseconds()))
 	p.word(wordsAt, uint32(rank))
 	p.word(wordsAt+4, uint32(len(n.gpus)))

@@ -59,15 +59,15 @@ func (m *memory) clear() error {
 	var words [block.EpochWords * block.FlagLine]byte // the first two launches read the last two
 	words[2*block.FlagLine], words[3*block.FlagLine] = 1, 2
 	return m.n.each(func(g *gpu) error {
-		if err := g.stream.Fill(g.pool.At, 0, m.packets); err != nil {
+		if err := g.Stream.Fill(g.pool.At, 0, m.packets); err != nil {
 			return err
 		}
 		if n := m.plan - m.packets; n > 0 {
-			if err := g.stream.Fill(g.pool.At+driver.Ptr(m.packets), m.empty, n); err != nil {
+			if err := g.Stream.Fill(g.pool.At+driver.Ptr(m.packets), m.empty, n); err != nil {
 				return err
 			}
 		}
-		if err := g.stream.Synchronize(); err != nil {
+		if err := g.Stream.Synchronize(); err != nil {
 			return err
 		}
 		if err := driver.Upload(g.pool.At, words[:]); err != nil {

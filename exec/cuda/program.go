@@ -42,7 +42,7 @@ func (o *programOp) memory() *memory { return o.m }
 // close unloads specialised kernels; interpreters serve other programs, too.
 func (o *programOp) close() error {
 	return o.m.n.each(func(g *gpu) error {
-		key := o.special[g.rank]
+		key := o.special[g.Rank]
 		if key == "" {
 			return nil
 		}
@@ -55,9 +55,9 @@ func (o *programOp) close() error {
 func (o *programOp) launch(g *gpu, i int) error { return o.queue(g, i) }
 
 func (o *programOp) queue(g *gpu, i int) error {
-	l := &o.ranks[g.rank]
+	l := &o.ranks[g.Rank]
 	l.param.turn(i)
-	return l.kernel.Launch(g.stream, l.shape, l.param)
+	return l.kernel.Launch(g.Stream, l.shape, l.param)
 }
 
 // load compiles a schedule for the GPUs and makes it ready to launch.
@@ -87,18 +87,18 @@ func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, er
 // place loads every rank's kernel and puts its plan into its parameter or its memory.
 func (o *programOp) place(c *code) error {
 	return o.m.n.each(func(g *gpu) error {
-		src := c.source(g.rank)
+		src := c.source(g.Rank)
 		if err := g.load(src); err != nil {
 			return err
 		}
 		key := src.key()
 		if c.how.Specialise {
-			o.special[g.rank] = key
+			o.special[g.Rank] = key
 		}
-		l := &o.ranks[g.rank]
-		l.shape = driver.Dim{Blocks: c.p.Blocks(), Threads: c.how.Threads, Shared: c.laneBytes, Overlap: c.how.Overlap && g.overlap}
-		l.param = o.m.parameter(g.rank, c.more())
-		l.param.shape(len(c.p.Lanes[g.rank]), c.p.Instances)
+		l := &o.ranks[g.Rank]
+		l.shape = driver.Dim{Blocks: c.p.Blocks(), Threads: c.how.Threads, Shared: c.laneBytes, Overlap: c.how.Overlap && g.Overlap}
+		l.param = o.m.parameter(g.Rank, c.more())
+		l.param.shape(len(c.p.Lanes[g.Rank]), c.p.Instances)
 		var err error
 		if l.kernel, err = g.modules[key].Kernel(c.entry()); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (m *memory) put(g *gpu, c *code, p parameter) error {
 		m.table(p)
 		return nil
 	}
-	return m.putPlan(g, c.encoding[g.rank], c.p.Lanes[g.rank], c.laneBytes, 0, p)
+	return m.putPlan(g, c.encoding[g.Rank], c.p.Lanes[g.Rank], c.laneBytes, 0, p)
 }
 
 // putPlan writes lanes into the GPU's memory, so many bytes behind where plans begin.
@@ -125,7 +125,7 @@ func (m *memory) putPlan(g *gpu, e block.Encoding, lanes []block.Lane, laneBytes
 	at := g.pool.At + driver.Ptr(m.plan+behind)
 	p.long(planAt, uint64(at))
 	p.word(laneBytesAt, uint32(laneBytes))
-	return driver.Upload(at, e.Encode(g.rank, lanes, laneBytes))
+	return driver.Upload(at, e.Encode(g.Rank, lanes, laneBytes))
 }
 
 // fits refuses a launch whose blocks cannot all run at once: they wait for one another.
@@ -134,14 +134,14 @@ func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim) error {
 	if err != nil {
 		return err
 	}
-	most := Room(each*g.sms, n.share)
+	most := Room(each*g.Multiprocessors, n.share)
 	if d.Blocks > most {
 		shared := ""
 		if n.share > 1 {
 			shared = fmt.Sprintf(", which %d ranks share", n.share)
 		}
 		return fmt.Errorf("the schedule needs %d blocks of %d threads at once and %d fit (%d on each of %d multiprocessors%s): use fewer channels, phases or blocks a lane",
-			d.Blocks, d.Threads, most, each, g.sms, shared)
+			d.Blocks, d.Threads, most, each, g.Multiprocessors, shared)
 	}
 	return nil
 }

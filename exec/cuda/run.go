@@ -121,7 +121,7 @@ func (r *runner) graph() ([]time.Duration, error) {
 	}
 	graphs := make([]driver.Graph, len(r.n.gpus))
 	err := r.n.each(func(g *gpu) (err error) {
-		graphs[g.rank], err = g.stream.Capture(func() error {
+		graphs[g.Rank], err = g.Stream.Capture(func() error {
 			for i := range r.cfg.Iterations {
 				if err := r.op.queue(g, i); err != nil {
 					return err
@@ -140,11 +140,11 @@ func (r *runner) graph() ([]time.Duration, error) {
 
 // replay times graphs of cfg.Iterations operations, one for each GPU, and frees them.
 func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([]time.Duration, error) {
-	defer n.each(func(g *gpu) error { return graphs[g.rank].Destroy() })
+	defer n.each(func(g *gpu) error { return graphs[g.Rank].Destroy() })
 	warm := cfg.warmReplays()
 	var out []time.Duration
 	for i := range warm + cfg.Replays {
-		t, err := n.timed(ctx, func(g *gpu) error { return graphs[g.rank].Launch(g.stream) })
+		t, err := n.timed(ctx, func(g *gpu) error { return graphs[g.Rank].Launch(g.Stream) })
 		if err != nil {
 			return nil, err
 		}
@@ -178,13 +178,13 @@ func (n *Node) timed(ctx context.Context, work func(g *gpu) error) ([]time.Durat
 
 // marked does work between two events.
 func (g *gpu) marked(work func(g *gpu) error) error {
-	if err := g.began.Record(g.stream); err != nil {
+	if err := g.began.Record(g.Stream); err != nil {
 		return err
 	}
 	if err := work(g); err != nil {
 		return err
 	}
-	return g.ended.Record(g.stream)
+	return g.ended.Record(g.Stream)
 }
 
 // between is what passed between the GPUs' events, when all work has ended.
@@ -194,7 +194,7 @@ func (n *Node) between(ctx context.Context) ([]time.Duration, error) {
 	}
 	out := make([]time.Duration, len(n.gpus))
 	return out, n.each(func(g *gpu) (err error) {
-		out[g.rank], err = g.ended.Since(g.began)
+		out[g.Rank], err = g.ended.Since(g.began)
 		return err
 	})
 }

@@ -5,94 +5,64 @@ package nccl
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 	"railyard/model/collective"
 	"railyard/model/units"
 )
 
 // Bench holds GPUs with buffers while NCCL is measured on them.
 type Bench struct {
-	devices    []driver.Device
-	contexts   []*driver.Context
-	streams    []driver.Stream
+	set        *gpus.Set
 	send, recv []*driver.Mapping
 	group      *Group
 	largest    units.Bytes
 }
 
-// Run calls f with a bench of so many GPUs (0: all) and buffers for cases up to
-// largest, on a thread of its own.
-func Run(ctx context.Context, gpus int, largest units.Bytes, s Setting, f func(ctx context.Context, b *Bench) error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // never unlocked: contexts stay with the thread, which ends here
-		b, err := newBench(gpus, largest, s)
-		if err == nil {
-			err = f(ctx, b)
-		}
-		if b != nil {
-			if end := b.close(); err == nil {
-				err = end
-			}
-		}
-		done <- err
-	}()
-	return <-done
+// Run calls f with a bench of so many GPUs (0: all) and buffers for cases up to largest.
+func Run(ctx context.Context, ranks int, largest units.Bytes, s Setting, f func(ctx context.Context, b *Bench) error) error {
+	set, err := gpus.Open(gpus.Options{Ranks: ranks})
+	if err != nil {
+		return err
+	}
+	b := &Bench{set: set, send: make([]*driver.Mapping, len(set.GPUs)), recv: make([]*driver.Mapping, len(set.GPUs)), largest: largest}
+	if err = b.connect(s); err == nil {
+		err = f(ctx, b)
+	}
+	if end := b.close(); err == nil {
+		err = end
+	}
+	return err
 }
 
 // GPUs is how many are used.
-func (b *Bench) GPUs() int { return len(b.devices) }
+func (b *Bench) GPUs() int { return len(b.set.GPUs) }
 
-func newBench(gpus int, largest units.Bytes, s Setting) (*Bench, error) {
-	devices, err := driver.Choose(gpus)
-	if err != nil {
-		return nil, err
+func (b *Bench) connect(s Setting) error {
+	if b.GPUs() < 2 {
+		return errors.New("collectives need two GPUs")
 	}
-	if len(devices) < 2 {
-		return nil, errors.New("collectives need two GPUs")
-	}
-	b := &Bench{devices: devices, largest: largest}
-	for _, d := range b.devices {
-		if err := b.add(d); err != nil {
-			return b, fmt.Errorf("GPU %d: %w", d, err)
-		}
-	}
-	if b.group, err = Connect(b.devices, s); err != nil || !s.Windows {
-		return b, err
-	}
-	for _, list := range [][]*driver.Mapping{b.send, b.recv} {
-		if err := b.group.Register(addresses(list), list[0].Size); err != nil {
-			return b, err
-		}
-	}
-	return b, nil
-}
-
-func (b *Bench) add(d driver.Device) error {
-	c, err := d.Retain()
-	if err != nil {
-		return err
-	}
-	b.contexts = append(b.contexts, c)
-	if err := c.Use(); err != nil {
-		return err
-	}
-	s, err := driver.NewStream()
-	if err != nil {
-		return err
-	}
-	b.streams = append(b.streams, s)
-	for _, list := range []*[]*driver.Mapping{&b.send, &b.recv} {
-		m, err := driver.Map(d, int64(b.largest), b.devices)
-		if err != nil {
+	err := gpus.Each(b.set.GPUs, func(g *gpus.GPU) error {
+		if err := g.Reserve(&b.send[g.Rank], int64(b.largest)); err != nil {
 			return err
 		}
-		*list = append(*list, m)
+		return g.Reserve(&b.recv[g.Rank], int64(b.largest))
+	})
+	if err != nil {
+		return err
 	}
-	return nil
+	return b.set.Outside(func() error {
+		if b.group, err = Connect(b.set.Devices, s); err != nil || !s.Windows {
+			return err
+		}
+		for _, list := range [][]*driver.Mapping{b.send, b.recv} {
+			if err := b.group.Register(addresses(list), list[0].Size); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func addresses(list []*driver.Mapping) []driver.Ptr {
@@ -104,19 +74,11 @@ func addresses(list []*driver.Mapping) []driver.Ptr {
 }
 
 func (b *Bench) close() error {
-	var errs []error
+	var err error
 	if b.group != nil {
-		errs = append(errs, b.group.Close())
+		err = b.set.Outside(b.group.Close)
 	}
-	for _, list := range [][]*driver.Mapping{b.send, b.recv} {
-		for _, m := range list {
-			errs = append(errs, m.Free())
-		}
-	}
-	for _, c := range b.contexts {
-		errs = append(errs, c.Release())
-	}
-	return errors.Join(errs...)
+	return errors.Join(err, b.set.Close())
 }
 
 // buffers are the ranks' inputs and outputs; in place they share memory as NCCL asks.
@@ -125,7 +87,7 @@ func (b *Bench) buffers(c Case) (send, recv []driver.Ptr) {
 	if !c.InPlace {
 		return send, recv
 	}
-	n := len(b.devices)
+	n := b.GPUs()
 	_, _, share, _ := c.counts(n)
 	for rank := range n {
 		offset := driver.Ptr(int64(rank) * share * int64(c.DType.Size()))

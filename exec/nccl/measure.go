@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 	"railyard/model/collective"
 	"railyard/model/units"
 )
@@ -33,16 +34,18 @@ func (b *Bench) Measure(ctx context.Context, c Case) (*Result, error) {
 		}
 		r.Ran++
 	}
-	if c.Kind != collective.AllToAll { // simulated sends stay queued and run with the next group (seen in NCCL 2.28.3)
-		if r.Estimate, err = b.group.Estimate(c, send, recv, b.streams); err != nil {
-			return nil, err
+	streams := b.set.Streams()
+	operation := func() error { return b.group.Enqueue(c, send, recv, streams) }
+	err = b.set.Outside(func() error {
+		if c.Kind != collective.AllToAll { // simulated sends stay queued and run with the next group (seen in NCCL 2.28.3)
+			if r.Estimate, err = b.group.Estimate(c, send, recv, streams); err != nil {
+				return err
+			}
 		}
-	}
-	operation := func() error { return b.group.Enqueue(c, send, recv, b.streams) }
-	for range c.Warmup {
-		if err := operation(); err != nil {
-			return nil, err
-		}
+		return repeat(c.Warmup, operation)
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := b.wait(ctx); err != nil {
 		return nil, err
@@ -51,167 +54,136 @@ func (b *Bench) Measure(ctx context.Context, c Case) (*Result, error) {
 	return r, err
 }
 
-// replay runs the replays and returns the slowest GPU's time of one operation in each.
-func (b *Bench) replay(ctx context.Context, c Case, operation func() error) ([]time.Duration, error) {
-	batch := func() error {
-		for range c.Iterations {
-			if err := operation(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	run := batch
-	if !c.Stream {
-		graphs, err := driver.CaptureAll(b.streams, batch)
-		defer func() {
-			for _, g := range graphs {
-				g.Destroy()
-			}
-		}()
-		if err != nil {
-			return nil, err
-		}
-		run = func() error {
-			for i, g := range graphs {
-				if err := g.Launch(b.streams[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}
-	marks, err := b.marks(c.Replays + 2)
-	defer marks.destroy()
-	if err != nil {
-		return nil, err
-	}
-	for i := range c.Replays + 1 {
-		if err := marks.record(i, b.streams); err != nil {
-			return nil, err
-		}
-		if err := run(); err != nil {
-			return nil, err
-		}
-	}
-	if err := marks.record(c.Replays+1, b.streams); err != nil {
-		return nil, err
-	}
-	if err := b.wait(ctx); err != nil {
-		return nil, err
-	}
-	return marks.times(c.Iterations)
-}
-
-// wait waits for all streams, and looks for a cancelled run meanwhile.
-func (b *Bench) wait(ctx context.Context) error {
-	for _, s := range b.streams {
-		for {
-			done, err := s.Done()
-			if err != nil {
-				return err
-			}
-			if done {
-				break
-			}
-			if err := ctx.Err(); err != nil {
-				return errors.Join(err, b.group.abort())
-			}
-		}
-	}
-	return nil
-}
-
-// eventMarks are events by moment and GPU.
-type eventMarks [][]driver.Event
-
-func (b *Bench) marks(moments int) (eventMarks, error) {
-	var out eventMarks
-	for range moments {
-		var now []driver.Event
-		for _, c := range b.contexts {
-			if err := c.Use(); err != nil {
-				return out, err
-			}
-			e, err := driver.NewEvent(true)
-			if err != nil {
-				return out, err
-			}
-			now = append(now, e)
-		}
-		out = append(out, now)
-	}
-	return out, nil
-}
-
-func (m eventMarks) record(moment int, streams []driver.Stream) error {
-	for i, s := range streams {
-		if err := m[moment][i].Record(s); err != nil {
+func repeat(n int, operation func() error) error {
+	for range n {
+		if err := operation(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// times are those of the moments after the first, of the slowest GPU, by operation.
-func (m eventMarks) times(operations int) ([]time.Duration, error) {
-	var out []time.Duration
-	for i := 2; i < len(m); i++ {
-		var slowest time.Duration
-		for gpu := range m[i] {
-			t, err := m[i][gpu].Since(m[i-1][gpu])
-			if err != nil {
-				return nil, err
-			}
-			slowest = max(slowest, t)
+// replay runs the replays and returns the slowest GPU's time of one operation in each.
+func (b *Bench) replay(ctx context.Context, c Case, operation func() error) ([]time.Duration, error) {
+	run := func() error { return repeat(c.Iterations, operation) }
+	if !c.Stream {
+		graphs, destroy, err := b.capture(run)
+		defer destroy()
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, slowest/time.Duration(operations))
+		run = func() error {
+			for i, g := range graphs {
+				if err := g.Launch(b.set.GPUs[i].Stream); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	marks := make([]gpus.Marks, b.GPUs())
+	defer gpus.Each(b.set.GPUs, func(g *gpus.GPU) error { return marks[g.Rank].Destroy() })
+	err := gpus.Each(b.set.GPUs, func(g *gpus.GPU) (err error) {
+		marks[g.Rank], err = gpus.NewMarks(c.Replays + 2)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := b.set.Outside(func() error { return b.queue(marks, run) }); err != nil {
+		return nil, err
+	}
+	if err := b.wait(ctx); err != nil {
+		return nil, err
+	}
+	times := make([][]time.Duration, len(marks))
+	err = gpus.Each(b.set.GPUs, func(g *gpus.GPU) (err error) {
+		times[g.Rank], err = marks[g.Rank].Times()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := gpus.Slowest(times)
+	for i := range out {
+		out[i] /= time.Duration(c.Iterations)
 	}
 	return out, nil
 }
 
-func (m eventMarks) destroy() {
-	for _, now := range m {
-		for _, e := range now {
-			e.Destroy()
+// capture makes a graph for each GPU of what work queues on all.
+func (b *Bench) capture(work func() error) (graphs []driver.Graph, destroy func() error, err error) {
+	err = b.set.Outside(func() (err error) {
+		graphs, err = driver.CaptureAll(b.set.Streams(), work)
+		return err
+	})
+	return graphs, func() error {
+		return b.set.Outside(func() error {
+			var errs []error
+			for _, g := range graphs {
+				errs = append(errs, g.Destroy())
+			}
+			return errors.Join(errs...)
+		})
+	}, err
+}
+
+// queue puts runs on all GPUs' streams, with a mark before and behind each on every GPU.
+func (b *Bench) queue(marks []gpus.Marks, run func() error) error {
+	for moment := range marks[0] {
+		if moment > 0 {
+			if err := run(); err != nil {
+				return err
+			}
+		}
+		for i, g := range b.set.GPUs {
+			if err := marks[i][moment].Record(g.Stream); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// wait waits for all streams; a cancelled run ends the communicators.
+func (b *Bench) wait(ctx context.Context) error {
+	return b.set.Wait(ctx, func() error { return errors.Join(ctx.Err(), b.set.Outside(b.group.abort)) })
 }
 
 // check runs the case once on known data.
 func (b *Bench) check(c Case, send, recv []driver.Ptr) (int64, error) {
-	n := len(b.devices)
-	in, out, share, err := c.counts(n)
+	in, out, share, err := c.counts(b.GPUs())
 	if err != nil {
 		return 0, err
 	}
-	for rank, ctx := range b.contexts {
-		if err := ctx.Use(); err != nil {
-			return 0, err
+	bytes := out * int64(c.DType.Size())
+	err = gpus.Each(b.set.GPUs, func(g *gpus.GPU) error {
+		if err := driver.Upload(send[g.Rank], input(g.Rank, in)); err != nil {
+			return err
 		}
-		if err := driver.Upload(send[rank], input(rank, in)); err != nil {
-			return 0, err
-		}
-		if err := b.streams[rank].Fill(recv[rank], 0xff, out*int64(c.DType.Size())); err != nil { // NaN
-			return 0, err
-		}
-	}
-	if err := b.group.Enqueue(c, send, recv, b.streams); err != nil {
+		return g.Stream.Fill(recv[g.Rank], 0xff, bytes) // NaN
+	})
+	if err != nil {
 		return 0, err
 	}
-	var bad int64
-	for rank, ctx := range b.contexts {
-		if err := ctx.Use(); err != nil {
-			return 0, err
-		}
-		if err := b.streams[rank].Synchronize(); err != nil {
-			return 0, err
-		}
-		got := make([]byte, out*int64(c.DType.Size()))
-		if err := driver.Download(got, recv[rank]); err != nil {
-			return 0, err
-		}
-		bad += wrong(c, n, rank, share, got)
+	if err := b.set.Outside(func() error { return b.group.Enqueue(c, send, recv, b.set.Streams()) }); err != nil {
+		return 0, err
 	}
-	return bad, nil
+	bad := make([]int64, b.GPUs())
+	err = gpus.Each(b.set.GPUs, func(g *gpus.GPU) error {
+		if err := g.Stream.Synchronize(); err != nil {
+			return err
+		}
+		got := make([]byte, bytes)
+		if err := driver.Download(got, recv[g.Rank]); err != nil {
+			return err
+		}
+		bad[g.Rank] = wrong(c, b.GPUs(), g.Rank, share, got)
+		return nil
+	})
+	var sum int64
+	for _, n := range bad {
+		sum += n
+	}
+	return sum, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 	"railyard/model/block"
 )
 
@@ -41,7 +42,7 @@ func (s *session) casts() error {
 		p := pattern{name: fmt.Sprintf("cast%d", n), gpus: s.gpus[:n+1], kernel: "_casts", cast: true}
 		for _, proto := range castProtocols {
 			for bytes := proto.from; bytes <= min(proto.to, int64(s.message)); bytes *= proto.factor {
-				for _, d := range proto.castShapes(bytes, s.gpus[0].sms) {
+				for _, d := range proto.castShapes(bytes, s.gpus[0].Multiprocessors) {
 					if err := s.exchange(p, proto.protocol, d, bytes); err != nil {
 						return err
 					}
@@ -72,7 +73,7 @@ func (s *session) relays() error {
 		return nil
 	}
 	p := pattern{name: "relay", gpus: s.gpus, cast: true, relay: true}
-	sms := s.gpus[0].sms
+	sms := s.gpus[0].Multiprocessors
 	for bytes := int64(64 << 10); bytes <= min(4<<20, int64(s.message)); bytes *= 2 {
 		for _, d := range []shape{{16, 256}, {64, 256}, {sms, 128}} {
 			p.kernel = fmt.Sprintf("_t%d", d.threads)
@@ -104,5 +105,5 @@ func (s *session) credit(list []*gpu) error {
 	for at := 0; at < len(text); at += flagBytes {
 		binary.LittleEndian.PutUint32(text[at:], s.epoch)
 	}
-	return s.each(list, func(g *gpu) error { return driver.Upload(g.marks.At, text) })
+	return gpus.Each(list, func(g *gpu) error { return driver.Upload(g.marks.At, text) })
 }

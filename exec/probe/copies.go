@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 )
 
 // pairBlocks is enough blocks for all pairs to reach a link's rate.
@@ -19,7 +20,7 @@ func (s *session) copies() error {
 			if from == to {
 				continue
 			}
-			if err := from.do(func() error { return s.pairCopies(from, to) }); err != nil {
+			if err := from.Do(func() error { return s.pairCopies(from, to) }); err != nil {
 				return err
 			}
 		}
@@ -28,8 +29,8 @@ func (s *session) copies() error {
 		return nil
 	}
 	a, b := s.gpus[0], s.gpus[1]
-	return a.do(func() error {
-		for _, blocks := range []int{1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, a.sms, 2 * a.sms} {
+	return a.Do(func() error {
+		for _, blocks := range []int{1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, a.Multiprocessors, 2 * a.Multiprocessors} {
 			for _, kind := range []string{"sm_push", "sm_pull", "sm_pull_add"} {
 				t, err := s.smCopy(kind, a, b, blocks, int64(s.max))
 				if err != nil {
@@ -50,7 +51,7 @@ func (s *session) pairCopies(from, to *gpu) error {
 	}
 	s.row("ce_uni", from.name(), to.name(), 0, size, gbps(size, t), "GBps")
 	for _, kind := range []string{"sm_push", "sm_pull"} {
-		if from.index+to.index == 1 {
+		if from.Rank+to.Rank == 1 {
 			continue // the first pair is measured block by block
 		}
 		if t, err = s.smCopy(kind, from, to, pairBlocks, size); err != nil {
@@ -69,7 +70,7 @@ func (s *session) copiesBySize(a, b *gpu) error {
 		}
 		s.row("ce_uni_time", a.name(), b.name(), 0, bytes, us(t), "us")
 		for _, kind := range []string{"sm_push", "sm_pull"} {
-			blocks := int(min(max(bytes/8192, 1), int64(a.sms)))
+			blocks := int(min(max(bytes/8192, 1), int64(a.Multiprocessors)))
 			if t, err = s.smCopy(kind, a, b, blocks, bytes); err != nil {
 				return err
 			}
@@ -83,7 +84,7 @@ func (s *session) copiesBySize(a, b *gpu) error {
 func often(bytes int64) int { return int(max(2, min(20, (1<<28)/bytes))) }
 
 func (s *session) engineCopy(from, to *gpu, bytes int64) (time.Duration, error) {
-	return from.timed(often(bytes), func() error { return from.stream.Copy(to.dst.At, from.src.At, bytes) })
+	return from.timed(often(bytes), func() error { return from.Stream.Copy(to.dst.At, from.src.At, bytes) })
 }
 
 // smCopy runs on the first GPU: sm_push stores in the other's memory, sm_pull loads from
@@ -112,13 +113,13 @@ func (s *session) copiesAtOnce() error {
 		return nil
 	}
 	size := int64(s.max)
-	ring := func(g *gpu) *gpu { return s.gpus[(g.index+1)%n] }
-	t, err := s.slowestOf(s.gpus, 8, func(g *gpu) error { return g.stream.Copy(ring(g).dst.At, g.src.At, size) })
+	ring := func(g *gpu) *gpu { return s.gpus[(g.Rank+1)%n] }
+	t, err := s.slowestOf(s.gpus, 8, func(g *gpu) error { return g.Stream.Copy(ring(g).dst.At, g.src.At, size) })
 	if err != nil {
 		return err
 	}
 	s.row("ring_ce", "*", "*", 0, size, gbps(size, t), "GBps_per_gpu")
-	for _, blocks := range []int{16, 32, 64, s.gpus[0].sms} {
+	for _, blocks := range []int{16, 32, 64, s.gpus[0].Multiprocessors} {
 		t, err := s.slowestOf(s.gpus, 8, func(g *gpu) error {
 			a := s.args(g)
 			a.Dst, a.Bytes = uint64(ring(g).dst.At), uint64(size)
@@ -138,16 +139,16 @@ func (s *session) engineAll() error {
 	share := int64(s.max) / int64(n-1) / 16 * 16
 	moved := share * int64(n-1)
 	starts, lists := make([]driver.Event, n), make([][]branch, n)
-	err := s.each(s.gpus, func(g *gpu) (err error) {
-		starts[g.index], lists[g.index], err = g.branches(n - 1)
+	err := gpus.Each(s.gpus, func(g *gpu) (err error) {
+		starts[g.Rank], lists[g.Rank], err = g.branches(n - 1)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	t, err := s.slowestOf(s.gpus, 8, func(g *gpu) error {
-		return g.fork(starts[g.index], lists[g.index], func(i int, on driver.Stream) error {
-			return on.Copy(s.gpus[(g.index+1+i)%n].dst.At, g.src.At, share)
+		return g.fork(starts[g.Rank], lists[g.Rank], func(i int, on driver.Stream) error {
+			return on.Copy(s.gpus[(g.Rank+1+i)%n].dst.At, g.src.At, share)
 		})
 	})
 	if err != nil {
@@ -184,7 +185,7 @@ func (g *gpu) branches(n int) (start driver.Event, list []branch, err error) {
 // fork runs work on several streams between what is before and after it on the GPU's
 // stream; in a recording the events become edges of the graph.
 func (g *gpu) fork(start driver.Event, list []branch, work func(i int, on driver.Stream) error) error {
-	if err := start.Record(g.stream); err != nil {
+	if err := start.Record(g.Stream); err != nil {
 		return err
 	}
 	for i, b := range list {
@@ -197,7 +198,7 @@ func (g *gpu) fork(start driver.Event, list []branch, work func(i int, on driver
 		if err := b.end.Record(b.stream); err != nil {
 			return err
 		}
-		if err := g.stream.Wait(b.end); err != nil {
+		if err := g.Stream.Wait(b.end); err != nil {
 			return err
 		}
 	}

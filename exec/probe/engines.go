@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 )
 
 // engineMessages: messages by copy engine, as schedules send them: kernels that tell the
@@ -14,8 +15,8 @@ import (
 // after another, and side by side they take nearly twice as long.
 func (s *session) engineMessages(p pattern) error {
 	starts, lists := make([]driver.Event, len(s.gpus)), make([][]branch, len(s.gpus))
-	err := s.each(p.gpus, func(g *gpu) (err error) {
-		starts[g.index], lists[g.index], err = g.branches(len(p.offset))
+	err := gpus.Each(p.gpus, func(g *gpu) (err error) {
+		starts[g.Rank], lists[g.Rank], err = g.branches(len(p.offset))
 		return err
 	})
 	if err != nil {
@@ -34,8 +35,8 @@ func (s *session) engineMessages(p pattern) error {
 					return err
 				}
 				for range rounds {
-					err := g.fork(starts[g.index], lists[g.index], func(i int, on driver.Stream) error {
-						to := p.gpus[(g.index+p.offset[i])%len(p.gpus)]
+					err := g.fork(starts[g.Rank], lists[g.Rank], func(i int, on driver.Stream) error {
+						to := p.gpus[(g.Rank+p.offset[i])%len(p.gpus)]
 						return on.Copy(to.dst.At+driver.Ptr(int64(i)*bytes), g.src.At, bytes)
 					})
 					if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 )
 
 const maxPeers = maxGPUs - 1
@@ -36,14 +37,14 @@ func (a *args) encode() []byte {
 
 // args fills in what all kernels need.
 func (s *session) args(g *gpu) *args {
-	return &args{Src: uint64(g.src.At), Dst: uint64(g.dst.At), Result: uint64(g.result.At), Counters: uint64(g.counters.At), Abort: uint64(s.abort.At), Deadline: uint64(patience.Nanoseconds())}
+	return &args{Src: uint64(g.src.At), Dst: uint64(g.dst.At), Result: uint64(g.result.At), Counters: uint64(g.counters.At), Abort: uint64(s.set.Host.At), Deadline: uint64(patience.Nanoseconds())}
 }
 
 // connect adds the box and the flags that g fills at one peer and those that another
 // peer fills here.
 func (s *session) connect(a *args, g, to, from *gpu) {
-	box := func(at, by *gpu) uint64 { return uint64(at.inbox.At) + uint64(by.index)*uint64(s.slot()) }
-	flags := func(at, by *gpu) uint64 { return uint64(at.marks.At) + uint64(by.index)*maxBlocks*flagBytes }
+	box := func(at, by *gpu) uint64 { return uint64(at.inbox.At) + uint64(by.Rank)*uint64(s.slot()) }
+	flags := func(at, by *gpu) uint64 { return uint64(at.marks.At) + uint64(by.Rank)*maxBlocks*flagBytes }
 	a.Peer[a.Peers] = peer{Inbox: box(g, from), Outbox: box(to, g), Flags: flags(g, from), Theirs: flags(to, g)}
 	a.Peers++
 }
@@ -52,19 +53,19 @@ func (s *session) connect(a *args, g, to, from *gpu) {
 type shape struct{ blocks, threads int }
 
 func (g *gpu) launch(kernel string, d shape, a *args) error {
-	return g.kernels[kernel].Launch(g.stream, driver.Dim{Blocks: d.blocks, Threads: d.threads}, a.encode())
+	return g.kernels[kernel].Launch(g.Stream, driver.Dim{Blocks: d.blocks, Threads: d.threads}, a.encode())
 }
 
 // follow launches a kernel that waits by itself for the one ahead of it.
 func (g *gpu) follow(kernel string, d shape, a *args) error {
-	return g.kernels[kernel].Launch(g.stream, driver.Dim{Blocks: d.blocks, Threads: d.threads, Overlap: g.overlap}, a.encode())
+	return g.kernels[kernel].Launch(g.Stream, driver.Dim{Blocks: d.blocks, Threads: d.threads, Overlap: g.Overlap}, a.encode())
 }
 
 // measured captures work n times in a graph and replays it back to back, with a mark
 // between replays; it returns the time of one work in each replay but the first, which
 // the host's launches stagger. It runs on the GPU's thread.
 func (g *gpu) measured(n, replays int, work func() error) ([]time.Duration, error) {
-	graph, err := g.stream.Capture(func() error {
+	graph, err := g.Stream.Capture(func() error {
 		for range n {
 			if err := work(); err != nil {
 				return err
@@ -76,35 +77,29 @@ func (g *gpu) measured(n, replays int, work func() error) ([]time.Duration, erro
 		return nil, err
 	}
 	defer graph.Destroy()
-	marks := make([]driver.Event, replays+2)
-	for i := range marks {
-		if marks[i], err = driver.NewEvent(true); err != nil {
-			return nil, err
-		}
-		defer marks[i].Destroy()
+	marks, err := gpus.NewMarks(replays + 2)
+	defer marks.Destroy()
+	if err != nil {
+		return nil, err
 	}
 	for i, m := range marks {
-		if err := m.Record(g.stream); err != nil {
+		if err := m.Record(g.Stream); err != nil {
 			return nil, err
 		}
 		if i <= replays {
-			if err := graph.Launch(g.stream); err != nil {
+			if err := graph.Launch(g.Stream); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := g.stream.Synchronize(); err != nil {
+	if err := g.Stream.Synchronize(); err != nil {
 		return nil, err
 	}
-	out := make([]time.Duration, replays)
+	out, err := marks.Times()
 	for i := range out {
-		t, err := marks[i+2].Since(marks[i+1])
-		if err != nil {
-			return nil, err
-		}
-		out[i] = t / time.Duration(n)
+		out[i] /= time.Duration(n)
 	}
-	return out, nil
+	return out, err
 }
 
 // replays is how often a graph is replayed.
@@ -128,23 +123,17 @@ func median(times []time.Duration) time.Duration {
 // GPU's time.
 func (s *session) slowestOf(list []*gpu, n int, work func(g *gpu) error) (time.Duration, error) {
 	times := make([][]time.Duration, len(list))
-	err := s.each(list, func(g *gpu) (err error) {
+	err := gpus.Each(list, func(g *gpu) (err error) {
 		times[slices.Index(list, g)], err = g.measured(n, replays, func() error { return work(g) })
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	if binary.LittleEndian.Uint32(s.abort.Bytes) != 0 {
+	if s.set.Aborted() {
 		return 0, fmt.Errorf("a GPU waited longer than %v for another", patience)
 	}
-	slowest := make([]time.Duration, replays)
-	for _, list := range times {
-		for i, t := range list {
-			slowest[i] = max(slowest[i], t)
-		}
-	}
-	return median(slowest), nil
+	return median(gpus.Slowest(times)), nil
 }
 
 func us(t time.Duration) float64 { return float64(t.Nanoseconds()) / 1e3 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 )
 
 // TestArgumentsHaveTheKernelsSize: kernels.cu asserts the same number.
@@ -78,7 +79,7 @@ func TestCastTo(t *testing.T) {
 	s := &session{message: 1 << 10}
 	for i := range 4 {
 		m := func(at uint64) *driver.Mapping { return &driver.Mapping{At: driver.Ptr(at + uint64(i)<<32)} }
-		s.gpus = append(s.gpus, &gpu{index: i, inbox: m(1 << 20), marks: m(1 << 24)})
+		s.gpus = append(s.gpus, &gpu{GPU: &gpus.GPU{Rank: i}, inbox: m(1 << 20), marks: m(1 << 24)})
 	}
 	p := pattern{name: "cast2", gpus: s.gpus[:3], cast: true}
 	root, other := &args{}, &args{}

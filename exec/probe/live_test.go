@@ -29,20 +29,20 @@ func TestCountersSeeCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
+	defer s.set.Close()
 	before, err := l.Traffic()
 	if err != nil {
 		t.Skip(err) // virtual machines may hide the counters
 	}
 	const copies = 50
 	a, b := s.gpus[0], s.gpus[1]
-	if err := a.do(func() error {
+	if err := a.Do(func() error {
 		for range copies {
-			if err := a.stream.Copy(b.dst.At, a.src.At, int64(s.max)); err != nil {
+			if err := a.Stream.Copy(b.dst.At, a.src.At, int64(s.max)); err != nil {
 				return err
 			}
 		}
-		return a.stream.Synchronize()
+		return a.Stream.Synchronize()
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 )
 
 const (
@@ -37,7 +38,7 @@ func (s *session) pingPong(a, b *gpu, mode uint32) (float64, error) {
 	epoch := s.epoch
 	s.epoch += pingPongs + warmups
 	raw := make([]byte, 8)
-	err := s.each([]*gpu{a, b}, func(g *gpu) error {
+	err := gpus.Each([]*gpu{a, b}, func(g *gpu) error {
 		x := s.args(g)
 		x.Epoch, x.Rounds, x.Warmup, x.Mode = epoch, pingPongs, warmups, mode
 		other := a
@@ -48,13 +49,13 @@ func (s *session) pingPong(a, b *gpu, mode uint32) (float64, error) {
 		if err := g.launch("ping_pong", shape{1, 1}, x); err != nil {
 			return err
 		}
-		if err := g.stream.Synchronize(); err != nil || g != a {
+		if err := g.Stream.Synchronize(); err != nil || g != a {
 			return err
 		}
 		return driver.Download(raw, g.result.At)
 	})
-	if err == nil && binary.LittleEndian.Uint32(s.abort.Bytes) != 0 {
-		err = fmt.Errorf("GPUs %d and %d: a flag did not come within %v", a.index, b.index, patience)
+	if err == nil && s.set.Aborted() {
+		err = fmt.Errorf("GPUs %d and %d: a flag did not come within %v", a.Rank, b.Rank, patience)
 	}
 	return float64(binary.LittleEndian.Uint64(raw)), err
 }
@@ -148,7 +149,7 @@ func (s *session) sizes(p pattern, proto protocol) error {
 		}
 	}
 	for bytes := proto.from; bytes <= min(proto.to, int64(s.message), int64(s.max)/int64(len(p.offset))); bytes *= 2 {
-		for _, d := range proto.shapes(bytes, s.gpus[0].sms) {
+		for _, d := range proto.shapes(bytes, s.gpus[0].Multiprocessors) {
 			if err := s.exchange(p, proto, d, bytes); err != nil {
 				return err
 			}
@@ -191,11 +192,11 @@ func (proto protocol) shapes(bytes int64, multiprocessors int) (out []shape) {
 const wordsProtocol = "words"
 
 func (s *session) emptyInboxes() error {
-	return s.each(s.gpus, func(g *gpu) error {
-		if err := g.stream.Fill(g.inbox.At, 0xff, g.inbox.Size); err != nil {
+	return gpus.Each(s.gpus, func(g *gpu) error {
+		if err := g.Stream.Fill(g.inbox.At, 0xff, g.inbox.Size); err != nil {
 			return err
 		}
-		return g.stream.Synchronize()
+		return g.Stream.Synchronize()
 	})
 }
 
@@ -246,7 +247,7 @@ func (s *session) round(p pattern, g *gpu, bytes int64, rounds int) *args {
 	}
 	all := len(p.gpus)
 	for _, o := range p.offset {
-		s.connect(a, g, p.gpus[(g.index+o)%all], p.gpus[(g.index-o+all)%all])
+		s.connect(a, g, p.gpus[(g.Rank+o)%all], p.gpus[(g.Rank-o+all)%all])
 	}
 	return a
 }
@@ -271,7 +272,7 @@ func (s *session) count(list []*gpu, each int) error {
 		binary.LittleEndian.PutUint32(text[b*flagBytes:], s.epoch)
 		binary.LittleEndian.PutUint32(text[b*flagBytes+4:], s.epoch+uint32(each))
 	}
-	return s.each(list, func(g *gpu) error {
+	return gpus.Each(list, func(g *gpu) error {
 		g.turn = 0
 		return driver.Upload(g.counters.At, text)
 	})

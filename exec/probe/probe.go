@@ -23,7 +23,7 @@ func Run(ctx context.Context, o Options) ([]measurement.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer s.set.Close()
 	for _, step := range []struct {
 		name    string
 		measure func() error

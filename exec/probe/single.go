@@ -14,11 +14,11 @@ import (
 func (s *session) launches() error {
 	g := s.gpus[0]
 	const many = 200
-	return g.do(func() error {
+	return g.Do(func() error {
 		for _, overlap := range []bool{false, true} {
 			a := s.args(g).encode()
 			t, err := g.timed(many, func() error {
-				return g.kernels["nothing"].Launch(g.stream, driver.Dim{Blocks: 1, Threads: 32, Overlap: overlap}, a)
+				return g.kernels["nothing"].Launch(g.Stream, driver.Dim{Blocks: 1, Threads: 32, Overlap: overlap}, a)
 			})
 			if err != nil {
 				return err
@@ -32,7 +32,7 @@ func (s *session) launches() error {
 				return err
 			}
 		}
-		if err := g.stream.Synchronize(); err != nil {
+		if err := g.Stream.Synchronize(); err != nil {
 			return err
 		}
 		s.row("launch_stream", g.name(), g.name(), 1, 0, us(time.Since(began))/many, "us")
@@ -43,12 +43,12 @@ func (s *session) launches() error {
 // local: copying and adding up in one GPU's memory, in and beyond its cache.
 func (s *session) local() error {
 	g := s.gpus[0]
-	return g.do(func() error {
+	return g.Do(func() error {
 		for _, kernel := range []string{"copy", "add"} {
 			for bytes := int64(64 << 10); bytes <= int64(s.max); bytes *= 16 {
 				a := s.args(g)
 				a.Bytes = uint64(bytes)
-				d := shape{int(min(bytes/16/512+1, int64(4*g.sms))), 512}
+				d := shape{int(min(bytes/16/512+1, int64(4*g.Multiprocessors))), 512}
 				t, err := g.timed(20, func() error { return g.launch(kernel, d, a) })
 				if err != nil {
 					return err
@@ -63,7 +63,7 @@ func (s *session) local() error {
 // hostCopies: pinned memory to a GPU and back.
 func (s *session) hostCopies() error {
 	g := s.gpus[0]
-	return g.do(func() error {
+	return g.Do(func() error {
 		size := int(min(int64(s.max), 64<<20))
 		host, err := driver.AllocHost(size)
 		if err != nil {
@@ -71,11 +71,11 @@ func (s *session) hostCopies() error {
 		}
 		defer host.Free()
 		for bytes := 4; bytes <= size; bytes *= 8 {
-			in, err := g.timed(10, func() error { return g.stream.CopyFromHost(g.dst.At, host.Bytes[:bytes]) })
+			in, err := g.timed(10, func() error { return g.Stream.CopyFromHost(g.dst.At, host.Bytes[:bytes]) })
 			if err != nil {
 				return err
 			}
-			out, err := g.timed(10, func() error { return g.stream.CopyToHost(host.Bytes[:bytes], g.dst.At) })
+			out, err := g.timed(10, func() error { return g.Stream.CopyToHost(host.Bytes[:bytes], g.dst.At) })
 			if err != nil {
 				return err
 			}

@@ -52,6 +52,7 @@ int cuMemcpyHtoDAsync_v2(uint64_t d, const void *s, size_t n, void *st) { return
 int cuMemcpyDtoDAsync_v2(uint64_t d, uint64_t s, size_t n, void *st) { return copied(st, n); }
 
 int cuStreamCreate(Stream **s, unsigned flags) { return *s = calloc(1, sizeof **s), 0; }
+int cuStreamQuery(Stream *s) { return getenv("RAILYARD_FAKE_BUSY") ? 600 : 0; }  // not ready
 int cuStreamBeginCapture_v2(Stream *s, int mode) { return s->captures = 1, s->graph = 0, 0; }
 int cuStreamEndCapture(Stream *s, Graph **g) { return *g = malloc(sizeof **g), (*g)->takes = s->graph, s->captures = 0, 0; }
 int cuGraphInstantiateWithFlags(Graph **x, Graph *g, uint64_t flags) { return *x = malloc(sizeof **x), **x = *g, 0; }
