@@ -16,6 +16,7 @@ type Answer struct {
 	Rows     []Row
 	Front    *planner.Front // where Detail asks for it
 	score    *score.Scorer
+	baseline *baseline
 }
 
 // Row is the answer for one size.
@@ -114,21 +115,27 @@ func (a *Answer) limits() error {
 	if latency.Time == 0 {
 		latency.Cut = ""
 	}
-	beside, err := q.baseline()
-	if err != nil {
+	var err error
+	if a.baseline, err = q.baseline(); err != nil {
 		return err
 	}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		r.Latency = latency
-		r.NCCL = beside.at(q.spec, r.Size)
+		r.NCCL = a.baseline.at(q.spec, r.Size)
 	}
 	return nil
 }
 
-// Replace puts another schedule in the place of a row's, with what is predicted of it.
-func (a *Answer) Replace(row int, s *schedule.Schedule, p planner.Prediction) {
-	a.Rows[row].Schedule, a.Rows[row].Prediction = s, p
+// Resize makes a row one of another size, by the same schedule: of what whole elements move.
+func (a *Answer) Resize(row int, size units.Bytes) (err error) {
+	r := &a.Rows[row]
+	if r.Size == size {
+		return nil
+	}
+	r.Size, r.NCCL = size, a.baseline.at(a.Question.spec, size)
+	r.Prediction, err = a.score.Explain(r.Schedule, size)
+	return err
 }
 
 // Explain predicts a schedule at a size by the question's costs.

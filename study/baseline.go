@@ -7,6 +7,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim/nccl"
+	"railyard/study/measured"
 )
 
 // Baseline is what the communication library takes for what a plan does; the zero Baseline where
@@ -60,6 +61,9 @@ func (q *Question) baseline() (*baseline, error) {
 	}
 	b.runtime, _ = NCCL(t, q.asked.Costs, nccl.Options{}) // an error: NCCL does not run there
 	var err error
+	if q.asked.Site.Shipped() != "" {
+		b.measured, err = measuredOn(t, q.asked.Site)
+	}
 	return b, err
 }
 
@@ -81,4 +85,42 @@ func (b *baseline) at(spec collective.Spec, size units.Bytes) Baseline {
 		}
 	}
 	return out
+}
+
+// measuredOn are the shipped measurements on this machine, unchanged, with as many nodes and with
+// the library free to choose.
+func measuredOn(t *topology.Topology, site Site) ([]measurement.Row, error) {
+	systems, err := measured.Systems()
+	if err != nil {
+		return nil, err
+	}
+	sets, err := measured.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	var out []measurement.Row
+	for _, set := range sets {
+		for _, m := range set.Rows {
+			if m.GPUs != t.NumRanks() || max(m.Nodes, 1) != t.NumNodes() || m.Time <= 0 || forced(m.Algo) || forced(m.Proto) {
+				continue
+			}
+			s, err := measured.SystemOf(systems, m.ID)
+			if err == nil && s.Excluded == "" && s.Topology == site.Shipped() && len(s.Set) == 0 && (!site.NoInNetwork || s.Options.NVLS == nccl.Off) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out, nil
+}
+
+// forced reports whether a run was told which algorithm or protocol to take.
+func forced(name string) bool { return name != "" && name != "default" && name != "-" }
+
+// Baseline is the library's side alone, for one size.
+func (q *Question) Baseline(size units.Bytes) (Baseline, error) {
+	b, err := q.baseline()
+	if err != nil {
+		return Baseline{}, err
+	}
+	return b.at(q.spec, size), nil
 }

@@ -68,14 +68,12 @@ func (a *Answer) keep(before *Answer) error {
 	return nil
 }
 
-// Change answers a question before and after a change of the machine: rows of the second answer
-// have the time of the plan before, that plan kept, and the best plan there.
-func Change(before, after *Question, progress Progress) (was, is *Answer, err error) {
-	if was, err = before.Answer(progress); err != nil {
-		return nil, nil, err
+// After answers a question about a machine that was changed since: rows have the plan before, that
+// plan kept, and the best one there.
+func (a *Answer) After(changed *Question, progress Progress) (*Answer, error) {
+	is, err := changed.Answer(progress)
+	if err != nil {
+		return nil, err
 	}
-	if is, err = after.Answer(progress); err != nil {
-		return nil, nil, err
-	}
-	return was, is, is.keep(was)
+	return is, is.keep(a)
 }

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/topology"
@@ -19,17 +18,12 @@ type Collective struct {
 func (c Collective) Over(ranks int) (collective.Spec, error) {
 	s := collective.Spec{Kind: c.Kind, Ranks: ranks, Root: c.Root, Counts: c.Counts}
 	if c.Kind == collective.AllToAllV && s.Counts == nil {
-		s.Counts = UniformCounts(ranks)
+		s.Counts = collective.UniformCounts(ranks)
 	}
 	if n := len(s.Counts); n > 0 && n != ranks {
-		return s, fmt.Errorf("counts of %d ranks, but there are %d", n, ranks)
+		return s, fmt.Errorf("a matrix for %d ranks, but there are %d", n, ranks)
 	}
 	return s, s.Validate()
-}
-
-// UniformCounts is the all_to_allv that sends the same to everybody.
-func UniformCounts(ranks int) [][]int64 {
-	return slices.Repeat([][]int64{slices.Repeat([]int64{1}, ranks)}, ranks) // one row for all, which nobody changes
 }
 
 // onWhole is the same on the whole of a degraded machine, where lost ranks send nothing.

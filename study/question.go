@@ -16,7 +16,7 @@ import (
 // Asked is what a question is made of.
 type Asked struct {
 	Topology   *topology.Topology // with its changes, faults and the traffic of others
-	Shipped    string             // its name where it is a shipped one and nothing of it was changed, else ""
+	Site       Site               // where it comes from, as far as that is known: what was measured there is put beside
 	Collective Collective
 	Sizes      []units.Bytes // as nccl-tests counts them, ascending
 	Costs      *cost.Profile // of railyard's plans

@@ -64,7 +64,10 @@ func (s Site) Load() (*topology.Topology, error) {
 	if t, err = t.Degrade(s.Faults); err != nil || len(s.Traffic) == 0 {
 		return t, err
 	}
-	return t.WithBackground(s.Traffic)
+	if t, err = t.WithBackground(s.Traffic); err != nil {
+		return nil, fmt.Errorf("background traffic: %w", err)
+	}
+	return t, nil
 }
 
 // Whole is the site without faults and the traffic of others.

@@ -69,7 +69,7 @@ func TestRefused(t *testing.T) {
 		"a size of 0": func(a *study.Asked) { a.Sizes = []units.Bytes{units.MiB, 0} },
 		"root 8 of 8": func(a *study.Asked) { a.Collective = study.Collective{Kind: collective.Broadcast, Root: 8} },
 		"counts of two": func(a *study.Asked) {
-			a.Collective = study.Collective{Kind: collective.AllToAllV, Counts: study.UniformCounts(2)}
+			a.Collective = study.Collective{Kind: collective.AllToAllV, Counts: collective.UniformCounts(2)}
 		},
 	} {
 		bad := good
@@ -102,8 +102,8 @@ func TestKeptAndPlannedAgain(t *testing.T) {
 	broken := site
 	broken.Faults = []topology.Fault{fault}
 	a := ask(t, broken, collective.AllReduce, study.Search{}, study.Detail{Changes: true}, units.KiB, units.GiB)
-	was, is, err := study.Change(ask(t, site, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB).Question,
-		ask(t, broken, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB).Question, nil)
+	was := ask(t, site, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB)
+	is, err := was.After(ask(t, broken, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB).Question, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/study"
 	"railyard/study/measured"
 )
 
@@ -228,7 +229,7 @@ func (f *baselineFlags) row(ctx context.Context, b *nccl.Bench, s nccl.Setting, 
 	}
 	sum := measurement.Summarise(r.Times)
 	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
-	alg, bus := bandwidths(collective.Spec{Kind: kind, Ranks: b.GPUs()}, size, median)
+	alg, bus := study.Bandwidths(collective.Spec{Kind: kind, Ranks: b.GPUs()}, size, median)
 	algo, proto := s.Names()
 	registration := "none"
 	if s.Windows {

@@ -12,12 +12,11 @@ import (
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
 	"railyard/interop/slurm"
-	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
-	"railyard/study/score"
+	"railyard/study"
 )
 
 type limitsFlags struct {
@@ -127,6 +126,10 @@ func (f *limitsFlags) collect(cmd *cobra.Command, d *report.LimitsDocument, t *t
 	if err != nil {
 		return err
 	}
+	c, err := f.coll.collective(cmd)
+	if err != nil {
+		return err
+	}
 	profile, err := f.training.profile.load(t)
 	if err != nil {
 		return err
@@ -137,16 +140,16 @@ func (f *limitsFlags) collect(cmd *cobra.Command, d *report.LimitsDocument, t *t
 		if err != nil {
 			return err
 		}
-		var spec collective.Spec
-		if spec, err = f.coll.spec(cmd, part.NumRanks()); err != nil {
-			return err
-		}
-		rows, err := planner.Plan(part, spec, []units.Bytes{size}, score.New(part, profile), planner.PlanOptions{})
+		q, err := study.New(study.Asked{Topology: part, Collective: c, Sizes: []units.Bytes{size}, Costs: profile})
 		if err != nil {
 			return err
 		}
-		x := rows[0].Prediction
-		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(x.Time), Limit: planner.Name(rows[0].Schedule) + "; " + x.Bottleneck})
+		a, err := q.Answer(nil)
+		if err != nil {
+			return err
+		}
+		x := a.Rows[0].Prediction
+		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(x.Time), Limit: planner.Name(a.Rows[0].Schedule) + "; " + x.Bottleneck})
 	}
 	return nil
 }

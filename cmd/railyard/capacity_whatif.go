@@ -12,12 +12,12 @@ import (
 	"railyard/capacity/step"
 	"railyard/capacity/whatif"
 	"railyard/cmd/internal/cli"
-	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/model/workload"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/study"
 )
 
 type whatIfFlags struct {
@@ -122,7 +122,7 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 	if f.training.workload != "" {
 		err = subject.train(d, after)
 	} else {
-		err = subject.collect(d, after, b)
+		err = subject.collect(d, b)
 	}
 	if err != nil {
 		return err
@@ -288,49 +288,64 @@ func trainingNotes(r *whatif.Training) []string {
 }
 
 // collect asks about a collective.
-func (s *subject) collect(d *report.WhatIfDocument, after topoFlags, b *topology.Topology) error {
+func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error {
 	sizes, err := s.flags.sizes.Sizes(s.cmd)
 	if err != nil {
 		return err
 	}
-	pa, err := s.flags.training.profile.load(s.a)
+	before, err := s.question(s.a, sizes)
 	if err != nil {
 		return err
 	}
-	pb, err := s.flags.training.profile.load(b)
+	was, err := before.Answer(nil)
 	if err != nil {
 		return err
 	}
-	spec := func(ranks int) (collective.Spec, error) { return s.flags.coll.spec(s.cmd, ranks) }
-	ask := func(b *topology.Topology) ([]whatif.Collective, error) {
-		return whatif.Collectives(s.a, b, pa, pb, spec, sizes, planner.PlanOptions{})
+	changed := func(b *topology.Topology) (*study.Answer, error) {
+		after, err := s.question(b, sizes)
+		if err != nil {
+			return nil, err
+		}
+		return was.After(after, nil)
 	}
-	list, err := ask(b)
+	is, err := changed(b)
 	if err != nil {
 		return err
 	}
-	d.Subject, d.By = s.flags.coll.name, "railyard (profile "+pa.Name+")"
-	for _, c := range list {
-		d.Rows = append(d.Rows, collectiveRow(c))
+	d.Subject, d.By = s.flags.coll.name, "railyard (profile "+before.Costs().Name+")"
+	for i := range is.Rows {
+		d.Rows = append(d.Rows, collectiveRow(&is.Rows[i]))
 	}
 	s.slowdown = func(t topoFlags) (float64, error) {
 		b, err := t.load()
 		if err != nil {
 			return 0, nil // unreachable
 		}
-		list, err := ask(b)
-		if err != nil || list[0].Kept == 0 {
+		x, err := changed(b)
+		if err != nil || x.Rows[0].Kept.Time == 0 {
 			return 0, err
 		}
-		return max(list[0].Kept.Seconds()/list[0].Before.Prediction.Time.Seconds(), 1), nil
+		return max(slowdown(x.Rows[0].Kept.Time, was.Rows[0].Prediction.Time), 1), nil
 	}
 	return nil
 }
 
-func collectiveRow(c whatif.Collective) report.WhatIfRow {
-	before, planned := c.Before.Prediction, c.Planned.Prediction
-	base := max(before.Time, 1).Seconds()
-	return report.WhatIfRow{SizeBytes: int64(c.Size), BeforeMS: ms(before.Time), Plan: planner.Name(c.Before.Schedule), Limit: before.Bottleneck,
-		KeptMS: ms(c.Kept), KeptSlowdown: c.Kept.Seconds() / base, PlannedMS: ms(planned.Time), PlannedSlowdown: planned.Time.Seconds() / base,
-		NewPlan: planner.Name(c.Planned.Schedule), NewLimit: planned.Bottleneck}
+// question is the collective on one of the machines.
+func (s *subject) question(t *topology.Topology, sizes []units.Bytes) (*study.Question, error) {
+	c, err := s.flags.coll.collective(s.cmd)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := s.flags.training.profile.load(t)
+	if err != nil {
+		return nil, err
+	}
+	return study.New(study.Asked{Topology: t, Collective: c, Sizes: sizes, Costs: costs})
+}
+
+func collectiveRow(r *study.Row) report.WhatIfRow {
+	before, planned := r.Before.Prediction, r.Prediction
+	return report.WhatIfRow{SizeBytes: int64(r.Size), BeforeMS: ms(before.Time), Plan: planner.Name(r.Before.Schedule), Limit: before.Bottleneck,
+		KeptMS: ms(r.Kept.Time), KeptSlowdown: slowdown(r.Kept.Time, before.Time), PlannedMS: ms(planned.Time), PlannedSlowdown: slowdown(planned.Time, before.Time),
+		NewPlan: planner.Name(r.Schedule), NewLimit: planned.Bottleneck}
 }

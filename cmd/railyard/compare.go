@@ -17,6 +17,7 @@ import (
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/report/fit"
+	"railyard/sim/nccl"
 	"railyard/study/measured"
 )
 
@@ -206,7 +207,7 @@ func newFit() *cobra.Command {
 			w := cmd.OutOrStdout()
 			fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error, data.skipped)
 			var left map[cost.KernelKey]int
-			r.Profile.Kernels, left = fit.Kernels(data.kernels, profileGeneral, true)
+			r.Profile.Kernels, left = fit.Kernels(data.kernels, cost.MustGet(nccl.General), true)
 			fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, cost.KernelErrors(r.Profile.Kernels), len(left))
 			return cli.WriteProfile(out, r.Profile)
 		},

@@ -10,6 +10,7 @@ import (
 	"railyard/cmd/internal/cli"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/study"
 )
 
 // crossoverFlags say what is compared.
@@ -62,7 +63,7 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 			name, g.topo.nodes = head, nodes
 		}
 		g.topo.name, g.topo.lenient = name, len(f.names) > 1
-		p, err := g.plan(cmd)
+		p, err := g.plan(cmd, study.Detail{})
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -70,7 +71,7 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		d.Collective, d.Topologies = p.spec.Kind.String(), append(d.Topologies, *t)
+		d.Collective, d.Topologies = p.Question.Spec().Kind.String(), append(d.Topologies, *t)
 	}
 	if f.chart != "" {
 		write, err := d.Draw(f.chart, planner.Tool)
@@ -106,25 +107,26 @@ func cutNodes(name string) (string, int, error) {
 
 // crossovers are the sizes at which each algorithm is the best.
 func (p *planned) crossovers() (*report.CrossoverTopology, error) {
-	out := &report.CrossoverTopology{Topology: p.topo.Name(), Hash: p.topo.Hash(), Profile: p.profile.Name, Ranks: p.spec.Ranks}
-	for _, r := range p.rows {
-		_, bus := bandwidths(p.spec, r.Size, r.Prediction.Time)
+	topo, spec := p.Question.Topology(), p.Question.Spec()
+	out := &report.CrossoverTopology{Topology: topo.Name(), Hash: topo.Hash(), Profile: p.Question.Costs().Name, Ranks: spec.Ranks}
+	for _, r := range p.Rows {
+		_, bus := study.Bandwidths(spec, r.Size, r.Prediction.Time)
 		row := report.CrossoverSize{SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: r.Prediction.Time.Microseconds(), BusBW: bus}
 		if r.RunnerUp != nil {
 			row.RunnerUp, row.RunnerLoss = planner.Name(r.RunnerUp), r.RunnerLoss()
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	crossings, err := planner.Crossovers(p.rows, p.score)
+	crossings, err := p.Crossovers()
 	if err != nil {
 		return nil, err
 	}
-	from, best := p.rows[0].Size, planner.Family(p.rows[0].Schedule)
+	from, best := p.Rows[0].Size, planner.Family(p.Rows[0].Schedule)
 	for _, c := range crossings {
 		out.Bands = append(out.Bands, report.Band{SizeRange: report.SizeRange{From: int64(from), To: int64(c.Size - 1)}, Best: best})
 		from, best = c.Size, planner.Family(c.To)
 	}
-	last := p.rows[len(p.rows)-1].Size
+	last := p.Rows[len(p.Rows)-1].Size
 	out.Bands = append(out.Bands, report.Band{SizeRange: report.SizeRange{From: int64(from), To: int64(max(from, last))}, Best: best})
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/sim/nccl"
+	"railyard/study"
 )
 
 // expectFlags say what is asked.
@@ -104,7 +105,7 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if f.collNet {
 		o.CollNet = nccl.On
 	}
-	r, err := nccl.NewRuntime(t, p, profileGeneral, o)
+	r, err := study.NCCL(t, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -154,10 +155,10 @@ func (f *profileFlag) library(t *topology.Topology) (*cost.Profile, error) {
 }
 
 func expectRow(spec collective.Spec, size units.Bytes, x *nccl.Prediction) report.ExpectRow {
-	alg, bus := bandwidths(spec, size, x.Time)
+	alg, bus := study.Bandwidths(spec, size, x.Time)
 	low, high := x.Band()
-	_, slowest := bandwidths(spec, size, high)
-	_, fastest := bandwidths(spec, size, low)
+	_, slowest := study.Bandwidths(spec, size, high)
+	_, fastest := study.Bandwidths(spec, size, low)
 	row := report.ExpectRow{SizeBytes: int64(size), Algorithm: x.Algorithm, Protocol: x.Protocol, TimeUS: x.Time.Microseconds(),
 		LowUS: low.Microseconds(), HighUS: high.Microseconds(), AlgBW: alg, BusBW: bus, LowBusBW: slowest, HighBusBW: fastest,
 		WireBW: x.Work.Wire / x.Time.Seconds() / 1e9, LineBW: x.Work.Line / 1e9, Limit: limitOf(x), Warnings: append([]string{}, x.Warnings...)}

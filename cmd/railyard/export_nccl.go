@@ -16,6 +16,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim/nccl"
+	"railyard/study"
 )
 
 // tunerRows chooses among what NCCL has on a topology.
@@ -36,7 +37,7 @@ func newTunerRows(f *exportFlags, t *topology.Topology) (*tunerRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := nccl.NewRuntime(t, p, profileGeneral, nccl.Options{})
+	r, err := study.NCCL(t, p, nccl.Options{})
 	return &tunerRows{f: f, topo: t, model: m, runtime: r, profile: p.Name}, err
 }
 

@@ -14,7 +14,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
-	"railyard/sim/nccl"
+	"railyard/study"
 	"railyard/topologies"
 )
 
@@ -98,65 +98,45 @@ const (
 )
 
 // load reads the topology that the flags name.
-func (f *topoFlags) load() (*topology.Topology, error) { return f.loadNamed(f.name) }
-
-func (f *topoFlags) loadNamed(name string) (*topology.Topology, error) {
-	gpus := f.gpus
-	if name == hostTopology && gpus == 0 {
-		gpus = min(max(runtime.NumCPU(), 2), maxThreads)
+func (f *topoFlags) load() (*topology.Topology, error) {
+	site, err := f.site()
+	if err != nil {
+		return nil, err
 	}
-	return f.loadFile(name, gpus)
+	t, err := site.Load()
+	var idle study.NoEffect
+	if errors.As(err, &idle) {
+		return nil, cli.Usage(err)
+	}
+	return t, err
 }
 
-// loadFile reads a topology, takes out what has failed and then what others use.
-func (f *topoFlags) loadFile(name string, gpus int) (*topology.Topology, error) {
-	faults, err := f.faults()
-	if err != nil {
-		return nil, err
+// site is the topology with what the flags change of it.
+func (f *topoFlags) site() (study.Site, error) {
+	s := study.Site{Name: f.name, Nodes: f.nodes, GPUs: f.gpus, Set: f.set, NoInNetwork: f.noInNetwork, AnyMachine: f.lenient, Source: source}
+	if s.Name == hostTopology && s.GPUs == 0 {
+		s.GPUs = min(max(runtime.NumCPU(), 2), maxThreads)
 	}
-	t, err := topology.Load(source, name, topology.Options{Nodes: f.nodes, GPUs: gpus, Set: f.set})
-	if err != nil {
-		return nil, err
+	var err error
+	if s.Faults, err = f.faults(); err != nil {
+		return s, err
 	}
-	if t, err = f.speedUp(t); err != nil {
-		return nil, err
-	}
-	if f.noInNetwork {
-		if m, r := t.InNetwork(nil); !m && !r && !f.lenient {
-			return nil, cli.Usagef("--no-in-network has no effect on %s, whose switches only forward: leave it out", name)
-		}
-		t = t.WithoutInNetwork()
-	}
-	if t, err = t.Degrade(faults); err != nil || len(f.loads)+len(f.traffic) == 0 {
-		return t, err
+	if s.Faster, err = cli.ParseAll(f.faster, parseFaster); err != nil {
+		return s, err
 	}
 	traffic, err := f.background()
-	if err != nil {
-		return nil, err
-	}
-	traffic = append(traffic, f.traffic...)
-	if t, err = t.WithBackground(traffic); err != nil {
-		return nil, fmt.Errorf("--load: %w", err)
-	}
-	return t, nil
+	s.Traffic = slices.Concat(traffic, f.traffic)
+	return s, err
 }
 
-// speedUp gives classes of links other rates.
-func (f *topoFlags) speedUp(t *topology.Topology) (*topology.Topology, error) {
-	for _, text := range f.faster {
-		class, factor, _ := strings.Cut(text, "=")
-		x, err := strconv.ParseFloat(factor, 64)
-		if err != nil {
-			return nil, cli.Usagef("--faster %s: write CLASS=FACTOR, such as ndr400=2", text)
-		}
-		faster, err := t.Faster(class, x)
-		if err == nil {
-			t = faster
-		} else if !f.lenient {
-			return nil, cli.Usagef("--faster: %v", err)
-		}
+// parseFaster reads a value of --faster.
+func parseFaster(text string) (study.Faster, error) {
+	class, factor, _ := strings.Cut(text, "=")
+	x, err := strconv.ParseFloat(factor, 64)
+	if err != nil {
+		return study.Faster{}, cli.Usagef("--faster %s: write CLASS=FACTOR, such as ndr400=2", text)
 	}
-	return t, nil
+	return study.Faster{Class: class, Factor: x}, nil
 }
 
 // measured is the topology that rows were measured on, with as many nodes and GPUs in all as they say.
@@ -201,29 +181,41 @@ func (f *collFlags) add(cmd *cobra.Command) {
 	}))
 }
 
-// spec is the collective over the topology's ranks.
-func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error) {
+// collective is what the flags say of it.
+func (f *collFlags) collective(cmd *cobra.Command) (study.Collective, error) {
 	kind, err := collective.Parse(f.name)
 	if err != nil {
-		return collective.Spec{}, cli.Usage(err)
+		return study.Collective{}, cli.Usage(err)
 	}
 	if cmd.Flags().Changed("root") && !kind.Rooted() {
-		return collective.Spec{}, cli.Usagef("--root has no effect on %v: leave it out", kind)
+		return study.Collective{}, cli.Usagef("--root has no effect on %v: leave it out", kind)
 	}
-	s := collective.Spec{Kind: kind, Ranks: ranks, Root: f.root}
-	if kind == collective.AllToAllV {
-		s.Counts = collective.UniformCounts(ranks)
-	}
+	c := study.Collective{Kind: kind, Root: f.root}
 	if err := f.readCounts(kind); err != nil {
-		return collective.Spec{}, err
+		return c, err
 	}
 	if f.matrix != nil {
-		if n := len(f.matrix.counts); n != ranks {
-			return collective.Spec{}, fmt.Errorf("%s: a matrix for %d ranks, but there are %d", f.counts, n, ranks)
-		}
-		s.Counts = f.matrix.counts
+		c.Counts = f.matrix.counts
 	}
-	return s, s.Validate()
+	return c, nil
+}
+
+// spec is the collective over so many ranks.
+func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error) {
+	c, err := f.collective(cmd)
+	if err != nil {
+		return collective.Spec{}, err
+	}
+	s, err := c.Over(ranks)
+	return s, f.ofFile(err)
+}
+
+// ofFile names the file of counts in what is wrong with a collective.
+func (f *collFlags) ofFile(err error) error {
+	if err == nil || f.matrix == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", f.counts, err)
 }
 
 // profileFlag chooses a cost profile.
@@ -249,5 +241,5 @@ func (f *profileFlag) load(t *topology.Topology) (*cost.Profile, error) {
 	return cost.Get(f.name)
 }
 
-// Built-in profiles.
-var profileIdeal, profileGeneral = cost.MustGet("ideal"), cost.MustGet(nccl.General)
+// profileIdeal costs nothing but line rates.
+var profileIdeal = cost.MustGet("ideal")

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
-	"railyard/planner"
-	"railyard/study/score"
+	"railyard/model/units"
+	"railyard/study"
 )
 
 // saidBySchedule are the flags that a given schedule leaves without effect.
@@ -24,39 +24,51 @@ func checkGiven(cmd *cobra.Command, plan string) error {
 	return nil
 }
 
+// baseline is what the library takes for the collective of a job of all ranks.
+func (f *planFlags) baseline(cmd *cobra.Command, x *scenario, j *job) (study.Baseline, error) {
+	a, err := f.asked(cmd, x.topo, []units.Bytes{j.size})
+	if err != nil {
+		return study.Baseline{}, err
+	}
+	c := j.Schedule.Spec
+	a.Collective, a.Costs, a.Detail = study.Collective{Kind: c.Kind, Root: c.Root, Counts: c.Counts}, x.profile, study.Detail{Baseline: true}
+	q, err := study.New(a)
+	if err != nil {
+		return study.Baseline{}, err
+	}
+	return q.Baseline(j.size)
+}
+
 // given takes a plan from a file for all sizes, in place of a search.
 func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
 	if err := f.format.Check(); err != nil {
+		return nil, err
+	}
+	t, err := f.topo.load()
+	if err != nil {
+		return nil, err
+	}
+	s, err := readSchedule(path, t)
+	if err != nil {
 		return nil, err
 	}
 	sizes, err := f.sizes.Sizes(cmd)
 	if err != nil {
 		return nil, err
 	}
-	p := &planned{source: f.topo.name}
-	if p.topo, err = f.topo.load(); err != nil {
-		return nil, err
-	}
-	if p.profile, err = f.profile.load(p.topo); err != nil {
-		return nil, err
-	}
-	if p.beside, err = newBeside(&f.topo, p.topo, p.profile); err != nil {
-		return nil, err
-	}
-	if err := f.running(p); err != nil {
-		return nil, err
-	}
-	s, err := readSchedule(path, p.topo)
+	a, err := f.asked(cmd, t, sizes)
 	if err != nil {
 		return nil, err
 	}
-	p.spec, p.score = s.Spec, score.New(p.topo, p.profile)
-	for _, size := range sizes {
-		r := planner.Row{Size: size, Schedule: s}
-		if r.Prediction, err = p.score.Explain(s, size); err != nil {
-			return nil, err
-		}
-		p.rows = append(p.rows, r)
+	a.Collective, a.Detail.Baseline = study.Collective{Kind: s.Spec.Kind, Root: s.Spec.Root, Counts: s.Spec.Counts}, true
+	p := &planned{source: f.topo.name}
+	if a.Costs, p.known, err = f.running(t, a.Costs); err != nil {
+		return nil, err
 	}
-	return p, nil
+	q, err := study.New(a)
+	if err != nil {
+		return nil, err
+	}
+	p.Answer, err = q.Given(s)
+	return p, err
 }

@@ -12,9 +12,8 @@ import (
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
-	"railyard/planner"
 	"railyard/sim"
-	"railyard/study/score"
+	"railyard/study"
 )
 
 // job is a collective that runs, maybe beside others.
@@ -138,15 +137,16 @@ func planJob(spec jobSpec, topo *topology.Topology, profile *cost.Profile, proto
 	if err != nil {
 		return nil, err
 	}
-	c := collective.Spec{Kind: spec.kind, Ranks: part.NumRanks()}
-	if spec.kind == collective.AllToAllV {
-		c.Counts = collective.UniformCounts(c.Ranks)
-	}
-	rows, err := planner.Plan(part, c, []units.Bytes{spec.size}, score.New(part, profile), planner.PlanOptions{Algorithm: spec.algo, Protocols: protocols})
+	q, err := study.New(study.Asked{Topology: part, Collective: study.Collective{Kind: spec.kind}, Sizes: []units.Bytes{spec.size}, Costs: profile,
+		Search: study.Search{Algorithm: spec.algo, Protocols: protocols}})
 	if err != nil {
 		return nil, err
 	}
-	return &job{Job: sim.Job{Schedule: rows[0].Schedule, Ranks: ranks}, name: spec.kind.String(), size: spec.size}, nil
+	a, err := q.Answer(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &job{Job: sim.Job{Schedule: a.Rows[0].Schedule, Ranks: ranks}, name: spec.kind.String(), size: spec.size}, nil
 }
 
 // partOf is the machine without the GPUs of other ranks, and the ranks in ascending

@@ -15,7 +15,7 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/sim/nccl"
-	"railyard/study/score"
+	"railyard/study"
 )
 
 // planFlags are what plan and run share: what to move, over what, at which cost.
@@ -65,146 +65,94 @@ func addAlgo(cmd *cobra.Command, algo *string) {
 	}))
 }
 
-// planned is everything that a plan was made from and led to.
+// planned is an answer with what only commands know of its question.
 type planned struct {
-	source  string // name or path of the topology
-	beside  *beside
-	topo    *topology.Topology
-	spec    collective.Spec
-	profile *cost.Profile
-	known   *cost.Profile // as asked for, which says what is fastest; profile may be the one by which that runs
-	score   *score.Scorer
-	rows    []planner.Row
-	latency *collective.Bound // found when it is first needed
-	counts  *countMatrix      // of all_to_allv, where a file says them
-	healthy []planner.Row     // where parts have failed: the same on the whole machine
-	kept    []planner.Kept    // and its plans on what is left
-	front   *planner.Front    // where it is asked for
-	idle    []planner.Row     // where there is background traffic: the same without it
+	*study.Answer
+	source string        // name or path of the topology
+	known  *cost.Profile // as asked for, which says what is fastest; the costs may be those by which that runs
+	counts *countMatrix  // of all_to_allv, where a file says them
 }
 
-func (f *planFlags) plan(cmd *cobra.Command) (*planned, error) {
+// asked is the question that the flags ask on a topology, for some sizes.
+func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []units.Bytes) (a study.Asked, err error) {
+	site, err := f.topo.site()
+	if err != nil {
+		return a, err
+	}
+	a = study.Asked{Topology: t, Site: site, Sizes: sizes, Detail: study.Detail{Considered: f.why, Front: f.pareto}}
+	if a.Collective, err = f.coll.collective(cmd); err != nil {
+		return a, err
+	}
+	if a.Costs, err = f.profile.load(t); err != nil {
+		return a, err
+	}
+	a.Search = study.Search{Algorithm: f.algo, Channels: f.channels, Slices: f.slices, InPlace: f.inPlace}
+	a.Search.Protocols, err = f.protocols()
+	return a, err
+}
+
+// question is the question that the flags ask.
+func (f *planFlags) question(cmd *cobra.Command, detail study.Detail) (*study.Question, *cost.Profile, error) {
 	if err := f.format.Check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sizes, err := f.allSizes(cmd)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p := &planned{source: f.topo.name}
-	if p.topo, err = f.topo.load(); err != nil {
-		return nil, err
-	}
-	if p.spec, err = f.coll.spec(cmd, p.topo.NumRanks()); err != nil {
-		return nil, err
-	}
-	p.counts = f.coll.matrix
-	if p.profile, err = f.profile.load(p.topo); err != nil {
-		return nil, err
-	}
-	if p.beside, err = newBeside(&f.topo, p.topo, p.profile); err != nil {
-		return nil, err
-	}
-	if err := f.running(p); err != nil {
-		return nil, err
-	}
-	return p, f.search(cmd, p, sizes)
-}
-
-// running takes the profile of railyard's own kernels where these are what will run: of the machine's
-// GPUs where neither the user nor the topology names one. GPUs that pretend to be in several nodes are
-// planned with the networks between those, of which such profiles say nothing.
-func (f *planFlags) running(p *planned) (err error) {
-	if p.known = p.profile; !f.executes || p.topo.NumNodes() > 1 {
-		return nil
-	}
-	if f.profile.name == "" && p.topo.Profile() == "" {
-		if p.known, err = cost.Get(nccl.ProfileFor(p.topo)); err != nil {
-			return err
-		}
-	}
-	if p.known.Execution != "" {
-		p.profile, err = p.known.Running()
-	}
-	return err
-}
-
-// How much of everything a candidate's simulation may do (see score.Scorer.Limit): some
-// seconds, longer where slices are asked for.
-const (
-	affordable       = 9_000_000
-	affordableSlices = 8 * affordable
-)
-
-func (f *planFlags) search(cmd *cobra.Command, p *planned, sizes []units.Bytes) error {
-	protocols, err := f.protocols(p.profile)
+	t, err := f.topo.load()
 	if err != nil {
-		return err
+		return nil, nil, err
+	}
+	a, err := f.asked(cmd, t, sizes)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.Detail.Baseline, a.Detail.Changes = detail.Baseline, detail.Changes
+	known := a.Costs
+	if a.Costs, known, err = f.running(t, known); err != nil {
+		return nil, nil, err
+	}
+	q, err := study.New(a)
+	return q, known, f.coll.ofFile(err)
+}
+
+// plan answers the question.
+func (f *planFlags) plan(cmd *cobra.Command, detail study.Detail) (*planned, error) {
+	q, known, err := f.question(cmd, detail)
+	if err != nil {
+		return nil, err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
 	defer bar.Finish()
-	p.score = score.New(p.topo, p.profile)
-	switch {
-	case f.algo != "":
-	case f.slices > 0:
-		p.score.Limit = affordableSlices
-	default:
-		p.score.Limit = affordable
-	}
-	o := planner.PlanOptions{Algorithm: f.algo, Protocols: protocols, Progress: bar.Set, Why: f.why, InPlace: f.inPlace,
-		Build: planner.Options{Channels: f.channels, Slices: f.slices}}
-	if f.pareto {
-		p.rows, p.front, err = planner.PlanFront(p.topo, p.spec, sizes, p.score, o)
-	} else {
-		p.rows, err = planner.Plan(p.topo, p.spec, sizes, p.score, o)
-	}
-	return err
+	a, err := q.Answer(bar.Set)
+	return &planned{Answer: a, source: f.topo.name, known: known, counts: f.coll.matrix}, err
 }
 
-// planOthers plans the same for the machine without its faults, and without the traffic
-// of others.
-func (f *planFlags) planOthers(cmd *cobra.Command, p *planned) error {
-	var err error
-	if len(p.topo.Faults()) > 0 {
-		g := *f
-		g.coll.root, g.coll.matrix = p.topo.OriginalRank(f.coll.root), f.coll.matrix.onHealthy(p.topo)
-		if p.healthy, err = g.planOn(cmd, p, p.topo.Healthy()); err != nil {
-			return err
-		}
-		if err := p.keep(); err != nil {
-			return err
+// running are the costs of railyard's own kernels where these are what will run, and the profile that
+// says what is fastest: of the machine's GPUs where neither the user nor the topology names one. GPUs
+// that pretend to be in several nodes are planned with the networks between those, of which such
+// profiles say nothing.
+func (f *planFlags) running(t *topology.Topology, p *cost.Profile) (costs, known *cost.Profile, err error) {
+	if !f.executes || t.NumNodes() > 1 {
+		return p, p, nil
+	}
+	if f.profile.name == "" && t.Profile() == "" {
+		if p, err = cost.Get(nccl.ProfileFor(t)); err != nil {
+			return nil, nil, err
 		}
 	}
-	if idle := p.topo.Idle(); idle != p.topo {
-		p.idle, err = f.planOn(cmd, p, idle)
+	if p.Execution == "" {
+		return p, p, nil
 	}
-	return err
+	costs, err = p.Running()
+	return costs, p, err
 }
 
-// planOn plans the same for another machine.
-func (f *planFlags) planOn(cmd *cobra.Command, p *planned, topo *topology.Topology) ([]planner.Row, error) {
-	other := &planned{source: p.source, topo: topo, profile: p.profile}
-	g := *f
-	g.why, g.pareto = false, false
-	var err error
-	if other.spec, err = g.coll.spec(cmd, topo.NumRanks()); err != nil {
-		return nil, err
-	}
-	sizes := make([]units.Bytes, len(p.rows))
-	for i, r := range p.rows {
-		sizes[i] = r.Size
-	}
-	err = g.search(cmd, other, sizes)
-	return other.rows, err
-}
-
-func (f *planFlags) protocols(p *cost.Profile) ([]schedule.Protocol, error) {
-	names := f.protos
-	if len(names) == 0 {
-		names = p.Protocols()
-	}
+// protocols are those that the flags name; none: all that the costs know.
+func (f *planFlags) protocols() ([]schedule.Protocol, error) {
 	var out []schedule.Protocol
-	for _, n := range names {
+	for _, n := range f.protos {
 		switch x := schedule.Protocol(strings.ToLower(n)); x {
 		case schedule.Simple, schedule.LL, schedule.LL128:
 			out = append(out, x)
@@ -229,11 +177,8 @@ func newPlan() *cobra.Command {
   railyard plan -t dgx-h100 --nodes 4 -c all_reduce -s 1G --fail nic:node2/nic3 --slow link:node0/gpu0--node0/nvswitch1=0.5`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := f.plan(cmd)
+			p, err := f.plan(cmd, study.Detail{Baseline: true, Changes: true})
 			if err != nil {
-				return err
-			}
-			if err := f.planOthers(cmd, p); err != nil {
 				return err
 			}
 			if out != "" {
@@ -255,13 +200,13 @@ func newPlan() *cobra.Command {
 
 // save writes the schedule of a single size.
 func (p *planned) save(path string) error {
-	if len(p.rows) != 1 {
-		return cli.Usagef("-o writes one schedule: choose the size with -s (there are %d)", len(p.rows))
+	if len(p.Rows) != 1 {
+		return cli.Usagef("-o writes one schedule: choose the size with -s (there are %d)", len(p.Rows))
 	}
-	if err := schedule.Check(p.rows[0].Schedule, p.topo); err != nil {
+	if err := schedule.Check(p.Rows[0].Schedule, p.Question.Topology()); err != nil {
 		return err
 	}
-	return cli.WriteFile(path, func(w io.Writer) error { return schedule.Encode(w, p.rows[0].Schedule) })
+	return cli.WriteFile(path, func(w io.Writer) error { return schedule.Encode(w, p.Rows[0].Schedule) })
 }
 
 func (p *planned) print(w io.Writer, format string, why bool) error {
@@ -279,25 +224,16 @@ func (p *planned) print(w io.Writer, format string, why bool) error {
 }
 
 func (p *planned) document(why bool) (*report.PlanDocument, error) {
-	d := &report.PlanDocument{Schema: "railyard.plan/v1", Topology: p.topo.Name(), Hash: p.topo.Hash(), Profile: p.profile.Name,
-		Ranks: p.spec.Ranks, LostRanks: p.topo.LostRanks(), Rows: []report.PlanRow{}, Crossovers: []report.CrossoverRow{}}
-	for _, f := range p.topo.Faults() {
+	topo := p.Question.Topology()
+	d := &report.PlanDocument{Schema: "railyard.plan/v1", Topology: topo.Name(), Hash: topo.Hash(), Profile: p.Question.Costs().Name,
+		Ranks: topo.NumRanks(), LostRanks: topo.LostRanks(), Rows: []report.PlanRow{}, Crossovers: []report.CrossoverRow{}}
+	for _, f := range topo.Faults() {
 		d.Faults = append(d.Faults, f.String())
 	}
-	for i, r := range p.rows {
-		row := p.row(r, why)
-		if p.healthy != nil {
-			t := max(p.healthy[i].Prediction.Time, 1)
-			row.HealthyUS, row.Slowdown = t.Microseconds(), float64(r.Prediction.Time)/float64(t)
-			row.KeptUS, row.KeptTooLarge = p.kept[i].Time.Microseconds(), p.kept[i].Least
-		}
-		if p.idle != nil {
-			t := max(p.idle[i].Prediction.Time, 1)
-			row.IdleUS, row.LoadSlowdown = t.Microseconds(), float64(r.Prediction.Time)/float64(t)
-		}
-		d.Rows = append(d.Rows, row)
+	for i := range p.Rows {
+		d.Rows = append(d.Rows, planRow(p.Question.Spec(), &p.Rows[i], why))
 	}
-	crossings, err := planner.Crossovers(p.rows, p.score)
+	crossings, err := p.Crossovers()
 	for _, c := range crossings {
 		d.Crossovers = append(d.Crossovers, report.CrossoverRow{SizeBytes: int64(c.Size), From: planner.Name(c.From), To: planner.Name(c.To)})
 	}
@@ -307,14 +243,14 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 
 // pareto is the front as the document has it.
 func (p *planned) pareto() *report.Pareto {
-	if p.front == nil {
+	if p.Front == nil {
 		return nil
 	}
-	out := &report.Pareto{SmallBytes: int64(p.front.Small), LargeBytes: int64(p.front.Large)}
-	for i := range p.front.Points {
-		x := &p.front.Points[i]
-		alg, bus := bandwidths(p.spec, p.front.Large, x.Transfer)
-		point := report.ParetoPoint{Schedule: planner.Name(x.Schedule), LatencyUS: x.Latency.Microseconds(), LargeUS: x.Transfer.Microseconds(), PerByte: x.PerByte(p.front.Large),
+	out := &report.Pareto{SmallBytes: int64(p.Front.Small), LargeBytes: int64(p.Front.Large)}
+	for i := range p.Front.Points {
+		x := &p.Front.Points[i]
+		alg, bus := study.Bandwidths(p.Question.Spec(), p.Front.Large, x.Transfer)
+		point := report.ParetoPoint{Schedule: planner.Name(x.Schedule), LatencyUS: x.Latency.Microseconds(), LargeUS: x.Transfer.Microseconds(), PerByte: x.PerByte(p.Front.Large),
 			AlgBW: alg, BusBW: bus, OnFront: x.OnFront, Best: []report.SizeRange{}}
 		for _, r := range x.Best {
 			point.Best = append(point.Best, report.SizeRange{From: int64(r.From), To: int64(r.To)})
@@ -324,53 +260,44 @@ func (p *planned) pareto() *report.Pareto {
 	return out
 }
 
-func (p *planned) row(r planner.Row, why bool) report.PlanRow {
-	t := r.Prediction.Time
-	alg, bus := bandwidths(p.spec, r.Size, t)
-	bound, latency := r.Bound, p.latencyBound()
-	if latency.Time > bound.Time {
-		bound = latency
-	}
-	row := report.PlanRow{Collective: p.spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
-		AlgBW: alg, BusBW: bus, BoundUS: bound.Time.Microseconds(), BoundCut: bound.Cut,
-		BandwidthBoundUS: r.Bound.Time.Microseconds(), BandwidthBoundCut: r.Bound.Cut,
-		LatencyBoundUS: latency.Time.Microseconds(), LatencyBoundCut: latency.Cut,
-		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...)}
-	row.Library = p.beside.row(p.spec, r.Size)
-	if t > 0 {
-		row.OfBound = float64(bound.Time) / float64(t)
-		row.OfBandwidthBound = float64(r.Bound.Time) / float64(t)
-		row.OfLatencyBound = float64(latency.Time) / float64(t)
-	}
+func planRow(spec collective.Spec, r *study.Row, why bool) report.PlanRow {
+	t, limit := r.Prediction.Time, r.Limit()
+	alg, bus := study.Bandwidths(spec, r.Size, t)
+	row := report.PlanRow{Collective: spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
+		AlgBW: alg, BusBW: bus, BoundUS: limit.Time.Microseconds(), BoundCut: limit.Cut, OfBound: r.Share(limit),
+		BandwidthBoundUS: r.Bound.Time.Microseconds(), BandwidthBoundCut: r.Bound.Cut, OfBandwidthBound: r.Share(r.Bound),
+		LatencyBoundUS: r.Latency.Time.Microseconds(), LatencyBoundCut: r.Latency.Cut, OfLatencyBound: r.Share(r.Latency),
+		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...), Library: libraryOf(&r.NCCL)}
 	if r.RunnerUp != nil {
-		row.RunnerUp = planner.Name(r.RunnerUp)
-		row.RunnerLoss = r.RunnerLoss()
+		row.RunnerUp, row.RunnerLoss = planner.Name(r.RunnerUp), r.RunnerLoss()
+	}
+	if b := r.Before; b != nil {
+		row.HealthyUS, row.Slowdown = b.Prediction.Time.Microseconds(), slowdown(t, b.Prediction.Time)
+		row.KeptUS, row.KeptTooLarge = r.Kept.Time.Microseconds(), r.Kept.Least
+	}
+	if r.Idle != nil {
+		row.IdleUS, row.LoadSlowdown = r.Idle.Prediction.Time.Microseconds(), slowdown(t, r.Idle.Prediction.Time)
 	}
 	if why {
 		for _, c := range r.Why {
-			row.WhyNotOther = append(row.WhyNotOther, report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned, Gain: c.Gain, Limit: c.Limit})
+			row.WhyNotOther = append(row.WhyNotOther,
+				report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned, Gain: c.Gain, Limit: c.Limit})
 		}
 	}
 	return row
 }
 
-// latencyBound is the bound by latency; computed once. Zero where the profile counts none.
-func (p *planned) latencyBound() collective.Bound {
-	if p.latency == nil {
-		b := planner.LatencyBound(p.topo, p.spec, p.profile)
-		if b.Time == 0 {
-			b.Cut = ""
-		}
-		p.latency = &b
-	}
-	return *p.latency
+// libraryOf is the library's side as documents have it.
+func libraryOf(b *study.Baseline) report.Library {
+	out := report.Library{Way: b.Way, TimeUS: microseconds(b.Time), ModelUS: microseconds(b.Model), MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
+	return out
 }
 
-// bandwidths are nccl-tests' algorithm and bus bandwidth in GB/s.
-func bandwidths(spec collective.Spec, size units.Bytes, t units.Time) (alg, bus float64) {
-	if t <= 0 || spec.Kind == collective.Barrier { // which moves no bytes
-		return 0, 0
+// microseconds is nil for what is not known.
+func microseconds(t units.Time) *float64 {
+	if t == 0 {
+		return nil
 	}
-	alg = float64(size) / t.Seconds() / 1e9
-	return alg, alg * spec.Kind.BusFactor(spec.Ranks)
+	us := t.Microseconds()
+	return &us
 }

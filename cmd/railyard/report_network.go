@@ -21,9 +21,8 @@ import (
 	"railyard/report/page"
 	"railyard/report/topoview"
 	"railyard/sim"
-	"railyard/sim/nccl"
+	"railyard/study"
 	"railyard/study/measured"
-	"railyard/study/score"
 )
 
 // maxDrawn bounds the GPUs whose plans a report searches and draws: of a larger machine it
@@ -47,9 +46,9 @@ type networkStudy struct {
 	topo    *topology.Topology
 	spec    collective.Spec
 	profile *cost.Profile
-	rows    []planner.Row
+	answer  *study.Answer
 	size    units.Bytes
-	best    planner.Row // at size
+	best    *study.Row // at size
 	source  string
 }
 
@@ -73,14 +72,14 @@ func (f *reportFlags) network(cmd *cobra.Command, b *builder, t *topology.Topolo
 	if s.size, err = cli.ParseSize("-s", f.size); err != nil {
 		return err
 	}
-	if s.spec, err = f.coll.spec(cmd, s.topo.NumRanks()); err != nil {
+	if s.answer, err = s.ask(cmd, s.topo, study.Detail{Baseline: true}); err != nil {
 		return err
 	}
-	if s.profile, err = f.training.profile.load(s.topo); err != nil {
-		return err
-	}
-	if s.rows, s.best, err = s.plan(s.topo, s.spec); err != nil {
-		return err
+	s.spec, s.profile = s.answer.Question.Spec(), s.answer.Question.Costs()
+	for i := range s.answer.Rows {
+		if s.answer.Rows[i].Size == s.size {
+			s.best = &s.answer.Rows[i]
+		}
 	}
 	s.source = fmt.Sprintf("Simulated by railyard: %s, %d GPUs, profile %s", s.topo.Name(), s.topo.NumRanks(), s.profile.Name)
 	list, err := s.figures(cmd)
@@ -100,17 +99,31 @@ func reportSizes() []units.Bytes {
 	return out
 }
 
-func (s *networkStudy) plan(t *topology.Topology, spec collective.Spec) ([]planner.Row, planner.Row, error) {
+// ask answers for all sizes of the report on a machine.
+func (s *networkStudy) ask(cmd *cobra.Command, t *topology.Topology, detail study.Detail) (*study.Answer, error) {
 	sizes := reportSizes()
 	if !slices.Contains(sizes, s.size) {
 		sizes = append(sizes, s.size)
 		slices.Sort(sizes)
 	}
-	rows, err := planner.Plan(t, spec, sizes, score.New(t, s.profile), planner.PlanOptions{})
+	site, err := s.f.training.topo.site()
 	if err != nil {
-		return nil, planner.Row{}, err
+		return nil, err
 	}
-	return rows, rows[slices.Index(sizes, s.size)], nil
+	a := study.Asked{Topology: t, Site: site, Sizes: sizes, Detail: detail}
+	if a.Collective, err = s.f.coll.collective(cmd); err != nil {
+		return nil, err
+	}
+	if a.Costs, err = s.f.training.profile.load(t); err != nil {
+		return nil, err
+	}
+	q, err := study.New(a)
+	if err != nil {
+		return nil, err
+	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
+	defer bar.Finish()
+	return q.Answer(bar.Set)
 }
 
 func (s *networkStudy) figures(cmd *cobra.Command) ([]figure, error) {
@@ -158,10 +171,10 @@ func (s *networkStudy) curves() ([]figure, error) {
 	ours := figures.Curve{Name: "railyard's plan", Role: chart.Ours}
 	limit := figures.Curve{Name: "bound by line rates", Role: chart.Limit, Style: chart.Dashed}
 	point := func(size units.Bytes, t units.Time) figures.CurvePoint {
-		_, bus := bandwidths(s.spec, size, t)
+		_, bus := study.Bandwidths(s.spec, size, t)
 		return figures.CurvePoint{Bytes: float64(size), TimeUS: t.Microseconds(), BusBW: bus}
 	}
-	for _, r := range s.rows {
+	for _, r := range s.answer.Rows {
 		ours.Points = append(ours.Points, point(r.Size, r.Prediction.Time))
 		if r.Bound.Time > 0 {
 			limit.Points = append(limit.Points, point(r.Size, r.Bound.Time))
@@ -189,22 +202,12 @@ func (s *networkStudy) curves() ([]figure, error) {
 // such collective.
 func (s *networkStudy) library(point func(units.Bytes, units.Time) figures.CurvePoint) (fitted, own figures.Curve) {
 	fitted, own = figures.Curve{Name: "NCCL's kernels, predicted", Role: chart.NCCL}, figures.Curve{Name: "NCCL's own model", Role: chart.Other, Style: chart.Dashed}
-	p, err := s.f.training.profile.library(s.topo)
-	if err != nil {
-		return fitted, own
-	}
-	r, err := nccl.NewRuntime(s.topo, p, profileGeneral, nccl.Options{})
-	if err != nil {
-		return fitted, own
-	}
-	for _, row := range s.rows {
-		x, err := r.Predict(nccl.Ask{Kind: s.spec.Kind, Size: row.Size})
-		if err != nil {
-			continue
+	for _, row := range s.answer.Rows {
+		if row.NCCL.Time > 0 {
+			fitted.Points = append(fitted.Points, point(row.Size, row.NCCL.Time))
 		}
-		fitted.Points = append(fitted.Points, point(row.Size, x.Time))
-		if x.Own > 0 {
-			own.Points = append(own.Points, point(row.Size, x.Own))
+		if row.NCCL.Model > 0 {
+			own.Points = append(own.Points, point(row.Size, row.NCCL.Model))
 		}
 	}
 	return fitted, own
@@ -231,7 +234,11 @@ func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.Curv
 				continue
 			}
 			c.Points = append(c.Points, point(m.Size, m.Time))
-			cases := measured.NewCases(s.f.training.topo.measured, mustProfile(x.Profile))
+			profile, err := cost.Get(x.Profile)
+			if err != nil {
+				return c, nil, nil, err
+			}
+			cases := measured.NewCases(s.f.training.topo.measured, profile)
 			cases.Options = x.Options
 			if p, err := cases.Predict(m); err == nil {
 				sizes, errors = append(sizes, float64(m.Size)), append(errors, p.Time.Seconds()/m.Time.Seconds()-1)
@@ -241,26 +248,18 @@ func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.Curv
 	return c, sizes, errors, nil
 }
 
-func mustProfile(name string) *cost.Profile {
-	p, err := cost.Get(name)
-	if err != nil {
-		return profileGeneral
-	}
-	return p
-}
-
 // crossover is the best schedule by size and GPUs.
 func (s *networkStudy) crossover(cmd *cobra.Command) (figure, error) {
 	var names []string
 	var best [][]string
-	add := func(t *topology.Topology, rows []planner.Row) {
+	add := func(t *topology.Topology, rows []study.Row) {
 		var line []string
 		for _, r := range rows {
 			line = append(line, planner.Family(r.Schedule))
 		}
 		names, best = append(names, fmt.Sprintf("%d", t.NumRanks())), append(best, line)
 	}
-	add(s.topo, s.rows)
+	add(s.topo, s.answer.Rows)
 	for _, n := range slices.Backward(halves(s.topo.NumNodes())) {
 		x := s.f.training.topo
 		x.fail, x.slow, x.loads, x.nodes = nil, nil, nil, n
@@ -274,18 +273,14 @@ func (s *networkStudy) crossover(cmd *cobra.Command) (figure, error) {
 		if err != nil {
 			continue
 		}
-		spec, err := s.f.coll.spec(cmd, t.NumRanks())
+		a, err := s.ask(cmd, t, study.Detail{})
 		if err != nil {
 			return figure{}, err
 		}
-		rows, _, err := s.plan(t, spec)
-		if err != nil {
-			continue
-		}
-		add(t, rows)
+		add(t, a.Rows)
 	}
 	var columns []string
-	for _, r := range s.rows {
+	for _, r := range s.answer.Rows {
 		columns = append(columns, r.Size.String())
 	}
 	return figure{name: "crossover", chart: figures.Map(s.spec.Kind.String(), s.source, columns, names, best), caption: "Which schedule is fastest for each size and number of GPUs."}, nil
@@ -346,8 +341,8 @@ func (s *networkStudy) latencies(what string) (chart.Chart, error) {
 // table is the plan by size.
 func (s *networkStudy) table() page.Table {
 	t := page.Table{Caption: "The best schedule by size", Header: []string{"bytes", "schedule", "us", "busbw GB/s", "of the bound", "limited by"}}
-	for _, r := range s.rows {
-		_, bus := bandwidths(s.spec, r.Size, r.Prediction.Time)
+	for _, r := range s.answer.Rows {
+		_, bus := study.Bandwidths(s.spec, r.Size, r.Prediction.Time)
 		of := "–"
 		if x := r.OfBound(); x > 0 && !math.IsInf(x, 0) {
 			of = fmt.Sprintf("%.1f %%", 100*x)

@@ -21,6 +21,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/study"
 )
 
 // runFlags say how to execute.
@@ -97,7 +98,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 		}
 		defer f.gpu.close()
 	}
-	if kind := p.spec.Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
+	if kind := p.Question.Spec().Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
 		return cli.Usagef("--op has no effect on %v: leave it out", kind)
 	}
 	if err := f.plan.wholeElements(cmd, dtype); err != nil {
@@ -200,7 +201,7 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 	if err != nil {
 		return nil, err
 	}
-	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.topo.Name(), Hash: p.topo.Hash(), Profile: p.profile.Name,
+	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.Question.Topology().Name(), Hash: p.Question.Topology().Hash(), Profile: p.Question.Costs().Name,
 		Backend: f.backend, Seed: f.seed, Timed: f.onHost() || f.backend == backendCUDA, Rows: []report.RunRow{}}
 	if err := dir.begin(p, d, os.Args); err != nil {
 		return nil, err
@@ -241,36 +242,30 @@ func (f *runFlags) chosen(cmd *cobra.Command) (*planned, error) {
 	if f.backend == backendCUDA { // whose kernels never use multicast
 		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
 	}
-	return f.plan.plan(cmd)
+	return f.plan.plan(cmd, study.Detail{Baseline: true})
 }
 
 // roundDown makes of the sizes asked for what is moved: whole elements, as many in each
 // block.
 func (p *planned) roundDown(dtype collective.DType) error {
-	for i := range p.rows {
-		row, element := &p.rows[i], int64(dtype.Size())
-		moved := units.Bytes(p.spec.Moved(int64(row.Size)/element) * element)
-		if moved == row.Size {
-			continue
-		}
-		var err error
-		if row.Prediction, err = p.score.Explain(row.Schedule, moved); err != nil {
+	for i := range p.Rows {
+		element := int64(dtype.Size())
+		if err := p.Resize(i, units.Bytes(p.Question.Spec().Moved(int64(p.Rows[i].Size)/element)*element)); err != nil {
 			return err
 		}
-		row.Size = moved
 	}
 	return nil
 }
 
 // predictInPlace leaves out of the predictions what need not be copied in place.
 func (p *planned) predictInPlace() error {
-	for i := range p.rows {
-		row := &p.rows[i]
+	for i := range p.Rows {
+		row := &p.Rows[i]
 		s, err := schedule.InPlace(row.Schedule)
 		if err != nil {
 			return err
 		}
-		if row.Prediction, err = p.score.Explain(s, row.Size); err != nil {
+		if row.Prediction, err = p.Explain(s, row.Size); err != nil {
 			return err
 		}
 	}
@@ -293,7 +288,7 @@ func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument
 	defer stop()
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "running")
 	defer bar.Finish()
-	for i, row := range p.rows {
+	for i, row := range p.Rows {
 		r, err := f.executeRow(ctx, p, row, dtype, op)
 		if err != nil {
 			return fmt.Errorf("%v: %w", row.Size, err)
@@ -302,13 +297,13 @@ func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument
 		if err := dir.row(r); err != nil {
 			return err
 		}
-		bar.Set(i+1, len(p.rows))
+		bar.Set(i+1, len(p.Rows))
 	}
 	return nil
 }
 
-func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, dtype collective.DType, op collective.ReduceOp) (report.RunRow, error) {
-	if err := schedule.Check(row.Schedule, p.topo); err != nil {
+func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) (report.RunRow, error) {
+	if err := schedule.Check(row.Schedule, p.Question.Topology()); err != nil {
 		return report.RunRow{}, err
 	}
 	count := int64(row.Size) / int64(dtype.Size())
@@ -318,19 +313,19 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 	}
 	sum := measurement.Summarise(times)
 	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
-	alg, bus := bandwidths(p.spec, row.Size, median)
-	r := report.RunRow{Collective: p.spec.Kind.String(), SizeBytes: int64(row.Size), Count: count, DType: dtype.String(), RedOp: "none", Root: -1,
+	alg, bus := study.Bandwidths(p.Question.Spec(), row.Size, median)
+	r := report.RunRow{Collective: p.Question.Spec().Kind.String(), SizeBytes: int64(row.Size), Count: count, DType: dtype.String(), RedOp: "none", Root: -1,
 		Schedule: planner.Name(row.Schedule), MeasuredUS: report.NewPercentiles(sum), AlgBW: alg, BusBW: bus,
 		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: wrong}
-	r.Library = p.beside.row(p.spec, row.Size)
+	r.Library = libraryOf(&row.NCCL)
 	if err := f.gpu.library(ctx, f, row, &r, dtype, op); err != nil {
 		return report.RunRow{}, err
 	}
-	if p.spec.Kind.Reduces() {
+	if p.Question.Spec().Kind.Reduces() {
 		r.RedOp = op.String()
 	}
-	if p.spec.Kind.Rooted() {
-		r.Root = p.spec.Root
+	if p.Question.Spec().Kind.Rooted() {
+		r.Root = p.Question.Spec().Root
 	}
 	if median > 0 {
 		r.Error = float64(row.Prediction.Time-median) / float64(median)
@@ -340,7 +335,7 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row planner.Row, 
 
 // time runs a schedule on the backend: the time of every iteration, and how many
 // elements were wrong.
-func (f *runFlags) time(ctx context.Context, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
+func (f *runFlags) time(ctx context.Context, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
 	if f.backend == backendCUDA {
 		return f.gpu.time(ctx, f, row, count, dtype, op)
 	}
@@ -381,7 +376,7 @@ func newResultDir(path string) (*resultDir, error) {
 // begin writes what the run is made from, before anything is measured.
 func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) error {
 	seen := map[*schedule.Schedule]bool{}
-	for _, r := range p.rows {
+	for _, r := range p.Rows {
 		if seen[r.Schedule] {
 			continue
 		}
@@ -396,7 +391,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 	} else if err := cli.WriteFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.profile) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.Question.Costs()) }); err != nil {
 		return err
 	}
 	manifest := map[string]any{"schema": "railyard.manifest/v1", "tool": planner.Tool, "command": args[1:], "topology": doc.Topology,

@@ -19,6 +19,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/study"
 	"railyard/study/kernels"
 )
 
@@ -76,7 +77,7 @@ func (g *gpuFlags) available() error { return driver.Load() }
 // ones, unless the user asked for others.
 func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype collective.DType) error {
 	var err error
-	if g.node, err = cuda.Open(p.spec.Ranks); err != nil {
+	if g.node, err = cuda.Open(p.Question.Spec().Ranks); err != nil {
 		return err
 	}
 	g.node.Deadline, g.known, g.dtype = f.deadline, p.known, dtype
@@ -90,8 +91,8 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 	}
 	g.warn(cmd, p)
 	g.ways = map[*schedule.Schedule]cuda.Method{}
-	for i := range p.rows {
-		if err := g.row(p, &p.rows[i], f.inPlace); err != nil {
+	for i := range p.Rows {
+		if err := g.row(p, &p.Rows[i], f.inPlace); err != nil {
 			g.close()
 			return err
 		}
@@ -100,7 +101,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 }
 
 // row settles what runs for a size, and names and predicts it as it runs.
-func (g *gpuFlags) row(p *planned, row *planner.Row, inPlace bool) error {
+func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
 	if !g.fixed {
 		if err := g.replace(p, row); err != nil {
 			return err
@@ -126,15 +127,15 @@ func (g *gpuFlags) row(p *planned, row *planner.Row, inPlace bool) error {
 
 // mayPush reports whether messages would be pulled though neither the user nor a measurement
 // asks for that.
-func (g *gpuFlags) mayPush(p *planned, row *planner.Row, how cuda.Method) bool {
-	_, measured := g.choose(p.spec, row.Size)
+func (g *gpuFlags) mayPush(p *planned, row *study.Row, how cuda.Method) bool {
+	_, measured := g.choose(p.Question.Spec(), row.Size)
 	return !measured && !g.fixed && g.mechanism == "" && how.Mechanism == block.Pull && !how.Copies
 }
 
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
 // same.
 func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) error {
-	if f.inPlace || !nccl.Supported(p.spec.Kind) {
+	if f.inPlace || !nccl.Supported(p.Question.Spec().Kind) {
 		return nil
 	}
 	if err := nccl.Open(); err != nil {
@@ -142,7 +143,7 @@ func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) erro
 		return nil
 	}
 	var largest int64
-	for _, row := range p.rows {
+	for _, row := range p.Rows {
 		largest = max(largest, int64(row.Size))
 	}
 	if err := g.node.Reserve(largest); err != nil {
@@ -163,8 +164,8 @@ func (g *gpuFlags) close() {
 // warn says where little is known of these GPUs: then schedules are the planner's, and predictions
 // those for others.
 func (g *gpuFlags) warn(cmd *cobra.Command, p *planned) {
-	if p.profile != g.known && g.known.GPU != cuda.GPU() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s was not probed on %s: predictions are as good as those GPUs are like these; measure with `railyard probe`\n", p.profile.Name, cuda.GPU())
+	if p.Question.Costs() != g.known && g.known.GPU != cuda.GPU() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s was not probed on %s: predictions are as good as those GPUs are like these; measure with `railyard probe`\n", p.Question.Costs().Name, cuda.GPU())
 	}
 	switch {
 	case g.fixed:
@@ -176,12 +177,12 @@ func (g *gpuFlags) warn(cmd *cobra.Command, p *planned) {
 }
 
 // replace plans what was fastest for a row's size.
-func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
-	c, ok := g.choose(p.spec, row.Size)
+func (g *gpuFlags) replace(p *planned, row *study.Row) error {
+	c, ok := g.choose(p.Question.Spec(), row.Size)
 	if !ok {
 		return nil
 	}
-	s, err := planner.Build(p.topo, p.spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: kernels.Protocol(c.Method)})
+	s, err := planner.Build(p.Question.Topology(), p.Question.Spec(), c.Algorithm, planner.Options{Slices: c.Slices, Protocol: kernels.Protocol(c.Method)})
 	if err != nil {
 		return err
 	}
@@ -191,16 +192,16 @@ func (g *gpuFlags) replace(p *planned, row *planner.Row) error {
 
 // predict says how long a row takes by a method; where the profile knows no such messages, how
 // long its schedule takes.
-func (g *gpuFlags) predict(p *planned, row *planner.Row, how cuda.Method) (planner.Prediction, error) {
+func (g *gpuFlags) predict(p *planned, row *study.Row, how cuda.Method) (planner.Prediction, error) {
 	s := *row.Schedule
-	if s.Protocol = kernels.Protocol(how); !p.profile.Curved(string(s.Protocol)) {
-		return p.score.Explain(row.Schedule, row.Size)
+	if s.Protocol = kernels.Protocol(how); !p.Question.Costs().Curved(string(s.Protocol)) {
+		return p.Explain(row.Schedule, row.Size)
 	}
-	out, err := p.score.Explain(&s, row.Size)
+	out, err := p.Explain(&s, row.Size)
 	if err != nil {
 		return out, err
 	}
-	out.Time, err = kernels.Predict(p.topo, &s, how, row.Size, p.profile)
+	out.Time, err = kernels.Predict(p.Question.Topology(), &s, how, row.Size, p.Question.Costs())
 	return out, err
 }
 
@@ -209,7 +210,7 @@ func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, 
 }
 
 // method is how to run a row.
-func (g *gpuFlags) method(row planner.Row) cuda.Method {
+func (g *gpuFlags) method(row study.Row) cuda.Method {
 	how := cuda.MethodFor(row.Schedule)
 	if c, ok := g.choose(row.Schedule.Spec, row.Size); ok && !g.fixed {
 		how = c.Method
@@ -233,14 +234,14 @@ func (g *gpuFlags) method(row planner.Row) cuda.Method {
 }
 
 // config says how often: fewer operations and replays where a row would take seconds.
-func (g *gpuFlags) config(f *runFlags, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) cuda.Config {
+func (g *gpuFlags) config(f *runFlags, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) cuda.Config {
 	cfg := cuda.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace, Warmup: f.warmup, Iterations: (f.iterations + block.EpochWords - 1) / block.EpochWords * block.EpochWords, Replays: 20, Checks: 3, Seed: f.seed}
 	cfg.Limit(int64(row.Size), time.Second)
 	return cfg
 }
 
 // library times NCCL's own choice for a row in the same process, memory and graphs.
-func (g *gpuFlags) library(ctx context.Context, f *runFlags, row planner.Row, r *report.RunRow, dtype collective.DType, op collective.ReduceOp) error {
+func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *report.RunRow, dtype collective.DType, op collective.ReduceOp) error {
 	if g.other == nil {
 		return nil
 	}
@@ -254,7 +255,7 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row planner.Row, r 
 }
 
 // time runs a row: a time for each replay of a graph.
-func (g *gpuFlags) time(ctx context.Context, f *runFlags, row planner.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
+func (g *gpuFlags) time(ctx context.Context, f *runFlags, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
 	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Schedule])
 	if err != nil {
 		return nil, 0, err

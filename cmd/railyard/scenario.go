@@ -8,6 +8,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim"
+	"railyard/study"
 )
 
 // scenario is what simulate plays: jobs on a machine, with what may slow them down. What
@@ -19,6 +20,7 @@ type scenario struct {
 	compile   sim.CompileOptions
 	everyLink bool // list them one by one
 	late      *stragglers
+	baseline  study.Baseline     // of the first job, where all ranks run it
 	delays    []units.Time       // of late, for the seed at hand
 	planned   *schedule.Schedule // where parts have failed: the first job's on the whole machine, if it was planned for that
 

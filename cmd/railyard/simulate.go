@@ -90,11 +90,7 @@ func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBeside(&f.topo, x.topo, x.profile)
-	if err != nil {
-		return err
-	}
-	d.Library = b.row(x.jobs[0].Schedule.Spec, x.jobs[0].size)
+	d.Library = libraryOf(&x.baseline)
 	w := cmd.OutOrStdout()
 	switch f.format.Name {
 	case "json":
@@ -157,7 +153,7 @@ func (x *scenario) addJobs(cmd *cobra.Command, f *planFlags, o *simulateFlags, s
 		return err
 	}
 	x.jobs = append(x.jobs, first)
-	protocols, err := f.protocols(x.profile)
+	protocols, err := f.protocols()
 	if err != nil {
 		return err
 	}

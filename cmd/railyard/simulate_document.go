@@ -13,6 +13,7 @@ import (
 	"railyard/planner"
 	"railyard/report"
 	"railyard/sim"
+	"railyard/study"
 )
 
 // document plays the scenario, and those that it is compared with.
@@ -54,7 +55,7 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 func (x *scenario) describe(plan *sim.Plan, r *sim.Result) *report.SimulateDocument {
 	j := x.jobs[0]
 	t := r.Ends[0]
-	alg, bus := bandwidths(j.Schedule.Spec, j.size, t)
+	alg, bus := study.Bandwidths(j.Schedule.Spec, j.size, t)
 	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: x.topo.Name(), Profile: x.profile.Name, Schedule: planner.Name(j.Schedule),
 		Collective: j.Schedule.Spec.Kind.String(), SizeBytes: int64(j.size), TimeUS: t.Microseconds(), AlgBW: alg, BusBW: bus,
 		Sends: r.Sends, Events: r.Events, Bottleneck: r.Bottleneck, RankBalance: r.Balance.Ranks, LinkBalance: r.Balance.Links,

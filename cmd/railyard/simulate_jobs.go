@@ -11,6 +11,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim"
+	"railyard/study"
 )
 
 // firstJob is the job that -c or --plan names.
@@ -23,31 +24,40 @@ func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, 
 		}
 	}
 	if o.plan != "" {
-		return readJob(o.plan, x.topo, size, ranks)
+		j, err := readJob(o.plan, x.topo, size, ranks)
+		if err == nil && ranks == nil {
+			x.baseline, err = f.baseline(cmd, x, j)
+		}
+		return j, err
 	}
 	part, ranks, err := partOf(x.topo, ranks)
 	if err != nil {
 		return nil, err
 	}
-	p := &planned{source: f.topo.name, topo: part, profile: x.profile}
-	if p.spec, err = f.coll.spec(cmd, part.NumRanks()); err != nil {
+	a, err := f.asked(cmd, part, []units.Bytes{size})
+	if err != nil {
 		return nil, err
 	}
-	if err := f.search(cmd, p, []units.Bytes{size}); err != nil {
+	a.Costs = x.profile
+	a.Detail.Baseline, a.Detail.Changes = ranks == nil, ranks == nil
+	q, err := study.New(a)
+	if err != nil {
+		return nil, f.coll.ofFile(err)
+	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
+	defer bar.Finish()
+	answer, err := q.Answer(bar.Set)
+	if err != nil {
 		return nil, err
 	}
-	if ranks == nil {
-		if err := f.planOthers(cmd, p); err != nil {
-			return nil, err
-		}
-		if p.healthy != nil {
-			x.planned = p.healthy[0].Schedule
-		}
-		if p.idle != nil {
-			x.plannedIdle = p.idle[0].Schedule
-		}
+	row := &answer.Rows[0]
+	if x.baseline = row.NCCL; row.Before != nil {
+		x.planned = row.Before.Schedule
 	}
-	return &job{Job: sim.Job{Schedule: p.rows[0].Schedule, Ranks: ranks}, name: "-c " + p.spec.Kind.String(), size: size}, nil
+	if row.Idle != nil {
+		x.plannedIdle = row.Idle.Schedule
+	}
+	return &job{Job: sim.Job{Schedule: row.Schedule, Ranks: ranks}, name: "-c " + q.Spec().Kind.String(), size: size}, nil
 }
 
 // job is one of those beside it.

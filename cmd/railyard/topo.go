@@ -114,7 +114,12 @@ func newTopoCheck() *cobra.Command {
 			}
 			bad := 0
 			for _, name := range args {
-				t, err := f.loadFile(name, f.gpus)
+				site, err := f.site()
+				if err != nil {
+					return err
+				}
+				site.Name = name
+				t, err := site.Load()
 				if err != nil {
 					bad++
 					fmt.Fprintln(cmd.ErrOrStderr(), err)

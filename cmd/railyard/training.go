@@ -56,12 +56,11 @@ func (f *trainingFlags) on(t *topology.Topology) (*step.Predictor, *workload.Wor
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := f.predictor(t, func(nodes, gpus int) (*topology.Topology, error) {
-		part := f.topo
-		part.nodes, part.gpus, part.fail, part.slow, part.loads, part.traffic = nodes, gpus, nil, nil, nil, nil
-		part.lenient = true
-		return part.load()
-	})
+	site, err := f.topo.site()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := f.predictor(t, site.Part)
 	return p, w, err
 }
 
