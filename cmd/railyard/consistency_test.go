@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"railyard/internal/long"
+	"railyard/topologies"
+)
+
+// answers are times in ps of railyard's plans and of NCCL by size, as one command has them.
+type answers struct{ plan, nccl map[int64]int64 }
+
+func picoseconds(us float64) int64 { return int64(math.Round(us * 1e6)) }
+
+// ask runs a command and reads its JSON.
+func ask(t *testing.T, into any, args ...string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(append(args, "--format", "json"), &out, &errs); code != 0 {
+		t.Fatalf("%v: %s", args, errs.String())
+	}
+	if err := json.Unmarshal(out.Bytes(), into); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+}
+
+// One question has one answer, to the picosecond, whichever command is asked: plan, simulate,
+// report, what-if of before the change, limits of the placement that is the whole machine; and
+// NCCL's columns are what expect says.
+func TestOneQuestionOneAnswer(t *testing.T) {
+	names, nodes, kinds := []string{"hgx-h200-4", "dgx1-v100"}, []int{1}, []string{"all_reduce"}
+	if long.Given() {
+		names, nodes, kinds = topologies.Names(), []int{1, 2}, []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}
+	}
+	sizes := []int64{1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26, 1 << 30}
+	for _, name := range names {
+		for _, n := range nodes {
+			for _, kind := range kinds {
+				t.Run(fmt.Sprintf("%s-%d-%s", name, n, kind), func(t *testing.T) { oneAnswer(t, name, n, kind, sizes) })
+			}
+		}
+	}
+}
+
+func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64) {
+	machine := []string{"-t", name, "-c", kind}
+	if nodes > 1 {
+		machine = append(machine, "--nodes", strconv.Itoa(nodes))
+		if code := run(append([]string{"topo", "show"}, "-t", name, "--nodes", "2"), &bytes.Buffer{}, &bytes.Buffer{}); code != 0 {
+			t.Skip("it has one node only")
+		}
+	}
+	span := []string{"-b", fmt.Sprint(sizes[0]), "-e", fmt.Sprint(sizes[len(sizes)-1]), "-f", fmt.Sprint(sizes[1] / sizes[0])}
+	with := func(command []string, more ...string) []string { return append(append(command, machine...), more...) }
+
+	plans := askPlan(t, with([]string{"plan"}, span...))
+	check := func(who string, size int64, got float64, want map[int64]int64) {
+		if want[size] != picoseconds(got) {
+			t.Errorf("%d bytes: plan says %d ps, %s %d", size, want[size], who, picoseconds(got))
+		}
+	}
+	for size, us := range askExpect(t, with([]string{"expect"}, span...)) {
+		if _, known := plans.nccl[size]; known {
+			check("expect", size, us, plans.nccl)
+		}
+	}
+	var changed struct {
+		GPUs int
+		Rows []struct {
+			Size   int64   `json:"size_bytes"`
+			Before float64 `json:"before_ms"`
+		}
+	}
+	ask(t, &changed, with([]string{"capacity", "what-if", "--to", name}, span...)...)
+	for _, r := range changed.Rows {
+		check("what-if", r.Size, r.Before*1e3, plans.plan)
+	}
+	for size, us := range reported(t, with([]string{"report"})) {
+		if _, asked := plans.plan[size]; asked {
+			check("report", size, us, plans.plan)
+		}
+	}
+	for _, size := range sizes {
+		var simulated struct {
+			Time float64  `json:"time_us"`
+			NCCL *float64 `json:"nccl_us"`
+		}
+		ask(t, &simulated, with([]string{"simulate"}, "-s", fmt.Sprint(size))...)
+		check("simulate", size, simulated.Time, plans.plan)
+		if simulated.NCCL != nil {
+			check("simulate for NCCL", size, *simulated.NCCL, plans.nccl)
+		}
+		var limits struct {
+			Rows []struct {
+				Time float64 `json:"time_ms"`
+			}
+		}
+		ask(t, &limits, with([]string{"capacity", "limits", "--job", strconv.Itoa(changed.GPUs)}, "-s", fmt.Sprint(size))...)
+		check("limits", size, limits.Rows[len(limits.Rows)-1].Time*1e3, plans.plan)
+	}
+}
+
+func askPlan(t *testing.T, args []string) answers {
+	t.Helper()
+	var d struct {
+		Rows []struct {
+			Size int64    `json:"size_bytes"`
+			Time float64  `json:"time_us"`
+			NCCL *float64 `json:"nccl_us"`
+		}
+	}
+	ask(t, &d, args...)
+	a := answers{map[int64]int64{}, map[int64]int64{}}
+	for _, r := range d.Rows {
+		if a.plan[r.Size] = picoseconds(r.Time); r.NCCL != nil {
+			a.nccl[r.Size] = picoseconds(*r.NCCL)
+		}
+	}
+	return a
+}
+
+// askExpect is empty where NCCL does not run.
+func askExpect(t *testing.T, args []string) map[int64]float64 {
+	t.Helper()
+	out := map[int64]float64{}
+	if run(args, &bytes.Buffer{}, &bytes.Buffer{}) != 0 {
+		return out
+	}
+	var d struct {
+		Rows []struct {
+			Size int64   `json:"size_bytes"`
+			Time float64 `json:"time_us"`
+		}
+	}
+	ask(t, &d, args...)
+	for _, r := range d.Rows {
+		out[r.Size] = r.Time
+	}
+	return out
+}
+
+// reported are the times in the figures of a report; none of a machine that is too large for one.
+func reported(t *testing.T, args []string) map[int64]float64 {
+	t.Helper()
+	dir := t.TempDir()
+	var errs bytes.Buffer
+	if code := run(append(args, "-s", "1M", "-o", filepath.Join(dir, "r.html"), "--figures", dir), &bytes.Buffer{}, &errs); code != 0 {
+		t.Fatalf("%v: %s", args, errs.String())
+	}
+	out := map[int64]float64{}
+	file, err := os.Open(filepath.Join(dir, "time.csv"))
+	if err != nil {
+		return out
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if r[0] != "railyard's plan" {
+			continue
+		}
+		size, err1 := strconv.ParseFloat(r[1], 64)
+		us, err2 := strconv.ParseFloat(r[2], 64)
+		if err1 != nil || err2 != nil {
+			t.Fatalf("%v", r)
+		}
+		out[int64(size)] = us
+	}
+	return out
+}
