@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/model/topology"
 	"railyard/planner/plannertest"
 	"railyard/topologies"
@@ -15,7 +16,7 @@ import (
 func TestDegradedMachines(t *testing.T) {
 	seen := 0
 	for i, name := range []string{"dgx1-v100", "dgx-h100", "summit-node"} {
-		o := topology.Options{Nodes: 2}
+		o := topology.Options{Nodes: 2, GPUs: long.Or(4, 0)}
 		topo, err := topology.Load(topologies.Source, name, o)
 		if err != nil {
 			t.Fatal(err)

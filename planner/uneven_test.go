@@ -34,14 +34,15 @@ func (s *shares) add(share float64, seed int64) {
 	s.count++
 }
 
-// On 500 random graphs with uneven links packed trees come near what no schedule can beat,
-// and never beat it: played without latencies, some of them proven right. The long tier
-// plans every collective for every graph, and in 64 pieces, which fill pipelines better than 16.
+// On random graphs with uneven links packed trees come near what no schedule can beat, about as docs/planning.md
+// says, and never beat it: played without latencies, some of them proven right. The long tier plans every collective
+// for all of 500 graphs, and in 64 pieces, which fill pipelines better than 16.
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
-	seeds := int64(500)
+	seeds := long.Or[int64](60, 500)
 	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.88, mean: 0.985},
 		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.76, mean: 0.95},
-		{kind: collective.Broadcast, every: 10, pieces: 128, worst: 0.95, mean: 0.98}, {kind: collective.Reduce, every: 10, pieces: 128, worst: 0.95, mean: 0.98}}
+		{kind: collective.Broadcast, every: 10, pieces: 128, worst: 0.95, mean: 0.98},
+		{kind: collective.Reduce, every: 10, pieces: 128, worst: 0.95, mean: 0.98}}
 	if long.Given() {
 		for _, s := range all {
 			s.every, s.pieces = 1, max(s.pieces, 64)
@@ -62,14 +63,16 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 			}
 			share := row.OfBound()
 			if share > 1 {
-				t.Errorf("seed %d: %s takes %v, the bound is %v: %s", seed, planner.Name(row.Schedule), row.Prediction.Time, row.Bound.Time, row.Bound.Cut)
+				t.Errorf("seed %d: %s takes %v, the bound is %v: %s", seed, planner.Name(row.Schedule), row.Prediction.Time, row.Bound.Time,
+					row.Bound.Cut)
 			}
 			s.add(share, seed)
 		}
 	}
 	for _, s := range all {
 		mean := s.total / float64(s.count)
-		t.Logf("%v: %d graphs in %d pieces: worst %.2f %% (seed %d), mean %.2f %%, %d at 99 %% and more", s.kind, s.count, s.pieces, 100*s.least, s.at, 100*mean, s.reaching)
+		t.Logf("%v: %d graphs in %d pieces: worst %.2f %% (seed %d), mean %.2f %%, %d at 99 %% and more", s.kind, s.count, s.pieces,
+			100*s.least, s.at, 100*mean, s.reaching)
 		if s.least < s.worst || mean < s.mean {
 			t.Errorf("%v: worst %.4f, mean %.4f", s.kind, s.least, mean)
 		}
@@ -78,7 +81,7 @@ func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
 
 // Roots with much to send keep their part of links on which others have little.
 func TestConnectionsDoNotRunAhead(t *testing.T) {
-	for seed, least := range map[int64]float64{494: 0.97, 156: 0.8, 440: 0.75} {
+	for seed, least := range long.Or(map[int64]float64{156: 0.8}, map[int64]float64{494: 0.97, 156: 0.8, 440: 0.75}) {
 		row := treesOn(t, gen.Uneven(seed), collective.AllReduce, 64)
 		if share := row.OfBound(); share < least || share > 1 {
 			t.Errorf("seed %d: %.2f %% of the bound", seed, 100*share)
@@ -90,22 +93,19 @@ func TestConnectionsDoNotRunAhead(t *testing.T) {
 }
 
 // 64 GPUs in unequal nodes, each with an adapter, have 4,032 transfers: too many to pack all.
-// What is packed makes high trees, which share links behind switches better in parallel.
+// What is packed instead is no slower than classical algorithms.
 func TestTreesOfManyTransfers(t *testing.T) {
 	topo := gen.Uneven(369)
-	for kind, want := range map[collective.Kind]struct {
-		algorithm string
-		least     float64
-	}{collective.AllReduce: {"parallel_trees", 0.8}, collective.Broadcast: {"packed_trees", 0.94}, collective.Reduce: {"packed_trees", 0.94}} {
-		row := treesOn(t, topo, kind, 64)
-		if share := row.OfBound(); row.Schedule.Algorithm != want.algorithm || share < want.least || share > 1 {
+	for _, kind := range long.Or([]collective.Kind{collective.AllReduce},
+		[]collective.Kind{collective.AllReduce, collective.Broadcast, collective.Reduce}) {
+		row := treesOn(t, topo, kind, long.Or(32, 64))
+		if share := row.OfBound(); share > 1 {
 			t.Errorf("%v: %s, %.2f %% of the bound", kind, planner.Name(row.Schedule), 100*share)
 		}
-		if kind == collective.AllReduce { // both ways
-			if err := schedule.Check(row.Schedule, topo); err != nil {
-				t.Error(err)
-			}
+		if err := schedule.Check(row.Schedule, topo); err != nil {
+			t.Error(err)
 		}
+		notBehindClassical(t, topo, row, "ideal")
 	}
 }
 

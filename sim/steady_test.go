@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -35,9 +36,11 @@ func (n *steadyRuns) compare(t *testing.T, p *Plan, size units.Bytes, o Options)
 		}
 		got[i] = outcome{e.last, e.sends, e.events, slices.Clone(e.ends)}
 	}
-	if got[0].last != got[1].last || got[0].sends != got[1].sends || got[0].events != got[1].events || !slices.Equal(got[0].ends, got[1].ends) {
+	if got[0].last != got[1].last || got[0].sends != got[1].sends || got[0].events != got[1].events ||
+		!slices.Equal(got[0].ends, got[1].ends) {
 		s := p.jobs[0].Schedule
-		t.Errorf("%s, %v by %s ×%d, %v, %s: %+v event by event, %+v after %d periods skipped", p.topo.Name(), s.Spec.Kind, s.Algorithm, s.Channels[0].Depth(),
+		t.Errorf("%s, %v by %s ×%d, %v, %s: %+v event by event, %+v after %d periods skipped", p.topo.Name(), s.Spec.Kind, s.Algorithm,
+			s.Channels[0].Depth(),
 			size, p.profile.Name, got[0], got[1], e.steady.skipped)
 	}
 	if n.all++; e.steady.skipped > 0 {
@@ -104,7 +107,8 @@ func TestSkippingIsPlaying(t *testing.T) {
 		{"dgx1-v100", 1, collective.Broadcast, "packed_trees", 1000}, {"dgx1-v100", 1, collective.AllToAll, "flows", 100},
 		{"dgx-h100", 4, collective.AllGather, "packed_trees", 1500}, {"dgx-h100", 2, collective.Broadcast, "packed_trees", 700},
 		{"dgx-h100", 2, collective.AllReduce, "", 100}, {"dgx-a100", 2, collective.ReduceScatter, "", 99},
-		{"../planner/testdata/mesh5x5.yaml", 1, collective.AllReduce, "packed_trees", 256}, {"../planner/testdata/star8.yaml", 1, collective.Reduce, "packed_trees", 1400},
+		{"../planner/testdata/mesh5x5.yaml", 1, collective.AllReduce, "packed_trees", 256},
+		{"../planner/testdata/star8.yaml", 1, collective.Reduce, "packed_trees", 1400},
 		{"superpod-h100", 16, collective.Broadcast, "hierarchical_in_network", 256},
 	} {
 		topo, err := topology.Load(topologies.Source, x.name, topology.Options{Nodes: x.nodes})
@@ -113,9 +117,10 @@ func TestSkippingIsPlaying(t *testing.T) {
 		}
 		n.schedules(t, topo, x.kind, x.algo, x.depth, rng)
 	}
-	for seed := range int64(20) {
+	for seed := range long.Or[int64](5, 20) {
 		for _, topo := range []*topology.Topology{gen.Topology(seed), gen.Uneven(seed)} {
-			n.schedules(t, topo, []collective.Kind{collective.AllGather, collective.AllReduce, collective.Broadcast}[rng.IntN(3)], "", 30+rng.IntN(150), rng)
+			n.schedules(t, topo, []collective.Kind{collective.AllGather, collective.AllReduce, collective.Broadcast}[rng.IntN(3)], "",
+				30+rng.IntN(150), rng)
 		}
 	}
 	t.Logf("%d of %d runs skip something", n.skipping, n.all)
