@@ -104,7 +104,7 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	case m > block.WordsPush && f.share > 1:
 		return nil // copy engines are not shared
 	case m > block.WordsPush:
-		c.how.Copies, c.how.Specialise = true, false
+		c.how.Mechanism, c.how.Specialise = block.Copies, false
 	default:
 		c.how.Mechanism = m
 	}

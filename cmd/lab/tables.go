@@ -207,7 +207,7 @@ func (f *tablesFlags) predict(cases []*compared) error {
 		}
 		c.topo = topos[n]
 		spec := collective.Spec{Kind: c.key.Kind, Ranks: n}
-		k := made{n, spec.Kind, c.best.Way.Algorithm, c.best.Way.Slices, kernels.Protocol(c.best.Way.How)}
+		k := made{n, spec.Kind, c.best.Way.Algorithm, c.best.Way.Slices, c.best.Way.How.Mechanism.Protocol()}
 		if plans[k] == nil {
 			if plans[k], err = planner.Build(c.topo, spec, k.algo, planner.Options{Slices: k.slices, Protocol: k.proto}); err != nil {
 				return err

@@ -46,7 +46,7 @@ type gpuFlags struct {
 
 func (g *gpuFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&g.mechanism, "mechanism", "", "cuda: how messages travel: "+cuda.Mechanisms+" (default: what was fastest)")
+	fl.StringVar(&g.mechanism, "mechanism", "", "cuda: how messages travel: "+block.MechanismNames()+" (default: what was fastest)")
 	fl.IntVar(&g.blocks, "blocks", 0, "cuda: thread blocks for each lane of the schedule (default: what was fastest)")
 	fl.IntVar(&g.threads, "threads", 0, fmt.Sprintf("cuda: threads of a block, at most %d (default: what was fastest)", cuda.MaxThreads))
 	fl.BoolVar(&g.specialise, "specialise", true, "cuda: compile each plan into its kernel; false interprets it")
@@ -63,7 +63,7 @@ func (g *gpuFlags) check(cmd *cobra.Command, backend string) error {
 		return cli.Usagef("--blocks must be positive, --threads a multiple of 32 up to %d", cuda.MaxThreads)
 	}
 	if g.mechanism != "" {
-		if _, err := cuda.ParseMechanism(cuda.Method{}, g.mechanism); err != nil {
+		if _, err := block.ParseMechanism(g.mechanism); err != nil {
 			return cli.Usage(err)
 		}
 	}
@@ -120,7 +120,7 @@ func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
 		}
 	}
 	s := *row.Schedule
-	s.Protocol = kernels.Protocol(how)
+	s.Protocol = how.Mechanism.Protocol()
 	row.Schedule, row.Prediction, g.ways[&s] = &s, best, how
 	return nil
 }
@@ -129,7 +129,7 @@ func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
 // asks for that.
 func (g *gpuFlags) mayPush(p *planned, row *study.Row, how cuda.Method) bool {
 	_, measured := g.choose(p.Question.Spec(), row.Size)
-	return !measured && !g.fixed && g.mechanism == "" && how.Mechanism == block.Pull && !how.Copies
+	return !measured && !g.fixed && g.mechanism == "" && how.Mechanism == block.Pull
 }
 
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
@@ -182,7 +182,7 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 	if !ok {
 		return nil
 	}
-	s, err := planner.Build(p.Question.Topology(), p.Question.Spec(), c.Algorithm, planner.Options{Slices: c.Slices, Protocol: kernels.Protocol(c.Method)})
+	s, err := planner.Build(p.Question.Topology(), p.Question.Spec(), c.Algorithm, planner.Options{Slices: c.Slices, Protocol: c.Method.Mechanism.Protocol()})
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 // long its schedule takes.
 func (g *gpuFlags) predict(p *planned, row *study.Row, how cuda.Method) (planner.Prediction, error) {
 	s := *row.Schedule
-	if s.Protocol = kernels.Protocol(how); !p.Question.Costs().Curved(string(s.Protocol)) {
+	if s.Protocol = how.Mechanism.Protocol(); !p.Question.Costs().Curved(string(s.Protocol)) {
 		return p.Explain(row.Schedule, row.Size)
 	}
 	out, err := p.Explain(&s, row.Size)
@@ -216,9 +216,9 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 		how = c.Method
 	}
 	if g.mechanism != "" {
-		was := how.Flagged()
-		how, _ = cuda.ParseMechanism(how, g.mechanism) // check has seen it
-		if was && !how.Flagged() {
+		was := how.Mechanism.Flagged()
+		how.Mechanism, _ = block.ParseMechanism(g.mechanism) // check has seen it
+		if was && !how.Mechanism.Flagged() {
 			how.Blocks, how.Threads, how.Streams = 64, 512, 1
 		}
 	}
@@ -229,7 +229,7 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 	if g.threads > 0 {
 		how.Threads = g.threads
 	}
-	how.Specialise = g.specialise && !how.Copies
+	how.Specialise = g.specialise && how.Mechanism != block.Copies
 	return how
 }
 

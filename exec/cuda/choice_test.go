@@ -47,7 +47,7 @@ func TestChoicesCompile(t *testing.T) {
 				}
 				how := c.Method.Fitted(s, size, multiprocessors)
 				o := block.Options{Count: size / 4, Size: 4, Instances: how.Blocks, Mechanism: how.Mechanism}
-				if how.Copies {
+				if how.Mechanism == block.Copies {
 					_, err = block.CompileCopies(s, o)
 				} else {
 					var p *block.Program
@@ -60,17 +60,6 @@ func TestChoicesCompile(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestMechanismNames(t *testing.T) {
-	for _, name := range []string{"pull", "push", "packets", "lines", "words", "copies"} {
-		if _, err := ParseMechanism(Method{}, name); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := ParseMechanism(Method{}, "smoke"); err == nil {
-		t.Error("a mechanism that does not exist")
 	}
 }
 

@@ -156,7 +156,7 @@ func (g *gpu) load(s source) error {
 // Prepare compiles what a run needs into the cache, for each rank. Several may run at
 // once.
 func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
-	if how.Copies {
+	if how.Mechanism == block.Copies {
 		p, err := block.CompileCopies(s, how.options(cfg))
 		if err != nil {
 			return err

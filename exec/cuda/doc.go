@@ -22,10 +22,9 @@ import (
 // Method is how a schedule is run.
 type Method struct {
 	Mechanism  block.Mechanism
-	Copies     bool // by copy engines instead
-	Blocks     int  // thread blocks a lane; with Copies, of a reducing kernel
+	Blocks     int  // thread blocks a lane; of copy engines, of a reducing kernel
 	Threads    int  // a block
-	Streams    int  // Copies: streams that copies of a stage are spread over
+	Streams    int  // of copy engines: those that copies of a stage are spread over
 	Overlap    bool // a kernel may be launched while the one ahead of it still runs
 	Specialise bool // the plan is compiled into the kernel
 }

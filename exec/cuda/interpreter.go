@@ -71,11 +71,7 @@ func (c *code) more() int {
 }
 
 func (c *code) needs() needs {
-	n := needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: int64(c.laneBytes * len(c.p.Lanes[0]))}
-	if c.p.Mechanism.InWords() {
-		n.empty = block.WordsEmpty
-	}
-	return n
+	return needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: int64(c.laneBytes * len(c.p.Lanes[0])), empty: c.p.Mechanism.Empty()}
 }
 
 // threadsOption lets the compiler know a block's threads: with the bytes of a plan of constants it

@@ -168,7 +168,7 @@ func (n *Node) failure(ctx context.Context) error {
 	}
 	want, got := binary.LittleEndian.Uint64(r[32:]), binary.LittleEndian.Uint64(r[40:])
 	return fmt.Errorf("deadline of %v passed: rank %d, block %d, operation %d (%s), slice %d: waits for %s of %s %d: flag wanted %#x, got %#x",
-		n.Deadline, u(1), u(2), u(3), [...]string{"multi", "signal", "wait", "ll_put", "ll_reduce", "line_put", "line_reduce", "word_put", "word_reduce"}[u(6)%9], u(4),
+		n.Deadline, u(1), u(2), u(3), block.Kind(u(6)), u(4),
 		map[bool]string{true: "a packet", false: [...]string{"message", "release"}[u(7)%2]}[u(6) >= 4],
 		map[bool]string{true: "packet source", false: "rank"}[u(6) >= 4], u(5), want, got)
 }

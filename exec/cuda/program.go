@@ -62,7 +62,7 @@ func (o *programOp) queue(g *gpu, i int) error {
 
 // load compiles a schedule for the GPUs and makes it ready to launch.
 func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
-	if how.Copies {
+	if how.Mechanism == block.Copies {
 		return n.loadCopies(s, cfg, how)
 	}
 	p, err := block.Compile(s, how.options(cfg))

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"railyard/exec/cuda"
 	"railyard/exec/cuda/driver"
 	"railyard/exec/cuda/gpus"
 	"railyard/model/block"
+	"railyard/model/schedule"
 )
 
 // castsTo are the numbers of GPUs that one of several sends to.
@@ -56,8 +56,8 @@ func (s *session) casts() error {
 // castShapes are the grids of casts: where data are their own flags the one in which schedules run,
 // else every other number of blocks that messages are tried with.
 func (proto protocol) castShapes(bytes int64, multiprocessors int) []shape {
-	if m, ok := map[string]block.Mechanism{"ll": block.Packets, "ll128": block.Lines}[proto.name]; ok {
-		blocks, threads := cuda.Shape(m, bytes, multiprocessors)
+	if m, ok := block.FlaggedFor(schedule.Protocol(proto.name)); ok {
+		blocks, threads := m.Shape(bytes, multiprocessors)
 		return []shape{{blocks, threads}}
 	}
 	return slices.DeleteFunc(proto.shapes(bytes, multiprocessors), func(d shape) bool {

@@ -35,41 +35,6 @@ const (
 	stepBits = 20
 )
 
-// Mechanism is how messages travel.
-type Mechanism uint8
-
-// The mechanisms. Push falls back to Pull, message by message, where the receiver's
-// memory is not known to be free.
-const (
-	Pull Mechanism = iota
-	Push
-	Packets // LL
-	Lines   // LL128
-	Words   // reductions of floats only
-	// WordsPush is words for what is reduced; its result is pushed, message by message, to
-	// those whose words went into it, who thereby have said that they have begun.
-	WordsPush
-)
-
-var mechanismNames = [...]string{"pull", "push", "packets", "lines", "words", "words_push"}
-
-func (m Mechanism) String() string { return mechanismNames[m] }
-
-// Flagged reports whether data tell themselves that they have arrived.
-func (m Mechanism) Flagged() bool { return m >= Packets }
-
-// InWords reports whether a packet buffer holds words.
-func (m Mechanism) InWords() bool { return m == Words || m == WordsPush }
-
-// WordsEmpty is what the bytes of a packet buffer for words are before the first launch.
-const WordsEmpty = 0xff
-
-// Lines carry this many bytes of data in so many.
-const (
-	lineData = 240
-	lineRoom = 256
-)
-
 // Options say what to compile for.
 type Options struct {
 	Count     int64 // elements of the whole buffer, as nccl-tests counts it
@@ -96,9 +61,15 @@ const (
 	WordReduce             // LLReduce in words
 )
 
-func (k Kind) puts() bool { return k == LLPut || k == LinePut || k == WordPut }
+// kindNames are the kernels' (exec/cuda/kernel/src).
+var kindNames = [...]string{"multi", "signal", "wait", "ll_put", "ll_reduce", "line_put", "line_reduce", "word_put", "word_reduce"}
 
-func (k Kind) takes() bool { return k == LLReduce || k == LineReduce || k == WordReduce }
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("operation %d", uint8(k))
+}
 
 // Flags of an operation.
 const (
@@ -186,6 +157,8 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 		return nil, fmt.Errorf("%d ranks: the kernels address at most %d GPUs", s.Spec.Ranks, MaxRanks)
 	case o.Instances < 1:
 		return nil, fmt.Errorf("%d blocks a lane: must be at least 1", o.Instances)
+	case o.Mechanism == Copies:
+		return nil, fmt.Errorf("%v are no block program: they are compiled for themselves (CompileCopies)", o.Mechanism)
 	case o.Mechanism.InWords() && !(s.Spec.Kind.Reduces() && dependsOnAll(s.Spec.Kind)):
 		return nil, fmt.Errorf("%v in words: they carry all_reduce and reduce_scatter of floating-point numbers only", s.Spec.Kind)
 	}

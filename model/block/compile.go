@@ -36,13 +36,10 @@ func (c *compiler) channel(ch int) error {
 	for _, st := range all {
 		st.fuse(c.o.Mechanism.Flagged())
 	}
-	switch c.o.Mechanism {
-	case Push:
+	if mechanisms[c.o.Mechanism].pushes {
 		c.choosePushes(all)
-	case Packets, Lines, Words:
-		c.placePackets(all)
-	case WordsPush:
-		c.choosePushes(all)
+	}
+	if c.o.Mechanism.Flagged() {
 		c.placePackets(all)
 	}
 	for k, st := range all {
@@ -104,37 +101,17 @@ func (c *compiler) placePackets(all []*strand) {
 			for i := range st.steps[r] {
 				if s := &st.steps[r][i]; receives(s.op) && !s.msg.pushed {
 					s.msg.region = c.room[r]
-					c.room[r] += c.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
+					c.room[r] += c.o.Mechanism.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
 				}
 			}
 		}
 	}
 }
 
-// packetRoom is the bytes that data take in a packet buffer.
-func (c *compiler) packetRoom(data int64) int64 { return c.o.Mechanism.room(data) }
-
-func (m Mechanism) room(data int64) int64 {
-	switch m {
-	case Packets:
-		return 2 * data
-	case Lines:
-		return data / lineData * lineRoom // instances' pieces are whole lines (pieces.grain)
-	case Words, WordsPush:
-		return data
-	}
-	return 0
-}
-
-// packetRoom is that of an operation.
+// packetRoom is the bytes that an operation's data take in a packet buffer.
 func (op *Op) packetRoom(data int64) int64 {
-	switch op.Kind {
-	case LLPut, LLReduce:
-		return Packets.room(data)
-	case LinePut, LineReduce:
-		return Lines.room(data)
-	case WordPut, WordReduce:
-		return Words.room(data)
+	if m, ok := op.Kind.Mechanism(); ok {
+		return m.packetRoom(data)
 	}
 	return 0
 }

@@ -38,11 +38,8 @@ func (f *Forms) form(l *Lane, op *Op) form {
 // access is the bytes of data that a thread moves in a round of packets or words; 0 of operations
 // that do not ask whether one round is enough.
 func (op *Op) access() int64 {
-	switch op.Kind {
-	case LLPut, LLReduce:
-		return 8
-	case WordPut, WordReduce:
-		return 16
+	if m, ok := op.Kind.Mechanism(); ok && mechanisms[m].threads == 1 {
+		return mechanisms[m].bytes
 	}
 	return 0
 }

@@ -20,20 +20,9 @@ func (e *emission) put(m *message) error {
 			e.ops[at].PacketTargets = append(e.ops[at].PacketTargets, dst[i])
 			continue
 		}
-		e.add(Op{Kind: e.kind(LLPut), Sources: []Ref{src[i]}, PacketTargets: []Ref{dst[i]}, Limit: limit})
+		e.add(Op{Kind: e.c.o.Mechanism.form(LLPut), Sources: []Ref{src[i]}, PacketTargets: []Ref{dst[i]}, Limit: limit})
 	}
 	return nil
-}
-
-// kind is an operation on packets in the form of the mechanism.
-func (e *emission) kind(k Kind) Kind {
-	switch e.c.o.Mechanism {
-	case Lines:
-		return k + LinePut - LLPut
-	case Words, WordsPush:
-		return k + WordPut - LLPut
-	}
-	return k
 }
 
 // pieceEnd is the limit of operations between places without an end: all slices.
@@ -45,7 +34,7 @@ func (c *compiler) pieceEnd(channel int) int64 {
 func (e *emission) sender(r Ref) int {
 	for i := len(e.ops) - 1; i >= e.segment; i-- {
 		op := &e.ops[i]
-		made := op.Kind == e.kind(LLReduce) && slices.Contains(op.Destinations, r) || op.Kind == e.kind(LLPut) && op.Sources[0] == r
+		made := op.Kind == e.c.o.Mechanism.form(LLReduce) && slices.Contains(op.Destinations, r) || op.Kind == e.c.o.Mechanism.form(LLPut) && op.Sources[0] == r
 		if made && op.Flags&Pairs == 0 && len(op.PacketTargets) < MaxRanks-1 {
 			return i
 		}
@@ -55,7 +44,7 @@ func (e *emission) sender(r Ref) int {
 
 // packets are a message's places in the receiver's packet buffer, chunk by chunk.
 func (e *emission) packets(m *message) (out []Ref) {
-	n := e.c.packetRoom(e.c.pieceEnd(e.st.channel))
+	n := e.c.o.Mechanism.packetRoom(e.c.pieceEnd(e.st.channel))
 	for i := range m.send.Src.Set.Len() {
 		out = append(out, Ref{Rank: m.to, Buffer: PacketBuffer, Offset: m.region + int64(i)*n})
 	}
@@ -111,7 +100,7 @@ func (e *emission) unpack(s *step) error {
 	}
 	_, ends := e.c.refs(s.msg.from, e.st.channel, s.msg.send.Src)
 	for i, p := range e.packets(s.msg) {
-		op := Op{Kind: e.kind(LLReduce), PacketSources: []Ref{p}, Destinations: []Ref{dst[i]}, Limit: shorter(limits[i], ends[i])}
+		op := Op{Kind: e.c.o.Mechanism.form(LLReduce), PacketSources: []Ref{p}, Destinations: []Ref{dst[i]}, Limit: shorter(limits[i], ends[i])}
 		if own != nil {
 			op.Sources = []Ref{own[i]}
 			if e.rank > s.msg.from {
@@ -149,7 +138,7 @@ func (e *emission) reducePackets(s *step) error {
 	mine, _ := e.c.refs(e.rank, e.st.channel, s.op.Srcs[own])
 	dst, limits := e.c.refs(e.rank, e.st.channel, s.op.Dst)
 	for i := range dst {
-		op := Op{Kind: e.kind(LLReduce), Sources: []Ref{mine[i]}, Destinations: []Ref{dst[i]}, Own: own, Limit: limits[i]}
+		op := Op{Kind: e.c.o.Mechanism.form(LLReduce), Sources: []Ref{mine[i]}, Destinations: []Ref{dst[i]}, Own: own, Limit: limits[i]}
 		for _, l := range s.op.Srcs {
 			if m := e.pending(l); m != nil {
 				op.PacketSources = append(op.PacketSources, e.packets(m)[i])

@@ -28,10 +28,7 @@ func (p *pieces) align() int64 { return int64(max(16/p.o.Size, 1)) }
 
 // grain is what an instance's piece is a multiple of: 16 bytes, or whole lines.
 func (p *pieces) grain() int64 {
-	if p.o.Mechanism == Lines {
-		return int64(lineData / p.o.Size)
-	}
-	return p.align()
+	return max(mechanisms[p.o.Mechanism].data/int64(p.o.Size), p.align())
 }
 
 // cut is where a channel's share of a block of n elements begins and ends.
@@ -54,7 +51,7 @@ const memoryLine = 128
 // a two-shot all-reduce of 64 MiB takes 274 µs in 128 pieces that do, 257 in 132 that do not).
 func (p *pieces) round(u int64) int64 {
 	grain := p.grain()
-	if line := int64(memoryLine / p.o.Size); u >= 16*line && p.o.Mechanism != Lines {
+	if line := int64(memoryLine / p.o.Size); u >= 16*line && grain == p.align() {
 		grain = line
 	}
 	return max((u+grain-1)/grain*grain, grain)

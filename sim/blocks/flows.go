@@ -50,13 +50,8 @@ func (m *machine) flows(rank int, op *block.Op, n units.Bytes) (out []flow) {
 
 // packetProtocol is the protocol of an operation's packets; "" where it has none.
 func packetProtocol(k block.Kind) string {
-	switch k {
-	case block.LLPut, block.LLReduce:
-		return string(schedule.LL)
-	case block.LinePut, block.LineReduce:
-		return string(schedule.LL128)
-	case block.WordPut, block.WordReduce:
-		return string(schedule.Words)
+	if m, ok := k.Mechanism(); ok {
+		return string(m.Protocol())
 	}
 	return ""
 }

@@ -15,28 +15,11 @@ import (
 	"railyard/study/measured"
 )
 
-// Protocol is the protocol whose costs a way to run a schedule has.
-func Protocol(how cuda.Method) schedule.Protocol {
-	switch {
-	case how.Copies:
-		return schedule.CopyEngine
-	case how.Mechanism == block.Packets:
-		return schedule.LL
-	case how.Mechanism == block.Lines:
-		return schedule.LL128
-	case how.Mechanism.InWords():
-		return schedule.Words
-	case how.Mechanism == block.Pull:
-		return schedule.Pulled
-	}
-	return schedule.Simple
-}
-
 // Predict is the time of a schedule as GPUs run it, its protocol being that of the
 // method: where copy engines move the data what the schedule says, else what the programs
 // of the blocks do.
 func Predict(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, p *cost.Profile) (units.Time, error) {
-	if how.Copies {
+	if how.Mechanism == block.Copies {
 		r, err := sim.Run(t, s, size, p, sim.Options{})
 		return r.Time + p.Transfer(measured.Medium(t), string(s.Protocol), 0).Launch, err
 	}
@@ -62,7 +45,7 @@ func Work(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size, win
 // Case says what a schedule that took some time has to do as GPUs run it.
 func Case(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, took units.Time, costs *cost.Profile) (fit.Case, error) {
 	c := fit.Case{Launched: true, Size: size, Time: took}
-	if how.Copies {
+	if how.Mechanism == block.Copies {
 		f, err := measured.Features(t, s, size, took)
 		c.Apart = true // kernels before the copies and behind them
 		c.Parts = []fit.Part{{Medium: f.Medium, Protocol: f.Protocol, Bytes: f.Message, Messages: f.Messages, Line: f.Line}}

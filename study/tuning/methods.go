@@ -30,7 +30,7 @@ func FastestMethods(all []Row) (out []cost.Method) {
 	for i, k := range keys {
 		v := best[k].Way
 		m := cost.Method{Collective: k.Kind.String(), GPUs: k.GPUs, UpTo: units.Bytes(float64(k.Size) * math.Sqrt2), Algorithm: v.Algorithm, Slices: max(v.Slices, 1), Mechanism: v.Mechanism()}
-		if !v.How.Flagged() || v.How.Threads == cuda.MaxThreads { // else cuda.Shape says it
+		if !v.How.Mechanism.Flagged() || v.How.Threads == cuda.MaxThreads { // else Mechanism.Shape says it
 			m.Blocks, m.Threads, m.Streams = v.How.Blocks, v.How.Threads, v.How.Streams
 		}
 		if i+1 == len(keys) || keys[i+1].Kind != k.Kind || keys[i+1].GPUs != k.GPUs {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"railyard/exec/cuda"
+	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/units"
 )
@@ -78,7 +78,7 @@ func ReadRows(name string) (out []Row, err error) {
 		}
 		s.Key.Size = RoundedUp(units.Bytes(bytes))
 		if s.Way.Algorithm != NCCL {
-			if s.Way.How, err = cuda.ParseMechanism(s.Way.How, r["mechanism"]); err != nil {
+			if s.Way.How.Mechanism, err = block.ParseMechanism(r["mechanism"]); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", name, lines[i], err)
 			}
 		}

@@ -36,7 +36,7 @@ func TestChosenWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := ways[0]; v.String() != c.want || v.How.Blocks < 1 || v.How.Threads < 32 || v.How.Specialise == v.How.Copies {
+		if v := ways[0]; v.String() != c.want || v.How.Blocks < 1 || v.How.Threads < 32 || v.How.Specialise == (v.How.Mechanism == block.Copies) {
 			t.Errorf("%v of %v: %v (%+v), want %s", c.size, c.dtype, v, v.How, c.want)
 		}
 		if n := len(ways); n != 2 && n != 3 || ways[1].Algorithm != NCCL {
@@ -90,7 +90,7 @@ all_reduce,4,float32,sum,134217728,two_shot,1,words,128,512,0,true,false,false,5
 	}
 }
 
-// TestMethodsSayThreads: of data that are their own flags a profile says blocks and threads only where cuda.Shape
+// TestMethodsSayThreads: of data that are their own flags a profile says blocks and threads only where Mechanism.Shape
 // would not give them: with as many threads as a block can have.
 func TestMethodsSayThreads(t *testing.T) {
 	row := func(size units.Bytes, threads int) Row {

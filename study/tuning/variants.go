@@ -29,8 +29,6 @@ func (v Way) Mechanism() string {
 		return "windows"
 	case v.Algorithm == NCCL:
 		return "default"
-	case v.How.Copies:
-		return "copies"
 	}
 	return v.How.Mechanism.String()
 }
@@ -61,7 +59,7 @@ func ParseWay(text string) (v Way, err error) {
 		return v, fmt.Errorf("--try %s: must be algorithm/mechanism/slices/blocks/threads", text)
 	}
 	v.Algorithm, v.How = parts[0], cuda.Method{Streams: 1, Overlap: true, Specialise: !interpreted}
-	if v.How, err = cuda.ParseMechanism(v.How, parts[1]); err != nil {
+	if v.How.Mechanism, err = block.ParseMechanism(parts[1]); err != nil {
 		return v, err
 	}
 	for i, to := range []*int{&v.Slices, &v.How.Blocks, &v.How.Threads} {
@@ -69,7 +67,7 @@ func ParseWay(text string) (v Way, err error) {
 			return v, fmt.Errorf("--try %s: %q must be a positive number", text, parts[2+i])
 		}
 	}
-	v.How.Specialise = v.How.Specialise && !v.How.Copies
+	v.How.Specialise = v.How.Specialise && v.How.Mechanism != block.Copies
 	return v, nil
 }
 
@@ -158,7 +156,7 @@ func (l *variants) flagged(algo string, m block.Mechanism, bytes int64, least, m
 		return
 	}
 	how := cuda.Method{Mechanism: m}
-	how.Blocks, how.Threads = cuda.Shape(m, bytes, l.f.multiprocessors)
+	how.Blocks, how.Threads = m.Shape(bytes, l.f.multiprocessors)
 	l.add(Way{Algorithm: algo, Slices: 1, How: how})
 }
 
@@ -205,7 +203,7 @@ func (l *variants) copies(algo string, least units.Bytes, slices, blocks int) {
 	if l.size < least {
 		return
 	}
-	l.list = append(l.list, Way{Algorithm: algo, Slices: slices, How: cuda.Method{Copies: true, Blocks: blocks, Threads: 512, Streams: 1}})
+	l.list = append(l.list, Way{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: block.Copies, Blocks: blocks, Threads: 512, Streams: 1}})
 }
 
 func (v Way) String() string {

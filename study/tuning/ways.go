@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"railyard/exec/cuda"
+	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
-	"railyard/study/kernels"
 )
 
 // ways are what is timed for a size: what is worth a try or the one way that is known to be
@@ -41,7 +41,7 @@ func (f *Sweep) known(topo *topology.Topology, spec collective.Spec, dtype colle
 	} else if !ok {
 		return nil, nil
 	}
-	v.How.Overlap, v.How.Specialise = true, !v.How.Copies && f.specialises(spec.Ranks, size)
+	v.How.Overlap, v.How.Specialise = true, v.How.Mechanism != block.Copies && f.specialises(spec.Ranks, size)
 	return []Way{v}, err
 }
 
@@ -56,7 +56,7 @@ func (f *Sweep) choose(topo *topology.Topology, spec collective.Spec, dtype coll
 	if !ok {
 		return Way{}, fmt.Errorf("--chosen: profile %s does not say what is fastest for %v on %d GPUs of the name %q", p.Name, spec.Kind, spec.Ranks, f.gpu)
 	}
-	s, err := planner.Build(topo, spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: kernels.Protocol(c.Method)})
+	s, err := planner.Build(topo, spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: c.Method.Mechanism.Protocol()})
 	if err != nil {
 		return Way{}, err
 	}

@@ -130,9 +130,7 @@ func (x run) head() head {
 			h.OutputShift = uint64(n) * uint64(x.o.Size)
 		}
 	}
-	if x.o.Mechanism.InWords() {
-		h.PacketFill = block.WordsEmpty
-	}
+	h.PacketFill = uint64(x.o.Mechanism.Empty())
 	if x.ones {
 		h.Ones = 1
 	}
