@@ -75,7 +75,7 @@ less often, so that a case takes seconds.`,
 	fl.IntVar(&f.replays, "replays", 20, "graphs that are timed")
 	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
 	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation")
-	fl.StringVarP(&f.out, "output", "o", "", "CSV file to write (default: standard output)")
+	cli.OutputFlag(cmd, &f.out, "CSV file to write (default: standard output)")
 	return cmd
 }
 

@@ -16,7 +16,7 @@ func newCapacityCost() *cobra.Command {
 	var format cli.FormatFlag
 	var prices priceFlags
 	cmd := &cobra.Command{
-		Use:   "cost -t TOPOLOGY",
+		Use:   "cost TOPOLOGY",
 		Short: "What a cluster costs over time: purchase, power, space, staff, against rented nodes",
 		Example: `  railyard capacity cost -t superpod-h100 --nodes 32
   railyard capacity cost -t dgx-a100 --months 60 --utilisation 0.5 --prices my-offers.yaml`,

@@ -32,7 +32,7 @@ type limitsFlags struct {
 func newCapacityLimits() *cobra.Command {
 	var f limitsFlags
 	cmd := &cobra.Command{
-		Use:   "limits -t TOPOLOGY --job GPUS (-w WORKLOAD | -c COLLECTIVE -s SIZE)",
+		Use:   "limits TOPOLOGY --job GPUS (-w WORKLOAD | -c COLLECTIVE -s SIZE)",
 		Short: "How closely a job's GPUs have to lie together, as hints for schedulers",
 		Long: `Places a job of so many GPUs in one node, in one rack (where the topology says how many
 nodes one has, --set rack=4), under one leaf, in one pod and spread over all, and says which placements are within a slowdown of the fastest. The
@@ -53,6 +53,7 @@ needed costs time, asking for more waits in the queue.`,
 	cli.Must(cmd.MarkFlagRequired("job"))
 	cmd.Flags().Float64Var(&f.within, "within", 0.05, "slowdown that is acceptable, as a share")
 	cmd.Flags().StringVar(&f.conf, "topology-conf", "", "also write the tiers as Slurm's topology.conf (topology/tree)")
+	cli.Writes(cmd, "topology-conf")
 	return cmd
 }
 

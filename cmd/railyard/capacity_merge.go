@@ -47,7 +47,7 @@ func newCapacityMerge() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write: .csv (numbers and texts of the answers) or .jsonl (all of them)")
+	cli.OutputFlag(cmd, &out, "file to write: .csv (numbers and texts of the answers) or .jsonl (all of them)")
 	cmd.Flags().BoolVar(&partial, "partial", false, "merge although points are missing")
 	cli.Must(cmd.MarkFlagRequired("output"))
 	return cmd

@@ -25,7 +25,7 @@ type capacitySearchFlags struct {
 func newCapacitySearch() *cobra.Command {
 	var f capacitySearchFlags
 	cmd := &cobra.Command{
-		Use:   "search -t TOPOLOGY -w WORKLOAD",
+		Use:   "search TOPOLOGY -w WORKLOAD",
 		Short: "Find the best parallel layout of all, and say why the next ones lose",
 		Long: `Looks at all layouts: data, tensor, pipeline, context and expert parallelism, ZeRO
 stages, interleaving, recomputation, micro-batches and placements, as far as no flag

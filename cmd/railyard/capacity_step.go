@@ -25,7 +25,7 @@ type capacityStepFlags struct {
 func newCapacityStep() *cobra.Command {
 	var f capacityStepFlags
 	cmd := &cobra.Command{
-		Use:   "step -t TOPOLOGY -w WORKLOAD",
+		Use:   "step TOPOLOGY -w WORKLOAD",
 		Short: "Predict a training step: where its time goes, the limiting link, memory",
 		Long: `Predicts one training step of a workload. Of the layout, what no flag fixes is
 searched among powers of two. The times of all parts add up to the step; every
@@ -40,6 +40,7 @@ collective is timed on the real topology with all groups at once.`,
 	f.format.Add(cmd)
 	cmd.Flags().StringVar(&f.measured, "measured-step", "", "forward and backward computation of a step on one GPU as you measured it, e.g. 180ms, instead of the model's")
 	cmd.Flags().StringVar(&f.trace, "trace", "", "write the timeline for Perfetto into this file")
+	cli.Writes(cmd, "trace")
 	cmd.Flags().BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
 	return cmd
 }

@@ -41,7 +41,7 @@ type changeFlags struct {
 func newCapacityWhatIf() *cobra.Command {
 	var f whatIfFlags
 	cmd := &cobra.Command{
-		Use:   "what-if -t TOPOLOGY (-w WORKLOAD | -c COLLECTIVE -s SIZE) CHANGE…",
+		Use:   "what-if TOPOLOGY (-w WORKLOAD | -c COLLECTIVE -s SIZE) CHANGE…",
 		Short: "What a change, a second job or a failure does: plan kept, planned again, goodput, price",
 		Long: `Puts a machine before and after a change side by side. The change is any of --to
 (another topology), --change (a value of its file, such as more links an adapter),

@@ -13,7 +13,7 @@ func newCheck() *cobra.Command {
 	var f topoFlags
 	var inPlace bool
 	cmd := &cobra.Command{
-		Use:     "check -t TOPOLOGY PLAN…",
+		Use:     "check TOPOLOGY PLAN…",
 		Short:   "Prove that schedules compute their collective and cannot deadlock",
 		Example: "  railyard check -t dgx2 plan.json",
 		Args:    cobra.MinimumNArgs(1),

@@ -88,18 +88,19 @@ func newCompare() *cobra.Command {
 	var format cli.FormatFlag
 	var rows measuredFlags
 	var plot, floor string
+	var strict bool
 	cmd := &cobra.Command{
-		Use:   "compare -t TOPOLOGY --measured FILE",
+		Use:   "compare TOPOLOGY --measured FILE",
 		Short: "Put measurements beside predictions",
 		Example: `  railyard compare -t hgx-h200-4 --measured nccl.csv --only launch=graph
   railyard compare -t dgx-h100 -c all_reduce --measured all_reduce_perf.log
-  railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=Ring --only proto=Simple --only launch=graph --only gpus=4 --plot ring.svg`,
+  railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=Ring --only proto=Simple --only launch=graph --only gpus=4 -o ring.svg`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := format.Check(); err != nil {
 				return err
 			}
-			return runCompare(cmd, topo, profile, format, rows, plot, floor)
+			return runCompare(cmd, topo, profile, format, rows, plot, floor, strict)
 		},
 	}
 	topo.add(cmd)
@@ -107,11 +108,12 @@ func newCompare() *cobra.Command {
 	format.Add(cmd)
 	rows.add(cmd)
 	cmd.Flags().StringVar(&floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its smallest sizes), none, or e.g. 25us")
-	cmd.Flags().StringVar(&plot, "plot", "", "draw time over size, with the error below, to this .svg or .png (one case: narrow it with --only)")
+	cli.OutputFlag(cmd, &plot, "draw time over size, with the error below, into this .svg or .png (one case: narrow it with --only)")
+	cmd.Flags().BoolVar(&strict, "strict", false, "end with exit code 1 where a row is outside what is normal, and say what to check next")
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.FormatFlag, mf measuredFlags, plot, floor string) error {
+func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.FormatFlag, mf measuredFlags, plot, floor string, strict bool) error {
 	t, err := tf.load()
 	if err != nil {
 		return err
@@ -158,6 +160,9 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 	if len(all.Rows) == 0 {
 		return fmt.Errorf("none of the %d rows could be compared with %s: %s", len(all.Skipped), t.Name(), all.Skipped[0].Reason)
 	}
+	if strict {
+		return all.Outside(t.Name())
+	}
 	return nil
 }
 
@@ -191,7 +196,7 @@ func newFit() *cobra.Command {
 	var rows measuredFlags
 	var name, source, date, out string
 	cmd := &cobra.Command{
-		Use:     "fit -t TOPOLOGY --measured FILE --name NAME -o PROFILE.yaml",
+		Use:     "fit TOPOLOGY --measured FILE --name NAME -o PROFILE.yaml",
 		Short:   "Make a cost profile from measurements of named algorithms and protocols",
 		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --name h200 --source 'nccl-tests, 4 x H200' --date 2026-11-21 -o h200.yaml",
 		Args:    cobra.NoArgs,
@@ -217,7 +222,7 @@ func newFit() *cobra.Command {
 	cmd.Flags().StringVar(&name, "name", "", "name of the profile")
 	cmd.Flags().StringVar(&source, "source", "", "where the measurements come from")
 	cmd.Flags().StringVar(&date, "date", "", "when they were made, YYYY-MM-DD")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write")
+	cli.OutputFlag(cmd, &out, "file to write")
 	for _, f := range []string{"name", "source", "date", "output"} {
 		cli.Must(cmd.MarkFlagRequired(f))
 	}
@@ -259,6 +264,10 @@ func fitRows(tf topoFlags, mf measuredFlags) (*fitData, error) {
 				d.kernels = append(d.kernels, x)
 			}
 		}
+	}
+	if len(d.schedules) == 0 && d.skipped > 0 {
+		return nil, fmt.Errorf("none of the %d rows says which algorithm and protocol ran, as logs of nccl-tests do not: measure named ones, such as `railyard baseline "+
+			"--setting ring/simple,ring/ll,tree/simple -o nccl.csv`, and fit those (columns algo and proto)", d.skipped)
 	}
 	return d, nil
 }

@@ -24,7 +24,7 @@ func newCrossing() *cobra.Command {
 	var from, to int
 	var o crossing.Options
 	cmd := &cobra.Command{
-		Use:   "crossing -t TOPOLOGY --to RANK -s SIZE",
+		Use:   "crossing TOPOLOGY --to RANK -s SIZE",
 		Short: "Predict a transfer between nodes step by step: compress, copy, network, copy, synchronise",
 		Example: `  railyard crossing -t dgx-h100 --nodes 2 --to 8 -s 64M
   railyard crossing -t dgx-h100 --nodes 2 --to 8 -s 64M --staged --compress fp8`,

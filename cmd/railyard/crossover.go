@@ -23,7 +23,7 @@ type crossoverFlags struct {
 func newCrossover() *cobra.Command {
 	var f crossoverFlags
 	cmd := &cobra.Command{
-		Use:   "crossover -t TOPOLOGY[:NODES] [-t …] -c COLLECTIVE [-o CHART.svg]",
+		Use:   "crossover TOPOLOGY[:NODES] [-t …] -c COLLECTIVE [-o CHART.svg]",
 		Short: "Show which schedule is best at which size, on one topology or several",
 		Long: `crossover plans a collective for each size on each topology, and shows the sizes at which
 another algorithm or protocol becomes the best, and how much longer the runner-up takes:
@@ -44,7 +44,7 @@ as a table, and with -o as a chart. Other flags than -t hold for all topologies.
 	f.plan.profile.add(cmd)
 	f.plan.format.Add(cmd)
 	f.plan.addSearch(cmd)
-	cmd.Flags().StringVarP(&f.chart, "output", "o", "", "draw a chart into this file (.svg or .png)")
+	cli.OutputFlag(cmd, &f.chart, "draw a chart into this file (.svg or .png)")
 	return cmd
 }
 

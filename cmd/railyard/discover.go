@@ -44,6 +44,7 @@ func describe(w io.Writer) error {
 func (f *topoFlags) addLive(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.name, "topology", "t", liveTopology, "topology of the machine that is measured")
 	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
+	cli.Positional(cmd, "topology")
 	f.addParts(cmd)
 }
 
@@ -73,7 +74,7 @@ Everywhere else, "-t live" is this machine.`,
 			return cli.WriteFile(out, write)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default: standard output)")
+	cli.OutputFlag(cmd, &out, "file to write (default: standard output)")
 	return cmd
 }
 

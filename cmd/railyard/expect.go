@@ -34,7 +34,7 @@ type expectFlags struct {
 func newExpect() *cobra.Command {
 	var f expectFlags
 	cmd := &cobra.Command{
-		Use:   "expect -t TOPOLOGY -c COLLECTIVE",
+		Use:   "expect TOPOLOGY -c COLLECTIVE",
 		Short: "Say what nccl-tests should show on this hardware, and what limits it",
 		Example: `  railyard expect -t dgx-h100 -c all_reduce
   railyard expect -t dgx-h100 --nodes 4 -c all_gather -b 1M -e 4G

@@ -46,7 +46,7 @@ type exportFlags struct {
 func newExport() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
-		Use:   "export -t TOPOLOGY --to FORMAT",
+		Use:   "export TOPOLOGY --to FORMAT",
 		Short: "Write a plan for the libraries that run it: MSCCL, MSCCL++, NCCL",
 		Example: `  railyard export -t dgx-h100 --plan plan.json --to msccl-xml -o allreduce.xml
   railyard export -t dgx-h100 --plan plan.json --to mscclpp --in-place -o allreduce.json
@@ -63,7 +63,7 @@ func newExport() *cobra.Command {
 	fl.StringVarP(&f.coll, "collective", "c", "all_reduce", "collective to tune, or all (nccl-tuner and nccl-env)")
 	fl.StringVar(&f.plan, "plan", "", "the plan, as \"railyard plan -o\" writes it; nccl-tuner and nccl-env take what comes nearest in NCCL, or without it the best of NCCL's own for each size")
 	fl.StringVar(&f.to, "to", "", "format: "+strings.Join(exportFormats, ", "))
-	fl.StringVarP(&f.out, "output", "o", "", "write to this file (default: standard output)")
+	cli.OutputFlag(cmd, &f.out, "write to this file (default: standard output)")
 	fl.StringVar(&f.dialect, "dialect", "rccl", "msccl-xml: the executor, which has limits: "+strings.Join(mscclxml.Names(), ", "))
 	fl.BoolVar(&f.inPlace, "in-place", false, "msccl-xml, mscclpp: for calls with input and output in one buffer")
 	fl.IntVar(&f.copies, "instances", 1, "msccl-xml, mscclpp: thread blocks that share the data of each channel; large sizes want 16 to 32 in all")

@@ -51,6 +51,7 @@ func (f *topoFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see \"railyard topo list\"), a YAML file, or live for this machine")
 	cli.Must(cmd.MarkFlagRequired("topology"))
 	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
+	cli.Positional(cmd, "topology")
 	f.addParts(cmd)
 }
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +27,7 @@ func newImport() *cobra.Command {
 	var from, out string
 	var slices int
 	cmd := &cobra.Command{
-		Use:   "import --from FORMAT FILE -t TOPOLOGY -o PLAN",
+		Use:   "import --from FORMAT FILE TOPOLOGY -o PLAN",
 		Short: "Read a plan of MSCCL or MSCCL++ and prove it",
 		Example: `  railyard import --from msccl-xml allreduce.xml -t dgx-h100 -o plan.json
   railyard simulate -t dgx-h100 --plan plan.json -s 64M`,
@@ -58,7 +60,7 @@ func newImport() *cobra.Command {
 	}
 	topo.add(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "format: "+toMSCCL+", "+toMSCCLPP)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write the plan to this file")
+	cli.OutputFlag(cmd, &out, "write the plan to this file")
 	cmd.Flags().IntVar(&slices, "slices", 1, toMSCCL+": in how many pieces the buffer is gone through, one behind the other, as MSCCL does with chunks of more than 2 MiB")
 	cli.Must(cmd.MarkFlagRequired("from"))
 	cli.Must(cmd.MarkFlagRequired("output"))
@@ -73,8 +75,18 @@ func readForeign(path string, slices int, read func(io.Reader, int) (*schedule.S
 	}
 	defer in.Close()
 	s, err := read(in, slices)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		return s, nil
 	}
-	return s, nil
+	if own(path) {
+		return nil, fmt.Errorf("%s is a plan of railyard already: use it with --plan, prove it with `railyard check`", path)
+	}
+	return nil, fmt.Errorf("%s: %w", path, err)
+}
+
+// own tells plans of railyard from those of others.
+func own(path string) bool {
+	data, err := os.ReadFile(path)
+	var said struct{ Schema string }
+	return err == nil && json.Unmarshal(data, &said) == nil && strings.HasPrefix(said.Schema, "railyard.")
 }

@@ -14,9 +14,6 @@ import (
 	"railyard/cmd/internal/cli"
 )
 
-// version is what plans and results carry as their tool version.
-const version = "0.1.0"
-
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program without the process: testable from scripts.
@@ -35,5 +32,5 @@ predicted time, the link that limits it, and a run with real data beside the pre
 		Example: "  railyard run -t host -c all_reduce -b 1K -e 64M",
 		Version: version,
 	}, newTopo(), newPlan(), newSimulate(), newRun(), newCompare(), newFit(), newExpect(), newCrossing(), newCrossover(), newCheck(), newExport(), newImport(),
-		newProfiles(), newCapacity(), newReport(), newDiscover(), newProbe(), newTune(), newBaseline())
+		newVersion(), newProfiles(), newCapacity(), newReport(), newDiscover(), newProbe(), newTune(), newBaseline())
 }

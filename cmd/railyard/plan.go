@@ -167,7 +167,7 @@ func newPlan() *cobra.Command {
 	var f planFlags
 	var out string
 	cmd := &cobra.Command{
-		Use:   "plan -t TOPOLOGY -c COLLECTIVE",
+		Use:   "plan TOPOLOGY -c COLLECTIVE",
 		Short: "Find the best schedule for each size, and say what limits it",
 		Example: `  railyard plan -t dgx-h100 --nodes 4 -c all_reduce -b 1K -e 4G
   railyard plan -t dgx1-v100 -c all_gather -s 1G --profile ideal --why
@@ -194,7 +194,7 @@ func newPlan() *cobra.Command {
 	cmd.Flags().BoolVar(&f.why, "why", false, "show what else was considered and what the bound is")
 	cmd.Flags().BoolVar(&f.inPlace, "in-place", false, "only schedules that also run with input and output in the same memory")
 	cmd.Flags().BoolVar(&f.pareto, "pareto", false, "show which schedules no other beats in both latency and bandwidth, and at which sizes each is best; as CSV, only that")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write the schedule to this file as JSON (needs a single size)")
+	cli.OutputFlag(cmd, &out, "write the schedule to this file as JSON (needs a single size)")
 	return cmd
 }
 

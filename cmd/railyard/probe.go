@@ -44,7 +44,7 @@ file, and no GPU is needed.`,
 	}
 	fl := cmd.Flags()
 	f.topo.addLive(cmd)
-	fl.StringVarP(&f.out, "output", "o", "", "profile to write")
+	cli.OutputFlag(cmd, &f.out, "profile to write")
 	cli.Must(cmd.MarkFlagRequired("output"))
 	fl.StringSliceVar(&f.from, "from", nil, "fit on the rows of these files instead of measuring")
 	fl.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
@@ -71,6 +71,11 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	t, err := f.topo.load()
 	if err != nil {
 		return err
+	}
+	if f.from == nil {
+		if err := cli.MayWrite(cmd, stem+".csv"); err != nil {
+			return err
+		}
 	}
 	var rows []measurement.Link
 	if f.from != nil {

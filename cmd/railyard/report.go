@@ -31,7 +31,7 @@ type reportFlags struct {
 func newReport() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report -t TOPOLOGY [-w WORKLOAD] -o FILE.html",
+		Use:   "report TOPOLOGY [-w WORKLOAD] -o FILE.html",
 		Short: "Everything about a cluster and a workload in one HTML file, with figures",
 		Long: `Writes one self-contained HTML file (no network, prints, dark and light): where a step
 goes, its timeline, memory and scaling; a collective's time and bandwidth against size
@@ -51,7 +51,7 @@ CSV. Without -w only the network and the cost are reported.`,
 	cli.Must(cmd.Flags().MarkHidden("run-on"))
 	fl := cmd.Flags()
 	fl.StringVarP(&f.size, "size", "s", "256M", "size of the collective whose links are shown")
-	fl.StringVarP(&f.out, "output", "o", "", "HTML file to write")
+	cli.OutputFlag(cmd, &f.out, "HTML file to write")
 	fl.StringVar(&f.dir, "figures", "", "also write each figure as SVG, PNG and CSV into this directory")
 	fl.StringVar(&f.title, "title", "", "title of the report")
 	fl.StringArrayVar(&f.beside, "beside", nil, "put another machine beside, TOPOLOGY or TOPOLOGY:NODES (needs -w; repeatable)")

@@ -43,7 +43,7 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run -t TOPOLOGY (-c COLLECTIVE | --plan FILE)",
+		Use:   "run TOPOLOGY (-c COLLECTIVE | --plan FILE)",
 		Short: "Plan, simulate, execute with real data, check, and compare",
 		Long: `run plans a schedule for each size, predicts its time, executes it with real data,
 checks every element, and prints prediction beside measurement. Everything needed to

@@ -13,7 +13,7 @@ func newSimulate() *cobra.Command {
 	var f planFlags
 	var o simulateFlags
 	cmd := &cobra.Command{
-		Use:   "simulate -t TOPOLOGY (-c COLLECTIVE | --plan FILE) -s SIZE",
+		Use:   "simulate TOPOLOGY (-c COLLECTIVE | --plan FILE) -s SIZE",
 		Short: "Predict one run in detail: causes of its time, load of every link, a trace",
 		Example: `  railyard simulate -t dgx-h100 -c all_reduce -s 64M --algo ring
   railyard simulate -t dgx2 --plan plan.json -s 1G --trace trace.json
@@ -49,6 +49,7 @@ func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from \"railyard plan -o\")")
 	fl.StringVar(&o.trace, "trace", "", "write a trace that Perfetto and chrome://tracing open")
+	cli.Writes(cmd, "trace")
 	fl.BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks do alike (same result, slower)")
 	fl.StringVar(&o.ranks, "ranks", "", "ranks that run the collective or the plan, e.g. 0-7,16 (default: all)")
 	fl.StringArrayVar(&o.with, "with", nil, "another job that runs at once: FILE.json[:SIZE][@RANKS] or COLLECTIVE[:ALGO][:SIZE][@RANKS]")

@@ -54,21 +54,21 @@ func onTopology(use, short, example string, args cobra.PositionalArgs, do func(c
 }
 
 func newTopoShow() *cobra.Command {
-	return onTopology("show -t TOPOLOGY", "Count devices, links and tiers", "  railyard topo show -t superpod-h100 --nodes 64", cobra.NoArgs,
+	return onTopology("show TOPOLOGY", "Count devices, links and tiers", "  railyard topo show -t superpod-h100 --nodes 64", cobra.NoArgs,
 		func(cmd *cobra.Command, t *topology.Topology, _ []string) error {
 			return topoview.Show(cmd.OutOrStdout(), t)
 		})
 }
 
 func newTopoMatrix() *cobra.Command {
-	return onTopology("matrix -t TOPOLOGY", "Connections and bandwidth between ranks, as nvidia-smi topo -m", "  railyard topo matrix -t dgx1-v100", cobra.NoArgs,
+	return onTopology("matrix TOPOLOGY", "Connections and bandwidth between ranks, as nvidia-smi topo -m", "  railyard topo matrix -t dgx1-v100", cobra.NoArgs,
 		func(cmd *cobra.Command, t *topology.Topology, _ []string) error {
 			return topoview.Matrix(cmd.OutOrStdout(), t)
 		})
 }
 
 func newTopoPaths() *cobra.Command {
-	return onTopology("paths -t TOPOLOGY SRC DST", "Every kind of route between two GPUs, best first", "  railyard topo paths -t dgx1-v100 gpu0 gpu5", cobra.ExactArgs(2),
+	return onTopology("paths TOPOLOGY SRC DST", "Every kind of route between two GPUs, best first", "  railyard topo paths -t dgx1-v100 gpu0 gpu5", cobra.ExactArgs(2),
 		func(cmd *cobra.Command, t *topology.Topology, args []string) error {
 			var ends [2]topology.DeviceID
 			for i, name := range args {
@@ -87,7 +87,7 @@ func newTopoPaths() *cobra.Command {
 
 func newTopoDraw() *cobra.Command {
 	var out string
-	cmd := onTopology("draw -t TOPOLOGY -o FILE.svg|png", "Draw a topology", "  railyard topo draw -t dgx-h100 -o dgx-h100.svg", cobra.NoArgs,
+	cmd := onTopology("draw TOPOLOGY -o FILE.svg|png", "Draw a topology", "  railyard topo draw -t dgx-h100 -o dgx-h100.svg", cobra.NoArgs,
 		func(_ *cobra.Command, t *topology.Topology, _ []string) error {
 			write, err := topoview.Draw(t, out)
 			if err != nil {
@@ -95,7 +95,7 @@ func newTopoDraw() *cobra.Command {
 			}
 			return cli.WriteFile(out, write)
 		})
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write: .svg or .png")
+	cli.OutputFlag(cmd, &out, "file to write: .svg or .png")
 	cli.Must(cmd.MarkFlagRequired("output"))
 	return cmd
 }

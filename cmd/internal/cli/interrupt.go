@@ -16,13 +16,21 @@ import (
 func UntilInterrupt(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	x := now.Load()
+	if x == nil {
+		return ctx, stop
+	}
+	x.keeps.Store(true)
+	return ctx, func() { stop(); x.keeps.Store(false) }
 }
 
-// KeptIn says of what was interrupted where it goes on.
+// KeptIn says of what was interrupted where it goes on, or what would have kept it.
 func KeptIn(ctx context.Context, journal string, err error) error {
-	if err == nil || ctx.Err() == nil || journal == "" {
+	switch {
+	case err == nil || ctx.Err() == nil:
 		return err
+	case journal == "":
+		return fmt.Errorf("%w: nothing is kept; with --journal FILE the same command goes on where it was", context.Cause(ctx))
 	}
 	return fmt.Errorf("%w: what is done is in %s, and the same command goes on there", context.Cause(ctx), journal)
 }

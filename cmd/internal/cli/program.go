@@ -37,9 +37,18 @@ func Root(root *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	strictNames(root)
-	wrapArgErrors(root)
-	onlyOnce(root)
+	forEach(root, guardFiles)
+	forEach(root, onlyOnce)
+	forEach(root, watch)
+	forEach(root, strictArgs)
 	return root
+}
+
+func forEach(cmd *cobra.Command, do func(*cobra.Command)) {
+	do(cmd)
+	for _, sub := range cmd.Commands() {
+		forEach(sub, do)
+	}
 }
 
 // Group makes a command one that has only others below it.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -18,13 +17,7 @@ type Progress struct {
 
 // NewProgress is a bar on w if that is a terminal.
 func NewProgress(w io.Writer, what string) *Progress {
-	p := &Progress{began: time.Now(), what: what}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.w = w
-		}
-	}
-	return p
+	return &Progress{began: time.Now(), what: what, w: terminal(w)}
 }
 
 // Set says how many parts are done, of how many.
@@ -33,6 +26,7 @@ func (p *Progress) Set(done, total int) {
 		return
 	}
 	if p.bar == nil {
+		barStands(true)
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.what), progressbar.OptionClearOnFinish())
 	}
 	// A bar that cannot be drawn is no reason to stop.
@@ -43,5 +37,6 @@ func (p *Progress) Set(done, total int) {
 func (p *Progress) Finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
+		barStands(false)
 	}
 }

@@ -61,15 +61,20 @@ func strictNames(root *cobra.Command) {
 	}
 }
 
-// wrapArgErrors turns every command's complaint about its arguments, or about a flag that is
-// missing or empty, into a usage error.
-func wrapArgErrors(cmd *cobra.Command) {
-	check := cmd.Args
+// strictArgs takes the values that may stand as arguments, and turns a command's complaint about
+// the others, or about a flag that is missing or empty, into a usage error.
+func strictArgs(cmd *cobra.Command) {
+	check, run, taken := cmd.Args, cmd.RunE, 0
 	if check == nil {
 		check = cobra.ArbitraryArgs
 	}
-	cmd.Args = func(c *cobra.Command, args []string) error {
-		err := check(c, args)
+	cmd.Args = func(c *cobra.Command, args []string) (err error) {
+		if taken, err = takePositional(c, args); err == nil {
+			err = missingPositional(c)
+		}
+		if err == nil {
+			err = check(c, args[taken:])
+		}
 		if err == nil {
 			err = c.ValidateRequiredFlags()
 		}
@@ -81,8 +86,13 @@ func wrapArgErrors(cmd *cobra.Command) {
 		}
 		return nil
 	}
-	for _, sub := range cmd.Commands() {
-		wrapArgErrors(sub)
+	if run != nil {
+		cmd.RunE = func(c *cobra.Command, args []string) error { return run(c, args[taken:]) }
+	}
+	if f := positionalFlag(cmd); f != nil {
+		if complete, ok := cmd.GetFlagCompletionFunc(f.Name); ok {
+			cmd.ValidArgsFunction = complete
+		}
 	}
 }
 
@@ -98,9 +108,6 @@ func onlyOnce(cmd *cobra.Command) {
 			f.DefValue = "0" // which help leaves out, whatever the type
 		}
 	})
-	for _, sub := range cmd.Commands() {
-		onlyOnce(sub)
-	}
 }
 
 // once is a flag's value that is set once.

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// written marks flags that name files to be written.
+const written = "railyard_written"
+
+// Writes says which flags of a command name files that it writes: without --force it replaces none.
+func Writes(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		Must(cmd.Flags().SetAnnotation(name, written, nil))
+	}
+}
+
+// OutputFlag adds -o, the file that a command writes.
+func OutputFlag(cmd *cobra.Command, path *string, usage string) {
+	cmd.Flags().StringVarP(path, "output", "o", "", usage)
+	Writes(cmd, "output")
+}
+
+// guardFiles refuses to begin where files would be replaced.
+func guardFiles(cmd *cobra.Command) {
+	var names []*pflag.Flag
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, marked := f.Annotations[written]; marked {
+			names = append(names, f)
+		}
+	})
+	if len(names) == 0 {
+		return
+	}
+	cmd.Flags().Bool("force", false, "replace files that exist")
+	run := cmd.RunE
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		for _, f := range names {
+			if err := MayWrite(c, f.Value.String()); err != nil {
+				return err
+			}
+		}
+		return run(c, args)
+	}
+}
+
+// MayWrite is the error of a file that exists, where a command that writes files was not told to
+// replace it. What is no file but a pipe or a device is written to.
+func MayWrite(cmd *cobra.Command, path string) error {
+	if force, err := cmd.Flags().GetBool("force"); path == "" || force || err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return fmt.Errorf("%s exists: name another file, or replace it with --force", path)
+	}
+	return nil
+}

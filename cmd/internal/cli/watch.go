@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// watched is the command that runs: on a terminal it shows how long it has taken, from a second on
+// and until a bar does, and it says what becomes of it when it is interrupted.
+type watched struct {
+	name  string
+	began time.Time
+	w     io.Writer // a terminal, or nil
+
+	mu    sync.Mutex
+	shown bool // a line stands there
+	bar   bool // a bar stands in its place
+	keeps atomic.Bool
+}
+
+// now is the command of the process that is watched; commands that others run are not.
+var now atomic.Pointer[watched]
+
+// watch makes a command one that is watched while it runs.
+func watch(cmd *cobra.Command) {
+	run := cmd.RunE
+	if run == nil {
+		return
+	}
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		if c.ErrOrStderr() != io.Writer(os.Stderr) {
+			return run(c, args) // asked for by another command, or by a test
+		}
+		x := &watched{name: c.CommandPath(), began: time.Now(), w: terminal(os.Stderr)}
+		now.Store(x)
+		c.SetOut(&clearing{c.OutOrStdout(), x})
+		defer x.clear()
+		defer x.every(250*time.Millisecond, x.show)()
+		defer x.onInterrupt()()
+		return run(c, args)
+	}
+}
+
+// terminal is w if that is one, else nil.
+func terminal(w io.Writer) io.Writer {
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return w
+		}
+	}
+	return nil
+}
+
+// every calls do until the function that it returns is called.
+func (x *watched) every(d time.Duration, do func()) (stop func()) {
+	if x.w == nil {
+		return func() {}
+	}
+	tick, done := time.NewTicker(d), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				do()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { tick.Stop(); close(done) }
+}
+
+func (x *watched) show() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if took := time.Since(x.began); took >= time.Second && !x.bar {
+		fmt.Fprintf(x.w, "\r\x1b[K%s: %.0f s", x.name, took.Seconds())
+		x.shown = true
+	}
+}
+
+// clear takes the line away.
+func (x *watched) clear() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.shown {
+		fmt.Fprint(x.w, "\r\x1b[K")
+		x.shown = false
+	}
+}
+
+// barStands says whether a bar shows the progress.
+func barStands(stands bool) {
+	if x := now.Load(); x != nil {
+		x.clear()
+		x.mu.Lock()
+		x.bar = stands
+		x.mu.Unlock()
+	}
+}
+
+// onInterrupt ends commands that keep nothing at once, and says so.
+func (x *watched) onInterrupt() (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+			signal.Stop(signals) // the second one ends any command
+			if x.keeps.Load() {
+				return
+			}
+			x.clear()
+			fmt.Fprintf(os.Stderr, "%s: interrupted after %v; nothing is kept: the same command begins anew\n", x.name, time.Since(x.began).Round(time.Second))
+			os.Exit(130)
+		case <-done:
+		}
+	}()
+	return func() { signal.Stop(signals); close(done) }
+}
+
+// clearing is a command's output, before which the line is taken away.
+type clearing struct {
+	io.Writer
+	x *watched
+}
+
+// Write implements io.Writer.
+func (c *clearing) Write(p []byte) (int, error) {
+	c.x.clear()
+	return c.Writer.Write(p)
+}
