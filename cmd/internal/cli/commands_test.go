@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// play runs a program whose only command takes a topology, as a flag or an argument, and a GPU,
+// and writes a file.
+func play(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var topology, out string
+	cmd := &cobra.Command{Use: "show", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		_, err := io.WriteString(cmd.OutOrStdout(), topology+" "+strings.Join(args, ","))
+		if err == nil && out != "" {
+			err = WriteFile(out, func(w io.Writer) error { _, err := io.WriteString(w, topology); return err })
+		}
+		return err
+	}}
+	cmd.Flags().StringVarP(&topology, "topology", "t", "", "topology")
+	Must(cmd.MarkFlagRequired("topology"))
+	Positional(cmd, "topology")
+	OutputFlag(cmd, &out, "file")
+	var o, e bytes.Buffer
+	code = Run(Root(&cobra.Command{Use: "prog"}, cmd), append([]string{"show"}, args...), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// TestPositional: a flag's value may be the first argument, and is said to be missing.
+func TestPositional(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{"dgx gpu0", 0, "dgx gpu0", ""},
+		{"-t dgx gpu0", 0, "dgx gpu0", ""},
+		{"gpu0 -t dgx", 0, "dgx gpu0", ""},
+		{"-t dgx gpu0 gpu1", 2, "", "accepts 1 arg"},
+		{"dgx", 2, "", "accepts 1 arg"},
+		{"", 2, "", "which topology? name one, such as prog show dgx-h100"},
+		{"--topology= gpu0", 2, "", "--topology is empty"},
+	} {
+		code, stdout, stderr := play(t, strings.Fields(c.args)...)
+		if code != c.code || stdout != c.stdout || !strings.Contains(stderr, c.stderr) {
+			t.Errorf("%q: %d, %q, %q", c.args, code, stdout, stderr)
+		}
+	}
+}
+
+// TestForce: a file that exists is replaced only with --force, and is left as it was before anything is done.
+func TestForce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out")
+	if code, _, stderr := play(t, "a", "x", "-o", file); code != 0 {
+		t.Fatal(stderr)
+	}
+	code, stdout, stderr := play(t, "b", "x", "-o", file)
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "exists: name another file, or replace it with --force") {
+		t.Errorf("%d, %q, %q", code, stdout, stderr)
+	}
+	if text, err := os.ReadFile(file); string(text) != "a" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if code, _, stderr := play(t, "b", "x", "-o", file, "--force"); code != 0 {
+		t.Error(stderr)
+	}
+	if text, err := os.ReadFile(file); string(text) != "b" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if code, _, stderr := play(t, "c", "x", "-o", os.DevNull); code != 0 {
+		t.Errorf("a device needs --force: %s", stderr)
+	}
+}
+
+// TestWatched: a line tells how long a command has taken, from a second on and while no bar does, and
+// is gone before anything is printed.
+func TestWatched(t *testing.T) {
+	var terminal bytes.Buffer
+	x := &watched{name: "prog plan", began: time.Now(), w: &terminal}
+	out := &clearing{&terminal, x}
+	say := func(text string) {
+		if _, err := io.WriteString(out, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.show()
+	say("a")
+	x.began = x.began.Add(-3 * time.Second)
+	x.show()
+	say("b")
+	now.Store(x)
+	defer now.Store(nil)
+	barStands(true)
+	x.show()
+	barStands(false)
+	if got, want := terminal.String(), "a\r\x1b[Kprog plan: 3 s\r\x1b[Kb"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
