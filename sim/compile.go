@@ -113,6 +113,8 @@ type op struct {
 type CompileOptions struct {
 	Flat    bool     // no folding, no loops: the oracle of other plans, which take the same time to the picosecond
 	Hashing *Hashing // networks hash flows; nil: they spread them
+
+	router *topology.Router // where networks hash: of any seed
 }
 
 // Compile prepares a schedule, folded where ranks do alike. It fails where two ranks

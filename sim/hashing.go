@@ -10,6 +10,14 @@ type Hashing struct {
 	QPs  int // queue pairs of a connection; 0 is 1
 }
 
+// Rehashed is the plan where networks hash with another seed. The two share what they know
+// of routes, so that they are not safe for concurrent use together.
+func (p *Plan) Rehashed(seed uint64) (*Plan, error) {
+	o := p.options
+	o.Hashing = &Hashing{Seed: seed, QPs: p.options.Hashing.QPs}
+	return CompileJobs(p.topo, p.jobs, p.profile, o)
+}
+
 // flows finds the routes of the flows of one strand.
 type flows struct {
 	router *topology.Router
@@ -23,20 +31,10 @@ func (f flows) route(src, dst int) (topology.Route, error) { return f.router.Rou
 func (c *compiler) flowsOf(strand int32) flows {
 	h := c.options.Hashing
 	if h == nil {
-		strand = 0
+		return flows{c.router, 1}
 	}
-	f, ok := c.routers[strand]
-	if ok {
-		return f
-	}
-	if h == nil {
-		f = flows{topology.NewRouter(c.topo), 1}
-	} else {
-		s := c.strand(strand)
-		f = flows{topology.NewECMPRouter(c.topo, strandSeed(h.Seed, c.jobs[s.job].Label, s.channel)), max(h.QPs, 1)}
-	}
-	c.routers[strand] = f
-	return f
+	s := c.strand(strand)
+	return flows{c.options.router.Seeded(strandSeed(h.Seed, c.jobs[s.job].Label, s.channel)), max(h.QPs, 1)}
 }
 
 // strandSeed is the seed itself for the first channel of a job without a label.

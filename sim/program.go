@@ -21,9 +21,9 @@ type compiler struct {
 	*Plan
 	x        *schedule.Expander // of the job at hand
 	job      *Job
-	row      int64 // what its ranks send at most, by counts
-	self     int32 // rank at hand, the job's number
-	routers  map[int32]flows
+	row      int64            // what its ranks send at most, by counts
+	self     int32            // rank at hand, the job's number
+	router   *topology.Router // where networks spread
 	routeOf  map[routeKey]int32
 	trunkOf  map[*topology.Trunk]*trunk
 	teams    teamRoutes
@@ -58,9 +58,12 @@ type sequence struct {
 func (s *sequence) total() int64 { return int64(s.n) + s.loop.extra() }
 
 func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions) *compiler {
+	if o.Hashing != nil && o.router == nil {
+		o.router = topology.NewECMPRouter(t, 0)
+	}
 	c := &compiler{
 		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
-		routers: map[int32]flows{},
+		router:  topology.NewRouter(t),
 		routeOf: map[routeKey]int32{}, trunkOf: map[*topology.Trunk]*trunk{}, connOf: map[connKey]int32{},
 		progSeqs: map[int32][]sequence{},
 		peers:    make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),

@@ -280,11 +280,11 @@ func (s *searcher) playAll(list []int) error {
 	}
 	err := s.parallel(len(todo), func(k int) error {
 		i := todo[k]
-		r, err := step.Run(s.p, s.w, s.layouts[i], step.Options{})
+		t, err := step.Time(s.p, s.w, s.layouts[i])
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.layouts[i].String(), err)
 		}
-		s.rows[i].Status, s.rows[i].Time = Timed, r.Time
+		s.rows[i].Status, s.rows[i].Time = Timed, t
 		return nil
 	})
 	if err != nil {

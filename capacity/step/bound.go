@@ -35,7 +35,6 @@ func Bound(p *Predictor, w *workload.Workload, l Layout, communicate bool) (Esti
 
 func (b *builder) bound() (units.Time, error) {
 	var before, least units.Time // passes of a micro-batch through the first chunks of the stages before
-	var optimizer units.Time
 	for i := range b.stages {
 		s := &b.stages[i]
 		var all, first units.Time
@@ -53,7 +52,6 @@ func (b *builder) bound() (units.Time, error) {
 		}
 		least = max(least, before+all)
 		before += first
-		optimizer = max(optimizer, b.optimizer(s))
 	}
-	return least + optimizer, nil
+	return least + b.update(), nil
 }

@@ -27,11 +27,23 @@ func (l *Layout) bucket(w *workload.Workload) float64 {
 	return max(megatronBucket, 1e6*float64(l.Data)) * float64(w.Gradients)
 }
 
-// replicas makes the collectives between replicas of parameters.
+// replicas makes the collectives between replicas of parameters, once for all blocks alike.
 type replicas struct {
 	*player
-	w *workload.Workload
-	l *Layout
+	w     *workload.Workload
+	l     *Layout
+	known map[exchangedKey]exchanged
+}
+
+type exchangedKey struct {
+	block workload.Block
+	kind  collective.Kind
+}
+
+// exchanged is what replicas exchange of a block.
+type exchanged struct {
+	transfers []transfer
+	calls     []call
 }
 
 // wire is the size of a gradient while it is reduced.
@@ -44,58 +56,60 @@ func (r *replicas) wire() float64 {
 
 // gradients are the reductions of a block: of dense parameters over data and context
 // axes, of experts over the copies of each.
-func (r *replicas) gradients(b workload.Block) ([]transfer, []call, error) {
+func (r *replicas) gradients(b workload.Block) (exchanged, error) {
 	kind := collective.AllReduce
 	if r.l.Zero > 0 {
 		kind = collective.ReduceScatter
 	}
-	return r.both(b, "gradients", kind, r.wire(), r.l.bucket(r.w)/float64(r.w.Gradients)*r.wire())
+	return r.both(b, "gradients", kind, r.wire())
 }
 
 // parameters are the gathers of a block's parameters, which ZeRO has cut.
-func (r *replicas) parameters(b workload.Block) ([]transfer, []call, error) {
-	e := float64(r.w.ElementBytes())
-	size := r.l.bucket(r.w) / float64(r.w.Gradients) * e
+func (r *replicas) parameters(b workload.Block) (exchanged, error) {
+	return r.both(b, "parameters", collective.AllGather, float64(r.w.ElementBytes()))
+}
+
+func (r *replicas) both(b workload.Block, what string, kind collective.Kind, element float64) (exchanged, error) {
+	key := exchangedKey{b, kind}
+	if x, ok := r.known[key]; ok {
+		return x, nil
+	}
+	bucket := r.l.bucket(r.w) / float64(r.w.Gradients) * element
 	if r.l.Zero == 3 {
-		size = math.Inf(1) // FSDP gathers a block at once
+		bucket = math.Inf(1) // FSDP exchanges a block at once
 	}
-	return r.both(b, "parameters", collective.AllGather, e, size)
-}
-
-func (r *replicas) both(b workload.Block, what string, kind collective.Kind, element, bucket float64) ([]transfer, []call, error) {
 	p := b.Parameters(r.l.Sharding())
-	if r.l.Zero == 3 && kind == collective.ReduceScatter {
-		bucket = math.Inf(1)
+	var x exchanged
+	err := r.add(&x, &r.families.data, what, kind, p.Dense*element, bucket)
+	if err == nil {
+		err = r.add(&x, &r.families.expertData, "expert "+what, kind, p.Expert*element, bucket)
 	}
-	list, calls, err := r.one(&r.families.data, what, kind, p.Dense*element, bucket)
-	if err != nil || p.Expert == 0 {
-		return list, calls, err
-	}
-	more, moreCalls, err := r.one(&r.families.expertData, "expert "+what, kind, p.Expert*element, bucket)
-	return append(list, more...), append(calls, moreCalls...), err
+	r.known[key] = x
+	return x, err
 }
 
-// one is the collectives of so many bytes, cut into buckets.
-func (r *replicas) one(f *Family, what string, kind collective.Kind, bytes, bucket float64) ([]transfer, []call, error) {
+// add adds the collective of so many bytes, cut into buckets.
+func (r *replicas) add(to *exchanged, f *Family, what string, kind collective.Kind, bytes, bucket float64) error {
 	if f.Size < 2 || bytes == 0 {
-		return nil, nil, nil
+		return nil
 	}
 	count := max(math.Round(bytes/bucket), 1)
 	size := units.Bytes(math.Ceil(bytes / count))
 	x, err := r.predict.Collective(f, kind, size)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	net, err := r.predict.Spans(f)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	t := transfer{time: units.Time(float64(x.Time) * count), sms: r.smShare(x), name: what + " " + kind.String()}
 	if net {
 		t.net = 1
 	}
-	c := call{step: workload.Step{Name: t.name, Axis: workload.Data, Kind: kind, Size: size, Count: count}, time: x.Time, Prediction: x, net: net}
-	return []transfer{t}, []call{c}, nil
+	to.transfers = append(to.transfers, t)
+	to.calls = append(to.calls, call{step: workload.Step{Name: t.name, Axis: workload.Data, Kind: kind, Size: size, Count: count}, time: x.Time, Prediction: x, net: net})
+	return nil
 }
 
 // convert is the time to pack, or to unpack, a block's gradients for the wire: it reads
@@ -106,6 +120,15 @@ func (r *replicas) convert(b workload.Block) units.Time {
 	}
 	n := b.Parameters(r.l.Sharding()).Total()
 	return r.predict.machine.GPU.Stream(gpu.Copy, n*(float64(r.w.Gradients)+r.wire()))
+}
+
+// update is the time of the optimizer on the stage where it takes longest.
+func (b *builder) update() units.Time {
+	var most units.Time
+	for i := range b.stages {
+		most = max(most, b.optimizer(&b.stages[i]))
+	}
+	return most
 }
 
 // optimizer is the time of the update of what ZeRO leaves to a GPU: it reads gradients

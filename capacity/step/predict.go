@@ -40,6 +40,7 @@ type Predictor struct {
 	runtime Runtime
 	mu      sync.Mutex
 	shares  map[string]placed
+	parts   map[split]*topology.Topology
 	times   map[asked]Prediction
 	memo    memo
 }
@@ -58,7 +59,8 @@ type placed struct {
 
 // NewPredictor makes a predictor.
 func NewPredictor(m *Machine, r Runtime) *Predictor {
-	return &Predictor{machine: m, runtime: r, shares: map[string]placed{}, times: map[asked]Prediction{}}
+	return &Predictor{machine: m, runtime: r,
+		shares: map[string]placed{}, parts: map[split]*topology.Topology{}, times: map[asked]Prediction{}}
 }
 
 // OnNCCL makes a predictor of a cluster that runs NCCL. Without a GPU it is the
@@ -159,22 +161,34 @@ func (p *Predictor) place(f *Family, x pattern) (placed, error) {
 		}
 	}
 	at := placed{sharing: s}
-	if at.part, err = p.machine.part(cut); err == nil {
+	if at.part, err = p.part(cut); err == nil {
 		p.shares[key] = at
 	}
 	return at, err
+}
+
+// part is the machine that a split needs, made once.
+func (p *Predictor) part(s split) (*topology.Topology, error) {
+	t := p.parts[s]
+	if t == nil {
+		var err error
+		if t, err = p.machine.part(s); err != nil {
+			return nil, err
+		}
+		p.parts[s] = t
+	}
+	return t, nil
 }
 
 // NCCL is the runtime that predicts what NCCL chooses, by fitted kernels (sim/nccl).
 type NCCL struct {
 	profile, general *cost.Profile
 	runtimes         map[*topology.Topology]*nccl.Runtime
-	parts            map[[2]int]*nccl.Runtime
 }
 
 // NewNCCL makes the runtime with a profile of kernels and a general one.
 func NewNCCL(profile, general *cost.Profile) *NCCL {
-	return &NCCL{profile: profile, general: general, runtimes: map[*topology.Topology]*nccl.Runtime{}, parts: map[[2]int]*nccl.Runtime{}}
+	return &NCCL{profile: profile, general: general, runtimes: map[*topology.Topology]*nccl.Runtime{}}
 }
 
 // Name implements Runtime.
@@ -201,20 +215,15 @@ func (n *NCCL) Predict(part *topology.Topology, s Share, kind collective.Kind, s
 	return p, nil
 }
 
-// runtime is the one of a part; parts of equal size are alike.
+// runtime is the one of a part.
 func (n *NCCL) runtime(part *topology.Topology) (*nccl.Runtime, error) {
-	if r := n.runtimes[part]; r != nil {
-		return r, nil
-	}
-	key := [2]int{part.NumNodes(), part.NumRanks()}
-	r := n.parts[key]
+	r := n.runtimes[part]
 	if r == nil {
 		var err error
 		if r, err = nccl.NewRuntime(part, n.profile, n.general, nccl.Options{}); err != nil {
 			return nil, err
 		}
-		n.parts[key] = r
+		n.runtimes[part] = r
 	}
-	n.runtimes[part] = r
 	return r, nil
 }

@@ -41,9 +41,7 @@ func (r *Result) collect(b *builder, e *engine, end units.Time, tied *Collective
 	stage, _, _ := b.busiest() // its passes are known: it does not fail
 	r.Stage = stage
 	l := &e.lanes[stage]
-	for i := range b.stages {
-		r.Optimizer = max(r.Optimizer, b.optimizer(&b.stages[i]))
-	}
+	r.Optimizer = b.update()
 	r.played, r.Time = end, end+r.Optimizer
 	r.Exposed = map[workload.Axis]units.Time{}
 	if tied != nil {
@@ -127,17 +125,14 @@ func (r *Result) collectives(b *builder, stage int, tied *Collective) {
 }
 
 // alone plays the step of one replica: what scaling is measured against.
-func (r *Result) alone(b *builder) error {
+func (r *Result) alone(b *builder, played []lane) error {
 	if b.l.Data*b.l.Context == 1 {
 		r.Replica = r.Time
 		return nil
 	}
-	lanes, err := b.lanes()
-	if err != nil {
-		return err
-	}
+	lanes := make([]lane, len(played))
 	for i := range lanes {
-		lanes[i].queue = nil
+		lanes[i].tasks = slices.Clone(played[i].tasks)
 		for j := range lanes[i].tasks {
 			t := &lanes[i].tasks[j]
 			t.needs, t.begins, t.ends, t.convert = 0, nil, nil, 0

@@ -40,12 +40,7 @@ func Run(p *Predictor, w *workload.Workload, l Layout, o Options) (*Result, erro
 			return nil, err
 		}
 	}
-	lanes, err := b.lanes()
-	if err != nil {
-		return nil, err
-	}
-	e := &engine{lanes: lanes}
-	end, err := e.run()
+	e, end, err := b.played()
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +50,45 @@ func Run(p *Predictor, w *workload.Workload, l Layout, o Options) (*Result, erro
 	}
 	r := &Result{Workload: w, Layout: l, Memory: *m, machine: p.machine, Runtime: p.runtime.Name()}
 	r.collect(b, e, end, tied)
-	if err := r.alone(b); err != nil {
+	if err := r.alone(b, e.lanes); err != nil {
 		return nil, err
 	}
 	if o.Timeline {
 		r.timeline = e.lanes
 	}
 	return r, nil
+}
+
+// Time is how long the step of Run takes, without saying where it goes: all that a search
+// asks of most layouts.
+func Time(p *Predictor, w *workload.Workload, l Layout) (units.Time, error) {
+	b, _, err := prepare(p, w, &l, Options{})
+	if err != nil {
+		return 0, err
+	}
+	_, end, err := b.played()
+	if err != nil {
+		return 0, err
+	}
+	tied, err := b.tied()
+	if err != nil {
+		return 0, err
+	}
+	if tied != nil {
+		end += tied.Time
+	}
+	return end + b.update(), nil
+}
+
+// played plays all stages.
+func (b *builder) played() (*engine, units.Time, error) {
+	lanes, err := b.lanes()
+	if err != nil {
+		return nil, 0, err
+	}
+	e := &engine{lanes: lanes}
+	end, err := e.run()
+	return e, end, err
 }
 
 // prepare checks a layout and its memory.
@@ -82,7 +109,7 @@ func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder
 
 func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *builder {
 	x := &player{predict: p, families: l.families(), precision: w.Precision, scale: 1, spans: o.Timeline}
-	return &builder{replicas: &replicas{player: x, w: w, l: l}, stages: stages(w, p.memo.blocks(w), l),
+	return &builder{replicas: &replicas{player: x, w: w, l: l, known: map[exchangedKey]exchanged{}}, stages: stages(w, p.memo.blocks(w), l),
 		passes: map[passKey]*pass{}, works: map[workKey]*work{}, calls: map[int]*callTable{}}
 }
 

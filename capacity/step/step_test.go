@@ -53,6 +53,9 @@ func TestPartsAddUp(t *testing.T) {
 	} {
 		w := steptest.Workload(t, c[0])
 		r := run(t, p, w, c[1], step.Options{})
+		if got, err := step.Time(p, w, layout(t, c[1])); err != nil || got != r.Time {
+			t.Errorf("%s %s: %v, alone %v, %v", c[0], c[1], r.Time, got, err)
+		}
 		var sum units.Time
 		for _, x := range r.Parts() {
 			if x.Time < 0 {
@@ -257,5 +260,14 @@ func BenchmarkRun(b *testing.B) {
 	p, w := steptest.Predictor(b, "superpod-h100", 32), steptest.Workload(b, "llama-3-70b")
 	for b.Loop() {
 		run(b, p, w, "dp8 tp8 pp4 vpp5 zero1 mb1 gb1024 sp", step.Options{})
+	}
+}
+
+func BenchmarkTime(b *testing.B) {
+	p, w := steptest.Predictor(b, "superpod-h100", 32), steptest.Workload(b, "llama-3-70b")
+	for b.Loop() {
+		if _, err := step.Time(p, w, layout(b, "dp8 tp8 pp4 vpp5 zero1 mb1 gb1024 sp")); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -170,12 +170,12 @@ func (b *builder) blocks(l *lane, chunk []workload.Block, x slot, table *callTab
 		}
 		t := task{work: w, slot: x, block: chunk[i], from: -1}
 		if reduce {
-			list, calls, err := b.gradients(t.block)
+			sent, err := b.gradients(t.block)
 			if err != nil {
 				return err
 			}
-			t.ends, t.convert = list, b.convert(t.block)
-			table.add(calls, 1)
+			t.ends, t.convert = sent.transfers, b.convert(t.block)
+			table.add(sent.calls, 1)
 		}
 		l.tasks = append(l.tasks, t)
 	}
@@ -195,16 +195,16 @@ func (b *builder) gathers(l *lane, table *callTable) error {
 		if t.block == nil || b.l.Zero < 3 && (t.slot.backward || t.slot.micro > 0) {
 			continue
 		}
-		list, calls, err := b.parameters(t.block)
+		gathered, err := b.parameters(t.block)
 		if err != nil {
 			return err
 		}
-		table.add(calls, 1)
-		counts[i] = len(list)
+		table.add(gathered.calls, 1)
+		counts[i] = len(gathered.transfers)
 		if b.l.Zero == 3 && i > 0 {
-			l.tasks[i-1].begins = list
+			l.tasks[i-1].begins = gathered.transfers
 		} else {
-			l.queue = append(l.queue, list...)
+			l.queue = append(l.queue, gathered.transfers...)
 		}
 	}
 	b.need(l, counts)

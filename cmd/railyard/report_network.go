@@ -144,7 +144,7 @@ func (s *networkStudy) figures(cmd *cobra.Command) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	late, err := s.latencies(what)
+	late, err := s.latencies(cmd, what)
 	if err != nil {
 		return nil, err
 	}
@@ -311,31 +311,30 @@ func (s *networkStudy) uses(load map[topology.LinkID]float64) []figures.Use {
 }
 
 // latencies are the times of many seeds.
-func (s *networkStudy) latencies(what string) (chart.Chart, error) {
-	var times []float64
-	late := sim.Spread{Exponential: true, Mean: 5 * units.Microsecond}
-	var plan *sim.Plan
-	for seed := range uint64(latencySeeds) {
-		var err error
-		if plan == nil || s.topo.NumNodes() > 1 {
-			o := sim.CompileOptions{}
-			if s.topo.NumNodes() > 1 {
-				o.Hashing = &sim.Hashing{Seed: seed + 1, QPs: 4}
-			}
-			if plan, err = sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.profile, o); err != nil {
-				return nil, err
-			}
-		}
-		delays := make([]units.Time, s.topo.NumRanks())
-		late.Draw(delays, seed+1)
-		r, err := plan.Run(s.size, sim.Options{Delays: delays})
-		if err != nil {
-			return nil, err
-		}
-		times = append(times, r.Time.Microseconds())
+func (s *networkStudy) latencies(cmd *cobra.Command, what string) (chart.Chart, error) {
+	o := sim.CompileOptions{}
+	if s.topo.NumNodes() > 1 {
+		o.Hashing = &sim.Hashing{Seed: 1, QPs: 4}
 	}
-	slices.Sort(times)
-	return chart.Distribution(chart.Frame{Title: "Latency over " + fmt.Sprint(latencySeeds) + " seeds: " + what, X: "time (us)", Y: "share of runs", Source: s.source}, what, times), nil
+	plan, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.profile, o)
+	if err != nil {
+		return nil, err
+	}
+	late := sim.Spread{Exponential: true, Mean: 5 * units.Microsecond}
+	delays := func(run int) []units.Time {
+		out := make([]units.Time, s.topo.NumRanks())
+		late.Draw(out, uint64(run)+1)
+		return out
+	}
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "latencies")
+	times, err := plan.Repeat(latencySeeds, []units.Bytes{s.size}, delays, func(done int) { bar.Set(done, latencySeeds) })
+	bar.Finish()
+	if err != nil {
+		return nil, err
+	}
+	all := inMicroseconds(times)
+	slices.Sort(all)
+	return chart.Distribution(chart.Frame{Title: "Latency over " + fmt.Sprint(latencySeeds) + " seeds: " + what, X: "time (us)", Y: "share of runs", Source: s.source}, what, all), nil
 }
 
 // table is the plan by size.

@@ -82,16 +82,6 @@ func (x *scenario) alone(i int) *scenario {
 	return &y
 }
 
-// seeded is the same with the seeds so much larger.
-func (x *scenario) seeded(delays uint64, by uint64) *scenario {
-	y := *x
-	y.delays = x.late.delays(delays + by)
-	if h := x.compile.Hashing; h != nil {
-		y.compile.Hashing = &sim.Hashing{Seed: h.Seed + by, QPs: h.QPs}
-	}
-	return &y
-}
-
 // idle is the same without the traffic of others.
 func (x *scenario) idle() *scenario {
 	y := *x

@@ -14,18 +14,28 @@ func NewECMPRouter(t *Topology, seed uint64) *Router {
 	return r
 }
 
+// Seeded is the router of another seed. The two share what they know, so that they are not
+// safe for concurrent use together.
+func (r *Router) Seeded(seed uint64) *Router {
+	out := *r
+	out.seed = seed
+	return &out
+}
+
 // RouteQPs is the route of a transfer that is split evenly over so many flows (queue
 // pairs), labelled 0, 1, …, each of which is hashed on its own.
 func (r *Router) RouteQPs(src, dst, qps int) (Route, error) {
 	first, err := r.RouteFlow(src, dst, 0)
-	if err != nil || qps < 2 || !r.ecmp || first.Kind != Net {
+	if err != nil || qps < 2 || !r.chose {
 		return first, err
 	}
 	all := path{latency: first.Latency, links: first.Links}
 	for label := range qps {
-		one, err := r.RouteFlow(src, dst, label)
-		if err != nil {
-			return Route{}, err
+		one := first
+		if label > 0 {
+			if one, err = r.RouteFlow(src, dst, label); err != nil {
+				return Route{}, err
+			}
 		}
 		for _, h := range one.Hops {
 			s := share{h.Num, h.Den}.times(1, int64(qps))
@@ -95,8 +105,8 @@ func (r *Router) choose(hops []Hop, hash uint64) []Hop {
 	}
 	var out []Hop
 	lane := int64(0)
-	if lanes > 0 {
-		lane = int64(hash % uint64(lanes))
+	if lanes > 1 {
+		lane, r.chose = int64(hash%uint64(lanes)), true
 	}
 	for _, h := range hops {
 		if r.t.Class(h.Link).Medium != Network {

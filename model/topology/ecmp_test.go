@@ -79,6 +79,7 @@ func checkAllHashed(t *testing.T, topo *topology.Topology, seed uint64, step int
 	t.Helper()
 	n := topo.NumRanks()
 	ideal, hashed, again := topology.NewRouter(topo), topology.NewECMPRouter(topo, seed), topology.NewECMPRouter(topo, seed)
+	other := again.Seeded(seed + 1) // which shares what it knows
 	for pair := 0; pair < n*n; pair += step {
 		a, b := pair/n, pair%n
 		want, err := ideal.Route(a, b)
@@ -92,6 +93,12 @@ func checkAllHashed(t *testing.T, topo *topology.Topology, seed uint64, step int
 		checkHashed(t, topo, got, want, a, b)
 		if _, err := again.Route(b, a); err != nil { // what was asked before does not matter
 			t.Logf("%s: no way back: %v", topo.Name(), err)
+		}
+		if _, err := other.Route(a, b); err != nil {
+			t.Fatal(err)
+		}
+		if same, err := other.Seeded(seed).RouteFlow(a, b, 0); err != nil || !reflect.DeepEqual(got, same) {
+			t.Fatalf("%s: %d→%d: another route after other seeds", topo.Name(), a, b)
 		}
 		if same, err := again.RouteFlow(a, b, 0); err != nil || !reflect.DeepEqual(got, same) {
 			t.Fatalf("%s: %d→%d: not the same route for the same seed", topo.Name(), a, b)

@@ -87,23 +87,16 @@ func (r *Router) findNetworks() {
 		return r.t.devices[d].Kind.fabricKind() && r.t.devices[d].Node < 0
 	})
 	r.networks = make([]int32, len(r.t.ranks))
-	linked := map[nodePair]bool{} // from a rank to a NIC inside the node, and back
 	for rank, d := range r.t.ranks {
-		r.networks[rank] = r.networkOf(d, part, linked)
+		r.networks[rank] = r.networkOf(d, part)
 	}
 }
 
-func (r *Router) networkOf(d DeviceID, part []int32, linked map[nodePair]bool) int32 {
+func (r *Router) networkOf(d DeviceID, part []int32) int32 {
 	var all []int32
 	for _, nic := range r.nicsOf(d) {
-		key := r.pairIn(d, nic)
-		ok, known := linked[key]
-		if !known {
-			_, up := r.spread.find(d, nic, r.sameNode(d, isHostPath))
-			_, down := r.spread.find(nic, d, r.sameNode(d, isHostPath))
-			ok = up && down
-			linked[key] = ok
-		}
+		_, up := r.hostPath(d, nic)
+		_, down := r.hostPath(nic, d)
 		var out, in []int32
 		for _, l := range r.t.Out(nic) {
 			out = append(out, part[r.t.links[l].To])
@@ -111,7 +104,7 @@ func (r *Router) networkOf(d DeviceID, part []int32, linked map[nodePair]bool) i
 		for _, l := range r.t.In(nic) {
 			in = append(in, part[r.t.links[l].From])
 		}
-		if !ok || slices.Max(append(out, noNetwork)) < 0 || slices.Max(append(in, noNetwork)) < 0 {
+		if !up || !down || slices.Max(append(out, noNetwork)) < 0 || slices.Max(append(in, noNetwork)) < 0 {
 			return noNetwork
 		}
 		all = append(append(all, out...), in...)

@@ -16,11 +16,13 @@ type Router struct {
 	t      *Topology
 	spread *spreader
 	inNode map[nodePair]localRoute
+	onHost map[nodePair]localPath
 	trunks map[[2]DeviceID]*Trunk
-	scaled scaleUp
+	scaled *scaleUp
 	ecmp   bool // networks hash flows instead of spreading them
 	seed   uint64
 	flow   uint64 // identity of the flow that is being routed
+	chose  bool   // it was hashed to one of several links
 
 	networks []int32 // by rank, once asked for: see Reaches
 }
@@ -36,9 +38,16 @@ type localRoute struct {
 	ok    bool
 }
 
+// localPath is the same of a path.
+type localPath struct {
+	path path
+	ok   bool
+}
+
 // NewRouter makes a router for t.
 func NewRouter(t *Topology) *Router {
-	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, trunks: map[[2]DeviceID]*Trunk{}}
+	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, onHost: map[nodePair]localPath{},
+		trunks: map[[2]DeviceID]*Trunk{}, scaled: &scaleUp{}}
 }
 
 // Route is the route from one rank to another: direct links, else a scale-up switch,
@@ -58,7 +67,7 @@ func (r *Router) inParts(src, dst, label int) (parted, error) {
 		return parted{Route: Route{Kind: Local, Rate: math.MaxInt64}}, nil
 	}
 	a, b := r.t.ranks[src], r.t.ranks[dst]
-	r.flow = r.identity(a, b, label)
+	r.flow, r.chose = r.identity(a, b, label), false
 	if route, ok := r.best(a, b); ok {
 		return route, nil
 	}
@@ -163,11 +172,27 @@ func isHostPath(k Kind) bool { return k == PCIeSwitch || k == CPU || k == Memory
 
 // pcie goes over PCIe switches, CPUs and memory of one node.
 func (r *Router) pcie(a, b DeviceID) (Route, bool) {
-	p, ok := r.spread.find(a, b, r.sameNode(a, isHostPath))
+	p, ok := r.hostPath(a, b)
 	if !ok {
 		return Route{}, false
 	}
 	return r.finish(p, r.pcieKind(p)), true
+}
+
+// hostPath is a path over PCIe switches, CPUs and memory of one node, found once for each
+// node type. Its hops are the caller's own.
+func (r *Router) hostPath(a, b DeviceID) (path, bool) {
+	first, key := r.t.nodes[r.t.devices[a].Node].firstLink, r.pairIn(a, b)
+	known, ok := r.onHost[key]
+	if !ok {
+		known.path, known.ok = r.spread.find(a, b, r.sameNode(a, isHostPath))
+		shift(known.path.hops, -first)
+		r.onHost[key] = known
+	}
+	out := known.path
+	out.hops = slices.Clone(out.hops)
+	shift(out.hops, first)
+	return out, known.ok
 }
 
 func (r *Router) pcieKind(p path) RouteKind {
@@ -193,13 +218,12 @@ func (r *Router) pcieKind(p path) RouteKind {
 
 // hostStaged copies to the source's host memory and from there to the destination.
 func (r *Router) hostStaged(a, b DeviceID) (Route, bool) {
-	allow := r.sameNode(a, isHostPath)
 	var best path
 	found := false
 	for d := range r.t.devices {
 		if cpu := DeviceID(d); r.t.devices[d].Kind == CPU && r.t.devices[d].Node == r.t.devices[a].Node {
-			up, ok1 := r.spread.find(a, cpu, allow)
-			down, ok2 := r.spread.find(cpu, b, allow)
+			up, ok1 := r.hostPath(a, cpu)
+			down, ok2 := r.hostPath(cpu, b)
 			if ok1 && ok2 && (!found || len(up.hops)+len(down.hops) < len(best.hops)) {
 				best, found = join(up, down), true
 			}

@@ -88,7 +88,7 @@ func (r *Router) nicsOf(d DeviceID) []DeviceID {
 
 // throughNICs is gpu → NIC → network → NIC → gpu.
 func (r *Router) throughNICs(a, b, from, to DeviceID) (path, bool) {
-	up, ok := r.spread.find(a, from, r.sameNode(a, isHostPath))
+	up, ok := r.hostPath(a, from)
 	if !ok {
 		return path{}, false
 	}
@@ -96,7 +96,7 @@ func (r *Router) throughNICs(a, b, from, to DeviceID) (path, bool) {
 	if !ok {
 		return path{}, false
 	}
-	down, ok := r.spread.find(to, b, r.sameNode(b, isHostPath))
+	down, ok := r.hostPath(to, b)
 	if !ok {
 		return path{}, false
 	}

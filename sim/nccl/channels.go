@@ -41,6 +41,10 @@ func (c *channels) reserve(gpus int) {
 
 func (c *channels) clone() *channels {
 	out := &channels{}
+	if c.intra == nil { // nothing was looked for
+		*out = *c
+		return out
+	}
 	out.reserve(len(c.intra[0]))
 	out.copyFrom(c)
 	return out

@@ -21,9 +21,7 @@ func (m *Model) search(t *topology.Topology, o Options) error {
 		if err := m.usable(t, s, i); err != nil {
 			return err
 		}
-		s.computePaths()
-		s.measure()
-		m.searchSystem(s, m.useNVLS(t, o))
+		m.agree(s.searched(m.m.ccMin, m.useNVLS(t, o)))
 	}
 	n := min(m.ring.n, m.tree.n)
 	m.ring.n, m.tree.n = n, n
@@ -44,21 +42,15 @@ func (m *Model) usable(t *topology.Topology, s *system, i int) error {
 	return nil
 }
 
-func (m *Model) searchSystem(s *system, nvls bool) {
-	cc := m.m.ccMin
-	ring := s.find(ringPattern, cc, 1, maxChannels/2)
-	tree := s.find(balancedTree, cc, ring.n, ring.n)
-	heads := &channels{pattern: nvlsPattern}
-	if nvls {
-		heads = s.find(nvlsPattern, cc, 1, maxChannels)
-	}
+// agree takes what was found in one more system.
+func (m *Model) agree(f found) {
 	if m.ring == nil {
-		m.ring, m.tree, m.nvls = ring, tree, heads
+		m.ring, m.tree, m.nvls = f.ring, f.tree, f.nvls
 		return
 	}
-	m.ring.align(ring)
-	m.tree.align(tree)
-	m.nvls.align(heads)
+	m.ring.align(f.ring)
+	m.tree.align(f.tree)
+	m.nvls.align(f.nvls)
 }
 
 // align keeps the worse of two systems.

@@ -74,15 +74,15 @@ type costs [numAlgos][numProtos]float64
 // New searches a topology for channels, as NCCL does when it starts; once for all who ask
 // the same.
 func New(t *topology.Topology, o Options) (*Model, error) {
-	type found struct {
+	type made struct {
 		model *Model
 		err   error
 	}
-	f := topology.Once(t, o, func() found {
+	x := topology.Once(t, o, func() made {
 		m, err := search(t, o)
-		return found{m, err}
+		return made{m, err}
 	})
-	return f.model, f.err
+	return x.model, x.err
 }
 
 func search(t *topology.Topology, o Options) (*Model, error) {

@@ -235,7 +235,7 @@ func TestSearchGivesBack(t *testing.T) {
 		}
 		s := searched(t, topo, m)
 		before := speedsLeft(s)
-		m.searchSystem(s, m.m.ccMin >= 90)
+		s.search(m.m.ccMin, m.m.ccMin >= 90)
 		for i, bw := range speedsLeft(s) {
 			if math.Abs(bw-before[i]) > 0.01 {
 				t.Errorf("%s: link %d had %g and has %g", c.name, i, before[i], bw)
