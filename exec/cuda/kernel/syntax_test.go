@@ -31,7 +31,8 @@ func TestCUDASyntax(t *testing.T) {
 		}
 	}
 	compile := func(file string, flags ...string) {
-		args := append([]string{"-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78", "-std=c++20", "-O1", "-S",
+		args := append([]string{"-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib",
+			"--cuda-feature=+ptx78", "-std=c++20", "-O1", "-S",
 			"-o", filepath.Join(dir, "out.ptx"), "-include", "testdata/cuda.h", "-I", dir, "src/" + file}, flags...)
 		if out, err := exec.Command(clang, args...).CombinedOutput(); err != nil {
 			t.Errorf("%s %v: %v\n%s", file, flags, err, out)
@@ -46,7 +47,8 @@ func TestCUDASyntax(t *testing.T) {
 		p := program(t, "two_shot", m)
 		forms := block.FormsOf(1024, p.Lanes[1]...)
 		header("forms.cuh", forms.Source())
-		compile("run.cu", "-DT_E4M3", "-DR_MAX", "-DTHREADS=1024", fmt.Sprintf("-DPEERS=%d", forms.Width), fmt.Sprintf("-DREFS=%d", forms.Refs))
+		compile("run.cu", "-DT_E4M3", "-DR_MAX", "-DTHREADS=1024", fmt.Sprintf("-DPEERS=%d", forms.Width),
+			fmt.Sprintf("-DREFS=%d", forms.Refs))
 		header("constants.cuh", p.Constants(1))
 		compile("run.cu", "-DT_BFLOAT16", "-DR_SUM", "-DSPECIALISED", "-DTHREADS=64", "-DJITTER", fmt.Sprintf("-DPEERS=%d", p.Peers()))
 	}
