@@ -52,7 +52,6 @@ var onlyIn = map[string][]string{
 	"github.com/NVIDIA/go-nvml":    {"exec/discover"},
 	"golang.org/x/sys":             {"exec/host"},
 	"github.com/spf13/cobra":       {"cmd/..."},
-	"github.com/jedib0t/go-pretty": {"report/...", "cmd/..."},
 }
 
 func TestImportsFollowThePlan(t *testing.T) {

@@ -95,6 +95,15 @@ func Name(s *schedule.Schedule) string {
 	return name
 }
 
+// Describe says in words what a schedule's algorithm does; "" where it is none of ours.
+func Describe(s *schedule.Schedule) string {
+	a, err := find(s.Algorithm)
+	if err != nil {
+		return ""
+	}
+	return a.Doc
+}
+
 // Family is how an algorithm with its protocol is called, whatever the slices.
 func Family(s *schedule.Schedule) string {
 	if s.Protocol == schedule.Simple {

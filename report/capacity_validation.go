@@ -1,34 +1,52 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 )
 
 // StepValidation are published steps beside predicted ones.
 type StepValidation struct {
-	Schema string              `json:"schema"`
-	Rows   []StepValidationRow `json:"rows"`
+	Schema string              `json:"schema" const:"railyard.step-validation/v1" doc:"published training steps beside predicted ones"`
+	Rows   []StepValidationRow `json:"rows" csv:""`
 }
 
 // StepValidationRow is one of them.
 type StepValidationRow struct {
-	ID        string  `json:"id"`
-	Source    string  `json:"source"`
-	Topology  string  `json:"topology"`
-	GPU       string  `json:"gpu"`
-	GPUs      int     `json:"gpus"`
-	Workload  string  `json:"workload"`
-	Layout    string  `json:"layout"`
-	Published float64 `json:"published_s"`
-	Predicted float64 `json:"predicted_s"` // 0: none
-	MFU       float64 `json:"predicted_mfu"`
-	MemoryGiB float64 `json:"predicted_memory_gib"`
-	Note      string  `json:"note"` // why there is no prediction, or what was chosen
+	ID        string   `json:"id" text:"id"`
+	Source    string   `json:"source"`
+	Topology  string   `json:"topology"`
+	GPU       string   `json:"gpu"`
+	GPUs      int      `json:"gpus" text:"GPUs"`
+	Workload  string   `json:"workload"`
+	Layout    string   `json:"layout" text:"layout"`
+	Published float64  `json:"published_s" text:"published"`
+	Predicted float64  `json:"predicted_s" text:"predicted" zero:"–" doc:"0: none"`
+	Off       *float64 `json:"error" text:"error" as:"error" doc:"null without a prediction"`
+	MFU       float64  `json:"predicted_mfu" as:"share"`
+	MemoryGiB float64  `json:"predicted_memory_gib"`
+	Note      string   `json:"note" text:"note" doc:"why there is no prediction, or what was chosen"`
+}
+
+// Finish computes the errors.
+func (d *StepValidation) Finish() {
+	for i := range d.Rows {
+		if e := d.Rows[i].Error(); !math.IsNaN(e) {
+			d.Rows[i].Off = &e
+		}
+	}
+}
+
+// Footer is the mean errors of each series.
+func (d *StepValidation) Footer() []string {
+	var out []string
+	names, count, abs, signed := d.summary()
+	for _, n := range names {
+		out = append(out, fmt.Sprintf("%s: mean absolute error %.1f %%, mean error %+.1f %% (%d rows)", n, 100*abs[n]/float64(count[n]), 100*signed[n]/float64(count[n]), count[n]))
+	}
+	return out
 }
 
 // Error is the relative error; NaN without a prediction.
@@ -65,25 +83,6 @@ func (d *StepValidation) summary() (names []string, count map[string]int, abs, s
 	return names, count, abs, signed
 }
 
-// WriteText writes a table.
-func (d *StepValidation) WriteText(w io.Writer) error {
-	l := &lines{w: w}
-	t := newTable(l)
-	t.AppendRow([]any{"id", "GPUs", "published s", "predicted s", "error %", "layout", "note"})
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		t.AppendRow([]any{r.ID, r.GPUs, fmt.Sprintf("%.4g", r.Published), seconds(r.Predicted), errorPercent(r.Error()), r.Layout, r.Note})
-	}
-	alignRight(t, 2, 3, 4, 5)
-	t.Render()
-	l.printf("\n")
-	names, count, abs, signed := d.summary()
-	for _, n := range names {
-		l.printf("%s: mean absolute error %.1f %%, mean error %+.1f %% (%d rows)\n", n, 100*abs[n]/float64(count[n]), 100*signed[n]/float64(count[n]), count[n])
-	}
-	return l.err
-}
-
 func seconds(v float64) string {
 	if v == 0 {
 		return "–"
@@ -96,21 +95,6 @@ func errorPercent(v float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%+.1f", 100*v)
-}
-
-// WriteCSV writes a line a row.
-func (d *StepValidation) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	rows := [][]string{{"id", "source", "topology", "gpus", "workload", "layout", "published_s", "predicted_s", "error", "note"}}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		rows = append(rows, []string{r.ID, r.Source, r.Topology, strconv.Itoa(r.GPUs), r.Workload, r.Layout, number(r.Published), number(r.Predicted), number(r.Error()), r.Note})
-	}
-	if err := out.WriteAll(rows); err != nil {
-		return err
-	}
-	return out.Error()
 }
 
 // WriteMarkdown writes the page docs/capacity-validation.md.

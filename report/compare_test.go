@@ -18,6 +18,7 @@ import (
 	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/report"
+	"railyard/report/table"
 )
 
 // mixed has everything that a comparison must carry: unknown columns, names like our
@@ -54,6 +55,10 @@ func compareMixed(t *testing.T) *report.Comparison {
 	return report.Compare(set, half)
 }
 
+func emitted(format string, doc any) func(io.Writer) error {
+	return func(w io.Writer) error { return table.Emit(w, format, doc) }
+}
+
 func written(t *testing.T, write func(io.Writer) error) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -65,11 +70,11 @@ func written(t *testing.T, write func(io.Writer) error) []byte {
 
 func TestComparisonGoldens(t *testing.T) {
 	c := compareMixed(t)
-	doc := written(t, func(w io.Writer) error { return c.WriteJSON(w, "box", "test") })
+	doc := written(t, emitted(table.JSON, c.Document("box", "test")))
 	golden.Equal(t, "compare-mixed.json", doc)
 	validate(t, "compare", doc)
-	golden.Equal(t, "compare-mixed.csv", written(t, c.WriteCSV))
-	golden.Equal(t, "compare-mixed.txt", written(t, func(w io.Writer) error { return c.WriteText(w, "box", "test") }))
+	golden.Equal(t, "compare-mixed.csv", written(t, emitted(table.CSV, c.Document("box", "test"))))
+	golden.Equal(t, "compare-mixed.txt", written(t, emitted(table.Text, c.Document("box", "test"))))
 }
 
 // TestNoRowIsDropped holds that every row of the file is in each form of the result.
@@ -78,7 +83,7 @@ func TestNoRowIsDropped(t *testing.T) {
 	if len(c.Rows) != 3 || len(c.Skipped) != 4 {
 		t.Fatalf("%d compared, %d skipped", len(c.Rows), len(c.Skipped))
 	}
-	rows, err := csv.NewReader(bytes.NewReader(written(t, c.WriteCSV))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(written(t, emitted(table.CSV, c.Document("box", "test"))))).ReadAll()
 	if err != nil || len(rows) != 8 {
 		t.Errorf("CSV: %d lines, %v", len(rows), err)
 	}
@@ -98,7 +103,7 @@ func TestNoRowIsDropped(t *testing.T) {
 
 // TestComparedAgain holds that a comparison's CSV is a measurement file itself.
 func TestComparedAgain(t *testing.T) {
-	first := written(t, compareMixed(t).WriteCSV)
+	first := written(t, emitted(table.CSV, compareMixed(t).Document("box", "test")))
 	set, err := measurement.ReadCSV(bytes.NewReader(first), "again.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +115,7 @@ func TestComparedAgain(t *testing.T) {
 	var doc struct {
 		Rows []map[string]any `json:"rows"`
 	}
-	if err := json.Unmarshal(written(t, func(w io.Writer) error { return c.WriteJSON(w, "box", "test") }), &doc); err != nil {
+	if err := json.Unmarshal(written(t, emitted(table.JSON, c.Document("box", "test"))), &doc); err != nil {
 		t.Fatal(err)
 	}
 	r := doc.Rows[0]
@@ -125,12 +130,12 @@ func TestNothingCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := report.Compare(set, half)
-	doc := written(t, func(w io.Writer) error { return c.WriteJSON(w, "box", "test") })
+	doc := written(t, emitted(table.JSON, c.Document("box", "test")))
 	validate(t, "compare", doc)
 	if !bytes.Contains(doc, []byte(`"mape": null`)) {
 		t.Errorf("an error of nothing: %s", doc)
 	}
-	if text := written(t, func(w io.Writer) error { return c.WriteText(w, "box", "test") }); !bytes.Contains(text, []byte("0 rows could be compared, 1 skipped")) {
+	if text := written(t, emitted(table.Text, c.Document("box", "test"))); !bytes.Contains(text, []byte("0 rows could be compared, 1 skipped")) {
 		t.Errorf("%s", text)
 	}
 	if _, err := c.Figure("box", "test"); err != nil {
@@ -153,13 +158,14 @@ func (f *full) Write(p []byte) (int, error) {
 
 // TestWritersReportAFullDisk tries every form with no room and with a little.
 func TestWritersReportAFullDisk(t *testing.T) {
-	c, plan, sim, run := compareMixed(t), planDocument(), simulateDocument(), runDocument()
-	for name, write := range map[string]func(io.Writer) error{
-		"compare.csv": c.WriteCSV, "compare.json": func(w io.Writer) error { return c.WriteJSON(w, "box", "test") },
-		"compare.txt": func(w io.Writer) error { return c.WriteText(w, "box", "test") },
-		"plan.csv":    plan.WriteCSV, "plan.txt": plan.WriteText, "simulate.csv": sim.WriteCSV, "simulate.txt": sim.WriteText,
-		"run.csv": run.WriteCSV, "run.txt": run.WriteText, "line.json": func(w io.Writer) error { return report.WriteJSONLine(w, run) },
-	} {
+	run := runDocument()
+	all := map[string]func(io.Writer) error{"line": func(w io.Writer) error { return table.WriteJSONLine(w, run) }}
+	for name, doc := range documents(t) {
+		for _, format := range append(table.Formats(), table.Wide) {
+			all[name+"."+format] = emitted(format, doc)
+		}
+	}
+	for name, write := range all {
 		size := len(written(t, write))
 		for _, room := range []int{0, size / 2, size - 1} {
 			if err := write(&full{room}); !errors.Is(err, errFull) {

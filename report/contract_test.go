@@ -9,6 +9,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/units"
+	"railyard/report/table"
 )
 
 // compared is a small comparison: one good row, one off by two, one without a model.
@@ -31,7 +32,7 @@ func compared() *Comparison {
 
 func TestCompareContract(t *testing.T) {
 	var buf bytes.Buffer
-	if err := compared().WriteJSON(&buf, "topo", "profile"); err != nil {
+	if err := table.WriteJSON(&buf, compared().Document("topo", "profile")); err != nil {
 		t.Fatal(err)
 	}
 	var d struct {

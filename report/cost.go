@@ -2,120 +2,80 @@ package report
 
 import (
 	"fmt"
-	"io"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"railyard/model/units"
+	"railyard/report/table"
 )
 
-// CostDocument is schema railyard.cost/v1: what a cluster costs over time, bought and rented.
+// CostDocument is what a cluster costs over time, bought and rented.
 type CostDocument struct {
-	Schema        string     `json:"schema"`
+	Schema        string     `json:"schema" const:"railyard.cost/v1" doc:"what a cluster costs over time, bought and rented"`
 	Topology      string     `json:"topology"`
 	Nodes         int        `json:"nodes"`
 	GPUs          int        `json:"gpus"`
 	Prices        string     `json:"prices"`
 	PricesDate    string     `json:"prices_date"`
-	Currency      string     `json:"currency"`
+	Currency      string     `json:"currency" text:"currency"`
 	Months        int        `json:"months"`
-	Utilisation   float64    `json:"utilisation"`
-	Lines         []CostLine `json:"purchase_lines"`
-	Purchase      float64    `json:"purchase"`
-	Network       float64    `json:"network_purchase"`
-	Watts         float64    `json:"watts"`
-	Switches      int        `json:"switches"`
-	Cables        int        `json:"cables"`
-	Optics        int        `json:"optics"`
-	BisectionGBps float64    `json:"bisection_GBps"`
-	Energy        float64    `json:"energy_month"`
-	Space         float64    `json:"space_month"`
-	Staff         float64    `json:"staff_month"`
-	Maintenance   float64    `json:"maintenance_month"`
-	Total         float64    `json:"total"`
-	GPUHour       float64    `json:"gpu_hour"`
-	Rents         []CostRent `json:"rents"`
-	Owned         []float64  `json:"owned_by_month"`
+	Utilisation   float64    `json:"utilisation" text:"use" as:"share"`
+	Bill          []CostLine `json:"purchase_lines" title:"Purchase"`
+	Purchase      float64    `json:"purchase" text:"purchase" as:"money"`
+	Network       float64    `json:"network_purchase" text:"of which network" as:"money"`
+	Watts         float64    `json:"watts" text:"power at full load" as:"kW"`
+	Switches      int        `json:"switches" text:"switches"`
+	Cables        int        `json:"cables" text:"cables"`
+	Optics        int        `json:"optics" text:"optics"`
+	BisectionGBps float64    `json:"bisection_GBps,omitempty" text:"bisection bandwidth" doc:"absent for one node, which has no halves"`
+	Energy        float64    `json:"energy_month" text:"energy a month" as:"money"`
+	Space         float64    `json:"space_month" text:"space a month" as:"money"`
+	Staff         float64    `json:"staff_month" text:"staff a month" as:"money"`
+	Maintenance   float64    `json:"maintenance_month" text:"maintenance a month" as:"money"`
+	Total         float64    `json:"total" text:"in all" as:"money"`
+	GPUHour       float64    `json:"gpu_hour" text:"an hour of a GPU that computes" as:"money"`
+	Rents         []CostRent `json:"rents" title:"Rented instead"`
+	Owned         []float64  `json:"owned_by_month" as:"money"`
 }
 
 // CostLine is a line of the purchase.
 type CostLine struct {
-	Part   string  `json:"part"`
-	Count  int     `json:"count"`
-	Each   float64 `json:"each"`
-	Total  float64 `json:"total"`
-	Watts  float64 `json:"watts"`
+	Part   string  `json:"part" text:"part"`
+	Count  int     `json:"count" text:"count"`
+	Each   float64 `json:"each" text:"each" as:"money"`
+	Total  float64 `json:"total" text:"total" as:"money"`
+	Watts  float64 `json:"watts" text:"power" as:"kW"`
 	Source string  `json:"source"`
 }
 
-// CostRent is an offer of rented nodes; BreakEven is the first month by whose end owning
-// was cheaper, 0 where that is not within the months.
+// CostRent is an offer of rented nodes.
 type CostRent struct {
-	Offer     string  `json:"offer"`
-	Month     float64 `json:"month"`
-	Total     float64 `json:"total"`
-	BreakEven int     `json:"break_even_month"`
+	Offer     string  `json:"offer" text:"offer"`
+	Month     float64 `json:"month" text:"a month" as:"money"`
+	Total     float64 `json:"total" text:"in all" as:"money"`
+	BreakEven int     `json:"break_even_month" text:"owning is cheaper from month" zero:"not within the time" doc:"0: not within the months"`
 	Source    string  `json:"source"`
 }
 
-// Write writes the document as text, json or csv (the months: owned, and each offer).
-func (d *CostDocument) Write(w io.Writer, format string) error {
-	switch format {
-	case "json":
-		return WriteJSON(w, d)
-	case "csv":
-		return writeCSV(w, d.months())
-	}
-	out := &lines{w: w}
-	out.printf("%s: %s, %s, %s, %s, %d optics; prices in %s from %q of %s\n\n", d.Topology, units.Counted(d.Nodes, "node"), units.Counted(d.GPUs, "GPU"), units.Counted(d.Switches, "switch"), units.Counted(d.Cables, "cable"), d.Optics, d.Currency, d.Prices, d.PricesDate)
-	d.writePurchase(out)
-	out.printf("\nPower %.1f kW at full load, %.1f GB/s between the halves of the cluster\n", d.Watts/1000, d.BisectionGBps)
-	out.printf("A month at %g %% use: energy %s, space %s, staff %s, maintenance %s\n", 100*d.Utilisation, money(d.Energy), money(d.Space), money(d.Staff), money(d.Maintenance))
-	out.printf("%s: %s, %.2f for an hour of a GPU that computes\n", units.Counted(d.Months, "month"), money(d.Total), d.GPUHour)
-	for _, r := range d.Rents {
-		when := fmt.Sprintf("owning is cheaper from month %d", r.BreakEven)
-		if r.BreakEven == 0 {
-			when = fmt.Sprintf("renting stays cheaper for %d months", d.Months)
-		}
-		out.printf("rented %s: %s a month, %s in all; %s\n", r.Offer, money(r.Month), money(r.Total), when)
-	}
-	return out.err
+// Answer says what the cluster costs.
+func (d *CostDocument) Answer() []string {
+	return []string{fmt.Sprintf("%s (%s, %s) costs %s %s to buy and %s over %s, %s for an hour of a GPU that computes; prices from %q of %s.", d.Topology, units.Counted(d.Nodes, "node"),
+		units.Counted(d.GPUs, "GPU"), d.Currency, table.Money(d.Purchase), table.Money(d.Total), units.Counted(d.Months, "month"), table.Money(d.GPUHour), d.Prices, d.PricesDate)}
 }
 
-func (d *CostDocument) writePurchase(out *lines) {
-	t := newTable(out)
-	t.AppendHeader(table.Row{"part", "count", "each", "total", "kW"})
-	alignRight(t, 2, 3, 4, 5)
-	for _, l := range d.Lines {
-		t.AppendRow(table.Row{l.Part, l.Count, money(l.Each), money(l.Total), fmt.Sprintf("%.1f", l.Watts/1000)})
-	}
-	t.AppendRow(table.Row{"purchase", "", "", money(d.Purchase), fmt.Sprintf("%.1f", d.Watts/1000)})
-	t.Render()
-	if d.Purchase > 0 {
-		out.printf("the network is %.1f %% of it\n", 100*d.Network/d.Purchase)
-	}
+// costMonth is what is paid by the end of a month.
+type costMonth struct {
+	Month  int         `json:"month"`
+	Owned  float64     `json:"owned"`
+	Rented table.Extra `json:"-"`
 }
 
-func (d *CostDocument) months() [][]string {
-	head := []string{"month", "owned"}
-	for _, r := range d.Rents {
-		head = append(head, "rented "+r.Offer)
-	}
-	rows := [][]string{head}
+// Lines of the CSV are months: owned, and each offer.
+func (d *CostDocument) Lines() any {
+	out := make([]costMonth, len(d.Owned))
 	for m, owned := range d.Owned {
-		row := []string{fmt.Sprint(m), number(owned)}
+		out[m] = costMonth{Month: m, Owned: owned}
 		for _, r := range d.Rents {
-			row = append(row, number(float64(m)*r.Month))
+			out[m].Rented = append(out[m].Rented, table.Member{Key: "rented " + r.Offer, Value: float64(m) * r.Month})
 		}
-		rows = append(rows, row)
 	}
-	return rows
-}
-
-// money is an amount with thousands set apart, without cents from 1,000 on.
-func money(v float64) string {
-	if v < 1000 {
-		return fmt.Sprintf("%.2f", v)
-	}
-	return Thousands(v)
+	return out
 }

@@ -2,66 +2,44 @@ package report
 
 import (
 	"fmt"
-	"io"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"railyard/model/units"
+	"railyard/report/table"
 )
 
-// CrossingDocument is schema railyard.crossing/v1: a transfer between nodes in steps.
+// CrossingDocument is a transfer between nodes in steps.
 type CrossingDocument struct {
-	Schema        string         `json:"schema"`
+	Schema        string         `json:"schema" const:"railyard.crossing/v1" doc:"a transfer between nodes in steps"`
 	Topology      string         `json:"topology"`
 	From          string         `json:"from"`
 	To            string         `json:"to"`
 	SizeBytes     int64          `json:"size_bytes"`
 	Compress      string         `json:"compress"`
-	Staged        bool           `json:"host_staged"`
-	Initiated     string         `json:"initiated"`
+	Staged        bool           `json:"host_staged" text:"staged through host memory"`
+	Initiated     string         `json:"initiated" text:"posted by"`
 	QueuePairs    int            `json:"queue_pairs"`
 	Pieces        int            `json:"pieces"`
-	TimeUS        float64        `json:"time_us"`
-	SerialUS      float64        `json:"serial_us"`
-	SynchroniseUS float64        `json:"synchronise_us"`
-	GBps          float64        `json:"GBps"`
-	Slowest       string         `json:"slowest"`
-	Steps         []CrossingStep `json:"steps"`
+	TimeUS        float64        `json:"time_us" text:"time"`
+	SerialUS      float64        `json:"serial_us" text:"one step after the other"`
+	SynchroniseUS float64        `json:"synchronise_us" text:"of which synchronisation"`
+	GBps          float64        `json:"GBps" text:"rate"`
+	Slowest       string         `json:"slowest" text:"slowest step"`
+	Steps         []CrossingStep `json:"steps" csv:""`
 }
 
 // CrossingStep is a step; BusyUS is over all pieces.
 type CrossingStep struct {
-	Name    string  `json:"name"`
-	Bytes   int64   `json:"bytes"`
-	GBps    float64 `json:"GBps"`
-	AlphaUS float64 `json:"alpha_us"`
-	BusyUS  float64 `json:"busy_us"`
+	Name    string  `json:"name" csv:"step" text:"step"`
+	Bytes   int64   `json:"bytes" text:"size"`
+	GBps    float64 `json:"GBps" text:"rate"`
+	AlphaUS float64 `json:"alpha_us" text:"latency"`
+	BusyUS  float64 `json:"busy_us" text:"busy"`
 }
 
-// Write writes the document as text, json or csv.
-func (d *CrossingDocument) Write(w io.Writer, format string) error {
-	switch format {
-	case "json":
-		return WriteJSON(w, d)
-	case "csv":
-		rows := [][]string{{"step", "bytes", "GBps", "alpha_us", "busy_us"}}
-		for _, s := range d.Steps {
-			rows = append(rows, []string{s.Name, fmt.Sprint(s.Bytes), number(s.GBps), number(s.AlphaUS), number(s.BusyUS)})
-		}
-		return writeCSV(w, rows)
-	}
-	out := &lines{w: w}
-	out.printf("%v from %s to %s on %s, on the wire as %s, posted by %s\n\n", units.Bytes(d.SizeBytes), d.From, d.To, d.Topology, d.Compress, d.Initiated)
-	t := newTable(out)
-	t.AppendHeader(table.Row{"step", "bytes", "GB/s", "latency(us)", "busy(us)"})
-	alignRight(t, 2, 3, 4, 5)
-	for _, s := range d.Steps {
-		t.AppendRow(table.Row{s.Name, s.Bytes, fmt.Sprintf("%.1f", s.GBps), fmt.Sprintf("%.2f", s.AlphaUS), fmt.Sprintf("%.1f", s.BusyUS)})
-	}
-	t.Render()
-	out.printf("\n%.1f us in %s, synchronisation %.2f us included; %.1f us one step after the other\n", d.TimeUS, pieces(d.Pieces), d.SynchroniseUS, d.SerialUS)
-	out.printf("%.1f GB/s; the slowest step is %s\n", d.GBps, d.Slowest)
-	return out.err
+// Answer says how long the transfer takes, and what slows it.
+func (d *CrossingDocument) Answer() []string {
+	return []string{fmt.Sprintf("%s from %s to %s on %s take %s (%s GB/s) in %s, on the wire as %s; the slowest step is %s.", size(d.SizeBytes), d.From, d.To, d.Topology,
+		table.Microseconds(d.TimeUS), gigabytes(d.GBps), pieces(d.Pieces), d.Compress, d.Slowest)}
 }
 
 // pieces says in how many a transfer is cut.

@@ -10,6 +10,7 @@ import (
 	"railyard/internal/golden"
 	"railyard/report"
 	"railyard/report/chart"
+	"railyard/report/table"
 )
 
 // crossoverDocument has a topology with three bands, one of them of a single size, and
@@ -21,18 +22,22 @@ func crossoverDocument() *report.CrossoverDocument {
 	band := func(from, to int64, best string) report.Band {
 		return report.Band{SizeRange: report.SizeRange{From: from, To: to}, Best: best}
 	}
-	return &report.CrossoverDocument{Schema: "railyard.crossover/v1", Collective: "all_reduce", Topologies: []report.CrossoverTopology{
+	d := &report.CrossoverDocument{Schema: "railyard.crossover/v1", Collective: "all_reduce", Topologies: []report.CrossoverTopology{
 		{Topology: "box", Hash: "00ff", Profile: "line", Ranks: 8, Bands: []report.Band{band(1024, 69999, "direct/ll"), band(70000, 1<<30-1, "ring"), band(1<<30, 1<<30, "two_shot")},
 			Rows: []report.CrossoverSize{size(1024, "direct/ll", 4.5, "ring", 2.5), size(1<<16, "direct/ll", 6, "ring", 0.0125), size(1<<20, "ring×4", 9, "direct/ll", 0.5), size(1<<30, "two_shot", 4000, "ring", 0)}},
 		{Topology: "other", Hash: "00aa", Profile: "test", Ranks: 2, Bands: []report.Band{band(1024, 1<<30, "ring")},
 			Rows: []report.CrossoverSize{size(1024, "ring", 3, "", 0), size(1<<30, "ring", 3000, "", 0)}},
 	}}
+	for i := range d.Topologies {
+		d.Topologies[i].Close()
+	}
+	return d
 }
 
 func TestCrossoverGoldens(t *testing.T) {
 	d := crossoverDocument()
-	golden.Equal(t, "crossover.txt", written(t, d.WriteText))
-	golden.Equal(t, "crossover.csv", written(t, d.WriteCSV))
+	golden.Equal(t, "crossover.txt", written(t, emitted(table.Text, d)))
+	golden.Equal(t, "crossover.csv", written(t, emitted(table.CSV, d)))
 	write, err := d.Draw("x.svg", "railyard test")
 	if err != nil {
 		t.Fatal(err)

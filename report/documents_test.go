@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"railyard/internal/golden"
 	"railyard/model/measurement"
 	"railyard/report"
+	"railyard/report/table"
 )
 
 func planDocument() *report.PlanDocument {
@@ -101,14 +103,18 @@ func TestDocumentGoldens(t *testing.T) {
 	loaded.Pareto = nil
 	untimed := runDocument()
 	untimed.Timed, untimed.Topology = false, "dgx-h100"
-	for name, write := range map[string]func(io.Writer) error{
-		"plan.txt": plan.WriteText, "plan.csv": plan.WriteCSV, "plan-degraded.txt": degraded.WriteText, "plan-degraded.csv": degraded.WriteCSV,
-		"plan-loaded.csv": loaded.WriteCSV, "plan-pareto.txt": front.WriteText, "plan-pareto.csv": front.WriteCSV,
-		"simulate.txt": sim.WriteText, "simulate.csv": sim.WriteCSV,
-		"simulate-congested.txt": congested.WriteText, "simulate-congested.csv": congested.WriteCSV, "simulate-apart.txt": apart.WriteText,
-		"run.txt": run.WriteText, "run.csv": run.WriteCSV, "run-untimed.txt": untimed.WriteText,
+	for name, doc := range map[string]any{
+		"plan.txt": plan, "plan.csv": plan, "plan.wide": plan, "plan.markdown": plan, "plan-degraded.txt": degraded, "plan-degraded.csv": degraded,
+		"plan-loaded.csv": loaded, "plan-pareto.txt": front, "plan-pareto.csv": front,
+		"simulate.txt": sim, "simulate.csv": sim,
+		"simulate-congested.txt": congested, "simulate-congested.csv": congested, "simulate-apart.txt": apart,
+		"run.txt": run, "run.csv": run, "run-untimed.txt": untimed,
 	} {
-		golden.Equal(t, name, written(t, write))
+		format := strings.TrimPrefix(filepath.Ext(name), ".")
+		if format == "txt" {
+			format = table.Text
+		}
+		golden.Equal(t, name, written(t, emitted(format, doc)))
 	}
 }
 
@@ -117,11 +123,11 @@ func TestDocumentGoldens(t *testing.T) {
 func TestDocumentsMatchTheirSchemas(t *testing.T) {
 	c := compareMixed(t)
 	for name, write := range map[string]func(io.Writer) error{
-		"plan":      func(w io.Writer) error { return report.WriteJSON(w, planDocument()) },
-		"simulate":  func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) },
-		"run":       func(w io.Writer) error { return report.WriteJSON(w, runDocument()) },
-		"crossover": func(w io.Writer) error { return report.WriteJSON(w, crossoverDocument()) },
-		"compare":   func(w io.Writer) error { return c.WriteJSON(w, "box", "test") },
+		"plan":      func(w io.Writer) error { return table.WriteJSON(w, planDocument()) },
+		"simulate":  func(w io.Writer) error { return table.WriteJSON(w, simulateDocument()) },
+		"run":       func(w io.Writer) error { return table.WriteJSON(w, runDocument()) },
+		"crossover": func(w io.Writer) error { return table.WriteJSON(w, crossoverDocument()) },
+		"compare":   emitted(table.JSON, c.Document("box", "test")),
 	} {
 		doc := written(t, write)
 		validate(t, name, doc)
@@ -168,14 +174,14 @@ func TestDocumentsMatchTheirSchemas(t *testing.T) {
 // TestDegradedPlanMatchesSchema: the members that only the plan of a degraded and loaded
 // machine has, or one with the front.
 func TestDegradedPlanMatchesSchema(t *testing.T) {
-	validate(t, "plan", written(t, func(w io.Writer) error { return report.WriteJSON(w, degradedDocument()) }))
-	doc := written(t, func(w io.Writer) error { return report.WriteJSON(w, loadedDocument()) })
+	validate(t, "plan", written(t, func(w io.Writer) error { return table.WriteJSON(w, degradedDocument()) }))
+	doc := written(t, func(w io.Writer) error { return table.WriteJSON(w, loadedDocument()) })
 	validate(t, "plan", doc)
 	for _, member := range []string{`"faults"`, `"lost_ranks"`, `"healthy_us"`, `"slowdown"`, `"idle_us"`, `"load_slowdown"`, `"pareto"`, `"counts"`} {
 		if !bytes.Contains(doc, []byte(member)) {
 			t.Errorf("no %s", member)
 		}
-		if whole := written(t, func(w io.Writer) error { return report.WriteJSON(w, planDocument()) }); bytes.Contains(whole, []byte(member)) {
+		if whole := written(t, func(w io.Writer) error { return table.WriteJSON(w, planDocument()) }); bytes.Contains(whole, []byte(member)) {
 			t.Errorf("%s of a whole machine", member)
 		}
 	}
@@ -184,8 +190,8 @@ func TestDegradedPlanMatchesSchema(t *testing.T) {
 // TestCongestedSimulationMatchesSchema: the members that only a run has that something
 // slows down, and that a plain one lacks.
 func TestCongestedSimulationMatchesSchema(t *testing.T) {
-	doc := written(t, func(w io.Writer) error { return report.WriteJSON(w, congestedDocument()) })
-	plain := written(t, func(w io.Writer) error { return report.WriteJSON(w, simulateDocument()) })
+	doc := written(t, func(w io.Writer) error { return table.WriteJSON(w, congestedDocument()) })
+	plain := written(t, func(w io.Writer) error { return table.WriteJSON(w, simulateDocument()) })
 	validate(t, "simulate", doc)
 	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "idle_us", "load_slowdown", "jobs", "shared_link", "ecmp", "stragglers", "repeats"} {
 		if !bytes.Contains(doc, []byte(`"`+member+`"`)) || bytes.Contains(plain, []byte(`"`+member+`"`)) {
@@ -216,18 +222,18 @@ func validate(t *testing.T, name string, doc []byte) {
 
 // TestRunIsMeasurement holds that compare reads what run wrote.
 func TestRunIsMeasurement(t *testing.T) {
-	set, err := measurement.ReadCSV(bytes.NewReader(written(t, runDocument().WriteCSV)), "run.csv")
+	set, err := measurement.ReadCSV(bytes.NewReader(written(t, emitted(table.CSV, runDocument()))), "run.csv")
 	if err != nil || len(set.Rows) != 2 || set.Rows[0].Time.Microseconds() != 1250 {
 		t.Errorf("%+v, %v", set, err)
 	}
 }
 
 func TestJSONLine(t *testing.T) {
-	line := written(t, func(w io.Writer) error { return report.WriteJSONLine(w, map[string]string{"a": "<b>"}) })
+	line := written(t, func(w io.Writer) error { return table.WriteJSONLine(w, map[string]string{"a": "<b>"}) })
 	if string(line) != "{\"a\":\"<b>\"}\n" {
 		t.Errorf("%q", line)
 	}
-	whole := written(t, func(w io.Writer) error { return report.WriteJSONLine(w, runDocument()) })
+	whole := written(t, func(w io.Writer) error { return table.WriteJSONLine(w, runDocument()) })
 	if strings.Count(string(whole), "\n") != 1 {
 		t.Errorf("%q", whole)
 	}

@@ -1,265 +1,138 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
-	"railyard/model/units"
+	"railyard/report/table"
 )
 
-// PlanDocument is schema railyard.plan/v1.
+// PlanDocument is the best schedule for each size.
 type PlanDocument struct {
-	Schema     string         `json:"schema"`
+	Schema     string         `json:"schema" const:"railyard.plan/v1" doc:"the best schedule for each size"`
 	Topology   string         `json:"topology"`
-	Hash       string         `json:"topology_hash"`
+	Hash       string         `json:"topology_hash" doc:"SHA-256 of the topology's content, in hexadecimal"`
 	Profile    string         `json:"profile"`
 	Ranks      int            `json:"ranks"`
-	Faults     []string       `json:"faults,omitempty"`
-	LostRanks  []int          `json:"lost_ranks,omitempty"`
-	Rows       []PlanRow      `json:"rows"`
-	Crossovers []CrossoverRow `json:"crossovers"`
-	Counts     *Counts        `json:"counts,omitempty"`
-	Pareto     *Pareto        `json:"pareto,omitempty"`
+	Faults     []string       `json:"faults,omitempty" doc:"what has failed or is slow, as --fail and --slow take it; absent for a whole machine"`
+	LostRanks  []int          `json:"lost_ranks,omitempty" doc:"ranks of the whole machine that are gone; the others are numbered in order"`
+	Rows       []PlanRow      `json:"rows" csv:""`
+	Crossovers []CrossoverRow `json:"crossovers" title:"Where another schedule becomes best"`
+	Counts     *Counts        `json:"counts,omitempty" title:"Counts" doc:"the matrix of an all_to_allv"`
+	Pareto     *Pareto        `json:"pareto,omitempty" doc:"only with --pareto"`
 }
 
-// Counts is the matrix of an all_to_allv, in bytes.
+// Counts is the matrix of an all_to_allv.
 type Counts struct {
 	File       string `json:"file"`
-	LargestRow int64  `json:"largest_row_bytes"`
-	Total      int64  `json:"total_bytes"`
-	ZeroPairs  int    `json:"zero_pairs"`
+	LargestRow int64  `json:"largest_row_bytes" text:"the largest row sends"`
+	Total      int64  `json:"total_bytes" text:"all send"`
+	ZeroPairs  int    `json:"zero_pairs" text:"pairs that send nothing"`
 }
 
-// PlanRow is the best schedule for a size. bound_us is what no schedule can beat, the
-// larger of bandwidth_bound_us (at line rate) and latency_bound_us (how long a message
-// travels at least; 0 where the profile counts no latencies); of_… is bound over time. Where parts of the machine have failed,
-// healthy_us is the best time of the whole machine, slowdown the time over it, kept_us
-// the time of the whole machine's plan on what is left (0 where it does not run; where kept_too_large says that it is too large to simulate, at least so long); where
-// others load it, idle_us and load_slowdown are the same without them.
+// PlanRow is the best schedule for a size. Where parts of the machine have failed, healthy_us is the best time of the whole machine, and
+// kept_us the time of the whole machine's plan on what is left (absent where it does not run); where others load the machine, idle_us is
+// the same without them.
 type PlanRow struct {
-	Collective        string   `json:"collective"`
-	SizeBytes         int64    `json:"size_bytes"`
-	Schedule          string   `json:"schedule"`
-	TimeUS            float64  `json:"time_us"`
-	AlgBW             float64  `json:"algbw_GBps"`
-	BusBW             float64  `json:"busbw_GBps"`
-	BoundUS           float64  `json:"bound_us"`
-	OfBound           float64  `json:"of_bound"`
-	BoundCut          string   `json:"bound_cut"`
-	BandwidthBoundUS  float64  `json:"bandwidth_bound_us"`
-	OfBandwidthBound  float64  `json:"of_bandwidth_bound"`
-	BandwidthBoundCut string   `json:"bandwidth_bound_cut"`
-	LatencyBoundUS    float64  `json:"latency_bound_us"`
-	OfLatencyBound    float64  `json:"of_latency_bound"`
-	LatencyBoundCut   string   `json:"latency_bound_cut"`
-	Bottleneck        string   `json:"bottleneck"`
-	RunnerUp          string   `json:"runner_up"`
-	RunnerLoss        float64  `json:"runner_up_loss"`
-	Warnings          []string `json:"warnings"`
-	HealthyUS         float64  `json:"healthy_us,omitempty"`
-	Slowdown          float64  `json:"slowdown,omitempty"`
-	KeptUS            float64  `json:"kept_us,omitempty"`
-	KeptTooLarge      bool     `json:"kept_too_large,omitempty"`
-	IdleUS            float64  `json:"idle_us,omitempty"`
-	LoadSlowdown      float64  `json:"load_slowdown,omitempty"`
-	WhyNotOther       []WhyRow `json:"considered,omitempty"`
+	Collective        string  `json:"collective"`
+	SizeBytes         int64   `json:"size_bytes" text:"size" id:""`
+	Schedule          string  `json:"schedule" text:"schedule" doc:"algorithm/protocol×slices"`
+	TimeUS            float64 `json:"time_us" text:"time" doc:"predicted"`
+	AlgBW             float64 `json:"algbw_GBps" doc:"size over time"`
+	BusBW             float64 `json:"busbw_GBps" text:"busbw" doc:"algbw times nccl-tests' factor"`
+	BoundUS           float64 `json:"bound_us" wide:"lower bound" doc:"no schedule takes less: the larger of the bounds by bandwidth and by latency"`
+	OfBound           float64 `json:"of_bound" text:"of limit" as:"share" doc:"bound over time"`
+	BoundCut          string  `json:"bound_cut" doc:"why the bound holds, in words"`
+	BandwidthBoundUS  float64 `json:"bandwidth_bound_us" doc:"at line rate"`
+	OfBandwidthBound  float64 `json:"of_bandwidth_bound" as:"share"`
+	BandwidthBoundCut string  `json:"bandwidth_bound_cut"`
+	LatencyBoundUS    float64 `json:"latency_bound_us" doc:"how long a message travels at least; 0 where the profile counts no latencies"`
+	OfLatencyBound    float64 `json:"of_latency_bound" as:"share"`
+	LatencyBoundCut   string  `json:"latency_bound_cut"`
+	How               string  `json:"how,omitempty" doc:"what the algorithm does, in words"`
+	HealthyUS         float64 `json:"healthy_us,omitempty" text:"healthy" doc:"the best on the whole machine"`
+	Slowdown          float64 `json:"slowdown,omitempty" text:"" join:", " as:"times" doc:"time over healthy_us"`
+	KeptUS            float64 `json:"kept_us,omitempty" text:"old plan" zero:"does not run" doc:"the whole machine's plan on what is left"`
+	KeptTooLarge      bool    `json:"kept_too_large,omitempty" text:"" join:" " yes:"or more" doc:"kept_us is a lower bound: too large to simulate"`
+	IdleUS            float64 `json:"idle_us,omitempty" text:"idle" doc:"without the traffic of others"`
+	LoadSlowdown      float64 `json:"load_slowdown,omitempty" text:"" join:", " as:"times" doc:"time over idle_us"`
+	RunnerUp          string  `json:"runner_up" doc:"the best of another algorithm; empty without one"`
+	RunnerLoss        float64 `json:"runner_up_loss" join:" +" as:"share" doc:"how much longer it takes"`
 	Library
+	Bottleneck  string   `json:"bottleneck" text:"why" doc:"what limits it"`
+	Warnings    []string `json:"warnings" note:"warning"`
+	WhyNotOther []WhyRow `json:"considered,omitempty" most:"12" title:"What else was considered"`
 }
 
-// WhyRow is a candidate that was considered. Pruned ones carry a lower estimate, those
-// that could have been faster by how much at most.
+// WhyRow is a candidate that was considered. Pruned ones carry a lower estimate, those that could have been faster by how much at most.
 type WhyRow struct {
-	Schedule string  `json:"schedule"`
-	TimeUS   float64 `json:"time_us"`
-	Pruned   bool    `json:"pruned"`
-	Gain     float64 `json:"gain,omitempty"`
-	Limit    string  `json:"limited_by,omitempty"`
+	Schedule string  `json:"schedule" text:"schedule"`
+	TimeUS   float64 `json:"time_us" text:"time"`
+	Pruned   bool    `json:"pruned" text:"" join:" " yes:"or more" doc:"not simulated: its links or messages alone take that long"`
+	Gain     float64 `json:"gain,omitempty" text:"could gain" as:"share" doc:"at most; too little to be worth its simulation"`
+	Limit    string  `json:"limited_by,omitempty" text:"why"`
 }
 
 // CrossoverRow is a size from which on another schedule is best.
 type CrossoverRow struct {
-	SizeBytes int64  `json:"size_bytes"`
-	From      string `json:"from"`
-	To        string `json:"to"`
+	SizeBytes int64  `json:"size_bytes" wide:"from"`
+	From      string `json:"from" wide:"instead of"`
+	To        string `json:"to" wide:"best"`
 }
 
-// WriteText prints the plan as a table.
-func (d *PlanDocument) WriteText(w io.Writer) error {
-	out := &lines{w: w}
-	out.printf("%s, %s, profile %s\n", d.Topology, units.Counted(d.Ranks, "rank"), d.Profile)
-	if c := d.Counts; c != nil {
-		out.printf("counts of %s: the largest row sends %d bytes, the mean %.0f; %d of %d pairs send nothing\n", c.File, c.LargestRow, float64(c.Total)/float64(d.Ranks), c.ZeroPairs, d.Ranks*d.Ranks)
+// Answer says how long it takes by what, and what takes no schedule less.
+func (d *PlanDocument) Answer() []string {
+	if len(d.Rows) == 0 {
+		return nil
 	}
-	out.printf("\n")
-	t := newTable(out)
-	header := table.Row{"size(B)", "schedule", "time(us)", "algbw(GB/s)", "busbw(GB/s)", "of bound", "of latency bound", "runner-up", "limited by"}
-	right := []int{1, 3, 4, 5, 6, 7}
-	degraded, loaded := len(d.Faults) > 0, d.loaded()
-	if loaded {
-		header = slices.Insert(header, 3, any("idle(us)"), any("load slowdown"))
-		right = append(right, 8, 9)
+	first, last := &d.Rows[0], &d.Rows[len(d.Rows)-1]
+	of := collectiveWords(first.Collective)
+	at := fmt.Sprintf("on %s, costs of profile %s", where(d.Topology, d.Ranks), d.Profile)
+	if len(d.Rows) == 1 {
+		return []string{fmt.Sprintf("%s of %s %s, takes %s (%s GB/s bus bandwidth) by %s%s; no schedule takes less than %s%s.", of, size(first.SizeBytes), at,
+			table.Microseconds(first.TimeUS), gigabytes(first.BusBW), first.Schedule, inBrackets(first.How), table.Microseconds(first.BoundUS), because(first.BoundCut))}
 	}
-	if degraded {
-		header = slices.Insert(header, 3, any("healthy(us)"), any("slowdown"), any("old plan(us)"))
-		right = append(right, len(right)+2, len(right)+3, len(right)+4)
-	}
-	beside := d.beside()
-	if beside {
-		right = append(right, len(header)+2, len(header)+3, len(header)+4)
-		header = append(header, libraryColumns...)
-	}
-	t.AppendHeader(header)
-	alignRight(t, right...)
-	for _, r := range d.Rows {
-		runner := "-"
-		if r.RunnerUp != "" {
-			runner = fmt.Sprintf("%s +%.0f%%", r.RunnerUp, 100*r.RunnerLoss)
-		}
-		row := table.Row{r.SizeBytes, r.Schedule, hundredths(r.TimeUS), hundredths(r.AlgBW), hundredths(r.BusBW), percent(r.OfBound), percentOrDash(r.OfLatencyBound), runner, r.Bottleneck}
-		if loaded {
-			row = slices.Insert(row, 3, any(hundredths(r.IdleUS)), any(fmt.Sprintf("%.2fx", r.LoadSlowdown)))
-		}
-		if degraded {
-			row = slices.Insert(row, 3, any(hundredths(r.HealthyUS)), any(fmt.Sprintf("%.2fx", r.Slowdown)), any(keptText(r)))
-		}
-		if beside {
-			row = append(row, r.Library.cells()...)
-		}
-		t.AppendRow(row)
-	}
-	t.Render()
-	d.writeBounds(out)
+	out := fmt.Sprintf("%s %s, takes %s at %s and %s at %s (%s GB/s bus bandwidth).", of, at, table.Microseconds(first.TimeUS), size(first.SizeBytes),
+		table.Microseconds(last.TimeUS), size(last.SizeBytes), gigabytes(last.BusBW))
+	best := []string{"Best is " + first.Schedule}
 	for _, c := range d.Crossovers {
-		out.printf("from %v on: %s instead of %s\n", units.Bytes(c.SizeBytes), c.To, c.From)
+		best = append(best, fmt.Sprintf("from %s %s", size(c.SizeBytes), c.To))
 	}
-	d.writePareto(out)
-	d.writeWhy(out)
-	writeCounts(out, "warning", d.warnings())
-	return out.err
+	return []string{out, strings.Join(best, ", ") + "."}
 }
 
-// writeBounds says what no schedule can beat and why: of one size both bounds, of several
-// the one that is larger, from which size on.
-func (d *PlanDocument) writeBounds(out *lines) {
-	if len(d.Rows) == 1 && len(d.Rows[0].WhyNotOther) == 0 && d.Rows[0].BoundCut != "" {
-		out.printf("%s\n", d.Rows[0].bounds())
+// Footer explains what stands in the tables.
+func (d *PlanDocument) Footer() []string {
+	var out []string
+	if len(d.Faults) > 0 && !slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.KeptUS > 0 }) {
+		out = append(out, "The whole machine's plan does not run on what is left.")
 	}
-	for i, r := range d.Rows {
-		if len(d.Rows) > 1 && r.BoundCut != "" && (i == 0 || r.BoundCut != d.Rows[i-1].BoundCut) {
-			out.printf("bound from %v on: %s\n", units.Bytes(r.SizeBytes), r.BoundCut)
-		}
-	}
-}
-
-func (d *PlanDocument) writeWhy(out *lines) {
-	for _, r := range d.Rows {
-		if len(r.WhyNotOther) == 0 {
-			continue
-		}
-		out.printf("\n%v: %s because of all that %s it takes least; %s\n", units.Bytes(r.SizeBytes), r.Schedule, r.candidates(), r.bounds())
-		for _, c := range r.WhyNotOther {
-			out.printf("  %-32s %12.2f us%s\n", c.Schedule, c.TimeUS, strings.TrimRight(c.note(), " "))
-		}
-	}
-}
-
-// candidates says of what a plan is the best.
-func (r *PlanRow) candidates() string {
-	if slices.ContainsFunc(r.WhyNotOther, func(c WhyRow) bool { return c.Gain > 0 }) {
-		return "were simulated"
-	}
-	return "apply"
-}
-
-// note is what limits a candidate, or why it was not simulated.
-func (c *WhyRow) note() string {
-	switch {
-	case c.Gain > 0:
-		return fmt.Sprintf(" at least (faster by %s at most, which was not worth its simulation)", smallPercent(c.Gain))
-	case c.Pruned:
-		return " at least (its links or messages alone take that long; not simulated)"
-	}
-	return "  " + c.Limit
-}
-
-// smallPercent is a share of one with two digits that count.
-func smallPercent(x float64) string { return strconv.FormatFloat(100*x, 'g', 2, 64) + " %" }
-
-// bounds says what no schedule can beat, the larger bound first.
-func (r *PlanRow) bounds() string {
-	s := fmt.Sprintf("no schedule can beat %.2f us: %s", r.BoundUS, r.BoundCut)
-	switch {
-	case r.LatencyBoundUS == 0 || r.BandwidthBoundUS == 0:
-	case r.BoundUS == r.LatencyBoundUS:
-		s += fmt.Sprintf("; nor %.2f us: %s", r.BandwidthBoundUS, r.BandwidthBoundCut)
-	default:
-		s += fmt.Sprintf("; nor %.2f us: %s", r.LatencyBoundUS, r.LatencyBoundCut)
-	}
-	return s
-}
-
-// beside reports whether the library is put beside any row.
-func (d *PlanDocument) beside() bool {
-	return slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.known() })
-}
-
-// loaded reports whether others load the machine.
-func (d *PlanDocument) loaded() bool {
-	return slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.IdleUS > 0 })
-}
-
-func (d *PlanDocument) warnings() map[string]int {
-	out := map[string]int{}
-	for _, r := range d.Rows {
-		for _, x := range r.Warnings {
-			out[x]++
-		}
+	if slices.ContainsFunc(d.Rows, func(r PlanRow) bool {
+		return slices.ContainsFunc(r.WhyNotOther, func(c WhyRow) bool { return c.Pruned })
+	}) {
+		out = append(out, "Candidates that take so long or more were not simulated: their links or messages alone take that long.")
 	}
 	return out
 }
 
-// WriteCSV writes the rows, or the front where there is one.
-func (d *PlanDocument) WriteCSV(w io.Writer) error {
-	if d.Pareto != nil {
-		return d.Pareto.writeCSV(w)
+func size(bytes int64) string { return table.Bytes(float64(bytes)) }
+
+func gigabytes(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
 	}
-	rows := [][]string{{"collective", "size_bytes", "schedule", "time_us", "algbw_GBps", "busbw_GBps", "bound_us", "bottleneck", "runner_up", "runner_up_loss", "bound_cut", "warnings", "healthy_us", "slowdown", "of_bound", "latency_bound_us", "of_latency_bound", "idle_us", "load_slowdown", "kept_us"}}
-	rows[0] = append(append(rows[0], libraryHeader...), "bandwidth_bound_us", "of_bandwidth_bound", "bandwidth_bound_cut", "latency_bound_cut", "kept_too_large")
-	for _, r := range d.Rows {
-		healthy, slowdown, kept, tooLarge := "", "", "", "" // nothing has failed
-		if len(d.Faults) > 0 {
-			healthy, slowdown, kept = number(r.HealthyUS), number(r.Slowdown), positive(r.KeptUS)
-			if r.KeptUS > 0 {
-				tooLarge = strconv.FormatBool(r.KeptTooLarge)
-			}
-		}
-		idle, busy := "", "" // nobody else is there
-		if d.loaded() {
-			idle, busy = number(r.IdleUS), number(r.LoadSlowdown)
-		}
-		rows = append(rows, []string{r.Collective, fmt.Sprint(r.SizeBytes), r.Schedule, number(r.TimeUS), number(r.AlgBW), number(r.BusBW), number(r.BoundUS),
-			r.Bottleneck, r.RunnerUp, number(r.RunnerLoss), r.BoundCut, strings.Join(r.Warnings, "; "), healthy, slowdown, number(r.OfBound), number(r.LatencyBoundUS), number(r.OfLatencyBound), idle, busy, kept})
-		rows[len(rows)-1] = append(append(rows[len(rows)-1], r.csv()...), number(r.BandwidthBoundUS), number(r.OfBandwidthBound), r.BandwidthBoundCut, r.LatencyBoundCut, tooLarge)
-	}
-	return writeCSV(w, rows)
+	return fmt.Sprintf("%.3g", v)
 }
 
-// keptText is how long the whole machine's plan takes on what is left.
-func keptText(r PlanRow) string {
-	if r.KeptUS == 0 {
-		return "does not run"
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
 	}
-	loss := 100 * (r.KeptUS/max(r.TimeUS, 1e-6) - 1)
-	switch {
-	case r.KeptTooLarge && loss < 0:
-		return fmt.Sprintf("at least %s", hundredths(r.KeptUS))
-	case r.KeptTooLarge:
-		return fmt.Sprintf("at least %s +%.0f%%", hundredths(r.KeptUS), loss)
-	}
-	return fmt.Sprintf("%s +%.0f%%", hundredths(r.KeptUS), loss)
+	return " (" + text + ")"
+}
+
+func because(text string) string {
+	return strings.TrimSuffix(": "+cmp.Or(text, ""), ": ")
 }

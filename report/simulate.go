@@ -1,125 +1,120 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"io"
-	"slices"
-	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
-	"railyard/model/units"
+	"railyard/report/table"
 )
 
-// SimulateDocument is schema railyard.simulate/v1. Of several jobs, times and bandwidths
-// are the first one's; sends, links and what limits are about all.
+// SimulateDocument is one predicted run. Of several jobs, times and bandwidths are the first one's; sends, links and what limits are
+// about all.
 type SimulateDocument struct {
-	Schema       string     `json:"schema"`
-	Topology     string     `json:"topology"`
-	Profile      string     `json:"profile"`
-	Schedule     string     `json:"schedule"`
-	Collective   string     `json:"collective"`
-	SizeBytes    int64      `json:"size_bytes"`
-	TimeUS       float64    `json:"time_us"`
-	AlgBW        float64    `json:"algbw_GBps"`
-	BusBW        float64    `json:"busbw_GBps"`
-	LaunchUS     float64    `json:"launch_us"`
-	AlphaUS      float64    `json:"alpha_us"`
-	BetaUS       float64    `json:"beta_us"`
-	ContentionUS float64    `json:"contention_us"`
-	Sends        int64      `json:"sends"`
-	Events       int64      `json:"events"`
-	Bottleneck   string     `json:"bottleneck"`
-	RankBalance  float64    `json:"rank_balance"`
-	LinkBalance  float64    `json:"link_balance"`
-	Links        []LinkLoad `json:"links"`
-	Warnings     []string   `json:"warnings"`
+	Schema       string  `json:"schema" const:"railyard.simulate/v1" doc:"one predicted run in detail"`
+	Topology     string  `json:"topology"`
+	Profile      string  `json:"profile"`
+	Schedule     string  `json:"schedule"`
+	Collective   string  `json:"collective"`
+	SizeBytes    int64   `json:"size_bytes"`
+	TimeUS       float64 `json:"time_us" text:"time" doc:"predicted: the sum of launch, alpha, beta, contention and delay. Of several jobs, the first one's"`
+	LaunchUS     float64 `json:"launch_us" text:"launch"`
+	AlphaUS      float64 `json:"alpha_us" text:"latency"`
+	BetaUS       float64 `json:"beta_us" text:"transfer"`
+	ContentionUS float64 `json:"contention_us" text:"contention"`
+	DelayUS      float64 `json:"delay_us,omitempty" text:"delay" doc:"late ranks' part of the time"`
+	AlgBW        float64 `json:"algbw_GBps" text:"algbw"`
+	BusBW        float64 `json:"busbw_GBps" text:"busbw"`
+	Bottleneck   string  `json:"bottleneck" text:"limited by"`
+	Sends        int64   `json:"sends"`
+	Events       int64   `json:"events"`
+	RankBalance  float64 `json:"rank_balance" text:"balance of ranks" as:"share" doc:"mean over maximum of what each sends"`
+	LinkBalance  float64 `json:"link_balance" text:"balance of links" as:"share" doc:"mean over maximum of their load"`
 	Library
+	Faults       []string `json:"faults,omitempty"`
+	HealthyUS    float64  `json:"healthy_us,omitempty" text:"on the whole machine"`
+	Slowdown     float64  `json:"slowdown,omitempty" text:"slowdown by faults" as:"times"`
+	IdleUS       float64  `json:"idle_us,omitempty" text:"without background load"`
+	LoadSlowdown float64  `json:"load_slowdown,omitempty" text:"slowdown by load" as:"times"`
 
-	DelayUS      float64        `json:"delay_us,omitempty"` // late ranks' part of the time
-	Faults       []string       `json:"faults,omitempty"`
-	HealthyUS    float64        `json:"healthy_us,omitempty"`
-	Slowdown     float64        `json:"slowdown,omitempty"` // against the healthy machine
-	IdleUS       float64        `json:"idle_us,omitempty"`
-	LoadSlowdown float64        `json:"load_slowdown,omitempty"` // against the machine without background traffic
-	Jobs         []SimulatedJob `json:"jobs,omitempty"`          // where there are several
-	Shared       *SharedLink    `json:"shared_link,omitempty"`
-	Hashed       *Hashed        `json:"ecmp,omitempty"`
-	Stragglers   *Stragglers    `json:"stragglers,omitempty"`
-	Repeats      *Repeats       `json:"repeats,omitempty"`
+	Jobs       []SimulatedJob `json:"jobs,omitempty" title:"Jobs" doc:"where there are several"`
+	Shared     *SharedLink    `json:"shared_link,omitempty" title:"The link on which jobs are most in one another's way"`
+	Hashed     *Hashed        `json:"ecmp,omitempty" title:"Hashed flows (ECMP)"`
+	Stragglers *Stragglers    `json:"stragglers,omitempty" title:"Stragglers"`
+	Repeats    *Repeats       `json:"repeats,omitempty" title:"Over seeds"`
+	Links      []LinkLoad     `json:"links" csv:"" most:"12" title:"Busiest links"`
+	Warnings   []string       `json:"warnings" note:"warning"`
 }
 
-// LinkLoad is a link's load during a run; of a large machine, the load of Count equal
-// links, of which ID is the first.
+// LinkLoad is a link's load during a run; of a large machine, the load of Count equal links, of which ID is the first.
 type LinkLoad struct {
-	ID          string  `json:"id"`
-	Count       int     `json:"count"`
-	Class       string  `json:"class"`
-	Bytes       float64 `json:"bytes"`
-	Utilisation float64 `json:"utilisation"`
+	ID          string  `json:"id" csv:"link" text:"link"`
+	Count       int     `json:"count" text:"equal links"`
+	Class       string  `json:"class" text:"class"`
+	Bytes       float64 `json:"bytes" text:"bytes" as:"count"`
+	Utilisation float64 `json:"utilisation" text:"busy" as:"share"`
 }
 
-// maxLinesOfLinks is how many links the text shows; JSON and CSV have all.
-const maxLinesOfLinks = 16
-
-// WriteText prints the prediction, its causes and the busiest links.
-func (d *SimulateDocument) WriteText(w io.Writer) error {
-	out := &lines{w: w}
-	out.printf("%s of %v on %s by %s, profile %s\n\n", d.Collective, units.Bytes(d.SizeBytes), d.Topology, d.Schedule, d.Profile)
-	out.printf("time        %.3f us = launch %.3f + latency %.3f + transfer %.3f + contention %.3f", d.TimeUS, d.LaunchUS, d.AlphaUS, d.BetaUS, d.ContentionUS)
-	if d.Stragglers != nil {
-		out.printf(" + delay %.3f", d.DelayUS)
-	}
-	out.printf("\n")
-	out.printf("algbw       %.2f GB/s, busbw %.2f GB/s\n", d.AlgBW, d.BusBW)
-	out.printf("limited by  %s\n", d.Bottleneck)
-	if d.known() {
-		x := d.Library.cells()
-		out.printf("NCCL        %v in %v us as it runs here, %v us by its own model, %v us measured\n", x[0], x[1], x[2], x[3])
-	}
-	out.printf("balance     ranks %.0f %%, links %.0f %% (mean of maximum)\n", 100*d.RankBalance, 100*d.LinkBalance)
-	out.printf("simulated   %s, %s\n", units.Counted(d.Sends, "send"), units.Counted(d.Events, "event"))
-	d.writeCompared(out)
-	out.printf("\n")
-	d.writeJobs(out)
-	t := newTable(out)
-	t.AppendHeader(table.Row{"busiest links", "class", "bytes", "busy"})
-	alignRight(t, 3, 4)
-	for i, l := range busiest(d.Links) {
-		if i == maxLinesOfLinks {
-			break
-		}
-		id := l.ID
-		if l.Count > 1 {
-			id += fmt.Sprintf(" and %d like it", l.Count-1)
-		}
-		t.AppendRow(table.Row{id, l.Class, fmt.Sprintf("%.0f", l.Bytes), percent(l.Utilisation)})
-	}
-	t.Render()
-	if n := len(d.Links); n > maxLinesOfLinks {
-		out.printf("… and %d more (--format json or csv shows all)\n", n-maxLinesOfLinks)
-	}
-	counts := map[string]int{}
-	for _, x := range d.Warnings {
-		counts[x]++
-	}
-	writeCounts(out, "warning", counts)
-	return out.err
+// SimulatedJob is one of the collectives that ran at once.
+type SimulatedJob struct {
+	Name       string  `json:"name" text:"job" doc:"as it was asked for"`
+	Collective string  `json:"collective" text:"collective"`
+	Schedule   string  `json:"schedule" text:"schedule"`
+	Ranks      string  `json:"ranks" text:"ranks" doc:"such as 0-7,16"`
+	SizeBytes  int64   `json:"size_bytes" text:"size"`
+	TimeUS     float64 `json:"time_us" text:"time"`
+	AloneUS    float64 `json:"alone_us" text:"alone" doc:"without the other jobs"`
+	Slowdown   float64 `json:"slowdown" text:"slowdown" as:"times"`
 }
 
-// busiest sorts links by utilisation, busiest first.
-func busiest(links []LinkLoad) []LinkLoad {
-	out := slices.Clone(links)
-	slices.SortStableFunc(out, func(a, b LinkLoad) int { return cmp.Compare(b.Utilisation, a.Utilisation) })
-	return out
+// SharedLink is the link on which jobs are most in one another's way.
+type SharedLink struct {
+	ID          string    `json:"id" text:"link"`
+	Class       string    `json:"class" text:"class"`
+	Utilisation float64   `json:"utilisation" text:"busy" as:"share"`
+	JobBytes    []float64 `json:"job_bytes" text:"bytes by job"`
 }
 
-// WriteCSV writes the links.
-func (d *SimulateDocument) WriteCSV(w io.Writer) error {
-	rows := [][]string{{"link", "count", "class", "bytes", "utilisation"}}
-	for _, l := range d.Links {
-		rows = append(rows, []string{l.ID, strconv.Itoa(l.Count), l.Class, number(l.Bytes), number(l.Utilisation)})
+// Hashed says what a network costs that hashes flows instead of spreading transfers. Flows are counted from switch to switch, whether or
+// not they go at once.
+type Hashed struct {
+	Seed      uint64  `json:"seed" text:"seed" as:"precise"`
+	QPs       int     `json:"queue_pairs" text:"queue pairs"`
+	SpreadUS  float64 `json:"spread_us" text:"spread ideally" doc:"had the network spread everything ideally"`
+	Slowdown  float64 `json:"slowdown" text:"slowdown" as:"times"`
+	Transfers int     `json:"transfers" text:"transfers between switches"`
+	Worst     float64 `json:"worst" text:"on the fullest link" doc:"transfers"`
+	Mean      float64 `json:"mean" text:"on the fullest of a transfer's way"`
+	Ideal     float64 `json:"spread" text:"on the fullest link, spread ideally"`
+	Fullest   string  `json:"fullest" text:"the fullest link" doc:"empty without transfers"`
+}
+
+// Stragglers says what ranks that start late cost.
+type Stragglers struct {
+	Spec     []string `json:"stragglers" text:"stragglers"`
+	Seed     *uint64  `json:"seed,omitempty" text:"seed" as:"precise" doc:"where chance decides"`
+	LatestUS float64  `json:"latest_us" text:"the latest starts after"`
+	MeanUS   float64  `json:"mean_us" text:"the mean starts after"`
+	PromptUS float64  `json:"prompt_us" text:"had no rank been late"`
+	Slowdown float64  `json:"slowdown" text:"slowdown" as:"times"`
+}
+
+// Repeats are the times over seeds that follow one another.
+type Repeats struct {
+	Runs int     `json:"runs" text:"seeds"`
+	P50  float64 `json:"p50_us" text:"P50"`
+	P95  float64 `json:"p95_us" text:"P95"`
+	P99  float64 `json:"p99_us" text:"P99"`
+}
+
+// Answer says how long the run takes.
+func (d *SimulateDocument) Answer() []string {
+	return []string{fmt.Sprintf("%s of %s on %s by %s takes %s (%s GB/s bus bandwidth), costs of profile %s.", collectiveWords(d.Collective), size(d.SizeBytes), d.Topology, d.Schedule,
+		table.Microseconds(d.TimeUS), gigabytes(d.BusBW), d.Profile)}
+}
+
+// Footer says where jobs do not meet.
+func (d *SimulateDocument) Footer() []string {
+	if len(d.Jobs) > 0 && d.Shared == nil {
+		return []string{"The jobs share no link."}
 	}
-	return writeCSV(w, rows)
+	return nil
 }

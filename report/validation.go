@@ -10,6 +10,7 @@ import (
 
 	"railyard/model/measurement"
 	"railyard/model/units"
+	"railyard/report/table"
 )
 
 // Validation is what shipped profiles predict for shipped measurements.
@@ -65,16 +66,13 @@ func validationColumns(m measurement.Row) []string {
 	return []string{m.ID, m.System, m.Collective.String(), m.Algo, m.Proto, m.Launch, fmt.Sprint(m.GPUs), fmt.Sprint(m.Nodes), fmt.Sprint(int64(m.Size))}
 }
 
-// WriteJSON writes the comparison of all rows (railyard.compare/v1).
-func (v *Validation) WriteJSON(w io.Writer) error { return v.All().WriteJSON(w, "all", "all") }
-
-// WriteText writes a line for each system and series.
-func (v *Validation) WriteText(w io.Writer) error {
-	out := &lines{w: w}
-	out.printf("%s", v.table(func(cells []string) string { return strings.Join(cells, "  ") + "\n" }))
-	v.writeUnseen(out)
-	v.All().writeSummary(out, "all systems", "as listed")
-	return out.err
+// Document is the comparison of all rows, with a line for each system and series.
+func (v *Validation) Document() *CompareDocument {
+	d := v.All().Document("all", "all")
+	for i := range v.Systems {
+		d.Series = append(d.Series, v.Systems[i].series()...)
+	}
+	return d
 }
 
 // goal is a set of rows that the project has set itself an error for.
@@ -128,8 +126,7 @@ func (v *Validation) WriteMarkdown(w io.Writer) error {
 		out.printf("\n## %s\n\n", s.Profile)
 		if len(s.Rows) > 0 {
 			out.printf("![measured and predicted](img/validation-%s.png)\n\n", s.Profile)
-			out.printf("| series | collective | algorithm | launch | GPUs | rows | MAPE | factor | NCCL's model: factor | worst |\n| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n")
-			out.printf("%s", s.table(func(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }))
+			out.printf("%s", table.Of(s.series()).Markdown())
 		}
 		skipped := map[string]int{}
 		for _, x := range s.Skipped {
@@ -198,28 +195,33 @@ func errorCells(errors []float64) []string {
 	return []string{percent(measurement.MAPE(errors)), factor(measurement.GeomeanFactor(errors))}
 }
 
-// table lists the series of all systems.
-func (v *Validation) table(line func([]string) string) string {
-	var b strings.Builder
-	for _, s := range v.Systems {
-		b.WriteString(s.table(line))
-	}
-	return b.String()
+// SeriesRow is a series of a system by collective, algorithm, launch and number of GPUs.
+type SeriesRow struct {
+	Series     string `json:"series" text:"series"`
+	Collective string `json:"collective" text:"collective"`
+	Algo       string `json:"algo" text:"algorithm"`
+	Proto      string `json:"proto" text:"" join:"/"`
+	Launch     string `json:"launch" text:"launch"`
+	GPUs       int    `json:"gpus" text:"GPUs"`
+	Rows       int    `json:"rows" text:"rows"`
+	ErrorStatistics
+	Own     *float64 `json:"nccl_model_factor" text:"NCCL's model: factor" as:"factor"`
+	Worst   float64  `json:"worst_error" text:"worst" as:"error"`
+	WorstAt int64    `json:"worst_size_bytes" text:"" join:" at "`
 }
 
-// table lists series, by collective, algorithm, launch and number of GPUs.
-func (s *ValidatedSystem) table(line func([]string) string) string {
-	var b strings.Builder
+// series lists the rows of a system by series.
+func (s *ValidatedSystem) series() []SeriesRow {
+	var out []SeriesRow
 	for _, g := range s.groups(func(m measurement.Row) caseKey {
 		return caseKey{kind: m.Collective, algo: m.Algo, proto: m.Proto, launch: m.Launch, gpus: m.GPUs, nodes: m.Nodes, id: m.ID}
 	}) {
 		k, one := g.key, &Comparison{Rows: g.rows}
 		_, theirs := one.both()
 		bad := g.rows[one.worst()]
-		b.WriteString(line([]string{k.id, k.kind.String(), strings.Trim(orDash(k.algo)+"/"+orDash(k.proto), "/"), orDash(k.launch), fmt.Sprint(k.gpus), fmt.Sprint(len(g.rows)),
-			percent(measurement.MAPE(one.errors())), factor(measurement.GeomeanFactor(one.errors())), errorCells(theirs)[1], fmt.Sprintf("%s at %v", signedPercent(bad.Error), bad.Measured.Size)}))
+		out = append(out, SeriesRow{k.id, k.kind.String(), k.algo, k.proto, k.launch, k.gpus, len(g.rows), statistics(one.errors()), statistics(theirs).Geomean, bad.Error, int64(bad.Measured.Size)})
 	}
-	return b.String()
+	return out
 }
 
 // Figure is the system's series with the most rows, at most as many as can be told

@@ -2,193 +2,124 @@ package report
 
 import (
 	"fmt"
-	"io"
 
 	"railyard/model/units"
+	"railyard/report/table"
 )
 
-// WhatIfDocument is schema railyard.what-if/v1: a machine before and after a change.
+// WhatIfDocument is a machine before and after a change.
 type WhatIfDocument struct {
-	Schema   string          `json:"schema"`
+	Schema   string          `json:"schema" const:"railyard.what-if/v1" doc:"a machine before and after a change"`
 	Topology string          `json:"topology"`
 	Changed  string          `json:"changed"`
 	GPUs     int             `json:"gpus"`
 	After    int             `json:"gpus_after"`
-	Subject  string          `json:"subject"` // workload or collective
-	By       string          `json:"by"`      // runtime or profile
-	Rows     []WhatIfRow     `json:"rows"`
-	Goodput  *WhatIfGoodput  `json:"goodput,omitempty"`
-	Cost     *CostDifference `json:"cost,omitempty"`
-	Notes    []string        `json:"notes"`
+	Subject  string          `json:"subject" doc:"workload or collective"`
+	By       string          `json:"by" doc:"runtime or profile"`
+	Rows     []WhatIfRow     `json:"rows" csv:""`
+	Goodput  *WhatIfGoodput  `json:"goodput,omitempty" title:"Failures"`
+	Cost     *CostDifference `json:"cost,omitempty" title:"What the change costs"`
+	Notes    []string        `json:"notes" note:"note"`
 }
 
-// WhatIfRow is a step, or a collective of one size. Slowdowns are times for the same work
-// over those before; 0 where the plan cannot be kept.
+// WhatIfRow is a step, or a collective of one size. Slowdowns are times for the same work over those before; 0 where the plan cannot be
+// kept.
 type WhatIfRow struct {
-	SizeBytes       int64   `json:"size_bytes,omitempty"`
-	BeforeMS        float64 `json:"before_ms"`
-	Plan            string  `json:"plan"`
+	SizeBytes       int64   `json:"size_bytes,omitempty" text:"size"`
+	BeforeMS        float64 `json:"before_ms" text:"before"`
+	Plan            string  `json:"plan" text:"plan"`
 	Limit           string  `json:"limit"`
-	KeptMS          float64 `json:"kept_ms"`
-	KeptSlowdown    float64 `json:"kept_slowdown"`
+	KeptMS          float64 `json:"kept_ms" text:"plan kept" zero:"does not run"`
+	KeptSlowdown    float64 `json:"kept_slowdown" text:"" join:", × " as:"factor" zero:""`
 	KeptLimit       string  `json:"kept_limit,omitempty"`
-	PlannedMS       float64 `json:"planned_ms"`
-	PlannedSlowdown float64 `json:"planned_slowdown"`
-	NewPlan         string  `json:"new_plan"`
-	NewLimit        string  `json:"new_limit"`
-	BeforeRate      float64 `json:"before_units_per_second,omitempty"`
-	PlannedRate     float64 `json:"planned_units_per_second,omitempty"`
+	PlannedMS       float64 `json:"planned_ms" text:"planned again"`
+	PlannedSlowdown float64 `json:"planned_slowdown" text:"" join:", × " as:"factor"`
+	NewPlan         string  `json:"new_plan" text:"new plan"`
+	NewLimit        string  `json:"new_limit" text:"limited by"`
+	BeforeRate      float64 `json:"before_units_per_second,omitempty" as:"rate"`
+	PlannedRate     float64 `json:"planned_units_per_second,omitempty" as:"rate"`
 	Unit            string  `json:"unit,omitempty"`
 }
 
 // WhatIfGoodput is which share of the time is training that lasts.
 type WhatIfGoodput struct {
-	Rates         string        `json:"rates"`
-	Source        string        `json:"rates_source"`
-	CheckpointS   float64       `json:"checkpoint_s"`
-	RestartS      float64       `json:"restart_s"`
-	RepairS       float64       `json:"repair_s"`
-	RunOn         []RunOn       `json:"run_on"`
-	Seed          uint64        `json:"seed"`
+	Rates         string        `json:"rates" text:"rates"`
+	Source        string        `json:"rates_source" text:"their source"`
+	CheckpointS   float64       `json:"checkpoint_s" text:"a checkpoint takes"`
+	RestartS      float64       `json:"restart_s" text:"a restart takes"`
+	RepairS       float64       `json:"repair_s" text:"a repair takes"`
+	RunOn         []RunOn       `json:"run_on" title:"Runs on without"`
+	Seed          uint64        `json:"seed" as:"precise"`
 	SimulatedDays float64       `json:"simulated_days"`
-	Before        GoodputResult `json:"before"`
-	After         GoodputResult `json:"after"`
+	Before        GoodputResult `json:"before" title:"Where the time goes before"`
+	After         GoodputResult `json:"after" title:"Where the time goes after"`
 }
 
 // RunOn is a kind of part without which the job runs on.
 type RunOn struct {
-	Part     string  `json:"part"`
-	Lost     string  `json:"lost"` // the one whose loss was looked at
-	Slowdown float64 `json:"slowdown"`
+	Part     string  `json:"part" text:"part"`
+	Lost     string  `json:"lost" text:"lost" doc:"the one whose loss was looked at"`
+	Slowdown float64 `json:"slowdown" text:"slowdown" as:"factor"`
 }
 
 // GoodputResult is a machine's; shares add up to 1. Played ones are of the Monte-Carlo run.
 type GoodputResult struct {
-	StopsADay     float64 `json:"stops_a_day"`
-	MTBFHours     float64 `json:"mtbf_hours"` // 0: nothing stops it
-	IntervalHours float64 `json:"checkpoint_interval_hours"`
-	Goodput       float64 `json:"goodput"`
-	Checkpoints   float64 `json:"checkpoints"`
-	Lost          float64 `json:"lost"`
-	Slowed        float64 `json:"slowed"`
-	Played        float64 `json:"played_goodput"`
+	Goodput       float64 `json:"goodput" text:"training that lasts" as:"share"`
+	Checkpoints   float64 `json:"checkpoints" text:"writing checkpoints" as:"share"`
+	Lost          float64 `json:"lost" text:"lost work and restarts" as:"share"`
+	Slowed        float64 `json:"slowed" text:"slowed by missing parts" as:"share"`
+	StopsADay     float64 `json:"stops_a_day" text:"stops a day"`
+	MTBFHours     float64 `json:"mtbf_hours" doc:"0: nothing stops it"`
+	IntervalHours float64 `json:"checkpoint_interval_hours" text:"best checkpoint interval (h)"`
+	Played        float64 `json:"played_goodput" text:"training that lasts, played" as:"share"`
 	PlayedStops   float64 `json:"played_stops_a_day"`
-	Rate          float64 `json:"lasting_units_per_second,omitempty"`
+	Rate          float64 `json:"lasting_units_per_second,omitempty" as:"rate"`
 }
 
 // CostDifference is what the change costs.
 type CostDifference struct {
 	Currency    string  `json:"currency"`
-	Prices      string  `json:"prices"`
-	Date        string  `json:"prices_date"`
-	Months      int     `json:"months"`
-	Before      float64 `json:"purchase_before"`
-	After       float64 `json:"purchase_after"`
-	TotalBefore float64 `json:"total_before"`
-	TotalAfter  float64 `json:"total_after"`
+	Prices      string  `json:"prices" text:"prices"`
+	Date        string  `json:"prices_date" text:"" join:" of "`
+	Months      int     `json:"months" text:"over months"`
+	Before      float64 `json:"purchase_before" text:"purchase before" as:"money"`
+	After       float64 `json:"purchase_after" text:"purchase after" as:"money"`
+	TotalBefore float64 `json:"total_before" text:"in all before" as:"money"`
+	TotalAfter  float64 `json:"total_after" text:"in all after" as:"money"`
 }
 
-// Write writes the document as text, json or csv.
-func (d *WhatIfDocument) Write(w io.Writer, format string) error {
-	switch format {
-	case "json":
-		return WriteJSON(w, d)
-	case "csv":
-		return writeCSV(w, d.rows())
+// Answer says what changes, and what of it a new plan mends.
+func (d *WhatIfDocument) Answer() []string {
+	out := []string{fmt.Sprintf("%s on %s (%s), changed to %s (%s), by %s.", d.Subject, d.Topology, units.Counted(d.GPUs, "GPU"), d.Changed, units.Counted(d.After, "GPU"), d.By)}
+	if len(d.Rows) == 0 {
+		return out
 	}
-	out := &lines{w: w}
-	out.printf("%s on %s (%s) → %s (%s)\nby %s\n\n", d.Subject, d.Topology, units.Counted(d.GPUs, "GPU"), d.Changed, units.Counted(d.After, "GPU"), d.By)
-	for i := range d.Rows {
-		d.Rows[i].write(out)
-	}
-	d.Goodput.write(out)
-	d.Cost.write(out)
-	for _, n := range d.Notes {
-		out.printf("note: %s\n", n)
-	}
-	return out.err
-}
-
-func (d *WhatIfDocument) rows() [][]string {
-	rows := [][]string{{"size_bytes", "before_ms", "kept_ms", "kept_slowdown", "planned_ms", "planned_slowdown", "plan", "new_plan"}}
-	for _, r := range d.Rows {
-		rows = append(rows, []string{fmt.Sprint(r.SizeBytes), number(r.BeforeMS), number(r.KeptMS), number(r.KeptSlowdown), number(r.PlannedMS), number(r.PlannedSlowdown), r.Plan, r.NewPlan})
-	}
-	return rows
-}
-
-func (r *WhatIfRow) write(out *lines) {
-	if r.SizeBytes > 0 {
-		out.printf("%d bytes\n", r.SizeBytes)
-	}
-	t := newTable(out)
-	t.AppendRow([]any{"", "ms", "slowdown", "plan", "limited by"})
-	t.AppendRow([]any{"before", threeDigits(r.BeforeMS), "", r.Plan, orDash(r.Limit)})
+	r := &d.Rows[len(d.Rows)-1]
+	kept := "the old plan does not run"
 	if r.KeptMS > 0 {
-		t.AppendRow([]any{"plan kept", threeDigits(r.KeptMS), factor(r.KeptSlowdown), "the same", orDash(r.KeptLimit)})
-	} else {
-		t.AppendRow([]any{"plan kept", "-", "-", "does not run", "-"})
+		kept = fmt.Sprintf("%s with the plan kept (× %.3f)", table.Milliseconds(r.KeptMS), r.KeptSlowdown)
 	}
-	t.AppendRow([]any{"planned again", threeDigits(r.PlannedMS), factor(r.PlannedSlowdown), r.NewPlan, orDash(r.NewLimit)})
-	alignRight(t, 2, 3)
-	t.Render()
-	if r.Unit != "" {
-		out.printf("%s/s: %.5g before, %.5g planned again\n", r.Unit, r.BeforeRate, r.PlannedRate)
+	what := "It"
+	if r.SizeBytes > 0 {
+		what = size(r.SizeBytes)
 	}
-	out.printf("\n")
+	out = append(out, fmt.Sprintf("%s takes %s before, %s, %s planned again (× %.3f).", what, table.Milliseconds(r.BeforeMS), kept, table.Milliseconds(r.PlannedMS), r.PlannedSlowdown))
+	if c := d.Cost; c != nil {
+		out = append(out, c.sentence())
+	}
+	return out
 }
 
-func threeDigits(v float64) string {
-	if v >= 100 {
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.4g", v)
-}
-
-func (g *WhatIfGoodput) write(out *lines) {
-	if g == nil {
-		return
-	}
-	out.printf("failures: %s (%s)\ncheckpoint %gs, restart %gs, repair %gs\n", g.Rates, g.Source, g.CheckpointS, g.RestartS, g.RepairS)
-	for _, r := range g.RunOn {
-		out.printf("runs on without a %s: %.3f times as long (%s)\n", r.Part, r.Slowdown, r.Lost)
-	}
-	t := newTable(out)
-	t.AppendRow([]any{"where the time goes", "before", "after"})
-	for _, x := range []struct {
-		name string
-		of   func(r *GoodputResult) string
-	}{
-		{"training that lasts", func(r *GoodputResult) string { return percent(r.Goodput) }},
-		{"writing checkpoints", func(r *GoodputResult) string { return percent(r.Checkpoints) }},
-		{"lost work and restarts", func(r *GoodputResult) string { return percent(r.Lost) }},
-		{"slowed by missing parts", func(r *GoodputResult) string { return percent(r.Slowed) }},
-		{"stops a day", func(r *GoodputResult) string { return fmt.Sprintf("%.3g", r.StopsADay) }},
-		{"best checkpoint interval", func(r *GoodputResult) string { return fmt.Sprintf("%.3g h", r.IntervalHours) }},
-		{fmt.Sprintf("training, played (seed %d)", g.Seed), func(r *GoodputResult) string { return percent(r.Played) }},
-	} {
-		t.AppendRow([]any{x.name, x.of(&g.Before), x.of(&g.After)})
-	}
-	alignRight(t, 2, 3)
-	t.Render()
-	out.printf("\n")
-}
-
-func (c *CostDifference) write(out *lines) {
-	if c == nil {
-		return
-	}
+func (c *CostDifference) sentence() string {
 	if c.Before == c.After && c.TotalBefore == c.TotalAfter {
-		out.printf("nothing to buy: the cluster costs %s %s over %d months as before\n", c.Currency, money(c.TotalAfter), c.Months)
-		return
+		return fmt.Sprintf("There is nothing to buy: the cluster costs %s %s over %d months as before.", c.Currency, table.Money(c.TotalAfter), c.Months)
 	}
-	out.printf("%s, prices %q of %s: purchase %s → %s (%s); over %d months %s → %s (%s)\n", c.Currency, c.Prices, c.Date,
-		money(c.Before), money(c.After), signedMoney(c.After-c.Before), c.Months, money(c.TotalBefore), money(c.TotalAfter), signedMoney(c.TotalAfter-c.TotalBefore))
+	return fmt.Sprintf("To buy it costs %s %s, over %d months %s.", c.Currency, signedMoney(c.After-c.Before), c.Months, signedMoney(c.TotalAfter-c.TotalBefore))
 }
 
 func signedMoney(v float64) string {
 	if v < 0 {
-		return "−" + money(-v)
+		return table.Money(-v) + " less"
 	}
-	return "+" + money(v)
+	return table.Money(v) + " more"
 }

@@ -41,13 +41,7 @@ func newSteps() *cobra.Command {
 					return err
 				}
 			}
-			switch format.Name {
-			case "json":
-				return report.WriteJSON(cmd.OutOrStdout(), d)
-			case "csv":
-				return d.WriteCSV(cmd.OutOrStdout())
-			}
-			return d.WriteText(cmd.OutOrStdout())
+			return format.Emit(cmd, d)
 		},
 	}
 	format.Add(cmd)
@@ -103,6 +97,7 @@ func validateSteps(cmd *cobra.Command) (*report.StepValidation, error) {
 		bar.Set(i+1, len(rows))
 	}
 	bar.Finish()
+	d.Finish()
 	return d, cmd.Context().Err()
 }
 

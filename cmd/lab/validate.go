@@ -16,6 +16,7 @@ import (
 	"railyard/model/topology"
 	"railyard/report"
 	"railyard/report/fit"
+	"railyard/report/table"
 	"railyard/sim/nccl"
 	"railyard/study/measured"
 	"railyard/topologies"
@@ -74,14 +75,7 @@ func runValidate(cmd *cobra.Command, format cli.FormatFlag, out, refit string, u
 			return err
 		}
 	}
-	w := cmd.OutOrStdout()
-	switch format.Name {
-	case "json":
-		return d.WriteJSON(w)
-	case "csv":
-		return d.All().WriteCSV(w)
-	}
-	return d.WriteText(w)
+	return format.Emit(cmd, d.Document())
 }
 
 func writeValidation(d *report.Validation, dir string) error {
@@ -91,7 +85,7 @@ func writeValidation(d *report.Validation, dir string) error {
 	if err := cli.WriteFile(filepath.Join(dir, "validation.md"), d.WriteMarkdown); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(dir, "validation.csv"), func(w io.Writer) error { return d.All().WriteCSV(w) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(dir, "validation.csv"), func(w io.Writer) error { return table.Emit(w, table.CSV, d.Document()) }); err != nil {
 		return err
 	}
 	for _, s := range d.Systems {

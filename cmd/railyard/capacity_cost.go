@@ -36,7 +36,7 @@ func newCapacityCost() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return d.Write(cmd.OutOrStdout(), format.Name)
+			return format.Emit(cmd, d)
 		},
 	}
 	topo.add(cmd)
@@ -61,7 +61,7 @@ func costOf(t *topology.Topology, prices string, plan ownership.Plan) (*report.C
 		Energy: bill.Month.Energy, Space: bill.Month.Space, Staff: bill.Month.Staff, Maintenance: bill.Month.Maintenance,
 		Total: bill.Owned[plan.Months], GPUHour: bill.GPUHour, Owned: bill.Owned, Rents: []report.CostRent{}}
 	for _, l := range bill.Lines {
-		d.Lines = append(d.Lines, report.CostLine{Part: l.Part, Count: l.Count, Each: l.Each, Total: l.Total(), Watts: l.Watts, Source: l.Source})
+		d.Bill = append(d.Bill, report.CostLine{Part: l.Part, Count: l.Count, Each: l.Each, Total: l.Total(), Watts: l.Watts, Source: l.Source})
 	}
 	for _, r := range bill.Rents {
 		d.Rents = append(d.Rents, report.CostRent{Offer: r.Offer, Month: r.Month, Total: float64(plan.Months) * r.Month, BreakEven: r.BreakEven, Source: r.Source})

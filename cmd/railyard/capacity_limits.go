@@ -90,7 +90,7 @@ func (f *limitsFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return d.Write(cmd.OutOrStdout(), f.format.Name)
+	return f.format.Emit(cmd, d)
 }
 
 // train times a step on each placement, all in the layout that is best on the closest.

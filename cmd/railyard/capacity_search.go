@@ -80,13 +80,7 @@ func (f *capacitySearchFlags) run(cmd *cobra.Command) error {
 		return cli.KeptIn(ctx, f.journal, err)
 	}
 	d := searchDocument(p, w, r)
-	switch f.format.Name {
-	case "json":
-		return report.WriteJSON(cmd.OutOrStdout(), d)
-	case "csv":
-		return d.WriteCSV(cmd.OutOrStdout())
-	}
-	return d.WriteText(cmd.OutOrStdout())
+	return f.format.Emit(cmd, d)
 }
 
 // searchKey is all that the rows of a search depend on.

@@ -133,7 +133,7 @@ func (f *sizeQuestion) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.document(rows, w, book).Write(cmd.OutOrStdout(), f.format.Name)
+	return f.format.Emit(cmd, f.document(rows, w, book))
 }
 
 // sizer answers for single designs.

@@ -77,7 +77,7 @@ func (f *capacityStepFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return f.print(cmd, stepDocument(p, r, searched))
+	return f.format.Emit(cmd, stepDocument(p, r, searched))
 }
 
 // layout is the given one, or the best of those that the flags leave.
@@ -96,17 +96,6 @@ func (f *capacityStepFlags) layout(cmd *cobra.Command, p *step.Predictor, w *wor
 		return step.Layout{}, 0, err
 	}
 	return r.Best[0].Layout, r.Layouts, nil
-}
-
-func (f *capacityStepFlags) print(cmd *cobra.Command, d *report.StepDocument) error {
-	w := cmd.OutOrStdout()
-	switch f.format.Name {
-	case "json":
-		return report.WriteJSON(w, d)
-	case "csv":
-		return d.WriteCSV(w)
-	}
-	return d.WriteText(w)
 }
 
 func ms(t units.Time) float64 { return t.Microseconds() / 1e3 }

@@ -134,7 +134,7 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 	if err := f.prices.difference(d, a, b, f.change.faster); err != nil {
 		return err
 	}
-	return d.Write(cmd.OutOrStdout(), f.format.Name)
+	return f.format.Emit(cmd, d)
 }
 
 // changed is the topology after the change.

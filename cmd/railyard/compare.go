@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -154,7 +153,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 			return err
 		}
 	}
-	if err := writeComparison(cmd.OutOrStdout(), all, format, t.Name(), profile.Name); err != nil {
+	if err := format.Emit(cmd, all.Document(t.Name(), profile.Name)); err != nil {
 		return err
 	}
 	if len(all.Rows) == 0 {
@@ -179,16 +178,6 @@ func floorsOf(c *measured.Cases, rows []measurement.Row, flag string) (measured.
 		return nil, cli.Usagef("--launch-floor %s: must be auto, none or a time such as 25us", flag)
 	}
 	return measured.SameFloor(rows, t), nil
-}
-
-func writeComparison(w io.Writer, c *report.Comparison, format cli.FormatFlag, topology, profile string) error {
-	switch format.Name {
-	case "json":
-		return c.WriteJSON(w, topology, profile)
-	case "csv":
-		return c.WriteCSV(w)
-	}
-	return c.WriteText(w, topology, profile)
 }
 
 func newFit() *cobra.Command {

@@ -50,7 +50,7 @@ func newCrossing() *cobra.Command {
 				return err
 			}
 			d.Compress, d.Initiated = compress, initiated
-			return d.Write(cmd.OutOrStdout(), format.Name)
+			return format.Emit(cmd, d)
 		},
 	}
 	topo.add(cmd)

@@ -82,14 +82,7 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	w := cmd.OutOrStdout()
-	switch f.plan.format.Name {
-	case "json":
-		return report.WriteJSON(w, d)
-	case "csv":
-		return d.WriteCSV(w)
-	}
-	return d.WriteText(w)
+	return f.plan.format.Emit(cmd, d)
 }
 
 // cutNodes takes a number of nodes off a name; it is 0 where there is none.
@@ -128,5 +121,6 @@ func (p *planned) crossovers() (*report.CrossoverTopology, error) {
 	}
 	last := p.Rows[len(p.Rows)-1].Size
 	out.Bands = append(out.Bands, report.Band{SizeRange: report.SizeRange{From: int64(from), To: int64(max(from, last))}, Best: best})
+	out.Close()
 	return out, nil
 }

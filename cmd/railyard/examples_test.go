@@ -10,6 +10,7 @@ import (
 
 	"railyard/model/topology"
 	"railyard/report"
+	"railyard/report/table"
 	"railyard/topologies"
 )
 
@@ -76,7 +77,7 @@ func checkStep(t *testing.T, name string, text []byte, args []string) {
 	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
 		t.Fatal(err)
 	}
-	want := "A step takes " + report.Milliseconds(d.StepMS) + " (" + report.Rate(d.UnitsPerSecond)
+	want := "A step takes " + table.Milliseconds(d.StepMS) + " (" + table.Rate(d.UnitsPerSecond)
 	if !strings.Contains(string(text), want) {
 		t.Errorf("%s does not say %q: run sh docs/examples/make", name, want)
 	}

@@ -45,14 +45,7 @@ func newExpect() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := cmd.OutOrStdout()
-			switch f.format.Name {
-			case "json":
-				return report.WriteJSON(w, d)
-			case "csv":
-				return d.WriteCSV(w)
-			}
-			return d.WriteText(w)
+			return f.format.Emit(cmd, d)
 		},
 	}
 	f.topo.add(cmd)

@@ -186,7 +186,11 @@ func newPlan() *cobra.Command {
 					return err
 				}
 			}
-			return p.print(cmd.OutOrStdout(), f.format.Name, f.why)
+			d, err := p.document(f.why)
+			if err != nil {
+				return err
+			}
+			return f.format.Emit(cmd, d)
 		},
 	}
 	f.add(cmd, "1K", "4G")
@@ -207,20 +211,6 @@ func (p *planned) save(path string) error {
 		return err
 	}
 	return cli.WriteFile(path, func(w io.Writer) error { return schedule.Encode(w, p.Rows[0].Schedule) })
-}
-
-func (p *planned) print(w io.Writer, format string, why bool) error {
-	d, err := p.document(why)
-	if err != nil {
-		return err
-	}
-	switch format {
-	case "json":
-		return report.WriteJSON(w, d)
-	case "csv":
-		return d.WriteCSV(w)
-	}
-	return d.WriteText(w)
 }
 
 func (p *planned) document(why bool) (*report.PlanDocument, error) {
@@ -263,7 +253,7 @@ func (p *planned) pareto() *report.Pareto {
 func planRow(spec collective.Spec, r *study.Row, why bool) report.PlanRow {
 	t, limit := r.Prediction.Time, r.Limit()
 	alg, bus := study.Bandwidths(spec, r.Size, t)
-	row := report.PlanRow{Collective: spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: t.Microseconds(),
+	row := report.PlanRow{Collective: spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), How: planner.Describe(r.Schedule), TimeUS: t.Microseconds(),
 		AlgBW: alg, BusBW: bus, BoundUS: limit.Time.Microseconds(), BoundCut: limit.Cut, OfBound: r.Share(limit),
 		BandwidthBoundUS: r.Bound.Time.Microseconds(), BandwidthBoundCut: r.Bound.Cut, OfBandwidthBound: r.Share(r.Bound),
 		LatencyBoundUS: r.Latency.Time.Microseconds(), LatencyBoundCut: r.Latency.Cut, OfLatencyBound: r.Share(r.Latency),

@@ -15,6 +15,7 @@ import (
 	"railyard/report/chart"
 	"railyard/report/figures"
 	"railyard/report/page"
+	"railyard/report/table"
 )
 
 type reportFlags struct {
@@ -148,8 +149,8 @@ func (f *reportFlags) step(cmd *cobra.Command, b *builder) error {
 	if b.page.Title == "" {
 		b.page.Title = fmt.Sprintf("%s on %s, %d GPUs", d.Workload, d.Topology, d.GPUs)
 	}
-	b.page.Lede = fmt.Sprintf("A step takes %s (%s %s/s); its bottleneck is %s.", report.Milliseconds(d.StepMS), report.Rate(d.UnitsPerSecond), d.Unit, d.Bottleneck)
-	b.page.Facts = []page.Fact{{Name: "step", Value: report.Milliseconds(d.StepMS), Note: report.Milliseconds(d.ExposedMS) + " exposed communication"}, {Name: d.Unit + "/s", Value: report.Rate(d.UnitsPerSecond)},
+	b.page.Lede = fmt.Sprintf("A step takes %s (%s %s/s); its bottleneck is %s.", table.Milliseconds(d.StepMS), table.Rate(d.UnitsPerSecond), d.Unit, d.Bottleneck)
+	b.page.Facts = []page.Fact{{Name: "step", Value: table.Milliseconds(d.StepMS), Note: table.Milliseconds(d.ExposedMS) + " exposed communication"}, {Name: d.Unit + "/s", Value: table.Rate(d.UnitsPerSecond)},
 		{Name: "MFU", Value: fmt.Sprintf("%.1f %%", 100*d.MFU)}, {Name: "scaling efficiency", Value: fmt.Sprintf("%.1f %%", 100*d.ScalingEfficiency)}, {Name: "memory", Value: fmt.Sprintf("%.1f GiB", d.Memory.Total), Note: fmt.Sprintf("of %.0f", d.Memory.Capacity)}}
 	err = b.section("Where a step goes", []string{fmt.Sprintf("Layout %s, the best of %d looked at; all times add up to the step.", d.Layout, max(searched, 1))}, []figure{
 		{name: "waterfall", chart: figures.Waterfall(d), caption: "Each part begins where the one before it ends; exposed communication is what GPUs wait for."},

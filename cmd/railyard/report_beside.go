@@ -12,6 +12,7 @@ import (
 	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
+	"railyard/report/table"
 )
 
 // besides is the section that puts other machines beside the first one.
@@ -47,7 +48,7 @@ func (f *reportFlags) besides(cmd *cobra.Command, b *builder, first *report.Step
 	}
 	t := page.Table{Caption: "Machines side by side, " + first.Workload, Header: []string{"machine", "GPUs", "GPU", "layout", "step ms", first.Unit + "/s", "a GPU", "MFU %", "exposed ms", "bottleneck"}}
 	for _, d := range list {
-		t.Rows = append(t.Rows, []string{d.Topology, fmt.Sprint(d.GPUs), d.GPU, d.Layout, fmt.Sprintf("%.1f", d.StepMS), report.Rate(d.UnitsPerSecond), report.Rate(d.UnitsPerSecond / float64(d.GPUs)), fmt.Sprintf("%.1f", 100*d.MFU), fmt.Sprintf("%.2f", d.ExposedMS), d.Bottleneck})
+		t.Rows = append(t.Rows, []string{d.Topology, fmt.Sprint(d.GPUs), d.GPU, d.Layout, fmt.Sprintf("%.1f", d.StepMS), table.Rate(d.UnitsPerSecond), table.Rate(d.UnitsPerSecond / float64(d.GPUs)), fmt.Sprintf("%.1f", 100*d.MFU), fmt.Sprintf("%.2f", d.ExposedMS), d.Bottleneck})
 	}
 	return b.section("Beside other machines", nil, []figure{{name: "beside", chart: figures.Beside(first.Workload, first.Unit, list)}}, []page.Table{t}, nil)
 }

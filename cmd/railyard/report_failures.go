@@ -10,9 +10,9 @@ import (
 	"railyard/capacity/step"
 	"railyard/capacity/whatif"
 	"railyard/model/failure"
-	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
+	"railyard/report/table"
 )
 
 // failures is the section about what fails: what a lost part costs, and the goodput.
@@ -21,7 +21,7 @@ func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) er
 		return nil
 	}
 	t := p.Machine().Topology
-	table := page.Table{Caption: "The step with its layout kept and one part missing", Header: []string{"lost", "step ms", "slowdown", "limited by"}}
+	costs := page.Table{Caption: "The step with its layout kept and one part missing", Header: []string{"lost", "step ms", "slowdown", "limited by"}}
 	for _, part := range []failure.Part{failure.NIC, failure.Cable, failure.Switch, failure.Node} {
 		lost := inventory.First(t, part)
 		if lost == "" {
@@ -31,20 +31,20 @@ func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) er
 		x.topo.fail = append(x.topo.fail[:len(x.topo.fail):len(x.topo.fail)], lost)
 		q, w, err := x.load()
 		if err != nil || q.Machine().Topology.NumRanks() < t.NumRanks() {
-			table.Rows = append(table.Rows, []string{lost, "–", "–", "ranks are lost: the job stops"})
+			costs.Rows = append(costs.Rows, []string{lost, "–", "–", "ranks are lost: the job stops"})
 			continue
 		}
 		kept, err := step.Run(q, w, r.Layout, step.Options{})
 		if err != nil {
 			return err
 		}
-		table.Rows = append(table.Rows, []string{lost, fmt.Sprintf("%.1f", ms(kept.Time)), fmt.Sprintf("%.4f", whatif.Slowdown(r, kept)), kept.LimitingLink("")})
+		costs.Rows = append(costs.Rows, []string{lost, fmt.Sprintf("%.1f", ms(kept.Time)), fmt.Sprintf("%.4f", whatif.Slowdown(r, kept)), kept.LimitingLink("")})
 	}
-	return f.goodput(b, p, r, table)
+	return f.goodput(b, p, r, costs)
 }
 
 // goodput adds the expected and the played share of training over the interval.
-func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, table page.Table) error {
+func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, costs page.Table) error {
 	book, err := failure.Get(f.guard.rates)
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, tab
 	}
 	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d played days, seed %d", book.Name, f.guard.days, f.guard.seed)
 	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %s every %.2f h of work, the best interval, and %s to restart, %.1f %% of the time is training that lasts: %s %s/s. Checkpoints take %.1f %%, lost work and restarts %.1f %%.",
-		best.StopsADay, best.MTBF, shortDuration(f.guard.checkpoint), best.Interval, shortDuration(f.guard.restart), 100*best.Goodput, report.Rate(best.Goodput*r.UnitsPerSecond()), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
-	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}}, []page.Table{table}, []string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
+		best.StopsADay, best.MTBF, shortDuration(f.guard.checkpoint), best.Interval, shortDuration(f.guard.restart), 100*best.Goodput, table.Rate(best.Goodput*r.UnitsPerSecond()), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
+	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}}, []page.Table{costs}, []string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
 }
 
 // shortDuration leaves out what is zero: 10m, not 10m0s.

@@ -77,7 +77,7 @@ func (f *reportFlags) cost(b *builder, t *topology.Topology) error {
 		return err
 	}
 	table := page.Table{Caption: "Purchase, " + d.Currency, Header: []string{"part", "count", "each", "total", "source"}}
-	for _, l := range d.Lines {
+	for _, l := range d.Bill {
 		table.Rows = append(table.Rows, []string{l.Part, fmt.Sprint(l.Count), fmt.Sprintf("%.0f", l.Each), fmt.Sprintf("%.0f", l.Total), l.Source})
 	}
 	return b.section("Cost", []string{fmt.Sprintf("%s %.0f to buy, %.0f over %d months with power, space, staff and maintenance; %.1f kW at full load.", d.Currency, d.Purchase, d.Total, d.Months, d.Watts/1000)},

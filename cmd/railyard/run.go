@@ -21,6 +21,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/report/table"
 	"railyard/study"
 )
 
@@ -213,7 +214,7 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 	if runErr != nil {
 		return nil, fmt.Errorf("%w (what was measured before is in %s)", runErr, dir.path)
 	}
-	if err := f.print(cmd.OutOrStdout(), d); err != nil {
+	if err := f.plan.format.Emit(cmd, d); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "results in %s\n", dir.path)
@@ -270,16 +271,6 @@ func (p *planned) predictInPlace() error {
 		}
 	}
 	return nil
-}
-
-func (f *runFlags) print(w io.Writer, d *report.RunDocument) error {
-	switch f.plan.format.Name {
-	case "json":
-		return report.WriteJSON(w, d)
-	case "csv":
-		return d.WriteCSV(w)
-	}
-	return d.WriteText(w)
 }
 
 // execute runs every size; each row is on disk before the next one starts.
@@ -396,7 +387,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 	}
 	manifest := map[string]any{"schema": "railyard.manifest/v1", "tool": planner.Tool, "command": args[1:], "topology": doc.Topology,
 		"topology_hash": doc.Hash, "profile": doc.Profile, "seed": doc.Seed}
-	if err := cli.WriteFile(filepath.Join(d.path, "manifest.json"), func(w io.Writer) error { return report.WriteJSON(w, manifest) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "manifest.json"), func(w io.Writer) error { return table.WriteJSON(w, manifest) }); err != nil {
 		return err
 	}
 	var err error
@@ -406,7 +397,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 
 // row appends a measured row and waits until it is on disk.
 func (d *resultDir) row(r report.RunRow) error {
-	if err := report.WriteJSONLine(d.rows, r); err != nil {
+	if err := table.WriteJSONLine(d.rows, r); err != nil {
 		return err
 	}
 	return d.rows.Sync()
@@ -417,10 +408,10 @@ func (d *resultDir) finish(doc *report.RunDocument) error {
 	if err := d.rows.Close(); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return table.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "run.csv"), doc.WriteCSV); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "run.csv"), func(w io.Writer) error { return table.Emit(w, table.CSV, doc) }); err != nil {
 		return err
 	}
 	return d.plot(doc)

@@ -5,7 +5,6 @@ import (
 
 	"railyard/cmd/internal/cli"
 	"railyard/model/units"
-	"railyard/report"
 	"railyard/sim"
 )
 
@@ -92,14 +91,7 @@ func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
 		return err
 	}
 	d.Library = libraryOf(&x.baseline)
-	w := cmd.OutOrStdout()
-	switch f.format.Name {
-	case "json":
-		return report.WriteJSON(w, d)
-	case "csv":
-		return d.WriteCSV(w)
-	}
-	return d.WriteText(w)
+	return f.format.Emit(cmd, d)
 }
 
 // newScenario reads and plans everything that the flags name.

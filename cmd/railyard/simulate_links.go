@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"slices"
+
 	"railyard/model/topology"
 	"railyard/report"
 	"railyard/sim"
@@ -10,6 +13,7 @@ import (
 // class and load share a line unless every one is asked for.
 const maxLinks = 4096
 
+// linkLoads are the links, the busiest first.
 func linkLoads(plan *sim.Plan, topo *topology.Topology, loads []sim.LinkLoad, every bool) []report.LinkLoad {
 	type key struct {
 		class       int32
@@ -26,5 +30,6 @@ func linkLoads(plan *sim.Plan, topo *topology.Topology, loads []sim.LinkLoad, ev
 		index[k] = len(out)
 		out = append(out, report.LinkLoad{ID: plan.LinkName(l), Count: 1, Class: topo.Class(l.Link).Name, Bytes: l.Bytes, Utilisation: l.Utilisation})
 	}
+	slices.SortStableFunc(out, func(a, b report.LinkLoad) int { return cmp.Compare(b.Utilisation, a.Utilisation) })
 	return out
 }

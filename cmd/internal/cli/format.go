@@ -5,23 +5,39 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"railyard/report/table"
 )
 
 // FormatFlag chooses how results are written.
-type FormatFlag struct{ Name string }
-
-var formats = []string{"text", "json", "csv"}
-
-// Add adds the flag.
-func (f *FormatFlag) Add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Name, "format", "text", "output: "+strings.Join(formats, ", "))
-	Must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+type FormatFlag struct {
+	Name string
+	Wide bool
 }
 
-// Check is the error of a format that there is not.
+// Add adds the flags.
+func (f *FormatFlag) Add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Name, "format", table.Text, "output: "+strings.Join(table.Formats(), ", "))
+	cmd.Flags().BoolVar(&f.Wide, "wide", false, "all columns and rows, however long lines get (the other formats have them all)")
+	Must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(table.Formats(), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// Check is the error of a format that there is not, or of a flag without effect.
 func (f *FormatFlag) Check() error {
-	if !slices.Contains(formats, f.Name) {
-		return Usagef("--format %s: must be one of %s", f.Name, strings.Join(formats, ", "))
+	switch {
+	case !slices.Contains(table.Formats(), f.Name):
+		return Usagef("--format %s: must be one of %s", f.Name, strings.Join(table.Formats(), ", "))
+	case f.Wide && f.Name != table.Text:
+		return Usagef("--wide has no effect on --format %s, which has all columns: leave it out", f.Name)
 	}
 	return nil
+}
+
+// Emit writes a document to a command's output.
+func (f *FormatFlag) Emit(cmd *cobra.Command, doc any) error {
+	format := f.Name
+	if f.Wide {
+		format = table.Wide
+	}
+	return table.Emit(cmd.OutOrStdout(), format, doc)
 }
