@@ -47,11 +47,11 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":             {"cmd/railyard", "model/yamlfile", "model/topology", "model/cost", "model/gpu", "model/workload", "model/price", "model/failure"},
-	"gonum.org/v1/plot":            {"report/..."},
-	"github.com/NVIDIA/go-nvml":    {"exec/discover"},
-	"golang.org/x/sys":             {"exec/host"},
-	"github.com/spf13/cobra":       {"cmd/..."},
+	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/cost", "model/gpu", "model/workload", "model/price", "model/failure"},
+	"gonum.org/v1/plot":         {"report/..."},
+	"github.com/NVIDIA/go-nvml": {"exec/discover"},
+	"golang.org/x/sys":          {"exec/host"},
+	"github.com/spf13/cobra":    {"cmd/..."},
 }
 
 func TestImportsFollowThePlan(t *testing.T) {
