@@ -1,6 +1,10 @@
 package table
 
-import "testing"
+import (
+	"testing"
+
+	_ "railyard/internal/long"
+)
 
 func TestNumbersForPeople(t *testing.T) {
 	for got, want := range map[string]string{
