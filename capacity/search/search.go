@@ -4,6 +4,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -51,6 +52,14 @@ type Result struct {
 	Best                  []*step.Result
 }
 
+// Unfit says why a machine has no layout of a space.
+type Unfit struct{ Why error }
+
+func (e *Unfit) Error() string { return e.Why.Error() }
+
+// Unwrap is the error of the layout that comes closest.
+func (e *Unfit) Unwrap() error { return e.Why }
+
 // playBatch and sharpBatch are how many layouts are played, or get a sharp bound, between
 // two looks at the best time: fixed, so that what is pruned does not depend on the number
 // of cores.
@@ -59,7 +68,7 @@ const (
 	sharpBatch = 128
 )
 
-// Run searches a space. It fails where no layout fits, with the one that comes closest.
+// Run searches a space. Where no layout fits, the error is *Unfit, of the one that comes closest.
 func Run(ctx context.Context, p *step.Predictor, w *workload.Workload, space Space, o Options) (*Result, error) {
 	if o.Top == 0 {
 		o.Top = 10
@@ -69,7 +78,7 @@ func Run(ctx context.Context, p *step.Predictor, w *workload.Workload, space Spa
 	}
 	s := &searcher{ctx: ctx, p: p, w: w, o: o, layouts: space.Layouts(w, p.Machine().Topology.NumRanks())}
 	if len(s.layouts) == 0 {
-		return nil, s.nothing(space)
+		return nil, &Unfit{s.nothing(space)}
 	}
 	if err := s.bound(); err != nil {
 		return nil, err
@@ -148,10 +157,7 @@ func (s *searcher) bound() error {
 // byBound sorts layouts; of equal bounds the layout that comes first.
 func (s *searcher) byBound(list []int) {
 	slices.SortFunc(list, func(a, b int) int {
-		if c := compare(s.rows[a].Bound, s.rows[b].Bound); c != 0 {
-			return c
-		}
-		return a - b
+		return cmp.Or(cmp.Compare(s.rows[a].Bound, s.rows[b].Bound), a-b)
 	})
 }
 
@@ -304,10 +310,7 @@ func (s *searcher) playAll(list []int) error {
 func (s *searcher) rank(list []int) {
 	s.best = append(s.best, list...)
 	slices.SortFunc(s.best, func(a, b int) int {
-		if c := compare(s.rows[a].Time, s.rows[b].Time); c != 0 {
-			return c
-		}
-		return a - b
+		return cmp.Or(cmp.Compare(s.rows[a].Time, s.rows[b].Time), a-b)
 	})
 	s.best = s.best[:min(len(s.best), s.o.Top)]
 }
@@ -346,7 +349,7 @@ func (s *searcher) result() (*Result, error) {
 		}
 	}
 	if len(s.best) == 0 {
-		return r, s.tooLarge()
+		return r, &Unfit{s.tooLarge()}
 	}
 	for _, i := range s.best {
 		x, err := step.Run(s.p, s.w, s.layouts[i], step.Options{})
@@ -373,8 +376,9 @@ func (s *searcher) tooLarge() error {
 // nothing says why no layout is left: by the check of the one that the fixed numbers give.
 func (s *searcher) nothing(space Space) error {
 	ranks := s.p.Machine().Topology.NumRanks()
-	l := step.Layout{Data: space.Data, Tensor: max(space.Tensor, 1), Pipeline: max(space.Pipeline, 1), Context: max(space.Context, 1), Expert: max(space.Expert, 1),
-		Virtual: max(space.Virtual, 1), Zero: max(space.Zero, 0), MicroBatch: max(space.MicroBatch, 1), GlobalBatch: space.GlobalBatch, Recompute: workload.NoRecompute, Order: step.DefaultOrder}
+	l := step.Layout{Data: space.Data, Tensor: max(space.Tensor, 1), Pipeline: max(space.Pipeline, 1), Context: max(space.Context, 1),
+		Expert: max(space.Expert, 1), Virtual: max(space.Virtual, 1), Zero: max(space.Zero, 0), MicroBatch: max(space.MicroBatch, 1),
+		GlobalBatch: space.GlobalBatch, Recompute: workload.NoRecompute, Order: step.DefaultOrder}
 	if space.Order != nil {
 		l.Order = space.Order
 	}
@@ -390,15 +394,6 @@ func (s *searcher) nothing(space Space) error {
 	if err := l.Check(s.w, ranks); err != nil {
 		return err
 	}
-	return fmt.Errorf("no layout of %s divides %d GPUs: change --nodes, --global-batch (%d) or the fixed sizes", s.w.Name, ranks, l.GlobalBatch)
-}
-
-func compare(a, b units.Time) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return fmt.Errorf("no layout of %s divides %d GPUs: change --nodes, --global-batch (%d) or the fixed sizes",
+		s.w.Name, ranks, l.GlobalBatch)
 }

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,7 +129,8 @@ func TestNothingToFind(t *testing.T) {
 		{"llama-3-405b", search.Space{Zero: -1, Narrow: true}, "layouts fits into memory; the smallest"},
 	} {
 		_, err := search.Run(context.Background(), p, steptest.Workload(t, c.workload), c.space, search.Options{})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		var unfit *search.Unfit
+		if !errors.As(err, &unfit) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.workload, err, c.want)
 		}
 	}

@@ -159,7 +159,8 @@ func (s *Space) orders(l *step.Layout) [][]workload.Axis {
 	if s.Narrow {
 		return orders[:1]
 	}
-	size := map[workload.Axis]int{workload.Data: l.Data, workload.Tensor: l.Tensor, workload.Context: l.Context, workload.Pipeline: l.Pipeline}
+	size := map[workload.Axis]int{workload.Data: l.Data, workload.Tensor: l.Tensor, workload.Context: l.Context,
+		workload.Pipeline: l.Pipeline}
 	var out [][]workload.Axis
 	seen := map[string]bool{}
 	for _, o := range orders {

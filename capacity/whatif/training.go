@@ -4,6 +4,7 @@ package whatif
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"railyard/capacity/search"
@@ -18,6 +19,7 @@ type Training struct {
 	Kept    *step.Result // the same layout on the changed machine; nil: it does not run there
 	Planned *step.Result // the best layout found there; never slower than Kept
 	Why     string       // why nothing is kept
+	Unfit   string       // why no other layout than the kept one was found
 	Idle    int          // GPUs of the changed machine that the new layout leaves out
 }
 
@@ -39,7 +41,7 @@ type Machines struct {
 // Train asks the question for a layout. The new one comes from a search of the space,
 // where the number of GPUs has not changed; where GPUs are lost, replicas are left out and
 // the global batch follows, as elastic training does it.
-func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout, space search.Space) (*Training, error) {
+func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout, space search.Space, o search.Options) (*Training, error) {
 	before, err := step.Run(m.Before, w, l, step.Options{})
 	if err != nil {
 		return nil, err
@@ -57,18 +59,19 @@ func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout,
 			t.Why = err.Error()
 		}
 	}
-	return t, t.search(ctx, m.After, w, space)
+	return t, t.search(ctx, m.After, w, space, o)
 }
 
 // search takes the best layout of the space.
-func (t *Training) search(ctx context.Context, p *step.Predictor, w *workload.Workload, space search.Space) error {
-	r, err := search.Run(ctx, p, w, space, search.Options{Top: 1})
-	if err != nil {
-		if t.Kept == nil {
-			return err
-		}
-		t.Planned = t.Kept
+func (t *Training) search(ctx context.Context, p *step.Predictor, w *workload.Workload, space search.Space, o search.Options) error {
+	r, err := search.Run(ctx, p, w, space, o)
+	var unfit *search.Unfit
+	if errors.As(err, &unfit) && t.Kept != nil {
+		t.Planned, t.Unfit = t.Kept, err.Error()
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	t.Planned = r.Best[0]
 	if t.Kept != nil && Slowdown(t.Kept, t.Planned) > 1 {

@@ -91,7 +91,9 @@ func (f *capacityStepFlags) layout(cmd *cobra.Command, p *step.Predictor, w *wor
 		return step.Layout{}, 0, err
 	}
 	s.Narrow = true
-	r, err := search.Run(cmd.Context(), p, w, s, search.Options{Top: 1})
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "layouts")
+	r, err := search.Run(cmd.Context(), p, w, s, search.Options{Top: 1, Progress: bar.Set})
+	bar.Finish()
 	if err != nil {
 		return step.Layout{}, 0, err
 	}

@@ -213,7 +213,9 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 	}
 	space.Narrow = true
 	m := whatif.Machines{Before: p, After: q, Fewer: func(k int) (*step.Predictor, error) { return s.fewer(after, q, k) }}
-	r, err := whatif.Train(s.cmd.Context(), m, w, l, space)
+	bar := cli.NewProgress(s.cmd.ErrOrStderr(), "layouts")
+	r, err := whatif.Train(s.cmd.Context(), m, w, l, space, search.Options{Top: 1, Progress: bar.Set})
+	bar.Finish()
 	if err != nil {
 		return err
 	}
@@ -277,6 +279,9 @@ func trainingNotes(r *whatif.Training) []string {
 	var out []string
 	if r.Why != "" {
 		out = append(out, "plan not kept: "+r.Why)
+	}
+	if r.Unfit != "" {
+		out = append(out, "not planned again: "+r.Unfit)
 	}
 	if r.Idle > 0 {
 		out = append(out, units.Counted(r.Idle, "GPU")+" idle: too few for a whole replica")

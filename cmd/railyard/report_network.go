@@ -8,13 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
-	"railyard/model/workload"
 	"railyard/planner"
 	"railyard/report/chart"
 	"railyard/report/figures"
@@ -31,14 +29,6 @@ const maxDrawn = 64
 
 // latencySeeds is how many runs the distribution of latencies has.
 const latencySeeds = 200
-
-func stepRate(p *step.Predictor, w *workload.Workload, l step.Layout) (float64, error) {
-	r, err := step.Run(p, w, l, step.Options{})
-	if err != nil {
-		return 0, err
-	}
-	return r.UnitsPerSecond(), nil
-}
 
 // networkStudy is a collective on a machine, or the first nodes of it.
 type networkStudy struct {

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/spf13/cobra"
 
+	"railyard/capacity/search"
+	"railyard/capacity/step"
 	"railyard/model/price"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/model/workload"
 	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
@@ -31,11 +35,14 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 		if err != nil {
 			return err
 		}
-		l, _, err := (&capacityStepFlags{training: x}).layout(cmd, p, w)
-		if err != nil {
-			continue // it does not fit so few GPUs
+		rate := d.UnitsPerSecond
+		if !reflect.DeepEqual(x, f.training) { // else it is what d says
+			rate, err = stepRate(cmd, x, p, w)
 		}
-		rate, err := stepRate(p, w, l)
+		var unfit *search.Unfit
+		if errors.As(err, &unfit) {
+			continue // too few GPUs
+		}
 		if err != nil {
 			return err
 		}
@@ -55,6 +62,19 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 		list = append(list, figure{name: "pareto", chart: figures.Pareto(size)})
 	}
 	return b.section("Scaling", []string{"The same node and network, each size with its own best layout."}, list, nil, nil)
+}
+
+// stepRate is the throughput of the best layout.
+func stepRate(cmd *cobra.Command, f trainingFlags, p *step.Predictor, w *workload.Workload) (float64, error) {
+	l, _, err := (&capacityStepFlags{training: f}).layout(cmd, p, w)
+	if err != nil {
+		return 0, err
+	}
+	r, err := step.Run(p, w, l, step.Options{})
+	if err != nil {
+		return 0, err
+	}
+	return r.UnitsPerSecond(), nil
 }
 
 // halves are n and what halving it gives, ascending.
