@@ -6,8 +6,11 @@ import (
 	"bytes"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"railyard/internal/long"
 )
 
 // TestKernelsCompile runs the kernels through clang's CUDA front end, where there is
@@ -43,8 +46,9 @@ func TestMessagesArrive(t *testing.T) {
 	}
 	program := filepath.Join(t.TempDir(), "messages")
 	for _, cmd := range []*exec.Cmd{
-		exec.CommandContext(t.Context(), gxx, "-std=c++20", "-O1", "-Wall", "-Werror", "-Wno-unknown-pragmas", "-Wno-maybe-uninitialized", "-DPEERS=2", "-o", program, filepath.Join("testdata", "messages.cc"), "-lpthread"),
-		exec.CommandContext(t.Context(), program),
+		exec.CommandContext(t.Context(), gxx, "-std=c++20", "-O1", "-Wall", "-Werror", "-Wno-unknown-pragmas", "-Wno-maybe-uninitialized",
+			"-DPEERS=2", "-o", program, filepath.Join("testdata", "messages.cc"), "-lpthread"),
+		exec.CommandContext(t.Context(), program, strconv.Itoa(long.Or(3, 1))),
 	} {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
