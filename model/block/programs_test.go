@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -16,8 +17,13 @@ func TestPrograms(t *testing.T) {
 	machines := []struct {
 		name string
 		o    topology.Options
-	}{{"hgx-h200-4", topology.Options{GPUs: 2}}, {"hgx-h200-4", topology.Options{GPUs: 3}}, {"hgx-h200-4", topology.Options{}}, {"dgx1-v100", topology.Options{}}, {"dgx-a100", topology.Options{Nodes: 1}},
-		{"dgx-a100", topology.Options{Nodes: 2, GPUs: 2}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 3}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 4}}, {"dgx-a100", topology.Options{Nodes: 4, GPUs: 2}}}
+	}{
+		{"hgx-h200-4", topology.Options{GPUs: 2}}, {"hgx-h200-4", topology.Options{GPUs: 3}}, {"hgx-h200-4", topology.Options{}},
+		{"dgx-a100", topology.Options{Nodes: 2, GPUs: 2}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 3}},
+		{"dgx-a100", topology.Options{Nodes: 4, GPUs: 2}}, // from here on 8 GPUs
+		{"dgx-a100", topology.Options{Nodes: 2, GPUs: 4}}, {"dgx-a100", topology.Options{Nodes: 1}}, {"dgx1-v100", topology.Options{}},
+	}
+	machines = machines[:long.Or(6, len(machines))]
 	const seed = 20261122
 	played := map[Mechanism]int{}
 	for m, machine := range machines {
@@ -52,7 +58,8 @@ func playDraws(t *testing.T, topo *topology.Topology, kind collective.Kind, algo
 	}
 	for m := Pull; m <= WordsPush; m++ {
 		blocks := int64(spec.Blocks())
-		o := Options{Count: (1 + random.Int64N(40*int64(spec.Ranks))) * blocks, Size: 1 + 3*random.IntN(2), InPlace: random.IntN(3) == 0, Instances: 1 + random.IntN(2), Mechanism: m}
+		o := Options{Count: (1 + random.Int64N(40*int64(spec.Ranks))) * blocks, Size: 1 + 3*random.IntN(2), InPlace: random.IntN(3) == 0,
+			Instances: 1 + random.IntN(2), Mechanism: m}
 		if spec.Ranks == MaxRanks && random.IntN(2) == 0 {
 			continue // they take long
 		}
@@ -63,7 +70,8 @@ func playDraws(t *testing.T, topo *topology.Topology, kind collective.Kind, algo
 		played[m]++
 		for range 2 {
 			if err := newPlayOff(s, o, p, random).run(); err != nil {
-				t.Errorf("%s of %v on %s, %d ranks, %d slices, %v, %+v: %v", algo, kind, topo.Name(), spec.Ranks, s.Channels[0].Slices, spec.Counts, o, err)
+				t.Errorf("%s of %v on %s, %d ranks, %d slices, %v, %+v: %v", algo, kind, topo.Name(), spec.Ranks, s.Channels[0].Slices,
+					spec.Counts, o, err)
 				break
 			}
 		}

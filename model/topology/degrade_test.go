@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/topologies"
@@ -91,14 +92,16 @@ func TestParseFault(t *testing.T) {
 		"nic:nic0=half":   "between 0 and 1",
 		"link:a--b=0.5#2": "between 0 and 1",
 	} {
-		if _, err := topology.ParseFault(s); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "write link:A--B") {
+		if _, err := topology.ParseFault(s); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "write link:A--B") {
 			t.Errorf("%q: %v, want %q and the accepted forms", s, err, want)
 		}
 	}
 }
 
 func FuzzParseFault(f *testing.F) {
-	for _, s := range []string{"gpu:node0/gpu3", "link:a--b#2=0.5", "link:a->b", "nic:n=1e-300", "switch:ib/leaf0", "link:a----b", "node:", "link:--#=", "gpu:a=0x1p-2", "link:00#\"" + strings.Repeat("\xe4", 60)} {
+	for _, s := range []string{"gpu:node0/gpu3", "link:a--b#2=0.5", "link:a->b", "nic:n=1e-300", "switch:ib/leaf0", "link:a----b", "node:",
+		"link:--#=", "gpu:a=0x1p-2", "link:00#\"" + strings.Repeat("\xe4", 60)} {
 		f.Add(s)
 	}
 	small := gen.Topology(3)
@@ -168,7 +171,8 @@ func TestDegradedIsWhatAFileDescribes(t *testing.T) {
 		fault string
 		want  *topology.Topology
 	}{
-		{"link:node0/gpu1--node0/nvs1", parse(box("broken", "nvs0", "4")+box("box", "nvs[0-1]", "4"), "  - {template: broken, count: 1, name: a}\n  - {template: box, count: 3}")},
+		{"link:node0/gpu1--node0/nvs1", parse(box("broken", "nvs0", "4")+box("box", "nvs[0-1]", "4"),
+			"  - {template: broken, count: 1, name: a}\n  - {template: box, count: 3}")},
 		{"node:node3", parse(box("box", "nvs[0-1]", "4"), "  - {template: box, count: 3}")},
 	} {
 		got := degrade(t, healthy, c.fault)
@@ -184,7 +188,8 @@ func TestDegradedIsWhatAFileDescribes(t *testing.T) {
 	}
 	// Of both bundles of gpu1 in node0 and in no other node, one link each is lost.
 	part := degrade(t, healthy, "link:node0/gpu1--node0/nvs0#1", "link:node0/gpu1--node0/nvs1#1")
-	want := parse(box("broken", "nvs[0-1]", "3")+box("box", "nvs[0-1]", "4"), "  - {template: broken, count: 1, name: a}\n  - {template: box, count: 3}")
+	want := parse(box("broken", "nvs[0-1]", "3")+box("box", "nvs[0-1]", "4"),
+		"  - {template: broken, count: 1, name: a}\n  - {template: box, count: 3}")
 	if part.Hash() != want.Hash() {
 		t.Error("a bundle that lost one of four links is not one of three")
 	}
@@ -356,7 +361,8 @@ func TestDegradeErrors(t *testing.T) {
 		{two, gen.Faults("node:nod1"), []string{"did you mean node1?"}},
 		{two, gen.Faults("nic:node0/gpu1"), []string{"it is a gpu: write gpu:node0/gpu1"}},
 		{two, gen.Faults("gpu:node0/cpu0"), []string{"it is a cpu, which cannot fail alone"}},
-		{two, gen.Faults("link:node0/gpu0--node0/gpu1"), []string{"has no link node0/gpu0--node0/gpu1: node0/gpu0 is linked to", "node0/nvswitch0"}},
+		{two, gen.Faults("link:node0/gpu0--node0/gpu1"),
+			[]string{"has no link node0/gpu0--node0/gpu1: node0/gpu0 is linked to", "node0/nvswitch0"}},
 		{two, gen.Faults("link:node0/gpu0--node0/nvswitch7"), []string{"did you mean node0/nvswitch0"}},
 		{two, gen.Faults("link:node0/gpu0--node0/nvswitch0#6"), []string{"only 5 parallel links, not 6"}},
 		{two, gen.Faults("gpu:x", "nic:y"), []string{`no "x"`, `no "y"`}},
@@ -366,7 +372,8 @@ func TestDegradeErrors(t *testing.T) {
 		{two, gen.Faults("link:node0/gpu0->node0/plx0"), []string{"node0/gpu0 has no way left to node1/gpu"}},
 		{load(t, "leaf-spine-roce", 8), gen.Faults("switch:leaf0"), []string{"no way left"}},
 		{load(t, "pcie5-server", 1), gen.Faults("link:gpu6--plx3"), []string{"gpu6 has no way left to gpu0", "(--fail gpu:gpu6)"}},
-		{load(t, "pcie5-server", 1), gen.Faults("link:plx0--cpu0"), []string{"gpu0 has no way left to gpu2 (nor have 1 others)", "(--fail gpu:gpu0 --fail gpu:gpu1)"}},
+		{load(t, "pcie5-server", 1), gen.Faults("link:plx0--cpu0"),
+			[]string{"gpu0 has no way left to gpu2 (nor have 1 others)", "(--fail gpu:gpu0 --fail gpu:gpu1)"}},
 		{two, []topology.Fault{{Part: topology.GPUPart, Name: "node0/gpu0", Rate: 2}}, []string{"write link:A--B"}},
 		{two, []topology.Fault{{Name: "nothing"}}, []string{"write link:A--B"}},
 		{two, []topology.Fault{{Part: 9, Name: "nothing"}}, []string{"write link:A--B"}},
@@ -403,7 +410,8 @@ func randomFault(rng *rand.Rand, t *topology.Topology) topology.Fault {
 			d := topology.DeviceID(rng.IntN(len(t.Devices())))
 			f.Name = t.DeviceName(d)
 			switch k := t.Devices()[d].Kind; {
-			case k.HoldsRank() != (f.Part == topology.GPUPart), (k == topology.NIC) != (f.Part == topology.NICPart), k == topology.CPU, k == topology.Memory:
+			case k.HoldsRank() != (f.Part == topology.GPUPart), (k == topology.NIC) != (f.Part == topology.NICPart),
+				k == topology.CPU, k == topology.Memory:
 				continue
 			}
 		}
@@ -419,9 +427,11 @@ func randomFault(rng *rand.Rand, t *topology.Topology) topology.Fault {
 func TestDegradeAnything(t *testing.T) {
 	failed, worked := 0, 0
 	check := func(topo *topology.Topology, rng *rand.Rand, rounds int) {
-		devices, links, classes, tiers := slices.Clone(topo.Devices()), slices.Clone(topo.Links()), slices.Clone(topo.Classes()), fmt.Sprint(topo.Tiers())
+		devices, links, classes, tiers := slices.Clone(topo.Devices()), slices.Clone(topo.Links()), slices.Clone(topo.Classes()),
+			fmt.Sprint(topo.Tiers())
 		defer func() {
-			if !slices.Equal(devices, topo.Devices()) || !slices.Equal(links, topo.Links()) || !slices.Equal(classes, topo.Classes()) || tiers != fmt.Sprint(topo.Tiers()) {
+			if !slices.Equal(devices, topo.Devices()) || !slices.Equal(links, topo.Links()) || !slices.Equal(classes, topo.Classes()) ||
+				tiers != fmt.Sprint(topo.Tiers()) {
 				t.Errorf("%s has changed", topo.Name())
 			}
 		}()
@@ -433,7 +443,8 @@ func TestDegradeAnything(t *testing.T) {
 			got, err := topo.Degrade(list)
 			if err != nil {
 				failed++
-				if m := err.Error(); !strings.Contains(m, "no way left") && !strings.Contains(m, "no GPU is left") && !strings.Contains(m, "parallel links") {
+				if m := err.Error(); !strings.Contains(m, "no way left") && !strings.Contains(m, "no GPU is left") &&
+					!strings.Contains(m, "parallel links") {
 					t.Errorf("%s: %v: %v", topo.Name(), list, err)
 				}
 				continue
@@ -451,12 +462,12 @@ func TestDegradeAnything(t *testing.T) {
 	for i, name := range topologies.Names() {
 		rng := rand.New(rand.NewPCG(uint64(i), 7))
 		topo := load(t, name, 0)
-		check(topo, rng, 25)
+		check(topo, rng, long.Or(8, 25))
 		if several, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 3}); err == nil {
-			check(several, rng, 40)
+			check(several, rng, long.Or(12, 40))
 		}
 	}
-	for seed := range int64(60) {
+	for seed := range long.Or[int64](20, 60) {
 		check(gen.Topology(seed), rand.New(rand.NewPCG(uint64(seed), 8)), 8)
 	}
 	if failed == 0 || worked < 2*failed {
@@ -610,12 +621,14 @@ func large(tb testing.TB) *topology.Topology {
 func TestDegradedMachinesShareWhatIsWhole(t *testing.T) {
 	small, whole := load(t, "superpod-h100", 256), large(t)
 	further := float64(len(whole.Links())-len(small.Links())) / 2 // a link in each direction
-	for _, fault := range []string{"link:node7/gpu0--node7/nvswitch0#1", "nic:node7/nic0", "gpu:node200/gpu7", "node:node0", "switch:leaf0", "switch:core0"} {
+	for _, fault := range []string{"link:node7/gpu0--node7/nvswitch0#1", "nic:node7/nic0", "gpu:node200/gpu7", "node:node0", "switch:leaf0",
+		"switch:core0"} {
 		allocations := func(topo *topology.Topology) float64 {
 			return testing.AllocsPerRun(1, func() { degrade(t, topo, fault) })
 		}
 		if few, many := allocations(small), allocations(whole); many-few > further {
-			t.Errorf("%s: %.0f allocations, of an eighth of the machine %.0f: more than the %.0f links that it has more", fault, many, few, further)
+			t.Errorf("%s: %.0f allocations, of an eighth of the machine %.0f: more than the %.0f links that it has more", fault, many, few,
+				further)
 		}
 	}
 }
