@@ -83,7 +83,7 @@ func congestedDocument() *report.SimulateDocument {
 func runDocument() *report.RunDocument {
 	ms := func(f float64) time.Duration { return time.Duration(f * float64(time.Millisecond)) }
 	row := func(size int64, sum measurement.Summary, predicted float64, wrong int64) report.RunRow {
-		r := report.RunRow{Collective: "all_reduce", SizeBytes: size, Count: size / 4, DType: "float32", RedOp: "sum", Root: -1, Schedule: "ring/simple", MeasuredUS: report.NewPercentiles(sum), PredictedUS: predicted, Wrong: wrong}
+		r := report.RunRow{Warnings: []string{}, Collective: "all_reduce", SizeBytes: size, Count: size / 4, DType: "float32", RedOp: "sum", Root: -1, Schedule: "ring/simple", MeasuredUS: report.NewPercentiles(sum), PredictedUS: predicted, Wrong: wrong}
 		r.AlgBW = float64(size) / r.MeasuredUS.Median / 1e3
 		r.BusBW = 1.75 * r.AlgBW
 		r.Error = predicted/r.MeasuredUS.Median - 1

@@ -8,4 +8,6 @@ type Library struct {
 	ModelUS    *float64 `json:"nccl_model_us" wide:"its model" doc:"its own estimate"`
 	MeasuredUS *float64 `json:"nccl_measured_us" wide:"measured"`
 	MeasuredIn string   `json:"nccl_measured_in" wide:"in series"`
+	LowUS      *float64 `json:"nccl_low_us" wide:"normal" doc:"normal runs take from so long"`
+	HighUS     *float64 `json:"nccl_high_us" join:"–" doc:"to so long"`
 }

@@ -39,6 +39,7 @@ type RunRow struct {
 	Error       float64     `json:"error" text:"error" as:"error" doc:"of the prediction; below 0: too short"`
 	Wrong       int64       `json:"wrong" text:"wrong" doc:"elements"`
 	Library
+	Warnings []string `json:"warnings" note:"warning"`
 }
 
 // Percentiles are repeated timings in microseconds; see measurement.Summarise.

@@ -1,6 +1,8 @@
 package study
 
 import (
+	"fmt"
+
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/measurement"
@@ -13,13 +15,27 @@ import (
 // Baseline is what the communication library takes for what a plan does; the zero Baseline where
 // it does not run, or has no such collective.
 type Baseline struct {
-	Way        string // algorithm/protocol
-	Time       units.Time
-	Low, High  units.Time // the band of normal runs
-	Model      units.Time // NCCL's own estimate; 0 where it has none
-	Measured   units.Time // the fastest shipped measurement of the same; 0 where there is none
-	MeasuredIn string     // its series
-	Warnings   []string
+	Algorithm, Protocol string
+	Time                units.Time
+	Low, High           units.Time // the band of normal runs
+	Model               units.Time // NCCL's own estimate; 0 where it has none
+	Wire, Line          units.Rate // what each link of the group that limits it carries, of its line rate
+	Limit               string     // what most of the time goes to
+	Measured            units.Time // the fastest shipped measurement of the same; 0 where there is none
+	MeasuredIn          string     // its series
+	Warnings            []string
+}
+
+// Runs reports whether the library runs the collective there.
+func (b *Baseline) Runs() bool { return b.Time > 0 }
+
+// Library is how the communication library is run; the zero Library leaves all to it.
+type Library struct {
+	Profile             *cost.Profile // of its kernels; nil: the one that fits the topology's GPUs best
+	Options             nccl.Options
+	Algorithm, Protocol string     // as NCCL writes them; "": its choice
+	Graph               bool       // captured in a CUDA graph
+	Floor               units.Time // least time of a launch
 }
 
 // baselineRanks is the size of machines up to which the library is put beside plans: its search
@@ -48,6 +64,7 @@ func HasGPUs(t *topology.Topology) bool { return t.Devices()[t.Ranks()[0]].Kind 
 // baseline is the library on a question's machine.
 type baseline struct {
 	ranks    int
+	library  *Library
 	runtime  *nccl.Runtime // nil where it does not run
 	measured []measurement.Row
 }
@@ -55,11 +72,11 @@ type baseline struct {
 // baseline prepares it. Machines that NCCL cannot be modelled on have none.
 func (q *Question) baseline() (*baseline, error) {
 	t := q.asked.Topology
-	b := &baseline{ranks: t.NumRanks()}
+	b := &baseline{ranks: t.NumRanks(), library: &q.asked.Library}
 	if !q.asked.Detail.Baseline || t.NumRanks() > baselineRanks || !HasGPUs(t) {
 		return b, nil
 	}
-	b.runtime, _ = NCCL(t, q.asked.Costs, nccl.Options{}) // an error: NCCL does not run there
+	b.runtime, _ = q.nccl() // an error: NCCL does not run there
 	var err error
 	if q.asked.Site.Shipped() != "" {
 		b.measured, err = measuredOn(t, q.asked.Site)
@@ -69,22 +86,73 @@ func (q *Question) baseline() (*baseline, error) {
 
 // at is the library's side of a collective over all ranks; NCCL has none with counts.
 func (b *baseline) at(spec collective.Spec, size units.Bytes) Baseline {
-	var out Baseline
 	if b.runtime == nil || spec.Counts != nil || spec.Ranks != b.ranks || size <= 0 {
-		return out
+		return Baseline{}
 	}
-	x, err := b.runtime.Predict(nccl.Ask{Kind: spec.Kind, Size: size})
+	out, err := b.predict(spec.Kind, size)
 	if err != nil {
-		return out // it has no such collective
+		return Baseline{} // it has no such collective
 	}
-	out = Baseline{Way: x.Algorithm + "/" + x.Protocol, Time: x.Time, Model: x.Own, Warnings: x.Warnings}
-	out.Low, out.High = x.Band()
 	for _, m := range b.measured {
 		if m.Collective == spec.Kind && m.Size == size && (out.Measured == 0 || m.Time < out.Measured) {
 			out.Measured, out.MeasuredIn = m.Time, m.ID
 		}
 	}
 	return out
+}
+
+// predict is what the library takes as it is run.
+func (b *baseline) predict(kind collective.Kind, size units.Bytes) (Baseline, error) {
+	l := b.library
+	p, err := b.runtime.Predict(nccl.Ask{Kind: kind, Algorithm: l.Algorithm, Protocol: l.Protocol, Size: size, Graph: l.Graph})
+	if err != nil {
+		return Baseline{}, err
+	}
+	x := p.Behind(l.Floor)
+	out := Baseline{Algorithm: x.Algorithm, Protocol: x.Protocol, Time: x.Time, Model: x.Own, Limit: limitOf(x), Warnings: x.Warnings,
+		Wire: units.Rate(x.Work.Wire / x.Time.Seconds()), Line: units.Rate(x.Work.Line)}
+	out.Low, out.High = x.Band()
+	return out, nil
+}
+
+// limitOf says what most of the time goes to: the launch, the parameter of the kernel
+// that moves no bytes, or the links that its bytes cross.
+func limitOf(x *nccl.Prediction) string {
+	switch {
+	case x.Floored:
+		return "launch: the run's launch floor hides the kernel"
+	case 2*x.Latency > x.Time:
+		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes; most of it: %s", 100*x.Latency.Seconds()/x.Time.Seconds(), x.Slowest)
+	}
+	return x.Work.Limit
+}
+
+// nccl is the library on the question's machine.
+func (q *Question) nccl() (*nccl.Runtime, error) {
+	p := q.asked.Library.Profile
+	if p == nil {
+		p = q.asked.Costs
+	}
+	return NCCL(q.asked.Topology, p, q.asked.Library.Options)
+}
+
+// Expect is what the library should take for each size; the error says why it does not run.
+func (q *Question) Expect() ([]Baseline, error) {
+	if !HasGPUs(q.asked.Topology) {
+		return nil, fmt.Errorf("%s has no GPUs, so that nccl-tests do not run there", q.asked.Topology.Name())
+	}
+	b := &baseline{library: &q.asked.Library}
+	var err error
+	if b.runtime, err = q.nccl(); err != nil {
+		return nil, err
+	}
+	out := make([]Baseline, len(q.asked.Sizes))
+	for i, size := range q.asked.Sizes {
+		if out[i], err = b.predict(q.spec.Kind, size); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // measuredOn are the shipped measurements on this machine, unchanged, with as many nodes and with

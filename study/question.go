@@ -20,6 +20,7 @@ type Asked struct {
 	Collective Collective
 	Sizes      []units.Bytes // as nccl-tests counts them, ascending
 	Costs      *cost.Profile // of railyard's plans
+	Library    Library       // how the communication library is run
 	Search     Search
 	Detail     Detail
 }

@@ -17,6 +17,7 @@ import (
 	"railyard/report"
 	"railyard/report/fit"
 	"railyard/sim/nccl"
+	"railyard/study"
 	"railyard/study/measured"
 )
 
@@ -117,7 +118,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 	if err != nil {
 		return err
 	}
-	if pf.name == "" && !hasGPUs(t) {
+	if pf.name == "" && !study.HasGPUs(t) {
 		return cli.Usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as railyard-run-1/profile.yaml", t.Name())
 	}
 	profile, err := pf.library(t)

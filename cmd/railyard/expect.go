@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,64 +67,47 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err := f.format.Check(); err != nil {
 		return nil, err
 	}
-	sizes, err := f.sizes.Sizes(cmd)
-	if err != nil {
-		return nil, err
-	}
 	t, err := f.topo.load()
 	if err != nil {
 		return nil, err
 	}
-	if err := f.fits(t); err != nil {
+	if f.fabric != "" && t.NumNodes() == 1 {
+		return nil, cli.Usagef("--fabric has no effect on one node: give --nodes as well")
+	}
+	a := study.Asked{Topology: t, Library: study.Library{Options: nccl.Options{Fabric: f.fabric}, Algorithm: f.algo, Protocol: f.proto, Graph: f.graph}}
+	if a.Sizes, err = f.sizes.Sizes(cmd); err != nil {
 		return nil, err
 	}
-	spec, err := f.coll.spec(cmd, t.NumRanks())
-	if err != nil {
+	if a.Collective, err = f.coll.collective(cmd); err != nil {
 		return nil, err
 	}
-	p, err := f.profile.library(t)
-	if err != nil {
+	if a.Library.Profile, err = f.profile.library(t); err != nil {
 		return nil, err
 	}
-	floor, err := launchFloor(f.floor)
-	if err != nil {
+	if a.Library.Floor, err = launchFloor(f.floor); err != nil {
 		return nil, err
 	}
-	o := nccl.Options{Fabric: f.fabric}
 	if f.noNVLS {
-		o.NVLS = nccl.Off
+		a.Library.Options.NVLS = nccl.Off
 	}
 	if f.collNet {
-		o.CollNet = nccl.On
+		a.Library.Options.CollNet = nccl.On
 	}
-	r, err := study.NCCL(t, p, o)
+	a.Costs = a.Library.Profile
+	q, err := study.New(a)
 	if err != nil {
 		return nil, err
 	}
-	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: p.Name, Collective: spec.Kind.String(), Ranks: t.NumRanks()}
-	for _, size := range sizes {
-		x, err := r.Predict(nccl.Ask{Kind: spec.Kind, Algorithm: f.algo, Protocol: f.proto, Size: size, Graph: f.graph})
-		if err != nil {
-			return nil, err
-		}
-		d.Rows = append(d.Rows, expectRow(spec, size, x.Behind(floor)))
+	rows, err := q.Expect()
+	if err != nil {
+		return nil, err
+	}
+	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: a.Library.Profile.Name, Collective: q.Spec().Kind.String(), Ranks: t.NumRanks()}
+	for i := range rows {
+		d.Rows = append(d.Rows, expectRow(q.Spec(), a.Sizes[i], &rows[i]))
 	}
 	return d, nil
 }
-
-// fits refuses machines of which there is nothing to expect.
-func (f *expectFlags) fits(t *topology.Topology) error {
-	switch {
-	case !hasGPUs(t):
-		return fmt.Errorf("%s has no GPUs, so that nccl-tests do not run there", t.Name())
-	case f.fabric != "" && t.NumNodes() == 1:
-		return cli.Usagef("--fabric has no effect on one node: give --nodes as well")
-	}
-	return nil
-}
-
-// hasGPUs tells machines of GPUs from hosts, whose ranks are threads.
-func hasGPUs(t *topology.Topology) bool { return t.Devices()[t.Ranks()[0]].Kind != topology.Thread }
 
 // launchFloor reads --launch-floor.
 func launchFloor(text string) (units.Time, error) {
@@ -147,29 +129,11 @@ func (f *profileFlag) library(t *topology.Topology) (*cost.Profile, error) {
 	return cost.Get(nccl.ProfileFor(t))
 }
 
-func expectRow(spec collective.Spec, size units.Bytes, x *nccl.Prediction) report.ExpectRow {
+func expectRow(spec collective.Spec, size units.Bytes, x *study.Baseline) report.ExpectRow {
 	alg, bus := study.Bandwidths(spec, size, x.Time)
-	low, high := x.Band()
-	_, slowest := study.Bandwidths(spec, size, high)
-	_, fastest := study.Bandwidths(spec, size, low)
-	row := report.ExpectRow{SizeBytes: int64(size), Algorithm: x.Algorithm, Protocol: x.Protocol, TimeUS: x.Time.Microseconds(),
-		LowUS: low.Microseconds(), HighUS: high.Microseconds(), AlgBW: alg, BusBW: bus, LowBusBW: slowest, HighBusBW: fastest,
-		WireBW: x.Work.Wire / x.Time.Seconds() / 1e9, LineBW: x.Work.Line / 1e9, Limit: limitOf(x), Warnings: append([]string{}, x.Warnings...)}
-	if x.Own > 0 {
-		own := x.Own.Microseconds()
-		row.NCCLUS = &own
-	}
-	return row
-}
-
-// limitOf says what most of the time goes to: the launch, the parameter of the kernel
-// that moves no bytes, or the links that its bytes cross.
-func limitOf(x *nccl.Prediction) string {
-	switch {
-	case x.Floored:
-		return "launch: the run's launch floor hides the kernel"
-	case 2*x.Latency > x.Time:
-		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes; most of it: %s", 100*x.Latency.Seconds()/x.Time.Seconds(), x.Slowest)
-	}
-	return x.Work.Limit
+	_, slowest := study.Bandwidths(spec, size, x.High)
+	_, fastest := study.Bandwidths(spec, size, x.Low)
+	return report.ExpectRow{SizeBytes: int64(size), Algorithm: x.Algorithm, Protocol: x.Protocol, TimeUS: x.Time.Microseconds(),
+		LowUS: x.Low.Microseconds(), HighUS: x.High.Microseconds(), AlgBW: alg, BusBW: bus, LowBusBW: slowest, HighBusBW: fastest,
+		WireBW: x.Wire.GBps(), LineBW: x.Line.GBps(), NCCLUS: microseconds(x.Model), Limit: x.Limit, Warnings: append([]string{}, x.Warnings...)}
 }

@@ -279,7 +279,10 @@ func planRow(spec collective.Spec, r *study.Row, why bool) report.PlanRow {
 
 // libraryOf is the library's side as documents have it.
 func libraryOf(b *study.Baseline) report.Library {
-	out := report.Library{Way: b.Way, TimeUS: microseconds(b.Time), ModelUS: microseconds(b.Model), MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
+	if !b.Runs() {
+		return report.Library{MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
+	}
+	out := report.Library{Way: b.Algorithm + "/" + b.Protocol, LowUS: microseconds(b.Low), HighUS: microseconds(b.High), TimeUS: microseconds(b.Time), ModelUS: microseconds(b.Model), MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
 	return out
 }
 

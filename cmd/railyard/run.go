@@ -308,7 +308,7 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dt
 	r := report.RunRow{Collective: p.Question.Spec().Kind.String(), SizeBytes: int64(row.Size), Count: count, DType: dtype.String(), RedOp: "none", Root: -1,
 		Schedule: planner.Name(row.Schedule), MeasuredUS: report.NewPercentiles(sum), AlgBW: alg, BusBW: bus,
 		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: wrong}
-	r.Library = libraryOf(&row.NCCL)
+	r.Library, r.Warnings = libraryOf(&row.NCCL), append([]string{}, row.Prediction.Warnings...)
 	if err := f.gpu.library(ctx, f, row, &r, dtype, op); err != nil {
 		return report.RunRow{}, err
 	}

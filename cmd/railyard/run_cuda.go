@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,13 +90,15 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 		g.close()
 		return err
 	}
-	g.warn(cmd, p)
+	warnings := g.warnings(p)
 	g.ways = map[*schedule.Schedule]cuda.Method{}
 	for i := range p.Rows {
-		if err := g.row(p, &p.Rows[i], f.inPlace); err != nil {
+		row := &p.Rows[i]
+		if err := g.row(p, row, f.inPlace); err != nil {
 			g.close()
 			return err
 		}
+		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings)
 	}
 	return nil
 }
@@ -161,19 +164,21 @@ func (g *gpuFlags) close() {
 	g.node.Close()
 }
 
-// warn says where little is known of these GPUs: then schedules are the planner's, and predictions
-// those for others.
-func (g *gpuFlags) warn(cmd *cobra.Command, p *planned) {
-	if p.Question.Costs() != g.known && g.known.GPU != cuda.GPU() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s was not probed on %s: predictions are as good as those GPUs are like these; measure with `railyard probe`\n", p.Question.Costs().Name, cuda.GPU())
+// warnings say where little is known of these GPUs: then schedules are the planner's, and predictions
+// those for others. They travel with each row.
+func (g *gpuFlags) warnings(p *planned) []string {
+	var out []string
+	if costs := p.Question.Costs(); costs != g.known && g.known.GPU != cuda.GPU() {
+		out = append(out, fmt.Sprintf("assumed: profile %s was not probed on %s; measure with `railyard probe`", costs.Name, cuda.GPU()))
 	}
 	switch {
 	case g.fixed:
 	case len(g.known.Methods) == 0:
-		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s does not say what is fastest here: schedules are planned; measure with `railyard tune`\n", g.known.Name)
+		out = append(out, fmt.Sprintf("profile %s does not say what is fastest here: the schedule is planned; measure with `railyard tune`", g.known.Name))
 	case g.known.GPU != cuda.GPU():
-		fmt.Fprintf(cmd.ErrOrStderr(), "# profile %s knows what is fastest on %s, not on %s: schedules are planned; measure with `railyard tune`\n", g.known.Name, g.known.GPU, cuda.GPU())
+		out = append(out, fmt.Sprintf("profile %s knows what is fastest on %s, not on %s: the schedule is planned; measure with `railyard tune`", g.known.Name, g.known.GPU, cuda.GPU()))
 	}
+	return out
 }
 
 // replace plans what was fastest for a row's size.
@@ -197,12 +202,8 @@ func (g *gpuFlags) predict(p *planned, row *study.Row, how cuda.Method) (planner
 	if s.Protocol = how.Mechanism.Protocol(); !p.Question.Costs().Curved(string(s.Protocol)) {
 		return p.Explain(row.Schedule, row.Size)
 	}
-	out, err := p.Explain(&s, row.Size)
-	if err != nil {
-		return out, err
-	}
-	out.Time, err = kernels.Predict(p.Question.Topology(), &s, how, row.Size, p.Question.Costs())
-	return out, err
+	t, err := kernels.Predict(p.Question.Topology(), &s, how, row.Size, p.Question.Costs())
+	return planner.Prediction{Time: t, Warnings: p.Question.Costs().Warnings(row.Size)}, err
 }
 
 func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, bool) {
