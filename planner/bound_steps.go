@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"container/heap"
-	"math"
 	"slices"
 
 	"railyard/model/collective"
@@ -164,58 +162,17 @@ func (b *Bounds) between(x, y int32) float64 {
 }
 
 // nearest is the least latency between two ranks of different labels; links have the
-// same latency both ways. Dijkstra's algorithm from all ranks at once: where two fronts
-// meet, there is a path.
+// same latency both ways. A way between them has a link where those nearest to its ends differ.
 func nearest(t *topology.Topology, label func(rank int) int32) units.Time {
-	best := units.Time(math.MaxInt64)
-	dist := slices.Repeat([]units.Time{math.MaxInt64}, len(t.Devices()))
-	from := slices.Repeat([]int32{-1}, len(t.Devices()))
-	q := &fronts{}
-	for r, d := range t.Ranks() {
-		dist[d], from[d] = 0, label(r)
-		*q = append(*q, front{d, 0})
-	}
-	for q.Len() > 0 {
-		at := heap.Pop(q).(front)
-		if at.time >= best {
-			break
-		}
-		if at.time > dist[at.device] {
-			continue
-		}
-		for _, l := range t.Out(at.device) {
-			to, d := t.Links()[l].To, at.time+t.Class(l).Latency
-			if from[to] >= 0 && from[to] != from[at.device] {
-				best = min(best, d+dist[to])
-			}
-			if d < dist[to] {
-				dist[to], from[to] = d, from[at.device]
-				heap.Push(q, front{to, d})
-			}
+	dist, rank := t.Distances(t.Ranks()...)
+	best := units.Time(units.MaxTime)
+	for _, l := range t.Links() {
+		if a, b := rank[l.From], rank[l.To]; a >= 0 && b >= 0 && label(int(a)) != label(int(b)) {
+			best = min(best, dist[l.From]+t.Classes()[l.Class].Latency+dist[l.To])
 		}
 	}
-	if best == math.MaxInt64 {
+	if best == units.MaxTime {
 		return 0 // one label only
 	}
 	return best
-}
-
-// front is a device and when a message can be there.
-type front struct {
-	device topology.DeviceID
-	time   units.Time
-}
-
-// fronts is a heap of devices, nearest first.
-type fronts []front
-
-func (q fronts) Len() int           { return len(q) }
-func (q fronts) Less(i, j int) bool { return q[i].time < q[j].time }
-func (q fronts) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *fronts) Push(x any)        { *q = append(*q, x.(front)) }
-func (q *fronts) Pop() any {
-	old := *q
-	x := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return x
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // hop is a link on a shortest way to a rank.
@@ -58,7 +59,7 @@ func (r *request) findBreadthFirst() (*breadthFirstWays, error) {
 			}
 			out[a] = append(out[a], hop{b, int64(route.Rate)})
 			in[b] = append(in[b], hop{int32(a), int64(route.Rate)})
-			unit = gcd(unit, int64(route.Rate))
+			unit = units.GCD(unit, int64(route.Rate))
 		}
 	}
 	if complete {

@@ -6,6 +6,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/planner/pack"
 )
 
@@ -148,7 +149,7 @@ func ratesOf(p *pack.Packing, g *pack.Graph) []schedule.TreeRate {
 	}
 	var unit, most int64
 	for _, h := range hops {
-		unit, most = gcd(unit, h.Cap), max(most, h.Cap)
+		unit, most = units.GCD(unit, h.Cap), max(most, h.Cap)
 	}
 	if unit == most {
 		return nil

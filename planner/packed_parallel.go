@@ -3,6 +3,7 @@ package planner
 import (
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 // mostParallel is up to how many equal parts of trees have channels of their own: 64 GPUs in
@@ -52,7 +53,7 @@ func (r *request) parallel(t *schedule.Trees, parts int) *schedule.Schedule {
 func equalParts(t *schedule.Trees) int {
 	unit := int64(0)
 	for i := range t.List {
-		unit = gcd(unit, int64(t.List[i].Weight))
+		unit = units.GCD(unit, int64(t.List[i].Weight))
 	}
 	return chunksOf(t) / int(max(unit, 1))
 }

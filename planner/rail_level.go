@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/units"
 )
 
 // So many nodes, or one in so many, have to have less room than others for it to be better
@@ -52,7 +53,7 @@ func (b *bends) straighten() {
 		shares := k.entering()
 		common := int64(0)
 		for _, n := range shares {
-			common = gcd(common, int64(n))
+			common = units.GCD(common, int64(n))
 		}
 		some := slices.IndexFunc(shares, func(n int) bool { return n > 0 })
 		k.roots = nil

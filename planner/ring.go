@@ -7,6 +7,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce}
@@ -102,7 +103,7 @@ func (r *request) ringShares(orders [][]int32) []int64 {
 			return slices.Repeat([]int64{1}, len(orders))
 		}
 		out[i] = max(rate/1e6, 1)
-		common = gcd(common, out[i])
+		common = units.GCD(common, out[i])
 	}
 	for i := range out {
 		out[i] /= common
@@ -121,13 +122,6 @@ func (r *request) directRates(orders [][]int32) []int64 {
 		}
 	}
 	return out
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // linkRate is the rate of the slowest single link straight from one rank to another; 0

@@ -2,10 +2,11 @@ package goodput
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"railyard/internal/heap"
 )
 
 func slowestFirst(causes []Cause) []Cause {
@@ -45,8 +46,8 @@ type play struct {
 	interval float64
 
 	now, nextStop             float64
-	faults                    events // coming failures and repairs of the slowing causes
-	broken                    []int  // by cause: parts under repair
+	faults                    *heap.Heap[event] // coming failures and repairs of the slowing causes
+	broken                    []int             // by cause: parts under repair
 	work, checkpoints, slowed float64
 	failures                  int
 }
@@ -58,22 +59,10 @@ type event struct {
 	repair bool
 }
 
-type events []event
-
-func (e events) Len() int           { return len(e) }
-func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
-func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)        { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
-}
-
 func (r *play) play(hours float64) {
-	r.broken = make([]int, len(r.causes))
+	r.broken, r.faults = make([]int, len(r.causes)), heap.New(func(a, b event) bool { return a.at < b.at })
 	for i, c := range r.causes {
-		heap.Push(&r.faults, event{at: r.random.ExpFloat64() / c.rate(), cause: i})
+		r.faults.Push(event{at: r.random.ExpFloat64() / c.rate(), cause: i})
 	}
 	r.nextStop = r.untilStop()
 	segment := r.interval
@@ -168,20 +157,20 @@ func (r *play) factor() float64 {
 }
 
 func (r *play) nextChange() float64 {
-	if len(r.faults) == 0 {
+	if r.faults.Len() == 0 {
 		return math.Inf(1)
 	}
-	return r.faults[0].at
+	return r.faults.Least().at
 }
 
 func (r *play) apply() {
-	e := heap.Pop(&r.faults).(event)
+	e := r.faults.Pop()
 	if e.repair {
 		r.broken[e.cause]--
 		return
 	}
 	c := r.causes[e.cause]
 	r.broken[e.cause]++
-	heap.Push(&r.faults, event{at: e.at + c.Repair, cause: e.cause, repair: true})
-	heap.Push(&r.faults, event{at: e.at + r.random.ExpFloat64()/c.rate(), cause: e.cause})
+	r.faults.Push(event{at: e.at + c.Repair, cause: e.cause, repair: true})
+	r.faults.Push(event{at: e.at + r.random.ExpFloat64()/c.rate(), cause: e.cause})
 }

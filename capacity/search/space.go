@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/capacity/step"
+	"railyard/model/units"
 	"railyard/model/workload"
 )
 
@@ -63,14 +64,14 @@ func (s *Space) Layouts(w *workload.Workload, ranks int) []step.Layout {
 		heads, experts = m.Heads, max(m.Experts, 1)
 		context = min(max(m.Sequence/2048, 1), maxContext) // shorter pieces leave attention too little work
 	}
-	for _, tp := range s.values(s.Tensor, gcd(heads, ranks), heads) {
-		for _, cp := range s.values(s.Context, gcd(context, ranks), context) {
+	for _, tp := range s.values(s.Tensor, units.GCD(heads, ranks), heads) {
+		for _, cp := range s.values(s.Context, units.GCD(context, ranks), context) {
 			for _, pp := range s.values(s.Pipeline, ranks/max(tp*cp, 1), w.Layers()) {
 				dp := ranks / (tp * cp * pp)
 				if dp*tp*cp*pp != ranks || s.Data > 0 && s.Data != dp {
 					continue
 				}
-				for _, ep := range s.values(s.Expert, gcd(experts, tp*cp*dp), maxExpert) {
+				for _, ep := range s.values(s.Expert, units.GCD(experts, tp*cp*dp), maxExpert) {
 					out = s.schedules(out, w, step.Layout{Data: dp, Tensor: tp, Context: cp, Pipeline: pp, Expert: ep}, ranks)
 				}
 			}
@@ -171,11 +172,4 @@ func (s *Space) orders(l *step.Layout) [][]workload.Axis {
 		}
 	}
 	return out
-}
-
-func gcd(a, b int) int {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a
 }

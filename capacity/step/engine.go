@@ -1,10 +1,11 @@
 package step
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
 	"math"
 
+	"railyard/internal/heap"
 	"railyard/model/units"
 	"railyard/model/workload"
 )
@@ -80,13 +81,13 @@ type moved struct {
 // what the task computes meanwhile is slower by as many.
 type engine struct {
 	lanes  []lane
-	events events
+	events *heap.Heap[event]
 	wake   map[[2]int][][2]int // (stage, task) → tasks that wait for it
 }
 
 // run plays the lanes and returns when the last has ended.
 func (e *engine) run() (units.Time, error) {
-	e.wake = map[[2]int][][2]int{}
+	e.wake, e.events = map[[2]int][][2]int{}, heap.New(event.before)
 	for s := range e.lanes {
 		l := &e.lanes[s]
 		l.ended, l.started = make([]units.Time, len(l.tasks)), make([]units.Time, len(l.tasks))
@@ -97,8 +98,8 @@ func (e *engine) run() (units.Time, error) {
 	for s := range e.lanes {
 		e.settle(s, 0)
 	}
-	for len(e.events) > 0 {
-		x := heap.Pop(&e.events).(event)
+	for e.events.Len() > 0 {
+		x := e.events.Pop()
 		if x.version == e.lanes[x.stage].version || x.wake {
 			e.settle(x.stage, x.at)
 		}
@@ -175,7 +176,7 @@ func (e *engine) end(s int, at units.Time) {
 	key := [2]int{s, l.next}
 	l.next++
 	for _, w := range e.wake[key] {
-		heap.Push(&e.events, event{at: at + e.lanes[w[0]].tasks[w[1]].travel, stage: w[0], wake: true})
+		e.events.Push(event{at: at + e.lanes[w[0]].tasks[w[1]].travel, stage: w[0], wake: true})
 	}
 	delete(e.wake, key)
 }
@@ -194,7 +195,7 @@ func (e *engine) ready(s int, at units.Time) bool {
 	ended := e.lanes[t.from].ended[t.after]
 	if ended >= 0 {
 		if ended+t.travel > at {
-			heap.Push(&e.events, event{at: ended + t.travel, stage: s, wake: true})
+			e.events.Push(event{at: ended + t.travel, stage: s, wake: true})
 			return false
 		}
 		return true
@@ -252,7 +253,7 @@ func (e *engine) schedule(s int) {
 	}
 	if !math.IsInf(next, 1) {
 		at := l.now + units.Time(math.Ceil(max(next, 0)))
-		heap.Push(&e.events, event{at: at, stage: s, version: l.version})
+		e.events.Push(event{at: at, stage: s, version: l.version})
 	}
 }
 
@@ -264,23 +265,7 @@ type event struct {
 	wake    bool
 }
 
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	if e[i].at != e[j].at {
-		return e[i].at < e[j].at
-	}
-	if e[i].stage != e[j].stage {
-		return e[i].stage < e[j].stage
-	}
-	return e[i].version < e[j].version
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	old := *e
-	x := old[len(old)-1]
-	*e = old[:len(old)-1]
-	return x
+// before orders events: by time, stage and version.
+func (a event) before(b event) bool {
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.stage, b.stage), cmp.Compare(a.version, b.version)) < 0
 }

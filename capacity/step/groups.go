@@ -1,6 +1,7 @@
 package step
 
 import (
+	"railyard/model/units"
 	"railyard/model/workload"
 )
 
@@ -90,7 +91,7 @@ func (l *Layout) expertFamilies() (expert, copies Family) {
 	left := l.Expert
 	var in, rest []dim
 	for _, d := range block {
-		g := gcd(left, d.size)
+		g := units.GCD(left, d.size)
 		if g > 1 {
 			in = append(in, dim{d.stride, g})
 		}
@@ -102,13 +103,6 @@ func (l *Layout) expertFamilies() (expert, copies Family) {
 	expert = newFamily(workload.Expert, in, append(append([]dim(nil), rest...), out...))
 	copies = newFamily(workload.Data, rest, append(append([]dim(nil), in...), out...))
 	return expert, copies
-}
-
-func gcd(a, b int) int {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // each visits the offsets that dims make, innermost first.

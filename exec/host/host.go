@@ -7,7 +7,6 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
-	"railyard/model/trace"
 )
 
 // Config says how to run a schedule.
@@ -21,7 +20,6 @@ type Config struct {
 	Checks     int           // epochs with new inputs that are verified before timing; 0 is 3
 	Deadline   time.Duration // of a single wait; 0 is 10 s
 	Seed       int64         // of the random data
-	Trace      bool          // record the last iteration
 }
 
 // Result is a measurement.
@@ -29,7 +27,6 @@ type Result struct {
 	Times  []time.Duration // by iteration: from the common start until the last rank has ended
 	Wrong  int64           // elements that differ from the exact result, over all checks
 	Checks int
-	Trace  *trace.Trace
 }
 
 // maxElements bounds the memory of a run (elements of all ranks' buffers together).
@@ -107,20 +104,10 @@ func execute[T element](ctx context.Context, s *schedule.Schedule, cfg Config, k
 		}
 		out.Wrong += d.wrong()
 	}
-	traced := 0
-	if cfg.Trace {
-		traced = min(1, cfg.Iterations)
-	}
-	times, err := r.iterate(cfg.Warmup + cfg.Iterations - traced)
+	times, err := r.iterate(cfg.Warmup + cfg.Iterations)
 	if err != nil {
 		return nil, err
 	}
-	r.tracing = cfg.Trace
-	last, err := r.iterate(traced)
-	if err != nil {
-		return nil, err
-	}
-	out.Times = append(times[cfg.Warmup:], last...)
-	out.Trace = r.trace()
+	out.Times = times[cfg.Warmup:]
 	return out, nil
 }

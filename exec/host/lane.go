@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"railyard/model/schedule"
 )
@@ -14,9 +13,10 @@ type lane[T element] struct {
 	rank, channel, phase int32
 	ops                  []boundOp
 	before               *lane[T]
-	slice, slices        int       // slices completed in this iteration, of how many
-	at                   int       // next operation
-	views                [][]T     // these three are used again and again
+	slice, slices        int            // slices completed in this iteration, of how many
+	at                   int            // next operation
+	sources              []schedule.Loc // of messages; these four are used again and again
+	views                [][]T
 	next                 []int32   // by pairs
 	places               [][]int32 // by reduce
 }
@@ -41,7 +41,7 @@ func (l *lane[T]) advance(iteration int64) (moved bool) {
 	}
 	round := l.round(iteration)
 	for ; l.at < len(l.ops); l.at++ {
-		if !l.run(round) {
+		if !l.step(round) {
 			return moved
 		}
 		moved = true
@@ -54,98 +54,73 @@ func (l *lane[T]) advance(iteration int64) (moved bool) {
 // round numbers slices over all iterations.
 func (l *lane[T]) round(iteration int64) int64 { return iteration*int64(l.slices) + int64(l.slice) }
 
-// run is one operation, recorded where the run is traced; false where it has to wait.
-func (l *lane[T]) run(round int64) bool {
-	if !l.r.tracing {
-		_, ok := l.step(round, l.slice, l.at)
-		return ok
-	}
-	start := time.Now()
-	n, ok := l.step(round, l.slice, l.at)
-	if ok {
-		l.r.record(l, l.slice, &l.ops[l.at].Op, n, start)
-	}
-	return ok
-}
-
-// step runs one operation; n is the number of elements it moved. It is not ok, and
-// nothing has been done, where a message is not there yet.
-func (l *lane[T]) step(round int64, slice, i int) (n int64, ok bool) {
-	op := &l.ops[i]
+// step runs one operation; where it has to wait for a message it does nothing and returns false.
+func (l *lane[T]) step(round int64) bool {
+	op := &l.ops[l.at]
 	switch op.Kind {
 	case schedule.Send, schedule.Multicast:
 		for _, k := range op.conns {
 			k.sent.Add(1)
 		}
-	case schedule.Recv, schedule.RecvReduce:
-		k := op.conns[0]
-		source, ok := k.arrived(round)
-		if !ok {
-			return 0, false
-		}
-		n = l.take(slice, op, source)
-		k.taken.Add(1)
-	case schedule.SwitchReduce:
-		sources := make([]schedule.Loc, len(op.conns))
-		for j, k := range op.conns {
-			if sources[j], ok = k.arrived(round); !ok {
-				return 0, false
+	case schedule.Recv, schedule.RecvReduce, schedule.SwitchReduce:
+		sources := l.sources[:0]
+		for _, k := range op.conns {
+			source, ok := k.arrived(round)
+			if !ok {
+				return false
 			}
+			sources = append(sources, source)
 		}
-		n = l.switchReduce(slice, op, sources)
+		l.sources = sources
+		l.take(op, sources)
 		for _, k := range op.conns {
 			k.taken.Add(1)
 		}
 	case schedule.Copy:
-		l.pairs(slice, op.Src, op.Dst, l.rank, func(src, dst []T) {
-			move(dst, src)
-			n += int64(len(dst))
-		})
+		l.pairs(op.Src, op.Dst, l.rank, move[T])
 	case schedule.Reduce:
-		n = l.reduce(slice, op)
+		l.reduce(op)
 	}
-	return n, true
+	return true
 }
 
-// take copies or combines a message straight from the sender's memory.
-func (l *lane[T]) take(slice int, op *boundOp, source schedule.Loc) (n int64) {
-	if op.Kind == schedule.Recv {
-		l.pairs(slice, source, op.Dst, op.Peer, func(src, dst []T) {
-			move(dst, src)
-			n += int64(len(dst))
+// take copies or combines messages straight from the senders' memory.
+func (l *lane[T]) take(op *boundOp, sources []schedule.Loc) {
+	switch op.Kind {
+	case schedule.Recv:
+		l.pairs(sources[0], op.Dst, op.Peer, move[T])
+	case schedule.RecvReduce:
+		own := l.chunks(op.Src)
+		i := 0
+		l.pairs(sources[0], op.Dst, op.Peer, func(dst, src []T) {
+			l.r.k.combine(dst, own[i], src)
+			i++
 		})
-		return n
+	default:
+		l.switchReduce(op, sources)
 	}
-	own := l.chunks(slice, op.Src)
-	i := 0
-	l.pairs(slice, source, op.Dst, op.Peer, func(src, dst []T) {
-		l.r.k.combine(dst, own[i], src)
-		i++
-		n += int64(len(dst))
-	})
-	return n
 }
 
 // chunks are this rank's pieces of a place, in order.
-func (l *lane[T]) chunks(slice int, loc schedule.Loc) [][]T {
+func (l *lane[T]) chunks(loc schedule.Loc) [][]T {
 	l.views = l.views[:0]
-	loc.Set.Each(func(c int32) { l.views = append(l.views, l.r.piece(l.rank, loc.Buf, l.channel, slice, c)) })
+	loc.Set.Each(func(c int32) { l.views = append(l.views, l.r.piece(l.rank, loc.Buf, l.channel, l.slice, c)) })
 	return l.views
 }
 
 // pairs visits the pieces of a source on rank from beside this rank's destination.
-func (l *lane[T]) pairs(slice int, src, dst schedule.Loc, from int32, visit func(src, dst []T)) {
+func (l *lane[T]) pairs(src, dst schedule.Loc, from int32, visit func(dst, src []T)) {
 	l.next = l.next[:0]
 	dst.Set.Each(func(c int32) { l.next = append(l.next, c) })
 	i := 0
 	src.Set.Each(func(c int32) {
-		visit(l.r.piece(from, src.Buf, l.channel, slice, c), l.r.piece(l.rank, dst.Buf, l.channel, slice, l.next[i]))
+		visit(l.r.piece(l.rank, dst.Buf, l.channel, l.slice, l.next[i]), l.r.piece(from, src.Buf, l.channel, l.slice, c))
 		i++
 	})
 }
 
 // reduce combines several places, chunk by chunk.
-func (l *lane[T]) reduce(slice int, op *boundOp) (n int64) {
+func (l *lane[T]) reduce(op *boundOp) {
 	for i, s := range op.Srcs {
 		if i == len(l.places) {
 			l.places = append(l.places, nil)
@@ -157,20 +132,17 @@ func (l *lane[T]) reduce(slice int, op *boundOp) (n int64) {
 	op.Dst.Set.Each(func(c int32) {
 		srcs := l.views[:0]
 		for i, s := range op.Srcs {
-			srcs = append(srcs, l.r.piece(l.rank, s.Buf, l.channel, slice, l.places[i][j]))
+			srcs = append(srcs, l.r.piece(l.rank, s.Buf, l.channel, l.slice, l.places[i][j]))
 		}
 		l.views = srcs
-		dst := l.r.piece(l.rank, op.Dst.Buf, l.channel, slice, c)
-		l.r.k.gather(dst, srcs)
-		n += int64(len(dst))
+		l.r.k.gather(l.r.piece(l.rank, op.Dst.Buf, l.channel, l.slice, c), srcs)
 		j++
 	})
-	return n
 }
 
 // switchReduce stands in for the switch: it combines the rank's own data with those of
 // all peers, in the order of ranks, rounded once.
-func (l *lane[T]) switchReduce(slice int, op *boundOp, sources []schedule.Loc) (n int64) {
+func (l *lane[T]) switchReduce(op *boundOp, sources []schedule.Loc) {
 	type operand struct {
 		rank int32
 		loc  schedule.Loc
@@ -183,7 +155,7 @@ func (l *lane[T]) switchReduce(slice int, op *boundOp, sources []schedule.Loc) (
 	pieces := make([][][]T, len(all)) // by rank, chunk
 	for i, x := range all {
 		x.loc.Set.Each(func(c int32) {
-			pieces[i] = append(pieces[i], l.r.piece(x.rank, x.loc.Buf, l.channel, slice, c))
+			pieces[i] = append(pieces[i], l.r.piece(x.rank, x.loc.Buf, l.channel, l.slice, c))
 		})
 	}
 	srcs := make([][]T, len(all))
@@ -192,10 +164,7 @@ func (l *lane[T]) switchReduce(slice int, op *boundOp, sources []schedule.Loc) (
 		for i := range all {
 			srcs[i] = pieces[i][j]
 		}
-		dst := l.r.piece(l.rank, op.Dst.Buf, l.channel, slice, c)
-		l.r.k.gather(dst, srcs)
-		n += int64(len(dst))
+		l.r.k.gather(l.r.piece(l.rank, op.Dst.Buf, l.channel, l.slice, c), srcs)
 		j++
 	})
-	return n
 }

@@ -1,15 +1,10 @@
 package host
 
 import (
-	"sort"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
-	"railyard/model/trace"
-	"railyard/model/units"
 )
 
 // runner holds the memory and the ranks of a run.
@@ -21,10 +16,6 @@ type runner[T element] struct {
 	layout *schedule.Layout
 	mem    []memory[T]
 	ranks  []*rank[T]
-
-	tracing   bool
-	recording sync.Mutex
-	events    []trace.Event
 }
 
 // conn counts the messages between two lanes; both counters only grow. What the sender
@@ -105,25 +96,3 @@ func (r *runner[T]) divide() {
 		}
 	}
 }
-
-// trace is the timeline of the last traced iteration.
-func (r *runner[T]) trace() *trace.Trace {
-	if !r.cfg.Trace {
-		return nil
-	}
-	sort.SliceStable(r.events, func(i, j int) bool {
-		a, b := r.events[i], r.events[j]
-		return a.Start < b.Start || a.Start == b.Start && a.Rank < b.Rank
-	})
-	return &trace.Trace{Name: r.s.Algorithm, Source: "measured (backend host)", Ranks: r.s.Spec.Ranks, Events: r.events}
-}
-
-func (r *runner[T]) record(l *lane[T], slice int, op *schedule.Op, elements int64, start time.Time) {
-	r.recording.Lock()
-	defer r.recording.Unlock()
-	r.events = append(r.events, trace.Event{Rank: l.rank, Peer: op.Peer, Channel: l.channel, Phase: l.phase, Slice: int32(slice),
-		Op: op.Kind.String(), Bytes: units.Bytes(elements * int64(r.cfg.DType.Size())),
-		Start: picoseconds(start.Sub(r.began)), End: picoseconds(time.Since(r.began))})
-}
-
-func picoseconds(d time.Duration) units.Time { return units.Time(d.Nanoseconds()) * units.Nanosecond }

@@ -21,7 +21,6 @@ type XML struct {
 	Parents      map[string]string // where each element stands; the root has ""
 	DoubleQuotes bool              // the parser knows no others
 	Open         func(*Element) error
-	Close        func(name string) error // nil: nothing to do
 }
 
 // Read visits the elements of a file.
@@ -72,9 +71,6 @@ func (p *parser) token(tok xml.Token, raw []byte) error {
 		return p.open(t)
 	case xml.EndElement:
 		p.path = p.path[:len(p.path)-1]
-		if p.Close != nil {
-			return p.Close(t.Name.Local)
-		}
 	case xml.ProcInst, xml.Directive:
 		return errors.New("the parser knows no <? ?> and no <! >: leave it out")
 	case xml.CharData:

@@ -11,10 +11,8 @@ import (
 
 // Options of an export.
 type Options struct {
-	Name    string
 	InPlace bool  // input and output are the same memory
 	Nodes   []int // the node of each rank: ranks of different nodes talk over ports; nil: all are on one
-	Threads int   // of a thread block; 0 is 1024
 }
 
 // Export makes the plan of a schedule that schedule.Check accepts. Pipeline slices are
@@ -45,13 +43,7 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: o.Name, Collective: coll, Protocol: "Simple", InPlace: o.InPlace, Alignment: 16, Threads: o.Threads}
-	if f.Name == "" {
-		f.Name = s.Algorithm
-	}
-	if f.Threads == 0 {
-		f.Threads = 1024
-	}
+	f := &File{Name: s.Algorithm, Collective: coll, Protocol: "Simple", InPlace: o.InPlace, Alignment: 16, Threads: 1024}
 	if err := adapters(s, o.Nodes); err != nil {
 		return nil, err
 	}

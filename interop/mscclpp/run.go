@@ -14,15 +14,13 @@ import (
 // with one it does not know of is an error.
 type runner struct {
 	f       *File
-	spec    collective.Spec
-	unit    int
 	h       *program.Linear // nil: only check
 	threads []thread
 	of      [][]int            // thread by GPU and thread block
 	peer    map[end]end        // the other end of a channel
 	signals map[end][][]int    // clocks of signals that nobody waited for yet
 	sems    map[[2]int][][]int // by GPU and semaphore
-	mem     map[cell]*uses
+	mem     foreign.Memory
 	clocked bool // uses of memory are checked
 }
 
@@ -41,7 +39,8 @@ type end struct {
 }
 
 func newRunner(f *File, spec collective.Spec, unit int, h *program.Linear) *runner {
-	r := &runner{f: f, spec: spec, unit: unit, h: h, peer: map[end]end{}, signals: map[end][][]int{}, sems: map[[2]int][][]int{}, mem: map[cell]*uses{}}
+	r := &runner{f: f, h: h, peer: map[end]end{}, signals: map[end][][]int{}, sems: map[[2]int][][]int{},
+		mem: foreign.Memory{Spec: spec, Unit: unit, InPlace: f.InPlace}}
 	for g := range f.GPUs {
 		r.of = append(r.of, nil)
 		for b := range f.GPUs[g].Blocks {
@@ -54,7 +53,7 @@ func newRunner(f *File, spec collective.Spec, unit int, h *program.Linear) *runn
 			}
 		}
 	}
-	r.clocked = len(r.threads) <= maxClocks
+	r.clocked = len(r.threads) <= foreign.MaxClocks
 	for i := range r.threads {
 		if !r.clocked {
 			break

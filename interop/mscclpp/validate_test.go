@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/interop/foreign"
 	"railyard/interop/interoptest"
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -222,10 +223,10 @@ func TestManyThreadBlocks(t *testing.T) {
 		}
 		return f
 	}
-	if err := Validate(copies(maxClocks / maxBlocks)); err == nil || !strings.Contains(err.Error(), "no signal, semaphore and nop order them") {
+	if err := Validate(copies(foreign.MaxClocks / maxBlocks)); err == nil || !strings.Contains(err.Error(), "no signal, semaphore and nop order them") {
 		t.Error(err)
 	}
-	if err := Validate(copies(maxClocks/maxBlocks + 1)); err != nil {
+	if err := Validate(copies(foreign.MaxClocks/maxBlocks + 1)); err != nil {
 		t.Error(err)
 	}
 }

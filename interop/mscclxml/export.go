@@ -10,15 +10,12 @@ import (
 
 // Options of an export.
 type Options struct {
-	Dialect  string // see Get
-	Name     string // of the algorithm; default: the schedule's
-	InPlace  bool   // also for in-place calls: the schedule must allow it
-	MinBytes int64  // sizes that the executor shall use it for
-	MaxBytes int64  // 0: all
+	Dialect string // see Get
+	InPlace bool   // also for in-place calls: the schedule must allow it
 }
 
-// allBytes is the upper end of the sizes where none is given: executors differ in what
-// they make of 0 and of none.
+// allBytes is the upper end of the sizes that the executor shall use a file for: executors differ
+// in what they make of 0 and of none.
 const allBytes = 1 << 40
 
 // Export makes the file of a schedule that schedule.Check accepts. Pipeline slices are
@@ -54,13 +51,7 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := File{Name: o.Name, Proto: protoNames[s.Protocol], Coll: coll, InPlace: o.InPlace, OutOfPlace: true, MinBytes: o.MinBytes, MaxBytes: o.MaxBytes, ChunksPerLoop: chunksPerLoop(p)}
-	if f.Name == "" {
-		f.Name = s.Algorithm
-	}
-	if f.MaxBytes == 0 {
-		f.MaxBytes = allBytes
-	}
+	f := File{Name: s.Algorithm, Proto: protoNames[s.Protocol], Coll: coll, InPlace: o.InPlace, OutOfPlace: true, MaxBytes: allBytes, ChunksPerLoop: chunksPerLoop(p)}
 	return fit(&f, p, styles(p, highTrees(s)), d, o.InPlace)
 }
 

@@ -3,8 +3,8 @@ package mscclxml
 import (
 	"slices"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
-	"railyard/model/program"
 )
 
 // clocks are vector clocks of the thread blocks: a use of memory that conflicts with one
@@ -12,29 +12,14 @@ import (
 // well in the order that was played.
 type clocks struct {
 	f     *File
-	spec  collective.Spec
-	unit  int
-	first []int             // by GPU: the number of its first thread block
-	known [][]int           // by thread block: steps of each known to have ended
-	ended map[[2]int][]int  // by thread block and step with hasdep: what was known then
-	mem   map[memory]*usage // by GPU and chunk
+	first []int            // by GPU: the number of its first thread block
+	known [][]int          // by thread block: steps of each known to have ended
+	ended map[[2]int][]int // by thread block and step with hasdep: what was known then
+	mem   foreign.Memory
 }
-
-type memory struct {
-	gpu int
-	at  program.Place
-}
-
-// usage is the last write and the reads since; step 0 is none, they count from 1.
-type usage struct {
-	write use
-	reads []use
-}
-
-type use struct{ block, step int }
 
 func newClocks(f *File, spec collective.Spec, unit int) *clocks {
-	c := &clocks{f: f, spec: spec, unit: unit, ended: map[[2]int][]int{}, mem: map[memory]*usage{}}
+	c := &clocks{f: f, ended: map[[2]int][]int{}, mem: foreign.Memory{Spec: spec, Unit: unit, InPlace: f.InPlace}}
 	n := 0
 	for _, g := range f.GPUs {
 		c.first = append(c.first, n)
@@ -84,31 +69,10 @@ func (c *clocks) step(g int, tb *Block, s *Step, msg []int) ([]int, error) {
 // use notes the use of memory; what conflicts must be known to have ended.
 func (c *clocks) use(g int, tb *Block, s *Step, p Place, write bool) error {
 	t := c.first[g] + tb.ID
-	for i := range s.Count {
-		x := place(p)
-		x.At += i
-		if c.f.InPlace {
-			x = program.Shared(c.spec, c.unit, g, x)
-		}
-		u := c.mem[memory{g, x}]
-		if u == nil {
-			u = &usage{}
-			c.mem[memory{g, x}] = u
-		}
-		against := []use{u.write}
-		if write {
-			against = append(against, u.reads...)
-		}
-		for _, o := range against {
-			if o.step > 0 && o.block != t && c.known[t][o.block] < o.step {
-				return at(s, g, tb, "%s[%d] may still be in use by step %d of thread block %d: neither a dependence nor a message orders them", p.Buf, p.Off+i, o.step-1, o.block-c.first[g])
-			}
-		}
-		if write {
-			u.write, u.reads = use{t, s.S + 1}, nil
-		} else {
-			u.reads = append(u.reads, use{t, s.S + 1})
-		}
+	race := c.mem.Use(foreign.Use{Block: t, Op: s.S + 1}, c.known[t], g, place(p), s.Count, write)
+	if race == nil {
+		return nil
 	}
-	return nil
+	return at(s, g, tb, "%s[%d] may still be in use by step %d of thread block %d: neither a dependence nor a message orders them",
+		p.Buf, race.At.At, race.Earlier.Op-1, race.Earlier.Block-c.first[g])
 }

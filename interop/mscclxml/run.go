@@ -42,10 +42,6 @@ type sent struct {
 	clock []int
 }
 
-// maxClocks is how many thread blocks at most are looked at for unordered uses of memory:
-// the time and room for it grow with their square.
-const maxClocks = 1 << 12
-
 // whole plays whole messages: it finds those whose ends do not fit, and steps that
 // nothing keeps from using memory at the same time.
 func whole(f *File, h hooks) error {
@@ -54,7 +50,7 @@ func whole(f *File, h hooks) error {
 	for _, g := range f.GPUs {
 		blocks += len(g.Blocks)
 	}
-	if k, err := collectives.Kind(f.Coll); err == nil && blocks <= maxClocks {
+	if k, err := collectives.Kind(f.Coll); err == nil && blocks <= foreign.MaxClocks {
 		spec := collective.Spec{Kind: k, Ranks: len(f.GPUs)}
 		r.clocks = newClocks(f, spec, max(f.ChunksPerLoop/spec.Blocks(), 1))
 	}

@@ -18,9 +18,12 @@ func Read(r io.Reader) (*Graphs, error) {
 		return nil, err
 	}
 	p := &parser{}
-	x := foreign.XML{What: "graph file of NCCL", Open: p.open, Close: p.close,
+	x := foreign.XML{What: "graph file of NCCL", Open: p.open,
 		Parents: map[string]string{"graphs": "", "graph": "graphs", "channel": "graph", "net": "channel", "gpu": "channel"}}
 	if err := x.Read(data); err != nil {
+		return nil, err
+	}
+	if err := p.complete(); err != nil {
 		return nil, err
 	}
 	return &p.g, p.g.Validate()
@@ -29,14 +32,17 @@ func Read(r io.Reader) (*Graphs, error) {
 // parser takes the elements.
 type parser struct {
 	g    Graphs
-	want int // nchannels of the graph
+	want []int // nchannels of each graph
 }
 
 func (p *parser) last() *Graph { return &p.g.Graphs[len(p.g.Graphs)-1] }
 
-func (p *parser) close(name string) error {
-	if name == "graph" && len(p.last().Channels) != p.want {
-		return fmt.Errorf("graph %d: nchannels=%d, but it has %d", p.last().ID, p.want, len(p.last().Channels))
+// complete says which graph has not as many channels as it says.
+func (p *parser) complete() error {
+	for i, g := range p.g.Graphs {
+		if len(g.Channels) != p.want[i] {
+			return fmt.Errorf("line %d: graph %d: nchannels=%d, but it has %d", g.line, g.ID, p.want[i], len(g.Channels))
+		}
 	}
 	return nil
 }
@@ -48,7 +54,7 @@ func (p *parser) open(e *foreign.Element) error {
 			e.Fail("version %d: NCCL reads 1", v)
 		}
 	case "graph":
-		p.want = number(e, "nchannels")
+		p.want = append(p.want, number(e, "nchannels"))
 		p.g.Graphs = append(p.g.Graphs, graph(e))
 	case "channel":
 		p.last().Channels = append(p.last().Channels, Channel{line: e.Line})

@@ -15,7 +15,6 @@ type Env struct {
 	Plan   string // what it follows, in words
 	Rows   []Row
 	Config string // the table's file, which then chooses; "" leaves the tuner out
-	Plugin string // the tuner plugin; "" is NCCL's example
 }
 
 // variable is a line of the file.
@@ -80,11 +79,7 @@ func (e *Env) variables() []variable {
 			variable{"NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan"})
 	}
 	if e.Config != "" {
-		plugin := e.Plugin
-		if plugin == "" {
-			plugin = "libnccl-tuner-example.so"
-		}
-		out = append(out, variable{"NCCL_TUNER_PLUGIN", plugin, "the plugin that reads the table: plugins/tuner/example of NCCL's source"},
+		out = append(out, variable{"NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so", "the plugin that reads the table: plugins/tuner/example of NCCL's source"},
 			variable{"NCCL_TUNER_CONFIG_FILE", e.Config, "the table: algorithm, protocol and channels by size; what a call cannot use goes on to the table's last rows"})
 	}
 	return append(out, variable{"NCCL_DEBUG_SUBSYS", "INIT,ENV,TUNING", "with NCCL_DEBUG=INFO, NCCL prints what it takes"})

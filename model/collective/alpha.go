@@ -1,12 +1,10 @@
 package collective
 
 import (
-	"container/heap"
 	"fmt"
 	"math/bits"
 
 	"railyard/model/topology"
-	"railyard/model/units"
 )
 
 // LatencyBound is a time that no schedule can beat where links have their latencies:
@@ -20,9 +18,9 @@ func LatencyBound(t *topology.Topology, s Spec) Bound {
 		if budget -= len(t.Devices()); budget < 0 && i > 0 {
 			break
 		}
-		dist := distances(t, t.Ranks()[src])
+		dist, nearest := t.Distances(t.Ranks()[src])
 		for dst, d := range t.Ranks() {
-			if dist[d] <= best.Time || !s.travels(src, dst) {
+			if nearest[d] < 0 || dist[d] <= best.Time || !s.travels(src, dst) {
 				continue
 			}
 			best = Bound{dist[d], fmt.Sprintf("data must travel between %s and %s", t.DeviceName(t.Ranks()[src]), t.DeviceName(d))}
@@ -72,58 +70,4 @@ func (s Spec) travels(src, dst int) bool {
 		return s.Counts[src][dst] > 0
 	}
 	return true
-}
-
-// distances is Dijkstra's algorithm over link latencies; devices that cannot be
-// reached are at 0, which keeps the bound valid.
-func distances(t *topology.Topology, from topology.DeviceID) []units.Time {
-	dist := make([]units.Time, len(t.Devices()))
-	done := make([]bool, len(t.Devices()))
-	for i := range dist {
-		dist[i] = units.MaxTime
-	}
-	dist[from] = 0
-	q := &nearest{{from, 0}}
-	for q.Len() > 0 {
-		at := heap.Pop(q).(reached)
-		if done[at.device] {
-			continue
-		}
-		done[at.device] = true
-		for _, l := range t.Out(at.device) {
-			to, d := t.Links()[l].To, at.time+t.Class(l).Latency
-			if d < dist[to] {
-				dist[to] = d
-				heap.Push(q, reached{to, d})
-			}
-		}
-	}
-	for i := range dist {
-		if dist[i] == units.MaxTime {
-			dist[i] = 0
-		}
-	}
-	return dist
-}
-
-// reached is a device and when data can be there.
-type reached struct {
-	device topology.DeviceID
-	time   units.Time
-}
-
-// nearest is a heap of devices, nearest first; ties by device.
-type nearest []reached
-
-func (q nearest) Len() int { return len(q) }
-func (q nearest) Less(i, j int) bool {
-	return q[i].time < q[j].time || q[i].time == q[j].time && q[i].device < q[j].device
-}
-func (q nearest) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *nearest) Push(x any)   { *q = append(*q, x.(reached)) }
-func (q *nearest) Pop() any {
-	old := *q
-	x := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return x
 }

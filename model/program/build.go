@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 // builder collects a program.
@@ -34,7 +35,7 @@ func (b *builder) cut() error {
 	unit := int64(1)
 	for _, ch := range b.s.Channels {
 		den := total * int64(ch.Chunks/b.s.Spec.Blocks())
-		unit = lcm(unit, den/gcd(ch.Share, den))
+		unit = lcm(unit, den/units.GCD(ch.Share, den))
 		if unit*int64(b.s.Spec.Blocks()) > maxChunks {
 			return fmt.Errorf("the plan cuts the buffer into more than %d equal chunks: plan with fewer --slices, fewer channels or equal shares", maxChunks)
 		}
@@ -50,14 +51,7 @@ func (b *builder) cut() error {
 	return nil
 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
-func lcm(a, b int64) int64 { return a / gcd(a, b) * b }
+func lcm(a, b int64) int64 { return a / units.GCD(a, b) * b }
 
 // places are the chunks of a location, in its order.
 func (b *builder) places(channel, rank int, l schedule.Loc) []Place {

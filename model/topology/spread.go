@@ -11,15 +11,8 @@ import (
 // share is an exact fraction of a transfer's bytes.
 type share struct{ num, den int64 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
 func (s share) reduced() share {
-	if g := gcd(s.num, s.den); g > 1 {
+	if g := units.GCD(s.num, s.den); g > 1 {
 		return share{s.num / g, s.den / g}
 	}
 	return s
@@ -44,7 +37,7 @@ func (s share) bounded() share {
 // times multiplies by part/whole.
 func (s share) times(part, whole int64) share {
 	p := share{part, whole}.bounded()
-	g1, g2 := gcd(s.num, p.den), gcd(p.num, s.den)
+	g1, g2 := units.GCD(s.num, p.den), units.GCD(p.num, s.den)
 	return share{s.num / g1 * (p.num / g2), s.den / g2 * (p.den / g1)}.bounded()
 }
 
@@ -52,7 +45,7 @@ func (s share) plus(o share) share {
 	if s.num == 0 {
 		return o
 	}
-	g := gcd(s.den, o.den)
+	g := units.GCD(s.den, o.den)
 	return share{s.num*(o.den/g) + o.num*(s.den/g), s.den / g * o.den}.bounded()
 }
 

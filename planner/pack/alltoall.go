@@ -3,6 +3,8 @@ package pack
 import (
 	"fmt"
 	"math"
+
+	"railyard/internal/heap"
 )
 
 // AllToAllBound is a rate that no all-to-all can beat, in bytes/s between each ordered
@@ -64,19 +66,14 @@ type lengths struct {
 	dist   []int64
 	via    []int32 // the edge by which the shortest path arrives
 	load   []float64
-	queue  distances
+	queue  *heap.Heap[reach] // nearest first
 	best   Result
 }
 
 func newLengths(g *Graph) *lengths {
-	a := &lengths{g: g, start: make([]int32, g.Vertices+1), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices), via: make([]int32, g.Vertices), load: make([]float64, len(g.Edges))}
+	a := &lengths{g: g, start: g.starts(), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices), via: make([]int32, g.Vertices), load: make([]float64, len(g.Edges)),
+		queue: heap.New(func(a, b reach) bool { return a.dist < b.dist })}
 	a.best.Rate = Fraction{math.MaxInt64, 1}
-	for _, e := range g.Edges {
-		a.start[e.From+1]++
-	}
-	for v := range g.Vertices {
-		a.start[v+1] += a.start[v]
-	}
 	return a
 }
 

@@ -1,19 +1,13 @@
 package pack
 
-import "container/heap"
+import "railyard/internal/heap"
 
 // balanced builds some trees for every root, one after another: each takes the edges
 // that are the least loaded so far, and of those the ones nearest to the root. It does
 // not always reach the bound, but is fast on large graphs.
 func balanced(g *Graph, k int) *Packing {
 	n := g.Ranks
-	b := &balancing{g: g, start: make([]int32, n+1), load: make([]int64, len(g.Edges))}
-	for _, e := range g.Edges {
-		b.start[e.From+1]++
-	}
-	for v := range n {
-		b.start[v+1] += b.start[v]
-	}
+	b := &balancing{g: g, start: g.starts(), load: make([]int64, len(g.Edges))}
 	p := &Packing{K: int64(k), Trees: make([][]Tree, n), Method: "balanced trees"}
 	for range k {
 		for r := range n {
@@ -60,18 +54,6 @@ type option struct {
 	edge int32
 }
 
-type options []option
-
-func (o options) Len() int           { return len(o) }
-func (o options) Less(i, j int) bool { return o[i].cost < o[j].cost }
-func (o options) Swap(i, j int)      { o[i], o[j] = o[j], o[i] }
-func (o *options) Push(x any)        { *o = append(*o, x.(option)) }
-func (o *options) Pop() any {
-	last := (*o)[len(*o)-1]
-	*o = (*o)[:len(*o)-1]
-	return last
-}
-
 // tree grows one from root and charges for it.
 func (b *balancing) tree(root int32) []int32 {
 	parent := make([]int32, b.g.Ranks)
@@ -79,19 +61,19 @@ func (b *balancing) tree(root int32) []int32 {
 	for v := range parent {
 		parent[v], depth[v] = -1, -1
 	}
-	var queue options
+	queue := heap.New(func(a, b option) bool { return a.cost < b.cost })
 	enter := func(v int32) {
 		for i := b.start[v]; i < b.start[v+1]; i++ {
 			if e := b.g.Edges[i]; depth[e.To] < 0 {
 				cost := float64(b.load[i]+1) / float64(e.Cap) * float64(b.unit())
-				heap.Push(&queue, option{cost + float64(depth[v]), i})
+				queue.Push(option{cost + float64(depth[v]), i})
 			}
 		}
 	}
 	depth[root] = 0
 	enter(root)
 	for queue.Len() > 0 {
-		o := heap.Pop(&queue).(option)
+		o := queue.Pop()
 		e := b.g.Edges[o.edge]
 		if depth[e.To] >= 0 {
 			continue

@@ -1,25 +1,11 @@
 package pack
 
-import (
-	"container/heap"
-	"math"
-)
+import "math"
 
+// reach is a vertex and how far away it is.
 type reach struct {
 	dist int64
 	v    int32
-}
-
-type distances []reach
-
-func (d distances) Len() int           { return len(d) }
-func (d distances) Less(i, j int) bool { return d[i].dist < d[j].dist }
-func (d distances) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
-func (d *distances) Push(x any)        { *d = append(*d, x.(reach)) }
-func (d *distances) Pop() any {
-	last := (*d)[len(*d)-1]
-	*d = (*d)[:len(*d)-1]
-	return last
 }
 
 // from measures distances from a rank and lists what it reaches, nearest first.
@@ -28,11 +14,12 @@ func (a *lengths) from(r int32) []int32 {
 		a.dist[v] = math.MaxInt64
 	}
 	a.dist[r] = 0
-	a.queue = append(a.queue[:0], reach{0, r})
+	a.queue.Clear()
+	a.queue.Push(reach{0, r})
 	order := make([]int32, 0, a.g.Vertices)
 	done := make([]bool, a.g.Vertices)
-	for len(a.queue) > 0 {
-		q := heap.Pop(&a.queue).(reach)
+	for a.queue.Len() > 0 {
+		q := a.queue.Pop()
 		if done[q.v] {
 			continue
 		}
@@ -42,7 +29,7 @@ func (a *lengths) from(r int32) []int32 {
 			e := a.g.Edges[i]
 			if d := q.dist + a.length[i]; d < a.dist[e.To] {
 				a.dist[e.To], a.via[e.To] = d, i
-				heap.Push(&a.queue, reach{d, e.To})
+				a.queue.Push(reach{d, e.To})
 			}
 		}
 	}

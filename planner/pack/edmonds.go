@@ -3,6 +3,8 @@ package pack
 import (
 	"fmt"
 	"slices"
+
+	"railyard/model/units"
 )
 
 // edmonds packs trees into a graph of ranks alone so that all of its bound is reached
@@ -107,7 +109,7 @@ const mostTries = 64
 func inWhole(g *Graph, x Fraction) ([]int64, int64) {
 	unit := x.Num
 	for _, e := range g.Edges {
-		unit = gcd(unit, e.Cap*x.Den)
+		unit = units.GCD(unit, e.Cap*x.Den)
 	}
 	caps := make([]int64, len(g.Edges))
 	for i, e := range g.Edges {

@@ -1,12 +1,16 @@
 package pack
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"railyard/model/units"
+)
 
 // Fraction is an exact number, in lowest terms; Den > 0.
 type Fraction struct{ Num, Den int64 }
 
 func fraction(num, den int64) Fraction {
-	g := max(gcd(num, den), 1)
+	g := max(units.GCD(num, den), 1)
 	return Fraction{num / g, den / g}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // Edge is what flows at most from one vertex to another, in bytes/s.
@@ -84,16 +85,22 @@ func (g *Graph) Name(v int) string {
 func (g *Graph) unit() int64 {
 	var u int64
 	for _, e := range g.Edges {
-		u = gcd(u, e.Cap)
+		u = units.GCD(u, e.Cap)
 	}
 	return max(u, 1)
 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
+// starts is where each vertex's edges begin in the list, which is in the order of their sources, and
+// at the end its length.
+func (g *Graph) starts() []int32 {
+	out := make([]int32, g.Vertices+1)
+	for _, e := range g.Edges {
+		out[e.From+1]++
 	}
-	return a
+	for v := range g.Vertices {
+		out[v+1] += out[v]
+	}
+	return out
 }
 
 // Reversed has every edge the other way round.

@@ -3,6 +3,8 @@ package pack
 import (
 	"math/big"
 	"slices"
+
+	"railyard/model/units"
 )
 
 // grids are trees for meshes and tori whose ranks are numbered row by row: the data goes
@@ -149,7 +151,7 @@ func (l *lattice) balanced() []int64 {
 			return nil
 		}
 		out[i] = v.Int64()
-		common = gcd(common, out[i])
+		common = units.GCD(common, out[i])
 	}
 	for i := range out {
 		out[i] /= max(common, 1)

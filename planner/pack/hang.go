@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"railyard/model/units"
 )
 
 // near are the ranks that each rank has an edge to.
@@ -106,7 +108,7 @@ func (p *Packing) hangUp() {
 		}
 	}
 	for _, t := range order {
-		common = gcd(common, t.Weight)
+		common = units.GCD(common, t.Weight)
 	}
 	for i, t := range order {
 		p.Trees[roots[i]] = append(p.Trees[roots[i]], Tree{t.Weight / common, t.Parent})

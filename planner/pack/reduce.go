@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"railyard/model/units"
 )
 
 // reduced merges switches that are alike and takes out those in the middle of a line.
@@ -109,10 +111,10 @@ func (r *reducer) twins() bool {
 func (r *reducer) signature(v int32) string {
 	var unit int64
 	for _, c := range r.out[v] {
-		unit = gcd(unit, c)
+		unit = units.GCD(unit, c)
 	}
 	for _, c := range r.in[v] {
-		unit = gcd(unit, c)
+		unit = units.GCD(unit, c)
 	}
 	var s strings.Builder
 	for i, m := range []map[int32]int64{r.out[v], r.in[v]} {

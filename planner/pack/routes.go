@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // piece is the share of a transfer between two ranks that crosses a resource.
@@ -102,7 +103,7 @@ func (r *routes) load(p *pairs) ([]sum, error) {
 		}
 		for _, h := range list {
 			num, den := h.num, h.den
-			if g := gcd(w, den); g > 1 {
+			if g := units.GCD(w, den); g > 1 {
 				den /= g
 				num *= w / g
 			} else {

@@ -1,6 +1,10 @@
 package pack
 
-import "math"
+import (
+	"math"
+
+	"railyard/model/units"
+)
 
 // split is a graph whose switches are being taken out: instead of (u,w) and (w,t) it
 // gets (u,t), as long as every rank can still receive everything from all roots
@@ -60,7 +64,7 @@ func splitInOrder(g *Graph, x Fraction, order int) *split {
 	s := &split{g: g, n: g.Vertices, need: x.Num * spread, left: make([][]int64, g.Vertices), paths: map[[2]int32][]strand{}, flow: newDense(g.Vertices + 2)}
 	unit := x.Num
 	for _, e := range g.Edges {
-		unit = gcd(unit, e.Cap*x.Den)
+		unit = units.GCD(unit, e.Cap*x.Den)
 	}
 	s.need /= unit
 	for v := range s.left {

@@ -3,6 +3,8 @@ package pack
 import (
 	"math"
 	"math/big"
+
+	"railyard/model/units"
 )
 
 // sum is a load: an exact fraction that grows.
@@ -20,7 +22,7 @@ func (s *sum) add(num, den int64) {
 			s.num += num
 			return
 		}
-		g := gcd(s.den, den)
+		g := units.GCD(s.den, den)
 		if a, b := mulMin(s.num, den/g, math.MaxInt64/4), mulMin(num, s.den/g, math.MaxInt64/4); a < math.MaxInt64/4 && b < math.MaxInt64/4 {
 			if d := mulMin(s.den/g, den, math.MaxInt64/4); d < math.MaxInt64/4 {
 				f := fraction(a+b, d)

@@ -1,5 +1,7 @@
 package pack
 
+import "railyard/model/units"
+
 // weightedStars are stars for an all-reduce whose roots have the more data the more their
 // links can carry, for ranks that reach all others at once. All ranks pass on W, what all
 // stars carry, once each way; the root of a star of weight w that of n−2 others more. So at
@@ -17,13 +19,13 @@ func weightedStars(g *Graph, bound Fraction) *Packing {
 	}
 	p := stars(g.Ranks)
 	p.Use, p.K, p.Method = AllReduce, 0, "weighted stars"
-	unit := gcd(g.unit(), bound.Num)
+	unit := units.GCD(g.unit(), bound.Num)
 	var common int64
 	for r := range p.Trees {
 		left := mulMin(min(in[r], out[r])/unit, bound.Den, mostLeft) - bound.Num/unit
 		p.Trees[r][0].Weight = max(left, 0)
 		p.K += p.Trees[r][0].Weight
-		common = gcd(common, p.Trees[r][0].Weight)
+		common = units.GCD(common, p.Trees[r][0].Weight)
 	}
 	if p.K == 0 {
 		return nil
