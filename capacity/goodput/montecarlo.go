@@ -27,9 +27,11 @@ func Simulate(causes []Cause, p Plan, hours float64, seed uint64) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	run := &play{random: rand.New(rand.NewPCG(seed, 0x7261696c)), causes: slowestFirst(causes), plan: p, stops: stopRate(causes), interval: expected.Interval}
+	run := &play{random: rand.New(rand.NewPCG(seed, 0x7261696c)), causes: slowestFirst(causes), plan: p,
+		stops: stopRate(causes), interval: expected.Interval}
 	run.play(hours)
-	r := Result{Interval: expected.Interval, MTBF: math.Inf(1), Goodput: run.work / run.now, Checkpoints: run.checkpoints / run.now, Slowed: run.slowed / run.now}
+	r := Result{Interval: expected.Interval, MTBF: math.Inf(1),
+		Goodput: run.work / run.now, Checkpoints: run.checkpoints / run.now, Slowed: run.slowed / run.now}
 	r.Lost = max(0, 1-r.Goodput-r.Checkpoints-r.Slowed)
 	if run.failures > 0 {
 		r.MTBF, r.StopsADay = run.now/float64(run.failures), float64(run.failures)/run.now*24

@@ -98,7 +98,7 @@ func (x *Bill) buy(inv inventory.Inventory, b *price.Book) (nodes int, err error
 		if err != nil {
 			return 0, err
 		}
-		x.add(Line{Part: fmt.Sprintf("node %s, %d GPUs", n.Template, n.GPUs), Count: n.Count, Each: p.Price, Watts: float64(n.Count) * p.Watts, Source: p.Source}, &x.NodesPart)
+		x.add(Line{Part: fmt.Sprintf("node %s, %d GPUs", n.Template, n.GPUs), Count: n.Count}, p.Price, p.Watts, p.Source, &x.NodesPart)
 		nodes += n.Count
 	}
 	for _, s := range inv.Switches {
@@ -106,7 +106,8 @@ func (x *Bill) buy(inv inventory.Inventory, b *price.Book) (nodes int, err error
 		if err != nil {
 			return 0, err
 		}
-		x.add(Line{Part: fmt.Sprintf("%v switch, %d ports %s", s.Kind, p.Ports, s.Class), Count: s.Count, Each: p.Price, Watts: float64(s.Count) * p.Watts, Source: p.Source}, &x.NetPart)
+		part := fmt.Sprintf("%v switch, %d ports %s", s.Kind, p.Ports, s.Class)
+		x.add(Line{Part: part, Count: s.Count}, p.Price, p.Watts, p.Source, &x.NetPart)
 		x.SwitchCount += s.Count
 	}
 	for _, c := range inv.Cables {
@@ -118,7 +119,7 @@ func (x *Bill) buy(inv inventory.Inventory, b *price.Book) (nodes int, err error
 		if c.Trunk {
 			where = "switch to switch"
 		}
-		x.add(Line{Part: fmt.Sprintf("link %s, %s", c.Class, where), Count: c.Count, Each: p.Price, Watts: float64(c.Count) * p.Watts, Source: p.Source}, &x.NetPart)
+		x.add(Line{Part: fmt.Sprintf("link %s, %s", c.Class, where), Count: c.Count}, p.Price, p.Watts, p.Source, &x.NetPart)
 		x.CableCount += c.Count
 		if p.Optical {
 			x.Optics += 2 * c.Count
@@ -127,7 +128,9 @@ func (x *Bill) buy(inv inventory.Inventory, b *price.Book) (nodes int, err error
 	return nodes, nil
 }
 
-func (x *Bill) add(l Line, part *float64) {
+// add adds a line; price is of one, watts too.
+func (x *Bill) add(l Line, price, watts float64, source string, part *float64) {
+	l.Each, l.Watts, l.Source = price, float64(l.Count)*watts, source
 	x.Lines = append(x.Lines, l)
 	*part += l.Total()
 	x.Purchase += l.Total()

@@ -100,12 +100,13 @@ func TestJournalSurvivesKills(t *testing.T) {
 }
 
 func TestJournalErrors(t *testing.T) {
+	const header = `{"schema":"railyard.search-journal/v1","key":"`
 	for text, want := range map[string]string{
-		"hello\n": "holds another search",
-		"hello":   "is not the journal of a search",
-		`{"schema":"railyard.search-journal/v1","key":"other"}` + "\n":                                                             "holds another search",
-		`{"schema":"railyard.search-journal/v1","key":"key"}` + "\n" + `{"a":1}` + "\n":                                            ":2: not a row of a search",
-		`{"schema":"railyard.search-journal/v1","key":"key"}` + "\n" + strings.Repeat(`{"layout":"dp8","status":"timed"}`+"\n", 2): ":3: dp8 appears twice",
+		"hello\n":                 "holds another search",
+		"hello":                   "is not the journal of a search",
+		header + `other"}` + "\n": "holds another search",
+		header + `key"}` + "\n" + `{"a":1}` + "\n":                                            ":2: not a row of a search",
+		header + `key"}` + "\n" + strings.Repeat(`{"layout":"dp8","status":"timed"}`+"\n", 2): ":3: dp8 appears twice",
 	} {
 		path := filepath.Join(t.TempDir(), "j")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -139,7 +140,8 @@ func TestNothingToFind(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := search.Run(ctx, steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "llama-3-8b"), search.Space{Zero: -1, Narrow: true}, search.Options{}); err != context.Canceled {
+	p, w := steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "llama-3-8b")
+	if _, err := search.Run(ctx, p, w, search.Space{Zero: -1, Narrow: true}, search.Options{}); err != context.Canceled {
 		t.Errorf("%v, want to be cancelled", err)
 	}
 }

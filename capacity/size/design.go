@@ -39,13 +39,14 @@ const (
 // Axes are the fields with the values to try, each as sweep.ParseAxis reads them.
 func Axes(node, nodes, gbps, rails, over, spine string) ([]sweep.Axis, error) {
 	var out []sweep.Axis
-	for _, a := range []struct{ field, values string }{{nodeField, node}, {nodesField, nodes}, {gbpsField, gbps}, {railsField, rails}, {overField, over}, {spineField, spine}} {
-		x, err := sweep.ParseAxis(a.field + "=" + a.values)
+	for _, text := range []string{nodeField + "=" + node, nodesField + "=" + nodes, gbpsField + "=" + gbps,
+		railsField + "=" + rails, overField + "=" + over, spineField + "=" + spine} {
+		x, err := sweep.ParseAxis(text)
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range x.Values {
-			if err := new(Design).set(a.field, v); err != nil {
+			if err := new(Design).set(x.Field, v); err != nil {
 				return nil, err
 			}
 		}
@@ -167,16 +168,20 @@ func (d Design) file(one *topology.Topology) (string, error) {
 		known = known || c.Name == class
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "schema: %s\nname: %q\ndescription: a design\nsource: railyard capacity size\ndate: 2026-11-21\n", topology.Schema, d.String())
+	fmt.Fprintf(&b, "schema: %s\nname: %q\n", topology.Schema, d.String())
+	b.WriteString("description: a design\nsource: railyard capacity size\ndate: 2026-11-21\n")
 	if !known {
-		fmt.Fprintf(&b, "classes:\n  %s: {medium: network, rate: %dGb/s, latency: 600ns, source: \"line rate by name; latency: assumption, 0.6us a hop\", date: 2026-11-21}\n", class, rate)
+		fmt.Fprintf(&b, "classes:\n  %s: {medium: network, rate: %dGb/s, latency: 600ns, ", class, rate)
+		b.WriteString("source: \"line rate by name; latency: assumption, 0.6us a hop\", date: 2026-11-21}\n")
 	}
 	ports := radix[rate]
 	if ports == 0 {
 		ports = 64
 	}
+	b.WriteString("models:\n")
 	for _, kind := range []string{"leaf", "spine", "core"} {
-		fmt.Fprintf(&b, "%s  design-%s: {kind: %s, ports: %d, source: \"switch of %d Gb/s ports\", date: 2026-11-21}\n", map[string]string{"leaf": "models:\n"}[kind], kind, kind, ports, rate)
+		fmt.Fprintf(&b, "  design-%s: {kind: %s, ports: %d, ", kind, kind, ports)
+		fmt.Fprintf(&b, "source: \"switch of %d Gb/s ports\", date: 2026-11-21}\n", rate)
 	}
 	fmt.Fprintf(&b, "templates:\n  %s: {use: %q}\nnodes:\n  - {template: %s, count: %d}\n", template(one), d.Node, template(one), d.Nodes)
 	fmt.Fprintf(&b, "fabrics:\n  - name: net\n    endpoints: nic\n    class: %s\n", class)
@@ -192,7 +197,8 @@ func (d Design) file(one *topology.Topology) (string, error) {
 		if d.Rails > 0 {
 			group = fmt.Sprintf(", group: %d", max(1, int(float64(ports)*d.Oversubscription/(1+d.Oversubscription))))
 		}
-		fmt.Fprintf(&b, "      - {kind: leaf, model: design-leaf, oversubscription: %g%s}\n      - {kind: spine, model: design-spine, group: %d}\n      - {kind: core, model: design-core}\n", d.Oversubscription, group, ports/2)
+		fmt.Fprintf(&b, "      - {kind: leaf, model: design-leaf, oversubscription: %g%s}\n", d.Oversubscription, group)
+		fmt.Fprintf(&b, "      - {kind: spine, model: design-spine, group: %d}\n      - {kind: core, model: design-core}\n", ports/2)
 	}
 	return b.String(), nil
 }

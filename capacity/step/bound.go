@@ -17,18 +17,11 @@ type Estimate struct {
 // replicas exchange, transfers between stages and waiting in between are left out;
 // without communicate all communication is, which needs no routes and is much quicker.
 func Bound(p *Predictor, w *workload.Workload, l Layout, communicate bool) (Estimate, error) {
-	if err := p.machine.GPU.Supports(w.Precision); err != nil {
-		return Estimate{}, err
+	b, m, err := prepare(p, w, &l, Options{AllowOverflow: true})
+	if err != nil || !m.Fits() {
+		return Estimate{Memory: m}, err
 	}
-	if err := l.Check(w, p.machine.Topology.NumRanks()); err != nil {
-		return Estimate{}, err
-	}
-	b := newBuilder(p, w, &l, Options{})
 	b.silent = !communicate
-	m := memory(w, &l, b.stages, p.machine.GPU.Memory)
-	if !m.Fits() {
-		return Estimate{Memory: m}, nil
-	}
 	t, err := b.bound()
 	return Estimate{m, t}, err
 }

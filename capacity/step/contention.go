@@ -37,7 +37,8 @@ const maxNeighbours = 8
 // share works out the sharing of a family under a pattern. On a regular machine it is
 // enough to look at what the ranks of one unit (see sample) send.
 func (m *Machine) share(f *Family, p pattern) (sharing, error) {
-	l := &loads{m: m, p: p, all: make([]float64, len(m.Topology.Links())), one: map[topology.LinkID]float64{}, net: make([]bool, len(m.Topology.Links()))}
+	links := len(m.Topology.Links())
+	l := &loads{m: m, p: p, all: make([]float64, links), one: map[topology.LinkID]float64{}, net: make([]bool, links)}
 	f.Groups(func(ranks []int) {
 		if l.err == nil && m.sampled(ranks) {
 			l.add(ranks)

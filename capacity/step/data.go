@@ -108,7 +108,8 @@ func (r *replicas) add(to *exchanged, f *Family, what string, kind collective.Ki
 		t.net = 1
 	}
 	to.transfers = append(to.transfers, t)
-	to.calls = append(to.calls, call{step: workload.Step{Name: t.name, Axis: workload.Data, Kind: kind, Size: size, Count: count}, time: x.Time, Prediction: x, net: net})
+	s := workload.Step{Name: t.name, Axis: workload.Data, Kind: kind, Size: size, Count: count}
+	to.calls = append(to.calls, call{step: s, time: x.Time, Prediction: x, net: net})
 	return nil
 }
 

@@ -7,13 +7,15 @@ import (
 	"railyard/model/topology"
 )
 
+// Smaller is the same machine with so many nodes and GPUs of each, from which the communication
+// library's choices in a group are taken.
+type Smaller func(nodes, gpus int) (*topology.Topology, error)
+
 // Machine is a cluster with what computes in it.
 type Machine struct {
 	Topology *topology.Topology
 	GPU      *gpu.GPU
-	// Part is the same machine with so many nodes and GPUs of each, from which the
-	// communication library's choices in a group are taken.
-	Part func(nodes, gpus int) (*topology.Topology, error)
+	Part     Smaller
 
 	router  *topology.Router
 	sample  sample
@@ -21,7 +23,7 @@ type Machine struct {
 }
 
 // NewMachine prepares a cluster.
-func NewMachine(t *topology.Topology, g *gpu.GPU, part func(nodes, gpus int) (*topology.Topology, error)) (*Machine, error) {
+func NewMachine(t *topology.Topology, g *gpu.GPU, part Smaller) (*Machine, error) {
 	m := &Machine{Topology: t, GPU: g, Part: part, router: topology.NewRouter(t)}
 	m.findSample()
 	return m, m.findDomains()

@@ -40,8 +40,10 @@ type TooLarge struct {
 
 func (e *TooLarge) Error() string {
 	m := &e.Memory
-	return fmt.Sprintf("a GPU of stage %d needs %s, %s more than its %s (parameters %s, gradients %s, optimizer %s, activations %s, gathered %s, reserve %s): %s",
-		m.Stage, gib(m.Total()), gib(m.Total()-float64(m.Capacity)), gib(float64(m.Capacity)), gib(m.Parameters), gib(m.Gradients), gib(m.Optimizer), gib(m.Activations), gib(m.Gathered), gib(m.Reserve), e.Advice)
+	parts := fmt.Sprintf("parameters %s, gradients %s, optimizer %s, activations %s, gathered %s, reserve %s",
+		gib(m.Parameters), gib(m.Gradients), gib(m.Optimizer), gib(m.Activations), gib(m.Gathered), gib(m.Reserve))
+	return fmt.Sprintf("a GPU of stage %d needs %s, %s more than its %s (%s): %s",
+		m.Stage, gib(m.Total()), gib(m.Total()-float64(m.Capacity)), gib(float64(m.Capacity)), parts, e.Advice)
 }
 
 func gib(b float64) string { return fmt.Sprintf("%.1f GiB", b/float64(units.GiB)) }
@@ -131,7 +133,8 @@ func (m *Memory) advise(l *Layout) string {
 	case l.Zero == 0 && l.Data > 1:
 		return "optimizer states are copied on every replica: set --zero 1"
 	case l.Zero < 3 && l.Data > 1 && l.Pipeline == 1:
-		return fmt.Sprintf("parameters and their states are most of it: set --zero %d, or raise --tp (%d) or --pp (%d)", l.Zero+1, l.Tensor, l.Pipeline)
+		return fmt.Sprintf("parameters and their states are most of it: set --zero %d, or raise --tp (%d) or --pp (%d)",
+			l.Zero+1, l.Tensor, l.Pipeline)
 	}
 	return fmt.Sprintf("parameters and their states are most of it: raise --pp (%d) or --tp (%d), or use more GPUs", l.Pipeline, l.Tensor)
 }

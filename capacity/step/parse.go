@@ -14,8 +14,10 @@ import (
 // vpp2, zero1, mb1, gb1024, sp, selective, full, fp8 and, at last, an order of axes such
 // as tensor<data<context<pipeline, in any order. What is missing is 1, none or the default.
 func ParseLayout(text string) (Layout, error) {
-	l := Layout{Data: 1, Tensor: 1, Pipeline: 1, Context: 1, Expert: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 1, Recompute: workload.NoRecompute, Order: DefaultOrder}
-	numbers := map[string]*int{"dp": &l.Data, "tp": &l.Tensor, "pp": &l.Pipeline, "cp": &l.Context, "ep": &l.Expert, "vpp": &l.Virtual, "zero": &l.Zero, "mb": &l.MicroBatch, "gb": &l.GlobalBatch}
+	l := Layout{Data: 1, Tensor: 1, Pipeline: 1, Context: 1, Expert: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 1,
+		Recompute: workload.NoRecompute, Order: DefaultOrder}
+	numbers := map[string]*int{"dp": &l.Data, "tp": &l.Tensor, "pp": &l.Pipeline, "cp": &l.Context, "ep": &l.Expert,
+		"vpp": &l.Virtual, "zero": &l.Zero, "mb": &l.MicroBatch, "gb": &l.GlobalBatch}
 	seen := map[string]bool{}
 	for _, word := range strings.Fields(text) {
 		name := strings.TrimRightFunc(word, unicode.IsDigit)

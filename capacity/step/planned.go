@@ -53,8 +53,9 @@ func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind
 	if err != nil {
 		return Prediction{}, err
 	}
-	r := a.Rows[0]
-	return Prediction{Time: r.Prediction.Time, Schedule: planner.Name(r.Schedule), Limit: r.Prediction.Bottleneck, Warnings: r.Prediction.Warnings}, nil
+	r := &a.Rows[0]
+	x := &r.Prediction
+	return Prediction{Time: x.Time, Schedule: planner.Name(r.Schedule), Limit: x.Bottleneck, Warnings: x.Warnings}, nil
 }
 
 // shared is the part as others leave it.

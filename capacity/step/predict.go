@@ -66,7 +66,7 @@ func NewPredictor(m *Machine, r Runtime) *Predictor {
 // OnNCCL makes a predictor of a cluster that runs NCCL. Without a GPU it is the
 // topology's, without a profile of NCCL's kernels the one that fits it best; part is as
 // for NewMachine.
-func OnNCCL(t *topology.Topology, g *gpu.GPU, profile *cost.Profile, part func(nodes, gpus int) (*topology.Topology, error)) (*Predictor, error) {
+func OnNCCL(t *topology.Topology, g *gpu.GPU, profile *cost.Profile, part Smaller) (*Predictor, error) {
 	var err error
 	if g == nil {
 		if g, err = gpu.Of(t); err != nil {

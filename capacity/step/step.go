@@ -10,6 +10,7 @@
 package step
 
 import (
+	"errors"
 	"fmt"
 
 	"railyard/model/collective"
@@ -48,7 +49,7 @@ func Run(p *Predictor, w *workload.Workload, l Layout, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Workload: w, Layout: l, Memory: *m, machine: p.machine, Runtime: p.runtime.Name()}
+	r := &Result{Workload: w, Layout: l, Memory: m, machine: p.machine, Runtime: p.runtime.Name()}
 	r.collect(b, e, end, tied)
 	if err := r.alone(b, e.lanes); err != nil {
 		return nil, err
@@ -82,6 +83,9 @@ func Time(p *Predictor, w *workload.Workload, l Layout) (units.Time, error) {
 
 // played plays all stages.
 func (b *builder) played() (*engine, units.Time, error) {
+	if err := b.hop(); err != nil {
+		return nil, 0, err
+	}
 	lanes, err := b.lanes()
 	if err != nil {
 		return nil, 0, err
@@ -92,19 +96,16 @@ func (b *builder) played() (*engine, units.Time, error) {
 }
 
 // prepare checks a layout and its memory.
-func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder, *Memory, error) {
-	if err := p.machine.GPU.Supports(w.Precision); err != nil {
-		return nil, nil, err
-	}
-	if err := l.Check(w, p.machine.Topology.NumRanks()); err != nil {
-		return nil, nil, err
+func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder, Memory, error) {
+	if err := errors.Join(p.machine.GPU.Supports(w.Precision), l.Check(w, p.machine.Topology.NumRanks())); err != nil {
+		return nil, Memory{}, err
 	}
 	b := newBuilder(p, w, l, o)
 	m := memory(w, l, b.stages, p.machine.GPU.Memory)
 	if !m.Fits() && !o.AllowOverflow {
-		return nil, nil, &TooLarge{Memory: m, Advice: m.advise(l)}
+		return nil, m, &TooLarge{Memory: m, Advice: m.advise(l)}
 	}
-	return b, &m, b.hop()
+	return b, m, nil
 }
 
 func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *builder {

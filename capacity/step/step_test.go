@@ -174,14 +174,16 @@ func TestBadLayouts(t *testing.T) {
 	if !errors.As(err, &big) || !strings.Contains(err.Error(), "more than its 80.0 GiB") || !strings.Contains(err.Error(), "set --zero 1") {
 		t.Errorf("70B on one GPU: %v", err)
 	}
-	if _, err := step.Run(steptest.Predictor(t, "dgx-a100", 1), steptest.Workload(t, "llama-3-8b", "precision=fp8"), layout(t, "dp8 mb1 gb8"), step.Options{}); err == nil || !strings.Contains(err.Error(), "has no fp8") {
+	a100, fp8 := steptest.Predictor(t, "dgx-a100", 1), steptest.Workload(t, "llama-3-8b", "precision=fp8")
+	if _, err := step.Run(a100, fp8, layout(t, "dp8 mb1 gb8"), step.Options{}); err == nil || !strings.Contains(err.Error(), "has no fp8") {
 		t.Errorf("FP8 on A100: %v", err)
 	}
 }
 
 // TestLayoutText: layouts read back as they were written.
 func TestLayoutText(t *testing.T) {
-	for _, text := range []string{"dp8 tp8 pp4 vpp5 zero1 mb1 gb1024 sp selective", "dp2 tp1 pp1 ep2 zero3 mb4 gb8 full fp8", "dp8 tp8 pp4 cp2 zero1 mb1 gb64 tensor<data<context<pipeline"} {
+	for _, text := range []string{"dp8 tp8 pp4 vpp5 zero1 mb1 gb1024 sp selective", "dp2 tp1 pp1 ep2 zero3 mb4 gb8 full fp8",
+		"dp8 tp8 pp4 cp2 zero1 mb1 gb64 tensor<data<context<pipeline"} {
 		l := layout(t, text)
 		if got := l.String(); got != text {
 			t.Errorf("%q became %q", text, got)
@@ -210,7 +212,8 @@ func FuzzParseLayout(f *testing.F) {
 
 // TestTraceEndsWithTheStep: the timeline is valid JSON, nothing in it is outside the step.
 func TestTrace(t *testing.T) {
-	r := run(t, steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "llama-3-8b"), "dp2 tp2 pp2 zero1 mb1 gb8 sp full", step.Options{Timeline: true})
+	p, w := steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "llama-3-8b")
+	r := run(t, p, w, "dp2 tp2 pp2 zero1 mb1 gb8 sp full", step.Options{Timeline: true})
 	tr := r.Trace()
 	var last units.Time
 	for _, e := range tr.Events {
@@ -235,7 +238,9 @@ func TestEngineFinishes(t *testing.T) {
 	tried := 0
 	for tried < 60 {
 		pick := func(list ...int) int { return list[rng.IntN(len(list))] }
-		l := step.Layout{Tensor: pick(1, 2, 4), Pipeline: pick(1, 2, 4, 8), Context: 1, Expert: 1, Virtual: pick(1, 2, 4), Zero: pick(0, 1, 2, 3), MicroBatch: pick(1, 2), GlobalBatch: pick(16, 32, 64), Recompute: workload.FullRecompute, Order: step.DefaultOrder}
+		l := step.Layout{Tensor: pick(1, 2, 4), Pipeline: pick(1, 2, 4, 8), Context: 1, Expert: 1, Virtual: pick(1, 2, 4),
+			Zero: pick(0, 1, 2, 3), MicroBatch: pick(1, 2), GlobalBatch: pick(16, 32, 64),
+			Recompute: workload.FullRecompute, Order: step.DefaultOrder}
 		l.Data = 16 / (l.Tensor * l.Pipeline)
 		l.Sequence = l.Tensor > 1
 		if l.Data == 0 || l.Check(w, 16) != nil {

@@ -20,6 +20,6 @@ func (b *builder) tied() (*Collective, error) {
 		return nil, err
 	}
 	net, err := b.predict.Spans(&b.families.ends)
-	return &Collective{Axis: workload.Pipeline, Kind: collective.AllReduce, What: "tied embedding's gradient", Size: size, Ranks: 2, Network: net,
-		Schedule: x.Schedule, Limit: x.Limit, Time: x.Time, Count: 1, Exposed: x.Time, Warnings: x.Warnings}, err
+	return &Collective{Axis: workload.Pipeline, Kind: collective.AllReduce, What: "tied embedding's gradient", Size: size, Ranks: 2,
+		Network: net, Schedule: x.Schedule, Limit: x.Limit, Time: x.Time, Count: 1, Exposed: x.Time, Warnings: x.Warnings}, err
 }

@@ -22,7 +22,8 @@ func (r *Result) Trace() *trace.Trace {
 	if r.timeline == nil {
 		return nil
 	}
-	t := &trace.Trace{Name: fmt.Sprintf("%s, %s", r.Workload.Name, r.Layout.String()), Source: "predicted, " + r.Runtime, Ranks: len(r.timeline)}
+	t := &trace.Trace{Name: fmt.Sprintf("%s, %s", r.Workload.Name, r.Layout.String()), Source: "predicted, " + r.Runtime,
+		Ranks: len(r.timeline)}
 	for s := range r.timeline {
 		l := &r.timeline[s]
 		for i := range l.tasks {
@@ -46,7 +47,8 @@ func (t *task) events(out []trace.Event, stage int, start, end units.Time) []tra
 	var offset units.Time
 	for _, p := range t.parts {
 		for _, s := range p.spans {
-			e := trace.Event{Rank: int32(stage), Peer: -1, Channel: computeChannel, Slice: int32(t.slot.micro), Op: s.name, Start: at(offset + s.start), End: at(offset + s.end)}
+			e := trace.Event{Rank: int32(stage), Peer: -1, Channel: computeChannel, Slice: int32(t.slot.micro), Op: s.name,
+				Start: at(offset + s.start), End: at(offset + s.end)}
 			if s.axis != "" {
 				e.Channel = blockChannel
 			}
