@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"model/schedule":      {"model/units", "model/topology", "model/collective"},
 	"model/program":       {"model/units", "model/collective", "model/schedule"},
 	"model/block":         {"model/collective", "model/schedule"},
-	"model/cost":          {"model/units", "model/topology"},
+	"model/cost":          {"model/units", "model/topology", "model/yamlfile"},
 	"model/gpu":           {"model/units", "model/topology", "model/yamlfile"},
 	"model/workload":      {"model/units", "model/collective", "model/gpu", "model/yamlfile"},
 	"model/price":         {},
@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/cost", "model/gpu", "model/workload", "model/price", "model/failure"},
+	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/gpu", "model/workload", "model/price", "model/failure"},
 	"gonum.org/v1/plot":         {"report/..."},
 	"github.com/NVIDIA/go-nvml": {"exec/discover"},
 	"golang.org/x/sys":          {"exec/host"},

@@ -37,7 +37,7 @@ func TestAgreesWithASTRASim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		profile, err := cost.Get("sim/testdata/astra-sim/profiles/" + c.backend + ".yaml")
+		machine, err := cost.GetMachine("sim/testdata/astra-sim/profiles/" + c.backend + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestAgreesWithASTRASim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := sim.Run(topo, s, c.size, profile, sim.Options{})
+		r, err := sim.Run(topo, s, c.size, machine.Measured(), sim.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

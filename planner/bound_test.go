@@ -81,11 +81,11 @@ func (s *simulated) Explain(x *schedule.Schedule, size units.Bytes) (planner.Pre
 
 func profile(t testing.TB, name string) *cost.Profile {
 	t.Helper()
-	p, err := cost.Get(name)
+	m, err := cost.GetMachine(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return m.Measured()
 }
 
 // eachTopology visits random and shipped topologies of up to so many ranks; more of them

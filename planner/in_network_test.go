@@ -22,10 +22,7 @@ var sharp = []string{"models.leaf-switch.reduction=true", "models.leaf-switch.mu
 // Where switches work on the data, plans come to the optimum that this makes possible: an
 // all-reduce crosses each rank's links, or each node's, once in either direction.
 func TestInNetworkReachesTheBound(t *testing.T) {
-	ideal, err := cost.Get("ideal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ideal := cost.Ideal
 	for _, c := range []struct {
 		name    string
 		nodes   int
@@ -94,10 +91,7 @@ func TestInNetworkReachesTheBound(t *testing.T) {
 
 // Bounds from the structure never exceed what the simulator says.
 func TestInNetworkBoundsHold(t *testing.T) {
-	line, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := cost.Line
 	for _, c := range []struct {
 		nodes int
 		set   []string

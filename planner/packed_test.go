@@ -16,10 +16,7 @@ import (
 
 // Packed trees are right, and reach the bound over boxes of any size but for the pipeline.
 func TestPackedTreesReachTheBound(t *testing.T) {
-	ideal, err := cost.Get("ideal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ideal := cost.Ideal
 	for _, c := range []struct {
 		name        string
 		nodes, gpus int

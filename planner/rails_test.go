@@ -28,10 +28,7 @@ func matrix(n int, count func(src, dst int) int64) [][]int64 {
 
 // However uneven the counts are inside the nodes, all rails carry the same.
 func TestBalancedRailsReachTheBound(t *testing.T) {
-	ideal, err := cost.Get("ideal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ideal := cost.Ideal
 	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -87,10 +84,7 @@ func TestBalancedRailsReachTheBound(t *testing.T) {
 // Random matrices, most of them with empty pairs and idle ranks: everything that applies
 // is right and no faster than any of the bounds.
 func TestRandomCounts(t *testing.T) {
-	line, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := cost.Line
 	for _, machine := range []struct {
 		name        string
 		nodes, gpus int
@@ -135,10 +129,7 @@ func TestRandomCounts(t *testing.T) {
 
 // Hundreds of nodes: a schedule of constant size, compiled for one of them.
 func TestAllToAllOnRailsAtScale(t *testing.T) {
-	ideal, err := cost.Get("ideal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ideal := cost.Ideal
 	for nodes, flat := range map[int]bool{3: true, 36: true, 128: false} {
 		topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: nodes})
 		if err != nil {

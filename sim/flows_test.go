@@ -38,11 +38,11 @@ func shipped(t testing.TB, name string, nodes int, set ...string) *topology.Topo
 
 func named(t testing.TB, name string) *cost.Profile {
 	t.Helper()
-	p, err := cost.Get(name)
+	m, err := cost.GetMachine(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return m.Measured()
 }
 
 func compiled(t testing.TB, topo *topology.Topology, p *cost.Profile, o sim.CompileOptions, jobs ...sim.Job) *sim.Plan {

@@ -39,10 +39,7 @@ func eachCase(t *testing.T, seeds int64, visit func(topo *topology.Topology, s *
 }
 
 func line(t testing.TB) *cost.Profile {
-	p, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := cost.Line
 	return p
 }
 
@@ -79,10 +76,7 @@ func TestInvariants(t *testing.T) {
 
 // Doubling bytes and rates leaves times as they are, to the rounding of each event.
 func TestTimeScalesWithUnits(t *testing.T) {
-	ideal, err := cost.Get("ideal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ideal := cost.Ideal
 	text := func(rate int) string {
 		return fmt.Sprintf("schema: railyard.topology/v1\nname: s\nsource: t\ndate: 2026-11-21\nclasses: {l: {medium: nvlink, rate: %dMB/s, latency: 0ns, source: t, date: 2026-11-21}}\n"+
 			"devices: [{id: \"gpu[0-6]\", kind: gpu}, {id: sw, kind: nvswitch}]\nlinks: [{from: \"gpu[0-6]\", to: sw, class: l}]\n", rate)

@@ -4,15 +4,25 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"railyard/model/cost"
 	"testing"
 
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/topologies"
 )
+
+// measuredBy is what plans cost by a machine's name.
+func measuredBy(t *testing.T, name string) *cost.Profile {
+	t.Helper()
+	m, err := cost.GetMachine(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Measured()
+}
 
 // uneven is a direct all_to_allv of random counts, a fifth of them 0: no two transfers end at once.
 func uneven(t *testing.T, name string, nodes int, profile string) *Plan {
@@ -21,10 +31,7 @@ func uneven(t *testing.T, name string, nodes int, profile string) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := cost.Get(profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := measuredBy(t, profile)
 	n := topo.NumRanks()
 	spec := collective.Spec{Kind: collective.AllToAllV, Ranks: n}
 	random := rand.New(rand.NewPCG(7, uint64(n)))

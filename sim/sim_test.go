@@ -54,11 +54,12 @@ func flat(gen string, op collective.Kind, n, slices int) *schedule.Schedule {
 }
 
 func profile(t testing.TB, name string) *cost.Profile {
-	p, err := cost.Get(name)
+	t.Helper()
+	m, err := cost.GetMachine(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return m.Measured()
 }
 
 func TestRingTakesTheTextbookTime(t *testing.T) {

@@ -31,7 +31,6 @@ func (b *Baseline) Runs() bool { return b.Time > 0 }
 
 // Library is how the communication library is run; the zero Library leaves all to it.
 type Library struct {
-	Profile             *cost.Profile // of its kernels; nil: the one that fits the topology's GPUs best
 	Options             nccl.Options
 	Algorithm, Protocol string     // as NCCL writes them; "": its choice
 	Graph               bool       // captured in a CUDA graph
@@ -42,20 +41,15 @@ type Library struct {
 // for channels takes seconds on larger ones.
 const baselineRanks = 4096
 
-// NCCL is the library on a topology: by the kernels of a profile, or, where that has none or is
-// nil, of the profile that fits the topology's GPUs best.
-func NCCL(t *topology.Topology, p *cost.Profile, o nccl.Options) (*nccl.Runtime, error) {
-	var err error
-	if p == nil || len(p.Kernels) == 0 {
-		if p, err = cost.Get(nccl.ProfileFor(t)); err != nil {
+// NCCL is the library on a topology: by the kernels of a machine, of the topology's where that is nil.
+func NCCL(t *topology.Topology, m *cost.Machine, o nccl.Options) (*nccl.Runtime, error) {
+	if m == nil {
+		var err error
+		if m, err = cost.MachineFor(t); err != nil {
 			return nil, err
 		}
 	}
-	general, err := cost.Get(nccl.General)
-	if err != nil {
-		return nil, err
-	}
-	return nccl.NewRuntime(t, p, general, o)
+	return nccl.NewRuntime(t, m.NCCL(), cost.GeneralNCCL(), o)
 }
 
 // HasGPUs tells machines of GPUs from hosts, whose ranks are threads and run no such library.
@@ -129,11 +123,7 @@ func limitOf(x *nccl.Prediction) string {
 
 // nccl is the library on the question's machine.
 func (q *Question) nccl() (*nccl.Runtime, error) {
-	p := q.asked.Library.Profile
-	if p == nil {
-		p = q.asked.Costs
-	}
-	return NCCL(q.asked.Topology, p, q.asked.Library.Options)
+	return NCCL(q.asked.Topology, q.asked.Machine, q.asked.Library.Options)
 }
 
 // Expect is what the library should take for each size; the error says why it does not run.

@@ -19,6 +19,7 @@ type Asked struct {
 	Site       Site               // where it comes from, as far as that is known: what was measured there is put beside
 	Collective Collective
 	Sizes      []units.Bytes // as nccl-tests counts them, ascending
+	Machine    *cost.Machine // whose kernels of NCCL are the baseline; nil: the topology's
 	Costs      *cost.Profile // of railyard's plans
 	Library    Library       // how the communication library is run
 	Search     Search
@@ -85,6 +86,9 @@ func (q *Question) Topology() *topology.Topology { return q.asked.Topology }
 
 // Spec is the collective over the machine's ranks.
 func (q *Question) Spec() collective.Spec { return q.spec }
+
+// Machine is whose kernels of NCCL are the baseline; nil: the topology's.
+func (q *Question) Machine() *cost.Machine { return q.asked.Machine }
 
 // Costs are those of railyard's plans.
 func (q *Question) Costs() *cost.Profile { return q.asked.Costs }

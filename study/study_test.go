@@ -54,10 +54,7 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	costs := cost.Line
 	good := study.Asked{Topology: topo, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{units.MiB}, Costs: costs}
 	if _, err := study.New(good); err != nil {
 		t.Fatal(err)

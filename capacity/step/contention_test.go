@@ -88,10 +88,7 @@ func TestSharingAgainstTheSimulator(t *testing.T) {
 // played is the time of all-gathers in the first groups at once.
 func played(t *testing.T, m *Machine, f *Family, most int) units.Time {
 	t.Helper()
-	profile, err := cost.Get("ideal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := cost.Ideal
 	var jobs []sim.Job
 	var sizes []units.Bytes
 	f.Groups(func(ranks []int) {

@@ -78,15 +78,13 @@ func OnNCCL(t *topology.Topology, g *gpu.GPU, profile *cost.Profile, part Smalle
 		return nil, err
 	}
 	if profile == nil {
-		if profile, err = cost.Get(nccl.ProfileFor(t)); err != nil {
+		machine, err := cost.MachineFor(t)
+		if err != nil {
 			return nil, err
 		}
+		profile = machine.NCCL()
 	}
-	general, err := cost.Get(nccl.General)
-	if err != nil {
-		return nil, err
-	}
-	return NewPredictor(m, NewNCCL(profile, general)), nil
+	return NewPredictor(m, NewNCCL(profile, cost.GeneralNCCL())), nil
 }
 
 // Machine is what it predicts for.

@@ -9,7 +9,6 @@ import (
 	"railyard/model/measurement"
 	"railyard/report"
 	"railyard/report/fit"
-	"railyard/sim/nccl"
 	"railyard/study/measured"
 )
 
@@ -69,7 +68,7 @@ func (v *validator) learn(set *measurement.Set, m measurement.Row) (learnt, erro
 // predictGroup fits on the rows outside a group of a profile, the general kernels on
 // those of all profiles, and predicts the group.
 func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name string, in func(learnt) bool) {
-	general := &cost.Profile{Name: nccl.General}
+	general := &cost.Profile{Name: cost.General}
 	needed := neededFor(byProfile[name], in)
 	var everything []fit.KernelCase
 	for _, p := range slices.Sorted(maps.Keys(byProfile)) {

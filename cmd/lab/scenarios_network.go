@@ -10,6 +10,7 @@ import (
 	"railyard/report"
 	"railyard/sim/crossing"
 	"railyard/sim/nccl"
+	"railyard/study"
 )
 
 // workedTransfer is a worked number of the documents about collectives and transfers alone,
@@ -76,7 +77,10 @@ func (r *transferRun) row() (report.TransferRow, error) {
 	if err != nil {
 		return row, err
 	}
-	profile := cost.MustGet(nccl.ProfileFor(t))
+	machine, err := cost.MachineFor(t)
+	if err != nil {
+		return row, err
+	}
 	flags := "-t " + r.machine.topology
 	if n := r.machine.options.Nodes; n > 1 {
 		flags += fmt.Sprintf(" --nodes %d", n)
@@ -87,14 +91,14 @@ func (r *transferRun) row() (report.TransferRow, error) {
 		if r.cross.GPUInitiated {
 			row.Command += " --initiated gpu"
 		}
-		x, err := crossing.Predict(t, 0, to, profile.Crossing(), r.cross)
+		x, err := crossing.Predict(t, 0, to, machine.Crossing(), r.cross)
 		if err == nil {
 			row.MS, row.GBps = ms(x.Time), float64(r.cross.Size)/x.Time.Seconds()/1e9
 		}
 		return row, err
 	}
 	row.Command = fmt.Sprintf("railyard expect %s -c %v -s %s", flags, r.ask.Kind, sizeFlag(r.ask.Size))
-	library, err := nccl.NewRuntime(t, profile, cost.MustGet(nccl.General), nccl.Options{})
+	library, err := study.NCCL(t, machine, nccl.Options{})
 	if err != nil {
 		return row, err
 	}

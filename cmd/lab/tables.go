@@ -19,6 +19,7 @@ import (
 	"railyard/planner"
 	"railyard/report/fit"
 	"railyard/sim/nccl"
+	"railyard/study"
 	"railyard/study/kernels"
 	"railyard/study/tuning"
 	"railyard/topologies"
@@ -137,7 +138,7 @@ func (f *tablesFlags) tell(first, others []tuning.Row) error {
 	if f.gpu == "" {
 		return cli.Usagef("--methods needs --gpu, the name of the GPUs they are of")
 	}
-	p, err := cost.Get(f.choices)
+	m, err := cost.GetMachine(f.choices)
 	if err != nil {
 		return err
 	}
@@ -146,9 +147,7 @@ func (f *tablesFlags) tell(first, others []tuning.Row) error {
 		known[s.Key] = true
 	}
 	others = slices.DeleteFunc(others, func(s tuning.Row) bool { return known[s.Key] })
-	out := *p
-	out.GPU, out.Methods = f.gpu, tuning.FastestMethods(slices.Concat(first, others))
-	return cli.WriteProfile(f.choices, &out)
+	return cli.WriteMachine(f.choices, m.WithFastest(tuning.Fastest(f.gpu, "lab tables --methods", f.date, slices.Concat(first, others))))
 }
 
 // besides are the fastest rows of ours with NCCL's, in order.
@@ -182,9 +181,13 @@ func besides(all []tuning.Row) (out []*compared) {
 
 // predict simulates what ran, under the probe's profile and under fitted ones.
 func (f *tablesFlags) predict(cases []*compared) error {
-	probe, err := cost.Get(f.profile)
+	machine, err := cost.GetMachine(f.profile)
 	if err != nil {
 		return err
+	}
+	probe := machine.Measured()
+	if probe == nil {
+		return fmt.Errorf("%s: it says nothing of railyard's own kernels: measure with `railyard probe`", f.profile)
 	}
 	type made struct {
 		gpus   int
@@ -201,7 +204,7 @@ func (f *tablesFlags) predict(cases []*compared) error {
 			if topos[n], err = topology.Load(topologies.Source, f.topology, topology.Options{GPUs: n}); err != nil {
 				return err
 			}
-			if libraries[n], err = nccl.NewRuntime(topos[n], cost.MustGet(nccl.ProfileFor(topos[n])), cost.MustGet(nccl.General), nccl.Options{}); err != nil {
+			if libraries[n], err = study.NCCL(topos[n], nil, nccl.Options{}); err != nil {
 				return err
 			}
 		}

@@ -64,8 +64,8 @@ all_reduce,2,plan,mscclpp_plan,float32,8192,,0,noon,12:02,
 func TestCudaTables(t *testing.T) {
 	dir := t.TempDir()
 	profile := filepath.Join(dir, "mine.yaml")
-	if err := cli.WriteProfile(profile, &cost.Profile{Name: "mine", Source: "a test", Date: "2026-11-22", Launch: units.Microsecond,
-		Curves: []cost.Curve{{Medium: "nvlink", Protocol: "any", Segments: []cost.Segment{{Alpha: units.Microsecond, Efficiency: 0.8}}}}}); err != nil {
+	if err := cli.WriteMachine(profile, cost.NewMachine("mine").WithOwn(&cost.Profile{Origin: cost.Origin{Kind: cost.Measured, Source: "a test", Date: "2026-11-22"}, Launch: units.Microsecond,
+		Curves: []cost.Curve{{Medium: "nvlink", Protocol: "any", Segments: []cost.Segment{{Alpha: units.Microsecond, Efficiency: 0.8}}}}})); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
@@ -74,7 +74,7 @@ func TestCudaTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Equal(t, "cuda-tables.md", []byte(out.String()))
-	p, err := cost.Get(profile)
+	m, err := cost.GetMachine(profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func TestCudaTables(t *testing.T) {
 		{Collective: "all_reduce", GPUs: 2, UpTo: 741455, Algorithm: "direct", Slices: 1, Mechanism: "packets"},
 		{Collective: "all_reduce", GPUs: 2, Algorithm: "two_shot", Slices: 1, Mechanism: "push", Blocks: 64, Threads: 512},
 	}
-	if p.GPU != "Some GPU" || len(p.Methods) != len(want) || p.Methods[0] != want[0] || p.Methods[1] != want[1] {
-		t.Errorf("methods of %q: %+v", p.GPU, p.Methods)
+	if m.Fastest().GPU != "Some GPU" || len(m.Fastest().Methods) != len(want) || m.Fastest().Methods[0] != want[0] || m.Fastest().Methods[1] != want[1] {
+		t.Errorf("methods of %q: %+v", m.Fastest().GPU, m.Fastest().Methods)
 	}
 	best, err := os.ReadFile(f.out)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestDealt(t *testing.T) {
 func TestExecutionPredictions(t *testing.T) {
 	all := regexp.MustCompile(`\| all \| \d+ \| ([0-9.]+) %`)
 	for _, x := range []struct{ folder, topology, profile string }{
-		{"h200-4", "hgx-h200-4", "h200-execution"}, {"h200-2", "hgx-h200-4", "h200-execution"}, {"h100-2", "dgx-h100", "h100-execution"},
+		{"h200-4", "hgx-h200-4", "h200"}, {"h200-2", "hgx-h200-4", "h200"}, {"h100-2", "dgx-h100", "h100"},
 	} {
 		var out strings.Builder
 		f := tablesFlags{topology: x.topology, profile: x.profile, date: "2026-11-22"}

@@ -17,7 +17,6 @@ import (
 	"railyard/report"
 	"railyard/report/fit"
 	"railyard/report/table"
-	"railyard/sim/nccl"
 	"railyard/study/measured"
 	"railyard/topologies"
 )
@@ -35,7 +34,7 @@ With -o it also writes the tables and a figure for each system into a directory.
 With --refit it first fits the profiles again from these measurements alone.`,
 		Example: `  lab validate --unseen
   lab validate -o docs
-  lab validate --refit model/cost/profiles -o docs`,
+  lab validate --refit model/cost/machines -o docs`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := format.Check(); err != nil {
@@ -129,16 +128,17 @@ func (v *validator) cases(s *measured.System, set *measurement.Set) (*measured.C
 	}
 	p := v.fitted[s.Profile]
 	if p == nil {
-		var err error
-		if p, err = cost.Get(s.Profile); err != nil {
+		m, err := cost.GetMachine(s.Profile)
+		if err != nil {
 			return nil, err
 		}
+		p = m.NCCL()
 	}
 	c := measured.NewCases(func(nodes, gpus int) (*topology.Topology, error) {
 		return topology.Load(topologies.Source, s.Topology, topology.Options{Nodes: nodes, GPUs: gpus / max(nodes, 1), Set: s.Set})
 	}, p)
 	c.Options = s.Options
-	if g := v.fitted[nccl.General]; g != nil {
+	if g := v.fitted[cost.General]; g != nil {
 		c.General = g
 	}
 	c.Floors = measured.LaunchFloors(set.Rows, func(m measurement.Row) bool {
@@ -213,16 +213,21 @@ func (v *validator) refit(w io.Writer, dir string) error {
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		everything = append(everything, rows[name]...)
 	}
-	general := v.startFrom(nccl.General)
-	v.fitted[nccl.General], general.Kernels = general, fit.General(everything, true)
+	general := v.startFrom(cost.General)
+	v.fitted[cost.General], general.Kernels = general, fit.General(everything, true)
 	for _, name := range slices.Sorted(maps.Keys(v.fitted)) {
 		p := v.fitted[name]
-		if name != nccl.General {
+		if name != cost.General {
 			p.Kernels, _ = fit.Kernels(rows[name], general, true)
 		}
 		p.Error = cost.KernelErrors(p.Kernels)
 		fmt.Fprintf(w, "%s: %d kernels: %s\n", name, len(p.Kernels), p.Error)
-		if err := cli.WriteProfile(filepath.Join(dir, name+".yaml"), p.Complete()); err != nil {
+		file := filepath.Join(dir, name+".yaml")
+		m, err := cli.MachineAt(file, name)
+		if err != nil {
+			return err
+		}
+		if err := cli.WriteMachine(file, m.WithNCCL(p)); err != nil {
 			return err
 		}
 	}
@@ -234,9 +239,8 @@ func (v *validator) startFrom(name string) *cost.Profile {
 	if p := v.fitted[name]; p != nil {
 		return p
 	}
-	if p, err := cost.Get(name); err == nil {
-		clone := *p
-		return &clone
+	if m, err := cost.GetMachine(name); err == nil && m.NCCL() != nil {
+		return m.NCCL()
 	}
-	return &cost.Profile{Name: name, Source: "kernels fitted by `lab validate --refit` from the directory validation", Date: "2026-11-21", Latencies: true}
+	return &cost.Profile{Name: name, Origin: cost.Origin{Kind: cost.Fitted, Source: "kernels fitted by `lab validate --refit` from the directory validation", Date: "2026-11-21"}}
 }

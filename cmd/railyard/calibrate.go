@@ -45,8 +45,9 @@ func calibrate(ctx context.Context, t *topology.Topology, cfg host.Config, large
 	if err != nil {
 		return nil, err
 	}
-	p := &cost.Profile{Name: "host (fitted now)", Source: "memory measured, send_recv, all_gather and gather of small sizes timed on this machine at the start of the run",
-		Date: time.Now().UTC().Format("2006-01-02"), Serial: true, Memory: levels, MaxSize: largest}
+	p := &cost.Profile{Name: "host (fitted now)", Serial: true, Memory: levels, MaxSize: largest,
+		Origin: cost.Origin{Kind: cost.Measured, Date: time.Now().UTC().Format(time.DateOnly),
+			Source: "memory measured, send_recv, all_gather and gather of small sizes timed on this machine at the start of the run"}}
 	var rows []fit.Features
 	for range rounds {
 		for _, c := range calibrations {

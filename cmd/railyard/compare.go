@@ -16,7 +16,6 @@ import (
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/report/fit"
-	"railyard/sim/nccl"
 	"railyard/study"
 	"railyard/study/measured"
 )
@@ -121,7 +120,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 	if pf.name == "" && !study.HasGPUs(t) {
 		return cli.Usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as railyard-run-1/profile.yaml", t.Name())
 	}
-	profile, err := pf.library(t)
+	profile, err := pf.ran(t)
 	if err != nil {
 		return err
 	}
@@ -202,9 +201,13 @@ func newFit() *cobra.Command {
 			w := cmd.OutOrStdout()
 			fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error, data.skipped)
 			var left map[cost.KernelKey]int
-			r.Profile.Kernels, left = fit.Kernels(data.kernels, cost.MustGet(nccl.General), true)
+			r.Profile.Kernels, left = fit.Kernels(data.kernels, cost.GeneralNCCL(), true)
 			fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, cost.KernelErrors(r.Profile.Kernels), len(left))
-			return cli.WriteProfile(out, r.Profile)
+			m, err := cli.MachineAt(out, name)
+			if err != nil {
+				return err
+			}
+			return cli.WriteMachine(out, m.WithNCCL(r.Profile))
 		},
 	}
 	topo.add(cmd)
@@ -236,7 +239,7 @@ func fitRows(tf topoFlags, mf measuredFlags) (*fitData, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := measured.NewCases(tf.measured, profileIdeal)
+	c := measured.NewCases(tf.measured, cost.Ideal)
 	d := &fitData{}
 	for _, set := range sets {
 		c.Floors = measured.LaunchFloors(set.Rows, measured.Streamed)

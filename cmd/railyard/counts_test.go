@@ -94,10 +94,7 @@ func randomCounts(rng *rand.Rand, n int) [][]int64 {
 // TestPlansOfAnyCounts: whatever ranks send one another, the planned schedule is right,
 // and neither bound is above its time.
 func TestPlansOfAnyCounts(t *testing.T) {
-	profile, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := cost.Line
 	for i, c := range []struct {
 		name        string
 		nodes, gpus int

@@ -11,7 +11,6 @@ import (
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/sim/crossing"
-	"railyard/sim/nccl"
 )
 
 // shrinks are the types that FP32 can be sent as.
@@ -94,14 +93,14 @@ func predictCrossing(tf topoFlags, from, to int, steps string, o crossing.Option
 	return d, nil
 }
 
-// stepsOf are the constants of a file, else of the profile for a topology's GPUs.
+// stepsOf are the constants of a file, else of the topology's machine.
 func stepsOf(t *topology.Topology, file string) (cost.Steps, error) {
 	if file != "" {
 		return cost.ReadSteps(file)
 	}
-	p, err := cost.Get(nccl.ProfileFor(t))
+	m, err := cost.MachineFor(t)
 	if err != nil {
 		return nil, err
 	}
-	return p.Crossing(), nil
+	return m.Crossing(), nil
 }

@@ -58,7 +58,7 @@ func newExpect() *cobra.Command {
 	cmd.Flags().BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
 	cmd.Flags().BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
 	cmd.Flags().StringVar(&f.floor, "launch-floor", "none", "least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
-	cmd.Flags().StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(nccl.Fabrics, ", ")+" (default: as the class of the NICs' links is named)")
+	cmd.Flags().StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(cost.Fabrics, ", ")+" (default: as the class of the NICs' links is named)")
 	cmd.Flags().BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
 	return cmd
 }
@@ -81,7 +81,7 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if a.Collective, err = f.coll.collective(cmd); err != nil {
 		return nil, err
 	}
-	if a.Library.Profile, err = f.profile.library(t); err != nil {
+	if a.Machine, err = f.profile.machine(t); err != nil {
 		return nil, err
 	}
 	if a.Library.Floor, err = launchFloor(f.floor); err != nil {
@@ -93,7 +93,7 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if f.collNet {
 		a.Library.Options.CollNet = nccl.On
 	}
-	a.Costs = a.Library.Profile
+	a.Costs = a.Machine.Own(t)
 	q, err := study.New(a)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err != nil {
 		return nil, err
 	}
-	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: a.Library.Profile.Name, Collective: q.Spec().Kind.String(), Ranks: t.NumRanks()}
+	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: a.Machine.Name, Collective: q.Spec().Kind.String(), Ranks: t.NumRanks()}
 	for i := range rows {
 		d.Rows = append(d.Rows, expectRow(q.Spec(), a.Sizes[i], &rows[i]))
 	}
@@ -121,12 +121,19 @@ func launchFloor(text string) (units.Time, error) {
 	return t, nil
 }
 
-// library is the profile whose kernels the library's predictions take.
-func (f *profileFlag) library(t *topology.Topology) (*cost.Profile, error) {
-	if f.name != "" {
-		return cost.Get(f.name)
+// ran is what made measured rows: the library, or our plans where a named machine says nothing of it.
+func (f *profileFlag) ran(t *topology.Topology) (*cost.Profile, error) {
+	m, err := f.machine(t)
+	if err == nil && f.name != "" {
+		m, err = cost.GetMachine(f.name)
 	}
-	return cost.Get(nccl.ProfileFor(t))
+	if err != nil {
+		return nil, err
+	}
+	if p := m.NCCL(); p != nil {
+		return p, nil
+	}
+	return m.Own(t), nil
 }
 
 func expectRow(spec collective.Spec, size units.Bytes, x *study.Baseline) report.ExpectRow {

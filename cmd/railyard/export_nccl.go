@@ -33,12 +33,12 @@ func newTunerRows(f *exportFlags, t *topology.Topology) (*tunerRows, error) {
 	if err != nil {
 		return nil, fmt.Errorf("NCCL does not run there: %w", err)
 	}
-	p, err := f.profile.library(t)
+	machine, err := f.profile.machine(t)
 	if err != nil {
 		return nil, err
 	}
-	r, err := study.NCCL(t, p, nccl.Options{})
-	return &tunerRows{f: f, topo: t, model: m, runtime: r, profile: p.Name}, err
+	r, err := study.NCCL(t, machine, nccl.Options{})
+	return &tunerRows{f: f, topo: t, model: m, runtime: r, profile: machine.Name}, err
 }
 
 // title says what the file follows.

@@ -219,28 +219,35 @@ func (f *collFlags) ofFile(err error) error {
 	return fmt.Errorf("%s: %w", f.counts, err)
 }
 
-// profileFlag chooses a cost profile.
+// profileFlag chooses the machine whose costs apply.
 type profileFlag struct {
 	name   string
 	fitted *cost.Profile // made on the spot; used where no name is given
 }
 
 func (f *profileFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "profile", "", "cost profile: a name (see \"railyard profiles\") or a YAML file (default: the topology's own, else line)")
+	cmd.Flags().StringVar(&f.name, "profile", "", "machine whose costs apply: a name (see \"railyard profiles\") or a YAML file (default: the topology's own)")
 	cli.Must(cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return cost.Names(), cobra.ShellCompDirectiveDefault
 	}))
 }
 
-func (f *profileFlag) load(t *topology.Topology) (*cost.Profile, error) {
+// machine is the machine on a topology.
+func (f *profileFlag) machine(t *topology.Topology) (*cost.Machine, error) {
 	if f.name == "" && f.fitted != nil {
-		return f.fitted, nil
+		return cost.NewMachine(hostTopology).WithOwn(f.fitted), nil
 	}
-	if f.name == "" {
-		return cost.Default(t)
-	}
-	return cost.Get(f.name)
+	return cost.MachineOn(t, f.name)
 }
 
-// profileIdeal costs nothing but line rates.
-var profileIdeal = cost.MustGet("ideal")
+// load is what plans of ours cost there.
+func (f *profileFlag) load(t *topology.Topology) (*cost.Profile, error) {
+	if f.name == "" && f.fitted == nil {
+		return cost.Default(t)
+	}
+	m, err := f.machine(t)
+	if err != nil {
+		return nil, err
+	}
+	return m.Own(t), nil
+}

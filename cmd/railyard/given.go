@@ -62,9 +62,6 @@ func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
 	}
 	a.Collective, a.Detail.Baseline = study.Collective{Kind: s.Spec.Kind, Root: s.Spec.Root, Counts: s.Spec.Counts}, true
 	p := &planned{source: f.topo.name}
-	if a.Costs, p.known, err = f.running(t, a.Costs); err != nil {
-		return nil, err
-	}
 	q, err := study.New(a)
 	if err != nil {
 		return nil, err

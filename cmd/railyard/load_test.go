@@ -50,10 +50,7 @@ func TestParseLoads(t *testing.T) {
 // TestLoadedPlansAvoidTheLoad: with a rail at 90 %, the plan is no slower than the plan of
 // the idle machine would be there, and where rings use the rail, at least twice as fast.
 func TestLoadedPlansAvoidTheLoad(t *testing.T) {
-	profile, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := cost.Line
 	for _, c := range []struct {
 		name  string
 		nodes int

@@ -68,9 +68,8 @@ func addAlgo(cmd *cobra.Command, algo *string) {
 // planned is an answer with what only commands know of its question.
 type planned struct {
 	*study.Answer
-	source string        // name or path of the topology
-	known  *cost.Profile // as asked for, which says what is fastest; the costs may be those by which that runs
-	counts *countMatrix  // of all_to_allv, where a file says them
+	source string       // name or path of the topology
+	counts *countMatrix // of all_to_allv, where a file says them
 }
 
 // asked is the question that the flags ask on a topology, for some sizes.
@@ -83,8 +82,14 @@ func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []unit
 	if a.Collective, err = f.coll.collective(cmd); err != nil {
 		return a, err
 	}
+	if a.Machine, err = f.profile.machine(t); err != nil {
+		return a, err
+	}
 	if a.Costs, err = f.profile.load(t); err != nil {
 		return a, err
+	}
+	if f.executes && study.HasGPUs(t) && t.NumNodes() == 1 { // GPUs that pretend to be in several nodes are planned with the networks between those
+		a.Costs = a.Machine.Own(t)
 	}
 	a.Search = study.Search{Algorithm: f.algo, Channels: f.channels, Slices: f.slices, InPlace: f.inPlace}
 	a.Search.Protocols, err = f.protocols()
@@ -92,61 +97,37 @@ func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []unit
 }
 
 // question is the question that the flags ask.
-func (f *planFlags) question(cmd *cobra.Command, detail study.Detail) (*study.Question, *cost.Profile, error) {
+func (f *planFlags) question(cmd *cobra.Command, detail study.Detail) (*study.Question, error) {
 	if err := f.format.Check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	sizes, err := f.allSizes(cmd)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	t, err := f.topo.load()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	a, err := f.asked(cmd, t, sizes)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	a.Detail.Baseline, a.Detail.Changes = detail.Baseline, detail.Changes
-	known := a.Costs
-	if a.Costs, known, err = f.running(t, known); err != nil {
-		return nil, nil, err
-	}
 	q, err := study.New(a)
-	return q, known, f.coll.ofFile(err)
+	return q, f.coll.ofFile(err)
 }
 
 // plan answers the question.
 func (f *planFlags) plan(cmd *cobra.Command, detail study.Detail) (*planned, error) {
-	q, known, err := f.question(cmd, detail)
+	q, err := f.question(cmd, detail)
 	if err != nil {
 		return nil, err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
 	defer bar.Finish()
 	a, err := q.Answer(bar.Set)
-	return &planned{Answer: a, source: f.topo.name, known: known, counts: f.coll.matrix}, err
-}
-
-// running are the costs of railyard's own kernels where these are what will run, and the profile that
-// says what is fastest: of the machine's GPUs where neither the user nor the topology names one. GPUs
-// that pretend to be in several nodes are planned with the networks between those, of which such
-// profiles say nothing.
-func (f *planFlags) running(t *topology.Topology, p *cost.Profile) (costs, known *cost.Profile, err error) {
-	if !f.executes || t.NumNodes() > 1 {
-		return p, p, nil
-	}
-	if f.profile.name == "" && t.Profile() == "" {
-		if p, err = cost.Get(nccl.ProfileFor(t)); err != nil {
-			return nil, nil, err
-		}
-	}
-	if p.Execution == "" {
-		return p, p, nil
-	}
-	costs, err = p.Running()
-	return costs, p, err
+	return &planned{Answer: a, source: f.topo.name, counts: f.coll.matrix}, err
 }
 
 // protocols are those that the flags name; none: all that the costs know.

@@ -94,7 +94,11 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", f.name, r.Profile.Error)
-	return cli.WriteProfile(f.out, r.Profile)
+	m, err := cli.MachineAt(f.out, f.name)
+	if err != nil {
+		return err
+	}
+	return cli.WriteMachine(f.out, m.WithOwn(r.Profile))
 }
 
 func (f *probeFlags) read() (all []measurement.Link, err error) {

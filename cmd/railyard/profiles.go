@@ -14,30 +14,33 @@ import (
 func newProfiles() *cobra.Command {
 	return &cobra.Command{
 		Use:     "profiles [NAME]",
-		Short:   "List the cost profiles, or print one",
+		Short:   "List the machines whose costs are known, or print one",
 		Example: "  railyard profiles h200",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				p, err := cost.Get(args[0])
+				m, err := cost.GetMachine(args[0])
 				if err != nil {
 					return err
 				}
-				return cost.Encode(cmd.OutOrStdout(), p.Complete())
+				return cost.Encode(cmd.OutOrStdout(), m.Complete())
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, name := range cost.Names() {
-				p, err := cost.Get(name)
+				m, err := cost.GetMachine(name)
 				if err != nil {
 					return err
 				}
-				fit := p.Error
-				if fit == "" {
-					fit = p.Source
-				}
-				fmt.Fprintf(w, "%s\t%s\n", name, fit)
-				for _, over := range crossed(p) {
-					fmt.Fprintf(w, "  over %s\t%s\n", over, cost.KernelErrors(slices.DeleteFunc(slices.Clone(p.Kernels), func(k cost.Kernel) bool { return k.Over != over })))
+				fmt.Fprintln(w, name)
+				for _, part := range m.Parts() {
+					fmt.Fprintf(w, "  %s\t%v\n", part.Part, &part.Origin)
+					if part.Part != "nccl" || part.Borrowed() {
+						continue
+					}
+					kernels := m.NCCL().Kernels
+					for _, over := range crossed(kernels) {
+						fmt.Fprintf(w, "    over %s\t%s\n", over, cost.KernelErrors(slices.DeleteFunc(slices.Clone(kernels), func(k cost.Kernel) bool { return k.Over != over })))
+					}
 				}
 			}
 			return w.Flush()
@@ -45,12 +48,11 @@ func newProfiles() *cobra.Command {
 	}
 }
 
-// crossed is what a profile's own kernels cross, sorted.
-func crossed(p *cost.Profile) []string {
+// crossed is what kernels cross, sorted.
+func crossed(kernels []cost.Kernel) []string {
 	over := map[string]bool{}
-	for _, k := range p.Kernels {
-		over[k.Over] = p.From == ""
+	for _, k := range kernels {
+		over[k.Over] = true
 	}
-	maps.DeleteFunc(over, func(_ string, own bool) bool { return !own })
 	return slices.Sorted(maps.Keys(over))
 }

@@ -224,11 +224,11 @@ func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.Curv
 				continue
 			}
 			c.Points = append(c.Points, point(m.Size, m.Time))
-			profile, err := cost.Get(x.Profile)
+			machine, err := cost.GetMachine(x.Profile)
 			if err != nil {
 				return c, nil, nil, err
 			}
-			cases := measured.NewCases(s.f.training.topo.measured, profile)
+			cases := measured.NewCases(s.f.training.topo.measured, machine.NCCL())
 			cases.Options = x.Options
 			if p, err := cases.Predict(m); err == nil {
 				sizes, errors = append(sizes, float64(m.Size)), append(errors, p.Time.Seconds()/m.Time.Seconds()-1)

@@ -382,7 +382,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 	} else if err := cli.WriteFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.Question.Costs()) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.Question.Machine().WithOwn(p.Question.Costs())) }); err != nil {
 		return err
 	}
 	manifest := map[string]any{"schema": "railyard.manifest/v1", "tool": planner.Tool, "command": args[1:], "topology": doc.Topology,

@@ -37,12 +37,12 @@ type gpuFlags struct {
 	threads    int
 	specialise bool
 
-	node  *cuda.Node
-	known *cost.Profile // with what was fastest
-	dtype collective.DType
-	other *nccl.Beside                       // nil where there is no NCCL
-	fixed bool                               // the user chose the schedule
-	ways  map[*schedule.Schedule]cuda.Method // how each row's runs
+	node    *cuda.Node
+	machine *cost.Machine // which says what was fastest
+	dtype   collective.DType
+	other   *nccl.Beside                       // nil where there is no NCCL
+	fixed   bool                               // the user chose the schedule
+	ways    map[*schedule.Schedule]cuda.Method // how each row's runs
 }
 
 func (g *gpuFlags) add(cmd *cobra.Command) {
@@ -81,7 +81,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 	if g.node, err = cuda.Open(p.Question.Spec().Ranks); err != nil {
 		return err
 	}
-	g.node.Deadline, g.known, g.dtype = f.deadline, p.known, dtype
+	g.node.Deadline, g.machine, g.dtype = f.deadline, p.Question.Machine(), dtype
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
@@ -168,15 +168,16 @@ func (g *gpuFlags) close() {
 // those for others. They travel with each row.
 func (g *gpuFlags) warnings(p *planned) []string {
 	var out []string
-	if costs := p.Question.Costs(); costs != g.known && g.known.GPU != cuda.GPU() {
-		out = append(out, fmt.Sprintf("assumed: profile %s was not probed on %s; measure with `railyard probe`", costs.Name, cuda.GPU()))
+	costs, fastest := p.Question.Costs(), g.machine.Fastest()
+	if costs.Borrowed() || fastest != nil && fastest.GPU != cuda.GPU() {
+		out = append(out, fmt.Sprintf("assumed: profile %s was not probed on %s (%v); measure with `railyard probe`", costs.Name, cuda.GPU(), &costs.Origin))
 	}
 	switch {
 	case g.fixed:
-	case len(g.known.Methods) == 0:
-		out = append(out, fmt.Sprintf("profile %s does not say what is fastest here: the schedule is planned; measure with `railyard tune`", g.known.Name))
-	case g.known.GPU != cuda.GPU():
-		out = append(out, fmt.Sprintf("profile %s knows what is fastest on %s, not on %s: the schedule is planned; measure with `railyard tune`", g.known.Name, g.known.GPU, cuda.GPU()))
+	case fastest == nil:
+		out = append(out, fmt.Sprintf("profile %s does not say what is fastest here: the schedule is planned; measure with `railyard tune`", g.machine.Name))
+	case fastest.GPU != cuda.GPU():
+		out = append(out, fmt.Sprintf("profile %s knows what is fastest on %s, not on %s: the schedule is planned; measure with `railyard tune`", g.machine.Name, fastest.GPU, cuda.GPU()))
 	}
 	return out
 }
@@ -207,7 +208,7 @@ func (g *gpuFlags) predict(p *planned, row *study.Row, how cuda.Method) (planner
 }
 
 func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, bool) {
-	return cuda.Choose(g.known, cuda.GPU(), spec.Kind, g.dtype, spec.Ranks, int64(size))
+	return cuda.Choose(g.machine, cuda.GPU(), spec.Kind, g.dtype, spec.Ranks, int64(size))
 }
 
 // method is how to run a row.

@@ -72,11 +72,11 @@ func (f *trainingFlags) predictor(t *topology.Topology, part func(nodes, gpus in
 	}
 	switch f.runtime {
 	case "nccl":
-		p, err := f.profile.library(t)
+		m, err := f.profile.machine(t)
 		if err != nil {
 			return nil, err
 		}
-		return step.OnNCCL(t, g, p, part)
+		return step.OnNCCL(t, g, m.NCCL(), part)
 	case "railyard":
 		p, err := f.profile.load(t)
 		if err != nil {

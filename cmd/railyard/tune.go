@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ func (f *tuneFlags) run(cmd *cobra.Command) error {
 	if !strings.HasSuffix(f.profile, ".yaml") {
 		return cli.Usagef("--profile %s: a file that is written must end in .yaml", f.profile)
 	}
-	p, err := cost.Get(f.profile)
+	m, err := cost.GetMachine(f.profile)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (f *tuneFlags) run(cmd *cobra.Command) error {
 	if err := f.measure(cmd, t.NumRanks(), rows); err != nil {
 		return err
 	}
-	return f.tell(cmd, p, rows)
+	return f.tell(cmd, m, rows)
 }
 
 // measure sweeps all numbers of GPUs.
@@ -117,7 +118,7 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 }
 
 // tell reads the rows back and writes the profile.
-func (f *tuneFlags) tell(cmd *cobra.Command, p *cost.Profile, rows string) error {
+func (f *tuneFlags) tell(cmd *cobra.Command, m *cost.Machine, rows string) error {
 	all, err := tuning.ReadRows(rows)
 	if err != nil {
 		return err
@@ -127,11 +128,10 @@ func (f *tuneFlags) tell(cmd *cobra.Command, p *cost.Profile, rows string) error
 			return fmt.Errorf("%s: %v of %v made wrong elements: the profile is left as it was", rows, s.Way, s.Key.Kind)
 		}
 	}
-	tuned := *p
-	tuned.GPU, tuned.Methods = cuda.GPU(), tuning.FastestMethods(all)
-	if len(tuned.Methods) == 0 {
+	fastest := tuning.Fastest(cuda.GPU(), "railyard tune: "+filepath.Base(rows), time.Now().UTC().Format(time.DateOnly), all)
+	if len(fastest.Methods) == 0 {
 		return fmt.Errorf("%s: nothing ran: the profile is left as it was", rows)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d thresholds for %s from %d rows (%s)\n", f.profile, len(tuned.Methods), tuned.GPU, len(all), rows)
-	return cli.WriteProfile(f.profile, &tuned)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d thresholds for %s from %d rows (%s)\n", f.profile, len(fastest.Methods), fastest.GPU, len(all), rows)
+	return cli.WriteMachine(f.profile, m.WithFastest(fastest))
 }

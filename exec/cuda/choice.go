@@ -18,11 +18,11 @@ type Choice struct {
 	Method    Method
 }
 
-// Choose is what the profile says was fastest for a size in bytes (as nccl-tests counts
+// Choose is what the machine says was fastest for a size in bytes (as nccl-tests counts
 // it); false where that has not been measured, or on other GPUs than these.
-func Choose(p *cost.Profile, gpu string, kind collective.Kind, t collective.DType, gpus int, size int64) (Choice, bool) {
-	m := p.Method(kind.String(), gpus, units.Bytes(size))
-	if m == nil || p.GPU != gpu {
+func Choose(machine *cost.Machine, gpu string, kind collective.Kind, t collective.DType, gpus int, size int64) (Choice, bool) {
+	m := machine.Method(kind.String(), gpus, units.Bytes(size))
+	if m == nil || machine.Fastest().GPU != gpu {
 		return Choice{}, false
 	}
 	mechanism, err := block.ParseMechanism(m.Mechanism)

@@ -17,7 +17,7 @@ import (
 // compiled, and fits on an H200 at once.
 func TestChoicesCompile(t *testing.T) {
 	const multiprocessors = 132
-	h200, err := cost.Get("h200")
+	h200, err := cost.GetMachine("h200")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestChoicesCompile(t *testing.T) {
 		}
 		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll} {
 			for size := int64(1 << 10); size <= 4<<30; size *= 2 {
-				c, ok := Choose(h200, h200.GPU, kind, collective.Float32, gpus, size)
+				c, ok := Choose(h200, h200.Fastest().GPU, kind, collective.Float32, gpus, size)
 				if !ok {
 					t.Fatalf("%v on %d GPUs, %d bytes: no choice", kind, gpus, size)
 				}
@@ -42,7 +42,7 @@ func TestChoicesCompile(t *testing.T) {
 				if err := schedule.Check(s, topo); err != nil {
 					t.Fatal(err)
 				}
-				if whole, _ := Choose(h200, h200.GPU, kind, collective.Int32, gpus, size); whole.Method.Mechanism == block.Words {
+				if whole, _ := Choose(h200, h200.Fastest().GPU, kind, collective.Int32, gpus, size); whole.Method.Mechanism == block.Words {
 					t.Errorf("%v on %d GPUs, %d bytes: whole numbers in words", kind, gpus, size)
 				}
 				how := c.Method.Fitted(s, size, multiprocessors)

@@ -37,10 +37,7 @@ func Ratio(t *testing.T, f Format, s *schedule.Schedule, machine string, o topol
 
 func timeOf(t *testing.T, topo *topology.Topology, s *schedule.Schedule) units.Time {
 	t.Helper()
-	profile, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := cost.Line
 	plan, err := sim.Compile(topo, s, profile)
 	if err != nil {
 		t.Fatal(err)

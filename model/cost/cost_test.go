@@ -13,36 +13,47 @@ import (
 	"railyard/model/units"
 )
 
-func TestShippedProfilesRoundTrip(t *testing.T) {
+func TestShippedMachinesRoundTrip(t *testing.T) {
 	for _, name := range Names() {
-		p, err := Get(name)
+		m, err := GetMachine(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Source == "" || p.Date == "" || p.Name != name {
-			t.Errorf("%s: name %q, source %q, date %q", name, p.Name, p.Source, p.Date)
+		for _, part := range m.Parts() {
+			if part.Source == "" || part.Date == "" || part.Kind == "" || m.Name != name {
+				t.Errorf("%s: name %q, %+v", name, m.Name, part)
+			}
 		}
 		var buf bytes.Buffer
-		if err := Encode(&buf, p); err != nil {
+		if err := Encode(&buf, m); err != nil {
 			t.Fatal(err)
 		}
 		back, err := Parse(name, buf.Bytes())
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, buf.String())
 		}
-		if p.From != "" { // the kernels are another profile's, and not written
-			if len(p.Kernels) == 0 || back.Kernels != nil {
-				t.Errorf("%s: %d kernels from %s, %d written", name, len(p.Kernels), p.From, len(back.Kernels))
-			}
-			back.Kernels = p.Kernels
+		if name == Ideal.Name || name == Line.Name { // their parts have the names of what they are
+			back = back.WithOwn(m.own)
 		}
-		if d := cmp.Diff(p, back); d != "" {
+		if d := cmp.Diff(m, back, cmp.AllowUnexported(Machine{})); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
+		if data, err := shipped.ReadFile("machines/" + name + ".yaml"); err == nil && string(data) != buf.String() {
+			t.Errorf("%s: the shipped file is not as it would be written", name)
+		}
 	}
-	if _, err := Get("h2000"); err == nil || !strings.Contains(err.Error(), "must be one of") {
+	if _, err := GetMachine("h2000"); err == nil || !strings.Contains(err.Error(), "must be one of") {
 		t.Errorf("%v", err)
 	}
+}
+
+// own is what plans cost as a file says.
+func own(text string) (*Profile, error) {
+	m, err := Parse("bad.yaml", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return m.Measured(), nil
 }
 
 const example = `
@@ -67,7 +78,7 @@ curves:
 `
 
 func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
-	p, err := Parse("x", []byte(example))
+	p, err := own(example)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +108,7 @@ func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
 
 // TestSmoothCurves: between two sizes α and the time of a byte change evenly with the factor.
 func TestSmoothCurves(t *testing.T) {
-	p, err := Parse("x", []byte(strings.Replace(example, "    protocol: any\n", "    protocol: any\n    smooth: true\n    peer: 50ns\n    launch: 3us\n", 1)))
+	p, err := own(strings.Replace(example, "    protocol: any\n", "    protocol: any\n    smooth: true\n    peer: 50ns\n    launch: 3us\n", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,19 +132,19 @@ func TestSmoothCurves(t *testing.T) {
 
 func TestBadProfilesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want string }{
-		"unknown key": {"latencies", "latency", "line 6: field latency not found"},
-		"no source":   {"source: test", "source: ''", `"source" is missing`},
+		"unknown key": {"latencies", "latency", `bad.yaml:6: machine: unknown key "latency"`},
+		"no source":   {"source: test", "source: ''", `"source" is empty`},
 		"schema":      {"profile/v1", "profile/v2", "is not known"},
-		"another":     {"schema: railyard.profile/v1", "schema: railyard.topology/v1\nclasses: {}", `schema "railyard.topology/v1" is not known to this version: it reads railyard.profile/v1`},
+		"another":     {"schema: railyard.profile/v1", "schema: railyard.topology/v1\nclasses: {}", `schema "railyard.topology/v1" is not known to this version: it reads railyard.machine/v1`},
 		"order":       {"from: 64K", "from: 0", "must be larger than the segment before"},
-		"efficiency":  {"efficiency: 0.5", "efficiency: 1.5", "efficiency 1.5 must be from 0 to 1"},
+		"efficiency":  {"efficiency: 0.5", "efficiency: 1.5", "efficiency 1.5 must be a number from 0 to 1"},
 		"rate":        {"10GB/s", "fast", "is not a rate"},
 		"mechanism":   {"curves:", "gpu: x\nmethods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pigeon}\ncurves:", `mechanism "pigeon" must be one of`},
 		"no gpu":      {"curves:", "methods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pull}\ncurves:", "methods without gpu"},
 		"negative":    {"alpha: 2us", "alpha: -2us", "must not be negative"},
-		"medium":      {"medium: any", "medium: ''", "medium and protocol must be given"},
+		"medium":      {"medium: any", "medium: ''", `"medium" is empty`},
 	} {
-		_, err := Parse("bad.yaml", []byte(strings.Replace(example, c.from, c.to, 1)))
+		_, err := own(strings.Replace(example, c.from, c.to, 1))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "bad.yaml") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -143,15 +154,12 @@ func TestBadProfilesAreRefused(t *testing.T) {
 // TestWindowAndMessagesOneWay: a profile's window comes back, and messages one way have no curve but their
 // own.
 func TestWindowAndMessagesOneWay(t *testing.T) {
-	p, err := Parse("x", []byte(example+"window: 24B\n"))
+	m, err := Parse("x", []byte(example+"window: 24B\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var buf bytes.Buffer
-	if err := Encode(&buf, p); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := Parse("y", buf.Bytes()); err != nil || again.Window != 24 {
+	p := m.Measured()
+	if again := written(t, m); again.Measured().Window != 24 {
 		t.Errorf("%v, %v", again, err)
 	}
 	if one := OneWay("ll"); p.Covers(topology.NVLink, one) {
@@ -178,7 +186,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestMethods(t *testing.T) {
-	p := &Profile{Methods: []Method{{Collective: "all_reduce", GPUs: 2, UpTo: 1000, Algorithm: "a"}, {Collective: "all_reduce", GPUs: 2, Algorithm: "b"}, {Collective: "broadcast", GPUs: 2, UpTo: 10, Algorithm: "c"}}}
+	p := &Fastest{Methods: []Method{{Collective: "all_reduce", GPUs: 2, UpTo: 1000, Algorithm: "a"}, {Collective: "all_reduce", GPUs: 2, Algorithm: "b"}, {Collective: "broadcast", GPUs: 2, UpTo: 10, Algorithm: "c"}}}
 	for _, c := range []struct {
 		collective string
 		gpus       int
@@ -207,10 +215,11 @@ memory:
   - {from: 1MiB, alone: 80GB/s, input_copy: 40GB/s, input_combine: 20GB/s, fresh_copy: 10GB/s, fresh_combine: 5GB/s}
   - {from: 4MiB, alone: 20GB/s, input_copy: 10GB/s, input_combine: 5GB/s, fresh_copy: 10GB/s, fresh_combine: 5GB/s}
 `
-	p, err := Parse("x", []byte(levels))
+	m, err := Parse("x", []byte(levels))
 	if err != nil {
 		t.Fatal(err)
 	}
+	p := m.Measured()
 	for _, c := range []struct {
 		buffers              units.Bytes
 		alone, input, fresh  units.Rate
@@ -229,15 +238,7 @@ memory:
 			}
 		}
 	}
-	var buf bytes.Buffer
-	if err := Encode(&buf, p); err != nil {
-		t.Fatal(err)
-	}
-	back, err := Parse("x", buf.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(p, back); d != "" {
+	if d := cmp.Diff(p, written(t, m).Measured()); d != "" {
 		t.Error(d)
 	}
 	for what, bad := range map[string]string{
@@ -253,26 +254,18 @@ memory:
 	}
 }
 
-// A library's profile names the one of railyard's own kernels on the same GPUs.
-func TestExecutionOfAProfile(t *testing.T) {
-	for name, want := range map[string]string{"h200": "h200-execution", "h100": "h100-execution", "h200-execution": "h200-execution", "line": "line", "v100": "v100"} {
-		p, err := Get(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		running, err := p.Running()
-		if err != nil || running.Name != want {
-			t.Errorf("%s runs by %v, %v", name, running, err)
-		}
-		for protocol, curved := range map[string]bool{"words": want != name || strings.HasSuffix(name, "execution"), "none": false} {
-			if got := running.Curved(protocol); got != curved {
-				t.Errorf("%s: curve of %s: %v", running.Name, protocol, got)
-			}
-		}
+// written is a machine as it comes back from its file.
+func written(t *testing.T, m *Machine) *Machine {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := Encode(&buf, m); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := (&Profile{Execution: "nowhere"}).Running(); err == nil {
-		t.Error("took an unknown profile")
+	back, err := Parse("written", buf.Bytes())
+	if err != nil {
+		t.Fatal(err)
 	}
+	return back
 }
 
 func TestBeyondWhatAKernelWasFittedOn(t *testing.T) {

@@ -1,50 +1,53 @@
 package cost
 
-import _ "embed"
+import (
+	_ "embed"
+
+	"railyard/model/yamlfile"
+)
 
 //go:embed parameters.yaml
 var shippedParameters []byte
 
-// parameters are what profiles say beside curves and kernels.
-type parameters struct {
-	protocols []Protocol
-	engines   []Engine
-	steps     Steps
-}
-
 // defaults are used where a profile says nothing.
 var defaults = mustParameters()
 
-func mustParameters() parameters {
-	var d struct {
-		Protocols []protocolInFile `yaml:"protocols"`
-		Engines   []engineInFile   `yaml:"engines"`
+func mustParameters() Hardware {
+	var h Hardware
+	format := yamlfile.Format{Schema: "railyard.parameters/v1", Noun: "list of parameters", Repeat: "parameters"}
+	var schema string
+	err := readFile("parameters.yaml", shippedParameters, format, append(yamlfile.Record{yamlfile.Text("schema", &schema)}, h.record()...))
+	if err == nil {
+		h.Steps, err = parseSteps("steps.yaml", shippedSteps)
 	}
-	if err := strictly(shippedParameters, &d); err != nil {
+	if err != nil {
 		panic(err) // part of the program
 	}
-	r := reader{file: "parameters.yaml"}
-	out := parameters{protocols: r.protocols(d.Protocols), engines: r.engines(d.Engines)}
-	if len(r.errs) > 0 {
-		panic(r.errs[0])
+	return h
+}
+
+// complete is the hardware with everything that it leaves to the shipped parameters written out: what
+// predictions really use.
+func (h *Hardware) complete() Hardware {
+	out := Hardware{Steps: h.Crossing()}
+	for _, x := range defaults.MessageProtocols {
+		out.MessageProtocols = append(out.MessageProtocols, *h.Protocol(x.Name))
 	}
-	var err error
-	if out.steps, err = parseSteps("steps.yaml", shippedSteps); err != nil {
-		panic(err)
+	for _, x := range defaults.Engines {
+		out.Engines = append(out.Engines, *h.Engine(x.Name))
 	}
 	return out
 }
 
-// Complete is the profile with everything that it leaves to the shipped parameters
-// written out: what predictions really use.
+// Complete is the machine with everything that it leaves to the shipped parameters written out.
+func (m Machine) Complete() *Machine {
+	m.Hardware = m.Hardware.complete()
+	return &m
+}
+
+// Complete is the same of a profile.
 func (p *Profile) Complete() *Profile {
 	out := *p
-	out.MessageProtocols, out.Engines, out.Steps = nil, nil, p.Crossing()
-	for _, x := range defaults.protocols {
-		out.MessageProtocols = append(out.MessageProtocols, *p.Protocol(x.Name))
-	}
-	for _, x := range defaults.engines {
-		out.Engines = append(out.Engines, *p.Engine(x.Name))
-	}
+	out.Hardware = p.Hardware.complete()
 	return &out
 }

@@ -2,11 +2,11 @@ package cost
 
 import (
 	_ "embed"
-	"fmt"
 	"os"
 	"slices"
 
 	"railyard/model/units"
+	"railyard/model/yamlfile"
 )
 
 // Step is what one step of a transfer between nodes costs: Alpha and bytes at Rate; or
@@ -40,72 +40,45 @@ func ReadSteps(file string) (Steps, error) {
 	return parseSteps(file, data)
 }
 
+var stepsFormat = yamlfile.Format{Schema: "railyard.steps/v1", Noun: "list of steps", Repeat: "steps"}
+
+func parseSteps(file string, data []byte) (Steps, error) {
+	var s Steps
+	var schema string
+	err := readFile(file, data, stepsFormat, yamlfile.Record{yamlfile.Text("schema", &schema), stepsField(&s)})
+	return s, err
+}
+
+// stepsField reads all steps, or none.
+func stepsField(s *Steps) yamlfile.Field {
+	return yamlfile.Map("steps", s, (*Step).record).Checked(func(o *yamlfile.Object) {
+		if *s == nil {
+			return
+		}
+		for _, name := range stepNames {
+			if _, ok := (*s)[name]; !ok {
+				o.AddAt(o.Where("steps"), "step %s is missing", name)
+			}
+		}
+		for name := range *s {
+			if !slices.Contains(stepNames, name) {
+				o.AddAt(o.Where("steps"), "step %s is not known: must be one of %v", name, stepNames)
+			}
+		}
+	})
+}
+
+func (s *Step) record() yamlfile.Record {
+	return yamlfile.Record{yamlfile.Duration("alpha", &s.Alpha), yamlfile.Rate("rate", &s.Rate), yamlfile.Float("efficiency", &s.Efficiency, 0, 1),
+		yamlfile.Named("source", &s.Source), yamlfile.Date("date", &s.Date)}
+}
+
 // Crossing is what the steps of a transfer between nodes cost: the profile's constants,
 // else the shipped ones. They apply where a transfer is predicted step by step (package
 // sim/crossing); the library's kernels have them inside what a hop across a network costs.
-func (p *Profile) Crossing() Steps {
-	if p.Steps != nil {
-		return p.Steps
+func (h *Hardware) Crossing() Steps {
+	if h.Steps != nil {
+		return h.Steps
 	}
-	return defaults.steps
-}
-
-// stepInFile is a step as written.
-type stepInFile struct {
-	Alpha      string  `yaml:"alpha,omitempty"`
-	Rate       string  `yaml:"rate,omitempty"`
-	Efficiency float64 `yaml:"efficiency,omitempty"`
-	Source     string  `yaml:"source"`
-	Date       string  `yaml:"date"`
-}
-
-func parseSteps(file string, data []byte) (Steps, error) {
-	var d struct {
-		Schema string                `yaml:"schema"`
-		Steps  map[string]stepInFile `yaml:"steps"`
-	}
-	if err := strictly(data, &d); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if d.Schema != "railyard.steps/v1" {
-		return nil, fmt.Errorf("%s: schema %q is not known to this version: it reads railyard.steps/v1", file, d.Schema)
-	}
-	r := reader{file: file}
-	out := r.steps(d.Steps)
-	if len(r.errs) > 0 {
-		return nil, r.errs[0]
-	}
-	return out, nil
-}
-
-// steps must be complete.
-func (r *reader) steps(in map[string]stepInFile) Steps {
-	out := Steps{}
-	for _, name := range stepNames {
-		s, ok := in[name]
-		if !ok || s.Source == "" || s.Date == "" {
-			r.fail("step %s: is missing, or has no source and date", name)
-		}
-		out[name] = Step{optional(r, name+" alpha", s.Alpha, units.ParseTime), optional(r, name+" rate", s.Rate, units.ParseRate), s.Efficiency, s.Source, s.Date}
-		if !(s.Efficiency >= 0 && s.Efficiency <= 1) {
-			r.fail("step %s: efficiency %v must be from 0 to 1", name, s.Efficiency)
-		}
-	}
-	for name := range in {
-		if !slices.Contains(stepNames, name) {
-			r.fail("step %s is not known: must be one of %v", name, stepNames)
-		}
-	}
-	return out
-}
-
-func stepsText(in Steps) map[string]stepInFile {
-	if in == nil {
-		return nil
-	}
-	out := map[string]stepInFile{}
-	for name, s := range in {
-		out[name] = stepInFile{timeText(s.Alpha), rateText(s.Rate), s.Efficiency, s.Source, s.Date}
-	}
-	return out
+	return defaults.Steps
 }

@@ -2,6 +2,7 @@ package yamlfile
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -75,6 +76,7 @@ func (o *Object) Known(keys ...string) { o.asked = append(o.asked, keys...) }
 func (o *Object) Done() {
 	known := append([]string(nil), o.asked...)
 	sort.Strings(known)
+	known = slices.Compact(known)
 	for i := 0; o.node.Kind == yaml.MappingNode && i+1 < len(o.node.Content); i += 2 {
 		k := o.node.Content[i]
 		if !contains(known, k.Value) {
@@ -154,13 +156,16 @@ func (o *Object) Boolean(key string, def bool) bool {
 
 // Provenance reads source and date, which every constant must carry.
 func (o *Object) Provenance() (source, date string) {
-	source, date = o.Text("source", true), o.Text("date", true)
-	if date != "" {
-		if _, err := time.Parse("2006-01-02", date); err != nil {
-			o.AddAt(o.Where("date"), "%s: date %q must be YYYY-MM-DD", o.What, date)
-		}
+	return o.Text("source", true), o.Date("date")
+}
+
+// Date reads a date, YYYY-MM-DD, which must be there.
+func (o *Object) Date(key string) string {
+	date := o.Text(key, true)
+	if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
+		o.AddAt(o.Where(key), "%s: %s %q must be YYYY-MM-DD", o.What, key, date)
 	}
-	return source, date
+	return date
 }
 
 // Integers reads a list of whole numbers, or one number as a list of one.

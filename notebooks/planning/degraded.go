@@ -71,11 +71,11 @@ func degradedCells(nodes int, faults string, kind collective.Kind) []string {
 		log.Fatal(err)
 	}
 	began := processorTime()
-	line := checked(left, spec, "line") // first, so that trees are not found yet
+	line := checked(left, spec, cost.Line) // first, so that trees are not found yet
 	took := processorTime() - began
-	ideal := checked(left, spec, "ideal")
+	ideal := checked(left, spec, cost.Ideal)
 	best := min(bound.AlgBW/1e9, bandwidth(ideal)/ideal.OfBound()) // plans know the cuts around nodes as well
-	healthy := checked(whole, collective.Spec{Kind: kind, Ranks: whole.NumRanks()}, "line")
+	healthy := checked(whole, collective.Spec{Kind: kind, Ranks: whole.NumRanks()}, cost.Line)
 	return []string{fmt.Sprintf("%.2f", best), fmt.Sprintf("%.1f %%", 100*bandwidth(ideal)/best), planner.Name(ideal.Schedule),
 		fmt.Sprintf("%.1f %%", 100*bandwidth(line)/best), fmt.Sprintf("%.2f", line.Prediction.Time.Seconds()/healthy.Prediction.Time.Seconds()),
 		kept(left, healthy, line.Prediction.Time), fmt.Sprintf("%.1f s", took.Seconds())}
@@ -83,10 +83,7 @@ func degradedCells(nodes int, faults string, kind collective.Kind) []string {
 
 // kept is by how much longer the old plan takes than the new one, where it can be kept.
 func kept(left *topology.Topology, old planner.Row, now units.Time) string {
-	p, err := cost.Get("line")
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := cost.Line
 	k, err := planner.Keep(left, p, old.Schedule, old.Size, score.New(left, p))
 	if err != nil {
 		log.Fatal(err)

@@ -119,7 +119,7 @@ func (q *question) answer() (string, []string) {
 		}
 	}
 	began := time.Now()
-	bw, s, err := plan(t, spec, "ideal")
+	bw, s, err := plan(t, spec, cost.Ideal)
 	took := time.Since(began)
 	if err != nil {
 		log.Fatal(err)
@@ -127,7 +127,7 @@ func (q *question) answer() (string, []string) {
 	if err := schedule.Check(s, t); err != nil {
 		log.Fatal(err)
 	}
-	real, _, err := plan(t, spec, "line")
+	real, _, err := plan(t, spec, cost.Line)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -137,11 +137,7 @@ func (q *question) answer() (string, []string) {
 }
 
 // checked is the best plan, proven right.
-func checked(t *topology.Topology, spec collective.Spec, profile string) planner.Row {
-	p, err := cost.Get(profile)
-	if err != nil {
-		log.Fatal(err)
-	}
+func checked(t *topology.Topology, spec collective.Spec, p *cost.Profile) planner.Row {
 	scorer := score.New(t, p)
 	scorer.Limit = affordable
 	rows, err := planner.Plan(t, spec, []units.Bytes{size}, scorer, planner.PlanOptions{})
@@ -158,11 +154,7 @@ func checked(t *topology.Topology, spec collective.Spec, profile string) planner
 const affordable = 8_000_000
 
 // plan is the algorithm bandwidth of the best plan, in GB/s.
-func plan(t *topology.Topology, spec collective.Spec, profile string) (float64, *schedule.Schedule, error) {
-	p, err := cost.Get(profile)
-	if err != nil {
-		return 0, nil, err
-	}
+func plan(t *topology.Topology, spec collective.Spec, p *cost.Profile) (float64, *schedule.Schedule, error) {
 	rows, err := planner.Plan(t, spec, []units.Bytes{size}, score.New(t, p), planner.PlanOptions{})
 	if err != nil {
 		return 0, nil, err

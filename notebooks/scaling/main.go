@@ -124,10 +124,7 @@ func measure(nodes, depth int, folded bool) (row, error) {
 		return r, err
 	}
 	r.plan = time.Since(began)
-	line, err := cost.Get("line")
-	if err != nil {
-		return r, err
-	}
+	line := cost.Line
 	began = time.Now()
 	compile := sim.Compile
 	if !folded {

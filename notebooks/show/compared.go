@@ -37,12 +37,8 @@ func Only(set *measurement.Set, wanted func(measurement.Row) bool) *measurement.
 // Compare predicts measured runs of NCCL on a site, each with its own number of GPUs, by
 // a fitted profile. Runs that a host launched one by one have a launch floor, which only
 // `railyard compare` knows: take those in CUDA graphs.
-func Compare(s Site, profile string, set *measurement.Set) (*report.Comparison, error) {
-	p, err := cost.Get(profile)
-	if err != nil {
-		return nil, err
-	}
-	general, err := cost.Get(nccl.General)
+func Compare(s Site, machine string, set *measurement.Set) (*report.Comparison, error) {
+	site, err := cost.GetMachine(machine)
 	if err != nil {
 		return nil, err
 	}
@@ -56,13 +52,13 @@ func Compare(s Site, profile string, set *measurement.Set) (*report.Comparison, 
 			if err != nil {
 				return report.Predicted{}, err
 			}
-			if r, err = nccl.NewRuntime(t, p, general, nccl.Options{NVLS: nccl.Off}); err != nil {
+			if r, err = nccl.NewRuntime(t, site.NCCL(), cost.GeneralNCCL(), nccl.Options{NVLS: nccl.Off}); err != nil {
 				return report.Predicted{}, err
 			}
 			runtimes[m.GPUs] = r
 		}
 		x, err := r.Predict(nccl.Ask{Kind: m.Collective, Algorithm: m.Algo, Protocol: m.Proto, Size: m.Size, Graph: m.Launch == "graph"})
-		return report.Predicted{Time: x.Time, Own: x.Own, Schedule: x.Algorithm + "/" + x.Protocol, Profile: p.Name, Warnings: x.Warnings}, err
+		return report.Predicted{Time: x.Time, Own: x.Own, Schedule: x.Algorithm + "/" + x.Protocol, Profile: site.Name, Warnings: x.Warnings}, err
 	}), nil
 }
 

@@ -95,7 +95,7 @@ func Fit(name, source, date string, rows []Features) (*Result, error) {
 		return nil, fmt.Errorf("%d usable rows are too few for %d unknowns: measure at least twice as many sizes", len(rows), newModel(rows, nil).unknowns())
 	}
 	p := best.Profile
-	p.Name, p.Source, p.Date = name, source, date
+	p.Name, p.Origin = name, cost.Origin{Kind: cost.Fitted, Source: source, Date: date}
 	p.Error = fmt.Sprintf("MAPE %.1f%% in sample, %.1f%% held out (%d rows, %d folds, %d parameters)", 100*best.InSample, 100*best.HeldOut, best.Rows, folds, best.Parameters)
 	return best, nil
 }

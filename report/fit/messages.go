@@ -60,7 +60,7 @@ func Messages(name, source, date string, cases []Case, believed *cost.Profile) (
 	}
 	r.HeldOut = measurement.MAPE(errors)
 	p := r.Profile
-	p.Name, p.Source, p.Date = name, source, date
+	p.Name, p.Origin = name, cost.Origin{Kind: cost.Measured, Source: source, Date: date}
 	if believed != nil {
 		p.Window = believed.Window // no case tells it
 	}

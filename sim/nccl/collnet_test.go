@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"railyard/model/cost"
 	"strings"
 	"testing"
 
@@ -63,7 +64,7 @@ func TestCollNetIsChosen(t *testing.T) {
 func TestCollNetWork(t *testing.T) {
 	const size = units.Bytes(80e6)
 	for _, nodes := range []int{2, 16} {
-		r, err := NewRuntime(reducing(t, nodes), shipped(t, "h100"), shipped(t, General), Options{CollNet: On})
+		r, err := NewRuntime(reducing(t, nodes), shipped(t, "h100"), cost.GeneralNCCL(), Options{CollNet: On})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,43 +9,13 @@ import (
 	"railyard/model/topology"
 )
 
-// Fabrics are the kinds of networks between nodes that kernels are told apart by, because
-// a message over them costs differently: InfiniBand; RoCE; EFA, and EFA from its second
-// version on; Google's TCPX and TCPXO.
-var Fabrics = []string{"ib", "roce", "efa", "efa2", "tcpx", "tcpxo"}
-
-// fabricOf is the kind of a topology's network: as given, else as the class of the NICs'
-// links is named (hdr200, roce400, efa2-100), else any.
+// fabricOf is the kind of a topology's network: as given, else as its links say.
 func fabricOf(t *topology.Topology, given string) (string, error) {
-	if given != "" {
-		if !slices.Contains(Fabrics, given) {
-			return "", fmt.Errorf("fabric %s is not known: must be one of %s", given, strings.Join(Fabrics, ", "))
-		}
-		return given, nil
+	switch {
+	case given == "":
+		return cost.FabricOf(t), nil
+	case !slices.Contains(cost.Fabrics, given):
+		return "", fmt.Errorf("fabric %s is not known: must be one of %s", given, strings.Join(cost.Fabrics, ", "))
 	}
-	for l := range t.Links() {
-		if c := t.Class(topology.LinkID(l)); c.Medium == topology.Network {
-			return fabricNamed(c.Name), nil
-		}
-	}
-	return cost.AnyNetwork, nil
-}
-
-// infiniBand are the names of its speeds.
-var infiniBand = []string{"ib", "sdr", "ddr", "qdr", "fdr", "edr", "hdr", "ndr", "xdr"}
-
-// fabricNamed is the kind of network that a link class is named for: its letters before
-// the rate.
-func fabricNamed(class string) string {
-	class = strings.ToLower(class)
-	best := cost.AnyNetwork
-	for _, f := range Fabrics {
-		if strings.HasPrefix(class, f) && (best == cost.AnyNetwork || len(f) > len(best)) {
-			best = f
-		}
-	}
-	if slices.ContainsFunc(infiniBand, func(p string) bool { return strings.HasPrefix(class, p) }) {
-		return "ib"
-	}
-	return best
+	return given, nil
 }

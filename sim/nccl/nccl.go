@@ -27,7 +27,7 @@ type Options struct {
 	LL128             Switch  // Auto: by compute capability and paths; On: always
 	NoGDR             bool    // NICs do not reach GPU memory
 	NICLatency        float64 // µs, as a network plugin reports it; InfiniBand's gives 0
-	Fabric            string  // one of Fabrics; "": by the class of the NICs' links
+	Fabric            string  // one of cost.Fabrics; "": by the class of the NICs' links
 	// Replace what the search finds, e.g. by what NCCL_GRAPH_DUMP_FILE holds.
 	Ring, Tree, NVLSGraph Override
 }

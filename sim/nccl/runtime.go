@@ -49,16 +49,16 @@ func (p *Prediction) Band() (low, high units.Time) {
 	return max(units.Time(float64(p.Time)/(1+e)), p.Work.Least()), units.Time(float64(p.Time) * (1 + e))
 }
 
-// NewRuntime prepares predictions on a topology with a profile that has kernels, and a
-// general one for those that it has not. GPUs
+// NewRuntime prepares predictions on a topology with a machine's kernels (nil: it has none), and
+// general ones for those that it has not. GPUs
 // that NCCL does not know (RCCL runs on them) are predicted from kernels alone.
 func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Runtime, error) {
-	r := &Runtime{profile: p, general: general, reduces: switchesReduce(t)}
+	r := &Runtime{profile: cmp.Or(p, general), general: general, reduces: switchesReduce(t)}
 	nodes := t.NumNodes()
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
 		own := *m // which others may have asked for as well
-		own.profile = p
+		own.profile = r.profile
 		r.model, nodes = &own, m.Nodes()
 	}
 	if err != nil && o.CollNet == On {
@@ -89,9 +89,6 @@ func (m *Model) inSwitch() float64 {
 	}
 	return gen.nvlsEfficiency * (n - 1) / n
 }
-
-// General is the name of the profile that is fitted on all hardware together.
-const General = "general"
 
 // With is the same with another profile, and another general one.
 func (r *Runtime) With(p, general *cost.Profile) *Runtime {
@@ -186,7 +183,10 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	default:
 		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	}
-	if r.profile.From != "" {
+	switch {
+	case r.profile.Kind == cost.Assumed:
+		p.Warnings = append(p.Warnings, "assumed: "+r.profile.Source)
+	case r.profile.Borrowed():
 		p.Warnings = append(p.Warnings, fmt.Sprintf("extrapolated: profile %s has no measurements, its kernels are those of %s", r.profile.Name, r.profile.From))
 	}
 	if note != "" {

@@ -15,16 +15,26 @@ import (
 
 func shipped(t testing.TB, name string) *cost.Profile {
 	t.Helper()
-	p, err := cost.Get(name)
+	m, err := cost.GetMachine(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return m.NCCL()
+}
+
+// machineOf is the name of a topology's machine.
+func machineOf(t testing.TB, topo *topology.Topology) string {
+	t.Helper()
+	m, err := cost.MachineFor(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Name
 }
 
 func runtime(t testing.TB, topo *topology.Topology, profile string) *Runtime {
 	t.Helper()
-	r, err := NewRuntime(topo, shipped(t, profile), shipped(t, General), Options{})
+	r, err := NewRuntime(topo, shipped(t, profile), cost.GeneralNCCL(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +68,7 @@ func TestWorkIsWhatTheAlgorithmMoves(t *testing.T) {
 		{"gb200-nvl72", topology.Options{}, collective.AllReduce, "ring", 142, 0, 142, (size + 71) / 72, 900e9},
 	} {
 		topo := load(t, c.topology, c.options)
-		r := runtime(t, topo, ProfileFor(topo))
+		r := runtime(t, topo, machineOf(t, topo))
 		w, err := r.rates.work(c.kind, c.algorithm, size)
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +118,7 @@ func TestPredictionsKeepToTheLine(t *testing.T) {
 	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce, collective.AllToAll, collective.SendRecv}
 	for _, name := range topologies.Names() {
 		topo := load(t, name, topology.Options{})
-		r, err := NewRuntime(topo, shipped(t, ProfileFor(topo)), shipped(t, General), Options{})
+		r, err := NewRuntime(topo, shipped(t, machineOf(t, topo)), cost.GeneralNCCL(), Options{})
 		if err != nil {
 			t.Logf("%s: %v", name, err)
 			continue
@@ -205,15 +215,6 @@ func predict(t testing.TB, r *Runtime, a Ask) Prediction {
 	return p
 }
 
-func TestProfileFor(t *testing.T) {
-	for name, want := range map[string]string{"dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
-		"dgx-b200": "b200", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5", "superpod-h100": "h100"} {
-		if got := ProfileFor(load(t, name, topology.Options{})); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-	}
-}
-
 func BenchmarkPredict(b *testing.B) {
 	r := runtime(b, load(b, "superpod-h100", topology.Options{}), "h100")
 	for b.Loop() {
@@ -235,7 +236,7 @@ func TestProtocolParametersAct(t *testing.T) {
 				change(&p.MessageProtocols[i])
 			}
 		}
-		r, err := NewRuntime(topo, &p, shipped(t, General), Options{})
+		r, err := NewRuntime(topo, &p, cost.GeneralNCCL(), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

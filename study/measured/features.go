@@ -45,7 +45,7 @@ func Features(t *topology.Topology, s *schedule.Schedule, size units.Bytes, took
 	if passesOn(s) {
 		moved = inSlices(s)
 	}
-	line, err := sim.Run(t, moved, size, cost.MustGet("ideal"), sim.Options{})
+	line, err := sim.Run(t, moved, size, cost.Ideal, sim.Options{})
 	if err != nil {
 		return fit.Features{}, err
 	}

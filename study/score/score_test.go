@@ -41,10 +41,7 @@ func work(t *testing.T, kind collective.Kind, nodes int) map[string]int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := cost.Line
 	s := New(topo, profile)
 	rows, err := planner.Plan(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, []units.Bytes{1 << 30}, s, planner.PlanOptions{})
 	if err != nil {
@@ -70,10 +67,7 @@ func TestTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := cost.Line
 	spec := collective.Spec{Kind: collective.Broadcast, Ranks: topo.NumRanks()}
 	s := New(topo, profile)
 	s.Limit = 20_000
@@ -108,11 +102,7 @@ func TestForeseenIsAsGoodAsSimulated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		profile, err := cost.Get(c.profile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := New(topo, profile)
+		s := New(topo, map[string]*cost.Profile{"ideal": cost.Ideal, "line": cost.Line}[c.profile])
 		o := planner.PlanOptions{Algorithm: "packed_trees"}
 		rows, err := planner.Plan(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, []units.Bytes{c.size}, s, o)
 		if err != nil {
@@ -140,10 +130,7 @@ func TestGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := cost.Get("line")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := cost.Line
 	spec := collective.Spec{Kind: collective.AllToAllV, Ranks: topo.NumRanks()}
 	for i := range spec.Ranks {
 		row := make([]int64, spec.Ranks)

@@ -9,6 +9,11 @@ import (
 	"railyard/model/units"
 )
 
+// Fastest are what was fastest on GPUs of a name.
+func Fastest(gpu, source, date string, all []Row) *cost.Fastest {
+	return &cost.Fastest{GPU: gpu, Origin: cost.Origin{Kind: cost.Measured, Source: source, Date: date}, Methods: FastestMethods(all)}
+}
+
 // FastestMethods are a profile's methods: by collective and number of GPUs, what was
 // fastest for float32 up to a size, half way to the next one.
 func FastestMethods(all []Row) (out []cost.Method) {

@@ -224,7 +224,7 @@ func (f *Sweep) sent(c sweepCase, s *schedule.Schedule, operations int) (measure
 	if err != nil {
 		return "", "", err
 	}
-	r, err := sim.Run(c.topo, s, c.size, cost.MustGet("ideal"), sim.Options{})
+	r, err := sim.Run(c.topo, s, c.size, cost.Ideal, sim.Options{})
 	if err != nil {
 		return "", "", err
 	}

@@ -48,13 +48,13 @@ func (f *Sweep) known(topo *topology.Topology, spec collective.Spec, dtype colle
 // choose is what the topology's profile says was fastest on these GPUs, as run --backend
 // cuda takes it.
 func (f *Sweep) choose(topo *topology.Topology, spec collective.Spec, dtype collective.DType, size units.Bytes) (Way, error) {
-	p, err := cost.Default(topo)
+	m, err := cost.MachineFor(topo)
 	if err != nil {
 		return Way{}, err
 	}
-	c, ok := cuda.Choose(p, f.gpu, spec.Kind, dtype, spec.Ranks, int64(size))
+	c, ok := cuda.Choose(m, f.gpu, spec.Kind, dtype, spec.Ranks, int64(size))
 	if !ok {
-		return Way{}, fmt.Errorf("--chosen: profile %s does not say what is fastest for %v on %d GPUs of the name %q", p.Name, spec.Kind, spec.Ranks, f.gpu)
+		return Way{}, fmt.Errorf("--chosen: profile %s does not say what is fastest for %v on %d GPUs of the name %q", m.Name, spec.Kind, spec.Ranks, f.gpu)
 	}
 	s, err := planner.Build(topo, spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: c.Method.Mechanism.Protocol()})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -67,7 +68,16 @@ func ofFile(path string, err error) error {
 	return err
 }
 
-// WriteProfile writes a cost profile into a file.
-func WriteProfile(path string, p *cost.Profile) error {
-	return WriteFile(path, func(w io.Writer) error { return cost.Encode(w, p) })
+// WriteMachine writes a machine's file.
+func WriteMachine(path string, m *cost.Machine) error {
+	return WriteFile(path, func(w io.Writer) error { return cost.Encode(w, m) })
+}
+
+// MachineAt is the machine of a file whose parts are measured one by one; a new one where there is none.
+func MachineAt(path, name string) (*cost.Machine, error) {
+	m, err := cost.GetMachine(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cost.NewMachine(name), nil
+	}
+	return m, err
 }

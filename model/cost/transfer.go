@@ -1,110 +1,14 @@
 package cost
 
 import (
-	"embed"
 	"fmt"
 	"math"
-	"os"
-	"path"
 	"slices"
 	"strings"
 
 	"railyard/model/topology"
 	"railyard/model/units"
 )
-
-//go:embed profiles/*.yaml
-var shipped embed.FS
-
-// Ideal is line rates and nothing else; Line adds the latencies of the topology file.
-var (
-	ideal = &Profile{Name: "ideal", Source: "by definition: line rates, no latency, no overhead", Date: "2026-11-21"}
-	line  = &Profile{Name: "line", Source: "by definition: the topology file's rates and latencies, no overhead", Date: "2026-11-21", Latencies: true}
-)
-
-// Names are the profiles that Get knows.
-func Names() []string {
-	names := []string{"ideal", "line"}
-	entries, err := shipped.ReadDir("profiles")
-	if err != nil {
-		panic(err) // the files are part of the program
-	}
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Get is a profile by name, or from a YAML file where the name is a path (has a slash
-// or ends in .yaml).
-func Get(name string) (*Profile, error) {
-	switch {
-	case name == "ideal":
-		return ideal, nil
-	case name == "line":
-		return line, nil
-	case strings.Contains(name, "/") || strings.HasSuffix(name, ".yaml"):
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		p, err := Parse(name, data)
-		if err != nil || p.From == "" {
-			return p, err
-		}
-		return p.derived()
-	}
-	data, err := shipped.ReadFile(path.Join("profiles", name+".yaml"))
-	if err != nil {
-		return nil, fmt.Errorf("unknown profile %q: must be one of %s, or a YAML file", name, strings.Join(Names(), ", "))
-	}
-	p, err := Parse(name+".yaml", data)
-	if err != nil || p.From == "" {
-		return p, err
-	}
-	return p.derived()
-}
-
-// MustGet is a profile that is part of the program.
-func MustGet(name string) *Profile {
-	p, err := Get(name)
-	if err != nil {
-		panic(err)
-	}
-	return p
-}
-
-// derived is the profile with the kernels that it takes from another one.
-func (p *Profile) derived() (*Profile, error) {
-	from, err := Get(p.From)
-	if err != nil {
-		return nil, err
-	}
-	if from.From != "" {
-		return nil, fmt.Errorf("profile %s: from %s, which has no kernels of its own", p.Name, p.From)
-	}
-	out := *p
-	out.Kernels = from.Kernels
-	return &out, nil
-}
-
-// Default is the fitted profile that the topology names, else "line".
-func Default(t *topology.Topology) (*Profile, error) {
-	if t.Profile() == "" {
-		return line, nil
-	}
-	return Get(t.Profile())
-}
-
-// Running is the profile of railyard's own kernels on the same GPUs: another one where this is of a
-// library's.
-func (p *Profile) Running() (*Profile, error) {
-	if p.Execution == "" {
-		return p, nil
-	}
-	return Get(p.Execution)
-}
 
 // Curved reports whether messages of a protocol were measured: a curve has its name.
 func (p *Profile) Curved(protocol string) bool {

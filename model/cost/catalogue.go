@@ -1,0 +1,200 @@
+package cost
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"railyard/model/topology"
+)
+
+//go:embed machines/*.yaml
+var shipped embed.FS
+
+// General is the name of the machine whose kernels are fitted on all measurements together: what is
+// believed of a machine that was not measured.
+const General = "general"
+
+// Names are the machines that GetMachine knows.
+func Names() []string {
+	names := []string{"ideal", "line"}
+	entries, err := shipped.ReadDir("machines")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// read keeps shipped machines, which do not change.
+var read sync.Map
+
+// GetMachine is a machine by name, or from a YAML file where the name is a path (has a slash or ends
+// in .yaml).
+func GetMachine(name string) (*Machine, error) {
+	switch {
+	case name == Ideal.Name:
+		return NewMachine(name).WithOwn(Ideal), nil
+	case name == Line.Name:
+		return NewMachine(name).WithOwn(Line), nil
+	case strings.Contains(name, "/") || strings.HasSuffix(name, ".yaml"):
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return Parse(name, data)
+	}
+	if m, ok := read.Load(name); ok {
+		return m.(*Machine), nil
+	}
+	data, err := shipped.ReadFile(path.Join("machines", name+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("unknown machine %q: must be one of %s, or a YAML file", name, strings.Join(Names(), ", "))
+	}
+	m, err := Parse(name+".yaml", data)
+	if err == nil {
+		read.Store(name, m)
+	}
+	return m, err
+}
+
+// GeneralNCCL is what NCCL's kernels cost on all machines together.
+func GeneralNCCL() *Profile {
+	m, err := GetMachine(General)
+	if err != nil {
+		panic(err) // part of the program
+	}
+	return m.NCCL()
+}
+
+// MachineFor is the machine of a topology's nodes: the one that its file names, else that of its GPUs'
+// model, else the one whose links are alike, which its origins say.
+func MachineFor(t *topology.Topology) (*Machine, error) { return MachineOn(t, "") }
+
+// MachineOn is what the name of a machine, or of its file, means on a topology: "" is the topology's own.
+// What a machine does not say of NCCL's kernels is that of the topology's GPUs.
+func MachineOn(t *topology.Topology, name string) (*Machine, error) {
+	if name = cmp.Or(name, t.Profile()); name == "" {
+		return byGPU(t)
+	}
+	m, err := GetMachine(name)
+	if err != nil || m.nccl != nil || t.Devices()[t.Ranks()[0]].Kind != topology.GPU {
+		return m, err
+	}
+	gpu, err := byGPU(t)
+	if err != nil {
+		return nil, err
+	}
+	return m.WithNCCL(gpu.NCCL()), nil
+}
+
+// byGPU is the machine of a topology's GPUs.
+func byGPU(t *topology.Topology) (*Machine, error) {
+	model := modelOf(t)
+	medium, name := fastestLink(t)
+	if own := modelNamed(model); own != "" && medium != topology.PCIe { // cards without other links cost the same, whoever made them
+		return GetMachine(own)
+	}
+	m, err := GetMachine(name)
+	if err != nil || model == "" || medium == topology.PCIe {
+		return m, err
+	}
+	assumed := *m
+	assumed.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, whose links are alike", model, name)
+	return &assumed, nil
+}
+
+// modelOf is the model of the GPUs, "" where they have none or several.
+func modelOf(t *topology.Topology) string {
+	model := int32(-1)
+	for i, d := range t.Ranks() {
+		x := t.Devices()[d].Model
+		if x < 0 || i > 0 && x != model {
+			return ""
+		}
+		model = x
+	}
+	if model < 0 {
+		return ""
+	}
+	return strings.ToLower(t.Models()[model].Name)
+}
+
+// modelNamed is the machine whose name a model's has in it, the longest one: gb200 is no b200.
+func modelNamed(model string) (best string) {
+	for _, name := range Names() {
+		if !slices.Contains([]string{Ideal.Name, Line.Name, General, "host"}, name) && len(name) > len(best) && strings.Contains(model, name) {
+			best = name
+		}
+	}
+	return best
+}
+
+// generations are the machines of NVLink's generations.
+var generations = map[string]string{"1": "p100", "2": "v100", "3": "a100", "4": "h100", "5": "b200"}
+
+var nvlinkClass = regexp.MustCompile(`nvlink[ _-]?v?([1-5])`)
+
+// fastestLink is what rank 0 talks to other GPUs over, a scale-up link, else PCIe; and the machine
+// that has such links.
+func fastestLink(t *topology.Topology) (medium topology.Medium, machine string) {
+	rate, grace := 0., false
+	machine, medium = "", topology.PCIe
+	for _, l := range t.Out(t.Ranks()[0]) {
+		c := t.Class(l)
+		switch c.Medium {
+		case topology.XGMI:
+			return c.Medium, "mi300x"
+		case topology.NVLink:
+			medium, machine = c.Medium, General
+			if m := nvlinkClass.FindStringSubmatch(strings.ToLower(c.Name)); m != nil {
+				machine = generations[m[1]]
+			}
+		case topology.C2C:
+			grace = true
+		case topology.PCIe:
+			rate = max(rate, float64(c.Rate))
+		}
+	}
+	switch {
+	case machine == "b200" && grace:
+		machine = "gb200"
+	case machine != "":
+	case rate >= 50e9:
+		machine = "pcie5"
+	case rate >= 25e9:
+		machine = "pcie4"
+	default:
+		machine = "pcie3"
+	}
+	return medium, machine
+}
+
+// Default is what plans cost where nobody names a machine: of one that the topology's file names, what
+// it says of messages; else "line".
+func Default(t *topology.Topology) (*Profile, error) {
+	if t.Profile() == "" {
+		return Line, nil
+	}
+	m, err := GetMachine(t.Profile())
+	if err != nil {
+		return nil, err
+	}
+	return m.messages(t), nil
+}
+
+func (m *Machine) messages(t *topology.Topology) *Profile {
+	if m.nccl != nil && len(m.nccl.Curves) > 0 {
+		return m.NCCL()
+	}
+	return m.Own(t)
+}

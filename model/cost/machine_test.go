@@ -1,0 +1,160 @@
+package cost_test
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/topologies"
+)
+
+func load(t *testing.T, name string, o topology.Options) *topology.Topology {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo
+}
+
+func machineFor(t *testing.T, topo *topology.Topology) *cost.Machine {
+	t.Helper()
+	m, err := cost.MachineFor(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestMachineForTopology(t *testing.T) {
+	for name, want := range map[string]string{"dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
+		"dgx-b200": "b200", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "mi250x-node": "mi250x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5",
+		"superpod-h100": "h100", "nvlink-network-256": "h100", "summit-node": "v100", "host": "host"} {
+		if m := machineFor(t, load(t, name, topology.Options{})); m.Name != want {
+			t.Errorf("%s: %s, want %s", name, m.Name, want)
+		}
+	}
+}
+
+// TestGPUWithoutMachine: costs of GPUs that have no machine file are those of the machine whose links
+// are alike, and say so.
+func TestGPUWithoutMachine(t *testing.T) {
+	file, data, err := topologies.Source("dgx-h100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.NewReplacer("  h100:", "  h800:", "model: h100", "model: h800").Replace(string(data))
+	topo, err := topology.Parse(file, []byte(other), topologies.Source, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := machineFor(t, topo)
+	for _, part := range m.Origins(topo) {
+		if m.Name != "h100" || (part.Part == "nccl" || part.Part == "railyard") && (part.Kind != cost.Assumed || !strings.Contains(part.Source, "h800")) {
+			t.Errorf("%s: %s: %v", m.Name, part.Part, &part.Origin)
+		}
+	}
+}
+
+// TestOwnCostsEverywhere: plans of railyard's cost more than line rate over every medium between GPUs of
+// every shipped topology, and each curve says where it comes from.
+func TestOwnCostsEverywhere(t *testing.T) {
+	for _, name := range topologies.Names() {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 2})
+		if err != nil { // it has no network
+			topo = load(t, name, topology.Options{})
+		}
+		m := machineFor(t, topo)
+		own := m.Own(topo)
+		for _, c := range topo.Classes() {
+			switch c.Medium {
+			case topology.Network:
+				if topo.NumNodes() == 1 {
+					continue
+				}
+			case topology.NVLink, topology.XGMI, topology.PCIe:
+			default:
+				continue
+			}
+			for _, protocol := range own.Protocols() {
+				x := own.Transfer(c.Medium, protocol, 64<<10)
+				if !own.Covers(c.Medium, protocol) || x.Alpha == 0 || !(x.Efficiency < 1) {
+					t.Errorf("%s: %s over %v costs nothing beyond the line: %+v", name, protocol, c.Medium, x)
+				}
+			}
+			if o := own.OriginOver(c.Medium); o.Kind == "" || o.Kind == cost.LineRate || o.Source == "" {
+				t.Errorf("%s over %v: origin %+v", name, c.Medium, o)
+			}
+		}
+	}
+}
+
+// TestDerivedCosts: another machine's kernels keep α and their shares of the line rate; the copy is this
+// machine's; what was measured is marked as such and as nothing else.
+func TestDerivedCosts(t *testing.T) {
+	a100, h200 := load(t, "dgx-a100", topology.Options{}), load(t, "hgx-h200-4", topology.Options{})
+	derived, measured := machineFor(t, a100).Own(a100), machineFor(t, h200).Own(h200)
+	for _, protocol := range []string{"simple", "ll", "ll128", "pull", "words"} {
+		x, y := derived.Transfer(topology.NVLink, protocol, 1<<20), measured.Transfer(topology.NVLink, protocol, 1<<20)
+		if x != y || x.Alpha == 0 {
+			t.Errorf("%s: %+v, measured %+v", protocol, x, y)
+		}
+	}
+	if derived.Kind != cost.Derived || derived.From != "h200" || derived.Name != "a100" || derived.Copy == measured.Copy {
+		t.Errorf("%+v", derived.Origin)
+	}
+	if measured.Kind != cost.Measured || measured.From != "" {
+		t.Errorf("%+v", measured.Origin)
+	}
+}
+
+// TestNamedMachineApplies: a machine named on a topology of other GPUs changes costs there; where its file
+// says nothing of NCCL's kernels, those of the GPUs stay.
+func TestNamedMachineApplies(t *testing.T) {
+	topo := load(t, "dgx-a100", topology.Options{})
+	at := machineFor(t, topo).Own(topo)
+	for _, name := range []string{"h100", "v100", "mi300x", "pcie4", "line", "ideal"} {
+		m, err := cost.MachineOn(topo, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := m.Own(topo)
+		if own.Name != name || own.Launch == at.Launch && own.Copy == at.Copy {
+			t.Errorf("--profile %s changes nothing on %s", name, topo.Name())
+		}
+		want := name
+		if name == "line" || name == "ideal" {
+			want = "a100"
+		}
+		if got := m.NCCL().Name; got != want {
+			t.Errorf("--profile %s: kernels of %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestFilesOfEarlierVersions: a profile becomes the part of a machine that it was.
+func TestFilesOfEarlierVersions(t *testing.T) {
+	const head = "schema: railyard.profile/v1\nname: mine\nsource: a test\ndate: \"2026-11-21\"\nlatencies: false\n"
+	const curves = "curves:\n  - {medium: nvlink, protocol: any, segments: [{from: 0B, alpha: 1us}]}\n"
+	const kernels = "kernels:\n  - {collective: all_reduce, algorithm: ring, protocol: simple, over: nvlink, hop: 3us, pieces: [{from: 0B, slowdown: 1.5}], min_size: 1KiB, max_size: 1GiB, rows: 9, error: 0.1, held_out: 0.1}\n"
+	const methods = "gpu: Some GPU\nmethods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pull}\n"
+	for _, c := range []struct {
+		text               string
+		nccl, own, fastest bool
+	}{
+		{head + curves, false, true, false},
+		{head + kernels, true, false, false},
+		{head + "execution: h200-execution\n" + kernels + methods, true, false, true},
+		{head + "from: v100\n", true, false, false},
+		{head + curves + methods, false, true, true},
+	} {
+		m, err := cost.Parse("mine.yaml", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (m.NCCL() != nil) != c.nccl || (m.Measured() != nil) != c.own || (m.Fastest() != nil) != c.fastest {
+			t.Errorf("%s\nbecomes %+v", c.text, m.Parts())
+		}
+	}
+}
