@@ -8,7 +8,6 @@ import (
 
 	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"

@@ -52,12 +52,12 @@ func parseSteps(file string, data []byte) (Steps, error) {
 // stepsField reads all steps, or none.
 func stepsField(s *Steps) yamlfile.Field {
 	return yamlfile.Map("steps", s, (*Step).record).Checked(func(o *yamlfile.Object) {
-		if *s == nil {
+		if !o.Has("steps") {
 			return
 		}
 		for _, name := range stepNames {
 			if _, ok := (*s)[name]; !ok {
-				o.AddAt(o.Where("steps"), "step %s is missing", name)
+				o.AddAt(o.Where("steps"), "step %s: is missing", name)
 			}
 		}
 		for name := range *s {
