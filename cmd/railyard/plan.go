@@ -13,7 +13,6 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
-	"railyard/sim/nccl"
 	"railyard/study"
 )
 
