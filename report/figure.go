@@ -32,26 +32,18 @@ type Series struct {
 	Points []Point // sorted by size, each with a size and both times
 }
 
-// Panel is a part of a figure.
-type Panel uint8
-
-// The panels, from top to bottom.
-const (
-	TimePanel  Panel = iota // time over size, both logarithmic
-	BusBWPanel              // bus bandwidth over size
-	ErrorPanel              // error of the prediction over size
-)
-
-// Figure is predictions (lines) beside measurements (points) over size.
+// Figure is predictions (lines) beside measurements (points) over size: time above, bus bandwidth where it is known, and errors.
 type Figure struct {
-	Title  string
-	Source string // what, where, when: printed below
-	Series []Series
-	Panels []Panel
+	Title    string
+	Source   string // what, where, when: printed below
+	Series   []Series
+	NoBusBW  bool // it is not known, or not shown
+	NoTime   bool
+	NoErrors bool
 }
 
 // maxSeries is how many cases a figure shows: more colours cannot be told apart.
-var maxSeries = len(seriesColours)
+const maxSeries = 6
 
 // add appends a point to a series, leaving out what a logarithmic axis cannot show.
 func (s *Series) add(p Point) {
@@ -65,7 +57,7 @@ func (s *Series) add(p Point) {
 // system and series) is one colour; it is an error if there are more than can be told
 // apart.
 func (c *Comparison) Figure(topology, profile string) (*Figure, error) {
-	f := &Figure{Panels: []Panel{TimePanel, BusBWPanel, ErrorPanel}}
+	f := &Figure{}
 	groups := c.groups(keyOf)
 	if len(groups) > maxSeries {
 		return nil, fmt.Errorf("a figure shows at most %d cases, but there are %d, such as %q and %q: narrow the rows with --only",
@@ -84,7 +76,7 @@ func (c *Comparison) Figure(topology, profile string) (*Figure, error) {
 			f.Series = append(f.Series, s)
 		}
 		if slices.ContainsFunc(s.Points, func(p Point) bool { return p.BusBW == 0 }) {
-			f.Panels = []Panel{TimePanel, ErrorPanel}
+			f.NoBusBW = true
 		}
 	}
 	f.Title = fmt.Sprintf("%s on %s", common, topology)
@@ -149,8 +141,7 @@ func caseNames(groups []group) (common string, names []string) {
 // each with the error below. Runs of several collectives get a colour each.
 func (d *RunDocument) Figures() map[string]*Figure {
 	source := fmt.Sprintf("measured: backend %s, median; predicted: profile %s; %s", d.Backend, d.Profile, d.Tool)
-	time := &Figure{Source: source, Panels: []Panel{TimePanel, ErrorPanel}}
-	busbw := &Figure{Source: source, Panels: []Panel{BusBWPanel, ErrorPanel}}
+	time, busbw := &Figure{Source: source, NoBusBW: true}, &Figure{Source: source, NoTime: true}
 	index := map[string]int{}
 	for _, r := range d.Rows {
 		at, ok := index[r.Collective]

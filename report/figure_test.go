@@ -2,11 +2,9 @@ package report_test
 
 import (
 	"bytes"
-	"fmt"
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"strings"
 	"testing"
 
@@ -18,9 +16,18 @@ import (
 	"railyard/report/chart"
 )
 
-func drawn(t *testing.T, f *report.Figure, file string) []byte {
+func figureFile(t *testing.T, f *report.Figure, file string) []byte {
 	t.Helper()
-	write, err := f.Draw(file)
+	c, err := f.Chart()
+	return drawn(t, c, err, file)
+}
+
+func drawn(t *testing.T, c chart.Chart, err error, file string) []byte {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write, err := chart.Draw(c, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,9 +41,9 @@ func TestFigureGoldens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Equal(t, "figure-several.svg", drawn(t, several, "x.svg"))
-	golden.Equal(t, "figure-run-busbw.svg", drawn(t, runDocument().Figures()["busbw"], "x.svg"))
-	if again := drawn(t, several, "x.svg"); !bytes.Equal(again, drawn(t, several, "x.svg")) {
+	golden.Equal(t, "figure-several.svg", figureFile(t, several, "x.svg"))
+	golden.Equal(t, "figure-run-busbw.svg", figureFile(t, runDocument().Figures()["busbw"], "x.svg"))
+	if again := figureFile(t, several, "x.svg"); !bytes.Equal(again, figureFile(t, several, "x.svg")) {
 		t.Error("the same figure gave other bytes")
 	}
 }
@@ -47,7 +54,7 @@ func TestFigureSaysWhatItShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	svg := string(drawn(t, f, "x.svg"))
+	svg := string(figureFile(t, f, "x.svg"))
 	for _, want := range []string{"all_reduce Ring graph float 4 GPUs on hgx-h200-4", "time (us)", "bus bandwidth (GB/s)", "error (%)", "size (bytes; K = 1024)",
 		"measured: h200-ring.csv; predicted: profile test", "LL128, MAPE", "Simple, MAPE", ">1K<", ">64M<", ">1G<", "measured", "predicted"} {
 		if !strings.Contains(svg, want) {
@@ -58,7 +65,7 @@ func TestFigureSaysWhatItShows(t *testing.T) {
 
 func TestFigurePNG(t *testing.T) {
 	f := runDocument().Figures()["time"]
-	img, err := png.Decode(bytes.NewReader(drawn(t, f, "x.png")))
+	img, err := png.Decode(bytes.NewReader(figureFile(t, f, "x.png")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +92,14 @@ func count(img image.Image, want color.RGBA) (n int) {
 }
 
 func TestFigureRefuses(t *testing.T) {
-	f := runDocument().Figures()["time"]
-	if _, err := f.Draw("x.pdf"); err == nil || !strings.Contains(err.Error(), "must end in .svg or .png") {
+	c0, err := runDocument().Figures()["time"].Chart()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chart.Draw(c0, "x.pdf"); err == nil || !strings.Contains(err.Error(), "must end in .svg or .png") {
 		t.Errorf("%v", err)
 	}
-	if _, err := (&report.Figure{Panels: []report.Panel{report.TimePanel}}).Draw("x.svg"); err == nil || !strings.Contains(err.Error(), "nothing to plot") {
+	if _, err := (&report.Figure{}).Chart(); err == nil || !strings.Contains(err.Error(), "nothing to plot") {
 		t.Errorf("%v", err)
 	}
 	c := &report.Comparison{}
@@ -120,31 +130,13 @@ func TestFigureRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			svg := drawn(t, f, "x.svg")
+			svg := figureFile(t, f, "x.svg")
 			if bytes.Contains(svg, []byte("NaN")) || bytes.Contains(svg, []byte("Inf")) {
 				t.Error("the figure has places that are no numbers")
 			}
-			if len(drawn(t, f, "x.png")) < 1000 {
+			if len(figureFile(t, f, "x.png")) < 1000 {
 				t.Error("an empty PNG")
 			}
 		})
 	}
 }
-
-// Example shows how a figure gets onto disk.
-func ExampleFigure_Draw() {
-	write, err := runDocument().Figures()["busbw"].Draw("busbw.svg")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var n counter
-	fmt.Println(write(&n), n > 1000)
-	// Output: <nil> true
-}
-
-type counter int
-
-func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
-
-var _ io.Writer = new(counter)

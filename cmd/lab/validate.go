@@ -91,12 +91,11 @@ func writeValidation(d *report.Validation, dir string) error {
 		if len(s.Rows) == 0 {
 			continue
 		}
-		path := filepath.Join(dir, "img", "validation-"+s.Profile+".png")
-		write, err := s.Figure().Draw(path)
+		c, err := s.Figure().Chart()
 		if err != nil {
 			return err
 		}
-		if err := cli.WriteFile(path, write); err != nil {
+		if err := cli.WriteChart(filepath.Join(dir, "img", "validation-"+s.Profile+".png"), c); err != nil {
 			return err
 		}
 	}

@@ -145,11 +145,11 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 		if err != nil {
 			return err
 		}
-		write, err := figure.Draw(plot)
+		c, err := figure.Chart()
 		if err != nil {
-			return cli.Usage(err)
+			return err
 		}
-		if err := cli.WriteFile(plot, write); err != nil {
+		if err := cli.WriteChart(plot, c); err != nil {
 			return err
 		}
 	}

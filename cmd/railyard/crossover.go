@@ -74,11 +74,11 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 		d.Collective, d.Topologies = p.Question.Spec().Kind.String(), append(d.Topologies, *t)
 	}
 	if f.chart != "" {
-		write, err := d.Draw(f.chart, planner.Tool)
+		c, err := d.Chart(planner.Tool)
 		if err != nil {
 			return cli.Usage(err)
 		}
-		if err := cli.WriteFile(f.chart, write); err != nil {
+		if err := cli.WriteChart(f.chart, c); err != nil {
 			return err
 		}
 	}

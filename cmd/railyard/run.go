@@ -424,12 +424,12 @@ func (d *resultDir) plot(doc *report.RunDocument) error {
 		return nil
 	}
 	for name, figure := range doc.Figures() {
+		c, err := figure.Chart()
+		if err != nil {
+			return err
+		}
 		for _, ext := range []string{".svg", ".png"} {
-			write, err := figure.Draw(name + ext)
-			if err != nil {
-				return err
-			}
-			if err := cli.WriteFile(filepath.Join(d.path, name+ext), write); err != nil {
+			if err := cli.WriteChart(filepath.Join(d.path, name+ext), c); err != nil {
 				return err
 			}
 		}

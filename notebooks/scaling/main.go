@@ -26,7 +26,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
-	"railyard/report"
+	"railyard/report/chart"
 	"railyard/sim"
 	"railyard/topologies"
 )
@@ -82,7 +82,11 @@ func run(csvFile, pngFile string, flat int) error {
 	if err := write(csvFile, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {
 		return err
 	}
-	return write(pngFile, figure(rows).WritePNG)
+	draw, err := chart.Draw(figure(rows), pngFile)
+	if err != nil {
+		return err
+	}
+	return write(pngFile, draw)
 }
 
 // row is one simulation.
@@ -164,35 +168,33 @@ func writeCSV(w io.Writer, rows []row) error {
 }
 
 // figure is time over GPUs and over slices.
-func figure(rows []row) *report.Curves {
+func figure(rows []row) *chart.Panels {
 	byGPUs := func(r row) (float64, bool) { return float64(r.gpus), r.slices == 64 }
 	bySlices := func(r row) (float64, bool) { return float64(r.slices), r.gpus == 1024 }
 	simulation := func(r row) float64 { return r.sim.Seconds() }
-	curve := func(name, kind string, x func(row) (float64, bool), y func(row) float64) report.Curve {
+	curve := func(name, kind string, x func(row) (float64, bool), y func(row) float64) chart.Series {
 		points := map[float64]float64{} // the last of repeated ones
 		for _, r := range rows {
 			if v, ok := x(r); ok && r.kind() == kind {
 				points[v] = y(r)
 			}
 		}
-		c := report.Curve{Name: name, X: slices.Sorted(maps.Keys(points))}
-		for _, v := range c.X {
-			c.Y = append(c.Y, points[v])
+		c := chart.Series{Name: name}
+		for _, v := range slices.Sorted(maps.Keys(points)) {
+			c.Points = append(c.Points, chart.XY{X: v, Y: points[v]})
 		}
 		return c
 	}
-	return &report.Curves{
-		Source: fmt.Sprintf("all_reduce of 1 GiB, hierarchical_ring, %d channels, %s, profile line, %s", channels, network, runtime.Version()),
-		Panels: []report.CurvesPanel{
-			{Title: "64 slices", X: "GPUs (K = 1024)", Y: "seconds", Curves: []report.Curve{
-				curve("simulation, unfolded", "unfolded", byGPUs, simulation),
-				curve("simulation, folded", "folded", byGPUs, simulation),
-				curve("reading the topology", "folded", byGPUs, func(r row) float64 { return r.load.Seconds() })}},
-			{Title: "1,024 GPUs", X: "slices", Y: "seconds", Curves: []report.Curve{
-				curve("simulation, unfolded", "unfolded", bySlices, simulation),
-				curve("simulation, folded", "folded", bySlices, simulation)}},
-		},
+	panel := func(x string, list ...chart.Series) *chart.Lines {
+		return &chart.Lines{Frame: chart.Frame{X: x, Y: "seconds", Sizes: true, LogY: true}, Series: list}
 	}
+	return &chart.Panels{Across: true, Frame: chart.Frame{Title: "What a simulation costs",
+		Source: fmt.Sprintf("all_reduce of 1 GiB, hierarchical_ring, %d channels, %s, profile line, %s", channels, network, runtime.Version())},
+		Charts: []chart.Chart{
+			panel("GPUs, 64 slices (K = 1024)", curve("simulation, unfolded", "unfolded", byGPUs, simulation), curve("simulation, folded", "folded", byGPUs, simulation),
+				curve("reading the topology", "folded", byGPUs, func(r row) float64 { return r.load.Seconds() })),
+			panel("slices, 1,024 GPUs", curve("simulation, unfolded", "unfolded", bySlices, simulation), curve("simulation, folded", "folded", bySlices, simulation)),
+		}}
 }
 
 // write makes a file.

@@ -31,8 +31,10 @@ type Bars struct {
 
 func (b *Bars) frame() Frame { return b.Frame }
 
-func (b *Bars) height() vg.Length {
-	return footer + 3*vg.Centimeter + vg.Length(max(len(b.Bars), 3))*0.8*vg.Centimeter
+func (b *Bars) panels() []panel { return []panel{b} }
+
+func (b *Bars) size() (across, down vg.Length) {
+	return width, footer + 3*vg.Centimeter + vg.Length(max(len(b.Bars), 3))*0.8*vg.Centimeter
 }
 
 // Rows are bar, part and value.

@@ -27,14 +27,21 @@ type Frame struct {
 	X, Y   string // axis labels with units
 	LogX   bool
 	LogY   bool
+	Sizes  bool // X is a size in bytes, or a count in powers of two: logarithmic, 1K is 1024
 }
 
 // Chart is a figure.
 type Chart interface {
 	frame() Frame
-	height() vg.Length
+	size() (width, height vg.Length)
+	panels() []panel
+	Rows() [][]string // its data with a header
+}
+
+// panel is a plot of a figure.
+type panel interface {
+	Chart
 	fill(p *plot.Plot, keys *legend) error // adds its marks, ticks and keys
-	Rows() [][]string                      // its data with a header
 }
 
 // The measures of a figure.
@@ -58,7 +65,8 @@ func Draw(c Chart, file string) (func(io.Writer) error, error) {
 	if filepath.Ext(file) == ".csv" {
 		return func(w io.Writer) error { return csv.NewWriter(w).WriteAll(c.Rows()) }, nil
 	}
-	canvas, write, err := NewCanvas(file, width, c.height())
+	across, down := c.size()
+	canvas, write, err := NewCanvas(file, across, down)
 	if err != nil {
 		return nil, fmt.Errorf("%w, or .csv", err)
 	}
@@ -70,41 +78,76 @@ func Draw(c Chart, file string) (func(io.Writer) error, error) {
 
 func paint(c Chart, canvas draw.Canvas) error {
 	f := c.frame()
-	p := plot.New()
-	p.X.Label.Text, p.Y.Label.Text = f.X, f.Y
-	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
-		s.Font.Variant, s.Color = "Sans", ink
-	}
-	p.Title.TextStyle.Font.Size = 12
-	p.X.Tick.Marker, p.Y.Tick.Marker = plainTicks{}, plainTicks{}
-	if f.LogX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, Decades{number}
-	}
-	if f.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, Decades{number}
-	}
+	var plots []*plot.Plot
 	var keys legend
-	if err := c.fill(p, &keys); err != nil {
-		return err
+	for _, part := range c.panels() {
+		p := newPlot(part.frame())
+		if err := part.fill(p, &keys); err != nil {
+			return err
+		}
+		widen(p, part.frame())
+		plots = append(plots, p)
 	}
 	canvas.SetColor(color.White)
 	canvas.Fill(canvas.Rectangle.Path())
 	area := canvas
 	area.Min.X, area.Max.X, area.Min.Y, area.Max.Y = canvas.Min.X+6, canvas.Max.X-14, canvas.Min.Y+footer, canvas.Max.Y-6
-	title := p.Title.TextStyle
+	title := sans(12, ink)
 	title.XAlign, title.YAlign = draw.XLeft, draw.YTop
 	canvas.FillText(title, vg.Point{X: area.Min.X, Y: area.Max.Y}, f.Title)
 	area.Max.Y -= title.FontExtents().Height + 4
 	keys.paint(area)
 	area.Max.Y -= keys.height(area.Max.X-area.Min.X) + 4
-	p.Draw(area)
-	note := text.Style{Color: grey, Font: font.From(plot.DefaultFont, 8), XAlign: draw.XLeft, YAlign: draw.YBottom, Handler: plot.DefaultTextHandler}
-	note.Font.Variant = "Sans"
+	if side, ok := c.(*Panels); ok && side.Across {
+		drawAcross(plots, area)
+	} else {
+		drawDown(plots, area)
+	}
+	note := sans(8, grey)
+	note.XAlign, note.YAlign = draw.XLeft, draw.YBottom
 	if w, room := note.Width(f.Source), canvas.Max.X-canvas.Min.X-12; w > room {
 		note.Font.Size = max(note.Font.Size*room/w, 5)
 	}
 	canvas.FillText(note, vg.Point{X: canvas.Min.X + 6, Y: canvas.Min.Y + 5}, f.Source)
 	return nil
+}
+
+// newPlot is an empty plot with the frame's axes.
+func newPlot(f Frame) *plot.Plot {
+	p := plot.New()
+	p.X.Label.Text, p.Y.Label.Text = f.X, f.Y
+	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
+		s.Font.Variant, s.Color = "Sans", ink
+	}
+	p.Y.Label.TextStyle.Font.Size, p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = 10, 9, 9
+	p.X.Tick.Marker, p.Y.Tick.Marker = plainTicks{}, plainTicks{}
+	switch {
+	case f.Sizes:
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, sizeTicks{}
+	case f.LogX:
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, Decades{number}
+	}
+	if f.LogY {
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, Decades{number}
+	}
+	return p
+}
+
+// widen leaves room around what logarithmic axes show: half a power of two of sizes.
+func widen(p *plot.Plot, f Frame) {
+	if f.Sizes {
+		p.X.Min, p.X.Max = p.X.Min/math.Sqrt2, p.X.Max*math.Sqrt2
+	}
+	if f.LogY {
+		p.Y.Min, p.Y.Max = p.Y.Min/1.15, p.Y.Max*1.15
+	}
+}
+
+// sans is text of a size and colour.
+func sans(points font.Length, c color.Color) text.Style {
+	s := text.Style{Color: c, Font: font.From(plot.DefaultFont, points), Handler: plot.DefaultTextHandler}
+	s.Font.Variant = "Sans"
+	return s
 }
 
 func addGrid(p *plot.Plot) {

@@ -25,8 +25,10 @@ type Heat struct {
 
 func (h *Heat) frame() Frame { return h.Frame }
 
-func (h *Heat) height() vg.Length {
-	return footer + 4*vg.Centimeter + vg.Length(min(max(len(h.Names), 4), 40))*0.5*vg.Centimeter
+func (h *Heat) panels() []panel { return []panel{h} }
+
+func (h *Heat) size() (across, down vg.Length) {
+	return width, footer + 4*vg.Centimeter + vg.Length(min(max(len(h.Names), 4), 40))*0.5*vg.Centimeter
 }
 
 // Rows are row, column and value.

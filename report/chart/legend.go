@@ -2,7 +2,6 @@ package chart
 
 import (
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -36,8 +35,8 @@ func (l *legend) add(name string, thumbs ...plot.Thumbnailer) {
 }
 
 func keyStyle() text.Style {
-	s := text.Style{Color: ink, Font: font.From(plot.DefaultFont, 9), XAlign: draw.XLeft, YAlign: draw.YCenter, Handler: plot.DefaultTextHandler}
-	s.Font.Variant = "Sans"
+	s := sans(9, ink)
+	s.XAlign, s.YAlign = draw.XLeft, draw.YCenter
 	return s
 }
 

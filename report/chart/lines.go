@@ -25,6 +25,7 @@ const (
 	Dots                // measured points
 	Dashed              // limits, bounds
 	Steps               // joined by steps: cumulative distributions, fronts
+	Smooth              // joined, without dots
 )
 
 // Series is points that belong together.
@@ -42,8 +43,12 @@ type Lines struct {
 	FromZero bool // the vertical axis begins at 0
 }
 
-func (l *Lines) frame() Frame      { return l.Frame }
-func (l *Lines) height() vg.Length { return standard }
+func (l *Lines) frame() Frame    { return l.Frame }
+func (l *Lines) panels() []panel { return []panel{l} }
+
+func (l *Lines) size() (across, down vg.Length) {
+	return width, standard
+}
 
 // Rows are series, x, y and label.
 func (l *Lines) Rows() [][]string {
@@ -61,7 +66,7 @@ func (l *Lines) fill(p *plot.Plot, keys *legend) error {
 	points := 0
 	for i, s := range l.Series {
 		for _, q := range s.Points {
-			if !finite(q.X) || !finite(q.Y) || l.LogX && q.X <= 0 || l.LogY && q.Y <= 0 {
+			if !finite(q.X) || !finite(q.Y) || (l.LogX || l.Sizes) && q.X <= 0 || l.LogY && q.Y <= 0 {
 				return fmt.Errorf("chart %q: series %s has a point (%v, %v) that its axes cannot show", l.Title, s.Name, q.X, q.Y)
 			}
 		}
@@ -102,6 +107,9 @@ func (s *Series) add(p *plot.Plot, keys *legend) error {
 		keys.add(s.Name, dots)
 	case Dashed:
 		line.Dashes = []vg.Length{5, 3}
+		p.Add(line)
+		keys.add(s.Name, line)
+	case Smooth:
 		p.Add(line)
 		keys.add(s.Name, line)
 	case Steps:

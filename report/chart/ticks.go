@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -18,4 +20,25 @@ func (plainTicks) Ticks(lo, hi float64) []plot.Tick {
 		}
 	}
 	return out
+}
+
+// sizeTicks marks every power of two and labels as many as there is room for, as nccl-tests' flags do: 1K, 64M, 4G.
+type sizeTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (sizeTicks) Ticks(lo, hi float64) []plot.Tick {
+	first, last := int(math.Ceil(math.Log2(lo))), int(math.Floor(math.Log2(hi)))
+	step := 1
+	for (last-first)/step > 12 {
+		step *= 2
+	}
+	var ticks []plot.Tick
+	for e := max(first, 0); e <= min(last, 59); e++ {
+		t := plot.Tick{Value: math.Exp2(float64(e))}
+		if e%step == 0 {
+			t.Label = strconv.Itoa(1<<(e%10)) + []string{"", "K", "M", "G", "T", "P"}[e/10]
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
 }

@@ -27,8 +27,10 @@ type Timeline struct {
 
 func (t *Timeline) frame() Frame { return t.Frame }
 
-func (t *Timeline) height() vg.Length {
-	return footer + 3*vg.Centimeter + vg.Length(len(t.lanes()))*0.8*vg.Centimeter
+func (t *Timeline) panels() []panel { return []panel{t} }
+
+func (t *Timeline) size() (across, down vg.Length) {
+	return width, footer + 3*vg.Centimeter + vg.Length(len(t.lanes()))*0.8*vg.Centimeter
 }
 
 func (t *Timeline) lanes() []string {
@@ -64,7 +66,7 @@ func (t *Timeline) fill(p *plot.Plot, keys *legend) error {
 		names = append(names, plot.Tick{Value: row[name], Label: name})
 	}
 	for _, s := range t.Spans {
-		if !finite(s.From) || !finite(s.To) || s.To < s.From {
+		if !finite(s.From) || !finite(s.To) || s.To < s.From || t.Sizes && s.From <= 0 {
 			return fmt.Errorf("chart %q: a span of %s from %v to %v", t.Title, s.Lane, s.From, s.To)
 		}
 		box, err := rectangle(s.From, row[s.Lane]-0.36, s.To, row[s.Lane]+0.36, s.Colour)
