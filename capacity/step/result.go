@@ -184,6 +184,11 @@ func (r *Result) FLOPS() float64 {
 // MFU is the share of the peak rate (PaLM, arXiv 2204.02311, appendix B).
 func (r *Result) MFU() float64 { return r.FLOPS() / r.machine.GPU.Peak[r.Workload.Precision] }
 
+// leastCompute is how long a GPU's share of the arithmetic takes at its peak rate.
+func (r *Result) leastCompute() units.Time {
+	return units.FromMicroseconds(r.MFU() * r.Time.Microseconds())
+}
+
 // ScalingEfficiency is the throughput per GPU over that of one replica of the model alone.
 func (r *Result) ScalingEfficiency() float64 { return r.Replica.Seconds() / r.Time.Seconds() }
 

@@ -54,6 +54,10 @@ func Run(p *Predictor, w *workload.Workload, l Layout, o Options) (*Result, erro
 	if err := r.alone(b, e.lanes); err != nil {
 		return nil, err
 	}
+	if least := r.leastCompute(); o.Measured > 0 && o.Measured < least {
+		return nil, fmt.Errorf("a measured step of %v is faster than the peak of %s allows: computing alone takes at least %v; give the forward and backward passes of all %d micro-batches on one GPU",
+			o.Measured, r.machine.GPU.Title, least, l.MicroBatches())
+	}
 	if o.Timeline {
 		r.timeline = e.lanes
 	}

@@ -141,9 +141,20 @@ func TestCompression(t *testing.T) {
 func TestMeasuredStep(t *testing.T) {
 	p := steptest.Predictor(t, "dgx-a100", 1)
 	w := steptest.Workload(t, "gpt-3-13b")
-	r := run(t, p, w, "dp8 zero3 mb1 gb8 full", step.Options{Measured: 180 * units.Millisecond})
-	if d := r.Compute - 180*units.Millisecond; d > units.Millisecond || d < -units.Millisecond {
-		t.Errorf("computes %v, measured 180 ms", r.Compute)
+	r := run(t, p, w, "dp8 zero3 mb1 gb8 full", step.Options{Measured: 800 * units.Millisecond})
+	if d := r.Compute - 800*units.Millisecond; d > units.Millisecond || d < -units.Millisecond {
+		t.Errorf("computes %v, measured 800 ms", r.Compute)
+	}
+	// No GPU computes faster than its peak.
+	l, err := step.ParseLayout("dp8 zero3 mb1 gb8 full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for measured, fits := range map[units.Time]bool{180 * units.Millisecond: false, 800 * units.Millisecond: true} {
+		r, err := step.Run(p, w, l, step.Options{Measured: measured})
+		if fits && (err != nil || r.MFU() > 1) || !fits && (err == nil || !strings.Contains(err.Error(), "faster than the peak of")) {
+			t.Errorf("%v: %v", measured, err)
+		}
 	}
 }
 

@@ -152,11 +152,11 @@ func (f *reportFlags) step(cmd *cobra.Command, b *builder) error {
 	b.page.Lede = fmt.Sprintf("A step takes %s (%s %s/s); its bottleneck is %s.", table.Milliseconds(d.StepMS), table.Rate(d.UnitsPerSecond), d.Unit, d.Bottleneck)
 	b.page.Facts = []page.Fact{{Name: "step", Value: table.Milliseconds(d.StepMS), Note: table.Milliseconds(d.ExposedMS) + " exposed communication"}, {Name: d.Unit + "/s", Value: table.Rate(d.UnitsPerSecond)},
 		{Name: "MFU", Value: fmt.Sprintf("%.1f %%", 100*d.MFU)}, {Name: "scaling efficiency", Value: fmt.Sprintf("%.1f %%", 100*d.ScalingEfficiency)}, {Name: "memory", Value: fmt.Sprintf("%.1f GiB", d.Memory.Total), Note: fmt.Sprintf("of %.0f", d.Memory.Capacity)}}
-	err = b.section("Where a step goes", []string{fmt.Sprintf("Layout %s, the best of %d looked at; all times add up to the step.", d.Layout, max(searched, 1))}, []figure{
+	err = b.section("Where a step goes", []string{fmt.Sprintf("Layout %s, the best of %d looked at: %s. All times add up to the step.", d.Layout, max(searched, 1), report.LayoutWords(d.Layout))}, []figure{
 		{name: "waterfall", chart: figures.Waterfall(d), caption: "Each part begins where the one before it ends; exposed communication is what GPUs wait for."},
 		{name: "timeline", chart: figures.Timeline(d, r.Trace()), caption: "Neighbouring spans of a kind are drawn as one."},
 		{name: "timeline-end", chart: figures.TimelineEnd(d, r.Trace()), caption: "The last backward passes, the reduction of gradients and the update."},
-		{name: "memory", chart: figures.Memory(d)}}, []page.Table{collectiveTable(d)}, d.Notes)
+		{name: "memory", chart: figures.Memory(d)}}, []page.Table{table.Of(d.Collectives).Page("Collectives of one GPU in a step")}, d.Notes)
 	if err != nil {
 		return err
 	}
@@ -167,14 +167,6 @@ func (f *reportFlags) step(cmd *cobra.Command, b *builder) error {
 		return err
 	}
 	return f.scaling(cmd, b, d)
-}
-
-func collectiveTable(d *report.StepDocument) page.Table {
-	t := page.Table{Caption: "Collectives of one GPU in a step", Header: []string{"axis", "collective", "bytes", "GPUs", "schedule", "limited by", "us", "times", "exposed ms"}}
-	for _, c := range d.Collectives {
-		t.Rows = append(t.Rows, []string{c.Axis, c.Collective, fmt.Sprint(c.SizeBytes), fmt.Sprint(c.Ranks), c.Schedule, c.Limit, fmt.Sprintf("%.1f", c.TimeUS), fmt.Sprintf("%.0f", c.Count), fmt.Sprintf("%.2f", c.ExposedMS)})
-	}
-	return t
 }
 
 // files writes every figure in each format.

@@ -46,9 +46,10 @@ func (f *reportFlags) besides(cmd *cobra.Command, b *builder, first *report.Step
 		}
 		list = append(list, stepDocument(p, r, n))
 	}
-	t := page.Table{Caption: "Machines side by side, " + first.Workload, Header: []string{"machine", "GPUs", "GPU", "layout", "step ms", first.Unit + "/s", "a GPU", "MFU %", "exposed ms", "bottleneck"}}
-	for _, d := range list {
-		t.Rows = append(t.Rows, []string{d.Topology, fmt.Sprint(d.GPUs), d.GPU, d.Layout, fmt.Sprintf("%.1f", d.StepMS), table.Rate(d.UnitsPerSecond), table.Rate(d.UnitsPerSecond / float64(d.GPUs)), fmt.Sprintf("%.1f", 100*d.MFU), fmt.Sprintf("%.2f", d.ExposedMS), d.Bottleneck})
+	rows := make([]report.BesideRow, len(list))
+	for i, d := range list {
+		rows[i] = report.BesideRow{Machine: d.Topology, GPUs: d.GPUs, GPU: d.GPU, Layout: d.Layout, StepMS: d.StepMS, UnitsPerSecond: d.UnitsPerSecond,
+			Each: d.UnitsPerSecond / float64(d.GPUs), MFU: d.MFU, ExposedMS: d.ExposedMS, Bottleneck: d.Bottleneck}
 	}
-	return b.section("Beside other machines", nil, []figure{{name: "beside", chart: figures.Beside(first.Workload, first.Unit, list)}}, []page.Table{t}, nil)
+	return b.section("Beside other machines", nil, []figure{{name: "beside", chart: figures.Beside(first.Workload, first.Unit, list)}}, []page.Table{table.Of(rows).Page("Machines side by side, " + first.Workload + ", " + first.Unit)}, nil)
 }

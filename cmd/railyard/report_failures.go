@@ -10,6 +10,7 @@ import (
 	"railyard/capacity/step"
 	"railyard/capacity/whatif"
 	"railyard/model/failure"
+	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
 	"railyard/report/table"
@@ -21,7 +22,7 @@ func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) er
 		return nil
 	}
 	t := p.Machine().Topology
-	costs := page.Table{Caption: "The step with its layout kept and one part missing", Header: []string{"lost", "step ms", "slowdown", "limited by"}}
+	var costs []report.LostRow
 	for _, part := range []failure.Part{failure.NIC, failure.Cable, failure.Switch, failure.Node} {
 		lost := inventory.First(t, part)
 		if lost == "" {
@@ -31,20 +32,20 @@ func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) er
 		x.topo.fail = append(x.topo.fail[:len(x.topo.fail):len(x.topo.fail)], lost)
 		q, w, err := x.load()
 		if err != nil || q.Machine().Topology.NumRanks() < t.NumRanks() {
-			costs.Rows = append(costs.Rows, []string{lost, "–", "–", "ranks are lost: the job stops"})
+			costs = append(costs, report.LostRow{Lost: lost, Limit: "ranks are lost: the job stops"})
 			continue
 		}
 		kept, err := step.Run(q, w, r.Layout, step.Options{})
 		if err != nil {
 			return err
 		}
-		costs.Rows = append(costs.Rows, []string{lost, fmt.Sprintf("%.1f", ms(kept.Time)), fmt.Sprintf("%.4f", whatif.Slowdown(r, kept)), kept.LimitingLink("")})
+		costs = append(costs, report.LostRow{Lost: lost, StepMS: ms(kept.Time), Slowdown: whatif.Slowdown(r, kept), Limit: kept.LimitingLink("")})
 	}
 	return f.goodput(b, p, r, costs)
 }
 
 // goodput adds the expected and the played share of training over the interval.
-func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, costs page.Table) error {
+func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, costs []report.LostRow) error {
 	book, err := failure.Get(f.guard.rates)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, cos
 	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d played days, seed %d", book.Name, f.guard.days, f.guard.seed)
 	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %s every %.2f h of work, the best interval, and %s to restart, %.1f %% of the time is training that lasts: %s %s/s. Checkpoints take %.1f %%, lost work and restarts %.1f %%.",
 		best.StopsADay, best.MTBF, shortDuration(f.guard.checkpoint), best.Interval, shortDuration(f.guard.restart), 100*best.Goodput, table.Rate(best.Goodput*r.UnitsPerSecond()), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
-	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}}, []page.Table{costs}, []string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
+	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}}, []page.Table{table.Of(costs).Page("The step with its layout kept and one part missing")}, []string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
 }
 
 // shortDuration leaves out what is zero: 10m, not 10m0s.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,9 +13,11 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/report"
 	"railyard/report/chart"
 	"railyard/report/figures"
 	"railyard/report/page"
+	"railyard/report/table"
 	"railyard/report/topoview"
 	"railyard/sim"
 	"railyard/study"
@@ -76,7 +77,9 @@ func (f *reportFlags) network(cmd *cobra.Command, b *builder, t *topology.Topolo
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%.1f us), limited by %s.", s.spec.Kind, s.spec.Ranks, s.size, planner.Name(s.best.Schedule), s.best.Prediction.Time.Microseconds(), s.best.Prediction.Bottleneck)
+	p := &s.best.Prediction
+	text := fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%s: %s), limited by %s.", s.spec.Kind, s.spec.Ranks, s.size, planner.Name(s.best.Schedule),
+		table.Microseconds(p.Time.Microseconds()), planner.Describe(s.best.Schedule), p.Bottleneck)
 	return b.section("Network", []string{text}, list, []page.Table{s.table()}, notes)
 }
 
@@ -329,14 +332,9 @@ func (s *networkStudy) latencies(cmd *cobra.Command, what string) (chart.Chart, 
 
 // table is the plan by size.
 func (s *networkStudy) table() page.Table {
-	t := page.Table{Caption: "The best schedule by size", Header: []string{"bytes", "schedule", "us", "busbw GB/s", "of the bound", "limited by"}}
-	for _, r := range s.answer.Rows {
-		_, bus := study.Bandwidths(s.spec, r.Size, r.Prediction.Time)
-		of := "–"
-		if x := r.OfBound(); x > 0 && !math.IsInf(x, 0) {
-			of = fmt.Sprintf("%.1f %%", 100*x)
-		}
-		t.Rows = append(t.Rows, []string{fmt.Sprint(int64(r.Size)), planner.Name(r.Schedule), fmt.Sprintf("%.1f", r.Prediction.Time.Microseconds()), fmt.Sprintf("%.1f", bus), of, r.Prediction.Bottleneck})
+	rows := make([]report.PlanRow, len(s.answer.Rows))
+	for i := range rows {
+		rows[i] = planRow(s.spec, &s.answer.Rows[i], false)
 	}
-	return t
+	return table.Of(rows).Page("The best schedule by size")
 }

@@ -17,6 +17,7 @@ import (
 	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
+	"railyard/report/table"
 )
 
 // scaling is the section about fewer nodes of the same kind, each with its own best layout.
@@ -35,9 +36,9 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 		if err != nil {
 			return err
 		}
-		rate := d.UnitsPerSecond
+		point := figures.ScalePoint{GPUs: p.Machine().Topology.NumRanks(), UnitsPerSecond: d.UnitsPerSecond, Efficiency: d.ScalingEfficiency}
 		if !reflect.DeepEqual(x, f.training) { // else it is what d says
-			rate, err = stepRate(cmd, x, p, w)
+			point.UnitsPerSecond, point.Efficiency, err = stepRate(cmd, x, p, w)
 		}
 		var unfit *search.Unfit
 		if errors.As(err, &unfit) {
@@ -46,8 +47,8 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 		if err != nil {
 			return err
 		}
-		t := p.Machine().Topology
-		points = append(points, figures.ScalePoint{GPUs: t.NumRanks(), UnitsPerSecond: rate})
+		points = append(points, point)
+		t, rate := p.Machine().Topology, point.UnitsPerSecond
 		row := report.SizeRow{Design: units.Counted(t.NumNodes(), "node"), UnitsPerSecond: rate, OnFront: true}
 		if c, err := costOf(t, f.prices.file, f.prices.plan); err == nil {
 			row.Priced, row.Total, size.Currency, size.Prices, size.Date = true, c.Total, c.Currency, c.Prices, c.PricesDate
@@ -64,17 +65,17 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 	return b.section("Scaling", []string{"The same node and network, each size with its own best layout."}, list, nil, nil)
 }
 
-// stepRate is the throughput of the best layout.
-func stepRate(cmd *cobra.Command, f trainingFlags, p *step.Predictor, w *workload.Workload) (float64, error) {
+// stepRate is the throughput of the best layout, and its scaling efficiency.
+func stepRate(cmd *cobra.Command, f trainingFlags, p *step.Predictor, w *workload.Workload) (rate, efficiency float64, err error) {
 	l, _, err := (&capacityStepFlags{training: f}).layout(cmd, p, w)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	r, err := step.Run(p, w, l, step.Options{})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return r.UnitsPerSecond(), nil
+	return r.UnitsPerSecond(), r.ScalingEfficiency(), nil
 }
 
 // halves are n and what halving it gives, ascending.
@@ -96,12 +97,9 @@ func (f *reportFlags) cost(b *builder, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	table := page.Table{Caption: "Purchase, " + d.Currency, Header: []string{"part", "count", "each", "total", "source"}}
-	for _, l := range d.Bill {
-		table.Rows = append(table.Rows, []string{l.Part, fmt.Sprint(l.Count), fmt.Sprintf("%.0f", l.Each), fmt.Sprintf("%.0f", l.Total), l.Source})
-	}
-	return b.section("Cost", []string{fmt.Sprintf("%s %.0f to buy, %.0f over %d months with power, space, staff and maintenance; %.1f kW at full load.", d.Currency, d.Purchase, d.Total, d.Months, d.Watts/1000)},
-		[]figure{{name: "cost", chart: figures.CostOverTime(d)}}, []page.Table{table}, nil)
+	return b.section("Cost", []string{fmt.Sprintf("%s %s to buy, %s over %d months with power, space, staff and maintenance; %.1f kW at full load.", d.Currency, table.Money(d.Purchase),
+		table.Money(d.Total), d.Months, d.Watts/1000)},
+		[]figure{{name: "cost", chart: figures.CostOverTime(d)}}, []page.Table{table.Of(d.Bill).Page("Purchase, " + d.Currency)}, nil)
 }
 
 func drawn(x figure) ([]byte, error) {

@@ -45,18 +45,24 @@ func Pareto(d *report.SizeDocument) chart.Chart {
 		Y: d.Unit + "/s", Source: fmt.Sprintf("Predicted by railyard; price book %q of %s", d.Prices, d.Date)}}
 }
 
-// ScalePoint is a step on so many GPUs.
+// ScalePoint is a step on so many GPUs, and its efficiency: the throughput over that of its replicas alone.
 type ScalePoint struct {
 	GPUs           int
 	UnitsPerSecond float64
+	Efficiency     float64
 }
 
-// Scaling is throughput over GPUs, beside the ideal line through the first point.
+// Scaling is throughput over GPUs, beside the ideal: every GPU as fast as in the replica that is fastest alone. (A line through the
+// smallest machine would not be one: where memory is short, layouts are slow, and larger machines beat it.)
 func Scaling(workload, unit, source string, points []ScalePoint) chart.Chart {
-	got, ideal := chart.Series{Name: "predicted", Colour: chart.Ours}, chart.Series{Name: "ideal", Style: chart.Dashed, Colour: chart.Limit}
+	got, ideal := chart.Series{Name: "predicted", Colour: chart.Ours}, chart.Series{Name: "ideal: no GPU waits for another replica", Style: chart.Dashed, Colour: chart.Limit}
+	each := 0.0
+	for _, p := range points {
+		each = max(each, p.UnitsPerSecond/p.Efficiency/float64(p.GPUs))
+	}
 	for _, p := range points {
 		got.Points = append(got.Points, chart.XY{X: float64(p.GPUs), Y: p.UnitsPerSecond})
-		ideal.Points = append(ideal.Points, chart.XY{X: float64(p.GPUs), Y: points[0].UnitsPerSecond * float64(p.GPUs) / float64(points[0].GPUs)})
+		ideal.Points = append(ideal.Points, chart.XY{X: float64(p.GPUs), Y: each * float64(p.GPUs)})
 	}
 	return &chart.Lines{Series: []chart.Series{ideal, got}, Frame: chart.Frame{Title: "Scaling of " + workload, X: "GPUs", Y: unit + "/s", LogX: true, LogY: true, Source: source}}
 }

@@ -90,13 +90,15 @@ var escape = strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "\n", " "
 func (v *View) page(title string) *page.Page {
 	s := page.Section{Heading: "Result", Notes: v.Below}
 	for _, t := range v.Tables {
-		s.Tables = append(s.Tables, t.Page())
+		s.Tables = append(s.Tables, t.Page(t.Title))
 	}
 	return &page.Page{Title: title, Lede: strings.Join(v.Answer, " "), Sections: []page.Section{s}}
 }
 
 // Page is the table as a page has it.
-func (t *Shown) Page() page.Table { return page.Table{Caption: t.Title, Header: t.Heads, Rows: t.Rows} }
+func (t *Shown) Page(caption string) page.Table {
+	return page.Table{Caption: caption, Header: t.Heads, Rows: t.Rows}
+}
 
 // titleOf is what the schema says that a document is.
 func titleOf(doc any) string {
