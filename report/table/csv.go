@@ -157,7 +157,7 @@ func (t *csvTable) rows(list reflect.Value, before []cell, kind string) {
 // notes puts the document's own notes into the first line.
 func (t *csvTable) notes(d reflect.Value) {
 	for _, f := range fieldsOf(d.Type()) {
-		if f.note == "" {
+		if f.note == "" || f.hidden() {
 			continue
 		}
 		c := &column{field: f}
