@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -24,7 +25,9 @@ func TestLeastTimeOfOldPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast, collective.Reduce} {
+	kinds := []collective.Kind{collective.AllToAll, collective.AllReduce, collective.Broadcast, collective.AllGather,
+		collective.ReduceScatter, collective.Reduce}
+	for _, kind := range kinds[:long.Or(2, len(kinds))] {
 		spec := collective.Spec{Kind: kind, Ranks: whole.NumRanks()}
 		list, err := planner.Candidates(whole, spec, "", planner.Options{})
 		if err != nil {

@@ -42,6 +42,7 @@ func TestDegradedMachines(t *testing.T) {
 // A mesh with a hole, on which the search for disjoint rings goes back over rings that
 // it has already found.
 func TestRingsOfMeshWithHole(t *testing.T) {
+	long.Only(t)
 	topo, err := topology.Load(topologies.Source, "mi250x-node", topology.Options{Nodes: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -107,7 +107,10 @@ func (g goal) topology(t *testing.T, most int) *topology.Topology {
 // Plans come as near to the bound as docs/planning.md says, whichever algorithm does it, to half a
 // percent; they are right, and no faster than the bound.
 func TestPlansReachWhatTheTablesSay(t *testing.T) {
-	for _, g := range goals(t) {
+	for i, g := range goals(t) {
+		if !long.Given() && len(g.lost) > 0 && i%3 > 0 {
+			continue
+		}
 		topo := g.topology(t, long.Or(16, 256))
 		if topo == nil {
 			continue

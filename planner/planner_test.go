@@ -16,7 +16,7 @@ func TestEveryAlgorithmOnEveryShippedTopology(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := 0
-			most := long.Or(8, 64)
+			most := long.Or(6, 64)
 			for _, o := range []topology.Options{{}, {GPUs: 3}, {Nodes: 2, GPUs: 4}, {Nodes: 3, GPUs: 2}} {
 				topo, err := topology.Load(topologies.Source, name, o)
 				if err != nil || topo.NumRanks() > most || o.Nodes > 0 && topo.NumNodes() != o.Nodes {

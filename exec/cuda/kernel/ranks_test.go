@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -117,7 +118,7 @@ func TestPlacesOfOnePeer(t *testing.T) {
 		if p.Peers() <= p.Ranks {
 			t.Errorf("%v: no operation of more than %d places: not a case", m, p.Ranks-1)
 		}
-		if m == block.Packets {
+		if m == block.Packets && long.Given() {
 			correct(t, simulator(t, filepath.Join(t.TempDir(), "simulate"), "-DT_FLOAT32", "-DSPECIALISED",
 				fmt.Sprintf("-DPEERS=%d", p.Peers())), s, o)
 		}
