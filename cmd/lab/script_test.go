@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"railyard/cmd/internal/clitest"
+	_ "railyard/internal/long" // accepts -long
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"lab": main})
 }
 
-// TestScripts runs the scenarios in testdata/script, one file each.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
-}
+func TestScripts(t *testing.T) { clitest.Scripts(t) }

@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"railyard/internal/long"
 )
 
 // TestCapacityDocumentsAreCurrent: the pages in docs are what the commands write, and the
 // errors on published steps stay what they were.
 func TestCapacityDocumentsAreCurrent(t *testing.T) {
+	long.Only(t)
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())
 	v, err := validateSteps(cmd)
