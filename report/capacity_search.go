@@ -40,10 +40,12 @@ func (d *SearchDocument) Answer() []string {
 		return nil
 	}
 	r := &d.Rows[0]
-	looked := fmt.Sprintf("Of %s, %d were played, %d ruled out by bounds, %d do not fit into memory", units.Counted(d.Layouts, "layout"), d.Timed, d.Pruned, d.TooLarge)
+	looked := fmt.Sprintf("Of %s, %d were played, %d ruled out by bounds, %d do not fit into memory", units.Counted(d.Layouts, "layout"),
+		d.Timed, d.Pruned, d.TooLarge)
 	if d.Resumed > 0 {
 		looked += fmt.Sprintf("; %d come from the journal", d.Resumed)
 	}
-	return []string{fmt.Sprintf("%s on %s (%s), communication by %s, is fastest in layout %s: %s; a step takes %s (%s %s/s).", d.Workload, d.Topology, units.Counted(d.GPUs, "GPU"), d.Runtime,
+	return []string{fmt.Sprintf("%s on %s (%s), communication by %s, is fastest in layout %s: %s; a step takes %s (%s %s/s).", d.Workload,
+		d.Topology, units.Counted(d.GPUs, "GPU"), d.Runtime,
 		r.Layout, LayoutWords(r.Layout), table.Milliseconds(r.StepMS), table.Rate(r.UnitsPerSecond), d.Unit), looked + "."}
 }

@@ -78,6 +78,8 @@ func (d *StepDocument) Answer() []string {
 	if d.Searched > 0 {
 		best = fmt.Sprintf(", the best of %d", d.Searched)
 	}
-	return []string{fmt.Sprintf("A step of %s on %s (%d × %s) takes %s (%s %s/s) with communication by %s.", d.Workload, d.Topology, d.GPUs, d.GPU, table.Milliseconds(d.StepMS),
+	return []string{fmt.Sprintf("A step of %s on %s (%d × %s) takes %s (%s %s/s) with communication by "+
+		"%s.", d.Workload, d.Topology, d.GPUs,
+		d.GPU, table.Milliseconds(d.StepMS),
 		table.Rate(d.UnitsPerSecond), d.Unit, d.Runtime), fmt.Sprintf("Layout %s%s: %s.", d.Layout, best, LayoutWords(d.Layout))}
 }

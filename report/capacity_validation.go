@@ -44,7 +44,8 @@ func (d *StepValidation) Footer() []string {
 	var out []string
 	names, count, abs, signed := d.summary()
 	for _, n := range names {
-		out = append(out, fmt.Sprintf("%s: mean absolute error %.1f %%, mean error %+.1f %% (%d rows)", n, 100*abs[n]/float64(count[n]), 100*signed[n]/float64(count[n]), count[n]))
+		out = append(out, fmt.Sprintf("%s: mean absolute error %.1f %%, mean error %+.1f %% (%d rows)", n, 100*abs[n]/float64(count[n]),
+			100*signed[n]/float64(count[n]), count[n]))
 	}
 	return out
 }
@@ -126,7 +127,8 @@ func (d *StepValidation) WriteMarkdown(w io.Writer) error {
 	seen := map[string]bool{}
 	for i := range d.Rows {
 		r := &d.Rows[i]
-		l.printf("| %s | %d × %s | %s | %.4g | %s | %s | %.1f | %s |\n", r.ID, r.GPUs, r.GPU, r.Layout, r.Published, seconds(r.Predicted), errorPercent(r.Error()), 100*r.MFU, r.Note)
+		l.printf("| %s | %d × %s | %s | %.4g | %s | %s | %.1f | %s |\n", r.ID, r.GPUs, r.GPU, r.Layout, r.Published, seconds(r.Predicted),
+			errorPercent(r.Error()), 100*r.MFU, r.Note)
 		if !seen[r.Source] {
 			seen[r.Source] = true
 			sources = append(sources, r.Source)

@@ -83,7 +83,8 @@ func predictRow(m measurement.Row, predict Predictor) (Predicted, error) {
 		return p, fmt.Errorf("the predicted time is zero: profile without cost for this case")
 	}
 	if m.Derived != "" {
-		p.Warnings = append(p.Warnings[:len(p.Warnings):len(p.Warnings)], fmt.Sprintf("the measured time is computed from %s, which is printed with few digits", m.Derived))
+		p.Warnings = append(p.Warnings[:len(p.Warnings):len(p.Warnings)],
+			fmt.Sprintf("the measured time is computed from %s, which is printed with few digits", m.Derived))
 	}
 	return p, nil
 }

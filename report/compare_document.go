@@ -119,7 +119,8 @@ func (d *CompareDocument) Answer() []string {
 	if s.Worst == nil {
 		return []string{fmt.Sprintf("%s, profile %s: 0 rows could be compared, %d skipped.", d.Topology, d.Profile, s.Skipped)}
 	}
-	return []string{fmt.Sprintf("%s, profile %s: predictions of %s are off by a factor of %.3f (MAPE %s, bias %.3f; below 1: predicted too fast).", d.Topology, d.Profile, units.Counted(s.Rows, "row"),
+	return []string{fmt.Sprintf("%s, profile %s: predictions of %s are off by a factor of %.3f (MAPE %s, bias %.3f; below 1: predicted "+
+		"too fast).", d.Topology, d.Profile, units.Counted(s.Rows, "row"),
 		*s.Geomean, table.Percent(*s.MAPE), *s.Bias)}
 }
 
@@ -128,7 +129,8 @@ func (d *CompareDocument) Footer() []string { return d.footer }
 
 // Document is the comparison as commands print it.
 func (c *Comparison) Document(topology, profile string) *CompareDocument {
-	d := &CompareDocument{Schema: "railyard.compare/v1", Topology: topology, Profile: profile, Rows: []CompareRow{}, Groups: []CompareGroup{}, Skipped: []SkippedLine{},
+	d := &CompareDocument{Schema: "railyard.compare/v1", Topology: topology, Profile: profile, Rows: []CompareRow{},
+		Groups: []CompareGroup{}, Skipped: []SkippedLine{},
 		Summary: CompareSummary{Rows: len(c.Rows), Skipped: len(c.Skipped), ErrorStatistics: statistics(c.errors())}, eachRow: c.EachRow}
 	names := fileColumns(c.Header)
 	for _, r := range c.Rows {
@@ -141,19 +143,23 @@ func (c *Comparison) Document(topology, profile string) *CompareDocument {
 	for _, g := range c.groups(summaryKey) {
 		k, one := g.key, &Comparison{Rows: g.rows}
 		bad := g.rows[one.worst()]
-		d.Groups = append(d.Groups, CompareGroup{k.kind.String(), k.algo, k.proto, k.launch, k.gpus, len(g.rows), statistics(one.errors()), round6(bad.Error), int64(bad.Measured.Size)})
+		d.Groups = append(d.Groups, CompareGroup{k.kind.String(), k.algo, k.proto, k.launch, k.gpus, len(g.rows), statistics(one.errors()),
+			round6(bad.Error), int64(bad.Measured.Size)})
 	}
 	ours, theirs := c.both()
 	d.Summary.Own = OwnStatistics{len(theirs), statistics(theirs), statistics(ours)}
 	if i := c.worst(); i >= 0 {
 		d.Summary.Worst = &d.Rows[i]
 		r := &c.Rows[i]
-		d.footer = append(d.footer, fmt.Sprintf("worst: %s, %v of %s: measured %s, predicted %s (%+.1f %%)", position(r.File, r.Measured), r.Measured.Collective, size(int64(r.Measured.Size)),
+		d.footer = append(d.footer, fmt.Sprintf("worst: %s, %v of %s: measured %s, predicted %s (%+.1f %%)", position(r.File, r.Measured),
+			r.Measured.Collective, size(int64(r.Measured.Size)),
 			table.Microseconds(r.Measured.Time.Microseconds()), table.Microseconds(r.Predicted.Time.Microseconds()), 100*r.Error))
 	}
 	if len(theirs) > 0 {
-		d.footer = append(d.footer, fmt.Sprintf("on %s that NCCL's own model covers: its MAPE %s, factor %.3f; ours %s, %.3f", units.Counted(len(theirs), "row"),
-			table.Percent(measurement.MAPE(theirs)), measurement.GeomeanFactor(theirs), table.Percent(measurement.MAPE(ours)), measurement.GeomeanFactor(ours)))
+		d.footer = append(d.footer, fmt.Sprintf("on %s that NCCL's own model covers: its MAPE %s, factor %.3f; ours %s, %.3f",
+			units.Counted(len(theirs), "row"),
+			table.Percent(measurement.MAPE(theirs)), measurement.GeomeanFactor(theirs), table.Percent(measurement.MAPE(ours)),
+			measurement.GeomeanFactor(ours)))
 	}
 	d.footer = append(d.footer, c.verdicts()...)
 	return d
@@ -165,9 +171,12 @@ func (r *ComparedRow) row(names, header []string, profile string) CompareRow {
 	if p.Profile != "" {
 		profile = p.Profile
 	}
-	out := CompareRow{File: cells(names, header, r.Measured), Case: keyOf(r.Measured).where(), SizeBytes: int64(r.Measured.Size), Way: p.Schedule, At: position(r.File, r.Measured),
-		MeasuredUS: r.Measured.Time.Microseconds(), InPlaceUS: known(r.Measured.InPlace), PredictedUS: p.Time.Microseconds(), LowUS: known(p.Low), HighUS: known(p.High), Error: round6(r.Error),
-		BusBW: positive(r.busBW(r.Measured.Time)), LowBusBW: positive(r.busBW(p.High)), HighBusBW: positive(r.busBW(p.Low)), OwnUS: known(p.Own),
+	out := CompareRow{File: cells(names, header, r.Measured), Case: keyOf(r.Measured).where(), SizeBytes: int64(r.Measured.Size),
+		Way: p.Schedule, At: position(r.File, r.Measured),
+		MeasuredUS: r.Measured.Time.Microseconds(), InPlaceUS: known(r.Measured.InPlace), PredictedUS: p.Time.Microseconds(),
+		LowUS: known(p.Low), HighUS: known(p.High), Error: round6(r.Error),
+		BusBW: positive(r.busBW(r.Measured.Time)), LowBusBW: positive(r.busBW(p.High)), HighBusBW: positive(r.busBW(p.Low)),
+		OwnUS:    known(p.Own),
 		Schedule: p.Schedule, Profile: profile, Verdict: r.verdict(), Warnings: append([]string{}, p.Warnings...)}
 	if p.Own != 0 {
 		e := round6(r.ownError())
@@ -211,7 +220,8 @@ func fileColumns(header []string) []string {
 	return names
 }
 
-// cells are the measurement's own columns. The collective is spelt as everywhere here and the size is in bytes, however the file wrote them.
+// cells are the measurement's own columns. The collective is spelt as everywhere here and the size is in bytes, however the file wrote
+// them.
 func cells(names, header []string, m measurement.Row) table.Extra {
 	out := make(table.Extra, len(header))
 	for i, h := range header {

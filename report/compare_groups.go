@@ -45,8 +45,10 @@ func (c *Comparison) groups(key func(measurement.Row) caseKey) []group {
 	}
 	slices.SortFunc(out, func(a, b group) int {
 		x, y := a.key, b.key
-		return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.algo, y.algo), cmp.Compare(x.proto, y.proto), cmp.Compare(x.launch, y.launch),
-			cmp.Compare(x.gpus, y.gpus), cmp.Compare(x.nodes, y.nodes), cmp.Compare(x.dtype, y.dtype), cmp.Compare(x.system, y.system), cmp.Compare(x.id, y.id))
+		return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.algo, y.algo), cmp.Compare(x.proto, y.proto),
+			cmp.Compare(x.launch, y.launch),
+			cmp.Compare(x.gpus, y.gpus), cmp.Compare(x.nodes, y.nodes), cmp.Compare(x.dtype, y.dtype), cmp.Compare(x.system, y.system),
+			cmp.Compare(x.id, y.id))
 	})
 	return out
 }

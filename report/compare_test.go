@@ -135,7 +135,8 @@ func TestNothingCompared(t *testing.T) {
 	if !bytes.Contains(doc, []byte(`"mape": null`)) {
 		t.Errorf("an error of nothing: %s", doc)
 	}
-	if text := written(t, emitted(table.Text, c.Document("box", "test"))); !bytes.Contains(text, []byte("0 rows could be compared, 1 skipped")) {
+	if text := written(t, emitted(table.Text, c.Document("box", "test"))); !bytes.Contains(text,
+		[]byte("0 rows could be compared, 1 skipped")) {
 		t.Errorf("%s", text)
 	}
 	if _, err := c.Figure("box", "test"); err != nil {

@@ -57,8 +57,10 @@ func TestCompareContract(t *testing.T) {
 	if err := json.Unmarshal(buf.Bytes(), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Schema != "railyard.compare/v1" || len(d.Rows) != 2 || d.Rows[0].Error != 0.1 || d.Rows[0].Note != "kept" || d.Rows[0].Warnings == nil ||
-		d.Rows[1].MeasuredUS != 20 || d.Rows[1].PredictedUS != 10 || len(d.Skipped) != 1 || d.Summary.Rows != 2 || d.Summary.MAPE != 0.3 || d.Summary.Worst.Error != -0.5 {
+	if d.Schema != "railyard.compare/v1" || len(d.Rows) != 2 || d.Rows[0].Error != 0.1 || d.Rows[0].Note != "kept" ||
+		d.Rows[0].Warnings == nil ||
+		d.Rows[1].MeasuredUS != 20 || d.Rows[1].PredictedUS != 10 || len(d.Skipped) != 1 || d.Summary.Rows != 2 || d.Summary.MAPE != 0.3 ||
+		d.Summary.Worst.Error != -0.5 {
 		t.Errorf("%+v", d)
 	}
 	if f := d.Summary.GeomeanFactor; f < 1.48 || f > 1.49 { // √(1.1·2)

@@ -38,7 +38,8 @@ type CrossingStep struct {
 
 // Answer says how long the transfer takes, and what slows it.
 func (d *CrossingDocument) Answer() []string {
-	return []string{fmt.Sprintf("%s from %s to %s on %s take %s (%s GB/s) in %s, on the wire as %s; the slowest step is %s.", size(d.SizeBytes), d.From, d.To, d.Topology,
+	return []string{fmt.Sprintf("%s from %s to %s on %s take %s (%s GB/s) in %s, on the wire as %s; the slowest step is %s.",
+		size(d.SizeBytes), d.From, d.To, d.Topology,
 		table.Microseconds(d.TimeUS), gigabytes(d.GBps), pieces(d.Pieces), d.Compress, d.Slowest)}
 }
 

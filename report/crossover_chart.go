@@ -34,7 +34,8 @@ func (d *CrossoverDocument) Chart(tool string) (chart.Chart, error) {
 		charts = append(charts, l)
 	}
 	return &chart.Panels{Charts: charts,
-		Frame: chart.Frame{Title: "Best schedule of " + d.Collective + " against size", Source: fmt.Sprintf("simulated by %s; %s; losses are cut at %d %%", tool, d.profiles(), mostLoss)}}, nil
+		Frame: chart.Frame{Title: "Best schedule of " + d.Collective + " against size",
+			Source: fmt.Sprintf("simulated by %s; %s; losses are cut at %d %%", tool, d.profiles(), mostLoss)}}, nil
 }
 
 // bands are the sizes at which each algorithm is best.
@@ -58,7 +59,8 @@ func (d *CrossoverDocument) bands() (*chart.Timeline, error) {
 			if k+1 < len(t.Bands) {
 				end = t.Bands[k+1].From
 			}
-			out.Spans = append(out.Spans, chart.Span{Lane: t.name(), Kind: b.Best, From: float64(b.From), To: float64(max(end, b.From+b.From/32)), Colour: colours[b.Best]})
+			out.Spans = append(out.Spans, chart.Span{Lane: t.name(), Kind: b.Best, From: float64(b.From),
+				To: float64(max(end, b.From+b.From/32)), Colour: colours[b.Best]})
 		}
 	}
 	return out, nil
@@ -76,7 +78,8 @@ func (d *CrossoverDocument) losses() *chart.Lines {
 	for i := range d.Topologies {
 		t := &d.Topologies[i]
 		grey := uint8(60 * (i / 2))
-		s := chart.Series{Name: t.name(), Style: []chart.Style{chart.Line, chart.Dashed}[i%2], Colour: color.RGBA{R: grey, G: grey, B: grey, A: 255}}
+		s := chart.Series{Name: t.name(), Style: []chart.Style{chart.Line, chart.Dashed}[i%2],
+			Colour: color.RGBA{R: grey, G: grey, B: grey, A: 255}}
 		for _, r := range t.Rows {
 			if r.RunnerUp != "" {
 				s.Points = append(s.Points, chart.XY{X: float64(r.SizeBytes), Y: min(100*r.RunnerLoss, mostLoss)})

@@ -17,14 +17,17 @@ import (
 // one without a runner-up.
 func crossoverDocument() *report.CrossoverDocument {
 	size := func(bytes int64, schedule string, us float64, runner string, loss float64) report.CrossoverSize {
-		return report.CrossoverSize{SizeBytes: bytes, Schedule: schedule, TimeUS: us, BusBW: 1.75 * float64(bytes) / us / 1e3, RunnerUp: runner, RunnerLoss: loss}
+		return report.CrossoverSize{SizeBytes: bytes, Schedule: schedule, TimeUS: us, BusBW: 1.75 * float64(bytes) / us / 1e3,
+			RunnerUp: runner, RunnerLoss: loss}
 	}
 	band := func(from, to int64, best string) report.Band {
 		return report.Band{SizeRange: report.SizeRange{From: from, To: to}, Best: best}
 	}
 	d := &report.CrossoverDocument{Schema: "railyard.crossover/v1", Collective: "all_reduce", Topologies: []report.CrossoverTopology{
-		{Topology: "box", Hash: "00ff", Profile: "line", Ranks: 8, Bands: []report.Band{band(1024, 69999, "direct/ll"), band(70000, 1<<30-1, "ring"), band(1<<30, 1<<30, "two_shot")},
-			Rows: []report.CrossoverSize{size(1024, "direct/ll", 4.5, "ring", 2.5), size(1<<16, "direct/ll", 6, "ring", 0.0125), size(1<<20, "ring×4", 9, "direct/ll", 0.5), size(1<<30, "two_shot", 4000, "ring", 0)}},
+		{Topology: "box", Hash: "00ff", Profile: "line", Ranks: 8, Bands: []report.Band{band(1024, 69999, "direct/ll"),
+			band(70000, 1<<30-1, "ring"), band(1<<30, 1<<30, "two_shot")},
+			Rows: []report.CrossoverSize{size(1024, "direct/ll", 4.5, "ring", 2.5), size(1<<16, "direct/ll", 6, "ring", 0.0125),
+				size(1<<20, "ring×4", 9, "direct/ll", 0.5), size(1<<30, "two_shot", 4000, "ring", 0)}},
 		{Topology: "other", Hash: "00aa", Profile: "test", Ranks: 2, Bands: []report.Band{band(1024, 1<<30, "ring")},
 			Rows: []report.CrossoverSize{size(1024, "ring", 3, "", 0), size(1<<30, "ring", 3000, "", 0)}},
 	}}
@@ -49,7 +52,8 @@ func TestCrossoverGoldens(t *testing.T) {
 	if !bytes.Equal(svg, crossoverFile(t, "x.svg")) {
 		t.Error("the same document gave other bytes")
 	}
-	for _, want := range []string{"Best schedule of all_reduce against size", "size (bytes; K = 1024)", "runner-up&#39;s loss (%)", "losses are cut at 100 %", "box, 8 ranks", "other, 2 ranks",
+	for _, want := range []string{"Best schedule of all_reduce against size", "size (bytes; K = 1024)", "runner-up&#39;s loss (%)",
+		"losses are cut at 100 %", "box, 8 ranks", "other, 2 ranks",
 		"direct/ll", "two_shot", ">1K<", ">1G<", "simulated by railyard test; profile line: box; profile test: other"} {
 		if !bytes.Contains(svg, []byte(want)) && !bytes.Contains(svg, []byte(strings.ReplaceAll(want, "&#39;", "'"))) {
 			t.Errorf("the chart does not say %q", want)

@@ -18,13 +18,18 @@ import (
 )
 
 func planDocument() *report.PlanDocument {
-	return &report.PlanDocument{Schema: "railyard.plan/v1", Topology: "box", Hash: "00ff", Profile: "line", Ranks: 8, Rows: []report.PlanRow{
-		{Collective: "all_reduce", SizeBytes: 1024, Schedule: "direct/ll", TimeUS: 4.5, AlgBW: 0.2276, BusBW: 0.3982, BoundUS: 1.25, OfBound: 0.2778, BoundCut: "gpu0 can take in only 450GB/s", LatencyBoundUS: 0.9, OfLatencyBound: 0.2,
-			Bottleneck: "latency: 2 steps", RunnerUp: "ring/ll", RunnerLoss: 1.5, Warnings: []string{"extrapolated: profile line was fitted from 4KiB on"},
-			WhyNotOther: []report.WhyRow{{Schedule: "direct/ll", TimeUS: 4.5, Limit: "latency: 2 steps"}, {Schedule: "ring/simple", TimeUS: 30, Pruned: true}}},
-		{Collective: "all_reduce", SizeBytes: 1 << 30, Schedule: "ring/simple", TimeUS: 4175.25, AlgBW: 257.1, BusBW: 449.9, BoundUS: 4175.2, OfBound: 0.99999, BoundCut: "all <cuts> & more",
-			Bottleneck: "link gpu0->nvswitch0: 100% busy", Warnings: []string{}},
-	}, Crossovers: []report.CrossoverRow{{SizeBytes: 1 << 20, From: "direct/ll", To: "ring/simple"}}}
+	return &report.PlanDocument{Schema: "railyard.plan/v1", Topology: "box", Hash: "00ff", Profile: "line", Ranks: 8,
+		Rows: []report.PlanRow{
+			{Collective: "all_reduce", SizeBytes: 1024, Schedule: "direct/ll", TimeUS: 4.5, AlgBW: 0.2276, BusBW: 0.3982, BoundUS: 1.25,
+				OfBound: 0.2778, BoundCut: "gpu0 can take in only 450GB/s", LatencyBoundUS: 0.9, OfLatencyBound: 0.2,
+				Bottleneck: "latency: 2 steps", RunnerUp: "ring/ll", RunnerLoss: 1.5,
+				Warnings: []string{"extrapolated: profile line was fitted from 4KiB on"},
+				WhyNotOther: []report.WhyRow{{Schedule: "direct/ll", TimeUS: 4.5, Limit: "latency: 2 steps"},
+					{Schedule: "ring/simple", TimeUS: 30, Pruned: true}}},
+			{Collective: "all_reduce", SizeBytes: 1 << 30, Schedule: "ring/simple", TimeUS: 4175.25, AlgBW: 257.1, BusBW: 449.9,
+				BoundUS: 4175.2, OfBound: 0.99999, BoundCut: "all <cuts> & more",
+				Bottleneck: "link gpu0->nvswitch0: 100% busy", Warnings: []string{}},
+		}, Crossovers: []report.CrossoverRow{{SizeBytes: 1 << 20, From: "direct/ll", To: "ring/simple"}}}
 }
 
 // degradedDocument is the plan of a machine that has lost a GPU and half a NIC.
@@ -46,19 +51,26 @@ func loadedDocument() *report.PlanDocument {
 	d.Rows[1].IdleUS, d.Rows[1].LoadSlowdown = 4175.25, 1
 	d.Counts = &report.Counts{File: "c.csv", LargestRow: 1024, Total: 3584, ZeroPairs: 40}
 	d.Pareto = &report.Pareto{SmallBytes: 8, LargeBytes: 1 << 30, Points: []report.ParetoPoint{
-		{Schedule: "direct/ll", LatencyUS: 2.25, LargeUS: 30000, PerByte: 27.94, AlgBW: 35.8, BusBW: 62.6, OnFront: true, Best: []report.SizeRange{{From: 1024, To: 1047552}, {From: 1 << 21, To: 1 << 21}}},
-		{Schedule: "tree", LatencyUS: 3, LargeUS: 40000, PerByte: 37.25, AlgBW: 26.8, BusBW: 47, Best: []report.SizeRange{{From: 1047553, To: 1<<20 - 1}}},
-		{Schedule: "ring/ll", LatencyUS: 9, LargeUS: 8000, PerByte: 7.45, AlgBW: 134.2, BusBW: 234.9, OnFront: true, Best: []report.SizeRange{}},
-		{Schedule: "ring/simple", LatencyUS: 20, LargeUS: 4175.25, PerByte: 3.8885, AlgBW: 257.1, BusBW: 449.9, OnFront: true, Best: []report.SizeRange{{From: 1 << 20, To: 1 << 30}}},
+		{Schedule: "direct/ll", LatencyUS: 2.25, LargeUS: 30000, PerByte: 27.94, AlgBW: 35.8, BusBW: 62.6, OnFront: true,
+			Best: []report.SizeRange{{From: 1024, To: 1047552}, {From: 1 << 21, To: 1 << 21}}},
+		{Schedule: "tree", LatencyUS: 3, LargeUS: 40000, PerByte: 37.25, AlgBW: 26.8, BusBW: 47,
+			Best: []report.SizeRange{{From: 1047553, To: 1<<20 - 1}}},
+		{Schedule: "ring/ll", LatencyUS: 9, LargeUS: 8000, PerByte: 7.45, AlgBW: 134.2, BusBW: 234.9, OnFront: true,
+			Best: []report.SizeRange{}},
+		{Schedule: "ring/simple", LatencyUS: 20, LargeUS: 4175.25, PerByte: 3.8885, AlgBW: 257.1, BusBW: 449.9, OnFront: true,
+			Best: []report.SizeRange{{From: 1 << 20, To: 1 << 30}}},
 	}}
 	return d
 }
 
 func simulateDocument() *report.SimulateDocument {
-	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: "box", Profile: "line", Schedule: "ring/simple", Collective: "all_gather", SizeBytes: 1 << 26, TimeUS: 131.5, AlgBW: 510.3,
-		BusBW: 446.5, LaunchUS: 1.5, AlphaUS: 4, BetaUS: 120, ContentionUS: 6, Sends: 56, Events: 112, Bottleneck: "link l2: 95% busy", RankBalance: 1, LinkBalance: 0.5, Warnings: []string{"w", "w"}}
+	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: "box", Profile: "line", Schedule: "ring/simple",
+		Collective: "all_gather", SizeBytes: 1 << 26, TimeUS: 131.5, AlgBW: 510.3,
+		BusBW: 446.5, LaunchUS: 1.5, AlphaUS: 4, BetaUS: 120, ContentionUS: 6, Sends: 56, Events: 112, Bottleneck: "link l2: 95% busy",
+		RankBalance: 1, LinkBalance: 0.5, Warnings: []string{"w", "w"}}
 	for i := range 18 {
-		d.Links = append(d.Links, report.LinkLoad{ID: "l" + string(rune('a'+i)), Count: 1, Class: "nvlink4", Bytes: float64(1000 * i), Utilisation: float64(i%7) / 10})
+		d.Links = append(d.Links, report.LinkLoad{ID: "l" + string(rune('a'+i)), Count: 1, Class: "nvlink4", Bytes: float64(1000 * i),
+			Utilisation: float64(i%7) / 10})
 	}
 	return d
 }
@@ -70,12 +82,16 @@ func congestedDocument() *report.SimulateDocument {
 	d.DelayUS, d.Faults, d.HealthyUS, d.Slowdown = 12.5, []string{"nic:nic0", "link:a--b=0.5"}, 100, 1.315
 	d.IdleUS, d.LoadSlowdown = 125, 1.052
 	d.Jobs = []report.SimulatedJob{
-		{Name: "-c all_gather", Schedule: "ring/simple", Collective: "all_gather", Ranks: "0-7", SizeBytes: 1 << 26, TimeUS: 131.5, AloneUS: 100, Slowdown: 1.315},
-		{Name: "b.json:1M@4-7,12", Schedule: "direct", Collective: "gather", Ranks: "4-7,12", SizeBytes: 1 << 20, TimeUS: 20, AloneUS: 20, Slowdown: 1},
+		{Name: "-c all_gather", Schedule: "ring/simple", Collective: "all_gather", Ranks: "0-7", SizeBytes: 1 << 26, TimeUS: 131.5,
+			AloneUS: 100, Slowdown: 1.315},
+		{Name: "b.json:1M@4-7,12", Schedule: "direct", Collective: "gather", Ranks: "4-7,12", SizeBytes: 1 << 20, TimeUS: 20, AloneUS: 20,
+			Slowdown: 1},
 	}
 	d.Shared = &report.SharedLink{ID: "leaf0->spine1 lane 3", Class: "ndr400", Utilisation: 0.75, JobBytes: []float64{3072, 1024}}
-	d.Hashed = &report.Hashed{Seed: 7, QPs: 4, SpreadUS: 120, Slowdown: 1.0958, Transfers: 16, Worst: 2.25, Mean: 1.5, Ideal: 1, Fullest: "leaf0->spine1 lane 3"}
-	d.Stragglers = &report.Stragglers{Spec: []string{"gpu:gpu3=20us", "exp:5us"}, Seed: &seed, LatestUS: 21, MeanUS: 6, PromptUS: 119, Slowdown: 1.105}
+	d.Hashed = &report.Hashed{Seed: 7, QPs: 4, SpreadUS: 120, Slowdown: 1.0958, Transfers: 16, Worst: 2.25, Mean: 1.5, Ideal: 1,
+		Fullest: "leaf0->spine1 lane 3"}
+	d.Stragglers = &report.Stragglers{Spec: []string{"gpu:gpu3=20us", "exp:5us"}, Seed: &seed, LatestUS: 21, MeanUS: 6, PromptUS: 119,
+		Slowdown: 1.105}
 	d.Repeats = &report.Repeats{Runs: 100, P50: 130, P95: 150.5, P99: 160}
 	return d
 }
@@ -83,16 +99,18 @@ func congestedDocument() *report.SimulateDocument {
 func runDocument() *report.RunDocument {
 	ms := func(f float64) time.Duration { return time.Duration(f * float64(time.Millisecond)) }
 	row := func(size int64, sum measurement.Summary, predicted float64, wrong int64) report.RunRow {
-		r := report.RunRow{Warnings: []string{}, Collective: "all_reduce", SizeBytes: size, Count: size / 4, DType: "float32", RedOp: "sum", Root: -1, Schedule: "ring/simple", MeasuredUS: report.NewPercentiles(sum), PredictedUS: predicted, Wrong: wrong}
+		r := report.RunRow{Warnings: []string{}, Collective: "all_reduce", SizeBytes: size, Count: size / 4, DType: "float32", RedOp: "sum",
+			Root: -1, Schedule: "ring/simple", MeasuredUS: report.NewPercentiles(sum), PredictedUS: predicted, Wrong: wrong}
 		r.AlgBW = float64(size) / r.MeasuredUS.Median / 1e3
 		r.BusBW = 1.75 * r.AlgBW
 		r.Error = predicted/r.MeasuredUS.Median - 1
 		return r
 	}
-	return &report.RunDocument{Schema: "railyard.run/v1", Tool: "railyard test", Topology: "host", Hash: "00ff", Profile: "host", Backend: "host", Seed: 1, Timed: true, Rows: []report.RunRow{
-		row(1<<20, measurement.Summary{Min: ms(1), Median: ms(1.25), P95: ms(2), P99: ms(3), Max: ms(4), Mean: ms(1.5)}, 1000, 0),
-		row(1<<24, measurement.Summary{Min: ms(10), Median: ms(12.5), P95: ms(20), P99: ms(30), Max: ms(40), Mean: ms(15)}, 15000, 3),
-	}}
+	return &report.RunDocument{Schema: "railyard.run/v1", Tool: "railyard test", Topology: "host", Hash: "00ff", Profile: "host",
+		Backend: "host", Seed: 1, Timed: true, Rows: []report.RunRow{
+			row(1<<20, measurement.Summary{Min: ms(1), Median: ms(1.25), P95: ms(2), P99: ms(3), Max: ms(4), Mean: ms(1.5)}, 1000, 0),
+			row(1<<24, measurement.Summary{Min: ms(10), Median: ms(12.5), P95: ms(20), P99: ms(30), Max: ms(40), Mean: ms(15)}, 15000, 3),
+		}}
 }
 
 func TestDocumentGoldens(t *testing.T) {
@@ -104,8 +122,9 @@ func TestDocumentGoldens(t *testing.T) {
 	untimed := runDocument()
 	untimed.Timed, untimed.Topology = false, "dgx-h100"
 	for name, doc := range map[string]any{
-		"plan.txt": plan, "plan.csv": plan, "plan.wide": plan, "plan.markdown": plan, "plan-degraded.txt": degraded, "plan-degraded.csv": degraded,
-		"plan-loaded.csv": loaded, "plan-pareto.txt": front, "plan-pareto.csv": front,
+		"plan.txt": plan, "plan.csv": plan, "plan.wide": plan, "plan.markdown": plan, "plan-degraded.txt": degraded,
+		"plan-degraded.csv": degraded,
+		"plan-loaded.csv":   loaded, "plan-pareto.txt": front, "plan-pareto.csv": front,
 		"simulate.txt": sim, "simulate.csv": sim,
 		"simulate-congested.txt": congested, "simulate-congested.csv": congested, "simulate-apart.txt": apart,
 		"run.txt": run, "run.csv": run, "run-untimed.txt": untimed,
@@ -160,7 +179,9 @@ func TestDocumentsMatchTheirSchemas(t *testing.T) {
 		}
 		delete(members, "mystery")
 		first := row.([]any)[0].(map[string]any)
-		for _, key := range map[string][]string{"plan": {"time_us", "bound_us", "of_latency_bound", "runner_up"}, "simulate": {"id", "utilisation"}, "crossover": {"time_us", "runner_up_loss"}, "run": {"measured_us", "wrong"}, "compare": {"measured_us", "error", "warnings"}}[name] {
+		for _, key := range map[string][]string{"plan": {"time_us", "bound_us", "of_latency_bound", "runner_up"},
+			"simulate": {"id", "utilisation"}, "crossover": {"time_us", "runner_up_loss"}, "run": {"measured_us", "wrong"},
+			"compare": {"measured_us", "error", "warnings"}}[name] {
 			kept := first[key]
 			delete(first, key)
 			if schema.Validate(members) == nil {
@@ -177,11 +198,13 @@ func TestDegradedPlanMatchesSchema(t *testing.T) {
 	validate(t, "plan", written(t, func(w io.Writer) error { return table.WriteJSON(w, degradedDocument()) }))
 	doc := written(t, func(w io.Writer) error { return table.WriteJSON(w, loadedDocument()) })
 	validate(t, "plan", doc)
-	for _, member := range []string{`"faults"`, `"lost_ranks"`, `"healthy_us"`, `"slowdown"`, `"idle_us"`, `"load_slowdown"`, `"pareto"`, `"counts"`} {
+	for _, member := range []string{`"faults"`, `"lost_ranks"`, `"healthy_us"`, `"slowdown"`, `"idle_us"`, `"load_slowdown"`, `"pareto"`,
+		`"counts"`} {
 		if !bytes.Contains(doc, []byte(member)) {
 			t.Errorf("no %s", member)
 		}
-		if whole := written(t, func(w io.Writer) error { return table.WriteJSON(w, planDocument()) }); bytes.Contains(whole, []byte(member)) {
+		if whole := written(t, func(w io.Writer) error { return table.WriteJSON(w, planDocument()) }); bytes.Contains(whole,
+			[]byte(member)) {
 			t.Errorf("%s of a whole machine", member)
 		}
 	}
@@ -193,7 +216,8 @@ func TestCongestedSimulationMatchesSchema(t *testing.T) {
 	doc := written(t, func(w io.Writer) error { return table.WriteJSON(w, congestedDocument()) })
 	plain := written(t, func(w io.Writer) error { return table.WriteJSON(w, simulateDocument()) })
 	validate(t, "simulate", doc)
-	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "idle_us", "load_slowdown", "jobs", "shared_link", "ecmp", "stragglers", "repeats"} {
+	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "idle_us", "load_slowdown", "jobs", "shared_link",
+		"ecmp", "stragglers", "repeats"} {
 		if !bytes.Contains(doc, []byte(`"`+member+`"`)) || bytes.Contains(plain, []byte(`"`+member+`"`)) {
 			t.Errorf("%s: in the plain document, or not in this one", member)
 		}

@@ -86,7 +86,8 @@ func (c *Comparison) Figure(topology, profile string) (*Figure, error) {
 
 func comparedPoint(r ComparedRow) Point {
 	m := r.Measured
-	p := Point{Size: m.Size, MeasuredUS: m.Time.Microseconds(), PredictedUS: r.Predicted.Time.Microseconds(), OwnUS: r.Predicted.Own.Microseconds()}
+	p := Point{Size: m.Size, MeasuredUS: m.Time.Microseconds(), PredictedUS: r.Predicted.Time.Microseconds(),
+		OwnUS: r.Predicted.Own.Microseconds()}
 	if m.GPUs > 1 {
 		p.BusBW = float64(m.Size) / m.Time.Seconds() / 1e9 * m.Collective.BusFactor(m.GPUs)
 	}
@@ -150,7 +151,8 @@ func (d *RunDocument) Figures() map[string]*Figure {
 			index[r.Collective] = at
 			time.Series = append(time.Series, Series{Name: r.Collective})
 		}
-		time.Series[at].add(Point{Size: units.Bytes(r.SizeBytes), MeasuredUS: r.MeasuredUS.Median, PredictedUS: r.PredictedUS, BusBW: r.BusBW})
+		time.Series[at].add(Point{Size: units.Bytes(r.SizeBytes), MeasuredUS: r.MeasuredUS.Median, PredictedUS: r.PredictedUS,
+			BusBW: r.BusBW})
 	}
 	busbw.Series = time.Series
 	what := ""

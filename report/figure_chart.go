@@ -31,7 +31,8 @@ func (f *Figure) Chart() (chart.Chart, error) {
 		f.curves(l, func(p Point) float64 { return p.MeasuredUS }, func(p Point) float64 { return p.PredictedUS })
 	}
 	if !f.NoBusBW {
-		f.curves(panel("bus bandwidth (GB/s)", &chart.Lines{FromZero: true}), func(p Point) float64 { return p.BusBW }, Point.predictedBusBW)
+		f.curves(panel("bus bandwidth (GB/s)", &chart.Lines{FromZero: true}), func(p Point) float64 { return p.BusBW },
+			Point.predictedBusBW)
 	}
 	if !f.NoErrors {
 		f.errors(panel("error (%)", &chart.Lines{}))

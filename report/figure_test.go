@@ -55,8 +55,10 @@ func TestFigureSaysWhatItShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	svg := string(figureFile(t, f, "x.svg"))
-	for _, want := range []string{"all_reduce Ring graph float 4 GPUs on hgx-h200-4", "time (us)", "bus bandwidth (GB/s)", "error (%)", "size (bytes; K = 1024)",
-		"measured: h200-ring.csv; predicted: profile test", "LL128, MAPE", "Simple, MAPE", ">1K<", ">64M<", ">1G<", "measured", "predicted"} {
+	for _, want := range []string{"all_reduce Ring graph float 4 GPUs on hgx-h200-4", "time (us)", "bus bandwidth (GB/s)", "error (%)",
+		"size (bytes; K = 1024)",
+		"measured: h200-ring.csv; predicted: profile test", "LL128, MAPE", "Simple, MAPE", ">1K<", ">64M<", ">1G<", "measured",
+		"predicted"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the figure does not say %q", want)
 		}
@@ -104,9 +106,11 @@ func TestFigureRefuses(t *testing.T) {
 	}
 	c := &report.Comparison{}
 	for n := range 7 {
-		c.Rows = append(c.Rows, report.ComparedRow{Measured: measurement.Row{Collective: collective.AllReduce, GPUs: 2 + n, Size: 8, Time: 8}, Predicted: report.Predicted{Time: 8}})
+		c.Rows = append(c.Rows, report.ComparedRow{Measured: measurement.Row{Collective: collective.AllReduce, GPUs: 2 + n, Size: 8,
+			Time: 8}, Predicted: report.Predicted{Time: 8}})
 	}
-	if _, err := c.Figure("box", "test"); err == nil || !strings.Contains(err.Error(), `at most 6 cases, but there are 7, such as "all_reduce 2 GPUs"`) {
+	if _, err := c.Figure("box", "test"); err == nil || !strings.Contains(err.Error(),
+		`at most 6 cases, but there are 7, such as "all_reduce 2 GPUs"`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -115,7 +119,8 @@ func TestFigureRefuses(t *testing.T) {
 // errors, a collective without bus bandwidth, unknown numbers of GPUs.
 func TestFigureRanges(t *testing.T) {
 	row := func(kind collective.Kind, gpus int, size units.Bytes, measured, predicted units.Time) report.ComparedRow {
-		return report.ComparedRow{File: "f", Measured: measurement.Row{Collective: kind, GPUs: gpus, Size: size, Time: measured}, Predicted: report.Predicted{Time: predicted}}
+		return report.ComparedRow{File: "f", Measured: measurement.Row{Collective: kind, GPUs: gpus, Size: size, Time: measured},
+			Predicted: report.Predicted{Time: predicted}}
 	}
 	for name, rows := range map[string][]report.ComparedRow{
 		"one size":    {row(collective.AllReduce, 4, 1024, 5e6, 5e6)},

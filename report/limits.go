@@ -38,5 +38,6 @@ func (d *LimitsDocument) Answer() []string {
 	if d.Tier == "spread" {
 		where = "anywhere"
 	}
-	return []string{fmt.Sprintf("%s with %s on %s, by %s: within %g %% of the fastest wherever its GPUs are %s.", d.Subject, units.Counted(d.GPUs, "GPU"), d.Topology, d.By, 100*d.Within, where)}
+	return []string{fmt.Sprintf("%s with %s on %s, by %s: within %g %% of the fastest wherever its GPUs are %s.", d.Subject,
+		units.Counted(d.GPUs, "GPU"), d.Topology, d.By, 100*d.Within, where)}
 }

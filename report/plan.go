@@ -16,7 +16,7 @@ type PlanDocument struct {
 	Hash       string         `json:"topology_hash" doc:"SHA-256 of the topology's content, in hexadecimal"`
 	Profile    string         `json:"profile"`
 	Ranks      int            `json:"ranks"`
-	Faults     []string       `json:"faults,omitempty" doc:"what has failed or is slow, as --fail and --slow take it; absent for a whole machine"`
+	Faults     []string       `json:"faults,omitempty" doc:"what has failed or is slow; absent for a whole machine"`
 	LostRanks  []int          `json:"lost_ranks,omitempty" doc:"ranks of the whole machine that are gone; the others are numbered in order"`
 	Rows       []PlanRow      `json:"rows" csv:""`
 	Crossovers []CrossoverRow `json:"crossovers" title:"Where another schedule becomes best"`
@@ -42,7 +42,7 @@ type PlanRow struct {
 	TimeUS            float64 `json:"time_us" text:"time" doc:"predicted"`
 	AlgBW             float64 `json:"algbw_GBps" doc:"size over time"`
 	BusBW             float64 `json:"busbw_GBps" text:"busbw" doc:"algbw times nccl-tests' factor"`
-	BoundUS           float64 `json:"bound_us" wide:"lower bound" doc:"no schedule takes less: the larger of the bounds by bandwidth and by latency"`
+	BoundUS           float64 `json:"bound_us" wide:"lower bound" doc:"no schedule takes less: the larger of the two bounds"`
 	OfBound           float64 `json:"of_bound" text:"of limit" as:"share" doc:"bound over time"`
 	BoundCut          string  `json:"bound_cut" doc:"why the bound holds, in words"`
 	BandwidthBoundUS  float64 `json:"bandwidth_bound_us" doc:"at line rate"`
@@ -55,7 +55,7 @@ type PlanRow struct {
 	HealthyUS         float64 `json:"healthy_us,omitempty" text:"healthy" doc:"the best on the whole machine"`
 	Slowdown          float64 `json:"slowdown,omitempty" text:"" join:", " as:"times" doc:"time over healthy_us"`
 	KeptUS            float64 `json:"kept_us,omitempty" text:"old plan" zero:"does not run" doc:"the whole machine's plan on what is left"`
-	KeptTooLarge      bool    `json:"kept_too_large,omitempty" text:"" join:" " yes:"or more" doc:"kept_us is a lower bound: too large to simulate"`
+	KeptTooLarge      bool    `json:"kept_too_large,omitempty" text:"" join:" " yes:"or more" doc:"too large to simulate"`
 	IdleUS            float64 `json:"idle_us,omitempty" text:"idle" doc:"without the traffic of others"`
 	LoadSlowdown      float64 `json:"load_slowdown,omitempty" text:"" join:", " as:"times" doc:"time over idle_us"`
 	RunnerUp          string  `json:"runner_up" doc:"the best of another algorithm; empty without one"`
@@ -91,10 +91,13 @@ func (d *PlanDocument) Answer() []string {
 	of := collectiveWords(first.Collective)
 	at := fmt.Sprintf("on %s, costs of profile %s", where(d.Topology, d.Ranks), d.Profile)
 	if len(d.Rows) == 1 {
-		return []string{fmt.Sprintf("%s of %s %s, takes %s (%s GB/s bus bandwidth) by %s%s; no schedule takes less than %s%s.", of, size(first.SizeBytes), at,
-			table.Microseconds(first.TimeUS), gigabytes(first.BusBW), first.Schedule, inBrackets(first.How), table.Microseconds(first.BoundUS), because(first.BoundCut))}
+		return []string{fmt.Sprintf("%s of %s %s, takes %s (%s GB/s bus bandwidth) by %s%s; no schedule takes less than %s%s.", of,
+			size(first.SizeBytes), at,
+			table.Microseconds(first.TimeUS), gigabytes(first.BusBW), first.Schedule, inBrackets(first.How),
+			table.Microseconds(first.BoundUS), because(first.BoundCut))}
 	}
-	out := fmt.Sprintf("%s %s, takes %s at %s and %s at %s (%s GB/s bus bandwidth).", of, at, table.Microseconds(first.TimeUS), size(first.SizeBytes),
+	out := fmt.Sprintf("%s %s, takes %s at %s and %s at %s (%s GB/s bus bandwidth).", of, at, table.Microseconds(first.TimeUS),
+		size(first.SizeBytes),
 		table.Microseconds(last.TimeUS), size(last.SizeBytes), gigabytes(last.BusBW))
 	best := []string{"Best is " + first.Schedule}
 	for _, c := range d.Crossovers {

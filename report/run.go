@@ -63,9 +63,11 @@ func (d *RunDocument) Answer() []string {
 	if len(d.Rows) == 0 {
 		return nil
 	}
-	out := fmt.Sprintf("%s on %s by backend %s, predicted with profile %s", collectiveWords(d.Rows[0].Collective), d.Topology, d.Backend, d.Profile)
+	out := fmt.Sprintf("%s on %s by backend %s, predicted with profile %s", collectiveWords(d.Rows[0].Collective), d.Topology, d.Backend,
+		d.Profile)
 	if !d.Timed {
-		return []string{out + ".", fmt.Sprintf("Run for correctness only: this machine is not %s, so the measured times mean nothing.", d.Topology)}
+		return []string{out + ".", fmt.Sprintf("Run for correctness only: this machine is not %s, so the measured times mean nothing.",
+			d.Topology)}
 	}
 	return []string{fmt.Sprintf("%s; the time is the median of the iterations, an error below 0 a prediction that is too short.", out)}
 }
@@ -87,7 +89,8 @@ func (d *RunDocument) Footer() []string {
 	}
 	out := []string{fmt.Sprintf("# Out of bounds values : %d %s", wrong, verdict), fmt.Sprintf("# Avg bus bandwidth    : %.5g", bw)}
 	if d.Timed && len(d.Rows) > 0 {
-		out = append(out, fmt.Sprintf("# Prediction           : MAPE %s, geometric-mean factor %.3f", table.Percent(measurement.MAPE(errors)), measurement.GeomeanFactor(errors)))
+		out = append(out, fmt.Sprintf("# Prediction           : MAPE %s, geometric-mean factor %.3f",
+			table.Percent(measurement.MAPE(errors)), measurement.GeomeanFactor(errors)))
 	}
 	if d.Timed && d.Backend == "host" {
 		out = append(out, d.misses()...)
@@ -116,7 +119,8 @@ func (d *RunDocument) misses() []string {
 			": the fastest iteration took what was predicted, half of them longer; others use this machine's processors or caches")
 	}
 	if len(missed) > 0 {
-		out = append(out, fmt.Sprintf("# Missed               : %s: by more than %.0f %%; run again, since a busy machine also calibrates badly", strings.Join(missed, ", "), 100*miss))
+		out = append(out, fmt.Sprintf("# Missed               : %s: by more than %.0f %%; run again, since a busy machine also calibrates "+
+			"badly", strings.Join(missed, ", "), 100*miss))
 	}
 	return out
 }

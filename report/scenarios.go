@@ -56,7 +56,8 @@ func (d *Scenarios) WriteMarkdown(w io.Writer) error {
 			if !r.Fits {
 				fits = "no"
 			}
-			l.printf("| %s | %.1f | %.1f | %.1f | %.1f | %.0f %% | %s |\n", r.Label, r.StepMS, r.ComputeMS, r.CommunicationMS, r.ExposedMS, 100*r.ScalingEfficiency, fits)
+			l.printf("| %s | %.1f | %.1f | %.1f | %.1f | %.0f %% | %s |\n", r.Label, r.StepMS, r.ComputeMS, r.CommunicationMS, r.ExposedMS,
+				100*r.ScalingEfficiency, fits)
 		}
 		l.printf("\n%s\n\n", s.Why)
 		for _, r := range s.Rows {

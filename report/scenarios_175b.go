@@ -27,7 +27,8 @@ func (d *Scenarios) options(l *lines) {
 		if o.Hour > 0 {
 			rent = money(o.Hour * o.NodeHours)
 		}
-		l.printf("| %s | %s | %s, %s | %.4g | %.1f | %s | %s | %s |\n", o.Label, o.Says, units.Counted(o.Nodes, "node"), units.Counted(o.GPUs, "GPU"), o.UnitsPerSecond, o.Days, money(o.NodeHours), buy, rent)
+		l.printf("| %s | %s | %s, %s | %.4g | %.1f | %s | %s | %s |\n", o.Label, o.Says, units.Counted(o.Nodes, "node"),
+			units.Counted(o.GPUs, "GPU"), o.UnitsPerSecond, o.Days, money(o.NodeHours), buy, rent)
 	}
 	l.printf("\nThe document does not say how many servers or tokens it means. 300 billion tokens of a 175B model are 3·10²³ FLOP: hundreds of A100 for weeks,\nwhich no $162,000 buys. Its amounts would fit one to two servers, whose memory does not hold the model's states (16 bytes a\nparameter, 2.8 TB). What it has right is the order: PCIe is slower a GPU, and rent for weeks is less than the purchase.\n\n")
 	for _, o := range d.Options {

@@ -15,7 +15,7 @@ type SimulateDocument struct {
 	Schedule     string  `json:"schedule"`
 	Collective   string  `json:"collective"`
 	SizeBytes    int64   `json:"size_bytes"`
-	TimeUS       float64 `json:"time_us" text:"time" doc:"predicted: the sum of launch, alpha, beta, contention and delay. Of several jobs, the first one's"`
+	TimeUS       float64 `json:"time_us" text:"time" doc:"the sum of launch to delay; of several jobs, the first one's"`
 	LaunchUS     float64 `json:"launch_us" text:"launch"`
 	AlphaUS      float64 `json:"alpha_us" text:"latency"`
 	BetaUS       float64 `json:"beta_us" text:"transfer"`
@@ -107,7 +107,8 @@ type Repeats struct {
 
 // Answer says how long the run takes.
 func (d *SimulateDocument) Answer() []string {
-	return []string{fmt.Sprintf("%s of %s on %s by %s takes %s (%s GB/s bus bandwidth), costs of profile %s.", collectiveWords(d.Collective), size(d.SizeBytes), d.Topology, d.Schedule,
+	return []string{fmt.Sprintf("%s of %s on %s by %s takes %s (%s GB/s bus bandwidth), costs of profile %s.",
+		collectiveWords(d.Collective), size(d.SizeBytes), d.Topology, d.Schedule,
 		table.Microseconds(d.TimeUS), gigabytes(d.BusBW), d.Profile)}
 }
 

@@ -40,7 +40,8 @@ func (c *Comparison) Outside(topology string) error {
 		for _, k := range count {
 			n += k
 		}
-		text := fmt.Sprintf("%d of %d rows are outside what is normal; the farthest: %v of %v takes %v, normal are %v to %v", n, judged, m.Collective, m.Size, worst.farther(), p.Low, p.High)
+		text := fmt.Sprintf("%d of %d rows are outside what is normal; the farthest: %v of %v takes %v, normal are %v to %v", n, judged,
+			m.Collective, m.Size, worst.farther(), p.Low, p.High)
 		return errors.New(text + "\n" + strings.Join(next, "\n"))
 	case judged == 0:
 		return fmt.Errorf("nothing says what is normal for these %d rows: compare with a profile that has NCCL's kernels (railyard profiles)", len(c.Rows))

@@ -18,7 +18,8 @@ import (
 )
 
 // shipped are the documents whose schemas docs has.
-var shipped = []string{"plan", "run", "simulate", "expect", "compare", "crossover", "step", "search", "what-if", "size", "cost", "limits", "crossing"}
+var shipped = []string{"plan", "run", "simulate", "expect", "compare", "crossover", "step", "search", "what-if", "size", "cost", "limits",
+	"crossing"}
 
 // documents are examples of all documents.
 func documents(t *testing.T) map[string]any {
@@ -26,41 +27,67 @@ func documents(t *testing.T) map[string]any {
 	plan := loadedDocument()
 	plan.Pareto = nil
 	plan.Rows[0].WhyNotOther[1].Gain = .002
-	plan.Rows[1].Library = report.Library{Way: "nvls/simple", TimeUS: v(4800), ModelUS: v(4100), MeasuredUS: v(4900), MeasuredIn: "a-series"}
+	plan.Rows[1].Library = report.Library{Way: "nvls/simple", TimeUS: v(4800), ModelUS: v(4100), MeasuredUS: v(4900),
+		MeasuredIn: "a-series"}
 	plan.Rows[0].How = "everybody talks to everybody"
 	compare := compareMixed(t)
 	compare.Rows[0].Predicted.Low, compare.Rows[0].Predicted.High, compare.Rows[0].Predicted.Own = 15e6, 25e6, 18e6
-	goodput := report.GoodputResult{StopsADay: .5, MTBFHours: 48, IntervalHours: 1.5, Goodput: .9, Checkpoints: .05, Lost: .03, Slowed: .02, Played: .91, PlayedStops: .4, Rate: 9e5}
+	goodput := report.GoodputResult{StopsADay: .5, MTBFHours: 48, IntervalHours: 1.5, Goodput: .9, Checkpoints: .05, Lost: .03, Slowed: .02,
+		Played: .91, PlayedStops: .4, Rate: 9e5}
 	crossover := crossoverDocument()
 	return map[string]any{
-		"plan": plan, "plan with front": loadedDocument(), "run": runDocument(), "simulate": congestedDocument(), "compare": compare.Document("box", "test"), "crossover": crossover,
-		"expect": &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: "box", Profile: "h100", Collective: "all_reduce", Ranks: 8, Rows: []report.ExpectRow{
-			{SizeBytes: 1 << 30, Algorithm: "nvls", Protocol: "simple", TimeUS: 4029, LowUS: 3900, HighUS: 4200, AlgBW: 266, BusBW: 466, LowBusBW: 447, HighBusBW: 482, WireBW: 300, LineBW: 450,
-				NCCLUS: v(4100), Limit: "nvlink4 of each GPU carries 9/8 of the data, out and in", Warnings: []string{"extrapolated"}}}},
-		"step": &report.StepDocument{Schema: "railyard.step/v1", Topology: "superpod", GPU: "NVIDIA H100 SXM", GPUs: 64, Workload: "llama-3-8b", Layout: "dp8 tp8 pp1 zero1 mb1 gb64 sp", Runtime: "nccl", Searched: 40,
-			StepMS: 12345, ComputeMS: 10000, CommunicationMS: 4000, ExposedMS: 2000, BubbleMS: 1, MFU: .41, TFLOPS: 405, Unit: "tokens", UnitsPerSecond: 435012, ScalingEfficiency: .995, Bottleneck: "compute",
+		"plan": plan, "plan with front": loadedDocument(), "run": runDocument(), "simulate": congestedDocument(),
+		"compare": compare.Document("box", "test"), "crossover": crossover,
+		"expect": &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: "box", Profile: "h100", Collective: "all_reduce", Ranks: 8,
+			Rows: []report.ExpectRow{
+				{SizeBytes: 1 << 30, Algorithm: "nvls", Protocol: "simple", TimeUS: 4029, LowUS: 3900, HighUS: 4200, AlgBW: 266, BusBW: 466,
+					LowBusBW: 447, HighBusBW: 482, WireBW: 300, LineBW: 450,
+					NCCLUS: v(4100), Limit: "nvlink4 of each GPU carries 9/8 of the data, out and in",
+					Warnings: []string{"extrapolated"}}}},
+		"step": &report.StepDocument{Schema: "railyard.step/v1", Topology: "superpod", GPU: "NVIDIA H100 SXM", GPUs: 64,
+			Workload: "llama-3-8b", Layout: "dp8 tp8 pp1 zero1 mb1 gb64 sp", Runtime: "nccl", Searched: 40,
+			StepMS: 12345, ComputeMS: 10000, CommunicationMS: 4000, ExposedMS: 2000, BubbleMS: 1, MFU: .41, TFLOPS: 405, Unit: "tokens",
+			UnitsPerSecond: 435012, ScalingEfficiency: .995, Bottleneck: "compute",
 			LimitingLink: "ndr400", Parts: []report.StepPart{{Name: "compute", TimeMS: 10000, Share: .8}}, Notes: []string{"a note"},
-			Collectives: []report.StepCollective{{Axis: "tensor", Collective: "all_gather", What: "activations", SizeBytes: 1 << 26, Ranks: 8, Network: true, Schedule: "nvls/simple", Limit: "nvlink4", TimeUS: 210,
+			Collectives: []report.StepCollective{{Axis: "tensor", Collective: "all_gather", What: "activations", SizeBytes: 1 << 26,
+				Ranks: 8, Network: true, Schedule: "nvls/simple", Limit: "nvlink4", TimeUS: 210,
 				Count: 512, TotalMS: 107, ExposedMS: 90}},
-			Memory: report.StepMemory{Stage: 1, Parameters: 10, Gradients: 5, Optimizer: 20, Activations: 12, Gathered: 1, Reserve: 2, Total: 50, Capacity: 80}},
-		"search": &report.SearchDocument{Schema: "railyard.search/v1", Topology: "superpod", GPUs: 64, Workload: "llama-3-8b", Runtime: "nccl", Layouts: 40, Timed: 10, Pruned: 20, TooLarge: 10, Resumed: 3, Unit: "tokens",
-			Rows: []report.SearchRow{{Layout: "dp8 tp8 pp1 zero1 mb1 gb64 sp", StepMS: 842, MFU: .41, UnitsPerSecond: 435012, MemoryGiB: 50, Slower: .01, Why: "best; compute"}}},
-		"what-if": &report.WhatIfDocument{Schema: "railyard.what-if/v1", Topology: "superpod", Changed: "superpod without nic node2/nic3", GPUs: 64, After: 56, Subject: "llama-3-8b", By: "nccl", Notes: []string{"a note"},
-			Rows: []report.WhatIfRow{{SizeBytes: 1024, BeforeMS: 842, Plan: "dp8 tp8 pp1 zero1 mb1 gb64 sp", Limit: "compute", KeptMS: 900, KeptSlowdown: 1.07, KeptLimit: "ndr400", PlannedMS: 880, PlannedSlowdown: 1.045,
+			Memory: report.StepMemory{Stage: 1, Parameters: 10, Gradients: 5, Optimizer: 20, Activations: 12, Gathered: 1, Reserve: 2,
+				Total: 50, Capacity: 80}},
+		"search": &report.SearchDocument{Schema: "railyard.search/v1", Topology: "superpod", GPUs: 64, Workload: "llama-3-8b",
+			Runtime: "nccl", Layouts: 40, Timed: 10, Pruned: 20, TooLarge: 10, Resumed: 3, Unit: "tokens",
+			Rows: []report.SearchRow{{Layout: "dp8 tp8 pp1 zero1 mb1 gb64 sp", StepMS: 842, MFU: .41, UnitsPerSecond: 435012, MemoryGiB: 50,
+				Slower: .01, Why: "best; compute"}}},
+		"what-if": &report.WhatIfDocument{Schema: "railyard.what-if/v1", Topology: "superpod", Changed: "superpod without nic node2/nic3",
+			GPUs: 64, After: 56, Subject: "llama-3-8b", By: "nccl", Notes: []string{"a note"},
+			Rows: []report.WhatIfRow{{SizeBytes: 1024, BeforeMS: 842, Plan: "dp8 tp8 pp1 zero1 mb1 gb64 sp", Limit: "compute", KeptMS: 900,
+				KeptSlowdown: 1.07, KeptLimit: "ndr400", PlannedMS: 880, PlannedSlowdown: 1.045,
 				NewPlan: "dp7 tp8 pp1 zero1 mb1 gb56 sp", NewLimit: "compute", BeforeRate: 435012, PlannedRate: 400000, Unit: "tokens"}},
-			Goodput: &report.WhatIfGoodput{Rates: "llama-3", Source: "a paper", CheckpointS: 60, RestartS: 600, RepairS: 3600, RunOn: []report.RunOn{{Part: "nic", Lost: "node0/nic0", Slowdown: 1.1}}, Seed: 1, SimulatedDays: 100,
+			Goodput: &report.WhatIfGoodput{Rates: "llama-3", Source: "a paper", CheckpointS: 60, RestartS: 600, RepairS: 3600,
+				RunOn: []report.RunOn{{Part: "nic", Lost: "node0/nic0", Slowdown: 1.1}}, Seed: 1, SimulatedDays: 100,
 				Before: goodput, After: goodput},
-			Cost: &report.CostDifference{Currency: "USD", Prices: "list", Date: "2026-01-01", Months: 36, Before: 1e6, After: 2e6, TotalBefore: 3e6, TotalAfter: 4e6}},
-		"size": &report.SizeDocument{Schema: "railyard.size/v1", Workload: "llama-3-8b", Unit: "tokens", Target: "1e12 tokens in 30 days", Currency: "USD", Prices: "list", Date: "2026-01-01", Months: 36, Best: 0,
-			Rows: []report.SizeRow{{Design: "8 × dgx-h100, rails", Node: "dgx-h100", Nodes: 8, GPUs: 64, StepMS: 842, UnitsPerSecond: 435012, Days: 26.6, MFU: .41, Layout: "dp8 tp8", Bottleneck: "compute", Purchase: 3e6, Total: 5e6,
-				Watts: 90000, BisectionGBps: 1600, Switches: 12, Cables: 128, Optics: 256, Priced: true, Meets: true, OnFront: true, Unpriced: "no"}, {Design: "1 × dgx-v100", Error: "does not fit"}}},
-		"cost": &report.CostDocument{Schema: "railyard.cost/v1", Topology: "superpod", Nodes: 8, GPUs: 64, Prices: "list", PricesDate: "2026-01-01", Currency: "USD", Months: 1, Utilisation: .8, Purchase: 3e6, Network: 4e5,
-			Watts: 90000, Switches: 12, Cables: 128, Optics: 256, BisectionGBps: 1600, Energy: 9000, Space: 8000, Staff: 20000, Maintenance: 30000, Total: 5e6, GPUHour: 2.41, Owned: []float64{3e6, 3.07e6},
-			Bill: []report.CostLine{{Part: "dgx-h100", Count: 8, Each: 3e5, Total: 2.4e6, Watts: 81600, Source: "list"}}, Rents: []report.CostRent{{Offer: "cloud", Month: 2e5, Total: 2e5, BreakEven: 20, Source: "list"}}},
-		"limits": &report.LimitsDocument{Schema: "railyard.limits/v1", Topology: "superpod", Subject: "all_reduce of 1 GiB", By: "railyard", GPUs: 64, Within: .05, Tier: "leaf", Slurm: []string{"#SBATCH --nodes=8"},
-			Kueue: []string{"required"}, Notes: []string{"a note"}, Rows: []report.LimitRow{{Tier: "leaf", Nodes: 8, Groups: 4, TimeMS: 9.1, Slowdown: 1, Limit: "ring; ndr400", Within: true}}},
-		"crossing": &report.CrossingDocument{Schema: "railyard.crossing/v1", Topology: "superpod", From: "node0/gpu0", To: "node1/gpu0", SizeBytes: 1 << 26, Compress: "fp8", Staged: true, Initiated: "gpu", QueuePairs: 4, Pieces: 16,
-			TimeUS: 900, SerialUS: 1500, SynchroniseUS: 8, GBps: 74, Slowest: "network", Steps: []report.CrossingStep{{Name: "compress", Bytes: 1 << 26, GBps: 900, AlphaUS: 4, BusyUS: 75}}},
+			Cost: &report.CostDifference{Currency: "USD", Prices: "list", Date: "2026-01-01", Months: 36, Before: 1e6, After: 2e6,
+				TotalBefore: 3e6, TotalAfter: 4e6}},
+		"size": &report.SizeDocument{Schema: "railyard.size/v1", Workload: "llama-3-8b", Unit: "tokens", Target: "1e12 tokens in 30 days",
+			Currency: "USD", Prices: "list", Date: "2026-01-01", Months: 36, Best: 0,
+			Rows: []report.SizeRow{{Design: "8 × dgx-h100, rails", Node: "dgx-h100", Nodes: 8, GPUs: 64, StepMS: 842,
+				UnitsPerSecond: 435012, Days: 26.6, MFU: .41, Layout: "dp8 tp8", Bottleneck: "compute", Purchase: 3e6, Total: 5e6,
+				Watts: 90000, BisectionGBps: 1600, Switches: 12, Cables: 128, Optics: 256, Priced: true, Meets: true, OnFront: true,
+				Unpriced: "no"}, {Design: "1 × dgx-v100", Error: "does not fit"}}},
+		"cost": &report.CostDocument{Schema: "railyard.cost/v1", Topology: "superpod", Nodes: 8, GPUs: 64, Prices: "list",
+			PricesDate: "2026-01-01", Currency: "USD", Months: 1, Utilisation: .8, Purchase: 3e6, Network: 4e5,
+			Watts: 90000, Switches: 12, Cables: 128, Optics: 256, BisectionGBps: 1600, Energy: 9000, Space: 8000, Staff: 20000,
+			Maintenance: 30000, Total: 5e6, GPUHour: 2.41, Owned: []float64{3e6, 3.07e6},
+			Bill:  []report.CostLine{{Part: "dgx-h100", Count: 8, Each: 3e5, Total: 2.4e6, Watts: 81600, Source: "list"}},
+			Rents: []report.CostRent{{Offer: "cloud", Month: 2e5, Total: 2e5, BreakEven: 20, Source: "list"}}},
+		"limits": &report.LimitsDocument{Schema: "railyard.limits/v1", Topology: "superpod", Subject: "all_reduce of 1 GiB", By: "railyard",
+			GPUs: 64, Within: .05, Tier: "leaf", Slurm: []string{"#SBATCH --nodes=8"},
+			Kueue: []string{"required"}, Notes: []string{"a note"}, Rows: []report.LimitRow{{Tier: "leaf", Nodes: 8, Groups: 4, TimeMS: 9.1,
+				Slowdown: 1, Limit: "ring; ndr400", Within: true}}},
+		"crossing": &report.CrossingDocument{Schema: "railyard.crossing/v1", Topology: "superpod", From: "node0/gpu0", To: "node1/gpu0",
+			SizeBytes: 1 << 26, Compress: "fp8", Staged: true, Initiated: "gpu", QueuePairs: 4, Pieces: 16,
+			TimeUS: 900, SerialUS: 1500, SynchroniseUS: 8, GBps: 74, Slowest: "network",
+			Steps: []report.CrossingStep{{Name: "compress", Bytes: 1 << 26, GBps: 900, AlphaUS: 4, BusyUS: 75}}},
 	}
 }
 
@@ -93,7 +120,8 @@ func TestEveryColumnIsInEveryFormat(t *testing.T) {
 				t.Errorf("%s: CSV does not have %q: %v", name, column, lines[0])
 			}
 			for _, note := range texts {
-				for format, text := range map[string]string{"wide text": wide, "Markdown": markdown, "HTML": html, "JSON": js, "CSV": fmt.Sprint(lines)} {
+				for format, text := range map[string]string{"wide text": wide, "Markdown": markdown, "HTML": html, "JSON": js,
+					"CSV": fmt.Sprint(lines)} {
 					if !strings.Contains(text, note) && !strings.Contains(text, strings.ReplaceAll(note, "'", "&#39;")) {
 						t.Errorf("%s: %s does not say %q", name, format, note)
 					}
@@ -129,7 +157,8 @@ func declared(v reflect.Value, lines bool, visit func(key, heading, column strin
 		case f.Type.Kind() == reflect.Struct, f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Struct:
 			declared(x, lines, visit)
 		case f.Tag.Get("const") == "":
-			if x.IsZero() && (f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.String || strings.HasSuffix(f.Tag.Get("json"), ",omitempty")) {
+			if x.IsZero() && (f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.String ||
+				strings.HasSuffix(f.Tag.Get("json"), ",omitempty")) {
 				continue // this row leaves it empty
 			}
 			heading := cmp.Or(f.Tag.Get("text"), f.Tag.Get("wide"))

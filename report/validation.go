@@ -63,7 +63,8 @@ func (c *Comparison) sharedColumns() *Comparison {
 }
 
 func validationColumns(m measurement.Row) []string {
-	return []string{m.ID, m.System, m.Collective.String(), m.Algo, m.Proto, m.Launch, fmt.Sprint(m.GPUs), fmt.Sprint(m.Nodes), fmt.Sprint(int64(m.Size))}
+	return []string{m.ID, m.System, m.Collective.String(), m.Algo, m.Proto, m.Launch, fmt.Sprint(m.GPUs), fmt.Sprint(m.Nodes),
+		fmt.Sprint(int64(m.Size))}
 }
 
 // Document is the comparison of all rows, with a line for each system and series.
@@ -83,10 +84,14 @@ type goal struct {
 }
 
 var goals = []goal{
-	{"H200, named algorithm and protocol, graph launch, 1 KiB to 4 GiB", "MAPE ≤ 5 %", func(r ComparedRow) bool { return named(r) && r.Measured.Size >= units.KiB }},
+	{"H200, named algorithm and protocol, graph launch, 1 KiB to 4 GiB", "MAPE ≤ 5 %",
+		func(r ComparedRow) bool { return named(r) && r.Measured.Size >= units.KiB }},
 	{"the same from 1 MiB", "MAPE ≤ 3 %", func(r ComparedRow) bool { return named(r) && r.Measured.Size >= units.MiB }},
 	{"H200, all graph launches", "", func(r ComparedRow) bool { return r.Measured.Launch == "graph" }},
-	{"published, one node, from 8 KB", "factor ≤ 1.12", func(r ComparedRow) bool { return published(r) && r.Measured.Nodes <= 1 && r.Measured.Size >= 8000 }},
+	{"published, one node, from 8 KB", "factor ≤ 1.12", func(r ComparedRow) bool {
+		return published(r) && r.Measured.Nodes <= 1 &&
+			r.Measured.Size >= 8000
+	}},
 	{"the same but for those hidden by their run's launch floor", "", func(r ComparedRow) bool {
 		return published(r) && r.Measured.Nodes <= 1 && r.Measured.Size >= 8000 && !slices.Contains(r.Predicted.Warnings, HiddenByLaunch)
 	}},
@@ -151,7 +156,8 @@ func (v *Validation) writeUnseen(out *lines) {
 		for _, u := range v.Unseen {
 			c := u.where(g.in)
 			_, theirs := c.both()
-			out.printf("| %s | %s | %s | %d | %s | %s |\n", g.name, g.want, u.What, len(c.Rows), strings.Join(errorCells(c.errors()), " | "), errorCells(theirs)[1])
+			out.printf("| %s | %s | %s | %d | %s | %s |\n", g.name, g.want, u.What, len(c.Rows),
+				strings.Join(errorCells(c.errors()), " | "), errorCells(theirs)[1])
 		}
 	}
 }
@@ -219,7 +225,8 @@ func (s *ValidatedSystem) series() []SeriesRow {
 		k, one := g.key, &Comparison{Rows: g.rows}
 		_, theirs := one.both()
 		bad := g.rows[one.worst()]
-		out = append(out, SeriesRow{k.id, k.kind.String(), k.algo, k.proto, k.launch, k.gpus, len(g.rows), statistics(one.errors()), statistics(theirs).Geomean, bad.Error, int64(bad.Measured.Size)})
+		out = append(out, SeriesRow{k.id, k.kind.String(), k.algo, k.proto, k.launch, k.gpus, len(g.rows), statistics(one.errors()),
+			statistics(theirs).Geomean, bad.Error, int64(bad.Measured.Size)})
 	}
 	return out
 }

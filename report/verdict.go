@@ -46,7 +46,8 @@ func (c *Comparison) verdicts() []string {
 	if !c.EachRow || len(c.Rows) == count[""] {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d rows are normal (within twice the mean error of the prediction), %d slow, %d fast", count["normal"], len(c.Rows)-count[""], count["slow"], count["fast"])}
+	return []string{fmt.Sprintf("%d of %d rows are normal (within twice the mean error of the prediction), %d slow, %d fast",
+		count["normal"], len(c.Rows)-count[""], count["slow"], count["fast"])}
 }
 
 // busBW is the bus bandwidth in GB/s at which a row takes a time, 0 where it is not known.

@@ -90,7 +90,8 @@ type CostDifference struct {
 
 // Answer says what changes, and what of it a new plan mends.
 func (d *WhatIfDocument) Answer() []string {
-	out := []string{fmt.Sprintf("%s on %s (%s), changed to %s (%s), by %s.", d.Subject, d.Topology, units.Counted(d.GPUs, "GPU"), d.Changed, units.Counted(d.After, "GPU"), d.By)}
+	out := []string{fmt.Sprintf("%s on %s (%s), changed to %s (%s), by %s.", d.Subject, d.Topology, units.Counted(d.GPUs, "GPU"), d.Changed,
+		units.Counted(d.After, "GPU"), d.By)}
 	if len(d.Rows) == 0 {
 		return out
 	}
@@ -103,7 +104,8 @@ func (d *WhatIfDocument) Answer() []string {
 	if r.SizeBytes > 0 {
 		what = size(r.SizeBytes)
 	}
-	out = append(out, fmt.Sprintf("%s takes %s before, %s, %s planned again (× %.3f).", what, table.Milliseconds(r.BeforeMS), kept, table.Milliseconds(r.PlannedMS), r.PlannedSlowdown))
+	out = append(out, fmt.Sprintf("%s takes %s before, %s, %s planned again (× %.3f).", what, table.Milliseconds(r.BeforeMS), kept,
+		table.Milliseconds(r.PlannedMS), r.PlannedSlowdown))
 	if c := d.Cost; c != nil {
 		out = append(out, c.sentence())
 	}
@@ -112,9 +114,11 @@ func (d *WhatIfDocument) Answer() []string {
 
 func (c *CostDifference) sentence() string {
 	if c.Before == c.After && c.TotalBefore == c.TotalAfter {
-		return fmt.Sprintf("There is nothing to buy: the cluster costs %s %s over %d months as before.", c.Currency, table.Money(c.TotalAfter), c.Months)
+		return fmt.Sprintf("There is nothing to buy: the cluster costs %s %s over %d months as before.", c.Currency,
+			table.Money(c.TotalAfter), c.Months)
 	}
-	return fmt.Sprintf("To buy it costs %s %s, over %d months %s.", c.Currency, signedMoney(c.After-c.Before), c.Months, signedMoney(c.TotalAfter-c.TotalBefore))
+	return fmt.Sprintf("To buy it costs %s %s, over %d months %s.", c.Currency, signedMoney(c.After-c.Before), c.Months,
+		signedMoney(c.TotalAfter-c.TotalBefore))
 }
 
 func signedMoney(v float64) string {

@@ -34,7 +34,8 @@ func LayoutWords(short string) string {
 		case "vpp":
 			rest = append(rest, "pipeline in "+n+" interleaved chunks a stage")
 		case "zero":
-			rest = append(rest, map[string]string{"0": "plain data parallel", "1": "optimizer states sharded (ZeRO-1)", "2": "optimizer states and gradients sharded (ZeRO-2)",
+			rest = append(rest, map[string]string{"0": "plain data parallel", "1": "optimizer states sharded (ZeRO-1)",
+				"2": "optimizer states and gradients sharded (ZeRO-2)",
 				"3": "parameters sharded (ZeRO-3, FSDP)"}[n])
 		case "mb":
 			rest = append(rest, "micro-batch "+n)

@@ -110,7 +110,8 @@ func (r row) perSecond() float64 { return float64(r.sends) / r.sim.Seconds() }
 
 func (r row) String() string {
 	return fmt.Sprintf("%6d GPUs, %3d slices, %-8s  predicted %9.3f ms  %11d sends  topology %7.3f s  schedule %6.3f s  simulation %8.4f s  %6.0f MB  %9.3g sends/s",
-		r.gpus, r.slices, r.kind(), r.predicted.Seconds()*1e3, r.sends, r.load.Seconds(), r.plan.Seconds(), r.sim.Seconds(), float64(r.bytes)/1e6, r.perSecond())
+		r.gpus, r.slices, r.kind(), r.predicted.Seconds()*1e3, r.sends, r.load.Seconds(), r.plan.Seconds(), r.sim.Seconds(),
+		float64(r.bytes)/1e6, r.perSecond())
 }
 
 func measure(nodes, depth int, folded bool) (row, error) {
@@ -123,7 +124,8 @@ func measure(nodes, depth int, folded bool) (row, error) {
 	}
 	r.gpus, r.load = topo.NumRanks(), time.Since(began)
 	began = time.Now()
-	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: r.gpus}, "hierarchical_ring", planner.Options{Channels: channels, Slices: depth})
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: r.gpus}, "hierarchical_ring",
+		planner.Options{Channels: channels, Slices: depth})
 	if err != nil {
 		return r, err
 	}
@@ -158,11 +160,14 @@ func heap() uint64 {
 
 func writeCSV(w io.Writer, rows []row) error {
 	out := csv.NewWriter(w)
-	records := [][]string{{"gpus", "slices", "kind", "predicted_us", "sends", "topology_s", "schedule_s", "simulation_s", "heap_bytes", "sends_per_s"}}
+	records := [][]string{{"gpus", "slices", "kind", "predicted_us", "sends", "topology_s", "schedule_s", "simulation_s", "heap_bytes",
+		"sends_per_s"}}
 	seconds := func(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 6, 64) }
 	for _, r := range rows {
-		records = append(records, []string{strconv.Itoa(r.gpus), strconv.Itoa(r.slices), r.kind(), fmt.Sprint(r.predicted.Microseconds()), strconv.FormatInt(r.sends, 10),
-			seconds(r.load), seconds(r.plan), seconds(r.sim), strconv.FormatUint(r.bytes, 10), strconv.FormatFloat(r.perSecond(), 'g', 4, 64)})
+		records = append(records, []string{strconv.Itoa(r.gpus), strconv.Itoa(r.slices), r.kind(), fmt.Sprint(r.predicted.Microseconds()),
+			strconv.FormatInt(r.sends, 10),
+			seconds(r.load), seconds(r.plan), seconds(r.sim), strconv.FormatUint(r.bytes, 10),
+			strconv.FormatFloat(r.perSecond(), 'g', 4, 64)})
 	}
 	return out.WriteAll(records)
 }
@@ -189,11 +194,14 @@ func figure(rows []row) *chart.Panels {
 		return &chart.Lines{Frame: chart.Frame{X: x, Y: "seconds", Sizes: true, LogY: true}, Series: list}
 	}
 	return &chart.Panels{Across: true, Frame: chart.Frame{Title: "What a simulation costs",
-		Source: fmt.Sprintf("all_reduce of 1 GiB, hierarchical_ring, %d channels, %s, profile line, %s", channels, network, runtime.Version())},
+		Source: fmt.Sprintf("all_reduce of 1 GiB, hierarchical_ring, %d channels, %s, profile line, %s", channels, network,
+			runtime.Version())},
 		Charts: []chart.Chart{
-			panel("GPUs, 64 slices (K = 1024)", curve("simulation, unfolded", "unfolded", byGPUs, simulation), curve("simulation, folded", "folded", byGPUs, simulation),
+			panel("GPUs, 64 slices (K = 1024)", curve("simulation, unfolded", "unfolded", byGPUs, simulation),
+				curve("simulation, folded", "folded", byGPUs, simulation),
 				curve("reading the topology", "folded", byGPUs, func(r row) float64 { return r.load.Seconds() })),
-			panel("slices, 1,024 GPUs", curve("simulation, unfolded", "unfolded", bySlices, simulation), curve("simulation, folded", "folded", bySlices, simulation)),
+			panel("slices, 1,024 GPUs", curve("simulation, unfolded", "unfolded", bySlices, simulation),
+				curve("simulation, folded", "folded", bySlices, simulation)),
 		}}
 }
 

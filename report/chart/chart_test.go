@@ -26,17 +26,24 @@ func samples() map[string]Chart {
 			{Name: "measured", Points: []XY{{X: 1024, Y: 2.2}, {X: 1 << 20, Y: 9.5, Label: "here"}}, Style: Dots, Colour: Measured},
 			{Name: "limit", Points: []XY{{X: 1024, Y: 1}, {X: 1 << 20, Y: 8}}, Style: Dashed, Colour: Limit}}},
 		"distribution": Distribution(source, "all-reduce", []float64{1, 2, 2, 3, 10}),
-		"bars":         &Bars{Frame: source, Bars: []Bar{{Name: "dgx1", Parts: []Part{{Name: "compute", Value: 3, Colour: Compute}, {Name: "exposed", Value: 1, Colour: Exposed}}}}},
-		"waterfall":    Waterfall(source, []Part{{Name: "forward", Value: 1, Colour: Compute}, {Name: "all-reduce", Value: 2, Colour: Exposed}}, "step"),
-		"timeline":     &Timeline{Frame: source, Spans: []Span{{Lane: "rank 0", Kind: "compute", From: 0, To: 2, Colour: Compute}, {Lane: "rank 1", Kind: "compute", From: 1, To: 3, Colour: Compute}}},
-		"heat":         &Heat{Frame: source, Columns: []string{"a", "b"}, Names: []string{"x", "y"}, Values: [][]float64{{0, 1}, {math.NaN(), 0.5}}, Unit: "GB/s"},
+		"bars": &Bars{Frame: source, Bars: []Bar{{Name: "dgx1",
+			Parts: []Part{{Name: "compute", Value: 3, Colour: Compute}, {Name: "exposed", Value: 1, Colour: Exposed}}}}},
+		"waterfall": Waterfall(source, []Part{{Name: "forward", Value: 1, Colour: Compute},
+			{Name: "all-reduce", Value: 2, Colour: Exposed}}, "step"),
+		"timeline": &Timeline{Frame: source, Spans: []Span{{Lane: "rank 0", Kind: "compute", From: 0, To: 2, Colour: Compute},
+			{Lane: "rank 1", Kind: "compute", From: 1, To: 3, Colour: Compute}}},
+		"heat": &Heat{Frame: source, Columns: []string{"a", "b"}, Names: []string{"x", "y"},
+			Values: [][]float64{{0, 1}, {math.NaN(), 0.5}}, Unit: "GB/s"},
 		"panels": &Panels{Frame: source, Charts: []Chart{
-			&Timeline{Frame: Frame{X: "size (bytes)", Sizes: true}, Spans: []Span{{Lane: "box", Kind: "ring", From: 1024, To: 1 << 20, Colour: Ours}}},
-			&Lines{Frame: Frame{X: "size (bytes)", Y: "loss (%)", Sizes: true, LogY: true}, Series: []Series{{Name: "loss", Style: Smooth, Points: []XY{{X: 1, Y: 3}, {X: 1 << 20, Y: 3}}}}}}},
+			&Timeline{Frame: Frame{X: "size (bytes)", Sizes: true}, Spans: []Span{{Lane: "box", Kind: "ring", From: 1024, To: 1 << 20,
+				Colour: Ours}}},
+			&Lines{Frame: Frame{X: "size (bytes)", Y: "loss (%)", Sizes: true, LogY: true},
+				Series: []Series{{Name: "loss", Style: Smooth, Points: []XY{{X: 1, Y: 3}, {X: 1 << 20, Y: 3}}}}}}},
 		"side by side": &Panels{Frame: source, Across: true, Charts: []Chart{
 			&Lines{Frame: Frame{X: "size (bytes)", Sizes: true}, Series: []Series{{Name: "one size", Points: []XY{{X: 1, Y: 3}}}}},
 			&Lines{Frame: source, Series: []Series{{Name: "other", Points: []XY{{X: 1, Y: 3}, {X: 2, Y: 3}}}}}}},
-		"map of kinds": &Heat{Frame: source, Columns: []string{"a", "b"}, Names: []string{"x"}, Values: [][]float64{{0, 1}}, Kinds: []string{"ring", "tree"}},
+		"map of kinds": &Heat{Frame: source, Columns: []string{"a", "b"}, Names: []string{"x"}, Values: [][]float64{{0, 1}},
+			Kinds: []string{"ring", "tree"}},
 	}
 }
 
@@ -120,7 +127,8 @@ func TestWhatCannotBeShown(t *testing.T) {
 		"backwards":          &Timeline{Frame: source, Spans: []Span{{From: 2, To: 1}}},
 		"too many spans":     &Timeline{Frame: source, Spans: make([]Span, maxSpans+1)},
 		"ragged heat":        &Heat{Frame: source, Columns: []string{"a"}, Names: []string{"x"}, Values: [][]float64{{1, 2}}},
-		"unknown kind":       &Heat{Frame: source, Columns: []string{"a"}, Names: []string{"x"}, Values: [][]float64{{3}}, Kinds: []string{"ring"}},
+		"unknown kind": &Heat{Frame: source, Columns: []string{"a"}, Names: []string{"x"}, Values: [][]float64{{3}},
+			Kinds: []string{"ring"}},
 	} {
 		if _, err := Draw(c, "f.svg"); err == nil {
 			t.Errorf("%s: drawn", name)

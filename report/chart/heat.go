@@ -74,7 +74,8 @@ func (h *Heat) fill(p *plot.Plot, keys *legend) error {
 
 func (h *Heat) check() error {
 	if len(h.Values) == 0 || len(h.Values) != len(h.Names) || len(h.Values)*len(h.Columns) > maxCells {
-		return fmt.Errorf("chart %q: %d rows for %d names and %d columns (at most %d cells)", h.Title, len(h.Values), len(h.Names), len(h.Columns), maxCells)
+		return fmt.Errorf("chart %q: %d rows for %d names and %d columns (at most %d cells)", h.Title, len(h.Values), len(h.Names),
+			len(h.Columns), maxCells)
 	}
 	for i, values := range h.Values {
 		if len(values) != len(h.Columns) {

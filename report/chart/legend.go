@@ -69,7 +69,8 @@ func (l *legend) paint(c draw.Canvas) {
 	style := keyStyle()
 	for i, p := range at {
 		left, top := c.Min.X+p.X, c.Max.Y-p.Y*keyRow
-		mark := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: top - keyRow + 3}, Max: vg.Point{X: left + keyMark, Y: top - 3}}}
+		mark := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: top - keyRow + 3},
+			Max: vg.Point{X: left + keyMark, Y: top - 3}}}
 		for _, t := range l.thumbs[i] {
 			t.Thumbnail(&mark)
 		}

@@ -86,7 +86,8 @@ func drawDown(plots []*plot.Plot, area draw.Canvas) {
 // labelRow is the room of the horizontal axis' label.
 const labelRow = 15 * vg.Length(1)
 
-// drawPlot draws a plot and below it the label of its horizontal axis, for which the plot itself takes room to the right of logarithmic axes.
+// drawPlot draws a plot and below it the label of its horizontal axis, for which the plot itself takes room to the right of logarithmic
+// axes.
 func drawPlot(p *plot.Plot, area draw.Canvas) {
 	label := p.X.Label.Text
 	p.X.Label.Text = ""

@@ -9,7 +9,8 @@ import (
 
 // Beside is how steps of a workload on several machines are made up, per unit of work.
 func Beside(workload, unit string, list []*report.StepDocument) chart.Chart {
-	b := &chart.Bars{Frame: chart.Frame{Title: "Time for a million " + unit + ": " + workload, X: "time (s)", Y: "machine", Source: "Predicted by railyard, the best layout on each machine"}}
+	b := &chart.Bars{Frame: chart.Frame{Title: "Time for a million " + unit + ": " + workload, X: "time (s)", Y: "machine",
+		Source: "Predicted by railyard, the best layout on each machine"}}
 	for _, d := range list {
 		bar := chart.Bar{Name: fmt.Sprintf("%s (%d GPUs)", d.Topology, d.GPUs)}
 		for _, p := range d.Parts {
@@ -40,5 +41,6 @@ func GoodputByInterval(source string, hours, analytic, played []float64, best fl
 		a.Points = append(a.Points, chart.XY{X: h, Y: 100 * analytic[i], Label: label})
 		p.Points = append(p.Points, chart.XY{X: h, Y: 100 * played[i]})
 	}
-	return &chart.Lines{Series: []chart.Series{a, p}, Frame: chart.Frame{Title: "Goodput against the time between checkpoints", LogX: true, X: "hours of work between checkpoints", Y: "training that lasts (%)", Source: source}}
+	return &chart.Lines{Series: []chart.Series{a, p}, Frame: chart.Frame{Title: "Goodput against the time between checkpoints", LogX: true,
+		X: "hours of work between checkpoints", Y: "training that lasts (%)", Source: source}}
 }

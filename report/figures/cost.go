@@ -22,13 +22,18 @@ func CostOverTime(d *report.CostDocument) chart.Chart {
 		}
 		series = append(series, s)
 	}
-	return &chart.Lines{FromZero: true, Series: append([]chart.Series{owned}, series...), Frame: chart.Frame{Title: fmt.Sprintf("Cost of %s over time, %.0f %% used", units.Counted(d.Nodes, "node"), 100*d.Utilisation), X: "month",
-		Y: "paid so far (million " + d.Currency + ")", Source: fmt.Sprintf("Price book %q of %s, its sources beside each figure", d.Prices, d.PricesDate)}}
+	return &chart.Lines{FromZero: true, Series: append([]chart.Series{owned}, series...),
+		Frame: chart.Frame{Title: fmt.Sprintf("Cost of %s over time, %.0f %% used", units.Counted(d.Nodes, "node"), 100*d.Utilisation),
+			X: "month",
+			Y: "paid so far (million " + d.Currency + ")", Source: fmt.Sprintf("Price book %q of %s, its sources beside each figure",
+				d.Prices,
+				d.PricesDate)}}
 }
 
 // Pareto is the front of designs: speed against cost.
 func Pareto(d *report.SizeDocument) chart.Chart {
-	front, rest := chart.Series{Name: "front (time, cost, power)", Style: chart.Dots, Colour: chart.Ours}, chart.Series{Name: "beaten by another", Style: chart.Dots, Colour: chart.Other}
+	front, rest := chart.Series{Name: "front (time, cost, power)", Style: chart.Dots, Colour: chart.Ours},
+		chart.Series{Name: "beaten by another", Style: chart.Dots, Colour: chart.Other}
 	for _, r := range d.Rows {
 		if r.Error != "" || !r.Priced {
 			continue
@@ -41,7 +46,8 @@ func Pareto(d *report.SizeDocument) chart.Chart {
 			rest.Points = append(rest.Points, p)
 		}
 	}
-	return &chart.Lines{Series: []chart.Series{rest, front}, Frame: chart.Frame{Title: "Speed against cost: " + d.Workload, LogX: true, LogY: true, X: fmt.Sprintf("cost over %d months (million %s)", d.Months, d.Currency),
+	return &chart.Lines{Series: []chart.Series{rest, front}, Frame: chart.Frame{Title: "Speed against cost: " + d.Workload, LogX: true,
+		LogY: true, X: fmt.Sprintf("cost over %d months (million %s)", d.Months, d.Currency),
 		Y: d.Unit + "/s", Source: fmt.Sprintf("Predicted by railyard; price book %q of %s", d.Prices, d.Date)}}
 }
 
@@ -55,7 +61,8 @@ type ScalePoint struct {
 // Scaling is throughput over GPUs, beside the ideal: every GPU as fast as in the replica that is fastest alone. (A line through the
 // smallest machine would not be one: where memory is short, layouts are slow, and larger machines beat it.)
 func Scaling(workload, unit, source string, points []ScalePoint) chart.Chart {
-	got, ideal := chart.Series{Name: "predicted", Colour: chart.Ours}, chart.Series{Name: "ideal: no GPU waits for another replica", Style: chart.Dashed, Colour: chart.Limit}
+	got, ideal := chart.Series{Name: "predicted", Colour: chart.Ours}, chart.Series{Name: "ideal: no GPU waits for another replica",
+		Style: chart.Dashed, Colour: chart.Limit}
 	each := 0.0
 	for _, p := range points {
 		each = max(each, p.UnitsPerSecond/p.Efficiency/float64(p.GPUs))
@@ -64,5 +71,6 @@ func Scaling(workload, unit, source string, points []ScalePoint) chart.Chart {
 		got.Points = append(got.Points, chart.XY{X: float64(p.GPUs), Y: p.UnitsPerSecond})
 		ideal.Points = append(ideal.Points, chart.XY{X: float64(p.GPUs), Y: each * float64(p.GPUs)})
 	}
-	return &chart.Lines{Series: []chart.Series{ideal, got}, Frame: chart.Frame{Title: "Scaling of " + workload, X: "GPUs", Y: unit + "/s", LogX: true, LogY: true, Source: source}}
+	return &chart.Lines{Series: []chart.Series{ideal, got}, Frame: chart.Frame{Title: "Scaling of " + workload, X: "GPUs", Y: unit + "/s",
+		LogX: true, LogY: true, Source: source}}
 }

@@ -20,8 +20,10 @@ type CurvePoint struct{ Bytes, TimeUS, BusBW float64 }
 
 // Curves are the figures of time and of bus bandwidth over size.
 func Curves(what, source string, list []Curve) (times, bandwidths chart.Chart) {
-	t := &chart.Lines{Frame: chart.Frame{Title: "Time of " + what, X: "size (bytes)", Y: "time (us)", LogX: true, LogY: true, Source: source}}
-	b := &chart.Lines{FromZero: true, Frame: chart.Frame{Title: "Bus bandwidth of " + what, X: "size (bytes)", Y: "bus bandwidth (GB/s)", LogX: true, Source: source}}
+	t := &chart.Lines{Frame: chart.Frame{Title: "Time of " + what, X: "size (bytes)", Y: "time (us)", LogX: true, LogY: true,
+		Source: source}}
+	b := &chart.Lines{FromZero: true, Frame: chart.Frame{Title: "Bus bandwidth of " + what, X: "size (bytes)", Y: "bus bandwidth (GB/s)",
+		LogX: true, Source: source}}
 	for _, c := range list {
 		ts, bs := chart.Series{Name: c.Name, Style: c.Style, Colour: c.Role}, chart.Series{Name: c.Name, Style: c.Style, Colour: c.Role}
 		for _, p := range c.Points {
@@ -43,12 +45,14 @@ func Errors(what, source string, sizes, errors []float64) chart.Chart {
 		s.Points = append(s.Points, chart.XY{X: x, Y: 100 * errors[i]})
 		zero.Points = append(zero.Points, chart.XY{X: x})
 	}
-	return &chart.Lines{Series: []chart.Series{zero, s}, Frame: chart.Frame{Title: "Error of the prediction, " + what, X: "size (bytes)", Y: "error (%)", LogX: true, Source: source}}
+	return &chart.Lines{Series: []chart.Series{zero, s}, Frame: chart.Frame{Title: "Error of the prediction, " + what, X: "size (bytes)",
+		Y: "error (%)", LogX: true, Source: source}}
 }
 
 // Map is which schedule is best where: size × GPUs.
 func Map(what, source string, sizes, gpus []string, best [][]string) chart.Chart {
-	h := &chart.Heat{Frame: chart.Frame{Title: "Best schedule of " + what, X: "size", Y: "GPUs", Source: source}, Columns: sizes, Names: gpus, Kinds: []string{}}
+	h := &chart.Heat{Frame: chart.Frame{Title: "Best schedule of " + what, X: "size", Y: "GPUs", Source: source}, Columns: sizes,
+		Names: gpus, Kinds: []string{}}
 	index := map[string]int{}
 	for _, row := range best {
 		values := make([]float64, len(row))
@@ -76,7 +80,8 @@ type Use struct {
 
 // Utilisation is the heat map of links.
 func Utilisation(what, source string, rows []Use) chart.Chart {
-	h := &chart.Heat{Frame: chart.Frame{Title: "How much links are used: " + what, X: "link of that kind", Y: "from → to", Source: source}, Low: 0, High: 1, Unit: "of the rate"}
+	h := &chart.Heat{Frame: chart.Frame{Title: "How much links are used: " + what, X: "link of that kind", Y: "from → to", Source: source},
+		Low: 0, High: 1, Unit: "of the rate"}
 	width := 0
 	for _, r := range rows {
 		width = max(width, len(r.Links))
@@ -109,5 +114,6 @@ func Balance(what, source string, bytes []float64) chart.Chart {
 		s.Points = append(s.Points, chart.XY{X: float64(r), Y: b / 1e6})
 		mean.Points = append(mean.Points, chart.XY{X: float64(r), Y: sum})
 	}
-	return &chart.Lines{FromZero: true, Series: []chart.Series{mean, s}, Frame: chart.Frame{Title: "Load balance: " + what, X: "rank", Y: "sent (MB)", Source: source}}
+	return &chart.Lines{FromZero: true, Series: []chart.Series{mean, s},
+		Frame: chart.Frame{Title: "Load balance: " + what, X: "rank", Y: "sent (MB)", Source: source}}
 }

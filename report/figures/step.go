@@ -19,7 +19,8 @@ func Waterfall(d *report.StepDocument) chart.Chart {
 	for _, p := range d.Parts {
 		parts = append(parts, chart.Part{Name: p.Name, Value: p.TimeMS, Colour: partColour(p.Name)})
 	}
-	return chart.Waterfall(chart.Frame{Title: fmt.Sprintf("Where a step of %s goes, %d GPUs", d.Workload, d.GPUs), X: "time (ms)", Y: "part", Source: predicted(d)}, parts, "step")
+	return chart.Waterfall(chart.Frame{Title: fmt.Sprintf("Where a step of %s goes, %d GPUs", d.Workload, d.GPUs), X: "time (ms)",
+		Y: "part", Source: predicted(d)}, parts, "step")
 }
 
 func predicted(d *report.StepDocument) string {
@@ -44,21 +45,24 @@ func Memory(d *report.StepDocument) chart.Chart {
 	for i, p := range []struct {
 		name string
 		v    float64
-	}{{"parameters", m.Parameters}, {"gradients", m.Gradients}, {"optimizer", m.Optimizer}, {"activations", m.Activations}, {"gathered", m.Gathered}, {"reserve", m.Reserve}, {"free", max(m.Capacity-m.Total, 0)}} {
+	}{{"parameters", m.Parameters}, {"gradients", m.Gradients}, {"optimizer", m.Optimizer}, {"activations", m.Activations},
+		{"gathered", m.Gathered}, {"reserve", m.Reserve}, {"free", max(m.Capacity-m.Total, 0)}} {
 		colour := chart.Free
 		if p.name != "free" {
 			colour = chart.Available[i%len(chart.Available)]
 		}
 		bar.Parts = append(bar.Parts, chart.Part{Name: p.name, Value: p.v, Colour: colour})
 	}
-	return &chart.Bars{Frame: chart.Frame{Title: "Memory of the fullest GPU", X: "GiB", Y: "stage " + fmt.Sprint(m.Stage), Source: predicted(d)}, Bars: []chart.Bar{bar}}
+	return &chart.Bars{Frame: chart.Frame{Title: "Memory of the fullest GPU", X: "GiB", Y: "stage " + fmt.Sprint(m.Stage),
+		Source: predicted(d)}, Bars: []chart.Bar{bar}}
 }
 
 // Lanes of a stage's trace (capacity/step's channels), and how they are drawn.
 var lanes = []struct {
 	name, kind string
 	colour     color.RGBA
-}{{"compute", "compute", chart.Compute}, {"in blocks", "communication in blocks", chart.Exposed}, {"replicas", "communication between replicas", chart.Hidden}}
+}{{"compute", "compute", chart.Compute}, {"in blocks", "communication in blocks", chart.Exposed},
+	{"replicas", "communication between replicas", chart.Hidden}}
 
 // What a timeline holds: so many stages and spans.
 const (
@@ -119,7 +123,8 @@ func spans(t *trace.Trace, want func(*trace.Event) bool) [][]chart.Span {
 			continue
 		}
 		l := lanes[e.Channel]
-		s := chart.Span{Lane: fmt.Sprintf("stage %d %s", e.Rank, l.name), Kind: l.kind, From: e.Start.Seconds() * 1e3, To: e.End.Seconds() * 1e3, Colour: l.colour}
+		s := chart.Span{Lane: fmt.Sprintf("stage %d %s", e.Rank, l.name), Kind: l.kind, From: e.Start.Seconds() * 1e3,
+			To: e.End.Seconds() * 1e3, Colour: l.colour}
 		if e.Op == "optimizer" || e.Op == "pack gradients" {
 			s.Kind, s.Colour = e.Op, chart.Other
 		}

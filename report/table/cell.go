@@ -90,7 +90,8 @@ func tie(before, by, text string) string {
 	if text == "" || before == none {
 		return before
 	}
-	if i, k := strings.LastIndexByte(before, ' '), strings.LastIndexByte(text, ' '); by == "–" && i > 0 && k > 0 && before[i:] == text[k:] {
+	i, k := strings.LastIndexByte(before, ' '), strings.LastIndexByte(text, ' ')
+	if by == "–" && i > 0 && k > 0 && before[i:] == text[k:] {
 		before = before[:i]
 	}
 	return before + by + text

@@ -56,7 +56,8 @@ func fieldsOf(t reflect.Type) []field {
 func declared(s reflect.StructField) (field, bool) {
 	key, options, _ := strings.Cut(s.Tag.Get("json"), ",")
 	f := field{key: key, index: s.Index, typ: s.Type, optional: strings.Contains(options, "omitempty"), join: s.Tag.Get("join"),
-		doc: s.Tag.Get("doc"), note: s.Tag.Get("note"), title: s.Tag.Get("title"), zero: s.Tag.Get("zero"), yes: s.Tag.Get("yes"), constant: s.Tag.Get("const")}
+		doc: s.Tag.Get("doc"), note: s.Tag.Get("note"), title: s.Tag.Get("title"), zero: s.Tag.Get("zero"), yes: s.Tag.Get("yes"),
+		constant: s.Tag.Get("const")}
 	_, seen := s.Tag.Lookup("text")
 	if !s.IsExported() || key == "" || key == "-" && s.Type != extraType && !seen {
 		return f, false

@@ -10,10 +10,12 @@ func TestNumbersForPeople(t *testing.T) {
 	for got, want := range map[string]string{
 		Thousands(0): "0", Thousands(999.4): "999", Thousands(1000): "1,000", Thousands(1234567.8): "1,234,568", Thousands(-1234): "−1,234",
 		Rate(0): "0", Rate(12.3456): "12.35", Rate(1000): "1,000", Rate(434951.2): "435,000", Rate(6.45e6): "6,450,000",
-		Microseconds(9.731): "9.73 µs", Microseconds(536.71): "536.7 µs", Microseconds(2458.2): "2,458 µs", Microseconds(12_345): "12.35 ms",
+		Microseconds(9.731): "9.73 µs", Microseconds(536.71): "536.7 µs", Microseconds(2458.2): "2,458 µs",
+		Microseconds(12_345):  "12.35 ms",
 		Microseconds(842_140): "842.1 ms", Microseconds(3.2e6): "3.20 s", Microseconds(1.8e9): "1,800 s", Microseconds(7.2e9): "2.00 h",
-		Milliseconds(38569.4): "38.57 s", Bytes(0): "0 B", Bytes(1000): "1000 B", Bytes(1 << 30): "1 GiB", Bytes(1e9): "954 MiB", Bytes(1000 << 10): "1000 KiB",
-		Money(1.5): "1.50", Money(2778080): "2,778,080", Percent(.9714): "97.1 %",
+		Milliseconds(38569.4): "38.57 s", Bytes(0): "0 B", Bytes(1000): "1000 B", Bytes(1 << 30): "1 GiB", Bytes(1e9): "954 MiB",
+		Bytes(1000 << 10): "1000 KiB",
+		Money(1.5):        "1.50", Money(2778080): "2,778,080", Percent(.9714): "97.1 %",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

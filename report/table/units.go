@@ -51,7 +51,8 @@ func unitOf(key, name string, t reflect.Type) *unit {
 	}
 	var best *unit
 	for _, u := range unitsByName {
-		if u.suffix != "" && (strings.HasSuffix(key, u.suffix) || key == u.suffix[1:]) && (best == nil || len(u.suffix) > len(best.suffix)) {
+		if u.suffix != "" && (strings.HasSuffix(key, u.suffix) || key == u.suffix[1:]) &&
+			(best == nil || len(u.suffix) > len(best.suffix)) {
 			best = u
 		}
 	}
