@@ -36,7 +36,8 @@ func block(t *testing.T, file, language string) string {
 }
 
 func TestDocumentedTopologyLoads(t *testing.T) {
-	topo, err := topology.Parse("docs/topology-format.md", []byte(block(t, "docs/topology-format.md", "yaml")), topologies.Source, topology.Options{})
+	topo, err := topology.Parse("docs/topology-format.md", []byte(block(t, "docs/topology-format.md", "yaml")), topologies.Source,
+		topology.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

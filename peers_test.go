@@ -41,7 +41,8 @@ func TestAgreesWithASTRASim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}, c.algorithm, planner.Options{Slices: 1})
+		s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}, c.algorithm,
+			planner.Options{Slices: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,8 +25,10 @@ func TestCrowdsAreLeftToRails(t *testing.T) {
 		tried bool
 	}{
 		{"all pairs", collective.Spec{Kind: collective.AllToAllV, Ranks: 128, Counts: matrix(128, random)}, false},
-		{"equal counts", collective.Spec{Kind: collective.AllToAllV, Ranks: 128, Counts: matrix(128, func(_, _ int) int64 { return 3 })}, true},
-		{"one row", collective.Spec{Kind: collective.AllToAllV, Ranks: 128, Counts: matrix(128, func(i, j int) int64 { return random(i, j) * int64(1-min(i, 1)) })}, true},
+		{"equal counts", collective.Spec{Kind: collective.AllToAllV, Ranks: 128, Counts: matrix(128, func(_, _ int) int64 { return 3 })},
+			true},
+		{"one row", collective.Spec{Kind: collective.AllToAllV, Ranks: 128,
+			Counts: matrix(128, func(i, j int) int64 { return random(i, j) * int64(1-min(i, 1)) })}, true},
 	} {
 		list, err := planner.Candidates(pods, c.spec, "", planner.Options{})
 		if err != nil {

@@ -111,7 +111,8 @@ func TestTheMostPromisingIsPlayedAfterAll(t *testing.T) {
 	for _, c := range []struct {
 		score awkward
 		want  units.Time // 0: an error
-	}{{awkward{0, 1000}, 2e9}, {awkward{5, 1000}, 2e9}, {awkward{4, 1000}, 4e9}, {awkward{5, 2 * awaited}, 5e9}, {awkward{0, 2 * awaited}, 0}} {
+	}{{awkward{0, 1000}, 2e9}, {awkward{5, 1000}, 2e9}, {awkward{4, 1000}, 4e9}, {awkward{5, 2 * awaited}, 5e9},
+		{awkward{0, 2 * awaited}, 0}} {
 		row, err := choose(all, units.MiB, c.score)
 		if c.want == 0 {
 			if err == nil {

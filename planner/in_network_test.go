@@ -17,7 +17,8 @@ import (
 )
 
 // sharp makes a network's switches work on the data, too.
-var sharp = []string{"models.leaf-switch.reduction=true", "models.leaf-switch.multicast=true", "models.spine-switch.reduction=true", "models.spine-switch.multicast=true"}
+var sharp = []string{"models.leaf-switch.reduction=true", "models.leaf-switch.multicast=true", "models.spine-switch.reduction=true",
+	"models.spine-switch.multicast=true"}
 
 // Where switches work on the data, plans come to the optimum that this makes possible: an
 // all-reduce crosses each rank's links, or each node's, once in either direction.
@@ -45,7 +46,8 @@ func TestInNetworkReachesTheBound(t *testing.T) {
 		{"dgx-h100", 4, sharp, "hierarchical_in_network", collective.AllReduce, 256, 400, 0.98, ""},
 		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 400, 0.99, "link:gpu0--nvswitch1=0.5"},
 		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 350, 0.99, "link:gpu0--nvswitch1"},
-		{"dgx-a100", 1, []string{"models.nvswitch2.reduction=true", "models.nvswitch2.multicast=true"}, "in_network", collective.AllReduce, 256, 300, 0.99, ""},
+		{"dgx-a100", 1, []string{"models.nvswitch2.reduction=true", "models.nvswitch2.multicast=true"}, "in_network", collective.AllReduce,
+			256, 300, 0.99, ""},
 	} {
 		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes, Set: c.set})
 		if err != nil {
@@ -102,7 +104,8 @@ func TestInNetworkBoundsHold(t *testing.T) {
 		}
 		bounds := planner.NewBounds(topo, line)
 		for _, algo := range []string{"in_network", "hierarchical_in_network"} {
-			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce} {
+			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter,
+				collective.Broadcast, collective.Reduce} {
 				s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, algo, planner.Options{Slices: 4})
 				if err != nil {
 					continue // does not apply

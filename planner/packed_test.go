@@ -21,7 +21,8 @@ func TestPackedTreesReachTheBound(t *testing.T) {
 		name        string
 		nodes, gpus int
 		v, w        float64 // GB/s of a GPU: scale-up, NIC
-	}{{"dgx-h100", 2, 8, 450, 50}, {"dgx-h100", 3, 8, 450, 50}, {"dgx-h100", 2, 2, 450, 50}, {"dgx-h100", 5, 3, 450, 50}, {"dgx-a100", 2, 8, 300, 25},
+	}{{"dgx-h100", 2, 8, 450, 50}, {"dgx-h100", 3, 8, 450, 50}, {"dgx-h100", 2, 2, 450, 50}, {"dgx-h100", 5, 3, 450, 50},
+		{"dgx-a100", 2, 8, 300, 25},
 		{"dgx-a100", 3, 4, 300, 25}, {"dgx-b200", 2, 8, 900, 50}, {"dgx-h100", 12, 4, 450, 50}} {
 		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes, GPUs: c.gpus})
 		if err != nil {
@@ -85,7 +86,8 @@ func TestPackedTreesOfUnequalRoots(t *testing.T) {
 		equal float64 // GB/s with equal roots at best
 		share float64 // of the bound
 	}{
-		{"mesh4x3", collective.AllReduce, 54.5, 0.99}, {"mesh5x5", collective.AllReduce, 52.1, 0.99}, {"star8", collective.AllReduce, 5.71, 0.98},
+		{"mesh4x3", collective.AllReduce, 54.5, 0.99}, {"mesh5x5", collective.AllReduce, 52.1, 0.99},
+		{"star8", collective.AllReduce, 5.71, 0.98},
 		{"mesh4x3", collective.Broadcast, 0, 0.98}, {"mesh5x5", collective.Reduce, 0, 0.97}, {"star8", collective.Reduce, 0, 0.98},
 	} {
 		t.Run(fmt.Sprintf("%s/%v", c.file, c.kind), func(t *testing.T) {

@@ -82,7 +82,8 @@ func TestFrontIsThatOfAll(t *testing.T) {
 // direct and ring meet at 1000 bytes; two_shot is slower than either at both ends.
 func TestFrontSaysWhereEachIsBest(t *testing.T) {
 	topo, spec := dgx(t, 1)
-	m := &model{alpha: map[string]units.Time{"direct": 1e3, "ring": 1e5, "two_shot": 2e5}, beta: map[string]units.Time{"direct": 100, "ring": 1, "two_shot": 101}, estimate: 1, scored: map[string]int{}}
+	m := &model{alpha: map[string]units.Time{"direct": 1e3, "ring": 1e5, "two_shot": 2e5},
+		beta: map[string]units.Time{"direct": 100, "ring": 1, "two_shot": 101}, estimate: 1, scored: map[string]int{}}
 	_, front, err := planner.PlanFront(topo, spec, []units.Bytes{64, 512, 4096, 1 << 20}, m, planner.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,8 @@ func TestFrontSaysWhereEachIsBest(t *testing.T) {
 	if p := front.Points[1].PerByte(front.Large); p < 1 || p > 1.2 {
 		t.Errorf("%v ps for a byte", p)
 	}
-	if _, _, err := planner.PlanFront(topo, collective.Spec{Kind: collective.AllReduce}, []units.Bytes{1}, m, planner.PlanOptions{}); err == nil {
+	if _, _, err := planner.PlanFront(topo, collective.Spec{Kind: collective.AllReduce}, []units.Bytes{1}, m,
+		planner.PlanOptions{}); err == nil {
 		t.Error("no ranks, no error")
 	}
 }
@@ -111,7 +113,8 @@ func TestFrontOfCubeMeshes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter} {
-			_, front, err := planner.PlanFront(topo, collective.Spec{Kind: kind, Ranks: 8}, []units.Bytes{units.GiB}, newSimulated(t, topo, profile(t, "line")), planner.PlanOptions{})
+			_, front, err := planner.PlanFront(topo, collective.Spec{Kind: kind, Ranks: 8}, []units.Bytes{units.GiB},
+				newSimulated(t, topo, profile(t, "line")), planner.PlanOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,7 +62,8 @@ func dgx(t *testing.T, nodes int) (*topology.Topology, collective.Spec) {
 func TestPlanFindsBestAndCrossover(t *testing.T) {
 	topo, spec := dgx(t, 1)
 	for _, estimate := range []float64{1, 0.5, 0} { // from exact to useless
-		m := &model{alpha: map[string]units.Time{"direct": 1e3, "ring": 1e5}, beta: map[string]units.Time{"direct": 100, "ring": 1}, estimate: estimate, scored: map[string]int{}}
+		m := &model{alpha: map[string]units.Time{"direct": 1e3, "ring": 1e5}, beta: map[string]units.Time{"direct": 100, "ring": 1},
+			estimate: estimate, scored: map[string]int{}}
 		rows, err := planner.Plan(topo, spec, []units.Bytes{1, 1 << 20}, m, planner.PlanOptions{Why: true})
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +107,8 @@ func TestDearCandidatesHaveToPromise(t *testing.T) {
 		ring int64 // operations
 		want string
 	}{{10_000, "ring"}, {1_000_000, "ring"}, {6_000_000, "direct"}} {
-		m := &model{alpha: map[string]units.Time{"direct": 1_000_000, "ring": 990_000, "bruck": 1_100_000}, estimate: 1, scored: map[string]int{}, work: map[string]int64{"ring": c.ring}}
+		m := &model{alpha: map[string]units.Time{"direct": 1_000_000, "ring": 990_000, "bruck": 1_100_000}, estimate: 1,
+			scored: map[string]int{}, work: map[string]int64{"ring": c.ring}}
 		rows, err := planner.Plan(topo, spec, []units.Bytes{1 << 20}, exactly{m}, planner.PlanOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +133,8 @@ func (m exactly) Bound(s *schedule.Schedule, size units.Bytes) units.Time { retu
 func TestCandidatesAreFewAndDiffer(t *testing.T) {
 	for _, nodes := range []int{1, 4} {
 		topo, spec := dgx(t, nodes)
-		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.Gather, collective.AllToAll, collective.Barrier} {
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.Gather,
+			collective.AllToAll, collective.Barrier} {
 			spec.Kind = kind
 			list, err := planner.Candidates(topo, spec, "", planner.Options{})
 			if err != nil {

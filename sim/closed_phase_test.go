@@ -96,7 +96,8 @@ func (f *phaseForm) sharing(e *engine, conns []int32) bool {
 	f.port = true
 	switch f.ph.Gen {
 	case schedule.GenDirect:
-		return e.ports(conns, f.op != collective.Gather && f.op != collective.Reduce, f.op != collective.Scatter && f.op != collective.Broadcast)
+		return e.ports(conns, f.op != collective.Gather && f.op != collective.Reduce, f.op != collective.Scatter &&
+			f.op != collective.Broadcast)
 	case schedule.GenTree:
 		return e.ports(conns, f.op == collective.Broadcast, f.op == collective.Reduce)
 	}

@@ -20,10 +20,12 @@ func flows(ranks int, pairs ...[2]int) *schedule.Schedule {
 	}
 	for i, p := range pairs { // receives behind all sends
 		at := schedule.ChunkSet{First: int32(i), Count: 1, Stride: 1}
-		ops[p[1]] = append(ops[p[1]], schedule.Op{Kind: schedule.Recv, Peer: int32(p[0]), Dst: schedule.Loc{Buf: schedule.Scratch, Set: at}})
+		ops[p[1]] = append(ops[p[1]], schedule.Op{Kind: schedule.Recv, Peer: int32(p[0]),
+			Dst: schedule.Loc{Buf: schedule.Scratch, Set: at}})
 	}
 	return &schedule.Schedule{Algorithm: "flows", Spec: collective.Spec{Kind: collective.SendRecv, Ranks: ranks}, Protocol: schedule.Simple,
-		Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: 1, Phases: []schedule.Phase{{Gen: schedule.GenOps, Op: collective.SendRecv, Ops: ops}}}}}
+		Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: 1,
+			Phases: []schedule.Phase{{Gen: schedule.GenOps, Op: collective.SendRecv, Ops: ops}}}}}
 }
 
 // shipped is a shipped topology.

@@ -18,7 +18,8 @@ import (
 	"railyard/sim"
 )
 
-var kinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce, collective.AllToAll, collective.Gather, collective.Scatter, collective.SendRecv}
+var kinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce,
+	collective.AllToAll, collective.Gather, collective.Scatter, collective.SendRecv}
 
 // eachCase visits random topologies × collectives × algorithms × sizes.
 func eachCase(t *testing.T, seeds int64, visit func(topo *topology.Topology, s *schedule.Schedule, size units.Bytes)) {
@@ -27,7 +28,8 @@ func eachCase(t *testing.T, seeds int64, visit func(topo *topology.Topology, s *
 		rng := rand.New(rand.NewPCG(uint64(seed), 7))
 		topo := gen.Topology(seed)
 		for _, kind := range kinds {
-			list, err := planner.Candidates(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "", planner.Options{Slices: 1 + rng.IntN(5)})
+			list, err := planner.Candidates(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "",
+				planner.Options{Slices: 1 + rng.IntN(5)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +120,8 @@ func TestMoreBandwidthNeverSlowsARing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		faster, err := topology.Parse("f", []byte(gen.YAML(seed)), nil, topology.Options{Set: []string{"classes.c0.rate=500GB/s", "classes.c1.rate=500GB/s"}})
+		faster, err := topology.Parse("f", []byte(gen.YAML(seed)), nil,
+			topology.Options{Set: []string{"classes.c0.rate=500GB/s", "classes.c1.rate=500GB/s"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,8 @@ func randomJob(t *testing.T, topo *topology.Topology, rng *rand.Rand) (sim.Job, 
 		ranks = ranks[:max(2, rng.IntN(len(ranks)+1))]
 	}
 	s := flatRing(kind, len(ranks), 1+rng.IntN(3))
-	if list, err := planner.Candidates(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "", planner.Options{Slices: 1 + rng.IntN(3)}); len(ranks) == topo.NumRanks() && err == nil {
+	if list, err := planner.Candidates(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "",
+		planner.Options{Slices: 1 + rng.IntN(3)}); len(ranks) == topo.NumRanks() && err == nil {
 		s = list[rng.IntN(len(list))]
 	}
 	job := sim.Job{Schedule: s, Ranks: ranks}
@@ -128,7 +129,8 @@ func TestOneJobIsTheSchedule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := played(t, compiled(t, topo, line(t), sim.CompileOptions{}, sim.Job{Schedule: s, Ranks: ranks}), []units.Bytes{size}, sim.Options{})
+		got := played(t, compiled(t, topo, line(t), sim.CompileOptions{}, sim.Job{Schedule: s, Ranks: ranks}), []units.Bytes{size},
+			sim.Options{})
 		if got.Time != want.Time || got.Sends != want.Sends || got.Balance.Links-want.Balance.Links > 1e-9 {
 			t.Errorf("%s %s: %v, as a job %v", topo.Name(), s.Algorithm, want.Time, got.Time)
 		}
@@ -161,7 +163,8 @@ func TestJobsShareLinksOrDoNot(t *testing.T) {
 		t.Errorf("in different nodes: %v, shared %v", apart.Ends, apart.Shared)
 	}
 	both := run(two, first, first)
-	if both.Time != 2*apart.Time || both.Shared == nil || both.Shared.Load.Utilisation < 0.999 || both.Shared.Jobs[0] != both.Shared.Jobs[1] {
+	if both.Time != 2*apart.Time || both.Shared == nil || both.Shared.Load.Utilisation < 0.999 ||
+		both.Shared.Jobs[0] != both.Shared.Jobs[1] {
 		t.Errorf("in one node: %v, shared %+v", both.Ends, both.Shared)
 	}
 	both = run([]units.Bytes{size, 2 * size}, first, first)
@@ -181,7 +184,8 @@ func TestJobsThatCannotBe(t *testing.T) {
 		"all ranks": {[]sim.Job{{Schedule: ring}}, "for 4 ranks, dgx-h100 has 8"},
 		"too few":   {[]sim.Job{{Schedule: ring, Ranks: []int{0, 1, 2}}}, "for 4 ranks, not for the 3 given"},
 		"twice":     {[]sim.Job{{Schedule: ring, Ranks: []int{0, 1, 2, 2}}}, "rank 2 is given twice"},
-		"beyond":    {[]sim.Job{{Schedule: ring, Ranks: []int{0, 1, 2, 3}}, {Schedule: ring, Ranks: []int{0, 1, 2, 8}}}, "job 2: rank 8: dgx-h100 has ranks 0 to 7"},
+		"beyond": {[]sim.Job{{Schedule: ring, Ranks: []int{0, 1, 2, 3}}, {Schedule: ring, Ranks: []int{0, 1, 2, 8}}},
+			"job 2: rank 8: dgx-h100 has ranks 0 to 7"},
 	} {
 		if _, err := sim.CompileJobs(topo, c.jobs, line(t), sim.CompileOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -105,7 +105,8 @@ func TestPairsFallOutOfStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Run(topo, flat(schedule.GenDoubling, collective.AllGather, c.ranks, c.slices), units.GiB, profile(t, "ideal"), Options{})
+		got, err := Run(topo, flat(schedule.GenDoubling, collective.AllGather, c.ranks, c.slices), units.GiB, profile(t, "ideal"),
+			Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

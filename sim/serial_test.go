@@ -25,7 +25,8 @@ func TestSerialRanks(t *testing.T) {
 		Segments: []cost.Segment{{Alpha: units.Microsecond, Rate: 5e9}}}}}
 	serial := *parallel
 	serial.Serial = true
-	levels := &cost.Profile{Name: "levels", Serial: true, Curves: []cost.Curve{{Medium: "any", Protocol: "any", Segments: []cost.Segment{{Alpha: units.Microsecond}}}},
+	levels := &cost.Profile{Name: "levels", Serial: true,
+		Curves: []cost.Curve{{Medium: "any", Protocol: "any", Segments: []cost.Segment{{Alpha: units.Microsecond}}}},
 		Memory: []cost.Level{
 			{From: units.MiB, Alone: 50e9, Input: cost.Pass{Copy: 40e9, Combine: 12e9}, Fresh: cost.Pass{Copy: 9e9, Combine: 6e9}},
 			{From: 64 * units.MiB, Alone: 12e9, Input: cost.Pass{Copy: 7e9, Combine: 4e9}, Fresh: cost.Pass{Copy: 6e9, Combine: 5e9}}}}
@@ -46,7 +47,8 @@ func TestSerialRanks(t *testing.T) {
 					t.Fatal(err)
 				}
 				if one.Time < many.Time {
-					t.Errorf("%v %s×%d: %v on ranks that do one thing at a time, %v on others", kind, s.Algorithm, slices, one.Time, many.Time)
+					t.Errorf("%v %s×%d: %v on ranks that do one thing at a time, %v on others", kind, s.Algorithm, slices, one.Time,
+						many.Time)
 				}
 				for _, p := range []*cost.Profile{&serial, levels} {
 					plan, err := Compile(topo, s, p)
@@ -91,12 +93,14 @@ func TestFreshDataIsCombined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := planner.Build(topo, collective.Spec{Kind: collective.Reduce, Ranks: 3}, "simple_ring", planner.Options{Channels: 1, Slices: 1})
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.Reduce, Ranks: 3}, "simple_ring",
+		planner.Options{Channels: 1, Slices: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const size = 4 * units.MiB
-	p := &cost.Profile{Serial: true, Memory: []cost.Level{{Alone: 16e9, Input: cost.Pass{Copy: 16e9, Combine: 8e9}, Fresh: cost.Pass{Copy: 4e9, Combine: 1e9}}}}
+	p := &cost.Profile{Serial: true, Memory: []cost.Level{{Alone: 16e9, Input: cost.Pass{Copy: 16e9, Combine: 8e9},
+		Fresh: cost.Pass{Copy: 4e9, Combine: 1e9}}}}
 	r, err := Run(topo, s, size, p, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +120,8 @@ func TestLevelsOfMemory(t *testing.T) {
 	const alpha, size = units.Microsecond, 4 * units.MiB
 	level := cost.Level{Alone: 32e9, Input: cost.Pass{Copy: 16e9, Combine: 8e9}, Fresh: cost.Pass{Copy: 4e9, Combine: 2e9}}
 	at := func(from units.Bytes, slower units.Rate) cost.Level {
-		return cost.Level{From: from, Alone: level.Alone / slower, Input: cost.Pass{Copy: level.Input.Copy / slower, Combine: level.Input.Combine / slower},
+		return cost.Level{From: from, Alone: level.Alone / slower,
+			Input: cost.Pass{Copy: level.Input.Copy / slower, Combine: level.Input.Combine / slower},
 			Fresh: cost.Pass{Copy: level.Fresh.Copy / slower, Combine: level.Fresh.Combine / slower}}
 	}
 	for _, c := range []struct {

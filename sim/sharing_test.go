@@ -43,8 +43,10 @@ func uneven(t *testing.T, name string, nodes int, profile string) *Plan {
 		}
 		spec.Counts, all.Ranks = append(spec.Counts, row), append(all.Ranks, int32(r))
 	}
-	s := &schedule.Schedule{Algorithm: "direct", Spec: spec, Protocol: schedule.Simple, Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: n,
-		Phases: []schedule.Phase{{Gen: schedule.GenDirect, Op: spec.Kind, Groups: schedule.Groups{List: []schedule.Group{all}}, Acc: schedule.Scratch, Dst: schedule.Output}}}}}
+	s := &schedule.Schedule{Algorithm: "direct", Spec: spec, Protocol: schedule.Simple,
+		Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: n,
+			Phases: []schedule.Phase{{Gen: schedule.GenDirect, Op: spec.Kind, Groups: schedule.Groups{List: []schedule.Group{all}},
+				Acc: schedule.Scratch, Dst: schedule.Output}}}}}
 	plan, err := Compile(topo, s, p)
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,8 @@ func TestEngineAgreesWithClosedForms(t *testing.T) {
 		gen string
 		op  collective.Kind
 	}{{"ring", collective.AllReduce}, {"ring", collective.AllGather}, {"ring", collective.ReduceScatter}, {"ring", collective.Broadcast},
-		{"ring", collective.Reduce}, {"doubling", collective.AllReduce}, {"doubling", collective.AllGather}, {"doubling", collective.ReduceScatter}, {"bruck", collective.Barrier}}
+		{"ring", collective.Reduce}, {"doubling", collective.AllReduce}, {"doubling", collective.AllGather},
+		{"doubling", collective.ReduceScatter}, {"bruck", collective.Barrier}}
 	rapid.Check(t, func(rt *rapid.T) {
 		k := rapid.SampledFrom(kinds).Draw(rt, "kind")
 		n := rapid.IntRange(2, 24).Draw(rt, "ranks")
@@ -121,7 +122,8 @@ func TestEngineAgreesWithClosedForms(t *testing.T) {
 func TestPipelineTakesTheTextbookTime(t *testing.T) {
 	for _, c := range []struct{ n, slices int }{{2, 5}, {4, 8}, {9, 3}} {
 		topo := switched(t, c.n, "10GB/s", "1us")
-		r, err := Run(topo, flat(schedule.GenRing, collective.Broadcast, c.n, c.slices), 1<<20*units.Bytes(c.slices), profile(t, "line"), Options{})
+		r, err := Run(topo, flat(schedule.GenRing, collective.Broadcast, c.n, c.slices), 1<<20*units.Bytes(c.slices), profile(t, "line"),
+			Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +159,8 @@ func BenchmarkDirectAllToAll(b *testing.B) {
 	benchmark(b, CompileFlat, switched(b, 64, "50GB/s", "2us"), flat(schedule.GenDirect, collective.AllToAll, 64, 4))
 }
 
-func benchmark(b *testing.B, compile func(*topology.Topology, *schedule.Schedule, *cost.Profile) (*Plan, error), t *topology.Topology, s *schedule.Schedule) {
+func benchmark(b *testing.B, compile func(*topology.Topology, *schedule.Schedule, *cost.Profile) (*Plan, error), t *topology.Topology,
+	s *schedule.Schedule) {
 	plan, err := compile(t, s, profile(b, "line"))
 	if err != nil {
 		b.Fatal(err)

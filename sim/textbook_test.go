@@ -29,7 +29,8 @@ func TestEqualFlowsGetEqualShares(t *testing.T) {
 		{"both directions are free of one another", "pcie3-server", 1, [][2]int{{0, 4}, {4, 0}}, 15_750_000_000, 1},
 		{"two GPUs share a NIC", "pcie3-server", 2, [][2]int{{0, 8}, {1, 9}}, 12_500_000_000, 2},
 		{"two GPUs with a NIC each share nothing", "pcie3-server", 2, [][2]int{{0, 8}, {2, 10}}, 12_500_000_000, 1},
-		{"eight flows into one NIC", "dgx-h100", 9, [][2]int{{8, 0}, {16, 0}, {24, 0}, {32, 0}, {40, 0}, {48, 0}, {56, 0}, {64, 0}}, 50_000_000_000, 8},
+		{"eight flows into one NIC", "dgx-h100", 9, [][2]int{{8, 0}, {16, 0}, {24, 0}, {32, 0}, {40, 0}, {48, 0}, {56, 0}, {64, 0}},
+			50_000_000_000, 8},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

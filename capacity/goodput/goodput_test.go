@@ -11,8 +11,10 @@ import (
 
 // A part that the job runs on without slows it; all others stop it.
 func TestCausesOfABook(t *testing.T) {
-	book := &failure.Book{Causes: []failure.Cause{{Name: "GPU", Part: failure.GPU, PerDay: 0.01}, {Name: "NIC", Part: failure.NIC, PerDay: 0.02}, {Name: "cable", Part: failure.Cable, PerDay: 0.03, Repair: 5}}}
-	c := Cluster{Parts: map[failure.Part]int{failure.GPU: 8, failure.NIC: 4, failure.Cable: 2}, Slowdown: map[failure.Part]float64{failure.NIC: 1.5, failure.Cable: 1.1}, Repair: 2}
+	book := &failure.Book{Causes: []failure.Cause{{Name: "GPU", Part: failure.GPU, PerDay: 0.01},
+		{Name: "NIC", Part: failure.NIC, PerDay: 0.02}, {Name: "cable", Part: failure.Cable, PerDay: 0.03, Repair: 5}}}
+	c := Cluster{Parts: map[failure.Part]int{failure.GPU: 8, failure.NIC: 4, failure.Cable: 2},
+		Slowdown: map[failure.Part]float64{failure.NIC: 1.5, failure.Cable: 1.1}, Repair: 2}
 	want := []Cause{{"GPU", 8, 0.01, 0, 2}, {"NIC", 4, 0.02, 1.5, 2}, {"cable", 2, 0.03, 1.1, 5}}
 	if got := Causes(book, c); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
@@ -47,7 +49,8 @@ func TestSimulationAgreesWithTheAnalysis(t *testing.T) {
 			for _, f := range []struct {
 				what      string
 				got, want float64
-			}{{"goodput", got.Goodput, want.Goodput}, {"checkpoints", got.Checkpoints, want.Checkpoints}, {"lost", got.Lost, want.Lost}, {"slowed", got.Slowed, want.Slowed}} {
+			}{{"goodput", got.Goodput, want.Goodput}, {"checkpoints", got.Checkpoints, want.Checkpoints}, {"lost", got.Lost, want.Lost},
+				{"slowed", got.Slowed, want.Slowed}} {
 				if math.Abs(f.got-f.want) > 0.01 {
 					t.Errorf("%s: played %.4f, expected %.4f", f.what, f.got, f.want)
 				}

@@ -50,7 +50,8 @@ func TestSuperPODAsInTheReferenceArchitecture(t *testing.T) {
 
 func TestBisectionOfAnOversubscribedFabric(t *testing.T) {
 	full := load(t, "leaf-spine-roce", 64)
-	thin, err := topology.Load(topologies.Source, "leaf-spine-roce", topology.Options{Nodes: 64, Set: []string{"fabrics.0.levels.0.oversubscription=4"}})
+	thin, err := topology.Load(topologies.Source, "leaf-spine-roce",
+		topology.Options{Nodes: 64, Set: []string{"fabrics.0.levels.0.oversubscription=4"}})
 	if err != nil {
 		t.Fatal(err)
 	}

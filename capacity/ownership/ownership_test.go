@@ -18,7 +18,8 @@ func book() *price.Book {
 		Cables:   []price.Cable{{Class: "wire", Price: 10, Watts: 5, Optical: true}},
 		Cloud:    []price.Cloud{{Template: "box", Offer: "dear", Hour: 1}, {Template: "box", Offer: "cheap", Hour: 0.01}},
 		Running: price.Running{KWh: price.Figure{Value: 0.1}, PUE: price.Figure{Value: 1.5}, Space: price.Figure{Value: 20},
-			Staff: price.Figure{Value: 1200}, StaffPer: price.Figure{Value: 4}, Maintenance: price.Figure{Value: 0.12}, Idle: price.Figure{Value: 0.5}}}
+			Staff: price.Figure{Value: 1200}, StaffPer: price.Figure{Value: 4}, Maintenance: price.Figure{Value: 0.12},
+			Idle: price.Figure{Value: 0.5}}}
 }
 
 func boxes() inventory.Inventory {

@@ -22,7 +22,8 @@ func TestDesignLikeTheSuperPOD(t *testing.T) {
 		}
 		a, b := inventory.Of(got), inventory.Of(load(t, topology.Options{Nodes: n}, "superpod-h100"))
 		if count(a) != count(b) || a.Bisection != b.Bisection || a.Nodes[0].Template != "dgx-h100" {
-			t.Errorf("%d nodes: %v switches, %v, of %v; the SuperPOD has %v, %v", n, count(a), a.Bisection, a.Nodes[0], count(b), b.Bisection)
+			t.Errorf("%d nodes: %v switches, %v, of %v; the SuperPOD has %v, %v", n, count(a), a.Bisection, a.Nodes[0], count(b),
+				b.Bisection)
 		}
 	}
 }
@@ -63,7 +64,8 @@ func TestWithoutSpinesThereAreOnlyLeaves(t *testing.T) {
 }
 
 func TestDesignsThatMakeNoSense(t *testing.T) {
-	for _, set := range [][]string{{"nodes=0"}, {"nodes=-3"}, {"nodes=NaN"}, {"oversubscription=0.5"}, {"oversubscription=NaN"}, {"spine=maybe"}, {"rails=0", "spine=no"}, {"rails=8", "oversubscription=2", "spine=no"}, {"nic_gbps=-1"}} {
+	for _, set := range [][]string{{"nodes=0"}, {"nodes=-3"}, {"nodes=NaN"}, {"oversubscription=0.5"}, {"oversubscription=NaN"},
+		{"spine=maybe"}, {"rails=0", "spine=no"}, {"rails=8", "oversubscription=2", "spine=no"}, {"nic_gbps=-1"}} {
 		if _, err := ParseDesign(set); err == nil {
 			t.Errorf("%v was accepted", set)
 		}

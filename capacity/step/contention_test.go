@@ -80,7 +80,8 @@ func TestSharingAgainstTheSimulator(t *testing.T) {
 			want = x.network / s.network
 		}
 		if math.Abs(got/want-1) > c.within {
-			t.Errorf("%s, %s groups of %d: all at once take %.2f times as long as one in the simulator, share says %.2f", c.name, c.axis, f.Size, got, want)
+			t.Errorf("%s, %s groups of %d: all at once take %.2f times as long as one in the simulator, share says %.2f", c.name, c.axis,
+				f.Size, got, want)
 		}
 	}
 }
@@ -153,8 +154,10 @@ func TestSampleSeesWhatAllRanksDo(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if math.Abs(quick.network-slow.network) > 0.01*slow.network || math.Abs(quick.scaleUp-slow.scaleUp) > 0.01 || quick.spans != slow.spans {
-					t.Errorf("%s %s, pattern %d: one unit sees %g bytes/s and %.2f, all ranks %g and %.2f", c.name, f.Axis, p, quick.network, quick.scaleUp, slow.network, slow.scaleUp)
+				if math.Abs(quick.network-slow.network) > 0.01*slow.network || math.Abs(quick.scaleUp-slow.scaleUp) > 0.01 ||
+					quick.spans != slow.spans {
+					t.Errorf("%s %s, pattern %d: one unit sees %g bytes/s and %.2f, all ranks %g and %.2f", c.name, f.Axis, p,
+						quick.network, quick.scaleUp, slow.network, slow.scaleUp)
 				}
 			}
 		}
@@ -188,7 +191,8 @@ func TestTransfersAndPassesShareLinks(t *testing.T) {
 func TestFamiliesPartition(t *testing.T) {
 	for _, l := range []Layout{
 		{Data: 4, Tensor: 2, Pipeline: 2, Context: 2, Expert: 4, Order: DefaultOrder},
-		{Data: 6, Tensor: 4, Pipeline: 3, Context: 1, Expert: 8, Order: []workload.Axis{workload.Pipeline, workload.Data, workload.Tensor, workload.Context}},
+		{Data: 6, Tensor: 4, Pipeline: 3, Context: 1, Expert: 8,
+			Order: []workload.Axis{workload.Pipeline, workload.Data, workload.Tensor, workload.Context}},
 	} {
 		x := l.families()
 		for _, f := range []*Family{&x.tensor, &x.context, &x.pipeline, &x.data, &x.expert, &x.expertData} {

@@ -171,7 +171,8 @@ func TestBadAxes(t *testing.T) {
 }
 
 func FuzzMerge(f *testing.F) {
-	f.Add([]byte(`{"schema":"railyard.sweep/v1","question":["x"],"inputs":"","axes":[{"field":"a","values":["1"]}],"version":""}` + "\n" + `{"point":0,"set":["a=1"],"answer":{}}` + "\n"))
+	f.Add([]byte(`{"schema":"railyard.sweep/v1","question":["x"],"inputs":"","axes":[{"field":"a","values":["1"]}],"version":""}` + "\n" +
+		`{"point":0,"set":["a=1"],"answer":{}}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "j")
 		if err := os.WriteFile(path, data, 0o644); err != nil {

@@ -29,7 +29,8 @@ func TestChoicesCompile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll} {
+		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+			collective.AllToAll} {
 			for size := int64(1 << 10); size <= 4<<30; size *= 2 {
 				c, ok := Choose(h200, h200.Fastest().GPU, kind, collective.Float32, gpus, size)
 				if !ok {

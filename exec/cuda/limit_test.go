@@ -21,7 +21,8 @@ func TestLimit(t *testing.T) {
 	} {
 		cfg := Config{Iterations: 20, Replays: 20}
 		if cfg.Limit(c.bytes, c.most); cfg.Iterations != c.operations || cfg.Replays != c.replays {
-			t.Errorf("%d bytes in %v: %d operations in %d replays, want %d in %d", c.bytes, c.most, cfg.Iterations, cfg.Replays, c.operations, c.replays)
+			t.Errorf("%d bytes in %v: %d operations in %d replays, want %d in %d", c.bytes, c.most, cfg.Iterations, cfg.Replays,
+				c.operations, c.replays)
 		}
 	}
 }

@@ -187,7 +187,8 @@ func TestMoved(t *testing.T) {
 
 // TestOneSocketAndCards: cards without RDMA count where their rate is known.
 func TestOneSocketAndCards(t *testing.T) {
-	f := &fake{driver: "1", root: t.TempDir(), gpus: []GPU{{Name: "NVIDIA T4", Bus: "0000:01:00.0", Major: 7, Minor: 5, PCIe: Lanes{3, 8}, Memory: 16 * units.GiB}}}
+	f := &fake{driver: "1", root: t.TempDir(), gpus: []GPU{{Name: "NVIDIA T4", Bus: "0000:01:00.0", Major: 7, Minor: 5, PCIe: Lanes{3, 8},
+		Memory: 16 * units.GiB}}}
 	w := &filler{tb: t, root: f.root}
 	dir := "sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0"
 	w.write(dir+"/speed", "10000")

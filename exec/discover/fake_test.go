@@ -155,7 +155,8 @@ func (f *filler) bridge(below string, socket int, class *topology.Class) string 
 	f.write(dir+"/numa_node", strconv.Itoa(socket))
 	if class != nil {
 		gen, width := lanesOf(class.Name)
-		f.write(dir+"/max_link_speed", []string{1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe"}[gen])
+		f.write(dir+"/max_link_speed", []string{1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe",
+			5: "32.0 GT/s PCIe"}[gen])
 		f.write(dir+"/current_link_width", strconv.Itoa(width))
 	}
 	f.symlink(dir, "sys/bus/pci/devices/"+bus)
@@ -225,7 +226,8 @@ func (f *filler) gpu(rank int) GPU {
 		if err != nil {
 			f.tb.Fatal(err)
 		}
-		g.Peers = append(g.Peers, Peer{NVLink: r.Kind == topology.Direct || r.Kind == topology.Switched, PCIe: r.Kind >= topology.PIX && r.Kind <= topology.SYS})
+		g.Peers = append(g.Peers, Peer{NVLink: r.Kind == topology.Direct || r.Kind == topology.Switched, PCIe: r.Kind >= topology.PIX &&
+			r.Kind <= topology.SYS})
 	}
 	return g
 }

@@ -37,8 +37,10 @@ func TestLevels(t *testing.T) {
 	if err != nil || len(levels) != 1 || levels[0].From != 8*smallestBuffer || levels[0].Input != levels[0].Fresh {
 		t.Errorf("in place: %+v, %v", levels, err)
 	}
-	measured := cost.Level{From: units.MiB, Alone: 60e9, Input: cost.Pass{Copy: 30e9, Combine: 20e9}, Fresh: cost.Pass{Copy: 10e9, Combine: 5e9}}
-	if got, want := writtenInPlace(measured), (cost.Level{From: 2 * units.MiB, Alone: 20e9, Input: measured.Fresh, Fresh: measured.Fresh}); got != want {
+	measured := cost.Level{From: units.MiB, Alone: 60e9, Input: cost.Pass{Copy: 30e9, Combine: 20e9},
+		Fresh: cost.Pass{Copy: 10e9, Combine: 5e9}}
+	if got, want := writtenInPlace(measured), (cost.Level{From: 2 * units.MiB, Alone: 20e9, Input: measured.Fresh,
+		Fresh: measured.Fresh}); got != want {
 		t.Errorf("in place: %+v, want %+v", got, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -77,7 +79,8 @@ func TestBenchPasses(t *testing.T) {
 				first, second = next, next // and in what came back from beyond
 			}
 			if b.in[r][0] != own || b.out[r][0] != first || b.out[r][elements-1] != second {
-				t.Errorf("%+v, rank %d: in %d, out %d and %d, want %d, %d and %d", does, r, b.in[r][0], b.out[r][0], b.out[r][elements-1], own, first, second)
+				t.Errorf("%+v, rank %d: in %d, out %d and %d, want %d, %d and %d", does, r, b.in[r][0], b.out[r][0], b.out[r][elements-1],
+					own, first, second)
 			}
 		}
 	}

@@ -139,7 +139,8 @@ func TestEveryTypeAndOperation(t *testing.T) {
 // collective that has such a form something can.
 func TestInPlace(t *testing.T) {
 	topo := load(t, "dgx1-v100", 4)
-	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce} {
+	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+		collective.Reduce} {
 		ran := map[string]bool{}
 		for _, s := range every(t, topo, kind, 2) {
 			r, err := Run(context.Background(), s, Config{Count: 33 * int64(s.Spec.Blocks()), InPlace: true, Iterations: 2, Seed: 1})
@@ -155,7 +156,8 @@ func TestInPlace(t *testing.T) {
 			t.Errorf("%v: only %v run in place", kind, ran)
 		}
 	}
-	if _, err := Run(context.Background(), every(t, topo, collective.Gather, 1)[0], Config{Count: 4, InPlace: true}); err == nil || !strings.Contains(err.Error(), "gather has no in-place form") {
+	if _, err := Run(context.Background(), every(t, topo, collective.Gather, 1)[0], Config{Count: 4, InPlace: true}); err == nil ||
+		!strings.Contains(err.Error(), "gather has no in-place form") {
 		t.Errorf("%v", err)
 	}
 }

@@ -18,7 +18,8 @@ func TestParseSetting(t *testing.T) {
 		want Setting
 		err  string
 	}{
-		{"default", Setting{}, ""}, {"windows", Setting{Windows: true}, ""}, {"Ring/LL128", Setting{Algorithm: "ring", Protocol: "ll128"}, ""}, {"tree", Setting{Algorithm: "tree"}, ""},
+		{"default", Setting{}, ""}, {"windows", Setting{Windows: true}, ""},
+		{"Ring/LL128", Setting{Algorithm: "ring", Protocol: "ll128"}, ""}, {"tree", Setting{Algorithm: "tree"}, ""},
 		{"NVLS", Setting{}, "multicast"}, {"nvlstree/simple", Setting{}, "multicast"}, {"pat", Setting{}, "unknown setting"},
 		{"ring/fast", Setting{}, "unknown protocol"}, {"", Setting{}, "unknown setting"},
 	} {
@@ -124,7 +125,8 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	if err == nil {
 		t.Skip("NCCL without GPUs")
 	}
-	if text := err.Error(); strings.Contains(text, "\n") || !strings.Contains(text, "libnccl.so.2 not found") && !strings.Contains(text, "without cgo") {
+	if text := err.Error(); strings.Contains(text, "\n") || !strings.Contains(text, "libnccl.so.2 not found") &&
+		!strings.Contains(text, "without cgo") {
 		t.Errorf("%q", text)
 	}
 }

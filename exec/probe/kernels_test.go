@@ -22,7 +22,8 @@ func TestKernelsCompile(t *testing.T) {
 	}
 	for _, peers := range []string{"1", "3", "7"} {
 		cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib",
-			"-Xclang", "-target-feature", "-Xclang", "+ptx78", "-std=c++17", "-O2", "-Wall", "-Wno-unknown-cuda-version", "-Werror", "-S", "-o", "-",
+			"-Xclang", "-target-feature", "-Xclang", "+ptx78", "-std=c++17", "-O2", "-Wall", "-Wno-unknown-cuda-version", "-Werror", "-S",
+			"-o", "-",
 			"-DPEERS="+peers, "-include", filepath.Join("..", "cuda", "kernel", "testdata", "cuda.h"), "kernels.cu")
 		var out, messages bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &messages

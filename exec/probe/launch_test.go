@@ -88,7 +88,8 @@ func TestCastTo(t *testing.T) {
 	if root.Peers != 2 || root.Mode != 1 || other.Peers != 1 || other.Mode != 0 {
 		t.Fatalf("%d and %d peers", root.Peers, other.Peers)
 	}
-	if r, o := root.Peer[1], other.Peer[0]; r.Outbox != o.Inbox || r.Inbox != o.Outbox || r.Theirs != o.Flags || r.Flags != o.Theirs || r.Outbox>>32 != 2 || o.Outbox>>32 != 0 {
+	if r, o := root.Peer[1], other.Peer[0]; r.Outbox != o.Inbox || r.Inbox != o.Outbox || r.Theirs != o.Flags || r.Flags != o.Theirs ||
+		r.Outbox>>32 != 2 || o.Outbox>>32 != 0 {
 		t.Errorf("%+v and %+v do not meet", r, o)
 	}
 	relay := &args{}

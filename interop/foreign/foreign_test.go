@@ -32,7 +32,8 @@ func TestMistakesAreBounded(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	n := Names{What: "files", List: []Name{{collective.ReduceScatter, "reducescatter"}, {collective.ReduceScatter, "reduce_scatter"}, {collective.AllGather, "allgather"}}}
+	n := Names{What: "files", List: []Name{{collective.ReduceScatter, "reducescatter"}, {collective.ReduceScatter, "reduce_scatter"},
+		{collective.AllGather, "allgather"}}}
 	for _, text := range []string{"reducescatter", "reduce_scatter"} {
 		if k, err := n.Kind(text); err != nil || k != collective.ReduceScatter {
 			t.Errorf("%v %v", k, err)
@@ -41,7 +42,8 @@ func TestNames(t *testing.T) {
 	if text, err := n.Of(collective.ReduceScatter); err != nil || text != "reducescatter" {
 		t.Errorf("%s %v", text, err)
 	}
-	if _, err := n.Of(collective.Barrier); err == nil || err.Error() != "files have no name for barrier: they hold reduce_scatter, all_gather" {
+	if _, err := n.Of(collective.Barrier); err == nil ||
+		err.Error() != "files have no name for barrier: they hold reduce_scatter, all_gather" {
 		t.Error(err)
 	}
 	if _, err := n.Kind("x"); err == nil || !strings.Contains(err.Error(), "one of reducescatter, reduce_scatter, allgather") {

@@ -73,7 +73,8 @@ var broken = []interoptest.Mistake{
 	{`"buffer_alignment": 16`, `"min_message_size": 9, "max_message_size": 8`, "are no range"},
 	{`_block": 1024`, `_block": 100`, "multiple of 32"},
 	{`{"id": 0, "input`, `{"id": 1, "input`, "line 4: gpu 0: id 1"},
-	{`"input_chunks": 1, "output_chunks": 2, "scratch_chunks": 0`, `"input_chunks": 2, "output_chunks": 2, "scratch_chunks": 0`, "line 20: gpu 1: input_chunks 2 and output_chunks 2: must be 1 and 2"},
+	{`"input_chunks": 1, "output_chunks": 2, "scratch_chunks": 0`, `"input_chunks": 2, "output_chunks": 2, "scratch_chunks": 0`,
+		"line 20: gpu 1: input_chunks 2 and output_chunks 2: must be 1 and 2"},
 	{`"output_chunks": 2`, `"output_chunks": 3`, "multiple of the 2 blocks"},
 	{`"scratch_chunks": 1`, `"scratch_chunks": -1`, "scratch_chunks -1"},
 	{`"channel_type": "memory", "connected_to": [1]`, `"channel_type": "switch", "connected_to": [1]`, "must be memory or port"},
@@ -83,8 +84,10 @@ var broken = []interoptest.Mistake{
    "semaphores": [{`, `["port"]}],
    "semaphores": [{`, "is not accessed over memory"},
 	{`{"id": 1, "channels"`, `{"id": 5, "channels"`, "line 13: gpu 0 tb 1: id 5"},
-	{`{"channel_type": "memory", "channel_ids": [0]}]`, `{"channel_type": "memory", "channel_ids": [3]}]`, "channel_ids 3 of type memory: the gpu has 1"},
-	{`"channel_ids": [0]}], "remote`, `"channel_ids": [` + nine + ", " + nine + `]}], "remote`, "18 channel_ids of type memory: at most 16"},
+	{`{"channel_type": "memory", "channel_ids": [0]}]`, `{"channel_type": "memory", "channel_ids": [3]}]`,
+		"channel_ids 3 of type memory: the gpu has 1"},
+	{`"channel_ids": [0]}], "remote`, `"channel_ids": [` + nine + ", " + nine + `]}], "remote`,
+		"18 channel_ids of type memory: at most 16"},
 	{`"remote_buffer_ids": [0]`, `"remote_buffer_ids": [4]`, "remote_buffer_ids 4"},
 	{`"copy"`, `"upkt"`, "line 10: gpu 0 tb 0 op 0 (upkt): this operation is not known"},
 	{`{"name": "signal", "channel_ids": [0]`, `{"name": "signal", "channel_ids": [` + nine + `]`, "9 channels: must be from 1 to 8"},
@@ -98,17 +101,22 @@ var broken = []interoptest.Mistake{
 	{`{"buffer_id": 0, "index": 0, "size": 1}`, `{"buffer_id": 0, "index": 2, "size": 1}`, "chunks 2 to 2 of a buffer with 2"},
 	{`{"buffer_id": 0, "index": 0, "size": 1}`, `{"buffer_id": 0, "index": 0, "size": 2}`, "1 chunks to a place for 2"},
 	{`{"type": "i", "index": 0, "size": 1}]`, `{"type": "x", "index": 0, "size": 1}]`, "of a buffer with 0"},
-	{`"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`, `"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 2}]`, "operands of 2 and 1 chunks"},
+	{`"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`, `"name": "re", "src_buff": [{"type": "o", "index": 0, "size": 2}]`,
+		"operands of 2 and 1 chunks"},
 	{`"dst_buff": [{"buffer_id": 0, "index": 0, "size": 1}]`, `"dst_buff": []`, "0 destinations: wrong number"},
 	{`"name": "put"`, `"name": "get"`, "local buffers must come first"},
-	{`"re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`, `"rre", "channel_type": "memory", "src_buff": [{"type": "i", "index": 0, "size": 1}, {"buffer_id": 0, "index": 0, "size": 1}]`, "from buffer i to o: the executor writes to its first source's"},
+	{`"re", "src_buff": [{"type": "o", "index": 0, "size": 1}]`,
+		`"rre", "channel_type": "memory", "src_buff": [{"type": "i", "index": 0, "size": 1}, {"buffer_id": 0, "index": 0, "size": 1}]`,
+		"from buffer i to o: the executor writes to its first source's"},
 	{`     {"name": "nop"},
      {"name": "put"`, `     {"name": "put"`, "line 15: gpu 0 tb 1 op 1 (put): output[0] of gpu 0 may still be in use by op 0 of gpu 0 tb 0"},
 	{`{"name": "nop"},
      {"name": "sem_release"`, `{"name": "sem_release"`, "may still be in use by op 0 of gpu 0 tb 0"},
 	{`     {"name": "wait", "channel_ids": [0], "channel_type": "memory"},
      {"name": "nop"},`, ``, "no signal, semaphore and nop order them"},
-	{`"src_buff": [{"type": "i", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 1`, `"src_buff": [{"type": "o", "index": 1, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 1`, "op 0 before: a nop must stand between"},
+	{`"src_buff": [{"type": "i", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 1`,
+		`"src_buff": [{"type": "o", "index": 1, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 1`,
+		"op 0 before: a nop must stand between"},
 	{`     {"name": "signal", "channel_ids": [0], "channel_type": "memory"},
      {"name": "wait"`, `     {"name": "wait"`, "waits for ever"},
 	{`"connected_to": [1]`, `"connected_to": [1], "x": 0}, {"channel_type": "memory", "connected_to": []`, ""},
@@ -168,7 +176,8 @@ func TestRefusals(t *testing.T) {
 		nodes []int
 		want  string
 	}{
-		{ll, nil, "--proto simple"}, {built(t, "ring", collective.Broadcast, 4), nil, "no name for broadcast"}, {many, nil, "141 thread blocks"},
+		{ll, nil, "--proto simple"}, {built(t, "ring", collective.Broadcast, 4), nil, "no name for broadcast"},
+		{many, nil, "141 thread blocks"},
 		{wide, nodes, "16 ranks a node: MSCCL++ has an adapter for 8"}, {ring, []int{0, 1, 1, 1}, "numbered node by node, 1 on each"},
 	} {
 		if _, err := Export(x.s, Options{Nodes: x.nodes}); err == nil || !strings.Contains(err.Error(), x.want) {
@@ -217,13 +226,15 @@ func TestManyThreadBlocks(t *testing.T) {
 		for i := range gpus {
 			g := GPU{ID: i, Input: 1, Output: 1}
 			for b := range maxBlocks {
-				g.Blocks = append(g.Blocks, Block{ID: b, Ops: []Op{{Name: "copy", Src: []Buffer{{Type: "i", Size: 1}}, Dst: []Buffer{{Type: "o", Size: 1}}}}})
+				g.Blocks = append(g.Blocks, Block{ID: b,
+					Ops: []Op{{Name: "copy", Src: []Buffer{{Type: "i", Size: 1}}, Dst: []Buffer{{Type: "o", Size: 1}}}}})
 			}
 			f.GPUs = append(f.GPUs, g)
 		}
 		return f
 	}
-	if err := Validate(copies(foreign.MaxClocks / maxBlocks)); err == nil || !strings.Contains(err.Error(), "no signal, semaphore and nop order them") {
+	if err := Validate(copies(foreign.MaxClocks / maxBlocks)); err == nil ||
+		!strings.Contains(err.Error(), "no signal, semaphore and nop order them") {
 		t.Error(err)
 	}
 	if err := Validate(copies(foreign.MaxClocks/maxBlocks + 1)); err != nil {

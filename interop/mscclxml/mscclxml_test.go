@@ -16,8 +16,9 @@ var built = interoptest.Built
 
 // format is the dialect with most room.
 var format = interoptest.Format{
-	Ext:    "xml",
-	Kinds:  []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast, collective.Reduce},
+	Ext: "xml",
+	Kinds: []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll,
+		collective.Broadcast, collective.Reduce},
 	Import: inOne,
 	Export: func(s *schedule.Schedule, inPlace bool) ([]byte, error) {
 		return exported(s, Options{Dialect: "msccl", InPlace: inPlace})

@@ -81,15 +81,23 @@ var broken = []interoptest.Mistake{
 	{`dstoff="0" cnt="1" depid="1"`, `dstoff="0" cnt="72" depid="1"`, "cnt=72 must be from 1 to 71"},
 	{`type="re" srcbuf="s"`, `type="re" srcbuf="x"`, `srcbuf="x" must be i, o or s`},
 	{`type="re" srcbuf="s" srcoff="0"`, `type="re" srcbuf="s" srcoff="1"`, "srcoff=1 with cnt=1 is outside of s, which has 1"},
-	{`type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="1" deps="0"`, `type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1"`, "a nop carries a dependence of the next step"},
+	{`type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="1" deps="0"`,
+		`type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1"`,
+		"a nop carries a dependence of the next step"},
 	{`depid="1" deps="0"`, `depid="9" deps="0"`, "depid=9: no such thread block"},
 	{`depid="1" deps="0"`, `depid="2" deps="0"`, "is its own thread block"},
 	{`depid="1" deps="0"`, `depid="1" deps="4"`, "deps=4: thread block 1 has 1 steps"},
 	{`depid="-1" deps="-1" hasdep="1"/>`, `depid="-1" deps="-1" hasdep="0"/>`, `which has no hasdep="1"`},
-	{`<step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, ``, "s=1: steps must be"},
-	{`type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"`, `type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"`, "line 7: gpu 0 tb 1 step 0 (r): waits for ever"},
-	{`type="rrc" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, `type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, "never receives what gpu 0 sends"},
-	{`depid="1" deps="0" hasdep="0"/>`, `depid="0" deps="0" hasdep="0"/>`, "line 7: gpu 0 tb 1 step 0 (r): s[0] may still be in use by step 2 of thread block 2"},
+	{`<step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, ``,
+		"s=1: steps must be"},
+	{`type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"`,
+		`type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"`,
+		"line 7: gpu 0 tb 1 step 0 (r): waits for ever"},
+	{`type="rrc" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`,
+		`type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`,
+		"never receives what gpu 0 sends"},
+	{`depid="1" deps="0" hasdep="0"/>`, `depid="0" deps="0" hasdep="0"/>`,
+		"line 7: gpu 0 tb 1 step 0 (r): s[0] may still be in use by step 2 of thread block 2"},
 	{`<algo`, `<algorithm`, "unexpected element algorithm"},
 	{`<step s="0" type="r"`, `hello <step s="0" type="r"`, "line 7: unexpected text"},
 	{`</algo>`, ``, "line 22"},
@@ -114,7 +122,8 @@ func TestBrokenFiles(t *testing.T) {
 // TestLimits breaks what depends on the dialect or on many parts.
 func TestLimits(t *testing.T) {
 	d, _ := Get("")
-	long := &File{Name: "x", Proto: "LL", Channels: 1, ChunksPerLoop: 1, Coll: "allreduce", OutOfPlace: true, GPUs: []GPU{{Input: 1, Output: 1}}}
+	long := &File{Name: "x", Proto: "LL", Channels: 1, ChunksPerLoop: 1, Coll: "allreduce", OutOfPlace: true,
+		GPUs: []GPU{{Input: 1, Output: 1}}}
 	tb := Block{Send: -1, Recv: -1}
 	for i := range 65 {
 		tb.Steps = append(tb.Steps, Step{Type: "cpy", S: i, Src: Place{"i", 0}, Dst: Place{"o", 0}, Count: 1, DepBlock: -1})

@@ -36,8 +36,10 @@ func TestSamples(t *testing.T) {
 		kind        collective.Kind
 		nodes, gpus int
 	}{
-		{"ring", collective.AllReduce, 1, 4}, {"ring", collective.AllReduce, 1, 8}, {"ring", collective.AllGather, 1, 4}, {"ring", collective.AllGather, 1, 8},
-		{"double_binary_tree", collective.AllReduce, 1, 4}, {"double_binary_tree", collective.AllReduce, 1, 8}, {"simple_ring", collective.AllReduce, 2, 8},
+		{"ring", collective.AllReduce, 1, 4}, {"ring", collective.AllReduce, 1, 8}, {"ring", collective.AllGather, 1, 4},
+		{"ring", collective.AllGather, 1, 8},
+		{"double_binary_tree", collective.AllReduce, 1, 4}, {"double_binary_tree", collective.AllReduce, 1, 8},
+		{"simple_ring", collective.AllReduce, 2, 8},
 	} {
 		m := machine(x.nodes, x.gpus)
 		m.One, m.This = x.nodes > 1, 1
@@ -65,7 +67,8 @@ func TestWhatNCCLCannotSay(t *testing.T) {
 	if err != nil || len(notes) != 1 {
 		t.Errorf("%v %v", notes, err)
 	}
-	if _, _, err := Export(built(t, "direct", collective.AllReduce, 1, 8), machine(1, 8)); err == nil || !strings.Contains(err.Error(), "neither a ring nor a tree") {
+	if _, _, err := Export(built(t, "direct", collective.AllReduce, 1, 8), machine(1, 8)); err == nil ||
+		!strings.Contains(err.Error(), "neither a ring nor a tree") {
 		t.Error(err)
 	}
 	two := built(t, "simple_ring", collective.AllReduce, 2, 8)

@@ -85,8 +85,9 @@ func hexadecimal(e *foreign.Element, name string) int64 {
 }
 
 func graph(e *foreign.Element) Graph {
-	g := Graph{ID: number(e, "id"), Pattern: number(e, "pattern"), CrossNIC: number(e, "crossnic"), SpeedIntra: decimal(e, "speedintra"), SpeedInter: decimal(e, "speedinter"),
-		TypeIntra: e.Text("typeintra"), TypeInter: e.Text("typeinter"), SameChannels: number(e, "samechannels") != 0, line: e.Line}
+	g := Graph{ID: number(e, "id"), Pattern: number(e, "pattern"), CrossNIC: number(e, "crossnic"), SpeedIntra: decimal(e, "speedintra"),
+		SpeedInter: decimal(e, "speedinter"),
+		TypeIntra:  e.Text("typeintra"), TypeInter: e.Text("typeinter"), SameChannels: number(e, "samechannels") != 0, line: e.Line}
 	if e.Has("latencyinter") { // older versions have none
 		g.LatencyInter = decimal(e, "latencyinter")
 	}

@@ -40,7 +40,8 @@ func TestParseText(t *testing.T) {
 		t.Fatalf("%d rows", len(set.Rows))
 	}
 	r := set.Rows[1]
-	if r.Collective != collective.AllReduce || r.GPUs != 4 || r.Nodes != 1 || r.InPlace != 20_100_000 || r.Size != units.MiB || r.Time != 20_300_000 || r.DType != "float" || r.Line != 14 {
+	if r.Collective != collective.AllReduce || r.GPUs != 4 || r.Nodes != 1 || r.InPlace != 20_100_000 || r.Size != units.MiB ||
+		r.Time != 20_300_000 || r.DType != "float" || r.Line != 14 {
 		t.Errorf("%+v", r)
 	}
 	old := "  1048576  262144  float  20.30  51.65  38.74  0e+00  20.10  52.17  39.12  0e+00\n"
@@ -75,20 +76,35 @@ func TestLogs(t *testing.T) {
 		{"two tests", two + "# Collective test concluded: all_reduce_perf\n" + preamble("all_gather", "a", "a") + result1MiB, "",
 			[]string{"all_reduce 4 2 20.3us 20.1us ", "all_gather 2 1 20.3us 20.1us "}},
 		{"one of two tests", two + preamble("all_gather", "a", "a") + result1MiB, "allgather", []string{"all_gather 2 1 20.3us 20.1us "}},
-		{"named at the end", strings.Split(preamble("", "a", "b"), "\n")[2] + "\n" + result1MiB + "# Collective test concluded: reduce_scatter_perf_mpi\n", "", []string{"reduce_scatter 1 1 20.3us 20.1us "}},
-		{"another program's name", two + "b:1:2 [0] NCCL INFO gpu_perf alltoall_perf\n" + result1MiB, "", []string{"all_reduce 4 2 20.3us 20.1us ", "all_reduce 4 2 20.3us 20.1us "}},
-		{"without MPI", preamble("all_reduce", "a") + preamble("all_reduce", "b") + result1MiB, "", []string{"all_reduce 1 2 20.3us 20.1us every process measured alone, as where nccl-tests are built without MPI=1"}},
-		{"uneven", preamble("all_reduce", "a", "a", "b") + result1MiB, "", []string{"all_reduce 3 2 20.3us 20.1us 3 ranks are spread unevenly over 2 nodes"}},
-		{"not validated", preamble("all_reduce", "a", "a") + strings.ReplaceAll(result1MiB, "      0", "    N/A"), "", []string{"all_reduce 2 1 20.3us 20.1us "}},
-		{"wrong", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "      0", "     12", 1), "", []string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: mend that first"}},
-		{"wrong in place", preamble("all_reduce", "a", "a") + strings.TrimSuffix(result1MiB, "0\n") + "1e+03\n", "", []string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: mend that first"}},
-		{"time of day", preamble("all_reduce", "a", "a") + strings.TrimSuffix(result1MiB, "\n") + "  2026-11-22 17:00:00\n", "", []string{"all_reduce 2 1 20.3us 20.1us "}},
-		{"iterations", preamble("all_reduce", "a", "a") + strings.ReplaceAll(result1MiB, "      0", "      0     19.0     22.0     21.9      1.5"), "", []string{"all_reduce 2 1 20.3us 20.1us "}},
-		{"no time", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "    nan", 1), "", []string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
-		{"negative", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  -20.3", 1), "", []string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
-		{"endless", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  1e309", 1), "", []string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
-		{"processor's", preamble("all_reduce", "a", "a") + "#  size  count  type  redop  root  cputime  algbw  busbw\n" + result1MiB, "", []string{"all_reduce 2 1 20.3us 20.1us the times are the processor's: measure without -C"}},
-		{"split", strings.Replace(strings.Replace(preamble("all_reduce", "a", "a", "b", "b"), "2 Group  0", "0 Group  1", 1), "3 Group  0", "1 Group  1", 1) + result1MiB, "", []string{"all_reduce 2 1 20.3us 20.1us "}},
+		{"named at the end", strings.Split(preamble("", "a", "b"), "\n")[2] + "\n" + result1MiB +
+			"# Collective test concluded: reduce_scatter_perf_mpi\n", "", []string{"reduce_scatter 1 1 20.3us 20.1us "}},
+		{"another program's name", two + "b:1:2 [0] NCCL INFO gpu_perf alltoall_perf\n" + result1MiB, "",
+			[]string{"all_reduce 4 2 20.3us 20.1us ", "all_reduce 4 2 20.3us 20.1us "}},
+		{"without MPI", preamble("all_reduce", "a") + preamble("all_reduce", "b") + result1MiB, "",
+			[]string{"all_reduce 1 2 20.3us 20.1us every process measured alone, as where nccl-tests are built without MPI=1"}},
+		{"uneven", preamble("all_reduce", "a", "a", "b") + result1MiB, "",
+			[]string{"all_reduce 3 2 20.3us 20.1us 3 ranks are spread unevenly over 2 nodes"}},
+		{"not validated", preamble("all_reduce", "a", "a") + strings.ReplaceAll(result1MiB, "      0", "    N/A"), "",
+			[]string{"all_reduce 2 1 20.3us 20.1us "}},
+		{"wrong", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "      0", "     12", 1), "",
+			[]string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: mend that first"}},
+		{"wrong in place", preamble("all_reduce", "a", "a") + strings.TrimSuffix(result1MiB, "0\n") + "1e+03\n", "",
+			[]string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: mend that first"}},
+		{"time of day", preamble("all_reduce", "a", "a") + strings.TrimSuffix(result1MiB, "\n") + "  2026-11-22 17:00:00\n", "",
+			[]string{"all_reduce 2 1 20.3us 20.1us "}},
+		{"iterations", preamble("all_reduce", "a", "a") +
+			strings.ReplaceAll(result1MiB, "      0", "      0     19.0     22.0     21.9      1.5"), "",
+			[]string{"all_reduce 2 1 20.3us 20.1us "}},
+		{"no time", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "    nan", 1), "",
+			[]string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
+		{"negative", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  -20.3", 1), "",
+			[]string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
+		{"endless", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  1e309", 1), "",
+			[]string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
+		{"processor's", preamble("all_reduce", "a", "a") + "#  size  count  type  redop  root  cputime  algbw  busbw\n" + result1MiB, "",
+			[]string{"all_reduce 2 1 20.3us 20.1us the times are the processor's: measure without -C"}},
+		{"split", strings.Replace(strings.Replace(preamble("all_reduce", "a", "a", "b", "b"), "2 Group  0", "0 Group  1", 1), "3 Group  0",
+			"1 Group  1", 1) + result1MiB, "", []string{"all_reduce 2 1 20.3us 20.1us "}},
 		{"cut", preamble("all_reduce", "a", "a") + result1MiB + result1MiB[:70], "", []string{"all_reduce 2 1 20.3us 20.1us "}},
 	} {
 		set, err := ParseText(strings.NewReader(c.log), "log", c.given)
@@ -109,7 +125,8 @@ func TestLogs(t *testing.T) {
 // Rows say how they were launched, and their columns what was reduced and how.
 func TestRowsOfGraphs(t *testing.T) {
 	for graphs, launch := range map[string]string{"graph: 0": "", "graph: 20": "graph"} {
-		set, err := ParseText(strings.NewReader(strings.Replace(preamble("all_reduce", "a", "a"), "graph: 0", graphs, 1)+result1MiB), "log", "")
+		set, err := ParseText(strings.NewReader(strings.Replace(preamble("all_reduce", "a", "a"), "graph: 0", graphs, 1)+result1MiB), "log",
+			"")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +140,8 @@ func TestRowsOfGraphs(t *testing.T) {
 func TestLogsThatSayTooLittle(t *testing.T) {
 	for _, c := range []struct{ log, given, want string }{
 		{result1MiB, "", "log:1: the log does not say which collective it measured: give it with -c"},
-		{preamble("all_reduce", "a") + result1MiB, "all_gather", "log measures all_reduce, not all_gather: leave -c out, or give another file"},
+		{preamble("all_reduce", "a") + result1MiB, "all_gather",
+			"log measures all_reduce, not all_gather: leave -c out, or give another file"},
 		{preamble("hypercube", "a") + result1MiB, "", `log:4: unknown collective "hypercube"`},
 		{preamble("all_reduce", "a"), "", "log: no result line of nccl-tests found"},
 	} {
@@ -141,10 +159,12 @@ func TestParseJSONOfNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := set.Rows[0]; r.Collective != collective.AllReduce || r.GPUs != 12 || r.Nodes != 2 || r.Launch != "graph" || r.InPlace != 11_710_000 || r.Unusable == "" {
+	if r := set.Rows[0]; r.Collective != collective.AllReduce || r.GPUs != 12 || r.Nodes != 2 || r.Launch != "graph" ||
+		r.InPlace != 11_710_000 || r.Unusable == "" {
 		t.Errorf("%+v", r)
 	}
-	for _, bad := range []string{`{"results":[{"size":1,"out_of_place":null}]}`, `{"results":[{"size":1,"out_of_place":{"cpu_time":1}}]}`, `{"results":[{"size":1,"out_of_place":{"time":-1}}]}`} {
+	for _, bad := range []string{`{"results":[{"size":1,"out_of_place":null}]}`, `{"results":[{"size":1,"out_of_place":{"cpu_time":1}}]}`,
+		`{"results":[{"size":1,"out_of_place":{"time":-1}}]}`} {
 		if _, err := ParseJSON(strings.NewReader(bad), "j", "all_reduce", 8); err == nil {
 			t.Errorf("took %s", bad)
 		}

@@ -15,7 +15,8 @@ func choices() []Row {
 	at := func(size units.Bytes, algo, proto string, channels int) Row {
 		return Row{Kind: collective.AllReduce, Min: size, Algorithm: algo, Protocol: proto, Channels: channels, Nodes: 1, Ranks: 8}
 	}
-	return []Row{at(1024, "ring", "ll", 2), at(2048, "ring", "ll", 2), at(4096, "tree", "ll128", 8), at(8192, "nvls", "simple", 16), at(16384, "nvls", "simple", 16)}
+	return []Row{at(1024, "ring", "ll", 2), at(2048, "ring", "ll", 2), at(4096, "tree", "ll128", 8), at(8192, "nvls", "simple", 16),
+		at(16384, "nvls", "simple", 16)}
 }
 
 func TestRanges(t *testing.T) {

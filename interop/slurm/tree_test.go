@@ -16,8 +16,10 @@ func TestTree(t *testing.T) {
 		want  []string
 	}{
 		{"dgx-h100", 2, []string{"SwitchName=top Nodes=node0,node1"}},
-		{"superpod-h100", 64, []string{"SwitchName=leaf-0 Nodes=node0,", "SwitchName=leaf-1 Nodes=node32,", "SwitchName=top Switches=leaf-0,leaf-1"}},
-		{"superpod-h100", 256, []string{"SwitchName=spine-0 Switches=leaf-0,leaf-1,leaf-2,leaf-3\n", "SwitchName=top Switches=spine-0,spine-1\n"}},
+		{"superpod-h100", 64, []string{"SwitchName=leaf-0 Nodes=node0,", "SwitchName=leaf-1 Nodes=node32,",
+			"SwitchName=top Switches=leaf-0,leaf-1"}},
+		{"superpod-h100", 256, []string{"SwitchName=spine-0 Switches=leaf-0,leaf-1,leaf-2,leaf-3\n",
+			"SwitchName=top Switches=spine-0,spine-1\n"}},
 	} {
 		top, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes})
 		if err != nil {

@@ -22,7 +22,8 @@ func TestMechanismNames(t *testing.T) {
 // TestPacketsOfProtocols: what LL, LL128 and words send is their own flag; nothing else is.
 func TestPacketsOfProtocols(t *testing.T) {
 	want := map[schedule.Protocol]Mechanism{schedule.LL: Packets, schedule.LL128: Lines, schedule.Words: Words}
-	for _, p := range []schedule.Protocol{schedule.Simple, schedule.LL, schedule.LL128, schedule.Words, schedule.Pulled, schedule.CopyEngine} {
+	for _, p := range []schedule.Protocol{schedule.Simple, schedule.LL, schedule.LL128, schedule.Words, schedule.Pulled,
+		schedule.CopyEngine} {
 		m, ok := FlaggedFor(p)
 		if w, flagged := want[p]; ok != flagged || m != w || ok && (m.Protocol() != p || !m.Flagged()) {
 			t.Errorf("%s: %v, %v", p, m, ok)
@@ -47,7 +48,8 @@ func TestOperationsOfMechanisms(t *testing.T) {
 func TestCopiesAreNoProgram(t *testing.T) {
 	s := &schedule.Schedule{}
 	s.Spec.Ranks = 2
-	if _, err := Compile(s, Options{Count: 2, Size: 4, Instances: 1, Mechanism: Copies}); err == nil || !strings.Contains(err.Error(), "CompileCopies") {
+	if _, err := Compile(s, Options{Count: 2, Size: 4, Instances: 1, Mechanism: Copies}); err == nil ||
+		!strings.Contains(err.Error(), "CompileCopies") {
 		t.Error(err)
 	}
 }

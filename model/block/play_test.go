@@ -76,7 +76,8 @@ func (s stretch) meets(list []stretch) bool {
 const playedLaunches = 3
 
 func newPlayOff(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) *playOff {
-	x := &playOff{s: s, o: o, p: p, layout: schedule.NewLayout(s, o.Count, 1), random: random, mem: map[[2]int][]byte{}, flags: map[flagOf]int{}, packets: map[packetAt]packet{},
+	x := &playOff{s: s, o: o, p: p, layout: schedule.NewLayout(s, o.Count, 1), random: random, mem: map[[2]int][]byte{},
+		flags: map[flagOf]int{}, packets: map[packetAt]packet{},
 		wanted: map[packetAt]bool{}, ranks: make([]playing, p.Ranks)}
 	for r := range p.Ranks {
 		in, out := x.layout.Elements(r, schedule.Input), x.layout.Elements(r, schedule.Output)
@@ -124,7 +125,8 @@ func (x *playOff) bytes(r Ref) []byte {
 func (x *playOff) physical(r Ref) Ref {
 	if x.o.InPlace && r.Buffer != uint8(schedule.Scratch) {
 		_, n := x.layout.Block(0, schedule.Output, 0)
-		shifted := x.s.Spec.Kind == collective.AllGather && r.Buffer == uint8(schedule.Input) || x.s.Spec.Kind == collective.ReduceScatter && r.Buffer == uint8(schedule.Output)
+		shifted := x.s.Spec.Kind == collective.AllGather && r.Buffer == uint8(schedule.Input) ||
+			x.s.Spec.Kind == collective.ReduceScatter && r.Buffer == uint8(schedule.Output)
 		if shifted {
 			r.Offset += int64(r.Rank) * n * int64(x.o.Size)
 		}
@@ -146,7 +148,8 @@ func (x *playOff) begin(rank int) {
 	}
 	for l := range x.p.Lanes[rank] {
 		for i := range x.p.Instances {
-			k.blocks = append(k.blocks, &playedBlock{rank: rank, number: l, instance: i, lane: &x.p.Lanes[rank][l], urgency: x.random.Float64()})
+			k.blocks = append(k.blocks, &playedBlock{rank: rank, number: l, instance: i, lane: &x.p.Lanes[rank][l],
+				urgency: x.random.Float64()})
 		}
 	}
 }
@@ -295,7 +298,8 @@ func (x *playOff) ready(b *playedBlock) bool {
 
 // place is that of the block's part in a packet buffer.
 func (x *playOff) place(b *playedBlock, op *Op, r Ref) packetAt {
-	return packetAt{r.Rank, x.ranks[b.rank].epoch & 1, r.Offset + op.packetRoom(int64(b.in())*b.lane.Stride) + op.packetRoom(int64(b.instance)*b.lane.Unit)}
+	return packetAt{r.Rank, x.ranks[b.rank].epoch & 1, r.Offset + op.packetRoom(int64(b.in())*b.lane.Stride) +
+		op.packetRoom(int64(b.instance)*b.lane.Unit)}
 }
 
 func (x *playOff) do(b *playedBlock) (err error) {
@@ -342,7 +346,8 @@ func (x *playOff) move(b *playedBlock, op *Op) error {
 		return nil
 	}
 	for i := range op.copies() {
-		if err := x.combine(b, op, i, one(op.Sources, i), one(op.PacketSources, i), one(op.Destinations, i), one(op.PacketTargets, i)); err != nil {
+		if err := x.combine(b, op, i, one(op.Sources, i), one(op.PacketSources, i), one(op.Destinations, i),
+			one(op.PacketTargets, i)); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,8 @@ func TestLowerBoundsMeetKnownOptima(t *testing.T) {
 		kind  collective.Kind
 		want  float64
 	}{
-		{"dgx-h100", 1, collective.AllGather, 514.29}, {"dgx-h100", 1, collective.AllReduce, 450}, {"dgx-h100", 2, collective.AllReduce, 400},
+		{"dgx-h100", 1, collective.AllGather, 514.29}, {"dgx-h100", 1, collective.AllReduce, 450},
+		{"dgx-h100", 2, collective.AllReduce, 400},
 		{"dgx-h100", 4, collective.AllReduce, 266.67}, {"gb200-nvl72", 0, collective.AllReduce, 900},
 		{"dgx-h100", 2, collective.AllGather, 533.33}, {"dgx-h100", 4, collective.AllGather, 516.13},
 		{"dgx-h100", 16, collective.AllGather, 426.67}, {"dgx-h100", 2, collective.AllToAll, 100},
@@ -90,7 +91,8 @@ func TestBoundsLeaveOutIdleAdapters(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for text, want := range map[string]collective.Kind{"all_reduce": collective.AllReduce, "AllReduce": collective.AllReduce, "alltoall": collective.AllToAll,
+	for text, want := range map[string]collective.Kind{"all_reduce": collective.AllReduce, "AllReduce": collective.AllReduce,
+		"alltoall": collective.AllToAll,
 		"sendrecv": collective.SendRecv, "all-to-allv": collective.AllToAllV, "reduce_scatter": collective.ReduceScatter} {
 		if got, err := collective.Parse(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)

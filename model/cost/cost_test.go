@@ -108,7 +108,8 @@ func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
 
 // TestSmoothCurves: between two sizes α and the time of a byte change evenly with the factor.
 func TestSmoothCurves(t *testing.T) {
-	p, err := own(strings.Replace(example, "    protocol: any\n", "    protocol: any\n    smooth: true\n    peer: 50ns\n    launch: 3us\n", 1))
+	p, err := own(strings.Replace(example, "    protocol: any\n", "    protocol: any\n    smooth: true\n    peer: 50ns\n    launch: 3us\n",
+		1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func TestSmoothCurves(t *testing.T) {
 		share float64
 	}{{1, 1, 0.25}, {units.KiB, 1, 0.25}, {8 * units.KiB, 1.5, 1. / 3}, {64 * units.KiB, 2, 0.5}, {units.GiB, 2, 0.5}} {
 		x := p.Transfer(topology.NVLink, "simple", c.bytes)
-		if math.Abs(x.Alpha.Microseconds()-c.alpha) > 1e-6 || math.Abs(x.Efficiency-c.share) > 1e-9 || x.Peer != 50*units.Nanosecond || x.Launch != 3*units.Microsecond {
+		if math.Abs(x.Alpha.Microseconds()-c.alpha) > 1e-6 || math.Abs(x.Efficiency-c.share) > 1e-9 || x.Peer != 50*units.Nanosecond ||
+			x.Launch != 3*units.Microsecond {
 			t.Errorf("%v: %+v", c.bytes, x)
 		}
 	}
@@ -135,14 +137,17 @@ func TestBadProfilesAreRefused(t *testing.T) {
 		"unknown key": {"latencies", "latency", `bad.yaml:6: machine: unknown key "latency"`},
 		"no source":   {"source: test", "source: ''", `"source" is empty`},
 		"schema":      {"profile/v1", "profile/v2", "is not known"},
-		"another":     {"schema: railyard.profile/v1", "schema: railyard.topology/v1\nclasses: {}", `schema "railyard.topology/v1" is not known to this version: it reads railyard.machine/v1`},
-		"order":       {"from: 64K", "from: 0", "must be larger than the segment before"},
-		"efficiency":  {"efficiency: 0.5", "efficiency: 1.5", "efficiency 1.5 must be a number from 0 to 1"},
-		"rate":        {"10GB/s", "fast", "is not a rate"},
-		"mechanism":   {"curves:", "gpu: x\nmethods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pigeon}\ncurves:", `mechanism "pigeon" must be one of`},
-		"no gpu":      {"curves:", "methods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pull}\ncurves:", "methods without gpu"},
-		"negative":    {"alpha: 2us", "alpha: -2us", "must not be negative"},
-		"medium":      {"medium: any", "medium: ''", `"medium" is empty`},
+		"another": {"schema: railyard.profile/v1", "schema: railyard.topology/v1\nclasses: {}",
+			`schema "railyard.topology/v1" is not known to this version: it reads railyard.machine/v1`},
+		"order":      {"from: 64K", "from: 0", "must be larger than the segment before"},
+		"efficiency": {"efficiency: 0.5", "efficiency: 1.5", "efficiency 1.5 must be a number from 0 to 1"},
+		"rate":       {"10GB/s", "fast", "is not a rate"},
+		"mechanism": {"curves:", "gpu: x\nmethods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pigeon}\ncurves:",
+			`mechanism "pigeon" must be one of`},
+		"no gpu": {"curves:", "methods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pull}\ncurves:",
+			"methods without gpu"},
+		"negative": {"alpha: 2us", "alpha: -2us", "must not be negative"},
+		"medium":   {"medium: any", "medium: ''", `"medium" is empty`},
 	} {
 		_, err := own(strings.Replace(example, c.from, c.to, 1))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "bad.yaml") {
@@ -166,7 +171,8 @@ func TestWindowAndMessagesOneWay(t *testing.T) {
 		t.Errorf("%s is covered by a curve of all protocols", one)
 	}
 	p.Curves = append(p.Curves, Curve{Medium: "nvlink", Protocol: OneWay("ll"), Segments: []Segment{{Alpha: 7}}})
-	if !p.Covers(topology.NVLink, OneWay("ll")) || p.Covers(topology.NVLink, OneWay("ll128")) || p.Transfer(topology.NVLink, OneWay("ll"), 0).Alpha != 7 {
+	if !p.Covers(topology.NVLink, OneWay("ll")) || p.Covers(topology.NVLink, OneWay("ll128")) ||
+		p.Transfer(topology.NVLink, OneWay("ll"), 0).Alpha != 7 {
 		t.Error("the curve of messages one way is not found")
 	}
 }
@@ -186,13 +192,15 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestMethods(t *testing.T) {
-	p := &Fastest{Methods: []Method{{Collective: "all_reduce", GPUs: 2, UpTo: 1000, Algorithm: "a"}, {Collective: "all_reduce", GPUs: 2, Algorithm: "b"}, {Collective: "broadcast", GPUs: 2, UpTo: 10, Algorithm: "c"}}}
+	p := &Fastest{Methods: []Method{{Collective: "all_reduce", GPUs: 2, UpTo: 1000, Algorithm: "a"},
+		{Collective: "all_reduce", GPUs: 2, Algorithm: "b"}, {Collective: "broadcast", GPUs: 2, UpTo: 10, Algorithm: "c"}}}
 	for _, c := range []struct {
 		collective string
 		gpus       int
 		size       units.Bytes
 		want       string
-	}{{"all_reduce", 2, 1000, "a"}, {"all_reduce", 2, 1001, "b"}, {"all_reduce", 4, 1, ""}, {"broadcast", 2, 10, "c"}, {"broadcast", 2, 11, ""}} {
+	}{{"all_reduce", 2, 1000, "a"}, {"all_reduce", 2, 1001, "b"}, {"all_reduce", 4, 1, ""}, {"broadcast", 2, 10, "c"},
+		{"broadcast", 2, 11, ""}} {
 		got := ""
 		if m := p.Method(c.collective, c.gpus, c.size); m != nil {
 			got = m.Algorithm
@@ -232,7 +240,8 @@ memory:
 		{units.GiB, 20e9, 10e9, 10e9, 5e9, 5e9},
 	} {
 		l, ok := p.Level(c.buffers)
-		for i, pair := range [][2]units.Rate{{l.Alone, c.alone}, {l.Pass(false).Copy, c.input}, {l.Pass(true).Copy, c.fresh}, {l.Input.Combine, c.inputCombine}, {l.Fresh.Combine, c.passed}} {
+		for i, pair := range [][2]units.Rate{{l.Alone, c.alone}, {l.Pass(false).Copy, c.input}, {l.Pass(true).Copy, c.fresh},
+			{l.Input.Combine, c.inputCombine}, {l.Fresh.Combine, c.passed}} {
 			if !ok || math.Abs(float64(pair[0]-pair[1])) > 1 {
 				t.Errorf("%v: rate %d is %v, want %v", c.buffers, i, pair[0], pair[1])
 			}

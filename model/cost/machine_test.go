@@ -28,8 +28,10 @@ func machineFor(t *testing.T, topo *topology.Topology) *cost.Machine {
 }
 
 func TestMachineForTopology(t *testing.T) {
-	for name, want := range map[string]string{"dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100", "dgx-h100": "h100", "hgx-h200-4": "h200",
-		"dgx-b200": "b200", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "mi250x-node": "mi250x", "pcie3-server": "pcie3", "pcie4-server": "pcie4", "pcie5-server": "pcie5",
+	for name, want := range map[string]string{"dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100", "dgx-a100": "a100",
+		"dgx-h100": "h100", "hgx-h200-4": "h200",
+		"dgx-b200": "b200", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "mi250x-node": "mi250x", "pcie3-server": "pcie3",
+		"pcie4-server": "pcie4", "pcie5-server": "pcie5",
 		"superpod-h100": "h100", "nvlink-network-256": "h100", "summit-node": "v100", "host": "host"} {
 		if m := machineFor(t, load(t, name, topology.Options{})); m.Name != want {
 			t.Errorf("%s: %s, want %s", name, m.Name, want)
@@ -51,7 +53,8 @@ func TestGPUWithoutMachine(t *testing.T) {
 	}
 	m := machineFor(t, topo)
 	for _, part := range m.Origins(topo) {
-		if m.Name != "h100" || (part.Part == "nccl" || part.Part == "railyard") && (part.Kind != cost.Assumed || !strings.Contains(part.Source, "h800")) {
+		if m.Name != "h100" || (part.Part == "nccl" || part.Part == "railyard") &&
+			(part.Kind != cost.Assumed || !strings.Contains(part.Source, "h800")) {
 			t.Errorf("%s: %s: %v", m.Name, part.Part, &part.Origin)
 		}
 	}

@@ -61,8 +61,10 @@ func TestMatMulAgainstMeasurements(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	for name, want := range map[string]string{"dgx-h100": "h100", "dgx-h200": "h200", "dgx1-p100": "p100", "dgx1-v100": "v100", "dgx2": "v100",
-		"superpod-a100": "a100", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "mi250x-node": "mi250x", "leaf-spine-roce": "h100", "dgx-b200": "b200"} {
+	for name, want := range map[string]string{"dgx-h100": "h100", "dgx-h200": "h200", "dgx1-p100": "p100", "dgx1-v100": "v100",
+		"dgx2":          "v100",
+		"superpod-a100": "a100", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "mi250x-node": "mi250x", "leaf-spine-roce": "h100",
+		"dgx-b200": "b200"} {
 		top, err := topology.Load(topologies.Source, name, topology.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +86,8 @@ func TestBorrowedConstantsAreNoted(t *testing.T) {
 	if g := get(t, "v100"); len(g.Notes) != 3 || g.Products[gpu.FP16].Efficiency != get(t, "a100").Products[gpu.BF16].Efficiency {
 		t.Errorf("v100: %q", g.Notes)
 	}
-	if b200, h200 := get(t, "b200"), get(t, "h200"); len(b200.NotesFor(gpu.BF16)) != 1 || len(h200.NotesFor(gpu.BF16))+len(h200.NotesFor(gpu.FP8)) != 0 {
+	if b200, h200 := get(t, "b200"), get(t, "h200"); len(b200.NotesFor(gpu.BF16)) != 1 ||
+		len(h200.NotesFor(gpu.BF16))+len(h200.NotesFor(gpu.FP8)) != 0 {
 		t.Errorf("rates under load: b200 %q, h200 %q", b200.Notes, h200.Notes)
 	}
 	if g := get(t, "h100"); g.Supports(gpu.FP8) != nil || get(t, "a100").Supports(gpu.FP8) == nil {

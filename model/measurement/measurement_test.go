@@ -43,7 +43,8 @@ func TestReadCSVSamples(t *testing.T) {
 		var out bytes.Buffer
 		for _, r := range read(t, name+".csv").Rows {
 			fmt.Fprintf(&out, "line %d: %s %v of %v, %v, %d GPUs = %d x %d, algo %q proto %q launch %q dtype %q nccl %q system %q, derived %q, unusable %q\n", r.Line, r.ID, r.Collective,
-				r.Size, r.Time, r.GPUs, r.Nodes, r.GPUsPerNode, r.Algo, r.Proto, r.Launch, r.DType, r.NCCLVersion, r.System, r.Derived, r.Unusable)
+				r.Size, r.Time, r.GPUs, r.Nodes, r.GPUsPerNode, r.Algo, r.Proto, r.Launch, r.DType, r.NCCLVersion, r.System, r.Derived,
+				r.Unusable)
 		}
 		golden.Equal(t, name+".txt", out.Bytes())
 	}
@@ -79,19 +80,25 @@ func TestReadCSVErrors(t *testing.T) {
 		want       []string
 	}{
 		{"empty", "", []string{"f:1: the file is empty: the first line must name the columns, at least collective, size_bytes, time_us"}},
-		{"several missing", "kernel,gpus,bytes,us\n", []string{`f:1: there is no column "collective" and no "size_bytes" and no "time_us"`, "(found: kernel, gpus, bytes, us)"}},
+		{"several missing", "kernel,gpus,bytes,us\n",
+			[]string{`f:1: there is no column "collective" and no "size_bytes" and no "time_us"`, "(found: kernel, gpus, bytes, us)"}},
 		{"after a comment", "# source\n\ncollective,size_bytes\n", []string{`f:3: there is no column "time_us"`}},
 		{"twice", "collective,size_bytes,time_us,algo,algo\n", []string{`f:1: columns 4 and 5 are both named "algo"`}},
 		{"unnamed", "collective,size_bytes,time_us,\n", []string{"f:1: column 4 has no name"}},
 		{"all at once", "collective,size_bytes,time_us,gpus,nodes\nallred,1,1,4,1\nall_reduce,x,-1,0,1.5\nall_reduce,1,1\nall_reduce,-4,NaN,1e9,99999999999999999999\n", []string{
-			`f:2: collective: unknown collective "allred"`, `f:3: size_bytes: "x" is not a number of bytes`, `f:3: time_us: "-1" is not a number of zero or more`,
-			`f:3: gpus: "0" is not a whole number from 1`, `f:3: nodes: "1.5" is not a whole number from 1`, "f:4: row: 3 cells for 5 columns",
+			`f:2: collective: unknown collective "allred"`, `f:3: size_bytes: "x" is not a number of bytes`,
+			`f:3: time_us: "-1" is not a number of zero or more`,
+			`f:3: gpus: "0" is not a whole number from 1`, `f:3: nodes: "1.5" is not a whole number from 1`,
+			"f:4: row: 3 cells for 5 columns",
 			`f:5: size_bytes: "-4"`, `f:5: time_us: "NaN"`, `f:5: gpus: "1e9"`, `f:5: nodes: "99999999999999999999"`}},
-		{"contradiction", "collective,size_bytes,time_us,gpus,gpus_per_node,nodes\nall_reduce,1,1,9,4,2\n", []string{"f:2: gpus: 9 does not agree with 4 per node on 2 nodes"}},
-		{"ambiguous size", "collective,size_bytes,time_us\nall_reduce,1MB,1\n", []string{`f:2: size_bytes: "1MB" is not a number of bytes`}},
+		{"contradiction", "collective,size_bytes,time_us,gpus,gpus_per_node,nodes\nall_reduce,1,1,9,4,2\n",
+			[]string{"f:2: gpus: 9 does not agree with 4 per node on 2 nodes"}},
+		{"ambiguous size", "collective,size_bytes,time_us\nall_reduce,1MB,1\n",
+			[]string{`f:2: size_bytes: "1MB" is not a number of bytes`}},
 		{"too long", "collective,size_bytes,time_us\nall_reduce,1,2e12\n", []string{"f:2: time_us: 2e+12 is more than eleven days"}},
 		{"quote", "collective,size_bytes,time_us\nall_reduce,\"1,1\n", []string{"f: ", "line 2"}},
-		{"many", "collective,size_bytes,time_us\n" + strings.Repeat("all_reduce,x,1\n", 50), []string{"f:21: size_bytes", "f:22: and perhaps more: reading ended after 20 errors"}},
+		{"many", "collective,size_bytes,time_us\n" + strings.Repeat("all_reduce,x,1\n", 50),
+			[]string{"f:21: size_bytes", "f:22: and perhaps more: reading ended after 20 errors"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := measurement.ReadCSV(strings.NewReader(c.file), "f")
@@ -115,7 +122,8 @@ func TestOtherFilesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := measurement.ReadCSV(bytes.NewReader(data), name); err == nil || !strings.Contains(err.Error(), name+`:2: there is no column "collective"`) {
+		if _, err := measurement.ReadCSV(bytes.NewReader(data), name); err == nil ||
+			!strings.Contains(err.Error(), name+`:2: there is no column "collective"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -174,7 +182,10 @@ func TestSummariseOracle(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64Range(0, 50).Draw(t, "ns")) }), 1, 250).Draw(rt, "times")
+		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
+			return time.Duration(rapid.Int64Range(0, 50).Draw(t,
+				"ns"))
+		}), 1, 250).Draw(rt, "times")
 		before := slices.Clone(times)
 		s := measurement.Summarise(times)
 		oracle := func(p int) time.Duration {

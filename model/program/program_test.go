@@ -18,8 +18,10 @@ func ringOf(kind collective.Kind, n int, shares ...int64) *schedule.Schedule {
 		order = append(order, int32(i))
 	}
 	for _, share := range shares {
-		s.Channels = append(s.Channels, schedule.Channel{Share: share, Slices: 1, Chunks: n, Phases: []schedule.Phase{{Gen: schedule.GenRing, Op: kind,
-			Groups: schedule.Groups{List: []schedule.Group{{Ranks: order}}}, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output}}})
+		s.Channels = append(s.Channels, schedule.Channel{Share: share, Slices: 1, Chunks: n,
+			Phases: []schedule.Phase{{Gen: schedule.GenRing, Op: kind,
+				Groups: schedule.Groups{List: []schedule.Group{{Ranks: order}}}, Src: schedule.Input, Acc: schedule.Scratch,
+				Dst: schedule.Output}}})
 	}
 	return s
 }

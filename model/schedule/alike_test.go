@@ -72,7 +72,8 @@ func TestOriginalsStandForAll(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"ring/all_reduce/8", "direct/all_reduce/8", "direct/all_to_all/8", "doubling/all_gather/8", "doubling/all_reduce/8",
+	for _, name := range []string{"ring/all_reduce/8", "direct/all_reduce/8", "direct/all_to_all/8", "doubling/all_gather/8",
+		"doubling/all_reduce/8",
 		"grid [2 3 4] direct one way all_reduce", "grid [2 3 4] ring all_gather", "grid [3 5] direct one way reduce_scatter",
 		"grid [2 2 4] doubling all_reduce", "grid [4 2] all_to_all", "grid [2 3 4] switch all_gather"} {
 		if !found[name] {
@@ -195,7 +196,8 @@ func TestBrokenAlike(t *testing.T) {
 					continue
 				}
 				folded, all, found := verdicts(s, digits, ch, CheckOptions{})
-				name := fmt.Sprintf("%s, channel %d, phase %d, edit %d of operation %d, rank %d, all %v", c.name, ch, phase, what, at, r, every)
+				name := fmt.Sprintf("%s, channel %d, phase %d, edit %d of operation %d, rank %d, all %v", c.name, ch, phase, what, at, r,
+					every)
 				if found && (folded == nil) != (all == nil) {
 					t.Errorf("%s: %v of the originals, %v of all ranks", name, folded, all)
 				}

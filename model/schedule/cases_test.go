@@ -126,7 +126,9 @@ func gridSchedule(dims []int32, gen string, kind collective.Kind) *Schedule {
 	var phases []Phase
 	if kind != collective.AllGather {
 		for a := last; a >= 0; a-- {
-			ph := Phase{Gen: gen, Op: collective.ReduceScatter, Groups: Groups{Grid: &Grid{Dims: dims, Axis: a, Fixed: inner(a), Alternate: true}}, Src: Scratch, Acc: Scratch, Dst: Scratch}
+			ph := Phase{Gen: gen, Op: collective.ReduceScatter,
+				Groups: Groups{Grid: &Grid{Dims: dims, Axis: a, Fixed: inner(a), Alternate: true}}, Src: Scratch, Acc: Scratch,
+				Dst: Scratch}
 			if a == last {
 				ph.Src = Input
 			}
@@ -138,7 +140,8 @@ func gridSchedule(dims []int32, gen string, kind collective.Kind) *Schedule {
 	}
 	if kind != collective.ReduceScatter {
 		for a := 0; a <= last; a++ {
-			ph := Phase{Gen: gen, Op: collective.AllGather, Groups: Groups{Grid: &Grid{Dims: dims, Axis: a, Fixed: inner(a)}}, Src: Output, Acc: Output, Dst: Output}
+			ph := Phase{Gen: gen, Op: collective.AllGather, Groups: Groups{Grid: &Grid{Dims: dims, Axis: a, Fixed: inner(a)}}, Src: Output,
+				Acc: Output, Dst: Output}
 			if a == 0 && kind == collective.AllGather {
 				ph.Src = Input
 			}
@@ -161,7 +164,8 @@ func countCases(n int) map[string][][]int64 {
 			m[i] = make([]int64, n)
 			for j := range m[i] {
 				switch {
-				case name == "idle ranks" && i%2 == 0 && j%3 != 1, name == "hot rank" && j == n/2, name == "to itself" && i == j, name == "one pair" && i == 0 && j == n-1:
+				case name == "idle ranks" && i%2 == 0 && j%3 != 1, name == "hot rank" && j == n/2, name == "to itself" &&
+					i == j, name == "one pair" && i == 0 && j == n-1:
 					m[i][j] = int64(1 + (i+j)%5)
 				}
 			}
@@ -188,7 +192,8 @@ func onRails(nodes, local int, counts [][]int64, balanced bool) *Schedule {
 	if balanced && local == 1 {
 		ch.Phases = ch.Phases[:2]
 	}
-	return &Schedule{Algorithm: "rails", Spec: collective.Spec{Kind: collective.AllToAllV, Ranks: n, Counts: counts}, Protocol: Simple, Channels: []Channel{ch}}
+	return &Schedule{Algorithm: "rails", Spec: collective.Spec{Kind: collective.AllToAllV, Ranks: n, Counts: counts}, Protocol: Simple,
+		Channels: []Channel{ch}}
 }
 
 func allCases() []testCase {
@@ -199,7 +204,8 @@ func allCases() []testCase {
 	for _, dims := range [][2]int{{2, 2}, {2, 4}, {3, 2}, {4, 3}, {1, 4}, {4, 1}} {
 		for name, counts := range countCases(dims[0] * dims[1]) {
 			for _, balanced := range []bool{false, true} {
-				out = append(out, testCase{fmt.Sprintf("rails %v %s balanced %v", dims, name, balanced), onRails(dims[0], dims[1], counts, balanced)})
+				out = append(out, testCase{fmt.Sprintf("rails %v %s balanced %v", dims, name, balanced),
+					onRails(dims[0], dims[1], counts, balanced)})
 			}
 		}
 	}

@@ -67,13 +67,17 @@ func TestPlacesHaveTheSizeOfTheirPart(t *testing.T) {
 	one := func(b Buffer, c int32) Loc { return Loc{Buf: b, Set: One(c)} }
 	build := func(place int32) *Schedule {
 		ops := [][]Op{
-			{{Kind: Send, Peer: 1, Src: one(Input, 2)}, {Kind: Send, Peer: 1, Src: one(Input, 3)}, {Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: Range(0, 2)}, Dst: Loc{Buf: Output, Set: Range(0, 2)}},
+			{{Kind: Send, Peer: 1, Src: one(Input, 2)}, {Kind: Send, Peer: 1, Src: one(Input, 3)},
+				{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: Range(0, 2)}, Dst: Loc{Buf: Output, Set: Range(0, 2)}},
 				{Kind: Recv, Peer: 1, Dst: one(Output, 2)}, {Kind: Recv, Peer: 1, Dst: one(Output, 3)}},
-			{{Kind: Send, Peer: 0, Src: one(Input, 0)}, {Kind: Send, Peer: 0, Src: one(Input, 1)}, {Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: Range(2, 2)}, Dst: Loc{Buf: Output, Set: Range(2, 2)}},
-				{Kind: Recv, Peer: 0, Dst: one(Scratch, place)}, {Kind: Copy, Peer: -1, Src: one(Scratch, place), Dst: one(Output, 0)}, {Kind: Recv, Peer: 0, Dst: one(Output, 1)}},
+			{{Kind: Send, Peer: 0, Src: one(Input, 0)}, {Kind: Send, Peer: 0, Src: one(Input, 1)},
+				{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: Range(2, 2)}, Dst: Loc{Buf: Output, Set: Range(2, 2)}},
+				{Kind: Recv, Peer: 0, Dst: one(Scratch, place)}, {Kind: Copy, Peer: -1, Src: one(Scratch, place), Dst: one(Output, 0)},
+				{Kind: Recv, Peer: 0, Dst: one(Output, 1)}},
 		}
 		return &Schedule{Algorithm: "x", Spec: collective.Spec{Kind: collective.AllToAll, Ranks: 2}, Protocol: Simple,
-			Channels: []Channel{{Share: 1, Slices: 1, Chunks: 4, Phases: []Phase{{Gen: GenOps, Op: collective.AllToAll, Src: Input, Acc: Scratch, Dst: Output, Ops: ops}}}}}
+			Channels: []Channel{{Share: 1, Slices: 1, Chunks: 4,
+				Phases: []Phase{{Gen: GenOps, Op: collective.AllToAll, Src: Input, Acc: Scratch, Dst: Output, Ops: ops}}}}}
 	}
 	if err := Check(build(2), nil); err != nil {
 		t.Error(err)
@@ -81,7 +85,8 @@ func TestPlacesHaveTheSizeOfTheirPart(t *testing.T) {
 	if err := Check(build(3), nil); err == nil || !strings.Contains(err.Error(), "which has the size of part 1") {
 		t.Errorf("%v", err)
 	}
-	for place, why := range map[int32]string{2: "", 0: "puts what rank 0 sends to rank 1, which are 9, into a place for 1", 8: "is for data of rank 2: there is none"} {
+	for place, why := range map[int32]string{2: "", 0: "puts what rank 0 sends to rank 1, which are 9, into a place for 1",
+		8: "is for data of rank 2: there is none"} {
 		skewed := build(place)
 		skewed.Spec.Kind, skewed.Spec.Counts = collective.AllToAllV, [][]int64{{1, 9}, {2, 4}}
 		if err := Check(skewed, nil); (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {

@@ -17,8 +17,10 @@ func byHand(change func(ops [][]Op)) *Schedule {
 		{{Kind: Recv, Peer: 0, Dst: out}},
 	}
 	change(ops)
-	return &Schedule{Algorithm: "by hand", Spec: collective.Spec{Kind: collective.Broadcast, Ranks: 3}, Protocol: Simple, Needs: []Capability{CanMulticast},
-		Channels: []Channel{{Share: 1, Slices: 1, Chunks: 1, Phases: []Phase{{Gen: GenOps, Op: collective.Broadcast, Dst: Output, Ops: ops}}}}}
+	return &Schedule{Algorithm: "by hand", Spec: collective.Spec{Kind: collective.Broadcast, Ranks: 3}, Protocol: Simple,
+		Needs: []Capability{CanMulticast},
+		Channels: []Channel{{Share: 1, Slices: 1, Chunks: 1,
+			Phases: []Phase{{Gen: GenOps, Op: collective.Broadcast, Dst: Output, Ops: ops}}}}}
 }
 
 func TestMulticastRules(t *testing.T) {
@@ -28,7 +30,8 @@ func TestMulticastRules(t *testing.T) {
 	}{
 		{func([][]Op) {}, ""},
 		{func(ops [][]Op) {
-			ops[2] = []Op{{Kind: Recv, Peer: 0, Dst: Loc{Buf: Scratch, Set: One(0)}}, {Kind: Copy, Peer: -1, Src: Loc{Buf: Scratch, Set: One(0)}, Dst: ops[2][0].Dst}}
+			ops[2] = []Op{{Kind: Recv, Peer: 0, Dst: Loc{Buf: Scratch, Set: One(0)}},
+				{Kind: Copy, Peer: -1, Src: Loc{Buf: Scratch, Set: One(0)}, Dst: ops[2][0].Dst}}
 		}, "a multicast goes to one place on all"},
 		{func(ops [][]Op) { ops[0][0].Peers = RankList{1} }, "waits for ever: rank 0 never sends"},
 		{func(ops [][]Op) { ops[2] = nil }, "rank 2 never receives it"},
@@ -74,7 +77,8 @@ func TestSchemaOfInNetworkSchedules(t *testing.T) {
 	if !strings.Contains(plain.String(), Schema) || !strings.Contains(needs.String(), SchemaInNetwork) {
 		t.Error("schedules that need switches, and only those, are of the newer schema")
 	}
-	for _, text := range []string{strings.Replace(plain.String(), Schema, SchemaInNetwork, 1), strings.Replace(needs.String(), SchemaInNetwork, Schema, 1)} {
+	for _, text := range []string{strings.Replace(plain.String(), Schema, SchemaInNetwork, 1),
+		strings.Replace(needs.String(), SchemaInNetwork, Schema, 1)} {
 		if _, err := Decode(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "but what it holds is") {
 			t.Error(err)
 		}

@@ -43,12 +43,16 @@ func TestBackgroundTakesItsShare(t *testing.T) {
 		{"one way", v100, []topology.Background{{Link: there, Utilisation: 0.9}}, map[string]units.Rate{there: 5e9, back: 50e9}},
 		{"both ways", v100, []topology.Background{{Link: "gpu0--gpu3", Utilisation: 0.9}}, map[string]units.Rate{there: 5e9, back: 5e9}},
 		{"bytes", v100, []topology.Background{{Link: there, Rate: 12.5e9}}, map[string]units.Rate{there: 37.5e9}},
-		{"adding up", v100, []topology.Background{{Link: there, Rate: 12.5e9}, {Link: "gpu0--gpu3", Utilisation: 0.25}}, map[string]units.Rate{there: 25e9, back: 37.5e9}},
+		{"adding up", v100, []topology.Background{{Link: there, Rate: 12.5e9}, {Link: "gpu0--gpu3", Utilisation: 0.25}},
+			map[string]units.Rate{there: 25e9, back: 37.5e9}},
 		{"a lane", v100, []topology.Background{{Link: there, Utilisation: 0.5, Lane: 2}}, map[string]units.Rate{there: 37.5e9}},
 		{"a class", v100, []topology.Background{{Link: there, Utilisation: 0.5, Class: "nvlink2"}}, map[string]units.Rate{there: 25e9}},
-		{"the part of a bundle that is slow", degrade(t, v100, "link:gpu0->gpu3#1=0.5"), []topology.Background{{Link: there, Utilisation: 0.5, Class: "nvlink2@0.5"}}, map[string]units.Rate{there: 31.25e9}},
-		{"a bundle in parts", degrade(t, v100, "link:gpu0->gpu3#1=0.5"), []topology.Background{{Link: there, Rate: 7.5e9}}, map[string]units.Rate{there: 30e9}},
-		{"a network", h100, []topology.Background{{Link: "node1/nic3->leaf3", Utilisation: 0.2}, {Link: "leaf0->spine0", Utilisation: 0}}, map[string]units.Rate{"node1/nic3->leaf3": 40e9, "node0/nic3->leaf3": 50e9}},
+		{"the part of a bundle that is slow", degrade(t, v100, "link:gpu0->gpu3#1=0.5"),
+			[]topology.Background{{Link: there, Utilisation: 0.5, Class: "nvlink2@0.5"}}, map[string]units.Rate{there: 31.25e9}},
+		{"a bundle in parts", degrade(t, v100, "link:gpu0->gpu3#1=0.5"), []topology.Background{{Link: there, Rate: 7.5e9}},
+			map[string]units.Rate{there: 30e9}},
+		{"a network", h100, []topology.Background{{Link: "node1/nic3->leaf3", Utilisation: 0.2}, {Link: "leaf0->spine0", Utilisation: 0}},
+			map[string]units.Rate{"node1/nic3->leaf3": 40e9, "node0/nic3->leaf3": 50e9}},
 	} {
 		got := loaded(t, c.topo, c.traffic...)
 		before, after := rates(c.topo), rates(got)
@@ -61,7 +65,8 @@ func TestBackgroundTakesItsShare(t *testing.T) {
 				t.Errorf("%s: %s has %v, want %v", c.name, name, rate, want)
 			}
 		}
-		if got.Name() != c.topo.Name()+" with background load" || got.Idle() != c.topo || got.Healthy() != c.topo.Healthy() || got.Hash() == c.topo.Hash() || len(got.Faults()) != len(c.topo.Faults()) {
+		if got.Name() != c.topo.Name()+" with background load" || got.Idle() != c.topo || got.Healthy() != c.topo.Healthy() ||
+			got.Hash() == c.topo.Hash() || len(got.Faults()) != len(c.topo.Faults()) {
 			t.Errorf("%s: %s of %s", c.name, got.Name(), got.Idle().Name())
 		}
 	}
@@ -72,7 +77,8 @@ func TestBackgroundThenFaults(t *testing.T) {
 	busy := loaded(t, topo, topology.Background{Link: "node1/nic3->leaf3", Utilisation: 0.5})
 	got := degrade(t, busy, "gpu:node0/gpu3")
 	idle := degrade(t, topo, "gpu:node0/gpu3")
-	if got.Name() != "dgx-h100 without gpu node0/gpu3 with background load" || got.Idle().Hash() != idle.Hash() || got.Healthy() != topo || got.OriginalRank(3) != 4 {
+	if got.Name() != "dgx-h100 without gpu node0/gpu3 with background load" || got.Idle().Hash() != idle.Hash() || got.Healthy() != topo ||
+		got.OriginalRank(3) != 4 {
 		t.Errorf("%s, %s", got.Name(), got.Idle().Name())
 	}
 	other := loaded(t, idle, topology.Background{Link: "node1/nic3->leaf3", Utilisation: 0.5})
@@ -104,7 +110,8 @@ func TestBackgroundErrors(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.traffic, err, c.want)
 		}
 	}
-	_, err := topo.WithBackground([]topology.Background{{Link: "gpu0->gpu3", Utilisation: 0.6}, {Link: "x->y"}, {Link: "gpu0--gpu3", Utilisation: 0.5}})
+	_, err := topo.WithBackground([]topology.Background{{Link: "gpu0->gpu3", Utilisation: 0.6}, {Link: "x->y"},
+		{Link: "gpu0--gpu3", Utilisation: 0.5}})
 	if err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("not all mistakes at once: %v", err)
 	}
@@ -141,7 +148,8 @@ func TestBackgroundAnywhere(t *testing.T) {
 		got := loaded(t, topo, traffic...)
 		before, after := rates(topo), rates(got)
 		for name, rate := range before {
-			if want := float64(rate) * (1 - busy[name]); math.Abs(float64(after[name])-want) > 1000 { // a byte per second of each parallel link
+			// a byte per second of each parallel link
+			if want := float64(rate) * (1 - busy[name]); math.Abs(float64(after[name])-want) > 1000 {
 				t.Errorf("seed %d: %s has %v of %v left, want %.0f", seed, name, after[name], rate, want)
 			}
 		}

@@ -28,7 +28,8 @@ func checkHashed(t *testing.T, topo *topology.Topology, got, ideal topology.Rout
 	t.Helper()
 	checkFlow(t, topo, got, topo.Ranks()[src], topo.Ranks()[dst])
 	if got.Kind != ideal.Kind || got.Medium != ideal.Medium || !reflect.DeepEqual(got.NICs, ideal.NICs) || got.Latency > ideal.Latency {
-		t.Errorf("%s: %d→%d: %v over %v in %v, spread: %v over %v in %v", topo.Name(), src, dst, got.Kind, got.Medium, got.Latency, ideal.Kind, ideal.Medium, ideal.Latency)
+		t.Errorf("%s: %d→%d: %v over %v in %v, spread: %v over %v in %v", topo.Name(), src, dst, got.Kind, got.Medium, got.Latency,
+			ideal.Kind, ideal.Medium, ideal.Latency)
 	}
 	allowed := map[topology.LinkID]bool{}
 	for _, h := range ideal.Hops {
@@ -139,7 +140,8 @@ func checkQPs(t *testing.T, topo *topology.Topology, hashed *topology.Router, id
 
 // fabricLoads adds up the shares of transfers on each network lane (spread ones: on the
 // bundle, divided by its links), and lists the lanes of each transfer.
-func fabricLoads(t *testing.T, topo *topology.Topology, route func(a, b int) (topology.Route, error), to []int) (load map[lane]float64, lanes [][]lane) {
+func fabricLoads(t *testing.T, topo *topology.Topology, route func(a, b int) (topology.Route, error), to []int) (load map[lane]float64,
+	lanes [][]lane) {
 	t.Helper()
 	load = map[lane]float64{}
 	for a, b := range to {
@@ -251,7 +253,8 @@ func TestSeedsAndLabelsDecide(t *testing.T) {
 	const flows = 6400
 	for label := range flows {
 		for _, h := range route(7, label).Hops {
-			if isNetwork(topo, h.Link) && topo.Devices()[topo.Links()[h.Link].From].Kind == topology.Leaf && topo.Devices()[topo.Links()[h.Link].To].Kind == topology.Spine {
+			if isNetwork(topo, h.Link) && topo.Devices()[topo.Links()[h.Link].From].Kind == topology.Leaf &&
+				topo.Devices()[topo.Links()[h.Link].To].Kind == topology.Spine {
 				count[lane{h.Link, h.Lane}]++
 			}
 		}

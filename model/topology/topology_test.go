@@ -195,8 +195,9 @@ func BenchmarkLoadAndValidate(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				// 144-port switches: three levels of them reach 131,072 GPUs.
-				o := topology.Options{Nodes: nodes, Set: []string{"models.leaf-switch.ports=144", "models.spine-switch.ports=144", "models.core-switch.ports=144",
-					"templates.dgx-h100.use=dgx-h100-bare", "fabrics.0.levels.0.group=72", "fabrics.0.levels.1.group=8"}}
+				o := topology.Options{Nodes: nodes,
+					Set: []string{"models.leaf-switch.ports=144", "models.spine-switch.ports=144", "models.core-switch.ports=144",
+						"templates.dgx-h100.use=dgx-h100-bare", "fabrics.0.levels.0.group=72", "fabrics.0.levels.1.group=8"}}
 				if _, err := topology.Load(bare, "superpod-h100", o); err != nil {
 					b.Fatal(err)
 				}

@@ -32,7 +32,8 @@ func TestParseRateAndTime(t *testing.T) {
 			t.Errorf("ParseRate(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for text, want := range map[string]Time{"350ns": 350e3, "0.35us": 350e3, "1.24µs": 1240e3, "2ms": 2e9, "1s": 1e12, "7ps": 7, "0.0001ns": 1} {
+	for text, want := range map[string]Time{"350ns": 350e3, "0.35us": 350e3, "1.24µs": 1240e3, "2ms": 2e9, "1s": 1e12, "7ps": 7,
+		"0.0001ns": 1} {
 		if got, err := ParseTime(text); err != nil || got != want {
 			t.Errorf("ParseTime(%q) = %d, %v; want %d", text, got, err, want)
 		}
@@ -47,7 +48,8 @@ func TestParseRateAndTime(t *testing.T) {
 func TestString(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{(64 * MiB).String(), "64MiB"}, {Bytes(1000).String(), "1000B"}, {Bytes(0).String(), "0B"}, {(3 * KiB).String(), "3KiB"},
-		{Rate(25e9).String(), "25GB/s"}, {Rate(26562500000).String(), "26.56GB/s"}, {Rate(450e9).String(), "450GB/s"}, {Rate(12).String(), "12B/s"},
+		{Rate(25e9).String(), "25GB/s"}, {Rate(26562500000).String(), "26.56GB/s"}, {Rate(450e9).String(), "450GB/s"},
+		{Rate(12).String(), "12B/s"},
 		{Time(1240e3).String(), "1.24us"}, {Time(350e3).String(), "350ns"}, {Time(3).String(), "3ps"}, {Time(-2e9).String(), "-2ms"},
 	} {
 		if c.got != c.want {
@@ -96,7 +98,8 @@ func TestCounted(t *testing.T) {
 		n     int
 		thing string
 		want  string
-	}{{0, "node", "0 nodes"}, {1, "node", "1 node"}, {2, "node", "2 nodes"}, {1, "switch", "1 switch"}, {3, "switch", "3 switches"}, {-1, "GPU", "-1 GPUs"}} {
+	}{{0, "node", "0 nodes"}, {1, "node", "1 node"}, {2, "node", "2 nodes"}, {1, "switch", "1 switch"}, {3, "switch", "3 switches"},
+		{-1, "GPU", "-1 GPUs"}} {
 		if got := Counted(c.n, c.thing); got != c.want {
 			t.Errorf("%d %s: %q, want %q", c.n, c.thing, got, c.want)
 		}

@@ -194,7 +194,8 @@ func TestParseErrors(t *testing.T) {
 		{"  hidden: 256\n", "", `transformer: "hidden" is missing`},
 		{"adam", "adamant", `f.yaml:6: workload: optimizer must be one of [adam momentum sgd], not "adamant"`},
 		{"bf16", "bf15", `f.yaml:5: workload: precision must be one of`},
-		{"sequence: 128", "sequence: 128\n  top_k: 2", "f.yaml:10: transformer: top_k, shared_experts, expert_ffn and dense_layers go with experts"},
+		{"sequence: 128", "sequence: 128\n  top_k: 2",
+			"f.yaml:10: transformer: top_k, shared_experts, expert_ffn and dense_layers go with experts"},
 		{"sequence: 128", "sequence: 128\n  colour: red", `f.yaml:15: transformer: unknown key "colour"`},
 		{"transformer:", "layers: []\ntransformer_:", "give either transformer or layers"},
 		{"workload/v1", "workload/v2", `f.yaml:1: schema "railyard.workload/v2" is not known`},
@@ -205,7 +206,8 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 	// What follows from another mistake is none of its own.
-	if _, err := workload.Parse("f.yaml", []byte(strings.Replace(valid, "hidden: 256", "hidden: 1e3", 1))); err == nil || strings.Contains(err.Error(), "\n") {
+	if _, err := workload.Parse("f.yaml", []byte(strings.Replace(valid, "hidden: 256", "hidden: 1e3", 1))); err == nil ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, want one mistake", err)
 	}
 	if _, err := workload.Get("llama-9"); err == nil || !strings.Contains(err.Error(), "llama-3-8b") {

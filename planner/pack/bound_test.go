@@ -86,7 +86,8 @@ func TestBoundIsThePublishedOptimum(t *testing.T) {
 		b := bound(t, g)
 		n := int64(g.Ranks)
 		if want := fraction(c.num*1e9, c.den*n); b.Rate != want {
-			t.Errorf("%s x%d: rate %v (%.2f GB/s in all, %s), want %v (%.2f)", c.name, c.nodes, b.Rate, b.AlgBW/1e9, b.Cut, want, float64(c.num)/float64(c.den))
+			t.Errorf("%s x%d: rate %v (%.2f GB/s in all, %s), want %v (%.2f)", c.name, c.nodes, b.Rate, b.AlgBW/1e9, b.Cut, want,
+				float64(c.num)/float64(c.den))
 			continue
 		}
 		t.Logf("%s x%d: %.2f GB/s; %d vertices, %d edges; %s", c.name, c.nodes, b.AlgBW/1e9, g.Vertices, len(g.Edges), b.Cut)
@@ -96,7 +97,8 @@ func TestBoundIsThePublishedOptimum(t *testing.T) {
 		n        int
 		wrap     bool
 		num, den int64
-	}{{"5, 5", 25, false, 2500, 24}, {"4, 4, 4", 64, true, 64 * 300, 63}, {"16, 16", 256, false, 25600, 255}, {"8, 8, 16", 1024, true, 1024 * 300, 1023}, {"32, 32", 1024, false, 102400, 1023}} {
+	}{{"5, 5", 25, false, 2500, 24}, {"4, 4, 4", 64, true, 64 * 300, 63}, {"16, 16", 256, false, 25600, 255},
+		{"8, 8, 16", 1024, true, 1024 * 300, 1023}, {"32, 32", 1024, false, 102400, 1023}} {
 		b := bound(t, fromTopology(t, grid(t, c.dims, c.n, c.wrap)))
 		if want := fraction(c.num*1e9, c.den*int64(c.n)); b.Rate != want {
 			t.Errorf("grid %s: rate %v, want %v", c.dims, b.Rate, want)

@@ -9,7 +9,8 @@ import (
 
 // Behind one switch weighted stars are optimal, whatever the rates of the links.
 func TestWeightedStarsBehindASwitch(t *testing.T) {
-	for _, rates := range [][]int{{10, 10, 10, 10}, {10, 20, 40, 40}, {12, 25, 50, 100, 100, 50, 25, 12}, {5, 100, 100, 100, 100}, {30, 60, 60, 90, 90, 90, 30, 60, 20}} {
+	for _, rates := range [][]int{{10, 10, 10, 10}, {10, 20, 40, 40}, {12, 25, 50, 100, 100, 50, 25, 12}, {5, 100, 100, 100, 100},
+		{30, 60, 60, 90, 90, 90, 30, 60, 20}} {
 		text := fmt.Sprintf("schema: railyard.topology/v1\nname: s\nsource: test\ndate: 2026-11-22\ndevices: [{id: \"gpu[0-%d]\", kind: gpu}, {id: sw, kind: nvswitch}]\nclasses:\n", len(rates)-1)
 		links := "links:\n"
 		for v, rate := range rates {

@@ -18,7 +18,8 @@ import (
 // 0.01. Words that are taken at the end go at half the rate of all else.
 func costs() *cost.Profile {
 	p := &cost.Profile{Name: "test", Launch: units.Microsecond}
-	for name, alpha := range map[string]float64{"ll": 1, "ll128": 1, "words": 1, "simple": 2, "pull": 3, cost.Flag: 1, cost.RelaxedFlag: 0.5} {
+	for name, alpha := range map[string]float64{"ll": 1, "ll128": 1, "words": 1, "simple": 2, "pull": 3, cost.Flag: 1,
+		cost.RelaxedFlag: 0.5} {
 		share := 0.5
 		if name == "words" {
 			share = 0.25
@@ -161,7 +162,8 @@ func TestRequests(t *testing.T) {
 		{collective.AllReduce, "two_shot", block.Push, 1.5 + 0.75*2/8}, // read, then stored
 		{collective.Broadcast, "scatter_exchange", block.Push, 1},
 	} {
-		got := (workUnder(t, asked, c.kind, c.algo, c.m, size, 0).Time(asked) - workUnder(t, asked, c.kind, c.algo, c.m, 64, 0).Time(asked)).Microseconds()
+		got := (workUnder(t, asked, c.kind, c.algo, c.m, size, 0).Time(asked) - workUnder(t, asked, c.kind, c.algo, c.m, 64,
+			0).Time(asked)).Microseconds()
 		if math.Abs(got/line-c.want) > 0.001 {
 			t.Errorf("%v %s %v: %.4f of the bytes of the size, want %.4f", c.kind, c.algo, c.m, got/line, c.want)
 		}

@@ -84,7 +84,8 @@ func TestWhatHelps(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	topo, costs := setup(t)
-	if _, err := Predict(topo, 0, 1, costs, Options{Size: 1, Shrink: 1, QueuePairs: 1}); err == nil || !strings.Contains(err.Error(), "does not cross a network") {
+	if _, err := Predict(topo, 0, 1, costs, Options{Size: 1, Shrink: 1, QueuePairs: 1}); err == nil ||
+		!strings.Contains(err.Error(), "does not cross a network") {
 		t.Errorf("%v", err)
 	}
 	if _, err := Predict(topo, 0, 8, costs, Options{Size: 1, Shrink: 0, QueuePairs: 1}); err == nil {

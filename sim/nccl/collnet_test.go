@@ -54,7 +54,8 @@ func TestCollNetIsChosen(t *testing.T) {
 		t.Errorf("%v, %v, want NVLS", e.Algo, err)
 	}
 	for nodes, want := range map[int]string{1: "there is one", 4: "do not"} {
-		if _, err := New(load(t, "dgx-h100", topology.Options{Nodes: nodes}), Options{CollNet: On}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(load(t, "dgx-h100", topology.Options{Nodes: nodes}), Options{CollNet: On}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%d nodes: %v, want %q", nodes, err, want)
 		}
 	}

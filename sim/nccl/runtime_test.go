@@ -94,7 +94,8 @@ func TestWhatIsLostLimitsAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m := runtime(t, topo, "h100").rates; math.Abs(m.scaleUp-c.scaleUp) > 1 || math.Abs(m.network-c.network) > 1 {
-			t.Errorf("without %s: %.1f GB/s of each GPU and %.1f of each node, want %.1f and %.1f", c.fault, m.scaleUp/1e9, m.network/1e9, c.scaleUp/1e9, c.network/1e9)
+			t.Errorf("without %s: %.1f GB/s of each GPU and %.1f of each node, want %.1f and %.1f", c.fault, m.scaleUp/1e9, m.network/1e9,
+				c.scaleUp/1e9, c.network/1e9)
 		}
 	}
 }
@@ -108,14 +109,16 @@ func TestSharedPCIeIsShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.rates.exchange >= float64(one.Rate) || r.rates.exchange > r.rates.scaleUp {
-		t.Errorf("everybody to everybody gets %.1f GB/s each, a ring %.1f, a pair alone %v", r.rates.exchange/1e9, r.rates.scaleUp/1e9, one.Rate)
+		t.Errorf("everybody to everybody gets %.1f GB/s each, a ring %.1f, a pair alone %v", r.rates.exchange/1e9, r.rates.scaleUp/1e9,
+			one.Rate)
 	}
 }
 
 // No prediction of any kernel on any topology beats the line rate, and larger takes
 // longer.
 func TestPredictionsKeepToTheLine(t *testing.T) {
-	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce, collective.AllToAll, collective.SendRecv}
+	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+		collective.Reduce, collective.AllToAll, collective.SendRecv}
 	for _, name := range topologies.Names() {
 		topo := load(t, name, topology.Options{})
 		r, err := NewRuntime(topo, shipped(t, machineOf(t, topo)), cost.GeneralNCCL(), Options{})
@@ -155,7 +158,8 @@ func TestFallbacksAreSaid(t *testing.T) {
 	if len(p.Warnings) == 0 || !strings.Contains(strings.Join(p.Warnings, " "), "has no kernel") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
-	if _, err := runtime(t, topo, "h100").Predict(Ask{Kind: collective.AllReduce, Algorithm: "CollNet", Protocol: "", Size: units.GiB}); err == nil {
+	if _, err := runtime(t, topo, "h100").Predict(Ask{Kind: collective.AllReduce, Algorithm: "CollNet", Protocol: "",
+		Size: units.GiB}); err == nil {
 		t.Error("CollNet is predicted")
 	}
 }
@@ -189,16 +193,19 @@ func TestKernelsRunNearTheirMeasurements(t *testing.T) {
 	if r.Chooses() {
 		t.Fatal("NCCL knows the GPUs")
 	}
-	for _, k := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce} {
+	for _, k := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+		collective.Reduce} {
 		for size := units.Bytes(64); size <= 16*units.GiB; size *= 2 {
 			p := predict(t, r, Ask{Kind: k, Size: size})
 			for _, protocol := range []string{"ll", "simple"} {
 				q := predict(t, r, Ask{Kind: k, Protocol: protocol, Size: size})
 				if p.beyond > reach && q.beyond < p.beyond || p.Time > q.Time && q.beyond <= reach {
-					t.Errorf("%v of %v by %s in %v, %g times beyond its kernel; %s takes %v, %g times", k, size, p.Protocol, p.Time, p.beyond, protocol, q.Time, q.beyond)
+					t.Errorf("%v of %v by %s in %v, %g times beyond its kernel; %s takes %v, %g times", k, size, p.Protocol, p.Time,
+						p.beyond, protocol, q.Time, q.beyond)
 				}
 			}
-			want := map[units.Bytes]string{64: "ll", 64 * units.KiB: "ll", 4 * units.MiB: "simple", 64 * units.MiB: "simple", units.GiB: "simple", 16 * units.GiB: "simple"}[size]
+			want := map[units.Bytes]string{64: "ll", 64 * units.KiB: "ll", 4 * units.MiB: "simple", 64 * units.MiB: "simple",
+				units.GiB: "simple", 16 * units.GiB: "simple"}[size]
 			if want != "" && p.Protocol != want {
 				t.Errorf("%v of %v by %s, want %s", k, size, p.Protocol, want)
 			}

@@ -21,7 +21,8 @@ func TestLoadSaysWhatIsMissing(t *testing.T) {
 	if err == nil {
 		t.Skip("a driver without nvidia-smi")
 	}
-	if text := err.Error(); strings.Contains(text, "\n") || !strings.Contains(text, "libcuda.so.1 not found") && !strings.Contains(text, "cgo") && !strings.Contains(text, "driver") {
+	if text := err.Error(); strings.Contains(text, "\n") || !strings.Contains(text, "libcuda.so.1 not found") &&
+		!strings.Contains(text, "cgo") && !strings.Contains(text, "driver") {
 		t.Errorf("%q", text)
 	}
 }

@@ -44,7 +44,8 @@ func onFakeGPUs() (int, error) {
 	}
 	defer os.RemoveAll(dir)
 	source := filepath.Join("..", "driver", "testdata", "gpus")
-	build := exec.Command(gcc, "-shared", "-fPIC", "-O1", "-w", "-o", filepath.Join(dir, "libcuda.so.1"), filepath.Join(source, "all.c"), filepath.Join(source, "fake.c"))
+	build := exec.Command(gcc, "-shared", "-fPIC", "-O1", "-w", "-o", filepath.Join(dir, "libcuda.so.1"), filepath.Join(source, "all.c"),
+		filepath.Join(source, "fake.c"))
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("%w\n%s", err, out)
 	}
@@ -75,8 +76,11 @@ func TestRanksOnGPUs(t *testing.T) {
 		devices int
 		on      []driver.Device
 	}{
-		{Options{}, 4, []driver.Device{0, 1, 2, 3}}, {Options{Ranks: 2}, 2, []driver.Device{0, 1}}, {Options{Ranks: 1, Share: 1}, 1, []driver.Device{0}},
-		{Options{Ranks: 3, Share: 2}, 2, []driver.Device{0, 1, 0}}, {Options{Ranks: 8, Share: 4}, 2, []driver.Device{0, 1, 0, 1, 0, 1, 0, 1}}, {Options{Ranks: 2, Share: 3}, 1, []driver.Device{0, 0}},
+		{Options{}, 4, []driver.Device{0, 1, 2, 3}}, {Options{Ranks: 2}, 2, []driver.Device{0, 1}},
+		{Options{Ranks: 1, Share: 1}, 1, []driver.Device{0}},
+		{Options{Ranks: 3, Share: 2}, 2, []driver.Device{0, 1, 0}},
+		{Options{Ranks: 8, Share: 4}, 2, []driver.Device{0, 1, 0, 1, 0, 1, 0, 1}},
+		{Options{Ranks: 2, Share: 3}, 1, []driver.Device{0, 0}},
 	} {
 		s := opened(t, c.o)
 		var on []driver.Device
