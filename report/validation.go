@@ -124,7 +124,7 @@ func (v *Validation) WriteMarkdown(w io.Writer) error {
 	v.writeUnseenBy(out, "over", func(r ComparedRow) string { return r.Predicted.Over })
 	out.printf("\nNot blind: a floor comes from the smallest sizes of the run that it is used on, in the left-out tables too. Choices that were\n")
 	out.printf("made with these measurements in view: the drain of each protocol and of trees and the 16 channels that a chain fills\n")
-	out.printf("(`railyard profiles h200`, protocols), the size from which channels are added (12 KiB), what a hop in LL costs (0.95 us, from a\n")
+	out.printf("(`railyard list machines h200`, protocols), the size from which channels are added (12 KiB), what a hop in LL costs (0.95 us, from a\n")
 	out.printf("flag's 0.69 us), how far kernels may lie from what is expected of them (report/fit/belief.go), the size from which\n")
 	out.printf("point-to-point messages take Simple (64 KiB), and that runs driven from PyTorch have a floor.\n")
 	for _, s := range v.Systems {

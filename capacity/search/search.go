@@ -394,6 +394,6 @@ func (s *searcher) nothing(space Space) error {
 	if err := l.Check(s.w, ranks); err != nil {
 		return err
 	}
-	return fmt.Errorf("no layout of %s divides %d GPUs: change --nodes, --global-batch (%d) or the fixed sizes",
+	return fmt.Errorf("no layout of %s divides %d GPUs: change --nodes, global-batch (%d) or the fixed sizes",
 		s.w.Name, ranks, l.GlobalBatch)
 }

@@ -157,7 +157,7 @@ func (d Design) file(one *topology.Topology) (string, error) {
 	rate := d.Gbps
 	if rate == 0 {
 		if rate = networkRate(one); rate == 0 {
-			return "", fmt.Errorf("%s does not say what its adapters carry: give --nic-gbps", d.Node)
+			return "", fmt.Errorf("%s does not say what its adapters carry: give nic-gbps", d.Node)
 		}
 	}
 	class, known := standards[rate], false

@@ -116,21 +116,21 @@ func (l *Layout) checkSizes(ranks int) error {
 	}
 	switch {
 	case l.GlobalBatch%(l.Data*l.MicroBatch) != 0:
-		return fmt.Errorf("--global-batch %d is not a multiple of dp %d × micro-batch %d: change it to %d",
+		return fmt.Errorf("global-batch %d is not a multiple of dp %d × micro-batch %d: change it to %d",
 			l.GlobalBatch, l.Data, l.MicroBatch, (l.GlobalBatch/(l.Data*l.MicroBatch)+1)*l.Data*l.MicroBatch)
 	case l.Zero < 0 || l.Zero > 3:
-		return fmt.Errorf("--zero %d: must be 0 (DDP), 1, 2 or 3", l.Zero)
+		return fmt.Errorf("zero %d: must be 0 (DDP), 1, 2 or 3", l.Zero)
 	case l.Virtual > 1 && l.Pipeline == 1:
-		return fmt.Errorf("--vpp %d has no effect without a pipeline: raise --pp, or leave --vpp out", l.Virtual)
+		return fmt.Errorf("vpp %d has no effect without a pipeline: raise pp, or leave vpp out", l.Virtual)
 	case l.Virtual > 1 && l.MicroBatches()%l.Pipeline != 0:
-		return fmt.Errorf("--vpp %d needs micro-batches (%d) in multiples of pp %d: change --global-batch or --micro-batch",
+		return fmt.Errorf("vpp %d needs micro-batches (%d) in multiples of pp %d: change global-batch or micro-batch",
 			l.Virtual, l.MicroBatches(), l.Pipeline)
 	case l.Sequence && l.Tensor == 1:
-		return fmt.Errorf("--sequence-parallel has no effect with tp 1: raise --tp")
+		return fmt.Errorf("sequence-parallel has no effect with tp 1: raise tp")
 	case block%l.Expert != 0:
-		return fmt.Errorf("--ep %d does not divide tp × cp × dp (%d): change --ep", l.Expert, block)
+		return fmt.Errorf("ep %d does not divide tp × cp × dp (%d): change ep", l.Expert, block)
 	case l.Zero >= 2 && l.Pipeline > 1:
-		return fmt.Errorf("--zero %d with pp %d would reduce all gradients (and gather all parameters) for every micro-batch: use --zero 1",
+		return fmt.Errorf("zero %d with pp %d would reduce all gradients (and gather all parameters) for every micro-batch: use zero 1",
 			l.Zero, l.Pipeline)
 	}
 	return l.checkOrder()
@@ -142,7 +142,7 @@ func (l *Layout) checkRanks(ranks int) error {
 	if l.Ranks() > ranks {
 		return fmt.Errorf("%s need %d GPUs, but there are %d: lower one of them, or raise --nodes", product, l.Ranks(), ranks)
 	}
-	return fmt.Errorf("%s use %d of %d GPUs: raise --dp to %d, or lower --nodes",
+	return fmt.Errorf("%s use %d of %d GPUs: raise dp to %d, or lower --nodes",
 		product, l.Ranks(), ranks, max(l.Data*ranks/l.Ranks(), l.Data+1))
 }
 
@@ -152,7 +152,7 @@ func (l *Layout) checkOrder() error {
 	slices.Sort(seen)
 	slices.Sort(want)
 	if !slices.Equal(seen, want) {
-		return fmt.Errorf("--order %v: name each of %v once", l.Order, DefaultOrder)
+		return fmt.Errorf("order %v: name each of %v once", l.Order, DefaultOrder)
 	}
 	return nil
 }
@@ -160,9 +160,9 @@ func (l *Layout) checkOrder() error {
 func (l *Layout) checkTable(w *workload.Workload) error {
 	switch {
 	case l.Tensor > 1 || l.Context > 1 || l.Expert > 1:
-		return fmt.Errorf("%s is a table of layers, which only dp and pp can divide: set --tp, --cp and --ep to 1", w.Name)
+		return fmt.Errorf("%s is a table of layers, which only dp and pp can divide: set tp, cp and ep to 1", w.Name)
 	case l.Pipeline*l.Virtual > len(w.Table):
-		return fmt.Errorf("pp %d × vpp %d are more stages than %s has layers (%d): lower --pp",
+		return fmt.Errorf("pp %d × vpp %d are more stages than %s has layers (%d): lower pp",
 			l.Pipeline, l.Virtual, w.Name, len(w.Table))
 	}
 	return nil
@@ -171,25 +171,25 @@ func (l *Layout) checkTable(w *workload.Workload) error {
 func (l *Layout) checkTransformer(m *workload.Transformer) error {
 	switch {
 	case m.Heads%l.Tensor != 0:
-		return fmt.Errorf("tp %d does not divide the %d attention heads: change --tp to %s",
+		return fmt.Errorf("tp %d does not divide the %d attention heads: change tp to %s",
 			l.Tensor, m.Heads, divisorsNear(m.Heads, l.Tensor))
 	case max(m.KVHeads, l.Tensor)%min(m.KVHeads, l.Tensor) != 0:
-		return fmt.Errorf("tp %d and the %d key/value heads do not divide one another: change --tp", l.Tensor, m.KVHeads)
+		return fmt.Errorf("tp %d and the %d key/value heads do not divide one another: change tp", l.Tensor, m.KVHeads)
 	case m.FFN%l.Tensor != 0:
-		return fmt.Errorf("tp %d does not divide the feed-forward width %d: change --tp", l.Tensor, m.FFN)
+		return fmt.Errorf("tp %d does not divide the feed-forward width %d: change tp", l.Tensor, m.FFN)
 	case l.Pipeline*l.Virtual > m.Layers:
-		return fmt.Errorf("pp %d × vpp %d are more stages than there are layers (%d): lower --pp or --vpp",
+		return fmt.Errorf("pp %d × vpp %d are more stages than there are layers (%d): lower pp or vpp",
 			l.Pipeline, l.Virtual, m.Layers)
 	case m.Sequence%(2*l.Context) != 0 && l.Context > 1:
-		return fmt.Errorf("cp %d does not cut a sequence of %d into 2 × cp pieces: change --cp", l.Context, m.Sequence)
+		return fmt.Errorf("cp %d does not cut a sequence of %d into 2 × cp pieces: change cp", l.Context, m.Sequence)
 	case l.Sequence && m.Sequence/l.Context%l.Tensor != 0:
-		return fmt.Errorf("tp %d does not divide the %d tokens of a sequence on a GPU: change --tp", l.Tensor, m.Sequence/l.Context)
+		return fmt.Errorf("tp %d does not divide the %d tokens of a sequence on a GPU: change tp", l.Tensor, m.Sequence/l.Context)
 	case l.Expert > 1 && m.Experts == 0:
-		return fmt.Errorf("--ep %d: the workload has no experts: leave --ep out", l.Expert)
+		return fmt.Errorf("ep %d: the workload has no experts: leave ep out", l.Expert)
 	case m.Experts > 0 && m.Experts%l.Expert != 0:
-		return fmt.Errorf("ep %d does not divide the %d experts: change --ep to %s", l.Expert, m.Experts, divisorsNear(m.Experts, l.Expert))
+		return fmt.Errorf("ep %d does not divide the %d experts: change ep to %s", l.Expert, m.Experts, divisorsNear(m.Experts, l.Expert))
 	case m.Experts > 0 && l.Tensor > 1 && !l.Sequence:
-		return fmt.Errorf("experts with tp %d need --sequence-parallel", l.Tensor)
+		return fmt.Errorf("experts with tp %d need sequence-parallel", l.Tensor)
 	}
 	return nil
 }

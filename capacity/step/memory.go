@@ -123,18 +123,18 @@ func (m *Memory) advise(l *Layout) string {
 	states := m.Parameters + m.Gradients + m.Optimizer
 	switch {
 	case m.Activations > states && l.Recompute == workload.NoRecompute:
-		return "activations are most of it: set --recompute selective or full"
+		return "activations are most of it: set recompute selective or full"
 	case m.Activations > states && l.MicroBatch > 1:
-		return fmt.Sprintf("activations are most of it: lower --micro-batch (%d)", l.MicroBatch)
+		return fmt.Sprintf("activations are most of it: lower micro-batch (%d)", l.MicroBatch)
 	case m.Activations > states && l.Recompute == workload.SelectiveRecompute:
-		return "activations are most of it: set --recompute full"
+		return "activations are most of it: set recompute full"
 	case m.Activations > states:
-		return fmt.Sprintf("activations are most of it: raise --tp (%d) or --cp (%d)", l.Tensor, l.Context)
+		return fmt.Sprintf("activations are most of it: raise tp (%d) or cp (%d)", l.Tensor, l.Context)
 	case l.Zero == 0 && l.Data > 1:
-		return "optimizer states are copied on every replica: set --zero 1"
+		return "optimizer states are copied on every replica: set zero 1"
 	case l.Zero < 3 && l.Data > 1 && l.Pipeline == 1:
-		return fmt.Sprintf("parameters and their states are most of it: set --zero %d, or raise --tp (%d) or --pp (%d)",
+		return fmt.Sprintf("parameters and their states are most of it: set zero %d, or raise tp (%d) or pp (%d)",
 			l.Zero+1, l.Tensor, l.Pipeline)
 	}
-	return fmt.Sprintf("parameters and their states are most of it: raise --pp (%d) or --tp (%d), or use more GPUs", l.Pipeline, l.Tensor)
+	return fmt.Sprintf("parameters and their states are most of it: raise pp (%d) or tp (%d), or use more GPUs", l.Pipeline, l.Tensor)
 }

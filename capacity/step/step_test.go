@@ -161,19 +161,19 @@ func TestMeasuredStep(t *testing.T) {
 func TestBadLayouts(t *testing.T) {
 	p := steptest.Predictor(t, "dgx-h100", 1)
 	for _, c := range [][3]string{
-		{"llama-3-8b", "dp1 tp3 mb1 gb8", "tp 3 does not divide the 32 attention heads: change --tp to 2 or 4"},
-		{"llama-3-8b", "dp1 tp64 mb1 gb8", "tp 64 does not divide the 32 attention heads: change --tp to 32"},
-		{"llama-3-8b", "dp1 pp64 mb1 gb8", "pp 64 × vpp 1 are more stages than there are layers (32): lower --pp"},
+		{"llama-3-8b", "dp1 tp3 mb1 gb8", "tp 3 does not divide the 32 attention heads: change tp to 2 or 4"},
+		{"llama-3-8b", "dp1 tp64 mb1 gb8", "tp 64 does not divide the 32 attention heads: change tp to 32"},
+		{"llama-3-8b", "dp1 pp64 mb1 gb8", "pp 64 × vpp 1 are more stages than there are layers (32): lower pp"},
 		{"llama-3-8b", "dp16 mb1 gb16", "need 16 GPUs, but there are 8: lower one of them, or raise --nodes"},
-		{"llama-3-8b", "dp4 mb1 gb16", "use 4 of 8 GPUs: raise --dp to 8"},
-		{"llama-3-8b", "dp8 mb3 gb16", "--global-batch 16 is not a multiple of dp 8 × micro-batch 3: change it to 24"},
-		{"llama-3-8b", "dp8 ep2 mb1 gb8", "--ep 2: the workload has no experts"},
-		{"mixtral-8x7b", "dp8 ep3 mb1 gb8", "ep 3 does not divide the 8 experts: change --ep to 2 or 4"},
-		{"llama-3-8b", "dp8 zero4 mb1 gb8", "--zero 4: must be"},
-		{"llama-3-8b", "dp4 pp2 zero3 mb1 gb8", "use --zero 1"},
-		{"llama-3-8b", "dp8 vpp2 mb1 gb8", "--vpp 2 has no effect without a pipeline"},
+		{"llama-3-8b", "dp4 mb1 gb16", "use 4 of 8 GPUs: raise dp to 8"},
+		{"llama-3-8b", "dp8 mb3 gb16", "global-batch 16 is not a multiple of dp 8 × micro-batch 3: change it to 24"},
+		{"llama-3-8b", "dp8 ep2 mb1 gb8", "ep 2: the workload has no experts"},
+		{"mixtral-8x7b", "dp8 ep3 mb1 gb8", "ep 3 does not divide the 8 experts: change ep to 2 or 4"},
+		{"llama-3-8b", "dp8 zero4 mb1 gb8", "zero 4: must be"},
+		{"llama-3-8b", "dp4 pp2 zero3 mb1 gb8", "use zero 1"},
+		{"llama-3-8b", "dp8 vpp2 mb1 gb8", "vpp 2 has no effect without a pipeline"},
 		{"resnet-50", "dp4 tp2 mb1 gb8", "only dp and pp can divide"},
-		{"llama-3-8b", "dp8 sp mb1 gb8", "--sequence-parallel has no effect with tp 1"},
+		{"llama-3-8b", "dp8 sp mb1 gb8", "sequence-parallel has no effect with tp 1"},
 	} {
 		_, err := step.Run(p, steptest.Workload(t, c[0]), layout(t, c[1]), step.Options{})
 		if err == nil || !strings.Contains(err.Error(), c[2]) {
@@ -182,7 +182,7 @@ func TestBadLayouts(t *testing.T) {
 	}
 	_, err := step.Run(p, steptest.Workload(t, "llama-3-70b"), layout(t, "dp8 mb1 gb8"), step.Options{})
 	var big *step.TooLarge
-	if !errors.As(err, &big) || !strings.Contains(err.Error(), "more than its 80.0 GiB") || !strings.Contains(err.Error(), "set --zero 1") {
+	if !errors.As(err, &big) || !strings.Contains(err.Error(), "more than its 80.0 GiB") || !strings.Contains(err.Error(), "set zero 1") {
 		t.Errorf("70B on one GPU: %v", err)
 	}
 	a100, fp8 := steptest.Predictor(t, "dgx-a100", 1), steptest.Workload(t, "llama-3-8b", "precision=fp8")

@@ -167,11 +167,15 @@ func (s *workedRun) command(overflow bool) string {
 		word(" --workload-set %s", x)
 	}
 	word(" --layout %q", s.layout)
+	var how []string
 	if s.measured > 0 {
-		word(" --measured-step %v", s.measured)
+		how = append(how, fmt.Sprintf("measured-step=%v", s.measured))
 	}
 	if overflow {
-		word(" --ignore-memory")
+		how = append(how, "ignore-memory")
+	}
+	if len(how) > 0 {
+		word(" --how %s", strings.Join(how, ","))
 	}
 	return b.String()
 }

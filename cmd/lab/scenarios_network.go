@@ -87,9 +87,9 @@ func (r *transferRun) row() (report.TransferRow, error) {
 	}
 	if r.ask.Size == 0 {
 		to := t.NumRanks() / t.NumNodes()
-		row.Command = fmt.Sprintf("railyard crossing %s --to %d -s %s", flags, to, sizeFlag(r.cross.Size))
+		row.Command = fmt.Sprintf("railyard topo show %s 0 %d -s %s", flags, to, sizeFlag(r.cross.Size))
 		if r.cross.GPUInitiated {
-			row.Command += " --initiated gpu"
+			row.Command += " --how initiated=gpu"
 		}
 		x, err := crossing.Predict(t, 0, to, machine.Crossing(), r.cross)
 		if err == nil {

@@ -31,7 +31,6 @@ type baselineFlags struct {
 	dtype, op, launch  string
 	root               int
 	warmup, iterations int
-	replays            int
 	inPlace            bool
 	out                string
 	topology           *topology.Topology
@@ -69,12 +68,12 @@ less often, so that a case takes seconds.`,
 	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
 	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
 	fl.IntVar(&f.root, "root", 0, "root rank of broadcast and reduce")
-	fl.StringVar(&f.launch, "launch", "graph", "graph or stream")
+	how := cli.AddOptions(cmd, "how", "how they are launched and watched, such as launch=stream,traffic:")
+	how.StringVar(&f.launch, "launch", "graph", "graph or stream")
 	fl.IntVarP(&f.iterations, "iters", "n", 20, "operations in a graph")
 	fl.IntVarP(&f.warmup, "warmup", "w", 5, "operations before timing")
-	fl.IntVar(&f.replays, "replays", 20, "graphs that are timed")
 	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
-	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation")
+	how.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation")
 	cli.OutputFlag(cmd, &f.out, "CSV file to write (default: standard output)")
 	return cmd
 }
@@ -139,8 +138,8 @@ func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 	if f.reduction, err = collective.ParseOp(f.op); err != nil {
 		return nil, cli.Usage(err)
 	}
-	if f.iterations < 1 || f.warmup < 0 || f.replays < 1 || f.launch != "graph" && f.launch != "stream" {
-		return nil, cli.Usagef("-n and --replays must be at least 1, -w at least 0, --launch graph or stream")
+	if f.iterations < 1 || f.warmup < 0 || f.launch != "graph" && f.launch != "stream" {
+		return nil, cli.Usagef("-n must be at least 1, -w at least 0, --how launch=graph or stream")
 	}
 	reduces, rooted := false, false
 	for _, name := range f.kinds {
@@ -210,7 +209,7 @@ func (f *baselineFlags) measure(cmd *cobra.Command, w io.Writer, settings []nccl
 // to 4 of each, so that a case moves no more than 64 GiB.
 func (f *baselineFlags) repeats(size units.Bytes) (iterations, replays int) {
 	const most = 64 * units.GiB
-	iterations, replays = f.iterations, f.replays
+	iterations, replays = f.iterations, 20
 	for replays > 4 && size*units.Bytes(iterations*replays) > most {
 		replays--
 	}

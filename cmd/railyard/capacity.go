@@ -12,8 +12,7 @@ func newCapacity() *cobra.Command {
 		Use:   "capacity",
 		Short: "What to buy, what it will do, what a failure costs",
 		Example: `  railyard capacity step -t superpod-h100 --nodes 32 -w llama-3-70b
-  railyard capacity search -t superpod-h100 --nodes 512 -w llama-3-405b --journal search.jsonl
-  railyard capacity cost -t superpod-h100 --nodes 32`,
-	}, newCapacityStep(), newCapacitySearch(), newCapacityWhatIf(), newCapacitySize(), newCapacityLimits(), newCapacityAsk(), newCapacityCost(), newCapacitySweep(),
-		newCapacityMerge())
+  railyard capacity step -t superpod-h100 --nodes 512 -w llama-3-405b --top 10 --journal search.jsonl
+  railyard capacity size superpod-h100 --nodes 32`,
+	}, newCapacityStep(), newCapacityWhatIf(), newCapacitySize(), newCapacitySweep())
 }

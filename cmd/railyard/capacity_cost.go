@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/inventory"
@@ -11,38 +13,25 @@ import (
 	"railyard/report"
 )
 
-func newCapacityCost() *cobra.Command {
-	var topo topoFlags
-	var format cli.FormatFlag
-	var prices priceFlags
-	cmd := &cobra.Command{
-		Use:   "cost TOPOLOGY",
-		Short: "What a cluster costs over time: purchase, power, space, staff, against rented nodes",
-		Example: `  railyard capacity cost -t superpod-h100 --nodes 32
-  railyard capacity cost -t dgx-a100 --months 60 --utilisation 0.5 --prices my-offers.yaml`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.Check(); err != nil {
-				return err
-			}
-			if err := prices.check(); err != nil {
-				return err
-			}
-			t, err := topo.load()
-			if err != nil {
-				return err
-			}
-			d, err := costOf(t, prices.file, prices.plan)
-			if err != nil {
-				return err
-			}
-			return format.Emit(cmd, d)
-		},
+// cost prices the cluster that the topology is.
+func (f *sizeQuestion) cost(cmd *cobra.Command) error {
+	for _, name := range []string{"node", "counts", "network", "target", "workload", "workload-set", "profile", "gpu", "runtime", "layout", "fix", "journal", "load"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s has no effect on the price of a topology: leave it, or the topology, out", name)
+		}
 	}
-	topo.add(cmd)
-	format.Add(cmd)
-	prices.add(cmd)
-	return cmd
+	if err := errors.Join(f.format.Check(), f.prices.check()); err != nil {
+		return err
+	}
+	t, err := f.training.topo.load()
+	if err != nil {
+		return err
+	}
+	d, err := costOf(t, f.prices.file, f.prices.plan)
+	if err != nil {
+		return err
+	}
+	return f.format.Emit(cmd, d)
 }
 
 // costOf prices a topology.

@@ -19,6 +19,7 @@ import (
 	"railyard/study"
 )
 
+// limitsFlags say which job is placed, and how much slower it may be.
 type limitsFlags struct {
 	training trainingFlags
 	coll     collFlags
@@ -29,40 +30,22 @@ type limitsFlags struct {
 	conf     string
 }
 
-func newCapacityLimits() *cobra.Command {
-	var f limitsFlags
-	cmd := &cobra.Command{
-		Use:   "limits TOPOLOGY --job GPUS (-w WORKLOAD | -c COLLECTIVE -s SIZE)",
-		Short: "How closely a job's GPUs have to lie together, as hints for schedulers",
-		Long: `Places a job of so many GPUs in one node, in one rack (where the topology says how many
-nodes one has, --set rack=4), under one leaf, in one pod and spread over all, and says which placements are within a slowdown of the fastest. The
-widest of these becomes hints for Slurm and Kubernetes: asking for less locality than
-needed costs time, asking for more waits in the queue.`,
-		Example: `  railyard capacity limits -t superpod-h100 --nodes 128 --job 64 -w llama-3-8b --within 0.05
-  railyard capacity limits -t leaf-spine-roce --nodes 64 --set oversubscription=4 --job 64 -c all_reduce -s 1G --topology-conf topology.conf`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	f.training.add(cmd)
-	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
-	f.coll.add(cmd)
-	f.sizes.Add(cmd, "", "")
-	f.sizes.Only(cmd)
-	f.format.Add(cmd)
-	cmd.Flags().IntVar(&f.job, "job", 0, "GPUs of the job")
-	cli.Must(cmd.MarkFlagRequired("job"))
-	cmd.Flags().Float64Var(&f.within, "within", 0.05, "slowdown that is acceptable, as a share")
-	cmd.Flags().StringVar(&f.conf, "topology-conf", "", "also write the tiers as Slurm's topology.conf (topology/tree)")
+// addJob adds the flags of a job that is placed more or less closely.
+func (f *limitsFlags) addJob(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.job, "job", 0, "place a job of so many GPUs in one node, in one group of each tier, spread: how closely they have to lie together")
+	cmd.Flags().Float64Var(&f.within, "within", 0.05, "slowdown of the job that is acceptable, as a share")
+	cmd.Flags().StringVar(&f.conf, "topology-conf", "", "with --job, also write the tiers as Slurm's topology.conf (topology/tree)")
 	cli.Writes(cmd, "topology-conf")
-	return cmd
 }
 
 func (f *limitsFlags) run(cmd *cobra.Command) error {
-	if err := f.format.Check(); err != nil {
-		return err
-	}
 	if !(f.within >= 0) || math.IsInf(f.within, 0) {
 		return cli.Usagef("--within %v: must be a share such as 0.05", f.within)
+	}
+	for _, name := range append([]string{"to", "change", "faster", "with", "goodput", "prices"}, "minbytes", "maxbytes", "stepbytes", "stepfactor") {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s has no effect with --job: leave one of them out", name)
+		}
 	}
 	if (f.training.workload != "") == cmd.Flags().Changed("collective") {
 		return cli.Usagef("give either a workload (-w) or a collective (-c)")

@@ -16,41 +16,34 @@ import (
 	"railyard/model/units"
 )
 
-func newCapacityMerge() *cobra.Command {
-	var out string
-	var partial bool
-	cmd := &cobra.Command{
-		Use:     "merge -o FILE.csv|jsonl JOURNAL…",
-		Short:   "Join the journals of a sweep's shards into one table",
-		Example: "  railyard capacity merge -o sweep.csv s1.jsonl s2.jsonl s3.jsonl s4.jsonl",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := sweep.Merge(args)
-			if err != nil {
-				return err
-			}
-			if m.Missing > 0 && !partial {
-				return fmt.Errorf("%d points have no row yet: run their shards, or merge what is there with --partial", m.Missing)
-			}
-			write := m.WriteJSONLines
-			switch filepath.Ext(out) {
-			case ".csv":
-				write = func(w io.Writer) error { return writeSweepCSV(w, m) }
-			case ".jsonl":
-			default:
-				return cli.Usagef("%s: the name must end in .csv or .jsonl", out)
-			}
-			if err := cli.WriteFile(out, write); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row"))
-			return nil
-		},
+// mergeJournals joins the journals of a sweep's shards into one table.
+func mergeJournals(cmd *cobra.Command, out string, partial bool, journals []string) error {
+	if len(journals) == 0 {
+		return cli.Usagef("--merge: name the journals")
 	}
-	cli.OutputFlag(cmd, &out, "file to write: .csv (numbers and texts of the answers) or .jsonl (all of them)")
-	cmd.Flags().BoolVar(&partial, "partial", false, "merge although points are missing")
-	cli.Must(cmd.MarkFlagRequired("output"))
-	return cmd
+	if err := cli.MayWrite(cmd, out); err != nil {
+		return err
+	}
+	m, err := sweep.Merge(journals)
+	if err != nil {
+		return err
+	}
+	if m.Missing > 0 && !partial {
+		return fmt.Errorf("%d points have no row yet: run their shards, or merge what is there with --partial", m.Missing)
+	}
+	write := m.WriteJSONLines
+	switch filepath.Ext(out) {
+	case ".csv":
+		write = func(w io.Writer) error { return writeSweepCSV(w, m) }
+	case ".jsonl":
+	default:
+		return cli.Usagef("%s: the name must end in .csv or .jsonl", out)
+	}
+	if err := cli.WriteFile(out, write); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row"))
+	return err
 }
 
 // writeSweepCSV has a column for each axis and for each number, text or truth of the answers.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"strings"
@@ -15,44 +16,16 @@ import (
 	"railyard/report"
 )
 
-type capacitySearchFlags struct {
-	training trainingFlags
-	format   cli.FormatFlag
-	top      int
-	journal  string
-}
-
-func newCapacitySearch() *cobra.Command {
-	var f capacitySearchFlags
-	cmd := &cobra.Command{
-		Use:   "search TOPOLOGY -w WORKLOAD",
-		Short: "Find the best parallel layout of all, and say why the next ones lose",
-		Long: `Looks at all layouts: data, tensor, pipeline, context and expert parallelism, ZeRO
-stages, interleaving, recomputation, micro-batches and placements, as far as no flag
-fixes them. Layouts that cannot be among the best are ruled out by bounds. With
---journal every layout becomes a line of a file; a search that was killed goes on
-where it was when it is called again with the same file.`,
-		Example: `  railyard capacity search -t superpod-h100 --nodes 512 -w llama-3-405b --journal search.jsonl
-  railyard capacity search -t superpod-h100 --nodes 16 -w mixtral-8x7b --tp 1 --format json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+// search finds the best layouts of all.
+func (f *capacityStepFlags) search(cmd *cobra.Command) error {
+	for _, name := range []string{"layout", "how", "trace"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s has no effect on a search (--top, --journal), of which --fix takes parts: leave one of them out", name)
+		}
 	}
-	f.training.add(cmd)
-	f.format.Add(cmd)
-	cmd.Flags().IntVar(&f.top, "top", 10, "how many of the best layouts are shown, all exact")
-	cmd.Flags().StringVar(&f.journal, "journal", "", "file that keeps every layout's row, and from which a killed search goes on")
-	return cmd
-}
-
-func (f *capacitySearchFlags) run(cmd *cobra.Command) error {
-	if err := f.format.Check(); err != nil {
-		return err
-	}
-	if f.top < 1 || f.top > 1000 {
-		return cli.Usagef("--top %d: must be from 1 to 1000", f.top)
-	}
-	if f.training.layout.text != "" {
-		return cli.Usagef("--layout has no effect on a search: fix single sizes with --tp, --pp, …")
+	top := cmp.Or(f.top, 10)
+	if top < 1 || top > 1000 {
+		return cli.Usagef("--top %d: must be from 1 to 1000", top)
 	}
 	s, err := f.training.layout.space(cmd)
 	if err != nil {
@@ -63,9 +36,9 @@ func (f *capacitySearchFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "layouts")
-	o := search.Options{Top: f.top, Progress: bar.Set}
+	o := search.Options{Top: top, Progress: bar.Set}
 	if f.journal != "" {
-		j, err := search.OpenJournal(f.journal, searchKey(p, w, s, f.top))
+		j, err := search.OpenJournal(f.journal, searchKey(p, w, s, top))
 		if err != nil {
 			return err
 		}

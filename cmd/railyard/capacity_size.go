@@ -36,36 +36,42 @@ type sizeQuestion struct {
 func newCapacitySize() *cobra.Command {
 	var f sizeQuestion
 	cmd := &cobra.Command{
-		Use:   "size --node TYPE… --counts N,… -w WORKLOAD TARGET",
-		Short: "Find the cheapest cluster that meets a target, and which others no design beats",
-		Long: `Builds every combination of node types, counts and networks, finds a good layout for
-each, and prices them. The target is one of --units with --days (e.g. 15e12 tokens in 60
-days), --rate (tokens or images a second) and --budget (then the fastest is best). The
+		Use:   "size (TOPOLOGY | --node TYPE… --counts N,… -w WORKLOAD --target TARGET)",
+		Short: "Say what a cluster costs over time; or find the cheapest that meets a target, and which others no design beats",
+		Long: `Of a topology: purchase, power, space, staff, against rented nodes.
+
+Otherwise it builds every combination of node types, counts and networks, finds a good layout for
+each, and prices them. The target is one of units with days (e.g. 15e12 tokens in 60
+days), rate (tokens or images a second) and budget (then the fastest is best). The
 front are the designs that none beats in time, cost and power together. With --journal,
 what was killed goes on where it was.`,
-		Example: `  railyard capacity size --node dgx-h100 --counts 16,32,64 -w llama-3-70b --units 15e12 --days 200
-  railyard capacity size --node dgx-h100 --node dgx-b200 --counts 8,16 --rails 8 --oversubscription 1,2,4 --spine yes,no -w llama-3-8b --rate 1e6 --journal size.jsonl`,
+		Example: `  railyard capacity size superpod-h100 --nodes 32 --prices months=60,utilisation=0.5
+  railyard capacity size --node dgx-h100 --counts 16,32,64 -w llama-3-70b --target units=15e12,days=200
+  railyard capacity size --node dgx-h100 --node dgx-b200 --counts 8,16 --network rails=8,oversubscription=1,2,4,spine=yes,no -w llama-3-8b --target rate=1e6 --journal size.jsonl`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("topology") {
+				return f.cost(cmd)
+			}
+			return f.run(cmd)
+		},
 	}
 	f.training.add(cmd)
 	cli.Must(cmd.Flags().SetAnnotation("topology", cobra.BashCompOneRequiredFlag, []string{"false"}))
-	for _, name := range []string{"topology", "gpus", "set", "fail", "slow", "load", "nodes", "layout"} {
-		cli.Must(cmd.Flags().MarkHidden(name))
-	}
+	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.nodeTypes, "node", nil, "node type: a topology with one, e.g. dgx-h100 (repeatable)")
-	cli.Must(cmd.MarkFlagRequired("node"))
 	fl.StringVar(&f.nodes, "counts", "", "how many nodes: 8,16 or 4..8")
-	cli.Must(cmd.MarkFlagRequired("counts"))
-	fl.StringVar(&f.gbps, "nic-gbps", "0", "rates of adapters and switches, Gb/s (0: the node type's own)")
-	fl.StringVar(&f.rails, "rails", "8", "rails: leaves for each adapter of the nodes (0: leaves take whole nodes)")
-	fl.StringVar(&f.over, "oversubscription", "1", "of the leaves, down:up: 1,2,4")
-	fl.StringVar(&f.spin, "spine", "yes", "whether spines join the leaves: yes,no (no: rail-only)")
-	fl.Float64Var(&f.tokens, "units", 0, "how much to train: tokens, or images")
-	fl.Float64Var(&f.days, "days", 0, "in how many days (with --units)")
-	fl.Float64Var(&f.rate, "rate", 0, "tokens, or images, a second to reach")
-	fl.Float64Var(&f.budget, "budget", 0, "most that the purchase may cost; the fastest cluster within it is best")
+	network := cli.AddOptions(cmd, "network", "networks that are built, such as rails=8,oversubscription=1,2,4:")
+	network.StringVar(&f.gbps, "nic-gbps", "0", "rates of adapters and switches, Gb/s (0: the node type's own)")
+	network.StringVar(&f.rails, "rails", "8", "rails: leaves for each adapter of the nodes (0: leaves take whole nodes)")
+	network.StringVar(&f.over, "oversubscription", "1", "of the leaves, down:up: 1,2,4")
+	network.StringVar(&f.spin, "spine", "yes", "whether spines join the leaves: yes,no (no: rail-only)")
+	target := cli.AddOptions(cmd, "target", "what the cluster is for: units=15e12,days=60 or rate=1e6 or budget=5e6:")
+	target.Float64Var(&f.tokens, "units", 0, "how much to train: tokens, or images")
+	target.Float64Var(&f.days, "days", 0, "in how many days (with units)")
+	target.Float64Var(&f.rate, "rate", 0, "tokens, or images, a second to reach")
+	target.Float64Var(&f.budget, "budget", 0, "most that the purchase may cost; the fastest cluster within it is best")
 	fl.StringVar(&f.journal, "journal", "", "file that keeps every design's row, and from which a killed run goes on")
 	f.prices.add(cmd)
 	f.format.Add(cmd)
@@ -76,28 +82,33 @@ func (f *sizeQuestion) check(cmd *cobra.Command) error {
 	if err := f.format.Check(); err != nil {
 		return err
 	}
-	for _, name := range []string{"topology", "gpus", "set", "fail", "slow", "load", "nodes", "layout"} {
+	for _, name := range []string{"node", "counts", "workload"} {
+		if !cmd.Flags().Changed(name) {
+			return cli.Usagef("which cluster? name a topology, for what it costs, or --node, --counts, -w and a --target, for the cheapest (--%s is missing)", name)
+		}
+	}
+	for _, name := range []string{"gpus", "set", "fail", "slow", "load", "nodes", "layout"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usagef("--%s has no effect here: designs come from --node, --counts and the network's flags, their layouts are searched", name)
 		}
 	}
-	targets := 0
+	target, targets := cli.OptionsOf(cmd, "target"), 0
 	for _, x := range []struct {
 		name string
 		v    float64
 	}{{"units", f.tokens}, {"rate", f.rate}, {"budget", f.budget}} {
-		if !cmd.Flags().Changed(x.name) {
+		if !target.Changed(x.name) {
 			continue
 		}
 		if targets++; !(x.v > 0) || math.IsInf(x.v, 0) {
-			return cli.Usagef("--%s %v: must be a positive number", x.name, x.v)
+			return cli.Usagef("--target %s=%v: must be a positive number", x.name, x.v)
 		}
 	}
 	switch {
 	case targets != 1:
-		return cli.Usagef("give one target: --units with --days, --rate or --budget")
-	case (f.tokens > 0) != cmd.Flags().Changed("days") || f.tokens > 0 && !(f.days > 0) || math.IsInf(f.days, 0):
-		return cli.Usagef("--units and a positive number of --days belong together")
+		return cli.Usagef("give one --target: units with days, rate or budget")
+	case (f.tokens > 0) != target.Changed("days") || f.tokens > 0 && !(f.days > 0) || math.IsInf(f.days, 0):
+		return cli.Usagef("--target units and a positive number of days belong together")
 	}
 	return f.prices.check()
 }

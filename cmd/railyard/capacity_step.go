@@ -20,28 +20,39 @@ type capacityStepFlags struct {
 	measured string
 	trace    string
 	overflow bool
+	top      int
+	journal  string
 }
 
 func newCapacityStep() *cobra.Command {
 	var f capacityStepFlags
 	cmd := &cobra.Command{
 		Use:   "step TOPOLOGY -w WORKLOAD",
-		Short: "Predict a training step: where its time goes, the limiting link, memory",
-		Long: `Predicts one training step of a workload. Of the layout, what no flag fixes is
+		Short: "Predict a training step: where its time goes, the limiting link, memory; find the best layouts",
+		Long: `Predicts one training step of a workload. Of the layout, what --fix or --layout leaves is
 searched among powers of two. The times of all parts add up to the step; every
-collective is timed on the real topology with all groups at once.`,
+collective is timed on the real topology with all groups at once.
+
+With --top or --journal all layouts are looked at, and the best are shown with why the
+next ones lose: data, tensor, pipeline, context and expert parallelism, ZeRO stages,
+interleaving, recomputation, micro-batches and placements. With --journal every layout
+becomes a line of a file; a search that was killed goes on there with the same command.`,
 		Example: `  railyard capacity step -t superpod-h100 --nodes 32 -w llama-3-70b --format json
   railyard capacity step -t superpod-h100 --nodes 32 -w llama-3-70b --layout "dp8 tp8 pp4 zero1 mb1 gb1024 sp" --trace step.json
-  railyard capacity step -t pcie3-server --gpu v100 -w resnet-50 --zero 0 --measured-step 250ms`,
+  railyard capacity step -t superpod-h100 --nodes 512 -w llama-3-405b --top 10 --journal search.jsonl
+  railyard capacity step -t pcie3-server --gpu v100 -w resnet-50 --fix zero=0 --how measured-step=250ms`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.training.add(cmd)
 	f.format.Add(cmd)
-	cmd.Flags().StringVar(&f.measured, "measured-step", "", "forward and backward computation of a step on one GPU as you measured it, e.g. 180ms, instead of the model's")
+	how := cli.AddOptions(cmd, "how", "how the step is predicted, such as measured-step=180ms:")
+	how.StringVar(&f.measured, "measured-step", "", "forward and backward computation of a step on one GPU as you measured it, e.g. 180ms, instead of the model's")
 	cmd.Flags().StringVar(&f.trace, "trace", "", "write the timeline for Perfetto into this file")
 	cli.Writes(cmd, "trace")
-	cmd.Flags().BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
+	cmd.Flags().IntVar(&f.top, "top", 0, "search all layouts and show so many of the best")
+	cmd.Flags().StringVar(&f.journal, "journal", "", "search all layouts and keep each one's row in this file, from which a killed search goes on")
+	how.BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
 	return cmd
 }
 
@@ -49,14 +60,17 @@ func (f *capacityStepFlags) run(cmd *cobra.Command) error {
 	if err := f.format.Check(); err != nil {
 		return err
 	}
+	if cmd.Flags().Changed("top") || f.journal != "" {
+		return f.search(cmd)
+	}
 	o := step.Options{AllowOverflow: f.overflow, Timeline: f.trace != ""}
 	if f.overflow && f.training.layout.text == "" {
-		return cli.Usagef("--ignore-memory needs --layout: the search takes only what fits")
+		return cli.Usagef("--how ignore-memory needs --layout: the search takes only what fits")
 	}
 	if f.measured != "" {
 		t, err := units.ParseTime(f.measured)
 		if err != nil || t <= 0 {
-			return cli.Usagef("--measured-step %s: must be a time such as 180ms", f.measured)
+			return cli.Usagef("--how measured-step=%s: must be a time such as 180ms", f.measured)
 		}
 		o.Measured = t
 	}

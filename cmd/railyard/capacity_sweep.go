@@ -21,23 +21,46 @@ import (
 func newCapacitySweep() *cobra.Command {
 	var out, shard string
 	var sets, flags []string
+	var merge, partial bool
 	cmd := &cobra.Command{
-		Use:   "sweep -o FILE.jsonl --set FIELD=VALUES -- COMMAND…",
-		Short: "Ask one question for every combination of field values, on all cores or many machines",
+		Use:   "sweep (FILE.yaml | -o FILE.jsonl --set FIELD=VALUES -- COMMAND… | --merge -o FILE.csv JOURNAL…)",
+		Short: "Ask what a file says, or one question for every combination of field values, on all cores or many machines",
 		Long: `Ask one question for every combination of field values, on all cores or many machines.
 
 The question is any command of railyard that can answer in JSON. --set changes values of
 its topology file, --vary its flags; both take lists and ranges. The answers are written
-as JSON lines while they come: a sweep that was killed goes on when it is called again.`,
-		Example: `  railyard capacity sweep -o cost.jsonl --vary nodes=8,16,32 --vary months=12..60 -- capacity cost -t superpod-h100
-  railyard capacity sweep -o s1.jsonl --shard 1/4 --set node.nics=4,8 --set oversubscription=1..4 -- plan -t leaf-spine-roce -c all_reduce -s 1G`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Usagef("no question: write the command after --, such as -- capacity cost -t dgx-h100")
-			}
-			return nil
-		},
+as JSON lines while they come: a sweep that was killed goes on when it is called again.
+--merge joins the journals of shards into one table.
+
+A single question may be kept in a file instead of flags on the command line:
+
+  schema: railyard.question/v1
+  question: size            # any command below "railyard capacity"
+  flags:
+    node: [dgx-h100, dgx-b200]
+    counts: 8,16
+    workload: llama-3-8b
+    rate: 1e6`,
+		Example: `  railyard capacity sweep -o cost.jsonl --vary nodes=8,16,32 --vary months=12..60 -- capacity size superpod-h100
+  railyard capacity sweep -o s1.jsonl --shard 1/4 --set node.nics=4,8 --set oversubscription=1..4 -- plan leaf-spine-roce -c all_reduce -s 1G
+  railyard capacity sweep --merge -o sweep.csv s1.jsonl s2.jsonl s3.jsonl s4.jsonl
+  railyard capacity sweep question.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			changed := cmd.Flags().Changed
+			switch {
+			case merge && (len(sets)+len(flags) > 0 || shard != ""):
+				return cli.Usagef("--set, --vary and --shard have no effect with --merge")
+			case partial && !merge:
+				return cli.Usagef("--partial has no effect without --merge")
+			case len(args) == 1 && strings.HasSuffix(args[0], ".yaml") && !merge && !changed("output"):
+				return askFile(cmd, args[0])
+			case out == "":
+				return cli.Usagef("where to? give a file with -o")
+			case merge:
+				return mergeJournals(cmd, out, partial, args)
+			case len(args) == 0:
+				return cli.Usagef("no question: write the command after --, such as -- capacity size dgx-h100")
+			}
 			q, err := newQuestion(args, sets, flags)
 			if err != nil {
 				return err
@@ -49,11 +72,14 @@ as JSON lines while they come: a sweep that was killed goes on when it is called
 			return q.sweep(cmd, out, part)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines)")
-	cmd.Flags().StringVar(&shard, "shard", "", "this machine's part of the points, i/n; \"railyard capacity merge\" joins the journals")
-	cmd.Flags().StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or path=1..4")
-	cmd.Flags().StringArrayVar(&flags, "vary", nil, "flag of the question and its values: nodes=4,8,16")
-	cli.Must(cmd.MarkFlagRequired("output"))
+	fl := cmd.Flags()
+	fl.StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines); with --merge, .csv (numbers and texts of the answers) or .jsonl (all of them)")
+	fl.StringVar(&shard, "shard", "", "this machine's part of the points, i/n; --merge joins the journals")
+	fl.StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or path=1..4")
+	fl.StringArrayVar(&flags, "vary", nil, "flag of the question, or an option of one, and its values: nodes=4,8,16")
+	fl.BoolVar(&merge, "merge", false, "join the journals of a sweep's shards into one table")
+	fl.BoolVar(&partial, "partial", false, "merge although points are missing")
+	fl.Bool("force", false, "with --merge, replace a file that exists")
 	return cmd
 }
 
@@ -62,8 +88,9 @@ const varied = "--"
 
 // question is a command of ours and the values that it is asked with.
 type question struct {
-	args []string
-	axes []sweep.Axis
+	args   []string
+	axes   []sweep.Axis
+	target *cobra.Command
 }
 
 func newQuestion(args, sets, flags []string) (*question, error) {
@@ -84,8 +111,9 @@ func newQuestion(args, sets, flags []string) (*question, error) {
 	if _, err := sweep.Count(q.axes); err != nil {
 		return nil, cli.Usage(err)
 	}
-	if target, _, err := newRoot().Find(args); err != nil || target.Flags().Lookup("format") == nil {
-		return nil, cli.Usagef("%q is no question with an answer in JSON: write the command after --, such as -- capacity cost -t dgx-h100", strings.Join(args, " "))
+	var err error
+	if q.target, _, err = newRoot().Find(args); err != nil || q.target.Flags().Lookup("format") == nil {
+		return nil, cli.Usagef("%q is no question with an answer in JSON: write the command after --, such as -- capacity size dgx-h100", strings.Join(args, " "))
 	}
 	return q, nil
 }
@@ -108,7 +136,8 @@ func (q *question) answer(ctx context.Context, set []string) (any, error) {
 	args := append([]string{}, q.args...)
 	for _, s := range set {
 		if flag, ok := strings.CutPrefix(s, varied); ok {
-			args = append(args, varied+flag)
+			name, value, _ := strings.Cut(flag, "=")
+			args = append(args, cli.Assign(q.target, name, value))
 		} else {
 			args = append(args, "--set", s)
 		}

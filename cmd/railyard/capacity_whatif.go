@@ -28,6 +28,7 @@ type whatIfFlags struct {
 	change   changeFlags
 	guard    guardFlags
 	prices   priceFlags
+	limits   limitsFlags
 }
 
 // changeFlags say what is changed, beside faults and loads.
@@ -47,14 +48,30 @@ func newCapacityWhatIf() *cobra.Command {
 (another topology), --change (a value of its file, such as more links an adapter),
 --faster (links of a class), --load and --with (others on the fabric), --fail and
 --slow. The plan is kept first and then made again; where GPUs are lost, replicas
-are left out. With --checkpoint, failure rates give the share of the time that is
-training which lasts: analytically, and by a Monte-Carlo run of the same rules.`,
+are left out. With --goodput, failure rates give the share of the time that is
+training which lasts: analytically, and by a Monte-Carlo run of the same rules.
+
+With --job it places a job of so many GPUs in one node, in one rack (where the topology
+says how many nodes one has, --set rack=4), under one leaf, in one pod and spread over
+all, and says which placements are within a slowdown of the fastest. The widest of these
+becomes hints for Slurm and Kubernetes: asking for less locality than needed costs time,
+asking for more waits in the queue.`,
 		Example: `  railyard capacity what-if -t superpod-h100 --nodes 8 -w llama-3-8b --fail nic:node2/nic3
   railyard capacity what-if -t superpod-h100 --nodes 32 -w llama-3-70b --faster ndr400=2
-  railyard capacity what-if -t superpod-h100 --nodes 32 -w llama-3-70b --fail node:node3 --checkpoint 60s --restart 10m --run-on nic
-  railyard capacity what-if -t dgx-h100 --nodes 4 -c all_reduce -s 1G --with all_to_all:256M`,
+  railyard capacity what-if -t superpod-h100 --nodes 32 -w llama-3-70b --fail node:node3 --goodput checkpoint=60s,restart=10m,run-on=nic
+  railyard capacity what-if -t dgx-h100 --nodes 4 -c all_reduce -s 1G --with all_to_all:256M
+  railyard capacity what-if -t superpod-h100 --nodes 128 --job 64 -w llama-3-8b --within 0.05`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("job") {
+				return f.run(cmd)
+			}
+			if err := f.format.Check(); err != nil {
+				return err
+			}
+			f.limits.training, f.limits.coll, f.limits.sizes, f.limits.format = f.training, f.coll, f.sizes, f.format
+			return f.limits.run(cmd)
+		},
 	}
 	f.training.add(cmd)
 	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
@@ -68,6 +85,7 @@ training which lasts: analytically, and by a Monte-Carlo run of the same rules.`
 	fl.StringArrayVar(&f.change.with, "with", nil, "a second job that always communicates: COLLECTIVE[:ALGO][:SIZE][@RANKS]; its load takes its share of links first")
 	f.guard.add(cmd)
 	f.prices.add(cmd)
+	f.limits.addJob(cmd)
 	return cmd
 }
 
@@ -75,9 +93,14 @@ func (f *whatIfFlags) check(cmd *cobra.Command) error {
 	if err := f.format.Check(); err != nil {
 		return err
 	}
+	for _, name := range []string{"within", "topology-conf"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s has no effect without --job", name)
+		}
+	}
 	c, t := &f.change, &f.training
 	if c.to == "" && len(c.set)+len(c.faster)+len(c.with)+len(t.topo.fail)+len(t.topo.slow)+len(t.topo.loads) == 0 {
-		return cli.Usagef("nothing changes: give --to, --change, --faster, --with, --load, --fail or --slow")
+		return cli.Usagef("nothing changes: give --to, --change, --faster, --with, --load, --fail, --slow or --job")
 	}
 	changed := cmd.Flags().Changed
 	if (t.workload != "") == changed("collective") {
@@ -85,7 +108,7 @@ func (f *whatIfFlags) check(cmd *cobra.Command) error {
 	}
 	if t.workload == "" {
 		var idle []string
-		for _, name := range []string{"gpu", "runtime", "workload-set", "layout", "dp", "tp", "pp", "cp", "ep", "vpp", "zero", "micro-batch", "global-batch", "sequence-parallel", "recompute", "order", "bucket", "compress"} {
+		for _, name := range []string{"gpu", "runtime", "workload-set", "layout", "fix"} {
 			if changed(name) {
 				idle = append(idle, "--"+name)
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -185,11 +186,17 @@ func newFit() *cobra.Command {
 	var rows measuredFlags
 	var name, source, date, out string
 	cmd := &cobra.Command{
-		Use:     "fit TOPOLOGY --measured FILE --name NAME -o PROFILE.yaml",
+		Use:     "fit TOPOLOGY --measured FILE --about source=…,date=… -o PROFILE.yaml",
 		Short:   "Make a cost profile from measurements of named algorithms and protocols",
-		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --name h200 --source 'nccl-tests, 4 x H200' --date 2026-11-21 -o h200.yaml",
+		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --about 'source=nccl-tests on 4 x H200,date=2026-11-21' -o h200.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if source == "" || date == "" {
+				return cli.Usagef("--about: give source, where the measurements come from, and date, when they were made")
+			}
+			if name == "" {
+				name = strings.TrimSuffix(filepath.Base(out), ".yaml")
+			}
 			data, err := fitRows(topo, rows)
 			if err != nil {
 				return err
@@ -212,11 +219,12 @@ func newFit() *cobra.Command {
 	}
 	topo.add(cmd)
 	rows.add(cmd)
-	cmd.Flags().StringVar(&name, "name", "", "name of the profile")
-	cmd.Flags().StringVar(&source, "source", "", "where the measurements come from")
-	cmd.Flags().StringVar(&date, "date", "", "when they were made, YYYY-MM-DD")
-	cli.OutputFlag(cmd, &out, "file to write")
-	for _, f := range []string{"name", "source", "date", "output"} {
+	about := cli.AddOptions(cmd, "about", "what the profile says of itself, such as source=nccl-tests on four H200,date=2026-11-21:")
+	about.StringVar(&name, "name", "", "its name (default: the file's)")
+	about.StringVar(&source, "source", "", "where the measurements come from")
+	about.StringVar(&date, "date", "", "when they were made, YYYY-MM-DD")
+	cli.OutputFlag(cmd, &out, "profile to write, a YAML file")
+	for _, f := range []string{"about", "output"} {
 		cli.Must(cmd.MarkFlagRequired(f))
 	}
 	return cmd

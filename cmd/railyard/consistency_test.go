@@ -103,7 +103,7 @@ func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64)
 				Time float64 `json:"time_ms"`
 			}
 		}
-		ask(t, &limits, with([]string{"capacity", "limits", "--job", strconv.Itoa(changed.GPUs)}, "-s", fmt.Sprint(size))...)
+		ask(t, &limits, with([]string{"capacity", "what-if", "--job", strconv.Itoa(changed.GPUs)}, "-s", fmt.Sprint(size))...)
 		check("limits", size, limits.Rows[len(limits.Rows)-1].Time*1e3, plans.plan)
 	}
 }

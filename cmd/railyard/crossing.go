@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
@@ -16,66 +14,51 @@ import (
 // shrinks are the types that FP32 can be sent as.
 var shrinks = map[string]int{"none": 1, "fp16": 2, "bf16": 2, "fp8": 4}
 
-func newCrossing() *cobra.Command {
-	var topo topoFlags
-	var format cli.FormatFlag
-	var size, compress, initiated, steps string
-	var from, to int
-	var o crossing.Options
-	cmd := &cobra.Command{
-		Use:   "crossing TOPOLOGY --to RANK -s SIZE",
-		Short: "Predict a transfer between nodes step by step: compress, copy, network, copy, synchronise",
-		Example: `  railyard crossing -t dgx-h100 --nodes 2 --to 8 -s 64M
-  railyard crossing -t dgx-h100 --nodes 2 --to 8 -s 64M --staged --compress fp8`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.Check(); err != nil {
-				return err
-			}
-			var err error
-			if o.Size, err = units.ParseBytes(size); err != nil {
-				return cli.Usage(err)
-			}
-			var ok bool
-			if o.Shrink, ok = shrinks[compress]; !ok {
-				return cli.Usagef("--compress %s: must be none, fp16, bf16 or fp8", compress)
-			}
-			if initiated != "proxy" && initiated != "gpu" {
-				return cli.Usagef("--initiated %s: must be proxy or gpu", initiated)
-			}
-			o.GPUInitiated = initiated == "gpu"
-			d, err := predictCrossing(topo, from, to, steps, o)
-			if err != nil {
-				return err
-			}
-			d.Compress, d.Initiated = compress, initiated
-			return format.Emit(cmd, d)
-		},
-	}
-	topo.add(cmd)
-	format.Add(cmd)
-	cmd.Flags().StringVarP(&size, "size", "s", "", "bytes to move, as FP32")
-	cmd.Flags().IntVar(&from, "from", 0, "rank that sends")
-	cmd.Flags().IntVar(&to, "to", 0, "rank that receives, on another node")
-	cmd.Flags().BoolVar(&o.HostStaged, "staged", false, "through host memory at both ends, without GPUDirect RDMA")
-	cmd.Flags().StringVar(&compress, "compress", "none", "type on the wire: none, fp16, bf16 or fp8")
-	cmd.Flags().StringVar(&initiated, "initiated", "proxy", "who posts to the NIC: proxy (a CPU thread) or gpu")
-	cmd.Flags().IntVar(&o.QueuePairs, "qps", 2, "queue pairs to the peer")
-	cmd.Flags().IntVar(&o.Pieces, "pieces", 0, "pieces of the pipeline (default: as many as are fastest)")
-	cmd.Flags().StringVar(&steps, "steps", "", "constants of the steps (YAML; default: those of the profile for these GPUs)")
-	cli.Must(cmd.MarkFlagRequired("size"))
-	cli.Must(cmd.MarkFlagRequired("to"))
-	return cmd
+// crossingFlags say how a transfer between nodes is made.
+type crossingFlags struct {
+	size, compress, initiated, steps string
+	options                          crossing.Options
+	format                           cli.FormatFlag
 }
 
-func predictCrossing(tf topoFlags, from, to int, steps string, o crossing.Options) (*report.CrossingDocument, error) {
-	t, err := tf.load()
+func (f *crossingFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.size, "size", "s", "", "bytes that one GPU sends to the other, as FP32")
+	how := cli.AddOptions(cmd, "how", "how the transfer is made, such as staged,compress=fp8:")
+	how.BoolVar(&f.options.HostStaged, "staged", false, "through host memory at both ends, without GPUDirect RDMA")
+	how.StringVar(&f.compress, "compress", "none", "type on the wire: none, fp16, bf16 or fp8")
+	how.StringVar(&f.initiated, "initiated", "proxy", "who posts to the NIC: proxy (a CPU thread) or gpu")
+	how.IntVar(&f.options.QueuePairs, "qps", 2, "queue pairs to the peer")
+	how.IntVar(&f.options.Pieces, "pieces", 0, "pieces of the pipeline (default: as many as are fastest)")
+	how.StringVar(&f.steps, "steps", "", "constants of the steps (YAML; default: those of the profile for these GPUs)")
+	f.format.Add(cmd)
+}
+
+func (f *crossingFlags) run(cmd *cobra.Command, t *topology.Topology, from, to int) error {
+	if err := f.format.Check(); err != nil {
+		return err
+	}
+	o := f.options
+	var err error
+	if o.Size, err = units.ParseBytes(f.size); err != nil {
+		return cli.Usage(err)
+	}
+	var ok bool
+	if o.Shrink, ok = shrinks[f.compress]; !ok {
+		return cli.Usagef("--how compress=%s: must be none, fp16, bf16 or fp8", f.compress)
+	}
+	if f.initiated != "proxy" && f.initiated != "gpu" {
+		return cli.Usagef("--how initiated=%s: must be proxy or gpu", f.initiated)
+	}
+	o.GPUInitiated = f.initiated == "gpu"
+	d, err := predictCrossing(t, from, to, f.steps, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if n := t.NumRanks(); from < 0 || from >= n || to < 0 || to >= n {
-		return nil, fmt.Errorf("%s has ranks 0 to %d", t.Name(), n-1)
-	}
+	d.Compress, d.Initiated = f.compress, f.initiated
+	return f.format.Emit(cmd, d)
+}
+
+func predictCrossing(t *topology.Topology, from, to int, steps string, o crossing.Options) (*report.CrossingDocument, error) {
 	costs, err := stepsOf(t, steps)
 	if err != nil {
 		return nil, err

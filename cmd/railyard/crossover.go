@@ -13,56 +13,28 @@ import (
 	"railyard/study"
 )
 
-// crossoverFlags say what is compared.
-type crossoverFlags struct {
-	plan  planFlags
-	names []string
-	chart string
-}
-
-func newCrossover() *cobra.Command {
-	var f crossoverFlags
-	cmd := &cobra.Command{
-		Use:   "crossover TOPOLOGY[:NODES] [-t …] -c COLLECTIVE [-o CHART.svg]",
-		Short: "Show which schedule is best at which size, on one topology or several",
-		Long: `crossover plans a collective for each size on each topology, and shows the sizes at which
-another algorithm or protocol becomes the best, and how much longer the runner-up takes:
-as a table, and with -o as a chart. Other flags than -t hold for all topologies.`,
-		Example: `  railyard crossover -t dgx1-v100 -t dgx-h100 -t superpod-h100:4 -c all_reduce -o crossover.svg
-  railyard crossover -t dgx-h100 --nodes 4 -c all_gather --format csv
-  railyard crossover -t dgx-h100:2 -c all_reduce --slow nic:node0/nic3=0.5`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+// crossover shows which schedule is best at which size on each of the topologies, as a table and in
+// a chart if there is a file for one.
+func (f *planFlags) crossover(cmd *cobra.Command, names []string, chart string) error {
+	for _, name := range []string{"why", "pareto", "in-place", "counts", "counts-of"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s has no effect with --crossover: leave it out", name)
+		}
 	}
-	cmd.Flags().StringArrayVarP(&f.names, "topology", "t", nil, "topology: a shipped name (see \"railyard topo list\") or a YAML file; NAME:4 has four nodes; repeat it to compare")
-	cli.Must(cmd.MarkFlagRequired("topology"))
-	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
-	f.plan.topo.addParts(cmd)
-	f.plan.topo.addLoad(cmd)
-	f.plan.coll.add(cmd)
-	f.plan.sizes.Add(cmd, "1K", "4G")
-	f.plan.profile.add(cmd)
-	f.plan.format.Add(cmd)
-	f.plan.addSearch(cmd)
-	cli.OutputFlag(cmd, &f.chart, "draw a chart into this file (.svg or .png)")
-	return cmd
-}
-
-func (f *crossoverFlags) run(cmd *cobra.Command) error {
 	d := &report.CrossoverDocument{Schema: "railyard.crossover/v1", Topologies: []report.CrossoverTopology{}}
-	for _, name := range f.names {
-		g := f.plan
+	for _, name := range names {
+		g := *f
 		head, nodes, err := cutNodes(name)
 		if err != nil {
-			return cli.Usagef("-t %s: %v", name, err)
+			return cli.Usagef("%s: %v", name, err)
 		}
 		if nodes > 0 {
 			if cmd.Flags().Changed("nodes") {
-				return cli.Usagef("-t %s and --nodes both say how many nodes: give one", name)
+				return cli.Usagef("%s and --nodes both say how many nodes: give one", name)
 			}
 			name, g.topo.nodes = head, nodes
 		}
-		g.topo.name, g.topo.lenient = name, len(f.names) > 1
+		g.topo.name, g.topo.lenient = name, len(names) > 1
 		p, err := g.plan(cmd, study.Detail{})
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -73,16 +45,16 @@ func (f *crossoverFlags) run(cmd *cobra.Command) error {
 		}
 		d.Collective, d.Topologies = p.Question.Spec().Kind.String(), append(d.Topologies, *t)
 	}
-	if f.chart != "" {
+	if chart != "" {
 		c, err := d.Chart(planner.Tool)
 		if err != nil {
 			return cli.Usage(err)
 		}
-		if err := cli.WriteChart(f.chart, c); err != nil {
+		if err := cli.WriteChart(chart, c); err != nil {
 			return err
 		}
 	}
-	return f.plan.format.Emit(cmd, d)
+	return f.format.Emit(cmd, d)
 }
 
 // cutNodes takes a number of nodes off a name; it is 0 where there is none.

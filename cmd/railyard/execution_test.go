@@ -27,7 +27,7 @@ func TestProbedMachines(t *testing.T) {
 			measured := func(folder, file string) string { return filepath.Join("..", "..", "docs", "measured", folder, file) }
 			made := filepath.Join(t.TempDir(), "made.yaml")
 			var out, complaints strings.Builder
-			if code := run([]string{"probe", "--from", measured(x.measured, "links.csv"), "-t", x.topology, "--gpus", x.gpus, "--name", x.machine, "--source", x.source, "--date", "2026-11-22", "-o", made}, &out, &complaints); code != 0 {
+			if code := run([]string{"probe", "--from", measured(x.measured, "links.csv"), "-t", x.topology, "--gpus", x.gpus, "--about", "name=" + x.machine + ",source=" + x.source + ",date=2026-11-22", "-o", made}, &out, &complaints); code != 0 {
 				t.Fatal(complaints.String())
 			}
 			shipped, err := cost.GetMachine(x.machine)

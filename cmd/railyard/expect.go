@@ -55,11 +55,12 @@ func newExpect() *cobra.Command {
 	f.format.Add(cmd)
 	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree, CollNetDirect, CollNetChain, CE: by copy engines (default: as NCCL chooses)")
 	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
-	cmd.Flags().BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
-	cmd.Flags().BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
+	how := cli.AddOptions(cmd, "how", "how NCCL runs, such as no-nvls,graph:")
+	how.BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
+	how.BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
 	cmd.Flags().StringVar(&f.floor, "launch-floor", "none", "least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
-	cmd.Flags().StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(cost.Fabrics, ", ")+" (default: as the class of the NICs' links is named)")
-	cmd.Flags().BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
+	how.StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(cost.Fabrics, ", ")+" (default: as the class of the NICs' links is named)")
+	how.BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
 	return cmd
 }
 
@@ -72,7 +73,7 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 		return nil, err
 	}
 	if f.fabric != "" && t.NumNodes() == 1 {
-		return nil, cli.Usagef("--fabric has no effect on one node: give --nodes as well")
+		return nil, cli.Usagef("--how fabric has no effect on one node: give --nodes as well")
 	}
 	a := study.Asked{Topology: t, Library: study.Library{Options: nccl.Options{Fabric: f.fabric}, Algorithm: f.algo, Protocol: f.proto, Graph: f.graph}}
 	if a.Sizes, err = f.sizes.Sizes(cmd); err != nil {

@@ -52,7 +52,7 @@ func newExport() *cobra.Command {
   railyard export -t dgx-h100 --plan plan.json --to mscclpp --in-place -o allreduce.json
   railyard export -t dgx-h100 --plan plan.json --to nccl-graph -o graph.xml
   railyard export -t dgx-h100 -c all -b 1K -e 4G --to nccl-tuner -o tuner.csv
-  railyard export -t dgx-h100 -c all_reduce --to nccl-env --tuner-config tuner.csv -o nccl.env`,
+  railyard export -t dgx-h100 -c all_reduce --to nccl-env --how tuner-config=tuner.csv -o nccl.env`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -64,11 +64,12 @@ func newExport() *cobra.Command {
 	fl.StringVar(&f.plan, "plan", "", "the plan, as \"railyard plan -o\" writes it; nccl-tuner and nccl-env take what comes nearest in NCCL, or without it the best of NCCL's own for each size")
 	fl.StringVar(&f.to, "to", "", "format: "+strings.Join(exportFormats, ", "))
 	cli.OutputFlag(cmd, &f.out, "write to this file (default: standard output)")
-	fl.StringVar(&f.dialect, "dialect", "rccl", "msccl-xml: the executor, which has limits: "+strings.Join(mscclxml.Names(), ", "))
+	how := cli.AddOptions(cmd, "how", "what the format leaves open, such as instances=4:")
+	how.StringVar(&f.dialect, "dialect", "rccl", "msccl-xml: the executor, which has limits: "+strings.Join(mscclxml.Names(), ", "))
 	fl.BoolVar(&f.inPlace, "in-place", false, "msccl-xml, mscclpp: for calls with input and output in one buffer")
-	fl.IntVar(&f.copies, "instances", 1, "msccl-xml, mscclpp: thread blocks that share the data of each channel; large sizes want 16 to 32 in all")
+	how.IntVar(&f.copies, "instances", 1, "msccl-xml, mscclpp: thread blocks that share the data of each channel; large sizes want 16 to 32 in all")
 	fl.IntVar(&f.node, "node", -1, "nccl-graph: make the file of this node only (default: one file for all)")
-	fl.StringVar(&f.config, "tuner-config", "", "nccl-env: where the table of nccl-tuner will be")
+	how.StringVar(&f.config, "tuner-config", "", "nccl-env: where the table of nccl-tuner will be")
 	cli.Must(cmd.MarkFlagRequired("to"))
 	cli.Must(cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -86,15 +87,19 @@ func (f *exportFlags) check(cmd *cobra.Command) error {
 		return cli.Usagef("--to %s: must be one of %s", f.to, strings.Join(exportFormats, ", "))
 	}
 	for name, formats := range appliesTo {
-		if cmd.Flags().Changed(name) && !slices.Contains(formats, f.to) {
-			return cli.Usagef("--%s has no effect with --to %s: leave it out", name, f.to)
+		changed, flag := cmd.Flags().Changed(name), "--"+name
+		if cli.OptionsOf(cmd, "how").Changed(name) {
+			changed, flag = true, "--how "+name
 		}
-		if cmd.Flags().Changed(name) && f.plan != "" && f.tunes() && name != "tuner-config" {
-			return cli.Usagef("--%s has no effect with --plan: leave it out", name)
+		if changed && !slices.Contains(formats, f.to) {
+			return cli.Usagef("%s has no effect with --to %s: leave it out", flag, f.to)
+		}
+		if changed && f.plan != "" && f.tunes() && name != "tuner-config" {
+			return cli.Usagef("%s has no effect with --plan: leave it out", flag)
 		}
 	}
 	if f.copies < 1 {
-		return cli.Usagef("--instances %d: must be at least 1", f.copies)
+		return cli.Usagef("--how instances=%d: must be at least 1", f.copies)
 	}
 	if f.plan == "" && !f.tunes() {
 		return cli.Usagef("--to %s needs a plan: make one with `railyard plan -o plan.json` and give it with --plan", f.to)

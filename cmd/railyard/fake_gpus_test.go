@@ -83,12 +83,12 @@ func TestRunsAreForeseen(t *testing.T) {
 	}{
 		{"-c all_reduce -s 1K", "direct/ll", 1.6, 2.0}, // 1.7 to 1.8 on two H200
 		{"-c all_reduce -s 256M", "two_shot/copy×2", 700, 760},
-		{"-c all_reduce -s 1K --algo direct --mechanism pull", "direct/pull", 2.5, 6},
-		{"-c all_reduce -s 64M --algo two_shot --mechanism words_push --in-place", "two_shot/words", 185, 200}, // 189
-		{"-c reduce -s 64M", "direct/pull", 180, 195},                                                          // 185
+		{"-c all_reduce -s 1K --algo direct --how mechanism=pull", "direct/pull", 2.5, 6},
+		{"-c all_reduce -s 64M --algo two_shot --how mechanism=words_push --in-place", "two_shot/words", 185, 200}, // 189
+		{"-c reduce -s 64M", "direct/pull", 180, 195},                                                              // 185
 		// Nothing says what is fastest: pushed where that is predicted to be, but not in place.
 		{"-c send_recv -s 64M", "direct", 185, 195}, // 188
-		{"-c send_recv -s 64M --mechanism pull", "direct/pull", 200, 215},
+		{"-c send_recv -s 64M --how mechanism=pull", "direct/pull", 200, 215},
 		{"-c all_gather -s 64M --profile " + probed, "direct", 95, 102}, // 97
 		{"-c all_gather -s 64M --in-place --profile " + probed, "direct/pull", 102, 115},
 	} {
@@ -112,7 +112,7 @@ func TestMethodsWithoutCurves(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := foreseen(t, railyard, "-c all_reduce -s 256M --profile "+profile)
-	asked := foreseen(t, railyard, "-c all_reduce -s 256M --algo two_shot --slices 2 --mechanism copies --profile "+profile)
+	asked := foreseen(t, railyard, "-c all_reduce -s 256M --algo two_shot --slices 2 --how mechanism=copies --profile "+profile)
 	if a, b := known.Rows[0], asked.Rows[0]; a.Schedule != b.Schedule || a.PredictedUS != b.PredictedUS {
 		t.Errorf("%s in %g µs, %s in %g µs when asked for", a.Schedule, a.PredictedUS, b.Schedule, b.PredictedUS)
 	}

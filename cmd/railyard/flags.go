@@ -48,7 +48,7 @@ type topoFlags struct {
 }
 
 func (f *topoFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see \"railyard topo list\"), a YAML file, or live for this machine")
+	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see \"railyard list topologies\"), a YAML file, or live for this machine")
 	cli.Must(cmd.MarkFlagRequired("topology"))
 	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	cli.Positional(cmd, "topology")
@@ -226,7 +226,7 @@ type profileFlag struct {
 }
 
 func (f *profileFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "profile", "", "machine whose costs apply: a name (see \"railyard profiles\") or a YAML file (default: the topology's own)")
+	cmd.Flags().StringVar(&f.name, "profile", "", "machine whose costs apply: a name (see \"railyard list machines\") or a YAML file (default: the topology's own)")
 	cli.Must(cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return cost.Names(), cobra.ShellCompDirectiveDefault
 	}))

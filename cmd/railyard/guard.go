@@ -25,9 +25,9 @@ type guardFlags struct {
 }
 
 func (f *guardFlags) add(cmd *cobra.Command) {
-	fl := cmd.Flags()
+	fl := cli.AddOptions(cmd, "goodput", "the share of the time that is training which lasts, where parts fail, such as checkpoint=60s,restart=10m:")
 	fl.StringVar(&f.rates, "failures", "llama-3", "failure rates: llama-3 (its 419 stops in 54 days on 16,384 GPUs) or a YAML file (railyard.failures/v1)")
-	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "how long the job stands still for a checkpoint, e.g. 60s; gives the goodput")
+	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "how long the job stands still for a checkpoint, e.g. 60s")
 	fl.DurationVar(&f.restart, "restart", 10*time.Minute, "from a failure to training again: detect, replace, load the checkpoint")
 	fl.DurationVar(&f.repair, "repair", 4*time.Hour, "until a part that only slows the job down is whole again, where the rates do not say it")
 	fl.DurationVar(&f.interval, "interval", 0, "training between checkpoints (default: the best)")
@@ -40,11 +40,11 @@ func (f *guardFlags) add(cmd *cobra.Command) {
 const maxDays = 1_000_000
 
 func (f *guardFlags) check(cmd *cobra.Command) error {
-	changed := cmd.Flags().Changed
+	changed := cli.OptionsOf(cmd, "goodput").Changed
 	if !changed("checkpoint") {
 		for _, name := range []string{"failures", "restart", "repair", "interval", "run-on", "seed", "days"} {
 			if changed(name) {
-				return cli.Usagef("--%s has no effect without --checkpoint: say how long one takes", name)
+				return cli.Usagef("--goodput %s has no effect without checkpoint: say how long one takes", name)
 			}
 		}
 		return nil
@@ -54,16 +54,16 @@ func (f *guardFlags) check(cmd *cobra.Command) error {
 		v    time.Duration
 	}{{"checkpoint", f.checkpoint}, {"restart", f.restart}, {"repair", f.repair}, {"interval", f.interval}} {
 		if d.v < 0 {
-			return cli.Usagef("--%s %v: must not be negative", d.name, d.v)
+			return cli.Usagef("--goodput %s=%v: must not be negative", d.name, d.v)
 		}
 	}
 	switch {
 	case f.checkpoint == 0:
-		return cli.Usagef("--checkpoint 0: say how long the job stands still, e.g. 60s")
+		return cli.Usagef("--goodput checkpoint=0: say how long the job stands still, e.g. 60s")
 	case f.days < 1 || f.days > maxDays:
-		return cli.Usagef("--days %d: must be from 1 to %d", f.days, maxDays)
+		return cli.Usagef("--goodput days=%d: must be from 1 to %d", f.days, maxDays)
 	case changed("repair") && len(f.runOn) == 0:
-		return cli.Usagef("--repair has no effect without --run-on: a failure that stops the job costs --restart")
+		return cli.Usagef("--goodput repair has no effect without run-on: a failure that stops the job costs restart")
 	}
 	return nil
 }
@@ -101,19 +101,19 @@ func (f *guardFlags) goodput(s *subject, d *report.WhatIfDocument, a, b *topolog
 func (f *guardFlags) slowdowns(s *subject, g *report.WhatIfGoodput, book *failure.Book, d *report.WhatIfDocument) (map[failure.Part]float64, error) {
 	parts, err := failure.ParseParts(f.runOn)
 	if err != nil {
-		return nil, cli.Usagef("--run-on: %v", err)
+		return nil, cli.Usagef("--goodput run-on: %v", err)
 	}
 	sum, out := book.Sum(), map[failure.Part]float64{}
 	for _, p := range parts {
 		if p == failure.GPU || p == failure.Node {
-			return nil, cli.Usagef("--run-on %s: without it ranks are lost and the job stops", p)
+			return nil, cli.Usagef("--goodput run-on %s: without it ranks are lost and the job stops", p)
 		}
 		if sum[p] == 0 {
-			return nil, cli.Usagef("--run-on %s has no effect: %s has no rate for it", p, book.Name)
+			return nil, cli.Usagef("--goodput run-on %s has no effect: %s has no rate for it", p, book.Name)
 		}
 		lost := inventory.First(s.a, p)
 		if lost == "" {
-			return nil, fmt.Errorf("--run-on %s: %s has none", p, s.a.Name())
+			return nil, fmt.Errorf("--goodput run-on %s: %s has none", p, s.a.Name())
 		}
 		t := s.before
 		t.fail = []string{lost}

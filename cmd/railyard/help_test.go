@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,4 +23,32 @@ func TestHelpNamesTypes(t *testing.T) {
 		}
 	}
 	walk(newRoot())
+}
+
+// TestCommandLineIsSmall: a newcomer can read all of it. Of the commands, groups count too; of the flags, those
+// that are hidden. What every program has, help and completion, is not counted.
+func TestCommandLineIsSmall(t *testing.T) {
+	var commands, flags []string
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			if name := sub.Name(); cmd.HasParent() || name != "help" && name != "completion" {
+				commands = append(commands, sub.CommandPath())
+				walk(sub)
+			}
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains(flags, f.Name) {
+				flags = append(flags, f.Name)
+			}
+		})
+	}
+	walk(newRoot())
+	if len(commands) > 24 {
+		t.Errorf("%d commands: %s", len(commands), strings.Join(commands, ", "))
+	}
+	if len(flags) > 90 {
+		t.Errorf("%d names of flags: %s", len(flags), strings.Join(flags, ", "))
+	}
+	t.Logf("%d commands, %d names of flags", len(commands), len(flags))
 }

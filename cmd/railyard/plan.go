@@ -145,17 +145,30 @@ func (f *planFlags) protocols() ([]schedule.Protocol, error) {
 func newPlan() *cobra.Command {
 	var f planFlags
 	var out string
+	var crossover bool
 	cmd := &cobra.Command{
-		Use:   "plan TOPOLOGY -c COLLECTIVE",
+		Use:   "plan TOPOLOGY… -c COLLECTIVE",
 		Short: "Find the best schedule for each size, and say what limits it",
+		Long: `Plans a collective for each size. With --crossover it shows instead, on one topology or
+several (NAME:4 has four nodes), at which sizes another algorithm or protocol becomes
+the best, and how much longer the runner-up takes: as a table, and with -o as a chart.`,
 		Example: `  railyard plan -t dgx-h100 --nodes 4 -c all_reduce -b 1K -e 4G
   railyard plan -t dgx1-v100 -c all_gather -s 1G --profile ideal --why
   railyard plan -t dgx1-v100 -c all_reduce --pareto
   railyard plan -t dgx1-v100 -c all_reduce -s 1G --load other-job.json@0.3
+  railyard plan dgx1-v100 dgx-h100 superpod-h100:4 -c all_reduce --crossover -o crossover.svg
   railyard plan -t dgx2 -c broadcast -s 64M -o plan.json
   railyard plan -t dgx-h100 --nodes 4 -c all_reduce -s 1G --fail nic:node2/nic3 --slow link:node0/gpu0--node0/nvswitch1=0.5`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && !crossover {
+				return cli.Usagef("%s: one topology is planned on; --crossover compares several", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if crossover {
+				return f.crossover(cmd, append([]string{f.topo.name}, args...), out)
+			}
 			p, err := f.plan(cmd, study.Detail{Baseline: true, Changes: true})
 			if err != nil {
 				return err
@@ -177,7 +190,8 @@ func newPlan() *cobra.Command {
 	cmd.Flags().BoolVar(&f.why, "why", false, "show what else was considered and what the bound is")
 	cmd.Flags().BoolVar(&f.inPlace, "in-place", false, "only schedules that also run with input and output in the same memory")
 	cmd.Flags().BoolVar(&f.pareto, "pareto", false, "show which schedules no other beats in both latency and bandwidth, and at which sizes each is best; as CSV, only that")
-	cli.OutputFlag(cmd, &out, "write the schedule to this file as JSON (needs a single size)")
+	cmd.Flags().BoolVar(&crossover, "crossover", false, "show which schedule is best at which size, on one topology or several")
+	cli.OutputFlag(cmd, &out, "write the schedule of a single size as JSON; with --crossover, a chart (.svg or .png)")
 	return cmd
 }
 

@@ -23,14 +23,15 @@ type priceFlags struct {
 }
 
 func (f *priceFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "prices", "", "price book (YAML; default: the shipped list prices)")
-	cmd.Flags().IntVar(&f.plan.Months, "months", 36, "how long the cluster is kept")
-	cmd.Flags().Float64Var(&f.plan.Utilisation, "utilisation", 0.8, "share of the time that it computes; rented nodes are paid only then")
+	fl := cli.AddOptions(cmd, "prices", "what things cost and how long they are kept, such as months=24,utilisation=0.5:")
+	fl.StringVar(&f.file, "book", "", "price book (YAML; default: the shipped list prices)")
+	fl.IntVar(&f.plan.Months, "months", 36, "how long the cluster is kept")
+	fl.Float64Var(&f.plan.Utilisation, "utilisation", 0.8, "share of the time that it computes; rented nodes are paid only then")
 }
 
 func (f *priceFlags) check() error {
 	if err := f.plan.Check(); err != nil {
-		return cli.Usagef("--%v", err)
+		return cli.Usagef("--prices %v", err)
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topolog
 		bills[i], err = ownership.Of(lists[i], book, f.plan)
 		var missing *price.Missing
 		if errors.As(err, &missing) && f.file == "" {
-			d.Notes = append(d.Notes, "no price: "+missing.Error()+" (name your own with --prices)")
+			d.Notes = append(d.Notes, "no price: "+missing.Error()+" (name your own with --prices book=FILE)")
 			return nil
 		}
 		if err != nil {

@@ -38,7 +38,7 @@ rows are written beside the profile (PROFILE.csv). With --from they come from su
 file, and no GPU is needed.`,
 		Example: `  railyard probe -o mine.yaml
   railyard plan -t live -c all_reduce -b 1K -e 4G --profile mine.yaml
-  railyard probe --from mine.csv -t hgx-h200-4 --source 'probe of 4 x H200' --date 2026-11-21 -o mine.yaml`,
+  railyard probe --from mine.csv -t hgx-h200-4 --about 'source=probe of 4 x H200,date=2026-11-21' -o mine.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -47,9 +47,10 @@ file, and no GPU is needed.`,
 	cli.OutputFlag(cmd, &f.out, "profile to write")
 	cli.Must(cmd.MarkFlagRequired("output"))
 	fl.StringSliceVar(&f.from, "from", nil, "fit on the rows of these files instead of measuring")
-	fl.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
-	fl.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
-	fl.StringVar(&f.date, "date", "", "when they were made, YYYY-MM-DD (with --from)")
+	about := cli.AddOptions(cmd, "about", "what the profile says of itself, such as source=four H200 in a rack,date=2026-11-21:")
+	about.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
+	about.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
+	about.StringVar(&f.date, "date", "", "when they were made, YYYY-MM-DD (with --from)")
 	fl.StringVar(&f.max, "max", "256M", "largest copy that is measured")
 	return cmd
 }
@@ -63,7 +64,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		f.name = stem[strings.LastIndexAny(stem, `/\`)+1:]
 	}
 	if given := f.source != "" || f.date != ""; given != (f.from != nil) || given && (f.source == "" || f.date == "") {
-		return cli.Usagef("--from, --source and --date go together: rows of a file do not say where and when they were measured")
+		return cli.Usagef("--from and --about source=…,date=… go together: rows of a file do not say where and when they were measured")
 	}
 	if f.from != nil && cmd.Flags().Changed("max") {
 		return cli.Usagef("--max has no effect with --from: leave it out")

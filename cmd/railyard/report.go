@@ -49,7 +49,6 @@ CSV. Without -w only the network and the cost are reported.`,
 	f.coll.add(cmd)
 	f.prices.add(cmd)
 	f.guard.add(cmd)
-	cli.Must(cmd.Flags().MarkHidden("run-on"))
 	fl := cmd.Flags()
 	fl.StringVarP(&f.size, "size", "s", "256M", "size of the collective whose links are shown")
 	cli.OutputFlag(cmd, &f.out, "HTML file to write")
@@ -100,10 +99,10 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.training.workload == "" && (len(f.beside) > 0 || f.guard.checkpoint > 0 || f.training.layout.text != "") {
-		return cli.Usagef("--beside, --checkpoint and --layout are about a workload: name one with -w")
+		return cli.Usagef("--beside, --goodput and --layout are about a workload: name one with -w")
 	}
-	if cmd.Flags().Changed("run-on") || cmd.Flags().Changed("interval") {
-		return cli.Usagef("--run-on and --interval have no effect on a report: ask `railyard capacity what-if`")
+	if goodput := cli.OptionsOf(cmd, "goodput"); goodput.Changed("run-on") || goodput.Changed("interval") {
+		return cli.Usagef("--goodput run-on and interval have no effect on a report: ask `railyard capacity what-if`")
 	}
 	t, err := f.training.topo.load()
 	if err != nil {

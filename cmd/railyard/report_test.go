@@ -16,7 +16,7 @@ import (
 func TestReportPage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "r.html")
 	root := newRoot()
-	root.SetArgs([]string{"report", "-t", "dgx-h100", "-w", "llama-3-8b", "--layout", "dp8 zero1 mb1 gb8 full", "-s", "1M", "--checkpoint", "60s", "--days", "10", "-o", file})
+	root.SetArgs([]string{"report", "-t", "dgx-h100", "-w", "llama-3-8b", "--layout", "dp8 zero1 mb1 gb8 full", "-s", "1M", "--goodput", "checkpoint=60s,days=10", "-o", file})
 	if err := root.Execute(); err != nil {
 		t.Fatal(err)
 	}

@@ -207,14 +207,23 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 	if err := dir.begin(p, d, os.Args); err != nil {
 		return nil, err
 	}
-	runErr := f.execute(cmd, p, d, dir, dtype, op)
+	live, err := f.live(cmd, p, d, dtype, op)
+	if err != nil {
+		return nil, err
+	}
+	runErr := f.execute(cmd, p, d, dir, live, dtype, op)
 	if err := dir.finish(d); err != nil && runErr == nil {
 		runErr = err
 	}
 	if runErr != nil {
-		return nil, fmt.Errorf("%w (what was measured before is in %s)", runErr, dir.path)
+		return nil, fmt.Errorf("%w (what was measured before is in %s%s)", runErr, dir.path, p.goesOn(len(d.Rows)))
 	}
-	if err := f.plan.format.Emit(cmd, d); err != nil {
+	if live != nil {
+		err = live.End(d)
+	} else {
+		err = f.plan.format.Emit(cmd, d)
+	}
+	if err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "results in %s\n", dir.path)
@@ -273,12 +282,33 @@ func (p *planned) predictInPlace() error {
 	return nil
 }
 
-// execute runs every size; each row is on disk before the next one starts.
-func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument, dir *resultDir, dtype collective.DType, op collective.ReduceOp) error {
+// live prints rows as they are measured, beginning with what stands above them; nil where the
+// format has them all at the end.
+func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument, dtype collective.DType, op collective.ReduceOp) (*table.Live, error) {
+	if f.plan.format.Name != table.Text {
+		return nil, nil
+	}
+	foreseen := *d
+	for _, row := range p.Rows {
+		r := foreseenRow(p, row, dtype, op)
+		r.measured(p, row.Prediction.Time, measurement.Summary{Median: time.Duration(row.Prediction.Time.Microseconds() * 1e3)})
+		foreseen.Rows = append(foreseen.Rows, r.RunRow)
+	}
+	return table.NewLive(cmd.OutOrStdout(), f.plan.format.Wide, &foreseen)
+}
+
+// goesOn says from which size on a run that ended after some rows is to be called again.
+func (p *planned) goesOn(done int) string {
+	if done == 0 || done >= len(p.Rows) {
+		return ""
+	}
+	return fmt.Sprintf("; go on from -b %d", int64(p.Rows[done].Size))
+}
+
+// execute runs every size; each row is on disk, and printed, before the next one starts.
+func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument, dir *resultDir, live *table.Live, dtype collective.DType, op collective.ReduceOp) error {
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	bar := cli.NewProgress(cmd.ErrOrStderr(), "running")
-	defer bar.Finish()
 	for i, row := range p.Rows {
 		r, err := f.executeRow(ctx, p, row, dtype, op)
 		if err != nil {
@@ -288,40 +318,56 @@ func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument
 		if err := dir.row(r); err != nil {
 			return err
 		}
-		bar.Set(i+1, len(p.Rows))
+		if live == nil {
+			continue
+		}
+		if err := live.Row(d, i); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// runRow is a row while it is made.
+type runRow struct{ report.RunRow }
+
+// foreseenRow is a row before it is measured.
+func foreseenRow(p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) runRow {
+	spec := p.Question.Spec()
+	r := runRow{report.RunRow{Collective: spec.Kind.String(), SizeBytes: int64(row.Size), Count: int64(row.Size) / int64(dtype.Size()), DType: dtype.String(), RedOp: "none", Root: -1,
+		Schedule: planner.Name(row.Schedule), PredictedUS: row.Prediction.Time.Microseconds(), Library: libraryOf(&row.NCCL), Warnings: append([]string{}, row.Prediction.Warnings...)}}
+	if spec.Kind.Reduces() {
+		r.RedOp = op.String()
+	}
+	if spec.Kind.Rooted() {
+		r.Root = spec.Root
+	}
+	return r
+}
+
+// measured fills in what a row took.
+func (r *runRow) measured(p *planned, predicted units.Time, sum measurement.Summary) {
+	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
+	r.MeasuredUS = report.NewPercentiles(sum)
+	r.AlgBW, r.BusBW = study.Bandwidths(p.Question.Spec(), units.Bytes(r.SizeBytes), median)
+	if median > 0 {
+		r.Error = float64(predicted-median) / float64(median)
+	}
 }
 
 func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) (report.RunRow, error) {
 	if err := schedule.Check(row.Schedule, p.Question.Topology()); err != nil {
 		return report.RunRow{}, err
 	}
-	count := int64(row.Size) / int64(dtype.Size())
-	times, wrong, err := f.time(ctx, row, count, dtype, op)
+	r := foreseenRow(p, row, dtype, op)
+	times, wrong, err := f.time(ctx, row, r.Count, dtype, op)
 	if err != nil {
 		return report.RunRow{}, err
 	}
-	sum := measurement.Summarise(times)
-	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
-	alg, bus := study.Bandwidths(p.Question.Spec(), row.Size, median)
-	r := report.RunRow{Collective: p.Question.Spec().Kind.String(), SizeBytes: int64(row.Size), Count: count, DType: dtype.String(), RedOp: "none", Root: -1,
-		Schedule: planner.Name(row.Schedule), MeasuredUS: report.NewPercentiles(sum), AlgBW: alg, BusBW: bus,
-		PredictedUS: row.Prediction.Time.Microseconds(), Wrong: wrong}
-	r.Library, r.Warnings = libraryOf(&row.NCCL), append([]string{}, row.Prediction.Warnings...)
-	if err := f.gpu.library(ctx, f, row, &r, dtype, op); err != nil {
-		return report.RunRow{}, err
-	}
-	if p.Question.Spec().Kind.Reduces() {
-		r.RedOp = op.String()
-	}
-	if p.Question.Spec().Kind.Rooted() {
-		r.Root = p.Question.Spec().Root
-	}
-	if median > 0 {
-		r.Error = float64(row.Prediction.Time-median) / float64(median)
-	}
-	return r, nil
+	r.Wrong = wrong
+	r.measured(p, row.Prediction.Time, measurement.Summarise(times))
+	err = f.gpu.library(ctx, f, row, &r.RunRow, dtype, op)
+	return r.RunRow, err
 }
 
 // time runs a schedule on the backend: the time of every iteration, and how many

@@ -46,22 +46,20 @@ type gpuFlags struct {
 }
 
 func (g *gpuFlags) add(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&g.mechanism, "mechanism", "", "cuda: how messages travel: "+block.MechanismNames()+" (default: what was fastest)")
-	fl.IntVar(&g.blocks, "blocks", 0, "cuda: thread blocks for each lane of the schedule (default: what was fastest)")
-	fl.IntVar(&g.threads, "threads", 0, fmt.Sprintf("cuda: threads of a block, at most %d (default: what was fastest)", cuda.MaxThreads))
-	fl.BoolVar(&g.specialise, "specialise", true, "cuda: compile each plan into its kernel; false interprets it")
+	fl := cli.AddOptions(cmd, "how", "cuda: how kernels run the schedule, such as mechanism=words,blocks=64,threads=512:")
+	fl.StringVar(&g.mechanism, "mechanism", "", "how messages travel: "+block.MechanismNames()+" (default: what was fastest)")
+	fl.IntVar(&g.blocks, "blocks", 0, "thread blocks for each lane of the schedule (default: what was fastest)")
+	fl.IntVar(&g.threads, "threads", 0, fmt.Sprintf("threads of a block, at most %d (default: what was fastest)", cuda.MaxThreads))
+	fl.BoolVar(&g.specialise, "specialise", true, "compile each plan into its kernel; false interprets it")
 }
 
 // check refuses flags without effect.
 func (g *gpuFlags) check(cmd *cobra.Command, backend string) error {
-	for _, name := range []string{"mechanism", "blocks", "threads", "specialise"} {
-		if backend != backendCUDA && cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect without --backend cuda", name)
-		}
+	if backend != backendCUDA && cmd.Flags().Changed("how") {
+		return cli.Usagef("--how has no effect without --backend cuda")
 	}
 	if g.blocks < 0 || g.threads < 0 || g.threads > cuda.MaxThreads || g.threads%32 != 0 {
-		return cli.Usagef("--blocks must be positive, --threads a multiple of 32 up to %d", cuda.MaxThreads)
+		return cli.Usagef("--how blocks must be positive, threads a multiple of 32 up to %d", cuda.MaxThreads)
 	}
 	if g.mechanism != "" {
 		if _, err := block.ParseMechanism(g.mechanism); err != nil {

@@ -14,8 +14,8 @@ func TestCapacityDocumentsMatchTheirSchemas(t *testing.T) {
 		args   []string
 	}{
 		{"step", []string{"capacity", "step", "-t", "superpod-h100", "--nodes", "2", "-w", "llama-3-8b", "--layout", "dp2 tp4 pp2 zero1 mb1 gb8 sp"}},
-		{"step", []string{"capacity", "step", "-t", "dgx-a100", "-w", "resnet-50", "--zero", "0", "--micro-batch", "32"}},
-		{"search", []string{"capacity", "search", "-t", "dgx-h100", "-w", "llama-3-8b", "--global-batch", "16", "--zero", "1"}},
+		{"step", []string{"capacity", "step", "-t", "dgx-a100", "-w", "resnet-50", "--fix", "zero=0,micro-batch=32"}},
+		{"search", []string{"capacity", "step", "--top", "10", "-t", "dgx-h100", "-w", "llama-3-8b", "--fix", "global-batch=16,zero=1"}},
 	} {
 		var out bytes.Buffer
 		root := newRoot()

@@ -111,8 +111,8 @@ type layoutFlags struct {
 }
 
 func (f *layoutFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.IntVar(&f.dp, "dp", 0, "data parallel replicas (default: searched, as all of these)")
+	flags := cli.AddOptions(cmd, "fix", "parts of the layout that are not searched, such as tp=8,zero=1:")
+	flags.IntVar(&f.dp, "dp", 0, "data parallel replicas")
 	flags.IntVar(&f.tp, "tp", 0, "tensor parallel GPUs")
 	flags.IntVar(&f.pp, "pp", 0, "pipeline stages")
 	flags.IntVar(&f.cp, "cp", 0, "context parallel GPUs")
@@ -126,28 +126,29 @@ func (f *layoutFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.order, "order", "", "placement, innermost axis first, e.g. tensor<context<data<pipeline")
 	flags.StringVar(&f.bucket, "bucket", "", "gradients that are reduced at once, e.g. 25M (default: 25M with ZeRO 0, else as Megatron-Core)")
 	flags.StringVar(&f.compress, "compress", "", "send gradients as fp16, bf16 or fp8")
-	flags.StringVar(&f.text, "layout", "", `the whole layout, as results show it: "dp8 tp8 pp4 zero1 mb1 gb1024 sp"`)
+	cmd.Flags().StringVar(&f.text, "layout", "", `the whole layout, as results show it: "dp8 tp8 pp4 zero1 mb1 gb1024 sp"`)
 }
 
 // space is what the flags leave free.
 func (f *layoutFlags) space(cmd *cobra.Command) (search.Space, error) {
 	s := search.Space{Data: f.dp, Tensor: f.tp, Pipeline: f.pp, Context: f.cp, Expert: f.ep, Virtual: f.vpp, Zero: f.zero, MicroBatch: f.micro, GlobalBatch: f.global,
 		Recompute: workload.Recompute(f.recompute)}
+	fix := cli.OptionsOf(cmd, "fix")
 	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "micro-batch", "global-batch"} {
-		if n, _ := cmd.Flags().GetInt(name); cmd.Flags().Changed(name) && n < 1 {
-			return s, cli.Usagef("--%s %d: must be at least 1", name, n)
+		if n, _ := fix.GetInt(name); fix.Changed(name) && n < 1 {
+			return s, cli.Usagef("--fix %s=%d: must be at least 1", name, n)
 		}
 	}
-	if cmd.Flags().Changed("zero") && (f.zero < 0 || f.zero > 3) {
-		return s, cli.Usagef("--zero %d: must be 0, 1, 2 or 3", f.zero)
+	if fix.Changed("zero") && (f.zero < 0 || f.zero > 3) {
+		return s, cli.Usagef("--fix zero=%d: must be 0, 1, 2 or 3", f.zero)
 	}
-	if cmd.Flags().Changed("sequence-parallel") {
+	if fix.Changed("sequence-parallel") {
 		s.Sequence = &f.sequence
 	}
 	switch s.Recompute {
 	case "", workload.NoRecompute, workload.SelectiveRecompute, workload.FullRecompute:
 	default:
-		return s, cli.Usagef("--recompute %s: must be none, selective or full", f.recompute)
+		return s, cli.Usagef("--fix recompute=%s: must be none, selective or full", f.recompute)
 	}
 	return s, f.rest(&s)
 }
@@ -157,20 +158,20 @@ func (f *layoutFlags) rest(s *search.Space) error {
 	if f.order != "" {
 		l, err := step.ParseLayout(f.order)
 		if err != nil || !strings.Contains(f.order, "<") {
-			return cli.Usagef("--order %s: name all axes, innermost first, e.g. tensor<context<data<pipeline", f.order)
+			return cli.Usagef("--fix order=%s: name all axes, innermost first, e.g. tensor<context<data<pipeline", f.order)
 		}
 		s.Order = l.Order
 	}
 	if f.bucket != "" {
 		b, err := units.ParseBytes(f.bucket)
 		if err != nil || b <= 0 {
-			return cli.Usagef("--bucket %s: must be a size such as 25M", f.bucket)
+			return cli.Usagef("--fix bucket=%s: must be a size such as 25M", f.bucket)
 		}
 		s.Base.Bucket = b
 	}
 	p, err := step.ParseCompression(f.compress)
 	if err != nil {
-		return cli.Usagef("--compress: %v", err)
+		return cli.Usagef("--fix compress: %v", err)
 	}
 	s.Base.Compress = p
 	return nil
@@ -179,8 +180,8 @@ func (f *layoutFlags) rest(s *search.Space) error {
 // fixed is the layout of --layout.
 func (f *layoutFlags) fixed(cmd *cobra.Command) (step.Layout, error) {
 	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "zero", "micro-batch", "global-batch", "sequence-parallel", "recompute", "order", "compress"} {
-		if cmd.Flags().Changed(name) {
-			return step.Layout{}, cli.Usagef("--%s has no effect with --layout: leave one of them out", name)
+		if cli.OptionsOf(cmd, "fix").Changed(name) {
+			return step.Layout{}, cli.Usagef("--fix %s has no effect with --layout: leave one of them out", name)
 		}
 	}
 	l, err := step.ParseLayout(f.text)

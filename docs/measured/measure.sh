@@ -33,16 +33,16 @@ baseline() {
 others=all_gather,reduce_scatter,broadcast,reduce,all_to_all
 forced=ring/ll,ring/ll128,ring/simple,tree/ll,tree/ll128,tree/simple
 step 20 discover "$railyard" discover -o "$out/discovered.yaml"
-step 20 matrix "$railyard" topo matrix -t live
+step 20 matrix "$railyard" topo show --matrix -t live
 step 90 probe-4 "$railyard" probe -o "$out/links-4.yaml"
 step 60 probe-2 "$railyard" probe --gpus 2 -o "$out/links-2.yaml"
-baseline all-reduce-4 --setting default,windows -b 1K -e 4G --traffic
-baseline forced-4 --setting $forced -b 1K -e 64M --traffic
-baseline others-4 -c $others --setting default,windows -b 1K -e 1G -f 4 --traffic
-baseline all-reduce-2 --gpus 2 --setting default,windows -b 1K -e 4G --traffic
-baseline others-2 --gpus 2 -c $others --setting default,windows -b 1K -e 1G -f 4 --traffic
-baseline bfloat16-4 -d bfloat16 --setting default,windows -b 1K -e 1G -f 4 --traffic
-baseline stream-4 --launch stream -b 1K -e 64M -f 4 --traffic
+baseline all-reduce-4 --setting default,windows -b 1K -e 4G --how traffic
+baseline forced-4 --setting $forced -b 1K -e 64M --how traffic
+baseline others-4 -c $others --setting default,windows -b 1K -e 1G -f 4 --how traffic
+baseline all-reduce-2 --gpus 2 --setting default,windows -b 1K -e 4G --how traffic
+baseline others-2 --gpus 2 -c $others --setting default,windows -b 1K -e 1G -f 4 --how traffic
+baseline bfloat16-4 -d bfloat16 --setting default,windows -b 1K -e 1G -f 4 --how traffic
+baseline stream-4 --how launch=stream,traffic -b 1K -e 64M -f 4
 step 300 peers "$(dirname "$0")/peers.sh" "$lab" "$out"
 five=all_reduce,all_gather,reduce_scatter,broadcast,all_to_all
 step 300 beside "$lab" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -b 1K -e 4G --per-case 40ms --run "$run" -o "$out/beside.csv"

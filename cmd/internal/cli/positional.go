@@ -50,5 +50,5 @@ func missingPositional(cmd *cobra.Command) error {
 	if f == nil || f.Changed || len(f.Annotations[cobra.BashCompOneRequiredFlag]) == 0 || f.Annotations[cobra.BashCompOneRequiredFlag][0] != "true" {
 		return nil
 	}
-	return fmt.Errorf("which %s? name one, such as %s dgx-h100, or a YAML file (\"%s topo list\" shows those that are shipped)", f.Name, cmd.CommandPath(), cmd.Root().Name())
+	return fmt.Errorf("which %s? name one, such as %s dgx-h100, or a YAML file (\"%s list topologies\" shows those that are shipped)", f.Name, cmd.CommandPath(), cmd.Root().Name())
 }

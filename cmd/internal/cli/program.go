@@ -36,7 +36,11 @@ func Root(root *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		c.Hidden = c.Name() == "help" || c.Name() == "completion" // as every program has them
+	}
 	strictNames(root)
+	forEach(root, explainOptions)
 	forEach(root, guardFiles)
 	forEach(root, onlyOnce)
 	forEach(root, watch)
