@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"model/cost":          {"model/units", "model/topology", "model/yamlfile"},
 	"model/gpu":           {"model/units", "model/topology", "model/yamlfile"},
 	"model/workload":      {"model/units", "model/collective", "model/gpu", "model/yamlfile"},
-	"model/price":         {},
+	"model/price":         {"model/yamlfile"},
 	"model/failure":       {"model/yamlfile"},
 	"model/trace":         {"model/units"},
 	"model/measurement":   {"model/units", "model/collective"},
@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/gpu", "model/workload", "model/price", "model/failure"},
+	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/gpu", "model/workload", "model/failure"},
 	"gonum.org/v1/plot":         {"report/..."},
 	"github.com/NVIDIA/go-nvml": {"exec/discover"},
 	"golang.org/x/sys":          {"exec/host"},

@@ -18,15 +18,6 @@ const (
 
 var format = yamlfile.Format{Schema: Schema, Noun: "machine", Repeat: "from: MACHINE"}
 
-// readFile reads a file of a record.
-func readFile(file string, data []byte, f yamlfile.Format, r yamlfile.Record) error {
-	d := &yamlfile.Diagnostics{File: file}
-	if root := f.Parse(d, data); root != nil {
-		r.Read(yamlfile.NewObject(d, root, f.Noun))
-	}
-	return d.Err()
-}
-
 // Parse reads a machine's file, or a profile of an earlier version. All mistakes are reported at once,
 // with file and line.
 func Parse(file string, data []byte) (*Machine, error) {
@@ -35,7 +26,7 @@ func Parse(file string, data []byte) (*Machine, error) {
 	if root == nil {
 		return nil, d.Err()
 	}
-	o := yamlfile.NewObject(d, root, "machine")
+	o := yamlfile.NewFile(d, root, "machine")
 	var m Machine
 	switch schema := o.Text("schema", true); schema {
 	case Schema:

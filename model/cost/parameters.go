@@ -15,8 +15,7 @@ var defaults = mustParameters()
 func mustParameters() Hardware {
 	var h Hardware
 	format := yamlfile.Format{Schema: "railyard.parameters/v1", Noun: "list of parameters", Repeat: "parameters"}
-	var schema string
-	err := readFile("parameters.yaml", shippedParameters, format, append(yamlfile.Record{yamlfile.Text("schema", &schema)}, h.record()...))
+	err := format.Read("parameters.yaml", shippedParameters, h.record())
 	if err == nil {
 		h.Steps, err = parseSteps("steps.yaml", shippedSteps)
 	}

@@ -44,8 +44,7 @@ var stepsFormat = yamlfile.Format{Schema: "railyard.steps/v1", Noun: "list of st
 
 func parseSteps(file string, data []byte) (Steps, error) {
 	var s Steps
-	var schema string
-	err := readFile(file, data, stepsFormat, yamlfile.Record{yamlfile.Text("schema", &schema), stepsField(&s)})
+	err := stepsFormat.Read(file, data, yamlfile.Record{stepsField(&s)})
 	return s, err
 }
 

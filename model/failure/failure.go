@@ -70,15 +70,17 @@ func Get(name string) (*Book, error) {
 	return Parse(name+".yaml (shipped)", data)
 }
 
+var format = yamlfile.Format{Schema: Schema, Noun: "list of failures", Repeat: "rates a part"}
+
 // Parse reads a book. All its mistakes are reported at once, with their lines.
 func Parse(file string, data []byte) (*Book, error) {
 	d := &yamlfile.Diagnostics{File: file}
-	root := yamlfile.Format{Schema: Schema, Noun: "list of failures", Repeat: "rates a part"}.Parse(d, data)
+	root := format.Parse(d, data)
 	if root == nil {
 		return nil, d.Err()
 	}
 	o := yamlfile.NewObject(d, root, "failures")
-	o.Known("schema")
+	format.CheckSchema(o)
 	b := &Book{Name: o.Text("name", true)}
 	b.Source, b.Date = o.Provenance()
 	o.List("causes", func(_ int, n *yaml.Node) { b.Causes = append(b.Causes, readCause(d, n)) })

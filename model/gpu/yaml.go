@@ -73,9 +73,7 @@ func parse(file string, data []byte, known map[string]*GPU) (map[string]*GPU, er
 		return nil, d.Err()
 	}
 	o := yamlfile.NewObject(d, root, "list of GPUs")
-	if s := o.Text("schema", true); s != "" && s != Schema {
-		d.AddAt(o.Where("schema"), "schema %q is not known to this version: it reads %s", s, Schema)
-	}
+	format.CheckSchema(o)
 	list := map[string]*GPU{}
 	streams := decodeStreams(o)
 	if streams == nil {

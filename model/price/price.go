@@ -20,59 +20,59 @@ type Book struct {
 
 // Origin says where a figure comes from.
 type Origin struct {
-	Source string `yaml:"source"`
-	Date   string `yaml:"date"`
+	Source string
+	Date   string
 }
 
 // Node is a server with its GPUs and NICs, by the name of its template in a topology.
 type Node struct {
-	Template string  `yaml:"template"`
-	Price    float64 `yaml:"price"`
-	Watts    float64 `yaml:"watts"` // at full load
-	Origin   `yaml:",inline"`
+	Template string
+	Price    float64
+	Watts    float64 // at full load
+	Origin
 }
 
 // Switch is a network switch, by the class of its links and the ports that it has.
 type Switch struct {
-	Class  string  `yaml:"class"`
-	Ports  int     `yaml:"ports"`
-	Price  float64 `yaml:"price"`
-	Watts  float64 `yaml:"watts"`
-	Origin `yaml:",inline"`
+	Class string
+	Ports int
+	Price float64
+	Watts float64
+	Origin
 }
 
 // Cable is one network link with what is plugged into both of its ends.
 type Cable struct {
-	Class   string  `yaml:"class"`
-	Price   float64 `yaml:"price"`
-	Watts   float64 `yaml:"watts"`   // both ends together
-	Optical bool    `yaml:"optical"` // has a transceiver at either end
-	Origin  `yaml:",inline"`
+	Class   string
+	Price   float64
+	Watts   float64 // both ends together
+	Optical bool    // has a transceiver at either end
+	Origin
 }
 
 // Cloud is a rented node like the template, by the hour.
 type Cloud struct {
-	Template string  `yaml:"template"`
-	Offer    string  `yaml:"offer"` // "on demand", "reserved 3 years"
-	Hour     float64 `yaml:"hour"`
-	Origin   `yaml:",inline"`
+	Template string
+	Offer    string // "on demand", "reserved 3 years"
+	Hour     float64
+	Origin
 }
 
 // Running is what a machine costs while it stands in its hall.
 type Running struct {
-	KWh         Figure `yaml:"kwh"`           // price of a kilowatt-hour
-	PUE         Figure `yaml:"pue"`           // power at the meter over power of the machines
-	Space       Figure `yaml:"kw_month"`      // rent of the hall for a kilowatt of machines and a month, without energy
-	Staff       Figure `yaml:"staff_year"`    // one person's year
-	StaffPer    Figure `yaml:"nodes_a_staff"` // nodes that one person looks after
-	Maintenance Figure `yaml:"maintenance"`   // share of the purchase price a year
-	Idle        Figure `yaml:"idle_power"`    // power of an idle machine as a share of full load
+	KWh         Figure // price of a kilowatt-hour
+	PUE         Figure // power at the meter over power of the machines
+	Space       Figure // rent of the hall for a kilowatt of machines and a month, without energy
+	Staff       Figure // one person's year
+	StaffPer    Figure // nodes that one person looks after
+	Maintenance Figure // share of the purchase price a year
+	Idle        Figure // power of an idle machine as a share of full load
 }
 
 // Figure is a number with its origin.
 type Figure struct {
-	Value  float64 `yaml:"value"`
-	Origin `yaml:",inline"`
+	Value float64
+	Origin
 }
 
 // Missing is an error about a price that the book lacks.

@@ -123,9 +123,7 @@ type levelSpec struct {
 func decode(d *diagnostics, root *yaml.Node) *file {
 	o := yamlfile.NewObject(d, root, "topology")
 	f := &file{pos: yamlfile.At(root)}
-	if s := o.Text("schema", true); s != "" && s != Schema {
-		d.AddAt(o.Where("schema"), "schema %q is not known to this version: it reads %s", s, Schema)
-	}
+	format.CheckSchema(o)
 	f.name, f.description, f.profile = o.Text("name", true), o.Text("description", false), o.Text("profile", false)
 	o.Provenance()
 	o.Mapping("classes", func(name string, n *yaml.Node) { f.classes = append(f.classes, decodeClass(d, name, n)) })

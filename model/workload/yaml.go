@@ -42,9 +42,7 @@ func Parse(file string, data []byte, set ...string) (*Workload, error) {
 
 func decode(d *yamlfile.Diagnostics, root *yaml.Node) *Workload {
 	o := yamlfile.NewObject(d, root, "workload")
-	if s := o.Text("schema", true); s != "" && s != Schema {
-		d.AddAt(o.Where("schema"), "schema %q is not known to this version: it reads %s", s, Schema)
-	}
+	format.CheckSchema(o)
 	w := &Workload{Name: o.Text("name", true), Description: o.Text("description", false), Unit: o.Text("unit", false)}
 	w.Source, w.Date = o.Provenance()
 	w.Precision = choice(o, "precision", "", gpu.Precisions()...)

@@ -17,6 +17,7 @@ type Object struct {
 	*Diagnostics
 	node  *yaml.Node
 	What  string // "class nvlink4", for messages
+	path  string // of what is inside, for messages
 	keys  map[string]*yaml.Node
 	asked []string
 }
@@ -32,7 +33,7 @@ func (d *Diagnostics) AddAt(p Pos, format string, args ...any) { d.Add(p.Line, p
 
 // NewObject begins to read a mapping; what names it in messages.
 func NewObject(d *Diagnostics, n *yaml.Node, what string) *Object {
-	o := &Object{Diagnostics: d, node: n, What: what, keys: map[string]*yaml.Node{}}
+	o := &Object{Diagnostics: d, node: n, What: what, path: what + ".", keys: map[string]*yaml.Node{}}
 	if n.Kind != yaml.MappingNode {
 		d.Add(n.Line, n.Column, "%s: expected a mapping (key: value)", what)
 		return o
@@ -45,6 +46,13 @@ func NewObject(d *Diagnostics, n *yaml.Node, what string) *Object {
 		}
 		o.keys[k.Value] = n.Content[i+1]
 	}
+	return o
+}
+
+// NewFile begins to read a file: what is inside is named by its path there.
+func NewFile(d *Diagnostics, root *yaml.Node, what string) *Object {
+	o := NewObject(d, root, what)
+	o.path = ""
 	return o
 }
 

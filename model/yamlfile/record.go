@@ -7,12 +7,29 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"railyard/model/units"
 )
+
+// Read reads a file of the format, its schema and the keys of a record; all mistakes are reported at once.
+func (f Format) Read(file string, data []byte, r Record) error {
+	d := &Diagnostics{File: file}
+	if root := f.Parse(d, data); root != nil {
+		o := NewFile(d, root, f.Noun)
+		f.CheckSchema(o)
+		r.Read(o)
+	}
+	return d.Err()
+}
+
+// CheckSchema reports files of another format.
+func (f Format) CheckSchema(o *Object) {
+	if s := o.Text("schema", true); s != "" && s != f.Schema {
+		o.AddAt(o.Where("schema"), "schema %q is not known to this version: it reads %s", s, f.Schema)
+	}
+}
 
 // Record declares a mapping's keys once, for reading and for writing, in the order of the
 // file.
@@ -61,6 +78,15 @@ func scalar(text string) *yaml.Node {
 }
 
 func plainScalar(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
+
+// Needed makes a field's absence a mistake.
+func (f Field) Needed() Field {
+	return f.Checked(func(o *Object) {
+		if !o.Has(f.Key) {
+			o.AddAt(At(o.node), "%s: %q is missing", o.What, f.Key)
+		}
+	})
+}
 
 // Checked runs a check when the field has been read.
 func (f Field) Checked(check func(o *Object)) Field {
@@ -180,7 +206,7 @@ func List[T any](key string, v *[]T, style Style, record func(*T) Record, check 
 		*v = nil
 		o.List(key, func(i int, n *yaml.Node) {
 			var x T
-			item := NewObject(o.Diagnostics, n, strings.TrimSpace(fmt.Sprintf("%s %s[%d]", o.What, key, i)))
+			item := NewObject(o.Diagnostics, n, fmt.Sprintf("%s%s[%d]", o.path, key, i))
 			record(&x).Read(item)
 			if check != nil {
 				check(item, *v, &x)
@@ -215,7 +241,7 @@ func Part[T any](key string, v **T, record func(*T) Record, check func(o *Object
 			return
 		}
 		*v = new(T)
-		part := NewObject(o.Diagnostics, n, key)
+		part := NewObject(o.Diagnostics, n, o.path+key)
 		record(*v).Read(part)
 		if check != nil {
 			check(part, *v)
@@ -228,13 +254,24 @@ func Part[T any](key string, v **T, record func(*T) Record, check func(o *Object
 	}}
 }
 
+// Sub is a field of a record that must be there.
+func Sub(key string, r Record) Field {
+	return Field{key, func(o *Object, key string) {
+		n := o.Value(key)
+		if n == nil {
+			n = &yaml.Node{Kind: yaml.MappingNode, Line: o.node.Line, Column: o.node.Column}
+		}
+		r.Read(NewObject(o.Diagnostics, n, o.path+key))
+	}, r.Node}
+}
+
 // Map is a field of records by name, written in the order of their names.
 func Map[M ~map[string]T, T any](key string, v *M, record func(*T) Record) Field {
 	return Field{key, func(o *Object, key string) {
 		*v = nil
 		o.Mapping(key, func(name string, n *yaml.Node) {
 			var x T
-			record(&x).Read(NewObject(o.Diagnostics, n, strings.TrimSpace(o.What+" "+key+" "+name)))
+			record(&x).Read(NewObject(o.Diagnostics, n, o.path+key+"."+name))
 			if *v == nil {
 				*v = M{}
 			}
