@@ -106,8 +106,8 @@ func (f *topoFlags) load() (*topology.Topology, error) {
 	}
 	t, err := site.Load()
 	var idle study.NoEffect
-	if errors.As(err, &idle) {
-		return nil, cli.Usage(err)
+	if errors.As(err, &idle) { // in the flag's words
+		return nil, cli.Usagef("--no-in-network has no effect on %s: leave it out", idle.Topology)
 	}
 	return t, err
 }
