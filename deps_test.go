@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"sim/...":             {"sim/...", "model/..."},
 	"exec/...":            {"exec/...", "model/..."},
 	"interop/...":         {"interop/foreign", "model/..."},
-	"interop/interoptest": {"exec/...", "internal/...", "model/...", "planner/...", "sim", "topologies"},
+	"interop/interoptest": {"exec/...", "internal/...", "model/...", "planner/...", "topologies"},
 	"report/...":          {"report/...", "model/..."},
 	"study/...":           {"study/...", "model/...", "planner/...", "sim/...", "exec/...", "report/...", "topologies", "validation"},
 	"capacity/...":        {"capacity/...", "internal/heap", "study/...", "model/...", "planner/...", "sim/..."},

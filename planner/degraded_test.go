@@ -7,7 +7,6 @@ import (
 
 	"railyard/internal/long"
 	"railyard/model/topology"
-	"railyard/planner/plannertest"
 	"railyard/topologies"
 )
 
@@ -33,7 +32,7 @@ func TestDegradedMachines(t *testing.T) {
 				continue // a rank is cut off
 			}
 			worked++
-			seen += plannertest.Conform(t, got)
+			seen += conform(t, got)
 		}
 	}
 	t.Logf("%d schedules", seen)
@@ -51,5 +50,5 @@ func TestRingsOfMeshWithHole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plannertest.Conform(t, hole)
+	conform(t, hole)
 }

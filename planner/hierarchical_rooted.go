@@ -27,10 +27,14 @@ func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 		across := onAxis(dims, 0, []int{0})
 		across.Grid.Order = rotated(nodes, shift)
 		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: int(local), Phases: []schedule.Phase{
-			{Gen: schedule.GenDirect, Op: collective.ReduceScatter, Groups: inside, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Scratch},
-			{Gen: schedule.GenTree, Op: collective.Reduce, Groups: across, Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Output, Parents: parents},
-			{Gen: schedule.GenTree, Op: collective.Broadcast, Groups: across, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output, Parents: parents},
-			{Gen: schedule.GenDirect, Op: collective.AllGather, Groups: inside, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output},
+			{Gen: schedule.GenDirect, Op: collective.ReduceScatter, Groups: inside,
+				Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Scratch},
+			{Gen: schedule.GenTree, Op: collective.Reduce, Groups: across,
+				Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Output, Parents: parents},
+			{Gen: schedule.GenTree, Op: collective.Broadcast, Groups: across,
+				Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output, Parents: parents},
+			{Gen: schedule.GenDirect, Op: collective.AllGather, Groups: inside,
+				Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output},
 		}})
 	}
 	return s, nil
@@ -57,7 +61,8 @@ func (r *request) hierarchicalRooted(gen string, across func(rail schedule.Phase
 	dims := []int32{nodes, local}
 	rail := schedule.Phase{Op: r.spec.Kind, Groups: onAxis(dims, 0, []int{0}), Root: r.spec.Root / int(local)}
 	rootNode := r.rootNode(local)
-	atRoot := schedule.Phase{Gen: schedule.GenDirect, Groups: schedule.Groups{List: []schedule.Group{rootNode}}, Root: r.spec.Root % int(local)}
+	atRoot := schedule.Phase{Gen: schedule.GenDirect, Groups: schedule.Groups{List: []schedule.Group{rootNode}},
+		Root: r.spec.Root % int(local)}
 	s := &schedule.Schedule{}
 	for _, order := range r.innerOrders(dims, schedule.GenRing) {
 		inside := schedule.Phase{Gen: gen, Groups: onAxis(dims, 1, []int{0})}
@@ -109,16 +114,18 @@ func (r *request) rootNode(local int32) schedule.Group {
 }
 
 func broadcastPhases(scatter, rail, gather schedule.Phase) []schedule.Phase {
-	scatter.Op, scatter.Src, scatter.Acc, scatter.Dst = collective.Scatter, schedule.Input, schedule.Output, schedule.Output
-	rail.Src, rail.Acc, rail.Dst = schedule.Output, schedule.Output, schedule.Output
-	gather.Op, gather.Src, gather.Acc, gather.Dst = collective.AllGather, schedule.Output, schedule.Output, schedule.Output
-	return []schedule.Phase{scatter, rail, gather}
+	return through(schedule.Output, collective.Scatter, collective.AllGather, scatter, rail, gather)
 }
 
 func reducePhases(scatter, rail, gather schedule.Phase) []schedule.Phase {
-	scatter.Op, scatter.Src, scatter.Acc, scatter.Dst = collective.ReduceScatter, schedule.Input, schedule.Scratch, schedule.Scratch
-	rail.Src, rail.Acc, rail.Dst = schedule.Scratch, schedule.Scratch, schedule.Scratch
-	gather.Op, gather.Src, gather.Acc, gather.Dst = collective.Gather, schedule.Scratch, schedule.Scratch, schedule.Output
+	return through(schedule.Scratch, collective.ReduceScatter, collective.Gather, scatter, rail, gather)
+}
+
+// through are phases that leave what they pass on in one buffer.
+func through(via schedule.Buffer, first, last collective.Kind, scatter, rail, gather schedule.Phase) []schedule.Phase {
+	scatter.Op, scatter.Src, scatter.Acc, scatter.Dst = first, schedule.Input, via, via
+	rail.Src, rail.Acc, rail.Dst = via, via, via
+	gather.Op, gather.Src, gather.Acc, gather.Dst = last, via, via, schedule.Output
 	return []schedule.Phase{scatter, rail, gather}
 }
 
@@ -135,13 +142,16 @@ func (r *request) hierarchicalGather() (*schedule.Schedule, error) {
 		atRoot.Ranks = append(atRoot.Ranks, int32(r.spec.Root)/local*local+l)
 		atRoot.Parts = append(atRoot.Parts, schedule.ChunkSet{First: l, Count: nodes, Stride: local})
 	}
-	rail := schedule.Phase{Gen: schedule.GenDirect, Op: r.spec.Kind, Groups: onAxis([]int32{nodes, local}, 0, nil), Root: r.spec.Root / int(local)}
-	inside := schedule.Phase{Gen: schedule.GenDirect, Op: r.spec.Kind, Groups: schedule.Groups{List: []schedule.Group{atRoot}}, Root: r.spec.Root % int(local)}
+	rail := schedule.Phase{Gen: schedule.GenDirect, Op: r.spec.Kind, Groups: onAxis([]int32{nodes, local}, 0, nil),
+		Root: r.spec.Root / int(local)}
+	inside := schedule.Phase{Gen: schedule.GenDirect, Op: r.spec.Kind, Groups: schedule.Groups{List: []schedule.Group{atRoot}},
+		Root: r.spec.Root % int(local)}
 	first, second := &rail, &inside
 	if r.spec.Kind == collective.Scatter {
 		first, second = second, first
 	}
 	first.Src, first.Acc, first.Dst = schedule.Input, schedule.Scratch, schedule.Scratch
 	second.Src, second.Acc, second.Dst = schedule.Scratch, schedule.Scratch, schedule.Output
-	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{*first, *second}}}}, nil
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{*first, *second}}
+	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
-	"railyard/planner/plannertest"
 	"railyard/sim"
 	"railyard/topologies"
 )
@@ -150,7 +149,7 @@ func TestInNetworkNeedsTheSwitches(t *testing.T) {
 	if _, err := sim.Compile(a100, s, &cost.Profile{}); err == nil {
 		t.Error("simulated on switches that only forward")
 	}
-	if plannertest.Conform(t, h100) == 0 {
+	if conform(t, h100) == 0 {
 		t.Error("nothing was proven")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
-	"railyard/planner/plannertest"
 )
 
 // grid is a mesh or torus of GPUs with direct links only.
@@ -45,7 +44,7 @@ func TestEveryAlgorithmOnMeshes(t *testing.T) {
 		if c.n > long.Or(12, 25) {
 			continue
 		}
-		seen := plannertest.Conform(t, grid(t, c.dims, c.n, c.wrap))
+		seen := conform(t, grid(t, c.dims, c.n, c.wrap))
 		if seen == 0 {
 			t.Errorf("no schedule for %s", c.dims)
 		}
@@ -77,7 +76,7 @@ fabrics:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plannertest.Conform(t, topo) == 0 {
+	if conform(t, topo) == 0 {
 		t.Error("no schedule")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"railyard/internal/gen"
 	"railyard/internal/long"
 	"railyard/model/topology"
-	"railyard/planner/plannertest"
 	"railyard/topologies"
 )
 
@@ -22,7 +21,7 @@ func TestEveryAlgorithmOnEveryShippedTopology(t *testing.T) {
 				if err != nil || topo.NumRanks() > most || o.Nodes > 0 && topo.NumNodes() != o.Nodes {
 					continue // sizes that the file does not have
 				}
-				seen += plannertest.Conform(t, topo)
+				seen += conform(t, topo)
 			}
 			if seen == 0 {
 				t.Error("no schedule was proven")
@@ -35,7 +34,7 @@ func TestEveryAlgorithmOnRandomTopologies(t *testing.T) {
 	for seed := range long.Or[int64](25, 100) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			if plannertest.Conform(t, gen.Topology(seed)) == 0 {
+			if conform(t, gen.Topology(seed)) == 0 {
 				t.Error("no schedule was proven")
 			}
 		})

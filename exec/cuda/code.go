@@ -22,7 +22,8 @@ import (
 
 // defines select a type and a reduction in the kernels' sources.
 func defines(t collective.DType, op collective.ReduceOp) ([]string, error) {
-	ops := map[collective.ReduceOp]string{collective.Sum: "R_SUM", collective.Avg: "R_SUM", collective.Prod: "R_PROD", collective.Min: "R_MIN", collective.Max: "R_MAX"}
+	ops := map[collective.ReduceOp]string{collective.Sum: "R_SUM", collective.Avg: "R_SUM", collective.Prod: "R_PROD",
+		collective.Min: "R_MIN", collective.Max: "R_MAX"}
 	if err := Supports(t); err != nil {
 		return nil, err
 	}
@@ -74,7 +75,8 @@ func compiled(path, file, source, arch, version string, options []string, header
 	code, err := driver.Compile(file, source, headers, options)
 	if err != nil {
 		if strings.Contains(err.Error(), "arch") && strings.Contains(err.Error(), "invalid value") {
-			return nil, fmt.Errorf("NVRTC %s does not know this GPU's architecture %s: install a newer CUDA runtime compiler (%w)", version, arch, err)
+			return nil, fmt.Errorf("NVRTC %s does not know this GPU's architecture %s: install a newer CUDA runtime compiler (%w)",
+				version, arch, err)
 		}
 		return nil, err
 	}
@@ -185,5 +187,6 @@ func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
 }
 
 func (how Method) options(cfg Config) block.Options {
-	return block.Options{Count: cfg.Count, Size: cfg.DType.Size(), Op: cfg.Op, InPlace: cfg.InPlace, Instances: how.Blocks, Mechanism: how.Mechanism}
+	return block.Options{Count: cfg.Count, Size: cfg.DType.Size(), Op: cfg.Op, InPlace: cfg.InPlace, Instances: how.Blocks,
+		Mechanism: how.Mechanism}
 }

@@ -63,7 +63,8 @@ func (d *data) run(g *gpu, name string, at driver.Ptr, count int64, rank, block 
 		}
 		return 0
 	}
-	for _, v := range []uint32{uint32(rank), uint32(spec.Ranks), uint32(block), uint32(d.epoch), flag(d.random), flag(spec.Kind.Reduces()), flag(cfg.Op == collective.Avg), 0} {
+	for _, v := range []uint32{uint32(rank), uint32(spec.Ranks), uint32(block), uint32(d.epoch), flag(d.random),
+		flag(spec.Kind.Reduces()), flag(cfg.Op == collective.Avg), 0} {
 		p = le.AppendUint32(p, v)
 	}
 	blocks := min((count+255)/256, int64(g.Multiprocessors)*8)

@@ -57,7 +57,8 @@ func (c *code) entry() string {
 // source is a rank's kernel.
 func (c *code) source(rank int) source {
 	if c.how.Specialise {
-		return source{"run.cu", append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Peers())), map[string]string{"constants.cuh": c.p.Constants(rank)}}
+		return source{"run.cu", append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Peers())),
+			map[string]string{"constants.cuh": c.p.Constants(rank)}}
 	}
 	return interpreter(c.options, c.encoding[rank].Forms)
 }
@@ -71,7 +72,8 @@ func (c *code) more() int {
 }
 
 func (c *code) needs() needs {
-	return needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: int64(c.laneBytes * len(c.p.Lanes[0])), empty: c.p.Mechanism.Empty()}
+	return needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: int64(c.laneBytes * len(c.p.Lanes[0])),
+		empty: c.p.Mechanism.Empty()}
 }
 
 // threadsOption lets the compiler know a block's threads: with the bytes of a plan of constants it

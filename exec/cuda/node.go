@@ -128,7 +128,8 @@ func (n *Node) Multiprocessors() int { return n.gpus[0].Multiprocessors }
 func (n *Node) Driver() string {
 	name, _ := driver.Device(0).Name()
 	nvrtc, _ := driver.LoadCompiler()
-	return fmt.Sprintf("%s ×%d, driver %s, CUDA %d.%d, NVRTC %s", name, len(n.gpus), driver.ModuleVersion(), driver.Version()/1000, driver.Version()%1000/10, nvrtc)
+	return fmt.Sprintf("%s ×%d, driver %s, CUDA %d.%d, NVRTC %s", name, len(n.gpus), driver.ModuleVersion(), driver.Version()/1000,
+		driver.Version()%1000/10, nvrtc)
 }
 
 // reserve makes input and output memory of at least so many bytes on every GPU, and a
@@ -167,7 +168,8 @@ func (n *Node) failure(ctx context.Context) error {
 		return errors.New("a kernel aborted")
 	}
 	want, got := binary.LittleEndian.Uint64(r[32:]), binary.LittleEndian.Uint64(r[40:])
-	return fmt.Errorf("deadline of %v passed: rank %d, block %d, operation %d (%s), slice %d: waits for %s of %s %d: flag wanted %#x, got %#x",
+	return fmt.Errorf("deadline of %v passed: rank %d, block %d, operation %d (%s), slice %d: waits for %s "+
+		"of %s %d: flag wanted %#x, got %#x",
 		n.Deadline, u(1), u(2), u(3), block.Kind(u(6)), u(4),
 		map[bool]string{true: "a packet", false: [...]string{"message", "release"}[u(7)%2]}[u(6) >= 4],
 		map[bool]string{true: "packet source", false: "rank"}[u(6) >= 4], u(5), want, got)

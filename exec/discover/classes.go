@@ -26,7 +26,8 @@ func nvlinkClass(major, minor int, raw units.Rate) (topology.Class, error) {
 	var c topology.Class
 	switch {
 	case major == 6:
-		c = nvlink("nvlink1", 20e9, "NVIDIA P100: 4 NVLink 1 links, 20 GB/s per link and direction (huggingface ml-engineering, accelerator table)")
+		c = nvlink("nvlink1", 20e9, "NVIDIA P100: 4 NVLink 1 links, 20 GB/s per link and direction "+
+			"(huggingface ml-engineering, accelerator table)")
 	case major == 7:
 		c = nvlink("nvlink2", 25e9, "NVIDIA V100: 6 NVLink 2 links, 25 GB/s per link and direction (vendor accelerator table)")
 	case major == 8 && minor != 0:
@@ -69,14 +70,16 @@ var pcieLine = [...]struct {
 func pcieClass(l Lanes) topology.Class {
 	line := pcieLine[l.Generation]
 	rate := line.gts * 1e9 / 8 * line.data * float64(l.Width)
-	return topology.Class{Name: fmt.Sprintf("pcie%dx%d", l.Generation, l.Width), Medium: topology.PCIe, Rate: units.Rate(rate), Latency: hopPCIe,
-		Source: fmt.Sprintf("PCIe %d.0 x%d: %g GT/s x %d lanes x %s; latency: assumption, 0.5us a hop", l.Generation, l.Width, line.gts, l.Width, line.code), Date: read}
+	return topology.Class{Name: fmt.Sprintf("pcie%dx%d", l.Generation, l.Width), Medium: topology.PCIe, Rate: units.Rate(rate),
+		Latency: hopPCIe, Date: read, Source: fmt.Sprintf("PCIe %d.0 x%d: %g GT/s x %d lanes x %s; latency: assumption, 0.5us a hop",
+			l.Generation, l.Width, line.gts, l.Width, line.code)}
 }
 
 // networkClass is an adapter's port.
 func networkClass(a adapter) topology.Class {
 	gbps := float64(a.rate) * 8 / 1e9
-	return topology.Class{Name: strings.ReplaceAll(fmt.Sprintf("%s%g", a.layer, gbps), ".", "_"), Medium: topology.Network, Rate: a.rate, Latency: hopNetwork,
+	return topology.Class{Name: strings.ReplaceAll(fmt.Sprintf("%s%g", a.layer, gbps), ".", "_"), Medium: topology.Network,
+		Rate: a.rate, Latency: hopNetwork,
 		Source: "line rate that the system reports; latency: assumption, 0.6us a hop with its share of switch and adapter", Date: read}
 }
 
@@ -100,7 +103,8 @@ func socketClass(vendor string) topology.Class {
 	case vendor == "ARM 0xd4f":
 		c.Name, c.Rate, c.Source = "clink", 300e9, "assumption: Grace to Grace"
 	default:
-		c.Name, c.Rate, c.Source = "socket", 96e9, "assumption: a processor that this version does not know, three links of 16 GT/s, 2 bytes a transfer"
+		c.Name, c.Rate, c.Source = "socket", 96e9, "assumption: a processor that this version does not know, "+
+			"three links of 16 GT/s, 2 bytes a transfer"
 	}
 	c.Source += "; latency: assumption"
 	return c

@@ -90,7 +90,8 @@ func (d *drawing) sort() {
 		d.links[i].from, d.links[i].to = place[d.links[i].from], place[d.links[i].to]
 	}
 	slices.SortStableFunc(d.links, func(a, b link) int {
-		return cmp.Or(cmp.Compare(rankOf(d.devices[a.from].kind), rankOf(d.devices[b.from].kind)), cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from), cmp.Compare(a.class, b.class))
+		return cmp.Or(cmp.Compare(rankOf(d.devices[a.from].kind), rankOf(d.devices[b.from].kind)), cmp.Compare(a.to, b.to),
+			cmp.Compare(a.from, b.from), cmp.Compare(a.class, b.class))
 	})
 }
 

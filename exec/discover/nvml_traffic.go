@@ -35,7 +35,8 @@ func (l *library) Traffic() ([]Traffic, error) {
 					return nil, failed(fmt.Sprintf("GPU %d, NVLink %d: counters", g, port), ret)
 				}
 			}
-			out = append(out, Traffic{GPU: g, Port: port, Sent: units.Bytes(number(values[0])) * units.KiB, Received: units.Bytes(number(values[1])) * units.KiB})
+			out = append(out, Traffic{GPU: g, Port: port, Sent: units.Bytes(number(values[0])) * units.KiB,
+				Received: units.Bytes(number(values[1])) * units.KiB})
 		}
 	}
 	if len(out) == 0 {

@@ -53,7 +53,8 @@ func (f *file) head() {
 func (f *file) constants() {
 	f.line("classes:")
 	for _, c := range f.classes {
-		f.line("  %s: {medium: %v, rate: %s, latency: %v, source: %q, date: %s}", c.Name, c.Medium, exactRate(c.Rate), c.Latency, c.Source, c.Date)
+		f.line("  %s: {medium: %v, rate: %s, latency: %v, source: %q, date: %s}", c.Name, c.Medium, exactRate(c.Rate), c.Latency,
+			c.Source, c.Date)
 	}
 	f.line("models:")
 	seen := map[string]bool{}
@@ -79,7 +80,8 @@ func (f *file) gpuModel(name string, g *GPU) {
 	if g.Memory > 0 {
 		more += fmt.Sprintf("memory: %d, ", int64(g.Memory))
 	}
-	f.line("  %s: {kind: gpu, %ssource: %q, date: %s}", name, more, fmt.Sprintf("NVML: %s, compute capability %d.%d", g.Name, g.Major, g.Minor), f.date)
+	f.line("  %s: {kind: gpu, %ssource: %q, date: %s}", name, more,
+		fmt.Sprintf("NVML: %s, compute capability %d.%d", g.Name, g.Major, g.Minor), f.date)
 }
 
 // switchModel: NVSwitches of Hopper and later add up and copy in the switch (SHARP);

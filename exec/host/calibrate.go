@@ -32,7 +32,8 @@ func Levels(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]
 // writtenInPlace is a level where inputs are written as outputs are, and both are the same memory,
 // which a schedule counts twice.
 func writtenInPlace(l cost.Level) cost.Level {
-	return cost.Level{From: 2 * l.From, Alone: units.Rate(float64(l.Alone) * float64(l.Fresh.Copy) / float64(l.Input.Copy)), Input: l.Fresh, Fresh: l.Fresh}
+	return cost.Level{From: 2 * l.From, Alone: units.Rate(float64(l.Alone) * float64(l.Fresh.Copy) / float64(l.Input.Copy)),
+		Input: l.Fresh, Fresh: l.Fresh}
 }
 
 func levelsOf(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {

@@ -68,7 +68,8 @@ func (k *rank[T]) stuck(i int64) error {
 		}
 		for _, c := range l.ops[l.at].conns {
 			if want := c.taken.Load() + 1; c.sent.Load() < want {
-				return fmt.Errorf("deadline of %v passed: rank %d waits for rank %d: channel %d, phase %d, slice %d, operation %d (%v): flag wanted %d, got %d",
+				return fmt.Errorf("deadline of %v passed: rank %d waits for rank %d: channel %d, phase %d, slice %d, "+
+					"operation %d (%v): flag wanted %d, got %d",
 					k.r.cfg.Deadline, k.id, c.src, l.channel, l.phase, l.slice, l.at, l.ops[l.at].Op, want, c.sent.Load())
 			}
 		}

@@ -70,7 +70,8 @@ func (g *Group) Register(buffers []driver.Ptr, bytes int64) error {
 	made := make([]C.handle, len(g.comms))
 	err := grouped(func() error {
 		for i, c := range g.comms {
-			if err := fail("ncclCommWindowRegister", C.ry_ncclCommWindowRegister(c, pointer(buffers[i]), C.size_t(bytes), &made[i], symmetric)); err != nil {
+			rc := C.ry_ncclCommWindowRegister(c, pointer(buffers[i]), C.size_t(bytes), &made[i], symmetric)
+			if err := fail("ncclCommWindowRegister", rc); err != nil {
 				return err
 			}
 		}
@@ -156,8 +157,9 @@ func (g *Group) calls(c Case, send, recv []driver.Ptr, streams []driver.Stream) 
 
 // Numbers of nccl.h by ours.
 var (
-	dtypes = map[collective.DType]C.int{collective.Int32: 2, collective.Int64: 4, collective.Float16: 6, collective.Float32: 7, collective.Float64: 8, collective.BFloat16: 9}
-	ops    = map[collective.ReduceOp]C.int{collective.Sum: 0, collective.Prod: 1, collective.Max: 2, collective.Min: 3, collective.Avg: 4}
+	dtypes = map[collective.DType]C.int{collective.Int32: 2, collective.Int64: 4, collective.Float16: 6, collective.Float32: 7,
+		collective.Float64: 8, collective.BFloat16: 9}
+	ops = map[collective.ReduceOp]C.int{collective.Sum: 0, collective.Prod: 1, collective.Max: 2, collective.Min: 3, collective.Avg: 4}
 )
 
 func (g *Group) call(c Case, rank int, count int64, send, recv unsafe.Pointer, stream C.handle) error {
@@ -181,12 +183,13 @@ func (g *Group) call(c Case, rank int, count int64, send, recv unsafe.Pointer, s
 
 // exchange is all_to_all: a send to and a receive from every rank.
 func (g *Group) exchange(rank int, bytes, count int64, send, recv unsafe.Pointer, dtype C.int, stream C.handle) error {
+	comm, n := g.comms[rank], C.size_t(count)
 	for peer := range g.comms {
 		at := int64(peer) * bytes
-		if err := fail("ncclSend", C.ry_ncclSend(unsafe.Add(send, at), C.size_t(count), dtype, C.int(peer), g.comms[rank], stream)); err != nil {
+		if err := fail("ncclSend", C.ry_ncclSend(unsafe.Add(send, at), n, dtype, C.int(peer), comm, stream)); err != nil {
 			return err
 		}
-		if err := fail("ncclRecv", C.ry_ncclRecv(unsafe.Add(recv, at), C.size_t(count), dtype, C.int(peer), g.comms[rank], stream)); err != nil {
+		if err := fail("ncclRecv", C.ry_ncclRecv(unsafe.Add(recv, at), n, dtype, C.int(peer), comm, stream)); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,8 @@ func ParseSetting(text string) (Setting, error) {
 	case strings.HasPrefix(algorithm, "nvls") || strings.HasPrefix(algorithm, "collnet"):
 		return Setting{}, fmt.Errorf("algorithm %s uses multicast, which railyard does not: take ring or tree", algorithm)
 	case !slices.Contains(algorithms, algorithm):
-		return Setting{}, fmt.Errorf("unknown setting %q: must be default, windows, or %s with %s, such as ring/ll128", text, strings.Join(algorithms, " or "), strings.Join(protocols, ", "))
+		return Setting{}, fmt.Errorf("unknown setting %q: must be default, windows, or %s with %s, such as ring/ll128", text,
+			strings.Join(algorithms, " or "), strings.Join(protocols, ", "))
 	case protocol != "" && !slices.Contains(protocols, protocol):
 		return Setting{}, fmt.Errorf("unknown protocol %q in %q: must be %s", protocol, text, strings.Join(protocols, ", "))
 	}

@@ -37,7 +37,8 @@ func (a *args) encode() []byte {
 
 // args fills in what all kernels need.
 func (s *session) args(g *gpu) *args {
-	return &args{Src: uint64(g.src.At), Dst: uint64(g.dst.At), Result: uint64(g.result.At), Counters: uint64(g.counters.At), Abort: uint64(s.set.Host.At), Deadline: uint64(patience.Nanoseconds())}
+	return &args{Src: uint64(g.src.At), Dst: uint64(g.dst.At), Result: uint64(g.result.At), Counters: uint64(g.counters.At),
+		Abort: uint64(s.set.Host.At), Deadline: uint64(patience.Nanoseconds())}
 }
 
 // connect adds the box and the flags that g fills at one peer and those that another

@@ -81,8 +81,11 @@ func (s *session) patterns() []pattern {
 	}
 	if n > 2 {
 		all := steps(n)
-		out = append(out, pattern{name: "ring", gpus: s.gpus, offset: []int{1}, kernel: "_messages"}, pattern{name: "spread", gpus: s.gpus, offset: all, kernel: "_messages"},
-			pattern{name: "sum", gpus: s.gpus, offset: all, kernel: "_sums"}, pattern{name: "deal", gpus: s.gpus, offset: all, kernel: "_deals"}, pattern{name: "dealsum", gpus: s.gpus, offset: all, kernel: "_dealsums"})
+		out = append(out, pattern{name: "ring", gpus: s.gpus, offset: []int{1}, kernel: "_messages"},
+			pattern{name: "spread", gpus: s.gpus, offset: all, kernel: "_messages"},
+			pattern{name: "sum", gpus: s.gpus, offset: all, kernel: "_sums"},
+			pattern{name: "deal", gpus: s.gpus, offset: all, kernel: "_deals"},
+			pattern{name: "dealsum", gpus: s.gpus, offset: all, kernel: "_dealsums"})
 	}
 	return out
 }

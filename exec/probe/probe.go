@@ -29,7 +29,8 @@ func Run(ctx context.Context, o Options) ([]measurement.Link, error) {
 		measure func() error
 	}{
 		{"launches", s.launches}, {"local rates", s.local}, {"flags", s.flags}, {"copies", s.copies},
-		{"all copies at once", s.copiesAtOnce}, {"messages", s.messages}, {"messages from one", s.casts}, {"messages passed on", s.relays}, {"host copies", s.hostCopies},
+		{"all copies at once", s.copiesAtOnce}, {"messages", s.messages}, {"messages from one", s.casts},
+		{"messages passed on", s.relays}, {"host copies", s.hostCopies},
 	} {
 		if err := ctx.Err(); err != nil {
 			return nil, err

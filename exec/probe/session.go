@@ -22,9 +22,9 @@ var source string
 const patience = 2 * time.Second
 
 // kernelNames are the entry points of kernels.cu.
-var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "pull_messages", "ll_messages", "ll_sums", "ll_deals", "ll_dealsums",
-	"ll128_messages", "ll128_sums", "ll128_deals", "ll128_dealsums", "words_messages", "words_sums", "words_dealsums",
-	"simple_casts", "pull_casts", "ll_casts", "ll128_casts", "relays"}
+var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "pull_messages", "ll_messages", "ll_sums",
+	"ll_deals", "ll_dealsums", "ll128_messages", "ll128_sums", "ll128_deals", "ll128_dealsums", "words_messages",
+	"words_sums", "words_dealsums", "simple_casts", "pull_casts", "ll_casts", "ll128_casts", "relays"}
 
 // session holds the GPUs while they are measured.
 type session struct {
@@ -90,7 +90,8 @@ func (s *session) prepare() error {
 }
 
 func (s *session) load(g *gpu) error {
-	code, err := driver.Compile("probe.cu", source, nil, []string{"-arch=" + g.Arch, "-std=c++17", fmt.Sprintf("-DPEERS=%d", max(len(s.gpus)-1, 1))})
+	code, err := driver.Compile("probe.cu", source, nil, []string{"-arch=" + g.Arch, "-std=c++17",
+		fmt.Sprintf("-DPEERS=%d", max(len(s.gpus)-1, 1))})
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,8 @@ func (s *session) slot() int64 { return 4 * int64(s.message) }
 
 // row keeps a measured value.
 func (s *session) row(kind, src, dst string, blocks int, bytes int64, value float64, unit string) {
-	s.rows = append(s.rows, measurement.Link{Kind: kind, Src: src, Dst: dst, Blocks: blocks, Bytes: units.Bytes(bytes), Value: round(value), Unit: unit})
+	s.rows = append(s.rows, measurement.Link{Kind: kind, Src: src, Dst: dst, Blocks: blocks, Bytes: units.Bytes(bytes),
+		Value: round(value), Unit: unit})
 }
 
 // round keeps four digits after the point: no clock here is better.

@@ -17,7 +17,8 @@ func YAML(seed int64) string {
 	fmt.Fprintf(&b, "schema: railyard.topology/v1\nname: random%d\nsource: seed %d\ndate: 2026-11-21\nclasses:\n", seed, seed)
 	for i := range 3 {
 		medium := []string{"nvlink", "pcie", "network"}[i]
-		fmt.Fprintf(&b, "  c%d: {medium: %s, rate: %dMB/s, latency: %dns, source: random, date: 2026-11-21}\n", i, medium, 1000+rng.IntN(99000), rng.IntN(3000))
+		fmt.Fprintf(&b, "  c%d: {medium: %s, rate: %dMB/s, latency: %dns, source: random, date: 2026-11-21}\n", i, medium,
+			1000+rng.IntN(99000), rng.IntN(3000))
 	}
 	switch rng.IntN(4) {
 	case 0:

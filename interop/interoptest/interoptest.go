@@ -72,7 +72,8 @@ func Samples(t *testing.T, f Format) {
 		algo string
 		kind collective.Kind
 	}{
-		{"ring", collective.AllReduce}, {"direct", collective.AllReduce}, {"double_binary_tree", collective.AllReduce}, {"ring", collective.AllGather},
+		{"ring", collective.AllReduce}, {"direct", collective.AllReduce}, {"double_binary_tree", collective.AllReduce},
+		{"ring", collective.AllGather},
 	} {
 		for _, n := range []int{4, 8} {
 			name := fmt.Sprintf("%s-%v-%d.%s", x.algo, x.kind, n, f.Ext)

@@ -41,7 +41,8 @@ func adapters(s *schedule.Schedule, nodes []int) error {
 		per++
 	}
 	if per > maxAdapters {
-		return fmt.Errorf("%d ranks a node: MSCCL++ has an adapter for %d of them: plan with --gpus %d, or for one node", per, maxAdapters, maxAdapters)
+		return fmt.Errorf("%d ranks a node: MSCCL++ has an adapter for %d of them: plan with --gpus %d, or for one node", per,
+			maxAdapters, maxAdapters)
 	}
 	for r := range s.Spec.Ranks {
 		if nodes[r] != nodes[0]+r/per {

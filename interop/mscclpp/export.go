@@ -53,7 +53,8 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	}
 	f.bound()
 	if err := Validate(f); err != nil {
-		return nil, fmt.Errorf("the plan does not fit MSCCL++'s executor: %w; plan with fewer channels (--channels 1) or another --algo", err)
+		return nil, fmt.Errorf("the plan does not fit MSCCL++'s executor: %w; "+
+			"plan with fewer channels (--channels 1) or another --algo", err)
 	}
 	return f, nil
 }
@@ -151,7 +152,8 @@ func (b *builder) kind(x, y int) string {
 // gpu makes a rank's part of the plan.
 func (b *builder) gpu(r int) GPU {
 	g := &gpuBuilder{builder: b, rank: r, channelOf: map[link]int{}, remote: map[remoteKey]int{},
-		out: GPU{ID: r, Input: b.p.Input[r], Output: b.p.Output[r], Blocks: []Block{}, Channels: []Channels{}, RemoteBuffers: []RemoteBuffer{}, Semaphores: []Semaphore{}}}
+		out: GPU{ID: r, Input: b.p.Input[r], Output: b.p.Output[r], Blocks: []Block{}, Channels: []Channels{},
+			RemoteBuffers: []RemoteBuffer{}, Semaphores: []Semaphore{}}}
 	for _, kind := range []string{memory, port} {
 		g.connect(kind)
 	}

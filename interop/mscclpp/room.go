@@ -116,7 +116,8 @@ func (g *gpuBuilder) remoteNumber(k remoteKey) int {
 	if !ok {
 		n = len(g.out.RemoteBuffers)
 		g.remote[k] = n
-		g.out.RemoteBuffers = append(g.out.RemoteBuffers, RemoteBuffer{Rank: k.rank, Type: local(program.Place{Buf: k.buf}, 0).Type, Access: []string{k.kind}})
+		g.out.RemoteBuffers = append(g.out.RemoteBuffers, RemoteBuffer{Rank: k.rank, Type: local(program.Place{Buf: k.buf}, 0).Type,
+			Access: []string{k.kind}})
 	}
 	return n
 }

@@ -18,5 +18,6 @@ func (r *runner) use(t, gpu int, p program.Place, n int, write bool) error {
 	if race.Earlier.Block == t {
 		return r.fail(t, "%v[%d] of gpu %d is used by op %d before: a nop must stand between", p.Buf, race.At.At, gpu, op)
 	}
-	return r.fail(t, "%v[%d] of gpu %d may still be in use by op %d of gpu %d tb %d: no signal, semaphore and nop order them", p.Buf, race.At.At, gpu, op, other.gpu, other.block)
+	return r.fail(t, "%v[%d] of gpu %d may still be in use by op %d of gpu %d tb %d: no signal, semaphore and nop order them", p.Buf,
+		race.At.At, gpu, op, other.gpu, other.block)
 }

@@ -73,7 +73,8 @@ func (v *validator) sizes(k collective.Kind, known bool) {
 	spec := collective.Spec{Kind: k, Ranks: len(v.f.GPUs)}
 	whole := max(v.f.GPUs[0].Input, v.f.GPUs[0].Output)
 	if !known || whole < 1 || whole > maxChunks || whole%spec.Blocks() != 0 {
-		v.Add(v.f.GPUs[0].line, "gpu 0: %d chunks: must be a multiple of the %d blocks of %v, at most %d", whole, spec.Blocks(), k, maxChunks)
+		v.Add(v.f.GPUs[0].line, "gpu 0: %d chunks: must be a multiple of the %d blocks of %v, at most %d", whole, spec.Blocks(), k,
+			maxChunks)
 		return
 	}
 	v.spec, v.unit = spec, whole/spec.Blocks()

@@ -145,7 +145,8 @@ func (v *validator) operands(op *Op, f form, at string) {
 		case op.Src[i].Size != op.Dst[i].Size:
 			v.Add(op.line, "%s: %d chunks to a place for %d", at, op.Src[i].Size, op.Dst[i].Size)
 		case op.Type == memory && op.Name != "get" && op.Src[i].Type != op.Src[0].Type:
-			v.Add(op.line, "%s: sources in buffers %s and %s: the executor takes the first one's for all", at, op.Src[0].Type, op.Src[i].Type)
+			v.Add(op.line, "%s: sources in buffers %s and %s: the executor takes the first one's for all", at, op.Src[0].Type,
+				op.Src[i].Type)
 		case op.Name == "get" && op.Src[i].Index != op.Dst[i].Index:
 			v.Add(op.line, "%s: chunk %d to %d: the executor's get works with equal offsets only", at, op.Src[i].Index, op.Dst[i].Index)
 		}

@@ -16,7 +16,8 @@ func (g *gpuBuilder) emit(b *block, waits map[*node][]*node) []Step {
 		w := waits[n]
 		for i, x := range w {
 			if i < len(w)-1 {
-				out = append(out, Step{Type: "nop", S: len(out), Src: Place{"i", -1}, Dst: Place{"o", -1}, DepBlock: x.tb.id, DepStep: x.last})
+				out = append(out, Step{Type: "nop", S: len(out), Src: Place{"i", -1}, Dst: Place{"o", -1}, DepBlock: x.tb.id,
+					DepStep: x.last})
 				continue
 			}
 			steps[0].DepBlock, steps[0].DepStep = x.tb.id, x.last

@@ -51,7 +51,8 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := File{Name: s.Algorithm, Proto: protoNames[s.Protocol], Coll: coll, InPlace: o.InPlace, OutOfPlace: true, MaxBytes: allBytes, ChunksPerLoop: chunksPerLoop(p)}
+	f := File{Name: s.Algorithm, Proto: protoNames[s.Protocol], Coll: coll, InPlace: o.InPlace, OutOfPlace: true, MaxBytes: allBytes,
+		ChunksPerLoop: chunksPerLoop(p)}
 	return fit(&f, p, styles(p, highTrees(s)), d, o.InPlace)
 }
 
@@ -88,7 +89,8 @@ func styles(p *program.Program, trees bool) []style {
 		}
 	}
 	for _, group := range []int{0, 48, 24, 12} {
-		out = append(out, style{fuse: true, group: group, bands: bands}, style{group: group, bands: bands}, style{fuse: true, merge: true, group: group, bands: bands})
+		out = append(out, style{fuse: true, group: group, bands: bands}, style{group: group, bands: bands},
+			style{fuse: true, merge: true, group: group, bands: bands})
 	}
 	return out
 }

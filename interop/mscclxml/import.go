@@ -44,10 +44,12 @@ func (f *File) Schedule(slices int) (*schedule.Schedule, error) {
 		return nil, err
 	}
 	if f.ChunksPerLoop%spec.Blocks() != 0 {
-		return nil, fmt.Errorf("line %d: algo: nchunksperloop=%d is no multiple of the %d blocks of %v", f.Line, f.ChunksPerLoop, spec.Blocks(), k)
+		return nil, fmt.Errorf("line %d: algo: nchunksperloop=%d is no multiple of the %d blocks of %v", f.Line, f.ChunksPerLoop,
+			spec.Blocks(), k)
 	}
 	if f.ChunksPerLoop > maxChunks || len(f.GPUs) > maxGPUs {
-		return nil, fmt.Errorf("line %d: algo: %d chunks on %d gpus: at most %d on %d", f.Line, f.ChunksPerLoop, len(f.GPUs), maxChunks, maxGPUs)
+		return nil, fmt.Errorf("line %d: algo: %d chunks on %d gpus: at most %d on %d", f.Line, f.ChunksPerLoop, len(f.GPUs), maxChunks,
+			maxGPUs)
 	}
 	unit := f.ChunksPerLoop / spec.Blocks()
 	scratch := make([]int, len(f.GPUs))
@@ -86,7 +88,8 @@ func sizes(g *GPU, spec collective.Spec, unit int) error {
 			want = unit
 		}
 		if b.have > want {
-			return fmt.Errorf("line %d: gpu %d: %s=%d, but %v with %d chunks has %d there", g.Line, g.ID, b.name, b.have, spec.Kind, unit*spec.Blocks(), want)
+			return fmt.Errorf("line %d: gpu %d: %s=%d, but %v with %d chunks has %d there", g.Line, g.ID, b.name, b.have, spec.Kind,
+				unit*spec.Blocks(), want)
 		}
 	}
 	return nil

@@ -132,7 +132,8 @@ var kinds = map[string]kind{
 var collectives = foreign.Names{What: "MSCCL files", List: []foreign.Name{
 	{Kind: collective.AllReduce, Text: "allreduce"}, {Kind: collective.AllGather, Text: "allgather"},
 	{Kind: collective.ReduceScatter, Text: "reducescatter"}, {Kind: collective.ReduceScatter, Text: "reduce_scatter"},
-	{Kind: collective.AllToAll, Text: "alltoall"}, {Kind: collective.Broadcast, Text: "broadcast"}, {Kind: collective.Reduce, Text: "reduce"}}}
+	{Kind: collective.AllToAll, Text: "alltoall"}, {Kind: collective.Broadcast, Text: "broadcast"},
+	{Kind: collective.Reduce, Text: "reduce"}}}
 
 // collName is what a dialect calls a collective.
 func (d Dialect) collName(k collective.Kind) (string, error) {
@@ -143,4 +144,5 @@ func (d Dialect) collName(k collective.Kind) (string, error) {
 }
 
 // protoNames are the protocols as files write them.
-var protoNames = map[schedule.Protocol]string{schedule.Simple: "Simple", schedule.LL: "LL", schedule.LL128: "LL128", schedule.Pulled: "Simple"}
+var protoNames = map[schedule.Protocol]string{schedule.Simple: "Simple", schedule.LL: "LL", schedule.LL128: "LL128",
+	schedule.Pulled: "Simple"}

@@ -26,12 +26,14 @@ func (f *File) open(e *foreign.Element) error {
 		f.algo(e)
 		return nil
 	case "gpu":
-		f.GPUs = append(f.GPUs, GPU{ID: number(e, "id"), Input: number(e, "i_chunks"), Output: number(e, "o_chunks"), Scratch: number(e, "s_chunks"), Line: e.Line})
+		f.GPUs = append(f.GPUs, GPU{ID: number(e, "id"), Input: number(e, "i_chunks"), Output: number(e, "o_chunks"),
+			Scratch: number(e, "s_chunks"), Line: e.Line})
 		return nil
 	}
 	g := &f.GPUs[len(f.GPUs)-1]
 	if e.Name == "tb" {
-		g.Blocks = append(g.Blocks, Block{ID: number(e, "id"), Send: number(e, "send"), Recv: number(e, "recv"), Channel: number(e, "chan"), Line: e.Line})
+		g.Blocks = append(g.Blocks, Block{ID: number(e, "id"), Send: number(e, "send"), Recv: number(e, "recv"),
+			Channel: number(e, "chan"), Line: e.Line})
 		return nil
 	}
 	tb := &g.Blocks[len(g.Blocks)-1]
@@ -58,7 +60,8 @@ func (f *File) algo(e *foreign.Element) {
 }
 
 func step(e *foreign.Element) Step {
-	return Step{Type: e.Text("type"), S: number(e, "s"), Src: Place{e.Text("srcbuf"), number(e, "srcoff")}, Dst: Place{e.Text("dstbuf"), number(e, "dstoff")},
+	return Step{Type: e.Text("type"), S: number(e, "s"), Src: Place{e.Text("srcbuf"), number(e, "srcoff")},
+		Dst:   Place{e.Text("dstbuf"), number(e, "dstoff")},
 		Count: number(e, "cnt"), DepBlock: number(e, "depid"), DepStep: number(e, "deps"), HasDep: flag(e, "hasdep"), Line: e.Line}
 }
 

@@ -213,7 +213,8 @@ func (r *runner) ended() error {
 		}
 	}
 	if lost != nil {
-		return fmt.Errorf("line %d: gpu %d never receives what gpu %d sends on channel %d", lost.step.Line, where.to, where.from, where.channel)
+		return fmt.Errorf("line %d: gpu %d never receives what gpu %d sends on channel %d", lost.step.Line, where.to, where.from,
+			where.channel)
 	}
 	return nil
 }

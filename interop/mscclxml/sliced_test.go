@@ -55,7 +55,7 @@ func TestImportsTakeAsLongAsTheirPlans(t *testing.T) {
 			f := format
 			f.Import = func(r io.Reader) (*schedule.Schedule, error) { return Import(r, c.slices) }
 			o := topology.Options{Nodes: c.nodes}
-			ratio := interoptest.Ratio(t, f, interoptest.InSlices(t, box, o, c.algo, c.kind, c.slices), box, o)
+			ratio := ratioOf(t, f, interoptest.InSlices(t, box, o, c.algo, c.kind, c.slices), box, o)
 			t.Logf("%.3f", ratio)
 			if ratio > c.most || ratio < 0.9 {
 				t.Errorf("the import takes %.3f times as long", ratio)

@@ -14,7 +14,8 @@ import (
 type strand struct{ channel, share, stage, band, group int }
 
 func (x strand) compare(y strand) int {
-	return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.share, y.share), cmp.Compare(x.stage, y.stage), cmp.Compare(x.band, y.band), cmp.Compare(x.group, y.group))
+	return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.share, y.share), cmp.Compare(x.stage, y.stage),
+		cmp.Compare(x.band, y.band), cmp.Compare(x.group, y.group))
 }
 
 // strand is where a rank's step belongs. A band holds maxPeers distances from sender to

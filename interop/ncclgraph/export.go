@@ -20,6 +20,9 @@ type Machine struct {
 	TypeIntra, TypeInter   string
 }
 
+const chains = "NCCL's trees are chains inside a node, in the order in which the plan's trees are walked from the root; " +
+	"between nodes it builds its own"
+
 // Export makes the graphs of a schedule whose channels are rings or trees over all
 // ranks. NCCL joins nodes by itself, so only the order inside a node counts; it must be
 // the same on all nodes unless the file is for one. The notes say what NCCL cannot follow.
@@ -44,8 +47,8 @@ func Export(s *schedule.Schedule, m Machine) (*Graphs, []string, error) {
 			ring.Channels = append(ring.Channels, ch)
 			continue
 		}
-		if note := "NCCL's trees are chains inside a node, in the order in which the plan's trees are walked from the root; between nodes it builds its own"; !slices.Contains(notes, note) {
-			notes = append(notes, note)
+		if !slices.Contains(notes, chains) {
+			notes = append(notes, chains)
 		}
 		tree.Channels = append(tree.Channels, ch)
 	}
@@ -136,7 +139,8 @@ func treeOrder(next [][]int, s *schedule.Schedule, channel int) ([]int, bool, er
 	}
 	order := walk(both, root)
 	if len(links) != len(next)-1 || len(order) != len(next) {
-		return nil, false, fmt.Errorf("is neither a ring nor a tree over all ranks, and NCCL has nothing else: plan with --algo ring or double_binary_tree")
+		return nil, false, fmt.Errorf("is neither a ring nor a tree over all ranks, and NCCL has nothing else: " +
+			"plan with --algo ring or double_binary_tree")
 	}
 	return order, false, nil
 }
@@ -171,7 +175,8 @@ func (m *Machine) channel(order []int) (Channel, error) {
 	c := Channel{GPUs: devs(first)}
 	for _, n := range nodes {
 		if !m.One && !slices.Equal(devs(n), c.GPUs) {
-			return c, fmt.Errorf("visits the GPUs of node %d in another order than those of node %d: make a file for each node (--node)", n, first)
+			return c, fmt.Errorf("visits the GPUs of node %d in another order than those of node %d: "+
+				"make a file for each node (--node)", n, first)
 		}
 	}
 	if len(nodes) > 1 && m.NIC != nil && len(c.GPUs) > 0 {

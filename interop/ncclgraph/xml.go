@@ -22,7 +22,8 @@ func writeGraph(b *bufio.Writer, g *Graph) {
 	if g.SameChannels {
 		same = 1
 	}
-	fmt.Fprintf(b, "  <graph id=\"%d\" pattern=\"%d\" crossnic=\"%d\" nchannels=\"%d\" speedintra=\"%g\" speedinter=\"%g\" latencyinter=\"%g\" typeintra=\"%s\" typeinter=\"%s\" samechannels=\"%d\">\n",
+	fmt.Fprintf(b, "  <graph id=\"%d\" pattern=\"%d\" crossnic=\"%d\" nchannels=\"%d\" "+
+		"speedintra=\"%g\" speedinter=\"%g\" latencyinter=\"%g\" typeintra=\"%s\" typeinter=\"%s\" samechannels=\"%d\">\n",
 		g.ID, g.Pattern, g.CrossNIC, len(g.Channels), g.SpeedIntra, g.SpeedInter, g.LatencyInter, g.TypeIntra, g.TypeInter, same)
 	for _, c := range g.Channels {
 		fmt.Fprintln(b, `    <channel>`)

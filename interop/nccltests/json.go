@@ -66,7 +66,8 @@ func ParseJSON(r io.Reader, file, given string, ranks int) (*measurement.Set, er
 			return nil, fmt.Errorf("%s: result %d has no time out of place", file, i)
 		}
 		if us := float64(*x.OutOfPlace.Time); x.Size < 0 || us < 0 || us > maxMicroseconds {
-			return nil, fmt.Errorf("%s: result %d: size %d and time %v must not be negative, nor the time above %g", file, i, x.Size, us, float64(maxMicroseconds))
+			return nil, fmt.Errorf("%s: result %d: size %d and time %v must not be negative, nor the time above %g", file, i, x.Size,
+				us, float64(maxMicroseconds))
 		}
 		m := newRow(x.Size, x.Type, x.Redop, []string{x.OutOfPlace.Time.text(), x.OutOfPlace.AlgBW.text(), x.OutOfPlace.BusBW.text()})
 		m.Line = i + 1

@@ -14,7 +14,8 @@ import (
 )
 
 // header are the columns of the sets made here.
-var header = []string{"collective", "gpus", "nodes", "size_bytes", "dtype", "redop", "time_us", "algbw_GBps", "busbw_GBps", "inplace_time_us"}
+var header = []string{"collective", "gpus", "nodes", "size_bytes", "dtype", "redop", "time_us", "algbw_GBps", "busbw_GBps",
+	"inplace_time_us"}
 
 // maxLine bounds a line of a log.
 const maxLine = 1 << 20

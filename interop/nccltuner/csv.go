@@ -138,7 +138,8 @@ func kindOf(name string) (collective.Kind, error) {
 // reachable refuses a row that one before it hides.
 func reachable(rows []Row, r *Row) error {
 	for i, o := range rows {
-		if o.Kind == r.Kind && o.Min <= r.Min && o.Max >= r.Max && (o.Nodes == -1 || o.Nodes == r.Nodes) && (o.Ranks == -1 || o.Ranks == r.Ranks) {
+		if o.Kind == r.Kind && o.Min <= r.Min && o.Max >= r.Max && (o.Nodes == -1 || o.Nodes == r.Nodes) &&
+			(o.Ranks == -1 || o.Ranks == r.Ranks) {
 			return fmt.Errorf("row %d before covers all of this one: the first match wins", i+1)
 		}
 	}
@@ -159,7 +160,8 @@ func complete(rows []Row) error {
 			}
 		}
 		if next >= 0 {
-			return fmt.Errorf("%s has no row for any communicator from %d bytes on: the plugin would leave one channel there", names[k], next)
+			return fmt.Errorf("%s has no row for any communicator from %d bytes on: the plugin would leave one channel there", names[k],
+				next)
 		}
 	}
 	return nil

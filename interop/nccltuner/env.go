@@ -70,8 +70,10 @@ func (e *Env) variables() []variable {
 	var out []variable
 	if e.Config == "" {
 		out = append(out,
-			variable{"NCCL_ALGO", e.list(func(r *Row) string { return algorithms[r.Algorithm] }), "the algorithms of the plan, by collective (NCCL 2.24 or newer); which at which size, NCCL decides" + e.alone()},
-			variable{"NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }), "the protocols of the plan, by collective" + e.forced()})
+			variable{"NCCL_ALGO", e.list(func(r *Row) string { return algorithms[r.Algorithm] }),
+				"the algorithms of the plan, by collective (NCCL 2.24 or newer); which at which size, NCCL decides" + e.alone()},
+			variable{"NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }),
+				"the protocols of the plan, by collective" + e.forced()})
 	}
 	if least, most := e.channels(); most > 0 {
 		out = append(out,
@@ -79,8 +81,11 @@ func (e *Env) variables() []variable {
 			variable{"NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan"})
 	}
 	if e.Config != "" {
-		out = append(out, variable{"NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so", "the plugin that reads the table: plugins/tuner/example of NCCL's source"},
-			variable{"NCCL_TUNER_CONFIG_FILE", e.Config, "the table: algorithm, protocol and channels by size; what a call cannot use goes on to the table's last rows"})
+		out = append(out,
+			variable{"NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so",
+				"the plugin that reads the table: plugins/tuner/example of NCCL's source"},
+			variable{"NCCL_TUNER_CONFIG_FILE", e.Config,
+				"the table: algorithm, protocol and channels by size; what a call cannot use goes on to the table's last rows"})
 	}
 	return append(out, variable{"NCCL_DEBUG_SUBSYS", "INIT,ENV,TUNING", "with NCCL_DEBUG=INFO, NCCL prints what it takes"})
 }
@@ -112,7 +117,8 @@ func (e *Env) alone() string {
 	if len(kinds) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; calls of %s with types or operations that these cannot do fail: add Ring where there are such", strings.Join(kinds, ", "))
+	return fmt.Sprintf("; calls of %s with types or operations that these cannot do fail: add Ring where there are such",
+		strings.Join(kinds, ", "))
 }
 
 // forced warns of LL128, which NCCL leaves out by itself where it is not safe.
@@ -120,7 +126,8 @@ func (e *Env) forced() string {
 	if !slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Protocol == "ll128" }) {
 		return ""
 	}
-	return "; naming LL128 has NCCL use it without looking whether the machine keeps 128-byte stores whole: only for the machine of the plan"
+	return "; naming LL128 has NCCL use it without looking whether the machine keeps 128-byte stores whole: " +
+		"only for the machine of the plan"
 }
 
 // list is NCCL's per-collective form: allreduce:Ring,Tree;allgather:Ring.

@@ -90,7 +90,8 @@ func Ranges(at []Row) []Row {
 }
 
 func (r *Row) sameChoice(o *Row) bool {
-	return r.Kind == o.Kind && r.Algorithm == o.Algorithm && r.Protocol == o.Protocol && r.Channels == o.Channels && r.Nodes == o.Nodes && r.Ranks == o.Ranks
+	return r.Kind == o.Kind && r.Algorithm == o.Algorithm && r.Protocol == o.Protocol && r.Channels == o.Channels &&
+		r.Nodes == o.Nodes && r.Ranks == o.Ranks
 }
 
 // small is the size up to which rows for any communicator take LL.

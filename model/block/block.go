@@ -78,8 +78,9 @@ const (
 	Barrier                   // the block's threads wait for one another first
 	Earlier                   // wait: for the launch before the last
 	Pairs                     // source k goes to destination k: multi, up to maxPairs; packets, packet source or target k
-	Halves                    // where there is plenty, some threads put while the others take: of lines half of the warps, of words a quarter of the threads
-	Once                      // of an interpreter's forms: one round of a block's threads does a slice
+	// where there is plenty, some threads put while the others take: of lines half of the warps, of words a quarter of the threads
+	Halves
+	Once // of an interpreter's forms: one round of a block's threads does a slice
 )
 
 // Lines are the kinds of flags between two blocks.

@@ -18,7 +18,8 @@ func coarsen(s *schedule.Schedule) *schedule.Schedule {
 		}
 		var phases []schedule.Phase
 		for p, ph := range ch.Phases {
-			explicit := schedule.Phase{Gen: schedule.GenOps, Op: ph.Op, Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst, Ops: make([][]schedule.Op, s.Spec.Ranks)}
+			explicit := schedule.Phase{Gen: schedule.GenOps, Op: ph.Op, Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst,
+				Ops: make([][]schedule.Op, s.Spec.Ranks)}
 			for r := range explicit.Ops {
 				ops, ok := wholeBlocks(x.AppendProgram(nil, c, p, r), per)
 				if !ok {

@@ -45,6 +45,8 @@ func (op *Op) constant(l *Lane, rank, instances int) string {
 	for _, n := range op.Limits {
 		refs = append(refs, fmt.Sprintf("%dull", n))
 	}
-	return fmt.Sprintf("{{%d, %d, %d, %d, %d, %d, %d, %d, %d, 0, %d, %d, %dull, %dull, %dull, %dull, %dull}, {%s}}", op.Kind, len(op.Sources), len(op.PacketSources), len(op.Destinations),
-		len(op.PacketTargets), op.Own, op.Flags, op.Line, op.Peers, op.Value, op.PerSlice, l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride), strings.Join(refs, ", "))
+	return fmt.Sprintf("{{%d, %d, %d, %d, %d, %d, %d, %d, %d, 0, %d, %d, %dull, %dull, %dull, %dull, %dull}, {%s}}", op.Kind,
+		len(op.Sources), len(op.PacketSources), len(op.Destinations),
+		len(op.PacketTargets), op.Own, op.Flags, op.Line, op.Peers, op.Value, op.PerSlice,
+		l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride), strings.Join(refs, ", "))
 }

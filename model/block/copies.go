@@ -106,7 +106,8 @@ func handshake(ranks, rank, value int, flags uint8) Lane {
 	peers := (uint32(1)<<ranks - 1) &^ (1 << rank)
 	l := Lane{Slices: 1}
 	if peers != 0 {
-		l.Body = []Op{{Kind: Signal, Flags: flags, Line: Ready, Peers: peers, Value: value}, {Kind: Wait, Flags: flags, Line: Ready, Peers: peers, Value: value}}
+		l.Body = []Op{{Kind: Signal, Flags: flags, Line: Ready, Peers: peers, Value: value},
+			{Kind: Wait, Flags: flags, Line: Ready, Peers: peers, Value: value}}
 	}
 	return l
 }

@@ -270,7 +270,8 @@ func (e *emission) maker(r Ref) int {
 		if op.Flags&Pairs != 0 || len(op.Destinations) == 0 || len(op.Destinations) == MaxRanks {
 			continue
 		}
-		if op.Kind == Multi && len(op.Sources) == 1 && op.Sources[0] == r || (op.Kind == Multi || op.Kind == WordReduce) && op.Destinations[0] == r {
+		if op.Kind == Multi && len(op.Sources) == 1 && op.Sources[0] == r ||
+			(op.Kind == Multi || op.Kind == WordReduce) && op.Destinations[0] == r {
 			return i
 		}
 	}
@@ -416,5 +417,6 @@ func (e *emission) hoist(op Op) bool {
 
 // joins reports whether two signals or waits are one.
 func (op *Op) joins(o Op) bool {
-	return op.Kind == o.Kind && op.Line == o.Line && op.Value == o.Value && op.PerSlice == o.PerSlice && op.Flags == o.Flags && op.Peers&o.Peers == 0
+	return op.Kind == o.Kind && op.Line == o.Line && op.Value == o.Value && op.PerSlice == o.PerSlice && op.Flags == o.Flags &&
+		op.Peers&o.Peers == 0
 }

@@ -50,7 +50,8 @@ func (e Encoding) LaneBytes(lanes ...Lane) (most int) {
 }
 
 func (e Encoding) op(b []byte, op *Op, l *Lane, rank int) []byte {
-	b = append(b, byte(op.Kind), byte(len(op.Sources)), byte(len(op.PacketSources)), byte(len(op.Destinations)), byte(len(op.PacketTargets)),
+	b = append(b, byte(op.Kind), byte(len(op.Sources)), byte(len(op.PacketSources)), byte(len(op.Destinations)),
+		byte(len(op.PacketTargets)),
 		byte(op.Own), op.Flags, op.Line)
 	le := binary.LittleEndian
 	for _, n := range []uint32{op.Peers, uint32(e.Forms.number(l, op)), uint32(op.Value), uint32(op.PerSlice)} {

@@ -52,14 +52,16 @@ const (
 )
 
 var mechanisms = [...]mechanism{
-	Pull:    {name: "pull", protocol: schedule.Pulled},
-	Push:    {name: "push", protocol: schedule.Simple, pushes: true},
-	Packets: {name: "packets", protocol: schedule.LL, put: LLPut, data: 1, room: 2, bytes: 8, threads: 1, blocks: []blockStep{{1024, 64}, {16384, 256}}},
-	Lines:   {name: "lines", protocol: schedule.LL128, put: LinePut, data: lineData, room: lineRoom, bytes: 15, threads: 2, blocks: []blockStep{{40000, 256}}},
-	Words: {name: "words", protocol: schedule.Words, put: WordPut, data: 1, room: 1, empty: 0xff, bytes: 16, threads: 1,
-		blocks: []blockStep{{8192, 128}, {32768, 256}}},
-	WordsPush: {name: "words_push", protocol: schedule.Words, pushes: true, put: WordPut, data: 1, room: 1, empty: 0xff, bytes: 16, threads: 1,
-		blocks: []blockStep{{8192, 128}, {32768, 256}}},
+	Pull: {name: "pull", protocol: schedule.Pulled},
+	Push: {name: "push", protocol: schedule.Simple, pushes: true},
+	Packets: {name: "packets", protocol: schedule.LL, put: LLPut, data: 1, room: 2,
+		bytes: 8, threads: 1, blocks: []blockStep{{1024, 64}, {16384, 256}}},
+	Lines: {name: "lines", protocol: schedule.LL128, put: LinePut, data: lineData, room: lineRoom,
+		bytes: 15, threads: 2, blocks: []blockStep{{40000, 256}}},
+	Words: {name: "words", protocol: schedule.Words, put: WordPut, data: 1, room: 1, empty: 0xff,
+		bytes: 16, threads: 1, blocks: []blockStep{{8192, 128}, {32768, 256}}},
+	WordsPush: {name: "words_push", protocol: schedule.Words, pushes: true, put: WordPut, data: 1, room: 1, empty: 0xff,
+		bytes: 16, threads: 1, blocks: []blockStep{{8192, 128}, {32768, 256}}},
 	Copies: {name: "copies", protocol: schedule.CopyEngine},
 }
 

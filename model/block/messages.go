@@ -209,7 +209,8 @@ func (c *compiler) choosePushes(all []*strand) {
 	for k, st := range all {
 		for r, steps := range st.steps {
 			for i := range steps {
-				if m := steps[i].msg; steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) && !forwarded(steps[i:]) {
+				if m := steps[i].msg; steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) &&
+					!forwarded(steps[i:]) {
 					m.pushed = !c.o.Mechanism.Flagged() || reducedFrom(st.steps[m.from], m)
 				}
 			}

@@ -34,7 +34,8 @@ func (c *compiler) pieceEnd(channel int) int64 {
 func (e *emission) sender(r Ref) int {
 	for i := len(e.ops) - 1; i >= e.segment; i-- {
 		op := &e.ops[i]
-		made := op.Kind == e.c.o.Mechanism.form(LLReduce) && slices.Contains(op.Destinations, r) || op.Kind == e.c.o.Mechanism.form(LLPut) && op.Sources[0] == r
+		made := op.Kind == e.c.o.Mechanism.form(LLReduce) && slices.Contains(op.Destinations, r) ||
+			op.Kind == e.c.o.Mechanism.form(LLPut) && op.Sources[0] == r
 		if made && op.Flags&Pairs == 0 && len(op.PacketTargets) < MaxRanks-1 {
 			return i
 		}
@@ -100,7 +101,8 @@ func (e *emission) unpack(s *step) error {
 	}
 	_, ends := e.c.refs(s.msg.from, e.st.channel, s.msg.send.Src)
 	for i, p := range e.packets(s.msg) {
-		op := Op{Kind: e.c.o.Mechanism.form(LLReduce), PacketSources: []Ref{p}, Destinations: []Ref{dst[i]}, Limit: shorter(limits[i], ends[i])}
+		op := Op{Kind: e.c.o.Mechanism.form(LLReduce), PacketSources: []Ref{p}, Destinations: []Ref{dst[i]},
+			Limit: shorter(limits[i], ends[i])}
 		if own != nil {
 			op.Sources = []Ref{own[i]}
 			if e.rank > s.msg.from {

@@ -78,7 +78,8 @@ func (c *Cuts) LowerBound(size units.Bytes) Bound {
 		if c.spec.Kind == AllReduce {
 			total := t.messages * float64(len(tier)-1) * float64(size)
 			consider(total/min(in, out)*1e12, func() string {
-				return fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name, units.Rate(min(in, out)))
+				return fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name,
+					units.Rate(min(in, out)))
 			})
 		}
 	}

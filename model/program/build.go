@@ -37,7 +37,8 @@ func (b *builder) cut() error {
 		den := total * int64(ch.Chunks/b.s.Spec.Blocks())
 		unit = lcm(unit, den/units.GCD(ch.Share, den))
 		if unit*int64(b.s.Spec.Blocks()) > maxChunks {
-			return fmt.Errorf("the plan cuts the buffer into more than %d equal chunks: plan with fewer --slices, fewer channels or equal shares", maxChunks)
+			return fmt.Errorf("the plan cuts the buffer into more than %d equal chunks: "+
+				"plan with fewer --slices, fewer channels or equal shares", maxChunks)
 		}
 	}
 	b.p.Unit = int(unit)

@@ -11,7 +11,8 @@ func (w *writer) channel() schedule.Channel {
 	number := w.packing()
 	ch := schedule.Channel{Share: int64(w.unit), Slices: 1, Chunks: w.unit * w.spec.Blocks()}
 	for range w.stages {
-		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: w.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output,
+		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: w.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch,
+			Dst: schedule.Output,
 			Ops: make([][]schedule.Op, len(w.ranks))})
 	}
 	for r := range w.ranks {

@@ -157,14 +157,7 @@ func (b Buffer) String() string { return bufferNames[b] }
 func (b Buffer) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // UnmarshalText reads the name.
-func (b *Buffer) UnmarshalText(text []byte) error {
-	i := slices.Index(bufferNames, string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown buffer %q: must be one of %v", text, bufferNames)
-	}
-	*b = Buffer(i)
-	return nil
-}
+func (b *Buffer) UnmarshalText(text []byte) error { return parseName(b, "buffer", bufferNames, text) }
 
 // String is the operation's name.
 func (k OpKind) String() string { return opKindNames[k] }
@@ -174,10 +167,14 @@ func (k OpKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads the name.
 func (k *OpKind) UnmarshalText(text []byte) error {
-	i := slices.Index(opKindNames, string(text))
+	return parseName(k, "operation", opKindNames, text)
+}
+
+func parseName[T ~uint8](to *T, what string, names []string, text []byte) error {
+	i := slices.Index(names, string(text))
 	if i < 0 {
-		return fmt.Errorf("unknown operation %q: must be one of %v", text, opKindNames)
+		return fmt.Errorf("unknown %s %q: must be one of %v", what, text, names)
 	}
-	*k = OpKind(i)
+	*to = T(i)
 	return nil
 }

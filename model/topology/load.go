@@ -97,27 +97,30 @@ func newBuilder(d *diagnostics, f *file, src Source) *builder {
 // addConstants adds a file's classes and models to the topology's tables. Files that
 // are used together may define the same name only with the same content.
 func (b *builder) addConstants(f *file, p pos) (classes, models map[string]int32) {
+	clash := func(what, name string) {
+		b.AddAt(p, "%s %s is defined differently in %s and in the file it uses: rename one", what, name, f.name)
+	}
 	for _, c := range f.classes {
-		i, ok := b.classes[c.Name]
-		switch {
-		case !ok:
-			b.classes[c.Name] = int32(len(b.t.classes))
-			b.t.classes = append(b.t.classes, c)
-		case b.t.classes[i] != c:
-			b.AddAt(p, "class %s is defined differently in %s and in the file it uses: rename one", c.Name, f.name)
+		if !define(&b.t.classes, b.classes, c.Name, c) {
+			clash("class", c.Name)
 		}
 	}
 	for _, m := range f.models {
-		i, ok := b.models[m.Name]
-		switch {
-		case !ok:
-			b.models[m.Name] = int32(len(b.t.models))
-			b.t.models = append(b.t.models, m)
-		case b.t.models[i] != m:
-			b.AddAt(p, "model %s is defined differently in %s and in the file it uses: rename one", m.Name, f.name)
+		if !define(&b.t.models, b.models, m.Name, m) {
+			clash("model", m.Name)
 		}
 	}
 	return b.classes, b.models
+}
+
+// define adds what has no number yet; false where the name stands for something else.
+func define[T comparable](list *[]T, number map[string]int32, name string, x T) bool {
+	i, ok := number[name]
+	if !ok {
+		number[name] = int32(len(*list))
+		*list = append(*list, x)
+	}
+	return !ok || (*list)[i] == x
 }
 
 // build checks everything that can be checked part by part, so that all mistakes are

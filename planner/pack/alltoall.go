@@ -71,7 +71,8 @@ type lengths struct {
 }
 
 func newLengths(g *Graph) *lengths {
-	a := &lengths{g: g, start: g.starts(), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices), via: make([]int32, g.Vertices), load: make([]float64, len(g.Edges)),
+	a := &lengths{g: g, start: g.starts(), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices),
+		via: make([]int32, g.Vertices), load: make([]float64, len(g.Edges)),
 		queue: heap.New(func(a, b reach) bool { return a.dist < b.dist })}
 	a.best.Rate = Fraction{math.MaxInt64, 1}
 	return a

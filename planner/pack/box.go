@@ -116,7 +116,7 @@ func (b box) rate(r *routes, peers int, are func(u, v int) bool) (*big.Rat, erro
 			}
 		}
 	}
-	each, _, err := r.rate(w)
+	each, err := r.rate(w)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func starsFall(g *Graph, x Fraction, r *routes) bool {
 				}
 			}
 		}
-		per, _, err := r.rate(w)
+		per, err := r.rate(w)
 		if err != nil || per.Cmp(big.NewRat(x.Num, x.Den)) < 0 {
 			return true
 		}

@@ -24,7 +24,8 @@ type flows struct {
 
 func newFlows(g *Graph) *flows {
 	n := g.Vertices + 1
-	f := &flows{g: g, start: make([]int32, n+1), level: make([]int32, n), stamp: make([]int32, n), next: make([]int32, n), queue: make([]int32, 0, n)}
+	f := &flows{g: g, start: make([]int32, n+1), level: make([]int32, n), stamp: make([]int32, n), next: make([]int32, n),
+		queue: make([]int32, 0, n)}
 	type end struct{ u, v int32 }
 	arcs := make([]end, 0, len(g.Edges)+g.Ranks)
 	for _, e := range g.Edges {

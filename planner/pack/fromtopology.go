@@ -27,7 +27,8 @@ func FromTopology(t *topology.Topology) (*Graph, error) {
 }
 
 func graphOf(t *topology.Topology) (*Graph, error) {
-	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, comp: make([]int32, len(t.Devices())), vertices: t.NumRanks()}
+	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, comp: make([]int32, len(t.Devices())),
+		vertices: t.NumRanks()}
 	for i := range b.comp {
 		b.comp[i] = int32(i)
 	}

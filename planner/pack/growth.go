@@ -13,7 +13,8 @@ type start struct {
 }
 
 func newGrowth(g *Graph, caps []int64, starts []start, seed uint64) *growth {
-	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks), into: make([]int64, g.Ranks), seed: rand.New(rand.NewPCG(seed, 1))}
+	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks), into: make([]int64, g.Ranks),
+		seed: rand.New(rand.NewPCG(seed, 1))}
 	for v := range e.cap {
 		e.cap[v] = make([]int64, g.Ranks)
 		e.order = append(e.order, int32(v))

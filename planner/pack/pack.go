@@ -41,8 +41,7 @@ func ForTopology(t *topology.Topology, use Use, root int) (*Packing, error) {
 // paths along the dimensions of meshes and tori; else, for graphs that are not too
 // large, trees by Edmonds' theorem, which always reach the bound of the graph of the
 // transfers that are used (see transfers). It returns the fastest that it finds; of
-// equally fast ones the one with the lowest, then the fewest trees. Where the bound
-// is not reached, Packing.Note says what is in the way.
+// equally fast ones the one with the lowest, then the fewest trees.
 func Pack(g *Graph, o Options) (*Packing, error) {
 	bound, err := Bound(g)
 	if err != nil {

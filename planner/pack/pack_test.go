@@ -102,8 +102,8 @@ func TestPackReachesTheBound(t *testing.T) {
 		if err := p.Verify(g, 0); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		t.Logf("%-24s | %4d | %.2f | %.2f | %.4f | %s | %d | %d | %d | %.3f | %s", c.name, g.Ranks, p.Bound.AlgBW/1e9,
-			p.AlgBW/1e9, p.Share, p.Method, p.K, p.Count(), p.Height, took, p.Note)
+		t.Logf("%-24s | %4d | %.2f | %.2f | %.4f | %s | %d | %d | %d | %.3f", c.name, g.Ranks, p.Bound.AlgBW/1e9,
+			p.Rate.Float()*float64(g.Ranks)/1e9, p.Share, p.Method, p.K, p.Count(), p.Height, took)
 		if p.Share < c.share || p.Height > c.height {
 			t.Errorf("%s: share %.4f, height %d", c.name, p.Share, p.Height)
 		}

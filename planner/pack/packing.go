@@ -1,11 +1,6 @@
 package pack
 
-import (
-	"fmt"
-	"math/big"
-
-	"railyard/model/units"
-)
+import "math/big"
 
 // Tree is a spanning out-tree of a root: Parent[v] is the rank that sends the root's
 // data to v; −1 at the root itself.
@@ -35,12 +30,10 @@ type Packing struct {
 	K      int64    // parts of the data of each root, or of all; the weights of the trees sum to it
 	Trees  [][]Tree // by root
 	Rate   Fraction // bytes/s for each root, or of the whole buffer, when the fullest link is full
-	AlgBW  float64  // bytes/s of the whole buffer
 	Bound  Result   // what no packing can beat
 	Share  float64  // Rate over Bound.Rate
 	Height int      // of the highest tree, in hops
 	Method string   // how the trees were found
-	Note   string   // why the bound is not reached; "" where it is
 	Few    *Packing // the best one in at most eight parts for each root, where that is another
 
 	routes *routes
@@ -90,25 +83,17 @@ func (p *Packing) Hops() []Edge {
 func (p *Packing) evaluate(bound Result, r *routes) error {
 	p.routes = r
 	p.Bound = bound
-	per, full, err := r.rate(p.traffic())
+	per, err := r.rate(p.traffic())
 	if err != nil {
 		return err
 	}
 	p.Rate = toFraction(per.Mul(per, big.NewRat(p.K, 1)))
-	p.AlgBW = p.Rate.Float()
-	if p.Use == AllGather {
-		p.AlgBW *= float64(len(p.Trees))
-	}
 	p.Share = p.Rate.Float() / bound.Rate.Float()
 	p.Height = 0
 	for root, list := range p.Trees {
 		for _, t := range list {
 			p.Height = max(p.Height, height(t.Parent, int32(root)))
 		}
-	}
-	p.Note = ""
-	if p.Rate != bound.Rate {
-		p.Note = fmt.Sprintf("%.2f%% of the bound: on the routes that transfers take, these trees fill %s (%v) first", 100*p.Share, r.name(full), units.Rate(r.capacity(full)))
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ func (s *search) priced(use Use, root int) *Graph {
 		return nil
 	}
 	list := s.useful()
-	p := &prices{n: s.g.Ranks, use: use, root: root, both: use == AllReduce || use == AllGather && s.g.Ranks > mostRooted, price: make([]float64, s.routes.count), load: make([]float64, s.routes.count)}
+	p := &prices{n: s.g.Ranks, use: use, root: root, both: use == AllReduce || use == AllGather && s.g.Ranks > mostRooted,
+		price: make([]float64, s.routes.count), load: make([]float64, s.routes.count)}
 	p.hops, p.chosen = p.hopsOf(list), make([]float64, p.n*p.n)
 	for i := range p.price {
 		p.price[i] = 1 / float64(s.routes.capacity(int32(i)))

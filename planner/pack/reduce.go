@@ -24,7 +24,8 @@ type reducer struct {
 }
 
 func newReducer(g *Graph) *reducer {
-	r := &reducer{ranks: g.Ranks, out: make([]map[int32]int64, g.Vertices), in: make([]map[int32]int64, g.Vertices), merged: make([]int, g.Vertices)}
+	r := &reducer{ranks: g.Ranks, out: make([]map[int32]int64, g.Vertices), in: make([]map[int32]int64, g.Vertices),
+		merged: make([]int, g.Vertices)}
 	for v := range r.out {
 		r.out[v], r.in[v], r.merged[v] = map[int32]int64{}, map[int32]int64{}, 1
 	}

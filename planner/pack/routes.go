@@ -115,25 +115,24 @@ func (r *routes) load(p *pairs) ([]sum, error) {
 	return out, nil
 }
 
-// rate is how fast one unit of weight can go, and which resource is then full.
-func (r *routes) rate(p *pairs) (*big.Rat, int32, error) {
+// rate is how fast one unit of weight can go.
+func (r *routes) rate(p *pairs) (*big.Rat, error) {
 	loads, err := r.load(p)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	var best *big.Rat
-	full := int32(-1)
 	for i := range loads {
 		if loads[i].zero() {
 			continue
 		}
 		x := new(big.Rat).SetInt64(r.capacity(int32(i)))
 		if x.Quo(x, loads[i].rat()); best == nil || x.Cmp(best) < 0 {
-			best, full = x, int32(i)
+			best = x
 		}
 	}
 	if best == nil {
-		return nil, 0, fmt.Errorf("pack: nothing is sent")
+		return nil, fmt.Errorf("pack: nothing is sent")
 	}
-	return best, full, nil
+	return best, nil
 }

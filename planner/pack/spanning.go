@@ -45,7 +45,9 @@ func (g *Graph) bothWays() *Graph {
 	h.Edges = nil
 	back := g.Reversed().Edges
 	for i, e := range g.Edges {
-		j, found := slices.BinarySearchFunc(back, e, func(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+		j, found := slices.BinarySearchFunc(back, e, func(a, b Edge) int {
+			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+		})
 		if found {
 			h.Edges = append(h.Edges, Edge{e.From, e.To, min(g.Edges[i].Cap, back[j].Cap)})
 		}

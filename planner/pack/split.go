@@ -61,7 +61,8 @@ func splitOff(g *Graph, x Fraction) (*split, *Graph, error) {
 const splitOrders = 8
 
 func splitInOrder(g *Graph, x Fraction, order int) *split {
-	s := &split{g: g, n: g.Vertices, need: x.Num * spread, left: make([][]int64, g.Vertices), paths: map[[2]int32][]strand{}, flow: newDense(g.Vertices + 2)}
+	s := &split{g: g, n: g.Vertices, need: x.Num * spread, left: make([][]int64, g.Vertices), paths: map[[2]int32][]strand{},
+		flow: newDense(g.Vertices + 2)}
 	unit := x.Num
 	for _, e := range g.Edges {
 		unit = units.GCD(unit, e.Cap*x.Den)

@@ -23,12 +23,12 @@ func (s *sum) add(num, den int64) {
 			return
 		}
 		g := units.GCD(s.den, den)
-		if a, b := mulMin(s.num, den/g, math.MaxInt64/4), mulMin(num, s.den/g, math.MaxInt64/4); a < math.MaxInt64/4 && b < math.MaxInt64/4 {
-			if d := mulMin(s.den/g, den, math.MaxInt64/4); d < math.MaxInt64/4 {
-				f := fraction(a+b, d)
-				s.num, s.den = f.Num, f.Den
-				return
-			}
+		const most = math.MaxInt64 / 4
+		a, b, d := mulMin(s.num, den/g, most), mulMin(num, s.den/g, most), mulMin(s.den/g, den, most)
+		if a < most && b < most && d < most {
+			f := fraction(a+b, d)
+			s.num, s.den = f.Num, f.Den
+			return
 		}
 		s.big = big.NewRat(s.num, s.den)
 	}

@@ -71,8 +71,8 @@ func TestTreesOfUnequalRootsReachTheBound(t *testing.T) {
 		if err := p.Verify(g, 0); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		t.Logf("%-24s %d | %.2f | %.2f | %.4f | %s | %d | %d | %d | %.3f | %s", c.name, c.use, p.Bound.AlgBW/1e9,
-			p.AlgBW/1e9, p.Share, p.Method, p.K, p.Count(), p.Height, took, p.Note)
+		t.Logf("%-24s %d | %.2f | %.2f | %.4f | %s | %d | %d | %d | %.3f", c.name, c.use, p.Bound.AlgBW/1e9,
+			p.Rate.Float()/1e9, p.Share, p.Method, p.K, p.Count(), p.Height, took)
 		if p.Share < c.share || p.Height > c.height {
 			t.Errorf("%s: share %.4f, height %d", c.name, p.Share, p.Height)
 		}

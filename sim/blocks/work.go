@@ -45,7 +45,8 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units
 	if p.Ranks > t.NumRanks() {
 		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
 	}
-	m := &machine{t: t, threads: shape.Threads, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{}, traffic: trafficOf(p)}
+	m := &machine{t: t, threads: shape.Threads, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{},
+		traffic: trafficOf(p)}
 	m.note()
 	chain, err := m.longest()
 	if err != nil {

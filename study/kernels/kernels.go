@@ -43,7 +43,8 @@ func Work(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size, win
 }
 
 // Case says what a schedule that took some time has to do as GPUs run it.
-func Case(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, took units.Time, costs *cost.Profile) (fit.Case, error) {
+func Case(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, took units.Time,
+	costs *cost.Profile) (fit.Case, error) {
 	c := fit.Case{Launched: true, Size: size, Time: took}
 	if how.Mechanism == block.Copies {
 		f, err := measured.Features(t, s, size, took)
@@ -53,7 +54,8 @@ func Case(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size unit
 	}
 	w, err := workOf(t, s, how, size, costs)
 	for _, x := range w {
-		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Peers: x.Peers, Line: x.Line})
+		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Peers: x.Peers,
+			Line: x.Line})
 	}
 	return c, err
 }

@@ -157,7 +157,8 @@ func Compile(name, source string, headers map[string]string, options []string) (
 		C.rl_nvrtcGetProgramLogSize(p, &n)
 		log := make([]byte, n+1)
 		C.rl_nvrtcGetProgramLog(p, (*C.char)(unsafe.Pointer(&log[0])))
-		return nil, &Error{Call: "nvrtcCompileProgram", Code: int(rc), Name: "compilation failed", Detail: strings.TrimRight(string(log), "\x00\n")}
+		return nil, &Error{Call: "nvrtcCompileProgram", Code: int(rc), Name: "compilation failed",
+			Detail: strings.TrimRight(string(log), "\x00\n")}
 	}
 	var n C.size_t
 	if rc := C.rl_nvrtcGetCUBINSize(p, &n); rc != 0 || n == 0 {

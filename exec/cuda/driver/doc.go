@@ -28,8 +28,10 @@ func (e *Error) Error() string {
 // Dim is the shape of a launch.
 type Dim struct {
 	Blocks, Threads int
-	Shared          int  // bytes of dynamic shared memory
-	Overlap         bool // may start before the kernel ahead of it in the stream has ended (programmatic dependent launch); the kernel waits itself
+	Shared          int // bytes of dynamic shared memory
+	// Overlap: it may start before the kernel ahead of it in the stream has ended (programmatic
+	// dependent launch); the kernel waits itself.
+	Overlap bool
 }
 
 // Attribute is a device attribute's number in the driver API.

@@ -173,5 +173,6 @@ func (k Kernel) Launch(s Stream, d Dim, parameter []byte) error {
 	if d.Overlap {
 		overlap = 1
 	}
-	return fail("cuLaunchKernelEx", C.rl_launch(k.f, s.s, C.uint(d.Blocks), C.uint(d.Threads), C.uint(d.Shared), overlap, unsafe.Pointer(&parameter[0])))
+	return fail("cuLaunchKernelEx", C.rl_launch(k.f, s.s, C.uint(d.Blocks), C.uint(d.Threads), C.uint(d.Shared), overlap,
+		unsafe.Pointer(&parameter[0])))
 }

@@ -1,9 +1,10 @@
-package interoptest
+package mscclxml
 
 import (
 	"bytes"
 	"testing"
 
+	"railyard/interop/interoptest"
 	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -12,9 +13,9 @@ import (
 	"railyard/topologies"
 )
 
-// Ratio exports and imports a schedule over the GPUs of a machine, proves what comes back,
+// ratioOf exports and imports a schedule over the GPUs of a machine, proves what comes back,
 // and says how long that takes in comparison, at line rates.
-func Ratio(t *testing.T, f Format, s *schedule.Schedule, machine string, o topology.Options) float64 {
+func ratioOf(t *testing.T, f interoptest.Format, s *schedule.Schedule, machine string, o topology.Options) float64 {
 	t.Helper()
 	topo, err := topology.Load(topologies.Source, machine, o)
 	if err != nil {
@@ -31,7 +32,7 @@ func Ratio(t *testing.T, f Format, s *schedule.Schedule, machine string, o topol
 	if err != nil {
 		t.Fatal(err)
 	}
-	Uneven(t, back)
+	interoptest.Uneven(t, back)
 	return float64(timeOf(t, topo, back)) / float64(timeOf(t, topo, s))
 }
 

@@ -1,5 +1,4 @@
-// Package plannertest is what every planning algorithm must pass.
-package plannertest
+package planner_test
 
 import (
 	"bytes"
@@ -14,10 +13,10 @@ import (
 	"railyard/planner"
 )
 
-// Conform builds every algorithm for every collective on a topology and requires: the
+// conform builds every algorithm for every collective on a topology and requires: the
 // schedule is valid, provably computes its collective, uses only routes that exist,
 // carries its inputs, and survives JSON. It returns how many schedules it saw.
-func Conform(t *testing.T, topo *topology.Topology) int {
+func conform(t *testing.T, topo *topology.Topology) int {
 	t.Helper()
 	seen := 0
 	for _, kind := range collective.All() {
