@@ -9,6 +9,7 @@ import (
 
 	"railyard/model/measurement"
 	"railyard/model/units"
+	"railyard/report/table"
 )
 
 // Point is one size of a series.
@@ -170,5 +171,5 @@ func summaryOf(s Series) string {
 	for i, p := range s.Points {
 		errors[i] = p.err() / 100
 	}
-	return "MAPE " + percent(measurement.MAPE(errors))
+	return "MAPE " + table.Percent(measurement.MAPE(errors))
 }

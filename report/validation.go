@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -104,101 +102,96 @@ func named(r ComparedRow) bool {
 
 func published(r ComparedRow) bool { return strings.Contains(r.File, "published") }
 
-// WriteMarkdown writes docs/validation.md.
-func (v *Validation) WriteMarkdown(w io.Writer) error {
-	out := &lines{w: w}
-	out.printf("# Predictions beside measurements\n\n")
-	out.printf("Written by `lab validate -o docs`; every row is in [validation.csv](validation.csv). Errors are (predicted − measured)/measured;\n")
-	out.printf("the factor is the geometric mean of how far off a row is, whichever way. NCCL's own model is NCCL 2.30.7's tuning model on\n")
-	out.printf("the same rows, where it has one. Goals are for rows that were not fitted on (second table).\n\n")
-	out.printf("Fitted on the very rows that are judged, which flatters:\n\n")
-	out.printf("| rows | count | MAPE | factor | NCCL's own model: MAPE | factor |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
-	all := v.All()
-	for _, g := range goals {
-		c := all.where(g.in)
-		_, theirs := c.both()
-		out.printf("| %s | %d | %s |\n", g.name, len(c.Rows), strings.Join(append(errorCells(c.errors()), errorCells(theirs)...), " | "))
-	}
-	v.writeUnseen(out)
-	v.writeUnseenBy(out, "profile", func(r ComparedRow) string { return r.Predicted.Profile })
-	v.writeUnseenBy(out, "over", func(r ComparedRow) string { return r.Predicted.Over })
-	out.printf("\nNot blind: a floor comes from the smallest sizes of the run that it is used on, in the left-out tables too. Choices that were\n")
-	out.printf("made with these measurements in view: the drain of each protocol and of trees and the 16 channels that a chain fills\n")
-	out.printf("(`railyard list machines h200`, protocols), the size from which channels are added (12 KiB), what a hop in LL costs (0.95 us, from a\n")
-	out.printf("flag's 0.69 us), how far kernels may lie from what is expected of them (report/fit/belief.go), the size from which\n")
-	out.printf("point-to-point messages take Simple (64 KiB), and that runs driven from PyTorch have a floor.\n")
-	for _, s := range v.Systems {
-		out.printf("\n## %s\n\n", s.Profile)
-		if len(s.Rows) > 0 {
-			out.printf("![measured and predicted](img/validation-%s.png)\n\n", s.Profile)
-			out.printf("%s", table.Of(s.series()).Markdown())
-		}
-		skipped := map[string]int{}
-		for _, x := range s.Skipped {
-			skipped[x.Measured.ID+": "+x.Reason]++
-		}
-		if len(skipped) > 0 {
-			out.printf("\nNot compared:\n\n")
-			writeCounts(out, "-", skipped)
-		}
-	}
-	return out.err
+// goalRow is a goal, with the errors of the rows that it is about.
+type goalRow struct {
+	Rows    string `json:"rows" text:"rows"`
+	Goal    string `json:"goal" text:"goal"`
+	LeftOut string `json:"left_out" text:"left out"`
+	Count   int    `json:"count" text:"count"`
+	ErrorStatistics
+	OwnMAPE   *float64 `json:"nccl_model_mape" text:"NCCL's own model: MAPE" as:"share"`
+	OwnFactor *float64 `json:"nccl_model_factor" text:"factor" as:"factor"`
 }
 
-// writeUnseen writes a line for each goal and way of leaving rows out.
-func (v *Validation) writeUnseen(out *lines) {
-	if len(v.Unseen) == 0 {
-		return
-	}
-	out.printf("\nFitted without the rows that are judged, as the goals ask (`lab validate --unseen`); H200 here is one series, so that leaving it out leaves\nthe other machines and NCCL's own model:\n\n")
-	out.printf("| rows | goal | left out | count | MAPE | factor | NCCL's own model: factor |\n| --- | --- | --- | ---: | ---: | ---: | ---: |\n")
+// goalRows are the errors on a comparison's rows for each goal.
+func (c *Comparison) goalRows(leftOut string) []goalRow {
+	var out []goalRow
 	for _, g := range goals {
-		for _, u := range v.Unseen {
-			c := u.where(g.in)
-			_, theirs := c.both()
-			out.printf("| %s | %s | %s | %d | %s | %s |\n", g.name, g.want, u.What, len(c.Rows),
-				strings.Join(errorCells(c.errors()), " | "), errorCells(theirs)[1])
-		}
+		one := c.where(g.in)
+		_, theirs := one.both()
+		own := statistics(theirs)
+		out = append(out, goalRow{g.name, g.want, leftOut, len(one.Rows), statistics(one.errors()), own.MAPE, own.Geomean})
 	}
+	return out
 }
 
-// writeUnseenBy writes a line for each value of what by says about a row: errors in and
-// out of sample of all its rows.
-func (v *Validation) writeUnseenBy(out *lines, name string, by func(ComparedRow) string) {
-	if len(v.Unseen) == 0 {
-		return
-	}
-	header := []string{name, "rows", "in sample: MAPE", "factor"}
-	for _, u := range v.Unseen {
-		header = append(header, u.What+" left out: MAPE", "factor")
-	}
-	out.printf("\n| %s |\n| --- |%s\n", strings.Join(header, " | "), strings.Repeat(" ---: |", len(header)-1))
+// partRow is the errors of the rows that share something, in and out of sample.
+type partRow struct {
+	What    string `json:"what" text:"rows of"`
+	LeftOut string `json:"left_out" text:"left out"`
+	Count   int    `json:"count" text:"count"`
+	ErrorStatistics
+}
+
+// partRows are the errors for each value of what by says about a row.
+func (v *Validation) partRows(by func(ComparedRow) string) []partRow {
 	all := v.All()
 	values := map[string]bool{}
 	for _, r := range all.Rows {
 		values[by(r)] = true
 	}
-	for _, value := range slices.Sorted(maps.Keys(values)) {
+	var out []partRow
+	for _, value := range sortedKeys(values) {
 		in := func(r ComparedRow) bool { return by(r) == value }
-		one := all.where(in)
-		cells := append([]string{value, fmt.Sprint(len(one.Rows))}, errorCells(one.errors())...)
-		for _, u := range v.Unseen {
-			cells = append(cells, errorCells(u.where(in).errors())...)
+		for _, u := range append([]Unseen{{"nothing", all}}, v.Unseen...) {
+			one := u.where(in)
+			out = append(out, partRow{value, u.What, len(one.Rows), statistics(one.errors())})
 		}
-		out.printf("| %s |\n", strings.Join(cells, " | "))
+	}
+	return out
+}
+
+// Blocks are the tables of docs/validation.md.
+func (v *Validation) Blocks() []table.Block {
+	out := []table.Block{{Name: "in sample", Text: table.Of(v.All().goalRows("nothing")).Markdown()}}
+	if len(v.Unseen) > 0 {
+		var unseen []goalRow
+		for _, u := range v.Unseen {
+			unseen = append(unseen, u.goalRows(u.What)...)
+		}
+		out = append(out, table.Block{Name: "unseen", Text: table.Of(unseen).Markdown()},
+			table.Block{Name: "by profile",
+				Text: table.Of(v.partRows(func(r ComparedRow) string { return r.Predicted.Profile })).Markdown()},
+			table.Block{Name: "by medium", Text: table.Of(v.partRows(func(r ComparedRow) string { return r.Predicted.Over })).Markdown()})
+	}
+	var b strings.Builder
+	for i := range v.Systems {
+		v.Systems[i].write(&b)
+	}
+	return append(out, table.Block{Name: "systems", Text: b.String()})
+}
+
+// write is the section of a system.
+func (s *ValidatedSystem) write(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %s\n\n", s.Profile)
+	if len(s.Rows) > 0 {
+		fmt.Fprintf(b, "![measured and predicted](img/validation-%s.png)\n\n%s", s.Profile, table.Of(s.series()).Markdown())
+	}
+	skipped := map[string]int{}
+	for _, x := range s.Skipped {
+		skipped[x.Measured.ID+": "+x.Reason]++
+	}
+	if len(skipped) > 0 {
+		b.WriteString("\nNot compared:\n\n")
+	}
+	for _, x := range sortedKeys(skipped) {
+		fmt.Fprintf(b, "- (%d): %s\n", skipped[x], x)
 	}
 }
 
 // where keeps some rows.
 func (c *Comparison) where(in func(ComparedRow) bool) *Comparison {
 	return &Comparison{Header: c.Header, Rows: slices.DeleteFunc(slices.Clone(c.Rows), func(r ComparedRow) bool { return !in(r) })}
-}
-
-func errorCells(errors []float64) []string {
-	if len(errors) == 0 {
-		return []string{"–", "–"}
-	}
-	return []string{percent(measurement.MAPE(errors)), factor(measurement.GeomeanFactor(errors))}
 }
 
 // SeriesRow is a series of a system by collective, algorithm, launch and number of GPUs.

@@ -8,19 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/step"
-	"railyard/cmd/internal/cli"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/model/workload"
 	"railyard/report"
+	"railyard/report/table"
 )
 
 // workedNumber is a worked number of the documents that railyard was asked for with, and the
 // steps that answer it.
 type workedNumber struct {
-	question, says string
-	runs           []workedRun
-	why            string
+	question string
+	runs     []workedRun
 }
 
 // workedRun is a training step.
@@ -39,44 +38,36 @@ func onMachine(name string, nodes, gpus int, gpu string, set ...string) machine 
 
 // workedNumbers are the questions about steps.
 var workedNumbers = []workedNumber{
-	{"ResNet-50 gradients (100 MB, FP32), ring over 8 GPUs: PCIe 3 against NVLink 3", "44 / 2.3 ms",
+	{"ResNet-50 gradients (100 MB, FP32), ring over 8 GPUs: PCIe 3 against NVLink 3",
 		[]workedRun{
 			{"PCIe 3", onMachine("pcie3-server", 1, 8, "v100"), "resnet-50", []string{"gradients=fp32"}, "dp8 zero0 mb32 gb256", 0},
-			{"NVLink 3", onMachine("dgx-a100", 1, 8, ""), "resnet-50", []string{"gradients=fp32"}, "dp8 zero0 mb32 gb256", 0}},
-		"The document multiplies size over bandwidth by 7. A ring sends 2·7/8 of the data over each link; on PCIe, GPUs share switches and the link between sockets; buckets of 25 MB overlap with the backward pass."},
-	{"7B parameters in FP32 over 16 GB/s, 0.5 s compute", "1.75 s communication, 78 % of the step",
-		[]workedRun{{"2 GPUs, PCIe 3", onMachine("pcie3-server", 1, 2, "v100"), "llama-2-7b", []string{"precision=fp32", "gradients=fp32"}, "dp2 zero0 mb1 gb2", 500 * units.Millisecond}},
-		"The document sends 28 GB once at 16 GB/s. An all-reduce between two GPUs moves 28 GB in each direction, in buckets of 25 MB, at what rings over PCIe 3 reach in measurements (profile pcie3), which is far below 16 GB/s; little of it can hide behind 0.5 s. (It does not fit into a V100's memory: 16 bytes a parameter.)"},
-	{"ResNet-50 on 4 GPUs over PCIe: 0.25 s compute", "0.8 s communication, 0.95× of one GPU",
-		[]workedRun{{"4 GPUs, PCIe 3", onMachine("pcie3-server", 1, 4, "v100"), "resnet-50", []string{"gradients=fp32"}, "dp4 zero0 mb64 gb256", 250 * units.Millisecond}},
-		"0.8 s for 100 MB would be 0.2 GB/s. Four GPUs reduce 100 MB over PCIe in tens of milliseconds, nearly all of it during the backward pass."},
-	{"ResNet-50, 8 GPUs: PCIe 3 / NVLink 1", "62 % / 91 % scaling efficiency",
+			{"NVLink 3", onMachine("dgx-a100", 1, 8, ""), "resnet-50", []string{"gradients=fp32"}, "dp8 zero0 mb32 gb256", 0}}},
+	{"7B parameters in FP32 over 16 GB/s, 0.5 s compute",
+		[]workedRun{{"2 GPUs, PCIe 3", onMachine("pcie3-server", 1, 2, "v100"), "llama-2-7b", []string{"precision=fp32", "gradients=fp32"}, "dp2 zero0 mb1 gb2", 0}}},
+	{"ResNet-50 on 4 GPUs over PCIe: 0.25 s compute",
+		[]workedRun{{"4 GPUs, PCIe 3", onMachine("pcie3-server", 1, 4, "v100"), "resnet-50", []string{"gradients=fp32"}, "dp4 zero0 mb64 gb256", 250 * units.Millisecond}}},
+	{"ResNet-50, 8 GPUs: PCIe 3 / NVLink 1",
 		[]workedRun{
 			{"PCIe 3, P100", onMachine("pcie3-server", 1, 8, "p100"), "resnet-50", []string{"precision=fp32", "gradients=fp32"}, "dp8 zero0 mb32 gb256", 0},
-			{"DGX-1 P100", onMachine("dgx1-p100", 1, 8, ""), "resnet-50", []string{"precision=fp32", "gradients=fp32"}, "dp8 zero0 mb32 gb256", 0}},
-		"On P100 in FP32 the backward pass is long enough to hide the reduction. Published runs of that time lost more to input pipelines and to frameworks without overlap."},
-	{"BERT-Large, 16 GPUs: two DGX-1 V100 / one DGX-2", "84 % / 97 %",
+			{"DGX-1 P100", onMachine("dgx1-p100", 1, 8, ""), "resnet-50", []string{"precision=fp32", "gradients=fp32"}, "dp8 zero0 mb32 gb256", 0}}},
+	{"BERT-Large, 16 GPUs: two DGX-1 V100 / one DGX-2",
 		[]workedRun{
 			{"2 × DGX-1", onMachine("dgx1-v100", 2, 8, ""), "bert-large", nil, "dp16 zero0 mb4 gb64", 0},
-			{"DGX-2", onMachine("dgx2", 1, 16, ""), "bert-large", nil, "dp16 zero0 mb4 gb64", 0}},
-		"The network between two DGX-1 decides; inside one NVSwitch box the reduction hides behind the backward pass."},
-	{"13B model, 8 GPUs, data parallel: PCIe / NVLink, 180 ms compute", "420 / 35 ms communication, 30 % / 84 % GPU use",
+			{"DGX-2", onMachine("dgx2", 1, 16, ""), "bert-large", nil, "dp16 zero0 mb4 gb64", 0}}},
+	{"13B model, 8 GPUs, data parallel: PCIe / NVLink, 180 ms compute",
 		[]workedRun{
-			{"PCIe 4", onMachine("pcie4-server", 1, 8, "a100"), "gpt-3-13b", nil, "dp8 zero0 mb1 gb8", 180 * units.Millisecond},
-			{"DGX A100", onMachine("dgx-a100", 1, 8, ""), "gpt-3-13b", nil, "dp8 zero0 mb1 gb8", 180 * units.Millisecond}},
-		"26 GB of FP16 gradients at 2·7/8 are 45 GB through each GPU, which 35 ms over NVLink 3 would be 1.3 TB/s; over PCIe the document's 420 ms would be 107 GB/s. Only part of either hides behind the backward pass. (16 bytes a parameter do not fit: ZeRO is needed.)"},
-	{"Gradient accumulation ×4, buckets of 25 MB, overlap with the backward pass", "how much of the communication stays exposed",
+			{"PCIe 4", onMachine("pcie4-server", 1, 8, "a100"), "gpt-3-13b", nil, "dp8 zero0 mb1 gb8", 0},
+			{"DGX A100", onMachine("dgx-a100", 1, 8, ""), "gpt-3-13b", nil, "dp8 zero0 mb1 gb8", 0}}},
+	{"Gradient accumulation ×4, buckets of 25 MB, overlap with the backward pass",
 		[]workedRun{
 			{"×1", onMachine("dgx1-v100", 1, 8, ""), "bert-large", nil, "dp8 zero0 mb8 gb64", 0},
-			{"×4", onMachine("dgx1-v100", 1, 8, ""), "bert-large", nil, "dp8 zero0 mb8 gb256", 0}},
-		"Only the last micro-batch's backward pass reduces gradients: the exposed time stays, its share falls."},
-	{"FP32→FP8 compression of gradients, 4 nodes of 8 H100 with 25 Gb/s a GPU", "4× fewer bytes; when the conversion costs more than it saves",
+			{"×4", onMachine("dgx1-v100", 1, 8, ""), "bert-large", nil, "dp8 zero0 mb8 gb256", 0}}},
+	{"FP32→FP8 compression of gradients, 4 nodes of 8 H100 with 25 Gb/s a GPU",
 		[]workedRun{
 			{"FP32", onMachine("dgx-h100", 4, 8, "", "classes.ndr400.rate=25Gb/s"), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full", 0},
 			{"FP8", onMachine("dgx-h100", 4, 8, "", "classes.ndr400.rate=25Gb/s"), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full fp8", 0},
 			{"FP32, 400 Gb/s", onMachine("dgx-h100", 4, 8, ""), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full", 0},
-			{"FP8, 400 Gb/s", onMachine("dgx-h100", 4, 8, ""), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full fp8", 0}},
-		"Conversion is on the GPU's critical path, the bytes it saves often are not: it pays where communication is exposed. Whether sums in FP8 are accurate enough is another question."},
+			{"FP8, 400 Gb/s", onMachine("dgx-h100", 4, 8, ""), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full fp8", 0}}},
 }
 
 func newScenarios() *cobra.Command {
@@ -92,9 +83,14 @@ func newScenarios() *cobra.Command {
 				return err
 			}
 			if out != "" {
-				return cli.WriteFile(filepath.Join(out, "scenarios.md"), d.WriteMarkdown)
+				return fillPage(filepath.Join(out, "scenarios.md"), d.Blocks())
 			}
-			return d.WriteMarkdown(cmd.OutOrStdout())
+			page, err := table.Fill(nil, d.Blocks())
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(page)
+			return err
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for scenarios.md")
@@ -107,7 +103,7 @@ func scenarioDocument() (*report.Scenarios, error) {
 		return nil, err
 	}
 	for _, s := range workedNumbers {
-		x := report.Scenario{Question: s.question, Says: s.says, Why: s.why}
+		x := report.Scenario{Question: s.question}
 		for _, r := range s.runs {
 			row, err := r.row()
 			if err != nil {

@@ -18,9 +18,12 @@ var optionsFor175B = []struct {
 	label, says string
 	run         workedRun
 }{
-	{"PCIe server", "45 days, $162,000", workedRun{machine: onMachine("pcie4-server", 128, 8, "a100"), workload: "gpt-3-175b", layout: "dp128 tp8 pp1 zero3 mb2 gb1536 sp"}},
-	{"DGX A100, bought", "18 days, $254,800", workedRun{machine: onMachine("dgx-a100", 128, 8, ""), workload: "gpt-3-175b", layout: "dp32 tp4 pp8 vpp12 zero1 mb2 gb1536 sp selective"}},
-	{"DGX A100, cloud", "18 days, $125,960", workedRun{machine: onMachine("dgx-a100", 128, 8, ""), workload: "gpt-3-175b", layout: "dp32 tp4 pp8 vpp12 zero1 mb2 gb1536 sp selective"}},
+	{"PCIe server", "45 days, $162,000", workedRun{machine: onMachine("pcie4-server", 128, 8, "a100"), workload: "gpt-3-175b",
+		layout: "dp128 tp8 pp1 zero3 mb2 gb1536 sp"}},
+	{"DGX A100, bought", "18 days, $254,800", workedRun{machine: onMachine("dgx-a100", 128, 8, ""), workload: "gpt-3-175b",
+		layout: "dp32 tp4 pp8 vpp12 zero1 mb2 gb1536 sp selective"}},
+	{"DGX A100, cloud", "18 days, $125,960", workedRun{machine: onMachine("dgx-a100", 128, 8, ""), workload: "gpt-3-175b",
+		layout: "dp32 tp4 pp8 vpp12 zero1 mb2 gb1536 sp selective"}},
 }
 
 // addOptions adds the table of the three options.
@@ -29,7 +32,6 @@ func addOptions(d *report.Scenarios) error {
 	if err != nil {
 		return err
 	}
-	d.Tokens, d.Prices, d.PricesDate = gpt3Tokens, book.Name, book.Date
 	for _, o := range optionsFor175B {
 		t, err := o.run.machine.load()
 		if err != nil {
@@ -39,19 +41,20 @@ func addOptions(d *report.Scenarios) error {
 		if err != nil {
 			return err
 		}
-		row := report.TrainingOption{Label: o.label, Says: o.says, Command: o.run.command(false), Nodes: t.NumNodes(), GPUs: t.NumRanks(), UnitsPerSecond: r.UnitsPerSecond()}
+		row := report.TrainingOption{Label: o.label, Says: o.says, Command: o.run.command(false), Nodes: t.NumNodes(), GPUs: t.NumRanks(),
+			UnitsPerSecond: r.UnitsPerSecond(), Prices: book.Name + " of " + book.Date}
 		row.Days = gpt3Tokens / row.UnitsPerSecond / 86400
 		row.NodeHours = row.Days * 24 * float64(row.Nodes)
 		node, err := book.Node(t.NodeTemplate(0))
 		var missing *price.Missing
 		switch {
 		case err == nil:
-			row.Each = node.Price
+			row.Bought = node.Price * float64(row.Nodes)
 		case !errors.As(err, &missing):
 			return err
 		}
 		if offers := book.Rent(t.NodeTemplate(0)); len(offers) > 0 {
-			row.Hour = offers[0].Hour
+			row.Rented = offers[0].Hour * row.NodeHours
 		}
 		d.Options = append(d.Options, row)
 	}

@@ -16,9 +16,8 @@ import (
 // workedTransfer is a worked number of the documents about collectives and transfers alone,
 // and what answers it.
 type workedTransfer struct {
-	question, says string
-	runs           []transferRun
-	why            string
+	question string
+	runs     []transferRun
 }
 
 // transferRun is a collective as NCCL runs it, or a transfer from rank 0 to the first of the next node.
@@ -34,31 +33,28 @@ func onNodes(name string, nodes int) machine {
 }
 
 var workedTransfers = []workedTransfer{
-	{"All-reduce of 1 GB on 8 A100: PCIe only / cube-mesh / NVSwitch", "450 / 85 / 34 ms",
+	{"All-reduce of 1 GB on 8 A100: PCIe only / cube-mesh / NVSwitch",
 		[]transferRun{
 			{"PCIe 4", onNodes("pcie4-server", 1), nccl.Ask{Kind: collective.AllReduce, Size: 1_000_000_000}, crossing.Options{}},
 			{"cube-mesh (DGX-1 V100: none was built of A100)", onNodes("dgx1-v100", 1), nccl.Ask{Kind: collective.AllReduce, Size: 1_000_000_000}, crossing.Options{}},
-			{"NVSwitch", onNodes("dgx-a100", 1), nccl.Ask{Kind: collective.AllReduce, Size: 1_000_000_000}, crossing.Options{}}},
-		"A ring sends 2·7/8 of the data over each GPU's links. 34 ms would be 51 GB/s of the 300 that twelve NVLink 3 links carry, 85 ms 21 of a cube-mesh's 150, 450 ms 3.9 of 31.5 over PCIe 4, where rings share the links to the switches and between the sockets."},
-	{"Two nodes of 8 H100, 400 Gb/s a GPU", "50 GB/s against 900 GB/s inside a node",
+			{"NVSwitch", onNodes("dgx-a100", 1), nccl.Ask{Kind: collective.AllReduce, Size: 1_000_000_000}, crossing.Options{}}}},
+	{"Two nodes of 8 H100, 400 Gb/s a GPU",
 		[]transferRun{
 			{"all-reduce in a node", onNodes("dgx-h100", 1), nccl.Ask{Kind: collective.AllReduce, Size: units.GiB}, crossing.Options{}},
 			{"the same over both nodes", onNodes("dgx-h100", 2), nccl.Ask{Kind: collective.AllReduce, Size: units.GiB}, crossing.Options{}},
 			{"GPU to GPU in a node", onNodes("dgx-h100", 1), nccl.Ask{Kind: collective.SendRecv, Size: units.GiB}, crossing.Options{}},
-			{"GPU to GPU across", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1, QueuePairs: 2}}},
-		"900 GB/s are both directions of 18 NVLink 4 links, 50 GB/s one direction of an adapter: 450 against 50. Between two GPUs that is what decides; an all-reduce uses all eight adapters of a node, and switches inside it that add up, so that two nodes are hardly slower than one."},
-	{"Penny, 2 × 8 H100: exchange inside / across nodes", "733 GB/s (both directions summed) / 87 → 96 GB/s with GPU-initiated transfers",
+			{"GPU to GPU across", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1, QueuePairs: 2}}}},
+	{"Penny, 2 × 8 H100: exchange inside / across nodes",
 		[]transferRun{
 			{"inside, NCCL's send_recv", onNodes("dgx-h100", 1), nccl.Ask{Kind: collective.SendRecv, Size: units.GiB}, crossing.Options{}},
 			{"across, posted by a CPU thread", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1, QueuePairs: 2}},
-			{"across, posted by the GPU", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1, QueuePairs: 2, GPUInitiated: true}}},
-		"GB/s are one direction's here: twice as much are both. 87 and 96 of 100 GB/s are where the shares of an adapter come from that either way reaches (model/cost/steps.yaml), so that these agree by construction; inside a node, kernels that only store at a peer are faster than NCCL's send_recv, 366 of 450 GB/s."},
+			{"across, posted by the GPU", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1, QueuePairs: 2, GPUInitiated: true}}}},
 }
 
 // addTransfers adds what models say.
 func addTransfers(d *report.Scenarios) error {
 	for _, t := range workedTransfers {
-		x := report.TransferScenario{Question: t.question, Says: t.says, Why: t.why}
+		x := report.TransferScenario{Question: t.question}
 		for _, r := range t.runs {
 			row, err := r.row()
 			if err != nil {

@@ -37,7 +37,7 @@ func newSteps() *cobra.Command {
 				return err
 			}
 			if out != "" {
-				if err := cli.WriteFile(filepath.Join(out, "capacity-validation.md"), d.WriteMarkdown); err != nil {
+				if err := fillPage(filepath.Join(out, "capacity-validation.md"), d.Blocks()); err != nil {
 					return err
 				}
 			}

@@ -81,7 +81,7 @@ func writeValidation(d *report.Validation, dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "img"), 0o755); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(dir, "validation.md"), d.WriteMarkdown); err != nil {
+	if err := fillPage(filepath.Join(dir, "validation.md"), d.Blocks()); err != nil {
 		return err
 	}
 	if err := cli.WriteFile(filepath.Join(dir, "validation.csv"), func(w io.Writer) error { return table.Emit(w, table.CSV, d.Document()) }); err != nil {

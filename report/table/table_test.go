@@ -34,3 +34,23 @@ func TestTie(t *testing.T) {
 		}
 	}
 }
+
+// TestFill: blocks take their places, what stands around them stays; a block without a place is an error.
+func TestFill(t *testing.T) {
+	page := "# Title\n<!-- a -->\nold\n<!-- end a -->\nprose\n<!-- b -->\n<!-- end b -->\n"
+	blocks := []Block{{"a", "new\n"}, {"b", "two\n"}}
+	got, err := Fill([]byte(page), blocks)
+	if want := "# Title\n<!-- a -->\nnew\n<!-- end a -->\nprose\n<!-- b -->\ntwo\n<!-- end b -->\n"; err != nil || string(got) != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	if again, err := Fill(got, blocks); err != nil || string(again) != string(got) {
+		t.Errorf("filled twice: %q, %v", again, err)
+	}
+	if alone, err := Fill(nil, blocks); err != nil ||
+		string(alone) != "<!-- a -->\nnew\n<!-- end a -->\n<!-- b -->\ntwo\n<!-- end b -->\n" {
+		t.Errorf("%q, %v", alone, err)
+	}
+	if _, err := Fill([]byte(page), []Block{{Name: "c"}}); err == nil {
+		t.Error("a block without a place was taken")
+	}
+}
