@@ -38,7 +38,7 @@ func (r *request) treeStages(x *treeSet) []int {
 			return upTo([]int{1, 4, 16, 64}, maxUnlikeHops/hops)
 		}
 		out := upTo([]int{1, 4, 16, 32, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
-		if x.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && x.trees.Rates != nil {
+		if x.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && x.rates != nil {
 			out = append(out, levelSlices) // links that are shared unevenly do not keep to an order
 		}
 		return out

@@ -7,6 +7,7 @@ import (
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/planner/order"
 	"railyard/planner/pack"
 )
 
@@ -46,8 +47,9 @@ func (r *request) buildTrees(x *treeSet) (*schedule.Schedule, error) {
 // treeSet is trees, or why there are none.
 type treeSet struct {
 	trees  *schedule.Trees
-	parts  int64 // of each root's data, or of all
-	shared bool  // transfers share links behind switches
+	rates  []order.Rate // of connections
+	parts  int64        // of each root's data, or of all
+	shared bool         // transfers share links behind switches
 	err    error
 }
 
@@ -115,7 +117,7 @@ func (r *request) packTrees(use pack.Use) treeSets {
 
 func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
 	trees, err := r.treesOf(p, g)
-	return &treeSet{trees: trees, parts: p.K, shared: !g.Direct(), err: err}
+	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), err: err}
 }
 
 func (r *request) treesOf(p *pack.Packing, g *pack.Graph) (*schedule.Trees, error) {
@@ -126,7 +128,7 @@ func (r *request) treesOf(p *pack.Packing, g *pack.Graph) (*schedule.Trees, erro
 	if chunks > 1<<20 {
 		return nil, notApplicable("the trees cut the data into %d parts", chunks)
 	}
-	t := &schedule.Trees{Units: unitsOf(p), Rates: ratesOf(p, g), Local: int32(r.spec.Ranks)}
+	t := &schedule.Trees{Units: unitsOf(p), Local: int32(r.spec.Ranks)}
 	if nodes := r.t.NumNodes(); r.spec.Ranks%nodes == 0 {
 		t.Local = int32(r.spec.Ranks / nodes)
 	}
@@ -142,7 +144,7 @@ func (r *request) treesOf(p *pack.Packing, g *pack.Graph) (*schedule.Trees, erro
 
 // ratesOf are how fast ranks send to one another: as their links are; without direct
 // links, as much as they have to send. Nil where all are alike.
-func ratesOf(p *pack.Packing, g *pack.Graph) []schedule.TreeRate {
+func ratesOf(p *pack.Packing, g *pack.Graph) []order.Rate {
 	hops := p.Hops()
 	if g.Direct() {
 		hops = g.Edges
@@ -157,9 +159,9 @@ func ratesOf(p *pack.Packing, g *pack.Graph) []schedule.TreeRate {
 	if most/unit > maxRate {
 		unit = (most + maxRate - 1) / maxRate
 	}
-	out := make([]schedule.TreeRate, len(hops))
+	out := make([]order.Rate, len(hops))
 	for i, h := range hops {
-		out[i] = schedule.TreeRate{From: h.From, To: h.To, Rate: int32(max(1, h.Cap/unit))}
+		out[i] = order.Rate{From: h.From, To: h.To, Rate: max(1, h.Cap/unit)}
 	}
 	return out
 }
@@ -202,7 +204,7 @@ func (r *request) reachable(t *schedule.Trees) error {
 func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	t := x.trees
 	if r.inOneProgram(x) {
-		return &schedule.Schedule{Channels: []schedule.Channel{r.inPieces(t)}}, nil
+		return &schedule.Schedule{Channels: []schedule.Channel{r.inPieces(t, r.order(x))}}, nil
 	}
 	height := t.Height()
 	if height > maxLevels {
@@ -247,22 +249,37 @@ func chunksOf(t *schedule.Trees) int {
 
 // inPieces is a channel whose data are cut into pieces instead of slices, and whose
 // messages have one order.
-func (r *request) inPieces(t *schedule.Trees) schedule.Channel {
+func (r *request) inPieces(t *schedule.Trees, orders []schedule.TreeOrder) schedule.Channel {
 	cut := *t
 	n := int32(r.slices())
 	cut.Units, cut.Pieces, cut.List = t.Units*n, n, slices.Clone(t.List)
 	for i := range cut.List {
 		cut.List[i].Weight *= n
 	}
-	op := collective.AllReduce
+	return schedule.Channel{Share: 1, Slices: 1, Chunks: chunksOf(&cut), Trees: &cut,
+		Phases: []schedule.Phase{{Gen: schedule.GenTrees, Op: r.treeOp(), Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Order: orders}}}
+}
+
+// treeOp is which ways trees go: in, out, or both.
+func (r *request) treeOp() collective.Kind {
 	switch r.spec.Kind {
 	case collective.AllGather, collective.Broadcast:
-		op = collective.AllGather
+		return collective.AllGather
 	case collective.ReduceScatter, collective.Reduce:
-		op = collective.ReduceScatter
+		return collective.ReduceScatter
 	}
-	return schedule.Channel{Share: 1, Slices: 1, Chunks: chunksOf(&cut), Trees: &cut,
-		Phases: []schedule.Phase{{Gen: schedule.GenTrees, Op: op, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output}}}
+	return collective.AllReduce
+}
+
+// order is that of all messages of trees, the same for any number of pieces.
+func (r *request) order(x *treeSet) []schedule.TreeOrder {
+	type key struct {
+		trees  *schedule.Trees
+		op     collective.Kind
+		pieces bool
+	}
+	op, pieces := r.treeOp(), r.slices() > 1
+	return topology.Once(r.t, key{x.trees, op, pieces}, func() []schedule.TreeOrder { return order.Trees(x.trees, r.spec.Ranks, op, x.rates, pieces) })
 }
 
 // inOneProgram reports whether to order all messages one by one: not where levels are few,
@@ -274,5 +291,5 @@ func (r *request) inOneProgram(x *treeSet) bool {
 // worthOrder reports whether the order of messages matters: where trees are high, or roots
 // and connections unequal.
 func (x *treeSet) worthOrder() bool {
-	return x.trees.Height() > 2 || x.trees.Units == 0 && x.trees.Rates != nil
+	return x.trees.Height() > 2 || x.trees.Units == 0 && x.rates != nil
 }

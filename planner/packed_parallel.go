@@ -4,6 +4,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/units"
+	"railyard/planner/order"
 )
 
 // mostParallel is up to how many equal parts of trees have channels of their own: 64 GPUs in
@@ -41,9 +42,10 @@ func (r *request) parallel(t *schedule.Trees, parts int) *schedule.Schedule {
 	for _, tree := range t.List {
 		times := tree.Weight / part
 		tree.Weight = part
-		one := schedule.Trees{Local: t.Local, List: []schedule.Tree{tree}}
+		one := &schedule.Trees{Local: t.Local, List: []schedule.Tree{tree}}
+		orders := order.Trees(one, r.spec.Ranks, r.treeOp(), nil, r.slices() > 1)
 		for range times {
-			out.Channels = append(out.Channels, r.inPieces(&one))
+			out.Channels = append(out.Channels, r.inPieces(one, orders))
 		}
 	}
 	return out

@@ -65,7 +65,7 @@ func (r *request) shareRails(use pack.Use) *sharedRails {
 	if err != nil {
 		return &sharedRails{err: err}
 	}
-	t.Join, t.Rates = true, nil
+	t.Join = true
 	if use == pack.AllReduce { // chunks of a rail lie side by side, so that messages of several roots join
 		slices.SortStableFunc(t.List, func(a, b schedule.Tree) int {
 			return cmp.Or(cmp.Compare(a.Root%t.Local, b.Root%t.Local), cmp.Compare(a.Root, b.Root))

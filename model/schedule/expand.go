@@ -87,8 +87,8 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 // first time only; the loop counts from the end of dst. Chunks differ from time to time,
 // their number does not. No time: nothing repeats.
 func (x *Expander) AppendOnce(dst []Op, channel, phase, rank int) ([]Op, Loop) {
-	if t := x.trees[channel][phase]; t.whole != nil {
-		return t.whole.appendOnce(dst, rank)
+	if t := x.trees[channel][phase]; t.ordered != nil {
+		return t.ordered.appendOnce(dst, rank)
 	}
 	return x.AppendProgram(dst, channel, phase, rank), Loop{}
 }

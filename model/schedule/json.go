@@ -25,10 +25,11 @@ type document struct {
 func Encode(w io.Writer, s *Schedule) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	return enc.Encode(document{s.schema(), s})
+	return enc.Encode(document{Schema, s})
 }
 
-// Decode reads and validates a schedule. Unknown keys and versions are errors.
+// Decode reads and validates a schedule, of the versions before as well. Unknown keys and
+// versions are errors.
 func Decode(r io.Reader) (*Schedule, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -43,16 +44,36 @@ func Decode(r io.Reader) (*Schedule, error) {
 	if err := decodeWhole(dec, &doc); err != nil {
 		return nil, fmt.Errorf("schedule: line %d: %v", 1+bytes.Count(data[:min(int(dec.InputOffset()), len(data))], []byte("\n")), err)
 	}
-	if doc.Schema != Schema && doc.Schema != SchemaInNetwork {
-		return nil, fmt.Errorf("schedule: schema %q is not known to this version: it reads %s and %s", doc.Schema, Schema, SchemaInNetwork)
+	switch doc.Schema {
+	case Schema:
+	case "railyard.schedule/v1", "railyard.schedule/v2":
+		if err := doc.Schedule.renew(); err != nil {
+			return nil, fmt.Errorf("schedule: schema %q %w", doc.Schema, err)
+		}
+	default:
+		return nil, fmt.Errorf("schedule: schema %q is not known to this version: it reads %s, and v1 and v2 of it", doc.Schema, Schema)
 	}
 	if err := doc.Schedule.Validate(); err != nil {
 		return nil, err
 	}
-	if want := doc.Schedule.schema(); doc.Schema != want {
-		return nil, fmt.Errorf("schedule: schema %q, but what it holds is %s", doc.Schema, want)
-	}
 	return doc.Schedule, nil
+}
+
+// renew makes a schedule of the versions before one of this. They differ where a phase takes
+// all levels of trees: whoever read it put the messages in order, as it knew best.
+func (s *Schedule) renew() error {
+	for i := range s.Channels {
+		ch := &s.Channels[i]
+		for _, ph := range ch.Phases {
+			if ph.Gen == GenTrees && ph.Level == 0 {
+				return errors.New("does not hold the order of its trees' messages: make the plan again (railyard plan)")
+			}
+		}
+		if ch.Trees != nil {
+			ch.Trees.Rates = nil
+		}
+	}
+	return nil
 }
 
 // decodeWhole decodes all that there is, in words of the file.
@@ -73,14 +94,6 @@ func decodeWhole(dec *json.Decoder, doc *document) error {
 		return errors.New("something stands behind the schedule: a file holds one")
 	}
 	return nil
-}
-
-// schema is the oldest version that knows all of a schedule.
-func (s *Schedule) schema() string {
-	if len(s.Needs) > 0 {
-		return SchemaInNetwork
-	}
-	return Schema
 }
 
 // RankList is a list of ranks or positions. In JSON, runs of three or more equally

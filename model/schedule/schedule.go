@@ -24,12 +24,8 @@ import (
 	"railyard/model/collective"
 )
 
-// Schema is the version of the JSON form, SchemaInNetwork that of schedules that need
-// switches to work on the data (see Needs): readers of the first know none of that.
-const (
-	Schema          = "railyard.schedule/v1"
-	SchemaInNetwork = "railyard.schedule/v2"
-)
+// Schema is the version of the JSON form.
+const Schema = "railyard.schedule/v3"
 
 // Schedule is a plan for one collective on one topology.
 type Schedule struct {
@@ -87,15 +83,16 @@ type Phase struct {
 	Groups Groups          `json:"groups,omitzero"`
 	// Src is where a rank's own data is read, Dst where results go. Acc holds partial
 	// sums and forwarded data that are not results (Dst where Dst covers them).
-	Src     Buffer   `json:"src"`
-	Acc     Buffer   `json:"acc"`
-	Dst     Buffer   `json:"dst"`
-	Root    int      `json:"root,omitempty"`    // position of the root in each group (tree, ring, direct: rooted ops)
-	Parents RankList `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
-	Radix   int      `json:"radix,omitempty"`   // k-nomial: k
-	Ops     [][]Op   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
-	Level   int      `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails", "bends": the stage
-	Local   int      `json:"local,omitempty"`   // gen "rails": ranks of a node
+	Src     Buffer      `json:"src"`
+	Acc     Buffer      `json:"acc"`
+	Dst     Buffer      `json:"dst"`
+	Root    int         `json:"root,omitempty"`    // position of the root in each group (tree, ring, direct: rooted ops)
+	Parents RankList    `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
+	Radix   int         `json:"radix,omitempty"`   // k-nomial: k
+	Ops     [][]Op      `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
+	Level   int         `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails", "bends": the stage
+	Local   int         `json:"local,omitempty"`   // gen "rails": ranks of a node
+	Order   []TreeOrder `json:"order,omitempty"`   // gen "trees", all levels: by rank
 }
 
 // Buffer names a rank's memory.

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"railyard/model/collective"
@@ -21,7 +22,7 @@ type Tree struct {
 // buffer is one block (all_reduce, broadcast, reduce), roots are unequal: the trees take
 // all chunks in the order in which they are listed. A phase of generator "trees" takes
 // one level of all of them, so that a schedule is a pipeline of levels over slices; or
-// all levels, as a pipeline over Pieces (see treePlan).
+// all levels, as a pipeline over Pieces in the order that it holds (see TreeOrder).
 //
 // J. Edmonds, "Edge-disjoint branchings", 1973; L. Zhao et al., "ForestColl:
 // throughput-optimal collective communications on heterogeneous network fabrics", 2024.
@@ -34,16 +35,8 @@ type Trees struct {
 	// last level that leaves room for those below them.
 	Join bool   `json:"join,omitempty"`
 	List []Tree `json:"list"`
-	// Rates are how fast connections are beside one another, by which the messages of
-	// all levels are put in order; those without one have 1.
-	Rates []TreeRate `json:"rates,omitempty"`
-}
-
-// TreeRate is how fast one rank sends to another, in any unit.
-type TreeRate struct {
-	From int32 `json:"from"`
-	To   int32 `json:"to"`
-	Rate int32 `json:"rate"`
+	// Rates are in files of schema v1, whose readers made an order of them.
+	Rates json.RawMessage `json:"rates,omitempty"`
 }
 
 // Height is the number of levels: the most hops from a root.
@@ -119,18 +112,15 @@ func newTreePhases(trees *Trees, ranks int) *treePhases {
 // pieces is in how many a tree's chunks are cut.
 func (t *Trees) pieces() int { return max(int(t.Pieces), 1) }
 
-// below are the children of a rank.
-func (b *treePhases) below(tree int, v int32) []int32 { return b.children[tree][v] }
-
 // treePrograms are those of a phase: of all ranks, or how to write each of them.
 type treePrograms struct {
-	all   [][]Op
-	whole *treeProgram
+	all     [][]Op
+	ordered *orderedTrees
 }
 
 func (p *treePrograms) append(dst []Op, rank int) []Op {
-	if p.whole != nil {
-		return p.whole.append(dst, rank)
+	if p.ordered != nil {
+		return p.ordered.append(dst, rank)
 	}
 	return append(dst, p.all[rank]...)
 }
@@ -138,10 +128,8 @@ func (p *treePrograms) append(dst []Op, rank int) []Op {
 // programs are those of all ranks in a phase.
 func (b *treePhases) programs(ph *Phase) treePrograms {
 	switch {
-	case ph.Level == 0 && b.anyOrder:
-		return treePrograms{all: b.sketch(ph)}
 	case ph.Level == 0:
-		return treePrograms{whole: newTreeProgram(b, ph)}
+		return treePrograms{ordered: b.ordered(ph)}
 	case b.Join && ph.Op == collective.ReduceScatter:
 		return treePrograms{all: b.joinedGather(int32(ph.Level))}
 	case b.Join:
@@ -150,25 +138,6 @@ func (b *treePhases) programs(ph *Phase) treePrograms {
 		return treePrograms{all: b.gather(int32(ph.Level))}
 	}
 	return treePrograms{all: b.spread(int32(ph.Level), ph.Src)}
-}
-
-// sketch has all messages of all levels, whole trees at once.
-func (b *treePhases) sketch(ph *Phase) [][]Op {
-	out := make([][]Op, b.ranks)
-	add := func(level [][]Op) {
-		for r := range out {
-			out[r] = append(out[r], level[r]...)
-		}
-	}
-	for d := int32(1); d <= int32(b.high); d++ {
-		if ph.Op != collective.AllGather {
-			add(b.gather(d))
-		}
-		if ph.Op != collective.ReduceScatter {
-			add(b.spread(d, ph.Src))
-		}
-	}
-	return out
 }
 
 // depths counts the hops from the root to each rank.

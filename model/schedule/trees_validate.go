@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 )
@@ -20,6 +21,10 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
 	case t.Pieces < 0 || t.Pieces > 1 && ph.Level > 0:
 		return fmt.Errorf("trees: %d pieces: at least 1, and only where a phase takes all levels", t.Pieces)
+	case t.Rates != nil:
+		return fmt.Errorf("trees: rates are no longer part of a schedule, which holds its order")
+	case ph.Order != nil && ph.Level > 0:
+		return fmt.Errorf("trees: only a phase that takes all levels has an order")
 	case t.Join && ph.Level == 0:
 		return fmt.Errorf("trees: messages are joined (join) level by level only")
 	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
@@ -46,16 +51,31 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
 		}
 	}
-	for _, x := range t.Rates {
-		if min(x.From, x.To) < 0 || int(max(x.From, x.To)) >= s.Spec.Ranks || x.Rate < 1 {
-			return fmt.Errorf("trees: rate %d from rank %d to %d: must be at least 1, between ranks below %d", x.Rate, x.From, x.To, s.Spec.Ranks)
-		}
-	}
 	if total != int64(ch.Chunks) {
 		return fmt.Errorf("trees: they carry %d of the channel's %d chunks", total, ch.Chunks)
 	}
 	if height := t.Height(); ph.Level < 0 || ph.Level > height {
 		return fmt.Errorf("level %d: must be from 1 to the trees' height %d, or 0 for all", ph.Level, height)
+	}
+	if ph.Level > 0 {
+		return nil
+	}
+	return t.validateOrder(ph, s.Spec.Ranks)
+}
+
+// validateOrder checks that every rank has all of its ends in its order, once.
+func (t *Trees) validateOrder(ph *Phase, ranks int) error {
+	if len(ph.Order) != ranks {
+		return fmt.Errorf("trees: the order is one of %d ranks instead of %d", len(ph.Order), ranks)
+	}
+	for r, ends := range t.Ends(ph.Op, ranks) {
+		o := &ph.Order[r]
+		if !isPermutation(o.Ends, len(ends)) {
+			return fmt.Errorf("trees: the order of rank %d is not a permutation of its ends 0 … %d", r, len(ends)-1)
+		}
+		if o.After != nil && (len(o.After) != len(ends) || slices.ContainsFunc(o.After, func(n int32) bool { return n < 0 || n > maxAfter })) {
+			return fmt.Errorf("trees: the order of rank %d: after must have %d numbers from 0 to %d", r, len(ends), maxAfter)
+		}
 	}
 	return nil
 }
