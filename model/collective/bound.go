@@ -26,9 +26,7 @@ type cut struct {
 
 // LowerBound is the largest of the bounds that cuts around each rank, each node and
 // each group of a tier give: the bytes that must cross, over what can cross. For
-// all-reduce the sum over all groups of a tier counts too: every element needs G−1
-// messages to be combined, unless switches between the groups combine data on their way,
-// and G−1 to be spread, unless those multicast (Patarasuk, Yuan 2009).
+// all-reduce the sum over all groups of a tier counts too (see tierCut.least).
 func LowerBound(t *topology.Topology, s Spec, size units.Bytes) Bound {
 	return NewCuts(t, s).LowerBound(size)
 }
@@ -39,10 +37,35 @@ type Cuts struct {
 	tiers []tierCut
 }
 
-// tierCut is the cuts around the groups of a tier.
+// tierCut is the cuts around the groups of a tier, with what the switches between them do.
 type tierCut struct {
-	cuts     []cut
-	messages float64 // for each group but one that an element of an all-reduce needs
+	cuts                 []cut
+	multicast, reduction bool
+	ownShare             bool // what the switches do for a group returns to it, or is read from it, as well
+}
+
+// least is how often an element of an all-reduce must leave the groups of a tier, all of
+// them together, how often it must enter them, and both. Every element needs G−1 messages to
+// be combined and G−1 to be spread (Patarasuk, Yuan 2009), unless switches between the groups
+// do that. Where these address the memory of all (see topology.Router), a reduction of t
+// parts takes t out of ranks and one in, as one rank's own is read as well, a multicast to t
+// one out and t in. With k reductions and m multicasts an element then leaves at least
+// G−1+k+m times, and all at least 2(G−1)+m where k is 0; it enters them as often backwards.
+// So where switches do both, 2(G+1) is the least of leaving and entering together, from three
+// ranks on.
+func (t *tierCut) least() (out, in, both float64) {
+	g := float64(len(t.cuts))
+	direct := 2 * (g - 1) // without switches
+	switch {
+	case !t.ownShare:
+		out = direct * (oneIf(!t.multicast) + oneIf(!t.reduction)) / 2
+		return out, out, 2 * out
+	case t.multicast && t.reduction:
+		return g, g, 2 * min(g+1, direct)
+	case t.multicast:
+		return g, direct, min(g+direct+1, 2*direct)
+	}
+	return direct, g, min(g+direct+1, 2*direct)
 }
 
 // NewCuts measures the cuts of a topology.
@@ -75,11 +98,13 @@ func (c *Cuts) LowerBound(size units.Bytes) Bound {
 			consider(inBytes/k.in*1e12, func() string { return fmt.Sprintf("%s can take in only %v", k.name, units.Rate(k.in)) })
 			consider(outBytes/k.out*1e12, func() string { return fmt.Sprintf("%s can send out only %v", k.name, units.Rate(k.out)) })
 		}
-		if c.spec.Kind == AllReduce {
-			total := t.messages * float64(len(tier)-1) * float64(size)
-			consider(total/min(in, out)*1e12, func() string {
-				return fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name,
-					units.Rate(min(in, out)))
+		if c.spec.Kind != AllReduce {
+			continue
+		}
+		outward, inward, both := t.least()
+		for _, x := range []struct{ times, rate float64 }{{outward, out}, {inward, in}, {both / 2, (in + out) / 2}} {
+			consider(x.times*float64(size)/x.rate*1e12, func() string {
+				return fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name, units.Rate(x.rate))
 			})
 		}
 	}
@@ -138,7 +163,9 @@ func cutsOf(t *topology.Topology, s Spec) []tierCut {
 		ranks[r] = rankCut(t, router, r, r == s.Root)
 	}
 	s.count(ranks, identity(n))
-	out := []tierCut{{ranks, messages(t.InNetwork(nil))}}
+	multicast, reduction := t.InNetwork(nil)
+	forwards, adds := t.InNetwork(func(d topology.Device) bool { return d.Kind != topology.NVSwitch })
+	out := []tierCut{{ranks, multicast, reduction, (multicast || reduction) && !forwards && !adds}}
 	used := router.UsedNICs()
 	for _, tier := range t.Tiers() {
 		if tier.Groups < 2 {
@@ -153,14 +180,11 @@ func cutsOf(t *topology.Topology, s Spec) []tierCut {
 		for r := range n {
 			outside[t.NodeOf(r)] = false
 		}
-		out = append(out, tierCut{cuts, messages(t.InNetwork(func(node int32) bool { return node < 0 || outside[node] }))})
+		multicast, reduction = t.InNetwork(func(d topology.Device) bool { return d.Node < 0 || outside[d.Node] })
+		out = append(out, tierCut{cuts: cuts, multicast: multicast, reduction: reduction})
 	}
 	return out
 }
-
-// messages is how many an element needs for each group but one, given what the switches
-// between groups do.
-func messages(multicast, reduction bool) float64 { return oneIf(!multicast) + oneIf(!reduction) }
 
 func identity(n int) []int32 {
 	out := make([]int32, n)

@@ -36,9 +36,9 @@ func TestLowerBoundsMeetKnownOptima(t *testing.T) {
 		kind  collective.Kind
 		want  float64
 	}{
-		{"dgx-h100", 1, collective.AllGather, 514.29}, {"dgx-h100", 1, collective.AllReduce, 450},
+		{"dgx-h100", 1, collective.AllGather, 514.29}, {"dgx-h100", 1, collective.AllReduce, 400},
 		{"dgx-h100", 2, collective.AllReduce, 400},
-		{"dgx-h100", 4, collective.AllReduce, 266.67}, {"gb200-nvl72", 0, collective.AllReduce, 900},
+		{"dgx-h100", 4, collective.AllReduce, 266.67}, {"gb200-nvl72", 0, collective.AllReduce, 900 * 72 / 73.0},
 		{"dgx-h100", 2, collective.AllGather, 533.33}, {"dgx-h100", 4, collective.AllGather, 516.13},
 		{"dgx-h100", 16, collective.AllGather, 426.67}, {"dgx-h100", 2, collective.AllToAll, 100},
 		{"dgx-a100", 1, collective.AllGather, 342.86}, {"dgx-a100", 2, collective.AllGather, 346.67},

@@ -17,8 +17,9 @@ func (t *Topology) capable(d DeviceID) (multicast, reduction bool) {
 
 // Multicast are the routes from a rank to several others when the devices between them
 // make the copies: a link that several of the routes cross carries the data once, so
-// that each has its part of what it would put there alone. It fails where copies would
-// have to be made by a device that makes none.
+// that each has its part of what it would put there alone. A scale-up switch returns a copy
+// to the rank as well (see ownShare). It fails where copies would have to be made by a
+// device that makes none.
 func (r *Router) Multicast(src int, dsts []int) ([]Route, error) {
 	pairs := make([][2]int, len(dsts))
 	for i, d := range dsts {
@@ -72,7 +73,44 @@ func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
 			h.Num, h.Den = s.num, s.den
 		}
 	}
+	r.ownShare(routes, on, pairs[0], multicast)
 	return routes, nil
+}
+
+// ownShare adds to a team's routes what the rank whose data are copied, or for which data
+// are combined, has on the way in the other direction. Scale-up switches work on addresses
+// behind which is the memory of all ranks of the team (NVLink SHARP: multimem.st,
+// multimem.ld_reduce): of what a rank multicasts, a copy returns to itself, and its own part
+// of a sum is read from it. So n ranks that reduce and spread N bytes have N·(n+1)/n on the
+// wire in each direction (the maintainer of nccl-tests, PR 239). A message to one rank is no
+// multicast, and switches of networks send nothing back.
+func (r *Router) ownShare(routes []Route, on map[LinkID]linkShares, pair [2]int, multicast bool) {
+	if len(routes) < 2 {
+		return
+	}
+	away, back := r.t.In(r.t.ranks[pair[1]]), r.t.Out(r.t.ranks[pair[1]])
+	if multicast {
+		away, back = r.t.Out(r.t.ranks[pair[0]]), r.t.In(r.t.ranks[pair[0]])
+	}
+	through, rates := map[DeviceID]share{}, map[DeviceID]int64{}
+	for _, l := range away {
+		if x, ok := on[l]; ok && r.t.devices[r.switchOf(l)].Kind == NVSwitch {
+			through[r.switchOf(l)] = through[r.switchOf(l)].plus(x.most)
+		}
+	}
+	for _, l := range back {
+		rates[r.switchOf(l)] += int64(r.t.Rate(l))
+	}
+	for _, l := range back {
+		s, ok := through[r.switchOf(l)]
+		if !ok {
+			continue
+		}
+		s = s.times(int64(r.t.Rate(l)), rates[r.switchOf(l)]).times(1, int64(len(routes)))
+		for i := range routes {
+			routes[i].Hops = append(routes[i].Hops, Hop{Link: l, Num: s.num, Den: s.den})
+		}
+	}
 }
 
 // align splits all routes of a team over the switches between them alike, where these are
@@ -101,9 +139,9 @@ func (r *Router) align(routes []Route) {
 	}
 	for i := range routes {
 		route := &routes[i]
-		route.Hops = slices.DeleteFunc(route.Hops, func(h Hop) bool { return weight[r.switchOf(h)] == 0 })
+		route.Hops = slices.DeleteFunc(route.Hops, func(h Hop) bool { return weight[r.switchOf(h.Link)] == 0 })
 		for j := range route.Hops {
-			s := share{1, 1}.times(weight[r.switchOf(route.Hops[j])], total)
+			s := share{1, 1}.times(weight[r.switchOf(route.Hops[j].Link)], total)
 			route.Hops[j].Num, route.Hops[j].Den = s.num, s.den
 		}
 		*route = r.finish(path{hops: route.Hops, latency: route.Latency, links: route.Links}, route.Kind)
@@ -118,7 +156,7 @@ func (r *Router) through(route *Route) map[DeviceID]int64 {
 	}
 	out := map[DeviceID]int64{}
 	for _, h := range route.Hops {
-		s := r.switchOf(h)
+		s := r.switchOf(h.Link)
 		if l := r.t.links[h.Link]; r.t.RankOf(l.From) < 0 && r.t.RankOf(l.To) < 0 {
 			return nil
 		}
@@ -130,11 +168,12 @@ func (r *Router) through(route *Route) map[DeviceID]int64 {
 }
 
 // switchOf is the end of a link that is no rank.
-func (r *Router) switchOf(h Hop) DeviceID {
-	if l := r.t.links[h.Link]; r.t.RankOf(l.From) < 0 {
+func (r *Router) switchOf(id LinkID) DeviceID {
+	l := r.t.links[id]
+	if r.t.RankOf(l.From) < 0 {
 		return l.From
 	}
-	return r.t.links[h.Link].To
+	return l.To
 }
 
 // able reports which device would have to multiply or to combine data and does not: one
@@ -167,12 +206,11 @@ func (r *Router) able(on map[LinkID]linkShares, pairs [][2]int, multicast bool) 
 	return nil
 }
 
-// InNetwork reports whether any device of the nodes that are admitted multicasts, and
-// whether any combines data on their way; switches between nodes are of node −1. nil
-// admits all.
-func (t *Topology) InNetwork(admit func(node int32) bool) (multicast, reduction bool) {
+// InNetwork reports whether any device that is admitted multicasts, and whether any
+// combines data on their way. nil admits all.
+func (t *Topology) InNetwork(admit func(Device) bool) (multicast, reduction bool) {
 	for d := range t.devices {
-		if admit != nil && !admit(t.devices[d].Node) {
+		if admit != nil && !admit(t.devices[d]) {
 			continue
 		}
 		m, c := t.capable(DeviceID(d))
