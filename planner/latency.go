@@ -7,24 +7,15 @@ import (
 	"railyard/model/units"
 )
 
-// LatencyBound is a time that no schedule can beat by a profile, however small the
-// buffer: the launch, the least α of a message, and the latencies of the links between
-// the two ranks that are farthest apart, as far as the profile counts them. Cut says
-// which these are.
+// LatencyBound is a time that no schedule can beat, however small the buffer and whoever runs
+// it: the latencies of the links between the two ranks that are farthest apart. Cut says which
+// these are. What kernels cost on top of links differs from library to library and is no part of
+// it; where a profile's costs count no latencies, and less than that in all, it is what they
+// count: a launch and a message.
 func LatencyBound(t *topology.Topology, s collective.Spec, p *cost.Profile) collective.Bound {
-	if s.Ranks < 2 {
-		return collective.Bound{}
+	b := collective.LatencyBound(t, s)
+	if !p.Latencies {
+		b.Time = min(b.Time, p.Launch+units.Time(leastAlpha(p)*slack))
 	}
-	var b collective.Bound
-	if p.Latencies {
-		b = collective.LatencyBound(t, s)
-	}
-	if b.Time == 0 {
-		b.Cut = "a message takes that long"
-	}
-	if s.Kind == collective.AllToAllV { // perhaps nothing is sent
-		return b
-	}
-	b.Time += p.Launch + units.Time(leastAlpha(p)*slack)
 	return b
 }

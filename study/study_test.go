@@ -135,3 +135,18 @@ func TestNothingBeatsTheLimit(t *testing.T) {
 		}
 	}
 }
+
+// answered plans a collective with some costs, and puts NCCL beside it.
+func answered(t *testing.T, topo *topology.Topology, costs *cost.Profile, kind collective.Kind, sizes ...units.Bytes) *study.Answer {
+	t.Helper()
+	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Costs: costs,
+		Detail: study.Detail{Baseline: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := q.Answer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}

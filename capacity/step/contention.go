@@ -2,6 +2,7 @@ package step
 
 import (
 	"math"
+	"slices"
 
 	"railyard/model/topology"
 )
@@ -16,27 +17,46 @@ const (
 )
 
 // sharing is what links leave to each group of a family when all groups communicate at
-// once, at line rate.
+// once.
 type sharing struct {
-	scaleUp float64 // share of what a group alone gets inside domains, at most 1
-	network float64 // bytes/s out of a domain for a group, +Inf where it stays in one
-	limit   topology.LinkID
-	spans   bool // groups cross the network
+	Share
+	limit topology.LinkID
 }
 
 // The model of contention: a group moves its bytes along a ring over its domains; between
 // two neighbouring domains every local rank sends its equal part to its counterpart, as
 // NCCL's channels do with one adapter each; inside a domain the ring goes from rank to
-// rank. In an exchange every domain sends the same to every other one. Loads of all
-// groups add up on each link, and the fullest link sets the pace of all. A test holds
-// this against the simulator's jobs that run at once (sim.CompileJobs).
+// rank, where it can over links that join them without PCIe, as NCCL's search for channels
+// orders them. In an exchange every domain sends the same to every other one. Loads of all
+// groups add up on each link, and the fullest link sets the pace of all. What this leaves to a
+// group is compared with the same model of the group alone: inside domains where it is, between
+// them on the part of the machine that the library's model stands for. So a group alone on the
+// machine has a share of exactly 1. A test holds this against the simulator's jobs that run at
+// once (sim.CompileJobs).
 
 // maxNeighbours bounds the other domains that an exchange's load is sampled at.
 const maxNeighbours = 8
 
-// share works out the sharing of a family under a pattern. On a regular machine it is
-// enough to look at what the ranks of one unit (see sample) send.
-func (m *Machine) share(f *Family, p pattern) (sharing, error) {
+// share works out the sharing of a family under a pattern, of which a group alone is on part.
+func (m *Machine) share(f *Family, p pattern, part *topology.Topology) (sharing, error) {
+	together, err := m.load(f, p)
+	if err != nil || together.network().link == topology.NoLink {
+		return together.result(1), err
+	}
+	alone := m
+	if part != m.Topology {
+		if alone, err = NewMachine(part, m.GPU, nil); err != nil {
+			return sharing{}, err
+		}
+	}
+	whole := newFamily(f.Axis, []dim{{1, part.NumRanks()}}, nil)
+	one, err := alone.load(&whole, p)
+	return together.result(one.network().rate), err
+}
+
+// load adds up the traffic of a family's groups. On a regular machine it is enough to look at
+// what the ranks of one unit (see sample) send.
+func (m *Machine) load(f *Family, p pattern) (*loads, error) {
 	links := len(m.Topology.Links())
 	l := &loads{m: m, p: p, all: make([]float64, links), one: map[topology.LinkID]float64{}, net: make([]bool, links)}
 	f.Groups(func(ranks []int) {
@@ -45,7 +65,7 @@ func (m *Machine) share(f *Family, p pattern) (sharing, error) {
 			l.groups++
 		}
 	})
-	return l.result(), l.err
+	return l, l.err
 }
 
 type loads struct {
@@ -108,6 +128,9 @@ func (l *loads) byDomain(ranks []int) [][]int {
 // within is a ring inside a domain, or an exchange between all its members.
 func (l *loads) within(part []int) {
 	n := len(part)
+	if l.p == ring {
+		part = l.m.around(part)
+	}
 	for i, r := range part {
 		if l.p == ring {
 			l.send(r, part[(i+1)%n], 1, false)
@@ -147,36 +170,91 @@ func (l *loads) send(from, to int, bytes float64, net bool) {
 	}
 }
 
-// result compares the fullest links.
-func (l *loads) result() sharing {
-	s := sharing{scaleUp: 1, network: math.Inf(1), limit: topology.NoLink}
-	alone, together := math.Inf(1), math.Inf(1)
-	local := topology.NoLink
-	for i, x := range l.all {
+// fullest is the link that sets the pace of all, and the bytes/s that it lets each group move.
+type fullest struct {
+	rate float64
+	link topology.LinkID
+}
+
+func (l *loads) fullest(on func(topology.LinkID) float64) fullest {
+	x := fullest{math.Inf(1), topology.NoLink}
+	for i := range l.all {
 		id := topology.LinkID(i)
-		if x == 0 || l.m.sample.down(l.m.Topology, id) {
-			continue
-		}
-		rate := float64(l.m.Topology.Rate(id))
-		if l.net[i] {
-			s.spans = true
-			if r := rate / x; r < s.network {
-				s.network, s.limit = r, id
+		if load := on(id); load > 0 && !l.m.sample.down(l.m.Topology, id) {
+			if rate := float64(l.m.Topology.Rate(id)) / load; rate < x.rate {
+				x = fullest{rate, id}
 			}
-			continue
-		}
-		if r := rate / x; r < together {
-			together, local = r, id
-		}
-		if own := l.one[id]; own > 0 {
-			alone = min(alone, rate/own)
 		}
 	}
-	if !math.IsInf(together, 1) && !math.IsInf(alone, 1) {
-		s.scaleUp = min(together/alone, 1)
+	return x
+}
+
+// network is the fullest link that carries traffic between domains, local that of the others.
+func (l *loads) network() fullest {
+	return l.fullest(func(id topology.LinkID) float64 { return l.all[id] * oneIf(l.net[id]) })
+}
+
+func (l *loads) local() fullest {
+	return l.fullest(func(id topology.LinkID) float64 { return l.all[id] * oneIf(!l.net[id]) })
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
 	}
-	if s.limit == topology.NoLink {
-		s.limit = local
+	return 0
+}
+
+// result compares the fullest links with those of a group alone: inside domains the first one,
+// across what it moves there at most.
+func (l *loads) result(network float64) sharing {
+	net, local := l.network(), l.local()
+	s := sharing{Share{1, 1}, local.link}
+	if net.link != topology.NoLink {
+		s.Network, s.limit = min(net.rate/network, 1), net.link
+	}
+	if alone := l.fullest(func(id topology.LinkID) float64 { return l.one[id] * oneIf(!l.net[id]) }); !math.IsInf(alone.rate, 1) {
+		s.ScaleUp = min(local.rate/alone.rate, 1)
 	}
 	return s
+}
+
+// maxAround bounds the ranks that are put into another order, and the steps of the search.
+const maxAround, aroundSteps = 16, 1 << 14
+
+// around is some ranks of a domain in an order in which each has links to the next that are no
+// PCIe, the first that there is; as they are, where there is none.
+func (m *Machine) around(part []int) []int {
+	joined := func(a, b int) bool {
+		route, err := m.router.Route(a, b)
+		return err == nil && route.Kind <= topology.Switched
+	}
+	as := true
+	for i, r := range part {
+		as = as && joined(r, part[(i+1)%len(part)])
+	}
+	if as || len(part) > maxAround {
+		return part
+	}
+	steps, order := aroundSteps, []int{part[0]}
+	var extend func() bool
+	extend = func() bool {
+		last := order[len(order)-1]
+		if len(order) == len(part) {
+			return joined(last, part[0])
+		}
+		for _, r := range part {
+			if steps--; steps > 0 && !slices.Contains(order, r) && joined(last, r) {
+				if order = append(order, r); extend() {
+					return true
+				}
+				order = order[:len(order)-1]
+			}
+		}
+		return false
+	}
+	if extend() {
+		return order
+	}
+	return part
 }

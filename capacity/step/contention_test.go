@@ -62,22 +62,19 @@ func TestSharingAgainstTheSimulator(t *testing.T) {
 		if c.axis == workload.Tensor {
 			f = &families.tensor
 		}
-		s, err := m.share(f, ring)
+		part, err := m.part(m.splitOf(f, ring, c.net))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := m.share(f, ring, part)
 		if err != nil {
 			t.Fatal(err)
 		}
 		alone, together := played(t, m, f, 1), played(t, m, f, math.MaxInt)
 		got := together.Seconds() / alone.Seconds()
-		want := 1 / s.scaleUp
+		want := 1 / s.ScaleUp
 		if c.net {
-			one := *f
-			one.others = nil
-			m.sample = sample{}
-			x, err := m.share(&one, ring)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want = x.network / s.network
+			want = 1 / s.Network
 		}
 		if math.Abs(got/want-1) > c.within {
 			t.Errorf("%s, %s groups of %d: all at once take %.2f times as long as one in the simulator, share says %.2f", c.name, c.axis,
@@ -96,7 +93,7 @@ func played(t *testing.T, m *Machine, f *Family, most int) units.Time {
 		if len(jobs) == most {
 			return
 		}
-		cut := m.splitOf(f)
+		cut := m.splitOf(f, ring, m.spans(f))
 		part, err := m.part(cut)
 		if err != nil {
 			t.Fatal(err)
@@ -144,20 +141,19 @@ func TestSampleSeesWhatAllRanksDo(t *testing.T) {
 				if f.Size == 1 {
 					continue
 				}
-				quick, err := m.share(f, p)
+				quick, err := m.share(f, p, m.Topology)
 				if err != nil {
 					t.Fatal(err)
 				}
 				all := *m
 				all.sample = sample{}
-				slow, err := all.share(f, p)
+				slow, err := all.share(f, p, m.Topology)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if math.Abs(quick.network-slow.network) > 0.01*slow.network || math.Abs(quick.scaleUp-slow.scaleUp) > 0.01 ||
-					quick.spans != slow.spans {
-					t.Errorf("%s %s, pattern %d: one unit sees %g bytes/s and %.2f, all ranks %g and %.2f", c.name, f.Axis, p,
-						quick.network, quick.scaleUp, slow.network, slow.scaleUp)
+				if math.Abs(quick.Network-slow.Network) > 0.01*slow.Network || math.Abs(quick.ScaleUp-slow.ScaleUp) > 0.01 {
+					t.Errorf("%s %s, pattern %d: one unit sees %.3f and %.2f, all ranks %.3f and %.2f",
+						c.name, f.Axis, p, quick.Network, quick.ScaleUp, slow.Network, slow.ScaleUp)
 				}
 			}
 		}

@@ -99,17 +99,13 @@ func (r *replicas) add(to *exchanged, f *Family, what string, kind collective.Ki
 	if err != nil {
 		return err
 	}
-	net, err := r.predict.Spans(f)
-	if err != nil {
-		return err
-	}
 	t := transfer{time: units.Time(float64(x.Time) * count), sms: r.smShare(x), name: what + " " + kind.String()}
-	if net {
+	if x.Network {
 		t.net = 1
 	}
 	to.transfers = append(to.transfers, t)
 	s := workload.Step{Name: t.name, Axis: workload.Data, Kind: kind, Size: size, Count: count}
-	to.calls = append(to.calls, call{step: s, time: x.Time, Prediction: x, net: net})
+	to.calls = append(to.calls, call{step: s, time: x.Time, Prediction: x})
 	return nil
 }
 

@@ -51,8 +51,25 @@ func (m *Machine) findDomains() error {
 // split is how a group lies on the machine: so many ranks on each of so many nodes.
 type split struct{ nodes, gpus int }
 
-// splitOf finds the split of the group that is spread most.
-func (m *Machine) splitOf(f *Family) split {
+// spans reports whether groups cross the network.
+func (m *Machine) spans(f *Family) (spans bool) {
+	f.Groups(func(ranks []int) {
+		for _, r := range ranks {
+			spans = spans || m.domains[r] != m.domains[ranks[0]]
+		}
+	})
+	return spans
+}
+
+// splitOf finds the split of the group that is spread most; a chain's is that of two of its
+// members.
+func (m *Machine) splitOf(f *Family, p pattern, spans bool) split {
+	if p == chain {
+		if spans {
+			return split{2, 1}
+		}
+		return split{1, 2}
+	}
 	worst := split{0, 0}
 	f.Groups(func(ranks []int) {
 		count := map[int]int{}

@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"math"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -71,44 +70,18 @@ func (p *Planned) shared(part *topology.Topology, s Share) (*topology.Topology, 
 	return t, err
 }
 
-// background is the traffic that leaves a share: what one group alone could send out of
-// the first node is compared with what it gets.
+// background is the traffic that leaves a share.
 func background(t *topology.Topology, s Share) []topology.Background {
-	network := 1.0
-	if alone := networkRate(t); alone > 0 && !math.IsInf(s.Network, 1) {
-		network = min(s.Network/alone, 1)
-	}
 	var out []topology.Background
 	for i := range t.Links() {
 		id := topology.LinkID(i)
 		share := s.ScaleUp
 		if t.Class(id).Medium == topology.Network {
-			share = network
+			share = s.Network
 		}
 		if share < 1 {
 			out = append(out, topology.Background{Link: t.LinkName(id), Class: t.Class(id).Name, Utilisation: 1 - share})
 		}
 	}
 	return out
-}
-
-// networkRate is what the adapters of the first node's ranks put on the network.
-func networkRate(t *topology.Topology) float64 {
-	router, local := topology.NewRouter(t), 0
-	for local < t.NumRanks() && t.NodeOf(local) == 0 {
-		local++
-	}
-	if local == t.NumRanks() {
-		return 0
-	}
-	sum, seen := 0.0, map[topology.DeviceID]bool{}
-	for r := range local {
-		route, err := router.Route(r, (r+local)%t.NumRanks())
-		if err != nil || len(route.NICs) == 0 || seen[route.NICs[0]] {
-			continue
-		}
-		seen[route.NICs[0]] = true
-		sum += float64(route.Rate)
-	}
-	return sum
 }

@@ -19,6 +19,7 @@ type Prediction struct {
 	Schedule string // algorithm and protocol
 	Limit    string // what bounds it: the fullest link, or latency
 	SMs      int    // multiprocessors that its kernel takes from computation; 0: not known
+	Network  bool   // groups cross the network
 	Warnings []string
 }
 
@@ -29,8 +30,8 @@ type Runtime interface {
 	Predict(part *topology.Topology, s Share, kind collective.Kind, size units.Bytes) (Prediction, error)
 }
 
-// Share is what concurrent groups leave: a share of the scale-up links, and bytes/s out
-// of a domain (+Inf where no group leaves one).
+// Share is what concurrent groups leave of what a group alone gets: inside domains, and out of
+// them. Both are at most 1.
 type Share struct{ ScaleUp, Network float64 }
 
 // Predictor answers how long collectives of groups take, once for each kind, size and
@@ -54,7 +55,8 @@ type asked struct {
 // placed is a family on the machine.
 type placed struct {
 	sharing
-	part *topology.Topology
+	part  *topology.Topology
+	spans bool // groups cross the network
 }
 
 // NewPredictor makes a predictor.
@@ -108,26 +110,16 @@ func (p *Predictor) Collective(f *Family, kind collective.Kind, size units.Bytes
 	if err != nil {
 		return Prediction{}, err
 	}
-	x, err := p.runtime.Predict(at.part, Share{at.scaleUp, at.network}, kind, size)
+	x, err := p.runtime.Predict(at.part, at.Share, kind, size)
 	if err != nil {
 		return x, fmt.Errorf("%v over %d GPUs of the %s axis: %w", kind, f.Size, f.Axis, err)
 	}
 	if x.Limit == "" && at.limit != topology.NoLink {
 		x.Limit = p.machine.Topology.LinkName(at.limit)
 	}
+	x.Network = at.spans
 	p.times[key] = x
 	return x, nil
-}
-
-// Spans reports whether groups of the family cross the network.
-func (p *Predictor) Spans(f *Family) (bool, error) {
-	if f.Size < 2 {
-		return false, nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	at, err := p.place(f, ring)
-	return at.spans, err
 }
 
 func patternOf(kind collective.Kind) pattern {
@@ -147,19 +139,12 @@ func (p *Predictor) place(f *Family, x pattern) (placed, error) {
 	if at, ok := p.shares[key]; ok {
 		return at, nil
 	}
-	s, err := p.machine.share(f, x)
-	if err != nil {
-		return placed{}, err
+	at := placed{spans: p.machine.spans(f)}
+	var err error
+	if at.part, err = p.part(p.machine.splitOf(f, x, at.spans)); err != nil {
+		return at, err
 	}
-	cut := p.machine.splitOf(f)
-	if x == chain {
-		cut = split{1, 2}
-		if s.spans {
-			cut = split{2, 1}
-		}
-	}
-	at := placed{sharing: s}
-	if at.part, err = p.part(cut); err == nil {
+	if at.sharing, err = p.machine.share(f, x, at.part); err == nil {
 		p.shares[key] = at
 	}
 	return at, err
@@ -198,11 +183,7 @@ func (n *NCCL) Predict(part *topology.Topology, s Share, kind collective.Kind, s
 	if err != nil {
 		return Prediction{}, err
 	}
-	network := s.Network
-	if math.IsInf(network, 1) {
-		network = math.MaxFloat64
-	}
-	x, err := r.Shared(s.ScaleUp, network).Predict(nccl.Ask{Kind: kind, Size: size})
+	x, err := r.Shared(s.ScaleUp, s.Network).Predict(nccl.Ask{Kind: kind, Size: size})
 	if err != nil {
 		return Prediction{}, err
 	}

@@ -29,7 +29,6 @@ type call struct {
 	step workload.Step
 	time units.Time
 	Prediction
-	net     bool
 	sms     float64    // share of the multiprocessors that it takes
 	exposed units.Time // the GPU waits so long for it
 }
@@ -119,8 +118,7 @@ func (p *player) call(s *workload.Step) (call, error) {
 	if err != nil {
 		return call{}, err
 	}
-	net, err := p.predict.Spans(f)
-	return call{step: *s, time: x.Time, Prediction: x, net: net, sms: p.smShare(x)}, err
+	return call{step: *s, time: x.Time, Prediction: x, sms: p.smShare(x)}, nil
 }
 
 // smShare is the share of the GPU's multiprocessors that a collective takes.
@@ -133,7 +131,7 @@ func (p *player) smShare(x Prediction) float64 {
 
 // record notes a collective.
 func (x *pass) record(p *player, c call, start units.Time) {
-	if c.net {
+	if c.Network {
 		x.busy[1] += c.time
 	} else {
 		x.busy[0] += c.time

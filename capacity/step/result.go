@@ -111,10 +111,9 @@ func (r *Result) collectives(b *builder, stage int, tied *Collective) {
 		}
 	}
 	if b.l.Pipeline > 1 && b.sentSize > 0 {
-		net, _ := b.predict.Spans(&b.families.pipeline)
 		n := float64(2 * b.l.MicroBatches() * b.l.Virtual)
 		r.Collectives = append(r.Collectives, Collective{Axis: workload.Pipeline, Kind: collective.SendRecv,
-			What: "hidden states and their gradients", Size: b.sentSize, Ranks: b.l.Pipeline, Network: net, Schedule: b.sent.Schedule,
+			What: "hidden states and their gradients", Size: b.sentSize, Ranks: b.l.Pipeline, Network: b.sent.Network, Schedule: b.sent.Schedule,
 			Limit: b.sent.Limit, Time: b.sent.Time, Count: n, Warnings: b.sent.Warnings})
 	}
 	if tied != nil {

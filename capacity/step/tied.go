@@ -19,7 +19,6 @@ func (b *builder) tied() (*Collective, error) {
 	if err != nil {
 		return nil, err
 	}
-	net, err := b.predict.Spans(&b.families.ends)
 	return &Collective{Axis: workload.Pipeline, Kind: collective.AllReduce, What: "tied embedding's gradient", Size: size, Ranks: 2,
-		Network: net, Schedule: x.Schedule, Limit: x.Limit, Time: x.Time, Count: 1, Exposed: x.Time, Warnings: x.Warnings}, err
+		Network: x.Network, Schedule: x.Schedule, Limit: x.Limit, Time: x.Time, Count: 1, Exposed: x.Time, Warnings: x.Warnings}, nil
 }

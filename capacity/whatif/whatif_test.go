@@ -1,11 +1,33 @@
 package whatif
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 
+	"railyard/capacity/search"
 	"railyard/capacity/step"
+	"railyard/capacity/steptest"
 	_ "railyard/internal/long" // accepts -long
 )
+
+// A search that finds no layout leaves the one that is kept, and says so; what else goes wrong is
+// the answer's error.
+func TestErrorsOfTheSearchAreSaid(t *testing.T) {
+	p, w := steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "gpt-2-1.5b")
+	l := step.Layout{Data: 8, Tensor: 1, Pipeline: 1, Context: 1, Expert: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 64, Order: step.DefaultOrder}
+	m := Machines{Before: p, After: steptest.Predictor(t, "dgx-h100", 1, "classes.nvlink4.rate=12.5GB/s")}
+	r, err := Train(context.Background(), m, w, l, search.Space{GlobalBatch: 64, Tensor: 3}, search.Options{Top: 1})
+	if err != nil || r.Kept == nil || r.Planned != r.Kept || !strings.Contains(r.Unfit, "tp 3 does not divide") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := Train(stopped, m, w, l, search.Space{GlobalBatch: 64, Zero: -1, Narrow: true}, search.Options{Top: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search that was stopped: %v", err)
+	}
+}
 
 // A layout with fewer replicas keeps the rest; its batch is the nearest that divides.
 func TestElastic(t *testing.T) {

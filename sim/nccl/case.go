@@ -24,7 +24,7 @@ func (r *Runtime) Case(a Ask) (Case, error) {
 	case c.algorithm == "" || c.protocol == "":
 		c = choice{algorithm: "ring", protocol: "simple"}
 	}
-	w, err := r.rates.work(a.Kind, c.algorithm, a.Size)
+	w, err := r.work(a.Kind, c.algorithm, a.Size)
 	return Case{r.key(a.Kind, c, a.Graph), w, r.prior(a.Kind, c)}, err
 }
 

@@ -36,6 +36,7 @@ func (r *Runtime) byCopyEngine(a Ask) (Prediction, error) {
 	if e.Local > 0 {
 		move += float64(part) / float64(e.Local) // a rank's own part
 	}
-	p.Time = max(p.Latency+units.Time(move*1e12), w.Least())
+	p.Time = p.Latency + units.Time(move*1e12)
+	r.bounded(&p, a.Kind, a.Size)
 	return p, nil
 }

@@ -10,18 +10,20 @@ import (
 // search finds the channels of each system; systems that look alike are searched once.
 // All ranks then agree on the least (init.cc, after AllGather3).
 func (m *Model) search(t *topology.Topology, o Options) error {
-	done := map[[sha256.Size]byte]bool{}
+	done := map[[sha256.Size]byte]*found{}
 	prints := m.fingerprints(t)
+	m.found = make([]*found, len(m.m.systems))
 	for i, ranks := range m.m.systems {
-		if done[prints[i]] {
+		if m.found[i] = done[prints[i]]; m.found[i] != nil {
 			continue
 		}
-		done[prints[i]] = true
 		s := buildSystem(t, m.m, ranks, m.nNodes > 1)
 		if err := m.usable(t, s, i); err != nil {
 			return err
 		}
-		m.agree(s.searched(m.m.ccMin, m.useNVLS(t, o)))
+		m.found[i] = s.searched(m.m.ccMin, m.useNVLS(t, o))
+		done[prints[i]] = m.found[i]
+		m.agree(m.found[i])
 	}
 	n := min(m.ring.n, m.tree.n)
 	m.ring.n, m.tree.n = n, n
@@ -43,9 +45,9 @@ func (m *Model) usable(t *topology.Topology, s *system, i int) error {
 }
 
 // agree takes what was found in one more system.
-func (m *Model) agree(f found) {
+func (m *Model) agree(f *found) {
 	if m.ring == nil {
-		m.ring, m.tree, m.nvls = f.ring, f.tree, f.nvls
+		m.ring, m.tree, m.nvls = f.ring.clone(), f.tree.clone(), f.nvls.clone()
 		return
 	}
 	m.ring.align(f.ring)

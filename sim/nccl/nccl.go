@@ -57,6 +57,7 @@ type Model struct {
 	m            *machine
 	ring, tree   *channels
 	nvls         *channels
+	found        []*found // by system, before all agreed on the least
 	nRanks       int
 	nNodes       int // systems: hosts that share NVSwitches are one
 	maxLocal     int

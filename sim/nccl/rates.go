@@ -12,10 +12,11 @@ import (
 type machineRates struct {
 	ranks, nodes int
 	scaleUp      float64    // bytes/s out of a rank, inside its node
-	exchange     float64    // the same where everybody sends to everybody; 0: no less
 	inSwitch     float64    // share of scaleUp that in-switch reduction reaches at best
 	network      float64    // bytes/s out of a node
-	flight       units.Time // of a message across the network
+	hop          units.Time // of a message inside a node, by its links' latencies
+	flight       units.Time // of a message across the network: the longest
+	across       units.Time // the mean
 	reducing     bool       // the network's switches reduce
 	via          string     // what scaleUp is
 	inside, over string     // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
@@ -36,18 +37,40 @@ func ratesOf(t *topology.Topology, nodes int) (machineRates, error) {
 	return m, nil
 }
 
-// measureScaleUp adds up the links from a rank to switches and to other ranks in use; the
-// rank that has least limits all. Where there are none, it is PCIe or memory.
+// measureScaleUp adds up the links from a rank to switches and to other ranks in use, or,
+// where there are none, all of its links; the rank that has least limits all. Ranks that are
+// alone in their nodes have nothing to send there, at any rate.
 func (m *machineRates) measureScaleUp(t *topology.Topology) error {
 	for r := range m.ranks {
 		if rate, via := scaleUpOf(t, r); rate > 0 && (m.scaleUp == 0 || rate < m.scaleUp) {
 			m.scaleUp, m.via, m.inside = rate, fmt.Sprintf("%s of each GPU", via.Name), via.Medium.String()
 		}
 	}
-	if m.scaleUp > 0 || t.NodeOf(1) != t.NodeOf(0) {
+	alone := t.NodeOf(1) != t.NodeOf(0)
+	if m.scaleUp == 0 {
+		m.scaleUp, m.inside = math.Inf(1), topology.PCIe.String()
+		for r := range m.ranks {
+			if !alone {
+				m.scaleUp = min(m.scaleUp, allLinksOf(t, r))
+			}
+		}
+	}
+	if alone {
 		return nil
 	}
-	return m.measureShared(t)
+	route, err := topology.NewRouter(t).Route(0, 1)
+	if m.hop = route.Latency; m.via == "" {
+		m.via = route.Kind.String() + " between GPUs"
+	}
+	return err
+}
+
+// allLinksOf is what a rank's links carry together.
+func allLinksOf(t *topology.Topology, rank int) (rate float64) {
+	for _, l := range t.Out(t.Ranks()[rank]) {
+		rate += float64(t.Rate(l))
+	}
+	return rate
 }
 
 // scaleUpOf is what a rank's scale-up links carry together, and their class.
@@ -63,45 +86,10 @@ func scaleUpOf(t *topology.Topology, rank int) (rate float64, via *topology.Clas
 	return rate, via
 }
 
-// measureShared finds what a ring and an exchange between all ranks leave to each rank
-// where they share PCIe switches, host bridges and sockets.
-func (m *machineRates) measureShared(t *topology.Topology) error {
-	router := topology.NewRouter(t)
-	ring, all := map[topology.LinkID]float64{}, map[topology.LinkID]float64{}
-	for i := range m.ranks {
-		for d := 1; d < m.ranks; d++ {
-			route, err := router.Route(i, (i+d)%m.ranks)
-			if err != nil {
-				return err
-			}
-			m.via = route.Kind.String() + " between GPUs"
-			for _, h := range route.Hops {
-				share := float64(h.Num) / float64(h.Den)
-				all[h.Link] += share / float64(m.ranks-1)
-				if d == 1 {
-					ring[h.Link] += share
-				}
-			}
-		}
-	}
-	m.inside = topology.PCIe.String()
-	m.scaleUp, m.exchange = slowest(t, ring), slowest(t, all)
-	return nil
-}
-
-// slowest is the rate at which the fullest link lets every rank send.
-func slowest(t *topology.Topology, load map[topology.LinkID]float64) float64 {
-	rate := math.Inf(1)
-	for l, x := range load {
-		rate = min(rate, float64(t.Rate(l))/x)
-	}
-	return rate
-}
-
 // measureNetwork adds up the NICs that a node's ranks use towards another node; the node
 // that has least limits all.
 func (m *machineRates) measureNetwork(t *topology.Topology) error {
-	router := topology.NewRouter(t)
+	router, count := topology.NewRouter(t), units.Time(m.ranks)
 	for first := 0; first < m.ranks; {
 		after := first
 		for after < m.ranks && t.NodeOf(after) == t.NodeOf(first) {
@@ -119,6 +107,7 @@ func (m *machineRates) measureNetwork(t *topology.Topology) error {
 		}
 		first = after
 	}
+	m.across /= count
 	return nil
 }
 
@@ -131,7 +120,7 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, firs
 		if err != nil {
 			return 0, err
 		}
-		m.flight = max(m.flight, route.Latency)
+		m.flight, m.across = max(m.flight, route.Latency), m.across+route.Latency
 		for i := 0; i < len(route.NICs); i += 2 {
 			if nic := route.NICs[i]; !seen[nic] {
 				seen[nic] = true

@@ -20,6 +20,10 @@ type Runtime struct {
 	general *cost.Profile // of all hardware together, for what profile does not know
 	rates   machineRates
 	reduces bool // its NVSwitches multicast and reduce
+
+	topo             *topology.Topology
+	options          Options
+	scaleUp, network float64 // shares of the rates that others leave
 }
 
 // Prediction is a time with what it is made of.
@@ -36,7 +40,8 @@ type Prediction struct {
 	Floored   bool       // a launch floor hides what the kernel takes
 	HeldOut   float64    // mean error of the kernel on measurements left out of its fit
 	Warnings  []string
-	beyond    float64 // how many times as large, or small, as what its kernel was fitted on; 1 within
+	least     units.Time // that no schedule beats
+	beyond    float64    // how many times as large, or small, as what its kernel was fitted on; 1 within
 }
 
 // ownError is NCCL's own model's mean error on the measurements in docs/validation.md.
@@ -46,14 +51,14 @@ const ownError = 0.25
 // at least: runs of one case differ by that.
 func (p *Prediction) Band() (low, high units.Time) {
 	e := max(2*p.HeldOut, 0.05)
-	return max(units.Time(float64(p.Time)/(1+e)), p.Work.Least()), units.Time(float64(p.Time) * (1 + e))
+	return max(units.Time(float64(p.Time)/(1+e)), p.least), units.Time(float64(p.Time) * (1 + e))
 }
 
 // NewRuntime prepares predictions on a topology with a machine's kernels (nil: it has none), and
 // general ones for those that it has not. GPUs
 // that NCCL does not know (RCCL runs on them) are predicted from kernels alone.
 func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Runtime, error) {
-	r := &Runtime{profile: cmp.Or(p, general), general: general, reduces: switchesReduce(t)}
+	r := &Runtime{profile: cmp.Or(p, general), general: general, reduces: switchesReduce(t), topo: t, options: o, scaleUp: 1, network: 1}
 	nodes := t.NumNodes()
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
@@ -97,14 +102,13 @@ func (r *Runtime) With(p, general *cost.Profile) *Runtime {
 	return &clone
 }
 
-// Shared is the same where other collectives run at once: inside a scale-up domain this
-// share of the rates is left, and network is what can leave a domain, bytes/s (at most
-// what it has alone).
+// Shared is the same where other collectives run at once, which leave these shares of the
+// rates inside a scale-up domain and out of it; 1 and 1 change nothing.
 func (r *Runtime) Shared(scaleUp, network float64) *Runtime {
 	clone := *r
+	clone.scaleUp, clone.network = r.scaleUp*scaleUp, r.network*network
 	clone.rates.scaleUp *= scaleUp
-	clone.rates.exchange *= scaleUp
-	clone.rates.network = min(clone.rates.network, network)
+	clone.rates.network *= network
 	return &clone
 }
 
@@ -164,7 +168,7 @@ func (p *Prediction) before(q *Prediction) bool {
 
 // one predicts one way.
 func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
-	w, err := r.rates.work(a.Kind, c.algorithm, a.Size)
+	w, err := r.work(a.Kind, c.algorithm, a.Size)
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -173,7 +177,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	switch {
 	case kernel != nil:
 		p.Fitted, p.HeldOut = true, kernel.HeldOut
-		p.Latency, p.Time = spend(kernel, &w)
+		p.Latency, p.Time = r.spend(kernel, &w)
 		p.Slowest = slowestPart(kernel, &w)
 		p.beyond = kernel.Beyond(a.Size)
 		p.Warnings = extrapolated(r.profile.Name, kernel, p.beyond)
@@ -193,12 +197,15 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 		p.Warnings = append(p.Warnings, note)
 	}
 	p.Time = max(p.Time, r.least(&w, c.protocol))
+	r.bounded(&p, a.Kind, a.Size)
 	return p, nil
 }
 
-// spend is what a kernel takes for some work: the part without bytes, and all of it.
-func spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
+// spend is what a kernel takes for some work: the part without bytes, which is no less than
+// the latencies of the links that its hops cross, and all of it.
+func (r *Runtime) spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
 	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
+	l = max(l, w.Hops*float64(r.rates.hop)+w.NetHops*float64(r.rates.across))
 	move := k.Moved(w.Chunk, w.Steps, w.chain()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
 }

@@ -6,37 +6,52 @@ import (
 	"sync"
 )
 
-// found is what the search finds in a system.
-type found struct{ ring, tree, nvls *channels }
+// found is what the search finds in a system; not to be changed.
+type found struct {
+	ring, tree, nvls *channels
+	relays           map[[2]int]int // by index of GPU: over which third one two send that have NVLink to it alone (NVB)
+}
 
 // searches are those made so far, by the picture of the system: the parts of a machine, and
 // all machines of a node type, have the same systems.
-var searches sync.Map // [sha256.Size]byte → func() found
+var searches sync.Map // [sha256.Size]byte → func() *found
 
-// searched is what is found in a system, which is searched once. What is returned is the
-// caller's own.
-func (s *system) searched(cc int, nvls bool) found {
+// searched is what is found in a system, which is searched once.
+func (s *system) searched(cc int, nvls bool) *found {
 	key := sha256.Sum256(fmt.Appendln(s.picture(), cc, nvls))
 	once, ok := searches.Load(key)
 	if !ok {
-		once, _ = searches.LoadOrStore(key, sync.OnceValue(func() found {
+		once, _ = searches.LoadOrStore(key, sync.OnceValue(func() *found {
 			s.computePaths()
 			s.measure()
 			return s.search(cc, nvls)
 		}))
 	}
-	f := once.(func() found)()
-	return found{f.ring.clone(), f.tree.clone(), f.nvls.clone()}
+	return once.(func() *found)()
 }
 
 // search finds the channels of rings, trees and, where there is one, NVLS.
-func (s *system) search(cc int, nvls bool) found {
-	f := found{ring: s.find(ringPattern, cc, 1, maxChannels/2), nvls: &channels{pattern: nvlsPattern}}
+func (s *system) search(cc int, nvls bool) *found {
+	f := &found{relays: s.relays(), nvls: &channels{pattern: nvlsPattern}}
+	f.ring = s.find(ringPattern, cc, 1, maxChannels/2)
 	f.tree = s.find(balancedTree, cc, f.ring.n, f.ring.n)
 	if nvls {
 		f.nvls = s.find(nvlsPattern, cc, 1, maxChannels)
 	}
 	return f
+}
+
+// relays are the GPUs in the middle of paths of two NVLinks.
+func (s *system) relays() map[[2]int]int {
+	out := map[[2]int]int{}
+	for a, gpu := range s.of[vGPU] {
+		for b, p := range gpu.paths[vGPU] {
+			if p.kind == pathNVB {
+				out[[2]int{a, b}] = p.hops[0].to.index
+			}
+		}
+	}
+	return out
 }
 
 // picture is all that the search looks at: vertices and links, hosts by the order in which

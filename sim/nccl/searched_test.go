@@ -27,7 +27,7 @@ func TestSearchedIsWhatASearchFinds(t *testing.T) {
 					t.Errorf("%+v, pattern %d: %+v, a search finds %+v", o, i, m.graph(pair[0]), m.graph(pair[1]))
 				}
 			}
-			got.ring.n, got.ring.intra[0][0] = 1, 99 // the caller's own: not what the next one gets
+			m.ring.n, m.ring.intra[0][0] = 1, 99 // the model's own: not what the next one gets
 		}
 	}
 }

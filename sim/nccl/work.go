@@ -81,24 +81,20 @@ func (m *machineRates) throughNetwork(w *Work) {
 // in the middle of the chain passes everything on twice.
 func (m *machineRates) tree(w *Work, n, nodes float64) {
 	w.Hops, w.Chain = 2*(n/nodes-1), true
-	if n > 2 {
-		w.Steps = 2
+	if w.Steps = m.treeSteps(); m.nodes > 1 {
+		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
+		m.throughNetwork(w)
 	}
-	if m.nodes == 1 {
-		return
-	}
-	w.NetHops = 2 * math.Ceil(math.Log2(nodes))
-	m.treeNetwork(w)
 }
 
-// treeNetwork: with two nodes everything crosses once in each direction; with more, a
-// node sends twice what it has, being inner node of one tree and leaf of the other.
-func (m *machineRates) treeNetwork(w *Work) {
-	w.Steps = 1
-	if m.nodes > 2 {
-		w.Steps = 2
+// treeSteps: between two ranks, or two nodes, everything crosses once in each direction; of
+// more, one in the middle of the chain passes everything on twice, and a node sends twice what
+// it has, being inner node of one tree and leaf of the other.
+func (m *machineRates) treeSteps() float64 {
+	if m.nodes == 2 || m.ranks == 2 {
+		return 1
 	}
-	m.throughNetwork(w)
+	return 2
 }
 
 // nvls reduces and multicasts in the switch: a GPU sends and receives everything once,
@@ -119,7 +115,7 @@ func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
 	default:
 		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
 		if m.nodes > 2 {
-			across = 2 // see treeNetwork
+			across = 2 // see treeSteps
 		}
 	}
 	if across/m.network > w.Steps/w.Line {
@@ -149,9 +145,6 @@ func (m *machineRates) p2p(w *Work, k collective.Kind, n, nodes float64, part un
 	w.Hops = 1
 	if k != collective.SendRecv {
 		w.Steps, w.Chunk = n-1, part
-		if m.exchange > 0 {
-			w.Line = m.exchange
-		}
 	}
 	if m.nodes == 1 {
 		return

@@ -1,0 +1,216 @@
+package nccl
+
+import (
+	"math"
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// linkLimits are what the links of a topology allow a way to run a collective, whatever its
+// kernel costs.
+type linkLimits struct {
+	line    float64 // bytes/s of each rank's wire over the fullest link of its messages' routes; +Inf: not looked at
+	link    topology.LinkID
+	seconds float64          // that each byte of the collective takes at least, by the cuts of the topology
+	cut     string           // which one
+	latency collective.Bound // of the farthest ranks
+	err     error
+}
+
+type limitKey struct {
+	kind      collective.Kind
+	algorithm string
+	options   Options
+}
+
+// limits finds them once for each topology.
+func (r *Runtime) limits(k collective.Kind, algorithm string) *linkLimits {
+	return topology.Once(r.topo, limitKey{k, algorithm, r.options}, func() *linkLimits {
+		spec := collective.Spec{Kind: k, Ranks: r.topo.NumRanks()}
+		if k == collective.AllToAllV { // everybody sends everybody the same
+			spec.Kind = collective.AllToAll
+		}
+		const probe = units.Bytes(1 << 40)
+		cuts := collective.LowerBound(r.topo, spec, probe)
+		x := &traffic{t: r.topo, router: topology.NewRouter(r.topo), relay: r.relay, on: map[topology.LinkID]float64{}}
+		r.messages(x, k, algorithm)
+		out := &linkLimits{seconds: cuts.Time.Seconds() / float64(probe), cut: cuts.Cut, err: x.err}
+		out.latency = collective.LatencyBound(r.topo, spec)
+		out.line, out.link = x.slowest()
+		return out
+	})
+}
+
+// work is what an algorithm has to do, at the rate that the links on its way allow.
+func (r *Runtime) work(k collective.Kind, algorithm string, size units.Bytes) (Work, error) {
+	w, err := r.rates.work(k, algorithm, size)
+	if err != nil {
+		return w, err
+	}
+	l := r.limits(k, algorithm)
+	if line := l.line * r.left(l.link); line < w.Line {
+		w.Line, w.Limit = line, "link "+r.topo.LinkName(l.link)
+	}
+	share := r.scaleUp
+	if r.rates.nodes > 1 {
+		share = r.network
+	}
+	if least := l.seconds * float64(size) / share; w.Wire/w.Line < least {
+		w.Line, w.Limit = w.Wire/least, l.cut
+	}
+	return w, l.err
+}
+
+// left is the share of a link that other collectives leave.
+func (r *Runtime) left(l topology.LinkID) float64 {
+	if l != topology.NoLink && r.topo.Class(l).Medium == topology.Network {
+		return r.network
+	}
+	return r.scaleUp
+}
+
+// bounded makes a prediction no less than what no schedule beats, and marks it where it was.
+func (r *Runtime) bounded(p *Prediction, k collective.Kind, size units.Bytes) {
+	l := r.limits(k, p.Algorithm)
+	why := l.latency.Cut
+	p.least = max(p.Work.Least(), l.latency.Time)
+	if cut := units.Time(math.Ceil(l.seconds * float64(size) * 1e12)); cut > p.least {
+		p.least, why = cut, l.cut
+	}
+	if p.Time < p.least {
+		p.Time = p.least
+		p.Warnings = append(p.Warnings, "no schedule is as fast as the kernel would be: the least time of all was taken ("+why+")")
+	}
+}
+
+// messages puts the messages of an algorithm on links, those inside nodes in parts of what
+// each rank has on the wire. Where all ranks of a node are joined by switches alone, their own
+// links are as full as any.
+func (r *Runtime) messages(x *traffic, k collective.Kind, algorithm string) {
+	n := r.topo.NumRanks()
+	switch meshed := r.rates.inside == topology.PCIe.String() || hasDirectLinks(r.topo); {
+	case k == collective.SendRecv:
+		for i := range n {
+			x.send(i, (i+1)%n, 1)
+		}
+	case !meshed:
+	case algorithm == "ring":
+		r.channels(func(ranks []int, share float64) {
+			for i := range ranks {
+				if i+1 < len(ranks) || r.rates.nodes == 1 {
+					x.send(ranks[i], ranks[(i+1)%len(ranks)], share)
+				}
+			}
+		}, func(f *found) *channels { return f.ring })
+	case algorithm == "tree":
+		r.channels(func(ranks []int, share float64) { // up and down
+			for i := range len(ranks) - 1 {
+				x.send(ranks[i], ranks[i+1], share/r.rates.treeSteps())
+				x.send(ranks[i+1], ranks[i], share/r.rates.treeSteps())
+			}
+		}, func(f *found) *channels { return f.tree })
+	case algorithm == "p2p":
+		for i := range n {
+			for j := range n {
+				if i != j && r.topo.NodeOf(i) == r.topo.NodeOf(j) {
+					x.send(i, j, 1/float64(n-1))
+				}
+			}
+		}
+	}
+}
+
+// channels visits the ranks of each node in the order of each of its channels, with the
+// channel's share of the bytes. Where no model of NCCL's search knows them, PCIe is taken in
+// the order of ranks; meshes are left to their cuts.
+func (r *Runtime) channels(visit func(ranks []int, share float64), of func(*found) *channels) {
+	if r.model == nil {
+		for first, n := 0, r.topo.NumRanks(); first < n && r.rates.inside == topology.PCIe.String(); {
+			var ranks []int
+			for node := r.topo.NodeOf(first); first < n && r.topo.NodeOf(first) == node; first++ {
+				ranks = append(ranks, first)
+			}
+			visit(ranks, 1)
+		}
+		return
+	}
+	for i, s := range r.model.found {
+		c := of(s)
+		n := max(min(c.n, r.model.ring.n), 1)
+		for _, gpus := range c.intra[:n] {
+			ranks := make([]int, len(gpus))
+			for g, gpu := range gpus {
+				ranks[g] = r.model.m.systems[i][gpu]
+			}
+			visit(ranks, 1/float64(n))
+		}
+	}
+}
+
+// relay is the rank over which NCCL sends from one to another of its node: where both have
+// NVLink to it but not to each other; −1: none.
+func (r *Runtime) relay(src, dst int) int {
+	if r.model == nil || r.model.m.systemOf[src] != r.model.m.systemOf[dst] {
+		return -1
+	}
+	s := r.model.found[r.model.m.systemOf[src]]
+	ranks := r.model.m.systems[r.model.m.systemOf[src]]
+	a, _ := slices.BinarySearch(ranks, src)
+	b, _ := slices.BinarySearch(ranks, dst)
+	if gpu, ok := s.relays[[2]int{a, b}]; ok {
+		return ranks[gpu]
+	}
+	return -1
+}
+
+// hasDirectLinks reports whether ranks have scale-up links to one another.
+func hasDirectLinks(t *topology.Topology) bool {
+	for _, d := range t.Ranks() {
+		for _, l := range t.Out(d) {
+			if t.RankOf(t.Links()[l].To) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// traffic is what messages put on links.
+type traffic struct {
+	t      *topology.Topology
+	router *topology.Router
+	relay  func(src, dst int) int
+	on     map[topology.LinkID]float64
+	err    error
+}
+
+// send puts a message on the links of its route.
+func (x *traffic) send(src, dst int, bytes float64) {
+	if via := x.relay(src, dst); via >= 0 {
+		x.send(src, via, bytes)
+		x.send(via, dst, bytes)
+		return
+	}
+	route, err := x.router.Route(src, dst)
+	if err != nil {
+		x.err = err
+	}
+	for _, h := range route.Hops {
+		x.on[h.Link] += bytes * float64(h.Num) / float64(h.Den)
+	}
+}
+
+// slowest is the rate at which the fullest link lets every rank send, and that link.
+func (x *traffic) slowest() (rate float64, link topology.LinkID) {
+	rate, link = math.Inf(1), topology.NoLink
+	for l := range x.t.Links() {
+		id := topology.LinkID(l)
+		if own := float64(x.t.Rate(id)) / x.on[id]; x.on[id] > 0 && own < rate {
+			rate, link = own, id
+		}
+	}
+	return rate, link
+}
