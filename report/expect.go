@@ -45,5 +45,5 @@ func (d *ExpectDocument) Answer() []string {
 	return []string{fmt.Sprintf("%s of %s on %s should take nccl-tests %s (%s GB/s bus bandwidth; normal is %s to %s) by NCCL's %s/%s, "+
 		"kernels of profile %s.", collectiveWords(d.Collective),
 		size(r.SizeBytes), where(d.Topology, d.Ranks), table.Microseconds(r.TimeUS), gigabytes(r.BusBW), gigabytes(r.LowBusBW),
-		gigabytes(r.HighBusBW), r.Algorithm, r.Protocol, d.Profile)}
+		gigabytes(r.HighBusBW), r.Algorithm, r.Protocol+inBrackets(ncclWays[r.Algorithm]), d.Profile)}
 }

@@ -13,6 +13,14 @@ func collectiveWords(name string) string {
 	return strings.ToUpper(s[:min(len(s), 1)]) + s[min(len(s), 1):]
 }
 
+// ncclWays says what NCCL's algorithms do.
+var ncclWays = map[string]string{
+	"ring": "a ring in each channel", "tree": "a double binary tree over the nodes, chains inside them",
+	"nvls":      "NVLink SHARP: NVSwitches add up and multiply",
+	"nvls_tree": "NVLink SHARP in each node, trees over the NICs", "collnet_direct": "SHARP: the network's switches add up",
+	"collnet_chain": "SHARP: the network's switches add up, chains inside nodes", "ce": "copy engines, no kernel",
+}
+
 // where names a machine and its number of ranks.
 func where(topology string, ranks int) string {
 	return fmt.Sprintf("%s (%s)", topology, units.Counted(ranks, "rank"))
