@@ -242,9 +242,6 @@ func (f *profileFlag) machine(t *topology.Topology) (*cost.Machine, error) {
 
 // load is what plans of ours cost there.
 func (f *profileFlag) load(t *topology.Topology) (*cost.Profile, error) {
-	if f.name == "" && f.fitted == nil {
-		return cost.Default(t)
-	}
 	m, err := f.machine(t)
 	if err != nil {
 		return nil, err

@@ -179,22 +179,11 @@ func fastestLink(t *topology.Topology) (medium topology.Medium, machine string) 
 	return medium, machine
 }
 
-// Default is what plans cost where nobody names a machine: of one that the topology's file names, what
-// it says of messages; else "line".
+// Default is what railyard's own plans cost on a topology's machine.
 func Default(t *topology.Topology) (*Profile, error) {
-	if t.Profile() == "" {
-		return Line, nil
-	}
-	m, err := GetMachine(t.Profile())
+	m, err := MachineFor(t)
 	if err != nil {
 		return nil, err
 	}
-	return m.messages(t), nil
-}
-
-func (m *Machine) messages(t *topology.Topology) *Profile {
-	if m.nccl != nil && len(m.nccl.Curves) > 0 {
-		return m.NCCL()
-	}
-	return m.Own(t)
+	return m.Own(t), nil
 }
