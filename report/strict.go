@@ -44,7 +44,8 @@ func (c *Comparison) Outside(topology string) error {
 			m.Collective, m.Size, worst.farther(), p.Low, p.High)
 		return errors.New(text + "\n" + strings.Join(next, "\n"))
 	case judged == 0:
-		return fmt.Errorf("nothing says what is normal for these %d rows: compare with a profile that has NCCL's kernels (railyard list machines)", len(c.Rows))
+		return fmt.Errorf("nothing says what is normal for these %d rows: compare with a profile that has NCCL's kernels (railyard list "+
+			"machines)", len(c.Rows))
 	}
 	return nil
 }
@@ -56,9 +57,11 @@ const bulk = units.MiB
 func (r *ComparedRow) nextCheck(verdict, topology string) (kind, check string) {
 	switch {
 	case !strings.Contains(verdict, "slow"):
-		return "fast", fmt.Sprintf("whether %s is this machine and the profile is of its GPUs: rows are faster than predicted (railyard discover; railyard fit makes a profile of these rows)", topology)
+		return "fast", fmt.Sprintf("whether %s is this machine and the profile is of its GPUs: rows are faster than predicted (railyard "+
+			"discover; railyard fit makes a profile of these rows)", topology)
 	case r.Measured.Size < bulk:
-		return "launch", "what launches cost: small sizes are slow; capture them in a CUDA graph (nccl-tests -G 1), bind processes to the CPUs of their GPUs, look for other load"
+		return "launch", "what launches cost: small sizes are slow; capture them in a CUDA graph (nccl-tests -G 1), bind processes to " +
+			"the CPUs of their GPUs, look for other load"
 	case r.Measured.Nodes > 1:
 		return "network", fmt.Sprintf("the network: `railyard check live --against %s` on each node finds missing NICs and links, NCCL_DEBUG=INFO says whether all NICs and GPUDirect RDMA are used, and the same rows on one node whether it is inside", topology)
 	}

@@ -20,7 +20,8 @@ func (f *tablesFlags) draw(cases []*compared) error {
 					continue
 				}
 				point := func(measured, predicted float64) report.Point {
-					return report.Point{Size: c.key.Size, MeasuredUS: measured, PredictedUS: predicted, BusBW: float64(c.key.Size) / measured / 1e3 * factor}
+					return report.Point{Size: c.key.Size, MeasuredUS: measured, PredictedUS: predicted,
+						BusBW: float64(c.key.Size) / measured / 1e3 * factor}
 				}
 				ours.Points = append(ours.Points, point(c.best.US, c.probe))
 				if c.library > 0 {
@@ -34,7 +35,8 @@ func (f *tablesFlags) draw(cases []*compared) error {
 				continue
 			}
 			figure := &report.Figure{Title: fmt.Sprintf("%v, float32, %d GPUs of %s", kind, gpus, f.topology), NoErrors: true,
-				Source: fmt.Sprintf("measured %s in one run, CUDA graph, median; ours predicted by the probe's profile, NCCL by its kernels' model", f.date),
+				Source: fmt.Sprintf("measured %s in one run, CUDA graph, median; ours predicted by the probe's profile, NCCL by its "+
+					"kernels' model", f.date),
 				Series: []report.Series{ours, library, limit}}
 			name := filepath.Join(f.figures, fmt.Sprintf("h200-%v-%d.svg", kind, gpus))
 			c, err := figure.Chart()

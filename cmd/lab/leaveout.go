@@ -129,5 +129,6 @@ func (v *validator) unseen() ([]report.Unseen, error) {
 		return nil, err
 	}
 	rows, err := v.leftOut(func(m measurement.Row) string { return fmt.Sprint(m.Line % 5) })
-	return []report.Unseen{{What: "every fifth row", Comparison: rows}, {What: "its number of GPUs", Comparison: gpus}, {What: "its whole series", Comparison: series}}, err
+	return []report.Unseen{{What: "every fifth row", Comparison: rows}, {What: "its number of GPUs", Comparison: gpus},
+		{What: "its whole series", Comparison: series}}, err
 }

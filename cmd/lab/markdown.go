@@ -26,9 +26,11 @@ func writeTables(w io.Writer, cases []*compared) {
 		if len(list) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "All-reduce, float32, %d GPUs, µs:\n\n| size | ours | NCCL | NCCL, windows | others | goal | predicted (probe) | error | how |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", gpus)
+		fmt.Fprintf(w, "All-reduce, float32, %d GPUs, µs:\n\n| size | ours | NCCL | NCCL, windows | others | goal | predicted (probe) | "+
+			"error | how |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", gpus)
 		for _, c := range list {
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.Size), ours(c), threeDigits(c.nccl), threeDigits(c.windows), threeDigits(c.peer.us), threeDigits(c.goal), threeDigits(c.probe), 100*c.miss(c.probe), c.best.Way)
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.Size), ours(c), threeDigits(c.nccl),
+				threeDigits(c.windows), threeDigits(c.peer.us), threeDigits(c.goal), threeDigits(c.probe), 100*c.miss(c.probe), c.best.Way)
 		}
 		fmt.Fprintln(w)
 	}
@@ -67,10 +69,13 @@ func writePairs(w io.Writer, cases []*compared, kind collective.Kind, dtype stri
 
 // writeStreams are tables of what operations launched one by one take, where that was measured.
 func writeStreams(w io.Writer, cases []*compared, kind collective.Kind, dtype string) {
-	list := slices.DeleteFunc(chosenCases(cases, func(k tuning.Key) bool { return k.Kind == kind && k.DType == dtype }), func(c *compared) bool { return c.stream.ours == 0 })
-	writeGrid(w, fmt.Sprintf("%v, %s, launched one by one on streams, µs, ours / NCCL / NCCL, windows", kind, dtype), gpuNumbers(list), list, func(c *compared) string {
-		return bolder(c.stream.ours, c.stream.nccl) + " / " + cmp.Or(threeDigits(c.stream.nccl), "–") + " / " + cmp.Or(threeDigits(c.stream.windows), "–")
-	})
+	list := slices.DeleteFunc(chosenCases(cases, func(k tuning.Key) bool { return k.Kind == kind && k.DType == dtype }),
+		func(c *compared) bool { return c.stream.ours == 0 })
+	writeGrid(w, fmt.Sprintf("%v, %s, launched one by one on streams, µs, ours / NCCL / NCCL, windows", kind, dtype), gpuNumbers(list),
+		list, func(c *compared) string {
+			return bolder(c.stream.ours, c.stream.nccl) + " / " + cmp.Or(threeDigits(c.stream.nccl), "–") + " / " +
+				cmp.Or(threeDigits(c.stream.windows), "–")
+		})
 }
 
 // writeGrid is a table of cases: a row a size, a column a number of GPUs.
@@ -141,7 +146,8 @@ func writePeers(w io.Writer, cases []*compared, left peersLeft) {
 func writeSummary(w io.Writer, cases []*compared) {
 	var slower, behind, others []string
 	for _, c := range cases {
-		name := fmt.Sprintf("%v %s %s on %d GPUs (%s against ", c.key.Kind, c.key.DType, spaced(c.key.Size), c.key.GPUs, threeDigits(c.best.US))
+		name := fmt.Sprintf("%v %s %s on %d GPUs (%s against ", c.key.Kind, c.key.DType, spaced(c.key.Size), c.key.GPUs,
+			threeDigits(c.best.US))
 		if c.best.US > c.nccl {
 			slower = append(slower, name+threeDigits(c.nccl)+")")
 		}
@@ -152,19 +158,24 @@ func writeSummary(w io.Writer, cases []*compared) {
 			behind = append(behind, name+threeDigits(c.windows)+")")
 		}
 	}
-	fmt.Fprintf(w, "%d cases; slower than NCCL's default in %s; slower than NCCL on symmetric windows in %s; slower than others in %s.\n\n", len(cases), named(slower), named(behind), named(others))
+	fmt.Fprintf(w, "%d cases; slower than NCCL's default in %s; slower than NCCL on symmetric windows in %s; slower than others in %s.\n\n",
+		len(cases), named(slower), named(behind), named(others))
 	for _, gpus := range gpuNumbers(cases) {
 		small := chosenCases(cases, func(k tuning.Key) bool {
 			return k.Kind == collective.AllReduce && k.GPUs == gpus && k.DType == "float32" && k.Size <= 4*units.MiB
 		})
-		fmt.Fprintf(w, "All-reduce up to 4 MiB, float32, %d GPUs: geometric mean %.2f× against NCCL's default, %.2f× against the fastest of all beside.\n", gpus,
+		fmt.Fprintf(w, "All-reduce up to 4 MiB, float32, %d GPUs: geometric mean %.2f× against NCCL's default, %.2f× against the fastest "+
+			"of all beside.\n", gpus,
 			geomean(small, func(c *compared) float64 { return c.nccl }), geomean(small, (*compared).rival))
 	}
-	fmt.Fprintf(w, "\n| mean error of the prediction | cases | probe alone | fitted on all | fitted on every other size |\n| --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(w, "\n| mean error of the prediction | cases | probe alone | fitted on all | fitted on every other size |\n| --- | --- | "+
+		"--- | --- | --- |\n")
 	line := func(name string, list []*compared) {
 		if len(list) > 0 {
-			fmt.Fprintf(w, "| %s | %d | %.1f %% | %.1f %% | %.1f %% |\n", name, len(list), 100*meanMiss(list, func(c *compared) float64 { return c.probe }),
-				100*meanMiss(list, func(c *compared) float64 { return c.fitted }), 100*meanMiss(list, func(c *compared) float64 { return c.cross }))
+			fmt.Fprintf(w, "| %s | %d | %.1f %% | %.1f %% | %.1f %% |\n", name, len(list),
+				100*meanMiss(list, func(c *compared) float64 { return c.probe }),
+				100*meanMiss(list, func(c *compared) float64 { return c.fitted }), 100*meanMiss(list,
+					func(c *compared) float64 { return c.cross }))
 		}
 	}
 	for _, kind := range tuning.Kinds {
@@ -243,11 +254,15 @@ func spaced(b units.Bytes) string {
 // writeCompared writes all cases with predictions.
 func writeCompared(w io.Writer, cases []*compared) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"collective", "gpus", "dtype", "size_bytes", "algo", "mechanism", "slices", "blocks", "time_us", "busbw_GBps", "nccl_us", "nccl_windows_us", "bound_us", "predicted_us", "error", "fitted_us", "fitted_error", "fitted_on_others_us", "fitted_on_others_error"})
+	out.Write([]string{"collective", "gpus", "dtype", "size_bytes", "algo", "mechanism", "slices", "blocks", "time_us", "busbw_GBps",
+		"nccl_us", "nccl_windows_us", "bound_us", "predicted_us", "error", "fitted_us", "fitted_error", "fitted_on_others_us",
+		"fitted_on_others_error"})
 	for _, c := range cases {
 		k, v := c.key, c.best.Way
-		out.Write([]string{k.Kind.String(), strconv.Itoa(k.GPUs), k.DType, strconv.FormatInt(int64(k.Size), 10), v.Algorithm, v.Mechanism(), strconv.Itoa(v.Slices), strconv.Itoa(v.How.Blocks), decimal(c.best.US),
-			decimal(float64(k.Size) / c.best.US / 1e3 * k.Kind.BusFactor(k.GPUs)), decimal(c.nccl), decimal(c.windows), decimal(c.bound), decimal(c.probe), decimal(c.miss(c.probe)),
+		out.Write([]string{k.Kind.String(), strconv.Itoa(k.GPUs), k.DType, strconv.FormatInt(int64(k.Size), 10), v.Algorithm, v.Mechanism(),
+			strconv.Itoa(v.Slices), strconv.Itoa(v.How.Blocks), decimal(c.best.US),
+			decimal(float64(k.Size) / c.best.US / 1e3 * k.Kind.BusFactor(k.GPUs)), decimal(c.nccl), decimal(c.windows), decimal(c.bound),
+			decimal(c.probe), decimal(c.miss(c.probe)),
 			decimal(c.fitted), decimal(c.miss(c.fitted)), decimal(c.cross), decimal(c.miss(c.cross))})
 	}
 	out.Flush()

@@ -22,7 +22,8 @@ func readGoals(name string, cases []*compared) error {
 	}
 	for _, r := range rows {
 		for _, c := range cases {
-			if c.key.Kind == collective.AllReduce && c.key.DType == "float32" && fmt.Sprint(c.key.GPUs) == r["gpus"] && fmt.Sprint(int64(c.key.Size)) == r["size_bytes"] {
+			if c.key.Kind == collective.AllReduce && c.key.DType == "float32" && fmt.Sprint(c.key.GPUs) == r["gpus"] &&
+				fmt.Sprint(int64(c.key.Size)) == r["size_bytes"] {
 				if _, err := fmt.Sscan(r["goal_us"], &c.goal); err != nil {
 					return fmt.Errorf("%s: goal %q: %w", name, r["goal_us"], err)
 				}

@@ -24,7 +24,8 @@ func TestSymmetricMemory(t *testing.T) {
 		t.Skip("no python3")
 	}
 	peers := filepath.Join("..", "..", "exec", "peers")
-	cmd := exec.Command(python, "-B", filepath.Join(peers, "symmetric_memory.py"), "-g", "2,3", "-d", "float32,bfloat16", "-b", "1024", "-e", "2048", "--run", "noon")
+	cmd := exec.Command(python, "-B", filepath.Join(peers, "symmetric_memory.py"), "-g", "2,3", "-d", "float32,bfloat16", "-b", "1024",
+		"-e", "2048", "--run", "noon")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(peers, "testdata"))
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
@@ -46,7 +47,8 @@ func TestSymmetricMemory(t *testing.T) {
 			t.Errorf("a row of another run: %v", r)
 		}
 		if cell("dtype") == "float32" {
-			got = append(got, strings.Join([]string{cell("collective"), cell("gpus"), cell("algo"), cell("size_bytes"), cell("time_us"), cell("busbw_GBps"), cell("wrong"), cell("error")}, " "))
+			got = append(got, strings.Join([]string{cell("collective"), cell("gpus"), cell("algo"), cell("size_bytes"), cell("time_us"),
+				cell("busbw_GBps"), cell("wrong"), cell("error")}, " "))
 		}
 	}
 	want := []string{ // the slowest rank's time

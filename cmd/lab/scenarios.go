@@ -43,13 +43,17 @@ var workedNumbers = []workedNumber{
 			{"PCIe 3", onMachine("pcie3-server", 1, 8, "v100"), "resnet-50", []string{"gradients=fp32"}, "dp8 zero0 mb32 gb256", 0},
 			{"NVLink 3", onMachine("dgx-a100", 1, 8, ""), "resnet-50", []string{"gradients=fp32"}, "dp8 zero0 mb32 gb256", 0}}},
 	{"7B parameters in FP32 over 16 GB/s, 0.5 s compute",
-		[]workedRun{{"2 GPUs, PCIe 3", onMachine("pcie3-server", 1, 2, "v100"), "llama-2-7b", []string{"precision=fp32", "gradients=fp32"}, "dp2 zero0 mb1 gb2", 0}}},
+		[]workedRun{{"2 GPUs, PCIe 3", onMachine("pcie3-server", 1, 2, "v100"), "llama-2-7b", []string{"precision=fp32", "gradients=fp32"},
+			"dp2 zero0 mb1 gb2", 0}}},
 	{"ResNet-50 on 4 GPUs over PCIe: 0.25 s compute",
-		[]workedRun{{"4 GPUs, PCIe 3", onMachine("pcie3-server", 1, 4, "v100"), "resnet-50", []string{"gradients=fp32"}, "dp4 zero0 mb64 gb256", 250 * units.Millisecond}}},
+		[]workedRun{{"4 GPUs, PCIe 3", onMachine("pcie3-server", 1, 4, "v100"), "resnet-50", []string{"gradients=fp32"},
+			"dp4 zero0 mb64 gb256", 250 * units.Millisecond}}},
 	{"ResNet-50, 8 GPUs: PCIe 3 / NVLink 1",
 		[]workedRun{
-			{"PCIe 3, P100", onMachine("pcie3-server", 1, 8, "p100"), "resnet-50", []string{"precision=fp32", "gradients=fp32"}, "dp8 zero0 mb32 gb256", 0},
-			{"DGX-1 P100", onMachine("dgx1-p100", 1, 8, ""), "resnet-50", []string{"precision=fp32", "gradients=fp32"}, "dp8 zero0 mb32 gb256", 0}}},
+			{"PCIe 3, P100", onMachine("pcie3-server", 1, 8, "p100"), "resnet-50", []string{"precision=fp32", "gradients=fp32"},
+				"dp8 zero0 mb32 gb256", 0},
+			{"DGX-1 P100", onMachine("dgx1-p100", 1, 8, ""), "resnet-50", []string{"precision=fp32", "gradients=fp32"},
+				"dp8 zero0 mb32 gb256", 0}}},
 	{"BERT-Large, 16 GPUs: two DGX-1 V100 / one DGX-2",
 		[]workedRun{
 			{"2 × DGX-1", onMachine("dgx1-v100", 2, 8, ""), "bert-large", nil, "dp16 zero0 mb4 gb64", 0},
@@ -64,10 +68,13 @@ var workedNumbers = []workedNumber{
 			{"×4", onMachine("dgx1-v100", 1, 8, ""), "bert-large", nil, "dp8 zero0 mb8 gb256", 0}}},
 	{"FP32→FP8 compression of gradients, 4 nodes of 8 H100 with 25 Gb/s a GPU",
 		[]workedRun{
-			{"FP32", onMachine("dgx-h100", 4, 8, "", "classes.ndr400.rate=25Gb/s"), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full", 0},
-			{"FP8", onMachine("dgx-h100", 4, 8, "", "classes.ndr400.rate=25Gb/s"), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full fp8", 0},
+			{"FP32", onMachine("dgx-h100", 4, 8, "", "classes.ndr400.rate=25Gb/s"), "gpt-2-1.5b", []string{"gradients=fp32"},
+				"dp32 zero0 mb4 gb128 full", 0},
+			{"FP8", onMachine("dgx-h100", 4, 8, "", "classes.ndr400.rate=25Gb/s"), "gpt-2-1.5b", []string{"gradients=fp32"},
+				"dp32 zero0 mb4 gb128 full fp8", 0},
 			{"FP32, 400 Gb/s", onMachine("dgx-h100", 4, 8, ""), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full", 0},
-			{"FP8, 400 Gb/s", onMachine("dgx-h100", 4, 8, ""), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full fp8", 0}}},
+			{"FP8, 400 Gb/s", onMachine("dgx-h100", 4, 8, ""), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full fp8",
+				0}}},
 }
 
 func newScenarios() *cobra.Command {
@@ -123,8 +130,9 @@ func (s *workedRun) row() (report.ScenarioRow, error) {
 	if err != nil {
 		return report.ScenarioRow{}, err
 	}
-	return report.ScenarioRow{Label: s.label, Command: s.command(!r.Memory.Fits()), StepMS: ms(r.Time), ComputeMS: ms(r.Compute), CommunicationMS: ms(r.Communication),
-		ExposedMS: ms(r.ExposedTotal()), ScalingEfficiency: r.ScalingEfficiency(), Fits: r.Memory.Fits()}, nil
+	return report.ScenarioRow{Label: s.label, Command: s.command(!r.Memory.Fits()), StepMS: ms(r.Time), ComputeMS: ms(r.Compute),
+		CommunicationMS: ms(r.Communication),
+		ExposedMS:       ms(r.ExposedTotal()), ScalingEfficiency: r.ScalingEfficiency(), Fits: r.Memory.Fits()}, nil
 }
 
 func (s *workedRun) run(o step.Options) (*step.Result, error) {

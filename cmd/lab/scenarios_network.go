@@ -36,7 +36,8 @@ var workedTransfers = []workedTransfer{
 	{"All-reduce of 1 GB on 8 A100: PCIe only / cube-mesh / NVSwitch",
 		[]transferRun{
 			{"PCIe 4", onNodes("pcie4-server", 1), nccl.Ask{Kind: collective.AllReduce, Size: 1_000_000_000}, crossing.Options{}},
-			{"cube-mesh (DGX-1 V100: none was built of A100)", onNodes("dgx1-v100", 1), nccl.Ask{Kind: collective.AllReduce, Size: 1_000_000_000}, crossing.Options{}},
+			{"cube-mesh (DGX-1 V100: none was built of A100)", onNodes("dgx1-v100", 1), nccl.Ask{Kind: collective.AllReduce,
+				Size: 1_000_000_000}, crossing.Options{}},
 			{"NVSwitch", onNodes("dgx-a100", 1), nccl.Ask{Kind: collective.AllReduce, Size: 1_000_000_000}, crossing.Options{}}}},
 	{"Two nodes of 8 H100, 400 Gb/s a GPU",
 		[]transferRun{
@@ -47,8 +48,10 @@ var workedTransfers = []workedTransfer{
 	{"Penny, 2 × 8 H100: exchange inside / across nodes",
 		[]transferRun{
 			{"inside, NCCL's send_recv", onNodes("dgx-h100", 1), nccl.Ask{Kind: collective.SendRecv, Size: units.GiB}, crossing.Options{}},
-			{"across, posted by a CPU thread", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1, QueuePairs: 2}},
-			{"across, posted by the GPU", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1, QueuePairs: 2, GPUInitiated: true}}}},
+			{"across, posted by a CPU thread", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1,
+				QueuePairs: 2}},
+			{"across, posted by the GPU", onNodes("dgx-h100", 2), nccl.Ask{}, crossing.Options{Size: units.GiB, Shrink: 1, QueuePairs: 2,
+				GPUInitiated: true}}}},
 }
 
 // addTransfers adds what models say.

@@ -75,7 +75,8 @@ func publishedSteps() ([]publishedStep, error) {
 		if err1 != nil || err2 != nil || !(s > 0) {
 			return nil, fmt.Errorf("validation/steps.csv:%d: nodes and step_s must be positive numbers", i+2)
 		}
-		out = append(out, publishedStep{r[0], r[1], r[2], nodes, r[4], strings.FieldsFunc(r[5], func(c rune) bool { return c == ';' }), r[6], s})
+		out = append(out, publishedStep{r[0], r[1], r[2], nodes, r[4], strings.FieldsFunc(r[5], func(c rune) bool { return c == ';' }),
+			r[6], s})
 	}
 	return out, nil
 }
@@ -103,7 +104,8 @@ func validateSteps(cmd *cobra.Command) (*report.StepValidation, error) {
 
 // predict is a row with its prediction, or with why there is none.
 func (s *publishedStep) predict(machines map[string]*step.Predictor) (report.StepValidationRow, error) {
-	out := report.StepValidationRow{ID: s.id, Source: s.source, Topology: s.topology, Workload: s.workload, Layout: s.layout, Published: s.seconds}
+	out := report.StepValidationRow{ID: s.id, Source: s.source, Topology: s.topology, Workload: s.workload, Layout: s.layout,
+		Published: s.seconds}
 	key := fmt.Sprintf("%s:%d", s.topology, s.nodes)
 	p := machines[key]
 	if p == nil {

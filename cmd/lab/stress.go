@@ -73,15 +73,19 @@ type stressCase struct {
 }
 
 func (c *stressCase) String() string {
-	return fmt.Sprintf("case %d: %s of %s, %v %v, %d elements, %d bytes off alignment, in place %v, %d slices, %s, %d blocks of %d threads, delays up to %v, specialised %v", c.number,
-		c.s.Algorithm, c.s.Spec.Kind, c.cfg.Op, c.cfg.DType, c.cfg.Count, c.cfg.Offset, c.cfg.InPlace, c.s.Channels[0].Slices, tuning.Way{How: c.how}.Mechanism(), c.how.Blocks, c.how.Threads, c.cfg.Jitter, c.how.Specialise)
+	return fmt.Sprintf("case %d: %s of %s, %v %v, %d elements, %d bytes off alignment, in place %v, %d slices, %s, %d blocks of %d "+
+		"threads, delays up to %v, specialised %v", c.number,
+		c.s.Algorithm, c.s.Spec.Kind, c.cfg.Op, c.cfg.DType, c.cfg.Count, c.cfg.Offset, c.cfg.InPlace, c.s.Channels[0].Slices,
+		tuning.Way{How: c.how}.Mechanism(), c.how.Blocks, c.how.Threads, c.cfg.Jitter, c.how.Specialise)
 }
 
 var (
-	stressKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll,
+	stressKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+		collective.AllToAll,
 		collective.Reduce, collective.Gather, collective.Scatter, collective.SendRecv, collective.AllToAllV}
-	stressTypes = []collective.DType{collective.Float32, collective.BFloat16, collective.Float16, collective.Int32, collective.Float8E4M3, collective.Float8E5M2}
-	stressOps   = []collective.ReduceOp{collective.Sum, collective.Sum, collective.Max, collective.Min, collective.Avg}
+	stressTypes = []collective.DType{collective.Float32, collective.BFloat16, collective.Float16, collective.Int32, collective.Float8E4M3,
+		collective.Float8E5M2}
+	stressOps = []collective.ReduceOp{collective.Sum, collective.Sum, collective.Max, collective.Min, collective.Avg}
 )
 
 // make draws case number n; nil where what was drawn has no schedule.
@@ -96,7 +100,8 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	if most == 0 && f.share > 1 {
 		return nil
 	}
-	c.how = cuda.Method{Blocks: 1 + r.IntN(max(most, 1)), Threads: 32 << r.IntN(6), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0, Specialise: r.IntN(24) == 0}
+	c.how = cuda.Method{Blocks: 1 + r.IntN(max(most, 1)), Threads: 32 << r.IntN(6), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0,
+		Specialise: r.IntN(24) == 0}
 	// Few threads get few elements, so that no case takes long.
 	blocks, elements := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
 	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(elements)))/blocks, 1) * blocks
@@ -113,7 +118,8 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 
 // stressConfig draws types, operations, places and delays.
 func stressConfig(r *rand.Rand) cuda.Config {
-	cfg := cuda.Config{DType: stressTypes[r.IntN(len(stressTypes))], Op: stressOps[r.IntN(len(stressOps))], InPlace: r.IntN(4) == 0, Warmup: 5, Iterations: 12, Replays: 5, Checks: 3, Seed: int64(r.Uint32N(1 << 16))}
+	cfg := cuda.Config{DType: stressTypes[r.IntN(len(stressTypes))], Op: stressOps[r.IntN(len(stressOps))], InPlace: r.IntN(4) == 0,
+		Warmup: 5, Iterations: 12, Replays: 5, Checks: 3, Seed: int64(r.Uint32N(1 << 16))}
 	if cfg.DType == collective.Int32 && cfg.Op == collective.Avg {
 		cfg.Op = collective.Sum
 	}
@@ -218,7 +224,8 @@ func (f *stressFlags) batch(node *cuda.Node, topo *topology.Topology, first, n i
 }
 
 // play runs cases; the error names the first that is wrong, and how to repeat it.
-func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressCase, began time.Time, counts map[stressKey]*stressCount) error {
+func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressCase, began time.Time,
+	counts map[stressKey]*stressCount) error {
 	for _, c := range list {
 		if time.Since(began) > f.length || ctx.Err() != nil {
 			return nil
@@ -247,16 +254,19 @@ func (f *stressFlags) report(out io.Writer, ranks, gpus int, took time.Duration,
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b stressKey) int {
-		return cmp.Or(cmp.Compare(slices.Index(stressKinds, a.kind), slices.Index(stressKinds, b.kind)), cmp.Compare(a.mechanism, b.mechanism))
+		return cmp.Or(cmp.Compare(slices.Index(stressKinds, a.kind), slices.Index(stressKinds, b.kind)),
+			cmp.Compare(a.mechanism, b.mechanism))
 	})
 	var all stressCount
 	rows := [][]string{{"collective", "mechanism", "ranks", "gpus", "cases", "operations", "wrong"}}
 	for _, k := range keys {
 		c := counts[k]
 		all.cases, all.operations, all.wrong = all.cases+c.cases, all.operations+c.operations, all.wrong+c.wrong
-		rows = append(rows, []string{k.kind.String(), k.mechanism, strconv.Itoa(ranks), strconv.Itoa(gpus), strconv.FormatInt(c.cases, 10), strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
+		rows = append(rows, []string{k.kind.String(), k.mechanism, strconv.Itoa(ranks), strconv.Itoa(gpus), strconv.FormatInt(c.cases, 10),
+			strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
 	}
-	fmt.Fprintf(out, "%v, seed %d: %d cases, %d operations, %d wrong elements; %d draws have no schedule or are refused\n", took.Round(time.Second), f.seed, all.cases, all.operations, all.wrong, refused)
+	fmt.Fprintf(out, "%v, seed %d: %d cases, %d operations, %d wrong elements; %d draws have no schedule or are refused\n",
+		took.Round(time.Second), f.seed, all.cases, all.operations, all.wrong, refused)
 	if f.out == "" {
 		return nil
 	}

@@ -36,7 +36,8 @@ func testStressCases(t *testing.T, name string, machine topology.Options, share 
 		if again := f.make(topo, n); again.String() != c.String() {
 			t.Fatalf("%v, then %v", c, again)
 		}
-		o := block.Options{Count: c.cfg.Count, Size: c.cfg.DType.Size(), Op: c.cfg.Op, InPlace: c.cfg.InPlace, Instances: c.how.Blocks, Mechanism: c.how.Mechanism}
+		o := block.Options{Count: c.cfg.Count, Size: c.cfg.DType.Size(), Op: c.cfg.Op, InPlace: c.cfg.InPlace, Instances: c.how.Blocks,
+			Mechanism: c.how.Mechanism}
 		if c.how.Mechanism == block.Copies {
 			_, err = block.CompileCopies(c.s, o)
 		} else {

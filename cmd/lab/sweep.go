@@ -63,11 +63,13 @@ func newCudaSweep() *cobra.Command {
 	fl.BoolVar(&f.Stream, "stream", false, "time stream launches too")
 	fl.BoolVar(&f.Specialise, "specialise", false, "with specialised kernels too")
 	fl.BoolVar(&f.NCCL, "nccl", false, "time NCCL beside, its choice with and without symmetric windows")
-	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation, beside what the schedule sends")
+	fl.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation, beside what the "+
+		"schedule sends")
 	fl.BoolVar(&f.Chosen, "chosen", false, "of ours only what the topology's profile says was fastest, as run --backend cuda does")
 	fl.StringVar(&f.Run, "run", "", "what rows say of the run they are from (default: when it began)")
 	fl.StringSliceVar(&f.Only, "only", nil, "only these ways, as algorithm/mechanism")
-	fl.StringVar(&f.fastest, "fastest", "", "of a CSV file of this command: of each case only the way that was fastest there, of whatever type")
+	fl.StringVar(&f.fastest, "fastest", "", "of a CSV file of this command: of each case only the way that was fastest there, of "+
+		"whatever type")
 	fl.StringSliceVar(&f.Algorithms, "algos", nil, "these algorithms in all mechanisms, for checks")
 	fl.IntSliceVar(&f.Blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")

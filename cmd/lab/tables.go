@@ -50,7 +50,8 @@ func newCudaTables() *cobra.Command {
 	fl.StringVar(&f.profile, "profile", "", "profile of probe")
 	fl.StringVar(&f.goals, "goals", "", "CSV of goals for float32 all_reduce: gpus,size_bytes,goal_us")
 	fl.StringArrayVar(&f.peers, "peers", nil, "CSV of other libraries, as exec/peers writes it; may be repeated")
-	fl.StringVar(&f.choices, "methods", "", "profile that is told what was fastest: of a case that the first file has, there, else in the others")
+	fl.StringVar(&f.choices, "methods", "", "profile that is told what was fastest: of a case that the first file has, there, else in "+
+		"the others")
 	fl.StringVar(&f.gpu, "gpu", "", "the GPUs' name, with --methods")
 	fl.IntSliceVar(&f.gpus, "gpus", nil, "these numbers of GPUs alone in tables and figures")
 	fl.StringVar(&f.figures, "figures", "", "write figures into this folder")

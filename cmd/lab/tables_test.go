@@ -20,9 +20,11 @@ func rowsOfSweep(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(strings.Join(tuning.Header, ",") + "\n")
-	stream := map[string]string{"4096packets": "5.100", "4096push": "6.200", "4096default": "21.000", "65536push": "23.500", "65536default": "22.000", "65536windows": "20.000"}
+	stream := map[string]string{"4096packets": "5.100", "4096push": "6.200", "4096default": "21.000", "65536push": "23.500",
+		"65536default": "22.000", "65536windows": "20.000"}
 	row := func(gpus, size, algo, mechanism, blocks, us string) {
-		b.WriteString("all_reduce," + gpus + ",float32,sum," + size + "," + algo + ",1," + mechanism + "," + blocks + ",512,0,true,true,false," + us + "," + us + "," + us + "," + us + "," + stream[size+mechanism] + ",0,20,20,,,noon,12:00,\n")
+		b.WriteString("all_reduce," + gpus + ",float32,sum," + size + "," + algo + ",1," + mechanism + "," + blocks +
+			",512,0,true,true,false," + us + "," + us + "," + us + "," + us + "," + stream[size+mechanism] + ",0,20,20,,,noon,12:00,\n")
 	}
 	for bytes := 1 << 10; bytes <= 1<<30; bytes *= 2 {
 		us := func(base, perMiB float64) string {
@@ -64,12 +66,15 @@ all_reduce,2,plan,mscclpp_plan,float32,8192,,0,noon,12:02,
 func TestCudaTables(t *testing.T) {
 	dir := t.TempDir()
 	profile := filepath.Join(dir, "mine.yaml")
-	if err := cli.WriteMachine(profile, cost.NewMachine("mine").WithOwn(&cost.Profile{Origin: cost.Origin{Kind: cost.Measured, Source: "a test", Date: "2026-11-22"}, Launch: units.Microsecond,
-		Curves: []cost.Curve{{Medium: "nvlink", Protocol: "any", Segments: []cost.Segment{{Alpha: units.Microsecond, Efficiency: 0.8}}}}})); err != nil {
+	if err := cli.WriteMachine(profile, cost.NewMachine("mine").WithOwn(&cost.Profile{Origin: cost.Origin{Kind: cost.Measured,
+		Source: "a test", Date: "2026-11-22"}, Launch: units.Microsecond,
+		Curves: []cost.Curve{{Medium: "nvlink", Protocol: "any",
+			Segments: []cost.Segment{{Alpha: units.Microsecond, Efficiency: 0.8}}}}})); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	f := tablesFlags{topology: "hgx-h200-4", profile: profile, peers: []string{rowsOfPeers(t)}, date: "2026-11-22", choices: profile, gpu: "Some GPU", out: filepath.Join(dir, "best.csv"), figures: dir}
+	f := tablesFlags{topology: "hgx-h200-4", profile: profile, peers: []string{rowsOfPeers(t)}, date: "2026-11-22", choices: profile,
+		gpu: "Some GPU", out: filepath.Join(dir, "best.csv"), figures: dir}
 	if err := f.run(&out, []string{rowsOfSweep(t)}); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +87,8 @@ func TestCudaTables(t *testing.T) {
 		{Collective: "all_reduce", GPUs: 2, UpTo: 741455, Algorithm: "direct", Slices: 1, Mechanism: "packets"},
 		{Collective: "all_reduce", GPUs: 2, Algorithm: "two_shot", Slices: 1, Mechanism: "push", Blocks: 64, Threads: 512},
 	}
-	if m.Fastest().GPU != "Some GPU" || len(m.Fastest().Methods) != len(want) || m.Fastest().Methods[0] != want[0] || m.Fastest().Methods[1] != want[1] {
+	if m.Fastest().GPU != "Some GPU" || len(m.Fastest().Methods) != len(want) || m.Fastest().Methods[0] != want[0] ||
+		m.Fastest().Methods[1] != want[1] {
 		t.Errorf("methods of %q: %+v", m.Fastest().GPU, m.Fastest().Methods)
 	}
 	best, err := os.ReadFile(f.out)

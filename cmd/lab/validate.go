@@ -46,7 +46,8 @@ With --refit it first fits the profiles again from these measurements alone.`,
 	format.Add(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for validation.md, validation.csv and figures in img/")
 	cmd.Flags().StringVar(&refit, "refit", "", "fit the profiles again and write them into this directory first")
-	cmd.Flags().BoolVar(&unseen, "unseen", false, "also predict each series, and each number of GPUs, with kernels fitted without it (half a minute)")
+	cmd.Flags().BoolVar(&unseen, "unseen", false, "also predict each series, and each number of GPUs, with kernels fitted without it "+
+		"(half a minute)")
 	return cmd
 }
 
@@ -84,7 +85,8 @@ func writeValidation(d *report.Validation, dir string) error {
 	if err := fillPage(filepath.Join(dir, "validation.md"), d.Blocks()); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(dir, "validation.csv"), func(w io.Writer) error { return table.Emit(w, table.CSV, d.Document()) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(dir, "validation.csv"),
+		func(w io.Writer) error { return table.Emit(w, table.CSV, d.Document()) }); err != nil {
 		return err
 	}
 	for _, s := range d.Systems {

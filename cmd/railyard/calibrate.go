@@ -51,7 +51,8 @@ func calibrate(ctx context.Context, t *topology.Topology, cfg host.Config, large
 	var rows []fit.Features
 	for range rounds {
 		for _, c := range calibrations {
-			s, err := planner.Build(t, collective.Spec{Kind: c.kind, Ranks: t.NumRanks()}, c.algo, planner.Options{Slices: c.slices, Protocol: schedule.Simple})
+			s, err := planner.Build(t, collective.Spec{Kind: c.kind, Ranks: t.NumRanks()}, c.algo,
+				planner.Options{Slices: c.slices, Protocol: schedule.Simple})
 			if err != nil {
 				return nil, err
 			}
@@ -72,13 +73,15 @@ func calibrate(ctx context.Context, t *topology.Topology, cfg host.Config, large
 
 // timeSchedule runs a schedule: how long it took, and what it would take under a profile
 // that has nothing but the cost of bytes.
-func timeSchedule(ctx context.Context, t *topology.Topology, s *schedule.Schedule, size units.Bytes, bytes *cost.Profile) (fit.Features, error) {
+func timeSchedule(ctx context.Context, t *topology.Topology, s *schedule.Schedule, size units.Bytes, bytes *cost.Profile) (fit.Features,
+	error) {
 	out, err := host.Run(ctx, s, host.Config{Count: int64(size) / 4, Checks: 1, Warmup: 10, Iterations: 50})
 	if err != nil {
 		return fit.Features{}, err
 	}
 	if out.Wrong > 0 {
-		return fit.Features{}, fmt.Errorf("calibration: %s of %v is wrong in %d elements: this machine's memory cannot be trusted", s.Algorithm, size, out.Wrong)
+		return fit.Features{}, fmt.Errorf("calibration: %s of %v is wrong in %d elements: this machine's memory cannot be trusted",
+			s.Algorithm, size, out.Wrong)
 	}
 	line, err := sim.Run(t, s, size, bytes, sim.Options{})
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 
 // cost prices the cluster that the topology is.
 func (f *sizeQuestion) cost(cmd *cobra.Command) error {
-	for _, name := range []string{"node", "counts", "network", "target", "workload", "workload-set", "profile", "gpu", "runtime", "layout", "fix", "journal", "load"} {
+	for _, name := range []string{"node", "counts", "network", "target", "workload", "workload-set", "profile", "gpu", "runtime", "layout",
+		"fix", "journal", "load"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usagef("--%s has no effect on the price of a topology: leave it, or the topology, out", name)
 		}
@@ -44,16 +45,20 @@ func costOf(t *topology.Topology, prices string, plan ownership.Plan) (*report.C
 	if err != nil {
 		return nil, err
 	}
-	d := &report.CostDocument{Schema: "railyard.cost/v1", Topology: t.Name(), Nodes: t.NumNodes(), GPUs: t.NumRanks(), Prices: book.Name, PricesDate: book.Date,
-		Currency: bill.Currency, Months: plan.Months, Utilisation: plan.Utilisation, Purchase: bill.Purchase, Network: bill.NetPart, Watts: bill.Watts,
+	d := &report.CostDocument{Schema: "railyard.cost/v1", Topology: t.Name(), Nodes: t.NumNodes(), GPUs: t.NumRanks(), Prices: book.Name,
+		PricesDate: book.Date,
+		Currency:   bill.Currency, Months: plan.Months, Utilisation: plan.Utilisation, Purchase: bill.Purchase, Network: bill.NetPart,
+		Watts:    bill.Watts,
 		Switches: bill.SwitchCount, Cables: bill.CableCount, Optics: bill.Optics, BisectionGBps: bill.BisectionBytesPerSec / 1e9,
 		Energy: bill.Month.Energy, Space: bill.Month.Space, Staff: bill.Month.Staff, Maintenance: bill.Month.Maintenance,
 		Total: bill.Owned[plan.Months], GPUHour: bill.GPUHour, Owned: bill.Owned, Rents: []report.CostRent{}}
 	for _, l := range bill.Lines {
-		d.Bill = append(d.Bill, report.CostLine{Part: l.Part, Count: l.Count, Each: l.Each, Total: l.Total(), Watts: l.Watts, Source: l.Source})
+		d.Bill = append(d.Bill, report.CostLine{Part: l.Part, Count: l.Count, Each: l.Each, Total: l.Total(), Watts: l.Watts,
+			Source: l.Source})
 	}
 	for _, r := range bill.Rents {
-		d.Rents = append(d.Rents, report.CostRent{Offer: r.Offer, Month: r.Month, Total: float64(plan.Months) * r.Month, BreakEven: r.BreakEven, Source: r.Source})
+		d.Rents = append(d.Rents, report.CostRent{Offer: r.Offer, Month: r.Month, Total: float64(plan.Months) * r.Month,
+			BreakEven: r.BreakEven, Source: r.Source})
 	}
 	return d, nil
 }

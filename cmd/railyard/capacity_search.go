@@ -70,13 +70,16 @@ func searchKey(p *step.Predictor, w *workload.Workload, s search.Space, top int)
 	x := *w
 	x.Transformer = nil
 	g := *p.Machine().GPU
-	text := fmt.Sprintf("%s|%s|%s|%+v|%+v|%s|%+v|%s|%d", version, p.Machine().Topology.Hash(), p.Runtime(), g, x, transformer, s, sequence, top)
-	return fmt.Sprintf("%s on %s, %x", w.Name, p.Machine().Topology.Name(), sha256.Sum256([]byte(text)))[:len(w.Name)+len(p.Machine().Topology.Name())+6+16]
+	text := fmt.Sprintf("%s|%s|%s|%+v|%+v|%s|%+v|%s|%d", version, p.Machine().Topology.Hash(), p.Runtime(), g, x, transformer, s, sequence,
+		top)
+	return fmt.Sprintf("%s on %s, %x", w.Name, p.Machine().Topology.Name(),
+		sha256.Sum256([]byte(text)))[:len(w.Name)+len(p.Machine().Topology.Name())+6+16]
 }
 
 // searchDocument puts the best beside what the others lose.
 func searchDocument(p *step.Predictor, w *workload.Workload, r *search.Result) *report.SearchDocument {
-	d := &report.SearchDocument{Schema: "railyard.search/v1", Topology: p.Machine().Topology.Name(), GPUs: p.Machine().Topology.NumRanks(), Workload: w.Name, Runtime: p.Runtime(),
+	d := &report.SearchDocument{Schema: "railyard.search/v1", Topology: p.Machine().Topology.Name(), GPUs: p.Machine().Topology.NumRanks(),
+		Workload: w.Name, Runtime: p.Runtime(),
 		Layouts: r.Layouts, Timed: r.Timed, Pruned: r.Pruned, TooLarge: r.Memory, Resumed: r.Resumed, Unit: w.Unit}
 	best := r.Best[0]
 	for i, x := range r.Best {
@@ -84,7 +87,8 @@ func searchDocument(p *step.Predictor, w *workload.Workload, r *search.Result) *
 		if i > 0 {
 			why = losses(best, x)
 		}
-		d.Rows = append(d.Rows, report.SearchRow{Layout: x.Layout.String(), StepMS: ms(x.Time), MFU: x.MFU(), UnitsPerSecond: x.UnitsPerSecond(), MemoryGiB: x.Memory.Total() / float64(units.GiB),
+		d.Rows = append(d.Rows, report.SearchRow{Layout: x.Layout.String(), StepMS: ms(x.Time), MFU: x.MFU(),
+			UnitsPerSecond: x.UnitsPerSecond(), MemoryGiB: x.Memory.Total() / float64(units.GiB),
 			Slower: x.Time.Seconds()/best.Time.Seconds() - 1, Why: why})
 	}
 	return d

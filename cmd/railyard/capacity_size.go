@@ -84,12 +84,14 @@ func (f *sizeQuestion) check(cmd *cobra.Command) error {
 	}
 	for _, name := range []string{"node", "counts", "workload"} {
 		if !cmd.Flags().Changed(name) {
-			return cli.Usagef("which cluster? name a topology, for what it costs, or --node, --counts, -w and a --target, for the cheapest (--%s is missing)", name)
+			return cli.Usagef("which cluster? name a topology, for what it costs, or --node, --counts, -w and a --target, for the "+
+				"cheapest (--%s is missing)", name)
 		}
 	}
 	for _, name := range []string{"gpus", "set", "fail", "slow", "load", "nodes", "layout"} {
 		if cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect here: designs come from --node, --counts and the network's flags, their layouts are searched", name)
+			return cli.Usagef("--%s has no effect here: designs come from --node, --counts and the network's flags, their layouts are "+
+				"searched", name)
 		}
 	}
 	target, targets := cli.OptionsOf(cmd, "target"), 0
@@ -169,8 +171,10 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 			return nil, err
 		}
 	}
-	key := fmt.Sprintf("%+v %v %s %+v %s %s", s.f.training, s.f.prices, s.f.training.workload, s.space, s.f.training.runtime, inputsHash([]string{s.f.training.workload, s.f.prices.file, s.f.training.gpu, s.f.training.profile.name}))
-	j, err := sweep.Open(path, sweep.Header{Schema: sweep.Schema, Question: []string{"capacity", "size", s.w.Name}, Inputs: hashOf(key, s.f.nodeTypes), Axes: axes, Version: version})
+	key := fmt.Sprintf("%+v %v %s %+v %s %s", s.f.training, s.f.prices, s.f.training.workload, s.space, s.f.training.runtime,
+		inputsHash([]string{s.f.training.workload, s.f.prices.file, s.f.training.gpu, s.f.training.profile.name}))
+	j, err := sweep.Open(path, sweep.Header{Schema: sweep.Schema, Question: []string{"capacity", "size", s.w.Name},
+		Inputs: hashOf(key, s.f.nodeTypes), Axes: axes, Version: version})
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +237,8 @@ func (s *sizer) answer(ctx context.Context, set []string) (any, error) {
 		return nil, err
 	}
 	best := r.Best[0]
-	row := &report.SizeRow{Design: d.String(), Node: d.Node, Nodes: d.Nodes, GPUs: t.NumRanks(), StepMS: ms(best.Time), UnitsPerSecond: best.UnitsPerSecond(), MFU: best.MFU(), Layout: best.Layout.String(), Bottleneck: best.Bottleneck()}
+	row := &report.SizeRow{Design: d.String(), Node: d.Node, Nodes: d.Nodes, GPUs: t.NumRanks(), StepMS: ms(best.Time),
+		UnitsPerSecond: best.UnitsPerSecond(), MFU: best.MFU(), Layout: best.Layout.String(), Bottleneck: best.Bottleneck()}
 	return row, s.price(row, t)
 }
 
@@ -255,13 +260,15 @@ func (s *sizer) price(row *report.SizeRow, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	row.Priced, row.Purchase, row.Total, row.Watts, row.Optics = true, bill.Purchase, bill.Owned[s.f.prices.plan.Months], bill.Watts, bill.Optics
+	row.Priced, row.Purchase, row.Total, row.Watts, row.Optics = true, bill.Purchase, bill.Owned[s.f.prices.plan.Months], bill.Watts,
+		bill.Optics
 	return nil
 }
 
 // document judges the rows.
 func (f *sizeQuestion) document(rows []report.SizeRow, w *workload.Workload, book *price.Book) *report.SizeDocument {
-	d := &report.SizeDocument{Schema: "railyard.size/v1", Workload: w.Name, Unit: w.Unit, Currency: book.Currency, Prices: book.Name, Date: book.Date, Months: f.prices.plan.Months, Best: -1, Rows: rows, Target: f.target(w.Unit)}
+	d := &report.SizeDocument{Schema: "railyard.size/v1", Workload: w.Name, Unit: w.Unit, Currency: book.Currency, Prices: book.Name,
+		Date: book.Date, Months: f.prices.plan.Months, Best: -1, Rows: rows, Target: f.target(w.Unit)}
 	scores := make([]size.Score, len(rows))
 	for i := range rows {
 		r := &rows[i]

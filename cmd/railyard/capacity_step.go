@@ -47,11 +47,13 @@ becomes a line of a file; a search that was killed goes on there with the same c
 	f.training.add(cmd)
 	f.format.Add(cmd)
 	how := cli.AddOptions(cmd, "how", "how the step is predicted, such as measured-step=180ms:")
-	how.StringVar(&f.measured, "measured-step", "", "forward and backward computation of a step on one GPU as you measured it, e.g. 180ms, instead of the model's")
+	how.StringVar(&f.measured, "measured-step", "", "forward and backward computation of a step on one GPU as you measured it, e.g. "+
+		"180ms, instead of the model's")
 	cmd.Flags().StringVar(&f.trace, "trace", "", "write the timeline for Perfetto into this file")
 	cli.Writes(cmd, "trace")
 	cmd.Flags().IntVar(&f.top, "top", 0, "search all layouts and show so many of the best")
-	cmd.Flags().StringVar(&f.journal, "journal", "", "search all layouts and keep each one's row in this file, from which a killed search goes on")
+	cmd.Flags().StringVar(&f.journal, "journal", "", "search all layouts and keep each one's row in this file, from which a killed "+
+		"search goes on")
 	how.BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
 	return cmd
 }
@@ -118,19 +120,25 @@ func ms(t units.Time) float64 { return t.Microseconds() / 1e3 }
 
 // stepDocument is a result for the report.
 func stepDocument(p *step.Predictor, r *step.Result, searched int) *report.StepDocument {
-	d := &report.StepDocument{Schema: "railyard.step/v1", Topology: p.Machine().Topology.Name(), GPU: p.Machine().GPU.Title, GPUs: p.Machine().Topology.NumRanks(), Workload: r.Workload.Name, Layout: r.Layout.String(), Runtime: r.Runtime, Searched: searched,
-		StepMS: ms(r.Time), ComputeMS: ms(r.Compute), CommunicationMS: ms(r.Communication), ExposedMS: ms(r.ExposedTotal()), BubbleMS: ms(r.Bubble),
-		MFU: r.MFU(), TFLOPS: r.FLOPS() / 1e12, Unit: r.Workload.Unit, UnitsPerSecond: r.UnitsPerSecond(), ScalingEfficiency: r.ScalingEfficiency(),
-		Bottleneck: r.Bottleneck(), LimitingLink: r.LimitingLink(""), Collectives: []report.StepCollective{}, Notes: r.Notes}
+	d := &report.StepDocument{Schema: "railyard.step/v1", Topology: p.Machine().Topology.Name(), GPU: p.Machine().GPU.Title,
+		GPUs: p.Machine().Topology.NumRanks(), Workload: r.Workload.Name, Layout: r.Layout.String(), Runtime: r.Runtime, Searched: searched,
+		StepMS: ms(r.Time), ComputeMS: ms(r.Compute), CommunicationMS: ms(r.Communication), ExposedMS: ms(r.ExposedTotal()),
+		BubbleMS: ms(r.Bubble),
+		MFU:      r.MFU(), TFLOPS: r.FLOPS() / 1e12, Unit: r.Workload.Unit, UnitsPerSecond: r.UnitsPerSecond(),
+		ScalingEfficiency: r.ScalingEfficiency(),
+		Bottleneck:        r.Bottleneck(), LimitingLink: r.LimitingLink(""), Collectives: []report.StepCollective{}, Notes: r.Notes}
 	for _, x := range r.Parts() {
 		d.Parts = append(d.Parts, report.StepPart{Name: x.Name, TimeMS: ms(x.Time), Share: x.Time.Seconds() / r.Time.Seconds()})
 	}
 	for _, c := range r.Collectives {
-		d.Collectives = append(d.Collectives, report.StepCollective{Axis: string(c.Axis), Collective: c.Kind.String(), What: c.What, SizeBytes: int64(c.Size), Ranks: c.Ranks, Network: c.Network,
-			Schedule: c.Schedule, Limit: c.Limit, TimeUS: c.Time.Microseconds(), Count: c.Count, TotalMS: ms(c.Total()), ExposedMS: ms(c.Exposed)})
+		d.Collectives = append(d.Collectives, report.StepCollective{Axis: string(c.Axis), Collective: c.Kind.String(), What: c.What,
+			SizeBytes: int64(c.Size), Ranks: c.Ranks, Network: c.Network,
+			Schedule: c.Schedule, Limit: c.Limit, TimeUS: c.Time.Microseconds(), Count: c.Count, TotalMS: ms(c.Total()),
+			ExposedMS: ms(c.Exposed)})
 	}
 	m, g := &r.Memory, float64(units.GiB)
-	d.Memory = report.StepMemory{Stage: m.Stage, Parameters: m.Parameters / g, Gradients: m.Gradients / g, Optimizer: m.Optimizer / g, Activations: m.Activations / g,
-		Gathered: m.Gathered / g, Reserve: m.Reserve / g, Total: m.Total() / g, Capacity: float64(m.Capacity) / g}
+	d.Memory = report.StepMemory{Stage: m.Stage, Parameters: m.Parameters / g, Gradients: m.Gradients / g, Optimizer: m.Optimizer / g,
+		Activations: m.Activations / g,
+		Gathered:    m.Gathered / g, Reserve: m.Reserve / g, Total: m.Total() / g, Capacity: float64(m.Capacity) / g}
 	return d
 }

@@ -73,9 +73,11 @@ A single question may be kept in a file instead of flags on the command line:
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines); with --merge, .csv (numbers and texts of the answers) or .jsonl (all of them)")
+	fl.StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines); with --merge, .csv (numbers and texts of "+
+		"the answers) or .jsonl (all of them)")
 	fl.StringVar(&shard, "shard", "", "this machine's part of the points, i/n; --merge joins the journals")
-	fl.StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or path=1..4")
+	fl.StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or "+
+		"path=1..4")
 	fl.StringArrayVar(&flags, "vary", nil, "flag of the question, or an option of one, and its values: nodes=4,8,16")
 	fl.BoolVar(&merge, "merge", false, "join the journals of a sweep's shards into one table")
 	fl.BoolVar(&partial, "partial", false, "merge although points are missing")
@@ -113,13 +115,15 @@ func newQuestion(args, sets, flags []string) (*question, error) {
 	}
 	var err error
 	if q.target, _, err = newRoot().Find(args); err != nil || q.target.Flags().Lookup("format") == nil {
-		return nil, cli.Usagef("%q is no question with an answer in JSON: write the command after --, such as -- capacity size dgx-h100", strings.Join(args, " "))
+		return nil, cli.Usagef("%q is no question with an answer in JSON: write the command after --, such as -- capacity size dgx-h100",
+			strings.Join(args, " "))
 	}
 	return q, nil
 }
 
 func (q *question) sweep(cmd *cobra.Command, out string, part sweep.Shard) error {
-	j, err := sweep.Open(out, sweep.Header{Schema: sweep.Schema, Question: q.args, Inputs: inputsHash(q.args), Axes: q.axes, Version: version})
+	j, err := sweep.Open(out, sweep.Header{Schema: sweep.Schema, Question: q.args, Inputs: inputsHash(q.args), Axes: q.axes,
+		Version: version})
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,8 @@ does ends in exit code 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.topo.name, "topology", "t", "", "topology of the plans: a shipped name (see \"railyard list topologies\") or a YAML file")
+	fl.StringVarP(&f.topo.name, "topology", "t", "", "topology of the plans: a shipped name (see \"railyard list topologies\") or a YAML "+
+		"file")
 	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	f.topo.addParts(cmd)
 	fl.BoolVar(&f.all, "all", false, "check the shipped topologies too")
@@ -87,7 +88,8 @@ func (f *checkFlags) run(cmd *cobra.Command, names []string) error {
 		if len(t.Faults()) > 0 {
 			name = t.Name()
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s, %s, %s\n", name, units.Counted(t.NumRanks(), "rank"), units.Counted(len(t.Devices()), "device"), units.Counted(len(t.Links()), "link"))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s, %s, %s\n", name, units.Counted(t.NumRanks(), "rank"),
+			units.Counted(len(t.Devices()), "device"), units.Counted(len(t.Links()), "link"))
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d of %d topologies are not valid", bad, len(names))
@@ -115,7 +117,8 @@ func (f *checkFlags) prove(cmd *cobra.Command, files []string) error {
 			}
 			how = ", in place too"
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s%s\n", path, s.Algorithm, s.Spec.Kind, units.Counted(s.Spec.Ranks, "rank"), how)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s%s\n", path, s.Algorithm, s.Spec.Kind,
+			units.Counted(s.Spec.Ranks, "rank"), how)
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ type measuredFlags struct {
 func (f *measuredFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.files, "measured", nil, "measurements: CSV, or text or JSON output of nccl-tests")
 	cli.Must(cmd.MarkFlagRequired("measured"))
-	cmd.Flags().StringVarP(&f.collective, "collective", "c", "", "collective, where an nccl-tests log does not say it; of a log of several tests, only this one")
+	cmd.Flags().StringVarP(&f.collective, "collective", "c", "",
+		"collective, where an nccl-tests log does not say it; of a log of several tests, only this one")
 	cmd.Flags().StringArrayVar(&f.only, "only", nil, "use only rows with this value, e.g. launch=graph")
 }
 
@@ -107,19 +108,22 @@ func newCompare() *cobra.Command {
 	profile.add(cmd)
 	format.Add(cmd)
 	rows.add(cmd)
-	cmd.Flags().StringVar(&floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its smallest sizes), none, or e.g. 25us")
+	cmd.Flags().StringVar(&floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its "+
+		"smallest sizes), none, or e.g. 25us")
 	cli.OutputFlag(cmd, &plot, "draw time over size, with the error below, into this .svg or .png (one case: narrow it with --only)")
 	cmd.Flags().BoolVar(&strict, "strict", false, "end with exit code 1 where a row is outside what is normal, and say what to check next")
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.FormatFlag, mf measuredFlags, plot, floor string, strict bool) error {
+func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.FormatFlag, mf measuredFlags, plot, floor string,
+	strict bool) error {
 	t, err := tf.load()
 	if err != nil {
 		return err
 	}
 	if pf.name == "" && !study.HasGPUs(t) {
-		return cli.Usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as railyard-run-1/profile.yaml", t.Name())
+		return cli.Usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as "+
+			"railyard-run-1/profile.yaml", t.Name())
 	}
 	profile, err := pf.ran(t)
 	if err != nil {
@@ -186,10 +190,11 @@ func newFit() *cobra.Command {
 	var rows measuredFlags
 	var name, source, date, out string
 	cmd := &cobra.Command{
-		Use:     "fit TOPOLOGY --measured FILE --about source=…,date=… -o PROFILE.yaml",
-		Short:   "Make a cost profile from measurements of named algorithms and protocols",
-		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --about 'source=nccl-tests on 4 x H200,date=2026-11-21' -o h200.yaml",
-		Args:    cobra.NoArgs,
+		Use:   "fit TOPOLOGY --measured FILE --about source=…,date=… -o PROFILE.yaml",
+		Short: "Make a cost profile from measurements of named algorithms and protocols",
+		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --about 'source=nccl-tests on 4 x " +
+			"H200,date=2026-11-21' -o h200.yaml",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if source == "" || date == "" {
 				return cli.Usagef("--about: give source, where the measurements come from, and date, when they were made")
@@ -206,7 +211,8 @@ func newFit() *cobra.Command {
 				return err
 			}
 			w := cmd.OutOrStdout()
-			fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error, data.skipped)
+			fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error,
+				data.skipped)
 			var left map[cost.KernelKey]int
 			r.Profile.Kernels, left = fit.Kernels(data.kernels, cost.GeneralNCCL(), true)
 			fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, cost.KernelErrors(r.Profile.Kernels), len(left))

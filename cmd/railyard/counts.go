@@ -26,7 +26,9 @@ type countMatrix struct {
 
 // addCounts adds the flags for all_to_allv's matrix.
 func (f *collFlags) addCounts(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.counts, "counts", "", "what each rank sends each, for all_to_allv: a CSV file with a line for each source, without header. Without -s or -b, it is taken as it is; with a size, it is scaled so that the largest row has that size, as nccl-tests counts")
+	cmd.Flags().StringVar(&f.counts, "counts", "", "what each rank sends each, for all_to_allv: a CSV file with a line for each source, "+
+		"without header. Without -s or -b, it is taken as it is; with a size, it is scaled so that the largest row has that size, as "+
+		"nccl-tests counts")
 	cmd.Flags().StringVar(&f.countsOf, "counts-of", "bytes", "what --counts counts: bytes, or elements of a type such as float32")
 }
 
@@ -92,7 +94,8 @@ func (m *countMatrix) read(in io.Reader) error {
 		}
 		switch {
 		case len(m.counts) > 0 && len(row) != len(m.counts[0]):
-			return fmt.Errorf("%s:%d: %d counts, but %d in line %d: every rank sends to every rank, be it 0", m.file, line, len(row), len(m.counts[0]), m.lines[0])
+			return fmt.Errorf("%s:%d: %d counts, but %d in line %d: every rank sends to every rank, be it 0", m.file, line, len(row),
+				len(m.counts[0]), m.lines[0])
 		case len(m.counts) == len(row):
 			return fmt.Errorf("%s:%d: a row too many: the %d before have %d counts each", m.file, line, len(m.counts), len(row))
 		}
@@ -102,7 +105,8 @@ func (m *countMatrix) read(in io.Reader) error {
 		return fmt.Errorf("%s: there is no count in it", m.file)
 	}
 	if n := len(m.counts[0]); len(m.counts) < n {
-		return fmt.Errorf("%s:%d: %d rows of %d counts: a row for each rank is needed, be it of zeros", m.file, m.lines[len(m.lines)-1], len(m.counts), n)
+		return fmt.Errorf("%s:%d: %d rows of %d counts: a row for each rank is needed, be it of zeros", m.file, m.lines[len(m.lines)-1],
+			len(m.counts), n)
 	}
 	return m.check()
 }
@@ -200,7 +204,8 @@ func (f *planFlags) wholeElements(cmd *cobra.Command, dtype collective.DType) er
 	for i, row := range m.counts {
 		for j, c := range row {
 			if bytes := c * int64(m.element); bytes%int64(dtype.Size()) != 0 {
-				return fmt.Errorf("%s:%d: rank %d sends %d bytes to rank %d, which are no whole number of %v: choose another type with -d, or give a size to scale the counts to", m.file, m.lines[i], i, bytes, j, dtype)
+				return fmt.Errorf("%s:%d: rank %d sends %d bytes to rank %d, which are no whole number of %v: choose another type with "+
+					"-d, or give a size to scale the counts to", m.file, m.lines[i], i, bytes, j, dtype)
 			}
 		}
 	}

@@ -29,7 +29,8 @@ func TestReadCounts(t *testing.T) {
 		{name: "one rank", text: "5\n", want: [][]int64{{5}}, size: 20},
 		{name: "zero rows", text: "0,0\n1,2\n", want: [][]int64{{0, 0}, {1, 2}}, size: 12},
 		{name: "zero column", text: "0,3\n0,0\n", want: [][]int64{{0, 3}, {0, 0}}, size: 12},
-		{name: "sizes, comments, blanks", text: "# from, to\n 1K, 0\n\n2, 1M\n# end", want: [][]int64{{1024, 0}, {2, 1 << 20}}, size: 4 * (2 + 1<<20)},
+		{name: "sizes, comments, blanks", text: "# from, to\n 1K, 0\n\n2, 1M\n# end", want: [][]int64{{1024, 0}, {2, 1 << 20}},
+			size: 4 * (2 + 1<<20)},
 		{name: "the largest", text: "1099511627776", want: [][]int64{{1 << 40}}, size: 1 << 42},
 		{name: "nothing", text: "# nothing\n", err: "c.csv: there is no count in it"},
 		{name: "all zero", text: "0,0\n0,0\n", err: "c.csv: all counts are zero: there is nothing to send"},
@@ -116,7 +117,8 @@ func TestPlansOfAnyCounts(t *testing.T) {
 			latency := collective.LatencyBound(topo, spec).Time
 			for _, r := range rows {
 				if r.Bound.Time > r.Prediction.Time || latency > r.Prediction.Time {
-					t.Errorf("%s, %v of %v: %v by %s, bounds %v (%s) and %v", c.name, r.Size, spec.Counts, r.Prediction.Time, planner.Name(r.Schedule), r.Bound.Time, r.Bound.Cut, latency)
+					t.Errorf("%s, %v of %v: %v by %s, bounds %v (%s) and %v", c.name, r.Size, spec.Counts, r.Prediction.Time,
+						planner.Name(r.Schedule), r.Bound.Time, r.Bound.Cut, latency)
 				}
 			}
 			if err := schedule.Check(rows[0].Schedule, topo); err != nil {

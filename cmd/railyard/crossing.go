@@ -67,11 +67,14 @@ func predictCrossing(t *topology.Topology, from, to int, steps string, o crossin
 	if err != nil {
 		return nil, err
 	}
-	d := &report.CrossingDocument{Schema: "railyard.crossing/v1", Topology: t.Name(), From: t.DeviceName(t.Ranks()[from]), To: t.DeviceName(t.Ranks()[to]),
+	d := &report.CrossingDocument{Schema: "railyard.crossing/v1", Topology: t.Name(), From: t.DeviceName(t.Ranks()[from]),
+		To:        t.DeviceName(t.Ranks()[to]),
 		SizeBytes: int64(o.Size), Staged: o.HostStaged, QueuePairs: o.QueuePairs, Pieces: r.Pieces, TimeUS: r.Time.Microseconds(),
-		SerialUS: r.Serial.Microseconds(), SynchroniseUS: r.Synchronise.Microseconds(), GBps: float64(o.Size) / r.Time.Seconds() / 1e9, Slowest: r.Slowest}
+		SerialUS: r.Serial.Microseconds(), SynchroniseUS: r.Synchronise.Microseconds(), GBps: float64(o.Size) / r.Time.Seconds() / 1e9,
+		Slowest: r.Slowest}
 	for _, s := range r.Steps {
-		d.Steps = append(d.Steps, report.CrossingStep{Name: s.Name, Bytes: int64(s.Bytes), GBps: s.Rate / 1e9, AlphaUS: s.Alpha.Microseconds(), BusyUS: s.Busy.Microseconds()})
+		d.Steps = append(d.Steps, report.CrossingStep{Name: s.Name, Bytes: int64(s.Bytes), GBps: s.Rate / 1e9,
+			AlphaUS: s.Alpha.Microseconds(), BusyUS: s.Busy.Microseconds()})
 	}
 	return d, nil
 }

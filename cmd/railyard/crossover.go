@@ -76,7 +76,8 @@ func (p *planned) crossovers() (*report.CrossoverTopology, error) {
 	out := &report.CrossoverTopology{Topology: topo.Name(), Hash: topo.Hash(), Profile: p.Question.Costs().Name, Ranks: spec.Ranks}
 	for _, r := range p.Rows {
 		_, bus := study.Bandwidths(spec, r.Size, r.Prediction.Time)
-		row := report.CrossoverSize{SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: r.Prediction.Time.Microseconds(), BusBW: bus}
+		row := report.CrossoverSize{SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), TimeUS: r.Prediction.Time.Microseconds(),
+			BusBW: bus}
 		if r.RunnerUp != nil {
 			row.RunnerUp, row.RunnerLoss = planner.Name(r.RunnerUp), r.RunnerLoss()
 		}

@@ -15,7 +15,8 @@ var executions = []struct {
 	machine, topology, gpus, source string
 	measured                        string // folder of docs/measured with the links
 }{
-	{"h200", "hgx-h200-4", "4", "railyard probe: 4 × NVIDIA H200 of one host, driver 580.159.04 (docs/measured/h200-4/links.csv)", "h200-4"},
+	{"h200", "hgx-h200-4", "4", "railyard probe: 4 × NVIDIA H200 of one host, driver 580.159.04 (docs/measured/h200-4/links.csv)",
+		"h200-4"},
 	{"h100", "dgx-h100", "2", "railyard probe: 2 × NVIDIA H100 of one host, driver 580.159.04 (docs/measured/h100-2/links.csv)", "h100-2"},
 }
 
@@ -27,7 +28,8 @@ func TestProbedMachines(t *testing.T) {
 			measured := func(folder, file string) string { return filepath.Join("..", "..", "docs", "measured", folder, file) }
 			made := filepath.Join(t.TempDir(), "made.yaml")
 			var out, complaints strings.Builder
-			if code := run([]string{"probe", "--from", measured(x.measured, "links.csv"), "-t", x.topology, "--gpus", x.gpus, "--about", "name=" + x.machine + ",source=" + x.source + ",date=2026-11-22", "-o", made}, &out, &complaints); code != 0 {
+			if code := run([]string{"probe", "--from", measured(x.measured, "links.csv"), "-t", x.topology, "--gpus", x.gpus, "--about",
+				"name=" + x.machine + ",source=" + x.source + ",date=2026-11-22", "-o", made}, &out, &complaints); code != 0 {
 				t.Fatal(complaints.String())
 			}
 			shipped, err := cost.GetMachine(x.machine)

@@ -61,13 +61,15 @@ func newExport() *cobra.Command {
 	f.profile.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.coll, "collective", "c", "all_reduce", "collective to tune, or all (nccl-tuner and nccl-env)")
-	fl.StringVar(&f.plan, "plan", "", "the plan, as \"railyard plan -o\" writes it; nccl-tuner and nccl-env take what comes nearest in NCCL, or without it the best of NCCL's own for each size")
+	fl.StringVar(&f.plan, "plan", "", "the plan, as \"railyard plan -o\" writes it; nccl-tuner and nccl-env take what comes nearest in "+
+		"NCCL, or without it the best of NCCL's own for each size")
 	fl.StringVar(&f.to, "to", "", "format: "+strings.Join(exportFormats, ", "))
 	cli.OutputFlag(cmd, &f.out, "write to this file (default: standard output)")
 	how := cli.AddOptions(cmd, "how", "what the format leaves open, such as instances=4:")
 	how.StringVar(&f.dialect, "dialect", "rccl", "msccl-xml: the executor, which has limits: "+strings.Join(mscclxml.Names(), ", "))
 	fl.BoolVar(&f.inPlace, "in-place", false, "msccl-xml, mscclpp: for calls with input and output in one buffer")
-	how.IntVar(&f.copies, "instances", 1, "msccl-xml, mscclpp: thread blocks that share the data of each channel; large sizes want 16 to 32 in all")
+	how.IntVar(&f.copies, "instances", 1, "msccl-xml, mscclpp: thread blocks that share the data of each channel; large sizes want 16 to "+
+		"32 in all")
 	fl.IntVar(&f.node, "node", -1, "nccl-graph: make the file of this node only (default: one file for all)")
 	how.StringVar(&f.config, "tuner-config", "", "nccl-env: where the table of nccl-tuner will be")
 	cli.Must(cmd.MarkFlagRequired("to"))

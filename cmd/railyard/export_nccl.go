@@ -44,9 +44,11 @@ func newTunerRows(f *exportFlags, t *topology.Topology) (*tunerRows, error) {
 // title says what the file follows.
 func (x *tunerRows) title(s *schedule.Schedule) string {
 	if s != nil {
-		return fmt.Sprintf("railyard %s: what comes nearest in NCCL to the plan %s for %v on %s, %d ranks", version, s.Algorithm, s.Spec.Kind, x.topo.Name(), x.topo.NumRanks())
+		return fmt.Sprintf("railyard %s: what comes nearest in NCCL to the plan %s for %v on %s, %d ranks", version, s.Algorithm,
+			s.Spec.Kind, x.topo.Name(), x.topo.NumRanks())
 	}
-	return fmt.Sprintf("railyard %s: the fastest of what NCCL has by size for %s on %s, %d ranks, by profile %s", version, x.f.coll, x.topo.Name(), x.topo.NumRanks(), x.profile)
+	return fmt.Sprintf("railyard %s: the fastest of what NCCL has by size for %s on %s, %d ranks, by profile %s", version, x.f.coll,
+		x.topo.Name(), x.topo.NumRanks(), x.profile)
 }
 
 // ofPlan is the one row that comes nearest to a plan. What stands in for it has as many
@@ -66,7 +68,8 @@ func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 }
 
 func (x *tunerRows) row(k collective.Kind, size units.Bytes, algo, proto string, channels int) nccltuner.Row {
-	return nccltuner.Row{Kind: k, Min: size, Algorithm: algo, Protocol: proto, Channels: max(channels, 1), Nodes: x.model.Nodes(), Ranks: x.topo.NumRanks()}
+	return nccltuner.Row{Kind: k, Min: size, Algorithm: algo, Protocol: proto, Channels: max(channels, 1), Nodes: x.model.Nodes(),
+		Ranks: x.topo.NumRanks()}
 }
 
 // ofSizes are the best choices over the sizes that the flags ask for.

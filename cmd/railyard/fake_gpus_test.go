@@ -57,7 +57,8 @@ func TestProbeOnFakeGPUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"protocol: ll_oneway", "protocol: ll128_oneway", "protocol: simple_oneway", "protocol: pull_oneway", "window: "} {
+	for _, line := range []string{"protocol: ll_oneway", "protocol: ll128_oneway", "protocol: simple_oneway", "protocol: pull_oneway",
+		"window: "} {
 		if !strings.Contains(string(profile), line) {
 			t.Errorf("the profile has no %s", line)
 		}
@@ -93,7 +94,8 @@ func TestRunsAreForeseen(t *testing.T) {
 		{"-c all_gather -s 64M --in-place --profile " + probed, "direct/pull", 102, 115},
 	} {
 		d := foreseen(t, railyard, c.args)
-		if got := d.Rows[0]; d.Profile != "h200" || got.Schedule != c.schedule || !(got.PredictedUS >= c.least && got.PredictedUS <= c.most) {
+		if got := d.Rows[0]; d.Profile != "h200" || got.Schedule != c.schedule || !(got.PredictedUS >= c.least &&
+			got.PredictedUS <= c.most) {
 			t.Errorf("%s: %s in %g µs by profile %s", c.args, got.Schedule, got.PredictedUS, d.Profile)
 		}
 	}
@@ -122,7 +124,8 @@ func TestMethodsWithoutCurves(t *testing.T) {
 func foreseen(t *testing.T, railyard func(...string) *exec.Cmd, args string) (d report.RunDocument) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "result")
-	_ = railyard(append([]string{"run", "--backend", "cuda", "-t", "hgx-h200-4", "--gpus", "2", "-o", dir}, strings.Fields(args)...)...).Run()
+	_ = railyard(append([]string{"run", "--backend", "cuda", "-t", "hgx-h200-4", "--gpus", "2", "-o", dir},
+		strings.Fields(args)...)...).Run()
 	if err := json.Unmarshal([]byte(read(t, filepath.Join(dir, "run.json"))), &d); err != nil || len(d.Rows) != 1 {
 		t.Fatalf("%s: %d rows, %v", args, len(d.Rows), err)
 	}

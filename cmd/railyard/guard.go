@@ -25,13 +25,17 @@ type guardFlags struct {
 }
 
 func (f *guardFlags) add(cmd *cobra.Command) {
-	fl := cli.AddOptions(cmd, "goodput", "the share of the time that is training which lasts, where parts fail, such as checkpoint=60s,restart=10m:")
-	fl.StringVar(&f.rates, "failures", "llama-3", "failure rates: llama-3 (its 419 stops in 54 days on 16,384 GPUs) or a YAML file (railyard.failures/v1)")
+	fl := cli.AddOptions(cmd, "goodput", "the share of the time that is training which lasts, where parts fail, such as "+
+		"checkpoint=60s,restart=10m:")
+	fl.StringVar(&f.rates, "failures", "llama-3", "failure rates: llama-3 (its 419 stops in 54 days on 16,384 GPUs) or a YAML file "+
+		"(railyard.failures/v1)")
 	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "how long the job stands still for a checkpoint, e.g. 60s")
 	fl.DurationVar(&f.restart, "restart", 10*time.Minute, "from a failure to training again: detect, replace, load the checkpoint")
-	fl.DurationVar(&f.repair, "repair", 4*time.Hour, "until a part that only slows the job down is whole again, where the rates do not say it")
+	fl.DurationVar(&f.repair, "repair", 4*time.Hour, "until a part that only slows the job down is whole again, where the rates do not "+
+		"say it")
 	fl.DurationVar(&f.interval, "interval", 0, "training between checkpoints (default: the best)")
-	fl.StringSliceVar(&f.runOn, "run-on", nil, "parts without which the job runs on slower, with its plan kept, instead of stopping: nic, switch, cable")
+	fl.StringSliceVar(&f.runOn, "run-on", nil, "parts without which the job runs on slower, with its plan kept, instead of stopping: "+
+		"nic, switch, cable")
 	fl.Uint64Var(&f.seed, "seed", 1, "of the Monte-Carlo run")
 	fl.IntVar(&f.days, "days", 1000, "days that the Monte-Carlo run plays")
 }
@@ -77,7 +81,8 @@ func (f *guardFlags) goodput(s *subject, d *report.WhatIfDocument, a, b *topolog
 	if err != nil {
 		return nil, err
 	}
-	g := &report.WhatIfGoodput{Rates: book.Name, Source: fmt.Sprintf("%s; %s", book.Source, book.Date), CheckpointS: f.checkpoint.Seconds(), RestartS: f.restart.Seconds(), RepairS: f.repair.Seconds(),
+	g := &report.WhatIfGoodput{Rates: book.Name, Source: fmt.Sprintf("%s; %s", book.Source, book.Date), CheckpointS: f.checkpoint.Seconds(),
+		RestartS: f.restart.Seconds(), RepairS: f.repair.Seconds(),
 		Seed: f.seed, SimulatedDays: float64(f.days), RunOn: []report.RunOn{}}
 	slow, err := f.slowdowns(s, g, book, d)
 	if err != nil {
@@ -98,7 +103,8 @@ func (f *guardFlags) goodput(s *subject, d *report.WhatIfDocument, a, b *topolog
 }
 
 // slowdowns are those of the parts that the job runs on without.
-func (f *guardFlags) slowdowns(s *subject, g *report.WhatIfGoodput, book *failure.Book, d *report.WhatIfDocument) (map[failure.Part]float64, error) {
+func (f *guardFlags) slowdowns(s *subject, g *report.WhatIfGoodput, book *failure.Book, d *report.WhatIfDocument) (map[failure.Part]float64,
+	error) {
 	parts, err := failure.ParseParts(f.runOn)
 	if err != nil {
 		return nil, cli.Usagef("--goodput run-on: %v", err)
@@ -141,7 +147,8 @@ func (f *guardFlags) result(causes []goodput.Cause) (report.GoodputResult, error
 	if err != nil {
 		return report.GoodputResult{}, err
 	}
-	out := report.GoodputResult{StopsADay: r.StopsADay, IntervalHours: finiteOr0(r.Interval), Goodput: r.Goodput, Checkpoints: r.Checkpoints, Lost: r.Lost, Slowed: r.Slowed,
+	out := report.GoodputResult{StopsADay: r.StopsADay, IntervalHours: finiteOr0(r.Interval), Goodput: r.Goodput,
+		Checkpoints: r.Checkpoints, Lost: r.Lost, Slowed: r.Slowed,
 		MTBFHours: finiteOr0(r.MTBF), Played: played.Goodput, PlayedStops: played.StopsADay}
 	return out, nil
 }

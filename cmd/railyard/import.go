@@ -54,17 +54,20 @@ func newImport() *cobra.Command {
 			if err := schedule.Check(s, t); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", args[0], s.Algorithm, s.Spec.Kind, units.Counted(s.Spec.Ranks, "rank"))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", args[0], s.Algorithm, s.Spec.Kind,
+				units.Counted(s.Spec.Ranks, "rank"))
 			return cli.WriteFile(out, func(w io.Writer) error { return schedule.Encode(w, s) })
 		},
 	}
 	topo.add(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "format: "+toMSCCL+", "+toMSCCLPP)
 	cli.OutputFlag(cmd, &out, "write the plan to this file")
-	cmd.Flags().IntVar(&slices, "slices", 1, toMSCCL+": in how many pieces the buffer is gone through, one behind the other, as MSCCL does with chunks of more than 2 MiB")
+	cmd.Flags().IntVar(&slices, "slices", 1, toMSCCL+": in how many pieces the buffer is gone through, one behind the other, as MSCCL "+
+		"does with chunks of more than 2 MiB")
 	cli.Must(cmd.MarkFlagRequired("from"))
 	cli.Must(cmd.MarkFlagRequired("output"))
-	cli.Must(cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions([]string{toMSCCL, toMSCCLPP}, cobra.ShellCompDirectiveNoFileComp)))
+	cli.Must(cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions([]string{toMSCCL, toMSCCLPP},
+		cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 

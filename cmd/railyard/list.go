@@ -119,7 +119,8 @@ func listMachines(out io.Writer) error {
 			}
 			kernels := m.NCCL().Kernels
 			for _, over := range crossed(kernels) {
-				fmt.Fprintf(w, "    over %s\t%s\n", over, cost.KernelErrors(slices.DeleteFunc(slices.Clone(kernels), func(k cost.Kernel) bool { return k.Over != over })))
+				fmt.Fprintf(w, "    over %s\t%s\n", over, cost.KernelErrors(slices.DeleteFunc(slices.Clone(kernels),
+					func(k cost.Kernel) bool { return k.Over != over })))
 			}
 		}
 	}

@@ -25,7 +25,8 @@ func TestParseLoads(t *testing.T) {
 			want: []topology.Background{{Link: "a->b", Utilisation: 0.5}, {Link: "a--b", Rate: 1e9, Class: "x"}}},
 		{name: "nothing", text: "[]", err: "line 1: it names no link"},
 		{name: "a simulation", text: `{"schema": "railyard.simulate/v1", "links": [{"id": "a->b", "count": 1, "class": "x", "bytes": 7, "utilisation": 0.25}, {"id": "c->d lane 3", "count": 1, "class": "y", "utilisation": 1e-3}]}`,
-			want: []topology.Background{{Link: "a->b", Class: "x", Utilisation: 0.25}, {Link: "c->d", Class: "y", Lane: 3, Utilisation: 1e-3}}},
+			want: []topology.Background{{Link: "a->b", Class: "x", Utilisation: 0.25}, {Link: "c->d", Class: "y", Lane: 3,
+				Utilisation: 1e-3}}},
 		{name: "empty", text: "", err: "line 1: it names no link"},
 		{name: "two lists", text: "[]\n[]", err: "line 2: more than one list"},
 		{name: "not JSON", text: "[\n{link: 1}]", err: "line 2: invalid character"},
@@ -76,7 +77,8 @@ func TestLoadedPlansAvoidTheLoad(t *testing.T) {
 		}
 		sizes := []units.Bytes{256 * units.MiB}
 		planned := func(topo *topology.Topology) planner.Row {
-			rows, err := planner.Plan(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, sizes, score.New(topo, profile), planner.PlanOptions{})
+			rows, err := planner.Plan(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, sizes, score.New(topo, profile),
+				planner.PlanOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +90,8 @@ func TestLoadedPlansAvoidTheLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		if gain := float64(there.Time) / float64(got.Prediction.Time); gain < c.least {
-			t.Errorf("%v on %s with %s busy: %v by %s, the idle plan %s takes %v: %.2f times as fast", c.kind, c.name, c.link, got.Prediction.Time, planner.Name(got.Schedule), planner.Name(before.Schedule), there.Time, gain)
+			t.Errorf("%v on %s with %s busy: %v by %s, the idle plan %s takes %v: %.2f times as fast", c.kind, c.name, c.link,
+				got.Prediction.Time, planner.Name(got.Schedule), planner.Name(before.Schedule), there.Time, gain)
 		}
 		if got.Prediction.Time < before.Prediction.Time {
 			t.Errorf("%v on %s: faster with %s busy", c.kind, c.name, c.link)

@@ -24,7 +24,8 @@ func TestFitWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &cost.Profile{Launch: units.Microsecond, Curves: []cost.Curve{{Medium: "nvlink", Protocol: "any", Segments: []cost.Segment{{Alpha: 2 * units.Microsecond, Efficiency: 0.8}}}}}
+	p := &cost.Profile{Launch: units.Microsecond, Curves: []cost.Curve{{Medium: "nvlink", Protocol: "any",
+		Segments: []cost.Segment{{Alpha: 2 * units.Microsecond, Efficiency: 0.8}}}}}
 	s, err := planner.Build(topo, collective.Spec{Kind: collective.Broadcast, Ranks: 4}, "scatter_exchange", planner.Options{Slices: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,8 @@ func TestFitWindow(t *testing.T) {
 					t.Fatal(err)
 				}
 				us := (w.Time(p).Microseconds() + 0.7) * (1 + 0.01*float64(i%3-1))
-				rows = append(rows, measurement.Link{Kind: fmt.Sprintf("relay_t%d_overlap", d[1]), Src: "*", Dst: "*", Blocks: d[0], Bytes: part, Value: us, Unit: "us"})
+				rows = append(rows, measurement.Link{Kind: fmt.Sprintf("relay_t%d_overlap", d[1]), Src: "*", Dst: "*", Blocks: d[0],
+					Bytes: part, Value: us, Unit: "us"})
 			}
 		}
 		if err := fitWindow(p, rows, topo); err != nil {
@@ -49,7 +51,8 @@ func TestFitWindow(t *testing.T) {
 		}
 	}
 	p.Window = 0
-	if err := fitWindow(p, []measurement.Link{{Kind: "relay_overlap", Bytes: 1 << 20, Value: 3, Unit: "us"}, {Kind: "ll_cast3_overlap", Bytes: 64, Value: 2, Unit: "us"}}, topo); err != nil || p.Window != 0 {
+	if err := fitWindow(p, []measurement.Link{{Kind: "relay_overlap", Bytes: 1 << 20, Value: 3, Unit: "us"},
+		{Kind: "ll_cast3_overlap", Bytes: 64, Value: 2, Unit: "us"}}, topo); err != nil || p.Window != 0 {
 		t.Errorf("%v a thread from no row, %v", p.Window, err)
 	}
 }

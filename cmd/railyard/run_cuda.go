@@ -186,7 +186,8 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 	if !ok {
 		return nil
 	}
-	s, err := planner.Build(p.Question.Topology(), p.Question.Spec(), c.Algorithm, planner.Options{Slices: c.Slices, Protocol: c.Method.Mechanism.Protocol()})
+	s, err := planner.Build(p.Question.Topology(), p.Question.Spec(), c.Algorithm, planner.Options{Slices: c.Slices,
+		Protocol: c.Method.Mechanism.Protocol()})
 	if err != nil {
 		return err
 	}
@@ -235,13 +236,15 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 
 // config says how often: fewer operations and replays where a row would take seconds.
 func (g *gpuFlags) config(f *runFlags, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) cuda.Config {
-	cfg := cuda.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace, Warmup: f.warmup, Iterations: (f.iterations + block.EpochWords - 1) / block.EpochWords * block.EpochWords, Replays: 20, Checks: 3, Seed: f.seed}
+	cfg := cuda.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace, Warmup: f.warmup,
+		Iterations: (f.iterations + block.EpochWords - 1) / block.EpochWords * block.EpochWords, Replays: 20, Checks: 3, Seed: f.seed}
 	cfg.Limit(int64(row.Size), time.Second)
 	return cfg
 }
 
 // library times NCCL's own choice for a row in the same process, memory and graphs.
-func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *report.RunRow, dtype collective.DType, op collective.ReduceOp) error {
+func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *report.RunRow, dtype collective.DType,
+	op collective.ReduceOp) error {
 	if g.other == nil {
 		return nil
 	}
@@ -255,7 +258,8 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *r
 }
 
 // time runs a row: a time for each replay of a graph.
-func (g *gpuFlags) time(ctx context.Context, f *runFlags, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
+func (g *gpuFlags) time(ctx context.Context, f *runFlags, row study.Row, count int64, dtype collective.DType,
+	op collective.ReduceOp) ([]time.Duration, int64, error) {
 	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Schedule])
 	if err != nil {
 		return nil, 0, err

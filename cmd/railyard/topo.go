@@ -95,7 +95,8 @@ func gpuNamed(t *topology.Topology, name string) (topology.DeviceID, error) {
 	if r, err := strconv.Atoi(name); err == nil && r >= 0 && r < t.NumRanks() {
 		return t.Ranks()[r], nil
 	}
-	return 0, cli.Usagef("%s has no GPU %q: they are called like %s, or by their ranks, 0 to %d", t.Name(), name, t.DeviceName(t.Ranks()[0]), t.NumRanks()-1)
+	return 0, cli.Usagef("%s has no GPU %q: they are called like %s, or by their ranks, 0 to %d", t.Name(), name,
+		t.DeviceName(t.Ranks()[0]), t.NumRanks()-1)
 }
 
 func newTopoDraw() *cobra.Command {

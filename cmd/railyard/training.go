@@ -29,12 +29,16 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 	f.topo.add(cmd)
 	f.topo.addLoad(cmd)
 	f.profile.add(cmd)
-	cmd.Flags().StringVarP(&f.workload, "workload", "w", "", "workload: a shipped name ("+strings.Join(workload.Names(), ", ")+") or a YAML file")
+	cmd.Flags().StringVarP(&f.workload, "workload", "w", "", "workload: a shipped name ("+strings.Join(workload.Names(),
+		", ")+") or a YAML file")
 	cli.Must(cmd.MarkFlagRequired("workload"))
 	cli.Must(cmd.RegisterFlagCompletionFunc("workload", cobra.FixedCompletions(workload.Names(), cobra.ShellCompDirectiveDefault)))
-	cmd.Flags().StringArrayVar(&f.set, "workload-set", nil, "change a value of the workload file, e.g. transformer.sequence=4096 or gradients=fp32")
-	cmd.Flags().StringVar(&f.gpu, "gpu", "", "GPU: a shipped name ("+strings.Join(gpu.Names(), ", ")+") or a YAML file (default: as the topology says)")
-	cmd.Flags().StringVar(&f.runtime, "runtime", "nccl", "what predicts collectives: nccl (its choices, by fitted kernels) or railyard (the best plan, simulated)")
+	cmd.Flags().StringArrayVar(&f.set, "workload-set", nil, "change a value of the workload file, e.g. transformer.sequence=4096 or "+
+		"gradients=fp32")
+	cmd.Flags().StringVar(&f.gpu, "gpu", "", "GPU: a shipped name ("+strings.Join(gpu.Names(),
+		", ")+") or a YAML file (default: as the topology says)")
+	cmd.Flags().StringVar(&f.runtime, "runtime", "nccl", "what predicts collectives: nccl (its choices, by fitted kernels) or railyard "+
+		"(the best plan, simulated)")
 	f.layout.add(cmd)
 }
 
@@ -124,14 +128,16 @@ func (f *layoutFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.sequence, "sequence-parallel", true, "cut norms and residuals along the sequence over the tensor axis")
 	flags.StringVar(&f.recompute, "recompute", "", "activations that are computed again: none, selective, full")
 	flags.StringVar(&f.order, "order", "", "placement, innermost axis first, e.g. tensor<context<data<pipeline")
-	flags.StringVar(&f.bucket, "bucket", "", "gradients that are reduced at once, e.g. 25M (default: 25M with ZeRO 0, else as Megatron-Core)")
+	flags.StringVar(&f.bucket, "bucket", "", "gradients that are reduced at once, e.g. 25M (default: 25M with ZeRO 0, else as "+
+		"Megatron-Core)")
 	flags.StringVar(&f.compress, "compress", "", "send gradients as fp16, bf16 or fp8")
 	cmd.Flags().StringVar(&f.text, "layout", "", `the whole layout, as results show it: "dp8 tp8 pp4 zero1 mb1 gb1024 sp"`)
 }
 
 // space is what the flags leave free.
 func (f *layoutFlags) space(cmd *cobra.Command) (search.Space, error) {
-	s := search.Space{Data: f.dp, Tensor: f.tp, Pipeline: f.pp, Context: f.cp, Expert: f.ep, Virtual: f.vpp, Zero: f.zero, MicroBatch: f.micro, GlobalBatch: f.global,
+	s := search.Space{Data: f.dp, Tensor: f.tp, Pipeline: f.pp, Context: f.cp, Expert: f.ep, Virtual: f.vpp, Zero: f.zero,
+		MicroBatch: f.micro, GlobalBatch: f.global,
 		Recompute: workload.Recompute(f.recompute)}
 	fix := cli.OptionsOf(cmd, "fix")
 	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "micro-batch", "global-batch"} {
@@ -179,7 +185,8 @@ func (f *layoutFlags) rest(s *search.Space) error {
 
 // fixed is the layout of --layout.
 func (f *layoutFlags) fixed(cmd *cobra.Command) (step.Layout, error) {
-	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "zero", "micro-batch", "global-batch", "sequence-parallel", "recompute", "order", "compress"} {
+	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "zero", "micro-batch", "global-batch", "sequence-parallel",
+		"recompute", "order", "compress"} {
 		if cli.OptionsOf(cmd, "fix").Changed(name) {
 			return step.Layout{}, cli.Usagef("--fix %s has no effect with --layout: leave one of them out", name)
 		}

@@ -49,7 +49,8 @@ one name; elsewhere, and for collectives that are not in them, schedules are pla
 	f.topo.addLive(cmd)
 	fl.StringVar(&f.profile, "profile", "", "profile, a YAML file, that is read and written")
 	cli.Must(cmd.MarkFlagRequired("profile"))
-	fl.StringSliceVarP(&f.collectives, "collective", "c", []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all"}, "collectives")
+	fl.StringSliceVarP(&f.collectives, "collective", "c", []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all"},
+		"collectives")
 	f.sizes.Add(cmd, "1K", "1G")
 	fl.DurationVar(&f.sweep.PerCase, "per-case", 40*time.Millisecond, "about how long a way is timed")
 	fl.DurationVar(&f.budget, "budget", 15*time.Minute, "no way is timed after this")
@@ -132,6 +133,7 @@ func (f *tuneFlags) tell(cmd *cobra.Command, m *cost.Machine, rows string) error
 	if len(fastest.Methods) == 0 {
 		return fmt.Errorf("%s: nothing ran: the profile is left as it was", rows)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d thresholds for %s from %d rows (%s)\n", f.profile, len(fastest.Methods), fastest.GPU, len(all), rows)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d thresholds for %s from %d rows (%s)\n", f.profile, len(fastest.Methods), fastest.GPU, len(all),
+		rows)
 	return cli.WriteMachine(f.profile, m.WithFastest(fastest))
 }

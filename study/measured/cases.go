@@ -33,7 +33,8 @@ type Cases struct {
 
 // NewCases predicts by a profile, and by what is believed of all machines where that says nothing.
 func NewCases(machine Machine, p *cost.Profile) *Cases {
-	return &Cases{General: cost.GeneralNCCL(), machine: machine, profile: p, topos: map[[2]int]*topology.Topology{}, plans: map[caseKey]*sim.Plan{},
+	return &Cases{General: cost.GeneralNCCL(), machine: machine, profile: p, topos: map[[2]int]*topology.Topology{},
+		plans:    map[caseKey]*sim.Plan{},
 		runtimes: map[[2]int]*nccl.Runtime{}}
 }
 

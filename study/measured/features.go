@@ -37,7 +37,8 @@ func (c *Cases) Features(m measurement.Row) (fit.Features, error) {
 }
 
 // UnitLatency costs a microsecond a message and nothing else: its time counts messages.
-var UnitLatency = &cost.Profile{Name: "unit", Curves: []cost.Curve{{Medium: "any", Protocol: "any", Segments: []cost.Segment{{Alpha: units.Microsecond}}}}}
+var UnitLatency = &cost.Profile{Name: "unit", Curves: []cost.Curve{{Medium: "any", Protocol: "any",
+	Segments: []cost.Segment{{Alpha: units.Microsecond}}}}}
 
 // Features says what a schedule that took some time has to do.
 func Features(t *topology.Topology, s *schedule.Schedule, size units.Bytes, took units.Time) (fit.Features, error) {

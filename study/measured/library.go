@@ -44,7 +44,8 @@ func (c *Cases) PredictWith(profile, general *cost.Profile, m measurement.Row) (
 		return report.Predicted{}, err
 	}
 	low, high := p.Behind(c.Floors[runOf(m)]).Band()
-	out := report.Predicted{Time: p.Time, Low: low, High: high, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name, Over: p.Over, Warnings: p.Warnings}
+	out := report.Predicted{Time: p.Time, Low: low, High: high, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name,
+		Over: p.Over, Warnings: p.Warnings}
 	if floor := c.Floors[runOf(m)]; floor > out.Time {
 		out.Time = floor
 		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], report.HiddenByLaunch)
@@ -71,6 +72,7 @@ func (c *Cases) KernelCase(m measurement.Row) (fit.KernelCase, error) {
 	if floor := c.Floors[runOf(m)]; m.Time < 3*floor {
 		err = fmt.Errorf("the launch floor of the run hides what the kernel takes")
 	}
-	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops, Steps: x.Work.Steps, Chunk: x.Work.Chunk, Chain: x.Work.Chain, Line: x.Work.Line,
+	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops, Steps: x.Work.Steps, Chunk: x.Work.Chunk,
+		Chain: x.Work.Chain, Line: x.Work.Line,
 		Prior: x.Prior, Machine: c.profile.Name, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: m.Time}, err
 }

@@ -15,7 +15,8 @@ func TestSystemsAreFoundByLongestPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	for series, want := range map[string]string{
-		"mle-h200-sharp-6g-off": "mle-h200-sharp-6g-off", "mle-h200-coll": "mle-h200", "aic-l40s-2.27.3-all_reduce-8": "aic-l40s", "aic-l40s-2.27.3-all_reduce-2": "aic-l40s-2.27.3-all_reduce-2",
+		"mle-h200-sharp-6g-off": "mle-h200-sharp-6g-off", "mle-h200-coll": "mle-h200", "aic-l40s-2.27.3-all_reduce-8": "aic-l40s",
+		"aic-l40s-2.27.3-all_reduce-2": "aic-l40s-2.27.3-all_reduce-2",
 	} {
 		s, err := SystemOf(systems, series)
 		if err != nil || s.Series != want {
@@ -31,7 +32,8 @@ func TestLaunchFloors(t *testing.T) {
 	row := func(size units.Bytes, us units.Time, launch string) measurement.Row {
 		return measurement.Row{ID: "x", Size: size, Time: us * units.Microsecond, Launch: launch, GPUs: 4}
 	}
-	rows := []measurement.Row{row(1024, 26, "stream"), row(2048, 25, "stream"), row(4096, 27, "stream"), row(units.MiB, 90, "stream"), row(1024, 9, "graph")}
+	rows := []measurement.Row{row(1024, 26, "stream"), row(2048, 25, "stream"), row(4096, 27, "stream"), row(units.MiB, 90, "stream"),
+		row(1024, 9, "graph")}
 	floors := LaunchFloors(rows, Streamed)
 	if len(floors) != 1 || floors[runOf(rows[0])] != 26*units.Microsecond {
 		t.Errorf("%v", floors)

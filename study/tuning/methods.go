@@ -34,7 +34,8 @@ func FastestMethods(all []Row) (out []cost.Method) {
 	slices.SortFunc(keys, Key.Compare)
 	for i, k := range keys {
 		v := best[k].Way
-		m := cost.Method{Collective: k.Kind.String(), GPUs: k.GPUs, UpTo: units.Bytes(float64(k.Size) * math.Sqrt2), Algorithm: v.Algorithm, Slices: max(v.Slices, 1), Mechanism: v.Mechanism()}
+		m := cost.Method{Collective: k.Kind.String(), GPUs: k.GPUs, UpTo: units.Bytes(float64(k.Size) * math.Sqrt2), Algorithm: v.Algorithm,
+			Slices: max(v.Slices, 1), Mechanism: v.Mechanism()}
 		if !v.How.Mechanism.Flagged() || v.How.Threads == cuda.MaxThreads { // else Mechanism.Shape says it
 			m.Blocks, m.Threads, m.Streams = v.How.Blocks, v.How.Threads, v.How.Streams
 		}

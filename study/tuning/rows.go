@@ -33,11 +33,13 @@ type Key struct {
 }
 
 // Kinds are the collectives in the order of tables.
-var Kinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll}
+var Kinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+	collective.AllToAll}
 
 // Compare orders keys as tables do.
 func (k Key) Compare(o Key) int {
-	return cmp.Or(-cmp.Compare(k.DType, o.DType), cmp.Compare(slices.Index(Kinds, k.Kind), slices.Index(Kinds, o.Kind)), -cmp.Compare(k.GPUs, o.GPUs), cmp.Compare(k.Size, o.Size))
+	return cmp.Or(-cmp.Compare(k.DType, o.DType), cmp.Compare(slices.Index(Kinds, k.Kind), slices.Index(Kinds, o.Kind)),
+		-cmp.Compare(k.GPUs, o.GPUs), cmp.Compare(k.Size, o.Size))
 }
 
 // ReadRows reads the rows without errors.
@@ -47,7 +49,8 @@ func ReadRows(name string) (out []Row, err error) {
 		return nil, err
 	}
 	defer file.Close()
-	lines, rows, err := NamedColumns(file, name, "collective", "gpus", "dtype", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams", "time_us", "wrong", "error")
+	lines, rows, err := NamedColumns(file, name, "collective", "gpus", "dtype", "size_bytes", "algo", "slices", "mechanism", "blocks",
+		"threads", "streams", "time_us", "wrong", "error")
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +66,8 @@ func ReadRows(name string) (out []Row, err error) {
 		for _, n := range []struct {
 			to     *int
 			column string
-		}{{&s.Key.GPUs, "gpus"}, {&bytes, "size_bytes"}, {&s.Way.Slices, "slices"}, {&s.Way.How.Blocks, "blocks"}, {&s.Way.How.Threads, "threads"}, {&s.Way.How.Streams, "streams"}, {&s.Wrong, "wrong"}} {
+		}{{&s.Key.GPUs, "gpus"}, {&bytes, "size_bytes"}, {&s.Way.Slices, "slices"}, {&s.Way.How.Blocks, "blocks"},
+			{&s.Way.How.Threads, "threads"}, {&s.Way.How.Streams, "streams"}, {&s.Wrong, "wrong"}} {
 			if *n.to, err = strconv.Atoi(r[n.column]); err != nil {
 				return nil, fmt.Errorf("%s:%d: %s: %w", name, lines[i], n.column, err)
 			}

@@ -62,8 +62,10 @@ type Sweep struct {
 }
 
 // Header names the columns of rows.
-var Header = []string{"collective", "gpus", "dtype", "redop", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams", "overlap", "specialised",
-	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "nvlink_sent_bytes", "schedule_sent_bytes", "run", "at", "error"}
+var Header = []string{"collective", "gpus", "dtype", "redop", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams",
+	"overlap", "specialised",
+	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "nvlink_sent_bytes",
+	"schedule_sent_bytes", "run", "at", "error"}
 
 // sweepCase is one measurement.
 type sweepCase struct {
@@ -156,7 +158,8 @@ func (f *Sweep) prepare(node *cuda.Node, cases []sweepCase) {
 
 // config says how often to run a case: less often where it would take long.
 func (f *Sweep) config(c sweepCase) cuda.Config {
-	cfg := cuda.Config{Count: int64(c.size) / int64(c.dtype.Size()), DType: c.dtype, Op: c.op, InPlace: f.InPlace, Warmup: 5, Iterations: f.Iterations, Replays: f.Replays,
+	cfg := cuda.Config{Count: int64(c.size) / int64(c.dtype.Size()), DType: c.dtype, Op: c.op, InPlace: f.InPlace, Warmup: 5,
+		Iterations: f.Iterations, Replays: f.Replays,
 		Checks: f.Checks, Jitter: f.Jitter, Stream: f.Stream, Seed: 1}
 	if f.Odd {
 		cfg.Count, cfg.Offset = (cfg.Count/3|1)*int64(c.spec.Blocks()), 4
@@ -196,8 +199,10 @@ func (f *Sweep) measure(ctx context.Context, node *cuda.Node, beside *nccl.Besid
 			sent, planned, err = f.sent(c, s, r.Launches)
 		}
 	}
-	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(), strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.Algorithm, strconv.Itoa(v.Slices),
-		v.Mechanism(), strconv.Itoa(v.How.Blocks), strconv.Itoa(v.How.Threads), strconv.Itoa(v.How.Streams), strconv.FormatBool(v.How.Overlap), strconv.FormatBool(v.How.Specialise), strconv.FormatBool(f.InPlace)}
+	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(),
+		strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.Algorithm, strconv.Itoa(v.Slices),
+		v.Mechanism(), strconv.Itoa(v.How.Blocks), strconv.Itoa(v.How.Threads), strconv.Itoa(v.How.Streams),
+		strconv.FormatBool(v.How.Overlap), strconv.FormatBool(v.How.Specialise), strconv.FormatBool(f.InPlace)}
 	at := Second(time.Now())
 	if err != nil {
 		return append(row, "", "", "", "", "", "", "", "", "", "", f.Run, at, err.Error())
@@ -208,7 +213,8 @@ func (f *Sweep) measure(ctx context.Context, node *cuda.Node, beside *nccl.Besid
 	if len(r.Stream) > 0 {
 		stream = us(measurement.Summarise(r.Stream).Median)
 	}
-	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10), strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), sent, planned, f.Run, at, "")
+	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10),
+		strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), sent, planned, f.Run, at, "")
 }
 
 // Second is a moment as rows name it.
@@ -228,5 +234,6 @@ func (f *Sweep) sent(c sweepCase, s *schedule.Schedule, operations int) (measure
 	if err != nil {
 		return "", "", err
 	}
-	return strconv.FormatInt(int64(discover.Busiest(moved))/int64(operations), 10), strconv.FormatInt(int64(slices.Max(r.SentBytes)), 10), nil
+	return strconv.FormatInt(int64(discover.Busiest(moved))/int64(operations), 10), strconv.FormatInt(int64(slices.Max(r.SentBytes)), 10),
+		nil
 }

@@ -31,12 +31,14 @@ func TestChosenWay(t *testing.T) {
 		size  units.Bytes
 		dtype collective.DType
 		want  string
-	}{{1 << 10, collective.Float32, "direct, packets"}, {1 << 20, collective.BFloat16, "two_shot, words"}, {1 << 20, collective.Int32, "two_shot, lines"}, {1 << 30, collective.Float32, "two_shot, copies, 2 slices"}} {
+	}{{1 << 10, collective.Float32, "direct, packets"}, {1 << 20, collective.BFloat16, "two_shot, words"},
+		{1 << 20, collective.Int32, "two_shot, lines"}, {1 << 30, collective.Float32, "two_shot, copies, 2 slices"}} {
 		ways, err := f.ways(topo, spec, c.dtype, c.size)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := ways[0]; v.String() != c.want || v.How.Blocks < 1 || v.How.Threads < 32 || v.How.Specialise == (v.How.Mechanism == block.Copies) {
+		if v := ways[0]; v.String() != c.want || v.How.Blocks < 1 || v.How.Threads < 32 ||
+			v.How.Specialise == (v.How.Mechanism == block.Copies) {
 			t.Errorf("%v of %v: %v (%+v), want %s", c.size, c.dtype, v, v.How, c.want)
 		}
 		if n := len(ways); n != 2 && n != 3 || ways[1].Algorithm != NCCL {
@@ -94,7 +96,8 @@ all_reduce,4,float32,sum,134217728,two_shot,1,words,128,512,0,true,false,false,5
 // would not give them: with as many threads as a block can have.
 func TestMethodsSayThreads(t *testing.T) {
 	row := func(size units.Bytes, threads int) Row {
-		return Row{Key: Key{"float32", collective.ReduceScatter, 2, size}, US: 1, Way: Way{Algorithm: "direct", Slices: 1, How: cuda.Method{Mechanism: block.Words, Blocks: 132, Threads: threads}}}
+		return Row{Key: Key{"float32", collective.ReduceScatter, 2, size}, US: 1, Way: Way{Algorithm: "direct", Slices: 1,
+			How: cuda.Method{Mechanism: block.Words, Blocks: 132, Threads: threads}}}
 	}
 	got := FastestMethods([]Row{row(16*units.MiB, 512), row(32*units.MiB, cuda.MaxThreads), row(64*units.MiB, cuda.MaxThreads)})
 	want := []cost.Method{
@@ -108,7 +111,8 @@ func TestMethodsSayThreads(t *testing.T) {
 
 func TestParseWay(t *testing.T) {
 	v, err := ParseWay("two_shot/push/2/64/512+int")
-	if err != nil || v.Algorithm != "two_shot" || v.Slices != 2 || v.How.Blocks != 64 || v.How.Threads != 512 || v.How.Specialise || v.Mechanism() != "push" {
+	if err != nil || v.Algorithm != "two_shot" || v.Slices != 2 || v.How.Blocks != 64 || v.How.Threads != 512 || v.How.Specialise ||
+		v.Mechanism() != "push" {
 		t.Errorf("%+v, %v", v, err)
 	}
 	for _, text := range []string{"two_shot/push/2/64", "two_shot/smoke/1/1/32", "two_shot/push/0/1/32", "two_shot/push/1/x/32"} {

@@ -76,7 +76,8 @@ func (f *Sweep) everyWay() (out []Way) {
 	for _, algo := range f.Algorithms {
 		for _, slices := range []int{1, 3} {
 			for m := block.Pull; m <= block.WordsPush; m++ {
-				out = append(out, Way{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256, Overlap: true, Specialise: f.Specialise}})
+				out = append(out, Way{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256,
+					Overlap: true, Specialise: f.Specialise}})
 			}
 		}
 	}
@@ -203,7 +204,8 @@ func (l *variants) copies(algo string, least units.Bytes, slices, blocks int) {
 	if l.size < least {
 		return
 	}
-	l.list = append(l.list, Way{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: block.Copies, Blocks: blocks, Threads: 512, Streams: 1}})
+	l.list = append(l.list, Way{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: block.Copies, Blocks: blocks, Threads: 512,
+		Streams: 1}})
 }
 
 func (v Way) String() string {

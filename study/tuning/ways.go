@@ -54,7 +54,8 @@ func (f *Sweep) choose(topo *topology.Topology, spec collective.Spec, dtype coll
 	}
 	c, ok := cuda.Choose(m, f.gpu, spec.Kind, dtype, spec.Ranks, int64(size))
 	if !ok {
-		return Way{}, fmt.Errorf("--chosen: profile %s does not say what is fastest for %v on %d GPUs of the name %q", m.Name, spec.Kind, spec.Ranks, f.gpu)
+		return Way{}, fmt.Errorf("--chosen: profile %s does not say what is fastest for %v on %d GPUs of the name %q", m.Name, spec.Kind,
+			spec.Ranks, f.gpu)
 	}
 	s, err := planner.Build(topo, spec, c.Algorithm, planner.Options{Slices: c.Slices, Protocol: c.Method.Mechanism.Protocol()})
 	if err != nil {

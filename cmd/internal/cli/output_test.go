@@ -18,7 +18,8 @@ func TestWriteFile(t *testing.T) {
 	text := func(s string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 	}
-	if err := errors.Join(os.Symlink("file", link), WriteFile(file, text("old")), WriteFile(link, text("new")), syscall.Mkfifo(pipe, 0o644)); err != nil {
+	if err := errors.Join(os.Symlink("file", link), WriteFile(file, text("old")), WriteFile(link, text("new")),
+		syscall.Mkfifo(pipe, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	failed := errors.New("failed")

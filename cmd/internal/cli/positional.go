@@ -47,8 +47,10 @@ func takePositional(cmd *cobra.Command, args []string) (int, error) {
 // missingPositional is the error of a command that needs such a value and has none.
 func missingPositional(cmd *cobra.Command) error {
 	f := positionalFlag(cmd)
-	if f == nil || f.Changed || len(f.Annotations[cobra.BashCompOneRequiredFlag]) == 0 || f.Annotations[cobra.BashCompOneRequiredFlag][0] != "true" {
+	if f == nil || f.Changed || len(f.Annotations[cobra.BashCompOneRequiredFlag]) == 0 ||
+		f.Annotations[cobra.BashCompOneRequiredFlag][0] != "true" {
 		return nil
 	}
-	return fmt.Errorf("which %s? name one, such as %s dgx-h100, or a YAML file (\"%s list topologies\" shows those that are shipped)", f.Name, cmd.CommandPath(), cmd.Root().Name())
+	return fmt.Errorf("which %s? name one, such as %s dgx-h100, or a YAML file (\"%s list topologies\" shows those that are shipped)",
+		f.Name, cmd.CommandPath(), cmd.Root().Name())
 }

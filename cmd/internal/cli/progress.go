@@ -27,7 +27,8 @@ func (p *Progress) Set(done, total int) {
 	}
 	if p.bar == nil {
 		barStands(true)
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.what), progressbar.OptionClearOnFinish())
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.what),
+			progressbar.OptionClearOnFinish())
 	}
 	// A bar that cannot be drawn is no reason to stop.
 	_ = p.bar.Set(done)

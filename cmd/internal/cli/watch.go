@@ -119,7 +119,8 @@ func (x *watched) onInterrupt() (stop func()) {
 				return
 			}
 			x.clear()
-			fmt.Fprintf(os.Stderr, "%s: interrupted after %v; nothing is kept: the same command begins anew\n", x.name, time.Since(x.began).Round(time.Second))
+			fmt.Fprintf(os.Stderr, "%s: interrupted after %v; nothing is kept: the same command begins anew\n", x.name,
+				time.Since(x.began).Round(time.Second))
 			os.Exit(130)
 		case <-done:
 		}

@@ -19,7 +19,8 @@ func FakeGPUs(t *testing.T, program string) func(args ...string) *exec.Cmd {
 	}
 	dir, code := t.TempDir(), filepath.Join("..", "..", "exec", "cuda", "driver", "testdata", "gpus")
 	library := filepath.Join(dir, "libcuda.so.1")
-	if out, err := exec.Command(gcc, "-shared", "-fPIC", "-O1", "-w", "-o", library, filepath.Join(code, "all.c"), filepath.Join(code, "fake.c")).CombinedOutput(); err != nil {
+	if out, err := exec.Command(gcc, "-shared", "-fPIC", "-O1", "-w", "-o", library, filepath.Join(code, "all.c"),
+		filepath.Join(code, "fake.c")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"libnvrtc.so", "libnccl.so.2"} {
