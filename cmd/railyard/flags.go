@@ -201,16 +201,6 @@ func (f *collFlags) collective(cmd *cobra.Command) (study.Collective, error) {
 	return c, nil
 }
 
-// spec is the collective over so many ranks.
-func (f *collFlags) spec(cmd *cobra.Command, ranks int) (collective.Spec, error) {
-	c, err := f.collective(cmd)
-	if err != nil {
-		return collective.Spec{}, err
-	}
-	s, err := c.Over(ranks)
-	return s, f.ofFile(err)
-}
-
 // ofFile names the file of counts in what is wrong with a collective.
 func (f *collFlags) ofFile(err error) error {
 	if err == nil || f.matrix == nil {
