@@ -5,9 +5,11 @@ package report
 type Library struct {
 	Way        string   `json:"nccl_way" wide:"NCCL runs" doc:"algorithm/protocol; empty where it does not run here"`
 	TimeUS     *float64 `json:"nccl_us" text:"NCCL" doc:"as its kernels are fitted on this hardware"`
+	Assumed    bool     `json:"-" text:"" join:"" yes:"*"`
 	ModelUS    *float64 `json:"nccl_model_us" wide:"its model" doc:"its own estimate"`
 	MeasuredUS *float64 `json:"nccl_measured_us" wide:"measured"`
 	MeasuredIn string   `json:"nccl_measured_in" wide:"in series"`
 	LowUS      *float64 `json:"nccl_low_us" wide:"normal" doc:"normal runs take from so long"`
 	HighUS     *float64 `json:"nccl_high_us" join:"–" doc:"to so long"`
+	Basis      string   `json:"nccl_basis,omitempty" wide:"basis" doc:"how nccl_us comes to be known"`
 }

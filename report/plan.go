@@ -40,6 +40,7 @@ type PlanRow struct {
 	SizeBytes         int64   `json:"size_bytes" text:"size" id:""`
 	Schedule          string  `json:"schedule" text:"schedule" doc:"algorithm/protocol×slices"`
 	TimeUS            float64 `json:"time_us" text:"time" doc:"predicted"`
+	Unsure            bool    `json:"-" text:"" join:"" yes:"*"`
 	AlgBW             float64 `json:"algbw_GBps" doc:"size over time"`
 	BusBW             float64 `json:"busbw_GBps" text:"busbw" doc:"algbw times nccl-tests' factor"`
 	BoundUS           float64 `json:"bound_us" wide:"lower bound" doc:"no schedule takes less: the larger of the two bounds"`
@@ -61,9 +62,11 @@ type PlanRow struct {
 	RunnerUp          string  `json:"runner_up" doc:"the best of another algorithm; empty without one"`
 	RunnerLoss        float64 `json:"runner_up_loss" join:" +" as:"share" doc:"how much longer it takes"`
 	Library
+	Basis       string   `json:"basis" wide:"basis" doc:"how the time comes to be known: costs measured there, derived, assumed or line rates; extrapolated"`
+	Source      string   `json:"basis_source" doc:"where these costs come from"`
 	Bottleneck  string   `json:"bottleneck" text:"why" doc:"what limits it"`
 	Warnings    []string `json:"warnings" note:"warning"`
-	WhyNotOther []WhyRow `json:"considered,omitempty" most:"12" title:"What else was considered"`
+	WhyNotOther []WhyRow `json:"considered,omitempty" most:"10" title:"What else was considered"`
 }
 
 // WhyRow is a candidate that was considered. Pruned ones carry a lower estimate, those that could have been faster by how much at most.
@@ -82,33 +85,44 @@ type CrossoverRow struct {
 	To        string `json:"to" wide:"best"`
 }
 
-// Answer says how long it takes by what, and what takes no schedule less.
+// Answer says what NCCL takes, what railyard's plan takes and by what, and what no schedule takes less than.
 func (d *PlanDocument) Answer() []string {
 	if len(d.Rows) == 0 {
 		return nil
 	}
 	first, last := &d.Rows[0], &d.Rows[len(d.Rows)-1]
-	of := collectiveWords(first.Collective)
-	at := fmt.Sprintf("on %s, costs of profile %s", where(d.Topology, d.Ranks), d.Profile)
-	if len(d.Rows) == 1 {
-		return []string{fmt.Sprintf("%s of %s %s, takes %s (%s GB/s bus bandwidth) by %s%s; no schedule takes less than %s%s.", of,
-			size(first.SizeBytes), at,
-			table.Microseconds(first.TimeUS), gigabytes(first.BusBW), first.Schedule, inBrackets(first.How),
-			table.Microseconds(first.BoundUS), because(first.BoundCut))}
+	of, at := collectiveWords(first.Collective), fmt.Sprintf("on %s, costs of machine %s", where(d.Topology, d.Ranks), d.Profile)
+	if d.Profile == "ideal" {
+		at = fmt.Sprintf("on %s, ideal: at line rates, without latency or overhead, which no machine reaches", where(d.Topology, d.Ranks))
 	}
-	out := fmt.Sprintf("%s %s, takes %s at %s and %s at %s (%s GB/s bus bandwidth).", of, at, table.Microseconds(first.TimeUS),
-		size(first.SizeBytes),
-		table.Microseconds(last.TimeUS), size(last.SizeBytes), gigabytes(last.BusBW))
+	if len(d.Rows) == 1 {
+		return []string{fmt.Sprintf("%s of %s %s: %s by %s%s; no schedule takes less than %s%s.", of, size(first.SizeBytes), at,
+			first.beside(), first.Schedule, inBrackets(first.How), table.Microseconds(first.BoundUS), because(first.BoundCut))}
+	}
 	best := []string{"Best is " + first.Schedule}
 	for _, c := range d.Crossovers {
 		best = append(best, fmt.Sprintf("from %s %s", size(c.SizeBytes), c.To))
 	}
-	return []string{out, strings.Join(best, ", ") + "."}
+	return []string{fmt.Sprintf("%s %s: at %s %s, at %s %s.", of, at, size(first.SizeBytes), first.beside(), size(last.SizeBytes), last.beside()),
+		strings.Join(best, ", ") + "."}
+}
+
+// beside is what NCCL and railyard's plan take.
+func (r *PlanRow) beside() string {
+	plan := fmt.Sprintf("railyard's plan takes %s (%s GB/s bus bandwidth)", table.Microseconds(r.TimeUS), gigabytes(r.BusBW))
+	if r.Library.TimeUS == nil || *r.Library.TimeUS <= 0 {
+		return plan
+	}
+	bus := r.BusBW * r.TimeUS / *r.Library.TimeUS
+	return fmt.Sprintf("NCCL takes %s (%s GB/s), %s", table.Microseconds(*r.Library.TimeUS), gigabytes(bus), plan)
 }
 
 // Footer explains what stands in the tables.
 func (d *PlanDocument) Footer() []string {
 	var out []string
+	if slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.Unsure || r.Library.Assumed }) {
+		out = append(out, "* Derived, assumed or extrapolated, not measured on such a machine: --wide says which.")
+	}
 	if len(d.Faults) > 0 && !slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.KeptUS > 0 }) {
 		out = append(out, "The whole machine's plan does not run on what is left.")
 	}

@@ -23,6 +23,7 @@ type Answer struct {
 type Row struct {
 	planner.Row
 	Latency collective.Bound // the least time by latency; zero where the costs count none
+	Basis   Basis            // of the plan's prediction
 	NCCL    Baseline
 	Before  *planner.Row // the plan for the machine before its change, or without its faults; nil where there is none, or not asked for
 	Kept    planner.Kept // that plan on the machine
@@ -93,7 +94,7 @@ func (q *Question) Given(s *schedule.Schedule) (*Answer, error) {
 }
 
 func (q *Question) scorer() *score.Scorer {
-	s := score.New(q.asked.Topology, q.asked.Costs)
+	s := score.New(q.asked.Topology, q.costs)
 	s.Limit = q.asked.Search.limit()
 	return s
 }
@@ -111,7 +112,7 @@ func (a *Answer) plan(progress Progress) (rows []planner.Row, err error) {
 // limits adds the limit by latency and the library's side to each row.
 func (a *Answer) limits() error {
 	q := a.Question
-	latency := planner.LatencyBound(q.asked.Topology, q.spec, q.asked.Costs)
+	latency := planner.LatencyBound(q.asked.Topology, q.spec, q.costs)
 	if latency.Time == 0 {
 		latency.Cut = ""
 	}
@@ -119,10 +120,12 @@ func (a *Answer) limits() error {
 	if a.baseline, err = q.baseline(); err != nil {
 		return err
 	}
+	bases := q.basesOf()
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		r.Latency = latency
 		r.NCCL = a.baseline.at(q.spec, r.Size)
+		r.Basis = bases.basis(r.Schedule, r.Prediction.Warnings)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type Baseline struct {
 	Model               units.Time // NCCL's own estimate; 0 where it has none
 	Wire, Line          units.Rate // what each link of the group that limits it carries, of its line rate
 	Limit               string     // what most of the time goes to
+	Basis               Basis
 	Measured            units.Time // the fastest shipped measurement of the same; 0 where there is none
 	MeasuredIn          string     // its series
 	Warnings            []string
@@ -41,15 +42,24 @@ type Library struct {
 // for channels takes seconds on larger ones.
 const baselineRanks = 4096
 
-// NCCL is the library on a topology: by the kernels of a machine, of the topology's where that is nil.
+// NCCL is the library on a topology: by the kernels of a machine, of the topology's where that has none or is nil.
 func NCCL(t *topology.Topology, m *cost.Machine, o nccl.Options) (*nccl.Runtime, error) {
-	if m == nil {
-		var err error
-		if m, err = cost.MachineFor(t); err != nil {
-			return nil, err
-		}
+	p, err := kernelsOf(t, m)
+	if err != nil {
+		return nil, err
 	}
-	return nccl.NewRuntime(t, m.NCCL(), cost.GeneralNCCL(), o)
+	return nccl.NewRuntime(t, p, cost.GeneralNCCL(), o)
+}
+
+func kernelsOf(t *topology.Topology, m *cost.Machine) (*cost.Profile, error) {
+	if m != nil && m.NCCL() != nil {
+		return m.NCCL(), nil
+	}
+	own, err := cost.MachineFor(t)
+	if err != nil {
+		return nil, err
+	}
+	return own.NCCL(), nil
 }
 
 // HasGPUs tells machines of GPUs from hosts, whose ranks are threads and run no such library.
@@ -59,6 +69,7 @@ func HasGPUs(t *topology.Topology) bool { return t.Devices()[t.Ranks()[0]].Kind 
 type baseline struct {
 	ranks    int
 	library  *Library
+	profile  *cost.Profile // of its kernels
 	runtime  *nccl.Runtime // nil where it does not run
 	measured []measurement.Row
 }
@@ -70,7 +81,7 @@ func (q *Question) baseline() (*baseline, error) {
 	if !q.asked.Detail.Baseline || t.NumRanks() > baselineRanks || !HasGPUs(t) {
 		return b, nil
 	}
-	b.runtime, _ = q.nccl() // an error: NCCL does not run there
+	_ = b.open(q) // an error: NCCL does not run there
 	var err error
 	if q.asked.Site.Shipped() != "" {
 		b.measured, err = measuredOn(t, q.asked.Site)
@@ -106,7 +117,20 @@ func (b *baseline) predict(kind collective.Kind, size units.Bytes) (Baseline, er
 	out := Baseline{Algorithm: x.Algorithm, Protocol: x.Protocol, Time: x.Time, Model: x.Own, Limit: limitOf(x), Warnings: x.Warnings,
 		Wire: units.Rate(x.Work.Wire / x.Time.Seconds()), Line: units.Rate(x.Work.Line)}
 	out.Low, out.High = x.Band()
+	out.Basis = b.basis(&p)
 	return out, nil
+}
+
+// basis is fitted kernels, of this machine or another one's, or NCCL's own estimate.
+func (b *baseline) basis(p *nccl.Prediction) Basis {
+	out := Basis{Kind: cost.Fitted, Source: "kernels of profile " + b.profile.Name, Beyond: extrapolated(p.Warnings)}
+	switch {
+	case !p.Fitted:
+		out.Kind, out.Source = cost.Assumed, "NCCL's own estimate"
+	case b.profile.Borrowed():
+		out.Kind, out.Source = b.profile.Kind, fmt.Sprint(&b.profile.Origin)
+	}
+	return out
 }
 
 // limitOf says what most of the time goes to: the launch, the parameter of the kernel
@@ -121,9 +145,13 @@ func limitOf(x *nccl.Prediction) string {
 	return x.Work.Limit
 }
 
-// nccl is the library on the question's machine.
-func (q *Question) nccl() (*nccl.Runtime, error) {
-	return NCCL(q.asked.Topology, q.asked.Machine, q.asked.Library.Options)
+// open prepares the library on the question's machine.
+func (b *baseline) open(q *Question) (err error) {
+	if b.profile, err = kernelsOf(q.asked.Topology, q.asked.Machine); err != nil {
+		return err
+	}
+	b.runtime, err = nccl.NewRuntime(q.asked.Topology, b.profile, cost.GeneralNCCL(), q.asked.Library.Options)
+	return err
 }
 
 // Expect is what the library should take for each size; the error says why it does not run.
@@ -132,12 +160,12 @@ func (q *Question) Expect() ([]Baseline, error) {
 		return nil, fmt.Errorf("%s has no GPUs, so that nccl-tests do not run there", q.asked.Topology.Name())
 	}
 	b := &baseline{library: &q.asked.Library}
-	var err error
-	if b.runtime, err = q.nccl(); err != nil {
+	if err := b.open(q); err != nil {
 		return nil, err
 	}
 	out := make([]Baseline, len(q.asked.Sizes))
 	for i, size := range q.asked.Sizes {
+		var err error
 		if out[i], err = b.predict(q.spec.Kind, size); err != nil {
 			return nil, err
 		}

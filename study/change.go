@@ -30,9 +30,9 @@ func (a *Answer) changes(progress Progress) error {
 	return nil
 }
 
-// ask answers the same for another machine with the same costs.
+// ask answers the same for another state of the machine.
 func (q *Question) ask(t *topology.Topology, c Collective, progress Progress) (*Answer, error) {
-	other, err := q.On(t, q.asked.Costs, c)
+	other, err := q.on(t, c)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (a *Answer) keep(before *Answer) error {
 			continue
 		}
 		var err error
-		if row.Kept, err = planner.Keep(q.asked.Topology, q.asked.Costs, old.Schedule, row.Size, a.score); err != nil {
+		if row.Kept, err = planner.Keep(q.asked.Topology, q.costs, old.Schedule, row.Size, a.score); err != nil {
 			return err
 		}
 		if k := row.Kept; k.Time == 0 || k.Least || k.Time >= row.Prediction.Time {

@@ -119,11 +119,11 @@ func TestNoRowIsBelowItsLimit(t *testing.T) {
 			if !long.Given() && machines%len(kinds) != i {
 				continue
 			}
-			own, err := cost.Default(topo)
+			own, err := cost.MachineFor(topo)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, costs := range []*cost.Profile{cost.Line, own} {
+			for _, costs := range []*cost.Machine{cost.NewMachine("line").WithOwn(cost.Line), own} {
 				for _, r := range answered(t, topo, costs, kind, units.KiB, 3*units.MiB+17, 4*units.GiB).Rows {
 					rows++
 					limit := r.Limit()

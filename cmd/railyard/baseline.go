@@ -96,7 +96,7 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 	if f.topology, err = f.topo.load(); err != nil {
 		return err
 	}
-	profile, err := f.profile.load(f.topology)
+	profile, err := f.profile.ran(f.topology)
 	if err != nil {
 		return err
 	}

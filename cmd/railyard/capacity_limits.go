@@ -114,17 +114,17 @@ func (f *limitsFlags) collect(cmd *cobra.Command, d *report.LimitsDocument, t *t
 	if err != nil {
 		return err
 	}
-	profile, err := f.training.profile.load(t)
+	machine, err := f.training.profile.machine(t)
 	if err != nil {
 		return err
 	}
-	d.Subject, d.By = fmt.Sprintf("%s of %v", f.coll.name, size), "railyard (profile "+profile.Name+")"
+	d.Subject, d.By = fmt.Sprintf("%s of %v", f.coll.name, size), "railyard (profile "+machine.Name+")"
 	for _, p := range list {
 		part, err := p.Part(t)
 		if err != nil {
 			return err
 		}
-		q, err := study.New(study.Asked{Topology: part, Collective: c, Sizes: []units.Bytes{size}, Costs: profile})
+		q, err := study.New(study.Asked{Topology: part, Collective: c, Sizes: []units.Bytes{size}, Machine: machine})
 		if err != nil {
 			return err
 		}

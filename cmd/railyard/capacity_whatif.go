@@ -187,15 +187,15 @@ func (f *whatIfFlags) secondJob(text string, t *topology.Topology) ([]topology.B
 	if spec.file != "" {
 		return nil, cli.Usagef("--with %s: name a collective; for a plan, give --load what `railyard simulate --plan %s --format json` writes", text, spec.file)
 	}
-	p, err := f.training.profile.load(t)
+	m, err := f.training.profile.machine(t)
 	if err != nil {
 		return nil, err
 	}
-	j, err := planJob(spec, t, p, nil)
+	j, err := planJob(spec, t, m, nil)
 	if err != nil {
 		return nil, fmt.Errorf("--with %s: %w", text, err)
 	}
-	return loadOf(t, p, j)
+	return loadOf(t, m.Own(t), j)
 }
 
 // subject is what the question is about.
@@ -364,11 +364,11 @@ func (s *subject) question(t *topology.Topology, sizes []units.Bytes) (*study.Qu
 	if err != nil {
 		return nil, err
 	}
-	costs, err := s.flags.training.profile.load(t)
+	machine, err := s.flags.training.profile.machine(t)
 	if err != nil {
 		return nil, err
 	}
-	return study.New(study.Asked{Topology: t, Collective: c, Sizes: sizes, Costs: costs})
+	return study.New(study.Asked{Topology: t, Collective: c, Sizes: sizes, Machine: machine})
 }
 
 func collectiveRow(r *study.Row) report.WhatIfRow {

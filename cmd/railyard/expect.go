@@ -94,7 +94,6 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if f.collNet {
 		a.Library.Options.CollNet = nccl.On
 	}
-	a.Costs = a.Machine.Own(t)
 	q, err := study.New(a)
 	if err != nil {
 		return nil, err

@@ -229,12 +229,3 @@ func (f *profileFlag) machine(t *topology.Topology) (*cost.Machine, error) {
 	}
 	return cost.MachineOn(t, f.name)
 }
-
-// load is what plans of ours cost there.
-func (f *profileFlag) load(t *topology.Topology) (*cost.Profile, error) {
-	m, err := f.machine(t)
-	if err != nil {
-		return nil, err
-	}
-	return m.Own(t), nil
-}

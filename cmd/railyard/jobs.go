@@ -132,12 +132,12 @@ func readJob(path string, topo *topology.Topology, size units.Bytes, ranks []int
 }
 
 // planJob is the job of a collective, planned for the part of the machine that it uses.
-func planJob(spec jobSpec, topo *topology.Topology, profile *cost.Profile, protocols []schedule.Protocol) (*job, error) {
+func planJob(spec jobSpec, topo *topology.Topology, machine *cost.Machine, protocols []schedule.Protocol) (*job, error) {
 	part, ranks, err := partOf(topo, spec.ranks)
 	if err != nil {
 		return nil, err
 	}
-	q, err := study.New(study.Asked{Topology: part, Collective: study.Collective{Kind: spec.kind}, Sizes: []units.Bytes{spec.size}, Costs: profile,
+	q, err := study.New(study.Asked{Topology: part, Collective: study.Collective{Kind: spec.kind}, Sizes: []units.Bytes{spec.size}, Machine: machine,
 		Search: study.Search{Algorithm: spec.algo, Protocols: protocols}})
 	if err != nil {
 		return nil, err

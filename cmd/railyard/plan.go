@@ -30,7 +30,6 @@ type planFlags struct {
 	why      bool
 	pareto   bool
 	inPlace  bool
-	executes bool // on GPUs, by railyard's own kernels
 }
 
 func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
@@ -82,12 +81,6 @@ func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []unit
 	}
 	if a.Machine, err = f.profile.machine(t); err != nil {
 		return a, err
-	}
-	if a.Costs, err = f.profile.load(t); err != nil {
-		return a, err
-	}
-	if f.executes && study.HasGPUs(t) && t.NumNodes() == 1 { // GPUs that pretend to be in several nodes are planned with the networks between those
-		a.Costs = a.Machine.Own(t)
 	}
 	a.Search = study.Search{Algorithm: f.algo, Channels: f.channels, Slices: f.slices, InPlace: f.inPlace}
 	a.Search.Protocols, err = f.protocols()
@@ -246,7 +239,7 @@ func (p *planned) pareto() *report.Pareto {
 func planRow(spec collective.Spec, r *study.Row, why bool) report.PlanRow {
 	t, limit := r.Prediction.Time, r.Limit()
 	alg, bus := study.Bandwidths(spec, r.Size, t)
-	row := report.PlanRow{Collective: spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), How: planner.Describe(r.Schedule), TimeUS: t.Microseconds(),
+	row := report.PlanRow{Collective: spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), How: planner.Describe(r.Schedule), Basis: r.Basis.String(), Source: r.Basis.Source, Unsure: r.Basis.Unsure(), TimeUS: t.Microseconds(),
 		AlgBW: alg, BusBW: bus, BoundUS: limit.Time.Microseconds(), BoundCut: limit.Cut, OfBound: r.Share(limit),
 		BandwidthBoundUS: r.Bound.Time.Microseconds(), BandwidthBoundCut: r.Bound.Cut, OfBandwidthBound: r.Share(r.Bound),
 		LatencyBoundUS: r.Latency.Time.Microseconds(), LatencyBoundCut: r.Latency.Cut, OfLatencyBound: r.Share(r.Latency),
@@ -275,7 +268,7 @@ func libraryOf(b *study.Baseline) report.Library {
 	if !b.Runs() {
 		return report.Library{MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
 	}
-	out := report.Library{Way: b.Algorithm + "/" + b.Protocol, LowUS: microseconds(b.Low), HighUS: microseconds(b.High), TimeUS: microseconds(b.Time), ModelUS: microseconds(b.Model), MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
+	out := report.Library{Way: b.Algorithm + "/" + b.Protocol, Basis: b.Basis.String(), Assumed: b.Basis.Unsure(), LowUS: microseconds(b.Low), HighUS: microseconds(b.High), TimeUS: microseconds(b.Time), ModelUS: microseconds(b.Model), MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
 	return out
 }
 

@@ -107,7 +107,7 @@ func (s *networkStudy) ask(cmd *cobra.Command, t *topology.Topology, detail stud
 	if a.Collective, err = s.f.coll.collective(cmd); err != nil {
 		return nil, err
 	}
-	if a.Costs, err = s.f.training.profile.load(t); err != nil {
+	if a.Machine, err = s.f.training.profile.machine(t); err != nil {
 		return nil, err
 	}
 	q, err := study.New(a)

@@ -232,7 +232,6 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 
 // planned is what is run, with predictions of it.
 func (f *runFlags) planned(cmd *cobra.Command, dtype collective.DType) (*planned, error) {
-	f.plan.executes = f.backend == backendCUDA
 	f.plan.inPlace = f.inPlace && f.backend == backendHost // on GPUs it depends on the mechanism
 	p, err := f.chosen(cmd)
 	if err != nil {

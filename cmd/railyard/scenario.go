@@ -15,7 +15,8 @@ import (
 // it is compared with is another scenario that lacks one of those.
 type scenario struct {
 	topo      *topology.Topology
-	profile   *cost.Profile
+	machine   *cost.Machine
+	profile   *cost.Profile // what plans cost there
 	jobs      []*job
 	compile   sim.CompileOptions
 	everyLink bool // list them one by one

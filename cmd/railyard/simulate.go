@@ -123,9 +123,10 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 		return nil, cli.Usagef("--repeat has no effect without --ecmp or a --straggler by chance (exp:, normal:)")
 	}
 	x.delays = x.late.delays(o.late.seed)
-	if x.profile, err = f.profile.load(x.topo); err != nil {
+	if x.machine, err = f.profile.machine(x.topo); err != nil {
 		return nil, err
 	}
+	x.profile = x.machine.Own(x.topo)
 	if err := x.addJobs(cmd, f, o, sizes[0]); err != nil {
 		return nil, err
 	}

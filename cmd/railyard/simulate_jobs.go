@@ -38,7 +38,7 @@ func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, 
 	if err != nil {
 		return nil, err
 	}
-	a.Costs = x.profile
+	a.Machine = x.machine
 	a.Detail.Baseline, a.Detail.Changes = ranks == nil, ranks == nil
 	q, err := study.New(a)
 	if err != nil {
@@ -65,7 +65,7 @@ func (x *scenario) job(spec jobSpec, protocols []schedule.Protocol) (*job, error
 	if spec.file != "" {
 		return readJob(spec.file, x.topo, spec.size, spec.ranks)
 	}
-	return planJob(spec, x.topo, x.profile, protocols)
+	return planJob(spec, x.topo, x.machine, protocols)
 }
 
 // readSchedule reads a plan and proves it right; for the topology, where one is given.

@@ -82,12 +82,12 @@ func (f *trainingFlags) predictor(t *topology.Topology, part func(nodes, gpus in
 		}
 		return step.OnNCCL(t, g, m.NCCL(), part)
 	case "railyard":
-		p, err := f.profile.load(t)
+		costs, err := f.profile.machine(t)
 		if err != nil {
 			return nil, err
 		}
 		m, err := step.NewMachine(t, g, part)
-		return step.NewPredictor(m, step.NewPlanned(p)), err
+		return step.NewPredictor(m, step.NewPlanned(costs)), err
 	}
 	return nil, cli.Usagef("--runtime %s: must be nccl or railyard", f.runtime)
 }

@@ -178,12 +178,3 @@ func fastestLink(t *topology.Topology) (medium topology.Medium, machine string) 
 	}
 	return medium, machine
 }
-
-// Default is what railyard's own plans cost on a topology's machine.
-func Default(t *topology.Topology) (*Profile, error) {
-	m, err := MachineFor(t)
-	if err != nil {
-		return nil, err
-	}
-	return m.Own(t), nil
-}

@@ -165,10 +165,12 @@ func TestFilesOfEarlierVersions(t *testing.T) {
 // TestPlansAreNotPromisedLineRate: by default plans cost what they take on the topology's machine.
 func TestPlansAreNotPromisedLineRate(t *testing.T) {
 	for _, name := range topologies.Names() {
-		p, err := cost.Default(load(t, name, topology.Options{}))
+		topo := load(t, name, topology.Options{})
+		m, err := cost.MachineFor(topo)
 		if err != nil {
 			t.Fatal(err)
 		}
+		p := m.Own(topo)
 		if p.Kind == cost.LineRate || p.Launch == 0 {
 			t.Errorf("%s: %v, launch %v", name, &p.Origin, p.Launch)
 		}

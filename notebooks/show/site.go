@@ -57,11 +57,11 @@ func (s Site) Question(kind collective.Kind, search study.Search, detail study.D
 }
 
 func question(t *topology.Topology, kind collective.Kind, search study.Search, detail study.Detail, sizes []units.Bytes) (*study.Question, error) {
-	costs, err := cost.Default(t)
+	machine, err := cost.MachineFor(t)
 	if err != nil {
 		return nil, err
 	}
-	return study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: sizes, Costs: costs, Search: search, Detail: detail})
+	return study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine, Search: search, Detail: detail})
 }
 
 // Step predicts a training step of a shipped workload in a layout, with NCCL as the
