@@ -4,11 +4,13 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // mayImport is the house's plan: which of our packages a room may import. A key or a
@@ -140,6 +142,25 @@ func forEachImportOf(t *testing.T, tests bool, visit func(file, pkg, imported st
 			visit(name, filepath.ToSlash(filepath.Dir(name)), imported)
 		}
 		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Lines of the product's Go are at most 140 columns wide, a tab being four.
+func TestLinesAreNarrow(t *testing.T) {
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		for i, line := range strings.Split(string(data), "\n") {
+			if n := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); n > 140 {
+				t.Errorf("%s:%d: %d columns", name, i+1, n)
+			}
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,8 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 	case kind == collective.AllToAll && slices.ContainsFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, -1) }):
 		return nil, notApplicable("nodes are not of one size")
 	}
-	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 { // there, little latency is to be hidden, and messages of unlike sizes would get into one another's way
+	// there, little latency is to be hidden, and messages of unlike sizes would get into one another's way
+	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 {
 		return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
 	}
 	return &schedule.Schedule{Channels: staggered(ch)}, nil

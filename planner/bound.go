@@ -36,7 +36,8 @@ type Bounds struct {
 
 // NewBounds prepares bounds for a topology and a profile.
 func NewBounds(t *topology.Topology, p *cost.Profile) *Bounds {
-	b := &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{}, crossings: map[[2]int]float64{}, outlines: map[*schedule.Channel]*outline{}}
+	b := &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{},
+		crossings: map[[2]int]float64{}, outlines: map[*schedule.Channel]*outline{}}
 	perNode := make([]int, t.NumNodes())
 	for r := range t.NumRanks() {
 		n := t.NodeOf(r)

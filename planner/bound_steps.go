@@ -20,7 +20,8 @@ type groups struct {
 
 // groups sums up the groups of a phase.
 func (b *Bounds) groups(ph *schedule.Phase, ranks int) groups {
-	if ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || ph.Gen == schedule.GenBends || ph.Op == collective.AllToAllV { // which sends only what is not empty
+	// which sends only what is not empty
+	if ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || ph.Gen == schedule.GenBends || ph.Op == collective.AllToAllV {
 		return groups{}
 	}
 	if g := ph.Groups.Grid; g != nil {

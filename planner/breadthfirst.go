@@ -46,7 +46,8 @@ func buildBreadthFirst(r *request) (*schedule.Schedule, error) {
 	s := &schedule.Schedule{}
 	out, in := x.out.trees(pieces), x.in.trees(pieces)
 	for i := range pieces {
-		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: depth, Chunks: r.chunksFor(n), Phases: r.breadthFirstPhases(out[i], in[i])})
+		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: depth, Chunks: r.chunksFor(n),
+			Phases: r.breadthFirstPhases(out[i], in[i])})
 	}
 	return s, nil
 }
@@ -86,7 +87,8 @@ func (r *request) breadthFirstPhases(out, in *breadthFirst) []schedule.Phase {
 	parents := out.parent
 	switch r.spec.Kind {
 	case collective.AllReduce:
-		return []schedule.Phase{ops(collective.ReduceScatter, in.gatherSums(scratch, output)), ops(collective.AllGather, out.spread(output))}
+		return []schedule.Phase{ops(collective.ReduceScatter, in.gatherSums(scratch, output)),
+			ops(collective.AllGather, out.spread(output))}
 	case collective.AllGather:
 		return []schedule.Phase{ops(collective.AllGather, out.spread(input))}
 	case collective.ReduceScatter:
@@ -97,7 +99,8 @@ func (r *request) breadthFirstPhases(out, in *breadthFirst) []schedule.Phase {
 		parents = in.parent
 	}
 	root := r.spec.Root
-	return []schedule.Phase{{Gen: schedule.GenTree, Op: r.spec.Kind, Groups: all(identity(out.n)), Src: input, Acc: scratch, Dst: output, Root: root, Parents: parents[root]}}
+	return []schedule.Phase{{Gen: schedule.GenTree, Op: r.spec.Kind, Groups: all(identity(out.n)), Src: input, Acc: scratch, Dst: output,
+		Root: root, Parents: parents[root]}}
 }
 
 // spread is the all-gather: in step t, everybody hands on the blocks whose owners are

@@ -65,7 +65,8 @@ func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Ro
 		return Row{}, err
 	}
 	if c.best < 0 {
-		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could be %s)", leftOut(c.list, units.MaxTime))
+		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could "+
+			"be %s)", leftOut(c.list, units.MaxTime))
 	}
 	return c.row()
 }
@@ -168,7 +169,8 @@ func (c *contest) promises(i int) bool {
 // outdone reports whether another candidate of the family should be faster.
 func (c *contest) outdone(i int) bool {
 	for j := range c.list {
-		if j != i && !c.looks[j].out && c.looks[i].foreseen > 0 && c.looks[j].foreseen > 0 && c.sameFamily(i, j) && c.looks[j].foreseen < c.looks[i].foreseen {
+		if j != i && !c.looks[j].out && c.looks[i].foreseen > 0 && c.looks[j].foreseen > 0 && c.sameFamily(i, j) &&
+			c.looks[j].foreseen < c.looks[i].foreseen {
 			return true
 		}
 	}
@@ -246,7 +248,8 @@ func (c *contest) row() (Row, error) {
 		row.Prediction, err = c.score.Explain(row.Schedule, c.size)
 	}
 	if names := leftOut(c.list, row.Prediction.Time); names != "" {
-		row.Prediction.Warnings = append(row.Prediction.Warnings, fmt.Sprintf("%s may be faster, but take too long to simulate: left out (--algo and --slices choose one)", names))
+		row.Prediction.Warnings = append(row.Prediction.Warnings,
+			fmt.Sprintf("%s may be faster, but take too long to simulate: left out (--algo and --slices choose one)", names))
 	}
 	return row, err
 }

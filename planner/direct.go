@@ -64,9 +64,12 @@ func buildScatterExchange(r *request) (*schedule.Schedule, error) {
 	whole := schedule.Group{Ranks: schedule.RankList{root}, Parts: []schedule.ChunkSet{schedule.Range(0, int32(n-1))}}
 	list := func(g schedule.Group) schedule.Groups { return schedule.Groups{List: []schedule.Group{g}} }
 	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: n - 1, Phases: []schedule.Phase{
-		{Gen: schedule.GenDirect, Op: collective.Scatter, Groups: list(dealt), Src: schedule.Input, Acc: schedule.Output, Dst: schedule.Output},
-		{Gen: schedule.GenDirect, Op: collective.AllGather, Groups: list(others), Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output},
-		{Gen: schedule.GenDirect, Op: collective.Broadcast, Groups: list(whole), Src: schedule.Input, Acc: schedule.Output, Dst: schedule.Output},
+		{Gen: schedule.GenDirect, Op: collective.Scatter, Groups: list(dealt), Src: schedule.Input, Acc: schedule.Output,
+			Dst: schedule.Output},
+		{Gen: schedule.GenDirect, Op: collective.AllGather, Groups: list(others), Src: schedule.Output, Acc: schedule.Output,
+			Dst: schedule.Output},
+		{Gen: schedule.GenDirect, Op: collective.Broadcast, Groups: list(whole), Src: schedule.Input, Acc: schedule.Output,
+			Dst: schedule.Output},
 	}}}}, nil
 }
 
@@ -82,7 +85,8 @@ func buildScatterAllGather(r *request) (*schedule.Schedule, error) {
 	order := r.ringOrders()[0]
 	g := all(order)
 	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: len(order), Phases: []schedule.Phase{
-		{Gen: schedule.GenDirect, Op: collective.Scatter, Groups: g, Src: schedule.Input, Acc: schedule.Output, Dst: schedule.Output, Root: r.rootIn(order)},
+		{Gen: schedule.GenDirect, Op: collective.Scatter, Groups: g, Src: schedule.Input, Acc: schedule.Output, Dst: schedule.Output,
+			Root: r.rootIn(order)},
 		{Gen: schedule.GenRing, Op: collective.AllGather, Groups: g, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output},
 	}}}}, nil
 }

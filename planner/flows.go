@@ -195,7 +195,8 @@ type flow struct {
 // ranks, behind them.
 func newFlow(g rateGraph, demand [][]float64) *flow {
 	n, units := len(g), pairUnits(demand)
-	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n), cost: make([]float64, n), from: make([]int32, n), done: make([]bool, n)}
+	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n), cost: make([]float64, n),
+		from: make([]int32, n), done: make([]bool, n)}
 	for a := range f.load {
 		f.load[a] = make([]float64, n)
 	}

@@ -44,11 +44,13 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 			programs[v] = sends[h][v]
 			if h == 0 && carries(r.spec, v, v) {
 				own := schedule.Range(int32(v*units), int32(units))
-				programs[v] = append(programs[v], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
+				programs[v] = append(programs[v], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input,
+					Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
 			}
 			programs[v] = append(programs[v], recvs[h][v]...)
 		}
-		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: r.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: programs})
+		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: r.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch,
+			Dst: schedule.Output, Ops: programs})
 	}
 	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
 }

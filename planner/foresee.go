@@ -49,7 +49,8 @@ func ordered(s *schedule.Schedule) bool {
 // these are what foretells those of the others.
 func (c *contest) shorter(i int) int {
 	for j := range c.list {
-		if a, b := c.list[j].Schedule, c.list[i].Schedule; ordered(a) && ordered(b) && c.sameFamily(i, j) && c.looks[j].stage != timed && a.Channels[0].Depth() < b.Channels[0].Depth() {
+		if a, b := c.list[j].Schedule, c.list[i].Schedule; ordered(a) && ordered(b) && c.sameFamily(i, j) && c.looks[j].stage != timed &&
+			a.Channels[0].Depth() < b.Channels[0].Depth() {
 			i = j
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // 2(n−1)/n times; for that, reduce-scatter and all-gather have to overlap, as stages of
 // a pipeline over slices. See schedule.GenSwitch.
 func buildInNetwork(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllReduce, collective.ReduceScatter, collective.AllGather, collective.Broadcast, collective.Reduce); err != nil {
+	if err := r.wants(collective.AllReduce, collective.ReduceScatter, collective.AllGather, collective.Broadcast,
+		collective.Reduce); err != nil {
 		return nil, err
 	}
 	order := identity(r.spec.Ranks)

@@ -7,7 +7,8 @@ import (
 
 // buildBruck takes ⌈log₂ n⌉ steps; an all-reduce is reduce-scatter and all-gather.
 func buildBruck(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll, collective.Barrier); err != nil {
+	if err := r.wants(collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll,
+		collective.Barrier); err != nil {
 		return nil, err
 	}
 	if err := r.allRoutable(); err != nil {

@@ -81,7 +81,8 @@ func (r *request) fewTrees() *treeSet { return r.treeSets().few }
 func (r *request) treeSets() treeSets {
 	use, ok := uses[r.spec.Kind]
 	if n := r.spec.Ranks; !ok || n < 3 || n > maxPackedRanks {
-		none := &treeSet{err: notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather", maxPackedRanks)}
+		none := &treeSet{err: notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather",
+			maxPackedRanks)}
 		return treeSets{none, none}
 	}
 	type key struct {
@@ -218,7 +219,8 @@ func (r *request) levels(t *schedule.Trees) *schedule.Schedule {
 	height := t.Height()
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t}
 	level := func(op collective.Kind, src schedule.Buffer, d int) {
-		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output, Level: d})
+		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output,
+			Level: d})
 	}
 	if r.spec.Kind.Reduces() {
 		for d := height; d > 0; d-- {
@@ -257,7 +259,8 @@ func (r *request) inPieces(t *schedule.Trees, orders []schedule.TreeOrder) sched
 		cut.List[i].Weight *= n
 	}
 	return schedule.Channel{Share: 1, Slices: 1, Chunks: chunksOf(&cut), Trees: &cut,
-		Phases: []schedule.Phase{{Gen: schedule.GenTrees, Op: r.treeOp(), Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Order: orders}}}
+		Phases: []schedule.Phase{{Gen: schedule.GenTrees, Op: r.treeOp(), Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output,
+			Order: orders}}}
 }
 
 // treeOp is which ways trees go: in, out, or both.
@@ -279,7 +282,10 @@ func (r *request) order(x *treeSet) []schedule.TreeOrder {
 		pieces bool
 	}
 	op, pieces := r.treeOp(), r.slices() > 1
-	return topology.Once(r.t, key{x.trees, op, pieces}, func() []schedule.TreeOrder { return order.Trees(x.trees, r.spec.Ranks, op, x.rates, pieces) })
+	return topology.Once(r.t, key{x.trees, op, pieces}, func() []schedule.TreeOrder {
+		return order.Trees(x.trees, r.spec.Ranks, op,
+			x.rates, pieces)
+	})
 }
 
 // inOneProgram reports whether to order all messages one by one: not where levels are few,

@@ -144,7 +144,8 @@ func (x *frontSearch) points(rows []Row) (*Front, error) {
 	f := &Front{Small: x.ends[0], Large: x.ends[1]}
 	for _, s := range on {
 		t := x.timed[s]
-		f.Points = append(f.Points, FrontPoint{Schedule: s, Latency: t[0], Transfer: t[1], OnFront: slices.Contains(x.front, s), Best: best[s]})
+		f.Points = append(f.Points, FrontPoint{Schedule: s, Latency: t[0], Transfer: t[1], OnFront: slices.Contains(x.front, s),
+			Best: best[s]})
 	}
 	slices.SortStableFunc(f.Points, func(a, b FrontPoint) int {
 		return cmp.Or(cmp.Compare(a.Latency, b.Latency), cmp.Compare(a.Transfer, b.Transfer))

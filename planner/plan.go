@@ -125,7 +125,8 @@ func Plan(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, score
 }
 
 // planAll picks the best candidate for each size.
-func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.Schedule, sizes []units.Bytes, score Scorer, o PlanOptions) ([]Row, error) {
+func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.Schedule, sizes []units.Bytes, score Scorer,
+	o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
 	var err error
 	cuts, exact := collective.NewCuts(t, spec), &exactBound{t: t, spec: spec}

@@ -10,7 +10,8 @@ import (
 	"railyard/model/units"
 )
 
-var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce}
+var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+	collective.Reduce}
 
 // buildRing uses all link-disjoint Hamiltonian rings of a graph of direct links (see
 // disjointRings). Across nodes it uses several rings that enter and leave each node at

@@ -37,7 +37,8 @@ func (r *request) knomial(radix int) (*schedule.Schedule, error) {
 
 // treePhases are reduce, broadcast or both over one tree.
 func (r *request) treePhases(order, parents []int32, radix, root int) []schedule.Phase {
-	up := schedule.Phase{Gen: schedule.GenTree, Op: collective.Reduce, Groups: all(order), Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Root: root, Parents: parents, Radix: radix}
+	up := schedule.Phase{Gen: schedule.GenTree, Op: collective.Reduce, Groups: all(order), Src: schedule.Input, Acc: schedule.Scratch,
+		Dst: schedule.Output, Root: root, Parents: parents, Radix: radix}
 	down := up
 	down.Op, down.Acc = collective.Broadcast, schedule.Output
 	switch r.spec.Kind {
@@ -75,7 +76,8 @@ func buildDoubleBinaryTree(r *request) (*schedule.Schedule, error) {
 	for shift := range 2 {
 		order, parents := shiftedTree(n, root, shift)
 		root := slices.Index(parents, -1)
-		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: 1, Phases: r.treePhases(order, parents, 0, root)})
+		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: 1, Phases: r.treePhases(order, parents, 0,
+			root)})
 	}
 	return s, nil
 }

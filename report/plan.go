@@ -62,7 +62,7 @@ type PlanRow struct {
 	RunnerUp          string  `json:"runner_up" doc:"the best of another algorithm; empty without one"`
 	RunnerLoss        float64 `json:"runner_up_loss" join:" +" as:"share" doc:"how much longer it takes"`
 	Library
-	Basis       string   `json:"basis" wide:"basis" doc:"how the time comes to be known: costs measured there, derived, assumed or line rates; extrapolated"`
+	Basis       string   `json:"basis" wide:"basis" doc:"its costs: measured there, derived, assumed, line rates; extrapolated"`
 	Source      string   `json:"basis_source" doc:"where these costs come from"`
 	Bottleneck  string   `json:"bottleneck" text:"why" doc:"what limits it"`
 	Warnings    []string `json:"warnings" note:"warning"`
@@ -103,7 +103,8 @@ func (d *PlanDocument) Answer() []string {
 	for _, c := range d.Crossovers {
 		best = append(best, fmt.Sprintf("from %s %s", size(c.SizeBytes), c.To))
 	}
-	return []string{fmt.Sprintf("%s %s: at %s %s, at %s %s.", of, at, size(first.SizeBytes), first.beside(), size(last.SizeBytes), last.beside()),
+	return []string{fmt.Sprintf("%s %s: at %s %s, at %s %s.", of, at, size(first.SizeBytes), first.beside(), size(last.SizeBytes),
+		last.beside()),
 		strings.Join(best, ", ") + "."}
 }
 

@@ -63,9 +63,12 @@ func (r *ComparedRow) nextCheck(verdict, topology string) (kind, check string) {
 		return "launch", "what launches cost: small sizes are slow; capture them in a CUDA graph (nccl-tests -G 1), bind processes to " +
 			"the CPUs of their GPUs, look for other load"
 	case r.Measured.Nodes > 1:
-		return "network", fmt.Sprintf("the network: `railyard check live --against %s` on each node finds missing NICs and links, NCCL_DEBUG=INFO says whether all NICs and GPUDirect RDMA are used, and the same rows on one node whether it is inside", topology)
+		return "network", fmt.Sprintf("the network: `railyard check live --against %s` on each node finds missing NICs and links, "+
+			"NCCL_DEBUG=INFO says whether all NICs and GPUDirect RDMA are used, and the same rows on one node whether it is inside",
+			topology)
 	}
-	return "links", fmt.Sprintf("the links of the node: `railyard check live --against %s` finds missing ones, `railyard probe -o probe.yaml` slow ones", topology)
+	return "links", fmt.Sprintf("the links of the node: `railyard check live --against %s` finds missing ones, `railyard probe -o "+
+		"probe.yaml` slow ones", topology)
 }
 
 // farther is the time of a row, out of place or in place, that is farther from what is normal.

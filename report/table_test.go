@@ -200,8 +200,10 @@ func TestSchemas(t *testing.T) {
 // TestLayoutWords spells layouts out.
 func TestLayoutWords(t *testing.T) {
 	for short, want := range map[string]string{
-		"dp4 tp8 pp1 zero0 mb1 gb64":               "8-way tensor × 4-way data parallel, plain data parallel, micro-batch 1, global batch 64",
-		"dp2 tp4 pp8 vpp2 zero1 mb1 gb128 sp full": "4-way tensor × 8-way pipeline × 2-way data parallel, pipeline in 2 interleaved chunks a stage, optimizer states sharded (ZeRO-1), micro-batch 1, global batch 128, sequence parallel, full recomputation",
+		"dp4 tp8 pp1 zero0 mb1 gb64": "8-way tensor × 4-way data parallel, plain data parallel, micro-batch 1, global " +
+			"batch 64",
+		"dp2 tp4 pp8 vpp2 zero1 mb1 gb128 sp full": "4-way tensor × 8-way pipeline × 2-way data parallel, pipeline in 2 interleaved " +
+			"chunks a stage, optimizer states sharded (ZeRO-1), micro-batch 1, global batch 128, sequence parallel, full recomputation",
 	} {
 		if got := report.LayoutWords(short); got != want {
 			t.Errorf("%s: %s, want %s", short, got, want)

@@ -37,7 +37,8 @@ func (p *Plan) bottleneck(r *Result) (string, error) {
 	case r.Links[best].Utilisation < busyEnough:
 		steps, err := p.Steps()
 		l := r.Links[best]
-		return fmt.Sprintf("latency: %s; the busiest link, %s, is %.0f%% busy", units.Counted(steps, "dependent step"), p.LinkName(l), 100*l.Utilisation), err
+		return fmt.Sprintf("latency: %s; the busiest link, %s, is %.0f%% busy", units.Counted(steps, "dependent step"), p.LinkName(l),
+			100*l.Utilisation), err
 	}
 	limits := []string{p.busy(r.Links[best])}
 	for class := range p.topo.Classes() {
@@ -59,5 +60,6 @@ func (p *Plan) LinkName(l LinkLoad) string {
 }
 
 func (p *Plan) busy(l LinkLoad) string {
-	return fmt.Sprintf("%s (%s, %v): %.0f%% busy", p.LinkName(l), p.topo.Class(l.Link).Name, units.Rate(p.rate(wire{l.Link, l.Lane})), math.Round(100*l.Utilisation))
+	return fmt.Sprintf("%s (%s, %v): %.0f%% busy", p.LinkName(l), p.topo.Class(l.Link).Name, units.Rate(p.rate(wire{l.Link, l.Lane})),
+		math.Round(100*l.Utilisation))
 }

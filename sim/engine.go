@@ -93,7 +93,8 @@ func (p *Plan) newEngine() *engine {
 		chunk: make([]units.Bytes, len(p.strands)), ends: make([]int64, len(p.jobs))}
 	for i := range p.conns {
 		k := &p.conns[i]
-		e.conns[i] = connState{first: k.messages.first, messages: newCursor(k.messages.loop, k.messages.n), class: p.routes[k.route].class, sibling: k.sibling, times: k.times, box: int32(i), boxEnd: int32(i) + 1}
+		e.conns[i] = connState{first: k.messages.first, messages: newCursor(k.messages.loop, k.messages.n), class: p.routes[k.route].class,
+			sibling: k.sibling, times: k.times, box: int32(i), boxEnd: int32(i) + 1}
 	}
 	e.boxes = make([]boxState, len(p.conns))
 	if p.inboxes != nil {
@@ -102,7 +103,8 @@ func (p *Plan) newEngine() *engine {
 	}
 	for i := range p.lanes {
 		l := &p.lanes[i]
-		e.lanes[i] = laneState{cursor: newCursor(l.loop, l.end-l.first), first: l.first, conns: l.conns, before: l.before, after: l.after, beside: l.beside,
+		e.lanes[i] = laneState{cursor: newCursor(l.loop, l.end-l.first), first: l.first, conns: l.conns, before: l.before, after: l.after,
+			beside: l.beside,
 			slices: p.strand(l.channel).slices}
 	}
 	e.share.init(p)
@@ -230,7 +232,8 @@ func (e *engine) hangs() error {
 	for i := range e.lanes {
 		if s := &e.lanes[i]; s.slice < s.slices {
 			x := &e.Plan.lanes[i]
-			return fmt.Errorf("the schedule hangs: rank %d waits for ever on channel %d, phase %d: check the schedule", x.rank, x.channel, x.phase)
+			return fmt.Errorf("the schedule hangs: rank %d waits for ever on channel %d, phase %d: check the schedule", x.rank, x.channel,
+				x.phase)
 		}
 	}
 	return nil

@@ -132,7 +132,8 @@ func (p *Plan) unpriced() []string {
 			continue
 		}
 		seen[what] = true
-		out = append(out, fmt.Sprintf("profile %s has no %s curve for %s: the topology's line rates were used", p.profile.Name, k.protocol, k.medium))
+		out = append(out, fmt.Sprintf("profile %s has no %s curve for %s: the topology's line rates were used", p.profile.Name, k.protocol,
+			k.medium))
 	}
 	return out
 }

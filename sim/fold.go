@@ -53,7 +53,8 @@ func newColours(p *Plan) colours {
 }
 
 func newFolder(p *Plan, delays []units.Time) *folder {
-	f := &folder{p: p, sender: make([]int32, len(p.conns)), place: make([]int32, len(p.conns)), uses: map[int32][]connUse{}, colour: newColours(p), next: newColours(p)}
+	f := &folder{p: p, sender: make([]int32, len(p.conns)), place: make([]int32, len(p.conns)), uses: map[int32][]connUse{},
+		colour: newColours(p), next: newColours(p)}
 	for i := range p.res {
 		f.colour.res[i] = mix(1, fixedUint(p.res[i].capacity))
 	}

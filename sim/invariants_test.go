@@ -80,7 +80,8 @@ func TestInvariants(t *testing.T) {
 func TestTimeScalesWithUnits(t *testing.T) {
 	ideal := cost.Ideal
 	text := func(rate int) string {
-		return fmt.Sprintf("schema: railyard.topology/v1\nname: s\nsource: t\ndate: 2026-11-21\nclasses: {l: {medium: nvlink, rate: %dMB/s, latency: 0ns, source: t, date: 2026-11-21}}\n"+
+		return fmt.Sprintf("schema: railyard.topology/v1\nname: s\nsource: t\ndate: 2026-11-21\nclasses: {l: {medium: nvlink, rate: "+
+			"%dMB/s, latency: 0ns, source: t, date: 2026-11-21}}\n"+
 			"devices: [{id: \"gpu[0-6]\", kind: gpu}, {id: sw, kind: nvswitch}]\nlinks: [{from: \"gpu[0-6]\", to: sw, class: l}]\n", rate)
 	}
 	load := func(rate int) *topology.Topology {

@@ -19,7 +19,8 @@ func (p *Plan) loads(e *engine, r *Result) {
 		}
 		sum *= units.Bytes(p.strand(k.channel).slices)
 		perRoute[k.route] += float64(sum)
-		sent[p.routes[k.route].src] += float64(float64(sum) * float64(p.channelsOf(k.channel)) * p.leaving(&p.routes[k.route]) * p.peersOf(k))
+		sent[p.routes[k.route].src] += float64(float64(sum) * float64(p.channelsOf(k.channel)) * p.leaving(&p.routes[k.route]) *
+			p.peersOf(k))
 	}
 	for _, b := range sent {
 		r.SentBytes = append(r.SentBytes, units.Bytes(math.Round(b)))

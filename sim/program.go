@@ -371,7 +371,8 @@ func (c *compiler) match() error {
 			if e.send.total() != e.recv.total() {
 				what = fmt.Sprintf("%d", e.recv.total())
 			}
-			return fmt.Errorf("rank %d sends %d messages to rank %d on channel %d, phase %d, which receives %s: check the schedule", r.src, e.send.total(), r.dst, k.channel, k.phase, what)
+			return fmt.Errorf("rank %d sends %d messages to rank %d on channel %d, phase %d, which receives %s: check the schedule", r.src,
+				e.send.total(), r.dst, k.channel, k.phase, what)
 		}
 		k.messages = e.send
 	}

@@ -37,7 +37,8 @@ func (f *folder) quotient() *Plan {
 	for i := range p.conns {
 		conn.times[conn.of[i]] += p.conns[i].times
 	}
-	q := &Plan{topo: p.topo, jobs: p.jobs, strands: p.strands, profile: p.profile, options: p.options, ops: p.ops, seqs: p.seqs, sizes: p.sizes,
+	q := &Plan{topo: p.topo, jobs: p.jobs, strands: p.strands, profile: p.profile, options: p.options, ops: p.ops, seqs: p.seqs,
+		sizes:   p.sizes,
 		classes: p.classes, wires: p.wires, steps: -1, base: p, symmetry: p.symmetry}
 	for class, i := range lane.first {
 		l := p.lanes[i]

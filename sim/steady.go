@@ -79,7 +79,8 @@ func (s *steady) look(e *engine) {
 func (x *snapshot) take(e *engine) {
 	x.now, x.sends, x.events = e.now, e.sends, e.events
 	x.conns, x.boxes, x.lanes = append(x.conns[:0], e.conns...), append(x.boxes[:0], e.boxes...), append(x.lanes[:0], e.lanes...)
-	x.flows, x.res, x.active = append(x.flows[:0], e.share.flows...), append(x.res[:0], e.share.res...), append(x.active[:0], e.share.active...)
+	x.flows, x.res, x.active = append(x.flows[:0], e.share.flows...), append(x.res[:0], e.share.res...),
+		append(x.active[:0], e.share.active...)
 	x.queue = e.awaited(x.queue[:0])
 }
 
@@ -158,7 +159,8 @@ func (x *snapshot) sameTransfers(e *engine) bool {
 		}
 		for _, c := range on {
 			f, g := &x.flows[c], &e.share.flows[c]
-			if f.rate != g.rate || f.limit != g.limit || f.left != g.left || g.since-f.since != later || !shifted(f.queued, g.queued, later) ||
+			if f.rate != g.rate || f.limit != g.limit || f.left != g.left || g.since-f.since != later ||
+				!shifted(f.queued, g.queued, later) ||
 				f.end != g.end && !shifted(f.end, g.end, later) {
 				return false
 			}
@@ -193,7 +195,8 @@ func (x *snapshot) connsGoOn(e *engine) int64 {
 	for i := range e.conns {
 		a, b := &x.conns[i], &e.conns[i]
 		moved := int64(b.moved - a.moved)
-		n = min(n, remains(int64(a.unsent), int64(b.unsent), moved), below(int64(b.messages.lap), int64(b.messages.lap-a.messages.lap), int64(b.messages.laps)))
+		n = min(n, remains(int64(a.unsent), int64(b.unsent), moved), below(int64(b.messages.lap), int64(b.messages.lap-a.messages.lap),
+			int64(b.messages.laps)))
 		for k := b.box; k < b.boxEnd; k++ {
 			was, is := int64(x.boxes[k].ready), int64(e.boxes[k].ready)
 			n = min(n, remains(was, is, moved-(is-was)))

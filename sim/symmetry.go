@@ -147,7 +147,8 @@ func exclusive(ph *schedule.Phase) bool {
 // peers at the same distances.
 func cyclic(ph *schedule.Phase) bool {
 	switch ph.Op {
-	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV, collective.Barrier, collective.SendRecv:
+	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV,
+		collective.Barrier, collective.SendRecv:
 		return ph.Gen == schedule.GenRing || toAll(ph)
 	}
 	return false

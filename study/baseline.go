@@ -140,7 +140,8 @@ func limitOf(x *nccl.Prediction) string {
 	case x.Floored:
 		return "launch: the run's launch floor hides the kernel"
 	case 2*x.Latency > x.Time:
-		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes; most of it: %s", 100*x.Latency.Seconds()/x.Time.Seconds(), x.Slowest)
+		return fmt.Sprintf("latency: %.0f%% of the time moves no bytes; most of it: %s", 100*x.Latency.Seconds()/x.Time.Seconds(),
+			x.Slowest)
 	}
 	return x.Work.Limit
 }
@@ -191,7 +192,8 @@ func measuredOn(t *topology.Topology, site Site) ([]measurement.Row, error) {
 				continue
 			}
 			s, err := measured.SystemOf(systems, m.ID)
-			if err == nil && s.Excluded == "" && s.Topology == site.Shipped() && len(s.Set) == 0 && (!site.NoInNetwork || s.Options.NVLS == nccl.Off) {
+			if err == nil && s.Excluded == "" && s.Topology == site.Shipped() && len(s.Set) == 0 &&
+				(!site.NoInNetwork || s.Options.NVLS == nccl.Off) {
 				out = append(out, m)
 			}
 		}

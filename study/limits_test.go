@@ -129,7 +129,8 @@ func TestNoRowIsBelowItsLimit(t *testing.T) {
 					limit := r.Limit()
 					if r.Prediction.Time < limit.Time || r.NCCL.Time > 0 && (r.NCCL.Time < limit.Time || r.NCCL.Low < limit.Time) {
 						t.Errorf("%s, costs %s: %v of %v: %s in %v, NCCL in %v (from %v on), below the limit of %v: %s",
-							what, costs.Name, kind, r.Size, planner.Name(r.Schedule), r.Prediction.Time, r.NCCL.Time, r.NCCL.Low, limit.Time, limit.Cut)
+							what, costs.Name, kind, r.Size, planner.Name(r.Schedule), r.Prediction.Time, r.NCCL.Time, r.NCCL.Low,
+							limit.Time, limit.Cut)
 					}
 				}
 			}

@@ -125,6 +125,7 @@ func (s *Search) limit() int64 {
 
 func (q *Question) planOptions(progress Progress) planner.PlanOptions {
 	s := &q.asked.Search
-	return planner.PlanOptions{Algorithm: s.Algorithm, Protocols: s.Protocols, Progress: progress, Why: q.asked.Detail.Considered, InPlace: s.InPlace,
-		Build: planner.Options{Channels: s.Channels, Slices: s.Slices}}
+	return planner.PlanOptions{Algorithm: s.Algorithm, Protocols: s.Protocols, Progress: progress, Why: q.asked.Detail.Considered,
+		InPlace: s.InPlace,
+		Build:   planner.Options{Channels: s.Channels, Slices: s.Slices}}
 }

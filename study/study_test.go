@@ -14,7 +14,8 @@ import (
 	"railyard/study"
 )
 
-func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Search, detail study.Detail, sizes ...units.Bytes) *study.Answer {
+func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Search, detail study.Detail,
+	sizes ...units.Bytes) *study.Answer {
 	t.Helper()
 	topo, err := site.Load()
 	if err != nil {
@@ -24,7 +25,8 @@ func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Searc
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine, Search: search, Detail: detail})
+	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine,
+		Search: search, Detail: detail})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +42,11 @@ func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Searc
 func TestNoProtocolsMeansAll(t *testing.T) {
 	site := study.Site{Name: "hgx-h200-4"}
 	all := ask(t, site, collective.AllReduce, study.Search{}, study.Detail{}, 16*units.KiB)
-	simple := ask(t, site, collective.AllReduce, study.Search{Protocols: []schedule.Protocol{schedule.Simple}}, study.Detail{}, 16*units.KiB)
+	simple := ask(t, site, collective.AllReduce, study.Search{Protocols: []schedule.Protocol{schedule.Simple}}, study.Detail{},
+		16*units.KiB)
 	if all.Rows[0].Prediction.Time >= simple.Rows[0].Prediction.Time {
-		t.Errorf("%s in %v, and by Simple alone %v", planner.Name(all.Rows[0].Schedule), all.Rows[0].Prediction.Time, simple.Rows[0].Prediction.Time)
+		t.Errorf("%s in %v, and by Simple alone %v", planner.Name(all.Rows[0].Schedule), all.Rows[0].Prediction.Time,
+			simple.Rows[0].Prediction.Time)
 	}
 }
 
@@ -53,7 +57,8 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine := cost.NewMachine("line").WithOwn(cost.Line)
-	good := study.Asked{Topology: topo, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{units.MiB}, Machine: machine}
+	good := study.Asked{Topology: topo, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{units.MiB},
+		Machine: machine}
 	if _, err := study.New(good); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +113,8 @@ func TestKeptAndPlannedAgain(t *testing.T) {
 		}
 		c := is.Rows[i]
 		if c.Prediction.Time != r.Prediction.Time || c.Kept != r.Kept || was.Rows[i].Prediction.Time != r.Before.Prediction.Time {
-			t.Errorf("%v: as faults %v, %v, %v; as a change %v, %v, %v", r.Size, r.Before.Prediction.Time, r.Kept, r.Prediction.Time, was.Rows[i].Prediction.Time, c.Kept, c.Prediction.Time)
+			t.Errorf("%v: as faults %v, %v, %v; as a change %v, %v, %v", r.Size, r.Before.Prediction.Time, r.Kept, r.Prediction.Time,
+				was.Rows[i].Prediction.Time, c.Kept, c.Prediction.Time)
 		}
 	}
 }

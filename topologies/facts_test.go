@@ -144,7 +144,8 @@ func TestNVLinkNetworkIsTwoToOne(t *testing.T) {
 
 func TestUnknownNameSuggests(t *testing.T) {
 	_, err := topology.Load(topologies.Source, "dgx-h10", topology.Options{})
-	if err == nil || err.Error() != "unknown topology \"dgx-h10\": did you mean dgx-h100, dgx-a100, dgx-h200? (`railyard list topologies` shows all; a file needs its .yaml)" {
+	if err == nil || err.Error() != "unknown topology \"dgx-h10\": did you mean dgx-h100, dgx-a100, dgx-h200? (`railyard list "+
+		"topologies` shows all; a file needs its .yaml)" {
 		t.Errorf("%v", err)
 	}
 }

@@ -39,7 +39,8 @@ func Source(name string) (file string, data []byte, err error) {
 	}
 	data, err = files.ReadFile(name + ".yaml")
 	if err != nil {
-		return "", nil, fmt.Errorf("unknown topology %q: did you mean %s? (`railyard list topologies` shows all; a file needs its .yaml)", name, strings.Join(nearest(name), ", "))
+		return "", nil, fmt.Errorf("unknown topology %q: did you mean %s? (`railyard list topologies` shows all; a file needs its .yaml)",
+			name, strings.Join(nearest(name), ", "))
 	}
 	return name + ".yaml", data, nil
 }

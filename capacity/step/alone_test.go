@@ -21,7 +21,8 @@ func TestAloneAStepsCollectiveIsNCCLs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.AllToAll}
+	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+		collective.AllToAll}
 	sizes := []units.Bytes{units.KiB, 48 * units.KiB, units.MiB, 25192448, 256 * units.MiB, 4 * units.GiB}
 	seen := 0
 	for _, name := range topologies.Names() {

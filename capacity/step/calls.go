@@ -51,7 +51,8 @@ func (t *callTable) add(calls []call, times float64) {
 		if !ok {
 			at = len(t.list)
 			t.index[key] = at
-			t.list = append(t.list, Collective{Axis: c.step.Axis, Kind: c.step.Kind, What: c.step.Name, Size: c.step.Size, Network: c.Network,
+			t.list = append(t.list, Collective{Axis: c.step.Axis, Kind: c.step.Kind, What: c.step.Name, Size: c.step.Size,
+				Network:  c.Network,
 				Schedule: c.Schedule, Limit: c.Limit, Time: c.time, Warnings: c.Warnings})
 		}
 		count := times

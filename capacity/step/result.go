@@ -113,8 +113,9 @@ func (r *Result) collectives(b *builder, stage int, tied *Collective) {
 	if b.l.Pipeline > 1 && b.sentSize > 0 {
 		n := float64(2 * b.l.MicroBatches() * b.l.Virtual)
 		r.Collectives = append(r.Collectives, Collective{Axis: workload.Pipeline, Kind: collective.SendRecv,
-			What: "hidden states and their gradients", Size: b.sentSize, Ranks: b.l.Pipeline, Network: b.sent.Network, Schedule: b.sent.Schedule,
-			Limit: b.sent.Limit, Time: b.sent.Time, Count: n, Warnings: b.sent.Warnings})
+			What: "hidden states and their gradients", Size: b.sentSize, Ranks: b.l.Pipeline, Network: b.sent.Network,
+			Schedule: b.sent.Schedule,
+			Limit:    b.sent.Limit, Time: b.sent.Time, Count: n, Warnings: b.sent.Warnings})
 	}
 	if tied != nil {
 		r.Collectives = append(r.Collectives, *tied)

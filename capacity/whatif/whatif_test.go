@@ -16,7 +16,8 @@ import (
 // the answer's error.
 func TestErrorsOfTheSearchAreSaid(t *testing.T) {
 	p, w := steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "gpt-2-1.5b")
-	l := step.Layout{Data: 8, Tensor: 1, Pipeline: 1, Context: 1, Expert: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 64, Order: step.DefaultOrder}
+	l := step.Layout{Data: 8, Tensor: 1, Pipeline: 1, Context: 1, Expert: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 64,
+		Order: step.DefaultOrder}
 	m := Machines{Before: p, After: steptest.Predictor(t, "dgx-h100", 1, "classes.nvlink4.rate=12.5GB/s")}
 	r, err := Train(context.Background(), m, w, l, search.Space{GlobalBatch: 64, Tensor: 3}, search.Options{Top: 1})
 	if err != nil || r.Kept == nil || r.Planned != r.Kept || !strings.Contains(r.Unfit, "tp 3 does not divide") {
@@ -24,7 +25,8 @@ func TestErrorsOfTheSearchAreSaid(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := Train(stopped, m, w, l, search.Space{GlobalBatch: 64, Zero: -1, Narrow: true}, search.Options{Top: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := Train(stopped, m, w, l, search.Space{GlobalBatch: 64, Zero: -1, Narrow: true}, search.Options{Top: 1}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("a search that was stopped: %v", err)
 	}
 }

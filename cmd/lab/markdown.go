@@ -164,7 +164,8 @@ func writeSummary(w io.Writer, cases []*compared) {
 		small := chosenCases(cases, func(k tuning.Key) bool {
 			return k.Kind == collective.AllReduce && k.GPUs == gpus && k.DType == "float32" && k.Size <= 4*units.MiB
 		})
-		fmt.Fprintf(w, "All-reduce up to 4 MiB, float32, %d GPUs: geometric mean %.2f× against NCCL's default, %.2f× against the fastest "+
+		fmt.Fprintf(w, "All-reduce up to 4 MiB, float32, %d GPUs: geometric mean %.2f× against NCCL's default, "+
+			"%.2f× against the fastest "+
 			"of all beside.\n", gpus,
 			geomean(small, func(c *compared) float64 { return c.nccl }), geomean(small, (*compared).rival))
 	}

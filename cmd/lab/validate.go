@@ -243,5 +243,6 @@ func (v *validator) startFrom(name string) *cost.Profile {
 	if m, err := cost.GetMachine(name); err == nil && m.NCCL() != nil {
 		return m.NCCL()
 	}
-	return &cost.Profile{Name: name, Origin: cost.Origin{Kind: cost.Fitted, Source: "kernels fitted by `lab validate --refit` from the directory validation", Date: "2026-11-21"}}
+	return &cost.Profile{Name: name, Origin: cost.Origin{Kind: cost.Fitted,
+		Source: "kernels fitted by `lab validate --refit` from the directory validation", Date: "2026-11-21"}}
 }

@@ -64,7 +64,8 @@ less often, so that a case takes seconds.`,
 	f.profile.add(cmd)
 	f.sizes.Add(cmd, "1K", "64M")
 	fl.StringSliceVarP(&f.kinds, "collective", "c", []string{"all_reduce"}, "collectives, separated by commas")
-	fl.StringSliceVar(&f.settings, "setting", []string{"default"}, "default, windows (registered, symmetric), or algorithm/protocol such as ring/ll128; several with commas")
+	fl.StringSliceVar(&f.settings, "setting", []string{"default"},
+		"default, windows (registered, symmetric), or algorithm/protocol such as ring/ll128; several with commas")
 	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
 	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
 	fl.IntVar(&f.root, "root", 0, "root rank of broadcast and reduce")
@@ -167,7 +168,8 @@ func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 	return out, nil
 }
 
-var baselineHeader = []string{"collective", "gpus", "algo", "proto", "registration", "launch", "dtype", "size_bytes", "time_us", "p95_us", "p99_us",
+var baselineHeader = []string{"collective", "gpus", "algo", "proto", "registration", "launch", "dtype", "size_bytes", "time_us", "p95_us",
+	"p99_us",
 	"algbw_GBps", "busbw_GBps", "in_place", "nccl_estimate_us", "predicted_us", "error", "wrong", "nvlink_sent_bytes", "nccl_version"}
 
 // measure writes each row before the next is measured.
@@ -220,7 +222,8 @@ func (f *baselineFlags) repeats(size units.Bytes) (iterations, replays int) {
 }
 
 func (f *baselineFlags) row(ctx context.Context, b *nccl.Bench, s nccl.Setting, kind collective.Kind, size units.Bytes) ([]string, error) {
-	c := nccl.Case{Kind: kind, Size: size, DType: f.elements, Op: f.reduction, Root: f.root, InPlace: f.inPlace, Stream: f.launch == "stream", Warmup: f.warmup}
+	c := nccl.Case{Kind: kind, Size: size, DType: f.elements, Op: f.reduction, Root: f.root, InPlace: f.inPlace,
+		Stream: f.launch == "stream", Warmup: f.warmup}
 	c.Iterations, c.Replays = f.repeats(size)
 	r, err := b.Measure(ctx, c)
 	if err != nil {
@@ -249,8 +252,10 @@ func (f *baselineFlags) row(ctx context.Context, b *nccl.Bench, s nccl.Setting, 
 		return nil, err
 	}
 	us := func(t units.Time) string { return decimal(t.Microseconds()) }
-	return []string{kind.String(), strconv.Itoa(b.GPUs()), algo, proto, registration, f.launch, f.elements.String(), strconv.FormatInt(int64(size), 10), us(median),
-		decimal(float64(sum.P95.Nanoseconds()) / 1e3), decimal(float64(sum.P99.Nanoseconds()) / 1e3), decimal(alg), decimal(bus), strconv.FormatBool(f.inPlace),
+	return []string{kind.String(), strconv.Itoa(b.GPUs()), algo, proto, registration, f.launch, f.elements.String(),
+		strconv.FormatInt(int64(size), 10), us(median),
+		decimal(float64(sum.P95.Nanoseconds()) / 1e3), decimal(float64(sum.P99.Nanoseconds()) / 1e3), decimal(alg), decimal(bus),
+		strconv.FormatBool(f.inPlace),
 		us(r.Estimate), predicted, miss, wrong, sent, f.version}, nil
 }
 

@@ -32,7 +32,8 @@ type limitsFlags struct {
 
 // addJob adds the flags of a job that is placed more or less closely.
 func (f *limitsFlags) addJob(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.job, "job", 0, "place a job of so many GPUs in one node, in one group of each tier, spread: how closely they have to lie together")
+	cmd.Flags().IntVar(&f.job, "job", 0, "place a job of so many GPUs in one node, in one group of each tier, spread: how closely they "+
+		"have to lie together")
 	cmd.Flags().Float64Var(&f.within, "within", 0.05, "slowdown of the job that is acceptable, as a share")
 	cmd.Flags().StringVar(&f.conf, "topology-conf", "", "with --job, also write the tiers as Slurm's topology.conf (topology/tree)")
 	cli.Writes(cmd, "topology-conf")
@@ -42,7 +43,8 @@ func (f *limitsFlags) run(cmd *cobra.Command) error {
 	if !(f.within >= 0) || math.IsInf(f.within, 0) {
 		return cli.Usagef("--within %v: must be a share such as 0.05", f.within)
 	}
-	for _, name := range append([]string{"to", "change", "faster", "with", "goodput", "prices"}, "minbytes", "maxbytes", "stepbytes", "stepfactor") {
+	for _, name := range append([]string{"to", "change", "faster", "with", "goodput", "prices"}, "minbytes", "maxbytes", "stepbytes",
+		"stepfactor") {
 		if cmd.Flags().Changed(name) {
 			return cli.Usagef("--%s has no effect with --job: leave one of them out", name)
 		}
@@ -99,7 +101,8 @@ func (f *limitsFlags) train(cmd *cobra.Command, d *report.LimitsDocument, t *top
 		if err != nil {
 			return err
 		}
-		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(r.Time), Limit: r.Bottleneck()})
+		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(r.Time),
+			Limit: r.Bottleneck()})
 	}
 	return nil
 }
@@ -133,7 +136,8 @@ func (f *limitsFlags) collect(cmd *cobra.Command, d *report.LimitsDocument, t *t
 			return err
 		}
 		x := a.Rows[0].Prediction
-		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(x.Time), Limit: planner.Name(a.Rows[0].Schedule) + "; " + x.Bottleneck})
+		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(x.Time),
+			Limit: planner.Name(a.Rows[0].Schedule) + "; " + x.Bottleneck})
 	}
 	return nil
 }
@@ -163,19 +167,22 @@ func hints(t *topology.Topology, tier string, nodes int) (job, pod []string) {
 	const key = "kueue.x-k8s.io/podset-required-topology: "
 	job = []string{fmt.Sprintf("#SBATCH --nodes=%d", nodes)}
 	if tier == "spread" {
-		return append(job, "# no --switches: any nodes will do"), []string{"# no topology is required", "kueue.x-k8s.io/podset-unconstrained-topology: \"true\""}
+		return append(job, "# no --switches: any nodes will do"), []string{"# no topology is required",
+			"kueue.x-k8s.io/podset-unconstrained-topology: \"true\""}
 	}
 	switch tier {
 	case "node":
 		return job, []string{key + "kubernetes.io/hostname"}
 	case "rack":
-		return append(job, fmt.Sprintf("#SBATCH --segment=%d  # racks are blocks of topology/block", nodes)), []string{key + "cloud.provider.com/topology-rack"}
+		return append(job, fmt.Sprintf("#SBATCH --segment=%d  # racks are blocks of topology/block", nodes)),
+			[]string{key + "cloud.provider.com/topology-rack"}
 	}
 	switches := slices.DeleteFunc(locality.Tiers(t), func(x topology.Tier) bool { return x.Name == "node" || x.Name == "rack" })
 	for i, x := range switches {
 		if x.Name == tier {
 			leaves := (switches[0].Groups + x.Groups - 1) / x.Groups
-			return append(job, fmt.Sprintf("#SBATCH --switches=%d", leaves)), []string{fmt.Sprintf("%sfabric.topograph.run/tier-%d", key, i)}
+			return append(job, fmt.Sprintf("#SBATCH --switches=%d", leaves)), []string{fmt.Sprintf("%sfabric.topograph.run/tier-%d", key,
+				i)}
 		}
 	}
 	return job, nil

@@ -47,7 +47,8 @@ front are the designs that none beats in time, cost and power together. With --j
 what was killed goes on where it was.`,
 		Example: `  railyard capacity size superpod-h100 --nodes 32 --prices months=60,utilisation=0.5
   railyard capacity size --node dgx-h100 --counts 16,32,64 -w llama-3-70b --target units=15e12,days=200
-  railyard capacity size --node dgx-h100 --node dgx-b200 --counts 8,16 --network rails=8,oversubscription=1,2,4,spine=yes,no -w llama-3-8b --target rate=1e6 --journal size.jsonl`,
+  railyard capacity size --node dgx-h100 --node dgx-b200 --counts 8,16 --network rails=8,oversubscription=1,2,4,spine=yes,no \
+    -w llama-3-8b --target rate=1e6 --journal size.jsonl`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("topology") {

@@ -42,7 +42,8 @@ A single question may be kept in a file instead of flags on the command line:
     workload: llama-3-8b
     rate: 1e6`,
 		Example: `  railyard capacity sweep -o cost.jsonl --vary nodes=8,16,32 --vary months=12..60 -- capacity size superpod-h100
-  railyard capacity sweep -o s1.jsonl --shard 1/4 --set node.nics=4,8 --set oversubscription=1..4 -- plan leaf-spine-roce -c all_reduce -s 1G
+  railyard capacity sweep -o s1.jsonl --shard 1/4 --set node.nics=4,8 --set oversubscription=1..4 -- \
+    plan leaf-spine-roce -c all_reduce -s 1G
   railyard capacity sweep --merge -o sweep.csv s1.jsonl s2.jsonl s3.jsonl s4.jsonl
   railyard capacity sweep question.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -82,7 +82,8 @@ asking for more waits in the queue.`,
 	fl.StringVar(&f.change.to, "to", "", "change to this topology, e.g. another generation")
 	fl.StringArrayVar(&f.change.set, "change", nil, "change a value of the topology file, e.g. fabrics.0.links=2 for two links an adapter")
 	fl.StringArrayVar(&f.change.faster, "faster", nil, "change the rate of the links of a class, e.g. ndr400=2")
-	fl.StringArrayVar(&f.change.with, "with", nil, "a second job that always communicates: COLLECTIVE[:ALGO][:SIZE][@RANKS]; its load takes its share of links first")
+	fl.StringArrayVar(&f.change.with, "with", nil,
+		"a second job that always communicates: COLLECTIVE[:ALGO][:SIZE][@RANKS]; its load takes its share of links first")
 	f.guard.add(cmd)
 	f.prices.add(cmd)
 	f.limits.addJob(cmd)
@@ -140,7 +141,8 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	d := &report.WhatIfDocument{Schema: "railyard.what-if/v1", Topology: a.Name(), Changed: b.Name(), GPUs: a.NumRanks(), After: b.NumRanks(), Notes: []string{}}
+	d := &report.WhatIfDocument{Schema: "railyard.what-if/v1", Topology: a.Name(), Changed: b.Name(), GPUs: a.NumRanks(),
+		After: b.NumRanks(), Notes: []string{}}
 	subject := &subject{flags: f, cmd: cmd, before: before, a: a}
 	if f.training.workload != "" {
 		err = subject.train(d, after)
@@ -185,7 +187,8 @@ func (f *whatIfFlags) secondJob(text string, t *topology.Topology) ([]topology.B
 		return nil, err
 	}
 	if spec.file != "" {
-		return nil, cli.Usagef("--with %s: name a collective; for a plan, give --load what `railyard simulate --plan %s --format json` writes", text, spec.file)
+		return nil, cli.Usagef("--with %s: name a collective; for a plan, give --load what `railyard simulate --plan %s --format json` "+
+			"writes", text, spec.file)
 	}
 	m, err := f.training.profile.machine(t)
 	if err != nil {
@@ -290,8 +293,10 @@ func (s *subject) fewer(after topoFlags, q *step.Predictor, k int) (*step.Predic
 }
 
 func trainingRow(r *whatif.Training, unit string) report.WhatIfRow {
-	row := report.WhatIfRow{BeforeMS: ms(r.Before.Time), Plan: r.Before.Layout.String(), Limit: r.Before.Bottleneck(), Unit: unit, BeforeRate: r.Before.UnitsPerSecond(),
-		PlannedMS: ms(r.Planned.Time), PlannedSlowdown: whatif.Slowdown(r.Before, r.Planned), NewPlan: r.Planned.Layout.String(), NewLimit: r.Planned.Bottleneck(), PlannedRate: r.Planned.UnitsPerSecond()}
+	row := report.WhatIfRow{BeforeMS: ms(r.Before.Time), Plan: r.Before.Layout.String(), Limit: r.Before.Bottleneck(), Unit: unit,
+		BeforeRate: r.Before.UnitsPerSecond(),
+		PlannedMS:  ms(r.Planned.Time), PlannedSlowdown: whatif.Slowdown(r.Before, r.Planned), NewPlan: r.Planned.Layout.String(),
+		NewLimit: r.Planned.Bottleneck(), PlannedRate: r.Planned.UnitsPerSecond()}
 	if r.Kept != nil {
 		row.KeptMS, row.KeptSlowdown, row.KeptLimit = ms(r.Kept.Time), whatif.Slowdown(r.Before, r.Kept), r.Kept.Bottleneck()
 	}
@@ -373,7 +378,9 @@ func (s *subject) question(t *topology.Topology, sizes []units.Bytes) (*study.Qu
 
 func collectiveRow(r *study.Row) report.WhatIfRow {
 	before, planned := r.Before.Prediction, r.Prediction
-	return report.WhatIfRow{SizeBytes: int64(r.Size), BeforeMS: ms(before.Time), Plan: planner.Name(r.Before.Schedule), Limit: before.Bottleneck,
-		KeptMS: ms(r.Kept.Time), KeptSlowdown: slowdown(r.Kept.Time, before.Time), PlannedMS: ms(planned.Time), PlannedSlowdown: slowdown(planned.Time, before.Time),
-		NewPlan: planner.Name(r.Schedule), NewLimit: planned.Bottleneck}
+	return report.WhatIfRow{SizeBytes: int64(r.Size), BeforeMS: ms(before.Time), Plan: planner.Name(r.Before.Schedule),
+		Limit:  before.Bottleneck,
+		KeptMS: ms(r.Kept.Time), KeptSlowdown: slowdown(r.Kept.Time, before.Time), PlannedMS: ms(planned.Time),
+		PlannedSlowdown: slowdown(planned.Time, before.Time),
+		NewPlan:         planner.Name(r.Schedule), NewLimit: planned.Bottleneck}
 }

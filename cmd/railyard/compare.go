@@ -95,7 +95,8 @@ func newCompare() *cobra.Command {
 		Short: "Put measurements beside predictions",
 		Example: `  railyard compare -t hgx-h200-4 --measured nccl.csv --only launch=graph
   railyard compare -t dgx-h100 -c all_reduce --measured all_reduce_perf.log
-  railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=Ring --only proto=Simple --only launch=graph --only gpus=4 -o ring.svg`,
+  railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=Ring \
+    --only proto=Simple --only launch=graph --only gpus=4 -o ring.svg`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := format.Check(); err != nil {
@@ -273,7 +274,8 @@ func fitRows(tf topoFlags, mf measuredFlags) (*fitData, error) {
 		}
 	}
 	if len(d.schedules) == 0 && d.skipped > 0 {
-		return nil, fmt.Errorf("none of the %d rows says which algorithm and protocol ran, as logs of nccl-tests do not: measure named ones, such as `railyard baseline "+
+		return nil, fmt.Errorf("none of the %d rows says which algorithm and protocol ran, as logs of nccl-tests do not: measure named "+
+			"ones, such as `railyard baseline "+
 			"--setting ring/simple,ring/ll,tree/simple -o nccl.csv`, and fit those (columns algo and proto)", d.skipped)
 	}
 	return d, nil

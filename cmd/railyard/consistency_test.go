@@ -38,7 +38,8 @@ func ask(t *testing.T, into any, args ...string) {
 func TestOneQuestionOneAnswer(t *testing.T) {
 	names, nodes, kinds := []string{"hgx-h200-4", "dgx1-v100"}, []int{1}, []string{"all_reduce"}
 	if long.Given() {
-		names, nodes, kinds = topologies.Names(), []int{1, 2}, []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}
+		names, nodes, kinds = topologies.Names(), []int{1, 2}, []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+			"broadcast"}
 	}
 	sizes := []int64{1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26, 1 << 30}
 	for _, name := range names {

@@ -53,13 +53,16 @@ func newExpect() *cobra.Command {
 	f.sizes.Add(cmd, "1K", "4G")
 	f.profile.add(cmd)
 	f.format.Add(cmd)
-	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree, CollNetDirect, CollNetChain, CE: by copy engines (default: as NCCL chooses)")
+	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree, CollNetDirect, CollNetChain, CE: by copy "+
+		"engines (default: as NCCL chooses)")
 	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
 	how := cli.AddOptions(cmd, "how", "how NCCL runs, such as no-nvls,graph:")
 	how.BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
 	how.BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
-	cmd.Flags().StringVar(&f.floor, "launch-floor", "none", "least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
-	how.StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(cost.Fabrics, ", ")+" (default: as the class of the NICs' links is named)")
+	cmd.Flags().StringVar(&f.floor, "launch-floor", "none",
+		"least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
+	how.StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(cost.Fabrics, ", ")+
+		" (default: as the class of the NICs' links is named)")
 	how.BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
 	return cmd
 }
@@ -75,7 +78,8 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if f.fabric != "" && t.NumNodes() == 1 {
 		return nil, cli.Usagef("--how fabric has no effect on one node: give --nodes as well")
 	}
-	a := study.Asked{Topology: t, Library: study.Library{Options: nccl.Options{Fabric: f.fabric}, Algorithm: f.algo, Protocol: f.proto, Graph: f.graph}}
+	a := study.Asked{Topology: t, Library: study.Library{Options: nccl.Options{Fabric: f.fabric}, Algorithm: f.algo, Protocol: f.proto,
+		Graph: f.graph}}
 	if a.Sizes, err = f.sizes.Sizes(cmd); err != nil {
 		return nil, err
 	}
@@ -102,7 +106,8 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err != nil {
 		return nil, err
 	}
-	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: a.Machine.Name, Collective: q.Spec().Kind.String(), Ranks: t.NumRanks()}
+	d := &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: t.Name(), Profile: a.Machine.Name,
+		Collective: q.Spec().Kind.String(), Ranks: t.NumRanks()}
 	for i := range rows {
 		d.Rows = append(d.Rows, expectRow(q.Spec(), a.Sizes[i], &rows[i]))
 	}
@@ -142,5 +147,6 @@ func expectRow(spec collective.Spec, size units.Bytes, x *study.Baseline) report
 	_, fastest := study.Bandwidths(spec, size, x.Low)
 	return report.ExpectRow{SizeBytes: int64(size), Algorithm: x.Algorithm, Protocol: x.Protocol, TimeUS: x.Time.Microseconds(),
 		LowUS: x.Low.Microseconds(), HighUS: x.High.Microseconds(), AlgBW: alg, BusBW: bus, LowBusBW: slowest, HighBusBW: fastest,
-		WireBW: x.Wire.GBps(), LineBW: x.Line.GBps(), NCCLUS: microseconds(x.Model), Limit: x.Limit, Warnings: append([]string{}, x.Warnings...)}
+		WireBW: x.Wire.GBps(), LineBW: x.Line.GBps(), NCCLUS: microseconds(x.Model), Limit: x.Limit, Warnings: append([]string{},
+			x.Warnings...)}
 }

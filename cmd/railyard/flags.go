@@ -48,7 +48,8 @@ type topoFlags struct {
 }
 
 func (f *topoFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.name, "topology", "t", "", "topology: a shipped name (see \"railyard list topologies\"), a YAML file, or live for this machine")
+	cmd.Flags().StringVarP(&f.name, "topology", "t", "",
+		"topology: a shipped name (see \"railyard list topologies\"), a YAML file, or live for this machine")
 	cli.Must(cmd.MarkFlagRequired("topology"))
 	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	cli.Positional(cmd, "topology")
@@ -59,10 +60,14 @@ func (f *topoFlags) add(cmd *cobra.Command) {
 func (f *topoFlags) addParts(cmd *cobra.Command) {
 	cmd.Flags().Var((*countFlag)(&f.nodes), "nodes", "number of nodes (default: as the file says)")
 	cmd.Flags().Var((*countFlag)(&f.gpus), "gpus", "GPUs used in each node (default: all)")
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "change a value of the topology file: a path such as fabrics.0.levels.0.group=16, or a short name ("+topology.Shorthands+")")
-	cmd.Flags().BoolVar(&f.noInNetwork, "no-in-network", false, "switches only forward: no multicast and no reduction in them, as where NVLink SHARP is turned off")
-	cmd.Flags().StringArrayVar(&f.fail, "fail", nil, "leave out a failed part: link:A--B (both directions), link:A->B, link:A--B#2 (two of the parallel links), nic:, gpu:, node: or switch:NAME")
-	cmd.Flags().StringArrayVar(&f.slow, "slow", nil, "a part whose links have only a share of their rate left, e.g. link:A--B=0.5 or nic:NAME=0.25")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil,
+		"change a value of the topology file: a path such as fabrics.0.levels.0.group=16, or a short name ("+topology.Shorthands+")")
+	cmd.Flags().BoolVar(&f.noInNetwork, "no-in-network", false,
+		"switches only forward: no multicast and no reduction in them, as where NVLink SHARP is turned off")
+	cmd.Flags().StringArrayVar(&f.fail, "fail", nil, "leave out a failed part: link:A--B (both directions), link:A->B, link:A--B#2 (two "+
+		"of the parallel links), nic:, gpu:, node: or switch:NAME")
+	cmd.Flags().StringArrayVar(&f.slow, "slow", nil,
+		"a part whose links have only a share of their rate left, e.g. link:A--B=0.5 or nic:NAME=0.25")
 }
 
 // faults reads --fail and --slow.
@@ -84,7 +89,8 @@ func (f *topoFlags) faults() ([]topology.Fault, error) {
 				return nil, cli.Usagef("--slow %s: say what is left of the rate, such as --slow %s=0.5", s, s)
 			}
 			if i := slices.IndexFunc(out, x.Repeats); i >= 0 {
-				return nil, cli.Usagef("%s %s: --fail or --slow has named that part before (%v): name it once; several parallel links are link:A--B#2", flag.name, s, out[i])
+				return nil, cli.Usagef("%s %s: --fail or --slow has named that part before (%v): name it once; several parallel links "+
+					"are link:A--B#2", flag.name, s, out[i])
 			}
 			out = append(out, x)
 		}
@@ -114,7 +120,8 @@ func (f *topoFlags) load() (*topology.Topology, error) {
 
 // site is the topology with what the flags change of it.
 func (f *topoFlags) site() (study.Site, error) {
-	s := study.Site{Name: f.name, Nodes: f.nodes, GPUs: f.gpus, Set: f.set, NoInNetwork: f.noInNetwork, AnyMachine: f.lenient, Source: source}
+	s := study.Site{Name: f.name, Nodes: f.nodes, GPUs: f.gpus, Set: f.set, NoInNetwork: f.noInNetwork, AnyMachine: f.lenient,
+		Source: source}
 	if s.Name == hostTopology && s.GPUs == 0 {
 		s.GPUs = min(max(runtime.NumCPU(), 2), maxThreads)
 	}
@@ -216,7 +223,8 @@ type profileFlag struct {
 }
 
 func (f *profileFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "profile", "", "machine whose costs apply: a name (see \"railyard list machines\") or a YAML file (default: the topology's own)")
+	cmd.Flags().StringVar(&f.name, "profile", "", "machine whose costs apply: a name (see \"railyard list machines\") or a YAML file "+
+		"(default: the topology's own)")
 	cli.Must(cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return cost.Names(), cobra.ShellCompDirectiveDefault
 	}))

@@ -31,7 +31,8 @@ func (f *planFlags) baseline(cmd *cobra.Command, x *scenario, j *job) (study.Bas
 		return study.Baseline{}, err
 	}
 	c := j.Schedule.Spec
-	a.Collective, a.Machine, a.Detail = study.Collective{Kind: c.Kind, Root: c.Root, Counts: c.Counts}, x.machine, study.Detail{Baseline: true}
+	a.Collective, a.Machine, a.Detail = study.Collective{Kind: c.Kind, Root: c.Root, Counts: c.Counts}, x.machine,
+		study.Detail{Baseline: true}
 	q, err := study.New(a)
 	if err != nil {
 		return study.Baseline{}, err

@@ -28,7 +28,8 @@ func TestParseJob(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", ":", "@", "b.txt", "b.json@", "b.json@1-", "b.json@2-1", "b.json@0-3,2", "broadcast@-1", "nothing:direct:1M", "broadcast@0-99999999"} {
+	for _, text := range []string{"", ":", "@", "b.txt", "b.json@", "b.json@1-", "b.json@2-1", "b.json@0-3,2", "broadcast@-1",
+		"nothing:direct:1M", "broadcast@0-99999999"} {
 		if got, err := parseJob(text, 7); err == nil {
 			t.Errorf("%q: %+v", text, got)
 		}

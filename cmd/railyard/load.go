@@ -19,7 +19,10 @@ import (
 
 // addLoad adds --load, the traffic that is there before.
 func (f *topoFlags) addLoad(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.loads, "load", nil, `background traffic, which takes its share of links first: FILE.json[@SHARE], a list of {"link": "A->B" or "A--B", "utilisation": 0.5 or "bytes_per_second": 1e9}, or what "simulate --format json" writes; SHARE of it, such as 0.3 for a job that communicates 30 % of the time`)
+	cmd.Flags().StringArrayVar(&f.loads, "load", nil,
+		`background traffic, which takes its share of links first: FILE.json[@SHARE], a list of {"link": "A->B" or "A--B", `+
+			`"utilisation": 0.5 or "bytes_per_second": 1e9}, or what "simulate --format json" writes; SHARE of it, `+
+			`such as 0.3 for a job that communicates 30 % of the time`)
 }
 
 // background reads --load; several add up.
@@ -76,7 +79,8 @@ func parseLoads(data []byte) ([]topology.Background, error) {
 			return out, err
 		}
 	}
-	return nil, errors.New(`line 1: it names no link, so that it would change nothing: list at least one, such as {"link": "gpu0--gpu1", "utilisation": 0.5}, or leave --load out`)
+	return nil, errors.New(`line 1: it names no link, so that it would change nothing: list at least one, ` +
+		`such as {"link": "gpu0--gpu1", "utilisation": 0.5}, or leave --load out`)
 }
 
 // listedLoads reads a list of loads.
@@ -118,7 +122,8 @@ func simulatedLoads(data []byte) ([]topology.Background, error) {
 		return nil, jsonError(data, dec, err)
 	}
 	if kind.Schema != "railyard.simulate/v1" {
-		return nil, fmt.Errorf("its schema is %q: give a list of loads or what `railyard simulate --format json` writes (railyard.simulate/v1)", kind.Schema)
+		return nil, fmt.Errorf("its schema is %q: give a list of loads or what `railyard simulate --format json` writes "+
+			"(railyard.simulate/v1)", kind.Schema)
 	}
 	var d report.SimulateDocument
 	dec = json.NewDecoder(bytes.NewReader(data))

@@ -46,7 +46,8 @@ func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
 func (f *planFlags) addSearch(cmd *cobra.Command) {
 	addAlgo(cmd, &f.algo)
 	cmd.Flags().StringSliceVar(&f.protos, "proto", nil, "protocols to consider: simple, ll, ll128 (default: those the profile knows)")
-	cmd.Flags().Var((*countFlag)(&f.channels), "channels", "channels of ring algorithms (default: as many as the topology has disjoint rings)")
+	cmd.Flags().Var((*countFlag)(&f.channels), "channels",
+		"channels of ring algorithms (default: as many as the topology has disjoint rings)")
 	cmd.Flags().Var((*countFlag)(&f.slices), "slices", "pipeline slices (default: try several)")
 }
 
@@ -182,7 +183,8 @@ the best, and how much longer the runner-up takes: as a table, and with -o as a 
 	f.topo.addLoad(cmd)
 	cmd.Flags().BoolVar(&f.why, "why", false, "show what else was considered and what the bound is")
 	cmd.Flags().BoolVar(&f.inPlace, "in-place", false, "only schedules that also run with input and output in the same memory")
-	cmd.Flags().BoolVar(&f.pareto, "pareto", false, "show which schedules no other beats in both latency and bandwidth, and at which sizes each is best; as CSV, only that")
+	cmd.Flags().BoolVar(&f.pareto, "pareto", false,
+		"show which schedules no other beats in both latency and bandwidth, and at which sizes each is best; as CSV, only that")
 	cmd.Flags().BoolVar(&crossover, "crossover", false, "show which schedule is best at which size, on one topology or several")
 	cli.OutputFlag(cmd, &out, "write the schedule of a single size as JSON; with --crossover, a chart (.svg or .png)")
 	return cmd
@@ -211,7 +213,8 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 	}
 	crossings, err := p.Crossovers()
 	for _, c := range crossings {
-		d.Crossovers = append(d.Crossovers, report.CrossoverRow{SizeBytes: int64(c.Size), From: planner.Name(c.From), To: planner.Name(c.To)})
+		d.Crossovers = append(d.Crossovers, report.CrossoverRow{SizeBytes: int64(c.Size), From: planner.Name(c.From),
+			To: planner.Name(c.To)})
 	}
 	d.Pareto, d.Counts = p.pareto(), p.counts.describe()
 	return d, err
@@ -226,7 +229,8 @@ func (p *planned) pareto() *report.Pareto {
 	for i := range p.Front.Points {
 		x := &p.Front.Points[i]
 		alg, bus := study.Bandwidths(p.Question.Spec(), p.Front.Large, x.Transfer)
-		point := report.ParetoPoint{Schedule: planner.Name(x.Schedule), LatencyUS: x.Latency.Microseconds(), LargeUS: x.Transfer.Microseconds(), PerByte: x.PerByte(p.Front.Large),
+		point := report.ParetoPoint{Schedule: planner.Name(x.Schedule), LatencyUS: x.Latency.Microseconds(),
+			LargeUS: x.Transfer.Microseconds(), PerByte: x.PerByte(p.Front.Large),
 			AlgBW: alg, BusBW: bus, OnFront: x.OnFront, Best: []report.SizeRange{}}
 		for _, r := range x.Best {
 			point.Best = append(point.Best, report.SizeRange{From: int64(r.From), To: int64(r.To)})
@@ -239,8 +243,10 @@ func (p *planned) pareto() *report.Pareto {
 func planRow(spec collective.Spec, r *study.Row, why bool) report.PlanRow {
 	t, limit := r.Prediction.Time, r.Limit()
 	alg, bus := study.Bandwidths(spec, r.Size, t)
-	row := report.PlanRow{Collective: spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule), How: planner.Describe(r.Schedule), Basis: r.Basis.String(), Source: r.Basis.Source, Unsure: r.Basis.Unsure(), TimeUS: t.Microseconds(),
-		AlgBW: alg, BusBW: bus, BoundUS: limit.Time.Microseconds(), BoundCut: limit.Cut, OfBound: r.Share(limit),
+	row := report.PlanRow{Collective: spec.Kind.String(), SizeBytes: int64(r.Size), Schedule: planner.Name(r.Schedule),
+		How: planner.Describe(r.Schedule), Basis: r.Basis.String(), Source: r.Basis.Source, Unsure: r.Basis.Unsure(),
+		TimeUS: t.Microseconds(),
+		AlgBW:  alg, BusBW: bus, BoundUS: limit.Time.Microseconds(), BoundCut: limit.Cut, OfBound: r.Share(limit),
 		BandwidthBoundUS: r.Bound.Time.Microseconds(), BandwidthBoundCut: r.Bound.Cut, OfBandwidthBound: r.Share(r.Bound),
 		LatencyBoundUS: r.Latency.Time.Microseconds(), LatencyBoundCut: r.Latency.Cut, OfLatencyBound: r.Share(r.Latency),
 		Bottleneck: r.Prediction.Bottleneck, Warnings: append([]string{}, r.Prediction.Warnings...), Library: libraryOf(&r.NCCL)}
@@ -257,7 +263,8 @@ func planRow(spec collective.Spec, r *study.Row, why bool) report.PlanRow {
 	if why {
 		for _, c := range r.Why {
 			row.WhyNotOther = append(row.WhyNotOther,
-				report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned, Gain: c.Gain, Limit: c.Limit})
+				report.WhyRow{Schedule: planner.Name(c.Schedule), TimeUS: c.Time.Microseconds(), Pruned: c.Pruned, Gain: c.Gain,
+					Limit: c.Limit})
 		}
 	}
 	return row
@@ -268,7 +275,9 @@ func libraryOf(b *study.Baseline) report.Library {
 	if !b.Runs() {
 		return report.Library{MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
 	}
-	out := report.Library{Way: b.Algorithm + "/" + b.Protocol, Basis: b.Basis.String(), Assumed: b.Basis.Unsure(), LowUS: microseconds(b.Low), HighUS: microseconds(b.High), TimeUS: microseconds(b.Time), ModelUS: microseconds(b.Model), MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
+	out := report.Library{Way: b.Algorithm + "/" + b.Protocol, Basis: b.Basis.String(), Assumed: b.Basis.Unsure(),
+		LowUS: microseconds(b.Low), HighUS: microseconds(b.High), TimeUS: microseconds(b.Time), ModelUS: microseconds(b.Model),
+		MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
 	return out
 }
 

@@ -80,7 +80,8 @@ func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topolog
 			return err
 		}
 	}
-	d.Cost = &report.CostDifference{Currency: book.Currency, Prices: book.Name, Date: book.Date, Months: f.plan.Months, Before: bills[0].Purchase, After: bills[1].Purchase,
+	d.Cost = &report.CostDifference{Currency: book.Currency, Prices: book.Name, Date: book.Date, Months: f.plan.Months,
+		Before: bills[0].Purchase, After: bills[1].Purchase,
 		TotalBefore: bills[0].Owned[f.plan.Months], TotalAfter: bills[1].Owned[f.plan.Months]}
 	return nil
 }

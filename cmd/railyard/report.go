@@ -148,14 +148,22 @@ func (f *reportFlags) step(cmd *cobra.Command, b *builder) error {
 	if b.page.Title == "" {
 		b.page.Title = fmt.Sprintf("%s on %s, %d GPUs", d.Workload, d.Topology, d.GPUs)
 	}
-	b.page.Lede = fmt.Sprintf("A step takes %s (%s %s/s); its bottleneck is %s.", table.Milliseconds(d.StepMS), table.Rate(d.UnitsPerSecond), d.Unit, d.Bottleneck)
-	b.page.Facts = []page.Fact{{Name: "step", Value: table.Milliseconds(d.StepMS), Note: table.Milliseconds(d.ExposedMS) + " exposed communication"}, {Name: d.Unit + "/s", Value: table.Rate(d.UnitsPerSecond)},
-		{Name: "MFU", Value: fmt.Sprintf("%.1f %%", 100*d.MFU)}, {Name: "scaling efficiency", Value: fmt.Sprintf("%.1f %%", 100*d.ScalingEfficiency)}, {Name: "memory", Value: fmt.Sprintf("%.1f GiB", d.Memory.Total), Note: fmt.Sprintf("of %.0f", d.Memory.Capacity)}}
-	err = b.section("Where a step goes", []string{fmt.Sprintf("Layout %s, the best of %d looked at: %s. All times add up to the step.", d.Layout, max(searched, 1), report.LayoutWords(d.Layout))}, []figure{
-		{name: "waterfall", chart: figures.Waterfall(d), caption: "Each part begins where the one before it ends; exposed communication is what GPUs wait for."},
+	b.page.Lede = fmt.Sprintf("A step takes %s (%s %s/s); its bottleneck is %s.", table.Milliseconds(d.StepMS),
+		table.Rate(d.UnitsPerSecond), d.Unit, d.Bottleneck)
+	b.page.Facts = []page.Fact{{Name: "step", Value: table.Milliseconds(d.StepMS), Note: table.Milliseconds(d.ExposedMS) +
+		" exposed communication"}, {Name: d.Unit + "/s", Value: table.Rate(d.UnitsPerSecond)},
+		{Name: "MFU", Value: fmt.Sprintf("%.1f %%", 100*d.MFU)}, {Name: "scaling efficiency", Value: fmt.Sprintf("%.1f %%",
+			100*d.ScalingEfficiency)}, {Name: "memory", Value: fmt.Sprintf("%.1f GiB", d.Memory.Total), Note: fmt.Sprintf("of %.0f",
+			d.Memory.Capacity)}}
+	err = b.section("Where a step goes", []string{fmt.Sprintf("Layout %s, the best of %d looked at: %s. All times add up to the step.",
+		d.Layout, max(searched, 1), report.LayoutWords(d.Layout))}, []figure{
+		{name: "waterfall", chart: figures.Waterfall(d),
+			caption: "Each part begins where the one before it ends; exposed communication is what GPUs wait for."},
 		{name: "timeline", chart: figures.Timeline(d, r.Trace()), caption: "Neighbouring spans of a kind are drawn as one."},
-		{name: "timeline-end", chart: figures.TimelineEnd(d, r.Trace()), caption: "The last backward passes, the reduction of gradients and the update."},
-		{name: "memory", chart: figures.Memory(d)}}, []page.Table{table.Of(d.Collectives).Page("Collectives of one GPU in a step")}, d.Notes)
+		{name: "timeline-end", chart: figures.TimelineEnd(d, r.Trace()),
+			caption: "The last backward passes, the reduction of gradients and the update."},
+		{name: "memory", chart: figures.Memory(d)}}, []page.Table{table.Of(d.Collectives).Page("Collectives of one GPU in a step")},
+		d.Notes)
 	if err != nil {
 		return err
 	}

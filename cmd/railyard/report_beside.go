@@ -48,8 +48,10 @@ func (f *reportFlags) besides(cmd *cobra.Command, b *builder, first *report.Step
 	}
 	rows := make([]report.BesideRow, len(list))
 	for i, d := range list {
-		rows[i] = report.BesideRow{Machine: d.Topology, GPUs: d.GPUs, GPU: d.GPU, Layout: d.Layout, StepMS: d.StepMS, UnitsPerSecond: d.UnitsPerSecond,
-			Each: d.UnitsPerSecond / float64(d.GPUs), MFU: d.MFU, ExposedMS: d.ExposedMS, Bottleneck: d.Bottleneck}
+		rows[i] = report.BesideRow{Machine: d.Topology, GPUs: d.GPUs, GPU: d.GPU, Layout: d.Layout, StepMS: d.StepMS,
+			UnitsPerSecond: d.UnitsPerSecond,
+			Each:           d.UnitsPerSecond / float64(d.GPUs), MFU: d.MFU, ExposedMS: d.ExposedMS, Bottleneck: d.Bottleneck}
 	}
-	return b.section("Beside other machines", nil, []figure{{name: "beside", chart: figures.Beside(first.Workload, first.Unit, list)}}, []page.Table{table.Of(rows).Page("Machines side by side, " + first.Workload + ", " + first.Unit)}, nil)
+	return b.section("Beside other machines", nil, []figure{{name: "beside", chart: figures.Beside(first.Workload, first.Unit, list)}},
+		[]page.Table{table.Of(rows).Page("Machines side by side, " + first.Workload + ", " + first.Unit)}, nil)
 }

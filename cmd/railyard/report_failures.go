@@ -39,7 +39,8 @@ func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) er
 		if err != nil {
 			return err
 		}
-		costs = append(costs, report.LostRow{Lost: lost, StepMS: ms(kept.Time), Slowdown: whatif.Slowdown(r, kept), Limit: kept.LimitingLink("")})
+		costs = append(costs, report.LostRow{Lost: lost, StepMS: ms(kept.Time), Slowdown: whatif.Slowdown(r, kept),
+			Limit: kept.LimitingLink("")})
 	}
 	return f.goodput(b, p, r, costs)
 }
@@ -70,9 +71,14 @@ func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, cos
 		hours, expected, played = append(hours, plan.Interval), append(expected, a.Goodput), append(played, m.Goodput)
 	}
 	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d played days, seed %d", book.Name, f.guard.days, f.guard.seed)
-	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %s every %.2f h of work, the best interval, and %s to restart, %.1f %% of the time is training that lasts: %s %s/s. Checkpoints take %.1f %%, lost work and restarts %.1f %%.",
-		best.StopsADay, best.MTBF, shortDuration(f.guard.checkpoint), best.Interval, shortDuration(f.guard.restart), 100*best.Goodput, table.Rate(best.Goodput*r.UnitsPerSecond()), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
-	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}}, []page.Table{table.Of(costs).Page("The step with its layout kept and one part missing")}, []string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
+	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %s every %.2f h of work, the best "+
+		"interval, and %s to restart, %.1f %% of the time is training that lasts: %s %s/s. Checkpoints take %.1f %%, lost work and "+
+		"restarts %.1f %%.",
+		best.StopsADay, best.MTBF, shortDuration(f.guard.checkpoint), best.Interval, shortDuration(f.guard.restart), 100*best.Goodput,
+		table.Rate(best.Goodput*r.UnitsPerSecond()), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
+	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected,
+		played, best.Interval)}}, []page.Table{table.Of(costs).Page("The step with its layout kept and one part missing")},
+		[]string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
 }
 
 // shortDuration leaves out what is zero: 10m, not 10m0s.

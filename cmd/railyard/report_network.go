@@ -58,7 +58,8 @@ func (f *reportFlags) network(cmd *cobra.Command, b *builder, t *topology.Topolo
 		notes = append(notes, fmt.Sprintf("Shown for the first %d of %d nodes.", x.nodes, t.NumNodes()))
 	}
 	if s.topo.NumRanks() > maxDrawn {
-		return b.section("Network", nil, nil, nil, []string{fmt.Sprintf("Left out: a node of %d GPUs is more than the %d whose plans are drawn.", s.topo.NumRanks(), maxDrawn)})
+		return b.section("Network", nil, nil, nil,
+			[]string{fmt.Sprintf("Left out: a node of %d GPUs is more than the %d whose plans are drawn.", s.topo.NumRanks(), maxDrawn)})
 	}
 	if s.size, err = cli.ParseSize("-s", f.size); err != nil {
 		return err
@@ -78,7 +79,8 @@ func (f *reportFlags) network(cmd *cobra.Command, b *builder, t *topology.Topolo
 		return err
 	}
 	p := &s.best.Prediction
-	text := fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%s: %s), limited by %s.", s.spec.Kind, s.spec.Ranks, s.size, planner.Name(s.best.Schedule),
+	text := fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%s: %s), limited by %s.", s.spec.Kind, s.spec.Ranks, s.size,
+		planner.Name(s.best.Schedule),
 		table.Microseconds(p.Time.Microseconds()), planner.Describe(s.best.Schedule), p.Bottleneck)
 	return b.section("Network", []string{text}, list, []page.Table{s.table()}, notes)
 }
@@ -150,12 +152,15 @@ func (s *networkStudy) figures(cmd *cobra.Command) ([]figure, error) {
 		sent[i] = float64(x)
 	}
 	picture := func(file string) (func(io.Writer) error, error) { return topoview.DrawLoaded(s.topo, file, load) }
-	list := []figure{{name: "topology", svg: picture, caption: "Use of the links during " + what + ", mean over its time, by colour and width. " + s.source}}
+	list := []figure{{name: "topology", svg: picture, caption: "Use of the links during " + what +
+		", mean over its time, by colour and width. " + s.source}}
 	list = append(list, curves...)
 	return append(list, crossover,
 		figure{name: "utilisation", chart: figures.Utilisation(what, s.source, s.uses(load))},
-		figure{name: "latency", chart: late, caption: "Ranks start late at random (exponential, mean 5 us) and networks hash flows over 4 queue pairs a connection; seeds 1 to 200."},
-		figure{name: "balance", chart: figures.Balance(what, s.source, sent), caption: fmt.Sprintf("Mean over maximum: ranks %.3f, links %.3f.", r.Balance.Ranks, r.Balance.Links)}), nil
+		figure{name: "latency", chart: late, caption: "Ranks start late at random (exponential, mean 5 us) and networks hash flows over " +
+			"4 queue pairs a connection; seeds 1 to 200."},
+		figure{name: "balance", chart: figures.Balance(what, s.source, sent),
+			caption: fmt.Sprintf("Mean over maximum: ranks %.3f, links %.3f.", r.Balance.Ranks, r.Balance.Links)}), nil
 }
 
 // curves are predictions, limits and measurements over size.
@@ -184,9 +189,11 @@ func (s *networkStudy) curves() ([]figure, error) {
 		list = append(list, measured)
 	}
 	times, bandwidths := figures.Curves(fmt.Sprintf("%s, %d GPUs", name, s.spec.Ranks), s.source, list)
-	out := []figure{{name: "time", chart: times}, {name: "busbw", chart: bandwidths, caption: "NCCL's kernels: times fitted on measurements; NCCL's own model: what its tuner believes."}}
+	out := []figure{{name: "time", chart: times}, {name: "busbw", chart: bandwidths,
+		caption: "NCCL's kernels: times fitted on measurements; NCCL's own model: what its tuner believes."}}
 	if len(sizes) > 0 {
-		out = append(out, figure{name: "error", chart: figures.Errors("NCCL's kernels", "Measurements of validation/README.md on this topology, against the prediction of NCCL's kernels", sizes, errors)})
+		out = append(out, figure{name: "error", chart: figures.Errors("NCCL's kernels",
+			"Measurements of validation/README.md on this topology, against the prediction of NCCL's kernels", sizes, errors)})
 	}
 	return out, nil
 }
@@ -194,7 +201,8 @@ func (s *networkStudy) curves() ([]figure, error) {
 // library are what NCCL's kernels take, and what NCCL itself believes; empty where it has no
 // such collective.
 func (s *networkStudy) library(point func(units.Bytes, units.Time) figures.CurvePoint) (fitted, own figures.Curve) {
-	fitted, own = figures.Curve{Name: "NCCL's kernels, predicted", Role: chart.NCCL}, figures.Curve{Name: "NCCL's own model", Role: chart.Other, Style: chart.Dashed}
+	fitted, own = figures.Curve{Name: "NCCL's kernels, predicted", Role: chart.NCCL}, figures.Curve{Name: "NCCL's own model",
+		Role: chart.Other, Style: chart.Dashed}
 	for _, row := range s.answer.Rows {
 		if row.NCCL.Time > 0 {
 			fitted.Points = append(fitted.Points, point(row.Size, row.NCCL.Time))
@@ -207,7 +215,8 @@ func (s *networkStudy) library(point func(units.Bytes, units.Time) figures.Curve
 }
 
 // measured are the measurements on this very topology, with the errors of the prediction.
-func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.CurvePoint) (c figures.Curve, sizes, errors []float64, err error) {
+func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.CurvePoint) (c figures.Curve, sizes, errors []float64,
+	err error) {
 	c = figures.Curve{Name: "measured (NCCL)", Role: chart.Measured, Style: chart.Dots}
 	systems, err := measured.Systems()
 	if err != nil || s.topo.Healthy() != s.topo {
@@ -219,11 +228,13 @@ func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.Curv
 	}
 	for _, set := range sets {
 		for _, m := range set.Rows {
-			if m.Collective != s.spec.Kind || m.GPUs != s.spec.Ranks || m.Unusable != "" || m.Size < units.KiB || m.Time <= 0 || max(m.Nodes, 1) != s.topo.NumNodes() {
+			if m.Collective != s.spec.Kind || m.GPUs != s.spec.Ranks || m.Unusable != "" || m.Size < units.KiB || m.Time <= 0 ||
+				max(m.Nodes, 1) != s.topo.NumNodes() {
 				continue
 			}
 			x, err := measured.SystemOf(systems, m.ID)
-			if err != nil || x == nil || x.Topology != s.f.training.topo.name || x.Excluded != "" || len(x.Set) > 0 || m.Algo != "" && m.Algo != "default" || m.Launch == "stream" || x.Single {
+			if err != nil || x == nil || x.Topology != s.f.training.topo.name || x.Excluded != "" || len(x.Set) > 0 || m.Algo != "" &&
+				m.Algo != "default" || m.Launch == "stream" || x.Single {
 				continue
 			}
 			c.Points = append(c.Points, point(m.Size, m.Time))
@@ -276,7 +287,8 @@ func (s *networkStudy) crossover(cmd *cobra.Command) (figure, error) {
 	for _, r := range s.answer.Rows {
 		columns = append(columns, r.Size.String())
 	}
-	return figure{name: "crossover", chart: figures.Map(s.spec.Kind.String(), s.source, columns, names, best), caption: "Which schedule is fastest for each size and number of GPUs."}, nil
+	return figure{name: "crossover", chart: figures.Map(s.spec.Kind.String(), s.source, columns, names, best),
+		caption: "Which schedule is fastest for each size and number of GPUs."}, nil
 }
 
 // uses are the links by the kinds of their ends, at most 64 of each.
@@ -327,7 +339,8 @@ func (s *networkStudy) latencies(cmd *cobra.Command, what string) (chart.Chart, 
 	}
 	all := inMicroseconds(times)
 	slices.Sort(all)
-	return chart.Distribution(chart.Frame{Title: "Latency over " + fmt.Sprint(latencySeeds) + " seeds: " + what, X: "time (us)", Y: "share of runs", Source: s.source}, what, all), nil
+	return chart.Distribution(chart.Frame{Title: "Latency over " + fmt.Sprint(latencySeeds) + " seeds: " + what, X: "time (us)",
+		Y: "share of runs", Source: s.source}, what, all), nil
 }
 
 // table is the plan by size.

@@ -36,7 +36,8 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 		if err != nil {
 			return err
 		}
-		point := figures.ScalePoint{GPUs: p.Machine().Topology.NumRanks(), UnitsPerSecond: d.UnitsPerSecond, Efficiency: d.ScalingEfficiency}
+		point := figures.ScalePoint{GPUs: p.Machine().Topology.NumRanks(), UnitsPerSecond: d.UnitsPerSecond,
+			Efficiency: d.ScalingEfficiency}
 		if !reflect.DeepEqual(x, f.training) { // else it is what d says
 			point.UnitsPerSecond, point.Efficiency, err = stepRate(cmd, x, p, w)
 		}
@@ -58,7 +59,8 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 	if len(points) < 2 {
 		return nil
 	}
-	list := []figure{{name: "scaling", chart: figures.Scaling(d.Workload, d.Unit, "Predicted by railyard, the best layout for each size; the same global batch", points), caption: "Sizes at which no layout fits are left out."}}
+	list := []figure{{name: "scaling", chart: figures.Scaling(d.Workload, d.Unit, "Predicted by railyard, the best layout for each "+
+		"size; the same global batch", points), caption: "Sizes at which no layout fits are left out."}}
 	if size.Rows[0].Priced {
 		list = append(list, figure{name: "pareto", chart: figures.Pareto(size)})
 	}
@@ -97,7 +99,8 @@ func (f *reportFlags) cost(b *builder, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	return b.section("Cost", []string{fmt.Sprintf("%s %s to buy, %s over %d months with power, space, staff and maintenance; %.1f kW at full load.", d.Currency, table.Money(d.Purchase),
+	return b.section("Cost", []string{fmt.Sprintf("%s %s to buy, %s over %d months with power, space, staff and maintenance; %.1f kW at "+
+		"full load.", d.Currency, table.Money(d.Purchase),
 		table.Money(d.Total), d.Months, d.Watts/1000)},
 		[]figure{{name: "cost", chart: figures.CostOverTime(d)}}, []page.Table{table.Of(d.Bill).Page("Purchase, " + d.Currency)}, nil)
 }

@@ -16,7 +16,8 @@ import (
 func TestReportPage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "r.html")
 	root := newRoot()
-	root.SetArgs([]string{"report", "-t", "dgx-h100", "-w", "llama-3-8b", "--layout", "dp8 zero1 mb1 gb8 full", "-s", "1M", "--goodput", "checkpoint=60s,days=10", "-o", file})
+	root.SetArgs([]string{"report", "-t", "dgx-h100", "-w", "llama-3-8b", "--layout", "dp8 zero1 mb1 gb8 full", "-s", "1M", "--goodput",
+		"checkpoint=60s,days=10", "-o", file})
 	if err := root.Execute(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,8 @@ func TestReportPage(t *testing.T) {
 	if figures < 10 {
 		t.Errorf("%d figures", figures)
 	}
-	for _, want := range []string{"Where a step of llama-3-8b goes", "Predicted by railyard", "Simulated by railyard: dgx-h100, 8 GPUs", "Price book", "P99"} {
+	for _, want := range []string{"Where a step of llama-3-8b goes", "Predicted by railyard", "Simulated by railyard: dgx-h100, 8 GPUs",
+		"Price book", "P99"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the page does not say %q", want)
 		}

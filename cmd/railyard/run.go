@@ -202,7 +202,8 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 	if err != nil {
 		return nil, err
 	}
-	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.Question.Topology().Name(), Hash: p.Question.Topology().Hash(), Profile: p.Question.Costs().Name,
+	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.Question.Topology().Name(),
+		Hash: p.Question.Topology().Hash(), Profile: p.Question.Costs().Name,
 		Backend: f.backend, Seed: f.seed, Timed: f.onHost() || f.backend == backendCUDA, Rows: []report.RunRow{}}
 	if err := dir.begin(p, d, os.Args); err != nil {
 		return nil, err
@@ -283,7 +284,8 @@ func (p *planned) predictInPlace() error {
 
 // live prints rows as they are measured, beginning with what stands above them; nil where the
 // format has them all at the end.
-func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument, dtype collective.DType, op collective.ReduceOp) (*table.Live, error) {
+func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument, dtype collective.DType,
+	op collective.ReduceOp) (*table.Live, error) {
 	if f.plan.format.Name != table.Text {
 		return nil, nil
 	}
@@ -305,7 +307,8 @@ func (p *planned) goesOn(done int) string {
 }
 
 // execute runs every size; each row is on disk, and printed, before the next one starts.
-func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument, dir *resultDir, live *table.Live, dtype collective.DType, op collective.ReduceOp) error {
+func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument, dir *resultDir, live *table.Live, dtype collective.DType,
+	op collective.ReduceOp) error {
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	for i, row := range p.Rows {
@@ -333,8 +336,10 @@ type runRow struct{ report.RunRow }
 // foreseenRow is a row before it is measured.
 func foreseenRow(p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) runRow {
 	spec := p.Question.Spec()
-	r := runRow{report.RunRow{Collective: spec.Kind.String(), SizeBytes: int64(row.Size), Count: int64(row.Size) / int64(dtype.Size()), DType: dtype.String(), RedOp: "none", Root: -1,
-		Schedule: planner.Name(row.Schedule), PredictedUS: row.Prediction.Time.Microseconds(), Library: libraryOf(&row.NCCL), Warnings: append([]string{}, row.Prediction.Warnings...)}}
+	r := runRow{report.RunRow{Collective: spec.Kind.String(), SizeBytes: int64(row.Size), Count: int64(row.Size) / int64(dtype.Size()),
+		DType: dtype.String(), RedOp: "none", Root: -1,
+		Schedule: planner.Name(row.Schedule), PredictedUS: row.Prediction.Time.Microseconds(), Library: libraryOf(&row.NCCL),
+		Warnings: append([]string{}, row.Prediction.Warnings...)}}
 	if spec.Kind.Reduces() {
 		r.RedOp = op.String()
 	}
@@ -354,7 +359,8 @@ func (r *runRow) measured(p *planned, predicted units.Time, sum measurement.Summ
 	}
 }
 
-func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) (report.RunRow, error) {
+func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dtype collective.DType,
+	op collective.ReduceOp) (report.RunRow, error) {
 	if err := schedule.Check(row.Schedule, p.Question.Topology()); err != nil {
 		return report.RunRow{}, err
 	}
@@ -371,7 +377,8 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dt
 
 // time runs a schedule on the backend: the time of every iteration, and how many
 // elements were wrong.
-func (f *runFlags) time(ctx context.Context, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration, int64, error) {
+func (f *runFlags) time(ctx context.Context, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration,
+	int64, error) {
 	if f.backend == backendCUDA {
 		return f.gpu.time(ctx, f, row, count, dtype, op)
 	}
@@ -418,21 +425,28 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 		}
 		name := fmt.Sprintf("schedule-%02d.json", len(seen))
 		seen[r.Schedule] = true
-		if err := cli.WriteFile(filepath.Join(d.path, name), func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
+		if err := cli.WriteFile(filepath.Join(d.path, name),
+			func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
 			return err
 		}
 	}
 	if _, data, err := source(p.source); err != nil {
 		return err
-	} else if err := cli.WriteFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+	} else if err := cli.WriteFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error {
+		_,
+			err := w.Write(data)
+		return err
+	}); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"), func(w io.Writer) error { return cost.Encode(w, p.Question.Machine().WithOwn(p.Question.Costs())) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"),
+		func(w io.Writer) error { return cost.Encode(w, p.Question.Machine().WithOwn(p.Question.Costs())) }); err != nil {
 		return err
 	}
 	manifest := map[string]any{"schema": "railyard.manifest/v1", "tool": planner.Tool, "command": args[1:], "topology": doc.Topology,
 		"topology_hash": doc.Hash, "profile": doc.Profile, "seed": doc.Seed}
-	if err := cli.WriteFile(filepath.Join(d.path, "manifest.json"), func(w io.Writer) error { return table.WriteJSON(w, manifest) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "manifest.json"),
+		func(w io.Writer) error { return table.WriteJSON(w, manifest) }); err != nil {
 		return err
 	}
 	var err error
@@ -456,7 +470,10 @@ func (d *resultDir) finish(doc *report.RunDocument) error {
 	if err := cli.WriteFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return table.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "run.csv"), func(w io.Writer) error { return table.Emit(w, table.CSV, doc) }); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "run.csv"), func(w io.Writer) error {
+		return table.Emit(w, table.CSV,
+			doc)
+	}); err != nil {
 		return err
 	}
 	return d.plot(doc)

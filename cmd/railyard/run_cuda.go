@@ -168,14 +168,17 @@ func (g *gpuFlags) warnings(p *planned) []string {
 	var out []string
 	costs, fastest := p.Question.Costs(), g.machine.Fastest()
 	if costs.Borrowed() || fastest != nil && fastest.GPU != cuda.GPU() {
-		out = append(out, fmt.Sprintf("assumed: profile %s was not probed on %s (%v); measure with `railyard probe`", costs.Name, cuda.GPU(), &costs.Origin))
+		out = append(out, fmt.Sprintf("assumed: profile %s was not probed on %s (%v); measure with `railyard probe`", costs.Name,
+			cuda.GPU(), &costs.Origin))
 	}
 	switch {
 	case g.fixed:
 	case fastest == nil:
-		out = append(out, fmt.Sprintf("profile %s does not say what is fastest here: the schedule is planned; measure with `railyard tune`", g.machine.Name))
+		out = append(out, fmt.Sprintf("profile %s does not say what is fastest here: the schedule is planned; measure with `railyard tune`",
+			g.machine.Name))
 	case fastest.GPU != cuda.GPU():
-		out = append(out, fmt.Sprintf("profile %s knows what is fastest on %s, not on %s: the schedule is planned; measure with `railyard tune`", g.machine.Name, fastest.GPU, cuda.GPU()))
+		out = append(out, fmt.Sprintf("profile %s knows what is fastest on %s, not on %s: the schedule is planned; measure with "+
+			"`railyard tune`", g.machine.Name, fastest.GPU, cuda.GPU()))
 	}
 	return out
 }

@@ -56,7 +56,8 @@ func (x *scenario) describe(plan *sim.Plan, r *sim.Result) *report.SimulateDocum
 	j := x.jobs[0]
 	t := r.Ends[0]
 	alg, bus := study.Bandwidths(j.Schedule.Spec, j.size, t)
-	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: x.topo.Name(), Profile: x.profile.Name, Schedule: planner.Name(j.Schedule),
+	d := &report.SimulateDocument{Schema: "railyard.simulate/v1", Topology: x.topo.Name(), Profile: x.profile.Name,
+		Schedule:   planner.Name(j.Schedule),
 		Collective: j.Schedule.Spec.Kind.String(), SizeBytes: int64(j.size), TimeUS: t.Microseconds(), AlgBW: alg, BusBW: bus,
 		Sends: r.Sends, Events: r.Events, Bottleneck: r.Bottleneck, RankBalance: r.Balance.Ranks, LinkBalance: r.Balance.Links,
 		Links: linkLoads(plan, x.topo, r.Links, x.everyLink), Warnings: append([]string{}, r.Warnings...)}
@@ -91,7 +92,8 @@ func (x *scenario) split(d *report.SimulateDocument, plan *sim.Plan, t units.Tim
 		}
 	}
 	s, err := plan.Split(x.jobs[0].size, prompt)
-	d.LaunchUS, d.AlphaUS, d.BetaUS, d.ContentionUS = s.Launch.Microseconds(), s.Alpha.Microseconds(), s.Beta.Microseconds(), s.Contention.Microseconds()
+	d.LaunchUS, d.AlphaUS, d.BetaUS, d.ContentionUS = s.Launch.Microseconds(), s.Alpha.Microseconds(), s.Beta.Microseconds(),
+		s.Contention.Microseconds()
 	return err
 }
 
@@ -100,7 +102,8 @@ func lateness(delays []units.Time, t, prompt units.Time) *report.Stragglers {
 	for _, d := range delays {
 		sum += d.Microseconds()
 	}
-	return &report.Stragglers{LatestUS: slices.Max(delays).Microseconds(), MeanUS: sum / float64(len(delays)), PromptUS: prompt.Microseconds(), Slowdown: slowdown(t, prompt)}
+	return &report.Stragglers{LatestUS: slices.Max(delays).Microseconds(), MeanUS: sum / float64(len(delays)),
+		PromptUS: prompt.Microseconds(), Slowdown: slowdown(t, prompt)}
 }
 
 func slowdown(t, than units.Time) float64 { return float64(t) / float64(max(than, 1)) }
@@ -141,11 +144,14 @@ func (x *scenario) compareJobs(d *report.SimulateDocument, plan *sim.Plan, r *si
 				ranks = append(ranks, k)
 			}
 		}
-		d.Jobs = append(d.Jobs, report.SimulatedJob{Name: j.name, Schedule: planner.Name(j.Schedule), Collective: j.Schedule.Spec.Kind.String(), Ranks: formatRanks(ranks),
-			SizeBytes: int64(j.size), TimeUS: r.Ends[i].Microseconds(), AloneUS: alone.Microseconds(), Slowdown: slowdown(r.Ends[i], alone)})
+		d.Jobs = append(d.Jobs, report.SimulatedJob{Name: j.name, Schedule: planner.Name(j.Schedule),
+			Collective: j.Schedule.Spec.Kind.String(), Ranks: formatRanks(ranks),
+			SizeBytes: int64(j.size), TimeUS: r.Ends[i].Microseconds(), AloneUS: alone.Microseconds(), Slowdown: slowdown(r.Ends[i],
+				alone)})
 	}
 	if s := r.Shared; s != nil {
-		d.Shared = &report.SharedLink{ID: plan.LinkName(s.Load), Class: x.topo.Class(s.Load.Link).Name, Utilisation: s.Load.Utilisation, JobBytes: s.Jobs}
+		d.Shared = &report.SharedLink{ID: plan.LinkName(s.Load), Class: x.topo.Class(s.Load.Link).Name, Utilisation: s.Load.Utilisation,
+			JobBytes: s.Jobs}
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ func linkLoads(plan *sim.Plan, topo *topology.Topology, loads []sim.LinkLoad, ev
 			continue
 		}
 		index[k] = len(out)
-		out = append(out, report.LinkLoad{ID: plan.LinkName(l), Count: 1, Class: topo.Class(l.Link).Name, Bytes: l.Bytes, Utilisation: l.Utilisation})
+		out = append(out, report.LinkLoad{ID: plan.LinkName(l), Count: 1, Class: topo.Class(l.Link).Name, Bytes: l.Bytes,
+			Utilisation: l.Utilisation})
 	}
 	slices.SortStableFunc(out, func(a, b report.LinkLoad) int { return cmp.Compare(b.Utilisation, a.Utilisation) })
 	return out

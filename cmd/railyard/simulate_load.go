@@ -19,7 +19,8 @@ func loadOf(t *topology.Topology, p *cost.Profile, j *job) ([]topology.Backgroun
 	var out []topology.Background
 	for _, l := range r.Links {
 		if l.Utilisation > 0 {
-			out = append(out, topology.Background{Link: t.LinkName(l.Link), Class: t.Class(l.Link).Name, Utilisation: min(l.Utilisation, maxShare)})
+			out = append(out, topology.Background{Link: t.LinkName(l.Link), Class: t.Class(l.Link).Name, Utilisation: min(l.Utilisation,
+				maxShare)})
 		}
 	}
 	return out, nil

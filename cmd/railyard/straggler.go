@@ -18,7 +18,8 @@ type stragglerFlags struct {
 }
 
 func (f *stragglerFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.specs, "straggler", nil, "ranks that start late: gpu:NAME=20us, or all by chance: exp:5us (mean), normal:10us,2us (mean, deviation)")
+	cmd.Flags().StringArrayVar(&f.specs, "straggler", nil,
+		"ranks that start late: gpu:NAME=20us, or all by chance: exp:5us (mean), normal:10us,2us (mean, deviation)")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the delays that --straggler draws")
 }
 

@@ -18,7 +18,8 @@ func newVersion() *cobra.Command {
 		Example: "  railyard version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "railyard %s%s, %s, %s/%s\n", version, commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "railyard %s%s, %s, %s/%s\n", version, commit(), runtime.Version(), runtime.GOOS,
+				runtime.GOARCH)
 			return err
 		},
 	}

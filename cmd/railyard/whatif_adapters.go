@@ -39,7 +39,8 @@ func sharedAdapters(t *topology.Topology) []string {
 	var out []string
 	for _, nic := range order {
 		if n := len(users[nic]); n > least {
-			out = append(out, fmt.Sprintf("%s share %s now: each has 1/%d of it, as with adapters of that rate", strings.Join(users[nic], " and "), t.DeviceName(nic), n))
+			out = append(out, fmt.Sprintf("%s share %s now: each has 1/%d of it, as with adapters of that rate",
+				strings.Join(users[nic], " and "), t.DeviceName(nic), n))
 		}
 	}
 	return out

@@ -6,7 +6,8 @@
 // there. It keeps its processor while it waits, and is pinned to it where ranks are as many
 // as processors: else schedulers, Go's and the kernel's, may put two ranks on one.
 // A connection has two counters, messages sent and messages taken, which only grow: iteration
-// i's k-th message is number i·K + k, so nothing is ever reset between iterations. All ranks begin an iteration together. A rank that cannot move has a deadline
+// i's k-th message is number i·K + k, so nothing is ever reset between iterations. All ranks begin an iteration together. A rank that
+// cannot move has a deadline
 // and watches an abort word; when it expires, the error says who waits for whom, at which
 // operation and at which count, and all goroutines end.
 //

@@ -56,7 +56,8 @@ func TestParseText(t *testing.T) {
 
 // preamble is what nccl-tests print before the results: of ranks on hosts with so many each.
 func preamble(name string, hosts ...string) string {
-	text, rank := "# Collective test starting: "+name+"_perf\n# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0\n", 0
+	text, rank := "# Collective test starting: "+name+"_perf\n# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 "+
+		"iters: 20 agg iters: 1 validation: 1 graph: 0\n", 0
 	for _, h := range hosts {
 		text += fmt.Sprintf("#  Rank %2d Group  0 Pid   1234 on %10s device  0 [0000:01:00] NVIDIA H200\n", rank, h)
 		rank++

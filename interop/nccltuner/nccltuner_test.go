@@ -28,7 +28,8 @@ func TestRanges(t *testing.T) {
 
 func TestWriteCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteCSV(&b, []string{"A plan for a test, with a comment that is far too long for one line of a hundred characters, so that it goes on in the next."}, Ranges(choices()), 16); err != nil {
+	if err := WriteCSV(&b, []string{"A plan for a test, with a comment that is far too long for one line of a hundred characters, so " +
+		"that it goes on in the next."}, Ranges(choices()), 16); err != nil {
 		t.Fatal(err)
 	}
 	golden.Equal(t, "allreduce.csv", b.Bytes())

@@ -132,7 +132,8 @@ func modelOf(t *topology.Topology) string {
 // modelNamed is the machine whose name a model's has in it, the longest one: gb200 is no b200.
 func modelNamed(model string) (best string) {
 	for _, name := range Names() {
-		if !slices.Contains([]string{Ideal.Name, Line.Name, General, "host"}, name) && len(name) > len(best) && strings.Contains(model, name) {
+		if !slices.Contains([]string{Ideal.Name, Line.Name, General, "host"}, name) && len(name) > len(best) &&
+			strings.Contains(model, name) {
 			best = name
 		}
 	}

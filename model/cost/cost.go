@@ -64,6 +64,8 @@ type Segment struct {
 
 // Ideal is line rates and nothing else; Line adds the latencies of the topology file.
 var (
-	Ideal = &Profile{Name: "ideal", Origin: Origin{Kind: LineRate, Source: "by definition: line rates, no latency, no overhead", Date: "2026-11-21"}}
-	Line  = &Profile{Name: "line", Origin: Origin{Kind: LineRate, Source: "by definition: the topology file's rates and latencies, no overhead", Date: "2026-11-21"}, Latencies: true}
+	Ideal = &Profile{Name: "ideal", Origin: Origin{Kind: LineRate, Source: "by definition: line rates, no latency, no overhead",
+		Date: "2026-11-21"}}
+	Line = &Profile{Name: "line", Origin: Origin{Kind: LineRate,
+		Source: "by definition: the topology file's rates and latencies, no overhead", Date: "2026-11-21"}, Latencies: true}
 )

@@ -47,8 +47,10 @@ func (m *Machine) record() yamlfile.Record {
 	schema := Schema
 	head := yamlfile.Record{yamlfile.Named("schema", &schema), yamlfile.Named("name", &m.Name)}
 	parts := yamlfile.Record{
-		yamlfile.Part("nccl", &m.nccl, (*Profile).record, func(o *yamlfile.Object, p *Profile) { p.check(o, func(m *Machine) *Profile { return m.nccl }) }),
-		yamlfile.Part("railyard", &m.own, (*Profile).record, func(o *yamlfile.Object, p *Profile) { p.check(o, func(m *Machine) *Profile { return m.own }) }),
+		yamlfile.Part("nccl", &m.nccl, (*Profile).record,
+			func(o *yamlfile.Object, p *Profile) { p.check(o, func(m *Machine) *Profile { return m.nccl }) }),
+		yamlfile.Part("railyard", &m.own, (*Profile).record,
+			func(o *yamlfile.Object, p *Profile) { p.check(o, func(m *Machine) *Profile { return m.own }) }),
 		yamlfile.Part("fastest", &m.fastest, (*Fastest).record, nil),
 	}
 	return slices.Concat(head, m.Hardware.record(), parts)
@@ -60,7 +62,8 @@ func (m *Machine) readProfile(o *yamlfile.Object) {
 	var p Profile
 	var f Fastest
 	var execution string
-	fields := append(yamlfile.Record{yamlfile.Named("name", &m.Name), yamlfile.Text("execution", &execution), yamlfile.Text("gpu", &f.GPU), methodsField(&f)}, m.Hardware.record()...)
+	fields := append(yamlfile.Record{yamlfile.Named("name", &m.Name), yamlfile.Text("execution", &execution), yamlfile.Text("gpu", &f.GPU),
+		methodsField(&f)}, m.Hardware.record()...)
 	o.Known("schema")
 	slices.Concat(fields, p.record()).Read(o)
 	p.check(o, func(m *Machine) *Profile { return m.nccl })
@@ -90,7 +93,8 @@ func (h *Hardware) record() yamlfile.Record {
 
 func (p *Profile) record() yamlfile.Record {
 	return yamlfile.Record{
-		yamlfile.Text("from", &p.From), kindField(&p.Kind), yamlfile.Named("source", &p.Source), yamlfile.Date("date", &p.Date), yamlfile.Text("error", &p.Error),
+		yamlfile.Text("from", &p.From), kindField(&p.Kind), yamlfile.Named("source", &p.Source), yamlfile.Date("date", &p.Date),
+		yamlfile.Text("error", &p.Error),
 		yamlfile.Bool("latencies", &p.Latencies), yamlfile.Bool("serial", &p.Serial),
 		yamlfile.Duration("launch", &p.Launch), yamlfile.Rate("reduce", &p.Reduce), yamlfile.Rate("copy", &p.Copy),
 		yamlfile.Bytes("window", &p.Window), yamlfile.Bytes("min_size", &p.MinSize), yamlfile.Bytes("max_size", &p.MaxSize),
@@ -134,7 +138,8 @@ func (p *Profile) check(o *yamlfile.Object, of func(*Machine) *Profile) {
 }
 
 func (f *Fastest) record() yamlfile.Record {
-	return yamlfile.Record{yamlfile.Named("gpu", &f.GPU), kindField(&f.Kind), yamlfile.Named("source", &f.Source), yamlfile.Date("date", &f.Date), methodsField(f)}
+	return yamlfile.Record{yamlfile.Named("gpu", &f.GPU), kindField(&f.Kind), yamlfile.Named("source", &f.Source),
+		yamlfile.Date("date", &f.Date), methodsField(f)}
 }
 
 func methodsField(f *Fastest) yamlfile.Field {

@@ -9,9 +9,12 @@ import (
 const countless = 1 << 30 // more than there are of anything that is counted
 
 func (x *Protocol) record() yamlfile.Record {
-	return yamlfile.Record{yamlfile.Named("name", &x.Name), yamlfile.Float("efficiency", &x.Efficiency, 0, 1), yamlfile.Int("slots", &x.Slots, 0, 1, countless),
-		yamlfile.Bytes("slot", &x.Slot), yamlfile.Bytes("unit", &x.Unit), yamlfile.Int("threads", &x.Threads, 0, 1, countless), yamlfile.Bytes("thread_bytes", &x.ThreadBytes),
-		yamlfile.Duration("hop", &x.Hop), yamlfile.Float("drain", &x.Drain, 0, 1), yamlfile.Named("source", &x.Source), yamlfile.Date("date", &x.Date)}
+	return yamlfile.Record{yamlfile.Named("name", &x.Name), yamlfile.Float("efficiency", &x.Efficiency, 0, 1),
+		yamlfile.Int("slots", &x.Slots, 0, 1, countless),
+		yamlfile.Bytes("slot", &x.Slot), yamlfile.Bytes("unit", &x.Unit), yamlfile.Int("threads", &x.Threads, 0, 1, countless),
+		yamlfile.Bytes("thread_bytes", &x.ThreadBytes),
+		yamlfile.Duration("hop", &x.Hop), yamlfile.Float("drain", &x.Drain, 0, 1), yamlfile.Named("source", &x.Source),
+		yamlfile.Date("date", &x.Date)}
 }
 
 func checkProtocol(o *yamlfile.Object, before []Protocol, x *Protocol) {
@@ -27,8 +30,10 @@ func checkProtocol(o *yamlfile.Object, before []Protocol, x *Protocol) {
 var engineNames = []string{"copy_engine", "sm"}
 
 func (x *Engine) record() yamlfile.Record {
-	return yamlfile.Record{yamlfile.Named("name", &x.Name), yamlfile.Duration("alpha", &x.Alpha), yamlfile.Float("efficiency", &x.Efficiency, 0, 1),
-		yamlfile.Rate("local", &x.Local), yamlfile.Rate("block", &x.Block), yamlfile.Named("source", &x.Source), yamlfile.Date("date", &x.Date)}
+	return yamlfile.Record{yamlfile.Named("name", &x.Name), yamlfile.Duration("alpha", &x.Alpha), yamlfile.Float("efficiency",
+		&x.Efficiency, 0, 1),
+		yamlfile.Rate("local", &x.Local), yamlfile.Rate("block", &x.Block), yamlfile.Named("source", &x.Source),
+		yamlfile.Date("date", &x.Date)}
 }
 
 func checkEngine(o *yamlfile.Object, before []Engine, x *Engine) {
@@ -44,7 +49,8 @@ func checkEngine(o *yamlfile.Object, before []Engine, x *Engine) {
 
 func (l *Level) record() yamlfile.Record {
 	return yamlfile.Record{yamlfile.Bytes("from", &l.From), yamlfile.Rate("alone", &l.Alone), yamlfile.Rate("input_copy", &l.Input.Copy),
-		yamlfile.Rate("input_combine", &l.Input.Combine), yamlfile.Rate("fresh_copy", &l.Fresh.Copy), yamlfile.Rate("fresh_combine", &l.Fresh.Combine)}
+		yamlfile.Rate("input_combine", &l.Input.Combine), yamlfile.Rate("fresh_copy", &l.Fresh.Copy), yamlfile.Rate("fresh_combine",
+			&l.Fresh.Combine)}
 }
 
 func checkLevel(o *yamlfile.Object, before []Level, l *Level) {
@@ -60,7 +66,8 @@ func checkLevel(o *yamlfile.Object, before []Level, l *Level) {
 
 func (c *Curve) record() yamlfile.Record {
 	return yamlfile.Record{yamlfile.Named("medium", &c.Medium), yamlfile.Named("protocol", &c.Protocol), yamlfile.Bool("smooth", &c.Smooth),
-		yamlfile.Duration("launch", &c.Launch), yamlfile.Duration("peer", &c.Peer), yamlfile.List("segments", &c.Segments, yamlfile.Lines, (*Segment).record, checkSegment)}
+		yamlfile.Duration("launch", &c.Launch), yamlfile.Duration("peer", &c.Peer), yamlfile.List("segments", &c.Segments, yamlfile.Lines,
+			(*Segment).record, checkSegment)}
 }
 
 func checkCurve(o *yamlfile.Object, _ []Curve, c *Curve) {
@@ -81,11 +88,16 @@ func checkSegment(o *yamlfile.Object, before []Segment, s *Segment) {
 }
 
 func (k *Kernel) record() yamlfile.Record {
-	return yamlfile.Record{yamlfile.Named("collective", &k.Collective), yamlfile.Named("algorithm", &k.Algorithm), yamlfile.Named("protocol", &k.Protocol),
-		yamlfile.Named("over", &k.Over), yamlfile.Bool("graph", &k.Graph), yamlfile.Duration("base", &k.Base), yamlfile.Duration("wide", &k.Wide),
-		yamlfile.Duration("hop", &k.Hop), yamlfile.Duration("net_hop", &k.NetHop), yamlfile.Float("drain", &k.Drain, -1, 10), yamlfile.Bytes("fill", &k.Fill),
-		yamlfile.List("pieces", &k.Pieces, yamlfile.Line, (*Piece).record, checkPiece), yamlfile.Bytes("min_size", &k.MinSize), yamlfile.Bytes("max_size", &k.MaxSize),
-		yamlfile.Int("rows", &k.Rows, 0, 0, countless), yamlfile.Float("error", &k.Error, 0, countless), yamlfile.Float("held_out", &k.HeldOut, 0, countless)}
+	return yamlfile.Record{yamlfile.Named("collective", &k.Collective), yamlfile.Named("algorithm", &k.Algorithm),
+		yamlfile.Named("protocol", &k.Protocol),
+		yamlfile.Named("over", &k.Over), yamlfile.Bool("graph", &k.Graph), yamlfile.Duration("base", &k.Base),
+		yamlfile.Duration("wide", &k.Wide),
+		yamlfile.Duration("hop", &k.Hop), yamlfile.Duration("net_hop", &k.NetHop), yamlfile.Float("drain", &k.Drain, -1, 10),
+		yamlfile.Bytes("fill", &k.Fill),
+		yamlfile.List("pieces", &k.Pieces, yamlfile.Line, (*Piece).record, checkPiece), yamlfile.Bytes("min_size", &k.MinSize),
+		yamlfile.Bytes("max_size", &k.MaxSize),
+		yamlfile.Int("rows", &k.Rows, 0, 0, countless), yamlfile.Float("error", &k.Error, 0, countless),
+		yamlfile.Float("held_out", &k.HeldOut, 0, countless)}
 }
 
 func checkKernel(o *yamlfile.Object, _ []Kernel, k *Kernel) {
@@ -111,9 +123,12 @@ func checkPiece(o *yamlfile.Object, before []Piece, p *Piece) {
 var mechanisms = []string{"pull", "push", "packets", "lines", "words", "words_push", "copies"}
 
 func (m *Method) record() yamlfile.Record {
-	return yamlfile.Record{yamlfile.Named("collective", &m.Collective), yamlfile.Int("gpus", &m.GPUs, 0, 1, countless), yamlfile.Bytes("up_to", &m.UpTo),
-		yamlfile.Named("algorithm", &m.Algorithm), yamlfile.Int("slices", &m.Slices, 1, 0, countless), yamlfile.Named("mechanism", &m.Mechanism),
-		yamlfile.Int("blocks", &m.Blocks, 0, 0, countless), yamlfile.Int("threads", &m.Threads, 0, 0, countless), yamlfile.Int("streams", &m.Streams, 0, 0, countless)}
+	return yamlfile.Record{yamlfile.Named("collective", &m.Collective), yamlfile.Int("gpus", &m.GPUs, 0, 1, countless),
+		yamlfile.Bytes("up_to", &m.UpTo),
+		yamlfile.Named("algorithm", &m.Algorithm), yamlfile.Int("slices", &m.Slices, 1, 0, countless),
+		yamlfile.Named("mechanism", &m.Mechanism),
+		yamlfile.Int("blocks", &m.Blocks, 0, 0, countless), yamlfile.Int("threads", &m.Threads, 0, 0, countless),
+		yamlfile.Int("streams", &m.Streams, 0, 0, countless)}
 }
 
 func checkMethod(o *yamlfile.Object, before []Method, m *Method) {
@@ -125,7 +140,8 @@ func checkMethod(o *yamlfile.Object, before []Method, m *Method) {
 		o.AddAt(o.Where("gpus"), "%s: gpus must be given, and threads be a multiple of 32", o.What)
 	}
 	if n := len(before); n > 0 {
-		if last := &before[n-1]; last.Collective == m.Collective && last.GPUs == m.GPUs && (last.UpTo == 0 || m.UpTo != 0 && m.UpTo <= last.UpTo) {
+		if last := &before[n-1]; last.Collective == m.Collective && last.GPUs == m.GPUs && (last.UpTo == 0 || m.UpTo != 0 &&
+			m.UpTo <= last.UpTo) {
 			o.AddAt(o.Where("up_to"), "%s: up_to must be larger than in the row before", o.What)
 		}
 	}

@@ -128,7 +128,8 @@ func (m *Machine) Own(t *topology.Topology) *Profile {
 		p = m.NCCL()
 		p.Kernels, p.Origin = nil, Origin{Derived, "", "what messages of NCCL cost here: " + p.Source, p.Date, p.Error}
 	case p == nil:
-		p = &Profile{Name: m.Name, Hardware: m.Hardware, Origin: Origin{Kind: Assumed, Source: "no messages of railyard's were measured on such a machine"}}
+		p = &Profile{Name: m.Name, Hardware: m.Hardware, Origin: Origin{Kind: Assumed,
+			Source: "no messages of railyard's were measured on such a machine"}}
 	case p.Kind == LineRate:
 		return p
 	}
@@ -189,7 +190,8 @@ func (p *Profile) derive(medium topology.Medium, fabric string) (curves []Curve,
 		if medium == topology.Network {
 			alpha = k.NetHop
 		}
-		from := &Origin{Derived, "", fmt.Sprintf("what NCCL's %s by %s/%s reaches over %s on %s", k.Collective, k.Algorithm, k.Protocol, k.Over, p.Name), p.Date, ""}
+		from := &Origin{Derived, "", fmt.Sprintf("what NCCL's %s by %s/%s reaches over %s on %s", k.Collective, k.Algorithm, k.Protocol,
+			k.Over, p.Name), p.Date, ""}
 		if p.Name == General {
 			from.Kind, from.From = Assumed, General
 		}

@@ -140,7 +140,8 @@ func TestNamedMachineApplies(t *testing.T) {
 func TestFilesOfEarlierVersions(t *testing.T) {
 	const head = "schema: railyard.profile/v1\nname: mine\nsource: a test\ndate: \"2026-11-21\"\nlatencies: false\n"
 	const curves = "curves:\n  - {medium: nvlink, protocol: any, segments: [{from: 0B, alpha: 1us}]}\n"
-	const kernels = "kernels:\n  - {collective: all_reduce, algorithm: ring, protocol: simple, over: nvlink, hop: 3us, pieces: [{from: 0B, slowdown: 1.5}], min_size: 1KiB, max_size: 1GiB, rows: 9, error: 0.1, held_out: 0.1}\n"
+	const kernels = "kernels:\n  - {collective: all_reduce, algorithm: ring, protocol: simple, over: nvlink, hop: 3us, pieces: [{from: " +
+		"0B, slowdown: 1.5}], min_size: 1KiB, max_size: 1GiB, rows: 9, error: 0.1, held_out: 0.1}\n"
 	const methods = "gpu: Some GPU\nmethods:\n  - {collective: all_reduce, gpus: 2, algorithm: direct, mechanism: pull}\n"
 	for _, c := range []struct {
 		text               string

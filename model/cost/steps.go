@@ -68,7 +68,8 @@ func stepsField(s *Steps) yamlfile.Field {
 }
 
 func (s *Step) record() yamlfile.Record {
-	return yamlfile.Record{yamlfile.Duration("alpha", &s.Alpha), yamlfile.Rate("rate", &s.Rate), yamlfile.Float("efficiency", &s.Efficiency, 0, 1),
+	return yamlfile.Record{yamlfile.Duration("alpha", &s.Alpha), yamlfile.Rate("rate", &s.Rate), yamlfile.Float("efficiency",
+		&s.Efficiency, 0, 1),
 		yamlfile.Named("source", &s.Source), yamlfile.Date("date", &s.Date)}
 }
 

@@ -98,7 +98,8 @@ const oneWay = "_oneway"
 // curve is the most specific curve, nil where none applies.
 func (p *Profile) curve(medium topology.Medium, protocol string) *Curve {
 	best := p.specific(medium, protocol)
-	if (protocol == Flag || protocol == RelaxedFlag || protocol == Request || strings.HasSuffix(protocol, oneWay)) && (best == nil || best.Protocol != protocol) {
+	if (protocol == Flag || protocol == RelaxedFlag || protocol == Request || strings.HasSuffix(protocol, oneWay)) &&
+		(best == nil || best.Protocol != protocol) {
 		return nil // the curves of messages with data say nothing of them
 	}
 	if other := plainer[protocol]; other != "" && (best == nil || best.Protocol != protocol) {

@@ -122,7 +122,8 @@ func Of(t *topology.Topology) (*GPU, error) {
 		case name == "":
 			name = n
 		case name != n:
-			return nil, fmt.Errorf("%s has GPUs of several models (%s, %s): a step is as slow as the slowest; name it with --gpu", t.Name(), name, n)
+			return nil, fmt.Errorf("%s has GPUs of several models (%s, %s): a step is as slow as the slowest; name it with --gpu",
+				t.Name(), name, n)
 		}
 	}
 	g, err := Get(name)

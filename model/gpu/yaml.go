@@ -162,7 +162,8 @@ func decodeAttention(d *yamlfile.Diagnostics, n *yaml.Node, what string) Attenti
 func decodeProduct(d *yamlfile.Diagnostics, n *yaml.Node, what string) Product {
 	o := yamlfile.NewObject(d, n, what)
 	p := Product{Launch: o.Duration("launch", units.Second), Efficiency: o.Share("efficiency", 1), Steady: o.Share("steady", 1),
-		Traffic: o.Number("traffic", 1), Converts: o.Boolean("converts", false), Error: o.Number("error", 1), Source: o.Text("source", true)}
+		Traffic: o.Number("traffic", 1), Converts: o.Boolean("converts", false), Error: o.Number("error", 1),
+		Source: o.Text("source", true)}
 	o.Done()
 	return p
 }
@@ -198,7 +199,8 @@ func (g *GPU) borrow(other *GPU) {
 func (g *GPU) noteBursts() {
 	for _, p := range Precisions() {
 		if c := g.Products[p]; g.Peak[p] > 0 && c.Steady == 1 && !strings.Contains(c.Source, "without pause") {
-			g.Notes = append(g.Notes, fmt.Sprintf("products of %s in %s: their rate under load was not measured, so steps may take longer", g.Name, p))
+			g.Notes = append(g.Notes, fmt.Sprintf("products of %s in %s: their rate under load was not measured, so steps may take longer",
+				g.Name, p))
 		}
 	}
 }

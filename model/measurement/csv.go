@@ -29,7 +29,8 @@ func ReadCSV(r io.Reader, file string) (*Set, error) {
 	header, err := in.Read()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%s:1: the file is empty: the first line must name the columns, at least %s", file, strings.Join(needed, ", "))
+		return nil, fmt.Errorf("%s:1: the file is empty: the first line must name the columns, at least %s", file,
+			strings.Join(needed, ", "))
 	case err != nil:
 		return nil, fmt.Errorf("%s: the header: %w", file, err)
 	}
@@ -58,7 +59,8 @@ func checkHeader(header []string) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("there is no column %s; a measurement needs %s (found: %s)", strings.Join(missing, " and no "), strings.Join(needed, ", "), strings.Join(header, ", "))
+		return fmt.Errorf("there is no column %s; a measurement needs %s (found: %s)", strings.Join(missing, " and no "),
+			strings.Join(needed, ", "), strings.Join(header, ", "))
 	}
 	for i, name := range header {
 		if name == "" {

@@ -40,7 +40,8 @@ func ReadLinks(r io.Reader, file string) ([]Link, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	case !slices.Equal(header, linkHeader):
 		line, _ := in.FieldPos(0)
-		return nil, fmt.Errorf("%s:%d: the header is %s, and must be %s", file, line, strings.Join(header, ","), strings.Join(linkHeader, ","))
+		return nil, fmt.Errorf("%s:%d: the header is %s, and must be %s", file, line, strings.Join(header, ","),
+			strings.Join(linkHeader, ","))
 	}
 	var out []Link
 	var errs []error

@@ -42,7 +42,8 @@ func TestReadCSVSamples(t *testing.T) {
 	for _, name := range []string{"h200", "published"} {
 		var out bytes.Buffer
 		for _, r := range read(t, name+".csv").Rows {
-			fmt.Fprintf(&out, "line %d: %s %v of %v, %v, %d GPUs = %d x %d, algo %q proto %q launch %q dtype %q nccl %q system %q, derived %q, unusable %q\n", r.Line, r.ID, r.Collective,
+			fmt.Fprintf(&out, "line %d: %s %v of %v, %v, %d GPUs = %d x %d, algo %q proto %q launch %q dtype %q nccl %q system %q, "+
+				"derived %q, unusable %q\n", r.Line, r.ID, r.Collective,
 				r.Size, r.Time, r.GPUs, r.Nodes, r.GPUsPerNode, r.Algo, r.Proto, r.Launch, r.DType, r.NCCLVersion, r.System, r.Derived,
 				r.Unusable)
 		}

@@ -86,7 +86,8 @@ func (m *Missing) Error() string {
 	if len(m.Have) > 0 {
 		have = "it has " + strings.Join(m.Have, ", ")
 	}
-	return fmt.Sprintf("price book %s has no price for %s: %s; add it to a book of your own and name that with --prices book=FILE", m.Book, m.What, have)
+	return fmt.Sprintf("price book %s has no price for %s: %s; add it to a book of your own and name that with --prices book=FILE", m.Book,
+		m.What, have)
 }
 
 // Node is the price of a server.

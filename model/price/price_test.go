@@ -39,7 +39,8 @@ func TestMistakesHaveLines(t *testing.T) {
 		{"pue: {value: 1.54", "pue: {value: 0.5", "running.pue: value 0.5 must be a number from 1 to 10"},
 		{"watts: 10200", "wats: 10200", `nodes[0]: unknown key "wats"`},
 		{"schema: railyard.prices/v1", "schema: prices", "is not known"},
-		{"  staff_year: {value: 150000, source: \"assumption: an engineer with overheads\", date: 2026-11-21}\n", "", `running.staff_year: "source" is missing`},
+		{"  staff_year: {value: 150000, source: \"assumption: an engineer with overheads\", date: 2026-11-21}\n", "",
+			`running.staff_year: "source" is missing`},
 	} {
 		text := strings.Replace(string(good), c.old, c.new, 1)
 		if text == string(good) {

@@ -53,11 +53,15 @@ func Parse(file string, data []byte) (*Book, error) {
 func (b *Book) record() yamlfile.Record {
 	r := &b.Running
 	return yamlfile.Record{
-		yamlfile.Named("name", &b.Name), yamlfile.Text("currency", &b.Currency).Checked(b.checkCurrency), yamlfile.Named("source", &b.Source), yamlfile.Date("date", &b.Date),
-		yamlfile.List("nodes", &b.Nodes, yamlfile.Lines, (*Node).record, nil), yamlfile.List("switches", &b.Switches, yamlfile.Lines, (*Switch).record, nil),
-		yamlfile.List("cables", &b.Cables, yamlfile.Lines, (*Cable).record, nil), yamlfile.List("cloud", &b.Cloud, yamlfile.Lines, (*Cloud).record, nil),
+		yamlfile.Named("name", &b.Name), yamlfile.Text("currency", &b.Currency).Checked(b.checkCurrency),
+		yamlfile.Named("source", &b.Source), yamlfile.Date("date", &b.Date),
+		yamlfile.List("nodes", &b.Nodes, yamlfile.Lines, (*Node).record, nil), yamlfile.List("switches", &b.Switches, yamlfile.Lines,
+			(*Switch).record, nil),
+		yamlfile.List("cables", &b.Cables, yamlfile.Lines, (*Cable).record, nil), yamlfile.List("cloud", &b.Cloud, yamlfile.Lines,
+			(*Cloud).record, nil),
 		yamlfile.Sub("running", yamlfile.Record{
-			r.KWh.field("kwh", 0, 1e6), r.PUE.field("pue", 1, 10), r.Space.field("kw_month", 0, 1e9), r.Staff.field("staff_year", 0, maxMoney),
+			r.KWh.field("kwh", 0, 1e6), r.PUE.field("pue", 1, 10), r.Space.field("kw_month", 0, 1e9), r.Staff.field("staff_year", 0,
+				maxMoney),
 			r.StaffPer.field("nodes_a_staff", 1e-3, 1e6), r.Maintenance.field("maintenance", 0, 1), r.Idle.field("idle_power", 0, 1),
 		}),
 	}
@@ -75,15 +79,18 @@ func (n *Node) record() yamlfile.Record {
 
 func (s *Switch) record() yamlfile.Record {
 	ports := yamlfile.Int("ports", &s.Ports, 0, 1, maxPorts).Needed()
-	return append(yamlfile.Record{yamlfile.Named("class", &s.Class), ports, money("price", &s.Price), watts(&s.Watts)}, s.Origin.record()...)
+	return append(yamlfile.Record{yamlfile.Named("class", &s.Class), ports, money("price", &s.Price), watts(&s.Watts)},
+		s.Origin.record()...)
 }
 
 func (c *Cable) record() yamlfile.Record {
-	return append(yamlfile.Record{yamlfile.Named("class", &c.Class), money("price", &c.Price), watts(&c.Watts), yamlfile.Bool("optical", &c.Optical)}, c.Origin.record()...)
+	return append(yamlfile.Record{yamlfile.Named("class", &c.Class), money("price", &c.Price), watts(&c.Watts),
+		yamlfile.Bool("optical", &c.Optical)}, c.Origin.record()...)
 }
 
 func (c *Cloud) record() yamlfile.Record {
-	return append(yamlfile.Record{yamlfile.Named("template", &c.Template), yamlfile.Named("offer", &c.Offer), money("hour", &c.Hour)}, c.Origin.record()...)
+	return append(yamlfile.Record{yamlfile.Named("template", &c.Template), yamlfile.Named("offer", &c.Offer), money("hour", &c.Hour)},
+		c.Origin.record()...)
 }
 
 func money(key string, v *float64) yamlfile.Field { return yamlfile.Float(key, v, 0, maxMoney) }

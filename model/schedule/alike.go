@@ -202,7 +202,8 @@ func (c *comparer) same(r, q, by int32) bool {
 // construction the same at all positions: as many operations as there are pairs of ranks
 // need not be compared.
 func (m *moves) turn(ph *Phase) bool {
-	if len(m.axes) != 1 || m.axes[0] != (axis{size: int32(m.ranks), stride: 1, chunkStride: 1}) || m.chunks != m.ranks || len(ph.Groups.List) != 1 {
+	if len(m.axes) != 1 || m.axes[0] != (axis{size: int32(m.ranks), stride: 1, chunkStride: 1}) || m.chunks != m.ranks ||
+		len(ph.Groups.List) != 1 {
 		return false
 	}
 	g := &ph.Groups.List[0]

@@ -19,9 +19,10 @@ type Bends struct {
 
 // BentKind is what nodes of a kind have in common.
 type BentKind struct {
-	By    []RankList `json:"by"`              // by rail: by unit
-	Lost  RankList   `json:"lost,omitempty"`  // rails on which there is no GPU
-	Roots []RankList `json:"roots,omitempty"` // by rail: by unit, chunks of which a node is the root (all_reduce), or that are dealt to it (broadcast, reduce)
+	By   []RankList `json:"by"`             // by rail: by unit
+	Lost RankList   `json:"lost,omitempty"` // rails on which there is no GPU
+	// by rail: by unit, chunks of which a node is the root (all_reduce), or that are dealt to it (broadcast, reduce)
+	Roots []RankList `json:"roots,omitempty"`
 }
 
 func (b *Bends) rails() int32 { return int32(len(b.Kinds[0].By)) }
@@ -92,7 +93,8 @@ func joinNeighbours(ops []Op) int {
 // followedBy reports whether a place and another one are one range.
 func (l Loc) followedBy(next Loc) bool {
 	a, b := l.Set, next.Set
-	return l.Buf == next.Buf && a.Outer <= 1 && b.Outer <= 1 && (a.Stride == 1 || a.Count == 1) && (b.Stride == 1 || b.Count == 1) && a.First+a.Count == b.First
+	return l.Buf == next.Buf && a.Outer <= 1 && b.Outer <= 1 && (a.Stride == 1 || a.Count == 1) && (b.Stride == 1 || b.Count == 1) &&
+		a.First+a.Count == b.First
 }
 
 // bentStage is what the generator makes in a phase.
@@ -106,9 +108,10 @@ var bentStages = map[collective.Kind][]bentStage{
 	collective.AllToAll:      {{collective.AllToAll, 1}, {collective.AllToAll, 2}, {collective.AllToAll, 3}},
 	collective.AllGather:     {{collective.AllGather, 1}, {collective.AllGather, 2}, {collective.AllGather, 3}},
 	collective.ReduceScatter: {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.ReduceScatter, 1}},
-	collective.AllReduce:     {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.AllGather, 2}, {collective.AllGather, 3}},
-	collective.Broadcast:     {{collective.Broadcast, 1}, {collective.Broadcast, 2}, {collective.AllGather, 2}, {collective.AllGather, 3}},
-	collective.Reduce:        {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.Reduce, 2}, {collective.Reduce, 1}},
+	collective.AllReduce: {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.AllGather, 2},
+		{collective.AllGather, 3}},
+	collective.Broadcast: {{collective.Broadcast, 1}, {collective.Broadcast, 2}, {collective.AllGather, 2}, {collective.AllGather, 3}},
+	collective.Reduce:    {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.Reduce, 2}, {collective.Reduce, 1}},
 }
 
 // BentPhases are the phases of a collective over bent rails. What is summed up on the way lies

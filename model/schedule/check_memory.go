@@ -109,7 +109,8 @@ func (k *checker) fits(r, i int, b Buffer, c int32, v value) error {
 	spec := k.s.Spec
 	parts := k.chunks / spec.Blocks()
 	if part, place := int(v.chunk)%parts, int(c)%parts; part != place {
-		return k.fail(r, i, "puts part %d of a block into place %d, which has the size of part %d: use a place whose number is that of the part modulo %d", part, c, place, parts)
+		return k.fail(r, i, "puts part %d of a block into place %d, which has the size of part %d: use a place whose number is that of "+
+			"the part modulo %d", part, c, place, parts)
 	}
 	if spec.Kind == collective.AllToAllV {
 		return k.fitsPair(r, i, b, c, v)

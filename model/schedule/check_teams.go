@@ -57,7 +57,8 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 		if n == 0 {
 			first = m.src
 		} else if m.src != first {
-			return false, k.fail(r, i, "takes %v of rank %d and %v of rank %d: switches combine one place of all", first, op.Peers[0], m.src, p)
+			return false, k.fail(r, i, "takes %v of rank %d and %v of rank %d: switches combine one place of all", first, op.Peers[0],
+				m.src, p)
 		}
 		k.heard(r, i, m, c)
 		if sum, err = k.combine(r, i, sum, m.values); err != nil {

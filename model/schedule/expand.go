@@ -26,7 +26,8 @@ func NewExpander(s *Schedule) *Expander { return newExpander(s, false) }
 func NewSketch(s *Schedule) *Expander { return newExpander(s, true) }
 
 func newExpander(s *Schedule, sketch bool) *Expander {
-	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels)), bent: make([]*bentGroups, len(s.Channels))}
+	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels)),
+		bent: make([]*bentGroups, len(s.Channels))}
 	for c, ch := range s.Channels {
 		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
 		var trees *treePhases
@@ -125,7 +126,8 @@ var generators = map[string]map[collective.Kind]func(*emitter){
 		collective.Broadcast: treeBroadcast, collective.Reduce: treeReduce,
 		collective.Gather: treeGather, collective.Scatter: treeScatter, collective.Barrier: treeBarrier,
 	},
-	GenDoubling: {collective.ReduceScatter: halvingReduceScatter, collective.AllGather: doublingAllGather, collective.AllReduce: doublingAllReduce},
+	GenDoubling: {collective.ReduceScatter: halvingReduceScatter, collective.AllGather: doublingAllGather,
+		collective.AllReduce: doublingAllReduce},
 	GenBruck: {
 		collective.AllGather: bruckAllGather, collective.ReduceScatter: bruckReduceScatter,
 		collective.AllToAll: bruckAllToAll, collective.Barrier: disseminationBarrier,

@@ -85,7 +85,8 @@ func TestPlansOfEarlierVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range []string{"railyard.schedule/v1", "railyard.schedule/v2"} {
-		if _, err := Decode(strings.NewReader(strings.Replace(string(data), Schema, v, 1))); err == nil || !strings.Contains(err.Error(), "make the plan again (railyard plan)") {
+		if _, err := Decode(strings.NewReader(strings.Replace(string(data), Schema, v, 1))); err == nil ||
+			!strings.Contains(err.Error(), "make the plan again (railyard plan)") {
 			t.Errorf("%s: %v", v, err)
 		}
 		if _, err := Decode(strings.NewReader(strings.Replace(string(ring), Schema, v, 1))); err != nil {

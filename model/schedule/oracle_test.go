@@ -373,7 +373,8 @@ func TestRefusalsNameThePlace(t *testing.T) {
 	s = ring()
 	ops := s.Channels[0].Phases[0].Ops[2]
 	s.Channels[0].Phases[0].Ops[2] = append(ops, Op{Kind: Send, Peer: 3, Src: ops[0].Src})
-	if err := Check(s, nil); err == nil || err.Error() != fmt.Sprintf("rank 2, channel 0, phase 0, operation %d (%v): rank 3 never receives it", len(ops), Op{Kind: Send, Peer: 3, Src: ops[0].Src}) {
+	if err := Check(s, nil); err == nil || err.Error() != fmt.Sprintf("rank 2, channel 0, phase 0, operation %d (%v): rank 3 never "+
+		"receives it", len(ops), Op{Kind: Send, Peer: 3, Src: ops[0].Src}) {
 		t.Errorf("an unmatched send: %v", err)
 	}
 }

@@ -134,7 +134,8 @@ func (v *railView) across() {
 
 // between are the places of what goes from a node to another on the rank's rail.
 func (v *railView) between(from, to int32) ChunkSet {
-	return ChunkSet{First: from*v.local*v.chunks + to*v.local*v.per + v.at, Count: v.per, Stride: v.local, Outer: v.local, OuterStride: v.chunks}
+	return ChunkSet{First: from*v.local*v.chunks + to*v.local*v.per + v.at, Count: v.per, Stride: v.local, Outer: v.local,
+		OuterStride: v.chunks}
 }
 
 func (v *railView) fromRails() {

@@ -154,7 +154,8 @@ func validateTeams(programs [][]Op) error {
 			for i, p := range t.Peers {
 				pair := t.Pair(i)
 				if _, taken := team[pair]; taken || slices.Contains(t.Peers[:i], p) {
-					return fmt.Errorf("rank %d: %v: rank %d sends to rank %d in another team as well: use another phase", r, t.Kind, pair[0], pair[1])
+					return fmt.Errorf("rank %d: %v: rank %d sends to rank %d in another team as well: use another phase", r, t.Kind,
+						pair[0], pair[1])
 				}
 				team[pair] = t
 			}

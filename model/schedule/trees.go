@@ -181,7 +181,8 @@ func (b *treePhases) edges(d int32) (down, up [][]edge) {
 }
 
 // compare orders a parent's hops so that it looks the same from every parent, and the
-// same from both ends of a hop: by how far the tree's root is ahead of the parent. Equal programs fold in the simulator, and nobody is served first by all.
+// same from both ends of a hop: by how far the tree's root is ahead of the parent. Equal programs fold in the simulator, and nobody is
+// served first by all.
 func (b *treePhases) compare(parent int32, x, y edge) int {
 	s, t := &b.List[x.tree], &b.List[y.tree]
 	return cmp.Or(cmp.Compare(b.ahead(parent, s.Root), b.ahead(parent, t.Root)), cmp.Compare(x.tree, y.tree))

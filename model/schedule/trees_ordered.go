@@ -97,7 +97,8 @@ type orderedTrees struct {
 }
 
 func (b *treePhases) ordered(ph *Phase) *orderedTrees {
-	o := &orderedTrees{orders: ph.Order, pieces: b.pieces(), last: lastAfter(ph.Order), ops: make([][]Op, b.ranks), trees: make([][]int32, b.ranks)}
+	o := &orderedTrees{orders: ph.Order, pieces: b.pieces(), last: lastAfter(ph.Order), ops: make([][]Op, b.ranks),
+		trees: make([][]int32, b.ranks)}
 	if ph.Op == collective.AllGather && ph.Src == Input {
 		o.own = b.own()
 	}

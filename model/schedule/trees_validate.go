@@ -73,7 +73,10 @@ func (t *Trees) validateOrder(ph *Phase, ranks int) error {
 		if !isPermutation(o.Ends, len(ends)) {
 			return fmt.Errorf("trees: the order of rank %d is not a permutation of its ends 0 … %d", r, len(ends)-1)
 		}
-		if o.After != nil && (len(o.After) != len(ends) || slices.ContainsFunc(o.After, func(n int32) bool { return n < 0 || n > maxAfter })) {
+		if o.After != nil && (len(o.After) != len(ends) || slices.ContainsFunc(o.After, func(n int32) bool {
+			return n < 0 ||
+				n > maxAfter
+		})) {
 			return fmt.Errorf("trees: the order of rank %d: after must have %d numbers from 0 to %d", r, len(ends), maxAfter)
 		}
 	}

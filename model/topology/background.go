@@ -35,7 +35,8 @@ func (t *Topology) WithBackground(traffic []Background) (*Topology, error) {
 	if len(taken) == 0 {
 		return t, nil
 	}
-	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, slowed: map[slowClass]int32{}, classes: t.classes}
+	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, slowed: map[slowClass]int32{},
+		classes: t.classes}
 	left := map[leftClass]int32{}
 	for l := range LinkID(len(t.links)) { // in this order, so that classes are always numbered alike
 		busy, some := taken[l]
@@ -114,7 +115,8 @@ func (t *Topology) takenBy(traffic []Background) (map[LinkID]float64, []error) {
 // loaded are the links that carry background traffic, by direction.
 func (x *degrader) loaded(b Background, named map[string]DeviceID) ([][]LinkID, error) {
 	if !(b.Utilisation >= 0 && b.Utilisation < full) {
-		return nil, fmt.Errorf("link %s: utilisation %v: must be from 0 to below 1, so that something is left", shorten(b.Link), b.Utilisation)
+		return nil, fmt.Errorf("link %s: utilisation %v: must be from 0 to below 1, so that something is left", shorten(b.Link),
+			b.Utilisation)
 	}
 	if !(b.Rate >= 0) || math.IsInf(b.Rate, 0) || b.Rate > 0 && b.Utilisation > 0 {
 		return nil, fmt.Errorf("link %s: %v bytes per second: give a rate that is not negative, or a utilisation", shorten(b.Link), b.Rate)
@@ -154,7 +156,8 @@ func (x *degrader) carrying(b Background, from DeviceID, bundles [][]LinkID) ([]
 	case there == NoLink:
 		return nil, fmt.Errorf("%s has no link %s: %s is linked to %s", x.t.name, b.Link, x.t.DeviceName(from), x.neighbours(from))
 	case len(out) == 0:
-		return nil, fmt.Errorf("link %s is %s on %s, not %s: was the load simulated on another machine, or with a load of its own?", b.Link, x.t.Class(there).Name, x.t.name, b.Class)
+		return nil, fmt.Errorf("link %s is %s on %s, not %s: was the load simulated on another machine, or with a load of its own?",
+			b.Link, x.t.Class(there).Name, x.t.name, b.Class)
 	}
 	for _, links := range out {
 		if n := x.t.parallel(links); b.Lane < 0 || b.Lane > n {

@@ -18,7 +18,8 @@ func (t *Topology) Degrade(faults []Fault) (*Topology, error) {
 	if len(faults) == 0 {
 		return t, nil
 	}
-	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, slowed: map[slowClass]int32{}, classes: t.classes}
+	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, slowed: map[slowClass]int32{},
+		classes: t.classes}
 	var errs []error
 	for _, f := range faults {
 		if err := x.apply(f); err != nil {

@@ -6,7 +6,8 @@ import (
 
 func (x *degrader) build() *Topology {
 	t := x.t
-	x.out = &Topology{derived: new(derived), description: t.description, profile: t.profile, models: t.models, classes: x.classes, lone: t.lone, rack: t.rack}
+	x.out = &Topology{derived: new(derived), description: t.description, profile: t.profile, models: t.models, classes: x.classes,
+		lone: t.lone, rack: t.rack}
 	x.dropEmptyNodes()
 	x.copyDevices()
 	x.findTouched()
@@ -197,7 +198,8 @@ func (x *degrader) addShape(s *shape) int32 {
 }
 
 func (s *shape) equal(o *shape) bool {
-	return s == o || s.template == o.template && slices.Equal(s.ids, o.ids) && slices.Equal(s.devices, o.devices) && slices.Equal(s.noP2P, o.noP2P) &&
+	return s == o || s.template == o.template && slices.Equal(s.ids, o.ids) && slices.Equal(s.devices, o.devices) &&
+		slices.Equal(s.noP2P, o.noP2P) &&
 		slices.Equal(s.links, o.links) && slices.EqualFunc(s.nics, o.nics, slices.Equal)
 }
 

@@ -54,7 +54,8 @@ func (f Fault) what() string {
 	return f.Name
 }
 
-const faultForms = "write link:A--B (both directions), link:A->B (one), link:A--B#2 (two of its parallel links), nic:NAME, gpu:NAME, node:NAME or switch:NAME; for a slow part, =0.5 behind it is what is left of its rate"
+const faultForms = "write link:A--B (both directions), link:A->B (one), link:A--B#2 (two of its parallel links), nic:NAME, gpu:NAME, " +
+	"node:NAME or switch:NAME; for a slow part, =0.5 behind it is what is left of its rate"
 
 var faultName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
 

@@ -65,17 +65,25 @@ func TestHostileFiles(t *testing.T) {
 			numbered(50_000, "- {template: b, name: n%d.}\n"), "more than"},
 		"mesh": {head + oneClass + "devices: [{id: \"g[0-99999]\", kind: gpu}]\nlinks: [{mesh: \"g[0-99999]\", class: c}]\n",
 			"pairs are more than"},
-		"all": {head + oneClass + "devices: [{id: \"g[0-99999]\", kind: gpu}]\nlinks: [{from: \"g[0-99999]\", to: \"g[0-99999]\", how: all, class: c}]\n", "pairs are more than"},
+		"all": {head + oneClass + "devices: [{id: \"g[0-99999]\", kind: gpu}]\nlinks: [{from: \"g[0-99999]\", to: \"g[0-99999]\", how: " +
+			"all, class: c}]\n", "pairs are more than"},
 		"repeated": {head + oneClass + "devices: [{id: \"g[0-999999]\", kind: gpu}]\nlinks:\n" +
 			strings.Repeat("- {from: \"g[0-999999]\", to: g0, class: c}\n", 20_000), "too much to lay out"},
 		"parallel": {head + oneClass + "devices: [{id: \"g[0-1]\", kind: gpu}]\nlinks:\n" +
 			strings.Repeat("- {from: g0, to: g1, class: c, count: 1048576}\n", 4000), "joined by more than"},
-		"matrix":   {head + oneClass + "devices: [{id: \"g[0-1]\", kind: gpu}]\nlinks: [{matrix: \"g[0-1]\", rows: [[0, 1048576], [1048576, 0]], count: 1048576, class: c}]\n", "joined by 1099511627776 links"},
-		"far NICs": {head + oneClass + "devices: [{id: \"g[0-99999]\", kind: gpu}, {id: p, kind: pcie_switch}, {id: q, kind: pcie_switch}, {id: n, kind: nic}]\nlinks: [{from: \"g[0-99999]\", to: p, class: c}, {from: p, to: q, class: c}, {from: q, to: n, class: c}]\n", "too much to lay out"},
+		"matrix": {head + oneClass + "devices: [{id: \"g[0-1]\", kind: gpu}]\nlinks: [{matrix: \"g[0-1]\", rows: [[0, 1048576], " +
+			"[1048576, 0]], count: 1048576, class: c}]\n", "joined by 1099511627776 links"},
+		"far NICs": {head + oneClass + "devices: [{id: \"g[0-99999]\", kind: gpu}, {id: p, kind: pcie_switch}, {id: q, kind: " +
+			"pcie_switch}, {id: n, kind: nic}]\nlinks: [{from: \"g[0-99999]\", to: p, class: c}, {from: p, to: q, class: c}, {from: q, " +
+			"to: n, class: c}]\n", "too much to lay out"},
 		"rates": {head + strings.Replace(oneClass, "1GB/s", "1000000GB/s", 1) +
 			"devices: [{id: \"g[0-1]\", kind: gpu}]\nlinks: [{mesh: \"g[0-1]\", class: c, count: 1048576}]\n", "more than can be computed"},
-		"planes":        {head + oneClass + "templates: {b: {devices: [{id: g, kind: gpu}]}}\nnodes: [{template: b, count: 100000}]\nfabrics: [{name: f, endpoints: gpu, class: c, levels: [{kind: leaf, planes: 1048576, group: 1}]}]\n", "more than 4194304 devices"},
-		"spread":        {head + oneClass + "templates: {b: {devices: [{id: g, kind: gpu}]}}\nnodes: [{template: b, count: 100000}]\nfabrics: [{name: f, endpoints: gpu, class: c, levels: [{kind: leaf, group: 1}, {kind: spine, count: 1048576}]}]\n", "more than 33554432 links"},
+		"planes": {head + oneClass + "templates: {b: {devices: [{id: g, kind: gpu}]}}\nnodes: [{template: b, count: " +
+			"100000}]\nfabrics: [{name: f, endpoints: gpu, class: c, levels: [{kind: leaf, planes: 1048576, group: 1}]}]\n",
+			"more than 4194304 devices"},
+		"spread": {head + oneClass + "templates: {b: {devices: [{id: g, kind: gpu}]}}\nnodes: [{template: b, count: " +
+			"100000}]\nfabrics: [{name: f, endpoints: gpu, class: c, levels: [{kind: leaf, group: 1}, {kind: spine, count: 1048576}]}]\n",
+			"more than 33554432 links"},
 		"use recursion": {head + "templates: {b: {use: again}}\n", "files use one another"},
 	} {
 		again := func(string) (string, []byte, error) { return "again", []byte(c.text), nil }

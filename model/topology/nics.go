@@ -31,7 +31,8 @@ func setNICs(root *yaml.Node, value string) error {
 		before = max(before, resizeNICs(p, n))
 	}
 	if before == 0 {
-		return fmt.Errorf("--set node.nics=%d: no node type has its adapters in one range such as nic[0-7]: change devices and links instead", n)
+		return fmt.Errorf("--set node.nics=%d: no node type has its adapters in one range such as nic[0-7]: change devices and links "+
+			"instead", n)
 	}
 	fabrics := child(root, "fabrics")
 	for i := 0; fabrics != nil && i < len(fabrics.Content); i++ {

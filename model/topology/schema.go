@@ -134,7 +134,8 @@ func decode(d *diagnostics, root *yaml.Node) *file {
 		decodeParts(o, &top)
 		for _, t := range f.templates {
 			if t.name == top.name {
-				d.AddAt(t.pos, "template %s: the devices and links at the top level already are the template of that name: rename one", t.name)
+				d.AddAt(t.pos, "template %s: the devices and links at the top level already are the template of that name: rename one",
+					t.name)
 			}
 		}
 		f.templates = append(f.templates, top)
@@ -260,7 +261,8 @@ func decodeLink(d *diagnostics, n *yaml.Node) linkSpec {
 
 func decodeNodes(d *diagnostics, n *yaml.Node) nodeSpec {
 	o := yamlfile.NewObject(d, n, "nodes")
-	s := nodeSpec{pos: yamlfile.At(n), template: o.Text("template", true), name: o.Text("name", false), count: o.Integer("count", 1, 1, maxCount)}
+	s := nodeSpec{pos: yamlfile.At(n), template: o.Text("template", true), name: o.Text("name", false), count: o.Integer("count", 1, 1,
+		maxCount)}
 	if s.name == "" {
 		s.name = "node"
 	}

@@ -164,7 +164,8 @@ func (x *shaper) index() {
 		k := key{l.From, l.To, l.Class}
 		if i, ok := first[k]; ok {
 			if merged[i].Count += l.Count; merged[i].Count > maxCount {
-				x.AddAt(x.t.pos, "template %s: %s and %s are joined by more than %d links", x.t.name, x.s.ids[l.From], x.s.ids[l.To], maxCount)
+				x.AddAt(x.t.pos, "template %s: %s and %s are joined by more than %d links", x.t.name, x.s.ids[l.From], x.s.ids[l.To],
+					maxCount)
 				merged[i].Count = maxCount
 			}
 			continue

@@ -89,7 +89,8 @@ func (b *builder) checkRates() {
 			in += float64(b.t.Class(l).Rate) * float64(b.t.links[l].Count)
 		}
 		if max(in, out) >= most {
-			b.AddAt(b.origin(DeviceID(i)), "%s: the rates of its links add up to more than can be computed with: check counts and rates", b.t.DeviceName(DeviceID(i)))
+			b.AddAt(b.origin(DeviceID(i)), "%s: the rates of its links add up to more than can be computed with: check counts and rates",
+				b.t.DeviceName(DeviceID(i)))
 			return
 		}
 	}
@@ -108,7 +109,8 @@ func (b *builder) checkWaysBack() {
 		component := components(len(s.devices), s.links, nil)
 		for _, l := range s.links {
 			if component[l.From] != component[l.To] {
-				b.AddAt(b.origin(n.firstDevice+l.From), "link %s->%s has no way back: drop duplex: false, or give the other direction too", s.ids[l.From], s.ids[l.To])
+				b.AddAt(b.origin(n.firstDevice+l.From), "link %s->%s has no way back: drop duplex: false, or give the other direction too",
+					s.ids[l.From], s.ids[l.To])
 			}
 		}
 	}
@@ -146,6 +148,7 @@ func (b *builder) checkConnected() {
 		if alone > 1 {
 			others = fmt.Sprintf(" (nor can %d others)", alone-1)
 		}
-		b.AddAt(b.origin(first), "%s cannot be reached from %s%s: link them, or their nodes by a fabric", t.DeviceName(first), t.DeviceName(t.ranks[0]), others)
+		b.AddAt(b.origin(first), "%s cannot be reached from %s%s: link them, or their nodes by a fabric", t.DeviceName(first),
+			t.DeviceName(t.ranks[0]), others)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // a process for each rank, a thread for each channel and phase, times in microseconds.
 func WriteChrome(w io.Writer, t *Trace) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"name\":%s,\"source\":%s},\"traceEvents\":[\n", quote(t.Name), quote(t.Source))
+	fmt.Fprintf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"name\":%s,\"source\":%s},\"traceEvents\":[\n", quote(t.Name),
+		quote(t.Source))
 	for r := range t.Ranks {
 		fmt.Fprintf(out, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"rank %d\"}},\n", r, r)
 	}
@@ -37,8 +38,10 @@ func writeEvent(out *bufio.Writer, e *Event) {
 		name = fmt.Sprintf("%s %d", e.Op, e.Peer)
 	}
 	tid := e.Channel*64 + e.Phase // at most 64 phases a channel
-	fmt.Fprintf(out, "{\"name\":%s,\"cat\":%s,\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%s,\"dur\":%s,\"args\":{\"channel\":%d,\"phase\":%d,\"slice\":%d,\"bytes\":%d,\"route\":%s}}",
-		quote(name), quote(e.Op), e.Rank, tid, micros(int64(e.Start)), micros(int64(e.End-e.Start)), e.Channel, e.Phase, e.Slice, e.Bytes, quote(e.Route))
+	fmt.Fprintf(out, "{\"name\":%s,\"cat\":%s,\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%s,\"dur\":%s,"+
+		"\"args\":{\"channel\":%d,\"phase\":%d,\"slice\":%d,\"bytes\":%d,\"route\":%s}}",
+		quote(name), quote(e.Op), e.Rank, tid, micros(int64(e.Start)), micros(int64(e.End-e.Start)), e.Channel, e.Phase, e.Slice, e.Bytes,
+		quote(e.Route))
 }
 
 // micros prints picoseconds as microseconds without rounding.

@@ -22,7 +22,8 @@ func (l *layer) attention(x shape, batch float64) []Step {
 
 func (l *layer) attentionBackward(x shape, batch float64) []Step {
 	in, out := l.projections(&x)
-	steps := slices.Concat(out.backward(), l.gatherKeys(&x, collective.AllGather), l.core(&x, batch, true), l.gatherKeys(&x, collective.ReduceScatter), l.rotate(&x))
+	steps := slices.Concat(out.backward(), l.gatherKeys(&x, collective.AllGather), l.core(&x, batch, true),
+		l.gatherKeys(&x, collective.ReduceScatter), l.rotate(&x))
 	for _, p := range slices.Backward(in) {
 		steps = append(steps, p.backward()...)
 	}
@@ -85,7 +86,8 @@ func (l *layer) core(x *shape, batch float64, backward bool) []Step {
 		if backward {
 			flop *= 2.5
 		}
-		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Tokens: float64(m.Sequence), Backward: backward, Flash: m.Flash, core: true}}
+		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Tokens: float64(m.Sequence), Backward: backward, Flash: m.Flash,
+			core: true}}
 	}
 	s, d := float64(m.Sequence), float64(m.HeadDim)
 	heads := batch * float64(m.Heads) / x.t

@@ -82,7 +82,8 @@ func (b *head) logits(x *shape) linear {
 func (b *head) Forward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	product := b.logits(&x)
-	steps := slices.Concat(x.normForward(b.m), product.forward(), []Step{{Name: "loss", Do: Stream, Kernel: gpu.Loss, Bytes: 3 * 4 * x.tokens * product.n}})
+	steps := slices.Concat(x.normForward(b.m), product.forward(),
+		[]Step{{Name: "loss", Do: Stream, Kernel: gpu.Loss, Bytes: 3 * 4 * x.tokens * product.n}})
 	if x.tp {
 		steps = append(steps, communicate("loss all-reduce", Tensor, collective.AllReduce, 8*x.tokens, false))
 	}
@@ -92,7 +93,8 @@ func (b *head) Forward(s Sharding, batch float64) []Step {
 func (b *head) Backward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	product := b.logits(&x)
-	return slices.Concat([]Step{{Name: "loss backward", Do: Stream, Kernel: gpu.Loss, Bytes: (4 + x.e) * x.tokens * product.n}}, product.backward(), x.normBackward(b.m))
+	return slices.Concat([]Step{{Name: "loss backward", Do: Stream, Kernel: gpu.Loss, Bytes: (4 + x.e) * x.tokens * product.n}},
+		product.backward(), x.normBackward(b.m))
 }
 
 // Activations: the inputs of norm and product, and logits in FP32 (Korthikanti et al.,

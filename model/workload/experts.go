@@ -64,7 +64,8 @@ func (l *layer) expertsForward(x shape) []Step {
 func (l *layer) expertsBackward(x shape) []Step {
 	y, n := l.expertShape(&x)
 	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
-	steps := slices.Concat(l.dispatch(&x, "combine backward"), grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward"), []Step{l.router(&x), l.router(&x)})
+	steps := slices.Concat(l.dispatch(&x, "combine backward"), grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward"),
+		[]Step{l.router(&x), l.router(&x)})
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).backward()...)
 	}

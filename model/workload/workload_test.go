@@ -217,7 +217,8 @@ func TestParseErrors(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(valid))
-	f.Add([]byte("schema: railyard.workload/v1\nname: t\nsource: s\ndate: 2026-11-21\nprecision: fp16\noptimizer: sgd\nlayers:\n  - {name: a, parameters: 1e3, flop: 2e6, activations: 0, repeat: 3}\n"))
+	f.Add([]byte("schema: railyard.workload/v1\nname: t\nsource: s\ndate: 2026-11-21\nprecision: fp16\noptimizer: sgd\nlayers:\n  - " +
+		"{name: a, parameters: 1e3, flop: 2e6, activations: 0, repeat: 3}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w, err := workload.Parse("f.yaml", data)
 		if err != nil {

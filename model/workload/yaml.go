@@ -90,7 +90,8 @@ func decodeTransformer(d *yamlfile.Diagnostics, n *yaml.Node) *Transformer {
 		}
 		return count(key, 1)
 	}
-	m := &Transformer{Layers: o.Integer("layers", 1, 1, 1<<14), Hidden: need("hidden"), Heads: need("heads"), Vocabulary: need("vocabulary"), Sequence: need("sequence")}
+	m := &Transformer{Layers: o.Integer("layers", 1, 1, 1<<14), Hidden: need("hidden"), Heads: need("heads"),
+		Vocabulary: need("vocabulary"), Sequence: need("sequence")}
 	if !o.Has("layers") {
 		o.AddAt(o.Where("layers"), `transformer: "layers" is missing`)
 	}
@@ -119,13 +120,17 @@ func (m *Transformer) check(o *yamlfile.Object) {
 		bad  bool
 		what string
 	}{
-		{"heads", !o.Has("head_dim") && m.Hidden > 1 && m.Hidden%m.Heads != 0, fmt.Sprintf("hidden %d is not a multiple of heads %d: change one, or give head_dim", m.Hidden, m.Heads)},
+		{"heads", !o.Has("head_dim") && m.Hidden > 1 && m.Hidden%m.Heads != 0,
+			fmt.Sprintf("hidden %d is not a multiple of heads %d: change one, or give head_dim", m.Hidden, m.Heads)},
 		{"kv_heads", m.Heads%m.KVHeads != 0, fmt.Sprintf("heads %d is not a multiple of kv_heads %d", m.Heads, m.KVHeads)},
-		{"top_k", m.Experts > 0 && (m.TopK < 1 || m.TopK > m.Experts), fmt.Sprintf("top_k must be from 1 to experts (%d), not %d", m.Experts, m.TopK)},
+		{"top_k", m.Experts > 0 && (m.TopK < 1 || m.TopK > m.Experts), fmt.Sprintf("top_k must be from 1 to experts (%d), not %d",
+			m.Experts, m.TopK)},
 		{"flash_attention_2", m.Flash && !m.Fused, "flash_attention_2 needs fused_attention: true"},
-		{"experts", m.Experts == 0 && (m.TopK > 0 || m.SharedExperts > 0 || o.Has("expert_ffn") || m.DenseLayers > 0), "top_k, shared_experts, expert_ffn and dense_layers go with experts"},
+		{"experts", m.Experts == 0 && (m.TopK > 0 || m.SharedExperts > 0 || o.Has("expert_ffn") || m.DenseLayers > 0),
+			"top_k, shared_experts, expert_ffn and dense_layers go with experts"},
 		{"dense_layers", m.DenseLayers > m.Layers, fmt.Sprintf("dense_layers %d are more than layers %d", m.DenseLayers, m.Layers)},
-		{"kv_rank", latent != (m.QueryRank > 0) || latent != (m.RopeDim > 0) || latent != (m.ValueDim > 0), "query_rank, kv_rank, rope_dim and value_dim go together"},
+		{"kv_rank", latent != (m.QueryRank > 0) || latent != (m.RopeDim > 0) || latent != (m.ValueDim > 0),
+			"query_rank, kv_rank, rope_dim and value_dim go together"},
 	}
 	for _, r := range rules {
 		if r.bad {

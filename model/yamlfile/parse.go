@@ -52,7 +52,8 @@ func (f Format) Parse(d *Diagnostics, data []byte) *yaml.Node {
 		return nil
 	}
 	if err := decoder.Decode(&more); err != io.EOF {
-		d.Add(more.Line, 0, "there is a second document (or text after the first): a file describes one %s, drop what follows \"---\" or \"...\"", f.Noun)
+		d.Add(more.Line, 0, "there is a second document (or text after the first): a file describes one %s, drop what follows \"---\" "+
+			"or \"...\"", f.Noun)
 		return nil
 	}
 	if !f.checkShape(d, doc.Content[0], 0) {

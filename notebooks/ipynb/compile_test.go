@@ -43,7 +43,8 @@ func TestCellsCompile(t *testing.T) {
 	// All that railyard requires is listed again: else go would ask for modules that nothing
 	// is compiled from, and that a machine need not have.
 	write("go.mod", strings.Replace(string(mod), "module railyard", "module cells", 1)+
-		fmt.Sprintf("\nrequire (\n\trailyard v0.0.0\n\tgithub.com/janpfeifer/gonb v0.11.3\n)\n\nreplace railyard => %q\n\nreplace github.com/janpfeifer/gonb => ./gonb\n", root))
+		fmt.Sprintf("\nrequire (\n\trailyard v0.0.0\n\tgithub.com/janpfeifer/gonb v0.11.3\n)\n\nreplace railyard => %q\n\nreplace "+
+			"github.com/janpfeifer/gonb => ./gonb\n", root))
 	write("gonb/go.mod", "module github.com/janpfeifer/gonb\n\ngo 1.26.0\n")
 	write("gonb/gonbui/gonbui.go", "package gonbui\n\nfunc DisplaySvg(svg string) {}\n\nfunc Sync() {}\n")
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
@@ -86,7 +87,8 @@ func program(n *Notebook) (string, error) {
 			}
 		}
 		set := token.NewFileSet()
-		f, err := parser.ParseFile(set, fmt.Sprintf("cell %d", i+1), "package main\n"+strings.Join(lines, "")+"\nfunc cell"+fmt.Sprint(i+1)+"() {\n"+run+"\n}\n", parser.ParseComments)
+		f, err := parser.ParseFile(set, fmt.Sprintf("cell %d", i+1), "package main\n"+strings.Join(lines, "")+"\nfunc cell"+
+			fmt.Sprint(i+1)+"() {\n"+run+"\n}\n", parser.ParseComments)
 		if err != nil {
 			return "", err
 		}
@@ -104,5 +106,6 @@ func program(n *Notebook) (string, error) {
 		}
 		fmt.Fprintf(declared, "func init() { cell%d() }\n\n", i+1)
 	}
-	return "package main\n\nimport (\n\t" + strings.Join(slices.Sorted(maps.Keys(imports)), "\n\t") + "\n)\n\n" + declared.String() + "func main() {}\n", nil
+	return "package main\n\nimport (\n\t" + strings.Join(slices.Sorted(maps.Keys(imports)), "\n\t") + "\n)\n\n" + declared.String() +
+		"func main() {}\n", nil
 }

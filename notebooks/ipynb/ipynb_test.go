@@ -113,7 +113,8 @@ func TestFailures(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b strings.Builder
-			if well := report(&b, []string{file}); well != (c.want == "") || !strings.Contains(b.String(), c.want) || well != (b.Len() == 0) {
+			if well := report(&b, []string{file}); well != (c.want == "") || !strings.Contains(b.String(), c.want) ||
+				well != (b.Len() == 0) {
 				t.Errorf("well: %v, %q; want %q", well, b.String(), c.want)
 			}
 		})
@@ -149,7 +150,8 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestNotANotebook(t *testing.T) {
-	for _, text := range []string{"", "{}", "[]", `{"nbformat": 3, "cells": [{}]}`, `{"nbformat": 4, "cells": []}`, `{"nbformat": 4, "cells": [{"source": 1}]}`} {
+	for _, text := range []string{"", "{}", "[]", `{"nbformat": 3, "cells": [{}]}`, `{"nbformat": 4, "cells": []}`,
+		`{"nbformat": 4, "cells": [{"source": 1}]}`} {
 		if n, err := Parse([]byte(text)); err == nil {
 			t.Errorf("%s: %v", text, n)
 		}

@@ -36,7 +36,8 @@ func degraded() {
 			if nodes > 16 && i == len(lost)-1 || nodes > 128 && i > 0 {
 				continue
 			}
-			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast, collective.Reduce} {
+			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter,
+				collective.AllToAll, collective.Broadcast, collective.Reduce} {
 				if (kind == collective.ReduceScatter || kind == collective.Reduce) && nodes != 4 && nodes != 64 {
 					continue // it is another one in reverse
 				}
@@ -77,7 +78,8 @@ func degradedCells(nodes int, faults string, kind collective.Kind) []string {
 	best := min(bound.AlgBW/1e9, bandwidth(ideal)/ideal.OfBound()) // plans know the cuts around nodes as well
 	healthy := checked(whole, collective.Spec{Kind: kind, Ranks: whole.NumRanks()}, cost.Line)
 	return []string{fmt.Sprintf("%.2f", best), fmt.Sprintf("%.1f %%", 100*bandwidth(ideal)/best), planner.Name(ideal.Schedule),
-		fmt.Sprintf("%.1f %%", 100*bandwidth(line)/best), fmt.Sprintf("%.2f", line.Prediction.Time.Seconds()/healthy.Prediction.Time.Seconds()),
+		fmt.Sprintf("%.1f %%", 100*bandwidth(line)/best),
+		fmt.Sprintf("%.2f", line.Prediction.Time.Seconds()/healthy.Prediction.Time.Seconds()),
 		kept(left, healthy, line.Prediction.Time), fmt.Sprintf("%.1f s", took.Seconds())}
 }
 

@@ -115,7 +115,8 @@ func (q *question) answer() (string, []string) {
 	if q.published > 0 {
 		published = fmt.Sprintf("%.2f", q.published)
 		if math.Abs(optimum.AlgBW/1e9-q.published) > 0.05 {
-			log.Fatalf("%s, %v: the bound is %.2f GB/s (%s), published is %.2f", t.Name(), q.kind, optimum.AlgBW/1e9, optimum.Cut, q.published)
+			log.Fatalf("%s, %v: the bound is %.2f GB/s (%s), published is %.2f", t.Name(), q.kind, optimum.AlgBW/1e9, optimum.Cut,
+				q.published)
 		}
 	}
 	began := time.Now()

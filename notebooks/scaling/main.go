@@ -109,7 +109,8 @@ func (r row) kind() string {
 func (r row) perSecond() float64 { return float64(r.sends) / r.sim.Seconds() }
 
 func (r row) String() string {
-	return fmt.Sprintf("%6d GPUs, %3d slices, %-8s  predicted %9.3f ms  %11d sends  topology %7.3f s  schedule %6.3f s  simulation %8.4f s  %6.0f MB  %9.3g sends/s",
+	return fmt.Sprintf("%6d GPUs, %3d slices, %-8s  predicted %9.3f ms  %11d sends  topology %7.3f s  schedule %6.3f s  simulation "+
+		"%8.4f s  %6.0f MB  %9.3g sends/s",
 		r.gpus, r.slices, r.kind(), r.predicted.Seconds()*1e3, r.sends, r.load.Seconds(), r.plan.Seconds(), r.sim.Seconds(),
 		float64(r.bytes)/1e6, r.perSecond())
 }

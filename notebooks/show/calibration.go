@@ -56,7 +56,8 @@ func Calibrate(s Site, dir, date string) (*Calibration, error) {
 // Messages are the measured times of messages of some kinds over their sizes, each with
 // its best number of blocks.
 func (c *Calibration) Messages(kinds ...string) *chart.Lines {
-	l := &chart.Lines{Frame: chart.Frame{Title: "What messages cost", Source: "measured: " + c.source, X: "bytes to each peer", Y: "time (us)", LogX: true, LogY: true}}
+	l := &chart.Lines{Frame: chart.Frame{Title: "What messages cost", Source: "measured: " + c.source, X: "bytes to each peer",
+		Y: "time (us)", LogX: true, LogY: true}}
 	for _, kind := range kinds {
 		best := map[units.Bytes]float64{}
 		var sizes []units.Bytes
@@ -91,7 +92,8 @@ func (c *Calibration) Curves() [][]string {
 			if share == 0 {
 				share = 1
 			}
-			rows = append(rows, []string{curve.Medium, curve.Protocol, s.From.String(), number("%.2f", s.Alpha.Microseconds()), number("%.2f", s.AlphaCI.Microseconds()), number("%.0f %%", 100*share)})
+			rows = append(rows, []string{curve.Medium, curve.Protocol, s.From.String(), number("%.2f", s.Alpha.Microseconds()),
+				number("%.2f", s.AlphaCI.Microseconds()), number("%.0f %%", 100*share)})
 		}
 	}
 	return rows
@@ -99,7 +101,8 @@ func (c *Calibration) Curves() [][]string {
 
 // Predictions are the unseen all-reduces, predicted beside measured.
 func (c *Calibration) Predictions() *chart.Lines {
-	l := &chart.Lines{Frame: chart.Frame{Title: "All-reduces that the fit has not seen", Source: "measured: prototype.csv; predicted: " + c.source,
+	l := &chart.Lines{Frame: chart.Frame{Title: "All-reduces that the fit has not seen", Source: "measured: prototype.csv; predicted: " +
+		c.source,
 		X: "size (bytes)", Y: "time (us)", LogX: true, LogY: true}}
 	cases := slices.Clone(c.Unseen)
 	slices.SortStableFunc(cases, func(a, b Case) int {
@@ -107,7 +110,8 @@ func (c *Calibration) Predictions() *chart.Lines {
 	})
 	for i := 0; i < len(cases); {
 		name, colour := cases[i].Kernel, chart.Available[len(l.Series)/2%len(chart.Available)]
-		predicted, measured := chart.Series{Name: name + ", predicted", Colour: colour}, chart.Series{Name: name + ", measured", Colour: colour, Style: chart.Dots}
+		predicted, measured := chart.Series{Name: name + ", predicted", Colour: colour}, chart.Series{Name: name + ", measured",
+			Colour: colour, Style: chart.Dots}
 		for ; i < len(cases) && cases[i].Kernel == name; i++ {
 			x := float64(cases[i].Size)
 			predicted.Points = append(predicted.Points, chart.XY{X: x, Y: cases[i].Predicted.Microseconds()})

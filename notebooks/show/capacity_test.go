@@ -15,8 +15,10 @@ import (
 )
 
 func TestFabrics(t *testing.T) {
-	questions := []Question{Collective(collective.AllToAll, units.MiB, "direct"), Training("llama-3-8b", "dp80 tp1 pp1 zero3 mb1 gb160 full")}
-	f, err := Fabrics(Site{Name: "superpod-h100", Nodes: 40, GPUs: 2}, []int{1, 4}, ownership.Plan{Months: 12, Utilisation: 0.5}, questions...)
+	questions := []Question{Collective(collective.AllToAll, units.MiB, "direct"),
+		Training("llama-3-8b", "dp80 tp1 pp1 zero3 mb1 gb160 full")}
+	f, err := Fabrics(Site{Name: "superpod-h100", Nodes: 40, GPUs: 2}, []int{1, 4}, ownership.Plan{Months: 12, Utilisation: 0.5},
+		questions...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +39,15 @@ func TestFabrics(t *testing.T) {
 	if p := paid.Series[0].Points; len(p) != 13 || math.Abs(p[0].Y*1e6/f[0].Bill.Purchase-1) > 1e-9 {
 		t.Errorf("%v, bought for %v", p[0], f[0].Bill.Purchase)
 	}
-	if _, err := Fabrics(Site{Name: "superpod-h100", Nodes: 2}, []int{1}, ownership.Plan{Months: 12, Utilisation: 0.5}, Collective(collective.AllReduce, units.MiB, "no-such")); err == nil {
+	if _, err := Fabrics(Site{Name: "superpod-h100", Nodes: 2}, []int{1}, ownership.Plan{Months: 12, Utilisation: 0.5},
+		Collective(collective.AllReduce, units.MiB, "no-such")); err == nil {
 		t.Error("an unknown algorithm")
 	}
 }
 
 func TestLosses(t *testing.T) {
-	list, err := Losses(Site{Name: "superpod-h100", Nodes: 2, GPUs: 2}, collective.AllReduce, 64*units.MiB, "nic:node0/nic1", "gpu:node0/gpu1")
+	list, err := Losses(Site{Name: "superpod-h100", Nodes: 2, GPUs: 2}, collective.AllReduce, 64*units.MiB, "nic:node0/nic1",
+		"gpu:node0/gpu1")
 	if err != nil {
 		t.Fatal(err)
 	}

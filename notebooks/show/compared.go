@@ -58,7 +58,8 @@ func Compare(s Site, machine string, set *measurement.Set) (*report.Comparison, 
 			runtimes[m.GPUs] = r
 		}
 		x, err := r.Predict(nccl.Ask{Kind: m.Collective, Algorithm: m.Algo, Protocol: m.Proto, Size: m.Size, Graph: m.Launch == "graph"})
-		return report.Predicted{Time: x.Time, Own: x.Own, Schedule: x.Algorithm + "/" + x.Protocol, Profile: site.Name, Warnings: x.Warnings}, err
+		return report.Predicted{Time: x.Time, Own: x.Own, Schedule: x.Algorithm + "/" + x.Protocol, Profile: site.Name,
+			Warnings: x.Warnings}, err
 	}), nil
 }
 

@@ -96,7 +96,8 @@ func FabricTable(fabrics []Fabric, questions ...Question) [][]string {
 	}
 	rows := [][]string{header}
 	for _, f := range fabrics {
-		row := []string{f.Name, number("%.0f", float64(f.Bill.SwitchCount)), number("%.0f", float64(f.Bill.Optics)), number("%.0f", f.Bill.NetPart/1e3), number("%.0f", f.Bill.Watts/1e3)}
+		row := []string{f.Name, number("%.0f", float64(f.Bill.SwitchCount)), number("%.0f", float64(f.Bill.Optics)),
+			number("%.0f", f.Bill.NetPart/1e3), number("%.0f", f.Bill.Watts/1e3)}
 		for _, t := range f.Times {
 			row = append(row, number("%.2f", t.Seconds()*1e3))
 		}
@@ -108,7 +109,8 @@ func FabricTable(fabrics []Fabric, questions ...Question) [][]string {
 // TimeOverPrice is the time of every question on each fabric, against that on the first
 // one, over what the network costs.
 func TimeOverPrice(fabrics []Fabric, questions ...Question) *chart.Lines {
-	l := &chart.Lines{Frame: chart.Frame{Title: "What a cheaper network costs in time", Source: planner.Tool + "; prices: the shipped price book",
+	l := &chart.Lines{Frame: chart.Frame{Title: "What a cheaper network costs in time", Source: planner.Tool +
+		"; prices: the shipped price book",
 		X: "switches, links and optics (million USD)", Y: "time against " + fabrics[0].Name}, FromZero: true}
 	for i, q := range questions {
 		s := chart.Series{Name: q.Name}
@@ -126,7 +128,8 @@ func TimeOverPrice(fabrics []Fabric, questions ...Question) *chart.Lines {
 
 // Ownership is what was paid by the end of each month: bought, and rented at each offer.
 func Ownership(b *ownership.Bill) *chart.Lines {
-	l := &chart.Lines{Frame: chart.Frame{Title: "Bought or rented", Source: "the shipped price book, in " + b.Currency, X: "months", Y: "paid so far (million " + b.Currency + ")"}, FromZero: true}
+	l := &chart.Lines{Frame: chart.Frame{Title: "Bought or rented", Source: "the shipped price book, in " + b.Currency, X: "months",
+		Y: "paid so far (million " + b.Currency + ")"}, FromZero: true}
 	owned := chart.Series{Name: "bought", Colour: chart.Ours, Style: chart.Steps}
 	for m, paid := range b.Owned {
 		owned.Points = append(owned.Points, chart.XY{X: float64(m), Y: paid / 1e6})

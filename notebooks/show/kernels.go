@@ -75,7 +75,8 @@ func readCases(file string, gpus int) ([]Case, error) {
 // predict simulates a case's schedule.
 func (c *Case) predict(t *topology.Topology, p *cost.Profile) error {
 	k := kernels[c.Kernel]
-	s, err := planner.Build(t, collective.Spec{Kind: collective.AllReduce, Ranks: t.NumRanks()}, k.algorithm, planner.Options{Protocol: k.protocol, Slices: 1})
+	s, err := planner.Build(t, collective.Spec{Kind: collective.AllReduce, Ranks: t.NumRanks()}, k.algorithm,
+		planner.Options{Protocol: k.protocol, Slices: 1})
 	if err != nil {
 		return err
 	}

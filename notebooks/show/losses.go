@@ -80,14 +80,16 @@ type Policy struct {
 
 // Idle is where the time goes under each policy that is not training.
 func Idle(policies ...Policy) (*chart.Bars, error) {
-	b := &chart.Bars{Frame: chart.Frame{Title: "Time that is not training", Source: "failure rates: Llama 3 herd of models, table 5", X: "share of the time (%)", Y: "policy"}}
+	b := &chart.Bars{Frame: chart.Frame{Title: "Time that is not training", Source: "failure rates: Llama 3 herd of models, table 5",
+		X: "share of the time (%)", Y: "policy"}}
 	for _, p := range policies {
 		r, err := goodput.Analytic(p.Causes, p.Plan)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
 		b.Bars = append(b.Bars, chart.Bar{Name: p.Name, Parts: []chart.Part{
-			{Name: "checkpoints", Value: 100 * r.Checkpoints, Colour: chart.Hidden}, {Name: "done again or down", Value: 100 * r.Lost, Colour: chart.Limit},
+			{Name: "checkpoints", Value: 100 * r.Checkpoints, Colour: chart.Hidden}, {Name: "done again or down", Value: 100 * r.Lost,
+				Colour: chart.Limit},
 			{Name: "slowed", Value: 100 * r.Slowed, Colour: chart.NCCL}}})
 	}
 	return b, nil
@@ -105,7 +107,8 @@ func Played(hours float64, seed uint64, policies ...Policy) ([][]string, error) 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		rows = append(rows, []string{p.Name, number("%.2f %%", 100*r.Goodput), number("%.2f %%", 100*m.Goodput), number("%.2f", r.StopsADay), number("%.2f", r.Interval)})
+		rows = append(rows, []string{p.Name, number("%.2f %%", 100*r.Goodput), number("%.2f %%", 100*m.Goodput),
+			number("%.2f", r.StopsADay), number("%.2f", r.Interval)})
 	}
 	return rows, nil
 }

@@ -10,7 +10,8 @@ import (
 
 // PairRates is what one transfer between each two ranks gets, in GB/s.
 func PairRates(t *topology.Topology) (*chart.Heat, error) {
-	h := &chart.Heat{Frame: chart.Frame{Title: "One transfer between two ranks of " + t.Name(), Source: t.Description(), X: "to", Y: "from"}, Unit: "GB/s"}
+	h := &chart.Heat{Frame: chart.Frame{Title: "One transfer between two ranks of " + t.Name(), Source: t.Description(), X: "to",
+		Y: "from"}, Unit: "GB/s"}
 	router := topology.NewRouter(t)
 	for a := range t.NumRanks() {
 		name := t.DeviceName(t.Ranks()[a])
@@ -41,7 +42,8 @@ func Hops(t *topology.Topology, from, to int) ([][]string, error) {
 	}
 	rows := [][]string{{"link", "class", "share", "rate GB/s"}}
 	for _, h := range r.Hops {
-		rows = append(rows, []string{t.LinkName(h.Link), t.Class(h.Link).Name, fmt.Sprintf("%d/%d", h.Num, h.Den), number("%g", t.Rate(h.Link).GBps())})
+		rows = append(rows, []string{t.LinkName(h.Link), t.Class(h.Link).Name, fmt.Sprintf("%d/%d", h.Num, h.Den),
+			number("%g", t.Rate(h.Link).GBps())})
 	}
 	return rows, nil
 }

@@ -46,7 +46,8 @@ func (p *Plans) Table() [][]string {
 	for _, r := range p.Rows {
 		t := r.Prediction.Time
 		limit, _, _ := strings.Cut(r.Prediction.Bottleneck, ";") // the first of several
-		rows = append(rows, []string{r.Size.String(), planner.Name(r.Schedule), number("%.1f", t.Microseconds()), number("%.1f", p.busBW(r.Size, t)),
+		rows = append(rows, []string{r.Size.String(), planner.Name(r.Schedule), number("%.1f", t.Microseconds()),
+			number("%.1f", p.busBW(r.Size, t)),
 			number("%.0f %%", 100*r.OfBound()), limit})
 	}
 	return rows
@@ -72,7 +73,8 @@ func (p *Plans) Bandwidth() *chart.Lines {
 			bound.Points = append(bound.Points, at(r.Bound.Time))
 		}
 	}
-	return &chart.Lines{Frame: chart.Frame{Title: fmt.Sprintf("%v on %s", p.Question.Spec().Kind, p.Question.Topology().Name()), Source: p.source(), X: "size (bytes)", Y: "bus bandwidth (GB/s)", LogX: true},
+	return &chart.Lines{Frame: chart.Frame{Title: fmt.Sprintf("%v on %s", p.Question.Spec().Kind, p.Question.Topology().Name()),
+		Source: p.source(), X: "size (bytes)", Y: "bus bandwidth (GB/s)", LogX: true},
 		Series: []chart.Series{bound, other, best}, FromZero: true}
 }
 
@@ -80,7 +82,8 @@ func (p *Plans) Bandwidth() *chart.Lines {
 // those that a bound ruled out are left out.
 func (p *Plans) Considered(row int) *chart.Bars {
 	r := p.Rows[row]
-	b := &chart.Bars{Frame: chart.Frame{Title: fmt.Sprintf("%v of %v: what was considered", p.Question.Spec().Kind, r.Size), Source: p.source(), X: "time (us)", Y: "schedule"}}
+	b := &chart.Bars{Frame: chart.Frame{Title: fmt.Sprintf("%v of %v: what was considered", p.Question.Spec().Kind, r.Size),
+		Source: p.source(), X: "time (us)", Y: "schedule"}}
 	for _, c := range r.Why {
 		if c.Pruned {
 			continue
@@ -102,13 +105,15 @@ func (p *Plans) Timeline(row int) (*chart.Timeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &chart.Timeline{Frame: chart.Frame{Title: fmt.Sprintf("%s, %v of %v: messages", planner.Name(r.Schedule), p.Question.Spec().Kind, r.Size), Source: p.source(), X: "time (us)", Y: "from"}}
+	out := &chart.Timeline{Frame: chart.Frame{Title: fmt.Sprintf("%s, %v of %v: messages", planner.Name(r.Schedule),
+		p.Question.Spec().Kind, r.Size), Source: p.source(), X: "time (us)", Y: "from"}}
 	for rank := range res.Trace.Ranks {
 		for _, e := range res.Trace.Events {
 			if e.Op != "send" || int(e.Rank) != rank {
 				continue
 			}
-			s := chart.Span{Lane: fmt.Sprintf("rank %d", rank), Kind: "inside the node", From: e.Start.Microseconds(), To: e.End.Microseconds(), Colour: chart.Compute}
+			s := chart.Span{Lane: fmt.Sprintf("rank %d", rank), Kind: "inside the node", From: e.Start.Microseconds(),
+				To: e.End.Microseconds(), Colour: chart.Compute}
 			if e.Route == topology.Net.String() {
 				s.Kind, s.Colour = "over the network", chart.Exposed
 			}

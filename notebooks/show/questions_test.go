@@ -101,7 +101,8 @@ func TestSite(t *testing.T) {
 	if err != nil || top.NumRanks() != 7 || len(top.LostRanks()) != 1 {
 		t.Errorf("%v, %v", top, err)
 	}
-	for _, bad := range []Site{{Name: "no-such"}, {Name: "dgx2", Faults: []string{"gpu"}}, {Name: "dgx2", Faults: []string{"gpu:gpu99"}}, {Name: "dgx2", Set: []string{"no.such=1"}}} {
+	for _, bad := range []Site{{Name: "no-such"}, {Name: "dgx2", Faults: []string{"gpu"}}, {Name: "dgx2", Faults: []string{"gpu:gpu99"}},
+		{Name: "dgx2", Set: []string{"no.such=1"}}} {
 		if _, err := bad.Topology(); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}

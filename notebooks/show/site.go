@@ -56,12 +56,14 @@ func (s Site) Question(kind collective.Kind, search study.Search, detail study.D
 	return question(t, kind, search, detail, sizes)
 }
 
-func question(t *topology.Topology, kind collective.Kind, search study.Search, detail study.Detail, sizes []units.Bytes) (*study.Question, error) {
+func question(t *topology.Topology, kind collective.Kind, search study.Search, detail study.Detail, sizes []units.Bytes) (*study.Question,
+	error) {
 	machine, err := cost.MachineFor(t)
 	if err != nil {
 		return nil, err
 	}
-	return study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine, Search: search, Detail: detail})
+	return study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine, Search: search,
+		Detail: detail})
 }
 
 // Step predicts a training step of a shipped workload in a layout, with NCCL as the

@@ -75,7 +75,8 @@ func sameOperations(t *testing.T, x *schedule.Expander, rank int) {
 	i := 0
 	follow := func(ops []schedule.Op) {
 		for _, o := range ops {
-			if i >= len(all) || o.Kind != all[i].Kind || o.Peer != all[i].Peer || o.Src.Set.Len() != all[i].Src.Set.Len() || o.Dst.Set.Len() != all[i].Dst.Set.Len() {
+			if i >= len(all) || o.Kind != all[i].Kind || o.Peer != all[i].Peer || o.Src.Set.Len() != all[i].Src.Set.Len() ||
+				o.Dst.Set.Len() != all[i].Dst.Set.Len() {
 				t.Fatalf("rank %d, operation %d is another", rank, i)
 			}
 			i++

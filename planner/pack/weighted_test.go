@@ -11,7 +11,8 @@ import (
 func TestWeightedStarsBehindASwitch(t *testing.T) {
 	for _, rates := range [][]int{{10, 10, 10, 10}, {10, 20, 40, 40}, {12, 25, 50, 100, 100, 50, 25, 12}, {5, 100, 100, 100, 100},
 		{30, 60, 60, 90, 90, 90, 30, 60, 20}} {
-		text := fmt.Sprintf("schema: railyard.topology/v1\nname: s\nsource: test\ndate: 2026-11-22\ndevices: [{id: \"gpu[0-%d]\", kind: gpu}, {id: sw, kind: nvswitch}]\nclasses:\n", len(rates)-1)
+		text := fmt.Sprintf("schema: railyard.topology/v1\nname: s\nsource: test\ndate: 2026-11-22\ndevices: [{id: \"gpu[0-%d]\", kind: "+
+			"gpu}, {id: sw, kind: nvswitch}]\nclasses:\n", len(rates)-1)
 		links := "links:\n"
 		for v, rate := range rates {
 			text += fmt.Sprintf("  c%d: {medium: nvlink, rate: %dGB/s, latency: 1us, source: test, date: 2026-11-22}\n", v, rate)

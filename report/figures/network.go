@@ -80,8 +80,9 @@ type Use struct {
 
 // Utilisation is the heat map of links.
 func Utilisation(what, source string, rows []Use) chart.Chart {
-	h := &chart.Heat{Frame: chart.Frame{Title: "How much links are used: " + what, X: "link of that kind", Y: "from → to", Source: source},
-		Low: 0, High: 1, Unit: "of the rate"}
+	h := &chart.Heat{
+		Frame: chart.Frame{Title: "How much links are used: " + what, X: "link of that kind", Y: "from → to", Source: source},
+		Low:   0, High: 1, Unit: "of the rate"}
 	width := 0
 	for _, r := range rows {
 		width = max(width, len(r.Links))

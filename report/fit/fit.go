@@ -92,11 +92,13 @@ func Fit(name, source, date string, rows []Features) (*Result, error) {
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("%d usable rows are too few for %d unknowns: measure at least twice as many sizes", len(rows), newModel(rows, nil).unknowns())
+		return nil, fmt.Errorf("%d usable rows are too few for %d unknowns: measure at least twice as many sizes", len(rows),
+			newModel(rows, nil).unknowns())
 	}
 	p := best.Profile
 	p.Name, p.Origin = name, cost.Origin{Kind: cost.Fitted, Source: source, Date: date}
-	p.Error = fmt.Sprintf("MAPE %.1f%% in sample, %.1f%% held out (%d rows, %d folds, %d parameters)", 100*best.InSample, 100*best.HeldOut, best.Rows, folds, best.Parameters)
+	p.Error = fmt.Sprintf("MAPE %.1f%% in sample, %.1f%% held out (%d rows, %d folds, %d parameters)", 100*best.InSample, 100*best.HeldOut,
+		best.Rows, folds, best.Parameters)
 	return best, nil
 }
 
@@ -294,7 +296,8 @@ func (m *model) profile(x, ci []float64) *cost.Profile {
 			if !m.used[at] && !m.used[at+1] {
 				continue // no row has messages of this size
 			}
-			s := cost.Segment{Alpha: units.Time(math.Round(x[at])), AlphaCI: units.Time(math.Round(ci[at])), Efficiency: math.Round(1e6/x[at+1]) / 1e6}
+			s := cost.Segment{Alpha: units.Time(math.Round(x[at])), AlphaCI: units.Time(math.Round(ci[at])),
+				Efficiency: math.Round(1e6/x[at+1]) / 1e6}
 			if piece > 0 && len(c.Segments) > 0 {
 				s.From = m.breaks[piece-1]
 			}

@@ -18,7 +18,8 @@ func synthetic(seed uint64, noise float64) []Features {
 	var rows []Features
 	for _, n := range []int{2, 3, 4, 8} {
 		for size := 8 * units.KiB; size <= units.GiB; size *= 2 {
-			f := Features{Medium: topology.NVLink, Protocol: "simple", Messages: float64(2 * (n - 1)), Message: size / units.Bytes(n), Launched: true, Size: size,
+			f := Features{Medium: topology.NVLink, Protocol: "simple", Messages: float64(2 * (n - 1)), Message: size / units.Bytes(n),
+				Launched: true, Size: size,
 				Line: (size * units.Bytes(2*(n-1)) / units.Bytes(n)).Over(100 * units.GBps)}
 			alpha, eff := 1.5e6, 0.5
 			if f.Message >= 64*units.KiB {
@@ -47,7 +48,8 @@ func TestFitRecoversKnownParameters(t *testing.T) {
 		}
 		big := p.Transfer(topology.NVLink, "simple", units.MiB)
 		small := p.Transfer(topology.NVLink, "simple", 8*units.KiB)
-		if math.Abs(big.Efficiency-0.9) > 0.02 || math.Abs(big.Alpha.Microseconds()-3) > 0.4 || math.Abs(small.Alpha.Microseconds()-1.5) > 0.3 {
+		if math.Abs(big.Efficiency-0.9) > 0.02 || math.Abs(big.Alpha.Microseconds()-3) > 0.4 ||
+			math.Abs(small.Alpha.Microseconds()-1.5) > 0.3 {
 			t.Errorf("seed %d: large %+v, small %+v", seed, big, small)
 		}
 		if p.MinSize != 8*units.KiB || p.MaxSize != units.GiB {
@@ -95,7 +97,8 @@ func TestTooFewRowsForTheCurves(t *testing.T) {
 	var rows []Features
 	for i, protocol := range []string{"simple", "ll", "ll128", "pull"} {
 		for k := range 2 {
-			rows = append(rows, Features{Protocol: protocol, Messages: 1, Line: 1000, Message: 1 << 10, Launched: true, Size: units.Bytes(1<<10 + i + k), Time: 5000})
+			rows = append(rows, Features{Protocol: protocol, Messages: 1, Line: 1000, Message: 1 << 10, Launched: true,
+				Size: units.Bytes(1<<10 + i + k), Time: 5000})
 		}
 	}
 	if _, err := Fit("x", "y", "2026-11-22", rows); err == nil || !strings.Contains(err.Error(), "too few for") {

@@ -19,7 +19,8 @@ func General(cases []KernelCase, heldOut bool) []cost.Kernel {
 		pools[poolOf(&c)] = append(pools[poolOf(&c)], c)
 	}
 	order := slices.SortedFunc(maps.Keys(pools), func(a, b pool) int { // nodes first
-		return cmp.Or(cmp.Compare(pools[a][0].NetHops, pools[b][0].NetHops), cmp.Compare(a.algorithm, b.algorithm), cmp.Compare(a.text(), b.text()))
+		return cmp.Or(cmp.Compare(pools[a][0].NetHops, pools[b][0].NetHops), cmp.Compare(a.algorithm, b.algorithm),
+			cmp.Compare(a.text(), b.text()))
 	})
 	done := map[pool]cost.Kernel{}
 	var kernels []cost.Kernel

@@ -27,10 +27,12 @@ func ReadMatMuls(r io.Reader, file string) ([]MatMul, error) {
 // ReadAttention reads measured attention: gpu,batch,sequence,heads,kv_heads,head_dim,us.
 func ReadAttention(r io.Reader, file string) ([]Attention, error) {
 	var out []Attention
-	err := eachRow(r, file, []string{"gpu", "batch", "sequence", "heads", "kv_heads", "head_dim", "us"}, 1, func(text []string, v []float64) error {
-		out = append(out, Attention{GPU: text[0], Batch: v[0], Sequence: v[1], Heads: v[2], KV: v[3], HeadDim: v[4], Time: units.FromMicroseconds(v[5])})
-		return nil
-	})
+	err := eachRow(r, file, []string{"gpu", "batch", "sequence", "heads", "kv_heads", "head_dim", "us"}, 1,
+		func(text []string, v []float64) error {
+			out = append(out, Attention{GPU: text[0], Batch: v[0], Sequence: v[1], Heads: v[2], KV: v[3], HeadDim: v[4],
+				Time: units.FromMicroseconds(v[5])})
+			return nil
+		})
 	return out, err
 }
 

@@ -28,7 +28,10 @@ func shipped[T any](t *testing.T, name string, read func(*bytes.Reader, string) 
 // single kernels.
 func TestShippedGPUsFollowTheMeasurements(t *testing.T) {
 	rows := shipped(t, "gpu-products.csv", func(r *bytes.Reader, f string) ([]fit.MatMul, error) { return fit.ReadMatMuls(r, f) })
-	attention := shipped(t, "gpu-attention.csv", func(r *bytes.Reader, f string) ([]fit.Attention, error) { return fit.ReadAttention(r, f) })
+	attention := shipped(t, "gpu-attention.csv", func(r *bytes.Reader, f string) ([]fit.Attention, error) {
+		return fit.ReadAttention(r,
+			f)
+	})
 	fitted := 0
 	for _, name := range gpu.Names() {
 		g := get(t, name)
@@ -60,15 +63,19 @@ func get(t *testing.T, name string) *gpu.GPU {
 
 func sameProduct(t *testing.T, what string, got, want gpu.Product) {
 	t.Helper()
-	if off(got.Launch.Seconds(), want.Launch.Seconds()) || off(got.Efficiency, want.Efficiency) || off(got.Traffic, want.Traffic) || off(got.Error, want.Error) {
-		t.Errorf("%s: {launch: %.3gus, efficiency: %.3f, traffic: %.3f, error: %.3f} is not what gpus.yaml has: %+v", what, want.Launch.Microseconds(), want.Efficiency, want.Traffic, want.Error, got)
+	if off(got.Launch.Seconds(), want.Launch.Seconds()) || off(got.Efficiency, want.Efficiency) || off(got.Traffic, want.Traffic) ||
+		off(got.Error, want.Error) {
+		t.Errorf("%s: {launch: %.3gus, efficiency: %.3f, traffic: %.3f, error: %.3f} is not what gpus.yaml has: %+v", what,
+			want.Launch.Microseconds(), want.Efficiency, want.Traffic, want.Error, got)
 	}
 }
 
 func sameAttention(t *testing.T, what string, got, want gpu.Attention) {
 	t.Helper()
-	if off(got.Launch.Seconds(), want.Launch.Seconds()) || off(got.Efficiency, want.Efficiency) || off(got.HalfLength, want.HalfLength) || off(got.Backward, want.Backward) || off(got.Error, want.Error) {
-		t.Errorf("%s attention: {launch: %.3gus, efficiency: %.3f, half_length: %.0f, backward: %.3f, error: %.3f} is not what gpus.yaml has: %+v",
+	if off(got.Launch.Seconds(), want.Launch.Seconds()) || off(got.Efficiency, want.Efficiency) || off(got.HalfLength, want.HalfLength) ||
+		off(got.Backward, want.Backward) || off(got.Error, want.Error) {
+		t.Errorf("%s attention: {launch: %.3gus, efficiency: %.3f, half_length: %.0f, backward: %.3f, error: %.3f} is not what "+
+			"gpus.yaml has: %+v",
 			what, want.Launch.Microseconds(), want.Efficiency, want.HalfLength, want.Backward, want.Error, got)
 	}
 }

@@ -95,7 +95,8 @@ type solution struct {
 var drains = []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
 
 // fills are the sizes that may fill a chain.
-var fills = []units.Bytes{0, 64 * units.KiB, 128 * units.KiB, 256 * units.KiB, 512 * units.KiB, units.MiB, 2 * units.MiB, 4 * units.MiB, 8 * units.MiB, 16 * units.MiB, 32 * units.MiB}
+var fills = []units.Bytes{0, 64 * units.KiB, 128 * units.KiB, 256 * units.KiB, 512 * units.KiB, units.MiB, 2 * units.MiB, 4 * units.MiB,
+	8 * units.MiB, 16 * units.MiB, 32 * units.MiB}
 
 // solve takes the most likely shape: of the fills with the expected drain, then of the
 // drains.
@@ -194,7 +195,8 @@ func (m *kernelModel) kernel(s solution, cases []KernelCase, in func(base string
 			base, n = base+s.x[i], n+1
 		}
 	}
-	k := cost.Kernel{Base: picoseconds(base / n), Wide: picoseconds(s.x[m.wideAt()]), Hop: picoseconds(s.x[m.hopAt()]), NetHop: picoseconds(s.x[m.netAt()]), Drain: s.drain, Fill: s.fill,
+	k := cost.Kernel{Base: picoseconds(base / n), Wide: picoseconds(s.x[m.wideAt()]), Hop: picoseconds(s.x[m.hopAt()]),
+		NetHop: picoseconds(s.x[m.netAt()]), Drain: s.drain, Fill: s.fill,
 		MinSize: cases[0].Size, MaxSize: cases[0].Size, Rows: len(cases), Error: round(m.mape(s, cases), 1e4)}
 	for i, from := range pieces {
 		k.Pieces = append(k.Pieces, cost.Piece{From: from, Slowdown: max(round(s.x[m.pieceAt()+i], 1e5), 1)})

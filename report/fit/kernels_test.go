@@ -25,7 +25,8 @@ func made(noise float64, ranks ...int) []KernelCase {
 	var out []KernelCase
 	for _, n := range ranks {
 		for size := units.KiB; size <= units.GiB; size *= 2 {
-			c := KernelCase{KernelKey: truth.KernelKey, Hops: float64(2 * (n - 1)), Steps: float64(2 * (n - 1)), Chunk: size / units.Bytes(n), Line: line,
+			c := KernelCase{KernelKey: truth.KernelKey, Hops: float64(2 * (n - 1)), Steps: float64(2 * (n - 1)),
+				Chunk: size / units.Bytes(n), Line: line,
 				Prior: constants, Ranks: n, Size: size}
 			t := float64(truth.Base) + c.Hops*float64(truth.Hop) + (c.Steps+truth.Drain)*truth.Move(c.Chunk)/line*1e12
 			c.Time = units.Time(t * (1 + noise*rng.NormFloat64()))
@@ -42,7 +43,8 @@ func TestKernelIsFoundAgain(t *testing.T) {
 			t.Fatalf("%d kernels, %v left", len(kernels), left)
 		}
 		k := kernels[0]
-		if tolerance := 0.06 + 2*noise; !near(float64(k.Base), float64(truth.Base), tolerance) || !near(float64(k.Hop), float64(truth.Hop), tolerance) || math.Abs(k.Drain-truth.Drain) > 0.21 {
+		if tolerance := 0.06 + 2*noise; !near(float64(k.Base), float64(truth.Base), tolerance) || !near(float64(k.Hop), float64(truth.Hop),
+			tolerance) || math.Abs(k.Drain-truth.Drain) > 0.21 {
 			t.Errorf("noise %v: %+v", noise, k)
 		}
 		if k.HeldOut > 0.02+noise || k.Error > 0.02+noise {

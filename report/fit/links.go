@@ -127,14 +127,16 @@ func (m *linkModel) cases(links []measurement.Link) ([]Case, error) {
 		n := float64(k.rounds)
 		line := n * perByte * float64(k.bytes)
 		if to, ok := castTo(k.pattern); ok {
-			out = append(out, Case{Parts: castParts(k, to, medium, line), Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
+			out = append(out, Case{Parts: castParts(k, to, medium, line), Launched: true, Apart: !k.overlap, Size: k.bytes,
+				Time: units.Time(times[k] * float64(units.Microsecond))})
 			continue
 		}
 		parts := []Part{{Medium: medium, Protocol: k.protocol, Bytes: k.bytes, Messages: n, Peers: n * m.others(k), Line: units.Time(line)}}
 		if k.protocol == string(schedule.Pulled) { // what asks for the bytes that go the other way
 			parts = append(parts, Part{Medium: medium, Protocol: cost.Request, Line: units.Time(cost.RequestShare * line)})
 		}
-		out = append(out, Case{Parts: parts, Launched: true, Apart: !k.overlap, Size: k.bytes, Time: units.Time(times[k] * float64(units.Microsecond))})
+		out = append(out, Case{Parts: parts, Launched: true, Apart: !k.overlap, Size: k.bytes,
+			Time: units.Time(times[k] * float64(units.Microsecond))})
 	}
 	return append(append(out, m.flags(links)...), m.oneWay(links)...), nil
 }
@@ -152,7 +154,8 @@ func (m *linkModel) oneWay(links []measurement.Link) (out []Case) {
 	if best.Bytes == 0 || err != nil {
 		return nil
 	}
-	return []Case{{Parts: []Part{{Medium: medium, Protocol: string(schedule.Pulled), Bytes: best.Bytes, Line: units.Time(perByte * float64(best.Bytes))}},
+	return []Case{{Parts: []Part{{Medium: medium, Protocol: string(schedule.Pulled), Bytes: best.Bytes,
+		Line: units.Time(perByte * float64(best.Bytes))}},
 		Size: best.Bytes, Time: units.Time(float64(best.Bytes) / best.Value * 1e3)}}
 }
 
@@ -164,7 +167,8 @@ func (m *linkModel) flags(links []measurement.Link) (out []Case) {
 		if protocol == "" || err != nil {
 			continue
 		}
-		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: protocol, Messages: 1}}, Time: units.Time(l.Value * float64(units.Nanosecond))})
+		out = append(out, Case{Parts: []Part{{Medium: medium, Protocol: protocol, Messages: 1}},
+			Time: units.Time(l.Value * float64(units.Nanosecond))})
 	}
 	return out
 }
@@ -181,7 +185,8 @@ func castTo(pattern string) (int, bool) {
 // message, as where ranks load from one another.
 func castParts(k message, to int, medium topology.Medium, line float64) []Part {
 	n := float64(k.rounds)
-	parts := []Part{{Medium: medium, Protocol: cost.OneWay(k.protocol), Bytes: k.bytes, Messages: n, Peers: n * float64(to-1), Line: units.Time(line)}}
+	parts := []Part{{Medium: medium, Protocol: cost.OneWay(k.protocol), Bytes: k.bytes, Messages: n, Peers: n * float64(to-1),
+		Line: units.Time(line)}}
 	if k.protocol == string(schedule.Simple) {
 		parts = append(parts, Part{Medium: medium, Protocol: cost.RelaxedFlag, Messages: n})
 	}
@@ -235,13 +240,15 @@ func (m *linkModel) flows(pattern string) ([][2]int, error) {
 		for b := range n {
 			switch {
 			case a == b:
-			case a == 0 && b <= cast, pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n, slices.Contains(toAll, pattern):
+			case a == 0 && b <= cast, pattern == "pair" && a < 2 && b < 2, pattern == "ring" && b == (a+1)%n,
+				slices.Contains(toAll, pattern):
 				out = append(out, [2]int{a, b})
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring, cast1, cast2 and so on, or one of %s", pattern, strings.Join(toAll, ", "))
+		return nil, fmt.Errorf("messages of the pattern %q are not known: pair, ring, cast1, cast2 and so on, or one of %s", pattern,
+			strings.Join(toAll, ", "))
 	}
 	return out, nil
 }

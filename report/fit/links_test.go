@@ -26,7 +26,8 @@ func links(alpha, share float64) []measurement.Link {
 		for bytes := 1 << 10; bytes <= 1<<26; bytes *= 2 {
 			us := alpha + peers*float64(bytes)/450e3/share
 			for blocks, worse := range map[int]float64{1: 2, 8: 1, 64: 1.5} {
-				l := measurement.Link{Kind: "simple_" + pattern, Blocks: blocks, Bytes: units.Bytes(bytes), Value: (1.5 + us) * worse, Unit: "us"}
+				l := measurement.Link{Kind: "simple_" + pattern, Blocks: blocks, Bytes: units.Bytes(bytes), Value: (1.5 + us) * worse,
+					Unit: "us"}
 				rows = append(rows, l)
 				l.Kind, l.Value = l.Kind+"_x4", (1.5+4*us)*worse
 				rows = append(rows, l)
@@ -70,9 +71,11 @@ func TestFromLinksTellsPeersApart(t *testing.T) {
 		for bytes := 64; bytes <= 1<<22; bytes *= 2 {
 			alpha := 0.9 + 0.05*math.Log2(float64(bytes)/64)
 			us := 1 + alpha + c.peers*float64(bytes)/450e3/0.4 + 0.03*(c.peers-1)
-			rows = append(rows, measurement.Link{Kind: "ll_" + c.pattern + "_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: us, Unit: "us"})
+			rows = append(rows, measurement.Link{Kind: "ll_" + c.pattern + "_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: us,
+				Unit: "us"})
 			if c.pattern == "pair" {
-				rows = append(rows, measurement.Link{Kind: "ll_pair_x4_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 4*us - 3, Unit: "us"})
+				rows = append(rows, measurement.Link{Kind: "ll_pair_x4_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 4*us - 3,
+					Unit: "us"})
 			}
 		}
 	}
@@ -83,7 +86,8 @@ func TestFromLinksTellsPeersApart(t *testing.T) {
 	for _, bytes := range []units.Bytes{64, 3000, 100_000, 1 << 22} {
 		x := r.Profile.Transfer(topology.NVLink, "ll", bytes)
 		alpha := 0.9 + 0.05*math.Log2(float64(bytes)/64)
-		if math.Abs(x.Alpha.Microseconds()-alpha) > 0.08 || math.Abs(x.Peer.Microseconds()-0.03) > 0.01 || math.Abs(x.Efficiency-0.4) > 0.02 {
+		if math.Abs(x.Alpha.Microseconds()-alpha) > 0.08 || math.Abs(x.Peer.Microseconds()-0.03) > 0.01 ||
+			math.Abs(x.Efficiency-0.4) > 0.02 {
 			t.Errorf("%v: %+v, want α %.3f µs", bytes, x, alpha)
 		}
 	}
@@ -102,13 +106,16 @@ func TestFromLinksTellsRequestsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := []measurement.Link{
-		{Kind: "sm_pull", Blocks: 1, Bytes: 1 << 28, Value: 30, Unit: "GBps"}, {Kind: "sm_pull", Blocks: 64, Bytes: 1 << 28, Value: 0.8 * 450, Unit: "GBps"}}
+		{Kind: "sm_pull", Blocks: 1, Bytes: 1 << 28, Value: 30, Unit: "GBps"}, {Kind: "sm_pull", Blocks: 64, Bytes: 1 << 28,
+			Value: 0.8 * 450, Unit: "GBps"}}
 	for pattern, peers := range map[string]float64{"pair": 1, "sum": 3} {
 		for bytes := 1 << 10; bytes <= 1<<26; bytes *= 2 {
 			us := peers * float64(bytes) / 450e3 * (1/0.8 + 0.125/0.5)
-			rows = append(rows, measurement.Link{Kind: "pull_" + pattern + "_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 1 + 4 + us, Unit: "us"})
+			rows = append(rows, measurement.Link{Kind: "pull_" + pattern + "_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 1 + 4 +
+				us, Unit: "us"})
 			if pattern == "pair" {
-				rows = append(rows, measurement.Link{Kind: "pull_pair_x4_overlap", Blocks: 8, Bytes: units.Bytes(bytes), Value: 1 + 4*(4+us), Unit: "us"})
+				rows = append(rows, measurement.Link{Kind: "pull_pair_x4_overlap", Blocks: 8, Bytes: units.Bytes(bytes),
+					Value: 1 + 4*(4+us), Unit: "us"})
 			}
 		}
 	}
@@ -136,7 +143,8 @@ func TestFromLinksTellsMessagesOneWay(t *testing.T) {
 		line := float64(bytes) / 450e3
 		for _, protocol := range []string{"ll", "simple", "pull"} {
 			row := func(kind string, us float64) {
-				rows = append(rows, measurement.Link{Kind: protocol + "_" + kind + "_overlap", Blocks: 8, Bytes: bytes, Value: us, Unit: "us"})
+				rows = append(rows, measurement.Link{Kind: protocol + "_" + kind + "_overlap", Blocks: 8, Bytes: bytes, Value: us,
+					Unit: "us"})
 			}
 			row("pair", 1+4+line/0.4)
 			row("pair_x4", 1+4*(4+line/0.4))
@@ -153,7 +161,8 @@ func TestFromLinksTellsMessagesOneWay(t *testing.T) {
 	for protocol, c := range casts {
 		for _, bytes := range []units.Bytes{1 << 10, 1 << 20, 1 << 24} {
 			x := r.Profile.Transfer(topology.NVLink, cost.OneWay(protocol), bytes)
-			if math.Abs(x.Alpha.Microseconds()-c.alpha) > 0.05 || math.Abs(x.Peer.Microseconds()-c.peer) > 0.02 || math.Abs(x.Efficiency-c.share) > 0.01 {
+			if math.Abs(x.Alpha.Microseconds()-c.alpha) > 0.05 || math.Abs(x.Peer.Microseconds()-c.peer) > 0.02 ||
+				math.Abs(x.Efficiency-c.share) > 0.01 {
 				t.Errorf("%s one way, %v: %+v, want %+v", protocol, bytes, x, c)
 			}
 		}
@@ -188,7 +197,8 @@ func TestMessagesBelieve(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, flag := r.Profile.Transfer(topology.NVLink, "simple", units.MiB), r.Profile.Transfer(topology.NVLink, cost.Flag, 0)
-	if math.Abs(x.Efficiency-0.7) > 0.02 || math.Abs(x.Alpha.Microseconds()-2) > 0.2 || math.Abs(flag.Alpha.Microseconds()-1.25) > 0.2 || math.Abs(r.Profile.Launch.Microseconds()-1) > 0.2 {
+	if math.Abs(x.Efficiency-0.7) > 0.02 || math.Abs(x.Alpha.Microseconds()-2) > 0.2 || math.Abs(flag.Alpha.Microseconds()-1.25) > 0.2 ||
+		math.Abs(r.Profile.Launch.Microseconds()-1) > 0.2 {
 		t.Errorf("simple %+v, flag %+v, launch %v", x, flag, r.Profile.Launch)
 	}
 }

@@ -64,7 +64,8 @@ func Messages(name, source, date string, cases []Case, believed *cost.Profile) (
 	if believed != nil {
 		p.Window = believed.Window // no case tells it
 	}
-	p.Error = fmt.Sprintf("MAPE %.1f%% in sample, %.1f%% held out (%d rows, %d folds, %d parameters)", 100*r.InSample, 100*r.HeldOut, r.Rows, folds, r.Parameters)
+	p.Error = fmt.Sprintf("MAPE %.1f%% in sample, %.1f%% held out (%d rows, %d folds, %d parameters)", 100*r.InSample, 100*r.HeldOut,
+		r.Rows, folds, r.Parameters)
 	return r, nil
 }
 
@@ -247,7 +248,8 @@ func (m *smooth) ties() (out []map[int]float64) {
 	for _, c := range m.curves {
 		out = append(out, map[int]float64{c.first: us})
 		for i := 1; i < len(c.knots); i++ {
-			out = append(out, map[int]float64{c.alpha(i): us, c.alpha(i - 1): -us}, map[int]float64{c.alpha(i) + 1: 1, c.alpha(i-1) + 1: -1})
+			out = append(out, map[int]float64{c.alpha(i): us, c.alpha(i - 1): -us}, map[int]float64{c.alpha(i) + 1: 1, c.alpha(i-1) +
+				1: -1})
 		}
 		if m.believed == nil {
 			continue

@@ -95,7 +95,8 @@ func SteadyAttention(g *gpu.GPU, kernel string, rows []Steady) (gpu.Attention, e
 	var forward []Attention
 	for _, r := range rows {
 		if s := r.Shape; r.Kernel == "attention "+kernel && r.GPU == g.Name {
-			forward = append(forward, Attention{GPU: g.Name, Batch: s[0], Heads: s[1], KV: s[1], Sequence: s[2], HeadDim: s[3], Time: r.Time})
+			forward = append(forward, Attention{GPU: g.Name, Batch: s[0], Heads: s[1], KV: s[1], Sequence: s[2], HeadDim: s[3],
+				Time: r.Time})
 		}
 	}
 	c, err := FusedAttention(g, forward)

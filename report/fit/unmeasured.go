@@ -23,7 +23,8 @@ func unmeasured(known []cost.Kernel, pools map[pool][]KernelCase, done map[pool]
 				continue
 			}
 			for _, k := range known {
-				if like := k.KernelKey; like.Collective == name && like.Algorithm == p.algorithm && like.Protocol == p.protocol && networks[like.Over] {
+				if like := k.KernelKey; like.Collective == name && like.Algorithm == p.algorithm && like.Protocol == p.protocol &&
+					networks[like.Over] {
 					byKey[key] = append(byKey[key], k)
 				}
 			}
@@ -69,7 +70,8 @@ func meanKernel(list []cost.Kernel) cost.Kernel {
 	out.NetHop = picoseconds(mean(func(k *cost.Kernel) float64 { return float64(k.NetHop) }))
 	out.Pieces, out.Rows, out.Error = nil, 0, 0
 	for i, from := range pieces {
-		out.Pieces = append(out.Pieces, cost.Piece{From: from, Slowdown: round(mean(func(k *cost.Kernel) float64 { return k.Pieces[i].Slowdown }), 1e5)})
+		out.Pieces = append(out.Pieces, cost.Piece{From: from,
+			Slowdown: round(mean(func(k *cost.Kernel) float64 { return k.Pieces[i].Slowdown }), 1e5)})
 	}
 	for i := range list {
 		out.MinSize, out.MaxSize = units.Bytes(min(out.MinSize, list[i].MinSize)), max(out.MaxSize, list[i].MaxSize)

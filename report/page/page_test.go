@@ -17,8 +17,11 @@ func sample() *Page {
 		Facts: []Fact{{Name: "step", Value: "12 ms", Note: "of which 3 exposed"}},
 		Sections: []Section{
 			{Heading: "Where the time goes", Text: []string{"First & last."}, Figures: []Figure{{Caption: "a caption",
-				Chart: chart.Waterfall(chart.Frame{Title: "step", Source: "simulated", X: "ms"}, []chart.Part{{Name: "compute", Value: 9, Colour: chart.Compute}, {Name: "exposed", Value: 3, Colour: chart.Exposed}}, "step")}}},
-			{Heading: "Numbers", Tables: []Table{{Caption: "rows", Header: []string{"what", "GB/s"}, Rows: [][]string{{"a<b", "12.5"}}}}, Notes: []string{"a note"}},
+				Chart: chart.Waterfall(chart.Frame{Title: "step", Source: "simulated", X: "ms"},
+					[]chart.Part{{Name: "compute", Value: 9, Colour: chart.Compute}, {Name: "exposed", Value: 3, Colour: chart.Exposed}},
+					"step")}}},
+			{Heading: "Numbers", Tables: []Table{{Caption: "rows", Header: []string{"what", "GB/s"}, Rows: [][]string{{"a<b", "12.5"}}}},
+				Notes: []string{"a note"}},
 			{Heading: "More"},
 		}}
 }
@@ -71,7 +74,8 @@ func TestPageIsWholeAndAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := parsed(t, out.Bytes())
-	for name, want := range map[string]int{"h1": 1, "h2": 3, "svg": 1, "figcaption": 1, "table": 1, "tr": 2, "script": 0, "link": 0, "img": 0, "section": 3} {
+	for name, want := range map[string]int{"h1": 1, "h2": 3, "svg": 1, "figcaption": 1, "table": 1, "tr": 2, "script": 0, "link": 0,
+		"img": 0, "section": 3} {
 		if e.count[name] != want {
 			t.Errorf("%d elements %s, want %d", e.count[name], name, want)
 		}

@@ -22,7 +22,8 @@ const (
 )
 
 // layers are the rows of a picture, top to bottom.
-var layers = []topology.Kind{topology.Core, topology.Spine, topology.Leaf, topology.NIC, topology.CPU, topology.PCIeSwitch, topology.Memory, topology.GPU, topology.NVSwitch}
+var layers = []topology.Kind{topology.Core, topology.Spine, topology.Leaf, topology.NIC, topology.CPU, topology.PCIeSwitch,
+	topology.Memory, topology.GPU, topology.NVSwitch}
 
 // mediumColour gives each medium its colour, the same in every picture.
 func mediumColour(m topology.Medium) color.Color { return chart.Palette[int(m)%len(chart.Palette)] }
@@ -63,7 +64,8 @@ type picture struct {
 func paint(c draw.Canvas, t *topology.Topology, load map[topology.LinkID]float64) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
-	p := &picture{t: t, canvas: c, load: load, where: map[topology.DeviceID]vg.Point{}, shown: map[topology.Kind]int{}, total: map[topology.Kind]int{}}
+	p := &picture{t: t, canvas: c, load: load, where: map[topology.DeviceID]vg.Point{}, shown: map[topology.Kind]int{},
+		total: map[topology.Kind]int{}}
 	p.text = plot.New().X.Label.TextStyle
 	p.text.Font.Size, p.text.Font.Variant = 9, "Sans"
 	p.text.XAlign, p.text.YAlign = -0.5, -0.5
@@ -194,7 +196,8 @@ func (p *picture) boxes() {
 			label = strconv.Itoa(p.number(topology.DeviceID(d)))
 		}
 		w, h := p.text.Width(label)+8, vg.Length(15)
-		box := []vg.Point{{X: at.X - w/2, Y: at.Y - h/2}, {X: at.X + w/2, Y: at.Y - h/2}, {X: at.X + w/2, Y: at.Y + h/2}, {X: at.X - w/2, Y: at.Y + h/2}}
+		box := []vg.Point{{X: at.X - w/2, Y: at.Y - h/2}, {X: at.X + w/2, Y: at.Y - h/2}, {X: at.X + w/2, Y: at.Y + h/2},
+			{X: at.X - w/2, Y: at.Y + h/2}}
 		fill := color.Color(color.Gray{Y: 245})
 		if dev.Kind.HoldsRank() {
 			fill = color.RGBA{R: 214, G: 234, B: 200, A: 255}

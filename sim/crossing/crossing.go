@@ -52,7 +52,8 @@ func Predict(t *topology.Topology, from, to int, costs cost.Steps, o Options) (*
 		return nil, err
 	}
 	if route.Kind != topology.Net {
-		return nil, fmt.Errorf("%s and %s are on one node or one scale-up fabric: the transfer does not cross a network", t.DeviceName(t.Ranks()[from]), t.DeviceName(t.Ranks()[to]))
+		return nil, fmt.Errorf("%s and %s are on one node or one scale-up fabric: the transfer does not cross a network",
+			t.DeviceName(t.Ranks()[from]), t.DeviceName(t.Ranks()[to]))
 	}
 	if o.Size <= 0 || o.Shrink < 1 || o.QueuePairs < 1 || o.Pieces < 0 {
 		return nil, fmt.Errorf("size, shrink and queue pairs must be positive")

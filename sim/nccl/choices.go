@@ -103,7 +103,8 @@ func fitted(p *cost.Profile, k collective.Kind, algorithm, protocol string) []ch
 	for i := range p.Kernels {
 		x := &p.Kernels[i]
 		c := choice{algorithm: x.Algorithm, protocol: x.Protocol}
-		if x.Collective == k.String() && (algorithm == "" || algorithm == x.Algorithm) && (protocol == "" || protocol == x.Protocol) && !slices.Contains(out, c) {
+		if x.Collective == k.String() && (algorithm == "" || algorithm == x.Algorithm) && (protocol == "" || protocol == x.Protocol) &&
+			!slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}

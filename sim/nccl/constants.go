@@ -21,9 +21,11 @@ var baseLatency = [numAlgos]byProto{
 
 // stepLatency is what one step takes, µs.
 var stepLatency = map[hardware][numAlgos]byProto{
-	overNVLink: {Tree: {0.6, 1.25, 4}, Ring: {0.6, 1.9, 3.4}, CollNetDirect: {0, 0, 3.7}, CollNetChain: {0, 0, 2.8}, NVLS: {0, 0, 25}, NVLSTree: {0, 0, 25}, PAT: {0, 0, 4}},
-	overPCI:    {Tree: {1, 1.9, 4}, Ring: {1, 2.5, 5.7}, CollNetDirect: {0, 0, 3.7}, CollNetChain: {0, 0, 2.8}, PAT: {0, 0, 4}},
-	overNet:    {Tree: {5, 8.5, 14}, Ring: {2.7, 4, 14}, CollNetDirect: {0, 0, 31}, CollNetChain: {0, 0, 30}, NVLS: {0, 0, 18}, NVLSTree: {0, 0, 20.9}, PAT: {0, 0, 14}},
+	overNVLink: {Tree: {0.6, 1.25, 4}, Ring: {0.6, 1.9, 3.4}, CollNetDirect: {0, 0, 3.7}, CollNetChain: {0, 0, 2.8}, NVLS: {0, 0, 25},
+		NVLSTree: {0, 0, 25}, PAT: {0, 0, 4}},
+	overPCI: {Tree: {1, 1.9, 4}, Ring: {1, 2.5, 5.7}, CollNetDirect: {0, 0, 3.7}, CollNetChain: {0, 0, 2.8}, PAT: {0, 0, 4}},
+	overNet: {Tree: {5, 8.5, 14}, Ring: {2.7, 4, 14}, CollNetDirect: {0, 0, 31}, CollNetChain: {0, 0, 30}, NVLS: {0, 0, 18},
+		NVLSTree: {0, 0, 20.9}, PAT: {0, 0, 14}},
 }
 
 // limits are bandwidths that an SM reaches, GB/s, by number of nodes: 1, 2, more.

@@ -29,8 +29,10 @@ func (r *Runtime) byCopyEngine(a Ask) (Prediction, error) {
 		return Prediction{}, fmt.Errorf("copy engines have no protocol %s", a.Protocol)
 	}
 	part := units.Bytes(math.Ceil(float64(a.Size) / n))
-	w := Work{Size: a.Size, Hops: 2*n + twoBarriers, Steps: n - 1, Chunk: part, Line: r.rates.scaleUp, Limit: "copy engines over " + r.rates.via, Wire: (n - 1) * float64(part)}
-	p := Prediction{Algorithm: copyEngine, Protocol: "copy", Over: r.rates.over, Work: w, Latency: units.Time(w.Hops) * e.Alpha, HeldOut: ownError,
+	w := Work{Size: a.Size, Hops: 2*n + twoBarriers, Steps: n - 1, Chunk: part, Line: r.rates.scaleUp, Limit: "copy engines over " +
+		r.rates.via, Wire: (n - 1) * float64(part)}
+	p := Prediction{Algorithm: copyEngine, Protocol: "copy", Over: r.rates.over, Work: w, Latency: units.Time(w.Hops) * e.Alpha,
+		HeldOut: ownError,
 		Slowest: fmt.Sprintf("%.0f operations of copy engines of %v each", w.Hops, e.Alpha)}
 	move := w.Wire / (e.Efficiency * w.Line)
 	if e.Local > 0 {

@@ -135,7 +135,8 @@ func computeCapability(t *topology.Topology, d topology.DeviceID, o Options) (in
 			return 0, fmt.Errorf("NCCL runs on NVIDIA GPUs: %s has xGMI links", t.DeviceName(d))
 		}
 	}
-	return 0, fmt.Errorf("%s: neither a GPU model nor an NVLink class (nvlink1 … nvlink5) says which NVIDIA GPU it is: name its model in the topology file (an entry of models such as l40s, and model: l40s for the GPUs)", t.DeviceName(d))
+	return 0, fmt.Errorf("%s: neither a GPU model nor an NVLink class (nvlink1 … nvlink5) says which NVIDIA GPU it is: name its model "+
+		"in the topology file (an entry of models such as l40s, and model: l40s for the GPUs)", t.DeviceName(d))
 }
 
 // detectCPU tells the vendor by the name of a CPU model or of the link between sockets.

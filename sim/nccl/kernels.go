@@ -44,7 +44,8 @@ func (r *Runtime) otherLaunch(a Ask, c choice) (*cost.Kernel, string) {
 	if own == nil || other == nil || a.Size >= own.MinSize || a.Size < other.MinSize {
 		return nil, ""
 	}
-	return other, fmt.Sprintf("profile %s knows %v by %s/%s from %v on: that of %s was used", r.profile.Name, a.Kind, c.algorithm, c.protocol, own.MinSize, kernelName(other.KernelKey))
+	return other, fmt.Sprintf("profile %s knows %v by %s/%s from %v on: that of %s was used", r.profile.Name, a.Kind, c.algorithm,
+		c.protocol, own.MinSize, kernelName(other.KernelKey))
 }
 
 // overs are what kernels may cross to be like this machine's: the same, then any network.

@@ -40,7 +40,8 @@ func (a Algo) String() string { return algoNames[a] }
 func (p Proto) String() string { return protoNames[p] }
 
 // kinds are the collectives that NCCL has a cost model for.
-var kinds = [...]collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce}
+var kinds = [...]collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+	collective.Reduce}
 
 // offers reports whether NCCL implements a collective with an algorithm and protocol.
 func offers(k collective.Kind, a Algo, p Proto) bool {

@@ -91,7 +91,8 @@ func search(t *topology.Topology, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name(), err)
 	}
-	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(), ll128: o.LL128, profile: &cost.Profile{}}
+	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(), ll128: o.LL128,
+		profile: &cost.Profile{}}
 	if m.nRanks == 1 {
 		return m, nil
 	}

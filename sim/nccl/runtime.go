@@ -183,7 +183,8 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 		p.Warnings = extrapolated(r.profile.Name, kernel, p.beyond)
 	case c.own > 0:
 		p.Time, p.HeldOut, p.Slowest = c.own, ownError, "NCCL's own estimate"
-		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm, c.protocol)
+		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm,
+			c.protocol)
 	default:
 		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	}
@@ -191,7 +192,8 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	case r.profile.Kind == cost.Assumed:
 		p.Warnings = append(p.Warnings, "assumed: "+r.profile.Source)
 	case r.profile.Borrowed():
-		p.Warnings = append(p.Warnings, fmt.Sprintf("extrapolated: profile %s has no measurements, its kernels are those of %s", r.profile.Name, r.profile.From))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("extrapolated: profile %s has no measurements, its kernels are those of %s",
+			r.profile.Name, r.profile.From))
 	}
 	if note != "" {
 		p.Warnings = append(p.Warnings, note)
@@ -253,7 +255,8 @@ func (p *Prediction) Behind(floor units.Time) *Prediction {
 // extrapolated warns where a size lies outside what a kernel was fitted on.
 func extrapolated(profile string, k *cost.Kernel, beyond float64) []string {
 	if beyond > 1 {
-		return []string{fmt.Sprintf("extrapolated: profile %s knows %s by %s/%s from %v to %v", profile, k.Collective, k.Algorithm, k.Protocol, k.MinSize, k.MaxSize)}
+		return []string{fmt.Sprintf("extrapolated: profile %s knows %s by %s/%s from %v to %v", profile, k.Collective, k.Algorithm,
+			k.Protocol, k.MinSize, k.MaxSize)}
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ type Scorer struct {
 
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
-	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{}, last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]bool{}}
+	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{},
+		last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]bool{}}
 }
 
 func (s *Scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {

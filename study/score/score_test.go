@@ -118,7 +118,8 @@ func TestForeseenIsAsGoodAsSimulated(t *testing.T) {
 			}
 			promised := 0.005 * float64(s.Work(x.Schedule)) / 1e6
 			if gain := 1 - float64(real)/float64(rows[0].Prediction.Time); gain > promised {
-				t.Errorf("%+v: %s is chosen, %s would be %.2f %% faster", c, planner.Name(rows[0].Schedule), planner.Name(x.Schedule), 100*gain)
+				t.Errorf("%+v: %s is chosen, %s would be %.2f %% faster", c, planner.Name(rows[0].Schedule), planner.Name(x.Schedule),
+					100*gain)
 			}
 		}
 	}
