@@ -7,7 +7,7 @@ type Library struct {
 	TimeUS     *float64 `json:"nccl_us" text:"NCCL" doc:"as its kernels are fitted on this hardware"`
 	Assumed    bool     `json:"-" text:"" join:"" yes:"*"`
 	ModelUS    *float64 `json:"nccl_model_us" wide:"its model" doc:"its own estimate"`
-	MeasuredUS *float64 `json:"nccl_measured_us" wide:"measured"`
+	MeasuredUS *float64 `json:"nccl_measured_us" text:"NCCL measured"`
 	MeasuredIn string   `json:"nccl_measured_in" wide:"in series"`
 	LowUS      *float64 `json:"nccl_low_us" wide:"normal" doc:"normal runs take from so long"`
 	HighUS     *float64 `json:"nccl_high_us" join:"–" doc:"to so long"`

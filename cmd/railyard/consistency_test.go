@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"railyard/internal/long"
+	"railyard/model/topology"
 	"railyard/topologies"
 )
 
@@ -38,7 +39,7 @@ func ask(t *testing.T, into any, args ...string) {
 func TestOneQuestionOneAnswer(t *testing.T) {
 	names, nodes, kinds := []string{"hgx-h200-4", "dgx1-v100"}, []int{1}, []string{"all_reduce"}
 	if long.Given() {
-		names, nodes, kinds = topologies.Names(), []int{1, 2}, []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+		names, nodes, kinds = small(t), []int{1, 2}, []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
 			"broadcast"}
 	}
 	sizes := []int64{1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26, 1 << 30}
@@ -49,6 +50,20 @@ func TestOneQuestionOneAnswer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// small are the shipped machines that commands answer for in a moment each.
+func small(t *testing.T) (out []string) {
+	for _, name := range topologies.Names() {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if topo.NumRanks() <= 16 {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64) {
@@ -84,9 +99,11 @@ func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64)
 	for _, r := range changed.Rows {
 		check("what-if", r.Size, r.Before*1e3, plans.plan)
 	}
-	for size, us := range reported(t, with([]string{"report"})) {
-		if _, asked := plans.plan[size]; asked {
-			check("report", size, us, plans.plan)
+	if kind == "all_reduce" { // the slowest to ask
+		for size, us := range reported(t, with([]string{"report"})) {
+			if _, asked := plans.plan[size]; asked {
+				check("report", size, us, plans.plan)
+			}
 		}
 	}
 	for _, size := range sizes {
