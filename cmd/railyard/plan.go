@@ -150,7 +150,7 @@ the best, and how much longer the runner-up takes: as a table, and with -o as a 
   railyard plan -t dgx1-v100 -c all_gather -s 1G --profile ideal --why
   railyard plan -t dgx1-v100 -c all_reduce --pareto
   railyard plan -t dgx1-v100 -c all_reduce -s 1G --load other-job.json@0.3
-  railyard plan dgx1-v100 dgx-h100 superpod-h100:4 -c all_reduce --crossover -o crossover.svg
+  railyard plan dgx1-v100 dgx-h100 superpod-h100:4 -c all_reduce -b 64K --crossover -o crossover.svg
   railyard plan -t dgx2 -c broadcast -s 64M -o plan.json
   railyard plan -t dgx-h100 --nodes 4 -c all_reduce -s 1G --fail nic:node2/nic3 --slow link:node0/gpu0--node0/nvswitch1=0.5`,
 		Args: func(_ *cobra.Command, args []string) error {
