@@ -95,8 +95,8 @@ func newCompare() *cobra.Command {
 		Short: "Put measurements beside predictions",
 		Example: `  railyard compare -t hgx-h200-4 --measured nccl.csv --only launch=graph
   railyard compare -t dgx-h100 -c all_reduce --measured all_reduce_perf.log
-  railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=Ring \
-    --only proto=Simple --only launch=graph --only gpus=4 -o ring.svg`,
+  railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=ring \
+    --only proto=simple --only launch=graph --only gpus=4 -o ring.svg`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := format.Check(); err != nil {
