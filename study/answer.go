@@ -125,6 +125,7 @@ func (a *Answer) limits() error {
 		r := &a.Rows[i]
 		r.Latency = latency
 		r.NCCL = a.baseline.at(q.spec, r.Size)
+		r.NCCL.keepTo(r.Limit())
 		r.Basis = bases.basis(r.Schedule, r.Prediction.Warnings)
 	}
 	return nil

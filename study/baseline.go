@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -119,6 +120,19 @@ func (b *baseline) predict(kind collective.Kind, size units.Bytes) (Baseline, er
 	out.Low, out.High = x.Band()
 	out.Basis = b.basis(&p)
 	return out, nil
+}
+
+// keepTo takes a time below what any schedule takes to that limit: kernels that were fitted on whole machines can be
+// too fast on odd ones.
+func (b *Baseline) keepTo(limit collective.Bound) {
+	if !b.Runs() {
+		return
+	}
+	if b.Time < limit.Time {
+		b.Time, b.Basis.Kind = limit.Time, cost.Assumed
+		b.Warnings = append(slices.Clone(b.Warnings), "NCCL's kernels were predicted faster than the limit: "+limit.Cut)
+	}
+	b.Low, b.High = max(b.Low, limit.Time), max(b.High, b.Time)
 }
 
 // basis is fitted kernels, of this machine or another one's, or NCCL's own estimate.
