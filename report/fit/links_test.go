@@ -25,7 +25,11 @@ func links(alpha, share float64) []measurement.Link {
 	for pattern, peers := range map[string]float64{"pair": 1, "ring": 1, "all": 3} {
 		for bytes := 1 << 10; bytes <= 1<<26; bytes *= 2 {
 			us := alpha + peers*float64(bytes)/450e3/share
-			for blocks, worse := range map[int]float64{1: 2, 8: 1, 64: 1.5} {
+			for _, x := range []struct {
+				blocks int
+				worse  float64
+			}{{1, 2}, {8, 1}, {64, 1.5}} {
+				blocks, worse := x.blocks, x.worse
 				l := measurement.Link{Kind: "simple_" + pattern, Blocks: blocks, Bytes: units.Bytes(bytes), Value: (1.5 + us) * worse,
 					Unit: "us"}
 				rows = append(rows, l)

@@ -21,7 +21,12 @@ func UntilInterrupt(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 		return ctx, stop
 	}
 	x.keeps.Store(true)
-	return ctx, func() { stop(); x.keeps.Store(false) }
+	return ctx, func() {
+		if ctx.Err() == nil { // else the command is about to hand back what it has
+			x.keeps.Store(false)
+		}
+		stop()
+	}
 }
 
 // KeptIn says of what was interrupted where it goes on, or what would have kept it.
