@@ -67,7 +67,20 @@ func (r *Runtime) choices(a Ask) []choice {
 			}
 		}
 	}
-	return nil
+	if r.model != nil {
+		return nil
+	}
+	return constants(algorithm, protocol)
+}
+
+// constants are the ways that NCCL's constants cost on any GPUs: rings.
+func constants(algorithm, protocol string) (out []choice) {
+	for _, p := range []string{"ll", "simple"} {
+		if (algorithm == "" || algorithm == "ring") && (protocol == "" || protocol == p) {
+			out = append(out, choice{algorithm: "ring", protocol: p})
+		}
+	}
+	return out
 }
 
 // cannotRun reports whether a way needs switches that reduce where there are none; what

@@ -104,7 +104,7 @@ func detect(t *topology.Topology, o Options) (*machine, error) {
 	if m.cpu == UnknownCPU {
 		m.cpu = detectCPU(t)
 	}
-	m.group(t)
+	m.systemOf, m.systems = domains(t)
 	return m, nil
 }
 
@@ -199,62 +199,6 @@ func cpuBySocketLink(name string, rate float64) CPU {
 	}
 	return UnknownCPU
 }
-
-// group puts ranks whose GPUs reach one another over NVSwitches into one system: NCCL
-// counts an NVL72 rack as one node (multi-node NVLink).
-func (m *machine) group(t *topology.Topology) {
-	nodes := t.NumNodes()
-	sets := newSets(nodes + len(t.Devices()))
-	// A GPU stands for its node, a switch for itself.
-	key := func(d topology.DeviceID) int {
-		switch dev := t.Devices()[d]; dev.Kind {
-		case topology.NVSwitch:
-			return nodes + int(d)
-		case topology.GPU:
-			return int(dev.Node)
-		}
-		return -1
-	}
-	for _, l := range t.Links() {
-		if a, b := key(l.From), key(l.To); a >= 0 && b >= 0 && max(a, b) >= nodes {
-			sets.join(a, b)
-		}
-	}
-	dense := map[int]int{}
-	m.systemOf = make([]int, t.NumRanks())
-	for r := range m.systemOf {
-		root := sets.find(t.NodeOf(r))
-		id, ok := dense[root]
-		if !ok {
-			id = len(m.systems)
-			dense[root] = id
-			m.systems = append(m.systems, nil)
-		}
-		m.systemOf[r] = id
-		m.systems[id] = append(m.systems[id], r)
-	}
-}
-
-// sets are disjoint sets of numbers.
-type sets []int
-
-func newSets(n int) sets {
-	s := make(sets, n)
-	for i := range s {
-		s[i] = i
-	}
-	return s
-}
-
-func (s sets) find(i int) int {
-	for s[i] != i {
-		s[i] = s[s[i]]
-		i = s[i]
-	}
-	return i
-}
-
-func (s sets) join(a, b int) { s[s.find(a)] = s.find(b) }
 
 // ranksPerSystem is the largest number of ranks in a system.
 func (m *machine) ranksPerSystem() int {

@@ -10,10 +10,10 @@ import (
 
 // machineRates are the line rates of what ranks share.
 type machineRates struct {
-	ranks, nodes int
+	ranks, nodes int        // nodes: scale-up domains, such as NVL72 racks
 	scaleUp      float64    // bytes/s out of a rank, inside its node
 	inSwitch     float64    // share of scaleUp that in-switch reduction reaches at best
-	network      float64    // bytes/s out of a node
+	network      float64    // bytes/s out of a scale-up domain
 	hop          units.Time // of a message inside a node, by its links' latencies
 	flight       units.Time // of a message across the network: the longest
 	across       units.Time // the mean
@@ -22,17 +22,18 @@ type machineRates struct {
 	inside, over string     // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
 }
 
-// ratesOf measures a topology; nodes is the number of scale-up domains.
-func ratesOf(t *topology.Topology, nodes int) (machineRates, error) {
-	m := machineRates{ranks: t.NumRanks(), nodes: nodes, inSwitch: 1}
+// ratesOf measures a topology.
+func ratesOf(t *topology.Topology) (machineRates, error) {
+	of, domains := domains(t)
+	m := machineRates{ranks: t.NumRanks(), nodes: len(domains), inSwitch: 1}
 	if m.ranks < 2 {
 		return m, fmt.Errorf("%s has one rank: there is nothing to communicate", t.Name())
 	}
-	if err := m.measureScaleUp(t); err != nil {
+	if err := m.measureScaleUp(t, of[0] != of[1]); err != nil {
 		return m, err
 	}
-	if nodes > 1 {
-		return m, m.measureNetwork(t)
+	if m.nodes > 1 {
+		return m, m.measureNetwork(t, domains)
 	}
 	return m, nil
 }
@@ -40,13 +41,12 @@ func ratesOf(t *topology.Topology, nodes int) (machineRates, error) {
 // measureScaleUp adds up the links from a rank to switches and to other ranks in use, or,
 // where there are none, all of its links; the rank that has least limits all. Ranks that are
 // alone in their nodes have nothing to send there, at any rate.
-func (m *machineRates) measureScaleUp(t *topology.Topology) error {
+func (m *machineRates) measureScaleUp(t *topology.Topology, alone bool) error {
 	for r := range m.ranks {
 		if rate, via := scaleUpOf(t, r); rate > 0 && (m.scaleUp == 0 || rate < m.scaleUp) {
 			m.scaleUp, m.via, m.inside = rate, fmt.Sprintf("%s of each GPU", via.Name), via.Medium.String()
 		}
 	}
-	alone := t.NodeOf(1) != t.NodeOf(0)
 	if m.scaleUp == 0 {
 		m.scaleUp, m.inside = math.Inf(1), topology.PCIe.String()
 		for r := range m.ranks {
@@ -86,16 +86,12 @@ func scaleUpOf(t *topology.Topology, rank int) (rate float64, via *topology.Clas
 	return rate, via
 }
 
-// measureNetwork adds up the NICs that a node's ranks use towards another node; the node
-// that has least limits all.
-func (m *machineRates) measureNetwork(t *topology.Topology) error {
-	router, count := topology.NewRouter(t), units.Time(m.ranks)
-	for first := 0; first < m.ranks; {
-		after := first
-		for after < m.ranks && t.NodeOf(after) == t.NodeOf(first) {
-			after++
-		}
-		rate, err := m.outOf(t, router, first, after)
+// measureNetwork adds up the NICs that a domain's ranks use towards another one; the domain that has
+// least limits all.
+func (m *machineRates) measureNetwork(t *topology.Topology, domains [][]int) error {
+	router := topology.NewRouter(t)
+	for d, ranks := range domains {
+		rate, err := m.outOf(t, router, ranks, domains[(d+1)%len(domains)])
 		if err != nil {
 			return err
 		}
@@ -105,18 +101,16 @@ func (m *machineRates) measureNetwork(t *topology.Topology) error {
 		if m.network == 0 || rate < m.network {
 			m.network = rate
 		}
-		first = after
 	}
-	m.across /= count
+	m.across /= units.Time(m.ranks)
 	return nil
 }
 
-// outOf is what the NICs carry that the ranks from first to before after use towards
-// those of the next node.
-func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, first, after int) (rate float64, err error) {
+// outOf is what the NICs carry that the ranks of a domain use towards those of another.
+func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, ranks, peers []int) (rate float64, err error) {
 	seen := map[topology.DeviceID]bool{}
-	for r := first; r < after; r++ {
-		route, err := router.Route(r, (r+after-first)%m.ranks)
+	for i, r := range ranks {
+		route, err := router.Route(r, peers[i%len(peers)])
 		if err != nil {
 			return 0, err
 		}

@@ -59,22 +59,21 @@ func (p *Prediction) Band() (low, high units.Time) {
 // that NCCL does not know (RCCL runs on them) are predicted from kernels alone.
 func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Runtime, error) {
 	r := &Runtime{profile: cmp.Or(p, general), general: general, reduces: switchesReduce(t), topo: t, options: o, scaleUp: 1, network: 1}
-	nodes := t.NumNodes()
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
 		own := *m // which others may have asked for as well
 		own.profile = r.profile
-		r.model, nodes = &own, m.Nodes()
+		r.model = &own
 	}
 	if err != nil && o.CollNet == On {
 		return nil, err // what was asked for needs NCCL's model
 	}
 	r.why = err
-	if r.rates, err = ratesOf(t, nodes); err != nil {
+	if r.rates, err = ratesOf(t); err != nil {
 		return nil, err
 	}
 	r.rates.over = r.rates.inside
-	if nodes > 1 {
+	if r.rates.nodes > 1 {
 		if r.rates.over, err = fabricOf(t, o.Fabric); err != nil {
 			return nil, err
 		}
@@ -185,6 +184,12 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 		p.Time, p.HeldOut, p.Slowest = c.own, ownError, "NCCL's own estimate"
 		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm,
 			c.protocol)
+	case r.model == nil:
+		k := r.prior(a.Kind, c)
+		p.HeldOut, p.Slowest = ownError, slowestPart(&k, &w)
+		p.Latency, p.Time = r.spend(&k, &w)
+		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s over %s: NCCL's constants were used", r.profile.Name, a.Kind,
+			c.algorithm, c.protocol, r.rates.over)
 	default:
 		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	}
