@@ -124,7 +124,9 @@ func (a *Answer) limits() error {
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		r.Latency = latency
-		r.NCCL = a.baseline.at(q.spec, r.Size)
+		if r.NCCL, err = a.baseline.at(q.spec, r.Size); err != nil {
+			return err
+		}
 		r.NCCL.keepTo(r.Limit())
 		r.Basis = bases.basis(r.Schedule, r.Prediction.Warnings)
 	}
@@ -137,7 +139,10 @@ func (a *Answer) Resize(row int, size units.Bytes) (err error) {
 	if r.Size == size {
 		return nil
 	}
-	r.Size, r.NCCL = size, a.baseline.at(a.Question.spec, size)
+	if r.NCCL, err = a.baseline.at(a.Question.spec, size); err != nil {
+		return err
+	}
+	r.Size = size
 	r.Prediction, err = a.score.Explain(r.Schedule, size)
 	return err
 }

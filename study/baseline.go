@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -82,7 +83,9 @@ func (q *Question) baseline() (*baseline, error) {
 	if !q.asked.Detail.Baseline || t.NumRanks() > baselineRanks || !HasGPUs(t) {
 		return b, nil
 	}
-	_ = b.open(q) // an error: NCCL does not run there
+	if err := b.open(q); err != nil {
+		return b, unlessUnsupported(err)
+	}
 	var err error
 	if q.asked.Site.Shipped() != "" {
 		b.measured, err = measuredOn(t, q.asked.Site)
@@ -90,21 +93,31 @@ func (q *Question) baseline() (*baseline, error) {
 	return b, err
 }
 
+// unlessUnsupported is what else is wrong than that the library does not run there, or has no such collective.
+func unlessUnsupported(err error) error {
+	var not nccl.Unsupported
+	var cut topology.Unreachable
+	if errors.As(err, &not) || errors.As(err, &cut) {
+		return nil
+	}
+	return err
+}
+
 // at is the library's side of a collective over all ranks; NCCL has none with counts.
-func (b *baseline) at(spec collective.Spec, size units.Bytes) Baseline {
+func (b *baseline) at(spec collective.Spec, size units.Bytes) (Baseline, error) {
 	if b.runtime == nil || spec.Counts != nil || spec.Ranks != b.ranks || size <= 0 {
-		return Baseline{}
+		return Baseline{}, nil
 	}
 	out, err := b.predict(spec.Kind, size)
 	if err != nil {
-		return Baseline{} // it has no such collective
+		return Baseline{}, unlessUnsupported(err)
 	}
 	for _, m := range b.measured {
 		if m.Collective == spec.Kind && m.Size == size && (out.Measured == 0 || m.Time < out.Measured) {
 			out.Measured, out.MeasuredIn = m.Time, m.ID
 		}
 	}
-	return out
+	return out, nil
 }
 
 // predict is what the library takes as it is run.
@@ -224,5 +237,5 @@ func (q *Question) Baseline(size units.Bytes) (Baseline, error) {
 	if err != nil {
 		return Baseline{}, err
 	}
-	return b.at(q.spec, size), nil
+	return b.at(q.spec, size)
 }

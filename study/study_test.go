@@ -12,6 +12,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/sim/nccl"
 	"railyard/study"
 )
 
@@ -136,4 +137,36 @@ func answered(t *testing.T, topo *topology.Topology, machine *cost.Machine, kind
 		t.Fatal(err)
 	}
 	return a
+}
+
+// Machines that NCCL does not run on have no baseline; what is wrong with how it is asked is an error.
+func TestOnlyUnsupportedMachinesHaveNoBaseline(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		library nccl.Options
+		has     bool
+		wrong   string
+	}{
+		{"dgx-h100", nccl.Options{}, true, ""},
+		{"dgx-h100", nccl.Options{Fabric: "carrier-pigeon"}, false, "carrier-pigeon"},
+		{"dgx-h100", nccl.Options{CollNet: nccl.On}, false, "CollNet needs switches that reduce"},
+	} {
+		topo, err := study.Site{Name: c.name, Nodes: 2}.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine, err := cost.MachineFor(topo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: collective.AllReduce}, Machine: machine,
+			Sizes: []units.Bytes{units.MiB}, Library: study.Library{Options: c.library}, Detail: study.Detail{Baseline: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := q.Baseline(units.MiB)
+		if b.Runs() != c.has || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s %+v: %v, %v", c.name, c.library, b.Time, err)
+		}
+	}
 }

@@ -21,6 +21,7 @@ type Training struct {
 	Why     string       // why nothing is kept
 	Unfit   string       // why no other layout than the kept one was found
 	Idle    int          // GPUs of the changed machine that the new layout leaves out
+	Larger  error        // why the largest part that replicas fill is not taken; nil where it is
 }
 
 // Slowdown is how much longer a unit of work takes after the change; nil after is 0.
@@ -55,11 +56,28 @@ func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout,
 	case is > was:
 		t.Why = fmt.Sprintf("the layout is for %s, not %d", units.Counted(was, "GPU"), is)
 	default:
-		if t.Kept, err = step.Run(m.After, w, l, step.Options{}); err != nil {
-			t.Why = err.Error()
+		var unfit error
+		if t.Kept, unfit, err = run(m.After, w, l); err != nil {
+			return nil, err
+		}
+		if unfit != nil {
+			t.Why = unfit.Error()
 		}
 	}
 	return t, t.search(ctx, m.After, w, space, o)
+}
+
+// run predicts a step; unfit says why the layout does not fit the machine.
+func run(p *step.Predictor, w *workload.Workload, l step.Layout) (r *step.Result, unfit, err error) {
+	if unfit = l.Check(w, p.Machine().Topology.NumRanks()); unfit != nil {
+		return nil, unfit, nil
+	}
+	r, err = step.Run(p, w, l, step.Options{})
+	var large *step.TooLarge
+	if errors.As(err, &large) {
+		return nil, err, nil
+	}
+	return r, nil, err
 }
 
 // search takes the best layout of the space.
@@ -87,7 +105,6 @@ const maxFewer = 64
 // shrink finds the largest part of the changed machine that whole replicas fill.
 func (t *Training) shrink(m Machines, w *workload.Workload, l step.Layout) error {
 	left := m.After.Machine().Topology.NumRanks()
-	var last error
 	for k := range maxFewer {
 		p, err := m.Fewer(k)
 		if err != nil {
@@ -101,13 +118,20 @@ func (t *Training) shrink(m Machines, w *workload.Workload, l step.Layout) error
 		if !ok {
 			continue
 		}
-		if t.Planned, last = step.Run(p, w, next, step.Options{}); last == nil {
-			t.Idle = left - n
+		planned, unfit, err := run(p, w, next)
+		if err != nil {
+			return fmt.Errorf("after the loss: %w", err)
+		}
+		if unfit == nil {
+			t.Planned, t.Idle = planned, left-n
 			return nil
 		}
+		if t.Larger == nil {
+			t.Larger = fmt.Errorf("%s: %w", next.String(), unfit)
+		}
 	}
-	if last != nil {
-		return fmt.Errorf("after the loss: %w", last)
+	if t.Larger != nil {
+		return fmt.Errorf("after the loss: %w", t.Larger)
 	}
 	return fmt.Errorf("no replica of %s fits what is left (%d GPUs)", l.String(), left)
 }

@@ -48,3 +48,39 @@ func TestElastic(t *testing.T) {
 		t.Errorf("batch %d with interleaving", got.GlobalBatch)
 	}
 }
+
+// What is left of a machine is used as far as it fits: what does not is said, and any other error ends the search for it.
+func TestShrinkSaysWhatDoesNotFit(t *testing.T) {
+	l := step.Layout{Data: 4, Tensor: 8, Sequence: true, Pipeline: 1, Context: 1, Expert: 32, Virtual: 1, MicroBatch: 1, GlobalBatch: 64, Zero: 1,
+		Order: step.DefaultOrder}
+	w := steptest.Workload(t, "mixtral-8x7b", "transformer.experts=32", "transformer.layers=4")
+	left := steptest.Predictor(t, "superpod-h100", 3)
+	m := Machines{After: left, Fewer: func(k int) (*step.Predictor, error) {
+		if k < 3 {
+			return steptest.Predictor(t, "superpod-h100", 3-k), nil
+		}
+		return nil, nil
+	}}
+	r := &Training{}
+	err := r.shrink(m, w, l)
+	if err == nil || !strings.Contains(err.Error(), "ep 32 does not divide tp × cp × dp (24)") {
+		t.Errorf("no part fits: %v", err)
+	}
+	l.Expert, r = 16, &Training{}
+	if err := r.shrink(m, w, l); err != nil || r.Planned == nil || r.Planned.Layout.Data != 2 || r.Idle != 8 || r.Larger == nil ||
+		!strings.Contains(r.Larger.Error(), "ep 16 does not divide tp × cp × dp (24)") {
+		t.Errorf("two nodes fit: %+v, %v", r, err)
+	}
+	broken := errors.New("no such machine")
+	m.Fewer = func(int) (*step.Predictor, error) { return nil, broken }
+	if err := (&Training{}).shrink(m, w, l); !errors.Is(err, broken) {
+		t.Errorf("a machine that does not load: %v", err)
+	}
+	unknown := *w
+	unknown.Precision = "fp3"
+	m.Fewer = func(int) (*step.Predictor, error) { return left, nil }
+	l.Expert = 8
+	if err := (&Training{}).shrink(m, &unknown, l); err == nil || strings.Contains(err.Error(), "no replica") {
+		t.Errorf("a precision that the GPU has not: %v", err)
+	}
+}

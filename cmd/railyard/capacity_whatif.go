@@ -246,9 +246,9 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 		return err
 	}
 	s.slowdown = func(t topoFlags) (float64, error) {
-		q, _, err := s.predictor(t)
-		if err != nil || q.Machine().Topology.NumRanks() != p.Machine().Topology.NumRanks() {
-			return 0, nil // unreachable, or GPUs lost
+		q, err := s.flags.training.onWhatIsLeft(t, p)
+		if q == nil {
+			return 0, err
 		}
 		kept, err := step.Run(q, w, l, step.Options{})
 		if err != nil {
@@ -260,6 +260,29 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 	d.Rows = []report.WhatIfRow{trainingRow(r, w.Unit)}
 	d.Notes = append(d.Notes, trainingNotes(r)...)
 	return nil
+}
+
+// onWhatIsLeft is the predictor of a machine some parts of which have failed; nil where the job stops: GPUs are lost or no longer
+// reach one another.
+func (f trainingFlags) onWhatIsLeft(t topoFlags, whole *step.Predictor) (*step.Predictor, error) {
+	f.topo = t
+	p, _, err := f.load()
+	if err != nil {
+		return nil, unlessUnreachable(err)
+	}
+	if p.Machine().Topology.NumRanks() < whole.Machine().Topology.NumRanks() {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// unlessUnreachable is what else is wrong than that failures part the machine, or leave no GPU.
+func unlessUnreachable(err error) error {
+	var cut topology.Unreachable
+	if errors.As(err, &cut) || errors.Is(err, topology.ErrNoGPU) {
+		return nil
+	}
+	return err
 }
 
 // fewer is the changed machine with whole nodes only, and so many of the last left out.
@@ -311,6 +334,9 @@ func trainingNotes(r *whatif.Training) []string {
 	if r.Unfit != "" {
 		out = append(out, "not planned again: "+r.Unfit)
 	}
+	if r.Larger != nil {
+		out = append(out, "more nodes than are used do not fit: "+r.Larger.Error())
+	}
 	if r.Idle > 0 {
 		out = append(out, units.Counted(r.Idle, "GPU")+" idle: too few for a whole replica")
 	}
@@ -352,7 +378,7 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 	s.slowdown = func(t topoFlags) (float64, error) {
 		b, err := t.load()
 		if err != nil {
-			return 0, nil // unreachable
+			return 0, unlessUnreachable(err)
 		}
 		x, err := changed(b)
 		if err != nil || x.Rows[0].Kept.Time == 0 {

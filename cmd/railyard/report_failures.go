@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,14 +29,17 @@ func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) er
 		if lost == "" {
 			continue
 		}
-		x := f.training
-		x.topo.fail = append(x.topo.fail[:len(x.topo.fail):len(x.topo.fail)], lost)
-		q, w, err := x.load()
-		if err != nil || q.Machine().Topology.NumRanks() < t.NumRanks() {
+		left := f.training.topo
+		left.fail = append(slices.Clip(left.fail), lost)
+		q, err := f.training.onWhatIsLeft(left, p)
+		if err != nil {
+			return err
+		}
+		if q == nil {
 			costs = append(costs, report.LostRow{Lost: lost, Limit: "ranks are lost: the job stops"})
 			continue
 		}
-		kept, err := step.Run(q, w, r.Layout, step.Options{})
+		kept, err := step.Run(q, r.Workload, r.Layout, step.Options{})
 		if err != nil {
 			return err
 		}

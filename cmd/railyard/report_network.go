@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"railyard/report/table"
 	"railyard/report/topoview"
 	"railyard/sim"
+	"railyard/sim/nccl"
 	"railyard/study"
 	"railyard/study/measured"
 )
@@ -181,7 +183,7 @@ func (s *networkStudy) curves() ([]figure, error) {
 	list := []figures.Curve{limit, ours}
 	library, own := s.library(point)
 	list = append(list, library, own)
-	measured, sizes, errors, err := s.measured(point)
+	measured, sizes, errs, err := s.measured(point)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +195,7 @@ func (s *networkStudy) curves() ([]figure, error) {
 		caption: "NCCL's kernels: times fitted on measurements; NCCL's own model: what its tuner believes."}}
 	if len(sizes) > 0 {
 		out = append(out, figure{name: "error", chart: figures.Errors("NCCL's kernels",
-			"Measurements of validation/README.md on this topology, against the prediction of NCCL's kernels", sizes, errors)})
+			"Measurements of validation/README.md on this topology, against the prediction of NCCL's kernels", sizes, errs)})
 	}
 	return out, nil
 }
@@ -215,7 +217,7 @@ func (s *networkStudy) library(point func(units.Bytes, units.Time) figures.Curve
 }
 
 // measured are the measurements on this very topology, with the errors of the prediction.
-func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.CurvePoint) (c figures.Curve, sizes, errors []float64,
+func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.CurvePoint) (c figures.Curve, sizes, errs []float64,
 	err error) {
 	c = figures.Curve{Name: "measured (NCCL)", Role: chart.Measured, Style: chart.Dots}
 	systems, err := measured.Systems()
@@ -244,12 +246,17 @@ func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.Curv
 			}
 			cases := measured.NewCases(s.f.training.topo.measured, machine.NCCL())
 			cases.Options = x.Options
-			if p, err := cases.Predict(m); err == nil {
-				sizes, errors = append(sizes, float64(m.Size)), append(errors, p.Time.Seconds()/m.Time.Seconds()-1)
+			p, err := cases.Predict(m)
+			var not nccl.Unsupported
+			if err != nil && !errors.As(err, &not) {
+				return c, nil, nil, err
+			}
+			if err == nil {
+				sizes, errs = append(sizes, float64(m.Size)), append(errs, p.Time.Seconds()/m.Time.Seconds()-1)
 			}
 		}
 	}
-	return c, sizes, errors, nil
+	return c, sizes, errs, nil
 }
 
 // crossover is the best schedule by size and GPUs.

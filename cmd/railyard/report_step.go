@@ -51,7 +51,12 @@ func (f *reportFlags) scaling(cmd *cobra.Command, b *builder, d *report.StepDocu
 		points = append(points, point)
 		t, rate := p.Machine().Topology, point.UnitsPerSecond
 		row := report.SizeRow{Design: units.Counted(t.NumNodes(), "node"), UnitsPerSecond: rate, OnFront: true}
-		if c, err := costOf(t, f.prices.file, f.prices.plan); err == nil {
+		c, err := costOf(t, f.prices.file, f.prices.plan)
+		var missing *price.Missing
+		if err != nil && !errors.As(err, &missing) {
+			return err
+		}
+		if err == nil {
 			row.Priced, row.Total, size.Currency, size.Prices, size.Date = true, c.Total, c.Currency, c.Prices, c.PricesDate
 		}
 		size.Rows = append(size.Rows, row)

@@ -40,7 +40,7 @@ func (t *Topology) Degrade(faults []Fault) (*Topology, error) {
 		out.name += backgroundSuffix
 	}
 	if len(out.ranks) == 0 {
-		return nil, fmt.Errorf("%s: no GPU is left", out.name)
+		return nil, fmt.Errorf("%s: %w", out.name, ErrNoGPU)
 	}
 	if x.removed {
 		if err := out.checkReachable(); err != nil {
@@ -49,6 +49,9 @@ func (t *Topology) Degrade(faults []Fault) (*Topology, error) {
 	}
 	return out, nil
 }
+
+// ErrNoGPU is the error of faults that leave nothing to compute on.
+var ErrNoGPU = errors.New("no GPU is left")
 
 // Healthy is the topology that t is a degraded or loaded copy of: whole and idle; t itself
 // where nothing has failed and nobody else is there.

@@ -252,8 +252,10 @@ func (c *reachCheck) unreachable(a, b int, alike []int) error {
 	if len(alike) > 1 {
 		others = fmt.Sprintf(" (nor have %d others)", len(alike)-1)
 	}
-	return fmt.Errorf("%s: %s has no way left to %s%s, or none back: what cannot be reached must be left out too (%s)",
-		t.name, t.DeviceName(t.ranks[a]), t.DeviceName(t.ranks[b]), others, t.remedy(alike))
+	e := Unreachable{From: t.DeviceName(t.ranks[a]), To: t.DeviceName(t.ranks[b])}
+	e.Advice = fmt.Sprintf("%s: %s has no way left to %s%s, or none back: what cannot be reached must be left out too (%s)",
+		t.name, e.From, e.To, others, t.remedy(alike))
+	return e
 }
 
 // maxRemedy is how many flags a message proposes.

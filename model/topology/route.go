@@ -71,13 +71,16 @@ func (r *Router) inParts(src, dst, label int) (parted, error) {
 	if route, ok := r.best(a, b); ok {
 		return route, nil
 	}
-	return parted{}, Unreachable{r.t.DeviceName(a), r.t.DeviceName(b)}
+	return parted{}, Unreachable{From: r.t.DeviceName(a), To: r.t.DeviceName(b)}
 }
 
 // Unreachable is the error of ranks that no route joins, as where links have failed.
-type Unreachable struct{ From, To string }
+type Unreachable struct{ From, To, Advice string }
 
 func (e Unreachable) Error() string {
+	if e.Advice != "" {
+		return e.Advice
+	}
 	return fmt.Sprintf("there is no route from %s to %s", e.From, e.To)
 }
 

@@ -23,10 +23,10 @@ const twoBarriers = 2
 func (r *Runtime) byCopyEngine(a Ask) (Prediction, error) {
 	e, n := r.profile.Engine("copy_engine"), float64(r.rates.ranks)
 	if a.Kind != collective.AllGather && a.Kind != collective.AllToAll || r.rates.nodes > 1 || r.rates.inside == "pcie" {
-		return Prediction{}, fmt.Errorf("NCCL's copy engines make all_gather and all_to_all inside one NVLink domain")
+		return Prediction{}, unsupported("NCCL's copy engines make all_gather and all_to_all inside one NVLink domain")
 	}
 	if p := plain(a.Protocol); p != "" && p != "copy" {
-		return Prediction{}, fmt.Errorf("copy engines have no protocol %s", a.Protocol)
+		return Prediction{}, unsupported("copy engines have no protocol %s", a.Protocol)
 	}
 	part := units.Bytes(math.Ceil(float64(a.Size) / n))
 	w := Work{Size: a.Size, Hops: 2*n + twoBarriers, Steps: n - 1, Chunk: part, Line: r.rates.scaleUp, Limit: "copy engines over " +

@@ -1,7 +1,6 @@
 package nccl
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -112,7 +111,7 @@ func detect(t *topology.Topology, o Options) (*machine, error) {
 func computeCapability(t *topology.Topology, d topology.DeviceID, o Options) (int, error) {
 	dev := t.Devices()[d]
 	if dev.Kind != topology.GPU {
-		return 0, fmt.Errorf("NCCL runs on NVIDIA GPUs: %s is a %s", t.DeviceName(d), dev.Kind)
+		return 0, unsupported("NCCL runs on NVIDIA GPUs: %s is a %s", t.DeviceName(d), dev.Kind)
 	}
 	if o.ComputeCapability != 0 {
 		return o.ComputeCapability, nil
@@ -132,10 +131,10 @@ func computeCapability(t *topology.Topology, d topology.DeviceID, o Options) (in
 				return nvlinkClasses[m[1]], nil
 			}
 		case topology.XGMI:
-			return 0, fmt.Errorf("NCCL runs on NVIDIA GPUs: %s has xGMI links", t.DeviceName(d))
+			return 0, unsupported("NCCL runs on NVIDIA GPUs: %s has xGMI links", t.DeviceName(d))
 		}
 	}
-	return 0, fmt.Errorf("%s: neither a GPU model nor an NVLink class (nvlink1 … nvlink5) says which NVIDIA GPU it is: name its model "+
+	return 0, unsupported("%s: neither a GPU model nor an NVLink class (nvlink1 … nvlink5) says which NVIDIA GPU it is: name its model "+
 		"in the topology file (an entry of models such as l40s, and model: l40s for the GPUs)", t.DeviceName(d))
 }
 

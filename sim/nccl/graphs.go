@@ -33,10 +33,10 @@ func (m *Model) search(t *topology.Topology, o Options) error {
 func (m *Model) usable(t *topology.Topology, s *system, i int) error {
 	node := t.NodeName(t.NodeOf(m.m.systems[i][0]))
 	if s.inter && len(s.of[vNET]) == 0 {
-		return fmt.Errorf("node %s has no NIC, so NCCL does not reach the other nodes", node)
+		return unsupported("node %s has no NIC, so NCCL does not reach the other nodes", node)
 	}
 	if len(s.of[vGPU]) > 576 { // with headroom NCCL_TOPO_MAX_NODES, graph.h
-		return fmt.Errorf("NCCL takes at most 576 GPUs that share NVSwitches: node %s and its peers have %d", node, len(s.of[vGPU]))
+		return unsupported("NCCL takes at most 576 GPUs that share NVSwitches: node %s and its peers have %d", node, len(s.of[vGPU]))
 	}
 	if n := s.of[vNET]; len(n) > 0 {
 		m.nicBW = n[0].netBW

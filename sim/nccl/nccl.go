@@ -175,5 +175,5 @@ func kindIndex(k collective.Kind) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("NCCL has no cost model for %s: it has one for all_reduce, all_gather, reduce_scatter, broadcast and reduce", k)
+	return 0, unsupported("NCCL has no cost model for %s: it has one for all_reduce, all_gather, reduce_scatter, broadcast and reduce", k)
 }

@@ -27,7 +27,7 @@ func ratesOf(t *topology.Topology) (machineRates, error) {
 	of, domains := domains(t)
 	m := machineRates{ranks: t.NumRanks(), nodes: len(domains), inSwitch: 1}
 	if m.ranks < 2 {
-		return m, fmt.Errorf("%s has one rank: there is nothing to communicate", t.Name())
+		return m, unsupported("%s has one rank: there is nothing to communicate", t.Name())
 	}
 	if err := m.measureScaleUp(t, of[0] != of[1]); err != nil {
 		return m, err
@@ -96,7 +96,7 @@ func (m *machineRates) measureNetwork(t *topology.Topology, domains [][]int) err
 			return err
 		}
 		if rate == 0 {
-			return fmt.Errorf("no NIC leads from one node of %s to another", t.Name())
+			return unsupported("no NIC leads from one node of %s to another", t.Name())
 		}
 		if m.network == 0 || rate < m.network {
 			m.network = rate

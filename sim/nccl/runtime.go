@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -65,7 +66,8 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 		own.profile = r.profile
 		r.model = &own
 	}
-	if err != nil && o.CollNet == On {
+	var why Unsupported
+	if err != nil && (o.CollNet == On || !errors.As(err, &why)) {
 		return nil, err // what was asked for needs NCCL's model
 	}
 	r.why = err
@@ -146,9 +148,9 @@ func (r *Runtime) Predict(a Ask) (Prediction, error) {
 	}
 	if best.Time == 0 {
 		if why == nil {
-			why = fmt.Errorf("NCCL does not run it on %d ranks", r.rates.ranks)
+			why = unsupported("NCCL does not run it on %d ranks", r.rates.ranks)
 		}
-		return best, fmt.Errorf("%v by %s/%s is not modelled here: %w", a.Kind, orAny(a.Algorithm), orAny(a.Protocol), why)
+		return best, unsupported("%v by %s/%s is not modelled here: %w", a.Kind, orAny(a.Algorithm), orAny(a.Protocol), why)
 	}
 	return best, nil
 }
@@ -191,7 +193,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s over %s: NCCL's constants were used", r.profile.Name, a.Kind,
 			c.algorithm, c.protocol, r.rates.over)
 	default:
-		return p, fmt.Errorf("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
+		return p, unsupported("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
 	}
 	switch {
 	case r.profile.Kind == cost.Assumed:

@@ -1,7 +1,6 @@
 package nccl
 
 import (
-	"fmt"
 	"math"
 
 	"railyard/model/collective"
@@ -64,7 +63,7 @@ func (m *machineRates) work(k collective.Kind, algorithm string, size units.Byte
 	case algorithm == "p2p" && (k == collective.AllToAll || k == collective.AllToAllV || k == collective.SendRecv):
 		m.p2p(&w, k, n, nodes, part)
 	default:
-		return w, fmt.Errorf("NCCL has no %v by %s", k, algorithm)
+		return w, unsupported("NCCL has no %v by %s", k, algorithm)
 	}
 	w.Wire = w.Steps * float64(w.Chunk)
 	return w, nil

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A lost part stops the job where GPUs are lost or parted; whatever else is wrong is an error.
+func TestOnlyLostGPUsStopTheJob(t *testing.T) {
+	f := trainingFlags{topo: topoFlags{name: "dgx-h100", nodes: 2}, workload: "gpt-2-1.5b", runtime: "nccl"}
+	whole, _, err := f.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, nic := range strings.Fields("nic0 nic1 nic2 nic3 nic4 nic5 nic6 nic7") {
+		all = append(all, "nic:node1/"+nic)
+	}
+	for name, c := range map[string]struct {
+		fail    []string
+		profile string
+		runs    bool
+		wrong   string
+	}{
+		"a NIC":           {fail: all[:1], runs: true},
+		"all NICs":        {fail: all},
+		"a GPU":           {fail: []string{"gpu:node1/gpu0"}},
+		"all nodes":       {fail: []string{"node:node0", "node:node1"}},
+		"no such part":    {fail: []string{"nic:node7/nic0"}, wrong: "node7/nic0"},
+		"no such machine": {fail: all[:1], profile: "nowhere", wrong: "nowhere"},
+	} {
+		left := f.topo
+		left.fail = c.fail
+		f.profile.name = c.profile
+		p, err := f.onWhatIsLeft(left, whole)
+		if (p != nil) != c.runs || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s: runs %v, %v", name, p != nil, err)
+		}
+		if _, err := left.load(); c.profile == "" && (err != nil && unlessUnreachable(err) != nil) != (c.wrong != "") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
