@@ -68,6 +68,11 @@ func Compare(set *measurement.Set, predict Predictor) *Comparison {
 	return c
 }
 
+// Append adds another comparison.
+func (c *Comparison) Append(x *Comparison) {
+	c.Rows, c.Skipped = append(c.Rows, x.Rows...), append(c.Skipped, x.Skipped...)
+}
+
 func predictRow(m measurement.Row, predict Predictor) (Predicted, error) {
 	switch {
 	case m.Unusable != "":

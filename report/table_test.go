@@ -19,7 +19,7 @@ import (
 
 // shipped are the documents whose schemas docs has.
 var shipped = []string{"plan", "run", "simulate", "expect", "compare", "crossover", "step", "search", "what-if", "size", "cost", "limits",
-	"crossing"}
+	"crossing", "validate"}
 
 // documents are examples of all documents.
 func documents(t *testing.T) map[string]any {
@@ -37,7 +37,7 @@ func documents(t *testing.T) map[string]any {
 	crossover := crossoverDocument()
 	return map[string]any{
 		"plan": plan, "plan with front": loadedDocument(), "run": runDocument(), "simulate": congestedDocument(),
-		"compare": compare.Document("box", "test"), "crossover": crossover,
+		"compare": compare.Document("box", "test"), "validate": compare.Judge(), "crossover": crossover,
 		"expect": &report.ExpectDocument{Schema: "railyard.expect/v1", Topology: "box", Profile: "h100", Collective: "all_reduce", Ranks: 8,
 			Rows: []report.ExpectRow{
 				{SizeBytes: 1 << 30, Algorithm: "nvls", Protocol: "simple", TimeUS: 4029, LowUS: 3900, HighUS: 4200, AlgBW: 266, BusBW: 466,

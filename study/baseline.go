@@ -204,7 +204,7 @@ func (q *Question) Expect() ([]Baseline, error) {
 // measuredOn are the shipped measurements on this machine, unchanged, with as many nodes and with
 // the library free to choose.
 func measuredOn(t *topology.Topology, site Site) ([]measurement.Row, error) {
-	systems, err := measured.Systems()
+	systems, err := measured.ShippedSystems()
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func measuredOn(t *topology.Topology, site Site) ([]measurement.Row, error) {
 			if m.GPUs != t.NumRanks() || max(m.Nodes, 1) != t.NumNodes() || m.Time <= 0 || forced(m.Algo) || forced(m.Proto) {
 				continue
 			}
-			s, err := measured.SystemOf(systems, m.ID)
+			s, err := systems.Of(m.ID)
 			if err == nil && s.Excluded == "" && s.Topology == site.Shipped() && len(s.Set) == 0 &&
 				(!site.NoInNetwork || s.Options.NVLS == nccl.Off) {
 				out = append(out, m)

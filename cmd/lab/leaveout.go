@@ -16,16 +16,7 @@ import (
 // profile is worth on a run, or a number of GPUs, that it has never seen.
 func (v *validator) leftOut(group func(measurement.Row) string) (*report.Comparison, error) {
 	all := &report.Comparison{}
-	byProfile := map[string][]learnt{}
-	for _, set := range v.sets {
-		for _, m := range set.Rows {
-			x, err := v.learn(set, m)
-			if err != nil {
-				continue // compare says why
-			}
-			byProfile[x.profile] = append(byProfile[x.profile], x)
-		}
-	}
+	byProfile := v.learnt()
 	for _, name := range slices.Sorted(maps.Keys(byProfile)) {
 		rows := byProfile[name]
 		groups := map[string]bool{}
@@ -50,19 +41,22 @@ type learnt struct {
 	fits    bool
 }
 
-func (v *validator) learn(set *measurement.Set, m measurement.Row) (learnt, error) {
-	s, err := measured.SystemOf(v.systems, m.ID)
-	if err != nil || s.Excluded != "" || m.Time <= 0 || m.Size <= 0 {
-		return learnt{}, fmt.Errorf("left out")
+// learnt are the rows that can be learnt from, by profile; compare says why others cannot.
+func (v *validator) learnt() map[string][]learnt {
+	out := map[string][]learnt{}
+	for _, set := range v.Sets {
+		for _, m := range set.Rows {
+			s, c, err := v.Of(m)
+			if err != nil || m.Time <= 0 || m.Size <= 0 {
+				continue
+			}
+			x := learnt{row: m, file: set.File, profile: s.Profile, cases: c}
+			x.fit, err = c.KernelCase(m)
+			x.fits = err == nil
+			out[s.Profile] = append(out[s.Profile], x)
+		}
 	}
-	c, err := v.cases(s, set)
-	if err != nil {
-		return learnt{}, err
-	}
-	x := learnt{row: m, file: set.File, profile: s.Profile, cases: c}
-	x.fit, err = c.KernelCase(m)
-	x.fits = err == nil
-	return x, nil
+	return out
 }
 
 // predictGroup fits on the rows outside a group of a profile, the general kernels on
@@ -83,7 +77,7 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 		}
 		one := &measurement.Set{File: x.file, Rows: []measurement.Row{x.row}}
 		c := report.Compare(one, func(m measurement.Row) (report.Predicted, error) { return x.cases.PredictWith(profile, general, m) })
-		all.Rows, all.Skipped = append(all.Rows, c.Rows...), append(all.Skipped, c.Skipped...)
+		all.Append(c)
 	}
 }
 

@@ -13,18 +13,17 @@ import (
 	"railyard/cmd/internal/cli"
 	"railyard/model/cost"
 	"railyard/model/measurement"
-	"railyard/model/topology"
 	"railyard/report"
 	"railyard/report/fit"
 	"railyard/report/table"
 	"railyard/study/measured"
-	"railyard/topologies"
 )
 
 func newValidate() *cobra.Command {
 	var format cli.FormatFlag
 	var out, refit string
 	var unseen bool
+	var judge cli.JudgeFlags
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Predict every measurement that railyard ships, show the errors, fit the profiles again",
@@ -40,10 +39,14 @@ With --refit it first fits the profiles again from these measurements alone.`,
 			if err := format.Check(); err != nil {
 				return err
 			}
+			if judge.Given() {
+				return judge.Run(cmd, format)
+			}
 			return runValidate(cmd, format, out, refit, unseen)
 		},
 	}
 	format.Add(cmd)
+	judge.Add(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for validation.md, validation.csv and figures in img/")
 	cmd.Flags().StringVar(&refit, "refit", "", "fit the profiles again and write them into this directory first")
 	cmd.Flags().BoolVar(&unseen, "unseen", false, "also predict each series, and each number of GPUs, with kernels fitted without it "+
@@ -104,80 +107,32 @@ func writeValidation(d *report.Validation, dir string) error {
 	return nil
 }
 
-// validator holds the measurements with the systems that they were made on.
-type validator struct {
-	sets    []*measurement.Set
-	systems []measured.System
-	byName  map[string]*measured.Cases // by system
-	fitted  map[string]*cost.Profile
-}
+// validator predicts the shipped measurements.
+type validator struct{ *measured.Fleet }
 
 func newValidator() (*validator, error) {
-	v := &validator{byName: map[string]*measured.Cases{}, fitted: map[string]*cost.Profile{}}
-	var err error
-	if v.systems, err = measured.Systems(); err != nil {
-		return nil, err
-	}
-	v.sets, err = measured.Shipped()
-	return v, err
-}
-
-// cases of a system predict its rows; their launch floors come from all rows of a file.
-func (v *validator) cases(s *measured.System, set *measurement.Set) (*measured.Cases, error) {
-	if c, ok := v.byName[s.Series]; ok {
-		return c, nil
-	}
-	p := v.fitted[s.Profile]
-	if p == nil {
-		m, err := cost.GetMachine(s.Profile)
-		if err != nil {
-			return nil, err
-		}
-		p = m.NCCL()
-	}
-	c := measured.NewCases(func(nodes, gpus int) (*topology.Topology, error) {
-		return topology.Load(topologies.Source, s.Topology, topology.Options{Nodes: nodes, GPUs: gpus / max(nodes, 1), Set: s.Set})
-	}, p)
-	c.Options = s.Options
-	if g := v.fitted[cost.General]; g != nil {
-		c.General = g
-	}
-	c.Floors = measured.LaunchFloors(set.Rows, func(m measurement.Row) bool {
-		return measured.Streamed(m) || s.Single
-	})
-	v.byName[s.Series] = c
-	return c, nil
+	f, err := measured.ShippedFleet()
+	return &validator{f}, err
 }
 
 // compare predicts all rows, one comparison a profile.
 func (v *validator) compare() (*report.Validation, error) {
 	byProfile := map[string]*report.Comparison{}
-	for _, set := range v.sets {
+	for _, set := range v.Sets {
 		for _, m := range set.Rows {
-			s, err := measured.SystemOf(v.systems, m.ID)
+			s, err := v.Systems.Of(m.ID)
 			if err != nil {
 				return nil, err
 			}
-			one := &measurement.Set{File: set.File, Header: set.Header, Rows: []measurement.Row{m}}
-			name, predict := s.Profile, func(measurement.Row) (report.Predicted, error) {
-				return report.Predicted{}, fmt.Errorf("%s", s.Excluded)
-			}
-			if s.Excluded == "" {
-				c, err := v.cases(s, set)
-				if err != nil {
-					return nil, err
-				}
-				predict = c.Predict
-			} else {
+			name := s.Profile
+			if s.Excluded != "" {
 				name = "left out"
 			}
-			all := byProfile[name]
-			if all == nil {
-				all = &report.Comparison{}
-				byProfile[name] = all
+			if byProfile[name] == nil {
+				byProfile[name] = &report.Comparison{}
 			}
-			x := report.Compare(one, predict)
-			all.Rows, all.Skipped = append(all.Rows, x.Rows...), append(all.Skipped, x.Skipped...)
+			one := &measurement.Set{File: set.File, Header: set.Header, Rows: []measurement.Row{m}}
+			byProfile[name].Append(report.Compare(one, v.Predict))
 		}
 	}
 	d := &report.Validation{}
@@ -189,35 +144,31 @@ func (v *validator) compare() (*report.Validation, error) {
 
 // refit fits the kernels of every profile from the measurements.
 func (v *validator) refit(w io.Writer, dir string) error {
-	rows := map[string][]fit.KernelCase{}
-	for _, set := range v.sets {
+	for _, set := range v.Sets {
 		for _, m := range set.Rows {
-			s, err := measured.SystemOf(v.systems, m.ID)
-			if err != nil {
-				return err
-			}
-			if s.Excluded != "" || m.Time <= 0 || m.Size <= 0 {
-				continue
-			}
-			v.fitted[s.Profile] = v.startFrom(s.Profile)
-			c, err := v.cases(s, set)
-			if err != nil {
-				return err
-			}
-			if x, err := c.KernelCase(m); err == nil {
-				rows[s.Profile] = append(rows[s.Profile], x)
+			if s, err := v.Systems.Of(m.ID); err == nil && s.Excluded == "" && v.Fitted[s.Profile] == nil {
+				v.Fitted[s.Profile] = startFrom(s.Profile)
 			}
 		}
 	}
-	v.byName = map[string]*measured.Cases{}
+	general := startFrom(cost.General)
+	v.Fitted[cost.General] = general
+	rows := map[string][]fit.KernelCase{}
 	var everything []fit.KernelCase
+	for name, list := range v.learnt() {
+		for _, x := range list {
+			if x.fits {
+				rows[name] = append(rows[name], x.fit)
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		everything = append(everything, rows[name]...)
 	}
-	general := v.startFrom(cost.General)
-	v.fitted[cost.General], general.Kernels = general, fit.General(everything, true)
-	for _, name := range slices.Sorted(maps.Keys(v.fitted)) {
-		p := v.fitted[name]
+	v.Forget()
+	general.Kernels = fit.General(everything, true)
+	for _, name := range slices.Sorted(maps.Keys(v.Fitted)) {
+		p := v.Fitted[name]
 		if name != cost.General {
 			p.Kernels, _ = fit.Kernels(rows[name], general, true)
 		}
@@ -236,10 +187,7 @@ func (v *validator) refit(w io.Writer, dir string) error {
 }
 
 // startFrom is the shipped profile, or a new one without curves.
-func (v *validator) startFrom(name string) *cost.Profile {
-	if p := v.fitted[name]; p != nil {
-		return p
-	}
+func startFrom(name string) *cost.Profile {
 	if m, err := cost.GetMachine(name); err == nil && m.NCCL() != nil {
 		return m.NCCL()
 	}

@@ -88,6 +88,7 @@ func newCompare() *cobra.Command {
 	var profile profileFlag
 	var format cli.FormatFlag
 	var rows measuredFlags
+	var library libraryFlags
 	var plot, floor string
 	var strict bool
 	cmd := &cobra.Command{
@@ -102,13 +103,14 @@ func newCompare() *cobra.Command {
 			if err := format.Check(); err != nil {
 				return err
 			}
-			return runCompare(cmd, topo, profile, format, rows, plot, floor, strict)
+			return runCompare(cmd, topo, profile, format, rows, library, plot, floor, strict)
 		},
 	}
 	topo.add(cmd)
 	profile.add(cmd)
 	format.Add(cmd)
 	rows.add(cmd)
+	library.add(cmd.Flags())
 	cmd.Flags().StringVar(&floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its "+
 		"smallest sizes), none, or e.g. 25us")
 	cli.OutputFlag(cmd, &plot, "draw time over size, with the error below, into this .svg or .png (one case: narrow it with --only)")
@@ -116,8 +118,8 @@ func newCompare() *cobra.Command {
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.FormatFlag, mf measuredFlags, plot, floor string,
-	strict bool) error {
+func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.FormatFlag, mf measuredFlags, library libraryFlags,
+	plot, floor string, strict bool) error {
 	t, err := tf.load()
 	if err != nil {
 		return err
@@ -136,6 +138,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 	}
 	all := &report.Comparison{Header: sets[0].Header, EachRow: !slices.ContainsFunc(mf.files, isCSV)}
 	c := measured.NewCases(tf.measured, profile)
+	c.Options = library.options()
 	for _, set := range sets {
 		if c.Floors, err = floorsOf(c, set.Rows, floor); err != nil {
 			return err
@@ -143,8 +146,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 		if !slices.Equal(set.Header, all.Header) {
 			return fmt.Errorf("%s has other columns than %s: compare them one at a time", set.File, sets[0].File)
 		}
-		one := report.Compare(set, c.Predict)
-		all.Rows, all.Skipped = append(all.Rows, one.Rows...), append(all.Skipped, one.Skipped...)
+		all.Append(report.Compare(set, c.Predict))
 	}
 	if plot != "" {
 		figure, err := all.Figure(t.Name(), profile.Name)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
@@ -23,11 +24,33 @@ type expectFlags struct {
 	profile     profileFlag
 	format      cli.FormatFlag
 	algo, proto string
-	noNVLS      bool
-	collNet     bool
+	library     libraryFlags
 	graph       bool
 	floor       string
-	fabric      string
+}
+
+// libraryFlags say how NCCL runs.
+type libraryFlags struct {
+	noNVLS, collNet bool
+	fabric          string
+}
+
+func (f *libraryFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
+	flags.BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
+	flags.StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(cost.Fabrics, ", ")+
+		" (default: as the class of the NICs' links is named)")
+}
+
+func (f *libraryFlags) options() nccl.Options {
+	o := nccl.Options{Fabric: f.fabric}
+	if f.noNVLS {
+		o.NVLS = nccl.Off
+	}
+	if f.collNet {
+		o.CollNet = nccl.On
+	}
+	return o
 }
 
 func newExpect() *cobra.Command {
@@ -57,12 +80,9 @@ func newExpect() *cobra.Command {
 		"engines (default: as NCCL chooses)")
 	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
 	how := cli.AddOptions(cmd, "how", "how NCCL runs, such as no-nvls,graph:")
-	how.BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
-	how.BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
+	f.library.add(how.FlagSet)
 	cmd.Flags().StringVar(&f.floor, "launch-floor", "none",
 		"least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
-	how.StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(cost.Fabrics, ", ")+
-		" (default: as the class of the NICs' links is named)")
 	how.BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
 	return cmd
 }
@@ -75,10 +95,10 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if err != nil {
 		return nil, err
 	}
-	if f.fabric != "" && t.NumNodes() == 1 {
+	if f.library.fabric != "" && t.NumNodes() == 1 {
 		return nil, cli.Usagef("--how fabric has no effect on one node: give --nodes as well")
 	}
-	a := study.Asked{Topology: t, Library: study.Library{Options: nccl.Options{Fabric: f.fabric}, Algorithm: f.algo, Protocol: f.proto,
+	a := study.Asked{Topology: t, Library: study.Library{Options: f.library.options(), Algorithm: f.algo, Protocol: f.proto,
 		Graph: f.graph}}
 	if a.Sizes, err = f.sizes.Sizes(cmd); err != nil {
 		return nil, err
@@ -91,12 +111,6 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	}
 	if a.Library.Floor, err = launchFloor(f.floor); err != nil {
 		return nil, err
-	}
-	if f.noNVLS {
-		a.Library.Options.NVLS = nccl.Off
-	}
-	if f.collNet {
-		a.Library.Options.CollNet = nccl.On
 	}
 	q, err := study.New(a)
 	if err != nil {

@@ -31,7 +31,7 @@ A topology (YAML) goes in; out come the schedule that moves the bytes fastest, i
 predicted time, the link that limits it, and a run with real data beside the prediction.`,
 		Example: "  railyard run -t host -c all_reduce -b 1K -e 64M",
 		Version: version,
-	}, newTopo(), newList(), newCheck(), newPlan(), newSimulate(), newRun(), newCompare(), newFit(), newExpect(), newExport(), newImport(),
-		newCapacity(), newReport(),
+	}, newTopo(), newList(), newCheck(), newPlan(), newSimulate(), newRun(), newCompare(), newValidate(), newFit(), newExpect(),
+		newExport(), newImport(), newCapacity(), newReport(),
 		newDiscover(), newProbe(), newTune(), newBaseline(), newVersion())
 }

@@ -220,7 +220,7 @@ func (s *networkStudy) library(point func(units.Bytes, units.Time) figures.Curve
 func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.CurvePoint) (c figures.Curve, sizes, errs []float64,
 	err error) {
 	c = figures.Curve{Name: "measured (NCCL)", Role: chart.Measured, Style: chart.Dots}
-	systems, err := measured.Systems()
+	systems, err := measured.ShippedSystems()
 	if err != nil || s.topo.Healthy() != s.topo {
 		return c, nil, nil, err
 	}
@@ -234,7 +234,7 @@ func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.Curv
 				max(m.Nodes, 1) != s.topo.NumNodes() {
 				continue
 			}
-			x, err := measured.SystemOf(systems, m.ID)
+			x, err := systems.Of(m.ID)
 			if err != nil || x == nil || x.Topology != s.f.training.topo.name || x.Excluded != "" || len(x.Set) > 0 || m.Algo != "" &&
 				m.Algo != "default" || m.Launch == "stream" || x.Single {
 				continue

@@ -10,7 +10,7 @@ import (
 
 // The longest prefix wins, so that a series may differ from the others of its machine.
 func TestSystemsAreFoundByLongestPrefix(t *testing.T) {
-	systems, err := Systems()
+	systems, err := ShippedSystems()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,12 +18,12 @@ func TestSystemsAreFoundByLongestPrefix(t *testing.T) {
 		"mle-h200-sharp-6g-off": "mle-h200-sharp-6g-off", "mle-h200-coll": "mle-h200", "aic-l40s-2.27.3-all_reduce-8": "aic-l40s",
 		"aic-l40s-2.27.3-all_reduce-2": "aic-l40s-2.27.3-all_reduce-2",
 	} {
-		s, err := SystemOf(systems, series)
+		s, err := systems.Of(series)
 		if err != nil || s.Series != want {
 			t.Errorf("%s: %v, %v, want %s", series, s, err, want)
 		}
 	}
-	if _, err := SystemOf(systems, "unheard-of"); err == nil {
+	if _, err := systems.Of("unheard-of"); err == nil {
 		t.Error("a series that the table does not know has a system")
 	}
 }

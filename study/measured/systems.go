@@ -1,91 +1,172 @@
 package measured
 
 import (
-	"bytes"
 	"encoding/csv"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"railyard/model/measurement"
+	"railyard/model/topology"
 	"railyard/sim/nccl"
+	"railyard/topologies"
 	"railyard/validation"
 )
 
-// System is a line of validation/systems.csv: where series were measured.
+// System is a line of a table of systems: where series were measured.
 type System struct {
 	Series            string // prefix of their names
-	Topology, Profile string
+	Topology, Profile string // "": the profile of the topology's GPUs
 	Set               []string
 	Options           nccl.Options
 	Single            bool   // one process launched for all GPUs
 	Excluded          string // why the series is left out, "" where it is not
 }
 
-// Systems reads the table.
-func Systems() ([]System, error) {
-	data, err := validation.Files.ReadFile("systems.csv")
+// Systems is such a table.
+type Systems struct {
+	file string
+	dir  string // where topologies of its own lie; "": nowhere
+	list []System
+}
+
+// ShippedSystems is the table of the package validation.
+func ShippedSystems() (*Systems, error) {
+	f, err := validation.Files.Open("systems.csv")
 	if err != nil {
 		return nil, err
 	}
-	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("validation/systems.csv: %w", err)
-	}
-	var out []System
-	for _, l := range lines[1:] { // series,topology,set,profile,launch,nvls,cc,fabric,exclude,why
-		s := System{Series: l[0], Topology: l[1], Profile: l[3], Single: l[4] == "single"}
-		if l[2] != "" {
-			s.Set = strings.Split(l[2], ";")
-		}
-		if l[5] == "off" {
-			s.Options.NVLS = nccl.Off
-		}
-		if s.Options.ComputeCapability, err = strconv.Atoi("0" + l[6]); err != nil {
-			return nil, fmt.Errorf("validation/systems.csv: %s: %w", l[0], err)
-		}
-		s.Options.Fabric = l[7]
-		if l[8] != "" {
-			s.Excluded = l[9]
-		}
-		out = append(out, s)
-	}
-	return out, nil
+	defer f.Close()
+	return readSystems(f, "validation/systems.csv", "")
 }
 
-// SystemOf is the system with the longest prefix of a series' name.
-func SystemOf(systems []System, series string) (*System, error) {
+// ReadSystems reads a table: a CSV with the columns series and topology (a shipped name, or a file beside the
+// table), and where they are needed set, profile, launch, nvls, cc, fabric, exclude and why.
+func ReadSystems(file string) (*Systems, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readSystems(f, file, filepath.Dir(file))
+}
+
+func readSystems(r io.Reader, file, dir string) (*Systems, error) {
+	in := csv.NewReader(r)
+	in.Comment = '#'
+	lines, err := in.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(lines) == 0 || !slices.Contains(lines[0], "series") || !slices.Contains(lines[0], "topology") {
+		return nil, fmt.Errorf("%s:1: the first line must name the columns, at least series and topology", file)
+	}
+	s := &Systems{file: file, dir: dir}
+	for i, l := range lines[1:] {
+		one, err := parseSystem(func(column string) string {
+			if at := slices.Index(lines[0], column); at >= 0 {
+				return strings.TrimSpace(l[at])
+			}
+			return ""
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, i+2, err)
+		}
+		s.list = append(s.list, one)
+	}
+	return s, nil
+}
+
+func parseSystem(cell func(string) string) (System, error) {
+	s := System{Series: cell("series"), Topology: cell("topology"), Profile: cell("profile"), Single: cell("launch") == "single"}
+	s.Options.Fabric = cell("fabric")
+	if set := cell("set"); set != "" {
+		s.Set = strings.Split(set, ";")
+	}
+	if cell("exclude") != "" {
+		s.Excluded = cell("why")
+	}
+	switch nvls := cell("nvls"); nvls {
+	case "":
+	case "on":
+		s.Options.NVLS = nccl.On
+	case "off":
+		s.Options.NVLS = nccl.Off
+	case "collnet":
+		s.Options.CollNet = nccl.On
+	default:
+		return s, fmt.Errorf("nvls is %q: must be on, off, collnet (switches of the network reduce) or empty", nvls)
+	}
+	var err error
+	if s.Options.ComputeCapability, err = strconv.Atoi("0" + cell("cc")); err != nil {
+		return s, fmt.Errorf("cc: %w", err)
+	}
+	return s, nil
+}
+
+// Of is the system with the longest prefix of a series' name.
+func (s *Systems) Of(series string) (*System, error) {
 	var best *System
-	for i := range systems {
-		if s := &systems[i]; strings.HasPrefix(series, s.Series) && (best == nil || len(s.Series) > len(best.Series)) {
-			best = s
+	for i := range s.list {
+		if x := &s.list[i]; strings.HasPrefix(series, x.Series) && (best == nil || len(x.Series) > len(best.Series)) {
+			best = x
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("series %s: validation/systems.csv does not say where it was measured", series)
+		return nil, fmt.Errorf("series %s: %s does not say where it was measured", series, s.file)
 	}
 	return best, nil
 }
 
-// Shipped are the measurements of the package validation; rows without a
-// series are named by their file.
+// topology of a system, with so many nodes and GPUs in all.
+func (s *Systems) topology(x *System, nodes, gpus int) (*topology.Topology, error) {
+	o := topology.Options{Nodes: nodes, GPUs: gpus / max(nodes, 1), Set: x.Set}
+	return topology.Load(s.source, x.Topology, o)
+}
+
+// source finds files beside the table before shipped topologies.
+func (s *Systems) source(name string) (string, []byte, error) {
+	for _, beside := range []string{name, name + ".yaml"} {
+		beside = filepath.Join(s.dir, beside)
+		if info, err := os.Stat(beside); s.dir != "" && err == nil && info.Mode().IsRegular() {
+			return topologies.Source(beside)
+		}
+	}
+	return topologies.Source(name)
+}
+
+// Shipped are the measurements of the package validation; rows without a series are named by their file.
 func Shipped() ([]*measurement.Set, error) {
 	var out []*measurement.Set
 	for _, name := range []string{"h200-nccl.csv", "published.csv"} {
-		data, err := validation.Files.ReadFile(name)
+		f, err := validation.Files.Open(name)
 		if err != nil {
 			return nil, err
 		}
-		set, err := measurement.ReadCSV(bytes.NewReader(data), "validation/"+name)
+		set, err := readSet(f, "validation/"+name)
 		if err != nil {
 			return nil, err
-		}
-		for i := range set.Rows {
-			if set.Rows[i].ID == "" {
-				set.Rows[i].ID = strings.TrimSuffix(name, ".csv")
-			}
 		}
 		out = append(out, set)
 	}
 	return out, nil
+}
+
+// readSet reads measurements, and closes the file.
+func readSet(f io.ReadCloser, file string) (*measurement.Set, error) {
+	defer f.Close()
+	set, err := measurement.ReadCSV(f, file)
+	if err != nil {
+		return nil, err
+	}
+	for i := range set.Rows {
+		if set.Rows[i].ID == "" {
+			set.Rows[i].ID = strings.TrimSuffix(filepath.Base(file), ".csv")
+		}
+	}
+	return set, nil
 }
