@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"model/failure":       {"model/yamlfile"},
 	"model/trace":         {"model/units"},
 	"model/measurement":   {"model/units", "model/collective"},
-	"planner/...":         {"planner/...", "internal/heap", "model/..."},
+	"planner/...":         {"planner/...", "internal/heap", "internal/maxflow", "model/..."},
 	"sim/...":             {"sim/...", "model/..."},
 	"exec/...":            {"exec/...", "model/..."},
 	"interop/...":         {"interop/foreign", "model/..."},

@@ -1,5 +1,7 @@
 package planner
 
+import "railyard/internal/maxflow"
+
 // balance shares items out among links so that the load of the fullest, by its rate, is the
 // least there is: for each item some links are allowed. By max-flow from items to links
 // whose capacities grow with the load: a set of items that finds no room, with the links that
@@ -116,103 +118,41 @@ func (b *balance) clear() {
 	}
 }
 
-// fill shares out so much of every item, on top of what is there. Where there is no room,
-// it returns how many items are too many for the links that they have to use.
+// fill shares out so much of every item. Where there is no room, it returns how many items are too
+// many for the links that they have to use. The flow goes backwards, from links to items, so that the
+// cut is that of the items that find no room.
 func (b *balance) fill(amount int64) (items int, links []bool) {
-	for i := range b.links {
-		left := amount
-		for _, s := range b.share[i] {
-			left -= s
+	n := int32(len(b.rates))
+	source, sink := n+int32(len(b.links)), n+int32(len(b.links))+1
+	net := maxflow.New(int(sink) + 1)
+	for k, room := range b.room {
+		net.Arc(source, int32(k), room)
+	}
+	arcs := make([][]int32, len(b.links))
+	for i, allowed := range b.links {
+		for _, k := range allowed {
+			arcs[i] = append(arcs[i], net.Arc(k, n+int32(i), amount))
 		}
-		for _, k := range b.links[i] {
-			n := min(left, b.room[k]-b.load[k])
-			b.share[i][k] += n
-			b.load[k] += n
-			left -= n
-		}
-		for left > 0 {
-			way := b.search(i)
-			if way.end < 0 {
-				return way.cut()
+		net.Arc(n+int32(i), sink, amount)
+	}
+	if want := amount * int64(len(b.links)); net.Flow(source, sink, want) < want {
+		links = make([]bool, n)
+		for i := range b.links {
+			if net.Beyond(n + int32(i)) {
+				items++
 			}
-			left -= b.push(i, way, left)
+		}
+		for k := range links {
+			links[k] = net.Beyond(int32(k))
+		}
+		return items, links
+	}
+	clear(b.load)
+	for i, allowed := range b.links {
+		for j, k := range allowed {
+			b.share[i][k] = net.Carried(arcs[i][j])
+			b.load[k] += b.share[i][k]
 		}
 	}
 	return 0, nil
-}
-
-// unseen and the first item have no predecessor.
-const (
-	unseen = -2
-	start  = -1
-)
-
-// way is how a search came to items and links, and the link with room that it found, or −1.
-type way struct {
-	itemFrom, linkFrom []int
-	end                int
-}
-
-// cut is how many items a search came to that found no room, and the links.
-func (w *way) cut() (items int, links []bool) {
-	for _, from := range w.itemFrom {
-		if from != unseen {
-			items++
-		}
-	}
-	links = make([]bool, len(w.linkFrom))
-	for k, from := range w.linkFrom {
-		links[k] = from != unseen
-	}
-	return items, links
-}
-
-// search looks for a link with room for an item, directly or by moving others.
-func (b *balance) search(item int) way {
-	w := way{itemFrom: make([]int, len(b.links)), linkFrom: make([]int, len(b.rates)), end: -1}
-	for i := range w.itemFrom {
-		w.itemFrom[i] = unseen
-	}
-	for k := range w.linkFrom {
-		w.linkFrom[k] = unseen
-	}
-	w.itemFrom[item] = start
-	for queue := []int{item}; len(queue) > 0; queue = queue[1:] {
-		for _, link := range b.links[queue[0]] {
-			k := int(link)
-			if w.linkFrom[k] != unseen {
-				continue
-			}
-			w.linkFrom[k] = queue[0]
-			if b.load[k] < b.room[k] {
-				w.end = k
-				return w
-			}
-			for j := range b.links {
-				if b.share[j][k] > 0 && w.itemFrom[j] == unseen {
-					w.itemFrom[j] = k
-					queue = append(queue, j)
-				}
-			}
-		}
-	}
-	return w
-}
-
-// push moves up to want along a way that was found.
-func (b *balance) push(item int, w way, want int64) int64 {
-	amount := min(want, b.room[w.end]-b.load[w.end])
-	for i := w.linkFrom[w.end]; i != item; i = w.linkFrom[w.itemFrom[i]] {
-		amount = min(amount, b.share[i][w.itemFrom[i]])
-	}
-	b.load[w.end] += amount
-	for k := w.end; ; {
-		i := w.linkFrom[k]
-		b.share[i][k] += amount
-		if i == item {
-			return amount
-		}
-		k = w.itemFrom[i]
-		b.share[i][k] -= amount
-	}
 }

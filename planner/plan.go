@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"railyard/model/collective"
@@ -38,6 +39,7 @@ var ErrTooLarge = errors.New("its simulation takes too long")
 // PlanOptions narrow the choice.
 type PlanOptions struct {
 	Algorithm string              // only this one; "" is all
+	Without   []string            // algorithms left out, where all others are looked at
 	Protocols []schedule.Protocol // nil is simple alone
 	Build     Options
 	InPlace   bool // only schedules that also run with input and output in one memory
@@ -175,6 +177,10 @@ func candidatesOf(t *topology.Topology, spec collective.Spec, o PlanOptions) ([]
 	base, err := Candidates(t, spec, o.Algorithm, o.Build)
 	if err != nil {
 		return nil, err
+	}
+	base = slices.DeleteFunc(base, func(s *schedule.Schedule) bool { return slices.Contains(o.Without, s.Algorithm) })
+	if len(base) == 0 {
+		return nil, fmt.Errorf("no other algorithm makes %v on %s", spec.Kind, t.Name())
 	}
 	if o.InPlace {
 		if base, err = inPlace(base); err != nil {

@@ -6,9 +6,11 @@
 //
 //	go run ./notebooks/planning
 //	go run ./notebooks/planning degraded
+//	go run ./notebooks/planning ablation [algorithm…]
 //
 // The first prints the tables of docs/planning.md for whole machines, the second that of
-// machines that have lost parts. Each takes a minute or two.
+// machines that have lost parts, each in a minute or two; the third, in about an hour, what plans
+// would lose without each algorithm, those named being left out already.
 package main
 
 import (
@@ -77,7 +79,14 @@ const size = units.GiB
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) > 1 {
-		degraded()
+		switch os.Args[1] {
+		case "degraded":
+			degraded()
+		case "ablation":
+			ablation(os.Args[2:])
+		default:
+			log.Fatalf("unknown table %q: must be degraded or ablation", os.Args[1])
+		}
 		return
 	}
 	head("network", "GPUs", "optimum (GB/s)", "published", "here (GB/s)", "share", "plan", "planned in", "with latencies", "TACOS")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"railyard/internal/maxflow"
 	"railyard/model/units"
 )
 
@@ -107,7 +108,7 @@ type partition struct {
 	unit int64
 	y    []int64 // by rank
 	part []int32 // by rank: the lowest rank of its part
-	net  sparse
+	net  maxflow.Network
 }
 
 // least is min Σ (Den·B(Vᵢ) − 2·Num) over all partitions, capacities in units, and the
@@ -118,7 +119,7 @@ func (p *partition) least(x Fraction) (sum int64, parts int) {
 		p.part[v] = v
 		p.y[v] = p.weigh(v, x)
 		for u := range v {
-			if p.net.level[u] >= 0 {
+			if p.net.Beyond(u) {
 				p.join(u, v)
 			}
 		}
@@ -133,30 +134,30 @@ func (p *partition) least(x Fraction) (sum int64, parts int) {
 }
 
 // weigh is min Den·B(S) − 2·Num − y(S∖v) over the sets S that hold v and else only ranks
-// before it, and switches. S is left as the vertices that have a level.
+// before it, and switches. S is what is beyond the cut.
 func (p *partition) weigh(v int32, x Fraction) int64 {
 	g := p.g
 	const all = math.MaxInt64 / 4
 	source := int32(g.Vertices)
-	p.net.clear(g.Vertices + 1)
+	p.net.Clear(g.Vertices + 1)
 	for _, e := range g.Edges {
 		if e.From != v {
-			p.net.arc(e.From, e.To, e.Cap/p.unit*x.Den)
+			p.net.Arc(e.From, e.To, e.Cap/p.unit*x.Den)
 		}
 	}
 	y := -2 * x.Num
 	for u := range int32(g.Ranks) {
 		switch {
 		case u > v:
-			p.net.arc(source, u, all)
+			p.net.Arc(source, u, all)
 		case u < v && p.y[u] > 0: // outside S, it is missed
-			p.net.arc(u, v, p.y[u])
+			p.net.Arc(u, v, p.y[u])
 			y -= p.y[u]
 		case u < v && p.y[u] < 0:
-			p.net.arc(source, u, -p.y[u])
+			p.net.Arc(source, u, -p.y[u])
 		}
 	}
-	return y + p.net.flow(v, source, all)
+	return y + p.net.Flow(source, v, all)
 }
 
 // join makes one of the parts of two ranks.
@@ -187,7 +188,7 @@ func (p *partition) members(first int32) []int32 {
 // on no more than they take in.
 func messageRate(g *Graph) int64 {
 	n := int32(g.Ranks)
-	net := newSparse(g.Vertices + 2)
+	net := maxflow.New(g.Vertices + 2)
 	source, sink := int32(g.Vertices), int32(g.Vertices+1)
 	for _, e := range g.Edges {
 		from, to := e.From, e.To
@@ -197,7 +198,7 @@ func messageRate(g *Graph) int64 {
 		if to < n {
 			to = sink
 		}
-		net.arc(from, to, e.Cap)
+		net.Arc(from, to, e.Cap)
 	}
-	return net.flow(sink, source, math.MaxInt64)
+	return net.Flow(source, sink, math.MaxInt64)
 }

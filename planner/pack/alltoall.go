@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"railyard/internal/heap"
+	"railyard/internal/maxflow"
 )
 
 // AllToAllBound is a rate that no all-to-all can beat, in bytes/s between each ordered
@@ -119,24 +120,24 @@ func (a *lengths) halves() {
 
 // cheapest completes a set of ranks with the switches that make its cut the smallest.
 func (g *Graph) cheapest(set []bool) []bool {
-	f := newSparse(g.Vertices + 2)
+	f := maxflow.New(g.Vertices + 2)
 	source, sink := int32(g.Vertices), int32(g.Vertices+1)
 	var all int64
 	for _, e := range g.Edges {
-		f.arc(e.From, e.To, e.Cap)
+		f.Arc(e.From, e.To, e.Cap)
 		all += e.Cap
 	}
 	for r := range int32(g.Ranks) {
 		if set[r] {
-			f.arc(source, r, all)
+			f.Arc(source, r, all)
 		} else {
-			f.arc(r, sink, all)
+			f.Arc(r, sink, all)
 		}
 	}
-	f.flow(sink, source, math.MaxInt64/2)
+	f.Flow(source, sink, math.MaxInt64/2)
 	out := make([]bool, g.Vertices)
 	for v := range out {
-		out[v] = f.level[v] < 0
+		out[v] = !f.Beyond(int32(v))
 	}
 	return out
 }

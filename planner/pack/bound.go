@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"railyard/internal/maxflow"
 )
 
 // Result is a bound and the cut that proves it: what is on the source side can get no
@@ -56,14 +58,20 @@ func Bound(g *Graph) (Result, error) {
 // passed lies on the source side of all cuts that could still be violated, so it counts
 // as source for those after it: their flows come from near by.
 func cutBound(g *Graph) (Result, error) {
-	b := &bounding{g: g, flows: newFlows(g)}
+	b := &bounding{g: g, net: maxflow.New(g.Vertices + 1)}
+	for _, e := range g.Edges {
+		b.edge = append(b.edge, b.net.Arc(e.From, e.To, e.Cap))
+	}
+	for r := range int32(g.Ranks) {
+		b.feed = append(b.feed, b.net.Arc(b.source(), r, 0))
+	}
 	b.least()
 	if err := b.scale(); err != nil {
 		return Result{}, err
 	}
 	for t := range g.Ranks {
 		for b.x.Num > 0 {
-			short := b.flows.run(int32(t), b.need) < b.need
+			short := b.net.Flow(b.source(), int32(t), b.need) < b.need
 			if !short {
 				break
 			}
@@ -73,8 +81,8 @@ func cutBound(g *Graph) (Result, error) {
 			}
 		}
 		b.passed++
-		b.flows.reset()
-		b.flows.setFeed(t, b.need)
+		b.net.Reset()
+		b.net.Resize(b.feed[t], b.need)
 	}
 	return g.result(b.x, b.sinkSide), nil
 }
@@ -82,7 +90,9 @@ func cutBound(g *Graph) (Result, error) {
 // bounding is the state of Newton's method.
 type bounding struct {
 	g        *Graph
-	flows    *flows
+	net      *maxflow.Network
+	edge     []int32 // arcs of the edges
+	feed     []int32 // the source's arcs to the ranks
 	x        Fraction
 	need     int64 // N·x in units of 1/x.Den
 	passed   int
@@ -106,15 +116,22 @@ func (b *bounding) least() {
 	b.sinkSide[least] = true
 }
 
+func (b *bounding) source() int32 { return int32(b.g.Vertices) }
+
 func (b *bounding) scale() error {
 	hi, lo := bits.Mul64(uint64(b.x.Num), uint64(b.g.Ranks))
 	if hi != 0 || lo > math.MaxInt64/4 {
 		return fmt.Errorf("pack: %d ranks with rates as uneven as %d/%d bytes/s exceed 64-bit arithmetic", b.g.Ranks, b.x.Num, b.x.Den)
 	}
 	b.need = int64(lo)
-	b.flows.set(b.x.Den, b.need, b.x.Num)
-	for t := range b.passed {
-		b.flows.setFeed(t, b.need)
+	b.net.Reset()
+	for i, e := range b.g.Edges {
+		b.net.Resize(b.edge[i], mulMin(e.Cap, b.x.Den, b.need))
+	}
+	for t, a := range b.feed {
+		if b.net.Resize(a, b.x.Num); t < b.passed {
+			b.net.Resize(a, b.need)
+		}
 	}
 	return nil
 }
@@ -122,7 +139,7 @@ func (b *bounding) scale() error {
 // take makes the cut that the last flow ran into the new x.
 func (b *bounding) take() {
 	for v := range b.sinkSide {
-		b.sinkSide[v] = b.flows.reached(int32(v))
+		b.sinkSide[v] = b.net.Beyond(int32(v))
 	}
 	crossing, ranks := b.g.crossing(b.sinkSide)
 	b.x = fraction(crossing, ranks)

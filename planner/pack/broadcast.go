@@ -3,6 +3,8 @@ package pack
 import (
 	"fmt"
 	"math"
+
+	"railyard/internal/maxflow"
 )
 
 // BroadcastBound is the exact rate at which one rank can send the same data to all
@@ -11,27 +13,28 @@ func BroadcastBound(g *Graph, root int) Result {
 	if g.Ranks < 2 {
 		return Result{Rate: Fraction{0, 1}, Cut: "one rank has nothing to receive"}
 	}
-	f := newFlows(g)
 	var most int64
+	f := maxflow.New(g.Vertices + 1)
 	for _, e := range g.Edges {
+		f.Arc(e.From, e.To, e.Cap)
 		most += e.Cap
 	}
-	f.set(1, most, 0)
-	f.setFeed(root, most)
+	source := int32(g.Vertices)
+	f.Arc(source, int32(root), most)
 	x := most
 	sinkSide := make([]bool, g.Vertices)
 	for t := range g.Ranks {
 		if t == root {
 			continue
 		}
-		if got := f.run(int32(t), x); got < x {
+		if got := f.Flow(source, int32(t), x); got < x {
 			x = got
 			for v := range sinkSide {
-				sinkSide[v] = f.reached(int32(v))
+				sinkSide[v] = f.Beyond(int32(v))
 			}
 		}
-		f.reset()
-		f.setFeed(t, most)
+		f.Reset()
+		f.Arc(source, int32(t), most) // what t has got may come from there to others
 	}
 	out := g.result(Fraction{x, 1}, sinkSide)
 	out.AlgBW = float64(x)
@@ -51,32 +54,32 @@ func ScatterBound(g *Graph, root int) (Result, error) {
 	for v := range sinkSide {
 		sinkSide[v] = v != root
 	}
-	for net := new(sparse); ; {
+	for net := new(maxflow.Network); ; {
 		crossing, inside := g.crossing(sinkSide)
 		outside := int64(g.Ranks) - inside
 		x := fraction(crossing/unit, outside)
 		if x.Num > math.MaxInt64/4/int64(g.Ranks) || crossing/unit > math.MaxInt64/4/x.Den {
 			return Result{}, fmt.Errorf("pack: the rates of %d ranks exceed 64-bit arithmetic", g.Ranks)
 		}
-		net.clear(g.Vertices + 1)
+		net.Clear(g.Vertices + 1)
 		sink := int32(g.Vertices)
 		for _, e := range g.Edges {
-			net.arc(e.From, e.To, mulMin(e.Cap/unit, x.Den, math.MaxInt64/4))
+			net.Arc(e.From, e.To, mulMin(e.Cap/unit, x.Den, math.MaxInt64/4))
 		}
 		for r := range int32(g.Ranks) {
 			if int(r) != root {
-				net.arc(r, sink, x.Num)
+				net.Arc(r, sink, x.Num)
 			}
 		}
 		need := x.Num * int64(g.Ranks-1)
-		if net.flow(sink, int32(root), need) == need {
+		if net.Flow(int32(root), sink, need) == need {
 			out := g.result(fraction(x.Num*unit, x.Den), sinkSide)
 			out.AlgBW = out.Rate.Float() * float64(g.Ranks)
 			out.Cut = g.explain(out)
 			return out, nil
 		}
 		for v := range sinkSide {
-			sinkSide[v] = net.level[v] >= 0
+			sinkSide[v] = net.Beyond(int32(v))
 		}
 	}
 }

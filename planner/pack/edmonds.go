@@ -90,7 +90,7 @@ func lowest(g *Graph, caps []int64, starts []start, effort int) ([]*bundle, erro
 		if err := e.grow(); err != nil {
 			return nil, err
 		}
-		work += e.net.work + 1000
+		work += e.net.Work + 1000
 		h := 0
 		for _, s := range e.bundles {
 			h = max(h, int(slices.Max(s.depth)))

@@ -29,3 +29,12 @@ func (f Fraction) Cmp(o Fraction) int {
 	}
 	return 1
 }
+
+// mulMin is min(a·b, limit) for what is not negative.
+func mulMin(a, b, limit int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi != 0 || lo > uint64(limit) {
+		return limit
+	}
+	return int64(lo)
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"railyard/internal/maxflow"
 )
 
 // start is how many trees a root has.
@@ -53,8 +55,8 @@ type growth struct {
 	order   []int32 // in which ranks are looked at
 	seed    *rand.Rand
 
-	net   sparse // of one question after another
-	slack slack  // instead of it, where ranks are few
+	net   maxflow.Network // of one question after another
+	slack slack           // instead of it, where ranks are few
 }
 
 func (e *growth) start(root int32, count int64) {
@@ -164,11 +166,11 @@ func (e *growth) roomByFlow(b *bundle, u, v int32, want int64) (int64, set) {
 		return 0, nil
 	}
 	source := int32(e.n)
-	e.net.clear(e.n + 1)
+	e.net.Clear(e.n + 1)
 	for x := range e.out {
 		for _, y := range e.out[x] {
 			if c := e.cap[x][y]; c > 0 {
-				e.net.arc(int32(x), y, c)
+				e.net.Arc(int32(x), y, c)
 			}
 		}
 	}
@@ -180,24 +182,24 @@ func (e *growth) roomByFlow(b *bundle, u, v int32, want int64) (int64, set) {
 		}
 		others += o.count
 		if o.size == 1 {
-			e.net.arc(source, o.root, o.count)
+			e.net.Arc(source, o.root, o.count)
 			continue
 		}
-		node := e.net.vertex()
-		e.net.arc(source, node, o.count)
+		node := e.net.Vertex()
+		e.net.Arc(source, node, o.count)
 		for x, d := range o.depth {
 			if d >= 0 {
-				e.net.arc(node, int32(x), all)
+				e.net.Arc(node, int32(x), all)
 			}
 		}
 	}
-	e.net.arc(source, u, all)
-	m := max(0, e.net.flow(v, source, others+want)-others)
+	e.net.Arc(source, u, all)
+	m := max(0, e.net.Flow(source, v, others+want)-others)
 	var limit set
 	if m < want {
 		limit = make(set, len(b.ranks))
 		for x := range e.n {
-			if e.net.level[x] >= 0 {
+			if e.net.Beyond(int32(x)) {
 				limit.add(x)
 			}
 		}

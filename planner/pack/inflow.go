@@ -3,6 +3,8 @@ package pack
 import (
 	"fmt"
 	"math"
+
+	"railyard/internal/maxflow"
 )
 
 // inflowBound lowers a bound to what ranks can take in together: in a graph in which
@@ -54,31 +56,30 @@ func (h *Graph) inflow(fed []Edge, x Fraction, n int32, sinks *[]int32) (total, 
 	}
 	// Reversed: the ranks' copies are fed by the source and everything flows to vertex 0.
 	// Then the source's side of the cut is what cannot take in enough.
-	d := newSparse(h.Vertices + 1)
+	d := maxflow.New(h.Vertices + 1)
 	source := int32(h.Vertices)
 	for r := range n {
-		d.arc(source, 1+r, each)
+		d.Arc(source, 1+r, each)
 	}
 	for _, e := range h.Edges {
-		d.arc(e.To, e.From, mulMin(e.Cap, x.Den, demand))
+		d.Arc(e.To, e.From, mulMin(e.Cap, x.Den, demand))
 	}
 	for _, e := range fed {
-		d.arc(e.To, 0, mulMin(e.Cap, x.Den, demand))
+		d.Arc(e.To, 0, mulMin(e.Cap, x.Den, demand))
 	}
-	total = d.flow(0, source, demand)
+	total = d.Flow(source, 0, demand)
 	if total == demand {
 		return total, demand, 0
 	}
-	// d.level ≥ 0: on the side that still reaches vertex 0.
 	*sinks = (*sinks)[:0]
 	for r := range n {
-		if d.level[1+r] < 0 {
+		if !d.Beyond(1 + r) { // it cannot reach vertex 0 any more
 			*sinks = append(*sinks, r)
 		}
 	}
 	for _, list := range [][]Edge{h.Edges, fed} {
 		for _, e := range list {
-			if d.level[e.To] < 0 && (e.From == 0 || d.level[e.From] >= 0) {
+			if !d.Beyond(e.To) && (e.From == 0 || d.Beyond(e.From)) {
 				crossing += e.Cap
 			}
 		}

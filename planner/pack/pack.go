@@ -103,7 +103,7 @@ func (s *search) found() (*Packing, error) {
 }
 
 func (s *search) run() error {
-	if err := s.transfers(s.bound.Rate); err != nil {
+	if err := s.transfers(); err != nil {
 		return err
 	}
 	if !starsFall(s.g, s.bound.Rate, s.routes) && s.consider(stars(s.g.Ranks)) {

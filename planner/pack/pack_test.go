@@ -111,28 +111,11 @@ func TestPackReachesTheBound(t *testing.T) {
 }
 
 func TestPackOnRandomGraphs(t *testing.T) {
-	for _, kind := range []struct {
-		name        string
-		make        func(*rand.Rand, int, int) *Graph
-		worst, mean float64
-	}{{"links and switches", randomGraph, 1, 1}, {"ranks behind switches", starGraph, 0.5, 0.8}} {
-		r := rand.New(rand.NewPCG(5, 23))
-		worst, total, count, exact, most := 1.0, 0.0, 0, 0, 0
-		for range long.Or(8, 25) {
-			g := kind.make(r, 8+r.IntN(17), 1+r.IntN(4))
-			p := pack(t, g, Options{Effort: 1})
-			worst = min(worst, p.Share)
-			total += p.Share
-			count++
-			most = max(most, p.Height)
-			if p.Share == 1 {
-				exact++
-			}
-		}
-		mean := total / float64(count)
-		t.Logf("%s: %d graphs: worst %.4f, mean %.4f, %d exact, height up to %d", kind.name, count, worst, mean, exact, most)
-		if worst < kind.worst || mean < kind.mean {
-			t.Errorf("%s: worst %.4f, mean %.4f", kind.name, worst, mean)
+	r := rand.New(rand.NewPCG(5, 23))
+	for i := range long.Or(8, 25) {
+		g := randomGraph(r, 8+r.IntN(17), 0)
+		if p := pack(t, g, Options{Effort: 1}); p.Share < 1 {
+			t.Errorf("graph %d %v: %.4f of the bound", i, g.Edges, p.Share)
 		}
 	}
 }

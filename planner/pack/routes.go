@@ -63,21 +63,21 @@ func topologyRoutes(g *Graph) *routes {
 	}
 }
 
-// splitRoutes spread a transfer over the paths that edge splitting found.
-func splitRoutes(g *Graph, s *split) *routes {
-	return &routes{
+// directRoutes are the edges of a graph of ranks alone.
+func directRoutes(g *Graph) *routes {
+	r := &routes{
 		name:     func(i int32) string { return g.Name(int(g.Edges[i].From)) + "->" + g.Name(int(g.Edges[i].To)) },
 		capacity: func(i int32) int64 { return g.Edges[i].Cap },
 		count:    len(g.Edges),
 		known:    map[int64][]piece{},
 		find: func(u, v int32) ([]piece, error) {
-			list, total := s.between(u, v)
-			if total == 0 {
-				return nil, fmt.Errorf("pack: there is no path from %s to %s", g.Name(int(u)), g.Name(int(v)))
-			}
-			return list, nil
+			return nil, fmt.Errorf("pack: there is no link from %s to %s", g.Name(int(u)), g.Name(int(v)))
 		},
 	}
+	for i, e := range g.Edges {
+		r.known[int64(e.From)<<32|int64(e.To)] = []piece{{int32(i), 1, 1}}
+	}
+	return r
 }
 
 // pairs are weights of transfers by ordered pair of ranks.

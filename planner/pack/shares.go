@@ -24,7 +24,7 @@ func RailShares(g *Graph, use Use) (*Packing, error) {
 		return nil, err
 	}
 	s := newSearch(g, Options{}, bound)
-	if err := s.transfers(bound.Rate); err != nil {
+	if err := s.transfers(); err != nil {
 		return nil, err
 	}
 	w := s.ways(use == AllReduce)

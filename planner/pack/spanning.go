@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"railyard/internal/maxflow"
 )
 
 // spanningTrees packs trees for all-reduces into a graph of ranks alone, of which it uses
@@ -61,7 +63,7 @@ type spanning struct {
 	k     int64
 	links []link
 	depth []int32 // by rank: hops from the middle
-	net   sparse
+	net   maxflow.Network
 }
 
 // link is a pair of edges of the same capacity.
@@ -118,7 +120,7 @@ func (s *spanning) trim() {
 func (s *spanning) room(at link) int64 {
 	n := int32(s.g.Ranks)
 	source, sink := n, n+1
-	s.net.clear(int(n) + 2)
+	s.net.Clear(int(n) + 2)
 	weight := make([]int64, n)
 	for v := range weight {
 		weight[v] = 2 * s.k
@@ -127,8 +129,8 @@ func (s *spanning) room(at link) int64 {
 		if l.cap > 0 {
 			weight[l.u] -= l.cap
 			weight[l.v] -= l.cap
-			s.net.arc(l.u, l.v, l.cap)
-			s.net.arc(l.v, l.u, l.cap)
+			s.net.Arc(l.u, l.v, l.cap)
+			s.net.Arc(l.v, l.u, l.cap)
 		}
 	}
 	var least int64
@@ -136,15 +138,15 @@ func (s *spanning) room(at link) int64 {
 		switch v := int32(v); {
 		case v == at.u || v == at.v:
 			least += w
-			s.net.arc(source, v, math.MaxInt64/4)
+			s.net.Arc(source, v, math.MaxInt64/4)
 		case w > 0:
-			s.net.arc(v, sink, w)
+			s.net.Arc(v, sink, w)
 		default: // better inside
 			least += w
-			s.net.arc(source, v, -w)
+			s.net.Arc(source, v, -w)
 		}
 	}
-	return (least + s.net.flow(sink, source, math.MaxInt64/4) - 2*s.k) / 2
+	return (least + s.net.Flow(source, sink, math.MaxInt64/4) - 2*s.k) / 2
 }
 
 // directed are the capacities of edges with which k enters every rank but the middle,
@@ -152,23 +154,19 @@ func (s *spanning) room(at link) int64 {
 func (s *spanning) directed() []int64 {
 	n, m := int32(s.g.Ranks), int32(len(s.links))
 	source, sink := n+m, n+m+1
-	s.net.clear(int(n+m) + 2)
+	s.net.Clear(int(n+m) + 2)
 	var total int64
 	for v := range n {
 		if s.depth[v] > 0 {
-			s.net.arc(v, sink, s.k)
+			s.net.Arc(v, sink, s.k)
 		}
 	}
 	for i, l := range s.links {
-		s.net.arc(source, n+int32(i), l.cap)
+		s.net.Arc(source, n+int32(i), l.cap)
 		total += l.cap
 	}
 	ways := make([][2]int32, m) // arcs that say what goes to u and to v
-	add := func(i int, to int32) int32 {
-		a := int32(len(s.net.arcs))
-		s.net.arc(n+int32(i), to, s.links[i].cap)
-		return a
-	}
+	add := func(i int, to int32) int32 { return s.net.Arc(n+int32(i), to, s.links[i].cap) }
 	var done int64
 	for _, outward := range []bool{true, false} {
 		for i, l := range s.links {
@@ -179,12 +177,12 @@ func (s *spanning) directed() []int64 {
 				ways[i][1] = add(i, l.v)
 			}
 		}
-		done += s.net.flow(sink, source, total-done)
+		done += s.net.Flow(source, sink, total-done)
 	}
 	caps := make([]int64, len(s.g.Edges))
 	for i, l := range s.links {
-		caps[l.back] = s.net.arcs[ways[i][0]^1].left
-		caps[l.there] = s.net.arcs[ways[i][1]^1].left
+		caps[l.back] = s.net.Carried(ways[i][0])
+		caps[l.there] = s.net.Carried(ways[i][1])
 	}
 	return caps
 }

@@ -1,35 +1,32 @@
 package pack
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 
 	"railyard/model/topology"
 )
 
-// transfers settles between which ranks transfers go, over what, and how much of each
-// the trees may use: the direct links; else, on a topology, what the routes between
-// neighbours can carry at the same time, shared out evenly; else what edge splitting
-// leaves.
-func (s *search) transfers(even Fraction) error {
+// transfers settles over what transfers between ranks go: the routes of the topology, or the direct
+// links of a graph of ranks alone. On direct links trees may use all that these carry.
+func (s *search) transfers() error {
 	switch {
 	case s.g.t != nil:
 		s.routes = topologyRoutes(s.g)
-		if s.g.Direct() {
-			s.pool = s.g
-		}
-		return nil
+	case s.g.Direct():
+		s.routes = directRoutes(s.g)
 	default:
-		sp, pool, err := splitOff(s.g, even)
-		if err != nil {
-			return err
-		}
-		s.routes, s.pool = splitRoutes(s.g, sp), pool
-		return nil
+		return fmt.Errorf("pack: a graph with switches needs its topology, which has the routes")
 	}
+	if s.g.Direct() {
+		s.pool = s.g
+	}
+	return nil
 }
 
-// fill makes the pool of a topology with switches.
+// fill makes the pool of a topology with switches: what the routes between neighbours can carry at
+// the same time, shared out evenly.
 func (s *search) fill() error {
 	if s.pool != nil {
 		return nil

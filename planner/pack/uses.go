@@ -77,11 +77,7 @@ const mostShared = 64
 
 // uneven considers trees that do not treat all ranks alike.
 func (s *search) uneven(use Use, root int) error {
-	even, err := Bound(s.g)
-	if err != nil {
-		return err
-	}
-	if err := s.transfers(even.Rate); err != nil {
+	if err := s.transfers(); err != nil {
 		return err
 	}
 	if !s.g.Direct() && s.g.Ranks > mostShared {

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"railyard/internal/gen"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/study/score"
+	"railyard/topologies"
+)
+
+// machine is a topology that the ablation plans for.
+type machine struct {
+	name  string
+	build func() (*topology.Topology, error)
+}
+
+// most bounds the GPUs of a machine of the ablation.
+const most = 128
+
+// machines are the shipped topologies on 1 to 16 nodes, DGX H100 that have lost parts, and random graphs.
+func machines() []machine {
+	var out []machine
+	for _, name := range topologies.Names() {
+		for _, nodes := range []int{1, 2, 4, 16} {
+			out = append(out, machine{fmt.Sprintf("%s × %d", name, nodes), func() (*topology.Topology, error) {
+				return topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+			}})
+		}
+	}
+	for _, nodes := range []int{2, 4, 16} {
+		for _, faults := range lost {
+			out = append(out, machine{fmt.Sprintf("dgx-h100 × %d without %s", nodes, faults), func() (*topology.Topology, error) {
+				return without("dgx-h100", nodes, faults)
+			}})
+		}
+	}
+	for _, name := range []string{"mesh4x3", "mesh5x5", "star8"} {
+		out = append(out, machine{name, func() (*topology.Topology, error) {
+			return topology.Load(topologies.Source, "planner/testdata/"+name+".yaml", topology.Options{})
+		}})
+	}
+	for seed := range int64(32) {
+		out = append(out, machine{fmt.Sprintf("uneven %d", seed), func() (*topology.Topology, error) { return gen.Uneven(seed), nil }},
+			machine{fmt.Sprintf("random %d", seed), func() (*topology.Topology, error) { return gen.Topology(seed), nil }})
+	}
+	return out
+}
+
+// without is a shipped topology that has lost parts.
+func without(name string, nodes int, faults string) (*topology.Topology, error) {
+	whole, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+	if err != nil {
+		return nil, err
+	}
+	var list []topology.Fault
+	for _, text := range strings.Fields(faults) {
+		f, err := topology.ParseFault(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	return whole.WithoutInNetwork().Degrade(list)
+}
+
+// row is what the best algorithm gains over all others for a collective at a size.
+type row struct {
+	machine   string
+	kind      collective.Kind
+	costs     string
+	size      units.Bytes
+	algorithm string
+	time      units.Time
+	gain      float64 // how much longer the best of the others takes: 0.02 is 2 %
+	behind    string  // that one
+}
+
+func (r row) where() string { return fmt.Sprintf("%s, %v, %v, %s", r.machine, r.kind, r.size, r.costs) }
+
+// ablation prints, for each algorithm, where it comes first and what plans would lose without it. Algorithms named in its
+// arguments are left out from the start: what is left out together may be missed though each alone is not.
+func ablation(leftOut []string) {
+	rows := allRows(leftOut)
+	byName := map[string][]row{}
+	for _, r := range rows {
+		byName[r.algorithm] = append(byName[r.algorithm], r)
+	}
+	fmt.Printf("%d rows:\n\n", len(rows))
+	head("algorithm", "first", "by 2 % or more", "most (%)", "where", "then")
+	for _, a := range planner.Algorithms() {
+		if slices.Contains(leftOut, a.Name) {
+			continue
+		}
+		list, many := byName[a.Name], 0
+		best := row{}
+		for _, r := range list {
+			if r.gain >= 0.02 {
+				many++
+			}
+			if r.gain > best.gain {
+				best = r
+			}
+		}
+		if best.gain == 0 {
+			fmt.Printf("| %s | %d | 0 | – | | |\n", a.Name, len(list))
+			continue
+		}
+		fmt.Printf("| %s | %d | %d | %.1f | %s | %s |\n", a.Name, len(list), many, 100*best.gain, best.where(), best.behind)
+	}
+}
+
+// allRows plans on all processors; the rows are in the order of machines.
+func allRows(leftOut []string) []row {
+	list := machines()
+	out := make([][]row, len(list))
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for i := range next {
+				out[i] = list[i].rows(leftOut)
+				for _, r := range out[i] {
+					fmt.Fprintf(os.Stderr, "%s\t%s\t%d\t%.4f\t%s\n", r.where(), r.algorithm, r.time, r.gain, r.behind)
+				}
+			}
+		}()
+	}
+	for i := range list {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	return slices.Concat(out...)
+}
+
+// rows are those of a machine, none where there is no such machine or one of too many GPUs.
+func (m machine) rows(leftOut []string) []row {
+	t, err := m.build()
+	if err != nil || t.NumRanks() > most || t.NumRanks() < 2 {
+		return nil
+	}
+	var out []row
+	for _, kind := range collective.All() {
+		if kind == collective.Barrier || kind == collective.AllToAllV {
+			continue // the one has no size, the other as many questions as counts
+		}
+		spec := collective.Spec{Kind: kind, Ranks: t.NumRanks()}
+		for _, costs := range []*cost.Profile{cost.Line, cost.Ideal} {
+			sizes := []units.Bytes{units.KiB, 32 * units.KiB, units.MiB, 32 * units.MiB, units.GiB}
+			if costs == cost.Ideal {
+				sizes = sizes[len(sizes)-1:]
+			}
+			x := ablated{m.name, t, spec, costs}
+			out = append(out, x.rows(sizes, leftOut)...)
+		}
+	}
+	return out
+}
+
+// ablated is a question that is asked again without the algorithm that answers it.
+type ablated struct {
+	name  string
+	t     *topology.Topology
+	spec  collective.Spec
+	costs *cost.Profile
+}
+
+func (x ablated) rows(sizes []units.Bytes, leftOut []string) []row {
+	plans, err := x.plan(sizes, leftOut)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s, %v: %v\n", x.name, x.spec.Kind, err)
+		return nil
+	}
+	out := make([]row, len(sizes))
+	again := map[string][]int{} // by algorithm: rows
+	for i, p := range plans {
+		out[i] = row{machine: x.name, kind: x.spec.Kind, costs: x.costs.Name, size: sizes[i], algorithm: p.Schedule.Algorithm,
+			time: p.Prediction.Time}
+		if p.RunnerUp != nil {
+			out[i].gain, out[i].behind = p.RunnerLoss(), planner.Name(p.RunnerUp)
+		}
+		if p.RunnerUp == nil || p.RunnerLoss() >= 0.02 {
+			again[p.Schedule.Algorithm] = append(again[p.Schedule.Algorithm], i)
+		}
+	}
+	for _, algorithm := range slices.Sorted(maps.Keys(again)) {
+		x.without(algorithm, out, again[algorithm], leftOut)
+	}
+	return out
+}
+
+// without plans rows again without an algorithm: where there is no plan then, it gains everything.
+func (x ablated) without(algorithm string, rows []row, which []int, leftOut []string) {
+	var sizes []units.Bytes
+	for _, i := range which {
+		sizes = append(sizes, rows[i].size)
+	}
+	plans, err := x.plan(sizes, append(slices.Clone(leftOut), algorithm))
+	for k, i := range which {
+		r := &rows[i]
+		if err != nil {
+			r.gain, r.behind = 9.99, "nothing"
+			continue
+		}
+		r.gain, r.behind = plans[k].Prediction.Time.Seconds()/max(r.time.Seconds(), 1e-12)-1, planner.Name(plans[k].Schedule)
+	}
+}
+
+func (x ablated) plan(sizes []units.Bytes, leftOut []string) ([]planner.Row, error) {
+	scorer := score.New(x.t, x.costs)
+	scorer.Limit = affordable
+	return planner.Plan(x.t, x.spec, sizes, scorer, planner.PlanOptions{Without: leftOut})
+}
