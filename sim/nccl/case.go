@@ -33,10 +33,6 @@ func (r *Runtime) Case(a Ask) (Case, error) {
 // slots in the Simple protocol (validation/h200-nccl.csv).
 const chainChannels = 16
 
-// treeDrain is what a rank that only starts or ends a chain does beyond a step: its blocks
-// keep half of their threads for each direction (runTreeSplit in src/device/all_reduce.h).
-const treeDrain = 0.7
-
 // prior is a kernel made of the library's constants alone: its table of latencies and
 // the shape of its protocols.
 func (r *Runtime) prior(k collective.Kind, c choice) cost.Kernel {
@@ -48,10 +44,7 @@ func (r *Runtime) prior(k collective.Kind, c choice) cost.Kernel {
 		out.Hop = units.Time(float64(x.Hop) * stepLatency[r.within()][a][proto] / stepLatency[overNVLink][Ring][proto])
 		slowdown /= x.Efficiency
 		out.Fill = chainChannels * x.Unit
-		switch {
-		case a == Tree:
-			out.Drain = treeDrain
-		case goesAround(k):
+		if a != Tree && goesAround(k) {
 			out.Drain = x.Drain
 		}
 	}

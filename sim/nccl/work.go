@@ -76,24 +76,32 @@ func (m *machineRates) throughNetwork(w *Work) {
 	}
 }
 
-// tree is a chain inside each node and a double binary tree across: up and down. A rank
-// in the middle of the chain passes everything on twice.
+// tree is a chain inside each node and a double binary tree across: up and down.
 func (m *machineRates) tree(w *Work, n, nodes float64) {
-	w.Hops, w.Chain = 2*(n/nodes-1), true
-	if w.Steps = m.treeSteps(); m.nodes > 1 {
+	w.Hops, w.Chain, w.Steps = 2*(n/nodes-1), true, m.treeSteps()
+	if m.nodes > 1 {
 		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
-		m.throughNetwork(w)
+		m.acrossNodes(w, doubleTree(nodes))
 	}
 }
 
-// treeSteps: between two ranks, or two nodes, everything crosses once in each direction; of
-// more, one in the middle of the chain passes everything on twice, and a node sends twice what
-// it has, being inner node of one tree and leaf of the other.
+// treeSteps is what a rank of a chain sends, as a share of all: its first and last everything once, the
+// others up and down. Channels lose alike wherever they begin: 4 H200 have the bus bandwidth of 3, and nearly that of 2.
 func (m *machineRates) treeSteps() float64 {
-	if m.nodes == 2 || m.ranks == 2 {
-		return 1
+	local := float64(m.ranks) / float64(m.nodes)
+	return 2 * (local - 1) / local
+}
+
+// doubleTree is what a node of a double binary tree sends at most: each of the two trees has half of
+// everything, and sends it along each of its edges; from four nodes on one is an inner node of one tree,
+// with three edges, and a leaf of the other (ncclGetDtree in src/graph/trees.cc).
+func doubleTree(nodes float64) float64 { return min(nodes/2, 2) }
+
+// acrossNodes limits what nodes exchange to what their NICs carry, where that takes longer.
+func (m *machineRates) acrossNodes(w *Work, steps float64) {
+	if steps/m.network > w.Steps/w.Line {
+		w.Steps, w.Line, w.Limit = steps, m.network, "NICs of each node"
 	}
-	return 2
 }
 
 // nvls reduces and multicasts in the switch: a GPU sends and receives everything once,
@@ -107,19 +115,13 @@ func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
 	if m.nodes == 1 {
 		return
 	}
-	across := 1.0
-	switch {
-	case m.reducing: // the network's switches do the rest
+	if m.reducing { // the network's switches do the rest
 		w.NetHops = 1
-	default:
-		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
-		if m.nodes > 2 {
-			across = 2 // see treeSteps
-		}
+		m.acrossNodes(w, 1)
+		return
 	}
-	if across/m.network > w.Steps/w.Line {
-		w.Steps, w.Line, w.Limit = across, m.network, "NICs of each node"
-	}
+	w.NetHops = 2 * math.Ceil(math.Log2(nodes))
+	m.acrossNodes(w, doubleTree(nodes))
 }
 
 // collNet: a node sends everything once and receives the result once; inside, GPUs are a
@@ -134,9 +136,7 @@ func (m *machineRates) collNet(w *Work, k collective.Kind, algorithm string, loc
 		w.Hops, inside = 1, inside/2
 	}
 	w.Steps = inside
-	if m.network < m.scaleUp/max(inside, 1e-9) || local == 1 {
-		w.Steps, w.Line, w.Limit = 1, m.network, "NICs of each node"
-	}
+	m.acrossNodes(w, 1)
 }
 
 // p2p: everybody sends a part to everybody, or everything to the next rank.
