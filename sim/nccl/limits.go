@@ -106,7 +106,7 @@ func (r *Runtime) messages(x *traffic, k collective.Kind, algorithm string) {
 			}
 		}, func(f *found) *channels { return f.ring })
 	case algorithm == "tree":
-		w, _ := r.rates.work(k, algorithm, 1) // no error: NCCL has it
+		w, _ := r.rates.work(k, algorithm, 1)         // no error: NCCL has it
 		r.channels(func(ranks []int, share float64) { // up and down
 			for i := range len(ranks) - 1 {
 				x.send(ranks[i], ranks[i+1], share/w.Steps)
