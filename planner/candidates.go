@@ -7,6 +7,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 )
 
@@ -304,13 +305,7 @@ func (r *request) alikeByTier() bool { return r.turns(&r.rotatesByTier, r.t.Node
 
 func (r *request) turns(known **bool, dims []int32) bool {
 	if *known == nil {
-		var all []func(int) int
-		step := 1
-		for _, d := range slices.Backward(dims) {
-			all = append(all, topology.Turn(int(d), step))
-			step *= int(d)
-		}
-		_, ok := topology.NewSymmetry(r.t, all)
+		_, ok := topology.NewSymmetry(r.t, symmetry.Radix(dims))
 		*known = &ok
 	}
 	return **known

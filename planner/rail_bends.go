@@ -365,12 +365,12 @@ func (r *request) inClasses() bool {
 		if err != nil {
 			return false
 		}
-		_, ok := topology.NewClasses(r.t, func(node int) int {
+		_, ok := topology.NewSymmetry(r.t, r.t.NodeTree(func(node int) int {
 			if node == root {
 				return -1
 			}
 			return b.kind[node]
-		})
+		}))
 		return ok
 	})
 }

@@ -32,13 +32,12 @@ type Plan struct {
 	wires     []wire    // that any route uses, ascending
 	scratch   [][]int64 // by job and its channel: chunks of scratch in use, where the profile has levels of memory
 
-	base     *Plan     // the plan that this one is folded from, nil if it is not
-	symmetry *symmetry // that was used to compile one node for all, nil if none was
-	alike    *classes  // the same for one node of each class
-	whole    *Plan     // the plan without any folding, once it was needed
-	eng      *engine   // working memory, reused between runs
-	steps    int64     // longest chain of dependent messages, once known
-	limit    int64     // see Limited
+	base     *Plan         // the plan that this one is folded from, nil if it is not
+	symmetry *nodeSymmetry // that was used to compile few nodes for all, nil if none was
+	whole    *Plan         // the plan without any folding, once it was needed
+	eng      *engine       // working memory, reused between runs
+	steps    int64         // longest chain of dependent messages, once known
+	limit    int64         // see Limited
 }
 
 // route is what all connections of a job between two ranks share; where networks hash,
@@ -138,7 +137,7 @@ func CompileJobs(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	if errors.Is(err, errAsymmetric) {
 		plan, err = compile(t, jobs, p, o, false)
 	}
-	if err != nil || o.Flat || plan.alike != nil {
+	if err != nil || o.Flat || plan.inboxes != nil {
 		return plan, err
 	}
 	if q := fold(plan, nil); q != nil {
@@ -158,9 +157,7 @@ func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions
 	}
 	c := newCompiler(t, jobs, p, o)
 	if symmetric && len(jobs) == 1 && jobs[0].Ranks == nil && o.Hashing == nil {
-		if c.symmetry = findSymmetry(t, jobs[0].Schedule); c.symmetry == nil {
-			c.alike = findClasses(t, jobs[0].Schedule)
-		}
+		c.symmetry = findSymmetry(t, jobs[0].Schedule)
 	}
 	if err := c.expand(); err != nil {
 		return nil, err

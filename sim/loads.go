@@ -40,8 +40,6 @@ func (p *Plan) loads(e *engine, r *Result) {
 	r.Shared = p.mostShared(perRoute, r.Time)
 	if p.symmetry != nil {
 		p.symmetry.spread(r, len(p.topo.Links()))
-	} else if p.alike != nil {
-		p.alike.spread(r, len(p.topo.Links()))
 	}
 	r.Balance = balance(r)
 }
@@ -76,19 +74,10 @@ func (p *Plan) channelsOf(channel int32) int32 {
 
 // peersOf is to how many peers a connection stands for those of its sender.
 func (p *Plan) peersOf(k *conn) float64 {
-	if p.alike == nil {
+	if p.symmetry == nil {
 		return 1
 	}
-	return float64(k.times / p.alike.size(p.routes[k.route].src))
-}
-
-// spread gives all ranks and links what the first node's ranks and the links that stand
-// for others carry.
-func (y *symmetry) spread(r *Result, links int) {
-	for i := y.local; int(i) < len(r.SentBytes); i++ {
-		r.SentBytes[i] = r.SentBytes[i%y.local]
-	}
-	spreadLinks(r, y.group, links)
+	return float64(k.times / p.symmetry.standsFor(p.routes[k.route].src) / p.symmetry.times[k.channel])
 }
 
 // spreadLinks gives all links what those carry that stand for them.
@@ -99,12 +88,12 @@ func spreadLinks(r *Result, group *topology.Symmetry, links int) {
 	}
 	count := 0
 	for l := range load {
-		_, size := group.Orbit(l)
+		_, size := group.LinkOrbit(l)
 		count += size
 	}
 	all := make([]LinkLoad, 0, count)
 	for l := range topology.LinkID(links) {
-		orbit, _ := group.Orbit(l)
+		orbit, _ := group.LinkOrbit(l)
 		if x, ok := load[orbit]; ok {
 			all = append(all, LinkLoad{Link: l, Bytes: x.Bytes, Utilisation: x.Utilisation})
 		}

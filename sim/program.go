@@ -118,8 +118,8 @@ func (c *compiler) expand() error {
 				id := int32(len(c.lanes))
 				c.self = r
 				l := lane{rank: c.job.rank(c.self), channel: int32(ch), phase: int32(ph), before: -1, after: -1, beside: -1, times: times}
-				if c.alike != nil {
-					l.times = c.alike.size(r)
+				if c.symmetry != nil {
+					l.times *= c.symmetry.standsFor(r)
 				}
 				if ph > 0 {
 					l.before = id - int32(len(ranks))
@@ -157,7 +157,7 @@ func (c *compiler) program(buf []schedule.Op, s strand, phase, rank int) ([]sche
 
 // stencils are those of a phase; none where messages differ by rank.
 func (c *compiler) stencils(ch, ph int) *stencils {
-	if c.job.Schedule.Spec.Kind == collective.AllToAllV || c.alike != nil {
+	if c.job.Schedule.Spec.Kind == collective.AllToAllV || c.joins() {
 		return nil
 	}
 	return newStencils(&c.channel(int32(ch)).Phases[ph])
@@ -168,15 +168,16 @@ func (c *compiler) stencils(ch, ph int) *stencils {
 func (c *compiler) standIns(channel int) (ranks []int32, times int32) {
 	y := c.symmetry
 	switch {
-	case c.alike != nil:
-		return c.alike.ranks(), 1
 	case y == nil:
 		return upTo(c.job.Schedule.Spec.Ranks), 1
 	case y.times[channel] == 0:
 		return nil, 0
 	}
-	return upTo(int(y.local)), y.nodes * y.times[channel]
+	return y.ranks(), y.times[channel]
 }
+
+// joins reports whether a connection may stand for several of its sender's.
+func (c *compiler) joins() bool { return c.symmetry != nil && c.symmetry.joins }
 
 // lane compiles one program and enters it and its connections.
 func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loop) error {
@@ -193,8 +194,8 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loo
 			return err
 		}
 	}
-	if c.alike != nil {
-		if err := c.mergeAlike(); err != nil {
+	if c.joins() {
+		if err := c.join(); err != nil {
 			return err
 		}
 		for i, out := range c.out {
@@ -261,9 +262,9 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 	}
 	times := l.times
 	if c.symmetry != nil {
-		key.src, key.dst = c.symmetry.canonical(key.src, key.dst)
-	} else if c.alike != nil {
-		key.src, key.dst, times = c.alike.canonical(key.src, key.dst)
+		var count int32
+		key.src, key.dst, count = c.symmetry.canonical(key.src, key.dst)
+		times = count * c.symmetry.standsFor(key.src) * c.channelsOf(key.channel)
 	}
 	k, ok := c.connOf[key]
 	if !ok {
@@ -287,8 +288,6 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	member, inTeam := c.teams.of[[2]int32{of.src, of.dst}]
 	if inTeam {
 		k.team, k.strand = member.team, 0
-	} else if c.symmetry != nil {
-		k.src, k.dst = c.symmetry.routed(k.src, k.dst)
 	}
 	if id, ok := c.routeOf[k]; ok {
 		return id, nil
@@ -301,7 +300,7 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 		}
 	}
 	c.routeOf[k] = id
-	if c.orbits() != nil {
+	if c.symmetry != nil {
 		r.full.Hops, r.copies = c.byOrbit(r.full.Hops)
 	}
 	c.routes = append(c.routes, r)
@@ -376,7 +375,7 @@ func (c *compiler) match() error {
 		}
 		k.messages = e.send
 	}
-	if c.alike != nil {
+	if c.joins() {
 		c.receive()
 	}
 	c.ends, c.connOf, c.routeOf, c.trunkOf = nil, nil, nil, nil

@@ -152,21 +152,10 @@ var errAsymmetric = fmt.Errorf("sim: not symmetric")
 
 // orbit is the link that stands for a link, and for how many in all.
 func (c *compiler) orbit(l topology.LinkID) (topology.LinkID, int) {
-	if y := c.orbits(); y != nil {
-		return y.Orbit(l)
+	if c.symmetry != nil {
+		return c.symmetry.LinkOrbit(l)
 	}
 	return l, 1
-}
-
-// orbits are those of the symmetry that was used, nil if none was.
-func (p *Plan) orbits() *topology.Symmetry {
-	switch {
-	case p.symmetry != nil:
-		return p.symmetry.group
-	case p.alike != nil:
-		return p.alike.group.Symmetry
-	}
-	return nil
 }
 
 // byOrbit makes one hop of those over links of an orbit with equal shares: routes through
@@ -273,7 +262,7 @@ func (p *Plan) unfolded() *Plan {
 // flat is the plan with everything in it that was folded or left out by symmetry.
 func (p *Plan) flat() (*Plan, error) {
 	base := p.unfolded()
-	if base.orbits() == nil {
+	if base.symmetry == nil {
 		return base, nil
 	}
 	if base.whole == nil {

@@ -1,60 +1,66 @@
 package sim
 
 import (
+	"encoding/binary"
 	"reflect"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 )
 
-// symmetry says that all nodes do alike, so that the lanes of the first one stand for
-// all: the schedule looks the same after any move of the nodes along the axes of its
-// grid, and the topology has that automorphism as well. It spares compiling what
-// folding would then find to be equal.
-type symmetry struct {
-	group        *topology.Symmetry
-	nodes, local int32   // number of nodes, ranks in each
-	dims         []int32 // of the grid of nodes, outermost first
-	xor          []bool  // by axis: moves are exclusive or, else addition modulo
-	fixed        []bool  // by axis: a phase runs along it, which decides xor
-	times        []int32 // by channel: how many equal ones it stands for; 0: another stands for it
-	level        bool    // nodes may be put in any order within each group of dims: see levels
+// nodeSymmetry is a group of permutations of the nodes that leaves the schedule and the
+// topology as they are: the first node of each orbit is compiled for all, and of connections
+// one for all to which the group takes it. It spares compiling what folding would then find
+// to be equal.
+//
+// Where in every phase everybody talks to everybody at once, or to all of the rail, nodes may
+// go to any equivalent ones, which leaves a sender where it is and takes one of its peers to
+// others: of these, the program then has the first one. Else nodes move along the axes of the
+// schedule's grid, and no two of a sender's connections are one.
+type nodeSymmetry struct {
+	*topology.Symmetry
+	node  []int32 // by rank
+	first []int32 // by node: its first rank
+	times []int32 // by channel: how many equal ones it stands for; 0: another stands for it
+	joins bool    // peers may be equivalent
 }
 
 // findSymmetry is nil where the schedule's or the topology's structure shows none.
-func findSymmetry(t *topology.Topology, s *schedule.Schedule) *symmetry {
-	nodes := t.NumNodes()
-	if nodes < 2 || s.Spec.Ranks%nodes != 0 || s.Spec.Kind.Rooted() || !s.Spec.Uniform() {
+func findSymmetry(t *topology.Topology, s *schedule.Schedule) *nodeSymmetry {
+	if t.NumNodes() < 2 || !s.Spec.Uniform() {
 		return nil
 	}
-	y := &symmetry{nodes: int32(nodes), local: int32(s.Spec.Ranks / nodes)}
-	if !y.grid(t, s) {
-		return nil
+	y := &nodeSymmetry{first: make([]int32, t.NumNodes()), times: equalChannels(s)}
+	for r := range t.NumRanks() {
+		n := int32(t.NodeOf(r))
+		if r == 0 || n != y.node[r-1] {
+			y.first[n] = int32(r)
+		}
+		y.node = append(y.node, n)
 	}
-	if y.level {
-		y.group, y.level = topology.NewSymmetry(t, append(y.generators(), y.swaps()...))
-	}
-	if !y.level {
-		var ok bool
-		if y.group, ok = topology.NewSymmetry(t, y.generators()); !ok {
-			return nil
+	if y.joins = everyPhase(s, y.toAnyNode); y.joins {
+		if y.Symmetry, y.joins = topology.NewSymmetry(t, t.NodeTree(y.label(s))); y.joins {
+			return y
 		}
 	}
-	y.times = equalChannels(s)
+	dims := y.axes(t, s)
+	if dims == nil {
+		return nil
+	}
+	var ok bool
+	if y.Symmetry, ok = topology.NewSymmetry(t, dims); !ok {
+		return nil
+	}
 	return y
 }
 
-// grid finds the moves that leave all phases as they are.
-func (y *symmetry) grid(t *topology.Topology, s *schedule.Schedule) bool {
-	if y.anyOrder(s) {
-		y.setDims(t.NodeGrid())
-		y.level = true
-		return y.dims != nil
-	}
+func everyPhase(s *schedule.Schedule, holds func(*schedule.Channel, *schedule.Phase) bool) bool {
 	for i := range s.Channels {
 		for j := range s.Channels[i].Phases {
-			if !y.phase(&s.Channels[i].Phases[j]) {
+			if !holds(&s.Channels[i], &s.Channels[i].Phases[j]) {
 				return false
 			}
 		}
@@ -62,76 +68,72 @@ func (y *symmetry) grid(t *topology.Topology, s *schedule.Schedule) bool {
 	return true
 }
 
-// phase narrows the moves to those that leave a phase as it is.
-func (y *symmetry) phase(ph *schedule.Phase) bool {
-	if ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees {
-		return false
-	}
-	g := ph.Groups.Grid
-	if g == nil {
-		if !y.oneGroup(ph) {
-			return false
+// label tells nodes apart that the schedule does: the root's, and kinds of bent rails.
+func (y *nodeSymmetry) label(s *schedule.Schedule) func(node int) int {
+	keys := make([]string, len(y.first))
+	for n := range keys {
+		var key []byte
+		if s.Spec.Kind.Rooted() && int(y.node[s.Spec.Root]) == n {
+			key = append(key, 0)
 		}
-		xor := exclusive(ph) && y.nodes&(y.nodes-1) == 0 && y.local&(y.local-1) == 0
-		return y.setDims([]int32{y.nodes}) && (cyclic(ph) && y.setAxis(0, false) || xor && y.setAxis(0, true))
+		for i := range s.Channels {
+			if b := s.Channels[i].Bends; b != nil {
+				key = binary.AppendVarint(key, int64(b.Nodes[n]))
+			}
+		}
+		keys[n] = string(key)
 	}
-	last := len(g.Dims) - 1
-	if g.Alternate || g.Dims[last] != y.local || !y.setDims(g.Dims[:last]) {
-		return false
+	of := symmetry.Number(keys).Of
+	return func(n int) int { return int(of[n]) }
+}
+
+// size is how many ranks a node has.
+func (y *nodeSymmetry) size(node int) int32 {
+	if node+1 < len(y.first) {
+		return y.first[node+1] - y.first[node]
 	}
+	return int32(len(y.node)) - y.first[node]
+}
+
+// local is how many ranks each node has; 0 where they differ.
+func (y *nodeSymmetry) local() int32 {
+	for n := range y.first {
+		if y.size(n) != y.size(0) {
+			return 0
+		}
+	}
+	return y.size(0)
+}
+
+// toAnyNode reports whether in a phase everybody talks to everybody at once, or to all of the
+// node, or of the rail: in which order a program does that makes no difference to time, so
+// that nodes may be put into any order.
+func (y *nodeSymmetry) toAnyNode(ch *schedule.Channel, ph *schedule.Phase) bool {
+	if ph.Gen == schedule.GenBends {
+		for n := range y.first {
+			if len(ch.Bends.Nodes) != len(y.first) || y.size(n) != ch.Bends.Ranks(n) {
+				return false
+			}
+		}
+		return true
+	}
+	g, local := ph.Groups.Grid, y.local()
 	switch {
-	case g.Axis == last:
-		return true // inside the node
-	case g.Order != nil:
+	case local == 0 || !toAll(ph) || !cyclic(ph) || ph.Op == collective.SendRecv:
 		return false
-	case cyclic(ph):
-		return y.setAxis(g.Axis, false)
-	case exclusive(ph):
-		return y.setAxis(g.Axis, true)
+	case g != nil: // teams of switches lie within a node
+		return len(g.Dims) == 2 && g.Dims[1] == local && (ph.Gen == schedule.GenDirect || g.Axis == 1)
 	}
-	return false
+	return ph.Gen == schedule.GenDirect && y.oneGroup(ph)
 }
 
 // oneGroup reports whether a phase has one group of all ranks in order.
-func (y *symmetry) oneGroup(ph *schedule.Phase) bool {
+func (y *nodeSymmetry) oneGroup(ph *schedule.Phase) bool {
 	if len(ph.Groups.List) != 1 {
 		return false
 	}
 	g := &ph.Groups.List[0]
-	if g.Parts != nil || g.Whole != (schedule.ChunkSet{}) || len(g.Ranks) != int(y.nodes*y.local) {
-		return false
-	}
-	for i, r := range g.Ranks {
-		if r != int32(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// anyOrder reports whether all phases let everybody talk to everybody at once, or to all
-// of the node, or of the rail: in which order a program does that makes no difference to
-// time, so that any moves of the nodes will do.
-func (y *symmetry) anyOrder(s *schedule.Schedule) bool {
-	for i := range s.Channels {
-		for j := range s.Channels[i].Phases {
-			if !y.toAnyNode(&s.Channels[i].Phases[j]) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// toAnyNode reports that of a phase.
-func (y *symmetry) toAnyNode(ph *schedule.Phase) bool {
-	if !toAll(ph) || !cyclic(ph) || ph.Op == collective.SendRecv {
-		return false
-	}
-	if g := ph.Groups.Grid; g != nil {
-		return len(g.Dims) == 2 && g.Dims[0] == y.nodes
-	}
-	return y.oneGroup(ph)
+	return g.Parts == nil && g.Whole == (schedule.ChunkSet{}) && slices.Equal(g.Ranks, upTo(len(y.node)))
 }
 
 // exclusive reports whether partners differ in one bit of their positions.
@@ -159,106 +161,70 @@ func toAll(ph *schedule.Phase) bool {
 	return ph.Gen == schedule.GenDirect || ph.Gen == schedule.GenSwitch
 }
 
-func (y *symmetry) setDims(dims []int32) bool {
-	if y.dims == nil {
-		product := int32(1)
-		for _, d := range dims {
-			product *= d
-		}
-		y.dims, y.xor = dims, nil
-		return len(dims) > 0 && product == y.nodes
+// axes are the moves along the axes of the nodes' grid that leave all phases as they are; nil
+// where there are none.
+func (y *nodeSymmetry) axes(t *topology.Topology, s *schedule.Schedule) symmetry.Digits {
+	if s.Spec.Kind.Rooted() || y.local() == 0 {
+		return nil
 	}
-	return reflect.DeepEqual(y.dims, dims)
-}
-
-// setAxis fixes the kind of move along an axis.
-func (y *symmetry) setAxis(axis int, xor bool) bool {
-	if y.xor == nil {
-		y.xor, y.fixed = make([]bool, len(y.dims)), make([]bool, len(y.dims))
+	x := &nodeAxes{nodeSymmetry: y, xor: map[int]bool{}}
+	if !everyPhase(s, func(_ *schedule.Channel, ph *schedule.Phase) bool { return x.phase(ph) }) {
+		return nil
 	}
-	if !y.fixed[axis] {
-		y.fixed[axis], y.xor[axis] = true, xor
+	if x.dims == nil {
+		x.dims = t.NodeGrid() // nothing leaves the nodes
 	}
-	return y.xor[axis] == xor
-}
-
-// generators are moves by one (or by each power of two) along each axis.
-func (y *symmetry) generators() []func(int) int {
-	if y.xor == nil {
-		y.xor = make([]bool, len(y.dims))
-	}
-	var out []func(int) int
-	stride := 1
-	for a := len(y.dims) - 1; a >= 0; a-- {
-		size, step := int(y.dims[a]), stride
-		if !y.xor[a] {
-			out = append(out, topology.Turn(size, step))
-		} else {
-			for bit := 1; bit < size; bit *= 2 {
-				out = append(out, func(n int) int { return n ^ bit*step })
-			}
-		}
-		stride *= size
+	out := symmetry.Radix(x.dims)
+	for axis, xor := range x.xor {
+		out[axis].Xor = xor
 	}
 	return out
 }
 
-// swaps exchange the first two groups of nodes along each axis. Together with the
-// generators they put the groups of any group into any order.
-func (y *symmetry) swaps() []func(int) int {
-	var out []func(int) int
-	stride := 1
-	for a := len(y.dims) - 1; a >= 0; a-- {
-		step := stride
-		out = append(out, func(n int) int {
-			switch n / step {
-			case 0:
-				return n + step
-			case 1:
-				return n - step
-			}
-			return n
-		})
-		stride *= int(y.dims[a])
-	}
-	return out
+// nodeAxes narrows the moves of the nodes phase by phase.
+type nodeAxes struct {
+	*nodeSymmetry
+	dims []int32      // of the grid of nodes, outermost first
+	xor  map[int]bool // by axis that a phase runs along: moves are exclusive or, else addition modulo
 }
 
-// routed is the connection whose route stands for that of a canonical one: where nodes
-// may be put in any order, to the first node that is as far away.
-func (y *symmetry) routed(src, dst int32) (int32, int32) {
-	if !y.level {
-		return src, dst
+// phase narrows the moves to those that leave a phase as it is.
+func (x *nodeAxes) phase(ph *schedule.Phase) bool {
+	g, local, nodes := ph.Groups.Grid, x.local(), int32(len(x.first))
+	switch {
+	case ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || ph.Gen == schedule.GenBends:
+		return false
+	case g == nil:
+		power := nodes&(nodes-1) == 0 && local&(local-1) == 0
+		return x.oneGroup(ph) && x.grid([]int32{nodes}) && (cyclic(ph) && x.axis(0, false) || power && exclusive(ph) && x.axis(0, true))
 	}
-	node, far := dst/y.local, int32(0)
-	for stride, a := int32(1), len(y.dims)-1; a >= 0; a-- {
-		if node/stride%y.dims[a] != 0 {
-			far = stride
-		}
-		stride *= y.dims[a]
+	last := len(g.Dims) - 1
+	switch {
+	case g.Alternate || g.Dims[last] != local || !x.grid(g.Dims[:last]):
+		return false
+	case g.Axis == last: // inside the node
+		return true
+	case g.Order != nil:
+		return false
 	}
-	return src, far*y.local + dst%y.local
+	return cyclic(ph) && x.axis(g.Axis, false) || exclusive(ph) && x.axis(g.Axis, true)
 }
 
-// move is where node b goes when node a goes to node 0.
-func (y *symmetry) move(a, b int32) int32 {
-	out, stride := int32(0), int32(1)
-	for i := len(y.dims) - 1; i >= 0; i-- {
-		d := y.dims[i]
-		x, z := a/stride%d, b/stride%d
-		if y.xor[i] {
-			out += (z ^ x) * stride
-		} else {
-			out += (z - x + d) % d * stride
-		}
-		stride *= d
+// grid fixes the dimensions.
+func (x *nodeAxes) grid(dims []int32) bool {
+	if x.dims == nil {
+		x.dims = dims
 	}
-	return out
+	return len(dims) > 0 && slices.Equal(x.dims, dims) && symmetry.Radix(dims).Count() == len(x.first)
 }
 
-// canonical is the connection from a to b when a's node goes to node 0.
-func (y *symmetry) canonical(a, b int32) (int32, int32) {
-	return a % y.local, y.move(a/y.local, b/y.local)*y.local + b%y.local
+// axis fixes the kind of move along an axis.
+func (x *nodeAxes) axis(axis int, xor bool) bool {
+	if was, fixed := x.xor[axis]; fixed {
+		return was == xor
+	}
+	x.xor[axis] = xor
+	return true
 }
 
 // equalChannels says for each channel how many it stands for: those that follow it and
@@ -276,4 +242,39 @@ func equalChannels(s *schedule.Schedule) []int32 {
 		times[first]++
 	}
 	return times
+}
+
+// ranks are those of the first nodes of all orbits.
+func (y *nodeSymmetry) ranks() []int32 {
+	var out []int32
+	for r, n := range y.node {
+		if first, _ := y.Orbit(int(n)); first == int(n) {
+			out = append(out, int32(r))
+		}
+	}
+	return out
+}
+
+// standsFor is how many ranks one of a first node stands for.
+func (y *nodeSymmetry) standsFor(rank int32) int32 {
+	_, size := y.Orbit(int(y.node[rank]))
+	return int32(size)
+}
+
+// canonical is the connection that stands for one, and how many of its sender's it stands for.
+func (y *nodeSymmetry) canonical(src, dst int32) (from, to, count int32) {
+	a, b := y.node[src], y.node[dst]
+	first, _ := y.Orbit(int(a))
+	second, n := y.Pair(int(a), int(b))
+	return y.first[first] + src - y.first[a], y.first[second] + dst - y.first[b], int32(n)
+}
+
+// spread gives all ranks and links what those that stand for them carry.
+func (y *nodeSymmetry) spread(r *Result, links int) {
+	for i := range r.SentBytes {
+		n := y.node[i]
+		first, _ := y.Orbit(int(n))
+		r.SentBytes[i] = r.SentBytes[y.first[first]+int32(i)-y.first[n]]
+	}
+	spreadLinks(r, y.Symmetry, links)
 }

@@ -44,7 +44,7 @@ func (c *compiler) findTeams(channel, phase int, ranks []int32) error {
 			pair := t.Pair(i)
 			src, dst := c.job.rank(pair[0]), c.job.rank(pair[1])
 			if c.symmetry != nil {
-				src, dst = c.symmetry.canonical(src, dst)
+				src, dst, _ = c.symmetry.canonical(src, dst)
 			}
 			c.teams.of[[2]int32{src, dst}] = teamRoute{k.number, k.routes[i]}
 		}

@@ -29,7 +29,7 @@ func (c *compiler) find(r *route, strand, id int32) error {
 	src, dst := int(r.src), int(r.dst)
 	f := c.flowsOf(strand)
 	var err error
-	if c.orbits() != nil || c.options.Hashing != nil || c.options.Flat {
+	if c.symmetry != nil || c.options.Hashing != nil || c.options.Flat {
 		r.full, err = f.route(src, dst)
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"railyard/model/collective"
+	"railyard/model/symmetry"
 )
 
 // findMoves finds moves along the digits of a channel's ranks that leave it as it is: of
@@ -23,20 +24,21 @@ func findMoves(x *Expander, channel int, digits []axis, enough int) *moves {
 		return nil
 	}
 	c := &comparison{x: x, channel: channel}
-	for _, a := range slices.Backward(digits) { // outer digits first
-		if a.size < 2 || x.s.Spec.Ranks/c.with(c.axes).count() <= enough {
+	for _, a := range digits { // outer ones first
+		size := a.ranks.Size
+		if size < 2 || x.s.Spec.Ranks/c.with(c.axes).Count() <= enough {
 			continue
 		}
 		flips := a
-		flips.flips = true
+		flips.ranks.Xor, flips.parts.Xor = true, true
 		if c.tried(a) {
 			c.axes = append(c.axes, a)
-		} else if a.size&(a.size-1) == 0 && c.tried(flips) {
+		} else if size&(size-1) == 0 && c.tried(flips) {
 			c.axes = append(c.axes, flips)
 		}
 	}
 	m := c.with(c.axes)
-	if len(m.axes) == 0 || !c.proven(m) {
+	if len(m.Digits) == 0 || !c.proven(m) {
 		return nil
 	}
 	return m
@@ -55,23 +57,20 @@ func axesOf(s *Schedule, channel int) []axis {
 			grid = g
 		}
 	}
-	var out []axis
-	ranks, parts := int32(1), int32(1)
-	for a := len(grid.Dims) - 1; a >= 0; a-- {
-		x := axis{size: grid.Dims[a], stride: ranks}
-		ranks *= x.size
-		if !slices.Contains(grid.Unsplit, a) {
-			x.chunkStride = parts
-			parts *= x.size
-		}
-		out = append(out, x)
+	ranks, parts := symmetry.Radix(grid.Dims), slices.Clone(grid.Dims)
+	for _, a := range grid.Unsplit {
+		parts[a] = 1
 	}
-	if int(ranks) != s.Spec.Ranks || ch.Chunks%int(parts) != 0 || s.Spec.Blocks() > 1 && int(parts) != s.Spec.Ranks {
+	n := symmetry.Radix(parts).Count()
+	if ranks.Count() != s.Spec.Ranks || ch.Chunks%n != 0 || s.Spec.Blocks() > 1 && n != s.Spec.Ranks {
 		return nil
 	}
-	per := int32(ch.Chunks) / parts // of a block, or of each number
-	for i := range out {
-		out[i].chunkStride *= per
+	out := make([]axis, len(ranks))
+	for a, d := range symmetry.Radix(parts) {
+		out[a] = axis{ranks[a], symmetry.Digit{Size: ranks[a].Size}}
+		if !slices.Contains(grid.Unsplit, a) {
+			out[a].parts.Stride = d.Stride * int32(ch.Chunks/n) // chunks of a block, or of each number
+		}
 	}
 	return out
 }
@@ -84,7 +83,11 @@ type comparison struct {
 }
 
 func (c *comparison) with(axes []axis) *moves {
-	return &moves{ranks: c.x.s.Spec.Ranks, chunks: c.x.s.Channels[c.channel].Chunks, axes: axes}
+	m := &moves{ranks: c.x.s.Spec.Ranks, chunks: c.x.s.Channels[c.channel].Chunks}
+	for _, a := range axes {
+		m.Digits, m.parts = append(m.Digits, a.ranks), append(m.parts, a.parts)
+	}
+	return m
 }
 
 // tries is how many ranks an axis is tried on.
@@ -95,15 +98,12 @@ const tries = 5
 func (c *comparison) tried(a axis) bool {
 	m := c.with([]axis{a})
 	n := int32(m.ranks)
-	for by := int32(1); by < a.size; by *= 2 {
+	for _, by := range a.ranks.Least() {
 		for i := range int32(tries) {
 			r := i * (n - 1) / (tries - 1)
-			if !newComparer(c, m).same(r, m.rank(r, by*a.stride), by*a.stride) {
+			if !newComparer(c, m).same(r, m.rank(r, by), by) {
 				return false
 			}
-		}
-		if !a.flips {
-			break
 		}
 	}
 	return true
@@ -111,7 +111,7 @@ func (c *comparison) tried(a axis) bool {
 
 // proven reports whether every rank's program is its original's, moved.
 func (c *comparison) proven(m *moves) bool {
-	originals, all := m.originals(), m.all()
+	originals, all := m.originals(), m.All()
 	var known []bool
 	for p := range c.x.s.Channels[c.channel].Phases {
 		known = append(known, m.turn(&c.x.s.Channels[c.channel].Phases[p]))
@@ -202,8 +202,8 @@ func (c *comparer) same(r, q, by int32) bool {
 // construction the same at all positions: as many operations as there are pairs of ranks
 // need not be compared.
 func (m *moves) turn(ph *Phase) bool {
-	if len(m.axes) != 1 || m.axes[0] != (axis{size: int32(m.ranks), stride: 1, chunkStride: 1}) || m.chunks != m.ranks ||
-		len(ph.Groups.List) != 1 {
+	turn := symmetry.Digits{{Size: int32(m.ranks), Stride: 1}}
+	if !slices.Equal(m.Digits, turn) || !slices.Equal(m.parts, turn) || m.chunks != m.ranks || len(ph.Groups.List) != 1 {
 		return false
 	}
 	g := &ph.Groups.List[0]

@@ -93,11 +93,11 @@ func TestTurningGenerators(t *testing.T) {
 				}
 				s := flat(gen, op, n)
 				x := NewExpander(s)
-				m := &moves{ranks: n, chunks: n, axes: axesOf(s, 0)}
+				k := newComparer(&comparison{x: x}, (&comparison{x: x}).with(axesOf(s, 0)))
+				m := k.m
 				if !m.turn(&s.Channels[0].Phases[0]) {
 					t.Fatalf("%s %v of %d ranks: not a turn: %+v", gen, op, n, m)
 				}
-				k := newComparer(&comparison{x: x}, m)
 				for r := range int32(n) {
 					for by := range int32(n) {
 						if !k.same(r, (r+by)%int32(n), by) {
@@ -181,7 +181,7 @@ func TestBrokenAlike(t *testing.T) {
 			for _, every := range []bool{true, false} {
 				s := explicit(c.s)
 				ops := s.Channels[ch].Phases[phase].Ops
-				originals, at, by := m.originals(), rng.IntN(1<<20), m.all()
+				originals, at, by := m.originals(), rng.IntN(1<<20), m.All()
 				r := originals[rng.IntN(len(originals))]
 				if !every {
 					by = by[len(by)/2:][:1]

@@ -100,12 +100,11 @@ func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*
 // runOriginals runs the originals of all moves, or where those are not followed of the
 // moves along the outer digits.
 func runOriginals(s *Schedule, x *Expander, channel int, o CheckOptions, m *moves) (*checker, error) {
-	for len(m.axes) > 0 {
+	for ; len(m.Digits) > 0; m = m.outer() {
 		k := newChecker(s, x, channel, o, m)
 		if err := k.run(); !errors.Is(err, errUnlike) {
 			return k, err
 		}
-		m = &moves{m.ranks, m.chunks, m.axes[:len(m.axes)-1]}
 	}
 	return nil, errUnlike
 }

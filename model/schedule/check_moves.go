@@ -161,19 +161,12 @@ func (k *checker) pairedPlaces(a []int32, set ChunkSet) error {
 // has to move whole nodes.
 func (m *moves) carries(t *topology.Topology) bool {
 	local := int32(m.ranks / max(t.NumNodes(), 1))
-	var nodes []func(int) int
-	for i := range m.axes {
-		a := &m.axes[i]
-		if a.stride%local != 0 {
+	nodes := slices.Clone(m.Digits)
+	for i := range nodes {
+		if nodes[i].Stride%local != 0 {
 			return false
 		}
-		for by := int32(1); by < a.size; by *= 2 {
-			move := by * a.stride
-			nodes = append(nodes, func(n int) int { return int(m.rank(int32(n)*local, move) / local) })
-			if !a.flips {
-				break
-			}
-		}
+		nodes[i].Stride /= local
 	}
 	_, ok := topology.NewSymmetry(t, nodes)
 	return ok

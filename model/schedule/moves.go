@@ -1,111 +1,47 @@
 package schedule
 
-import "slices"
+import (
+	"railyard/model/symmetry"
+)
 
-// moves are permutations of ranks that shift their digits in mixed radix (last axis
-// fastest), with the chunks that are numbered by the same digits. Moves compose like the
-// digits that they add, none but the one by 0 leaves a rank where it is, and along the
-// axes that move every rank comes from the one whose digits there are 0: these, the
-// originals, stand for all.
+// moves are moves of ranks by their digits in mixed radix (last axis fastest), with the chunks
+// that are numbered by the same digits: the originals stand for all ranks.
 type moves struct {
+	symmetry.Digits
 	ranks  int
-	chunks int // of the channel; places in scratch repeat them
-	axes   []axis
+	chunks int             // of the channel; places in scratch repeat them
+	parts  symmetry.Digits // the same digits of chunk numbers, stride 0: chunks are not numbered by one
 }
 
-// axis is a digit that moves.
-type axis struct {
-	size, stride int32
-	chunkStride  int32 // of the digit in chunk numbers; 0: chunks are not numbered by it
-	flips        bool  // digits move by exclusive or, else by addition modulo the size
-}
+// axis is a digit of ranks, and the same of chunk numbers.
+type axis struct{ ranks, parts symmetry.Digit }
 
-// of is the move that brings a rank's original to it: the rank's digits that move.
-func (m *moves) of(rank int32) int32 {
-	by := int32(0)
-	for i := range m.axes {
-		a := &m.axes[i]
-		by += rank / a.stride % a.size * a.stride
-	}
-	return by
-}
-
-// inverse is the move back.
-func (m *moves) inverse(by int32) int32 {
-	out := int32(0)
-	for i := range m.axes {
-		a := &m.axes[i]
-		d := by / a.stride % a.size
-		if !a.flips {
-			d = (a.size - d) % a.size
-		}
-		out += d * a.stride
-	}
-	return out
-}
-
-// rank is where a move brings a rank.
-func (m *moves) rank(rank, by int32) int32 {
-	for i := range m.axes {
-		a := &m.axes[i]
-		if d := by / a.stride % a.size; d != 0 {
-			rank = a.add(rank, d, a.stride)
-		}
-	}
-	return rank
+// outer are the moves along all axes but the last one.
+func (m *moves) outer() *moves {
+	n := len(m.Digits) - 1
+	return &moves{m.Digits[:n], m.ranks, m.chunks, m.parts[:n]}
 }
 
 // chunk is where a move brings a place; one in scratch keeps its copy.
 func (m *moves) chunk(chunk, by int32) int32 {
-	for i := range m.axes {
-		a := &m.axes[i]
-		if d := by / a.stride % a.size; d != 0 && a.chunkStride > 0 {
-			chunk = a.add(chunk, d, a.chunkStride)
+	for i, d := range m.Digits {
+		if n := d.Of(by); n != 0 && m.parts[i].Stride > 0 {
+			chunk = m.parts[i].Add(chunk, n)
 		}
 	}
 	return chunk
 }
 
-// add moves the digit with the given stride in a number by d.
-func (a *axis) add(x, d, stride int32) int32 {
-	old := x / stride % a.size
-	if a.flips {
-		return x + (old^d-old)*stride
-	}
-	if old+d >= a.size {
-		d -= a.size
-	}
-	return x + d*stride
-}
-
-// count is the number of moves, the one by 0 included.
-func (m *moves) count() int {
-	n := 1
-	for _, a := range m.axes {
-		n *= int(a.size)
-	}
-	return n
-}
+func (m *moves) of(rank int32) int32       { return m.By(rank) }
+func (m *moves) inverse(by int32) int32    { return m.Inverse(by) }
+func (m *moves) rank(rank, by int32) int32 { return m.Move(rank, by) }
 
 // originals are the ranks that no move but the one by 0 leads to.
 func (m *moves) originals() []int32 {
-	out := make([]int32, 0, m.ranks/m.count())
+	out := make([]int32, 0, m.ranks/m.Count())
 	for r := range int32(m.ranks) {
-		if m.of(r) == 0 {
+		if m.By(r) == 0 {
 			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// all are the moves.
-func (m *moves) all() []int32 {
-	out := []int32{0}
-	for _, a := range m.axes {
-		for _, by := range slices.Clone(out) {
-			for d := int32(1); d < a.size; d++ {
-				out = append(out, by+d*a.stride)
-			}
 		}
 	}
 	return out
@@ -114,9 +50,9 @@ func (m *moves) all() []int32 {
 // grain is the stride of the least digit of chunk numbers that moves; 0 where none does.
 func (m *moves) grain() int32 {
 	least := int32(0)
-	for _, a := range m.axes {
-		if a.chunkStride > 0 && (least == 0 || a.chunkStride < least) {
-			least = a.chunkStride
+	for _, d := range m.parts {
+		if d.Stride > 0 && (least == 0 || d.Stride < least) {
+			least = d.Stride
 		}
 	}
 	return least
@@ -141,8 +77,8 @@ func (m *moves) covered(s ChunkSet, by int32) (to ChunkSet, ok bool) {
 	if low >= s.Stride {
 		return s, false
 	}
-	for _, a := range m.axes {
-		if a.chunkStride > 0 && a.chunkStride%s.Stride != 0 && s.Stride%(a.chunkStride*a.size) != 0 {
+	for _, d := range m.parts {
+		if d.Stride > 0 && d.Stride%s.Stride != 0 && s.Stride%(d.Stride*d.Size) != 0 {
 			return s, false
 		}
 	}
@@ -156,9 +92,9 @@ func (m *moves) runs(from runs, by int32) runs {
 	if by == 0 || len(from) == 2 && from[0] == 0 && int(from[1]) == m.ranks {
 		return from
 	}
-	grain := m.axes[0].stride
-	for _, a := range m.axes {
-		grain = min(grain, a.stride)
+	grain := m.Digits[0].Stride
+	for _, d := range m.Digits {
+		grain = min(grain, d.Stride)
 	}
 	var spans []span
 	for i := 0; i < len(from); i += 2 {

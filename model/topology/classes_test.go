@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"railyard/internal/long"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 	"railyard/topologies"
 )
@@ -22,6 +23,8 @@ func TestClassesOfNodes(t *testing.T) {
 		{256, []string{"nic:node2/nic3", "nic:node40/nic3"}, []int{2, 62, 64, 128}},
 		{256, []string{"nic:node2/nic3", "nic:node40/nic4"}, []int{1, 1, 31, 31, 64, 128}},
 		{256, []string{"nic:node2/nic3", "nic:node200/nic3=0.5"}, []int{1, 1, 31, 31, 96, 96}},
+		{40, nil, []int{8, 32}},
+		{100, []string{"nic:node2/nic3"}, []int{1, 4, 31, 64}},
 		{128, []string{"switch:leaf0"}, []int{32, 96}},
 		{64, []string{"link:spine0--leaf0"}, nil},
 	} {
@@ -33,7 +36,8 @@ func TestClassesOfNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		topo = degrade(t, topo, c.faults...)
-		classes, ok := topology.NewClasses(topo, func(int) int { return 0 })
+		tree := topo.NodeTree(func(int) int { return 0 })
+		classes, ok := topology.NewSymmetry(topo, tree)
 		if ok != (c.sizes != nil) {
 			t.Errorf("%d nodes without %v: classes %v", c.nodes, c.faults, ok)
 			continue
@@ -43,22 +47,22 @@ func TestClassesOfNodes(t *testing.T) {
 		}
 		var sizes []int
 		for n := range c.nodes {
-			if classes.First(n) == n {
-				sizes = append(sizes, classes.Size(n))
+			if first, size := classes.Orbit(n); first == n {
+				sizes = append(sizes, size)
 			}
 		}
 		if slices.Sort(sizes); !slices.Equal(sizes, c.sizes) {
 			t.Errorf("%d nodes without %v: classes of %v nodes", c.nodes, c.faults, sizes)
 		}
-		routesGoAlong(t, topo, classes, c.faults)
+		routesGoAlong(t, topo, tree, classes, c.faults)
 	}
 }
 
 // routesGoAlong holds routes between nodes of the same classes, as far apart, against one
 // another: hops over links of the same orbits, with the same shares.
-func routesGoAlong(t *testing.T, topo *topology.Topology, classes *topology.Classes, faults []string) {
+func routesGoAlong(t *testing.T, topo *topology.Topology, tree *symmetry.Tree, group *topology.Symmetry, faults []string) {
 	t.Helper()
-	type pair struct{ from, to, apart, rail, other int }
+	type pair struct{ from, to, rail, other int }
 	type use struct {
 		orbit    topology.LinkID
 		num, den int64
@@ -77,10 +81,11 @@ func routesGoAlong(t *testing.T, topo *topology.Topology, classes *topology.Clas
 				}
 				uses := map[use]int{}
 				for _, h := range route.Hops {
-					orbit, _ := classes.Orbit(h.Link)
+					orbit, _ := group.LinkOrbit(h.Link)
 					uses[use{orbit, h.Num, h.Den}]++
 				}
-				p := pair{classes.Class(n), classes.Class(m), classes.Apart(n, m), rails[0], rails[1]}
+				to, _ := group.Pair(n, m)
+				p := pair{tree.Class(n), to, rails[0], rails[1]}
 				if seen[p] == nil {
 					seen[p] = uses
 				}

@@ -1,75 +1,73 @@
 package topology
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+
+	"railyard/model/symmetry"
+)
 
 // Symmetry is a group of automorphisms of a topology that move whole nodes, each node
 // onto one of the same type, device by device. Routes, which depend on the graph alone,
 // go along with it; so do loads.
 type Symmetry struct {
-	t       *Topology
-	of      []int32  // by node: its orbit
-	first   []int32  // by orbit of nodes: the first of them
-	members []int32  // the same: how many there are
-	parent  []LinkID // of the fabrics' links: orbits as trees, the least link as root
-	size    []int32  // by root
+	symmetry.Group // of nodes
+	t              *Topology
+	links          *symmetry.Orbits // of the fabrics, from the first one on
 }
 
-// NewSymmetry checks that each permutation of the nodes, which together have to be
-// transitive, extends to an automorphism of devices and links, and finds the orbits of
-// links under the group that they generate. ok is false where one does not extend, or
-// where the way that is tried here to extend it fails.
+// NewSymmetry checks that permutations of the nodes extend to automorphisms of devices and
+// links, and finds the orbits of links. ok is false where one does not extend, or where the
+// way that is tried here to extend it fails.
 //
-// Complexity: O(permutations × fabric links).
-func NewSymmetry(t *Topology, permutations []func(int) int) (s *Symmetry, ok bool) {
-	for i := range t.nodes {
-		if t.nodes[i].shape != t.nodes[0].shape || t.nodes[i].ranks != t.nodes[0].ranks {
+// Complexity: O(generators × fabric links).
+func NewSymmetry(t *Topology, nodes symmetry.Group) (s *Symmetry, ok bool) {
+	s = &Symmetry{nodes, t, symmetry.NewOrbits(len(t.links) - int(t.firstFabricLink()))}
+	for n := range t.nodes {
+		first, _ := s.Orbit(n)
+		if a, b := &t.nodes[n], &t.nodes[first]; a.shape != b.shape || a.ranks != b.ranks {
 			return nil, false
 		}
 	}
-	s = newSymmetry(t, make([]int32, len(t.nodes)))
-	for _, p := range permutations {
+	for _, p := range s.Generators() {
 		if !s.extend(p) {
 			return nil, false
 		}
 	}
-	s.count()
 	return s, true
 }
 
-// newSymmetry has the orbits of nodes, and of links none but each by itself.
-func newSymmetry(t *Topology, of []int32) *Symmetry {
-	first := t.firstFabricLink()
-	s := &Symmetry{t: t, of: of, parent: make([]LinkID, len(t.links)-int(first)), size: make([]int32, len(t.links)-int(first))}
-	for i := range s.parent {
-		s.parent[i] = first + LinkID(i)
+// NodeTree are the nodes in the groups of their tiers, symmetric where they are so in
+// themselves and in what label says.
+func (t *Topology) NodeTree(label func(node int) int) *symmetry.Tree {
+	outlines := make([]string, len(t.nodes))
+	for n := range t.nodes {
+		outlines[n] = string(binary.AppendVarint(t.outline(n), int64(label(n))))
 	}
-	s.members = make([]int32, slices.Max(of)+1)
-	s.first = slices.Repeat([]int32{-1}, len(s.members))
-	for n, k := range of {
-		if s.members[k]++; s.first[k] < 0 {
-			s.first[k] = int32(n)
+	var tiers [][]int32
+	for _, tier := range t.tiers[1:] {
+		groups := make([]int32, len(t.nodes))
+		for n := range t.nodes {
+			groups[n] = tier.Of[t.nodes[n].firstRank]
 		}
+		tiers = append(tiers, groups)
 	}
-	return s
+	return symmetry.NewTree(symmetry.Number(outlines).Of, tiers)
 }
 
-// count finds the sizes of the orbits of links.
-func (s *Symmetry) count() {
-	first := s.t.firstFabricLink()
-	for i := range s.parent {
-		s.size[s.root(first+LinkID(i))-first]++
-	}
-}
-
-// Turn moves every node one on in its group of size nodes, neighbours in which are step
-// nodes apart.
-func Turn(size, step int) func(node int) int {
-	return func(n int) int {
-		if n/step%size == size-1 {
-			return n - (size-1)*step
+// outline is what a node is in itself and at its ends of the fabrics' links.
+func (t *Topology) outline(n int) []byte {
+	b := binary.AppendVarint(nil, int64(t.nodes[n].shape))
+	for local := range t.shapes[t.nodes[n].shape].devices {
+		for _, a := range []adjacency{t.out, t.in} {
+			for _, l := range t.up(t.nodes[n].firstDevice+DeviceID(local), a) {
+				for _, x := range []int32{int32(local), t.links[l].Class, t.links[l].Count} {
+					b = binary.AppendVarint(b, int64(x))
+				}
+			}
 		}
-		return n + step
 	}
+	return b
 }
 
 // firstFabricLink is the first link that belongs to no node.
@@ -78,33 +76,20 @@ func (t *Topology) firstFabricLink() LinkID {
 	return t.nodes[n-1].firstLink + LinkID(len(t.shapes[t.nodes[n-1].shape].links))
 }
 
-// Orbit is the least link of a link's orbit, and how many links that has.
-func (s *Symmetry) Orbit(l LinkID) (LinkID, int) {
+// LinkOrbit is the least link of a link's orbit, and how many links that has.
+func (s *Symmetry) LinkOrbit(l LinkID) (LinkID, int) {
 	if first := s.t.firstFabricLink(); l >= first {
-		r := s.root(l)
-		return r, int(s.size[r-first])
+		return first + LinkID(s.links.First(int(l-first))), s.links.Size(int(l - first))
 	}
 	n := s.t.devices[s.t.links[l].From].Node
-	k := s.of[n]
-	return s.t.nodes[s.first[k]].firstLink + l - s.t.nodes[n].firstLink, int(s.members[k])
+	k, size := s.Orbit(int(n))
+	return s.t.nodes[k].firstLink + l - s.t.nodes[n].firstLink, size
 }
 
-func (s *Symmetry) root(l LinkID) LinkID {
-	first := s.t.firstFabricLink()
-	for s.parent[l-first] != l {
-		up := &s.parent[l-first]
-		*up = s.parent[*up-first] // halve the path
-		l = *up
-	}
-	return l
-}
-
-// join makes one orbit of two.
+// join makes one orbit of two links of fabrics.
 func (s *Symmetry) join(a, b LinkID) {
-	a, b = s.root(a), s.root(b)
-	if a != b {
-		s.parent[max(a, b)-s.t.firstFabricLink()] = min(a, b)
-	}
+	first := s.t.firstFabricLink()
+	s.links.Join(int(a-first), int(b-first))
 }
 
 // extend extends a permutation of nodes to the fabrics' switches, from below: where the
@@ -115,17 +100,10 @@ func (s *Symmetry) extend(node func(int) int) bool {
 	for i := range x.image {
 		x.image[i] = -1
 	}
-	ends := make([][]int32, len(s.first)) // by orbit of nodes: local numbers of devices that have links to a fabric
-	for k, n := range s.first {
-		for local := range s.t.shapes[s.t.nodes[n].shape].devices {
-			if len(s.t.up(s.t.nodes[n].firstDevice+DeviceID(local), s.t.out)) > 0 {
-				ends[k] = append(ends[k], int32(local))
-			}
-		}
-	}
 	for n := range s.t.nodes {
-		for _, local := range ends[s.of[n]] {
-			if !x.place(s.t.nodes[n].firstDevice+DeviceID(local), s.t.nodes[node(n)].firstDevice+DeviceID(local)) {
+		from, to := s.t.nodes[n].firstDevice, s.t.nodes[node(n)].firstDevice
+		for local := range s.t.shapes[s.t.nodes[n].shape].devices {
+			if !x.place(from+DeviceID(local), to+DeviceID(local)) {
 				return false
 			}
 		}
