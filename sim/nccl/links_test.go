@@ -1,6 +1,8 @@
 package nccl
 
 import (
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -79,5 +81,63 @@ func TestRacksAreJoinedByTheirNICs(t *testing.T) {
 			t.Errorf("%d trays: %d racks, %.0f GB/s out of each, want %d and %.0f", c.trays, r.rates.nodes, r.rates.network/1e9, c.racks,
 				c.network)
 		}
+	}
+}
+
+// Ten kilometres of fibre are 50 µs a link. They act on all that crosses the network, as often as it does; links as
+// shipped files have them add nothing to what kernels were fitted with.
+func TestLatencyOfLinksActs(t *testing.T) {
+	for _, name := range topologies.Names() {
+		topo := load(t, name, topology.Options{})
+		if r, err := NewRuntime(topo, shipped(t, machineOf(t, topo)), cost.GeneralNCCL(), Options{}); err == nil &&
+			(math.Abs(r.rates.hopMore) > 1 || math.Abs(r.rates.acrossMore) > 1) {
+			t.Errorf("%s: its links take %g and %g ps more than usual ones", name, r.rates.hopMore, r.rates.acrossMore)
+		}
+	}
+	usual := runtime(t, load(t, "dgx-h100", topology.Options{Nodes: 4}), "h100")
+	for _, x := range []units.Time{units.Microsecond, 50 * units.Microsecond} {
+		far := runtime(t, load(t, "dgx-h100", topology.Options{Nodes: 4, Set: []string{"classes.ndr400.latency=" + x.String()}}), "h100")
+		for _, size := range []units.Bytes{units.KiB, units.MiB, units.GiB} {
+			a := Ask{Kind: collective.AllReduce, Algorithm: "Tree", Size: size}
+			p, q := predict(t, usual, a), predict(t, far, a)
+			want := units.Time(p.Work.NetHops) * 2 * (x - 600*units.Nanosecond) // from the NIC to the switch and on
+			if more := q.Time - p.Time; more < want*9/10 || more > want*11/10 {
+				t.Errorf("%v a link: %v takes %v more, want %v", x, size, more, want)
+			}
+		}
+	}
+}
+
+// No time falls as sizes grow, whatever NCCL chooses for them.
+func TestTimesDoNotFall(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, name := range topologies.Names() {
+		for _, o := range []topology.Options{{}, {Nodes: 3, GPUs: 1}, {Nodes: 2}, {GPUs: 2}} {
+			topo, err := topology.Load(topologies.Source, name, o)
+			if err != nil || topo.NumRanks() < 2 {
+				continue
+			}
+			r, err := NewRuntime(topo, shipped(t, machineOf(t, topo)), cost.GeneralNCCL(), Options{})
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			for _, k := range everyKind {
+				doesNotFall(t, r, k, random)
+			}
+		}
+	}
+}
+
+func doesNotFall(t *testing.T, r *Runtime, k collective.Kind, random *rand.Rand) {
+	t.Helper()
+	last, before := Prediction{}, units.Bytes(0)
+	for size := units.Bytes(1); size <= 100*units.GiB; size += 1 + units.Bytes(random.Int64N(int64(size))) {
+		p := predict(t, r, Ask{Kind: k, Size: size})
+		if p.Time < last.Time {
+			t.Errorf("%s, %d ranks: %v of %v takes %v by %s/%s, %v takes %v by %s/%s", r.topo.Name(), r.rates.ranks, k, before, last.Time,
+				last.Algorithm, last.Protocol, size, p.Time, p.Algorithm, p.Protocol)
+		}
+		last, before = p, size
 	}
 }

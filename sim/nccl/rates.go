@@ -17,9 +17,11 @@ type machineRates struct {
 	hop          units.Time // of a message inside a node, by its links' latencies
 	flight       units.Time // of a message across the network: the longest
 	across       units.Time // the mean
-	reducing     bool       // the network's switches reduce
-	via          string     // what scaleUp is
-	inside, over string     // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
+	hopMore      float64    // what hop and across are beyond those of usual links, ps
+	acrossMore   float64
+	reducing     bool   // the network's switches reduce
+	via          string // what scaleUp is
+	inside, over string // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
 }
 
 // ratesOf measures a topology.
@@ -59,7 +61,7 @@ func (m *machineRates) measureScaleUp(t *topology.Topology, alone bool) error {
 		return nil
 	}
 	route, err := topology.NewRouter(t).Route(0, 1)
-	if m.hop = route.Latency; m.via == "" {
+	if m.hop, m.hopMore = route.Latency, beyondUsual(t, &route); m.via == "" {
 		m.via = route.Kind.String() + " between GPUs"
 	}
 	return err
@@ -103,6 +105,7 @@ func (m *machineRates) measureNetwork(t *topology.Topology, domains [][]int) err
 		}
 	}
 	m.across /= units.Time(m.ranks)
+	m.acrossMore /= float64(m.ranks)
 	return nil
 }
 
@@ -115,6 +118,7 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 			return 0, err
 		}
 		m.flight, m.across = max(m.flight, route.Latency), m.across+route.Latency
+		m.acrossMore += beyondUsual(t, &route)
 		for i := 0; i < len(route.NICs); i += 2 {
 			if nic := route.NICs[i]; !seen[nic] {
 				seen[nic] = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -25,6 +26,7 @@ type Runtime struct {
 	topo             *topology.Topology
 	options          Options
 	scaleUp, network float64 // shares of the rates that others leave
+	ladders          *sync.Map
 }
 
 // Prediction is a time with what it is made of.
@@ -59,7 +61,8 @@ func (p *Prediction) Band() (low, high units.Time) {
 // general ones for those that it has not. GPUs
 // that NCCL does not know (RCCL runs on them) are predicted from kernels alone.
 func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Runtime, error) {
-	r := &Runtime{profile: cmp.Or(p, general), general: general, reduces: switchesReduce(t), topo: t, options: o, scaleUp: 1, network: 1}
+	r := &Runtime{profile: cmp.Or(p, general), general: general, reduces: switchesReduce(t), topo: t, options: o, scaleUp: 1, network: 1,
+		ladders: &sync.Map{}}
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
 		own := *m // which others may have asked for as well
@@ -99,7 +102,7 @@ func (m *Model) inSwitch() float64 {
 // With is the same with another profile, and another general one.
 func (r *Runtime) With(p, general *cost.Profile) *Runtime {
 	clone := *r
-	clone.profile, clone.general = p, general
+	clone.profile, clone.general, clone.ladders = p, general, &sync.Map{}
 	return &clone
 }
 
@@ -126,11 +129,20 @@ type Ask struct {
 	Graph               bool        // captured in a CUDA graph
 }
 
-// Predict is the time of a collective.
+// Predict is the time of a collective. It does not fall as sizes grow.
 func (r *Runtime) Predict(a Ask) (Prediction, error) {
 	if plain(a.Algorithm) == copyEngine {
 		return r.byCopyEngine(a)
 	}
+	p, err := r.raw(a)
+	if err != nil {
+		return p, err
+	}
+	return r.climbed(a, p), nil
+}
+
+// raw is the time of what NCCL chooses for this size alone.
+func (r *Runtime) raw(a Ask) (Prediction, error) {
 	var best Prediction
 	why := r.why
 	for _, c := range r.choices(a) {
@@ -183,7 +195,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 		p.beyond = kernel.Beyond(a.Size)
 		p.Warnings = extrapolated(r.profile.Name, kernel, p.beyond)
 	case c.own > 0:
-		p.Time, p.HeldOut, p.Slowest = c.own, ownError, "NCCL's own estimate"
+		p.Time, p.HeldOut, p.Slowest = c.own+units.Time(r.farther(&w)), ownError, "NCCL's own estimate"
 		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm,
 			c.protocol)
 	case r.model == nil:
@@ -214,7 +226,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 // the latencies of the links that its hops cross, and all of it.
 func (r *Runtime) spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
 	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
-	l = max(l, w.Hops*float64(r.rates.hop)+w.NetHops*float64(r.rates.across))
+	l = max(l+r.farther(w), w.Hops*float64(r.rates.hop)+w.NetHops*float64(r.rates.across))
 	move := k.Moved(w.Chunk, w.Steps, w.chain()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
 }
