@@ -21,8 +21,7 @@ type exactBound struct {
 	known bool
 	rate  float64 // bytes/s of the whole buffer; 0 where there is no bound
 	cut   string
-	note  string    // why there is none
-	paths pathBound // of all-to-alls
+	note  string // why there is none
 }
 
 // tighten replaces a bound that a plan does not reach by the exact one, where that is
@@ -30,9 +29,6 @@ type exactBound struct {
 // scale-up links, which some routes use.
 func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units.Bytes) {
 	const reached = 0.9999
-	if kind := x.spec.Kind; kind == collective.AllToAll || kind == collective.AllToAllV {
-		x.paths.tighten(x.t, x.spec, b, planned, size)
-	}
 	if float64(b.Time) >= reached*float64(planned) {
 		return
 	}
@@ -62,11 +58,6 @@ func (x *exactBound) find() {
 	switch kind := x.spec.Kind; {
 	case kind == collective.Barrier || x.spec.Ranks < 2:
 		return
-	case kind == collective.AllToAllV && x.paths.perByte > 0:
-		return
-	case kind == collective.AllToAllV:
-		x.note = "of the cuts around ranks, nodes and tiers"
-		return
 	case x.spec.Ranks > maxExactRanks:
 		x.note = fmt.Sprintf("of the cuts around ranks, nodes and tiers: all cuts are looked at for up to %d ranks", maxExactRanks)
 		return
@@ -94,14 +85,44 @@ func ExactBound(t *topology.Topology, spec collective.Spec) (pack.Result, error)
 			return pack.AllReduceCuts(g), nil // switches do some of it
 		}
 		return pack.AllReduceBound(g)
-	case collective.AllToAll:
-		return pack.AllToAllBound(g), nil
-	case collective.SendRecv:
-		return pack.SendRecvBound(g)
+	case collective.AllToAll, collective.AllToAllV, collective.SendRecv:
+		return pairsBound(g, spec), nil
 	case collective.Broadcast, collective.Reduce:
 		return pack.BroadcastBound(g, spec.Root), nil
 	case collective.Scatter, collective.Gather:
 		return pack.ScatterBound(g, spec.Root)
 	}
 	return pack.Bound(g)
+}
+
+// mostParts is in how many parts the largest message counts: enough for bounds.
+const mostParts = 1 << 16
+
+// pairsBound is that of what ranks send one another; smaller messages are rounded down to whole parts.
+func pairsBound(g *pack.Graph, spec collective.Spec) pack.Result {
+	part, size := int64(1), int64(1) // bytes of a part, and of the buffer
+	switch spec.Kind {
+	case collective.AllToAll:
+		size = int64(spec.Ranks)
+	case collective.AllToAllV:
+		for src, row := range spec.Counts {
+			for dst, c := range row {
+				if src != dst {
+					part = max(part, c/mostParts)
+				}
+			}
+		}
+		size = spec.LargestRow()
+	}
+	b := pack.PairsBound(g, func(src, dst int) int64 {
+		switch {
+		case !carries(spec, src, dst):
+			return 0
+		case spec.Counts == nil:
+			return 1
+		}
+		return spec.Counts[src][dst] / part
+	})
+	b.AlgBW = b.Rate.Float() / float64(part) * float64(size)
+	return b
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -89,9 +90,15 @@ type row struct {
 func (r row) where() string { return fmt.Sprintf("%s, %v, %v, %s", r.machine, r.kind, r.size, r.costs) }
 
 // ablation prints, for each algorithm, where it comes first and what plans would lose without it. Algorithms named in its
-// arguments are left out from the start: what is left out together may be missed though each alone is not.
+// arguments are left out from the start: what is left out together may be missed though each alone is not. With
+// "--on PATTERN" first, only machines are looked at whose names match that regular expression.
 func ablation(leftOut []string) {
-	rows := allRows(leftOut)
+	list := machines()
+	if len(leftOut) > 1 && leftOut[0] == "--on" {
+		on := regexp.MustCompile(leftOut[1])
+		list, leftOut = slices.DeleteFunc(list, func(m machine) bool { return !on.MatchString(m.name) }), leftOut[2:]
+	}
+	rows := allRows(list, leftOut)
 	byName := map[string][]row{}
 	for _, r := range rows {
 		byName[r.algorithm] = append(byName[r.algorithm], r)
@@ -121,8 +128,7 @@ func ablation(leftOut []string) {
 }
 
 // allRows plans on all processors; the rows are in the order of machines.
-func allRows(leftOut []string) []row {
-	list := machines()
+func allRows(list []machine, leftOut []string) []row {
 	out := make([][]row, len(list))
 	var wait sync.WaitGroup
 	next := make(chan int)

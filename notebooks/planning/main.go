@@ -6,7 +6,7 @@
 //
 //	go run ./notebooks/planning
 //	go run ./notebooks/planning degraded
-//	go run ./notebooks/planning ablation [algorithm…]
+//	go run ./notebooks/planning ablation [--on PATTERN] [algorithm…]
 //
 // The first prints the tables of docs/planning.md for whole machines, the second that of
 // machines that have lost parts, each in a minute or two; the third, in about an hour, what plans

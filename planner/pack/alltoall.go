@@ -1,25 +1,28 @@
 package pack
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"railyard/internal/heap"
 	"railyard/internal/maxflow"
 )
 
-// AllToAllBound is a rate that no all-to-all can beat, in bytes/s between each ordered
-// pair of ranks. Any lengths of the edges give such a bound: all traffic takes at least
-// the sum of the distances between ranks, and there is no more room than capacity times
-// length. Tried are lengths that single out the edges of a cut, around the rank that
-// sends least, that of Bound and those through the middle; on graphs that are not too large, lengths that grow
-// where shortest paths crowd (Garg, Könemann), which approach the optimum of
-// multi-commodity flow, and the cuts that these lengths suggest.
-func AllToAllBound(g *Graph) Result {
+// Demand is how much each rank sends each other rank, in parts.
+type Demand func(src, dst int) int64
+
+// PairsBound is a rate of a part, in bytes/s, that no exchange of parts between pairs of ranks can
+// beat: an all-to-all where everybody has one part for everybody. Any lengths of the edges give such
+// a bound: all traffic takes at least the sum of the distances of its pairs, and there is no more room
+// than capacity times length. Tried are lengths that single out the edges of a cut, around the rank
+// that sends or receives least for what it has, that of Bound and those through the middle; on graphs that
+// are not too large, lengths that grow where shortest paths crowd (Garg, Könemann), which approach the
+// optimum of multi-commodity flow, and the cuts that these lengths suggest.
+func PairsBound(g *Graph, demand Demand) Result {
 	if g.Ranks < 2 {
 		return Result{Rate: Fraction{0, 1}, Cut: "one rank has nothing to receive"}
 	}
-	a := newLengths(g)
+	a := newLengths(g, demand)
 	if b, err := Bound(g); err == nil {
 		set := make([]bool, g.Vertices)
 		for _, r := range b.Source {
@@ -29,27 +32,15 @@ func AllToAllBound(g *Graph) Result {
 	}
 	a.tryLeast()
 	a.halves()
-	if g.Ranks*len(g.Edges) <= mostForRounds {
+	if size := g.Ranks * len(g.Edges); size <= mostForRounds && a.pairs > 2*g.Ranks {
 		a.rounds(300, 0.2)
+	} else if size <= mostForRounds {
+		a.rounds(min(3000, 6_000_000/size), 0.05) // of few pairs, prices settle late
 	}
 	if g.Ranks <= mostForSweep {
 		a.sweep()
 	}
-	a.best.AlgBW = a.best.Rate.Float() * float64(g.Ranks)
 	return a.best
-}
-
-// SendRecvBound is the same where every rank sends to the next alone, the last one to the
-// first; in bytes/s of each.
-func SendRecvBound(g *Graph) (Result, error) {
-	if g.Ranks*len(g.Edges) > mostForRounds {
-		return Result{}, fmt.Errorf("pack: %d ranks and %d edges are too many", g.Ranks, len(g.Edges))
-	}
-	a := newLengths(g)
-	a.next = true
-	a.rounds(min(3000, 6_000_000/(g.Ranks*len(g.Edges))), 0.05) // of few pairs, prices settle late
-	a.best.AlgBW = a.best.Rate.Float()
-	return a.best, nil
 }
 
 // mostForRounds is up to how many ranks times edges lengths are improved round by round.
@@ -61,8 +52,9 @@ const mostForSweep = 32
 // lengths are those of a graph's edges, and shortest paths by them.
 type lengths struct {
 	g      *Graph
-	next   bool    // ranks send to the next one alone
-	start  []int32 // edges by vertex
+	parts  [][]int64 // by source and destination
+	pairs  int       // that have any
+	start  []int32   // edges by vertex
 	length []int64
 	dist   []int64
 	via    []int32 // the edge by which the shortest path arrives
@@ -71,11 +63,21 @@ type lengths struct {
 	best   Result
 }
 
-func newLengths(g *Graph) *lengths {
-	a := &lengths{g: g, start: g.starts(), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices),
+func newLengths(g *Graph, demand Demand) *lengths {
+	a := &lengths{g: g, parts: make([][]int64, g.Ranks),
+		start: g.starts(), length: make([]int64, len(g.Edges)), dist: make([]int64, g.Vertices),
 		via: make([]int32, g.Vertices), load: make([]float64, len(g.Edges)),
 		queue: heap.New(func(a, b reach) bool { return a.dist < b.dist })}
 	a.best.Rate = Fraction{math.MaxInt64, 1}
+	for src := range a.parts {
+		a.parts[src] = make([]int64, g.Ranks)
+		for dst := range a.parts[src] {
+			if src != dst {
+				a.parts[src][dst] = demand(src, dst)
+				a.pairs += int(min(a.parts[src][dst], 1))
+			}
+		}
+	}
 	return a
 }
 
@@ -92,12 +94,19 @@ func (a *lengths) tryCut(set []bool) {
 	for v := range set {
 		sink[v] = !set[v]
 	}
-	capacity, inside := a.g.crossing(sink)
-	outside := int64(a.g.Ranks) - inside
-	if inside == 0 || outside == 0 {
+	capacity, _ := a.g.crossing(sink)
+	var parts int64
+	for src, row := range a.parts {
+		for dst, n := range row {
+			if set[src] && !set[dst] {
+				parts += n
+			}
+		}
+	}
+	if parts == 0 {
 		return
 	}
-	if y := fraction(capacity, inside*outside); y.Cmp(a.best.Rate) < 0 {
+	if y := fraction(capacity, parts); y.Cmp(a.best.Rate) < 0 {
 		a.best = a.g.result(y, sink)
 		a.best.Cut = a.g.explain(a.best)
 	}
@@ -142,22 +151,36 @@ func (g *Graph) cheapest(set []bool) []bool {
 	return out
 }
 
-// tryLeast tries the cut around the rank that can send least.
+// tryLeast tries the cuts around the rank that can send least for what it has to send, and around the
+// one that can receive least.
 func (a *lengths) tryLeast() {
-	out := make([]int64, a.g.Ranks)
+	out, in := make([]float64, a.g.Ranks), make([]float64, a.g.Ranks)
 	for _, e := range a.g.Edges {
 		if int(e.From) < a.g.Ranks {
-			out[e.From] += e.Cap
+			out[e.From] += float64(e.Cap)
+		}
+		if int(e.To) < a.g.Ranks {
+			in[e.To] += float64(e.Cap)
 		}
 	}
-	least := 0
-	for r := range out {
-		if out[r] < out[least] {
-			least = r
+	sends, receives := make([]int64, a.g.Ranks), make([]int64, a.g.Ranks)
+	for src, row := range a.parts {
+		for dst, n := range row {
+			sends[src] += n
+			receives[dst] += n
 		}
+	}
+	for i := range out {
+		out[i], in[i] = (out[i]+1)/float64(sends[i]), (in[i]+1)/float64(receives[i]) // infinite where there is nothing
 	}
 	set := make([]bool, a.g.Vertices)
+	least := slices.Index(out, slices.Min(out))
 	set[least] = true
+	a.tryCut(set)
+	least = slices.Index(in, slices.Min(in))
+	for v := range set {
+		set[v] = v != least
+	}
 	a.tryCut(set)
 }
 
@@ -220,12 +243,13 @@ func (a *lengths) bound() Fraction {
 		order := a.from(int32(r))
 		for _, v := range order {
 			onward[v] = 0
-			if int(v) < a.g.Ranks && (!a.next || int(v) == (r+1)%a.g.Ranks) {
-				onward[v] = 1
-				if a.dist[v] > math.MaxInt64-way {
+			if int(v) < a.g.Ranks && a.parts[r][v] > 0 {
+				onward[v] = float64(a.parts[r][v])
+				more := mulMin(a.dist[v], a.parts[r][v], math.MaxInt64)
+				if more > math.MaxInt64-way {
 					return Fraction{0, 1}
 				}
-				way += a.dist[v]
+				way += more
 			}
 		}
 		for i := len(order) - 1; i > 0; i-- {

@@ -310,7 +310,7 @@ func TestOneRankHasNoBound(t *testing.T) {
 	even[0], errs[0] = Bound(g)
 	even[1], errs[1] = AllReduceBound(g)
 	even[2], errs[2] = ScatterBound(g, 0)
-	even[3], even[4] = BroadcastBound(g, 0), AllToAllBound(g)
+	even[3], even[4] = BroadcastBound(g, 0), PairsBound(g, each)
 	for i, b := range even {
 		if errs[i] != nil || b.Rate.Num != 0 || b.Cut == "" {
 			t.Errorf("%d: %+v, %v", i, b, errs[i])
@@ -332,6 +332,8 @@ func BenchmarkBound(b *testing.B) {
 	}
 }
 
+func each(_, _ int) int64 { return 1 }
+
 // Optima of the whole buffer in GB/s, from linear programs.
 func TestAllToAllBound(t *testing.T) {
 	for _, c := range []struct {
@@ -345,7 +347,7 @@ func TestAllToAllBound(t *testing.T) {
 		{"dgx-h100", 4, 200, 3}, {"dgx-h100", 128, 51200, 1016},
 	} {
 		g := fromTopology(t, load(t, c.name, c.nodes))
-		if got, want := AllToAllBound(g).Rate, fraction(c.num*1e9, c.den*int64(g.Ranks)); got != want {
+		if got, want := PairsBound(g, each).Rate, fraction(c.num*1e9, c.den*int64(g.Ranks)); got != want {
 			t.Errorf("%s x%d: %v (%.3f GB/s), want %v", c.name, c.nodes, got, got.Float()*float64(g.Ranks)/1e9, want)
 		}
 	}

@@ -5,7 +5,7 @@
 //     capacities. Reversed, it is for what goes to a root instead of from it.
 //   - Bound is the exact rate that no all-gather can beat, and the cut that says why;
 //     AllReduceBound is that of all-reduces, BroadcastBound and ScatterBound those of a
-//     single root, AllToAllBound that of all-to-all.
+//     single root, PairsBound that of what pairs of ranks exchange.
 //   - Pack finds spanning out-trees for every root whose hops are transfers between
 //     ranks, over the routes that the runtime takes; PackFor those for the roots of
 //     other collectives. Packing.Verify proves that they fit.

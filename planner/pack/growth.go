@@ -29,9 +29,6 @@ func newGrowth(g *Graph, caps []int64, starts []start, seed uint64) *growth {
 	for _, s := range starts {
 		e.start(s.root, s.count)
 	}
-	if g.Ranks <= mostListed {
-		e.slack = newSlack(e)
-	}
 	return e
 }
 
@@ -55,8 +52,7 @@ type growth struct {
 	order   []int32 // in which ranks are looked at
 	seed    *rand.Rand
 
-	net   maxflow.Network // of one question after another
-	slack slack           // instead of it, where ranks are few
+	net maxflow.Network // of one question after another
 }
 
 func (e *growth) start(root int32, count int64) {
@@ -127,9 +123,6 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 				e.bundles = append(e.bundles, &rest)
 				b.count = m
 			}
-			if e.slack != nil {
-				e.slack.add(b.ranks[0], u, v, m)
-			}
 			e.cap[u][v] -= m
 			e.into[v] -= m
 			b.parent[v], b.depth[v] = u, depth+1
@@ -144,13 +137,6 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 // room is to how many trees of bundle b the edge (u,v) can be added, up to want; where
 // it is less and a set of ranks says so, which.
 func (e *growth) room(b *bundle, u, v int32, want int64) (int64, set) {
-	if e.slack != nil {
-		return e.slack.room(b.ranks[0], u, v, want), nil
-	}
-	return e.roomByFlow(b, u, v, want)
-}
-
-func (e *growth) roomByFlow(b *bundle, u, v int32, want int64) (int64, set) {
 	for _, x := range e.tight {
 		if x.has(int(v)) && !x.has(int(u)) && x.meets(b.ranks) {
 			return 0, nil
