@@ -8,5 +8,5 @@ import "embed"
 // training steps.csv) and systems.csv, which maps
 // series of them, by the longest prefix of their names, to topologies and profiles.
 //
-//go:embed *.csv
+//go:embed *.csv workloads/*.yaml
 var Files embed.FS

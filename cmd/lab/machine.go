@@ -18,14 +18,13 @@ func (m machine) load() (*topology.Topology, error) {
 	return topology.Load(topologies.Source, m.topology, m.options)
 }
 
-// predictor predicts steps on it with NCCL.
-func (m machine) predictor() (*step.Predictor, error) {
+// predictor predicts steps on it with NCCL, on a GPU or, without one, on the machine's.
+func (m machine) predictor(g *gpu.GPU) (*step.Predictor, error) {
 	t, err := m.load()
 	if err != nil {
 		return nil, err
 	}
-	var g *gpu.GPU
-	if m.gpu != "" {
+	if g == nil && m.gpu != "" {
 		if g, err = gpu.Get(m.gpu); err != nil {
 			return nil, err
 		}

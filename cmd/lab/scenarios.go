@@ -136,7 +136,7 @@ func (s *workedRun) row() (report.ScenarioRow, error) {
 }
 
 func (s *workedRun) run(o step.Options) (*step.Result, error) {
-	p, err := s.machine.predictor()
+	p, err := s.machine.predictor(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +16,7 @@ import (
 
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
+	"railyard/model/gpu"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/model/workload"
@@ -22,7 +26,7 @@ import (
 
 func newSteps() *cobra.Command {
 	var format cli.FormatFlag
-	var out string
+	var out, rows string
 	cmd := &cobra.Command{
 		Use:     "steps",
 		Short:   "Predict published training steps, and show the errors",
@@ -32,7 +36,7 @@ func newSteps() *cobra.Command {
 			if err := format.Check(); err != nil {
 				return err
 			}
-			d, err := validateSteps(cmd)
+			d, err := newStepFiles(rows).validate(cmd)
 			if err != nil {
 				return err
 			}
@@ -46,51 +50,77 @@ func newSteps() *cobra.Command {
 	}
 	format.Add(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for capacity-validation.md")
+	cmd.Flags().StringVar(&rows, "rows", "", "rows of a file with the columns of validation/steps.csv, instead of that; workload and "+
+		"GPU files lie beside it")
 	return cmd
 }
 
-// publishedStep is a row of validation/steps.csv.
+// publishedStep is a row of validation/steps.csv, or of a file like it.
 type publishedStep struct {
-	id, source, topology string
-	nodes                int
-	workload             string
-	set                  []string
-	layout               string
-	seconds              float64
+	id, source, workload, layout, note string
+	set                                []string
+	machine                            machine
+	seconds                            float64
 }
 
-func publishedSteps() ([]publishedStep, error) {
-	data, err := validation.Files.ReadFile("steps.csv")
+// publishedSteps reads rows by the names of their columns.
+func publishedSteps(files fs.FS, name string) ([]publishedStep, error) {
+	data, err := fs.ReadFile(files, name)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("validation/steps.csv: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var out []publishedStep
 	for i, r := range rows[1:] {
-		nodes, err1 := strconv.Atoi(r[3])
-		s, err2 := strconv.ParseFloat(r[7], 64)
-		if err1 != nil || err2 != nil || !(s > 0) {
-			return nil, fmt.Errorf("validation/steps.csv:%d: nodes and step_s must be positive numbers", i+2)
+		cell := func(column string) string {
+			if at := slices.Index(rows[0], column); at >= 0 {
+				return r[at]
+			}
+			return ""
 		}
-		out = append(out, publishedStep{r[0], r[1], r[2], nodes, r[4], strings.FieldsFunc(r[5], func(c rune) bool { return c == ';' }),
-			r[6], s})
+		s := publishedStep{id: cell("id"), source: cell("source"), workload: cell("workload"), layout: cell("layout"), note: cell("note"),
+			set:     strings.FieldsFunc(cell("set"), func(c rune) bool { return c == ';' }),
+			machine: machine{topology: cell("topology"), gpu: cell("gpu")}}
+		nodes, err1 := strconv.Atoi(cell("nodes"))
+		gpus, err2 := strconv.Atoi(cmp.Or(cell("gpus"), "0"))
+		t, err3 := strconv.ParseFloat(cell("step_s"), 64)
+		if err1 != nil || err2 != nil || err3 != nil || !(t > 0) {
+			return nil, fmt.Errorf("%s:%d: nodes, gpus (of a node) and step_s must be positive numbers", name, i+2)
+		}
+		s.machine.options, s.seconds = topology.Options{Nodes: nodes, GPUs: gpus}, t
+		out = append(out, s)
 	}
 	return out, nil
 }
 
-func validateSteps(cmd *cobra.Command) (*report.StepValidation, error) {
-	rows, err := publishedSteps()
+// stepFiles are published steps, and the files that they name.
+type stepFiles struct {
+	fs.FS
+	name     string
+	machines map[string]*step.Predictor
+}
+
+// newStepFiles are those of a file, or of validation/steps.csv.
+func newStepFiles(path string) *stepFiles {
+	f := &stepFiles{validation.Files, "steps.csv", map[string]*step.Predictor{}}
+	if path != "" {
+		f.FS, f.name = os.DirFS(filepath.Dir(path)), filepath.Base(path)
+	}
+	return f
+}
+
+func (f *stepFiles) validate(cmd *cobra.Command) (*report.StepValidation, error) {
+	rows, err := publishedSteps(f, f.name)
 	if err != nil {
 		return nil, err
 	}
 	d := &report.StepValidation{Schema: "railyard.step-validation/v1"}
-	machines := map[string]*step.Predictor{}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "steps")
 	for i := range rows {
-		r, err := rows[i].predict(machines)
+		r, err := f.predict(&rows[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", rows[i].id, err)
 		}
@@ -102,20 +132,48 @@ func validateSteps(cmd *cobra.Command) (*report.StepValidation, error) {
 	return d, cmd.Context().Err()
 }
 
-// predict is a row with its prediction, or with why there is none.
-func (s *publishedStep) predict(machines map[string]*step.Predictor) (report.StepValidationRow, error) {
-	out := report.StepValidationRow{ID: s.id, Source: s.source, Topology: s.topology, Workload: s.workload, Layout: s.layout,
-		Published: s.seconds}
-	key := fmt.Sprintf("%s:%d", s.topology, s.nodes)
-	p := machines[key]
-	if p == nil {
-		var err error
-		if p, err = (machine{topology: s.topology, options: topology.Options{Nodes: s.nodes}}).predictor(); err != nil {
-			return out, err
-		}
-		machines[key] = p
+// workload is a shipped one, or a file beside the rows.
+func (f *stepFiles) workload(s *publishedStep) (*workload.Workload, error) {
+	if !strings.HasSuffix(s.workload, ".yaml") {
+		return workload.Get(s.workload, s.set...)
 	}
-	w, err := workload.Get(s.workload, s.set...)
+	data, err := fs.ReadFile(f, s.workload)
+	if err != nil {
+		return nil, err
+	}
+	return workload.Parse(s.workload, data, s.set...)
+}
+
+// predictor is one for all rows on a machine.
+func (f *stepFiles) predictor(m machine) (*step.Predictor, error) {
+	key := fmt.Sprintf("%s:%d:%d:%s", m.topology, m.options.Nodes, m.options.GPUs, m.gpu)
+	if p := f.machines[key]; p != nil {
+		return p, nil
+	}
+	var g *gpu.GPU
+	if strings.HasSuffix(m.gpu, ".yaml") {
+		data, err := fs.ReadFile(f, m.gpu)
+		if err != nil {
+			return nil, err
+		}
+		if g, err = gpu.ParseOne(m.gpu, data); err != nil {
+			return nil, err
+		}
+	}
+	p, err := m.predictor(g)
+	f.machines[key] = p
+	return p, err
+}
+
+// predict is a row with its prediction, or with why there is none.
+func (f *stepFiles) predict(s *publishedStep) (report.StepValidationRow, error) {
+	out := report.StepValidationRow{ID: s.id, Source: s.source, Topology: s.machine.topology, Workload: s.workload, Layout: s.layout,
+		Published: s.seconds, Note: s.note}
+	p, err := f.predictor(s.machine)
+	if err != nil {
+		return out, err
+	}
+	w, err := f.workload(s)
 	if err != nil {
 		return out, err
 	}
@@ -127,7 +185,7 @@ func (s *publishedStep) predict(machines map[string]*step.Predictor) (report.Ste
 	}
 	out.Predicted, out.MFU, out.MemoryGiB = best.Time.Seconds(), best.MFU(), best.Memory.Total()/float64(units.GiB)
 	if strings.Contains(s.layout, "*") {
-		out.Note = fmt.Sprintf("mb%d vpp%d taken", best.Layout.MicroBatch, best.Layout.Virtual)
+		out.Note += fmt.Sprintf(" mb%d vpp%d taken", best.Layout.MicroBatch, best.Layout.Virtual)
 	}
 	if !best.Memory.Fits() {
 		out.Note += fmt.Sprintf(" predicted memory %.0f GiB, of %.0f", out.MemoryGiB, float64(best.Memory.Capacity)/float64(units.GiB))

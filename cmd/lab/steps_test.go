@@ -18,7 +18,7 @@ func TestCapacityDocumentsAreCurrent(t *testing.T) {
 	long.Only(t)
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())
-	v, err := validateSteps(cmd)
+	v, err := newStepFiles("").validate(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}

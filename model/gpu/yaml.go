@@ -49,12 +49,17 @@ func read(path string) (*GPU, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := Parse(path, data)
+	return ParseOne(path, data)
+}
+
+// ParseOne reads a list of a single GPU.
+func ParseOne(file string, data []byte) (*GPU, error) {
+	list, err := Parse(file, data)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) != 1 {
-		return nil, fmt.Errorf("%s: it describes %d GPUs: leave one", path, len(list))
+		return nil, fmt.Errorf("%s: it describes %d GPUs: leave one", file, len(list))
 	}
 	return list[slices.Collect(maps.Keys(list))[0]], nil
 }
