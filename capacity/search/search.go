@@ -369,7 +369,10 @@ func (s *searcher) tooLarge() error {
 			least = i
 		}
 	}
-	_, err := step.Run(s.p, s.w, s.layouts[least], step.Options{})
+	e, err := step.Bound(s.p, s.w, s.layouts[least], false)
+	if err == nil {
+		err = e.Memory.TooLarge(&s.layouts[least])
+	}
 	return fmt.Errorf("none of %d layouts fits into memory; the smallest, %s: %w", len(s.layouts), s.rows[least].Layout, err)
 }
 

@@ -41,10 +41,10 @@ func (m *memo) blocks(w *workload.Workload) []workload.Block {
 
 // memoKey is the key of a builder's pass; ok is false where the pass is its own.
 func (b *builder) memoKey(k passKey) (key memoKey, ok bool) {
-	if b.spans || b.scale != 1 {
+	if b.spans || b.measured {
 		return key, false
 	}
-	key = memoKey{passKey: k, shard: b.l.Sharding(), batch: b.l.MicroBatch, recompute: b.l.Recompute, silent: b.silent}
+	key = memoKey{passKey: k, shard: b.shard, batch: b.l.MicroBatch, recompute: b.l.Recompute, silent: b.silent}
 	if !b.silent {
 		key.tensor, key.context, key.expert = b.families.tensor.key, b.families.context.key, b.families.expert.key
 	}

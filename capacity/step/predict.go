@@ -43,6 +43,7 @@ type Predictor struct {
 	shares  map[string]placed
 	parts   map[split]*topology.Topology
 	times   map[asked]Prediction
+	sends   map[string]*exchanges
 	memo    memo
 }
 
@@ -62,7 +63,7 @@ type placed struct {
 // NewPredictor makes a predictor.
 func NewPredictor(m *Machine, r Runtime) *Predictor {
 	return &Predictor{machine: m, runtime: r,
-		shares: map[string]placed{}, parts: map[split]*topology.Topology{}, times: map[asked]Prediction{}}
+		shares: map[string]placed{}, parts: map[split]*topology.Topology{}, times: map[asked]Prediction{}, sends: map[string]*exchanges{}}
 }
 
 // OnNCCL makes a predictor of a cluster that runs NCCL. Without a GPU it is the

@@ -18,6 +18,7 @@ type pass struct {
 	time    units.Time
 	compute units.Time
 	again   units.Time                   // of compute: recomputation
+	adds    additions                    // to compute, by framework and stragglers
 	exposed map[workload.Axis]units.Time // the GPU waits for it
 	busy    [2]units.Time                // communication on scale-up links, and on the network
 	calls   []call
@@ -38,7 +39,10 @@ type player struct {
 	predict   *Predictor
 	families  families
 	precision gpu.Precision
-	scale     float64 // of computation: what the user measured over what the model says
+	overhead  float64 // of the framework, a share of what kernels take
+	straggle  float64 // of the slowest GPU, a share of what one takes in the mean
+	scale     float64 // of computation: what the user measured over what kernels take
+	measured  bool    // scale is from a measurement
 	spans     bool    // keep them
 	silent    bool    // communication takes no time
 }
@@ -58,7 +62,25 @@ func (p *player) family(a workload.Axis) *Family {
 
 // compute is the time of a step that computes.
 func (p *player) compute(s *workload.Step) units.Time {
-	return units.Time(float64(s.Time(p.predict.machine.GPU, p.precision)) * p.scale)
+	kernels, adds := p.parts(s)
+	return kernels + adds.framework + adds.stragglers
+}
+
+// additions are what comes on top of kernels.
+type additions struct{ framework, stragglers units.Time }
+
+func (a *additions) add(b additions) {
+	a.framework, a.stragglers = a.framework+b.framework, a.stragglers+b.stragglers
+}
+
+// parts are what a step that computes takes in kernels, and on top.
+func (p *player) parts(s *workload.Step) (kernels units.Time, a additions) {
+	kernels = units.Time(float64(s.Time(p.predict.machine.GPU, p.precision)) * p.scale)
+	if a.framework = units.Time(float64(kernels) * p.overhead); s.Do == workload.Host && !p.measured {
+		kernels, a.framework = 0, kernels
+	}
+	a.stragglers = units.Time(float64(kernels+a.framework) * p.straggle)
+	return kernels, a
 }
 
 // play runs steps on two streams: computation in order, communication in order. What is
@@ -92,15 +114,17 @@ func (p *player) play(steps []workload.Step) (*pass, error) {
 				compute = network
 			}
 		default:
-			t := p.compute(s)
+			kernels, adds := p.parts(s)
+			t := kernels + adds.framework + adds.stragglers
 			if waiting >= 0 { // beside a collective's kernel
-				beside := min(units.Time(float64(t)*(1+slower(x.calls[waiting].sms))), max(network-compute, 0))
+				beside := min(units.Time(float64(t)/(1-x.calls[waiting].sms)), max(network-compute, 0))
 				t += units.Time(float64(beside) * x.calls[waiting].sms)
 			}
 			if p.spans {
 				x.spans = append(x.spans, span{s.Name, "", compute, compute + t})
 			}
 			x.compute += t
+			x.adds.add(adds)
 			compute += t
 		}
 	}
@@ -114,7 +138,13 @@ func (p *player) call(s *workload.Step) (call, error) {
 		return call{step: *s}, nil
 	}
 	f := p.family(s.Axis)
-	x, err := p.predict.Collective(f, s.Kind, s.Size)
+	var x Prediction
+	var err error
+	if s.Routing != nil {
+		x, err = p.dispatch(f, s)
+	} else {
+		x, err = p.predict.Collective(f, s.Kind, s.Size)
+	}
 	if err != nil {
 		return call{}, err
 	}

@@ -18,7 +18,9 @@ type Result struct {
 
 	Time          units.Time
 	Compute       units.Time // forward, backward and what is recomputed
-	Recompute     units.Time // of Compute
+	Recompute     units.Time // of Compute, in kernels
+	Framework     units.Time // of Compute: what the framework adds
+	Stragglers    units.Time // of Compute: what the slowest GPU takes longer
 	Convert       units.Time // of gradients for the wire
 	Optimizer     units.Time
 	Exposed       map[workload.Axis]units.Time // the GPU waits for communication over an axis
@@ -48,11 +50,14 @@ func (r *Result) collect(b *builder, e *engine, end units.Time, tied *Collective
 		r.Time += tied.Time
 		r.Exposed[workload.Pipeline] += tied.Time
 	}
+	var adds additions
 	for i := range l.tasks {
 		t := &l.tasks[i]
 		r.Compute += t.compute
 		r.Convert += t.convert
 		for _, p := range t.parts {
+			r.Recompute += p.again
+			adds.add(p.adds)
 			for a, x := range p.exposed {
 				r.Exposed[a] += x
 			}
@@ -60,34 +65,12 @@ func (r *Result) collect(b *builder, e *engine, end units.Time, tied *Collective
 		stretched := l.ended[i] - l.started[i] - t.length() // by transfers on the same links
 		r.Exposed[workload.Data] += max(stretched, 0)
 	}
-	if b.l.Recompute != workload.NoRecompute {
-		r.Recompute = r.Compute - b.withoutRecompute(l)
-	}
+	r.Framework, r.Stragglers = adds.framework, adds.stragglers
 	computed := l.ended[len(l.ended)-1]
 	r.Exposed[workload.Data] += l.waited[1] + max(l.last-computed, 0)
 	r.Bubble = l.waited[0] + end - max(l.last, computed)
 	r.collectives(b, stage, tied)
 	r.notes(b)
-}
-
-// withoutRecompute is what a stage's tasks would compute if all activations were kept.
-func (b *builder) withoutRecompute(l *lane) units.Time {
-	var sum units.Time
-	again := map[*pass]units.Time{}
-	for i := range l.tasks {
-		t := &l.tasks[i]
-		sum += t.compute
-		if !t.slot.backward {
-			continue
-		}
-		for _, p := range t.parts {
-			if _, ok := again[p]; !ok {
-				again[p] = p.again
-			}
-			sum -= again[p]
-		}
-	}
-	return sum
 }
 
 // collectives are those of the stage; what the step waits for replicas is shared out
@@ -147,7 +130,13 @@ func (r *Result) alone(b *builder, played []lane) error {
 // notes says what to know before believing the result.
 func (r *Result) notes(b *builder) {
 	r.Notes = append(r.Notes, r.machine.GPU.NotesFor(b.w.Precision)...)
-	if b.scale != 1 {
+	if m := &r.Memory; !m.Fits() {
+		r.Notes = append(r.Notes, fmt.Sprintf("it needs %s of %s with all activations: the framework has to free, repeat or move some of %s",
+			gib(m.Total()), gib(float64(m.Capacity)), gib(m.Activations)))
+	}
+	if by := b.shard.By; !b.measured {
+		r.Notes = append(r.Notes, "framework: "+by.String())
+	} else {
 		r.Notes = append(r.Notes, "computation is the user's measurement")
 	}
 	seen := map[string]bool{}
@@ -159,7 +148,7 @@ func (r *Result) notes(b *builder) {
 			}
 		}
 	}
-	r.Notes = append(r.Notes, "left out: data loading, host launch gaps, stragglers")
+	r.Notes = append(r.Notes, "left out: data loading")
 }
 
 // ExposedTotal is what the GPU waits for communication in all.
@@ -204,7 +193,8 @@ type Part struct {
 
 // Parts are where the time goes; they add up to it.
 func (r *Result) Parts() []Part {
-	parts := []Part{{"compute", r.Compute - r.Recompute, ""}, {"recompute", r.Recompute, ""}, {"pipeline bubble", r.Bubble, ""}}
+	parts := []Part{{"compute", r.Compute - r.Recompute - r.Framework - r.Stragglers, ""}, {"recompute", r.Recompute, ""},
+		{"framework", r.Framework, ""}, {"stragglers", r.Stragglers, ""}, {"pipeline bubble", r.Bubble, ""}}
 	for _, a := range []workload.Axis{workload.Tensor, workload.Context, workload.Expert, workload.Pipeline, workload.Data} {
 		parts = append(parts, Part{"exposed " + string(a) + " communication", r.Exposed[a], a})
 	}

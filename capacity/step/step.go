@@ -5,13 +5,14 @@
 //
 //	Layout ─▶ stages ─▶ passes of blocks (player) ─▶ tasks and transfers (builder) ─▶ engine ─▶ Result
 //
-// What is left out, and makes steps look faster than they are: data loading, launch gaps
-// of the host, stragglers (Result.Notes says so).
+// What the framework adds, and stragglers, are parts of their own, fitted on published steps
+// (model/workload/frameworks.yaml). What is left out: data loading (Result.Notes says so).
 package step
 
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"railyard/model/collective"
 	"railyard/model/units"
@@ -100,6 +101,11 @@ func (b *builder) played() (*engine, units.Time, error) {
 	return e, end, err
 }
 
+// straggle is how much longer the slowest GPU of a machine takes, and with it all: it grows
+// by so much a doubling from one node of 8 on (pairs of equal steps in validation/steps.csv
+// whose GPUs differ; arXiv 2208.11035 has such a spread between GPUs of one model).
+func straggle(ranks int) float64 { return 0.004 * math.Log2(max(float64(ranks)/8, 1)) }
+
 // prepare checks a layout and its memory.
 func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder, Memory, error) {
 	if err := errors.Join(p.machine.GPU.Supports(w.Precision), l.Check(w, p.machine.Topology.NumRanks())); err != nil {
@@ -107,15 +113,19 @@ func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder
 	}
 	b := newBuilder(p, w, l, o)
 	m := memory(w, l, b.stages, p.machine.GPU.Memory)
-	if !m.Fits() && !o.AllowOverflow {
-		return nil, m, &TooLarge{Memory: m, Advice: m.advise(l)}
+	if !m.CanFit() && !o.AllowOverflow {
+		return nil, m, m.TooLarge(l)
 	}
 	return b, m, nil
 }
 
 func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *builder {
-	x := &player{predict: p, families: l.families(), precision: w.Precision, scale: 1, spans: o.Timeline}
-	return &builder{replicas: &replicas{player: x, w: w, l: l, known: map[exchangedKey]exchanged{}}, stages: stages(w, p.memo.blocks(w), l),
+	by := w.RunBy(l.Zero)
+	x := &player{predict: p, families: l.families(), precision: w.Precision, overhead: by.On(p.machine.GPU), straggle: straggle(l.Ranks()),
+		scale: 1, spans: o.Timeline}
+	shard := l.Sharding()
+	shard.By = by
+	return &builder{shard: shard, replicas: &replicas{player: x, w: w, l: l, known: map[exchangedKey]exchanged{}}, stages: stages(w, p.memo.blocks(w), l),
 		passes: map[passKey]*pass{}, works: map[workKey]*work{}, calls: map[int]*callTable{}}
 }
 
@@ -159,6 +169,7 @@ func (b *builder) busiest() (int, units.Time, error) {
 
 // rescale makes the busiest stage compute as long as was measured.
 func (b *builder) rescale(measured units.Time) error {
+	b.overhead, b.straggle, b.measured = 0, 0, true
 	_, model, err := b.busiest()
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 // builder makes the engine's lanes of a layout.
 type builder struct {
 	*replicas
+	shard  workload.Sharding
 	stages []stage
 	passes map[passKey]*pass
 	works  map[workKey]*work
@@ -41,13 +42,14 @@ func (b *builder) pass(x workload.Block, backward bool) (*pass, error) {
 		b.passes[key] = p
 		return p, nil
 	}
-	shard, batch := b.l.Sharding(), float64(b.l.MicroBatch)
+	shard, batch := b.shard, float64(b.l.MicroBatch)
 	steps := x.Forward(shard, batch)
 	var again units.Time
 	if backward {
 		steps = workload.Repeated(x, shard, batch, b.l.Recompute)
 		for i := range steps {
-			again += b.compute(&steps[i])
+			kernels, _ := b.parts(&steps[i])
+			again += kernels
 		}
 		steps = append(steps, x.Backward(shard, batch)...)
 	}

@@ -30,8 +30,8 @@ func TestCapacityDocumentsAreCurrent(t *testing.T) {
 		}
 		sum += math.Abs(e)
 	}
-	if mean := sum / float64(len(v.Rows)); mean > 0.12 {
-		t.Errorf("mean absolute error %.3f on %d published steps, it was 0.107", mean, len(v.Rows))
+	if mean := sum / float64(len(v.Rows)); mean > 0.06 {
+		t.Errorf("mean absolute error %.3f on %d published steps, it was 0.054", mean, len(v.Rows))
 	}
 	s, err := scenarioDocument()
 	if err != nil {

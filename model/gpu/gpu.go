@@ -52,6 +52,8 @@ type GPU struct {
 	Memory    units.Bytes
 	Bandwidth units.Rate            // of its memory
 	SMs       int                   // multiprocessors (compute units)
+	Power     float64               // its limit, watts; 0: not known
+	Clock     float64               // under load, of what it was when its kernels were measured
 	Streams   Streams               // what kernels that move memory reach of the bandwidth
 	Peak      map[Precision]float64 // dense FLOP/s
 	Products  map[Precision]Product

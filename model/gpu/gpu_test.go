@@ -1,6 +1,8 @@
 package gpu_test
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -142,4 +144,29 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPowerCapsTheClock: by the cube root, against the shipped GPU; a title's watts count.
+func TestPowerCapsTheClock(t *testing.T) {
+	for title, want := range map[string]float64{"H100, 500 W": math.Cbrt(500.0 / 700), "H100": 1} {
+		g, err := gpu.ParseOne("mine.yaml", []byte(fmt.Sprintf(`
+schema: railyard.gpus/v1
+gpus:
+  mine:
+    title: %q
+    memory: 80GiB
+    bandwidth: 3350GB/s
+    sms: 132
+    tflops: {fp16: 989.4, bf16: 989.4}
+    like: h100
+    source: test
+    date: 2026-11-23
+`, title)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(g.Clock-want) > 1e-12 {
+			t.Errorf("%s: clock %v, want %v", title, g.Clock, want)
+		}
+	}
 }

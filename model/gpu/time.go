@@ -17,7 +17,7 @@ func seconds(s float64) units.Time {
 // rate is what large products reach one after the other, in FLOP/s.
 func (g *GPU) rate(p Precision) float64 {
 	c := g.Products[p]
-	return g.Peak[p] * c.Efficiency * c.Steady
+	return g.Peak[p] * c.Efficiency * c.Steady * g.Clock
 }
 
 // Convert is the time to bring an operand of so many elements into the precision of
@@ -60,5 +60,5 @@ func (g *GPU) Attend(p Precision, flop, tokens float64, backward, flash bool) un
 	if p == FP8 {
 		p = BF16
 	}
-	return a.Launch + seconds(flop/(g.Peak[p]*a.Efficiency*share)*(1+a.HalfLength/tokens))
+	return a.Launch + seconds(flop/(g.Peak[p]*a.Efficiency*share*g.Clock)*(1+a.HalfLength/tokens))
 }

@@ -4,8 +4,11 @@ import (
 	_ "embed" // gpus.yaml
 	"fmt"
 	"maps"
+	"math"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -131,6 +134,7 @@ func decode(d *yamlfile.Diagnostics, before, known map[string]*GPU, name string,
 		}
 	}
 	g.noteBursts()
+	g.capPower(o, known)
 	g.Source, g.Date = o.Provenance()
 	o.Done()
 	g.check(o)
@@ -197,6 +201,30 @@ func (g *GPU) borrow(other *GPU) {
 	}
 	if g.Flash == (Attention{}) && (other != g || g.Attention != (Attention{})) {
 		g.Flash = g.Attention
+	}
+}
+
+// watts is a power limit in a title.
+var watts = regexp.MustCompile(`(\d+) W\b`)
+
+// capPower lowers or raises the clock where a GPU has another power limit than the shipped one
+// whose peak rate is nearest, on which its kernels were measured. Power goes with the cube of
+// the clock: with its square by the voltage, which follows it (arXiv 1905.11012, section 2).
+func (g *GPU) capPower(o *yamlfile.Object, known map[string]*GPU) {
+	g.Clock = 1
+	if m := watts.FindStringSubmatch(g.Title); m != nil {
+		g.Power, _ = strconv.ParseFloat(m[1], 64)
+	}
+	if o.Has("power") {
+		g.Power = o.Number("power", 1)
+	}
+	near := math.Inf(1)
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		k := known[name]
+		d := math.Abs(math.Log(k.Peak[FP16] / g.Peak[FP16]))
+		if g.Power > 0 && k.Power > 0 && d < near {
+			near, g.Clock = d, math.Cbrt(g.Power/k.Power)
+		}
 	}
 }
 

@@ -10,9 +10,9 @@ func (l *layer) Activations(s Sharding, batch float64, r Recompute) float64 {
 	if r == FullRecompute {
 		return x.cut * h * x.e
 	}
-	whole := x.cut * h * (4*x.e + 2*m.mask()) // inputs of two norms, of qkv and of the network; two masks
+	whole := x.cut * h * (2*x.e + 2*x.product + 2*m.mask()) // inputs of two norms, of qkv and of the network; two masks
 	heads := x.tokens * l.headElements(&x) * x.e
-	network := l.networkElements(&x) * x.e
+	network := l.networkBytes(&x)
 	sum := whole + heads + network
 	if !m.Fused && r == NoRecompute {
 		per := x.e + m.mask()*(x.e+1) // weights; dropout's mask and output
@@ -31,16 +31,17 @@ func (l *layer) headElements(x *shape) float64 {
 	return (m.queries()+m.values())/x.t + 2*m.localKV(x.s.Tensor)*float64(m.HeadDim)
 }
 
-// networkElements are the input and the output of the feed-forward network's activation;
-// of experts also the copies of tokens that go in and come out.
-func (l *layer) networkElements(x *shape) float64 {
-	m, parts := l.m, 2.0
+// networkBytes are the input and the output of the feed-forward network's activation, which
+// is the input of a product; of experts also the copies of tokens that go in and come out.
+func (l *layer) networkBytes(x *shape) float64 {
+	m, width := l.m, x.e+x.product
 	if m.Gated {
-		parts = 3
+		width += x.e
 	}
 	if !l.experts {
-		return x.tokens * parts * float64(m.FFN) / x.t
+		return x.tokens * width * float64(m.FFN) / x.t
 	}
 	copies := x.tokens / x.t * float64(m.TopK)
-	return copies*(parts*float64(m.ExpertFFN)+2*float64(m.Hidden)) + x.tokens*parts*float64(m.SharedExperts*m.ExpertFFN)/x.t
+	return copies*(width*float64(m.ExpertFFN)+(x.product+x.e)*float64(m.Hidden)) +
+		x.tokens*width*float64(m.SharedExperts*m.ExpertFFN)/x.t
 }

@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/gpu"
+	"railyard/model/units"
 )
 
 // expertShape is what an expert sees: tokens are cut over the tensor axis, too, and go
@@ -18,14 +19,45 @@ func (l *layer) expertShape(x *shape) (y shape, experts float64) {
 	return y, experts
 }
 
-// dispatch sends tokens to their experts, and back: an all-to-all of all copies.
-func (l *layer) dispatch(x *shape, name string) []Step {
-	bytes := x.tokens / x.t * float64(l.m.TopK*l.m.Hidden) * x.e
-	steps := []Step{{Name: name + " permutation", Do: Stream, Kernel: gpu.Copy, Bytes: 2 * bytes}}
+// Routing is how tokens choose experts.
+type Routing struct {
+	Experts, TopK int
+	Limit         int // domains that a token's experts lie in at most (DeepSeek-V3, section 2.1.2); 0: all
+}
+
+// Reached is in how many of parts, equal ones of domains, a token has experts, which are
+// chosen evenly: that of a part of x experts has none is C(n−x, k) / C(n, k).
+func (r *Routing) Reached(domains, parts int) float64 {
+	n, each := float64(r.Experts), float64(r.Experts)/float64(parts)
+	if r.Limit > 0 && r.Limit < domains {
+		n, parts = n*float64(r.Limit)/float64(domains), parts*r.Limit/domains
+	}
+	none := 1.0
+	for i := range r.TopK {
+		none *= max(n-each-float64(i), 0) / (n - float64(i))
+	}
+	return float64(parts) * (1 - none)
+}
+
+// dispatch sends tokens to their experts, and back, after or before they are permuted; Size
+// is that of all copies.
+func (l *layer) dispatch(x *shape, name string, element float64) []Step {
+	copies := x.tokens / x.t * float64(l.m.TopK*l.m.Hidden)
+	steps := []Step{{Name: name + " permutation", Do: Stream, Kernel: gpu.Copy, Bytes: 2 * copies * x.e}}
 	if x.s.Expert > 1 {
-		steps = append(steps, communicate(name, Expert, collective.AllToAll, bytes, false))
+		s := communicate(name, Expert, collective.AllToAll, copies*element, false)
+		s.Routing = &l.m.routing
+		steps = append(steps, s)
 	}
 	return steps
+}
+
+// dispatched is the size of an element on its way to the experts; back it has 16 bits.
+func (m *Transformer) dispatched(x *shape) float64 {
+	if m.Dispatch != "" {
+		return float64(m.Dispatch.Bytes())
+	}
+	return x.e
 }
 
 // router is the product that scores experts; its backward pass has two.
@@ -47,6 +79,16 @@ func grouped(steps []Step, experts float64) []Step {
 	return steps
 }
 
+// host is what the framework needs to launch a pass of an expert layer, of so many products
+// for each of the local experts.
+func (x *shape) host(experts, products float64) Step {
+	s := Step{Name: "expert launches", Do: Host}
+	if by := x.s.By; by != nil {
+		s.Waits = by.ExpertPass*units.Time(products/2) + units.Time(experts*products*float64(by.ExpertLaunch))
+	}
+	return s
+}
+
 func (l *layer) shared(x shape) *ffn {
 	return l.ffn(x, "shared expert", float64(l.m.SharedExperts*l.m.ExpertFFN))
 }
@@ -54,7 +96,7 @@ func (l *layer) shared(x shape) *ffn {
 func (l *layer) expertsForward(x shape) []Step {
 	y, n := l.expertShape(&x)
 	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
-	steps := slices.Concat([]Step{l.router(&x)}, l.dispatch(&x, "dispatch"), grouped(expert.forward(), n), l.dispatch(&x, "combine"))
+	steps := slices.Concat([]Step{x.host(n, 2), l.router(&x)}, l.dispatch(&x, "dispatch", l.m.dispatched(&x)), grouped(expert.forward(), n), l.dispatch(&x, "combine", x.e))
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).forward()...)
 	}
@@ -64,7 +106,7 @@ func (l *layer) expertsForward(x shape) []Step {
 func (l *layer) expertsBackward(x shape) []Step {
 	y, n := l.expertShape(&x)
 	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
-	steps := slices.Concat(l.dispatch(&x, "combine backward"), grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward"),
+	steps := slices.Concat([]Step{x.host(n, 4)}, l.dispatch(&x, "combine backward", l.m.dispatched(&x)), grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward", x.e),
 		[]Step{l.router(&x), l.router(&x)})
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).backward()...)

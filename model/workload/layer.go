@@ -39,7 +39,7 @@ func (l *layer) Parameters(s Sharding) Parameters {
 }
 
 func (l *layer) FLOP() float64 {
-	whole := Sharding{1, 1, 1, false}
+	whole := Sharding{Tensor: 1, Context: 1, Expert: 1}
 	sum := 0.0
 	for _, step := range l.Forward(whole, 1) {
 		switch {
@@ -58,17 +58,18 @@ func (m *Transformer) scoreFLOP(tokens float64) float64 {
 
 // shape is what a layer's steps depend on.
 type shape struct {
-	e      float64 // bytes of an element
-	g      float64 // bytes of an accumulated gradient
-	t      float64 // tensor axis
-	tokens float64 // on this GPU
-	cut    float64 // tokens that norms and residuals see
-	tp     bool
-	s      Sharding
+	e       float64 // bytes of an element
+	product float64 // bytes of an operand of a product
+	g       float64 // bytes of an accumulated gradient
+	t       float64 // tensor axis
+	tokens  float64 // on this GPU
+	cut     float64 // tokens that norms and residuals see
+	tp      bool
+	s       Sharding
 }
 
 func (w *Workload) shape(s Sharding, batch float64) shape {
-	x := shape{e: float64(w.ElementBytes()), g: float64(w.Gradients), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
+	x := shape{e: float64(w.ElementBytes()), product: float64(w.Precision.Bytes()), g: float64(w.Gradients), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
 	x.tokens = batch * float64(w.Transformer.Sequence) / float64(s.Context)
 	x.cut = x.tokens
 	if s.Sequence {
@@ -99,11 +100,30 @@ func (l *layer) Backward(s Sharding, batch float64) []Step {
 	return slices.Concat(steps, x.normBackward(l.m), x.residualBackward(l.m), l.attentionBackward(x, batch), x.normBackward(l.m))
 }
 
-// Repeated are the steps that the backward pass computes again.
+// Repeated are the steps that the backward pass computes again: what lies before a
+// transformer's layers and behind them is kept. What needs no input of the last product of a
+// layer is not computed again where the framework stops early (PyTorch's checkpoints, whose
+// early_stop is on; torch.utils.checkpoint).
 func Repeated(b Block, s Sharding, batch float64, r Recompute) []Step {
 	switch r {
 	case FullRecompute:
-		return b.Forward(s, batch)
+		switch b.(type) {
+		case *embedding, *head:
+			return nil
+		}
+		steps := b.Forward(s, batch)
+		if s.By != nil && s.By.StopsEarly {
+			last := -1
+			for i := range steps {
+				if steps[i].Kernel == gpu.Activation {
+					last = i
+				}
+			}
+			if last >= 0 {
+				steps = steps[:last+1]
+			}
+		}
+		return steps
 	case SelectiveRecompute:
 		var out []Step
 		for _, step := range b.Forward(s, batch) {

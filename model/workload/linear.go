@@ -23,6 +23,10 @@ func (l *linear) hidden() float64 {
 	return l.m * l.n * l.x.e
 }
 
+// gathered is the size of what is gathered for a product: in the products' precision, since it
+// is converted before it is sent (Transformer Engine's sequence-parallel layers gather FP8).
+func (l *linear) gathered() float64 { return l.hidden() / l.x.e * l.x.product }
+
 // forward gathers the sequence before a product by columns; after one by rows, partial
 // results are added.
 func (l *linear) forward() []Step {
@@ -31,7 +35,7 @@ func (l *linear) forward() []Step {
 	case !l.x.tp || !l.columns && !l.rows:
 		return []Step{product}
 	case l.columns && l.x.s.Sequence:
-		return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.hidden(), false), product}
+		return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), product}
 	case l.columns:
 		return []Step{product}
 	case l.x.s.Sequence:
@@ -51,12 +55,12 @@ func (l *linear) backward() []Step {
 	case !l.x.tp || !l.columns && !l.rows, l.rows && !l.x.s.Sequence:
 		return []Step{input, weight}
 	case l.columns && l.x.s.Sequence:
-		return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.hidden(), true), input, wait,
+		return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), true), input, wait,
 			communicate(l.name+" reduce-scatter", Tensor, collective.ReduceScatter, l.hidden(), true), weight, wait}
 	case l.columns:
 		return []Step{input, communicate(l.name+" all-reduce", Tensor, collective.AllReduce, l.hidden(), true), weight, wait}
 	}
-	return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.hidden(), false), input, weight}
+	return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), input, weight}
 }
 
 // accumulation is what the product that makes the weights' gradient moves besides its

@@ -1,5 +1,7 @@
 package workload
 
+import "railyard/model/gpu"
+
 // Transformer are the dimensions of one. Sizes are counts of elements.
 type Transformer struct {
 	Layers, Hidden       int
@@ -21,7 +23,9 @@ type Transformer struct {
 	TopK          int
 	SharedExperts int
 	ExpertFFN     int
-	DenseLayers   int // first layers, which have FFN and no experts
+	DenseLayers   int           // first layers, which have FFN and no experts
+	Dispatch      gpu.Precision // of tokens on their way to experts; "": as activations
+	routing       Routing
 
 	// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434); 0: ordinary heads.
 	QueryRank, KVRank, RopeDim, ValueDim int

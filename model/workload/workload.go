@@ -24,8 +24,9 @@ type Workload struct {
 	Precision         gpu.Precision // of products; parameters and activations have at least 16 bits
 	Gradients         int           // bytes of a gradient when it is accumulated and reduced
 	Optimizer         Optimizer
-	MicroBatch        int // samples in a GPU's forward pass
-	GlobalBatch       int // samples in a step
+	Framework         string // "": the usual one
+	MicroBatch        int    // samples in a GPU's forward pass
+	GlobalBatch       int    // samples in a step
 	Transformer       *Transformer
 	Table             []Row // of a workload that is no transformer
 }
@@ -65,6 +66,7 @@ func (w *Workload) SampleUnits() int {
 type Sharding struct {
 	Tensor, Context, Expert int
 	Sequence                bool // norms and dropout are cut along the sequence, over the tensor group
+	By                      *Framework
 }
 
 // Axis is a way in which work is divided over GPUs.
@@ -90,6 +92,7 @@ const (
 	Stream                    // Bytes through memory
 	Communicate               // a collective of Size over Axis
 	Wait                      // for all asynchronous communication
+	Host                      // the GPU waits for the host
 )
 
 // Step is one thing that a GPU does in a block.
@@ -102,6 +105,7 @@ type Step struct {
 	Bytes    float64    // of a Product: what it moves besides its operands
 	Converts float64    // elements of a Product's operand that have to be brought into its precision
 	Kernel   gpu.Kernel // of a Stream
+	Waits    units.Time // for the host
 	Flash    bool       // attention by FlashAttention-2
 	Tokens   float64
 	Backward bool
@@ -109,6 +113,7 @@ type Step struct {
 	Kind     collective.Kind
 	Size     units.Bytes // as nccl-tests counts it
 	Async    bool        // the GPU goes on computing
+	Routing  *Routing    // of an all-to-all of tokens
 	core     bool        // of the attention between its products: what selective recomputation repeats
 }
 
@@ -123,6 +128,8 @@ func (s *Step) Time(g *gpu.GPU, p gpu.Precision) units.Time {
 		return g.Attend(p, s.FLOP, s.Tokens, s.Backward, s.Flash)
 	case Stream:
 		return g.Stream(s.Kernel, s.Bytes)
+	case Host:
+		return s.Waits
 	}
 	return 0
 }

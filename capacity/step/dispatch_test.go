@@ -1,0 +1,74 @@
+package step_test
+
+import (
+	"testing"
+
+	"railyard/capacity/step"
+	"railyard/capacity/steptest"
+	"railyard/model/workload"
+)
+
+// dispatched is how long a step's tokens travel to experts and back, in one collective.
+func dispatched(t *testing.T, layout string, set ...string) step.Collective {
+	t.Helper()
+	p := steptest.Predictor(t, "superpod-h100", 8)
+	l, err := step.ParseLayout(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := step.Run(p, steptest.Workload(t, "deepseek-v3", set...), l, step.Options{AllowOverflow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Collectives {
+		if c.Axis == workload.Expert {
+			return c
+		}
+	}
+	return step.Collective{}
+}
+
+// TestTokensCrossOncePerNode: of 8 nodes a token of DeepSeek-V3 reaches 4 at most, each once,
+// and 58.7 MB of tokens cannot cross faster than 50 GB/s a GPU.
+func TestTokensCrossOncePerNode(t *testing.T) {
+	const layout = "dp64 ep64 zero1 mb1 gb64"
+	limited, free := dispatched(t, layout), dispatched(t, layout, "transformer.node_limit=0")
+	tokens := 4096 * 7168 * 2.0
+	if least := 4 * 7.0 / 8 * tokens * 0.98 / 50e9; limited.Time.Seconds() < least {
+		t.Errorf("%v: the network allows %v s", limited.Time, least)
+	}
+	if copies := 8 * 7.0 / 8 * tokens / 50e9; free.Time.Seconds() >= copies {
+		t.Errorf("%v is not less than that of all copies, %v s", free.Time, copies)
+	}
+	if limited.Time >= free.Time {
+		t.Errorf("limited to four nodes %v, without limit %v", limited.Time, free.Time)
+	}
+	half := dispatched(t, layout, "transformer.dispatch=fp8")
+	if ratio := half.Time.Seconds() / limited.Time.Seconds(); ratio < 0.49 || ratio > 0.51 {
+		t.Errorf("in FP8 it takes %.2f of the time", ratio)
+	}
+	if inside := dispatched(t, "dp64 ep8 zero1 mb1 gb64"); inside.Network || inside.Time >= limited.Time {
+		t.Errorf("inside a node: %v, network %v", inside.Time, inside.Network)
+	}
+}
+
+// TestFrameworkIsAPart: framework and stragglers are parts of their own.
+func TestFrameworkIsAPart(t *testing.T) {
+	p := steptest.Predictor(t, "superpod-h100", 8)
+	l, err := step.ParseLayout("dp64 zero3 mb1 gb64 full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := step.Run(p, steptest.Workload(t, "llama-3-8b", "framework=fsdp"), l, step.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, seen := int64(0), map[string]bool{}
+	for _, x := range r.Parts() {
+		sum += int64(x.Time)
+		seen[x.Name] = true
+	}
+	if sum != int64(r.Time) || !seen["framework"] || !seen["stragglers"] {
+		t.Errorf("parts add up to %d of %d: %v", sum, int64(r.Time), r.Parts())
+	}
+}
