@@ -131,7 +131,8 @@ func (r *Result) alone(b *builder, played []lane) error {
 func (r *Result) notes(b *builder) {
 	r.Notes = append(r.Notes, r.machine.GPU.NotesFor(b.w.Precision)...)
 	if m := &r.Memory; !m.Fits() {
-		r.Notes = append(r.Notes, fmt.Sprintf("it needs %s of %s with all activations: the framework has to free, repeat or move some of %s",
+		r.Notes = append(r.Notes, fmt.Sprintf("it needs %s of %s with all activations: the framework has to free, repeat or move some "+
+			"of %s",
 			gib(m.Total()), gib(float64(m.Capacity)), gib(m.Activations)))
 	}
 	if by := b.shard.By; !b.measured {

@@ -125,7 +125,8 @@ func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *build
 		scale: 1, spans: o.Timeline}
 	shard := l.Sharding()
 	shard.By = by
-	return &builder{shard: shard, replicas: &replicas{player: x, w: w, l: l, known: map[exchangedKey]exchanged{}}, stages: stages(w, p.memo.blocks(w), l),
+	return &builder{shard: shard,
+		replicas: &replicas{player: x, w: w, l: l, known: map[exchangedKey]exchanged{}}, stages: stages(w, p.memo.blocks(w), l),
 		passes: map[passKey]*pass{}, works: map[workKey]*work{}, calls: map[int]*callTable{}}
 }
 

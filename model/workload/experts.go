@@ -96,7 +96,8 @@ func (l *layer) shared(x shape) *ffn {
 func (l *layer) expertsForward(x shape) []Step {
 	y, n := l.expertShape(&x)
 	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
-	steps := slices.Concat([]Step{x.host(n, 2), l.router(&x)}, l.dispatch(&x, "dispatch", l.m.dispatched(&x)), grouped(expert.forward(), n), l.dispatch(&x, "combine", x.e))
+	steps := slices.Concat([]Step{x.host(n, 2), l.router(&x)}, l.dispatch(&x, "dispatch", l.m.dispatched(&x)),
+		grouped(expert.forward(), n), l.dispatch(&x, "combine", x.e))
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).forward()...)
 	}
@@ -106,7 +107,8 @@ func (l *layer) expertsForward(x shape) []Step {
 func (l *layer) expertsBackward(x shape) []Step {
 	y, n := l.expertShape(&x)
 	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
-	steps := slices.Concat([]Step{x.host(n, 4)}, l.dispatch(&x, "combine backward", l.m.dispatched(&x)), grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward", x.e),
+	steps := slices.Concat([]Step{x.host(n, 4)}, l.dispatch(&x, "combine backward", l.m.dispatched(&x)),
+		grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward", x.e),
 		[]Step{l.router(&x), l.router(&x)})
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).backward()...)
