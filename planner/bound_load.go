@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -49,6 +50,7 @@ const outOfNode, intoNode cutKey = -1, -2
 type loadKey struct {
 	channel, chunks int
 	medium          topology.Medium
+	protocol        string
 }
 
 // anyMedium stands for the most efficient one.
@@ -70,11 +72,12 @@ func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
 
 // connBound is a connection: how many messages it carries a slice, by chunks in them.
 type connBound struct {
-	channel int
-	medium  topology.Medium
-	latency units.Time
-	rate    float64
-	sizes   []sizeCount
+	channel  int
+	medium   topology.Medium
+	protocol string
+	latency  units.Time
+	rate     float64
+	sizes    []sizeCount
 }
 
 type sizeCount struct {
@@ -186,8 +189,12 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 	}
 	crosses := n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer))
 	r, inTeam := n.teams[[2]int32{src, dst}]
+	protocol := string(n.s.Protocol)
+	if inTeam {
+		protocol = cost.InSwitch(protocol)
+	}
 	if crosses && !inTeam { // teams share what crosses
-		n.add(way, channel, anyMedium, u.sizes, 1)
+		n.add(way, loadKey{channel, 0, anyMedium, string(n.s.Protocol)}, u.sizes, 1)
 		if !u.routed {
 			return connBound{}, false
 		}
@@ -200,19 +207,20 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 	}
 	if crosses || !u.in {
 		for _, h := range r.hops {
-			n.add(cutKey(h.Link), channel, r.medium, u.sizes, float64(h.Num)/float64(h.Den))
+			n.add(cutKey(h.Link), loadKey{channel, 0, r.medium, protocol}, u.sizes, float64(h.Num)/float64(h.Den))
 		}
 	}
-	return connBound{channel, r.medium, r.latency, r.rate, u.sizes}, true
+	return connBound{channel, r.medium, protocol, r.latency, r.rate, u.sizes}, true
 }
 
-// add counts messages of which a share of the bytes crosses a link.
-func (n *nodeView) add(cut cutKey, channel int, medium topology.Medium, sizes []sizeCount, share float64) {
+// add counts messages of a kind of which a share of the bytes crosses a link.
+func (n *nodeView) add(cut cutKey, kind loadKey, sizes []sizeCount, share float64) {
 	if n.onto[cut] == nil {
 		n.onto[cut] = map[loadKey]float64{}
 	}
 	for _, s := range sizes {
-		n.onto[cut][loadKey{channel, s.chunks, medium}] += s.count * share * float64(n.s.Channels[channel].Slices)
+		kind.chunks = s.chunks
+		n.onto[cut][kind] += s.count * share * float64(n.s.Channels[kind.channel].Slices)
 	}
 }
 
@@ -305,7 +313,7 @@ func (n *nodeView) loads() []linkLoad {
 			l.messages = append(l.messages, messageCount{k, c})
 		}
 		slices.SortFunc(l.messages, func(a, b messageCount) int {
-			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium))
+			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium), cmp.Compare(a.protocol, b.protocol))
 		})
 		if key := fmt.Sprint(l); !seen[key] {
 			seen[key] = true
@@ -352,7 +360,7 @@ func (x *sizedBound) conn(c *connBound) float64 {
 	t := 0.0
 	for _, s := range c.sizes {
 		bytes := x.chunk[c.channel] * units.Bytes(s.chunks)
-		tr := x.b.profile.Transfer(c.medium, string(x.s.Protocol), bytes)
+		tr := x.b.profile.Transfer(c.medium, c.protocol, bytes)
 		one := float64(tr.Alpha)
 		if x.b.profile.Latencies {
 			one += float64(c.latency)
@@ -372,7 +380,7 @@ func (l *linkLoad) time(x *sizedBound) float64 {
 	for i := range l.messages {
 		m := &l.messages[i]
 		each := x.chunk[m.channel] * units.Bytes(m.chunks)
-		bytes += m.count * float64(each) / x.efficiency(m.medium, each)
+		bytes += m.count * float64(each) / x.efficiency(m, each)
 	}
 	if bytes == 0 {
 		return 0
@@ -381,13 +389,13 @@ func (l *linkLoad) time(x *sizedBound) float64 {
 }
 
 // efficiency is the share of the line rate that messages use.
-func (x *sizedBound) efficiency(medium topology.Medium, bytes units.Bytes) float64 {
-	if medium != anyMedium {
-		return x.b.profile.Transfer(medium, string(x.s.Protocol), bytes).Efficiency
+func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
+	if of.medium != anyMedium {
+		return x.b.profile.Transfer(of.medium, of.protocol, bytes).Efficiency
 	}
 	best := 0.0
 	for m := topology.NVLink; m <= topology.Network; m++ {
-		best = max(best, x.b.profile.Transfer(m, string(x.s.Protocol), bytes).Efficiency)
+		best = max(best, x.b.profile.Transfer(m, of.protocol, bytes).Efficiency)
 	}
 	return best
 }

@@ -13,6 +13,7 @@ import (
 type costClass struct {
 	medium        topology.Medium
 	protocol      schedule.Protocol
+	inSwitch      bool // of messages that switches copy or add up
 	latency       units.Time
 	solo, private float64 // bytes/s
 }
@@ -34,7 +35,7 @@ func (c *compiler) costClasses() {
 	index := map[costClass]int32{}
 	for i := range c.routes {
 		r := &c.routes[i]
-		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.full.Latency, r.solo, r.private}
+		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, r.full.Latency, r.solo, r.private}
 		id, ok := index[k]
 		if !ok {
 			id = int32(len(c.classes))
@@ -117,7 +118,11 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if e.opts.countSteps {
 		return charge{alpha: 1, direct: 1, solo: 1, limit: unlimited, eff: 1, empty: true}
 	}
-	t := e.profile.Transfer(k.medium, string(k.protocol), bytes)
+	protocol := string(k.protocol)
+	if k.inSwitch {
+		protocol = cost.InSwitch(protocol)
+	}
+	t := e.profile.Transfer(k.medium, protocol, bytes)
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}

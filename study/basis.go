@@ -50,9 +50,12 @@ func (q *Question) basesOf() bases {
 			b.moved = o
 		}
 	}
-	b.inNetwork = b.moved
-	if b.moved.Kind != cost.LineRate {
-		b.inNetwork = cost.Origin{Kind: cost.Assumed, Source: "operations of switches cost what messages do: railyard's kernels make none"}
+	b.inNetwork = q.costs.OriginInSwitch()
+	if _, outside := t.InNetwork(func(d topology.Device) bool { return d.Kind != topology.NVSwitch }); outside && b.moved.Kind != cost.LineRate {
+		b.inNetwork = cost.Origin{Kind: cost.Assumed, Source: "operations of the network's switches cost what messages do: none were measured"}
+	}
+	if slices.Index(known, b.moved.Kind) > slices.Index(known, b.inNetwork.Kind) {
+		b.inNetwork = b.moved
 	}
 	return b
 }

@@ -143,6 +143,19 @@ func modelNamed(model string) (best string) {
 // generations are the machines of NVLink's generations.
 var generations = map[string]string{"1": "p100", "2": "v100", "3": "a100", "4": "h100", "5": "b200"}
 
+// nvlinkGeneration is that of rank 0's NVLinks, as their class's name says; "" where it does not.
+func nvlinkGeneration(t *topology.Topology) (generation string) {
+	for _, l := range t.Out(t.Ranks()[0]) {
+		if c := t.Class(l); c.Medium == topology.NVLink {
+			generation = ""
+			if m := nvlinkClass.FindStringSubmatch(strings.ToLower(c.Name)); m != nil {
+				generation = m[1]
+			}
+		}
+	}
+	return generation
+}
+
 var nvlinkClass = regexp.MustCompile(`nvlink[ _-]?v?([1-5])`)
 
 // fastestLink is what rank 0 talks to other GPUs over, a scale-up link, else PCIe; and the machine
@@ -156,10 +169,7 @@ func fastestLink(t *topology.Topology) (medium topology.Medium, machine string) 
 		case topology.XGMI:
 			return c.Medium, "mi300x"
 		case topology.NVLink:
-			medium, machine = c.Medium, General
-			if m := nvlinkClass.FindStringSubmatch(strings.ToLower(c.Name)); m != nil {
-				machine = generations[m[1]]
-			}
+			medium, machine = c.Medium, cmp.Or(generations[nvlinkGeneration(t)], General)
 		case topology.C2C:
 			grace = true
 		case topology.PCIe:

@@ -2,7 +2,6 @@ package cost
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"railyard/model/topology"
@@ -160,6 +159,14 @@ func (m *Machine) complete(p *Profile, t *topology.Topology) *Profile {
 			}
 		}
 	}
+	if share := inSwitchShare(t); share > 0 && !slices.ContainsFunc(p.Curves, func(c Curve) bool { return c.Protocol == inSwitch }) {
+		for _, source := range []*Profile{m.NCCL(), GeneralNCCL()} {
+			if c := source.deriveInSwitch(share); c != nil {
+				curves = append(curves, *c)
+				break
+			}
+		}
+	}
 	out := *p
 	out.Curves, out.Launch = curves, launch
 	return &out
@@ -190,13 +197,8 @@ func (p *Profile) derive(medium topology.Medium, fabric string) (curves []Curve,
 		if medium == topology.Network {
 			alpha = k.NetHop
 		}
-		from := &Origin{Derived, "", fmt.Sprintf("what NCCL's %s by %s/%s reaches over %s on %s", k.Collective, k.Algorithm, k.Protocol,
-			k.Over, p.Name), p.Date, ""}
-		if p.Name == General {
-			from.Kind, from.From = Assumed, General
-		}
 		last := k.Pieces[len(k.Pieces)-1].Slowdown
-		c := Curve{Medium: medium.String(), Protocol: protocol, Origin: from, Segments: []Segment{{Alpha: alpha, Efficiency: 1 / last}}}
+		c := Curve{Medium: medium.String(), Protocol: protocol, Origin: p.reachedBy(k), Segments: []Segment{{Alpha: alpha, Efficiency: 1 / last}}}
 		if curves = append(curves, c); len(curves) == 1 { // for protocols of which nothing is known here
 			c.Protocol = anyMedium
 			curves = append(curves, c)

@@ -177,3 +177,49 @@ func TestPlansAreNotPromisedLineRate(t *testing.T) {
 		}
 	}
 }
+
+// TestInSwitchCosts: what NVSwitches add up and multicast costs what NVLS reaches with so many GPUs in a node; without such
+// switches, and with line rates, it costs what messages do, and each says so.
+func TestInSwitchCosts(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		kind   cost.OriginKind
+		source string
+		share  float64 // of the line rate, before the kernel's own slowdown
+	}{
+		{"dgx-h100", cost.Derived, "all_reduce by nvls/simple reaches over nvlink on h100", 0.85 * 7 / 8},
+		{"dgx-b200", cost.Derived, "nvls/simple reaches over nvlink on b200", 0.74 * 7 / 8},
+		{"gb200-nvl72", cost.Derived, "nvls/simple reaches over nvlink on gb200", 0.74 * 3 / 4},
+		{"hgx-h200-4", cost.Assumed, "nvls/simple reaches over nvlink on general", 0.85 * 3 / 4},
+		{"dgx-a100", cost.Assumed, "cost what messages do", 0},
+	} {
+		topo := load(t, c.name, topology.Options{})
+		m := machineFor(t, topo)
+		own := m.Own(topo)
+		if o := own.OriginInSwitch(); o.Kind != c.kind || !strings.Contains(o.Source, c.source) {
+			t.Errorf("%s: %v", c.name, &o)
+		}
+		for _, protocol := range own.Protocols() {
+			x, plain := own.Transfer(topology.NVLink, cost.InSwitch(protocol), 64<<20), own.Transfer(topology.NVLink, protocol, 64<<20)
+			if c.share == 0 && x != plain {
+				t.Errorf("%s: %s in switches %+v, else %+v", c.name, protocol, x, plain)
+			}
+			if c.share > 0 && (x.Alpha <= plain.Alpha || x.Efficiency > c.share || x.Efficiency < c.share/1.25) {
+				t.Errorf("%s: %s in switches %+v, of %.3f", c.name, protocol, x, c.share)
+			}
+		}
+		plain := own.OriginOver(topology.NVLink)
+		if strings.Contains(plain.Source, "nvls") {
+			t.Errorf("%s: messages by %v", c.name, &plain)
+		}
+	}
+	topo := load(t, "dgx-h100", topology.Options{})
+	m, err := cost.MachineOn(topo, "line")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := m.Own(topo)
+	if o := line.OriginInSwitch(); o.Kind != cost.LineRate || line.Transfer(topology.NVLink, cost.InSwitch("simple"), 1<<20).Efficiency != 1 {
+		t.Errorf("line: %v", &o)
+	}
+}

@@ -42,7 +42,7 @@ func (o *Origin) String() string {
 // OriginOver is where the costs of transfers over a medium come from.
 func (p *Profile) OriginOver(medium topology.Medium) Origin {
 	for i := range p.Curves {
-		if c := &p.Curves[i]; c.Origin != nil && (c.Medium == medium.String() || c.Medium == anyMedium) {
+		if c := &p.Curves[i]; c.Origin != nil && c.Protocol != inSwitch && (c.Medium == medium.String() || c.Medium == anyMedium) {
 			return *c.Origin
 		}
 	}
@@ -61,9 +61,13 @@ func (m *Machine) Origins(t *topology.Topology) []PartOrigin {
 	out := m.WithOwn(own).Parts()
 	seen := map[string]bool{}
 	for _, c := range own.Curves {
-		if c.Origin != nil && !seen[c.Medium] {
-			seen[c.Medium] = true
-			out = append(out, PartOrigin{"railyard over " + c.Medium, *c.Origin})
+		part := "railyard over " + c.Medium
+		if c.Protocol == inSwitch {
+			part = "railyard in switches"
+		}
+		if c.Origin != nil && !seen[part] {
+			seen[part] = true
+			out = append(out, PartOrigin{part, *c.Origin})
 		}
 	}
 	return out

@@ -97,6 +97,9 @@ const oneWay = "_oneway"
 
 // curve is the most specific curve, nil where none applies.
 func (p *Profile) curve(medium topology.Medium, protocol string) *Curve {
+	if strings.HasSuffix(protocol, inSwitch) {
+		return p.inSwitchCurve(medium, protocol)
+	}
 	best := p.specific(medium, protocol)
 	if (protocol == Flag || protocol == RelaxedFlag || protocol == Request || strings.HasSuffix(protocol, oneWay)) &&
 		(best == nil || best.Protocol != protocol) {

@@ -1,5 +1,7 @@
 package nccl
 
+import "railyard/model/cost"
+
 // hardware is what a step of an algorithm goes over.
 type hardware int
 
@@ -63,7 +65,7 @@ var generations = [...]generation{
 		treeLL128:      limits{36.7, 36.7, 29},
 		tree:           limits{38.7, 41.4, 36},
 		nvlsTree:       limits{0, 57.7, 45.5},
-		nvlsEfficiency: 0.85,
+		nvlsEfficiency: cost.HopperInSwitch,
 	},
 	{ // Blackwell
 		llMax:          limits{282, 90, 70},
@@ -71,7 +73,7 @@ var generations = [...]generation{
 		treeLL128:      limits{55.6, 31.67, 20},
 		tree:           limits{70, 42.8, 24},
 		nvlsTree:       limits{0, 96, 80},
-		nvlsEfficiency: 0.74,
+		nvlsEfficiency: cost.BlackwellInSwitch,
 	},
 }
 
