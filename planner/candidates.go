@@ -191,6 +191,9 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 		}
 	}
 	if len(out) == 0 {
+		if err := r.allRoutable(); err != nil {
+			return nil, fmt.Errorf("no algorithm makes %v on %s, where GPUs must pass it on: %w", spec.Kind, t.Name(), err)
+		}
 		return nil, fmt.Errorf("no algorithm makes %v on %s", spec.Kind, t.Name())
 	}
 	return out, nil

@@ -146,11 +146,11 @@ func (f *flow) sort() {
 // rateGraph has the rates of direct links between ranks, in bytes/s; 0: none.
 type rateGraph [][]float64
 
-// rates is nil where direct links do not join all ranks.
+// rates is nil where neither direct links join all ranks, nor some have no route to others.
 func (r *request) rates() rateGraph {
 	g := directGraph(r.t, identity(r.spec.Ranks))
 	if g == nil || !g.connected() {
-		return nil
+		return r.routed()
 	}
 	out := make(rateGraph, r.spec.Ranks)
 	for a := range out {
@@ -160,6 +160,29 @@ func (r *request) rates() rateGraph {
 				out[a][b] += float64(r.t.Rate(l))
 			}
 		}
+	}
+	return out
+}
+
+// routed has the rates of routes, over hosts too, where faults have left some ranks none to others: their data are passed
+// on. nil where all reach one another, so that messages need nobody else.
+func (r *request) routed() rateGraph {
+	if r.router.ReachesAll() {
+		return nil
+	}
+	out, missing := make(rateGraph, r.spec.Ranks), false
+	for a := range out {
+		out[a] = make([]float64, r.spec.Ranks)
+		for b := range out {
+			if route, err := r.router.Route(a, b); err != nil {
+				missing = true
+			} else if a != b {
+				out[a][b] = float64(route.Rate)
+			}
+		}
+	}
+	if !missing {
+		return nil
 	}
 	return out
 }

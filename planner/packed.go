@@ -88,8 +88,9 @@ func (r *request) treeSets() treeSets {
 	type key struct {
 		use  pack.Use
 		root int
+		up   bool // links may have failed in one direction alone
 	}
-	return topology.Once(r.t, key{use, r.spec.Root}, func() treeSets { return r.packTrees(use) })
+	return topology.Once(r.t, key{use, r.spec.Root, len(r.t.Faults()) > 0 && r.spec.Kind.Reduces()}, func() treeSets { return r.packTrees(use) })
 }
 
 func (r *request) packTrees(use pack.Use) treeSets {
@@ -186,12 +187,16 @@ func unitsOf(p *pack.Packing) int32 {
 	return int32(units)
 }
 
-// reachable checks that all hops have a route.
+// reachable checks that all hops have a route, the way that data go: up trees that reduce.
 func (r *request) reachable(t *schedule.Trees) error {
 	for i := range t.List {
 		for v, p := range t.List[i].Parent {
 			if p >= 0 {
-				if _, err := r.router.Route(int(p), v); err != nil {
+				_, err := r.router.Route(int(p), v)
+				if _, up := r.router.Route(v, int(p)); r.spec.Kind.Reduces() && err == nil {
+					err = up
+				}
+				if err != nil {
 					return notApplicable("%v", err)
 				}
 			}

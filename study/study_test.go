@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/gen"
 	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -167,6 +168,32 @@ func TestOnlyUnsupportedMachinesHaveNoBaseline(t *testing.T) {
 		b, err := q.Baseline(units.MiB)
 		if b.Runs() != c.has || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%s %+v: %v, %v", c.name, c.library, b.Time, err)
+		}
+	}
+}
+
+// Where faults leave GPUs no route to some others, in one direction or both, data are passed on by those that have one.
+func TestGPUsPassOnWhatOthersCannotReach(t *testing.T) {
+	for _, lost := range [][]string{{"link:gpu0--cpu0", "link:gpu2--cpu1"}, {"link:gpu0->gpu1", "link:gpu2->cpu1"}} {
+		topo, err := study.Site{Name: "minsky", Faults: gen.Faults(lost...)}.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine, err := cost.MachineFor(topo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range collective.All() {
+			if kind == collective.AllToAllV {
+				continue // needs counts
+			}
+			a := answered(t, topo, machine, kind, units.MiB)
+			if (a == nil) != (kind == collective.Barrier) { // which has no data that could be passed on
+				t.Errorf("%v without %v: planned %v", kind, lost, a != nil)
+			}
+			if a != nil && a.Rows[0].Prediction.Time < a.Rows[0].Limit().Time {
+				t.Errorf("%v without %v: %v, below its limit %v", kind, lost, a.Rows[0].Prediction.Time, a.Rows[0].Limit().Time)
+			}
 		}
 	}
 }
