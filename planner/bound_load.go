@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -50,7 +51,7 @@ const outOfNode, intoNode cutKey = -1, -2
 type loadKey struct {
 	channel, chunks int
 	medium          topology.Medium
-	protocol        string
+	inSwitch        bool // copied or added up by switches
 }
 
 // anyMedium stands for the most efficient one.
@@ -74,7 +75,7 @@ func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
 type connBound struct {
 	channel  int
 	medium   topology.Medium
-	protocol string
+	inSwitch bool
 	latency  units.Time
 	rate     float64
 	sizes    []sizeCount
@@ -189,12 +190,8 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 	}
 	crosses := n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer))
 	r, inTeam := n.teams[[2]int32{src, dst}]
-	protocol := string(n.s.Protocol)
-	if inTeam {
-		protocol = cost.InSwitch(protocol)
-	}
 	if crosses && !inTeam { // teams share what crosses
-		n.add(way, loadKey{channel, 0, anyMedium, string(n.s.Protocol)}, u.sizes, 1)
+		n.add(way, loadKey{channel: channel, medium: anyMedium}, u.sizes, 1)
 		if !u.routed {
 			return connBound{}, false
 		}
@@ -207,10 +204,10 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 	}
 	if crosses || !u.in {
 		for _, h := range r.hops {
-			n.add(cutKey(h.Link), loadKey{channel, 0, r.medium, protocol}, u.sizes, float64(h.Num)/float64(h.Den))
+			n.add(cutKey(h.Link), loadKey{channel, 0, r.medium, inTeam}, u.sizes, float64(h.Num)/float64(h.Den))
 		}
 	}
-	return connBound{channel, r.medium, protocol, r.latency, r.rate, u.sizes}, true
+	return connBound{channel, r.medium, inTeam, r.latency, r.rate, u.sizes}, true
 }
 
 // add counts messages of a kind of which a share of the bytes crosses a link.
@@ -313,7 +310,7 @@ func (n *nodeView) loads() []linkLoad {
 			l.messages = append(l.messages, messageCount{k, c})
 		}
 		slices.SortFunc(l.messages, func(a, b messageCount) int {
-			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium), cmp.Compare(a.protocol, b.protocol))
+			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium), strings.Compare(fmt.Sprint(a.inSwitch), fmt.Sprint(b.inSwitch)))
 		})
 		if key := fmt.Sprint(l); !seen[key] {
 			seen[key] = true
@@ -360,7 +357,7 @@ func (x *sizedBound) conn(c *connBound) float64 {
 	t := 0.0
 	for _, s := range c.sizes {
 		bytes := x.chunk[c.channel] * units.Bytes(s.chunks)
-		tr := x.b.profile.Transfer(c.medium, c.protocol, bytes)
+		tr := x.transfer(c.medium, c.inSwitch, bytes)
 		one := float64(tr.Alpha)
 		if x.b.profile.Latencies {
 			one += float64(c.latency)
@@ -388,14 +385,23 @@ func (l *linkLoad) time(x *sizedBound) float64 {
 	return bytes * 1e12 / l.rate
 }
 
+// transfer is what a message costs by the schedule's protocol.
+func (x *sizedBound) transfer(medium topology.Medium, inSwitch bool, bytes units.Bytes) cost.Transfer {
+	protocol := string(x.s.Protocol)
+	if inSwitch {
+		protocol = cost.InSwitch(protocol)
+	}
+	return x.b.profile.Transfer(medium, protocol, bytes)
+}
+
 // efficiency is the share of the line rate that messages use.
 func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
 	if of.medium != anyMedium {
-		return x.b.profile.Transfer(of.medium, of.protocol, bytes).Efficiency
+		return x.transfer(of.medium, of.inSwitch, bytes).Efficiency
 	}
 	best := 0.0
 	for m := topology.NVLink; m <= topology.Network; m++ {
-		best = max(best, x.b.profile.Transfer(m, of.protocol, bytes).Efficiency)
+		best = max(best, x.transfer(m, false, bytes).Efficiency)
 	}
 	return best
 }

@@ -197,3 +197,30 @@ func TestGPUsPassOnWhatOthersCannotReach(t *testing.T) {
 		}
 	}
 }
+
+// Nothing that is asked for by name is faster than what is chosen freely: candidates are left out by bounds that hold.
+func TestTheBestIsChosen(t *testing.T) {
+	topo, err := study.Site{Name: "dgx-h100"}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := []units.Bytes{units.KiB, 64 * units.KiB, 4 * units.MiB, 256 * units.MiB}
+	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast} {
+		free := ask(t, study.Site{Name: "dgx-h100"}, kind, study.Search{}, study.Detail{}, sizes...)
+		for _, a := range planner.Algorithms() {
+			for _, protocol := range []schedule.Protocol{schedule.Simple, schedule.LL, schedule.LL128} {
+				if _, err := planner.Build(topo, free.Question.Spec(), a.Name, planner.Options{}); planner.NotApplicable(err) {
+					continue
+				}
+				named := ask(t, study.Site{Name: "dgx-h100"}, kind, study.Search{Algorithm: a.Name, Protocols: []schedule.Protocol{protocol}},
+					study.Detail{}, sizes...)
+				for i, r := range named.Rows {
+					if best := free.Rows[i].Prediction.Time; r.Prediction.Time < best {
+						t.Errorf("%v of %v: %s takes %v, the choice %s %v", kind, r.Size, planner.Name(r.Schedule), r.Prediction.Time,
+							planner.Name(free.Rows[i].Schedule), best)
+					}
+				}
+			}
+		}
+	}
+}
