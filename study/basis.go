@@ -53,7 +53,8 @@ func (q *Question) basesOf() bases {
 	b.inNetwork = q.costs.OriginInSwitch()
 	_, outside := t.InNetwork(func(d topology.Device) bool { return d.Kind != topology.NVSwitch })
 	if outside && b.moved.Kind != cost.LineRate {
-		b.inNetwork = cost.Origin{Kind: cost.Assumed, Source: "operations of the network's switches cost what messages do: none were measured"}
+		b.inNetwork = cost.Origin{Kind: cost.Assumed,
+			Source: "operations of the network's switches cost what messages do: none were measured"}
 	}
 	if slices.Index(known, b.moved.Kind) > slices.Index(known, b.inNetwork.Kind) {
 		b.inNetwork = b.moved
