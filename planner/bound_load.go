@@ -310,7 +310,8 @@ func (n *nodeView) loads() []linkLoad {
 			l.messages = append(l.messages, messageCount{k, c})
 		}
 		slices.SortFunc(l.messages, func(a, b messageCount) int {
-			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium), strings.Compare(fmt.Sprint(a.inSwitch), fmt.Sprint(b.inSwitch)))
+			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium),
+				strings.Compare(fmt.Sprint(a.inSwitch), fmt.Sprint(b.inSwitch)))
 		})
 		if key := fmt.Sprint(l); !seen[key] {
 			seen[key] = true

@@ -90,7 +90,8 @@ func (r *request) treeSets() treeSets {
 		root int
 		up   bool // links may have failed in one direction alone
 	}
-	return topology.Once(r.t, key{use, r.spec.Root, len(r.t.Faults()) > 0 && r.spec.Kind.Reduces()}, func() treeSets { return r.packTrees(use) })
+	up := len(r.t.Faults()) > 0 && r.spec.Kind.Reduces()
+	return topology.Once(r.t, key{use, r.spec.Root, up}, func() treeSets { return r.packTrees(use) })
 }
 
 func (r *request) packTrees(use pack.Use) treeSets {
