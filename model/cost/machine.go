@@ -198,7 +198,8 @@ func (p *Profile) derive(medium topology.Medium, fabric string) (curves []Curve,
 			alpha = k.NetHop
 		}
 		last := k.Pieces[len(k.Pieces)-1].Slowdown
-		c := Curve{Medium: medium.String(), Protocol: protocol, Origin: p.reachedBy(k), Segments: []Segment{{Alpha: alpha, Efficiency: 1 / last}}}
+		c := Curve{Medium: medium.String(), Protocol: protocol, Origin: p.reachedBy(k),
+			Segments: []Segment{{Alpha: alpha, Efficiency: 1 / last}}}
 		if curves = append(curves, c); len(curves) == 1 { // for protocols of which nothing is known here
 			c.Protocol = anyMedium
 			curves = append(curves, c)
