@@ -16,10 +16,10 @@ import (
 // one for all to which the group takes it. It spares compiling what folding would then find
 // to be equal.
 //
-// Where in every phase everybody talks to everybody at once, or to all of the rail, nodes may
-// go to any equivalent ones, which leaves a sender where it is and takes one of its peers to
-// others: of these, the program then has the first one. Else nodes move along the axes of the
-// schedule's grid, and no two of a sender's connections are one.
+// Along each axis of the schedule's grid of nodes, a group of its own permutes them. Where
+// everybody talks to everybody along it at once, coordinates may go to any equivalent ones,
+// which leaves a sender where it is and takes one of its peers to others: of these, the program
+// then has the first one. Where rings run, or partners differ in a bit, all move as far.
 type nodeSymmetry struct {
 	*topology.Symmetry
 	node  []int32 // by rank
@@ -41,31 +41,29 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *nodeSymmetry {
 		}
 		y.node = append(y.node, n)
 	}
-	if y.joins = everyPhase(s, y.toAnyNode); y.joins {
-		if y.Symmetry, y.joins = topology.NewSymmetry(t, t.NodeTree(y.label(s))); y.joins {
-			return y
-		}
-	}
-	dims := y.axes(t, s)
-	if dims == nil {
+	x := newNodeAxes(y, s)
+	if !x.phases(s) {
 		return nil
 	}
-	var ok bool
-	if y.Symmetry, ok = topology.NewSymmetry(t, dims); !ok {
+	axes := make([]symmetry.Group, len(x.dims))
+	for a := range axes {
+		axes[a] = symmetry.Digits{}
+	}
+	for a := range axes {
+		for _, group := range x.groups(t, a) {
+			axes[a] = group
+			if sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, axes)); ok {
+				_, tree := group.(*symmetry.Tree)
+				y.Symmetry, y.joins = sym, y.joins || tree
+				break
+			}
+			axes[a] = symmetry.Digits{}
+		}
+	}
+	if y.Symmetry == nil {
 		return nil
 	}
 	return y
-}
-
-func everyPhase(s *schedule.Schedule, holds func(*schedule.Channel, *schedule.Phase) bool) bool {
-	for i := range s.Channels {
-		for j := range s.Channels[i].Phases {
-			if !holds(&s.Channels[i], &s.Channels[i].Phases[j]) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // label tells nodes apart that the schedule does: the root's, and kinds of bent rails.
@@ -105,28 +103,6 @@ func (y *nodeSymmetry) local() int32 {
 	return y.size(0)
 }
 
-// toAnyNode reports whether in a phase everybody talks to everybody at once, or to all of the
-// node, or of the rail: in which order a program does that makes no difference to time, so
-// that nodes may be put into any order.
-func (y *nodeSymmetry) toAnyNode(ch *schedule.Channel, ph *schedule.Phase) bool {
-	if ph.Gen == schedule.GenBends {
-		for n := range y.first {
-			if len(ch.Bends.Nodes) != len(y.first) || y.size(n) != ch.Bends.Ranks(n) {
-				return false
-			}
-		}
-		return true
-	}
-	g, local := ph.Groups.Grid, y.local()
-	switch {
-	case local == 0 || !toAll(ph) || !cyclic(ph) || ph.Op == collective.SendRecv:
-		return false
-	case g != nil: // teams of switches lie within a node
-		return len(g.Dims) == 2 && g.Dims[1] == local && (ph.Gen == schedule.GenDirect || g.Axis == 1)
-	}
-	return ph.Gen == schedule.GenDirect && y.oneGroup(ph)
-}
-
 // oneGroup reports whether a phase has one group of all ranks in order.
 func (y *nodeSymmetry) oneGroup(ph *schedule.Phase) bool {
 	if len(ph.Groups.List) != 1 {
@@ -136,95 +112,146 @@ func (y *nodeSymmetry) oneGroup(ph *schedule.Phase) bool {
 	return g.Parts == nil && g.Whole == (schedule.ChunkSet{}) && slices.Equal(g.Ranks, upTo(len(y.node)))
 }
 
-// exclusive reports whether partners differ in one bit of their positions.
-func exclusive(ph *schedule.Phase) bool {
-	n := 0
-	if len(ph.Groups.List) > 0 {
-		n = len(ph.Groups.List[0].Ranks)
-	}
-	return ph.Gen == schedule.GenDoubling && (ph.Op != collective.AllReduce || n > 0 && n&(n-1) == 0)
+// alongAxis is what phases along an axis leave of its permutations.
+type alongAxis uint8
+
+const (
+	anyOrder alongAxis = iota // all
+	turning                   // moves by addition
+	flipping                  // moves by exclusive or
+	standing                  // none
+)
+
+// nodeAxes are the axes of the schedule's grid of nodes, narrowed phase by phase.
+type nodeAxes struct {
+	*nodeSymmetry
+	dims  []int32 // outermost first
+	along []alongAxis
+	label func(node int) int
+	bent  bool // nodes differ in what the schedule does
 }
 
-// cyclic reports whether all positions of a phase's groups run the same program, with
-// peers at the same distances.
-func cyclic(ph *schedule.Phase) bool {
-	switch ph.Op {
-	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV,
-		collective.Barrier, collective.SendRecv:
-		return ph.Gen == schedule.GenRing || toAll(ph)
+func newNodeAxes(y *nodeSymmetry, s *schedule.Schedule) *nodeAxes {
+	x := &nodeAxes{nodeSymmetry: y, dims: []int32{int32(len(y.first))}, label: y.label(s)}
+	for i := range s.Channels {
+		for _, ph := range s.Channels[i].Phases {
+			if g := ph.Groups.Grid; g != nil && len(g.Dims) > len(x.dims)+1 {
+				x.dims = g.Dims[:len(g.Dims)-1]
+			}
+		}
 	}
-	return false
+	x.along = make([]alongAxis, len(x.dims))
+	return x
 }
 
-// toAll reports whether the ranks of a phase send to all others at once.
-func toAll(ph *schedule.Phase) bool {
-	return ph.Gen == schedule.GenDirect || ph.Gen == schedule.GenSwitch
+// phases narrows the permutations to those that leave all phases as they are.
+func (x *nodeAxes) phases(s *schedule.Schedule) bool {
+	if symmetry.Radix(x.dims).Count() != len(x.first) {
+		return false
+	}
+	for i := range s.Channels {
+		ch := &s.Channels[i]
+		for j := range ch.Phases {
+			if ph := &ch.Phases[j]; ph.Gen == schedule.GenBends && !x.bends(ch.Bends) ||
+				ph.Gen != schedule.GenBends && (s.Spec.Kind.Rooted() || !x.phase(ph)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
-// axes are the moves along the axes of the nodes' grid that leave all phases as they are; nil
-// where there are none.
-func (y *nodeSymmetry) axes(t *topology.Topology, s *schedule.Schedule) symmetry.Digits {
-	if s.Spec.Kind.Rooted() || y.local() == 0 {
-		return nil
+// bends reports whether bent rails are those of these nodes, along one axis, which may stand in
+// any order.
+func (x *nodeAxes) bends(b *schedule.Bends) bool {
+	x.bent = true
+	for n := range x.first {
+		if len(b.Nodes) != len(x.first) || x.size(n) != b.Ranks(n) {
+			return false
+		}
 	}
-	x := &nodeAxes{nodeSymmetry: y, xor: map[int]bool{}}
-	if !everyPhase(s, func(_ *schedule.Channel, ph *schedule.Phase) bool { return x.phase(ph) }) {
-		return nil
+	return len(x.dims) == 1
+}
+
+// phase narrows the permutations to those that leave a phase as it is.
+func (x *nodeAxes) phase(ph *schedule.Phase) bool {
+	g, local := ph.Groups.Grid, x.local()
+	switch {
+	case ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || local == 0:
+		return false
+	case g == nil && (!x.oneGroup(ph) || len(x.dims) > 1):
+		return false
+	case g == nil:
+		moves := movesAlong(ph)
+		if power := len(x.first)&(len(x.first)-1) == 0 && local&(local-1) == 0; moves == flipping && !power {
+			moves = standing
+		}
+		x.narrow(0, moves)
+		return true
 	}
-	if x.dims == nil {
-		x.dims = t.NodeGrid() // nothing leaves the nodes
+	last := len(g.Dims) - 1
+	if g.Alternate || g.Dims[last] != local || !slices.Equal(g.Dims[:last], x.dims) {
+		return false
 	}
-	out := symmetry.Radix(x.dims)
-	for axis, xor := range x.xor {
-		out[axis].Xor = xor
+	switch {
+	case g.Axis == last: // inside the node
+	case g.Order != nil:
+		x.narrow(g.Axis, standing)
+	default:
+		x.narrow(g.Axis, movesAlong(ph))
+	}
+	return true
+}
+
+// narrow leaves of an axis's permutations those that phases along it have in common.
+func (x *nodeAxes) narrow(axis int, to alongAxis) {
+	switch at := &x.along[axis]; *at {
+	case anyOrder:
+		*at = to
+	case to:
+	default:
+		if to != anyOrder {
+			*at = standing
+		}
+	}
+}
+
+// groups are those to try along an axis, the largest first.
+func (x *nodeAxes) groups(t *topology.Topology, axis int) (out []symmetry.Group) {
+	along := x.along[axis]
+	if along == anyOrder {
+		out = append(out, t.AxisTree(x.dims, axis, x.label))
+	}
+	if along != standing && !x.bent {
+		out = append(out, symmetry.Digits{{Size: x.dims[axis], Stride: 1, Xor: along == flipping}})
 	}
 	return out
 }
 
-// nodeAxes narrows the moves of the nodes phase by phase.
-type nodeAxes struct {
-	*nodeSymmetry
-	dims []int32      // of the grid of nodes, outermost first
-	xor  map[int]bool // by axis that a phase runs along: moves are exclusive or, else addition modulo
-}
-
-// phase narrows the moves to those that leave a phase as it is.
-func (x *nodeAxes) phase(ph *schedule.Phase) bool {
-	g, local, nodes := ph.Groups.Grid, x.local(), int32(len(x.first))
-	switch {
-	case ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || ph.Gen == schedule.GenBends:
-		return false
-	case g == nil:
-		power := nodes&(nodes-1) == 0 && local&(local-1) == 0
-		return x.oneGroup(ph) && x.grid([]int32{nodes}) && (cyclic(ph) && x.axis(0, false) || power && exclusive(ph) && x.axis(0, true))
+// movesAlong is what a phase leaves of the permutations of the positions in its groups: all where
+// everybody talks to everybody at once, since in which order a program does that makes no
+// difference to time; in teams of switches it does.
+func movesAlong(ph *schedule.Phase) alongAxis {
+	n := 0
+	if len(ph.Groups.List) > 0 {
+		n = len(ph.Groups.List[0].Ranks)
 	}
-	last := len(g.Dims) - 1
-	switch {
-	case g.Alternate || g.Dims[last] != local || !x.grid(g.Dims[:last]):
-		return false
-	case g.Axis == last: // inside the node
-		return true
-	case g.Order != nil:
-		return false
+	switch ph.Op {
+	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV, collective.Barrier:
+		switch ph.Gen {
+		case schedule.GenDirect:
+			return anyOrder
+		case schedule.GenRing, schedule.GenSwitch:
+			return turning
+		case schedule.GenDoubling: // partners differ in one bit of their positions
+			if ph.Op != collective.AllReduce || n > 0 && n&(n-1) == 0 {
+				return flipping
+			}
+		}
+	case collective.SendRecv:
+		return turning
 	}
-	return cyclic(ph) && x.axis(g.Axis, false) || exclusive(ph) && x.axis(g.Axis, true)
-}
-
-// grid fixes the dimensions.
-func (x *nodeAxes) grid(dims []int32) bool {
-	if x.dims == nil {
-		x.dims = dims
-	}
-	return len(dims) > 0 && slices.Equal(x.dims, dims) && symmetry.Radix(dims).Count() == len(x.first)
-}
-
-// axis fixes the kind of move along an axis.
-func (x *nodeAxes) axis(axis int, xor bool) bool {
-	if was, fixed := x.xor[axis]; fixed {
-		return was == xor
-	}
-	x.xor[axis] = xor
-	return true
+	return standing
 }
 
 // equalChannels says for each channel how many it stands for: those that follow it and

@@ -40,24 +40,35 @@ func NewSymmetry(t *Topology, nodes symmetry.Group) (s *Symmetry, ok bool) {
 // NodeTree are the nodes in the groups of their tiers, symmetric where they are so in
 // themselves and in what label says.
 func (t *Topology) NodeTree(label func(node int) int) *symmetry.Tree {
-	outlines := make([]string, len(t.nodes))
+	return t.AxisTree([]int32{int32(len(t.nodes))}, 0, label)
+}
+
+// AxisTree is the same of the coordinates along an axis of a grid of the nodes.
+func (t *Topology) AxisTree(dims []int32, axis int, label func(node int) int) *symmetry.Tree {
+	d := symmetry.Radix(dims)[axis]
+	outlines := make([][]byte, d.Size)
 	for n := range t.nodes {
-		outlines[n] = string(binary.AppendVarint(t.outline(n), int64(label(n))))
+		c := &outlines[d.Of(int32(n))]
+		*c = t.outline(binary.AppendVarint(*c, int64(label(n))), n)
+	}
+	labels := make([]string, d.Size)
+	for c := range labels {
+		labels[c] = string(outlines[c])
 	}
 	var tiers [][]int32
 	for _, tier := range t.tiers[1:] {
-		groups := make([]int32, len(t.nodes))
-		for n := range t.nodes {
-			groups[n] = tier.Of[t.nodes[n].firstRank]
+		groups := make([]int32, d.Size)
+		for c := range groups {
+			groups[c] = tier.Of[t.nodes[c*int(d.Stride)].firstRank]
 		}
 		tiers = append(tiers, groups)
 	}
-	return symmetry.NewTree(symmetry.Number(outlines).Of, tiers)
+	return symmetry.NewTree(symmetry.Number(labels).Of, tiers)
 }
 
-// outline is what a node is in itself and at its ends of the fabrics' links.
-func (t *Topology) outline(n int) []byte {
-	b := binary.AppendVarint(nil, int64(t.nodes[n].shape))
+// outline appends what a node is in itself and at its ends of the fabrics' links.
+func (t *Topology) outline(b []byte, n int) []byte {
+	b = binary.AppendVarint(b, int64(t.nodes[n].shape))
 	for local := range t.shapes[t.nodes[n].shape].devices {
 		for _, a := range []adjacency{t.out, t.in} {
 			for _, l := range t.up(t.nodes[n].firstDevice+DeviceID(local), a) {
