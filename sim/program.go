@@ -273,6 +273,9 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 			return 0, err
 		}
 		k = int32(len(c.conns))
+		if most := c.options.Connections; most > 0 && len(c.conns) >= most {
+			return 0, ErrTooLong
+		}
 		c.connOf[key] = k
 		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, sibling: -1, times: times})
 		c.ends = append(c.ends, ends{})

@@ -237,7 +237,8 @@ func movesAlong(ph *schedule.Phase) alongAxis {
 		n = len(ph.Groups.List[0].Ranks)
 	}
 	switch ph.Op {
-	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV, collective.Barrier:
+	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV,
+		collective.Barrier:
 		switch ph.Gen {
 		case schedule.GenDirect:
 			return anyOrder

@@ -18,6 +18,7 @@ type Router struct {
 	inNode map[nodePair]localRoute
 	onHost map[nodePair]localPath
 	trunks map[[2]DeviceID]*Trunk
+	hops   int // in all of them
 	scaled *scaleUp
 	ecmp   bool // networks hash flows instead of spreading them
 	seed   uint64

@@ -17,8 +17,9 @@ type Trunk struct {
 }
 
 // Ends is Route with the trunk apart, where it has one: Hops has those before and after
-// it, all else is that of the whole route. Routes of one router with the same trunk have
-// the same pointer. Routes over several NICs, and those of networks that hash, are whole.
+// it, all else is that of the whole route. Routes of one router with the same trunk
+// have the same pointer, as long as it is kept. Routes over several NICs, and those of networks
+// that hash, are whole.
 func (r *Router) Ends(src, dst int) (Route, *Trunk, error) {
 	route, err := r.inParts(src, dst, 0)
 	return route.Route, route.trunk, err
@@ -56,6 +57,9 @@ func (t *Trunk) between(hops []Hop, at int) []Hop {
 	return slices.Concat(hops[:at], t.Hops, hops[at:])
 }
 
+// maxTrunkHops bounds what is kept (32 bytes each); beyond, it begins anew.
+const maxTrunkHops = 1 << 22
+
 // between is the path from one leaf to another: a trunk, unless flows are hashed to their
 // own parts of it.
 func (r *Router) between(first, last DeviceID, inFabric func(DeviceID) bool) (path, bool) {
@@ -71,6 +75,9 @@ func (r *Router) between(first, last DeviceID, inFabric func(DeviceID) bool) (pa
 		}
 		t = &Trunk{Hops: p.hops, rate: r.finish(p, Net).Rate, rest: p}
 		t.rest.hops = nil
+		if r.hops += len(t.Hops); r.hops > maxTrunkHops {
+			r.trunks, r.hops = map[[2]DeviceID]*Trunk{}, len(t.Hops)
+		}
 		r.trunks[key] = t
 	}
 	p := t.rest

@@ -19,7 +19,7 @@ type Scorer struct {
 	// transfers that share links it may work out, which takes as long; beyond, estimates and
 	// times are planner.ErrTooLarge. 0: any number.
 	Limit   int64
-	tooLong map[*schedule.Schedule]bool // given up
+	tooLong map[*schedule.Schedule]int // given up: pipelines of more slices take too long as well
 	topo    *topology.Topology
 	profile *cost.Profile
 	bounds  *planner.Bounds
@@ -30,10 +30,10 @@ type Scorer struct {
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
 	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{},
-		last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]bool{}}
+		last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]int{}}
 }
 
-func (s *Scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
+func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) {
 	if p, ok := s.plans[x]; ok {
 		return p, nil
 	}
@@ -44,7 +44,11 @@ func (s *Scorer) plan(x *schedule.Schedule) (*sim.Plan, error) {
 			return p, nil
 		}
 	}
-	p, err := sim.Compile(s.topo, x, s.profile)
+	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x}}, s.profile, sim.CompileOptions{Connections: connections})
+	if errors.Is(err, sim.ErrTooLong) {
+		s.tooLong[x] = 0
+		err = planner.ErrTooLarge
+	}
 	if err == nil {
 		s.plans[x], s.last[key] = p, x
 	}
@@ -73,10 +77,17 @@ func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 
 const ratesPerOperation = 4
 
+// connections is how many of them may be compiled: each takes as long as some operations, and
+// memory that those do not take.
+func (s *Scorer) connections() int { return int(s.Limit / ratesPerOperation) }
+
 // Work implements planner.Scorer.
 func (s *Scorer) Work(x *schedule.Schedule) int64 {
 	if p, ok := s.plans[x]; ok {
 		return p.Work()
+	}
+	if _, given := s.tooLong[x]; given {
+		return max(x.Ordered(), int64(s.connections()))
 	}
 	return x.Ordered()
 }
@@ -86,7 +97,7 @@ func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 	if s.Limit > 0 && s.givenUp(x) {
 		return nil, planner.ErrTooLarge
 	}
-	p, err := s.plan(x)
+	p, err := s.plan(x, s.connections())
 	if err == nil && s.Limit > 0 && p.Work() > s.Limit {
 		return nil, planner.ErrTooLarge
 	}
@@ -95,11 +106,11 @@ func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 
 // givenUp reports whether a schedule, or the same in fewer slices, took too long.
 func (s *Scorer) givenUp(x *schedule.Schedule) bool {
-	if s.tooLong[x] {
+	if _, given := s.tooLong[x]; given {
 		return true
 	}
-	for y := range s.tooLong {
-		if y.Algorithm == x.Algorithm && y.Protocol == x.Protocol && y.Channels[0].Slices < x.Channels[0].Slices && alikeButSlices(x, y) {
+	for y, slices := range s.tooLong {
+		if y.Algorithm == x.Algorithm && y.Protocol == x.Protocol && slices < x.Channels[0].Slices && alikeButSlices(x, y) {
 			return true
 		}
 	}
@@ -124,7 +135,7 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 	p.Limited(ratesPerOperation * s.Limit)
 	t, err := p.Time(size)
 	if errors.Is(err, sim.ErrTooLong) {
-		s.tooLong[x] = true
+		s.tooLong[x] = x.Channels[0].Slices
 		return 0, planner.ErrTooLarge
 	}
 	return t, err
@@ -132,7 +143,7 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 
 // Explain implements planner.Scorer. It plays whatever it takes.
 func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
-	p, err := s.plan(x)
+	p, err := s.plan(x, 0)
 	if err != nil {
 		return planner.Prediction{}, err
 	}
