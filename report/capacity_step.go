@@ -18,6 +18,9 @@ type StepDocument struct {
 	Searched int    `json:"layouts_searched,omitempty"`
 
 	StepMS            float64 `json:"step_ms" csv:"total_ms" text:"step"`
+	LowMS             float64 `json:"low_ms" text:"at least" doc:"between this and high_ms nine of ten measured steps of its class lie"`
+	HighMS            float64 `json:"high_ms" text:"at most"`
+	Class             string  `json:"class" doc:"what decides how wide the band is"`
 	ComputeMS         float64 `json:"compute_ms"`
 	CommunicationMS   float64 `json:"communication_ms"`
 	ExposedMS         float64 `json:"exposed_ms" csv:"exposed_ms" doc:"communication that GPUs wait for"`

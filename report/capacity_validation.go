@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -23,10 +24,16 @@ type StepValidationRow struct {
 	GPU       string   `json:"gpu" text:"GPU"`
 	GPUs      int      `json:"gpus" text:"GPUs"`
 	Workload  string   `json:"workload"`
+	Class     string   `json:"class" text:"class"`
+	Framework string   `json:"framework"`
 	Layout    string   `json:"layout" text:"layout"`
 	Published float64  `json:"published_s" text:"published"`
 	Predicted float64  `json:"predicted_s" text:"predicted" zero:"–" doc:"0: none"`
+	Low       float64  `json:"low_s" doc:"between this and high_s nine of ten steps lie"`
+	High      float64  `json:"high_s"`
+	Adds      float64  `json:"framework_s" doc:"what the framework adds"`
 	Off       *float64 `json:"error" text:"error" as:"error" doc:"null without a prediction"`
+	LeftOut   *float64 `json:"error_left_out" text:"left out" as:"error" doc:"with what the framework adds fitted without this source"`
 	MFU       float64  `json:"predicted_mfu" text:"predicted MFU" as:"share"`
 	MemoryGiB float64  `json:"predicted_memory_gib"`
 	Note      string   `json:"note" text:"note" doc:"why there is no prediction, or what was chosen"`
@@ -39,14 +46,19 @@ func (d *StepValidation) Finish() {
 			d.Rows[i].Off = &e
 		}
 	}
+	d.leaveOut()
 }
 
 // Footer is the mean errors of each series.
 func (d *StepValidation) Footer() []string {
 	var out []string
 	for _, s := range d.summary() {
-		out = append(out, fmt.Sprintf("%s: mean absolute error %s, mean error %+.1f %% (%d rows)", s.Rows, table.Percent(s.Abs),
-			100*s.Signed, s.Number))
+		out = append(out, fmt.Sprintf("%s: mean absolute error %s, mean error %+.1f %%; without its source %s; %s inside the band (%d rows)",
+			s.Rows, table.Percent(s.Abs), 100*s.Signed, table.Percent(s.Left), table.Percent(s.Inside), s.Number))
+	}
+	bands := d.Bands()
+	for _, class := range slices.Sorted(maps.Keys(bands)) {
+		out = append(out, fmt.Sprintf("band of %s: ± %.2f as a logarithm", class, bands[class]))
 	}
 	return out
 }
@@ -59,10 +71,10 @@ func (r *StepValidationRow) Error() float64 {
 	return r.Predicted/r.Published - 1
 }
 
-// series is the part of an id that rows of one source share.
-func (r *StepValidationRow) series() string {
+// Series is the part of an id that rows of one source share.
+func (r *StepValidationRow) Series() string {
 	name, _, _ := strings.Cut(r.ID, "-")
-	return name + " on " + r.GPU
+	return name
 }
 
 // summary is the mean errors by series, in the order of the rows.
@@ -74,15 +86,14 @@ func (d *StepValidation) summary() []seriesErrors {
 		if math.IsNaN(e) {
 			continue
 		}
-		for _, name := range []string{r.series(), "all"} {
+		for _, name := range []string{"all", r.Class, r.Series() + " on " + r.GPU} {
 			at := slices.IndexFunc(out, func(s seriesErrors) bool { return s.Rows == name })
 			if at < 0 {
 				at = len(out)
 				out = append(out, seriesErrors{Rows: name})
 			}
 			s := &out[at]
-			s.Abs, s.Signed = (s.Abs*float64(s.Number)+math.Abs(e))/float64(s.Number+1), (s.Signed*float64(s.Number)+e)/float64(s.Number+1)
-			s.Number++
+			s.add(e, *r.LeftOut, r.Published >= r.Low && r.Published <= r.High)
 		}
 	}
 	return out
@@ -94,6 +105,23 @@ type seriesErrors struct {
 	Number int     `json:"number" text:"number"`
 	Abs    float64 `json:"mean_absolute_error" text:"mean absolute error" as:"share"`
 	Signed float64 `json:"mean_error" text:"mean error" as:"error"`
+	Left   float64 `json:"mean_absolute_error_left_out" text:"without its source" as:"share"`
+	Inside float64 `json:"inside_band" text:"inside the band" as:"share"`
+}
+
+// add takes a row's errors into the means.
+func (s *seriesErrors) add(e, left float64, inside bool) {
+	n := float64(s.Number)
+	mean := func(of *float64, x float64) { *of = (*of*n + x) / (n + 1) }
+	mean(&s.Abs, math.Abs(e))
+	mean(&s.Signed, e)
+	mean(&s.Left, math.Abs(left))
+	in := 0.0
+	if inside {
+		in = 1
+	}
+	mean(&s.Inside, in)
+	s.Number++
 }
 
 // Blocks are the tables of docs/capacity-validation.md, and the sources.

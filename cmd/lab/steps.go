@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,10 +13,10 @@ import (
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
 	"railyard/model/gpu"
-	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/model/workload"
 	"railyard/report"
+	"railyard/study/measured"
 	"railyard/validation"
 )
 
@@ -55,47 +51,6 @@ func newSteps() *cobra.Command {
 	return cmd
 }
 
-// publishedStep is a row of validation/steps.csv, or of a file like it.
-type publishedStep struct {
-	id, source, workload, layout, note string
-	set                                []string
-	machine                            machine
-	seconds                            float64
-}
-
-// publishedSteps reads rows by the names of their columns.
-func publishedSteps(files fs.FS, name string) ([]publishedStep, error) {
-	data, err := fs.ReadFile(files, name)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	var out []publishedStep
-	for i, r := range rows[1:] {
-		cell := func(column string) string {
-			if at := slices.Index(rows[0], column); at >= 0 {
-				return r[at]
-			}
-			return ""
-		}
-		s := publishedStep{id: cell("id"), source: cell("source"), workload: cell("workload"), layout: cell("layout"), note: cell("note"),
-			set:     strings.FieldsFunc(cell("set"), func(c rune) bool { return c == ';' }),
-			machine: machine{topology: cell("topology"), gpu: cell("gpu")}}
-		nodes, err1 := strconv.Atoi(cell("nodes"))
-		gpus, err2 := strconv.Atoi(cmp.Or(cell("gpus"), "0"))
-		t, err3 := strconv.ParseFloat(cell("step_s"), 64)
-		if err1 != nil || err2 != nil || err3 != nil || !(t > 0) {
-			return nil, fmt.Errorf("%s:%d: nodes, gpus (of a node) and step_s must be positive numbers", name, i+2)
-		}
-		s.machine.options, s.seconds = topology.Options{Nodes: nodes, GPUs: gpus}, t
-		out = append(out, s)
-	}
-	return out, nil
-}
-
 // stepFiles are published steps, and the files that they name.
 type stepFiles struct {
 	fs.FS
@@ -113,7 +68,7 @@ func newStepFiles(path string) *stepFiles {
 }
 
 func (f *stepFiles) validate(cmd *cobra.Command) (*report.StepValidation, error) {
-	rows, err := publishedSteps(f, f.name)
+	rows, err := measured.PublishedSteps(f, f.name)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +77,7 @@ func (f *stepFiles) validate(cmd *cobra.Command) (*report.StepValidation, error)
 	for i := range rows {
 		r, err := f.predict(&rows[i])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", rows[i].id, err)
+			return nil, fmt.Errorf("%s: %w", rows[i].ID, err)
 		}
 		d.Rows = append(d.Rows, r)
 		bar.Set(i+1, len(rows))
@@ -133,15 +88,15 @@ func (f *stepFiles) validate(cmd *cobra.Command) (*report.StepValidation, error)
 }
 
 // workload is a shipped one, or a file beside the rows.
-func (f *stepFiles) workload(s *publishedStep) (*workload.Workload, error) {
-	if !strings.HasSuffix(s.workload, ".yaml") {
-		return workload.Get(s.workload, s.set...)
+func (f *stepFiles) workload(s *measured.PublishedStep) (*workload.Workload, error) {
+	if !strings.HasSuffix(s.Workload, ".yaml") {
+		return workload.Get(s.Workload, s.Set...)
 	}
-	data, err := fs.ReadFile(f, s.workload)
+	data, err := fs.ReadFile(f, s.Workload)
 	if err != nil {
 		return nil, err
 	}
-	return workload.Parse(s.workload, data, s.set...)
+	return workload.Parse(s.Workload, data, s.Set...)
 }
 
 // predictor is one for all rows on a machine.
@@ -166,10 +121,10 @@ func (f *stepFiles) predictor(m machine) (*step.Predictor, error) {
 }
 
 // predict is a row with its prediction, or with why there is none.
-func (f *stepFiles) predict(s *publishedStep) (report.StepValidationRow, error) {
-	out := report.StepValidationRow{ID: s.id, Source: s.source, Topology: s.machine.topology, Workload: s.workload, Layout: s.layout,
-		Published: s.seconds, Note: s.note}
-	p, err := f.predictor(s.machine)
+func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow, error) {
+	out := report.StepValidationRow{ID: s.ID, Source: s.Source, Topology: s.Topology, Workload: s.Workload, Layout: s.Layout,
+		Published: s.Seconds, Note: s.Note}
+	p, err := f.predictor(machine{topology: s.Topology, options: s.Options, gpu: s.GPU})
 	if err != nil {
 		return out, err
 	}
@@ -178,13 +133,16 @@ func (f *stepFiles) predict(s *publishedStep) (report.StepValidationRow, error) 
 		return out, err
 	}
 	out.GPU, out.GPUs = p.Machine().GPU.Name, p.Machine().Topology.NumRanks()
-	best, err := s.fastest(p, w)
+	best, err := fastest(s, p, w)
 	if err != nil {
 		out.Note = err.Error()
 		return out, nil
 	}
 	out.Predicted, out.MFU, out.MemoryGiB = best.Time.Seconds(), best.MFU(), best.Memory.Total()/float64(units.GiB)
-	if strings.Contains(s.layout, "*") {
+	low, high := best.Band()
+	out.Low, out.High, out.Adds = low.Seconds(), high.Seconds(), best.Framework.Seconds()
+	out.Class, out.Framework = string(step.ClassOf(w, &best.Layout)), w.RunBy(best.Layout.Zero).Name
+	if strings.Contains(s.Layout, "*") {
 		out.Note += fmt.Sprintf(" mb%d vpp%d taken", best.Layout.MicroBatch, best.Layout.Virtual)
 	}
 	if !best.Memory.Fits() {
@@ -197,15 +155,15 @@ func (f *stepFiles) predict(s *publishedStep) (report.StepValidationRow, error) 
 // micro-batch has run, so that it is predicted even if our count of its memory is too
 // high: frameworks free what we count (Llama 3, section 3.3.2). Of unknown micro-batches
 // those that fit are tried.
-func (s *publishedStep) fastest(p *step.Predictor, w *workload.Workload) (*step.Result, error) {
+func fastest(s *measured.PublishedStep, p *step.Predictor, w *workload.Workload) (*step.Result, error) {
 	var best *step.Result
 	var why error
-	for _, text := range expandStars(s.layout) {
+	for _, text := range expandStars(s.Layout) {
 		l, err := step.ParseLayout(text)
 		if err != nil {
 			return nil, err
 		}
-		r, err := step.Run(p, w, l, step.Options{AllowOverflow: !strings.Contains(s.layout, "mb*")})
+		r, err := step.Run(p, w, l, step.Options{AllowOverflow: !strings.Contains(s.Layout, "mb*")})
 		if err != nil {
 			why = err
 		} else if best == nil || r.Time < best.Time {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/capacity/step"
 	"railyard/internal/long"
 	"railyard/report/table"
 )
@@ -32,6 +33,20 @@ func TestCapacityDocumentsAreCurrent(t *testing.T) {
 	}
 	if mean := sum / float64(len(v.Rows)); mean > 0.06 {
 		t.Errorf("mean absolute error %.3f on %d published steps, it was 0.054", mean, len(v.Rows))
+	}
+	fitted, inside := v.Bands(), 0
+	for class, wide := range step.Bands() {
+		if fitted[string(class)] != wide {
+			t.Errorf("the band of %s is ± %.2f, steps whose sources are left out say %.2f", class, wide, fitted[string(class)])
+		}
+	}
+	for i := range v.Rows {
+		if r := &v.Rows[i]; r.Published >= r.Low && r.Published <= r.High {
+			inside++
+		}
+	}
+	if share := float64(inside) / float64(len(v.Rows)); share < 0.85 {
+		t.Errorf("%.0f %% of the published steps are inside their bands", 100*share)
 	}
 	s, err := scenarioDocument()
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -93,7 +94,10 @@ func (f *capacityStepFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return f.format.Emit(cmd, stepDocument(p, r, searched))
+	d := stepDocument(p, r, searched)
+	notes, err := publishedNotes(p, r)
+	d.Notes = append(d.Notes, notes...)
+	return errors.Join(err, f.format.Emit(cmd, d))
 }
 
 // layout is the given one, or the best of those that the flags leave.
@@ -136,6 +140,8 @@ func stepDocument(p *step.Predictor, r *step.Result, searched int) *report.StepD
 			Schedule: c.Schedule, Limit: c.Limit, TimeUS: c.Time.Microseconds(), Count: c.Count, TotalMS: ms(c.Total()),
 			ExposedMS: ms(c.Exposed)})
 	}
+	low, high := r.Band()
+	d.LowMS, d.HighMS, d.Class = ms(low), ms(high), string(step.ClassOf(r.Workload, &r.Layout))
 	m, g := &r.Memory, float64(units.GiB)
 	d.Memory = report.StepMemory{Stage: m.Stage, Parameters: m.Parameters / g, Gradients: m.Gradients / g, Optimizer: m.Optimizer / g,
 		Activations: m.Activations / g,

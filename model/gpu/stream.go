@@ -35,7 +35,23 @@ func (g *GPU) Stream(k Kernel, bytes float64) units.Time {
 	if bytes == 0 {
 		return 0
 	}
-	return launch + seconds(bytes/(float64(g.Bandwidth)*g.Streams[k]))
+	return launch + seconds(bytes/g.streamed(k))
+}
+
+// Where the shares were measured: H200's bandwidth in bytes/s, its multiprocessors, and the share
+// that the best kernels reach (of copies of 1 GiB and more, validation/gpu-steady.csv).
+const (
+	streamsBandwidth = 4.8e12
+	streamsSMs       = 132
+	streamsBest      = 0.92
+)
+
+// streamed is what a kind of kernel reaches, bytes/s. What it lost to the best on H200 goes with the
+// multiprocessors, which issue its instructions, not with the memory: on slower memory it
+// loses less of it.
+func (g *GPU) streamed(k Kernel) float64 {
+	issue := (1/g.Streams[k] - 1/streamsBest) / streamsBandwidth * streamsSMs / float64(max(g.SMs, 1))
+	return 1 / (1/(streamsBest*float64(g.Bandwidth)) + max(issue, 0))
 }
 
 // launch is what a small kernel costs on the GPU when the host runs ahead: H200,

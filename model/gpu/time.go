@@ -43,7 +43,7 @@ func (g *GPU) MatMul(p Precision, m, n, k, count, more float64) units.Time {
 // operands and results.
 func (g *GPU) Multiply(p Precision, flop, bytes float64) units.Time {
 	c := g.Products[p]
-	return c.Launch + seconds(flop/g.rate(p)+bytes/(float64(g.Bandwidth)*g.Streams[Copy]))
+	return c.Launch + seconds(flop/g.rate(p)+bytes/g.streamed(Copy))
 }
 
 // Attend is the time of fused attention of so many FLOP over sequences of tokens. No GPU

@@ -1,0 +1,56 @@
+package step
+
+import (
+	"maps"
+	"math"
+
+	"railyard/model/gpu"
+	"railyard/model/units"
+	"railyard/model/workload"
+)
+
+// Class is what decides how far off a prediction may be.
+type Class string
+
+// The classes.
+const (
+	Experts Class = "experts"
+	Sharded Class = "FSDP" // gradients or parameters are cut over replicas
+	Encoder Class = "encoder"
+	Layers  Class = "layers" // a network described by totals
+	FP8     Class = "dense, FP8"
+	Dense   Class = "dense"
+)
+
+// ClassOf is a step's class.
+func ClassOf(w *workload.Workload, l *Layout) Class {
+	m := w.Transformer
+	switch {
+	case m == nil:
+		return Layers
+	case m.Experts > 0:
+		return Experts
+	case l.Zero >= 2:
+		return Sharded
+	case !m.Causal:
+		return Encoder
+	case w.Precision == gpu.FP8:
+		return FP8
+	}
+	return Dense
+}
+
+// bands are how far off nine of ten steps of a class are, as the logarithm of measured over
+// predicted, when what frameworks add is fitted without the step's source: the ⌈0.9·(n+1)⌉-th
+// smallest error of n, the largest where there are fewer than nine. `lab steps` prints them; a
+// test holds them to validation/steps.csv.
+var bands = map[Class]float64{Dense: 0.16, FP8: 0.21, Sharded: 0.10, Experts: 0.17, Encoder: 0.44, Layers: 0.32}
+
+// Bands are the half-widths by class.
+func Bands() map[Class]float64 { return maps.Clone(bands) }
+
+// Band is between what and what nine of ten measured steps lie.
+func (r *Result) Band() (low, high units.Time) {
+	wide := math.Exp(bands[ClassOf(r.Workload, &r.Layout)])
+	return units.Time(float64(r.Time) / wide), units.Time(float64(r.Time) * wide)
+}

@@ -1,0 +1,63 @@
+package measured
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/model/topology"
+)
+
+// PublishedStep is a row of validation/steps.csv, or of a file like it: a training step that
+// somebody has measured.
+type PublishedStep struct {
+	ID, Source, Topology, GPU string // GPU "": as the topology says
+	Workload, Layout, Note    string
+	Set                       []string // of the workload
+	Options                   topology.Options
+	Seconds                   float64
+}
+
+// Series is what rows of one source share, the first part of their names.
+func (s *PublishedStep) Series() string {
+	name, _, _ := strings.Cut(s.ID, "-")
+	return name
+}
+
+// PublishedSteps reads rows by the names of their columns.
+func PublishedSteps(files fs.FS, name string) ([]PublishedStep, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var out []PublishedStep
+	for i, r := range rows[1:] {
+		cell := func(column string) string {
+			if at := slices.Index(rows[0], column); at >= 0 {
+				return r[at]
+			}
+			return ""
+		}
+		s := PublishedStep{ID: cell("id"), Source: cell("source"), Topology: cell("topology"), GPU: cell("gpu"),
+			Workload: cell("workload"), Layout: cell("layout"), Note: cell("note"),
+			Set: strings.FieldsFunc(cell("set"), func(c rune) bool { return c == ';' })}
+		nodes, err1 := strconv.Atoi(cell("nodes"))
+		gpus, err2 := strconv.Atoi(cmp.Or(cell("gpus"), "0"))
+		t, err3 := strconv.ParseFloat(cell("step_s"), 64)
+		if err1 != nil || err2 != nil || err3 != nil || !(t > 0) {
+			return nil, fmt.Errorf("%s:%d: nodes, gpus (of a node) and step_s must be positive numbers", name, i+2)
+		}
+		s.Options, s.Seconds = topology.Options{Nodes: nodes, GPUs: gpus}, t
+		out = append(out, s)
+	}
+	return out, nil
+}
