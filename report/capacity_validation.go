@@ -53,8 +53,8 @@ func (d *StepValidation) Finish() {
 func (d *StepValidation) Footer() []string {
 	var out []string
 	for _, s := range d.summary() {
-		out = append(out, fmt.Sprintf("%s: mean absolute error %s, mean error %+.1f %%; without its source %s; %s inside the band (%d rows)",
-			s.Rows, table.Percent(s.Abs), 100*s.Signed, table.Percent(s.Left), table.Percent(s.Inside), s.Number))
+		out = append(out, fmt.Sprintf("%s: mean absolute error %s, mean error %+.1f %%; without its source %s; %s inside the band "+
+			"(%d rows)", s.Rows, table.Percent(s.Abs), 100*s.Signed, table.Percent(s.Left), table.Percent(s.Inside), s.Number))
 	}
 	bands := d.Bands()
 	for _, class := range slices.Sorted(maps.Keys(bands)) {

@@ -129,9 +129,6 @@ func (l *Layout) checkSizes(ranks int) error {
 		return fmt.Errorf("sequence-parallel has no effect with tp 1: raise tp")
 	case block%l.Expert != 0:
 		return fmt.Errorf("ep %d does not divide tp × cp × dp (%d): change ep", l.Expert, block)
-	case l.Zero >= 2 && l.Pipeline > 1:
-		return fmt.Errorf("zero %d with pp %d would reduce all gradients (and gather all parameters) for every micro-batch: use zero 1",
-			l.Zero, l.Pipeline)
 	}
 	return l.checkOrder()
 }

@@ -14,6 +14,9 @@ func (l *layer) Activations(s Sharding, batch float64, r Recompute) float64 {
 	heads := x.tokens * l.headElements(&x) * x.e
 	network := l.networkBytes(&x)
 	sum := whole + heads + network
+	if l.predicts {
+		sum += 2 * x.cut * h * x.product
+	}
 	if !m.Fused && r == NoRecompute {
 		per := x.e + m.mask()*(x.e+1) // weights; dropout's mask and output
 		sum += x.tokens * float64(m.Sequence) * float64(m.Heads) / x.t * per

@@ -78,7 +78,7 @@ func (l *layer) gatherKeys(x *shape, kind collective.Kind) []Step {
 // 2307.08691, section 4.1). The context axis balances the causal work (Llama 3).
 func (l *layer) core(x *shape, batch float64, backward bool) []Step {
 	m := l.m
-	flop := m.scoreFLOP(x.tokens) / x.t
+	flop := l.scoreFLOP(x.tokens) / x.t
 	if m.Fused {
 		if m.Causal {
 			flop /= 2
@@ -86,7 +86,7 @@ func (l *layer) core(x *shape, batch float64, backward bool) []Step {
 		if backward {
 			flop *= 2.5
 		}
-		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Tokens: float64(m.Sequence), Backward: backward, Flash: m.Flash,
+		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Tokens: l.reach(), Backward: backward, Flash: m.Flash,
 			core: true}}
 	}
 	s, d := float64(m.Sequence), float64(m.HeadDim)

@@ -70,7 +70,7 @@ func (b *head) Parameters(s Sharding) Parameters {
 }
 
 func (b *head) FLOP() float64 {
-	return 2 * float64(b.m.Sequence) * float64(b.m.Hidden) * float64(b.m.Vocabulary)
+	return 2 * float64(b.m.Sequence) * float64(b.m.Hidden) * float64(b.m.Vocabulary) * float64(1+b.m.Predicted)
 }
 
 func (b *head) logits(x *shape) linear {
@@ -87,21 +87,22 @@ func (b *head) Forward(s Sharding, batch float64) []Step {
 	if x.tp {
 		steps = append(steps, communicate("loss all-reduce", Tensor, collective.AllReduce, 8*x.tokens, false))
 	}
-	return steps
+	return slices.Repeat(steps, 1+b.m.Predicted)
 }
 
 func (b *head) Backward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	product := b.logits(&x)
-	return slices.Concat([]Step{{Name: "loss backward", Do: Stream, Kernel: gpu.Loss, Bytes: (4 + x.e) * x.tokens * product.n}},
+	steps := slices.Concat([]Step{{Name: "loss backward", Do: Stream, Kernel: gpu.Loss, Bytes: (4 + x.e) * x.tokens * product.n}},
 		product.backward(), x.normBackward(b.m))
+	return slices.Repeat(steps, 1+b.m.Predicted)
 }
 
 // Activations: the inputs of norm and product, and logits in FP32 (Korthikanti et al.,
 // section 4.3).
 func (b *head) Activations(s Sharding, batch float64, r Recompute) float64 {
 	x := b.w.shape(s, batch)
-	return 2*x.cut*float64(b.m.Hidden)*x.e + 4*x.tokens*float64(b.m.Vocabulary)/x.t
+	return (2*x.cut*float64(b.m.Hidden)*x.e + 4*x.tokens*float64(b.m.Vocabulary)/x.t) * float64(1+b.m.Predicted)
 }
 
 func (b *head) Boundary(s Sharding, batch float64) float64 { return 0 }

@@ -94,3 +94,58 @@ func TestFrameworksStopRecomputingEarly(t *testing.T) {
 		t.Errorf("the head repeats %v", got)
 	}
 }
+
+// TestWindowsLeaveOutPairs: a window of a quarter of the sequence has 7/16 of the causal pairs, one of the
+// whole sequence all; every second layer is full where it says so.
+func TestWindowsLeaveOutPairs(t *testing.T) {
+	attend := func(i int, set ...string) float64 {
+		w, err := Get("llama-3-8b", set...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range w.Blocks()[i].Forward(Sharding{Tensor: 1, Context: 1, Expert: 1}, 1) {
+			if s.Do == Attend {
+				return s.FLOP
+			}
+		}
+		return 0
+	}
+	all := attend(1)
+	for _, c := range []struct {
+		layer int
+		set   []string
+		share float64
+	}{
+		{1, []string{"transformer.window=2048"}, 7.0 / 16}, {1, []string{"transformer.window=8192"}, 1},
+		{1, []string{"transformer.window=2048", "transformer.full_every=2"}, 7.0 / 16},
+		{2, []string{"transformer.window=2048", "transformer.full_every=2"}, 1},
+	} {
+		if got := attend(c.layer, c.set...) / all; math.Abs(got-c.share) > 1e-12 {
+			t.Errorf("layer %d %v: %v of the pairs, want %v", c.layer, c.set, got, c.share)
+		}
+	}
+}
+
+// TestFurtherTokensCostALayerAndAHead: DeepSeek-V3's module has 14 billion parameters, of which an embedding
+// and a head are shared (685 in all with 671 of the model; model card).
+func TestFurtherTokensCostALayerAndAHead(t *testing.T) {
+	count := func(set ...string) (parameters, flop float64) {
+		w, err := Get("deepseek-v3", set...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range w.Blocks() {
+			parameters += b.Parameters(Sharding{Tensor: 1, Context: 1, Expert: 1}).Total()
+			flop += b.FLOP()
+		}
+		return parameters, flop
+	}
+	p, f := count()
+	more, longer := count("transformer.predicted_tokens=1")
+	if billions := (more - p) / 1e9; billions < 11 || billions > 14 {
+		t.Errorf("a module has %.1f billion parameters", billions)
+	}
+	if longer <= f {
+		t.Errorf("a module costs nothing: %g of %g FLOP", longer, f)
+	}
+}

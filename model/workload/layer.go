@@ -11,9 +11,24 @@ import (
 
 // layer is a transformer layer: attention and a feed-forward network, or experts.
 type layer struct {
-	w       *Workload
-	m       *Transformer
-	experts bool
+	w        *Workload
+	m        *Transformer
+	experts  bool
+	window   bool // a token attends to Window tokens
+	predicts bool // a further token, from the hidden state and that token's embedding
+}
+
+// reach is how many tokens one attends to, twice the mean where causality masks half: a window
+// of w has w·s − w²/2 of the s² pairs.
+func (l *layer) reach() float64 {
+	s := float64(l.m.Sequence)
+	if w := float64(l.m.Window); l.window && w < s {
+		if l.m.Causal {
+			return 2*w - w*w/s
+		}
+		return w
+	}
+	return s
 }
 
 func (l *layer) Name() string {
@@ -26,6 +41,9 @@ func (l *layer) Name() string {
 func (l *layer) Parameters(s Sharding) Parameters {
 	m := l.m
 	p := Parameters{Dense: m.attentionParameters(s.Tensor) + 2*m.norm()}
+	if l.predicts {
+		p.Dense += 2*float64(m.Hidden*m.Hidden) + 2*m.norm()
+	}
 	if !l.experts {
 		p.Dense += m.ffnParameters(float64(m.FFN), float64(s.Tensor))
 		return p
@@ -47,13 +65,19 @@ func (l *layer) FLOP() float64 {
 			sum += 2 * step.M * step.N * step.K * step.Count
 		}
 	}
-	return sum + l.m.scoreFLOP(float64(l.m.Sequence))
+	return sum + l.scoreFLOP(float64(l.m.Sequence))
 }
 
-// scoreFLOP are those of scores and weighted values of so many tokens that attend to a
-// whole sequence each: 4·s·h a token for ordinary heads.
-func (m *Transformer) scoreFLOP(tokens float64) float64 {
-	return 2 * tokens * float64(m.Sequence) * (m.queries() + m.values())
+// scoreFLOP are those of scores and weighted values of so many tokens: 4·s·h a token for
+// ordinary heads and whole sequences.
+func (l *layer) scoreFLOP(tokens float64) float64 {
+	return 2 * tokens * l.reach() * (l.m.queries() + l.m.values())
+}
+
+// joined leads from the hidden state and the embedding of the token behind it to what predicts a
+// further one.
+func (l *layer) joined(x *shape) *linear {
+	return &linear{x: x, name: "prediction in", m: x.cut, n: float64(l.m.Hidden), k: 2 * float64(l.m.Hidden)}
 }
 
 // shape is what a layer's steps depend on.
@@ -81,7 +105,11 @@ func (w *Workload) shape(s Sharding, batch float64) shape {
 
 func (l *layer) Forward(s Sharding, batch float64) []Step {
 	x := l.w.shape(s, batch)
-	steps := slices.Concat(x.normForward(l.m), l.attention(x, batch), x.residual(l.m), x.normForward(l.m))
+	var steps []Step
+	if l.predicts {
+		steps = l.joined(&x).forward()
+	}
+	steps = slices.Concat(steps, x.normForward(l.m), l.attention(x, batch), x.residual(l.m), x.normForward(l.m))
 	if l.experts {
 		steps = append(steps, l.expertsForward(x)...)
 	} else {
@@ -98,7 +126,11 @@ func (l *layer) Backward(s Sharding, batch float64) []Step {
 	} else {
 		steps = append(steps, l.ffn(x, "ffn", float64(l.m.FFN)).backward()...)
 	}
-	return slices.Concat(steps, x.normBackward(l.m), x.residualBackward(l.m), l.attentionBackward(x, batch), x.normBackward(l.m))
+	steps = slices.Concat(steps, x.normBackward(l.m), x.residualBackward(l.m), l.attentionBackward(x, batch), x.normBackward(l.m))
+	if l.predicts {
+		steps = append(steps, l.joined(&x).backward()...)
+	}
+	return steps
 }
 
 // Repeated are the steps that the backward pass computes again: what lies before a

@@ -18,6 +18,9 @@ type Transformer struct {
 	Dropout              bool
 	Fused                bool // scores never reach memory
 	Flash                bool // by FlashAttention-2, not the fastest kernel of the GPU
+	Window               int  // tokens that a token attends to; 0: all before it
+	FullEvery            int  // of so many layers the last one has no window; 0: none of them
+	Predicted            int  // further tokens that a module of a layer each predicts (DeepSeek-V3, section 2.2)
 
 	Experts       int // 0: dense
 	TopK          int
@@ -87,15 +90,15 @@ func (m *Transformer) ffnParameters(f, tensor float64) float64 {
 
 func (w *Workload) transformerBlocks() []Block {
 	m := w.Transformer
-	dense := &layer{w: w, m: m}
-	sparse := &layer{w: w, m: m, experts: true}
+	kinds := map[layer]*layer{} // equal ones are the same value
 	out := []Block{&embedding{w: w, m: m}}
-	for i := range m.Layers {
-		if m.Experts > 0 && i >= m.DenseLayers {
-			out = append(out, sparse)
-		} else {
-			out = append(out, dense)
+	for i := range m.Layers + m.Predicted {
+		x := layer{w: w, m: m, experts: m.Experts > 0 && i >= m.DenseLayers,
+			window: m.Window > 0 && (m.FullEvery == 0 || (i+1)%m.FullEvery != 0), predicts: i >= m.Layers}
+		if kinds[x] == nil {
+			kinds[x] = &x
 		}
+		out = append(out, kinds[x])
 	}
 	return append(out, &head{w: w, m: m})
 }

@@ -104,6 +104,8 @@ func decodeTransformer(d *yamlfile.Diagnostics, n *yaml.Node) *Transformer {
 	m.RMSNorm, m.Causal = o.Boolean("rms_norm", false), o.Boolean("causal", true)
 	m.Dropout, m.Fused = o.Boolean("dropout", false), o.Boolean("fused_attention", true)
 	m.Flash = o.Boolean("flash_attention_2", false)
+	m.Window, m.FullEvery = o.Integer("window", 0, 0, maxCount), o.Integer("full_every", 0, 0, maxCount)
+	m.Predicted = o.Integer("predicted_tokens", 0, 0, 16)
 	m.Experts, m.TopK = o.Integer("experts", 0, 0, maxCount), o.Integer("top_k", 0, 0, maxCount)
 	m.SharedExperts, m.ExpertFFN = o.Integer("shared_experts", 0, 0, maxCount), count("expert_ffn", m.FFN)
 	m.DenseLayers = o.Integer("dense_layers", 0, 0, maxCount)
@@ -132,6 +134,8 @@ func (m *Transformer) check(o *yamlfile.Object) {
 		{"top_k", m.Experts > 0 && (m.TopK < 1 || m.TopK > m.Experts), fmt.Sprintf("top_k must be from 1 to experts (%d), not %d",
 			m.Experts, m.TopK)},
 		{"flash_attention_2", m.Flash && !m.Fused, "flash_attention_2 needs fused_attention: true"},
+		{"window", m.Window > 0 && !m.Fused, "window needs fused_attention: true"},
+		{"full_every", m.FullEvery > 0 && m.Window == 0, "full_every goes with window"},
 		{"experts", m.Experts == 0 && (m.TopK > 0 || m.SharedExperts > 0 || o.Has("expert_ffn") || m.DenseLayers > 0),
 			"top_k, shared_experts, expert_ffn and dense_layers go with experts"},
 		{"dense_layers", m.DenseLayers > m.Layers, fmt.Sprintf("dense_layers %d are more than layers %d", m.DenseLayers, m.Layers)},
