@@ -25,6 +25,7 @@ type CrossingDocument struct {
 	GBps          float64        `json:"GBps" text:"rate"`
 	Slowest       string         `json:"slowest" text:"slowest step"`
 	Steps         []CrossingStep `json:"steps" csv:""`
+	Notes         []string       `json:"notes" note:"note"`
 }
 
 // CrossingStep is a step; BusyUS is over all pieces.

@@ -57,6 +57,13 @@ func GetMachine(name string) (*Machine, error) {
 		return m.(*Machine), nil
 	}
 	data, err := shipped.ReadFile(path.Join("machines", name+".yaml"))
+	if other := nearest[strings.ToLower(name)]; err != nil && other != "" {
+		m, err := GetMachine(other)
+		if err != nil {
+			return nil, err
+		}
+		return m.standsFor(name), nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("unknown machine %q: must be one of %s, or a YAML file", name, strings.Join(Names(), ", "))
 	}
@@ -65,6 +72,19 @@ func GetMachine(name string) (*Machine, error) {
 		read.Store(name, m)
 	}
 	return m, err
+}
+
+// nearest are GPUs without a machine file of their own, by that of the nearest generation.
+var nearest = map[string]string{"a800": "a100", "h800": "h100", "h20": "h100", "gh200": "h200", "b300": "b200", "gb300": "gb200",
+	"mi325x": "mi300x", "mi350x": "mi300x", "mi355x": "mi300x", "gb10": "pcie5", "rtx5090": "pcie5", "l40s": "pcie4", "l40": "pcie4",
+	"l4": "pcie4", "a10": "pcie4", "a40": "pcie4", "a6000": "pcie4", "rtx4090": "pcie4", "rtx3090": "pcie4", "t4": "pcie3",
+	"rtx2080ti": "pcie3"}
+
+// standsFor is the machine in the place of that of a GPU model, which has no file.
+func (m *Machine) standsFor(model string) *Machine {
+	out := *m
+	out.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, whose links are alike", model, m.Name)
+	return &out
 }
 
 // GeneralNCCL is what NCCL's kernels cost on all machines together.
@@ -108,9 +128,7 @@ func byGPU(t *topology.Topology) (*Machine, error) {
 	if err != nil || model == "" || medium == topology.PCIe {
 		return m, err
 	}
-	assumed := *m
-	assumed.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, whose links are alike", model, name)
-	return &assumed, nil
+	return m.standsFor(model), nil
 }
 
 // modelOf is the model of the GPUs, "" where they have none or several.
@@ -180,7 +198,7 @@ func fastestLink(t *topology.Topology) (medium topology.Medium, machine string) 
 	case machine == "b200" && grace:
 		machine = "gb200"
 	case machine != "":
-	case rate >= 50e9:
+	case rate >= 50e9 || grace:
 		machine = "pcie5"
 	case rate >= 25e9:
 		machine = "pcie4"

@@ -41,9 +41,12 @@ type KernelKey struct {
 	Collective string // all_reduce, all_gather, …
 	Algorithm  string // ring, tree, nvls, nvls_tree, p2p
 	Protocol   string // ll, ll128, simple
-	Over       string // what it crosses: nvlink, xgmi, pcie, or a network: ib, roce, efa, …
+	Over       string // what it crosses: nvlink, xgmi, pcie, host (memory), or a network: ib, roce, efa, …
 	Graph      bool   // in a CUDA graph, where NCCL registers the user's buffers
 }
+
+// HostMemory is what kernels cross where GPUs have no peer-to-peer.
+const HostMemory = "host"
 
 // AnyNetwork stands for the network of a kernel of all networks together.
 const AnyNetwork = "network"

@@ -220,8 +220,8 @@ func decodeDevice(d *diagnostics, n *yaml.Node) deviceSpec {
 	o.What = "device " + s.ids
 	s.kind, s.model = decodeKind(o), o.Text("model", false)
 	s.p2p, s.serves = o.Boolean("p2p", true), o.Text("serves", false)
-	if o.Has("p2p") && s.kind != CPU {
-		d.AddAt(s.pos, "device %s: p2p has an effect on cpus only", s.ids)
+	if o.Has("p2p") && s.kind != CPU && s.kind != GPU {
+		d.AddAt(s.pos, "device %s: p2p has an effect on cpus and gpus only", s.ids)
 	}
 	if s.serves != "" && s.kind != NIC {
 		d.AddAt(s.pos, "device %s: serves has an effect on NICs only", s.ids)

@@ -1,12 +1,14 @@
 package topology
 
+import "slices"
+
 // shape is a template expanded: the devices and links of one node, numbered locally.
 type shape struct {
 	template string
 	profile  string // default profile of the file it came from
 	ids      []string
 	devices  []Device // Node unset
-	noP2P    []bool   // per device: a CPU through which PCIe peer-to-peer does not work
+	noP2P    []bool   // per device: a CPU through which, or a GPU to which, PCIe peer-to-peer does not work
 	links    []Link
 	local    map[string]int32
 	out      [][]int32 // links by source
@@ -105,7 +107,7 @@ func (x *shaper) addDevices(d deviceSpec) {
 		x.s.local[id] = n
 		x.s.ids = append(x.s.ids, id)
 		x.s.devices = append(x.s.devices, Device{Kind: d.kind, Local: n, Model: model})
-		x.s.noP2P = append(x.s.noP2P, d.kind == CPU && !d.p2p)
+		x.s.noP2P = append(x.s.noP2P, (d.kind == CPU || d.kind == GPU) && !d.p2p)
 		if d.kind.HoldsRank() {
 			x.s.ranks = append(x.s.ranks, n)
 		}
@@ -178,4 +180,10 @@ func (x *shaper) index() {
 	for i, l := range merged {
 		x.s.out[l.From] = append(x.s.out[l.From], int32(i))
 	}
+}
+
+// HasStaged reports whether PCIe peer-to-peer fails between some devices, so that ranks may have to exchange data through
+// host memory.
+func (t *Topology) HasStaged() bool {
+	return slices.ContainsFunc(t.shapes, func(s *shape) bool { return slices.Contains(s.noP2P, true) })
 }

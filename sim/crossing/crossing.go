@@ -43,11 +43,13 @@ type Result struct {
 	Serial      units.Time // one step after the other, in one piece
 	Time        units.Time // overlapped
 	Slowest     string     // step that the others wait for
+	Notes       []string
 }
 
 // Predict is the transfer from one rank to another, which have to be on different nodes.
 func Predict(t *topology.Topology, from, to int, costs cost.Steps, o Options) (*Result, error) {
-	route, err := topology.NewRouter(t).Route(from, to)
+	router := topology.NewRouter(t)
+	route, err := router.Route(from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +60,8 @@ func Predict(t *topology.Topology, from, to int, costs cost.Steps, o Options) (*
 	if o.Size <= 0 || o.Shrink < 1 || o.QueuePairs < 1 || o.Pieces < 0 {
 		return nil, fmt.Errorf("size, shrink and queue pairs must be positive")
 	}
-	steps := stages(&route, costs, o)
-	r := &Result{Synchronise: costs["synchronise"].Alpha, Pieces: o.Pieces}
+	steps := stages(&route, costs, o, copies(router, from, to, costs["host_copy"]))
+	r := &Result{Notes: queuePairs(&route, costs["queue_pair"], o.QueuePairs), Synchronise: costs["synchronise"].Alpha, Pieces: o.Pieces}
 	r.Serial = pipeline(steps, 1) + r.Synchronise
 	if r.Pieces == 0 {
 		r.Pieces = fastest(steps)
@@ -69,10 +71,38 @@ func Predict(t *topology.Topology, from, to int, costs cost.Steps, o Options) (*
 	return r, nil
 }
 
+// copies are what a copy to host memory at one end and from it at the other costs: no more than the links on the way carry.
+func copies(router *topology.Router, from, to int, c cost.Step) [2]cost.Step {
+	up, known := router.ToHost(from)
+	down, also := router.FromHost(to)
+	out := [2]cost.Step{c, c}
+	for i, way := range []struct {
+		route topology.Route
+		known bool
+	}{{up, known}, {down, also}} {
+		if share := c.Efficiency; way.known {
+			if share == 0 {
+				share = 1
+			}
+			out[i].Rate = min(c.Rate, units.Rate(share*float64(way.route.Rate)))
+		}
+	}
+	return out
+}
+
+// queuePairs says where more of them change nothing, and from what that is known.
+func queuePairs(route *topology.Route, one cost.Step, n int) []string {
+	if float64(n)*float64(one.Rate) < float64(route.Rate) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s carry %v each, together no less than the %v of the way: more change nothing here (%s)",
+		units.Counted(n, "queue pair"), one.Rate, route.Rate, one.Source)}
+}
+
 // stages are the steps that apply.
-func stages(route *topology.Route, costs cost.Steps, o Options) []Step {
+func stages(route *topology.Route, costs cost.Steps, o Options, copies [2]cost.Step) []Step {
 	wire := (o.Size + units.Bytes(o.Shrink) - 1) / units.Bytes(o.Shrink)
-	convert, copies := costs["convert"], costs["host_copy"]
+	convert := costs["convert"]
 	post := costs["post_proxy"]
 	if o.GPUInitiated {
 		post = costs["post_gpu"]
@@ -84,8 +114,8 @@ func stages(route *topology.Route, costs cost.Steps, o Options) []Step {
 		out = append(out, Step{Name: "compress", Bytes: o.Size + wire, Rate: float64(convert.Rate), Alpha: convert.Alpha})
 	}
 	if o.HostStaged {
-		out = append(out, Step{Name: "device to host", Bytes: wire, Rate: float64(copies.Rate), Alpha: copies.Alpha}, network,
-			Step{Name: "host to device", Bytes: wire, Rate: float64(copies.Rate), Alpha: copies.Alpha})
+		out = append(out, Step{Name: "device to host", Bytes: wire, Rate: float64(copies[0].Rate), Alpha: copies[0].Alpha}, network,
+			Step{Name: "host to device", Bytes: wire, Rate: float64(copies[1].Rate), Alpha: copies[1].Alpha})
 	} else {
 		out = append(out, network)
 	}

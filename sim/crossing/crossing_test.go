@@ -92,3 +92,35 @@ func TestRefusals(t *testing.T) {
 		t.Error("shrink 0 is taken")
 	}
 }
+
+// Copies to and from host memory are no faster than the PCIe that they cross, and never faster than measured.
+func TestCopiesKeepToTheirLinks(t *testing.T) {
+	for name, most := range map[string]float64{"dgx1-v100": 15.75, "dgx-a100": 31.5, "dgx-h100": 55.5, "pcie3-server": 15.75, "gh200-quad": 55.5} {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, costs := setup(t)
+		r, err := Predict(topo, 0, topo.NumRanks()/2, costs, Options{Size: units.GiB, Shrink: 1, HostStaged: true, QueuePairs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range r.Steps {
+			if s.Name != "network" && (s.Rate > most*1e9 || s.Rate < 0.8*most*1e9) {
+				t.Errorf("%s: %s at %.1f GB/s, its links carry %.1f", name, s.Name, s.Rate/1e9, most)
+			}
+		}
+	}
+}
+
+// Two queue pairs fill the adapter, and 32 do no more; that this is so, and what it rests on, is said.
+func TestQueuePairsBeyondTheAdapterAreSaid(t *testing.T) {
+	one, two, many := predict(t, Options{Size: units.GiB, Shrink: 1, QueuePairs: 1}), predict(t, Options{Size: units.GiB, Shrink: 1,
+		QueuePairs: 2}), predict(t, Options{Size: units.GiB, Shrink: 1, QueuePairs: 32})
+	if one.Time <= two.Time || two.Time != many.Time {
+		t.Errorf("1, 2 and 32 queue pairs: %v, %v, %v", one.Time, two.Time, many.Time)
+	}
+	if len(one.Notes) > 0 || len(many.Notes) != 1 || !strings.Contains(many.Notes[0], "assumption") {
+		t.Errorf("notes %q and %q", one.Notes, many.Notes)
+	}
+}

@@ -10,9 +10,10 @@ import (
 // Case is a measured run as a fit sees it: the kernel that ran, its work, and what the
 // library's constants say about it.
 type Case struct {
-	Key   cost.KernelKey
-	Work  Work
-	Prior cost.Kernel
+	Key     cost.KernelKey
+	Work    Work
+	Prior   cost.Kernel
+	Farther units.Time // what the machine's links and fabric add, which is no part of a kernel
 }
 
 // Case works out a measured run.
@@ -25,7 +26,7 @@ func (r *Runtime) Case(a Ask) (Case, error) {
 		c = choice{algorithm: "ring", protocol: "simple"}
 	}
 	w, err := r.work(a.Kind, c.algorithm, a.Size)
-	return Case{r.key(a.Kind, c, a.Graph), w, r.prior(a.Kind, c)}, err
+	return Case{r.key(a.Kind, c, a.Graph), w, r.prior(a.Kind, c), units.Time(r.farther(&w))}, err
 }
 
 // chainChannels is how many channels a chain fills: on H200 a tree of NCCL 2.28.9 changes
@@ -71,10 +72,15 @@ func (c choice) names() (Algo, Proto) {
 
 // within is what steps inside a node go over.
 func (r *Runtime) within() hardware {
-	if r.rates.inside == topology.PCIe.String() {
+	if r.overPCIe() {
 		return overPCI
 	}
 	return overNVLink
+}
+
+// overPCIe reports whether ranks of a node are joined by PCIe, whether or not through host memory.
+func (r *Runtime) overPCIe() bool {
+	return r.rates.inside == topology.PCIe.String() || r.rates.inside == cost.HostMemory
 }
 
 // goesAround reports whether a ring passes every part around, and copies the last out.

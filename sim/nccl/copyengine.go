@@ -22,7 +22,7 @@ const twoBarriers = 2
 // fitted on (validation of TestCopyEnginesMatchMeasurements).
 func (r *Runtime) byCopyEngine(a Ask) (Prediction, error) {
 	e, n := r.profile.Engine("copy_engine"), float64(r.rates.ranks)
-	if a.Kind != collective.AllGather && a.Kind != collective.AllToAll || r.rates.nodes > 1 || r.rates.inside == "pcie" {
+	if a.Kind != collective.AllGather && a.Kind != collective.AllToAll || r.rates.nodes > 1 || r.overPCIe() {
 		return Prediction{}, unsupported("NCCL's copy engines make all_gather and all_to_all inside one NVLink domain")
 	}
 	if p := plain(a.Protocol); p != "" && p != "copy" {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"railyard/model/cost"
 	"railyard/model/topology"
 )
 
@@ -50,13 +51,15 @@ var gpuModels = []struct {
 	name *regexp.Regexp
 	cc   int
 }{
+	{regexp.MustCompile(`gb10\b`), 121},
+	{regexp.MustCompile(`rtx ?pro|5090|5080`), 120},
 	{regexp.MustCompile(`gb300|b300`), 103},
 	{regexp.MustCompile(`gb200|b200|b100|blackwell`), 100},
 	{regexp.MustCompile(`gh200|h200|h100|h800|h20\b|hopper`), 90},
 	{regexp.MustCompile(`l40|l4\b|4090|ada`), 89},
 	{regexp.MustCompile(`a10\b|a40\b|a6000|3090`), 86},
 	{regexp.MustCompile(`a100|a800|a30\b|ampere`), 80},
-	{regexp.MustCompile(`\bt4\b|turing`), 75},
+	{regexp.MustCompile(`\bt4\b|turing|2080`), 75},
 	{regexp.MustCompile(`v100|volta`), 70},
 	{regexp.MustCompile(`p100|pascal`), 60},
 }
@@ -92,7 +95,11 @@ type machine struct {
 }
 
 func detect(t *topology.Topology, o Options) (*machine, error) {
-	m := &machine{cc: make([]int, t.NumRanks()), ccMin: 1 << 30, cpu: o.CPU, noGDR: o.NoGDR}
+	fabric, err := fabricOf(t, o.Fabric)
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{cc: make([]int, t.NumRanks()), ccMin: 1 << 30, cpu: o.CPU, noGDR: o.NoGDR || !cost.ReachesGPUs(fabric)}
 	for r, d := range t.Ranks() {
 		cc, err := computeCapability(t, d, o)
 		if err != nil {

@@ -2,7 +2,6 @@ package nccl
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"railyard/model/cost"
@@ -11,11 +10,12 @@ import (
 
 // fabricOf is the kind of a topology's network: as given, else as its links say.
 func fabricOf(t *topology.Topology, given string) (string, error) {
-	switch {
-	case given == "":
+	if given == "" {
 		return cost.FabricOf(t), nil
-	case !slices.Contains(cost.Fabrics, given):
+	}
+	name, ok := cost.FabricNamed(given)
+	if !ok {
 		return "", fmt.Errorf("fabric %s is not known: must be one of %s", given, strings.Join(cost.Fabrics, ", "))
 	}
-	return given, nil
+	return name, nil
 }

@@ -56,8 +56,10 @@ func (r *Runtime) overs(algorithm string) []string {
 		return []string{r.rates.over, cost.AnyNetwork, r.rates.inside, topology.NVLink.String()}
 	case r.rates.nodes > 1:
 		return []string{r.rates.over, cost.AnyNetwork}
+	case r.rates.over == cost.HostMemory:
+		return []string{r.rates.over, topology.PCIe.String(), topology.NVLink.String()}
 	}
-	return []string{r.rates.over, "nvlink"}
+	return []string{r.rates.over, topology.NVLink.String()}
 }
 
 // keys are the kernel's key and those of kernels that move data in the same way: first

@@ -91,7 +91,7 @@ func (r *Runtime) bounded(p *Prediction, k collective.Kind, size units.Bytes) {
 // links are as full as any.
 func (r *Runtime) messages(x *traffic, k collective.Kind, algorithm string) {
 	n := r.topo.NumRanks()
-	switch meshed := r.rates.inside == topology.PCIe.String() || hasDirectLinks(r.topo); {
+	switch meshed := r.overPCIe() || hasDirectLinks(r.topo); {
 	case k == collective.SendRecv:
 		for i := range n {
 			x.send(i, (i+1)%n, 1)
@@ -129,7 +129,7 @@ func (r *Runtime) messages(x *traffic, k collective.Kind, algorithm string) {
 // the order of ranks; meshes are left to their cuts.
 func (r *Runtime) channels(visit func(ranks []int, share float64), of func(*found) *channels) {
 	if r.model == nil {
-		for first, n := 0, r.topo.NumRanks(); first < n && r.rates.inside == topology.PCIe.String(); {
+		for first, n := 0, r.topo.NumRanks(); first < n && r.overPCIe(); {
 			var ranks []int
 			for node := r.topo.NodeOf(first); first < n && r.topo.NodeOf(first) == node; first++ {
 				ranks = append(ranks, first)

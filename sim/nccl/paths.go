@@ -105,10 +105,12 @@ func (s *system) divertPeers() {
 	if s.cpu == AMD && len(s.of[vGPU]) <= 2 {
 		level = pathSYS
 	}
+	s.staged = map[[2]int]bool{}
 	for g, to := range s.of[vGPU] {
-		for _, from := range s.of[vGPU] {
-			if from.paths[vGPU][g].kind > level {
+		for f, from := range s.of[vGPU] {
+			if from.paths[vGPU][g].kind > level || s.apart[[2]int{f, g}] {
 				s.over(s.localCPU(to), from, to)
+				s.staged[[2]int{f, g}] = true
 			}
 		}
 	}

@@ -77,11 +77,13 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 	if r.rates, err = ratesOf(t); err != nil {
 		return nil, err
 	}
+	r.rates.inside = r.inside()
 	r.rates.over = r.rates.inside
 	if r.rates.nodes > 1 {
 		if r.rates.over, err = fabricOf(t, o.Fabric); err != nil {
 			return nil, err
 		}
+		r.rates.acrossMore += float64(cost.FabricLatency(r.rates.over))
 	}
 	if r.model != nil {
 		r.rates.inSwitch, r.rates.reducing = r.model.inSwitch(), r.model.collNet

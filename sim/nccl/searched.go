@@ -9,7 +9,8 @@ import (
 // found is what the search finds in a system; not to be changed.
 type found struct {
 	ring, tree, nvls *channels
-	relays           map[[2]int]int // by index of GPU: over which third one two send that have NVLink to it alone (NVB)
+	staged           map[[2]int]bool // GPUs that exchange data through host memory
+	relays           map[[2]int]int  // by index of GPU: over which third one two send that have NVLink to it alone (NVB)
 }
 
 // searches are those made so far, by the picture of the system: the parts of a machine, and
@@ -32,7 +33,7 @@ func (s *system) searched(cc int, nvls bool) *found {
 
 // search finds the channels of rings, trees and, where there is one, NVLS.
 func (s *system) search(cc int, nvls bool) *found {
-	f := &found{relays: s.relays(), nvls: &channels{pattern: nvlsPattern}}
+	f := &found{relays: s.relays(), staged: s.staged, nvls: &channels{pattern: nvlsPattern}}
 	f.ring = s.find(ringPattern, cc, 1, maxChannels/2)
 	f.tree = s.find(balancedTree, cc, f.ring.n, f.ring.n)
 	if nvls {
@@ -57,7 +58,7 @@ func (s *system) relays() map[[2]int]int {
 // picture is all that the search looks at: vertices and links, hosts by the order in which
 // they first occur.
 func (s *system) picture() []byte {
-	text := fmt.Appendln(nil, s.cpu, s.inter, s.nets, s.hosts, s.gdr)
+	text := fmt.Appendln(nil, s.cpu, s.inter, s.nets, s.hosts, s.gdr, s.apart)
 	hosts := map[int32]int{}
 	for _, list := range s.of {
 		for _, v := range list {

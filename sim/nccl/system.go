@@ -75,7 +75,9 @@ type system struct {
 	maxBW   float64 // of a channel
 	total   float64 // of a GPU's links
 	choices map[netChoice][]int
-	near    [][]int // by GPU: the others, the nearest first; nil: not known yet
+	near    [][]int         // by GPU: the others, the nearest first; nil: not known yet
+	apart   map[[2]int]bool // GPUs between which PCIe peer-to-peer does not work
+	staged  map[[2]int]bool // GPUs that exchange data through host memory
 }
 
 func (s *system) add(kind vertexKind, host int32) *vertex {
@@ -127,7 +129,25 @@ func buildSystem(t *topology.Topology, m *machine, ranks []int, inter bool) *sys
 	b.scaleUpLinks()
 	b.socketLinks()
 	b.upLinksLast()
+	b.s.apart = apart(t, ranks)
 	return b.s
+}
+
+// apart are the pairs of a system's ranks that have peer-to-peer neither over NVLink nor over PCIe.
+func apart(t *topology.Topology, ranks []int) map[[2]int]bool {
+	out := map[[2]int]bool{}
+	if !t.HasStaged() {
+		return out
+	}
+	router := topology.NewRouter(t)
+	for i, a := range ranks {
+		for j, b := range ranks {
+			if i != j && router.Staged(a, b) {
+				out[[2]int{i, j}] = true
+			}
+		}
+	}
+	return out
 }
 
 func (b *systemBuilder) vertices(hosts map[int32]bool, ranks []int) {

@@ -74,5 +74,5 @@ func (c *Cases) KernelCase(m measurement.Row) (fit.KernelCase, error) {
 	}
 	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops, Steps: x.Work.Steps, Chunk: x.Work.Chunk,
 		Chain: x.Work.Chain, Line: x.Work.Line,
-		Prior: x.Prior, Machine: c.profile.Name, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: m.Time}, err
+		Prior: x.Prior, Machine: c.profile.Name, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: max(m.Time-x.Farther, m.Time/10)}, err
 }

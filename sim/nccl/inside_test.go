@@ -1,0 +1,69 @@
+package nccl
+
+import (
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Which kernels run inside a node follows from the topology: peer-to-peer over PCIe switches alone, elsewhere through
+// host memory.
+func TestPeerToPeerFollowsFromTheTopology(t *testing.T) {
+	for _, c := range []struct {
+		topology string
+		gpus, cc int
+		want     string
+	}{
+		{"pcie4-server", 2, 89, "pcie"}, {"pcie4-server", 4, 89, cost.HostMemory}, {"pcie4-server", 0, 89, cost.HostMemory},
+		{"pcie4-server", 2, 0, "pcie"}, {"pcie4-server", 0, 0, cost.HostMemory}, // GPUs that nobody names
+		{"rtx2080ti-server", 2, 0, cost.HostMemory}, {"rtx4090-server", 0, 0, cost.HostMemory},
+		{"rtx3090-nvlink", 2, 0, "nvlink"}, {"rtx3090-nvlink", 4, 0, cost.HostMemory}, {"a100-pcie-nvlink", 2, 0, "nvlink"},
+		{"dgx1-v100", 0, 0, "nvlink"}, {"dgx-h100", 0, 0, "nvlink"}, {"mi300x-node", 0, 0, "xgmi"}, {"gh200-quad", 0, 0, "nvlink"},
+	} {
+		topo := load(t, c.topology, topology.Options{GPUs: c.gpus})
+		r, err := NewRuntime(topo, shipped(t, machineOf(t, topo)), cost.GeneralNCCL(), Options{ComputeCapability: c.cc})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.rates.inside != c.want {
+			t.Errorf("%s, %d GPUs, compute capability %d: over %s, want %s", c.topology, c.gpus, c.cc, r.rates.inside, c.want)
+		}
+	}
+}
+
+// Without peer-to-peer two GPUs of a switch share its way to host memory, and what they send comes down again.
+func TestStagingCosts(t *testing.T) {
+	size := units.GiB
+	for _, k := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.SendRecv} {
+		direct := runtime(t, load(t, "pcie3-server", topology.Options{GPUs: 2}), "pcie3")
+		staged := runtime(t, load(t, "pcie3-server", topology.Options{GPUs: 2, Set: []string{"devices.0.p2p=false"}}), "pcie3")
+		p, q := predict(t, direct, Ask{Kind: k, Size: size}), predict(t, staged, Ask{Kind: k, Size: size})
+		if q.Time < 3*p.Time/2 {
+			t.Errorf("%v: %v with peer-to-peer, %v through host memory", k, p.Time, q.Time)
+		}
+	}
+	// 268,588 µs were measured on two RTX 2080 Ti of one switch.
+	r := runtime(t, load(t, "rtx2080ti-server", topology.Options{GPUs: 2}), "pcie3")
+	if got := predict(t, r, Ask{Kind: collective.AllReduce, Size: size}).Time.Microseconds(); got < 0.9*268588 || got > 1.1*268588 {
+		t.Errorf("%.0f µs, measured 268,588", got)
+	}
+}
+
+// Sockets have their kind of network under every name; messages over them take what the kernel's network stack does.
+func TestSocketsAreSlow(t *testing.T) {
+	topo := load(t, "dgx-h100", topology.Options{Nodes: 2})
+	times := map[string]units.Time{}
+	for _, fabric := range []string{"ib", "tcp", "sockets", "slingshot", "opa"} {
+		r, err := NewRuntime(topo, shipped(t, "h100"), cost.GeneralNCCL(), Options{Fabric: fabric})
+		if err != nil {
+			t.Fatal(err)
+		}
+		times[fabric] = predict(t, r, Ask{Kind: collective.AllReduce, Size: units.KiB}).Time
+	}
+	if times["tcp"] != times["sockets"] || times["tcp"] < times["ib"]+40*units.Microsecond {
+		t.Errorf("times of 1 KiB by network: %v", times)
+	}
+}
