@@ -87,7 +87,8 @@ func documents(t *testing.T) map[string]any {
 		"crossing": &report.CrossingDocument{Schema: "railyard.crossing/v1", Topology: "superpod", From: "node0/gpu0", To: "node1/gpu0",
 			SizeBytes: 1 << 26, Compress: "fp8", Staged: true, Initiated: "gpu", QueuePairs: 4, Pieces: 16,
 			TimeUS: 900, SerialUS: 1500, SynchroniseUS: 8, GBps: 74, Slowest: "network",
-			Steps: []report.CrossingStep{{Name: "compress", Bytes: 1 << 26, GBps: 900, AlphaUS: 4, BusyUS: 75}}},
+			Steps: []report.CrossingStep{{Name: "compress", Bytes: 1 << 26, GBps: 900, AlphaUS: 4, BusyUS: 75}},
+			Notes: []string{"32 queue pairs carry 25GB/s each"}},
 	}
 }
 

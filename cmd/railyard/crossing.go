@@ -71,7 +71,7 @@ func predictCrossing(t *topology.Topology, from, to int, steps string, o crossin
 		To:        t.DeviceName(t.Ranks()[to]),
 		SizeBytes: int64(o.Size), Staged: o.HostStaged, QueuePairs: o.QueuePairs, Pieces: r.Pieces, TimeUS: r.Time.Microseconds(),
 		SerialUS: r.Serial.Microseconds(), SynchroniseUS: r.Synchronise.Microseconds(), GBps: float64(o.Size) / r.Time.Seconds() / 1e9,
-		Slowest: r.Slowest, Notes: r.Notes}
+		Slowest: r.Slowest, Notes: append([]string{}, r.Notes...)}
 	for _, s := range r.Steps {
 		d.Steps = append(d.Steps, report.CrossingStep{Name: s.Name, Bytes: int64(s.Bytes), GBps: s.Rate / 1e9,
 			AlphaUS: s.Alpha.Microseconds(), BusyUS: s.Busy.Microseconds()})

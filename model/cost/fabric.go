@@ -15,8 +15,8 @@ import (
 var Fabrics = []string{"ib", "roce", "efa", "efa2", "tcpx", "tcpxo", "tcp", "slingshot", "opa"}
 
 // fabricNames are other names of them.
-var fabricNames = map[string]string{"infiniband": "ib", "socket": "tcp", "sockets": "tcp", "eth": "tcp", "ethernet": "tcp", "cxi": "slingshot",
-	"omnipath": "opa", "omni-path": "opa"}
+var fabricNames = map[string]string{"infiniband": "ib", "socket": "tcp", "sockets": "tcp", "eth": "tcp", "ethernet": "tcp",
+	"cxi": "slingshot", "omnipath": "opa", "omni-path": "opa"}
 
 // FabricNamed is the kind of network with a name; false where there is none.
 func FabricNamed(name string) (string, bool) {
