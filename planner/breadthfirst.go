@@ -46,8 +46,12 @@ func buildBreadthFirst(r *request) (*schedule.Schedule, error) {
 	s := &schedule.Schedule{}
 	out, in := x.out.trees(pieces), x.in.trees(pieces)
 	for i := range pieces {
-		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: depth, Chunks: r.chunksFor(n),
-			Phases: r.breadthFirstPhases(out[i], in[i])})
+		ch := schedule.Channel{Share: 1, Slices: depth, Chunks: r.chunksFor(n), Phases: r.breadthFirstPhases(out[i], in[i])}
+		if ch.Phases == nil { // blocks that only have to get to one place
+			ch = r.alongPaths(r.deliver(out[i], in[i]), 1).Channels[0]
+			ch.Slices = depth
+		}
+		s.Channels = append(s.Channels, ch)
 	}
 	return s, nil
 }
@@ -94,7 +98,7 @@ func (r *request) breadthFirstPhases(out, in *breadthFirst) []schedule.Phase {
 	case collective.ReduceScatter:
 		return []schedule.Phase{ops(collective.ReduceScatter, in.gatherSums(scratch, output))}
 	case collective.AllToAll, collective.Scatter, collective.Gather, collective.SendRecv, collective.Barrier:
-		return []schedule.Phase{ops(r.spec.Kind, deliver(r, out, in))}
+		return nil
 	case collective.Reduce:
 		parents = in.parent
 	}

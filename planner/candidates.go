@@ -155,8 +155,8 @@ func twoShotDepths(r *request) []int {
 }
 
 // Candidates are the schedules of all algorithms that apply, in the order of their
-// names, each at a few pipeline depths; without those of too many messages (see
-// maxFlat). only restricts them to one algorithm; "" is
+// names, each at a few pipeline depths; without those that others make needless
+// or that cost too much (see budget). only restricts them to one algorithm; "" is
 // all. The error says why nothing applies.
 func Candidates(t *topology.Topology, spec collective.Spec, only string, o Options) ([]*schedule.Schedule, error) {
 	if err := spec.Validate(); err != nil {
@@ -171,7 +171,7 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 	r := newRequest(t, spec, o)
 	for i := range algorithms {
 		a := &algorithms[i]
-		if only != "" && a.Name != only || only == "" && (r.redundant(a.Name) || r.tooMany(a.Name)) {
+		if only != "" && a.Name != only || only == "" && r.left(a) {
 			continue
 		}
 		choices := a.depth(r)
@@ -199,104 +199,116 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 	return out, nil
 }
 
-// redundant reports whether an algorithm makes here what another one makes as well.
-func (r *request) redundant(name string) bool {
-	switch name {
-	case "simple_ring": // ring is simple where there is one order
-		return r.o.Channels == 0 && len(r.ringOrders()) == 1
-	case "rail_flows": // where nodes are alike, hierarchies do the same
-		return !r.unlike() || r.spec.Kind == collective.AllToAll && r.spec.Ranks > enoughToBend && r.bent() && len(r.t.LostRanks()) == 0
-	case "rail_shares":
-		return !r.unlike() || r.spec.Ranks > enoughToBend && r.bent()
-	case "bent_rails":
-		return !r.unlike() || r.spec.Ranks <= maxRing && !r.bent()
-	case "packed_trees", "few_trees", "parallel_trees":
-		return r.unlike() && (r.spec.Ranks > enoughToBend && r.bent() || r.railShares().share >= enoughOfRails)
-	case "hierarchical_ring": // ring is hierarchical there
-		return r.separateDimensions()
-	case "quadrinomial": // up to three ranks, every tree is binomial or a star
-		return r.spec.Ranks < 4
-	}
-	return false
+// What makes algorithms needless (see Algorithm.spare).
+
+// bentFar: beyond so many ranks bent rails come nearer to the bound than trees.
+func (r *request) bentFar() bool { return r.spec.Ranks > enoughToBend && r.bent() }
+
+// healthy: where nodes are alike, hierarchies do what algorithms for others do.
+func healthy(r *request) bool { return !r.unlike() }
+
+func spareRing(r *request) bool { return r.o.Channels == 0 && len(r.ringOrders()) == 1 }
+
+func spareTrees(r *request) bool {
+	return r.unlike() && (r.bentFar() || r.railShares().share >= enoughOfRails)
 }
 
-// maxFlat bounds the ranks of candidates that grow faster than the others, where nodes
-// do not all do alike, so that one could stand for all. Asked for by name, they are built
-// at any size.
-const maxFlat = 512
+func spareShares(r *request) bool { return healthy(r) || r.bentFar() }
 
-// maxRing bounds the ranks of flat rings and chains where there are tiers to go by.
-const maxRing = 1024
+func spareFlows(r *request) bool {
+	return healthy(r) || r.spec.Kind == collective.AllToAll && r.bentFar() && len(r.t.LostRanks()) == 0
+}
+
+func spareBends(r *request) bool { return healthy(r) || r.spec.Ranks <= maxRing && !r.bent() }
+
+// few: up to three ranks, every tree is binomial or a star.
+func few(r *request) bool { return r.spec.Ranks < 4 }
+
+// inPairs: halving_doubling takes as many steps, in pairs.
+func inPairs(r *request) bool {
+	n := r.spec.Ranks
+	return n&(n-1) == 0 && r.spec.Kind != collective.AllToAll && r.spec.Kind != collective.Barrier
+}
+
+// What algorithms cost: about how much there is to simulate of a slice, in messages, and four times as many where all
+// are under way at once, since the rates of others are worked out again whenever one ends.
+
+// budget bounds the cost of candidates; what is asked for by name is built at any cost.
+const budget = 1 << 20
+
+// Up to how many ranks messages between all of them, and a message of each to the next at every step, are
+// within the budget.
+const maxFlat, maxRing = 512, 1024
+
+func square(n int) int64 { return int64(n) * int64(n) }
+
+// betweenAll is that of messages between all pairs: those of one rank where one stands for all.
+func betweenAll(r *request) int64 {
+	if r.alikeByTier() {
+		return 4 * int64(r.spec.Ranks)
+	}
+	return 4 * square(r.spec.Ranks)
+}
+
+func betweenOthers(r *request) int64 {
+	if r.alike() {
+		return 4 * int64(r.spec.Ranks)
+	}
+	return 4 * square(r.spec.Ranks)
+}
+
+// ofDirect: messages of different sizes end one by one, while all that are under way share links; but it is looked at
+// wherever there are no tiers to go by, since nothing else comes near then.
+func ofDirect(r *request) int64 {
+	_, err := r.grid()
+	switch k := r.spec.Kind; {
+	case k.Rooted(), k == collective.SendRecv:
+		return int64(r.spec.Ranks)
+	case k == collective.AllToAllV && !r.spec.Uniform():
+		if _, _, err := r.byNode(); err == nil {
+			return max(betweenAll(r), square(r.pairs())/64)
+		}
+	case k == collective.AllToAll && err != nil:
+		return min(betweenAll(r), square(r.spec.Ranks))
+	}
+	return betweenAll(r)
+}
+
+// flat is that of a step for each rank, where rings at every tier take fewer with as few bytes.
+func flat(r *request) int64 {
+	if _, err := r.grid(); err != nil || r.separateDimensions() {
+		return 0
+	}
+	return square(r.spec.Ranks)
+}
+
+func flatFromRoot(r *request) int64 {
+	if !r.spec.Kind.Rooted() {
+		return 0
+	}
+	return flat(r)
+}
+
+// chainOfNodes: where a root is, two trees over many nodes are as good as a chain.
+func chainOfNodes(r *request) int64 { return flatFromRoot(r) / 16 }
+
+// left reports whether an algorithm is left out unless it is asked for.
+func (r *request) left(a *Algorithm) bool { return a.spare != nil && a.spare(r) || r.tooMany(a) }
 
 // TooMany reports whether an algorithm makes so many messages on a topology that it is left
 // out unless it is asked for.
 func TooMany(t *topology.Topology, s *schedule.Schedule) bool {
-	return newRequest(t, s.Spec, Options{}).tooMany(s.Algorithm)
+	a, err := find(s.Algorithm)
+	return err == nil && newRequest(t, s.Spec, Options{}).tooMany(a)
 }
 
-// tooMany reports whether an algorithm makes more of its messages here than is worth a
-// try: n² of them, or as many as another one that is as good.
-func (r *request) tooMany(name string) bool {
-	n := r.spec.Ranks
-	if n > maxRing && r.unlike() && r.bendable() && r.inClasses() { // these fold there, others do not
-		return name != "bent_rails" && name != "hierarchical_all_to_all"
-	}
-	if r.crowds(name) {
+// tooMany reports whether an algorithm costs more than it may. Where few of many nodes have lost something, those
+// that let one node stand for others are the cheapest by far.
+func (r *request) tooMany(a *Algorithm) bool {
+	if !a.folds && r.spec.Ranks > maxRing && r.unlike() && r.bendable() && r.inClasses() {
 		return true
 	}
-	switch name {
-	case "two_shot":
-		return n > maxFlat && !r.alikeByTier()
-	case "direct":
-		if _, err := r.grid(); err != nil && n <= maxRing && r.spec.Kind == collective.AllToAll { // nothing else comes near
-			return false
-		}
-		return n > maxFlat && !r.spec.Kind.Rooted() && r.spec.Kind != collective.SendRecv && !r.alikeByTier()
-	case "ring", "alternating_ring", "simple_ring", "scatter_allgather": // rings at every tier take fewer steps with as few bytes
-		_, err := r.grid()
-		return n > maxRing && err == nil && !r.separateDimensions()
-	case "double_binary_tree": // two trees across nodes have fewer levels, and all NICs work
-		_, err := r.grid()
-		return n > maxRing && err == nil && r.spec.Kind.Rooted()
-	case "hierarchical_ring": // two trees instead of a chain
-		return n > 4*maxRing && r.spec.Kind.Rooted()
-	case "pairwise", "scatter_exchange":
-	case "bruck": // halving_doubling takes as many steps, in pairs
-		if n&(n-1) != 0 || r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.Barrier {
-			return false
-		}
-	case "hierarchical_tree": // hierarchical_doubling takes as few steps with as few bytes
-		if r.spec.Kind != collective.AllReduce {
-			return false
-		}
-	default:
-		return false
-	}
-	return n > maxFlat && !r.alike()
-}
-
-// maxCrowd bounds the pairs of ranks that send one another different amounts at once, where
-// there are rails to go by instead: whenever one ends, the rates of all others are worked out,
-// which is half the square, 34 million; that is about what the simulation of a candidate may
-// take at a prompt (36 million, see score.Scorer and the plan command), so that more would be left out at last.
-const maxCrowd = 8192
-
-// crowds reports whether an algorithm makes so many messages of different sizes, of which so
-// many share links at once.
-func (r *request) crowds(name string) bool {
-	if name != "direct" && name != "pairwise" || r.spec.Kind != collective.AllToAllV || r.spec.Uniform() {
-		return false
-	}
-	pairs := r.pairs()
-	atOnce := pairs
-	if name == "pairwise" {
-		atOnce = min(pairs, r.spec.Ranks)
-	}
-	if int64(pairs)*int64(atOnce) <= maxCrowd*maxCrowd {
-		return false
-	}
-	_, _, err := r.byNode()
-	return err == nil
+	return a.cost != nil && a.cost(r) > budget
 }
 
 // alike reports whether the topology looks the same after every node has moved one on.

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"railyard/internal/long"
+	"railyard/model/collective"
 	"railyard/model/topology"
+	"railyard/planner"
 	"railyard/topologies"
 )
 
@@ -51,4 +53,22 @@ func TestRingsOfMeshWithHole(t *testing.T) {
 		t.Fatal(err)
 	}
 	conform(t, hole)
+}
+
+// What lost one way costs an all-gather as much as a reduce-scatter the other way: each has trees on the graph as
+// its data go along it.
+func TestOneWayLinks(t *testing.T) {
+	whole, err := topology.Load(topologies.Source, "dgx1-v100", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lost := range []string{"link:gpu0->gpu3", "link:gpu3->gpu0"} {
+		topo := degrade(t, whole, lost)
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter} {
+			row := bestOf(t, topo, collective.Spec{Kind: kind, Ranks: 8}, "ideal", "")
+			if share := row.OfBound(); share < 0.999 || share > 1 {
+				t.Errorf("without %s, %v: %s, %.2f %% of the bound", lost, kind, planner.Name(row.Schedule), 100*share)
+			}
+		}
+	}
 }

@@ -42,7 +42,7 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 		programs := make([][]schedule.Op, n)
 		for v := range programs {
 			programs[v] = sends[h][v]
-			if h == 0 && carries(r.spec, v, v) {
+			if h == 0 && carries(r.spec, v, v) && r.spec.Kind != collective.Barrier {
 				own := schedule.Range(int32(v*units), int32(units))
 				programs[v] = append(programs[v], schedule.Op{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input,
 					Set: own}, Dst: schedule.Loc{Buf: schedule.Output, Set: own}})
@@ -74,6 +74,9 @@ func (r *request) pathPrograms(messages []pathMessage, units, hops int) (sends, 
 			to := schedule.Loc{Buf: schedule.Output, Set: schedule.Range(int32(out)*rooms.units+m.unit, m.count)}
 			if b != m.dst {
 				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.Range(rooms.place(b, &m), m.count)}
+			}
+			if r.spec.Kind == collective.Barrier { // without data
+				at, to = schedule.Loc{}, schedule.Loc{}
 			}
 			sends[h-1][a] = append(sends[h-1][a], schedule.Op{Kind: schedule.Send, Peer: b, Src: at})
 			recvs[h-1][b] = append(recvs[h-1][b], schedule.Op{Kind: schedule.Recv, Peer: a, Dst: to})

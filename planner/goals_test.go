@@ -138,7 +138,7 @@ func bestOf(t *testing.T, topo *topology.Topology, spec collective.Spec, costs, 
 }
 
 // classical are the algorithms of textbooks and libraries.
-var classical = []string{"ring", "direct", "bruck", "pairwise", "knomial", "halving_doubling", "double_binary_tree",
+var classical = []string{"ring", "direct", "bruck", "knomial", "halving_doubling", "double_binary_tree",
 	"hierarchical_ring", "hierarchical_tree", "hierarchical_all_to_all"}
 
 // notBehindClassical fails where a classical algorithm is faster than a plan.

@@ -38,13 +38,6 @@ func buildHierarchicalDirect(r *request) (*schedule.Schedule, error) {
 	return r.hierarchical(levels{schedule.GenDirect, schedule.GenRing})
 }
 
-// buildHierarchicalDoubling is direct inside and takes ⌈log₂⌉ steps across each other
-// tier: halving and doubling, Bruck's algorithm where a tier's size is not a power of
-// two. For many nodes and middling sizes.
-func buildHierarchicalDoubling(r *request) (*schedule.Schedule, error) {
-	return r.hierarchical(levels{schedule.GenDirect, schedule.GenDoubling})
-}
-
 // buildHierarchicalTwoShot is direct at every tier: two steps a tier, in two channels that hide
 // latencies from one another. Broadcast and reduce are those over rails that do not bend.
 func buildHierarchicalTwoShot(r *request) (*schedule.Schedule, error) {
@@ -103,8 +96,6 @@ func (r *request) tierChannel(dims []int32, l levels, order schedule.RankList) s
 		if axis == last {
 			ph.Gen = l.inner
 			ph.Groups.Grid.Order = order
-		} else if n := dims[axis]; ph.Gen == schedule.GenDoubling && n&(n-1) != 0 {
-			ph.Gen = schedule.GenBruck
 		}
 		return ph
 	}

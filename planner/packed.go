@@ -66,7 +66,7 @@ func (x *treeSet) hops(ranks int) int {
 
 // uses says what trees a collective takes.
 var uses = map[collective.Kind]pack.Use{
-	collective.AllGather: pack.AllGather, collective.ReduceScatter: pack.AllGather, collective.AllReduce: pack.AllReduce,
+	collective.AllGather: pack.AllGather, collective.ReduceScatter: pack.ReduceScatter, collective.AllReduce: pack.AllReduce,
 	collective.Broadcast: pack.Broadcast, collective.Reduce: pack.Reduce,
 }
 
@@ -88,10 +88,8 @@ func (r *request) treeSets() treeSets {
 	type key struct {
 		use  pack.Use
 		root int
-		up   bool // links may have failed in one direction alone
 	}
-	up := len(r.t.Faults()) > 0 && r.spec.Kind.Reduces()
-	return topology.Once(r.t, key{use, r.spec.Root, up}, func() treeSets { return r.packTrees(use) })
+	return topology.Once(r.t, key{use, r.spec.Root}, func() treeSets { return r.packTrees(use) })
 }
 
 func (r *request) packTrees(use pack.Use) treeSets {
@@ -125,7 +123,7 @@ func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
 
 func (r *request) treesOf(p *pack.Packing, g *pack.Graph) (*schedule.Trees, error) {
 	chunks := p.K
-	if p.Use == pack.AllGather {
+	if p.Use.PerRoot() {
 		chunks *= int64(r.spec.Ranks)
 	}
 	if chunks > 1<<20 {
@@ -188,16 +186,22 @@ func unitsOf(p *pack.Packing) int32 {
 	return int32(units)
 }
 
-// reachable checks that all hops have a route, the way that data go: up trees that reduce.
+// reachable checks that all hops have a route, the ways that the collective goes.
 func (r *request) reachable(t *schedule.Trees) error {
+	up, down := r.treeOp() != collective.AllGather, r.treeOp() != collective.ReduceScatter
 	for i := range t.List {
 		for v, p := range t.List[i].Parent {
-			if p >= 0 {
-				_, err := r.router.Route(int(p), v)
-				if _, up := r.router.Route(v, int(p)); r.spec.Kind.Reduces() && err == nil {
-					err = up
+			if p < 0 {
+				continue
+			}
+			for _, hop := range []struct {
+				from, to int
+				goes     bool
+			}{{int(p), v, down}, {v, int(p), up}} {
+				if !hop.goes {
+					continue
 				}
-				if err != nil {
+				if _, err := r.router.Route(hop.from, hop.to); err != nil {
 					return notApplicable("%v", err)
 				}
 			}
@@ -303,5 +307,5 @@ func (r *request) inOneProgram(x *treeSet) bool {
 // worthOrder reports whether the order of messages matters: where trees are high, or roots
 // and connections unequal.
 func (x *treeSet) worthOrder() bool {
-	return x.trees.Height() > 2 || x.trees.Units == 0 && x.rates != nil
+	return x.trees.Height() > 2 || (x.trees.Units == 0 || !x.shared) && x.rates != nil
 }

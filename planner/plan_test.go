@@ -90,12 +90,12 @@ func TestPlanFindsBestAndCrossover(t *testing.T) {
 // Equal times go to the name that comes first, on every run.
 func TestPlanBreaksTiesByName(t *testing.T) {
 	topo, spec := dgx(t, 1)
-	m := &model{alpha: map[string]units.Time{"two_shot": 5, "bruck": 5, "ring": 5}, scored: map[string]int{}}
+	m := &model{alpha: map[string]units.Time{"two_shot": 5, "direct": 5, "ring": 5}, scored: map[string]int{}}
 	rows, err := planner.Plan(topo, spec, []units.Bytes{1 << 20}, m, planner.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows[0].Schedule.Algorithm != "bruck" || rows[0].RunnerUp.Algorithm != "ring" {
+	if rows[0].Schedule.Algorithm != "direct" || rows[0].RunnerUp.Algorithm != "ring" {
 		t.Errorf("%s before %s", rows[0].Schedule.Algorithm, rows[0].RunnerUp.Algorithm)
 	}
 }
@@ -107,7 +107,7 @@ func TestDearCandidatesHaveToPromise(t *testing.T) {
 		ring int64 // operations
 		want string
 	}{{10_000, "ring"}, {1_000_000, "ring"}, {6_000_000, "direct"}} {
-		m := &model{alpha: map[string]units.Time{"direct": 1_000_000, "ring": 990_000, "bruck": 1_100_000}, estimate: 1,
+		m := &model{alpha: map[string]units.Time{"direct": 1_000_000, "ring": 990_000, "two_shot": 1_100_000}, estimate: 1,
 			scored: map[string]int{}, work: map[string]int64{"ring": c.ring}}
 		rows, err := planner.Plan(topo, spec, []units.Bytes{1 << 20}, exactly{m}, planner.PlanOptions{})
 		if err != nil {

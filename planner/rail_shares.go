@@ -43,13 +43,19 @@ type sharedRails struct {
 func (r *request) railShares() *sharedRails {
 	use, ok := uses[r.spec.Kind]
 	switch {
-	case !ok || use != pack.AllGather && use != pack.AllReduce:
+	case !ok || !use.PerRoot() && use != pack.AllReduce:
 		return &sharedRails{err: notApplicable("it does not make %v", r.spec.Kind)}
 	case r.t.NumNodes() < 2 || r.spec.Ranks > maxSharedRanks:
 		return &sharedRails{err: notApplicable("it is for up to %d ranks on several nodes", maxSharedRanks)}
 	}
-	type key struct{ use pack.Use }
-	return topology.Once(r.t, key{use}, func() *sharedRails { return r.shareRails(use) })
+	if use == pack.ReduceScatter {
+		use = pack.AllGather // backwards
+	}
+	type key struct {
+		use pack.Use
+		op  collective.Kind
+	}
+	return topology.Once(r.t, key{use, r.treeOp()}, func() *sharedRails { return r.shareRails(use) })
 }
 
 func (r *request) shareRails(use pack.Use) *sharedRails {

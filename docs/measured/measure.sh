@@ -47,7 +47,7 @@ step 300 peers "$(dirname "$0")/peers.sh" "$lab" "$out"
 five=all_reduce,all_gather,reduce_scatter,broadcast,all_to_all
 step 300 beside "$lab" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -b 1K -e 4G --per-case 40ms --run "$run" -o "$out/beside.csv"
 step 200 beside-bfloat16 "$lab" cuda-sweep --specialise --nccl --gpus 4,3,2 -c $five -d bfloat16 -b 1K -e 4G --per-case 30ms --fastest "$out/beside.csv" --run "$run" -o "$out/beside-bfloat16.csv"
-for algo in hierarchical_direct hierarchical_ring hierarchical_tree hierarchical_two_shot hierarchical_doubling; do
+for algo in hierarchical_direct hierarchical_ring hierarchical_tree hierarchical_two_shot; do
   step 30 "nodes-$algo" "$railyard" run --backend cuda -t dgx-a100 --nodes 2 --gpus 2 -c all_reduce --algo $algo -b 4K -e 16M -f 16 -o "$out/nodes-$algo"
 done
 tries=()

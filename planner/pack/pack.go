@@ -16,7 +16,8 @@ type Options struct {
 	Effort int
 }
 
-// ForTopology is PackFor on the graph of a topology, which is asked once.
+// ForTopology is PackFor on the graph of a topology, which is asked once. Where links are as fast both
+// ways, a reduce-scatter takes the trees of an all-gather.
 func ForTopology(t *topology.Topology, use Use, root int) (*Packing, error) {
 	type result struct {
 		p   *Packing
@@ -31,37 +32,28 @@ func ForTopology(t *topology.Topology, use Use, root int) (*Packing, error) {
 		if err != nil {
 			return result{err: err}
 		}
+		if use == ReduceScatter && g.symmetric() {
+			p, err := ForTopology(t, AllGather, root)
+			return result{p.reversed(), err}
+		}
 		p, err := PackFor(g, use, root, Options{})
 		return result{p, err}
 	})
 	return found.p, found.err
 }
 
-// Pack looks for trees that reach the bound: stars; rails and stars for nodes of GPUs;
-// paths along the dimensions of meshes and tori; else, for graphs that are not too
-// large, trees by Edmonds' theorem, which always reach the bound of the graph of the
-// transfers that are used (see transfers). It returns the fastest that it finds; of
-// equally fast ones the one with the lowest, then the fewest trees.
-func Pack(g *Graph, o Options) (*Packing, error) {
-	bound, err := Bound(g)
-	if err != nil {
-		return nil, err
+// reversed is the reduce-scatter of an all-gather.
+func (p *Packing) reversed() *Packing {
+	if p == nil {
+		return nil
 	}
-	if g.Ranks < 2 {
-		return &Packing{K: 1, Trees: [][]Tree{{{1, []int32{-1}}}}, Share: 1, Bound: bound}, nil
-	}
-	if bound.Rate.Num == 0 {
-		return nil, fmt.Errorf("pack: not every rank can be reached: %s", bound.Cut)
-	}
-	if g.Ranks > mostRanks {
-		return nil, fmt.Errorf("pack: %d ranks are too many for trees; the most is %d", g.Ranks, mostRanks)
-	}
-	s := newSearch(g, o, bound)
-	if err := s.run(); err != nil && s.best == nil {
-		return nil, err
-	}
-	return s.found()
+	q := *p
+	q.Use, q.Few = ReduceScatter, p.Few.reversed()
+	return &q
 }
+
+// Pack is PackFor for an all-gather.
+func Pack(g *Graph, o Options) (*Packing, error) { return PackFor(g, AllGather, 0, o) }
 
 // mostRanks is up to how many ranks trees are sought: there are as many trees of as many
 // ranks.
@@ -70,6 +62,8 @@ const mostRanks = 4096
 // search keeps the best packing so far, and the best in few parts.
 type search struct {
 	g      *Graph
+	use    Use
+	root   int // of a broadcast or a reduce
 	o      Options
 	bound  Result
 	routes *routes
@@ -79,11 +73,11 @@ type search struct {
 	few    *Packing
 }
 
-func newSearch(g *Graph, o Options, bound Result) *search {
+func newSearch(g *Graph, use Use, root int, o Options, bound Result) *search {
 	if o.Effort == 0 {
 		o.Effort = 2_000_000
 	}
-	return &search{g: g, o: o, bound: bound}
+	return &search{g: g, use: use, root: root, o: o, bound: bound}
 }
 
 // found is what the search has come to.
@@ -102,7 +96,10 @@ func (s *search) found() (*Packing, error) {
 	return s.best, nil
 }
 
-func (s *search) run() error {
+// alike looks for trees of all ranks: stars; rails and stars for nodes of GPUs; paths along the
+// dimensions of meshes and tori; else, for graphs that are not too large, trees by Edmonds' theorem,
+// which always reach the bound of the graph of the transfers that are used (see transfers).
+func (s *search) alike() error {
 	if err := s.transfers(); err != nil {
 		return err
 	}
@@ -116,7 +113,7 @@ func (s *search) run() error {
 			}
 		}
 	}
-	for _, p := range grids(s.g) {
+	for _, p := range grids(s.forward(s.g)) {
 		if s.consider(p) {
 			return nil
 		}
@@ -133,17 +130,28 @@ func (s *search) run() error {
 		if s.o.K > 0 {
 			k = int(s.o.K)
 		}
-		s.consider(balanced(s.pool, k))
+		s.consider(balanced(s.forward(s.pool), k))
 		return nil
 	}
-	return s.inPools(AllGather, 0, edmonds)
+	return s.inPools(edmonds)
 }
+
+// forward is a graph as trees go along it, from their roots.
+func (s *search) forward(g *Graph) *Graph {
+	if s.use.down() {
+		return g
+	}
+	return g.Reversed()
+}
+
+// packer packs trees into a pool of transfers, in k parts of the data, 0: as many as it takes.
+type packer func(pool *Graph, k int64, effort int) (*Packing, error)
 
 // inPools packs into the pool of transfers, and where that does not come near the bound
 // into one in which prices share them out.
-func (s *search) inPools(use Use, root int, pack func(pool *Graph, k int64, effort int) (*Packing, error)) error {
-	err := s.inParts(s.pool, pack)
-	if pool := s.priced(use, root); pool != nil {
+func (s *search) inPools(pack packer) error {
+	err := s.inParts(s.forward(s.pool), pack)
+	if pool := s.priced(); pool != nil {
 		s.inParts(pool, pack) // what it does not find is no loss
 	}
 	return err
@@ -151,7 +159,7 @@ func (s *search) inPools(use Use, root int, pack func(pool *Graph, k int64, effo
 
 // inParts packs with as many parts as it takes, and with fewer: messages are larger then,
 // and where other links than those of the transfers are scarce, they may even do more.
-func (s *search) inParts(pool *Graph, pack func(pool *Graph, k int64, effort int) (*Packing, error)) error {
+func (s *search) inParts(pool *Graph, pack packer) error {
 	p, err := pack(pool, s.o.K, s.o.Effort)
 	if err != nil {
 		return err
@@ -173,7 +181,7 @@ func (s *search) inParts(pool *Graph, pack func(pool *Graph, k int64, effort int
 
 // inFewer packs with so few parts that pipelines of many ranks do not take too long to
 // simulate.
-func (s *search) inFewer(pool *Graph, pack func(pool *Graph, k int64, effort int) (*Packing, error)) {
+func (s *search) inFewer(pool *Graph, pack packer) {
 	for _, k := range []int64{fewParts, 16, 24, 32} {
 		if p, err := pack(pool, k, s.o.Effort/fewParts); err == nil {
 			s.consider(p)
@@ -191,6 +199,9 @@ const fewParts = 8
 // consider keeps p if it is faster, or as fast with lower or fewer trees, and says whether
 // the bound is reached.
 func (s *search) consider(p *Packing) bool {
+	if p != nil {
+		p.Use = s.use
+	}
 	return p != nil && s.keep(p, p.K <= fewParts)
 }
 

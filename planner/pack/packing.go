@@ -12,14 +12,22 @@ type Tree struct {
 // Use is what trees are for.
 type Use uint8
 
-// The uses. Every rank is root of all its data in an all-gather; else the trees share the
+// The uses. Every rank is root of all its data in an all-gather or a reduce-scatter; else the trees share the
 // whole buffer among them, whatever their roots.
 const (
 	AllGather Use = iota
 	Broadcast
-	Reduce    // from the leaves to the root
-	AllReduce // to the root and back: hops carry as much both ways
+	Reduce        // from the leaves to the root
+	ReduceScatter // the same for all roots
+	AllReduce     // to the root and back: hops carry as much both ways
 )
+
+// down and up report which ways data go along trees: from their roots, to them.
+func (u Use) down() bool { return u != Reduce && u != ReduceScatter }
+func (u Use) up() bool   { return u >= Reduce }
+
+// PerRoot reports whether every rank is root of data of its own.
+func (u Use) PerRoot() bool { return u == AllGather || u == ReduceScatter }
 
 // rooted reports whether all trees of a use have one root, which is given.
 func (u Use) rooted() bool { return u == Broadcast || u == Reduce }
@@ -54,10 +62,10 @@ func (p *Packing) traffic() *pairs {
 	for _, list := range p.Trees {
 		for _, t := range list {
 			for v, u := range t.Parent {
-				if u >= 0 && p.Use != Reduce {
+				if u >= 0 && p.Use.down() {
 					w.add(u, int32(v), t.Weight)
 				}
-				if u >= 0 && p.Use >= Reduce {
+				if u >= 0 && p.Use.up() {
 					w.add(int32(v), u, t.Weight)
 				}
 			}

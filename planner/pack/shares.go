@@ -23,7 +23,7 @@ func RailShares(g *Graph, use Use) (*Packing, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(g, Options{}, bound)
+	s := newSearch(g, use, 0, Options{}, bound)
 	if err := s.transfers(); err != nil {
 		return nil, err
 	}

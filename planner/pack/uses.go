@@ -2,30 +2,33 @@ package pack
 
 import "fmt"
 
-// PackFor looks for trees for a broadcast or a reduce of one root, or for an all-reduce,
-// whose roots it chooses: by Edmonds' theorem on the graph of the transfers (see
-// transfers), where that is not too large; for an all-reduce also those of all-gathers,
-// used both ways. Like Pack, it returns the fastest that it finds, and of equally fast
-// ones the lowest, then the fewest trees.
+// PackFor looks for trees that reach the bound of a use; for all-reduces, whose roots it chooses, also
+// those of all-gathers, used both ways. It returns the fastest that it finds; of equally fast ones the
+// one with the lowest, then the fewest trees.
 func PackFor(g *Graph, use Use, root int, o Options) (*Packing, error) {
-	if use == AllGather {
-		return Pack(g, o)
-	}
 	bound, err := boundFor(g, use, root)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case g.Ranks < 2 && use.PerRoot():
+		return &Packing{Use: use, K: 1, Trees: [][]Tree{{{1, []int32{-1}}}}, Share: 1, Bound: bound}, nil
+	case g.Ranks < 2 || bound.Rate.Num == 0:
+		return nil, fmt.Errorf("pack: there is nothing to send, or not every rank can be reached: %s", bound.Cut)
+	case g.Ranks > mostRanks:
+		return nil, fmt.Errorf("pack: %d ranks are too many for trees; the most is %d", g.Ranks, mostRanks)
 	}
-	if g.Ranks < 2 || bound.Rate.Num == 0 {
-		return nil, fmt.Errorf("pack: there is nothing to send, or no way to: %s", bound.Cut)
-	}
-	s := newSearch(g, o, bound)
+	s := newSearch(g, use, root, o, bound)
 	if use == AllReduce && s.turned() && (s.best.Height <= 2 || g.Ranks*len(g.Edges) > mostTwice) {
 		return s.found()
 	}
 	if use == AllReduce && s.consider(weightedStars(g, bound.Rate)) {
 		return s.found()
 	}
-	if err := s.uneven(use, root); err != nil && s.best == nil {
+	look := s.uneven
+	if use.PerRoot() {
+		look = s.alike
+	}
+	if err := look(); err != nil && s.best == nil {
 		return nil, err
 	}
 	return s.found()
@@ -76,7 +79,7 @@ const mostUneven = 1 << 16
 const mostShared = 64
 
 // uneven considers trees that do not treat all ranks alike.
-func (s *search) uneven(use Use, root int) error {
+func (s *search) uneven() error {
 	if err := s.transfers(); err != nil {
 		return err
 	}
@@ -95,18 +98,11 @@ func (s *search) uneven(use Use, root int) error {
 	if s.g.Ranks*len(s.pool.Edges) > mostUneven {
 		return fmt.Errorf("pack: %d transfers between %d ranks are too many", len(s.pool.Edges), s.g.Ranks)
 	}
-	if use == AllReduce {
-		return s.inPools(use, root, spanningTrees)
+	if s.use == AllReduce {
+		return s.inPools(spanningTrees)
 	}
-	return s.inPools(use, root, func(pool *Graph, k int64, effort int) (*Packing, error) {
-		if use == Reduce {
-			pool = pool.Reversed()
-		}
-		p, err := arborescences(pool, root, k, effort)
-		if p != nil {
-			p.Use = use
-		}
-		return p, err
+	return s.inPools(func(pool *Graph, k int64, effort int) (*Packing, error) {
+		return arborescences(pool, s.root, k, effort)
 	})
 }
 
@@ -119,6 +115,8 @@ func boundFor(g *Graph, use Use, root int) (Result, error) {
 		return BroadcastBound(g.Reversed(), root), nil
 	case AllReduce:
 		return AllReduceBound(g)
+	case ReduceScatter:
+		return Bound(g.Reversed())
 	}
 	return Bound(g)
 }

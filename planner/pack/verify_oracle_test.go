@@ -94,7 +94,7 @@ func (p *Packing) verifyTrees(g *Graph, root int) error {
 			}
 			total += t.Weight
 		}
-		if p.Use == AllGather && total != p.K {
+		if p.Use.PerRoot() && total != p.K {
 			return fmt.Errorf("pack: the trees of %s carry %d of %d parts", g.Name(r), total, p.K)
 		}
 		if p.Use.rooted() && r != root && total > 0 {
@@ -102,7 +102,7 @@ func (p *Packing) verifyTrees(g *Graph, root int) error {
 		}
 		all += total
 	}
-	if p.Use != AllGather && all != p.K {
+	if !p.Use.PerRoot() && all != p.K {
 		return fmt.Errorf("pack: the trees carry %d of %d parts", all, p.K)
 	}
 	return nil

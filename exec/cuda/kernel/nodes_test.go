@@ -25,7 +25,6 @@ func TestPretendNodes(t *testing.T) {
 		algo string
 	}{
 		{collective.AllReduce, "hierarchical_direct"}, {collective.AllReduce, "hierarchical_ring"},
-		{collective.AllReduce, "hierarchical_doubling"},
 		{collective.AllReduce, "hierarchical_tree"}, {collective.AllReduce, "hierarchical_two_shot"},
 		{collective.AllToAll, "hierarchical_all_to_all"},
 		{collective.AllGather, "hierarchical_ring"}, {collective.ReduceScatter, "hierarchical_two_shot"},

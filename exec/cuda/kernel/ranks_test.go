@@ -109,7 +109,12 @@ func TestWholeLines(t *testing.T) {
 // many, in specialised kernels as well.
 func TestPlacesOfOnePeer(t *testing.T) {
 	for _, m := range []block.Mechanism{block.Packets, block.Lines} {
-		s := plan(t, 3, collective.Broadcast, "scatter_allgather", 1)
+		s := plan(t, 3, collective.Broadcast, "direct", 1)
+		all := s.Channels[0].Phases[0].Groups
+		s.Channels[0].Chunks = 3 // van de Geijn, 1994: dealt out, and passed on round a ring
+		s.Channels[0].Phases = []schedule.Phase{
+			{Gen: schedule.GenDirect, Op: collective.Scatter, Groups: all, Acc: schedule.Output, Dst: schedule.Output},
+			{Gen: schedule.GenRing, Op: collective.AllGather, Groups: all, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output}}
 		o := block.Options{Count: 1000, Size: 4, Instances: 1, Mechanism: m, InPlace: true}
 		p, err := block.Compile(s, o)
 		if err != nil {
