@@ -48,12 +48,22 @@ func buildBreadthFirst(r *request) (*schedule.Schedule, error) {
 	for i := range pieces {
 		ch := schedule.Channel{Share: 1, Slices: depth, Chunks: r.chunksFor(n), Phases: r.breadthFirstPhases(out[i], in[i])}
 		if ch.Phases == nil { // blocks that only have to get to one place
-			ch = r.alongPaths(r.deliver(out[i], in[i]), 1).Channels[0]
-			ch.Slices = depth
+			ch = inOneStage(r.alongPaths(r.deliver(out[i], in[i]), 1).Channels[0])
 		}
 		s.Channels = append(s.Channels, ch)
 	}
 	return s, nil
+}
+
+// inOneStage has all steps in one phase, so that none begins before the one before has ended.
+func inOneStage(ch schedule.Channel) schedule.Channel {
+	for _, ph := range ch.Phases[1:] {
+		for v, ops := range ph.Ops {
+			ch.Phases[0].Ops[v] = append(ch.Phases[0].Ops[v], ops...)
+		}
+	}
+	ch.Slices, ch.Phases = 1, ch.Phases[:1]
+	return ch
 }
 
 // breadthFirstDepths: in as many pieces as a block needs for exact balance, and whole.
