@@ -99,31 +99,39 @@ func ablation(leftOut []string) {
 		list, leftOut = slices.DeleteFunc(list, func(m machine) bool { return !on.MatchString(m.name) }), leftOut[2:]
 	}
 	rows := allRows(list, leftOut)
-	byName := map[string][]row{}
-	for _, r := range rows {
-		byName[r.algorithm] = append(byName[r.algorithm], r)
-	}
 	fmt.Printf("%d rows:\n\n", len(rows))
-	head("algorithm", "first", "by 2 % or more", "most (%)", "where", "then")
+	head("algorithm", "first", "by 2 % and more: shipped", "degraded", "random", "most (%)", "where", "then")
 	for _, a := range planner.Algorithms() {
-		if slices.Contains(leftOut, a.Name) {
-			continue
-		}
-		list, many := byName[a.Name], 0
-		best := row{}
-		for _, r := range list {
-			if r.gain >= 0.02 {
-				many++
+		first, by, best := 0, [len(kinds)]int{}, row{}
+		for _, r := range rows {
+			if r.algorithm != a.Name {
+				continue
+			}
+			if first++; r.gain >= 0.02 {
+				by[r.of()]++
 			}
 			if r.gain > best.gain {
 				best = r
 			}
 		}
-		if best.gain == 0 {
-			fmt.Printf("| %s | %d | 0 | – | | |\n", a.Name, len(list))
-			continue
+		if first > 0 && best.gain == 0 {
+			best.machine = "–"
 		}
-		fmt.Printf("| %s | %d | %d | %.1f | %s | %s |\n", a.Name, len(list), many, 100*best.gain, best.where(), best.behind)
+		fmt.Printf("| %s | %d | %d | %d | %d | %.1f | %s | %s |\n", a.Name, first, by[0], by[1], by[2], 100*best.gain, best.where(),
+			best.behind)
+	}
+}
+
+// kinds are the patterns that tell machines by their names: those as they are shipped, those that have lost parts, and
+// random ones, which no algorithm was made for.
+var kinds = [3]*regexp.Regexp{regexp.MustCompile(""), regexp.MustCompile(" without "), regexp.MustCompile("^(uneven|random) ")}
+
+// of is the last kind that a row's machine is of.
+func (r row) of() int {
+	for i := len(kinds) - 1; ; i-- {
+		if kinds[i].MatchString(r.machine) {
+			return i
+		}
 	}
 }
 
