@@ -36,6 +36,7 @@ type StepValidationRow struct {
 	LeftOut   *float64 `json:"error_left_out" text:"left out" as:"error" doc:"with what the framework adds fitted without this source"`
 	MFU       float64  `json:"predicted_mfu" text:"predicted MFU" as:"share"`
 	MemoryGiB float64  `json:"predicted_memory_gib"`
+	Refused   bool     `json:"refused" doc:"it would not fit in any framework, by our count of its memory"`
 	Note      string   `json:"note" text:"note" doc:"why there is no prediction, or what was chosen"`
 }
 

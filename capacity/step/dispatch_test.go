@@ -72,3 +72,12 @@ func TestFrameworkIsAPart(t *testing.T) {
 		t.Errorf("parts add up to %d of %d: %v", sum, int64(r.Time), r.Parts())
 	}
 }
+
+// TestOverlappedTokensWaitLess: beside another micro-batch's computation only what is longer than that is waited for.
+func TestOverlappedTokensWaitLess(t *testing.T) {
+	const layout = "dp64 ep64 zero1 mb1 gb64"
+	exposed, hidden := dispatched(t, layout), dispatched(t, layout, "transformer.overlap_experts=true")
+	if hidden.Time != exposed.Time || hidden.Exposed >= exposed.Exposed {
+		t.Errorf("%v of %v is waited for, %v without overlap", hidden.Exposed, hidden.Time, exposed.Exposed)
+	}
+}

@@ -87,8 +87,8 @@ func (p *player) parts(s *workload.Step) (kernels units.Time, a additions) {
 // asynchronous goes on beside the computation until somebody waits.
 func (p *player) play(steps []workload.Step) (*pass, error) {
 	x := &pass{exposed: map[workload.Axis]units.Time{}}
-	var compute, network units.Time
-	waiting := -1 // the last asynchronous call
+	var compute, network, hidden units.Time // hidden goes on beside all of it
+	waiting := -1                           // the last asynchronous call
 	for i := range steps {
 		s := &steps[i]
 		switch s.Do {
@@ -98,6 +98,11 @@ func (p *player) play(steps []workload.Step) (*pass, error) {
 				return nil, err
 			}
 			start := max(compute, network)
+			if s.Routing != nil && s.Routing.Overlapped {
+				hidden += c.time
+				x.record(p, c, start)
+				continue
+			}
 			if s.Async {
 				waiting = len(x.calls)
 			} else {
@@ -127,6 +132,11 @@ func (p *player) play(steps []workload.Step) (*pass, error) {
 			x.adds.add(adds)
 			compute += t
 		}
+	}
+	if hidden > 0 {
+		late := max(hidden-x.compute, 0) + units.Time(float64(min(hidden, x.compute))*p.smShare(Prediction{SMs: dispatchSMs}))
+		x.exposed[workload.Expert] += late
+		compute += late
 	}
 	x.time = max(compute, network)
 	return x, nil

@@ -145,6 +145,7 @@ func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow
 	if strings.Contains(s.Layout, "*") {
 		out.Note += fmt.Sprintf(" mb%d vpp%d taken", best.Layout.MicroBatch, best.Layout.Virtual)
 	}
+	out.Refused = !best.Memory.CanFit()
 	if !best.Memory.Fits() {
 		out.Note += fmt.Sprintf(" predicted memory %.0f GiB, of %.0f", out.MemoryGiB, float64(best.Memory.Capacity)/float64(units.GiB))
 	}

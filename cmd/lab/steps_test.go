@@ -26,17 +26,20 @@ func TestCapacityDocumentsAreCurrent(t *testing.T) {
 	sum := 0.0
 	for i := range v.Rows {
 		e := v.Rows[i].Error()
+		if v.Rows[i].Refused {
+			t.Errorf("%s ran, and would be refused: %s", v.Rows[i].ID, v.Rows[i].Note)
+		}
 		if math.IsNaN(e) || math.Abs(e) > 0.5 {
 			t.Errorf("%s: error %.2f: %s", v.Rows[i].ID, e, v.Rows[i].Note)
 		}
 		sum += math.Abs(e)
 	}
 	if mean := sum / float64(len(v.Rows)); mean > 0.06 {
-		t.Errorf("mean absolute error %.3f on %d published steps, it was 0.054", mean, len(v.Rows))
+		t.Errorf("mean absolute error %.3f on %d published steps, it was 0.051", mean, len(v.Rows))
 	}
 	fitted, inside := v.Bands(), 0
 	for class, wide := range step.Bands() {
-		if fitted[string(class)] != wide {
+		if off := math.Abs(fitted[string(class)] - wide); off > 0.03 {
 			t.Errorf("the band of %s is ± %.2f, steps whose sources are left out say %.2f", class, wide, fitted[string(class)])
 		}
 	}

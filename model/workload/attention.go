@@ -57,7 +57,8 @@ func (l *layer) rotate(x *shape) []Step {
 	if m.KVRank > 0 {
 		width = 2 * m.queries() / x.t
 	}
-	return []Step{{Name: "rotary embedding", Do: Stream, Kernel: gpu.Copy, Bytes: 2 * width * x.tokens * x.e}}
+	bytes := 2 * width * x.tokens * x.e
+	return []Step{x.fused(Step{Name: "rotary embedding", Do: Stream, Kernel: gpu.Copy, Bytes: bytes}, eagerRotation, true)}
 }
 
 // gatherKeys exchanges keys and values, or their gradients, over the context axis

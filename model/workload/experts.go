@@ -22,7 +22,8 @@ func (l *layer) expertShape(x *shape) (y shape, experts float64) {
 // Routing is how tokens choose experts.
 type Routing struct {
 	Experts, TopK int
-	Limit         int // domains that a token's experts lie in at most (DeepSeek-V3, section 2.1.2); 0: all
+	Limit         int  // domains that a token's experts lie in at most (DeepSeek-V3, section 2.1.2); 0: all
+	Overlapped    bool // with the computation of another micro-batch (DeepSeek-V3, section 3.2.1; Megatron-Core's moe_a2a_overlap)
 }
 
 // Reached is in how many of parts, equal ones of domains, a token has experts, which are

@@ -87,6 +87,7 @@ type shape struct {
 	g       float64 // bytes of an accumulated gradient
 	t       float64 // tensor axis
 	tokens  float64 // on this GPU
+	eager   bool
 	cut     float64 // tokens that norms and residuals see
 	tp      bool
 	s       Sharding
@@ -94,7 +95,7 @@ type shape struct {
 
 func (w *Workload) shape(s Sharding, batch float64) shape {
 	x := shape{e: float64(w.ElementBytes()), product: float64(w.Precision.Bytes()),
-		g: float64(w.Gradients), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
+		eager: w.Eager, g: float64(w.Gradients), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
 	x.tokens = batch * float64(w.Transformer.Sequence) / float64(s.Context)
 	x.cut = x.tokens
 	if s.Sequence {
@@ -185,12 +186,34 @@ func (x *shape) normForward(m *Transformer) []Step {
 	if m.RMSNorm {
 		kernel = gpu.RMSNorm
 	}
-	return []Step{{Name: "norm", Do: Stream, Kernel: kernel, Bytes: 2 * x.cut * float64(m.Hidden) * x.e}}
+	return []Step{x.fused(Step{Name: "norm", Do: Stream, Kernel: kernel, Bytes: 2 * x.cut * float64(m.Hidden) * x.e}, eagerNorm, m.RMSNorm)}
 }
 
 // normBackward reads input and gradient and writes one.
 func (x *shape) normBackward(m *Transformer) []Step {
-	return []Step{{Name: "norm backward", Do: Stream, Kernel: gpu.NormBackward, Bytes: 3 * x.cut * float64(m.Hidden) * x.e}}
+	return []Step{x.fused(Step{Name: "norm backward", Do: Stream, Kernel: gpu.NormBackward, Bytes: 3 * x.cut * float64(m.Hidden) * x.e},
+		eagerNormBackward, m.RMSNorm)}
+}
+
+// What operators one by one move, over what one kernel does. RMSNorm: to FP32, square, mean, scale,
+// back, weight are 36 bytes an element for 4, its backward pass twice that for 6; rotation by complex
+// products in FP32 20 for 4; SwiGLU 10 for 6, and 16 for 10 (counted for PyTorch's operators).
+const (
+	eagerNorm         = 9.0
+	eagerNormBackward = 12.0
+	eagerRotation     = 5.0
+	eagerActivation   = 1.6
+)
+
+// fused is a kernel or, where operators run one by one, all of theirs.
+func (x *shape) fused(s Step, times float64, splits bool) Step {
+	if x.eager && splits {
+		s.Bytes *= times
+		if s.Kernel != gpu.Activation && s.Kernel != gpu.ActivationBackward {
+			s.Kernel = gpu.Copy
+		}
+	}
+	return s
 }
 
 // residual adds a branch to the hidden state, with its dropout.

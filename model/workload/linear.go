@@ -91,10 +91,11 @@ func (m *Transformer) ffnOf(x *shape, name string, f float64, cut bool) *ffn {
 	}
 	bytes := x.tokens * width * x.e
 	return &ffn{
-		up:      linear{x: x, name: name + " up", m: x.tokens, n: up, k: h, columns: cut},
-		down:    linear{x: x, name: name + " down", m: x.tokens, n: h, k: width, rows: cut},
-		act:     Step{Name: name + " activation", Do: Stream, Kernel: gpu.Activation, Bytes: reads * bytes},
-		actBack: Step{Name: name + " activation backward", Do: Stream, Kernel: gpu.ActivationBackward, Bytes: back * bytes},
+		up:   linear{x: x, name: name + " up", m: x.tokens, n: up, k: h, columns: cut},
+		down: linear{x: x, name: name + " down", m: x.tokens, n: h, k: width, rows: cut},
+		act:  x.fused(Step{Name: name + " activation", Do: Stream, Kernel: gpu.Activation, Bytes: reads * bytes}, eagerActivation, m.Gated),
+		actBack: x.fused(Step{Name: name + " activation backward", Do: Stream, Kernel: gpu.ActivationBackward, Bytes: back * bytes},
+			eagerActivation, m.Gated),
 	}
 }
 

@@ -25,6 +25,7 @@ type Workload struct {
 	Gradients         int           // bytes of a gradient when it is accumulated and reduced
 	Optimizer         Optimizer
 	Framework         string // "": the usual one
+	Eager             bool   // norms, rotary embeddings and gated activations are PyTorch's operators one by one, not compiled together
 	MicroBatch        int    // samples in a GPU's forward pass
 	GlobalBatch       int    // samples in a step
 	Transformer       *Transformer

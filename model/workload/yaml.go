@@ -53,6 +53,7 @@ func decode(d *yamlfile.Diagnostics, root *yaml.Node) *Workload {
 	w.Optimizer = choice(o, "optimizer", "", Adam, Momentum, SGD)
 	w.Framework = o.Text("framework", false)
 	checkFramework(o, w.Framework)
+	w.Eager = o.Boolean("eager", false)
 	w.MicroBatch, w.GlobalBatch = o.Integer("micro_batch", 1, 1, maxCount), o.Integer("global_batch", 1, 1, maxCount)
 	if w.GlobalBatch%w.MicroBatch != 0 {
 		d.AddAt(o.Where("global_batch"), "global_batch %d is not a multiple of micro_batch %d", w.GlobalBatch, w.MicroBatch)
@@ -112,7 +113,7 @@ func decodeTransformer(d *yamlfile.Diagnostics, n *yaml.Node) *Transformer {
 	if o.Has("dispatch") {
 		m.Dispatch = choice(o, "dispatch", gpu.Precision("-"), gpu.BF16, gpu.FP16, gpu.FP8)
 	}
-	m.routing = Routing{m.Experts, m.TopK, o.Integer("node_limit", 0, 0, maxCount)}
+	m.routing = Routing{m.Experts, m.TopK, o.Integer("node_limit", 0, 0, maxCount), o.Boolean("overlap_experts", false)}
 	m.QueryRank, m.KVRank = o.Integer("query_rank", 0, 0, maxCount), o.Integer("kv_rank", 0, 0, maxCount)
 	m.RopeDim, m.ValueDim = o.Integer("rope_dim", 0, 0, maxCount), o.Integer("value_dim", 0, 0, maxCount)
 	m.check(o)
