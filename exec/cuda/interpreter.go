@@ -57,7 +57,8 @@ func (c *code) entry() string {
 // source is a rank's kernel.
 func (c *code) source(rank int) source {
 	if c.how.Specialise {
-		return source{"run.cu", append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Peers())),
+		options := append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Peers()))
+		return source{"run.cu", whereUnaligned(options, block.Unaligned(c.p.Lanes[rank]...)),
 			map[string]string{"constants.cuh": c.p.Constants(rank)}}
 	}
 	return interpreter(c.options, c.encoding[rank].Forms)
@@ -84,5 +85,12 @@ func threadsOption(how Method) string { return fmt.Sprintf("-DTHREADS=%d", how.T
 // slower.
 func interpreter(options []string, f *block.Forms) source {
 	options = append(slices.Clip(options), fmt.Sprintf("-DPEERS=%d", f.Width), fmt.Sprintf("-DREFS=%d", f.Refs))
-	return source{"run.cu", options, map[string]string{"forms.cuh": f.Source()}}
+	return source{"run.cu", whereUnaligned(options, f.Unaligned), map[string]string{"forms.cuh": f.Source()}}
+}
+
+func whereUnaligned(options []string, unaligned bool) []string {
+	if unaligned {
+		return append(options, "-DUNALIGNED")
+	}
+	return options
 }

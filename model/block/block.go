@@ -22,6 +22,7 @@ package block
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -178,6 +179,17 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 	}
 	c.p.Scratch = c.p.scratchUsed()
 	return c.p, c.p.check()
+}
+
+// Unaligned reports whether some of the lanes' data are not aligned to 16 bytes, as parts of buffers are whose
+// elements do not divide: their kernels have what reads across that.
+func Unaligned(lanes ...Lane) bool {
+	unaligned := func(r Ref) bool { return r.Offset%16 != 0 }
+	return slices.ContainsFunc(lanes, func(l Lane) bool {
+		return slices.ContainsFunc(l.ops(), func(op Op) bool {
+			return slices.ContainsFunc(op.Sources, unaligned) || slices.ContainsFunc(op.Destinations, unaligned)
+		})
+	})
 }
 
 // check refuses what does not fit into an operation.

@@ -16,6 +16,8 @@ type Forms struct {
 	order   []int // of all lanes' operations, where it is one and short; else nil
 	Width   int   // the most sources, destinations or packets of a kind
 	Refs    int   // the most references
+
+	Unaligned bool // some data are not aligned to 16 bytes
 }
 
 // form is an operation without its places.
@@ -50,7 +52,7 @@ func (p *Program) Peers() int { return max(p.Ranks, FormsOf(0, slices.Concat(p.L
 
 // FormsOf are those of lanes whose blocks have so many threads.
 func FormsOf(threads int, lanes ...Lane) *Forms {
-	f := &Forms{threads: threads, Width: 2, Refs: 2}
+	f := &Forms{threads: threads, Width: 2, Refs: 2, Unaligned: Unaligned(lanes...)}
 	for i := range lanes {
 		l := &lanes[i]
 		for _, op := range l.ops() {

@@ -49,6 +49,8 @@ func TestCUDASyntax(t *testing.T) {
 		header("forms.cuh", forms.Source())
 		compile("run.cu", "-DT_E4M3", "-DR_MAX", "-DTHREADS=1024", fmt.Sprintf("-DPEERS=%d", forms.Width),
 			fmt.Sprintf("-DREFS=%d", forms.Refs))
+		compile("run.cu", "-DT_BFLOAT16", "-DR_SUM", "-DTHREADS=512", "-DUNALIGNED", fmt.Sprintf("-DPEERS=%d", forms.Width),
+			fmt.Sprintf("-DREFS=%d", forms.Refs))
 		header("constants.cuh", p.Constants(1))
 		compile("run.cu", "-DT_BFLOAT16", "-DR_SUM", "-DSPECIALISED", "-DTHREADS=64", "-DJITTER", fmt.Sprintf("-DPEERS=%d", p.Peers()))
 	}

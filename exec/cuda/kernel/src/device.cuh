@@ -2,6 +2,11 @@
 #pragma once
 
 #define DEV __device__ __forceinline__
+#if defined(SPECIALISED)
+#define APART DEV
+#else
+#define APART static __device__ __noinline__
+#endif
 
 struct Vec { u32 x, y, z, w; };
 
@@ -55,6 +60,14 @@ DEV Vec ld16(const void *p)
 DEV void st16(void *p, Vec v)
 {
     asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+// ld_around reads the quads that 16 bytes, or what is left, lie across; what else is in them is there to read, and
+// nobody asks for it.
+DEV void ld_around(u64 at, u64 left, Vec &low, Vec &high)
+{
+    const u32 m = at & 15;
+    low = ld16((const void *)(at - m));
+    high = m + left > 16 && m ? ld16((const void *)(at - m + 16)) : low;
 }
 template <class T> DEV T ld1(const void *p) { return *(const volatile T *)p; }
 template <class T> DEV void st1(void *p, T v) { *(volatile T *)p = v; }

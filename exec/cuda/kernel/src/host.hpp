@@ -9,6 +9,7 @@
 #include <thread>
 
 #define DEV inline
+#define APART inline
 #define JITTER
 
 struct alignas(16) Vec { u32 x, y, z, w; };
@@ -52,6 +53,13 @@ DEV u32 count_bits(u32 x) { return __builtin_popcount(x); }
 
 DEV Vec ld16(const void *p) { return *(const Vec *)p; }
 DEV void st16(void *p, Vec v) { *(Vec *)p = v; }
+// What lies around data is not read here: ThreadSanitizer would call that a race.
+DEV void ld_around(u64 at, u64 left, Vec &low, Vec &high)
+{
+    Vec both[2] = {};
+    __builtin_memcpy((char *)both + (at & 15), (const void *)at, left < 16 ? left : 16);
+    low = both[0], high = both[1];
+}
 template <class T> DEV T ld1(const void *p) { return *(const T *)p; }
 template <class T> DEV void st1(void *p, T v) { *(T *)p = v; }
 

@@ -12,57 +12,46 @@ constexpr u32 LINES_BYTES = 256;
 
 // Seat is a lane's place in its two lines.
 struct Seat {
-    u32 offset, bytes; // its data
-    bool last;         // holds the flag
+    u32 offset; // its data
+    bool last;  // holds the flag
 };
 
 DEV Seat seat()
 {
     const u32 q = lane() % BENCH, line = q / 8, j = q % 8;
-    if (j == 7) return Seat{224 + 8 * line, 8, true};
-    return Seat{16 * (7 * line + j), 16, false};
+    if (j == 7) return Seat{224 + 8 * line, true};
+    return Seat{16 * (7 * line + j), false};
 }
 
 DEV Vec load_seat(u64 at, u64 left, Seat s)
 {
-    Vec v = {};
-    if (left >= s.bytes && !(at & 15) && !s.last) return ld16((const void *)at);
-    if (left) {
-        const Pair p = load_pair(at, left);
-        v.x = p.a, v.y = p.b;
-        if (!s.last && left > 8) {
-            const Pair q = load_pair(at + 8, left - 8);
-            v.z = q.a, v.w = q.b;
-        }
-    }
-    return v;
+    if (!left) return Vec{};
+    if (!s.last || ACROSS) return load_quad(at, left);
+    const Pair p = load_pair(at, left);
+    return Vec{p.a, p.b, 0, 0};
 }
 
 DEV void store_seat(u64 at, u64 left, Seat s, Vec v)
 {
     if (!left) return;
-    if (left >= s.bytes && !(at & 15) && !s.last) {
-        st16((void *)at, v);
-        return;
-    }
-    store_pair(at, left, Pair{v.x, v.y});
-    if (!s.last && left > 8) store_pair(at + 8, left - 8, Pair{v.z, v.w});
+    if (s.last) store_pair(at, left, Pair{v.x, v.y});
+    else store_quad(at, left, v);
 }
 
-// Part is a share of a block's warps.
-struct Part {
+// Shift is a share of a block's warps.
+struct Shift {
     u32 first, count;
 };
 
 // part: a put and the reduction behind it (HALVES) are work of one half of the warps and of the
 // other, where there is plenty, so that data leave while others arrive.
-DEV Part part(const Head &op, u64 n, bool second)
+DEV Shift part(const Head &op, u64 n, bool second)
 {
     constexpr u32 plenty = 3, bytes = 15; // rounds of all lanes; measured on 2 H200: at fewer all are faster
     const u32 all = threads() / LANES, half = all / 2;
-    if (!(op.flags & HALVES) || all < 2 || n <= (u64)plenty * all * LANES * bytes) return Part{warp(), all};
-    if ((warp() >= half) != second) return Part{0, 0};
-    return Part{second ? warp() - half : warp(), second ? all - half : half};
+    if (!(op.flags & HALVES) || all < 2 || n <= (u64)plenty * all * LANES * bytes) return Shift{warp(), all};
+    if ((warp() >= half) != second) return Shift{0, 0};
+    return Shift{second ? warp() - half : warp(), second ? all - half : half};
 }
 
 DEV u64 seat_left(u64 n, u64 at) { return n > at ? n - at : 0; }
@@ -74,7 +63,7 @@ DEV u64 whole(u64 bytes) { return (bytes + LINES_DATA - 1) / LINES_DATA; }
 DEV void line_put(const Head &op, const Places a, u64 n, u32 flag)
 {
     const Seat s = seat();
-    const Part w = part(op, n, false);
+    const Shift w = part(op, n, false);
     if (!w.count) return;
     const Puts x(op, a, n);
     const u32 bench = lane() / BENCH, benches = LANES / BENCH, place = lane() % BENCH * 16;
@@ -96,7 +85,7 @@ DEV void line_put(const Head &op, const Places a, u64 n, u32 flag)
 template <class W> DEV void line_unpack(const Head &op, const Places a, u64 n, u32 flag, W &wait)
 {
     const Seat s = seat();
-    const Part w = part(op, n, true);
+    const Shift w = part(op, n, true);
     if (!w.count) return;
     const Takes x(op, a, n);
     const u32 bench = lane() / BENCH, benches = LANES / BENCH, place = lane() % BENCH * 16;
@@ -119,25 +108,6 @@ template <class W> DEV void line_unpack(const Head &op, const Places a, u64 n, u
     }
 }
 
-// Totals collects seats in the order they are given.
-struct Totals {
-    Sum a, b, c, d;
-    Vec last;
-    u32 n;
-
-    DEV void take(Vec v)
-    {
-        last = v;
-        if (n++ == 0) a.start(v.x), b.start(v.y), c.start(v.z), d.start(v.w);
-        else a.add(v.x), b.add(v.y), c.add(v.z), d.add(v.w);
-    }
-    DEV Vec words(bool scale, u32 ranks)
-    {
-        if (n > 1 || scale) last = Vec{a.word(scale, ranks), b.word(scale, ranks), c.word(scale, ranks), d.word(scale, ranks)};
-        return last;
-    }
-};
-
 // line_reduce is ll_reduce in lines. A warp's lanes go on together.
 template <class W> DEV void line_reduce(const Head &op, const Places a, u64 n, u32 flag, u32 ranks, W &wait)
 {
@@ -145,7 +115,7 @@ template <class W> DEV void line_reduce(const Head &op, const Places a, u64 n, u
     const u32 nsrc = op.nsrc, nll = op.nll, own = op.own;
     const u32 d0 = nsrc + nll, f0 = d0 + op.ndst;
     const Seat s = seat();
-    const Part w = part(op, n, true);
+    const Shift w = part(op, n, true);
     if (!w.count) return;
     const u32 bench = lane() / BENCH, benches = LANES / BENCH;
     const u64 src = a.data(0), all = whole(n);

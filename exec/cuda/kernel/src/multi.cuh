@@ -137,6 +137,10 @@ DEV void many_words(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
     else if (RANKS > 4) multi_words<8, 1, true>(op, a, from, n, ranks);
 }
 
+#if defined(UNALIGNED)
+#include "ragged.cuh"
+#endif
+
 // multi takes whole 16 bytes where all places are aligned alike, and the rest one by one.
 DEV void multi(const Head &op, const Places a, u64 n, u32 ranks)
 {
@@ -147,6 +151,9 @@ DEV void multi(const Head &op, const Places a, u64 n, u32 ranks)
     for (u32 i = 1; i < 2 * RANKS; i++)
         if (i < refs) mixed |= (a.data(i) ^ first) & 15;
     u64 head = (16 - (first & 15)) & 15;
+#if defined(UNALIGNED)
+    if (mixed && n > 4 * threads() * sizeof(Elem)) return ragged(op, a, n, ranks); // a few rounds of elements are done sooner
+#endif
     if (mixed || n < head + 16) head = n;
     const u64 body = (n - head) & ~15ull;
     if (head) multi_elements(op, a, 0, head, ranks);

@@ -2,62 +2,6 @@
 // is needed. A packet carries 8 bytes of data.
 #pragma once
 
-// Pair is a packet's data.
-struct Pair {
-    u32 a, b;
-};
-
-// load_elements reads up to 8 bytes that are not aligned or not whole. Rare and short: unrolled
-// it would only stand between instructions that are needed.
-DEV u64 load_elements(u64 at, u64 left)
-{
-    const u32 n = left < 8 ? (u32)left : 8;
-    u64 v = 0;
-#pragma unroll 1
-    for (u32 i = 0; i < n; i += sizeof(Elem)) v |= (u64)ld1<Elem>((const void *)(at + i)) << 8 * i;
-    return v;
-}
-
-DEV Pair load_pair(u64 at, u64 left)
-{
-    const u64 v = likely(left >= 8 && !(at & 7)) ? ld1<u64>((const void *)at) : load_elements(at, left);
-    return Pair{(u32)v, (u32)(v >> 32)};
-}
-
-DEV void store_elements(u64 at, u64 left, u64 v)
-{
-    const u32 n = left < 8 ? (u32)left : 8;
-#pragma unroll 1
-    for (u32 i = 0; i < n; i += sizeof(Elem)) st1<Elem>((void *)(at + i), (Elem)(v >> 8 * i));
-}
-
-DEV void store_pair(u64 at, u64 left, Pair p)
-{
-    const u64 v = (u64)p.b << 32 | p.a;
-    if (likely(left >= 8 && !(at & 7))) st1<u64>((void *)at, v);
-    else store_elements(at, left, v);
-}
-
-// Quads are 16 bytes.
-DEV Vec load_quad(u64 at, u64 left)
-{
-    if (likely(left >= 16 && !(at & 15))) return ld16((const void *)at);
-    const Pair p = load_pair(at, left);
-    Pair q = {0, 0};
-    if (left > 8) q = load_pair(at + 8, left - 8);
-    return Vec{p.a, p.b, q.a, q.b};
-}
-
-DEV void store_quad(u64 at, u64 left, Vec v)
-{
-    if (likely(left >= 16 && !(at & 15))) {
-        st16((void *)at, v);
-        return;
-    }
-    store_pair(at, left, Pair{v.x, v.y});
-    if (left > 8) store_pair(at + 8, left - 8, Pair{v.z, v.w});
-}
-
 // Puts are what goes to the packet buffers of several peers: one source, or (PAIRS) source k to
 // peer k, whose loads are all under way at once.
 struct Puts {

@@ -24,6 +24,12 @@ constexpr u32 LINES_DATA = 240; // bytes of data in two lines of packets (lines.
 constexpr u32 EPOCH_WORDS = 4; // lines ahead of the flags
 constexpr u32 STEP_BITS = 20;  // a flag is epoch << STEP_BITS | step
 
+#if defined(UNALIGNED)
+constexpr bool ACROSS = true; // some data are not aligned to 16 bytes: they are read across that
+#else
+constexpr bool ACROSS = false;
+#endif
+
 enum : u8 { OP_MULTI, OP_SIGNAL, OP_WAIT, OP_LL_PUT, OP_LL_REDUCE, OP_LINE_PUT, OP_LINE_REDUCE, OP_WORD_PUT, OP_WORD_REDUCE };
 enum : u8 { RELAXED = 1, SCALE = 2, BARRIER = 4, EARLIER = 8, PAIRS = 16, HALVES = 32, ONCE = 64 };
 enum : u32 { INPUT, OUTPUT, SCRATCH, PACKETS, CONTROL };

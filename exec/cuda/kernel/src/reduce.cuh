@@ -40,3 +40,22 @@ DEV double combine_double(double a, double b) { return a * b; }
 #else
 DEV double combine_double(double a, double b) { return a + b; }
 #endif
+
+// Totals collects quads in the order they are given.
+struct Totals {
+    Sum a, b, c, d;
+    Vec last;
+    u32 n;
+
+    DEV void take(Vec v)
+    {
+        last = v;
+        if (n++ == 0) a.start(v.x), b.start(v.y), c.start(v.z), d.start(v.w);
+        else a.add(v.x), b.add(v.y), c.add(v.z), d.add(v.w);
+    }
+    DEV Vec words(bool scale, u32 ranks)
+    {
+        if (n > 1 || scale) last = Vec{a.word(scale, ranks), b.word(scale, ranks), c.word(scale, ranks), d.word(scale, ranks)};
+        return last;
+    }
+};

@@ -6,6 +6,7 @@
 #include "plan.cuh"
 #include "device.cuh"
 #include "reduce.cuh"
+#include "quads.cuh"
 #include "multi.cuh"
 #include "packets.cuh"
 #include "lines.cuh"

@@ -4,6 +4,7 @@
 #include "plan.cuh"
 #include "host.hpp"
 #include "reduce.cuh"
+#include "quads.cuh"
 #include "multi.cuh"
 #include "packets.cuh"
 #include "lines.cuh"

@@ -74,6 +74,7 @@ DEV void word_put(const Head &op, const Places a, u64 n)
     const Puts x(op, a, n);
     if (likely(x.whole(op.nsrc) && few(op, n))) put_words<1, true>(op, x, n);
     else if (x.whole(op.nsrc)) put_words<PUT_AHEAD, true>(op, x, n);
+    else if (ACROSS && !few(op, n)) put_words<PUT_AHEAD, false>(op, x, n);
     else put_words<1, false>(op, x, n);
 }
 
@@ -191,6 +192,8 @@ template <class W> DEV void word_reduce(const Head &op, const Places a, u64 n, u
         word_combine<1, true>(op, a, n, ranks, wait);
     } else if (aligned(op, a, n)) {
         word_combine<TAKE_AHEAD, true>(op, a, n, ranks, wait);
+    } else if (ACROSS && op.nll == 1 && !few(op, n)) {
+        word_combine<TAKE_AHEAD, false>(op, a, n, ranks, wait);
     } else {
         word_combine<1, false>(op, a, n, ranks, wait);
     }

@@ -1,0 +1,56 @@
+package kernel
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"railyard/model/block"
+	"railyard/model/collective"
+)
+
+// TestUnaligned: blocks whose elements do not divide by 16 bytes lie anywhere; some are longer than what is taken
+// line by line, some shorter, and under ThreadSanitizer nothing is read that is not theirs to read.
+func TestUnaligned(t *testing.T) {
+	dir := t.TempDir()
+	bins := map[int]string{4: simulator(t, filepath.Join(dir, "raced"), "-fsanitize=thread", "-DT_FLOAT32", "-DUNALIGNED"),
+		2: simulator(t, filepath.Join(dir, "simulate"), "-DT_BFLOAT16", "-DUNALIGNED")}
+	for _, c := range []struct {
+		kind       collective.Kind
+		algo       string
+		mechanisms []block.Mechanism
+		count      int64 // elements of a block
+	}{
+		{collective.AllGather, "direct", []block.Mechanism{block.Push, block.Pull, block.Lines}, 2309},
+		{collective.AllToAll, "direct", []block.Mechanism{block.Push, block.Pull, block.Lines}, 2311},
+		{collective.ReduceScatter, "direct", []block.Mechanism{block.Pull, block.Words, block.Lines}, 1303},
+		{collective.ReduceScatter, "ring", []block.Mechanism{block.Push, block.WordsPush}, 601},
+		{collective.AllGather, "direct", []block.Mechanism{block.Push}, 31},
+	} {
+		for k, m := range c.mechanisms {
+			for size, bin := range bins {
+				if size == 4 && !taken(k) {
+					continue
+				}
+				t.Run(fmt.Sprintf("%v %s %v %d bytes", c.kind, c.algo, m, size), func(t *testing.T) {
+					s := plan(t, 3, c.kind, c.algo, 1)
+					o := block.Options{Count: c.count * 3, Size: size, Instances: 2, Mechanism: m}
+					p, err := block.Compile(s, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !block.Unaligned(slices.Concat(p.Lanes...)...) {
+						t.Fatal("all data are aligned: not a case")
+					}
+					x := run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1}
+					out, err := x.execute(t, bin)
+					if err != nil {
+						t.Fatal(err)
+					}
+					x.verify(t, out)
+				})
+			}
+		}
+	}
+}
