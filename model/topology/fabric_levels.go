@@ -1,6 +1,10 @@
 package topology
 
-import "math"
+import (
+	"math"
+
+	"railyard/model/units"
+)
 
 // firstLevel joins the endpoints to leaves: one leaf (or planes of them) for each rail
 // of each group of nodes; without rails and groups, a leaf fills up in node order.
@@ -139,13 +143,14 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 	down, _ := x.ports(l, len(order) == 1 || i == len(x.spec.levels)-1)
 	_, up := x.ports(lower, false)
 	class := x.classes[x.uplinkClass(lower)]
+	count := x.upperSwitches(l, members, up, down)
 	var out []switchGroup
 	for _, key := range order {
 		var switches []DeviceID
 		for _, g := range members[key] {
 			switches = append(switches, g.switches...)
 		}
-		upper := x.upperSwitches(l, len(switches), up, down)
+		upper := x.newSwitches(l, count[key])
 		if x.Total() > 0 {
 			return nil
 		}
@@ -176,16 +181,42 @@ func (x *fabricBuilder) uplinksOr(up, above int) int {
 	return above
 }
 
-// upperSwitches makes as many switches as the uplinks below need.
-func (x *fabricBuilder) upperSwitches(l *levelSpec, lower, up, down int) []DeviceID {
-	n := l.count
-	if n == 0 {
-		n = 1
-		if down > 0 {
-			n = (lower*up + down - 1) / down
+// upperSwitches is how many switches the uplinks of each group of lower ones need, by group. So
+// that all do alike, a group has as many above it as the largest has, and where a lower switch
+// does not reach them all, each group loads them evenly: else some pairs would have none in
+// common. Neither where it took twice as many.
+func (x *fabricBuilder) upperSwitches(l *levelSpec, groups map[[2]int][]switchGroup, up, down int) map[[2]int]int {
+	most, common := 1, 0 // what the numbers of uplinks of all lower groups have in common
+	out := map[[2]int]int{}
+	for key, lower := range groups {
+		links := 0
+		for _, g := range lower {
+			links += len(g.switches) * up
+			common = units.GCD(common, len(g.switches)*up)
+		}
+		switch {
+		case l.count > 0:
+			out[key] = l.count
+		case down > 0:
+			out[key] = (links + down - 1) / down
+		}
+		out[key] = max(out[key], 1)
+		most = max(most, out[key])
+	}
+	even := most
+	for even > up && up > 0 && common%even != 0 && even < 2*most {
+		even++
+	}
+	for key, n := range out {
+		switch {
+		case l.count > 0 || 2*n <= most:
+		case even < 2*most:
+			out[key] = even
+		default:
+			out[key] = most
 		}
 	}
-	return x.newSwitches(l, max(n, 1))
+	return out
 }
 
 // podTier remembers which nodes share second-level (and higher) switches.
