@@ -79,6 +79,9 @@ func (r *replicas) both(b workload.Block, what string, kind collective.Kind, ele
 		bucket = math.Inf(1) // FSDP exchanges a block at once
 	}
 	p := b.Parameters(r.l.Sharding())
+	if kind != collective.AllGather || r.l.Zero < 3 {
+		p = p.Trained() // ZeRO 1 and 2 gather what the update has changed
+	}
 	var x exchanged
 	err := r.add(&x, &r.families.data, what, kind, p.Dense*element, bucket)
 	if err == nil {
@@ -115,7 +118,7 @@ func (r *replicas) convert(b workload.Block) units.Time {
 	if r.l.Compress == "" || r.families.data.Size < 2 {
 		return 0
 	}
-	n := b.Parameters(r.l.Sharding()).Total()
+	n := b.Parameters(r.l.Sharding()).Trained().Total()
 	return r.predict.machine.GPU.Stream(gpu.Copy, n*(float64(r.w.Gradients)+r.wire()))
 }
 
@@ -138,7 +141,7 @@ func (r *replicas) optimizer(s *stage) units.Time {
 	p := 0.0
 	var unpack units.Time
 	for _, b := range s.blocks() {
-		p += b.Parameters(r.l.Sharding()).Total()
+		p += b.Parameters(r.l.Sharding()).Trained().Total()
 		unpack += r.convert(b)
 	}
 	p *= share

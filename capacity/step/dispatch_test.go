@@ -81,3 +81,26 @@ func TestOverlappedTokensWaitLess(t *testing.T) {
 		t.Errorf("%v of %v is waited for, %v without overlap", hidden.Exposed, hidden.Time, exposed.Exposed)
 	}
 }
+
+// TestAdaptersNeedLess: no weights' gradients to compute, keep or exchange.
+func TestAdaptersNeedLess(t *testing.T) {
+	p := steptest.Predictor(t, "dgx-h100", 1)
+	play := func(set ...string) *step.Result {
+		l, err := step.ParseLayout("dp4 tp2 zero1 mb1 gb64 sp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := step.Run(p, steptest.Workload(t, "llama-2-7b", set...), l, step.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	all, some := play(), play("transformer.lora_rank=16")
+	if some.Time >= all.Time || some.Memory.Gradients > all.Memory.Gradients/50 || some.Memory.Optimizer > all.Memory.Optimizer/50 {
+		t.Errorf("%v instead of %v, gradients %.0f of %.0f", some.Time, all.Time, some.Memory.Gradients, all.Memory.Gradients)
+	}
+	if some.MFU() <= 0.1 || some.MFU() > 0.7 {
+		t.Errorf("MFU %.2f", some.MFU())
+	}
+}

@@ -78,27 +78,32 @@ func memory(w *workload.Workload, l *Layout, all []stage, capacity units.Bytes) 
 func stageMemory(w *workload.Workload, l *Layout, s *stage) Memory {
 	shard := l.Sharding()
 	m := Memory{Stage: s.index, Reserve: reserve}
-	var p workload.Parameters
+	var p, trained workload.Parameters
 	largest := 0.0
 	for _, b := range s.blocks() {
 		q := b.Parameters(shard)
 		p.Dense, p.Expert = p.Dense+q.Dense, p.Expert+q.Expert
 		largest = max(largest, q.Total())
+		q = q.Trained()
+		trained.Dense, trained.Expert = trained.Dense+q.Dense, trained.Expert+q.Expert
 	}
 	if t := w.Transformer; t != nil && t.Tied && l.Pipeline > 1 && s.index == l.Pipeline-1 {
-		p.Dense += float64(t.Vocabulary * t.Hidden / l.Tensor) // the last stage's copy of the embedding
+		copied := float64(t.Vocabulary * t.Hidden / l.Tensor) // the last stage's of the embedding
+		if p.Dense += copied; t.Adapter == 0 {
+			trained.Dense += copied
+		}
 	}
 	copies := float64(l.Data * l.Context)
 	expertCopies := copies * float64(l.Tensor) / float64(l.Expert)
-	cut := func(level int) float64 {
+	cut := func(level int, p workload.Parameters) float64 {
 		if l.Zero >= level {
 			return p.Dense/copies + p.Expert/expertCopies
 		}
 		return p.Total()
 	}
-	m.Parameters = cut(3) * float64(w.ElementBytes())
-	m.Gradients = cut(2) * float64(w.Gradients)
-	m.Optimizer = cut(1) * float64(w.StateBytes())
+	m.Parameters = cut(3, p) * float64(w.ElementBytes())
+	m.Gradients = cut(2, trained) * float64(w.Gradients)
+	m.Optimizer = cut(1, trained) * float64(w.StateBytes())
 	if l.Zero == 3 {
 		m.Gathered = 2 * largest * float64(w.ElementBytes()) // the block at work and the next one
 	}

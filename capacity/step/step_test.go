@@ -48,6 +48,7 @@ func TestPartsAddUp(t *testing.T) {
 		{"mixtral-8x7b", "dp64 ep8 zero3 mb1 gb128 full"},
 		{"mixtral-8x7b", "dp8 tp2 pp4 ep8 zero1 mb1 gb128 sp full"},
 		{"llama-3-8b", "dp16 pp4 zero3 mb1 gb256 full"},
+		{"llama-2-7b", "dp32 tp2 zero1 mb1 gb256 sp"},
 		{"gpt-2-1.5b", "dp64 zero0 mb4 gb512 full"},
 		{"resnet-50", "dp64 zero0 mb128 gb8192"},
 		{"bert-large", "dp64 zero0 mb8 gb1024 fp8"},

@@ -34,17 +34,21 @@ func (l *layer) attentionBackward(x shape, batch float64) []Step {
 // back. Latent attention goes through small matrices that are not cut.
 func (l *layer) projections(x *shape) (in []linear, out linear) {
 	m, h, t := l.m, float64(l.m.Hidden), x.t
-	out = linear{x: x, name: "attention out", m: x.tokens, n: h, k: m.values() / t, rows: true}
+	tuned := linear{x: x, m: x.tokens, frozen: m.Adapter > 0, adapter: float64(m.Adapter)}
+	matrix := func(name string, n, k float64, columns bool) linear {
+		p := tuned
+		p.name, p.n, p.k, p.columns = name, n, k, columns
+		return p
+	}
+	out = matrix("attention out", h, m.values()/t, false)
+	out.rows = true
 	if m.KVRank == 0 {
 		n := m.queries()/t + 2*m.localKV(x.s.Tensor)*float64(m.HeadDim)
-		return []linear{{x: x, name: "qkv", m: x.tokens, n: n, k: h, columns: true}}, out
+		return []linear{matrix("qkv", n, h, true)}, out
 	}
 	q, kv := float64(m.QueryRank), float64(m.KVRank)
-	return []linear{
-		{x: x, name: "qkv down", m: x.tokens, n: q + kv + float64(m.RopeDim), k: h},
-		{x: x, name: "q up", m: x.tokens, n: m.queries() / t, k: q, columns: true},
-		{x: x, name: "kv up", m: x.tokens, n: float64(m.Heads*(m.HeadDim+m.ValueDim)) / t, k: kv, columns: true},
-	}, out
+	return []linear{matrix("qkv down", q+kv+float64(m.RopeDim), h, false), matrix("q up", m.queries()/t, q, true),
+		matrix("kv up", float64(m.Heads*(m.HeadDim+m.ValueDim))/t, kv, true)}, out
 }
 
 // rotate applies rotary position embeddings to queries and keys.

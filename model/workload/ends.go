@@ -17,7 +17,7 @@ func (b *embedding) Name() string { return "embedding" }
 
 func (b *embedding) Parameters(s Sharding) Parameters {
 	h := float64(b.m.Hidden)
-	return Parameters{Dense: float64(b.m.Vocabulary)/float64(s.Tensor)*h + float64(b.m.Positions)*h}
+	return Parameters{Dense: float64(b.m.Vocabulary)/float64(s.Tensor)*h + float64(b.m.Positions)*h, Frozen: b.m.Adapter > 0}
 }
 
 func (b *embedding) FLOP() float64 { return 0 }
@@ -39,6 +39,9 @@ func (b *embedding) Forward(s Sharding, batch float64) []Step {
 func (b *embedding) Backward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	bytes := x.tokens * float64(b.m.Hidden) * x.e
+	if b.m.Adapter > 0 {
+		return nil
+	}
 	var steps []Step
 	if x.tp && s.Sequence {
 		steps = append(steps, communicate("embedding all-gather", Tensor, collective.AllGather, bytes, false))
@@ -62,7 +65,7 @@ type head struct {
 func (b *head) Name() string { return "head" }
 
 func (b *head) Parameters(s Sharding) Parameters {
-	p := Parameters{Dense: b.m.norm()}
+	p := Parameters{Dense: b.m.norm(), Frozen: b.m.Adapter > 0}
 	if !b.m.Tied {
 		p.Dense += float64(b.m.Vocabulary) / float64(s.Tensor) * float64(b.m.Hidden)
 	}
@@ -74,7 +77,8 @@ func (b *head) FLOP() float64 {
 }
 
 func (b *head) logits(x *shape) linear {
-	return linear{x: x, name: "logits", m: x.tokens, n: float64(b.m.Vocabulary) / x.t, k: float64(b.m.Hidden), columns: true}
+	return linear{x: x, name: "logits", m: x.tokens, n: float64(b.m.Vocabulary) / x.t, k: float64(b.m.Hidden), columns: true,
+		frozen: b.m.Adapter > 0}
 }
 
 // Forward: the loss reads and writes logits in FP32, three times in all; cut over the

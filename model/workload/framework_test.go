@@ -149,3 +149,36 @@ func TestFurtherTokensCostALayerAndAHead(t *testing.T) {
 		t.Errorf("a module costs nothing: %g of %g FLOP", longer, f)
 	}
 }
+
+// TestAdaptersAreTrainedAlone: rank 16 of all products of Llama 2 7B has 40.0 million parameters (4 h·2r for
+// attention, 3·(h + f)·r for the network, 32 layers), the other weights make no gradients.
+func TestAdaptersAreTrainedAlone(t *testing.T) {
+	w, err := Get("llama-2-7b", "transformer.lora_rank=16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := Get("llama-2-7b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, trained := Sharding{Tensor: 1, Context: 1, Expert: 1}, 0.0
+	for i, b := range w.Blocks() {
+		p, before := b.Parameters(whole), base.Blocks()[i].Parameters(whole)
+		trained += p.Trained().Total()
+		if p.Total()-p.Adapters != before.Total() {
+			t.Errorf("%s: %g parameters besides adapters, %g without", b.Name(), p.Total()-p.Adapters, before.Total())
+		}
+		for _, s := range b.Backward(whole, 1) {
+			if s.ofWeights {
+				t.Errorf("%s: %s", b.Name(), s.Name)
+			}
+		}
+	}
+	h, f := 4096.0, 11008.0
+	if want := 32 * 16 * ((h + 3*h) + (h + h) + (h + 2*f) + (f + h)); trained != want {
+		t.Errorf("%g are trained, want %g", trained, want)
+	}
+	if got := w.ModelFLOP() / base.ModelFLOP(); got < 0.66 || got > 0.69 {
+		t.Errorf("%.2f of the FLOP", got)
+	}
+}

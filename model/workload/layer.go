@@ -46,6 +46,8 @@ func (l *layer) Parameters(s Sharding) Parameters {
 	}
 	if !l.experts {
 		p.Dense += m.ffnParameters(float64(m.FFN), float64(s.Tensor))
+		p.Frozen, p.Adapters = m.Adapter > 0, l.adapterParameters(s)
+		p.Dense += p.Adapters
 		return p
 	}
 	p.Dense += float64(m.Hidden * m.Experts) // router
@@ -54,6 +56,18 @@ func (l *layer) Parameters(s Sharding) Parameters {
 	}
 	p.Expert = float64(m.Experts) / float64(s.Expert) * m.ffnParameters(float64(m.ExpertFFN), 1)
 	return p
+}
+
+// adapterParameters are those beside all products with weights.
+func (l *layer) adapterParameters(s Sharding) float64 {
+	x := l.w.shape(s, 1)
+	list, out := l.projections(&x)
+	network := l.ffn(x, "ffn", float64(l.m.FFN))
+	sum := 0.0
+	for _, p := range append(list, out, network.up, network.down) {
+		sum += p.adapter * (p.k + p.n)
+	}
+	return sum
 }
 
 func (l *layer) FLOP() float64 {

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"slices"
+
 	"railyard/model/collective"
 	"railyard/model/gpu"
 )
@@ -13,6 +15,24 @@ type linear struct {
 	m, n, k float64 // of this GPU
 	columns bool
 	rows    bool
+	frozen  bool    // its weights are not trained
+	adapter float64 // rank of what is added to them and trained; 0: nothing
+}
+
+// adapters are a low-rank product beside the frozen one: k×r and r×n (LoRA, section 4.1). Its backward
+// pass has two products for each.
+func (l *linear) adapters(backward bool) []Step {
+	if l.adapter == 0 {
+		return nil
+	}
+	product := func(m, n, k float64) Step {
+		return Step{Name: l.name + " adapter", Do: Product, M: m, N: n, K: k, Count: 1, Backward: backward}
+	}
+	m, n, k, r := l.m, l.n, l.k, l.adapter
+	if !backward {
+		return []Step{product(m, r, k), product(m, n, r)}
+	}
+	return []Step{product(m, r, n), product(r, n, m), product(m, k, r), product(k, r, m)}
 }
 
 // hidden is the size of what the tensor axis exchanges: the hidden states of all tokens.
@@ -29,7 +49,10 @@ func (l *linear) gathered() float64 { return l.hidden() / l.x.e * l.x.product }
 
 // forward gathers the sequence before a product by columns; after one by rows, partial
 // results are added.
-func (l *linear) forward() []Step {
+func (l *linear) forward() []Step { return append(l.adapters(false), l.weights()...) }
+
+// weights is the product with them.
+func (l *linear) weights() []Step {
 	product := Step{Name: l.name, Do: Product, M: l.m, N: l.n, K: l.k, Count: 1, Converts: l.m * l.k}
 	switch {
 	case !l.x.tp || !l.columns && !l.rows:
@@ -48,8 +71,17 @@ func (l *linear) forward() []Step {
 // input; what the tensor axis adds up for the one overlaps with the product of the other
 // (Korthikanti et al., section 4.2.2, and Megatron-LM's asynchronous all-reduce).
 func (l *linear) backward() []Step {
+	steps := l.gradients()
+	if l.frozen {
+		steps = slices.DeleteFunc(steps, func(s Step) bool { return s.ofWeights })
+	}
+	return append(steps, l.adapters(true)...)
+}
+
+func (l *linear) gradients() []Step {
 	input := Step{Name: l.name + " dgrad", Do: Product, M: l.m, N: l.k, K: l.n, Count: 1, Converts: l.m * l.n, Backward: true}
-	weight := Step{Name: l.name + " wgrad", Do: Product, M: l.k, N: l.n, K: l.m, Count: 1, Bytes: l.accumulation(), Backward: true}
+	weight := Step{Name: l.name + " wgrad", Do: Product, M: l.k, N: l.n, K: l.m, Count: 1, Bytes: l.accumulation(), Backward: true,
+		ofWeights: true}
 	wait := Step{Do: Wait}
 	switch {
 	case !l.x.tp || !l.columns && !l.rows, l.rows && !l.x.s.Sequence:
@@ -91,9 +123,11 @@ func (m *Transformer) ffnOf(x *shape, name string, f float64, cut bool) *ffn {
 	}
 	bytes := x.tokens * width * x.e
 	return &ffn{
-		up:   linear{x: x, name: name + " up", m: x.tokens, n: up, k: h, columns: cut},
-		down: linear{x: x, name: name + " down", m: x.tokens, n: h, k: width, rows: cut},
-		act:  x.fused(Step{Name: name + " activation", Do: Stream, Kernel: gpu.Activation, Bytes: reads * bytes}, eagerActivation, m.Gated),
+		up: linear{x: x, name: name + " up", m: x.tokens, n: up, k: h, columns: cut, frozen: m.Adapter > 0,
+			adapter: float64(m.Adapter)},
+		down: linear{x: x, name: name + " down", m: x.tokens, n: h, k: width, rows: cut, frozen: m.Adapter > 0,
+			adapter: float64(m.Adapter)},
+		act: x.fused(Step{Name: name + " activation", Do: Stream, Kernel: gpu.Activation, Bytes: reads * bytes}, eagerActivation, m.Gated),
 		actBack: x.fused(Step{Name: name + " activation backward", Do: Stream, Kernel: gpu.ActivationBackward, Bytes: back * bytes},
 			eagerActivation, m.Gated),
 	}

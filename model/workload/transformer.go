@@ -20,6 +20,7 @@ type Transformer struct {
 	Flash                bool // by FlashAttention-2, not the fastest kernel of the GPU
 	Window               int  // tokens that a token attends to; 0: all before it
 	FullEvery            int  // of so many layers the last one has no window; 0: none of them
+	Adapter              int  // rank of the adapters that are trained instead of the weights (LoRA, arXiv 2106.09685); 0: weights are
 	Predicted            int  // further tokens that a module of a layer each predicts (DeepSeek-V3, section 2.2)
 
 	Experts       int // 0: dense

@@ -98,24 +98,25 @@ const (
 
 // Step is one thing that a GPU does in a block.
 type Step struct {
-	Name     string
-	Do       Action
-	M, N, K  float64
-	Count    float64
-	FLOP     float64
-	Bytes    float64    // of a Product: what it moves besides its operands
-	Converts float64    // elements of a Product's operand that have to be brought into its precision
-	Kernel   gpu.Kernel // of a Stream
-	Waits    units.Time // for the host
-	Flash    bool       // attention by FlashAttention-2
-	Tokens   float64
-	Backward bool
-	Axis     Axis
-	Kind     collective.Kind
-	Size     units.Bytes // as nccl-tests counts it
-	Async    bool        // the GPU goes on computing
-	Routing  *Routing    // of an all-to-all of tokens
-	core     bool        // of the attention between its products: what selective recomputation repeats
+	Name      string
+	Do        Action
+	M, N, K   float64
+	Count     float64
+	FLOP      float64
+	Bytes     float64    // of a Product: what it moves besides its operands
+	Converts  float64    // elements of a Product's operand that have to be brought into its precision
+	Kernel    gpu.Kernel // of a Stream
+	Waits     units.Time // for the host
+	Flash     bool       // attention by FlashAttention-2
+	Tokens    float64
+	Backward  bool
+	Axis      Axis
+	Kind      collective.Kind
+	Size      units.Bytes // as nccl-tests counts it
+	Async     bool        // the GPU goes on computing
+	Routing   *Routing    // of an all-to-all of tokens
+	ofWeights bool        // the product that makes their gradient
+	core      bool        // of the attention between its products: what selective recomputation repeats
 }
 
 // Time is how long a GPU computes; communication takes none here.
@@ -145,8 +146,21 @@ const (
 	FullRecompute      Recompute = "full"      // everything but a block's input
 )
 
-// Parameters are those of a block on one GPU; Experts' are divided over the expert axis.
-type Parameters struct{ Dense, Expert float64 }
+// Parameters are those of a block on one GPU; Experts' are divided over the expert axis. Where they
+// are Frozen, Adapters of Dense are trained alone.
+type Parameters struct {
+	Dense, Expert float64
+	Adapters      float64
+	Frozen        bool
+}
+
+// Trained are those that have gradients and states.
+func (p Parameters) Trained() Parameters {
+	if p.Frozen {
+		return Parameters{Dense: p.Adapters}
+	}
+	return p
+}
 
 // Total is their sum.
 func (p Parameters) Total() float64 { return p.Dense + p.Expert }
@@ -177,11 +191,14 @@ func (w *Workload) Blocks() []Block {
 }
 
 // ModelFLOP are those of a sample's forward and backward pass without recomputation: the
-// backward pass costs twice the forward pass.
+// backward pass costs twice the forward pass, as much where weights are frozen.
 func (w *Workload) ModelFLOP() float64 {
-	sum := 0.0
+	sum, passes := 0.0, 3.0
+	if w.Transformer != nil && w.Transformer.Adapter > 0 {
+		passes = 2
+	}
 	for _, b := range w.Blocks() {
-		sum += 3 * b.FLOP()
+		sum += passes * b.FLOP()
 	}
 	return sum
 }

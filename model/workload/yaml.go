@@ -106,6 +106,7 @@ func decodeTransformer(d *yamlfile.Diagnostics, n *yaml.Node) *Transformer {
 	m.Dropout, m.Fused = o.Boolean("dropout", false), o.Boolean("fused_attention", true)
 	m.Flash = o.Boolean("flash_attention_2", false)
 	m.Window, m.FullEvery = o.Integer("window", 0, 0, maxCount), o.Integer("full_every", 0, 0, maxCount)
+	m.Adapter = o.Integer("lora_rank", 0, 0, maxCount)
 	m.Predicted = o.Integer("predicted_tokens", 0, 0, 16)
 	m.Experts, m.TopK = o.Integer("experts", 0, 0, maxCount), o.Integer("top_k", 0, 0, maxCount)
 	m.SharedExperts, m.ExpertFFN = o.Integer("shared_experts", 0, 0, maxCount), count("expert_ffn", m.FFN)
@@ -137,6 +138,7 @@ func (m *Transformer) check(o *yamlfile.Object) {
 		{"flash_attention_2", m.Flash && !m.Fused, "flash_attention_2 needs fused_attention: true"},
 		{"window", m.Window > 0 && !m.Fused, "window needs fused_attention: true"},
 		{"full_every", m.FullEvery > 0 && m.Window == 0, "full_every goes with window"},
+		{"lora_rank", m.Adapter > 0 && (m.Experts > 0 || m.Predicted > 0), "lora_rank does not go with experts or predicted_tokens"},
 		{"experts", m.Experts == 0 && (m.TopK > 0 || m.SharedExperts > 0 || o.Has("expert_ffn") || m.DenseLayers > 0),
 			"top_k, shared_experts, expert_ffn and dense_layers go with experts"},
 		{"dense_layers", m.DenseLayers > m.Layers, fmt.Sprintf("dense_layers %d are more than layers %d", m.DenseLayers, m.Layers)},
