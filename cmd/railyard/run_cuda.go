@@ -108,29 +108,55 @@ func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
 			return err
 		}
 	}
-	how := g.method(*row)
-	best, err := g.predict(p, row, how)
+	s, how := row.Schedule, g.method(*row)
+	best, err := g.predict(p, row, s, how)
 	if err != nil {
 		return err
 	}
-	if !inPlace && g.mayPush(p, row, how) {
-		push := how
-		push.Mechanism = block.Push
-		if pushed, err := g.predict(p, row, push); err == nil && pushed.Time < best.Time {
-			best, how = pushed, push
+	for _, w := range g.others(p, row, how, inPlace) {
+		if t, err := g.predict(p, row, w.schedule, w.how); err == nil && t.Time < best.Time {
+			best, s, how = t, w.schedule, w.how
 		}
 	}
-	s := *row.Schedule
-	s.Protocol = how.Mechanism.Protocol()
-	row.Schedule, row.Prediction, g.ways[&s] = &s, best, how
+	named := *s
+	named.Protocol = how.Mechanism.Protocol()
+	row.Schedule, row.Prediction, g.ways[&named] = &named, best, how
 	return nil
 }
 
-// mayPush reports whether messages would be pulled though neither the user nor a measurement
-// asks for that.
-func (g *gpuFlags) mayPush(p *planned, row *study.Row, how cuda.Method) bool {
-	_, measured := g.choose(p.Question.Spec(), row.Size)
-	return !measured && !g.fixed && g.mechanism == "" && how.Mechanism == block.Pull
+// way is a schedule with how it runs.
+type way struct {
+	schedule *schedule.Schedule
+	how      cuda.Method
+}
+
+// others are the ways that costs choose from where neither the user nor a measurement says how a row runs: what is
+// planned, pushed where it is pulled; and where copy engines' costs are known, what they can run.
+func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace bool) (out []way) {
+	if _, measured := g.choose(p.Question.Spec(), row.Size); measured || g.fixed || g.mechanism != "" {
+		return nil
+	}
+	if how.Mechanism == block.Pull && !inPlace {
+		push := how
+		push.Mechanism = block.Push
+		out = append(out, way{row.Schedule, push})
+	}
+	copies := cuda.Method{Mechanism: block.Copies, Blocks: 64, Threads: 512, Streams: 1}
+	if !p.Question.Costs().Curved(string(copies.Mechanism.Protocol())) {
+		return out
+	}
+	for _, slices := range []int{1, 2, 4} {
+		o := planner.Options{Slices: slices, Protocol: copies.Mechanism.Protocol()}
+		// Copy engines run phases of direct messages. Of two, each rank sums up its part alone, whose cost is not known apart.
+		s, err := planner.Build(p.Question.Topology(), p.Question.Spec(), "two_shot", o)
+		if planner.NotApplicable(err) {
+			s, err = planner.Build(p.Question.Topology(), p.Question.Spec(), "direct", o)
+		}
+		if err == nil {
+			out = append(out, way{s, copies})
+		}
+	}
+	return out
 }
 
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
@@ -200,12 +226,12 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 
 // predict says how long a row takes by a method; where the profile knows no such messages, how
 // long its schedule takes.
-func (g *gpuFlags) predict(p *planned, row *study.Row, how cuda.Method) (planner.Prediction, error) {
-	s := *row.Schedule
-	if s.Protocol = how.Mechanism.Protocol(); !p.Question.Costs().Curved(string(s.Protocol)) {
-		return p.Explain(row.Schedule, row.Size)
+func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how cuda.Method) (planner.Prediction, error) {
+	as := *s
+	if as.Protocol = how.Mechanism.Protocol(); !p.Question.Costs().Curved(string(as.Protocol)) {
+		return p.Explain(s, row.Size)
 	}
-	t, err := kernels.Predict(p.Question.Topology(), &s, how, row.Size, p.Question.Costs())
+	t, err := kernels.Predict(p.Question.Topology(), &as, how, row.Size, p.Question.Costs())
 	return planner.Prediction{Time: t, Warnings: p.Question.Costs().Warnings(row.Size)}, err
 }
 
