@@ -16,12 +16,22 @@ func plain(name string) string {
 		return ""
 	case "nvlstree":
 		return "nvls_tree"
+	case "collnet (sharp)":
+		return collNet
 	case "collnetdirect":
 		return "collnet_direct"
 	case "collnetchain":
 		return "collnet_chain"
 	}
 	return name
+}
+
+// collNet is any way through the network's switches.
+const collNet = "collnet"
+
+// isA reports whether an algorithm, or protocol, is what was asked for.
+func isA(name, asked string) bool {
+	return asked == "" || name == asked || asked == collNet && strings.HasPrefix(name, collNet)
 }
 
 func orAny(name string) string {
@@ -51,7 +61,7 @@ func (r *Runtime) choices(a Ask) []choice {
 		list, _ := r.model.Candidates(a.Kind, a.Size) // none: a collective without a cost model
 		for _, e := range list {
 			c := choice{plain(e.Algo.String()), plain(e.Proto.String()), false, e.Time}
-			if (algorithm == "" || algorithm == c.algorithm) && (protocol == "" || protocol == c.protocol) {
+			if isA(c.algorithm, algorithm) && isA(c.protocol, protocol) {
 				c.chosen = len(out) == 0
 				out = append(out, c)
 			}
@@ -116,7 +126,7 @@ func fitted(p *cost.Profile, k collective.Kind, algorithm, protocol string) []ch
 	for i := range p.Kernels {
 		x := &p.Kernels[i]
 		c := choice{algorithm: x.Algorithm, protocol: x.Protocol}
-		if x.Collective == k.String() && (algorithm == "" || algorithm == x.Algorithm) && (protocol == "" || protocol == x.Protocol) &&
+		if x.Collective == k.String() && isA(x.Algorithm, algorithm) && isA(x.Protocol, protocol) &&
 			!slices.Contains(out, c) {
 			out = append(out, c)
 		}

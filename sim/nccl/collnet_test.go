@@ -77,3 +77,22 @@ func TestCollNetWork(t *testing.T) {
 		}
 	}
 }
+
+// Any way through reducing switches answers for "CollNet", as tables of SHARP write it, and has the kernel that was measured
+// through them where it has none of its own.
+func TestSHARPHasAKernel(t *testing.T) {
+	k := cost.Kernel{KernelKey: cost.KernelKey{Collective: "all_reduce", Algorithm: "collnet_direct", Protocol: "simple", Over: "ib"},
+		Base: units.Microsecond, NetHop: 300 * units.Microsecond, Pieces: []cost.Piece{{Slowdown: 2}}, MinSize: 8, MaxSize: units.GiB}
+	p := *shipped(t, "h100")
+	p.Kernels = append([]cost.Kernel{k}, p.Kernels...)
+	r, err := NewRuntime(reducing(t, 4), &p, cost.GeneralNCCL(), Options{CollNet: On})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, algorithm := range []string{"CollNet (SHARP)", "CollNetChain", "NVLS"} {
+		x := predict(t, r, Ask{Kind: collective.AllReduce, Algorithm: algorithm, Size: units.MiB})
+		if !x.Fitted || x.Time < 300*units.Microsecond {
+			t.Errorf("%s: %v by %s, want the kernel's 300 µs of network", algorithm, x.Time, x.Algorithm)
+		}
+	}
+}

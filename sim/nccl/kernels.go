@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -29,7 +30,7 @@ func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 					return x, ""
 				default:
 					return x, fmt.Sprintf("profile %s has no kernel for %v by %s/%s over %s: that of %s in profile %s was used",
-						r.profile.Name, a.Kind, c.algorithm, c.protocol, r.rates.over, kernelName(key), p.Name)
+						r.profile.Name, a.Kind, c.algorithm, c.protocol, r.rates.over, kernelName(key, c), p.Name)
 				}
 			}
 		}
@@ -45,7 +46,7 @@ func (r *Runtime) otherLaunch(a Ask, c choice) (*cost.Kernel, string) {
 		return nil, ""
 	}
 	return other, fmt.Sprintf("profile %s knows %v by %s/%s from %v on: that of %s was used", r.profile.Name, a.Kind, c.algorithm,
-		c.protocol, own.MinSize, kernelName(other.KernelKey))
+		c.protocol, own.MinSize, kernelName(other.KernelKey, c))
 }
 
 // overs are what kernels may cross to be like this machine's: the same, then any network.
@@ -66,17 +67,41 @@ func (r *Runtime) overs(algorithm string) []string {
 // launched otherwise, then of other collectives.
 func (r *Runtime) keys(a Ask, c choice) []cost.KernelKey {
 	var out []cost.KernelKey
-	for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
-		for _, graph := range []bool{a.Graph, !a.Graph} {
-			out = append(out, r.key(kind, c, graph))
+	for _, way := range r.ways(c) {
+		for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
+			for _, graph := range []bool{a.Graph, !a.Graph} {
+				out = append(out, r.key(kind, way, graph))
+			}
 		}
 	}
 	return out
 }
 
-// kernelName says what is special about a kernel.
-func kernelName(k cost.KernelKey) string {
+// ways are a choice and those that cross the network like it: where its switches reduce, what they take is most of any
+// of the three algorithms that need them.
+func (r *Runtime) ways(c choice) []choice {
+	out := []choice{c}
+	if !r.rates.reducing || r.rates.nodes < 2 {
+		return out
+	}
+	through := []string{"collnet_direct", "nvls", "collnet_chain"}
+	if !slices.Contains(through, c.algorithm) {
+		return out
+	}
+	for _, other := range through {
+		if other != c.algorithm {
+			out = append(out, choice{algorithm: other, protocol: c.protocol})
+		}
+	}
+	return out
+}
+
+// kernelName says what is special about a kernel that stands in for a choice.
+func kernelName(k cost.KernelKey, c choice) string {
 	name := k.Collective + " over " + k.Over
+	if k.Algorithm != c.algorithm {
+		name = k.Collective + " by " + k.Algorithm + " over " + k.Over
+	}
 	if k.Graph {
 		return name + " in a CUDA graph"
 	}
