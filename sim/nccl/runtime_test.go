@@ -56,7 +56,7 @@ func TestWorkIsWhatTheAlgorithmMoves(t *testing.T) {
 		{"dgx-h100", topology.Options{}, collective.AllReduce, "ring", 14, 0, 14, size / 8, 450e9},
 		{"dgx-h100", topology.Options{}, collective.AllGather, "ring", 7, 0, 7, size / 8, 450e9},
 		{"dgx-h100", topology.Options{}, collective.Broadcast, "ring", 7, 0, 1, size, 450e9},
-		{"dgx-h100", topology.Options{}, collective.AllReduce, "nvls", 1, 0, 9.0 / 8, size, 450e9 * 0.85 * 7 / 8},
+		{"dgx-h100", topology.Options{}, collective.AllReduce, "nvls", 1, 0, 9, size / 8, 450e9 * 0.85 * 7 / 8},
 		{"dgx-h100", topology.Options{}, collective.AllToAll, "p2p", 1, 0, 7, size / 8, 450e9},
 		{"dgx-h100", topology.Options{GPUs: 2}, collective.AllReduce, "tree", 2, 0, 1, size, 450e9},
 		{"dgx-h100", topology.Options{GPUs: 4}, collective.AllReduce, "tree", 6, 0, 1.5, size, 450e9},
@@ -79,6 +79,21 @@ func TestWorkIsWhatTheAlgorithmMoves(t *testing.T) {
 		if w.Hops != c.hops || w.NetHops != c.netHops || w.Steps != c.steps || w.Chunk != c.chunk || math.Abs(w.Line-c.line) > 1 {
 			t.Errorf("%s %v: %v by %s: %+v, want %+v", c.topology, c.options, c.kind, c.algorithm, w, c)
 		}
+	}
+}
+
+// How NVLS grows with the GPUs of a rack follows from the algorithm: a GPU pulls its part, so that 8 GPUs of a rack take at large
+// sizes what 8 of a board do, and not what 72 take.
+func TestRacksGrowByTheirHeads(t *testing.T) {
+	size := 8 * units.GiB
+	rack := predict(t, runtime(t, load(t, "gb200-nvl72", topology.Options{Nodes: 2}), "gb200"), Ask{Kind: collective.AllReduce, Size: size})
+	board := predict(t, runtime(t, load(t, "dgx-b200", topology.Options{}), "b200"), Ask{Kind: collective.AllReduce, Size: size})
+	if ratio := float64(rack.Time) / float64(board.Time); ratio < 0.8 || ratio > 1.25 {
+		t.Errorf("8 GPUs of a rack %v, of a board %v", rack.Time, board.Time)
+	}
+	all := predict(t, runtime(t, load(t, "gb200-nvl72", topology.Options{}), "gb200"), Ask{Kind: collective.AllReduce, Size: size})
+	if got := all.Time.Microseconds(); got < 0.92*20299 || got > 1.08*20299 {
+		t.Errorf("72 GPUs: %.0f µs, measured 20,299", got)
 	}
 }
 

@@ -57,6 +57,7 @@ func (m *machineRates) work(k collective.Kind, algorithm string, size units.Byte
 	case algorithm == "nvls_tree" && k == collective.AllReduce,
 		algorithm == "nvls" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
 		m.nvls(&w, k, n, nodes)
+		w.byHeads(n / nodes)
 	case algorithm == "collnet_chain" && k == collective.AllReduce,
 		algorithm == "collnet_direct" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
 		m.collNet(&w, k, algorithm, n/nodes)
@@ -122,6 +123,12 @@ func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
 	}
 	w.NetHops = 2 * math.Ceil(math.Log2(nodes))
 	m.acrossNodes(w, doubleTree(nodes))
+}
+
+// byHeads counts steps of what each GPU of a node is the head of: it pulls that part through the switch, so that a part
+// of the same size costs alike, however many GPUs there are.
+func (w *Work) byHeads(local float64) {
+	w.Steps, w.Chunk = w.Steps*local, units.Bytes(math.Ceil(float64(w.Chunk)/local))
 }
 
 // collNet: a node sends everything once and receives the result once; inside, GPUs are a
