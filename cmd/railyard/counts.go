@@ -11,7 +11,6 @@ import (
 
 	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
-	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/report"
 )
@@ -132,25 +131,6 @@ func (m *countMatrix) check() error {
 // size is the largest row in bytes.
 func (m *countMatrix) size() units.Bytes {
 	return units.Bytes(collective.Spec{Counts: m.counts}.LargestRow() * int64(m.element))
-}
-
-// onHealthy is the same for the whole machine, where ranks that are lost send nothing.
-func (m *countMatrix) onHealthy(t *topology.Topology) *countMatrix {
-	if m == nil || len(t.LostRanks()) == 0 {
-		return m
-	}
-	n := t.Healthy().NumRanks()
-	out := *m
-	out.counts = make([][]int64, n)
-	for i := range out.counts {
-		out.counts[i] = make([]int64, n)
-	}
-	for i, row := range m.counts {
-		for j, c := range row {
-			out.counts[t.OriginalRank(i)][t.OriginalRank(j)] = c
-		}
-	}
-	return &out
 }
 
 // describe is what documents say of the matrix.

@@ -59,21 +59,6 @@ func TestReadCounts(t *testing.T) {
 	}
 }
 
-// TestCountsOfLostRanks: on the whole machine, ranks that are lost send nothing.
-func TestCountsOfLostRanks(t *testing.T) {
-	topo, err := topology.Load(topologies.Source, "dgx1-v100", topology.Options{GPUs: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if topo, err = topo.Degrade([]topology.Fault{{Part: topology.GPUPart, Name: "gpu1"}}); err != nil {
-		t.Fatal(err)
-	}
-	m := &countMatrix{counts: [][]int64{{1, 2}, {3, 4}}}
-	if got := m.onHealthy(topo).counts; !reflect.DeepEqual(got, [][]int64{{1, 0, 2}, {0, 0, 0}, {3, 0, 4}}) {
-		t.Errorf("%v", got)
-	}
-}
-
 // randomCounts are skewed, sparse or degenerate.
 func randomCounts(rng *rand.Rand, n int) [][]int64 {
 	out := make([][]int64, n)

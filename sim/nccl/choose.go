@@ -20,37 +20,6 @@ type Estimate struct {
 	AlgBW    units.Rate // bytes over Time − Latency, after the corrections for the size
 }
 
-// Latency is the part of a collective's time that does not depend on its size, as NCCL
-// prints it with NCCL_DEBUG_SUBSYS=TUNING. It fails where NCCL would not run that.
-func (m *Model) Latency(k collective.Kind, a Algo, p Proto) (units.Time, error) {
-	i, err := m.lookup(k, a, p)
-	if err != nil {
-		return 0, err
-	}
-	return units.FromMicroseconds(m.latency[i][a][p]), nil
-}
-
-// AlgBW is the rate at which a collective of the given size moves its bytes once it
-// runs; for size 0 it is the one that NCCL prints, before corrections for the size.
-func (m *Model) AlgBW(k collective.Kind, a Algo, p Proto, size units.Bytes) (units.Rate, error) {
-	i, err := m.lookup(k, a, p)
-	if err != nil {
-		return 0, err
-	}
-	return units.Rate(math.Round(m.bw[i][a][p] * m.bwFactor(k, a, p, size) * 1e9)), nil
-}
-
-func (m *Model) lookup(k collective.Kind, a Algo, p Proto) (int, error) {
-	i, err := kindIndex(k)
-	if err != nil {
-		return 0, err
-	}
-	if a >= numAlgos || p >= numProtos || m.bw[i][a][p] == 0 {
-		return 0, fmt.Errorf("NCCL does not run %s with this algorithm and protocol here", k)
-	}
-	return i, nil
-}
-
 // Candidates are all ways in which NCCL could run a collective of size bytes (as
 // nccl-tests counts them), fastest first. Of equals the first in NCCL's order leads.
 func (m *Model) Candidates(k collective.Kind, size units.Bytes) ([]Estimate, error) {

@@ -99,7 +99,7 @@ func detect(t *topology.Topology, o Options) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{cc: make([]int, t.NumRanks()), ccMin: 1 << 30, cpu: o.CPU, noGDR: o.NoGDR || !cost.ReachesGPUs(fabric)}
+	m := &machine{cc: make([]int, t.NumRanks()), ccMin: 1 << 30, noGDR: !cost.ReachesGPUs(fabric)}
 	for r, d := range t.Ranks() {
 		cc, err := computeCapability(t, d, o)
 		if err != nil {
@@ -107,9 +107,7 @@ func detect(t *topology.Topology, o Options) (*machine, error) {
 		}
 		m.cc[r], m.ccMin, m.ccMax = cc, min(m.ccMin, cc), max(m.ccMax, cc)
 	}
-	if m.cpu == UnknownCPU {
-		m.cpu = detectCPU(t)
-	}
+	m.cpu = detectCPU(t)
 	m.systemOf, m.systems = domains(t)
 	return m, nil
 }

@@ -40,7 +40,6 @@ type channels struct {
 	crossNIC         int // 0: both ends at one NIC; 2: channels in pairs may swap NICs
 	min, max, n      int // channels wanted and found
 	bwIntra, bwInter float64
-	latencyInter     float64 // of the NIC, µs
 	typeIntra        pathKind
 	typeInter        pathKind
 	same             bool // every channel visits the GPUs in the same order

@@ -21,22 +21,9 @@ const (
 // Options say what a topology file does not, and change what NCCL would do.
 type Options struct {
 	ComputeCapability int     // × 10, e.g. 90; 0: by the GPU's model or NVLink class
-	CPU               CPU     // UnknownCPU: by the CPU's model or the link between sockets
 	NVLS              Switch  // Auto: where the switches multicast and reduce
 	CollNet           Switch  // reduction in the network's switches (SHARP); Auto: off, as NCCL_COLLNET_ENABLE
-	LL128             Switch  // Auto: by compute capability and paths; On: always
-	NoGDR             bool    // NICs do not reach GPU memory
-	NICLatency        float64 // µs, as a network plugin reports it; InfiniBand's gives 0
 	Fabric            string  // one of cost.Fabrics; "": by the class of the NICs' links
-	// Replace what the search finds, e.g. by what NCCL_GRAPH_DUMP_FILE holds.
-	Ring, Tree, NVLSGraph Override
-}
-
-// Override replaces parts of a graph; numbers that are 0 are left as found. Bandwidths are
-// per channel, GB/s.
-type Override struct {
-	Channels         int
-	BWIntra, BWInter float64
 }
 
 // Graph is what the search found for a pattern: Channels channels of so many GB/s each
@@ -48,9 +35,6 @@ type Graph struct {
 	TypeInter        string
 	Order            [][]int // ranks of the first node by channel; of NVLS only the head
 }
-
-// Bandwidth is all channels' inside a node, GB/s.
-func (g Graph) Bandwidth() float64 { return float64(g.Channels) * g.BWIntra }
 
 // Model is NCCL on a topology. It is safe for concurrent use.
 type Model struct {
@@ -64,7 +48,6 @@ type Model struct {
 	nChannels    int // compute channels of rings and trees
 	nvlsChannels int
 	nicBW        float64
-	ll128        Switch
 	collNet      bool
 	profile      *cost.Profile // for the protocols' parameters
 	latency, bw  [5]costs      // by kinds' order
@@ -91,7 +74,7 @@ func search(t *topology.Topology, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name(), err)
 	}
-	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(), ll128: o.LL128,
+	m := &Model{m: machine, nRanks: t.NumRanks(), nNodes: len(machine.systems), maxLocal: machine.ranksPerSystem(),
 		profile: &cost.Profile{}}
 	if m.nRanks == 1 {
 		return m, nil
@@ -104,38 +87,10 @@ func search(t *topology.Topology, o Options) (*Model, error) {
 			return nil, fmt.Errorf("%s: %w", t.Name(), err)
 		}
 	}
-	m.override(o)
 	m.connect()
 	m.tune()
 	return m, nil
 }
-
-func (m *Model) override(o Options) {
-	for _, r := range []struct {
-		c *channels
-		o Override
-	}{{m.ring, o.Ring}, {m.tree, o.Tree}, {m.nvls, o.NVLSGraph}} {
-		if r.o.Channels > 0 {
-			r.c.n = min(r.o.Channels, maxChannels)
-		}
-		if r.o.BWIntra > 0 {
-			r.c.bwIntra = r.o.BWIntra
-		}
-		if r.o.BWInter > 0 {
-			r.c.bwInter = r.o.BWInter
-		}
-		r.c.latencyInter = o.NICLatency
-	}
-	if m.nvls.n > 0 && m.nvls.intra == nil { // known from the override only
-		m.nvls.typeIntra = pathNVL
-	}
-}
-
-// ComputeCapability is the lowest of the GPUs', × 10.
-func (m *Model) ComputeCapability() int { return m.m.ccMin }
-
-// CPU is the processor that the model assumes.
-func (m *Model) CPU() CPU { return m.m.cpu }
 
 // Nodes is the number of nodes as NCCL counts them: hosts whose GPUs share NVSwitches
 // are one.

@@ -20,7 +20,6 @@ func (x *searcher) fromNets(want goal) {
 			continue
 		}
 		c.inter[c.n][0] = net.index
-		c.latencyInter = 0 // InfiniBand's plugin gives none
 		net.netBW -= bw
 		if c.pattern == nvlsPattern {
 			found = x.netHead(net, len(nets), want) || found

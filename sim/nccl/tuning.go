@@ -57,9 +57,6 @@ func (m *Model) enabled(a Algo, p Proto) bool {
 // mayLL128 reports whether 128-byte stores arrive whole on all paths: NVLink inside,
 // PCIe at most (on Hopper another GPU, too) to the NIC.
 func (m *Model) mayLL128(c *channels) bool {
-	if m.ll128 != Auto {
-		return m.ll128 == On
-	}
 	farthest := pathPXB
 	if m.m.ccMin >= 90 {
 		farthest = pathPXN
@@ -249,17 +246,13 @@ func (m *Model) step(h hardware, a Algo, p Proto) float64 {
 	return stepLatency[h][a][p]
 }
 
-// interLatency is a step's between nodes: with one GPU a node nothing hides it. Simple
-// flushes, which costs the NIC's latency again.
+// interLatency is a step's between nodes: with one GPU a node nothing hides it. NCCL adds the NIC's latency as the
+// network plugin reports it; InfiniBand's gives 0.
 func (m *Model) interLatency(a Algo, p Proto) float64 {
-	nic := m.graphOf(a).latencyInter
-	if p == Simple {
-		nic *= 2
-	}
 	if m.nRanks == m.nNodes {
 		a = Tree
 	}
-	return stepLatency[overNet][a][p] + nic
+	return stepLatency[overNet][a][p]
 }
 
 // log2 is the logarithm rounded down, −1 for 0.
