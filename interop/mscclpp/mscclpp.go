@@ -117,6 +117,9 @@ type Buffer struct {
 	Size   int    `json:"size"`
 }
 
+// semaphore is the kind of a wait that is for no channel.
+const semaphore = "semaphore"
+
 // The types of channels that are understood: over memory that both GPUs see, and over
 // a port such as a NIC.
 const (

@@ -2,6 +2,7 @@ package mscclpp
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/interop/foreign"
 	"railyard/model/collective"
@@ -16,10 +17,8 @@ type runner struct {
 	f       *File
 	h       *program.Linear // nil: only check
 	threads []thread
-	of      [][]int            // thread by GPU and thread block
-	peer    map[end]end        // the other end of a channel
-	signals map[end][][]int    // clocks of signals that nobody waited for yet
-	sems    map[[2]int][][]int // by GPU and semaphore
+	peer    map[end]end     // the other end of a channel
+	signals map[end][][]int // clocks of signals that nobody waited for yet
 	mem     foreign.Memory
 	clocked bool // uses of memory are checked
 }
@@ -31,7 +30,7 @@ type thread struct {
 	heard          []int // the same by signals that only a nop tells all threads of
 }
 
-// end is a GPU's channel.
+// end is a GPU's channel, or (of kind semaphore) one of its semaphores.
 type end struct {
 	gpu  int
 	kind string
@@ -39,26 +38,22 @@ type end struct {
 }
 
 func newRunner(f *File, spec collective.Spec, unit int, h *program.Linear) *runner {
-	r := &runner{f: f, h: h, peer: map[end]end{}, signals: map[end][][]int{}, sems: map[[2]int][][]int{},
+	r := &runner{f: f, h: h, peer: map[end]end{}, signals: map[end][][]int{},
 		mem: foreign.Memory{Spec: spec, Unit: unit, InPlace: f.InPlace}}
 	for g := range f.GPUs {
-		r.of = append(r.of, nil)
 		for b := range f.GPUs[g].Blocks {
-			r.of[g] = append(r.of[g], len(r.threads))
 			r.threads = append(r.threads, thread{gpu: g, block: b})
 		}
 		for i, s := range f.GPUs[g].Semaphores {
 			for range min(max(s.Init, 0), maxChunks) {
-				r.sems[[2]int{g, i}] = append(r.sems[[2]int{g, i}], nil)
+				r.signals[end{g, semaphore, i}] = append(r.signals[end{g, semaphore, i}], nil)
 			}
 		}
 	}
-	r.clocked = len(r.threads) <= foreign.MaxClocks
-	for i := range r.threads {
-		if !r.clocked {
-			break
+	if r.clocked = len(r.threads) <= foreign.MaxClocks; r.clocked {
+		for i := range r.threads {
+			r.threads[i].known, r.threads[i].heard = make([]int, len(r.threads)), make([]int, len(r.threads))
 		}
-		r.threads[i].known, r.threads[i].heard = make([]int, len(r.threads)), make([]int, len(r.threads))
 	}
 	r.pair()
 	return r
@@ -139,15 +134,12 @@ func (r *runner) advance(t int) (bool, error) {
 		r.note(th.known, t, th.op)
 	case "signal", "rlxsignal":
 		err = r.signal(t, op)
-	case "wait", "rlxwait":
-		ok = r.take(t, r.inbox(t, op), func(e end) *[][]int { q := r.signals[e]; return &q }, func(e end, q [][]int) { r.signals[e] = q })
+	case "wait", "rlxwait", "sem_acquire":
+		ok = r.take(t, r.inbox(t, op))
 	case "sem_release":
-		for _, s := range op.Semaphores {
-			key := [2]int{th.gpu, s}
-			r.sems[key] = append(r.sems[key], append([]int(nil), th.known...))
+		for _, e := range r.inbox(t, op) {
+			r.signals[e] = append(r.signals[e], slices.Clone(th.known))
 		}
-	case "sem_acquire":
-		ok = r.acquire(t, op)
 	case "flush":
 	default:
 		err = r.move(t, op)
@@ -171,10 +163,13 @@ func (r *runner) note(clock []int, t, ops int) {
 	}
 }
 
-// inbox are the channels that an operation names.
+// inbox are the channels and semaphores that an operation names.
 func (r *runner) inbox(t int, op *Op) []end {
 	ids := r.block(t).channels(op.Type)
 	var out []end
+	for _, s := range op.Semaphores {
+		out = append(out, end{r.threads[t].gpu, semaphore, s})
+	}
 	for _, c := range op.Channels {
 		out = append(out, end{r.threads[t].gpu, op.Type, ids[c]})
 	}
@@ -188,7 +183,7 @@ func (r *runner) signal(t int, op *Op) error {
 		if !ok {
 			return r.fail(t, "gpu %d has no channel to gpu %d that would belong to this one", r.f.GPUs[e.gpu].peers(e.kind)[e.id], e.gpu)
 		}
-		clock := append([]int(nil), r.threads[t].known...)
+		clock := slices.Clone(r.threads[t].known)
 		if op.Name == "pws" || op.Name == "pwsf" {
 			r.note(clock, t, r.threads[t].op+1)
 		}
@@ -198,28 +193,18 @@ func (r *runner) signal(t int, op *Op) error {
 }
 
 // take waits for one signal on each channel.
-func (r *runner) take(t int, ends []end, get func(end) *[][]int, set func(end, [][]int)) bool {
+func (r *runner) take(t int, ends []end) bool {
 	need := map[end]int{}
 	for _, e := range ends {
-		if need[e]++; len(*get(e)) < need[e] {
+		if need[e]++; len(r.signals[e]) < need[e] {
 			return false
 		}
 	}
 	for _, e := range ends {
-		q := *get(e)
-		r.join(r.threads[t].heard, q[0])
-		set(e, q[1:])
+		r.join(r.threads[t].heard, r.signals[e][0])
+		r.signals[e] = r.signals[e][1:]
 	}
 	return true
-}
-
-func (r *runner) acquire(t int, op *Op) bool {
-	var ends []end
-	for _, s := range op.Semaphores {
-		ends = append(ends, end{r.threads[t].gpu, "", s})
-	}
-	key := func(e end) [2]int { return [2]int{e.gpu, e.id} }
-	return r.take(t, ends, func(e end) *[][]int { q := r.sems[key(e)]; return &q }, func(e end, q [][]int) { r.sems[key(e)] = q })
 }
 
 var bufferOf = map[string]schedule.Buffer{"i": schedule.Input, "o": schedule.Output, "s": schedule.Scratch}

@@ -162,32 +162,23 @@ func (v *validator) refs(tb *Block, at, what, kind string, ids []int, have int) 
 
 // peers are the peers of a GPU's channels of a type, by the channels' number.
 func (g *GPU) peers(kind string) []int {
-	var out []int
-	for _, c := range g.Channels {
-		if c.Type == kind {
-			out = append(out, c.To...)
-		}
-	}
-	return out
+	return ofType(g.Channels, kind, func(c Channels) (string, []int) { return c.Type, c.To })
 }
 
 // channels are the GPU's numbers of a thread block's channels of a type.
 func (tb *Block) channels(kind string) []int {
-	var out []int
-	for _, c := range tb.Channels {
-		if c.Type == kind {
-			out = append(out, c.IDs...)
-		}
-	}
-	return out
+	return ofType(tb.Channels, kind, func(c ChannelIDs) (string, []int) { return c.Type, c.IDs })
 }
 
 // remotes are the GPU's numbers of a thread block's remote buffers by type of access.
 func (tb *Block) remotes(kind string) []int {
-	var out []int
-	for _, c := range tb.Remote {
-		if c.Type == kind {
-			out = append(out, c.IDs...)
+	return ofType(tb.Remote, kind, func(c BufferIDs) (string, []int) { return c.Type, c.IDs })
+}
+
+func ofType[T any](list []T, kind string, of func(T) (string, []int)) (out []int) {
+	for _, x := range list {
+		if name, ids := of(x); name == kind {
+			out = append(out, ids...)
 		}
 	}
 	return out

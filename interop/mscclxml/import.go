@@ -124,7 +124,7 @@ func (p *player) local(at program.Thread, s *Step) {
 	p.l.Reduce(at, []program.Place{place(s.Dst), place(s.Src)}, place(s.Dst), s.Count)
 }
 
-func (p *player) send(at program.Thread, to int, s *Step) any {
+func (p *player) send(at program.Thread, to int, s *Step) *program.Message {
 	from := place(s.Src)
 	if kept, ok := p.passed[at.Rank]; ok {
 		from = kept
@@ -134,9 +134,8 @@ func (p *player) send(at program.Thread, to int, s *Step) any {
 }
 
 // recv takes a message; a step that passes it on without keeping it has it in scratch.
-func (p *player) recv(at program.Thread, s *Step, msg any, forward bool) {
-	m, k := msg.(*program.Message), kinds[s.Type]
-	dst := place(s.Dst)
+func (p *player) recv(at program.Thread, s *Step, m *program.Message, forward bool) {
+	k, dst := kinds[s.Type], place(s.Dst)
 	if s.Type == "rrs" {
 		dst = p.l.Spare(at.Rank, s.Count)
 	}

@@ -8,18 +8,11 @@ import (
 	"railyard/model/program"
 )
 
-// hooks are told what happens in a run.
-type hooks interface {
-	local(at program.Thread, s *Step)
-	send(at program.Thread, to int, s *Step) any
-	recv(at program.Thread, s *Step, msg any, forward bool)
-}
-
 // runner plays a file's steps until nothing moves.
 type runner struct {
 	f      *File
-	h      hooks // nil: only progress counts
-	whole  bool  // messages as wholes, connections without bounds
+	h      *player // nil: only progress counts
+	whole  bool    // messages as wholes, connections without bounds
 	clocks *clocks
 	at     [][]position
 	queues map[link]*queue
@@ -38,13 +31,13 @@ type queue struct {
 
 type sent struct {
 	step  *Step
-	data  any
+	data  *program.Message
 	clock []int
 }
 
 // whole plays whole messages: it finds those whose ends do not fit, and steps that
 // nothing keeps from using memory at the same time.
-func whole(f *File, h hooks) error {
+func whole(f *File, h *player) error {
 	r := &runner{f: f, h: h, whole: true}
 	blocks := 0
 	for _, g := range f.GPUs {
@@ -115,30 +108,10 @@ func (r *runner) advance(g, b int) (bool, error) {
 	if s.DepBlock >= 0 && r.at[g][s.DepBlock].step <= s.DepStep {
 		return false, nil
 	}
-	if !k.recv && !k.send {
-		if err := r.local(g, tb, s); err != nil {
-			return false, err
-		}
-		*pos = position{step: pos.step + 1}
-		return true, nil
-	}
-	if r.whole {
+	if r.whole || !k.recv && !k.send {
 		return r.message(g, tb, pos, s, k)
 	}
 	return r.piece(g, tb, pos, s, k), nil
-}
-
-// local does a step without a message.
-func (r *runner) local(g int, tb *Block, s *Step) error {
-	if r.clocks != nil {
-		if _, err := r.clocks.step(g, tb, s, nil); err != nil {
-			return err
-		}
-	}
-	if r.h != nil && s.Type != "nop" {
-		r.h.local(program.Thread{Rank: g, Block: tb.ID}, s)
-	}
-	return nil
 }
 
 func (r *runner) queue(channel, from, to int) *queue {
@@ -149,7 +122,7 @@ func (r *runner) queue(channel, from, to int) *queue {
 	return r.queues[key]
 }
 
-// message does a step at once.
+// message does a step at once, which may have no message.
 func (r *runner) message(g int, tb *Block, pos *position, s *Step, k kind) (bool, error) {
 	var in sent
 	if k.recv {
@@ -170,8 +143,12 @@ func (r *runner) message(g int, tb *Block, pos *position, s *Step, k kind) (bool
 			return false, err
 		}
 	}
-	if k.recv && r.h != nil {
+	switch {
+	case r.h == nil || s.Type == "nop":
+	case k.recv:
 		r.h.recv(program.Thread{Rank: g, Block: tb.ID}, s, in.data, k.send)
+	case !k.send:
+		r.h.local(program.Thread{Rank: g, Block: tb.ID}, s)
 	}
 	if k.send {
 		q := r.queue(tb.Channel, g, tb.Send)
