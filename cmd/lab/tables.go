@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -219,9 +220,12 @@ func (f *tablesFlags) predict(cases []*compared) error {
 		}
 		c.schedule = plans[k]
 		c.bound = collective.LowerBound(c.topo, spec, c.key.Size).Time.Microseconds()
-		if l, err := libraries[n].Predict(nccl.Ask{Kind: spec.Kind, Size: c.key.Size}); err == nil {
-			c.library = l.Time.Microseconds()
+		l, err := libraries[n].Predict(nccl.Ask{Kind: spec.Kind, Size: c.key.Size})
+		var not nccl.Unsupported
+		if err != nil && !errors.As(err, &not) {
+			return err
 		}
+		c.library = l.Time.Microseconds() // 0 where NCCL has no such collective
 		if c.probe, err = simulated(c, probe); err != nil {
 			return err
 		}

@@ -99,24 +99,6 @@ func parseRanks(text string) ([]int, error) {
 	return out, nil
 }
 
-// formatRanks is the inverse of parseRanks.
-func formatRanks(ranks []int) string {
-	var parts []string
-	for i := 0; i < len(ranks); {
-		j := i
-		for j+1 < len(ranks) && ranks[j+1] == ranks[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(ranks[i])
-		if j > i {
-			part += "-" + strconv.Itoa(ranks[j])
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
-}
-
 // readJob is the job of a plan in a file.
 func readJob(path string, topo *topology.Topology, size units.Bytes, ranks []int) (*job, error) {
 	of := topo

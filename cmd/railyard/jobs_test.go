@@ -49,8 +49,8 @@ func TestRanksRoundTrip(t *testing.T) {
 				want = append(want, next)
 			}
 		}
-		if got, err := parseRanks(formatRanks(want)); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v: %s: %v, %v", want, formatRanks(want), got, err)
+		if got, err := parseRanks(units.Ranges(want, ",")); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: %s: %v, %v", want, units.Ranges(want, ","), got, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/interop/foreign"
 	"railyard/model/topology"
 	"railyard/report"
 )
@@ -89,10 +90,10 @@ func listedLoads(data []byte) ([]topology.Background, error) {
 	dec.DisallowUnknownFields()
 	var list []loadEntry
 	if err := dec.Decode(&list); err != nil {
-		return nil, jsonError(data, dec, err)
+		return nil, foreign.JSONError(data, dec, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("line %d: more than one list", lineOf(data, dec.InputOffset()))
+		return nil, fmt.Errorf("line %d: more than one list", foreign.LineOf(data, dec.InputOffset()))
 	}
 	var out []topology.Background
 	for i, e := range list {
@@ -119,7 +120,7 @@ func simulatedLoads(data []byte) ([]topology.Background, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&kind); err != nil {
-		return nil, jsonError(data, dec, err)
+		return nil, foreign.JSONError(data, dec, err)
 	}
 	if kind.Schema != "railyard.simulate/v1" {
 		return nil, fmt.Errorf("its schema is %q: give a list of loads or what `railyard simulate --format json` writes "+
@@ -128,7 +129,7 @@ func simulatedLoads(data []byte) ([]topology.Background, error) {
 	var d report.SimulateDocument
 	dec = json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&d); err != nil {
-		return nil, jsonError(data, dec, err)
+		return nil, foreign.JSONError(data, dec, err)
 	}
 	var out []topology.Background
 	for _, l := range d.Links {
@@ -147,22 +148,4 @@ func simulatedLoads(data []byte) ([]topology.Background, error) {
 		out = append(out, b)
 	}
 	return out, nil
-}
-
-// jsonError says in which line a mistake is.
-func jsonError(data []byte, dec *json.Decoder, err error) error {
-	at := dec.InputOffset()
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		at = syntax.Offset
-	case errors.As(err, &kind):
-		at = kind.Offset
-	}
-	return fmt.Errorf("line %d: %w", lineOf(data, at), err)
-}
-
-func lineOf(data []byte, offset int64) int {
-	return 1 + bytes.Count(data[:min(max(int(offset), 0), len(data))], []byte("\n"))
 }

@@ -145,7 +145,7 @@ func (x *scenario) compareJobs(d *report.SimulateDocument, plan *sim.Plan, r *si
 			}
 		}
 		d.Jobs = append(d.Jobs, report.SimulatedJob{Name: j.name, Schedule: planner.Name(j.Schedule),
-			Collective: j.Schedule.Spec.Kind.String(), Ranks: formatRanks(ranks),
+			Collective: j.Schedule.Spec.Kind.String(), Ranks: units.Ranges(ranks, ","),
 			SizeBytes: int64(j.size), TimeUS: r.Ends[i].Microseconds(), AloneUS: alone.Microseconds(), Slowdown: slowdown(r.Ends[i],
 				alone)})
 	}

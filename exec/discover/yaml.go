@@ -183,20 +183,7 @@ func span(stem string, numbers []int) string {
 	if len(numbers) == 1 {
 		return stem + strconv.Itoa(numbers[0])
 	}
-	var ranges []string
-	for i := 0; i < len(numbers); {
-		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
-			j++
-		}
-		if j == i {
-			ranges = append(ranges, strconv.Itoa(numbers[i]))
-		} else {
-			ranges = append(ranges, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
-		}
-		i = j + 1
-	}
-	return stem + "[" + strings.Join(ranges, ",") + "]"
+	return stem + "[" + units.Ranges(numbers, ",") + "]"
 }
 
 // exactRate writes a rate without rounding.

@@ -3,8 +3,6 @@ package mscclpp
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 
 	"railyard/interop/foreign"
@@ -20,27 +18,10 @@ func Read(r io.Reader) (*File, error) {
 	f := &File{}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(f); err != nil {
-		return nil, fmt.Errorf("line %d: %w", lineAt(data, offsetOf(err, dec)), err)
+		return nil, foreign.JSONError(data, dec, err)
 	}
 	locate(f, data)
 	return f, nil
-}
-
-// offsetOf is where a decoding error happened.
-func offsetOf(err error, dec *json.Decoder) int64 {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return syntax.Offset
-	case errors.As(err, &kind):
-		return kind.Offset
-	}
-	return dec.InputOffset()
-}
-
-func lineAt(data []byte, offset int64) int {
-	return 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n"))
 }
 
 // locator notes the lines on which the plan's objects begin.

@@ -166,3 +166,20 @@ func roundSignificant(v float64, digits int) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	return r
 }
+
+// Ranges writes ascending numbers briefly: 3,8-15.
+func Ranges(list []int, separator string) string {
+	var out []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(list[i])
+		if j > i {
+			part += "-" + strconv.Itoa(list[j])
+		}
+		out, i = append(out, part), j+1
+	}
+	return strings.Join(out, separator)
+}

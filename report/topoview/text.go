@@ -61,27 +61,9 @@ func showFaults(w io.Writer, t *topology.Topology) error {
 	}
 	var err error
 	if lost := t.LostRanks(); len(lost) > 0 {
-		_, err = fmt.Fprintf(w, "ranks lost: %s; the other %d are numbered 0-%d in order\n", ranges(lost), t.NumRanks(), t.NumRanks()-1)
+		_, err = fmt.Fprintf(w, "ranks lost: %s; the other %d are numbered 0-%d in order\n", units.Ranges(lost, ", "), t.NumRanks(), t.NumRanks()-1)
 	}
 	return err
-}
-
-// ranges writes ascending numbers briefly: 3, 8-15.
-func ranges(list []int) string {
-	var out []string
-	for i := 0; i < len(list); {
-		j := i
-		for j+1 < len(list) && list[j+1] == list[j]+1 {
-			j++
-		}
-		if j == i {
-			out = append(out, fmt.Sprint(list[i]))
-		} else {
-			out = append(out, fmt.Sprintf("%d-%d", list[i], list[j]))
-		}
-		i = j + 1
-	}
-	return strings.Join(out, ", ")
 }
 
 // Matrix prints connections in the style of nvidia-smi topo -m, then bandwidths.
