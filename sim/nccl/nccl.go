@@ -20,10 +20,10 @@ const (
 
 // Options say what a topology file does not, and change what NCCL would do.
 type Options struct {
-	ComputeCapability int     // × 10, e.g. 90; 0: by the GPU's model or NVLink class
-	NVLS              Switch  // Auto: where the switches multicast and reduce
-	CollNet           Switch  // reduction in the network's switches (SHARP); Auto: off, as NCCL_COLLNET_ENABLE
-	Fabric            string  // one of cost.Fabrics; "": by the class of the NICs' links
+	ComputeCapability int    // × 10, e.g. 90; 0: by the GPU's model or NVLink class
+	NVLS              Switch // Auto: where the switches multicast and reduce
+	CollNet           Switch // reduction in the network's switches (SHARP); Auto: off, as NCCL_COLLNET_ENABLE
+	Fabric            string // one of cost.Fabrics; "": by the class of the NICs' links
 }
 
 // Graph is what the search found for a pattern: Channels channels of so many GB/s each
