@@ -61,7 +61,8 @@ func showFaults(w io.Writer, t *topology.Topology) error {
 	}
 	var err error
 	if lost := t.LostRanks(); len(lost) > 0 {
-		_, err = fmt.Fprintf(w, "ranks lost: %s; the other %d are numbered 0-%d in order\n", units.Ranges(lost, ", "), t.NumRanks(), t.NumRanks()-1)
+		_, err = fmt.Fprintf(w, "ranks lost: %s; the other %d are numbered 0-%d in order\n", units.Ranges(lost, ", "),
+			t.NumRanks(), t.NumRanks()-1)
 	}
 	return err
 }
