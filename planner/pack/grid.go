@@ -1,10 +1,10 @@
 package pack
 
 import (
-	"math/big"
+	"math"
 	"slices"
 
-	"railyard/model/units"
+	"gonum.org/v1/gonum/mat"
 )
 
 // grids are trees for meshes and tori whose ranks are numbered row by row: the data goes
@@ -120,72 +120,41 @@ func (l *lattice) even() []int64 {
 // capacities; nil where no weights do that.
 func (l *lattice) balanced() []int64 {
 	m := len(l.dims)
-	rows := make([][]*big.Rat, m) // hops along k in rotation i, over k's capacity, less the common value
-	for k := range rows {
-		rows[k] = make([]*big.Rat, m+1)
-		for i := range m {
-			hops := int64(l.dims[k] - 1)
+	hops, even, w := mat.NewDense(m, m, nil), mat.NewVecDense(m, nil), new(mat.VecDense)
+	for k := range m {
+		even.SetVec(k, 1)
+		for i := range m { // along k in rotation i, over k's capacity
+			n := l.dims[k] - 1
 			for j := i; j%m != k; j++ {
-				hops *= int64(l.dims[j%m])
+				n *= l.dims[j%m]
 			}
-			rows[k][i] = big.NewRat(hops, l.cap[k])
+			hops.Set(k, i, float64(n)/float64(l.cap[k])*float64(l.cap[0]))
 		}
-		rows[k][m] = big.NewRat(1, 1)
 	}
-	w := solve(rows)
-	if w == nil {
+	if w.SolveVec(hops, even) != nil {
 		return nil
 	}
-	den := big.NewInt(1)
-	for _, x := range w {
-		if x.Sign() < 0 {
-			return nil
-		}
-		den.Mul(den, new(big.Int).Quo(x.Denom(), new(big.Int).GCD(nil, nil, den, x.Denom())))
-	}
-	out := make([]int64, m)
-	var common int64
-	for i, x := range w {
-		v := new(big.Int).Mul(x.Num(), new(big.Int).Quo(den, x.Denom()))
-		if !v.IsInt64() {
-			return nil
-		}
-		out[i] = v.Int64()
-		common = units.GCD(common, out[i])
-	}
-	for i := range out {
-		out[i] /= max(common, 1)
-	}
-	return out
+	return wholeWeights(w.RawVector().Data)
 }
 
-// solve is Gauss' elimination on rows of an equation each, right side last.
-func solve(rows [][]*big.Rat) []*big.Rat {
-	n := len(rows)
-	for c := range n {
-		p := c
-		for p < n && rows[p][c].Sign() == 0 {
-			p++
+// wholeWeights are the least whole numbers in proportion to numbers, nil where there are no small ones.
+func wholeWeights(w []float64) []int64 {
+	total, out := 0.0, make([]int64, len(w))
+	for _, x := range w {
+		total += x
+	}
+	for q := 1.0; q < 1<<16; q++ {
+		whole := true
+		for i, x := range w {
+			exact := x / total * q
+			out[i] = int64(math.Round(exact))
+			whole = whole && out[i] >= 0 && math.Abs(exact-float64(out[i])) < 1e-7
 		}
-		if p == n {
-			return nil
-		}
-		rows[c], rows[p] = rows[p], rows[c]
-		for r := range n {
-			if r == c || rows[r][c].Sign() == 0 {
-				continue
-			}
-			f := new(big.Rat).Quo(rows[r][c], rows[c][c])
-			for k := c; k <= n; k++ {
-				rows[r][k] = new(big.Rat).Sub(rows[r][k], new(big.Rat).Mul(f, rows[c][k]))
-			}
+		if whole {
+			return out
 		}
 	}
-	out := make([]*big.Rat, n)
-	for c := range n {
-		out[c] = new(big.Rat).Quo(rows[c][n], rows[c][c])
-	}
-	return out
+	return nil
 }
 
 // packing has two trees, mirrored, for each rotation of the dimensions that has weight,
