@@ -312,16 +312,16 @@ func (r *request) tooMany(a *Algorithm) bool {
 }
 
 // alike reports whether the topology looks the same after every node has moved one on.
-func (r *request) alike() bool { return r.turns(&r.rotates, []int32{int32(r.t.NumNodes())}) }
+func (r *request) alike() bool { return r.turns([]int32{int32(r.t.NumNodes())}) }
 
 // alikeByTier reports whether the topology looks the same after every node has moved one
 // on in its group of each tier, which is enough where everybody talks to everybody.
-func (r *request) alikeByTier() bool { return r.turns(&r.rotatesByTier, r.t.NodeGrid()) }
+func (r *request) alikeByTier() bool { return r.turns(r.t.NodeGrid()) }
 
-func (r *request) turns(known **bool, dims []int32) bool {
-	if *known == nil {
+func (r *request) turns(dims []int32) bool {
+	type key struct{ dims string }
+	return topology.Once(r.t, key{fmt.Sprint(dims)}, func() bool {
 		_, ok := topology.NewSymmetry(r.t, symmetry.Radix(dims))
-		*known = &ok
-	}
-	return **known
+		return ok
+	})
 }

@@ -3,6 +3,8 @@ package planner
 import (
 	"math/rand/v2"
 	"slices"
+
+	"railyard/internal/maxflow"
 )
 
 // factorTries bounds the exchanges that factorRings tries for each rank and factor.
@@ -76,33 +78,23 @@ func (g *multigraph) eulerOrientation() [][]int32 {
 }
 
 // takeMatching removes from out a perfect matching of ranks to ranks, which a regular
-// bipartite graph always has (Kőnig); by augmenting paths.
+// bipartite graph always has (Kőnig): a flow of one from and to each.
 func takeMatching(out [][]int32) []int32 {
-	n := len(out)
-	from := slices.Repeat([]int32{-1}, n) // who is matched to a rank
-	var seen []bool
-	var augment func(a int32) bool
-	augment = func(a int32) bool {
-		for _, b := range out[a] {
-			if seen[b] {
-				continue
-			}
-			seen[b] = true
-			if from[b] < 0 || augment(from[b]) {
-				from[b] = a
-				return true
-			}
+	n := int32(len(out))
+	net := maxflow.New(int(2*n) + 2)
+	arcs := make([][]int32, n)
+	for a, list := range out {
+		net.Arc(2*n, int32(a), 1)
+		net.Arc(n+int32(a), 2*n+1, 1)
+		for _, b := range list {
+			arcs[a] = append(arcs[a], net.Arc(int32(a), n+b, 1))
 		}
-		return false
 	}
-	for a := range n {
-		seen = make([]bool, n)
-		augment(int32(a))
-	}
+	net.Flow(2*n, 2*n+1, int64(n))
 	to := make([]int32, n)
-	for b, a := range from {
-		to[a] = int32(b)
-		i := slices.Index(out[a], int32(b))
+	for a, list := range arcs {
+		i := slices.IndexFunc(list, func(arc int32) bool { return net.Carried(arc) > 0 })
+		to[a] = out[a][i]
 		out[a] = slices.Delete(out[a], i, i+1)
 	}
 	return to

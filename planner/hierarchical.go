@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 )
 
 // Hierarchical algorithms work tier by tier: reduce-scatter from the innermost tier
@@ -75,14 +76,13 @@ func (r *request) innerOrders(dims []int32, gen string) []schedule.RankList {
 	if gen != schedule.GenRing || len(nodes[0]) != int(dims[len(dims)-1]) {
 		return []schedule.RankList{nil}
 	}
-	if r.inside == nil {
-		r.inside = r.localRings(nodes)[0]
-	}
-	if len(r.inside) == 1 {
+	type key struct{}
+	inside := topology.Once(r.t, key{}, func() [][]int32 { return r.localRings(nodes)[0] })
+	if len(inside) == 1 {
 		return []schedule.RankList{nil}
 	}
 	var out []schedule.RankList
-	for _, ring := range r.inside {
+	for _, ring := range inside {
 		out = append(out, ring)
 	}
 	return out
@@ -168,13 +168,8 @@ func onAxis(dims []int32, axis int, unsplit []int) schedule.Groups {
 // gridRoutable checks that ranks reach one another along each axis; neighbours and
 // opposites in the first group, a sample where it is large, stand for all.
 func (r *request) gridRoutable(dims []int32) error {
-	key := fmt.Sprint(dims)
-	err, known := r.gridded[key]
-	if !known {
-		err = r.reachGrid(dims)
-		r.gridded[key] = err
-	}
-	return err
+	type key struct{ dims string }
+	return topology.Once(r.t, key{fmt.Sprint(dims)}, func() error { return r.reachGrid(dims) })
 }
 
 func (r *request) reachGrid(dims []int32) error {

@@ -141,16 +141,10 @@ type request struct {
 	spec   collective.Spec
 	o      Options
 	router *topology.Router
-	inside [][]int32 // the first node's local rings, found once
-
-	gridded map[string]error // by dimensions: what gridRoutable found
-	rotates *bool            // what alike found
-
-	rotatesByTier *bool // what alikeByTier found
 }
 
 func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request {
-	return &request{t: t, spec: spec, o: o, router: topology.NewRouter(t), gridded: map[string]error{}}
+	return &request{t: t, spec: spec, o: o, router: topology.NewRouter(t)}
 }
 
 func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
