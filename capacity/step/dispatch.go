@@ -83,28 +83,11 @@ func (p *Predictor) exchanges(f *Family) (*exchanges, error) {
 // are placed so that the others lie alike.
 func (m *Machine) inside(f *Family) Family {
 	size := 0
-	first := true
-	f.Groups(func(ranks []int) {
-		if !first {
-			return
-		}
-		first = false
-		for _, r := range ranks {
-			if m.domains[r] == m.domains[ranks[0]] {
-				size++
-			}
+	each(f.dims, func(offset int) {
+		if m.domains[offset] == m.domains[0] {
+			size++
 		}
 	})
-	var in, out []dim
-	for _, d := range f.dims {
-		n := units.GCD(size, d.size)
-		if n > 1 {
-			in = append(in, dim{d.stride, n})
-		}
-		if d.size > n {
-			out = append(out, dim{d.stride * n, d.size / n})
-		}
-		size /= n
-	}
+	in, out := innermost(f.dims, size)
 	return newFamily(f.Axis, in, append(out, f.others...))
 }

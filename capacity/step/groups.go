@@ -88,21 +88,25 @@ func (l *Layout) ends() Family {
 // ranks of it hold different experts, the others copies.
 func (l *Layout) expertFamilies() (expert, copies Family) {
 	block, out := l.dimsOf(func(a workload.Axis) bool { return a != workload.Pipeline })
-	left := l.Expert
-	var in, rest []dim
-	for _, d := range block {
-		g := units.GCD(left, d.size)
+	in, rest := innermost(block, l.Expert)
+	expert = newFamily(workload.Expert, in, append(append([]dim(nil), rest...), out...))
+	copies = newFamily(workload.Data, rest, append(append([]dim(nil), in...), out...))
+	return expert, copies
+}
+
+// innermost splits directions into those of the first n ranks and the rest.
+func innermost(dims []dim, n int) (in, rest []dim) {
+	for _, d := range dims {
+		g := units.GCD(n, d.size)
 		if g > 1 {
 			in = append(in, dim{d.stride, g})
 		}
 		if d.size > g {
 			rest = append(rest, dim{d.stride * g, d.size / g})
 		}
-		left /= g
+		n /= g
 	}
-	expert = newFamily(workload.Expert, in, append(append([]dim(nil), rest...), out...))
-	copies = newFamily(workload.Data, rest, append(append([]dim(nil), in...), out...))
-	return expert, copies
+	return in, rest
 }
 
 // each visits the offsets that dims make, innermost first.
