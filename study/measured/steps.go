@@ -28,7 +28,7 @@ func (s *PublishedStep) Series() string {
 	return name
 }
 
-// PublishedSteps reads rows by the names of their columns.
+// PublishedSteps reads rows by the names of their columns; options may be --gpus N instead of gpus_per_node.
 func PublishedSteps(files fs.FS, name string) ([]PublishedStep, error) {
 	f, err := files.Open(name)
 	if err != nil {
@@ -51,10 +51,10 @@ func PublishedSteps(files fs.FS, name string) ([]PublishedStep, error) {
 			Workload: cell("workload"), Layout: cell("layout"), Note: cell("note"),
 			Set: strings.FieldsFunc(cell("set"), func(c rune) bool { return c == ';' })}
 		nodes, err1 := strconv.Atoi(cell("nodes"))
-		gpus, err2 := strconv.Atoi(cmp.Or(cell("gpus"), "0"))
+		gpus, err2 := strconv.Atoi(cmp.Or(cell("gpus_per_node"), strings.TrimPrefix(cell("options"), "--gpus "), "0"))
 		t, err3 := strconv.ParseFloat(cell("step_s"), 64)
 		if err1 != nil || err2 != nil || err3 != nil || !(t > 0) {
-			return nil, fmt.Errorf("%s:%d: nodes, gpus (of a node) and step_s must be positive numbers", name, i+2)
+			return nil, fmt.Errorf("%s:%d: nodes, gpus_per_node and step_s must be positive numbers", name, i+2)
 		}
 		s.Options, s.Seconds = topology.Options{Nodes: nodes, GPUs: gpus}, t
 		out = append(out, s)
