@@ -312,16 +312,21 @@ func (r *request) tooMany(a *Algorithm) bool {
 }
 
 // alike reports whether the topology looks the same after every node has moved one on.
-func (r *request) alike() bool { return r.turns([]int32{int32(r.t.NumNodes())}) }
+func (r *request) alike() bool {
+	return r.symmetric("turned", func() symmetry.Group { return symmetry.Radix([]int32{int32(r.t.NumNodes())}) })
+}
 
-// alikeByTier reports whether the topology looks the same after every node has moved one
-// on in its group of each tier, which is enough where everybody talks to everybody.
-func (r *request) alikeByTier() bool { return r.turns(r.t.NodeGrid()) }
+// alikeByTier reports whether nodes are equivalent but for the sizes of their groups, which is
+// enough where everybody talks to everybody.
+func (r *request) alikeByTier() bool {
+	return !r.unlike() && r.symmetric("by tier", func() symmetry.Group { return r.t.NodeTree(func(int) int { return 0 }) })
+}
 
-func (r *request) turns(dims []int32) bool {
-	type key struct{ dims string }
-	return topology.Once(r.t, key{fmt.Sprint(dims)}, func() bool {
-		_, ok := topology.NewSymmetry(r.t, symmetry.Radix(dims))
+// symmetric reports whether a group of permutations of the nodes leaves the topology as it is.
+func (r *request) symmetric(key any, group func() symmetry.Group) bool {
+	type of struct{ group any }
+	return topology.Once(r.t, of{key}, func() bool {
+		_, ok := topology.NewSymmetry(r.t, group())
 		return ok
 	})
 }

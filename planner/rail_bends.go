@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 )
 
@@ -355,22 +356,21 @@ func (b *bends) reach(r *request) error {
 // inClasses reports whether nodes are alike but for a few and the root's, so that one of each
 // class can stand for all.
 func (r *request) inClasses() bool {
-	type key struct{ root int }
+	type key struct {
+		root int
+		of   collective.Kind
+	}
 	root := -1
 	if r.spec.Kind.Rooted() {
 		root = r.t.NodeOf(r.spec.Root)
 	}
-	return topology.Once(r.t, key{root}, func() bool {
-		b, err := r.bends()
-		if err != nil {
-			return false
-		}
-		_, ok := topology.NewSymmetry(r.t, r.t.NodeTree(func(node int) int {
+	b, err := r.bends()
+	return err == nil && r.symmetric(key{root, r.spec.Kind}, func() symmetry.Group {
+		return r.t.NodeTree(func(node int) int {
 			if node == root {
 				return -1
 			}
 			return b.kind[node]
-		}))
-		return ok
+		})
 	})
 }

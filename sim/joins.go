@@ -53,12 +53,12 @@ func (c *compiler) receive() {
 	for _, at := range c.receives {
 		boxes[c.laneConns[at]] = append(boxes[c.laneConns[at]], at)
 	}
-	c.shareInboxes(boxes)
+	c.numberInboxes(boxes)
 }
 
-// shareInboxes numbers inboxes in the order of the connections; boxes are, by connection, where
+// numberInboxes numbers inboxes in the order of the connections; boxes are, by connection, where
 // laneConns has the lanes that receive.
-func (p *Plan) shareInboxes(boxes [][]int32) {
+func (p *Plan) numberInboxes(boxes [][]int32) {
 	p.inboxes = []int32{}
 	for k, list := range boxes {
 		for _, at := range list {

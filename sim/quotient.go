@@ -67,7 +67,7 @@ func (f *folder) receive(q *Plan, lane, conn *symmetry.Classes) {
 			}
 		}
 	}
-	q.shareInboxes(boxes)
+	q.numberInboxes(boxes)
 }
 
 // foldLoads says how a connection's class loads the classes of its resources: a member

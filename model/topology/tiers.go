@@ -1,7 +1,5 @@
 package topology
 
-import "slices"
-
 // Tier is a level of locality: which ranks share a node, a leaf, a pod.
 type Tier struct {
 	Name   string
@@ -91,27 +89,6 @@ func (t *Topology) Grid() (dims []int32, ok bool) {
 		dims = append([]int32{top}, dims...)
 	}
 	return dims, true
-}
-
-// NodeGrid is the regular layout of the nodes, outermost tier first, or one axis; nodes may
-// have unequal numbers of ranks.
-func (t *Topology) NodeGrid() []int32 {
-	all, size := int32(len(t.nodes)), int32(1) // nodes, those in a group of the tier below
-	var dims []int32
-	for _, tier := range t.tiers[1:] {
-		groups := int32(tier.Groups)
-		n := all / groups
-		if all%groups != 0 || n%size != 0 || slices.ContainsFunc(t.nodes, func(x node) bool {
-			return x.ranks == 0 || tier.Of[x.firstRank] != t.devices[x.firstDevice].Node/n
-		}) {
-			continue
-		}
-		dims, size = append([]int32{n / size}, dims...), n
-	}
-	if top := all / size; top > 1 || dims == nil {
-		dims = append([]int32{top}, dims...)
-	}
-	return dims
 }
 
 // regular reports whether the tier's groups are consecutive runs of n ranks.
