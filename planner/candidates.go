@@ -257,6 +257,14 @@ func betweenOthers(r *request) int64 {
 	return 4 * square(r.spec.Ranks)
 }
 
+// ofUnlikeNodes: in trees over nodes that do not all do alike, nobody stands for others.
+func ofUnlikeNodes(r *request) int64 {
+	if r.spec.Kind.Rooted() {
+		return 0
+	}
+	return betweenOthers(r)
+}
+
 // ofDirect: messages of different sizes end one by one, while all that are under way share links; but it is looked at
 // wherever there are no tiers to go by, since nothing else comes near then.
 func ofDirect(r *request) int64 {
