@@ -125,44 +125,16 @@ func (c *Comparison) goalRows(leftOut string) []goalRow {
 	return out
 }
 
-// partRow is the errors of the rows that share something, in and out of sample.
-type partRow struct {
-	What    string `json:"what" text:"rows of"`
-	LeftOut string `json:"left_out" text:"left out"`
-	Count   int    `json:"count" text:"count"`
-	ErrorStatistics
-}
-
-// partRows are the errors for each value of what by says about a row.
-func (v *Validation) partRows(by func(ComparedRow) string) []partRow {
-	all := v.All()
-	values := map[string]bool{}
-	for _, r := range all.Rows {
-		values[by(r)] = true
-	}
-	var out []partRow
-	for _, value := range sortedKeys(values) {
-		in := func(r ComparedRow) bool { return by(r) == value }
-		for _, u := range append([]Unseen{{"nothing", all}}, v.Unseen...) {
-			one := u.where(in)
-			out = append(out, partRow{value, u.What, len(one.Rows), statistics(one.errors())})
-		}
-	}
-	return out
-}
-
 // Blocks are the tables of docs/validation.md.
 func (v *Validation) Blocks() []table.Block {
 	out := []table.Block{{Name: "in sample", Text: table.Of(v.All().goalRows("nothing")).Markdown()}}
 	if len(v.Unseen) > 0 {
 		var unseen []goalRow
-		for _, u := range v.Unseen {
+		for _, u := range v.Unseen { // the first is without its system
 			unseen = append(unseen, u.goalRows(u.What)...)
 		}
-		out = append(out, table.Block{Name: "unseen", Text: table.Of(unseen).Markdown()},
-			table.Block{Name: "by profile",
-				Text: table.Of(v.partRows(func(r ComparedRow) string { return r.Predicted.Profile })).Markdown()},
-			table.Block{Name: "by medium", Text: table.Of(v.partRows(func(r ComparedRow) string { return r.Predicted.Over })).Markdown()})
+		out = append(out, table.Block{Name: "headline", Text: table.Of(v.Unseen[0].headline()).Markdown()},
+			table.Block{Name: "unseen", Text: table.Of(unseen).Markdown()})
 	}
 	var b strings.Builder
 	for i := range v.Systems {

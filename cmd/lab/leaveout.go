@@ -14,22 +14,28 @@ import (
 
 // leftOut predicts every row with kernels fitted on the rows of other groups: what a
 // profile is worth on a run, or a number of GPUs, that it has never seen.
-func (v *validator) leftOut(group func(measurement.Row) string) (*report.Comparison, error) {
-	all := &report.Comparison{}
-	byProfile := v.learnt()
-	for _, name := range slices.Sorted(maps.Keys(byProfile)) {
-		rows := byProfile[name]
-		groups := map[string]bool{}
+func (v *validator) leftOut(group func(learnt) string) *report.Comparison {
+	byProfile, groups := v.learnt(), map[string]map[string]bool{} // profiles of each group
+	for name, rows := range byProfile {
 		for _, x := range rows {
-			groups[group(x.row)] = true
-		}
-		for _, g := range slices.Sorted(maps.Keys(groups)) {
-			in := func(x learnt) bool { return x.profile == name && group(x.row) == g }
-			predictGroup(all, byProfile, name, in)
+			g := group(x)
+			if groups[g] == nil {
+				groups[g] = map[string]bool{}
+			}
+			groups[g][name] = true
 		}
 	}
-	return all, nil
+	all := &report.Comparison{}
+	for _, g := range slices.Sorted(maps.Keys(groups)) {
+		for _, name := range slices.Sorted(maps.Keys(groups[g])) {
+			predictGroup(all, byProfile, name, func(x learnt) bool { return group(x) == g })
+		}
+	}
+	return all
 }
+
+// systemOf is the machine that a row was measured on.
+func systemOf(x learnt) string { return measuredOn(x.row) }
 
 // learnt is a measured row with all that it takes to fit and to predict it.
 type learnt struct {
@@ -64,11 +70,12 @@ func (v *validator) learnt() map[string][]learnt {
 func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name string, in func(learnt) bool) {
 	general := &cost.Profile{Name: cost.General}
 	needed := neededFor(byProfile[name], in)
-	var everything []fit.KernelCase
+	var everything, rest []fit.KernelCase
 	for _, p := range slices.Sorted(maps.Keys(byProfile)) {
 		everything = append(everything, outside(byProfile[p], in, needed)...)
+		rest = append(rest, outside(byProfile[p], in, nil)...)
 	}
-	general.Kernels = fit.General(everything, false)
+	general.Kernels, general.Estimates = fit.General(everything, false), fit.Estimates(rest)
 	profile := &cost.Profile{Name: name}
 	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in, needed), general, false)
 	for _, x := range byProfile[name] {
@@ -111,18 +118,23 @@ func outside(rows []learnt, in func(learnt) bool, needed map[way]bool) []fit.Ker
 	return out
 }
 
-// unseen are predictions with kernels that have not seen the row, its number of GPUs,
-// or its whole series.
-func (v *validator) unseen() ([]report.Unseen, error) {
-	series, err := v.leftOut(func(m measurement.Row) string { return m.ID })
-	if err != nil {
-		return nil, err
+// unseen are predictions with kernels that have not seen the row's machine, its number of
+// GPUs, or the row itself, though its neighbours.
+func (v *validator) unseen() []report.Unseen {
+	return []report.Unseen{
+		{What: "its system", Comparison: v.systemsLeftOut()},
+		{What: "its number of GPUs", Comparison: v.leftOut(func(x learnt) string { return fmt.Sprint(x.profile, x.row.GPUs) })},
+		{What: "every fifth row (interpolation)",
+			Comparison: v.leftOut(func(x learnt) string { return fmt.Sprint(x.profile, x.row.Line%folds) })},
 	}
-	gpus, err := v.leftOut(func(m measurement.Row) string { return fmt.Sprint(m.GPUs) })
-	if err != nil {
-		return nil, err
-	}
-	rows, err := v.leftOut(func(m measurement.Row) string { return fmt.Sprint(m.Line % 5) })
-	return []report.Unseen{{What: "every fifth row", Comparison: rows}, {What: "its number of GPUs", Comparison: gpus},
-		{What: "its whole series", Comparison: series}}, err
 }
+
+// systemsLeftOut predicts each system's rows with what all others say, its bands too.
+func (v *validator) systemsLeftOut() *report.Comparison {
+	all := v.leftOut(systemOf)
+	banded(all)
+	return all
+}
+
+// folds are the parts of a file that are left out in turn.
+const folds = 5

@@ -69,9 +69,7 @@ func runValidate(cmd *cobra.Command, format cli.FormatFlag, out, refit string, u
 		return err
 	}
 	if unseen {
-		if d.Unseen, err = v.unseen(); err != nil {
-			return err
-		}
+		d.Unseen = v.unseen()
 	}
 	if out != "" {
 		if err := writeValidation(d, out); err != nil {
@@ -165,8 +163,10 @@ func (v *validator) refit(w io.Writer, dir string) error {
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		everything = append(everything, rows[name]...)
 	}
+	unseen := v.leftOut(systemOf)
 	v.Forget()
-	general.Kernels = fit.General(everything, true)
+	general.Bands = fit.Bands(misses(unseen, ""))
+	general.Kernels, general.Estimates = fit.General(everything, true), fit.Estimates(everything)
 	for _, name := range slices.Sorted(maps.Keys(v.Fitted)) {
 		p := v.Fitted[name]
 		if name != cost.General {

@@ -21,12 +21,14 @@ type Profile struct {
 	Launch units.Time // λ: from the call to the first byte
 	Curves []Curve
 	Hardware
-	Reduce  units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
-	Copy    units.Rate  // local copy; 0 is free
-	Window  units.Bytes // what a thread reads of a peer before it passes any on to others; 0: not measured
-	MaxSize units.Bytes // largest collective size that was fitted; 0 is unlimited
-	MinSize units.Bytes
-	Kernels []Kernel // of NCCL, where they were fitted
+	Reduce    units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
+	Copy      units.Rate  // local copy; 0 is free
+	Window    units.Bytes // what a thread reads of a peer before it passes any on to others; 0: not measured
+	MaxSize   units.Bytes // largest collective size that was fitted; 0 is unlimited
+	MinSize   units.Bytes
+	Kernels   []Kernel   // of NCCL, where they were fitted
+	Estimates []Estimate // what NCCL's own estimates are off by, for all machines together
+	Bands     []Band     // how far predictions are off, for all machines together
 }
 
 // Hardware is what holds for all who run on a machine: parameters of messages, of what copies, and

@@ -100,6 +100,8 @@ func (p *Profile) record() yamlfile.Record {
 		yamlfile.Bytes("window", &p.Window), yamlfile.Bytes("min_size", &p.MinSize), yamlfile.Bytes("max_size", &p.MaxSize),
 		yamlfile.List("memory", &p.Memory, yamlfile.Lines, (*Level).record, checkLevel),
 		yamlfile.List("curves", &p.Curves, yamlfile.Block, (*Curve).record, checkCurve),
+		yamlfile.List("estimates", &p.Estimates, yamlfile.Lines, (*Estimate).record, nil),
+		yamlfile.List("bands", &p.Bands, yamlfile.Lines, (*Band).record, nil),
 		yamlfile.List("kernels", &p.Kernels, yamlfile.Block, (*Kernel).record, checkKernel),
 	}
 }

@@ -96,8 +96,22 @@ func (k *Kernel) record() yamlfile.Record {
 		yamlfile.Bytes("fill", &k.Fill),
 		yamlfile.List("pieces", &k.Pieces, yamlfile.Line, (*Piece).record, checkPiece), yamlfile.Bytes("min_size", &k.MinSize),
 		yamlfile.Bytes("max_size", &k.MaxSize),
-		yamlfile.Int("rows", &k.Rows, 0, 0, countless), yamlfile.Float("error", &k.Error, 0, countless),
+		yamlfile.Int("rows", &k.Rows, 0, 0, countless), yamlfile.Int("systems", &k.Systems, 0, 0, countless),
+		yamlfile.Float("error", &k.Error, 0, countless),
 		yamlfile.Float("held_out", &k.HeldOut, 0, countless)}
+}
+
+func (e *Estimate) record() yamlfile.Record {
+	return yamlfile.Record{yamlfile.Named("over", &e.Over), yamlfile.Float("latency", &e.Latency, 0, countless),
+		yamlfile.Float("fill", &e.Fill, 0, countless), yamlfile.Float("bytes", &e.Bytes, 0, countless),
+		yamlfile.Int("rows", &e.Rows, 0, 0, countless), yamlfile.Int("systems", &e.Systems, 0, 0, countless),
+		yamlfile.Float("held_out", &e.HeldOut, 0, countless)}
+}
+
+func (b *Band) record() yamlfile.Record {
+	return yamlfile.Record{yamlfile.Named("across", &b.Across), yamlfile.Named("basis", &b.Basis),
+		yamlfile.Float("latency", &b.Latency, 1, countless), yamlfile.Float("bytes", &b.Bytes, 1, countless),
+		yamlfile.Int("rows", &b.Rows, 0, 0, countless), yamlfile.Int("systems", &b.Systems, 0, 0, countless)}
 }
 
 func checkKernel(o *yamlfile.Object, _ []Kernel, k *Kernel) {

@@ -32,6 +32,7 @@ type Kernel struct {
 	MinSize units.Bytes // of the collectives that it was fitted on
 	MaxSize units.Bytes
 	Rows    int     // measurements it was fitted on
+	Systems int     // machines that these are of
 	Error   float64 // mean absolute relative error, in sample
 	HeldOut float64 // the same of rows left out in turn
 }

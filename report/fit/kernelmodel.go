@@ -125,7 +125,14 @@ func (m *kernelModel) solve(cases []KernelCase) solution {
 	return best
 }
 
-// least is weighted least squares with lower bounds, slowdowns at least 1, and a row for
+// leastLatency is the share of a believed latency that is left at least: no launch and no message is free, whatever
+// rows say that lie far apart.
+const leastLatency = 0.2
+
+// leastSlowdown is what headers leave at least of a line's rate, whatever rate a topology says.
+const leastSlowdown = 1.01
+
+// least is weighted least squares with lower bounds, and a row for
 // each unknown that is believed to be near a value.
 func (m *kernelModel) least(cases []KernelCase, s shape, start []float64) []float64 {
 	rows, want := make([][]float64, len(cases)), make([]float64, len(cases))
@@ -147,9 +154,13 @@ func (m *kernelModel) least(cases []KernelCase, s shape, start []float64) []floa
 	believe(m.hopAt(), float64(m.Hop), max(m.hop*float64(m.Hop), 1e5))
 	believe(m.netAt(), float64(m.NetHop), max(m.net*float64(m.NetHop), 1e6))
 	lower := make([]float64, m.size())
+	for i := range m.bases {
+		lower[i] = leastLatency * float64(m.Base)
+	}
+	lower[m.hopAt()], lower[m.netAt()] = leastLatency*float64(m.Hop), leastLatency*float64(m.NetHop)
 	for i, v := range m.slowdowns() {
 		believe(m.pieceAt()+i, v, m.deviation(i, v, m.line))
-		lower[m.pieceAt()+i] = 1
+		lower[m.pieceAt()+i] = leastSlowdown
 	}
 	return boundedLeastSquares(rows, want, lower, start)
 }
@@ -201,8 +212,11 @@ func (m *kernelModel) kernel(s solution, cases []KernelCase, in func(base string
 	for i, from := range pieces {
 		k.Pieces = append(k.Pieces, cost.Piece{From: from, Slowdown: max(round(s.x[m.pieceAt()+i], 1e5), 1)})
 	}
+	systems := map[string]bool{}
 	for _, c := range cases {
+		systems[c.System] = true
 		k.MinSize, k.MaxSize = min(k.MinSize, c.Size), max(k.MaxSize, c.Size)
 	}
+	k.Systems = len(systems)
 	return k
 }

@@ -19,8 +19,10 @@ type KernelCase struct {
 	Line                 float64     // bytes/s
 	Prior                cost.Kernel // what the library's constants say
 	Ranks                int
-	Machine              string // profile that it is for
-	Series               string // cases of one series share their machine and run
+	Latency, Bytes       float64 // ps: the library's own estimate, in parts
+	Machine              string  // profile that it is for
+	System               string  // that it was measured on
+	Series               string  // cases of one series share their machine and run
 	Size                 units.Bytes
 	Time                 units.Time
 }

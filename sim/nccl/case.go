@@ -10,10 +10,11 @@ import (
 // Case is a measured run as a fit sees it: the kernel that ran, its work, and what the
 // library's constants say about it.
 type Case struct {
-	Key     cost.KernelKey
-	Work    Work
-	Prior   cost.Kernel
-	Farther units.Time // what the machine's links and fabric add, which is no part of a kernel
+	Key            cost.KernelKey
+	Work           Work
+	Prior          cost.Kernel
+	Latency, Bytes float64    // ps: the library's own estimate, in parts
+	Farther        units.Time // what the machine's links and fabric add, which is no part of a kernel
 }
 
 // Case works out a measured run.
@@ -22,11 +23,18 @@ func (r *Runtime) Case(a Ask) (Case, error) {
 	switch list := r.choices(a); {
 	case len(list) > 0:
 		c = list[0]
-	case c.algorithm == "" || c.protocol == "":
+	case c.algorithm == "":
 		c = choice{algorithm: "ring", protocol: "simple"}
+	case c.protocol == "":
+		return Case{}, unsupported("NCCL does not run %v by %s here", a.Kind, c.algorithm)
 	}
 	w, err := r.work(a.Kind, c.algorithm, a.Size)
-	return Case{r.key(a.Kind, c, a.Graph), w, r.prior(a.Kind, c), units.Time(r.farther(&w))}, err
+	if err != nil {
+		return Case{}, err
+	}
+	x := Case{Key: r.key(a.Kind, c, a.Graph), Work: w, Prior: r.prior(a.Kind, c), Farther: units.Time(r.farther(&w))}
+	x.Latency, x.Bytes = r.own(a.Kind, c, &w)
+	return x, nil
 }
 
 // chainChannels is how many channels a chain fills: on H200 a tree of NCCL 2.28.9 changes

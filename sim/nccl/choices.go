@@ -1,11 +1,11 @@
 package nccl
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/units"
 )
 
@@ -41,16 +41,14 @@ func orAny(name string) string {
 	return name
 }
 
-// choice is a way to run a collective; chosen where NCCL's model picked it.
+// choice is a way to run a collective.
 type choice struct {
 	algorithm, protocol string
-	chosen              bool
-	own                 units.Time
+	own, latency        units.Time // NCCL's own estimate, and what of it moves no bytes
 }
 
 // choices are what may run: NCCL's candidates that agree with what is asked for, its
-// first choice first; for point-to-point collectives and foreign GPUs, all kernels of
-// the profile that make the collective.
+// first choice first; for point-to-point collectives and foreign GPUs, what its constants say.
 func (r *Runtime) choices(a Ask) []choice {
 	algorithm, protocol := plain(a.Algorithm), plain(a.Protocol)
 	if c, ok := r.pointToPoint(a); ok {
@@ -60,43 +58,37 @@ func (r *Runtime) choices(a Ask) []choice {
 	if r.model != nil {
 		list, _ := r.model.Candidates(a.Kind, a.Size) // none: a collective without a cost model
 		for _, e := range list {
-			c := choice{plain(e.Algo.String()), plain(e.Proto.String()), false, e.Time}
+			c := choice{plain(e.Algo.String()), plain(e.Proto.String()), e.Time, e.Latency}
 			if isA(c.algorithm, algorithm) && isA(c.protocol, protocol) {
-				c.chosen = len(out) == 0
 				out = append(out, c)
 			}
 		}
 	}
-	if len(out) > 0 {
-		return out
-	}
-	for _, p := range []*cost.Profile{r.profile, r.general} {
-		for _, kind := range append([]collective.Kind{a.Kind}, similar[a.Kind]...) {
-			if out = slices.DeleteFunc(fitted(p, kind, algorithm, protocol), r.cannotRun); len(out) > 0 {
-				return out
-			}
-		}
-	}
-	if r.model != nil {
-		return nil
-	}
-	return constants(algorithm, protocol)
-}
-
-// constants are the ways that NCCL's constants cost on any GPUs: rings.
-func constants(algorithm, protocol string) (out []choice) {
-	for _, p := range []string{"ll", "simple"} {
-		if (algorithm == "" || algorithm == "ring") && (protocol == "" || protocol == p) {
-			out = append(out, choice{algorithm: "ring", protocol: p})
-		}
+	if r.model == nil {
+		return r.constants(a)
 	}
 	return out
 }
 
-// cannotRun reports whether a way needs switches that reduce where there are none; what
-// NCCL's own model offers, it has asked itself.
-func (r *Runtime) cannotRun(c choice) bool {
-	return r.model == nil && !r.reduces && (c.algorithm == "nvls" || c.algorithm == "nvls_tree")
+// constants are the ways on GPUs that NCCL has no model of, the fastest by its constants first.
+func (r *Runtime) constants(a Ask) []choice {
+	algorithm, protocol := plain(a.Algorithm), plain(a.Protocol)
+	var out []choice
+	took := map[choice]units.Time{}
+	for _, c := range []choice{{algorithm: "ring", protocol: "ll"}, {algorithm: "ring", protocol: "simple"},
+		{algorithm: "tree", protocol: "ll"}, {algorithm: "tree", protocol: "simple"}} {
+		w, err := r.work(a.Kind, c.algorithm, a.Size)
+		if err != nil || !isA(c.algorithm, algorithm) || !isA(c.protocol, protocol) ||
+			c.algorithm == "tree" && r.rates.nodes == 1 {
+			continue
+		}
+		k := r.prior(a.Kind, c)
+		k.Fill = 0 // NCCL's model knows no pipelines
+		_, took[c] = r.spend(&k, &w)
+		out = append(out, c)
+	}
+	slices.SortStableFunc(out, func(x, y choice) int { return cmp.Compare(took[x], took[y]) })
+	return out
 }
 
 // smallMessage is the message to a peer below which NCCL's point-to-point transfers take
@@ -118,18 +110,4 @@ func (r *Runtime) pointToPoint(a Ask) (choice, bool) {
 		return choice{algorithm: "p2p", protocol: "ll"}, true
 	}
 	return choice{algorithm: "p2p", protocol: "simple"}, true
-}
-
-// fitted are the ways to make a collective that a profile has kernels for.
-func fitted(p *cost.Profile, k collective.Kind, algorithm, protocol string) []choice {
-	var out []choice
-	for i := range p.Kernels {
-		x := &p.Kernels[i]
-		c := choice{algorithm: x.Algorithm, protocol: x.Protocol}
-		if x.Collective == k.String() && isA(x.Algorithm, algorithm) && isA(x.Protocol, protocol) &&
-			!slices.Contains(out, c) {
-			out = append(out, c)
-		}
-	}
-	return out
 }

@@ -21,7 +21,6 @@ type Runtime struct {
 	profile *cost.Profile
 	general *cost.Profile // of all hardware together, for what profile does not know
 	rates   machineRates
-	reduces bool // its NVSwitches multicast and reduce
 
 	topo             *topology.Topology
 	options          Options
@@ -42,26 +41,35 @@ type Prediction struct {
 	Slowest   string     // the largest part of Latency
 	Floored   bool       // a launch floor hides what the kernel takes
 	HeldOut   float64    // mean error of the kernel on measurements left out of its fit
+	Basis     string     // where the kernel came from (cost.Bases)
 	Warnings  []string
 	least     units.Time // that no schedule beats
-	beyond    float64    // how many times as large, or small, as what its kernel was fitted on; 1 within
+	bands     *cost.Profile
 }
 
 // ownError is NCCL's own model's mean error on the measurements in docs/validation.md.
 const ownError = 0.25
 
-// Band is what is normal: the prediction give or take twice its mean error, which is 5 %
-// at least: runs of one case differ by that.
+// Band is what is normal: where 85 to 95 % of measured times lay on machines that the fit had not seen; where none were
+// left out, twice the kernel's mean error. It is 5 % at least: runs of one case differ by that.
 func (p *Prediction) Band() (low, high units.Time) {
-	e := max(2*p.HeldOut, 0.05)
-	return max(units.Time(float64(p.Time)/(1+e)), p.least), units.Time(float64(p.Time) * (1 + e))
+	e := 1 + max(2*p.HeldOut, 0.05)
+	if p.bands != nil {
+		if b := p.bands.Band(cost.ClassOf(p.Over), p.Basis); b != nil {
+			e = max(b.Factor(p.LatencyShare()), 1.05)
+		}
+	}
+	return max(units.Time(float64(p.Time)/e), p.least), units.Time(float64(p.Time) * e)
 }
+
+// LatencyShare is the share of the time that moves no bytes.
+func (p *Prediction) LatencyShare() float64 { return min(1, float64(p.Latency)/float64(p.Time)) }
 
 // NewRuntime prepares predictions on a topology with a machine's kernels (nil: it has none), and
 // general ones for those that it has not. GPUs
 // that NCCL does not know (RCCL runs on them) are predicted from kernels alone.
 func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Runtime, error) {
-	r := &Runtime{profile: cmp.Or(p, general), general: general, reduces: switchesReduce(t), topo: t, options: o, scaleUp: 1, network: 1,
+	r := &Runtime{profile: cmp.Or(p, general), general: general, topo: t, options: o, scaleUp: 1, network: 1,
 		ladders: &sync.Map{}}
 	m, err := New(t, o) // which may not know the GPUs
 	if err == nil {
@@ -145,70 +153,42 @@ func (r *Runtime) Predict(a Ask) (Prediction, error) {
 
 // raw is the time of what NCCL chooses for this size alone.
 func (r *Runtime) raw(a Ask) (Prediction, error) {
-	var best Prediction
 	why := r.why
 	for _, c := range r.choices(a) {
 		p, err := r.one(a, c)
-		if err != nil {
-			why = err
-			continue
-		}
-		if c.chosen {
+		if err == nil {
 			return p, nil
 		}
-		if best.Time == 0 || p.before(&best) {
-			best = p
-		}
+		why = err
 	}
-	if best.Time == 0 {
-		if why == nil {
-			why = unsupported("NCCL does not run it on %d ranks", r.rates.ranks)
-		}
-		return best, unsupported("%v by %s/%s is not modelled here: %w", a.Kind, orAny(a.Algorithm), orAny(a.Protocol), why)
+	if why == nil {
+		why = unsupported("NCCL does not run it on %d ranks", r.rates.ranks)
 	}
-	return best, nil
+	return Prediction{}, unsupported("%v by %s/%s is not modelled here: %w", a.Kind, orAny(a.Algorithm), orAny(a.Protocol), why)
 }
 
-// reach is how far beyond its measurements a kernel's time may still decide what runs:
-// with their ranks grows the size at which libraries change protocols, and most kernels
-// are fitted on 2 to 8 ranks.
-const reach = 8
-
-// before reports whether p rather than q runs where nothing else says what does. The
-// measurements of a kernel end where the library went on with another one, so that far
-// beyond them it does not run, however fast what it extrapolates to may be.
-func (p *Prediction) before(q *Prediction) bool {
-	return cmp.Or(cmp.Compare(max(p.beyond, reach), max(q.beyond, reach)), cmp.Compare(p.Time, q.Time)) < 0
-}
-
-// one predicts one way.
+// one predicts one way: by a kernel, as far as that can be trusted, and by the corrected estimate of the library.
 func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	w, err := r.work(a.Kind, c.algorithm, a.Size)
 	if err != nil {
 		return Prediction{}, err
 	}
-	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own, beyond: 1}
+	latency, time, by := r.estimate(a.Kind, c, &w)
+	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own, HeldOut: ownError,
+		Basis: cost.OwnEstimate, bands: r.general, Slowest: "NCCL's own estimate"}
 	kernel, note := r.kernel(a, c)
 	switch {
 	case kernel != nil:
-		p.Fitted, p.HeldOut = true, kernel.HeldOut
-		p.Latency, p.Time = r.spend(kernel, &w)
+		l, t := r.spend(kernel, &w)
+		trust := r.trust(a, c, kernel)
+		latency, time = between(float64(l), latency, trust), between(float64(t), time, trust)
+		p.Fitted, p.HeldOut, p.Basis = true, kernel.HeldOut, r.basis(a, c, kernel)
 		p.Slowest = slowestPart(kernel, &w)
-		p.beyond = kernel.Beyond(a.Size)
-		p.Warnings = extrapolated(r.profile.Name, kernel, p.beyond)
-	case c.own > 0:
-		p.Time, p.HeldOut, p.Slowest = c.own+units.Time(r.farther(&w)), ownError, "NCCL's own estimate"
-		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s: NCCL's own estimate was used", r.profile.Name, a.Kind, c.algorithm,
-			c.protocol)
-	case r.model == nil:
-		k := r.prior(a.Kind, c)
-		p.HeldOut, p.Slowest = ownError, slowestPart(&k, &w)
-		p.Latency, p.Time = r.spend(&k, &w)
-		note = fmt.Sprintf("profile %s has no kernel for %v by %s/%s over %s: NCCL's constants were used", r.profile.Name, a.Kind,
-			c.algorithm, c.protocol, r.rates.over)
+		p.Warnings = extrapolated(r.profile.Name, kernel, kernel.Beyond(a.Size))
 	default:
-		return p, unsupported("profile %s has no kernel for %v by %s/%s", r.profile.Name, a.Kind, c.algorithm, c.protocol)
+		note = r.estimated(a.Kind, c, by)
 	}
+	p.Latency, p.Time = units.Time(latency), units.Time(time)
 	switch {
 	case r.profile.Kind == cost.Assumed:
 		p.Warnings = append(p.Warnings, "assumed: "+r.profile.Source)
@@ -268,7 +248,7 @@ func counted(n float64, thing string) string { return units.Counted(int(math.Rou
 func (p *Prediction) Behind(floor units.Time) *Prediction {
 	out := *p
 	if floor > out.Time {
-		out.Time, out.Floored = floor, true
+		out.Time, out.Floored, out.Basis = floor, true, cost.LaunchFloor
 	}
 	return &out
 }

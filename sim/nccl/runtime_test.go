@@ -215,28 +215,17 @@ func TestMeshesHaveNoNVLS(t *testing.T) {
 	}
 }
 
-// Where NCCL's model knows nothing of the GPUs, a kernel far beyond what it was fitted on
-// does not run while another one is nearer, however fast it extrapolates to be. Which are
-// near, each way by itself says.
-func TestKernelsRunNearTheirMeasurements(t *testing.T) {
+// Where NCCL's model knows nothing of the GPUs, its constants choose: few bytes by LL, many by Simple.
+func TestConstantsChooseTheProtocol(t *testing.T) {
 	r := runtime(t, load(t, "pcie3-server", topology.Options{}), "pcie3")
 	if r.Chooses() {
 		t.Fatal("NCCL knows the GPUs")
 	}
 	for _, k := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
 		collective.Reduce} {
-		for size := units.Bytes(64); size <= 16*units.GiB; size *= 2 {
-			p := predict(t, r, Ask{Kind: k, Size: size})
-			for _, protocol := range []string{"ll", "simple"} {
-				q := predict(t, r, Ask{Kind: k, Protocol: protocol, Size: size})
-				if p.beyond > reach && q.beyond < p.beyond || p.Time > q.Time && q.beyond <= reach {
-					t.Errorf("%v of %v by %s in %v, %g times beyond its kernel; %s takes %v, %g times", k, size, p.Protocol, p.Time,
-						p.beyond, protocol, q.Time, q.beyond)
-				}
-			}
-			want := map[units.Bytes]string{64: "ll", 64 * units.KiB: "ll", 4 * units.MiB: "simple", 64 * units.MiB: "simple",
-				units.GiB: "simple", 16 * units.GiB: "simple"}[size]
-			if want != "" && p.Protocol != want {
+		for size, want := range map[units.Bytes]string{64: "ll", 64 * units.KiB: "ll", 4 * units.MiB: "simple", 64 * units.MiB: "simple",
+			units.GiB: "simple", 16 * units.GiB: "simple"} {
+			if p := predict(t, r, Ask{Kind: k, Size: size}); p.Protocol != want {
 				t.Errorf("%v of %v by %s, want %s", k, size, p.Protocol, want)
 			}
 		}

@@ -29,6 +29,13 @@ type Cases struct {
 	topos    map[[2]int]*topology.Topology
 	plans    map[caseKey]*sim.Plan
 	runtimes map[[2]int]*nccl.Runtime
+	others   map[other]*nccl.Runtime // with other profiles
+}
+
+// other is a runtime with other profiles than the machine's own.
+type other struct {
+	runtime          *nccl.Runtime
+	profile, general *cost.Profile
 }
 
 // NewCases predicts by a profile, and by what is believed of all machines where that says nothing.

@@ -24,9 +24,13 @@ const floorSize = 8 * units.KiB
 // Floors are what a launch costs in each run, at least.
 type Floors map[runKey]units.Time
 
+// launch is what starting one GPU's kernel takes at most: nccl-tests and PyTorch take 3 to 10 µs (series sb-a100x8,
+// mle-h200x8 in validation/); a first row that takes more was a run that had not warmed up.
+const launch = 15 * units.Microsecond
+
 // LaunchFloors finds the floor of every run in which one process launches for all GPUs:
 // a parameter of the run, not of the hardware. It is the median of the times of its
-// smallest sizes.
+// smallest sizes, but no more than any larger one took, or than launches can cost.
 func LaunchFloors(rows []measurement.Row, single func(measurement.Row) bool) Floors {
 	least := map[runKey]units.Bytes{}
 	for _, m := range rows {
@@ -44,6 +48,16 @@ func LaunchFloors(rows []measurement.Row, single func(measurement.Row) bool) Flo
 	for k, times := range small {
 		slices.Sort(times)
 		floors[k] = times[len(times)/2]
+	}
+	for _, m := range rows {
+		k := runOf(m)
+		if floors[k] == 0 || m.Time <= 0 {
+			continue
+		}
+		floors[k] = min(floors[k], launch*units.Time(m.GPUs/max(m.Nodes, 1)))
+		if m.Size > max(floorSize, least[k]) {
+			floors[k] = min(floors[k], m.Time)
+		}
 	}
 	return floors
 }

@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"cmp"
 	"fmt"
 
 	"railyard/model/cost"
@@ -39,18 +40,37 @@ func (c *Cases) PredictWith(profile, general *cost.Profile, m measurement.Row) (
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	p, err := r.With(profile, general).Predict(asked(m))
+	p, err := c.with(r, profile, general).Predict(asked(m))
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	low, high := p.Behind(c.Floors[runOf(m)]).Band()
-	out := report.Predicted{Time: p.Time, Low: low, High: high, Own: p.Own, Schedule: p.Algorithm + "/" + p.Protocol, Profile: profile.Name,
-		Over: p.Over, Warnings: p.Warnings}
-	if floor := c.Floors[runOf(m)]; floor > out.Time {
-		out.Time = floor
+	x := p.Behind(c.Floors[runOf(m)])
+	low, high := x.Band()
+	out := report.Predicted{Time: x.Time, Low: low, High: high, Own: x.Own, Schedule: x.Algorithm + "/" + x.Protocol, Profile: profile.Name,
+		Over: x.Over, Basis: x.Basis, Latency: x.LatencyShare(), Warnings: x.Warnings}
+	if x.Floored {
 		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], report.HiddenByLaunch)
 	}
 	return out, nil
+}
+
+// with is a runtime with other profiles, kept for as long as these are the ones.
+func (c *Cases) with(r *nccl.Runtime, profile, general *cost.Profile) *nccl.Runtime {
+	key := other{r, profile, general}
+	if x, ok := c.others[key]; ok {
+		return x
+	}
+	for old := range c.others {
+		if old.general != general {
+			c.others = nil
+		}
+		break
+	}
+	if c.others == nil {
+		c.others = map[other]*nccl.Runtime{}
+	}
+	c.others[key] = r.With(profile, general)
+	return c.others[key]
 }
 
 // asked is a row as a question.
@@ -74,5 +94,6 @@ func (c *Cases) KernelCase(m measurement.Row) (fit.KernelCase, error) {
 	}
 	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops, Steps: x.Work.Steps, Chunk: x.Work.Chunk,
 		Chain: x.Work.Chain, Line: x.Work.Line,
-		Prior: x.Prior, Machine: c.profile.Name, Ranks: m.GPUs, Series: m.ID, Size: m.Size, Time: max(m.Time-x.Farther, m.Time/10)}, err
+		Prior: x.Prior, Latency: x.Latency, Bytes: x.Bytes, System: cmp.Or(m.System, m.ID), Machine: c.profile.Name, Ranks: m.GPUs,
+		Series: m.ID, Size: m.Size, Time: max(m.Time-x.Farther, m.Time/10)}, err
 }

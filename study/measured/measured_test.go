@@ -38,4 +38,8 @@ func TestLaunchFloors(t *testing.T) {
 	if len(floors) != 1 || floors[runOf(rows[0])] != 26*units.Microsecond {
 		t.Errorf("%v", floors)
 	}
+	rows = []measurement.Row{row(32*units.KiB, 6349, "stream"), row(64*units.KiB, 3174, "stream"), row(units.MiB, 380, "stream")}
+	if got := LaunchFloors(rows, Streamed)[runOf(rows[0])]; got != 60*units.Microsecond {
+		t.Errorf("%v: more than launches for four GPUs can cost", got)
+	}
 }

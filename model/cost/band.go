@@ -1,0 +1,60 @@
+package cost
+
+import "math"
+
+// Band is how far predictions were off on machines that their kernels had not seen: 85 to 95 % of rows lay within.
+type Band struct {
+	Across  string  // what messages cross: box, pcie, network
+	Basis   string  // where the kernel came from: see Bases
+	Latency float64 // factor, either way, of times that move no bytes
+	Bytes   float64 // of times that do nothing else
+	Rows    int
+	Systems int
+}
+
+// Classes are the media that machines' kernels cross, as far as their predictions are as good as one another.
+const (
+	InBox    = "box" // NVLink, Infinity Fabric
+	OverPCIe = "pcie"
+	Across   = AnyNetwork
+)
+
+// ClassOf is the class of what a kernel crosses.
+func ClassOf(over string) string {
+	switch over {
+	case "nvlink", "xgmi":
+		return InBox
+	case "pcie", HostMemory:
+		return OverPCIe
+	}
+	return Across
+}
+
+// Bases are where a prediction comes from, the best first: a kernel of this machine for this collective, the same
+// beyond the sizes that it was fitted on, one of another collective or of all machines together, the library's own
+// estimate; and last a launch floor.
+const (
+	OwnKernel    = "own"
+	Extrapolated = "extrapolated"
+	OtherKernel  = "other"
+	OwnEstimate  = "estimate"
+	LaunchFloor  = "floor"
+)
+
+// Bases are all of them.
+var Bases = []string{OwnKernel, Extrapolated, OtherKernel, OwnEstimate, LaunchFloor}
+
+// Band is that of a class and basis; nil where none is known.
+func (p *Profile) Band(class, basis string) *Band {
+	for i := range p.Bands {
+		if b := &p.Bands[i]; b.Across == class && b.Basis == basis {
+			return b
+		}
+	}
+	return nil
+}
+
+// Factor is by how much a time may be off of which a share moves no bytes.
+func (b *Band) Factor(latency float64) float64 {
+	return math.Exp(math.Hypot(latency*math.Log(b.Latency), (1-latency)*math.Log(b.Bytes)))
+}

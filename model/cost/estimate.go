@@ -1,0 +1,43 @@
+package cost
+
+import "railyard/model/units"
+
+// Estimate is how far the library's own estimates are off over a medium on machines that it was not made on.
+// Corrected they are
+//
+//	Latency·l·(1 + Fill·size/(size+FillFrom)) + Bytes·b
+//
+// where l is the part that moves no bytes and b the rest: what a kernel takes of which nothing was measured.
+type Estimate struct {
+	Over    string  // as a kernel's
+	Latency float64 // factors
+	Fill    float64
+	Bytes   float64
+	Rows    int     // measurements behind it
+	Systems int     // machines behind those
+	HeldOut float64 // factor (geometric mean) by which machines left out are off
+}
+
+// FillFrom is the size at which half of what fills pipelines is paid: on 2 to 32 nodes measured times are above the
+// library's estimates by as much from some 10 MiB on (series aws-p5-2n-ar, aws-p4de-2n-ar, h100-2n-ar-b in validation/).
+const FillFrom = 8 * units.MiB
+
+// Corrected are the two parts of the library's own estimate for a size, after the correction.
+func (e *Estimate) Corrected(latency, bytes float64, size units.Bytes) (l, b float64) {
+	return e.Latency * latency * (1 + e.Fill*Filled(size)), e.Bytes * bytes
+}
+
+// Filled is the share of Fill that a size pays.
+func Filled(size units.Bytes) float64 { return float64(size) / float64(size+FillFrom) }
+
+// Estimate is the correction over a medium; over a network that is not known, that of all networks. nil: there is none.
+func (p *Profile) Estimate(over string) *Estimate {
+	for _, name := range []string{over, ClassOf(over)} {
+		for i := range p.Estimates {
+			if p.Estimates[i].Over == name {
+				return &p.Estimates[i]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"railyard/model/cost"
+	"railyard/model/units"
+)
+
+// runs are times of machines on a medium, off from the library's estimates by given factors and, each machine by itself,
+// by a spread.
+func runs(over string, machines int, truth cost.Estimate, spread float64) []KernelCase {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var out []KernelCase
+	for i := range machines {
+		own := math.Exp(spread * rng.NormFloat64())
+		for size := units.KiB; size <= 4*units.GiB; size *= 2 {
+			c := KernelCase{KernelKey: cost.KernelKey{Over: over}, System: fmt.Sprint(over, i), Size: size, Latency: 25e6,
+				Bytes: float64(size) / 300e9 * 1e12}
+			l, b := truth.Corrected(c.Latency, c.Bytes, size)
+			c.Time = units.Time(own * (l + b))
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func estimateOver(list []cost.Estimate, over string) cost.Estimate {
+	return *(&cost.Profile{Estimates: list}).Estimate(over)
+}
+
+// What machines are off by is found again; a network that nobody measured has what networks have in common, and one odd
+// machine does not move the others.
+func TestEstimatesAreFoundAgain(t *testing.T) {
+	efa, ib := cost.Estimate{Latency: 6, Fill: 1, Bytes: 1.05}, cost.Estimate{Latency: 1.5, Fill: 0.8, Bytes: 1}
+	cases := append(runs("efa", 8, efa, 0.05), runs("ib", 8, ib, 0.05)...)
+	list := Estimates(cases)
+	for over, want := range map[string]cost.Estimate{"efa": efa, "ib": ib} {
+		got := estimateOver(list, over)
+		if !near(got.Latency, want.Latency, 0.12) || !near(got.Fill, want.Fill, 0.3) || !near(got.Bytes, want.Bytes, 0.05) ||
+			got.Systems != 8 {
+			t.Errorf("%s: %+v, want %+v", over, got, want)
+		}
+	}
+	if got := estimateOver(list, "roce"); got.Over != cost.AnyNetwork || got.Latency < 1.5 || got.Latency > 6 || got.Systems != 16 {
+		t.Errorf("a network that is not known: %+v", got)
+	}
+	odd := runs("ib", 1, cost.Estimate{Latency: 40, Fill: 1, Bytes: 1}, 0)
+	for i := range odd {
+		odd[i].System = "odd"
+	}
+	if got, before := estimateOver(Estimates(append(cases, odd...)), "ib"), estimateOver(list, "ib"); !near(got.Latency, before.Latency, 0.1) {
+		t.Errorf("one odd machine of nine: latency %v, %v without", got.Latency, before.Latency)
+	}
+}
+
+// However many rows a machine has, it weighs as much as another.
+func TestMachinesWeighTheSame(t *testing.T) {
+	slow, fast := runs("ib", 1, cost.Estimate{Latency: 2, Fill: 1, Bytes: 1}, 0), runs("ib", 1, cost.Estimate{Latency: 1.5, Fill: 1, Bytes: 1}, 0)
+	for i := range slow {
+		slow[i].System = "slow"
+	}
+	want := estimateOver(Estimates(append(slow, fast...)), "ib")
+	many := slow
+	for range 9 {
+		many = append(many, slow...)
+	}
+	if got := estimateOver(Estimates(append(many, fast...)), "ib"); !near(got.Latency, want.Latency, 1e-3) {
+		t.Errorf("latency %v with ten times as many rows of one machine, %v with as many", got.Latency, want.Latency)
+	}
+}
+
+// Most rows lie inside a band, of latencies and of rates, of few machines more than of many; a basis of few machines
+// takes the class's.
+func TestBandsHoldMostMisses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var misses []Miss
+	for i := range 40 {
+		for range 50 {
+			misses = append(misses,
+				Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Latency: 1, Off: 0.5 * rng.NormFloat64()},
+				Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Latency: 0, Off: 0.05 * rng.NormFloat64()})
+		}
+	}
+	p := &cost.Profile{Bands: Bands(misses)}
+	own, other := p.Band(cost.InBox, cost.OwnKernel), p.Band(cost.InBox, cost.OtherKernel)
+	if !near(math.Log(own.Latency), 0.5*1.405, 0.1) || !near(math.Log(own.Bytes), 0.05*1.405, 0.1) || // 84 %
+		own.Systems != 40 {
+		t.Errorf("%+v", own)
+	}
+	few := (&cost.Profile{Bands: Bands(misses[:5*100])}).Band(cost.InBox, cost.OwnKernel)
+	if few.Latency <= own.Latency {
+		t.Errorf("five machines: %+v, 40 have %+v", few, own)
+	}
+	if other.Latency != own.Latency || other.Systems != 0 {
+		t.Errorf("%+v, the class has %+v", other, own)
+	}
+	if f := own.Factor(1); f != own.Latency || own.Factor(0.5) >= f || own.Factor(0.5) <= own.Bytes {
+		t.Errorf("factor %v of latency alone, %v of half", f, own.Factor(0.5))
+	}
+}

@@ -1,0 +1,94 @@
+package nccl
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/units"
+)
+
+// own is what the library's constants say of a way, in parts: NCCL's own estimate, or of what NCCL has no cost model
+// for (sends and receives, other vendors' GPUs) its table of latencies and the rate of its protocols.
+func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes float64) {
+	if c.own > 0 {
+		return float64(c.latency), float64(c.own - c.latency)
+	}
+	prior := r.prior(k, c)
+	l, total := r.spend(&prior, w)
+	return max(float64(l)-r.farther(w), 0), float64(total - l)
+}
+
+// estimate is the library's own, corrected by what it is off by on measured machines.
+func (r *Runtime) estimate(k collective.Kind, c choice, w *Work) (latency, total float64, by *cost.Estimate) {
+	l, b := r.own(k, c, w)
+	if by = r.general.Estimate(r.rates.over); by != nil {
+		l, b = by.Corrected(l, b, w.Size)
+	}
+	l = max(l+r.farther(w), 0)
+	return l, l + b, by
+}
+
+// A prediction lies between a kernel and the corrected estimate, the nearer to the kernel the more machines that was
+// fitted on: doubt is how many of them the estimate counts for, by the class of what is crossed. In a box machines of
+// one kind are alike, and a machine's own kernel is taken as it is.
+var doubts = map[string]float64{cost.InBox: 1, cost.OverPCIe: 0.5, cost.Across: 2}
+
+// trust is the weight of a kernel's time against the estimate, from 0 to 1.
+func (r *Runtime) trust(a Ask, c choice, x *cost.Kernel) float64 {
+	class, n := cost.ClassOf(r.rates.over), float64(x.Systems)
+	weight := n / (n + doubts[class])
+	if class == cost.InBox && r.basis(a, c, x) != cost.OtherKernel {
+		weight = 1
+	}
+	return weight * r.reaches(a, c, x)
+}
+
+// reaches is how far a kernel can be followed beyond the sizes that it was fitted on, from 1 to 0: as far as it showed
+// there what decides here, the bytes of large sizes and the latency of small ones; else a half where sizes are fourfold.
+func (r *Runtime) reaches(a Ask, c choice, x *cost.Kernel) float64 {
+	beyond, end := x.Beyond(a.Size), x.MinSize
+	if beyond == 1 {
+		return 1
+	}
+	if a.Size > x.MaxSize {
+		end = x.MaxSize
+	}
+	w, err := r.work(a.Kind, c.algorithm, end)
+	if err != nil {
+		return 0
+	}
+	latency, total := r.spend(x, &w)
+	share := float64(latency) / float64(max(total, 1))
+	if a.Size > x.MaxSize {
+		share = 1 - share
+	}
+	return max(share, 1/math.Sqrt(beyond))
+}
+
+// basis says where a kernel comes from.
+func (r *Runtime) basis(a Ask, c choice, x *cost.Kernel) string {
+	switch own := r.key(a.Kind, c, a.Graph); {
+	case x != r.profile.Kernel(own):
+		return cost.OtherKernel
+	case x.Beyond(a.Size) > 1:
+		return cost.Extrapolated
+	}
+	return cost.OwnKernel
+}
+
+// between is the geometric mean of two times with a weight of the first.
+func between(a, b, weight float64) float64 {
+	return math.Exp(weight*math.Log(max(a, 1)) + (1-weight)*math.Log(max(b, 1)))
+}
+
+// estimated says that no kernel was known.
+func (r *Runtime) estimated(k collective.Kind, c choice, by *cost.Estimate) string {
+	text := fmt.Sprintf("profile %s has no kernel for %v by %s/%s over %s: NCCL's own estimate was used", r.profile.Name, k, c.algorithm,
+		c.protocol, r.rates.over)
+	if by == nil {
+		return text
+	}
+	return fmt.Sprintf("%s, corrected by what it is off by over %s on %s", text, by.Over, units.Counted(by.Systems, "machine"))
+}

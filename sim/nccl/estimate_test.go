@@ -1,0 +1,59 @@
+package nccl
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Over a network that nobody measured the library's own estimate is taken, corrected by what all networks have in
+// common, and that is said.
+func TestUnknownNetworksTakeTheCorrectedEstimate(t *testing.T) {
+	topo := load(t, "dgx-h100", topology.Options{Nodes: 2})
+	general := &cost.Profile{Name: cost.General, Estimates: []cost.Estimate{{Over: cost.AnyNetwork, Latency: 3, Fill: 1, Bytes: 1.1,
+		Systems: 7}}}
+	r, err := NewRuntime(topo, &cost.Profile{Name: "none"}, general, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, most := range map[units.Bytes]float64{8: 3, 16 * units.GiB: 1.2} {
+		p := predict(t, r, Ask{Kind: collective.AllReduce, Size: size})
+		if off := float64(p.Time) / float64(p.Own); off > most*1.01 || off < most*0.9 || p.Basis != cost.OwnEstimate {
+			t.Errorf("%v: %v, NCCL's own estimate is %v (%s)", size, p.Time, p.Own, p.Basis)
+		}
+		if text := strings.Join(p.Warnings, " "); !strings.Contains(text, "corrected by what it is off by over network on 7 machines") {
+			t.Errorf("%v: %s", size, text)
+		}
+	}
+}
+
+// A kernel is followed beyond its sizes as far as they showed what decides there: one that was fitted on gigabytes
+// says nothing of the latency of few bytes, one that was fitted on few bytes nothing of rates.
+func TestKernelsAreFollowedAsFarAsTheyReach(t *testing.T) {
+	r := runtime(t, load(t, "hgx-h200-4", topology.Options{}), "h200")
+	c := choice{algorithm: "ring", protocol: "simple"}
+	k := r.prior(collective.AllReduce, c)
+	at := func(min, max, size units.Bytes) float64 {
+		k.MinSize, k.MaxSize = min, max
+		return r.reaches(Ask{Kind: collective.AllReduce, Size: size}, c, &k)
+	}
+	for _, x := range []struct {
+		what     string
+		got      float64
+		min, max float64
+	}{
+		{"within", at(units.KiB, units.GiB, units.MiB), 1, 1},
+		{"gigabytes, asked of few bytes", at(4*units.GiB, 16*units.GiB, 8), 0, 0.05},
+		{"gigabytes, asked of more", at(units.MiB, 4*units.GiB, 64*units.GiB), 0.95, 1},
+		{"few bytes, asked of fewer", at(units.KiB, units.MiB, 8), 0.95, 1},
+		{"few bytes, asked of gigabytes", at(8, units.KiB, 4*units.GiB), 0, 0.05},
+	} {
+		if x.got < x.min || x.got > x.max {
+			t.Errorf("%s: %v, want %v to %v", x.what, x.got, x.min, x.max)
+		}
+	}
+}
