@@ -161,8 +161,8 @@ func (a *Answer) Crossovers() ([]planner.Crossover, error) {
 	return planner.Crossovers(rows, a.score)
 }
 
-// goOn puts a plan of the whole machine in the place of one for what is left.
-func (a *Answer) goOn(row *Row, old *schedule.Schedule, t units.Time) (err error) {
+// takeOver puts a plan of the whole machine in the place of one for what is left.
+func (a *Answer) takeOver(row *Row, old *schedule.Schedule, t units.Time) (err error) {
 	topo := a.Question.asked.Topology
 	s := *old
 	s.TopologyName, s.TopologyHash = topo.Name(), topo.Hash()

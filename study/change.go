@@ -61,7 +61,7 @@ func (a *Answer) keep(before *Answer) error {
 		if k := row.Kept; k.Time == 0 || k.Least || k.Time >= row.Prediction.Time {
 			continue
 		}
-		if err := a.goOn(row, old.Schedule, row.Kept.Time); err != nil {
+		if err := a.takeOver(row, old.Schedule, row.Kept.Time); err != nil {
 			return err
 		}
 	}

@@ -125,7 +125,7 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 			}
 			others = append(others, more...)
 		}
-		if err := f.tell(all, others); err != nil {
+		if err := f.writeFastest(all, others); err != nil {
 			return err
 		}
 	}
@@ -135,8 +135,8 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 	return f.draw(cases)
 }
 
-// tell writes what was fastest into a profile.
-func (f *tablesFlags) tell(first, others []tuning.Row) error {
+// writeFastest writes what was fastest into a profile.
+func (f *tablesFlags) writeFastest(first, others []tuning.Row) error {
 	if f.gpu == "" {
 		return cli.Usagef("--methods needs --gpu, the name of the GPUs they are of")
 	}

@@ -14,16 +14,16 @@ import (
 // scenario is what simulate plays: jobs on a machine, with what may slow them down. What
 // it is compared with is another scenario that lacks one of those.
 type scenario struct {
-	topo      *topology.Topology
-	machine   *cost.Machine
-	profile   *cost.Profile // what plans cost there
-	jobs      []*job
-	compile   sim.CompileOptions
-	everyLink bool // list them one by one
-	late      *stragglers
-	baseline  study.Baseline     // of the first job, where all ranks run it
-	delays    []units.Time       // of late, for the seed at hand
-	planned   *schedule.Schedule // where parts have failed: the first job's on the whole machine, if it was planned for that
+	topo       *topology.Topology
+	machine    *cost.Machine
+	profile    *cost.Profile // what plans cost there
+	jobs       []*job
+	compile    sim.CompileOptions
+	everyLink  bool // list them one by one
+	stragglers *stragglers
+	baseline   study.Baseline     // of the first job, where all ranks run it
+	delays     []units.Time       // of stragglers, for the seed at hand
+	planned    *schedule.Schedule // where parts have failed: the first job's on the whole machine, if it was planned for that
 
 	plannedIdle *schedule.Schedule // the same where there is background traffic: on the idle machine
 }

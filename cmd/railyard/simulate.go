@@ -39,7 +39,7 @@ type simulateFlags struct {
 	with        []string
 	ecmp        uint64
 	qps         int
-	late        stragglerFlags
+	stragglers  stragglerFlags
 	everyLink   bool
 	repeat      int
 }
@@ -54,7 +54,7 @@ func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl.StringArrayVar(&o.with, "with", nil, "another job that runs at once: FILE.json[:SIZE][@RANKS] or COLLECTIVE[:ALGO][:SIZE][@RANKS]")
 	fl.Uint64Var(&o.ecmp, "ecmp", 0, "networks hash flows with this seed instead of spreading transfers over all paths")
 	fl.IntVar(&o.qps, "qps", 1, "flows (queue pairs) that each connection is split over, with --ecmp")
-	o.late.add(cmd)
+	o.stragglers.add(cmd)
 	fl.BoolVar(&o.everyLink, "every-link", false, "list all links one by one, also of machines with more than 4096 (as --load needs them)")
 	fl.IntVar(&o.repeat, "repeat", 0, "also give P50, P95 and P99 over so many seeds, from --seed and --ecmp on")
 }
@@ -71,7 +71,7 @@ func (o *simulateFlags) check(cmd *cobra.Command) error {
 	switch {
 	case changed("qps") && !changed("ecmp"):
 		return cli.Usagef("--qps has no effect without --ecmp: give a seed")
-	case changed("seed") && len(o.late.specs) == 0:
+	case changed("seed") && len(o.stragglers.specs) == 0:
 		return cli.Usagef("--seed has no effect without --straggler")
 	case o.qps < 1 || o.qps > 1024:
 		return cli.Usagef("--qps %d: must be from 1 to 1024", o.qps)
@@ -116,13 +116,13 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 	if x.topo, err = f.topo.load(); err != nil {
 		return nil, err
 	}
-	if x.late, err = o.late.parse(x.topo); err != nil {
+	if x.stragglers, err = o.stragglers.parse(x.topo); err != nil {
 		return nil, err
 	}
-	if o.repeat > 0 && x.compile.Hashing == nil && !x.late.random() {
+	if o.repeat > 0 && x.compile.Hashing == nil && !x.stragglers.random() {
 		return nil, cli.Usagef("--repeat has no effect without --ecmp or a --straggler by chance (exp:, normal:)")
 	}
-	x.delays = x.late.delays(o.late.seed)
+	x.delays = x.stragglers.delays(o.stragglers.seed)
 	if x.machine, err = f.profile.machine(x.topo); err != nil {
 		return nil, err
 	}

@@ -40,9 +40,9 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 		}
 	}
 	if d.Stragglers != nil {
-		d.Stragglers.Spec = o.late.specs
-		if x.late.random() {
-			d.Stragglers.Seed = &o.late.seed
+		d.Stragglers.Spec = o.stragglers.specs
+		if x.stragglers.random() {
+			d.Stragglers.Seed = &o.stragglers.seed
 		}
 	}
 	if o.trace != "" {

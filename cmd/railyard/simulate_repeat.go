@@ -18,7 +18,7 @@ func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "simulating")
 	defer bar.Finish()
-	delays := func(run int) []units.Time { return x.late.delays(o.late.seed + uint64(run)) }
+	delays := func(run int) []units.Time { return x.stragglers.delays(o.stragglers.seed + uint64(run)) }
 	times, err := plan.Repeat(o.repeat, x.sizes(), delays, func(done int) { bar.Set(done, o.repeat) })
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (f *tuneFlags) run(cmd *cobra.Command) error {
 	if err := f.measure(cmd, t.NumRanks(), rows); err != nil {
 		return err
 	}
-	return f.tell(cmd, m, rows)
+	return f.writeProfile(cmd, m, rows)
 }
 
 // measure sweeps all numbers of GPUs.
@@ -118,8 +118,8 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 	return out.Error()
 }
 
-// tell reads the rows back and writes the profile.
-func (f *tuneFlags) tell(cmd *cobra.Command, m *cost.Machine, rows string) error {
+// writeProfile reads the rows back and writes the profile.
+func (f *tuneFlags) writeProfile(cmd *cobra.Command, m *cost.Machine, rows string) error {
 	all, err := tuning.ReadRows(rows)
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func (r *runner) move(t int, op *Op) error {
 		}
 	}
 	if r.h != nil {
-		r.tell(r.threads[t].block, op, src, dst)
+		r.emit(r.threads[t].block, op, src, dst)
 	}
 	if op.Name == "pws" || op.Name == "pwsf" {
 		return r.signal(t, op)
@@ -48,8 +48,8 @@ func (r *runner) move(t int, op *Op) error {
 	return nil
 }
 
-// tell makes two-sided operations of a one-sided one.
-func (r *runner) tell(block int, op *Op, src, dst []operand) {
+// emit makes two-sided operations of a one-sided one.
+func (r *runner) emit(block int, op *Op, src, dst []operand) {
 	thread := func(gpu int) program.Thread { return program.Thread{Rank: gpu, Block: block} }
 	switch op.Name {
 	case "put", "pws", "pwsf":

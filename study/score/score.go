@@ -38,7 +38,7 @@ func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) 
 		return p, nil
 	}
 	key := [2]string{x.Algorithm, string(x.Protocol)}
-	if y := s.last[key]; y != nil && alikeButSlices(x, y) {
+	if y := s.last[key]; y != nil && sameButSlices(x, y) {
 		if p, ok := s.plans[y].Resliced(x); ok {
 			s.plans[x] = p
 			return p, nil
@@ -55,8 +55,8 @@ func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) 
 	return p, err
 }
 
-// alikeButSlices reports whether schedules differ in nothing but the number of slices.
-func alikeButSlices(a, b *schedule.Schedule) bool {
+// sameButSlices reports whether schedules differ in nothing but the number of slices.
+func sameButSlices(a, b *schedule.Schedule) bool {
 	if len(a.Channels) != len(b.Channels) || !reflect.DeepEqual(a.Spec, b.Spec) {
 		return false
 	}
@@ -110,7 +110,7 @@ func (s *Scorer) givenUp(x *schedule.Schedule) bool {
 		return true
 	}
 	for y, slices := range s.tooLong {
-		if y.Algorithm == x.Algorithm && y.Protocol == x.Protocol && slices < x.Channels[0].Slices && alikeButSlices(x, y) {
+		if y.Algorithm == x.Algorithm && y.Protocol == x.Protocol && slices < x.Channels[0].Slices && sameButSlices(x, y) {
 			return true
 		}
 	}
