@@ -82,7 +82,8 @@ func TestCollNetWork(t *testing.T) {
 // through them where it has none of its own.
 func TestSHARPHasAKernel(t *testing.T) {
 	k := cost.Kernel{KernelKey: cost.KernelKey{Collective: "all_reduce", Algorithm: "collnet_direct", Protocol: "simple", Over: "ib"},
-		Base: units.Microsecond, NetHop: 300 * units.Microsecond, Pieces: []cost.Piece{{Slowdown: 2}}, MinSize: 8, MaxSize: units.GiB}
+		Base: units.Microsecond, NetHop: 300 * units.Microsecond, Pieces: []cost.Piece{{Slowdown: 2}}, MinSize: 8, MaxSize: units.GiB,
+		Systems: 1000} // so many that nothing else counts
 	p := *shipped(t, "h100")
 	p.Kernels = append([]cost.Kernel{k}, p.Kernels...)
 	r, err := NewRuntime(reducing(t, 4), &p, cost.GeneralNCCL(), Options{CollNet: On})
