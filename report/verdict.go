@@ -46,7 +46,7 @@ func (c *Comparison) verdicts() []string {
 	if !c.EachRow || len(c.Rows) == count[""] {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d rows are normal (within twice the mean error of the prediction), %d slow, %d fast",
+	return []string{fmt.Sprintf("%d of %d rows are normal (as far off as predictions are), %d slow, %d fast",
 		count["normal"], len(c.Rows)-count[""], count["slow"], count["fast"])}
 }
 
