@@ -60,12 +60,6 @@ func (p *player) family(a workload.Axis) *Family {
 	return &p.families.data
 }
 
-// compute is the time of a step that computes.
-func (p *player) compute(s *workload.Step) units.Time {
-	kernels, adds := p.parts(s)
-	return kernels + adds.framework + adds.stragglers
-}
-
 // additions are what comes on top of kernels.
 type additions struct{ framework, stragglers units.Time }
 

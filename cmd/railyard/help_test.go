@@ -47,7 +47,7 @@ func TestCommandLineIsSmall(t *testing.T) {
 	if len(commands) > 26 {
 		t.Errorf("%d commands: %s", len(commands), strings.Join(commands, ", "))
 	}
-	if len(flags) > 91 {
+	if len(flags) > 90 {
 		t.Errorf("%d names of flags: %s", len(flags), strings.Join(flags, ", "))
 	}
 	t.Logf("%d commands, %d names of flags", len(commands), len(flags))

@@ -51,7 +51,7 @@ file, and no GPU is needed.`,
 	about.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
 	about.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
 	about.StringVar(&f.date, "date", "", "when they were made, YYYY-MM-DD (with --from)")
-	fl.StringVar(&f.max, "max", "256M", "largest copy that is measured")
+	fl.StringVarP(&f.max, "maxbytes", "e", "256M", "largest copy that is measured")
 	return cmd
 }
 
@@ -66,8 +66,8 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	if given := f.source != "" || f.date != ""; given != (f.from != nil) || given && (f.source == "" || f.date == "") {
 		return cli.Usagef("--from and --about source=…,date=… go together: rows of a file do not say where and when they were measured")
 	}
-	if f.from != nil && cmd.Flags().Changed("max") {
-		return cli.Usagef("--max has no effect with --from: leave it out")
+	if f.from != nil && cmd.Flags().Changed("maxbytes") {
+		return cli.Usagef("--maxbytes has no effect with --from: leave it out")
 	}
 	t, err := f.topo.load()
 	if err != nil {
@@ -121,7 +121,7 @@ func (f *probeFlags) read() (all []measurement.Link, err error) {
 func (f *probeFlags) measure(cmd *cobra.Command, t *topology.Topology, file string) ([]measurement.Link, error) {
 	largest, err := units.ParseBytes(f.max)
 	if err != nil || largest < units.MiB {
-		return nil, cli.Usagef("--max %s: must be a size of at least 1M", f.max)
+		return nil, cli.Usagef("--maxbytes %s: must be a size of at least 1M", f.max)
 	}
 	f.date = time.Now().UTC().Format(time.DateOnly)
 	f.source = "railyard probe: " + t.Description()

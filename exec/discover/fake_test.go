@@ -156,7 +156,7 @@ func (f *filler) bridge(below string, socket int, class *topology.Class) string 
 	if class != nil {
 		gen, width := lanesOf(class.Name)
 		f.write(dir+"/max_link_speed", []string{1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe",
-			5: "32.0 GT/s PCIe"}[gen])
+			5: "32.0 GT/s PCIe", 6: "64.0 GT/s PCIe"}[gen])
 		f.write(dir+"/current_link_width", strconv.Itoa(width))
 	}
 	f.symlink(dir, "sys/bus/pci/devices/"+bus)

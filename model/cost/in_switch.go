@@ -22,14 +22,15 @@ const (
 	BlackwellInSwitch = 0.74
 )
 
-// inSwitchShare is that of a topology's NVSwitches, less the channel of one head of so many as a node has GPUs
+// MaxHeads is the most GPUs that NCCL's NVLS pulls from.
+const MaxHeads = 32
+
+// inSwitchShare is that of a topology's NVSwitches, less the channel of one head of so many as a scale-up domain has GPUs
 // (as NCCL reckons it, too); 0 where they do not multicast and add up.
 func inSwitchShare(t *topology.Topology) float64 {
 	multicast, reduces := t.InNetwork(func(d topology.Device) bool { return d.Kind == topology.NVSwitch })
-	heads := 0
-	for heads < t.NumRanks() && t.NodeOf(heads) == t.NodeOf(0) {
-		heads++
-	}
+	_, domains := t.ScaleUpDomains()
+	heads := min(len(domains[0]), MaxHeads)
 	if !multicast || !reduces || heads < 2 {
 		return 0
 	}

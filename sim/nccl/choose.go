@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/units"
 )
 
@@ -57,7 +58,7 @@ func (m *Model) Choose(k collective.Kind, size units.Bytes) (Estimate, error) {
 // fits reports whether NVLS has enough heads: all GPUs of the node must be one, but for
 // all_reduce.
 func (m *Model) fits(k collective.Kind, a Algo) bool {
-	return a != NVLS && a != NVLSTree || k == collective.AllReduce || m.maxLocal <= maxNVLSHeads
+	return a != NVLS && a != NVLSTree || k == collective.AllReduce || m.maxLocal <= cost.MaxHeads
 }
 
 func (m *Model) estimate(k collective.Kind, a Algo, p Proto, i int, size units.Bytes) Estimate {

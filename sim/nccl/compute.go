@@ -1,5 +1,7 @@
 package nccl
 
+import "railyard/model/cost"
+
 // The steps a search may take: in all, for one set of constraints, and for one where all
 // channels are alike.
 const (
@@ -84,7 +86,7 @@ func (q *quest) constrain() {
 func (q *quest) adapt() {
 	b, gpus := q.best, len(q.s.of[vGPU])
 	if b.pattern == nvlsPattern {
-		b.max = min(maxNVLSHeads, gpus)
+		b.max = min(cost.MaxHeads, gpus)
 		if !q.s.inter {
 			b.min = b.max // pull evenly from all GPUs
 		}

@@ -96,6 +96,3 @@ var treeCorrection = [numProtos][24]float64{
 	LL128:  {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
 	Simple: {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9},
 }
-
-// maxNVLSHeads is the most GPUs that NVLS pulls from.
-const maxNVLSHeads = 32

@@ -108,7 +108,7 @@ func detect(t *topology.Topology, o Options) (*machine, error) {
 		m.cc[r], m.ccMin, m.ccMax = cc, min(m.ccMin, cc), max(m.ccMax, cc)
 	}
 	m.cpu = detectCPU(t)
-	m.systemOf, m.systems = domains(t)
+	m.systemOf, m.systems = t.ScaleUpDomains()
 	return m, nil
 }
 

@@ -26,7 +26,7 @@ type machineRates struct {
 
 // ratesOf measures a topology.
 func ratesOf(t *topology.Topology) (machineRates, error) {
-	of, domains := domains(t)
+	of, domains := t.ScaleUpDomains()
 	m := machineRates{ranks: t.NumRanks(), nodes: len(domains), inSwitch: 1}
 	if m.ranks < 2 {
 		return m, unsupported("%s has one rank: there is nothing to communicate", t.Name())

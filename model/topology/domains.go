@@ -1,18 +1,16 @@
-package nccl
+package topology
 
-import "railyard/model/topology"
-
-// domains are the ranks by scale-up domain, and the domain of each: ranks whose GPUs reach one another
+// ScaleUpDomains are the ranks by scale-up domain, and the domain of each: ranks whose GPUs reach one another
 // over NVSwitches are one. NCCL counts an NVL72 rack as one node (multi-node NVLink).
-func domains(t *topology.Topology) (of []int, ranks [][]int) {
+func (t *Topology) ScaleUpDomains() (of []int, ranks [][]int) {
 	nodes := t.NumNodes()
 	sets := newSets(nodes + len(t.Devices()))
 	// A GPU stands for its node, a switch for itself.
-	key := func(d topology.DeviceID) int {
+	key := func(d DeviceID) int {
 		switch dev := t.Devices()[d]; dev.Kind {
-		case topology.NVSwitch:
+		case NVSwitch:
 			return nodes + int(d)
-		case topology.GPU:
+		case GPU:
 			return int(dev.Node)
 		}
 		return -1
