@@ -211,6 +211,9 @@ func (f *filler) gpu(rank int) GPU {
 			continue
 		}
 		g.Major = map[string]int{"nvlink1": 6, "nvlink2": 7, "nvlink3": 8, "nvlink4": 9, "nvlink5": 10}[c.Name]
+		if g.Major == 8 && c.Rate < 20e9 { // links of a bridge between workstation boards
+			g.Minor = 6
+		}
 		end := map[topology.Kind]End{topology.GPU: EndGPU, topology.NVSwitch: EndSwitch, topology.CPU: EndCPU}[f.t.Devices()[to].Kind]
 		bus := f.bus[to]
 		if end != EndGPU {
