@@ -60,6 +60,9 @@ func (l *layer) Parameters(s Sharding) Parameters {
 
 // adapterParameters are those beside all products with weights.
 func (l *layer) adapterParameters(s Sharding) float64 {
+	if l.m.Adapter == 0 {
+		return 0
+	}
 	x := l.w.shape(s, 1)
 	list, out := l.projections(&x)
 	network := l.ffn(x, "ffn", float64(l.m.FFN))
