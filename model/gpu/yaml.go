@@ -213,7 +213,7 @@ var watts = regexp.MustCompile(`(\d+) W\b`)
 func (g *GPU) capPower(o *yamlfile.Object, known map[string]*GPU) {
 	g.Clock = 1
 	if m := watts.FindStringSubmatch(g.Title); m != nil {
-		g.Power, _ = strconv.ParseFloat(m[1], 64)
+		g.Power, _ = strconv.ParseFloat(m[1], 64) // digits, by the pattern
 	}
 	if o.Has("power") {
 		g.Power = o.Number("power", 1)

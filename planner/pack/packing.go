@@ -29,9 +29,6 @@ func (u Use) up() bool   { return u >= Reduce }
 // PerRoot reports whether every rank is root of data of its own.
 func (u Use) PerRoot() bool { return u == AllGather || u == ReduceScatter }
 
-// rooted reports whether all trees of a use have one root, which is given.
-func (u Use) rooted() bool { return u == Broadcast || u == Reduce }
-
 // Packing is a set of trees that are used at once.
 type Packing struct {
 	Use    Use

@@ -97,7 +97,7 @@ func (p *Packing) verifyTrees(g *Graph, root int) error {
 		if p.Use.PerRoot() && total != p.K {
 			return fmt.Errorf("pack: the trees of %s carry %d of %d parts", g.Name(r), total, p.K)
 		}
-		if p.Use.rooted() && r != root && total > 0 {
+		if (p.Use == Broadcast || p.Use == Reduce) && r != root && total > 0 {
 			return fmt.Errorf("pack: a tree of %s, which is not the root", g.Name(r))
 		}
 		all += total

@@ -152,7 +152,8 @@ DEV void multi(const Head &op, const Places a, u64 n, u32 ranks)
         if (i < refs) mixed |= (a.data(i) ^ first) & 15;
     u64 head = (16 - (first & 15)) & 15;
 #if defined(UNALIGNED)
-    if (mixed && n > 4 * threads() * sizeof(Elem)) return ragged(op, a, n, ranks); // a few rounds of elements are done sooner
+    // A few rounds of elements are done sooner: all_gather of 12 KB on 2 H200 takes 2.05 us so, 2.25 by lines.
+    if (mixed && n > 4 * threads() * sizeof(Elem)) return ragged(op, a, n, ranks);
 #endif
     if (mixed || n < head + 16) head = n;
     const u64 body = (n - head) & ~15ull;
