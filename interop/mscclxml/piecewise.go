@@ -1,8 +1,14 @@
 package mscclxml
 
-// slots is how many chunks a connection holds before its sender waits. NCCL's buffers
-// have eight steps and a chunk takes four.
-const slots = 2
+// slots is how many chunks a connection holds before its sender waits: NCCL's buffers have eight
+// steps (NCCL_STEPS), of which a chunk takes four by Simple (MSCCL_CHUNKSTEPS) and one by LL and
+// LL128 (src/include/msccl.h, src/collectives/device/msccl_interpreter.h).
+func (f *File) slots() int {
+	if f.Proto == "Simple" {
+		return 2
+	}
+	return 8
+}
 
 // piecewise plays chunk by chunk with connections that hold few, as the executors do
 // with large buffers.
@@ -19,7 +25,7 @@ func (r *runner) piece(g int, tb *Block, pos *position, s *Step, k kind) bool {
 		}
 	}
 	if k.send && pos.sent < s.Count && (!k.recv || pos.sent < pos.recvd) {
-		if q := r.queue(tb.Channel, g, tb.Send); q.chunks < slots {
+		if q := r.queue(tb.Channel, g, tb.Send); q.chunks < r.f.slots() {
 			q.chunks++
 			pos.sent++
 			moved = true

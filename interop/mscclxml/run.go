@@ -177,7 +177,7 @@ func (r *runner) ended() error {
 			s := &tb.Steps[pos.step]
 			why := "waits for ever"
 			if kinds[s.Type].send && !r.whole {
-				why = fmt.Sprintf("waits for ever: connections hold %d chunks", slots)
+				why = fmt.Sprintf("waits for ever: connections hold %d chunks", r.f.slots())
 			}
 			return at(s, g, tb, "%s", why)
 		}

@@ -1,6 +1,7 @@
 package mscclxml
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -156,8 +157,8 @@ func TestLimits(t *testing.T) {
 
 // TestFullConnections has both ends send more than a connection holds before receiving.
 func TestFullConnections(t *testing.T) {
-	swap := func(n int) *File {
-		f := &File{Name: "x", Proto: "Simple", Channels: 1, ChunksPerLoop: n * 2, Coll: "alltoall", OutOfPlace: true}
+	swap := func(proto string, n int) *File {
+		f := &File{Name: "x", Proto: proto, Channels: 1, ChunksPerLoop: n * 2, Coll: "alltoall", OutOfPlace: true}
 		for g := range 2 {
 			f.GPUs = append(f.GPUs, GPU{ID: g, Input: 2 * n, Output: 2 * n, Blocks: []Block{{Send: 1 - g, Recv: 1 - g, Steps: []Step{
 				{Type: "s", Src: Place{"i", (1 - g) * n}, Count: n, DepBlock: -1},
@@ -166,11 +167,14 @@ func TestFullConnections(t *testing.T) {
 		return f
 	}
 	d, _ := Get("")
-	if err := Validate(swap(2), d); err != nil {
-		t.Error(err)
-	}
-	if err := Validate(swap(3), d); err == nil || !strings.Contains(err.Error(), "connections hold 2 chunks") {
-		t.Error(err)
+	for proto, holds := range map[string]int{"Simple": 2, "LL": 8, "LL128": 8} {
+		if err := Validate(swap(proto, holds), d); err != nil {
+			t.Error(err)
+		}
+		want := fmt.Sprintf("connections hold %d chunks", holds)
+		if err := Validate(swap(proto, holds+1), d); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", proto, err)
+		}
 	}
 }
 
