@@ -1,187 +1,190 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"railyard/capacity/step"
-	"railyard/model/topology"
-	"railyard/model/units"
-	"railyard/model/workload"
+	"railyard/cmd/internal/cli"
 	"railyard/report"
 	"railyard/report/table"
 )
 
-// workedNumber is a worked number of the documents that railyard was asked for with, and the
-// steps that answer it.
-type workedNumber struct {
-	question string
-	runs     []workedRun
-}
-
-// workedRun is a training step.
-type workedRun struct {
-	label    string
-	machine  machine
-	workload string
-	set      []string // of the workload
-	layout   string
-	measured units.Time
-}
-
-func onMachine(name string, nodes, gpus int, gpu string, set ...string) machine {
-	return machine{topology: name, options: topology.Options{Nodes: nodes, GPUs: gpus, Set: set}, gpu: gpu}
-}
-
-// workedNumbers are the questions about steps.
-var workedNumbers = []workedNumber{
-	{"ResNet-50 gradients (100 MB, FP32), ring over 8 GPUs: PCIe 3 against NVLink 3",
-		[]workedRun{
-			{"PCIe 3", onMachine("pcie3-server", 1, 8, "v100"), "resnet-50", []string{"gradients=fp32"}, "dp8 zero0 mb32 gb256", 0},
-			{"NVLink 3", onMachine("dgx-a100", 1, 8, ""), "resnet-50", []string{"gradients=fp32"}, "dp8 zero0 mb32 gb256", 0}}},
-	{"7B parameters in FP32 over 16 GB/s, 0.5 s compute",
-		[]workedRun{{"2 GPUs, PCIe 3", onMachine("pcie3-server", 1, 2, "v100"), "llama-2-7b", []string{"precision=fp32", "gradients=fp32"},
-			"dp2 zero0 mb1 gb2", 0}}},
-	{"ResNet-50 on 4 GPUs over PCIe: 0.25 s compute",
-		[]workedRun{{"4 GPUs, PCIe 3", onMachine("pcie3-server", 1, 4, "v100"), "resnet-50", []string{"gradients=fp32"},
-			"dp4 zero0 mb64 gb256", 250 * units.Millisecond}}},
-	{"ResNet-50, 8 GPUs: PCIe 3 / NVLink 1",
-		[]workedRun{
-			{"PCIe 3, P100", onMachine("pcie3-server", 1, 8, "p100"), "resnet-50", []string{"precision=fp32", "gradients=fp32"},
-				"dp8 zero0 mb32 gb256", 0},
-			{"DGX-1 P100", onMachine("dgx1-p100", 1, 8, ""), "resnet-50", []string{"precision=fp32", "gradients=fp32"},
-				"dp8 zero0 mb32 gb256", 0}}},
-	{"BERT-Large, 16 GPUs: two DGX-1 V100 / one DGX-2",
-		[]workedRun{
-			{"2 × DGX-1", onMachine("dgx1-v100", 2, 8, ""), "bert-large", nil, "dp16 zero0 mb4 gb64", 0},
-			{"DGX-2", onMachine("dgx2", 1, 16, ""), "bert-large", nil, "dp16 zero0 mb4 gb64", 0}}},
-	{"13B model, 8 GPUs, data parallel: PCIe / NVLink, 180 ms compute",
-		[]workedRun{
-			{"PCIe 4", onMachine("pcie4-server", 1, 8, "a100"), "gpt-3-13b", nil, "dp8 zero0 mb1 gb8", 0},
-			{"DGX A100", onMachine("dgx-a100", 1, 8, ""), "gpt-3-13b", nil, "dp8 zero0 mb1 gb8", 0}}},
-	{"Gradient accumulation ×4, buckets of 25 MB, overlap with the backward pass",
-		[]workedRun{
-			{"×1", onMachine("dgx1-v100", 1, 8, ""), "bert-large", nil, "dp8 zero0 mb8 gb64", 0},
-			{"×4", onMachine("dgx1-v100", 1, 8, ""), "bert-large", nil, "dp8 zero0 mb8 gb256", 0}}},
-	{"FP32→FP8 compression of gradients, 4 nodes of 8 H100 with 25 Gb/s a GPU",
-		[]workedRun{
-			{"FP32", onMachine("dgx-h100", 4, 8, "", "classes.ndr400.rate=25Gb/s"), "gpt-2-1.5b", []string{"gradients=fp32"},
-				"dp32 zero0 mb4 gb128 full", 0},
-			{"FP8", onMachine("dgx-h100", 4, 8, "", "classes.ndr400.rate=25Gb/s"), "gpt-2-1.5b", []string{"gradients=fp32"},
-				"dp32 zero0 mb4 gb128 full fp8", 0},
-			{"FP32, 400 Gb/s", onMachine("dgx-h100", 4, 8, ""), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full", 0},
-			{"FP8, 400 Gb/s", onMachine("dgx-h100", 4, 8, ""), "gpt-2-1.5b", []string{"gradients=fp32"}, "dp32 zero0 mb4 gb128 full fp8",
-				0}}},
-}
+// scenariosPage are worked numbers of the documents that railyard was asked for with. Each of its tables stands in a block
+// above the commands that make its rows, in their order: the page is the list of what is asked.
+const scenariosPage = "scenarios.md"
 
 func newScenarios() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:     "scenarios",
-		Short:   "Recompute worked numbers of documents about GPU interconnects",
+		Use:   "scenarios",
+		Short: "Run the commands of docs/scenarios.md again, and put what they say into its tables",
+		Long: `Runs every command that stands below a table of scenarios.md and makes the table of the answers; the names in its
+first column stay. A new question is a block with the header of its table, a row for each
+command with its name, and the commands. Run it from the root of the module: it builds railyard.`,
 		Example: "  lab scenarios -o docs",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := scenarioDocument()
+			page, err := scenarios(out)
 			if err != nil {
 				return err
 			}
-			if out != "" {
-				return fillPage(filepath.Join(out, "scenarios.md"), d.Blocks())
-			}
-			page, err := table.Fill(nil, d.Blocks())
-			if err != nil {
-				return err
-			}
-			_, err = cmd.OutOrStdout().Write(page)
-			return err
+			return cli.WriteFile(filepath.Join(out, scenariosPage), func(w io.Writer) error { _, err := w.Write(page); return err })
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for scenarios.md")
+	cmd.Flags().StringVarP(&out, "output", "o", "docs", "directory of scenarios.md")
 	return cmd
 }
 
-func scenarioDocument() (*report.Scenarios, error) {
-	d := &report.Scenarios{}
-	if err := addTransfers(d); err != nil {
+// scenarios is the page of a directory as its commands answer now.
+func scenarios(dir string) ([]byte, error) {
+	page, err := os.ReadFile(filepath.Join(dir, scenariosPage))
+	if err != nil {
 		return nil, err
 	}
-	for _, s := range workedNumbers {
-		x := report.Scenario{Question: s.question}
-		for _, r := range s.runs {
-			row, err := r.row()
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", s.question, r.label, err)
-			}
-			x.Rows = append(x.Rows, row)
+	bin, err := os.MkdirTemp("", "railyard-lab-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(bin)
+	program := filepath.Join(bin, "railyard")
+	if said, err := exec.Command("go", "build", "-o", program, "railyard/cmd/railyard").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building railyard: %w\n%s", err, said)
+	}
+	blocks := table.Blocks(page)
+	for i := range blocks {
+		if blocks[i].Text, err = answered(program, blocks[i].Text); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", scenariosPage, blocks[i].Name, err)
 		}
-		d.Scenarios = append(d.Scenarios, x)
 	}
-	return d, addOptions(d)
+	return table.Fill(page, blocks)
 }
 
-// row plays a scenario's step. What does not fit into memory is played all the same: the
-// documents' questions do not ask.
-func (s *workedRun) row() (report.ScenarioRow, error) {
-	r, err := s.run(step.Options{Measured: s.measured, AllowOverflow: true})
-	if err != nil {
-		return report.ScenarioRow{}, err
-	}
-	return report.ScenarioRow{Label: s.label, Command: s.command(!r.Memory.Fits()), StepMS: ms(r.Time), ComputeMS: ms(r.Compute),
-		CommunicationMS: ms(r.Communication),
-		ExposedMS:       ms(r.ExposedTotal()), ScalingEfficiency: r.ScalingEfficiency(), Fits: r.Memory.Fits()}, nil
+// command is a command of a block, and the cells of its row of the table as they were.
+type command struct {
+	line  string
+	cells []string
 }
 
-func (s *workedRun) run(o step.Options) (*step.Result, error) {
-	p, err := s.machine.predictor(nil)
-	if err != nil {
-		return nil, err
+// answered is a block with the table that its commands make now.
+func answered(program, block string) (string, error) {
+	var rows [][]string
+	var commands []command
+	for line := range strings.Lines(block) {
+		switch text, isCommand := strings.CutPrefix(line, "    railyard "); {
+		case isCommand:
+			commands = append(commands, command{line: strings.TrimSpace(text)})
+		case strings.HasPrefix(line, "|"):
+			var cells []string
+			for _, c := range strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|") {
+				cells = append(cells, strings.TrimSpace(c))
+			}
+			rows = append(rows, cells)
+		}
 	}
-	w, err := workload.Get(s.workload, s.set...)
-	if err != nil {
-		return nil, err
+	if len(rows) != len(commands)+2 || len(commands) == 0 {
+		return "", fmt.Errorf("%d commands below %d lines of a table: want one for each row below its header", len(commands), len(rows))
 	}
-	l, err := step.ParseLayout(s.layout)
-	if err != nil {
-		return nil, err
+	for i := range commands {
+		commands[i].cells = rows[i+2]
 	}
-	return step.Run(p, w, l, o)
+	var list any
+	var err error
+	switch {
+	case rows[0][0] == "option":
+		list, err = each(program, commands, trainingOption)
+	case strings.HasPrefix(commands[0].line, "capacity step "):
+		list, err = each(program, commands, trainedStep)
+	default:
+		list, err = each(program, commands, transfer)
+	}
+	if err != nil {
+		return "", err
+	}
+	text := table.Of(list).Markdown() + "\n"
+	for _, c := range commands {
+		text += "    railyard " + c.line + "\n"
+	}
+	return text, nil
 }
 
-// command is what a user types for the same.
-func (s *workedRun) command(overflow bool) string {
-	var b strings.Builder
-	word := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	word("railyard capacity step -t %s", s.machine.topology)
-	if n := s.machine.options.Nodes; n > 1 {
-		word(" --nodes %d", n)
+// each makes the rows of a table.
+func each[R any](program string, commands []command, row func(program string, c command) (R, error)) ([]R, error) {
+	var out []R
+	for _, c := range commands {
+		r, err := row(program, c)
+		if err != nil {
+			return nil, fmt.Errorf("railyard %s: %w", c.line, err)
+		}
+		out = append(out, r)
 	}
-	word(" --gpus %d", s.machine.options.GPUs)
-	for _, x := range s.machine.options.Set {
-		word(" --set %s", x)
-	}
-	if s.machine.gpu != "" {
-		word(" --gpu %s", s.machine.gpu)
-	}
-	word(" -w %s", s.workload)
-	for _, x := range s.set {
-		word(" --workload-set %s", x)
-	}
-	word(" --layout %q", s.layout)
-	var how []string
-	if s.measured > 0 {
-		how = append(how, fmt.Sprintf("measured-step=%v", s.measured))
-	}
-	if overflow {
-		how = append(how, "ignore-memory")
-	}
-	if len(how) > 0 {
-		word(" --how %s", strings.Join(how, ","))
-	}
-	return b.String()
+	return out, nil
 }
 
-func ms(t units.Time) float64 { return t.Microseconds() / 1e3 }
+// answer runs a command and reads its document.
+func (c *command) answer(program string, into any) error {
+	var out, errs bytes.Buffer
+	run := exec.Command(program, append(words(c.line), "--format", "json")...)
+	run.Stdout, run.Stderr = &out, &errs
+	if err := run.Run(); err != nil {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(errs.Bytes()))
+	}
+	return json.Unmarshal(out.Bytes(), into)
+}
+
+// words are those of a command line, in which quotes keep blanks together.
+func words(line string) []string {
+	var out []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			out = append(out, part)
+		} else {
+			out = append(out, strings.Fields(part)...)
+		}
+	}
+	return out
+}
+
+// stepRow is a training step.
+type stepRow struct {
+	Case              string  `json:"case" text:"case"`
+	StepMS            float64 `json:"step_ms" text:"step"`
+	ComputeMS         float64 `json:"compute_ms" text:"compute"`
+	CommunicationMS   float64 `json:"communication_ms" text:"communication"`
+	ExposedMS         float64 `json:"exposed_ms" text:"exposed"`
+	ScalingEfficiency float64 `json:"scaling_efficiency" text:"scaling efficiency" as:"share"`
+	Fits              bool    `json:"fits" text:"fits"`
+}
+
+func trainedStep(program string, c command) (stepRow, error) {
+	var d report.StepDocument
+	err := c.answer(program, &d)
+	return stepRow{c.cells[0], d.StepMS, d.ComputeMS, d.CommunicationMS, d.ExposedMS, d.ScalingEfficiency,
+		d.Memory.Total <= d.Memory.Capacity}, err
+}
+
+// transferRow is a collective as NCCL runs it, or a transfer between two GPUs: its time, and its bandwidth as nccl-tests count (busbw).
+type transferRow struct {
+	Case string  `json:"case" text:"case"`
+	MS   float64 `json:"time_ms" text:"time"`
+	GBps float64 `json:"busbw_GBps" text:"busbw"`
+}
+
+func transfer(program string, c command) (transferRow, error) {
+	var d struct {
+		report.CrossingDocument
+		Rows []report.ExpectRow
+	}
+	err := c.answer(program, &d)
+	if len(d.Rows) > 0 {
+		d.TimeUS, d.GBps = d.Rows[0].TimeUS, d.Rows[0].BusBW
+	}
+	return transferRow{c.cells[0], d.TimeUS / 1e3, d.GBps}, err
+}

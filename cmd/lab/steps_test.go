@@ -45,21 +45,20 @@ func TestCapacityDocumentsAreCurrent(t *testing.T) {
 	if share := float64(inside) / float64(len(v.Rows)); share < 0.85 {
 		t.Errorf("%.0f %% of the published steps are inside their bands", 100*share)
 	}
-	s, err := scenarioDocument()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, blocks := range map[string][]table.Block{"capacity-validation.md": v.Blocks(), "scenarios.md": s.Blocks()} {
-		want, err := os.ReadFile("../../docs/" + name)
+	current := func(name string, got []byte, err error) {
+		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := table.Fill(want, blocks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("docs/%s is not what the command writes: run lab steps -o docs, lab scenarios -o docs", name)
+		if want, err := os.ReadFile("../../docs/" + name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("docs/%s is not what the command writes: run lab steps -o docs, lab scenarios -o docs (%v)", name, err)
 		}
 	}
+	validation, err := os.ReadFile("../../docs/capacity-validation.md")
+	if err == nil {
+		validation, err = table.Fill(validation, v.Blocks())
+	}
+	current("capacity-validation.md", validation, err)
+	page, err := scenarios("../../docs")
+	current(scenariosPage, page, err)
 }

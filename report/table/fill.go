@@ -3,11 +3,26 @@ package table
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 )
 
 // Block is a part of a page that a command writes: it stands between <!-- NAME --> and <!-- end NAME -->; what stands around it people
 // write.
 type Block struct{ Name, Text string }
+
+var blockBegin = regexp.MustCompile(`(?m)^<!-- (.+) -->$`)
+
+// Blocks are those of a page, in order.
+func Blocks(page []byte) (out []Block) {
+	for _, m := range blockBegin.FindAllSubmatchIndex(page, -1) {
+		name := string(page[m[2]:m[3]])
+		text, _, whole := bytes.Cut(bytes.TrimPrefix(page[m[1]:], []byte("\n")), fmt.Appendf(nil, "<!-- end %s -->\n", name))
+		if whole {
+			out = append(out, Block{name, string(text)})
+		}
+	}
+	return out
+}
 
 // Fill puts blocks into a page; without a page they are the page.
 func Fill(page []byte, blocks []Block) ([]byte, error) {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"slices"
 	"testing"
 
 	_ "railyard/internal/long"
@@ -49,6 +50,9 @@ func TestFill(t *testing.T) {
 	if alone, err := Fill(nil, blocks); err != nil ||
 		string(alone) != "<!-- a -->\nnew\n<!-- end a -->\n<!-- b -->\ntwo\n<!-- end b -->\n" {
 		t.Errorf("%q, %v", alone, err)
+	}
+	if read := Blocks(got); !slices.Equal(read, blocks) || Blocks([]byte("<!-- a -->")) != nil {
+		t.Errorf("blocks %q", read)
 	}
 	if _, err := Fill([]byte(page), []Block{{Name: "c"}}); err == nil {
 		t.Error("a block without a place was taken")
