@@ -1,7 +1,7 @@
 package report
 
-// BesideRow is a machine beside others in a report.
-type BesideRow struct {
+// MachineRow is a machine beside others in a report.
+type MachineRow struct {
 	Machine        string  `json:"machine" text:"machine"`
 	GPUs           int     `json:"gpus" text:"GPUs"`
 	GPU            string  `json:"gpu" text:"GPU"`

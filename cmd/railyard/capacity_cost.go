@@ -15,13 +15,9 @@ import (
 
 // cost prices the cluster that the topology is.
 func (f *sizeQuestion) cost(cmd *cobra.Command) error {
-	for _, name := range []string{"node", "counts", "network", "target", "workload", "workload-set", "profile", "gpu", "runtime", "layout",
-		"fix", "journal", "load"} {
-		if cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect on the price of a topology: leave it, or the topology, out", name)
-		}
-	}
-	if err := errors.Join(f.format.Check(), f.prices.check()); err != nil {
+	idle := cli.NoEffect(cmd, "on the price of a topology: leave it, or the topology, out", "node", "counts", "network", "target",
+		"workload", "workload-set", "profile", "gpu", "runtime", "layout", "fix", "journal", "load")
+	if err := errors.Join(idle, f.format.Check(), f.prices.check()); err != nil {
 		return err
 	}
 	t, err := f.training.topo.load()

@@ -16,22 +16,18 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
-	"railyard/study"
 )
 
-// limitsFlags say which job is placed, and how much slower it may be.
-type limitsFlags struct {
-	training trainingFlags
-	coll     collFlags
-	sizes    cli.SizeFlags
-	format   cli.FormatFlag
-	job      int
-	within   float64
-	conf     string
+// placeFlags say which job is placed more or less closely, and how much slower it may be.
+type placeFlags struct {
+	job    int
+	within float64
+	conf   string
+
+	layout step.Layout // of its step
 }
 
-// addJob adds the flags of a job that is placed more or less closely.
-func (f *limitsFlags) addJob(cmd *cobra.Command) {
+func (f *placeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.job, "job", 0, "place a job of so many GPUs in one node, in one group of each tier, spread: how closely they "+
 		"have to lie together")
 	cmd.Flags().Float64Var(&f.within, "within", 0.05, "slowdown of the job that is acceptable, as a share")
@@ -39,106 +35,88 @@ func (f *limitsFlags) addJob(cmd *cobra.Command) {
 	cli.Writes(cmd, "topology-conf")
 }
 
-func (f *limitsFlags) run(cmd *cobra.Command) error {
+func (f *placeFlags) check(cmd *cobra.Command) error {
 	if !(f.within >= 0) || math.IsInf(f.within, 0) {
 		return cli.Usagef("--within %v: must be a share such as 0.05", f.within)
 	}
-	for _, name := range append([]string{"to", "change", "faster", "with", "goodput", "prices"}, "minbytes", "maxbytes", "stepbytes",
-		"stepfactor") {
-		if cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect with --job: leave one of them out", name)
-		}
-	}
-	if (f.training.workload != "") == cmd.Flags().Changed("collective") {
-		return cli.Usagef("give either a workload (-w) or a collective (-c)")
-	}
+	return cli.NoEffect(cmd, "with --job: leave one of them out", append([]string{"to", "change", "faster", "with", "goodput", "prices"},
+		cli.RangeFlags...)...)
+}
+
+// limits times a job on each of its placements.
+func (f *whatIfFlags) limits(cmd *cobra.Command) error {
 	t, err := f.training.topo.load()
 	if err != nil {
 		return err
 	}
-	list, err := locality.Placements(t, f.job)
+	list, err := locality.Placements(t, f.place.job)
 	if err != nil {
 		return cli.Usagef("--job: %v", err)
 	}
-	d := &report.LimitsDocument{Schema: "railyard.limits/v1", Topology: t.Name(), GPUs: f.job, Within: f.within, Notes: []string{}}
+	d := &report.LimitsDocument{Schema: "railyard.limits/v1", Topology: t.Name(), GPUs: f.place.job, Within: f.place.within,
+		Notes: []string{}}
+	timed := f.placedCollective
 	if f.training.workload != "" {
-		err = f.train(cmd, d, t, list)
-	} else {
-		err = f.collect(cmd, d, t, list)
+		timed = f.placedStep
 	}
-	if err != nil {
-		return err
+	for _, p := range list {
+		part, err := p.Part(t)
+		if err != nil {
+			return err
+		}
+		row := report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes()}
+		if err := timed(cmd, d, part, &row); err != nil {
+			return err
+		}
+		d.Rows = append(d.Rows, row)
 	}
 	judge(d, t, list)
-	if f.conf != "" {
-		if err := cli.WriteFile(f.conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
+	if f.place.conf != "" {
+		if err := cli.WriteFile(f.place.conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
 			return err
 		}
 	}
 	return f.format.Emit(cmd, d)
 }
 
-// train times a step on each placement, all in the layout that is best on the closest.
-func (f *limitsFlags) train(cmd *cobra.Command, d *report.LimitsDocument, t *topology.Topology, list []locality.Placement) error {
-	var layout step.Layout
-	for i, p := range list {
-		part, err := p.Part(t)
-		if err != nil {
-			return err
-		}
-		x := f.training
-		q, w, err := x.on(part)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			if layout, _, err = (&capacityStepFlags{training: x}).layout(cmd, q, w); err != nil {
-				return err
-			}
-			d.Subject, d.By = w.Name+" ("+layout.String()+")", q.Runtime()
-		}
-		r, err := step.Run(q, w, layout, step.Options{})
-		if err != nil {
-			return err
-		}
-		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(r.Time),
-			Limit: r.Bottleneck()})
+// placedStep times a step on a placement, in the layout that is best on the closest, the first.
+func (f *whatIfFlags) placedStep(cmd *cobra.Command, d *report.LimitsDocument, part *topology.Topology, row *report.LimitRow) error {
+	p, w, err := f.training.on(part)
+	if err != nil {
+		return err
 	}
-	return nil
+	if len(d.Rows) == 0 {
+		l, _, err := f.training.best(cmd, p, w)
+		if err != nil {
+			return err
+		}
+		f.place.layout, d.Subject, d.By = l, w.Name+" ("+l.String()+")", p.Runtime()
+	}
+	r, err := step.Run(p, w, f.place.layout, step.Options{})
+	if err == nil {
+		row.TimeMS, row.Limit = ms(r.Time), r.Bottleneck()
+	}
+	return err
 }
 
-// collect times a collective, planned for each placement.
-func (f *limitsFlags) collect(cmd *cobra.Command, d *report.LimitsDocument, t *topology.Topology, list []locality.Placement) error {
+// placedCollective times a collective, planned for the placement.
+func (f *whatIfFlags) placedCollective(cmd *cobra.Command, d *report.LimitsDocument, part *topology.Topology,
+	row *report.LimitRow) error {
 	size, err := cli.ParseSize("-s", f.sizes.Single)
 	if err != nil {
 		return err
 	}
-	c, err := f.coll.collective(cmd)
+	q, err := f.question(cmd, part, []units.Bytes{size})
 	if err != nil {
 		return err
 	}
-	machine, err := f.training.profile.machine(t)
+	a, err := q.Answer(nil)
 	if err != nil {
 		return err
 	}
-	d.Subject, d.By = fmt.Sprintf("%s of %v", f.coll.name, size), "railyard (profile "+machine.Name+")"
-	for _, p := range list {
-		part, err := p.Part(t)
-		if err != nil {
-			return err
-		}
-		q, err := study.New(study.Asked{Topology: part, Collective: c, Sizes: []units.Bytes{size}, Machine: machine})
-		if err != nil {
-			return err
-		}
-		a, err := q.Answer(nil)
-		if err != nil {
-			return err
-		}
-		x := a.Rows[0].Prediction
-		d.Rows = append(d.Rows, report.LimitRow{Tier: p.Tier, Groups: p.Groups, Nodes: part.NumNodes(), TimeMS: ms(x.Time),
-			Limit: planner.Name(a.Rows[0].Schedule) + "; " + x.Bottleneck})
-	}
+	d.Subject, d.By = fmt.Sprintf("%s of %v", f.coll.name, size), "railyard (profile "+q.Machine().Name+")"
+	x := &a.Rows[0]
+	row.TimeMS, row.Limit = ms(x.Prediction.Time), planner.Name(x.Schedule)+"; "+x.Prediction.Bottleneck
 	return nil
 }
 

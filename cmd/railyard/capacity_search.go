@@ -18,10 +18,9 @@ import (
 
 // search finds the best layouts of all.
 func (f *capacityStepFlags) search(cmd *cobra.Command) error {
-	for _, name := range []string{"layout", "how", "trace"} {
-		if cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect on a search (--top, --journal), of which --fix takes parts: leave one of them out", name)
-		}
+	if err := cli.NoEffect(cmd, "on a search (--top, --journal), of which --fix takes parts: leave one of them out", "layout", "how",
+		"trace"); err != nil {
+		return err
 	}
 	top := cmp.Or(f.top, 10)
 	if top < 1 || top > 1000 {

@@ -89,11 +89,9 @@ func (f *sizeQuestion) check(cmd *cobra.Command) error {
 				"cheapest (--%s is missing)", name)
 		}
 	}
-	for _, name := range []string{"gpus", "set", "fail", "slow", "load", "nodes", "layout"} {
-		if cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect here: designs come from --node, --counts and the network's flags, their layouts are "+
-				"searched", name)
-		}
+	if err := cli.NoEffect(cmd, "here: designs come from --node, --counts and the network's flags, their layouts are searched",
+		"gpus", "set", "fail", "slow", "load", "nodes", "layout"); err != nil {
+		return err
 	}
 	target, targets := cli.OptionsOf(cmd, "target"), 0
 	for _, x := range []struct {

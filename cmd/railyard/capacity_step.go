@@ -6,12 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"railyard/capacity/search"
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
 	"railyard/model/trace"
 	"railyard/model/units"
-	"railyard/model/workload"
 	"railyard/report"
 )
 
@@ -77,15 +75,7 @@ func (f *capacityStepFlags) run(cmd *cobra.Command) error {
 		}
 		o.Measured = t
 	}
-	p, w, err := f.training.load()
-	if err != nil {
-		return err
-	}
-	l, searched, err := f.layout(cmd, p, w)
-	if err != nil {
-		return err
-	}
-	r, err := step.Run(p, w, l, o)
+	p, r, searched, err := f.training.step(cmd, o)
 	if err != nil {
 		return err
 	}
@@ -94,38 +84,18 @@ func (f *capacityStepFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	d := stepDocument(p, r, searched)
+	d := stepDocument(p.Machine(), r, searched)
 	notes, err := publishedNotes(p, r)
 	d.Notes = append(d.Notes, notes...)
 	return errors.Join(err, f.format.Emit(cmd, d))
 }
 
-// layout is the given one, or the best of those that the flags leave.
-func (f *capacityStepFlags) layout(cmd *cobra.Command, p *step.Predictor, w *workload.Workload) (step.Layout, int, error) {
-	if f.training.layout.text != "" {
-		l, err := f.training.layout.fixed(cmd)
-		return l, 0, err
-	}
-	s, err := f.training.layout.space(cmd)
-	if err != nil {
-		return step.Layout{}, 0, err
-	}
-	s.Narrow = true
-	bar := cli.NewProgress(cmd.ErrOrStderr(), "layouts")
-	r, err := search.Run(cmd.Context(), p, w, s, search.Options{Top: 1, Progress: bar.Set})
-	bar.Finish()
-	if err != nil {
-		return step.Layout{}, 0, err
-	}
-	return r.Best[0].Layout, r.Layouts, nil
-}
-
 func ms(t units.Time) float64 { return t.Microseconds() / 1e3 }
 
 // stepDocument is a result for the report.
-func stepDocument(p *step.Predictor, r *step.Result, searched int) *report.StepDocument {
-	d := &report.StepDocument{Schema: "railyard.step/v1", Topology: p.Machine().Topology.Name(), GPU: p.Machine().GPU.Title,
-		GPUs: p.Machine().Topology.NumRanks(), Workload: r.Workload.Name, Layout: r.Layout.String(), Runtime: r.Runtime, Searched: searched,
+func stepDocument(m *step.Machine, r *step.Result, searched int) *report.StepDocument {
+	d := &report.StepDocument{Schema: "railyard.step/v1", Topology: m.Topology.Name(), GPU: m.GPU.Title, GPUs: m.Topology.NumRanks(),
+		Workload: r.Workload.Name, Layout: r.Layout.String(), Runtime: r.Runtime, Searched: searched,
 		StepMS: ms(r.Time), ComputeMS: ms(r.Compute), CommunicationMS: ms(r.Communication), ExposedMS: ms(r.ExposedTotal()),
 		BubbleMS: ms(r.Bubble),
 		MFU:      r.MFU(), TFLOPS: r.FLOPS() / 1e12, Unit: r.Workload.Unit, UnitsPerSecond: r.UnitsPerSecond(),
@@ -142,9 +112,9 @@ func stepDocument(p *step.Predictor, r *step.Result, searched int) *report.StepD
 	}
 	low, high := r.Band()
 	d.LowMS, d.HighMS, d.Class = ms(low), ms(high), string(step.ClassOf(r.Workload, &r.Layout))
-	m, g := &r.Memory, float64(units.GiB)
-	d.Memory = report.StepMemory{Stage: m.Stage, Parameters: m.Parameters / g, Gradients: m.Gradients / g, Optimizer: m.Optimizer / g,
-		Activations: m.Activations / g,
-		Gathered:    m.Gathered / g, Reserve: m.Reserve / g, Total: m.Total() / g, Capacity: float64(m.Capacity) / g}
+	x, g := &r.Memory, float64(units.GiB)
+	d.Memory = report.StepMemory{Stage: x.Stage, Parameters: x.Parameters / g, Gradients: x.Gradients / g, Optimizer: x.Optimizer / g,
+		Activations: x.Activations / g, Gathered: x.Gathered / g, Reserve: x.Reserve / g, Total: x.Total() / g,
+		Capacity: float64(x.Capacity) / g}
 	return d
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,7 @@ type whatIfFlags struct {
 	change   changeFlags
 	guard    guardFlags
 	prices   priceFlags
-	limits   limitsFlags
+	place    placeFlags
 }
 
 // changeFlags say what is changed, beside faults and loads.
@@ -63,14 +62,13 @@ asking for more waits in the queue.`,
   railyard capacity what-if -t superpod-h100 --nodes 128 --job 64 -w llama-3-8b --within 0.05`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !cmd.Flags().Changed("job") {
-				return f.run(cmd)
-			}
-			if err := f.format.Check(); err != nil {
+			if err := f.check(cmd); err != nil {
 				return err
 			}
-			f.limits.training, f.limits.coll, f.limits.sizes, f.limits.format = f.training, f.coll, f.sizes, f.format
-			return f.limits.run(cmd)
+			if cmd.Flags().Changed("job") {
+				return f.limits(cmd)
+			}
+			return f.run(cmd)
 		},
 	}
 	f.training.add(cmd)
@@ -86,7 +84,7 @@ asking for more waits in the queue.`,
 		"a second job that always communicates: COLLECTIVE[:ALGO][:SIZE][@RANKS]; its load takes its share of links first")
 	f.guard.add(cmd)
 	f.prices.add(cmd)
-	f.limits.addJob(cmd)
+	f.place.add(cmd)
 	return cmd
 }
 
@@ -94,39 +92,30 @@ func (f *whatIfFlags) check(cmd *cobra.Command) error {
 	if err := f.format.Check(); err != nil {
 		return err
 	}
-	for _, name := range []string{"within", "topology-conf"} {
-		if cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect without --job", name)
+	changed, c, t := cmd.Flags().Changed, &f.change, &f.training
+	if changed("job") {
+		if err := f.place.check(cmd); err != nil {
+			return err
+		}
+	} else {
+		if err := cli.NoEffect(cmd, "without --job", "within", "topology-conf"); err != nil {
+			return err
+		}
+		if c.to == "" && len(c.set)+len(c.faster)+len(c.with)+len(t.topo.fail)+len(t.topo.slow)+len(t.topo.loads) == 0 {
+			return cli.Usagef("nothing changes: give --to, --change, --faster, --with, --load, --fail, --slow or --job")
 		}
 	}
-	c, t := &f.change, &f.training
-	if c.to == "" && len(c.set)+len(c.faster)+len(c.with)+len(t.topo.fail)+len(t.topo.slow)+len(t.topo.loads) == 0 {
-		return cli.Usagef("nothing changes: give --to, --change, --faster, --with, --load, --fail, --slow or --job")
-	}
-	changed := cmd.Flags().Changed
 	if (t.workload != "") == changed("collective") {
 		return cli.Usagef("give either a workload (-w) or a collective (-c)")
 	}
-	if t.workload == "" {
-		var idle []string
-		for _, name := range []string{"gpu", "runtime", "workload-set", "layout", "fix"} {
-			if changed(name) {
-				idle = append(idle, "--"+name)
-			}
-		}
-		if len(idle) > 0 {
-			return cli.Usagef("%s: no effect on a collective", strings.Join(idle, ", "))
-		}
-	} else if slices.ContainsFunc([]string{"size", "minbytes", "maxbytes", "stepbytes", "stepfactor", "root"}, changed) {
-		return cli.Usagef("sizes and --root have no effect on a workload")
+	idle := cli.NoEffect(cmd, "on a collective: leave it out, or ask about a workload", "gpu", "runtime", "workload-set", "layout", "fix")
+	if t.workload != "" {
+		idle = cli.NoEffect(cmd, "on a workload: leave it out, or ask about a collective", append(cli.RangeFlags, "size", "root")...)
 	}
-	return errors.Join(f.prices.check(), f.guard.check(cmd))
+	return errors.Join(idle, f.prices.check(), f.guard.check(cmd))
 }
 
 func (f *whatIfFlags) run(cmd *cobra.Command) error {
-	if err := f.check(cmd); err != nil {
-		return err
-	}
 	before := f.training.topo
 	before.fail, before.slow, before.loads = nil, nil, nil
 	a, err := before.load()
@@ -223,7 +212,7 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 	if err != nil {
 		return err
 	}
-	l, _, err := (&capacityStepFlags{training: s.flags.training}).layout(s.cmd, p, w)
+	l, _, err := s.flags.training.best(s.cmd, p, w)
 	if err != nil {
 		return err
 	}
@@ -352,7 +341,7 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 	if err != nil {
 		return err
 	}
-	before, err := s.question(s.a, sizes)
+	before, err := s.flags.question(s.cmd, s.a, sizes)
 	if err != nil {
 		return err
 	}
@@ -361,7 +350,7 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 		return err
 	}
 	changed := func(b *topology.Topology) (*study.Answer, error) {
-		after, err := s.question(b, sizes)
+		after, err := s.flags.question(s.cmd, b, sizes)
 		if err != nil {
 			return nil, err
 		}
@@ -390,16 +379,12 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 }
 
 // question is the collective on one of the machines.
-func (s *subject) question(t *topology.Topology, sizes []units.Bytes) (*study.Question, error) {
-	c, err := s.flags.coll.collective(s.cmd)
+func (f *whatIfFlags) question(cmd *cobra.Command, t *topology.Topology, sizes []units.Bytes) (*study.Question, error) {
+	a, err := asked(cmd, &f.coll, &f.training.profile, t, sizes)
 	if err != nil {
 		return nil, err
 	}
-	machine, err := s.flags.training.profile.machine(t)
-	if err != nil {
-		return nil, err
-	}
-	return study.New(study.Asked{Topology: t, Collective: c, Sizes: sizes, Machine: machine})
+	return study.New(a)
 }
 
 func collectiveRow(r *study.Row) report.WhatIfRow {

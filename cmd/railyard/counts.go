@@ -152,12 +152,7 @@ func (m *countMatrix) describe() *report.Counts {
 
 // asCounted reports whether a run is of the size that its counts have.
 func (f *planFlags) asCounted(cmd *cobra.Command) bool {
-	for _, size := range []string{"size", "minbytes", "maxbytes", "stepbytes", "stepfactor"} {
-		if cmd.Flags().Changed(size) {
-			return false
-		}
-	}
-	return f.coll.counts != ""
+	return f.coll.counts != "" && !f.sizes.Given(cmd)
 }
 
 // allSizes are the sizes asked for; without any, that of the counts.

@@ -16,10 +16,8 @@ import (
 // crossover shows which schedule is best at which size on each of the topologies, as a table and in
 // a chart if there is a file for one.
 func (f *planFlags) crossover(cmd *cobra.Command, names []string, chart string) error {
-	for _, name := range []string{"why", "pareto", "in-place", "counts", "counts-of"} {
-		if cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect with --crossover: leave it out", name)
-		}
+	if err := cli.NoEffect(cmd, "with --crossover: leave it out", "why", "pareto", "in-place", "counts", "counts-of"); err != nil {
+		return err
 	}
 	d := &report.CrossoverDocument{Schema: "railyard.crossover/v1", Topologies: []report.CrossoverTopology{}}
 	for _, name := range names {

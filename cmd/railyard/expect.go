@@ -98,17 +98,15 @@ func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error)
 	if f.library.fabric != "" && t.NumNodes() == 1 {
 		return nil, cli.Usagef("--how fabric has no effect on one node: give --nodes as well")
 	}
-	a := study.Asked{Topology: t, Library: study.Library{Options: f.library.options(), Algorithm: f.algo, Protocol: f.proto,
-		Graph: f.graph}}
-	if a.Sizes, err = f.sizes.Sizes(cmd); err != nil {
+	sizes, err := f.sizes.Sizes(cmd)
+	if err != nil {
 		return nil, err
 	}
-	if a.Collective, err = f.coll.collective(cmd); err != nil {
+	a, err := asked(cmd, &f.coll, &f.profile, t, sizes)
+	if err != nil {
 		return nil, err
 	}
-	if a.Machine, err = f.profile.machine(t); err != nil {
-		return nil, err
-	}
+	a.Library = study.Library{Options: f.library.options(), Algorithm: f.algo, Protocol: f.proto, Graph: f.graph}
 	if a.Library.Floor, err = launchFloor(f.floor); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/study"
 	"railyard/topologies"
 )
@@ -214,6 +215,16 @@ func (f *collFlags) ofFile(err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", f.counts, err)
+}
+
+// asked is a collective on a topology that is loaded, by the costs of a machine.
+func asked(cmd *cobra.Command, c *collFlags, p *profileFlag, t *topology.Topology, sizes []units.Bytes) (a study.Asked, err error) {
+	a = study.Asked{Topology: t, Sizes: sizes}
+	if a.Collective, err = c.collective(cmd); err != nil {
+		return a, err
+	}
+	a.Machine, err = p.machine(t)
+	return a, err
 }
 
 // profileFlag chooses the machine whose costs apply.

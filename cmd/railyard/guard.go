@@ -46,12 +46,8 @@ const maxDays = 1_000_000
 func (f *guardFlags) check(cmd *cobra.Command) error {
 	changed := cli.OptionsOf(cmd, "goodput").Changed
 	if !changed("checkpoint") {
-		for _, name := range []string{"failures", "restart", "repair", "interval", "run-on", "seed", "days"} {
-			if changed(name) {
-				return cli.Usagef("--goodput %s has no effect without checkpoint: say how long one takes", name)
-			}
-		}
-		return nil
+		return cli.NoEffect(cmd, "without checkpoint: say how long one takes", "goodput failures", "goodput restart", "goodput repair",
+			"goodput interval", "goodput run-on", "goodput seed", "goodput days")
 	}
 	for _, d := range []struct {
 		name string

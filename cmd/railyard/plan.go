@@ -76,13 +76,10 @@ func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []unit
 	if err != nil {
 		return a, err
 	}
-	a = study.Asked{Topology: t, Site: site, Sizes: sizes, Detail: study.Detail{Considered: f.why, Front: f.pareto}}
-	if a.Collective, err = f.coll.collective(cmd); err != nil {
+	if a, err = asked(cmd, &f.coll, &f.profile, t, sizes); err != nil {
 		return a, err
 	}
-	if a.Machine, err = f.profile.machine(t); err != nil {
-		return a, err
-	}
+	a.Site, a.Detail = site, study.Detail{Considered: f.why, Front: f.pareto}
 	a.Search = study.Search{Algorithm: f.algo, Channels: f.channels, Slices: f.slices, InPlace: f.inPlace}
 	a.Search.Protocols, err = f.protocols()
 	return a, err

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -12,7 +11,6 @@ import (
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
 	"railyard/report"
-	"railyard/report/chart"
 	"railyard/report/figures"
 	"railyard/report/page"
 	"railyard/report/table"
@@ -59,38 +57,6 @@ CSV. Without -w only the network and the cost are reported.`,
 	return cmd
 }
 
-// figure is a chart with the name of its files.
-type figure struct {
-	name    string
-	chart   chart.Chart
-	svg     func(file string) (func(io.Writer) error, error) // instead of a chart
-	caption string
-}
-
-// builder collects sections and figures.
-type builder struct {
-	page    page.Page
-	figures []figure
-}
-
-func (b *builder) section(heading string, text []string, list []figure, tables []page.Table, notes []string) error {
-	s := page.Section{Heading: heading, Text: text, Tables: tables, Notes: notes}
-	for _, x := range list {
-		f := page.Figure{Chart: x.chart, Caption: x.caption}
-		if x.svg != nil {
-			svg, err := drawn(x)
-			if err != nil {
-				return err
-			}
-			f.SVG = svg
-		}
-		s.Figures = append(s.Figures, f)
-	}
-	b.figures = append(b.figures, list...)
-	b.page.Sections = append(b.page.Sections, s)
-	return nil
-}
-
 func (f *reportFlags) run(cmd *cobra.Command) error {
 	if filepath.Ext(f.out) != ".html" {
 		return cli.Usagef("-o %s: the name must end in .html", f.out)
@@ -108,94 +74,97 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	b := &builder{page: page.Page{Title: f.title, Footer: fmt.Sprintf("railyard %s; topology %s, %s", version, t.Name(), t.Hash()[:16])}}
+	b := &page.Page{Title: f.title, Footer: fmt.Sprintf("railyard %s; topology %s, %s", version, t.Name(), t.Hash()[:16])}
 	if f.training.workload != "" {
 		if err := f.step(cmd, b); err != nil {
 			return err
 		}
-	} else if b.page.Title == "" {
-		b.page.Title = fmt.Sprintf("%s on %s, %d GPUs", f.coll.name, t.Name(), t.NumRanks())
+	} else if b.Title == "" {
+		b.Title = fmt.Sprintf("%s on %s, %d GPUs", f.coll.name, t.Name(), t.NumRanks())
 	}
-	if err := f.network(cmd, b, t); err != nil {
-		return err
-	}
-	if err := f.cost(b, t); err != nil {
-		return err
+	for _, section := range []func() (page.Section, error){
+		func() (page.Section, error) { return f.network(cmd, t) },
+		func() (page.Section, error) { return f.cost(t) },
+	} {
+		s, err := section()
+		if err != nil {
+			return err
+		}
+		b.Sections = append(b.Sections, s)
 	}
 	if f.dir != "" {
-		if err := b.files(f.dir); err != nil {
+		if err := writeFigures(b, f.dir); err != nil {
 			return err
 		}
 	}
-	return cli.WriteFile(f.out, b.page.Write)
+	return cli.WriteFile(f.out, b.Write)
 }
 
-// step is the section about the workload.
-func (f *reportFlags) step(cmd *cobra.Command, b *builder) error {
-	p, w, err := f.training.load()
+// step is the sections about the workload.
+func (f *reportFlags) step(cmd *cobra.Command, b *page.Page) error {
+	p, r, searched, err := f.training.step(cmd, step.Options{Timeline: true})
 	if err != nil {
 		return err
 	}
-	l, searched, err := (&capacityStepFlags{training: f.training}).layout(cmd, p, w)
-	if err != nil {
-		return err
+	d := stepDocument(p.Machine(), r, searched)
+	if b.Title == "" {
+		b.Title = fmt.Sprintf("%s on %s, %d GPUs", d.Workload, d.Topology, d.GPUs)
 	}
-	r, err := step.Run(p, w, l, step.Options{Timeline: true})
-	if err != nil {
-		return err
-	}
-	d := stepDocument(p, r, searched)
-	if b.page.Title == "" {
-		b.page.Title = fmt.Sprintf("%s on %s, %d GPUs", d.Workload, d.Topology, d.GPUs)
-	}
-	b.page.Lede = fmt.Sprintf("A step takes %s (%s %s/s); its bottleneck is %s.", table.Milliseconds(d.StepMS),
+	b.Lede = fmt.Sprintf("A step takes %s (%s %s/s); its bottleneck is %s.", table.Milliseconds(d.StepMS),
 		table.Rate(d.UnitsPerSecond), d.Unit, d.Bottleneck)
-	b.page.Facts = []page.Fact{{Name: "step", Value: table.Milliseconds(d.StepMS), Note: table.Milliseconds(d.ExposedMS) +
-		" exposed communication"}, {Name: d.Unit + "/s", Value: table.Rate(d.UnitsPerSecond)},
-		{Name: "MFU", Value: fmt.Sprintf("%.1f %%", 100*d.MFU)}, {Name: "scaling efficiency", Value: fmt.Sprintf("%.1f %%",
-			100*d.ScalingEfficiency)}, {Name: "memory", Value: fmt.Sprintf("%.1f GiB", d.Memory.Total), Note: fmt.Sprintf("of %.0f",
-			d.Memory.Capacity)}}
-	err = b.section("Where a step goes", []string{fmt.Sprintf("Layout %s, the best of %d looked at: %s. All times add up to the step.",
-		d.Layout, max(searched, 1), report.LayoutWords(d.Layout))}, []figure{
-		{name: "waterfall", chart: figures.Waterfall(d),
-			caption: "Each part begins where the one before it ends; exposed communication is what GPUs wait for."},
-		{name: "timeline", chart: figures.Timeline(d, r.Trace()), caption: "Neighbouring spans of a kind are drawn as one."},
-		{name: "timeline-end", chart: figures.TimelineEnd(d, r.Trace()),
-			caption: "The last backward passes, the reduction of gradients and the update."},
-		{name: "memory", chart: figures.Memory(d)}}, []page.Table{table.Of(d.Collectives).Page("Collectives of one GPU in a step")},
-		d.Notes)
-	if err != nil {
-		return err
+	b.Facts = []page.Fact{
+		{Name: "step", Value: table.Milliseconds(d.StepMS), Note: table.Milliseconds(d.ExposedMS) + " exposed communication"},
+		{Name: d.Unit + "/s", Value: table.Rate(d.UnitsPerSecond)},
+		{Name: "MFU", Value: table.Percent(d.MFU)},
+		{Name: "scaling efficiency", Value: table.Percent(d.ScalingEfficiency)},
+		{Name: "memory", Value: fmt.Sprintf("%.1f GiB", d.Memory.Total), Note: fmt.Sprintf("of %.0f", d.Memory.Capacity)}}
+	b.Sections = append(b.Sections, page.Section{Heading: "Where a step goes",
+		Text: []string{fmt.Sprintf("Layout %s, the best of %d looked at: %s. All times add up to the step.", d.Layout, max(searched, 1),
+			report.LayoutWords(d.Layout))},
+		Figures: []page.Figure{
+			{Name: "waterfall", Chart: figures.Waterfall(d),
+				Caption: "Each part begins where the one before it ends; exposed communication is what GPUs wait for."},
+			{Name: "timeline", Chart: figures.Timeline(d, r.Trace()), Caption: "Neighbouring spans of a kind are drawn as one."},
+			{Name: "timeline-end", Chart: figures.TimelineEnd(d, r.Trace()),
+				Caption: "The last backward passes, the reduction of gradients and the update."},
+			{Name: "memory", Chart: figures.Memory(d)}},
+		Tables: []page.Table{table.Of(d.Collectives).Page("Collectives of one GPU in a step")}, Notes: d.Notes})
+	for _, section := range []func() (page.Section, error){
+		func() (page.Section, error) { return f.machines(cmd, d) },
+		func() (page.Section, error) { return f.failures(p, r) },
+		func() (page.Section, error) { return f.scaling(cmd, d) },
+	} {
+		s, err := section()
+		if err != nil {
+			return err
+		}
+		if s.Heading != "" {
+			b.Sections = append(b.Sections, s)
+		}
 	}
-	if err := f.besides(cmd, b, d); err != nil {
-		return err
-	}
-	if err := f.failures(b, p, r); err != nil {
-		return err
-	}
-	return f.scaling(cmd, b, d)
+	return nil
 }
 
-// files writes every figure in each format.
-func (b *builder) files(dir string) error {
+// writeFigures writes every figure in each format; pictures that are no charts have no numbers.
+func writeFigures(b *page.Page, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, x := range b.figures {
-		for _, ext := range []string{".svg", ".png", ".csv"} {
-			file := filepath.Join(dir, x.name+ext)
-			draw := func(file string) (func(io.Writer) error, error) { return chart.Draw(x.chart, file) }
-			if x.svg != nil {
-				if draw = x.svg; ext == ".csv" {
+	for i := range b.Sections {
+		for k := range b.Sections[i].Figures {
+			x := &b.Sections[i].Figures[k]
+			for _, ext := range []string{".svg", ".png", ".csv"} {
+				if x.Chart == nil && ext == ".csv" {
 					continue
 				}
-			}
-			write, err := draw(file)
-			if err != nil {
-				return err
-			}
-			if err := cli.WriteFile(file, write); err != nil {
-				return err
+				file := filepath.Join(dir, x.Name+ext)
+				write, err := x.Draw(file)
+				if err != nil {
+					return err
+				}
+				if err := cli.WriteFile(file, write); err != nil {
+					return err
+				}
 			}
 		}
 	}

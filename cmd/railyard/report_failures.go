@@ -18,9 +18,9 @@ import (
 )
 
 // failures is the section about what fails: what a lost part costs, and the goodput.
-func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) error {
+func (f *reportFlags) failures(p *step.Predictor, r *step.Result) (s page.Section, err error) {
 	if f.guard.checkpoint == 0 {
-		return nil
+		return s, nil
 	}
 	t := p.Machine().Topology
 	var costs []report.LostRow
@@ -33,7 +33,7 @@ func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) er
 		left.fail = append(slices.Clip(left.fail), lost)
 		q, err := f.training.onWhatIsLeft(left, p)
 		if err != nil {
-			return err
+			return s, err
 		}
 		if q == nil {
 			costs = append(costs, report.LostRow{Lost: lost, Limit: "ranks are lost: the job stops"})
@@ -41,36 +41,36 @@ func (f *reportFlags) failures(b *builder, p *step.Predictor, r *step.Result) er
 		}
 		kept, err := step.Run(q, r.Workload, r.Layout, step.Options{})
 		if err != nil {
-			return err
+			return s, err
 		}
 		costs = append(costs, report.LostRow{Lost: lost, StepMS: ms(kept.Time), Slowdown: whatif.Slowdown(r, kept),
 			Limit: kept.LimitingLink("")})
 	}
-	return f.goodput(b, p, r, costs)
+	return f.goodput(p, r, costs)
 }
 
 // goodput adds the expected and the played share of training over the interval.
-func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, costs []report.LostRow) error {
+func (f *reportFlags) goodput(p *step.Predictor, r *step.Result, costs []report.LostRow) (s page.Section, err error) {
 	book, err := failure.Get(f.guard.rates)
 	if err != nil {
-		return err
+		return s, err
 	}
 	causes := goodput.Causes(book, goodput.Cluster{Parts: inventory.Parts(p.Machine().Topology), Repair: f.guard.repair.Hours()})
 	plan := goodput.Plan{Checkpoint: f.guard.checkpoint.Hours(), Restart: f.guard.restart.Hours()}
 	best, err := goodput.Analytic(causes, plan)
 	if err != nil {
-		return err
+		return s, err
 	}
 	var hours, expected, played []float64
 	for _, k := range []float64{0.125, 0.25, 0.5, 1, 2, 4, 8} {
 		plan.Interval = best.Interval * k
 		a, err := goodput.Analytic(causes, plan)
 		if err != nil {
-			return err
+			return s, err
 		}
 		m, err := goodput.Simulate(causes, plan, 24*float64(f.guard.days), f.guard.seed)
 		if err != nil {
-			return err
+			return s, err
 		}
 		hours, expected, played = append(hours, plan.Interval), append(expected, a.Goodput), append(played, m.Goodput)
 	}
@@ -80,9 +80,10 @@ func (f *reportFlags) goodput(b *builder, p *step.Predictor, r *step.Result, cos
 		"restarts %.1f %%.",
 		best.StopsADay, best.MTBF, shortDuration(f.guard.checkpoint), best.Interval, shortDuration(f.guard.restart), 100*best.Goodput,
 		table.Rate(best.Goodput*r.UnitsPerSecond()), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
-	return b.section("Failures", []string{text}, []figure{{name: "goodput", chart: figures.GoodputByInterval(source, hours, expected,
-		played, best.Interval)}}, []page.Table{table.Of(costs).Page("The step with its layout kept and one part missing")},
-		[]string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."})
+	return page.Section{Heading: "Failures", Text: []string{text},
+		Figures: []page.Figure{{Name: "goodput", Chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}},
+		Tables:  []page.Table{table.Of(costs).Page("The step with its layout kept and one part missing")},
+		Notes:   []string{"Rates: " + book.Source + ", " + book.Date + ". Every cause of these rates stopped the job."}}, nil
 }
 
 // shortDuration leaves out what is zero: 10m, not 10m0s.

@@ -36,6 +36,7 @@ const latencySeeds = 200
 // networkStudy is a collective on a machine, or the first nodes of it.
 type networkStudy struct {
 	f       *reportFlags
+	site    study.Site
 	topo    *topology.Topology
 	spec    collective.Spec
 	profile *cost.Profile
@@ -46,28 +47,29 @@ type networkStudy struct {
 }
 
 // network is the section about the collective.
-func (f *reportFlags) network(cmd *cobra.Command, b *builder, t *topology.Topology) error {
+func (f *reportFlags) network(cmd *cobra.Command, t *topology.Topology) (out page.Section, err error) {
+	out.Heading = "Network"
 	s := &networkStudy{f: f, topo: t}
-	var err error
-	var notes []string
+	if s.site, err = f.training.topo.site(); err != nil {
+		return out, err
+	}
 	if t.NumRanks() > maxDrawn {
-		x := f.training.topo
-		x.fail, x.slow, x.loads = nil, nil, nil
-		x.nodes = max(maxDrawn*t.NumNodes()/t.NumRanks(), 1)
-		if s.topo, err = x.load(); err != nil {
-			return err
+		nodes := max(maxDrawn*t.NumNodes()/t.NumRanks(), 1)
+		if s.topo, err = s.site.Part(nodes, s.site.GPUs); err != nil {
+			return out, err
 		}
-		notes = append(notes, fmt.Sprintf("Shown for the first %d of %d nodes.", x.nodes, t.NumNodes()))
+		out.Notes = append(out.Notes, fmt.Sprintf("Shown for the first %d of %d nodes.", nodes, t.NumNodes()))
 	}
 	if s.topo.NumRanks() > maxDrawn {
-		return b.section("Network", nil, nil, nil,
-			[]string{fmt.Sprintf("Left out: a node of %d GPUs is more than the %d whose plans are drawn.", s.topo.NumRanks(), maxDrawn)})
+		out.Notes = []string{fmt.Sprintf("Left out: a node of %d GPUs is more than the %d whose plans are drawn.", s.topo.NumRanks(),
+			maxDrawn)}
+		return out, nil
 	}
 	if s.size, err = cli.ParseSize("-s", f.size); err != nil {
-		return err
+		return out, err
 	}
 	if s.answer, err = s.ask(cmd, s.topo, study.Detail{Baseline: true}); err != nil {
-		return err
+		return out, err
 	}
 	s.spec, s.profile = s.answer.Question.Spec(), s.answer.Question.Costs()
 	for i := range s.answer.Rows {
@@ -76,15 +78,15 @@ func (f *reportFlags) network(cmd *cobra.Command, b *builder, t *topology.Topolo
 		}
 	}
 	s.source = fmt.Sprintf("Simulated by railyard: %s, %d GPUs, profile %s", s.topo.Name(), s.topo.NumRanks(), s.profile.Name)
-	list, err := s.figures(cmd)
-	if err != nil {
-		return err
+	if out.Figures, err = s.figures(cmd); err != nil {
+		return out, err
 	}
 	p := &s.best.Prediction
-	text := fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%s: %s), limited by %s.", s.spec.Kind, s.spec.Ranks, s.size,
-		planner.Name(s.best.Schedule),
-		table.Microseconds(p.Time.Microseconds()), planner.Describe(s.best.Schedule), p.Bottleneck)
-	return b.section("Network", []string{text}, list, []page.Table{s.table()}, notes)
+	out.Text = []string{fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%s: %s), limited by %s.", s.spec.Kind, s.spec.Ranks,
+		s.size,
+		planner.Name(s.best.Schedule), table.Microseconds(p.Time.Microseconds()), planner.Describe(s.best.Schedule), p.Bottleneck)}
+	out.Tables = []page.Table{s.table()}
+	return out, nil
 }
 
 // reportSizes are 1 KiB to 4 GiB, in steps of 4.
@@ -103,17 +105,11 @@ func (s *networkStudy) ask(cmd *cobra.Command, t *topology.Topology, detail stud
 		sizes = append(sizes, s.size)
 		slices.Sort(sizes)
 	}
-	site, err := s.f.training.topo.site()
+	a, err := asked(cmd, &s.f.coll, &s.f.training.profile, t, sizes)
 	if err != nil {
 		return nil, err
 	}
-	a := study.Asked{Topology: t, Site: site, Sizes: sizes, Detail: detail}
-	if a.Collective, err = s.f.coll.collective(cmd); err != nil {
-		return nil, err
-	}
-	if a.Machine, err = s.f.training.profile.machine(t); err != nil {
-		return nil, err
-	}
+	a.Site, a.Detail = s.site, detail
 	q, err := study.New(a)
 	if err != nil {
 		return nil, err
@@ -123,7 +119,7 @@ func (s *networkStudy) ask(cmd *cobra.Command, t *topology.Topology, detail stud
 	return q.Answer(bar.Set)
 }
 
-func (s *networkStudy) figures(cmd *cobra.Command) ([]figure, error) {
+func (s *networkStudy) figures(cmd *cobra.Command) ([]page.Figure, error) {
 	plan, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.profile, sim.CompileOptions{Flat: true})
 	if err != nil {
 		return nil, err
@@ -154,114 +150,105 @@ func (s *networkStudy) figures(cmd *cobra.Command) ([]figure, error) {
 		sent[i] = float64(x)
 	}
 	picture := func(file string) (func(io.Writer) error, error) { return topoview.DrawLoaded(s.topo, file, load) }
-	list := []figure{{name: "topology", svg: picture, caption: "Use of the links during " + what +
+	list := []page.Figure{{Name: "topology", Picture: picture, Caption: "Use of the links during " + what +
 		", mean over its time, by colour and width. " + s.source}}
 	list = append(list, curves...)
 	return append(list, crossover,
-		figure{name: "utilisation", chart: figures.Utilisation(what, s.source, s.uses(load))},
-		figure{name: "latency", chart: late, caption: "Ranks start late at random (exponential, mean 5 us) and networks hash flows over " +
+		page.Figure{Name: "utilisation", Chart: figures.Utilisation(what, s.source, s.uses(load))},
+		page.Figure{Name: "latency", Chart: late, Caption: "Ranks start late at random (exponential, mean 5 us) and networks hash flows " +
+			"over " +
 			"4 queue pairs a connection; seeds 1 to 200."},
-		figure{name: "balance", chart: figures.Balance(what, s.source, sent),
-			caption: fmt.Sprintf("Mean over maximum: ranks %.3f, links %.3f.", r.Balance.Ranks, r.Balance.Links)}), nil
+		page.Figure{Name: "balance", Chart: figures.Balance(what, s.source, sent),
+			Caption: fmt.Sprintf("Mean over maximum: ranks %.3f, links %.3f.", r.Balance.Ranks, r.Balance.Links)}), nil
+}
+
+// curves are lines in two figures: of time, and of the bus bandwidth that it is.
+type curves struct {
+	spec              collective.Spec
+	times, bandwidths []chart.Series
+}
+
+// add begins a line; what it returns adds a point to it.
+func (c *curves) add(name string, style chart.Style, colour chart.Role) func(units.Bytes, units.Time) {
+	for _, list := range []*[]chart.Series{&c.times, &c.bandwidths} {
+		*list = append(*list, chart.Series{Name: name, Style: style, Colour: colour})
+	}
+	at := len(c.times) - 1
+	return func(size units.Bytes, t units.Time) {
+		if t <= 0 {
+			return
+		}
+		_, bus := study.Bandwidths(c.spec, size, t)
+		c.times[at].Points = append(c.times[at].Points, chart.XY{X: float64(size), Y: t.Microseconds()})
+		c.bandwidths[at].Points = append(c.bandwidths[at].Points, chart.XY{X: float64(size), Y: bus})
+	}
 }
 
 // curves are predictions, limits and measurements over size.
-func (s *networkStudy) curves() ([]figure, error) {
-	name := s.spec.Kind.String()
-	ours := figures.Curve{Name: "railyard's plan", Role: chart.Ours}
-	limit := figures.Curve{Name: "bound by line rates", Role: chart.Limit, Style: chart.Dashed}
-	point := func(size units.Bytes, t units.Time) figures.CurvePoint {
-		_, bus := study.Bandwidths(s.spec, size, t)
-		return figures.CurvePoint{Bytes: float64(size), TimeUS: t.Microseconds(), BusBW: bus}
-	}
+func (s *networkStudy) curves() ([]page.Figure, error) {
+	c := &curves{spec: s.spec}
+	limit := c.add("bound by line rates", chart.Dashed, chart.Limit)
+	ours := c.add("railyard's plan", chart.Line, chart.Ours)
+	library := c.add("NCCL's kernels, predicted", chart.Line, chart.NCCL)
+	own := c.add("NCCL's own model", chart.Dashed, chart.Other)
 	for _, r := range s.answer.Rows {
-		ours.Points = append(ours.Points, point(r.Size, r.Prediction.Time))
-		if r.Bound.Time > 0 {
-			limit.Points = append(limit.Points, point(r.Size, r.Bound.Time))
-		}
+		limit(r.Size, r.Bound.Time)
+		ours(r.Size, r.Prediction.Time)
+		library(r.Size, r.NCCL.Time)
+		own(r.Size, r.NCCL.Model)
 	}
-	list := []figures.Curve{limit, ours}
-	library, own := s.library(point)
-	list = append(list, library, own)
-	measured, sizes, errs, err := s.measured(point)
+	errs, err := s.measured(c)
 	if err != nil {
 		return nil, err
 	}
-	if len(measured.Points) > 0 {
-		list = append(list, measured)
-	}
-	times, bandwidths := figures.Curves(fmt.Sprintf("%s, %d GPUs", name, s.spec.Ranks), s.source, list)
-	out := []figure{{name: "time", chart: times}, {name: "busbw", chart: bandwidths,
-		caption: "NCCL's kernels: times fitted on measurements; NCCL's own model: what its tuner believes."}}
-	if len(sizes) > 0 {
-		out = append(out, figure{name: "error", chart: figures.Errors("NCCL's kernels",
-			"Measurements of validation/README.md on this topology, against the prediction of NCCL's kernels", sizes, errs)})
+	what := fmt.Sprintf("%v, %d GPUs", s.spec.Kind, s.spec.Ranks)
+	out := []page.Figure{{Name: "time", Chart: figures.Times(what, s.source, c.times)},
+		{Name: "busbw", Chart: figures.Bandwidths(what, s.source, c.bandwidths),
+			Caption: "NCCL's kernels: times fitted on measurements; NCCL's own model: what its tuner believes."}}
+	if len(errs) > 0 {
+		out = append(out, page.Figure{Name: "error", Chart: figures.Errors("NCCL's kernels",
+			"Measurements of validation/README.md on this topology, against the prediction of NCCL's kernels", errs)})
 	}
 	return out, nil
 }
 
-// library are what NCCL's kernels take, and what NCCL itself believes; empty where it has no
-// such collective.
-func (s *networkStudy) library(point func(units.Bytes, units.Time) figures.CurvePoint) (fitted, own figures.Curve) {
-	fitted, own = figures.Curve{Name: "NCCL's kernels, predicted", Role: chart.NCCL}, figures.Curve{Name: "NCCL's own model",
-		Role: chart.Other, Style: chart.Dashed}
-	for _, row := range s.answer.Rows {
-		if row.NCCL.Time > 0 {
-			fitted.Points = append(fitted.Points, point(row.Size, row.NCCL.Time))
-		}
-		if row.NCCL.Model > 0 {
-			own.Points = append(own.Points, point(row.Size, row.NCCL.Model))
-		}
+// measured adds the measurements on this very topology; it returns the errors of their predictions.
+func (s *networkStudy) measured(c *curves) (errs []chart.XY, err error) {
+	fleet, err := measured.ShippedFleet()
+	if err != nil || s.topo.Healthy() != s.topo || s.site.Shipped() == "" {
+		return nil, err
 	}
-	return fitted, own
-}
-
-// measured are the measurements on this very topology, with the errors of the prediction.
-func (s *networkStudy) measured(point func(units.Bytes, units.Time) figures.CurvePoint) (c figures.Curve, sizes, errs []float64,
-	err error) {
-	c = figures.Curve{Name: "measured (NCCL)", Role: chart.Measured, Style: chart.Dots}
-	systems, err := measured.ShippedSystems()
-	if err != nil || s.topo.Healthy() != s.topo {
-		return c, nil, nil, err
-	}
-	sets, err := measured.Shipped()
-	if err != nil {
-		return c, nil, nil, err
-	}
-	for _, set := range sets {
+	var add func(units.Bytes, units.Time)
+	for _, set := range fleet.Sets {
 		for _, m := range set.Rows {
 			if m.Collective != s.spec.Kind || m.GPUs != s.spec.Ranks || m.Unusable != "" || m.Size < units.KiB || m.Time <= 0 ||
-				max(m.Nodes, 1) != s.topo.NumNodes() {
+				max(m.Nodes, 1) != s.topo.NumNodes() || m.Algo != "" && m.Algo != "default" || m.Launch == "stream" {
 				continue
 			}
-			x, err := systems.Of(m.ID)
-			if err != nil || x == nil || x.Topology != s.f.training.topo.name || x.Excluded != "" || len(x.Set) > 0 || m.Algo != "" &&
-				m.Algo != "default" || m.Launch == "stream" || x.Single {
-				continue
+			x, cases, err := fleet.Of(m)
+			if err != nil || x.Topology != s.site.Shipped() || len(x.Set) > 0 || x.Single {
+				continue // measured elsewhere
 			}
-			c.Points = append(c.Points, point(m.Size, m.Time))
-			machine, err := cost.GetMachine(x.Profile)
-			if err != nil {
-				return c, nil, nil, err
+			if add == nil {
+				add = c.add("measured (NCCL)", chart.Dots, chart.Measured)
 			}
-			cases := measured.NewCases(s.f.training.topo.measured, machine.NCCL())
-			cases.Options = x.Options
+			add(m.Size, m.Time)
 			p, err := cases.Predict(m)
-			var not nccl.Unsupported
-			if err != nil && !errors.As(err, &not) {
-				return c, nil, nil, err
+			if not := (nccl.Unsupported{}); err != nil && !errors.As(err, &not) {
+				return nil, err
 			}
 			if err == nil {
-				sizes, errs = append(sizes, float64(m.Size)), append(errs, p.Time.Seconds()/m.Time.Seconds()-1)
+				errs = append(errs, chart.XY{X: float64(m.Size), Y: 100 * (p.Time.Seconds()/m.Time.Seconds() - 1)})
 			}
 		}
 	}
-	return c, sizes, errs, nil
+	return errs, nil
 }
 
 // crossover is the best schedule by size and GPUs.
-func (s *networkStudy) crossover(cmd *cobra.Command) (figure, error) {
-	var names []string
+func (s *networkStudy) crossover(cmd *cobra.Command) (page.Figure, error) {
+	out := page.Figure{Name: "crossover", Caption: "Which schedule is fastest for each size and number of GPUs."}
+	var columns, names []string
 	var best [][]string
 	add := func(t *topology.Topology, rows []study.Row) {
 		var line []string
@@ -272,30 +259,29 @@ func (s *networkStudy) crossover(cmd *cobra.Command) (figure, error) {
 	}
 	add(s.topo, s.answer.Rows)
 	for _, n := range slices.Backward(halves(s.topo.NumNodes())) {
-		x := s.f.training.topo
-		x.fail, x.slow, x.loads, x.nodes = nil, nil, nil, n
+		gpus := s.site.GPUs
 		if s.topo.NumNodes() == 1 {
-			x.gpus = s.topo.NumRanks() / 2
+			gpus = s.topo.NumRanks() / 2
 		}
-		if n == s.topo.NumNodes() && x.gpus == 0 || x.gpus == 1 {
+		if n == s.topo.NumNodes() && gpus == 0 || gpus == 1 {
 			continue
 		}
-		t, err := x.load()
+		t, err := s.site.Part(n, gpus)
 		if err != nil {
+			out.Caption += fmt.Sprintf(" Without %s: %v.", units.Counted(n, "node"), err)
 			continue
 		}
 		a, err := s.ask(cmd, t, study.Detail{})
 		if err != nil {
-			return figure{}, err
+			return out, err
 		}
 		add(t, a.Rows)
 	}
-	var columns []string
 	for _, r := range s.answer.Rows {
 		columns = append(columns, r.Size.String())
 	}
-	return figure{name: "crossover", chart: figures.Map(s.spec.Kind.String(), s.source, columns, names, best),
-		caption: "Which schedule is fastest for each size and number of GPUs."}, nil
+	out.Chart = figures.Map(s.spec.Kind.String(), s.source, columns, names, best)
+	return out, nil
 }
 
 // uses are the links by the kinds of their ends, at most 64 of each.

@@ -103,6 +103,40 @@ func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
 	return g, nil
 }
 
+// best is the layout of the flags, or the best of those that they leave; searched is how many of these were looked at.
+func (f *trainingFlags) best(cmd *cobra.Command, p *step.Predictor, w *workload.Workload) (l step.Layout, searched int, err error) {
+	if f.layout.text != "" {
+		l, err = f.layout.fixed(cmd)
+		return l, 0, err
+	}
+	s, err := f.layout.space(cmd)
+	if err != nil {
+		return l, 0, err
+	}
+	s.Narrow = true
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "layouts")
+	r, err := search.Run(cmd.Context(), p, w, s, search.Options{Top: 1, Progress: bar.Set})
+	bar.Finish()
+	if err != nil {
+		return l, 0, err
+	}
+	return r.Best[0].Layout, r.Layouts, nil
+}
+
+// step is a step in that layout.
+func (f *trainingFlags) step(cmd *cobra.Command, o step.Options) (p *step.Predictor, r *step.Result, searched int, err error) {
+	p, w, err := f.load()
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	l, searched, err := f.best(cmd, p, w)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	r, err = step.Run(p, w, l, o)
+	return p, r, searched, err
+}
+
 // layoutFlags choose a layout, or the part of it that is fixed.
 type layoutFlags struct {
 	dp, tp, pp, cp, ep, vpp int
@@ -185,11 +219,10 @@ func (f *layoutFlags) rest(s *search.Space) error {
 
 // fixed is the layout of --layout.
 func (f *layoutFlags) fixed(cmd *cobra.Command) (step.Layout, error) {
-	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "zero", "micro-batch", "global-batch", "sequence-parallel",
-		"recompute", "order", "compress"} {
-		if cli.OptionsOf(cmd, "fix").Changed(name) {
-			return step.Layout{}, cli.Usagef("--fix %s has no effect with --layout: leave one of them out", name)
-		}
+	if err := cli.NoEffect(cmd, "with --layout: leave one of them out", "fix dp", "fix tp", "fix pp", "fix cp", "fix ep", "fix vpp",
+		"fix zero",
+		"fix micro-batch", "fix global-batch", "fix sequence-parallel", "fix recompute", "fix order", "fix compress"); err != nil {
+		return step.Layout{}, err
 	}
 	l, err := step.ParseLayout(f.text)
 	if err != nil {

@@ -7,43 +7,25 @@ import (
 	"railyard/report/chart"
 )
 
-// Curve is time and bus bandwidth of a collective over sizes.
-type Curve struct {
-	Name   string
-	Style  chart.Style
-	Role   chart.Role
-	Points []CurvePoint
+// Times and Bandwidths are curves over size: µs, and GB/s of bus bandwidth.
+func Times(what, source string, curves []chart.Series) chart.Chart {
+	return &chart.Lines{Series: curves, Frame: chart.Frame{Title: "Time of " + what, X: "size (bytes)", Y: "time (us)", LogX: true,
+		LogY:   true,
+		Source: source}}
 }
 
-// CurvePoint is one size: bytes, microseconds and GB/s of bus bandwidth.
-type CurvePoint struct{ Bytes, TimeUS, BusBW float64 }
-
-// Curves are the figures of time and of bus bandwidth over size.
-func Curves(what, source string, list []Curve) (times, bandwidths chart.Chart) {
-	t := &chart.Lines{Frame: chart.Frame{Title: "Time of " + what, X: "size (bytes)", Y: "time (us)", LogX: true, LogY: true,
-		Source: source}}
-	b := &chart.Lines{FromZero: true, Frame: chart.Frame{Title: "Bus bandwidth of " + what, X: "size (bytes)", Y: "bus bandwidth (GB/s)",
-		LogX: true, Source: source}}
-	for _, c := range list {
-		ts, bs := chart.Series{Name: c.Name, Style: c.Style, Colour: c.Role}, chart.Series{Name: c.Name, Style: c.Style, Colour: c.Role}
-		for _, p := range c.Points {
-			if p.TimeUS > 0 {
-				ts.Points = append(ts.Points, chart.XY{X: p.Bytes, Y: p.TimeUS})
-				bs.Points = append(bs.Points, chart.XY{X: p.Bytes, Y: p.BusBW})
-			}
-		}
-		t.Series, b.Series = append(t.Series, ts), append(b.Series, bs)
-	}
-	return t, b
+// Bandwidths are described at Times.
+func Bandwidths(what, source string, curves []chart.Series) chart.Chart {
+	return &chart.Lines{Series: curves, FromZero: true, Frame: chart.Frame{Title: "Bus bandwidth of " + what, X: "size (bytes)",
+		Y: "bus bandwidth (GB/s)", LogX: true, Source: source}}
 }
 
 // Errors is how far predictions are from measurements, per cent, by size.
-func Errors(what, source string, sizes, errors []float64) chart.Chart {
-	s := chart.Series{Name: "prediction over measurement", Style: chart.Dots, Colour: chart.Measured}
+func Errors(what, source string, errors []chart.XY) chart.Chart {
+	s := chart.Series{Name: "prediction over measurement", Style: chart.Dots, Colour: chart.Measured, Points: errors}
 	zero := chart.Series{Name: "exact", Style: chart.Dashed, Colour: chart.Limit}
-	for i, x := range sizes {
-		s.Points = append(s.Points, chart.XY{X: x, Y: 100 * errors[i]})
-		zero.Points = append(zero.Points, chart.XY{X: x})
+	for _, p := range errors {
+		zero.Points = append(zero.Points, chart.XY{X: p.X})
 	}
 	return &chart.Lines{Series: []chart.Series{zero, s}, Frame: chart.Frame{Title: "Error of the prediction, " + what, X: "size (bytes)",
 		Y: "error (%)", LogX: true, Source: source}}

@@ -36,11 +36,20 @@ type Section struct {
 	Notes   []string // warnings, sources
 }
 
-// Figure is a chart, or a picture that is drawn already (a whole SVG file).
+// Figure is a chart, or a picture that is drawn otherwise.
 type Figure struct {
+	Name    string // of its files
 	Chart   chart.Chart
-	SVG     []byte
+	Picture func(file string) (func(io.Writer) error, error) // in place of a chart: how it is written, in the format of a file's name
 	Caption string
+}
+
+// Draw returns how the figure is written in the format of a file's name.
+func (f *Figure) Draw(file string) (func(io.Writer) error, error) {
+	if f.Picture != nil {
+		return f.Picture(file)
+	}
+	return chart.Draw(f.Chart, file)
 }
 
 // Table is rows below a header. Columns whose cells are numbers stand to the right.
@@ -67,23 +76,19 @@ func (p *Page) Write(w io.Writer) error {
 
 // inline is a figure as an svg element.
 func inline(f Figure) (template.HTML, error) {
-	svg := f.SVG
-	if f.Chart != nil {
-		write, err := chart.Draw(f.Chart, "figure.svg")
-		if err != nil {
-			return "", err
-		}
-		var out bytes.Buffer
-		if err := write(&out); err != nil {
-			return "", err
-		}
-		svg = out.Bytes()
+	write, err := f.Draw("figure.svg")
+	if err != nil {
+		return "", err
 	}
-	start := bytes.Index(svg, []byte("<svg"))
+	var out bytes.Buffer
+	if err := write(&out); err != nil {
+		return "", err
+	}
+	start := bytes.Index(out.Bytes(), []byte("<svg"))
 	if start < 0 {
 		return "", fmt.Errorf("figure %q is no SVG", f.Caption)
 	}
-	svg = svg[start:]
+	svg := out.Bytes()[start:]
 	if err := wellFormed(svg); err != nil {
 		return "", fmt.Errorf("figure %q: %w", f.Caption, err)
 	}

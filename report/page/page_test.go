@@ -105,12 +105,19 @@ func TestSamePageSameBytes(t *testing.T) {
 	}
 }
 
+// picture is drawn already.
+func picture(svg []byte) func(string) (func(io.Writer) error, error) {
+	return func(string) (func(io.Writer) error, error) {
+		return func(w io.Writer) error { _, err := w.Write(svg); return err }, nil
+	}
+}
+
 func TestBadFigureWritesNothing(t *testing.T) {
 	for name, f := range map[string]Figure{
 		"empty chart": {Chart: &chart.Lines{}},
-		"no svg":      {SVG: []byte("<p>hello</p>")},
-		"script":      {SVG: []byte("<svg><script>x()</script></svg>")},
-		"cut off":     {SVG: []byte("<svg><g>")},
+		"no svg":      {Picture: picture([]byte("<p>hello</p>"))},
+		"script":      {Picture: picture([]byte("<svg><script>x()</script></svg>"))},
+		"cut off":     {Picture: picture([]byte("<svg><g>"))},
 	} {
 		p := &Page{Title: "t", Sections: []Section{{Heading: "h", Figures: []Figure{f}}}}
 		var out bytes.Buffer

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,14 @@ type SizeFlags struct {
 	factor                   float64
 }
 
+// RangeFlags are those that say a range.
+var RangeFlags = []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"}
+
+// Given reports whether a command was told sizes.
+func (f *SizeFlags) Given(cmd *cobra.Command) bool {
+	return slices.ContainsFunc(append([]string{"size"}, RangeFlags...), cmd.Flags().Changed)
+}
+
 // Add adds the flags with the range that they have by default.
 func (f *SizeFlags) Add(cmd *cobra.Command, begin, end string) {
 	fl := cmd.Flags()
@@ -29,7 +38,7 @@ func (f *SizeFlags) Add(cmd *cobra.Command, begin, end string) {
 
 // Only leaves -s of the flags, for commands that look at one size.
 func (f *SizeFlags) Only(cmd *cobra.Command) {
-	for _, other := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
+	for _, other := range RangeFlags {
 		Must(cmd.Flags().MarkHidden(other))
 	}
 	cmd.Flags().Lookup("size").Usage = "size (1K, 64M, 4G are binary)"
@@ -39,10 +48,8 @@ func (f *SizeFlags) Only(cmd *cobra.Command) {
 func (f *SizeFlags) Sizes(cmd *cobra.Command) ([]units.Bytes, error) {
 	changed := cmd.Flags().Changed
 	if f.Single != "" {
-		for _, other := range []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"} {
-			if changed(other) {
-				return nil, Usagef("--%s has no effect with -s: give one or the other", other)
-			}
+		if err := NoEffect(cmd, "with -s: give one or the other", RangeFlags...); err != nil {
+			return nil, err
 		}
 		s, err := ParseSize("-s", f.Single)
 		return []units.Bytes{s}, err

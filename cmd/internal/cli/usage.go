@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +18,17 @@ func Usage(err error) error { return usageError{err} }
 
 // Usagef is fmt.Errorf for wrong usage.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
+// NoEffect is the error of the first of some flags, or options of one such as "how steps", that is given though it changes nothing.
+func NoEffect(cmd *cobra.Command, why string, flags ...string) error {
+	for _, flag := range flags {
+		name, option, isOption := strings.Cut(flag, " ")
+		if cmd.Flags().Changed(name) && (!isOption || OptionsOf(cmd, name).Changed(option)) {
+			return Usagef("--%s has no effect %s", flag, why)
+		}
+	}
+	return nil
+}
 
 // ParseAll reads the values of a flag that takes several.
 func ParseAll[T any](texts []string, parse func(string) (T, error)) ([]T, error) {

@@ -7,8 +7,8 @@ import (
 	"railyard/report/chart"
 )
 
-// Beside is how steps of a workload on several machines are made up, per unit of work.
-func Beside(workload, unit string, list []*report.StepDocument) chart.Chart {
+// Machines is how steps of a workload on several machines are made up, per unit of work.
+func Machines(workload, unit string, list []*report.StepDocument) chart.Chart {
 	b := &chart.Bars{Frame: chart.Frame{Title: "Time for a million " + unit + ": " + workload, X: "time (s)", Y: "machine",
 		Source: "Predicted by railyard, the best layout on each machine"}}
 	for _, d := range list {

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/capacity/step"
+	"railyard/cmd/internal/cli"
+	"railyard/report"
+	"railyard/report/figures"
+	"railyard/report/page"
+	"railyard/report/table"
+)
+
+// machines is the section that puts other machines beside the first one.
+func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (s page.Section, err error) {
+	if len(f.beside) == 0 {
+		return s, nil
+	}
+	list := []*report.StepDocument{first}
+	for _, text := range f.beside {
+		x := f.training
+		name, nodes, some := strings.Cut(text, ":")
+		x.topo = topoFlags{name: name}
+		if n, err := strconv.Atoi(nodes); err == nil && n > 0 {
+			x.topo.nodes = n
+		} else if some {
+			return s, cli.Usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES", text)
+		}
+		x.profile, x.gpu = profileFlag{}, ""
+		x.layout = layoutFlags{zero: -1, global: f.training.layout.global, sequence: true}
+		p, r, n, err := x.step(cmd, step.Options{})
+		if err != nil {
+			return s, fmt.Errorf("--beside %s: %w", text, err)
+		}
+		list = append(list, stepDocument(p.Machine(), r, n))
+	}
+	rows := make([]report.MachineRow, len(list))
+	for i, d := range list {
+		rows[i] = report.MachineRow{Machine: d.Topology, GPUs: d.GPUs, GPU: d.GPU, Layout: d.Layout, StepMS: d.StepMS,
+			UnitsPerSecond: d.UnitsPerSecond,
+			Each:           d.UnitsPerSecond / float64(d.GPUs), MFU: d.MFU, ExposedMS: d.ExposedMS, Bottleneck: d.Bottleneck}
+	}
+	return page.Section{Heading: "Beside other machines",
+		Figures: []page.Figure{{Name: "beside", Chart: figures.Machines(first.Workload, first.Unit, list)}},
+		Tables:  []page.Table{table.Of(rows).Page("Machines side by side, " + first.Workload + ", " + first.Unit)}}, nil
+}
