@@ -16,13 +16,13 @@ import (
 // mayImport is the house's plan: which of our packages a room may import. A key or a
 // value ending in /... stands for everything below it; the longest key wins.
 var mayImport = map[string][]string{
-	"topologies":          {},
+	"topologies":          {"internal/spelling"},
 	"validation":          {},
 	"internal/...":        {"internal/...", "model/..."},
 	"model/units":         {},
 	"model/yamlfile":      {"model/units"},
 	"model/symmetry":      {},
-	"model/topology":      {"internal/heap", "model/symmetry", "model/units", "model/yamlfile"},
+	"model/topology":      {"internal/heap", "internal/spelling", "model/symmetry", "model/units", "model/yamlfile"},
 	"model/collective":    {"model/units", "model/topology"},
 	"model/schedule":      {"model/symmetry", "model/units", "model/topology", "model/collective"},
 	"model/program":       {"model/units", "model/collective", "model/schedule"},

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sort"
+	"slices"
 	"strings"
+
+	"railyard/internal/spelling"
 )
 
 //go:embed *.yaml
@@ -57,26 +59,6 @@ func readLimited(name string) ([]byte, error) {
 // nearest are the three names with the smallest edit distance.
 func nearest(name string) []string {
 	names := Names()
-	sort.SliceStable(names, func(i, j int) bool { return distance(name, names[i]) < distance(name, names[j]) })
+	slices.SortStableFunc(names, func(a, b string) int { return spelling.Distance(name, a) - spelling.Distance(name, b) })
 	return names[:3]
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diag, row[j+1] = row[j+1], min(diag+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,6 +1,9 @@
 package topology
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // affinity gives the ranks that NICs are said to serve those NICs.
 func (x *shaper) affinity() {
@@ -25,48 +28,60 @@ func (x *shaper) affinity() {
 // away over PCIe switches and CPUs: a transfer is striped over them.
 func (x *shaper) nearest() {
 	hasNIC := slices.ContainsFunc(x.s.devices, func(d Device) bool { return d.Kind == NIC })
-	search := nicSearch{s: x.s, seen: make([]int32, len(x.s.devices))}
-	for i, g := range x.s.ranks {
+	search := newHostSearch(x.s)
+	for _, g := range x.s.ranks {
 		if !hasNIC || x.s.nics[g] != nil {
 			continue
 		}
-		search.round = int32(i) + 1
-		found, steps := search.from(g)
-		x.s.nics[g] = found
+		steps := search.from(DeviceID(g), false, true)
+		for _, d := range search.met {
+			if x.s.devices[d].Kind == NIC {
+				x.s.nics[g] = append(x.s.nics[g], int32(d))
+			}
+		}
 		if !x.spend(x.t.pos, steps) {
 			return
 		}
 	}
 }
 
-// nicSearch is a breadth-first search that is repeated from many ranks.
-type nicSearch struct {
-	s     *shape
-	seen  []int32 // round in which a device was met
-	round int32
+// hostSearch finds the ways from a device of a node over PCIe switches, CPUs and memory,
+// breadth first. It keeps its working memory between searches.
+type hostSearch struct {
+	s    *shape
+	dist []int32    // from where the search began; −1 where it has not come
+	met  []DeviceID // the others, nearest first
 }
 
-// from finds the NICs nearest to g, and says how many links it looked at.
-func (n *nicSearch) from(g int32) (found []int32, steps int) {
-	n.seen[g] = n.round
-	for frontier := []int32{g}; len(frontier) > 0 && len(found) == 0; {
-		var next []int32
-		for _, v := range frontier {
-			steps += len(n.s.out[v])
-			for _, l := range n.s.out[v] {
-				to := int32(n.s.links[l].To)
-				k := n.s.devices[to].Kind
-				if n.seen[to] == n.round || k.HoldsRank() || k == NVSwitch {
-					continue
-				}
-				n.seen[to] = n.round
-				next = append(next, to)
-				if k == NIC {
-					found = append(found, to)
-				}
+func newHostSearch(s *shape) *hostSearch {
+	return &hostSearch{s: s, dist: slices.Repeat([]int32{-1}, len(s.devices))}
+}
+
+// from searches from g (back: for ways to g), no farther than to the nearest NICs where
+// these are enough, and says how many links it looked at.
+func (h *hostSearch) from(g DeviceID, back, nearest bool) (steps int) {
+	for _, d := range h.met {
+		h.dist[d] = -1
+	}
+	h.met = append(h.met[:0], g)
+	h.dist[g] = 0
+	farthest := int32(math.MaxInt32)
+	for i := 0; i < len(h.met) && h.dist[h.met[i]] < farthest; i++ {
+		at := h.met[i]
+		if at != g && !isHostPath(h.s.devices[at].Kind) {
+			continue
+		}
+		for _, to := range h.s.step(at, back) {
+			steps++
+			if h.dist[to] >= 0 {
+				continue
+			}
+			h.dist[to] = h.dist[at] + 1
+			h.met = append(h.met, to)
+			if nearest && h.s.devices[to].Kind == NIC {
+				farthest = h.dist[to]
 			}
 		}
-		frontier = next
 	}
-	return found, steps
+	return steps
 }

@@ -35,9 +35,7 @@ func (t *Topology) WithBackground(traffic []Background) (*Topology, error) {
 	if len(taken) == 0 {
 		return t, nil
 	}
-	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, slowed: map[slowClass]int32{},
-		classes: t.classes}
-	left := map[leftClass]int32{}
+	x := newDegrader(t)
 	for l := range LinkID(len(t.links)) { // in this order, so that classes are always numbered alike
 		busy, some := taken[l]
 		if !some {
@@ -45,13 +43,9 @@ func (t *Topology) WithBackground(traffic []Background) (*Topology, error) {
 		}
 		link := t.links[l]
 		rate := float64(t.classes[link.Class].Rate)
-		key := leftClass{link.Class, max(1, units.Rate(math.Round(rate-busy/float64(link.Count))))}
-		c, ok := left[key]
-		if !ok {
-			c = x.addLeft(key)
-			left[key] = c
-		}
-		x.pieces[l] = []piece{{c, link.Count}}
+		left := math.Round(rate - busy/float64(link.Count))
+		share := strconv.FormatFloat(max(1, left)/rate, 'g', 4, 64)
+		x.pieces[l] = []piece{{x.rated(link.Class, share, units.Rate(left)), link.Count}}
 	}
 	out := x.build()
 	out.healthy, out.faults, out.idle = t.Healthy(), t.faults, t.Idle()
@@ -69,36 +63,15 @@ func (t *Topology) Idle() *Topology {
 	return t.idle
 }
 
-// leftClass is a class of links with what is left of its rate.
-type leftClass struct {
-	class int32
-	rate  units.Rate
-}
-
-// addLeft is the class of links that have a rate left.
-func (x *degrader) addLeft(k leftClass) int32 {
-	c := x.classes[k.class]
-	c.Name += "@" + strconv.FormatFloat(float64(k.rate)/float64(c.Rate), 'g', 4, 64)
-	c.Rate = k.rate
-	n := len(x.classes)
-	x.classes = append(x.classes[:n:n], c)
-	return int32(n)
-}
-
 // full is from which utilisation on nothing is left of a link that anybody could plan with.
 const full = 1 - 1e-9
 
 // takenBy adds up what traffic takes of each link, in bytes per second.
 func (t *Topology) takenBy(traffic []Background) (map[LinkID]float64, []error) {
-	x := &degrader{t: t}
-	named := make(map[string]DeviceID, len(t.devices))
-	for d := range DeviceID(len(t.devices)) {
-		named[t.DeviceName(d)] = d
-	}
 	taken := map[LinkID]float64{}
 	var errs []error
 	for _, b := range traffic {
-		bundles, err := x.loaded(b, named)
+		bundles, err := t.loaded(b)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -113,7 +86,7 @@ func (t *Topology) takenBy(traffic []Background) (map[LinkID]float64, []error) {
 }
 
 // loaded are the links that carry background traffic, by direction.
-func (x *degrader) loaded(b Background, named map[string]DeviceID) ([][]LinkID, error) {
+func (t *Topology) loaded(b Background) ([][]LinkID, error) {
 	if !(b.Utilisation >= 0 && b.Utilisation < full) {
 		return nil, fmt.Errorf("link %s: utilisation %v: must be from 0 to below 1, so that something is left", shorten(b.Link),
 			b.Utilisation)
@@ -121,30 +94,21 @@ func (x *degrader) loaded(b Background, named map[string]DeviceID) ([][]LinkID, 
 	if !(b.Rate >= 0) || math.IsInf(b.Rate, 0) || b.Rate > 0 && b.Utilisation > 0 {
 		return nil, fmt.Errorf("link %s: %v bytes per second: give a rate that is not negative, or a utilisation", shorten(b.Link), b.Rate)
 	}
-	for _, e := range linkEnds(b.Link) {
-		from, okFrom := named[e.from]
-		to, okTo := named[e.to]
-		if !okFrom || !okTo {
-			continue
-		}
-		out := [][]LinkID{x.between(from, to)}
-		if e.both {
-			out = append(out, x.between(to, from))
-		}
-		return x.carrying(b, from, out)
+	bundles, from, err := t.bundles(b.Link)
+	if err != nil {
+		return nil, err
 	}
-	_, _, _, err := x.endsOf(b.Link) // with names that are near
-	return nil, err
+	return t.carrying(b, from, bundles)
 }
 
 // carrying are those of the links that have the class and the lane.
-func (x *degrader) carrying(b Background, from DeviceID, bundles [][]LinkID) ([][]LinkID, error) {
+func (t *Topology) carrying(b Background, from DeviceID, bundles [][]LinkID) ([][]LinkID, error) {
 	var out [][]LinkID
 	var there LinkID = NoLink
 	for _, bundle := range bundles {
 		var links []LinkID
 		for _, l := range bundle {
-			if there = l; b.Class == "" || x.t.Class(l).Name == b.Class {
+			if there = l; b.Class == "" || t.Class(l).Name == b.Class {
 				links = append(links, l)
 			}
 		}
@@ -154,13 +118,13 @@ func (x *degrader) carrying(b Background, from DeviceID, bundles [][]LinkID) ([]
 	}
 	switch {
 	case there == NoLink:
-		return nil, fmt.Errorf("%s has no link %s: %s is linked to %s", x.t.name, b.Link, x.t.DeviceName(from), x.neighbours(from))
+		return nil, t.noLink(b.Link, from)
 	case len(out) == 0:
 		return nil, fmt.Errorf("link %s is %s on %s, not %s: was the load simulated on another machine, or with a load of its own?",
-			b.Link, x.t.Class(there).Name, x.t.name, b.Class)
+			b.Link, t.Class(there).Name, t.name, b.Class)
 	}
 	for _, links := range out {
-		if n := x.t.parallel(links); b.Lane < 0 || b.Lane > n {
+		if n := t.parallel(links); b.Lane < 0 || b.Lane > n {
 			return nil, fmt.Errorf("link %s: there is no lane %d, only %d parallel links", b.Link, b.Lane, n)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"railyard/model/units"
 )
@@ -18,8 +19,7 @@ func (t *Topology) Degrade(faults []Fault) (*Topology, error) {
 	if len(faults) == 0 {
 		return t, nil
 	}
-	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, slowed: map[slowClass]int32{},
-		classes: t.classes}
+	x := newDegrader(t)
 	var errs []error
 	for _, f := range faults {
 		if err := x.apply(f); err != nil {
@@ -87,30 +87,33 @@ func (t *Topology) LostRanks() []int {
 	return out
 }
 
-// degrader makes a degraded copy.
+// degrader makes a copy with links that are lost or have other rates.
 type degrader struct {
 	t       *Topology
 	lost    []bool             // by device
 	pieces  map[LinkID][]piece // of links that have changed: what they now consist of
-	classes []Class            // t's, and those of slow links
-	slowed  map[slowClass]int32
-	removed bool // something is gone, not only slow
+	classes []Class            // t's, and those of links with other rates
+	number  map[Class]int32    // of the classes
+	removed bool               // something is gone, not only slow
 
 	// The copy and the numbers in it.
 	out     *Topology
-	number  []DeviceID // of a device in the copy; −1: lost
+	kept    []int32    // by node of the copy: the node of t
+	devices []DeviceID // of a device of t in the copy; −1: lost
 	touched []bool     // by node of t: devices, links or the use of its NICs differ
-	variant map[string]int32
-	shapes  map[int32]int32
+}
+
+func newDegrader(t *Topology) *degrader {
+	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, classes: slices.Clone(t.classes),
+		number: map[Class]int32{}}
+	for i, c := range t.classes {
+		x.number[c] = int32(i)
+	}
+	return x
 }
 
 // piece are the parallel links of one class that a link of the healthy machine has left.
 type piece struct{ class, count int32 }
-
-type slowClass struct {
-	class int32
-	rate  float64
-}
 
 func (x *degrader) now(l LinkID) []piece {
 	if p, ok := x.pieces[l]; ok {
@@ -138,26 +141,22 @@ func (x *degrader) change(bundle []LinkID, some int, rate float64) {
 				out = append(out, piece{p.class, p.count - n})
 			}
 			if n > 0 && rate > 0 {
-				out = append(out, piece{x.slower(p.class, rate), n})
+				slow := units.Rate(math.Round(float64(x.classes[p.class].Rate) * rate))
+				out = append(out, piece{x.rated(p.class, strconv.FormatFloat(rate, 'g', -1, 64), slow), n})
 			}
 		}
 		x.pieces[l] = out
 	}
 }
 
-// slower is the class of links that have a share of a class's rate left.
-func (x *degrader) slower(class int32, rate float64) int32 {
-	key := slowClass{class, rate}
-	c, ok := x.slowed[key]
+// rated is the class of links of which a rate is left, a share of what the class has.
+func (x *degrader) rated(class int32, share string, left units.Rate) int32 {
+	c := x.classes[class]
+	c.Name, c.Rate = c.Name+"@"+share, max(1, left)
+	n, ok := x.number[c]
 	if !ok {
-		slow := x.classes[class]
-		slow.Name = fmt.Sprintf("%s@%g", slow.Name, rate)
-		slow.Rate = max(1, units.Rate(math.Round(float64(slow.Rate)*rate)))
-		if c = int32(slices.Index(x.classes, slow)); c < 0 {
-			c = int32(len(x.classes))
-			x.classes = append(x.classes[:c:c], slow)
-		}
-		x.slowed[key] = c
+		n = int32(len(x.classes))
+		x.number[c], x.classes = n, append(x.classes, c)
 	}
-	return c
+	return n
 }

@@ -1,9 +1,12 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"railyard/internal/spelling"
 )
 
 // apply notes what a fault takes away or slows.
@@ -38,13 +41,9 @@ func (x *degrader) apply(f Fault) error {
 }
 
 func (x *degrader) applyLink(f Fault) error {
-	a, b, both, err := x.endsOf(f.Name)
+	bundles, from, err := x.t.bundles(f.Name)
 	if err != nil {
 		return err
-	}
-	bundles := [][]LinkID{x.between(a, b)}
-	if both {
-		bundles = append(bundles, x.between(b, a))
 	}
 	found := false
 	for _, bundle := range bundles {
@@ -64,61 +63,62 @@ func (x *degrader) applyLink(f Fault) error {
 		x.change(bundle, f.Some, f.Rate)
 	}
 	if !found {
-		return fmt.Errorf("%s has no link %s: %s is linked to %s", x.t.name, f.Name, x.t.DeviceName(a), x.neighbours(a))
+		return x.t.noLink(f.Name, from)
 	}
 	return nil
-}
-
-// between are the links from a to b.
-func (x *degrader) between(a, b DeviceID) []LinkID {
-	var out []LinkID
-	for _, l := range x.t.Out(a) {
-		if x.t.links[l].To == b {
-			out = append(out, l)
-		}
-	}
-	return out
 }
 
 // maxNear is how many names a message suggests.
 const maxNear = 4
 
-// neighbours lists what a device is linked to, for messages.
-func (x *degrader) neighbours(d DeviceID) string {
+// noLink is the error for a link between devices that are there, with what the first is linked to.
+func (t *Topology) noLink(name string, d DeviceID) error {
 	var names []string
-	for _, l := range x.t.Out(d) {
-		if name := x.t.DeviceName(x.t.links[l].To); !slices.Contains(names, name) {
+	for _, to := range t.step(d, false) {
+		if name := t.DeviceName(to); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	switch {
-	case len(names) == 0:
-		return "nothing"
-	case len(names) > 2*maxNear:
-		names = append(names[:2*maxNear], fmt.Sprintf("%d more", len(names)-2*maxNear))
+	if n := len(names); n > 2*maxNear {
+		names = append(names[:2*maxNear], fmt.Sprintf("%d more", n-2*maxNear))
 	}
-	return strings.Join(names, ", ")
+	return fmt.Errorf("%s has no link %s: %s is linked to %s", t.name, name, t.DeviceName(d), cmp.Or(strings.Join(names, ", "), "nothing"))
 }
 
-// endsOf finds the devices that a link's name means.
-func (x *degrader) endsOf(name string) (a, b DeviceID, both bool, err error) {
+// bundles are the links that a name means, by direction, and the device where it begins.
+func (t *Topology) bundles(name string) (bundles [][]LinkID, from DeviceID, err error) {
 	readings := linkEnds(name)
 	if len(readings) == 0 {
-		return 0, 0, false, fmt.Errorf("link %q: %s", shorten(name), faultForms)
+		return nil, 0, fmt.Errorf("link %q: %s", shorten(name), faultForms)
 	}
 	for _, e := range readings {
-		a, okA := x.t.Lookup(e.from)
-		b, okB := x.t.Lookup(e.to)
-		if okA && okB {
-			return a, b, e.both, nil
+		from, okFrom := t.Lookup(e.from)
+		to, okTo := t.Lookup(e.to)
+		if !okFrom || !okTo {
+			continue
+		}
+		bundles = append(bundles, t.between(from, to))
+		if e.both {
+			bundles = append(bundles, t.between(to, from))
+		}
+		return bundles, from, nil
+	}
+	missing := readings[0].from
+	if _, ok := t.Lookup(missing); ok {
+		missing = readings[0].to
+	}
+	return nil, 0, t.unknown("link "+name, missing, t.deviceNames(func(Kind) bool { return true }))
+}
+
+// between are the links from a to b.
+func (t *Topology) between(a, b DeviceID) []LinkID {
+	var out []LinkID
+	for l, to := range t.step(a, false) {
+		if to == b {
+			out = append(out, l)
 		}
 	}
-	e := readings[0]
-	missing := e.from
-	if _, ok := x.t.Lookup(e.from); ok {
-		missing = e.to
-	}
-	return 0, 0, false, x.unknown("link "+name, missing, x.deviceNames(func(Kind) bool { return true }))
+	return out
 }
 
 // admits says which kinds of device a part may be.
@@ -142,7 +142,7 @@ func (x *degrader) devicesOf(f Fault) ([]DeviceID, error) {
 				continue
 			}
 			var out []DeviceID
-			for first, end := x.span(n); first < end; first++ {
+			for first, end := x.t.span(n); first < end; first++ {
 				out = append(out, first)
 			}
 			return out, nil
@@ -151,11 +151,11 @@ func (x *degrader) devicesOf(f Fault) ([]DeviceID, error) {
 		for _, n := range x.t.nodes {
 			names = append(names, n.name)
 		}
-		return nil, x.unknown("node "+f.Name, f.Name, names)
+		return nil, x.t.unknown("node "+f.Name, f.Name, names)
 	}
 	d, ok := x.t.Lookup(f.Name)
 	if !ok {
-		return nil, x.unknown(f.Part.String()+" "+f.Name, f.Name, x.deviceNames(f.Part.admits))
+		return nil, x.t.unknown(f.Part.String()+" "+f.Name, f.Name, x.t.deviceNames(f.Part.admits))
 	}
 	kind := x.t.devices[d].Kind
 	if f.Part.admits(kind) {
@@ -169,23 +169,23 @@ func (x *degrader) devicesOf(f Fault) ([]DeviceID, error) {
 	return nil, fmt.Errorf("%v %s: it is a %v, which cannot fail alone: name its links, or the node", f.Part, f.Name, kind)
 }
 
-func (x *degrader) deviceNames(want func(Kind) bool) []string {
+func (t *Topology) deviceNames(want func(Kind) bool) []string {
 	var out []string
-	for i, d := range x.t.devices {
+	for i, d := range t.devices {
 		if want(d.Kind) {
-			out = append(out, x.t.DeviceName(DeviceID(i)))
+			out = append(out, t.DeviceName(DeviceID(i)))
 		}
 	}
 	return out
 }
 
 // unknown is the error for a name that the topology does not have, with those like it.
-func (x *degrader) unknown(part, name string, names []string) error {
+func (t *Topology) unknown(part, name string, names []string) error {
 	near := nearest(name, names)
 	if len(near) == 0 {
-		return fmt.Errorf("%s: %s has no %q", part, x.t.name, name)
+		return fmt.Errorf("%s: %s has no %q", part, t.name, name)
 	}
-	return fmt.Errorf("%s: %s has no %q: did you mean %s?", part, x.t.name, name, strings.Join(near, ", "))
+	return fmt.Errorf("%s: %s has no %q: did you mean %s?", part, t.name, name, strings.Join(near, ", "))
 }
 
 // nearest are the names that need fewest changes to become name.
@@ -193,7 +193,7 @@ func nearest(name string, names []string) []string {
 	var out []string
 	best := max(len(name), 4)
 	for _, n := range names {
-		d := distance(name, n, best)
+		d := spelling.Distance(name, n)
 		if d < best {
 			best, out = d, out[:0]
 		}
@@ -202,28 +202,4 @@ func nearest(name string, names []string) []string {
 		}
 	}
 	return out
-}
-
-// distance is the edit distance of two names, at most one more than limit.
-func distance(a, b string, limit int) int {
-	if abs := max(len(a)-len(b), len(b)-len(a)); abs > limit {
-		return limit + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

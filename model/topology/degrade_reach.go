@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,8 +75,8 @@ func (c *reachCheck) withinNodes() error {
 }
 
 // reach is what the routes of a rank to other nodes depend on: the parts of the fabrics
-// that it can send to and be reached from. Even numbers are parts joined to the rank
-// itself, odd ones parts that its NICs are joined to.
+// that it can send to and be reached from, those joined to the rank itself and those joined
+// to its NICs.
 type reach struct{ to, from []int32 }
 
 // meets reports whether data can come from a to b and back.
@@ -138,29 +139,31 @@ func (c *reachCheck) groups() []*alike {
 	// Over switches of any kind from rank to rank, over those outside nodes from NIC to NIC.
 	direct := components(len(t.devices), t.links, func(d DeviceID) bool { return t.devices[d].Kind.fabricKind() })
 	t.dropInner(direct)
-	network := components(len(t.devices), t.links, func(d DeviceID) bool { return t.devices[d].Kind.fabricKind() && t.devices[d].Node < 0 })
-	ways := make([]*nicWays, len(t.shapes))
+	network := c.router.networkParts()
 	var out []*alike
 	index := map[string]*alike{}
+	var r reach // and key keep their memory from rank to rank
+	var key []byte
 	for rank, d := range t.ranks {
-		node := &t.nodes[t.devices[d].Node]
-		if ways[node.shape] == nil {
-			ways[node.shape] = t.shapes[node.shape].nicWays()
-		}
-		way := ways[node.shape]
-		local := t.devices[d].Local
-		var r reach
-		t.addParts(&r, d, direct, 0, true, true)
-		for i, nic := range way.nics {
-			if up, down := way.up[local][i], way.down[local][i]; up || down {
-				t.addParts(&r, node.firstDevice+DeviceID(nic), network, 1, up, down)
+		r = reach{t.addParts(r.to[:0], d, false, direct), t.addParts(r.from[:0], d, true, direct)}
+		s, first := c.router.shapeOf(d), t.nodes[t.NodeOf(rank)].firstDevice
+		for local, x := range s.devices {
+			nic := first + DeviceID(local)
+			if x.Kind != NIC || len(s.nics[d-first]) == 0 { // routes give ranks that no NIC serves no way over NICs
+				continue
+			}
+			if c.router.onHostPath(d, nic) {
+				r.to = t.addParts(r.to, nic, false, network)
+			}
+			if c.router.onHostPath(nic, d) {
+				r.from = t.addParts(r.from, nic, true, network)
 			}
 		}
-		key := r.key()
-		g, ok := index[key]
+		key = r.key(key[:0])
+		g, ok := index[string(key)]
 		if !ok {
-			g = &alike{reach: r, second: -1}
-			index[key] = g
+			g = &alike{reach: reach{slices.Clone(r.to), slices.Clone(r.from)}, second: -1}
+			index[string(key)] = g
 			out = append(out, g)
 		}
 		if g.ranks = append(g.ranks, rank); g.second < 0 && t.NodeOf(rank) != t.NodeOf(g.ranks[0]) {
@@ -185,63 +188,16 @@ func (t *Topology) dropInner(component []int32) {
 	}
 }
 
-// addParts adds the parts of a fabric that a device is joined to.
-func (t *Topology) addParts(r *reach, d DeviceID, component []int32, odd int32, up, down bool) {
-	add := func(list []int32, to DeviceID) []int32 {
-		if c := component[to]; c >= 0 && !slices.Contains(list, 2*c+odd) {
-			list = append(list, 2*c+odd)
-		}
-		return list
-	}
-	if up {
-		for _, l := range t.Out(d) {
-			r.to = add(r.to, t.links[l].To)
-		}
-	}
-	if down {
-		for _, l := range t.In(d) {
-			r.from = add(r.from, t.links[l].From)
-		}
-	}
-}
-
-func (r *reach) key() string {
-	slices.Sort(r.to)
-	slices.Sort(r.from)
-	key := make([]byte, 0, 64)
+// key puts the parts in order and appends what tells reaches apart.
+func (r *reach) key(to []byte) []byte {
 	for _, list := range [][]int32{r.to, r.from} {
-		for _, c := range list {
-			key = append(key, byte(c), byte(c>>8), byte(c>>16), byte(c>>24))
-		}
-		key = append(key, '|', '|', '|', '|')
-	}
-	return string(key)
-}
-
-// nicWays says to which NICs of its node a rank has a way over PCIe, and from which.
-type nicWays struct {
-	nics     []int32
-	up, down [][]bool // by local device that holds a rank, then NIC
-}
-
-func (s *shape) nicWays() *nicWays {
-	w := &nicWays{up: make([][]bool, len(s.devices)), down: make([][]bool, len(s.devices))}
-	for i, d := range s.devices {
-		if d.Kind == NIC {
-			w.nics = append(w.nics, int32(i))
+		slices.Sort(list)
+		to = binary.AppendVarint(to, int64(len(list)))
+		for _, part := range list {
+			to = binary.AppendVarint(to, int64(part))
 		}
 	}
-	for _, g := range s.ranks {
-		w.up[g], w.down[g] = make([]bool, len(w.nics)), make([]bool, len(w.nics))
-		if s.nics[g] == nil || len(w.nics) == 0 {
-			continue // the router gives it no way over NICs
-		}
-		up, down := s.hostDistances(g, false), s.hostDistances(g, true)
-		for i, nic := range w.nics {
-			w.up[g][i], w.down[g][i] = up[nic] >= 0, down[nic] >= 0
-		}
-	}
-	return w
+	return to
 }
 
 // unreachable says that a rank, one of several alike, has no way to another, and what

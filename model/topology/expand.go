@@ -60,15 +60,14 @@ func (b *builder) addNodes(n nodeSpec, o Options) {
 		if len(b.f.nodes) > 1 {
 			b.nodeNames[name] = true
 		}
-		b.addNode(node{name: name, shape: si}, s, used)
+		t.addNode(name, si, used)
 	}
 }
 
-func (b *builder) addNode(n node, s *shape, used int) {
-	t := b.t
-	n.firstDevice, n.firstLink, n.firstRank = DeviceID(len(t.devices)), LinkID(len(t.links)), int32(len(t.ranks))
-	n.ranks = int32(used)
-	index := int32(len(t.nodes))
+// addNode adds a node of a shape, of whose ranks so many are used.
+func (t *Topology) addNode(name string, shape int32, used int) {
+	n := node{name, shape, DeviceID(len(t.devices)), LinkID(len(t.links)), int32(len(t.ranks)), int32(used)}
+	s, index := t.shapes[shape], int32(len(t.nodes))
 	for _, d := range s.devices {
 		d.Node = index
 		t.devices = append(t.devices, d)

@@ -147,16 +147,19 @@ func (b *builder) build(o Options) *Topology {
 	if b.Total() > 0 {
 		return nil
 	}
-	t := b.t
-	t.out = buildAdjacency(len(t.devices), t.links, func(l Link) DeviceID { return l.From })
-	t.in = buildAdjacency(len(t.devices), t.links, func(l Link) DeviceID { return l.To })
+	b.t.finish()
 	b.validate()
 	if b.Total() > 0 {
 		return nil
 	}
+	return b.t
+}
+
+// finish works out what follows from devices and links.
+func (t *Topology) finish() {
+	t.graph = newGraph(len(t.devices), t.links)
 	t.finishTiers()
 	t.hash = t.computeHash()
-	return t
 }
 
 func (b *builder) expandTemplate(f *file, t *template) *shape {
@@ -167,7 +170,6 @@ func (b *builder) expandTemplate(f *file, t *template) *shape {
 	classes, models := b.addConstants(f, t.pos)
 	x := &shaper{diagnostics: b.diagnostics, t: t, classes: classes, models: models, table: b.t.models}
 	s := x.expand()
-	s.profile = f.profile
 	if b.Total() > before {
 		return nil
 	}

@@ -3,7 +3,6 @@ package topology
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // DeviceName is the name of a device: gpu3, node2/gpu3 where there are several nodes,
@@ -39,30 +38,32 @@ func (t *Topology) LinkName(l LinkID) string {
 // NodeTemplate is the name of the template that a node was made from.
 func (t *Topology) NodeTemplate(n int) string { return t.shapes[t.nodes[n].shape].template }
 
+// span are a node's devices, from the first to behind the last.
+func (t *Topology) span(n int) (first, end DeviceID) {
+	first = t.nodes[n].firstDevice
+	return first, first + DeviceID(len(t.shapes[t.nodes[n].shape].devices))
+}
+
 // NodeName is the name of a node.
 func (t *Topology) NodeName(n int) string { return t.nodes[n].name }
 
 // Lookup finds a device by its name.
 func (t *Topology) Lookup(name string) (DeviceID, bool) {
-	if t.lone {
-		if local, ok := t.shapes[t.nodes[0].shape].local[name]; ok {
-			return t.nodes[0].firstDevice + DeviceID(local), true
+	d, ok := Once(t, names{}, t.names)[name]
+	return d, ok
+}
+
+type names struct{}
+
+// names are the devices by name; of a lone node's, also with the node before it.
+func (t *Topology) names() map[string]DeviceID {
+	out := make(map[string]DeviceID, len(t.devices))
+	for i := range t.devices {
+		d := DeviceID(len(t.devices) - 1 - i) // nodes' names go before those of fabrics
+		out[t.DeviceName(d)] = d
+		if n := t.devices[d].Node; t.lone && n >= 0 {
+			out[t.nodes[n].name+"/"+t.DeviceName(d)] = d
 		}
 	}
-	if head, id, ok := strings.Cut(name, "/"); ok {
-		for i := range t.nodes {
-			if n := &t.nodes[i]; n.name == head {
-				local, ok := t.shapes[n.shape].local[id]
-				return n.firstDevice + DeviceID(local), ok
-			}
-		}
-	}
-	for _, f := range t.fabrics {
-		for d := f.firstDevice; int(d-f.firstDevice) < f.devices; d++ {
-			if t.DeviceName(d) == name {
-				return d, true
-			}
-		}
-	}
-	return 0, false
+	return out
 }

@@ -83,33 +83,46 @@ func (r *Router) network(rank int) int32 {
 }
 
 func (r *Router) findNetworks() {
-	part := components(len(r.t.devices), r.t.links, func(d DeviceID) bool {
-		return r.t.devices[d].Kind.fabricKind() && r.t.devices[d].Node < 0
-	})
+	part := r.networkParts()
 	r.networks = make([]int32, len(r.t.ranks))
 	for rank, d := range r.t.ranks {
 		r.networks[rank] = r.networkOf(d, part)
 	}
 }
 
+// networkParts numbers the connected parts of the switches outside of nodes, from the number of
+// devices on; −1 is all else.
+func (r *Router) networkParts() []int32 {
+	part := components(len(r.t.devices), r.t.links, func(d DeviceID) bool {
+		return r.t.devices[d].Kind.fabricKind() && r.t.devices[d].Node < 0
+	})
+	for d, p := range part {
+		if p >= 0 {
+			part[d] += int32(len(part))
+		}
+	}
+	return part
+}
+
+// addParts adds the parts that a device has links to (back: from) to a list that lacks them.
+func (t *Topology) addParts(list []int32, d DeviceID, back bool, part []int32) []int32 {
+	for _, end := range t.step(d, back) {
+		if p := part[end]; p >= 0 && !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 func (r *Router) networkOf(d DeviceID, part []int32) int32 {
 	var all []int32
 	for _, nic := range r.nicsOf(d) {
-		_, up := r.hostPath(d, nic)
-		_, down := r.hostPath(nic, d)
-		var out, in []int32
-		for _, l := range r.t.Out(nic) {
-			out = append(out, part[r.t.links[l].To])
-		}
-		for _, l := range r.t.In(nic) {
-			in = append(in, part[r.t.links[l].From])
-		}
-		if !up || !down || slices.Max(append(out, noNetwork)) < 0 || slices.Max(append(in, noNetwork)) < 0 {
+		to, from := r.t.addParts(nil, nic, false, part), r.t.addParts(nil, nic, true, part)
+		if len(to) == 0 || len(from) == 0 || !r.onHostPath(d, nic) || !r.onHostPath(nic, d) {
 			return noNetwork
 		}
-		all = append(append(all, out...), in...)
+		all = append(append(all, to...), from...)
 	}
-	all = slices.DeleteFunc(all, func(p int32) bool { return p < 0 })
 	if len(all) == 0 || slices.Min(all) != slices.Max(all) {
 		return noNetwork
 	}

@@ -190,17 +190,25 @@ func (r *Router) pcie(a, b DeviceID) (Route, bool) {
 // hostPath is a path over PCIe switches, CPUs and memory of one node, found once for each
 // node type. Its hops are the caller's own.
 func (r *Router) hostPath(a, b DeviceID) (path, bool) {
-	first, key := r.t.nodes[r.t.devices[a].Node].firstLink, r.pairIn(a, b)
+	if !r.onHostPath(a, b) {
+		return path{}, false
+	}
+	out := r.onHost[r.pairIn(a, b)].path
+	out.hops = slices.Clone(out.hops)
+	shift(out.hops, r.t.nodes[r.t.devices[a].Node].firstLink)
+	return out, true
+}
+
+// onHostPath reports whether there is one.
+func (r *Router) onHostPath(a, b DeviceID) bool {
+	key := r.pairIn(a, b)
 	known, ok := r.onHost[key]
 	if !ok {
 		known.path, known.ok = r.spread.find(a, b, r.sameNode(a, isHostPath))
-		shift(known.path.hops, -first)
+		shift(known.path.hops, -r.t.nodes[r.t.devices[a].Node].firstLink)
 		r.onHost[key] = known
 	}
-	out := known.path
-	out.hops = slices.Clone(out.hops)
-	shift(out.hops, first)
-	return out, known.ok
+	return known.ok
 }
 
 func (r *Router) pcieKind(p path) RouteKind {

@@ -5,13 +5,11 @@ import "slices"
 // shape is a template expanded: the devices and links of one node, numbered locally.
 type shape struct {
 	template string
-	profile  string // default profile of the file it came from
 	ids      []string
 	devices  []Device // Node unset
 	noP2P    []bool   // per device: a CPU through which, or a GPU to which, PCIe peer-to-peer does not work
-	links    []Link
+	graph             // of devices by local number
 	local    map[string]int32
-	out      [][]int32 // links by source
 	nics     [][]int32 // per device that holds a rank: its NICs
 	ranks    []int32
 }
@@ -175,11 +173,7 @@ func (x *shaper) index() {
 		first[k] = len(merged)
 		merged = append(merged, l)
 	}
-	x.s.links = merged
-	x.s.out = make([][]int32, len(x.s.devices))
-	for i, l := range merged {
-		x.s.out[l.From] = append(x.s.out[l.From], int32(i))
-	}
+	x.s.graph = newGraph(len(x.s.devices), merged)
 }
 
 // HasStaged reports whether PCIe peer-to-peer fails between some devices, so that ranks may have to exchange data through

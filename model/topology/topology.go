@@ -9,16 +9,15 @@ type Topology struct {
 	classes                          []Class
 	models                           []Model
 	devices                          []Device
-	links                            []Link
-	out, in                          adjacency
-	ranks                            []DeviceID
-	rankOf                           []int32 // by device, −1
-	nodes                            []node
-	shapes                           []*shape
-	fabrics                          []fabricInfo
-	tiers                            []Tier
-	lone                             bool // the file has one node: names go without it
-	rack                             int  // nodes in a rack; 0: not said
+	graph
+	ranks   []DeviceID
+	rankOf  []int32 // by device, −1
+	nodes   []node
+	shapes  []*shape
+	fabrics []fabricInfo
+	tiers   []Tier
+	lone    bool // the file has one node: names go without it
+	rack    int  // nodes in a rack; 0: not said
 
 	// Of a degraded copy: what it is a copy of, what it lacks, what its ranks were there.
 	healthy  *Topology
@@ -49,31 +48,6 @@ type fabricInfo struct {
 	switchUnit  []int32     // by first-level switch: the group of nodes that it serves
 	nodeUnit    []int32     // by node: the group of its first endpoint
 	levels      []tierLevel // innermost first
-}
-
-// adjacency lists link numbers by device (compressed rows).
-type adjacency struct {
-	start []int32
-	links []LinkID
-}
-
-func (a *adjacency) of(d DeviceID) []LinkID { return a.links[a.start[d]:a.start[d+1]] }
-
-func buildAdjacency(n int, links []Link, end func(Link) DeviceID) adjacency {
-	a := adjacency{start: make([]int32, n+1), links: make([]LinkID, len(links))}
-	for _, l := range links {
-		a.start[end(l)+1]++
-	}
-	for i := range n {
-		a.start[i+1] += a.start[i]
-	}
-	fill := append([]int32(nil), a.start[:n]...)
-	for i, l := range links {
-		d := end(l)
-		a.links[fill[d]] = LinkID(i)
-		fill[d]++
-	}
-	return a
 }
 
 // Name is the topology's name.

@@ -122,22 +122,13 @@ func (b *builder) checkConnected() {
 	if len(t.ranks) < 2 {
 		return
 	}
-	seen := make([]bool, len(t.devices))
-	stack := []DeviceID{t.ranks[0]}
-	seen[t.ranks[0]] = true
-	for len(stack) > 0 {
-		d := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, l := range t.Out(d) {
-			if to := t.links[l].To; !seen[to] {
-				seen[to] = true
-				stack = append(stack, to)
-			}
-		}
+	joined := newSets(len(t.devices)) // that links lead both ways is a matter of its own
+	for _, l := range t.links {
+		joined.join(int(l.From), int(l.To))
 	}
 	first, alone := DeviceID(-1), 0
 	for _, r := range t.ranks {
-		if !seen[r] {
+		if joined.find(int(r)) != joined.find(int(t.ranks[0])) {
 			if alone++; first < 0 {
 				first = r
 			}
