@@ -27,15 +27,16 @@ type operation struct {
 	srcs  []Place
 	dst   Place
 	n     int
-	msg   *Message // Send, Recv, RecvReduce
+	msgs  []*Message // of a Send, Recv or RecvReduce one, of operations of switches one for each peer
 	stage int
+	done  bool // stage is known
 }
 
 // Message is data under way.
 type Message struct {
-	to   int
-	send *operation
-	sent *message // once it is written
+	to         int
+	send, recv *operation
+	sent       *message // once it is written
 }
 
 // Len is the number of chunks of a message.
@@ -65,26 +66,58 @@ func (l *Linear) Reduce(t Thread, srcs []Place, dst Place, n int) {
 
 // Send issues n chunks.
 func (l *Linear) Send(t Thread, to int, src Place, n int) *Message {
-	m := &Message{to: to, send: &operation{kind: schedule.Send, rank: t.Rank, block: t.Block, srcs: []Place{src}, n: n}}
-	m.send.msg = m
-	l.add(m.send)
-	return m
+	return l.sends(schedule.Send, t, []int{to}, src, n)[0]
+}
+
+// sends are the messages of an operation to one peer or, by a switch, to several.
+func (l *Linear) sends(kind schedule.OpKind, t Thread, to []int, src Place, n int) []*Message {
+	o := &operation{kind: kind, rank: t.Rank, block: t.Block, srcs: []Place{src}, n: n}
+	for _, peer := range to {
+		o.msgs = append(o.msgs, &Message{to: peer, send: o})
+	}
+	l.add(o)
+	return o.msgs
 }
 
 // Recv receives a message into dst.
 func (l *Linear) Recv(m *Message, block int, dst Place) {
-	l.add(&operation{kind: schedule.Recv, rank: m.to, block: block, dst: dst, n: m.Len(), msg: m})
+	l.receive(&operation{kind: schedule.Recv, block: block, dst: dst}, m)
 }
 
 // RecvReduce receives a message, combines it with src and writes dst.
 func (l *Linear) RecvReduce(m *Message, block int, src, dst Place) {
-	l.add(&operation{kind: schedule.RecvReduce, rank: m.to, block: block, srcs: []Place{src}, dst: dst, n: m.Len(), msg: m})
+	l.receive(&operation{kind: schedule.RecvReduce, block: block, srcs: []Place{src}, dst: dst}, m)
 }
 
 // Deliver puts a message into dst, which the receiver does not wait for now: it receives
 // it when it uses dst again, or at the end.
 func (l *Linear) Deliver(m *Message, block int, dst Place) {
-	l.add(&operation{kind: schedule.Recv, lazy: true, rank: m.to, block: block, dst: dst, n: m.Len(), msg: m})
+	l.receive(&operation{kind: schedule.Recv, lazy: true, block: block, dst: dst}, m)
+}
+
+// Multicast sends n chunks to several peers' dst; switches make the copies.
+func (l *Linear) Multicast(t Thread, to []int, src, dst Place, n int) {
+	for _, m := range l.sends(schedule.Multicast, t, to, src, n) {
+		l.Recv(m, t.Block, dst)
+	}
+}
+
+// SwitchReduce combines the n chunks that lie at src in a rank's memory and in its peers'; switches add up the peers'.
+func (l *Linear) SwitchReduce(t Thread, peers []int, src, dst Place, n int) {
+	var msgs []*Message
+	for _, p := range peers {
+		msgs = append(msgs, l.Send(Thread{p, t.Block}, t.Rank, src, n))
+	}
+	l.receive(&operation{kind: schedule.SwitchReduce, block: t.Block, srcs: []Place{src}, dst: dst}, msgs...)
+}
+
+// receive adds the receiving end of messages.
+func (l *Linear) receive(o *operation, msgs ...*Message) {
+	o.rank, o.n, o.msgs = msgs[0].to, msgs[0].Len(), msgs
+	for _, m := range msgs {
+		m.recv = o
+	}
+	l.add(o)
 }
 
 func (l *Linear) add(o *operation) { l.ops = append(l.ops, o) }
@@ -94,36 +127,35 @@ func (l *Linear) add(o *operation) { l.ops = append(l.ops, o) }
 func (l *Linear) Schedule() *schedule.Schedule { return l.Sliced(1) }
 
 // Sliced is the same for buffers that are gone through in slices, one behind the other: a
-// pipeline of stages, each of them a phase.
+// pipeline of stages, each of them a phase. What switches do has phases of its own.
 func (l *Linear) Sliced(slices int) *schedule.Schedule {
 	st := newStager(l.w, l.ops)
 	s := &schedule.Schedule{Spec: l.w.spec, Protocol: schedule.Simple}
 	for _, x := range st.strands(l.ops) {
 		stages := 1
-		if slices > 1 {
-			stages = l.inStages(st, x)
+		switch {
+		case x.bySwitches():
+			stages = st.setPhases(x.ops)
+		case slices > 1:
+			stages = st.setStages(x.ops)
+		}
+		if stages > 1 {
+			x.inOrder()
 		}
 		ch := l.written(x, stages)
 		ch.Slices = slices
 		s.Channels = append(s.Channels, ch)
 	}
+	s.Needs = s.Uses()
 	return s
 }
 
-// mostStages is how many there may be.
-const mostStages = 64
-
-// inStages puts a strand's operations in the order of stages, and says how many these are.
-func (l *Linear) inStages(st *stager, x strand) int {
-	stages := st.setStages(x.ops)
+// inOrder puts a strand's operations in the order of stages.
+func (x *strand) inOrder() {
 	slices.SortStableFunc(x.ops, func(a, b *operation) int { return cmp.Compare(a.stage, b.stage) })
 	for _, o := range x.ops {
 		o.lazy = false // its stage has a lane of its own
-		if stages > mostStages {
-			o.stage = o.stage * mostStages / stages
-		}
 	}
-	return min(stages, mostStages)
 }
 
 // written is the channel of a strand's operations in their order.
@@ -132,19 +164,23 @@ func (l *Linear) written(x strand, stages int) schedule.Channel {
 	for _, o := range x.ops {
 		w.stage = o.stage
 		src, dst := x.places(o.srcs, l.w.unit), x.place(o.dst, l.w.unit)
-		switch {
-		case o.kind == schedule.Copy:
-			w.copy(o.rank, src[0], dst, o.n)
-		case o.kind == schedule.Reduce:
-			w.reduce(o.rank, src, dst, o.n)
-		case o.kind == schedule.Send:
-			o.msg.sent = w.send(o.rank, o.msg.to, src[0], o.n)
-		case o.kind == schedule.RecvReduce:
-			w.recvReduce(o.msg.sent, src[0], dst)
-		case o.lazy:
-			w.deliver(o.msg.sent, dst)
+		switch o.kind {
+		case schedule.Copy, schedule.Reduce:
+			w.local(o.rank, o.kind, src, dst, o.n)
+		case schedule.Send, schedule.Multicast:
+			var to []int
+			for _, m := range o.msgs {
+				to = append(to, m.to)
+			}
+			for i, m := range w.send(o.rank, to, src[0], o.n) {
+				o.msgs[i].sent = m
+			}
 		default:
-			w.recv(o.msg.sent, dst)
+			var msgs []*message
+			for _, m := range o.msgs {
+				msgs = append(msgs, m.sent)
+			}
+			w.take(msgs, o.kind, src, dst, o.lazy)
 		}
 	}
 	return w.channel()

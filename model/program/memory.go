@@ -130,9 +130,9 @@ func (w *writer) packing() []func(int) int {
 func (e *event) places() [][]Place {
 	switch {
 	case e.issued != nil:
-		return [][]Place{e.issued.src, e.issued.staged}
-	case e.msg != nil:
-		return e.msg.lists
+		return [][]Place{e.issued.at, e.issued.staged}
+	case e.msgs != nil:
+		return e.msgs[0].lists
 	}
 	return e.lists
 }

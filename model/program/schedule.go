@@ -27,30 +27,46 @@ func (w *writer) channel() schedule.Channel {
 
 // append adds the operations of an event.
 func (w *writer) append(ops []schedule.Op, rank int, e *event, number func(int) int) []schedule.Op {
-	add := func(kind schedule.OpKind, peer int, lists [][]Place) {
+	add := func(kind schedule.OpKind, peers []int, lists [][]Place) {
 		Runs(lists, maxChunks, func(from, n int) {
-			op := schedule.Op{Kind: kind, Peer: int32(peer)}
+			op := schedule.Op{Kind: kind, Peer: -1}
+			switch {
+			case len(peers) == 1 && kind != schedule.SwitchReduce:
+				op.Peer = int32(peers[0])
+			case len(peers) > 0:
+				for _, p := range peers {
+					op.Peers = append(op.Peers, int32(p))
+				}
+			}
 			fill(&op, lists, func(list int) schedule.Loc { return w.loc(rank, lists[list][from], n, number) })
 			ops = append(ops, op)
 		})
 	}
 	switch {
-	case e.issued == nil && e.msg == nil:
-		add(e.kind, -1, e.lists)
-	case e.msg != nil:
-		add(e.kind, e.msg.from, e.msg.ends())
+	case e.issued == nil && e.msgs == nil:
+		add(e.kind, nil, e.lists)
+	case e.msgs != nil:
+		var from []int
+		for _, m := range e.msgs {
+			from = append(from, m.from)
+		}
+		add(e.kind, from, e.msgs[0].ends())
 	case e.issued.staged != nil:
-		add(schedule.Copy, -1, [][]Place{e.issued.src, e.issued.staged})
+		add(schedule.Copy, nil, [][]Place{e.issued.at, e.issued.staged})
 	}
 	for _, m := range e.sent {
-		add(schedule.Send, m.to, m.ends())
+		kind := schedule.Send
+		if len(m.source.to) > 1 {
+			kind = schedule.Multicast
+		}
+		add(kind, m.source.to, m.ends())
 	}
 	return ops
 }
 
 // ends are the places of both ends of a message, which are cut alike: the sender's first.
 func (m *message) ends() [][]Place {
-	src := m.src
+	src := m.at
 	if m.staged != nil {
 		src = m.staged
 	}
@@ -61,11 +77,11 @@ func (m *message) ends() [][]Place {
 func fill(op *schedule.Op, lists [][]Place, loc func(list int) schedule.Loc) {
 	last := len(lists) - 1
 	switch op.Kind {
-	case schedule.Send:
+	case schedule.Send, schedule.Multicast:
 		op.Src = loc(0)
 	case schedule.Recv:
 		op.Dst = loc(last)
-	case schedule.RecvReduce:
+	case schedule.RecvReduce, schedule.SwitchReduce:
 		op.Src, op.Dst = loc(1), loc(last)
 	case schedule.Copy:
 		op.Src, op.Dst = loc(0), loc(last)

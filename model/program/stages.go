@@ -1,10 +1,6 @@
 package program
 
-import (
-	"slices"
-
-	"railyard/model/schedule"
-)
+import "slices"
 
 // stager puts a program's thread blocks into stages. A thread block does one thing at a
 // time, slice after slice, so all that it does is in one stage, and so are those that it
@@ -35,8 +31,9 @@ type cell struct {
 func newStager(w *writer, ops []*operation) *stager {
 	s := &stager{w: w, number: map[[2]int]int{}, cells: map[cellKey]*cell{}}
 	for _, o := range ops {
-		if b := s.block(o); o.kind == schedule.Recv || o.kind == schedule.RecvReduce {
-			s.team.join(b, s.block(o.msg.send))
+		b := s.block(o)
+		for _, m := range o.msgs {
+			s.team.join(b, s.block(m.send))
 		}
 	}
 	s.needs = make([]map[int]bool, len(s.team))
@@ -49,6 +46,9 @@ func newStager(w *writer, ops []*operation) *stager {
 	return s
 }
 
+// mostStages is how many there may be.
+const mostStages = 64
+
 // setStages says of every operation in which stage it is, and how many there are.
 func (s *stager) setStages(ops []*operation) int {
 	level := levels(s.needs)
@@ -57,7 +57,12 @@ func (s *stager) setStages(ops []*operation) int {
 		o.stage = level[s.teamOf(o)]
 		stages = max(stages, o.stage+1)
 	}
-	return stages
+	for _, o := range ops {
+		if stages > mostStages {
+			o.stage = o.stage * mostStages / stages
+		}
+	}
+	return min(stages, mostStages)
 }
 
 // block is the number of an operation's thread block.
@@ -77,23 +82,22 @@ func (s *stager) teamOf(o *operation) int { return s.team.first(s.block(o)) }
 // note records what an operation needs.
 func (s *stager) note(o *operation) {
 	team := s.teamOf(o)
-	for _, src := range o.srcs {
-		s.visit(o.rank, src, o.n, func(c *cell) {
-			s.follows(team, c.writer)
-			if !slices.Contains(c.users, team) {
-				c.users = append(c.users, team)
-			}
-		})
-	}
-	if o.kind == schedule.Send {
-		return
-	}
-	s.visit(o.rank, o.dst, o.n, func(c *cell) {
-		s.follows(team, c.writer)
-		for _, u := range c.users {
-			s.follows(team, u)
+	s.w.uses(o, func(key cellKey, write bool) {
+		c := s.cells[key]
+		if c == nil {
+			c = &cell{writer: -1}
+			s.cells[key] = c
 		}
-		c.writer, c.users = team, nil
+		s.follows(team, c.writer)
+		switch {
+		case write:
+			for _, u := range c.users {
+				s.follows(team, u)
+			}
+			c.writer, c.users = team, nil
+		case !slices.Contains(c.users, team):
+			c.users = append(c.users, team)
+		}
 	})
 }
 
@@ -103,14 +107,13 @@ func (s *stager) follows(team, other int) {
 	}
 }
 
-// visit goes through the cells of n chunks.
-func (s *stager) visit(rank int, p Place, n int, do func(c *cell)) {
-	for i := range n {
-		key := cellKey{rank, s.w.named(rank, p.plus(i))}
-		if s.cells[key] == nil {
-			s.cells[key] = &cell{writer: -1}
+// uses visits the chunks of memory that an operation reads, then those that it writes.
+func (w *writer) uses(o *operation, visit func(key cellKey, write bool)) {
+	places := o.places()
+	for i, p := range places {
+		for k := range o.n {
+			visit(cellKey{o.rank, w.named(o.rank, p.plus(k))}, i == len(places)-1 && !o.kind.Sends())
 		}
-		do(s.cells[key])
 	}
 }
 

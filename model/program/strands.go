@@ -90,7 +90,7 @@ func runsOf(sets joined, teams, unit int) []strand {
 
 // places are those that an operation names.
 func (o *operation) places() []Place {
-	if o.kind == schedule.Send {
+	if o.kind.Sends() {
 		return o.srcs
 	}
 	return append(o.srcs[:len(o.srcs):len(o.srcs)], o.dst)

@@ -41,18 +41,24 @@ type event struct {
 	stage  int
 	kind   schedule.OpKind
 	lists  [][]Place  // Copy, Reduce: sources, then the destination
-	msg    *message   // Recv, RecvReduce
-	issued *message   // where its data are staged, if they must be
+	msgs   []*message // received, by a switch several
+	issued *source    // where its data are staged, if they must be
 	sent   []*message // with issued: what is sent here
+}
+
+// source is where the data of messages are read.
+type source struct {
+	at     []Place
+	staged []Place
+	to     []int // peers: of a multicast several
 }
 
 // message is data under way.
 type message struct {
 	from, to int
-	src      []Place
-	staged   []Place
+	*source
 	lists    [][]Place // received: the receiver's sources and destination
-	at       int       // received: the receiver's event
+	received int       // the receiver's event, counted from 1; 0 before
 	slot     int       // the sender's event with which it is sent
 	clock    []int     // what the sender knows there
 }
@@ -85,16 +91,7 @@ func (w *writer) part(unit, stages int) *writer {
 	return out
 }
 
-// copy copies n chunks.
-func (w *writer) copy(rank int, src, dst Place, n int) {
-	w.local(rank, schedule.Copy, []Place{src}, dst, n)
-}
-
-// reduce combines n chunks of several places.
-func (w *writer) reduce(rank int, srcs []Place, dst Place, n int) {
-	w.local(rank, schedule.Reduce, srcs, dst, n)
-}
-
+// local copies n chunks, or combines those of several places.
 func (w *writer) local(rank int, kind schedule.OpKind, srcs []Place, dst Place, n int) {
 	e := event{stage: w.stage, kind: kind}
 	for _, s := range srcs {
@@ -105,31 +102,32 @@ func (w *writer) local(rank int, kind schedule.OpKind, srcs []Place, dst Place, 
 	w.ranks[rank].events = append(w.ranks[rank].events, e)
 }
 
-// send issues n chunks.
-func (w *writer) send(from, to int, src Place, n int) *message {
+// send issues n chunks to a peer, or to several by a switch.
+func (w *writer) send(from int, to []int, src Place, n int) (out []*message) {
 	ln := &w.ranks[from]
-	m := &message{from: from, to: to, src: w.read(from, src, n), slot: len(ln.events), clock: slices.Clone(ln.known)}
-	for _, p := range m.src {
-		ln.reads[p] = append(ln.reads[p], m)
+	data := &source{at: w.read(from, src, n), to: to}
+	for _, peer := range to {
+		m := &message{from: from, to: peer, source: data, slot: len(ln.events), clock: slices.Clone(ln.known)}
+		for _, p := range data.at {
+			ln.reads[p] = append(ln.reads[p], m)
+		}
+		out = append(out, m)
 	}
-	ln.events = append(ln.events, event{stage: w.stage, issued: m})
-	return m
+	ln.events = append(ln.events, event{stage: w.stage, issued: data})
+	return out
 }
 
 // len is the number of chunks of a message.
-func (m *message) len() int { return len(m.src) }
+func (m *message) len() int { return len(m.at) }
 
-// recv receives a message into dst.
-func (w *writer) recv(m *message, dst Place) { w.receive(m, schedule.Recv, nil, dst) }
-
-// recvReduce receives a message, combines it with src and writes dst.
-func (w *writer) recvReduce(m *message, src, dst Place) {
-	w.receive(m, schedule.RecvReduce, []Place{src}, dst)
-}
-
-// deliver puts a message into dst, which the receiver does not wait for now: it receives
-// it when it uses dst again, or at the end.
-func (w *writer) deliver(m *message, dst Place) {
+// take receives messages into dst, combined with src where there is one. Lazily, the receiver does not wait
+// for the message now: it receives it when it uses dst again, or at the end.
+func (w *writer) take(msgs []*message, kind schedule.OpKind, src []Place, dst Place, lazy bool) {
+	if !lazy {
+		w.receive(msgs, kind, src, dst)
+		return
+	}
+	m := msgs[0]
 	d := &delivery{m, dst}
 	w.arrive(m.to, dst, m.len())
 	for i := range m.len() {
@@ -144,25 +142,31 @@ func (w *writer) arrive(rank int, p Place, n int) {
 			for j := range d.m.len() {
 				delete(w.ranks[rank].pending, w.named(rank, d.dst.plus(j)))
 			}
-			w.recv(d.m, d.dst)
+			w.receive([]*message{d.m}, schedule.Recv, nil, d.dst)
 		}
 	}
 }
 
-func (w *writer) receive(m *message, kind schedule.OpKind, srcs []Place, dst Place) {
-	b := &w.ranks[m.to]
+func (w *writer) receive(msgs []*message, kind schedule.OpKind, srcs []Place, dst Place) {
+	rank, n := msgs[0].to, msgs[0].len()
+	b := &w.ranks[rank]
+	var lists [][]Place
 	for _, s := range srcs {
-		m.lists = append(m.lists, w.read(m.to, s, m.len()))
+		lists = append(lists, w.read(rank, s, n))
 	}
-	w.arrive(m.to, dst, m.len())
-	w.depart(m)
-	for r, n := range m.clock {
-		b.known[r] = max(b.known[r], n)
+	w.arrive(rank, dst, n)
+	for _, m := range msgs {
+		w.depart(m)
+		for r, n := range m.clock {
+			b.known[r] = max(b.known[r], n)
+		}
+		b.known[m.from] = max(b.known[m.from], m.slot+1)
 	}
-	b.known[m.from] = max(b.known[m.from], m.slot+1)
-	m.at = len(b.events) + 1
-	m.lists = append(m.lists, w.write(m.to, dst, m.src))
-	b.events = append(b.events, event{stage: w.stage, kind: kind, msg: m})
+	lists = append(lists, w.write(rank, dst, msgs[0].at))
+	for _, m := range msgs {
+		m.received, m.lists = len(b.events)+1, lists
+	}
+	b.events = append(b.events, event{stage: w.stage, kind: kind, msgs: msgs})
 }
 
 // depart sends a message where it was issued, or later: messages between two ranks are
@@ -174,7 +178,9 @@ func (w *writer) depart(m *message) {
 		m.slot, m.clock = last.slot, last.clock
 	}
 	a.last[key] = m
-	a.events[m.slot].sent = append(a.events[m.slot].sent, m)
+	if e := &a.events[m.slot]; len(e.sent) == 0 || e.sent[0].source != m.source { // a multicast is one operation
+		e.sent = append(e.sent, m)
+	}
 }
 
 // spare is room for n chunks in a rank's scratch that nothing else uses.
@@ -204,7 +210,7 @@ func (w *writer) write(rank int, p Place, src []Place) []Place {
 		out[i] = w.target(rank, name, src[i].At%w.unit)
 		ln.at[name] = out[i]
 		for _, m := range ln.reads[out[i]] {
-			if m.at == 0 || ln.known[m.to] < m.at {
+			if m.received == 0 || ln.known[m.to] < m.received {
 				w.keep(m)
 			}
 		}
@@ -218,7 +224,7 @@ func (w *writer) keep(m *message) {
 		return
 	}
 	room := w.spare(m.from, m.len())
-	for i, p := range m.src {
+	for i, p := range m.at {
 		m.staged = append(m.staged, w.scratch(room.At+i, p.At%w.unit))
 	}
 }
