@@ -25,15 +25,22 @@ func Import(r io.Reader) (*schedule.Schedule, error) {
 func (f *File) Schedule() (*schedule.Schedule, error) {
 	v := &validator{f: f}
 	v.file()
+	fine, parts, err := f.unrolled()
+	if err != nil {
+		return nil, err
+	}
 	scratch := make([]int, len(f.GPUs))
 	for i := range f.GPUs {
-		scratch[i] = f.GPUs[i].Scratch
+		scratch[i] = 2 * fine.GPUs[i].Scratch // and that of packets
 	}
-	l := program.NewLinear(v.spec, v.unit, f.InPlace, scratch)
-	if err := newRunner(f, v.spec, v.unit, l).run(); err != nil {
+	l := program.NewLinear(v.spec, v.unit*parts, f.InPlace, scratch)
+	if err := fine.play(v.spec, v.unit*parts, l); err != nil {
 		return nil, err
 	}
 	s := l.Schedule()
+	if f.Protocol == "LL" {
+		s.Protocol = schedule.LL
+	}
 	s.Algorithm, s.Inputs = f.Name, map[string]string{"imported": "mscclpp"}
 	return s, s.Validate()
 }

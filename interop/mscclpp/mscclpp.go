@@ -21,6 +21,7 @@ const (
 	maxPerOp      = 8  // channels of an operation
 	maxOperands   = 10 // buffers of an operation on one side
 	maxSemaphores = 16 // of an operation
+	maxBarriers   = 16 // of a GPU
 	maxBlocks     = 128
 )
 
@@ -53,10 +54,19 @@ type GPU struct {
 	line          int
 }
 
-// Channels are a GPU's channels of a type, numbered in order of the peers.
+// Channels are a GPU's channels of a type, numbered in order of the peers; those of switches are numbered in order
+// of the groups of ranks, whose buffers each of them reads or writes at once.
 type Channels struct {
-	Type string `json:"channel_type"`
-	To   []int  `json:"connected_to"`
+	Type   string  `json:"channel_type"`
+	To     []int   `json:"connected_to,omitempty"`
+	Buffer string  `json:"buffer_type,omitempty"`
+	Older  string  `json:"buff,omitempty"` // what plans called it before
+	Groups []Ranks `json:"rank_groups,omitempty"`
+}
+
+// Ranks are those of a switch's channel.
+type Ranks struct {
+	Ranks []int `json:"ranks"`
 }
 
 // RemoteBuffer is a peer's buffer that the GPU reaches.
@@ -103,9 +113,24 @@ type Op struct {
 	ReduceOp   string   `json:"reduce_op,omitempty"`
 	Semaphores []int    `json:"semaphore_ids,omitempty"`
 	BarrierID  *int     `json:"barrier_id,omitempty"`
-	NumBlocks  int      `json:"num_threadblocks,omitempty"`
-	Group      any      `json:"tbg_info,omitempty"`
+	NumBlocks  int      `json:"num_threadblocks,omitempty"` // of a barrier
+	Group      *Group   `json:"tbg_info,omitempty"`
+	Pieces     *Pieces  `json:"iter_context,omitempty"` // of a pipeline
+	Ops        []Op     `json:"ops,omitempty"`          // of a pipeline
 	line       int
+	number     int // among those of its thread block
+}
+
+// Group says that a thread block does one of equal shares of an operation; others do the rest.
+type Group struct {
+	Block int `json:"tb_id"`
+	Size  int `json:"tbg_size"`
+}
+
+// Pieces of so many bytes are what a pipeline goes through so many chunks in, with all of its operations.
+type Pieces struct {
+	Bytes  int64 `json:"unit_size"`
+	Chunks int   `json:"num_chunks"`
 }
 
 // Buffer is a run of chunks, of a local buffer (i, o or s) or of a remote one.
@@ -120,11 +145,12 @@ type Buffer struct {
 // semaphore is the kind of a wait that is for no channel.
 const semaphore = "semaphore"
 
-// The types of channels that are understood: over memory that both GPUs see, and over
-// a port such as a NIC.
+// The types of channels: over memory that both GPUs see, over a port such as a NIC, and through switches that
+// copy and combine.
 const (
-	memory = "memory"
-	port   = "port"
+	memory  = "memory"
+	port    = "port"
+	through = "switch"
 )
 
 // collectives are the executor's names.

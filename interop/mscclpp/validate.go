@@ -16,9 +16,8 @@ const (
 )
 
 // Validate checks a plan: the executor's limits, that everything that is named exists,
-// that the operations run to the end, and that signals, semaphores and nops order all
-// uses of the same memory. Packet, switch, barrier and pipeline operations are not
-// covered.
+// that the operations run to the end, and that signals, semaphores, barriers, packets and
+// nops order all uses of the same memory.
 func Validate(f *File) error {
 	v := &validator{f: f}
 	v.file()
@@ -30,7 +29,11 @@ func Validate(f *File) error {
 	if err := v.Err(); err != nil {
 		return err
 	}
-	return newRunner(f, v.spec, v.unit, nil).run()
+	fine, parts, err := f.unrolled()
+	if err != nil {
+		return err
+	}
+	return fine.play(v.spec, v.unit*parts, nil)
 }
 
 type validator struct {
@@ -49,8 +52,8 @@ func (v *validator) file() {
 	if err != nil {
 		v.Add(f.line, "%w", err)
 	}
-	if f.Protocol != "Simple" {
-		v.Add(f.line, "protocol %q: must be Simple (packets, LL, are not covered)", f.Protocol)
+	if f.Protocol != "Simple" && f.Protocol != "LL" {
+		v.Add(f.line, "protocol %q: must be Simple or LL", f.Protocol)
 	}
 	if f.MaxBytes > 0 && uint64(max(f.MinBytes, 0)) > f.MaxBytes || f.MinBytes < 0 {
 		v.Add(f.line, "min_message_size %d and max_message_size %d are no range", f.MinBytes, f.MaxBytes)
@@ -87,7 +90,8 @@ func (v *validator) sizes(k collective.Kind, known bool) {
 	}
 	for i := range v.f.GPUs {
 		g := &v.f.GPUs[i]
-		if g.Input != in || g.Output != out {
+		unused := func(n int) bool { return v.f.InPlace && n == 0 && g.Input+g.Output > 0 }
+		if g.Input != in && !unused(g.Input) || g.Output != out && !unused(g.Output) {
 			v.Add(g.line, "gpu %d: input_chunks %d and output_chunks %d: must be %d and %d", i, g.Input, g.Output, in, out)
 		}
 		if g.Scratch < 0 || g.Scratch > maxChunks {
@@ -105,13 +109,19 @@ func (v *validator) gpu(i int) {
 		v.Add(g.line, "gpu %d: %d thread blocks: at most %d run at once", i, len(g.Blocks), maxBlocks)
 	}
 	for _, c := range g.Channels {
-		if c.Type != memory && c.Type != port {
-			v.Add(g.line, "gpu %d: channel_type %q: must be memory or port (switch is not covered)", i, c.Type)
+		if !slices.Contains([]string{memory, port, through}, c.Type) {
+			v.Add(g.line, "gpu %d: channel_type %q: must be memory, port or switch", i, c.Type)
 		}
 		for _, peer := range c.To {
 			if peer < 0 || peer >= len(v.f.GPUs) || peer == i {
 				v.Add(g.line, "gpu %d: connected_to %d: must be another gpu", i, peer)
 			}
+		}
+	}
+	for j, x := range g.groups() {
+		sorted := slices.Sorted(slices.Values(x.ranks))
+		if len(slices.Compact(sorted)) < max(len(x.ranks), 2) || !slices.Contains(sorted, i) || bufferOf[x.buffer] == 0 && x.buffer != "i" {
+			v.Add(g.line, "gpu %d: switch channel %d: buffer %q of ranks %v: must be i, o or s of this and other gpus", i, j, x.buffer, x.ranks)
 		}
 	}
 	for j, b := range g.RemoteBuffers {
@@ -130,11 +140,19 @@ func (v *validator) block(g *GPU, j int) {
 	if tb.ID != j {
 		v.Add(tb.line, "%s: id %d: ids must be 0, 1, 2, … in order", at, tb.ID)
 	}
-	if len(tb.Ops) > maxOps {
-		v.Add(tb.line, "%s: %d operations: at most %d", at, len(tb.Ops), maxOps)
+	n := len(tb.Ops)
+	for i := range tb.Ops {
+		n += len(tb.Ops[i].Ops)
+	}
+	if n > maxOps {
+		v.Add(tb.line, "%s: %d operations: at most %d", at, n, maxOps)
 	}
 	for _, c := range tb.Channels {
-		v.refs(tb, at, "channel_ids", c.Type, c.IDs, len(g.peers(c.Type)))
+		have := len(g.peers(c.Type))
+		if c.Type == through {
+			have = len(g.groups())
+		}
+		v.refs(tb, at, "channel_ids", c.Type, c.IDs, have)
 	}
 	for _, b := range tb.Remote {
 		v.refs(tb, at, "remote_buffer_ids", b.Type, b.IDs, len(g.RemoteBuffers))
@@ -145,7 +163,7 @@ func (v *validator) block(g *GPU, j int) {
 		}
 	}
 	for i := range tb.Ops {
-		v.op(g, tb, i)
+		v.op(g, tb, &tb.Ops[i], fmt.Sprintf("%s op %d (%s)", at, i, tb.Ops[i].Name))
 	}
 }
 
@@ -163,6 +181,22 @@ func (v *validator) refs(tb *Block, at, what, kind string, ids []int, have int) 
 // peers are the peers of a GPU's channels of a type, by the channels' number.
 func (g *GPU) peers(kind string) []int {
 	return ofType(g.Channels, kind, func(c Channels) (string, []int) { return c.Type, c.To })
+}
+
+// group is a switch's channel: a buffer of several ranks.
+type group struct {
+	buffer string
+	ranks  []int
+}
+
+// groups are the GPU's channels of switches, by their number.
+func (g *GPU) groups() (out []group) {
+	for _, c := range g.Channels {
+		for _, x := range c.Groups {
+			out = append(out, group{c.Buffer + c.Older, x.Ranks})
+		}
+	}
+	return out
 }
 
 // channels are the GPU's numbers of a thread block's channels of a type.

@@ -3,6 +3,7 @@ package mscclpp
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // form is what an operation consists of.
@@ -10,46 +11,75 @@ type form struct {
 	channels   bool // needs channel_ids
 	semaphores bool
 	src, dst   side
-	equal      bool   // as many sources as destinations
+	equal      bool   // as many sources as destinations, one for one
 	kind       string // of the channels; "" is any
+	signals    bool   // and tells the other ends
 }
 
-// side is what buffers stand on one side of an operation.
-type side struct {
-	local, remote int // at least; local ones first
-	more          bool
+// side is what buffers stand on one side of an operation: l local, r a peer's, s a switch's, and of packets p, q, t;
+// + repeats the last.
+type side string
+
+// kinds are those of n buffers; false where so many cannot be.
+func (s side) kinds(n int) (side, bool) {
+	more := strings.HasSuffix(string(s), "+")
+	if s = side(strings.TrimSuffix(string(s), "+")); n < len(s) || !more && n > len(s) {
+		return "", false
+	}
+	return s + side(strings.Repeat(string(s[max(len(s)-1, 0):]), n-len(s))), true
 }
 
-// forms are the operations that are covered.
+// forms are the operations, as getOpType in execution_plan.cc names them and execution_kernel.hpp does them.
 var forms = map[string]form{
 	"nop":         {},
-	"put":         {channels: true, src: side{local: 1, more: true}, dst: side{remote: 1, more: true}, equal: true},
-	"pws":         {channels: true, src: side{local: 1, more: true}, dst: side{remote: 1, more: true}, equal: true, kind: port},
-	"pwsf":        {channels: true, src: side{local: 1, more: true}, dst: side{remote: 1, more: true}, equal: true, kind: port},
-	"get":         {channels: true, src: side{remote: 1, more: true}, dst: side{local: 1, more: true}, equal: true, kind: memory},
-	"copy":        {src: side{local: 1}, dst: side{local: 1}},
+	"put":         {channels: true, src: "l+", dst: "r+", equal: true},
+	"pws":         {channels: true, src: "l+", dst: "r+", equal: true, kind: port, signals: true},
+	"pwsf":        {channels: true, src: "l+", dst: "r+", equal: true, kind: port, signals: true},
+	"get":         {channels: true, src: "r+", dst: "l+", equal: true, kind: memory},
+	"copy":        {src: "l", dst: "l"},
 	"signal":      {channels: true},
 	"wait":        {channels: true},
 	"rlxsignal":   {channels: true},
 	"rlxwait":     {channels: true},
 	"flush":       {channels: true, kind: port},
-	"re":          {src: side{local: 1, more: true}, dst: side{local: 1}},
-	"res":         {src: side{local: 1, more: true}, dst: side{local: 1, remote: 1, more: true}, kind: memory},
-	"rre":         {src: side{local: 1, remote: 1, more: true}, dst: side{local: 1}, kind: memory},
-	"rres":        {src: side{local: 1, remote: 1, more: true}, dst: side{local: 1, remote: 1, more: true}, kind: memory},
+	"re":          {src: "l+", dst: "l"},
+	"res":         {src: "l+", dst: "lr+", kind: memory},
+	"rre":         {src: "lr+", dst: "l", kind: memory},
+	"rres":        {src: "lr+", dst: "lr+", kind: memory},
+	"ppkt":        {channels: true, src: "l+", dst: "q+", equal: true},
+	"rppkt":       {channels: true, src: "p", dst: "q+"},
+	"cpkt":        {src: "l", dst: "p"},
+	"upkt":        {src: "p", dst: "l"},
+	"repkt":       {src: "lp+", dst: "l"},
+	"respkt":      {src: "lp+", dst: "lq+", kind: memory},
+	"recpkt":      {src: "lp+", dst: "lp"},
+	"recspkt":     {src: "lp+", dst: "lpq+", kind: memory},
+	"glres":       {src: "s", dst: "s", kind: through},
+	"gstore":      {src: "l", dst: "s", kind: through},
+	"gstorepkt":   {src: "p", dst: "t", kind: through},
 	"sem_acquire": {semaphores: true},
 	"sem_release": {semaphores: true},
+	"barrier":     {},
+	"pipeline":    {},
 }
 
-func (v *validator) op(g *GPU, tb *Block, i int) {
-	op := &tb.Ops[i]
-	at := fmt.Sprintf("gpu %d tb %d op %d (%s)", g.ID, tb.ID, i, op.Name)
-	f, ok := forms[op.Name]
-	if !ok || op.Group != nil {
-		v.Add(op.line, "%s: this operation is not known, or not covered (packets, switches, barriers, pipelines, thread block groups)", at)
+// form is the operation's; a port takes packets as they lie.
+func (op *Op) form() form {
+	f := forms[op.Name]
+	if op.Name == "ppkt" && op.Type == port {
+		f.src = "p+"
+	}
+	return f
+}
+
+func (v *validator) op(g *GPU, tb *Block, op *Op, at string) {
+	f := op.form()
+	if _, ok := forms[op.Name]; !ok {
+		v.Add(op.line, "%s: this operation is not known", at)
 		return
 	}
-	if f.channels && !(f.equal && op.Type == memory && len(op.Channels) == 0) { // memory needs no channel to put
+	// Memory needs no channel to put.
+	if f.channels && !(len(f.dst) > 0 && op.Type == memory && len(op.Channels) == 0) {
 		v.channels(g, tb, op, f, at)
 	}
 	if f.kind != "" && op.Type != f.kind {
@@ -63,12 +93,53 @@ func (v *validator) op(g *GPU, tb *Block, i int) {
 			v.Add(op.line, "%s: semaphore %d: the gpu has %d", at, id, len(g.Semaphores))
 		}
 	}
+	if x := op.Group; x != nil && (x.Size < 1 || x.Size > maxBlocks || x.Block < 0 || x.Block >= x.Size) {
+		v.Add(op.line, "%s: thread block %d of a group of %d", at, x.Block, x.Size)
+	}
 	v.side(g, tb, op, op.Src, f.src, "source", at)
 	v.side(g, tb, op, op.Dst, f.dst, "destination", at)
 	if f.equal && len(op.Src) != len(op.Dst) {
 		v.Add(op.line, "%s: %d sources but %d destinations", at, len(op.Src), len(op.Dst))
 	}
 	v.operands(op, f, at)
+	switch op.Name {
+	case "barrier":
+		v.barrier(g, op, at)
+	case "pipeline":
+		v.pipeline(g, tb, op, at)
+	}
+}
+
+// barrier checks that as many thread blocks meet as it waits for, equally often.
+func (v *validator) barrier(g *GPU, op *Op, at string) {
+	if op.BarrierID == nil || *op.BarrierID < 0 || *op.BarrierID >= maxBarriers {
+		v.Add(op.line, "%s: barrier_id must be from 0 to %d", at, maxBarriers-1)
+		return
+	}
+	n := 0
+	for i := range g.Blocks {
+		if g.Blocks[i].meets(*op.BarrierID) > 0 {
+			n++
+		}
+	}
+	if n != op.NumBlocks {
+		v.Add(op.line, "%s: num_threadblocks %d: %d meet at barrier %d", at, op.NumBlocks, n, *op.BarrierID)
+	}
+}
+
+func (v *validator) pipeline(g *GPU, tb *Block, op *Op, at string) {
+	if p := op.Pieces; p == nil || p.Bytes < 1 || p.Chunks < 1 || p.Chunks > maxChunks || len(op.Ops) == 0 {
+		v.Add(op.line, "%s: it needs operations, and an iter_context with unit_size and num_chunks from 1 on", at)
+		return
+	}
+	for i := range op.Ops {
+		inner := &op.Ops[i]
+		if inner.line = op.line; inner.Name == "pipeline" {
+			v.Add(op.line, "%s: a pipeline in a pipeline", at)
+			continue
+		}
+		v.op(g, tb, inner, fmt.Sprintf("%s %d (%s)", at, i, inner.Name))
+	}
 }
 
 func (v *validator) channels(g *GPU, tb *Block, op *Op, f form, at string) {
@@ -81,41 +152,20 @@ func (v *validator) channels(g *GPU, tb *Block, op *Op, f form, at string) {
 			v.Add(op.line, "%s: channel %d: the thread block has %d of type %q", at, id, have, op.Type)
 		}
 	}
-	if op.Type == port && f.src.local > 0 && len(op.Channels) != len(op.Dst) {
+	if op.Type == port && len(f.dst) > 0 && len(op.Channels) != len(op.Dst) {
 		v.Add(op.line, "%s: %d channels for %d destinations: a port needs one for each", at, len(op.Channels), len(op.Dst))
 	}
 }
 
 func (v *validator) side(g *GPU, tb *Block, op *Op, list []Buffer, s side, word, at string) {
-	least := s.local + s.remote
-	if len(list) < least || !s.more && len(list) > least || len(list) > maxOperands {
+	kinds, ok := s.kinds(len(list))
+	if !ok || len(list) > maxOperands {
 		v.Add(op.line, "%s: %d %ss: wrong number, or more than %d", at, len(list), word, maxOperands)
 		return
 	}
-	for i := range list {
-		b := &list[i]
-		remote := s.remote > 0 && i >= s.local
-		size := 0
-		switch {
-		case b.Switch != nil || remote != (b.Remote != nil):
-			v.Add(op.line, "%s: %s %d: local buffers must come first, remote ones as the operation needs them", at, word, i)
-			return
-		case remote:
-			ids := tb.remotes(op.Type)
-			if *b.Remote < 0 || *b.Remote >= len(ids) || ids[*b.Remote] < 0 || ids[*b.Remote] >= len(g.RemoteBuffers) {
-				v.Add(op.line, "%s: buffer_id %d: the thread block has %d of type %q", at, *b.Remote, len(ids), op.Type)
-				return
-			}
-			r := g.RemoteBuffers[ids[*b.Remote]]
-			if r.Rank < 0 || r.Rank >= len(v.f.GPUs) {
-				return // said already
-			}
-			size = v.f.GPUs[r.Rank].size(r.Type)
-		default:
-			size = g.size(b.Type)
-		}
-		if b.Index < 0 || b.Size < 1 || b.Index > maxChunks || b.Size > maxChunks || b.Index+b.Size > size {
-			v.Add(op.line, "%s: %s %d: chunks %d to %d of a buffer with %d", at, word, i, b.Index, b.Index+b.Size-1, size)
+	for i, b := range list {
+		if _, err := v.f.resolve(g, tb, op, b, kinds[i]); err != nil {
+			v.Add(op.line, "%s: %s %d: %w", at, word, i, err)
 		}
 	}
 }

@@ -44,14 +44,15 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 			return nil, err
 		}
 	}
-	if protoNames[s.Protocol] == "" {
+	proto := protocolName(s.Protocol)
+	if proto == "" {
 		return nil, fmt.Errorf("protocol %s has no name in MSCCL files: plan with --proto simple, ll or ll128", s.Protocol)
 	}
 	p, err := program.Build(s, maxCount)
 	if err != nil {
 		return nil, err
 	}
-	f := File{Name: s.Algorithm, Proto: protoNames[s.Protocol], Coll: coll, InPlace: o.InPlace, OutOfPlace: true, MaxBytes: allBytes,
+	f := File{Name: s.Algorithm, Proto: proto, Coll: coll, InPlace: o.InPlace, OutOfPlace: true, MaxBytes: allBytes,
 		ChunksPerLoop: chunksPerLoop(p)}
 	return fit(&f, p, styles(p, highTrees(s)), d, o.InPlace)
 }

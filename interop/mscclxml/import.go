@@ -12,10 +12,10 @@ import (
 )
 
 // Import reads a file and makes a schedule of it, for buffers that are gone through in so
-// many slices, one behind the other, as MSCCL does with large ones; the dialect's limits do
+// many pieces, one behind the other, as MSCCL does with large ones; the dialect's limits do
 // not matter. The root of a broadcast or reduce is not in the file and is taken to be rank 0.
 // The schedule is as good as the file: schedule.Check says whether it is right.
-func Import(r io.Reader, slices int) (*schedule.Schedule, error) {
+func Import(r io.Reader, pieces int) (*schedule.Schedule, error) {
 	f, err := Read(r)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func Import(r io.Reader, slices int) (*schedule.Schedule, error) {
 	if err := Validate(f, Dialect{"any executor", maxNumber, maxNumber, maxNumber, maxNumber, ""}); err != nil {
 		return nil, err
 	}
-	return f.Schedule(slices)
+	return f.Schedule(pieces)
 }
 
 // Bounds of what is imported.
@@ -33,8 +33,8 @@ const (
 	maxGPUs    = 1 << 12
 )
 
-// Schedule is the schedule that a valid file describes, over slices.
-func (f *File) Schedule(slices int) (*schedule.Schedule, error) {
+// Schedule is the schedule that a valid file describes, of a buffer in so many pieces.
+func (f *File) Schedule(pieces int) (*schedule.Schedule, error) {
 	k, err := collectives.Kind(f.Coll)
 	if err != nil {
 		return nil, err
@@ -61,17 +61,13 @@ func (f *File) Schedule(slices int) (*schedule.Schedule, error) {
 			return nil, err
 		}
 	}
-	p := &player{l: program.NewLinear(spec, unit, f.InPlace && !f.OutOfPlace, scratch)}
-	if err := whole(f, p); err != nil {
+	l := program.NewLinear(spec, unit, f.InPlace && !f.OutOfPlace, scratch)
+	if err := f.play(l); err != nil {
 		return nil, err
 	}
-	s := p.l.Sliced(slices)
+	s := l.Sliced(pieces)
 	s.Algorithm, s.Inputs = f.Name, map[string]string{"imported": "msccl-xml"}
-	for proto, name := range protoNames {
-		if name == f.Proto {
-			s.Protocol = proto
-		}
-	}
+	s.Protocol = protocols[f.Proto]
 	return s, s.Validate()
 }
 
@@ -95,12 +91,6 @@ func sizes(g *GPU, spec collective.Spec, unit int) error {
 	return nil
 }
 
-// player makes a linear program of what happens in a run.
-type player struct {
-	l      *program.Linear
-	passed map[int]program.Place // by gpu: where a forwarding step keeps its data
-}
-
 // buffers by their names in files.
 var buffers = map[string]schedule.Buffer{"i": schedule.Input, "o": schedule.Output, "s": schedule.Scratch}
 
@@ -116,38 +106,30 @@ func bufName(b schedule.Buffer) string {
 
 func place(p Place) program.Place { return program.Place{Buf: buffers[p.Buf], At: p.Off} }
 
-func (p *player) local(at program.Thread, s *Step) {
-	if s.Type == "cpy" {
-		p.l.Copy(at, place(s.Src), place(s.Dst), s.Count)
-		return
-	}
-	p.l.Reduce(at, []program.Place{place(s.Dst), place(s.Src)}, place(s.Dst), s.Count)
-}
-
-func (p *player) send(at program.Thread, to int, s *Step) *program.Message {
-	from := place(s.Src)
-	if kept, ok := p.passed[at.Rank]; ok {
-		from = kept
-		delete(p.passed, at.Rank)
-	}
-	return p.l.Send(at, to, from, s.Count)
-}
-
-// recv takes a message; a step that passes it on without keeping it has it in scratch.
-func (p *player) recv(at program.Thread, s *Step, m *program.Message, forward bool) {
-	k, dst := kinds[s.Type], place(s.Dst)
-	if s.Type == "rrs" {
-		dst = p.l.Spare(at.Rank, s.Count)
-	}
-	if k.reduce {
-		p.l.RecvReduce(m, at.Block, place(s.Src), dst)
-	} else {
-		p.l.Recv(m, at.Block, dst)
-	}
-	if forward {
-		if p.passed == nil {
-			p.passed = map[int]program.Place{}
+// emit tells a linear program what a step does with the message that it takes, and returns the one that it gives.
+// What a step passes on without keeping it has space of its own in scratch.
+func (s *Step) emit(l *program.Linear, at program.Thread, tb *Block, in *program.Message) *program.Message {
+	k, src, dst := kinds[s.Type], place(s.Src), place(s.Dst)
+	switch {
+	case s.Type == "nop":
+		return nil
+	case s.Type == "cpy":
+		l.Copy(at, src, dst, s.Count)
+	case s.Type == "re":
+		l.Reduce(at, []program.Place{dst, src}, dst, s.Count)
+	case k.recv:
+		if s.Type == "rrs" {
+			dst = l.Spare(at.Rank, s.Count)
 		}
-		p.passed[at.Rank] = dst
+		src = dst // of what is passed on
+		if k.reduce {
+			l.RecvReduce(in, at.Block, place(s.Src), dst)
+		} else {
+			l.Recv(in, at.Block, dst)
+		}
 	}
+	if !k.send {
+		return nil
+	}
+	return l.Send(at, tb.Send, src, s.Count)
 }

@@ -143,6 +143,18 @@ func (d Dialect) collName(k collective.Kind) (string, error) {
 	return collectives.Of(k)
 }
 
-// protoNames are the protocols as files write them.
-var protoNames = map[schedule.Protocol]string{schedule.Simple: "Simple", schedule.LL: "LL", schedule.LL128: "LL128",
-	schedule.Pulled: "Simple"}
+// protocols by their names in files.
+var protocols = map[string]schedule.Protocol{"Simple": schedule.Simple, "LL": schedule.LL, "LL128": schedule.LL128}
+
+// protocolName is how files write a protocol; "" where they have no name for it.
+func protocolName(p schedule.Protocol) string {
+	if p == schedule.Pulled { // who moves the data is the executor's to say
+		p = schedule.Simple
+	}
+	for name, x := range protocols {
+		if x == p {
+			return name
+		}
+	}
+	return ""
+}

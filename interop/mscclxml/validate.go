@@ -2,7 +2,6 @@ package mscclxml
 
 import (
 	"fmt"
-	"slices"
 
 	"railyard/interop/foreign"
 )
@@ -26,10 +25,10 @@ func Validate(f *File, d Dialect) error {
 	if err := v.Err(); err != nil {
 		return err
 	}
-	if err := whole(f, nil); err != nil {
+	if err := f.play(nil); err != nil {
 		return err
 	}
-	return piecewise(f)
+	return f.playChunks()
 }
 
 func (v *validator) algo() {
@@ -37,7 +36,7 @@ func (v *validator) algo() {
 	if f.Name == "" || len(f.Name) > v.d.NameLength {
 		v.Add(f.Line, "algo: name %q: must have from 1 to %d characters (%s)", f.Name, v.d.NameLength, v.d.Name)
 	}
-	if !slices.Contains([]string{"Simple", "LL", "LL128"}, f.Proto) {
+	if protocols[f.Proto] == "" {
 		v.Add(f.Line, "algo: proto=%q must be Simple, LL or LL128", f.Proto)
 	}
 	if _, err := collectives.Kind(f.Coll); err != nil {

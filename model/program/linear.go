@@ -172,7 +172,7 @@ func (l *Linear) written(x strand, stages int) schedule.Channel {
 			for _, m := range o.msgs {
 				to = append(to, m.to)
 			}
-			for i, m := range w.send(o.rank, to, src[0], o.n) {
+			for i, m := range w.send(o.kind, o.rank, to, src[0], o.n) {
 				o.msgs[i].sent = m
 			}
 		default:

@@ -30,12 +30,11 @@ func (w *writer) append(ops []schedule.Op, rank int, e *event, number func(int) 
 	add := func(kind schedule.OpKind, peers []int, lists [][]Place) {
 		Runs(lists, maxChunks, func(from, n int) {
 			op := schedule.Op{Kind: kind, Peer: -1}
-			switch {
-			case len(peers) == 1 && kind != schedule.SwitchReduce:
-				op.Peer = int32(peers[0])
-			case len(peers) > 0:
-				for _, p := range peers {
+			for _, p := range peers {
+				if kind == schedule.Multicast || kind == schedule.SwitchReduce {
 					op.Peers = append(op.Peers, int32(p))
+				} else {
+					op.Peer = int32(p)
 				}
 			}
 			fill(&op, lists, func(list int) schedule.Loc { return w.loc(rank, lists[list][from], n, number) })
@@ -55,11 +54,7 @@ func (w *writer) append(ops []schedule.Op, rank int, e *event, number func(int) 
 		add(schedule.Copy, nil, [][]Place{e.issued.at, e.issued.staged})
 	}
 	for _, m := range e.sent {
-		kind := schedule.Send
-		if len(m.source.to) > 1 {
-			kind = schedule.Multicast
-		}
-		add(kind, m.source.to, m.ends())
+		add(m.source.kind, m.source.to, m.ends())
 	}
 	return ops
 }

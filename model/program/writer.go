@@ -48,6 +48,7 @@ type event struct {
 
 // source is where the data of messages are read.
 type source struct {
+	kind   schedule.OpKind // Send or Multicast
 	at     []Place
 	staged []Place
 	to     []int // peers: of a multicast several
@@ -103,9 +104,9 @@ func (w *writer) local(rank int, kind schedule.OpKind, srcs []Place, dst Place, 
 }
 
 // send issues n chunks to a peer, or to several by a switch.
-func (w *writer) send(from int, to []int, src Place, n int) (out []*message) {
+func (w *writer) send(kind schedule.OpKind, from int, to []int, src Place, n int) (out []*message) {
 	ln := &w.ranks[from]
-	data := &source{at: w.read(from, src, n), to: to}
+	data := &source{kind: kind, at: w.read(from, src, n), to: to}
 	for _, peer := range to {
 		m := &message{from: from, to: peer, source: data, slot: len(ln.events), clock: slices.Clone(ln.known)}
 		for _, p := range data.at {
