@@ -25,7 +25,8 @@ func (f *File) unrolled() (out *File, parts int, err error) {
 	for i, g := range f.GPUs {
 		g.Input, g.Output, g.Scratch = g.Input*parts, g.Output*parts, g.Scratch*parts
 		if most := max(g.Input, g.Output, g.Scratch); most > maxChunks {
-			return nil, 0, fmt.Errorf("gpu %d: shares of thread blocks and pieces of pipelines cut a buffer into %d: at most %d", i, most, maxChunks)
+			return nil, 0, fmt.Errorf("gpu %d: shares of thread blocks and pieces of pipelines cut a buffer into %d: at most %d", i, most,
+				maxChunks)
 		}
 		g.Blocks = make([]Block, len(f.GPUs[i].Blocks))
 		for j, tb := range f.GPUs[i].Blocks {
