@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/gpu", "model/workload", "model/failure"},
+	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/gpu", "model/workload"},
 	"gonum.org/v1/plot":         {"report/..."},
 	"github.com/NVIDIA/go-nvml": {"exec/discover"},
 	"golang.org/x/sys":          {"exec/host"},

@@ -4,12 +4,12 @@ import "math"
 
 // Band is how far predictions were off on machines that their kernels had not seen: 85 to 95 % of rows lay within.
 type Band struct {
-	Across  string  // what messages cross: box, pcie, network
-	Basis   string  // where the kernel came from: see Bases
-	Latency float64 // factor, either way, of times that move no bytes
-	Bytes   float64 // of times that do nothing else
-	Rows    int
-	Systems int
+	Across  string  `file:"across,need"`                // what messages cross: box, pcie, network
+	Basis   string  `file:"basis,need"`                 // where the kernel came from: see Bases
+	Latency float64 `file:"latency,lo=1,hi=1073741824"` // factor, either way, of times that move no bytes
+	Bytes   float64 `file:"bytes,lo=1,hi=1073741824"`   // of times that do nothing else
+	Rows    int     `file:"rows"`
+	Systems int     `file:"systems"`
 }
 
 // Classes are the media that machines' kernels cross, as far as their predictions are as good as one another.

@@ -11,57 +11,57 @@ type Profile struct {
 	Name string
 	Origin
 	// Latencies: count the latencies of the topology's links. False where α has them.
-	Latencies bool
+	Latencies bool `file:"latencies"`
 	// Serial: a rank does one thing at a time, as a core does: its lanes take turns to fetch
 	// messages and to combine. A GPU has blocks of threads for each.
-	Serial bool
+	Serial  bool        `file:"serial"`
+	Launch  units.Time  `file:"launch"` // λ: from the call to the first byte
+	Reduce  units.Rate  `file:"reduce"` // γ: bytes combined per second by one channel's program; 0 is free
+	Copy    units.Rate  `file:"copy"`   // local copy; 0 is free
+	Window  units.Bytes `file:"window"` // what a thread reads of a peer before it passes any on to others; 0: not measured
+	MinSize units.Bytes `file:"min_size"`
+	MaxSize units.Bytes `file:"max_size"` // largest collective size that was fitted; 0 is unlimited
 	// Memory is what a host's cores reach, by the size of the buffers; ascending. Where it is
 	// there, curves say what a message costs and Memory what its bytes do.
-	Memory []Level
-	Launch units.Time // λ: from the call to the first byte
-	Curves []Curve
-	Hardware
-	Reduce    units.Rate  // γ: bytes combined per second by one channel's program; 0 is free
-	Copy      units.Rate  // local copy; 0 is free
-	Window    units.Bytes // what a thread reads of a peer before it passes any on to others; 0: not measured
-	MaxSize   units.Bytes // largest collective size that was fitted; 0 is unlimited
-	MinSize   units.Bytes
-	Kernels   []Kernel   // of NCCL, where they were fitted
-	Estimates []Estimate // what NCCL's own estimates are off by, for all machines together
-	Bands     []Band     // how far predictions are off, for all machines together
+	Memory    []Level    `file:"memory,lines"`
+	Curves    []Curve    `file:"curves"`
+	Estimates []Estimate `file:"estimates,lines"` // what NCCL's own estimates are off by, for all machines together
+	Bands     []Band     `file:"bands,lines"`     // how far predictions are off, for all machines together
+	Kernels   []Kernel   `file:"kernels"`         // of NCCL, where they were fitted
+	Hardware  `file:"-"` // the machine's
 }
 
 // Hardware is what holds for all who run on a machine: parameters of messages, of what copies, and
 // of transfers between nodes; those that are missing are the shipped ones (see Complete).
 type Hardware struct {
-	MessageProtocols []Protocol
-	Engines          []Engine
-	Steps            Steps
+	MessageProtocols []Protocol `file:"protocols"`
+	Engines          []Engine   `file:"engines"`
+	Steps            Steps      `file:"steps"`
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a
 // protocol: the segment with From ≤ bytes < next From applies.
 type Curve struct {
-	Medium   string // nvlink, xgmi, pcie, network, membus, any
-	Protocol string // simple, ll, ll128, any
+	Medium   string `file:"medium,need"`   // nvlink, xgmi, pcie, network, membus, any
+	Protocol string `file:"protocol,need"` // simple, ll, ll128, any
 	// Smooth: α and the time of a byte change evenly, on a scale of factors of the size, from
 	// one segment's From to the next; else a segment holds up to the next.
-	Smooth   bool
-	Launch   units.Time // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
-	Peer     units.Time // what each further peer costs that one operation hears from, or whose memory it stores to
-	Segments []Segment
-	Origin   *Origin // where it is not the profile's
+	Smooth   bool       `file:"smooth"`
+	Launch   units.Time `file:"launch"` // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
+	Peer     units.Time `file:"peer"`   // what each further peer costs that one operation hears from, or whose memory it stores to
+	Segments []Segment  `file:"segments,lines"`
+	Origin   *Origin    // where it is not the profile's
 }
 
 // Segment is α + s/β. Rate caps one transfer; Efficiency scales the line rate that
 // all transfers of a link share.
 type Segment struct {
-	From       units.Bytes
-	Alpha      units.Time
-	AlphaCI    units.Time // half of the 95 % interval
-	Rate       units.Rate // 0: no cap
-	RateCI     units.Rate
-	Efficiency float64 // (0,1]; 0 means 1
+	From       units.Bytes `file:"from"`
+	Alpha      units.Time  `file:"alpha"`
+	AlphaCI    units.Time  `file:"alpha_ci"` // half of the 95 % interval
+	Rate       units.Rate  `file:"rate"`     // 0: no cap
+	RateCI     units.Rate  `file:"rate_ci"`
+	Efficiency float64     `file:"efficiency,lo=0,hi=1"` // (0,1]; 0 means 1
 }
 
 // Ideal is line rates and nothing else; Line adds the latencies of the topology file.

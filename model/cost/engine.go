@@ -8,13 +8,13 @@ import (
 
 // Engine is what copies between GPUs: the copy engines, or blocks of threads on SMs.
 type Engine struct {
-	Name       string     // copy_engine, sm
-	Alpha      units.Time // of one operation
-	Efficiency float64    // of the line rate, all of it at work
-	Local      units.Rate // inside a GPU; 0: not known
-	Block      units.Rate // of one block of threads; 0: it has none
-	Source     string
-	Date       string
+	Name       string     `file:"name,need"`            // copy_engine, sm
+	Alpha      units.Time `file:"alpha"`                // of one operation
+	Efficiency float64    `file:"efficiency,lo=0,hi=1"` // of the line rate, all of it at work
+	Local      units.Rate `file:"local"`                // inside a GPU; 0: not known
+	Block      units.Rate `file:"block"`                // of one block of threads; 0: it has none
+	Source     string     `file:"source,need"`
+	Date       string     `file:"date,date"`
 }
 
 // Engine is the machine's engine with a name, else the shipped one; nil where neither is

@@ -9,13 +9,13 @@ import "railyard/model/units"
 //
 // where l is the part that moves no bytes and b the rest: what a kernel takes of which nothing was measured.
 type Estimate struct {
-	Over    string  // as a kernel's
-	Latency float64 // factors
-	Fill    float64
-	Bytes   float64
-	Rows    int     // measurements behind it
-	Systems int     // machines behind those
-	HeldOut float64 // factor (geometric mean) by which machines left out are off
+	Over    string  `file:"over,need"`                  // as a kernel's
+	Latency float64 `file:"latency,lo=0,hi=1073741824"` // factors
+	Fill    float64 `file:"fill,lo=0,hi=1073741824"`
+	Bytes   float64 `file:"bytes,lo=0,hi=1073741824"`
+	Rows    int     `file:"rows,hi=1073741824"`          // measurements behind it
+	Systems int     `file:"systems,hi=1073741824"`       // machines behind those
+	HeldOut float64 `file:"held_out,lo=0,hi=1073741824"` // factor (geometric mean) by which machines left out are off
 }
 
 // FillFrom is the size at which half of what fills pipelines is paid: on 2 to 32 nodes measured times are above the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
 	"railyard/model/yamlfile"
 )
@@ -30,7 +29,9 @@ func Parse(file string, data []byte) (*Machine, error) {
 	var m Machine
 	switch schema := o.Text("schema", true); schema {
 	case Schema:
-		m.record().Read(o)
+		var f machineFile
+		o.Read(&f)
+		m = Machine{Name: f.Name, Hardware: f.Hardware, nccl: (*Profile)(f.NCCL), own: (*Profile)(f.Own), fastest: f.Fastest}
 	case profileSchema:
 		m.readProfile(o)
 	case "":
@@ -41,78 +42,66 @@ func Parse(file string, data []byte) (*Machine, error) {
 }
 
 // Encode writes a machine as YAML; the same machine gives the same bytes.
-func Encode(w io.Writer, m *Machine) error { return m.record().Encode(w) }
+func Encode(w io.Writer, m *Machine) error {
+	return format.Encode(w, machineFile{m.Name, m.Hardware, (*ncclPart)(m.nccl), (*ownPart)(m.own), m.fastest})
+}
 
-func (m *Machine) record() yamlfile.Record {
-	schema := Schema
-	head := yamlfile.Record{yamlfile.Named("schema", &schema), yamlfile.Named("name", &m.Name)}
-	parts := yamlfile.Record{
-		yamlfile.Part("nccl", &m.nccl, (*Profile).record,
-			func(o *yamlfile.Object, p *Profile) { p.check(o, func(m *Machine) *Profile { return m.nccl }) }),
-		yamlfile.Part("railyard", &m.own, (*Profile).record,
-			func(o *yamlfile.Object, p *Profile) { p.check(o, func(m *Machine) *Profile { return m.own }) }),
-		yamlfile.Part("fastest", &m.fastest, (*Fastest).record, nil),
-	}
-	return slices.Concat(head, m.Hardware.record(), parts)
+// machineFile is a machine as written.
+type machineFile struct {
+	Name     string `file:"name,need"`
+	Hardware `file:",inline="`
+	NCCL     *ncclPart `file:"nccl"`
+	Own      *ownPart  `file:"railyard"`
+	Fastest  *Fastest  `file:"fastest"`
+}
+
+type (
+	ncclPart Profile
+	ownPart  Profile
+)
+
+// Check reports what does not go together in NCCL's part.
+func (p *ncclPart) Check(o *yamlfile.Object) {
+	(*Profile)(p).check(o, func(m *Machine) *Profile { return m.nccl })
+}
+
+// Check reports what does not go together in railyard's part.
+func (p *ownPart) Check(o *yamlfile.Object) {
+	(*Profile)(p).check(o, func(m *Machine) *Profile { return m.own })
+}
+
+// profileFile is a file of an earlier version.
+type profileFile struct {
+	Name      string   `file:"name,need"`
+	Execution string   `file:"execution"`
+	GPU       string   `file:"gpu"`
+	Methods   []Method `file:"methods"`
+	Hardware  `file:",inline="`
+	Profile   `file:",inline="`
 }
 
 // readProfile reads a file of an earlier version: with kernels it is of NCCL's, without it is what plans
 // cost.
 func (m *Machine) readProfile(o *yamlfile.Object) {
-	var p Profile
-	var f Fastest
-	var execution string
-	fields := append(yamlfile.Record{yamlfile.Named("name", &m.Name), yamlfile.Text("execution", &execution), yamlfile.Text("gpu", &f.GPU),
-		methodsField(&f)}, m.Hardware.record()...)
-	o.Known("schema")
-	slices.Concat(fields, p.record()).Read(o)
+	var f profileFile
+	o.Read(&f)
+	p := &f.Profile
+	m.Name, m.Hardware = f.Name, f.Hardware
 	p.check(o, func(m *Machine) *Profile { return m.nccl })
 	if p.Kind == "" {
 		p.Kind = Measured
 	}
 	if len(p.Kernels) > 0 || p.borrows() {
-		m.nccl = &p
+		m.nccl = p
 	} else {
-		m.own = &p
+		m.own = p
 	}
 	if len(f.Methods) > 0 {
-		if f.Origin = (Origin{Measured, "", "measured on " + f.GPU, p.Date, ""}); f.GPU == "" {
+		if f.GPU == "" {
 			o.AddAt(o.Where("methods"), "methods without gpu: on which GPUs were they measured?")
 		}
-		m.fastest = &f
+		m.fastest = &Fastest{f.GPU, Origin{Measured, "", "measured on " + f.GPU, p.Date, ""}, f.Methods}
 	}
-}
-
-func (h *Hardware) record() yamlfile.Record {
-	return yamlfile.Record{
-		yamlfile.List("protocols", &h.MessageProtocols, yamlfile.Block, (*Protocol).record, checkProtocol),
-		yamlfile.List("engines", &h.Engines, yamlfile.Block, (*Engine).record, checkEngine),
-		stepsField(&h.Steps),
-	}
-}
-
-func (p *Profile) record() yamlfile.Record {
-	return yamlfile.Record{
-		yamlfile.Text("from", &p.From), kindField(&p.Kind), yamlfile.Named("source", &p.Source), yamlfile.Date("date", &p.Date),
-		yamlfile.Text("error", &p.Error),
-		yamlfile.Bool("latencies", &p.Latencies), yamlfile.Bool("serial", &p.Serial),
-		yamlfile.Duration("launch", &p.Launch), yamlfile.Rate("reduce", &p.Reduce), yamlfile.Rate("copy", &p.Copy),
-		yamlfile.Bytes("window", &p.Window), yamlfile.Bytes("min_size", &p.MinSize), yamlfile.Bytes("max_size", &p.MaxSize),
-		yamlfile.List("memory", &p.Memory, yamlfile.Lines, (*Level).record, checkLevel),
-		yamlfile.List("curves", &p.Curves, yamlfile.Block, (*Curve).record, checkCurve),
-		yamlfile.List("estimates", &p.Estimates, yamlfile.Lines, (*Estimate).record, nil),
-		yamlfile.List("bands", &p.Bands, yamlfile.Lines, (*Band).record, nil),
-		yamlfile.List("kernels", &p.Kernels, yamlfile.Block, (*Kernel).record, checkKernel),
-	}
-}
-
-// kindField says how the costs came to be known; what another machine's are is derived.
-func kindField(k *OriginKind) yamlfile.Field {
-	return yamlfile.Text("origin", (*string)(k)).Checked(func(o *yamlfile.Object) {
-		if known := []OriginKind{Measured, Fitted, Derived, Assumed, LineRate}; *k != "" && !slices.Contains(known, *k) {
-			o.AddAt(o.Where("origin"), "%s: origin %q must be one of %v", o.What, *k, known)
-		}
-	})
 }
 
 // check reports what does not go together in a part; of finds the same part of another machine.
@@ -137,13 +126,4 @@ func (p *Profile) check(o *yamlfile.Object, of func(*Machine) *Profile) {
 	case p.Kind == "" && len(p.Kernels) > 0:
 		p.Kind = Fitted
 	}
-}
-
-func (f *Fastest) record() yamlfile.Record {
-	return yamlfile.Record{yamlfile.Named("gpu", &f.GPU), kindField(&f.Kind), yamlfile.Named("source", &f.Source),
-		yamlfile.Date("date", &f.Date), methodsField(f)}
-}
-
-func methodsField(f *Fastest) yamlfile.Field {
-	return yamlfile.List("methods", &f.Methods, yamlfile.Lines, (*Method).record, checkMethod)
 }

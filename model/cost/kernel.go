@@ -22,28 +22,28 @@ import (
 //	… + (Hops+NetHops)·move(min(Chunk, Fill)) + (Steps+Drain)·(move(Chunk) − move(min(Chunk, Fill)))
 type Kernel struct {
 	KernelKey
-	Base    units.Time  // fixed: launch of the kernel, first and last synchronisation
-	Wide    units.Time  // what starting and ending all channels adds to that of one
-	Hop     units.Time  // a dependent step inside a scale-up domain: flag, load, store
-	NetHop  units.Time  // the same across the network: proxy, NIC, wire
-	Drain   float64     // steps' worth of copying out of the staging buffer at the end
-	Fill    units.Bytes // that fill a chain before it streams; 0: it streams at once
-	Pieces  []Piece
-	MinSize units.Bytes // of the collectives that it was fitted on
-	MaxSize units.Bytes
-	Rows    int     // measurements it was fitted on
-	Systems int     // machines that these are of
-	Error   float64 // mean absolute relative error, in sample
-	HeldOut float64 // the same of rows left out in turn
+	Base    units.Time  `file:"base"`              // fixed: launch of the kernel, first and last synchronisation
+	Wide    units.Time  `file:"wide"`              // what starting and ending all channels adds to that of one
+	Hop     units.Time  `file:"hop"`               // a dependent step inside a scale-up domain: flag, load, store
+	NetHop  units.Time  `file:"net_hop"`           // the same across the network: proxy, NIC, wire
+	Drain   float64     `file:"drain,lo=-1,hi=10"` // steps' worth of copying out of the staging buffer at the end
+	Fill    units.Bytes `file:"fill"`              // that fill a chain before it streams; 0: it streams at once
+	Pieces  []Piece     `file:"pieces,line"`
+	MinSize units.Bytes `file:"min_size"` // of the collectives that it was fitted on
+	MaxSize units.Bytes `file:"max_size"`
+	Rows    int         `file:"rows,hi=1073741824"`          // measurements it was fitted on
+	Systems int         `file:"systems,hi=1073741824"`       // machines that these are of
+	Error   float64     `file:"error,lo=0,hi=1073741824"`    // mean absolute relative error, in sample
+	HeldOut float64     `file:"held_out,lo=0,hi=1073741824"` // the same of rows left out in turn
 }
 
 // KernelKey says which kernel.
 type KernelKey struct {
-	Collective string // all_reduce, all_gather, …
-	Algorithm  string // ring, tree, nvls, nvls_tree, p2p
-	Protocol   string // ll, ll128, simple
-	Over       string // what it crosses: nvlink, xgmi, pcie, host (memory), or a network: ib, roce, efa, …
-	Graph      bool   // in a CUDA graph, where NCCL registers the user's buffers
+	Collective string `file:"collective,need"` // all_reduce, all_gather, …
+	Algorithm  string `file:"algorithm,need"`  // ring, tree, nvls, nvls_tree, p2p
+	Protocol   string `file:"protocol,need"`   // ll, ll128, simple
+	Over       string `file:"over,need"`       // what it crosses: nvlink, xgmi, pcie, host (memory), or a network: ib, roce, efa, …
+	Graph      bool   `file:"graph"`           // in a CUDA graph, where NCCL registers the user's buffers
 }
 
 // HostMemory is what kernels cross where GPUs have no peer-to-peer.
@@ -54,8 +54,8 @@ const AnyNetwork = "network"
 
 // Piece is the slowdown against line rate of a chunk's bytes from From on.
 type Piece struct {
-	From     units.Bytes
-	Slowdown float64
+	From     units.Bytes `file:"from"`
+	Slowdown float64     `file:"slowdown,lo=1,hi=1073741824"`
 }
 
 // Move is the number of bytes that take as long at line rate as chunk bytes do.

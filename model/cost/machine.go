@@ -21,9 +21,9 @@ type Machine struct {
 
 // Fastest is which way was fastest, on GPUs of one name.
 type Fastest struct {
-	GPU string // as its driver has it
+	GPU string `file:"gpu,need"` // as its driver has it
 	Origin
-	Methods []Method
+	Methods []Method `file:"methods,lines"`
 }
 
 // NewMachine is a machine of which nothing is known.

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/topology"
 )
@@ -18,13 +19,22 @@ const (
 	LineRate OriginKind = "line rate"
 )
 
+// UnmarshalText reads a kind.
+func (k *OriginKind) UnmarshalText(text []byte) error {
+	known := []OriginKind{Measured, Fitted, Derived, Assumed, LineRate}
+	if *k = OriginKind(text); !slices.Contains(known, *k) {
+		return fmt.Errorf("origin %q must be one of %v", text, known)
+	}
+	return nil
+}
+
 // Origin says where costs come from.
 type Origin struct {
-	Kind   OriginKind
-	From   string // the machine whose costs they are, where Kind is Derived or Assumed
-	Source string
-	Date   string
-	Error  string // how well they fit, in words: in and out of sample
+	Kind   OriginKind `file:"origin"`
+	From   string     `file:"from"` // the machine whose costs they are, where Kind is Derived or Assumed
+	Source string     `file:"source,need"`
+	Date   string     `file:"date,date"`
+	Error  string     `file:"error"` // how well they fit, in words: in and out of sample
 }
 
 // Borrowed reports whether the costs are not of the machine itself.

@@ -15,7 +15,7 @@ var defaults = mustParameters()
 func mustParameters() Hardware {
 	var h Hardware
 	format := yamlfile.Format{Schema: "railyard.parameters/v1", Noun: "list of parameters", Repeat: "parameters"}
-	err := format.Read("parameters.yaml", shippedParameters, h.record())
+	err := format.Read("parameters.yaml", shippedParameters, &h)
 	if err == nil {
 		h.Steps, err = parseSteps("steps.yaml", shippedSteps)
 	}

@@ -12,11 +12,11 @@ import (
 // Step is what one step of a transfer between nodes costs: Alpha and bytes at Rate; or
 // the share of the line rate that it reaches.
 type Step struct {
-	Alpha      units.Time
-	Rate       units.Rate
-	Efficiency float64
-	Source     string
-	Date       string
+	Alpha      units.Time `file:"alpha"`
+	Rate       units.Rate `file:"rate"`
+	Efficiency float64    `file:"efficiency,lo=0,hi=1"`
+	Source     string     `file:"source,need"`
+	Date       string     `file:"date,date"`
 }
 
 // Steps are the constants of the five steps of a transfer between nodes: convert (pack
@@ -43,34 +43,25 @@ func ReadSteps(file string) (Steps, error) {
 var stepsFormat = yamlfile.Format{Schema: "railyard.steps/v1", Noun: "list of steps", Repeat: "steps"}
 
 func parseSteps(file string, data []byte) (Steps, error) {
-	var s Steps
-	err := stepsFormat.Read(file, data, yamlfile.Record{stepsField(&s)})
-	return s, err
+	var list struct {
+		Steps Steps `file:"steps"`
+	}
+	err := stepsFormat.Read(file, data, &list)
+	return list.Steps, err
 }
 
-// stepsField reads all steps, or none.
-func stepsField(s *Steps) yamlfile.Field {
-	return yamlfile.Map("steps", s, (*Step).record).Checked(func(o *yamlfile.Object) {
-		if !o.Has("steps") {
-			return
+// Check wants all steps, where there are any.
+func (s *Steps) Check(o *yamlfile.Object) {
+	for _, name := range stepNames {
+		if _, ok := (*s)[name]; !ok {
+			o.AddAt(o.Where("steps"), "step %s: is missing", name)
 		}
-		for _, name := range stepNames {
-			if _, ok := (*s)[name]; !ok {
-				o.AddAt(o.Where("steps"), "step %s: is missing", name)
-			}
+	}
+	for name := range *s {
+		if !slices.Contains(stepNames, name) {
+			o.AddAt(o.Where("steps"), "step %s is not known: must be one of %v", name, stepNames)
 		}
-		for name := range *s {
-			if !slices.Contains(stepNames, name) {
-				o.AddAt(o.Where("steps"), "step %s is not known: must be one of %v", name, stepNames)
-			}
-		}
-	})
-}
-
-func (s *Step) record() yamlfile.Record {
-	return yamlfile.Record{yamlfile.Duration("alpha", &s.Alpha), yamlfile.Rate("rate", &s.Rate), yamlfile.Float("efficiency",
-		&s.Efficiency, 0, 1),
-		yamlfile.Named("source", &s.Source), yamlfile.Date("date", &s.Date)}
+	}
 }
 
 // Crossing is what the steps of a transfer between nodes cost: the profile's constants,

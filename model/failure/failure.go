@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"railyard/model/yamlfile"
 )
 
@@ -33,18 +31,31 @@ const (
 // Parts are all of them.
 var Parts = []Part{GPU, Node, NIC, Switch, Cable}
 
-// Cause is a kind of failure.
+// UnmarshalText reads a part's name.
+func (p *Part) UnmarshalText(text []byte) error {
+	if *p = Part(text); !slices.Contains(Parts, *p) {
+		return fmt.Errorf("part must be one of %v, not %q", Parts, text)
+	}
+	return nil
+}
+
+// Cause is a kind of failure. Its rate is given, or counted: Count failures of Parts parts in Days.
 type Cause struct {
-	Name   string
-	Part   Part
-	PerDay float64 // failures of one part a day
-	Repair float64 // hours until it is whole again; 0: as the user of the book says
+	Name   string  `file:"name,need,names"`
+	Part   Part    `file:"part,need"`
+	Count  float64 `file:"count"`
+	Parts  float64 `file:"parts"`
+	Days   float64 `file:"days"`
+	PerDay float64 `file:"per_day"`      // failures of one part a day
+	Repair float64 `file:"repair_hours"` // until it is whole again; 0: as the user of the book says
 }
 
 // Book is a list of causes with their origin.
 type Book struct {
-	Name, Source, Date string
-	Causes             []Cause
+	Name   string  `file:"name,need"`
+	Source string  `file:"source,need"`
+	Date   string  `file:"date,date"`
+	Causes []Cause `file:"causes,each=cause"`
 }
 
 //go:embed books/*.yaml
@@ -74,49 +85,31 @@ var format = yamlfile.Format{Schema: Schema, Noun: "list of failures", Repeat: "
 
 // Parse reads a book. All its mistakes are reported at once, with their lines.
 func Parse(file string, data []byte) (*Book, error) {
-	d := &yamlfile.Diagnostics{File: file}
-	root := format.Parse(d, data)
-	if root == nil {
-		return nil, d.Err()
+	var b Book
+	return &b, format.Read(file, data, &b)
+}
+
+// Check reports a book without causes.
+func (b *Book) Check(o *yamlfile.Object) {
+	if len(b.Causes) == 0 && o.Total() == 0 {
+		o.Add(1, 0, "failures: causes must list at least one")
 	}
-	o := yamlfile.NewObject(d, root, "failures")
-	format.CheckSchema(o)
-	b := &Book{Name: o.Text("name", true)}
-	b.Source, b.Date = o.Provenance()
-	o.List("causes", func(_ int, n *yaml.Node) { b.Causes = append(b.Causes, readCause(d, n)) })
-	o.Done()
-	if len(b.Causes) == 0 && d.Total() == 0 {
-		d.Add(1, 0, "failures: causes must list at least one")
-	}
-	return b, d.Err()
 }
 
 // maxPerDay bounds a rate: parts that fail more than once a minute are a slip.
 const maxPerDay = 1440
 
-func readCause(d *yamlfile.Diagnostics, n *yaml.Node) Cause {
-	o := yamlfile.NewObject(d, n, "cause")
-	c := Cause{Name: o.Text("name", true), Part: Part(o.Text("part", true))}
-	if c.Name != "" {
-		o.What = "cause " + c.Name
-	}
-	if c.Part != "" && !slices.Contains(Parts, c.Part) {
-		o.AddAt(o.Where("part"), "%s: part must be one of %v, not %q", o.What, Parts, c.Part)
-	}
-	count, parts, days := o.Number("count", 0), o.Number("parts", 0), o.Number("days", 0)
-	c.PerDay = o.Number("per_day", 0)
+// Check works out the rate where it is counted.
+func (c *Cause) Check(o *yamlfile.Object) {
 	switch counted := o.Has("count") || o.Has("parts") || o.Has("days"); {
-	case counted && o.Has("per_day"), !counted && !o.Has("per_day"), counted && (count == 0 || parts == 0 || days == 0):
-		d.Add(n.Line, n.Column, "%s: give per_day (failures of one part a day), or count, parts and days", o.What)
+	case counted == o.Has("per_day"), counted && (c.Count == 0 || c.Parts == 0 || c.Days == 0):
+		o.AddAt(o.Here(), "%s: give per_day (failures of one part a day), or count, parts and days", o.What)
 	case counted:
-		c.PerDay = count / parts / days
+		c.PerDay = c.Count / c.Parts / c.Days
 	}
 	if c.PerDay > maxPerDay {
-		d.Add(n.Line, n.Column, "%s: more than %d failures of one part a day are surely a slip", o.What, maxPerDay)
+		o.AddAt(o.Here(), "%s: more than %d failures of one part a day are surely a slip", o.What, maxPerDay)
 	}
-	c.Repair = o.Number("repair_hours", 0)
-	o.Done()
-	return c
 }
 
 // Sum is the rate of all causes of each part.

@@ -10,68 +10,71 @@ import (
 
 // Book is a price book. Money is in its currency; power in watts.
 type Book struct {
-	Name, Currency, Source, Date string
-	Nodes                        []Node
-	Switches                     []Switch
-	Cables                       []Cable
-	Cloud                        []Cloud
-	Running                      Running
+	Name     string `file:"name,need"`
+	Currency string `file:"currency"`
+	Origin
+	Nodes    []Node   `file:"nodes,lines"`
+	Switches []Switch `file:"switches,lines"`
+	Cables   []Cable  `file:"cables,lines"`
+	Cloud    []Cloud  `file:"cloud,lines"`
+	Running  Running  `file:"running"`
 }
 
 // Origin says where a figure comes from.
 type Origin struct {
-	Source string
-	Date   string
+	Source string `file:"source,need"`
+	Date   string `file:"date,date"`
 }
 
 // Node is a server with its GPUs and NICs, by the name of its template in a topology.
 type Node struct {
-	Template string
-	Price    float64
-	Watts    float64 // at full load
+	Template string  `file:"template,need"`
+	Price    float64 `file:"price,lo=0,hi=1e12"`
+	Watts    float64 `file:"watts,lo=0,hi=1e9"` // at full load
 	Origin
 }
 
 // Switch is a network switch, by the class of its links and the ports that it has.
 type Switch struct {
-	Class string
-	Ports int
-	Price float64
-	Watts float64
+	Class string  `file:"class,need"`
+	Ports int     `file:"ports,need,lo=1,hi=1048576"`
+	Price float64 `file:"price,lo=0,hi=1e12"`
+	Watts float64 `file:"watts,lo=0,hi=1e9"`
 	Origin
 }
 
 // Cable is one network link with what is plugged into both of its ends.
 type Cable struct {
-	Class   string
-	Price   float64
-	Watts   float64 // both ends together
-	Optical bool    // has a transceiver at either end
+	Class   string  `file:"class,need"`
+	Price   float64 `file:"price,lo=0,hi=1e12"`
+	Watts   float64 `file:"watts,lo=0,hi=1e9"` // both ends together
+	Optical bool    `file:"optical"`           // has a transceiver at either end
 	Origin
 }
 
 // Cloud is a rented node like the template, by the hour.
 type Cloud struct {
-	Template string
-	Offer    string // "on demand", "reserved 3 years"
-	Hour     float64
+	Template string  `file:"template,need"`
+	Offer    string  `file:"offer,need"` // "on demand", "reserved 3 years"
+	Hour     float64 `file:"hour,lo=0,hi=1e12"`
 	Origin
 }
 
-// Running is what a machine costs while it stands in its hall.
+// Running is what a machine costs while it stands in its hall. All must be given: a price that nobody can
+// look up is worth nothing.
 type Running struct {
-	KWh         Figure // price of a kilowatt-hour
-	PUE         Figure // power at the meter over power of the machines
-	Space       Figure // rent of the hall for a kilowatt of machines and a month, without energy
-	Staff       Figure // one person's year
-	StaffPer    Figure // nodes that one person looks after
-	Maintenance Figure // share of the purchase price a year
-	Idle        Figure // power of an idle machine as a share of full load
+	KWh         Figure `file:"kwh,lo=0,hi=1e6"`              // price of a kilowatt-hour
+	PUE         Figure `file:"pue,lo=1,hi=10"`               // power at the meter over power of the machines
+	Space       Figure `file:"kw_month,lo=0,hi=1e9"`         // rent of the hall for a kilowatt of machines and a month, without energy
+	Staff       Figure `file:"staff_year,lo=0,hi=1e12"`      // one person's year
+	StaffPer    Figure `file:"nodes_a_staff,lo=1e-3,hi=1e6"` // nodes that one person looks after
+	Maintenance Figure `file:"maintenance,lo=0,hi=1"`        // share of the purchase price a year
+	Idle        Figure `file:"idle_power,lo=0,hi=1"`         // power of an idle machine as a share of full load
 }
 
 // Figure is a number with its origin.
 type Figure struct {
-	Value float64
+	Value float64 `file:"value,need"`
 	Origin
 }
 

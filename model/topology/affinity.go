@@ -9,12 +9,12 @@ import (
 func (x *shaper) affinity() {
 	x.s.nics = make([][]int32, len(x.s.devices))
 	for _, d := range x.serves {
-		nics, gpus := x.lookup(d.pos, "serves", d.ids), x.lookup(d.pos, "serves", d.serves)
+		nics, gpus := x.lookup(d.Pos, "serves", d.ID), x.lookup(d.Pos, "serves", d.Serves)
 		if nics == nil || gpus == nil {
 			continue
 		}
 		if !divides(len(nics), len(gpus)) {
-			x.AddAt(d.pos, "device %s serves %s: one side must be a multiple of the other", d.ids, d.serves)
+			x.AddAt(d.Pos, "device %s serves %s: one side must be a multiple of the other", d.ID, d.Serves)
 			continue
 		}
 		for i, n := 0, max(len(nics), len(gpus)); i < n; i++ {
@@ -39,7 +39,7 @@ func (x *shaper) nearest() {
 				x.s.nics[g] = append(x.s.nics[g], int32(d))
 			}
 		}
-		if !x.spend(x.t.pos, steps) {
+		if !x.spend(x.t.Pos, steps) {
 			return
 		}
 	}

@@ -10,26 +10,26 @@ import (
 func (b *builder) checkNodes(o Options) {
 	devices, links := 0, 0
 	names := map[string]bool{}
-	for _, n := range b.f.nodes {
-		if !idPattern.MatchString(n.name) || strings.Contains(n.name, "[") {
-			b.AddAt(n.pos, "nodes: %q is not a name: write letters, digits, _, . and -", n.name)
+	for _, n := range b.f.Nodes {
+		if !idPattern.MatchString(n.Name) || strings.Contains(n.Name, "[") {
+			b.AddAt(n.Pos, "nodes: %q is not a name: write letters, digits, _, . and -", n.Name)
 		}
-		if names[n.name] {
-			b.AddAt(n.pos, "nodes: the name %q is used twice: give each entry its own name", n.name)
+		if names[n.Name] {
+			b.AddAt(n.Pos, "nodes: the name %q is used twice: give each entry its own name", n.Name)
 		}
-		names[n.name] = true
-		s, known := b.expanded[n.template]
+		names[n.Name] = true
+		s, known := b.expanded[n.Template]
 		switch {
-		case !known && n.template != "":
-			b.AddAt(n.pos, "nodes: there is no template %q", n.template)
+		case !known && n.Template != "":
+			b.AddAt(n.Pos, "nodes: there is no template %q", n.Template)
 		case s == nil: // reported where it is described
 		case o.GPUs > len(s.ranks):
-			b.AddAt(n.pos, "--gpus %d: a %s node has only %d", o.GPUs, n.template, len(s.ranks))
+			b.AddAt(n.Pos, "--gpus %d: a %s node has only %d", o.GPUs, n.Template, len(s.ranks))
 		default:
-			devices += n.count * len(s.devices)
-			links += n.count * len(s.links)
+			devices += n.Count * len(s.devices)
+			links += n.Count * len(s.links)
 			if devices > maxDevices || links > maxLinks {
-				b.AddAt(n.pos, "nodes: with %d × %s there are more than %d devices or %d links", n.count, n.template, maxDevices, maxLinks)
+				b.AddAt(n.Pos, "nodes: with %d × %s there are more than %d devices or %d links", n.Count, n.Template, maxDevices, maxLinks)
 				return
 			}
 		}
@@ -38,7 +38,7 @@ func (b *builder) checkNodes(o Options) {
 
 // addNodes instantiates a template count times.
 func (b *builder) addNodes(n nodeSpec, o Options) {
-	t, s := b.t, b.expanded[n.template]
+	t, s := b.t, b.expanded[n.Template]
 	si, known := b.numbered[s]
 	if !known {
 		si = int32(len(t.shapes))
@@ -49,15 +49,15 @@ func (b *builder) addNodes(n nodeSpec, o Options) {
 	if o.GPUs > 0 {
 		used = o.GPUs
 	}
-	t.devices = slices.Grow(t.devices, n.count*len(s.devices))
-	t.links = slices.Grow(t.links, n.count*len(s.links))
-	for i := range n.count {
-		name := n.name + strconv.Itoa(i)
+	t.devices = slices.Grow(t.devices, n.Count*len(s.devices))
+	t.links = slices.Grow(t.links, n.Count*len(s.links))
+	for i := range n.Count {
+		name := n.Name + strconv.Itoa(i)
 		if b.nodeNames[name] {
-			b.AddAt(n.pos, "nodes: two nodes are called %q: let no entry's name be another's with a number behind", name)
+			b.AddAt(n.Pos, "nodes: two nodes are called %q: let no entry's name be another's with a number behind", name)
 			return
 		}
-		if len(b.f.nodes) > 1 {
+		if len(b.f.Nodes) > 1 {
 			b.nodeNames[name] = true
 		}
 		t.addNode(name, si, used)

@@ -33,14 +33,14 @@ func (b *builder) addFabric(f *fabricSpec) {
 		return
 	}
 	x := &fabricBuilder{builder: b, spec: f, made: map[Kind]int32{}}
-	if len(b.f.fabrics) > 1 {
-		x.prefix = f.name + "/"
+	if len(b.f.Fabrics) > 1 {
+		x.prefix = f.Name + "/"
 	}
 	b.t.fabrics = append(b.t.fabrics, fabricInfo{prefix: x.prefix, spec: f, firstDevice: DeviceID(len(b.t.devices))})
 	x.info = &b.t.fabrics[len(b.t.fabrics)-1]
 	ends := x.endpoints()
 	groups := x.firstLevel(ends)
-	for i := 1; i < len(f.levels) && b.Total() == 0; i++ {
+	for i := 1; i < len(f.Levels) && b.Total() == 0; i++ {
 		groups = x.nextLevel(i, groups)
 	}
 	x.info.devices = len(b.t.devices) - int(x.info.firstDevice)
@@ -50,7 +50,7 @@ func (b *builder) addFabric(f *fabricSpec) {
 // at the ranks it does, where it starts at NICs it does not.
 func (b *builder) joinsOneNode(f *fabricSpec) bool {
 	s := b.t.shapes[b.t.nodes[0].shape]
-	ends := s.endpoints(f.endpoints)
+	ends := s.endpoints(f.Endpoints)
 	return s.devices[ends[0]].Kind.HoldsRank()
 }
 
@@ -58,7 +58,7 @@ func (b *builder) joinsOneNode(f *fabricSpec) bool {
 func (x *fabricBuilder) endpoints() []endpoint {
 	byShape := make([][]int32, len(x.t.shapes))
 	for i, s := range x.t.shapes {
-		byShape[i] = s.endpoints(x.spec.endpoints)
+		byShape[i] = s.endpoints(x.spec.Endpoints)
 	}
 	var out []endpoint
 	for n := range x.t.nodes {
@@ -70,24 +70,24 @@ func (x *fabricBuilder) endpoints() []endpoint {
 	return out
 }
 
-func (x *fabricBuilder) linksOf(e endpoint) int { return x.spec.links[e.index%len(x.spec.links)] }
+func (x *fabricBuilder) linksOf(e endpoint) int { return x.spec.Links[e.index%len(x.spec.Links)] }
 
 // ports splits a switch's ports into down and up; (0, 0) where the model sets no limit.
 func (x *fabricBuilder) ports(l *levelSpec, top bool) (down, up int) {
 	radix := 0
-	if l.model != "" {
-		radix = x.t.models[x.models[l.model]].Ports
+	if l.Model != "" {
+		radix = x.t.models[x.models[l.Model]].Ports
 	}
 	if top {
 		return radix, 0
 	}
-	o := l.oversubscription
+	o := l.Oversubscription
 	down = int(math.Floor(float64(radix)*o/(1+o) + 1e-9))
-	if up = l.uplinks; up == 0 {
+	if up = l.Uplinks; up == 0 {
 		up = int(math.Floor(float64(down)/o + 1e-9))
 	}
 	if radix > 0 && (down == 0 || up == 0) {
-		x.AddAt(l.pos, "level: oversubscription %g leaves a %d-port switch without down or up ports", o, radix)
+		x.AddAt(l.Pos, "level: oversubscription %g leaves a %d-port switch without down or up ports", o, radix)
 	}
 	return down, up
 }
@@ -95,20 +95,20 @@ func (x *fabricBuilder) ports(l *levelSpec, top bool) (down, up int) {
 // newSwitches makes n switches of a level.
 func (x *fabricBuilder) newSwitches(l *levelSpec, n int) []DeviceID {
 	model := int32(-1)
-	if m, ok := x.models[l.model]; ok {
+	if m, ok := x.models[l.Model]; ok {
 		model = m
 	}
 	if len(x.t.devices)+n > maxDevices {
-		x.AddAt(l.pos, "level: more than %d devices", maxDevices)
+		x.AddAt(l.Pos, "level: more than %d devices", maxDevices)
 		return nil
 	}
 	x.t.devices, x.t.rankOf = slices.Grow(x.t.devices, n), slices.Grow(x.t.rankOf, n)
 	out := make([]DeviceID, n)
 	for i := range out {
 		out[i] = DeviceID(len(x.t.devices))
-		x.t.devices = append(x.t.devices, Device{Kind: l.kind, Node: -1, Local: x.made[l.kind], Model: model})
+		x.t.devices = append(x.t.devices, Device{Kind: l.Kind, Node: -1, Local: x.made[l.Kind], Model: model})
 		x.t.rankOf = append(x.t.rankOf, -1)
-		x.made[l.kind]++
+		x.made[l.Kind]++
 	}
 	x.info.devices = len(x.t.devices) - int(x.info.firstDevice)
 	return out
@@ -117,7 +117,7 @@ func (x *fabricBuilder) newSwitches(l *levelSpec, n int) []DeviceID {
 // room says whether so many pairs of devices may still be joined.
 func (x *fabricBuilder) room(pairs int) bool {
 	if len(x.t.links)+2*pairs > maxLinks {
-		x.AddAt(x.spec.pos, "fabric %s: more than %d links", x.spec.name, maxLinks)
+		x.AddAt(x.spec.Pos, "fabric %s: more than %d links", x.spec.Name, maxLinks)
 		return false
 	}
 	return true

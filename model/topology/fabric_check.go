@@ -4,15 +4,15 @@ package topology
 // used with one node is checked as well.
 func (b *builder) checkFabrics() {
 	names := map[string]bool{}
-	for i := range b.f.fabrics {
-		f := &b.f.fabrics[i]
-		if names[f.name] {
-			b.AddAt(f.pos, "fabrics: the name %q is used twice", f.name)
+	for i := range b.f.Fabrics {
+		f := &b.f.Fabrics[i]
+		if names[f.Name] {
+			b.AddAt(f.Pos, "fabrics: the name %q is used twice", f.Name)
 		}
-		names[f.name] = true
-		b.checkClass(f, f.class, f.pos)
-		for j := range f.levels {
-			b.checkLevel(f, &f.levels[j])
+		names[f.Name] = true
+		b.checkClass(f, f.Class, f.Pos)
+		for j := range f.Levels {
+			b.checkLevel(f, &f.Levels[j])
 		}
 		b.checkEndpoints(f)
 	}
@@ -20,41 +20,41 @@ func (b *builder) checkFabrics() {
 
 func (b *builder) checkClass(f *fabricSpec, class string, p pos) {
 	if _, ok := b.classes[class]; !ok && class != "" {
-		b.AddAt(p, "fabric %s: class %q is not defined under classes", f.name, class)
+		b.AddAt(p, "fabric %s: class %q is not defined under classes", f.Name, class)
 	}
 }
 
 func (b *builder) checkLevel(f *fabricSpec, l *levelSpec) {
-	b.checkClass(f, l.uplink, l.pos)
-	if l.model == "" || l.odd {
+	b.checkClass(f, l.Uplink, l.Pos)
+	if l.Model == "" || l.Faulty {
 		return
 	}
-	m, ok := b.models[l.model]
+	m, ok := b.models[l.Model]
 	switch {
 	case !ok:
-		b.AddAt(l.pos, "level: model %q is not defined under models", l.model)
-	case b.t.models[m].Kind != l.kind:
-		b.AddAt(l.pos, "level: kind is %v but model %s is a %v", l.kind, l.model, b.t.models[m].Kind)
+		b.AddAt(l.Pos, "level: model %q is not defined under models", l.Model)
+	case b.t.models[m].Kind != l.Kind:
+		b.AddAt(l.Pos, "level: kind is %v but model %s is a %v", l.Kind, l.Model, b.t.models[m].Kind)
 	}
 }
 
 // checkEndpoints needs the nodes' templates; what is wrong with those was reported.
 func (b *builder) checkEndpoints(f *fabricSpec) {
-	if f.odd {
+	if f.Faulty {
 		return
 	}
 	seen := map[string]bool{}
-	for _, n := range b.f.nodes {
-		s := b.expanded[n.template]
-		if s == nil || seen[n.template] {
+	for _, n := range b.f.Nodes {
+		s := b.expanded[n.Template]
+		if s == nil || seen[n.Template] {
 			continue
 		}
-		seen[n.template] = true
-		count := len(s.endpoints(f.endpoints))
+		seen[n.Template] = true
+		count := len(s.endpoints(f.Endpoints))
 		if count == 0 {
-			b.AddAt(f.pos, "fabric %s: a %s node has no endpoint %q", f.name, n.template, f.endpoints)
-		} else if len(f.links) != 1 && len(f.links) != count {
-			b.AddAt(f.pos, "fabric %s: links lists %d numbers for %d endpoints", f.name, len(f.links), count)
+			b.AddAt(f.Pos, "fabric %s: a %s node has no endpoint %q", f.Name, n.Template, f.Endpoints)
+		} else if len(f.Links) != 1 && len(f.Links) != count {
+			b.AddAt(f.Pos, "fabric %s: links lists %d numbers for %d endpoints", f.Name, len(f.Links), count)
 		}
 	}
 }

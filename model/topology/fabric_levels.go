@@ -9,28 +9,28 @@ import (
 // firstLevel joins the endpoints to leaves: one leaf (or planes of them) for each rail
 // of each group of nodes; without rails and groups, a leaf fills up in node order.
 func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
-	l := &x.spec.levels[0]
-	class := x.classes[x.spec.class]
+	l := &x.spec.Levels[0]
+	class := x.classes[x.spec.Class]
 	down, _ := x.ports(l, true)
 	unit := x.unitOf(ends, l, down)
-	if top := x.groupCount(ends, unit) == 1 || len(x.spec.levels) == 1; !top {
+	if top := x.groupCount(ends, unit) == 1 || len(x.spec.Levels) == 1; !top {
 		down, _ = x.ports(l, false)
 		unit = x.unitOf(ends, l, down)
 	}
 	if x.Total() > 0 {
 		return nil
 	}
-	x.setTier(l.kind.String(), ends, unit)
+	x.setTier(l.Kind.String(), ends, unit)
 	var groups []switchGroup
 	index := map[[2]int]int{}
 	uplink := map[int]int{} // per node: endpoint links placed so far
 	for _, e := range ends {
-		key := [2]int{unit(e), e.index % x.spec.rails}
+		key := [2]int{unit(e), e.index % x.spec.Rails}
 		g, ok := index[key]
 		if !ok {
 			g = len(groups)
 			index[key] = g
-			switches := x.newSwitches(l, max(l.count, l.planes))
+			switches := x.newSwitches(l, max(l.Count, l.Planes))
 			groups = append(groups, switchGroup{unit: key[0], rail: key[1], switches: switches})
 			for range switches {
 				x.info.switchUnit = append(x.info.switchUnit, int32(key[0]))
@@ -42,7 +42,7 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 		if !x.room(len(groups[g].switches)) {
 			return nil
 		}
-		x.attach(e, groups[g].switches, class, l.count > 0, uplink)
+		x.attach(e, groups[g].switches, class, l.Count > 0, uplink)
 	}
 	return groups
 }
@@ -62,24 +62,24 @@ func (x *fabricBuilder) attach(e endpoint, switches []DeviceID, class int32, spr
 
 // unitOf says which group of nodes an endpoint belongs to.
 func (x *fabricBuilder) unitOf(ends []endpoint, l *levelSpec, down int) func(endpoint) int {
-	group := l.group
+	group := l.Group
 	switch {
 	case group > 0:
 	case down == 0:
 		group = len(x.t.nodes)
-	case x.spec.rails == 1:
+	case x.spec.Rails == 1:
 		return x.fillInOrder(ends, down)
 	default:
 		perNode := 0 // ports that one node takes on a rail's leaf, at most
 		count := map[[2]int]int{}
 		for _, e := range ends {
-			k := [2]int{e.node, e.index % x.spec.rails}
+			k := [2]int{e.node, e.index % x.spec.Rails}
 			count[k] += x.linksOf(e)
 			perNode = max(perNode, count[k])
 		}
 		group = max(1, down/perNode)
 	}
-	stride := l.stride
+	stride := l.Stride
 	return func(e endpoint) int { return e.node%stride + stride*(e.node/(stride*group)) }
 }
 
@@ -99,7 +99,7 @@ func (x *fabricBuilder) fillInOrder(ends []endpoint, down int) func(endpoint) in
 func (x *fabricBuilder) groupCount(ends []endpoint, unit func(endpoint) int) int {
 	seen := map[[2]int]bool{}
 	for _, e := range ends {
-		seen[[2]int{unit(e), e.index % x.spec.rails}] = true
+		seen[[2]int{unit(e), e.index % x.spec.Rails}] = true
 	}
 	return len(seen)
 }
@@ -118,15 +118,15 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 	if len(below) == 1 {
 		return below
 	}
-	l, lower := &x.spec.levels[i], &x.spec.levels[i-1]
+	l, lower := &x.spec.Levels[i], &x.spec.Levels[i-1]
 	members := map[[2]int][]switchGroup{}
 	var order [][2]int
 	for _, g := range below {
 		key := [2]int{0, 0}
-		if l.group > 0 {
-			key[0] = g.unit / l.group
+		if l.Group > 0 {
+			key[0] = g.unit / l.Group
 		}
-		if l.railScope {
+		if l.Scope == "rail" {
 			key[1] = g.rail
 		}
 		if members[key] == nil {
@@ -135,12 +135,12 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 		members[key] = append(members[key], g)
 	}
 	if len(order) == len(below) {
-		if i+1 < len(x.spec.levels) {
-			x.spec.levels[i] = *lower // skipped: the next level joins what this one would not
+		if i+1 < len(x.spec.Levels) {
+			x.spec.Levels[i] = *lower // skipped: the next level joins what this one would not
 		}
 		return below
 	}
-	down, _ := x.ports(l, len(order) == 1 || i == len(x.spec.levels)-1)
+	down, _ := x.ports(l, len(order) == 1 || i == len(x.spec.Levels)-1)
 	_, up := x.ports(lower, false)
 	class := x.classes[x.uplinkClass(lower)]
 	count := x.upperSwitches(l, members, up, down)
@@ -159,17 +159,17 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 		}
 		out = append(out, switchGroup{unit: key[0], rail: key[1], switches: upper})
 	}
-	if l.group > 0 {
+	if l.Group > 0 {
 		x.podTier(l)
 	}
 	return out
 }
 
 func (x *fabricBuilder) uplinkClass(l *levelSpec) string {
-	if l.uplink != "" {
-		return l.uplink
+	if l.Uplink != "" {
+		return l.Uplink
 	}
-	return x.spec.class
+	return x.spec.Class
 }
 
 // uplinksOr is the number of uplinks of a switch whose model sets no ports: one to
@@ -195,8 +195,8 @@ func (x *fabricBuilder) upperSwitches(l *levelSpec, groups map[[2]int][]switchGr
 			common = units.GCD(common, len(g.switches)*up)
 		}
 		switch {
-		case l.count > 0:
-			out[key] = l.count
+		case l.Count > 0:
+			out[key] = l.Count
 		case down > 0:
 			out[key] = (links + down - 1) / down
 		}
@@ -209,7 +209,7 @@ func (x *fabricBuilder) upperSwitches(l *levelSpec, groups map[[2]int][]switchGr
 	}
 	for key, n := range out {
 		switch {
-		case l.count > 0 || 2*n <= most:
+		case l.Count > 0 || 2*n <= most:
 		case even < 2*most:
 			out[key] = even
 		default:
@@ -222,6 +222,6 @@ func (x *fabricBuilder) upperSwitches(l *levelSpec, groups map[[2]int][]switchGr
 // podTier remembers which nodes share second-level (and higher) switches.
 func (x *fabricBuilder) podTier(l *levelSpec) {
 	below := x.info.levels[len(x.info.levels)-1]
-	div := min(int64(below.div)*int64(l.group), math.MaxInt32)
-	x.info.levels = append(x.info.levels, tierLevel{l.kind.String(), int32(div)})
+	div := min(int64(below.div)*int64(l.Group), math.MaxInt32)
+	x.info.levels = append(x.info.levels, tierLevel{l.Kind.String(), int32(div)})
 }

@@ -52,16 +52,6 @@ type Device struct {
 	Model int32 // index into Topology.Models: what it is sold as; −1 if the file does not say
 }
 
-// Class is a kind of link with its constants, per link and per direction.
-type Class struct {
-	Name    string
-	Medium  Medium
-	Rate    units.Rate
-	Latency units.Time
-	Source  string // where rate and latency come from
-	Date    string // when that source was read, YYYY-MM-DD
-}
-
 // Link is a directed edge: Count parallel links of one class.
 type Link struct {
 	From, To DeviceID

@@ -1,6 +1,9 @@
 package topology
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 var kindNames = [...]string{"gpu", "thread", "cpu", "memory", "pcie_switch", "nvswitch", "nic", "leaf", "spine", "core"}
 
@@ -24,11 +27,19 @@ func (m Medium) scaleUp() bool { return m == NVLink || m == XGMI || m == C2C }
 // fabricKind reports whether a device of this kind forwards between nodes.
 func (k Kind) fabricKind() bool { return k == NVSwitch || k == Leaf || k == Spine || k == Core }
 
-func lookupName(names []string, s, what string) (int, error) {
-	for i, n := range names {
-		if n == s {
-			return i, nil
-		}
+// UnmarshalText reads a kind as String writes it.
+func (k *Kind) UnmarshalText(text []byte) error { return lookupName(k, kindNames[:], text, "kind") }
+
+// UnmarshalText reads a medium as String writes it.
+func (m *Medium) UnmarshalText(text []byte) error {
+	return lookupName(m, mediumNames[:], text, "medium")
+}
+
+func lookupName[T ~uint8](to *T, names []string, text []byte, what string) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown %s %q: must be one of %v", what, text, names)
 	}
-	return 0, fmt.Errorf("unknown %s %q: must be one of %v", what, s, names)
+	*to = T(i)
+	return nil
 }

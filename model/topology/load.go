@@ -26,8 +26,8 @@ func Load(src Source, name string, o Options) (*Topology, error) {
 }
 
 // Parse reads a topology from its text; src resolves `use:` and may be nil.
-func Parse(file string, data []byte, src Source, o Options) (*Topology, error) {
-	d := &diagnostics{File: file}
+func Parse(name string, data []byte, src Source, o Options) (*Topology, error) {
+	d := &diagnostics{File: name}
 	root := format.Parse(d, data)
 	if root == nil {
 		return nil, d.Err()
@@ -35,11 +35,12 @@ func Parse(file string, data []byte, src Source, o Options) (*Topology, error) {
 	if err := set(root, src, o.Set); err != nil {
 		return nil, err
 	}
-	f := decode(d, root)
+	var f file
+	format.Decode(d, root, &f)
 	if err := f.override(o); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b := newBuilder(d, f, src)
+	b := newBuilder(d, &f, src)
 	t := b.build(o)
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -55,16 +56,16 @@ func (f *file) override(o Options) error {
 	if o.Nodes == 0 {
 		return nil
 	}
-	if len(f.nodes) != 1 {
-		return fmt.Errorf("--nodes %d: the file has %d kinds of node: set nodes.I.count with --set instead", o.Nodes, len(f.nodes))
+	if len(f.Nodes) != 1 {
+		return fmt.Errorf("--nodes %d: the file has %d kinds of node: set nodes.I.count with --set instead", o.Nodes, len(f.Nodes))
 	}
 	if o.Nodes < 0 || o.Nodes > maxCount {
 		return fmt.Errorf("--nodes %d: must be from 1 to %d", o.Nodes, maxCount)
 	}
-	if o.Nodes > 1 && len(f.fabrics) == 0 {
-		return fmt.Errorf("--nodes %d: %s describes no fabric that could join nodes", o.Nodes, f.name)
+	if o.Nodes > 1 && len(f.Fabrics) == 0 {
+		return fmt.Errorf("--nodes %d: %s describes no fabric that could join nodes", o.Nodes, f.Name)
 	}
-	f.nodes[0].count = o.Nodes
+	f.Nodes[0].Count = o.Nodes
 	return nil
 }
 
@@ -89,8 +90,8 @@ const maxUseDepth = 8
 func newBuilder(d *diagnostics, f *file, src Source) *builder {
 	b := &builder{diagnostics: d, f: f, src: src, expanded: map[string]*shape{}, nodeNames: map[string]bool{}, numbered: map[*shape]int32{},
 		classes: map[string]int32{}, models: map[string]int32{},
-		t: &Topology{derived: new(derived), name: f.name, description: f.description, profile: f.profile, rack: f.rack}}
-	b.addConstants(f, f.pos)
+		t: &Topology{derived: new(derived), name: f.Name, description: f.Description, profile: f.Profile, rack: f.Rack}}
+	b.addConstants(f, f.Pos)
 	return b
 }
 
@@ -98,14 +99,14 @@ func newBuilder(d *diagnostics, f *file, src Source) *builder {
 // are used together may define the same name only with the same content.
 func (b *builder) addConstants(f *file, p pos) (classes, models map[string]int32) {
 	clash := func(what, name string) {
-		b.AddAt(p, "%s %s is defined differently in %s and in the file it uses: rename one", what, name, f.name)
+		b.AddAt(p, "%s %s is defined differently in %s and in the file it uses: rename one", what, name, f.Name)
 	}
-	for _, c := range f.classes {
+	for _, c := range f.Classes {
 		if !define(&b.t.classes, b.classes, c.Name, c) {
 			clash("class", c.Name)
 		}
 	}
-	for _, m := range f.models {
+	for _, m := range f.Models {
 		if !define(&b.t.models, b.models, m.Name, m) {
 			clash("model", m.Name)
 		}
@@ -126,22 +127,22 @@ func define[T comparable](list *[]T, number map[string]int32, name string, x T) 
 // build checks everything that can be checked part by part, so that all mistakes are
 // reported at once; only then is the graph built, and checked as a whole.
 func (b *builder) build(o Options) *Topology {
-	for i := range b.f.templates {
-		t := &b.f.templates[i]
-		b.expanded[t.name] = b.expandTemplate(b.f, t)
+	for i := range b.f.Templates {
+		t := &b.f.Templates[i]
+		b.expanded[t.Name] = b.expandTemplate(b.f, t)
 	}
 	b.checkNodes(o)
 	b.checkFabrics()
 	if b.Total() > 0 {
 		return nil
 	}
-	for _, n := range b.f.nodes {
+	for _, n := range b.f.Nodes {
 		b.addNodes(n, o)
 	}
 	b.t.lone = len(b.t.nodes) == 1
-	for i := range b.f.fabrics {
+	for i := range b.f.Fabrics {
 		if b.Total() == 0 {
-			b.addFabric(&b.f.fabrics[i])
+			b.addFabric(&b.f.Fabrics[i])
 		}
 	}
 	if b.Total() > 0 {
@@ -163,11 +164,11 @@ func (t *Topology) finish() {
 }
 
 func (b *builder) expandTemplate(f *file, t *template) *shape {
-	if t.use != "" {
+	if t.Use != "" {
 		return b.useTemplate(t)
 	}
 	before := b.Total()
-	classes, models := b.addConstants(f, t.pos)
+	classes, models := b.addConstants(f, t.Pos)
 	x := &shaper{diagnostics: b.diagnostics, t: t, classes: classes, models: models, table: b.t.models}
 	s := x.expand()
 	if b.Total() > before {
@@ -179,23 +180,23 @@ func (b *builder) expandTemplate(f *file, t *template) *shape {
 // useTemplate takes the single node type of another file.
 func (b *builder) useTemplate(t *template) *shape {
 	if b.src == nil {
-		b.AddAt(t.pos, "template %s: uses %q, but there is nowhere to look it up", t.name, t.use)
+		b.AddAt(t.Pos, "template %s: uses %q, but there is nowhere to look it up", t.Name, t.Use)
 		return nil
 	}
 	if b.depth++; b.depth > maxUseDepth {
-		b.AddAt(t.pos, "template %s: files use one another more than %d deep", t.name, maxUseDepth)
+		b.AddAt(t.Pos, "template %s: files use one another more than %d deep", t.Name, maxUseDepth)
 		return nil
 	}
 	defer func() { b.depth-- }()
-	name, data, err := b.src(t.use)
+	name, data, err := b.src(t.Use)
 	if err != nil {
-		b.AddAt(t.pos, "template %s: use: %v", t.name, err)
+		b.AddAt(t.Pos, "template %s: use: %v", t.Name, err)
 		return nil
 	}
 	inner := &diagnostics{File: name}
-	var f *file
+	f := new(file)
 	if root := format.Parse(inner, data); root != nil {
-		f = decode(inner, root)
+		format.Decode(inner, root, f)
 	}
 	if err := inner.Err(); err != nil {
 		var list Errors
@@ -203,16 +204,16 @@ func (b *builder) useTemplate(t *template) *shape {
 		b.Append(list)
 		return nil
 	}
-	if len(f.templates) != 1 {
-		b.AddAt(t.pos, "template %s: %s has %d templates; only a file with one can be used", t.name, t.use, len(f.templates))
+	if len(f.Templates) != 1 {
+		b.AddAt(t.Pos, "template %s: %s has %d templates; only a file with one can be used", t.Name, t.Use, len(f.Templates))
 		return nil
 	}
 	outer := b.diagnostics.File
 	b.diagnostics.File = name
 	defer func() { b.diagnostics.File = outer }()
-	s := b.expandTemplate(f, &f.templates[0])
-	if b.t.profile == "" && s != nil && len(b.f.nodes) == 1 {
-		b.t.profile = f.profile
+	s := b.expandTemplate(f, &f.Templates[0])
+	if b.t.profile == "" && s != nil && len(b.f.Nodes) == 1 {
+		b.t.profile = f.Profile
 	}
 	return s
 }

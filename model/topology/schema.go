@@ -1,8 +1,6 @@
 package topology
 
 import (
-	"gopkg.in/yaml.v3"
-
 	"railyard/model/units"
 	"railyard/model/yamlfile"
 )
@@ -21,7 +19,6 @@ type (
 	Errors = yamlfile.Errors
 
 	diagnostics = yamlfile.Diagnostics
-	object      = yamlfile.Object
 	pos         = yamlfile.Pos
 )
 
@@ -33,280 +30,186 @@ const (
 	// One template is laid out with names, so it may hold less than all nodes together.
 	maxTemplateDevices = 1 << 20
 	maxTemplateLinks   = 4 << 20
-	maxRate            = units.Rate(1e15) // 1 PB/s
-	maxLatency         = units.Second
 )
+
+// Class is a kind of link with its constants, per link and per direction.
+type Class struct {
+	Name    string     `file:",key"`
+	Medium  Medium     `file:"medium,need"`
+	Rate    units.Rate `file:"rate,need,most=1000000GB/s"`
+	Latency units.Time `file:"latency,need,most=1s"`
+	Source  string     `file:"source,need"` // where rate and latency come from
+	Date    string     `file:"date,date"`   // when that source was read, YYYY-MM-DD
+}
 
 // Model is a kind of device with its constants.
 type Model struct {
-	Name                 string
-	Kind                 Kind
-	Ports                int // scale-up and network links it can take; 0 is unlimited
-	Reduction, Multicast bool
-	Memory               units.Bytes
-	Source, Date         string
+	Name      string      `file:",key"`
+	Kind      Kind        `file:"kind,need"`
+	Ports     int         `file:"ports,lo=1,hi=1048576"` // scale-up and network links it can take; 0 is unlimited
+	Reduction bool        `file:"reduction"`
+	Multicast bool        `file:"multicast"`
+	Memory    units.Bytes `file:"memory"`
+	Source    string      `file:"source,need"`
+	Date      string      `file:"date,date"`
 }
 
 // file is a topology file as written.
 type file struct {
-	name, description, profile string
-	pos                        pos
-	classes                    []Class
-	models                     []Model
-	templates                  []template
-	nodes                      []nodeSpec
-	fabrics                    []fabricSpec
-	rack                       int // nodes in a rack; 0: not said
+	Name        string     `file:"name,need"`
+	Description string     `file:"description"`
+	Source      string     `file:"source,need"`
+	Date        string     `file:"date,date"`
+	Profile     string     `file:"profile"`
+	Rack        int        `file:"rack,lo=1,hi=1048576"` // nodes in a rack; 0: not said
+	Classes     []Class    `file:"classes,key,each=class"`
+	Models      []Model    `file:"models,key,each=model"`
+	Templates   []template `file:"templates,key,each=template"`
+	parts
+	Nodes   []nodeSpec   `file:"nodes,each=nodes"`
+	Fabrics []fabricSpec `file:"fabrics,each=fabric"`
+	yamlfile.Place
+}
+
+// parts are the devices and links of a node.
+type parts struct {
+	Devices []deviceSpec `file:"devices,each=device"`
+	Links   []linkSpec   `file:"links,each=link"`
 }
 
 type template struct {
-	name    string
-	pos     pos
-	use     string
-	devices []deviceSpec
-	links   []linkSpec
+	Name string `file:",key"`
+	Use  string `file:"use"`
+	parts
+	yamlfile.Place
 }
 
 type deviceSpec struct {
-	pos    pos
-	ids    string
-	kind   Kind
-	model  string
-	p2p    bool
-	serves string
-	odd    bool // a mistake of form was reported already
+	ID     string `file:"id,need,names"`
+	Kind   Kind   `file:"kind,need"`
+	Model  string `file:"model"`
+	P2P    bool   `file:"p2p,default=true"`
+	Serves string `file:"serves"`
+	yamlfile.Place
 }
 
 // linkSpec is one rule; exactly one of from/to, mesh, matrix and grid is set.
 type linkSpec struct {
-	pos                pos
-	from, to, how      string
-	mesh, matrix, grid string
-	rows               [][]int
-	dims               []int
-	wrap, duplex       bool
-	class              string
-	count              int
-	odd                bool // a mistake of form was reported already
+	From   string  `file:"from"`
+	To     string  `file:"to"`
+	How    string  `file:"how"`
+	Mesh   string  `file:"mesh"`
+	Matrix string  `file:"matrix"`
+	Rows   [][]int `file:"rows,hi=1048576"`
+	Grid   string  `file:"grid"`
+	Dims   []int   `file:"dims,lo=1,hi=4194304"`
+	Wrap   bool    `file:"wrap"`
+	Duplex bool    `file:"duplex,default=true"`
+	Class  string  `file:"class,need"`
+	Count  int     `file:"count,default=1,lo=1,hi=1048576"`
+	yamlfile.Place
 }
 
 type nodeSpec struct {
-	pos            pos
-	template, name string
-	count          int
+	Template string `file:"template,need"`
+	Name     string `file:"name,default=node"`
+	Count    int    `file:"count,default=1,lo=1,hi=1048576"`
+	yamlfile.Place
 }
 
 type fabricSpec struct {
-	pos             pos
-	name, endpoints string
-	rails           int
-	class           string
-	links           []int
-	levels          []levelSpec
-	odd             bool // a mistake of form was reported already
+	Name      string      `file:"name,need,names"`
+	Endpoints string      `file:"endpoints,need"`
+	Rails     int         `file:"rails,default=1,lo=1,hi=1048576"`
+	Class     string      `file:"class,need"`
+	Links     []int       `file:"links,lo=1,hi=1048576"`
+	Levels    []levelSpec `file:"levels,each=level"`
+	yamlfile.Place
 }
 
 type levelSpec struct {
-	pos              pos
-	kind             Kind
-	model            string
-	group, stride    int // 0: not given
-	planes, count    int
-	uplinks          int
-	oversubscription float64
-	uplink           string
-	railScope        bool
-	odd              bool // a mistake of form was reported already
+	Kind             Kind    `file:"kind,need"`
+	Model            string  `file:"model"`
+	Group            int     `file:"group,lo=1,hi=1048576"` // 0: not given
+	Stride           int     `file:"stride,default=1,lo=1,hi=1048576"`
+	Planes           int     `file:"planes,default=1,lo=1,hi=1048576"`
+	Count            int     `file:"count,lo=1,hi=1048576"`
+	Uplinks          int     `file:"uplinks,lo=1,hi=1048576"`
+	Oversubscription float64 `file:"oversubscription,default=1"`
+	Uplink           string  `file:"uplink"`
+	Scope            string  `file:"scope,default=all"`
+	yamlfile.Place
 }
 
-// decode reads the whole file, reporting every mistake of form.
-func decode(d *diagnostics, root *yaml.Node) *file {
-	o := yamlfile.NewObject(d, root, "topology")
-	f := &file{pos: yamlfile.At(root)}
-	format.CheckSchema(o)
-	f.name, f.description, f.profile = o.Text("name", true), o.Text("description", false), o.Text("profile", false)
-	o.Provenance()
-	o.Mapping("classes", func(name string, n *yaml.Node) { f.classes = append(f.classes, decodeClass(d, name, n)) })
-	o.Mapping("models", func(name string, n *yaml.Node) { f.models = append(f.models, decodeModel(d, name, n)) })
-	o.Mapping("templates", func(name string, n *yaml.Node) { f.templates = append(f.templates, decodeTemplate(d, name, n)) })
+// Check makes the devices and links at the top a template, and a node of the only one.
+func (f *file) Check(o *yamlfile.Object) {
 	if o.Has("devices") || o.Has("links") {
-		top := template{name: f.name, pos: yamlfile.At(root)}
-		decodeParts(o, &top)
-		for _, t := range f.templates {
-			if t.name == top.name {
-				d.AddAt(t.pos, "template %s: the devices and links at the top level already are the template of that name: rename one",
-					t.name)
+		for _, t := range f.Templates {
+			if t.Name == f.Name {
+				o.AddAt(t.Pos, "template %s: the devices and links at the top level already are the template of that name: rename one",
+					t.Name)
 			}
 		}
-		f.templates = append(f.templates, top)
-	} else {
-		o.Known("devices", "links")
+		f.Templates = append(f.Templates, template{Name: f.Name, parts: f.parts, Place: f.Place})
 	}
-	o.List("nodes", func(_ int, n *yaml.Node) { f.nodes = append(f.nodes, decodeNodes(d, n)) })
-	f.rack = o.Integer("rack", 0, 1, maxCount)
-	o.List("fabrics", func(_ int, n *yaml.Node) { f.fabrics = append(f.fabrics, decodeFabric(d, n)) })
-	o.Done()
-	if len(f.nodes) == 0 && len(f.templates) == 1 {
-		f.nodes = []nodeSpec{{pos: f.templates[0].pos, template: f.templates[0].name, name: "node", count: 1}}
-	} else if len(f.nodes) == 0 {
-		d.AddAt(f.pos, "topology: there are %d templates and no \"nodes\": say which are used and how many", len(f.templates))
+	if len(f.Nodes) == 0 && len(f.Templates) == 1 {
+		f.Nodes = []nodeSpec{{Template: f.Templates[0].Name, Name: "node", Count: 1, Place: f.Templates[0].Place}}
+	} else if len(f.Nodes) == 0 {
+		o.AddAt(f.Pos, "topology: there are %d templates and no \"nodes\": say which are used and how many", len(f.Templates))
 	}
-	return f
 }
 
-func decodeClass(d *diagnostics, name string, n *yaml.Node) Class {
-	o := yamlfile.NewObject(d, n, "class "+name)
-	c := Class{Name: name}
-	if s := o.Text("medium", true); s != "" {
-		m, err := lookupName(mediumNames[:], s, "medium")
-		if err != nil {
-			d.AddAt(o.Where("medium"), "%s: %v", o.What, err)
-		}
-		c.Medium = Medium(m)
+// Check reports what does not go with a file that is used.
+func (t *template) Check(o *yamlfile.Object) {
+	if t.Use != "" && (o.Has("devices") || o.Has("links")) {
+		o.AddAt(t.Pos, "template %s: either use another file's node or describe devices and links, not both", t.Name)
 	}
-	c.Rate, c.Latency = o.Rate("rate", maxRate), o.Duration("latency", maxLatency)
-	c.Source, c.Date = o.Provenance()
-	o.Done()
-	return c
 }
 
-func decodeModel(d *diagnostics, name string, n *yaml.Node) Model {
-	o := yamlfile.NewObject(d, n, "model "+name)
-	m := Model{Name: name, Kind: decodeKind(o)}
-	m.Ports = o.Integer("ports", 0, 1, maxCount)
-	m.Reduction, m.Multicast = o.Boolean("reduction", false), o.Boolean("multicast", false)
-	if o.Has("memory") {
-		m.Memory = o.Bytes("memory")
-	} else {
-		o.Known("memory")
+// Check reports what has no effect on a device of the kind.
+func (d *deviceSpec) Check(o *yamlfile.Object) {
+	if o.Has("p2p") && d.Kind != CPU && d.Kind != GPU {
+		o.AddAt(d.Pos, "device %s: p2p has an effect on cpus and gpus only", d.ID)
 	}
-	m.Source, m.Date = o.Provenance()
-	o.Done()
-	return m
+	if d.Serves != "" && d.Kind != NIC {
+		o.AddAt(d.Pos, "device %s: serves has an effect on NICs only", d.ID)
+	}
 }
 
-func decodeKind(o *object) Kind {
-	s := o.Text("kind", true)
-	if s == "" {
-		return 0
-	}
-	k, err := lookupName(kindNames[:], s, "kind")
-	if err != nil {
-		o.AddAt(o.Where("kind"), "%s: %v", o.What, err)
-	}
-	return Kind(k)
-}
-
-func decodeTemplate(d *diagnostics, name string, n *yaml.Node) template {
-	o := yamlfile.NewObject(d, n, "template "+name)
-	t := template{name: name, pos: yamlfile.At(n), use: o.Text("use", false)}
-	if t.use != "" && (o.Has("devices") || o.Has("links")) {
-		d.AddAt(t.pos, "template %s: either use another file's node or describe devices and links, not both", name)
-	}
-	decodeParts(o, &t)
-	o.Done()
-	return t
-}
-
-func decodeParts(o *object, t *template) {
-	o.List("devices", func(_ int, n *yaml.Node) { t.devices = append(t.devices, decodeDevice(o.Diagnostics, n)) })
-	o.List("links", func(_ int, n *yaml.Node) { t.links = append(t.links, decodeLink(o.Diagnostics, n)) })
-}
-
-func decodeDevice(d *diagnostics, n *yaml.Node) deviceSpec {
-	before := d.Total()
-	o := yamlfile.NewObject(d, n, "device")
-	s := deviceSpec{pos: yamlfile.At(n), ids: o.Text("id", true)}
-	o.What = "device " + s.ids
-	s.kind, s.model = decodeKind(o), o.Text("model", false)
-	s.p2p, s.serves = o.Boolean("p2p", true), o.Text("serves", false)
-	if o.Has("p2p") && s.kind != CPU && s.kind != GPU {
-		d.AddAt(s.pos, "device %s: p2p has an effect on cpus and gpus only", s.ids)
-	}
-	if s.serves != "" && s.kind != NIC {
-		d.AddAt(s.pos, "device %s: serves has an effect on NICs only", s.ids)
-	}
-	s.odd = d.Total() > before
-	o.Done()
-	return s
-}
-
-func decodeLink(d *diagnostics, n *yaml.Node) linkSpec {
-	before := d.Total()
-	o := yamlfile.NewObject(d, n, "link")
-	s := linkSpec{pos: yamlfile.At(n), from: o.Text("from", false), to: o.Text("to", false), how: o.Text("how", false)}
-	s.mesh, s.matrix, s.grid = o.Text("mesh", false), o.Text("matrix", false), o.Text("grid", false)
-	s.dims = o.Integers("dims", 1, maxDevices)
-	o.List("rows", func(_ int, n *yaml.Node) { s.rows = append(s.rows, d.Integers(n, "link: rows", 0, maxCount)) })
-	s.wrap, s.duplex = o.Boolean("wrap", false), o.Boolean("duplex", true)
-	s.class, s.count = o.Text("class", true), o.Integer("count", 1, 1, maxCount)
+// Check reports what does not go together.
+func (l *linkSpec) Check(o *yamlfile.Object) {
 	kinds := 0
-	for _, given := range []bool{s.from != "" || s.to != "", s.mesh != "", s.matrix != "", s.grid != ""} {
+	for _, given := range []bool{l.From != "" || l.To != "", l.Mesh != "", l.Matrix != "", l.Grid != ""} {
 		if given {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		d.AddAt(s.pos, "link: give exactly one of from+to, mesh, matrix, grid")
-	case (s.from == "") != (s.to == ""):
-		d.AddAt(s.pos, "link: from and to go together")
-	case s.how != "" && s.from == "", s.wrap && s.grid == "", s.rows != nil && s.matrix == "", s.dims != nil && s.grid == "":
-		d.AddAt(s.pos, "link: how goes with from+to, rows with matrix, dims and wrap with grid")
+		o.AddAt(l.Pos, "link: give exactly one of from+to, mesh, matrix, grid")
+	case (l.From == "") != (l.To == ""):
+		o.AddAt(l.Pos, "link: from and to go together")
+	case l.How != "" && l.From == "", l.Wrap && l.Grid == "", l.Rows != nil && l.Matrix == "", l.Dims != nil && l.Grid == "":
+		o.AddAt(l.Pos, "link: how goes with from+to, rows with matrix, dims and wrap with grid")
 	}
-	s.odd = d.Total() > before
-	o.Done()
-	return s
 }
 
-func decodeNodes(d *diagnostics, n *yaml.Node) nodeSpec {
-	o := yamlfile.NewObject(d, n, "nodes")
-	s := nodeSpec{pos: yamlfile.At(n), template: o.Text("template", true), name: o.Text("name", false), count: o.Integer("count", 1, 1,
-		maxCount)}
-	if s.name == "" {
-		s.name = "node"
+// Check gives a fabric its usual links.
+func (f *fabricSpec) Check(o *yamlfile.Object) {
+	if f.Links == nil {
+		f.Links = []int{1}
 	}
-	o.Done()
-	return s
+	if len(f.Levels) == 0 {
+		o.AddAt(f.Pos, "%s: needs at least one level", o.What)
+	}
 }
 
-func decodeFabric(d *diagnostics, n *yaml.Node) fabricSpec {
-	before := d.Total()
-	o := yamlfile.NewObject(d, n, "fabric")
-	s := fabricSpec{pos: yamlfile.At(n), name: o.Text("name", true), endpoints: o.Text("endpoints", true)}
-	o.What = "fabric " + s.name
-	s.rails, s.class = o.Integer("rails", 1, 1, maxCount), o.Text("class", true)
-	if s.links = o.Integers("links", 1, maxCount); s.links == nil {
-		s.links = []int{1}
+// Check reports what no level of a fabric can be.
+func (l *levelSpec) Check(o *yamlfile.Object) {
+	if !l.Kind.fabricKind() {
+		o.AddAt(l.Pos, "level: kind %v does not switch between nodes: use nvswitch, leaf, spine or core", l.Kind)
 	}
-	o.List("levels", func(_ int, n *yaml.Node) { s.levels = append(s.levels, decodeLevel(d, n)) })
-	if len(s.levels) == 0 {
-		d.AddAt(s.pos, "%s: needs at least one level", o.What)
+	if l.Scope != "all" && l.Scope != "rail" {
+		o.AddAt(l.Pos, "level: scope %q must be all or rail", l.Scope)
 	}
-	s.odd = d.Total() > before
-	o.Done()
-	return s
-}
-
-func decodeLevel(d *diagnostics, n *yaml.Node) levelSpec {
-	before := d.Total()
-	o := yamlfile.NewObject(d, n, "level")
-	s := levelSpec{pos: yamlfile.At(n), kind: decodeKind(o), model: o.Text("model", false)}
-	if !s.kind.fabricKind() {
-		d.AddAt(s.pos, "level: kind %v does not switch between nodes: use nvswitch, leaf, spine or core", s.kind)
-	}
-	s.group, s.stride = o.Integer("group", 0, 1, maxCount), o.Integer("stride", 1, 1, maxCount)
-	s.planes, s.count = o.Integer("planes", 1, 1, maxCount), o.Integer("count", 0, 1, maxCount)
-	s.uplinks = o.Integer("uplinks", 0, 1, maxCount)
-	s.oversubscription, s.uplink = o.Number("oversubscription", 1), o.Text("uplink", false)
-	switch scope := o.Text("scope", false); scope {
-	case "", "all":
-	case "rail":
-		s.railScope = true
-	default:
-		d.AddAt(s.pos, "level: scope %q must be all or rail", scope)
-	}
-	s.odd = d.Total() > before
-	o.Done()
-	return s
 }

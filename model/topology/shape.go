@@ -37,19 +37,19 @@ func (x *shaper) spend(p pos, n int) bool {
 		return false
 	}
 	if x.budget -= n; x.budget < 0 {
-		x.AddAt(p, "template %s: too much to lay out: split it into several nodes, and give NICs with serves", x.t.name)
+		x.AddAt(p, "template %s: too much to lay out: split it into several nodes, and give NICs with serves", x.t.Name)
 		return false
 	}
 	return true
 }
 
 func (x *shaper) expand() *shape {
-	x.s = &shape{template: x.t.name, local: map[string]int32{}}
+	x.s = &shape{template: x.t.Name, local: map[string]int32{}}
 	x.budget = maxWork
-	for _, d := range x.t.devices {
+	for _, d := range x.t.Devices {
 		x.addDevices(d)
 	}
-	for _, l := range x.t.links {
+	for _, l := range x.t.Links {
 		x.addLinks(l)
 	}
 	x.affinity()
@@ -60,7 +60,7 @@ func (x *shaper) expand() *shape {
 		x.nearest()
 	}
 	if len(x.s.ranks) == 0 && !x.partial {
-		x.AddAt(x.t.pos, "template %s: has no gpu (nor thread), so no rank", x.t.name)
+		x.AddAt(x.t.Pos, "template %s: has no gpu (nor thread), so no rank", x.t.Name)
 	}
 	return x.s
 }
@@ -82,13 +82,13 @@ func (x *shaper) ids(p pos, what, pattern string) []string {
 }
 
 func (x *shaper) addDevices(d deviceSpec) {
-	if d.ids == "" {
+	if d.ID == "" {
 		x.partial = true // that it is missing was reported
 		return
 	}
-	ids := x.ids(d.pos, "device", d.ids)
+	ids := x.ids(d.Pos, "device", d.ID)
 	if len(x.s.devices)+len(ids) > maxTemplateDevices {
-		x.AddAt(d.pos, "device %s: more than %d devices in one node", d.ids, maxTemplateDevices)
+		x.AddAt(d.Pos, "device %s: more than %d devices in one node", d.ID, maxTemplateDevices)
 		ids = nil
 	}
 	if ids == nil {
@@ -98,35 +98,35 @@ func (x *shaper) addDevices(d deviceSpec) {
 	model := x.modelOf(d)
 	for _, id := range ids {
 		if _, twice := x.s.local[id]; twice {
-			x.AddAt(d.pos, "device %s is defined twice", id)
+			x.AddAt(d.Pos, "device %s is defined twice", id)
 			continue
 		}
 		n := int32(len(x.s.devices))
 		x.s.local[id] = n
 		x.s.ids = append(x.s.ids, id)
-		x.s.devices = append(x.s.devices, Device{Kind: d.kind, Local: n, Model: model})
-		x.s.noP2P = append(x.s.noP2P, (d.kind == CPU || d.kind == GPU) && !d.p2p)
-		if d.kind.HoldsRank() {
+		x.s.devices = append(x.s.devices, Device{Kind: d.Kind, Local: n, Model: model})
+		x.s.noP2P = append(x.s.noP2P, (d.Kind == CPU || d.Kind == GPU) && !d.P2P)
+		if d.Kind.HoldsRank() {
 			x.s.ranks = append(x.s.ranks, n)
 		}
 	}
-	if d.serves != "" {
+	if d.Serves != "" {
 		x.serves = append(x.serves, d)
 	}
 }
 
 // modelOf is the number of a device's model, −1 where it has none.
 func (x *shaper) modelOf(d deviceSpec) int32 {
-	if d.model == "" {
+	if d.Model == "" {
 		return -1
 	}
-	m, ok := x.models[d.model]
+	m, ok := x.models[d.Model]
 	switch {
 	case !ok:
-		x.AddAt(d.pos, "device %s: model %q is not defined under models", d.ids, d.model)
+		x.AddAt(d.Pos, "device %s: model %q is not defined under models", d.ID, d.Model)
 		return -1
-	case x.table[m].Kind != d.kind && !d.odd:
-		x.AddAt(d.pos, "device %s is a %v but model %s is a %v", d.ids, d.kind, d.model, x.table[m].Kind)
+	case x.table[m].Kind != d.Kind && !d.Faulty:
+		x.AddAt(d.Pos, "device %s is a %v but model %s is a %v", d.ID, d.Kind, d.Model, x.table[m].Kind)
 		return -1
 	}
 	return m
@@ -143,7 +143,7 @@ func (x *shaper) lookup(p pos, what, pattern string) []int32 {
 		n, ok := x.s.local[id]
 		if !ok {
 			if !x.partial {
-				x.AddAt(p, "%s: there is no device %q in template %s", what, id, x.t.name)
+				x.AddAt(p, "%s: there is no device %q in template %s", what, id, x.t.Name)
 			}
 			return nil
 		}
@@ -164,7 +164,7 @@ func (x *shaper) index() {
 		k := key{l.From, l.To, l.Class}
 		if i, ok := first[k]; ok {
 			if merged[i].Count += l.Count; merged[i].Count > maxCount {
-				x.AddAt(x.t.pos, "template %s: %s and %s are joined by more than %d links", x.t.name, x.s.ids[l.From], x.s.ids[l.To],
+				x.AddAt(x.t.Pos, "template %s: %s and %s are joined by more than %d links", x.t.Name, x.s.ids[l.From], x.s.ids[l.To],
 					maxCount)
 				merged[i].Count = maxCount
 			}

@@ -17,31 +17,31 @@ func (b *builder) origin(d DeviceID) pos {
 		return b.t.fabricOf(d).spec.levelOf(dev.Kind)
 	}
 	s := b.t.shapes[b.t.nodes[dev.Node].shape]
-	for _, t := range b.f.templates {
-		if t.name != s.template {
+	for _, t := range b.f.Templates {
+		if t.Name != s.template {
 			continue
 		}
-		for _, spec := range t.devices {
-			ids, _ := expandIDs(spec.ids)
+		for _, spec := range t.Devices {
+			ids, _ := expandIDs(spec.ID)
 			for _, id := range ids {
 				if id == s.ids[dev.Local] {
-					return spec.pos
+					return spec.Pos
 				}
 			}
 		}
-		return t.pos
+		return t.Pos
 	}
-	return b.f.pos
+	return b.f.Pos
 }
 
 // levelOf is where the fabric's level of a kind is described.
 func (f *fabricSpec) levelOf(k Kind) pos {
-	for _, l := range f.levels {
-		if l.kind == k {
-			return l.pos
+	for _, l := range f.Levels {
+		if l.Kind == k {
+			return l.Pos
 		}
 	}
-	return f.pos
+	return f.Pos
 }
 
 // checkPorts counts links against ports; of alike devices the first one is named.

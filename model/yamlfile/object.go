@@ -20,6 +20,9 @@ type Object struct {
 	path  string // of what is inside, for messages
 	keys  map[string]*yaml.Node
 	asked []string
+
+	before any               // of an element of a list: those before it
+	bounds map[string]string // of numbers whose tags have none
 }
 
 // Pos is a place in the file, kept with what was read there.
@@ -74,6 +77,9 @@ func (o *Object) Where(key string) Pos {
 	return At(o.node)
 }
 
+// Here is the place of the mapping.
+func (o *Object) Here() Pos { return At(o.node) }
+
 // Has reports whether a key has a value, which may be null.
 func (o *Object) Has(key string) bool { return o.keys[key] != nil }
 
@@ -87,19 +93,10 @@ func (o *Object) Done() {
 	known = slices.Compact(known)
 	for i := 0; o.node.Kind == yaml.MappingNode && i+1 < len(o.node.Content); i += 2 {
 		k := o.node.Content[i]
-		if !contains(known, k.Value) {
+		if !slices.Contains(known, k.Value) {
 			o.Add(k.Line, k.Column, "%s: unknown key %q; known are %s", o.What, k.Value, strings.Join(known, ", "))
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // Text reads a scalar; need makes its absence an error.
