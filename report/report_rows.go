@@ -14,8 +14,8 @@ type MachineRow struct {
 	Bottleneck     string  `json:"bottleneck" text:"bottleneck"`
 }
 
-// LostRow is a step with its layout kept and a part missing.
-type LostRow struct {
+// DegradedRow is a step with its layout kept and a part missing.
+type DegradedRow struct {
 	Lost     string  `json:"lost" text:"lost"`
 	StepMS   float64 `json:"step_ms" text:"step" zero:"–"`
 	Slowdown float64 `json:"slowdown" text:"slowdown" as:"factor" zero:"–"`

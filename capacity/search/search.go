@@ -9,7 +9,8 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"railyard/capacity/journal"
 	"railyard/capacity/step"
@@ -106,24 +107,17 @@ type searcher struct {
 // parallel visits 0…n−1 on all workers and returns the first error by number.
 func (s *searcher) parallel(n int, visit func(i int) error) error {
 	errs := make([]error, n)
-	var next int
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range min(s.o.Workers, n) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= n || s.ctx.Err() != nil {
-					return
-				}
+	var g errgroup.Group
+	g.SetLimit(s.o.Workers)
+	for i := range n {
+		g.Go(func() error {
+			if s.ctx.Err() == nil {
 				errs[i] = visit(i)
 			}
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = g.Wait() // errs has them
 	for _, err := range append(errs, s.ctx.Err()) {
 		if err != nil {
 			return err

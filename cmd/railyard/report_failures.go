@@ -23,7 +23,7 @@ func (f *reportFlags) failures(p *step.Predictor, r *step.Result) (s page.Sectio
 		return s, nil
 	}
 	t := p.Machine().Topology
-	var costs []report.LostRow
+	var costs []report.DegradedRow
 	for _, part := range []failure.Part{failure.NIC, failure.Cable, failure.Switch, failure.Node} {
 		lost := inventory.First(t, part)
 		if lost == "" {
@@ -36,21 +36,21 @@ func (f *reportFlags) failures(p *step.Predictor, r *step.Result) (s page.Sectio
 			return s, err
 		}
 		if q == nil {
-			costs = append(costs, report.LostRow{Lost: lost, Limit: "ranks are lost: the job stops"})
+			costs = append(costs, report.DegradedRow{Lost: lost, Limit: "ranks are lost: the job stops"})
 			continue
 		}
 		kept, err := step.Run(q, r.Workload, r.Layout, step.Options{})
 		if err != nil {
 			return s, err
 		}
-		costs = append(costs, report.LostRow{Lost: lost, StepMS: ms(kept.Time), Slowdown: whatif.Slowdown(r, kept),
+		costs = append(costs, report.DegradedRow{Lost: lost, StepMS: ms(kept.Time), Slowdown: whatif.Slowdown(r, kept),
 			Limit: kept.LimitingLink("")})
 	}
 	return f.goodput(p, r, costs)
 }
 
 // goodput adds the expected and the played share of training over the interval.
-func (f *reportFlags) goodput(p *step.Predictor, r *step.Result, costs []report.LostRow) (s page.Section, err error) {
+func (f *reportFlags) goodput(p *step.Predictor, r *step.Result, costs []report.DegradedRow) (s page.Section, err error) {
 	book, err := failure.Get(f.guard.rates)
 	if err != nil {
 		return s, err

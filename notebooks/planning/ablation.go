@@ -8,7 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"railyard/internal/gen"
 	"railyard/model/collective"
@@ -138,25 +139,18 @@ func (r row) of() int {
 // allRows plans on all processors; the rows are in the order of machines.
 func allRows(list []machine, leftOut []string) []row {
 	out := make([][]row, len(list))
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for i := range next {
-				out[i] = list[i].rows(leftOut)
-				for _, r := range out[i] {
-					fmt.Fprintf(os.Stderr, "%s\t%s\t%d\t%.4f\t%s\n", r.where(), r.algorithm, r.time, r.gain, r.behind)
-				}
-			}
-		}()
-	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range list {
-		next <- i
+		g.Go(func() error {
+			out[i] = list[i].rows(leftOut)
+			for _, r := range out[i] {
+				fmt.Fprintf(os.Stderr, "%s\t%s\t%d\t%.4f\t%s\n", r.where(), r.algorithm, r.time, r.gain, r.behind)
+			}
+			return nil
+		})
 	}
-	close(next)
-	wait.Wait()
+	_ = g.Wait() // nothing fails
 	return slices.Concat(out...)
 }
 

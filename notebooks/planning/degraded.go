@@ -13,7 +13,6 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/study/score"
-	"railyard/topologies"
 )
 
 // lost are the faults of the table of degraded machines, in each line at once.
@@ -49,23 +48,11 @@ func degraded() {
 
 // degradedCells are those of a line from the bound on.
 func degradedCells(nodes int, faults string, kind collective.Kind) []string {
-	whole, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: nodes})
+	left, err := without("dgx-h100", nodes, faults)
 	if err != nil {
 		log.Fatal(err)
 	}
-	var list []topology.Fault
-	for _, text := range strings.Fields(faults) {
-		f, err := topology.ParseFault(text)
-		if err != nil {
-			log.Fatal(err)
-		}
-		list = append(list, f)
-	}
-	whole = whole.WithoutInNetwork()
-	left, err := whole.Degrade(list)
-	if err != nil {
-		log.Fatal(err)
-	}
+	whole := left.Healthy()
 	spec := collective.Spec{Kind: kind, Ranks: left.NumRanks()}
 	bound, err := planner.ExactBound(left, spec)
 	if err != nil {

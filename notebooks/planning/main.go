@@ -129,46 +129,39 @@ func (q *question) answer() (string, []string) {
 		}
 	}
 	began := time.Now()
-	bw, s, err := plan(t, spec, cost.Ideal)
+	ideal := planned(t, spec, cost.Ideal, 0)
 	took := time.Since(began)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := schedule.Check(s, t); err != nil {
-		log.Fatal(err)
-	}
-	real, _, err := plan(t, spec, cost.Line)
-	if err != nil {
-		log.Fatal(err)
-	}
-	best := optimum.AlgBW / 1e9
+	prove(t, ideal)
+	best, bw, real := optimum.AlgBW/1e9, bandwidth(ideal), bandwidth(planned(t, spec, cost.Line, 0))
 	return name, []string{fmt.Sprint(t.NumRanks()), fmt.Sprintf("%.2f", best), published, fmt.Sprintf("%.2f", bw),
-		fmt.Sprintf("%.2f %%", 100*bw/best), planner.Name(s), fmt.Sprintf("%.2f s", took.Seconds()), fmt.Sprintf("%.2f %%", 100*real/best)}
+		fmt.Sprintf("%.2f %%", 100*bw/best), planner.Name(ideal.Schedule), fmt.Sprintf("%.2f s", took.Seconds()),
+		fmt.Sprintf("%.2f %%", 100*real/best)}
 }
 
-// checked is the best plan, proven right.
-func checked(t *topology.Topology, spec collective.Spec, p *cost.Profile) planner.Row {
+// planned is the best plan; limit is how much is simulated of a candidate, 0 for any number of operations.
+func planned(t *topology.Topology, spec collective.Spec, p *cost.Profile, limit int64) planner.Row {
 	scorer := score.New(t, p)
-	scorer.Limit = affordable
+	scorer.Limit = limit
 	rows, err := planner.Plan(t, spec, []units.Bytes{size}, scorer, planner.PlanOptions{})
 	if err != nil {
-		log.Fatal(err)
-	}
-	if err := schedule.Check(rows[0].Schedule, t); err != nil {
 		log.Fatal(err)
 	}
 	return rows[0]
 }
 
+// prove ends the program where a plan is not right.
+func prove(t *topology.Topology, r planner.Row) {
+	if err := schedule.Check(r.Schedule, t); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// checked is the best plan that `railyard plan` can afford to find, proven right.
+func checked(t *topology.Topology, spec collective.Spec, p *cost.Profile) planner.Row {
+	r := planned(t, spec, p, affordable)
+	prove(t, r)
+	return r
+}
+
 // affordable is how much railyard plan simulates of a candidate.
 const affordable = 8_000_000
-
-// plan is the algorithm bandwidth of the best plan, in GB/s.
-func plan(t *topology.Topology, spec collective.Spec, p *cost.Profile) (float64, *schedule.Schedule, error) {
-	rows, err := planner.Plan(t, spec, []units.Bytes{size}, score.New(t, p), planner.PlanOptions{})
-	if err != nil {
-		return 0, nil, err
-	}
-	r := rows[0]
-	return float64(size) / r.Prediction.Time.Seconds() / 1e9, r.Schedule, nil
-}

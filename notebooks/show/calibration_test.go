@@ -11,14 +11,14 @@ import (
 	"railyard/model/measurement"
 )
 
-const measured = "../../docs/measured/h200-4"
+const probed = "../../docs/measured/h200-4"
 
 // TestProbeAlonePredictsCollectives: a profile that knows links and no collective
 // predicts the all-reduces that ran on the same machine within 10 % in the mean.
 func TestProbeAlonePredictsCollectives(t *testing.T) {
 	var errors []float64
 	for _, gpus := range []int{2, 4} {
-		c, err := Calibrate(Site{Name: "hgx-h200-4", GPUs: gpus}, measured, "2026-11-21")
+		c, err := Calibrate(Site{Name: "hgx-h200-4", GPUs: gpus}, probed, "2026-11-21")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestProbeAlonePredictsCollectives(t *testing.T) {
 }
 
 func TestCalibrationShows(t *testing.T) {
-	c, err := Calibrate(Site{Name: "hgx-h200-4"}, measured, "2026-11-21")
+	c, err := Calibrate(Site{Name: "hgx-h200-4"}, probed, "2026-11-21")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestBadCases(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Calibrate(Site{Name: "hgx-h200-4", GPUs: 3}, measured, "2026-11-21"); err == nil {
+	if _, err := Calibrate(Site{Name: "hgx-h200-4", GPUs: 3}, probed, "2026-11-21"); err == nil {
 		t.Error("nobody has measured three GPUs")
 	}
 }

@@ -74,11 +74,11 @@ func TestLosses(t *testing.T) {
 
 func TestPolicies(t *testing.T) {
 	stop := goodput.LlamaRates(goodput.Cluster{Parts: map[failure.Part]int{failure.GPU: 4096, failure.Node: 512, failure.NIC: 4096}})
-	slow, err := GoOn(stop, 1.5, 1, "NIC")
+	slow, err := Degraded(stop, 1.5, 1, "NIC")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := GoOn(stop, 1.5, 1, "moon"); err == nil {
+	if _, err := Degraded(stop, 1.5, 1, "moon"); err == nil {
 		t.Error("an unknown cause")
 	}
 	plan := goodput.Plan{Checkpoint: 0.05, Restart: 0.33}

@@ -7,9 +7,11 @@ import (
 
 	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/topology"
 	"railyard/report"
 	"railyard/report/chart"
 	"railyard/sim/nccl"
+	"railyard/study/measured"
 	"railyard/validation"
 )
 
@@ -38,57 +40,40 @@ func Only(set *measurement.Set, wanted func(measurement.Row) bool) *measurement.
 // a fitted profile. Runs that a host launched one by one have a launch floor, which only
 // `railyard compare` knows: take those in CUDA graphs.
 func Compare(s Site, machine string, set *measurement.Set) (*report.Comparison, error) {
-	site, err := cost.GetMachine(machine)
+	m, err := cost.GetMachine(machine)
 	if err != nil {
 		return nil, err
 	}
-	runtimes := map[int]*nccl.Runtime{}
-	return report.Compare(set, func(m measurement.Row) (report.Predicted, error) {
-		r, known := runtimes[m.GPUs]
-		if !known {
-			part := s
-			part.GPUs = m.GPUs
-			t, err := part.Topology()
-			if err != nil {
-				return report.Predicted{}, err
-			}
-			if r, err = nccl.NewRuntime(t, site.NCCL(), cost.GeneralNCCL(), nccl.Options{NVLS: nccl.Off}); err != nil {
-				return report.Predicted{}, err
-			}
-			runtimes[m.GPUs] = r
-		}
-		x, err := r.Predict(nccl.Ask{Kind: m.Collective, Algorithm: m.Algo, Protocol: m.Proto, Size: m.Size, Graph: m.Launch == "graph"})
-		return report.Predicted{Time: x.Time, Own: x.Own, Schedule: x.Algorithm + "/" + x.Protocol, Profile: site.Name,
-			Warnings: x.Warnings}, err
-	}), nil
+	cases := measured.NewCases(func(_, gpus int) (*topology.Topology, error) {
+		part := s
+		part.GPUs = gpus
+		return part.Topology()
+	}, m.NCCL())
+	cases.Options.NVLS = nccl.Off
+	return report.Compare(set, cases.Predict), nil
 }
 
 // Distributions are the cumulative distributions of the errors of a comparison, in per
 // cent whatever their sign: the profile's beside those of NCCL's own model.
 func Distributions(c *report.Comparison, source string) *chart.Lines {
 	l := &chart.Lines{Frame: chart.Frame{Title: "How far predictions are off", Source: source, X: "error (%)", Y: "share of the runs"}}
-	for _, kind := range []struct {
-		name  string
-		of    func(report.ComparedRow) float64
-		style chart.Series
+	for _, model := range []struct {
+		name   string
+		colour chart.Role
+		off    func(report.ComparedRow) float64
 	}{
-		{"fitted profile", func(r report.ComparedRow) float64 { return r.Error }, chart.Series{Colour: chart.Ours}},
-		{"NCCL's own model", func(r report.ComparedRow) float64 {
-			return float64(r.Predicted.Own)/float64(r.Measured.Time) - 1
-		}, chart.Series{Colour: chart.NCCL}},
+		{"fitted profile", chart.Ours, func(r report.ComparedRow) float64 { return r.Error }},
+		{"NCCL's own model", chart.NCCL,
+			func(r report.ComparedRow) float64 { return float64(r.Predicted.Own)/float64(r.Measured.Time) - 1 }},
 	} {
 		var errors []float64
 		for _, r := range c.Rows {
 			if r.Predicted.Own > 0 {
-				errors = append(errors, 100*math.Abs(kind.of(r)))
+				errors = append(errors, 100*math.Abs(model.off(r)))
 			}
 		}
 		slices.Sort(errors)
-		s := chart.Series{Name: kind.name, Colour: kind.style.Colour, Style: chart.Steps}
-		for i, e := range errors {
-			s.Points = append(s.Points, chart.XY{X: e, Y: float64(i+1) / float64(len(errors))})
-		}
-		l.Series = append(l.Series, s)
+		l.Series = append(l.Series, chart.Cumulative(model.name, model.colour, errors))
 	}
 	return l
 }

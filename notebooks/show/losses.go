@@ -53,9 +53,9 @@ func LossBars(title string, losses []Loss) *chart.Bars {
 	return b
 }
 
-// GoOn are causes of which those named no longer stop the job: it goes on, slower, until
+// Degraded are causes of which those named no longer stop the job: it runs on, slower, until
 // the part is repaired so many hours later.
-func GoOn(causes []goodput.Cause, slowdown, repair float64, names ...string) ([]goodput.Cause, error) {
+func Degraded(causes []goodput.Cause, slowdown, repair float64, names ...string) ([]goodput.Cause, error) {
 	out := append([]goodput.Cause{}, causes...)
 	for _, name := range names {
 		found := false

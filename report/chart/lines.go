@@ -136,13 +136,18 @@ func (s *Series) addLabels(p *plot.Plot, texts plotter.XYLabels) error {
 	return nil
 }
 
+// Cumulative is the cumulative distribution of values.
+func Cumulative(name string, colour Role, sorted []float64) Series {
+	s := Series{Name: name, Style: Steps, Colour: colour}
+	for i, v := range sorted {
+		s.Points = append(s.Points, XY{X: v, Y: float64(i+1) / float64(len(sorted))})
+	}
+	return s
+}
+
 // Distribution is the cumulative distribution of values, with P50, P95 and P99 marked.
 func Distribution(f Frame, name string, sorted []float64) *Lines {
-	cdf := Series{Name: name, Style: Steps, Colour: Ours}
 	n := float64(len(sorted))
-	for i, v := range sorted {
-		cdf.Points = append(cdf.Points, XY{X: v, Y: float64(i+1) / n})
-	}
 	marks := Series{Name: "P50, P95, P99", Style: Dots, Colour: Limit}
 	for _, q := range []float64{0.5, 0.95, 0.99} {
 		if len(sorted) > 0 {
@@ -150,5 +155,5 @@ func Distribution(f Frame, name string, sorted []float64) *Lines {
 			marks.Points = append(marks.Points, XY{X: v, Y: q, Label: fmt.Sprintf("P%.0f %s", 100*q, number(v))})
 		}
 	}
-	return &Lines{Frame: f, Series: []Series{cdf, marks}, FromZero: true}
+	return &Lines{Frame: f, Series: []Series{Cumulative(name, Ours, sorted), marks}, FromZero: true}
 }
