@@ -35,6 +35,23 @@ func block(t *testing.T, file, language string) string {
 	return ""
 }
 
+// TestReadmeIsShort: a newcomer reads all of its tables.
+func TestReadmeIsShort(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(readme)) {
+		if rows++; !strings.HasPrefix(line, "|") {
+			rows = 0
+		}
+		if rows > 22 { // with the header and what stands below it
+			t.Fatal("a table of README.md has more than 20 rows: move some to a page of docs")
+		}
+	}
+}
+
 func TestDocumentedTopologyLoads(t *testing.T) {
 	topo, err := topology.Parse("docs/topology-format.md", []byte(block(t, "docs/topology-format.md", "yaml")), topologies.Source,
 		topology.Options{})

@@ -99,6 +99,11 @@ func TestRunsAreForeseen(t *testing.T) {
 			got.PredictedUS <= c.most) {
 			t.Errorf("%s: %s in %g µs by profile %s", c.args, got.Schedule, got.PredictedUS, d.Profile)
 		}
+		unknown := "does not say what is fastest here"
+		said := strings.Contains(strings.Join(d.Rows[0].Warnings, "\n"), unknown)
+		if said != strings.Contains(c.args, probed) {
+			t.Errorf("%s: a warning %q in its row: %v", c.args, unknown, said)
+		}
 	}
 }
 
