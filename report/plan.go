@@ -97,19 +97,19 @@ func (d *PlanDocument) Answer() []string {
 	}
 	if len(d.Rows) == 1 {
 		return []string{fmt.Sprintf("%s of %s %s: %s by %s%s; no schedule takes less than %s%s.", of, size(first.SizeBytes), at,
-			first.beside(), first.Schedule, inBrackets(first.How), table.Microseconds(first.BoundUS), because(first.BoundCut))}
+			first.comparison(), first.Schedule, inBrackets(first.How), table.Microseconds(first.BoundUS), because(first.BoundCut))}
 	}
 	best := []string{"Best is " + first.Schedule}
 	for _, c := range d.Crossovers {
 		best = append(best, fmt.Sprintf("from %s %s", size(c.SizeBytes), c.To))
 	}
-	return []string{fmt.Sprintf("%s %s: at %s %s, at %s %s.", of, at, size(first.SizeBytes), first.beside(), size(last.SizeBytes),
-		last.beside()),
+	return []string{fmt.Sprintf("%s %s: at %s %s, at %s %s.", of, at, size(first.SizeBytes), first.comparison(), size(last.SizeBytes),
+		last.comparison()),
 		strings.Join(best, ", ") + "."}
 }
 
-// beside is what NCCL and railyard's plan take.
-func (r *PlanRow) beside() string {
+// comparison is what NCCL and railyard's plan take.
+func (r *PlanRow) comparison() string {
 	plan := fmt.Sprintf("railyard's plan takes %s (%s GB/s bus bandwidth)", table.Microseconds(r.TimeUS), gigabytes(r.BusBW))
 	if r.Library.TimeUS == nil || *r.Library.TimeUS <= 0 {
 		return plan

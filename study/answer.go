@@ -77,8 +77,8 @@ func (q *Question) Answer(progress Progress) (*Answer, error) {
 	return a, err
 }
 
-// Given is the answer where the schedule is given for all sizes, in place of a search.
-func (q *Question) Given(s *schedule.Schedule) (*Answer, error) {
+// AnswerWith is the answer by one schedule for all sizes, in place of a search.
+func (q *Question) AnswerWith(s *schedule.Schedule) (*Answer, error) {
 	a := &Answer{Question: q, score: q.scorer()}
 	a.score.Limit = 0
 	for _, size := range q.asked.Sizes {

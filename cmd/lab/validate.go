@@ -23,7 +23,6 @@ func newValidate() *cobra.Command {
 	var format cli.FormatFlag
 	var out, refit string
 	var unseen bool
-	var judge cli.JudgeFlags
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Predict every measurement that railyard ships, show the errors, fit the profiles again",
@@ -39,14 +38,10 @@ With --refit it first fits the profiles again from these measurements alone.`,
 			if err := format.Check(); err != nil {
 				return err
 			}
-			if judge.Given() {
-				return judge.Run(cmd, format)
-			}
 			return runValidate(cmd, format, out, refit, unseen)
 		},
 	}
 	format.Add(cmd)
-	judge.Add(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for validation.md, validation.csv and figures in img/")
 	cmd.Flags().StringVar(&refit, "refit", "", "fit the profiles again and write them into this directory first")
 	cmd.Flags().BoolVar(&unseen, "unseen", false, "also predict each series, and each number of GPUs, with kernels fitted without it "+

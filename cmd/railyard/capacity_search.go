@@ -49,7 +49,7 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 	r, err := search.Run(ctx, p, w, s, o)
 	bar.Finish()
 	if err != nil {
-		return cli.KeptIn(ctx, f.journal, err)
+		return cli.Interrupted(ctx, f.journal, err)
 	}
 	d := searchDocument(p, w, r)
 	return f.format.Emit(cmd, d)

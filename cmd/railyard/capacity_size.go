@@ -182,7 +182,7 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 	defer stop()
 	err = sweep.Run(ctx, j, axes, sweep.Shard{Index: 1, Of: 1}, s.answer, bar.Set)
 	bar.Finish()
-	if err := errors.Join(cli.KeptIn(ctx, s.f.journal, err), j.Close()); err != nil {
+	if err := errors.Join(cli.Interrupted(ctx, s.f.journal, err), j.Close()); err != nil {
 		return nil, err
 	}
 	m, err := sweep.Merge([]string{path})

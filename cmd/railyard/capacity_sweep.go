@@ -133,7 +133,7 @@ func (q *question) sweep(cmd *cobra.Command, out string, part sweep.Shard) error
 	defer stop()
 	err = sweep.Run(ctx, j, q.axes, part, q.answer, bar.Set)
 	bar.Finish()
-	return errors.Join(cli.KeptIn(ctx, out, err), j.Close())
+	return errors.Join(cli.Interrupted(ctx, out, err), j.Close())
 }
 
 // answer runs the command with a point's values and takes its JSON.

@@ -143,7 +143,7 @@ func (f *runFlags) checked(cmd *cobra.Command) (collective.DType, collective.Red
 	if err := supports(dtype); err != nil {
 		return 0, 0, cli.Usage(err)
 	}
-	return dtype, op, checkGiven(cmd, f.file)
+	return dtype, op, checkPlanFile(cmd, f.file)
 }
 
 // onHost reports whether the topology is the machine that runs: its times are measurements.
@@ -217,7 +217,7 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 		runErr = err
 	}
 	if runErr != nil {
-		return nil, fmt.Errorf("%w (what was measured before is in %s%s)", runErr, dir.path, p.goesOn(len(d.Rows)))
+		return nil, fmt.Errorf("%w (what was measured before is in %s%s)", runErr, dir.path, p.resumeHint(len(d.Rows)))
 	}
 	if live != nil {
 		err = live.End(d)
@@ -247,7 +247,7 @@ func (f *runFlags) planned(cmd *cobra.Command, dtype collective.DType) (*planned
 // chosen is the plan that was given, or the best for each size.
 func (f *runFlags) chosen(cmd *cobra.Command) (*planned, error) {
 	if f.file != "" {
-		return f.plan.given(cmd, f.file)
+		return f.plan.fromFile(cmd, f.file)
 	}
 	if f.backend == backendCUDA { // whose kernels never use multicast
 		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
@@ -291,15 +291,15 @@ func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument, d
 	}
 	foreseen := *d
 	for _, row := range p.Rows {
-		r := foreseenRow(p, row, dtype, op)
+		r := predictedRow(p, row, dtype, op)
 		r.measured(p, row.Prediction.Time, measurement.Summary{Median: time.Duration(row.Prediction.Time.Microseconds() * 1e3)})
 		foreseen.Rows = append(foreseen.Rows, r.RunRow)
 	}
 	return table.NewLive(cmd.OutOrStdout(), f.plan.format.Wide, &foreseen)
 }
 
-// goesOn says from which size on a run that ended after some rows is to be called again.
-func (p *planned) goesOn(done int) string {
+// resumeHint says from which size on a run that ended after some rows is to be called again.
+func (p *planned) resumeHint(done int) string {
 	if done == 0 || done >= len(p.Rows) {
 		return ""
 	}
@@ -333,8 +333,8 @@ func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument
 // runRow is a row while it is made.
 type runRow struct{ report.RunRow }
 
-// foreseenRow is a row before it is measured.
-func foreseenRow(p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) runRow {
+// predictedRow is a row before it is measured.
+func predictedRow(p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) runRow {
 	spec := p.Question.Spec()
 	r := runRow{report.RunRow{Collective: spec.Kind.String(), SizeBytes: int64(row.Size), Count: int64(row.Size) / int64(dtype.Size()),
 		DType: dtype.String(), RedOp: "none", Root: -1,
@@ -364,7 +364,7 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dt
 	if err := schedule.Check(row.Schedule, p.Question.Topology()); err != nil {
 		return report.RunRow{}, err
 	}
-	r := foreseenRow(p, row, dtype, op)
+	r := predictedRow(p, row, dtype, op)
 	times, wrong, err := f.time(ctx, row, r.Count, dtype, op)
 	if err != nil {
 		return report.RunRow{}, err

@@ -69,8 +69,8 @@ func (x *scenario) spread() *scenario {
 	return &y
 }
 
-// prompt is the same with all ranks in time.
-func (x *scenario) prompt() *scenario {
+// withoutDelays is the same with all ranks in time.
+func (x *scenario) withoutDelays() *scenario {
 	y := *x
 	y.delays = nil
 	return &y

@@ -65,7 +65,7 @@ const maxRepeats = 100_000
 // check looks at flags that need others.
 func (o *simulateFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	if err := checkGiven(cmd, o.plan); err != nil {
+	if err := checkPlanFile(cmd, o.plan); err != nil {
 		return err
 	}
 	switch {

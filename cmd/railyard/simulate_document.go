@@ -78,11 +78,11 @@ func (x *scenario) split(d *report.SimulateDocument, plan *sim.Plan, t units.Tim
 	prompt := t
 	var err error
 	if x.delays != nil {
-		if prompt, err = x.prompt().timeOf(plan); err != nil {
+		if prompt, err = x.withoutDelays().timeOf(plan); err != nil {
 			return err
 		}
 		d.DelayUS = (t - prompt).Microseconds()
-		d.Stragglers = lateness(x.delays, t, prompt)
+		d.Stragglers = stragglersCost(x.delays, t, prompt)
 	}
 	if len(x.jobs) > 1 || x.compile.Flat {
 		one := x.alone(0)
@@ -97,7 +97,7 @@ func (x *scenario) split(d *report.SimulateDocument, plan *sim.Plan, t units.Tim
 	return err
 }
 
-func lateness(delays []units.Time, t, prompt units.Time) *report.Stragglers {
+func stragglersCost(delays []units.Time, t, prompt units.Time) *report.Stragglers {
 	sum := 0.0
 	for _, d := range delays {
 		sum += d.Microseconds()

@@ -29,8 +29,8 @@ func UntilInterrupt(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	}
 }
 
-// KeptIn says of what was interrupted where it goes on, or what would have kept it.
-func KeptIn(ctx context.Context, journal string, err error) error {
+// Interrupted says of what was interrupted where it goes on, or what would have kept it.
+func Interrupted(ctx context.Context, journal string, err error) error {
 	switch {
 	case err == nil || ctx.Err() == nil:
 		return err

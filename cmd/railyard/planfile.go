@@ -8,15 +8,15 @@ import (
 	"railyard/study"
 )
 
-// saidBySchedule are the flags that a given schedule leaves without effect.
-var saidBySchedule = []string{"collective", "root", "counts", "counts-of", "algo", "proto", "channels", "slices"}
+// decidedBySchedule are the flags that a given schedule leaves without effect.
+var decidedBySchedule = []string{"collective", "root", "counts", "counts-of", "algo", "proto", "channels", "slices"}
 
-// checkGiven refuses such flags where there is a schedule.
-func checkGiven(cmd *cobra.Command, plan string) error {
+// checkPlanFile refuses such flags where there is a schedule.
+func checkPlanFile(cmd *cobra.Command, plan string) error {
 	if plan == "" {
 		return nil
 	}
-	for _, name := range saidBySchedule {
+	for _, name := range decidedBySchedule {
 		if cmd.Flags().Changed(name) {
 			return cli.Usagef("--%s has no effect with --plan: the schedule says it", name)
 		}
@@ -40,8 +40,8 @@ func (f *planFlags) baseline(cmd *cobra.Command, x *scenario, j *job) (study.Bas
 	return q.Baseline(j.size)
 }
 
-// given takes a plan from a file for all sizes, in place of a search.
-func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
+// fromFile takes a plan from a file for all sizes, in place of a search.
+func (f *planFlags) fromFile(cmd *cobra.Command, path string) (*planned, error) {
 	if err := f.format.Check(); err != nil {
 		return nil, err
 	}
@@ -67,6 +67,6 @@ func (f *planFlags) given(cmd *cobra.Command, path string) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Answer, err = q.Given(s)
+	p.Answer, err = q.AnswerWith(s)
 	return p, err
 }
