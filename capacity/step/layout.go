@@ -94,7 +94,7 @@ func (l *Layout) Check(w *workload.Workload, ranks int) error {
 	}{{"dp", l.Data}, {"tp", l.Tensor}, {"pp", l.Pipeline}, {"cp", l.Context}, {"ep", l.Expert}, {"vpp", l.Virtual},
 		{"micro-batch", l.MicroBatch}, {"global-batch", l.GlobalBatch}} {
 		if c.value < 1 {
-			return fmt.Errorf("--%s %d: must be at least 1", c.name, c.value)
+			return fmt.Errorf("%s %d: must be at least 1", c.name, c.value)
 		}
 	}
 	var err error

@@ -3,16 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
 	"railyard/cmd/internal/cli"
 	"railyard/report/table"
+
+	"github.com/spf13/cobra"
 )
 
 // fillPage puts blocks into a page of docs, or makes the page.
-func fillPage(path string, blocks []table.Block) error {
+func fillPage(cmd *cobra.Command, path string, blocks []table.Block) error {
 	page, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -21,5 +22,5 @@ func fillPage(path string, blocks []table.Block) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return cli.WriteFile(path, func(w io.Writer) error { _, err := w.Write(out); return err })
+	return cli.WriteBytes(cmd, path, out)
 }

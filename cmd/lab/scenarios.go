@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +35,7 @@ command with its name, and the commands. Run it from the root of the module: it 
 			if err != nil {
 				return err
 			}
-			return cli.WriteFile(filepath.Join(out, scenariosPage), func(w io.Writer) error { _, err := w.Write(page); return err })
+			return cli.WriteBytes(cmd, filepath.Join(out, scenariosPage), page)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "docs", "directory of scenarios.md")

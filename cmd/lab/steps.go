@@ -16,6 +16,7 @@ import (
 	"railyard/model/units"
 	"railyard/model/workload"
 	"railyard/report"
+	"railyard/study"
 	"railyard/study/measured"
 	"railyard/validation"
 )
@@ -37,7 +38,7 @@ func newSteps() *cobra.Command {
 				return err
 			}
 			if out != "" {
-				if err := fillPage(filepath.Join(out, "capacity-validation.md"), d.Blocks()); err != nil {
+				if err := fillPage(cmd, filepath.Join(out, "capacity-validation.md"), d.Blocks()); err != nil {
 					return err
 				}
 			}
@@ -55,12 +56,18 @@ func newSteps() *cobra.Command {
 type stepFiles struct {
 	fs.FS
 	name     string
-	machines map[string]*step.Predictor
+	machines map[machine]*step.Predictor
+}
+
+// machine is what rows were measured on.
+type machine struct {
+	topology, gpu string // gpu "": as the topology says
+	nodes, gpus   int
 }
 
 // newStepFiles are those of a file, or of validation/steps.csv.
 func newStepFiles(path string) *stepFiles {
-	f := &stepFiles{validation.Files, "steps.csv", map[string]*step.Predictor{}}
+	f := &stepFiles{validation.Files, "steps.csv", map[machine]*step.Predictor{}}
 	if path != "" {
 		f.FS, f.name = os.DirFS(filepath.Dir(path)), filepath.Base(path)
 	}
@@ -101,30 +108,42 @@ func (f *stepFiles) workload(s *measured.PublishedStep) (*workload.Workload, err
 
 // predictor is one for all rows on a machine.
 func (f *stepFiles) predictor(m machine) (*step.Predictor, error) {
-	key := fmt.Sprintf("%s:%d:%d:%s", m.topology, m.options.Nodes, m.options.GPUs, m.gpu)
-	if p := f.machines[key]; p != nil {
+	if p := f.machines[m]; p != nil {
 		return p, nil
 	}
-	var g *gpu.GPU
-	if strings.HasSuffix(m.gpu, ".yaml") {
-		data, err := fs.ReadFile(f, m.gpu)
-		if err != nil {
-			return nil, err
-		}
-		if g, err = gpu.ParseOne(m.gpu, data); err != nil {
-			return nil, err
-		}
+	site := study.Site{Name: m.topology, Nodes: m.nodes, GPUs: m.gpus}
+	t, err := site.Load()
+	if err != nil {
+		return nil, err
 	}
-	p, err := m.predictor(g)
-	f.machines[key] = p
-	return p, err
+	g, err := f.gpu(m.gpu)
+	if err != nil {
+		return nil, err
+	}
+	f.machines[m], err = step.OnNCCL(t, g, nil, site.Part)
+	return f.machines[m], err
+}
+
+// gpu is a shipped one, or a file beside the rows; nil for the topology's own.
+func (f *stepFiles) gpu(name string) (*gpu.GPU, error) {
+	switch {
+	case name == "":
+		return nil, nil
+	case !strings.HasSuffix(name, ".yaml"):
+		return gpu.Get(name)
+	}
+	data, err := fs.ReadFile(f, name)
+	if err != nil {
+		return nil, err
+	}
+	return gpu.ParseOne(name, data)
 }
 
 // predict is a row with its prediction, or with why there is none.
 func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow, error) {
 	out := report.StepValidationRow{ID: s.ID, Source: s.Source, Topology: s.Topology, Workload: s.Workload, Layout: s.Layout,
 		Published: s.Seconds, Note: s.Note}
-	p, err := f.predictor(machine{topology: s.Topology, options: s.Options, gpu: s.GPU})
+	p, err := f.predictor(machine{s.Topology, s.GPU, s.Options.Nodes, s.Options.GPUs})
 	if err != nil {
 		return out, err
 	}

@@ -67,18 +67,18 @@ func runValidate(cmd *cobra.Command, format cli.FormatFlag, out, refit string, u
 		d.Unseen = v.unseen()
 	}
 	if out != "" {
-		if err := writeValidation(d, out); err != nil {
+		if err := writeValidation(cmd, d, out); err != nil {
 			return err
 		}
 	}
 	return format.Emit(cmd, d.Document())
 }
 
-func writeValidation(d *report.Validation, dir string) error {
+func writeValidation(cmd *cobra.Command, d *report.Validation, dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "img"), 0o755); err != nil {
 		return err
 	}
-	if err := fillPage(filepath.Join(dir, "validation.md"), d.Blocks()); err != nil {
+	if err := fillPage(cmd, filepath.Join(dir, "validation.md"), d.Blocks()); err != nil {
 		return err
 	}
 	if err := cli.WriteFile(filepath.Join(dir, "validation.csv"),

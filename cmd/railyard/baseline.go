@@ -149,7 +149,7 @@ func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 			return nil, cli.Usage(err)
 		}
 		if !nccl.Supported(k) {
-			return nil, cli.Usagef("NCCL has no %v", k)
+			return nil, cli.Usagef("-c %v: NCCL has no such collective", k)
 		}
 		reduces, rooted = reduces || k.Reduces(), rooted || k.Rooted()
 		f.collectives = append(f.collectives, k)

@@ -173,7 +173,7 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 	key := fmt.Sprintf("%+v %v %s %+v %s %s", s.f.training, s.f.prices, s.f.training.workload, s.space, s.f.training.runtime,
 		inputsHash([]string{s.f.training.workload, s.f.prices.file, s.f.training.gpu, s.f.training.profile.name}))
 	j, err := sweep.Open(path, sweep.Header{Schema: sweep.Schema, Question: []string{"capacity", "size", s.w.Name},
-		Inputs: hashOf(key, s.f.nodeTypes), Axes: axes, Version: version})
+		Inputs: inputsHash(s.f.nodeTypes, key), Axes: axes, Version: version})
 	if err != nil {
 		return nil, err
 	}
@@ -315,9 +315,4 @@ func (f *sizeQuestion) better(a, b *report.SizeRow) bool {
 		return a.UnitsPerSecond > b.UnitsPerSecond
 	}
 	return a.Total < b.Total
-}
-
-// hashOf is of all that answers depend on beside the axes.
-func hashOf(key string, files []string) string {
-	return inputsHash(files) + fmt.Sprintf("-%x", fnvOf(key))
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"strings"
 
@@ -163,9 +162,10 @@ func (q *question) answer(ctx context.Context, set []string) (any, error) {
 }
 
 // inputsHash is of the files that the question names, so that a journal is not continued
-// after one of them changed.
-func inputsHash(args []string) string {
+// after one of them changed, and of what else its answers depend on.
+func inputsHash(args []string, more ...string) string {
 	h := sha256.New()
+	fmt.Fprint(h, more)
 	for _, a := range args {
 		if _, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "-") {
 			a = value
@@ -176,10 +176,4 @@ func inputsHash(args []string) string {
 		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
-}
-
-func fnvOf(text string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(text))
-	return h.Sum64()
 }

@@ -35,14 +35,6 @@ func describe(w io.Writer) error {
 	return discover.Write(w, l, "/", time.Now().UTC())
 }
 
-// addLive adds -t with the live machine as its default, and the flags for parts of it.
-func (f *topoFlags) addLive(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.name, "topology", "t", liveTopology, "topology of the machine that is measured")
-	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
-	cli.Positional(cmd, "topology")
-	f.addParts(cmd)
-}
-
 func newDiscover() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
@@ -62,11 +54,7 @@ Everywhere else, "-t live" is this machine.`,
 			if err := describe(&b); err != nil {
 				return err
 			}
-			write := func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }
-			if out == "" {
-				return write(cmd.OutOrStdout())
-			}
-			return cli.WriteFile(out, write)
+			return cli.WriteBytes(cmd, out, b.Bytes())
 		},
 	}
 	cli.OutputFlag(cmd, &out, "file to write (default: standard output)")

@@ -135,11 +135,7 @@ func (f *exportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.out == "" {
-		_, err = b.WriteTo(cmd.OutOrStdout())
-		return err
-	}
-	return cli.WriteFile(f.out, func(w io.Writer) error { _, err := b.WriteTo(w); return err })
+	return cli.WriteBytes(cmd, f.out, b.Bytes())
 }
 
 // export writes a plan step by step.

@@ -52,6 +52,16 @@ func (f *topoFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.name, "topology", "t", "",
 		"topology: a shipped name (see \"railyard list topologies\"), a YAML file, or live for this machine")
 	cli.Must(cmd.MarkFlagRequired("topology"))
+	f.addRest(cmd)
+}
+
+// addLive adds -t with the live machine as its default, and the flags for parts of it.
+func (f *topoFlags) addLive(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.name, "topology", "t", liveTopology, "topology of the machine that is measured")
+	f.addRest(cmd)
+}
+
+func (f *topoFlags) addRest(cmd *cobra.Command) {
 	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
 	cli.Positional(cmd, "topology")
 	f.addParts(cmd)

@@ -16,12 +16,7 @@ func checkPlanFile(cmd *cobra.Command, plan string) error {
 	if plan == "" {
 		return nil
 	}
-	for _, name := range decidedBySchedule {
-		if cmd.Flags().Changed(name) {
-			return cli.Usagef("--%s has no effect with --plan: the schedule says it", name)
-		}
-	}
-	return nil
+	return cli.NoEffect(cmd, "with --plan: the schedule says it", decidedBySchedule...)
 }
 
 // baseline is what the library takes for the collective of a job of all ranks.

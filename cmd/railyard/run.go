@@ -432,11 +432,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 	}
 	if _, data, err := source(p.source); err != nil {
 		return err
-	} else if err := cli.WriteFile(filepath.Join(d.path, "topology.yaml"), func(w io.Writer) error {
-		_,
-			err := w.Write(data)
-		return err
-	}); err != nil {
+	} else if err := os.WriteFile(filepath.Join(d.path, "topology.yaml"), data, 0o644); err != nil {
 		return err
 	}
 	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"),
@@ -470,10 +466,8 @@ func (d *resultDir) finish(doc *report.RunDocument) error {
 	if err := cli.WriteFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return table.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "run.csv"), func(w io.Writer) error {
-		return table.Emit(w, table.CSV,
-			doc)
-	}); err != nil {
+	if err := cli.WriteFile(filepath.Join(d.path, "run.csv"),
+		func(w io.Writer) error { return table.Emit(w, table.CSV, doc) }); err != nil {
 		return err
 	}
 	return d.plot(doc)

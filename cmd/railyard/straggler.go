@@ -61,9 +61,9 @@ func (x *stragglers) addGPU(topo *topology.Topology, text string) error {
 	if err != nil {
 		return err
 	}
-	d, ok := topo.Lookup(name)
-	if !ok || topo.RankOf(d) < 0 {
-		return cli.Usagef("%s has no GPU %q", topo.Name(), name)
+	d, err := gpuNamed(topo, name)
+	if err != nil {
+		return err
 	}
 	x.fixed[topo.RankOf(d)] += by
 	return nil

@@ -9,7 +9,18 @@ import (
 	"path/filepath"
 
 	"railyard/model/cost"
+
+	"github.com/spf13/cobra"
 )
+
+// WriteBytes writes bytes into a file, whole or not at all; without a path to a command's output.
+func WriteBytes(cmd *cobra.Command, path string, data []byte) error {
+	write := func(w io.Writer) error { _, err := w.Write(data); return err }
+	if path == "" {
+		return write(cmd.OutOrStdout())
+	}
+	return WriteFile(path, write)
+}
 
 // WriteFile writes a file whole or not at all. Links are followed; what is no file but a
 // pipe or a device (/dev/stdout) is written to as it is.
