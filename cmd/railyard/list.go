@@ -59,7 +59,8 @@ func newList() *cobra.Command {
 				case args[0] != x.kind:
 					continue
 				case len(args) == 2 && x.file == nil:
-					return cli.Usagef("%s %s: of %s there are names only, as `railyard list %s` has them: leave %s out", x.kind, args[1], x.kind, x.kind, args[1])
+					return cli.Usagef("%s %s: of %s there are names only, as `railyard list %s` has them: leave %s out", x.kind, args[1],
+						x.kind, x.kind, args[1])
 				case len(args) == 2:
 					return x.file(w, args[1])
 				}
