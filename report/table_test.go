@@ -19,7 +19,7 @@ import (
 
 // shipped are the documents whose schemas docs has.
 var shipped = []string{"plan", "run", "simulate", "expect", "compare", "crossover", "step", "search", "what-if", "size", "cost", "limits",
-	"crossing", "validate"}
+	"parts", "crossing", "validate"}
 
 // documents are examples of all documents.
 func documents(t *testing.T) map[string]any {
@@ -58,6 +58,11 @@ func documents(t *testing.T) map[string]any {
 			Runtime: "nccl", Layouts: 40, Timed: 10, Pruned: 20, TooLarge: 10, Resumed: 3, Unit: "tokens",
 			Rows: []report.SearchRow{{Layout: "dp8 tp8 pp1 zero1 mb1 gb64 sp", StepMS: 842, MFU: .41, UnitsPerSecond: 435012, MemoryGiB: 50,
 				Slower: .01, Why: "best; compute"}}},
+		"parts": &report.TopologyDocument{Schema: "railyard.parts/v1", Topology: "box without gpu gpu3", Description: "a box",
+			Hash: "00ff", Ranks: 7, Healthy: "box", HealthyHash: "ff00", LostRanks: []int{3},
+			Devices: []report.TopologyKind{{Kind: "gpu", Count: 7}}, Tiers: []report.TopologyTier{{Tier: "node", Groups: 1}},
+			Links:  []report.TopologyClass{{Class: "nvlink4", Count: 14, GBps: 25, LatencyUS: .34, Source: "vendor", Date: "2026-01-01"}},
+			Faults: []report.TopologyFault{{State: "failed", Part: "gpu:gpu3"}}},
 		"what-if": &report.WhatIfDocument{Schema: "railyard.what-if/v1", Topology: "superpod", Changed: "superpod without nic node2/nic3",
 			GPUs: 64, After: 56, Subject: "llama-3-8b", By: "nccl", Notes: []string{"a note"},
 			Rows: []report.WhatIfRow{{SizeBytes: 1024, BeforeMS: 842, Plan: "dp8 tp8 pp1 zero1 mb1 gb64 sp", Limit: "compute", KeptMS: 900,

@@ -34,9 +34,6 @@ func (f *crossingFlags) add(cmd *cobra.Command) {
 }
 
 func (f *crossingFlags) run(cmd *cobra.Command, t *topology.Topology, from, to int) error {
-	if err := f.format.Check(); err != nil {
-		return err
-	}
 	o := f.options
 	var err error
 	if o.Size, err = units.ParseBytes(f.size); err != nil {

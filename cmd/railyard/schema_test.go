@@ -23,6 +23,7 @@ var documentCommands = []struct {
 	{"simulate", "simulate dgx-h100 --nodes 2 -c all_reduce -s 64M --straggler exp:5us"},
 	{"expect", "expect dgx-h100 -c all_reduce"},
 	{"crossover", "plan --crossover dgx1-v100 dgx-h100 -c all_gather"},
+	{"parts", "topo show superpod-h100 --nodes 8 --fail gpu:node0/gpu3 --slow nic:node1/nic2=0.5"},
 	{"crossing", "topo show dgx-h100 --nodes 2 0 8 -s 1G"},
 	{"cost", "capacity size superpod-h100 --nodes 32"},
 	{"limits", "capacity what-if leaf-spine-roce --nodes 18 --job 16 -c all_reduce -s 64M"},

@@ -7,6 +7,7 @@ import (
 
 	"railyard/cmd/internal/cli"
 	"railyard/model/topology"
+	"railyard/report"
 	"railyard/report/topoview"
 )
 
@@ -59,8 +60,13 @@ func (f *showFlags) run(cmd *cobra.Command, gpus []string) error {
 		return cli.Usagef("--matrix shows all ranks: leave the two GPUs out")
 	case transfer && len(gpus) == 0:
 		return cli.Usagef("-s is of a transfer between two GPUs: name them")
-	case !transfer && (cmd.Flags().Changed("how") || cmd.Flags().Changed("format")):
-		return cli.Usagef("--how and --format have no effect without -s, the size of a transfer")
+	case !transfer && cmd.Flags().Changed("how"):
+		return cli.Usagef("--how has no effect without -s, the size of a transfer")
+	case !transfer && (f.matrix || len(gpus) > 0) && (cmd.Flags().Changed("format") || cmd.Flags().Changed("wide")):
+		return cli.Usagef("--format and --wide have no effect on --matrix, nor on two GPUs without -s, the size of a transfer")
+	}
+	if err := f.crossing.format.Check(); err != nil {
+		return err
 	}
 	t, err := f.topo.load()
 	if err != nil {
@@ -70,7 +76,7 @@ func (f *showFlags) run(cmd *cobra.Command, gpus []string) error {
 		return topoview.Matrix(cmd.OutOrStdout(), t)
 	}
 	if len(gpus) == 0 {
-		return topoview.Show(cmd.OutOrStdout(), t)
+		return f.crossing.format.Emit(cmd, report.NewTopology(t))
 	}
 	var ends [2]topology.DeviceID
 	for i, name := range gpus {

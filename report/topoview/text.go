@@ -14,59 +14,6 @@ import (
 // maxMatrix is how many ranks a matrix shows.
 const maxMatrix = 72
 
-// Show counts what a topology is made of.
-func Show(w io.Writer, t *topology.Topology) error {
-	fmt.Fprintf(w, "%s: %s\nhash %s\n\n", t.Name(), t.Description(), t.Hash()[:16])
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	kinds := map[topology.Kind]int{}
-	for _, d := range t.Devices() {
-		kinds[d.Kind]++
-	}
-	for k := topology.GPU; k <= topology.Core; k++ {
-		if kinds[k] > 0 {
-			fmt.Fprintf(tw, "%v\t%d\n", k, kinds[k])
-		}
-	}
-	links := make([]int, len(t.Classes()))
-	for _, l := range t.Links() {
-		links[l.Class] += int(l.Count)
-	}
-	for i, c := range t.Classes() {
-		if links[i] > 0 {
-			fmt.Fprintf(tw, "link %s\t%d\t%v a direction, %v\t%s (%s)\n", c.Name, links[i], c.Rate, c.Latency, c.Source, c.Date)
-		}
-	}
-	for _, tier := range t.Tiers() {
-		fmt.Fprintf(tw, "tier %s\t%s\n", tier.Name, units.Counted(tier.Groups, "group"))
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	return showFaults(w, t)
-}
-
-// showFaults says what a degraded machine lacks, and which ranks are left.
-func showFaults(w io.Writer, t *topology.Topology) error {
-	faults := t.Faults()
-	if len(faults) == 0 {
-		return nil
-	}
-	fmt.Fprintf(w, "\nof %s, hash %s:\n", t.Healthy().Name(), t.Healthy().Hash()[:16])
-	for _, f := range faults {
-		state := "failed"
-		if f.Slow() {
-			state = "slow"
-		}
-		fmt.Fprintf(w, "  %s %v\n", state, f)
-	}
-	var err error
-	if lost := t.LostRanks(); len(lost) > 0 {
-		_, err = fmt.Fprintf(w, "ranks lost: %s; the other %d are numbered 0-%d in order\n", units.Ranges(lost, ", "),
-			t.NumRanks(), t.NumRanks()-1)
-	}
-	return err
-}
-
 // Matrix prints connections in the style of nvidia-smi topo -m, then bandwidths.
 func Matrix(w io.Writer, t *topology.Topology) error {
 	n := t.NumRanks()
