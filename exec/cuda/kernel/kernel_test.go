@@ -343,7 +343,7 @@ func TestBodiesOnTheCPU(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	bin := simulator(t, filepath.Join(t.TempDir(), "simulate"), "-DT_BFLOAT16", "-DSPECIALISED") // references are not resolved ahead
+	bin := simulator(t, filepath.Join(t.TempDir(), "simulate"), "-O0", "-DT_BFLOAT16", "-DSPECIALISED") // references are not resolved ahead
 	t.Run("launch numbers wrap", func(t *testing.T) { launchNumbersWrap(t, bin) })
 	t.Run("words that are all ones arrive", func(t *testing.T) { onesArrive(t, bin) })
 	t.Run("deadline names who waits", func(t *testing.T) { deadlineNamesWhoWaits(t, bin) })

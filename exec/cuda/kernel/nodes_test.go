@@ -49,7 +49,7 @@ func TestPretendNodes(t *testing.T) {
 				x := run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1, jitter: uint32(i%2) * 20000}
 				out, err := x.execute(t, bin)
 				if err != nil && strings.Contains(err.Error(), "deadline") {
-					t.Fatalf("it waits for ever: %v", err)
+					t.Fatalf("timeout: %v", err)
 				}
 				if err != nil {
 					t.Fatal(err)
