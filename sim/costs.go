@@ -58,6 +58,9 @@ type table struct {
 	levels bool       // the profile has levels
 }
 
+// sumTraffic is how many bytes a kernel moves for each that it adds: it reads two and writes one.
+const sumTraffic = 3
+
 // fill computes the sizes for the run; costs follow on demand. Steps are counted
 // without local work.
 func (t *table) fill(p *Plan, chunk []units.Bytes, steps bool) {
@@ -75,7 +78,9 @@ func (t *table) fill(p *Plan, chunk []units.Bytes, steps bool) {
 			t.sums[i], t.copies[i] = over(b, t.level.Input.Combine), over(b, t.level.Input.Copy)
 		default:
 			t.work[i], t.copies[i] = over(b, p.profile.Reduce), over(b, p.profile.Copy)
-			t.sums[i] = t.work[i]
+			if t.sums[i] = t.work[i]; s.summed {
+				t.sums[i] = over(b, sumTraffic*p.profile.Sum)
+			}
 		}
 	}
 	t.costs, t.known = resize(t.costs, n*len(p.classes)), resize(t.known, n*len(p.classes))

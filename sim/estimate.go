@@ -98,7 +98,7 @@ func (x *estimator) conn(k *conn) {
 func (x *estimator) work() {
 	// Profiles with levels of memory have neither: what work costs depends there on what is received,
 	// which programs do not say.
-	if x.e.profile.Reduce == 0 && x.e.profile.Copy == 0 {
+	if x.e.profile.Reduce == 0 && x.e.profile.Copy == 0 && x.e.profile.Sum == 0 {
 		return
 	}
 	done := map[int32]int64{} // by first operation: work a slice

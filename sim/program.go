@@ -415,8 +415,13 @@ func (c *compiler) size(l *lane, o *schedule.Op) int32 {
 	switch o.Kind {
 	case schedule.Send:
 		z.n = int64(o.Src.Set.Len())
-	case schedule.Reduce: // a sum of k operands reads k−1 of them once more
-		z.n *= int64(max(len(o.Srcs)-1, 1))
+	case schedule.Reduce:
+		if k := int64(len(o.Srcs)); c.profile.Sum > 0 && c.job.Schedule.Protocol == schedule.CopyEngine {
+			z.summed = true
+			z.n *= k + 1
+		} else { // a sum of k operands reads k−1 of them once more
+			z.n *= max(k-1, 1)
+		}
 	}
 	return c.Plan.addSize(&c.sizeOf, z)
 }

@@ -12,6 +12,7 @@ type size struct {
 	shape  int32
 	scaled bool
 	fresh  bool // sent from memory that ranks write, where the profile tells it from inputs
+	summed bool // what a kernel of its own reads and writes to sum up what copy engines have brought
 	n      int64
 }
 
@@ -27,7 +28,7 @@ func (s size) bytes(chunk units.Bytes) units.Bytes {
 
 // equal reports whether both are as many bytes.
 func (s size) equal(other size) bool {
-	s.fresh, other.fresh = false, false
+	s.fresh, s.summed, other.fresh, other.summed = false, false, false, false
 	return s == other
 }
 

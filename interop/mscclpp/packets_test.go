@@ -122,6 +122,7 @@ func TestSwitches(t *testing.T) {
 		if len(s.Needs) != 2 {
 			t.Errorf("needs %v of switches", s.Needs)
 		}
+		interoptest.Uneven(t, s)
 	}
 }
 

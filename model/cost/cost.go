@@ -18,6 +18,7 @@ type Profile struct {
 	Launch  units.Time  `file:"launch"` // λ: from the call to the first byte
 	Reduce  units.Rate  `file:"reduce"` // γ: bytes combined per second by one channel's program; 0 is free
 	Copy    units.Rate  `file:"copy"`   // local copy; 0 is free
+	Sum     units.Rate  `file:"sum"`    // bytes added per second to others in the same memory by a kernel of its own; 0: as Reduce
 	Window  units.Bytes `file:"window"` // what a thread reads of a peer before it passes any on to others; 0: not measured
 	MinSize units.Bytes `file:"min_size"`
 	MaxSize units.Bytes `file:"max_size"` // largest collective size that was fitted; 0 is unlimited

@@ -251,11 +251,11 @@ memory:
 		t.Error(d)
 	}
 	for what, bad := range map[string]string{
-		"serial must be true":    strings.Replace(levels, "serial: true", "serial: false", 1),
-		"fresh_combine: must be": strings.Replace(levels, ", fresh_combine: 5GB/s", "", 1),
-		"leave reduce and copy":  strings.Replace(levels, "memory:", "copy: 1GB/s\nmemory:", 1),
-		"larger than the level":  strings.Replace(levels, "from: 4MiB", "from: 1MiB", 1),
-		"alone: -1GB/s must not": strings.Replace(levels, "alone: 80GB/s", "alone: -1GB/s", 1),
+		"serial must be true":        strings.Replace(levels, "serial: true", "serial: false", 1),
+		"fresh_combine: must be":     strings.Replace(levels, ", fresh_combine: 5GB/s", "", 1),
+		"leave reduce, copy and sum": strings.Replace(levels, "memory:", "copy: 1GB/s\nmemory:", 1),
+		"larger than the level":      strings.Replace(levels, "from: 4MiB", "from: 1MiB", 1),
+		"alone: -1GB/s must not":     strings.Replace(levels, "alone: 80GB/s", "alone: -1GB/s", 1),
 	} {
 		if _, err := Parse("x", []byte(bad)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

@@ -112,8 +112,8 @@ func (p *Profile) check(o *yamlfile.Object, of func(*Machine) *Profile) {
 	if len(p.Memory) > 0 && !p.Serial {
 		fail("memory", "memory says what cores reach: serial must be true")
 	}
-	if len(p.Memory) > 0 && (p.Reduce > 0 || p.Copy > 0) {
-		fail("memory", "memory says what copying and combining cost: leave reduce and copy out")
+	if len(p.Memory) > 0 && (p.Reduce > 0 || p.Copy > 0 || p.Sum > 0) {
+		fail("memory", "memory says what copying and combining cost: leave reduce, copy and sum out")
 	}
 	switch {
 	case p.borrows():

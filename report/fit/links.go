@@ -20,7 +20,7 @@ import (
 // ahead still ran, as schedules are: where there are such rows, the launch is theirs. They
 // tell the launch, α, what further peers cost, and the share of the line rate apart; rows of
 // flags, what flags without data take. What sm_pull_add loses against sm_pull is what adding
-// costs, local_copy the rate of copies inside a GPU. t is the machine that was measured.
+// costs, local_copy the rate of copies inside a GPU, local_add that of sums behind copy engines. t is the machine that was measured.
 func FromLinks(name, source, date string, links []measurement.Link, t *topology.Topology) (*Result, error) {
 	m := &linkModel{t: t, router: topology.NewRouter(t)}
 	cases, err := m.cases(links)
@@ -32,7 +32,7 @@ func FromLinks(name, source, date string, links []measurement.Link, t *topology.
 		return nil, err
 	}
 	p := r.Profile
-	p.Reduce, p.Copy = reduceRate(links), largest(links, "local_copy")
+	p.Reduce, p.Copy, p.Sum = reduceRate(links), largest(links, "local_copy"), largest(links, "local_add")
 	p.MinSize, p.MaxSize = 0, p.MaxSize*units.Bytes(t.NumRanks()) // of collectives, whose messages are a rank's share
 	return r, nil
 }

@@ -20,6 +20,7 @@ func links(alpha, share float64) []measurement.Link {
 		{Kind: "sm_pull", Blocks: 1, Value: 20, Unit: "GBps"}, {Kind: "sm_pull", Blocks: 64, Value: 400, Unit: "GBps"},
 		{Kind: "sm_pull_add", Blocks: 64, Value: 200, Unit: "GBps"},
 		{Kind: "local_copy", Bytes: 1 << 20, Value: 3000, Unit: "GBps"}, {Kind: "local_copy", Bytes: 1 << 28, Value: 2100, Unit: "GBps"},
+		{Kind: "local_add", Bytes: 1 << 20, Value: 900, Unit: "GBps"}, {Kind: "local_add", Bytes: 1 << 28, Value: 1300, Unit: "GBps"},
 		{Kind: "flag_oneway_relaxed", Value: 690, Unit: "ns"},
 	}
 	for pattern, peers := range map[string]float64{"pair": 1, "ring": 1, "all": 3} {
@@ -56,8 +57,8 @@ func TestFromLinks(t *testing.T) {
 	if math.Abs(x.Alpha.Microseconds()-2.25) > 0.01 || math.Abs(x.Efficiency-0.8) > 0.001 || math.Abs(p.Launch.Microseconds()-1.5) > 0.001 {
 		t.Errorf("α %v, share %v, launch %v", x.Alpha, x.Efficiency, p.Launch)
 	}
-	if p.Reduce != 400e9 || p.Copy != 2100e9 || p.MaxSize != 256*units.MiB {
-		t.Errorf("reduce %v, copy %v, up to %v", p.Reduce, p.Copy, p.MaxSize)
+	if p.Reduce != 400e9 || p.Copy != 2100e9 || p.Sum != 1300e9 || p.MaxSize != 256*units.MiB {
+		t.Errorf("reduce %v, copy %v, sum %v, up to %v", p.Reduce, p.Copy, p.Sum, p.MaxSize)
 	}
 }
 

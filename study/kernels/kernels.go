@@ -3,6 +3,8 @@
 package kernels
 
 import (
+	"slices"
+
 	"railyard/exec/cuda"
 	"railyard/model/block"
 	"railyard/model/cost"
@@ -20,11 +22,41 @@ import (
 // of the blocks do.
 func Predict(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, p *cost.Profile) (units.Time, error) {
 	if how.Mechanism == block.Copies {
-		r, err := sim.Run(t, s, size, p, sim.Options{})
+		r, err := sim.Run(t, sumsApart(s), size, p, sim.Options{})
 		return r.Time + p.Transfer(measured.Medium(t), string(s.Protocol), 0).Launch, err
 	}
 	w, err := workOf(t, s, how, size, p)
 	return w.Time(p), err
+}
+
+// sumsApart gives what kernels sum up behind copies phases of its own: copy engines go on with the next slice meanwhile.
+func sumsApart(s *schedule.Schedule) *schedule.Schedule {
+	x := schedule.NewExpander(s)
+	out := *s
+	out.Channels = slices.Clone(s.Channels)
+	for c := range out.Channels {
+		ch := &out.Channels[c]
+		ch.Phases, ch.Trees = nil, nil
+		for p, ph := range s.Channels[c].Phases {
+			moves := schedule.Phase{Gen: schedule.GenOps, Op: ph.Op, Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst,
+				Ops: make([][]schedule.Op, s.Spec.Ranks)}
+			sums := moves
+			sums.Ops = make([][]schedule.Op, s.Spec.Ranks)
+			for r := range s.Spec.Ranks {
+				for _, op := range x.AppendProgram(nil, c, p, r) {
+					to := &moves
+					if op.Kind == schedule.Reduce {
+						to = &sums
+					}
+					to.Ops[r] = append(to.Ops[r], op)
+				}
+			}
+			if ch.Phases = append(ch.Phases, moves); slices.ContainsFunc(sums.Ops, func(ops []schedule.Op) bool { return len(ops) > 0 }) {
+				ch.Phases = append(ch.Phases, sums)
+			}
+		}
+	}
+	return &out
 }
 
 // workOf is what blocks have to do for a schedule. Types of other sizes move as many bytes.
