@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/exec/cuda"
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/cost"
