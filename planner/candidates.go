@@ -38,11 +38,7 @@ func (r *request) treeStages(x *treeSet) []int {
 		if r.unlike() {
 			return upTo([]int{1, 4, 16, 64}, maxUnlikeHops/hops)
 		}
-		out := upTo([]int{1, 4, 16, 32, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
-		if x.trees.Height() <= maxLevels && hops*levelSlices <= maxPackedHops && x.rates != nil {
-			out = append(out, levelSlices) // links that are shared unevenly do not keep to an order
-		}
-		return out
+		return upTo([]int{1, 4, 16, 32, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
 	}
 	// Chunks are whole bytes: of 1,400 and 1,500 slices, rounding takes less now of the one, now of the other.
 	all := []int{1, 8, 32, 128, 512, 1400, 1500, 2800}
@@ -60,9 +56,6 @@ func (r *request) unlike() bool {
 
 // maxUnlikeHops bounds the messages of high trees there: some seconds of simulation.
 const maxUnlikeHops = 200_000
-
-// levelSlices is how many slices high trees have whose levels are phases: more than maxPieces.
-const levelSlices = 2400
 
 // upTo are the depths that are not too large; the least in any case.
 func upTo(depths []int, most int) []int {

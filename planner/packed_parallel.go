@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/units"
 	"railyard/planner/order"
@@ -11,28 +10,26 @@ import (
 // unequal nodes have 32 (seed 369 in docs/planning.md).
 const mostParallel = 32
 
-// buildParallelTrees is packed_trees with a channel for each equal part of the data, all
-// of which go on at once. In one order, a connection that several trees take shares the
-// links behind a switch with others as if it were one, and a root, which receives nothing,
-// sends as fast as it can what it sends alone; in channels of their own all parts get the
-// same. But what they have to wait for is not put in order then, which costs direct links
-// more than it gains.
+// buildParallelTrees is packed_trees whose messages keep no common order, but go on at once: each equal part of the data in
+// a channel of its own, or, where all ranks are roots or parts are many, each level of all trees beside the others. In one
+// order, a connection that several trees take shares the links behind a switch with others as if it were one, and a root,
+// which receives nothing, sends as fast as it can what it sends alone; apart, all parts or levels get the same. But what they
+// have to wait for is not put in order then, which costs direct links more than it gains.
 func buildParallelTrees(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.Broadcast, collective.Reduce, collective.AllReduce); err != nil {
-		return nil, err
-	}
 	x := r.allTrees()
 	if x.err != nil {
 		return nil, x.err
 	}
 	parts := equalParts(x.trees)
 	switch {
-	case !x.shared:
-		return nil, notApplicable("trees share no links behind switches")
-	case parts == 1 || parts > mostParallel || !r.inOneProgram(x):
-		return nil, notApplicable("trees in %d equal parts, or in too many pieces", parts)
+	case !x.shared || !x.worthOrder():
+		return nil, notApplicable("trees share no links behind switches, or packed_trees has a phase for each level of them")
+	case !uses[r.spec.Kind].PerRoot() && parts > 1 && parts <= mostParallel && r.inOneProgram(x):
+		return r.parallel(x.trees, parts), nil
+	case x.trees.Height() > maxLevels || r.slices()*x.hops(r.spec.Ranks) > maxPackedHops:
+		return nil, notApplicable("trees in %d parts of %d levels, or in too many slices", parts, x.trees.Height())
 	}
-	return r.parallel(x.trees, parts), nil
+	return r.levels(x.trees), nil
 }
 
 // parallel is a channel for each part.
@@ -65,5 +62,5 @@ func parallelDepths(r *request) []int {
 	if x := r.allTrees(); x.err != nil || !x.shared {
 		return []int{1}
 	}
-	return []int{16, 64, 128, 256}
+	return []int{16, 64, 256, 1024}
 }

@@ -90,7 +90,7 @@ func init() {
 		{Name: "knomial", Doc: "binomial tree", Paper: "Thakur et al. 2005", build: buildKnomial, depth: treeDepths},
 		{Name: "packed_trees", Doc: "spanning trees that fill scale-up links and NICs at once",
 			Paper: "Edmonds 1973; Zhao et al., ForestColl, 2024", build: buildPackedTrees, depth: packedDepths, spare: spareTrees},
-		{Name: "parallel_trees", Doc: "packed_trees with a channel for each part of the data, where links behind switches are shared",
+		{Name: "parallel_trees", Doc: "packed_trees whose parts or levels go on beside one another, where links behind switches are shared",
 			Paper: "Edmonds 1973; Zhao et al., ForestColl, 2024", build: buildParallelTrees, depth: parallelDepths, spare: spareTrees},
 		{Name: "quadrinomial", Doc: "4-nomial tree: fewer levels, more children", Paper: "Thakur et al. 2005",
 			build: buildQuadrinomial, depth: treeDepths, spare: few},

@@ -7,10 +7,12 @@
 //	go run ./notebooks/planning
 //	go run ./notebooks/planning degraded
 //	go run ./notebooks/planning ablation [--on PATTERN] [algorithm…]
+//	go run ./notebooks/planning unseen [COUNT [SEED [PATTERN]]]
 //
 // The first prints the tables of docs/planning.md for whole machines, the second that of
 // machines that have lost parts, each in a minute or two; the third, in about an hour, what plans
-// would lose without each algorithm, those named being left out already.
+// would lose without each algorithm, those named being left out already; the fourth plans on random
+// graphs of 4 to 96 GPUs.
 package main
 
 import (
@@ -84,8 +86,10 @@ func main() {
 			degraded()
 		case "ablation":
 			ablation(os.Args[2:])
+		case "unseen":
+			unseen(os.Args[2:])
 		default:
-			log.Fatalf("unknown table %q: must be degraded or ablation", os.Args[1])
+			log.Fatalf("unknown table %q: must be degraded, ablation or unseen", os.Args[1])
 		}
 		return
 	}

@@ -9,8 +9,7 @@ import (
 
 // Options limit the search for trees.
 type Options struct {
-	K     int64 // in how many parts each root's data may go, or a divisor of it; 0: as many as it takes
-	Ranks int   // up to how many ranks exact packing is tried; 0: 64, on sparse graphs more
+	K int64 // in how many parts each root's data may go, or a divisor of it; 0: as many as it takes
 	// Effort is for how long lower trees are sought where they come from exact packing, in
 	// arcs that flows look at; the first try is always finished. 0: two million, some 20 ms; five times as many find hardly better ones.
 	Effort int
@@ -67,8 +66,6 @@ type search struct {
 	o      Options
 	bound  Result
 	routes *routes
-	pool   *Graph // the transfers to choose from
-	thin   bool   // only some of them, where there are too many
 	best   *Packing
 	few    *Packing
 }
@@ -118,22 +115,7 @@ func (s *search) alike() error {
 			return nil
 		}
 	}
-	if err := s.fill(); err != nil {
-		return err
-	}
-	most := s.o.Ranks
-	if most == 0 {
-		most = max(64, 80_000/len(s.pool.Edges)) // a second or two
-	}
-	if s.g.Ranks > most {
-		k := fewParts
-		if s.o.K > 0 {
-			k = int(s.o.K)
-		}
-		s.consider(balanced(s.forward(s.pool), k))
-		return nil
-	}
-	return s.inPools(edmonds)
+	return s.exactly(edmonds)
 }
 
 // forward is a graph as trees go along it, from their roots.
@@ -144,49 +126,44 @@ func (s *search) forward(g *Graph) *Graph {
 	return g.Reversed()
 }
 
-// packer packs trees into a pool of transfers, in k parts of the data, 0: as many as it takes.
-type packer func(pool *Graph, k int64, effort int) (*Packing, error)
+// packer packs trees into a graph of ranks alone, in k parts of the data, 0: as many as it takes.
+type packer func(g *Graph, k int64, effort int) (*Packing, error)
 
-// inPools packs into the pool of transfers, and where that does not come near the bound
-// into one in which prices share them out.
-func (s *search) inPools(pack packer) error {
-	err := s.inParts(s.forward(s.pool), pack)
-	if pool := s.priced(); pool != nil {
-		s.inParts(pool, pack) // what it does not find is no loss
+// mostExact is up to how many ranks times transfers trees are packed exactly: a second or two.
+const mostExact = 80_000
+
+// exactly packs all that transfers carry, shared out evenly, where these are not too many; where that does not come near the
+// bound, what trees share links by is settled.
+func (s *search) exactly(pack packer) error {
+	g, err := s.evenly()
+	if err != nil {
+		return err
+	}
+	if s.g.Ranks*len(g.Edges) <= mostExact {
+		err = s.inParts(s.forward(g), pack)
+	}
+	if s.best == nil || s.best.Share < nearEnough {
+		return s.settle()
 	}
 	return err
 }
 
-// inParts packs with as many parts as it takes, and with fewer: messages are larger then,
-// and where other links than those of the transfers are scarce, they may even do more.
-func (s *search) inParts(pool *Graph, pack packer) error {
-	p, err := pack(pool, s.o.K, s.o.Effort)
+// inParts packs with as many parts as it takes, and with fewer: messages are larger then, and where other links than those
+// of the transfers are scarce, they may even do more.
+func (s *search) inParts(g *Graph, pack packer) error {
+	p, err := pack(g, s.o.K, s.o.Effort)
 	if err != nil {
 		return err
-	}
-	if s.thin && p.Count() > s.g.Ranks {
-		s.inFewer(pool, pack)
-		return nil
 	}
 	if s.consider(p) && (s.g.Direct() || s.g.Ranks > mostLower) && p.K <= fewParts {
 		return nil // with fewer parts, trees that do the same may be lower, but not on direct links
 	}
 	for k := int64(1); s.o.K == 0 && k <= min(fewParts, p.K-1); k++ {
-		if p, err := pack(pool, k, s.o.Effort/fewParts); err == nil {
+		if p, err := pack(g, k, s.o.Effort/fewParts); err == nil {
 			s.consider(p)
 		}
 	}
 	return nil
-}
-
-// inFewer packs with so few parts that pipelines of many ranks do not take too long to
-// simulate.
-func (s *search) inFewer(pool *Graph, pack packer) {
-	for _, k := range []int64{fewParts, 16, 24, 32} {
-		if p, err := pack(pool, k, s.o.Effort/fewParts); err == nil {
-			s.consider(p)
-		}
-	}
 }
 
 // mostLower is up to how many ranks lower trees are sought where the bound is reached.

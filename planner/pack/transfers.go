@@ -19,17 +19,14 @@ func (s *search) transfers() error {
 	default:
 		return fmt.Errorf("pack: a graph with switches needs its topology, which has the routes")
 	}
-	if s.g.Direct() {
-		s.pool = s.g
-	}
 	return nil
 }
 
-// fill makes the pool of a topology with switches: what the routes between neighbours can carry at
-// the same time, shared out evenly.
-func (s *search) fill() error {
-	if s.pool != nil {
-		return nil
+// evenly is a graph of ranks alone: the links of a graph without switches, else what routes can carry at the same time,
+// shared out evenly.
+func (s *search) evenly() (*Graph, error) {
+	if s.g.Direct() {
+		return s.g, nil
 	}
 	list := s.useful()
 	loads := make([][]piece, len(list))
@@ -40,9 +37,7 @@ func (s *search) fill() error {
 	for i, c := range s.routes.share(loads) {
 		edges[i] = Edge{list[i].u, list[i].v, c}
 	}
-	var err error
-	s.pool, err = New(s.g.Ranks, s.g.Ranks, edges)
-	return err
+	return New(s.g.Ranks, s.g.Ranks, edges)
 }
 
 // transfer is what one rank can send to another, and what that loads.
@@ -54,6 +49,14 @@ type transfer struct {
 // useful are the transfers that trees may take.
 func (s *search) useful() []transfer {
 	var list []transfer
+	if s.g.Direct() {
+		for _, e := range s.g.Edges {
+			if pieces, err := s.routes.of(e.From, e.To); err == nil {
+				list = append(list, transfer{e.From, e.To, pieces})
+			}
+		}
+		return list
+	}
 	router := topology.NewRouter(s.g.t)
 	// Over the network, of all from a rank to the ranks of a node, and of all from those to
 	// it, only the shortest.
@@ -88,9 +91,6 @@ func (s *search) useful() []transfer {
 				}
 			}
 		}
-	}
-	if s.thin {
-		return thinned(s.g.t, list)
 	}
 	return list
 }

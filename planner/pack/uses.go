@@ -72,38 +72,15 @@ func (p *Packing) bothWays() *Packing {
 // those of an all-gather do.
 const mostTwice = 1 << 11
 
-// mostUneven is up to how many ranks times transfers trees with unequal roots are sought.
-const mostUneven = 1 << 16
-
-// mostShared is the same where links are shared, up to how many ranks.
-const mostShared = 64
-
 // uneven considers trees that do not treat all ranks alike.
 func (s *search) uneven() error {
 	if err := s.transfers(); err != nil {
 		return err
 	}
-	if !s.g.Direct() && s.g.Ranks > mostShared {
-		return fmt.Errorf("pack: %d ranks that share links are too many", s.g.Ranks)
-	}
-	if err := s.fill(); err != nil {
-		return err
-	}
-	if s.g.Ranks*len(s.pool.Edges) > mostUneven && s.g.t != nil && !s.g.Direct() {
-		s.thin, s.pool = true, nil
-		if err := s.fill(); err != nil {
-			return err
-		}
-	}
-	if s.g.Ranks*len(s.pool.Edges) > mostUneven {
-		return fmt.Errorf("pack: %d transfers between %d ranks are too many", len(s.pool.Edges), s.g.Ranks)
-	}
 	if s.use == AllReduce {
-		return s.inPools(spanningTrees)
+		return s.exactly(spanningTrees)
 	}
-	return s.inPools(func(pool *Graph, k int64, effort int) (*Packing, error) {
-		return arborescences(pool, s.root, k, effort)
-	})
+	return s.exactly(func(g *Graph, k int64, effort int) (*Packing, error) { return arborescences(g, s.root, k, effort) })
 }
 
 // boundFor is the bound of a use.

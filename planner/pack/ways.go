@@ -7,10 +7,9 @@ import (
 
 // ways are the transfers that trees of nodes of GPUs may take, and what they load.
 type ways struct {
-	n, resources int
-	hops         [][]taken   // by pair of ranks u·n+v; nil: none
-	links        []float64   // the same: how many links they are
-	from         [][][]int32 // by node and rank of another one: who has a way to it
+	*Hops
+	links []float64   // by pair of ranks u·n+v: how many links they are
+	from  [][][]int32 // by node and rank of another one: who has a way to it
 }
 
 // taken is how long a resource works for a byte/s of a transfer, in seconds.
@@ -18,8 +17,6 @@ type taken struct {
 	resource int32
 	time     float64
 }
-
-func (w *ways) hop(u, v int32) []taken { return w.hops[int(u)*w.n+int(v)] }
 
 // into are the ranks of a node that have a way to a rank of another.
 func (w *ways) into(node, v int32) []int32 { return w.from[node][v] }
@@ -32,31 +29,22 @@ func (s *search) ways(both bool) *ways {
 	}
 	list := s.useful()
 	n := s.g.Ranks
-	w := &ways{n: n, hops: make([][]taken, n*n), links: make([]float64, n*n), from: make([][][]int32, s.g.t.NumNodes())}
+	w := &ways{Hops: s.ofTransfers(list), links: make([]float64, n*n), from: make([][][]int32, s.g.t.NumNodes())}
+	if both {
+		w.Hops = w.Hops.both()
+	}
 	for m := range w.from {
 		w.from[m] = make([][]int32, n)
 	}
-	number := s.condense(list)
 	inside := make([]int, n)
-	for i, t := range list {
-		add := func(u, v int32) {
-			at := &w.hops[int(u)*n+int(v)]
-			*at = append(*at, number[i]...)
-		}
+	for _, t := range list {
 		for _, p := range t.pieces {
 			w.links[int(t.u)*n+int(t.v)] += float64(p.num) / float64(p.den)
-		}
-		add(t.u, t.v)
-		if both {
-			add(t.v, t.u)
 		}
 		if m := s.g.t.NodeOf(int(t.u)); m != s.g.t.NodeOf(int(t.v)) {
 			w.from[m][t.v] = append(w.from[m][t.v], t.u)
 		} else {
 			inside[t.u]++
-		}
-		for _, x := range number[i] {
-			w.resources = max(w.resources, int(x.resource)+1)
 		}
 	}
 	size := make([]int, s.g.t.NumNodes())

@@ -1,0 +1,186 @@
+package gen
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"railyard/model/topology"
+)
+
+// Families are the kinds of graphs that Unseen makes, of 4 to 96 GPUs.
+func Families() []string {
+	return []string{"links", "rated links", "planes", "mixed", "dragonfly", "cores", "one-way", "two kinds", "degraded"}
+}
+
+// Unseen is a graph of a family, which no algorithm was made for: random direct links of like and of unlike rates; planes of switches
+// with a rate for each link; switches and links between the same GPUs; groups on switches of which each has a link to each
+// other group; boxes of switches behind switches; links of which some are lost one way; two kinds of GPUs that a slow
+// switch joins; a box of switches and links that has lost parts. The same seed gives the same graph.
+func Unseen(family string, seed int64) *topology.Topology {
+	rng := rand.New(rand.NewPCG(uint64(seed), 815+uint64(slices.Index(Families(), family))))
+	g := &graph{rng: rng}
+	g.devices, g.links = &strings.Builder{}, &strings.Builder{}
+	var faults []string
+	switch n := []int{4, 6, 8, 12, 16, 24, 32, 48, 64, 96}[rng.IntN(10)]; family {
+	case "links":
+		g.tree(n, 3, func() int { return 50 })
+	case "rated links":
+		g.tree(n, 2, g.rate)
+	case "planes":
+		g.planes(n)
+	case "mixed":
+		g.planes(n)
+		g.tree(n, 1, g.rate)
+	case "dragonfly":
+		g.dragonfly(n)
+	case "cores":
+		g.cores(n)
+	case "one-way":
+		g.tree(n, 3, g.rate)
+		faults = g.lose("->", 1+n/16)
+	case "two kinds":
+		g.kinds(n)
+	case "degraded":
+		g.planes(n)
+		g.tree(n, 2, g.rate)
+		faults = g.lose("--", 1+n/16)
+	default:
+		panic("gen: no family " + family)
+	}
+	name := fmt.Sprintf("%s %d", family, seed)
+	text := fmt.Sprintf(`schema: railyard.topology/v1
+name: %q
+source: seed %d
+date: 2026-11-23
+classes:
+  c: {medium: nvlink, rate: 1GB/s, latency: 500ns, source: random, date: 2026-11-23}
+devices:
+%slinks:
+%s`, name, seed, g.devices, g.links)
+	t, err := topology.Parse(name, []byte(text), nil, topology.Options{})
+	if err != nil {
+		panic(fmt.Sprintf("gen: %s: %v", name, err))
+	}
+	for _, f := range faults { // one that parts the graph stays whole
+		if left, err := t.Degrade(Faults(f)); err == nil && left.NumRanks() == t.NumRanks() {
+			t = left
+		}
+	}
+	return t
+}
+
+// graph is devices and links as a topology file has them.
+type graph struct {
+	rng            *rand.Rand
+	devices, links *strings.Builder
+	pairs          [][2]string // what links join
+}
+
+// rate is one of those that links have, in GB/s.
+func (g *graph) rate() int { return []int{12, 25, 50, 100}[g.rng.IntN(4)] }
+
+func (g *graph) device(id, kind string) string {
+	fmt.Fprintf(g.devices, "  - {id: %s, kind: %s}\n", id, kind)
+	return id
+}
+
+// join links two devices at a rate in GB/s.
+func (g *graph) join(a, b string, rate int) {
+	fmt.Fprintf(g.links, "  - {from: %s, to: %s, class: c, count: %d}\n", a, b, rate)
+	g.pairs = append(g.pairs, [2]string{a, b})
+}
+
+func (g *graph) gpus(n int) {
+	if g.devices.Len() == 0 {
+		fmt.Fprintf(g.devices, "  - {id: \"gpu[0-%d]\", kind: gpu}\n", n-1)
+	}
+}
+
+func gpu(i int) string { return fmt.Sprintf("gpu%d", i) }
+
+// tree is a random tree of direct links, and more links up to about degree/2 for each GPU.
+func (g *graph) tree(n, degree int, rate func() int) {
+	g.gpus(n)
+	joined := map[[2]int]bool{}
+	for v := 1; v < n*(1+degree)/2; v++ {
+		a, b := g.rng.IntN(n), g.rng.IntN(n)
+		if v < n {
+			a, b = g.rng.IntN(v), v
+		}
+		if pair := [2]int{min(a, b), max(a, b)}; a != b && !joined[pair] {
+			joined[pair] = true
+			g.join(gpu(pair[0]), gpu(pair[1]), rate())
+		}
+	}
+}
+
+// planes are switches to which GPUs have links, each with its own rate.
+func (g *graph) planes(n int) {
+	g.gpus(n)
+	for s := range 1 + g.rng.IntN(4) {
+		sw := g.device(fmt.Sprintf("plane%d", s), "nvswitch")
+		for v := range n {
+			g.join(gpu(v), sw, g.rate())
+		}
+	}
+}
+
+// groups are switches with GPUs on them, at a rate; the switches' names.
+func (g *graph) groups(n, of int, rate func() int) []string {
+	g.gpus(n)
+	var out []string
+	for v := range n {
+		if v%of == 0 {
+			out = append(out, g.device(fmt.Sprintf("group%d", v/of), "nvswitch"))
+		}
+		g.join(gpu(v), out[v/of], rate())
+	}
+	return out
+}
+
+// dragonfly joins each two groups by a direct link of a GPU of each.
+func (g *graph) dragonfly(n int) {
+	of := max(2, n/(2+g.rng.IntN(4)))
+	groups := len(g.groups(n, of, func() int { return 100 }))
+	rate := g.rate()
+	for a := range groups {
+		for b := a + 1; b < groups; b++ {
+			g.join(gpu(a*of+b%of), gpu(min(b*of+a%of, n-1)), rate)
+		}
+	}
+}
+
+// cores are switches that join groups.
+func (g *graph) cores(n int) {
+	rate := g.rate()
+	groups := g.groups(n, []int{2, 4, 8}[g.rng.IntN(3)], func() int { return rate })
+	for c := range 1 + g.rng.IntN(2) {
+		core := g.device(fmt.Sprintf("core%d", c), "nvswitch")
+		for _, s := range groups {
+			g.join(s, core, 2*g.rate())
+		}
+	}
+}
+
+// kinds are two halves, each on switches of its own, which a slow one joins.
+func (g *graph) kinds(n int) {
+	rates := []int{g.rate(), g.rate()}
+	at := 0
+	g.groups(n, (n+1)/2, func() int { at++; return 4 * rates[(at-1)*2/n] })
+	slow := g.device("slow", "nvswitch")
+	for v := range n {
+		g.join(gpu(v), slow, 6+g.rng.IntN(2)*6)
+	}
+}
+
+// lose are faults of so many links.
+func (g *graph) lose(way string, count int) []string {
+	var out []string
+	for range count {
+		p := g.pairs[g.rng.IntN(len(g.pairs))]
+		out = append(out, "link:"+p[0]+way+p[1])
+	}
+	return out
+}
