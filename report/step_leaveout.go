@@ -1,35 +1,58 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
 // leaveOut predicts each row again with what its framework adds fitted on rows of other sources:
-// of the same class and framework, by one number that all of them share, least squares of their
-// relative errors. Nothing is added where there are none.
+// by one number that all of them share. They are those of its class or, where there are none, of
+// all classes; nothing is added where there are none either.
 func (d *StepValidation) leaveOut() {
 	for i := range d.Rows {
 		r := &d.Rows[i]
 		if r.Off == nil {
 			continue
 		}
-		up, down := 0.0, 0.0
-		for j := range d.Rows {
-			x := &d.Rows[j]
-			if x.Off == nil || x.Series() == r.Series() || x.Class != r.Class || x.Framework != r.Framework {
-				continue
-			}
-			rest, adds := (x.Predicted-x.Adds)/x.Published, x.Adds/x.Published
-			up, down = up+adds*(1-rest), down+adds*adds
+		others := d.others(r, func(x *StepValidationRow) bool { return x.Class == r.Class })
+		if len(others) == 0 {
+			others = d.others(r, func(*StepValidationRow) bool { return true })
 		}
-		share := 0.0
-		if down > 0 {
-			share = max(up/down, 0)
-		}
-		e := (r.Predicted-r.Adds+share*r.Adds)/r.Published - 1
+		e := (r.Predicted-r.Adds+balanced(others)*r.Adds)/r.Published - 1
 		r.LeftOut = &e
 	}
+}
+
+// weighed is what a row's additions would have to be multiplied with, and their share of the step.
+type weighed struct{ factor, weight float64 }
+
+// others are the rows of other sources under a row's framework.
+func (d *StepValidation) others(r *StepValidationRow, like func(*StepValidationRow) bool) []weighed {
+	var out []weighed
+	for i := range d.Rows {
+		x := &d.Rows[i]
+		if x.Off != nil && x.Adds > 0 && x.Series() != r.Series() && x.Framework == r.Framework && like(x) {
+			out = append(out, weighed{(x.Published - x.Predicted + x.Adds) / x.Adds, x.Adds / x.Published})
+		}
+	}
+	return out
+}
+
+// balanced is the factor with the least sum of absolute relative errors: their weighted median, at
+// least 0.
+func balanced(list []weighed) float64 {
+	slices.SortFunc(list, func(a, b weighed) int { return cmp.Compare(a.factor, b.factor) })
+	all, sum := 0.0, 0.0
+	for _, x := range list {
+		all += x.weight
+	}
+	for _, x := range list {
+		if sum += x.weight; sum >= all/2 {
+			return max(x.factor, 0)
+		}
+	}
+	return 0
 }
 
 // Bands are the half-widths, as logarithms, of what holds nine of ten rows of each class: the

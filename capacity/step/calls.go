@@ -53,7 +53,7 @@ func (t *callTable) add(calls []call, times float64) {
 			t.index[key] = at
 			t.list = append(t.list, Collective{Axis: c.step.Axis, Kind: c.step.Kind, What: c.step.Name, Size: c.step.Size,
 				Network:  c.Network,
-				Schedule: c.Schedule, Limit: c.Limit, Time: c.time, Warnings: c.Warnings})
+				Schedule: c.Schedule, Limit: c.Limit, Time: c.Prediction.Time, Warnings: c.Warnings})
 		}
 		count := times
 		if c.step.Count > 0 {

@@ -40,6 +40,7 @@ type player struct {
 	families  families
 	precision gpu.Precision
 	overhead  float64 // of the framework, a share of what kernels take
+	attention float64 // the same of attention alone
 	straggle  float64 // of the slowest GPU, a share of what one takes in the mean
 	scale     float64 // of computation: what the user measured over what kernels take
 	measured  bool    // scale is from a measurement
@@ -70,7 +71,11 @@ func (a *additions) add(b additions) {
 // parts are what a step that computes takes in kernels, and on top.
 func (p *player) parts(s *workload.Step) (kernels units.Time, a additions) {
 	kernels = units.Time(float64(s.Time(p.predict.machine.GPU, p.precision)) * p.scale)
-	if a.framework = units.Time(float64(kernels) * p.overhead); s.Do == workload.Host && !p.measured {
+	share := p.overhead
+	if s.Do == workload.Attend {
+		share += p.attention
+	}
+	if a.framework = units.Time(float64(kernels) * share); s.Do == workload.Host && !p.measured {
 		kernels, a.framework = 0, kernels
 	}
 	a.stragglers = units.Time(float64(kernels+a.framework) * p.straggle)
@@ -152,7 +157,11 @@ func (p *player) call(s *workload.Step) (call, error) {
 	if err != nil {
 		return call{}, err
 	}
-	return call{step: *s, time: x.Time, Prediction: x, sms: p.smShare(x)}, nil
+	t := x.Time
+	if s.Count > 0 {
+		t = units.Time(float64(t) * s.Count)
+	}
+	return call{step: *s, time: t, Prediction: x, sms: p.smShare(x)}, nil
 }
 
 // smShare is the share of the GPU's multiprocessors that a collective takes.

@@ -121,8 +121,8 @@ func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder
 
 func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *builder {
 	by := w.RunBy(l.Zero)
-	x := &player{predict: p, families: l.families(), precision: w.Precision, overhead: by.On(p.machine.GPU), straggle: straggle(l.Ranks()),
-		scale: 1, spans: o.Timeline}
+	x := &player{predict: p, families: l.families(), precision: w.Precision, straggle: straggle(l.Ranks()), scale: 1,
+		overhead: by.OverheadOn(p.machine.GPU, w.Precision), attention: by.Attention.On(p.machine.GPU), spans: o.Timeline}
 	shard := l.Sharding()
 	shard.By = by
 	return &builder{shard: shard,
@@ -170,7 +170,7 @@ func (b *builder) busiest() (int, units.Time, error) {
 
 // rescale makes the busiest stage compute as long as was measured.
 func (b *builder) rescale(measured units.Time) error {
-	b.overhead, b.straggle, b.measured = 0, 0, true
+	b.overhead, b.attention, b.straggle, b.measured = 0, 0, 0, true
 	_, model, err := b.busiest()
 	if err != nil {
 		return err

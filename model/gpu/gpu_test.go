@@ -85,8 +85,14 @@ func TestOf(t *testing.T) {
 }
 
 func TestBorrowedConstantsAreNoted(t *testing.T) {
-	if g := get(t, "v100"); len(g.Notes) != 3 || g.Products[gpu.FP16].Efficiency != get(t, "a100").Products[gpu.BF16].Efficiency {
+	if g := get(t, "v100"); len(g.Notes) != 3 || g.Attention != get(t, "a100").Attention {
 		t.Errorf("v100: %q", g.Notes)
+	}
+	if g := get(t, "p100"); g.Products[gpu.FP16] != get(t, "v100").Products[gpu.FP16] || len(g.NotesFor(gpu.FP16)) < 2 {
+		t.Errorf("p100: %q", g.Notes)
+	}
+	if share := get(t, "gb200").Products[gpu.BF16].Steady; share != get(t, "h200").Products[gpu.BF16].Steady {
+		t.Errorf("gb200 under load: %v", share)
 	}
 	if b200, h200 := get(t, "b200"), get(t, "h200"); len(b200.NotesFor(gpu.BF16)) != 1 ||
 		len(h200.NotesFor(gpu.BF16))+len(h200.NotesFor(gpu.FP8)) != 0 {

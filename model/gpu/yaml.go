@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	_ "embed" // gpus.yaml
 	"fmt"
 	"maps"
@@ -121,18 +122,19 @@ func decode(d *yamlfile.Diagnostics, before, known map[string]*GPU, name string,
 		d.AddAt(o.Where("tflops"), "%s: tflops gives no peak rate", o.What)
 	}
 	decodeFits(o, g)
-	g.borrow(g) // for other precisions than the measured
-	if like := o.Text("like", false); like != "" {
-		other := before[like]
-		if other == nil {
-			other = known[like]
-		}
-		if other == nil {
-			d.AddAt(o.Where("like"), "%s: there is no GPU %q before it or shipped", o.What, like)
-		} else {
-			g.borrow(other)
+	named := func(key string, use func(*GPU)) {
+		name := o.Text(key, false)
+		other := cmp.Or(before[name], known[name])
+		switch {
+		case other != nil:
+			use(other)
+		case name != "":
+			d.AddAt(o.Where(key), "%s: there is no GPU %q before it or shipped", o.What, name)
 		}
 	}
+	named("steady_like", g.slowAs)
+	g.borrow(g) // for other precisions than the measured
+	named("like", g.borrow)
 	g.noteBursts()
 	g.capPower(o, known)
 	g.Source, g.Date = o.Provenance()
@@ -175,6 +177,19 @@ func decodeProduct(d *yamlfile.Diagnostics, n *yaml.Node, what string) Product {
 		Source: o.Text("source", true)}
 	o.Done()
 	return p
+}
+
+// slowAs takes the share of the efficiency that is left under load from another GPU.
+func (g *GPU) slowAs(other *GPU) {
+	for _, p := range Precisions() {
+		c, ok := g.Products[p]
+		if share := other.Products[p].Steady; ok && c.Steady == 1 && share > 0 && share < 1 {
+			c.Steady = share
+			g.Products[p] = c
+			g.Notes = append(g.Notes, fmt.Sprintf("products of %s in %s: their rate under load was not measured, its share taken from %s",
+				g.Name, p, other.Name))
+		}
+	}
 }
 
 // borrow takes from another GPU what was not measured on this one, and notes it.

@@ -14,6 +14,9 @@ func (l *layer) Activations(s Sharding, batch float64, r Recompute) float64 {
 	heads := x.tokens * l.headElements(&x) * x.e
 	network := l.networkBytes(&x)
 	sum := whole + heads + network
+	if r == SelectiveRecompute && s.By != nil && s.By.Operators && !l.experts {
+		sum = l.operatorBytes(&x)
+	}
 	if l.predicts {
 		sum += 2 * x.cut * h * x.product
 	}
@@ -47,4 +50,18 @@ func (l *layer) networkBytes(x *shape) float64 {
 	copies := x.tokens / x.t * float64(m.TopK)
 	return copies*(width*float64(m.ExpertFFN)+(x.product+x.e)*float64(m.Hidden)) +
 		x.tokens*width*float64(m.SharedExperts*m.ExpertFFN)/x.t
+}
+
+// operatorBytes are what betweenOperators keeps: the layer's input, and the results of attention and
+// of every second product.
+func (l *layer) operatorBytes(x *shape) float64 {
+	in, out := l.projections(x)
+	network := l.ffn(*x, "ffn", float64(l.m.FFN))
+	kept, products := x.cut*float64(l.m.Hidden)+x.tokens*out.k, 0
+	for _, p := range append(in, out, network.up, network.down) {
+		if products++; products%2 == 1 {
+			kept += p.m * p.n
+		}
+	}
+	return kept * x.e
 }

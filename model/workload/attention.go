@@ -15,15 +15,14 @@ func (l *layer) attention(x shape, batch float64) []Step {
 		steps = append(steps, in[i].forward()...)
 	}
 	steps = append(steps, l.rotate(&x)...)
-	steps = append(steps, l.gatherKeys(&x, collective.AllGather)...)
-	steps = append(steps, l.core(&x, batch, false)...)
+	steps = append(steps, x.ring(l.gatherKeys(&x, collective.AllGather), l.core(&x, batch, false), nil)...)
 	return append(steps, out.forward()...)
 }
 
 func (l *layer) attentionBackward(x shape, batch float64) []Step {
 	in, out := l.projections(&x)
-	steps := slices.Concat(out.backward(), l.gatherKeys(&x, collective.AllGather), l.core(&x, batch, true),
-		l.gatherKeys(&x, collective.ReduceScatter), l.rotate(&x))
+	steps := slices.Concat(out.backward(), x.ring(l.gatherKeys(&x, collective.AllGather), l.core(&x, batch, true),
+		l.gatherKeys(&x, collective.ReduceScatter)), l.rotate(&x))
 	for _, p := range slices.Backward(in) {
 		steps = append(steps, p.backward()...)
 	}
@@ -78,6 +77,19 @@ func (l *layer) gatherKeys(x *shape, kind collective.Kind) []Step {
 	return []Step{communicate("keys and values "+kind.String(), Context, kind, width*x.tokens*float64(x.s.Context)*x.e, false)}
 }
 
+// ring is attention between the exchanges of its keys and values and of their gradients. Where the
+// framework passes them round piece by piece, they go on beside it.
+func (x *shape) ring(before, core, after []Step) []Step {
+	if x.s.By == nil || !x.s.By.ContextRing || len(before) == 0 {
+		return slices.Concat(before, core, after)
+	}
+	exchanged := append(before, after...)
+	for i := range exchanged {
+		exchanged[i].Async = true
+	}
+	return slices.Concat(exchanged, core, []Step{{Do: Wait}})
+}
+
 // core is attention itself. The fused kernel skips what causality masks; its backward
 // pass computes the scores again: 5 products instead of 2 (FlashAttention-2, arXiv
 // 2307.08691, section 4.1). The context axis balances the causal work (Llama 3).
@@ -97,8 +109,9 @@ func (l *layer) core(x *shape, batch float64, backward bool) []Step {
 	s, d := float64(m.Sequence), float64(m.HeadDim)
 	heads := batch * float64(m.Heads) / x.t
 	rows := s / float64(x.s.Context)
-	scores := Step{Name: "scores", Do: Product, M: rows, N: s, K: d, Count: heads, Backward: backward, core: true}
-	values := Step{Name: "weighted values", Do: Product, M: rows, N: d, K: s, Count: heads, Backward: backward, core: true}
+	scores := Step{Name: "scores", Do: Product, M: rows, N: s, K: d, Count: heads, Backward: backward, Wide: true, core: true}
+	values := Step{Name: "weighted values", Do: Product, M: rows, N: d, K: s, Count: heads, Backward: backward, Wide: true,
+		core: true}
 	softmax := Step{Name: "softmax", Do: Stream, Kernel: gpu.Softmax, Bytes: heads * rows * s * (2*x.e + m.mask()*(2*x.e+1)), core: true}
 	if !backward {
 		return []Step{scores, softmax, values}

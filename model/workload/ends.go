@@ -76,9 +76,11 @@ func (b *head) FLOP() float64 {
 	return 2 * float64(b.m.Sequence) * float64(b.m.Hidden) * float64(b.m.Vocabulary) * float64(1+b.m.Predicted)
 }
 
+// logits are computed in 16 bits: FP8 is for the products inside layers (Megatron-Bridge,
+// docs/performance-guide.md; torchtitan's recipes leave "output" out of its conversion).
 func (b *head) logits(x *shape) linear {
 	return linear{x: x, name: "logits", m: x.tokens, n: float64(b.m.Vocabulary) / x.t, k: float64(b.m.Hidden), columns: true,
-		frozen: b.m.Adapter > 0}
+		wide: true, frozen: b.m.Adapter > 0}
 }
 
 // Forward: the loss reads and writes logits in FP32, three times in all; cut over the

@@ -63,7 +63,7 @@ func (m *Transformer) dispatched(x *shape) float64 {
 
 // router is the product that scores experts; its backward pass has two.
 func (l *layer) router(x *shape) Step {
-	return Step{Name: "router", Do: Product, M: x.tokens / x.t, N: float64(l.m.Experts), K: float64(l.m.Hidden), Count: 1}
+	return Step{Name: "router", Do: Product, M: x.tokens / x.t, N: float64(l.m.Experts), K: float64(l.m.Hidden), Count: 1, Wide: true}
 }
 
 // grouped makes the products of one expert those of all local ones in one kernel.

@@ -20,12 +20,20 @@ import (
 // the communication that are predicted one by one.
 type Framework struct {
 	Name, Title  string
-	Overhead     map[string]float64 // by GPU: share of the computation that comes on top of it
-	StopsEarly   bool               // recomputation ends with the last tensor that is needed
-	ExpertPass   units.Time         // a forward pass of an expert layer on the host: routing, permutation, waiting for counts
-	ExpertLaunch units.Time         // each product of each local expert
+	Overhead     Shares     // of the computation, comes on top of it
+	OverheadFP8  Shares     // the same where products are in FP8: conversions, amax and scales besides
+	Attention    Shares     // of attention, comes on top of the measured kernel
+	StopsEarly   bool       // recomputation ends with the last tensor that is needed
+	Operators    bool       // selective recomputation keeps attention and every second product of a layer, and nothing else
+	TensorPieces int        // the tensor axis exchanges this many pieces beside products; 0: before and after them
+	ContextRing  bool       // keys and values go round the context axis beside attention
+	ExpertPass   units.Time // a forward pass of an expert layer on the host: routing, permutation, waiting for counts
+	ExpertLaunch units.Time // each product of each local expert
 	Source, Date string
 }
+
+// Shares are shares by GPU.
+type Shares map[string]float64
 
 //go:embed frameworks.yaml
 var frameworksFile []byte
@@ -55,23 +63,32 @@ func parseFrameworks(d *yamlfile.Diagnostics, data []byte) map[string]*Framework
 
 func decodeFramework(d *yamlfile.Diagnostics, name string, n *yaml.Node) *Framework {
 	o := yamlfile.NewObject(d, n, "framework "+name)
-	f := &Framework{Name: name, Title: o.Text("title", true), Overhead: map[string]float64{},
-		StopsEarly: o.Boolean("stops_early", false)}
+	f := &Framework{Name: name, Title: o.Text("title", true),
+		StopsEarly: o.Boolean("stops_early", false), Operators: o.Boolean("selective_operators", false),
+		TensorPieces: o.Integer("tensor_pieces", 0, 2, 64), ContextRing: o.Boolean("context_ring", false)}
 	if o.Has("expert_pass") {
 		f.ExpertPass, f.ExpertLaunch = o.Duration("expert_pass", units.Second), o.Duration("expert_launch", units.Second)
 	}
-	if n := o.Value("overhead"); n != nil {
-		by := yamlfile.NewObject(d, n, o.What+" overhead")
-		for _, name := range gpu.Names() {
-			if by.Has(name) {
-				f.Overhead[name] = optional(by, name)
-			}
-		}
-		by.Done()
-	}
+	f.Overhead, f.OverheadFP8, f.Attention = decodeShares(o, "overhead"), decodeShares(o, "overhead_fp8"), decodeShares(o, "attention")
 	f.Source, f.Date = o.Provenance()
 	o.Done()
 	return f
+}
+
+// decodeShares reads shares by GPU, none where the key is missing.
+func decodeShares(o *yamlfile.Object, key string) Shares {
+	n := o.Value(key)
+	if n == nil {
+		return nil
+	}
+	by, out := yamlfile.NewObject(o.Diagnostics, n, o.What+" "+key), Shares{}
+	for _, name := range gpu.Names() {
+		if by.Has(name) {
+			out[name] = optional(by, name)
+		}
+	}
+	by.Done()
+	return out
 }
 
 // optional is a number that may be 0 or missing.
@@ -104,20 +121,27 @@ func (w *Workload) RunBy(zero int) *Framework {
 	return frameworks()[name]
 }
 
-// On is the overhead on a GPU: that of the measured GPU whose
-// peak rate is nearest.
-func (f *Framework) On(g *gpu.GPU) float64 {
+// On is the share on a GPU: that of the measured GPU whose peak rate is nearest.
+func (s Shares) On(g *gpu.GPU) float64 {
 	share, near := 0.0, math.Inf(1)
-	for _, name := range slices.Sorted(maps.Keys(f.Overhead)) {
+	for _, name := range slices.Sorted(maps.Keys(s)) {
 		known, err := gpu.Get(name)
 		if err != nil {
 			continue // the file's test knows all
 		}
 		if d := math.Abs(math.Log(known.Peak[gpu.FP16] / g.Peak[gpu.FP16])); d < near {
-			share, near = f.Overhead[name], d
+			share, near = s[name], d
 		}
 	}
 	return share
+}
+
+// OverheadOn is the overhead on a GPU whose products are in a precision.
+func (f *Framework) OverheadOn(g *gpu.GPU, p gpu.Precision) float64 {
+	if p == gpu.FP8 && f.OverheadFP8 != nil {
+		return f.OverheadFP8.On(g)
+	}
+	return f.Overhead.On(g)
 }
 
 // checkFramework reports an unknown name.

@@ -58,14 +58,17 @@ func TestFrameworksAreKnown(t *testing.T) {
 
 // TestOverheadIsTheNearestGPUs: by peak rate.
 func TestOverheadIsTheNearestGPUs(t *testing.T) {
-	f := &Framework{Overhead: map[string]float64{"a100": 0.1, "h100": 0.3}}
+	f := &Framework{Overhead: Shares{"a100": 0.1, "h100": 0.3}, OverheadFP8: Shares{"h100": 0.4}}
 	for name, want := range map[string]float64{"v100": 0.1, "a100-40gb": 0.1, "h200": 0.3, "b200": 0.3} {
 		g, err := gpu.Get(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.On(g); got != want {
+		if got := f.OverheadOn(g, gpu.BF16); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		if got := f.OverheadOn(g, gpu.FP8); got != 0.4 {
+			t.Errorf("%s in FP8: %v, want 0.4", name, got)
 		}
 	}
 }

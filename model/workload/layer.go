@@ -176,6 +176,9 @@ func Repeated(b Block, s Sharding, batch float64, r Recompute) []Step {
 		}
 		return steps
 	case SelectiveRecompute:
+		if s.By != nil && s.By.Operators {
+			return betweenOperators(b, s, batch)
+		}
 		var out []Step
 		for _, step := range b.Forward(s, batch) {
 			if step.core && step.Do != Attend { // fused attention repeats its scores anyway
@@ -185,6 +188,22 @@ func Repeated(b Block, s Sharding, batch float64, r Recompute) []Step {
 		return out
 	}
 	return nil
+}
+
+// betweenOperators are the steps of a layer but attention, every second product and the
+// collectives, whose results are kept (torchtitan, activation_checkpoint.py: selective "op").
+func betweenOperators(b Block, s Sharding, batch float64) []Step {
+	if _, ok := b.(*layer); !ok {
+		return nil
+	}
+	products := 0
+	return slices.DeleteFunc(b.Forward(s, batch), func(step Step) bool {
+		if step.Do == Product {
+			products++
+			return products%2 == 1
+		}
+		return step.Do == Attend || step.Do == Communicate || step.Do == Wait
+	})
 }
 
 func (l *layer) Boundary(s Sharding, batch float64) float64 { return l.w.boundary(s, batch) }

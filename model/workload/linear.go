@@ -15,6 +15,7 @@ type linear struct {
 	m, n, k float64 // of this GPU
 	columns bool
 	rows    bool
+	wide    bool    // in 16 bits at least, whatever the precision of the other products
 	frozen  bool    // its weights are not trained
 	adapter float64 // rank of what is added to them and trained; 0: nothing
 }
@@ -45,7 +46,12 @@ func (l *linear) hidden() float64 {
 
 // gathered is the size of what is gathered for a product: in the products' precision, since it
 // is converted before it is sent (Transformer Engine's sequence-parallel layers gather FP8).
-func (l *linear) gathered() float64 { return l.hidden() / l.x.e * l.x.product }
+func (l *linear) gathered() float64 {
+	if l.wide {
+		return l.hidden()
+	}
+	return l.hidden() / l.x.e * l.x.product
+}
 
 // forward gathers the sequence before a product by columns; after one by rows, partial
 // results are added.
@@ -53,18 +59,40 @@ func (l *linear) forward() []Step { return append(l.adapters(false), l.weights()
 
 // weights is the product with them.
 func (l *linear) weights() []Step {
-	product := Step{Name: l.name, Do: Product, M: l.m, N: l.n, K: l.k, Count: 1, Converts: l.m * l.k}
+	product := Step{Name: l.name, Do: Product, M: l.m, N: l.n, K: l.k, Count: 1, Converts: l.m * l.k, Wide: l.wide}
 	switch {
 	case !l.x.tp || !l.columns && !l.rows:
 		return []Step{product}
 	case l.columns && l.x.s.Sequence:
-		return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), product}
+		return l.x.gatherBeside(communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), product)
 	case l.columns:
 		return []Step{product}
 	case l.x.s.Sequence:
-		return []Step{product, communicate(l.name+" reduce-scatter", Tensor, collective.ReduceScatter, l.hidden(), false)}
+		return l.x.scatterBeside(product, communicate(l.name+" reduce-scatter", Tensor, collective.ReduceScatter, l.hidden(), false))
 	}
 	return []Step{product, communicate(l.name+" all-reduce", Tensor, collective.AllReduce, l.hidden(), false)}
+}
+
+// gatherBeside is a gather and the product of what it gathers. Where the framework does both in
+// pieces, a GPU multiplies the piece that it has while others arrive.
+func (x *shape) gatherBeside(gather, product Step) []Step {
+	if x.s.By == nil || x.s.By.TensorPieces == 0 {
+		return []Step{gather, product}
+	}
+	gather.Async = true
+	return []Step{gather, product, {Do: Wait}}
+}
+
+// scatterBeside is a product and the exchange of its result. Where the framework does both in
+// pieces, only the last one is exchanged when the product has ended.
+func (x *shape) scatterBeside(product, scatter Step) []Step {
+	if x.s.By == nil || x.s.By.TensorPieces == 0 {
+		return []Step{product, scatter}
+	}
+	beside := scatter
+	scatter.Count = 1 / float64(x.s.By.TensorPieces)
+	beside.Count, beside.Async = 1-scatter.Count, true
+	return []Step{beside, product, {Do: Wait}, scatter}
 }
 
 // backward: the gradient of the input depends on the weights, that of the weights on the
@@ -79,9 +107,10 @@ func (l *linear) backward() []Step {
 }
 
 func (l *linear) gradients() []Step {
-	input := Step{Name: l.name + " dgrad", Do: Product, M: l.m, N: l.k, K: l.n, Count: 1, Converts: l.m * l.n, Backward: true}
+	input := Step{Name: l.name + " dgrad", Do: Product, M: l.m, N: l.k, K: l.n, Count: 1, Converts: l.m * l.n, Backward: true,
+		Wide: l.wide}
 	weight := Step{Name: l.name + " wgrad", Do: Product, M: l.k, N: l.n, K: l.m, Count: 1, Bytes: l.accumulation(), Backward: true,
-		ofWeights: true}
+		Wide: l.wide, ofWeights: true}
 	wait := Step{Do: Wait}
 	switch {
 	case !l.x.tp || !l.columns && !l.rows, l.rows && !l.x.s.Sequence:
@@ -92,7 +121,7 @@ func (l *linear) gradients() []Step {
 	case l.columns:
 		return []Step{input, communicate(l.name+" all-reduce", Tensor, collective.AllReduce, l.hidden(), true), weight, wait}
 	}
-	return []Step{communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), input, weight}
+	return append(l.x.gatherBeside(communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), input), weight)
 }
 
 // accumulation is what the product that makes the weights' gradient moves besides its

@@ -101,10 +101,11 @@ type Step struct {
 	Name      string
 	Do        Action
 	M, N, K   float64
-	Count     float64
+	Count     float64 // of products; of a collective, the share of it that is meant here, 0 is all
 	FLOP      float64
 	Bytes     float64    // of a Product: what it moves besides its operands
 	Converts  float64    // elements of a Product's operand that have to be brought into its precision
+	Wide      bool       // a Product in 16 bits where the others are in fewer
 	Kernel    gpu.Kernel // of a Stream
 	Waits     units.Time // for the host
 	Flash     bool       // attention by FlashAttention-2
@@ -121,6 +122,9 @@ type Step struct {
 
 // Time is how long a GPU computes; communication takes none here.
 func (s *Step) Time(g *gpu.GPU, p gpu.Precision) units.Time {
+	if s.Wide && p == gpu.FP8 {
+		p = gpu.BF16
+	}
 	switch s.Do {
 	case Product:
 		return g.MatMul(p, s.M, s.N, s.K, s.Count, s.Bytes) + g.Convert(p, s.Converts)

@@ -47,8 +47,8 @@ func TestShippedGPUsFollowTheMeasurements(t *testing.T) {
 			sameAttention(t, name, g.Attention, want)
 		}
 	}
-	if fitted != 9 {
-		t.Errorf("%d fits, want 9: 7 of products, 2 of attention", fitted)
+	if fitted != 11 {
+		t.Errorf("%d fits, want 11: 9 of products, 2 of attention", fitted)
 	}
 }
 
