@@ -1,98 +1,139 @@
 package topology
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"railyard/model/yamlfile"
 )
 
-// inline puts the node types that a file uses from other files into it, with their
-// classes and models, so that --set reaches them. What it cannot do it leaves as it is:
-// building reports it.
-func inline(root *yaml.Node, src Source, depth int) {
+// origin is where a node type comes from that a file takes from another one.
+type origin struct {
+	file, name string // the other file, and what it calls the node type
+	at         pos    // where it is used
+}
+
+// includer puts the node types that a file uses from other files into it, with their
+// classes and models, so that --set reaches them. Mistakes of those files are found on the way.
+type includer struct {
+	*diagnostics
+	src  Source
+	used map[string]origin // by the template's name
+}
+
+const maxUseDepth = 8
+
+func (x *includer) include(root *yaml.Node, depth int) {
 	templates := child(root, "templates")
-	if src == nil || templates == nil || depth > maxUseDepth {
+	if templates == nil || templates.Kind != yaml.MappingNode {
 		return
 	}
 	for i := 1; i < len(templates.Content); i += 2 {
-		t := templates.Content[i]
+		name, t := templates.Content[i-1].Value, templates.Content[i]
 		use := child(t, "use")
-		if use == nil {
+		if use == nil || use.Value == "" || child(t, "devices") != nil || child(t, "links") != nil {
 			continue
 		}
-		name, data, err := src(use.Value)
-		if err != nil {
-			continue
-		}
-		inner := format.Parse(&diagnostics{File: name}, data)
-		if inner == nil {
-			continue
-		}
-		inline(inner, src, depth+1)
-		if parts := onlyTemplate(inner); parts != nil && merge(root, inner) {
-			*t = *parts
+		o := origin{at: yamlfile.At(t)}
+		if err := x.take(root, t, use.Value, depth, &o); err != nil {
+			x.AddAt(o.at, "template %s: %v", name, err)
+		} else {
+			x.used[name] = o
 		}
 	}
+}
+
+// take replaces a template by the single one of another file, and says which that is.
+func (x *includer) take(root, t *yaml.Node, use string, depth int, o *origin) error {
+	if x.src == nil {
+		return fmt.Errorf("uses %q, but there is nowhere to look it up", use)
+	}
+	if depth == maxUseDepth {
+		return fmt.Errorf("files use one another more than %d deep", maxUseDepth)
+	}
+	name, data, err := x.src(use)
+	if err != nil {
+		return fmt.Errorf("use: %w", err)
+	}
+	inner := &includer{&diagnostics{File: name}, x.src, map[string]origin{}}
+	other := format.Parse(inner.diagnostics, data)
+	var f file
+	if other != nil {
+		if onlyTemplate(other) != nil {
+			inner.include(other, depth+1)
+		}
+		format.Decode(inner.diagnostics, other, &f)
+	}
+	var mistakes Errors
+	if errors.As(inner.Err(), &mistakes) {
+		x.Append(mistakes)
+		return nil
+	}
+	if len(f.Templates) != 1 {
+		return fmt.Errorf("%s has %d templates; only a file with one can be used", use, len(f.Templates))
+	}
+	if *o = (origin{name, f.Templates[0].Name, o.at}); inner.used[o.name] != (origin{}) {
+		o.file, o.name = inner.used[o.name].file, inner.used[o.name].name
+	}
+	if err := merge(root, other, &f); err != nil {
+		return fmt.Errorf("%w differently in %s: rename one", err, name)
+	}
+	*t = *onlyTemplate(other)
+	return nil
 }
 
 // onlyTemplate is the mapping with the devices and links of a file's single node type.
 func onlyTemplate(root *yaml.Node) *yaml.Node {
-	devices, links, templates := child(root, "devices"), child(root, "links"), child(root, "templates")
-	if devices == nil && links == nil {
-		if templates == nil || len(templates.Content) != 2 {
-			return nil
-		}
-		return templates.Content[1]
-	}
+	templates := child(root, "templates")
 	out := &yaml.Node{Kind: yaml.MappingNode, Line: root.Line, Column: root.Column}
-	for key, n := range map[string]*yaml.Node{"devices": devices, "links": links} {
-		if n != nil {
+	for _, key := range []string{"devices", "links"} {
+		if n := child(root, key); n != nil {
 			put(out, key, n)
 		}
 	}
-	return out
+	switch {
+	case templates == nil || len(templates.Content) == 0:
+		return out
+	case len(templates.Content) == 2 && len(out.Content) == 0:
+		return templates.Content[1]
+	}
+	return nil
 }
 
-// merge adds the constants of another file to one; false where they contradict.
-func merge(root, inner *yaml.Node) bool {
-	type entry struct {
-		table, key string
-		value      *yaml.Node
+// merge adds the constants of another file to one; it fails where they contradict.
+func merge(root, other *yaml.Node, f *file) error {
+	var own file
+	format.Decode(&diagnostics{}, root, &own) // its mistakes are found later
+	for _, c := range f.Classes {
+		if i := slices.IndexFunc(own.Classes, func(x Class) bool { return x.Name == c.Name }); i >= 0 && own.Classes[i] != c {
+			return fmt.Errorf("class %s is defined", c.Name)
+		}
 	}
-	var missing []entry
-	for _, table := range []string{"classes", "models"} {
-		from := child(inner, table)
+	for _, m := range f.Models {
+		if i := slices.IndexFunc(own.Models, func(x Model) bool { return x.Name == m.Name }); i >= 0 && own.Models[i] != m {
+			return fmt.Errorf("model %s is defined", m.Name)
+		}
+	}
+	for _, key := range []string{"classes", "models"} {
+		to, from := child(root, key), child(other, key)
+		if to == nil && from != nil {
+			to = &yaml.Node{Kind: yaml.MappingNode, Line: root.Line}
+			put(root, key, to)
+		}
 		for i := 0; from != nil && i+1 < len(from.Content); i += 2 {
-			key, value := from.Content[i].Value, from.Content[i+1]
-			own := child(child(root, table), key)
-			switch {
-			case own == nil:
-				missing = append(missing, entry{table, key, value})
-			case !same(own, value):
-				return false
+			if child(to, from.Content[i].Value) == nil {
+				put(to, from.Content[i].Value, from.Content[i+1])
 			}
 		}
 	}
-	for _, e := range missing {
-		table := child(root, e.table)
-		if table == nil {
-			table = &yaml.Node{Kind: yaml.MappingNode, Line: root.Line}
-			put(root, e.table, table)
-		}
-		put(table, e.key, e.value)
+	if child(root, "profile") == nil && f.Profile != "" && len(own.Nodes) == 1 {
+		put(root, "profile", child(other, "profile"))
 	}
-	if p := child(inner, "profile"); p != nil && child(root, "profile") == nil {
-		put(root, "profile", p)
-	}
-	return true
-}
-
-func same(a, b *yaml.Node) bool {
-	x, err1 := yaml.Marshal(a)
-	y, err2 := yaml.Marshal(b)
-	return err1 == nil && err2 == nil && bytes.Equal(x, y)
+	return nil
 }
 
 // child is a mapping's value, nil where there is none.
@@ -113,15 +154,9 @@ func put(n *yaml.Node, key string, value *yaml.Node) {
 }
 
 // set applies --set to a file: full paths, and the short names of shortNames.
-func set(root *yaml.Node, src Source, list []string) error {
-	inlined := false
+func set(root *yaml.Node, list []string) error {
 	for _, s := range list {
 		path, value, _ := strings.Cut(s, "=")
-		head, _, _ := strings.Cut(path, ".")
-		if reaches := head == "node" || head == "classes" || head == "models" || head == "templates"; reaches && !inlined {
-			inline(root, src, 0)
-			inlined = true
-		}
 		err := error(nil)
 		if short := shortNames[path]; short != nil {
 			err = short(root, value)

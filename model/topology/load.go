@@ -1,9 +1,6 @@
 package topology
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Options choose the part of a topology that is used, and change values of its file.
 type Options struct {
@@ -32,7 +29,9 @@ func Parse(name string, data []byte, src Source, o Options) (*Topology, error) {
 	if root == nil {
 		return nil, d.Err()
 	}
-	if err := set(root, src, o.Set); err != nil {
+	files := &includer{d, src, map[string]origin{}}
+	files.include(root, 0)
+	if err := set(root, o.Set); err != nil {
 		return nil, err
 	}
 	var f file
@@ -40,7 +39,7 @@ func Parse(name string, data []byte, src Source, o Options) (*Topology, error) {
 	if err := f.override(o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b := newBuilder(d, &f, src)
+	b := newBuilder(d, &f, files.used)
 	t := b.build(o)
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func (f *file) override(o Options) error {
 type builder struct {
 	*diagnostics
 	f       *file
-	src     Source
+	used    map[string]origin // templates of other files
 	t       *Topology
 	classes map[string]int32
 	models  map[string]int32
@@ -82,46 +81,20 @@ type builder struct {
 	numbered map[*shape]int32
 	// names of nodes so far, kept where several entries could make the same one
 	nodeNames map[string]bool
-	depth     int
 }
 
-const maxUseDepth = 8
-
-func newBuilder(d *diagnostics, f *file, src Source) *builder {
-	b := &builder{diagnostics: d, f: f, src: src, expanded: map[string]*shape{}, nodeNames: map[string]bool{}, numbered: map[*shape]int32{},
-		classes: map[string]int32{}, models: map[string]int32{},
-		t: &Topology{derived: new(derived), name: f.Name, description: f.Description, profile: f.Profile, rack: f.Rack}}
-	b.addConstants(f, f.Pos)
+func newBuilder(d *diagnostics, f *file, used map[string]origin) *builder {
+	b := &builder{diagnostics: d, f: f, used: used, expanded: map[string]*shape{}, nodeNames: map[string]bool{},
+		numbered: map[*shape]int32{}, classes: map[string]int32{}, models: map[string]int32{},
+		t: &Topology{derived: new(derived), name: f.Name, description: f.Description, profile: f.Profile, rack: f.Rack,
+			classes: f.Classes, models: f.Models}}
+	for i, c := range f.Classes {
+		b.classes[c.Name] = int32(i)
+	}
+	for i, m := range f.Models {
+		b.models[m.Name] = int32(i)
+	}
 	return b
-}
-
-// addConstants adds a file's classes and models to the topology's tables. Files that
-// are used together may define the same name only with the same content.
-func (b *builder) addConstants(f *file, p pos) (classes, models map[string]int32) {
-	clash := func(what, name string) {
-		b.AddAt(p, "%s %s is defined differently in %s and in the file it uses: rename one", what, name, f.Name)
-	}
-	for _, c := range f.Classes {
-		if !define(&b.t.classes, b.classes, c.Name, c) {
-			clash("class", c.Name)
-		}
-	}
-	for _, m := range f.Models {
-		if !define(&b.t.models, b.models, m.Name, m) {
-			clash("model", m.Name)
-		}
-	}
-	return b.classes, b.models
-}
-
-// define adds what has no number yet; false where the name stands for something else.
-func define[T comparable](list *[]T, number map[string]int32, name string, x T) bool {
-	i, ok := number[name]
-	if !ok {
-		number[name] = int32(len(*list))
-		*list = append(*list, x)
-	}
-	return !ok || (*list)[i] == x
 }
 
 // build checks everything that can be checked part by part, so that all mistakes are
@@ -129,7 +102,7 @@ func define[T comparable](list *[]T, number map[string]int32, name string, x T) 
 func (b *builder) build(o Options) *Topology {
 	for i := range b.f.Templates {
 		t := &b.f.Templates[i]
-		b.expanded[t.Name] = b.expandTemplate(b.f, t)
+		b.expanded[t.Name] = b.expandTemplate(*t)
 	}
 	b.checkNodes(o)
 	b.checkFabrics()
@@ -163,57 +136,21 @@ func (t *Topology) finish() {
 	t.hash = t.computeHash()
 }
 
-func (b *builder) expandTemplate(f *file, t *template) *shape {
-	if t.Use != "" {
-		return b.useTemplate(t)
+// expandTemplate is a node type laid out, nil where there are mistakes. They are those of the file that it comes from.
+func (b *builder) expandTemplate(t template) *shape {
+	if t.Use != "" { // what kept it from being taken was reported
+		return nil
+	}
+	if o, ok := b.used[t.Name]; ok {
+		outer := b.File
+		defer func() { b.File = outer }()
+		b.File, t.Name = o.file, o.name
 	}
 	before := b.Total()
-	classes, models := b.addConstants(f, t.Pos)
-	x := &shaper{diagnostics: b.diagnostics, t: t, classes: classes, models: models, table: b.t.models}
+	x := &shaper{diagnostics: b.diagnostics, t: &t, classes: b.classes, models: b.models, table: b.t.models}
 	s := x.expand()
 	if b.Total() > before {
 		return nil
-	}
-	return s
-}
-
-// useTemplate takes the single node type of another file.
-func (b *builder) useTemplate(t *template) *shape {
-	if b.src == nil {
-		b.AddAt(t.Pos, "template %s: uses %q, but there is nowhere to look it up", t.Name, t.Use)
-		return nil
-	}
-	if b.depth++; b.depth > maxUseDepth {
-		b.AddAt(t.Pos, "template %s: files use one another more than %d deep", t.Name, maxUseDepth)
-		return nil
-	}
-	defer func() { b.depth-- }()
-	name, data, err := b.src(t.Use)
-	if err != nil {
-		b.AddAt(t.Pos, "template %s: use: %v", t.Name, err)
-		return nil
-	}
-	inner := &diagnostics{File: name}
-	f := new(file)
-	if root := format.Parse(inner, data); root != nil {
-		format.Decode(inner, root, f)
-	}
-	if err := inner.Err(); err != nil {
-		var list Errors
-		errors.As(err, &list)
-		b.Append(list)
-		return nil
-	}
-	if len(f.Templates) != 1 {
-		b.AddAt(t.Pos, "template %s: %s has %d templates; only a file with one can be used", t.Name, t.Use, len(f.Templates))
-		return nil
-	}
-	outer := b.diagnostics.File
-	b.diagnostics.File = name
-	defer func() { b.diagnostics.File = outer }()
-	s := b.expandTemplate(f, &f.Templates[0])
-	if b.t.profile == "" && s != nil && len(b.f.Nodes) == 1 {
-		b.t.profile = f.Profile
 	}
 	return s
 }

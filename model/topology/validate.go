@@ -18,6 +18,9 @@ func (b *builder) origin(d DeviceID) pos {
 	}
 	s := b.t.shapes[b.t.nodes[dev.Node].shape]
 	for _, t := range b.f.Templates {
+		if o, ok := b.used[t.Name]; ok && o.name == s.template {
+			return o.at
+		}
 		if t.Name != s.template {
 			continue
 		}
