@@ -13,6 +13,7 @@ import (
 const (
 	rateScale   = 1 << 10
 	weightScale = 1 << 36
+	workScale   = rateScale * 1e12 // of a byte, in rates × picoseconds
 )
 
 // unlimited is the rate of a transfer that has no limit of its own.
@@ -31,7 +32,7 @@ func fixedWeight(weight float64, n int32) uint64 {
 	return uint64(math.Round(weight*weightScale)) * uint64(n)
 }
 
-// amount is rate × weight.
+// amount is rate × weight, or rate × time: what has been moved.
 type amount struct{ hi, lo uint64 }
 
 func product(rate int64, weight uint64) amount {
@@ -39,7 +40,7 @@ func product(rate int64, weight uint64) amount {
 	return amount{hi, lo}
 }
 
-// less is a−b; b must not be larger.
+// less is a−b, modulo 2^128.
 func (a amount) less(b amount) amount {
 	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
 	hi, _ := bits.Sub64(a.hi, b.hi, borrow)
@@ -51,6 +52,20 @@ func (a amount) more(b amount) amount {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
 	hi, _ := bits.Add64(a.hi, b.hi, carry)
 	return amount{hi, lo}
+}
+
+// below reports whether a < b.
+func (a amount) below(b amount) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+
+// negative reports whether more was taken than there was.
+func (a amount) negative() bool { return a.hi>>63 != 0 }
+
+// above is a−b, or nothing where b is larger.
+func (a amount) above(b amount) amount {
+	if a.below(b) {
+		return amount{}
+	}
+	return a.less(b)
 }
 
 // over is the rate at which weight uses up a, rounded down.

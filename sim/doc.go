@@ -13,9 +13,7 @@
 // ones; they share links and nothing else. Networks spread transfers over all equal
 // paths, or hash flows to single ones (Hashing). Ranks may start late (Options.Delays).
 //
-// Three kinds of transfer are told apart at compile time. One whose resources nobody
-// else ever uses has a fixed duration: one event. One on a single resource that only
-// others of its kind use is shared out resource by resource. All others are shared out
-// by progressive filling over the connected component that an event touches, from the
-// level on at which it changes anything.
+// A transfer whose resources nobody else ever uses has a fixed duration: one event. The
+// others belong to the resource that lets them go no faster; all of these go at one level, so
+// that a level that changes touches none of them (sharing, settle).
 package sim

@@ -23,7 +23,6 @@ type engine struct {
 	events         int64
 	last           int64         // when the last lane ended
 	ends           []int64       // by job: the same for its lanes
-	shared         int64         // transfers whose rates were worked out, each time they were
 	brought, total int64         // messages, of how many (see messages)
 	nextLook       int64         // at how many rates to look whether there are too many (see tooLong)
 	played         []units.Bytes // the sizes of the last run if it was one without options, by job
@@ -128,7 +127,7 @@ func (e *engine) shareInboxes() {
 
 // reset prepares a run with a size for each job.
 func (e *engine) reset(sizes []units.Bytes, o Options) {
-	e.played, e.shared, e.brought, e.nextLook = nil, 0, 0, e.limit/looksAtPace
+	e.played, e.brought, e.nextLook = nil, 0, e.limit/looksAtPace
 	e.opts, e.now, e.sends, e.events, e.last, e.trace = o, 0, 0, 0, 0, nil
 	for c, s := range e.strands {
 		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])

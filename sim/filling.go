@@ -1,81 +1,321 @@
 package sim
 
-// fill is progressive filling: all transfers grow together until a resource is full or
-// a limit is reached; those concerned stay there and the others grow on. Bertsekas,
-// Gallager, "Data Networks", 1992, §6.5.2. It begins where those that keep their rates stand.
-func (s *sharing) fill(e *engine) {
-	open := s.full[:0] // resources with transfers not yet fixed, compacted as it goes
-	open = append(open, s.compRes...)
-	s.full = open
-	for unfixed := len(s.compFlows); unfixed > 0; {
-		n, level := 0, unlimited
-		for _, r := range open {
-			if s.open[r] > 0 {
-				open[n] = r
-				n++
-				level = min(level, s.left[r].over(s.weight[r]))
+// Progressive filling: all transfers grow together until a resource is full or a limit is reached;
+// those concerned stay there and the others grow on. Bertsekas, Gallager, "Data Networks", 1992,
+// §6.5.2. What is known from before is used: at first all groups keep their levels, and only
+// resources on which something has changed are looked at, from the lowest level on. A resource
+// that would be full at a lower level than that of its group sinks to it, and takes transfers with it
+// that go faster by the groups of others; one that would be full at a higher level lets its group go,
+// which is open from its old level on; both changes show on the other resources of these transfers,
+// which are looked at in turn, never at lower levels.
+
+// candidate is a resource that is to be looked at when a level is reached.
+type candidate struct {
+	level int64
+	res   int32
+}
+
+func (a candidate) before(b candidate) bool {
+	return a.level < b.level || a.level == b.level && a.res < b.res
+}
+
+// fills is the level at which a resource is full, where its group and the open transfers grow
+// and the others go as they do; 0 where these alone are too much for it by now.
+func (x *shared) fills() int64 {
+	left, weight := x.left, x.weight
+	if !x.released {
+		left, weight = left.more(product(x.level, x.load)), weight+x.load
+	}
+	if left.negative() {
+		return 0
+	}
+	return left.over(weight)
+}
+
+// next is the level at which something happens on a resource: it is full, its group may go
+// faster from there on, or open transfers reach their limits.
+func (x *shared) next() int64 {
+	full := x.fills()
+	if x.own > 0 && !x.released {
+		if x.open == 0 && full >= x.level && full <= tie(x.level) {
+			return unlimited // as it is
+		}
+		full = min(full, x.level)
+	}
+	if x.open > 0 {
+		full = min(full, x.cap)
+	}
+	return full
+}
+
+// caps reports whether a level brings open transfers to their limits.
+func (x *shared) caps(level int64) bool { return x.open > 0 && x.cap <= tie(level) }
+
+// look sees to it that a resource is looked at when a level is reached.
+func (s *sharing) look(r int32, level int64) {
+	x := &s.res[r]
+	if x.key = level; level < unlimited {
+		s.levels.Push(candidate{level, r})
+	}
+}
+
+// settle works out the levels around everything that changed at this moment.
+func (s *sharing) settle(e *engine) {
+	if len(s.dirty) == 0 {
+		return
+	}
+	for _, r := range s.dirty {
+		x := &s.res[r]
+		x.turn(e.now)
+		s.look(r, x.next())
+	}
+	for s.levels.Len() > 0 {
+		level, again := s.gather(e)
+		switch {
+		case again:
+			s.lookAgain(s.full)
+			s.lookAgain(s.capped)
+		case len(s.capped) > 0:
+			for _, r := range s.capped {
+				s.limit(e, r, level)
+			}
+			s.lookAgain(s.full)
+			s.lookAgain(s.capped)
+		default:
+			for _, r := range s.full {
+				s.fix(e, r, level)
 			}
 		}
-		open = open[:n]
-		for _, c := range s.limited {
-			if f := &s.flows[c]; !f.fixed {
-				level = min(level, f.limit)
+	}
+	for _, r := range s.dirty {
+		s.res[r].marked = false
+		s.await(e, r)
+	}
+	s.dirty = s.dirty[:0]
+}
+
+func (s *sharing) lookAgain(list []int32) {
+	for _, r := range list {
+		s.look(r, s.res[r].next())
+	}
+}
+
+// gather finds all that happens next at one level, ties included; again where groups have been let go.
+func (s *sharing) gather(e *engine) (level int64, again bool) {
+	level, s.full, s.capped = unlimited, s.full[:0], s.capped[:0]
+	for s.levels.Len() > 0 {
+		c := s.levels.Least()
+		if level < unlimited && c.level > tie(level) {
+			break
+		}
+		s.levels.Pop()
+		x := &s.res[c.res]
+		if x.key != c.level {
+			continue // it has been looked at, or is to be at a lower level
+		}
+		at := max(x.next(), c.level)
+		if at > tie(min(level, c.level)) {
+			s.look(c.res, at) // at a higher level than it seemed
+			continue
+		}
+		x.key = unlimited
+		if !x.caps(at) && !x.released && x.fills() < x.level { // the level sinks
+			if higher := s.sinks(c.res); higher > tie(min(level, at)) {
+				s.look(c.res, higher)
+				continue
 			}
 		}
-		fixed := s.fixAt(e, open, level)
-		if fixed == 0 {
-			panic("sim: progressive filling does not progress")
+		level = min(level, at)
+		switch {
+		case x.caps(level):
+			s.capped = append(s.capped, c.res)
+		case x.own > 0 && !x.released && x.fills() > tie(x.level):
+			s.release(e, c.res)
+			again = true
+		default:
+			s.full = append(s.full, c.res)
 		}
-		unfixed -= fixed
+	}
+	return level, again
+}
+
+// sinks is the level at which a resource is full whose group sinks, where it takes transfers with it
+// that go faster.
+func (s *sharing) sinks(r int32) int64 {
+	x := &s.res[r]
+	level := x.fills()
+	for x.open < x.n-x.own {
+		left, weight := x.left.more(product(x.level, x.load)), x.weight+x.load
+		for _, c := range s.on(r)[x.own:] {
+			f := &s.flows[c]
+			if rate := s.rate(f); rate > level && rate < unlimited {
+				load := s.useOf(f, r).load
+				left, weight = left.more(product(rate, load)), weight+load
+			}
+		}
+		higher := left.over(weight)
+		if higher <= level {
+			break
+		}
+		level = higher
+	}
+	return level
+}
+
+// release lets a group go from its level on.
+func (s *sharing) release(e *engine, r int32) {
+	x := &s.res[r]
+	s.touch(r)
+	if level := x.fills(); x.wide == 0 && x.open == 0 && level <= x.least {
+		s.lift(e, x, level) // nothing else can hold it up
+		return
+	}
+	x.turn(e.now)
+	s.worked += int64(x.own)
+	for _, c := range s.active[x.first : x.first+x.own] {
+		f := &s.flows[c]
+		x.cap = min(x.cap, f.limit)
+		for _, u := range s.of(f) {
+			y := &s.res[u.res]
+			y.left = y.left.more(product(x.level, u.load))
+			y.weight, y.open = y.weight+u.load, y.open+1
+			if u.res != r && !y.reaches(y.key) {
+				s.look(u.res, min(y.key, y.next()))
+			}
+		}
+	}
+	x.released = true
+	s.look(r, x.next())
+}
+
+// reaches reports whether a resource is not full below a level.
+func (x *shared) reaches(level int64) bool {
+	left, weight := x.left, x.weight
+	if !x.released {
+		left, weight = left.more(product(x.level, x.load)), weight+x.load
+	}
+	return level < unlimited && !left.negative() && !left.below(product(level, weight))
+}
+
+// lift gives a group another level, of which other resources hear nothing.
+func (s *sharing) lift(e *engine, x *shared, level int64) {
+	x.turn(e.now)
+	s.worked++
+	x.left = x.left.more(product(x.level, x.load)).less(product(level, x.load))
+	x.level = level
+}
+
+// fix lets the group of a full resource and the open transfers on it go at a level, and those that are faster.
+func (s *sharing) fix(e *engine, r int32, level int64) {
+	x := &s.res[r]
+	s.touch(r)
+	x.turn(e.now)
+	sinks := !x.released && level < x.level
+	switch {
+	case x.released:
+		s.hold(x, level)
+	case x.own > 0 && level != x.level:
+		s.sink(e, r, level)
+	}
+	x.level, x.cap = level, unlimited
+	for i := x.own; i < x.n && (sinks || x.open > 0); i++ {
+		c := s.active[x.first+i]
+		f := &s.flows[c]
+		if rate := s.rate(f); rate > level {
+			s.take(e, c, f, rate, level)
+			s.join(c, f, r)
+		}
+	}
+	if x.own == 0 {
+		x.level = unlimited
 	}
 }
 
-// fixAt fixes the transfers that cannot grow beyond level, and returns how many.
-func (s *sharing) fixAt(e *engine, open []int32, level int64) int {
-	fixed, highest := 0, tie(level)
-	s.sated = s.sated[:0]
-	for _, r := range open {
-		if s.left[r].over(s.weight[r]) <= highest {
-			s.sated = append(s.sated, r)
+// hold fixes an open group.
+func (s *sharing) hold(x *shared, level int64) {
+	s.worked += int64(x.own)
+	for _, c := range s.active[x.first : x.first+x.own] {
+		for _, u := range s.of(&s.flows[c]) {
+			s.res[u.res].fix(&u, level)
 		}
 	}
-	for _, c := range s.limited {
-		if f := &s.flows[c]; !f.fixed && f.limit <= highest {
-			s.fix(f, level)
-			s.schedule(e, c, level)
-			fixed++
-		}
-	}
-	for _, r := range s.sated {
-		fixed += s.fixOn(e, r, level)
-	}
-	return fixed
+	x.released = false
 }
 
-// fixOn fixes the transfers that a resource lets grow no further. It awaits the first of them
-// to end: one event instead of as many as there are.
-func (s *sharing) fixOn(e *engine, r int32, level int64) int {
-	fixed, least := 0, forever
-	for _, c := range s.on(r) {
-		if f := &s.flows[c]; !f.fixed {
-			s.fix(f, level)
-			f.progress(e.now, level)
-			least = min(least, f.end)
-			fixed++
-		}
-	}
-	if fixed > 0 {
-		s.await(e, r, least)
-	}
-	return fixed
+// fix gives an open transfer what it uses at a level.
+func (x *shared) fix(u *use, level int64) {
+	x.left = x.left.less(product(level, u.load))
+	x.weight, x.open = x.weight-u.load, x.open-1
 }
 
-// fix takes what a transfer uses at a level off its resources.
-func (s *sharing) fix(f *flow, level int64) {
-	f.fixed = true
+// sink lowers the level of a group.
+func (s *sharing) sink(e *engine, r int32, level int64) {
+	x := &s.res[r]
+	was := x.level
+	s.lift(e, x, level)
+	if x.wide == 0 {
+		return
+	}
+	s.worked += int64(x.own)
+	for _, c := range s.active[x.first : x.first+x.own] {
+		for _, u := range s.of(&s.flows[c]) {
+			if u.res != r {
+				s.slows(&u, was, level)
+			}
+		}
+	}
+}
+
+// slows is what other resources hear of a transfer that goes slower.
+func (s *sharing) slows(u *use, from, to int64) {
+	x := &s.res[u.res]
+	x.left = x.left.more(product(from-to, u.load))
+	if x.key == unlimited && x.own > 0 {
+		s.look(u.res, x.level)
+	}
+}
+
+// take takes a transfer out of where it is, and gives it another rate.
+func (s *sharing) take(e *engine, c int32, f *flow, from, to int64) {
+	s.worked++
+	switch {
+	case f.home >= 0:
+		r := s.uses[f.home].res
+		s.res[r].turn(e.now)
+		s.leave(c, f)
+		s.touch(r)
+	case f.home == limited:
+		f.left = f.left.above(product(f.rate, uint64(e.now-f.since)))
+		f.version++
+		f.home = nowhere
+	}
 	for _, u := range s.of(f) {
-		s.left[u.res] = s.left[u.res].less(product(level, u.load))
-		s.weight[u.res] -= u.load
-		s.open[u.res]--
+		if from == unlimited {
+			s.res[u.res].fix(&u, to)
+		} else {
+			s.slows(&u, from, to)
+		}
+	}
+}
+
+// limit fixes the open transfers on a resource that a level brings to their limits.
+func (s *sharing) limit(e *engine, r int32, level int64) {
+	x := &s.res[r]
+	x.cap, s.ended = unlimited, s.ended[:0]
+	for _, c := range s.on(r) {
+		switch f := &s.flows[c]; {
+		case s.rate(f) < unlimited:
+		case f.limit > tie(level):
+			x.cap = min(x.cap, f.limit)
+		default:
+			s.ended = append(s.ended, c)
+		}
+	}
+	for _, c := range s.ended {
+		f := &s.flows[c]
+		s.take(e, c, f, unlimited, level)
+		f.home, f.rate, f.since = limited, level, e.now
+		f.version++
+		e.q.push(endOf(e.now, f.left, level), newEvent(ending, c, f.version))
 	}
 }

@@ -14,7 +14,6 @@ import (
 type resource struct {
 	capacity float64 // bytes/s of the link that limits, at line rate
 	routes   int32
-	single   bool // all routes on it use this resource and no other
 }
 
 // linkUse is a route over a link: count routes like it each put num/den of their bytes
@@ -212,7 +211,7 @@ func reduce(a, b int64) (num, den int64) {
 }
 
 // classify finds the resources that a single connection uses, which are no more than a
-// limit on its rate, and those that stand alone; and the kinds of cost.
+// limit on its rate, and the kinds of cost.
 func (c *compiler) classify() {
 	perRoute := make([]int32, len(c.routes))
 	for i := range c.conns {
@@ -233,22 +232,7 @@ func (c *compiler) classify() {
 		}
 		r.use = shared
 	}
-	c.standAlone()
 	c.costClasses()
-}
-
-// standAlone finds the resources whose routes use no other one.
-func (p *Plan) standAlone() {
-	for i := range p.res {
-		p.res[i].single = true
-	}
-	for i := range p.routes {
-		if use := p.routes[i].use; len(use) > 1 {
-			for _, u := range use {
-				p.res[u.res].single = false
-			}
-		}
-	}
 }
 
 // unfolded is the plan before folding.

@@ -1,58 +1,71 @@
 package sim
 
+import "railyard/internal/heap"
+
 // sharing keeps the transfers under way that share resources, and their max-min fair
-// rates. When transfers come or go, only the connected component of resources and
-// transfers around them is computed again, once for all changes of a moment; and of these
-// only what fills up at or above the level from which on something changes.
+// rates. A transfer belongs to the group of the resource that lets it go no faster, or goes
+// as fast as a limit of its own allows. All of a group go at its level, and have one clock: a
+// level that changes changes nothing about them. When transfers come or go, levels are worked
+// out again once for all changes of a moment, and of these only those that change (see settle).
 type sharing struct {
 	flows  []flow   // by connection
 	uses   []use    // of all flows, end to end
 	res    []shared // resources
 	active []int32  // connections under way, by resource (see shared.first)
 	dirty  []int32  // resources with changes since settle
-	left   []amount // by resource: capacity not given away
-	loads  []uint64 // by resource: of the transfers under way
-	kept   int64    // rates below are what they were, whatever has changed since settle
+	worked int64    // transfers whose rates were worked out, each time they were
 	// working memory of settle
-	compRes   []int32
-	compFlows []int32
-	limited   []int32 // transfers with a limit of their own
-	full      []int32
-	sated     []int32 // of these, the ones that are full at a level
-	ended     []int32
-	weight    []uint64 // by resource: load of the transfers not yet fixed
-	open      []int32  // by resource: how many those are
+	levels *heap.Heap[candidate]
+	full   []int32 // resources that are full at a level
+	capped []int32 // resources with transfers whose limit a level reaches
+	ended  []int32
 }
 
-// shared is a resource in a run: the connections active[first:first+n] are under way.
-// It awaits an event when the first of the transfers ends that go no faster because of it.
+// shared is a resource in a run: the connections active[first:first+n] are under way, of
+// which the first own are its group. Between calls of settle none is open but what has only
+// just begun.
 type shared struct {
 	capacity amount
+	left     amount // of it, not given away
+	clock    amount // what a transfer of the group would have moved, at time since
+	since    int64
+	level    int64  // rate of the group, unlimited where there is none
+	cap      int64  // no open transfer that is looked after here has a lower limit
+	least    int64  // no transfer of the group has a lower limit
+	load     uint64 // of the group
+	weight   uint64 // of open transfers: those that have no rate yet
+	open     int32  // how many those are
 	first, n int32
-	version  uint32 // of the event awaited
-	single   bool   // it stands alone
-	marked   bool   // in dirty, or visited
-	at       int64  // time of the event awaited, −1 where there is none
+	own      int32
+	wide     int32 // how many of the group load other resources, too
+	released bool  // the group is open
+	marked   bool  // in dirty
+	version  uint32
+	at       int64 // time of the event awaited, when the first of the group ends or before; −1 where there is none
+	key      int64 // level at which it is to be looked at (see candidate), unlimited where it is not
 }
 
-// flow is a transfer under way: bytes left at time since, moving at rate.
+// flow is a transfer under way. What it has left counts down by itself, from time since on,
+// where it goes at a limit of its own; in a group it has ended when the clock shows left.
 type flow struct {
 	first, n int32 // its uses
+	home     int32 // the use by which it belongs to a group, or:
 	version  uint32
-	fixed    bool
-	seen     bool
-	rate     int64 // in 1/rateScale bytes/s
+	rate     int64 // limited
 	limit    int64
-	left     float64
-	since    int64
-	end      int64 // when it ends at this rate
-	queued   int64 // when its event of this version comes, −1 where there is none
+	left     amount
+	since    int64 // limited
 }
+
+const (
+	nowhere int32 = -1 // it has no rate yet, or is not under way
+	limited int32 = -2 // it goes as fast as a limit of its own allows
+)
 
 // use is a resource that a flow loads, and its place among the active ones.
 type use struct {
-	res, slot  int32
-	load, full uint64 // of the message under way, and at full efficiency
+	res, slot int32
+	load      uint64 // of the message under way
 }
 
 func (s *sharing) of(f *flow) []use { return s.uses[f.first : f.first+f.n] }
@@ -61,6 +74,20 @@ func (s *sharing) of(f *flow) []use { return s.uses[f.first : f.first+f.n] }
 func (s *sharing) on(r int32) []int32 {
 	x := &s.res[r]
 	return s.active[x.first : x.first+x.n]
+}
+
+// rate is that of a transfer, unlimited while it is open.
+func (s *sharing) rate(f *flow) int64 {
+	switch f.home {
+	case nowhere:
+		return unlimited
+	case limited:
+		return f.rate
+	}
+	if x := &s.res[s.uses[f.home].res]; !x.released {
+		return x.level
+	}
+	return unlimited
 }
 
 func (s *sharing) init(p *Plan) {
@@ -74,70 +101,58 @@ func (s *sharing) init(p *Plan) {
 		shared := p.routes[p.conns[i].route].use
 		s.flows[i].first, s.flows[i].n = int32(len(s.uses)), int32(len(shared))
 		for _, u := range shared {
-			s.uses = append(s.uses, use{res: u.res, full: u.load})
+			s.uses = append(s.uses, use{res: u.res})
 		}
 	}
-	n := len(p.res)
-	s.res, s.active = make([]shared, n), make([]int32, total)
-	s.left, s.loads = make([]amount, n), make([]uint64, n)
-	s.weight, s.open = make([]uint64, n), make([]int32, n)
+	s.res, s.active = make([]shared, len(p.res)), make([]int32, total)
 	for _, u := range s.uses {
 		s.res[u.res].n++ // room for all that may be under way at once
 	}
 	first := int32(0)
-	for i := range p.res {
+	for i := range s.res {
 		x := &s.res[i]
-		x.capacity, x.single, x.first = product(fixedRate(p.res[i].capacity), weightScale), p.res[i].single, first
+		x.capacity, x.first = product(fixedRate(p.res[i].capacity), weightScale), first
 		first += x.n
 	}
+	s.levels = heap.New(candidate.before)
 }
 
 func (s *sharing) reset() {
+	for i := range s.flows {
+		s.flows[i].home = nowhere
+	}
 	for i := range s.res {
 		x := &s.res[i]
-		x.n, x.marked, x.at, x.version = 0, false, -1, 0
-		s.left[i], s.loads[i] = x.capacity, 0
+		*x = shared{capacity: x.capacity, left: x.capacity, level: unlimited, cap: unlimited, least: unlimited, first: x.first, at: -1,
+			key: unlimited}
 	}
-	s.dirty, s.kept = s.dirty[:0], unlimited
+	s.dirty, s.worked = s.dirty[:0], 0
+	s.levels.Clear()
 }
 
 // add lets the current message of a connection begin to move.
 func (s *sharing) add(e *engine, c int32) {
 	f, st := &s.flows[c], &e.conns[c]
-	k := e.charge(st.class, st.size)
-	f.left, f.rate, f.limit, f.since = float64(e.table.bytes[st.size]), 0, k.limit, e.now
+	k, loads := e.charge(st.class, st.size), e.routes[e.Plan.conns[c].route].use
+	f.left, f.limit, f.home = product(int64(e.table.bytes[st.size]), workScale), k.limit, nowhere
 	f.version++
-	f.queued, f.end = -1, forever
 	uses := s.of(f)
 	for i := range uses {
 		u := &uses[i]
-		u.load = u.full
+		u.load = loads[i].load
 		if k.eff != 1 {
-			x := &e.routes[e.Plan.conns[c].route].use[i]
-			u.load = fixedWeight(x.weight/k.eff, x.count)
+			u.load = fixedWeight(loads[i].weight/k.eff, loads[i].count)
 		}
 		x := &s.res[u.res]
 		u.slot = x.n
 		s.active[x.first+x.n] = c
 		x.n++
-		if x.single && x.n == 1 && !x.marked {
-			s.alone(e, u.res, f) // until another one comes, maybe at this very moment
-			continue
-		}
+		x.open, x.weight = x.open+1, x.weight+u.load
 		s.touch(u.res)
-		if !x.single {
-			s.loads[u.res] += u.load
-			s.changes(min(k.limit, x.capacity.over(s.loads[u.res]))) // no lower, whatever else it loads
-		}
 	}
+	x := &s.res[uses[0].res]
+	x.cap = min(x.cap, f.limit)
 }
-
-// changes notes that rates from a level on may be others now.
-func (s *sharing) changes(level int64) { s.kept = min(s.kept, level-level>>35) }
-
-// keeps reports whether the rate of a transfer under way is what it was: it stops growing
-// before those do that have changed.
-func (s *sharing) keeps(f *flow) bool { return f.rate > 0 && f.rate < s.kept }
 
 func (s *sharing) touch(r int32) {
 	if x := &s.res[r]; !x.marked {
@@ -150,133 +165,36 @@ func (s *sharing) touch(r int32) {
 func (s *sharing) remove(c int32) {
 	f := &s.flows[c]
 	f.version++
+	rate := s.rate(f)
+	if f.home >= 0 {
+		s.leave(c, f)
+	}
+	f.home = nowhere
 	for _, u := range s.of(f) {
 		x := &s.res[u.res]
+		x.left = x.left.more(product(rate, u.load))
 		x.n--
-		if x.n == 0 && x.single {
-			continue // nobody is left to share it
-		}
-		if !x.single {
-			s.loads[u.res] -= u.load
-			s.left[u.res] = s.left[u.res].more(product(f.rate, u.load))
-			s.changes(f.rate)
-		}
-		last := s.active[x.first+x.n]
-		s.active[x.first+u.slot] = last
-		if last != c {
-			moved := s.of(&s.flows[last])
-			for j := range moved {
-				if moved[j].res == u.res {
-					moved[j].slot = u.slot
-				}
-			}
-		}
+		s.place(u.res, u.slot, s.active[x.first+x.n])
 		s.touch(u.res)
 	}
 }
 
-// settle computes the rates around everything that changed at this moment.
-func (s *sharing) settle(e *engine) {
-	if len(s.dirty) == 0 {
-		return
+// place puts a connection into a slot of a resource.
+func (s *sharing) place(r, slot, c int32) {
+	s.active[s.res[r].first+slot] = c
+	s.useOf(&s.flows[c], r).slot = slot
+}
+
+// useOf is the use that a flow makes of a resource.
+func (s *sharing) useOf(f *flow, r int32) *use {
+	if f.home >= 0 && s.uses[f.home].res == r {
+		return &s.uses[f.home]
 	}
-	s.compRes = s.compRes[:0]
-	for _, r := range s.dirty {
-		if x := &s.res[r]; x.single {
-			x.marked = false
-			s.divide(e, r)
-		} else {
-			s.compRes = append(s.compRes, r)
+	uses := s.of(f)
+	for i := range uses {
+		if uses[i].res == r {
+			return &uses[i]
 		}
 	}
-	s.dirty = s.dirty[:0]
-	if len(s.compRes) == 0 {
-		return
-	}
-	s.collect()
-	s.kept = unlimited
-	e.shared += int64(len(s.compFlows))
-	s.fill(e)
-	for _, c := range s.compFlows {
-		s.flows[c].seen = false
-	}
-	for _, r := range s.compRes {
-		s.res[r].marked = false
-	}
-}
-
-// collect finds the component: resources that changed, the transfers on them whose rates
-// may change, the other resources of those, and so on. It takes the rates back, and sums
-// the loads on the resources.
-func (s *sharing) collect() {
-	s.compFlows, s.limited = s.compFlows[:0], s.limited[:0]
-	for _, r := range s.compRes {
-		s.weight[r], s.open[r] = 0, 0
-	}
-	for i := 0; i < len(s.compRes); i++ {
-		for _, c := range s.on(s.compRes[i]) {
-			f := &s.flows[c]
-			if f.seen || s.keeps(f) {
-				continue
-			}
-			f.seen, f.fixed = true, false
-			s.compFlows = append(s.compFlows, c)
-			if f.limit != unlimited {
-				s.limited = append(s.limited, c)
-			}
-			for _, u := range s.of(f) {
-				if x := &s.res[u.res]; !x.marked {
-					x.marked = true
-					s.compRes = append(s.compRes, u.res)
-					s.weight[u.res], s.open[u.res] = 0, 0
-				}
-				s.left[u.res] = s.left[u.res].more(product(f.rate, u.load))
-				s.weight[u.res] += u.load
-				s.open[u.res]++
-			}
-		}
-	}
-}
-
-// progress gives a transfer its rate from now on; false where nothing changes, which
-// leaves its end, and the rounding of that, as it was.
-func (f *flow) progress(now, rate int64) bool {
-	if rate == f.rate {
-		return false
-	}
-	const perPicosecond = 1 / (rateScale * 1e12)
-	f.left = max(f.left-float64(float64(f.rate)*perPicosecond*float64(now-f.since)), 0)
-	f.since, f.rate = now, rate
-	f.end = forever
-	if rate > 0 {
-		f.end = min(now+duration(f.left, float64(rate)/rateScale), forever)
-	}
-	return true
-}
-
-// schedule gives a transfer its rate and sees to it that an event comes at its end or
-// before; one that comes before is put off when it does.
-func (s *sharing) schedule(e *engine, c int32, rate int64) {
-	f := &s.flows[c]
-	if !f.progress(e.now, rate) || f.queued >= 0 && f.queued <= f.end {
-		return
-	}
-	f.version++
-	f.queued = f.end
-	e.q.push(f.end, newEvent(ending, c, f.version))
-}
-
-// ending handles the event of a shared transfer's end.
-func (s *sharing) ending(e *engine, c int32, version uint32) {
-	f := &s.flows[c]
-	switch {
-	case f.version&versionMask != version:
-	case f.end > e.now:
-		f.queued = f.end
-		e.q.push(f.end, newEvent(ending, c, version))
-	default:
-		e.events += int64(e.conns[c].times)
-		s.remove(c)
-		e.arrived(c)
-	}
+	panic("sim: a flow that does not use the resource")
 }

@@ -73,7 +73,7 @@ func TestKeptRates(t *testing.T) {
 			e.next()
 			if settled++; settled%20 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
 				for f, want := range fromNothing(&e.share) {
-					if got := float64(e.share.flows[f].rate); math.Abs(got-want) > 1e-9*want+1 {
+					if got := float64(e.share.rate(&e.share.flows[f])); math.Abs(got-want) > 1e-9*want+1 {
 						t.Fatalf("%+v: a transfer moves at %.0f, not %.0f", c, got, want)
 					}
 				}
@@ -138,11 +138,11 @@ func TestGivesUpEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := p.eng.shared
+	all := p.eng.share.worked
 	p = uneven(t, "dgx-h100", 4, "line")
 	p.Limited(all / 8)
-	if _, err := p.Time(8 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.shared > all/50 {
-		t.Errorf("%d rates of %d worked out, then %v", p.eng.shared, all, err)
+	if _, err := p.Time(8 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.share.worked > all/50 {
+		t.Errorf("%d rates of %d worked out, then %v", p.eng.share.worked, all, err)
 	}
 	p.Limited(all)
 	if got, err := p.Time(8 * units.MiB); err != nil || got != want {

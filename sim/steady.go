@@ -39,7 +39,6 @@ type snapshot struct {
 	lanes              []laneState
 	flows              []flow
 	res                []shared
-	active             []int32
 	queue              []queued
 }
 
@@ -79,8 +78,7 @@ func (s *steady) look(e *engine) {
 func (x *snapshot) take(e *engine) {
 	x.now, x.sends, x.events = e.now, e.sends, e.events
 	x.conns, x.boxes, x.lanes = append(x.conns[:0], e.conns...), append(x.boxes[:0], e.boxes...), append(x.lanes[:0], e.lanes...)
-	x.flows, x.res, x.active = append(x.flows[:0], e.share.flows...), append(x.res[:0], e.share.res...),
-		append(x.active[:0], e.share.active...)
+	x.flows, x.res = append(x.flows[:0], e.share.flows...), append(x.res[:0], e.share.res...)
 	x.queue = e.awaited(x.queue[:0])
 }
 
@@ -153,20 +151,25 @@ func (x *snapshot) sameTransfers(e *engine) bool {
 	later := e.now - x.now
 	for r := range e.share.res {
 		a, b := &x.res[r], &e.share.res[r]
-		on := e.share.on(int32(r))
-		if a.n != b.n || !slices.Equal(x.active[a.first:a.first+a.n], on) || !shifted(a.at, b.at, later) {
+		if a.n != b.n || a.level != b.level || !shifted(a.at, b.at, later) {
 			return false
 		}
-		for _, c := range on {
+		for _, c := range e.share.on(int32(r)) {
 			f, g := &x.flows[c], &e.share.flows[c]
-			if f.rate != g.rate || f.limit != g.limit || f.left != g.left || g.since-f.since != later ||
-				!shifted(f.queued, g.queued, later) ||
-				f.end != g.end && !shifted(f.end, g.end, later) {
+			if f.home != g.home || f.limit != g.limit || g.home == limited && (f.rate != g.rate || f.left != g.left || g.since-f.since != later) {
+				return false
+			}
+			if g.home >= 0 && e.share.uses[g.home].res == int32(r) && a.leaves(f, x.now) != b.leaves(g, e.now) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// leaves is what a transfer of a group has left.
+func (x *shared) leaves(f *flow, now int64) amount {
+	return f.left.less(x.clock.more(product(x.level, uint64(now-x.since))))
 }
 
 // shifted reports whether a time, −1 for none, is another by so much.
@@ -257,18 +260,13 @@ func (e *engine) skip(n int64) {
 // later puts all that is awaited off.
 func (s *sharing) later(by int64) {
 	for i := range s.flows {
-		f := &s.flows[i]
-		f.since += by
-		if f.queued >= 0 {
-			f.queued += by
-		}
-		if f.end < forever {
-			f.end += by
-		}
+		s.flows[i].since += by
 	}
 	for i := range s.res {
-		if s.res[i].at >= 0 {
-			s.res[i].at += by
+		x := &s.res[i]
+		x.since += by
+		if x.at >= 0 {
+			x.at += by
 		}
 	}
 }

@@ -26,15 +26,15 @@ const (
 // tooLong reports whether a run exceeds its limit, now or by far in the end.
 func (e *engine) tooLong() bool {
 	switch {
-	case e.limit == 0 || e.shared < e.nextLook:
+	case e.limit == 0 || e.share.worked < e.nextLook:
 		return false
-	case e.shared > e.limit:
+	case e.share.worked > e.limit:
 		return true
 	case e.steady.on: // it may skip most of what there is
 		return false
 	}
 	e.nextLook += e.limit / looksAtPace
-	return float64(e.shared)*float64(e.messages()) > slowStart*float64(e.limit)*float64(e.brought)
+	return float64(e.share.worked)*float64(e.messages()) > slowStart*float64(e.limit)*float64(e.brought)
 }
 
 // messages is how many there are to be brought, those that one stands for not counted.
