@@ -159,7 +159,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 		e.processors = make([]processor, e.topo.NumRanks())
 	}
 	e.q.reset()
-	e.share.reset()
+	e.share.reset(e.Plan)
 	if o.Trace {
 		e.trace = newTracer(e)
 	}

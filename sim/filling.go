@@ -9,16 +9,6 @@ package sim
 // which is open from its old level on; both changes show on the other resources of these transfers,
 // which are looked at in turn, never at lower levels.
 
-// candidate is a resource that is to be looked at when a level is reached.
-type candidate struct {
-	level int64
-	res   int32
-}
-
-func (a candidate) before(b candidate) bool {
-	return a.level < b.level || a.level == b.level && a.res < b.res
-}
-
 // fills is the level at which a resource is full, where its group and the open transfers grow
 // and the others go as they do; 0 where these alone are too much for it by now.
 func (x *shared) fills() int64 {
@@ -51,11 +41,11 @@ func (x *shared) next() int64 {
 // caps reports whether a level brings open transfers to their limits.
 func (x *shared) caps(level int64) bool { return x.open > 0 && x.cap <= tie(level) }
 
-// look sees to it that a resource is looked at when a level is reached.
+// look sees to it that a resource is looked at when a level is reached, those of equal levels in order.
 func (s *sharing) look(r int32, level int64) {
 	x := &s.res[r]
 	if x.key = level; level < unlimited {
-		s.levels.Push(candidate{level, r})
+		s.levels.push(moment{level, uint32(r), r})
 	}
 }
 
@@ -69,7 +59,7 @@ func (s *sharing) settle(e *engine) {
 		x.turn(e.now)
 		s.look(r, x.next())
 	}
-	for s.levels.Len() > 0 {
+	for len(s.levels) > 0 {
 		level, again := s.gather(e)
 		switch {
 		case again:
@@ -103,37 +93,37 @@ func (s *sharing) lookAgain(list []int32) {
 // gather finds all that happens next at one level, ties included; again where groups have been let go.
 func (s *sharing) gather(e *engine) (level int64, again bool) {
 	level, s.full, s.capped = unlimited, s.full[:0], s.capped[:0]
-	for s.levels.Len() > 0 {
-		c := s.levels.Least()
-		if level < unlimited && c.level > tie(level) {
+	for len(s.levels) > 0 {
+		c := s.levels[0]
+		if level < unlimited && c.at > tie(level) {
 			break
 		}
-		s.levels.Pop()
-		x := &s.res[c.res]
-		if x.key != c.level {
+		s.levels.pop()
+		x := &s.res[c.bucket]
+		if x.key != c.at {
 			continue // it has been looked at, or is to be at a lower level
 		}
-		at := max(x.next(), c.level)
-		if at > tie(min(level, c.level)) {
-			s.look(c.res, at) // at a higher level than it seemed
+		at := max(x.next(), c.at)
+		if at > tie(min(level, c.at)) {
+			s.look(c.bucket, at) // at a higher level than it seemed
 			continue
 		}
 		x.key = unlimited
 		if !x.caps(at) && !x.released && x.fills() < x.level { // the level sinks
-			if higher := s.sinks(c.res); higher > tie(min(level, at)) {
-				s.look(c.res, higher)
+			if higher := s.sinks(c.bucket); higher > tie(min(level, at)) {
+				s.look(c.bucket, higher)
 				continue
 			}
 		}
 		level = min(level, at)
 		switch {
 		case x.caps(level):
-			s.capped = append(s.capped, c.res)
+			s.capped = append(s.capped, c.bucket)
 		case x.own > 0 && !x.released && x.fills() > tie(x.level):
-			s.release(e, c.res)
+			s.release(e, c.bucket)
 			again = true
 		default:
-			s.full = append(s.full, c.res)
+			s.full = append(s.full, c.bucket)
 		}
 	}
 	return level, again
@@ -171,11 +161,10 @@ func (s *sharing) release(e *engine, r int32) {
 		return
 	}
 	x.turn(e.now)
+	x.cap = min(x.cap, x.least)
 	s.worked += int64(x.own)
 	for _, c := range s.active[x.first : x.first+x.own] {
-		f := &s.flows[c]
-		x.cap = min(x.cap, f.limit)
-		for _, u := range s.of(f) {
+		for _, u := range s.of(&s.flows[c]) {
 			y := &s.res[u.res]
 			y.left = y.left.more(product(x.level, u.load))
 			y.weight, y.open = y.weight+u.load, y.open+1
@@ -270,7 +259,7 @@ func (s *sharing) sink(e *engine, r int32, level int64) {
 func (s *sharing) slows(u *use, from, to int64) {
 	x := &s.res[u.res]
 	x.left = x.left.more(product(from-to, u.load))
-	if x.key == unlimited && x.own > 0 {
+	if x.key == unlimited && x.own > 0 && x.reaches(tie(x.level)+1) {
 		s.look(u.res, x.level)
 	}
 }
@@ -280,10 +269,9 @@ func (s *sharing) take(e *engine, c int32, f *flow, from, to int64) {
 	s.worked++
 	switch {
 	case f.home >= 0:
-		r := s.uses[f.home].res
-		s.res[r].turn(e.now)
+		s.res[f.group].turn(e.now)
+		s.touch(f.group)
 		s.leave(c, f)
-		s.touch(r)
 	case f.home == limited:
 		f.left = f.left.above(product(f.rate, uint64(e.now-f.since)))
 		f.version++

@@ -18,7 +18,7 @@ func (s *sharing) join(c int32, f *flow, r int32) {
 	x, u := &s.res[r], s.useOf(f, r)
 	f.left = f.left.more(x.clock)
 	s.place(r, u.slot, s.active[x.first+x.own])
-	f.home = f.first
+	f.home, f.group = f.first, r
 	for &s.uses[f.home] != u {
 		f.home++
 	}

@@ -34,14 +34,14 @@ func (e event) version() uint32 { return uint32(e>>kindBits) & versionMask }
 // fallen out of the cache gets no more events; a later bucket of the same moment comes
 // behind it, so the order of creation holds.
 type queue struct {
-	heap    []moment
+	heap    moments
 	buckets [][]event
 	free    []int32
 	seq     uint32
 	cache   [cacheSize]cached
 }
 
-// moment is a bucket in the heap.
+// moment is a bucket in the heap, or what happens at a level (see filling.go).
 type moment struct {
 	at     int64 // picoseconds
 	seq    uint32
@@ -91,7 +91,7 @@ func (q *queue) bucket(at int64) int32 {
 		q.buckets = append(q.buckets, nil)
 	}
 	q.seq++
-	q.up(moment{at, q.seq, b})
+	q.heap.push(moment{at, q.seq, b})
 	return b
 }
 
@@ -103,52 +103,55 @@ func (q *queue) done() {
 	}
 	q.buckets[m.bucket] = q.buckets[m.bucket][:0]
 	q.free = append(q.free, m.bucket)
-	q.down()
+	q.heap.pop()
 }
 
 func (a moment) before(b moment) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
 
-// up enters a moment into the heap.
-func (q *queue) up(m moment) {
-	q.heap = append(q.heap, m)
-	h := q.heap
-	i := len(h) - 1
+// moments is a four-ary heap of what is to be done, earliest first.
+type moments []moment
+
+func (h *moments) push(m moment) {
+	*h = append(*h, m)
+	list := *h
+	i := len(list) - 1
 	for i > 0 {
 		parent := (i - 1) / 4
-		if !m.before(h[parent]) {
+		if !m.before(list[parent]) {
 			break
 		}
-		h[i] = h[parent]
+		list[i] = list[parent]
 		i = parent
 	}
-	h[i] = m
+	list[i] = m
 }
 
-// down takes the first moment out of the heap.
-func (q *queue) down() {
-	last := q.heap[len(q.heap)-1]
-	q.heap = q.heap[:len(q.heap)-1]
-	h := q.heap
-	if len(h) == 0 {
+// pop takes the first one out.
+func (h *moments) pop() {
+	list := *h
+	last := list[len(list)-1]
+	list = list[:len(list)-1]
+	*h = list
+	if len(list) == 0 {
 		return
 	}
 	i := 0
 	for {
 		first := 4*i + 1
-		if first >= len(h) {
+		if first >= len(list) {
 			break
 		}
 		least := first
-		for c := first + 1; c < min(first+4, len(h)); c++ {
-			if h[c].before(h[least]) {
+		for c := first + 1; c < min(first+4, len(list)); c++ {
+			if list[c].before(list[least]) {
 				least = c
 			}
 		}
-		if !h[least].before(last) {
+		if !list[least].before(last) {
 			break
 		}
-		h[i] = h[least]
+		list[i] = list[least]
 		i = least
 	}
-	h[i] = last
+	list[i] = last
 }

@@ -1,7 +1,5 @@
 package sim
 
-import "railyard/internal/heap"
-
 // sharing keeps the transfers under way that share resources, and their max-min fair
 // rates. A transfer belongs to the group of the resource that lets it go no faster, or goes
 // as fast as a limit of its own allows. All of a group go at its level, and have one clock: a
@@ -15,7 +13,7 @@ type sharing struct {
 	dirty  []int32  // resources with changes since settle
 	worked int64    // transfers whose rates were worked out, each time they were
 	// working memory of settle
-	levels *heap.Heap[candidate]
+	levels moments // resources by the level at which something may change on them
 	full   []int32 // resources that are full at a level
 	capped []int32 // resources with transfers whose limit a level reaches
 	ended  []int32
@@ -25,24 +23,24 @@ type sharing struct {
 // which the first own are its group. Between calls of settle none is open but what has only
 // just begun.
 type shared struct {
-	capacity amount
-	left     amount // of it, not given away
-	clock    amount // what a transfer of the group would have moved, at time since
-	since    int64
+	left     amount // of the capacity, not given away
 	level    int64  // rate of the group, unlimited where there is none
-	cap      int64  // no open transfer that is looked after here has a lower limit
-	least    int64  // no transfer of the group has a lower limit
 	load     uint64 // of the group
 	weight   uint64 // of open transfers: those that have no rate yet
-	open     int32  // how many those are
-	first, n int32
-	own      int32
-	wide     int32 // how many of the group load other resources, too
-	released bool  // the group is open
-	marked   bool  // in dirty
-	version  uint32
-	at       int64 // time of the event awaited, when the first of the group ends or before; −1 where there is none
-	key      int64 // level at which it is to be looked at (see candidate), unlimited where it is not
+	key      int64  // level at which it is to be looked at (see look), unlimited where it is not
+	open     int32  // how many transfers are
+	own, n   int32
+	released bool // the group is open
+	marked   bool // in dirty
+
+	clock   amount // what a transfer of the group would have moved, at time since
+	since   int64
+	cap     int64 // no open transfer that is looked after here has a lower limit
+	least   int64 // no transfer of the group has a lower limit
+	at      int64 // time of the event awaited, when the first of the group ends or before; −1 where there is none
+	version uint32
+	first   int32
+	wide    int32 // how many of the group load other resources, too
 }
 
 // flow is a transfer under way. What it has left counts down by itself, from time since on,
@@ -50,6 +48,7 @@ type shared struct {
 type flow struct {
 	first, n int32 // its uses
 	home     int32 // the use by which it belongs to a group, or:
+	group    int32 // the resource of that use
 	version  uint32
 	rate     int64 // limited
 	limit    int64
@@ -84,7 +83,7 @@ func (s *sharing) rate(f *flow) int64 {
 	case limited:
 		return f.rate
 	}
-	if x := &s.res[s.uses[f.home].res]; !x.released {
+	if x := &s.res[f.group]; !x.released {
 		return x.level
 	}
 	return unlimited
@@ -111,23 +110,22 @@ func (s *sharing) init(p *Plan) {
 	first := int32(0)
 	for i := range s.res {
 		x := &s.res[i]
-		x.capacity, x.first = product(fixedRate(p.res[i].capacity), weightScale), first
+		x.first = first
 		first += x.n
 	}
-	s.levels = heap.New(candidate.before)
 }
 
-func (s *sharing) reset() {
+func (s *sharing) reset(p *Plan) {
 	for i := range s.flows {
 		s.flows[i].home = nowhere
 	}
 	for i := range s.res {
 		x := &s.res[i]
-		*x = shared{capacity: x.capacity, left: x.capacity, level: unlimited, cap: unlimited, least: unlimited, first: x.first, at: -1,
-			key: unlimited}
+		*x = shared{left: product(fixedRate(p.res[i].capacity), weightScale), level: unlimited, cap: unlimited, least: unlimited,
+			first: x.first, at: -1, key: unlimited}
 	}
 	s.dirty, s.worked = s.dirty[:0], 0
-	s.levels.Clear()
+	s.levels = s.levels[:0]
 }
 
 // add lets the current message of a connection begin to move.
@@ -187,7 +185,7 @@ func (s *sharing) place(r, slot, c int32) {
 
 // useOf is the use that a flow makes of a resource.
 func (s *sharing) useOf(f *flow, r int32) *use {
-	if f.home >= 0 && s.uses[f.home].res == r {
+	if f.home >= 0 && f.group == r {
 		return &s.uses[f.home]
 	}
 	uses := s.of(f)

@@ -72,7 +72,7 @@ func TestKeptRates(t *testing.T) {
 		for len(e.q.heap) > 0 {
 			e.next()
 			if settled++; settled%20 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
-				for f, want := range fromNothing(&e.share) {
+				for f, want := range fromNothing(e) {
 					if got := float64(e.share.rate(&e.share.flows[f])); math.Abs(got-want) > 1e-9*want+1 {
 						t.Fatalf("%+v: a transfer moves at %.0f, not %.0f", c, got, want)
 					}
@@ -86,10 +86,11 @@ func TestKeptRates(t *testing.T) {
 }
 
 // fromNothing are the max-min fair rates of all transfers under way.
-func fromNothing(s *sharing) map[int32]float64 {
+func fromNothing(e *engine) map[int32]float64 {
+	s := &e.share
 	left, rates, open := make([]float64, len(s.res)), map[int32]float64{}, map[int32]bool{}
 	for r := range s.res {
-		c := s.res[r].capacity
+		c := product(fixedRate(e.Plan.res[r].capacity), weightScale)
 		left[r] = float64(c.hi)*math.Exp2(64) + float64(c.lo)
 		for _, f := range s.on(int32(r)) {
 			open[f] = true

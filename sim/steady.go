@@ -159,7 +159,7 @@ func (x *snapshot) sameTransfers(e *engine) bool {
 			if f.home != g.home || f.limit != g.limit || g.home == limited && (f.rate != g.rate || f.left != g.left || g.since-f.since != later) {
 				return false
 			}
-			if g.home >= 0 && e.share.uses[g.home].res == int32(r) && a.leaves(f, x.now) != b.leaves(g, e.now) {
+			if g.home >= 0 && g.group == int32(r) && a.leaves(f, x.now) != b.leaves(g, e.now) {
 				return false
 			}
 		}

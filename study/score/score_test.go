@@ -149,7 +149,7 @@ func TestGivenUp(t *testing.T) {
 		return x
 	}
 	one, four, other := build("balanced_rails", 1), build("balanced_rails", 4), build("hierarchical_all_to_all", 4)
-	if s.Limit = 12_000; s.givenUp(four) {
+	if s.Limit = 7_000; s.givenUp(four) {
 		t.Error("four slices are given up before anything was tried")
 	}
 	if _, err := s.Time(one, units.GiB); !errors.Is(err, planner.ErrTooLarge) || len(s.tooLong) == 0 {
