@@ -156,10 +156,10 @@ func (x *snapshot) sameTransfers(e *engine) bool {
 		}
 		for _, c := range e.share.on(int32(r)) {
 			f, g := &x.flows[c], &e.share.flows[c]
-			if f.home != g.home || f.limit != g.limit || g.home == limited && (f.rate != g.rate || f.left != g.left || g.since-f.since != later) {
+			if f.home != g.home || f.limit != g.limit || g.home >= 0 && g.group == int32(r) && a.leaves(f, x.now) != b.leaves(g, e.now) {
 				return false
 			}
-			if g.home >= 0 && g.group == int32(r) && a.leaves(f, x.now) != b.leaves(g, e.now) {
+			if g.home == limited && (f.rate != g.rate || f.left != g.left || g.since-f.since != later) {
 				return false
 			}
 		}
