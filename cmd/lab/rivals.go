@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"railyard/model/collective"
+	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/study/tuning"
 )
@@ -16,16 +17,16 @@ func readGoals(name string, cases []*compared) error {
 		return err
 	}
 	defer file.Close()
-	_, rows, err := tuning.NamedColumns(file, name, "gpus", "size_bytes", "goal_us")
+	rows, err := measurement.Records(file, name, "gpus", "size_bytes", "goal_us")
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
 		for _, c := range cases {
-			if c.key.Kind == collective.AllReduce && c.key.DType == "float32" && fmt.Sprint(c.key.GPUs) == r["gpus"] &&
-				fmt.Sprint(int64(c.key.Size)) == r["size_bytes"] {
-				if _, err := fmt.Sscan(r["goal_us"], &c.goal); err != nil {
-					return fmt.Errorf("%s: goal %q: %w", name, r["goal_us"], err)
+			if c.key.Kind == collective.AllReduce && c.key.DType == "float32" && fmt.Sprint(c.key.GPUs) == r.Cell("gpus") &&
+				fmt.Sprint(int64(c.key.Size)) == r.Cell("size_bytes") {
+				if _, err := fmt.Sscan(r.Cell("goal_us"), &c.goal); err != nil {
+					return fmt.Errorf("%s: goal %q: %w", name, r.Cell("goal_us"), err)
 				}
 			}
 		}
@@ -50,7 +51,7 @@ func readPeers(name string, cases []*compared, left peersLeft) error {
 		return err
 	}
 	defer file.Close()
-	lines, rows, err := tuning.NamedColumns(file, name, "collective", "gpus", "dtype", "size_bytes", "algo", "proto", "time_us", "wrong")
+	rows, err := measurement.Records(file, name, "collective", "gpus", "dtype", "size_bytes", "algo", "proto", "time_us", "wrong")
 	if err != nil {
 		return err
 	}
@@ -58,37 +59,37 @@ func readPeers(name string, cases []*compared, left peersLeft) error {
 	for _, c := range cases {
 		at[c.key] = c
 	}
-	for i, r := range rows {
+	for _, r := range rows {
 		if why := notTimed(r); why != "" {
 			left[why]++
 			continue
 		}
-		k := tuning.Key{DType: r["dtype"]}
+		k := tuning.Key{DType: r.Cell("dtype")}
 		var us float64
-		if k.Kind, err = collective.Parse(r["collective"]); err == nil {
+		if k.Kind, err = collective.Parse(r.Cell("collective")); err == nil {
 			var bytes int64
-			_, err = fmt.Sscan(r["gpus"]+" "+r["size_bytes"]+" "+r["time_us"], &k.GPUs, &bytes, &us)
+			_, err = fmt.Sscan(r.Cell("gpus")+" "+r.Cell("size_bytes")+" "+r.Cell("time_us"), &k.GPUs, &bytes, &us)
 			k.Size = tuning.RoundedUp(units.Bytes(bytes))
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %w", name, lines[i], err)
+			return fmt.Errorf("%s:%d: %w", name, r.Line, err)
 		}
 		if c := at[k]; c != nil && (c.peer.us == 0 || us < c.peer.us) {
-			c.peer = peerTime{us, r["proto"] + " " + r["algo"], r["run"]}
+			c.peer = peerTime{us, r.Cell("proto") + " " + r.Cell("algo"), r.Cell("run")}
 		}
 	}
 	return nil
 }
 
 // notTimed says why a row has no time that counts, "" where it has one.
-func notTimed(r map[string]string) string {
-	what := fmt.Sprintf("%s %s on %s GPUs: ", r["proto"], r["collective"], r["gpus"])
+func notTimed(r measurement.Record) string {
+	what := fmt.Sprintf("%s %s on %s GPUs: ", r.Cell("proto"), r.Cell("collective"), r.Cell("gpus"))
 	switch {
-	case r["error"] != "":
-		return what + r["error"]
-	case r["wrong"] != "0":
+	case r.Cell("error") != "":
+		return what + r.Cell("error")
+	case r.Cell("wrong") != "0":
 		return what + "wrong elements"
-	case r["time_us"] == "":
+	case r.Cell("time_us") == "":
 		return what + "not timed"
 	}
 	return ""

@@ -235,12 +235,8 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 		return err
 	}
 	s.slowdown = func(t topoFlags) (float64, error) {
-		q, err := s.flags.training.onWhatIsLeft(t, p)
-		if q == nil {
-			return 0, err
-		}
-		kept, err := step.Run(q, w, l, step.Options{})
-		if err != nil {
+		kept, err := s.flags.training.onWhatIsLeft(t, r.Before)
+		if kept == nil {
 			return 0, err
 		}
 		return max(whatif.Slowdown(r.Before, kept), 1), nil
@@ -251,18 +247,18 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 	return nil
 }
 
-// onWhatIsLeft is the predictor of a machine some parts of which have failed; nil where the job stops: GPUs are lost or no longer
-// reach one another.
-func (f trainingFlags) onWhatIsLeft(t topoFlags, whole *step.Predictor) (*step.Predictor, error) {
+// onWhatIsLeft is a step with its layout kept on a machine some parts of which have failed; nil where the job stops: GPUs are lost or
+// no longer reach one another.
+func (f trainingFlags) onWhatIsLeft(t topoFlags, whole *step.Result) (*step.Result, error) {
 	f.topo = t
-	p, _, err := f.load()
+	p, w, err := f.load()
 	if err != nil {
 		return nil, unlessUnreachable(err)
 	}
-	if p.Machine().Topology.NumRanks() < whole.Machine().Topology.NumRanks() {
+	if p.Machine().Topology.NumRanks() < whole.Layout.Ranks() {
 		return nil, nil
 	}
-	return p, nil
+	return step.Run(p, w, whole.Layout, step.Options{})
 }
 
 // unlessUnreachable is what else is wrong than that failures part the machine, or leave no GPU.

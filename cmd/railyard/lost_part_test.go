@@ -1,6 +1,7 @@
 package main
 
 import (
+	"railyard/capacity/step"
 	"strings"
 	"testing"
 )
@@ -8,7 +9,15 @@ import (
 // A lost part stops the job where GPUs are lost or parted; whatever else is wrong is an error.
 func TestOnlyLostGPUsStopTheJob(t *testing.T) {
 	f := trainingFlags{topo: topoFlags{name: "dgx-h100", nodes: 2}, workload: "gpt-2-1.5b", runtime: "nccl"}
-	whole, _, err := f.load()
+	p, w, err := f.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := step.ParseLayout("dp16 zero1 mb1 gb16 full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := step.Run(p, w, l, step.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +41,9 @@ func TestOnlyLostGPUsStopTheJob(t *testing.T) {
 		left := f.topo
 		left.fail = c.fail
 		f.profile.name = c.profile
-		p, err := f.onWhatIsLeft(left, whole)
-		if (p != nil) != c.runs || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
-			t.Errorf("%s: runs %v, %v", name, p != nil, err)
+		kept, err := f.onWhatIsLeft(left, whole)
+		if (kept != nil) != c.runs || c.runs && kept.Time < whole.Time || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s: runs %v, %v", name, kept != nil, err)
 		}
 		if _, err := left.load(); c.profile == "" && (err != nil && unlessUnreachable(err) != nil) != (c.wrong != "") {
 			t.Errorf("%s: %v", name, err)

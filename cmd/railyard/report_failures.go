@@ -31,17 +31,13 @@ func (f *reportFlags) failures(p *step.Predictor, r *step.Result) (s page.Sectio
 		}
 		left := f.training.topo
 		left.fail = append(slices.Clip(left.fail), lost)
-		q, err := f.training.onWhatIsLeft(left, p)
+		kept, err := f.training.onWhatIsLeft(left, r)
 		if err != nil {
 			return s, err
 		}
-		if q == nil {
+		if kept == nil {
 			costs = append(costs, report.DegradedRow{Lost: lost, Limit: "ranks are lost: the job stops"})
 			continue
-		}
-		kept, err := step.Run(q, r.Workload, r.Layout, step.Options{})
-		if err != nil {
-			return s, err
 		}
 		costs = append(costs, report.DegradedRow{Lost: lost, StepMS: ms(kept.Time), Slowdown: whatif.Slowdown(r, kept),
 			Limit: kept.LimitingLink("")})

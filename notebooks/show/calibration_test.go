@@ -65,8 +65,8 @@ func TestCalibrationShows(t *testing.T) {
 func TestBadCases(t *testing.T) {
 	for text, want := range map[string]string{
 		"kernel,gpus,bytes,blocks,threads,us,wrong\ntwoshot,4,x,1,1,2.5,0\n": "c.csv:2",
-		"kernel,gpus\ntwoshot,4\n": "c.csv:2",
-		"a,b\n1\n":                 "c.csv",
+		"kernel,gpus\ntwoshot,4\n": "c.csv:1: the first line must name the columns, at least kernel, gpus, bytes, us",
+		"a,b\n1\n":                 "c.csv:1",
 	} {
 		file := filepath.Join(t.TempDir(), "c.csv")
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {

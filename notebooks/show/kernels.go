@@ -1,13 +1,13 @@
 package show
 
 import (
-	"encoding/csv"
 	"fmt"
 	"os"
 	"strconv"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
+	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -42,32 +42,29 @@ func readCases(file string, gpus int) ([]Case, error) {
 		return nil, err
 	}
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
+	rows, err := measurement.Records(f, file, "kernel", "gpus", "bytes", "us")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, err
 	}
 	var out []Case
 	at := map[Case]int{}
-	for i, r := range rows[min(1, len(rows)):] { // kernel,gpus,bytes,blocks,threads,us,wrong
-		if len(r) < 6 {
-			return nil, fmt.Errorf("%s:%d: %d columns, want at least 6", file, i+2, len(r))
-		}
-		n, err1 := strconv.Atoi(r[1])
-		size, err2 := strconv.ParseInt(r[2], 10, 64)
-		us, err3 := strconv.ParseFloat(r[5], 64)
+	for _, r := range rows {
+		n, err1 := strconv.Atoi(r.Cell("gpus"))
+		size, err2 := strconv.ParseInt(r.Cell("bytes"), 10, 64)
+		us, err3 := strconv.ParseFloat(r.Cell("us"), 64)
 		if err1 != nil || err2 != nil || err3 != nil {
-			return nil, fmt.Errorf("%s:%d: %v: want numbers of GPUs, bytes and us", file, i+2, r)
+			return nil, fmt.Errorf("%s:%d: gpus, bytes and us must be numbers", file, r.Line)
 		}
-		if _, ours := kernels[r[0]]; !ours || n != gpus {
+		if _, ours := kernels[r.Cell("kernel")]; !ours || n != gpus {
 			continue
 		}
-		key, time := Case{Kernel: r[0], Size: units.Bytes(size)}, units.FromMicroseconds(us)
+		key, time := Case{Kernel: r.Cell("kernel"), Size: units.Bytes(size)}, units.FromMicroseconds(us)
 		if k, known := at[key]; known {
 			out[k].Measured = min(out[k].Measured, time)
 			continue
 		}
 		at[key] = len(out)
-		out = append(out, Case{Kernel: r[0], Size: key.Size, Measured: time})
+		out = append(out, Case{Kernel: r.Cell("kernel"), Size: key.Size, Measured: time})
 	}
 	return out, nil
 }

@@ -53,11 +53,10 @@ func (b *Bars) fill(p *plot.Plot, keys *legend) error {
 		return fmt.Errorf("chart %q has no bars", b.Title)
 	}
 	addGrid(p)
-	var names plot.ConstantTicks
-	most := 0.0
+	names, most := make([]string, len(b.Bars)), 0.0
 	for i, bar := range b.Bars {
 		y := float64(len(b.Bars) - 1 - i)
-		names = append(names, plot.Tick{Value: y, Label: bar.Name})
+		names[i] = bar.Name
 		at := bar.Start
 		for _, part := range bar.Parts {
 			if !finite(part.Value) || part.Value < 0 {
@@ -73,7 +72,7 @@ func (b *Bars) fill(p *plot.Plot, keys *legend) error {
 		}
 		most = max(most, at)
 	}
-	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = names, -0.7, float64(len(b.Bars))-0.3
+	nameRows(p, names)
 	p.X.Min, p.X.Max = 0, most*1.02
 	return nil
 }
@@ -89,6 +88,11 @@ func Waterfall(f Frame, parts []Part, total string) *Bars {
 	}
 	b.Bars = append(b.Bars, Bar{Name: total, Parts: []Part{{Value: sum, Colour: grey}}})
 	return b
+}
+
+// nameRows makes the vertical axis one of names, the first on top.
+func nameRows(p *plot.Plot, names []string) {
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = ticks(names, len(names), true), -0.7, float64(len(names))-0.3
 }
 
 func rectangle(x0, y0, x1, y1 float64, c color.RGBA) (*plotter.Polygon, error) {

@@ -60,10 +60,8 @@ func (t *Timeline) fill(p *plot.Plot, keys *legend) error {
 	}
 	lanes := t.lanes()
 	row := map[string]float64{}
-	var names plot.ConstantTicks
 	for i, name := range lanes {
 		row[name] = float64(len(lanes) - 1 - i)
-		names = append(names, plot.Tick{Value: row[name], Label: name})
 	}
 	for _, s := range t.Spans {
 		if !finite(s.From) || !finite(s.To) || s.To < s.From || t.Sizes && s.From <= 0 {
@@ -76,6 +74,6 @@ func (t *Timeline) fill(p *plot.Plot, keys *legend) error {
 		p.Add(box)
 		keys.add(s.Kind, box)
 	}
-	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = names, -0.7, float64(len(lanes))-0.3
+	nameRows(p, lanes)
 	return nil
 }

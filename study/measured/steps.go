@@ -2,13 +2,12 @@ package measured
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strconv"
 	"strings"
 
+	"railyard/model/measurement"
 	"railyard/model/topology"
 )
 
@@ -35,18 +34,13 @@ func PublishedSteps(files fs.FS, name string) ([]PublishedStep, error) {
 		return nil, err
 	}
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
+	rows, err := measurement.Records(f, name, "id", "nodes", "step_s")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	var out []PublishedStep
-	for i, r := range rows[1:] {
-		cell := func(column string) string {
-			if at := slices.Index(rows[0], column); at >= 0 {
-				return r[at]
-			}
-			return ""
-		}
+	for _, r := range rows {
+		cell := r.Cell
 		s := PublishedStep{ID: cell("id"), Source: cell("source"), Topology: cell("topology"), GPU: cell("gpu"),
 			Workload: cell("workload"), Layout: cell("layout"), Note: cell("note"),
 			Set: strings.FieldsFunc(cell("set"), func(c rune) bool { return c == ';' })}
@@ -54,7 +48,7 @@ func PublishedSteps(files fs.FS, name string) ([]PublishedStep, error) {
 		gpus, err2 := strconv.Atoi(cmp.Or(cell("gpus_per_node"), strings.TrimPrefix(cell("options"), "--gpus "), "0"))
 		t, err3 := strconv.ParseFloat(cell("step_s"), 64)
 		if err1 != nil || err2 != nil || err3 != nil || !(t > 0) {
-			return nil, fmt.Errorf("%s:%d: nodes, gpus_per_node and step_s must be positive numbers", name, i+2)
+			return nil, fmt.Errorf("%s:%d: nodes, gpus_per_node and step_s must be positive numbers", name, r.Line)
 		}
 		s.Options, s.Seconds = topology.Options{Nodes: nodes, GPUs: gpus}, t
 		out = append(out, s)

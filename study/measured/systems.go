@@ -1,12 +1,10 @@
 package measured
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -56,25 +54,15 @@ func ReadSystems(file string) (*Systems, error) {
 }
 
 func readSystems(r io.Reader, file, dir string) (*Systems, error) {
-	in := csv.NewReader(r)
-	in.Comment = '#'
-	lines, err := in.ReadAll()
+	lines, err := measurement.Records(r, file, "series", "topology")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if len(lines) == 0 || !slices.Contains(lines[0], "series") || !slices.Contains(lines[0], "topology") {
-		return nil, fmt.Errorf("%s:1: the first line must name the columns, at least series and topology", file)
+		return nil, err
 	}
 	s := &Systems{file: file, dir: dir}
-	for i, l := range lines[1:] {
-		one, err := parseSystem(func(column string) string {
-			if at := slices.Index(lines[0], column); at >= 0 {
-				return strings.TrimSpace(l[at])
-			}
-			return ""
-		})
+	for _, l := range lines {
+		one, err := parseSystem(l.Cell)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, i+2, err)
+			return nil, fmt.Errorf("%s:%d: %w", file, l.Line, err)
 		}
 		s.list = append(s.list, one)
 	}

@@ -2,15 +2,14 @@ package tuning
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
 
 	"railyard/model/block"
 	"railyard/model/collective"
+	"railyard/model/measurement"
 	"railyard/model/units"
 )
 
@@ -49,18 +48,18 @@ func ReadRows(name string) (out []Row, err error) {
 		return nil, err
 	}
 	defer file.Close()
-	lines, rows, err := NamedColumns(file, name, "collective", "gpus", "dtype", "size_bytes", "algo", "slices", "mechanism", "blocks",
+	rows, err := measurement.Records(file, name, "collective", "gpus", "dtype", "size_bytes", "algo", "slices", "mechanism", "blocks",
 		"threads", "streams", "time_us", "wrong", "error")
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range rows {
-		if r["error"] != "" {
+	for _, r := range rows {
+		if r.Cell("error") != "" {
 			continue
 		}
-		s := Row{Key: Key{DType: r["dtype"]}, Run: r["run"], Way: Way{Algorithm: r["algo"], Windows: r["mechanism"] == "windows"}}
-		if s.Key.Kind, err = collective.Parse(r["collective"]); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, lines[i], err)
+		s := Row{Key: Key{DType: r.Cell("dtype")}, Run: r.Cell("run"), Way: Way{Algorithm: r.Cell("algo"), Windows: r.Cell("mechanism") == "windows"}}
+		if s.Key.Kind, err = collective.Parse(r.Cell("collective")); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, r.Line, err)
 		}
 		var bytes int
 		for _, n := range []struct {
@@ -68,22 +67,22 @@ func ReadRows(name string) (out []Row, err error) {
 			column string
 		}{{&s.Key.GPUs, "gpus"}, {&bytes, "size_bytes"}, {&s.Way.Slices, "slices"}, {&s.Way.How.Blocks, "blocks"},
 			{&s.Way.How.Threads, "threads"}, {&s.Way.How.Streams, "streams"}, {&s.Wrong, "wrong"}} {
-			if *n.to, err = strconv.Atoi(r[n.column]); err != nil {
-				return nil, fmt.Errorf("%s:%d: %s: %w", name, lines[i], n.column, err)
+			if *n.to, err = strconv.Atoi(r.Cell(n.column)); err != nil {
+				return nil, fmt.Errorf("%s:%d: %s: %w", name, r.Line, n.column, err)
 			}
 		}
-		if s.US, err = strconv.ParseFloat(r["time_us"], 64); err != nil {
-			return nil, fmt.Errorf("%s:%d: time_us: %w", name, lines[i], err)
+		if s.US, err = strconv.ParseFloat(r.Cell("time_us"), 64); err != nil {
+			return nil, fmt.Errorf("%s:%d: time_us: %w", name, r.Line, err)
 		}
-		if text := r["stream_us"]; text != "" {
+		if text := r.Cell("stream_us"); text != "" {
 			if s.StreamUS, err = strconv.ParseFloat(text, 64); err != nil {
-				return nil, fmt.Errorf("%s:%d: stream_us: %w", name, lines[i], err)
+				return nil, fmt.Errorf("%s:%d: stream_us: %w", name, r.Line, err)
 			}
 		}
 		s.Key.Size = RoundedUp(units.Bytes(bytes))
 		if s.Way.Algorithm != NCCL {
-			if s.Way.How.Mechanism, err = block.ParseMechanism(r["mechanism"]); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", name, lines[i], err)
+			if s.Way.How.Mechanism, err = block.ParseMechanism(r.Cell("mechanism")); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", name, r.Line, err)
 			}
 		}
 		out = append(out, s)
@@ -98,34 +97,4 @@ func RoundedUp(n units.Bytes) units.Bytes {
 		p *= 2
 	}
 	return p
-}
-
-// NamedColumns reads a CSV by its header's names, with the lines of the rows.
-func NamedColumns(in io.Reader, name string, columns ...string) (lines []int, rows []map[string]string, err error) {
-	r := csv.NewReader(in)
-	r.Comment = '#'
-	header, err := r.Read()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	for _, c := range columns {
-		if !slices.Contains(header, c) {
-			return nil, nil, fmt.Errorf("%s: no column %s", name, c)
-		}
-	}
-	for {
-		cells, err := r.Read()
-		if err == io.EOF {
-			return lines, rows, nil
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		line, _ := r.FieldPos(0)
-		row := map[string]string{}
-		for i, c := range header {
-			row[c] = cells[i]
-		}
-		lines, rows = append(lines, line), append(rows, row)
-	}
 }
