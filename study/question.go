@@ -94,9 +94,6 @@ func (q *Question) Machine() *cost.Machine { return q.asked.Machine }
 // Costs are those of railyard's plans.
 func (q *Question) Costs() *cost.Profile { return q.costs }
 
-// Sizes are the sizes.
-func (q *Question) Sizes() []units.Bytes { return slices.Clone(q.asked.Sizes) }
-
 // on asks the same about another state of the machine, of a collective that fits it.
 func (q *Question) on(t *topology.Topology, c Collective) (*Question, error) {
 	a := q.asked

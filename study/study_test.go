@@ -1,7 +1,6 @@
 package study_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -88,9 +87,14 @@ func TestImmutable(t *testing.T) {
 	sizes := []units.Bytes{units.KiB, units.MiB}
 	a := ask(t, study.Site{Name: "dgx-a100"}, collective.AllGather, study.Search{}, study.Detail{}, sizes...)
 	sizes[0] = units.GiB
-	a.Question.Sizes()[1] = units.GiB
-	if got := fmt.Sprint(a.Question.Sizes()); got != fmt.Sprint([]units.Bytes{units.KiB, units.MiB}) {
-		t.Error(got)
+	again, err := a.Question.Answer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, size := range []units.Bytes{units.KiB, units.MiB} {
+		if r := again.Rows[i]; r.Size != size || r.Prediction.Time != a.Rows[i].Prediction.Time {
+			t.Errorf("%v in %v, asked again %v in %v", size, a.Rows[i].Prediction.Time, r.Size, r.Prediction.Time)
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"encoding/csv"
 	"io"
 	"os"
 	"strings"
@@ -146,17 +144,8 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 	f.Load = func(gpus int) (*topology.Topology, error) {
 		return topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
 	}
-	out := csv.NewWriter(w)
-	out.Write(tuning.Header)
-	out.Flush()
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	began := time.Now()
-	f.Until, f.Log, f.Run = began.Add(f.budget), cmd.ErrOrStderr(), cmp.Or(f.Run, tuning.Second(began))
-	for _, gpus := range f.gpus {
-		if err := f.On(ctx, gpus, out); err != nil {
-			return err
-		}
-	}
-	return out.Error()
+	f.Log = cmd.ErrOrStderr()
+	return f.Write(ctx, w, f.gpus, f.budget)
 }

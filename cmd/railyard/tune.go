@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,8 +94,6 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 		return err
 	}
 	defer file.Close()
-	out := csv.NewWriter(file)
-	out.Write(tuning.Header)
 	s := &f.sweep
 	s.DTypes, s.Op = []collective.DType{collective.Float32}, collective.Sum
 	s.Iterations, s.Replays, s.Checks, s.Deadline, s.Specialise = 20, 20, 3, 5*time.Second, true
@@ -107,15 +104,12 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 	}
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	began := time.Now()
-	s.Until, s.Log, s.Run = began.Add(f.budget), cmd.ErrOrStderr(), tuning.Second(began)
-	for gpus := 2; gpus <= most; gpus++ {
-		if err := s.On(ctx, gpus, out); err != nil {
-			return err
-		}
+	s.Log = cmd.ErrOrStderr()
+	var gpus []int
+	for n := 2; n <= most; n++ {
+		gpus = append(gpus, n)
 	}
-	out.Flush()
-	return out.Error()
+	return s.Write(ctx, file, gpus, f.budget)
 }
 
 // writeProfile reads the rows back and writes the profile.

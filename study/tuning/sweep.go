@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -77,8 +78,23 @@ type sweepCase struct {
 	v     Way
 }
 
-// On measures all cases on so many GPUs and writes their rows as they come.
-func (f *Sweep) On(ctx context.Context, gpus int, out *csv.Writer) error {
+// Write measures on each of some numbers of GPUs until the budget is used up, and writes the rows as CSV as they come.
+func (f *Sweep) Write(ctx context.Context, w io.Writer, gpus []int, budget time.Duration) error {
+	out := csv.NewWriter(w)
+	out.Write(Header)
+	out.Flush()
+	began := time.Now()
+	f.Until, f.Run = began.Add(budget), cmp.Or(f.Run, Second(began))
+	for _, n := range gpus {
+		if err := f.on(ctx, n, out); err != nil {
+			return err
+		}
+	}
+	return out.Error()
+}
+
+// on measures all cases on so many GPUs.
+func (f *Sweep) on(ctx context.Context, gpus int, out *csv.Writer) error {
 	began := time.Now()
 	node, err := cuda.Open(gpus)
 	if err != nil {
