@@ -216,7 +216,8 @@ func TestTheBestIsChosen(t *testing.T) {
 				if _, err := planner.Build(topo, free.Question.Spec(), a.Name, planner.Options{}); planner.NotApplicable(err) {
 					continue
 				}
-				named := ask(t, study.Site{Name: "dgx-h100"}, kind, study.Search{Algorithm: a.Name, Protocols: []schedule.Protocol{protocol}},
+				named := ask(t, study.Site{Name: "dgx-h100"}, kind, study.Search{Algorithm: a.Name,
+					Protocols: []schedule.Protocol{protocol}},
 					study.Detail{}, sizes...)
 				for i, r := range named.Rows {
 					if best := free.Rows[i].Prediction.Time; r.Prediction.Time < best {

@@ -42,7 +42,8 @@ func TestOnlyLostGPUsStopTheJob(t *testing.T) {
 		left.fail = c.fail
 		f.profile.name = c.profile
 		kept, err := f.onWhatIsLeft(left, whole)
-		if (kept != nil) != c.runs || c.runs && kept.Time < whole.Time || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+		if (kept != nil) != c.runs || c.runs && kept.Time < whole.Time || (err != nil) != (c.wrong != "") || err != nil &&
+			!strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%s: runs %v, %v", name, kept != nil, err)
 		}
 		if _, err := left.load(); c.profile == "" && (err != nil && unlessUnreachable(err) != nil) != (c.wrong != "") {

@@ -57,7 +57,8 @@ func ReadRows(name string) (out []Row, err error) {
 		if r.Cell("error") != "" {
 			continue
 		}
-		s := Row{Key: Key{DType: r.Cell("dtype")}, Run: r.Cell("run"), Way: Way{Algorithm: r.Cell("algo"), Windows: r.Cell("mechanism") == "windows"}}
+		s := Row{Key: Key{DType: r.Cell("dtype")}, Run: r.Cell("run"), Way: Way{Algorithm: r.Cell("algo"),
+			Windows: r.Cell("mechanism") == "windows"}}
 		if s.Key.Kind, err = collective.Parse(r.Cell("collective")); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, r.Line, err)
 		}
