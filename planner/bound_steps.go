@@ -21,7 +21,7 @@ type groups struct {
 // groups sums up the groups of a phase.
 func (b *Bounds) groups(ph *schedule.Phase, ranks int) groups {
 	// which sends only what is not empty
-	if ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || ph.Gen == schedule.GenBends || ph.Op == collective.AllToAllV {
+	if ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || ph.Op == collective.AllToAllV {
 		return groups{}
 	}
 	if g := ph.Groups.Grid; g != nil {

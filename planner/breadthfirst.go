@@ -95,7 +95,7 @@ func breadthFirstDepths(r *request) []int {
 // their roots and up those that lead in to them.
 func (r *request) breadthFirstPhases(out, in *breadthFirst) []schedule.Phase {
 	input, output, scratch := schedule.Input, schedule.Output, schedule.Scratch
-	ops := func(op collective.Kind, programs [][]schedule.Op) schedule.Phase {
+	ops := func(op collective.Kind, programs []schedule.Program) schedule.Phase {
 		return schedule.Phase{Gen: schedule.GenOps, Op: op, Src: input, Acc: scratch, Dst: output, Ops: programs}
 	}
 	parents := out.parent
@@ -120,8 +120,8 @@ func (r *request) breadthFirstPhases(out, in *breadthFirst) []schedule.Phase {
 // spread is the all-gather: in step t, everybody hands on the blocks whose owners are
 // t−1 away, to the children in that owner's tree, and receives those that are t away. What
 // goes the same way in a step is as few messages as it can be.
-func (b *breadthFirst) spread(src schedule.Buffer) [][]schedule.Op {
-	out := make([][]schedule.Op, b.n)
+func (b *breadthFirst) spread(src schedule.Buffer) []schedule.Program {
+	out := make([]schedule.Program, b.n)
 	for v := range b.n {
 		p := &program{}
 		p.copy(chunkAt(src, v), chunkAt(schedule.Output, v))
@@ -162,8 +162,8 @@ func eachSet(byPeer [][]int32, visit func(peer int32, set schedule.ChunkSet)) {
 
 // gatherSums is the reduce-scatter, the all-gather backwards: from the far end, sums
 // flow up the tree of their owner. A message holds sums of one sort.
-func (b *breadthFirst) gatherSums(acc, dst schedule.Buffer) [][]schedule.Op {
-	out := make([][]schedule.Op, b.n)
+func (b *breadthFirst) gatherSums(acc, dst schedule.Buffer) []schedule.Program {
+	out := make([]schedule.Program, b.n)
 	for v := range b.n {
 		p := &program{}
 		for t := b.steps; t >= 1; t-- {

@@ -39,7 +39,7 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 	sends, recvs := r.pathPrograms(messages, units, hops)
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.chunksFor(n) * units}
 	for h := range hops {
-		programs := make([][]schedule.Op, n)
+		programs := make([]schedule.Program, n)
 		for v := range programs {
 			programs[v] = sends[h][v]
 			if h == 0 && carries(r.spec, v, v) && r.spec.Kind != collective.Barrier {
@@ -56,11 +56,11 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 }
 
 // pathPrograms are the sends and receives by hop and rank, in the order of units.
-func (r *request) pathPrograms(messages []pathMessage, units, hops int) (sends, recvs [][][]schedule.Op) {
+func (r *request) pathPrograms(messages []pathMessage, units, hops int) (sends, recvs [][]schedule.Program) {
 	n := r.spec.Ranks
-	sends, recvs = make([][][]schedule.Op, hops), make([][][]schedule.Op, hops)
+	sends, recvs = make([][]schedule.Program, hops), make([][]schedule.Program, hops)
 	for h := range hops {
-		sends[h], recvs[h] = make([][]schedule.Op, n), make([][]schedule.Op, n)
+		sends[h], recvs[h] = make([]schedule.Program, n), make([]schedule.Program, n)
 	}
 	rooms := waitingRooms{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), units: int32(units), used: make([]int32, n*units)}
 	for _, m := range messages {

@@ -13,7 +13,7 @@ import (
 
 // flows is a schedule in which each pair of ranks moves the whole buffer, all at once.
 func flows(ranks int, pairs ...[2]int) *schedule.Schedule {
-	ops := make([][]schedule.Op, ranks)
+	ops := make([]schedule.Program, ranks)
 	all := schedule.ChunkSet{Count: 1, Stride: 1}
 	for _, p := range pairs {
 		ops[p[0]] = append(ops[p[0]], schedule.Op{Kind: schedule.Send, Peer: int32(p[1]), Src: schedule.Loc{Buf: schedule.Input, Set: all}})

@@ -20,7 +20,7 @@ type stencils struct {
 // newStencils is nil for phases whose groups differ.
 func newStencils(ph *schedule.Phase) *stencils {
 	g := ph.Groups.Grid
-	if g == nil || g.Alternate || ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees {
+	if g == nil || ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees {
 		return nil
 	}
 	s := &stencils{size: g.Dims[g.Axis], stride: 1}

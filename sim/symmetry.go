@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/symmetry"
 	"railyard/model/topology"
@@ -66,7 +65,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *nodeSymmetry {
 	return y
 }
 
-// label tells nodes apart that the schedule does: the root's, and kinds of bent rails.
+// label tells nodes apart that the schedule does: the root's, and kinds of nodes.
 func (y *nodeSymmetry) label(s *schedule.Schedule) func(node int) int {
 	keys := make([]string, len(y.first))
 	for n := range keys {
@@ -75,8 +74,8 @@ func (y *nodeSymmetry) label(s *schedule.Schedule) func(node int) int {
 			key = append(key, 0)
 		}
 		for i := range s.Channels {
-			if b := s.Channels[i].Bends; b != nil {
-				key = binary.AppendVarint(key, int64(b.Nodes[n]))
+			if k := s.Channels[i].Kinds; k != nil && n < len(k.Nodes) {
+				key = binary.AppendVarint(key, int64(k.Nodes[n]))
 			}
 		}
 		keys[n] = string(key)
@@ -112,23 +111,13 @@ func (y *nodeSymmetry) oneGroup(ph *schedule.Phase) bool {
 	return g.Parts == nil && g.Whole == (schedule.ChunkSet{}) && slices.Equal(g.Ranks, upTo(len(y.node)))
 }
 
-// alongAxis is what phases along an axis leave of its permutations.
-type alongAxis uint8
-
-const (
-	anyOrder alongAxis = iota // all
-	turning                   // moves by addition
-	flipping                  // moves by exclusive or
-	standing                  // none
-)
-
 // nodeAxes are the axes of the schedule's grid of nodes, narrowed phase by phase.
 type nodeAxes struct {
 	*nodeSymmetry
-	dims  []int32 // outermost first
-	along []alongAxis
-	label func(node int) int
-	bent  bool // nodes differ in what the schedule does
+	dims   []int32 // outermost first
+	along  []schedule.Along
+	label  func(node int) int
+	unlike bool // nodes differ in what the schedule does
 }
 
 func newNodeAxes(y *nodeSymmetry, s *schedule.Schedule) *nodeAxes {
@@ -140,7 +129,7 @@ func newNodeAxes(y *nodeSymmetry, s *schedule.Schedule) *nodeAxes {
 			}
 		}
 	}
-	x.along = make([]alongAxis, len(x.dims))
+	x.along = make([]schedule.Along, len(x.dims))
 	return x
 }
 
@@ -151,9 +140,14 @@ func (x *nodeAxes) phases(s *schedule.Schedule) bool {
 	}
 	for i := range s.Channels {
 		ch := &s.Channels[i]
+		if ch.Kinds != nil {
+			if !x.kinds(ch.Kinds) {
+				return false
+			}
+			continue
+		}
 		for j := range ch.Phases {
-			if ph := &ch.Phases[j]; ph.Gen == schedule.GenBends && !x.bends(ch.Bends) ||
-				ph.Gen != schedule.GenBends && (s.Spec.Kind.Rooted() || !x.phase(ph)) {
+			if s.Spec.Kind.Rooted() || !x.phase(&ch.Phases[j]) {
 				return false
 			}
 		}
@@ -161,12 +155,12 @@ func (x *nodeAxes) phases(s *schedule.Schedule) bool {
 	return true
 }
 
-// bends reports whether bent rails are those of these nodes, along one axis, which may stand in
-// any order.
-func (x *nodeAxes) bends(b *schedule.Bends) bool {
-	x.bent = true
+// kinds reports whether a channel's kinds are those of these nodes, along one axis, which may stand
+// in any order.
+func (x *nodeAxes) kinds(k *schedule.Kinds) bool {
+	x.unlike = true
 	for n := range x.first {
-		if len(b.Nodes) != len(x.first) || x.size(n) != b.Ranks(n) {
+		if len(k.Nodes) != len(x.first) || x.size(n) != k.Ranks(n) {
 			return false
 		}
 	}
@@ -182,77 +176,33 @@ func (x *nodeAxes) phase(ph *schedule.Phase) bool {
 	case g == nil && (!x.oneGroup(ph) || len(x.dims) > 1):
 		return false
 	case g == nil:
-		moves := movesAlong(ph)
-		if power := len(x.first)&(len(x.first)-1) == 0 && local&(local-1) == 0; moves == flipping && !power {
-			moves = standing
-		}
-		x.narrow(0, moves)
+		x.along[0] = x.along[0].Narrow(ph.Along())
 		return true
 	}
 	last := len(g.Dims) - 1
-	if g.Alternate || g.Dims[last] != local || !slices.Equal(g.Dims[:last], x.dims) {
+	if g.Dims[last] != local || !slices.Equal(g.Dims[:last], x.dims) {
 		return false
 	}
 	switch {
 	case g.Axis == last: // inside the node
 	case g.Order != nil:
-		x.narrow(g.Axis, standing)
+		x.along[g.Axis] = schedule.Standing
 	default:
-		x.narrow(g.Axis, movesAlong(ph))
+		x.along[g.Axis] = x.along[g.Axis].Narrow(ph.Along())
 	}
 	return true
-}
-
-// narrow leaves of an axis's permutations those that phases along it have in common.
-func (x *nodeAxes) narrow(axis int, to alongAxis) {
-	switch at := &x.along[axis]; *at {
-	case anyOrder:
-		*at = to
-	case to:
-	default:
-		if to != anyOrder {
-			*at = standing
-		}
-	}
 }
 
 // groups are those to try along an axis, the largest first.
 func (x *nodeAxes) groups(t *topology.Topology, axis int) (out []symmetry.Group) {
 	along := x.along[axis]
-	if along == anyOrder {
+	if along == schedule.AnyOrder {
 		out = append(out, t.AxisTree(x.dims, axis, x.label))
 	}
-	if along != standing && !x.bent {
-		out = append(out, symmetry.Digits{{Size: x.dims[axis], Stride: 1, Xor: along == flipping}})
+	if along != schedule.Standing && !x.unlike {
+		out = append(out, symmetry.Digits{{Size: x.dims[axis], Stride: 1, Xor: along == schedule.Flipping}})
 	}
 	return out
-}
-
-// movesAlong is what a phase leaves of the permutations of the positions in its groups: all where
-// everybody talks to everybody at once, since in which order a program does that makes no
-// difference to time; in teams of switches it does.
-func movesAlong(ph *schedule.Phase) alongAxis {
-	n := 0
-	if len(ph.Groups.List) > 0 {
-		n = len(ph.Groups.List[0].Ranks)
-	}
-	switch ph.Op {
-	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV,
-		collective.Barrier:
-		switch ph.Gen {
-		case schedule.GenDirect:
-			return anyOrder
-		case schedule.GenRing, schedule.GenSwitch:
-			return turning
-		case schedule.GenDoubling: // partners differ in one bit of their positions
-			if ph.Op != collective.AllReduce || n > 0 && n&(n-1) == 0 {
-				return flipping
-			}
-		}
-	case collective.SendRecv:
-		return turning
-	}
-	return standing
 }
 
 // equalChannels says for each channel how many it stands for: those that follow it and

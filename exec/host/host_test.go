@@ -186,7 +186,7 @@ func broken(t testing.TB) *schedule.Schedule {
 		t.Fatal(err)
 	}
 	x := schedule.NewExpander(s)
-	ops := make([][]schedule.Op, 3)
+	ops := make([]schedule.Program, 3)
 	for r := range ops {
 		for _, op := range x.AppendProgram(nil, 0, 0, r) {
 			if r != 1 || op.Kind != schedule.Send {
@@ -227,7 +227,7 @@ func TestWrongResultsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := schedule.NewExpander(s)
-	ops := make([][]schedule.Op, 2)
+	ops := make([]schedule.Program, 2)
 	for r := range ops {
 		ops[r] = x.AppendProgram(nil, 0, 0, r)
 		for i := range ops[r] {

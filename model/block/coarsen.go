@@ -19,7 +19,7 @@ func coarsen(s *schedule.Schedule) *schedule.Schedule {
 		var phases []schedule.Phase
 		for p, ph := range ch.Phases {
 			explicit := schedule.Phase{Gen: schedule.GenOps, Op: ph.Op, Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst,
-				Ops: make([][]schedule.Op, s.Spec.Ranks)}
+				Ops: make([]schedule.Program, s.Spec.Ranks)}
 			for r := range explicit.Ops {
 				ops, ok := wholeBlocks(x.AppendProgram(nil, c, p, r), per)
 				if !ok {
@@ -33,7 +33,7 @@ func coarsen(s *schedule.Schedule) *schedule.Schedule {
 			}
 		}
 		if len(phases) == len(ch.Phases) {
-			ch.Phases, ch.Chunks, ch.Trees = phases, s.Spec.Blocks(), nil
+			ch.Phases, ch.Chunks, ch.Trees, ch.Kinds = phases, s.Spec.Blocks(), nil, nil
 		}
 	}
 	return &out

@@ -13,7 +13,7 @@ func (w *writer) channel() schedule.Channel {
 	for range w.stages {
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: w.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch,
 			Dst: schedule.Output,
-			Ops: make([][]schedule.Op, len(w.ranks))})
+			Ops: make([]schedule.Program, len(w.ranks))})
 	}
 	for r := range w.ranks {
 		for i := range w.ranks[r].events {

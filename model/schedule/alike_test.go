@@ -14,26 +14,13 @@ import (
 // alikeCases are schedules whose ranks do alike, along one digit or several.
 func alikeCases() []testCase {
 	out := append(hierarchies(), everyGenerator(8)...)
-	for _, dims := range [][]int32{{3, 5}, {2, 3, 4}} {
-		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
-			out = append(out, testCase{fmt.Sprintf("grid %v direct one way %v", dims, kind), oneWay(gridSchedule(dims, GenDirect, kind))})
-		}
-	}
 	for _, dims := range [][]int32{{4, 2}, {2, 4}, {2, 2, 4}, {4, 4, 2}} {
 		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
-			out = append(out, testCase{fmt.Sprintf("grid %v doubling %v", dims, kind), oneWay(gridSchedule(dims, GenDoubling, kind))})
+			out = append(out, testCase{fmt.Sprintf("grid %v doubling %v", dims, kind), gridSchedule(dims, GenDoubling, kind)})
 		}
 		out = append(out, testCase{fmt.Sprintf("grid %v all_to_all", dims), railExchange(dims[0], dims[1])})
 	}
 	return out
-}
-
-// oneWay is a schedule whose groups all have the same order.
-func oneWay(s *Schedule) *Schedule {
-	for p := range s.Channels[0].Phases {
-		s.Channels[0].Phases[p].Groups.Grid.Alternate = false
-	}
-	return s
 }
 
 // railExchange is an all-to-all that aggregates inside nodes.
@@ -48,9 +35,8 @@ func railExchange(nodes, local int32) *Schedule {
 
 // verdicts are what the checker says of a channel, running originals alone and all ranks.
 // ok is false where there are no moves, or none that it follows.
-func verdicts(s *Schedule, digits []axis, channel int, o CheckOptions) (folded, all error, ok bool) {
+func verdicts(s *Schedule, m *moves, channel int, o CheckOptions) (folded, all error, ok bool) {
 	x := NewExpander(s)
-	m := findMoves(x, channel, digits, 1)
 	if m == nil {
 		return nil, nil, false
 	}
@@ -64,7 +50,7 @@ func TestOriginalsStandForAll(t *testing.T) {
 	for _, c := range alikeCases() {
 		for ch := range c.s.Channels {
 			for _, o := range []CheckOptions{{}, {InPlace: true}} {
-				folded, all, ok := verdicts(c.s, axesOf(c.s, ch), ch, o)
+				folded, all, ok := verdicts(c.s, findMoves(c.s, ch, 1), ch, o)
 				if ok && (folded == nil) != (all == nil) {
 					t.Errorf("%s, channel %d, %+v: %v of the originals, %v of all ranks", c.name, ch, o, folded, all)
 				}
@@ -74,7 +60,7 @@ func TestOriginalsStandForAll(t *testing.T) {
 	}
 	for _, name := range []string{"ring/all_reduce/8", "direct/all_reduce/8", "direct/all_to_all/8", "doubling/all_gather/8",
 		"doubling/all_reduce/8",
-		"grid [2 3 4] direct one way all_reduce", "grid [2 3 4] ring all_gather", "grid [3 5] direct one way reduce_scatter",
+		"grid [2 3 4] direct all_reduce", "grid [2 3 4] ring all_gather", "grid [3 5] direct reduce_scatter",
 		"grid [2 2 4] doubling all_reduce", "grid [4 2] all_to_all", "grid [2 3 4] switch all_gather"} {
 		if !found[name] {
 			t.Errorf("%s: its ranks are not found to be alike", name)
@@ -82,35 +68,33 @@ func TestOriginalsStandForAll(t *testing.T) {
 	}
 }
 
-// TestTurningGenerators holds what turning says against the programs themselves.
-func TestTurningGenerators(t *testing.T) {
-	seen := 0
+// TestMovesOfGenerators holds what is known of generators against their programs: moving that of
+// any rank gives that of the rank that it is moved to.
+func TestMovesOfGenerators(t *testing.T) {
+	cases := alikeCases()
 	for n := 2; n <= 40; n++ {
-		for gen, kinds := range generators {
-			for op := range kinds {
-				if !turning(gen, op) {
-					continue
-				}
-				s := flat(gen, op, n)
-				x := NewExpander(s)
-				k := newComparer(&comparison{x: x}, (&comparison{x: x}).with(axesOf(s, 0)))
-				m := k.m
-				if !m.turn(&s.Channels[0].Phases[0]) {
-					t.Fatalf("%s %v of %d ranks: not a turn: %+v", gen, op, n, m)
-				}
-				for r := range int32(n) {
-					for by := range int32(n) {
-						if !k.same(r, (r+by)%int32(n), by) {
-							t.Fatalf("%s %v of %d ranks: rank %d's program %d ranks on is another one", gen, op, n, r, by)
-						}
+		cases = append(cases, everyGenerator(n)...)
+	}
+	seen := 0
+	for _, c := range cases {
+		for ch := range c.s.Channels {
+			m := findMoves(c.s, ch, 1)
+			if m == nil {
+				continue
+			}
+			seen++
+			k := newComparer(NewExpander(c.s), ch, m)
+			for _, by := range m.All() {
+				for _, r := range m.originals() {
+					if !k.same(r, m.rank(r, by), by) {
+						t.Fatalf("%s, channel %d, %+v: rank %d moved by %d is another one", c.name, ch, m, r, by)
 					}
 				}
-				seen++
 			}
 		}
 	}
-	if seen < 39*6 {
-		t.Errorf("%d generators seen", seen)
+	if seen < 800 {
+		t.Errorf("%d channels with moves", seen)
 	}
 }
 
@@ -172,8 +156,7 @@ func TestBrokenAlike(t *testing.T) {
 		for n := range perCase {
 			rng := rand.New(rand.NewPCG(seed, uint64(i*perCase+n)))
 			ch := rng.IntN(len(c.s.Channels))
-			digits := axesOf(c.s, ch)
-			m := findMoves(NewExpander(c.s), ch, digits, 1)
+			m := findMoves(c.s, ch, 1)
 			if m == nil {
 				continue
 			}
@@ -195,17 +178,19 @@ func TestBrokenAlike(t *testing.T) {
 				if !ok || s.Validate() != nil {
 					continue
 				}
-				folded, all, found := verdicts(s, digits, ch, CheckOptions{})
-				name := fmt.Sprintf("%s, channel %d, phase %d, edit %d of operation %d, rank %d, all %v", c.name, ch, phase, what, at, r,
-					every)
+				if !every {
+					if Check(s, nil) != nil {
+						alone++
+					}
+					continue
+				}
+				folded, all, found := verdicts(s, m, ch, CheckOptions{})
+				name := fmt.Sprintf("%s, channel %d, phase %d, edit %d of operation %d, rank %d", c.name, ch, phase, what, at, r)
 				if found && (folded == nil) != (all == nil) {
 					t.Errorf("%s: %v of the originals, %v of all ranks", name, folded, all)
 				}
-				if found && all != nil && every {
+				if found && all != nil {
 					alike++
-				}
-				if !every && (Check(s, nil) != nil) {
-					alone++
 				}
 			}
 		}
@@ -223,7 +208,7 @@ func TestOneNodeStandsForAll(t *testing.T) {
 	cases := map[string]*Schedule{"all_to_all": railExchange(256, 8), "flat": firstChannel(flat(GenDirect, collective.AllToAll, 2048))}
 	for _, gen := range []string{GenDirect, GenDoubling, GenRing} {
 		for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
-			cases[fmt.Sprint(gen, " ", kind)] = oneWay(gridSchedule(dims, gen, kind))
+			cases[fmt.Sprint(gen, " ", kind)] = gridSchedule(dims, gen, kind)
 		}
 	}
 	for name, s := range cases {
@@ -248,7 +233,7 @@ func firstChannel(s *Schedule) *Schedule {
 
 // BenchmarkCheckManyRanks proves an all-reduce of 16,384 ranks in four tiers.
 func BenchmarkCheckManyRanks(b *testing.B) {
-	s := oneWay(gridSchedule([]int32{16, 4, 32, 8}, GenDirect, collective.AllReduce))
+	s := gridSchedule([]int32{16, 4, 32, 8}, GenDirect, collective.AllReduce)
 	for b.Loop() {
 		if err := Check(s, nil); err != nil {
 			b.Fatal(err)

@@ -127,7 +127,7 @@ func gridSchedule(dims []int32, gen string, kind collective.Kind) *Schedule {
 	if kind != collective.AllGather {
 		for a := last; a >= 0; a-- {
 			ph := Phase{Gen: gen, Op: collective.ReduceScatter,
-				Groups: Groups{Grid: &Grid{Dims: dims, Axis: a, Fixed: inner(a), Alternate: true}}, Src: Scratch, Acc: Scratch,
+				Groups: Groups{Grid: &Grid{Dims: dims, Axis: a, Fixed: inner(a)}}, Src: Scratch, Acc: Scratch,
 				Dst: Scratch}
 			if a == last {
 				ph.Src = Input

@@ -67,7 +67,7 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 // sameProgram reports whether a slice of one channel does what one of another does.
 func sameProgram(a, b *Channel) bool {
 	return a.Chunks == b.Chunks && reflect.DeepEqual(a.Phases, b.Phases) && reflect.DeepEqual(a.Trees, b.Trees) &&
-		reflect.DeepEqual(a.Bends, b.Bends)
+		reflect.DeepEqual(a.Kinds, b.Kinds)
 }
 
 // manyRanks is from how many ranks on it is worth looking for ranks that do alike.
@@ -80,14 +80,14 @@ const fewRanks = 8
 // such (see moves).
 func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*checker, error) {
 	if fold {
-		if m := newKindMoves(s, x, channel); m != nil {
-			if k := newChecker(s, x, channel, o, m); k.follows(m) {
+		if m := x.kinds[channel]; m != nil {
+			if k := newChecker(s, x, channel, o, m); k.follows() {
 				if err := k.run(); !errors.Is(err, errUnlike) {
 					return k, err
 				}
 			}
 		}
-		if m := findMoves(x, channel, axesOf(s, channel), fewRanks); m != nil {
+		if m := findMoves(s, channel, fewRanks); m != nil {
 			if k, err := runOriginals(s, x, channel, o, m); !errors.Is(err, errUnlike) {
 				return k, err
 			}
@@ -124,25 +124,27 @@ type message struct {
 
 // checker runs one channel.
 type checker struct {
-	s       *Schedule
-	x       *Expander
-	moves   images  // that ranks do alike by; nil: none
-	ranks   []int32 // that are run
-	channel int
-	chunks  int
-	inPlace bool
-	progs   [][]Op    // by rank: all phases in order
-	phaseAt [][]int32 // by rank: where each phase ends
-	pc      []int
-	mem     []memory
-	queues  map[key]*queue
-	clocks  [][]int32 // by rank: operations of others known to have ended; nil: not needed
+	s          *Schedule
+	x          *Expander
+	moves      images  // that ranks do alike by; nil: none
+	ranks      []int32 // that are run
+	channel    int
+	chunks     int
+	inPlace    bool
+	progs      [][]Op    // by rank: all phases in order
+	phaseAt    [][]int32 // by rank: where each phase ends
+	pc         []int
+	mem        []memory
+	queues     map[key]*queue
+	heardSoFar map[key]int // by peer and rank: messages taken, where one of a first node is for several
+	clocks     [][]int32   // by rank: operations of others known to have ended; nil: not needed
 }
 
 func newChecker(s *Schedule, x *Expander, channel int, o CheckOptions, m images) *checker {
 	n := s.Spec.Ranks
 	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: o.InPlace, progs: make([][]Op, n),
-		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{}}
+		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{},
+		heardSoFar: map[key]int{}}
 	if m == nil {
 		k.ranks = (&moves{ranks: n}).originals()
 	} else {
@@ -208,7 +210,7 @@ func (k *checker) run() error {
 			return k.deadlock(int(r))
 		}
 	}
-	if m, ok := k.moves.(*kindMoves); ok {
+	if m := k.byKinds(); m != nil {
 		if !k.matched(m) {
 			return errUnlike // all ranks' programs say where
 		}

@@ -1,154 +1,14 @@
 package schedule
 
-import (
-	"slices"
+import "slices"
 
-	"railyard/model/topology"
-)
-
-// kindMoves exchange a node with the first one of its kind (see Bends), with the chunks
-// that are numbered by it. By construction, phases of generator bends look the same after
-// any exchange of nodes of a kind, but for the order of messages between two waits and for
-// how what goes between two ranks is cut into them, which makes no difference; so the first
-// node of each kind is run for all.
-//
-// A node that is alone in its kind, as a root's is, stays where it is, whatever is moved; how
-// the root's node shares out chunks inside, by the number of their nodes, is seen by no other. So what a first
-// node sends to one of another kind is heard from all nodes of its kind; and what it sends
-// to the others of that kind has to be the same, moved (see matched). Nobody sends after it
-// has waited in a phase, so that what one is sent, all are.
-type kindMoves struct {
-	b     *Bends
-	first []int32 // by node: the first of its kind
-	node  []int32 // by rank
-	rank0 []int32 // by node: its first rank
-	owner []int32 // by chunk: node
-	place []int32 // by chunk: its number among the node's
-	own   [][]int32
-	read  map[key]int // messages that a rank has taken from a peer
-}
-
-// newKindMoves is nil for channels with other phases, or that need clocks.
-func newKindMoves(s *Schedule, x *Expander, channel int) *kindMoves {
-	ch := &s.Channels[channel]
-	if ch.Bends == nil || slices.ContainsFunc(ch.Phases, func(ph Phase) bool { return ph.Gen != GenBends }) {
-		return nil
-	}
-	m := &kindMoves{b: ch.Bends, own: make([][]int32, len(ch.Bends.Nodes)), read: map[key]int{}}
-	kinds := slices.Clone(ch.Bends.Nodes)
-	if node := m.b.rootNode(s.Spec); node >= 0 {
-		kinds[node] = -1
-	}
-	for node, k := range kinds {
-		m.first = append(m.first, int32(slices.Index(kinds, k)))
-		m.rank0 = append(m.rank0, int32(len(m.node)))
-		for range m.b.Ranks(node) {
-			m.node = append(m.node, int32(node))
-		}
-	}
-	m.owner, m.place = make([]int32, ch.Chunks), make([]int32, ch.Chunks)
-	add := func(chunk, node int32) {
-		m.owner[chunk], m.place[chunk] = node, int32(len(m.own[node]))
-		m.own[node] = append(m.own[node], chunk)
-	}
-	if x.bent[channel] == nil || s.Spec.Blocks() > 1 {
-		for c := range int32(ch.Chunks) {
-			add(c, m.node[c/m.b.Units])
-		}
-		return m
-	}
-	for _, units := range x.bent[channel].part {
-		for _, nodes := range units {
-			for node, set := range nodes {
-				set.Each(func(c int32) { add(c, int32(node)) })
-			}
-		}
-	}
-	return m
-}
-
-// of is the move that brings a rank's original to it: its node, counted from 1, or 0.
-func (m *kindMoves) of(rank int32) int32 {
-	if n := m.node[rank]; m.first[n] != n {
-		return n + 1
-	}
-	return 0
-}
-
-func (m *kindMoves) inverse(by int32) int32 { return by }
-
-// other is where a move brings a node.
-func (m *kindMoves) other(node, by int32) int32 {
-	switch {
-	case by == 0:
-	case node == by-1:
-		return m.first[node]
-	case node == m.first[by-1]:
-		return by - 1
-	}
-	return node
-}
-
-func (m *kindMoves) rank(rank, by int32) int32 {
-	n := m.node[rank]
-	return m.rank0[m.other(n, by)] + rank - m.rank0[n]
-}
-
-// chunk is where a move brings a place; one in scratch keeps its copy.
-func (m *kindMoves) chunk(chunk, by int32) int32 {
-	n := int32(len(m.owner))
-	c := chunk % n
-	return chunk - c + m.own[m.other(m.owner[c], by)][m.place[c]]
-}
-
-// runs is where a move brings a set of ranks.
-func (m *kindMoves) runs(from runs, by int32) runs {
-	if by == 0 || len(from) == 2 && from[0] == 0 && int(from[1]) == len(m.node) {
-		return from
-	}
-	a, b := m.first[by-1], by-1
-	var spans []span
-	cuts := []int32{m.rank0[a], m.end(a), m.rank0[b], m.end(b)}
-	slices.Sort(cuts)
-	for i := 0; i < len(from); i += 2 {
-		lo := from[i]
-		for _, cut := range append(cuts, from[i+1]) {
-			if hi := min(cut, from[i+1]); hi > lo {
-				to := m.rank(lo, by)
-				spans = append(spans, span{to, to + hi - lo})
-				lo = hi
-			}
-		}
-	}
-	return joined(spans)
-}
-
-// end is the rank after a node's.
-func (m *kindMoves) end(node int32) int32 {
-	if int(node)+1 < len(m.rank0) {
-		return m.rank0[node+1]
-	}
-	return int32(len(m.node))
-}
-
-func (m *kindMoves) originals() []int32 {
-	var out []int32
-	for r := range m.node {
-		if m.of(int32(r)) == 0 {
-			out = append(out, int32(r))
-		}
-	}
-	return out
-}
-
-// digit is what moves of a place's number.
-func (m *kindMoves) digit(place int32) int32 { return m.owner[place%int32(len(m.owner))] }
-
-// carries is left to the routes of all ranks.
-func (m *kindMoves) carries(*topology.Topology) bool { return false }
+// The first node of each kind is run for all (see Kinds). Its message to a node stands for those
+// between any two nodes that permutations make of them, so it has to be the same, moved, to all
+// nodes of a kind; and what first nodes hear, they hear from all nodes of a kind. Nobody sends
+// after it has waited in a phase, so that what one is sent, all are.
 
 // follows reports whether programs are such that the first nodes can be run for all.
-func (k *checker) follows(m *kindMoves) bool {
+func (k *checker) follows() bool {
 	if k.clocks != nil {
 		return false
 	}
@@ -169,43 +29,34 @@ func (k *checker) follows(m *kindMoves) bool {
 }
 
 // hear is the next message that a rank takes from a peer, if it has been sent.
-func (m *kindMoves) hear(q *queue, r int, peer, phase int32) (message, bool) {
+func (k *checker) hear(q *queue, r int, peer, phase int32) (message, bool) {
 	at := key{peer, int32(r), phase}
-	if q == nil || m.read[at] == len(q.messages) {
+	if q == nil || k.heardSoFar[at] == len(q.messages) {
 		return message{}, false
 	}
-	m.read[at]++
-	return q.messages[m.read[at]-1], true
+	k.heardSoFar[at]++
+	return q.messages[k.heardSoFar[at]-1], true
 }
 
-// matched reports whether all messages were taken, by all ranks.
+// matched reports whether all messages were taken, by all ranks, and are what the claim makes of
+// one another.
 func (k *checker) matched(m *kindMoves) bool {
 	for c, q := range k.queues {
 		a, b := m.node[c.src], m.node[c.dst]
-		by := m.of(c.dst)
-		peers := []int32{c.src}
-		to := c.dst
-		switch {
-		case a == b:
-		case m.first[a] == m.first[b]: // heard by the first node from the one that it was sent to
-			peers[0], to = m.rank(c.src, by), m.rank(c.dst, by)
-		case by == 0: // heard from all nodes of the sender's kind; the others of its own hear the same
-			for node, first := range m.first {
-				move := int32(node) + 1
-				if first == a && int32(node) != a {
-					peers = append(peers, m.rank(c.src, move))
-				}
-				if first == b && int32(node) != b && !k.sameMoved(q, k.queues[key{c.src, m.rank(c.dst, move), c.phase}], move) {
-					return false
-				}
+		if a == b {
+			if k.heardSoFar[c] != len(q.messages) {
+				return false
 			}
-		case k.queues[key{c.src, m.rank(c.dst, by), c.phase}] == nil:
-			return false
-		default:
 			continue
 		}
-		for _, p := range peers {
-			if m.read[key{p, to, c.phase}] != len(q.messages) {
+		if !k.asClaimed(m, c, q) {
+			return false
+		}
+		// a first node's rank hears a peer's message as the peer's original sends it to a node farther back
+		from, r, n := m.nodesOf[m.Nodes[a]], m.rank(c.dst, -m.pos[b]), len(m.nodesOf[m.Nodes[b]])
+		for i := (n - int(m.pos[b])) % n; i < len(from); i += n {
+			peer := m.rank0[from[i]] + c.src - m.rank0[a]
+			if k.heardSoFar[key{peer, r, c.phase}] != len(q.messages) {
 				return false
 			}
 		}
@@ -213,20 +64,72 @@ func (k *checker) matched(m *kindMoves) bool {
 	return true
 }
 
+// asClaimed holds a connection of a first node to another node against those to others of that
+// kind: each is the first of them, with the two nodes exchanged; and that one stays as it is when
+// all but its ends are permuted.
+func (k *checker) asClaimed(m *kindMoves, c key, q *queue) bool {
+	a, b := m.node[c.src], m.node[c.dst]
+	to := m.nodesOf[m.Nodes[b]]
+	if to[0] == a {
+		to = to[1:]
+	}
+	if b == to[0] {
+		return !slices.ContainsFunc(m.generators(a, b), func(p permutation) bool { return !k.sameMoved(m, q, q, p) }) &&
+			!slices.ContainsFunc(to, func(node int32) bool {
+				return k.queues[key{c.src, c.dst - m.rank0[b] + m.rank0[node], c.phase}] == nil
+			})
+	}
+	first := k.queues[key{c.src, c.dst - m.rank0[b] + m.rank0[to[0]], c.phase}]
+	return first != nil && k.sameMoved(m, first, q, exchange(b, to[0]))
+}
+
+// exchange is the permutation of two nodes.
+func exchange(a, b int32) permutation {
+	return func(node int32) int32 {
+		switch node {
+		case a:
+			return b
+		case b:
+			return a
+		}
+		return node
+	}
+}
+
+// generators generate the permutations that leave two nodes where they are: of each kind, the
+// first two others change places, and all others turn by one.
+func (m *kindMoves) generators(a, b int32) (out []permutation) {
+	for _, nodes := range m.nodesOf {
+		free := slices.DeleteFunc(slices.Clone(nodes), func(n int32) bool { return n == a || n == b })
+		if len(free) < 2 {
+			continue
+		}
+		next := make(map[int32]int32, len(free))
+		for i, n := range free {
+			next[n] = free[(i+1)%len(free)]
+		}
+		out = append(out, exchange(free[0], free[1]), func(node int32) int32 {
+			if to, ok := next[node]; ok {
+				return to
+			}
+			return node
+		})
+	}
+	return out
+}
+
 // sameMoved reports whether moving the messages of a connection gives those of another.
-func (k *checker) sameMoved(from, to *queue, by int32) bool {
-	if to == nil || len(from.messages) != len(to.messages) {
+func (k *checker) sameMoved(m *kindMoves, from, to *queue, by permutation) bool {
+	if len(from.messages) != len(to.messages) {
 		return false
 	}
 	for i := range from.messages {
-		moved, other := k.moved(from.messages[i], by), k.moved(to.messages[i], 0)
-		if !slices.Equal(moved.places, other.places) || moved.src.Buf != other.src.Buf {
+		moved := placed(from.messages[i], func(c int32) int32 { return m.chunkTo(c, by) }, func(r runs) runs { return m.runsTo(r, by) })
+		other := placed(to.messages[i], func(c int32) int32 { return c }, func(r runs) runs { return r })
+		if from.messages[i].src.Buf != to.messages[i].src.Buf || !slices.EqualFunc(moved, other, func(x, y placedValue) bool {
+			return x.place == y.place && x.value.chunk == y.value.chunk && x.value.from.equal(y.value.from)
+		}) {
 			return false
-		}
-		for j := range moved.values {
-			if moved.values[j].chunk != other.values[j].chunk || !moved.values[j].from.equal(other.values[j].from) {
-				return false
-			}
 		}
 	}
 	return true

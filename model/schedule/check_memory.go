@@ -41,23 +41,23 @@ func (k *checker) physical(b Buffer) Buffer {
 // overwritesWhatWasSent reports whether any rank writes a chunk that it sends before:
 // only then can there be a race, and only then are clocks kept.
 func (k *checker) overwritesWhatWasSent() bool {
-	var sent [3]placeSet
 	for _, prog := range k.progs {
+		var sent [3]paged[bool]
 		for i := range prog {
 			op := &prog[i]
 			if op.Kind.Sends() {
 				to := &sent[k.physical(op.Src.Buf)]
-				op.Src.Set.Each(to.add)
+				op.Src.Set.Each(func(c int32) { *to.touch(c, nil) = true })
 				continue
 			}
 			hit, in := false, &sent[k.physical(op.Dst.Buf)]
-			op.Dst.Set.Each(func(c int32) { hit = hit || in.has(c) })
+			op.Dst.Set.Each(func(c int32) {
+				was := in.get(c)
+				hit = hit || was != nil && *was
+			})
 			if hit {
 				return true
 			}
-		}
-		for b := range sent {
-			sent[b].clear()
 		}
 	}
 	return false

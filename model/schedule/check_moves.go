@@ -24,7 +24,6 @@ type images interface {
 	runs(from runs, by int32) runs
 	originals() []int32
 	digit(place int32) int32
-	carries(t *topology.Topology) bool
 }
 
 // errUnlike says that ranks are not alike after all, or not in a way that is followed
@@ -52,8 +51,8 @@ func (k *checker) original(rank int32) int {
 
 // next takes the oldest message off a connection, if there is one, and moves it.
 func (k *checker) next(q *queue, r int, peer, phase, by int32) (m message, sent bool, err error) {
-	if kinds, ok := k.moves.(*kindMoves); ok {
-		m, sent = kinds.hear(q, r, peer, phase)
+	if k.byKinds() != nil {
+		m, sent = k.hear(q, r, peer, phase)
 	} else if sent = !q.empty(); sent {
 		m = q.take()
 	}
@@ -66,23 +65,31 @@ func (k *checker) next(q *queue, r int, peer, phase, by int32) (m message, sent 
 	return k.moved(m, by), true, nil
 }
 
-func (k *checker) moved(m message, by int32) message {
-	type moved struct {
-		place int32
-		value value
-	}
-	list := make([]moved, 0, len(m.values))
-	var from, to runs // of the value before
+// placedValue is a value of a message and where the sender has it.
+type placedValue struct {
+	place int32
+	value value
+}
+
+// placed are a message's values, moved, in the order of their places.
+func placed(m message, chunk func(int32) int32, to func(runs) runs) []placedValue {
+	list := make([]placedValue, 0, len(m.values))
+	var from, moved runs // of the value before
 	m.src.Set.Each(func(c int32) {
 		v := m.values[len(list)]
 		if !v.from.equal(from) {
-			from, to = v.from, k.moves.runs(v.from, by)
+			from, moved = v.from, to(v.from)
 		}
-		list = append(list, moved{k.moves.chunk(c, by), value{k.moves.chunk(v.chunk, by), to}})
+		list = append(list, placedValue{chunk(c), value{chunk(v.chunk), moved}})
 	})
-	slices.SortFunc(list, func(a, b moved) int { return int(a.place - b.place) })
+	slices.SortFunc(list, func(a, b placedValue) int { return int(a.place - b.place) })
+	return list
+}
+
+func (k *checker) moved(m message, by int32) message {
 	out := message{op: m.op, src: m.src}
-	for _, x := range list {
+	chunk := func(c int32) int32 { return k.moves.chunk(c, by) }
+	for _, x := range placed(m, chunk, func(r runs) runs { return k.moves.runs(r, by) }) {
 		out.values, out.places = append(out.values, x.value), append(out.places, x.place)
 	}
 	if m.clock != nil {
@@ -92,6 +99,12 @@ func (k *checker) moved(m message, by int32) message {
 		}
 	}
 	return out
+}
+
+// byKinds are the moves, if they are those of nodes of a kind.
+func (k *checker) byKinds() *kindMoves {
+	m, _ := k.moves.(*kindMoves)
+	return m
 }
 
 // arrives holds a message's places against those it goes to.

@@ -66,7 +66,7 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 func TestPlacesHaveTheSizeOfTheirPart(t *testing.T) {
 	one := func(b Buffer, c int32) Loc { return Loc{Buf: b, Set: One(c)} }
 	build := func(place int32) *Schedule {
-		ops := [][]Op{
+		ops := []Program{
 			{{Kind: Send, Peer: 1, Src: one(Input, 2)}, {Kind: Send, Peer: 1, Src: one(Input, 3)},
 				{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: Range(0, 2)}, Dst: Loc{Buf: Output, Set: Range(0, 2)}},
 				{Kind: Recv, Peer: 1, Dst: one(Output, 2)}, {Kind: Recv, Peer: 1, Dst: one(Output, 3)}},
@@ -95,27 +95,23 @@ func TestPlacesHaveTheSizeOfTheirPart(t *testing.T) {
 	}
 }
 
-// A set of places has what was added since it was cleared.
-func TestPlaceSet(t *testing.T) {
+// A paged list has what was put there last, and else what it began with.
+func TestPagedLists(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 4))
-	var s placeSet
+	begin := func(c int32) int32 { return -c }
 	for range 20 {
-		has := map[int32]bool{}
+		var p paged[int32]
+		has := map[int32]int32{}
 		for range 300 {
 			c := r.Int32N(20_000)
-			if s.has(c) != has[c] {
-				t.Fatalf("%d is there: %v, want %v", c, s.has(c), has[c])
+			want, put := has[c]
+			if x := p.get(c); put && (x == nil || *x != want) || !put && x != nil && *x != -c {
+				t.Fatalf("%d is %v, want %d (%v)", c, x, want, put)
 			}
 			if r.IntN(2) == 0 {
-				s.add(c)
-				has[c] = true
+				has[c] = r.Int32()
+				*p.touch(c, begin) = has[c]
 			}
 		}
-		for c := range has {
-			if !s.has(c) {
-				t.Fatalf("%d is missing", c)
-			}
-		}
-		s.clear()
 	}
 }

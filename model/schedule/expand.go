@@ -1,10 +1,7 @@
 package schedule
 
 import (
-	"cmp"
 	"fmt"
-	"reflect"
-	"slices"
 
 	"railyard/model/collective"
 )
@@ -15,7 +12,7 @@ type Expander struct {
 	s     *Schedule
 	index [][]groupIndex   // by channel and phase; empty for grids
 	trees [][]treePrograms // by channel and phase; of generator trees only
-	bent  []*bentGroups    // by channel; of generator bends only
+	kinds []*kindMoves     // by channel; of those with kinds of nodes only
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).
@@ -27,7 +24,7 @@ func NewSketch(s *Schedule) *Expander { return newExpander(s, true) }
 
 func newExpander(s *Schedule, sketch bool) *Expander {
 	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels)),
-		bent: make([]*bentGroups, len(s.Channels))}
+		kinds: make([]*kindMoves, len(s.Channels))}
 	for c, ch := range s.Channels {
 		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
 		var trees *treePhases
@@ -36,11 +33,11 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 			trees.anyOrder = sketch
 		}
 		switch {
-		case ch.Bends == nil || s.Spec.Kind == collective.AllToAll:
-		case c > 0 && reflect.DeepEqual(ch.Bends, s.Channels[c-1].Bends):
-			x.bent[c] = x.bent[c-1]
+		case ch.Kinds == nil:
+		case c > 0 && ch.Kinds == s.Channels[c-1].Kinds:
+			x.kinds[c] = x.kinds[c-1]
 		default:
-			x.bent[c] = newBentGroups(ch.Bends, s.Spec)
+			x.kinds[c] = newKindMoves(ch.Kinds)
 		}
 		for p, ph := range ch.Phases {
 			if ph.Gen == GenTrees {
@@ -62,11 +59,12 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 	ph := &ch.Phases[phase]
 	switch ph.Gen {
 	case GenOps:
+		if m := x.kinds[channel]; m != nil {
+			return m.append(dst, ph.Ops, int32(rank))
+		}
 		return append(dst, ph.Ops[rank]...)
 	case GenRails:
 		return x.appendRails(dst, ch, ph, rank)
-	case GenBends:
-		return x.appendBends(dst, channel, ph, rank)
 	case GenTrees:
 		return x.trees[channel][phase].append(dst, rank)
 	}
@@ -105,7 +103,6 @@ const (
 	GenOps      = "ops"
 	GenTrees    = "trees"
 	GenRails    = "rails"
-	GenBends    = "bends"
 )
 
 // generators lists, for each generator, the collectives it makes.
@@ -155,47 +152,6 @@ type emitter struct {
 	ops  []Op
 	ph   *Phase
 	spec *collective.Spec
-}
-
-// sendFirst puts the programs of a rank in several groups into one, in which nobody waits in
-// one group before it sends in another: sends, copies, receives, then what works on these.
-// Peers to whom as much goes stand together, the next ones first, so that ranks that do
-// alike have the same program wherever among them one stands that does otherwise.
-func sendFirst(ops []Op, rank, ranks int) {
-	type traffic struct{ messages, chunks int }
-	with := map[int32]*traffic{} // by peer, and by its complement what comes from there
-	of := func(o *Op) (int32, int) {
-		if o.Kind == Send {
-			return o.Peer, o.Src.Set.Len()
-		}
-		return ^o.Peer, o.Dst.Set.Len()
-	}
-	moves := func(o *Op) bool { return o.Kind == Send || o.Kind == Recv }
-	for i := range ops {
-		if moves(&ops[i]) {
-			peer, n := of(&ops[i])
-			if with[peer] == nil {
-				with[peer] = &traffic{}
-			}
-			with[peer].messages++
-			with[peer].chunks += n
-		}
-	}
-	stages := [...]int{Send: 0, Copy: 1, Recv: 2, Reduce: 3}
-	slices.SortStableFunc(ops, func(a, b Op) int {
-		if c := cmp.Compare(stages[a.Kind], stages[b.Kind]); c != 0 || !moves(&a) {
-			return c
-		}
-		x, _ := of(&a)
-		y, _ := of(&b)
-		ahead := func(p int32) int { // or behind
-			if p < 0 {
-				return (rank - int(^p) + ranks) % ranks
-			}
-			return (int(p) - rank + ranks) % ranks
-		}
-		return cmp.Or(with[x].chunks-with[y].chunks, with[x].messages-with[y].messages, ahead(x)-ahead(y))
-	})
 }
 
 // at is a place in a buffer.

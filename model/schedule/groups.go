@@ -10,9 +10,8 @@ type member struct {
 	group     *Group
 	grid      *Grid
 	coord     []int32 // grid: the rank's digits
-	reversed  bool
-	base      int32 // grid: rank with digit 0 along the axis
-	stride    int32 // grid: rank stride along the axis
+	base      int32   // grid: rank with digit 0 along the axis
+	stride    int32   // grid: rank stride along the axis
 }
 
 // rank is the rank at position i.
@@ -25,9 +24,6 @@ func (m *member) rank(i int) int32 {
 
 // digit is the coordinate along the axis of position i.
 func (m *member) digit(i int) int32 {
-	if m.reversed {
-		i = m.size - 1 - i
-	}
 	if m.grid.Order != nil {
 		return m.grid.Order[i]
 	}
@@ -131,26 +127,20 @@ func (m *member) spans(from, count int, visit func(ChunkSet)) {
 // gridMember is a rank's view of its group in a grid.
 func gridMember(g *Grid, chunks, rank int) member {
 	m := member{grid: g, chunks: chunks, size: int(g.Dims[g.Axis]), coord: make([]int32, len(g.Dims)), stride: 1}
-	rest, stride, parity := int32(rank), int32(1), int32(0)
+	rest, stride := int32(rank), int32(1)
 	for a := len(g.Dims) - 1; a >= 0; a-- {
 		m.coord[a] = rest % g.Dims[a]
 		rest /= g.Dims[a]
 		if a == g.Axis {
 			m.stride = stride
-		} else {
-			parity += m.coord[a]
 		}
 		stride *= g.Dims[a]
 	}
 	m.base = int32(rank) - m.coord[g.Axis]*m.stride
-	m.reversed = g.Alternate && parity%2 == 1
 	own := m.coord[g.Axis]
 	m.pos = int(own)
 	if g.Order != nil {
 		m.pos = slices.Index(g.Order, own)
-	}
-	if m.reversed {
-		m.pos = m.size - 1 - m.pos
 	}
 	return m
 }

@@ -40,12 +40,21 @@ func WithoutSelfCopies(s *Schedule) (*Schedule, error) {
 	return &out, nil
 }
 
-// withoutSelfCopies are a phase's operations, by rank, but for such copies, and whether there
-// are any.
-func withoutSelfCopies(x *Expander, ranks, channel, phase int) (list [][]Op, found bool) {
-	list = make([][]Op, ranks)
+// withoutSelfCopies are a phase's programs, by rank or as it holds them, but for such copies, and
+// whether there are any.
+func withoutSelfCopies(x *Expander, ranks, channel, phase int) (list []Program, found bool) {
+	ph := &x.s.Channels[channel].Phases[phase]
+	if ph.Gen == GenOps {
+		ranks = len(ph.Ops)
+	}
+	list = make([]Program, ranks)
 	for r := range list {
-		ops := x.AppendProgram(nil, channel, phase, r)
+		var ops []Op
+		if ph.Gen == GenOps {
+			ops = ph.Ops[r]
+		} else {
+			ops = x.AppendProgram(nil, channel, phase, r)
+		}
 		list[r] = slices.DeleteFunc(slices.Clone(ops), selfCopy)
 		found = found || len(list[r]) < len(ops)
 	}

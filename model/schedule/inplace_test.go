@@ -10,7 +10,7 @@ import (
 // What copies a place onto itself is left out of a broadcast and of nothing else, and what
 // cannot run in one memory is refused with its reason.
 func TestInPlace(t *testing.T) {
-	s := byHand(func([][]Op) {})
+	s := byHand(func([]Program) {})
 	out, err := InPlace(s)
 	if err != nil {
 		t.Fatal(err)

@@ -46,12 +46,12 @@ func Decode(r io.Reader) (*Schedule, error) {
 	}
 	switch doc.Schema {
 	case Schema:
-	case "railyard.schedule/v1", "railyard.schedule/v2":
-		if err := doc.Schedule.renew(); err != nil {
+	case "railyard.schedule/v1", "railyard.schedule/v2", "railyard.schedule/v3":
+		if err := doc.Schedule.renew(doc.Schema[len(doc.Schema)-1]); err != nil {
 			return nil, fmt.Errorf("schedule: schema %q %w", doc.Schema, err)
 		}
 	default:
-		return nil, fmt.Errorf("schedule: schema %q is not known to this version: it reads %s, and v1 and v2 of it", doc.Schema, Schema)
+		return nil, fmt.Errorf("schedule: schema %q is not known to this version: it reads %s, and v1 to v3 of it", doc.Schema, Schema)
 	}
 	if err := doc.Schedule.Validate(); err != nil {
 		return nil, err
@@ -59,17 +59,21 @@ func Decode(r io.Reader) (*Schedule, error) {
 	return doc.Schedule, nil
 }
 
-// renew makes a schedule of the versions before one of this. They differ where a phase takes
-// all levels of trees: whoever read it put the messages in order, as it knew best.
-func (s *Schedule) renew() error {
+// renew makes a schedule of the versions before one of this. Up to version 2, where a phase takes
+// all levels of trees, whoever read it put the messages in order, as it knew best. Up to version 3
+// there was a generator for rails that bend.
+func (s *Schedule) renew(version byte) error {
 	for i := range s.Channels {
 		ch := &s.Channels[i]
+		if ch.Bends != nil {
+			return errors.New("holds rails that bend, which are programs of operations now: make the plan again (railyard plan)")
+		}
 		for _, ph := range ch.Phases {
-			if ph.Gen == GenTrees && ph.Level == 0 {
+			if version < '3' && ph.Gen == GenTrees && ph.Level == 0 {
 				return errors.New("does not hold the order of its trees' messages: make the plan again (railyard plan)")
 			}
 		}
-		if ch.Trees != nil {
+		if ch.Trees != nil && version < '3' {
 			ch.Trees.Rates = nil
 		}
 	}

@@ -67,26 +67,6 @@ func (m *moves) digit(place int32) int32 {
 	return place % int32(m.chunks) / grain
 }
 
-// covered is where a move brings a set of all numbers that are alike below its stride, in
-// one copy: what moves at or above the stride leaves it as it is. ok is false for others.
-func (m *moves) covered(s ChunkSet, by int32) (to ChunkSet, ok bool) {
-	if s.Outer > 1 || int(s.Stride)*int(s.Count) != m.chunks {
-		return s, false
-	}
-	low := s.First % int32(m.chunks)
-	if low >= s.Stride {
-		return s, false
-	}
-	for _, d := range m.parts {
-		if d.Stride > 0 && d.Stride%s.Stride != 0 && s.Stride%(d.Stride*d.Size) != 0 {
-			return s, false
-		}
-	}
-	to = s
-	to.First += m.chunk(low, by)%s.Stride - low
-	return to, true
-}
-
 // runs is where a move brings a set of ranks.
 func (m *moves) runs(from runs, by int32) runs {
 	if by == 0 || len(from) == 2 && from[0] == 0 && int(from[1]) == m.ranks {

@@ -313,7 +313,7 @@ func explicit(s *Schedule) *Schedule {
 	for c := range out.Channels {
 		phases := slices.Clone(out.Channels[c].Phases)
 		for p := range phases {
-			ops := make([][]Op, s.Spec.Ranks)
+			ops := make([]Program, s.Spec.Ranks)
 			for r := range ops {
 				ops[r] = x.AppendProgram(nil, c, p, r)
 				for i := range ops[r] {

@@ -21,11 +21,13 @@
 package schedule
 
 import (
+	"encoding/json"
+
 	"railyard/model/collective"
 )
 
 // Schema is the version of the JSON form.
-const Schema = "railyard.schedule/v3"
+const Schema = "railyard.schedule/v4"
 
 // Schedule is a plan for one collective on one topology.
 type Schedule struct {
@@ -62,7 +64,9 @@ type Channel struct {
 	Chunks int     `json:"chunks"` // per slice; a multiple of Spec.Blocks()
 	Phases []Phase `json:"phases"`
 	Trees  *Trees  `json:"trees,omitempty"` // of phases of generator trees
-	Bends  *Bends  `json:"bends,omitempty"` // of phases of generator bends
+	Kinds  *Kinds  `json:"kinds,omitempty"` // of phases of generator ops: of which nodes they hold the programs
+	// Bends are in files up to v3, of a generator that there no longer is.
+	Bends json.RawMessage `json:"bends,omitempty"`
 }
 
 // Depth is the length of the pipeline: the slices, or the pieces that trees cut data into.
@@ -78,7 +82,7 @@ func (c *Channel) Pieces() int {
 
 // Phase is a generator applied to groups of ranks.
 type Phase struct {
-	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, switch, trees, rails, bends or ops
+	Gen    string          `json:"generator"` // ring, direct, tree, doubling, bruck, switch, trees, rails or ops
 	Op     collective.Kind `json:"op"`
 	Groups Groups          `json:"groups,omitzero"`
 	// Src is where a rank's own data is read, Dst where results go. Acc holds partial
@@ -89,7 +93,7 @@ type Phase struct {
 	Root    int         `json:"root,omitempty"`    // position of the root in each group (tree, ring, direct: rooted ops)
 	Parents RankList    `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
 	Radix   int         `json:"radix,omitempty"`   // k-nomial: k
-	Ops     [][]Op      `json:"ops,omitempty"`     // gen "ops": explicit programs by rank (imports)
+	Ops     []Program   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank, or of first nodes (see Kinds)
 	Level   int         `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails", "bends": the stage
 	Local   int         `json:"local,omitempty"`   // gen "rails": ranks of a node
 	Order   []TreeOrder `json:"order,omitempty"`   // gen "trees", all levels: by rank
@@ -178,7 +182,4 @@ type Grid struct {
 	Fixed   []int   `json:"fixed,omitempty"`
 	Unsplit []int   `json:"unsplit,omitempty"`
 	Order   []int32 `json:"order,omitempty"` // positions along Axis in generator order; nil is 0,1,2,…
-	// Alternate reverses the order in groups whose coordinates off the axis sum to an
-	// odd number, so that both directions of every link are used.
-	Alternate bool `json:"alternate,omitempty"`
 }

@@ -47,8 +47,8 @@ func (c ChunkSet) shifted(n int32) ChunkSet {
 	return c
 }
 
-// takes adds a set to one of equally long sets in equal steps, if it is the next of them.
-func (c *ChunkSet) takes(next ChunkSet) bool {
+// Takes adds a set to one of equally long sets in equal steps, if it is the next of them.
+func (c *ChunkSet) Takes(next ChunkSet) bool {
 	step := next.First - c.First
 	switch {
 	case next.Count != c.Count:

@@ -147,7 +147,7 @@ func disjoint(groups []Group) error {
 
 // validateTeams refuses connections that are of two teams, or of one and of none: what a
 // message loads on its way must not depend on which of them it is.
-func validateTeams(programs [][]Op) error {
+func validateTeams(programs []Program) error {
 	team := map[[2]int32]Team{}
 	for r, ops := range programs {
 		for _, t := range appendTeams(nil, int32(r), ops) {

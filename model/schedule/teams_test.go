@@ -8,9 +8,9 @@ import (
 )
 
 // byHand is a broadcast from rank 0 to ranks 1 and 2 by a multicast.
-func byHand(change func(ops [][]Op)) *Schedule {
+func byHand(change func(ops []Program)) *Schedule {
 	in, out := Loc{Buf: Input, Set: One(0)}, Loc{Buf: Output, Set: One(0)}
-	ops := [][]Op{
+	ops := []Program{
 		{{Kind: Multicast, Peer: -1, Src: in, Peers: RankList{1, 2}}, {Kind: Copy, Peer: -1, Src: in, Dst: out}},
 		{{Kind: Recv, Peer: 0, Dst: out}},
 		{{Kind: Recv, Peer: 0, Dst: out}},
@@ -24,20 +24,20 @@ func byHand(change func(ops [][]Op)) *Schedule {
 
 func TestMulticastRules(t *testing.T) {
 	for _, c := range []struct {
-		change func(ops [][]Op)
+		change func(ops []Program)
 		why    string // "": it is right
 	}{
-		{func([][]Op) {}, ""},
-		{func(ops [][]Op) {
+		{func([]Program) {}, ""},
+		{func(ops []Program) {
 			ops[2] = []Op{{Kind: Recv, Peer: 0, Dst: Loc{Buf: Scratch, Set: One(0)}},
 				{Kind: Copy, Peer: -1, Src: Loc{Buf: Scratch, Set: One(0)}, Dst: ops[2][0].Dst}}
 		}, "a multicast goes to one place on all"},
-		{func(ops [][]Op) { ops[0][0].Peers = RankList{1} }, "waits for ever: rank 0 never sends"},
-		{func(ops [][]Op) { ops[2] = nil }, "rank 2 never receives it"},
-		{func(ops [][]Op) { ops[0][0].Peers = RankList{1, 1} }, "in another team as well"},
-		{func(ops [][]Op) { ops[0] = append(ops[0], Op{Kind: Send, Peer: 1, Src: ops[0][0].Src}) }, "of the pair is in a team"},
-		{func(ops [][]Op) { ops[0][0].Peers = RankList{1, 0} }, "peer 0: must be another rank"},
-		{func(ops [][]Op) { ops[0] = ops[0][1:] }, "it says that it needs [multicast] of switches, but its phases use []"},
+		{func(ops []Program) { ops[0][0].Peers = RankList{1} }, "waits for ever: rank 0 never sends"},
+		{func(ops []Program) { ops[2] = nil }, "rank 2 never receives it"},
+		{func(ops []Program) { ops[0][0].Peers = RankList{1, 1} }, "in another team as well"},
+		{func(ops []Program) { ops[0] = append(ops[0], Op{Kind: Send, Peer: 1, Src: ops[0][0].Src}) }, "of the pair is in a team"},
+		{func(ops []Program) { ops[0][0].Peers = RankList{1, 0} }, "peer 0: must be another rank"},
+		{func(ops []Program) { ops[0] = ops[0][1:] }, "it says that it needs [multicast] of switches, but its phases use []"},
 	} {
 		err := Check(byHand(c.change), nil)
 		if c.why == "" && err != nil || c.why != "" && (err == nil || !strings.Contains(err.Error(), c.why)) {
@@ -66,7 +66,7 @@ func TestSwitchReduceRules(t *testing.T) {
 }
 
 func TestPlainSchedulesNeedNoSwitches(t *testing.T) {
-	if err := byHand(func([][]Op) {}).Plain(); err == nil || !strings.Contains(err.Error(), "--no-in-network") {
+	if err := byHand(func([]Program) {}).Plain(); err == nil || !strings.Contains(err.Error(), "--no-in-network") {
 		t.Error(err)
 	}
 }

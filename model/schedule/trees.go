@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -72,10 +71,9 @@ func (s *Schedule) Ordered() int64 {
 type treePhases struct {
 	*Trees
 	ranks    int
-	depth    [][]int32   // by tree and rank
+	level    [][]int32   // by tree and rank: of the hop to it
 	children [][][]int32 // by tree and rank
 	high     int         // the height of the highest
-	level    [][]int32   // by tree and rank: of the hop to it, where that is not its depth
 	anyOrder bool        // the order of messages makes no difference
 	chunks   []ChunkSet
 }
@@ -93,8 +91,8 @@ func newTreePhases(trees *Trees, ranks int) *treePhases {
 		b.chunks = append(b.chunks, Range(first, t.Weight))
 		used[t.Root] += t.Weight
 		next += t.Weight
-		b.depth = append(b.depth, t.depths())
-		b.high = max(b.high, int(slices.Max(b.depth[i])))
+		b.level = append(b.level, t.depths())
+		b.high = max(b.high, int(slices.Max(b.level[i])))
 		below := make([][]int32, ranks)
 		for v, u := range t.Parent {
 			if u >= 0 {
@@ -127,17 +125,10 @@ func (p *treePrograms) append(dst []Op, rank int) []Op {
 
 // programs are those of all ranks in a phase.
 func (b *treePhases) programs(ph *Phase) treePrograms {
-	switch {
-	case ph.Level == 0:
+	if ph.Level == 0 {
 		return treePrograms{ordered: b.ordered(ph)}
-	case b.Join && ph.Op == collective.ReduceScatter:
-		return treePrograms{all: b.joinedGather(int32(ph.Level))}
-	case b.Join:
-		return treePrograms{all: b.joinedSpread(int32(ph.Level), ph.Src)}
-	case ph.Op == collective.ReduceScatter:
-		return treePrograms{all: b.gather(int32(ph.Level))}
 	}
-	return treePrograms{all: b.spread(int32(ph.Level), ph.Src)}
+	return treePrograms{all: b.ofLevel(ph)}
 }
 
 // depths counts the hops from the root to each rank.
@@ -151,75 +142,10 @@ func (t *Tree) depths() []int32 {
 	return out
 }
 
-// edge is a hop of a tree as one of its ends sees it.
-type edge struct{ tree, peer int32 }
-
-// edges lists, for each rank, the hops that end at depth d: those on which it sends
-// outwards, and those on which it receives.
-func (b *treePhases) edges(d int32) (down, up [][]edge) {
-	down, up = make([][]edge, b.ranks), make([][]edge, b.ranks)
-	for i := range b.List {
-		for v, p := range b.List[i].Parent {
-			if b.depth[i][v] == d {
-				down[p] = append(down[p], edge{int32(i), int32(v)})
-				up[v] = append(up[v], edge{int32(i), p})
-			}
-		}
-	}
-	for r := range int32(b.ranks) {
-		if b.anyOrder {
-			break
-		}
-		slices.SortFunc(down[r], func(x, y edge) int {
-			return cmp.Or(b.compare(r, x, y), cmp.Compare(b.ahead(r, x.peer), b.ahead(r, y.peer)))
-		})
-		slices.SortFunc(up[r], func(x, y edge) int {
-			return cmp.Or(cmp.Compare(b.ahead(r, x.peer), b.ahead(r, y.peer)), b.compare(x.peer, x, y))
-		})
-	}
-	return down, up
-}
-
-// compare orders a parent's hops so that it looks the same from every parent, and the
-// same from both ends of a hop: by how far the tree's root is ahead of the parent. Equal programs fold in the simulator, and nobody is
-// served first by all.
-func (b *treePhases) compare(parent int32, x, y edge) int {
-	s, t := &b.List[x.tree], &b.List[y.tree]
-	return cmp.Or(cmp.Compare(b.ahead(parent, s.Root), b.ahead(parent, t.Root)), cmp.Compare(x.tree, y.tree))
-}
-
 // ahead counts from a rank on, node by node and place by place.
 func (b *treePhases) ahead(from, to int32) int32 {
 	n := int32(b.ranks) / b.Local
 	return (to/b.Local-from/b.Local+n)%n*b.Local + (to%b.Local-from%b.Local+b.Local)%b.Local
-}
-
-// spread is the phase that takes level d: parents at depth d−1 send to their children.
-// What the root sends lies in first. Sends come before receives, so that nobody waits
-// for others before it sends.
-func (b *treePhases) spread(d int32, first Buffer) [][]Op {
-	out := make([][]Op, b.ranks)
-	down, up := b.edges(d)
-	from := Output
-	if d == 1 {
-		from = first
-	}
-	own := make([][]ChunkSet, b.ranks) // what a rank has to copy
-	if d == 1 && first == Input {
-		own = b.own()
-	}
-	for r := range out {
-		for _, e := range down[r] {
-			out[r] = append(out[r], Op{Kind: Send, Peer: e.peer, Src: Loc{Buf: from, Set: b.chunks[e.tree]}})
-		}
-		for _, set := range own[r] {
-			out[r] = append(out[r], Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Input, Set: set}, Dst: Loc{Buf: Output, Set: set}})
-		}
-		for _, e := range up[r] {
-			out[r] = append(out[r], Op{Kind: Recv, Peer: e.peer, Dst: Loc{Buf: Output, Set: b.chunks[e.tree]}})
-		}
-	}
-	return out
 }
 
 // own are the chunks of which each rank is the root, neighbouring ones as one.
@@ -234,50 +160,4 @@ func (b *treePhases) own() [][]ChunkSet {
 		*list = append(*list, set)
 	}
 	return out
-}
-
-// gather is the reverse: children at depth d send what they have summed up to their
-// parents, which add it to their own.
-func (b *treePhases) gather(d int32) [][]Op {
-	out := make([][]Op, b.ranks)
-	down, up := b.edges(d)
-	below, _ := b.edges(d + 1)
-	for r := range out {
-		sums := map[int32]bool{} // trees in which the rank has children, so that its sum lies in scratch
-		for _, e := range below[r] {
-			sums[e.tree] = true
-		}
-		for _, e := range up[r] {
-			from := Loc{Buf: Input, Set: b.chunks[e.tree]}
-			if sums[e.tree] {
-				from.Buf = Scratch
-			}
-			out[r] = append(out[r], Op{Kind: Send, Peer: e.peer, Src: from})
-		}
-		out[r] = b.add(out[r], int32(r), down[r])
-	}
-	return out
-}
-
-// add receives from all children and adds: the first to the rank's own data, the last
-// into the output where it is the root's.
-func (b *treePhases) add(ops []Op, rank int32, children []edge) []Op {
-	left := map[int32]int{}
-	for _, e := range children {
-		left[e.tree]++
-	}
-	added := map[int32]bool{}
-	for _, e := range children {
-		own, to := Input, Scratch
-		if added[e.tree] {
-			own = Scratch
-		}
-		if left[e.tree]--; left[e.tree] == 0 && b.List[e.tree].Root == rank {
-			to = Output
-		}
-		added[e.tree] = true
-		ops = append(ops, Op{Kind: RecvReduce, Peer: e.peer,
-			Src: Loc{Buf: own, Set: b.chunks[e.tree]}, Dst: Loc{Buf: to, Set: b.chunks[e.tree]}})
-	}
-	return ops
 }

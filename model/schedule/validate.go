@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,7 @@ const (
 	maxPhases   = 64
 	maxSlices   = 1 << 20
 	maxChunks   = 1 << 24
+	maxScratch  = 1 << 30 // places, in copies of as many chunks as there are
 	maxRanks    = 1 << 20
 )
 
@@ -53,10 +55,24 @@ func (s *Schedule) validateChannel(ch *Channel) error {
 	case len(ch.Phases) > maxPhases:
 		return fmt.Errorf("%d phases: at most %d", len(ch.Phases), maxPhases)
 	}
+	if ch.Bends != nil {
+		return errors.New("bends are no longer part of a schedule, which holds the programs of the nodes' kinds")
+	}
+	if ch.Kinds != nil {
+		if err := ch.Kinds.validate(s, ch); err != nil {
+			return fmt.Errorf("kinds: %w", err)
+		}
+	}
 	for p := range ch.Phases {
 		if err := s.validatePhase(ch, &ch.Phases[p]); err != nil {
 			return fmt.Errorf("phase %d: %w", p, err)
 		}
+	}
+	if ch.Kinds == nil {
+		return nil
+	}
+	if err := ch.Kinds.validatePrograms(ch); err != nil {
+		return fmt.Errorf("kinds: %w", err)
 	}
 	return nil
 }
@@ -69,8 +85,6 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 		return s.validateTrees(ch, ph)
 	case GenRails:
 		return s.validateRails(ch, ph)
-	case GenBends:
-		return s.validateBends(ch, ph)
 	}
 	if generators[ph.Gen] == nil {
 		return fmt.Errorf("unknown generator %q", ph.Gen)
@@ -250,10 +264,19 @@ func (s *Schedule) validateList(ch *Channel, g *Group) error {
 }
 
 func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
-	if len(ph.Ops) != s.Spec.Ranks {
+	if ch.Kinds == nil && len(ph.Ops) != s.Spec.Ranks {
 		return fmt.Errorf("%d programs for %d ranks", len(ph.Ops), s.Spec.Ranks)
 	}
+	var ranks []int32
+	if ch.Kinds != nil {
+		if ranks = ch.Kinds.originals(); len(ph.Ops) != len(ranks) {
+			return fmt.Errorf("%d programs for %d ranks of first nodes", len(ph.Ops), len(ranks))
+		}
+	}
 	for r, ops := range ph.Ops {
+		if ranks != nil {
+			r = int(ranks[r])
+		}
 		for i, op := range ops {
 			if int(op.Kind) >= len(opKindNames) {
 				return fmt.Errorf("rank %d operation %d: unknown kind", r, i)
@@ -266,7 +289,7 @@ func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
 			for _, l := range append(slices.Clone(op.Srcs), op.Src, op.Dst) {
 				limit := int64(ch.Chunks)
 				if l.Buf == Scratch {
-					limit = maxChunks
+					limit = maxScratch
 				}
 				if int(l.Buf) >= len(bufferNames) || !l.Set.valid(limit) {
 					return fmt.Errorf("rank %d operation %d: chunks %+v are not in %v", r, i, l.Set, l.Buf)

@@ -36,12 +36,12 @@ func sumsApart(s *schedule.Schedule) *schedule.Schedule {
 	out.Channels = slices.Clone(s.Channels)
 	for c := range out.Channels {
 		ch := &out.Channels[c]
-		ch.Phases, ch.Trees = nil, nil
+		ch.Phases, ch.Trees, ch.Kinds = nil, nil, nil
 		for p, ph := range s.Channels[c].Phases {
 			moves := schedule.Phase{Gen: schedule.GenOps, Op: ph.Op, Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst,
-				Ops: make([][]schedule.Op, s.Spec.Ranks)}
+				Ops: make([]schedule.Program, s.Spec.Ranks)}
 			sums := moves
-			sums.Ops = make([][]schedule.Op, s.Spec.Ranks)
+			sums.Ops = make([]schedule.Program, s.Spec.Ranks)
 			for r := range s.Spec.Ranks {
 				for _, op := range x.AppendProgram(nil, c, p, r) {
 					to := &moves
@@ -51,13 +51,15 @@ func sumsApart(s *schedule.Schedule) *schedule.Schedule {
 					to.Ops[r] = append(to.Ops[r], op)
 				}
 			}
-			if ch.Phases = append(ch.Phases, moves); slices.ContainsFunc(sums.Ops, func(ops []schedule.Op) bool { return len(ops) > 0 }) {
+			if ch.Phases = append(ch.Phases, moves); slices.ContainsFunc(sums.Ops, notEmpty) {
 				ch.Phases = append(ch.Phases, sums)
 			}
 		}
 	}
 	return &out
 }
+
+func notEmpty(ops schedule.Program) bool { return len(ops) > 0 }
 
 // workOf is what blocks have to do for a schedule. Types of other sizes move as many bytes.
 func workOf(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, costs *cost.Profile) (blocks.Work, error) {

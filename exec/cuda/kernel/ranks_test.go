@@ -156,7 +156,7 @@ func pushedFirst() *schedule.Schedule {
 		return schedule.Op{Kind: schedule.Reduce, Peer: -1, Srcs: []schedule.Loc{at(schedule.Input, chunk), at(schedule.Scratch, chunk)},
 			Dst: at(schedule.Output, chunk)}
 	}
-	ops := [][]schedule.Op{
+	ops := []schedule.Program{
 		{{Kind: schedule.Copy, Peer: -1, Src: at(schedule.Input, 1), Dst: at(schedule.Output, 1)}, send(1, at(schedule.Output, 1)),
 			recv(1, at(schedule.Scratch, 0)),
 			sum(0), send(1, at(schedule.Output, 0)), recv(1, at(schedule.Output, 1))},

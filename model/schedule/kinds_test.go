@@ -1,0 +1,198 @@
+package schedule
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/internal/long"
+	"railyard/model/collective"
+)
+
+// overKinds are collectives that nodes of kinds make.
+var overKinds = []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll,
+	collective.Broadcast, collective.Reduce}
+
+// randomKinds is a collective in which everybody talks to everybody, by the programs of the first
+// nodes of random kinds.
+func randomKinds(rng *rand.Rand, what collective.Kind) *Schedule {
+	k, size := &Kinds{}, []int32{}
+	for range 1 + rng.IntN(3) {
+		size = append(size, 1+rng.Int32N(3))
+	}
+	of, n := []int32{}, int32(0)
+	for range 2 + rng.IntN(6) {
+		of = append(of, rng.Int32N(int32(len(size))))
+		n += size[of[len(of)-1]]
+	}
+	spec := collective.Spec{Kind: what, Ranks: int(n)}
+	if what.Rooted() {
+		spec.Root = rng.IntN(int(n))
+		left := int32(spec.Root)
+		for node := range of {
+			if left -= size[of[node]]; left < 0 {
+				size, of[node] = append(size, size[of[node]]), int32(len(size))
+				break
+			}
+		}
+	}
+	for kind, ranks := range size { // those that there are
+		if slices.Contains(of, int32(kind)) {
+			for node := range of {
+				if of[node] == int32(kind) {
+					of[node] = int32(len(k.Of))
+				}
+			}
+			k.Of = append(k.Of, NodeKind{Ranks: ranks, Chunks: RankList{ranks}})
+		}
+	}
+	k.Nodes = of
+	s := flat(GenDirect, what, int(n))
+	s.Spec = spec
+	ch := s.Channels[0]
+	ch.Chunks, ch.Phases[0].Root = int(n), spec.Root
+	for i := range ch.Phases[0].Groups.List[0].Ranks {
+		ch.Phases[0].Groups.List[0].Ranks[i] = int32(i)
+	}
+	s.Channels = []Channel{ch}
+	x, ops := NewExpander(s), []Program{}
+	for _, r := range k.originals() {
+		ops = append(ops, x.AppendProgram(nil, 0, 0, int(r)))
+	}
+	ch.Kinds, ch.Phases = k, []Phase{{Gen: GenOps, Op: what, Src: Input, Acc: Scratch, Dst: Output, Ops: ops}}
+	return &Schedule{Algorithm: "kinds", Spec: spec, Protocol: Simple, Channels: []Channel{ch}}
+}
+
+// byFirstNodes is what the checker says of all ranks, and of the first nodes alone.
+func byFirstNodes(s *Schedule) (folded, all error, ranks int) {
+	x := NewExpander(s)
+	k := newChecker(s, x, 0, CheckOptions{}, x.kinds[0])
+	if folded = errUnlike; k.follows() {
+		folded = k.run()
+	}
+	return folded, newChecker(s, x, 0, CheckOptions{}, nil).run(), len(k.ranks)
+}
+
+// Results are right, whether one node of each kind is run or all ranks, and files hold them.
+func TestRandomKinds(t *testing.T) {
+	fewer := 0
+	for seed := range long.Or[uint64](100, 400) {
+		rng := rand.New(rand.NewPCG(20261123, seed))
+		for _, what := range overKinds {
+			s := randomKinds(rng, what)
+			if err := s.Validate(); err != nil {
+				t.Fatalf("seed %d, %v: %v", seed, what, err)
+			}
+			var file bytes.Buffer
+			if err := Encode(&file, s); err != nil {
+				t.Fatal(err)
+			}
+			stored, err := Decode(&file)
+			if err != nil || !bytes.Equal(digest(stored), digest(s)) {
+				t.Fatalf("seed %d, %v: a file holds another plan: %v", seed, what, err)
+			}
+			folded, all, ranks := byFirstNodes(stored)
+			if folded != nil || all != nil {
+				t.Errorf("seed %d, %v: %v; by one node of each kind %v", seed, what, all, folded)
+			}
+			if !oracleAccepts(s, rng.Uint64(), 2) {
+				t.Errorf("seed %d, %v: wrong results", seed, what)
+			}
+			if ranks < s.Spec.Ranks {
+				fewer++
+			}
+		}
+	}
+	if fewer == 0 {
+		t.Error("no node stood for others")
+	}
+}
+
+// Whatever is wrong with the programs of first nodes is seen in these alone.
+func TestKindsThatAreWrong(t *testing.T) {
+	refused := 0
+	for seed := range long.Or[uint64](500, 3000) {
+		rng := rand.New(rand.NewPCG(7, seed))
+		s := randomKinds(rng, overKinds[rng.IntN(len(overKinds))])
+		programs := s.Channels[0].Phases[0].Ops
+		ops := &programs[rng.IntN(len(programs))]
+		i := rng.IntN(len(*ops))
+		op := &(*ops)[i]
+		switch rng.IntN(5) {
+		case 0:
+			*ops = slices.Delete(*ops, i, i+1)
+		case 1:
+			op.Peer = rng.Int32N(int32(s.Spec.Ranks))
+		case 2:
+			op.Src.Set.First = rng.Int32N(int32(s.Spec.Ranks))
+		case 3:
+			op.Dst.Set.First = rng.Int32N(int32(s.Spec.Ranks))
+		default:
+			j := rng.IntN(len(*ops))
+			(*ops)[i], (*ops)[j] = (*ops)[j], (*ops)[i]
+		}
+		if s.Validate() != nil {
+			continue
+		}
+		folded, all, _ := byFirstNodes(s)
+		if folded == nil && all != nil {
+			t.Errorf("seed %d: %v, unseen in the first nodes", seed, all)
+		}
+		if folded != nil {
+			refused++
+		}
+	}
+	if refused < 100 {
+		t.Errorf("%d schedules were refused", refused)
+	}
+}
+
+// Claims that cannot be are refused with one line.
+func TestKindsAreValid(t *testing.T) {
+	two := func(change func(s *Schedule, k *Kinds)) error {
+		s := flat(GenDirect, collective.AllGather, 4)
+		x := NewExpander(s)
+		ch := Channel{Share: 1, Slices: 1, Chunks: 4, Kinds: &Kinds{RankList{0, 0}, []NodeKind{{2, RankList{2}}}},
+			Phases: []Phase{{Gen: GenOps, Op: collective.AllGather, Ops: []Program{x.AppendProgram(nil, 0, 0, 0),
+				x.AppendProgram(nil, 0, 0, 1)}}}}
+		s.Channels = []Channel{ch}
+		change(s, ch.Kinds)
+		return s.Validate()
+	}
+	for want, change := range map[string]func(s *Schedule, k *Kinds){
+		"":                   func(*Schedule, *Kinds) {},
+		"there is no kind 1": func(_ *Schedule, k *Kinds) { k.Nodes[1] = 1 },
+		"kind 1 of 0 nodes":  func(_ *Schedule, k *Kinds) { k.Of = append(k.Of, k.Of[0]) },
+		"6 ranks and 6 chunks instead of 4 and 4": func(_ *Schedule, k *Kinds) { k.Nodes = append(k.Nodes, 0) },
+		"instead of 1 for each of 2 ranks":        func(_ *Schedule, k *Kinds) { k.Of[0].Chunks = RankList{1, 1} },
+		"programs for 2 ranks":                    func(s *Schedule, _ *Kinds) { s.Channels[0].Phases[0].Ops = nil },
+		"neither of one node each nor the same":   func(s *Schedule, _ *Kinds) { s.Channels[0].Phases[0].Ops[0][0].Src.Set = Range(1, 2) },
+		"is not the only one of its kind":         func(s *Schedule, _ *Kinds) { s.Spec.Kind = collective.Scatter },
+		"nodes do not do alike in send_recv": func(s *Schedule, k *Kinds) {
+			s.Spec.Kind, s.Channels[0].Chunks = collective.SendRecv,
+				4
+		},
+		"of generator ops": func(s *Schedule, _ *Kinds) { s.Channels[0].Phases[0].Gen = GenTrees },
+	} {
+		if err := two(change); (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+// The proof of one channel is that of the next only if both do the same.
+func TestChannelsThatDifferAreProven(t *testing.T) {
+	s := randomKinds(rand.New(rand.NewPCG(11, 1)), collective.AllReduce)
+	other := s.Channels[0]
+	other.Slices = 3
+	s.Channels = append(s.Channels, other)
+	if err := Check(s, nil); err != nil {
+		t.Error(err)
+	}
+	s.Channels[1].Phases = nil
+	if Check(s, nil) == nil {
+		t.Error("a channel without a phase passes")
+	}
+}

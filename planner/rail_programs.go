@@ -1,0 +1,165 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// railStage is what a phase over bent rails makes. Levels are
+//
+//	1: inside the node, from a unit's GPU to the one through which it leaves
+//	2: across, on each rail, or part of one that bends otherwise
+//	3: inside the node, from where units enter to all others, or to their destination
+//
+// and the same in reverse where data are summed up.
+type railStage struct {
+	op    collective.Kind
+	level int
+}
+
+// railStages are those of each collective. A broadcast is dealt out to all nodes but the root's,
+// which then gather it from one another; a reduce is the same in reverse.
+var railStages = map[collective.Kind][]railStage{
+	collective.AllToAll:      {{collective.AllToAll, 1}, {collective.AllToAll, 2}, {collective.AllToAll, 3}},
+	collective.AllGather:     {{collective.AllGather, 1}, {collective.AllGather, 2}, {collective.AllGather, 3}},
+	collective.ReduceScatter: {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.ReduceScatter, 1}},
+	collective.AllReduce: {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.AllGather, 2},
+		{collective.AllGather, 3}},
+	collective.Broadcast: {{collective.Broadcast, 1}, {collective.Broadcast, 2}, {collective.AllGather, 2}, {collective.AllGather, 3}},
+	collective.Reduce:    {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.Reduce, 2}, {collective.Reduce, 1}},
+}
+
+// channel is a collective over bent rails: the programs of the first node of each kind. What is
+// summed up on the way lies in scratch until the last phase that sums; blocks of an all-to-all
+// are copied on as they come.
+func (b *bends) channel(spec collective.Spec) schedule.Channel {
+	g := newRailGroups(b, spec)
+	ch := schedule.Channel{Share: 1, Slices: 1, Chunks: g.chunks, Kinds: g.claim()}
+	stages, src := railStages[spec.Kind], schedule.Input
+	for i, x := range stages {
+		dst := schedule.Output
+		if i+1 < len(stages) && stages[i+1].op.Reduces() {
+			dst = schedule.Scratch
+		}
+		ph := schedule.Phase{Gen: schedule.GenOps, Op: x.op, Src: src, Acc: dst, Dst: dst}
+		for _, first := range g.first {
+			for rail, rank := range b.rank[first] {
+				if rank >= 0 {
+					ph.Ops = append(ph.Ops, g.program(&ph, x, first, rail))
+				}
+			}
+		}
+		ch.Phases = append(ch.Phases, ph)
+		if spec.Kind != collective.AllToAll {
+			src = dst
+		}
+	}
+	return ch
+}
+
+// program is that of a rank in a stage: in each of its groups, everybody talks to everybody at once.
+func (g *railGroups) program(ph *schedule.Phase, x railStage, node, rail int) schedule.Program {
+	rank := int(g.rank[node][rail])
+	if x.op == collective.AllToAll {
+		return sendFirst(g.exchange(x.level, node, rail), rank, g.spec.Ranks)
+	}
+	direct := schedule.Phase{Gen: schedule.GenDirect, Op: x.inGroups(), Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst}
+	direct.Groups.List = []schedule.Group{} // there may be none
+	for _, list := range g.of(x, node) {
+		if slices.Contains(list.Ranks, int32(rank)) {
+			direct.Groups.List = append(direct.Groups.List, list)
+		}
+	}
+	one := &schedule.Schedule{Spec: g.spec, Channels: []schedule.Channel{{Chunks: g.chunks, Phases: []schedule.Phase{direct}}}}
+	return joinNeighbours(sendFirst(schedule.NewExpander(one).AppendProgram(nil, 0, 0, rank), rank, g.spec.Ranks))
+}
+
+// inGroups is what the groups of a stage do.
+func (x railStage) inGroups() collective.Kind {
+	gathers := x.op == collective.AllGather
+	switch {
+	case x.level == 2 || x.op.Rooted():
+		return x.op
+	case x.level == 1 && gathers:
+		return collective.Scatter
+	case x.level == 1:
+		return collective.Gather
+	case gathers:
+		return collective.Broadcast
+	}
+	return collective.Reduce
+}
+
+// sendFirst puts the programs of a rank in several groups into one, in which nobody waits in
+// one group before it sends in another: sends, copies, receives, then what works on these.
+// Peers to whom as much goes stand together, the next ones first, so that ranks that do
+// alike have the same program wherever among them one stands that does otherwise.
+func sendFirst(ops []schedule.Op, rank, ranks int) []schedule.Op {
+	type traffic struct{ messages, chunks int }
+	with := map[int32]*traffic{} // by peer, and by its complement what comes from there
+	of := func(o *schedule.Op) (int32, int) {
+		if o.Kind == schedule.Send {
+			return o.Peer, o.Src.Set.Len()
+		}
+		return ^o.Peer, o.Dst.Set.Len()
+	}
+	moves := func(o *schedule.Op) bool { return o.Kind == schedule.Send || o.Kind == schedule.Recv }
+	for i := range ops {
+		if moves(&ops[i]) {
+			peer, n := of(&ops[i])
+			if with[peer] == nil {
+				with[peer] = &traffic{}
+			}
+			with[peer].messages++
+			with[peer].chunks += n
+		}
+	}
+	stages := [...]int{schedule.Send: 0, schedule.Copy: 1, schedule.Recv: 2, schedule.Reduce: 3}
+	slices.SortStableFunc(ops, func(a, b schedule.Op) int {
+		if c := cmp.Compare(stages[a.Kind], stages[b.Kind]); c != 0 || !moves(&a) {
+			return c
+		}
+		x, _ := of(&a)
+		y, _ := of(&b)
+		ahead := func(p int32) int { // or behind
+			if p < 0 {
+				return (rank - int(^p) + ranks) % ranks
+			}
+			return (int(p) - rank + ranks) % ranks
+		}
+		return cmp.Or(with[x].chunks-with[y].chunks, with[x].messages-with[y].messages, ahead(x)-ahead(y))
+	})
+	return ops
+}
+
+// joinNeighbours makes one message of those between two ranks whose chunks follow one another.
+// Both ends join the same: their places are those of the same chunks, or, as groups of a stage in
+// which two ranks are have them at the same distance, in the same copy of scratch.
+func joinNeighbours(ops []schedule.Op) []schedule.Op {
+	n := 0
+	for _, o := range ops {
+		if n > 0 && o.Kind == ops[n-1].Kind && o.Peer == ops[n-1].Peer {
+			if o.Kind == schedule.Send && followedBy(ops[n-1].Src, o.Src) {
+				ops[n-1].Src.Set.Count += o.Src.Set.Count
+				continue
+			}
+			if o.Kind == schedule.Recv && followedBy(ops[n-1].Dst, o.Dst) {
+				ops[n-1].Dst.Set.Count += o.Dst.Set.Count
+				continue
+			}
+		}
+		ops[n] = o
+		n++
+	}
+	return ops[:n]
+}
+
+// followedBy reports whether a place and another one are one range.
+func followedBy(l, next schedule.Loc) bool {
+	a, b := l.Set, next.Set
+	return l.Buf == next.Buf && a.Outer <= 1 && b.Outer <= 1 && (a.Stride == 1 || a.Count == 1) && (b.Stride == 1 || b.Count == 1) &&
+		a.First+a.Count == b.First
+}

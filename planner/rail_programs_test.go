@@ -1,0 +1,83 @@
+package planner
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"railyard/internal/long"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+)
+
+// randomBends are kinds of nodes that bend their rails anyhow.
+func randomBends(rng *rand.Rand, what collective.Kind) (*bends, collective.Spec) {
+	b := &bends{rails: 1 + rng.IntN(4), units: 1 + rng.IntN(4)}
+	var lost [][]bool // by kind and rail
+	for range 1 + rng.IntN(3) {
+		k, without, left := &railKind{}, make([]bool, b.rails), b.rails
+		for j := range without {
+			if what != collective.AllToAll && left > 1 && rng.IntN(4) == 0 {
+				without[j] = true
+				left--
+			}
+		}
+		for j := range b.rails {
+			var by []int
+			var roots []int32
+			for range b.units {
+				x := j
+				for rng.IntN(3) == 0 || without[x] {
+					x = rng.IntN(b.rails)
+				}
+				by, roots = append(by, x), append(roots, rng.Int32N(3))
+			}
+			k.by = append(k.by, by)
+			if what == collective.AllReduce || what.Rooted() {
+				k.roots = append(k.roots, roots)
+			}
+		}
+		b.kinds, lost = append(b.kinds, k), append(lost, without)
+	}
+	ranks := int32(0)
+	for range 2 + rng.IntN(8) {
+		kind := rng.IntN(len(b.kinds))
+		list := make([]int32, b.rails)
+		for j := range list {
+			if list[j] = -1; !lost[kind][j] {
+				list[j] = ranks
+				ranks++
+			}
+		}
+		b.kind, b.rank = append(b.kind, kind), append(b.rank, list)
+	}
+	spec := collective.Spec{Kind: what, Ranks: int(ranks)}
+	if what.Rooted() {
+		spec.Root = rng.IntN(int(ranks))
+	}
+	return b, spec
+}
+
+// However rails bend, results are right; of more than 31 ranks, the checker runs the first node of
+// each kind.
+func TestRandomBends(t *testing.T) {
+	seen, seeds := 0, long.Or[uint64](100, 600)
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(20261122, seed))
+		for _, what := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll,
+			collective.Broadcast, collective.Reduce} {
+			b, spec := randomBends(rng, what)
+			ch := b.channel(spec)
+			if ch.Chunks == 0 {
+				continue
+			}
+			seen++
+			s := &schedule.Schedule{Algorithm: "bends", Protocol: schedule.Simple, Spec: spec, Channels: []schedule.Channel{ch}}
+			if err := schedule.Check(s, nil); err != nil {
+				t.Errorf("seed %d, %v of %d ranks: %v", seed, what, spec.Ranks, err)
+			}
+		}
+	}
+	if seen < 5*int(seeds) {
+		t.Errorf("%d schedules", seen)
+	}
+}
