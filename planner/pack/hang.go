@@ -23,15 +23,15 @@ func (g *Graph) middle() (rank int, depth []int32) {
 	near := g.near()
 	least := int32(math.MaxInt32)
 	for v := range g.Ranks {
-		if d := hops(near, int32(v)); slices.Max(d) < least {
+		if d := hopsFrom(near, int32(v)); slices.Max(d) < least {
 			rank, depth, least = v, d, slices.Max(d)
 		}
 	}
 	return rank, depth
 }
 
-// hops are those from a vertex; a rank that is not reached is at 0.
-func hops(near [][]int32, from int32) []int32 {
+// hopsFrom are those from a vertex; a rank that is not reached is at 0.
+func hopsFrom(near [][]int32, from int32) []int32 {
 	out := make([]int32, len(near))
 	seen := make([]bool, len(near))
 	seen[from] = true
@@ -56,14 +56,14 @@ func hungUp(parent []int32) (int32, []int32) {
 		}
 	}
 	farthest := func(from int32) int32 {
-		dist := hops(near, from)
+		dist := hopsFrom(near, from)
 		return int32(slices.Index(dist, slices.Max(dist)))
 	}
 	a := farthest(0)
 	b := farthest(a)
 	down := toward(near, a)
 	root := b
-	for range slices.Max(hops(near, a)) / 2 {
+	for range slices.Max(hopsFrom(near, a)) / 2 {
 		root = down[root]
 	}
 	return root, toward(near, root)

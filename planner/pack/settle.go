@@ -11,49 +11,36 @@ import (
 // end. Hops are transfers with all that they load, so that links behind switches are shared out by what trees need of them,
 // whatever the number of ranks.
 //
-// Trees are spanning ones, whose hops carry a unit each (Prim, 1957), or the paths from a source to all ranks that it has
-// something for, whose hops carry what goes beyond (Dijkstra, 1959).
-//
 // N. Garg, J. Könemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems", 1998.
-// Deviation: whole units, taken off and grown anew.
+// Deviation: whole units, taken off and grown anew as Prim's trees are (1957).
 type settling struct {
-	*Hops
-	roots  []int32     // by unit
-	demand [][]float64 // by unit and rank: what the path there carries; nil: trees span
-	most   []float64   // by unit: of its demand
-	trees  [][]int32
+	*hops
+	roots []int32 // by unit
+	trees [][]int32
 
 	load  []float64 // by resource, in seconds
-	price []float64
-	full  float64 // the largest load
-	steep float64
-	near  float64 // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
-	room  bool    // hops cost nothing else, but have to have room beside the fullest (see shorten)
+	full  float64   // the largest load
+	steep int       // prices grow with the power of loads that so many squarings make
+	near  float64   // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
+	room  bool      // hops cost nothing else, but have to have room beside the fullest (see shorten)
 
 	// of the tree that grows
 	in    []bool
 	from  []int32
 	depth []int32
-	dist  []float64 // what the path to a rank costs; 0 in trees that span
 	cost  []float64
 }
 
 const (
 	settleRounds          = 20
-	firstSteep, lastSteep = 4.0, 32.0
+	firstSteep, lastSteep = 2, 5 // powers of 4 to 32
 	leastNear             = 1e-3
 	nearEnough            = 0.995 // the share of the bound from which on nothing is chosen anew
 )
 
-func newSettling(h *Hops, roots []int32, demand [][]float64) *settling {
-	most := make([]float64, len(demand))
-	for i, row := range demand {
-		most[i] = slices.Max(row)
-	}
-	n, resources := h.n, h.resources
-	return &settling{Hops: h, roots: roots, demand: demand, most: most, trees: make([][]int32, len(roots)),
-		load: make([]float64, resources), price: make([]float64, resources), full: math.SmallestNonzeroFloat64,
-		in: make([]bool, n), from: make([]int32, n), depth: make([]int32, n), dist: make([]float64, n), cost: make([]float64, n)}
+func newSettling(h *hops, roots []int32) *settling {
+	return &settling{hops: h, roots: roots, trees: make([][]int32, len(roots)), load: make([]float64, h.resources), full: h.longest(),
+		in: make([]bool, h.n), from: make([]int32, h.n), depth: make([]int32, h.n), cost: make([]float64, h.n)}
 }
 
 // settle grows all trees again and again, lower ones first, and keeps the best of all rounds: those in which the fullest
@@ -62,7 +49,7 @@ func (x *settling) settle(least float64) error {
 	best, full := x.trees, math.Inf(1)
 	for round := range settleRounds {
 		done := float64(round) / (settleRounds - 1)
-		x.steep, x.near = firstSteep*math.Pow(lastSteep/firstSteep, done), math.Pow(leastNear, done)
+		x.steep, x.near = firstSteep+int(math.Round((lastSteep-firstSteep)*done)), math.Pow(leastNear, done)
 		if err := x.grow(); err != nil {
 			return err
 		}
@@ -73,18 +60,15 @@ func (x *settling) settle(least float64) error {
 			break
 		}
 	}
-	x.put(best)
+	x.trees = best
 	return nil
 }
 
 // grow grows every tree anew.
 func (x *settling) grow() error {
-	for r := range x.load {
-		x.reprice(int32(r))
-	}
 	for i, old := range x.trees {
-		x.charge(i, old, -1)
-		if x.trees[i] = x.tree(i); x.trees[i] == nil {
+		x.charge(old, -1)
+		if x.trees[i] = x.tree(x.roots[i]); x.trees[i] == nil {
 			return fmt.Errorf("pack: transfers do not reach every rank")
 		}
 	}
@@ -92,162 +76,79 @@ func (x *settling) grow() error {
 	return nil
 }
 
-// put has other trees take the place of those that there are.
-func (x *settling) put(trees [][]int32) {
-	clear(x.load)
-	x.trees, x.full = trees, math.SmallestNonzeroFloat64
-	for i, parent := range trees {
-		x.charge(i, parent, 1)
-	}
-}
-
-// shorten grows paths of fewer hops on which nothing becomes fuller than the fullest is, again and again until none is shorter.
-func (x *settling) shorten() {
-	x.room, x.near = true, 1
-	for shorter := true; shorter; {
-		shorter = false
-		for i, old := range x.trees {
-			x.charge(i, old, -1)
-			if tree := x.tree(i); tree != nil && x.length(i, tree) < x.length(i, old) {
-				x.trees[i], shorter = tree, true
-				continue
-			} else if tree != nil {
-				x.charge(i, tree, -1)
-			}
-			x.charge(i, old, 1)
+func (x *settling) charge(parent []int32, units float64) {
+	for v, u := range parent {
+		if u >= 0 {
+			x.take(u, int32(v), units)
 		}
 	}
-}
-
-// length is how many hops all paths of a tree have together.
-func (x *settling) length(unit int, parent []int32) (hops int) {
-	for v, d := range x.demand[unit] {
-		for u := int32(v); d > 0 && parent[u] >= 0; u = parent[u] {
-			hops++
-		}
-	}
-	return hops
-}
-
-func (x *settling) reprice(resource int32) {
-	x.price[resource] = math.Pow(x.load[resource]/x.full, x.steep)
-}
-
-func (x *settling) charge(unit int, parent []int32, times float64) {
-	for v := range parent {
-		x.chargeTo(unit, int32(v), parent, times)
-	}
-}
-
-// chargeTo adds what a rank of a tree takes: the hop to it, or the path.
-func (x *settling) chargeTo(unit int, v int32, parent []int32, times float64) {
-	switch u := parent[v]; {
-	case u < 0:
-	case x.demand == nil:
-		x.take(u, v, times)
-	case x.wants(unit, v):
-		for w := v; parent[w] >= 0; w = parent[w] {
-			x.take(parent[w], w, times*x.demand[unit][v])
-		}
-	}
-}
-
-// wants reports whether a tree has to reach a rank.
-func (x *settling) wants(unit int, v int32) bool {
-	return x.demand == nil && v != x.roots[unit] || x.demand != nil && int(v) < len(x.demand[unit]) && x.demand[unit][v] > 0
 }
 
 // take adds the load of units on a hop.
 func (x *settling) take(u, v int32, units float64) {
 	for _, t := range x.hop(u, v) {
 		x.load[t.resource] += units * t.time
-		if !x.room {
-			x.full = max(x.full, x.load[t.resource])
-			x.reprice(t.resource)
-		}
+		x.full = max(x.full, x.load[t.resource])
 	}
 }
 
-// of is what a hop costs.
-func (x *settling) of(unit int, u, v int32) float64 {
+// of is what one more unit on a hop costs.
+func (x *settling) of(u, v int32) float64 {
 	hop := x.hop(u, v)
 	if hop == nil {
 		return math.Inf(1)
 	}
 	c, time := 0.0, 0.0
 	for _, t := range hop {
-		if c += t.time * x.price[t.resource]; x.room {
-			if c = 0; x.load[t.resource]+t.time*x.most[unit] > x.full*(1+1e-12) {
-				return math.Inf(1)
-			}
+		p := (x.load[t.resource] + t.time) / x.full
+		for range x.steep {
+			p *= p
 		}
+		c += t.time * p
 		time = max(time, t.time)
 	}
-	switch {
-	case x.room:
-		return 1
-	case x.demand == nil:
-		return c + x.near*time*float64(1+x.depth[u])
-	}
-	return c + x.near*time
+	return c + x.near*time*float64(1+x.depth[u])
 }
 
 // tree grows by the cheapest rank. What it takes becomes dearer as it grows: a hop that has become dearer since it was looked
-// at is looked for anew. Nil where not all are reached that have to be.
-func (x *settling) tree(unit int) []int32 {
-	parent, left := make([]int32, x.n), 0
+// at is looked for anew. Nil where not all are reached.
+func (x *settling) tree(root int32) []int32 {
+	parent := make([]int32, x.n)
 	for v := range parent {
 		parent[v], x.in[v], x.cost[v] = -1, false, math.Inf(1)
-		if x.wants(unit, int32(v)) {
-			left++
-		}
 	}
-	root := x.roots[unit]
-	x.depth[root], x.dist[root] = 0, 0
-	for v := root; ; {
-		if x.enter(unit, v); left == 0 {
-			return parent
-		}
-		if v = x.cheapest(unit); v < 0 {
-			x.charge(unit, parent, -1)
+	x.depth[root] = 0
+	x.enter(root)
+	for range x.n - 1 {
+		v := x.cheapest()
+		if v < 0 {
 			return nil
 		}
 		u := x.from[v]
 		parent[v], x.depth[v] = u, x.depth[u]+1
-		x.chargeTo(unit, v, parent, 1)
-		x.pathTo(unit, v, parent)
-		if x.wants(unit, v) {
-			left--
-		}
+		x.take(u, v, 1)
+		x.enter(v)
 	}
+	return parent
 }
 
-// pathTo finds out anew what a path costs; nothing in trees that span.
-func (x *settling) pathTo(unit int, v int32, parent []int32) float64 {
-	x.dist[v] = 0
-	if u := parent[v]; x.demand != nil && u >= 0 {
-		x.dist[v] = x.pathTo(unit, u, parent) + x.of(unit, u, v)
-	}
-	return x.dist[v]
-}
-
-func (x *settling) enter(unit int, u int32) {
+func (x *settling) enter(u int32) {
 	x.in[u] = true
 	for v := range int32(x.n) {
 		if !x.in[v] {
-			x.better(unit, u, v)
+			x.better(u, v)
 		}
 	}
 }
 
-func (x *settling) better(unit int, u, v int32) {
-	if c := x.dist[u] + x.of(unit, u, v); c < x.cost[v] {
+func (x *settling) better(u, v int32) {
+	if c := x.of(u, v); c < x.cost[v] {
 		x.cost[v], x.from[v] = c, u
 	}
 }
 
 // cheapest is the rank outside the tree that costs the least; -1: none is reached.
-func (x *settling) cheapest(unit int) int32 {
+func (x *settling) cheapest() int32 {
 	for {
 		least := int32(-1)
 		for v := range int32(x.n) {
@@ -255,16 +156,13 @@ func (x *settling) cheapest(unit int) int32 {
 				least = v
 			}
 		}
-		if least < 0 {
-			return least
-		}
-		if u := x.from[least]; x.dist[u]+x.of(unit, u, least) <= x.cost[least]*(1+1e-9) {
+		if least < 0 || x.of(x.from[least], least) <= x.cost[least]*(1+1e-9) {
 			return least
 		}
 		x.cost[least] = math.Inf(1)
 		for u := range int32(x.n) {
 			if x.in[u] {
-				x.better(unit, u, least)
+				x.better(u, least)
 			}
 		}
 	}

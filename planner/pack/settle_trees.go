@@ -7,9 +7,9 @@ const mostSettled = 20_000
 
 // settle considers settled trees in few units, and in more where these do not come near the bound.
 func (s *search) settle() error {
-	h := s.hops()
+	h := s.hopsOfUse()
 	for _, units := range s.units() {
-		x := newSettling(h, s.rootsOf(units), nil)
+		x := newSettling(h, s.rootsOf(units))
 		if err := x.settle(float64(units) / s.bound.Rate.Float()); err != nil {
 			return err
 		}
@@ -49,8 +49,8 @@ func (s *search) rootsOf(units int) (roots []int32) {
 	return roots
 }
 
-// hops are what units take along a tree, on the ways that data go.
-func (s *search) hops() *Hops {
+// hopsOfUse are what units take along a tree, on the ways that data go.
+func (s *search) hopsOfUse() *hops {
 	h := s.ofTransfers(s.useful())
 	switch {
 	case s.use == AllReduce:

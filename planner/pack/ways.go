@@ -7,7 +7,7 @@ import (
 
 // ways are the transfers that trees of nodes of GPUs may take, and what they load.
 type ways struct {
-	*Hops
+	*hops
 	links []float64   // by pair of ranks u·n+v: how many links they are
 	from  [][][]int32 // by node and rank of another one: who has a way to it
 }
@@ -29,9 +29,9 @@ func (s *search) ways(both bool) *ways {
 	}
 	list := s.useful()
 	n := s.g.Ranks
-	w := &ways{Hops: s.ofTransfers(list), links: make([]float64, n*n), from: make([][][]int32, s.g.t.NumNodes())}
+	w := &ways{hops: s.ofTransfers(list), links: make([]float64, n*n), from: make([][][]int32, s.g.t.NumNodes())}
 	if both {
-		w.Hops = w.Hops.both()
+		w.hops = w.hops.both()
 	}
 	for m := range w.from {
 		w.from[m] = make([][]int32, n)
