@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"railyard/model/collective"
+	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/study/tuning"
 )
@@ -216,12 +217,13 @@ func chosenCases(cases []*compared, want func(tuning.Key) bool) (out []*compared
 	return out
 }
 
+// geomean is the geometric mean of what others take over what ours do.
 func geomean(cases []*compared, of func(*compared) float64) float64 {
-	sum := 0.0
+	var more []float64
 	for _, c := range cases {
-		sum += math.Log(of(c) / c.best.US)
+		more = append(more, of(c)/c.best.US-1)
 	}
-	return math.Exp(sum / float64(max(len(cases), 1)))
+	return measurement.Bias(more)
 }
 
 // ours is bold where NCCL's default is faster.

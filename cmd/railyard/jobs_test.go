@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"railyard/model/collective"
+	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/topologies"
@@ -95,7 +96,7 @@ func TestNearestRank(t *testing.T) {
 		p    int
 		want float64
 	}{{hundred, 50, 50}, {hundred, 95, 95}, {hundred, 99, 99}, {hundred[:3], 50, 2}, {hundred[:1], 99, 1}, {hundred[:20], 95, 19}} {
-		if got := nearestRank(c.of, c.p); got != c.want {
+		if got := measurement.NearestRank(c.of, c.p); got != c.want {
 			t.Errorf("P%d of %d: %v, want %v", c.p, len(c.of), got, c.want)
 		}
 	}

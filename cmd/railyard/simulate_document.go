@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -173,9 +172,4 @@ func (x *scenario) compareHashed(d *report.SimulateDocument, plan *sim.Plan, t u
 		d.Hashed.Fullest = plan.LinkName(c.Fullest)
 	}
 	return err
-}
-
-// nearestRank is the smallest value that p per cent of all do not exceed.
-func nearestRank(sorted []float64, p int) float64 {
-	return sorted[int(math.Ceil(float64(len(sorted)*p)/100))-1]
 }

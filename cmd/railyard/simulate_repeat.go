@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/sim"
@@ -25,7 +26,8 @@ func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *
 	}
 	all := inMicroseconds(times)
 	slices.Sort(all)
-	d.Repeats = &report.Repeats{Runs: o.repeat, P50: nearestRank(all, 50), P95: nearestRank(all, 95), P99: nearestRank(all, 99)}
+	d.Repeats = &report.Repeats{Runs: o.repeat, P50: measurement.NearestRank(all, 50),
+		P95: measurement.NearestRank(all, 95), P99: measurement.NearestRank(all, 99)}
 	return nil
 }
 

@@ -11,9 +11,7 @@ type Summary struct {
 	Min, Median, P95, P99, Max, Mean time.Duration
 }
 
-// Summarise sorts out repeated timings. Percentile p is nearest-rank: the smallest
-// timing that at least p % of all timings do not exceed; so it is always one that was
-// measured, and the median of an even number is the lower of the two in the middle.
+// Summarise sorts out repeated timings; percentiles are NearestRank's.
 func Summarise(times []time.Duration) Summary {
 	if len(times) == 0 {
 		return Summary{}
@@ -24,13 +22,14 @@ func Summarise(times []time.Duration) Summary {
 	for _, t := range s {
 		sum += float64(t)
 	}
-	return Summary{Min: s[0], Median: nearestRank(s, 50), P95: nearestRank(s, 95), P99: nearestRank(s, 99),
+	return Summary{Min: s[0], Median: NearestRank(s, 50), P95: NearestRank(s, 95), P99: NearestRank(s, 99),
 		Max: s[len(s)-1], Mean: time.Duration(math.Round(sum / float64(len(s))))}
 }
 
-// nearestRank is percentile p (1…100) of sorted values, in integers so that no rounding
-// of p moves it.
-func nearestRank(sorted []time.Duration, p int) time.Duration {
+// NearestRank is percentile p (1…100) of sorted values: the smallest one that at least p % of
+// all do not exceed. So it is always one of them, and the median of an even number is the lower
+// of the two in the middle. It counts in integers, so that no rounding of p moves it.
+func NearestRank[T any](sorted []T, p int) T {
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"image/color"
+	"railyard/model/measurement"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -147,12 +148,11 @@ func Cumulative(name string, colour Role, sorted []float64) Series {
 
 // Distribution is the cumulative distribution of values, with P50, P95 and P99 marked.
 func Distribution(f Frame, name string, sorted []float64) *Lines {
-	n := float64(len(sorted))
 	marks := Series{Name: "P50, P95, P99", Style: Dots, Colour: Limit}
-	for _, q := range []float64{0.5, 0.95, 0.99} {
+	for _, p := range []int{50, 95, 99} {
 		if len(sorted) > 0 {
-			v := sorted[min(int(q*n), len(sorted)-1)]
-			marks.Points = append(marks.Points, XY{X: v, Y: q, Label: fmt.Sprintf("P%.0f %s", 100*q, number(v))})
+			v := measurement.NearestRank(sorted, p)
+			marks.Points = append(marks.Points, XY{X: v, Y: float64(p) / 100, Label: fmt.Sprintf("P%d %s", p, number(v))})
 		}
 	}
 	return &Lines{Frame: f, Series: []Series{Cumulative(name, Ours, sorted), marks}, FromZero: true}
