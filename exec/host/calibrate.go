@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/units"
 )
@@ -20,7 +19,7 @@ const (
 // Levels measures what ranks reach that copy and combine one another's memory in a type
 // and operation, with buffers of up to so many bytes together.
 func Levels(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
-	out, err := levelsOf(ctx, ranks, cfg, buffers)
+	out, err := engineOf(cfg.DType, cfg.Op).levels(ctx, ranks, cfg.DType.Size(), buffers)
 	if cfg.InPlace {
 		for i := range out {
 			out[i] = writtenInPlace(out[i])
@@ -36,24 +35,7 @@ func writtenInPlace(l cost.Level) cost.Level {
 		Input: l.Fresh, Fresh: l.Fresh}
 }
 
-func levelsOf(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
-	t, op := cfg.DType, cfg.Op
-	switch t {
-	case collective.Float64:
-		return levels(ctx, ranks, t, float64Kernels(op), buffers)
-	case collective.Int32:
-		return levels(ctx, ranks, t, int32Kernels(op), buffers)
-	case collective.Int64:
-		return levels(ctx, ranks, t, int64Kernels(op), buffers)
-	case collective.Float16:
-		return levels(ctx, ranks, t, narrow(op, halfToFloat, floatToHalf, 0x1p-11), buffers)
-	case collective.BFloat16:
-		return levels(ctx, ranks, t, narrow(op, bfloatToFloat, floatToBfloat, 0x1p-8), buffers)
-	}
-	return levels(ctx, ranks, t, float32Kernels(op), buffers)
-}
-
-func levels[T element](ctx context.Context, ranks int, t collective.DType, k *kernels[T], buffers units.Bytes) ([]cost.Level, error) {
+func (k *kernels[T]) levels(ctx context.Context, ranks, size int, buffers units.Bytes) ([]cost.Level, error) {
 	least := 2 * units.Bytes(ranks) * smallestBuffer
 	most := max(least, min(buffers, largestBuffers))
 	var all []*samples
@@ -62,7 +44,7 @@ func levels[T element](ctx context.Context, ranks int, t collective.DType, k *ke
 	}
 	for range rounds {
 		for _, s := range all {
-			b := newBench(ranks, int(s.from)/(2*ranks*t.Size()), k) // its buffers lie as those of a run of that size would
+			b := newBench(ranks, int(s.from)/(2*ranks*size), k) // its buffers lie as those of a run of that size would
 			if err := b.measure(ctx, s); err != nil {
 				return nil, err
 			}

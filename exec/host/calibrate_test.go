@@ -54,7 +54,7 @@ func TestLevels(t *testing.T) {
 func TestBenchPasses(t *testing.T) {
 	const ranks, elements = 3, 40
 	for _, does := range []pass{{}, {combines: true}, {fresh: true}, {combines: true, fresh: true}} {
-		b := newBench(ranks, elements, int32Kernels(collective.Sum))
+		b := newBench(ranks, elements, engineOf(collective.Int32, collective.Sum).(*kernels[int32]))
 		for r := range ranks {
 			for i := range elements {
 				b.in[r][i], b.out[r][i] = int32(1+r), 0

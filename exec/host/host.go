@@ -48,19 +48,7 @@ func Run(ctx context.Context, s *schedule.Schedule, cfg Config) (*Result, error)
 			return nil, err
 		}
 	}
-	switch cfg.DType {
-	case collective.Float64:
-		return execute(ctx, s, cfg, float64Kernels(cfg.Op))
-	case collective.Int32:
-		return execute(ctx, s, cfg, int32Kernels(cfg.Op))
-	case collective.Int64:
-		return execute(ctx, s, cfg, int64Kernels(cfg.Op))
-	case collective.Float16:
-		return execute(ctx, s, cfg, narrow(cfg.Op, halfToFloat, floatToHalf, 0x1p-11))
-	case collective.BFloat16:
-		return execute(ctx, s, cfg, narrow(cfg.Op, bfloatToFloat, floatToBfloat, 0x1p-8))
-	}
-	return execute(ctx, s, cfg, float32Kernels(cfg.Op))
+	return engineOf(cfg.DType, cfg.Op).execute(ctx, s, cfg)
 }
 
 func (c Config) withDefaults() Config {
@@ -91,7 +79,7 @@ func Supports(t collective.DType) error {
 	return nil
 }
 
-func execute[T element](ctx context.Context, s *schedule.Schedule, cfg Config, k *kernels[T]) (*Result, error) {
+func (k *kernels[T]) execute(ctx context.Context, s *schedule.Schedule, cfg Config) (*Result, error) {
 	r := newRunner(s, cfg, k)
 	stop := r.start(ctx)
 	defer stop()

@@ -303,7 +303,7 @@ func slowHalf(h uint16) float32 {
 }
 
 func BenchmarkCombine(b *testing.B) {
-	k := float32Kernels(collective.Sum)
+	k := engineOf(collective.Float32, collective.Sum).(*kernels[float32])
 	x, y := make([]float32, 1<<18), make([]float32, 1<<18)
 	b.SetBytes(1 << 20)
 	for b.Loop() {

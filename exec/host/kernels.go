@@ -1,9 +1,13 @@
 package host
 
 import (
+	"context"
 	"math"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 // element is a type that memory holds; float16 and bfloat16 are stored as uint16.
@@ -126,20 +130,27 @@ func narrow(op collective.ReduceOp, load func(uint16) float32, store func(float3
 		}}
 }
 
-func float32Kernels(op collective.ReduceOp) *kernels[float32] {
+// engine runs schedules and measures memory with elements of a type.
+type engine interface {
+	execute(ctx context.Context, s *schedule.Schedule, cfg Config) (*Result, error)
+	levels(ctx context.Context, ranks, size int, buffers units.Bytes) ([]cost.Level, error)
+}
+
+// engineOf is that of a type that Supports accepts.
+func engineOf(t collective.DType, op collective.ReduceOp) engine {
+	switch t {
+	case collective.Float64:
+		return native(op, math.NaN(), 0x1p-53)
+	case collective.Int32:
+		return native[int32](op, math.MinInt32+12345, 0)
+	case collective.Int64:
+		return native[int64](op, math.MinInt64+12345, 0)
+	case collective.Float16:
+		return narrow(op, halfToFloat, floatToHalf, 0x1p-11)
+	case collective.BFloat16:
+		return narrow(op, bfloatToFloat, floatToBfloat, 0x1p-8)
+	}
 	return native(op, float32(math.NaN()), 0x1p-24)
-}
-
-func float64Kernels(op collective.ReduceOp) *kernels[float64] {
-	return native(op, math.NaN(), 0x1p-53)
-}
-
-func int32Kernels(op collective.ReduceOp) *kernels[int32] {
-	return native[int32](op, math.MinInt32+12345, 0)
-}
-
-func int64Kernels(op collective.ReduceOp) *kernels[int64] {
-	return native[int64](op, math.MinInt64+12345, 0)
 }
 
 // move copies in pieces: what the runtime copies in one piece of 1 MiB or more goes past

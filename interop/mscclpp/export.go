@@ -43,6 +43,7 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.InPlace = o.InPlace
 	f := &File{Name: s.Algorithm, Collective: coll, Protocol: "Simple", InPlace: o.InPlace, Alignment: 16, Threads: 1024}
 	if err := adapters(s, o.Nodes); err != nil {
 		return nil, err
@@ -111,10 +112,7 @@ func (b *builder) land(r int) {
 	used := map[program.Place]bool{}
 	shared := func(p program.Place, k int) program.Place {
 		p.At += k
-		if b.o.InPlace {
-			return program.Shared(b.p.Spec, b.p.Unit, r, p)
-		}
-		return p
+		return b.p.Memory(r, p)
 	}
 	for i := range b.p.Ranks[r] {
 		s := &b.p.Ranks[r][i]

@@ -87,10 +87,7 @@ func (g *gpuBuilder) conflict(uses []span) bool {
 }
 
 func (g *gpuBuilder) overlap(a, b span) bool {
-	x, y := a.at, b.at
-	if g.o.InPlace {
-		x, y = program.Shared(g.p.Spec, g.p.Unit, g.rank, x), program.Shared(g.p.Spec, g.p.Unit, g.rank, y)
-	}
+	x, y := g.p.Memory(g.rank, a.at), g.p.Memory(g.rank, b.at)
 	return x.Buf == y.Buf && x.At < y.At+b.n && y.At < x.At+a.n
 }
 

@@ -11,16 +11,16 @@ import (
 
 // assemble gives a program's steps to thread blocks; deps are by rank, and found where
 // they are not yet.
-func assemble(f *File, p *program.Program, d Dialect, st style, inPlace bool, deps [][][]int) error {
+func assemble(f *File, p *program.Program, d Dialect, st style, deps [][][]int) error {
 	channels := numberChannels(p, st)
 	f.Channels, f.GPUs = len(channels), nil
 	for r, steps := range p.Ranks {
-		g := &gpuBuilder{p: p, rank: r, steps: steps, style: st, inPlace: inPlace, channels: channels}
+		g := &gpuBuilder{p: p, rank: r, steps: steps, style: st, channels: channels}
 		if n := g.peers(); (n+1)/2 > d.ThreadBlocks {
 			return fmt.Errorf("gpu %d: at least %d thread blocks for %d connections: %s allows %d", r, (n+1)/2, n, d.Name, d.ThreadBlocks)
 		}
 		if deps[r] == nil {
-			deps[r] = p.Deps(r, inPlace)
+			deps[r] = p.Deps(r)
 		}
 		g.deps = deps[r]
 		gpu := GPU{ID: r, Input: p.Input[r], Output: p.Output[r], Blocks: g.build()}
@@ -71,7 +71,6 @@ type gpuBuilder struct {
 	steps    []program.Step
 	deps     [][]int
 	style    style
-	inPlace  bool
 	channels map[strand]int
 
 	fused   map[int]int     // receive → the send that it is one step with

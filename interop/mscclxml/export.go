@@ -54,7 +54,8 @@ func Export(s *schedule.Schedule, o Options) (*File, error) {
 	}
 	f := File{Name: s.Algorithm, Proto: proto, Coll: coll, InPlace: o.InPlace, OutOfPlace: true, MaxBytes: allBytes,
 		ChunksPerLoop: chunksPerLoop(p)}
-	return fit(&f, p, styles(p, highTrees(s)), d, o.InPlace)
+	p.InPlace = o.InPlace
+	return fit(&f, p, styles(p, highTrees(s)), d)
 }
 
 func chunksPerLoop(p *program.Program) int {
@@ -98,12 +99,12 @@ func styles(p *program.Program, trees bool) []style {
 
 // fit tries the styles until the file is valid; the error is that of the first
 // whose stages share thread blocks.
-func fit(head *File, p *program.Program, styles []style, d Dialect, inPlace bool) (*File, error) {
+func fit(head *File, p *program.Program, styles []style, d Dialect) (*File, error) {
 	var first error
 	deps := make([][][]int, len(p.Ranks))
 	for _, st := range styles {
 		f := *head
-		err := assemble(&f, p, d, st, inPlace, deps)
+		err := assemble(&f, p, d, st, deps)
 		if err == nil {
 			err = Validate(&f, d)
 		}

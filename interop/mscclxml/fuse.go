@@ -86,10 +86,7 @@ func (g *gpuBuilder) kept(i, send int) bool {
 // memory is the k-th chunk of a place as memory: in-place buffers are one.
 func (g *gpuBuilder) memory(p program.Place, k int) program.Place {
 	p.At += k
-	if g.inPlace {
-		return program.Shared(g.p.Spec, g.p.Unit, g.rank, p)
-	}
-	return p
+	return g.p.Memory(g.rank, p)
 }
 
 func (g *gpuBuilder) keptAt(p program.Place, i, send int) bool {

@@ -45,8 +45,16 @@ func (op *Op) constant(l *Lane, rank, instances int) string {
 	for _, n := range op.Limits {
 		refs = append(refs, fmt.Sprintf("%dull", n))
 	}
-	return fmt.Sprintf("{{%d, %d, %d, %d, %d, %d, %d, %d, %d, 0, %d, %d, %dull, %dull, %dull, %dull, %dull}, {%s}}", op.Kind,
-		len(op.Sources), len(op.PacketSources), len(op.Destinations),
-		len(op.PacketTargets), op.Own, op.Flags, op.Line, op.Peers, op.Value, op.PerSlice,
-		l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride), strings.Join(refs, ", "))
+	var values []string
+	h := op.head(l, 0)
+	for _, n := range h.Bytes {
+		values = append(values, fmt.Sprint(n))
+	}
+	for _, n := range h.Words {
+		values = append(values, fmt.Sprint(n))
+	}
+	for _, n := range h.Longs {
+		values = append(values, fmt.Sprintf("%dull", n))
+	}
+	return fmt.Sprintf("{{%s}, {%s}}", strings.Join(values, ", "), strings.Join(refs, ", "))
 }

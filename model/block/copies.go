@@ -64,18 +64,7 @@ type dma struct {
 
 func (d *dma) compile() error {
 	ch := &d.c.s.Channels[0]
-	phases := make([]*strand, len(ch.Phases))
-	for p := range phases {
-		st := &strand{steps: make([][]step, d.p.Ranks), total: map[[2]int]int{}}
-		for r := range st.steps {
-			ops := d.c.x.AppendProgram(nil, 0, p, r)
-			for i := range ops {
-				st.steps[r] = append(st.steps[r], step{op: &ops[i]})
-			}
-		}
-		st.match()
-		phases[p] = st
-	}
+	phases := d.c.phases(0)
 	if d.c.o.Op == collective.Avg && d.c.s.Spec.Kind.Reduces() {
 		if err := d.c.markFinal(phases); err != nil {
 			return err

@@ -223,15 +223,20 @@ func (e *emission) multis(sources [][]Ref, limits [][]int64, dst schedule.Loc, f
 			op.Sources = append(op.Sources, sources[k][i])
 			op.Limit = shorter(op.Limit, limits[k][i])
 		}
-		if op.Limit < 0 {
-			op.Limit = e.c.pieceEnd(e.st.channel)
-		}
-		if final {
-			op.Flags |= Scale
-		}
-		e.add(op)
+		e.result(op, final)
 	}
 	return nil
+}
+
+// result adds an operation that writes here; what is final is complete.
+func (e *emission) result(op Op, final bool) {
+	if op.Limit < 0 {
+		op.Limit = e.c.pieceEnd(e.st.channel)
+	}
+	if final {
+		op.Flags |= Scale
+	}
+	e.add(op)
 }
 
 // shorter is the smaller of two lengths; −1 has no end.

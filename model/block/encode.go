@@ -4,11 +4,28 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"unsafe"
 )
 
-// The sizes of the kernels' structures (exec/cuda/kernel/plan.cuh).
+// head is an operation without its places, as the kernels read it (exec/cuda/kernel/plan.cuh).
+type head struct {
+	Bytes [8]uint8
+	Words [4]uint32
+	Longs [5]int64
+}
+
+func (op *Op) head(l *Lane, form int) head {
+	return head{
+		[8]uint8{uint8(op.Kind), uint8(len(op.Sources)), uint8(len(op.PacketSources)), uint8(len(op.Destinations)),
+			uint8(len(op.PacketTargets)), uint8(op.Own), op.Flags, op.Line},
+		[4]uint32{op.Peers, uint32(form), uint32(op.Value), uint32(op.PerSlice)},
+		[5]int64{l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride)},
+	}
+}
+
+// The sizes of the kernels' structures.
 const (
-	headBytes = 8 + 4*4 + 5*8
+	headBytes = int(unsafe.Sizeof(head{}))
 	laneHead  = 4 * 4
 	buffers   = 6
 	flagKinds = 2
@@ -50,15 +67,10 @@ func (e Encoding) LaneBytes(lanes ...Lane) (most int) {
 }
 
 func (e Encoding) op(b []byte, op *Op, l *Lane, rank int) []byte {
-	b = append(b, byte(op.Kind), byte(len(op.Sources)), byte(len(op.PacketSources)), byte(len(op.Destinations)),
-		byte(len(op.PacketTargets)),
-		byte(op.Own), op.Flags, op.Line)
 	le := binary.LittleEndian
-	for _, n := range []uint32{op.Peers, uint32(e.Forms.number(l, op)), uint32(op.Value), uint32(op.PerSlice)} {
-		b = le.AppendUint32(b, n)
-	}
-	for _, n := range []int64{l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride)} {
-		b = le.AppendUint64(b, uint64(n))
+	b, err := binary.Append(b, le, op.head(l, e.Forms.number(l, op)))
+	if err != nil {
+		panic(err) // the structure has a fixed size
 	}
 	refs := op.refs(rank, e.Instances)
 	for _, r := range refs {

@@ -36,29 +36,33 @@ type strand struct {
 // strands are the lanes of a channel: all phases together, one after the other, where
 // there is one slice; else a lane a phase, so that slices overlap.
 func (c *compiler) strands(channel int) []*strand {
-	ch := &c.s.Channels[channel]
-	groups := [][]int{nil}
-	for p := range ch.Phases {
-		if ch.Slices > 1 && p > 0 {
-			groups = append(groups, nil)
-		}
-		groups[len(groups)-1] = append(groups[len(groups)-1], p)
+	if ch := &c.s.Channels[channel]; ch.Slices == 1 {
+		return []*strand{c.strand(channel, 0, len(ch.Phases), 0)}
 	}
-	var out []*strand
-	for _, phases := range groups {
-		st := &strand{channel: channel, lane: len(c.p.Lanes[0]) + len(out), steps: make([][]step, c.s.Spec.Ranks), total: map[[2]int]int{}}
-		for r := range st.steps {
-			for _, p := range phases {
-				ops := c.x.AppendProgram(nil, channel, p, r)
-				for i := range ops {
-					st.steps[r] = append(st.steps[r], step{op: &ops[i]})
-				}
-			}
-		}
-		st.match()
-		out = append(out, st)
+	return c.phases(channel)
+}
+
+// phases are a strand for each of a channel's phases.
+func (c *compiler) phases(channel int) (out []*strand) {
+	for p := range c.s.Channels[channel].Phases {
+		out = append(out, c.strand(channel, p, p+1, p))
 	}
 	return out
+}
+
+// strand is that of some phases of a channel, whose n-th it is.
+func (c *compiler) strand(channel, from, to, n int) *strand {
+	st := &strand{channel: channel, lane: len(c.p.Lanes[0]) + n, steps: make([][]step, c.s.Spec.Ranks), total: map[[2]int]int{}}
+	for r := range st.steps {
+		for p := from; p < to; p++ {
+			ops := c.x.AppendProgram(nil, channel, p, r)
+			for i := range ops {
+				st.steps[r] = append(st.steps[r], step{op: &ops[i]})
+			}
+		}
+	}
+	st.match()
+	return st
 }
 
 func (st *strand) match() {

@@ -109,13 +109,7 @@ func (e *emission) unpack(s *step) error {
 				op.Own = 1
 			}
 		}
-		if op.Limit < 0 {
-			op.Limit = e.c.pieceEnd(e.st.channel)
-		}
-		if s.final {
-			op.Flags |= Scale
-		}
-		e.add(op)
+		e.result(op, s.final)
 	}
 	return nil
 }
@@ -130,12 +124,7 @@ func (e *emission) reducePackets(s *step) error {
 		}
 	}
 	if local != 1 {
-		lists, limits := [][]Ref{}, [][]int64{}
-		for _, l := range s.op.Srcs {
-			refs, lim := e.c.refs(e.rank, e.st.channel, l)
-			lists, limits = append(lists, refs), append(limits, lim)
-		}
-		return e.multis(lists, limits, s.op.Dst, s.final)
+		return e.multi(s.op.Srcs, nil, s.op.Dst, s.final)
 	}
 	mine, _ := e.c.refs(e.rank, e.st.channel, s.op.Srcs[own])
 	dst, limits := e.c.refs(e.rank, e.st.channel, s.op.Dst)
@@ -146,13 +135,7 @@ func (e *emission) reducePackets(s *step) error {
 				op.PacketSources = append(op.PacketSources, e.packets(m)[i])
 			}
 		}
-		if op.Limit < 0 {
-			op.Limit = e.c.pieceEnd(e.st.channel)
-		}
-		if s.final {
-			op.Flags |= Scale
-		}
-		e.add(op)
+		e.result(op, s.final)
 	}
 	e.lazy = nil
 	return nil

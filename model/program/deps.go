@@ -21,17 +21,22 @@ func Shared(spec collective.Spec, unit, rank int, p Place) Place {
 	return p
 }
 
+// Memory is a place of a rank by one name where input and output are the same memory.
+func (p *Program) Memory(rank int, at Place) Place {
+	if p.InPlace {
+		return Shared(p.Spec, p.Unit, rank, at)
+	}
+	return at
+}
+
 // Deps are, for each of a rank's steps, the earlier ones that must have ended before it
 // starts: writers of what it reads, readers and the writer of what it overwrites.
-func (p *Program) Deps(rank int, inPlace bool) [][]int {
+func (p *Program) Deps(rank int) [][]int {
 	steps := p.Ranks[rank]
 	out := make([][]int, len(steps))
 	mem := map[Place]*access{}
 	at := func(pl Place) *access {
-		if inPlace {
-			pl = Shared(p.Spec, p.Unit, rank, pl)
-		}
-		if mem[pl] == nil {
+		if pl = p.Memory(rank, pl); mem[pl] == nil {
 			mem[pl] = &access{writer: -1}
 		}
 		return mem[pl]

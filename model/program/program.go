@@ -65,6 +65,7 @@ type Program struct {
 	Spec     collective.Spec
 	Unit     int // chunks of a block
 	Channels int
+	InPlace  bool  // input and output are the same memory
 	Input    []int // chunks of each rank's buffers
 	Output   []int
 	Scratch  []int

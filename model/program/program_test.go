@@ -122,7 +122,7 @@ func TestDeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	// send own, copy own, recv, send it on, recv
-	deps := p.Deps(0, false)
+	deps := p.Deps(0)
 	for i, want := range []int{0, 0, 0, 1, 0} {
 		if len(deps[i]) != want {
 			t.Errorf("step %d depends on %v", i, deps[i])
