@@ -97,5 +97,5 @@ func (q *copyQueue) run(l *launches) error {
 		return nil
 	}
 	l.param.turn(q.turn)
-	return l.kernel.Launch(q.g.Stream, l.shape, l.param)
+	return l.kernel.Launch(q.g.Stream, l.shape, driver.Bytes(l.param))
 }

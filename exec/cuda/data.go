@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"encoding/binary"
-	"math"
 
 	"railyard/exec/cuda/driver"
 	"railyard/model/collective"
@@ -40,6 +39,21 @@ func tiny(t collective.DType) float64 {
 		collective.Float8E4M3: 0x1p-10, collective.Float8E5M2: 0x1p-17}[t]
 }
 
+// checkArgs is kernel/src/check.cu's Check.
+type checkArgs struct {
+	At, Count, Wrong, Seed        uint64
+	Unit, Tiny                    float64
+	Rank, Ranks, Block, Epoch     uint32
+	Random, Reduces, Average, Pad uint32
+}
+
+func flag(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // run launches one of the check kernels over count elements (bytes for guard).
 func (d *data) run(g *gpu, name string, at driver.Ptr, count int64, rank, block int) error {
 	if count <= 0 {
@@ -50,25 +64,12 @@ func (d *data) run(g *gpu, name string, at driver.Ptr, count int64, rank, block 
 		return err
 	}
 	cfg, spec := d.m.cfg, d.m.s.Spec
-	le := binary.LittleEndian
-	p := le.AppendUint64(nil, uint64(at))
-	p = le.AppendUint64(p, uint64(count))
-	p = le.AppendUint64(p, uint64(g.counter))
-	p = le.AppendUint64(p, uint64(cfg.Seed))
-	p = le.AppendUint64(p, math.Float64bits(unit(cfg.DType)))
-	p = le.AppendUint64(p, math.Float64bits(tiny(cfg.DType)))
-	flag := func(b bool) uint32 {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	for _, v := range []uint32{uint32(rank), uint32(spec.Ranks), uint32(block), uint32(d.epoch), flag(d.random),
-		flag(spec.Kind.Reduces()), flag(cfg.Op == collective.Avg), 0} {
-		p = le.AppendUint32(p, v)
-	}
+	p := checkArgs{At: uint64(at), Count: uint64(count), Wrong: uint64(g.counter), Seed: uint64(cfg.Seed),
+		Unit: unit(cfg.DType), Tiny: tiny(cfg.DType),
+		Rank: uint32(rank), Ranks: uint32(spec.Ranks), Block: uint32(block), Epoch: uint32(d.epoch),
+		Random: flag(d.random), Reduces: flag(spec.Kind.Reduces()), Average: flag(cfg.Op == collective.Avg)}
 	blocks := min((count+255)/256, int64(g.Multiprocessors)*8)
-	return k.Launch(g.Stream, driver.Dim{Blocks: int(blocks), Threads: 256}, p)
+	return k.Launch(g.Stream, driver.Dim{Blocks: int(blocks), Threads: 256}, driver.Bytes(&p))
 }
 
 // fill poisons all memory and writes the inputs.

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"encoding/binary"
 	"sync/atomic"
 
 	"railyard/exec/cuda/driver"
@@ -28,11 +27,8 @@ func (t *gate) hold(g *gpu) error {
 	if err != nil {
 		return err
 	}
-	le := binary.LittleEndian
-	p := le.AppendUint64(nil, uint64(t.n.set.Host.At)+gateAt)
-	p = le.AppendUint64(p, uint64(t.want))
-	p = le.AppendUint64(p, uint64(t.n.Deadline.Nanoseconds()))
-	return k.Launch(g.Stream, driver.Dim{Blocks: 1, Threads: 1}, p)
+	p := [...]uint64{uint64(t.n.set.Host.At) + gateAt, uint64(t.want), uint64(t.n.Deadline.Nanoseconds())}
+	return k.Launch(g.Stream, driver.Dim{Blocks: 1, Threads: 1}, driver.Bytes(&p))
 }
 
 // open lets all streams go on.

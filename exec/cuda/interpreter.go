@@ -64,14 +64,6 @@ func (c *code) source(rank int) source {
 	return interpreter(c.options, c.encoding[rank].Forms)
 }
 
-// more is what the parameter holds behind its head, in bytes.
-func (c *code) more() int {
-	if c.how.Specialise {
-		return 8 * buffers * c.p.Peers()
-	}
-	return 0
-}
-
 func (c *code) needs() needs {
 	return needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: int64(c.laneBytes * len(c.p.Lanes[0])),
 		empty: c.p.Mechanism.Empty()}

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"railyard/exec/cuda/driver"
@@ -114,21 +113,20 @@ func (m *memory) ref(r block.Ref) driver.Ptr {
 // address is ref's, as the kernels read it.
 func (m *memory) address(r block.Ref) uint64 { return uint64(m.ref(r)) }
 
-// parameter is a rank's, with room for so many bytes behind its head.
-func (m *memory) parameter(rank, more int) parameter {
-	p := newParameter(m.n, rank, m.n.Deadline, more)
-	p.long(controlAt, uint64(m.at(rank, block.ControlBuffer)))
-	p.long(halfAt, uint64(m.half))
-	p.word(jitterAt, uint32(m.cfg.Seed))
-	p.word(jitterAt+4, uint32(m.cfg.Jitter.Nanoseconds()))
-	return p
+// parameter is a rank's, of so many lanes with so many blocks each.
+func (m *memory) parameter(rank, lanes, instances int) *parameter {
+	host := uint64(m.n.set.Host.At)
+	return &parameter{Control: uint64(m.at(rank, block.ControlBuffer)), Abort: host, Report: host + reportAt,
+		Deadline: uint64(m.n.Deadline.Nanoseconds()), PacketHalf: uint64(m.half),
+		Rank: uint32(rank), Ranks: uint32(len(m.n.gpus)), Lanes: uint32(lanes), Instances: uint32(instances),
+		JitterSeed: uint32(m.cfg.Seed), JitterNS: uint32(m.cfg.Jitter.Nanoseconds()), Advance: 1}
 }
 
 // table is where all ranks' buffers are, for plans of constants.
-func (m *memory) table(p parameter) {
+func (m *memory) table(p *parameter) {
 	for r := range m.n.gpus {
 		for b := range block.ControlBuffer + 1 {
-			binary.LittleEndian.PutUint64(p.more()[8*(r*buffers+b):], uint64(m.at(r, b)))
+			p.Base[r*buffers+b] = uint64(m.at(r, b))
 		}
 	}
 }

@@ -27,7 +27,7 @@ type operation interface {
 type launches struct {
 	kernel driver.Kernel
 	shape  driver.Dim
-	param  parameter
+	param  *parameter
 }
 
 // programOp is a block program.
@@ -57,7 +57,7 @@ func (o *programOp) launch(g *gpu, i int) error { return o.queue(g, i) }
 func (o *programOp) queue(g *gpu, i int) error {
 	l := &o.ranks[g.Rank]
 	l.param.turn(i)
-	return l.kernel.Launch(g.Stream, l.shape, l.param)
+	return l.kernel.Launch(g.Stream, l.shape, driver.Bytes(l.param))
 }
 
 // load compiles a schedule for the GPUs and makes it ready to launch.
@@ -97,8 +97,7 @@ func (o *programOp) place(c *code) error {
 		}
 		l := &o.ranks[g.Rank]
 		l.shape = driver.Dim{Blocks: c.p.Blocks(), Threads: c.how.Threads, Shared: c.laneBytes, Overlap: c.how.Overlap && g.Overlap}
-		l.param = o.m.parameter(g.Rank, c.more())
-		l.param.shape(len(c.p.Lanes[g.Rank]), c.p.Instances)
+		l.param = o.m.parameter(g.Rank, len(c.p.Lanes[g.Rank]), c.p.Instances)
 		var err error
 		if l.kernel, err = g.modules[key].Kernel(c.entry()); err != nil {
 			return err
@@ -111,7 +110,7 @@ func (o *programOp) place(c *code) error {
 }
 
 // put writes a rank's plan where its kernel reads it.
-func (m *memory) put(g *gpu, c *code, p parameter) error {
+func (m *memory) put(g *gpu, c *code, p *parameter) error {
 	if c.how.Specialise {
 		m.table(p)
 		return nil
@@ -120,11 +119,10 @@ func (m *memory) put(g *gpu, c *code, p parameter) error {
 }
 
 // putPlan writes lanes into the GPU's memory, so many bytes behind where plans begin.
-func (m *memory) putPlan(g *gpu, e block.Encoding, lanes []block.Lane, laneBytes int, behind int64, p parameter) error {
+func (m *memory) putPlan(g *gpu, e block.Encoding, lanes []block.Lane, laneBytes int, behind int64, p *parameter) error {
 	e.Address = m.address
 	at := g.pool.At + driver.Ptr(m.plan+behind)
-	p.long(planAt, uint64(at))
-	p.word(laneBytesAt, uint32(laneBytes))
+	p.Plan, p.LaneBytes = uint64(at), uint32(laneBytes)
 	return driver.Upload(at, e.Encode(g.Rank, lanes, laneBytes))
 }
 

@@ -13,10 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"sync"
 	"unsafe"
+
+	"railyard/exec/cuda/driver"
 )
 
 var (
@@ -35,26 +35,20 @@ func open() error {
 	if err := os.Setenv("NCCL_NVLS_ENABLE", "0"); err != nil {
 		return err
 	}
-	names := []string{"libnccl.so.2"}
-	for _, pattern := range []string{"/opt/*/.venv/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2",
-		"/usr/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2", "/usr/local/lib/python3*/*-packages/nvidia/nccl/lib/libnccl.so.2"} {
-		found, _ := filepath.Glob(pattern)
-		slices.Sort(found)
-		names = append(names, found...)
-	}
-	var first string
-	for _, n := range names {
-		file := C.CString(n)
-		why := C.ry_nccl_open(file)
-		C.free(unsafe.Pointer(file))
-		if why == nil {
+	err := driver.Find([]string{"libnccl.so.2"}, []string{"/opt/*/.venv/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2",
+		"/usr/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2", "/usr/local/lib/python3*/*-packages/nvidia/nccl/lib/libnccl.so.2"},
+		func(name string) error {
+			file := C.CString(name)
+			defer C.free(unsafe.Pointer(file))
+			if why := C.ry_nccl_open(file); why != nil {
+				return errors.New(C.GoString(why))
+			}
 			return nil
-		}
-		if first == "" {
-			first = C.GoString(why)
-		}
+		})
+	if err != nil {
+		return fmt.Errorf("libnccl.so.2 not found: install NCCL, or add its folder to LD_LIBRARY_PATH (%w)", err)
 	}
-	return fmt.Errorf("libnccl.so.2 not found: install NCCL, or add its folder to LD_LIBRARY_PATH (%s)", first)
+	return nil
 }
 
 // Version is NCCL's, such as "2.28.9"; Open must have succeeded.

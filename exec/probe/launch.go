@@ -3,8 +3,6 @@
 package probe
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -27,14 +25,6 @@ type args struct {
 	Turn, Pad                  uint32
 }
 
-func (a *args) encode() []byte {
-	var b bytes.Buffer
-	if err := binary.Write(&b, binary.LittleEndian, a); err != nil {
-		panic(err) // the structure has a fixed size
-	}
-	return b.Bytes()
-}
-
 // args fills in what all kernels need.
 func (s *session) args(g *gpu) *args {
 	return &args{Src: uint64(g.src.At), Dst: uint64(g.dst.At), Result: uint64(g.result.At), Counters: uint64(g.counters.At),
@@ -54,12 +44,12 @@ func (s *session) connect(a *args, g, to, from *gpu) {
 type shape struct{ blocks, threads int }
 
 func (g *gpu) launch(kernel string, d shape, a *args) error {
-	return g.kernels[kernel].Launch(g.Stream, driver.Dim{Blocks: d.blocks, Threads: d.threads}, a.encode())
+	return g.kernels[kernel].Launch(g.Stream, driver.Dim{Blocks: d.blocks, Threads: d.threads}, driver.Bytes(a))
 }
 
 // follow launches a kernel that waits by itself for the one ahead of it.
 func (g *gpu) follow(kernel string, d shape, a *args) error {
-	return g.kernels[kernel].Launch(g.Stream, driver.Dim{Blocks: d.blocks, Threads: d.threads, Overlap: g.Overlap}, a.encode())
+	return g.kernels[kernel].Launch(g.Stream, driver.Dim{Blocks: d.blocks, Threads: d.threads, Overlap: g.Overlap}, driver.Bytes(a))
 }
 
 // measured captures work n times in a graph and replays it back to back, with a mark

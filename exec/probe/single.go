@@ -16,7 +16,7 @@ func (s *session) launches() error {
 	const many = 200
 	return g.Do(func() error {
 		for _, overlap := range []bool{false, true} {
-			a := s.args(g).encode()
+			a := driver.Bytes(s.args(g))
 			t, err := g.timed(many, func() error {
 				return g.kernels["nothing"].Launch(g.Stream, driver.Dim{Blocks: 1, Threads: 32, Overlap: overlap}, a)
 			})

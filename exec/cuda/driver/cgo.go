@@ -104,13 +104,23 @@ func LoadCompiler() (string, error) {
 	return fmt.Sprintf("%d.%d", major, minor), nil
 }
 
-// openCompiler looks for NVRTC where the loader does, then where CUDA's toolkits and
-// Python packages put it, newest first.
+// openCompiler looks for NVRTC where CUDA's toolkits and Python packages put it.
 func openCompiler() error {
-	names := []string{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"}
-	for _, pattern := range []string{"/usr/local/cuda*/lib64/libnvrtc.so*", "/usr/local/cuda*/targets/*/lib/libnvrtc.so*",
-		"/usr/lib/x86_64-linux-gnu/libnvrtc.so*", "/opt/*/.venv/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so*",
-		"/usr/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so*", "/usr/local/lib/python3*/*-packages/nvidia/*/lib/libnvrtc.so*"} {
+	err := Find([]string{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"},
+		[]string{"/usr/local/cuda*/lib64/libnvrtc.so*", "/usr/local/cuda*/targets/*/lib/libnvrtc.so*",
+			"/usr/lib/x86_64-linux-gnu/libnvrtc.so*", "/opt/*/.venv/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so*",
+			"/usr/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so*", "/usr/local/lib/python3*/*-packages/nvidia/*/lib/libnvrtc.so*"},
+		func(name string) error { return open(1, name) })
+	if err != nil {
+		return fmt.Errorf("libnvrtc.so not found: install CUDA's runtime compiler, or add its folder to LD_LIBRARY_PATH (%w)", err)
+	}
+	return nil
+}
+
+// Find opens a library where the loader looks for names, then where files match patterns, newest first; the error is
+// the first name's.
+func Find(names, patterns []string, open func(name string) error) error {
+	for _, pattern := range patterns {
 		found, _ := filepath.Glob(pattern)
 		slices.Sort(found)
 		slices.Reverse(found)
@@ -118,7 +128,7 @@ func openCompiler() error {
 	}
 	var first error
 	for _, n := range names {
-		err := open(1, n)
+		err := open(n)
 		if err == nil {
 			return nil
 		}
@@ -126,7 +136,7 @@ func openCompiler() error {
 			first = err
 		}
 	}
-	return fmt.Errorf("libnvrtc.so not found: install CUDA's runtime compiler, or add its folder to LD_LIBRARY_PATH (%w)", first)
+	return first
 }
 
 // Compile turns CUDA C++ into machine code. Options are NVRTC's ("-arch=sm_90"). The

@@ -72,24 +72,11 @@ type Graph struct{ x C.handle }
 // Capture records what work puts on the stream (and on streams that wait for its
 // events) without running it.
 func (s Stream) Capture(work func() error) (Graph, error) {
-	const threadLocal = 1
-	var g Graph
-	if err := fail("cuStreamBeginCapture", C.rl_cuStreamBeginCapture(s.s, threadLocal)); err != nil {
-		return g, err
+	graphs, err := CaptureAll([]Stream{s}, work)
+	if len(graphs) == 0 {
+		return Graph{}, err
 	}
-	err := work()
-	var raw C.handle
-	if end := fail("cuStreamEndCapture", C.rl_cuStreamEndCapture(s.s, &raw)); err == nil {
-		err = end
-	}
-	if err != nil {
-		return g, err
-	}
-	defer C.rl_cuGraphDestroy(raw)
-	if err := fail("cuGraphInstantiate", C.rl_cuGraphInstantiate(&g.x, raw, 0)); err != nil {
-		return g, err
-	}
-	return g, fail("cuGraphUpload", C.rl_cuGraphUpload(g.x, s.s))
+	return graphs[0], err
 }
 
 // Launch runs the graph on a stream.
@@ -165,6 +152,12 @@ func (k Kernel) Resident(d Dim) (int, error) {
 	var n C.int
 	err := fail("cuOccupancyMaxActiveBlocksPerMultiprocessor", C.rl_cuOccupancy(&n, k.f, C.int(d.Threads), C.size_t(d.Shared)))
 	return int(n), err
+}
+
+// Bytes are a kernel's parameter as it lies in memory: a structure of numbers, each aligned to its size, in the
+// kernel's layout.
+func Bytes[T any](parameter *T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(parameter)), unsafe.Sizeof(*parameter))
 }
 
 // Launch starts a kernel with one parameter, a structure of bytes in the kernel's layout.
