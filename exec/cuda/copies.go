@@ -131,7 +131,8 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 	encoding, longest := copyingEncoding(o.p, how)
 	plans := int64(0)
 	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
-		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.Rank, 1, o.p.Blocks)}
+		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.Rank, 1,
+			o.p.Blocks)}
 		if err := o.m.putPlan(g, encoding, []block.Lane{lane}, longest, plans, l.param); err != nil {
 			return err
 		}
