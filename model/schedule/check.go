@@ -30,8 +30,8 @@ type CheckOptions struct {
 // one slice of each channel is the proof for all, and of channels that differ in nothing
 // but the number and the size of slices one is for the next. Sends never block, hence a pipeline
 // of slices makes progress where one slice does. Time is proportional to operations ×
-// chunks moved, and × ranks where the race check needs message chains. Ranks that do
-// alike are compared operation by operation, and one of them is run for all (findMoves).
+// chunks moved, and × ranks where the race check needs message chains. Of ranks that do
+// alike one is run for all (findMoves, Kinds).
 func Check(s *Schedule, t *topology.Topology) error { return CheckWith(s, t, CheckOptions{}) }
 
 // CheckWith is Check with options.

@@ -11,7 +11,7 @@ import (
 // step of theirs is one of all ranks that they stand for: what rank q sends to rank r is
 // what q's original sends to the rank that comes to r when the original comes to q. That
 // is right only if the places of a message, or of an operation, pair up alike wherever
-// they are moved to. All sets are ascending (see samePlace); so they do where the digits
+// they are moved to. All sets of such programs are ascending; so they do where the digits
 // that move are the same throughout each set, or the same in both (see paired).
 
 // images are moves of ranks and chunks that leave a channel as it is, each by its number:
