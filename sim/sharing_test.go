@@ -4,13 +4,14 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"railyard/model/cost"
 	"testing"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/planner"
 	"railyard/topologies"
 )
 
@@ -54,18 +55,38 @@ func uneven(t *testing.T, name string, nodes int, profile string) *Plan {
 	return plan
 }
 
-// TestKeptRates plays uneven exchanges and holds all rates, those that were kept among
-// them, against progressive filling of everything from nothing, in floating point.
+// hashedRing is a pipeline of rings whose flows meet where a network hashes them to.
+func hashedRing(t *testing.T) *Plan {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, "leaf-spine-roce", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
+	s, err := planner.Build(topo, spec, "hierarchical_ring", planner.Options{Slices: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := CompileJobs(topo, []Job{{Schedule: s}}, cost.Line, CompileOptions{Hashing: &Hashing{Seed: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// TestKeptRates plays exchanges and holds all rates, those that were kept among them, against
+// progressive filling of everything from nothing, in floating point.
 func TestKeptRates(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		nodes   int
-		profile string
-	}{{"dgx-h100", 2, "line"}, {"superpod-h100", 4, "ideal"}, {"dgx1-v100", 1, "line"}, {"dgx1-v100", 2, "line"}} {
-		e := uneven(t, c.name, c.nodes, c.profile).newEngine()
+	for name, plan := range map[string]*Plan{
+		"DGX H100": uneven(t, "dgx-h100", 2, "line"), "SuperPOD": uneven(t, "superpod-h100", 4, "ideal"),
+		"V100": uneven(t, "dgx1-v100", 1, "line"), "two V100": uneven(t, "dgx1-v100", 2, "line"), "hashed": hashedRing(t),
+	} {
+		e := plan.newEngine()
 		e.reset(e.each(8*units.MiB), Options{})
 		for l := range e.lanes {
-			e.launch(int32(l))
+			if e.lanes[l].before < 0 {
+				e.launch(int32(l))
+			}
 		}
 		e.share.settle(e)
 		settled := 0
@@ -74,13 +95,13 @@ func TestKeptRates(t *testing.T) {
 			if settled++; settled%20 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
 				for f, want := range fromNothing(e) {
 					if got := float64(e.share.rate(&e.share.flows[f])); math.Abs(got-want) > 1e-9*want+1 {
-						t.Fatalf("%+v: a transfer moves at %.0f, not %.0f", c, got, want)
+						t.Fatalf("%s: a transfer moves at %.0f, not %.0f", name, got, want)
 					}
 				}
 			}
 		}
 		if err := e.hangs(); err != nil || settled < 50 {
-			t.Errorf("%+v: %d moments, %v", c, settled, err)
+			t.Errorf("%s: %d moments, %v", name, settled, err)
 		}
 	}
 }
