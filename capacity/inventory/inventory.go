@@ -69,14 +69,20 @@ func nodes(t *topology.Topology) []Nodes {
 	}
 	for n := range t.NumNodes() {
 		template := t.NodeTemplate(n)
-		i := slices.IndexFunc(out, func(x Nodes) bool { return x.Template == template && x.GPUs == gpus[n] })
-		if i < 0 {
-			i = len(out)
-			out = append(out, Nodes{Template: template, GPUs: gpus[n]})
-		}
-		out[i].Count++
+		alike := func(x Nodes) bool { return x.Template == template && x.GPUs == gpus[n] }
+		kind(&out, Nodes{Template: template, GPUs: gpus[n]}, alike).Count++
 	}
 	return out
+}
+
+// kind is the entry of a list for all that are alike, x where there is none yet.
+func kind[T any](list *[]T, x T, alike func(T) bool) *T {
+	i := slices.IndexFunc(*list, alike)
+	if i < 0 {
+		i = len(*list)
+		*list = append(*list, x)
+	}
+	return &(*list)[i]
 }
 
 // outside reports whether a device is a switch that is bought by itself.
@@ -94,15 +100,11 @@ func switches(t *topology.Topology) []Switches {
 			m := t.Models()[d.Model]
 			s.Model, s.Ports = m.Name, max(m.Ports, s.Ports)
 		}
-		i := slices.IndexFunc(out, func(x Switches) bool {
+		these := kind(&out, s, func(x Switches) bool {
 			return x.Model == s.Model && x.Kind == s.Kind && x.Class == s.Class && (s.Model == "" || x.Ports == s.Ports)
 		})
-		if i < 0 {
-			i = len(out)
-			out = append(out, s)
-		}
-		out[i].Count++
-		out[i].Ports = max(out[i].Ports, s.Ports)
+		these.Count++
+		these.Ports = max(these.Ports, s.Ports)
 	}
 	return out
 }
@@ -134,12 +136,7 @@ func cables(t *topology.Topology) []Cables {
 			continue
 		}
 		c := Cables{Class: t.Classes()[l.Class].Name, Trunk: outside(from) && outside(to)}
-		i := slices.IndexFunc(out, func(x Cables) bool { return x.Class == c.Class && x.Trunk == c.Trunk })
-		if i < 0 {
-			i = len(out)
-			out = append(out, c)
-		}
-		out[i].Count += int(l.Count)
+		kind(&out, c, func(x Cables) bool { return x.Class == c.Class && x.Trunk == c.Trunk }).Count += int(l.Count)
 	}
 	slices.SortFunc(out, func(a, b Cables) int {
 		return cmp.Or(cmp.Compare(trunk(a), trunk(b)), cmp.Compare(a.Class, b.Class))

@@ -17,20 +17,28 @@ func newGraph(n int, links []Link) graph {
 // step are the links out of a device (back: into it) with the devices at their other ends.
 func (g *graph) step(d DeviceID, back bool) iter.Seq2[LinkID, DeviceID] {
 	return func(yield func(LinkID, DeviceID) bool) {
-		from := &g.out
-		if back {
-			from = &g.in
-		}
-		for _, l := range from.of(d) {
-			to := g.links[l].To
-			if back {
-				to = g.links[l].From
-			}
-			if !yield(l, to) {
+		for _, l := range g.at(d, back) {
+			if !yield(l, g.end(l, back)) {
 				return
 			}
 		}
 	}
+}
+
+// at are the links out of a device (back: into it), ascending.
+func (g *graph) at(d DeviceID, back bool) []LinkID {
+	if back {
+		return g.in.of(d)
+	}
+	return g.out.of(d)
+}
+
+// end is the device that a link leads to (back: that it comes from).
+func (g *graph) end(l LinkID, back bool) DeviceID {
+	if back {
+		return g.links[l].From
+	}
+	return g.links[l].To
 }
 
 // adjacency lists link numbers by device (compressed rows).

@@ -13,13 +13,8 @@ func (x *shaper) affinity() {
 		if nics == nil || gpus == nil {
 			continue
 		}
-		if !divides(len(nics), len(gpus)) {
+		if !inBlocks(nics, gpus, func(nic, g int32) { x.s.nics[g] = append(x.s.nics[g], nic) }) {
 			x.AddAt(d.Pos, "device %s serves %s: one side must be a multiple of the other", d.ID, d.Serves)
-			continue
-		}
-		for i, n := 0, max(len(nics), len(gpus)); i < n; i++ {
-			g := gpus[i*len(gpus)/n]
-			x.s.nics[g] = append(x.s.nics[g], nics[i*len(nics)/n])
 		}
 	}
 }

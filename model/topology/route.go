@@ -17,10 +17,9 @@ type Router struct {
 	spread *spreader
 	inNode map[nodePair]localRoute
 	onHost map[nodePair]localPath
-	trunks map[[2]DeviceID]*Trunk
-	hops   int // in all of them
-	scaled *scaleUp
-	ecmp   bool // networks hash flows instead of spreading them
+	trunks *kept[*Trunk]
+	scaled *kept[path] // through switches between nodes
+	ecmp   bool        // networks hash flows instead of spreading them
 	seed   uint64
 	flow   uint64 // identity of the flow that is being routed
 	chose  bool   // it was hashed to one of several links
@@ -48,7 +47,7 @@ type localPath struct {
 // NewRouter makes a router for t.
 func NewRouter(t *Topology) *Router {
 	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, onHost: map[nodePair]localPath{},
-		trunks: map[[2]DeviceID]*Trunk{}, scaled: &scaleUp{}}
+		trunks: &kept[*Trunk]{most: 1 << 22}, scaled: &kept[path]{most: 1 << 20}}
 }
 
 // Route is the route from one rank to another: direct links, else a scale-up switch,
@@ -152,14 +151,15 @@ func (r *Router) direct(a, b DeviceID) (Route, bool) {
 
 // switched goes over scale-up switches only, within the node or across nodes.
 func (r *Router) switched(a, b DeviceID, within bool) (Route, bool) {
-	find := func() (path, bool) {
-		return r.spread.findFitting(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
-	}
 	p, ok := path{}, false
 	if within { // nodeRoute keeps these
 		p, ok = r.spread.findFitting(a, b, r.sameNode(a, func(k Kind) bool { return k == NVSwitch }))
 	} else {
-		p, ok = r.scaled.find(a, b, find)
+		p, ok = r.scaled.find(a, b, func() (path, int, bool) {
+			p, ok := r.spread.findFitting(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
+			return p, len(p.hops), ok
+		})
+		p.hops = slices.Clone(p.hops) // the caller may change them
 	}
 	if !ok {
 		// Ranks may also sit directly on the switches of a network (no NICs modelled).

@@ -89,19 +89,25 @@ func (x *shaper) pairLinks(l linkSpec, add func(a, b int32, count int)) {
 			add(from[i], to[i], l.Count)
 		}
 	case "block":
-		if !divides(len(from), len(to)) {
+		if !inBlocks(from, to, func(a, b int32) { add(a, b, l.Count) }) {
 			x.AddAt(l.Pos, "link: how: block needs one side (%d) to be a multiple of the other (%d)", len(from), len(to))
-			return
-		}
-		for i, n := 0, max(len(from), len(to)); i < n; i++ {
-			add(from[i*len(from)/n], to[i*len(to)/n], l.Count)
 		}
 	default:
 		x.AddAt(l.Pos, "link: how is %q: say each (i with i), all (every pair) or block (consecutive ones share)", l.How)
 	}
 }
 
-func divides(a, b int) bool { return a > 0 && b > 0 && (a%b == 0 || b%a == 0) }
+// inBlocks pairs devices so that consecutive ones share; false where neither number divides the other.
+func inBlocks(from, to []int32, visit func(a, b int32)) bool {
+	a, b := len(from), len(to)
+	if a == 0 || b == 0 || a%b != 0 && b%a != 0 {
+		return false
+	}
+	for i, n := 0, max(a, b); i < n; i++ {
+		visit(from[i*a/n], to[i*b/n])
+	}
+	return true
+}
 
 func (x *shaper) matrixLinks(l linkSpec, add func(a, b int32, count int)) {
 	over := x.lookup(l.Pos, "matrix", l.Matrix)

@@ -70,8 +70,8 @@ func (t *Topology) AxisTree(dims []int32, axis int, label func(node int) int) *s
 func (t *Topology) outline(b []byte, n int) []byte {
 	b = binary.AppendVarint(b, int64(t.nodes[n].shape))
 	for local := range t.shapes[t.nodes[n].shape].devices {
-		for _, a := range []adjacency{t.out, t.in} {
-			for _, l := range t.up(t.nodes[n].firstDevice+DeviceID(local), a) {
+		for _, back := range []bool{false, true} {
+			for _, l := range t.up(t.nodes[n].firstDevice+DeviceID(local), back) {
 				for _, x := range []int32{int32(local), t.links[l].Class, t.links[l].Count} {
 					b = binary.AppendVarint(b, int64(x))
 				}
@@ -134,24 +134,17 @@ func (t *Topology) firstSwitch() DeviceID {
 	return t.nodes[n-1].firstDevice + DeviceID(len(t.shapes[t.nodes[n-1].shape].devices))
 }
 
-// up are a device's links to the fabric switches of the next level: those to switches
-// that were made after it. All of them come behind its other links.
-func (t *Topology) up(d DeviceID, a adjacency) []LinkID {
-	links := a.of(d)
+// up are a device's links to the fabric switches of the next level (back: those from there):
+// those of switches that were made after it. All of them come behind its other links.
+func (t *Topology) up(d DeviceID, back bool) []LinkID {
+	links := t.at(d, back)
 	i, _ := slices.BinarySearchFunc(links, max(d, t.firstSwitch()-1), func(l LinkID, d DeviceID) int {
-		if t.otherEnd(l, a) > d {
+		if t.end(l, back) > d {
 			return 1
 		}
 		return -1
 	})
 	return links[i:]
-}
-
-func (t *Topology) otherEnd(l LinkID, a adjacency) DeviceID {
-	if &a.start[0] == &t.out.start[0] {
-		return t.links[l].To
-	}
-	return t.links[l].From
 }
 
 // extension is where one permutation sends the switches.
@@ -166,24 +159,18 @@ func (x *extension) of(d DeviceID) DeviceID { return x.image[d-x.s.t.firstSwitch
 // the same switches, those stay where they are.
 func (x *extension) place(d, e DeviceID) bool {
 	t := x.s.t
-	from, to := t.up(d, t.out), t.up(e, t.out)
-	back, backTo := t.up(d, t.in), t.up(e, t.in)
-	if len(from) != len(to) || len(back) != len(from) || len(backTo) != len(from) {
-		return false
-	}
-	for k, l := range from {
-		m := to[k]
-		a, b := t.links[l], t.links[m]
-		if a.Class != b.Class || a.Count != b.Count || !x.send(a.To, b.To) {
+	for _, back := range []bool{false, true} {
+		from, to := t.up(d, back), t.up(e, back)
+		if len(from) != len(to) || len(from) != len(t.up(d, !back)) {
 			return false
 		}
-		r, q := back[k], backTo[k]
-		a, b = t.links[r], t.links[q]
-		if a.Class != b.Class || a.Count != b.Count || !x.send(a.From, b.From) {
-			return false
+		for k, l := range from {
+			a, b := t.links[l], t.links[to[k]]
+			if a.Class != b.Class || a.Count != b.Count || !x.send(t.end(l, back), t.end(to[k], back)) {
+				return false
+			}
+			x.s.join(l, to[k])
 		}
-		x.s.join(l, m)
-		x.s.join(r, q)
 	}
 	return true
 }

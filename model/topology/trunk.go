@@ -57,28 +57,20 @@ func (t *Trunk) between(hops []Hop, at int) []Hop {
 	return slices.Concat(hops[:at], t.Hops, hops[at:])
 }
 
-// maxTrunkHops bounds what is kept (32 bytes each); beyond, it begins anew.
-const maxTrunkHops = 1 << 22
-
 // between is the path from one leaf to another: a trunk, unless flows are hashed to their
 // own parts of it.
 func (r *Router) between(first, last DeviceID, inFabric func(DeviceID) bool) (path, bool) {
 	if first == last {
 		return path{}, true
 	}
-	key := [2]DeviceID{first, last}
-	t, ok := r.trunks[key]
-	if !ok {
+	t, ok := r.trunks.find(first, last, func() (*Trunk, int, bool) {
 		p, found := r.spread.find(first, last, inFabric)
-		if !found {
-			return path{}, false
-		}
-		t = &Trunk{Hops: p.hops, rate: r.finish(p, Net).Rate, rest: p}
+		t := &Trunk{Hops: p.hops, rate: r.finish(p, Net).Rate, rest: p}
 		t.rest.hops = nil
-		if r.hops += len(t.Hops); r.hops > maxTrunkHops {
-			r.trunks, r.hops = map[[2]DeviceID]*Trunk{}, len(t.Hops)
-		}
-		r.trunks[key] = t
+		return t, len(t.Hops), found
+	})
+	if !ok {
+		return path{}, false
 	}
 	p := t.rest
 	if r.ecmp {
@@ -87,4 +79,30 @@ func (r *Router) between(first, last DeviceID, inFabric func(DeviceID) bool) (pa
 		p.trunk = t
 	}
 	return p, true
+}
+
+// kept are ways between two devices that are asked for again and again: a rack's ranks talk
+// to all others in every schedule.
+type kept[T any] struct {
+	known map[[2]DeviceID]T
+	hops  int // in all of them
+	most  int // beyond (32 to 40 bytes each), it begins anew
+}
+
+// find returns what is known or what search finds, with the hops that this has.
+func (c *kept[T]) find(a, b DeviceID, search func() (T, int, bool)) (T, bool) {
+	key := [2]DeviceID{a, b}
+	x, ok := c.known[key]
+	if ok {
+		return x, true
+	}
+	x, hops, ok := search()
+	if !ok {
+		return x, false
+	}
+	if c.hops += hops; c.known == nil || c.hops > c.most {
+		c.known, c.hops = map[[2]DeviceID]T{}, hops
+	}
+	c.known[key] = x
+	return x, true
 }
