@@ -20,6 +20,7 @@ type SearchDocument struct {
 	TooLarge int         `json:"too_large" doc:"that do not fit into memory"`
 	Resumed  int         `json:"resumed" doc:"from the journal"`
 	Unit     string      `json:"unit"`
+	Notes    []string    `json:"notes,omitempty" doc:"what others have published for the model, the GPU and the precision"`
 	Rows     []SearchRow `json:"rows" csv:""`
 }
 
@@ -45,7 +46,8 @@ func (d *SearchDocument) Answer() []string {
 	if d.Resumed > 0 {
 		looked += fmt.Sprintf("; %d come from the journal", d.Resumed)
 	}
-	return []string{fmt.Sprintf("%s on %s (%s), communication by %s, is fastest in layout %s: %s; a step takes %s (%s %s/s).", d.Workload,
+	return append([]string{fmt.Sprintf("%s on %s (%s), communication by %s, is fastest in layout %s: %s; a step takes %s (%s %s/s).", d.Workload,
 		d.Topology, units.Counted(d.GPUs, "GPU"), d.Runtime,
-		r.Layout, LayoutWords(r.Layout), table.Milliseconds(r.StepMS), table.Rate(r.UnitsPerSecond), d.Unit), looked + "."}
+		r.Layout, LayoutWords(r.Layout), table.Milliseconds(r.StepMS), table.Rate(r.UnitsPerSecond), d.Unit), looked + "."},
+		d.Notes...)
 }

@@ -36,8 +36,11 @@ type StepValidationRow struct {
 	LeftOut   *float64 `json:"error_left_out" text:"left out" as:"error" doc:"with what the framework adds fitted without this source"`
 	MFU       float64  `json:"predicted_mfu" text:"predicted MFU" as:"share"`
 	MemoryGiB float64  `json:"predicted_memory_gib"`
-	Refused   bool     `json:"refused" doc:"it would not fit in any framework, by our count of its memory"`
-	Note      string   `json:"note" text:"note" doc:"why there is no prediction, or what was chosen"`
+
+	PublishedGiB float64 `json:"published_memory_gib" doc:"0: not published"`
+
+	Refused bool   `json:"refused" doc:"it would not fit in any framework, by our count of its memory"`
+	Note    string `json:"note" text:"note" doc:"why there is no prediction, or what was chosen"`
 }
 
 // Finish computes the errors.

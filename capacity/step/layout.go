@@ -15,6 +15,7 @@ import (
 type Layout struct {
 	Data, Tensor, Pipeline, Context int
 	Expert                          int // divides Tensor·Context·Data: experts take the place of these axes
+	Offload                         int // layers whose activations go to the host's memory until the backward pass
 	Virtual                         int // chunks of layers a pipeline stage (interleaved 1F1B); 1: plain 1F1B
 	Zero                            int // 0: DDP; 1 optimizer states, 2 gradients, 3 parameters are cut over the data axis (ZeRO, FSDP)
 	Sequence                        bool
@@ -72,6 +73,9 @@ func (l *Layout) String() string {
 	if l.Recompute != workload.NoRecompute {
 		s += " " + string(l.Recompute)
 	}
+	if l.Offload > 0 {
+		s += fmt.Sprintf(" offload%d", l.Offload)
+	}
 	if l.Compress != "" {
 		s += " " + string(l.Compress)
 	}
@@ -97,6 +101,9 @@ func (l *Layout) Check(w *workload.Workload, ranks int) error {
 			return fmt.Errorf("%s %d: must be at least 1", c.name, c.value)
 		}
 	}
+	if l.Offload > w.Layers() {
+		return fmt.Errorf("offload %d: %s has %d layers: lower it", l.Offload, w.Name, w.Layers())
+	}
 	var err error
 	if w.Transformer == nil {
 		err = l.checkTable(w)
@@ -118,6 +125,8 @@ func (l *Layout) checkSizes(ranks int) error {
 	case l.GlobalBatch%(l.Data*l.MicroBatch) != 0:
 		return fmt.Errorf("global-batch %d is not a multiple of dp %d × micro-batch %d: change it to %d",
 			l.GlobalBatch, l.Data, l.MicroBatch, (l.GlobalBatch/(l.Data*l.MicroBatch)+1)*l.Data*l.MicroBatch)
+	case l.Offload < 0:
+		return fmt.Errorf("offload %d: must not be negative", l.Offload)
 	case l.Zero < 0 || l.Zero > 3:
 		return fmt.Errorf("zero %d: must be 0 (DDP), 1, 2 or 3", l.Zero)
 	case l.Virtual > 1 && l.Pipeline == 1:

@@ -11,13 +11,14 @@ import (
 )
 
 // ParseLayout reads a layout as String writes it: words such as dp8, tp4, pp2, cp2, ep8,
-// vpp2, zero1, mb1, gb1024, sp, selective, full, fp8 and, at last, an order of axes such
+// vpp2, zero1, mb1, gb1024, sp, selective, full, offload40, fp8 and, at last, an order of axes such
 // as tensor<data<context<pipeline, in any order. What is missing is 1, none or the default.
 func ParseLayout(text string) (Layout, error) {
 	l := Layout{Data: 1, Tensor: 1, Pipeline: 1, Context: 1, Expert: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 1,
 		Recompute: workload.NoRecompute, Order: DefaultOrder}
 	numbers := map[string]*int{"dp": &l.Data, "tp": &l.Tensor, "pp": &l.Pipeline, "cp": &l.Context, "ep": &l.Expert,
-		"vpp": &l.Virtual, "zero": &l.Zero, "mb": &l.MicroBatch, "gb": &l.GlobalBatch}
+		"vpp": &l.Virtual, "zero": &l.Zero, "mb": &l.MicroBatch, "gb": &l.GlobalBatch,
+		"offload": &l.Offload}
 	seen := map[string]bool{}
 	for _, word := range strings.Fields(text) {
 		name := strings.TrimRightFunc(word, unicode.IsDigit)
@@ -52,7 +53,7 @@ func (l *Layout) word(word string) error {
 	default:
 		p, err := gpu.ParsePrecision(word)
 		if err != nil {
-			return fmt.Errorf("%q is not known: write dp8 tp4 pp2 cp2 ep8 vpp2 zero1 mb1 gb1024 sp selective fp8", word)
+			return fmt.Errorf("%q is not known: write dp8 tp4 pp2 cp2 ep8 vpp2 zero1 mb1 gb1024 sp selective offload40 fp8", word)
 		}
 		l.Compress = p
 	}

@@ -112,7 +112,7 @@ func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder
 		return nil, Memory{}, err
 	}
 	b := newBuilder(p, w, l, o)
-	m := memory(w, l, b.stages, p.machine.GPU.Memory)
+	m := memory(w, l, b.shard, b.stages, p.machine.GPU.Memory)
 	if !m.CanFit() && !o.AllowOverflow {
 		return nil, m, m.TooLarge(l)
 	}

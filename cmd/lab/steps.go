@@ -164,8 +164,12 @@ func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow
 	if strings.Contains(s.Layout, "*") {
 		out.Note += fmt.Sprintf(" mb%d vpp%d taken", best.Layout.MicroBatch, best.Layout.Virtual)
 	}
+	out.PublishedGiB = s.MemoryGiB
 	out.Refused = !best.Memory.CanFit()
-	if !best.Memory.Fits() {
+	switch {
+	case s.MemoryGiB > 0:
+		out.Note += fmt.Sprintf(" memory %.0f GiB, published %.0f", out.MemoryGiB, s.MemoryGiB)
+	case !best.Memory.Fits():
 		out.Note += fmt.Sprintf(" predicted memory %.0f GiB, of %.0f", out.MemoryGiB, float64(best.Memory.Capacity)/float64(units.GiB))
 	}
 	return out, nil
@@ -173,8 +177,8 @@ func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow
 
 // fastest tries the numbers that were not published. What is published with its
 // micro-batch has run, so that it is predicted even if our count of its memory is too
-// high: frameworks free what we count (Llama 3, section 3.3.2). Of unknown micro-batches
-// those that fit are tried.
+// high: frameworks free what we count (Llama 3, section 3.3.2). Of unknown numbers those that
+// may fit come first.
 func fastest(s *measured.PublishedStep, p *step.Predictor, w *workload.Workload) (*step.Result, error) {
 	var best *step.Result
 	var why error
@@ -186,7 +190,8 @@ func fastest(s *measured.PublishedStep, p *step.Predictor, w *workload.Workload)
 		r, err := step.Run(p, w, l, step.Options{AllowOverflow: !strings.Contains(s.Layout, "mb*")})
 		if err != nil {
 			why = err
-		} else if best == nil || r.Time < best.Time {
+		} else if fits := r.Memory.CanFit(); best == nil || fits && !best.Memory.CanFit() ||
+			fits == best.Memory.CanFit() && r.Time < best.Time {
 			best = r
 		}
 	}

@@ -52,6 +52,9 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 		return cli.Interrupted(ctx, f.journal, err)
 	}
 	d := searchDocument(p, w, r)
+	if d.Notes, err = publishedNotes(p, r.Best[0]); err != nil {
+		return err
+	}
 	return f.format.Emit(cmd, d)
 }
 

@@ -12,10 +12,12 @@ func (l *layer) Activations(s Sharding, batch float64, r Recompute) float64 {
 	}
 	whole := x.cut * h * (2*x.e + 2*x.product + 2*m.mask()) // inputs of two norms, of qkv and of the network; two masks
 	heads := x.tokens * l.headElements(&x) * x.e
-	network := l.networkBytes(&x)
-	sum := whole + heads + network
-	if r == SelectiveRecompute && s.By != nil && s.By.Operators && !l.experts {
+	sum := whole + heads + l.networkBytes(&x, x.product)
+	switch selective := r == SelectiveRecompute && s.By != nil; {
+	case selective && s.By.Operators && !l.experts:
 		sum = l.operatorBytes(&x)
+	case selective && s.By.Modules: // what norms and activations make is made again
+		sum = whole - 2*x.cut*h*x.product + heads + l.networkBytes(&x, 0)
 	}
 	if l.predicts {
 		sum += 2 * x.cut * h * x.product
@@ -38,9 +40,10 @@ func (l *layer) headElements(x *shape) float64 {
 }
 
 // networkBytes are the input and the output of the feed-forward network's activation, which
-// is the input of a product; of experts also the copies of tokens that go in and come out.
-func (l *layer) networkBytes(x *shape) float64 {
-	m, width := l.m, x.e+x.product
+// is the input of a product and has so many bytes an element; of experts also the copies of tokens
+// that go in and come out.
+func (l *layer) networkBytes(x *shape, activated float64) float64 {
+	m, width := l.m, x.e+activated
 	if m.Gated {
 		width += x.e
 	}
@@ -52,16 +55,16 @@ func (l *layer) networkBytes(x *shape) float64 {
 		x.tokens*width*float64(m.SharedExperts*m.ExpertFFN)/x.t
 }
 
-// operatorBytes are what betweenOperators keeps: the layer's input, and the results of attention and
-// of every second product.
+// operatorBytes are what betweenOperators keeps: the layer's input, the results of attention and of
+// every second product, where a gated network's first two are two.
 func (l *layer) operatorBytes(x *shape) float64 {
 	in, out := l.projections(x)
-	network := l.ffn(*x, "ffn", float64(l.m.FFN))
-	kept, products := x.cut*float64(l.m.Hidden)+x.tokens*out.k, 0
-	for _, p := range append(in, out, network.up, network.down) {
-		if products++; products%2 == 1 {
-			kept += p.m * p.n
-		}
+	kept := x.cut*float64(l.m.Hidden) + x.tokens*(out.k+float64(l.m.FFN)/x.t)
+	for _, p := range in {
+		kept += p.m * p.n
+	}
+	if l.m.Gated {
+		kept += x.cut * float64(l.m.Hidden)
 	}
 	return kept * x.e
 }

@@ -105,10 +105,14 @@ func (b *head) Backward(s Sharding, batch float64) []Step {
 }
 
 // Activations: the inputs of norm and product, and logits in FP32 (Korthikanti et al.,
-// section 4.3).
+// section 4.3); with PyTorch's own loss also in 16 bits, and the gradients of both.
 func (b *head) Activations(s Sharding, batch float64, r Recompute) float64 {
 	x := b.w.shape(s, batch)
-	return (2*x.cut*float64(b.m.Hidden)*x.e + 4*x.tokens*float64(b.m.Vocabulary)/x.t) * float64(1+b.m.Predicted)
+	logit := 4.0
+	if s.By != nil && s.By.PlainLoss {
+		logit = 2 * (4 + x.e)
+	}
+	return (2*x.cut*float64(b.m.Hidden)*x.e + logit*x.tokens*float64(b.m.Vocabulary)/x.t) * float64(1+b.m.Predicted)
 }
 
 func (b *head) Boundary(s Sharding, batch float64) float64 { return 0 }

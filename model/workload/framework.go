@@ -25,6 +25,8 @@ type Framework struct {
 	Attention    Shares     // of attention, comes on top of the measured kernel
 	StopsEarly   bool       // recomputation ends with the last tensor that is needed
 	Operators    bool       // selective recomputation keeps attention and every second product of a layer, and nothing else
+	Modules      bool       // selective recomputation repeats norms and activations as well
+	PlainLoss    bool       // the loss keeps logits and their gradients in 16 bits and in FP32
 	TensorPieces int        // the tensor axis exchanges this many pieces beside products; 0: before and after them
 	ContextRing  bool       // keys and values go round the context axis beside attention
 	ExpertPass   units.Time // a forward pass of an expert layer on the host: routing, permutation, waiting for counts
@@ -65,7 +67,8 @@ func decodeFramework(d *yamlfile.Diagnostics, name string, n *yaml.Node) *Framew
 	o := yamlfile.NewObject(d, n, "framework "+name)
 	f := &Framework{Name: name, Title: o.Text("title", true),
 		StopsEarly: o.Boolean("stops_early", false), Operators: o.Boolean("selective_operators", false),
-		TensorPieces: o.Integer("tensor_pieces", 0, 2, 64), ContextRing: o.Boolean("context_ring", false)}
+		TensorPieces: o.Integer("tensor_pieces", 0, 2, 64), ContextRing: o.Boolean("context_ring", false),
+		PlainLoss: o.Boolean("plain_loss", false), Modules: o.Boolean("selective_modules", false)}
 	if o.Has("expert_pass") {
 		f.ExpertPass, f.ExpertLaunch = o.Duration("expert_pass", units.Second), o.Duration("expert_launch", units.Second)
 	}

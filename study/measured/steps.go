@@ -19,6 +19,7 @@ type PublishedStep struct {
 	Set                       []string // of the workload
 	Options                   topology.Options
 	Seconds                   float64
+	MemoryGiB                 float64 // of the fullest GPU; 0: not published
 }
 
 // Series is what rows of one source share, the first part of their names.
@@ -47,9 +48,11 @@ func PublishedSteps(files fs.FS, name string) ([]PublishedStep, error) {
 		nodes, err1 := strconv.Atoi(cell("nodes"))
 		gpus, err2 := strconv.Atoi(cmp.Or(cell("gpus_per_node"), strings.TrimPrefix(cell("options"), "--gpus "), "0"))
 		t, err3 := strconv.ParseFloat(cell("step_s"), 64)
-		if err1 != nil || err2 != nil || err3 != nil || !(t > 0) {
-			return nil, fmt.Errorf("%s:%d: nodes, gpus_per_node and step_s must be positive numbers", name, r.Line)
+		memory, err4 := strconv.ParseFloat(cmp.Or(cell("memory_gib"), "0"), 64)
+		if cmp.Or(err1, err2, err3, err4) != nil || !(t > 0) || !(memory >= 0) {
+			return nil, fmt.Errorf("%s:%d: nodes, gpus_per_node, memory_gib and step_s must be positive numbers", name, r.Line)
 		}
+		s.MemoryGiB = memory
 		s.Options, s.Seconds = topology.Options{Nodes: nodes, GPUs: gpus}, t
 		out = append(out, s)
 	}
