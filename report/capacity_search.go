@@ -46,7 +46,8 @@ func (d *SearchDocument) Answer() []string {
 	if d.Resumed > 0 {
 		looked += fmt.Sprintf("; %d come from the journal", d.Resumed)
 	}
-	return append([]string{fmt.Sprintf("%s on %s (%s), communication by %s, is fastest in layout %s: %s; a step takes %s (%s %s/s).", d.Workload,
+	return append([]string{fmt.Sprintf("%s on %s (%s), communication by %s, is fastest in layout %s: %s; a step takes %s (%s %s/s).",
+		d.Workload,
 		d.Topology, units.Counted(d.GPUs, "GPU"), d.Runtime,
 		r.Layout, LayoutWords(r.Layout), table.Milliseconds(r.StepMS), table.Rate(r.UnitsPerSecond), d.Unit), looked + "."},
 		d.Notes...)

@@ -136,7 +136,8 @@ func (r *Result) notes(b *builder) {
 			gib(m.Total()), gib(float64(m.Capacity)), gib(m.Activations)))
 	}
 	if b.l.Offload > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("activations of %d layers go to the host and back beside the computation: that they hide is assumed",
+		r.Notes = append(r.Notes, fmt.Sprintf("activations of %d layers go to the host and back beside the computation: that they hide "+
+			"is assumed",
 			b.l.Offload))
 	}
 	if by := b.shard.By; !b.measured {
