@@ -92,7 +92,7 @@ func TestRunsAreForeseen(t *testing.T) {
 		{"-c send_recv -s 64M --how mechanism=pull", "direct/pull", 200, 215},
 		{"-c all_gather -s 64M --profile " + probed, "direct", 95, 102}, // 97
 		{"-c all_gather -s 64M --in-place --profile " + probed, "direct/pull", 102, 115},
-		{"-c all_reduce -s 1G --profile " + probed, "two_shot/copy", 2750, 2950}, // by copy engines, as measured: 2.78 ms in two slices
+		{"-c all_reduce -s 1G --profile " + probed, "two_shot/copy×2", 2750, 2950}, // by copy engines, as measured: 2.78 ms in two slices
 	} {
 		d := foreseen(t, railyard, c.args)
 		if got := d.Rows[0]; d.Profile != "h200" || got.Schedule != c.schedule || !(got.PredictedUS >= c.least &&
