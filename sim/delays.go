@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/units"
 )
@@ -21,7 +22,7 @@ func (p *Plan) delayed(delays []units.Time, stayFlat bool) (*Plan, error) {
 			return nil, fmt.Errorf("sim: rank %d starts %v late: must be from 0 to 26 days", r, d)
 		}
 	}
-	if stayFlat || p.options.Flat || uniform(delays) {
+	if stayFlat || p.options.Flat || slices.Min(delays) == slices.Max(delays) {
 		return p, nil
 	}
 	flat, err := p.flat()
@@ -32,13 +33,4 @@ func (p *Plan) delayed(delays []units.Time, stayFlat bool) (*Plan, error) {
 		return q, nil
 	}
 	return flat, nil
-}
-
-func uniform(delays []units.Time) bool {
-	for _, d := range delays {
-		if d != delays[0] {
-			return false
-		}
-	}
-	return true
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 
+	"railyard/model/symmetry"
 	"railyard/model/units"
 )
 
@@ -56,7 +57,7 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 	f := &folder{p: p, sender: make([]int32, len(p.conns)), place: make([]int32, len(p.conns)), uses: map[int32][]connUse{},
 		colour: newColours(p), next: newColours(p)}
 	for i := range p.res {
-		f.colour.res[i] = mix(1, fixedUint(p.res[i].capacity))
+		f.colour.res[i] = mix(1, uint64(fixedRate(p.res[i].capacity)))
 	}
 	for i := range p.conns {
 		k := &p.conns[i]
@@ -114,18 +115,8 @@ func (f *folder) refine() bool {
 
 // classes counts the colours of lanes, connections and resources.
 func (f *folder) classes() int {
-	return distinct(f.colour.lane) + distinct(f.colour.conn) + distinct(f.colour.res)
-}
-
-func distinct(colours []uint64) int {
-	seen := map[uint64]struct{}{}
-	for i, c := range colours {
-		if i > 0 && c == colours[i-1] {
-			continue
-		}
-		seen[c] = struct{}{}
-	}
-	return len(seen)
+	of := func(colours []uint64) int { return len(symmetry.Number(colours).First) }
+	return of(f.colour.lane) + of(f.colour.conn) + of(f.colour.res)
 }
 
 // round gives everything a new colour.
@@ -169,5 +160,3 @@ func mix(a, b uint64) uint64 {
 	h = (h ^ h>>27) * 0x94D049BB133111EB
 	return h ^ h>>31
 }
-
-func fixedUint(rate float64) uint64 { return uint64(fixedRate(rate)) }
