@@ -190,7 +190,7 @@ func (n *NCCL) Predict(part *topology.Topology, s Share, kind collective.Kind, s
 	}
 	p := Prediction{Time: x.Time, Schedule: x.Algorithm + "/" + x.Protocol, SMs: r.Channels(kind, size), Warnings: x.Warnings}
 	if 2*x.Latency > x.Time {
-		p.Limit = fmt.Sprintf("latency of %s", units.Counted(int(math.Round(x.Work.Hops+x.Work.NetHops)), "step"))
+		p.Limit = fmt.Sprintf("latency of %s", units.Counted(int(math.Round(x.Work.Hops+x.Work.NetHops+x.Work.Posts)), "step"))
 	}
 	return p, nil
 }

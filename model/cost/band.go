@@ -54,7 +54,8 @@ func (p *Profile) Band(class, basis string) *Band {
 	return nil
 }
 
-// Factor is by how much a time may be off of which a share moves no bytes.
+// Factor is by how much a time may be off of which a share moves no bytes: both parts the same way at worst, as the
+// pipelines between them are paid by either.
 func (b *Band) Factor(latency float64) float64 {
-	return math.Exp(math.Hypot(latency*math.Log(b.Latency), (1-latency)*math.Log(b.Bytes)))
+	return math.Exp(latency*math.Log(b.Latency) + (1-latency)*math.Log(b.Bytes))
 }

@@ -13,9 +13,8 @@ type Estimate struct {
 	Latency float64 `file:"latency,lo=0,hi=1073741824"` // factors
 	Fill    float64 `file:"fill,lo=0,hi=1073741824"`
 	Bytes   float64 `file:"bytes,lo=0,hi=1073741824"`
-	Rows    int     `file:"rows,hi=1073741824"`          // measurements behind it
-	Systems int     `file:"systems,hi=1073741824"`       // machines behind those
-	HeldOut float64 `file:"held_out,lo=0,hi=1073741824"` // factor (geometric mean) by which machines left out are off
+	Rows    int     `file:"rows,hi=1073741824"`    // measurements behind it
+	Systems int     `file:"systems,hi=1073741824"` // machines behind those
 }
 
 // FillFrom is the size at which half of what fills pipelines is paid: on 2 to 32 nodes measured times are above the
@@ -40,4 +39,34 @@ func (p *Profile) Estimate(over string) *Estimate {
 		}
 	}
 	return nil
+}
+
+// Doubt is how many machines the library's own estimate, corrected, counts for beside those that a kernel was fitted on,
+// by the class of what is crossed (ClassOf) and by whether the kernel is the machine's own (OwnKernel, within its sizes
+// or beyond) or stands in for it (OtherKernel).
+type Doubt struct {
+	Across   string  `file:"across,need"`
+	Basis    string  `file:"basis,need"`
+	Machines float64 `file:"machines,lo=0,hi=1073741824"`
+}
+
+// Doubt is that of a class and basis; 1 where nothing was fitted: the estimate counts for a machine.
+func (p *Profile) Doubt(class, basis string) float64 {
+	for i := range p.Doubts {
+		if d := &p.Doubts[i]; d.Across == class && d.Basis == DoubtedAs(basis) {
+			return d.Machines
+		}
+	}
+	return 1
+}
+
+// DoubtedAs is OwnKernel or OtherKernel: how a prediction on some basis depends on doubts; "" where no kernel was used.
+func DoubtedAs(basis string) string {
+	switch basis {
+	case Extrapolated:
+		return OwnKernel
+	case OwnKernel, OtherKernel:
+		return basis
+	}
+	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"railyard/model/topology"
-	"railyard/model/units"
 )
 
 // Fabrics are the kinds of networks between nodes that kernels are told apart by, because
@@ -25,16 +24,6 @@ func FabricNamed(name string) (string, bool) {
 		name = other
 	}
 	return name, slices.Contains(Fabrics, name)
-}
-
-// FabricLatency is what a message over a network waits for beside its links and what NCCL's constants, which are those
-// of InfiniBand, count: of sockets the kernel's network stack and threads at both ends, 28.7 to 30.7 µs one way for 8 B
-// instead of LL's 5 (NCCL 2.28.9 between two H200 over loopback and veth, 2026-11-22).
-func FabricLatency(fabric string) units.Time {
-	if fabric == "tcp" {
-		return 25 * units.Microsecond
-	}
-	return 0
 }
 
 // ReachesGPUs reports whether a network's adapters read and write GPU memory. Sockets copy, and NCCL's verbs have no

@@ -12,7 +12,8 @@ import (
 //
 //	Base + Wide·Size/(Size+WideFrom) + Hops·Hop + NetHops·NetHop + (Steps+Drain)·move(Chunk)
 //
-// where the work (Hops dependent steps inside a node and NetHops across nodes, Steps
+// where the work (Hops dependent steps inside a node and NetHops across nodes, or messages to other nodes that a rank
+// hands to the network one after the other, Steps
 // that move Chunk bytes each) follows from the algorithm and the number of ranks, and
 // the rest is fitted. move(c) is the time of c bytes at line rate, made longer piece by
 // piece: small chunks leave channels idle, large ones lose to headers and flags. Where

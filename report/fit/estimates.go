@@ -6,17 +6,21 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"railyard/model/cost"
 )
 
 // Estimates fits what the library's own estimates are off by over each medium: three factors (cost.Estimate), whose
-// logarithms are those of all media of a class (cost.ClassOf) and how far each medium lies from that, expected to be
-// near 0. Every machine weighs the same, however many rows it has; rows that are far off weigh less.
+// logarithms are those of all media of a class (cost.ClassOf) and how far each medium lies from that. How far media lie
+// from their class, and machines from their medium, is found from the cases as well (empirical Bayes, by expectation and
+// maximisation: Dempster, Laird, Rubin 1977), so that a medium is believed as much as its machines agree. Every machine
+// weighs the same, however many rows it has; rows that are far off weigh less.
 func Estimates(cases []KernelCase) []cost.Estimate {
 	m := newEstimates(cases)
-	for range 50 {
+	for range 100 {
 		before := slices.Clone(m.x)
-		if m.step(); farthest(before, m.x) < 1e-4 {
+		if m.step(); farthest(before, m.x) < 1e-3 {
 			break
 		}
 	}
@@ -40,8 +44,7 @@ func levels(over string) [2]group {
 	return [...]group{{class: class}, {class, over}}
 }
 
-// Of the logarithms of an estimate's factors: which, and the standard deviations that are expected of a class's from 0
-// and of a medium's from those of its class.
+// Of the logarithms of an estimate's factors: which.
 const (
 	atLatency = iota
 	atFill
@@ -49,25 +52,32 @@ const (
 	parts
 )
 
-var byClass, byMedium = [parts]float64{1, 1, 0.1}, [parts]float64{0.7, 0.5, 0.1}
+// ofClass are the variances that are expected of a class's factors: there are three classes, too few to tell. Line rates
+// are line rates.
+var ofClass = [parts]float64{1, 1, 0.01}
 
-// machineNoise is the standard deviation of a machine's rows together; fair is up to where a row's error counts in
-// full; beyond, all count the same, so that one odd machine does not move the others.
-const (
-	machineNoise = 0.25
-	fair         = 0.35
-)
+// fair is how many standard deviations of a machine's rows a row may be off to count in full; beyond, all count the
+// same, so that one odd machine does not move the others (Huber 1964).
+const fair = 1.345
+
+// tail is how few degrees of freedom deviations of media have.
+const tail = 3
+
+// leastVariance is what those of media and machines are thought to have at least.
+const leastVariance = 1e-3
 
 // estimates are the unknowns, with the rows that they are fitted on.
 type estimates struct {
-	cases []KernelCase
-	at    map[group]int // where a group's unknowns begin
-	x     []float64
-	rows  map[group]map[string]int // of each system
+	cases    []KernelCase
+	at       map[group]int // where a group's unknowns begin
+	x        []float64
+	media    [parts]float64           // variances: of media around their class
+	machines float64                  // of a machine's rows together
+	rows     map[group]map[string]int // of each system
 }
 
 func newEstimates(cases []KernelCase) *estimates {
-	m := &estimates{cases: cases, at: map[group]int{}, rows: map[group]map[string]int{}}
+	m := &estimates{cases: cases, at: map[group]int{}, rows: map[group]map[string]int{}, media: [parts]float64{1, 1, 1}, machines: 0.1}
 	for i := range cases {
 		for _, g := range levels(cases[i].Over) {
 			if _, ok := m.at[g]; !ok {
@@ -102,48 +112,88 @@ func (m *estimates) estimate(g group) cost.Estimate {
 		Fill: round(v[atFill], 1e4), Bytes: round(v[atBytes], 1e4), Rows: rows, Systems: len(m.rows[g])}
 }
 
-// step is one of Gauss and Newton's.
+// step is one of Gauss and Newton's, and one of the variances.
 func (m *estimates) step() {
-	rows, want := make([][]float64, len(m.x)), make([]float64, len(m.x))
+	n := len(m.x)
+	precision, want := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for g, at := range m.at {
-		deviations := byClass
-		if g.over != "" {
-			deviations = byMedium
-		}
-		for p, deviation := range deviations {
-			rows[at+p] = make([]float64, len(m.x))
-			rows[at+p][at+p] = 1 / deviation
+		for p := range parts {
+			expected := 1 / ofClass[p]
+			if g.over != "" {
+				expected = m.alike(at+p, p) / m.media[p]
+			}
+			precision.SetSym(at+p, at+p, expected)
 		}
 	}
+	off, systems := 0.0, map[string]bool{}
 	for i := range m.cases {
 		c := &m.cases[i]
-		row, off := m.gradient(c)
-		weight := min(1, fair/math.Abs(off)) * math.Sqrt(1/float64(m.rows[levels(c.Over)[1]][c.System])) / machineNoise
-		for j := range row {
-			off += row[j] * m.x[j]
-			row[j] *= weight
+		where, row, miss := m.gradient(c)
+		share := 1 / float64(m.rows[levels(c.Over)[1]][c.System]) // of the machine
+		weight := share * min(1, fair*math.Sqrt(m.machines)/math.Abs(miss)) / m.machines
+		off += share * min(miss*miss, fair*fair*m.machines)
+		systems[c.Over+c.System] = true
+		for a, j := range where {
+			miss += row[a] * m.x[j]
 		}
-		rows, want = append(rows, row), append(want, off*weight)
+		for a, j := range where {
+			want.SetVec(j, want.AtVec(j)+weight*row[a]*miss)
+			for b, k := range where {
+				if k >= j {
+					precision.SetSym(j, k, precision.At(j, k)+weight*row[a]*row[b])
+				}
+			}
+		}
 	}
-	lower := make([]float64, len(m.x))
-	for i := range lower {
-		lower[i] = math.Inf(-1)
+	var chol mat.Cholesky
+	var x mat.VecDense
+	var covariance mat.SymDense
+	if !chol.Factorize(precision) || chol.SolveVecTo(&x, want) != nil || chol.InverseTo(&covariance) != nil {
+		return // rows that say nothing
 	}
-	m.x = boundedLeastSquares(rows, want, lower, m.x)
+	copy(m.x, x.RawVector().Data)
+	m.machines = max(off/float64(max(len(systems), 1)), leastVariance)
+	m.spread(&covariance)
 }
 
-// gradient of the logarithm of a case's estimate, and how far the measured one is above it.
-func (m *estimates) gradient(c *KernelCase) (row []float64, off float64) {
+// alike is the weight of a medium among those that its class is expected to be like: most are near it and some far, as
+// sockets are (Student's t with tail degrees of freedom, as a mixture of normal distributions).
+func (m *estimates) alike(at, part int) float64 {
+	return (tail + 1) / (tail + m.x[at]*m.x[at]/m.media[part])
+}
+
+// spread takes the variances of media from where they lie and how sure that is.
+func (m *estimates) spread(covariance *mat.SymDense) {
+	var sum [parts]float64
+	media := 0.0
+	for g, at := range m.at {
+		if g.over == "" {
+			continue
+		}
+		media++
+		for p := range parts {
+			sum[p] += m.alike(at+p, p) * (m.x[at+p]*m.x[at+p] + covariance.At(at+p, at+p))
+		}
+	}
+	for p := range sum {
+		m.media[p] = max(sum[p]/media, leastVariance)
+	}
+}
+
+// gradient of the logarithm of a case's estimate by the unknowns that it depends on, and how far the measured one is
+// above it.
+func (m *estimates) gradient(c *KernelCase) (where [2 * parts]int, row [2 * parts]float64, off float64) {
 	groups := levels(c.Over)
 	v := m.factors(groups[1])
 	e := cost.Estimate{Latency: v[atLatency], Fill: v[atFill], Bytes: v[atBytes]}
 	l, b := e.Corrected(c.Latency, c.Bytes, c.Size)
-	row = make([]float64, len(m.x))
-	for _, g := range groups {
+	for i, g := range groups {
 		at := m.at[g]
-		row[at+atLatency], row[at+atFill], row[at+atBytes] = l/(l+b), (l-e.Latency*c.Latency)/(l+b), b/(l+b)
+		for p, slope := range [parts]float64{l, l - e.Latency*c.Latency, b} {
+			where[i*parts+p], row[i*parts+p] = at+p, slope/(l+b)
+		}
 	}
-	return row, math.Log(float64(c.Time) / (l + b))
+	return where, row, math.Log(float64(c.Time) / (l + b))
 }
 
 func farthest(a, b []float64) float64 {

@@ -24,7 +24,7 @@ func unmeasured(known []cost.Kernel, pools map[pool][]KernelCase, done map[pool]
 			}
 			for _, k := range known {
 				if like := k.KernelKey; like.Collective == name && like.Algorithm == p.algorithm && like.Protocol == p.protocol &&
-					networks[like.Over] {
+					cost.ClassOf(like.Over) == cost.Across {
 					byKey[key] = append(byKey[key], k)
 				}
 			}
@@ -41,9 +41,6 @@ func unmeasured(known []cost.Kernel, pools map[pool][]KernelCase, done map[pool]
 	}
 	return out
 }
-
-// networks are the kinds of networks that kernels cross.
-var networks = map[string]bool{"ib": true, "roce": true, "efa": true, "efa2": true, "tcpx": true, "tcpxo": true, cost.AnyNetwork: true}
 
 func hasKey(kernels []cost.Kernel, key cost.KernelKey) bool {
 	for i := range kernels {

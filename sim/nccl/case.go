@@ -48,6 +48,9 @@ func (r *Runtime) prior(k collective.Kind, c choice) cost.Kernel {
 	a, proto := c.names()
 	out := cost.Kernel{Base: units.FromMicroseconds(baseLatency[a][proto]), Hop: units.FromMicroseconds(stepLatency[r.within()][a][proto]),
 		NetHop: units.FromMicroseconds(stepLatency[overNet][a][proto])}
+	if c.algorithm == "p2p" { // a message, which NCCL's constants of other protocols have with its flags
+		out.NetHop = units.FromMicroseconds(stepLatency[overNet][Ring][LL])
+	}
 	slowdown := 1 / r.profile.Engine("sm").Efficiency
 	if x := r.profile.Protocol(c.protocol); x != nil {
 		out.Hop = units.Time(float64(x.Hop) * stepLatency[r.within()][a][proto] / stepLatency[overNVLink][Ring][proto])

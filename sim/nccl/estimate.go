@@ -30,19 +30,11 @@ func (r *Runtime) estimate(k collective.Kind, c choice, w *Work) (latency, total
 	return l, l + b, by
 }
 
-// A prediction lies between a kernel and the corrected estimate, the nearer to the kernel the more machines that was
-// fitted on: doubt is how many of them the estimate counts for, by the class of what is crossed. In a box machines of
-// one kind are alike, and a machine's own kernel is taken as it is.
-var doubts = map[string]float64{cost.InBox: 1, cost.OverPCIe: 0.5, cost.Across: 2}
-
-// trust is the weight of a kernel's time against the estimate, from 0 to 1.
+// trust is the weight of a kernel's time against the estimate, from 0 to 1: a prediction lies between them, the nearer to
+// the kernel the more machines that was fitted on (cost.Doubt), and the less far it has to be followed.
 func (r *Runtime) trust(a Ask, c choice, x *cost.Kernel) float64 {
-	class, n := cost.ClassOf(r.rates.over), float64(x.Systems)
-	weight := n / (n + doubts[class])
-	if class == cost.InBox && r.basis(a, c, x) != cost.OtherKernel {
-		weight = 1
-	}
-	return weight * r.reaches(a, c, x)
+	n := float64(x.Systems)
+	return n / (n + r.general.Doubt(cost.ClassOf(r.rates.over), r.basis(a, c, x))) * r.reaches(a, c, x)
 }
 
 // reaches is how far a kernel can be followed beyond the sizes that it was fitted on, from 1 to 0: as far as it showed

@@ -20,7 +20,7 @@ func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 	if x, note := r.otherLaunch(a, c); x != nil {
 		return x, note
 	}
-	for _, over := range r.overs(c.algorithm) {
+	for _, over := range r.overs() {
 		for _, p := range []*cost.Profile{r.profile, r.general} {
 			for _, key := range r.keys(a, c) {
 				key.Over = over
@@ -50,11 +50,8 @@ func (r *Runtime) otherLaunch(a Ask, c choice) (*cost.Kernel, string) {
 }
 
 // overs are what kernels may cross to be like this machine's: the same, then any network.
-// Point-to-point messages across nodes nobody has measured; those inside a node are next.
-func (r *Runtime) overs(algorithm string) []string {
+func (r *Runtime) overs() []string {
 	switch {
-	case r.rates.nodes > 1 && algorithm == "p2p":
-		return []string{r.rates.over, cost.AnyNetwork, r.rates.inside, topology.NVLink.String()}
 	case r.rates.nodes > 1:
 		return []string{r.rates.over, cost.AnyNetwork}
 	case r.rates.over == cost.HostMemory:

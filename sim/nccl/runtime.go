@@ -91,7 +91,6 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 		if r.rates.over, err = fabricOf(t, o.Fabric); err != nil {
 			return nil, err
 		}
-		r.rates.acrossMore += float64(cost.FabricLatency(r.rates.over))
 	}
 	if r.model != nil {
 		r.rates.inSwitch, r.rates.reducing = r.model.inSwitch(), r.model.collNet
@@ -207,7 +206,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 // spend is what a kernel takes for some work: the part without bytes, which is no less than
 // the latencies of the links that its hops cross, and all of it.
 func (r *Runtime) spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
-	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.NetHops*float64(k.NetHop)
+	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.overNetwork()*float64(k.NetHop)
 	l = max(l+r.farther(w), w.Hops*float64(r.rates.hop)+w.NetHops*float64(r.rates.across))
 	move := k.Moved(w.Chunk, w.Steps, w.chain()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
@@ -231,10 +230,10 @@ func (r *Runtime) least(w *Work, protocol string) units.Time {
 // slowestPart names the parameter of a kernel that most of its latency comes from.
 func slowestPart(k *cost.Kernel, w *Work) string {
 	base := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide)
-	hops, net := w.Hops*float64(k.Hop), w.NetHops*float64(k.NetHop)
+	hops, net := w.Hops*float64(k.Hop), w.overNetwork()*float64(k.NetHop)
 	switch {
 	case net >= base && net >= hops:
-		return fmt.Sprintf("%s of %v over %s (net_hop)", counted(w.NetHops, "hop"), k.NetHop, k.Over)
+		return fmt.Sprintf("%s of %v over %s (net_hop)", counted(w.overNetwork(), "hop"), k.NetHop, k.Over)
 	case hops >= base:
 		return fmt.Sprintf("%s of %v inside nodes (hop)", counted(w.Hops, "hop"), k.Hop)
 	}

@@ -11,6 +11,7 @@ import (
 type Work struct {
 	Size          units.Bytes // of the collective
 	Hops, NetHops float64     // dependent steps inside nodes, and across the network
+	Posts         float64     // messages that a rank hands to the network one after the other, behind the first
 	Steps         float64     // that move a chunk each, one after the other
 	Chunk         units.Bytes // a step's bytes
 	Line          float64     // bytes/s at which a step's bytes can move at best
@@ -23,6 +24,9 @@ type Work struct {
 func (w *Work) Least() units.Time {
 	return units.Time(math.Ceil(w.Steps * float64(w.Chunk) / w.Line * 1e12))
 }
+
+// overNetwork are the steps and messages that each take a proxy and an adapter their time.
+func (w *Work) overNetwork() float64 { return w.NetHops + w.Posts }
 
 // chain is the length of the pipeline, 0 where there is none.
 func (w *Work) chain() float64 {
@@ -160,6 +164,8 @@ func (m *machineRates) p2p(w *Work, k collective.Kind, n, nodes float64, part un
 	away := (n - local) / (n - 1) // of what a rank sends, leaves its node
 	if k == collective.SendRecv {
 		away = 1 / local // the last rank of a node sends to the next node
+	} else {
+		w.Posts = n - local - 1
 	}
 	if rate := m.network / (local * away); rate < w.Line {
 		w.Line, w.Limit = rate, "NICs of each node"
