@@ -59,6 +59,7 @@ var facts = []struct {
 	{"hgx-h20", 8, 8, 450, 0, 7, 450, topology.Switched},
 	{"hgx-h800", 8, 8, 200, 0, 7, 200, topology.Switched},
 	{"gh200-quad", 4, 4, 900, 0, 3, 150, topology.Direct},
+	{"a100-quad", 4, 2, 300, 0, 3, 100, topology.Direct},
 	{"mi325x-node", 8, 8, 448, 0, 5, 64, topology.Direct},
 	{"mi355x-node", 8, 8, 537.6, 0, 5, 76.8, topology.Direct},
 	{"v100-omnipath", 4, 4, 150, 0, 3, 50, topology.Direct},

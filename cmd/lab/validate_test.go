@@ -48,7 +48,7 @@ func TestPredictionsFitTheirMeasurements(t *testing.T) {
 		{"H200 named, MAPE", measurement.MAPE(named), 0.03},
 		{"H200 named from 1 MiB, MAPE", measurement.MAPE(large), 0.03},
 		{"published, one node, factor", measurement.GeomeanFactor(single), 1.08},
-		{"published, several nodes, factor", measurement.GeomeanFactor(several), 1.36},
+		{"published, several nodes, factor", measurement.GeomeanFactor(several), 1.20},
 	} {
 		if c.got > c.goal {
 			t.Errorf("%s: %.3f, goal %.2f", c.name, c.got, c.goal)
@@ -69,9 +69,9 @@ func TestRowsLeftOutMeetTheGoals(t *testing.T) {
 		group                  func(learnt) string
 		named, single, several float64 // MAPE of H200; factors of what is published
 	}{
-		{"every fifth row", func(x learnt) string { return fmt.Sprint(x.profile, x.row.Line%folds) }, 0.035, 1.10, 1.40},
-		{"its number of GPUs", func(x learnt) string { return fmt.Sprint(x.profile, x.row.GPUs) }, 0.055, 1.18, 1.60},
-		{"its system", systemOf, 0.35, 1.18, 1.70},
+		{"every fifth row", func(x learnt) string { return fmt.Sprint(x.profile, x.row.Line%folds) }, 0.035, 1.10, 1.20},
+		{"its number of GPUs", func(x learnt) string { return fmt.Sprint(x.profile, x.row.GPUs) }, 0.055, 1.15, 1.50},
+		{"its system", systemOf, 0.35, 1.16, 1.50},
 	} {
 		all := v.leftOut(c.group)
 		if c.what == "its system" {

@@ -52,7 +52,8 @@ func TestStagingCosts(t *testing.T) {
 	}
 }
 
-// Sockets have their kind of network under every name; messages over them take what the kernel's network stack does.
+// Sockets have their kind of network under every name; messages over them take longer than over the fabric's own library:
+// by 17 µs on Polaris and 33 on Alps (series polaris-2n-ar and -tcp-2n-ar, alps-2n-ar and -tcp-2n-ar in validation/).
 func TestSocketsAreSlow(t *testing.T) {
 	topo := load(t, "dgx-h100", topology.Options{Nodes: 2})
 	times := map[string]units.Time{}
@@ -63,7 +64,7 @@ func TestSocketsAreSlow(t *testing.T) {
 		}
 		times[fabric] = predict(t, r, Ask{Kind: collective.AllReduce, Size: units.KiB}).Time
 	}
-	if times["tcp"] != times["sockets"] || times["tcp"] < times["ib"]+40*units.Microsecond {
+	if times["tcp"] != times["sockets"] || times["tcp"] < times["ib"]+17*units.Microsecond {
 		t.Errorf("times of 1 KiB by network: %v", times)
 	}
 }
