@@ -53,7 +53,8 @@ func Shares(misses []Miss) map[string]float64 {
 // classes are the misses of each class, the least first.
 func classes(misses []Miss) map[string][]Miss {
 	out := map[string][]Miss{}
-	for _, m := range slices.SortedFunc(slices.Values(misses), func(a, b Miss) int { return cmp.Compare(math.Abs(a.Off), math.Abs(b.Off)) }) {
+	sorted := slices.SortedFunc(slices.Values(misses), func(a, b Miss) int { return cmp.Compare(math.Abs(a.Off), math.Abs(b.Off)) })
+	for _, m := range sorted {
 		out[m.Across] = append(out[m.Across], m)
 	}
 	return out
