@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,11 +13,13 @@ import (
 // a rank exchanges with thousands of others stays short.
 type Program []Op
 
-// opRun is an operation, times over in steps.
+// opRun is an operation, times over in steps; with every, that one and those behind it, so many in
+// all, in turn.
 type opRun struct {
 	Op
 	Srcs  []locRun `json:"srcs,omitempty"`
 	Times int32    `json:"times,omitempty"`
+	Every int32    `json:"every,omitempty"`
 	Step  opStep   `json:"step,omitzero"`
 }
 
@@ -68,29 +71,54 @@ func runLength(n int, follows func(i int) bool) int {
 	return i
 }
 
+// mostInTurn is how many operations that come in turn are looked for.
+const mostInTurn = 16
+
+// turns is how many of the first operations come in turn, and how often; 1 and 1 if that is few.
+func (p Program) turns() (every, times int) {
+	for every = 1; every <= min(mostInTurn, len(p)/shortest); every++ {
+		times = runLength(len(p)/every, func(t int) bool {
+			for j := range every {
+				want := p[j].moved(p[j].step(&p[every+j]), int32(t))
+				if !sameOp(&want, &p[t*every+j]) {
+					return false
+				}
+			}
+			return true
+		})
+		if times > 1 {
+			return every, times
+		}
+	}
+	return 1, 1
+}
+
+// step is that from an operation to another.
+func (o *Op) step(to *Op) opStep {
+	return opStep{to.Peer - o.Peer, to.Src.Set.First - o.Src.Set.First, to.Dst.Set.First - o.Dst.Set.First}
+}
+
 // MarshalJSON writes the runs.
 func (p Program) MarshalJSON() ([]byte, error) {
 	out := []opRun{}
-	for rest := p; len(rest) > 0; rest = rest[out[len(out)-1].count():] {
-		first, step := &rest[0], opStep{}
-		if len(rest) > 1 {
-			next := &rest[1]
-			step = opStep{next.Peer - first.Peer, next.Src.Set.First - first.Src.Set.First, next.Dst.Set.First - first.Dst.Set.First}
+	for len(p) > 0 {
+		every, times := p.turns()
+		for j := range every {
+			x := opRun{Op: p[j], Srcs: placeRuns(p[j].Srcs)}
+			if times > 1 {
+				x.Step = p[j].step(&p[every+j])
+			}
+			out = append(out, x)
 		}
-		x := opRun{Op: *first, Srcs: placeRuns(first.Srcs)}
-		n := runLength(len(rest), func(i int) bool {
-			want := first.moved(step, int32(i))
-			return sameOp(&want, &rest[i])
-		})
-		if n > 1 {
-			x.Times, x.Step = int32(n), step
+		if first := &out[len(out)-every]; times > 1 {
+			if first.Times = int32(times); every > 1 {
+				first.Every = int32(every)
+			}
 		}
-		out = append(out, x)
+		p = p[every*times:]
 	}
 	return json.Marshal(out)
 }
-
-func (x *opRun) count() int { return max(int(x.Times), 1) }
 
 func placeRuns(list []Loc) (out []locRun) {
 	for len(list) > 0 {
@@ -115,7 +143,6 @@ func (p *Program) UnmarshalJSON(data []byte) error {
 	if err := dec.Decode(&list); err != nil {
 		return err
 	}
-	*p = nil
 	for i := range list {
 		x := &list[i]
 		for j := range x.Srcs {
@@ -127,13 +154,23 @@ func (p *Program) UnmarshalJSON(data []byte) error {
 				x.Op.Srcs = append(x.Op.Srcs, s.Loc.moved(s.Step*t))
 			}
 		}
-		if err := allowed(len(*p), x.Times); err != nil {
+	}
+	*p = nil
+	for len(list) > 0 {
+		times, every := max(list[0].Times, 1), max(list[0].Every, 1)
+		if int(every) > min(len(list), mostInTurn) {
+			return fmt.Errorf("every %d: there are %d operations, and at most %d come in turn", every, len(list), mostInTurn)
+		}
+		if err := cmp.Or(allowed(len(*p), list[0].Times), allowed(len(*p), list[0].Times*every)); err != nil { // the product may overflow
 			return err
 		}
-		*p = slices.Grow(*p, x.count())
-		for t := range max(x.Times, 1) {
-			*p = append(*p, x.Op.moved(x.Step, t))
+		*p = slices.Grow(*p, int(times*every))
+		for t := range times {
+			for j := range every {
+				*p = append(*p, list[j].Op.moved(list[j].Step, t))
+			}
 		}
+		list = list[every:]
 	}
 	return nil
 }
