@@ -142,9 +142,6 @@ type Buffer struct {
 	Size   int    `json:"size"`
 }
 
-// semaphore is the kind of a wait that is for no channel.
-const semaphore = "semaphore"
-
 // The types of channels: over memory that both GPUs see, over a port such as a NIC, and through switches that
 // copy and combine.
 const (

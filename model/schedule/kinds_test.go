@@ -66,13 +66,13 @@ func randomKinds(rng *rand.Rand, what collective.Kind) *Schedule {
 }
 
 // byFirstNodes is what the checker says of all ranks, and of the first nodes alone.
-func byFirstNodes(s *Schedule) (folded, all error, ranks int) {
+func byFirstNodes(s *Schedule) (ranks int, folded, all error) {
 	x := NewExpander(s)
 	k := newChecker(s, x, 0, CheckOptions{}, x.kinds[0])
 	if folded = errUnlike; k.follows() {
 		folded = k.run()
 	}
-	return folded, newChecker(s, x, 0, CheckOptions{}, nil).run(), len(k.ranks)
+	return len(k.ranks), folded, newChecker(s, x, 0, CheckOptions{}, nil).run()
 }
 
 // Results are right, whether one node of each kind is run or all ranks, and files hold them.
@@ -93,7 +93,7 @@ func TestRandomKinds(t *testing.T) {
 			if err != nil || !bytes.Equal(digest(stored), digest(s)) {
 				t.Fatalf("seed %d, %v: a file holds another plan: %v", seed, what, err)
 			}
-			folded, all, ranks := byFirstNodes(stored)
+			ranks, folded, all := byFirstNodes(stored)
 			if folded != nil || all != nil {
 				t.Errorf("seed %d, %v: %v; by one node of each kind %v", seed, what, all, folded)
 			}
@@ -136,7 +136,7 @@ func TestKindsThatAreWrong(t *testing.T) {
 		if s.Validate() != nil {
 			continue
 		}
-		folded, all, _ := byFirstNodes(s)
+		_, folded, all := byFirstNodes(s)
 		if folded == nil && all != nil {
 			t.Errorf("seed %d: %v, unseen in the first nodes", seed, all)
 		}

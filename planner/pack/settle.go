@@ -22,7 +22,6 @@ type settling struct {
 	full  float64   // the largest load
 	steep int       // prices grow with the power of loads that so many squarings make
 	near  float64   // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
-	room  bool      // hops cost nothing else, but have to have room beside the fullest (see shorten)
 
 	// of the tree that grows
 	in    []bool
