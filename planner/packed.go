@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 
 	"railyard/model/collective"
@@ -47,9 +48,11 @@ func (r *request) buildTrees(x *treeSet) (*schedule.Schedule, error) {
 // treeSet is trees, or why there are none.
 type treeSet struct {
 	trees  *schedule.Trees
-	rates  []order.Rate // of connections
-	parts  int64        // of each root's data, or of all
-	shared bool         // transfers share links behind switches
+	up     *schedule.Trees // of an all_reduce: those that sum up, where they are others
+	rates  []order.Rate    // of connections
+	share  float64         // of the bound, where others sum up
+	parts  int64           // of each root's data, or of all
+	shared bool            // transfers share links behind switches
 	err    error
 }
 
@@ -61,7 +64,11 @@ func (x *treeSet) hops(ranks int) int {
 	if x.err != nil {
 		return 0
 	}
-	return len(x.trees.List) * (ranks - 1)
+	n := len(x.trees.List)
+	if x.up != nil {
+		n += len(x.up.List)
+	}
+	return n * (ranks - 1)
 }
 
 // uses says what trees a collective takes.
@@ -94,18 +101,24 @@ func (r *request) treeSets() treeSets {
 
 func (r *request) packTrees(use pack.Use) treeSets {
 	g, err := pack.FromTopology(r.t)
-	var p *pack.Packing
-	if err == nil {
-		p, err = pack.ForTopology(r.t, use, r.spec.Root)
-	}
 	if err != nil {
 		none := &treeSet{err: notApplicable("%v", err)}
 		return treeSets{none, none}
 	}
-	x := treeSets{all: r.treeSet(p, g)}
+	p, err := pack.ForTopology(r.t, use, r.spec.Root)
+	x := treeSets{all: &treeSet{err: notApplicable("%v", err)}}
+	share := 0.0
+	if err == nil {
+		x.all, share = r.treeSet(p, g), p.Share
+	}
+	if use == pack.AllReduce && (x.all.err != nil || share < enoughBothWays) {
+		if y := r.separateTrees(g); y.err == nil && (x.all.err != nil || y.share > share) {
+			x.all = y
+		}
+	}
 	switch {
-	case x.all.err != nil:
-		x.few = x.all
+	case x.all.err != nil || x.all.up != nil:
+		x.few = &treeSet{err: cmp.Or(x.all.err, notApplicable("other trees sum up than spread results"))}
 	case x.all.parts <= manyParts || x.all.trees.Height() <= 2 && x.all.trees.Units > 0:
 		x.few = &treeSet{err: notApplicable("trees in %d parts are few enough, or as low as can be", x.all.parts)}
 	case p.Few == nil || p.Few.K == p.K:
@@ -116,12 +129,29 @@ func (r *request) packTrees(use pack.Use) treeSets {
 	return x
 }
 
+// enoughBothWays is the share of the bound from which on trees that serve both ways are taken: separate ones are in more parts.
+const enoughBothWays = 0.95
+
+// separateTrees are those of an all_reduce that sum up and others that spread results.
+func (r *request) separateTrees(g *pack.Graph) *treeSet {
+	up, down, err := pack.Separate(r.t)
+	if err != nil {
+		return &treeSet{err: notApplicable("%v", err)}
+	}
+	x := &treeSet{share: down.Share, parts: down.K, shared: !g.Direct()}
+	if x.up, x.err = r.treesOf(up, collective.ReduceScatter); x.err == nil {
+		x.trees, x.err = r.treesOf(down, collective.AllGather)
+	}
+	return x
+}
+
 func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
-	trees, err := r.treesOf(p, g)
+	trees, err := r.treesOf(p, r.treeOp())
 	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), err: err}
 }
 
-func (r *request) treesOf(p *pack.Packing, g *pack.Graph) (*schedule.Trees, error) {
+// treesOf are the trees of a packing, which go in, out or both ways, as op says.
+func (r *request) treesOf(p *pack.Packing, op collective.Kind) (*schedule.Trees, error) {
 	chunks := p.K
 	if p.Use.PerRoot() {
 		chunks *= int64(r.spec.Ranks)
@@ -140,7 +170,7 @@ func (r *request) treesOf(p *pack.Packing, g *pack.Graph) (*schedule.Trees, erro
 			}
 		}
 	}
-	return t, r.reachable(t)
+	return t, r.reachable(t, op)
 }
 
 // ratesOf are how fast ranks send to one another: as their links are; without direct
@@ -186,9 +216,9 @@ func unitsOf(p *pack.Packing) int32 {
 	return int32(units)
 }
 
-// reachable checks that all hops have a route, the ways that the collective goes.
-func (r *request) reachable(t *schedule.Trees) error {
-	up, down := r.treeOp() != collective.AllGather, r.treeOp() != collective.ReduceScatter
+// reachable checks that all hops have a route, the ways that an operation goes.
+func (r *request) reachable(t *schedule.Trees, op collective.Kind) error {
+	up, down := op != collective.AllGather, op != collective.ReduceScatter
 	for i := range t.List {
 		for v, p := range t.List[i].Parent {
 			if p < 0 {
@@ -217,23 +247,26 @@ func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	if r.inOneProgram(x) {
 		return &schedule.Schedule{Channels: []schedule.Channel{r.inPieces(t, r.order(x))}}, nil
 	}
-	height := t.Height()
-	if height > maxLevels {
+	if height := t.Height(); height > maxLevels && x.up == nil {
 		return nil, notApplicable("trees of %d levels, and too many messages to order one by one", height)
 	}
-	return r.levels(t), nil
+	return r.levels(t, x.up), nil
 }
 
-// levels has a phase for each level of trees.
-func (r *request) levels(t *schedule.Trees) *schedule.Schedule {
+// levels has a phase for each level of trees; up are those that sum up, nil where they are the same.
+func (r *request) levels(t, up *schedule.Trees) *schedule.Schedule {
 	height := t.Height()
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t}
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t, Up: up}
+	sums := height
+	if up != nil {
+		sums = up.Height()
+	}
 	level := func(op collective.Kind, src schedule.Buffer, d int) {
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output,
 			Level: d})
 	}
 	if r.spec.Kind.Reduces() {
-		for d := height; d > 0; d-- {
+		for d := sums; d > 0; d-- {
 			level(collective.ReduceScatter, schedule.Input, d)
 		}
 	}
@@ -307,5 +340,5 @@ func (r *request) inOneProgram(x *treeSet) bool {
 // worthOrder reports whether the order of messages matters: where trees are high, or roots
 // and connections unequal.
 func (x *treeSet) worthOrder() bool {
-	return x.trees.Height() > 2 || (x.trees.Units == 0 || !x.shared) && x.rates != nil
+	return x.up == nil && (x.trees.Height() > 2 || (x.trees.Units == 0 || !x.shared) && x.rates != nil)
 }

@@ -29,7 +29,7 @@ func buildParallelTrees(r *request) (*schedule.Schedule, error) {
 	case x.trees.Height() > maxLevels || r.slices()*x.hops(r.spec.Ranks) > maxPackedHops:
 		return nil, notApplicable("trees in %d parts of %d levels, or in too many slices", parts, x.trees.Height())
 	}
-	return r.levels(x.trees), nil
+	return r.levels(x.trees, x.up), nil
 }
 
 // parallel is a channel for each part.

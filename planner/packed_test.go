@@ -1,9 +1,12 @@
 package planner_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
+	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -119,5 +122,45 @@ func TestPackedTreesOfUnequalRoots(t *testing.T) {
 				t.Errorf("%.2f GB/s are %.2f %% of the bound: %s", bw/1e9, 100*share, bound.Cut)
 			}
 		})
+	}
+}
+
+// Where links lead one way only, no tree serves both ways of an all-reduce: some sum up, others spread results, faster than
+// shortest paths do. Their schedules are right, also when they come back from a file.
+func TestSeparateTrees(t *testing.T) {
+	ideal := profile(t, "ideal")
+	var trees, paths units.Time
+	for seed := range long.Or[int64](3, 12) {
+		topo := gen.Unseen("directed", seed)
+		spec := collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
+		took := map[string]units.Time{}
+		for _, algo := range []string{"packed_trees", "breadth_first"} {
+			s, err := planner.Build(topo, spec, algo, planner.Options{Slices: 64})
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			var file bytes.Buffer
+			if err := schedule.Encode(&file, s); err != nil {
+				t.Fatal(err)
+			}
+			if s, err = schedule.Decode(&file); err != nil {
+				t.Fatal(err)
+			}
+			if err := schedule.Check(s, topo); err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, algo, err)
+			}
+			r, err := sim.Run(topo, s, units.GiB, ideal, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			took[algo] = r.Time
+		}
+		trees, paths = trees+took["packed_trees"], paths+took["breadth_first"]
+		if took["packed_trees"]*100 > took["breadth_first"]*101 { // in a ring, both are the same
+			t.Errorf("seed %d, %d ranks: packed_trees take %v, breadth_first %v", seed, spec.Ranks, took["packed_trees"], took["breadth_first"])
+		}
+	}
+	if trees*10 > paths*9 {
+		t.Errorf("packed_trees take %v in all, breadth_first %v", trees, paths)
 	}
 }

@@ -17,7 +17,7 @@ func buildRailShares(r *request) (*schedule.Schedule, error) {
 	if x.err != nil {
 		return nil, x.err
 	}
-	return r.levels(x.trees), nil
+	return r.levels(x.trees, nil), nil
 }
 
 // maxSharedRanks bounds what takes many seconds.
@@ -67,7 +67,7 @@ func (r *request) shareRails(use pack.Use) *sharedRails {
 	if err != nil {
 		return &sharedRails{err: notApplicable("%v", err)}
 	}
-	t, err := r.treesOf(p, g)
+	t, err := r.treesOf(p, r.treeOp())
 	if err != nil {
 		return &sharedRails{err: err}
 	}

@@ -11,13 +11,14 @@ import (
 
 // Families are the kinds of graphs that Unseen makes, of 4 to 96 GPUs.
 func Families() []string {
-	return []string{"links", "rated links", "planes", "mixed", "dragonfly", "cores", "one-way", "two kinds", "degraded"}
+	return []string{"links", "rated links", "planes", "mixed", "dragonfly", "cores", "one-way", "two kinds", "degraded", "directed"}
 }
 
 // Unseen is a graph of a family, which no algorithm was made for: random direct links of like and of unlike rates; planes of switches
 // with a rate for each link; switches and links between the same GPUs; groups on switches of which each has a link to each
 // other group; boxes of switches behind switches; links of which some are lost one way; two kinds of GPUs that a slow
-// switch joins; a box of switches and links that has lost parts. The same seed gives the same graph.
+// switch joins; a box of switches and links that has lost parts; a ring and more links that lead one way. The same
+// seed gives the same graph.
 func Unseen(family string, seed int64) *topology.Topology {
 	rng := rand.New(rand.NewPCG(uint64(seed), 815+uint64(slices.Index(Families(), family))))
 	g := &graph{rng: rng}
@@ -46,6 +47,8 @@ func Unseen(family string, seed int64) *topology.Topology {
 		g.planes(n)
 		g.tree(n, 2, g.rate)
 		faults = g.lose("--", 1+n/16)
+	case "directed":
+		g.directed(min(n, 32))
 	default:
 		panic("gen: no family " + family)
 	}
@@ -172,6 +175,22 @@ func (g *graph) kinds(n int) {
 	slow := g.device("slow", "nvswitch")
 	for v := range n {
 		g.join(gpu(v), slow, 6+g.rng.IntN(2)*6)
+	}
+}
+
+// directed is a ring one way and half as many links more, each one way.
+func (g *graph) directed(n int) {
+	g.gpus(n)
+	ring := g.rng.Perm(n)
+	for i := range n + n/2 {
+		a, b := ring[i%n], ring[(i+1)%n]
+		if i >= n {
+			a, b = g.rng.IntN(n), g.rng.IntN(n)
+		}
+		if pair := [2]string{gpu(a), gpu(b)}; a != b && !slices.Contains(g.pairs, pair) {
+			fmt.Fprintf(g.links, "  - {from: %s, to: %s, class: c, count: %d, duplex: false}\n", pair[0], pair[1], g.rate())
+			g.pairs = append(g.pairs, pair)
+		}
 	}
 }
 

@@ -52,11 +52,11 @@ func (t *Trees) Height() int {
 func (s *Schedule) Ordered() int64 {
 	n := int64(0)
 	for i := range s.Channels {
-		t := s.Channels[i].Trees
 		for _, ph := range s.Channels[i].Phases {
 			if ph.Gen != GenTrees || ph.Level > 0 {
 				continue
 			}
+			t := s.Channels[i].treesOf(&ph)
 			messages := int64(len(t.List)*(s.Spec.Ranks-1)) * int64(t.pieces())
 			if ph.Op == collective.AllReduce {
 				messages *= 2

@@ -9,7 +9,7 @@ import (
 
 // validateTrees checks a phase of packed trees.
 func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
-	t := ch.Trees
+	t := ch.treesOf(ph)
 	switch {
 	case t == nil:
 		return fmt.Errorf("generator trees: the channel has no trees")

@@ -17,6 +17,7 @@ type settling struct {
 	*hops
 	roots []int32 // by unit
 	trees [][]int32
+	ways  []*hops // by unit, where they are not the same for all
 
 	load  []float64 // by resource, in seconds
 	full  float64   // the largest load
@@ -59,13 +60,16 @@ func (x *settling) settle(least float64) error {
 			break
 		}
 	}
-	x.trees = best
+	x.trees, x.full = best, full
 	return nil
 }
 
 // grow grows every tree anew.
 func (x *settling) grow() error {
 	for i, old := range x.trees {
+		if x.ways != nil {
+			x.hops = x.ways[i]
+		}
 		x.charge(old, -1)
 		if x.trees[i] = x.tree(x.roots[i]); x.trees[i] == nil {
 			return fmt.Errorf("pack: transfers do not reach every rank")

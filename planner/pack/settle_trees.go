@@ -1,6 +1,11 @@
 package pack
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"railyard/model/topology"
+)
 
 // mostSettled bounds the messages of a slice: beyond, pipelines take too long to simulate.
 const mostSettled = 20_000
@@ -13,7 +18,7 @@ func (s *search) settle() error {
 		if err := x.settle(float64(units) / s.bound.Rate.Float()); err != nil {
 			return err
 		}
-		if s.consider(x.packing(units, s.use)); s.best != nil && s.best.Share > nearEnough {
+		if s.consider(x.packing(x.trees, units, s.use)); s.best != nil && s.best.Share > nearEnough {
 			break
 		}
 	}
@@ -61,10 +66,46 @@ func (s *search) hopsOfUse() *hops {
 	return h
 }
 
-// packing is the trees, those of a root that are alike joined.
-func (x *settling) packing(units int, use Use) *Packing {
+// Separate are trees of an all-reduce for graphs whose links are not as fast both ways: those that sum up, as in a reduce-scatter,
+// and those that spread results, as in an all-gather, settled together. Share is that of both.
+func Separate(t *topology.Topology) (up, down *Packing, err error) {
+	g, err := FromTopology(t)
+	if err == nil && g.symmetric() {
+		err = fmt.Errorf("pack: links are as fast both ways, so that the same trees serve both")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	bound, err := AllReduceBound(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := newSearch(g, AllGather, 0, Options{}, bound)
+	if err := s.transfers(); err != nil {
+		return nil, nil, err
+	}
+	out := s.hopsOfUse()
+	in := out.back()
+	for _, units := range s.units() {
+		roots := s.rootsOf(units)
+		x := newSettling(out, slices.Concat(roots, roots))
+		x.ways = slices.Concat(slices.Repeat([]*hops{in}, len(roots)), slices.Repeat([]*hops{out}, len(roots)))
+		least := float64(len(roots)) / bound.Rate.Float()
+		if err := x.settle(least); err != nil {
+			return nil, nil, err
+		}
+		if share := least / x.full; up == nil || share > up.Share {
+			up, down = x.packing(x.trees[:len(roots)], units, ReduceScatter), x.packing(x.trees[len(roots):], units, AllGather)
+			up.Share, down.Share = share, share
+		}
+	}
+	return up, down, nil
+}
+
+// packing is trees, those of a root that are alike joined.
+func (x *settling) packing(trees [][]int32, units int, use Use) *Packing {
 	p := &Packing{Use: use, K: int64(units), Trees: make([][]Tree, x.n), Method: "settled trees"}
-	for i, parent := range x.trees {
+	for i, parent := range trees {
 		list := p.Trees[x.roots[i]]
 		if k := slices.IndexFunc(list, func(t Tree) bool { return slices.Equal(t.Parent, parent) }); k >= 0 {
 			list[k].Weight++
