@@ -49,16 +49,64 @@ func (s *sharing) look(r int32, level int64) {
 	}
 }
 
-// settle works out the levels around everything that changed at this moment.
+// settle works out the levels around everything that changed at this moment: those that stand apart one after the other,
+// the others together.
 func (s *sharing) settle(e *engine) {
-	if len(s.dirty) == 0 {
-		return
-	}
+	joint := s.dirty[:0]
 	for _, r := range s.dirty {
-		x := &s.res[r]
-		x.turn(e.now)
-		s.look(r, x.next())
+		if !s.res[r].apart {
+			joint = append(joint, r)
+			continue
+		}
+		if !s.alone(e, r) {
+			s.start(e, r)
+			s.fill(e)
+		}
+		s.end(e, r)
 	}
+	s.dirty = joint
+	for _, r := range s.dirty {
+		s.start(e, r)
+	}
+	s.fill(e)
+	for _, r := range s.dirty {
+		s.end(e, r)
+	}
+	s.dirty = s.dirty[:0]
+}
+
+// alone lets the only transfer on a resource that stands apart, if it has just begun and no limit of its own, go as fast as that does.
+func (s *sharing) alone(e *engine, r int32) bool {
+	x := &s.res[r]
+	if x.n != 1 || x.open != 1 || x.own > 0 {
+		return false
+	}
+	c := s.active[x.first]
+	f := &s.flows[c]
+	level := x.left.over(x.weight)
+	if f.limit <= tie(level) {
+		return false
+	}
+	s.worked++
+	x.since, x.level, x.cap = e.now, level, unlimited
+	x.fix(&s.uses[f.first], level)
+	s.join(c, f, r)
+	return true
+}
+
+func (s *sharing) start(e *engine, r int32) {
+	x := &s.res[r]
+	x.turn(e.now)
+	s.look(r, x.next())
+}
+
+func (s *sharing) end(e *engine, r int32) {
+	s.res[r].marked = false
+	s.await(e, r)
+}
+
+// fill goes from level to level until nothing more happens.
+func (s *sharing) fill(e *engine) {
 	for len(s.levels) > 0 {
 		level, again := s.gather(e)
 		switch {
@@ -77,11 +125,6 @@ func (s *sharing) settle(e *engine) {
 			}
 		}
 	}
-	for _, r := range s.dirty {
-		s.res[r].marked = false
-		s.await(e, r)
-	}
-	s.dirty = s.dirty[:0]
 }
 
 func (s *sharing) lookAgain(list []int32) {

@@ -32,6 +32,7 @@ type shared struct {
 	own, n   int32
 	released bool // the group is open
 	marked   bool // in dirty
+	apart    bool // transfers on it load nothing else
 
 	clock   amount // what a transfer of the group would have moved, at time since
 	since   int64
@@ -63,8 +64,8 @@ const (
 
 // use is a resource that a flow loads, and its place among the active ones.
 type use struct {
-	res, slot int32
-	load      uint64 // of the message under way
+	res, slot  int32
+	load, full uint64 // of the message under way, and at full efficiency
 }
 
 func (s *sharing) of(f *flow) []use { return s.uses[f.first : f.first+f.n] }
@@ -100,12 +101,20 @@ func (s *sharing) init(p *Plan) {
 		shared := p.routes[p.conns[i].route].use
 		s.flows[i].first, s.flows[i].n = int32(len(s.uses)), int32(len(shared))
 		for _, u := range shared {
-			s.uses = append(s.uses, use{res: u.res})
+			s.uses = append(s.uses, use{res: u.res, full: u.load})
 		}
 	}
 	s.res, s.active = make([]shared, len(p.res)), make([]int32, total)
-	for _, u := range s.uses {
-		s.res[u.res].n++ // room for all that may be under way at once
+	for i := range s.res {
+		s.res[i].apart = true
+	}
+	for i := range s.flows {
+		f := &s.flows[i]
+		for _, u := range s.of(f) {
+			x := &s.res[u.res]
+			x.n++ // room for all that may be under way at once
+			x.apart = x.apart && f.n == 1
+		}
 	}
 	first := int32(0)
 	for i := range s.res {
@@ -122,7 +131,7 @@ func (s *sharing) reset(p *Plan) {
 	for i := range s.res {
 		x := &s.res[i]
 		*x = shared{left: product(fixedRate(p.res[i].capacity), weightScale), level: unlimited, cap: unlimited, least: unlimited,
-			first: x.first, at: -1, key: unlimited}
+			first: x.first, apart: x.apart, at: -1, key: unlimited}
 	}
 	s.dirty, s.worked = s.dirty[:0], 0
 	s.levels = s.levels[:0]
@@ -131,15 +140,15 @@ func (s *sharing) reset(p *Plan) {
 // add lets the current message of a connection begin to move.
 func (s *sharing) add(e *engine, c int32) {
 	f, st := &s.flows[c], &e.conns[c]
-	k, loads := e.charge(st.class, st.size), e.routes[e.Plan.conns[c].route].use
+	k := e.charge(st.class, st.size)
 	f.left, f.limit, f.home = product(int64(e.table.bytes[st.size]), workScale), k.limit, nowhere
 	f.version++
 	uses := s.of(f)
 	for i := range uses {
 		u := &uses[i]
-		u.load = loads[i].load
-		if k.eff != 1 {
-			u.load = fixedWeight(loads[i].weight/k.eff, loads[i].count)
+		if u.load = u.full; k.eff != 1 {
+			x := &e.routes[e.Plan.conns[c].route].use[i]
+			u.load = fixedWeight(x.weight/k.eff, x.count)
 		}
 		x := &s.res[u.res]
 		u.slot = x.n
