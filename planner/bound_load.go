@@ -237,7 +237,7 @@ func (b *Bounds) route(src, dst int32) *routeCost {
 }
 
 func (b *Bounds) costOf(full *topology.Route) *routeCost {
-	r := &routeCost{medium: full.Medium, latency: full.Latency, rate: float64(full.Rate) + 1}
+	r := &routeCost{medium: full.Medium, latency: b.profile.Beside(full), rate: float64(full.Rate) + 1}
 	for _, h := range full.Hops {
 		l := b.t.Links()[h.Link]
 		if b.t.Devices()[l.From].Node >= 0 || b.t.Devices()[l.To].Node >= 0 {
@@ -359,10 +359,7 @@ func (x *sizedBound) conn(c *connBound) float64 {
 	for _, s := range c.sizes {
 		bytes := x.chunk[c.channel] * units.Bytes(s.chunks)
 		tr := x.transfer(c.medium, c.inSwitch, bytes)
-		one := float64(tr.Alpha)
-		if x.b.profile.Latencies {
-			one += float64(c.latency)
-		}
+		one := float64(tr.Alpha + c.latency)
 		rate := c.rate * tr.Efficiency
 		if tr.Cap > 0 {
 			rate = min(rate, float64(tr.Cap))

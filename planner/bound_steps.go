@@ -165,7 +165,7 @@ func (b *Bounds) between(x, y int32) float64 {
 // nearest is the least latency between two ranks of different labels; links have the
 // same latency both ways. A way between them has a link where those nearest to its ends differ.
 func nearest(t *topology.Topology, label func(rank int) int32) units.Time {
-	dist, rank := t.Distances(t.Ranks()...)
+	dist, rank := t.Distances((*topology.Class).Full, t.Ranks()...)
 	best := units.Time(units.MaxTime)
 	for _, l := range t.Links() {
 		if a, b := rank[l.From], rank[l.To]; a >= 0 && b >= 0 && label(int(a)) != label(int(b)) {

@@ -13,9 +13,9 @@ import (
 type costClass struct {
 	medium        topology.Medium
 	protocol      schedule.Protocol
-	inSwitch      bool // of messages that switches copy or add up
-	latency       units.Time
-	solo, private float64 // bytes/s
+	inSwitch      bool       // of messages that switches copy or add up
+	latency       units.Time // what α does not hold
+	solo, private float64    // bytes/s
 }
 
 // charge is what a message of one size costs on a route of one class.
@@ -35,7 +35,7 @@ func (c *compiler) costClasses() {
 	index := map[costClass]int32{}
 	for i := range c.routes {
 		r := &c.routes[i]
-		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, r.full.Latency, r.solo, r.private}
+		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, c.profile.Beside(&r.full), r.solo, r.private}
 		id, ok := index[k]
 		if !ok {
 			id = int32(len(c.classes))
@@ -131,11 +131,8 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}
-	c := charge{alpha: int64(t.Alpha), eff: t.Efficiency}
+	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency}
 	limit := math.Inf(1)
-	if e.profile.Latencies {
-		c.alpha += int64(k.latency)
-	}
 	if t.Cap > 0 {
 		limit = float64(t.Cap)
 	}

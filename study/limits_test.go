@@ -85,7 +85,7 @@ func TestNCCLKeepsToTheLinks(t *testing.T) {
 				continue
 			}
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
-			cuts, latency, exact := collective.NewCuts(topo, spec), collective.LatencyBound(topo, spec).Time, 0.0
+			cuts, latency, exact := collective.NewCuts(topo, spec), collective.LatencyBound(topo, spec, (*topology.Class).Full).Time, 0.0
 			if spec.Ranks <= long.Or(16, 64) && len(topo.Faults()) == 0 { // answers keep to it everywhere
 				if x, err := planner.ExactBound(topo, spec); err == nil {
 					exact = x.AlgBW
@@ -146,5 +146,39 @@ func TestNoRowIsBelowItsLimit(t *testing.T) {
 	})
 	if rows < 50 {
 		t.Errorf("%d rows only", rows)
+	}
+}
+
+// Fibres between nodes that are longer than usual, 50 µs a link, two from NIC to NIC: NCCL, railyard's plan and the
+// limit all take that much longer at least, whatever the sizes.
+func TestLongFibres(t *testing.T) {
+	const link = 50 * units.Microsecond
+	for _, name := range []string{"dgx-a100", "dgx-h100", "leaf-spine-roce"} {
+		usual := study.Site{Name: name, Nodes: 2}
+		far := usual
+		topo, err := usual.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range topo.Classes() {
+			if c.Medium == topology.Network {
+				far.Set = append(far.Set, fmt.Sprintf("classes.%s.latency=%v", c.Name, c.Latency+link))
+			}
+		}
+		sizes := []units.Bytes{units.KiB, units.MiB}
+		a := ask(t, usual, collective.AllReduce, study.Search{}, study.Detail{Baseline: true}, sizes...)
+		b := ask(t, far, collective.AllReduce, study.Search{}, study.Detail{Baseline: true}, sizes...)
+		for i, near := range a.Rows {
+			far := b.Rows[i]
+			if more := far.Prediction.Time - near.Prediction.Time; more < 2*link {
+				t.Errorf("%s: %v by %s takes %v more", name, near.Size, planner.Name(far.Schedule), more)
+			}
+			if more := far.NCCL.Time - near.NCCL.Time; more < 2*link {
+				t.Errorf("%s: %v by NCCL takes %v more", name, near.Size, more)
+			}
+			if far.Latency.Time < 2*link {
+				t.Errorf("%s: no schedule takes less than %v", name, far.Latency.Time)
+			}
+		}
 	}
 }

@@ -99,7 +99,7 @@ func TestPlansOfAnyCounts(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v", spec.Counts, err)
 			}
-			latency := collective.LatencyBound(topo, spec).Time
+			latency := collective.LatencyBound(topo, spec, (*topology.Class).Full).Time
 			for _, r := range rows {
 				if r.Bound.Time > r.Prediction.Time || latency > r.Prediction.Time {
 					t.Errorf("%s, %v of %v: %v by %s, bounds %v (%s) and %v", c.name, r.Size, spec.Counts, r.Prediction.Time,
@@ -129,7 +129,7 @@ func TestUniformCountsAreAllToAll(t *testing.T) {
 				t.Errorf("%s, %v: %v (%s), all_to_all %v (%s)", name, size, a.Time, a.Cut, b.Time, b.Cut)
 			}
 		}
-		if a, b := collective.LatencyBound(topo, v).Time, collective.LatencyBound(topo, plain).Time; a < b {
+		if a, b := collective.LatencyBound(topo, v, (*topology.Class).Full).Time, collective.LatencyBound(topo, plain, (*topology.Class).Full).Time; a < b {
 			t.Errorf("%s: %v, all_to_all %v", name, a, b)
 		}
 	}

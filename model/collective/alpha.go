@@ -5,20 +5,21 @@ import (
 	"math/bits"
 
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // LatencyBound is a time that no schedule can beat where links have their latencies:
 // some rank's data must travel to the rank farthest from it, over whatever links and
 // relays. Ranks may talk to any number of others at once, so the number of steps is no
-// bound of its own. Time is in picoseconds; Cut names the two ranks.
-func LatencyBound(t *topology.Topology, s Spec) Bound {
+// bound of its own. Of each link what latency says counts. Time is in picoseconds; Cut names the two ranks.
+func LatencyBound(t *topology.Topology, s Spec, latency func(*topology.Class) units.Time) Bound {
 	var best Bound
 	budget := maxLooks
 	for i, src := range s.sources() {
 		if budget -= len(t.Devices()); budget < 0 && i > 0 {
 			break
 		}
-		dist, nearest := t.Distances(t.Ranks()[src])
+		dist, nearest := t.Distances(latency, t.Ranks()[src])
 		for dst, d := range t.Ranks() {
 			if nearest[d] < 0 || dist[d] <= best.Time || !s.travels(src, dst) {
 				continue

@@ -122,7 +122,7 @@ func TestLatencyBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}).Time
+		got := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}, (*topology.Class).Full).Time
 		if got > c.want || got < c.want/2 {
 			t.Errorf("%d × %s: %v, want at most %v", c.nodes, c.topo, got, c.want)
 		}
@@ -144,8 +144,8 @@ func TestLatencyBoundOfSendRecv(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := topo.NumRanks()
-		ring := collective.LatencyBound(topo, collective.Spec{Kind: collective.SendRecv, Ranks: n})
-		all := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllToAll, Ranks: n})
+		ring := collective.LatencyBound(topo, collective.Spec{Kind: collective.SendRecv, Ranks: n}, (*topology.Class).Full)
+		all := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllToAll, Ranks: n}, (*topology.Class).Full)
 		if (c.nodes == 1) != (ring.Time == c.within) || ring.Time < c.within || ring.Time > all.Time {
 			t.Errorf("%d × %s: %v (%s); between any two %v", c.nodes, c.topo, ring.Time, ring.Cut, all.Time)
 		}

@@ -139,6 +139,18 @@ func (p *Profile) specific(medium topology.Medium, protocol string) *Curve {
 // anyMedium stands for every medium or every protocol in a curve.
 const anyMedium = "any"
 
+// Beside is what a message over a route takes beside α: the latencies of its links where the profile counts them, else
+// what they take more than usual ones, which are in an α that was measured. Nothing where messages cost nothing.
+func (p *Profile) Beside(r *topology.Route) units.Time {
+	switch {
+	case p.Latencies:
+		return r.Latency
+	case len(p.Curves) == 0:
+		return 0
+	}
+	return max(r.Beyond, 0)
+}
+
 // Protocols are the protocols that the profile has curves for; simple alone where its
 // curves do not tell protocols apart.
 func (p *Profile) Protocols() []string {

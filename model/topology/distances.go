@@ -5,10 +5,13 @@ import (
 	"railyard/model/units"
 )
 
-// Distances are the least latencies from the nearest of some devices to every device over any links
-// (Dijkstra's algorithm from all of them at once), and which of them that is, by its place among them:
-// units.MaxTime and −1 where none gets there.
-func (t *Topology) Distances(from ...DeviceID) (dist []units.Time, nearest []int32) {
+// Full is all of a link's latency.
+func (c *Class) Full() units.Time { return c.Latency }
+
+// Distances are the least latencies from the nearest of some devices to every device over any links, of each
+// of which latency says what counts, nothing negative (Dijkstra's algorithm from all of them at once), and which of them that
+// is, by its place among them: units.MaxTime and −1 where none gets there.
+func (t *Topology) Distances(latency func(*Class) units.Time, from ...DeviceID) (dist []units.Time, nearest []int32) {
 	type reached struct {
 		device DeviceID
 		time   units.Time
@@ -28,7 +31,7 @@ func (t *Topology) Distances(from ...DeviceID) (dist []units.Time, nearest []int
 			continue
 		}
 		for _, l := range t.Out(at.device) {
-			to, d := t.links[l].To, at.time+t.Class(l).Latency
+			to, d := t.links[l].To, at.time+latency(t.Class(l))
 			if d < dist[to] {
 				dist[to], nearest[to] = d, nearest[at.device]
 				next.Push(reached{to, d})

@@ -36,7 +36,7 @@ func TestDistances(t *testing.T) {
 			return dist
 		}
 		want, alone := relaxed(from...), [][]units.Time{relaxed(from[0]), relaxed(from[1])}
-		dist, nearest := topo.Distances(from...)
+		dist, nearest := topo.Distances((*topology.Class).Full, from...)
 		for d := range dist {
 			if dist[d] != want[d] || (nearest[d] < 0) != (want[d] == units.MaxTime) || nearest[d] >= 0 && alone[nearest[d]][d] != want[d] {
 				t.Errorf("%s: %s is %v from rank %d, want %v", name, topo.DeviceName(topology.DeviceID(d)), dist[d], nearest[d], want[d])

@@ -1,7 +1,5 @@
 package topology
 
-import "railyard/model/units"
-
 // NewECMPRouter makes a router for networks that do not spread a transfer over all equal
 // paths but hash: at the NIC and at every switch, a flow takes one of the links of
 // medium network that lead on over a shortest path, parallel ones counted one by one,
@@ -29,7 +27,7 @@ func (r *Router) RouteQPs(src, dst, qps int) (Route, error) {
 	if err != nil || qps < 2 || !r.chose {
 		return first, err
 	}
-	all := path{latency: first.Latency, links: first.Links}
+	all := path{latency: first.delay(), links: first.Links}
 	for label := range qps {
 		one := first
 		if label > 0 {
@@ -41,7 +39,7 @@ func (r *Router) RouteQPs(src, dst, qps int) (Route, error) {
 			s := share{h.Num, h.Den}.times(1, int64(qps))
 			all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
 		}
-		all.latency, all.links = max(all.latency, one.Latency), max(all.links, one.Links)
+		all.latency, all.links = all.latency.slower(one.delay()), max(all.links, one.Links)
 	}
 	out := r.finish(all, Net)
 	out.Medium, out.NICs = first.Medium, first.NICs
@@ -56,10 +54,10 @@ func (r *Router) hashed(p path, src DeviceID, flow uint64) path {
 	}
 	type state struct {
 		share   share
-		latency units.Time
+		latency delay
 	}
 	out := path{via: p.via}
-	at := map[DeviceID]state{src: {share{1, 1}, 0}}
+	at := map[DeviceID]state{src: {share: share{1, 1}}}
 	var last DeviceID
 	for first, end := 0, 0; first < len(p.hops); first = end {
 		u := r.t.links[p.hops[first].Link].From
@@ -73,10 +71,11 @@ func (r *Router) hashed(p path, src DeviceID, flow uint64) path {
 		for _, h := range r.choose(p.hops[first:end], mix(flow, uint64(u))) {
 			l := &r.t.links[h.Link]
 			s := here.share.times(h.Num, h.Den)
-			next := at[l.To]
-			next.share = next.share.plus(s)
-			next.latency = max(next.latency, here.latency+r.t.Class(h.Link).Latency)
-			at[l.To], last = next, l.To
+			sum, there := s, here.latency.then(r.t.Class(h.Link).delay())
+			if next, ok := at[l.To]; ok {
+				sum, there = next.share.plus(s), next.latency.slower(there)
+			}
+			at[l.To], last = state{sum, there}, l.To
 			out.hops = append(out.hops, Hop{h.Link, s.num, s.den, h.Lane})
 			switch {
 			case u != src:

@@ -96,6 +96,7 @@ type Route struct {
 	Hops    []Hop      // in order of distance from the source; empty for Local
 	Rate    units.Rate // what one transfer alone gets: min over hops of rate·Den/Num
 	Latency units.Time // the slowest of the striped paths
+	Beyond  units.Time // of that, what links take more than usual ones (see Class.Beyond)
 	Links   int        // how many links leave the source (NV# of nvidia-smi)
 	NICs    []DeviceID // network adapters used, source's first
 }

@@ -144,7 +144,7 @@ func (r *Router) align(routes []Route) {
 			s := share{1, 1}.times(weight[r.switchOf(route.Hops[j].Link)], total)
 			route.Hops[j].Num, route.Hops[j].Den = s.num, s.den
 		}
-		*route = r.finish(path{hops: route.Hops, latency: route.Latency, links: route.Links}, route.Kind)
+		*route = r.finish(path{hops: route.Hops, latency: route.delay(), links: route.Links}, route.Kind)
 	}
 }
 

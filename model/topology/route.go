@@ -248,7 +248,7 @@ func (r *Router) hostStaged(a, b DeviceID) (Route, bool) {
 			best, found = join(up, down), true
 		}
 	}
-	best.latency += stagedLatency
+	best.latency.all += stagedLatency
 	return r.finish(best, HostStaged), found
 }
 
@@ -299,7 +299,7 @@ func join(a, b path) path {
 	if b.trunk != nil {
 		out.trunk, out.at = b.trunk, len(a.hops)+b.at
 	}
-	out.latency += b.latency
+	out.latency = a.latency.then(b.latency)
 	for k, n := range b.via {
 		out.via[k] += n
 	}
@@ -308,7 +308,7 @@ func join(a, b path) path {
 
 // finish computes what a transfer over the path, less its trunk, gets.
 func (r *Router) finish(p path, kind RouteKind) Route {
-	out := Route{Kind: kind, Hops: mergeHops(p.hops), Latency: p.latency, Links: p.links, Rate: math.MaxInt64}
+	out := Route{Kind: kind, Hops: mergeHops(p.hops), Latency: p.latency.all, Beyond: p.latency.beyond, Links: p.links, Rate: math.MaxInt64}
 	for _, h := range out.Hops {
 		rate := r.t.Rate(h.Link)
 		if h.Lane > 0 {

@@ -38,7 +38,10 @@ func beside(all, p path, n int) path {
 		s := share{h.Num, h.Den}.times(1, int64(n))
 		all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
 	}
-	all.latency = max(all.latency, p.latency)
+	if len(all.hops) == 0 { // the first
+		all.latency = p.latency
+	}
+	all.latency = all.latency.slower(p.latency)
 	all.links += p.links
 	return all
 }
@@ -126,7 +129,7 @@ func (r *Router) spreadAcross(from, to DeviceID) (path, bool) {
 }
 
 func (r *Router) single(l LinkID) path {
-	return path{hops: []Hop{{Link: l, Num: 1, Den: 1}}, latency: r.t.Class(l).Latency, links: int(r.t.links[l].Count)}
+	return path{hops: []Hop{{Link: l, Num: 1, Den: 1}}, latency: r.t.Class(l).delay(), links: int(r.t.links[l].Count)}
 }
 
 // only is the one link of a list that satisfies a condition; NoLink where there are

@@ -66,7 +66,7 @@ func newSpreader(t *Topology) *spreader {
 // path is a transfer spread over equally short paths.
 type path struct {
 	hops    []Hop
-	latency units.Time // of the slowest of them
+	latency delay // of the slowest of them
 	via     [len(kindNames)]int
 	links   int
 
@@ -115,9 +115,9 @@ func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 	var p path
 	type state struct {
 		share   share
-		latency units.Time
+		latency delay
 	}
-	front := map[DeviceID]state{src: {share{1, 1}, 0}}
+	front := map[DeviceID]state{src: {share: share{1, 1}}}
 	for d := s.dist[src]; d > 0; d-- {
 		next := map[DeviceID]state{}
 		for i, u := range sortedKeys(front) {
@@ -132,10 +132,11 @@ func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 			for _, l := range onward {
 				h := front[u].share.times(weight(l), total)
 				v := s.t.links[l].To
-				st := next[v]
-				st.share = st.share.plus(h)
-				st.latency = max(st.latency, front[u].latency+s.t.Class(l).Latency)
-				next[v] = st
+				sum, there := h, front[u].latency.then(s.t.Class(l).delay())
+				if st, ok := next[v]; ok {
+					sum, there = st.share.plus(h), st.latency.slower(there)
+				}
+				next[v] = state{sum, there}
 				p.hops = append(p.hops, Hop{Link: l, Num: h.num, Den: h.den})
 				if u == src {
 					p.links += int(s.t.links[l].Count)

@@ -117,11 +117,7 @@ func (w Work) time(p *cost.Profile) (t float64) {
 
 func (x *Part) time(p *cost.Profile) float64 {
 	c := p.Transfer(x.Medium, x.Protocol, x.Bytes)
-	t := x.Messages*float64(c.Alpha) + x.Peers*float64(c.Peer) + float64(x.Line)/c.Efficiency
-	if p.Latencies {
-		t += float64(x.Latency)
-	}
-	return t
+	return x.Messages*float64(c.Alpha) + x.Peers*float64(c.Peer) + float64(x.Line)/c.Efficiency + float64(x.Latency)
 }
 
 // machine is a program on a topology.

@@ -38,7 +38,7 @@ func (r *Runtime) limits(k collective.Kind, algorithm string) *linkLimits {
 		x := &traffic{t: r.topo, router: topology.NewRouter(r.topo), relay: r.relay, on: map[topology.LinkID]float64{}}
 		r.messages(x, k, algorithm)
 		out := &linkLimits{seconds: cuts.Time.Seconds() / float64(probe), cut: cuts.Cut, err: x.err}
-		out.latency = collective.LatencyBound(r.topo, spec)
+		out.latency = collective.LatencyBound(r.topo, spec, (*topology.Class).Full)
 		out.line, out.link = x.slowest()
 		return out
 	})

@@ -61,7 +61,7 @@ func (m *machineRates) measureScaleUp(t *topology.Topology, alone bool) error {
 		return nil
 	}
 	route, err := topology.NewRouter(t).Route(0, 1)
-	if m.hop, m.hopMore = route.Latency, beyondUsual(t, &route); m.via == "" {
+	if m.hop, m.hopMore = route.Latency, float64(route.Beyond); m.via == "" {
 		m.via = route.Kind.String() + " between GPUs"
 	}
 	return err
@@ -118,7 +118,7 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 			return 0, err
 		}
 		m.flight, m.across = max(m.flight, route.Latency), m.across+route.Latency
-		m.acrossMore += beyondUsual(t, &route)
+		m.acrossMore += float64(route.Beyond)
 		for i := 0; i < len(route.NICs); i += 2 {
 			if nic := route.NICs[i]; !seen[nic] {
 				seen[nic] = true
