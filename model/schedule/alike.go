@@ -59,39 +59,49 @@ func (a Along) Narrow(b Along) Along {
 }
 
 // findMoves finds moves along the digits of a channel's ranks that leave it as it is: of
-// every rank's program, they make that of the rank that it is moved to. Generators make such
-// programs by construction: of each phase is known what it leaves of the moves along each digit
-// (see Along). nil where there are none. Where enough or fewer ranks are left to run, no other
-// digit moves.
-func findMoves(s *Schedule, channel int, enough int) *moves {
-	switch s.Spec.Kind {
+// every rank's program, they make that of the rank that it is moved to. Phases claim what they leave
+// of the moves along each digit (see Along); a digit of which programs do not bear that out does not
+// move. nil where none does. Where enough or fewer ranks are left to run, no other digit moves.
+func findMoves(x *Expander, channel int, enough int) *moves {
+	switch x.s.Spec.Kind {
 	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll:
 	default: // ranks hold and want different things, or it makes no difference
 		return nil
 	}
+	for axes := claimedAxes(x.s, channel); ; {
+		m := &moves{ranks: x.s.Spec.Ranks, chunks: x.s.Channels[channel].Chunks}
+		for _, a := range axes {
+			if m.ranks/m.Count() > enough {
+				m.Digits, m.parts = append(m.Digits, a.ranks), append(m.parts, a.parts)
+			}
+		}
+		wrong := slices.IndexFunc(m.Digits, func(d symmetry.Digit) bool { return !m.bearsOut(x, channel, d) })
+		switch {
+		case len(m.Digits) == 0:
+			return nil
+		case wrong < 0:
+			return m
+		}
+		axes = slices.Delete(axes, wrong, wrong+1)
+	}
+}
+
+// claimedAxes are the digits, outer ones first, along which all phases claim to leave moves.
+func claimedAxes(s *Schedule, channel int) (out []axis) {
 	ch := &s.Channels[channel]
 	grid, axes := axesOf(s, channel)
-	m := &moves{ranks: s.Spec.Ranks, chunks: ch.Chunks}
-	for i, a := range axes { // outer ones first
-		if a.ranks.Size < 2 || m.ranks/m.Count() <= enough {
-			continue
-		}
+	for i, a := range axes {
 		along := AnyOrder
 		for p := range ch.Phases {
 			along = along.Narrow(ch.Phases[p].alongAxis(grid, i, ch))
 		}
-		switch along {
-		case Standing:
+		if a.ranks.Size < 2 || along == Standing {
 			continue
-		case Flipping:
-			a.ranks.Xor, a.parts.Xor = true, true
 		}
-		m.Digits, m.parts = append(m.Digits, a.ranks), append(m.parts, a.parts)
+		a.ranks.Xor, a.parts.Xor = along == Flipping, along == Flipping
+		out = append(out, a)
 	}
-	if len(m.Digits) == 0 {
-		return nil
-	}
-	return m
+	return out
 }
 
 // alongAxis is what a phase leaves of the moves along an axis of the channel's grid.

@@ -3,11 +3,12 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	_ "railyard/internal/long" // accepts -long
+	"railyard/internal/long"
 	"railyard/model/collective"
 )
 
@@ -50,7 +51,7 @@ func TestOriginalsStandForAll(t *testing.T) {
 	for _, c := range alikeCases() {
 		for ch := range c.s.Channels {
 			for _, o := range []CheckOptions{{}, {InPlace: true}} {
-				folded, all, ok := verdicts(c.s, findMoves(c.s, ch, 1), ch, o)
+				folded, all, ok := verdicts(c.s, findMoves(NewExpander(c.s), ch, 1), ch, o)
 				if ok && (folded == nil) != (all == nil) {
 					t.Errorf("%s, channel %d, %+v: %v of the originals, %v of all ranks", c.name, ch, o, folded, all)
 				}
@@ -78,15 +79,16 @@ func TestMovesOfGenerators(t *testing.T) {
 	seen := 0
 	for _, c := range cases {
 		for ch := range c.s.Channels {
-			m := findMoves(c.s, ch, 1)
+			m := findMoves(NewExpander(c.s), ch, 1)
 			if m == nil {
 				continue
 			}
 			seen++
-			k := newComparer(NewExpander(c.s), ch, m)
+			x := NewExpander(c.s)
 			for _, by := range m.All() {
+				k := comparer{x: x, channel: ch, m: m, by: by, known: map[[2]ChunkSet]bool{}}
 				for _, r := range m.originals() {
-					if !k.same(r, m.rank(r, by), by) {
+					if !k.sameProgram(r, m.rank(r, by)) {
 						t.Fatalf("%s, channel %d, %+v: rank %d moved by %d is another one", c.name, ch, m, r, by)
 					}
 				}
@@ -156,7 +158,7 @@ func TestBrokenAlike(t *testing.T) {
 		for n := range perCase {
 			rng := rand.New(rand.NewPCG(seed, uint64(i*perCase+n)))
 			ch := rng.IntN(len(c.s.Channels))
-			m := findMoves(c.s, ch, 1)
+			m := findMoves(NewExpander(c.s), ch, 1)
 			if m == nil {
 				continue
 			}
@@ -199,6 +201,83 @@ func TestBrokenAlike(t *testing.T) {
 		t.Errorf("only %d and %d broken mutants: the corpus is too weak (seed %d)", alike, alone, seed)
 	}
 	t.Logf("%d mutants broken alike, %d in one rank, all refused (seed %d)", alike, alone, seed)
+}
+
+// mutatePhases puts phases of any generators and collectives into a channel, on any groups and buffers, or
+// takes one out. It may number only one chunk, where the channel does without numbers.
+func mutatePhases(rng *rand.Rand, s *Schedule, ch *Channel) {
+	gens, ops := slices.Sorted(maps.Keys(generators)), collective.All()
+	if first := &ch.Phases[0]; len(ch.Phases) == 1 && first.Op == collective.AllReduce && first.Gen != GenRing && rng.IntN(3) == 0 {
+		ch.Chunks = 1
+	}
+	for range 1 + rng.IntN(2) {
+		at := rng.IntN(len(ch.Phases))
+		if len(ch.Phases) > 1 && rng.IntN(8) == 0 {
+			ch.Phases = slices.Delete(ch.Phases, at, at+1)
+			continue
+		}
+		ph := ch.Phases[at]
+		gen, op := gens[rng.IntN(len(gens))], ops[rng.IntN(len(ops))]
+		if !Supports(gen, op) {
+			continue
+		}
+		ph.Gen, ph.Op, ph.Radix, ph.Parents = gen, op, 2, nil
+		ph.Src, ph.Acc, ph.Dst = Buffer(rng.IntN(3)), Output+Buffer(rng.IntN(2)), Output+Buffer(rng.IntN(2))
+		if ph.Groups.Grid != nil {
+			ph.Groups.Grid = mutatedGrid(rng, *ph.Groups.Grid)
+		}
+		ch.Phases = slices.Insert(ch.Phases, rng.IntN(len(ch.Phases)+1), ph)
+	}
+	s.Channels = []Channel{*ch}
+	s.Needs = s.Uses()
+}
+
+// mutatedGrid runs along any axis, in any order, with any others fixed.
+func mutatedGrid(rng *rand.Rand, g Grid) *Grid {
+	g.Axis, g.Fixed, g.Order = rng.IntN(len(g.Dims)), nil, nil
+	for a := range g.Dims {
+		if a != g.Axis && rng.IntN(2) == 0 {
+			g.Fixed = append(g.Fixed, a)
+		}
+	}
+	if rng.IntN(4) == 0 {
+		for _, i := range rng.Perm(int(g.Dims[g.Axis])) {
+			g.Order = append(g.Order, int32(i))
+		}
+	}
+	return &g
+}
+
+// TestMutatedPhases: whatever follows whatever, the checker says of originals what it says of all
+// ranks. A claim of symmetry that programs do not bear out must not count.
+func TestMutatedPhases(t *testing.T) {
+	cases, right, wrong := alikeCases(), 0, 0
+	for seed := range long.Or[uint64](6000, 60000) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		c := cases[rng.IntN(len(cases))]
+		s, ch := *c.s, c.s.Channels[rng.IntN(len(c.s.Channels))]
+		ch.Phases = slices.Clone(ch.Phases)
+		if mutatePhases(rng, &s, &ch); s.Validate() != nil {
+			continue
+		}
+		m := findMoves(NewExpander(&s), 0, 1)
+		for _, o := range []CheckOptions{{}, {InPlace: true}} {
+			folded, all, ok := verdicts(&s, m, 0, o)
+			switch {
+			case !ok:
+			case (folded == nil) != (all == nil):
+				t.Errorf("seed %d, %s, %+v, phases %+v: %v of the originals, %v of all ranks", seed, c.name, o, ch.Phases, folded, all)
+			case all == nil:
+				right++
+			default:
+				wrong++
+			}
+		}
+	}
+	if right < 500 || wrong < 500 {
+		t.Errorf("%d right and %d wrong schedules: the corpus is too weak", right, wrong)
+	}
+	t.Logf("%d right and %d wrong schedules of which originals say so", right, wrong)
 }
 
 // TestOneNodeStandsForAll: of 2,048 ranks in three tiers the checker runs eight, whatever

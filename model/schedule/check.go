@@ -31,7 +31,7 @@ type CheckOptions struct {
 // but the number and the size of slices one is for the next. Sends never block, hence a pipeline
 // of slices makes progress where one slice does. Time is proportional to operations ×
 // chunks moved, and × ranks where the race check needs message chains. Of ranks that do
-// alike one is run for all (findMoves, Kinds).
+// alike one is run for all (findMoves, Kinds); that they do is a claim, which is verified.
 func Check(s *Schedule, t *topology.Topology) error { return CheckWith(s, t, CheckOptions{}) }
 
 // CheckWith is Check with options.
@@ -87,7 +87,7 @@ func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*
 				}
 			}
 		}
-		if m := findMoves(s, channel, fewRanks); m != nil {
+		if m := findMoves(x, channel, fewRanks); m != nil {
 			if k, err := runOriginals(s, x, channel, o, m); !errors.Is(err, errUnlike) {
 				return k, err
 			}

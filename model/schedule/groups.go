@@ -52,30 +52,25 @@ func (m *member) whole() ChunkSet {
 	return m.group.Whole
 }
 
-// gridSet is the progression of chunks whose digits along the fixed axes are the
-// group's own and along Axis is digit (−1: any).
+// gridSet are the chunks whose digits along the fixed axes are the group's own and along Axis is
+// digit (−1: any).
 func (m *member) gridSet(digit int32) ChunkSet {
-	g := m.grid
-	first, count, free := int32(0), int32(1), int32(0)
-	stride := int32(1)
+	g, set, stride := m.grid, One(0), int32(1)
 	for a := len(g.Dims) - 1; a >= 0; a-- {
 		if slices.Contains(g.Unsplit, a) {
 			continue
 		}
 		switch {
 		case slices.Contains(g.Fixed, a):
-			first += m.coord[a] * stride
+			set.First += m.coord[a] * stride
 		case a == g.Axis && digit >= 0:
-			first += digit * stride
+			set.First += digit * stride
 		default:
-			if free == 0 {
-				free = stride
-			}
-			count *= g.Dims[a]
+			set.repeat(g.Dims[a], stride)
 		}
 		stride *= g.Dims[a]
 	}
-	return ChunkSet{First: first, Count: count, Stride: max(free, 1)}
+	return set
 }
 
 // span is the union of the parts of positions from … from+count−1 (no wrap), and

@@ -47,6 +47,21 @@ func (c ChunkSet) shifted(n int32) ChunkSet {
 	return c
 }
 
+// repeat makes of the set itself and its copies in equal steps, so many in all.
+func (c *ChunkSet) repeat(times, step int32) {
+	switch {
+	case times == 1:
+	case c.Count == 1:
+		c.Count, c.Stride = times, step
+	case step == c.Count*c.Stride:
+		c.Count *= times
+	case c.Outer > 1: // steps go on, as free axes lie next to one another
+		c.Outer *= times
+	default:
+		c.Outer, c.OuterStride = times, step
+	}
+}
+
 // Takes adds a set to one of equally long sets in equal steps, if it is the next of them.
 func (c *ChunkSet) Takes(next ChunkSet) bool {
 	step := next.First - c.First
