@@ -24,7 +24,7 @@ func (l *Layout) bucket(w *workload.Workload) float64 {
 	case l.Zero == 0:
 		return float64(ddpBucket)
 	}
-	return max(megatronBucket, 1e6*float64(l.Data)) * float64(w.Gradients)
+	return max(megatronBucket, 1e6*float64(l.Data)) * float64(w.Gradients())
 }
 
 // replicas makes the collectives between replicas of parameters, once for all blocks alike.
@@ -51,7 +51,7 @@ func (r *replicas) wire() float64 {
 	if r.l.Compress != "" {
 		return float64(r.l.Compress.Bytes())
 	}
-	return float64(r.w.Gradients)
+	return float64(r.w.Gradients())
 }
 
 // gradients are the reductions of a block: of dense parameters over data and context
@@ -74,7 +74,7 @@ func (r *replicas) both(b workload.Block, what string, kind collective.Kind, ele
 	if x, ok := r.known[key]; ok {
 		return x, nil
 	}
-	bucket := r.l.bucket(r.w) / float64(r.w.Gradients) * element
+	bucket := r.l.bucket(r.w) / float64(r.w.Gradients()) * element
 	if r.l.Zero == 3 {
 		bucket = math.Inf(1) // FSDP exchanges a block at once
 	}
@@ -119,7 +119,7 @@ func (r *replicas) convert(b workload.Block) units.Time {
 		return 0
 	}
 	n := b.Parameters(r.l.Sharding()).Trained().Total()
-	return r.predict.machine.GPU.Stream(gpu.Copy, n*(float64(r.w.Gradients)+r.wire()))
+	return r.predict.machine.GPU.Stream(gpu.Copy, n*(float64(r.w.Gradients())+r.wire()))
 }
 
 // update is the time of the optimizer on the stage where it takes longest.
@@ -146,8 +146,8 @@ func (r *replicas) optimizer(s *stage) units.Time {
 	}
 	p *= share
 	g := r.predict.machine.GPU
-	update := g.Stream(gpu.Optimizer, p*float64(r.w.Gradients+r.w.ElementBytes()+2*r.w.StateBytes()))
-	return update + g.Stream(gpu.GradientNorm, p*float64(r.w.Gradients)) + unpack
+	update := g.Stream(gpu.Optimizer, p*float64(r.w.Gradients()+r.w.ElementBytes()+2*r.w.StateBytes()))
+	return update + g.Stream(gpu.GradientNorm, p*float64(r.w.Gradients())) + unpack
 }
 
 // ParseCompression reads what gradients are sent as: fp16, bf16 or fp8; none is "".

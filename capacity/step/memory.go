@@ -105,7 +105,7 @@ func stageMemory(w *workload.Workload, l *Layout, shard workload.Sharding, s *st
 		return p.Total()
 	}
 	m.Parameters = cut(3, p) * float64(w.ElementBytes())
-	m.Gradients = cut(2, trained) * float64(w.Gradients)
+	m.Gradients = cut(2, trained) * float64(w.Gradients())
 	m.Optimizer = cut(1, trained) * float64(w.StateBytes())
 	if l.Zero == 3 {
 		m.Gathered = 2 * largest * float64(w.ElementBytes()) // the block at work and the next one

@@ -14,7 +14,7 @@ func (b *builder) tied() (*Collective, error) {
 	if m == nil || !m.Tied || b.l.Pipeline == 1 {
 		return nil, nil
 	}
-	size := units.Bytes(m.Vocabulary*m.Hidden/b.l.Tensor) * units.Bytes(b.w.Gradients)
+	size := units.Bytes(m.Vocabulary*m.Hidden/b.l.Tensor) * units.Bytes(b.w.Gradients())
 	x, err := b.predict.Collective(&b.families.ends, collective.AllReduce, size)
 	if err != nil {
 		return nil, err

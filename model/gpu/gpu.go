@@ -9,6 +9,7 @@ import (
 
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/model/yamlfile"
 )
 
 // Precision is the type in which a GPU multiplies.
@@ -25,6 +26,9 @@ const (
 
 // Precisions are all precisions, widest first.
 func Precisions() []Precision { return []Precision{FP32, TF32, FP16, BF16, FP8} }
+
+// Choices are their names.
+func (Precision) Choices() []string { return yamlfile.Words(Precisions()...) }
 
 // ParsePrecision reads a precision's name.
 func ParsePrecision(s string) (Precision, error) {
@@ -47,44 +51,45 @@ func (p Precision) Bytes() int {
 
 // GPU is a model of GPU with its constants.
 type GPU struct {
-	Name      string // as topologies and flags call it: h100
-	Title     string
-	Memory    units.Bytes
-	Bandwidth units.Rate            // of its memory
-	SMs       int                   // multiprocessors (compute units)
-	Power     float64               // its limit, watts; 0: not known
+	Name      string                `file:",key"` // as topologies and flags call it: h100
+	Title     string                `file:"title,need"`
+	Memory    units.Bytes           `file:"memory,need"`
+	Bandwidth units.Rate            `file:"bandwidth,need,most=1000000GB/s"` // of its memory
+	SMs       int                   `file:"sms,lo=1,hi=65536"`               // multiprocessors (compute units)
+	Power     float64               `file:"power"`                           // its limit, watts; 0: not known
 	Clock     float64               // under load, of what it was when its kernels were measured
 	Streams   Streams               // what kernels that move memory reach of the bandwidth
-	Peak      map[Precision]float64 // dense FLOP/s
-	Products  map[Precision]Product
-	Attention Attention
-	Flash     Attention // by FlashAttention-2's kernels, where they were measured
-	Source    string
-	Date      string
-	Notes     []string // which constants were measured on another GPU
+	Peak      map[Precision]float64 `file:"tflops"` // dense FLOP/s
+	Products  map[Precision]Product `file:"products"`
+	Attention Attention             `file:"attention,optional"`
+	Flash     Attention             `file:"flash_attention_2,optional"` // by FlashAttention-2's kernels, where they were measured
+	Source    string                `file:"source,need"`
+	Date      string                `file:"date,date"`
+	Notes     []string              // which constants were measured on another GPU
 }
 
 // Product is the fitted cost of a matrix product of m×k by k×n: Launch +
 // 2mnk/(peak·Efficiency·Steady) + Traffic·bytes/bandwidth, bytes being all three matrices once.
 type Product struct {
-	Launch     units.Time
-	Efficiency float64 // of large products
-	Steady     float64 // share of it that is left when products follow one another: the power limit lowers the clock
-	Converts   bool    // the fit includes the conversion of an operand to the precision
-	Traffic    float64
-	Error      float64 // mean absolute relative error on the products that it was fitted on
-	Source     string
+	Launch     units.Time `file:"launch,need,most=1s"`
+	Efficiency float64    `file:"efficiency,default=1,lo=0.0001,hi=1"` // of large products
+	// Steady is the share of it that is left when products follow one another: the power limit lowers the clock.
+	Steady   float64 `file:"steady,default=1,lo=0.0001,hi=1"`
+	Converts bool    `file:"converts"` // the fit includes the conversion of an operand to the precision
+	Traffic  float64 `file:"traffic,default=1"`
+	Error    float64 `file:"error,default=1"` // mean absolute relative error on the products that it was fitted on
+	Source   string  `file:"source,need"`
 }
 
 // Attention is the fitted cost of fused causal attention over s tokens: Launch +
 // FLOP/(peak·Efficiency)·(1 + HalfLength/s).
 type Attention struct {
-	Launch     units.Time
-	Efficiency float64
-	HalfLength float64 // tokens at which half the efficiency is reached
-	Backward   float64 // efficiency of the backward pass over that of the forward pass
-	Error      float64
-	Source     string
+	Launch     units.Time `file:"launch,need,most=1s"`
+	Efficiency float64    `file:"efficiency,default=1,lo=0.0001,hi=1"`
+	HalfLength float64    `file:"half_length,default=1"`             // tokens at which half the efficiency is reached
+	Backward   float64    `file:"backward,default=1,lo=0.0001,hi=1"` // efficiency of the backward pass over that of the forward pass
+	Error      float64    `file:"error,default=1"`
+	Source     string     `file:"source,need"`
 }
 
 // Supports reports whether the GPU computes in a precision, and what it can instead.

@@ -122,8 +122,8 @@ func TestParseErrors(t *testing.T) {
 	for old, c := range map[string][2]string{
 		"80GiB":          {"-1GiB", "f.yaml:5: "},
 		"3000GB/s":       {"0GB/s", "f.yaml:6: gpu mine: bandwidth is 0GB/s: a rate must be positive"},
-		"{bf16: 1000}":   {"{bf16: NaN}", `f.yaml:7: gpu mine tflops: bf16 must be a positive number, not "NaN"`},
-		"tflops: {bf16":  {"tflops: {bf17", `f.yaml:7: gpu mine tflops: unknown key "bf17"`},
+		"{bf16: 1000}":   {"{bf16: NaN}", `f.yaml:7: gpus.mine.tflops: bf16 must be a positive number, not "NaN"`},
+		"tflops: {bf16":  {"tflops: {bf17", `f.yaml:7: gpus.mine.tflops: unknown key "bf17"`},
 		"like: h100":     {"like: h999", `f.yaml:8: gpu mine: there is no GPU "h999"`},
 		"    like: h100": {"", "products"},
 		"gpus/v1":        {"gpus/v9", `f.yaml:1: schema "railyard.gpus/v9" is not known`},

@@ -27,6 +27,9 @@ func Kernels() []Kernel {
 	return []Kernel{Copy, Norm, RMSNorm, NormBackward, Activation, ActivationBackward, Softmax, Loss, Optimizer, GradientNorm}
 }
 
+// Choices are their names.
+func (Kernel) Choices() []string { return yamlfile.Words(Kernels()...) }
+
 // Streams is the share of the memory's bandwidth that each kind reaches.
 type Streams map[Kernel]float64
 
@@ -57,19 +60,3 @@ func (g *GPU) streamed(k Kernel) float64 {
 // launch is what a small kernel costs on the GPU when the host runs ahead: H200,
 // 2026-11-21, the launch gap that the fits of matrix products show (gpus.yaml).
 const launch = 3 * units.Microsecond
-
-// decodeStreams reads the shares that hold for all GPUs of a file; nil if it has none.
-func decodeStreams(root *yamlfile.Object) Streams {
-	n := root.Value("streams")
-	if n == nil {
-		return nil
-	}
-	o := yamlfile.NewObject(root.Diagnostics, n, "streams")
-	out := Streams{}
-	for _, k := range Kernels() {
-		out[k] = o.Share(string(k), 1)
-	}
-	o.Provenance()
-	o.Done()
-	return out
-}

@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"cmp"
 	_ "embed" // gpus.yaml
 	"fmt"
 	"maps"
@@ -13,9 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"gopkg.in/yaml.v3"
-
-	"railyard/model/units"
 	"railyard/model/yamlfile"
 )
 
@@ -76,107 +72,88 @@ func Parse(file string, data []byte) (map[string]*GPU, error) {
 }
 
 func parse(file string, data []byte, known map[string]*GPU) (map[string]*GPU, error) {
-	d := &yamlfile.Diagnostics{File: file}
-	root := format.Parse(d, data)
-	if root == nil {
-		return nil, d.Err()
+	read := list{known: known}
+	if err := format.Read(file, data, &read); err != nil {
+		return nil, err
 	}
-	o := yamlfile.NewObject(d, root, "list of GPUs")
-	format.CheckSchema(o)
-	list := map[string]*GPU{}
-	streams := decodeStreams(o)
-	if streams == nil {
-		streams = shippedStreams(known)
+	out := map[string]*GPU{}
+	for i := range read.GPUs {
+		out[read.GPUs[i].Name] = &read.GPUs[i].GPU
 	}
-	o.Mapping("gpus", func(name string, n *yaml.Node) { list[name] = decode(d, list, known, name, n, streams) })
-	o.Done()
-	if len(list) == 0 {
-		d.Add(0, 0, "it describes no GPU")
-	}
-	return list, d.Err()
+	return out, nil
 }
 
-// shippedStreams are those of the shipped list.
-func shippedStreams(known map[string]*GPU) Streams {
-	for _, g := range known {
+// list is a file.
+type list struct {
+	Streams *struct {
+		Shares Streams `file:",inline=,default=1,lo=0.0001,hi=1"`
+		Source string  `file:"source,need"`
+		Date   string  `file:"date,date"`
+	} `file:"streams"` // of all its GPUs; the shipped ones where it has none
+	GPUs  []entry         `file:"gpus,key,each=gpu"`
+	known map[string]*GPU // the shipped ones, to which it may refer
+}
+
+// Check wants a GPU.
+func (l *list) Check(o *yamlfile.Object) {
+	if len(l.GPUs) == 0 {
+		o.Add(0, 0, "it describes no GPU")
+	}
+}
+
+// streams are the list's or the shipped ones.
+func (l *list) streams() Streams {
+	if l.Streams != nil {
+		return l.Streams.Shares
+	}
+	for _, g := range l.known {
 		return g.Streams
 	}
 	return nil
 }
 
-func decode(d *yamlfile.Diagnostics, before, known map[string]*GPU, name string, n *yaml.Node, streams Streams) *GPU {
-	o := yamlfile.NewObject(d, n, "gpu "+name)
-	g := &GPU{Name: name, Title: o.Text("title", true), Streams: streams, Peak: map[Precision]float64{}, Products: map[Precision]Product{}}
-	g.Memory, g.Bandwidth = o.Bytes("memory"), o.Rate("bandwidth", 1e15)
-	g.SMs = o.Integer("sms", 0, 1, 1<<16)
-	if p := o.Value("tflops"); p != nil {
-		rates := yamlfile.NewObject(d, p, o.What+" tflops")
-		for _, q := range Precisions() {
-			if v := rates.Number(string(q), 0); v > 0 {
-				g.Peak[q] = v * 1e12
-			}
-		}
-		rates.Done()
-	}
-	if len(g.Peak) == 0 {
-		d.AddAt(o.Where("tflops"), "%s: tflops gives no peak rate", o.What)
-	}
-	decodeFits(o, g)
-	named := func(key string, use func(*GPU)) {
-		name := o.Text(key, false)
-		other := cmp.Or(before[name], known[name])
-		switch {
-		case other != nil:
-			use(other)
-		case name != "":
-			d.AddAt(o.Where(key), "%s: there is no GPU %q before it or shipped", o.What, name)
-		}
-	}
-	named("steady_like", g.slowAs)
-	g.borrow(g) // for other precisions than the measured
-	named("like", g.borrow)
-	g.noteBursts()
-	g.capPower(o, known)
-	g.Source, g.Date = o.Provenance()
-	o.Done()
-	g.check(o)
-	return g
+// entry is a GPU, and which others it takes after.
+type entry struct {
+	GPU
+	Like       string `file:"like"`
+	SteadyLike string `file:"steady_like"`
 }
 
-// decodeFits reads what was fitted.
-func decodeFits(o *yamlfile.Object, g *GPU) {
-	if n := o.Value("products"); n != nil {
-		list := yamlfile.NewObject(o.Diagnostics, n, o.What+" products")
-		for _, p := range Precisions() {
-			if n := list.Value(string(p)); n != nil {
-				g.Products[p] = decodeProduct(o.Diagnostics, n, list.What+" "+string(p))
-			}
+// Check completes a GPU from those before it and the shipped ones, and reports what is missing.
+func (e *entry) Check(o *yamlfile.Object) {
+	in := yamlfile.Within[list](o)
+	e.Streams = in.streams()
+	for p := range e.Peak {
+		e.Peak[p] *= 1e12
+	}
+	if len(e.Peak) == 0 {
+		o.AddAt(o.Where("tflops"), "%s: tflops gives no peak rate", o.What)
+	}
+	if e.Products == nil {
+		e.Products = map[Precision]Product{}
+	}
+	in.named(o, "steady_like", e.SteadyLike, e.slowAs)
+	e.borrow(&e.GPU) // for other precisions than the measured
+	in.named(o, "like", e.Like, e.borrow)
+	e.noteBursts()
+	e.capPower(in.known)
+	e.check(o)
+}
+
+// named hands over the GPU that a key names.
+func (l *list) named(o *yamlfile.Object, key, name string, use func(*GPU)) {
+	other := l.known[name]
+	for i := range l.GPUs {
+		if l.GPUs[i].Name == name {
+			other = &l.GPUs[i].GPU
 		}
-		list.Done()
 	}
-	if n := o.Value("attention"); n != nil {
-		g.Attention = decodeAttention(o.Diagnostics, n, o.What+" attention")
+	switch {
+	case other != nil:
+		use(other)
+	case name != "":
+		o.AddAt(o.Where(key), "%s: there is no GPU %q before it or shipped", o.What, name)
 	}
-	if n := o.Value("flash_attention_2"); n != nil {
-		g.Flash = decodeAttention(o.Diagnostics, n, o.What+" flash_attention_2")
-	}
-}
-
-func decodeAttention(d *yamlfile.Diagnostics, n *yaml.Node, what string) Attention {
-	o := yamlfile.NewObject(d, n, what)
-	a := Attention{Launch: o.Duration("launch", units.Second), Efficiency: o.Share("efficiency", 1), HalfLength: o.Number("half_length", 1),
-		Backward: o.Share("backward", 1), Error: o.Number("error", 1), Source: o.Text("source", true)}
-	o.Done()
-	return a
-}
-
-func decodeProduct(d *yamlfile.Diagnostics, n *yaml.Node, what string) Product {
-	o := yamlfile.NewObject(d, n, what)
-	p := Product{Launch: o.Duration("launch", units.Second), Efficiency: o.Share("efficiency", 1), Steady: o.Share("steady", 1),
-		Traffic: o.Number("traffic", 1), Converts: o.Boolean("converts", false), Error: o.Number("error", 1),
-		Source: o.Text("source", true)}
-	o.Done()
-	return p
 }
 
 // slowAs takes the share of the efficiency that is left under load from another GPU.
@@ -225,13 +202,10 @@ var watts = regexp.MustCompile(`(\d+) W\b`)
 // capPower lowers or raises the clock where a GPU has another power limit than the shipped one
 // whose peak rate is nearest, on which its kernels were measured. Power goes with the cube of
 // the clock: with its square by the voltage, which follows it (arXiv 1905.11012, section 2).
-func (g *GPU) capPower(o *yamlfile.Object, known map[string]*GPU) {
+func (g *GPU) capPower(known map[string]*GPU) {
 	g.Clock = 1
-	if m := watts.FindStringSubmatch(g.Title); m != nil {
+	if m := watts.FindStringSubmatch(g.Title); m != nil && g.Power == 0 {
 		g.Power, _ = strconv.ParseFloat(m[1], 64) // digits, by the pattern
-	}
-	if o.Has("power") {
-		g.Power = o.Number("power", 1)
 	}
 	near := math.Inf(1)
 	for _, name := range slices.Sorted(maps.Keys(known)) {

@@ -21,9 +21,11 @@ func (l *layer) expertShape(x *shape) (y shape, experts float64) {
 
 // Routing is how tokens choose experts.
 type Routing struct {
-	Experts, TopK int
-	Limit         int  // domains that a token's experts lie in at most (DeepSeek-V3, section 2.1.2); 0: all
-	Overlapped    bool // with the computation of another micro-batch (DeepSeek-V3, section 3.2.1; Megatron-Core's moe_a2a_overlap)
+	Experts int `file:"experts"` // 0: dense
+	TopK    int `file:"top_k"`
+	Limit   int `file:"node_limit"` // domains that a token's experts lie in at most (DeepSeek-V3, section 2.1.2); 0: all
+	// Overlapped goes with the computation of another micro-batch (DeepSeek-V3, section 3.2.1; Megatron-Core's moe_a2a_overlap).
+	Overlapped bool `file:"overlap_experts"`
 }
 
 // Reached is in how many of parts, equal ones of domains, a token has experts, which are
@@ -47,7 +49,7 @@ func (l *layer) dispatch(x *shape, name string, element float64) []Step {
 	steps := []Step{{Name: name + " permutation", Do: Stream, Kernel: gpu.Copy, Bytes: 2 * copies * x.e}}
 	if x.s.Expert > 1 {
 		s := communicate(name, Expert, collective.AllToAll, copies*element, false)
-		s.Routing = &l.m.routing
+		s.Routing = &l.m.Routing
 		steps = append(steps, s)
 	}
 	return steps

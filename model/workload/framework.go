@@ -6,10 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
-
-	"gopkg.in/yaml.v3"
 
 	"railyard/model/gpu"
 	"railyard/model/units"
@@ -19,88 +16,48 @@ import (
 // Framework is the software that runs a training step: what it takes besides the kernels and
 // the communication that are predicted one by one.
 type Framework struct {
-	Name, Title  string
-	Overhead     Shares     // of the computation, comes on top of it
-	OverheadFP8  Shares     // the same where products are in FP8: conversions, amax and scales besides
-	Attention    Shares     // of attention, comes on top of the measured kernel
-	StopsEarly   bool       // recomputation ends with the last tensor that is needed
-	Operators    bool       // selective recomputation keeps attention and every second product of a layer, and nothing else
-	Modules      bool       // selective recomputation repeats norms and activations as well
-	PlainLoss    bool       // the loss keeps logits and their gradients in 16 bits and in FP32
-	TensorPieces int        // the tensor axis exchanges this many pieces beside products; 0: before and after them
-	ContextRing  bool       // keys and values go round the context axis beside attention
-	ExpertPass   units.Time // a forward pass of an expert layer on the host: routing, permutation, waiting for counts
-	ExpertLaunch units.Time // each product of each local expert
-	Source, Date string
+	Name     string `file:",key"`
+	Title    string `file:"title,need"`
+	Overhead Shares `file:"overhead,lo=0,hi=100"` // of the computation, comes on top of it
+	// OverheadFP8 is the same where products are in FP8: conversions, amax and scales besides.
+	OverheadFP8 Shares `file:"overhead_fp8,lo=0,hi=100"`
+	Attention   Shares `file:"attention,lo=0,hi=100"` // of attention, comes on top of the measured kernel
+	StopsEarly  bool   `file:"stops_early"`           // recomputation ends with the last tensor that is needed
+	// Operators says that selective recomputation keeps attention and every second product of a layer, and nothing else.
+	Operators    bool `file:"selective_operators"`
+	Modules      bool `file:"selective_modules"`        // selective recomputation repeats norms and activations as well
+	PlainLoss    bool `file:"plain_loss"`               // the loss keeps logits and their gradients in 16 bits and in FP32
+	TensorPieces int  `file:"tensor_pieces,lo=2,hi=64"` // that the tensor axis exchanges beside products; 0: before and after them
+	ContextRing  bool `file:"context_ring"`             // keys and values go round the context axis beside attention
+	// ExpertPass is a forward pass of an expert layer on the host: routing, permutation, waiting for counts.
+	ExpertPass   units.Time `file:"expert_pass,most=1s"`
+	ExpertLaunch units.Time `file:"expert_launch,most=1s"` // each product of each local expert
+	Source       string     `file:"source,need"`
+	Date         string     `file:"date,date"`
 }
 
 // Shares are shares by GPU.
-type Shares map[string]float64
+type Shares map[gpuName]float64
+
+// gpuName names a shipped GPU.
+type gpuName string
+
+// Choices are all of them.
+func (gpuName) Choices() []string { return gpu.Names() }
 
 //go:embed frameworks.yaml
 var frameworksFile []byte
 
 var frameworks = sync.OnceValue(func() map[string]*Framework {
-	d := &yamlfile.Diagnostics{File: "frameworks.yaml"}
-	list := parseFrameworks(d, frameworksFile)
-	if err := d.Err(); err != nil {
+	var file struct {
+		List map[string]*Framework `file:"frameworks,each=framework"`
+	}
+	format := yamlfile.Format{Schema: "railyard.frameworks/v1", Noun: "list of frameworks"}
+	if err := format.Read("frameworks.yaml", frameworksFile, &file); err != nil {
 		panic(err) // a test reads the file
 	}
-	return list
+	return file.List
 })
-
-func parseFrameworks(d *yamlfile.Diagnostics, data []byte) map[string]*Framework {
-	format := yamlfile.Format{Schema: "railyard.frameworks/v1", Noun: "list of frameworks"}
-	list := map[string]*Framework{}
-	root := format.Parse(d, data)
-	if root == nil {
-		return list
-	}
-	o := yamlfile.NewObject(d, root, "list of frameworks")
-	format.CheckSchema(o)
-	o.Mapping("frameworks", func(name string, n *yaml.Node) { list[name] = decodeFramework(d, name, n) })
-	o.Done()
-	return list
-}
-
-func decodeFramework(d *yamlfile.Diagnostics, name string, n *yaml.Node) *Framework {
-	o := yamlfile.NewObject(d, n, "framework "+name)
-	f := &Framework{Name: name, Title: o.Text("title", true),
-		StopsEarly: o.Boolean("stops_early", false), Operators: o.Boolean("selective_operators", false),
-		TensorPieces: o.Integer("tensor_pieces", 0, 2, 64), ContextRing: o.Boolean("context_ring", false),
-		PlainLoss: o.Boolean("plain_loss", false), Modules: o.Boolean("selective_modules", false)}
-	if o.Has("expert_pass") {
-		f.ExpertPass, f.ExpertLaunch = o.Duration("expert_pass", units.Second), o.Duration("expert_launch", units.Second)
-	}
-	f.Overhead, f.OverheadFP8, f.Attention = decodeShares(o, "overhead"), decodeShares(o, "overhead_fp8"), decodeShares(o, "attention")
-	f.Source, f.Date = o.Provenance()
-	o.Done()
-	return f
-}
-
-// decodeShares reads shares by GPU, none where the key is missing.
-func decodeShares(o *yamlfile.Object, key string) Shares {
-	n := o.Value(key)
-	if n == nil {
-		return nil
-	}
-	by, out := yamlfile.NewObject(o.Diagnostics, n, o.What+" "+key), Shares{}
-	for _, name := range gpu.Names() {
-		if by.Has(name) {
-			out[name] = optional(by, name)
-		}
-	}
-	by.Done()
-	return out
-}
-
-// optional is a number that may be 0 or missing.
-func optional(o *yamlfile.Object, key string) float64 {
-	if text := o.Text(key, false); text == "" || text == "0" {
-		return 0
-	}
-	return o.Number(key, 0)
-}
 
 // FrameworkNames are the known frameworks, sorted.
 func FrameworkNames() []string { return slices.Sorted(maps.Keys(frameworks())) }
@@ -128,7 +85,7 @@ func (w *Workload) RunBy(zero int) *Framework {
 func (s Shares) On(g *gpu.GPU) float64 {
 	share, near := 0.0, math.Inf(1)
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		known, err := gpu.Get(name)
+		known, err := gpu.Get(string(name))
 		if err != nil {
 			continue // the file's test knows all
 		}
@@ -145,13 +102,6 @@ func (f *Framework) OverheadOn(g *gpu.GPU, p gpu.Precision) float64 {
 		return f.OverheadFP8.On(g)
 	}
 	return f.Overhead.On(g)
-}
-
-// checkFramework reports an unknown name.
-func checkFramework(o *yamlfile.Object, name string) {
-	if name != "" && frameworks()[name] == nil {
-		o.AddAt(o.Where("framework"), "%s: framework %q is not one of %s", o.What, name, strings.Join(FrameworkNames(), ", "))
-	}
 }
 
 // String says what it is.

@@ -112,7 +112,7 @@ type shape struct {
 
 func (w *Workload) shape(s Sharding, batch float64) shape {
 	x := shape{e: float64(w.ElementBytes()), product: float64(w.Precision.Bytes()),
-		eager: w.Eager, g: float64(w.Gradients), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
+		eager: w.Eager, g: float64(w.Gradients()), t: float64(s.Tensor), s: s, tp: s.Tensor > 1}
 	x.tokens = batch * float64(w.Transformer.Sequence) / float64(s.Context)
 	x.cut = x.tokens
 	if s.Sequence {

@@ -2,11 +2,12 @@ package workload
 
 // Row is a stretch of a network that is described by its totals.
 type Row struct {
-	Name        string
-	Parameters  float64
-	FLOP        float64 // of a sample's forward pass
-	Activations float64 // bytes that a sample's backward pass needs, in the workload's precision
-	Output      float64 // bytes that a sample hands to the next row
+	Name        string  `file:"name,need"`
+	Repeat      int     `file:"repeat,default=1,lo=1,hi=16384"` // how often a file's entry stands in the table
+	Parameters  float64 `file:"parameters,need"`
+	FLOP        float64 `file:"flop,need"`        // of a sample's forward pass
+	Activations float64 `file:"activations,need"` // bytes that a sample's backward pass needs, in the workload's precision
+	Output      float64 `file:"output"`           // bytes that a sample hands to the next row; as activations where none is given
 }
 
 // rowBlock is a Row as a block. It is not cut by tensor, context or expert axes.

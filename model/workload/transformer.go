@@ -4,35 +4,41 @@ import "railyard/model/gpu"
 
 // Transformer are the dimensions of one. Sizes are counts of elements.
 type Transformer struct {
-	Layers, Hidden       int
-	Heads, KVHeads       int
-	HeadDim              int
-	FFN                  int
-	Gated                bool // SwiGLU: three matrices instead of two
-	Vocabulary, Sequence int
-	Positions            int  // learned position (and segment) embeddings; 0: rotary
-	Tied                 bool // input and output embedding are one matrix
-	Bias                 bool
-	RMSNorm              bool // no mean and no bias
-	Causal               bool
-	Dropout              bool
-	Fused                bool // scores never reach memory
-	Flash                bool // by FlashAttention-2, not the fastest kernel of the GPU
-	Window               int  // tokens that a token attends to; 0: all before it
-	FullEvery            int  // of so many layers the last one has no window; 0: none of them
-	Adapter              int  // rank of the adapters that are trained instead of the weights (LoRA, arXiv 2106.09685); 0: weights are
-	Predicted            int  // further tokens that a module of a layer each predicts (DeepSeek-V3, section 2.2)
+	Layers     int  `file:"layers,need,default=1,lo=1,hi=16384"`
+	Hidden     int  `file:"hidden,need,default=1,lo=1"`
+	Heads      int  `file:"heads,need,default=1,lo=1"`
+	KVHeads    int  `file:"kv_heads,lo=1"` // as many as heads where none is given
+	HeadDim    int  `file:"head_dim,lo=1"` // hidden/heads where none is given
+	FFN        int  `file:"ffn,lo=1"`      // 4·hidden where none is given
+	Gated      bool `file:"gated"`         // SwiGLU: three matrices instead of two
+	Vocabulary int  `file:"vocabulary,need,default=1,lo=1"`
+	Sequence   int  `file:"sequence,need,default=1,lo=1"`
+	Positions  int  `file:"positions"` // learned position (and segment) embeddings; 0: rotary
+	Tied       bool `file:"tied"`      // input and output embedding are one matrix
+	Bias       bool `file:"bias"`
+	RMSNorm    bool `file:"rms_norm"` // no mean and no bias
+	Causal     bool `file:"causal,default=true"`
+	Dropout    bool `file:"dropout"`
+	Fused      bool `file:"fused_attention,default=true"` // scores never reach memory
+	Flash      bool `file:"flash_attention_2"`            // by FlashAttention-2, not the fastest kernel of the GPU
+	Window     int  `file:"window"`                       // tokens that a token attends to; 0: all before it
+	FullEvery  int  `file:"full_every"`                   // of so many layers the last one has no window; 0: none of them
+	// Adapter is the rank of the adapters that are trained instead of the weights (LoRA, arXiv 2106.09685); 0: weights are.
+	Adapter int `file:"lora_rank"`
+	// Predicted are further tokens that a module of a layer each predicts (DeepSeek-V3, section 2.2).
+	Predicted int `file:"predicted_tokens,hi=16"`
 
-	Experts       int // 0: dense
-	TopK          int
-	SharedExperts int
-	ExpertFFN     int
-	DenseLayers   int           // first layers, which have FFN and no experts
-	Dispatch      gpu.Precision // of tokens on their way to experts; "": as activations
-	routing       Routing
+	Routing
+	SharedExperts int           `file:"shared_experts"`
+	ExpertFFN     int           `file:"expert_ffn,lo=1"` // FFN where none is given
+	DenseLayers   int           `file:"dense_layers"`    // first layers, which have FFN and no experts
+	Dispatch      gpu.Precision `file:"dispatch"`        // of tokens on their way to experts; "": as activations
 
 	// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434); 0: ordinary heads.
-	QueryRank, KVRank, RopeDim, ValueDim int
+	QueryRank int `file:"query_rank"`
+	KVRank    int `file:"kv_rank"`
+	RopeDim   int `file:"rope_dim"`
+	ValueDim  int `file:"value_dim"`
 }
 
 // queries, keys and values are the widths of all heads together.

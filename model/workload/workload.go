@@ -14,22 +14,27 @@ import (
 	"railyard/model/collective"
 	"railyard/model/gpu"
 	"railyard/model/units"
+	"railyard/model/yamlfile"
 )
 
 // Workload is a network with how it is trained.
 type Workload struct {
-	Name, Description string
-	Source, Date      string
-	Unit              string        // what throughput counts: tokens, images, …
-	Precision         gpu.Precision // of products; parameters and activations have at least 16 bits
-	Gradients         int           // bytes of a gradient when it is accumulated and reduced
-	Optimizer         Optimizer
-	Framework         string // "": the usual one
-	Eager             bool   // norms, rotary embeddings and gated activations are PyTorch's operators one by one, not compiled together
-	MicroBatch        int    // samples in a GPU's forward pass
-	GlobalBatch       int    // samples in a step
-	Transformer       *Transformer
-	Table             []Row // of a workload that is no transformer
+	Name        string        `file:"name,need"`
+	Description string        `file:"description"`
+	Source      string        `file:"source,need"`
+	Date        string        `file:"date,date"`
+	Unit        string        `file:"unit"`           // what throughput counts: tokens, images, …
+	Precision   gpu.Precision `file:"precision,need"` // of products; parameters and activations have at least 16 bits
+	Reduced     gpu.Precision `file:"gradients"`      // of gradients when they are accumulated and reduced; "": as parameters
+	Optimizer   Optimizer     `file:"optimizer,need"`
+	Framework   string        `file:"framework"` // "": the usual one
+	// Eager has norms, rotary embeddings and gated activations by PyTorch's operators one by one, not compiled together.
+	Eager       bool `file:"eager"`
+	MicroBatch  int  `file:"micro_batch,default=1,lo=1,hi=16777216"`  // samples in a GPU's forward pass
+	GlobalBatch int  `file:"global_batch,default=1,lo=1,hi=16777216"` // samples in a step
+	// Transformer has dimensions so small that products of a few do not overflow a float's integers noticeably.
+	Transformer *Transformer `file:"transformer,hi=16777216"`
+	Table       []Row        `file:"layers,lo=0,hi=1e18"` // of a workload that is no transformer
 }
 
 // Optimizer is what updates the parameters.
@@ -41,6 +46,17 @@ const (
 	Momentum Optimizer = "momentum"
 	SGD      Optimizer = "sgd"
 )
+
+// Choices are their names.
+func (Optimizer) Choices() []string { return yamlfile.Words(Adam, Momentum, SGD) }
+
+// Gradients is the size in bytes of a gradient when it is accumulated and reduced.
+func (w *Workload) Gradients() int {
+	if w.Reduced == "" {
+		return w.ElementBytes()
+	}
+	return w.Reduced.Bytes()
+}
 
 // StateBytes are kept for a parameter besides itself and its gradient: FP32 moments, and
 // an FP32 copy where parameters have fewer bits (ZeRO, section 3.1: K = 12 for Adam).

@@ -1,11 +1,10 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
-
-	"gopkg.in/yaml.v3"
+	"strings"
 
 	"railyard/model/gpu"
 	"railyard/model/yamlfile"
@@ -13,10 +12,6 @@ import (
 
 // Schema is the version of the file format; docs/workload-format.md describes it.
 const Schema = "railyard.workload/v1"
-
-// maxCount bounds every dimension, so that no product of a few overflows a float's
-// integers noticeably.
-const maxCount = 1 << 24
 
 var format = yamlfile.Format{Schema: Schema, Noun: "workload", Repeat: "repeat: N"}
 
@@ -33,97 +28,49 @@ func Parse(file string, data []byte, set ...string) (*Workload, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	w := decode(d, root)
+	w := &Workload{}
+	format.Decode(d, root, w)
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-func decode(d *yamlfile.Diagnostics, root *yaml.Node) *Workload {
-	o := yamlfile.NewObject(d, root, "workload")
-	format.CheckSchema(o)
-	w := &Workload{Name: o.Text("name", true), Description: o.Text("description", false), Unit: o.Text("unit", false)}
-	w.Source, w.Date = o.Provenance()
-	w.Precision = choice(o, "precision", "", gpu.Precisions()...)
-	w.Gradients = choice(o, "gradients", gpu.Precision(""), gpu.FP32, gpu.FP16, gpu.BF16).Bytes()
-	if !o.Has("gradients") {
-		w.Gradients = w.ElementBytes()
+// Check reports what does not go together, and fills in what is left out.
+func (w *Workload) Check(o *yamlfile.Object) {
+	only(o, "gradients", w.Reduced, gpu.FP32, gpu.FP16, gpu.BF16)
+	if w.Framework != "" && frameworks()[w.Framework] == nil {
+		o.AddAt(o.Where("framework"), "%s: framework %q is not one of %s", o.What, w.Framework, strings.Join(FrameworkNames(), ", "))
 	}
-	w.Optimizer = choice(o, "optimizer", "", Adam, Momentum, SGD)
-	w.Framework = o.Text("framework", false)
-	checkFramework(o, w.Framework)
-	w.Eager = o.Boolean("eager", false)
-	w.MicroBatch, w.GlobalBatch = o.Integer("micro_batch", 1, 1, maxCount), o.Integer("global_batch", 1, 1, maxCount)
 	if w.GlobalBatch%w.MicroBatch != 0 {
-		d.AddAt(o.Where("global_batch"), "global_batch %d is not a multiple of micro_batch %d", w.GlobalBatch, w.MicroBatch)
+		o.AddAt(o.Where("global_batch"), "global_batch %d is not a multiple of micro_batch %d", w.GlobalBatch, w.MicroBatch)
 	}
-	if n := o.Value("transformer"); n != nil {
-		w.Transformer = decodeTransformer(d, n)
-	}
-	o.List("layers", func(i int, n *yaml.Node) { w.Table = append(w.Table, decodeRows(d, i, n)...) })
 	if (w.Transformer != nil) == (len(w.Table) > 0) {
-		d.AddAt(yamlfile.At(root), "give either transformer or layers")
+		o.AddAt(o.Here(), "give either transformer or layers")
 	}
-	if w.Unit == "" {
-		w.Unit = map[bool]string{true: "tokens", false: "samples"}[w.Transformer != nil]
+	var rows []Row
+	for _, r := range w.Table {
+		rows = append(rows, slices.Repeat([]Row{r}, r.Repeat)...)
 	}
-	o.Done()
-	return w
+	w.Table = rows
+	w.Unit = cmp.Or(w.Unit, map[bool]string{true: "tokens", false: "samples"}[w.Transformer != nil])
 }
 
-// choice reads one of several words; the first one is missing's place in a message.
-func choice[T ~string](o *yamlfile.Object, key string, missing T, words ...T) T {
-	text := T(o.Text(key, missing == "" && key != "gradients"))
-	if text != "" && !slices.Contains(words, text) {
-		o.AddAt(o.Where(key), "%s: %s must be one of %v, not %q", o.What, key, words, text)
+// Check fills in what is handed on.
+func (r *Row) Check(*yamlfile.Object) { r.Output = cmp.Or(r.Output, r.Activations) }
+
+// only reports a precision that a key cannot have.
+func only(o *yamlfile.Object, key string, p gpu.Precision, of ...gpu.Precision) {
+	if p != "" && !slices.Contains(of, p) {
+		o.AddAt(o.Where(key), "%s: %s must be one of %v, not %q", o.What, key, of, p)
 	}
-	if !slices.Contains(words, text) {
-		return words[0]
-	}
-	return text
 }
 
-func decodeTransformer(d *yamlfile.Diagnostics, n *yaml.Node) *Transformer {
-	o := yamlfile.NewObject(d, n, "transformer")
-	count := func(key string, def int) int { return o.Integer(key, def, 1, maxCount) }
-	need := func(key string) int {
-		if !o.Has(key) {
-			o.AddAt(o.Where(key), "transformer: %q is missing", key)
-		}
-		return count(key, 1)
-	}
-	m := &Transformer{Layers: o.Integer("layers", 1, 1, 1<<14), Hidden: need("hidden"), Heads: need("heads"),
-		Vocabulary: need("vocabulary"), Sequence: need("sequence")}
-	if !o.Has("layers") {
-		o.AddAt(o.Where("layers"), `transformer: "layers" is missing`)
-	}
-	m.FFN = count("ffn", 4*m.Hidden)
-	m.KVHeads, m.Positions = count("kv_heads", m.Heads), o.Integer("positions", 0, 0, maxCount)
-	m.HeadDim = count("head_dim", max(m.Hidden/m.Heads, 1))
-	m.Gated, m.Tied, m.Bias = o.Boolean("gated", false), o.Boolean("tied", false), o.Boolean("bias", false)
-	m.RMSNorm, m.Causal = o.Boolean("rms_norm", false), o.Boolean("causal", true)
-	m.Dropout, m.Fused = o.Boolean("dropout", false), o.Boolean("fused_attention", true)
-	m.Flash = o.Boolean("flash_attention_2", false)
-	m.Window, m.FullEvery = o.Integer("window", 0, 0, maxCount), o.Integer("full_every", 0, 0, maxCount)
-	m.Adapter = o.Integer("lora_rank", 0, 0, maxCount)
-	m.Predicted = o.Integer("predicted_tokens", 0, 0, 16)
-	m.Experts, m.TopK = o.Integer("experts", 0, 0, maxCount), o.Integer("top_k", 0, 0, maxCount)
-	m.SharedExperts, m.ExpertFFN = o.Integer("shared_experts", 0, 0, maxCount), count("expert_ffn", m.FFN)
-	m.DenseLayers = o.Integer("dense_layers", 0, 0, maxCount)
-	if o.Has("dispatch") {
-		m.Dispatch = choice(o, "dispatch", gpu.Precision("-"), gpu.BF16, gpu.FP16, gpu.FP8)
-	}
-	m.routing = Routing{m.Experts, m.TopK, o.Integer("node_limit", 0, 0, maxCount), o.Boolean("overlap_experts", false)}
-	m.QueryRank, m.KVRank = o.Integer("query_rank", 0, 0, maxCount), o.Integer("kv_rank", 0, 0, maxCount)
-	m.RopeDim, m.ValueDim = o.Integer("rope_dim", 0, 0, maxCount), o.Integer("value_dim", 0, 0, maxCount)
-	m.check(o)
-	o.Done()
-	return m
-}
-
-// check reports dimensions that do not go together.
-func (m *Transformer) check(o *yamlfile.Object) {
+// Check fills in dimensions that follow from others, and reports those that do not go together.
+func (m *Transformer) Check(o *yamlfile.Object) {
+	m.FFN, m.KVHeads = cmp.Or(m.FFN, 4*m.Hidden), cmp.Or(m.KVHeads, m.Heads)
+	m.HeadDim, m.ExpertFFN = cmp.Or(m.HeadDim, m.Hidden/m.Heads, 1), cmp.Or(m.ExpertFFN, m.FFN)
+	only(o, "dispatch", m.Dispatch, gpu.BF16, gpu.FP16, gpu.FP8)
 	latent := m.KVRank > 0
 	rules := []struct {
 		key  string
@@ -150,28 +97,4 @@ func (m *Transformer) check(o *yamlfile.Object) {
 			o.AddAt(o.Where(r.key), "transformer: %s", r.what)
 		}
 	}
-}
-
-// decodeRows reads an entry of the table, as often as it repeats.
-func decodeRows(d *yamlfile.Diagnostics, i int, n *yaml.Node) []Row {
-	o := yamlfile.NewObject(d, n, fmt.Sprintf("layers[%d]", i))
-	r := Row{Name: o.Text("name", true)}
-	times := o.Integer("repeat", 1, 1, 1<<14)
-	value := func(key string, need bool) float64 {
-		if text := o.Text(key, need); text == "" || text == "0" {
-			return 0
-		}
-		return o.Number(key, 0)
-	}
-	r.Parameters, r.FLOP, r.Activations = value("parameters", true), value("flop", true), value("activations", true)
-	if r.Output = value("output", false); r.Output == 0 {
-		r.Output = r.Activations
-	}
-	for _, v := range []float64{r.Parameters, r.FLOP, r.Activations, r.Output} {
-		if v > 1e18 || math.IsNaN(v) {
-			o.AddAt(yamlfile.At(n), "%s: %g is more than can be computed with", o.What, v)
-		}
-	}
-	o.Done()
-	return slices.Repeat([]Row{r}, times)
 }

@@ -16,6 +16,7 @@ import (
 // names the key and then, where they apply,
 //
 //	need          its absence is a mistake
+//	optional      of a struct: it may be left out whatever it needs
 //	default=X     what it is where it is left out; the zero value otherwise
 //	lo=X,hi=X     the least and the largest number; of a struct: of its numbers
 //	most=X        the largest quantity with a unit
@@ -24,11 +25,13 @@ import (
 //	each=NOUN     how messages call the elements of a list or mapping; their path in the file otherwise
 //	key           a list that stands in the file as a mapping, or the field of its elements that the key goes to
 //	lines, line   a list that is written with an element a line, or all on one
-//	inline=PREFIX a struct whose keys stand beside the others, with a prefix
+//	inline=PREFIX a struct whose keys stand beside the others, with a prefix, or a mapping whose names do
 //
 // Embedded structs are inline without a tag. Fields of type Place are told where the record stands.
 // Types are text, bool, int, float64, lists of int and lists of those, units.Bytes, Rate and Time, what
-// reads text itself (encoding.TextUnmarshaler), structs, pointers to them, and lists and mappings of them.
+// reads text itself (encoding.TextUnmarshaler), structs, pointers to them, lists of them, and mappings of
+// them all. Other texts than Choices of a text's type, or of a mapping's names, are mistakes; with a default
+// all names have a value.
 type field struct {
 	key     string
 	options map[string]string
@@ -40,6 +43,26 @@ type field struct {
 type Place struct {
 	Pos
 	Faulty bool
+}
+
+// Choice is a text that is one of a few.
+type Choice interface{ Choices() []string }
+
+// Words are choices as text.
+func Words[T ~string](list ...T) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = string(x)
+	}
+	return out
+}
+
+// choices are those of a type of text, nil where it may be any.
+func choices(of reflect.Type) []string {
+	if c, ok := reflect.Zero(of).Interface().(Choice); ok {
+		return c.Choices()
+	}
+	return nil
 }
 
 // Checker is a record, or what a field holds, that finds mistakes of its own once it is read.
@@ -74,6 +97,8 @@ func findFields(in reflect.Type, prefix string, index []int) []field {
 		}
 		more, inline := f.options["inline"]
 		switch {
+		case inline && t.Type.Kind() == reflect.Map:
+			out = append(out, f)
 		case inline, t.Anonymous && !tagged:
 			out = append(out, findFields(t.Type, more, f.index)...)
 		case key != "" && key != "-":
@@ -88,14 +113,16 @@ func (f *field) has(option string) bool {
 	return ok
 }
 
-// keyField is the field of a struct that its key in a mapping goes to.
-func keyField(v reflect.Value) reflect.Value {
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("file") == ",key" {
-			return v.Field(i)
+// setKey tells a struct the key that it has in a mapping, if it has a field for it.
+func setKey(v reflect.Value, key string) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Tag.Get("file") == ",key" {
+			v.FieldByIndex(f.Index).SetString(key)
 		}
 	}
-	return reflect.Value{}
 }
 
 // place tells a struct where it stands.

@@ -19,8 +19,11 @@ type Object struct {
 	What  string // "class nvlink4", for messages
 	path  string // of what is inside, for messages
 	keys  map[string]*yaml.Node
+	names []string // the keys in the file's order
 	asked []string
 
+	into   any               // the record that is read
+	within any               // the record of which it is a part
 	before any               // of an element of a list: those before it
 	bounds map[string]string // of numbers whose tags have none
 }
@@ -48,6 +51,7 @@ func NewObject(d *Diagnostics, n *yaml.Node, what string) *Object {
 			continue
 		}
 		o.keys[k.Value] = n.Content[i+1]
+		o.names = append(o.names, k.Value)
 	}
 	return o
 }
@@ -159,11 +163,6 @@ func (o *Object) Boolean(key string, def bool) bool {
 	return n.Value == "true"
 }
 
-// Provenance reads source and date, which every constant must carry.
-func (o *Object) Provenance() (source, date string) {
-	return o.Text("source", true), o.Date("date")
-}
-
 // Date reads a date, YYYY-MM-DD, which must be there.
 func (o *Object) Date(key string) string {
 	date := o.Text(key, true)
@@ -221,17 +220,8 @@ func (o *Object) Mapping(key string, visit func(name string, n *yaml.Node)) {
 	if n == nil {
 		return
 	}
-	if n.Kind != yaml.MappingNode {
-		o.Add(n.Line, n.Column, "%s: %s must be a mapping (name: …)", o.What, key)
-		return
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if name := n.Content[i].Value; seen[name] {
-			o.Add(n.Content[i].Line, n.Content[i].Column, "%s: %q is defined twice", key, name)
-		} else {
-			seen[name] = true
-			visit(name, n.Content[i+1])
-		}
+	in := NewObject(o.Diagnostics, n, o.path+key)
+	for _, name := range in.names {
+		visit(name, in.keys[name])
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"gopkg.in/yaml.v3"
@@ -42,11 +43,18 @@ func Before[T any](o *Object) []T {
 	return before
 }
 
+// Within is the record whose field an object is, or is in, with what was read of it so far; nil where it is none of that type.
+func Within[T any](o *Object) *T {
+	record, _ := o.within.(*T)
+	return record
+}
+
 // Read reads a mapping into a struct; keys that no field has are mistakes.
 func (o *Object) Read(into any) { o.read(reflect.ValueOf(into).Elem()) }
 
 func (o *Object) read(v reflect.Value) {
 	before := o.Total()
+	o.into = v.Addr().Interface()
 	place(v, Place{Pos: At(o.node)})
 	for _, f := range fieldsOf(v) {
 		o.field(&f)
@@ -78,8 +86,6 @@ func (o *Object) field(f *field) {
 				o.AddAt(o.Where(f.key), "%s: %v", o.What, err)
 			}
 		}
-	case *string:
-		o.text(f, v)
 	case *bool:
 		*v = o.Boolean(f.key, f.options["default"] == "true")
 	case *int:
@@ -87,7 +93,7 @@ func (o *Object) field(f *field) {
 		o.present(f)
 	case *float64:
 		if *v = o.number(f, "default", 0); f.has("lo") || o.bounds["lo"] != "" {
-			*v = o.NumberIn(f.key, o.number(f, "lo", 0), o.number(f, "hi", math.MaxFloat64))
+			*v = o.numberIn(f.key, *v, o.number(f, "lo", 0), o.number(f, "hi", math.MaxFloat64))
 		} else {
 			*v = o.Number(f.key, *v)
 		}
@@ -99,25 +105,28 @@ func (o *Object) field(f *field) {
 			*v = append(*v, o.Diagnostics.Integers(n, o.What+": "+f.key, int(o.number(f, "lo", 0)), int(o.number(f, "hi", math.MaxInt32))))
 		})
 	default:
-		o.records(f)
+		if f.v.Kind() == reflect.String {
+			o.text(f)
+		} else {
+			o.records(f)
+		}
 	}
 	if o.Has(f.key) && f.v.Kind() == reflect.Map {
 		check(o, f.v)
 	}
 }
 
-func (o *Object) text(f *field, v *string) {
-	switch _, date := f.options["date"]; {
-	case date:
-		*v = o.Date(f.key)
-	default:
-		*v = o.Text(f.key, f.has("need"))
+func (o *Object) text(f *field) {
+	read := func() string { return o.Text(f.key, f.has("need")) }
+	if f.has("date") {
+		read = func() string { return o.Date(f.key) }
 	}
-	if *v == "" {
-		*v = f.options["default"]
+	text := cmp.Or(read(), f.options["default"])
+	if known := choices(f.v.Type()); known != nil && text != "" && !slices.Contains(known, text) {
+		o.AddAt(o.Where(f.key), "%s: %s must be one of %v, not %q", o.What, f.key, known, text)
 	}
-	if f.has("names") {
-		o.What += " " + *v
+	if f.v.SetString(text); f.has("names") {
+		o.What += " " + text
 	}
 }
 
@@ -152,43 +161,34 @@ func (o *Object) present(f *field) {
 	}
 }
 
-// records reads a field that holds structs.
+// records reads a field that holds structs, or values by name.
 func (o *Object) records(f *field) {
 	of := f.v.Type()
+	if f.has("inline") {
+		o.entries(f)
+		return
+	}
+	n := o.Value(f.key)
 	switch {
+	case n == nil && f.has("optional"):
 	case of.Kind() == reflect.Struct:
-		n := o.Value(f.key)
 		if n == nil {
 			n = &yaml.Node{Kind: yaml.MappingNode, Line: o.node.Line, Column: o.node.Column}
 		}
-		item := NewObject(o.Diagnostics, n, o.path+f.key)
-		item.bounds = f.options
-		item.read(f.v)
+		o.record(f, n, "", " "+f.key).read(f.v)
+	case n == nil:
 	case of.Kind() == reflect.Pointer:
-		if n := o.Value(f.key); n != nil {
-			f.v.Set(reflect.New(of.Elem()))
-			NewObject(o.Diagnostics, n, o.path+f.key).read(f.v.Elem())
-		}
-	case of.Kind() == reflect.Map:
-		o.Mapping(f.key, func(name string, n *yaml.Node) {
-			if f.v.IsNil() {
-				f.v.Set(reflect.MakeMap(of))
-			}
-			x := reflect.New(of.Elem()).Elem()
-			o.element(f, n, "."+name, " "+name).read(x)
-			f.v.SetMapIndex(reflect.ValueOf(name), x)
-		})
-	case f.has("key"):
-		o.Mapping(f.key, func(name string, n *yaml.Node) {
-			x := reflect.New(of.Elem()).Elem()
-			keyField(x).SetString(name)
-			o.element(f, n, "."+name, " "+name).read(x)
-			f.v.Set(reflect.Append(f.v, x))
-		})
+		f.v.Set(reflect.New(of.Elem()))
+		o.record(f, n, "", " "+f.key).read(f.v.Elem())
+	case of.Kind() == reflect.Map, f.has("key"):
+		in := NewObject(o.Diagnostics, n, o.path+f.key)
+		in.into = o.into
+		in.entries(f)
+		in.Done()
 	default:
 		o.List(f.key, func(i int, n *yaml.Node) {
 			x := reflect.New(of.Elem()).Elem()
-			item := o.element(f, n, fmt.Sprintf("[%d]", i), "")
+			item := o.record(f, n, fmt.Sprintf("[%d]", i), "")
 			item.before = f.v.Interface()
 			item.read(x)
 			f.v.Set(reflect.Append(f.v, x))
@@ -196,31 +196,46 @@ func (o *Object) records(f *field) {
 	}
 }
 
-// element begins to read an element, called by its noun and name or by its path.
-func (o *Object) element(f *field, n *yaml.Node, path, name string) *Object {
-	what := o.path + f.key + path
+// record begins to read a struct, called by its noun and name or by its path.
+func (o *Object) record(f *field, n *yaml.Node, path, name string) *Object {
+	path = o.path + f.key + path
+	what := path
 	if noun := f.options["each"]; noun != "" {
 		what = noun + name
 	}
 	item := NewObject(o.Diagnostics, n, what)
-	item.path = o.path + f.key + path + "."
+	item.path, item.bounds, item.within = path+".", f.options, o.into
 	return item
 }
 
-// Rate reads a rate of bytes per second, which must be positive and at most the given
-// one: more is surely a slip.
-func (o *Object) Rate(key string, most units.Rate) units.Rate {
-	return quantity(o, key, "rate", units.ParseRate, true, 1, most)
-}
-
-// Duration reads a duration of at most the given one.
-func (o *Object) Duration(key string, most units.Time) units.Time {
-	return quantity(o, key, "duration", units.ParseTime, true, 0, most)
-}
-
-// Bytes reads a positive size.
-func (o *Object) Bytes(key string) units.Bytes {
-	return quantity(o, key, "size", units.ParseBytes, true, 1, 1<<60)
+// entries reads what a mapping holds by name: what stands there or, where only some names are known, those of them.
+func (o *Object) entries(f *field) {
+	of, names := f.v.Type(), o.names
+	if of.Kind() == reflect.Map {
+		f.v.Set(reflect.MakeMap(of))
+		if known := choices(of.Key()); known != nil {
+			names = known
+			o.Known(known...)
+		}
+	}
+	for _, name := range names {
+		if !o.Has(name) && !f.has("default") {
+			continue
+		}
+		x := reflect.New(of.Elem()).Elem()
+		into := x
+		if x.Kind() == reflect.Pointer {
+			x.Set(reflect.New(of.Elem().Elem()))
+			into = x.Elem()
+		}
+		setKey(into, name)
+		o.field(&field{key: name, options: f.options, v: into})
+		if of.Kind() == reflect.Map {
+			f.v.SetMapIndex(reflect.ValueOf(name).Convert(of.Key()), x)
+		} else {
+			f.v.Set(reflect.Append(f.v, x))
+		}
+	}
 }
 
 // quantity reads a number with a unit, at least lo where it is needed, and at most hi; noun names it.
@@ -249,21 +264,11 @@ func quantity[T interface {
 	return min(max(v, lo), hi)
 }
 
-// Share reads a number above 0 and at most 1.
-func (o *Object) Share(key string, def float64) float64 {
-	v := o.Number(key, def)
-	if v > 1 {
-		o.AddAt(o.Where(key), "%s: %s must be above 0 and at most 1, not %g", o.What, key, v)
-		return 1
-	}
-	return v
-}
-
-// NumberIn reads a number from lo to hi, 0 where it is absent.
-func (o *Object) NumberIn(key string, lo, hi float64) float64 {
+// numberIn reads a number from lo to hi.
+func (o *Object) numberIn(key string, def, lo, hi float64) float64 {
 	n := o.Value(key)
 	if n == nil {
-		return 0
+		return def
 	}
 	v, err := strconv.ParseFloat(n.Value, 64)
 	if n.Kind != yaml.ScalarNode || err != nil || math.IsNaN(v) || v < lo || v > hi {

@@ -76,7 +76,7 @@ func (f *field) node() *yaml.Node {
 	panic(fmt.Sprintf("yamlfile: %s: no way to write a %v", f.key, f.v.Type()))
 }
 
-// byName are records in the order of their names.
+// byName are values in the order of their names.
 func (f *field) byName() *yaml.Node {
 	out := &yaml.Node{Kind: yaml.MappingNode}
 	names := f.v.MapKeys()
@@ -84,7 +84,7 @@ func (f *field) byName() *yaml.Node {
 	for _, name := range names {
 		x := reflect.New(f.v.Type().Elem()).Elem()
 		x.Set(f.v.MapIndex(name))
-		out.Content = append(out.Content, scalar(name.String()), mapping(x))
+		out.Content = append(out.Content, scalar(name.String()), (&field{v: x, options: f.options}).node())
 	}
 	return out
 }
