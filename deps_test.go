@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"planner/...":         {"planner/...", "internal/heap", "internal/maxflow", "model/..."},
 	"sim/...":             {"sim/...", "model/..."},
 	"exec/...":            {"exec/...", "model/..."},
+	"exec/cluster":        {},
 	"interop/...":         {"interop/foreign", "model/..."},
 	"interop/interoptest": {"exec/...", "internal/...", "model/...", "planner/...", "topologies"},
 	"report/...":          {"report/...", "model/..."},
