@@ -1,19 +1,18 @@
 package measurement
 
 import (
-	"encoding/csv"
-	"errors"
-	"fmt"
 	"io"
+	"math"
 	"slices"
-	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/units"
 )
 
-// maxErrors bounds how many bad cells are reported at once.
-const maxErrors = 20
-
-// needed are the columns without which a file is no list of measurements.
-var needed = []string{"collective", "size_bytes", "time_us"}
+const (
+	maxCount  = 1 << 22 // more GPUs than any cluster that can be loaded
+	maxTimeUS = 1e12    // eleven days
+)
 
 // ReadCSV reads measurements. Lines that begin with # before the header are comments.
 // The header may be in any order; collective, size_bytes and time_us are needed; gpus,
@@ -23,96 +22,82 @@ var needed = []string{"collective", "size_bytes", "time_us"}
 // marked Unusable. Anything else that is wrong is an error with file, line and column,
 // all of them at once; with an error the set holds the rows that could be read.
 func ReadCSV(r io.Reader, file string) (*Set, error) {
-	in := csv.NewReader(r)
-	in.FieldsPerRecord = -1
-	in.Comment = '#'
-	header, err := in.Read()
+	set := &Set{File: file}
+	header, err := lines(r, file, 0, func(l *Line) { // below the header a leading # is data
+		if m := l.measurement(); l.Good() {
+			set.Rows = append(set.Rows, m)
+		}
+	}, []string{"collective", "size_bytes", "time_us"})
+	if header == nil {
+		return nil, err
+	}
+	set.Header = header
+	return set, err
+}
+
+// measurement reads a line.
+func (l *Line) measurement() Row {
+	kind, err := collective.Parse(l.Cell("collective"))
+	if err != nil {
+		l.Fail("collective", "%v", err)
+	}
+	r := Row{Line: l.No, Collective: kind, ID: l.Cell("id"), System: l.Cell("system"), Algo: l.Cell("algo"), Proto: l.Cell("proto"),
+		Launch: l.Cell("launch"), DType: l.Cell("dtype"), NCCLVersion: l.Cell("nccl_version"), Columns: slices.Clone(l.cells),
+		Size: l.Size("size_bytes")}
+	if l.Cell("size_bytes") == "" {
+		r.Unusable = "the file does not give its size"
+	}
+	l.ranks(&r)
+	l.time(&r)
+	return r
+}
+
+// ranks reads gpus, or gpus_per_node and nodes; where all are given they must agree.
+func (l *Line) ranks(r *Row) {
+	r.GPUs, r.GPUsPerNode, r.Nodes = l.Count("gpus"), l.Count("gpus_per_node"), l.Count("nodes")
+	if r.GPUsPerNode == 0 {
+		return
+	}
+	all := r.GPUsPerNode * max(r.Nodes, 1)
 	switch {
-	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%s:1: the file is empty: the first line must name the columns, at least %s", file,
-			strings.Join(needed, ", "))
-	case err != nil:
-		return nil, fmt.Errorf("%s: the header: %w", file, err)
-	}
-	in.Comment = 0 // from here on a leading # is data
-	line, _ := in.FieldPos(0)
-	for i, name := range header {
-		header[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
-	}
-	if err := checkHeader(header); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", file, line, err)
-	}
-	p := &csvReader{set: &Set{File: file, Header: header}, at: map[string]int{}}
-	for i, name := range header {
-		p.at[name] = i
-	}
-	p.readRows(in)
-	return p.set, errors.Join(p.errs...)
-}
-
-// checkHeader reports missing and repeated columns.
-func checkHeader(header []string) error {
-	var missing []string
-	for _, need := range needed {
-		if !slices.Contains(header, need) {
-			missing = append(missing, fmt.Sprintf("%q", need))
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("there is no column %s; a measurement needs %s (found: %s)", strings.Join(missing, " and no "),
-			strings.Join(needed, ", "), strings.Join(header, ", "))
-	}
-	for i, name := range header {
-		if name == "" {
-			return fmt.Errorf("column %d has no name", i+1)
-		}
-		if at := slices.Index(header, name); at < i {
-			return fmt.Errorf("columns %d and %d are both named %q: rename one", at+1, i+1, name)
-		}
-	}
-	return nil
-}
-
-// csvReader reads the rows below a header.
-type csvReader struct {
-	set  *Set
-	at   map[string]int
-	errs []error
-	line int
-	row  []string // the cells of the line that is being read
-}
-
-func (p *csvReader) readRows(in *csv.Reader) {
-	for {
-		cells, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			p.errs = append(p.errs, fmt.Errorf("%s: %w", p.set.File, err))
-			return
-		}
-		p.line, _ = in.FieldPos(0)
-		p.row = cells
-		if len(p.errs) >= maxErrors {
-			p.errs = append(p.errs, fmt.Errorf("%s:%d: and perhaps more: reading ended after %d errors", p.set.File, p.line, len(p.errs)))
-			return
-		}
-		before := len(p.errs)
-		if m := p.measurement(); len(p.errs) == before {
-			p.set.Rows = append(p.set.Rows, m)
-		}
+	case r.GPUs == 0:
+		r.GPUs = all
+	case r.Nodes > 0 && r.GPUs != all:
+		l.Fail("gpus", "%d does not agree with %d per node on %d nodes", r.GPUs, r.GPUsPerNode, r.Nodes)
 	}
 }
 
-func (p *csvReader) fail(column, format string, args ...any) {
-	p.errs = append(p.errs, fmt.Errorf("%s:%d: %s: %s", p.set.File, p.line, column, fmt.Sprintf(format, args...)))
+// time reads time_us, or derives it: t = size/algbw = size·factor/busbw with
+// nccl-tests' factor of the collective.
+func (l *Line) time(r *Row) {
+	us := l.Number("time_us")
+	if l.Cell("time_us") == "" {
+		us = l.derived(r)
+	}
+	if us > maxTimeUS {
+		l.Fail("time_us", "%v is more than eleven days", us)
+		us = 0
+	}
+	if us == 0 && r.Unusable == "" {
+		r.Unusable = "no time was measured"
+	}
+	r.Time = units.Time(math.Round(us * 1e6)) // a measurement is no bound: to the nearest
 }
 
-// cell is the text of a column, "" where the file does not have it.
-func (p *csvReader) cell(column string) string {
-	if i, ok := p.at[column]; ok {
-		return strings.TrimSpace(p.row[i])
+func (l *Line) derived(r *Row) float64 {
+	if r.Size == 0 {
+		return 0
 	}
-	return ""
+	if bw := l.Number("algbw_GBps"); bw > 0 {
+		r.Derived = "algbw_GBps"
+		return float64(r.Size) / bw / 1e3
+	}
+	if r.GPUs == 0 {
+		return 0
+	}
+	if bw := l.Number("busbw_GBps"); bw > 0 {
+		r.Derived = "busbw_GBps"
+		return float64(r.Size) / bw / 1e3 * r.Collective.BusFactor(r.GPUs)
+	}
+	return 0
 }

@@ -2,12 +2,8 @@ package measurement
 
 import (
 	"encoding/csv"
-	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 
 	"railyard/model/units"
 )
@@ -26,70 +22,18 @@ type Link struct {
 // linkHeader are the columns of a file of links, in order.
 var linkHeader = []string{"kind", "src", "dst", "blocks", "bytes", "value", "unit"}
 
-// ReadLinks reads what WriteLinks writes. Lines that begin with # before the header are
-// comments. Errors name file, line and column, all of them at once.
-func ReadLinks(r io.Reader, file string) ([]Link, error) {
-	in := csv.NewReader(r)
-	in.FieldsPerRecord = len(linkHeader)
-	in.Comment = '#'
-	header, err := in.Read()
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%s:1: the file is empty: the first line must be %s", file, strings.Join(linkHeader, ","))
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", file, err)
-	case !slices.Equal(header, linkHeader):
-		line, _ := in.FieldPos(0)
-		return nil, fmt.Errorf("%s:%d: the header is %s, and must be %s", file, line, strings.Join(header, ","),
-			strings.Join(linkHeader, ","))
-	}
-	var out []Link
-	var errs []error
-	for len(errs) < maxErrors {
-		cells, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			break
+// ReadLinks reads what WriteLinks writes, as Lines does.
+func ReadLinks(r io.Reader, file string) (out []Link, err error) {
+	err = Lines(r, file, func(l *Line) {
+		x := Link{Kind: l.Cell("kind"), Src: l.Cell("src"), Dst: l.Cell("dst"), Blocks: l.Whole("blocks", 0, 1<<20), Bytes: l.Size("bytes"),
+			Value: l.Number("value"), Unit: l.Cell("unit")}
+		l.Given("kind", "value", "unit")
+		if x.Value > maxTimeUS {
+			l.Fail("value", "%v is more than can be measured", x.Value)
 		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", file, err))
-			break
-		}
-		line, _ := in.FieldPos(0)
-		l, err := parseLink(cells)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s:%d: %w", file, line, err))
-			continue
-		}
-		out = append(out, l)
-	}
-	return out, errors.Join(errs...)
-}
-
-func parseLink(cells []string) (Link, error) {
-	l := Link{Kind: cells[0], Src: cells[1], Dst: cells[2], Unit: cells[6]}
-	if l.Kind == "" || l.Unit == "" {
-		return l, errors.New("kind and unit must be given")
-	}
-	if cells[3] != "" {
-		n, err := strconv.Atoi(cells[3])
-		if err != nil || n < 0 || n > 1<<20 {
-			return l, fmt.Errorf("blocks: %q is not a number of blocks", cells[3])
-		}
-		l.Blocks = n
-	}
-	if cells[4] != "" {
-		b, err := units.ParseBytes(cells[4])
-		if err != nil || b < 0 {
-			return l, fmt.Errorf("bytes: %q is not a size", cells[4])
-		}
-		l.Bytes = b
-	}
-	v, err := strconv.ParseFloat(cells[5], 64)
-	if err != nil || !(v >= 0 && v <= maxTimeUS) {
-		return l, fmt.Errorf("value: %q is not a number of zero or more", cells[5])
-	}
-	l.Value = v
-	return l, nil
+		out = append(out, x)
+	}, linkHeader...)
+	return out, err
 }
 
 // WriteLinks writes rows as CSV; 0 blocks and bytes are left empty.

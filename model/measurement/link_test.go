@@ -29,12 +29,12 @@ func TestLinksErrors(t *testing.T) {
 	const header = "kind,src,dst,blocks,bytes,value,unit\n"
 	for _, c := range []struct{ text, want string }{
 		{"", "links.csv:1: the file is empty"},
-		{"# a comment\nkind,src,dst,blocks,bytes,us,unit\n", "links.csv:2: the header is"},
-		{header + "a,0,1,,,1,us\n,0,1,,,1,us\n", "links.csv:3: kind and unit"},
+		{"# a comment\nkind,src,dst,blocks,bytes,us,unit\n", `links.csv:2: there is no column "value"`},
+		{header + "a,0,1,,,1,us\n,0,1,,,1,us\n", "links.csv:3: kind: must be given"},
 		{header + "a,0,1,x,,1,us\nb,0,1,,y,1,us\n", "links.csv:3: bytes"},
 		{header + "a,0,1,x,,1,us\n", "links.csv:2: blocks"},
 		{header + "a,0,1,,,NaN,us\n", "links.csv:2: value"},
-		{header + "a,0,1\n", "wrong number of fields"},
+		{header + "a,0,1\n", "links.csv:2: row: 3 cells for 7 columns"},
 	} {
 		if _, err := ReadLinks(strings.NewReader(c.text), "links.csv"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want %q", c.text, err, c.want)

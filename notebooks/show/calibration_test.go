@@ -65,7 +65,7 @@ func TestCalibrationShows(t *testing.T) {
 func TestBadCases(t *testing.T) {
 	for text, want := range map[string]string{
 		"kernel,gpus,bytes,blocks,threads,us,wrong\ntwoshot,4,x,1,1,2.5,0\n": "c.csv:2",
-		"kernel,gpus\ntwoshot,4\n": "c.csv:1: the first line must name the columns, at least kernel, gpus, bytes, us",
+		"kernel,gpus\ntwoshot,4\n": "c.csv:1: there is no column \"bytes\" and no \"us\"",
 		"a,b\n1\n":                 "c.csv:1",
 	} {
 		file := filepath.Join(t.TempDir(), "c.csv")

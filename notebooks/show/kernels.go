@@ -1,10 +1,6 @@
 package show
 
 import (
-	"fmt"
-	"os"
-	"strconv"
-
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/measurement"
@@ -36,37 +32,22 @@ type Case struct {
 func (c *Case) Error() float64 { return float64(c.Predicted)/float64(c.Measured) - 1 }
 
 // readCases are the cases of a file like prototype.csv on so many GPUs, in its order.
-func readCases(file string, gpus int) ([]Case, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	rows, err := measurement.Records(f, file, "kernel", "gpus", "bytes", "us")
-	if err != nil {
-		return nil, err
-	}
-	var out []Case
+func readCases(file string, gpus int) (out []Case, err error) {
 	at := map[Case]int{}
-	for _, r := range rows {
-		n, err1 := strconv.Atoi(r.Cell("gpus"))
-		size, err2 := strconv.ParseInt(r.Cell("bytes"), 10, 64)
-		us, err3 := strconv.ParseFloat(r.Cell("us"), 64)
-		if err1 != nil || err2 != nil || err3 != nil {
-			return nil, fmt.Errorf("%s:%d: gpus, bytes and us must be numbers", file, r.Line)
+	err = measurement.FileLines(nil, file, func(l *measurement.Line) {
+		l.Given("gpus", "bytes", "us")
+		key, time := Case{Kernel: l.Cell("kernel"), Size: l.Size("bytes")}, units.FromMicroseconds(l.Number("us"))
+		if _, ours := kernels[key.Kernel]; !ours || l.Count("gpus") != gpus {
+			return
 		}
-		if _, ours := kernels[r.Cell("kernel")]; !ours || n != gpus {
-			continue
-		}
-		key, time := Case{Kernel: r.Cell("kernel"), Size: units.Bytes(size)}, units.FromMicroseconds(us)
 		if k, known := at[key]; known {
 			out[k].Measured = min(out[k].Measured, time)
-			continue
+			return
 		}
 		at[key] = len(out)
-		out = append(out, Case{Kernel: r.Cell("kernel"), Size: key.Size, Measured: time})
-	}
-	return out, nil
+		out = append(out, Case{Kernel: key.Kernel, Size: key.Size, Measured: time})
+	}, "kernel", "gpus", "bytes", "us")
+	return out, err
 }
 
 // predict simulates a case's schedule.

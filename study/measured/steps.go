@@ -1,8 +1,6 @@
 package measured
 
 import (
-	"cmp"
-	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -29,32 +27,23 @@ func (s *PublishedStep) Series() string {
 }
 
 // PublishedSteps reads rows by the names of their columns; options may be --gpus N instead of gpus_per_node.
-func PublishedSteps(files fs.FS, name string) ([]PublishedStep, error) {
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	rows, err := measurement.Records(f, name, "id", "nodes", "step_s")
-	if err != nil {
-		return nil, err
-	}
-	var out []PublishedStep
-	for _, r := range rows {
-		cell := r.Cell
-		s := PublishedStep{ID: cell("id"), Source: cell("source"), Topology: cell("topology"), GPU: cell("gpu"),
-			Workload: cell("workload"), Layout: cell("layout"), Note: cell("note"),
-			Set: strings.FieldsFunc(cell("set"), func(c rune) bool { return c == ';' })}
-		nodes, err1 := strconv.Atoi(cell("nodes"))
-		gpus, err2 := strconv.Atoi(cmp.Or(cell("gpus_per_node"), strings.TrimPrefix(cell("options"), "--gpus "), "0"))
-		t, err3 := strconv.ParseFloat(cell("step_s"), 64)
-		memory, err4 := strconv.ParseFloat(cmp.Or(cell("memory_gib"), "0"), 64)
-		if cmp.Or(err1, err2, err3, err4) != nil || !(t > 0) || !(memory >= 0) {
-			return nil, fmt.Errorf("%s:%d: nodes, gpus_per_node, memory_gib and step_s must be positive numbers", name, r.Line)
+func PublishedSteps(files fs.FS, name string) (out []PublishedStep, err error) {
+	err = measurement.FileLines(files, name, func(l *measurement.Line) {
+		s := PublishedStep{ID: l.Cell("id"), Source: l.Cell("source"), Topology: l.Cell("topology"), GPU: l.Cell("gpu"),
+			Workload: l.Cell("workload"), Layout: l.Cell("layout"), Note: l.Cell("note"),
+			Set:     strings.FieldsFunc(l.Cell("set"), func(c rune) bool { return c == ';' }),
+			Options: topology.Options{Nodes: l.Count("nodes"), GPUs: l.Count("gpus_per_node")},
+			Seconds: l.Number("step_s"), MemoryGiB: l.Number("memory_gib")}
+		l.Given("nodes")
+		if s.Seconds == 0 {
+			l.Fail("step_s", "must be above 0")
 		}
-		s.MemoryGiB = memory
-		s.Options, s.Seconds = topology.Options{Nodes: nodes, GPUs: gpus}, t
+		if gpus := strings.TrimPrefix(l.Cell("options"), "--gpus "); s.Options.GPUs == 0 && gpus != "" {
+			if s.Options.GPUs, err = strconv.Atoi(gpus); err != nil {
+				l.Fail("options", "%q is not --gpus N", l.Cell("options"))
+			}
+		}
 		out = append(out, s)
-	}
-	return out, nil
+	}, "id", "nodes", "step_s")
+	return out, err
 }

@@ -3,9 +3,9 @@ package measured
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"railyard/model/measurement"
@@ -34,51 +34,36 @@ type Systems struct {
 
 // ShippedSystems is the table of the package validation.
 func ShippedSystems() (*Systems, error) {
-	f, err := validation.Files.Open("systems.csv")
-	if err != nil {
-		return nil, err
+	s, err := readSystems(validation.Files, "systems.csv", "")
+	if s != nil {
+		s.file = "validation/systems.csv"
 	}
-	defer f.Close()
-	return readSystems(f, "validation/systems.csv", "")
+	return s, err
 }
 
 // ReadSystems reads a table: a CSV with the columns series and topology (a shipped name, or a file beside the
 // table), and where they are needed set, profile, launch, nvls, cc, fabric, exclude and why.
-func ReadSystems(file string) (*Systems, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readSystems(f, file, filepath.Dir(file))
-}
+func ReadSystems(file string) (*Systems, error) { return readSystems(nil, file, filepath.Dir(file)) }
 
-func readSystems(r io.Reader, file, dir string) (*Systems, error) {
-	lines, err := measurement.Records(r, file, "series", "topology")
+func readSystems(files fs.FS, file, dir string) (*Systems, error) {
+	s := &Systems{file: file, dir: dir}
+	err := measurement.FileLines(files, file, func(l *measurement.Line) { s.list = append(s.list, readSystem(l)) }, "series", "topology")
 	if err != nil {
 		return nil, err
-	}
-	s := &Systems{file: file, dir: dir}
-	for _, l := range lines {
-		one, err := parseSystem(l.Cell)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, l.Line, err)
-		}
-		s.list = append(s.list, one)
 	}
 	return s, nil
 }
 
-func parseSystem(cell func(string) string) (System, error) {
-	s := System{Series: cell("series"), Topology: cell("topology"), Profile: cell("profile"), Single: cell("launch") == "single"}
-	s.Options.Fabric = cell("fabric")
-	if set := cell("set"); set != "" {
+func readSystem(l *measurement.Line) System {
+	s := System{Series: l.Cell("series"), Topology: l.Cell("topology"), Profile: l.Cell("profile"), Single: l.Cell("launch") == "single"}
+	s.Options.Fabric, s.Options.ComputeCapability = l.Cell("fabric"), l.Count("cc")
+	if set := l.Cell("set"); set != "" {
 		s.Set = strings.Split(set, ";")
 	}
-	if cell("exclude") != "" {
-		s.Excluded = cell("why")
+	if l.Cell("exclude") != "" {
+		s.Excluded = l.Cell("why")
 	}
-	switch nvls := cell("nvls"); nvls {
+	switch nvls := l.Cell("nvls"); nvls {
 	case "":
 	case "on":
 		s.Options.NVLS = nccl.On
@@ -87,13 +72,9 @@ func parseSystem(cell func(string) string) (System, error) {
 	case "collnet":
 		s.Options.CollNet = nccl.On
 	default:
-		return s, fmt.Errorf("nvls is %q: must be on, off, collnet (switches of the network reduce) or empty", nvls)
+		l.Fail("nvls", "%q must be on, off, collnet (switches of the network reduce) or empty", nvls)
 	}
-	var err error
-	if s.Options.ComputeCapability, err = strconv.Atoi("0" + cell("cc")); err != nil {
-		return s, fmt.Errorf("cc: %w", err)
-	}
-	return s, nil
+	return s
 }
 
 // Of is the system with the longest prefix of a series' name.

@@ -2,10 +2,8 @@ package tuning
 
 import (
 	"cmp"
-	"fmt"
-	"os"
+	"math"
 	"slices"
-	"strconv"
 
 	"railyard/model/block"
 	"railyard/model/collective"
@@ -43,52 +41,36 @@ func (k Key) Compare(o Key) int {
 
 // ReadRows reads the rows without errors.
 func ReadRows(name string) (out []Row, err error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	rows, err := measurement.Records(file, name, "collective", "gpus", "dtype", "size_bytes", "algo", "slices", "mechanism", "blocks",
-		"threads", "streams", "time_us", "wrong", "error")
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		if r.Cell("error") != "" {
-			continue
+	err = measurement.FileLines(nil, name, func(l *measurement.Line) {
+		if l.Cell("error") != "" {
+			return
 		}
-		s := Row{Key: Key{DType: r.Cell("dtype")}, Run: r.Cell("run"), Way: Way{Algorithm: r.Cell("algo"),
-			Windows: r.Cell("mechanism") == "windows"}}
-		if s.Key.Kind, err = collective.Parse(r.Cell("collective")); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, r.Line, err)
-		}
-		var bytes int
-		for _, n := range []struct {
-			to     *int
-			column string
-		}{{&s.Key.GPUs, "gpus"}, {&bytes, "size_bytes"}, {&s.Way.Slices, "slices"}, {&s.Way.How.Blocks, "blocks"},
-			{&s.Way.How.Threads, "threads"}, {&s.Way.How.Streams, "streams"}, {&s.Wrong, "wrong"}} {
-			if *n.to, err = strconv.Atoi(r.Cell(n.column)); err != nil {
-				return nil, fmt.Errorf("%s:%d: %s: %w", name, r.Line, n.column, err)
-			}
-		}
-		if s.US, err = strconv.ParseFloat(r.Cell("time_us"), 64); err != nil {
-			return nil, fmt.Errorf("%s:%d: time_us: %w", name, r.Line, err)
-		}
-		if text := r.Cell("stream_us"); text != "" {
-			if s.StreamUS, err = strconv.ParseFloat(text, 64); err != nil {
-				return nil, fmt.Errorf("%s:%d: stream_us: %w", name, r.Line, err)
-			}
-		}
-		s.Key.Size = RoundedUp(units.Bytes(bytes))
+		s := Row{Key: ReadKey(l), Run: l.Cell("run"), US: l.Number("time_us"), StreamUS: l.Number("stream_us"),
+			Wrong: l.Whole("wrong", -1, math.MaxInt), Way: Way{Algorithm: l.Cell("algo"), Slices: count(l, "slices"),
+				Windows: l.Cell("mechanism") == "windows"}}
+		s.Way.How.Blocks, s.Way.How.Threads, s.Way.How.Streams = count(l, "blocks"), count(l, "threads"), count(l, "streams")
+		l.Given("slices", "blocks", "threads", "streams", "time_us", "wrong")
 		if s.Way.Algorithm != NCCL {
-			if s.Way.How.Mechanism, err = block.ParseMechanism(r.Cell("mechanism")); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", name, r.Line, err)
+			if s.Way.How.Mechanism, err = block.ParseMechanism(l.Cell("mechanism")); err != nil {
+				l.Fail("mechanism", "%v", err)
 			}
 		}
 		out = append(out, s)
+	}, "collective", "gpus", "dtype", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams", "time_us", "wrong",
+		"error")
+	return out, err
+}
+
+func count(l *measurement.Line, column string) int { return l.Whole(column, 0, math.MaxInt32) }
+
+// ReadKey is what a line of a sweep, of ours or of another library, asked for.
+func ReadKey(l *measurement.Line) Key {
+	kind, err := collective.Parse(l.Cell("collective"))
+	if err != nil {
+		l.Fail("collective", "%v", err)
 	}
-	return out, nil
+	l.Given("gpus", "size_bytes")
+	return Key{DType: l.Cell("dtype"), Kind: kind, GPUs: l.Count("gpus"), Size: RoundedUp(l.Size("size_bytes"))}
 }
 
 // RoundedUp is the power of two that three GPUs' sizes are rounded down from.
