@@ -46,7 +46,8 @@ func mix(x uint64) uint64 {
 
 // fill poisons all memory and writes the inputs.
 func (d data[T]) fill() {
-	for rank := range d.r.mem {
+	for _, k := range d.r.ranks {
+		rank := int(k.id)
 		for _, w := range d.r.mem[rank].whole {
 			for i := range w {
 				w[i] = d.r.k.nan
@@ -81,7 +82,8 @@ func (d data[T]) wrong() (n int64) {
 	if spec.Kind == collective.Barrier {
 		return 0
 	}
-	for rank := range d.r.mem {
+	for _, k := range d.r.ranks {
+		rank := int(k.id)
 		out := d.r.mem[rank].bufs[schedule.Output]
 		d.blocks(rank, schedule.Output, func(block int, off, count int64) {
 			for i := range count {

@@ -11,20 +11,20 @@ import (
 type lane[T element] struct {
 	r                    *runner[T]
 	rank, channel, phase int32
-	ops                  []boundOp
+	ops                  []boundOp[T]
 	before               *lane[T]
-	slice, slices        int            // slices completed in this iteration, of how many
-	at                   int            // next operation
-	sources              []schedule.Loc // of messages; these four are used again and again
+	slice, slices        int          // slices completed in this iteration, of how many
+	at                   int          // next operation
+	sources              []message[T] // these four are used again and again
 	views                [][]T
-	next                 []int32   // by pairs
+	targets              []int32   // by pairs
 	places               [][]int32 // by reduce
 }
 
 // boundOp is an operation with its connections, by peer.
-type boundOp struct {
+type boundOp[T element] struct {
 	schedule.Op
-	conns []*conn
+	conns []*conn[T]
 }
 
 func (l *lane[T]) rewind()     { l.slice, l.at = 0, 0 }
@@ -59,40 +59,63 @@ func (l *lane[T]) step(round int64) bool {
 	op := &l.ops[l.at]
 	switch op.Kind {
 	case schedule.Send, schedule.Multicast:
-		for _, k := range op.conns {
-			k.sent.Add(1)
-		}
+		return l.send(op, round)
 	case schedule.Recv, schedule.RecvReduce, schedule.SwitchReduce:
-		sources := l.sources[:0]
-		for _, k := range op.conns {
-			source, ok := k.arrived(round)
-			if !ok {
-				return false
-			}
-			sources = append(sources, source)
-		}
-		l.sources = sources
-		l.take(op, sources)
-		for _, k := range op.conns {
-			k.taken.Add(1)
-		}
+		return l.receive(op, round)
 	case schedule.Copy:
-		l.pairs(op.Src, op.Dst, l.rank, move[T])
+		l.pairs(message[T]{rank: l.rank, loc: op.Src}, op.Dst, move[T])
 	case schedule.Reduce:
 		l.reduce(op)
 	}
 	return true
 }
 
-// take copies or combines messages straight from the senders' memory.
-func (l *lane[T]) take(op *boundOp, sources []schedule.Loc) {
+// send makes messages known to all peers, once all have places for them.
+func (l *lane[T]) send(op *boundOp[T], round int64) bool {
+	for _, k := range op.conns {
+		if !k.accepts() {
+			return false
+		}
+	}
+	for _, k := range op.conns {
+		if err := k.send(l, round, op.Src); err != nil {
+			l.r.fail(err)
+			return false
+		}
+	}
+	return true
+}
+
+// receive takes a message of each peer, once all are there.
+func (l *lane[T]) receive(op *boundOp[T], round int64) bool {
+	sources := l.sources[:0]
+	for _, k := range op.conns {
+		source, ok := k.arrived(round)
+		if !ok {
+			return false
+		}
+		sources = append(sources, source)
+	}
+	l.sources = sources
+	l.take(op, sources)
+	for _, k := range op.conns {
+		if err := k.took(); err != nil {
+			l.r.fail(err)
+			return false
+		}
+	}
+	return true
+}
+
+// take copies or combines messages straight from where they lie.
+func (l *lane[T]) take(op *boundOp[T], sources []message[T]) {
 	switch op.Kind {
 	case schedule.Recv:
-		l.pairs(sources[0], op.Dst, op.Peer, move[T])
+		l.pairs(sources[0], op.Dst, move[T])
 	case schedule.RecvReduce:
 		own := l.chunks(op.Src)
 		i := 0
-		l.pairs(sources[0], op.Dst, op.Peer, func(dst, src []T) {
+		l.pairs(sources[0], op.Dst, func(dst, src []T) {
 			l.r.k.combine(dst, own[i], src)
 			i++
 		})
@@ -108,19 +131,30 @@ func (l *lane[T]) chunks(loc schedule.Loc) [][]T {
 	return l.views
 }
 
-// pairs visits the pieces of a source on rank from beside this rank's destination.
-func (l *lane[T]) pairs(src, dst schedule.Loc, from int32, visit func(dst, src []T)) {
-	l.next = l.next[:0]
-	dst.Set.Each(func(c int32) { l.next = append(l.next, c) })
+// next is the piece of a message that has a chunk's data; pieces are asked for in order.
+func (l *lane[T]) next(m *message[T], chunk int32) []T {
+	off, n := l.r.layout.Place(int(m.rank), m.loc.Buf, int(l.channel), l.slice, chunk)
+	if m.staged == nil {
+		return l.r.mem[m.rank].bufs[m.loc.Buf][off : off+n]
+	}
+	piece := m.staged[:n]
+	m.staged = m.staged[n:]
+	return piece
+}
+
+// pairs visits the pieces of a message beside this rank's destination.
+func (l *lane[T]) pairs(src message[T], dst schedule.Loc, visit func(dst, src []T)) {
+	l.targets = l.targets[:0]
+	dst.Set.Each(func(c int32) { l.targets = append(l.targets, c) })
 	i := 0
-	src.Set.Each(func(c int32) {
-		visit(l.r.piece(l.rank, dst.Buf, l.channel, l.slice, l.next[i]), l.r.piece(from, src.Buf, l.channel, l.slice, c))
+	src.loc.Set.Each(func(c int32) {
+		visit(l.r.piece(l.rank, dst.Buf, l.channel, l.slice, l.targets[i]), l.next(&src, c))
 		i++
 	})
 }
 
 // reduce combines several places, chunk by chunk.
-func (l *lane[T]) reduce(op *boundOp) {
+func (l *lane[T]) reduce(op *boundOp[T]) {
 	for i, s := range op.Srcs {
 		if i == len(l.places) {
 			l.places = append(l.places, nil)
@@ -142,21 +176,12 @@ func (l *lane[T]) reduce(op *boundOp) {
 
 // switchReduce stands in for the switch: it combines the rank's own data with those of
 // all peers, in the order of ranks, rounded once.
-func (l *lane[T]) switchReduce(op *boundOp, sources []schedule.Loc) {
-	type operand struct {
-		rank int32
-		loc  schedule.Loc
-	}
-	all := []operand{{l.rank, op.Src}}
-	for i, p := range op.Peers {
-		all = append(all, operand{p, sources[i]})
-	}
-	slices.SortFunc(all, func(a, b operand) int { return cmp.Compare(a.rank, b.rank) })
+func (l *lane[T]) switchReduce(op *boundOp[T], sources []message[T]) {
+	all := append([]message[T]{{rank: l.rank, loc: op.Src}}, sources...)
+	slices.SortFunc(all, func(a, b message[T]) int { return cmp.Compare(a.rank, b.rank) })
 	pieces := make([][][]T, len(all)) // by rank, chunk
-	for i, x := range all {
-		x.loc.Set.Each(func(c int32) {
-			pieces[i] = append(pieces[i], l.r.piece(x.rank, x.loc.Buf, l.channel, l.slice, c))
-		})
+	for i := range all {
+		all[i].loc.Set.Each(func(c int32) { pieces[i] = append(pieces[i], l.next(&all[i], c)) })
 	}
 	srcs := make([][]T, len(all))
 	j := 0

@@ -17,26 +17,23 @@ type memory[T element] struct {
 	whole [][]T // the allocations
 }
 
-func (r *runner[T]) allocate(x *schedule.Expander) {
-	copies := x.ScratchCopies()
-	r.mem = make([]memory[T], r.s.Spec.Ranks)
-	for rank := range r.mem {
-		m := &r.mem[rank]
-		m.rank = rank
-		m.bufs[schedule.Scratch] = m.take(r.layout.Scratch(rank, copies))
-		in, out := r.layout.Elements(rank, schedule.Input), r.layout.Elements(rank, schedule.Output)
-		if !r.cfg.InPlace {
-			m.bufs[schedule.Input], m.bufs[schedule.Output] = m.take(in), m.take(out)
-			continue
-		}
-		both := m.take(max(in, out))
-		m.bufs[schedule.Input], m.bufs[schedule.Output] = both, both
-		switch r.s.Spec.Kind {
-		case collective.AllGather: // the input is the rank's own block of the output
-			m.bufs[schedule.Input] = both[int64(rank)*in:][:in]
-		case collective.ReduceScatter:
-			m.bufs[schedule.Output] = both[int64(rank)*out:][:out]
-		}
+// allocate makes the buffers of a rank, whose scratch holds so many copies of the whole buffer.
+func (r *runner[T]) allocate(rank, copies int) {
+	m := &r.mem[rank]
+	m.rank = rank
+	m.bufs[schedule.Scratch] = m.take(r.layout.Scratch(rank, copies))
+	in, out := r.layout.Elements(rank, schedule.Input), r.layout.Elements(rank, schedule.Output)
+	if !r.cfg.InPlace {
+		m.bufs[schedule.Input], m.bufs[schedule.Output] = m.take(in), m.take(out)
+		return
+	}
+	both := m.take(max(in, out))
+	m.bufs[schedule.Input], m.bufs[schedule.Output] = both, both
+	switch r.s.Spec.Kind {
+	case collective.AllGather: // the input is the rank's own block of the output
+		m.bufs[schedule.Input] = both[int64(rank)*in:][:in]
+	case collective.ReduceScatter:
+		m.bufs[schedule.Output] = both[int64(rank)*out:][:out]
 	}
 }
 

@@ -66,11 +66,20 @@ func (k *rank[T]) stuck(i int64) error {
 		if l.ended() || l.behind() {
 			continue
 		}
-		for _, c := range l.ops[l.at].conns {
+		op := &l.ops[l.at]
+		for _, c := range op.conns {
+			if op.Kind.Sends() && !c.accepts() {
+				return fmt.Errorf("deadline of %v passed: rank %d waits for rank %d: channel %d, phase %d, slice %d, "+
+					"operation %d (%v): %d messages sent, %d taken, no place for more",
+					k.r.cfg.Deadline, k.id, c.dst, l.channel, l.phase, l.slice, l.at, op.Op, c.sent.Load(), c.taken.Load())
+			}
+			if op.Kind.Sends() {
+				continue
+			}
 			if want := c.taken.Load() + 1; c.sent.Load() < want {
 				return fmt.Errorf("deadline of %v passed: rank %d waits for rank %d: channel %d, phase %d, slice %d, "+
 					"operation %d (%v): flag wanted %d, got %d",
-					k.r.cfg.Deadline, k.id, c.src, l.channel, l.phase, l.slice, l.at, l.ops[l.at].Op, want, c.sent.Load())
+					k.r.cfg.Deadline, k.id, c.src, l.channel, l.phase, l.slice, l.at, op.Op, want, c.sent.Load())
 			}
 		}
 	}

@@ -1,98 +1,146 @@
 package host
 
 import (
+	"context"
+	"fmt"
 	"sync/atomic"
+	"time"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
-// runner holds the memory and the ranks of a run.
+// runner holds the memory and the ranks of a run, those of this process.
 type runner[T element] struct {
 	team
-	s      *schedule.Schedule
-	cfg    Config
-	k      *kernels[T]
-	layout *schedule.Layout
-	mem    []memory[T]
-	ranks  []*rank[T]
+	s       *schedule.Schedule
+	cfg     Config
+	k       *kernels[T]
+	layout  *schedule.Layout
+	mem     []memory[T] // by rank; empty elsewhere
+	first   int         // the first rank here
+	ranks   []*rank[T]  // that are here
+	signals [][]*atomic.Int64
 }
 
-// conn counts the messages between two lanes; both counters only grow. What the sender
-// writes and what the receiver writes lie on cache lines of their own.
-type conn struct {
-	sent     atomic.Int64
-	_        [56]byte
-	taken    atomic.Int64
-	_        [56]byte
-	src, dst int32
-	sources  []schedule.Loc // of one slice's messages, in order
-	_        [32]byte
+// here reports whether a rank is of this process.
+func (r *runner[T]) here(rank int32) bool {
+	return int(rank) >= r.first && int(rank) < r.first+len(r.ranks)
 }
 
-// arrived says where the next message lies, if it has been sent.
-func (k *conn) arrived(round int64) (source schedule.Loc, ok bool) {
-	number := k.taken.Load()
-	if k.sent.Load() <= number {
-		return source, false
-	}
-	return k.sources[number-round*int64(len(k.sources))], true
-}
-
-type connKey struct{ src, dst, channel, phase int32 }
-
-func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) *runner[T] {
-	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1)}
-	r.init(s.Spec.Ranks)
+func newRunner[T element](s *schedule.Schedule, cfg Config, k *kernels[T]) (*runner[T], error) {
+	r := &runner[T]{s: s, cfg: cfg, k: k, layout: schedule.NewLayout(s, cfg.Count, 1), mem: make([]memory[T], s.Spec.Ranks)}
+	first, behind := cfg.here(s)
+	r.first = first
+	r.init(behind - first)
 	r.work = func(rank int, i int64) bool { return r.ranks[rank].iterate(i) }
 	if cfg.Op == collective.Avg && s.Spec.Kind.Reduces() {
 		r.after = r.divide
 	}
 	x := schedule.NewExpander(s)
-	r.allocate(x)
-	for i := range s.Spec.Ranks {
+	copies := x.ScratchCopies()
+	for i := first; i < behind; i++ {
+		r.allocate(i, copies)
 		r.ranks = append(r.ranks, &rank[T]{r: r, id: int32(i)})
 	}
-	index := map[connKey]*conn{}
-	connect := func(key connKey) *conn {
-		if index[key] == nil {
-			index[key] = &conn{src: key.src, dst: key.dst}
-		}
-		return index[key]
-	}
+	a := &assembly[T]{runner: r, x: x, index: map[connKey]*conn[T]{}}
 	for c := range s.Channels {
 		for rank := range s.Spec.Ranks {
-			var before *lane[T]
-			for p := range s.Channels[c].Phases {
-				l := &lane[T]{r: r, rank: int32(rank), channel: int32(c), phase: int32(p), before: before, slices: s.Channels[c].Slices}
-				for _, op := range x.AppendProgram(nil, c, p, rank) {
-					b := boundOp{Op: op}
-					for _, peer := range op.AllPeers() {
-						key := connKey{peer, int32(rank), int32(c), int32(p)}
-						if op.Kind.Sends() {
-							key.src, key.dst = key.dst, key.src
-						}
-						k := connect(key)
-						if op.Kind.Sends() {
-							k.sources = append(k.sources, op.Src)
-						}
-						b.conns = append(b.conns, k)
-					}
-					l.ops = append(l.ops, b)
-				}
-				r.ranks[rank].lanes = append(r.ranks[rank].lanes, l)
-				before = l
+			a.lanes(c, rank)
+		}
+	}
+	if cfg.Over == nil {
+		return r, nil
+	}
+	r.transport, r.meet = cfg.Over.net, r.begins
+	r.crowded = r.crowd(cfg.Over.Local)
+	return r, a.meet()
+}
+
+// begins waits until all processes begin an iteration, in as many steps as their number has digits: each
+// tells those 1, 2, 4 … places on and waits for those as many before (Hensgen, Finkel, Manber 1988).
+func (r *runner[T]) begins(i int64) bool {
+	p := r.cfg.Over
+	for step := 1; step < p.Size; step *= 2 {
+		if err := p.net.Signal((p.Process+step)%p.Size, p.runs, beginSignal, 1); err != nil {
+			r.fail(err)
+			return false
+		}
+		if !r.await(r.signals[(p.Process+p.Size-step)%p.Size][beginSignal], i+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// leave waits until nothing is under way between any two processes: what a peer signals last comes last.
+func (r *runner[T]) leave(ctx context.Context) error {
+	p := r.cfg.Over
+	for peer := range p.Size {
+		if peer != p.Process {
+			if err := p.net.Signal(peer, p.runs, endSignal, 1); err != nil {
+				return err
 			}
 		}
 	}
-	return r
+	for peer := range p.Size {
+		for peer != p.Process && r.signals[peer][endSignal].Load() == 0 || p.net.Backlog() > 0 {
+			if err := p.net.Wait(time.Millisecond); err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+	}
+	for peer := range p.Size {
+		if peer != p.Process {
+			p.net.Withdraw(peer, p.runs)
+		}
+	}
+	p.runs++
+	return nil
 }
 
 // divide makes averages of sums, once nobody reads the sums any more.
 func (r *runner[T]) divide() {
-	for i := range r.mem {
-		if n := r.layout.Elements(i, schedule.Output); n > 0 {
-			r.k.divide(r.mem[i].bufs[schedule.Output][:n], r.s.Spec.Ranks)
+	for _, k := range r.ranks {
+		if n := r.layout.Elements(int(k.id), schedule.Output); n > 0 {
+			r.k.divide(r.mem[k.id].bufs[schedule.Output][:n], r.s.Spec.Ranks)
 		}
 	}
+}
+
+// measured is what a process has seen of a run.
+type measured struct {
+	Wrong int64
+	Times []time.Duration   // of its ranks together
+	Ranks [][]time.Duration // of each
+}
+
+// together makes the result of what all processes have seen: an iteration takes as long as on the process
+// where it takes longest. Clocks are compared nowhere.
+func (r *runner[T]) together(ctx context.Context, own measured) (*Result, error) {
+	all := []measured{own}
+	if p := r.cfg.Over; p != nil {
+		if err := r.leave(ctx); err != nil {
+			return nil, err
+		}
+		var err error
+		if all, err = exchange(ctx, p.group, own); err != nil {
+			return nil, err
+		}
+	}
+	out := &Result{Checks: r.cfg.Checks, Times: make([]time.Duration, r.cfg.Iterations)}
+	for i, m := range all {
+		if len(m.Times) != len(out.Times) {
+			return nil, fmt.Errorf("process %d ran %d iterations, this one %d: all must be given the same", i, len(m.Times), len(out.Times))
+		}
+		out.Wrong += m.Wrong
+		out.Ranks = append(out.Ranks, m.Ranks...)
+		for j, t := range m.Times {
+			out.Times[j] = max(out.Times[j], t)
+		}
+	}
+	return out, nil
 }

@@ -26,6 +26,13 @@ type partial struct {
 	left  uint64 // bytes
 }
 
+// expected reports whether anything is registered for the peer.
+func (a *arrivals) expected() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.windows) > 0
+}
+
 // place is where a frame's bytes go.
 func (a *arrivals) place(f *frame) ([]byte, error) {
 	a.mu.Lock()

@@ -312,8 +312,11 @@ func read(fd int, rest, buffer []byte) (int, error) {
 	return unix.Readv(fd, [][]byte{rest, buffer})
 }
 
-// farewell stops listening to a peer that has said that it closes.
+// farewell stops listening to a peer that has said that it closes, which is a loss while it is to put anything.
 func (t *TCP) farewell(s *socket) error {
+	if s.peer.expected() {
+		return t.lost(s, fmt.Errorf("it has ended in the middle of the run"))
+	}
 	s.gone.Store(true)
 	if err := unix.EpollCtl(t.epoll, unix.EPOLL_CTL_DEL, s.fd, nil); err != nil {
 		return t.fail(fmt.Errorf("%v: epoll: %w", s.peer, err))

@@ -27,6 +27,7 @@ type Transport interface {
 	Wait(most time.Duration) error
 	// Backlog is how many bytes were put that the network has not taken yet.
 	Backlog() int64
-	// Close tells the peers and ends all connections.
+	// Close tells the peers and ends all connections. A peer that still has a window for this process
+	// takes it for lost.
 	Close() error
 }
