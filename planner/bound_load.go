@@ -33,6 +33,7 @@ const maxViewed = 16
 
 // nodeView is one node's programs: of rank 0's node, of the root's, or of one that is chosen.
 type nodeView struct {
+	paths *schedule.Routes
 	b     *Bounds
 	s     *schedule.Schedule
 	x     *schedule.Expander
@@ -59,6 +60,10 @@ const anyMedium = topology.Medium(math.MaxUint8)
 
 func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
 	n := &nodeView{b: b, s: s, x: schedule.NewSketch(s), onto: map[cutKey]map[loadKey]float64{}}
+	var err error
+	if n.paths, err = s.NewRoutes(b.router, b.t); err != nil {
+		n.paths = &schedule.Routes{} // of another topology, which whoever plays it refuses
+	}
 	node := b.view
 	if node < 0 {
 		node = b.t.NodeOf(s.Spec.Root)
@@ -197,7 +202,7 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 		}
 	}
 	if !inTeam {
-		r = n.b.route(src, dst)
+		r = n.route(src, dst)
 	}
 	if r == nil {
 		return connBound{}, false
@@ -219,6 +224,18 @@ func (n *nodeView) add(cut cutKey, kind loadKey, sizes []sizeCount, share float6
 		kind.chunks = s.chunks
 		n.onto[cut][kind] += s.count * share * float64(n.s.Channels[kind.channel].Slices)
 	}
+}
+
+// route is what the way from a rank to another costs, the schedule's own where it names one.
+func (n *nodeView) route(src, dst int32) *routeCost {
+	full, named, err := n.paths.Striped(int(src), int(dst))
+	if !named {
+		return n.b.route(src, dst)
+	}
+	if err != nil {
+		return nil
+	}
+	return n.b.costOf(&full)
 }
 
 // route is what a route costs, with the hops at its ends, nil where there is none.

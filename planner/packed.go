@@ -42,7 +42,11 @@ func (r *request) buildTrees(x *treeSet) (*schedule.Schedule, error) {
 	if x.trees.Height() == 1 && x.trees.Units > 0 {
 		return nil, notApplicable("every rank reaches all others at once: direct does the same")
 	}
-	return r.packedSchedule(x)
+	s, err := r.packedSchedule(x)
+	if err == nil {
+		s.Paths = x.paths
+	}
+	return s, err
 }
 
 // treeSet is trees, or why there are none.
@@ -53,6 +57,7 @@ type treeSet struct {
 	share  float64         // of the bound, where others sum up
 	parts  int64           // of each root's data, or of all
 	shared bool            // transfers share links behind switches
+	paths  []schedule.Path // of hops that choose among planes of switches
 	err    error
 }
 
@@ -138,7 +143,7 @@ func (r *request) separateTrees(g *pack.Graph) *treeSet {
 	if err != nil {
 		return &treeSet{err: notApplicable("%v", err)}
 	}
-	x := &treeSet{share: down.Share, parts: down.K, shared: !g.Direct()}
+	x := &treeSet{share: down.Share, parts: down.K, shared: !g.Direct(), paths: r.pathsOf(down.Paths)}
 	if x.up, x.err = r.treesOf(up, collective.ReduceScatter); x.err == nil {
 		x.trees, x.err = r.treesOf(down, collective.AllGather)
 	}
@@ -147,7 +152,15 @@ func (r *request) separateTrees(g *pack.Graph) *treeSet {
 
 func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
 	trees, err := r.treesOf(p, r.treeOp())
-	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), err: err}
+	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), paths: r.pathsOf(p.Paths), err: err}
+}
+
+// pathsOf are the ways of hops that are not the routes of the topology.
+func (r *request) pathsOf(list []pack.Path) (out []schedule.Path) {
+	for _, p := range list {
+		out = append(out, schedule.NewPath(r.t, p.From, p.To, p.Stripes))
+	}
+	return out
 }
 
 // treesOf are the trees of a packing, which go in, out or both ways, as op says.

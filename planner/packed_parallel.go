@@ -25,11 +25,15 @@ func buildParallelTrees(r *request) (*schedule.Schedule, error) {
 	case !x.shared || !x.worthOrder():
 		return nil, notApplicable("trees share no links behind switches, or packed_trees has a phase for each level of them")
 	case !uses[r.spec.Kind].PerRoot() && parts > 1 && parts <= mostParallel && r.inOneProgram(x):
-		return r.parallel(x.trees, parts), nil
+		s := r.parallel(x.trees, parts)
+		s.Paths = x.paths
+		return s, nil
 	case x.trees.Height() > maxLevels || r.slices()*x.hops(r.spec.Ranks) > maxPackedHops:
 		return nil, notApplicable("trees in %d parts of %d levels, or in too many slices", parts, x.trees.Height())
 	}
-	return r.levels(x.trees, x.up), nil
+	s := r.levels(x.trees, x.up)
+	s.Paths = x.paths
+	return s, nil
 }
 
 // parallel is a channel for each part.

@@ -158,8 +158,11 @@ func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions
 			return nil, err
 		}
 	}
-	c := newCompiler(t, jobs, p, o)
-	if symmetric && len(jobs) == 1 && jobs[0].Ranks == nil && o.Hashing == nil {
+	c, err := newCompiler(t, jobs, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if symmetric && len(jobs) == 1 && jobs[0].Ranks == nil && o.Hashing == nil && len(jobs[0].Schedule.Paths) == 0 {
 		c.symmetry = findSymmetry(t, jobs[0].Schedule)
 	}
 	if err := c.expand(); err != nil {

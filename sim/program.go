@@ -21,9 +21,10 @@ type compiler struct {
 	*Plan
 	x        *schedule.Expander // of the job at hand
 	job      *Job
-	row      int64            // what its ranks send at most, by counts
-	self     int32            // rank at hand, the job's number
-	router   *topology.Router // where networks spread
+	row      int64              // what its ranks send at most, by counts
+	self     int32              // rank at hand, the job's number
+	router   *topology.Router   // where networks spread
+	paths    []*schedule.Routes // by job: the ways that its schedule names
 	routeOf  map[routeKey]int32
 	trunkOf  map[*topology.Trunk]*trunk
 	teams    teamRoutes
@@ -57,7 +58,7 @@ type sequence struct {
 // total is how many messages it has.
 func (s *sequence) total() int64 { return int64(s.n) + s.loop.extra() }
 
-func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions) *compiler {
+func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions) (*compiler, error) {
 	if o.Hashing != nil && o.router == nil {
 		o.router = topology.NewECMPRouter(t, 0)
 	}
@@ -68,6 +69,13 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 		progSeqs: map[int32][]sequence{},
 		peers:    make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
 	}
+	for i := range jobs {
+		paths, err := c.pathsOf(&jobs[i])
+		if err != nil {
+			return nil, err
+		}
+		c.paths = append(c.paths, paths)
+	}
 	c.programs.init(op.key)
 	c.seqTable.init(func(s int32) uint64 { return uint64(s) })
 	c.shape = shapes(c.Plan)
@@ -75,7 +83,16 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	for i := range c.stamp {
 		c.stamp[i] = -1
 	}
-	return c
+	return c, nil
+}
+
+// pathsOf are the ways that a job's schedule names, on the ranks that it was made for; placed on others, it takes the routes of the
+// topology.
+func (c *compiler) pathsOf(j *Job) (*schedule.Routes, error) {
+	if j.Ranks != nil {
+		return &schedule.Routes{}, nil
+	}
+	return j.Schedule.NewRoutes(c.router, c.topo)
 }
 
 // shapes gives channels of a job whose chunks have equal sizes the same number: that of

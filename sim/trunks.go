@@ -27,8 +27,12 @@ func (r *route) parts() [2][]hop {
 // plans that others are held against.
 func (c *compiler) find(r *route, strand, id int32) error {
 	src, dst := int(r.src), int(r.dst)
-	f := c.flowsOf(strand)
+	var named bool
 	var err error
+	if r.full, named, err = c.paths[r.job].Striped(src, dst); named {
+		return err
+	}
+	f := c.flowsOf(strand)
 	if c.symmetry != nil || c.options.Hashing != nil || c.options.Flat {
 		r.full, err = f.route(src, dst)
 		return err

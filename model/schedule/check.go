@@ -42,6 +42,11 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 	if t != nil && t.NumRanks() != s.Spec.Ranks {
 		return fmt.Errorf("the schedule is for %d ranks, %s has %d", s.Spec.Ranks, t.Name(), t.NumRanks())
 	}
+	if t != nil {
+		if err := s.checkPaths(t); err != nil {
+			return err
+		}
+	}
 	x := NewExpander(s)
 	for c := range s.Channels {
 		if c > 0 && sameProgram(&s.Channels[c-1], &s.Channels[c]) {

@@ -36,6 +36,7 @@ type Schedule struct {
 	Protocol     Protocol          `json:"protocol"`
 	Needs        []Capability      `json:"needs,omitempty"` // of the switches on its ways: what Uses says
 	Channels     []Channel         `json:"channels"`
+	Paths        []Path            `json:"paths,omitempty"` // of pairs of ranks that have several ways to one another, ascending
 	TopologyName string            `json:"topology"`
 	TopologyHash string            `json:"topology_hash"`
 	Tool         string            `json:"tool"` // version that made it

@@ -37,6 +37,9 @@ func (s *Schedule) Validate() error {
 			return fmt.Errorf("schedule: channel %d: %w", c, err)
 		}
 	}
+	if err := s.validatePaths(); err != nil {
+		return fmt.Errorf("schedule: %w", err)
+	}
 	if used := s.Uses(); !slices.Equal(s.Needs, used) {
 		return fmt.Errorf("schedule: it says that it needs %v of switches, but its phases use %v", s.Needs, used)
 	}

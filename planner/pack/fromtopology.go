@@ -27,14 +27,7 @@ func FromTopology(t *topology.Topology) (*Graph, error) {
 }
 
 func graphOf(t *topology.Topology) (*Graph, error) {
-	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, comp: make([]int32, len(t.Devices())),
-		vertices: t.NumRanks()}
-	for i := range b.comp {
-		b.comp[i] = int32(i)
-	}
-	for r, d := range t.Ranks() {
-		b.vertex[place{device: d}] = int32(r)
-	}
+	b := newBuilder(t)
 	b.scaleUp()
 	b.hosts()
 	if b.apart() {
@@ -43,6 +36,18 @@ func graphOf(t *topology.Topology) (*Graph, error) {
 		}
 	}
 	return b.finish()
+}
+
+func newBuilder(t *topology.Topology) *builder {
+	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, comp: make([]int32, len(t.Devices())),
+		vertices: t.NumRanks()}
+	for i := range b.comp {
+		b.comp[i] = int32(i)
+	}
+	for r, d := range t.Ranks() {
+		b.vertex[place{device: d}] = int32(r)
+	}
+	return b
 }
 
 // side says which copy of a device a vertex is: adapters and the PCIe switches before

@@ -47,7 +47,7 @@ func (p *Packing) reversed() *Packing {
 		return nil
 	}
 	q := *p
-	q.Use, q.Few = ReduceScatter, p.Few.reversed()
+	q.Use, q.Few, q.Paths = ReduceScatter, p.Few.reversed(), reversedPaths(p.Paths)
 	return &q
 }
 
@@ -132,17 +132,28 @@ type packer func(g *Graph, k int64, effort int) (*Packing, error)
 // mostExact is up to how many ranks times transfers trees are packed exactly: a second or two.
 const mostExact = 80_000
 
+// mostEven is the same behind switches, where most of them share links.
+const mostEven = 20_000
+
 // exactly packs all that transfers carry, shared out evenly, where these are not too many; where that does not come near the
-// bound, what trees share links by is settled.
+// bound, what trees share links by is settled. That is the first to be tried where hops have several ways, over planes of switches
+// or links beside them, which even shares do not choose among, and where there are many transfers behind switches.
 func (s *search) exactly(pack packer) error {
 	g, err := s.evenly()
 	if err != nil {
 		return err
 	}
-	if s.g.Ranks*len(g.Edges) <= mostExact {
+	size := s.g.Ranks * len(g.Edges)
+	settled := s.g.t != nil && s.arcs().choices() || !s.g.Direct() && size > mostEven
+	if settled {
+		if err := s.settle(); err == nil && s.best != nil && s.best.Share >= nearEnough {
+			return nil
+		}
+	}
+	if size <= mostExact {
 		err = s.inParts(s.forward(g), pack)
 	}
-	if s.best == nil || s.best.Share < nearEnough {
+	if !settled && (s.best == nil || s.best.Share < nearEnough) {
 		return s.settle()
 	}
 	return err

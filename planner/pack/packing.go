@@ -40,6 +40,7 @@ type Packing struct {
 	Height int      // of the highest tree, in hops
 	Method string   // how the trees were found
 	Few    *Packing // the best one in at most eight parts for each root, where that is another
+	Paths  []Path   // of hops that do not take the route of the topology
 
 	routes *routes
 }
@@ -86,8 +87,12 @@ func (p *Packing) Hops() []Edge {
 
 // evaluate fills in what follows from the trees.
 func (p *Packing) evaluate(bound Result, r *routes) error {
-	p.routes = r
 	p.Bound = bound
+	r, err := r.along(r.t, p.Paths)
+	if err != nil {
+		return err
+	}
+	p.routes = r
 	per, err := r.rate(p.traffic())
 	if err != nil {
 		return err

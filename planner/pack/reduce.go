@@ -20,14 +20,14 @@ func (g *Graph) reduced() *Graph {
 type reducer struct {
 	ranks   int
 	out, in []map[int32]int64
-	merged  []int // by vertex: how many it stands for; 0: gone
+	members [][]int32 // by vertex: those that it stands for; none: gone
 }
 
 func newReducer(g *Graph) *reducer {
 	r := &reducer{ranks: g.Ranks, out: make([]map[int32]int64, g.Vertices), in: make([]map[int32]int64, g.Vertices),
-		merged: make([]int, g.Vertices)}
+		members: make([][]int32, g.Vertices)}
 	for v := range r.out {
-		r.out[v], r.in[v], r.merged[v] = map[int32]int64{}, map[int32]int64{}, 1
+		r.out[v], r.in[v], r.members[v] = map[int32]int64{}, map[int32]int64{}, []int32{int32(v)}
 	}
 	for _, e := range g.Edges {
 		r.add(e.From, e.To, e.Cap)
@@ -49,15 +49,15 @@ func (r *reducer) remove(v int32) {
 	for u := range r.in[v] {
 		delete(r.out[u], v)
 	}
-	r.out[v], r.in[v], r.merged[v] = nil, nil, 0
+	r.out[v], r.in[v], r.members[v] = nil, nil, nil
 }
 
 // lines takes out switches with one edge in and one out, and those that lead nowhere.
 func (r *reducer) lines() bool {
 	changed := false
 	for v := int32(r.ranks); int(v) < len(r.out); v++ {
-		if r.merged[v] == 0 || len(r.out[v]) > 1 || len(r.in[v]) > 1 {
-			if r.merged[v] == 0 || len(r.out[v]) > 0 && len(r.in[v]) > 0 {
+		if r.members[v] == nil || len(r.out[v]) > 1 || len(r.in[v]) > 1 {
+			if r.members[v] == nil || len(r.out[v]) > 0 && len(r.in[v]) > 0 {
 				continue
 			}
 		}
@@ -87,7 +87,7 @@ func (r *reducer) twins() bool {
 	seen := map[string]int32{}
 	changed := false
 	for v := int32(r.ranks); int(v) < len(r.out); v++ {
-		if r.merged[v] == 0 {
+		if r.members[v] == nil {
 			continue
 		}
 		key := r.signature(v)
@@ -102,7 +102,7 @@ func (r *reducer) twins() bool {
 		for x, c := range r.in[v] {
 			r.add(x, w, c)
 		}
-		r.merged[w] += r.merged[v]
+		r.members[w] = append(r.members[w], r.members[v]...)
 		r.remove(v)
 		changed = true
 	}
@@ -137,14 +137,14 @@ func (r *reducer) graph(g *Graph) *Graph {
 	n := int32(0)
 	var names []string
 	for v := range r.out {
-		if v >= r.ranks && r.merged[v] == 0 {
+		if v >= r.ranks && r.members[v] == nil {
 			continue
 		}
 		number[v] = n
 		n++
 		if v >= r.ranks {
 			name := g.Name(v)
-			if m := r.merged[v]; m > 1 {
+			if m := len(r.members[v]); m > 1 {
 				name = fmt.Sprintf("%s and %d like it", name, m-1)
 			}
 			names = append(names, name)

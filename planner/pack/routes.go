@@ -17,6 +17,7 @@ type piece struct {
 // routes say what a transfer between two ranks loads: the links of the route that the
 // runtime takes, or the edges of a graph made by hand.
 type routes struct {
+	t        *topology.Topology // nil for graphs made by hand
 	name     func(int32) string
 	capacity func(int32) int64
 	count    int
@@ -42,6 +43,7 @@ func topologyRoutes(g *Graph) *routes {
 	t := g.t
 	router := topology.NewRouter(t)
 	return &routes{
+		t:        t,
 		name:     func(i int32) string { return t.LinkName(topology.LinkID(i)) },
 		capacity: func(i int32) int64 { return int64(t.Rate(topology.LinkID(i))) },
 		count:    len(t.Links()),
@@ -54,13 +56,17 @@ func topologyRoutes(g *Graph) *routes {
 			if k := route.Kind; k > topology.Switched && k < topology.Net && !g.host[t.NodeOf(int(u))] {
 				return nil, fmt.Errorf("pack: %s reaches %s over PCIe only", g.Name(int(u)), g.Name(int(v)))
 			}
-			out := make([]piece, len(route.Hops))
-			for i, h := range route.Hops {
-				out[i] = piece{int32(h.Link), h.Num, h.Den}
-			}
-			return out, nil
+			return piecesOf(route), nil
 		},
 	}
+}
+
+func piecesOf(route topology.Route) []piece {
+	out := make([]piece, len(route.Hops))
+	for i, h := range route.Hops {
+		out[i] = piece{int32(h.Link), h.Num, h.Den}
+	}
+	return out
 }
 
 // directRoutes are the edges of a graph of ranks alone.

@@ -8,27 +8,34 @@ import (
 
 // settling chooses trees for whole units of the data, each of which takes the hops that are the cheapest while all others are in
 // place, again and again: the price of a resource grows with a power of its load, from a low one at first to a high one in the
-// end. Hops are transfers with all that they load, so that links behind switches are shared out by what trees need of them,
-// whatever the number of ranks.
+// end. Hops are paths of arcs, so that links behind switches are shared out by what trees need of them, and of several planes of
+// switches each hop takes the one with room, whatever the number of ranks.
 //
 // N. Garg, J. Könemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems", 1998.
-// Deviation: whole units, taken off and grown anew as Prim's trees are (1957).
+// Deviation: whole units, taken off and grown anew as Prim's trees are (1957), with shortest paths for edges (Dijkstra 1959).
 type settling struct {
-	*hops
+	*arcs
 	roots []int32 // by unit
-	trees [][]int32
-	ways  []*hops // by unit, where they are not the same for all
+	trees []*grown
+	ways  []*arcs // by unit, where they are not the same for all
 
 	load  []float64 // by resource, in seconds
 	full  float64   // the largest load
 	steep int       // prices grow with the power of loads that so many squarings make
 	near  float64   // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
 
-	// of the tree that grows
-	in    []bool
-	from  []int32
-	depth []int32
+	// of the tree that grows, by vertex
+	in    []bool  // a rank of the tree
+	depth []int32 // of the rank where the path to here leaves the tree
 	cost  []float64
+	by    []int32 // the last arc of that path
+	open  []bool  // to be looked at
+}
+
+// grown is the tree of a unit.
+type grown struct {
+	parent []int32
+	hops   [][]int32 // by rank: the arcs from its parent
 }
 
 const (
@@ -38,9 +45,10 @@ const (
 	nearEnough            = 0.995 // the share of the bound from which on nothing is chosen anew
 )
 
-func newSettling(h *hops, roots []int32) *settling {
-	return &settling{hops: h, roots: roots, trees: make([][]int32, len(roots)), load: make([]float64, h.resources), full: h.longest(),
-		in: make([]bool, h.n), from: make([]int32, h.n), depth: make([]int32, h.n), cost: make([]float64, h.n)}
+func newSettling(a *arcs, roots []int32) *settling {
+	n := len(a.out)
+	return &settling{arcs: a, roots: roots, trees: make([]*grown, len(roots)), load: make([]float64, a.resources), full: a.longest(),
+		in: make([]bool, n), depth: make([]int32, n), cost: make([]float64, n), by: make([]int32, n), open: make([]bool, n)}
 }
 
 // settle grows all trees again and again, lower ones first, and keeps the best of all rounds: those in which the fullest
@@ -68,9 +76,13 @@ func (x *settling) settle(least float64) error {
 func (x *settling) grow() error {
 	for i, old := range x.trees {
 		if x.ways != nil {
-			x.hops = x.ways[i]
+			x.arcs = x.ways[i]
 		}
-		x.charge(old, -1)
+		if old != nil {
+			for _, hop := range old.hops {
+				x.take(hop, -1)
+			}
+		}
 		if x.trees[i] = x.tree(x.roots[i]); x.trees[i] == nil {
 			return fmt.Errorf("pack: transfers do not reach every rank")
 		}
@@ -79,30 +91,20 @@ func (x *settling) grow() error {
 	return nil
 }
 
-func (x *settling) charge(parent []int32, units float64) {
-	for v, u := range parent {
-		if u >= 0 {
-			x.take(u, int32(v), units)
+// take adds the load of units on a hop.
+func (x *settling) take(hop []int32, units float64) {
+	for _, i := range hop {
+		for _, t := range x.list[i].takes {
+			x.load[t.resource] += units * t.time
+			x.full = max(x.full, x.load[t.resource])
 		}
 	}
 }
 
-// take adds the load of units on a hop.
-func (x *settling) take(u, v int32, units float64) {
-	for _, t := range x.hop(u, v) {
-		x.load[t.resource] += units * t.time
-		x.full = max(x.full, x.load[t.resource])
-	}
-}
-
-// of is what one more unit on a hop costs.
-func (x *settling) of(u, v int32) float64 {
-	hop := x.hop(u, v)
-	if hop == nil {
-		return math.Inf(1)
-	}
+// price is what one more unit on an arc costs, on a path that leaves the tree at a depth.
+func (x *settling) price(a *arc, depth int32) float64 {
 	c, time := 0.0, 0.0
-	for _, t := range hop {
+	for _, t := range a.takes {
 		p := (x.load[t.resource] + t.time) / x.full
 		for range x.steep {
 			p *= p
@@ -110,63 +112,106 @@ func (x *settling) of(u, v int32) float64 {
 		c += t.time * p
 		time = max(time, t.time)
 	}
-	return c + x.near*time*float64(1+x.depth[u])
+	return c + x.near*time*float64(1+depth)
 }
 
-// tree grows by the cheapest rank. What it takes becomes dearer as it grows: a hop that has become dearer since it was looked
+// tree grows by the cheapest rank. What it takes becomes dearer as it grows: a path that has become dearer since it was looked
 // at is looked for anew. Nil where not all are reached.
-func (x *settling) tree(root int32) []int32 {
-	parent := make([]int32, x.n)
-	for v := range parent {
-		parent[v], x.in[v], x.cost[v] = -1, false, math.Inf(1)
+func (x *settling) tree(root int32) *grown {
+	t := &grown{make([]int32, x.ranks), make([][]int32, x.ranks)}
+	for v := range x.in {
+		x.in[v], x.open[v], x.cost[v], x.by[v], x.depth[v] = false, false, math.Inf(1), -1, 0
 	}
-	x.depth[root] = 0
-	x.enter(root)
-	for range x.n - 1 {
-		v := x.cheapest()
+	t.parent[root] = -1
+	x.in[root], x.cost[root] = true, 0
+	x.from(root)
+	for left := x.ranks - 1; left > 0; {
+		v := x.nearest()
 		if v < 0 {
 			return nil
 		}
-		u := x.from[v]
-		parent[v], x.depth[v] = u, x.depth[u]+1
-		x.take(u, v, 1)
-		x.enter(v)
+		if !x.fresh(v) {
+			continue
+		}
+		if x.open[v] = false; int(v) >= x.ranks {
+			x.from(v)
+			continue
+		}
+		t.parent[v], t.hops[v] = x.path(v)
+		x.take(t.hops[v], 1)
+		x.in[v], x.cost[v] = true, 0
+		x.depth[v]++
+		x.from(v)
+		left--
 	}
-	return parent
+	return t
 }
 
-func (x *settling) enter(u int32) {
-	x.in[u] = true
-	for v := range int32(x.n) {
-		if !x.in[v] {
-			x.better(u, v)
+// nearest is the vertex to be looked at that costs the least; −1: there is none.
+func (x *settling) nearest() int32 {
+	least := int32(-1)
+	for v, open := range x.open {
+		if open && (least < 0 || x.cost[v] < x.cost[least]) {
+			least = int32(v)
+		}
+	}
+	return least
+}
+
+// from offers the arcs from a vertex to those that they lead to.
+func (x *settling) from(u int32) {
+	for _, i := range x.out[u] {
+		if v := x.list[i].to; !x.in[v] && x.offer(i) {
+			x.open[v] = true
 		}
 	}
 }
 
-func (x *settling) better(u, v int32) {
-	if c := x.of(u, v); c < x.cost[v] {
-		x.cost[v], x.from[v] = c, u
+// offer makes an arc the last of the path to its end if that is cheaper than what is known.
+func (x *settling) offer(i int32) bool {
+	a := &x.list[i]
+	c := x.cost[a.from] + x.price(a, x.depth[a.from])
+	if c >= x.cost[a.to] || int(a.to) >= x.ranks && x.passes(a.from, a.to) {
+		return false
 	}
+	x.cost[a.to], x.by[a.to], x.depth[a.to] = c, i, x.depth[a.from]
+	return true
 }
 
-// cheapest is the rank outside the tree that costs the least; -1: none is reached.
-func (x *settling) cheapest() int32 {
-	for {
-		least := int32(-1)
-		for v := range int32(x.n) {
-			if !x.in[v] && !math.IsInf(x.cost[v], 1) && (least < 0 || x.cost[v] < x.cost[least]) {
-				least = v
-			}
-		}
-		if least < 0 || x.of(x.from[least], least) <= x.cost[least]*(1+1e-9) {
-			return least
-		}
-		x.cost[least] = math.Inf(1)
-		for u := range int32(x.n) {
-			if x.in[u] {
-				x.better(u, least)
-			}
+// passes reports whether the path to a vertex goes over another.
+func (x *settling) passes(u, over int32) bool {
+	for ; u != over; u = x.list[x.by[u]].from {
+		if int(u) < x.ranks || x.by[u] < 0 {
+			return false
 		}
 	}
+	return true
+}
+
+// fresh reports whether the path to a vertex still costs what it did; else it is looked for anew.
+func (x *settling) fresh(v int32) bool {
+	a := &x.list[x.by[v]]
+	ok := x.in[a.from] || x.fresh(a.from)
+	if ok && x.cost[a.from]+x.price(a, x.depth[a.from]) <= x.cost[v]*(1+1e-9) {
+		return true
+	}
+	x.cost[v] = math.Inf(1)
+	for _, i := range x.arcs.in[v] {
+		if u := x.list[i].from; x.in[u] || int(u) >= x.ranks && !math.IsInf(x.cost[u], 1) {
+			x.offer(i)
+		}
+	}
+	if math.IsInf(x.cost[v], 1) {
+		x.open[v] = false
+	}
+	return false
+}
+
+// path is the hop to a rank, and the rank of the tree where it begins.
+func (x *settling) path(v int32) (from int32, hop []int32) {
+	for from = v; from == v || !x.in[from]; from = x.list[x.by[from]].from {
+		hop = append(hop, x.by[from])
+	}
+	slices.Reverse(hop)
+	return from, hop
 }

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"railyard/model/topology"
@@ -12,29 +13,56 @@ const mostSettled = 20_000
 
 // settle considers settled trees in few units, and in more where these do not come near the bound.
 func (s *search) settle() error {
-	h := s.hopsOfUse()
-	for _, units := range s.units() {
-		x := newSettling(h, s.rootsOf(units))
+	a := s.arcsOfUse()
+	for _, units := range s.units(a) {
+		x := newSettling(a, s.rootsOf(units))
 		if err := x.settle(float64(units) / s.bound.Rate.Float()); err != nil {
 			return err
 		}
-		if s.consider(x.packing(x.trees, units, s.use)); s.best != nil && s.best.Share > nearEnough {
+		p := x.packing(x.trees, units, s.use)
+		p.Paths = s.paths(x)
+		if s.consider(p); s.best != nil && s.best.Share > nearEnough {
 			break
 		}
 	}
 	return nil
 }
 
-// units are in how many units of the data of a root, or of all, trees are settled.
-func (s *search) units() []int {
-	switch n := s.g.Ranks; {
-	case s.o.K > 0:
+// units are in how many units of the data of a root, or of all, trees are settled: few, and more.
+func (s *search) units(a *arcs) []int {
+	if s.o.K > 0 {
 		return []int{int(s.o.K)}
-	case s.use.PerRoot():
-		most := max(1, min(fewParts, mostSettled/(n*n)))
-		return slices.Compact([]int{min(2, most), most})
 	}
-	return []int{fewParts, 4 * fewParts}
+	few, most := fewParts, mostUnits
+	if n := s.g.Ranks; s.use.PerRoot() {
+		most = max(1, min(mostUnits, mostSettled/(n*n)))
+		few = min(few, most)
+	}
+	return slices.Compact([]int{s.fitting(a, few), s.fitting(a, most), most})
+}
+
+// mostUnits is in how many units trees are settled at most.
+const mostUnits = 32
+
+// fitting is the least number of units, up to one, of which what fits on arcs leaves next to nothing of them unused at the rate of
+// the bound; else that which leaves the least.
+func (s *search) fitting(a *arcs, most int) int {
+	best, least := 1, math.Inf(1)
+	for units := 1; units <= most && least > 1-nearEnough; units++ {
+		lost := 0.0
+		for _, x := range a.list {
+			for _, t := range x.takes {
+				fit := float64(units) / s.bound.Rate.Float() / t.time
+				if whole := math.Floor(fit * (1 + 1e-9)); whole < fit {
+					lost = max(lost, 1-whole/fit)
+				}
+			}
+		}
+		if lost < least {
+			best, least = units, lost
+		}
+	}
+	return best
 }
 
 // rootsOf are the roots of units: of an all-reduce, whose trees have no direction, any.
@@ -54,20 +82,20 @@ func (s *search) rootsOf(units int) (roots []int32) {
 	return roots
 }
 
-// hopsOfUse are what units take along a tree, on the ways that data go.
-func (s *search) hopsOfUse() *hops {
-	h := s.ofTransfers(s.useful())
+// arcsOfUse are what units take along a tree, on the ways that data go.
+func (s *search) arcsOfUse() *arcs {
+	a := s.arcs()
 	switch {
 	case s.use == AllReduce:
-		return h.both()
+		return a.both()
 	case s.use.up():
-		return h.back()
+		return a.back()
 	}
-	return h
+	return a
 }
 
 // Separate are trees of an all-reduce for graphs whose links are not as fast both ways: those that sum up, as in a reduce-scatter,
-// and those that spread results, as in an all-gather, settled together. Share is that of both.
+// and those that spread results, as in an all-gather, settled together. Share is that of both, and paths are those of both.
 func Separate(t *topology.Topology) (up, down *Packing, err error) {
 	g, err := FromTopology(t)
 	if err == nil && g.symmetric() {
@@ -84,12 +112,12 @@ func Separate(t *topology.Topology) (up, down *Packing, err error) {
 	if err := s.transfers(); err != nil {
 		return nil, nil, err
 	}
-	out := s.hopsOfUse()
+	out := s.arcsOfUse()
 	in := out.back()
-	for _, units := range s.units() {
+	for _, units := range s.units(out) {
 		roots := s.rootsOf(units)
 		x := newSettling(out, slices.Concat(roots, roots))
-		x.ways = slices.Concat(slices.Repeat([]*hops{in}, len(roots)), slices.Repeat([]*hops{out}, len(roots)))
+		x.ways = slices.Concat(slices.Repeat([]*arcs{in}, len(roots)), slices.Repeat([]*arcs{out}, len(roots)))
 		least := float64(len(roots)) / bound.Rate.Float()
 		if err := x.settle(least); err != nil {
 			return nil, nil, err
@@ -97,21 +125,23 @@ func Separate(t *topology.Topology) (up, down *Packing, err error) {
 		if share := least / x.full; up == nil || share > up.Share {
 			up, down = x.packing(x.trees[:len(roots)], units, ReduceScatter), x.packing(x.trees[len(roots):], units, AllGather)
 			up.Share, down.Share = share, share
+			up.Paths = s.paths(x)
+			down.Paths = up.Paths
 		}
 	}
 	return up, down, nil
 }
 
 // packing is trees, those of a root that are alike joined.
-func (x *settling) packing(trees [][]int32, units int, use Use) *Packing {
-	p := &Packing{Use: use, K: int64(units), Trees: make([][]Tree, x.n), Method: "settled trees"}
-	for i, parent := range trees {
+func (x *settling) packing(trees []*grown, units int, use Use) *Packing {
+	p := &Packing{Use: use, K: int64(units), Trees: make([][]Tree, x.ranks), Method: "settled trees"}
+	for i, t := range trees {
 		list := p.Trees[x.roots[i]]
-		if k := slices.IndexFunc(list, func(t Tree) bool { return slices.Equal(t.Parent, parent) }); k >= 0 {
+		if k := slices.IndexFunc(list, func(o Tree) bool { return slices.Equal(o.Parent, t.parent) }); k >= 0 {
 			list[k].Weight++
 			continue
 		}
-		p.Trees[x.roots[i]] = append(list, Tree{1, parent})
+		p.Trees[x.roots[i]] = append(list, Tree{1, t.parent})
 	}
 	if use == AllReduce {
 		p.hangUp()

@@ -43,6 +43,7 @@ func (s *search) evenly() (*Graph, error) {
 // transfer is what one rank can send to another, and what that loads.
 type transfer struct {
 	u, v   int32
+	kind   topology.RouteKind
 	pieces []piece
 }
 
@@ -52,7 +53,7 @@ func (s *search) useful() []transfer {
 	if s.g.Direct() {
 		for _, e := range s.g.Edges {
 			if pieces, err := s.routes.of(e.From, e.To); err == nil {
-				list = append(list, transfer{e.From, e.To, pieces})
+				list = append(list, transfer{e.From, e.To, topology.Direct, pieces})
 			}
 		}
 		return list
@@ -87,7 +88,7 @@ func (s *search) useful() []transfer {
 					use = use || near[w] == len(pieces)
 				}
 				if keep && use {
-					list = append(list, transfer{int32(u), int32(v), pieces})
+					list = append(list, transfer{int32(u), int32(v), route.Kind, pieces})
 				}
 			}
 		}

@@ -45,8 +45,11 @@ func (s *search) turned() bool {
 	if s.g.t != nil {
 		s.routes = topologyRoutes(s.g)
 	}
+	if len(p.Paths) > 0 {
+		return false // of data that spread, not of those that are summed up beside them
+	}
 	reached := s.keep(p.bothWays(), p.K <= fewParts)
-	if p.Few != nil {
+	if p.Few != nil && len(p.Few.Paths) == 0 {
 		s.keep(p.Few.bothWays(), true)
 	}
 	return reached

@@ -48,7 +48,10 @@ func (p *Packing) Verify(g *Graph, root int) error {
 	}
 	r := p.routes
 	if g.t != nil {
-		r = topologyRoutes(g)
+		var err error
+		if r, err = topologyRoutes(g).along(g.t, p.Paths); err != nil {
+			return err
+		}
 	}
 	w := p.traffic()
 	if g.t == nil {

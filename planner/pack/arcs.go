@@ -1,0 +1,151 @@
+package pack
+
+import (
+	"slices"
+
+	"railyard/model/topology"
+)
+
+// arcs are what hops of trees, and flows, go along: between ranks and, behind these, scale-up switches, alike ones as one vertex.
+// An arc is a link, or a transfer between ranks over what routes alone decide on (PCIe, networks). A hop is a path of arcs from
+// rank to rank over switches, of which there may be several: planes of switches, direct links beside them.
+type arcs struct {
+	ranks     int
+	resources int
+	list      []arc
+	out, in   [][]int32             // arcs by vertex
+	switches  [][]topology.DeviceID // by vertex behind the ranks
+	down, up  bool                  // what goes on arcs: data that spread from a root, data that are summed up at one
+}
+
+// arc is one of arcs, and what it takes of what they share.
+type arc struct {
+	from, to int32
+	takes    []taken
+}
+
+func (a *arcs) add(from, to int32, takes []taken) {
+	for _, t := range takes {
+		a.resources = max(a.resources, int(t.resource)+1)
+	}
+	for int32(len(a.out)) <= max(from, to) {
+		a.out, a.in = append(a.out, nil), append(a.in, nil)
+	}
+	a.out[from], a.in[to] = append(a.out[from], int32(len(a.list))), append(a.in[to], int32(len(a.list)))
+	a.list = append(a.list, arc{from, to, takes})
+}
+
+func newArcs(ranks int) *arcs {
+	return &arcs{ranks: ranks, out: make([][]int32, ranks), in: make([][]int32, ranks), down: true}
+}
+
+// arcs are those of a search's graph.
+func (s *search) arcs() *arcs {
+	a := newArcs(s.g.Ranks)
+	links := s.g.Edges
+	if s.g.t != nil {
+		links = a.scaleUp(s.g.t)
+	}
+	for i, e := range links {
+		a.add(e.From, e.To, []taken{{int32(i), 1 / float64(e.Cap)}})
+	}
+	if s.g.t == nil {
+		return a
+	}
+	first := int32(a.resources)
+	far := slices.DeleteFunc(s.useful(), func(t transfer) bool { return t.kind <= topology.Switched })
+	for i, takes := range s.condense(far) {
+		for j := range takes {
+			takes[j].resource += first
+		}
+		a.add(far[i].u, far[i].v, takes)
+	}
+	return a
+}
+
+// scaleUp are the links between ranks and scale-up switches; those that are alike are one, whose ways what goes over it shares.
+func (a *arcs) scaleUp(t *topology.Topology) []Edge {
+	b := newBuilder(t)
+	b.scaleUp()
+	r := newReducer(&Graph{Ranks: a.ranks, Vertices: b.vertices, Edges: b.edges})
+	for r.twins() {
+	}
+	g := r.graph(&Graph{Ranks: a.ranks})
+	for _, members := range r.members[a.ranks:] {
+		if members == nil {
+			continue
+		}
+		var devices []topology.DeviceID
+		for _, v := range members {
+			devices = append(devices, b.members[int(v)-a.ranks])
+		}
+		slices.Sort(devices)
+		a.switches = append(a.switches, devices)
+	}
+	return g.Edges
+}
+
+// choices reports whether there are hops of several ways: over one switch or another, or over none.
+func (a *arcs) choices() bool {
+	for u := range int32(a.ranks) {
+		ways, seen := make([]int, a.ranks), make([]bool, len(a.out))
+		for front := []int32{u}; len(front) > 0; front = front[1:] {
+			for _, i := range a.out[front[0]] {
+				v := a.list[i].to
+				if int(v) >= a.ranks {
+					if !seen[v] {
+						seen[v], front = true, append(front, v)
+					}
+					continue
+				}
+				if ways[v]++; v != u && ways[v] > 1 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// back are the arcs as what goes the other way takes them.
+func (a *arcs) back() *arcs {
+	out := newArcs(a.ranks)
+	out.switches, out.down, out.up = a.switches, a.up, a.down
+	for _, x := range a.list {
+		out.add(x.to, x.from, x.takes)
+	}
+	return out
+}
+
+// both are arcs that take what goes both ways, where there are both.
+func (a *arcs) both() *arcs {
+	out := newArcs(a.ranks)
+	out.switches, out.up = a.switches, true
+	for _, x := range a.list {
+		for _, i := range a.out[x.to] {
+			if y := &a.list[i]; y.to == x.from {
+				out.add(x.from, x.to, slices.Concat(x.takes, y.takes))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// longest is how long a byte takes of what it takes the longest of.
+func (a *arcs) longest() (seconds float64) {
+	for _, x := range a.list {
+		for _, t := range x.takes {
+			seconds = max(seconds, t.time)
+		}
+	}
+	return seconds
+}
+
+// over are the switches of a hop, in order.
+func (a *arcs) over(hop []int32) (vertices []int32) {
+	for _, i := range hop[:len(hop)-1] {
+		vertices = append(vertices, a.list[i].to)
+	}
+	return vertices
+}

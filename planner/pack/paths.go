@@ -1,0 +1,118 @@
+package pack
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Path is over which scale-up switches what a rank sends to another goes, where that is not the route of the topology.
+type Path struct {
+	From, To int32
+	Stripes  []topology.Stripe
+}
+
+// pathUse is how much goes from one rank to another over each set of switches.
+type pathUse map[[2]int32][]topology.Stripe
+
+// add counts what goes along a hop, the ways that data go on its arcs.
+func (p pathUse) add(a *arcs, hop []int32, weight int64) {
+	from, to := a.list[hop[0]].from, a.list[hop[len(hop)-1]].to
+	var over []topology.DeviceID
+	for _, v := range a.over(hop) {
+		over = append(over, a.switches[int(v)-a.ranks]...)
+	}
+	slices.Sort(over)
+	count := func(pair [2]int32) {
+		list := p[pair]
+		if i := slices.IndexFunc(list, func(s topology.Stripe) bool { return slices.Equal(s.Over, over) }); i >= 0 {
+			list[i].Weight += weight
+			return
+		}
+		p[pair] = append(list, topology.Stripe{Over: over, Weight: weight})
+	}
+	if a.down {
+		count([2]int32{from, to})
+	}
+	if a.up {
+		count([2]int32{to, from})
+	}
+}
+
+// paths are those of settled trees.
+func (s *search) paths(x *settling) []Path {
+	use := pathUse{}
+	for i, t := range x.trees {
+		a := x.arcs
+		if x.ways != nil {
+			a = x.ways[i]
+		}
+		for _, hop := range t.hops {
+			if hop != nil {
+				use.add(a, hop, 1)
+			}
+		}
+	}
+	return use.paths(s.g.t)
+}
+
+func inOrder(a, b [2]int32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
+
+// reversedPaths are those of what goes the other way.
+func reversedPaths(paths []Path) []Path {
+	out := slices.Clone(paths)
+	for i, p := range paths {
+		out[i].From, out[i].To = p.To, p.From
+	}
+	slices.SortFunc(out, func(a, b Path) int { return inOrder([2]int32{a.From, a.To}, [2]int32{b.From, b.To}) })
+	return out
+}
+
+// paths are those that are not the routes of the topology, ascending.
+func (p pathUse) paths(t *topology.Topology) (out []Path) {
+	if t == nil {
+		return nil
+	}
+	router := topology.NewRouter(t)
+	for _, pair := range slices.SortedFunc(maps.Keys(p), inOrder) {
+		list := p[pair]
+		even, err := router.Route(int(pair[0]), int(pair[1]))
+		if err == nil && even.Kind > topology.Switched {
+			continue // no choice of ours
+		}
+		var common int64
+		slices.SortFunc(list, func(a, b topology.Stripe) int { return slices.Compare(a.Over, b.Over) })
+		for _, s := range list {
+			common = units.GCD(common, s.Weight)
+		}
+		for i := range list {
+			list[i].Weight /= common
+		}
+		if own, failed := router.Striped(int(pair[0]), int(pair[1]), list); failed == nil && err == nil && slices.Equal(own.Hops, even.Hops) {
+			continue
+		}
+		out = append(out, Path{pair[0], pair[1], list})
+	}
+	return out
+}
+
+// along are the routes of transfers that take paths of their own.
+func (r *routes) along(t *topology.Topology, paths []Path) (*routes, error) {
+	if len(paths) == 0 {
+		return r, nil
+	}
+	own := *r
+	own.known = maps.Clone(r.known)
+	router := topology.NewRouter(t)
+	for _, p := range paths {
+		route, err := router.Striped(int(p.From), int(p.To), p.Stripes)
+		if err != nil {
+			return nil, err
+		}
+		own.known[int64(p.From)<<32|int64(p.To)] = piecesOf(route)
+	}
+	return &own, nil
+}
