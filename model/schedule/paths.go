@@ -80,7 +80,7 @@ func (s *Schedule) NewRoutes(router *topology.Router, t *topology.Topology) (*Ro
 			for _, name := range x.Over {
 				d, ok := device[name]
 				if !ok {
-					return nil, fmt.Errorf("schedule: the path from rank %d to %d takes the switch %q, which %s has not: make the plan again",
+					return nil, fmt.Errorf("schedule: the path from rank %d to %d takes the switch %q, which %s has not: plan again",
 						p.From, p.To, name, t.Name())
 				}
 				y.Over = append(y.Over, d)

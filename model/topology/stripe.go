@@ -30,7 +30,7 @@ func (r *Router) Striped(src, dst int, stripes []Stripe) (Route, error) {
 			x := share{h.Num, h.Den}.times(s.Weight, total)
 			all.hops = append(all.hops, Hop{h.Link, x.num, x.den, h.Lane})
 		}
-		all.latency, all.links = max(all.latency, p.latency), all.links+p.links
+		all.latency, all.links = all.latency.slower(p.latency), all.links+p.links
 		if len(s.Over) > 0 {
 			kind = Switched
 		}

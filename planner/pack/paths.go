@@ -91,7 +91,8 @@ func (p pathUse) paths(t *topology.Topology) (out []Path) {
 		for i := range list {
 			list[i].Weight /= common
 		}
-		if own, failed := router.Striped(int(pair[0]), int(pair[1]), list); failed == nil && err == nil && slices.Equal(own.Hops, even.Hops) {
+		own, failed := router.Striped(int(pair[0]), int(pair[1]), list)
+		if failed == nil && err == nil && slices.Equal(own.Hops, even.Hops) {
 			continue
 		}
 		out = append(out, Path{pair[0], pair[1], list})
