@@ -13,7 +13,7 @@ type Group struct {
 	world  World
 	opt    Options
 	self   greeting
-	names  []string // of all ranks, as messages call them
+	all    company
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	unbind func() bool // from the context of Join
@@ -25,7 +25,13 @@ type Group struct {
 	links  []*link // by rank; all but rank 0 have one to it alone
 	root   *root   // of rank 0 alone, where there are others
 	closed bool
-	all    sync.WaitGroup
+	work   sync.WaitGroup
+}
+
+// company is what rank 0 tells all when they are there.
+type company struct {
+	Hosts   []string // nodes, by rank
+	Address string   // of rank 0's node, as the others reach it
 }
 
 // Join waits until all ranks of a world are there and agree, and gives them to one another.
@@ -38,9 +44,8 @@ func Join(ctx context.Context, w World, h Hello, opt Options) (*Group, error) {
 		return nil, err
 	}
 	g := &Group{world: w, opt: opt, self: greeting{Hello: h, Rank: w.Rank, Size: w.Size, Host: oneLine(opt.Host)},
-		names: make([]string, w.Size), links: make([]*link, w.Size)}
+		all: company{Hosts: []string{oneLine(opt.Host)}}, links: make([]*link, w.Size)}
 	g.ctx, g.end = context.WithCancelCause(context.WithoutCancel(ctx))
-	g.names[w.Rank] = g.self.name()
 	if w.Size > 1 {
 		if err := checkReach(w.Root, opt.Secret); err != nil {
 			return nil, err
@@ -64,7 +69,28 @@ func (g *Group) Context() context.Context { return g.ctx }
 func (g *Group) World() World { return g.world }
 
 // Name is how messages call a rank: "rank 2 on n4".
-func (g *Group) Name(rank int) string { return g.names[rank] }
+func (g *Group) Name(rank int) string { return greeting{Rank: rank, Host: g.all.Hosts[rank]}.name() }
+
+// Local is how many ranks are on this one's node, with it.
+func (g *Group) Local() (n int) {
+	for _, host := range g.all.Hosts {
+		if host == g.self.Host {
+			n++
+		}
+	}
+	return n
+}
+
+// Address is this rank's node as the others reach it: on the network that RAILYARD_ROOT is in.
+func (g *Group) Address() string {
+	if g.world.Rank == 0 || g.world.Size == 1 {
+		return g.all.Address
+	}
+	if own := g.links[0].local(); !own.IsLoopback() {
+		return own.String()
+	}
+	return g.all.Address // this is rank 0's own node
+}
 
 // Gather hands the messages of all ranks, in order, to rank 0; the others get nil. All ranks
 // call it; it returns when rank 0 has them.
@@ -141,7 +167,8 @@ func (g *Group) take(ctx context.Context, rank int, f frame) ([]byte, error) {
 		if got.kind == f.kind && got.number == f.number {
 			return got.payload, nil
 		}
-		g.Abort(fmt.Errorf("%s is at operation %d (%v) where this rank is at %d (%v)", g.names[rank], got.number, got.kind, f.number,
+		g.Abort(fmt.Errorf("%s is at operation %d (%v) where this rank is at %d (%v)", g.links[rank].peer.name(), got.number, got.kind,
+			f.number,
 			f.kind))
 		return nil, context.Cause(g.ctx)
 	case <-g.ctx.Done():
@@ -197,7 +224,7 @@ func (g *Group) leave() {
 	} else if g.links[0] != nil {
 		g.links[0].conn.Close()
 	}
-	g.all.Wait()
+	g.work.Wait()
 }
 
 // finish cancels with the first reason and, on rank 0, tells it to all.
@@ -258,13 +285,13 @@ func (g *Group) heard(l *link, text string) {
 
 // keep starts what a link needs as long as it is there.
 func (g *Group) keep(l *link) {
-	g.all.Add(2)
+	g.work.Add(2)
 	go func() {
-		defer g.all.Done()
+		defer g.work.Done()
 		g.listen(l)
 	}()
 	go func() {
-		defer g.all.Done()
+		defer g.work.Done()
 		l.beats(g.opt.Beat)
 	}()
 }

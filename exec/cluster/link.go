@@ -105,6 +105,9 @@ func (l *link) beats(every time.Duration) {
 	}
 }
 
+// local is this end's address.
+func (l *link) local() net.IP { return l.conn.LocalAddr().(*net.TCPAddr).IP }
+
 // drain reads what nobody wants until nothing more comes.
 func (l *link) drain() {
 	defer close(l.ended)

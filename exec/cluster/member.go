@@ -25,10 +25,10 @@ func (g *Group) dial(ctx context.Context) error {
 	g.keep(l)
 	g.bind(ctx)
 	// Rank 0 has begun to wait before this rank came, and says who is missing.
-	names, err := g.take(ctx, 0, frame{kind: welcome})
+	all, err := g.take(ctx, 0, frame{kind: welcome})
 	if err == nil {
-		if err = json.Unmarshal(names, &g.names); err == nil && len(g.names) != g.world.Size {
-			err = fmt.Errorf("rank 0 names %d ranks, not %d", len(g.names), g.world.Size)
+		if err = json.Unmarshal(all, &g.all); err == nil && len(g.all.Hosts) != g.world.Size {
+			err = fmt.Errorf("rank 0 names the nodes of %d ranks, not %d", len(g.all.Hosts), g.world.Size)
 		}
 		if err == nil {
 			return nil

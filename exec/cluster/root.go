@@ -49,15 +49,18 @@ func (g *Group) receive(ctx context.Context) error {
 
 // welcomeAll tells everybody who is there.
 func (g *Group) welcomeAll() error {
-	for rank, l := range g.links[1:] {
-		g.names[rank+1] = l.peer.name()
+	for _, l := range g.links[1:] {
+		g.all.Hosts = append(g.all.Hosts, l.peer.Host)
+		if own := l.local(); g.all.Address == "" || !own.IsLoopback() {
+			g.all.Address = own.String()
+		}
 	}
-	names, err := json.Marshal(g.names)
+	all, err := json.Marshal(g.all)
 	if err != nil {
 		return err
 	}
 	for rank := 1; rank < g.world.Size; rank++ {
-		if err := g.send(rank, frame{welcome, 0, names}); err != nil {
+		if err := g.send(rank, frame{welcome, 0, all}); err != nil {
 			g.leave()
 			return err
 		}
