@@ -12,15 +12,16 @@ import (
 
 // RunDocument is what was predicted and measured for each size.
 type RunDocument struct {
-	Schema   string   `json:"schema" const:"railyard.run/v1" doc:"measured sizes beside their predictions"`
-	Tool     string   `json:"tool"`
-	Topology string   `json:"topology"`
-	Hash     string   `json:"topology_hash"`
-	Profile  string   `json:"profile"`
-	Backend  string   `json:"backend" doc:"host or cuda"`
-	Seed     int64    `json:"seed" as:"precise"`
-	Timed    bool     `json:"timed" doc:"false: run for correctness only, the times mean nothing"`
-	Rows     []RunRow `json:"rows" csv:""`
+	Schema    string   `json:"schema" const:"railyard.run/v1" doc:"measured sizes beside their predictions"`
+	Tool      string   `json:"tool"`
+	Topology  string   `json:"topology"`
+	Hash      string   `json:"topology_hash"`
+	Profile   string   `json:"profile"`
+	Backend   string   `json:"backend" doc:"host or cuda"`
+	Seed      int64    `json:"seed" as:"precise"`
+	Processes int      `json:"processes,omitempty" doc:"that ran the ranks together; absent for one"`
+	Timed     bool     `json:"timed" doc:"false: run for correctness only, the times mean nothing"`
+	Rows      []RunRow `json:"rows" csv:""`
 }
 
 // RunRow is one size.
@@ -38,8 +39,17 @@ type RunRow struct {
 	PredictedUS float64     `json:"predicted_us" text:"predicted"`
 	Error       float64     `json:"error" text:"error" as:"error" doc:"of the prediction; below 0: too short"`
 	Wrong       int64       `json:"wrong" text:"wrong" doc:"elements"`
+	Slowest     string      `json:"slowest_rank,omitempty" doc:"of several processes: by the median of its iterations"`
 	Library
 	Warnings []string `json:"warnings" note:"warning"`
+}
+
+// RankTimes are the iterations of one rank for one size, until it had ended.
+type RankTimes struct {
+	SizeBytes int64     `json:"size_bytes"`
+	Rank      int       `json:"rank"`
+	Node      string    `json:"node,omitempty"`
+	TimesUS   []float64 `json:"times_us"`
 }
 
 // Percentiles are repeated timings in microseconds; see measurement.Summarise.
@@ -63,8 +73,11 @@ func (d *RunDocument) Answer() []string {
 	if len(d.Rows) == 0 {
 		return nil
 	}
-	out := fmt.Sprintf("%s on %s by backend %s, predicted with profile %s", collectiveWords(d.Rows[0].Collective), d.Topology, d.Backend,
-		d.Profile)
+	by := "backend " + d.Backend
+	if d.Processes > 0 {
+		by = fmt.Sprintf("%s in %d processes", by, d.Processes)
+	}
+	out := fmt.Sprintf("%s on %s by %s, predicted with profile %s", collectiveWords(d.Rows[0].Collective), d.Topology, by, d.Profile)
 	if !d.Timed {
 		return []string{out + ".", fmt.Sprintf("Run for correctness only: this machine is not %s, so the measured times mean nothing.",
 			d.Topology)}
@@ -92,10 +105,29 @@ func (d *RunDocument) Footer() []string {
 		out = append(out, fmt.Sprintf("# Prediction           : MAPE %s, geometric-mean factor %.3f",
 			table.Percent(measurement.MAPE(errors)), measurement.GeomeanFactor(errors)))
 	}
+	if name, times := d.slowest(); times > 0 {
+		out = append(out, fmt.Sprintf("# Slowest rank         : %s, at %d of %d sizes", name, times, len(d.Rows)))
+	}
 	if d.Timed && d.Backend == "host" {
 		out = append(out, d.misses()...)
 	}
 	return out
+}
+
+// slowest is the rank that was slowest at most sizes, the first of equals.
+func (d *RunDocument) slowest() (name string, times int) {
+	count := map[string]int{}
+	for _, r := range d.Rows {
+		if r.Slowest != "" {
+			count[r.Slowest]++
+		}
+	}
+	for _, r := range d.Rows {
+		if count[r.Slowest] > times {
+			name, times = r.Slowest, count[r.Slowest]
+		}
+	}
+	return name, times
 }
 
 // miss is from which error on a size is pointed out.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,6 +40,7 @@ type runFlags struct {
 	file       string
 	out        string
 	gpu        gpuFlags
+	company    company
 }
 
 func newRun() *cobra.Command {
@@ -57,7 +59,11 @@ runs the schedule for correctness only: its times say nothing about that hardwar
 
 --backend cuda runs on this machine's GPUs, which the topology describes: 20 operations
 (-n) in a CUDA graph, 20 replays, a time for each replay, the slowest GPU's. Unless an
-algorithm or protocol is asked for, it runs what has been measured to be fastest.`,
+algorithm or protocol is asked for, it runs what has been measured to be fastest.
+
+Started by srun, mpirun, torchrun or as a Kubernetes Indexed Job, or with RAILYARD_RANK,
+RAILYARD_SIZE and RAILYARD_ROOT set, all processes run one schedule together, each as many
+of its ranks; rank 0 prints and keeps the results of all (docs/clusters.md).`,
 		Example: `  railyard run -t host -c all_reduce -b 1K -e 64M
   railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16
   railyard run -t dgx-h100 --plan imported.json -b 1K -e 64M
@@ -75,6 +81,7 @@ algorithm or protocol is asked for, it runs what has been measured to be fastest
 	fl.IntVarP(&f.warmup, "warmup", "w", 5, "iterations before timing")
 	fl.Int64Var(&f.seed, "seed", 1, "seed of the data")
 	fl.DurationVar(&f.deadline, "deadline", 10*time.Second, "longest wait for a peer before the run is ended")
+	fl.DurationVar(&f.company.wait, "wait", time.Minute, "several processes: longest wait for all of them to come")
 	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
 	f.gpu.add(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "result directory (default: railyard-run-N, the first that is free)")
@@ -105,16 +112,36 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := f.plan.wholeElements(cmd, dtype); err != nil {
 		return err
 	}
-	d, err := f.recorded(cmd, p, dtype, op)
+	ctx, stop := cli.UntilInterrupt(cmd)
+	defer stop()
+	if !f.company.several {
+		return f.measured(ctx, cmd, p, dtype, op)
+	}
+	if err := f.meet(ctx, p, dtype, op); err != nil {
+		return err
+	}
+	return f.company.leave(f.measured(ctx, cmd, p, dtype, op))
+}
+
+// measured executes everything; where elements were wrong, that is the error.
+func (f *runFlags) measured(ctx context.Context, cmd *cobra.Command, p *planned, dtype collective.DType, op collective.ReduceOp) error {
+	var wrong error
+	check := func(_ int, m *measuredRow) error {
+		if m.Wrong > 0 && wrong == nil {
+			wrong = fmt.Errorf("%d wrong elements at %d bytes: the results cannot be trusted", m.Wrong, m.SizeBytes)
+		}
+		return nil
+	}
+	var err error
+	if f.company.leads() {
+		err = f.recorded(ctx, cmd, p, dtype, op, check)
+	} else {
+		err = f.execute(ctx, p, dtype, op, check)
+	}
 	if err != nil {
 		return err
 	}
-	for _, r := range d.Rows {
-		if r.Wrong > 0 {
-			return fmt.Errorf("%d wrong elements at %d bytes: the results cannot be trusted", r.Wrong, r.SizeBytes)
-		}
-	}
-	return nil
+	return wrong
 }
 
 // checked are the type and operation of flags that fit together.
@@ -143,12 +170,21 @@ func (f *runFlags) checked(cmd *cobra.Command) (collective.DType, collective.Red
 	if err := supports(dtype); err != nil {
 		return 0, 0, cli.Usage(err)
 	}
+	if err := f.detect(cmd); err != nil {
+		return 0, 0, cli.Usage(err)
+	}
 	return dtype, op, checkPlanFile(cmd, f.file)
 }
 
 // onHost reports whether the topology is the machine that runs: its times are measurements.
 func (f *runFlags) onHost() bool {
 	return f.plan.topo.name == hostTopology && f.backend == backendHost
+}
+
+// timed reports whether measured times can be held against predictions: on this machine's own topology, on GPUs, and
+// over several processes where the user says whose costs are those of this network.
+func (f *runFlags) timed() bool {
+	return f.onHost() || f.backend == backendCUDA || f.company.several && f.plan.profile.name != ""
 }
 
 // calibrated makes the profile of this machine, or looks for what its GPUs need.
@@ -197,27 +233,43 @@ func (f *runFlags) kind(t *topology.Topology) (collective.Kind, error) {
 
 // recorded executes and prints; whatever happens, what was measured is in the result
 // directory.
-func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DType, op collective.ReduceOp) (*report.RunDocument, error) {
+func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned, dtype collective.DType, op collective.ReduceOp,
+	check func(int, *measuredRow) error) error {
 	dir, err := newResultDir(f.out)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.Question.Topology().Name(),
 		Hash: p.Question.Topology().Hash(), Profile: p.Question.Costs().Name,
-		Backend: f.backend, Seed: f.seed, Timed: f.onHost() || f.backend == backendCUDA, Rows: []report.RunRow{}}
+		Backend: f.backend, Seed: f.seed, Timed: f.timed(), Rows: []report.RunRow{}}
+	if f.company.several {
+		d.Processes = f.company.world.Size
+		p.foretell(cmd.ErrOrStderr())
+	}
 	if err := dir.begin(p, d, os.Args); err != nil {
-		return nil, err
+		return err
 	}
 	live, err := f.live(cmd, p, d, dtype, op)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	runErr := f.execute(cmd, p, d, dir, live, dtype, op)
+	runErr := f.execute(ctx, p, dtype, op, func(i int, m *measuredRow) error {
+		d.Rows = append(d.Rows, m.RunRow)
+		if err := dir.row(m); err != nil {
+			return err
+		}
+		if live != nil {
+			if err := live.Row(d, i); err != nil {
+				return err
+			}
+		}
+		return check(i, m)
+	})
 	if err := dir.finish(d); err != nil && runErr == nil {
 		runErr = err
 	}
 	if runErr != nil {
-		return nil, fmt.Errorf("%w (what was measured before is in %s%s)", runErr, dir.path, p.resumeHint(len(d.Rows)))
+		return fmt.Errorf("%w (what was measured before is in %s%s)", runErr, dir.path, p.resumeHint(len(d.Rows)))
 	}
 	if live != nil {
 		err = live.End(d)
@@ -225,10 +277,10 @@ func (f *runFlags) recorded(cmd *cobra.Command, p *planned, dtype collective.DTy
 		err = f.plan.format.Emit(cmd, d)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "results in %s\n", dir.path)
-	return d, nil
+	return nil
 }
 
 // planned is what is run, with predictions of it.
@@ -292,7 +344,7 @@ func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument, d
 	foreseen := *d
 	for _, row := range p.Rows {
 		r := predictedRow(p, row, dtype, op)
-		r.measured(p, row.Prediction.Time, measurement.Summary{Median: time.Duration(row.Prediction.Time.Microseconds() * 1e3)})
+		r.took(p, row.Prediction.Time, measurement.Summary{Median: time.Duration(row.Prediction.Time.Microseconds() * 1e3)})
 		foreseen.Rows = append(foreseen.Rows, r.RunRow)
 	}
 	return table.NewLive(cmd.OutOrStdout(), f.plan.format.Wide, &foreseen)
@@ -306,37 +358,32 @@ func (p *planned) resumeHint(done int) string {
 	return fmt.Sprintf("; go on from -b %d", int64(p.Rows[done].Size))
 }
 
-// execute runs every size; each row is on disk, and printed, before the next one starts.
-func (f *runFlags) execute(cmd *cobra.Command, p *planned, d *report.RunDocument, dir *resultDir, live *table.Live, dtype collective.DType,
-	op collective.ReduceOp) error {
-	ctx, stop := cli.UntilInterrupt(cmd)
-	defer stop()
+// execute runs every size; each row is kept before the next one starts.
+func (f *runFlags) execute(ctx context.Context, p *planned, dtype collective.DType, op collective.ReduceOp,
+	keep func(int, *measuredRow) error) error {
 	for i, row := range p.Rows {
-		r, err := f.executeRow(ctx, p, row, dtype, op)
+		m, err := f.executeRow(ctx, p, row, dtype, op)
 		if err != nil {
 			return fmt.Errorf("%v: %w", row.Size, err)
 		}
-		d.Rows = append(d.Rows, r)
-		if err := dir.row(r); err != nil {
-			return err
-		}
-		if live == nil {
-			continue
-		}
-		if err := live.Row(d, i); err != nil {
+		if err := keep(i, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runRow is a row while it is made.
-type runRow struct{ report.RunRow }
+// measuredRow is a row while it is made, with what each rank took.
+type measuredRow struct {
+	report.RunRow
+	ranks []report.RankTimes
+}
 
 // predictedRow is a row before it is measured.
-func predictedRow(p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) runRow {
+func predictedRow(p *planned, row study.Row, dtype collective.DType, op collective.ReduceOp) *measuredRow {
 	spec := p.Question.Spec()
-	r := runRow{report.RunRow{Collective: spec.Kind.String(), SizeBytes: int64(row.Size), Count: int64(row.Size) / int64(dtype.Size()),
+	r := &measuredRow{RunRow: report.RunRow{Collective: spec.Kind.String(), SizeBytes: int64(row.Size),
+		Count: int64(row.Size) / int64(dtype.Size()),
 		DType: dtype.String(), RedOp: "none", Root: -1,
 		Schedule: planner.Name(row.Schedule), PredictedUS: row.Prediction.Time.Microseconds(), Library: libraryOf(&row.NCCL),
 		Warnings: append([]string{}, row.Prediction.Warnings...)}}
@@ -349,8 +396,8 @@ func predictedRow(p *planned, row study.Row, dtype collective.DType, op collecti
 	return r
 }
 
-// measured fills in what a row took.
-func (r *runRow) measured(p *planned, predicted units.Time, sum measurement.Summary) {
+// took fills in what a row took.
+func (r *measuredRow) took(p *planned, predicted units.Time, sum measurement.Summary) {
 	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
 	r.MeasuredUS = report.NewPercentiles(sum)
 	r.AlgBW, r.BusBW = study.Bandwidths(p.Question.Spec(), units.Bytes(r.SizeBytes), median)
@@ -360,40 +407,41 @@ func (r *runRow) measured(p *planned, predicted units.Time, sum measurement.Summ
 }
 
 func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dtype collective.DType,
-	op collective.ReduceOp) (report.RunRow, error) {
+	op collective.ReduceOp) (*measuredRow, error) {
 	if err := schedule.Check(row.Schedule, p.Question.Topology()); err != nil {
-		return report.RunRow{}, err
+		return nil, err
 	}
 	r := predictedRow(p, row, dtype, op)
-	times, wrong, err := f.time(ctx, row, r.Count, dtype, op)
+	times, err := f.time(ctx, row, r, dtype, op)
 	if err != nil {
-		return report.RunRow{}, err
+		return nil, err
 	}
-	r.Wrong = wrong
-	r.measured(p, row.Prediction.Time, measurement.Summarise(times))
+	r.took(p, row.Prediction.Time, measurement.Summarise(times))
 	err = f.gpu.library(ctx, f, row, &r.RunRow, dtype, op)
-	return r.RunRow, err
+	return r, err
 }
 
-// time runs a schedule on the backend: the time of every iteration, and how many
-// elements were wrong.
-func (f *runFlags) time(ctx context.Context, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) ([]time.Duration,
-	int64, error) {
+// time runs a row's schedule on the backend: the time of every iteration; how many elements were wrong, and what
+// each rank took, go into the row.
+func (f *runFlags) time(ctx context.Context, row study.Row, r *measuredRow, dtype collective.DType,
+	op collective.ReduceOp) (times []time.Duration, err error) {
 	if f.backend == backendCUDA {
-		return f.gpu.time(ctx, f, row, count, dtype, op)
+		times, r.Wrong, err = f.gpu.time(ctx, f, row, r.Count, dtype, op)
+		return times, err
 	}
-	out, err := host.Run(ctx, row.Schedule, host.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace,
-		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.deadline, Seed: f.seed})
+	out, err := host.Run(ctx, row.Schedule, host.Config{Count: r.Count, DType: dtype, Op: op, InPlace: f.inPlace,
+		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.deadline, Seed: f.seed, Over: f.company.processes})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return out.Times, out.Wrong, nil
+	r.Wrong, r.Slowest, r.ranks = out.Wrong, f.company.slowest(out.Ranks), f.company.rankTimes(r.SizeBytes, out.Ranks)
+	return out.Times, nil
 }
 
 // resultDir is where a run leaves everything.
 type resultDir struct {
-	path string
-	rows *os.File
+	path        string
+	rows, ranks *os.File
 }
 
 // newResultDir makes the directory; it never writes into an existing one.
@@ -446,21 +494,29 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 		return err
 	}
 	var err error
-	d.rows, err = os.Create(filepath.Join(d.path, "rows.jsonl"))
+	if d.rows, err = os.Create(filepath.Join(d.path, "rows.jsonl")); err != nil {
+		return err
+	}
+	d.ranks, err = os.Create(filepath.Join(d.path, "ranks.jsonl"))
 	return err
 }
 
-// row appends a measured row and waits until it is on disk.
-func (d *resultDir) row(r report.RunRow) error {
-	if err := table.WriteJSONLine(d.rows, r); err != nil {
+// row appends a measured row, and what each rank took, and waits until both are on disk.
+func (d *resultDir) row(m *measuredRow) error {
+	for _, r := range m.ranks {
+		if err := table.WriteJSONLine(d.ranks, r); err != nil {
+			return err
+		}
+	}
+	if err := table.WriteJSONLine(d.rows, m.RunRow); err != nil {
 		return err
 	}
-	return d.rows.Sync()
+	return errors.Join(d.ranks.Sync(), d.rows.Sync())
 }
 
 // finish writes the results as documents.
 func (d *resultDir) finish(doc *report.RunDocument) error {
-	if err := d.rows.Close(); err != nil {
+	if err := errors.Join(d.ranks.Close(), d.rows.Close()); err != nil {
 		return err
 	}
 	if err := cli.WriteFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return table.WriteJSON(w, doc) }); err != nil {

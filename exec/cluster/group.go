@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 )
@@ -13,7 +15,7 @@ type Group struct {
 	world  World
 	opt    Options
 	self   greeting
-	all    company
+	all    company // once they are there
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	unbind func() bool // from the context of Join
@@ -30,8 +32,9 @@ type Group struct {
 
 // company is what rank 0 tells all when they are there.
 type company struct {
-	Hosts   []string // nodes, by rank
-	Address string   // of rank 0's node, as the others reach it
+	Hosts    []string // nodes, by rank
+	Machines []string // what their operating systems are called
+	Address  string   // of rank 0's node, as the others reach it
 }
 
 // Join waits until all ranks of a world are there and agree, and gives them to one another.
@@ -43,8 +46,13 @@ func Join(ctx context.Context, w World, h Hello, opt Options) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Group{world: w, opt: opt, self: greeting{Hello: h, Rank: w.Rank, Size: w.Size, Host: oneLine(opt.Host)},
-		all: company{Hosts: []string{oneLine(opt.Host)}}, links: make([]*link, w.Size)}
+	machine, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	self := greeting{Hello: h, Rank: w.Rank, Size: w.Size, Host: oneLine(cmp.Or(w.Host, machine)), Machine: machine}
+	g := &Group{world: w, opt: opt, self: self, all: company{Hosts: []string{self.Host}, Machines: []string{machine}},
+		links: make([]*link, w.Size)}
 	g.ctx, g.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	if w.Size > 1 {
 		if err := checkReach(w.Root, opt.Secret); err != nil {
@@ -68,13 +76,13 @@ func (g *Group) Context() context.Context { return g.ctx }
 // World is who this process is.
 func (g *Group) World() World { return g.world }
 
-// Name is how messages call a rank: "rank 2 on n4".
-func (g *Group) Name(rank int) string { return greeting{Rank: rank, Host: g.all.Hosts[rank]}.name() }
+// Host is the node that a rank is on.
+func (g *Group) Host(rank int) string { return g.all.Hosts[rank] }
 
-// Local is how many ranks are on this one's node, with it.
+// Local is how many ranks share this one's machine, with it.
 func (g *Group) Local() (n int) {
-	for _, host := range g.all.Hosts {
-		if host == g.self.Host {
+	for _, m := range g.all.Machines {
+		if m == g.self.Machine {
 			n++
 		}
 	}
@@ -186,6 +194,7 @@ func (g *Group) Abort(err error) {
 	}
 	text := oneLine(err.Error())
 	if g.world.Rank == 0 {
+		g.awaitLoss()
 		g.finish(fmt.Errorf("%s: %s", g.self.name(), text))
 		return
 	}
@@ -197,6 +206,15 @@ func (g *Group) Abort(err error) {
 		}
 	}
 	g.finish(fmt.Errorf("%s: %s", g.self.name(), text))
+}
+
+// awaitLoss gives control connections time to end: whoever reads a lost rank's data may notice it first, but the reason that all
+// should hear is the loss, not what followed from it.
+func (g *Group) awaitLoss() {
+	select {
+	case <-g.ctx.Done():
+	case <-time.After(g.opt.Beat):
+	}
 }
 
 // Close waits until all ranks have called it and leaves. Its error is why the group has ended before, which every rank then
@@ -279,6 +297,7 @@ func (g *Group) heard(l *link, text string) {
 	text = oneLine(text)
 	if g.root != nil {
 		text = l.peer.name() + ": " + text
+		g.awaitLoss()
 	}
 	g.finish(errors.New(text))
 }

@@ -18,7 +18,8 @@ type Hello struct {
 type greeting struct {
 	Hello
 	Rank, Size int
-	Host       string // its node
+	Host       string // its node, as messages name it
+	Machine    string // as its operating system is called
 }
 
 // name is how messages call a rank.

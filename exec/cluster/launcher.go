@@ -13,6 +13,7 @@ type World struct {
 	LocalRank  int    // among those of its node
 	LocalSize  int    // how many there are on its node; 0: the launcher does not say
 	Root       string // host:port at which rank 0 listens; "" where there is no other rank
+	Host       string // its node's name, where the launcher says it
 	Launcher   string // who said so, as messages name it
 }
 
@@ -75,6 +76,9 @@ func srunSpeaksPMI(env variables) bool {
 // world reads what a launcher has set.
 func (l launcher) world(env variables) (World, bool, error) {
 	w := World{Launcher: l.name}
+	if l.sign == "SLURM_STEP_ID" {
+		w.Host = env("SLURMD_NODENAME")
+	}
 	var err error
 	if w.Size, err = env.number(l.size, 1, MaxRanks); err != nil {
 		return w, false, fmt.Errorf("%w (%s=%s says that this is one rank of several)", err, l.rank, env(l.rank))

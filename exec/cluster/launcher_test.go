@@ -18,7 +18,7 @@ func environment(text string) func(string) string {
 // step is what srun -N2 -n3 sets, seen with Slurm 22.05.
 const step = "SLURM_JOB_ID=7 SLURM_STEP_ID=2 SLURM_PROCID=2 SLURM_STEP_NUM_TASKS=3 SLURM_NTASKS=3 SLURM_NNODES=2 SLURM_LOCALID=0 " +
 	"SLURM_NODEID=1 " +
-	"SLURM_STEP_TASKS_PER_NODE=2,1 SLURM_STEP_NODELIST=n[2,4] "
+	"SLURM_STEP_TASKS_PER_NODE=2,1 SLURM_STEP_NODELIST=n[2,4] SLURMD_NODENAME=n4 "
 
 // batch is what the script of that job has.
 const batch = "SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NTASKS=3 SLURM_NNODES=2 SLURM_TASKS_PER_NODE=2,1 "
@@ -32,18 +32,19 @@ func TestDetect(t *testing.T) {
 	}{
 		{"", World{}},
 		{"RAILYARD_SECRET_FILE=x HOME=/root", World{}},
-		{"RAILYARD_RANK=3 RAILYARD_SIZE=4 RAILYARD_ROOT=127.0.0.1:29400", World{3, 4, 0, 0, "127.0.0.1:29400", "RAILYARD_RANK"}},
+		{"RAILYARD_RANK=3 RAILYARD_SIZE=4 RAILYARD_ROOT=127.0.0.1:29400", World{3, 4, 0, 0, "127.0.0.1:29400", "", "RAILYARD_RANK"}},
 		{"RAILYARD_RANK=3 RAILYARD_SIZE=4 RAILYARD_LOCAL_RANK=1 RAILYARD_LOCAL_SIZE=2 RAILYARD_ROOT=[::1]:5 " + step,
-			World{3, 4, 1, 2, "[::1]:5", "RAILYARD_RANK"}},
-		{"RAILYARD_RANK=0 RAILYARD_SIZE=1", World{0, 1, 0, 0, "", "RAILYARD_RANK"}},
-		{"RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=29500", World{1, 2, 1, 2, "h:29501", "torchrun"}},
-		{openMPI + step, World{1, 4, 1, 2, "a:1", "Open MPI"}},
-		{"PMI_RANK=5 PMI_SIZE=8 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=4 RAILYARD_ROOT=a:1", World{5, 8, 1, 4, "a:1", "PMI"}},
-		{step, World{2, 3, 0, 1, "n2:20429", "srun"}},
-		{step + "PMI_RANK=2 PMI_SIZE=3", World{2, 3, 0, 1, "n2:20429", "srun"}},
-		{step + "PMI_RANK=1 PMI_SIZE=3 RAILYARD_ROOT=a:1", World{1, 3, 0, 0, "a:1", "PMI"}},
-		{step + "RAILYARD_ROOT=b:9", World{2, 3, 0, 1, "b:9", "srun"}},
-		{"JOB_COMPLETION_INDEX=2 RAILYARD_SIZE=4 RAILYARD_ROOT=job-0.svc:29400", World{2, 4, 0, 0, "job-0.svc:29400",
+			World{3, 4, 1, 2, "[::1]:5", "", "RAILYARD_RANK"}},
+		{"RAILYARD_RANK=0 RAILYARD_SIZE=1", World{0, 1, 0, 0, "", "", "RAILYARD_RANK"}},
+		{"RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=29500", World{1, 2, 1, 2, "h:29501", "",
+			"torchrun"}},
+		{openMPI + step, World{1, 4, 1, 2, "a:1", "", "Open MPI"}},
+		{"PMI_RANK=5 PMI_SIZE=8 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=4 RAILYARD_ROOT=a:1", World{5, 8, 1, 4, "a:1", "", "PMI"}},
+		{step, World{2, 3, 0, 1, "n2:20429", "n4", "srun"}},
+		{step + "PMI_RANK=2 PMI_SIZE=3", World{2, 3, 0, 1, "n2:20429", "n4", "srun"}},
+		{step + "PMI_RANK=1 PMI_SIZE=3 RAILYARD_ROOT=a:1", World{1, 3, 0, 0, "a:1", "", "PMI"}},
+		{step + "RAILYARD_ROOT=b:9", World{2, 3, 0, 1, "b:9", "n4", "srun"}},
+		{"JOB_COMPLETION_INDEX=2 RAILYARD_SIZE=4 RAILYARD_ROOT=job-0.svc:29400", World{2, 4, 0, 0, "job-0.svc:29400", "",
 			"Kubernetes Indexed Job"}},
 		{"SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_NNODES=1", World{}},
 	} {

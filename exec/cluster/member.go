@@ -27,7 +27,7 @@ func (g *Group) dial(ctx context.Context) error {
 	// Rank 0 has begun to wait before this rank came, and says who is missing.
 	all, err := g.take(ctx, 0, frame{kind: welcome})
 	if err == nil {
-		if err = json.Unmarshal(all, &g.all); err == nil && len(g.all.Hosts) != g.world.Size {
+		if err = json.Unmarshal(all, &g.all); err == nil && (len(g.all.Hosts) != g.world.Size || len(g.all.Machines) != g.world.Size) {
 			err = fmt.Errorf("rank 0 names the nodes of %d ranks, not %d", len(g.all.Hosts), g.world.Size)
 		}
 		if err == nil {

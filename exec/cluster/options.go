@@ -2,14 +2,12 @@ package cluster
 
 import (
 	"crypto/tls"
-	"os"
 	"time"
 )
 
 // Options of Join; zero values are the defaults named.
 type Options struct {
 	Secret    []byte        // 32 bytes that all ranks share (ReadSecret); nil: only within this machine
-	Host      string        // this node's name in messages; "": the operating system's
 	Wait      time.Duration // for all ranks to come: a minute
 	Beat      time.Duration // between signs of life: 300 ms
 	Dead      time.Duration // without a sign of life until a rank is lost: 2 s
@@ -30,11 +28,6 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	var err error
-	if o.Host == "" {
-		if o.Host, err = os.Hostname(); err != nil {
-			return o, err
-		}
-	}
 	o.tls, err = identity(o.Secret)
 	return o, err
 }

@@ -39,7 +39,8 @@ func rankMain() error {
 	if err != nil || !ok {
 		return fmt.Errorf("no rank: %w", err)
 	}
-	opt := Options{Host: "n" + strconv.Itoa(w.Rank), Dead: testDuration("RAILYARD_TEST_DEAD"), Wait: testDuration("RAILYARD_TEST_WAIT")}
+	w.Host = "n" + strconv.Itoa(w.Rank)
+	opt := Options{Dead: testDuration("RAILYARD_TEST_DEAD"), Wait: testDuration("RAILYARD_TEST_WAIT")}
 	if file := os.Getenv("RAILYARD_SECRET_FILE"); file != "" {
 		if opt.Secret, err = ReadSecret(file); err != nil {
 			return err
@@ -105,11 +106,11 @@ func workTogether(g *Group, round int, ends <-chan struct{}) (over bool, err err
 		}
 		over = over && strings.HasSuffix(string(text), "last")
 	}
-	if g.Local() != 1 || size > 1 && g.Address() != "127.0.0.1" {
+	if g.Local() != size || size > 1 && g.Address() != "127.0.0.1" {
 		return false, fmt.Errorf("%d on this node, at %s", g.Local(), g.Address())
 	}
-	if len(all) != size || (gathered != nil) != (rank == 0) || g.Name(size-1) != fmt.Sprintf("rank %d on n%[1]d", size-1) {
-		return false, fmt.Errorf("%d messages, %d gathered, %s", len(all), len(gathered), g.Name(size-1))
+	if len(all) != size || (gathered != nil) != (rank == 0) || g.Host(size-1) != fmt.Sprintf("n%d", size-1) {
+		return false, fmt.Errorf("%d messages, %d gathered, %s", len(all), len(gathered), g.Host(size-1))
 	}
 	return over, g.Barrier(g.Context())
 }

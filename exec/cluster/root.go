@@ -50,7 +50,7 @@ func (g *Group) receive(ctx context.Context) error {
 // welcomeAll tells everybody who is there.
 func (g *Group) welcomeAll() error {
 	for _, l := range g.links[1:] {
-		g.all.Hosts = append(g.all.Hosts, l.peer.Host)
+		g.all.Hosts, g.all.Machines = append(g.all.Hosts, l.peer.Host), append(g.all.Machines, l.peer.Machine)
 		if own := l.local(); g.all.Address == "" || !own.IsLoopback() {
 			g.all.Address = own.String()
 		}
