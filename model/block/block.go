@@ -6,7 +6,7 @@
 // chunk. A block's share is a function of the place within the chunk alone, so the same
 // instance on all ranks handles the same elements and flags between them are enough.
 //
-// Memory is one-sided: any rank can read and write every other's. A message travels
+// Memory is one-sided: any rank of a node can read and write every other's. A message travels
 //
 //   - pulled: the sender raises a flag, the receiver reads the sender's memory;
 //   - pushed: the sender writes the receiver's output, then raises a flag;
@@ -138,8 +138,11 @@ type Program struct {
 func (p *Program) Blocks() int { return len(p.Lanes[0]) * p.Instances }
 
 // ControlBytes is the size of a rank's flags.
-func (p *Program) ControlBytes() int64 {
-	return FlagLine * (EpochWords + int64(p.Blocks())*MaxRanks*flagKinds)
+func (p *Program) ControlBytes() int64 { return controlBytes(p.Blocks()) }
+
+// controlBytes is that of lanes with so many blocks in all.
+func controlBytes(blocks int) int64 {
+	return FlagLine * (EpochWords + int64(blocks)*MaxRanks*flagKinds)
 }
 
 // EpochWords count launches, by turns, ahead of the flags; each has a line, as flags do.
@@ -151,12 +154,34 @@ const (
 // Compile turns a valid schedule into block programs. The error says what the kernels
 // cannot do.
 func Compile(s *schedule.Schedule, o Options) (*Program, error) {
+	s, err := ready(s, o, s.Spec.Ranks)
+	if err != nil {
+		return nil, err
+	}
+	c := newCompiler(s, o)
+	p := c.program(s.Spec.Ranks)
+	for ch := range c.s.Channels {
+		all, err := c.marked(c.strands(ch))
+		if err == nil {
+			err = c.lanes(p, 0, all)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	p.PacketHalf = slices.Max(c.room)
+	p.Scratch = p.scratchUsed()
+	return p, p.check()
+}
+
+// ready is a schedule for ranks of which so many reach one another's memory, as the compiler takes it.
+func ready(s *schedule.Schedule, o Options, together int) (*schedule.Schedule, error) {
 	if err := s.Plain(); err != nil {
 		return nil, err
 	}
 	switch {
-	case s.Spec.Ranks > MaxRanks:
-		return nil, fmt.Errorf("%d ranks: the kernels address at most %d GPUs", s.Spec.Ranks, MaxRanks)
+	case together > MaxRanks:
+		return nil, fmt.Errorf("%d ranks: the kernels address at most %d GPUs", together, MaxRanks)
 	case o.Instances < 1:
 		return nil, fmt.Errorf("%d blocks a lane: must be at least 1", o.Instances)
 	case o.Mechanism == Copies:
@@ -164,21 +189,7 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 	case o.Mechanism.InWords() && !(s.Spec.Kind.Reduces() && dependsOnAll(s.Spec.Kind)):
 		return nil, fmt.Errorf("%v in words: they carry all_reduce and reduce_scatter of floating-point numbers only", s.Spec.Kind)
 	}
-	s, err := inPlace(s, o)
-	if err != nil {
-		return nil, err
-	}
-	c, err := newCompiler(s, o)
-	if err != nil {
-		return nil, err
-	}
-	for ch := range c.s.Channels {
-		if err := c.channel(ch); err != nil {
-			return nil, fmt.Errorf("channel %d: %w", ch, err)
-		}
-	}
-	c.p.Scratch = c.p.scratchUsed()
-	return c.p, c.p.check()
+	return inPlace(s, o)
 }
 
 // Unaligned reports whether some of the lanes' data are not aligned to 16 bytes, as parts of buffers are whose

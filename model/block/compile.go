@@ -8,32 +8,42 @@ import (
 	"railyard/model/schedule"
 )
 
-// compiler collects the lanes.
+// compiler makes lanes.
 type compiler struct {
 	s    *schedule.Schedule
 	o    Options
 	x    *schedule.Expander
 	at   *pieces
-	p    *Program
 	room []int64 // by rank: bytes used of a half of the packet buffer
 }
 
-func newCompiler(s *schedule.Schedule, o Options) (*compiler, error) {
+// newCompiler is that of a schedule that has been made ready for the options.
+func newCompiler(s *schedule.Schedule, o Options) *compiler {
 	s = coarsen(s)
-	c := &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), room: make([]int64, s.Spec.Ranks)}
-	c.p = &Program{Ranks: s.Spec.Ranks, Instances: o.Instances, Lanes: make([][]Lane, s.Spec.Ranks), Mechanism: o.Mechanism}
-	return c, nil
+	return &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), room: make([]int64, s.Spec.Ranks)}
 }
 
-// channel compiles one channel for all ranks.
-func (c *compiler) channel(ch int) error {
-	all := c.strands(ch)
-	if c.o.Op == collective.Avg && c.s.Spec.Kind.Reduces() {
-		if err := c.markFinal(all); err != nil {
-			return err
-		}
-	}
+// program is an empty one for so many ranks.
+func (c *compiler) program(ranks int) *Program {
+	return &Program{Ranks: ranks, Instances: c.o.Instances, Lanes: make([][]Lane, ranks), Mechanism: c.o.Mechanism}
+}
+
+// marked are strands whose operations know what the whole schedule makes of them.
+func (c *compiler) marked(all []*strand) ([]*strand, error) {
 	for _, st := range all {
+		st.markElsewhere()
+	}
+	if c.o.Op == collective.Avg && c.s.Spec.Kind.Reduces() {
+		return all, c.markFinal(all)
+	}
+	return all, nil
+}
+
+// lanes appends strands of a channel, one behind the other, to a program, whose first lane has a number.
+func (c *compiler) lanes(p *Program, first int, all []*strand) error {
+	first += len(p.Lanes[0])
+	for k, st := range all {
+		st.lane = first + k
 		st.fuse(c.o.Mechanism.Flagged())
 	}
 	if mechanisms[c.o.Mechanism].pushes {
@@ -47,18 +57,15 @@ func (c *compiler) channel(ch int) error {
 		for r := range st.steps {
 			e := &emission{c: c, st: st, rank: r}
 			if err := e.run(); err != nil {
-				return fmt.Errorf("rank %d: %w", r, err)
+				return fmt.Errorf("channel %d: rank %d: %w", st.channel, st.ranks[r], err)
 			}
-			l := Lane{Before: e.before, Body: e.ops, After: e.after, Slices: c.s.Channels[ch].Slices,
-				Unit: c.at.unit(ch) * int64(c.o.Size), Stride: c.at.stride(ch) * int64(c.o.Size)}
+			l := Lane{Before: e.before, Body: e.ops, After: e.after, Slices: st.slices,
+				Unit: c.at.unit(st.channel) * int64(c.o.Size), Stride: c.at.stride(st.channel) * int64(c.o.Size)}
 			if len(all) > 1 {
 				c.linkPhases(&l, st, r, k > 0, k < len(all)-1)
 			}
-			c.p.Lanes[r] = append(c.p.Lanes[r], l)
+			p.Lanes[r] = append(p.Lanes[r], l)
 		}
-	}
-	for _, n := range c.room {
-		c.p.PacketHalf = max(c.p.PacketHalf, n)
 	}
 	return nil
 }
@@ -96,12 +103,13 @@ func (c *compiler) linkPhases(l *Lane, st *strand, rank int, first, last bool) {
 // slices: nothing is used twice within a launch, so no credit is needed.
 func (c *compiler) placePackets(all []*strand) {
 	for _, st := range all {
-		n := c.at.stride(st.channel) * int64(c.s.Channels[st.channel].Slices) * int64(c.o.Size)
+		n := c.pieceEnd(st)
 		for r := range st.steps {
+			room := &c.room[st.ranks[r]]
 			for i := range st.steps[r] {
 				if s := &st.steps[r][i]; receives(s.op) && !s.msg.pushed {
-					s.msg.region = c.room[r]
-					c.room[r] += c.o.Mechanism.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
+					s.msg.region = *room
+					*room += c.o.Mechanism.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
 				}
 			}
 		}
@@ -116,15 +124,16 @@ func (op *Op) packetRoom(data int64) int64 {
 	return 0
 }
 
-// refs are the places of a location, chunk by chunk, with the bytes to the end of the
+// refs are the places of a location in the memory of a strand's rank, chunk by chunk, with the bytes to the end of the
 // block; −1 without an end.
-func (c *compiler) refs(rank, channel int, l schedule.Loc) (out []Ref, limits []int64) {
+func (c *compiler) refs(st *strand, rank int, l schedule.Loc) (out []Ref, limits []int64) {
+	skip := int64(st.slice) * c.at.stride(st.channel)
 	l.Set.Each(func(chunk int32) {
-		off, limit := c.at.place(rank, l.Buf, channel, chunk)
+		off, limit := c.at.place(st.ranks[rank], l.Buf, st.channel, chunk)
 		if limit >= 0 {
-			limit *= int64(c.o.Size)
+			limit = max(limit-skip, 0) * int64(c.o.Size)
 		}
-		out = append(out, Ref{Rank: rank, Buffer: uint8(l.Buf), Offset: off * int64(c.o.Size)})
+		out = append(out, Ref{Rank: rank, Buffer: uint8(l.Buf), Offset: (off + skip) * int64(c.o.Size)})
 		limits = append(limits, limit)
 	})
 	return out, limits

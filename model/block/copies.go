@@ -3,7 +3,6 @@ package block
 import (
 	"fmt"
 
-	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
@@ -13,13 +12,13 @@ import (
 type Copying struct {
 	Ranks, Blocks int
 	Scratch       int64
-	Start, End    []Lane  // by rank: handshakes around all copies
-	Local         []Lane  // by rank: copies within the rank, beside everything else; may be empty
-	Stages        []Stage // in the order in which copies are queued
+	Start, End    []Lane      // by rank: handshakes around all copies
+	Local         []Lane      // by rank: copies within the rank, beside everything else; may be empty
+	Stages        []CopyStage // in the order in which copies are queued
 }
 
-// Stage is a phase of a slice.
-type Stage struct {
+// CopyStage is a phase of a slice.
+type CopyStage struct {
 	Phase, Slice int
 	Copies       [][]Copy // by rank
 	Kernel       []Lane   // by rank; nil where nothing is to be done before the end
@@ -48,10 +47,7 @@ func CompileCopies(s *schedule.Schedule, o Options) (*Copying, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCompiler(s, o)
-	if err != nil {
-		return nil, err
-	}
+	c := newCompiler(s, o)
 	d := &dma{c: c, p: &Copying{Ranks: c.s.Spec.Ranks, Blocks: blocks, Scratch: c.at.scratch(0) * int64(o.Size)}}
 	return d.p, d.compile()
 }
@@ -64,11 +60,9 @@ type dma struct {
 
 func (d *dma) compile() error {
 	ch := &d.c.s.Channels[0]
-	phases := d.c.phases(0)
-	if d.c.o.Op == collective.Avg && d.c.s.Spec.Kind.Reduces() {
-		if err := d.c.markFinal(phases); err != nil {
-			return err
-		}
+	phases, err := d.c.marked(d.c.phases(0))
+	if err != nil {
+		return err
 	}
 	d.p.Local = make([]Lane, d.p.Ranks)
 	// Slice p of a phase is queued before slice p−1 of the next one, which has to wait for
@@ -102,14 +96,14 @@ func handshake(ranks, rank, value int, flags uint8) Lane {
 }
 
 func (d *dma) stage(st *strand, phase, slice int) error {
-	s := Stage{Phase: phase, Slice: slice, Copies: make([][]Copy, d.p.Ranks)}
+	s := CopyStage{Phase: phase, Slice: slice, Copies: make([][]Copy, d.p.Ranks)}
 	work := phase < len(d.c.s.Channels[0].Phases)-1
 	for r, steps := range st.steps {
 		// Stages are numbered in the order of the queue: a peer's flag only grows.
 		l := handshake(d.p.Ranks, r, 2+len(d.p.Stages), 0)
 		meeting := len(l.Body)
 		for i := range steps {
-			if err := d.step(&l, &s.Copies[r], &steps[i], r, slice); err != nil {
+			if err := d.step(st, &l, &s.Copies[r], &steps[i], r, slice); err != nil {
 				return err
 			}
 		}
@@ -123,13 +117,13 @@ func (d *dma) stage(st *strand, phase, slice int) error {
 	return nil
 }
 
-func (d *dma) step(l *Lane, copies *[]Copy, s *step, rank, slice int) error {
+func (d *dma) step(st *strand, l *Lane, copies *[]Copy, s *step, rank, slice int) error {
 	switch s.op.Kind {
 	case schedule.Recv:
 		return nil
 	case schedule.Send:
-		from, limits := d.c.refs(rank, 0, s.op.Src)
-		to, ends := d.c.refs(s.msg.to, 0, s.msg.recv.Dst)
+		from, limits := d.c.refs(st, rank, s.op.Src)
+		to, ends := d.c.refs(st, s.msg.to, s.msg.recv.Dst)
 		for i := range from {
 			if off, n := d.part(shorter(limits[i], ends[i]), slice); n > 0 {
 				*copies = append(*copies, Copy{moved(from[i], off), moved(to[i], off), n})
@@ -143,7 +137,7 @@ func (d *dma) step(l *Lane, copies *[]Copy, s *step, rank, slice int) error {
 	if s.op.Kind == schedule.Copy {
 		sources = []schedule.Loc{s.op.Src}
 	}
-	dst, limits := d.c.refs(rank, 0, s.op.Dst)
+	dst, limits := d.c.refs(st, rank, s.op.Dst)
 	for i := range dst {
 		off, n := d.part(limits[i], slice)
 		if n == 0 {
@@ -151,7 +145,7 @@ func (d *dma) step(l *Lane, copies *[]Copy, s *step, rank, slice int) error {
 		}
 		op := Op{Kind: Multi, Destinations: []Ref{moved(dst[i], off)}, Limit: n}
 		for _, src := range sources {
-			refs, _ := d.c.refs(rank, 0, src)
+			refs, _ := d.c.refs(st, rank, src)
 			op.Sources = append(op.Sources, moved(refs[i], off))
 		}
 		if s.final {

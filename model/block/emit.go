@@ -160,7 +160,7 @@ func (e *emission) reduce(s *step) error {
 		sources, limits = append(sources, refs), append(limits, lim)
 	}
 	e.lazy = nil
-	if k := e.ownSource(sources); k >= 0 && !e.st.reducedElsewhere(e.rank, s.op) {
+	if k := e.ownSource(sources); k >= 0 && !s.elsewhere {
 		sources = slices.Concat(sources[k+1:], sources[:k+1])
 		limits = slices.Concat(limits[k+1:], limits[:k+1])
 	}
@@ -173,27 +173,14 @@ func (e *emission) ownSource(sources [][]Ref) int {
 	return slices.IndexFunc(sources, func(list []Ref) bool { return len(list) > 0 && list[0].Rank == e.rank })
 }
 
-// reducedElsewhere reports whether other ranks reduce the same chunks: then all take the
-// sources in one order, so that they agree bit by bit.
-func (st *strand) reducedElsewhere(rank int, op *schedule.Op) bool {
-	for r, steps := range st.steps {
-		for _, s := range steps {
-			if r != rank && s.op.Kind == schedule.Reduce && overlap(s.op.Dst, op.Dst) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // source is where a place's data are: with the sender, where its receive was fused.
 func (e *emission) source(l schedule.Loc) ([]Ref, []int64) {
 	for _, z := range e.lazy {
 		if z.dst == l {
-			return e.c.refs(z.msg.from, e.st.channel, z.msg.send.Src)
+			return e.c.refs(e.st, z.msg.from, z.msg.send.Src)
 		}
 	}
-	return e.c.refs(e.rank, e.st.channel, l)
+	return e.c.refs(e.st, e.rank, l)
 }
 
 // multi combines local places and a message.
@@ -201,11 +188,11 @@ func (e *emission) multi(own []schedule.Loc, m *message, dst schedule.Loc, final
 	var sources [][]Ref
 	var limits [][]int64
 	for _, l := range own {
-		refs, lim := e.c.refs(e.rank, e.st.channel, l)
+		refs, lim := e.c.refs(e.st, e.rank, l)
 		sources, limits = append(sources, refs), append(limits, lim)
 	}
 	if m != nil {
-		refs, lim := e.c.refs(m.from, e.st.channel, m.send.Src)
+		refs, lim := e.c.refs(e.st, m.from, m.send.Src)
 		sources, limits = append(sources, refs), append(limits, lim)
 	}
 	return e.multis(sources, limits, dst, final)
@@ -213,7 +200,7 @@ func (e *emission) multi(own []schedule.Loc, m *message, dst schedule.Loc, final
 
 // multis writes an operation for each chunk.
 func (e *emission) multis(sources [][]Ref, limits [][]int64, dst schedule.Loc, final bool) error {
-	refs, lim := e.c.refs(e.rank, e.st.channel, dst)
+	refs, lim := e.c.refs(e.st, e.rank, dst)
 	for i := range refs {
 		op := Op{Kind: Multi, Destinations: []Ref{refs[i]}, Limit: lim[i]}
 		for k := range sources {
@@ -231,7 +218,7 @@ func (e *emission) multis(sources [][]Ref, limits [][]int64, dst schedule.Loc, f
 // result adds an operation that writes here; what is final is complete.
 func (e *emission) result(op Op, final bool) {
 	if op.Limit < 0 {
-		op.Limit = e.c.pieceEnd(e.st.channel)
+		op.Limit = e.c.pieceEnd(e.st)
 	}
 	if final {
 		op.Flags |= Scale
@@ -251,8 +238,8 @@ func shorter(a, b int64) int64 {
 // operation that made the data, or that moves the same data, where there is one since
 // the threads last waited for one another.
 func (e *emission) push(m *message) error {
-	src, limits := e.c.refs(e.rank, e.st.channel, m.send.Src)
-	dst, ends := e.c.refs(m.to, e.st.channel, m.recv.Dst)
+	src, limits := e.c.refs(e.st, e.rank, m.send.Src)
+	dst, ends := e.c.refs(e.st, m.to, m.recv.Dst)
 	for i := range dst {
 		limit := shorter(limits[i], ends[i])
 		if at := e.maker(src[i]); at >= 0 && e.ops[at].Limit == limit {
@@ -289,11 +276,11 @@ func (e *emission) add(op Op) {
 	if op.Kind == Multi && len(op.Sources) == 1 && op.Flags == 0 {
 		if at := e.maker(op.Sources[0]); at >= 0 && e.ops[at].Kind == Multi && e.ops[at].Limit == op.Limit && len(e.ops[at].Sources) == 1 {
 			e.ops[at].Destinations = append(e.ops[at].Destinations, op.Destinations...)
-			e.written = append(e.written, e.c.real(op.Destinations)...)
+			e.written = append(e.written, e.real(op.Destinations)...)
 			return
 		}
 	}
-	reads, writes := e.c.real(op.Sources), e.c.real(op.Destinations)
+	reads, writes := e.real(op.Sources), e.real(op.Destinations)
 	if meet(reads, e.written) || meet(writes, e.written) || meet(writes, e.read) {
 		op.Flags |= Barrier // other threads may have done that
 		e.newSegment()
@@ -353,15 +340,15 @@ func meet(a, b []Ref) bool {
 }
 
 // real are places with input and output under one name where they are one memory.
-func (c *compiler) real(refs []Ref) []Ref {
-	if !c.o.InPlace {
+func (e *emission) real(refs []Ref) []Ref {
+	if !e.c.o.InPlace {
 		return refs
 	}
 	out := slices.Clone(refs)
 	for i := range out {
 		r := &out[i]
 		if b := schedule.Buffer(r.Buffer); b == schedule.Input || b == schedule.Output {
-			r.Offset += int64(r.Rank) * c.at.shift(b) * int64(c.o.Size)
+			r.Offset += int64(e.st.ranks[r.Rank]) * e.c.at.shift(b) * int64(e.c.o.Size)
 			r.Buffer = uint8(schedule.Output)
 		}
 	}

@@ -1,39 +1,12 @@
 package block
 
-import (
-	"fmt"
-
-	"railyard/model/schedule"
-)
+import "railyard/model/schedule"
 
 // markFinal finds the operations whose results hold every rank's contribution, by
 // counting contributions through one slice of the channel.
 func (c *compiler) markFinal(all []*strand) error {
 	k := &contributions{ranks: c.s.Spec.Ranks, count: map[place]int{}, sent: map[*message][]int{}}
-	strandAt, at := make([]int, k.ranks), make([]int, k.ranks)
-	for moved := true; moved; {
-		moved = false
-		for r := range at {
-			for strandAt[r] < len(all) {
-				steps := all[strandAt[r]].steps[r]
-				if at[r] == len(steps) {
-					strandAt[r], at[r] = strandAt[r]+1, 0
-					continue
-				}
-				if !k.follow(r, &steps[at[r]]) {
-					break // it waits for a message
-				}
-				at[r]++
-				moved = true
-			}
-		}
-	}
-	for r := range at {
-		if strandAt[r] < len(all) {
-			return fmt.Errorf("rank %d never ends: check the schedule first", r)
-		}
-	}
-	return nil
+	return inOrder(all, func(st *strand, r, i int) { k.follow(r, &st.steps[r][i]) })
 }
 
 // contributions are how many ranks' data each place holds the sum of.
@@ -61,9 +34,8 @@ func (k *contributions) in(rank int, l schedule.Loc) (out []int) {
 	return out
 }
 
-// follow counts what an operation writes, and whether that is final; false where its
-// message has not been sent yet.
-func (k *contributions) follow(rank int, s *step) bool {
+// follow counts what an operation writes, and whether that is final.
+func (k *contributions) follow(rank int, s *step) {
 	var values []int
 	switch s.op.Kind {
 	case schedule.Send:
@@ -72,9 +44,6 @@ func (k *contributions) follow(rank int, s *step) bool {
 		values = k.in(rank, s.op.Src)
 	case schedule.Recv, schedule.RecvReduce:
 		values = append(values, k.sent[s.msg]...)
-	}
-	if s.msg != nil && s.op.Kind != schedule.Send && values == nil {
-		return false
 	}
 	sources := s.op.Srcs
 	if s.op.Kind == schedule.RecvReduce {
@@ -97,5 +66,4 @@ func (k *contributions) follow(rank int, s *step) bool {
 			i++
 		})
 	}
-	return true
 }

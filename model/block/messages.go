@@ -22,13 +22,17 @@ type step struct {
 	op  *schedule.Op
 	msg *message
 	// fused: a receive whose reader takes the data straight from where they are.
-	fused bool
-	final bool // the result holds all ranks' contributions
+	fused     bool
+	final     bool // the result holds all ranks' contributions
+	elsewhere bool // a reduction of chunks that other ranks reduce, too
+	kept      bool // a receive of what others read than this lane
 }
 
-// strand is the steps of all ranks in one lane.
+// strand is the steps of all ranks in one lane: those whose memory they all reach, by their numbers among one another.
 type strand struct {
 	channel, lane int
+	slice, slices int   // the first slice that the lane does, and how many
+	ranks         []int // as the schedule numbers them
 	steps         [][]step
 	total         map[[2]int]int // messages from → to in a slice
 }
@@ -52,8 +56,9 @@ func (c *compiler) phases(channel int) (out []*strand) {
 
 // strand is that of some phases of a channel, whose n-th it is.
 func (c *compiler) strand(channel, from, to, n int) *strand {
-	st := &strand{channel: channel, lane: len(c.p.Lanes[0]) + n, steps: make([][]step, c.s.Spec.Ranks), total: map[[2]int]int{}}
+	st := &strand{channel: channel, lane: n, slices: c.s.Channels[channel].Slices, steps: make([][]step, c.s.Spec.Ranks)}
 	for r := range st.steps {
+		st.ranks = append(st.ranks, r)
 		for p := from; p < to; p++ {
 			ops := c.x.AppendProgram(nil, channel, p, r)
 			for i := range ops {
@@ -71,7 +76,7 @@ func (st *strand) match() {
 		for i := range steps {
 			if op := steps[i].op; op.Kind == schedule.Send {
 				key := [2]int{r, int(op.Peer)}
-				m := &message{from: r, to: int(op.Peer), send: op, number: len(open[key]) + 1}
+				m := &message{from: r, to: int(op.Peer), send: op}
 				open[key] = append(open[key], m)
 				steps[i].msg = m
 			}
@@ -88,9 +93,44 @@ func (st *strand) match() {
 			}
 		}
 	}
-	for key, list := range open {
-		st.total[key] = len(list)
+	st.number()
+}
+
+// number counts the messages between any two of the strand's ranks.
+func (st *strand) number() {
+	st.total = map[[2]int]int{}
+	for _, steps := range st.steps {
+		for _, s := range steps {
+			if s.op.Kind == schedule.Send {
+				key := [2]int{s.msg.from, s.msg.to}
+				st.total[key]++
+				s.msg.number = st.total[key]
+			}
+		}
 	}
+}
+
+// markElsewhere finds the reductions of chunks that other ranks reduce as well: all take their sources in one order, so
+// that they agree bit by bit.
+func (st *strand) markElsewhere() {
+	const several = -1
+	by := map[place]int{} // rank, of one that all have
+	eachReduced := func(visit func(r int, s *step, p place)) {
+		for r, steps := range st.steps {
+			for i := range steps {
+				if s := &steps[i]; s.op.Kind == schedule.Reduce {
+					s.op.Dst.Set.Each(func(chunk int32) { visit(r, s, place{0, s.op.Dst.Buf, chunk}) })
+				}
+			}
+		}
+	}
+	eachReduced(func(r int, _ *step, p place) {
+		if first, ok := by[p]; ok && first != r {
+			r = several
+		}
+		by[p] = r
+	})
+	eachReduced(func(_ int, s *step, p place) { s.elsewhere = s.elsewhere || by[p] == several })
 }
 
 // fuse finds receives whose data go into one reduction that follows at once: it can
@@ -100,7 +140,7 @@ func (st *strand) fuse(packets bool) {
 	for r := range st.steps {
 		steps := st.steps[r]
 		for i := range steps {
-			if op := steps[i].op; op.Kind == schedule.Recv && op.Dst.Buf == schedule.Scratch && readOnceNext(steps[i:]) {
+			if op := steps[i].op; op.Kind == schedule.Recv && op.Dst.Buf == schedule.Scratch && !steps[i].kept && readOnceNext(steps[i:]) {
 				steps[i].fused = true
 			}
 		}
@@ -199,7 +239,7 @@ func (c *compiler) relax(st *strand) {
 				}
 				key := [2]int{s.msg.from, s.msg.to}
 				s.msg.relaxed = plain(s.msg) && !strict[key]
-				if !s.msg.relaxed && (pass > 0 || c.s.Channels[st.channel].Slices > 1) {
+				if !s.msg.relaxed && (pass > 0 || st.slices > 1) {
 					strict[key] = true
 				}
 			}
@@ -276,7 +316,7 @@ func (c *compiler) free(strands []*strand, r, i int, s step) bool {
 				if l.Buf == schedule.Input {
 					l.Buf = schedule.Output
 				}
-				if overlap(l, s.op.Dst) && !(before.op.Kind == schedule.Send && int(before.op.Peer) == s.msg.from && l == s.op.Dst) {
+				if overlap(l, s.op.Dst) && !(before.op.Kind == schedule.Send && before.msg.to == s.msg.from && l == s.op.Dst) {
 					return false
 				}
 			}

@@ -9,12 +9,12 @@ import (
 // put sends a message in packets: with the operation that made the data, or that sends
 // the same data elsewhere, where there is one.
 func (e *emission) put(m *message) error {
-	src, limits := e.c.refs(e.rank, e.st.channel, m.send.Src)
+	src, limits := e.c.refs(e.st, e.rank, m.send.Src)
 	dst := e.packets(m)
 	for i := range src {
 		limit := limits[i]
 		if limit < 0 {
-			limit = e.c.pieceEnd(e.st.channel)
+			limit = e.c.pieceEnd(e.st)
 		}
 		if at := e.sender(src[i]); at >= 0 && e.ops[at].Limit == limit {
 			e.ops[at].PacketTargets = append(e.ops[at].PacketTargets, dst[i])
@@ -25,9 +25,9 @@ func (e *emission) put(m *message) error {
 	return nil
 }
 
-// pieceEnd is the limit of operations between places without an end: all slices.
-func (c *compiler) pieceEnd(channel int) int64 {
-	return c.at.stride(channel) * int64(c.s.Channels[channel].Slices) * int64(c.o.Size)
+// pieceEnd is the limit of operations between places without an end: all of a strand's slices.
+func (c *compiler) pieceEnd(st *strand) int64 {
+	return c.at.stride(st.channel) * int64(st.slices) * int64(c.o.Size)
 }
 
 // sender is the operation of this segment that made a place or puts the same; −1 without.
@@ -45,7 +45,7 @@ func (e *emission) sender(r Ref) int {
 
 // packets are a message's places in the receiver's packet buffer, chunk by chunk.
 func (e *emission) packets(m *message) (out []Ref) {
-	n := e.c.o.Mechanism.packetRoom(e.c.pieceEnd(e.st.channel))
+	n := e.c.o.Mechanism.packetRoom(e.c.pieceEnd(e.st))
 	for i := range m.send.Src.Set.Len() {
 		out = append(out, Ref{Rank: m.to, Buffer: PacketBuffer, Offset: m.region + int64(i)*n})
 	}
@@ -94,12 +94,12 @@ func (e *emission) unpack(s *step) error {
 		e.lazy = append(e.lazy, lazySource{s.op.Dst, s.msg})
 		return nil
 	}
-	dst, limits := e.c.refs(e.rank, e.st.channel, s.op.Dst)
+	dst, limits := e.c.refs(e.st, e.rank, s.op.Dst)
 	var own []Ref
 	if s.op.Kind == schedule.RecvReduce {
-		own, _ = e.c.refs(e.rank, e.st.channel, s.op.Src)
+		own, _ = e.c.refs(e.st, e.rank, s.op.Src)
 	}
-	_, ends := e.c.refs(s.msg.from, e.st.channel, s.msg.send.Src)
+	_, ends := e.c.refs(e.st, s.msg.from, s.msg.send.Src)
 	for i, p := range e.packets(s.msg) {
 		op := Op{Kind: e.c.o.Mechanism.form(LLReduce), PacketSources: []Ref{p}, Destinations: []Ref{dst[i]},
 			Limit: shorter(limits[i], ends[i])}
@@ -126,8 +126,8 @@ func (e *emission) reducePackets(s *step) error {
 	if local != 1 {
 		return e.multi(s.op.Srcs, nil, s.op.Dst, s.final)
 	}
-	mine, _ := e.c.refs(e.rank, e.st.channel, s.op.Srcs[own])
-	dst, limits := e.c.refs(e.rank, e.st.channel, s.op.Dst)
+	mine, _ := e.c.refs(e.st, e.rank, s.op.Srcs[own])
+	dst, limits := e.c.refs(e.st, e.rank, s.op.Dst)
 	for i := range dst {
 		op := Op{Kind: e.c.o.Mechanism.form(LLReduce), Sources: []Ref{mine[i]}, Destinations: []Ref{dst[i]}, Own: own, Limit: limits[i]}
 		for _, l := range s.op.Srcs {

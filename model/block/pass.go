@@ -6,10 +6,7 @@ import "railyard/model/schedule"
 // arrives: two of its phases then run as one.
 func PassesOn(s *schedule.Schedule) bool {
 	const some = 1 << 10 // elements a block: how many makes no difference
-	c, err := newCompiler(s, Options{Count: some * int64(s.Spec.Blocks()), Size: 4, Instances: 1, Mechanism: Push})
-	if err != nil {
-		return false
-	}
+	c := newCompiler(s, Options{Count: some * int64(s.Spec.Blocks()), Size: 4, Instances: 1, Mechanism: Push})
 	for ch := range c.s.Channels {
 		all := c.strands(ch)
 		for k, st := range all {

@@ -13,12 +13,18 @@ type pieces struct {
 	o      Options
 	layout *schedule.Layout
 	shares []int64 // cumulative
+	units  []int64 // by channel
+	copies []int64 // by channel: how often its scratch holds the whole buffer
 }
 
 func newPieces(s *schedule.Schedule, o Options) *pieces {
 	p := &pieces{s: s, o: o, layout: schedule.NewLayout(s, o.Count, 1), shares: []int64{0}}
 	for _, ch := range s.Channels {
 		p.shares = append(p.shares, p.shares[len(p.shares)-1]+ch.Share)
+	}
+	for c := range s.Channels {
+		one := &schedule.Schedule{Spec: s.Spec, Channels: s.Channels[c : c+1]}
+		p.units, p.copies = append(p.units, p.largest(c)), append(p.copies, int64(schedule.NewExpander(one).ScratchCopies()))
 	}
 	return p
 }
@@ -57,8 +63,11 @@ func (p *pieces) round(u int64) int64 {
 	return max((u+grain-1)/grain*grain, grain)
 }
 
-// unit is the elements of an instance's piece: of the largest block.
-func (p *pieces) unit(channel int) int64 {
+// unit is the elements of an instance's piece.
+func (p *pieces) unit(channel int) int64 { return p.units[channel] }
+
+// largest is that of the largest block.
+func (p *pieces) largest(channel int) int64 {
 	ch := &p.s.Channels[channel]
 	var most int64
 	for rank := range p.s.Spec.Ranks {
@@ -127,13 +136,7 @@ func (p *pieces) scratchBase(channel int) (at int64) {
 
 // scratch is the elements of a channel's scratch.
 func (p *pieces) scratch(channel int) int64 {
-	return p.stride(channel) * int64(p.s.Channels[channel].Slices) * int64(p.s.Spec.Blocks()) * p.copies(channel)
-}
-
-// copies is how often a channel's scratch holds the whole buffer.
-func (p *pieces) copies(channel int) int64 {
-	one := &schedule.Schedule{Spec: p.s.Spec, Channels: p.s.Channels[channel : channel+1]}
-	return int64(schedule.NewExpander(one).ScratchCopies())
+	return p.stride(channel) * int64(p.s.Channels[channel].Slices) * int64(p.s.Spec.Blocks()) * p.copies[channel]
 }
 
 // dependsOnAll reports whether every rank's result needs every other's data, so that

@@ -10,14 +10,14 @@ import (
 	"railyard/model/schedule"
 )
 
-// playOff runs a program as the kernels would, on memory of bytes, one operation of one block at a
-// time in an order that only flags and packets bound: the slow oracle of what is compiled. Bytes are
-// added modulo 256. Of each rank, one launch follows another; when one begins its input is new and
-// its output poisoned, when one ends its output has to be right.
+// playOff runs stages as the GPUs would, on memory of bytes, one operation of one block or one message
+// between nodes at a time, in an order that only flags, packets, streams and groups bound: the slow oracle
+// of what is compiled. Bytes are added modulo 256. Of each rank, one launch follows another; when one
+// begins its input is new and its output poisoned, when one ends its output has to be right.
 type playOff struct {
 	s       *schedule.Schedule
 	o       Options
-	p       *Program
+	p       *Staged
 	layout  *schedule.Layout
 	random  *rand.Rand
 	mem     map[[2]int][]byte // by rank and buffer
@@ -25,6 +25,7 @@ type playOff struct {
 	packets map[packetAt]packet
 	wanted  map[packetAt]bool // what is ever taken
 	ranks   []playing
+	pairs   []*playedPair
 }
 
 // flagOf is a flag in the memory of to.
@@ -46,13 +47,30 @@ type packet struct {
 
 // playing is a rank's launch.
 type playing struct {
-	epoch  int
-	blocks []*playedBlock
+	epoch   int
+	streams []playedStream
+}
+
+// playedStream is how far a rank's stream has come.
+type playedStream struct {
+	stage  int
+	blocks []*playedBlock // of the stage's kernel
+	posted bool           // its group
+	open   int            // messages of it
+}
+
+// playedPair is what two ranks have posted to one another's communicator of a stream, in order.
+type playedPair struct {
+	stream, from, to int
+	sends, receives  []Transfer
+	urgency          float64
 }
 
 // playedBlock is one thread block: of all that could go on, the most urgent does.
 type playedBlock struct {
 	rank, number, instance int
+	stream                 int
+	ranks                  []int // those that its kernel numbers
 	lane                   *Lane
 	at, slice              int // in body, slice after slice
 	part                   int // before, body, after
@@ -75,11 +93,20 @@ func (s stretch) meets(list []stretch) bool {
 
 const playedLaunches = 3
 
-func newPlayOff(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) *playOff {
+// oneStage is a program for one node.
+func oneStage(p *Program) *Staged {
+	ranks := make([]int, p.Ranks)
+	for r := range ranks {
+		ranks[r] = r
+	}
+	return &Staged{Nodes: [][]int{ranks}, Streams: [][]Stage{{{Kernels: []*Program{p}}}}, Scratch: p.Scratch}
+}
+
+func newPlayOff(s *schedule.Schedule, o Options, p *Staged, random *rand.Rand) *playOff {
 	x := &playOff{s: s, o: o, p: p, layout: schedule.NewLayout(s, o.Count, 1), random: random, mem: map[[2]int][]byte{},
 		flags: map[flagOf]int{}, packets: map[packetAt]packet{},
-		wanted: map[packetAt]bool{}, ranks: make([]playing, p.Ranks)}
-	for r := range p.Ranks {
+		wanted: map[packetAt]bool{}, ranks: make([]playing, s.Spec.Ranks)}
+	for r := range s.Spec.Ranks {
 		in, out := x.layout.Elements(r, schedule.Input), x.layout.Elements(r, schedule.Output)
 		if o.InPlace {
 			in, out = 0, max(in, out)
@@ -87,6 +114,7 @@ func newPlayOff(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) 
 		x.mem[[2]int{r, int(schedule.Input)}] = make([]byte, in*int64(o.Size))
 		x.mem[[2]int{r, int(schedule.Output)}] = make([]byte, out*int64(o.Size))
 		x.mem[[2]int{r, int(schedule.Scratch)}] = make([]byte, p.Scratch)
+		x.mem[[2]int{r, ControlBuffer}] = make([]byte, FlagLine)
 		x.wants(r)
 	}
 	return x
@@ -94,22 +122,40 @@ func newPlayOff(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) 
 
 // wants goes through a rank's launch for what it takes, in both halves.
 func (x *playOff) wants(rank int) {
-	x.begin(rank)
-	k := &x.ranks[rank]
-	for _, b := range k.blocks {
-		for op := b.op(); op != nil; op = b.op() {
-			for i, r := range op.PacketSources {
-				if _, n := b.shareOf(op, i); n > 0 {
-					at := x.place(b, op, r)
-					x.wanted[at] = true
-					at.half ^= 1
-					x.wanted[at] = true
+	for stream, stages := range x.p.Streams {
+		for stage := range stages {
+			for _, b := range x.blocks(rank, stream, stage) {
+				for op := b.op(); op != nil; op = b.op() {
+					for i, r := range op.PacketSources {
+						if _, n := b.shareOf(op, i); n > 0 {
+							at := x.place(b, op, r)
+							x.wanted[at] = true
+							at.half ^= 1
+							x.wanted[at] = true
+						}
+					}
+					b.at++
 				}
 			}
-			b.at++
 		}
 	}
-	*k = playing{}
+}
+
+// blocks are those of a rank in a stage's kernel.
+func (x *playOff) blocks(rank, stream, stage int) (out []*playedBlock) {
+	for n, ranks := range x.p.Nodes {
+		p, local := x.p.Streams[stream][stage].Kernels[n], slices.Index(ranks, rank)
+		if p == nil || local < 0 {
+			continue
+		}
+		for l := range p.Lanes[local] {
+			for i := range p.Instances {
+				out = append(out, &playedBlock{rank: rank, number: l, instance: i, stream: stream, ranks: ranks, lane: &p.Lanes[local][l],
+					urgency: x.random.Float64()})
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(b *playedBlock) bool { return b.op() == nil })
 }
 
 // input is byte i of a rank's input in a launch.
@@ -123,7 +169,7 @@ func (x *playOff) bytes(r Ref) []byte {
 
 // physical is a place in the memory that it is in: in place input and output are one.
 func (x *playOff) physical(r Ref) Ref {
-	if x.o.InPlace && r.Buffer != uint8(schedule.Scratch) {
+	if x.o.InPlace && r.Buffer < uint8(schedule.Scratch) {
 		_, n := x.layout.Block(0, schedule.Output, 0)
 		shifted := x.s.Spec.Kind == collective.AllGather && r.Buffer == uint8(schedule.Input) ||
 			x.s.Spec.Kind == collective.ReduceScatter && r.Buffer == uint8(schedule.Output)
@@ -146,12 +192,74 @@ func (x *playOff) begin(rank int) {
 	for i := range x.layout.Elements(rank, schedule.Input) * int64(x.o.Size) {
 		in[i] = input(k.epoch, rank, i)
 	}
-	for l := range x.p.Lanes[rank] {
-		for i := range x.p.Instances {
-			k.blocks = append(k.blocks, &playedBlock{rank: rank, number: l, instance: i, lane: &x.p.Lanes[rank][l],
-				urgency: x.random.Float64()})
+	k.streams = make([]playedStream, len(x.p.Streams))
+	for n, stages := range x.p.Streams {
+		if len(stages) > 0 {
+			k.streams[n].blocks = x.blocks(rank, n, 0)
 		}
 	}
+}
+
+// goOn takes a rank's streams as far as they come without anybody's work; true at the end of its launch.
+func (x *playOff) goOn(rank int) bool {
+	ended := true
+	for n := range x.ranks[rank].streams {
+		k, stages := &x.ranks[rank].streams[n], x.p.Streams[n]
+		for k.stage < len(stages) && len(k.blocks) == 0 {
+			if !k.posted {
+				k.open, k.posted = x.post(rank, n, stages[k.stage].Group), true
+			}
+			if k.open > 0 {
+				break
+			}
+			if k.stage, k.posted = k.stage+1, false; k.stage < len(stages) {
+				k.blocks = x.blocks(rank, n, k.stage)
+			}
+		}
+		ended = ended && k.stage == len(stages)
+	}
+	return ended
+}
+
+// post posts a rank's messages of a group.
+func (x *playOff) post(rank, stream int, group []Transfer) (open int) {
+	for _, t := range group {
+		if t.From.Rank == rank {
+			p := x.pair(stream, rank, t.To.Rank)
+			p.sends = append(p.sends, t)
+			open++
+		}
+		if t.To.Rank == rank {
+			p := x.pair(stream, t.From.Rank, rank)
+			p.receives = append(p.receives, t)
+			open++
+		}
+	}
+	return open
+}
+
+func (x *playOff) pair(stream, from, to int) *playedPair {
+	for _, p := range x.pairs {
+		if p.stream == stream && p.from == from && p.to == to {
+			return p
+		}
+	}
+	p := &playedPair{stream: stream, from: from, to: to, urgency: x.random.Float64()}
+	x.pairs = append(x.pairs, p)
+	return p
+}
+
+// carry brings the first message that both ranks have posted.
+func (x *playOff) carry(p *playedPair) error {
+	from, to := p.sends[0], p.receives[0]
+	p.sends, p.receives, p.urgency = p.sends[1:], p.receives[1:], x.random.Float64()
+	if from.Bytes != to.Bytes {
+		return fmt.Errorf("rank %d sends %d bytes where rank %d receives %d", p.from, from.Bytes, p.to, to.Bytes)
+	}
+	copy(x.bytes(to.To)[:to.Bytes], x.bytes(from.From)[:from.Bytes])
+	x.ranks[p.from].streams[p.stream].open--
+	x.ranks[p.to].streams[p.stream].open--
+	return nil
 }
 
 // end checks a rank's output.
@@ -189,50 +297,89 @@ func (x *playOff) run() error {
 		x.begin(r)
 	}
 	for {
-		b := x.next()
-		if b == nil {
-			return x.ended()
-		}
-		if err := x.do(b); err != nil {
-			return err
-		}
-		if x.random.IntN(8) == 0 {
-			b.urgency = x.random.Float64()
-		}
-		k := &x.ranks[b.rank]
-		if b.op() == nil {
-			k.blocks = slices.DeleteFunc(k.blocks, func(o *playedBlock) bool { return o == b })
-		}
-		if len(k.blocks) == 0 {
-			if err := x.end(b.rank); err != nil {
+		for r := range x.ranks {
+			if err := x.follow(r); err != nil {
 				return err
 			}
-			if k.epoch < playedLaunches {
-				x.begin(b.rank)
+		}
+		b, p := x.next()
+		switch {
+		case p != nil && (b == nil || p.urgency > b.urgency):
+			if err := x.carry(p); err != nil {
+				return err
+			}
+		case b == nil:
+			return x.ended()
+		default:
+			if err := x.play(b); err != nil {
+				return err
 			}
 		}
 	}
 }
 
-// ended is the error of blocks that nobody lets go on.
+// follow goes on with a rank, from launch to launch.
+func (x *playOff) follow(rank int) error {
+	for x.goOn(rank) && x.ranks[rank].epoch <= playedLaunches {
+		if err := x.end(rank); err != nil {
+			return err
+		}
+		if x.ranks[rank].epoch == playedLaunches {
+			x.ranks[rank].epoch++ // it has ended
+			return nil
+		}
+		x.begin(rank)
+	}
+	return nil
+}
+
+// play does a block's next operation.
+func (x *playOff) play(b *playedBlock) error {
+	if err := x.do(b); err != nil {
+		return err
+	}
+	if x.random.IntN(8) == 0 {
+		b.urgency = x.random.Float64()
+	}
+	if b.op() == nil {
+		k := &x.ranks[b.rank].streams[b.stream]
+		k.blocks = slices.DeleteFunc(k.blocks, func(o *playedBlock) bool { return o == b })
+	}
+	return nil
+}
+
+// ended is the error of ranks that nobody lets go on.
 func (x *playOff) ended() error {
-	for _, k := range x.ranks {
-		for _, b := range k.blocks {
-			return fmt.Errorf("launch %d, rank %d lane %d block %d waits for ever: %+v", k.epoch, b.rank, b.number, b.instance, b.op())
+	for r, k := range x.ranks {
+		for _, s := range k.streams {
+			for _, b := range s.blocks {
+				return fmt.Errorf("launch %d, rank %d lane %d block %d waits for ever: %+v", k.epoch, r, b.number, b.instance, b.op())
+			}
+			if s.open > 0 {
+				return fmt.Errorf("launch %d, rank %d waits for %d messages of stage %d", k.epoch, r, s.open, s.stage)
+			}
 		}
 	}
 	return nil
 }
 
-func (x *playOff) next() (best *playedBlock) {
+// next is the most urgent block that is ready, and the most urgent message.
+func (x *playOff) next() (best *playedBlock, message *playedPair) {
 	for _, k := range x.ranks {
-		for _, b := range k.blocks {
-			if (best == nil || b.urgency > best.urgency) && x.ready(b) {
-				best = b
+		for _, s := range k.streams {
+			for _, b := range s.blocks {
+				if (best == nil || b.urgency > best.urgency) && x.ready(b) {
+					best = b
+				}
 			}
 		}
 	}
-	return best
+	for _, p := range x.pairs {
+		if len(p.sends) > 0 && len(p.receives) > 0 && (message == nil || p.urgency > message.urgency) {
+			message = p
+		}
+	}
+	return best, message
 }
 
 // op is what a block does next, nil at its end.
@@ -248,6 +395,12 @@ func (b *playedBlock) op() *Op {
 		b.at = 0
 	}
 	return nil
+}
+
+// seen is a place of the block's kernel as the schedule numbers ranks.
+func (b *playedBlock) seen(r Ref) Ref {
+	r.Rank = b.ranks[r.Rank]
+	return r
 }
 
 // in is the slice of what a block does next.
@@ -283,7 +436,7 @@ func (x *playOff) ready(b *playedBlock) bool {
 			}
 		}
 		for peers := op.Peers; peers != 0; peers &= peers - 1 {
-			if x.flags[flagOf{b.rank, bits.TrailingZeros32(peers), op.Lane, b.instance, op.Line}] < want {
+			if x.flags[flagOf{b.rank, b.ranks[bits.TrailingZeros32(peers)], op.Lane, b.instance, op.Line}] < want {
 				return false
 			}
 		}
@@ -298,7 +451,7 @@ func (x *playOff) ready(b *playedBlock) bool {
 
 // place is that of the block's part in a packet buffer.
 func (x *playOff) place(b *playedBlock, op *Op, r Ref) packetAt {
-	return packetAt{r.Rank, x.ranks[b.rank].epoch & 1, r.Offset + op.packetRoom(int64(b.in())*b.lane.Stride) +
+	return packetAt{b.ranks[r.Rank], x.ranks[b.rank].epoch & 1, r.Offset + op.packetRoom(int64(b.in())*b.lane.Stride) +
 		op.packetRoom(int64(b.instance)*b.lane.Unit)}
 }
 
@@ -325,7 +478,7 @@ func (x *playOff) raise(b *playedBlock, op *Op) error {
 	}
 	v := x.ranks[b.rank].epoch<<20 | (op.Value + b.in()*op.PerSlice)
 	for peers := op.Peers; peers != 0; peers &= peers - 1 {
-		f := flagOf{bits.TrailingZeros32(peers), b.rank, op.Lane, b.instance, op.Line}
+		f := flagOf{b.ranks[bits.TrailingZeros32(peers)], b.rank, op.Lane, b.instance, op.Line}
 		if x.flags[f] >= v {
 			return fmt.Errorf("flag %+v was %#x before it is %#x", f, x.flags[f], v)
 		}
@@ -359,7 +512,7 @@ func (x *playOff) move(b *playedBlock, op *Op) error {
 func (x *playOff) apart(b *playedBlock, skip, n int64, sources, destinations []Ref) error {
 	stretches := func(list []Ref) (out []stretch) {
 		for _, r := range list {
-			r = x.physical(r)
+			r = x.physical(b.seen(r))
 			r.Offset += skip
 			out = append(out, stretch{r, n})
 		}
@@ -395,7 +548,7 @@ func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, desti
 		}
 	}
 	for _, r := range sources {
-		add(x.bytes(r)[skip:])
+		add(x.bytes(b.seen(r))[skip:])
 	}
 	for _, r := range packets {
 		at := x.place(b, op, r)
@@ -407,7 +560,7 @@ func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, desti
 		b.took = true
 	}
 	for _, r := range destinations {
-		copy(x.bytes(r)[skip:], sum)
+		copy(x.bytes(b.seen(r))[skip:], sum)
 	}
 	for _, r := range targets {
 		at := x.place(b, op, r)

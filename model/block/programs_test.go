@@ -69,7 +69,7 @@ func playDraws(t *testing.T, topo *topology.Topology, kind collective.Kind, algo
 		}
 		played[m]++
 		for range 2 {
-			if err := newPlayOff(s, o, p, random).run(); err != nil {
+			if err := newPlayOff(s, o, oneStage(p), random).run(); err != nil {
 				t.Errorf("%s of %v on %s, %d ranks, %d slices, %v, %+v: %v", algo, kind, topo.Name(), spec.Ranks, s.Channels[0].Slices,
 					spec.Counts, o, err)
 				break

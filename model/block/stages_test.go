@@ -1,0 +1,274 @@
+package block
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/internal/long"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/planner"
+	"railyard/topologies"
+)
+
+// TestStages plays random collectives by all algorithms that apply, their ranks dealt out to one to eight
+// nodes: as the topology has them, or at random.
+func TestStages(t *testing.T) {
+	machines := []struct {
+		name string
+		o    topology.Options
+	}{
+		{"dgx-a100", topology.Options{Nodes: 2, GPUs: 1}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 2}},
+		{"dgx-a100", topology.Options{Nodes: 3, GPUs: 1}}, {"hgx-h200-4", topology.Options{GPUs: 3}},
+		{"dgx-a100", topology.Options{Nodes: 3, GPUs: 2}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 3}}, // from here on long
+		{"dgx-a100", topology.Options{Nodes: 4, GPUs: 2}}, {"dgx-a100", topology.Options{Nodes: 2, GPUs: 4}},
+		{"dgx-a100", topology.Options{Nodes: 8, GPUs: 1}}, {"dgx-a100", topology.Options{Nodes: 5, GPUs: 2}},
+	}
+	const seed = 20261123
+	played := map[Mechanism]int{}
+	for m, machine := range machines[:long.Or(4, len(machines))] {
+		topo, err := topology.Load(topologies.Source, machine.name, machine.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a, algo := range planner.Algorithms() {
+			for kind := collective.AllReduce; kind <= collective.Barrier; kind++ {
+				random := rand.New(rand.NewPCG(seed, uint64(m)<<32|uint64(a)<<16|uint64(kind)))
+				s, err := planner.Build(topo, randomSpec(kind, topo.NumRanks(), random), algo.Name, planner.Options{Slices: 1 + random.IntN(4)})
+				if err != nil || s.Plain() != nil {
+					continue
+				}
+				nodes := nodesOf(topo)
+				if random.IntN(2) == 0 {
+					nodes = randomNodes(topo.NumRanks(), random)
+				}
+				playStages(t, s, nodes, random, played)
+			}
+		}
+	}
+	for m := Pull; m <= WordsPush; m++ {
+		if played[m] < 50 {
+			t.Errorf("%d schedules in %v", played[m], m)
+		}
+	}
+}
+
+// TestPlansInStages plays what the planner chooses for two and four nodes of DGX H100.
+func TestPlansInStages(t *testing.T) {
+	random := rand.New(rand.NewPCG(20261123, 1))
+	played := map[Mechanism]int{}
+	gpus := []int{1, 2, 4, 8}
+	if long.Given() {
+		gpus = []int{1, 2, 3, 4, 5, 6, 7, 8}
+	}
+	for _, nodes := range []int{2, 4} {
+		for _, n := range gpus {
+			topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: nodes, GPUs: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter,
+				collective.Broadcast, collective.AllToAll} {
+				if topo.NumRanks() > 8 && !long.Given() && (int(kind)+n+nodes)%4 != 0 {
+					continue // they take long
+				}
+				for _, s := range plans(t, topo, kind, random) {
+					playStages(t, s, nodesOf(topo), random, played)
+				}
+			}
+		}
+	}
+}
+
+// playStages plays a schedule in some of the mechanisms.
+func playStages(t *testing.T, s *schedule.Schedule, nodes [][]int, random *rand.Rand, played map[Mechanism]int) {
+	for m := Pull; m <= WordsPush; m++ {
+		if s.Spec.Ranks >= 6 && random.IntN(5) > 0 {
+			continue // they take long
+		}
+		o := Options{Count: (1 + random.Int64N(40*int64(s.Spec.Ranks))) * int64(s.Spec.Blocks()), Size: 1 + 3*random.IntN(2),
+			InPlace: random.IntN(3) == 0, Instances: 1 + random.IntN(2), Mechanism: m}
+		streams := 1 + random.IntN(3)
+		p, err := CompileStages(s, o, nodes, streams)
+		if err != nil {
+			if _, refused := Compile(s, o); s.Spec.Ranks <= MaxRanks && refused == nil && !strings.Contains(err.Error(), "pull instead") {
+				t.Errorf("%s of %v is refused in nodes %v, not in one: %v", s.Algorithm, s.Spec.Kind, nodes, err)
+			}
+			continue // what the kernels refuse
+		}
+		played[m]++
+		if err := newPlayOff(s, o, p, random).run(); err != nil {
+			t.Errorf("%s of %v, nodes %v, %d streams, %d slices, %v, %+v: %v", s.Algorithm, s.Spec.Kind, nodes, streams,
+				s.Channels[0].Slices, s.Spec.Counts, o, err)
+		}
+	}
+}
+
+// nodesOf are a topology's.
+func nodesOf(topo *topology.Topology) (out [][]int) {
+	for r := range topo.NumRanks() {
+		n := topo.NodeOf(r)
+		for len(out) <= n {
+			out = append(out, nil)
+		}
+		out[n] = append(out[n], r)
+	}
+	return out
+}
+
+// randomNodes are one to eight, of any ranks, at most eight each.
+func randomNodes(ranks int, random *rand.Rand) (out [][]int) {
+	out = make([][]int, 1+random.IntN(min(ranks, 8)))
+	if ranks > MaxRanks*len(out) {
+		out = make([][]int, 8)
+	}
+	for i, r := range random.Perm(ranks) {
+		n := random.IntN(len(out))
+		if i < len(out) {
+			n = i
+		}
+		for len(out[n]) == MaxRanks {
+			n = (n + 1) % len(out)
+		}
+		out[n] = append(out[n], r)
+	}
+	return out
+}
+
+// plans are some of what the planner compares.
+func plans(t *testing.T, topo *topology.Topology, kind collective.Kind, random *rand.Rand) (out []*schedule.Schedule) {
+	all, err := planner.Candidates(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "", planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(s *schedule.Schedule) bool { return s.Plain() != nil })
+	for range 2 {
+		out = append(out, all[random.IntN(len(all))])
+	}
+	return out
+}
+
+// written is a schedule of one channel with these programs.
+func written(t *testing.T, spec collective.Spec, programs ...schedule.Program) *schedule.Schedule {
+	t.Helper()
+	s := &schedule.Schedule{Algorithm: "written", Spec: spec, Protocol: schedule.Simple, Channels: []schedule.Channel{{Share: 1, Slices: 1,
+		Chunks: spec.Blocks(), Phases: []schedule.Phase{{Gen: schedule.GenOps, Op: spec.Kind, Src: schedule.Input, Acc: schedule.Scratch,
+			Dst: schedule.Output, Ops: programs}}}}}
+	if err := schedule.Check(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func send(to int32, l schedule.Loc) schedule.Op {
+	return schedule.Op{Kind: schedule.Send, Peer: to, Src: l}
+}
+func recv(from int32, l schedule.Loc) schedule.Op {
+	return schedule.Op{Kind: schedule.Recv, Peer: from, Dst: l}
+}
+func reduce(dst schedule.Loc, srcs ...schedule.Loc) schedule.Op {
+	return schedule.Op{Kind: schedule.Reduce, Peer: -1, Srcs: srcs, Dst: dst}
+}
+func transferred(dst, src schedule.Loc) schedule.Op {
+	return schedule.Op{Kind: schedule.Copy, Peer: -1, Src: src, Dst: dst}
+}
+
+// TestMemoryUsedAgain: a message between nodes waits until nothing uses the memory that it is for, be it a kernel, a peer
+// or another message; and what is read twice is stored, though who reads it at once could take it where it is.
+func TestMemoryUsedAgain(t *testing.T) {
+	in, out, scratch := places(schedule.Input), places(schedule.Output), places(schedule.Scratch)
+	random := rand.New(rand.NewPCG(20261123, 2))
+	for name, c := range map[string]struct {
+		s     *schedule.Schedule
+		nodes [][]int
+	}{
+		"a kernel's": {written(t, collective.Spec{Kind: collective.Gather, Ranks: 3},
+			schedule.Program{transferred(out[0], in[0]), recv(1, out[1]), transferred(scratch[0], out[1]),
+				transferred(scratch[1], scratch[0]), recv(2, scratch[0]), transferred(out[2], scratch[0])},
+			schedule.Program{send(0, in[1])}, schedule.Program{send(0, in[2])}), [][]int{{0}, {1}, {2}}},
+		"a message's": {written(t, collective.Spec{Kind: collective.Gather, Ranks: 4, Root: 2},
+			schedule.Program{recv(1, scratch[0]), send(2, scratch[0]), recv(2, scratch[1]), recv(3, scratch[0]), send(2, scratch[0]),
+				send(2, in[0])},
+			schedule.Program{send(0, in[1])},
+			schedule.Program{transferred(out[2], in[2]), recv(0, out[1]), send(0, in[2]), recv(0, out[3]), recv(0, out[0])},
+			schedule.Program{send(0, in[3])}), [][]int{{0}, {1}, {2}, {3}}},
+		"a peer's": {written(t, collective.Spec{Kind: collective.Gather, Ranks: 4, Root: 1},
+			schedule.Program{recv(2, scratch[0]), send(1, scratch[0]), recv(1, scratch[1]), recv(3, scratch[0]), send(1, scratch[0]),
+				send(1, in[0])},
+			schedule.Program{transferred(out[1], in[1]), recv(3, scratch[0]), recv(0, out[2]), send(0, in[1]), recv(0, out[3]),
+				recv(0, out[0])},
+			schedule.Program{send(0, in[2]), send(3, in[2])},
+			schedule.Program{send(0, in[3]), recv(2, scratch[0]), send(1, scratch[0])}), [][]int{{0, 1}, {2}, {3}}},
+		"what is read twice": {written(t, collective.Spec{Kind: collective.AllReduce, Ranks: 3},
+			schedule.Program{send(1, in[0]), recv(1, out[0])},
+			schedule.Program{recv(0, scratch[0]), reduce(scratch[1], scratch[0], in[0]), send(2, scratch[0]), send(2, in[0]),
+				recv(2, out[0]), send(0, out[0])},
+			schedule.Program{recv(1, scratch[0]), recv(1, scratch[1]), reduce(out[0], scratch[0], scratch[1], in[0]), send(1, out[0])}),
+			[][]int{{0, 1}, {2}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 20 {
+				playStages(t, c.s, c.nodes, random, map[Mechanism]int{})
+			}
+		})
+	}
+}
+
+// places are the first chunks of a buffer.
+func places(b schedule.Buffer) (list [4]schedule.Loc) {
+	for i := range list {
+		list[i] = schedule.Loc{Buf: b, Set: schedule.Range(int32(i), 1)}
+	}
+	return list
+}
+
+// TestLevels: as many as messages between nodes follow one another, however many ranks a node has.
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		algo   string
+		nodes  int
+		levels int
+	}{{"ring", 4, 6}, {"direct", 4, 1}, {"two_shot", 4, 2}, {"doubling", 4, 2}, {"halving_doubling", 4, 4}} {
+		topo, err := topology.Load(topologies.Source, "dgx-a100", topology.Options{Nodes: c.nodes, GPUs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: c.nodes}, c.algo, planner.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, slices := range []int{1, 4} {
+			s.Channels[0].Slices = slices
+			for streams := 1; streams <= slices; streams++ {
+				p, err := CompileStages(s, Options{Count: 4096, Size: 4, Instances: 1}, nodesOf(topo), streams)
+				if err != nil {
+					t.Fatal(err)
+				}
+				groups := 0
+				for _, stage := range p.Streams[0] {
+					if len(stage.Group) > 0 {
+						groups++
+					}
+				}
+				if want := c.levels + (slices+streams-1)/streams - 1; len(p.Streams) != streams || groups != want {
+					t.Errorf("%s in %d slices: %d streams, %d groups on the first; want %d, %d", c.algo, slices, len(p.Streams), groups,
+						streams, want)
+				}
+			}
+		}
+	}
+}
+
+// TestNodesAreAllRanks: each once, no more in a node than kernels address.
+func TestNodesAreAllRanks(t *testing.T) {
+	s := build(t, collective.AllReduce, "ring", 4, 1)
+	for _, nodes := range [][][]int{{{0, 1}, {2}}, {{0, 1}, {1, 2, 3}}, {{0, 1}, {2, 3}, {4}}, {}} {
+		if _, err := CompileStages(s, Options{Count: 64, Size: 4, Instances: 1}, nodes, 1); err == nil ||
+			!strings.Contains(err.Error(), "must be all of 4 ranks") {
+			t.Errorf("nodes %v: %v", nodes, err)
+		}
+	}
+}
