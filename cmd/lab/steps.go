@@ -30,9 +30,6 @@ func newSteps() *cobra.Command {
 		Example: "  lab steps -o docs",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.Check(); err != nil {
-				return err
-			}
 			d, err := newStepFiles(rows).validate(cmd)
 			if err != nil {
 				return err

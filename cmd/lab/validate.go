@@ -35,9 +35,6 @@ With --refit it first fits the profiles again from these measurements alone.`,
   lab validate --refit model/cost/machines -o docs`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.Check(); err != nil {
-				return err
-			}
 			return runValidate(cmd, format, out, refit, unseen)
 		},
 	}

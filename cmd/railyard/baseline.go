@@ -71,8 +71,11 @@ less often, so that a case takes seconds.`,
 	fl.IntVar(&f.root, "root", 0, "root rank of broadcast and reduce")
 	how := cli.AddOptions(cmd, "how", "how they are launched and watched, such as launch=stream,traffic:")
 	how.StringVar(&f.launch, "launch", "graph", "graph or stream")
+	cli.OneOf(how.FlagSet, "launch", "graph", "stream")
 	fl.IntVarP(&f.iterations, "iters", "n", 20, "operations in a graph")
 	fl.IntVarP(&f.warmup, "warmup", "w", 5, "operations before timing")
+	cli.AtLeast(fl, 1, "iters")
+	cli.AtLeast(fl, 0, "warmup")
 	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
 	how.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation")
 	cli.OutputFlag(cmd, &f.out, "CSV file to write (default: standard output)")
@@ -138,9 +141,6 @@ func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 	}
 	if f.reduction, err = collective.ParseOp(f.op); err != nil {
 		return nil, cli.Usage(err)
-	}
-	if f.iterations < 1 || f.warmup < 0 || f.launch != "graph" && f.launch != "stream" {
-		return nil, cli.Usagef("-n must be at least 1, -w at least 0, --how launch=graph or stream")
 	}
 	reduces, rooted := false, false
 	for _, name := range f.kinds {

@@ -17,7 +17,7 @@ import (
 func (f *sizeQuestion) cost(cmd *cobra.Command) error {
 	idle := cli.NoEffect(cmd, "on the price of a topology: leave it, or the topology, out", "node", "counts", "network", "target",
 		"workload", "workload-set", "profile", "gpu", "runtime", "layout", "fix", "journal", "load")
-	if err := errors.Join(idle, f.format.Check(), f.prices.check()); err != nil {
+	if err := errors.Join(idle, f.prices.check()); err != nil {
 		return err
 	}
 	t, err := f.training.topo.load()

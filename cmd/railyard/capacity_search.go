@@ -23,9 +23,6 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 		return err
 	}
 	top := cmp.Or(f.top, 10)
-	if top < 1 || top > 1000 {
-		return cli.Usagef("--top %d: must be from 1 to 1000", top)
-	}
 	s, err := f.training.layout.space(cmd)
 	if err != nil {
 		return err

@@ -80,9 +80,6 @@ what was killed goes on where it was.`,
 }
 
 func (f *sizeQuestion) check(cmd *cobra.Command) error {
-	if err := f.format.Check(); err != nil {
-		return err
-	}
 	for _, name := range []string{"node", "counts", "workload"} {
 		if !cmd.Flags().Changed(name) {
 			return cli.Usagef("which cluster? name a topology, for what it costs, or --node, --counts, -w and a --target, for the "+

@@ -51,6 +51,7 @@ becomes a line of a file; a search that was killed goes on there with the same c
 	cmd.Flags().StringVar(&f.trace, "trace", "", "write the timeline for Perfetto into this file")
 	cli.Writes(cmd, "trace")
 	cmd.Flags().IntVar(&f.top, "top", 0, "search all layouts and show so many of the best")
+	cli.Between(cmd.Flags(), 1, 1000, "top")
 	cmd.Flags().StringVar(&f.journal, "journal", "", "search all layouts and keep each one's row in this file, from which a killed "+
 		"search goes on")
 	how.BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
@@ -58,9 +59,6 @@ becomes a line of a file; a search that was killed goes on there with the same c
 }
 
 func (f *capacityStepFlags) run(cmd *cobra.Command) error {
-	if err := f.format.Check(); err != nil {
-		return err
-	}
 	if cmd.Flags().Changed("top") || f.journal != "" {
 		return f.search(cmd)
 	}

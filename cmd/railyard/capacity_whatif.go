@@ -89,9 +89,6 @@ asking for more waits in the queue.`,
 }
 
 func (f *whatIfFlags) check(cmd *cobra.Command) error {
-	if err := f.format.Check(); err != nil {
-		return err
-	}
 	changed, c, t := cmd.Flags().Changed, &f.change, &f.training
 	if changed("job") {
 		if err := f.place.check(cmd); err != nil {

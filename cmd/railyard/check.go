@@ -48,6 +48,7 @@ does ends in exit code 1.`,
 	fl.BoolVar(&f.inPlace, "in-place", false, "prove plans with input and output in the same memory, too")
 	fl.StringVar(&f.against, "against", "", "what the machine should be: a topology of one node")
 	fl.StringSliceVar(&f.only, "only", topoview.Aspects, "with --against, what to compare: "+strings.Join(topoview.Aspects, ", "))
+	cli.OneOf(fl, "only", topoview.Aspects...)
 	return cmd
 }
 
@@ -125,11 +126,6 @@ func (f *checkFlags) prove(cmd *cobra.Command, files []string) error {
 
 // compare says in what a machine differs from what it should be.
 func (f *checkFlags) compare(cmd *cobra.Command, live string) error {
-	for _, aspect := range f.only {
-		if !slices.Contains(topoview.Aspects, aspect) {
-			return cli.Usagef("--only %s: must be of %s", aspect, strings.Join(topoview.Aspects, ", "))
-		}
-	}
 	var t [2]*topology.Topology
 	for i, name := range []string{live, f.against} {
 		var err error

@@ -83,14 +83,19 @@ func (f *measuredFlags) filter(set *measurement.Set) error {
 	return nil
 }
 
+// compareFlags say what is compared, and how.
+type compareFlags struct {
+	topo        topoFlags
+	profile     profileFlag
+	format      cli.FormatFlag
+	rows        measuredFlags
+	library     libraryFlags
+	plot, floor string
+	strict      bool
+}
+
 func newCompare() *cobra.Command {
-	var topo topoFlags
-	var profile profileFlag
-	var format cli.FormatFlag
-	var rows measuredFlags
-	var library libraryFlags
-	var plot, floor string
-	var strict bool
+	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare TOPOLOGY --measured FILE",
 		Short: "Put measurements beside predictions",
@@ -99,48 +104,43 @@ func newCompare() *cobra.Command {
   railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=ring \
     --only proto=simple --only launch=graph --only gpus=4 -o ring.svg`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.Check(); err != nil {
-				return err
-			}
-			return runCompare(cmd, topo, profile, format, rows, library, plot, floor, strict)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	topo.add(cmd)
-	profile.add(cmd)
-	format.Add(cmd)
-	rows.add(cmd)
-	library.add(cmd.Flags())
-	cmd.Flags().StringVar(&floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its "+
+	f.topo.add(cmd)
+	f.profile.add(cmd)
+	f.format.Add(cmd)
+	f.rows.add(cmd)
+	f.library.add(cmd.Flags())
+	cmd.Flags().StringVar(&f.floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its "+
 		"smallest sizes), none, or e.g. 25us")
-	cli.OutputFlag(cmd, &plot, "draw time over size, with the error below, into this .svg or .png (one case: narrow it with --only)")
-	cmd.Flags().BoolVar(&strict, "strict", false, "end with exit code 1 where a row is outside what is normal, and say what to check next")
+	cli.OutputFlag(cmd, &f.plot, "draw time over size, with the error below, into this .svg or .png (one case: narrow it with --only)")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "end with exit code 1 where a row is outside what is normal, and say what to check "+
+		"next")
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.FormatFlag, mf measuredFlags, library libraryFlags,
-	plot, floor string, strict bool) error {
-	t, err := tf.load()
+func (f *compareFlags) run(cmd *cobra.Command) error {
+	t, err := f.topo.load()
 	if err != nil {
 		return err
 	}
-	if pf.name == "" && !study.HasGPUs(t) {
+	if f.profile.name == "" && !study.HasGPUs(t) {
 		return cli.Usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as "+
 			"railyard-run-1/profile.yaml", t.Name())
 	}
-	profile, err := pf.ran(t)
+	profile, err := f.profile.ran(t)
 	if err != nil {
 		return err
 	}
-	sets, err := mf.read(t.NumRanks())
+	sets, err := f.rows.read(t.NumRanks())
 	if err != nil {
 		return err
 	}
-	all := &report.Comparison{Header: sets[0].Header, EachRow: !slices.ContainsFunc(mf.files, isCSV)}
-	c := measured.NewCases(tf.measured, profile)
-	c.Options = library.options()
+	all := &report.Comparison{Header: sets[0].Header, EachRow: !slices.ContainsFunc(f.rows.files, isCSV)}
+	c := measured.NewCases(f.topo.measured, profile)
+	c.Options = f.library.options()
 	for _, set := range sets {
-		if c.Floors, err = floorsOf(c, set.Rows, floor); err != nil {
+		if c.Floors, err = floorsOf(c, set.Rows, f.floor); err != nil {
 			return err
 		}
 		if !slices.Equal(set.Header, all.Header) {
@@ -148,7 +148,7 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 		}
 		all.Append(report.Compare(set, c.Predict))
 	}
-	if plot != "" {
+	if f.plot != "" {
 		figure, err := all.Figure(t.Name(), profile.Name)
 		if err != nil {
 			return err
@@ -157,17 +157,17 @@ func runCompare(cmd *cobra.Command, tf topoFlags, pf profileFlag, format cli.For
 		if err != nil {
 			return err
 		}
-		if err := cli.WriteChart(plot, c); err != nil {
+		if err := cli.WriteChart(f.plot, c); err != nil {
 			return err
 		}
 	}
-	if err := format.Emit(cmd, all.Document(t.Name(), profile.Name)); err != nil {
+	if err := f.format.Emit(cmd, all.Document(t.Name(), profile.Name)); err != nil {
 		return err
 	}
 	if len(all.Rows) == 0 {
 		return fmt.Errorf("none of the %d rows could be compared with %s: %s", len(all.Skipped), t.Name(), all.Skipped[0].Reason)
 	}
-	if strict {
+	if f.strict {
 		return all.Outside(t.Name())
 	}
 	return nil

@@ -30,6 +30,8 @@ func (f *crossingFlags) add(cmd *cobra.Command) {
 	how.IntVar(&f.options.QueuePairs, "qps", 2, "queue pairs to the peer")
 	how.IntVar(&f.options.Pieces, "pieces", 0, "pieces of the pipeline (default: as many as are fastest)")
 	how.StringVar(&f.steps, "steps", "", "constants of the steps (YAML; default: those of the profile for these GPUs)")
+	cli.OneOf(how.FlagSet, "compress", "none", "fp16", "bf16", "fp8")
+	cli.OneOf(how.FlagSet, "initiated", "proxy", "gpu")
 	f.format.Add(cmd)
 }
 
@@ -39,14 +41,7 @@ func (f *crossingFlags) run(cmd *cobra.Command, t *topology.Topology, from, to i
 	if o.Size, err = units.ParseBytes(f.size); err != nil {
 		return cli.Usage(err)
 	}
-	var ok bool
-	if o.Shrink, ok = shrinks[f.compress]; !ok {
-		return cli.Usagef("--how compress=%s: must be none, fp16, bf16 or fp8", f.compress)
-	}
-	if f.initiated != "proxy" && f.initiated != "gpu" {
-		return cli.Usagef("--how initiated=%s: must be proxy or gpu", f.initiated)
-	}
-	o.GPUInitiated = f.initiated == "gpu"
+	o.Shrink, o.GPUInitiated = shrinks[f.compress], f.initiated == "gpu"
 	d, err := predictCrossing(t, from, to, f.steps, o)
 	if err != nil {
 		return err

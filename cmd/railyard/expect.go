@@ -88,9 +88,6 @@ func newExpect() *cobra.Command {
 }
 
 func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error) {
-	if err := f.format.Check(); err != nil {
-		return nil, err
-	}
 	t, err := f.topo.load()
 	if err != nil {
 		return nil, err

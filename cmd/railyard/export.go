@@ -73,7 +73,8 @@ func newExport() *cobra.Command {
 	fl.IntVar(&f.node, "node", -1, "nccl-graph: make the file of this node only (default: one file for all)")
 	how.StringVar(&f.config, "tuner-config", "", "nccl-env: where the table of nccl-tuner will be")
 	cli.Must(cmd.MarkFlagRequired("to"))
-	cli.Must(cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp)))
+	cli.OneOf(fl, "to", exportFormats...)
+	cli.AtLeast(how.FlagSet, 1, "instances")
 	return cmd
 }
 
@@ -85,9 +86,6 @@ var appliesTo = map[string][]string{
 }
 
 func (f *exportFlags) check(cmd *cobra.Command) error {
-	if !slices.Contains(exportFormats, f.to) {
-		return cli.Usagef("--to %s: must be one of %s", f.to, strings.Join(exportFormats, ", "))
-	}
 	for name, formats := range appliesTo {
 		changed, flag := cmd.Flags().Changed(name), "--"+name
 		if cli.OptionsOf(cmd, "how").Changed(name) {
@@ -99,9 +97,6 @@ func (f *exportFlags) check(cmd *cobra.Command) error {
 		if changed && f.plan != "" && f.tunes() && name != "tuner-config" {
 			return cli.Usagef("%s has no effect with --plan: leave it out", flag)
 		}
-	}
-	if f.copies < 1 {
-		return cli.Usagef("--how instances=%d: must be at least 1", f.copies)
 	}
 	if f.plan == "" && !f.tunes() {
 		return cli.Usagef("--to %s needs a plan: make one with `railyard plan -o plan.json` and give it with --plan", f.to)

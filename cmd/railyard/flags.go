@@ -19,21 +19,6 @@ import (
 	"railyard/topologies"
 )
 
-// countFlag is a number of things: at least one, 0 where the flag is not given.
-type countFlag int
-
-func (c *countFlag) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return errors.New("must be a whole number, 1 or more; leave the flag out for the default")
-	}
-	*c = countFlag(n)
-	return nil
-}
-
-func (c *countFlag) String() string { return strconv.Itoa(int(*c)) }
-func (c *countFlag) Type() string   { return "int" }
-
 // topoFlags choose a topology and the part of it that is used.
 type topoFlags struct {
 	name        string
@@ -69,8 +54,9 @@ func (f *topoFlags) addRest(cmd *cobra.Command) {
 
 // addParts adds the flags that say which part of a topology is used.
 func (f *topoFlags) addParts(cmd *cobra.Command) {
-	cmd.Flags().Var((*countFlag)(&f.nodes), "nodes", "number of nodes (default: as the file says)")
-	cmd.Flags().Var((*countFlag)(&f.gpus), "gpus", "GPUs used in each node (default: all)")
+	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "number of nodes (default: as the file says)")
+	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs used in each node (default: all)")
+	cli.AtLeast(cmd.Flags(), 1, "nodes", "gpus")
 	cmd.Flags().StringArrayVar(&f.set, "set", nil,
 		"change a value of the topology file: a path such as fabrics.0.levels.0.group=16, or a short name ("+topology.Shorthands+")")
 	cmd.Flags().BoolVar(&f.noInNetwork, "no-in-network", false,

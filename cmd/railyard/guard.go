@@ -38,10 +38,8 @@ func (f *guardFlags) add(cmd *cobra.Command) {
 		"nic, switch, cable")
 	fl.Uint64Var(&f.seed, "seed", 1, "of the Monte-Carlo run")
 	fl.IntVar(&f.days, "days", 1000, "days that the Monte-Carlo run plays")
+	cli.Between(fl.FlagSet, 1, 1_000_000, "days")
 }
-
-// maxDays bounds the Monte-Carlo run.
-const maxDays = 1_000_000
 
 func (f *guardFlags) check(cmd *cobra.Command) error {
 	changed := cli.OptionsOf(cmd, "goodput").Changed
@@ -60,8 +58,6 @@ func (f *guardFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.checkpoint == 0:
 		return cli.Usagef("--goodput checkpoint=0: say how long the job stands still, e.g. 60s")
-	case f.days < 1 || f.days > maxDays:
-		return cli.Usagef("--goodput days=%d: must be from 1 to %d", f.days, maxDays)
 	case changed("repair") && len(f.runOn) == 0:
 		return cli.Usagef("--goodput repair has no effect without run-on: a failure that stops the job costs restart")
 	}

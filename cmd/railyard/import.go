@@ -33,20 +33,14 @@ func newImport() *cobra.Command {
   railyard simulate -t dgx-h100 --plan plan.json -s 64M`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			read := importers[from]
-			switch {
-			case read == nil:
-				return cli.Usagef("--from %s: must be %s or %s", from, toMSCCL, toMSCCLPP)
-			case slices < 1:
-				return cli.Usagef("--slices %d: must be at least 1", slices)
-			case from != toMSCCL && cmd.Flags().Changed("slices"):
+			if from != toMSCCL && cmd.Flags().Changed("slices") {
 				return cli.Usagef("--slices has no effect with --from %s, which moves chunks as a whole: leave it out", from)
 			}
 			t, err := topo.load()
 			if err != nil {
 				return err
 			}
-			s, err := readForeign(args[0], slices, read)
+			s, err := readForeign(args[0], slices, importers[from])
 			if err != nil {
 				return err
 			}
@@ -66,8 +60,8 @@ func newImport() *cobra.Command {
 		"does with chunks of more than 2 MiB")
 	cli.Must(cmd.MarkFlagRequired("from"))
 	cli.Must(cmd.MarkFlagRequired("output"))
-	cli.Must(cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions([]string{toMSCCL, toMSCCLPP},
-		cobra.ShellCompDirectiveNoFileComp)))
+	cli.OneOf(cmd.Flags(), "from", toMSCCL, toMSCCLPP)
+	cli.AtLeast(cmd.Flags(), 1, "slices")
 	return cmd
 }
 

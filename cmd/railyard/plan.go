@@ -46,9 +46,10 @@ func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
 func (f *planFlags) addSearch(cmd *cobra.Command) {
 	addAlgo(cmd, &f.algo)
 	cmd.Flags().StringSliceVar(&f.protos, "proto", nil, "protocols to consider: simple, ll, ll128 (default: those the profile knows)")
-	cmd.Flags().Var((*countFlag)(&f.channels), "channels",
+	cmd.Flags().IntVar(&f.channels, "channels", 0,
 		"channels of ring algorithms (default: as many as the topology has disjoint rings)")
-	cmd.Flags().Var((*countFlag)(&f.slices), "slices", "pipeline slices (default: try several)")
+	cmd.Flags().IntVar(&f.slices, "slices", 0, "pipeline slices (default: try several)")
+	cli.AtLeast(cmd.Flags(), 1, "channels", "slices")
 }
 
 // addAlgo adds --algo, which forces one algorithm.
@@ -87,9 +88,6 @@ func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []unit
 
 // question is the question that the flags ask.
 func (f *planFlags) question(cmd *cobra.Command, detail study.Detail) (*study.Question, error) {
-	if err := f.format.Check(); err != nil {
-		return nil, err
-	}
 	sizes, err := f.allSizes(cmd)
 	if err != nil {
 		return nil, err

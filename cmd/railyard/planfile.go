@@ -37,9 +37,6 @@ func (f *planFlags) baseline(cmd *cobra.Command, x *scenario, j *job) (study.Bas
 
 // fromFile takes a plan from a file for all sizes, in place of a search.
 func (f *planFlags) fromFile(cmd *cobra.Command, path string) (*planned, error) {
-	if err := f.format.Check(); err != nil {
-		return nil, err
-	}
 	t, err := f.topo.load()
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/capacity/search"
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
 	"railyard/report"
@@ -31,7 +32,7 @@ func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (
 			return s, cli.Usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES", text)
 		}
 		x.profile, x.gpu = profileFlag{}, ""
-		x.layout = layoutFlags{zero: -1, global: f.training.layout.global, sequence: true}
+		x.layout = layoutFlags{given: search.Space{Zero: -1, GlobalBatch: f.training.layout.given.GlobalBatch}, sequence: true}
 		p, r, n, err := x.step(cmd, step.Options{})
 		if err != nil {
 			return s, fmt.Errorf("--beside %s: %w", text, err)

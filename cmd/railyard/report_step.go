@@ -29,7 +29,7 @@ func (f *reportFlags) scaling(cmd *cobra.Command, d *report.StepDocument) (s pag
 	for _, nodes := range halves(all.Healthy().NumNodes()) {
 		x := f.training
 		x.topo.nodes, x.topo.fail, x.topo.slow, x.topo.loads = nodes, nil, nil, nil
-		x.layout = layoutFlags{zero: -1, global: f.training.layout.global, sequence: true}
+		x.layout = layoutFlags{given: search.Space{Zero: -1, GlobalBatch: f.training.layout.given.GlobalBatch}, sequence: true}
 		t, err := x.topo.load()
 		if err != nil {
 			return s, err

@@ -56,11 +56,10 @@ func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl.IntVar(&o.qps, "qps", 1, "flows (queue pairs) that each connection is split over, with --ecmp")
 	o.stragglers.add(cmd)
 	fl.BoolVar(&o.everyLink, "every-link", false, "list all links one by one, also of machines with more than 4096 (as --load needs them)")
+	cli.Between(fl, 1, 1024, "qps")
 	fl.IntVar(&o.repeat, "repeat", 0, "also give P50, P95 and P99 over so many seeds, from --seed and --ecmp on")
+	cli.Between(fl, 1, 100_000, "repeat")
 }
-
-// maxRepeats bounds what --repeat may take.
-const maxRepeats = 100_000
 
 // check looks at flags that need others.
 func (o *simulateFlags) check(cmd *cobra.Command) error {
@@ -73,10 +72,6 @@ func (o *simulateFlags) check(cmd *cobra.Command) error {
 		return cli.Usagef("--qps has no effect without --ecmp: give a seed")
 	case changed("seed") && len(o.stragglers.specs) == 0:
 		return cli.Usagef("--seed has no effect without --straggler")
-	case o.qps < 1 || o.qps > 1024:
-		return cli.Usagef("--qps %d: must be from 1 to 1024", o.qps)
-	case changed("repeat") && (o.repeat < 1 || o.repeat > maxRepeats):
-		return cli.Usagef("--repeat %d: must be from 1 to %d", o.repeat, maxRepeats)
 	}
 	return nil
 }
@@ -97,9 +92,6 @@ func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
 // newScenario reads and plans everything that the flags name.
 func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario, error) {
 	if err := o.check(cmd); err != nil {
-		return nil, err
-	}
-	if err := f.format.Check(); err != nil {
 		return nil, err
 	}
 	if !cmd.Flags().Changed("size") && f.coll.counts == "" {

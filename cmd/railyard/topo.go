@@ -65,9 +65,6 @@ func (f *showFlags) run(cmd *cobra.Command, gpus []string) error {
 	case !transfer && (f.matrix || len(gpus) > 0) && (cmd.Flags().Changed("format") || cmd.Flags().Changed("wide")):
 		return cli.Usagef("--format and --wide have no effect on --matrix, nor on two GPUs without -s, the size of a transfer")
 	}
-	if err := f.crossing.format.Check(); err != nil {
-		return err
-	}
 	t, err := f.topo.load()
 	if err != nil {
 		return err

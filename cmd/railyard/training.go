@@ -39,6 +39,7 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 		", ")+") or a YAML file (default: as the topology says)")
 	cmd.Flags().StringVar(&f.runtime, "runtime", "nccl", "what predicts collectives: nccl (its choices, by fitted kernels) or railyard "+
 		"(the best plan, simulated)")
+	cli.OneOf(cmd.Flags(), "runtime", "nccl", "railyard")
 	f.layout.add(cmd)
 }
 
@@ -74,22 +75,15 @@ func (f *trainingFlags) predictor(t *topology.Topology, part func(nodes, gpus in
 	if err != nil {
 		return nil, err
 	}
-	switch f.runtime {
-	case "nccl":
-		m, err := f.profile.machine(t)
-		if err != nil {
-			return nil, err
-		}
-		return step.OnNCCL(t, g, m.NCCL(), part)
-	case "railyard":
-		costs, err := f.profile.machine(t)
-		if err != nil {
-			return nil, err
-		}
-		m, err := step.NewMachine(t, g, part)
-		return step.NewPredictor(m, step.NewPlanned(costs)), err
+	costs, err := f.profile.machine(t)
+	if err != nil {
+		return nil, err
 	}
-	return nil, cli.Usagef("--runtime %s: must be nccl or railyard", f.runtime)
+	if f.runtime == "nccl" {
+		return step.OnNCCL(t, g, costs.NCCL(), part)
+	}
+	m, err := step.NewMachine(t, g, part)
+	return step.NewPredictor(m, step.NewPlanned(costs)), err
 }
 
 func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
@@ -139,56 +133,43 @@ func (f *trainingFlags) step(cmd *cobra.Command, o step.Options) (p *step.Predic
 
 // layoutFlags choose a layout, or the part of it that is fixed.
 type layoutFlags struct {
-	dp, tp, pp, cp, ep, vpp int
-	zero                    int
-	micro, global           int
-	sequence                bool
-	recompute, order        string
-	bucket, compress        string
-	text                    string
+	given            search.Space // without what has to be read yet
+	sequence         bool
+	order            string
+	bucket, compress string
+	text             string
 }
 
 func (f *layoutFlags) add(cmd *cobra.Command) {
 	flags := cli.AddOptions(cmd, "fix", "parts of the layout that are not searched, such as tp=8,zero=1:")
-	flags.IntVar(&f.dp, "dp", 0, "data parallel replicas")
-	flags.IntVar(&f.tp, "tp", 0, "tensor parallel GPUs")
-	flags.IntVar(&f.pp, "pp", 0, "pipeline stages")
-	flags.IntVar(&f.cp, "cp", 0, "context parallel GPUs")
-	flags.IntVar(&f.ep, "ep", 0, "expert parallel GPUs")
-	flags.IntVar(&f.vpp, "vpp", 0, "chunks of layers a pipeline stage (interleaved 1F1B)")
-	flags.IntVar(&f.zero, "zero", -1, "ZeRO stage: 0 (DDP), 1, 2, 3 (FSDP)")
-	flags.IntVar(&f.micro, "micro-batch", 0, "samples in a forward pass of a GPU")
-	flags.IntVar(&f.global, "global-batch", 0, "samples in a step (default: the workload's)")
+	s := &f.given
+	flags.IntVar(&s.Data, "dp", 0, "data parallel replicas")
+	flags.IntVar(&s.Tensor, "tp", 0, "tensor parallel GPUs")
+	flags.IntVar(&s.Pipeline, "pp", 0, "pipeline stages")
+	flags.IntVar(&s.Context, "cp", 0, "context parallel GPUs")
+	flags.IntVar(&s.Expert, "ep", 0, "expert parallel GPUs")
+	flags.IntVar(&s.Virtual, "vpp", 0, "chunks of layers a pipeline stage (interleaved 1F1B)")
+	flags.IntVar(&s.Zero, "zero", -1, "ZeRO stage: 0 (DDP), 1, 2, 3 (FSDP)")
+	flags.IntVar(&s.MicroBatch, "micro-batch", 0, "samples in a forward pass of a GPU")
+	flags.IntVar(&s.GlobalBatch, "global-batch", 0, "samples in a step (default: the workload's)")
 	flags.BoolVar(&f.sequence, "sequence-parallel", true, "cut norms and residuals along the sequence over the tensor axis")
-	flags.StringVar(&f.recompute, "recompute", "", "activations that are computed again: none, selective, full")
+	flags.StringVar((*string)(&s.Recompute), "recompute", "", "activations that are computed again: none, selective, full")
 	flags.StringVar(&f.order, "order", "", "placement, innermost axis first, e.g. tensor<context<data<pipeline")
 	flags.StringVar(&f.bucket, "bucket", "", "gradients that are reduced at once, e.g. 25M (default: 25M with ZeRO 0, else as "+
 		"Megatron-Core)")
 	flags.StringVar(&f.compress, "compress", "", "send gradients as fp16, bf16 or fp8")
+	cli.AtLeast(flags.FlagSet, 1, "dp", "tp", "pp", "cp", "ep", "vpp", "micro-batch", "global-batch")
+	cli.Between(flags.FlagSet, 0, 3, "zero")
+	cli.OneOf(flags.FlagSet, "recompute", string(workload.NoRecompute), string(workload.SelectiveRecompute),
+		string(workload.FullRecompute))
 	cmd.Flags().StringVar(&f.text, "layout", "", `the whole layout, as results show it: "dp8 tp8 pp4 zero1 mb1 gb1024 sp"`)
 }
 
 // space is what the flags leave free.
 func (f *layoutFlags) space(cmd *cobra.Command) (search.Space, error) {
-	s := search.Space{Data: f.dp, Tensor: f.tp, Pipeline: f.pp, Context: f.cp, Expert: f.ep, Virtual: f.vpp, Zero: f.zero,
-		MicroBatch: f.micro, GlobalBatch: f.global,
-		Recompute: workload.Recompute(f.recompute)}
-	fix := cli.OptionsOf(cmd, "fix")
-	for _, name := range []string{"dp", "tp", "pp", "cp", "ep", "vpp", "micro-batch", "global-batch"} {
-		if n, _ := fix.GetInt(name); fix.Changed(name) && n < 1 {
-			return s, cli.Usagef("--fix %s=%d: must be at least 1", name, n)
-		}
-	}
-	if fix.Changed("zero") && (f.zero < 0 || f.zero > 3) {
-		return s, cli.Usagef("--fix zero=%d: must be 0, 1, 2 or 3", f.zero)
-	}
-	if fix.Changed("sequence-parallel") {
+	s := f.given
+	if cli.OptionsOf(cmd, "fix").Changed("sequence-parallel") {
 		s.Sequence = &f.sequence
-	}
-	switch s.Recompute {
-	case "", workload.NoRecompute, workload.SelectiveRecompute, workload.FullRecompute:
-	default:
-		return s, cli.Usagef("--fix recompute=%s: must be none, selective or full", f.recompute)
 	}
 	return s, f.rest(&s)
 }

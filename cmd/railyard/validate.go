@@ -21,9 +21,6 @@ rows of one machine.`,
 		Example: "  railyard validate --measured rows.csv --systems systems.csv --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := format.Check(); err != nil {
-				return err
-			}
 			fleet, err := measured.ReadFleet(systems, files...)
 			if err != nil {
 				return err

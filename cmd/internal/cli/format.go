@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,18 +18,13 @@ type FormatFlag struct {
 func (f *FormatFlag) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Name, "format", table.Text, "output: "+strings.Join(table.Formats(), ", "))
 	cmd.Flags().BoolVar(&f.Wide, "wide", false, "all columns and rows, however long lines get (the other formats have them all)")
-	Must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(table.Formats(), cobra.ShellCompDirectiveNoFileComp)))
-}
-
-// Check is the error of a format that there is not, or of a flag without effect.
-func (f *FormatFlag) Check() error {
-	switch {
-	case !slices.Contains(table.Formats(), f.Name):
-		return Usagef("--format %s: must be one of %s", f.Name, strings.Join(table.Formats(), ", "))
-	case f.Wide && f.Name != table.Text:
-		return Usagef("--wide has no effect on --format %s, which has all columns: leave it out", f.Name)
+	OneOf(cmd.Flags(), "format", table.Formats()...)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if f.Wide && f.Name != table.Text {
+			return Usagef("--wide has no effect on --format %s, which has all columns: leave it out", f.Name)
+		}
+		return nil
 	}
-	return nil
 }
 
 // Emit writes a document to a command's output.

@@ -41,6 +41,7 @@ func Root(root *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	}
 	strictNames(root)
 	forEach(root, explainOptions)
+	forEach(root, completeWords)
 	forEach(root, guardFiles)
 	forEach(root, onlyOnce)
 	forEach(root, watch)

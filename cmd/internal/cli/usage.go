@@ -93,6 +93,9 @@ func strictArgs(cmd *cobra.Command) {
 		if err == nil {
 			err = emptyFlag(c)
 		}
+		if err == nil {
+			err = wrongValue(c.Flags(), "--", " ")
+		}
 		if err != nil {
 			return Usage(err)
 		}
