@@ -1,6 +1,7 @@
 package topologies_test
 
 import (
+	"strings"
 	"testing"
 
 	_ "railyard/internal/long" // accepts -long
@@ -165,5 +166,10 @@ func TestUnknownNameSuggests(t *testing.T) {
 	if err == nil || err.Error() != "unknown topology \"dgx-h10\": did you mean dgx-h100, dgx-a100, dgx-h200? (`railyard list "+
 		"topologies` shows all; a file needs its .yaml)" {
 		t.Errorf("%v", err)
+	}
+	for gpu, want := range map[string]string{"gb10": "dgx-spark", "MI355X": "mi355x-node", "h20": "hgx-h20", "rtx4090": "rtx4090-server"} {
+		if _, err := topology.Load(topologies.Source, gpu, topology.Options{}); err == nil || !strings.Contains(err.Error(), "did you mean "+want) {
+			t.Errorf("%s: %v", gpu, err)
+		}
 	}
 }

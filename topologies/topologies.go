@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,9 +57,16 @@ func readLimited(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
-// nearest are the three names with the smallest edit distance.
+// nearest are the three names with the smallest edit distance, those of files that speak of the word first: a GPU's name.
 func nearest(name string) []string {
+	word := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(name) + `\b`)
+	distance := func(shipped string) int {
+		if data, err := files.ReadFile(shipped + ".yaml"); err == nil && word.Match(data) {
+			return 0
+		}
+		return spelling.Distance(name, shipped)
+	}
 	names := Names()
-	slices.SortStableFunc(names, func(a, b string) int { return spelling.Distance(name, a) - spelling.Distance(name, b) })
+	slices.SortStableFunc(names, func(a, b string) int { return distance(a) - distance(b) })
 	return names[:3]
 }
