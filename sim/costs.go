@@ -128,6 +128,9 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 		protocol = cost.InSwitch(protocol)
 	}
 	t := e.profile.Transfer(k.medium, protocol, bytes)
+	if t.Gap > 0 && bytes > 0 {
+		t = t.Over(k.solo, bytes)
+	}
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}

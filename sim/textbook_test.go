@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
@@ -127,5 +128,38 @@ func TestOversubscribedAllToAll(t *testing.T) {
 		if ratio := float64(r.Time) / float64(want); ratio < 1 || ratio > 1.02 {
 			t.Errorf("%d:1: %v, want about %v", over, r.Time, want)
 		}
+	}
+}
+
+// An adapter that is handed a message each gap needs n − 1 gaps for n small ones; one alone, and large ones, take what they
+// took without (LogGP).
+func TestAdaptersTakeOneMessageAGap(t *testing.T) {
+	const gap, alpha = 2 * units.Microsecond, 5 * units.Microsecond
+	topo := leafSpine(t, 1)
+	n := topo.NumRanks()
+	time := func(gap units.Time, size units.Bytes, to ...int) units.Time {
+		pairs := make([][2]int, len(to))
+		for i, r := range to {
+			pairs[i] = [2]int{0, r}
+		}
+		r, err := sim.Run(topo, flows(n, pairs...), size, &cost.Profile{Curves: []cost.Curve{{Medium: "any", Protocol: "any", Gap: gap,
+			Segments: []cost.Segment{{Alpha: alpha}}}}}, sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Time
+	}
+	others := []int{8, 16, 24, 32, 40, 48, 56, 64}
+	for _, size := range []units.Bytes{1, units.KiB, 32 * units.KiB} {
+		if plain, got := time(0, size, 8), time(gap, size, 8); got < plain-1 || got > plain+1 {
+			t.Errorf("%v alone takes %v, without gaps %v", size, got, plain)
+		}
+		alone, all := time(gap, size, 8), time(gap, size, others...)
+		if want := alone + 7*gap; all < want-8 || all > want+8 {
+			t.Errorf("8 times %v take %v, one %v, want %v", size, all, alone, want)
+		}
+	}
+	if plain, got := time(0, units.MiB, others...), time(gap, units.MiB, others...); got != plain {
+		t.Errorf("8 MiB take %v, without gaps %v", got, plain)
 	}
 }

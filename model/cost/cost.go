@@ -51,6 +51,7 @@ type Curve struct {
 	Smooth   bool       `file:"smooth"`
 	Launch   units.Time `file:"launch"` // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
 	Peer     units.Time `file:"peer"`   // what each further peer costs that one operation hears from, or whose memory it stores to
+	Gap      units.Time `file:"gap"`    // LogGP's g: from one message that an adapter is handed to the next, however small
 	Segments []Segment  `file:"segments,lines"`
 	Origin   *Origin    // where it is not the profile's
 }

@@ -152,6 +152,9 @@ func (m *Machine) complete(p *Profile, t *topology.Topology) *Profile {
 				continue
 			}
 			if more, first := source.derive(medium, FabricOf(t)); more != nil {
+				if medium == topology.Network {
+					m.handOver(more, FabricOf(t))
+				}
 				curves = append(curves, more...)
 				if p.Curves == nil && (launch == 0 || first < launch) {
 					launch = first
@@ -210,6 +213,40 @@ func (p *Profile) derive(medium topology.Medium, fabric string) (curves []Curve,
 		}
 	}
 	return curves, launch
+}
+
+// handOver gives curves over a fabric the time from one message to the next that NCCL's all-to-alls have there, which hand
+// one after the other to the network: on this machine, on all together, else the constant that kernels over other media carry.
+func (m *Machine) handOver(curves []Curve, fabric string) {
+	sources := []*Profile{m.NCCL(), GeneralNCCL()}
+	for i := range curves {
+		for _, over := range []string{fabric, AnyNetwork, ""} {
+			for _, source := range sources {
+				if gap := source.gap(over, curves[i].Protocol); gap > 0 && curves[i].Gap == 0 {
+					curves[i].Gap = gap
+				}
+			}
+		}
+	}
+}
+
+// gap is what a further message costs a kernel that sends to everybody, of the protocol where that is known, else of any; over
+// any medium where over is "". 0: there is none.
+func (p *Profile) gap(over, protocol string) (gap units.Time) {
+	if p == nil {
+		return 0
+	}
+	for i := range p.Kernels {
+		k := &p.Kernels[i]
+		if k.Algorithm != "p2p" || over != "" && k.Over != over {
+			continue
+		}
+		if k.Protocol == protocol {
+			return k.NetHop
+		}
+		gap = max(gap, k.NetHop)
+	}
+	return gap
 }
 
 // typical is the kernel of a protocol that tells best what steps over a medium cost: the first medium

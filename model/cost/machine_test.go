@@ -85,6 +85,9 @@ func TestOwnCostsEverywhere(t *testing.T) {
 				if !own.Covers(c.Medium, protocol) || x.Alpha == 0 || !(x.Efficiency < 1) {
 					t.Errorf("%s: %s over %v costs nothing beyond the line: %+v", name, protocol, c.Medium, x)
 				}
+				if (x.Gap > 0) != (c.Medium == topology.Network) {
+					t.Errorf("%s: an adapter of %v takes a message each %v", name, c.Medium, x.Gap)
+				}
 			}
 			if o := own.OriginOver(c.Medium); o.Kind == "" || o.Kind == cost.LineRate || o.Source == "" {
 				t.Errorf("%s over %v: origin %+v", name, c.Medium, o)

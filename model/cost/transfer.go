@@ -22,6 +22,7 @@ type Transfer struct {
 	Cap        units.Rate
 	Efficiency float64
 	Peer       units.Time // of further peers of an operation
+	Gap        units.Time // between messages of one adapter
 	Launch     units.Time // besides the profile's
 }
 
@@ -40,7 +41,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Peer, x.Launch = c.Peer, c.Launch
+	x.Peer, x.Gap, x.Launch = c.Peer, c.Gap, c.Launch
 	return x
 }
 
@@ -138,6 +139,24 @@ func (p *Profile) specific(medium topology.Medium, protocol string) *Curve {
 
 // anyMedium stands for every medium or every protocol in a curve.
 const anyMedium = "any"
+
+// Over is the transfer of so many bytes (> 0) over a line (bytes/s) to which nothing is handed faster than a message in
+// each gap: where bytes take less than that, they have less of the line, and one alone takes as long as before.
+func (x Transfer) Over(line float64, bytes units.Bytes) Transfer {
+	shared := float64(bytes) / (line * x.Efficiency)
+	alone := shared
+	if x.Cap > 0 {
+		alone = max(alone, float64(bytes)/float64(x.Cap))
+	}
+	gap := x.Gap.Seconds()
+	if shared < gap {
+		x.Efficiency = float64(bytes) / line / gap
+	}
+	if alone < gap {
+		x.Alpha = max(x.Alpha-units.Time((gap-alone)*1e12), 0)
+	}
+	return x
+}
 
 // Beside is what a message over a route takes beside α: the latencies of its links where the profile counts them, else
 // what they take more than usual ones, which are in an α that was measured. Nothing where messages cost nothing.
