@@ -160,16 +160,33 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 			return nil, err
 		}
 	}
-	var out []*schedule.Schedule
 	r := newRequest(t, spec, o)
+	out, err := r.candidates(only, o.Slices, r.left)
+	if err == nil && len(out) == 0 { // none of those that let one node stand for others applies
+		out, err = r.candidates(only, o.Slices, r.beyondBudget)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		if err := r.allRoutable(); err != nil {
+			return nil, fmt.Errorf("no algorithm makes %v on %s, where GPUs must pass it on: %w", spec.Kind, t.Name(), err)
+		}
+		return nil, fmt.Errorf("no algorithm makes %v on %s", spec.Kind, t.Name())
+	}
+	return out, nil
+}
+
+// candidates are those of one algorithm, or of all that are not left out, in so many slices; 0: at all depths.
+func (r *request) candidates(only string, pipeline int, left func(*Algorithm) bool) (out []*schedule.Schedule, err error) {
 	for i := range algorithms {
 		a := &algorithms[i]
-		if only != "" && a.Name != only || only == "" && r.left(a) {
+		if only != "" && a.Name != only || only == "" && left(a) {
 			continue
 		}
 		choices := a.depth(r)
-		if o.Slices > 0 {
-			choices = []int{o.Slices}
+		if pipeline > 0 {
+			choices = []int{pipeline}
 		}
 		for _, n := range choices {
 			r.o.Slices = n
@@ -182,12 +199,6 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 			}
 			out = append(out, s)
 		}
-	}
-	if len(out) == 0 {
-		if err := r.allRoutable(); err != nil {
-			return nil, fmt.Errorf("no algorithm makes %v on %s, where GPUs must pass it on: %w", spec.Kind, t.Name(), err)
-		}
-		return nil, fmt.Errorf("no algorithm makes %v on %s", spec.Kind, t.Name())
 	}
 	return out, nil
 }
@@ -309,8 +320,10 @@ func (r *request) tooMany(a *Algorithm) bool {
 	if !a.folds && r.spec.Ranks > maxRing && r.unlike() && r.bendable() && r.inClasses() {
 		return true
 	}
-	return a.cost != nil && a.cost(r) > budget
+	return r.beyondBudget(a)
 }
+
+func (r *request) beyondBudget(a *Algorithm) bool { return a.cost != nil && a.cost(r) > budget }
 
 // alike reports whether the topology looks the same after every node has moved one on.
 func (r *request) alike() bool {

@@ -72,3 +72,19 @@ func TestOneWayLinks(t *testing.T) {
 		}
 	}
 }
+
+// Where those that let one node stand for others do not apply to many nodes of which one has lost a GPU,
+// other algorithms make a plan.
+func TestManyNodesWithoutAGPUArePlanned(t *testing.T) {
+	whole, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 136})
+	if err != nil {
+		t.Fatal(err)
+	}
+	topo := degrade(t, whole, "gpu:node1/gpu2")
+	for _, kind := range []collective.Kind{collective.AllToAll, collective.AllGather, collective.Broadcast, collective.Barrier} {
+		list, err := planner.Candidates(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "", planner.Options{Slices: 1})
+		if err != nil || len(list) == 0 {
+			t.Errorf("%v: %d candidates: %v", kind, len(list), err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"runtime"
@@ -30,7 +31,8 @@ type machine struct {
 // most bounds the GPUs of a machine of the ablation.
 const most = 128
 
-// machines are the shipped topologies on 1 to 16 nodes, DGX H100 that have lost parts, and random graphs.
+// machines are the shipped topologies on 1 to 16 nodes, DGX H100 that have lost parts, and random graphs, among them
+// those of families that no algorithm was made for and clusters of random nodes that have lost a part.
 func machines() []machine {
 	var out []machine
 	for _, name := range topologies.Names() {
@@ -54,9 +56,29 @@ func machines() []machine {
 	}
 	for seed := range int64(32) {
 		out = append(out, machine{fmt.Sprintf("uneven %d", seed), func() (*topology.Topology, error) { return gen.Uneven(seed), nil }},
-			machine{fmt.Sprintf("random %d", seed), func() (*topology.Topology, error) { return gen.Topology(seed), nil }})
+			machine{fmt.Sprintf("random %d", seed), func() (*topology.Topology, error) { return gen.Topology(seed), nil }},
+			machine{fmt.Sprintf("random %d without a link", seed), func() (*topology.Topology, error) { return withoutLink(seed) }})
+	}
+	for _, family := range gen.Families() {
+		for seed := range int64(3) {
+			out = append(out, machine{fmt.Sprintf("unseen %s %d", family, seed), func() (*topology.Topology, error) {
+				return gen.Unseen(family, seed), nil
+			}})
+		}
 	}
 	return out
+}
+
+// withoutLink is a random topology of which a random link has lost half of its rate.
+func withoutLink(seed int64) (*topology.Topology, error) {
+	t := gen.Topology(seed)
+	rng := rand.New(rand.NewPCG(uint64(seed), 1))
+	ends := strings.Split(t.LinkName(topology.LinkID(rng.IntN(len(t.Links())))), "->")
+	f, err := topology.ParseFault("link:" + strings.Join(ends, "--") + "=0.5")
+	if err != nil {
+		return nil, err
+	}
+	return t.Degrade([]topology.Fault{f})
 }
 
 // without is a shipped topology that has lost parts.
@@ -115,8 +137,9 @@ func ablation(leftOut []string) {
 				best = r
 			}
 		}
-		if first > 0 && best.gain == 0 {
-			best.machine = "–"
+		if best.gain == 0 {
+			fmt.Printf("| %s | %d | 0 | 0 | 0 | – | | |\n", a.Name, first)
+			continue
 		}
 		fmt.Printf("| %s | %d | %d | %d | %d | %.1f | %s | %s |\n", a.Name, first, by[0], by[1], by[2], 100*best.gain, best.where(),
 			best.behind)
@@ -125,7 +148,7 @@ func ablation(leftOut []string) {
 
 // kinds are the patterns that tell machines by their names: those as they are shipped, those that have lost parts, and
 // random ones, which no algorithm was made for.
-var kinds = [3]*regexp.Regexp{regexp.MustCompile(""), regexp.MustCompile(" without "), regexp.MustCompile("^(uneven|random) ")}
+var kinds = [3]*regexp.Regexp{regexp.MustCompile(""), regexp.MustCompile(" without "), regexp.MustCompile("^(uneven|random|unseen) ")}
 
 // of is the last kind that a row's machine is of.
 func (r row) of() int {
@@ -162,17 +185,43 @@ func (m machine) rows(leftOut []string) []row {
 	}
 	var out []row
 	for _, kind := range collective.All() {
-		if kind == collective.Barrier || kind == collective.AllToAllV {
-			continue // the one has no size, the other as many questions as counts
-		}
 		spec := collective.Spec{Kind: kind, Ranks: t.NumRanks()}
-		for _, costs := range []*cost.Profile{cost.Line, cost.Ideal} {
+		if kind == collective.AllToAllV {
+			spec.Counts = skewed(t.NumRanks())
+		}
+		for _, costs := range costsOn(t) {
 			sizes := []units.Bytes{units.KiB, 32 * units.KiB, units.MiB, 32 * units.MiB, units.GiB}
-			if costs == cost.Ideal {
+			switch {
+			case costs == cost.Ideal:
 				sizes = sizes[len(sizes)-1:]
+			case kind == collective.Barrier:
+				sizes = sizes[:1] // it has none
 			}
 			x := ablated{m.name, t, spec, costs}
 			out = append(out, x.rows(sizes, leftOut)...)
+		}
+	}
+	return out
+}
+
+// costsOn are line rates with and without latencies and, where the GPUs are known, what railyard's kernels take on them.
+func costsOn(t *topology.Topology) []*cost.Profile {
+	out := []*cost.Profile{cost.Line, cost.Ideal}
+	if m, err := cost.MachineFor(t); err == nil {
+		own := *m.Own(t)
+		own.Name = "own"
+		out = append(out, &own)
+	}
+	return out
+}
+
+// skewed are counts of an all_to_allv: few ranks send and get much, as experts do.
+func skewed(ranks int) [][]int64 {
+	rng := rand.New(rand.NewPCG(uint64(ranks), 2))
+	out := make([][]int64, ranks)
+	for i := range out {
+		for range ranks {
+			out[i] = append(out[i], []int64{0, 1, 1, 2, 2, 4, 16}[rng.IntN(7)])
 		}
 	}
 	return out
