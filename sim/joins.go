@@ -25,7 +25,7 @@ func (c *compiler) join() error {
 		switch {
 		case !known:
 			first[end{k, c.out[i]}], number[i] = int32(i), left
-			c.conn[left], c.out[left], c.with[left] = c.conn[i], c.out[i], c.with[i]
+			c.conn[left], c.out[left] = c.conn[i], c.out[i]
 			left++
 		case uses[i] != uses[at] || !slices.Equal(lists[i], lists[at]):
 			return fmt.Errorf("%w: unlike messages", errAsymmetric)
@@ -33,7 +33,7 @@ func (c *compiler) join() error {
 			number[i] = -1
 		}
 	}
-	c.conn, c.out, c.with = c.conn[:left], c.out[:left], c.with[:left]
+	c.conn, c.out = c.conn[:left], c.out[:left]
 	prog := c.prog[:0]
 	for _, o := range c.prog {
 		if o.conn >= 0 {

@@ -42,8 +42,7 @@ type compiler struct {
 	prog     []op
 	loop     loop // of prog
 	conn     []int32
-	out      []bool  // by local connection: the lane sends on it
-	with     []int32 // by local connection: the schedule's rank at the other end
+	out      []bool // by local connection: the lane sends on it
 }
 
 // ends says what both programs do on a connection.
@@ -127,7 +126,6 @@ func (c *compiler) expand() error {
 		phases := len(c.channel(int32(ch)).Phases)
 		ranks, times := c.standIns(ch)
 		for ph := range phases { // neighbours of a phase lie side by side
-			known := c.stencils(ch, ph)
 			if err := c.findTeams(int(s.channel), ph, ranks); err != nil {
 				return err
 			}
@@ -144,17 +142,10 @@ func (c *compiler) expand() error {
 				if ph+1 < phases {
 					l.after = id + int32(len(ranks))
 				}
-				if x := known.of(c.self); x != nil {
-					if err := c.stamped(id, &l, known, x); err != nil {
-						return err
-					}
-				} else {
-					var again schedule.Loop
-					buf, again = c.program(buf[:0], s, ph, int(r))
-					if err := c.lane(id, &l, buf, again); err != nil {
-						return err
-					}
-					known.keep(c.self, &l, c.with, c.out)
+				var again schedule.Loop
+				buf, again = c.program(buf[:0], s, ph, int(r))
+				if err := c.lane(id, &l, buf, again); err != nil {
+					return err
 				}
 				c.lanes = append(c.lanes, l)
 			}
@@ -170,14 +161,6 @@ func (c *compiler) program(buf []schedule.Op, s strand, phase, rank int) ([]sche
 		return c.x.AppendProgram(buf, int(s.channel), phase, rank), schedule.Loop{}
 	}
 	return c.x.AppendOnce(buf, int(s.channel), phase, rank)
-}
-
-// stencils are those of a phase; none where messages differ by rank.
-func (c *compiler) stencils(ch, ph int) *stencils {
-	if c.job.Schedule.Spec.Kind == collective.AllToAllV || c.joins() {
-		return nil
-	}
-	return newStencils(&c.channel(int32(ch)).Phases[ph])
 }
 
 // standIns says which ranks of a channel are compiled, and how many lanes each lane
@@ -198,7 +181,7 @@ func (c *compiler) joins() bool { return c.symmetry != nil && c.symmetry.joins }
 
 // lane compiles one program and enters it and its connections.
 func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loop) error {
-	c.prog, c.conn, c.out, c.with = c.prog[:0], c.conn[:0], c.out[:0], c.with[:0]
+	c.prog, c.conn, c.out = c.prog[:0], c.conn[:0], c.out[:0]
 	c.loop = loop{laps: 1}
 	for i := range ops {
 		if again.Times > 1 && i == again.First {
@@ -266,7 +249,7 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 	}
 	at := int32(len(c.conn))
 	c.stamp[slot], c.peers[slot] = id, at
-	c.conn, c.out, c.with = append(c.conn, k), append(c.out, out), append(c.with, o.Peer)
+	c.conn, c.out = append(c.conn, k), append(c.out, out)
 	return at, nil
 }
 
