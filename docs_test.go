@@ -5,12 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
+	"railyard/exec/cluster"
 	_ "railyard/internal/long" // accepts -long
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -49,6 +52,49 @@ func TestReadmeIsShort(t *testing.T) {
 		if rows > 22 { // with the header and what stands below it
 			t.Fatal("a table of README.md has more than 20 rows: move some to a page of docs")
 		}
+	}
+}
+
+// TestDocumentedJob: the numbers of a Kubernetes job that must be the same are, and rank 0 is where its service says.
+func TestDocumentedJob(t *testing.T) {
+	var service struct {
+		Metadata struct{ Name string }
+	}
+	var job struct {
+		Metadata struct{ Name string }
+		Spec     struct {
+			Completions, Parallelism int
+			CompletionMode           string `yaml:"completionMode"`
+			Template                 struct {
+				Spec struct {
+					Subdomain  string
+					Containers []struct {
+						Args []string
+						Env  []struct{ Name, Value string }
+					}
+				}
+			}
+		}
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(block(t, "docs/clusters.md", "yaml")))
+	for _, into := range []any{&service, &job} {
+		if err := decoder.Decode(into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := job.Spec.Template.Spec
+	env := map[string]string{"JOB_COMPLETION_INDEX": "0"}
+	for _, e := range pod.Containers[0].Env {
+		env[e.Name] = e.Value
+	}
+	world, ok, err := cluster.Detect(func(name string) string { return env[name] })
+	nodes := slices.Index(pod.Containers[0].Args, "--nodes") + 1
+	if err != nil || !ok || world.Size != job.Spec.Completions || job.Spec.Parallelism != world.Size || job.Spec.CompletionMode != "Indexed" ||
+		pod.Containers[0].Args[nodes] != strconv.Itoa(world.Size) {
+		t.Errorf("%+v, %v for %d pods", world, err, job.Spec.Completions)
+	}
+	if want := job.Metadata.Name + "-0." + pod.Subdomain; !strings.HasPrefix(world.Root, want+":") || service.Metadata.Name != pod.Subdomain {
+		t.Errorf("rank 0 at %s, which is %s", world.Root, want)
 	}
 }
 
