@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -71,7 +70,7 @@ func newCudaSweep() *cobra.Command {
 	fl.StringSliceVar(&f.Algorithms, "algos", nil, "these algorithms in all mechanisms, for checks")
 	fl.IntSliceVar(&f.Blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
-	fl.StringVarP(&f.out, "output", "o", "-", "CSV file")
+	fl.StringVarP(&f.out, "output", "o", "", "CSV file (default: standard output)")
 	return cmd
 }
 
@@ -132,20 +131,11 @@ func (f *sweepFlags) run(cmd *cobra.Command) error {
 	if err := driver.Load(); err != nil { // before a file is made
 		return err
 	}
-	w := io.Writer(os.Stdout)
-	if f.out != "-" {
-		file, err := os.Create(f.out)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		w = file
-	}
 	f.Load = func(gpus int) (*topology.Topology, error) {
 		return topology.Load(topologies.Source, f.topology, topology.Options{GPUs: gpus})
 	}
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	f.Log = cmd.ErrOrStderr()
-	return f.Write(ctx, w, f.gpus, f.budget)
+	return cli.StreamTo(cmd, f.out, func(w io.Writer) error { return f.Write(ctx, w, f.gpus, f.budget) })
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -115,16 +114,7 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	out := cmd.OutOrStdout()
-	if f.out != "" {
-		file, err := os.Create(f.out)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		out = file
-	}
-	if err := f.measure(cmd, out, settings, sizes); err != nil {
+	if err := cli.StreamTo(cmd, f.out, func(w io.Writer) error { return f.measure(cmd, w, settings, sizes) }); err != nil {
 		return err
 	}
 	if f.wrong > 0 {

@@ -110,7 +110,7 @@ func newCompare() *cobra.Command {
 	f.profile.add(cmd)
 	f.format.Add(cmd)
 	f.rows.add(cmd)
-	f.library.add(cmd.Flags())
+	f.library.add(cli.AddOptions(cmd, "how", "how NCCL ran, such as no-nvls:").FlagSet)
 	cmd.Flags().StringVar(&f.floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its "+
 		"smallest sizes), none, or e.g. 25us")
 	cli.OutputFlag(cmd, &f.plot, "draw time over size, with the error below, into this .svg or .png (one case: narrow it with --only)")

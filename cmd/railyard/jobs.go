@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/capacity/locality"
 	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -142,12 +143,6 @@ func partOf(topo *topology.Topology, ranks []int) (*topology.Topology, []int, er
 	if last := ranks[len(ranks)-1]; last >= topo.NumRanks() {
 		return nil, nil, fmt.Errorf("rank %d: %s has ranks 0 to %d", last, topo.Name(), topo.NumRanks()-1)
 	}
-	var others []topology.Fault
-	for r, d := range topo.Ranks() {
-		if _, used := slices.BinarySearch(ranks, r); !used {
-			others = append(others, topology.Fault{Part: topology.GPUPart, Name: topo.DeviceName(d)})
-		}
-	}
-	part, err := topo.Degrade(others)
+	part, err := (&locality.Placement{Ranks: ranks}).Part(topo)
 	return part, ranks, err
 }

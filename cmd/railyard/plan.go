@@ -111,10 +111,15 @@ func (f *planFlags) plan(cmd *cobra.Command, detail study.Detail) (*planned, err
 	if err != nil {
 		return nil, err
 	}
+	a, err := answer(cmd, q)
+	return &planned{Answer: a, source: f.topo.name, counts: f.coll.matrix}, err
+}
+
+// answer answers a question; a bar shows how far it is.
+func answer(cmd *cobra.Command, q *study.Question) (*study.Answer, error) {
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
 	defer bar.Finish()
-	a, err := q.Answer(bar.Set)
-	return &planned{Answer: a, source: f.topo.name, counts: f.coll.matrix}, err
+	return q.Answer(bar.Set)
 }
 
 // protocols are those that the flags name; none: all that the costs know.

@@ -114,9 +114,7 @@ func (s *networkStudy) ask(cmd *cobra.Command, t *topology.Topology, detail stud
 	if err != nil {
 		return nil, err
 	}
-	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
-	defer bar.Finish()
-	return q.Answer(bar.Set)
+	return answer(cmd, q)
 }
 
 func (s *networkStudy) figures(cmd *cobra.Command) ([]page.Figure, error) {
@@ -324,14 +322,10 @@ func (s *networkStudy) latencies(cmd *cobra.Command, what string) (chart.Chart, 
 		late.Draw(out, uint64(run)+1)
 		return out
 	}
-	bar := cli.NewProgress(cmd.ErrOrStderr(), "latencies")
-	times, err := plan.Repeat(latencySeeds, []units.Bytes{s.size}, delays, func(done int) { bar.Set(done, latencySeeds) })
-	bar.Finish()
+	all, err := repeated(cmd, plan, latencySeeds, []units.Bytes{s.size}, delays)
 	if err != nil {
 		return nil, err
 	}
-	all := inMicroseconds(times)
-	slices.Sort(all)
 	return chart.Distribution(chart.Frame{Title: "Latency over " + fmt.Sprint(latencySeeds) + " seeds: " + what, X: "time (us)",
 		Y: "share of runs", Source: s.source}, what, all), nil
 }

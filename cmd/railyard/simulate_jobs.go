@@ -44,13 +44,11 @@ func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, 
 	if err != nil {
 		return nil, f.coll.ofFile(err)
 	}
-	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
-	defer bar.Finish()
-	answer, err := q.Answer(bar.Set)
+	found, err := answer(cmd, q)
 	if err != nil {
 		return nil, err
 	}
-	row := &answer.Rows[0]
+	row := &found.Rows[0]
 	if x.baseline = row.NCCL; row.Before != nil {
 		x.planned = row.Before.Schedule
 	}

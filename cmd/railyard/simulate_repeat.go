@@ -17,24 +17,28 @@ func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *
 	if o.repeat == 0 {
 		return nil
 	}
-	bar := cli.NewProgress(cmd.ErrOrStderr(), "simulating")
-	defer bar.Finish()
 	delays := func(run int) []units.Time { return x.stragglers.delays(o.stragglers.seed + uint64(run)) }
-	times, err := plan.Repeat(o.repeat, x.sizes(), delays, func(done int) { bar.Set(done, o.repeat) })
+	all, err := repeated(cmd, plan, o.repeat, x.sizes(), delays)
 	if err != nil {
 		return err
 	}
-	all := inMicroseconds(times)
-	slices.Sort(all)
 	d.Repeats = &report.Repeats{Runs: o.repeat, P50: measurement.NearestRank(all, 50),
 		P95: measurement.NearestRank(all, 95), P99: measurement.NearestRank(all, 99)}
 	return nil
 }
 
-func inMicroseconds(times []units.Time) []float64 {
+// repeated are a plan's times over seeds in microseconds, ascending.
+func repeated(cmd *cobra.Command, plan *sim.Plan, runs int, sizes []units.Bytes, delays func(run int) []units.Time) ([]float64, error) {
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "simulating")
+	defer bar.Finish()
+	times, err := plan.Repeat(runs, sizes, delays, func(done int) { bar.Set(done, runs) })
+	if err != nil {
+		return nil, err
+	}
 	out := make([]float64, len(times))
 	for i, t := range times {
 		out[i] = t.Microseconds()
 	}
-	return out
+	slices.Sort(out)
+	return out, nil
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -89,11 +89,6 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 	if most < 2 || most > block.MaxRanks {
 		return fmt.Errorf("%d GPUs: ways are compared on 2 to %d", most, block.MaxRanks)
 	}
-	file, err := os.Create(rows)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	s := &f.sweep
 	s.DTypes, s.Op = []collective.DType{collective.Float32}, collective.Sum
 	s.Iterations, s.Replays, s.Checks, s.Deadline, s.Specialise = 20, 20, 3, 5*time.Second, true
@@ -109,7 +104,7 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 	for n := 2; n <= most; n++ {
 		gpus = append(gpus, n)
 	}
-	return s.Write(ctx, file, gpus, f.budget)
+	return cli.StreamTo(cmd, rows, func(w io.Writer) error { return s.Write(ctx, w, gpus, f.budget) })
 }
 
 // writeProfile reads the rows back and writes the profile.

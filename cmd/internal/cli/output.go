@@ -22,6 +22,18 @@ func WriteBytes(cmd *cobra.Command, path string, data []byte) error {
 	return WriteFile(path, write)
 }
 
+// StreamTo writes a file as its lines come, so that what was measured before a failure is kept; without a path to a command's output.
+func StreamTo(cmd *cobra.Command, path string, write func(io.Writer) error) error {
+	if path == "" {
+		return write(cmd.OutOrStdout())
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
 // WriteFile writes a file whole or not at all. Links are followed; what is no file but a
 // pipe or a device (/dev/stdout) is written to as it is.
 func WriteFile(path string, write func(io.Writer) error) error {
