@@ -41,7 +41,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *nodeSymmetry {
 		y.node = append(y.node, n)
 	}
 	x := newNodeAxes(y, s)
-	if !x.phases(s) {
+	if x == nil {
 		return nil
 	}
 	axes := make([]symmetry.Group, len(x.dims))
@@ -102,16 +102,8 @@ func (y *nodeSymmetry) local() int32 {
 	return y.size(0)
 }
 
-// oneGroup reports whether a phase has one group of all ranks in order.
-func (y *nodeSymmetry) oneGroup(ph *schedule.Phase) bool {
-	if len(ph.Groups.List) != 1 {
-		return false
-	}
-	g := &ph.Groups.List[0]
-	return g.Parts == nil && g.Whole == (schedule.ChunkSet{}) && slices.Equal(g.Ranks, upTo(len(y.node)))
-}
-
-// nodeAxes are the axes of the schedule's grid of nodes, narrowed phase by phase.
+// nodeAxes are the axes of the schedule's grid of nodes, and what all channels leave of the permutations
+// along each.
 type nodeAxes struct {
 	*nodeSymmetry
 	dims   []int32 // outermost first
@@ -120,75 +112,52 @@ type nodeAxes struct {
 	unlike bool // nodes differ in what the schedule does
 }
 
+// newNodeAxes is nil where channels differ in their grids, or these are not of nodes.
 func newNodeAxes(y *nodeSymmetry, s *schedule.Schedule) *nodeAxes {
-	x := &nodeAxes{nodeSymmetry: y, dims: []int32{int32(len(y.first))}, label: y.label(s)}
+	x := &nodeAxes{nodeSymmetry: y, label: y.label(s)}
 	for i := range s.Channels {
-		for _, ph := range s.Channels[i].Phases {
-			if g := ph.Groups.Grid; g != nil && len(g.Dims) > len(x.dims)+1 {
-				x.dims = g.Dims[:len(g.Dims)-1]
-			}
+		dims, along := x.axes(s, i)
+		if dims == nil || i > 0 && !slices.Equal(dims, x.dims) || symmetry.Radix(dims).Count() != len(y.first) {
+			return nil
+		}
+		if x.dims = dims; i == 0 {
+			x.along = along
+		}
+		for a := range dims {
+			x.along[a] = x.along[a].Narrow(along[a])
 		}
 	}
-	x.along = make([]schedule.Along, len(x.dims))
 	return x
 }
 
-// phases narrows the permutations to those that leave all phases as they are.
-func (x *nodeAxes) phases(s *schedule.Schedule) bool {
-	if symmetry.Radix(x.dims).Count() != len(x.first) {
-		return false
-	}
-	for i := range s.Channels {
-		ch := &s.Channels[i]
-		if ch.Kinds != nil {
-			if !x.kinds(ch.Kinds) {
-				return false
-			}
-			continue
+// axes are those of a channel along which nodes may be permuted.
+func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.Along) {
+	if k := s.Channels[channel].Kinds; k != nil { // along one axis, on which nodes may stand in any order
+		if x.unlike = true; !x.kinds(k) {
+			return nil, nil
 		}
-		for j := range ch.Phases {
-			if s.Spec.Kind.Rooted() || !x.phase(&ch.Phases[j]) {
-				return false
-			}
-		}
+		return []int32{int32(len(x.first))}, []schedule.Along{schedule.AnyOrder}
 	}
-	return true
+	local := x.local()
+	if s.Spec.Kind.Rooted() || local == 0 {
+		return nil, nil
+	}
+	dims, along := s.Axes(channel)
+	switch last := len(dims) - 1; {
+	case last == 0:
+		return []int32{int32(len(x.first))}, along
+	case dims[last] == local:
+		return dims[:last], along[:last]
+	}
+	return nil, nil
 }
 
-// kinds reports whether a channel's kinds are those of these nodes, along one axis, which may stand
-// in any order.
+// kinds reports whether a channel's kinds are those of these nodes.
 func (x *nodeAxes) kinds(k *schedule.Kinds) bool {
-	x.unlike = true
 	for n := range x.first {
 		if len(k.Nodes) != len(x.first) || x.size(n) != k.Ranks(n) {
 			return false
 		}
-	}
-	return len(x.dims) == 1
-}
-
-// phase narrows the permutations to those that leave a phase as it is.
-func (x *nodeAxes) phase(ph *schedule.Phase) bool {
-	g, local := ph.Groups.Grid, x.local()
-	switch {
-	case ph.Gen == schedule.GenOps || ph.Gen == schedule.GenTrees || local == 0:
-		return false
-	case g == nil && (!x.oneGroup(ph) || len(x.dims) > 1):
-		return false
-	case g == nil:
-		x.along[0] = x.along[0].Narrow(ph.Along())
-		return true
-	}
-	last := len(g.Dims) - 1
-	if g.Dims[last] != local || !slices.Equal(g.Dims[:last], x.dims) {
-		return false
-	}
-	switch {
-	case g.Axis == last: // inside the node
-	case g.Order != nil:
-		x.along[g.Axis] = schedule.Standing
-	default:
-		x.along[g.Axis] = x.along[g.Axis].Narrow(ph.Along())
 	}
 	return true
 }

@@ -86,36 +86,61 @@ func findMoves(x *Expander, channel int, enough int) *moves {
 	}
 }
 
-// claimedAxes are the digits, outer ones first, along which all phases claim to leave moves.
+// claimedAxes are the digits, outer ones first, along which all phases claim to leave moves, of ranks and of
+// the chunks that are numbered like them.
 func claimedAxes(s *Schedule, channel int) (out []axis) {
-	ch := &s.Channels[channel]
-	grid, axes := axesOf(s, channel)
+	axes := axesOf(s, channel)
+	_, along := s.Axes(channel)
 	for i, a := range axes {
-		along := AnyOrder
-		for p := range ch.Phases {
-			along = along.Narrow(ch.Phases[p].alongAxis(grid, i, ch))
-		}
-		if a.ranks.Size < 2 || along == Standing {
+		if a.ranks.Size < 2 || along[i] == Standing {
 			continue
 		}
-		a.ranks.Xor, a.parts.Xor = along == Flipping, along == Flipping
+		a.ranks.Xor, a.parts.Xor = along[i] == Flipping, along[i] == Flipping
 		out = append(out, a)
 	}
 	return out
 }
 
-// alongAxis is what a phase leaves of the moves along an axis of the channel's grid.
-func (ph *Phase) alongAxis(grid *Grid, axis int, ch *Channel) Along {
+// Axes are the digits of ranks' numbers that a channel's phases go by, those of its grid or of all ranks in
+// one row, and what all phases claim to leave of the moves along each.
+func (s *Schedule) Axes(channel int) (dims []int32, along []Along) {
+	ch := &s.Channels[channel]
+	dims = s.gridOf(ch).Dims
+	along = make([]Along, len(dims))
+	for p := range ch.Phases {
+		for a := range dims {
+			along[a] = along[a].Narrow(ch.Phases[p].alongAxis(dims, a))
+		}
+	}
+	return dims, along
+}
+
+// gridOf is the grid of most dimensions of a channel's phases, or all ranks in one row.
+func (s *Schedule) gridOf(ch *Channel) *Grid {
+	grid := &Grid{Dims: []int32{int32(s.Spec.Ranks)}}
+	if ch.Chunks%s.Spec.Ranks != 0 {
+		grid.Unsplit = []int{0}
+	}
+	for p := range ch.Phases {
+		if g := ch.Phases[p].Groups.Grid; g != nil && len(g.Dims) > len(grid.Dims) {
+			grid = g
+		}
+	}
+	return grid
+}
+
+// alongAxis is what a phase leaves of the moves along an axis of a grid.
+func (ph *Phase) alongAxis(dims []int32, axis int) Along {
 	g := ph.Groups.Grid
 	switch {
 	case generators[ph.Gen] == nil:
 		return Standing
 	case g == nil:
-		if len(grid.Dims) > 1 || !ph.oneGroup(ch) {
+		if len(dims) > 1 || !ph.oneGroup(int(dims[0])) {
 			return Standing
 		}
 		return ph.inOrder(ph.Groups.List[0].Ranks)
-	case !slices.Equal(g.Dims, grid.Dims) || !slices.Equal(g.Unsplit, grid.Unsplit):
+	case !slices.Equal(g.Dims, dims):
 		return Standing
 	case axis == g.Axis:
 		return ph.inOrder(g.Order)
@@ -125,13 +150,12 @@ func (ph *Phase) alongAxis(grid *Grid, axis int, ch *Channel) Along {
 
 // oneGroup reports whether a phase has one group of all ranks, each with the chunk of its own number
 // or with all.
-func (ph *Phase) oneGroup(ch *Channel) bool {
+func (ph *Phase) oneGroup(ranks int) bool {
 	if len(ph.Groups.List) != 1 {
 		return false
 	}
 	g := &ph.Groups.List[0]
-	n := len(g.Ranks)
-	return g.Parts == nil && g.Whole == (ChunkSet{}) && (ch.Chunks == n || ch.Chunks == 1) && slices.Max(g.Ranks) == int32(n-1)
+	return g.Parts == nil && g.Whole == (ChunkSet{}) && len(g.Ranks) == ranks
 }
 
 // inOrder is what a phase leaves of the moves along its groups where positions are in some order (none:
@@ -147,26 +171,18 @@ func (ph *Phase) inOrder(order []int32) Along {
 	return along
 }
 
-// axesOf are the digits of a channel's grid, or of all ranks in one row, each with its
-// place in chunk numbers; nil where those are not numbered like ranks.
-func axesOf(s *Schedule, channel int) (*Grid, []axis) {
+// axesOf are the digits of a channel's grid, each with its place in chunk numbers; none where those are
+// not numbered like ranks.
+func axesOf(s *Schedule, channel int) []axis {
 	ch := &s.Channels[channel]
-	grid := &Grid{Dims: []int32{int32(s.Spec.Ranks)}}
-	if ch.Chunks%s.Spec.Ranks != 0 {
-		grid.Unsplit = []int{0}
-	}
-	for p := range ch.Phases {
-		if g := ch.Phases[p].Groups.Grid; g != nil && len(g.Dims) > len(grid.Dims) {
-			grid = g
-		}
-	}
+	grid := s.gridOf(ch)
 	ranks, parts := symmetry.Radix(grid.Dims), slices.Clone(grid.Dims)
 	for _, a := range grid.Unsplit {
 		parts[a] = 1
 	}
 	n := symmetry.Radix(parts).Count()
 	if ranks.Count() != s.Spec.Ranks || ch.Chunks%n != 0 || s.Spec.Blocks() > 1 && n != s.Spec.Ranks {
-		return nil, nil
+		return nil
 	}
 	out := make([]axis, len(ranks))
 	for a, d := range symmetry.Radix(parts) {
@@ -175,5 +191,5 @@ func axesOf(s *Schedule, channel int) (*Grid, []axis) {
 			out[a].parts.Stride = d.Stride * int32(ch.Chunks/n) // chunks of a block, or of each number
 		}
 	}
-	return grid, out
+	return out
 }
