@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"railyard/exec/net"
@@ -120,6 +121,34 @@ func (p *Processes) aborted(err error) error {
 		return cause
 	}
 	return err
+}
+
+// leave ends what has been registered for all peers, once nothing is under way: what a peer signals last comes last.
+func (p *Processes) leave(ctx context.Context, signals [][]*atomic.Int64) error {
+	for peer := range p.Size {
+		if peer != p.Process {
+			if err := p.net.Signal(peer, p.runs, endSignal, 1); err != nil {
+				return err
+			}
+		}
+	}
+	for peer := range p.Size {
+		for peer != p.Process && signals[peer][endSignal].Load() == 0 || p.net.Backlog() > 0 {
+			if err := p.net.Wait(time.Millisecond); err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+	}
+	for peer := range p.Size {
+		if peer != p.Process {
+			p.net.Withdraw(peer, p.runs)
+		}
+	}
+	p.runs++
+	return nil
 }
 
 // Signals that each two processes have of one another besides those of connections.

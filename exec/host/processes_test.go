@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/planner"
 	"railyard/topologies"
 )
@@ -245,6 +249,50 @@ func TestProcessesThatDoNotFit(t *testing.T) {
 	for i, err := range spread([]int{1, 0}, 1, func(*Processes) error { return nil }) {
 		if err == nil || err.Error() != "process 1 runs 0 ranks: each must run one or more" {
 			t.Errorf("process %d: %v", i, err)
+		}
+	}
+}
+
+// TestNetwork: all pairs are measured in all sizes, and all processes get the same rows; runs go on afterwards.
+func TestNetwork(t *testing.T) {
+	const size, largest = 3, units.MiB
+	rows := make([][]measurement.Link, size)
+	levels := make([][]cost.Level, size)
+	for _, err := range spread([]int{1, 1, 1}, 2, func(p *Processes) (err error) {
+		if levels[p.Process], err = p.Levels(t.Context(), Config{}, 64*units.KiB); err != nil {
+			return err
+		}
+		if rows[p.Process], err = p.Network(t.Context(), largest); err != nil {
+			return err
+		}
+		_, err = Run(t.Context(), broken(t), Config{Count: 0, Over: p, Deadline: 10 * time.Millisecond})
+		if err == nil || !strings.Contains(err.Error(), "deadline") {
+			return fmt.Errorf("a run afterwards: %v", err)
+		}
+		return nil
+	}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := map[string]int{}
+	for _, r := range rows[0] {
+		if r.Value <= 0 || r.Unit != "us" || r.Src == r.Dst {
+			t.Errorf("%+v", r)
+		}
+		count[fmt.Sprint(r.Kind, r.Bytes)]++
+	}
+	for _, bytes := range NetworkSizes(largest) {
+		if n := count[fmt.Sprint("net_pair", bytes)]; n != 3*networkRounds {
+			t.Errorf("%v: %d rows of pairs, want %d", bytes, n, 3*networkRounds)
+		}
+	}
+	if n := count[fmt.Sprint("net_all", largest)]; n != 2*size*networkRounds {
+		t.Errorf("%d rows of all at once, want %d", n, 2*size*networkRounds)
+	}
+	for i := range rows {
+		if !slices.Equal(rows[i], rows[0]) || !slices.Equal(levels[i], levels[0]) || len(levels[i]) == 0 {
+			t.Errorf("process %d has other rows", i)
 		}
 	}
 }

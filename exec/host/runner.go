@@ -73,35 +73,6 @@ func (r *runner[T]) begins(i int64) bool {
 	return true
 }
 
-// leave waits until nothing is under way between any two processes: what a peer signals last comes last.
-func (r *runner[T]) leave(ctx context.Context) error {
-	p := r.cfg.Over
-	for peer := range p.Size {
-		if peer != p.Process {
-			if err := p.net.Signal(peer, p.runs, endSignal, 1); err != nil {
-				return err
-			}
-		}
-	}
-	for peer := range p.Size {
-		for peer != p.Process && r.signals[peer][endSignal].Load() == 0 || p.net.Backlog() > 0 {
-			if err := p.net.Wait(time.Millisecond); err != nil {
-				return err
-			}
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-		}
-	}
-	for peer := range p.Size {
-		if peer != p.Process {
-			p.net.Withdraw(peer, p.runs)
-		}
-	}
-	p.runs++
-	return nil
-}
-
 // divide makes averages of sums, once nobody reads the sums any more.
 func (r *runner[T]) divide() {
 	for _, k := range r.ranks {
@@ -123,7 +94,7 @@ type measured struct {
 func (r *runner[T]) together(ctx context.Context, own measured) (*Result, error) {
 	all := []measured{own}
 	if p := r.cfg.Over; p != nil {
-		if err := r.leave(ctx); err != nil {
+		if err := p.leave(ctx, r.signals); err != nil {
 			return nil, err
 		}
 		var err error

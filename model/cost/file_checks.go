@@ -37,7 +37,7 @@ func (x *Engine) Check(o *yamlfile.Object) {
 func (l *Level) Check(o *yamlfile.Object) {
 	before := yamlfile.Before[Level](o)
 	for i, key := range []string{"alone", "input_copy", "input_combine", "fresh_copy", "fresh_combine"} {
-		if *l.rates()[i] == 0 {
+		if *l.Rates()[i] == 0 {
 			o.AddAt(o.Where(key), "%s: %s: must be given and positive", o.What, key)
 		}
 	}

@@ -32,7 +32,7 @@ func (p *Profile) Level(buffers units.Bytes) (l Level, ok bool) {
 	if i+1 < len(p.Memory) {
 		next := &p.Memory[i+1]
 		share := Between(l.From, next.From, buffers)
-		a, b := l.rates(), next.rates()
+		a, b := l.Rates(), next.Rates()
 		for k := range a {
 			*a[k] = towards(*a[k], *b[k], share)
 		}
@@ -40,7 +40,8 @@ func (p *Profile) Level(buffers units.Bytes) (l Level, ok bool) {
 	return l, true
 }
 
-func (l *Level) rates() [5]*units.Rate {
+// Rates are all rates of a level, in the order of its fields.
+func (l *Level) Rates() [5]*units.Rate {
 	return [5]*units.Rate{&l.Alone, &l.Input.Copy, &l.Input.Combine, &l.Fresh.Copy, &l.Fresh.Combine}
 }
 

@@ -1,0 +1,247 @@
+package host
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/units"
+)
+
+// What Network measures: so many times, apart from one another, messages of these sizes.
+const (
+	networkRounds  = 5
+	smallMessage   = 8 * units.Bytes(1)
+	pingPongs      = 100 // of small messages in a round
+	largestMessage = 16 * units.MiB
+)
+
+// NetworkSizes are the sizes of messages that Network measures, up to the largest of a run.
+func NetworkSizes(largest units.Bytes) []units.Bytes {
+	sizes := []units.Bytes{smallMessage}
+	for size := 64 * units.KiB; size <= max(min(largest, largestMessage), units.MiB); size *= 4 {
+		sizes = append(sizes, size)
+	}
+	return sizes
+}
+
+// Network measures what messages take between processes, without any collective, as Run sends them: put
+// into staging, and copied out of it. Rows net_pair are microseconds one way between two processes while all others
+// rest, rows net_all those of messages that every process sends at once, each so many places on. Up to sixteen
+// processes all distances are measured, beyond powers of two. All processes call it, and all get all rows.
+func (p *Processes) Network(ctx context.Context, largest units.Bytes) ([]measurement.Link, error) {
+	ctx, cancel := bound(ctx, p.group)
+	defer cancel()
+	sizes := NetworkSizes(largest)
+	w, err := p.wire(ctx, sizes[len(sizes)-1])
+	if err == nil {
+		err = w.all(sizes)
+	}
+	if err == nil {
+		err = p.leave(ctx, w.signals)
+	}
+	if err != nil {
+		return nil, p.aborted(err)
+	}
+	all, err := exchange(ctx, p.group, w.rows)
+	return slices.Concat(all...), err
+}
+
+// wire is a process's end of what is measured.
+type wire struct {
+	p       *Processes
+	ctx     context.Context
+	staging []byte // for all peers, of whom one sends at a time
+	in, out []byte // what has been taken, and what is sent
+	signals [][]*atomic.Int64
+	got     []int64 // messages taken, by peer
+	rows    []measurement.Link
+}
+
+func (p *Processes) wire(ctx context.Context, largest units.Bytes) (*wire, error) {
+	w := &wire{p: p, ctx: ctx, staging: make([]byte, largest), in: make([]byte, largest), out: make([]byte, largest),
+		got: make([]int64, p.Size)}
+	for peer := range p.Size {
+		w.signals = append(w.signals, nil)
+		for range ownSignals + 1 {
+			w.signals[peer] = append(w.signals[peer], new(atomic.Int64))
+		}
+		if peer == p.Process {
+			continue
+		}
+		if err := p.net.Register(peer, p.runs, w.staging, w.signals[peer]); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// put sends a message, take waits for one and copies it out.
+func (w *wire) put(peer int, size units.Bytes) error {
+	return w.p.net.Put(peer, w.p.runs, 0, ownSignals, [][]byte{w.out[:size]})
+}
+
+func (w *wire) take(peer int, size units.Bytes) error {
+	w.got[peer]++
+	for spins := 0; w.signals[peer][ownSignals].Load() < w.got[peer]; spins++ {
+		if err := w.poll(spins); err != nil {
+			return err
+		}
+	}
+	copy(w.in, w.staging[:size])
+	return nil
+}
+
+// poll is a turn of waiting.
+func (w *wire) poll(spins int) error {
+	if spins%checkEvery == checkEvery-1 && w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	if w.p.Local > runtime.NumCPU() && spins > 64 {
+		return w.p.net.Wait(waitForAlone)
+	}
+	return w.p.net.Poll()
+}
+
+// all measures all distances, pairs first.
+func (w *wire) all(sizes []units.Bytes) error {
+	p := w.p
+	for distance := 1; distance < p.Size; distance++ {
+		if p.Size > 16 && distance&(distance-1) != 0 {
+			continue
+		}
+		for a := range p.Size {
+			b := (a + distance) % p.Size
+			if p.Size <= 16 && a > b {
+				continue // it was, or will be, measured from the other side
+			}
+			if err := w.pair(a, b, sizes); err != nil {
+				return err
+			}
+		}
+		if err := w.together(distance, sizes[len(sizes)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pair lets two processes send messages to and fro; the others wait until they are through.
+func (w *wire) pair(a, b int, sizes []units.Bytes) error {
+	if err := w.p.group.Barrier(w.ctx); err != nil {
+		return err
+	}
+	peer := b
+	switch w.p.Process {
+	case a:
+	case b:
+		peer = a
+	default:
+		return nil
+	}
+	for _, size := range sizes {
+		n := 1
+		if size == smallMessage {
+			n = pingPongs
+		}
+		for round := range networkRounds + 1 { // the first one warms up
+			began := time.Now()
+			for range n {
+				if err := w.pingPong(peer, size, w.p.Process == a); err != nil {
+					return err
+				}
+			}
+			if round > 0 && w.p.Process == a {
+				w.row("net_pair", a, b, size, time.Since(began)/time.Duration(2*n))
+			}
+		}
+	}
+	return w.drain()
+}
+
+func (w *wire) pingPong(peer int, size units.Bytes, first bool) error {
+	if first {
+		if err := w.put(peer, size); err != nil {
+			return err
+		}
+		return w.take(peer, size)
+	}
+	if err := w.take(peer, size); err != nil {
+		return err
+	}
+	return w.put(peer, size)
+}
+
+// together lets every process send to the one so many places on, all at once.
+func (w *wire) together(distance int, size units.Bytes) error {
+	p := w.p
+	to, from := (p.Process+distance)%p.Size, (p.Process+p.Size-distance)%p.Size
+	for round := range networkRounds + 1 {
+		if err := p.group.Barrier(w.ctx); err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := w.put(to, size); err != nil {
+			return err
+		}
+		if err := w.take(from, size); err != nil {
+			return err
+		}
+		took := time.Since(began)
+		if err := w.drain(); err != nil { // others still wait for this one's message
+			return err
+		}
+		if round > 0 {
+			w.row("net_all", from, p.Process, size, took)
+		}
+	}
+	return nil
+}
+
+// drain waits until the network has taken all that was put.
+func (w *wire) drain() error {
+	for spins := 0; w.p.net.Backlog() > 0; spins++ {
+		if err := w.poll(spins); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *wire) row(kind string, from, to int, size units.Bytes, took time.Duration) {
+	w.rows = append(w.rows, measurement.Link{Kind: kind, Src: strconv.Itoa(from), Dst: strconv.Itoa(to), Bytes: size,
+		Value: float64(took.Nanoseconds()) / 1e3, Unit: "us"})
+}
+
+// Levels measures, on all processes at once, what a rank reaches that copies and combines in its own memory (see the
+// function Levels), and is the same on all: what processes reach in the middle.
+func (p *Processes) Levels(ctx context.Context, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
+	ctx, cancel := bound(ctx, p.group)
+	defer cancel()
+	own, err := Levels(ctx, p.Ranks, cfg, buffers)
+	if err != nil {
+		return nil, p.aborted(err)
+	}
+	all, err := exchange(ctx, p.group, own)
+	if err != nil {
+		return nil, err
+	}
+	for i := range own {
+		for k, rate := range own[i].Rates() {
+			var rates []units.Rate
+			for _, levels := range all {
+				if i < len(levels) {
+					rates = append(rates, *levels[i].Rates()[k])
+				}
+			}
+			slices.Sort(rates)
+			*rate = rates[len(rates)/2]
+		}
+	}
+	return own, nil
+}

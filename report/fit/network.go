@@ -1,0 +1,151 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// Network is what messages between nodes cost, and what is slow beside its like.
+type Network struct {
+	Curve    cost.Curve
+	Error    string // of the rows
+	Suspects []Suspect
+}
+
+// way is what was measured between two nodes.
+type way struct {
+	a, b  int // processes
+	tier  int // of the outermost group that only one of them is in
+	line  units.Rate
+	times map[units.Bytes][]float64 // µs, by round
+}
+
+// FromNetwork fits the rows net_pair of messages between processes: α is what the smallest takes, and the share of the
+// line rate that a size reaches what its message takes beyond, but no more than larger ones reach; both in the middle of all
+// pairs. ranks are the
+// ranks of the topology where the processes run.
+func FromNetwork(rows []measurement.Link, t *topology.Topology, ranks []int) (*Network, error) {
+	ways, err := waysOf(rows, t, ranks)
+	if err != nil {
+		return nil, err
+	}
+	var sizes []units.Bytes
+	for size := range ways[0].times {
+		sizes = append(sizes, size)
+	}
+	slices.Sort(sizes)
+	if len(sizes) < 2 {
+		return nil, fmt.Errorf("messages between nodes were measured in one size: at least two are needed")
+	}
+	alpha := middle(ways, func(w *way) float64 { return median(w.times[sizes[0]]) })
+	n := &Network{Curve: cost.Curve{Medium: topology.Network.String(), Protocol: "any", Smooth: true}}
+	for i, size := range sizes[1:] {
+		share := middle(ways, func(w *way) float64 {
+			return size.Over(w.line).Microseconds() / math.Max(median(w.times[size])-alpha, 1e-3)
+		})
+		segment := cost.Segment{From: size, Alpha: units.Time(math.Round(alpha * float64(units.Microsecond))), Efficiency: min(share, 1)}
+		if i == 0 {
+			segment.From = 0
+		}
+		n.Curve.Segments = append(n.Curve.Segments, segment)
+	}
+	sustained(n.Curve.Segments)
+	n.Error = n.misses(ways, sizes[1:])
+	n.Suspects = suspects(ways, sizes[len(sizes)-1], t, ranks)
+	return n, nil
+}
+
+// sustained lets no size reach more than larger ones: what switches and shapers take at once, up to their buffers, they take
+// of the first message alone, not of a collective's stream of them.
+func sustained(segments []cost.Segment) {
+	for i := len(segments) - 2; i >= 0; i-- {
+		segments[i].Efficiency = min(segments[i].Efficiency, segments[i+1].Efficiency)
+	}
+}
+
+// misses says how far the curve is off in the mean.
+func (n *Network) misses(ways []way, sizes []units.Bytes) string {
+	sum := 0.
+	for _, w := range ways {
+		for i, size := range sizes {
+			s := &n.Curve.Segments[i]
+			took := s.Alpha.Microseconds() + size.Over(w.line).Microseconds()/s.Efficiency
+			sum += math.Abs(took/median(w.times[size]) - 1)
+		}
+	}
+	return fmt.Sprintf("MAPE %.1f%% of messages between nodes (%d pairs, %d sizes)", 100*sum/float64(len(ways)*len(sizes)), len(ways),
+		len(sizes))
+}
+
+// waysOf gathers the rows of each pair.
+func waysOf(rows []measurement.Link, t *topology.Topology, ranks []int) ([]way, error) {
+	router := topology.NewRouter(t)
+	index := map[[2]int]int{}
+	var ways []way
+	for _, row := range rows {
+		if row.Kind != "net_pair" {
+			continue
+		}
+		a, err1 := strconv.Atoi(row.Src)
+		b, err2 := strconv.Atoi(row.Dst)
+		if err1 != nil || err2 != nil || min(a, b) < 0 || max(a, b) >= len(ranks) {
+			return nil, fmt.Errorf("net_pair from %q to %q: must be processes from 0 to %d", row.Src, row.Dst, len(ranks)-1)
+		}
+		i, ok := index[[2]int{a, b}]
+		if !ok {
+			route, err := router.Route(ranks[a], ranks[b])
+			if err != nil {
+				return nil, err
+			}
+			i = len(ways)
+			index[[2]int{a, b}] = i
+			ways = append(ways, way{a: a, b: b, tier: tierBetween(t, ranks[a], ranks[b]), line: route.Rate,
+				times: map[units.Bytes][]float64{}})
+		}
+		ways[i].times[row.Bytes] = append(ways[i].times[row.Bytes], row.Value)
+	}
+	if len(ways) == 0 {
+		return nil, fmt.Errorf("no rows net_pair: nothing was measured between nodes")
+	}
+	for _, w := range ways[1:] {
+		if len(w.times) != len(ways[0].times) {
+			return nil, fmt.Errorf("processes %d and %d were measured in %d sizes, others in %d", w.a, w.b, len(w.times),
+				len(ways[0].times))
+		}
+	}
+	return ways, nil
+}
+
+// tierBetween is how many tiers of locality two ranks do not share.
+func tierBetween(t *topology.Topology, a, b int) (n int) {
+	for _, tier := range t.Tiers() {
+		if tier.Of[a] != tier.Of[b] {
+			n++
+		}
+	}
+	return n
+}
+
+// middle is the median over all pairs.
+func middle(ways []way, of func(*way) float64) float64 {
+	var all []float64
+	for i := range ways {
+		all = append(all, of(&ways[i]))
+	}
+	return median(all)
+}
+
+func median(x []float64) float64 {
+	s := slices.Sorted(slices.Values(x))
+	if len(s) == 0 {
+		return 0
+	}
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
