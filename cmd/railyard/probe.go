@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/exec/cluster"
 	"railyard/exec/probe"
 	"railyard/model/measurement"
 	"railyard/model/topology"
@@ -35,9 +36,15 @@ func newProbe() *cobra.Command {
 		Long: `probe measures flags, copies, messages in the Simple and LL protocols, host copies and
 launches on this machine's GPUs, runs no collective, and fits a cost profile on it. The
 rows are written beside the profile (PROFILE.csv). With --from they come from such a
-file, and no GPU is needed.`,
+file, and no GPU is needed.
+
+Started by a launcher as "railyard run" is (docs/clusters.md), one process on each rank of the
+topology that -t names, it measures the network between them: messages between all pairs,
+and all at once. By the profile it predicts runs of the host backend there; it names nodes, leaves
+and pairs that are slow beside their like.`,
 		Example: `  railyard probe -o mine.yaml
   railyard plan -t live -c all_reduce -b 1K -e 4G --profile mine.yaml
+  srun -N 4 --ntasks-per-node 1 railyard probe -t my-cluster.yaml --nodes 4 --gpus 1 -o network.yaml
   railyard probe --from mine.csv -t hgx-h200-4 --about 'source=probe of 4 x H200,date=2026-11-21' -o mine.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -69,9 +76,26 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	if f.from != nil && cmd.Flags().Changed("maxbytes") {
 		return cli.Usagef("--maxbytes has no effect with --from: leave it out")
 	}
+	world, _, err := cluster.Detect(os.Getenv)
+	if err != nil {
+		return err
+	}
+	several := world.Size > 1 && f.from == nil
+	if several && f.topo.name == liveTopology {
+		return cli.Usagef("-t %s is one machine: name a topology with a rank for each of the %d processes that %s has started",
+			liveTopology, world.Size, world.Launcher)
+	}
 	t, err := f.topo.load()
 	if err != nil {
 		return err
+	}
+	if several {
+		if world.Rank == 0 {
+			if err := cli.MayWrite(cmd, stem+".csv"); err != nil {
+				return err
+			}
+		}
+		return f.network(cmd, world, t, stem+".csv")
 	}
 	if f.from == nil {
 		if err := cli.MayWrite(cmd, stem+".csv"); err != nil {

@@ -69,6 +69,11 @@ func (f *runFlags) meet(ctx context.Context, p *planned, dtype collective.DType,
 	if err != nil {
 		return err
 	}
+	return c.join(ctx, hello, own)
+}
+
+// join meets the other processes and connects the ranks of all, so many in this one.
+func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err error) {
 	options := cluster.Options{Wait: c.wait}
 	if file := os.Getenv("RAILYARD_SECRET_FILE"); file != "" {
 		if options.Secret, err = cluster.ReadSecret(file); err != nil {
@@ -78,7 +83,7 @@ func (f *runFlags) meet(ctx context.Context, p *planned, dtype collective.DType,
 	if c.group, err = cluster.Join(ctx, c.world, hello, options); err != nil {
 		return err
 	}
-	c.processes, err = host.Meet(ctx, c.group, host.Place{Process: c.world.Rank, Size: c.world.Size, Ranks: own, Local: c.group.Local(),
+	c.processes, err = host.Meet(ctx, c.group, host.Place{Process: c.world.Rank, Size: c.world.Size, Ranks: ranks, Local: c.group.Local(),
 		Host: c.group.Address()})
 	if err != nil {
 		return c.leave(err)

@@ -26,8 +26,14 @@ type launched struct {
 	out []*bytes.Buffer // what each says, results and errors
 }
 
-// launch starts so many processes, each a rank.
+// launch starts so many processes of a run, each a rank.
 func launch(t *testing.T, size int, args string) *launched {
+	t.Helper()
+	return launchTo(t, size, "run "+args, filepath.Join(t.TempDir(), "result"))
+}
+
+// launchTo starts so many processes of a command that writes to a file or folder.
+func launchTo(t *testing.T, size int, command, to string) *launched {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,9 +45,9 @@ func launch(t *testing.T, size int, args string) *launched {
 	if err := os.WriteFile(secret, []byte(strings.Repeat("5a", 32)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &launched{t: t, dir: filepath.Join(t.TempDir(), "result")}
+	r := &launched{t: t, dir: to}
 	for rank := range size {
-		cmd, out := exec.Command("railyard", append(strings.Fields("run "+args), "-o", r.dir)...), new(bytes.Buffer)
+		cmd, out := exec.Command("railyard", append(strings.Fields(command), "-o", r.dir)...), new(bytes.Buffer)
 		cmd.Env = append(os.Environ(), "RAILYARD_RANK="+strconv.Itoa(rank), "RAILYARD_SIZE="+strconv.Itoa(size), "RAILYARD_ROOT="+root,
 			"RAILYARD_SECRET_FILE="+secret)
 		cmd.Stdout, cmd.Stderr = out, out
@@ -95,6 +101,34 @@ func TestRunInProcesses(t *testing.T) {
 			}
 		}
 		r.keptAll(c.sizes)
+	}
+}
+
+// TestProbeInProcesses: the network between processes is measured, and a run is predicted by what came out.
+func TestProbeInProcesses(t *testing.T) {
+	const topology = "-t leaf-spine-roce --nodes 3 --gpus 1"
+	file := filepath.Join(t.TempDir(), "network.yaml")
+	r := launchTo(t, 3, "probe -e 1M "+topology, file)
+	for rank := range r.all {
+		if code := r.ended(rank); code != 0 || rank > 0 && r.out[rank].Len() > 0 {
+			t.Fatalf("rank %d: exit code %d, %s", rank, code, r.out[rank])
+		}
+	}
+	for _, want := range []string{"network: MAPE ", "all at once, to the rank 2 on: "} {
+		if !strings.Contains(r.out[0].String(), want) {
+			t.Errorf("no %q in\n%s", want, r.out[0])
+		}
+	}
+	if text := read(t, strings.TrimSuffix(file, "yaml")+"csv"); strings.Count(text, "net_pair,0,2,,1048576,") != 5 {
+		t.Errorf("rows: %s", text)
+	}
+	r = launch(t, 3, "--backend host -c all_gather -s 1M -n 2 --profile "+file+" "+topology)
+	if code := r.ended(0); code != 0 || !strings.Contains(r.out[0].String(), "predicted with profile network") {
+		t.Errorf("exit code %d, %s", code, r.out[0])
+	}
+	r = launchTo(t, 2, "probe -e 1M "+topology, filepath.Join(t.TempDir(), "network.yaml"))
+	if code := r.ended(1); code != 1 || !strings.Contains(r.out[1].String(), "has 3 ranks for the 2 processes") {
+		t.Errorf("exit code %d, %s", code, r.out[1])
 	}
 }
 

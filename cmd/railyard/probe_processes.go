@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"railyard/cmd/internal/cli"
+	"railyard/exec/cluster"
+	"railyard/exec/host"
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/report/table"
+	"railyard/study/network"
+)
+
+// network measures the network between the processes that a launcher has started, one on each rank of the topology. Rank 0 keeps
+// and prints what all have measured.
+func (f *probeFlags) network(cmd *cobra.Command, world cluster.World, t *topology.Topology, rowsFile string) error {
+	largest, err := units.ParseBytes(f.max)
+	if err != nil || largest < units.MiB {
+		return cli.Usagef("--maxbytes %s: must be a size of at least 1M", f.max)
+	}
+	if t.NumRanks() != world.Size {
+		return fmt.Errorf("%s has %d ranks for the %d processes that %s has started: a network is measured with one rank a process "+
+			"(--nodes, --gpus 1)",
+			t.Name(), t.NumRanks(), world.Size, world.Launcher)
+	}
+	build, err := exactBuild()
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilInterrupt(cmd)
+	defer stop()
+	c := company{world: world, several: true}
+	if err := c.join(ctx, cluster.Hello{Version: build, Plan: "probe of " + t.Hash(), GPUs: 1, Sizes: f.max}, 1); err != nil {
+		return err
+	}
+	return c.leave(f.calibrated(ctx, cmd, &c, t, largest, rowsFile))
+}
+
+func (f *probeFlags) calibrated(ctx context.Context, cmd *cobra.Command, c *company, t *topology.Topology, largest units.Bytes,
+	rowsFile string) error {
+	x, err := network.Calibrate(ctx, c.processes, t, host.Config{}, largest)
+	if err != nil || !c.leads() {
+		return err
+	}
+	if err := cli.WriteFile(rowsFile, func(w io.Writer) error { return measurement.WriteLinks(w, x.Rows) }); err != nil {
+		return err
+	}
+	x.Profile.Name, x.Profile.Source = f.name, "railyard probe over "+fmt.Sprint(c.world.Size)+" processes: "+t.Description()
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s: %s\n", f.name, x.Profile.Error)
+	for _, r := range x.Ratios {
+		fmt.Fprintf(out, "all at once, to the rank %d on: %s as the topology's links say, %s measured\n", r.Distance,
+			table.Microseconds(r.Predicted.Microseconds()), table.Microseconds(r.Measured.Microseconds()))
+	}
+	for _, s := range x.Suspects {
+		fmt.Fprintf(out, "slow: %v\n", s)
+	}
+	m, err := cli.MachineAt(f.out, f.name)
+	if err != nil {
+		return err
+	}
+	return cli.WriteMachine(f.out, m.WithOwn(x.Profile))
+}
