@@ -186,8 +186,7 @@ func (v *validator) doubt(general *cost.Profile) {
 	for _, d := range candidates {
 		var all []cost.Doubt
 		for _, class := range []string{cost.InBox, cost.OverPCIe, cost.Across} {
-			all = append(all, cost.Doubt{Across: class, Basis: cost.OwnKernel, Machines: d},
-				cost.Doubt{Across: class, Basis: cost.OtherKernel, Machines: d})
+			all = append(all, cost.Doubt{Across: class, Machines: d})
 		}
 		doubts = append(doubts, all)
 	}
@@ -198,7 +197,7 @@ func (v *validator) doubt(general *cost.Profile) {
 	general.Doubts = fit.Doubts(candidates, off)
 	chosen := slices.Clone(off[0])
 	for i, m := range chosen {
-		if at := slices.Index(candidates, general.Doubt(m.Across, m.Basis)); cost.DoubtedAs(m.Basis) != "" && at >= 0 {
+		if at := slices.Index(candidates, general.Doubt(m.Across)); m.Basis == cost.OtherKernel && at >= 0 {
 			chosen[i] = off[at][i]
 		}
 	}

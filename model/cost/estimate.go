@@ -41,32 +41,19 @@ func (p *Profile) Estimate(over string) *Estimate {
 	return nil
 }
 
-// Doubt is how many machines the library's own estimate, corrected, counts for beside those that a kernel was fitted on,
-// by the class of what is crossed (ClassOf) and by whether the kernel is the machine's own (OwnKernel, within its sizes
-// or beyond) or stands in for it (OtherKernel).
+// Doubt is how many machines the library's own estimate, corrected, counts for beside those that a kernel was fitted on
+// which stands in for a machine's own (OtherKernel), by the class of what is crossed (ClassOf). Own kernels are not doubted.
 type Doubt struct {
 	Across   string  `file:"across,need"`
-	Basis    string  `file:"basis,need"`
 	Machines float64 `file:"machines,lo=0,hi=1073741824"`
 }
 
-// Doubt is that of a class and basis; 1 where nothing was fitted: the estimate counts for a machine.
-func (p *Profile) Doubt(class, basis string) float64 {
+// Doubt is that of a class; 1 where nothing was fitted: the estimate counts for a machine.
+func (p *Profile) Doubt(class string) float64 {
 	for i := range p.Doubts {
-		if d := &p.Doubts[i]; d.Across == class && d.Basis == DoubtedAs(basis) {
+		if d := &p.Doubts[i]; d.Across == class {
 			return d.Machines
 		}
 	}
 	return 1
-}
-
-// DoubtedAs is OwnKernel or OtherKernel: how a prediction on some basis depends on doubts; "" where no kernel was used.
-func DoubtedAs(basis string) string {
-	switch basis {
-	case Extrapolated:
-		return OwnKernel
-	case OwnKernel, OtherKernel:
-		return basis
-	}
-	return ""
 }

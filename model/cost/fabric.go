@@ -13,6 +13,9 @@ import (
 // version on; Google's TCPX and TCPXO; TCP sockets without RDMA; Slingshot; Omni-Path.
 var Fabrics = []string{"ib", "roce", "efa", "efa2", "tcpx", "tcpxo", "tcp", "slingshot", "opa"}
 
+// Sockets is the network that goes through the hosts' kernels.
+const Sockets = "tcp"
+
 // fabricNames are other names of them.
 var fabricNames = map[string]string{"infiniband": "ib", "socket": "tcp", "sockets": "tcp", "eth": "tcp", "ethernet": "tcp",
 	"cxi": "slingshot", "omnipath": "opa", "omni-path": "opa"}
@@ -28,7 +31,7 @@ func FabricNamed(name string) (string, bool) {
 
 // ReachesGPUs reports whether a network's adapters read and write GPU memory. Sockets copy, and NCCL's verbs have no
 // GPUDirect on Omni-Path.
-func ReachesGPUs(fabric string) bool { return fabric != "tcp" && fabric != "opa" }
+func ReachesGPUs(fabric string) bool { return fabric != Sockets && fabric != "opa" }
 
 // FabricOf is the kind of a topology's network, as the class of the NICs' links is named (hdr200,
 // roce400, efa2-100), else any.

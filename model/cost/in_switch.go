@@ -25,17 +25,14 @@ const (
 // MaxHeads is the most GPUs that NCCL's NVLS pulls from.
 const MaxHeads = 32
 
-// inSwitchShare is that of a topology's NVSwitches, less the channel of one head of so many as a scale-up domain has GPUs
-// (as NCCL reckons it, too); 0 where they do not multicast and add up.
+// inSwitchShare is that of a topology's NVSwitches; 0 where they do not multicast and add up.
 func inSwitchShare(t *topology.Topology) float64 {
 	multicast, reduces := t.InNetwork(func(d topology.Device) bool { return d.Kind == topology.NVSwitch })
 	_, domains := t.ScaleUpDomains()
-	heads := min(len(domains[0]), MaxHeads)
-	if !multicast || !reduces || heads < 2 {
+	if !multicast || !reduces || len(domains[0]) < 2 {
 		return 0
 	}
-	share := map[string]float64{"4": HopperInSwitch, "5": BlackwellInSwitch}[nvlinkGeneration(t)]
-	return share * float64(heads-1) / float64(heads)
+	return map[string]float64{"4": HopperInSwitch, "5": BlackwellInSwitch}[nvlinkGeneration(t)]
 }
 
 // deriveInSwitch is what operations of switches cost by what NCCL's NVLS reaches, nil where it is not known: a hop

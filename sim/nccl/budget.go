@@ -22,18 +22,18 @@ func (s *system) measure() {
 	}
 }
 
-// carries is the sum of a GPU's NVLinks or its PCIe link, whichever is more.
+// carries is the sum of a GPU's NVLinks or its link to the host, whichever is more.
 func (v *vertex) carries() float64 {
-	nvlink, pcie := 0.0, 0.0
+	nvlink, host := 0.0, 0.0
 	for _, l := range v.links {
 		switch l.kind {
 		case linkNVL:
 			nvlink += l.bw
-		case linkPCI:
-			pcie = l.bw
+		case linkPCI, linkC2C:
+			host = l.bw
 		}
 	}
-	return max(nvlink, pcie)
+	return max(nvlink, host)
 }
 
 // charge takes bw from the first steps links of a path that starts at v, and returns how

@@ -56,7 +56,7 @@ func (r *Runtime) prior(k collective.Kind, c choice) cost.Kernel {
 		out.Hop = units.Time(float64(x.Hop) * stepLatency[r.within()][a][proto] / stepLatency[overNVLink][Ring][proto])
 		slowdown /= x.Efficiency
 		out.Fill = chainChannels * x.Unit
-		if a != Tree && goesAround(k) {
+		if c.algorithm == "ring" && goesAround(k) {
 			out.Drain = x.Drain
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // for (sends and receives, other vendors' GPUs) its table of latencies and the rate of its protocols.
 func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes float64) {
 	if c.own > 0 {
-		return float64(c.latency), float64(c.own - c.latency)
+		return float64(c.latency), max(float64(c.own-c.latency), float64(w.Least()))
 	}
 	prior := r.prior(k, c)
 	l, total := r.spend(&prior, w)
@@ -31,10 +31,15 @@ func (r *Runtime) estimate(k collective.Kind, c choice, w *Work) (latency, total
 }
 
 // trust is the weight of a kernel's time against the estimate, from 0 to 1: a prediction lies between them, the nearer to
-// the kernel the more machines that was fitted on (cost.Doubt), and the less far it has to be followed.
+// the kernel the less far it has to be followed and, where it stands in for another, the more machines it was fitted on
+// (cost.Doubt).
 func (r *Runtime) trust(a Ask, c choice, x *cost.Kernel) float64 {
+	share := r.reaches(a, c, x)
+	if r.basis(a, c, x) != cost.OtherKernel {
+		return share
+	}
 	n := float64(x.Systems)
-	return n / (n + r.general.Doubt(cost.ClassOf(r.rates.over), r.basis(a, c, x))) * r.reaches(a, c, x)
+	return share * n / (n + r.general.Doubt(cost.ClassOf(r.rates.over)))
 }
 
 // reaches is how far a kernel can be followed beyond the sizes that it was fitted on, from 1 to 0: as far as it showed

@@ -9,9 +9,8 @@ import (
 )
 
 // A ladder holds the times of a collective at powers of two, made so that none falls as sizes grow: kernels of
-// different choices come from different measurements and may disagree where NCCL goes from one to the other.
-// Such a choice then is worth as much as its band is narrow (isotonic regression of logarithms by pooling
-// adjacent violators: Ayer, Brunk, Ewing, Reid, Silverman 1955).
+// different choices come from different measurements and may disagree where NCCL goes from one to the other. A choice that
+// would take longer than the same collective of more bytes is worth what those take: NCCL has no reason to be slower.
 type ladder []rung
 
 type rung struct {
@@ -34,7 +33,7 @@ func (r *Runtime) ladder(a Ask) ladder {
 	if l, ok := r.ladders.Load(key); ok {
 		return l.(ladder)
 	}
-	out, weights := make(ladder, rungs), make([]float64, rungs)
+	out := make(ladder, rungs)
 	for i := range out {
 		a.Size = 1 << i
 		p, err := r.raw(a)
@@ -42,37 +41,17 @@ func (r *Runtime) ladder(a Ask) ladder {
 			out = nil
 			break
 		}
-		low, high := p.Band()
 		out[i] = rung{p.Algorithm, p.Protocol, float64(max(p.Time, 1))}
-		weights[i] = 1 / math.Pow(math.Log(float64(max(high, 2))/float64(max(low, 1))), 2)
 	}
-	out.level(weights)
+	out.level()
 	r.ladders.Store(key, out)
 	return out
 }
 
-// level pools neighbours that fall.
-func (l ladder) level(weights []float64) {
-	type pool struct {
-		log, weight float64
-		first       int
-	}
-	var pools []pool
-	for i := range l {
-		p := pool{math.Log(l[i].time), weights[i], i}
-		for len(pools) > 0 && pools[len(pools)-1].log > p.log {
-			q := pools[len(pools)-1]
-			pools = pools[:len(pools)-1]
-			p = pool{(p.log*p.weight + q.log*q.weight) / (p.weight + q.weight), p.weight + q.weight, q.first}
-		}
-		pools = append(pools, p)
-	}
-	end := len(l)
-	for k := len(pools) - 1; k >= 0; k-- {
-		for i := pools[k].first; i < end && end-pools[k].first > 1; i++ { // one alone stays what it is
-			l[i].time = math.Exp(pools[k].log)
-		}
-		end = pools[k].first
+// level makes no rung higher than those above it.
+func (l ladder) level() {
+	for i := len(l) - 2; i >= 0; i-- {
+		l[i].time = min(l[i].time, l[i+1].time)
 	}
 }
 

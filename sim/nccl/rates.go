@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -127,6 +128,17 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 		}
 	}
 	return rate, nil
+}
+
+// socketRate is what the thread that drives a rank's sockets copies to or from the kernel, bytes/s: two T4 with a socket each
+// take 2.0 GB/s of 6, Polaris and Alps with four GPUs a node 9 and 5 of 50 and 100 (series aws-g4dn-tcp, polaris-tcp, alps-tcp).
+const socketRate = 2.2e9
+
+// bySockets limits a network that is crossed by sockets to what the ranks' threads copy, whatever the adapters carry.
+func (m *machineRates) bySockets() {
+	if m.over == cost.Sockets {
+		m.network = min(m.network, socketRate*float64(m.ranks)/float64(m.nodes))
+	}
 }
 
 // nicRate is what a NIC puts on the network: at most what its PCIe slot carries.

@@ -91,6 +91,7 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 		if r.rates.over, err = fabricOf(t, o.Fabric); err != nil {
 			return nil, err
 		}
+		r.rates.bySockets()
 	}
 	if r.model != nil {
 		r.rates.inSwitch, r.rates.reducing = r.model.inSwitch(), r.model.collNet
@@ -98,14 +99,13 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 	return r, nil
 }
 
-// inSwitch is the share of its links' rate that NVLS reaches at best, by NCCL's model:
-// what the generation's switches sustain, less a channel's head.
+// inSwitch is the share of its links' rate that NVLS reaches at best, by NCCL's model: what the generation's switches
+// sustain. What a head has beside, which NCCL counts as a channel less, is part of the work.
 func (m *Model) inSwitch() float64 {
-	gen, n := generations[generationOf(m.m.ccMin)], float64(m.nvls.n)
-	if gen.nvlsEfficiency == 0 || n < 2 {
-		return 1
+	if gen := generations[generationOf(m.m.ccMin)]; gen.nvlsEfficiency > 0 && m.nvls.n > 1 {
+		return gen.nvlsEfficiency
 	}
-	return gen.nvlsEfficiency * (n - 1) / n
+	return 1
 }
 
 // With is the same with another profile, and another general one.

@@ -56,7 +56,7 @@ func TestWorkIsWhatTheAlgorithmMoves(t *testing.T) {
 		{"dgx-h100", topology.Options{}, collective.AllReduce, "ring", 14, 0, 14, size / 8, 450e9},
 		{"dgx-h100", topology.Options{}, collective.AllGather, "ring", 7, 0, 7, size / 8, 450e9},
 		{"dgx-h100", topology.Options{}, collective.Broadcast, "ring", 7, 0, 1, size, 450e9},
-		{"dgx-h100", topology.Options{}, collective.AllReduce, "nvls", 1, 0, 9, size / 8, 450e9 * 0.85 * 7 / 8},
+		{"dgx-h100", topology.Options{}, collective.AllReduce, "nvls", 1, 0, 9, size / 8, 450e9 * 0.85},
 		{"dgx-h100", topology.Options{}, collective.AllToAll, "p2p", 1, 0, 7, size / 8, 450e9},
 		{"dgx-h100", topology.Options{GPUs: 2}, collective.AllReduce, "tree", 2, 0, 1, size, 450e9},
 		{"dgx-h100", topology.Options{GPUs: 4}, collective.AllReduce, "tree", 6, 0, 1.5, size, 450e9},
@@ -91,9 +91,16 @@ func TestRacksGrowByTheirHeads(t *testing.T) {
 	if ratio := float64(rack.Time) / float64(board.Time); ratio < 0.8 || ratio > 1.25 {
 		t.Errorf("8 GPUs of a rack %v, of a board %v", rack.Time, board.Time)
 	}
-	all := predict(t, runtime(t, load(t, "gb200-nvl72", topology.Options{}), "gb200"), Ask{Kind: collective.AllReduce, Size: size})
-	if got := all.Time.Microseconds(); got < 0.92*20299 || got > 1.08*20299 {
-		t.Errorf("72 GPUs: %.0f µs, measured 20,299", got)
+	for _, c := range []struct {
+		name     string
+		trays    int
+		size     units.Bytes
+		measured float64 // µs
+	}{{"gb200-nvl72", 18, 4 * units.GiB, 10094}, {"gb300-nvl72", 16, size, 18842}, {"gb300-nvl72", 2, size, 17930}} {
+		p := predict(t, runtime(t, load(t, c.name, topology.Options{Nodes: c.trays}), "gb200"), Ask{Kind: collective.AllReduce, Size: c.size})
+		if got := p.Time.Microseconds(); got < 0.92*c.measured || got > 1.08*c.measured {
+			t.Errorf("%d GPUs of %s: %.0f µs, measured %.0f", 4*c.trays, c.name, got, c.measured)
+		}
 	}
 }
 
