@@ -26,6 +26,7 @@ type probeFlags struct {
 	from               []string
 	name, source, date string
 	max                string
+	sockets            int // between each two processes
 }
 
 func newProbe() *cobra.Command {
@@ -58,6 +59,7 @@ and pairs that are slow beside their like.`,
 	about.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
 	about.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
 	about.StringVar(&f.date, "date", "", "when they were made, YYYY-MM-DD (with --from)")
+	fl.IntVar(&f.sockets, "sockets", 1, "several processes: TCP connections between each two (1 to 64)")
 	fl.StringVarP(&f.max, "maxbytes", "e", "256M", "largest copy that is measured")
 	return cmd
 }
@@ -81,6 +83,11 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	several := world.Size > 1 && f.from == nil
+	if !several {
+		if err := cli.NoEffect(cmd, "in one process", "sockets"); err != nil {
+			return err
+		}
+	}
 	if several && f.topo.name == liveTopology {
 		return cli.Usagef("-t %s is one machine: name a topology with a rank for each of the %d processes that %s has started",
 			liveTopology, world.Size, world.Launcher)

@@ -29,13 +29,16 @@ func (f *probeFlags) network(cmd *cobra.Command, world cluster.World, t *topolog
 			"(--nodes, --gpus 1)",
 			t.Name(), t.NumRanks(), world.Size, world.Launcher)
 	}
+	if f.sockets < 1 || f.sockets > maxSockets {
+		return cli.Usagef("--sockets %d: must be from 1 to %d", f.sockets, maxSockets)
+	}
 	build, err := exactBuild()
 	if err != nil {
 		return err
 	}
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	c := company{world: world, several: true}
+	c := company{world: world, several: true, sockets: f.sockets}
 	if err := c.join(ctx, cluster.Hello{Version: build, Plan: "probe of " + t.Hash(), GPUs: 1, Sizes: f.max}, 1); err != nil {
 		return err
 	}

@@ -82,6 +82,7 @@ of its ranks; rank 0 prints and keeps the results of all (docs/clusters.md).`,
 	fl.Int64Var(&f.seed, "seed", 1, "seed of the data")
 	fl.DurationVar(&f.deadline, "deadline", 10*time.Second, "longest wait for a peer before the run is ended")
 	fl.DurationVar(&f.company.wait, "wait", time.Minute, "several processes: longest wait for all of them to come")
+	fl.IntVar(&f.company.sockets, "sockets", 1, "several processes: TCP connections between each two (1 to 64)")
 	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
 	f.gpu.add(cmd)
 	fl.StringVarP(&f.out, "output", "o", "", "result directory (default: railyard-run-N, the first that is free)")

@@ -29,6 +29,7 @@ type company struct {
 	world     cluster.World
 	several   bool          // else this process alone runs everything
 	wait      time.Duration // for all to come
+	sockets   int           // between each two processes
 	group     *cluster.Group
 	processes *host.Processes
 }
@@ -40,8 +41,10 @@ func (f *runFlags) detect(cmd *cobra.Command) (err error) {
 		return err
 	}
 	switch c.several = c.world.Size > 1; {
+	case c.sockets < 1 || c.sockets > maxSockets:
+		return cli.Usagef("--sockets %d: must be from 1 to %d", c.sockets, maxSockets)
 	case !c.several:
-		return cli.NoEffect(cmd, "in one process", "wait")
+		return cli.NoEffect(cmd, "in one process", "wait", "sockets")
 	case f.backend == backendCUDA:
 		return errors.New("--backend cuda runs on the GPUs of one process: start it once, without a launcher")
 	case f.plan.topo.name == hostTopology:
@@ -51,6 +54,9 @@ func (f *runFlags) detect(cmd *cobra.Command) (err error) {
 	}
 	return nil
 }
+
+// maxSockets between two processes are more than any network's flows ask for.
+const maxSockets = 64
 
 // leads reports whether this process keeps and prints what is measured.
 func (c *company) leads() bool { return c.world.Rank == 0 }
@@ -84,7 +90,7 @@ func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err
 		return err
 	}
 	c.processes, err = host.Meet(ctx, c.group, host.Place{Process: c.world.Rank, Size: c.world.Size, Ranks: ranks, Local: c.group.Local(),
-		Host: c.group.Address()})
+		Host: c.group.Address(), Sockets: c.sockets})
 	if err != nil {
 		return c.leave(err)
 	}

@@ -77,7 +77,7 @@ func TestRunInProcesses(t *testing.T) {
 		args  string
 		sizes int
 	}{
-		{"-c all_reduce -b 1K -e 4M -f 4 -n 3 -w 1", 7},
+		{"-c all_reduce -b 1K -e 4M -f 4 -n 3 -w 1 --sockets 3", 7},
 		{"-c all_gather -b 999 -e 300K -f 7 -n 2 -w 0 -d float16", 3},
 		{"-c reduce_scatter -b 1001 -e 100K -f 9 -n 2 -w 0 -d int32 --in-place", 3},
 		{"-c all_to_all -s 77777 -n 2 -w 0", 1},
@@ -108,7 +108,7 @@ func TestRunInProcesses(t *testing.T) {
 func TestProbeInProcesses(t *testing.T) {
 	const topology = "-t leaf-spine-roce --nodes 3 --gpus 1"
 	file := filepath.Join(t.TempDir(), "network.yaml")
-	r := launchTo(t, 3, "probe -e 1M "+topology, file)
+	r := launchTo(t, 3, "probe -e 1M --sockets 2 "+topology, file)
 	for rank := range r.all {
 		if code := r.ended(rank); code != 0 || rank > 0 && r.out[rank].Len() > 0 {
 			t.Fatalf("rank %d: exit code %d, %s", rank, code, r.out[rank])
