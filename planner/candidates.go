@@ -73,7 +73,7 @@ const maxPackedHops = 3_000_000
 // flowDepths: the hops of the paths are the stages; of all pairs, there are many messages.
 func flowDepths(r *request) []int {
 	if r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.AllToAllV {
-		return []int{1, 16, 256}
+		return []int{1, 16, 64, 256}
 	}
 	return []int{1, 4, 16, 32, 64, 256}
 }

@@ -7,9 +7,10 @@ import (
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
+	"railyard/planner/pack"
 )
 
-// buildFlows moves data between pairs of ranks over direct links by multi-commodity flow:
+// buildFlows moves data between pairs of ranks over direct links and planes of switches by multi-commodity flow:
 // the data of every pair, equal or by counts, is cut into units, and each unit travels on a
 // path of its own, so chosen that the fullest link is as empty as can be found. Units of a
 // pair on one path make one message. The hops of all paths with the same number are a phase:
@@ -30,8 +31,8 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 	return r.spreadOver(g).schedule(r), nil
 }
 
-// flowGraph is what flows go over: direct links inside a node, adapters too between nodes.
-func (r *request) flowGraph() (rateGraph, error) {
+// flowGraph is what flows go over: links and switches inside a node, adapters too between nodes.
+func (r *request) flowGraph() (*flowGraph, error) {
 	if err := r.wants(collective.AllToAll, collective.AllToAllV, collective.SendRecv, collective.Scatter, collective.Gather); err != nil {
 		return nil, err
 	}
@@ -39,18 +40,45 @@ func (r *request) flowGraph() (rateGraph, error) {
 		return nil, notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
 	}
 	if k := r.spec.Kind; r.t.NumNodes() > 1 && k != collective.AllToAll && k != collective.AllToAllV {
-		return r.withDoors()
+		g, err := r.withDoors()
+		return &flowGraph{rates: g}, err
 	}
-	g := r.rates()
-	if g == nil || g.complete() && r.spec.Kind != collective.SendRecv {
-		return nil, notApplicable("not all ranks are joined by direct links, or all are neighbours")
+	if l := pack.ScaleUp(r.t); l.Joined() {
+		if l.Adjacent() && !l.Choices() && (len(l.Switches) > 0 || r.spec.Kind != collective.SendRecv) {
+			return nil, notApplicable("all ranks are neighbours, in one way")
+		}
+		return &flowGraph{ratesOfLinks(l), l}, nil
 	}
-	return g, nil
+	if g := r.routed(); g != nil {
+		return &flowGraph{rates: g}, nil
+	}
+	return nil, notApplicable("not all ranks are joined by links and switches")
 }
 
-// spreadOver routes all data over direct links.
-func (r *request) spreadOver(g rateGraph) *flow {
-	return r.onceFlow(false, func() *flow { return spreadFlow(g, demands(r.spec)) })
+// flowGraph is the rates of links, and those that are a topology's scale-up links.
+type flowGraph struct {
+	rates rateGraph
+	links *pack.Links // nil: others, whose switches routes choose
+}
+
+func ratesOfLinks(l *pack.Links) rateGraph {
+	out := make(rateGraph, l.Vertices)
+	for v := range out {
+		out[v] = make([]float64, l.Vertices)
+	}
+	for _, e := range l.Edges {
+		out[e.From][e.To] = float64(e.Cap)
+	}
+	return out
+}
+
+// spreadOver routes all data over links.
+func (r *request) spreadOver(g *flowGraph) *flow {
+	return r.onceFlow(false, func() *flow {
+		f := spreadFlow(g.rates, demands(r.spec))
+		f.links = g.links
+		return f
+	})
 }
 
 // onceFlow makes flows of equal shares once for each topology.
@@ -146,24 +174,6 @@ func (f *flow) sort() {
 // rateGraph has the rates of direct links between ranks, in bytes/s; 0: none.
 type rateGraph [][]float64
 
-// rates is nil where neither direct links join all ranks, nor some have no route to others.
-func (r *request) rates() rateGraph {
-	g := directGraph(r.t, identity(r.spec.Ranks))
-	if g == nil || !g.connected() {
-		return r.routed()
-	}
-	out := make(rateGraph, r.spec.Ranks)
-	for a := range out {
-		out[a] = make([]float64, r.spec.Ranks)
-		for _, l := range r.t.Out(r.t.Ranks()[a]) {
-			if b := r.t.RankOf(r.t.Links()[l].To); b >= 0 {
-				out[a][b] += float64(r.t.Rate(l))
-			}
-		}
-	}
-	return out
-}
-
 // routed has the rates of routes, over hosts too, where faults have left some ranks none to others: their data are passed
 // on. nil where all reach one another, so that messages need nobody else.
 func (r *request) routed() rateGraph {
@@ -187,28 +197,20 @@ func (r *request) routed() rateGraph {
 	return out
 }
 
-// complete reports whether every rank has a link to every other.
-func (g rateGraph) complete() bool {
-	for a := range g {
-		for b, rate := range g[a] {
-			if a != b && rate == 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // flow is the paths of all units and what they load.
 type flow struct {
 	g         rateGraph
 	units     int         // of each pair
 	demand    [][]float64 // by source and destination: the size of a unit
-	paths     [][]int32   // [(src·n + dst)·units + unit]: ranks from src to dst
+	paths     [][]int32   // [(src·n + dst)·units + unit]: vertices from src to dst
 	load      [][]float64 // units over the rate, by link
 	full      float64     // the largest load
 	steepness float64
-	// working memory of shortest
+	links     *pack.Links // whose vertices those behind the ranks are; nil: routes choose switches
+	// working memory of cheapest
+	next [][]int32   // by vertex: where links lead
+	of   float64     // the load that prices are relative to, of a round
+	know [][]float64 // by link: the price of a unit of size 1 at its present load; 0: to be found
 	cost []float64
 	from []int32
 	done []bool
@@ -220,10 +222,17 @@ func newFlow(g rateGraph, demand [][]float64) *flow {
 	n, units := len(g), pairUnits(demand)
 	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n), cost: make([]float64, n),
 		from: make([]int32, n), done: make([]bool, n)}
+	f.next, f.know = make([][]int32, n), make([][]float64, n)
 	for a := range f.load {
-		f.load[a] = make([]float64, n)
+		f.load[a], f.know[a] = make([]float64, n), make([]float64, n)
+		for b, rate := range g[a] {
+			if rate > 0 {
+				f.next[a] = append(f.next[a], int32(b))
+			}
+		}
 	}
 	f.full, f.steepness = 1/f.fastest(), firstSteepness
+	f.of = f.full
 	for u := range units {
 		for src, row := range demand {
 			for dst, d := range row {
@@ -248,6 +257,10 @@ func (f *flow) fastest() float64 {
 
 // reroute takes each unit off its path and routes it anew.
 func (f *flow) reroute() {
+	f.of = f.full
+	for a := range f.know {
+		clear(f.know[a])
+	}
 	for i, p := range f.paths {
 		if p != nil {
 			f.count(p, -f.size(i))
@@ -266,6 +279,7 @@ func (f *flow) count(path []int32, by float64) {
 	for i := 1; i < len(path); i++ {
 		a, b := path[i-1], path[i]
 		f.load[a][b] += by / f.g[a][b]
+		f.know[a][b] = 0
 		f.full = max(f.full, f.load[a][b])
 	}
 }
@@ -301,11 +315,11 @@ func (f *flow) cheapest(src, dst int32, size float64) []int32 {
 			break
 		}
 		f.done[v] = true
-		for w, rate := range f.g[v] {
-			if rate == 0 || f.done[w] {
+		for _, w := range f.next[v] {
+			if f.done[w] {
 				continue
 			}
-			if c := f.cost[v] + f.price(v, int32(w), size); c < f.cost[w] {
+			if c := f.cost[v] + f.price(v, w, size); c < f.cost[w] {
 				f.cost[w], f.from[w] = c, v
 			}
 		}
@@ -325,6 +339,13 @@ func (f *flow) pathTo(src, dst int32) []int32 {
 
 // price of one more unit of a size on a link.
 func (f *flow) price(a, b int32, size float64) float64 {
-	x := (f.load[a][b] + size/f.g[a][b]) / f.full
-	return math.Pow(x, f.steepness)/f.g[a][b] + 1e-6/f.g[a][b]
+	if known := f.know[a][b]; known > 0 && size == 1 {
+		return known
+	}
+	x := (f.load[a][b] + size/f.g[a][b]) / f.of
+	p := math.Pow(x, f.steepness)/f.g[a][b] + 1e-6/f.g[a][b]
+	if size == 1 {
+		f.know[a][b] = p
+	}
+	return p
 }

@@ -5,6 +5,8 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/planner/pack"
 )
 
 // schedule sends all units along their paths.
@@ -13,8 +15,35 @@ func (f *flow) schedule(r *request) *schedule.Schedule {
 	if r.spec.Kind == collective.Gather {
 		endTogether(messages)
 	}
-	return r.alongPaths(messages, f.units)
+	s := r.alongPaths(messages, f.units)
+	if f.links != nil {
+		s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))
+	}
+	return s
 }
+
+// switchPaths is over which switches all units go from rank to rank.
+func (f *flow) switchPaths() pack.PathUse {
+	use, ranks := pack.PathUse{}, int32(f.links.Ranks)
+	for i, p := range f.paths {
+		var over [][]topology.DeviceID
+		from := int32(-1)
+		for _, v := range p {
+			if v >= ranks {
+				over = append(over, f.links.Switches[v-ranks])
+				continue
+			}
+			if from >= 0 {
+				use.Add(from, v, over, max(1, int64(weightOfUnit*f.size(i))))
+			}
+			from, over = v, nil
+		}
+	}
+	return use
+}
+
+// weightOfUnit is that of the largest unit in a path's stripes; those by counts are smaller.
+const weightOfUnit = 1000
 
 // endTogether has what goes on shorter paths wait at its source, so that all arrives at the last
 // hop: a gather is a scatter backwards, of which all begins at the first.
@@ -52,7 +81,34 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: r.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch,
 			Dst: schedule.Output, Ops: programs})
 	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
+	sent := 0
+	for i := range messages {
+		sent += len(messages[i].path) - 1
+	}
+	return &schedule.Schedule{Channels: outOfStep(ch, sent)}
+}
+
+const (
+	mostOutOfStep  = 8         // channels
+	leastOutOfStep = 16        // slices: fewer are for messages that wait for latencies
+	fullOutOfStep  = 64        // slices: more lose little in filling the pipeline
+	outOfStepWork  = 1_500_000 // messages of all channels: about half a second of simulation
+)
+
+// outOfStep makes channels of a pipeline whose ranks send so many messages a slice, each in one slice more than the one before. In
+// one channel, links stand idle where their ranks wait for what others receive in the same phase, and again so in each slice; of
+// several that are not in step, one takes what another leaves.
+func outOfStep(ch schedule.Channel, messages int) []schedule.Channel {
+	out := []schedule.Channel{ch}
+	if len(ch.Phases) < 2 || ch.Slices < leastOutOfStep || ch.Slices > fullOutOfStep {
+		return out
+	}
+	for len(out) < min(mostOutOfStep, outOfStepWork/max(1, messages*ch.Slices)) {
+		next := out[len(out)-1]
+		next.Slices++
+		out = append(out, next)
+	}
+	return out
 }
 
 // pathPrograms are the sends and receives by hop and rank, in the order of units.

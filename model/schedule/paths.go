@@ -3,7 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"iter"
 
 	"railyard/model/topology"
 )
@@ -19,8 +19,8 @@ type Path struct {
 
 // Stripe is a part of what takes a path.
 type Stripe struct {
-	Weight int64    `json:"weight"`         // relative to the path's other stripes
-	Over   []string `json:"over,omitempty"` // names of switches; none: direct links
+	Weight int64      `json:"weight"`         // relative to the path's other stripes
+	Over   [][]string `json:"over,omitempty"` // names of the switches that it is spread over, then of those behind them; none: direct links
 }
 
 // maxStripes and maxWeight bound paths.
@@ -76,14 +76,14 @@ func (s *Schedule) NewRoutes(router *topology.Router, t *topology.Topology) (*Ro
 	for _, p := range s.Paths {
 		var stripes []topology.Stripe
 		for _, x := range p.Stripes {
-			y := topology.Stripe{Weight: x.Weight}
-			for _, name := range x.Over {
+			y := topology.Stripe{Weight: x.Weight, Over: make([][]topology.DeviceID, len(x.Over))}
+			for i, name := range indexed(x.Over) {
 				d, ok := device[name]
 				if !ok {
 					return nil, fmt.Errorf("schedule: the path from rank %d to %d takes the switch %q, which %s has not: plan again",
 						p.From, p.To, name, t.Name())
 				}
-				y.Over = append(y.Over, d)
+				y.Over[i] = append(y.Over[i], d)
 			}
 			stripes = append(stripes, y)
 		}
@@ -116,15 +116,31 @@ func (s *Schedule) checkPaths(t *topology.Topology) error {
 	return nil
 }
 
-// NewPath is the path of stripes of a topology, whose weights are made as small as is worth telling apart.
+// indexed are the elements of lists with the numbers of their lists.
+func indexed(lists [][]string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i, list := range lists {
+			for _, x := range list {
+				if !yield(i, x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// NewPath is the path of stripes of a topology.
 func NewPath(t *topology.Topology, from, to int32, stripes []topology.Stripe) Path {
 	p := Path{From: from, To: to}
 	for _, s := range stripes {
 		x := Stripe{Weight: s.Weight}
-		for _, d := range s.Over {
-			x.Over = append(x.Over, t.DeviceName(d))
+		for _, level := range s.Over {
+			var names []string
+			for _, d := range level {
+				names = append(names, t.DeviceName(d))
+			}
+			x.Over = append(x.Over, names)
 		}
-		slices.Sort(x.Over)
 		p.Stripes = append(p.Stripes, x)
 	}
 	return p

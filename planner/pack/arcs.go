@@ -44,7 +44,8 @@ func (s *search) arcs() *arcs {
 	a := newArcs(s.g.Ranks)
 	links := s.g.Edges
 	if s.g.t != nil {
-		links = a.scaleUp(s.g.t)
+		up := ScaleUp(s.g.t)
+		links, a.switches = up.Edges, up.Switches
 	}
 	for i, e := range links {
 		a.add(e.From, e.To, []taken{{int32(i), 1 / float64(e.Cap)}})
@@ -61,50 +62,6 @@ func (s *search) arcs() *arcs {
 		a.add(far[i].u, far[i].v, takes)
 	}
 	return a
-}
-
-// scaleUp are the links between ranks and scale-up switches; those that are alike are one, whose ways what goes over it shares.
-func (a *arcs) scaleUp(t *topology.Topology) []Edge {
-	b := newBuilder(t)
-	b.scaleUp()
-	r := newReducer(&Graph{Ranks: a.ranks, Vertices: b.vertices, Edges: b.edges})
-	for r.twins() {
-	}
-	g := r.graph(&Graph{Ranks: a.ranks})
-	for _, members := range r.members[a.ranks:] {
-		if members == nil {
-			continue
-		}
-		var devices []topology.DeviceID
-		for _, v := range members {
-			devices = append(devices, b.members[int(v)-a.ranks])
-		}
-		slices.Sort(devices)
-		a.switches = append(a.switches, devices)
-	}
-	return g.Edges
-}
-
-// choices reports whether there are hops of several ways: over one switch or another, or over none.
-func (a *arcs) choices() bool {
-	for u := range int32(a.ranks) {
-		ways, seen := make([]int, a.ranks), make([]bool, len(a.out))
-		for front := []int32{u}; len(front) > 0; front = front[1:] {
-			for _, i := range a.out[front[0]] {
-				v := a.list[i].to
-				if int(v) >= a.ranks {
-					if !seen[v] {
-						seen[v], front = true, append(front, v)
-					}
-					continue
-				}
-				if ways[v]++; v != u && ways[v] > 1 {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // back are the arcs as what goes the other way takes them.
@@ -143,9 +100,9 @@ func (a *arcs) longest() (seconds float64) {
 }
 
 // over are the switches of a hop, in order.
-func (a *arcs) over(hop []int32) (vertices []int32) {
+func (a *arcs) over(hop []int32) (out [][]topology.DeviceID) {
 	for _, i := range hop[:len(hop)-1] {
-		vertices = append(vertices, a.list[i].to)
+		out = append(out, a.switches[int(a.list[i].to)-a.ranks])
 	}
-	return vertices
+	return out
 }

@@ -137,14 +137,14 @@ const mostEven = 20_000
 
 // exactly packs all that transfers carry, shared out evenly, where these are not too many; where that does not come near the
 // bound, what trees share links by is settled. That is the first to be tried where hops have several ways, over planes of switches
-// or links beside them, which even shares do not choose among, and where there are many transfers behind switches.
+// or links beside them, which even shares do not choose among, and where the trees of all roots have many transfers behind switches.
 func (s *search) exactly(pack packer) error {
 	g, err := s.evenly()
 	if err != nil {
 		return err
 	}
 	size := s.g.Ranks * len(g.Edges)
-	settled := s.g.t != nil && s.arcs().choices() || !s.g.Direct() && size > mostEven
+	settled := s.g.t != nil && ScaleUp(s.g.t).Choices() || !s.g.Direct() && s.use.PerRoot() && size > mostEven
 	if settled {
 		if err := s.settle(); err == nil && s.best != nil && s.best.Share >= nearEnough {
 			return nil

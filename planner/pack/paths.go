@@ -15,36 +15,40 @@ type Path struct {
 	Stripes  []topology.Stripe
 }
 
-// pathUse is how much goes from one rank to another over each set of switches.
-type pathUse map[[2]int32][]topology.Stripe
+// PathUse is how much goes from one rank to another, over which switches.
+type PathUse map[[2]int32][]topology.Stripe
 
-// add counts what goes along a hop, the ways that data go on its arcs.
-func (p pathUse) add(a *arcs, hop []int32, weight int64) {
-	from, to := a.list[hop[0]].from, a.list[hop[len(hop)-1]].to
-	var over []topology.DeviceID
-	for _, v := range a.over(hop) {
-		over = append(over, a.switches[int(v)-a.ranks]...)
+// Add counts what goes from a rank to another over switches and those behind them.
+func (p PathUse) Add(from, to int32, over [][]topology.DeviceID, weight int64) {
+	pair := [2]int32{from, to}
+	list := p[pair]
+	if i := slices.IndexFunc(list, func(s topology.Stripe) bool { return compareOver(s.Over, over) == 0 }); i >= 0 {
+		list[i].Weight += weight
+		return
 	}
-	slices.Sort(over)
-	count := func(pair [2]int32) {
-		list := p[pair]
-		if i := slices.IndexFunc(list, func(s topology.Stripe) bool { return slices.Equal(s.Over, over) }); i >= 0 {
-			list[i].Weight += weight
-			return
-		}
-		p[pair] = append(list, topology.Stripe{Over: over, Weight: weight})
-	}
+	p[pair] = append(list, topology.Stripe{Over: over, Weight: weight})
+}
+
+func compareOver(a, b [][]topology.DeviceID) int {
+	return slices.CompareFunc(a, b, slices.Compare[[]topology.DeviceID])
+}
+
+// addHop counts what goes along a hop, the ways that data go on its arcs.
+func (p PathUse) addHop(a *arcs, hop []int32) {
+	from, to, over := a.list[hop[0]].from, a.list[hop[len(hop)-1]].to, a.over(hop)
 	if a.down {
-		count([2]int32{from, to})
+		p.Add(from, to, over, 1)
 	}
 	if a.up {
-		count([2]int32{to, from})
+		back := slices.Clone(over)
+		slices.Reverse(back)
+		p.Add(to, from, back, 1)
 	}
 }
 
 // paths are those of settled trees.
 func (s *search) paths(x *settling) []Path {
-	use := pathUse{}
+	use := PathUse{}
 	for i, t := range x.trees {
 		a := x.arcs
 		if x.ways != nil {
@@ -52,11 +56,11 @@ func (s *search) paths(x *settling) []Path {
 		}
 		for _, hop := range t.hops {
 			if hop != nil {
-				use.add(a, hop, 1)
+				use.addHop(a, hop)
 			}
 		}
 	}
-	return use.paths(s.g.t)
+	return use.Paths(s.g.t)
 }
 
 func inOrder(a, b [2]int32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
@@ -65,14 +69,18 @@ func inOrder(a, b [2]int32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Com
 func reversedPaths(paths []Path) []Path {
 	out := slices.Clone(paths)
 	for i, p := range paths {
-		out[i].From, out[i].To = p.To, p.From
+		out[i] = Path{p.To, p.From, slices.Clone(p.Stripes)}
+		for j, s := range p.Stripes {
+			out[i].Stripes[j].Over = slices.Clone(s.Over)
+			slices.Reverse(out[i].Stripes[j].Over)
+		}
 	}
 	slices.SortFunc(out, func(a, b Path) int { return inOrder([2]int32{a.From, a.To}, [2]int32{b.From, b.To}) })
 	return out
 }
 
-// paths are those that are not the routes of the topology, ascending.
-func (p pathUse) paths(t *topology.Topology) (out []Path) {
+// Paths are those that are not the routes of the topology, ascending.
+func (p PathUse) Paths(t *topology.Topology) (out []Path) {
 	if t == nil {
 		return nil
 	}
@@ -84,7 +92,7 @@ func (p pathUse) paths(t *topology.Topology) (out []Path) {
 			continue // no choice of ours
 		}
 		var common int64
-		slices.SortFunc(list, func(a, b topology.Stripe) int { return slices.Compare(a.Over, b.Over) })
+		slices.SortFunc(list, func(a, b topology.Stripe) int { return compareOver(a.Over, b.Over) })
 		for _, s := range list {
 			common = units.GCD(common, s.Weight)
 		}

@@ -1,0 +1,92 @@
+package pack
+
+import (
+	"slices"
+
+	"railyard/model/topology"
+)
+
+// Links are the links between ranks and, behind these, scale-up switches; those that are alike are one vertex, whose ways what goes
+// over it shares.
+type Links struct {
+	*Graph
+	Switches [][]topology.DeviceID // by vertex behind the ranks
+}
+
+// ScaleUp are the links of a topology without PCIe and networks.
+func ScaleUp(t *topology.Topology) *Links {
+	type key struct{}
+	return topology.Once(t, key{}, func() *Links {
+		b := newBuilder(t)
+		b.scaleUp()
+		r := newReducer(&Graph{Ranks: t.NumRanks(), Vertices: b.vertices, Edges: b.edges})
+		for r.twins() {
+		}
+		l := &Links{Graph: r.graph(&Graph{Ranks: t.NumRanks()})}
+		for _, members := range r.members[t.NumRanks():] {
+			if members == nil {
+				continue
+			}
+			var devices []topology.DeviceID
+			for _, v := range members {
+				devices = append(devices, b.members[int(v)-t.NumRanks()])
+			}
+			slices.Sort(devices)
+			l.Switches = append(l.Switches, devices)
+		}
+		return l
+	})
+}
+
+// Joined reports whether data from any rank reach all others, passed on by ranks too.
+func (l *Links) Joined() bool {
+	for _, g := range []*Graph{l.Graph, l.Reversed()} {
+		seen, count := make([]bool, g.Vertices), 1
+		seen[0] = true
+		start := g.starts()
+		for front := []int32{0}; len(front) > 0; front = front[1:] {
+			for _, e := range g.Edges[start[front[0]]:start[front[0]+1]] {
+				if seen[e.To] {
+					continue
+				}
+				if seen[e.To], front = true, append(front, e.To); int(e.To) < g.Ranks {
+					count++
+				}
+			}
+		}
+		if count < g.Ranks {
+			return false
+		}
+	}
+	return true
+}
+
+// Adjacent reports whether every rank reaches all others without a third one.
+func (l *Links) Adjacent() bool { return !l.anyWays(func(ways int) bool { return ways == 0 }) }
+
+// Choices reports whether there are ranks with several ways to one another: over one switch or another, or over none.
+func (l *Links) Choices() bool { return l.anyWays(func(ways int) bool { return ways > 1 }) }
+
+// anyWays reports whether a number of ways from a rank to another, over links into it, is one looked for.
+func (l *Links) anyWays(is func(ways int) bool) bool {
+	start := l.starts()
+	for u := range l.Ranks {
+		ways, seen := make([]int, l.Ranks), make([]bool, l.Vertices)
+		for front := []int32{int32(u)}; len(front) > 0; front = front[1:] {
+			for _, e := range l.Edges[start[front[0]]:start[front[0]+1]] {
+				switch v := e.To; {
+				case int(v) < l.Ranks:
+					ways[v]++
+				case !seen[v]:
+					seen[v], front = true, append(front, v)
+				}
+			}
+		}
+		for v, n := range ways {
+			if v != u && is(n) {
+				return true
+			}
+		}
+	}
+	return false
+}
