@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,4 +137,40 @@ func foreseen(t *testing.T, railyard func(...string) *exec.Cmd, args string) (d 
 		t.Fatalf("%s: %d rows, %v", args, len(d.Rows), err)
 	}
 	return d
+}
+
+// TestStagesOnFakeGPUs: processes with GPUs of their own run stages, and NCCL's own collective beside; of each rank
+// there are times. What GPUs that compute nothing leave is wrong, and every process says so.
+func TestStagesOnFakeGPUs(t *testing.T) {
+	railyard := clitest.FakeGPUs(t, "railyard")
+	for _, c := range []struct {
+		args         string
+		size, kernel int // processes, kernels that follow one another in an operation
+	}{
+		{"--nodes 2 --gpus 1 -c all_reduce -s 1M --algo two_shot", 2, 2},
+		{"--nodes 2 --gpus 2 -c all_reduce -s 1M --algo hierarchical_two_shot", 2, 4},
+		{"--nodes 3 --gpus 1 -c all_reduce -s 1M --algo direct --how mechanism=pull,blocks=2", 3, 2},
+	} {
+		r := launchOf(t, c.size, "run --backend cuda -t dgx-h200 "+c.args, filepath.Join(t.TempDir(), "result"), railyard)
+		for rank := range r.all {
+			if code := r.ended(rank); code != 1 || !strings.Contains(r.out[rank].String(), "wrong elements at ") {
+				t.Fatalf("%s: rank %d: exit code %d, %s", c.args, rank, code, r.out[rank])
+			}
+		}
+		var d report.RunDocument
+		if err := json.Unmarshal([]byte(read(t, filepath.Join(r.dir, "run.json"))), &d); err != nil || len(d.Rows) != 1 {
+			t.Fatalf("%s: %d rows, %v", c.args, len(d.Rows), err)
+		}
+		row := d.Rows[0]
+		if us := 2 * float64(c.kernel); math.Round(row.MeasuredUS.Median) != us {
+			t.Errorf("%s: %g µs for %d kernels", c.args, row.MeasuredUS.Median, c.kernel)
+		}
+		if row.Library.MeasuredUS == nil || math.Round(*row.Library.MeasuredUS) != 10 || !strings.HasPrefix(row.Slowest, "rank ") {
+			t.Errorf("%s: NCCL %v µs, slowest %q", c.args, row.Library.MeasuredUS, row.Slowest)
+		}
+		ranks := strings.Count(read(t, filepath.Join(r.dir, "ranks.jsonl")), "\n")
+		if _, gpus, _ := strings.Cut(c.args, "--gpus "); ranks != c.size*int(gpus[0]-'0') {
+			t.Errorf("%s: times of %d ranks", c.args, ranks)
+		}
+	}
 }

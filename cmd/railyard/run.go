@@ -63,7 +63,9 @@ algorithm or protocol is asked for, it runs what has been measured to be fastest
 
 Started by srun, mpirun, torchrun or as a Kubernetes Indexed Job, or with RAILYARD_RANK,
 RAILYARD_SIZE and RAILYARD_ROOT set, all processes run one schedule together, each as many
-of its ranks; rank 0 prints and keeps the results of all (docs/clusters.md).`,
+of its ranks; rank 0 prints and keeps the results of all (docs/clusters.md). With --backend
+cuda the messages between processes go by NCCL's sends and receives, and NCCL's own
+collectives are timed beside.`,
 		Example: `  railyard run -t host -c all_reduce -b 1K -e 64M
   railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16
   railyard run -t dgx-h100 --plan imported.json -b 1K -e 64M
@@ -121,7 +123,9 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := f.meet(ctx, p, dtype, op); err != nil {
 		return err
 	}
-	return f.company.leave(f.measured(ctx, cmd, p, dtype, op))
+	bound, end := f.company.bound(ctx)
+	defer end()
+	return f.company.leave(f.measured(bound, cmd, p, dtype, op))
 }
 
 // measured executes everything; where elements were wrong, that is the error.
@@ -425,10 +429,14 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row, dt
 // time runs a row's schedule on the backend: the time of every iteration; how many elements were wrong, and what
 // each rank took, go into the row.
 func (f *runFlags) time(ctx context.Context, row study.Row, r *measuredRow, dtype collective.DType,
-	op collective.ReduceOp) (times []time.Duration, err error) {
+	op collective.ReduceOp) ([]time.Duration, error) {
 	if f.backend == backendCUDA {
-		times, r.Wrong, err = f.gpu.time(ctx, f, row, r.Count, dtype, op)
-		return times, err
+		out, err := f.gpu.time(ctx, f, row, r.Count, dtype, op)
+		if err != nil {
+			return nil, err
+		}
+		r.Wrong, r.Slowest, r.ranks = out.Wrong, f.company.slowest(out.Ranks), f.company.rankTimes(r.SizeBytes, out.Ranks)
+		return out.Times, nil
 	}
 	out, err := host.Run(ctx, row.Schedule, host.Config{Count: r.Count, DType: dtype, Op: op, InPlace: f.inPlace,
 		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.deadline, Seed: f.seed, Over: f.company.processes})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,6 +42,8 @@ type gpuFlags struct {
 	machine *cost.Machine // which says what was fastest
 	dtype   collective.DType
 	other   *nccl.Beside                       // nil where there is no NCCL
+	mesh    *nccl.Mesh                         // of several processes
+	several bool                               // processes run together
 	fixed   bool                               // the user chose the schedule
 	ways    map[*schedule.Schedule]cuda.Method // how each row's runs
 }
@@ -75,12 +78,18 @@ func (g *gpuFlags) available() error { return driver.Load() }
 // open takes the GPUs and puts the schedules that were fastest in place of the planned
 // ones, unless the user asked for others.
 func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype collective.DType) error {
-	var err error
-	if g.node, err = cuda.Open(p.Question.Spec().Ranks); err != nil {
+	own, err := f.company.own(p)
+	if err != nil {
 		return err
 	}
+	if g.node, err = cuda.OpenFrom(f.company.world.LocalRank*own, own); err != nil {
+		return err
+	}
+	g.several, g.fixed = f.company.several, f.company.several // what was fastest was measured in one process
 	g.node.Deadline, g.machine, g.dtype = f.deadline, p.Question.Machine(), dtype
-	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
+	if f.company.leads() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
+	}
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
 	}
@@ -162,18 +171,14 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
 // same.
 func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) error {
-	if f.inPlace || !nccl.Supported(p.Question.Spec().Kind) {
+	if f.inPlace || g.several || !nccl.Supported(p.Question.Spec().Kind) {
 		return nil
 	}
 	if err := nccl.Open(); err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "# without NCCL beside: %v\n", err)
 		return nil
 	}
-	var largest int64
-	for _, row := range p.Rows {
-		largest = max(largest, int64(row.Size))
-	}
-	if err := g.node.Reserve(largest); err != nil {
+	if err := g.reserve(p); err != nil {
 		return err
 	}
 	var err error
@@ -181,9 +186,34 @@ func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) erro
 	return err
 }
 
+// reserve makes memory for all sizes, so that it stays where it is.
+func (g *gpuFlags) reserve(p *planned) error {
+	var largest int64
+	for _, row := range p.Rows {
+		largest = max(largest, int64(row.Size))
+	}
+	return g.node.Reserve(largest)
+}
+
+// meet connects the GPUs of several processes by NCCL, whose own collectives are timed beside where there are such.
+func (g *gpuFlags) meet(ctx context.Context, c *company, p *planned, inPlace bool) (err error) {
+	if err := g.reserve(p); err != nil {
+		return err
+	}
+	g.mesh, err = nccl.Meet(ctx, nccl.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.group.Exchange,
+		Barrier: c.group.Barrier}, g.node)
+	if err == nil && !inPlace && nccl.Supported(p.Question.Spec().Kind) {
+		g.other = g.mesh.Beside(g.node)
+	}
+	return err
+}
+
 func (g *gpuFlags) close() {
 	if g.other != nil {
 		_ = g.other.Close() // what was measured is complete
+	}
+	if g.mesh != nil {
+		_ = g.mesh.Close()
 	}
 	g.node.Close()
 }
@@ -228,7 +258,7 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 // long its schedule takes.
 func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how cuda.Method) (planner.Prediction, error) {
 	as := *s
-	if as.Protocol = how.Mechanism.Protocol(); !p.Question.Costs().Curved(string(as.Protocol)) {
+	if as.Protocol = how.Mechanism.Protocol(); g.several || !p.Question.Costs().Curved(string(as.Protocol)) {
 		return p.Explain(s, row.Size)
 	}
 	t, err := kernels.Predict(p.Question.Topology(), &as, how, row.Size, p.Question.Costs())
@@ -252,7 +282,11 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 			how.Blocks, how.Threads, how.Streams = 64, 512, 1
 		}
 	}
-	how = how.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())
+	if g.several { // blocks of stages depend on what is in each
+		how.Blocks, how.Threads = 0, cmp.Or(how.Threads, 512)
+	} else {
+		how = how.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())
+	}
 	if g.blocks > 0 {
 		how.Blocks = g.blocks
 	}
@@ -288,10 +322,6 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *r
 
 // time runs a row: a time for each replay of a graph.
 func (g *gpuFlags) time(ctx context.Context, f *runFlags, row study.Row, count int64, dtype collective.DType,
-	op collective.ReduceOp) ([]time.Duration, int64, error) {
-	out, err := g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Schedule])
-	if err != nil {
-		return nil, 0, err
-	}
-	return out.Times, out.Wrong, nil
+	op collective.ReduceOp) (*cuda.Result, error) {
+	return g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Schedule])
 }

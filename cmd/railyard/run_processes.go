@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,12 +44,12 @@ func (f *runFlags) detect(cmd *cobra.Command) (err error) {
 		return cli.Usagef("--sockets %d: must be from 1 to %d", c.sockets, maxSockets)
 	case !c.several:
 		return cli.NoEffect(cmd, "in one process", "wait", "sockets")
-	case f.backend == backendCUDA:
-		return errors.New("--backend cuda runs on the GPUs of one process: start it once, without a launcher")
 	case f.plan.topo.name == hostTopology:
 		return fmt.Errorf("-t %s is the memory of one process: name a topology with a rank for each process (%s has started %d)",
 			hostTopology,
 			c.world.Launcher, c.world.Size)
+	case f.backend == backendCUDA:
+		return cli.NoEffect(cmd, "with --backend cuda", "sockets")
 	}
 	return nil
 }
@@ -64,29 +63,41 @@ func (c *company) leads() bool { return c.world.Rank == 0 }
 // meet joins the others, which agree on what is run, and connects their ranks for data.
 func (f *runFlags) meet(ctx context.Context, p *planned, dtype collective.DType, op collective.ReduceOp) error {
 	c := &f.company
-	ranks := p.Question.Spec().Ranks
-	if ranks%c.world.Size > 0 {
-		return fmt.Errorf("%s has %d ranks for the %d processes that %s has started: each needs as many (--nodes, --gpus)",
-			f.plan.topo.name, ranks,
-			c.world.Size, c.world.Launcher)
+	own, err := c.own(p)
+	if err != nil {
+		return err
 	}
-	own := ranks / c.world.Size
 	hello, err := f.hello(p, own, dtype, op)
 	if err != nil {
 		return err
 	}
-	return c.join(ctx, hello, own)
+	if f.backend != backendCUDA {
+		return c.join(ctx, hello, own)
+	}
+	if err := c.enter(ctx, hello); err != nil {
+		return err
+	}
+	if err := f.gpu.meet(ctx, c, p, f.inPlace); err != nil {
+		return c.leave(err)
+	}
+	return nil
 }
 
-// join meets the other processes and connects the ranks of all, so many in this one.
-func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err error) {
+// enter meets the other processes, which agree.
+func (c *company) enter(ctx context.Context, hello cluster.Hello) (err error) {
 	options := cluster.Options{Wait: c.wait}
 	if file := os.Getenv("RAILYARD_SECRET_FILE"); file != "" {
 		if options.Secret, err = cluster.ReadSecret(file); err != nil {
 			return err
 		}
 	}
-	if c.group, err = cluster.Join(ctx, c.world, hello, options); err != nil {
+	c.group, err = cluster.Join(ctx, c.world, hello, options)
+	return err
+}
+
+// join enters and connects the ranks of all processes, so many in this one, in host memory.
+func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err error) {
+	if err := c.enter(ctx, hello); err != nil {
 		return err
 	}
 	c.processes, err = host.Meet(ctx, c.group, host.Place{Process: c.world.Rank, Size: c.world.Size, Ranks: ranks, Local: c.group.Local(),
@@ -95,6 +106,26 @@ func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err
 		return c.leave(err)
 	}
 	return nil
+}
+
+// own is how many ranks each process has.
+func (c *company) own(p *planned) (int, error) {
+	ranks, size := p.Question.Spec().Ranks, max(c.world.Size, 1)
+	if ranks%size > 0 {
+		return 0, fmt.Errorf("%s has %d ranks for the %d processes that %s has started: each needs as many (--nodes, --gpus)",
+			p.Question.Topology().Name(), ranks, size, c.world.Launcher)
+	}
+	return ranks / size, nil
+}
+
+// bound is a context that ends with the other processes, too.
+func (c *company) bound(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.group.Context(), func() { cancel(context.Cause(c.group.Context())) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // leave tells the others why this process ends, unless it ends well, as it then does when all others do.

@@ -35,6 +35,16 @@ func launch(t *testing.T, size int, args string) *launched {
 // launchTo starts so many processes of a command that writes to a file or folder.
 func launchTo(t *testing.T, size int, command, to string) *launched {
 	t.Helper()
+	return launchOf(t, size, command, to, func(args ...string) *exec.Cmd {
+		cmd := exec.Command("railyard", args...)
+		cmd.Env = os.Environ()
+		return cmd
+	})
+}
+
+// launchOf does so with a program, given its arguments.
+func launchOf(t *testing.T, size int, command, to string, railyard func(args ...string) *exec.Cmd) *launched {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +57,8 @@ func launchTo(t *testing.T, size int, command, to string) *launched {
 	}
 	r := &launched{t: t, dir: to}
 	for rank := range size {
-		cmd, out := exec.Command("railyard", append(strings.Fields(command), "-o", r.dir)...), new(bytes.Buffer)
-		cmd.Env = append(os.Environ(), "RAILYARD_RANK="+strconv.Itoa(rank), "RAILYARD_SIZE="+strconv.Itoa(size), "RAILYARD_ROOT="+root,
+		cmd, out := railyard(append(strings.Fields(command), "-o", r.dir)...), new(bytes.Buffer)
+		cmd.Env = append(cmd.Env, "RAILYARD_RANK="+strconv.Itoa(rank), "RAILYARD_SIZE="+strconv.Itoa(size), "RAILYARD_ROOT="+root,
 			"RAILYARD_SECRET_FILE="+secret)
 		cmd.Stdout, cmd.Stderr = out, out
 		if err := cmd.Start(); err != nil {

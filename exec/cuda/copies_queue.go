@@ -77,11 +77,9 @@ func (q *copyQueue) join() error {
 
 // link makes one stream wait for what another has been given so far.
 func (q *copyQueue) link(from, to driver.Stream) error {
-	e, err := q.mark(from)
-	if err != nil {
-		return err
-	}
-	return to.Wait(e)
+	e := q.g.marks[q.marked]
+	q.marked++
+	return follow(to, from, e)
 }
 
 // mark is an event behind what a stream has been given so far.
@@ -92,10 +90,4 @@ func (q *copyQueue) mark(s driver.Stream) (driver.Event, error) {
 }
 
 // run launches a kernel, where there is one.
-func (q *copyQueue) run(l *launches) error {
-	if l.param == nil {
-		return nil
-	}
-	l.param.turn(q.turn)
-	return l.kernel.Launch(q.g.Stream, l.shape, driver.Bytes(l.param))
-}
+func (q *copyQueue) run(l *launches) error { return l.run(q.g.Stream, q.turn) }

@@ -76,6 +76,7 @@ func (d *data) run(g *gpu, name string, at driver.Ptr, count int64, rank, block 
 func (d *data) fill() error {
 	size := int64(d.m.cfg.DType.Size())
 	return d.m.n.each(func(g *gpu) error {
+		rank := d.m.n.number(g.Rank)
 		if err := g.Stream.Fill(g.output.At, 0xff, g.output.Size); err != nil {
 			return err
 		}
@@ -83,11 +84,11 @@ func (d *data) fill() error {
 			return err
 		}
 		for block := range d.m.s.Spec.Blocks() {
-			if !d.m.s.Spec.Holds(g.Rank, block) {
+			if !d.m.s.Spec.Holds(rank, block) {
 				continue
 			}
-			off, n := d.m.layout.Block(g.Rank, schedule.Input, block)
-			if err := d.run(g, "fill", d.m.at(g.Rank, int(schedule.Input))+driver.Ptr(off*size), n, g.Rank, block); err != nil {
+			off, n := d.m.layout.Block(rank, schedule.Input, block)
+			if err := d.run(g, "fill", d.m.at(g.Rank, int(schedule.Input))+driver.Ptr(off*size), n, rank, block); err != nil {
 				return err
 			}
 		}
@@ -122,16 +123,16 @@ func (d *data) wrong() (total int64, err error) {
 }
 
 func (d *data) checkRank(g *gpu) error {
-	spec, size := d.m.s.Spec, int64(d.m.cfg.DType.Size())
+	spec, size, rank := d.m.s.Spec, int64(d.m.cfg.DType.Size()), d.m.n.number(g.Rank)
 	out := d.m.at(g.Rank, int(schedule.Output))
 	for block := range spec.Blocks() {
-		if !spec.Wants(g.Rank, block) {
+		if !spec.Wants(rank, block) {
 			continue
 		}
-		off, n := d.m.layout.Block(g.Rank, schedule.Output, block)
+		off, n := d.m.layout.Block(rank, schedule.Output, block)
 		src, srcBlock := 0, block
 		if !spec.Kind.Reduces() {
-			src, srcBlock = spec.Origin(g.Rank, block)
+			src, srcBlock = spec.Origin(rank, block)
 		}
 		if err := d.run(g, "check", out+driver.Ptr(off*size), n, src, srcBlock); err != nil {
 			return err
@@ -140,9 +141,9 @@ func (d *data) checkRank(g *gpu) error {
 	if d.m.cfg.InPlace && spec.Kind == collective.ReduceScatter {
 		return nil // the guards are around the whole input
 	}
-	n := d.m.layout.Elements(g.Rank, schedule.Output) * size
+	n := d.m.layout.Elements(rank, schedule.Output) * size
 	if d.m.cfg.InPlace {
-		n = max(n, d.m.layout.Elements(g.Rank, schedule.Input)*size)
+		n = max(n, d.m.layout.Elements(rank, schedule.Input)*size)
 	}
 	if err := d.run(g, "guard", out-guardBytes, guardBytes, 0, 0); err != nil {
 		return err

@@ -68,9 +68,10 @@ func (c *Config) loop() int { return 5 * c.Iterations }
 
 // Result is a measurement.
 type Result struct {
-	Times    []time.Duration // an operation: one for each replay of the graph, the slowest GPU
-	Stream   []time.Duration // the same, launched one by one on a stream: one for each round
-	Wrong    int64           // elements and guard bytes that are not what they should be; −1: not checked
+	Times    []time.Duration   // an operation: one for each replay of the graph, the slowest GPU
+	Ranks    [][]time.Duration // the same of each rank
+	Stream   []time.Duration   // the same, launched one by one on a stream: one for each round
+	Wrong    int64             // elements and guard bytes that are not what they should be; −1: not checked
 	Checks   int
 	Launches int // operations that ran, checked and timed ones
 }

@@ -21,6 +21,9 @@ func Open(int) (*Node, error) { return nil, driver.Load() }
 // OpenShared says why there are none.
 func OpenShared(int, int) (*Node, error) { return nil, driver.Load() }
 
+// OpenFrom says why there are none.
+func OpenFrom(int, int) (*Node, error) { return nil, driver.Load() }
+
 // Close does nothing.
 func (*Node) Close() {}
 

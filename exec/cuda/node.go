@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"railyard/exec/cuda/driver"
@@ -21,6 +22,8 @@ type Node struct {
 	share    int           // most ranks on a GPU
 	Deadline time.Duration // of a single wait on a GPU
 	gates    uint32        // opened so far
+	others   *Others       // nil where all ranks are this process's
+	lost     bool          // an abort has left what no other waits for
 }
 
 // gpu is one rank.
@@ -44,22 +47,31 @@ const (
 )
 
 // Open takes the first ranks GPUs. The error says in one line what is missing.
-func Open(ranks int) (*Node, error) { return OpenShared(ranks, 1) }
+func Open(ranks int) (*Node, error) { return open(gpus.Options{Ranks: ranks, Share: 1}) }
+
+// OpenFrom takes ranks GPUs from the one of a number on, or the first ones where the process sees no more.
+func OpenFrom(first, ranks int) (*Node, error) {
+	return open(gpus.Options{Ranks: ranks, Share: 1, First: first})
+}
 
 // OpenShared puts up to share ranks on each GPU, ranks that follow one another on different ones:
 // to check what needs more ranks than there are GPUs. Times mean nothing then.
 func OpenShared(ranks, share int) (*Node, error) {
-	if ranks < 1 || ranks > block.MaxRanks {
-		return nil, fmt.Errorf("%d ranks: the kernels address 1 to %d", ranks, block.MaxRanks)
+	return open(gpus.Options{Ranks: ranks, Share: share})
+}
+
+func open(o gpus.Options) (*Node, error) {
+	if o.Ranks < 1 || o.Ranks > block.MaxRanks {
+		return nil, fmt.Errorf("%d ranks: the kernels address 1 to %d", o.Ranks, block.MaxRanks)
 	}
-	if share < 1 {
-		return nil, fmt.Errorf("%d ranks on each GPU: must be at least 1", share)
+	if o.Share < 1 {
+		return nil, fmt.Errorf("%d ranks on each GPU: must be at least 1", o.Share)
 	}
-	set, err := gpus.Open(gpus.Options{Ranks: ranks, Share: share})
+	set, err := gpus.Open(o)
 	if err != nil {
 		return nil, err
 	}
-	node := &Node{set: set, share: share, Deadline: 10 * time.Second}
+	node := &Node{set: set, share: o.Share, Deadline: 10 * time.Second}
 	for _, g := range set.GPUs {
 		node.gpus = append(node.gpus, &gpu{GPU: g, modules: map[string]driver.Module{}})
 	}
@@ -105,8 +117,34 @@ func (g *gpu) open() (err error) {
 
 // Close gives everything back.
 func (n *Node) Close() {
-	_ = n.set.Close() // what is left goes with the process
+	if !n.lost {
+		_ = n.set.Close() // what is left goes with the process
+	}
 	n.gpus = nil
+}
+
+// Join makes the ranks of this process some of those of several.
+func (n *Node) Join(o *Others) { n.others = o }
+
+// number is that of a rank of this process among those of the schedule.
+func (n *Node) number(rank int) int {
+	if n.others == nil {
+		return rank
+	}
+	return n.others.Nodes[n.others.Own][rank]
+}
+
+// total is how many ranks there are.
+func (n *Node) total() int {
+	if n.others == nil {
+		return len(n.gpus)
+	}
+	return len(slices.Concat(n.others.Nodes...))
+}
+
+// Each runs work for each of this process's ranks on its thread, all at once, and puts back the GPU that is the thread's.
+func (n *Node) Each(work func(rank int) error) error {
+	return n.each(func(g *gpu) error { return errors.Join(work(g.Rank), g.Use()) })
 }
 
 // Ranks is the number of GPUs.
@@ -175,11 +213,20 @@ func (n *Node) failure(ctx context.Context) error {
 		map[bool]string{true: "packet source", false: "rank"}[u(6) >= 4], u(5), want, got)
 }
 
+// abortWithin is how long a library has to end what waits for other processes; NCCL takes seconds, and the process ends
+// anyway.
+const abortWithin = 500 * time.Millisecond
+
 // settle waits for the streams of all GPUs; when ctx ends it aborts what runs.
 func (n *Node) settle(ctx context.Context) error {
 	err := n.set.Wait(ctx, func() error {
 		n.set.Abort()
-		return nil
+		if n.others == nil {
+			return nil
+		}
+		n.lost = true
+		n.others.Link.Abort(abortWithin)
+		return context.Cause(ctx)
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 	"railyard/model/block"
 )
 
@@ -49,10 +50,11 @@ type Enqueue struct {
 func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result, error) {
 	out := &Result{Wrong: -1}
 	var err error
-	if out.Times, err = n.otherGraph(ctx, cfg, enqueue); err != nil || !cfg.Stream {
-		return out, err
+	if out.Ranks, err = n.otherGraph(ctx, cfg, enqueue); err != nil {
+		return nil, err
 	}
-	for range cfg.Replays {
+	out.Times = gpus.Slowest(out.Ranks)
+	for i := 0; cfg.Stream && i < cfg.Replays; i++ {
 		t, err := n.loop(ctx, cfg, func(g *gpu, _ int) error {
 			return enqueue.One(g.Rank, g.input.At+guardBytes, g.output.At+guardBytes, g.Stream)
 		})
@@ -62,10 +64,10 @@ func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result,
 		}
 		out.Stream = append(out.Stream, t)
 	}
-	return out, nil
+	return out, n.gather(ctx, out)
 }
 
-func (n *Node) otherGraph(ctx context.Context, cfg Config, enqueue Enqueue) ([]time.Duration, error) {
+func (n *Node) otherGraph(ctx context.Context, cfg Config, enqueue Enqueue) ([][]time.Duration, error) {
 	input, output, _ := n.Buffers()
 	streams := n.set.Streams()
 	for i := range n.gpus {

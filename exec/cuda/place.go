@@ -76,11 +76,11 @@ func (m *memory) clear() error {
 	})
 }
 
-// at is a rank's buffer.
+// at is the buffer of one of this process's ranks.
 func (m *memory) at(rank, buffer int) driver.Ptr {
 	g := m.n.gpus[rank]
 	_, block0 := m.layout.Block(0, schedule.Output, 0)
-	shift := driver.Ptr(int64(rank) * block0 * int64(m.cfg.DType.Size()))
+	shift := driver.Ptr(int64(m.n.number(rank)) * block0 * int64(m.cfg.DType.Size()))
 	switch buffer {
 	case int(schedule.Input):
 		if m.cfg.InPlace {

@@ -30,6 +30,15 @@ type launches struct {
 	param  *parameter
 }
 
+// run launches the kernel, where there is one, as part of an operation of a number.
+func (l *launches) run(on driver.Stream, turn int) error {
+	if l.param == nil {
+		return nil
+	}
+	l.param.turn(turn)
+	return l.kernel.Launch(on, l.shape, driver.Bytes(l.param))
+}
+
 // programOp is a block program.
 type programOp struct {
 	m       *memory
@@ -55,14 +64,15 @@ func (o *programOp) close() error {
 func (o *programOp) launch(g *gpu, i int) error { return o.queue(g, i) }
 
 func (o *programOp) queue(g *gpu, i int) error {
-	l := &o.ranks[g.Rank]
-	l.param.turn(i)
-	return l.kernel.Launch(g.Stream, l.shape, driver.Bytes(l.param))
+	return o.ranks[g.Rank].run(g.Stream, i)
 }
 
 // load compiles a schedule for the GPUs and makes it ready to launch.
 func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
-	if how.Mechanism == block.Copies {
+	switch {
+	case n.others != nil:
+		return n.loadStages(s, cfg, how)
+	case how.Mechanism == block.Copies:
 		return n.loadCopies(s, cfg, how)
 	}
 	p, err := block.Compile(s, how.options(cfg))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 	"railyard/model/block"
 	"railyard/model/schedule"
 )
@@ -19,8 +20,8 @@ func (n *Node) Run(ctx context.Context, s *schedule.Schedule, cfg Config, how Me
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	if s.Spec.Ranks != len(n.gpus) {
-		return nil, fmt.Errorf("a schedule for %d ranks on %d GPUs", s.Spec.Ranks, len(n.gpus))
+	if s.Spec.Ranks != n.total() {
+		return nil, fmt.Errorf("a schedule for %d ranks on %d GPUs", s.Spec.Ranks, n.total())
 	}
 	op, err := n.load(s, cfg, how)
 	if err != nil {
@@ -42,9 +43,10 @@ func (r *runner) all() (*Result, error) {
 		return nil, err
 	}
 	if r.cfg.Replays > 0 {
-		if out.Times, err = r.graph(); err != nil {
+		if out.Ranks, err = r.graph(); err != nil {
 			return nil, err
 		}
+		out.Times = gpus.Slowest(out.Ranks)
 	}
 	if r.cfg.Stream {
 		if out.Stream, err = r.stream(); err != nil {
@@ -59,7 +61,7 @@ func (r *runner) all() (*Result, error) {
 		out.Wrong += wrong
 	}
 	out.Launches = r.launches
-	return out, nil
+	return out, r.n.gather(r.ctx, out)
 }
 
 // runner launches an operation again and again.
@@ -108,9 +110,9 @@ func (r *runner) check(d *data) (wrong int64, err error) {
 	return wrong, nil
 }
 
-// graph captures Iterations operations on each GPU and replays them: one sample a
-// replay, the slowest GPU's time between events divided by the operations.
-func (r *runner) graph() ([]time.Duration, error) {
+// graph captures Iterations operations on each GPU and replays them: of each GPU one sample a
+// replay, the time between events divided by the operations.
+func (r *runner) graph() ([][]time.Duration, error) {
 	if r.cfg.Iterations%block.EpochWords != 0 {
 		return nil, fmt.Errorf("%d operations in a graph: must be a multiple of %d", r.cfg.Iterations, block.EpochWords)
 	}
@@ -139,17 +141,19 @@ func (r *runner) graph() ([]time.Duration, error) {
 }
 
 // replay times graphs of cfg.Iterations operations, one for each GPU, and frees them.
-func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([]time.Duration, error) {
+func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([][]time.Duration, error) {
 	defer n.each(func(g *gpu) error { return graphs[g.Rank].Destroy() })
 	warm := cfg.warmReplays()
-	var out []time.Duration
+	out := make([][]time.Duration, len(n.gpus))
 	for i := range warm + cfg.Replays {
 		t, err := n.timed(ctx, func(g *gpu) error { return graphs[g.Rank].Launch(g.Stream) })
 		if err != nil {
 			return nil, err
 		}
 		if i >= warm {
-			out = append(out, slowest(t)/time.Duration(cfg.Iterations))
+			for rank := range t {
+				out[rank] = append(out[rank], t[rank]/time.Duration(cfg.Iterations))
+			}
 		}
 	}
 	return out, nil
@@ -171,6 +175,11 @@ func (n *Node) timed(ctx context.Context, work func(g *gpu) error) ([]time.Durat
 	})
 	if err != nil {
 		return nil, err
+	}
+	if n.others != nil {
+		if err := n.others.Barrier(ctx); err != nil {
+			return nil, err
+		}
 	}
 	gate.open()
 	return n.between(ctx)

@@ -40,10 +40,10 @@ func NewBeside(node *cuda.Node) (*Beside, error) {
 // thread for each GPU.
 func (b *Beside) Time(ctx context.Context, kind collective.Kind, cfg cuda.Config, windows bool) (*cuda.Result, error) {
 	c := Case{Kind: kind, Size: units.Bytes(cfg.Count * int64(cfg.DType.Size())), DType: cfg.DType, Op: cfg.Op}
-	if _, _, _, err := c.counts(b.node.Ranks()); err != nil {
+	g := b.groups[windows]
+	if _, _, _, err := c.counts(g.ranks); err != nil {
 		return nil, err
 	}
-	g := b.groups[windows]
 	return b.node.Other(ctx, cfg, cuda.Enqueue{
 		All: func(send, recv []driver.Ptr, streams []driver.Stream) error { return g.Enqueue(c, send, recv, streams) },
 		One: func(rank int, send, recv driver.Ptr, stream driver.Stream) error {

@@ -20,7 +20,10 @@ import (
 // called from one thread; NCCL changes the thread's current context.
 type Group struct {
 	comms   []C.handle
+	ranks   int // all, where some are other processes'
 	windows []window
+
+	borrowed bool // the communicators are a mesh's
 }
 
 type window struct{ comm, handle C.handle }
@@ -39,7 +42,7 @@ func Connect(devices []driver.Device, s Setting) (*Group, error) {
 	for i, d := range devices {
 		numbers[i] = C.int(d)
 	}
-	g := &Group{comms: make([]C.handle, len(devices))}
+	g := &Group{comms: make([]C.handle, len(devices)), ranks: len(devices)}
 	return g, fail("ncclCommInitAll", C.ry_ncclCommInitAll(&g.comms[0], C.int(len(devices)), &numbers[0]))
 }
 
@@ -97,7 +100,9 @@ func (g *Group) Close() error {
 		return nil
 	}))
 	for _, c := range g.comms {
-		errs = append(errs, fail("ncclCommDestroy", C.ry_ncclCommDestroy(c)))
+		if !g.borrowed {
+			errs = append(errs, fail("ncclCommDestroy", C.ry_ncclCommDestroy(c)))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -113,7 +118,7 @@ func (g *Group) Enqueue(c Case, send, recv []driver.Ptr, streams []driver.Stream
 // EnqueueOne puts one rank's part of a collective on its stream; the others' threads do the
 // same meanwhile.
 func (g *Group) EnqueueOne(c Case, rank int, send, recv driver.Ptr, stream driver.Stream) error {
-	_, _, count, err := c.counts(len(g.comms))
+	_, _, count, err := c.counts(g.ranks)
 	if err != nil {
 		return err
 	}
@@ -143,7 +148,7 @@ func (g *Group) Estimate(c Case, send, recv []driver.Ptr, streams []driver.Strea
 }
 
 func (g *Group) calls(c Case, send, recv []driver.Ptr, streams []driver.Stream) error {
-	_, _, count, err := c.counts(len(g.comms))
+	_, _, count, err := c.counts(g.ranks)
 	if err != nil {
 		return err
 	}
@@ -184,7 +189,7 @@ func (g *Group) call(c Case, rank int, count int64, send, recv unsafe.Pointer, s
 // exchange is all_to_all: a send to and a receive from every rank.
 func (g *Group) exchange(rank int, bytes, count int64, send, recv unsafe.Pointer, dtype C.int, stream C.handle) error {
 	comm, n := g.comms[rank], C.size_t(count)
-	for peer := range g.comms {
+	for peer := range g.ranks {
 		at := int64(peer) * bytes
 		if err := fail("ncclSend", C.ry_ncclSend(unsafe.Add(send, at), n, dtype, C.int(peer), comm, stream)); err != nil {
 			return err

@@ -47,3 +47,15 @@ func (*Beside) Time(context.Context, collective.Kind, cuda.Config, bool) (*cuda.
 
 // Close does nothing.
 func (*Beside) Close() error { return nil }
+
+// Mesh is connections between several processes; this build has none.
+type Mesh struct{}
+
+// Meet says that this build cannot load NCCL.
+func Meet(context.Context, Processes, *cuda.Node) (*Mesh, error) { return nil, errNoCgo }
+
+// Beside is nothing.
+func (*Mesh) Beside(*cuda.Node) *Beside { return nil }
+
+// Close does nothing.
+func (*Mesh) Close() error { return nil }

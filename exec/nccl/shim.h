@@ -11,10 +11,15 @@ typedef struct {
 	float estimated_us;
 } ry_sim_info;
 
+// ncclUniqueId, which is passed by value.
+typedef struct { char bytes[128]; } ry_unique_id;
+
 // X(name, parameters, arguments)
 #define RY_NCCL(X) \
 	X(ncclGetVersion, (int *v), (v)) \
 	X(ncclCommInitAll, (handle *comms, int n, const int *devices), (comms, n, devices)) \
+	X(ncclGetUniqueId, (ry_unique_id *id), (id)) \
+	X(ncclCommInitRank, (handle *comm, int n, ry_unique_id id, int rank), (comm, n, id, rank)) \
 	X(ncclCommDestroy, (handle comm), (comm)) \
 	X(ncclCommAbort, (handle comm), (comm)) \
 	X(ncclCommGetAsyncError, (handle comm, int *e), (comm, e)) \

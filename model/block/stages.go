@@ -49,12 +49,22 @@ func (p *Staged) Blocks() (most int) {
 // ControlBytes is the size of a rank's flags.
 func (p *Staged) ControlBytes() int64 { return controlBytes(p.Lanes * p.Instances) }
 
-// kernels are those of all stages.
-func (p *Staged) kernels() (out []*Program) {
+// Of are a node's kernels.
+func (p *Staged) Of(node int) (out []*Program) {
 	for _, stages := range p.Streams {
 		for _, s := range stages {
-			out = append(out, slices.DeleteFunc(slices.Clone(s.Kernels), func(k *Program) bool { return k == nil })...)
+			if k := s.Kernels[node]; k != nil {
+				out = append(out, k)
+			}
 		}
+	}
+	return out
+}
+
+// kernels are those of all nodes.
+func (p *Staged) kernels() (out []*Program) {
+	for node := range p.Nodes {
+		out = append(out, p.Of(node)...)
 	}
 	return out
 }

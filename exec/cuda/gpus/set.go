@@ -24,6 +24,7 @@ type Set struct {
 // Options say which GPUs a set has.
 type Options struct {
 	Ranks int  // on the first GPUs; 0: one on each
+	First int  // GPU that is the first one, where there are as many behind it
 	Share int  // most ranks on a GPU; ranks that follow one another are on different ones
 	Eager bool // kernels are loaded at once: one that loads late could wait for one that waits for it
 }
@@ -33,7 +34,7 @@ func Open(o Options) (*Set, error) {
 	if err := o.environment(); err != nil {
 		return nil, err
 	}
-	devices, err := driver.Choose(devicesFor(o.Ranks, max(o.Share, 1)))
+	devices, err := o.choose()
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +56,17 @@ func Open(o Options) (*Set, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// choose takes the GPUs. Those of processes that share a machine follow one another, unless each sees its own alone.
+func (o Options) choose() ([]driver.Device, error) {
+	count := devicesFor(o.Ranks, max(o.Share, 1))
+	if o.First > 0 {
+		if all, err := driver.Choose(o.First + count); err == nil {
+			return all[o.First:], nil
+		}
+	}
+	return driver.Choose(count)
 }
 
 // environment is set before the driver is loaded. Kernels of several ranks that wait for one

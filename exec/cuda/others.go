@@ -1,0 +1,40 @@
+//go:build cgo
+
+package cuda
+
+import (
+	"context"
+	"time"
+
+	"railyard/exec/cuda/driver"
+)
+
+// Others are the processes that run schedules together with this one: each has some of the ranks, whose GPUs reach one
+// another's memory, and messages go between them.
+type Others struct {
+	Nodes [][]int // ranks, by process
+	Own   int     // this one's
+	Link  Link
+	// Exchange hands the messages of all processes, in order, to all.
+	Exchange func(ctx context.Context, message []byte) ([][]byte, error)
+	Barrier  func(ctx context.Context) error // waits until all have called it
+}
+
+// Link carries messages between ranks of different processes. It has Streams sets of connections, and what is posted to
+// one is carried in order.
+type Link interface {
+	// Post puts the messages of a group of one of this process's ranks, by number among them, on a stream. It is called
+	// on the rank's thread.
+	Post(rank, set int, messages []Message, on driver.Stream) error
+	// Abort ends what is under way, within a time; what does not end by then is left behind.
+	Abort(within time.Duration)
+	Streams() int
+}
+
+// Message is one end of a message.
+type Message struct {
+	Send  bool // else it is received
+	Peer  int  // as the schedule numbers ranks
+	At    driver.Ptr
+	Bytes int64
+}
