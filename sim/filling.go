@@ -153,7 +153,11 @@ func (s *sharing) gather(e *engine) (level int64, again bool) {
 		}
 		x.key = unlimited
 		if !x.caps(at) && !x.released && x.fills() < x.level { // the level sinks
-			if higher := s.sinks(c.bucket); higher > tie(min(level, at)) {
+			higher := s.sinks(c.bucket)
+			if x.open > 0 { // what is open may reach its limits before
+				higher = min(higher, x.cap)
+			}
+			if higher > tie(min(level, at)) {
 				s.look(c.bucket, higher)
 				continue
 			}

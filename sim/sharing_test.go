@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -55,6 +56,28 @@ func uneven(t *testing.T, name string, nodes int, profile string) *Plan {
 	return plan
 }
 
+// overlapping are two phases of slices that overlap: of a few large messages without a limit of their own, and of many small
+// ones with one.
+func overlapping(t *testing.T) *Plan {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	phase := func(gen string, op collective.Kind, fixed ...int) schedule.Phase {
+		return schedule.Phase{Gen: gen, Op: op, Groups: schedule.Groups{Grid: &schedule.Grid{Dims: []int32{4, 8}, Fixed: fixed}},
+			Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Scratch}
+	}
+	s := &schedule.Schedule{Algorithm: "overlapping", Spec: collective.Spec{Kind: collective.AllReduce, Ranks: 32}, Protocol: schedule.Simple,
+		Channels: []schedule.Channel{{Share: 1, Slices: 7, Chunks: 32, Phases: []schedule.Phase{
+			phase(schedule.GenDoubling, collective.AllReduce), phase(schedule.GenRing, collective.AllToAllV, 1)}}}}
+	plan, err := CompileFlat(topo, s, gen.Curved())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
 // hashedRing is a pipeline of rings whose flows meet where a network hashes them to.
 func hashedRing(t *testing.T) *Plan {
 	t.Helper()
@@ -80,6 +103,7 @@ func TestKeptRates(t *testing.T) {
 	for name, plan := range map[string]*Plan{
 		"DGX H100": uneven(t, "dgx-h100", 2, "line"), "SuperPOD": uneven(t, "superpod-h100", 4, "ideal"),
 		"V100": uneven(t, "dgx1-v100", 1, "line"), "two V100": uneven(t, "dgx1-v100", 2, "line"), "hashed": hashedRing(t),
+		"overlapping": overlapping(t),
 	} {
 		e := plan.newEngine()
 		e.reset(e.each(8*units.MiB), Options{})
@@ -92,7 +116,7 @@ func TestKeptRates(t *testing.T) {
 		settled := 0
 		for len(e.q.heap) > 0 {
 			e.next()
-			if settled++; settled%20 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
+			if settled++; settled%5 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
 				for f, want := range fromNothing(e) {
 					if got := float64(e.share.rate(&e.share.flows[f])); math.Abs(got-want) > 1e-9*want+1 {
 						t.Fatalf("%s: a transfer moves at %.0f, not %.0f", name, got, want)
