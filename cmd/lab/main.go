@@ -3,6 +3,7 @@
 package main
 
 import (
+	_ "embed"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,10 +13,10 @@ import (
 
 func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdout, os.Stderr)) }
 
+//go:embed manual.md
+var manual string
+
 func newRoot() *cobra.Command {
-	return cli.Root(&cobra.Command{
-		Use:     "lab",
-		Short:   "Measure, judge and fit what railyard ships",
-		Example: "  lab validate -o docs",
-	}, newValidate(), newSteps(), newScenarios(), newCudaSweep(), newCudaStress(), newCudaTables())
+	return cli.Root(&cobra.Command{Use: "lab"}, manual, newValidate(), newSteps(), newScenarios(), newCudaSweep(), newCudaStress(),
+		newCudaTables())
 }

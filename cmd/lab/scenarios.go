@@ -23,13 +23,8 @@ const scenariosPage = "scenarios.md"
 func newScenarios() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "scenarios",
-		Short: "Run the commands of docs/scenarios.md again, and put what they say into its tables",
-		Long: `Runs every command that stands below a table of scenarios.md and makes the table of the answers; the names in its
-first column stay. A new question is a block with the header of its table, a row for each
-command with its name, and the commands. Run it from the root of the module: it builds railyard.`,
-		Example: "  lab scenarios -o docs",
-		Args:    cobra.NoArgs,
+		Use:  "scenarios",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			page, err := scenarios(out)
 			if err != nil {

@@ -25,10 +25,8 @@ func newSteps() *cobra.Command {
 	var format cli.FormatFlag
 	var out, rows string
 	cmd := &cobra.Command{
-		Use:     "steps",
-		Short:   "Predict published training steps, and show the errors",
-		Example: "  lab steps -o docs",
-		Args:    cobra.NoArgs,
+		Use:  "steps",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := newStepFiles(rows).validate(cmd)
 			if err != nil {

@@ -45,11 +45,9 @@ type stressFlags struct {
 func newCudaStress() *cobra.Command {
 	var f stressFlags
 	cmd := &cobra.Command{
-		Use:     "cuda-stress",
-		Short:   "Run random schedules in random ways on this machine's GPUs and check every element",
-		Example: "  lab cuda-stress --gpus 4 --share 2 --for 60s --seed 7",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		Use:  "cuda-stress",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")

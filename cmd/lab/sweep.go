@@ -35,11 +35,9 @@ type sweepFlags struct {
 func newCudaSweep() *cobra.Command {
 	var f sweepFlags
 	cmd := &cobra.Command{
-		Use:     "cuda-sweep",
-		Short:   "Time many ways to run collectives on this machine's GPUs, beside NCCL",
-		Example: "  lab cuda-sweep --specialise --nccl --gpus 4,3,2 -c all_reduce,all_gather -b 1K -e 4G -o beside.csv",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		Use:  "cuda-sweep",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")

@@ -40,11 +40,9 @@ type tablesFlags struct {
 func newCudaTables() *cobra.Command {
 	var f tablesFlags
 	cmd := &cobra.Command{
-		Use:     "cuda-tables FILE.csv...",
-		Short:   "Make tables and figures of what cuda-sweep measured, and tell a profile what is fastest",
-		Example: "  lab cuda-tables beside.csv --profile probe.yaml --date 2026-11-22",
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, files []string) error { return f.run(cmd.OutOrStdout(), files) },
+		Use:  "cuda-tables",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error { return f.run(cmd.OutOrStdout(), files) },
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")

@@ -24,15 +24,7 @@ func newValidate() *cobra.Command {
 	var out, refit string
 	var unseen bool
 	cmd := &cobra.Command{
-		Use:   "validate",
-		Short: "Predict every measurement that railyard ships, show the errors, fit the profiles again",
-		Long: `Predicts all measurements of the directory validation with the profiles that
-railyard ships, beside NCCL's own model: rows in, errors out, the worst shown.
-With -o it also writes the tables and a figure for each system into a directory.
-With --refit it first fits the profiles again from these measurements alone.`,
-		Example: `  lab validate --unseen
-  lab validate -o docs
-  lab validate --refit model/cost/machines -o docs`,
+		Use:  "validate",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runValidate(cmd, format, out, refit, unseen)

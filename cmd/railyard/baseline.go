@@ -46,15 +46,7 @@ type baselineFlags struct {
 func newBaseline() *cobra.Command {
 	var f baselineFlags
 	cmd := &cobra.Command{
-		Use:   "baseline",
-		Short: "Measure NCCL's own collectives on this machine, with predictions beside",
-		Long: `baseline runs NCCL's collectives on this machine's GPUs as nccl-tests does and writes a
-CSV that compare, fit and validate read: the median time (and P95, P99) over replays of a
-CUDA graph, NCCL's own estimate, and railyard's prediction. float32 results up to 4 MiB
-are checked. NVLink multicast is never used. Operations of more than 64 MiB are repeated
-less often, so that a case takes seconds.`,
-		Example: `  railyard baseline -c all_reduce -b 1K -e 1G -o nccl.csv
-  railyard baseline -c all_reduce,all_gather --setting default,windows,ring/simple -o nccl.csv`,
+		Use:  "baseline",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -36,19 +36,7 @@ type sizeQuestion struct {
 func newCapacitySize() *cobra.Command {
 	var f sizeQuestion
 	cmd := &cobra.Command{
-		Use:   "size (TOPOLOGY | --node TYPE… --counts N,… -w WORKLOAD --target TARGET)",
-		Short: "Say what a cluster costs over time; or find the cheapest that meets a target, and which others no design beats",
-		Long: `Of a topology: purchase, power, space, staff, against rented nodes.
-
-Otherwise it builds every combination of node types, counts and networks, finds a good layout for
-each, and prices them. The target is one of units with days (e.g. 15e12 tokens in 60
-days), rate (tokens or images a second) and budget (then the fastest is best). The
-front are the designs that none beats in time, cost and power together. With --journal,
-what was killed goes on where it was.`,
-		Example: `  railyard capacity size superpod-h100 --nodes 32 --prices months=60,utilisation=0.5
-  railyard capacity size --node dgx-h100 --counts 16,32,64 -w llama-3-70b --target units=15e12,days=200
-  railyard capacity size --node dgx-h100 --node dgx-b200 --counts 8,16 --network rails=8,oversubscription=1,2,4,spine=yes,no \
-    -w llama-3-8b --target rate=1e6 --journal size.jsonl`,
+		Use:  "size",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("topology") {

@@ -26,20 +26,7 @@ type capacityStepFlags struct {
 func newCapacityStep() *cobra.Command {
 	var f capacityStepFlags
 	cmd := &cobra.Command{
-		Use:   "step TOPOLOGY -w WORKLOAD",
-		Short: "Predict a training step: where its time goes, the limiting link, memory; find the best layouts",
-		Long: `Predicts one training step of a workload. Of the layout, what --fix or --layout leaves is
-searched among powers of two. The times of all parts add up to the step; every
-collective is timed on the real topology with all groups at once.
-
-With --top or --journal all layouts are looked at, and the best are shown with why the
-next ones lose: data, tensor, pipeline, context and expert parallelism, ZeRO stages,
-interleaving, recomputation, micro-batches and placements. With --journal every layout
-becomes a line of a file; a search that was killed goes on there with the same command.`,
-		Example: `  railyard capacity step -t superpod-h100 --nodes 32 -w llama-3-70b --format json
-  railyard capacity step -t superpod-h100 --nodes 32 -w llama-3-70b --layout "dp8 tp8 pp4 zero1 mb1 gb1024 sp" --trace step.json
-  railyard capacity step -t superpod-h100 --nodes 512 -w llama-3-405b --top 10 --journal search.jsonl
-  railyard capacity step -t pcie3-server --gpu v100 -w resnet-50 --fix zero=0 --how measured-step=250ms`,
+		Use:  "step",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

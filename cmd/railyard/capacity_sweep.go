@@ -22,29 +22,7 @@ func newCapacitySweep() *cobra.Command {
 	var sets, flags []string
 	var merge, partial bool
 	cmd := &cobra.Command{
-		Use:   "sweep (FILE.yaml | -o FILE.jsonl --set FIELD=VALUES -- COMMAND… | --merge -o FILE.csv JOURNAL…)",
-		Short: "Ask what a file says, or one question for every combination of field values, on all cores or many machines",
-		Long: `Ask one question for every combination of field values, on all cores or many machines.
-
-The question is any command of railyard that can answer in JSON. --set changes values of
-its topology file, --vary its flags; both take lists and ranges. The answers are written
-as JSON lines while they come: a sweep that was killed goes on when it is called again.
---merge joins the journals of shards into one table.
-
-A single question may be kept in a file instead of flags on the command line:
-
-  schema: railyard.question/v1
-  question: size            # any command below "railyard capacity"
-  flags:
-    node: [dgx-h100, dgx-b200]
-    counts: 8,16
-    workload: llama-3-8b
-    rate: 1e6`,
-		Example: `  railyard capacity sweep -o cost.jsonl --vary nodes=8,16,32 --vary months=12..60 -- capacity size superpod-h100
-  railyard capacity sweep -o s1.jsonl --shard 1/4 --set node.nics=4,8 --set oversubscription=1..4 -- \
-    plan leaf-spine-roce -c all_reduce -s 1G
-  railyard capacity sweep --merge -o sweep.csv s1.jsonl s2.jsonl s3.jsonl s4.jsonl
-  railyard capacity sweep question.yaml`,
+		Use: "sweep",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			changed := cmd.Flags().Changed
 			switch {

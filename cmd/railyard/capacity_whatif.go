@@ -41,25 +41,7 @@ type changeFlags struct {
 func newCapacityWhatIf() *cobra.Command {
 	var f whatIfFlags
 	cmd := &cobra.Command{
-		Use:   "what-if TOPOLOGY (-w WORKLOAD | -c COLLECTIVE -s SIZE) CHANGE…",
-		Short: "What a change, a second job or a failure does: plan kept, planned again, goodput, price",
-		Long: `Puts a machine before and after a change side by side. The change is any of --to
-(another topology), --change (a value of its file, such as more links an adapter),
---faster (links of a class), --load and --with (others on the fabric), --fail and
---slow. The plan is kept first and then made again; where GPUs are lost, replicas
-are left out. With --goodput, failure rates give the share of the time that is
-training which lasts: analytically, and by a Monte-Carlo run of the same rules.
-
-With --job it places a job of so many GPUs in one node, in one rack (where the topology
-says how many nodes one has, --set rack=4), under one leaf, in one pod and spread over
-all, and says which placements are within a slowdown of the fastest. The widest of these
-becomes hints for Slurm and Kubernetes: asking for less locality than needed costs time,
-asking for more waits in the queue.`,
-		Example: `  railyard capacity what-if -t superpod-h100 --nodes 8 -w llama-3-8b --fail nic:node2/nic3
-  railyard capacity what-if -t superpod-h100 --nodes 32 -w llama-3-70b --faster ndr400=2
-  railyard capacity what-if -t superpod-h100 --nodes 32 -w llama-3-70b --fail node:node3 --goodput checkpoint=60s,restart=10m,run-on=nic
-  railyard capacity what-if -t dgx-h100 --nodes 4 -c all_reduce -s 1G --with all_to_all:256M
-  railyard capacity what-if -t superpod-h100 --nodes 128 --job 64 -w llama-3-8b --within 0.05`,
+		Use:  "what-if",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(cmd); err != nil {

@@ -27,16 +27,7 @@ type checkFlags struct {
 func newCheck() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check (TOPOLOGY… | -t TOPOLOGY PLAN.json…)",
-		Short: "Check topology files, prove plans, or say in what a machine differs from what it should be",
-		Long: `Checks topology files: every mistake with its line. Plans, files that end in .json, are
-proven on the topology of -t: they compute their collective and cannot deadlock. With
---against the one topology named, "live" for this machine, is compared with what it
-should be: what differs is said, such as "GPU 3 has 17 of 18 links", and anything that
-does ends in exit code 1.`,
-		Example: `  railyard check my-cluster.yaml
-  railyard check -t dgx2 plan.json
-  railyard check live --against dgx-h100 --only nvlink`,
+		Use:  "check",
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	fl := cmd.Flags()

@@ -97,12 +97,7 @@ type compareFlags struct {
 func newCompare() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare TOPOLOGY --measured FILE",
-		Short: "Put measurements beside predictions",
-		Example: `  railyard compare -t hgx-h200-4 --measured nccl.csv --only launch=graph
-  railyard compare -t dgx-h100 -c all_reduce --measured all_reduce_perf.log
-  railyard compare -t hgx-h200-4 --measured nccl.csv --only collective=all_reduce --only algo=ring \
-    --only proto=simple --only launch=graph --only gpus=4 -o ring.svg`,
+		Use:  "compare",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -193,10 +188,7 @@ func newFit() *cobra.Command {
 	var rows measuredFlags
 	var name, source, date, out string
 	cmd := &cobra.Command{
-		Use:   "fit TOPOLOGY --measured FILE --about source=…,date=… -o PROFILE.yaml",
-		Short: "Make a cost profile from measurements of named algorithms and protocols",
-		Example: "  railyard fit -t hgx-h200-4 --measured nccl.csv --only launch=graph --about 'source=nccl-tests on 4 x " +
-			"H200,date=2026-11-21' -o h200.yaml",
+		Use:  "fit",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if source == "" || date == "" {

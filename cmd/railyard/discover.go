@@ -38,16 +38,7 @@ func describe(w io.Writer) error {
 func newDiscover() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "discover",
-		Short: "Describe this machine as a topology file",
-		Long: `discover asks the NVIDIA driver and the system how the GPUs of this machine are joined
-(NVLinks and NVSwitches, PCIe, sockets, network adapters) and writes a topology file.
-What cannot be seen and is assumed stands in comments at its top.
-
-Everywhere else, "-t live" is this machine.`,
-		Example: `  railyard discover -o mine.yaml
-  railyard topo show live --matrix
-  railyard check live --against dgx-h100`,
+		Use:  "discover",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var b bytes.Buffer

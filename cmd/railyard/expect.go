@@ -56,11 +56,7 @@ func (f *libraryFlags) options() nccl.Options {
 func newExpect() *cobra.Command {
 	var f expectFlags
 	cmd := &cobra.Command{
-		Use:   "expect TOPOLOGY -c COLLECTIVE",
-		Short: "Say what nccl-tests should show on this hardware, and what limits it",
-		Example: `  railyard expect -t dgx-h100 -c all_reduce
-  railyard expect -t dgx-h100 --nodes 4 -c all_gather -b 1M -e 4G
-  railyard expect -t hgx-h200-4 -c all_reduce --algo Ring --proto LL128`,
+		Use:  "expect",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := f.expect(cmd)

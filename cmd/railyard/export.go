@@ -46,13 +46,7 @@ type exportFlags struct {
 func newExport() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
-		Use:   "export TOPOLOGY --to FORMAT",
-		Short: "Write a plan for the libraries that run it: MSCCL, MSCCL++, NCCL",
-		Example: `  railyard export -t dgx-h100 --plan plan.json --to msccl-xml -o allreduce.xml
-  railyard export -t dgx-h100 --plan plan.json --to mscclpp --in-place -o allreduce.json
-  railyard export -t dgx-h100 --plan plan.json --to nccl-graph -o graph.xml
-  railyard export -t dgx-h100 -c all -b 1K -e 4G --to nccl-tuner -o tuner.csv
-  railyard export -t dgx-h100 -c all_reduce --to nccl-env --how tuner-config=tuner.csv -o nccl.env`,
+		Use:  "export",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

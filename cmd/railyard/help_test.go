@@ -9,17 +9,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHelpNamesTypes: what is quoted in a usage text is no name for the flag's value.
-func TestHelpNamesTypes(t *testing.T) {
+// TestHelp: the manual says what each command does;
+// what is quoted in a usage text is no name for the flag's value.
+func TestHelp(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("manual.md has no section with an example for %s", cmd.CommandPath())
+		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if name, _ := pflag.UnquoteUsage(f); strings.Contains(name, " ") {
 				t.Errorf("%s --%s takes a %q", cmd.CommandPath(), f.Name, name)
 			}
 		})
 		for _, sub := range cmd.Commands() {
-			walk(sub)
+			if !sub.Hidden {
+				walk(sub)
+			}
 		}
 	}
 	walk(newRoot())

@@ -27,10 +27,7 @@ func newImport() *cobra.Command {
 	var from, out string
 	var slices int
 	cmd := &cobra.Command{
-		Use:   "import --from FORMAT FILE TOPOLOGY -o PLAN",
-		Short: "Read a plan of MSCCL or MSCCL++ and prove it",
-		Example: `  railyard import --from msccl-xml allreduce.xml -t dgx-h100 -o plan.json
-  railyard simulate -t dgx-h100 --plan plan.json -s 64M`,
+		Use:  "import",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if from != toMSCCL && cmd.Flags().Changed("slices") {

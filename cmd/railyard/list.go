@@ -43,11 +43,7 @@ func newList() *cobra.Command {
 		kinds = append(kinds, x.kind)
 	}
 	return &cobra.Command{
-		Use:   "list [KIND [NAME]]",
-		Short: "List what is shipped: " + strings.Join(kinds, ", ") + "; or print one",
-		Example: `  railyard list
-  railyard list machines h200
-  railyard list topologies dgx-h100 > mine.yaml`,
+		Use:               "list",
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {

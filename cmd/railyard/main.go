@@ -6,6 +6,7 @@
 package main
 
 import (
+	_ "embed"
 	"io"
 	"os"
 
@@ -21,17 +22,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return cli.Run(newRoot(), args, stdout, stderr)
 }
 
-func newRoot() *cobra.Command {
-	return cli.Root(&cobra.Command{
-		Use:   "railyard",
-		Short: "Plan GPU communication, predict it, run it, compare",
-		Long: `railyard plans GPU communication and proves its plans by running them.
+//go:embed manual.md
+var manual string
 
-A topology (YAML) goes in; out come the schedule that moves the bytes fastest, its
-predicted time, the link that limits it, and a run with real data beside the prediction.`,
-		Example: "  railyard run -t host -c all_reduce -b 1K -e 64M",
-		Version: version,
-	}, newTopo(), newList(), newCheck(), newPlan(), newSimulate(), newRun(), newCompare(), newValidate(), newFit(), newExpect(),
-		newExport(), newImport(), newCapacity(), newReport(),
-		newDiscover(), newProbe(), newTune(), newBaseline(), newVersion())
+func newRoot() *cobra.Command {
+	topo := cli.Group(&cobra.Command{Use: "topo"}, newTopoShow(), newTopoDraw())
+	capacity := cli.Group(&cobra.Command{Use: "capacity"}, newCapacityStep(), newCapacityWhatIf(), newCapacitySize(), newCapacitySweep())
+	return cli.Root(&cobra.Command{Use: "railyard", Version: version}, manual, topo, newList(), newCheck(), newPlan(), newSimulate(),
+		newRun(), newCompare(), newValidate(), newFit(), newExpect(), newExport(), newImport(), capacity, newReport(), newDiscover(),
+		newProbe(), newTune(), newBaseline(), newVersion())
 }

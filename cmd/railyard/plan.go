@@ -141,18 +141,7 @@ func newPlan() *cobra.Command {
 	var out string
 	var crossover bool
 	cmd := &cobra.Command{
-		Use:   "plan TOPOLOGY… -c COLLECTIVE",
-		Short: "Find the best schedule for each size, and say what limits it",
-		Long: `Plans a collective for each size. With --crossover it shows instead, on one topology or
-several (NAME:4 has four nodes), at which sizes another algorithm or protocol becomes
-the best, and how much longer the runner-up takes: as a table, and with -o as a chart.`,
-		Example: `  railyard plan -t dgx-h100 --nodes 4 -c all_reduce -b 1K -e 4G
-  railyard plan -t dgx1-v100 -c all_gather -s 1G --profile ideal --why
-  railyard plan -t dgx1-v100 -c all_reduce --pareto
-  railyard plan -t dgx1-v100 -c all_reduce -s 1G --load other-job.json@0.3
-  railyard plan dgx1-v100 dgx-h100 superpod-h100:4 -c all_reduce -b 64K --crossover -o crossover.svg
-  railyard plan -t dgx2 -c broadcast -s 64M -o plan.json
-  railyard plan -t dgx-h100 --nodes 4 -c all_reduce -s 1G --fail nic:node2/nic3 --slow link:node0/gpu0--node0/nvswitch1=0.5`,
+		Use: "plan",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 && !crossover {
 				return cli.Usagef("%s: one topology is planned on; --crossover compares several", args[0])

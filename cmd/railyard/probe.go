@@ -32,21 +32,7 @@ type probeFlags struct {
 func newProbe() *cobra.Command {
 	var f probeFlags
 	cmd := &cobra.Command{
-		Use:   "probe -o PROFILE.yaml",
-		Short: "Measure this machine's links and make a cost profile of them",
-		Long: `probe measures flags, copies, messages in the Simple and LL protocols, host copies and
-launches on this machine's GPUs, runs no collective, and fits a cost profile on it. The
-rows are written beside the profile (PROFILE.csv). With --from they come from such a
-file, and no GPU is needed.
-
-Started by a launcher as "railyard run" is (docs/clusters.md), one process on each rank of the
-topology that -t names, it measures the network between them: messages between all pairs,
-and all at once. By the profile it predicts runs of the host backend there; it names nodes, leaves
-and pairs that are slow beside their like.`,
-		Example: `  railyard probe -o mine.yaml
-  railyard plan -t live -c all_reduce -b 1K -e 4G --profile mine.yaml
-  srun -N 4 --ntasks-per-node 1 railyard probe -t my-cluster.yaml --nodes 4 --gpus 1 -o network.yaml
-  railyard probe --from mine.csv -t hgx-h200-4 --about 'source=probe of 4 x H200,date=2026-11-21' -o mine.yaml`,
+		Use:  "probe",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -30,15 +30,7 @@ type reportFlags struct {
 func newReport() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report TOPOLOGY [-w WORKLOAD] -o FILE.html",
-		Short: "Everything about a cluster and a workload in one HTML file, with figures",
-		Long: `Writes one self-contained HTML file (no network, prints, dark and light): where a step
-goes, its timeline, memory and scaling; a collective's time and bandwidth against size
-with measurements where this topology has some, the best schedule by size and GPUs, the
-load of every link; cost over time. --figures also writes every figure as SVG, PNG and
-CSV. Without -w only the network and the cost are reported.`,
-		Example: `  railyard report -t superpod-h100 --nodes 32 -w llama-3-70b -o report.html
-  railyard report -t hgx-h200-4 -c all_reduce -o h200.html --figures figures`,
+		Use:  "report",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

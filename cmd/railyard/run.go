@@ -46,30 +46,7 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run TOPOLOGY (-c COLLECTIVE | --plan FILE)",
-		Short: "Plan, simulate, execute with real data, check, and compare",
-		Long: `run plans a schedule for each size, predicts its time, executes it with real data,
-checks every element, and prints prediction beside measurement. Everything needed to
-repeat it goes into one result directory.
-
-With -t host, a profile of this machine is measured first unless --profile names one: at
-which rates cores copy and combine with buffers as large as the run's, and what messages
-cost in small transfers that are not compared. With any other topology the host backend
-runs the schedule for correctness only: its times say nothing about that hardware.
-
---backend cuda runs on this machine's GPUs, which the topology describes: 20 operations
-(-n) in a CUDA graph, 20 replays, a time for each replay, the slowest GPU's. Unless an
-algorithm or protocol is asked for, it runs what has been measured to be fastest.
-
-Started by srun, mpirun, torchrun or as a Kubernetes Indexed Job, or with RAILYARD_RANK,
-RAILYARD_SIZE and RAILYARD_ROOT set, all processes run one schedule together, each as many
-of its ranks; rank 0 prints and keeps the results of all (docs/clusters.md). With --backend
-cuda the messages between processes go by NCCL's sends and receives, and NCCL's own
-collectives are timed beside.`,
-		Example: `  railyard run -t host -c all_reduce -b 1K -e 64M
-  railyard run -t dgx-h100 -c all_reduce -b 1K -e 64M -d bfloat16
-  railyard run -t dgx-h100 --plan imported.json -b 1K -e 64M
-  railyard run --backend cuda -t hgx-h200-4 -c all_reduce -b 1K -e 1G`,
+		Use:  "run",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -12,13 +12,7 @@ func newSimulate() *cobra.Command {
 	var f planFlags
 	var o simulateFlags
 	cmd := &cobra.Command{
-		Use:   "simulate TOPOLOGY (-c COLLECTIVE | --plan FILE) -s SIZE",
-		Short: "Predict one run in detail: causes of its time, load of every link, a trace",
-		Example: `  railyard simulate -t dgx-h100 -c all_reduce -s 64M --algo ring
-  railyard simulate -t dgx2 --plan plan.json -s 1G --trace trace.json
-  railyard simulate -t leaf-spine-roce -c all_reduce -s 256M --ranks 0-63 --with all_to_all:direct:64M@64-127
-  railyard simulate -t leaf-spine-roce -c all_reduce -s 8M --ecmp 1 --qps 4 --repeat 20
-  railyard simulate -t dgx-h100 -c all_reduce -s 1M --straggler exp:5us --repeat 100`,
+		Use:  "simulate",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runSimulate(cmd, &f, &o)

@@ -11,14 +11,6 @@ import (
 	"railyard/report/topoview"
 )
 
-func newTopo() *cobra.Command {
-	return cli.Group(&cobra.Command{
-		Use:     "topo",
-		Short:   "Show and draw topologies",
-		Example: "  railyard topo show dgx1-v100 --matrix",
-	}, newTopoShow(), newTopoDraw())
-}
-
 // showFlags say what of a topology is shown.
 type showFlags struct {
 	topo     topoFlags
@@ -29,16 +21,7 @@ type showFlags struct {
 func newTopoShow() *cobra.Command {
 	var f showFlags
 	cmd := &cobra.Command{
-		Use:   "show TOPOLOGY [GPU GPU]",
-		Short: "Count devices, links and tiers; or how two GPUs are joined, and what a transfer between them takes",
-		Long: `Counts devices, links and tiers. With --matrix it shows connections and bandwidth between
-all ranks, as nvidia-smi topo -m does. Of two GPUs, by name or by rank, it shows every
-kind of route between them, best first; with -s, and GPUs of two nodes, what a transfer
-takes step by step: compress, copy, network, copy, synchronise.`,
-		Example: `  railyard topo show superpod-h100 --nodes 64
-  railyard topo show dgx1-v100 --matrix
-  railyard topo show dgx1-v100 gpu0 gpu5
-  railyard topo show dgx-h100 --nodes 2 0 8 -s 64M --how staged,compress=fp8`,
+		Use: "show",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 0 && len(args) != 2 {
 				return cli.Usagef("name two GPUs, or none: there are %d names behind the topology", len(args))
@@ -106,10 +89,8 @@ func newTopoDraw() *cobra.Command {
 	var out string
 	var f topoFlags
 	cmd := &cobra.Command{
-		Use:     "draw TOPOLOGY -o FILE.svg|png",
-		Short:   "Draw a topology",
-		Example: "  railyard topo draw dgx-h100 -o dgx-h100.svg",
-		Args:    cobra.NoArgs,
+		Use:  "draw",
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			t, err := f.load()
 			if err != nil {

@@ -32,15 +32,7 @@ type tuneFlags struct {
 func newTune() *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
-		Use:   "tune --profile PROFILE.yaml",
-		Short: "Measure which schedule is fastest on this machine's GPUs, and tell the profile",
-		Long: `tune times algorithms, mechanisms and numbers of blocks for each collective, each power of
-two and each number of this machine's GPUs, checks every element, and writes the
-thresholds between them into a profile: "run --backend cuda --profile PROFILE.yaml" goes
-by them. The rows are written beside it (PROFILE-methods.csv). Thresholds hold for GPUs of
-one name; elsewhere, and for collectives that are not in them, schedules are planned.`,
-		Example: `  railyard probe -o mine.yaml && railyard tune --profile mine.yaml
-  railyard run -t live --backend cuda -c all_reduce -b 1K -e 1G --profile mine.yaml`,
+		Use:  "tune",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

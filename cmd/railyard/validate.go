@@ -12,14 +12,8 @@ func newValidate() *cobra.Command {
 	var files []string
 	var systems string
 	cmd := &cobra.Command{
-		Use:   "validate --measured ROWS.csv --systems SYSTEMS.csv",
-		Short: "Predict anybody's measurements of many systems, and say how far off that is",
-		Long: `validate predicts each measured row on the system that it was measured on, beside NCCL's own
-model: rows of nccl-tests in one file (columns as in validation/published.csv), and in another
-for each series its topology, a shipped name or a file beside that table. compare is for the
-rows of one machine.`,
-		Example: "  railyard validate --measured rows.csv --systems systems.csv --format json",
-		Args:    cobra.NoArgs,
+		Use:  "validate",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			fleet, err := measured.ReadFleet(systems, files...)
 			if err != nil {

@@ -13,10 +13,8 @@ const version = "0.1.0"
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Say which railyard this is: release, commit, what it was built with",
-		Example: "  railyard version",
-		Args:    cobra.NoArgs,
+		Use:  "version",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "railyard %s%s, %s, %s/%s\n", version, commit(), runtime.Version(), runtime.GOOS,
 				runtime.GOARCH)

@@ -29,10 +29,11 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 }
 
 // Root completes a program's first command: what is mistyped, missing, empty or given twice is
-// wrong usage.
-func Root(root *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+// wrong usage. What the commands say of themselves stands in a manual.
+func Root(root *cobra.Command, manual string, commands ...*cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	Group(root, commands...)
+	document(root, manual)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
