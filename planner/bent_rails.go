@@ -21,7 +21,7 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if alike := !r.spec.Kind.Rooted() && r.alike(); r.spec.Ranks > maxRing && !alike && !r.inClasses() {
+	if alike := !r.spec.Kind.Rooted() && r.nodesRotate(); r.spec.Ranks > maxRing && !alike && !r.inClasses() {
 		return nil, notApplicable("of more than %d ranks, nodes have to be alike but for a few", maxRing)
 	}
 	if r.spec.Kind == collective.AllToAll && slices.ContainsFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, -1) }) {

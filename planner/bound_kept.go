@@ -37,7 +37,7 @@ func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size
 func LeastTime(t *topology.Topology, p *cost.Profile, s *schedule.Schedule, size units.Bytes) units.Time {
 	least := NewBounds(t, p).Time(s, size)
 	b := NewBounds(t, p)
-	b.view, b.routed = weakest(t), maxRoutedKept
+	b.view, b.routed = weakest(t), maxRoutedForPlan
 	return max(least, b.Time(s, size))
 }
 

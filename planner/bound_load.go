@@ -25,8 +25,8 @@ type routeCost struct {
 // the first ones stand for all where there are more.
 const maxRouted = 4
 
-// maxRoutedKept is the same where one schedule alone is looked at.
-const maxRoutedKept = 1 << 12
+// maxRoutedForPlan is the same where one schedule alone is looked at.
+const maxRoutedForPlan = 1 << 12
 
 // maxViewed bounds the ranks whose programs are expanded.
 const maxViewed = 16
@@ -254,7 +254,7 @@ func (b *Bounds) route(src, dst int32) *routeCost {
 }
 
 func (b *Bounds) costOf(full *topology.Route) *routeCost {
-	r := &routeCost{medium: full.Medium, latency: b.profile.Beside(full), rate: float64(full.Rate) + 1}
+	r := &routeCost{medium: full.Medium, latency: b.profile.ExtraLatency(full), rate: float64(full.Rate) + 1}
 	for _, h := range full.Hops {
 		l := b.t.Links()[h.Link]
 		if b.t.Devices()[l.From].Node >= 0 || b.t.Devices()[l.To].Node >= 0 {

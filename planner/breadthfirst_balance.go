@@ -12,9 +12,9 @@ type balance struct {
 	links [][]int32 // by item: where it may go
 	past  []int64   // by link: what it has carried before; of equals, the one with less is taken
 
-	share [][]int64 // [item][link]: how much of it goes there
-	load  []int64   // by link
-	room  []int64   // by link: the most that it may carry
+	share    [][]int64 // [item][link]: how much of it goes there
+	load     []int64   // by link
+	capacity []int64   // by link: the most that it may carry
 }
 
 // fraction is a number that is not negative; the zero value is 0.
@@ -37,7 +37,7 @@ func (b *balance) exact() fraction {
 	for {
 		b.clear()
 		for k, rate := range b.rates {
-			b.room[k] = at.num * rate
+			b.capacity[k] = at.num * rate
 		}
 		items, links := b.fill(at.den)
 		if items == 0 {
@@ -58,7 +58,7 @@ func (b *balance) deal(pieces int64) fraction {
 	b.clear()
 	at := b.atLeast(pieces)
 	for k, rate := range b.rates {
-		b.room[k] = at.num * rate / at.den
+		b.capacity[k] = at.num * rate / at.den
 	}
 	for {
 		items, links := b.fill(pieces)
@@ -68,13 +68,13 @@ func (b *balance) deal(pieces int64) fraction {
 		need := int64(items) * pieces
 		for k, in := range links {
 			if in {
-				need -= b.room[k]
+				need -= b.capacity[k]
 			}
 		}
 		for ; need > 0; need-- {
 			k := b.next(links)
-			b.room[k]++
-			if load := (fraction{b.room[k], b.rates[k]}); at.less(load) {
+			b.capacity[k]++
+			if load := (fraction{b.capacity[k], b.rates[k]}); at.less(load) {
 				at = load
 			}
 		}
@@ -99,7 +99,7 @@ func (b *balance) atLeast(pieces int64) fraction {
 
 // next is the link of a set that is the least loaded with one piece more.
 func (b *balance) next(of []bool) int {
-	load := func(k int) fraction { return fraction{b.room[k] + 1, b.rates[k]} }
+	load := func(k int) fraction { return fraction{b.capacity[k] + 1, b.rates[k]} }
 	past := func(k int) fraction { return fraction{b.past[k], b.rates[k]} }
 	best := -1
 	for k, in := range of {
@@ -111,7 +111,7 @@ func (b *balance) next(of []bool) int {
 }
 
 func (b *balance) clear() {
-	b.load, b.room = make([]int64, len(b.rates)), make([]int64, len(b.rates))
+	b.load, b.capacity = make([]int64, len(b.rates)), make([]int64, len(b.rates))
 	b.share = make([][]int64, len(b.links))
 	for i := range b.share {
 		b.share[i] = make([]int64, len(b.rates))
@@ -125,8 +125,8 @@ func (b *balance) fill(amount int64) (items int, links []bool) {
 	n := int32(len(b.rates))
 	source, sink := n+int32(len(b.links)), n+int32(len(b.links))+1
 	net := maxflow.New(int(sink) + 1)
-	for k, room := range b.room {
-		net.Arc(source, int32(k), room)
+	for k, capacity := range b.capacity {
+		net.Arc(source, int32(k), capacity)
 	}
 	arcs := make([][]int32, len(b.links))
 	for i, allowed := range b.links {

@@ -148,16 +148,16 @@ func (x *shortest) trees(pieces int) []*breadthFirst {
 				past[k] += load
 			}
 			for i, root := range roots {
-				x.hang(out, v, root, b.share[i], i)
+				x.attach(out, v, root, b.share[i], i)
 			}
 		}
 	}
 	return out
 }
 
-// hang gives v as many pieces of a root from each neighbour as it has a share in; from
+// attach gives v as many pieces of a root from each neighbour as it has a share in; from
 // root to root, another piece is the first.
-func (x *shortest) hang(out []*breadthFirst, v int, root int32, share []int64, first int) {
+func (x *shortest) attach(out []*breadthFirst, v int, root int32, share []int64, first int) {
 	for link, pieces := range share {
 		from := x.into[v][link].from
 		for range pieces {

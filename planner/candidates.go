@@ -35,27 +35,27 @@ func (r *request) treeStages(x *treeSet) []int {
 	}
 	hops := x.hops(r.spec.Ranks)
 	if hops > 0 && x.worthOrder() {
-		if r.unlike() {
-			return upTo([]int{1, 4, 16, 64}, maxUnlikeHops/hops)
+		if r.degraded() {
+			return upTo([]int{1, 4, 16, 64}, maxDegradedHops/hops)
 		}
 		return upTo([]int{1, 4, 16, 32, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
 	}
 	// Chunks are whole bytes: of 1,400 and 1,500 slices, rounding takes less now of the one, now of the other.
 	all := []int{1, 8, 32, 128, 512, 1400, 1500, 2800}
-	if r.t.NumNodes() > 1 && !r.unlike() {
+	if r.t.NumNodes() > 1 && !r.degraded() {
 		return all // equal nodes, which the simulator folds
 	}
 	return upTo(all, maxPackedHops/max(hops, 1))
 }
 
-// unlike reports whether nodes differ since something has failed or is busy: nothing folds
+// degraded reports whether nodes differ since something has failed or is busy: nothing folds
 // then, and all messages have to be simulated.
-func (r *request) unlike() bool {
+func (r *request) degraded() bool {
 	return r.t.NumNodes() > 1 && (r.t.Healthy() != r.t || r.t.Idle() != r.t)
 }
 
-// maxUnlikeHops bounds the messages of high trees there: some seconds of simulation.
-const maxUnlikeHops = 200_000
+// maxDegradedHops bounds the messages of high trees there: some seconds of simulation.
+const maxDegradedHops = 200_000
 
 // upTo are the depths that are not too large; the least in any case.
 func upTo(depths []int, most int) []int {
@@ -128,7 +128,7 @@ func tierDepths(r *request) []int {
 	if r.spec.Ranks > maxFlat && r.spec.Kind.Rooted() { // more slices may be too many to simulate
 		return []int{1, 4, 8, 16, 64, 256}
 	}
-	if r.spec.Ranks > maxFlat && !r.unlike() { // one node stands for all, so that more depths cost little
+	if r.spec.Ranks > maxFlat && !r.degraded() { // one node stands for all, so that more depths cost little
 		return []int{1, 4, 16, 32, 64, 128, 256, 1024}
 	}
 	return []int{1, 4, 16, 32, 64}
@@ -209,12 +209,12 @@ func (r *request) candidates(only string, pipeline int, left func(*Algorithm) bo
 func (r *request) bentFar() bool { return r.spec.Ranks > enoughToBend && r.bent() }
 
 // healthy: where nodes are alike, hierarchies do what algorithms for others do.
-func healthy(r *request) bool { return !r.unlike() }
+func healthy(r *request) bool { return !r.degraded() }
 
 func spareRing(r *request) bool { return r.o.Channels == 0 && len(r.ringOrders()) == 1 }
 
 func spareTrees(r *request) bool {
-	return r.unlike() && (r.bentFar() || r.railShares().share >= enoughOfRails)
+	return r.degraded() && (r.bentFar() || r.railShares().share >= enoughOfRails)
 }
 
 func spareShares(r *request) bool { return healthy(r) || r.bentFar() }
@@ -248,21 +248,21 @@ func square(n int) int64 { return int64(n) * int64(n) }
 
 // betweenAll is that of messages between all pairs: those of one rank where one stands for all.
 func betweenAll(r *request) int64 {
-	if r.alikeByTier() {
+	if r.equivalentByTier() {
 		return 4 * int64(r.spec.Ranks)
 	}
 	return 4 * square(r.spec.Ranks)
 }
 
 func betweenOthers(r *request) int64 {
-	if r.alike() {
+	if r.nodesRotate() {
 		return 4 * int64(r.spec.Ranks)
 	}
 	return 4 * square(r.spec.Ranks)
 }
 
 // ofUnlikeNodes: in trees over nodes that do not all do alike, nobody stands for others.
-func ofUnlikeNodes(r *request) int64 {
+func betweenDegradedNodes(r *request) int64 {
 	if r.spec.Kind.Rooted() {
 		return 0
 	}
@@ -317,7 +317,7 @@ func TooMany(t *topology.Topology, s *schedule.Schedule) bool {
 // tooMany reports whether an algorithm costs more than it may. Where few of many nodes have lost something, those
 // that let one node stand for others are the cheapest by far.
 func (r *request) tooMany(a *Algorithm) bool {
-	if !a.folds && r.spec.Ranks > maxRing && r.unlike() && r.bendable() && r.inClasses() {
+	if !a.folds && r.spec.Ranks > maxRing && r.degraded() && r.bendable() && r.inClasses() {
 		return true
 	}
 	return r.beyondBudget(a)
@@ -325,15 +325,15 @@ func (r *request) tooMany(a *Algorithm) bool {
 
 func (r *request) beyondBudget(a *Algorithm) bool { return a.cost != nil && a.cost(r) > budget }
 
-// alike reports whether the topology looks the same after every node has moved one on.
-func (r *request) alike() bool {
+// nodesRotate reports whether the topology looks the same after every node has moved one on.
+func (r *request) nodesRotate() bool {
 	return r.symmetric("turned", func() symmetry.Group { return symmetry.Radix([]int32{int32(r.t.NumNodes())}) })
 }
 
-// alikeByTier reports whether nodes are equivalent but for the sizes of their groups, which is
+// equivalentByTier reports whether nodes are equivalent but for the sizes of their groups, which is
 // enough where everybody talks to everybody.
-func (r *request) alikeByTier() bool {
-	return !r.unlike() && r.symmetric("by tier", func() symmetry.Group { return r.t.NodeTree(func(int) int { return 0 }) })
+func (r *request) equivalentByTier() bool {
+	return !r.degraded() && r.symmetric("by tier", func() symmetry.Group { return r.t.NodeTree(func(int) int { return 0 }) })
 }
 
 // symmetric reports whether a group of permutations of the nodes leaves the topology as it is.

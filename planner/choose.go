@@ -36,15 +36,15 @@ type contest struct {
 	best, second int // −1: none yet
 	many         bool
 	alone        bool // no runner-up is wanted
-	lifted       int  // played though its simulation takes long (see lift); −1: none
+	revived      int  // played though its simulation takes long (see revive); −1: none
 	explained    Prediction
 }
 
 // look is how closely a candidate was looked at.
 type look struct {
-	stage    stage
-	foreseen units.Time // 0: nothing is
-	out      bool       // it cannot win any more, whatever its time
+	stage     stage
+	predicted units.Time // 0: nothing is
+	out       bool       // it cannot win any more, whatever its time
 }
 
 type stage uint8
@@ -61,7 +61,7 @@ func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Ro
 	if err := c.run(); err != nil {
 		return Row{}, err
 	}
-	if err := c.lift(); err != nil {
+	if err := c.revive(); err != nil {
 		return Row{}, err
 	}
 	if c.best < 0 {
@@ -73,7 +73,7 @@ func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Ro
 
 func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer) *contest {
 	c := &contest{size: size, score: score, list: make([]Considered, len(candidates)), looks: make([]look, len(candidates)),
-		best: -1, second: -1, lifted: -1, many: candidates[0].Spec.Ranks > maxFlat}
+		best: -1, second: -1, revived: -1, many: candidates[0].Spec.Ranks > maxFlat}
 	for i, s := range candidates {
 		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
 	}
@@ -105,7 +105,7 @@ func (c *contest) leave(i int) {
 }
 
 // least is a time that a candidate is not expected to beat.
-func (c *contest) least(i int) units.Time { return max(c.list[i].Time, c.looks[i].foreseen) }
+func (c *contest) least(i int) units.Time { return max(c.list[i].Time, c.looks[i].predicted) }
 
 func (c *contest) dear(i int) bool { return c.score.Work(c.list[i].Schedule) > cheap }
 
@@ -123,8 +123,8 @@ func (c *contest) price(i int) float64 {
 // which only a bound is known; else one that could be the runner-up.
 func (c *contest) next() int {
 	i := c.cheapest(c.promises)
-	if i >= 0 && c.dear(i) && c.looks[i].foreseen == 0 {
-		if known := c.cheapest(func(i int) bool { return c.looks[i].foreseen > 0 && c.promises(i) }); known >= 0 {
+	if i >= 0 && c.dear(i) && c.looks[i].predicted == 0 {
+		if known := c.cheapest(func(i int) bool { return c.looks[i].predicted > 0 && c.promises(i) }); known >= 0 {
 			return known
 		}
 		return c.shorter(i)
@@ -169,8 +169,8 @@ func (c *contest) promises(i int) bool {
 // outdone reports whether another candidate of the family should be faster.
 func (c *contest) outdone(i int) bool {
 	for j := range c.list {
-		if j != i && !c.looks[j].out && c.looks[i].foreseen > 0 && c.looks[j].foreseen > 0 && c.sameFamily(i, j) &&
-			c.looks[j].foreseen < c.looks[i].foreseen {
+		if j != i && !c.looks[j].out && c.looks[i].predicted > 0 && c.looks[j].predicted > 0 && c.sameFamily(i, j) &&
+			c.looks[j].predicted < c.looks[i].predicted {
 			return true
 		}
 	}
@@ -198,12 +198,12 @@ func (c *contest) closer(i int) error {
 	}
 	t, err := look(x.Schedule, c.size)
 	if errors.Is(err, ErrTooLarge) {
-		l.stage, l.foreseen, x.TooLarge = timed, 0, true
+		l.stage, l.predicted, x.TooLarge = timed, 0, true
 		return nil
 	}
 	x.Pruned = l.stage != timed
 	if x.Time = max(x.Time, t); !x.Pruned {
-		x.Time, l.foreseen = t, 0
+		x.Time, l.predicted = t, 0
 		c.place(i)
 		c.foresee(i)
 	}
@@ -228,7 +228,7 @@ func (c *contest) place(i int) {
 
 // row is the answer.
 func (c *contest) row() (Row, error) {
-	best, known := c.list[c.best], c.best == c.lifted
+	best, known := c.list[c.best], c.best == c.revived
 	row := Row{Size: c.size, Schedule: best.Schedule, Why: c.list}
 	if c.second >= 0 {
 		row.RunnerUp, row.RunnerTime = c.list[c.second].Schedule, c.list[c.second].Time

@@ -47,8 +47,8 @@ func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units
 	}
 }
 
-// BoundBeside is the bound that stands beside a plan that takes a time.
-func BoundBeside(t *topology.Topology, spec collective.Spec, planned units.Time, size units.Bytes) collective.Bound {
+// BoundForPlan is the bound that stands beside a plan that takes a time.
+func BoundForPlan(t *topology.Topology, spec collective.Spec, planned units.Time, size units.Bytes) collective.Bound {
 	b := collective.NewCuts(t, spec).LowerBound(size)
 	(&exactBound{t: t, spec: spec}).tighten(&b, planned, size)
 	return b

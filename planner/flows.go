@@ -40,7 +40,7 @@ func (r *request) flowGraph() (*flowGraph, error) {
 		return nil, notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
 	}
 	if k := r.spec.Kind; r.t.NumNodes() > 1 && k != collective.AllToAll && k != collective.AllToAllV {
-		g, err := r.withDoors()
+		g, err := r.withGateways()
 		return &flowGraph{rates: g}, err
 	}
 	if l := pack.ScaleUp(r.t); l.Joined() {

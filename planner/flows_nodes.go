@@ -7,11 +7,11 @@ import (
 	"railyard/model/topology"
 )
 
-// withDoors are the rates of direct links inside nodes, and of the ways from node to node:
+// withGateways are the rates of direct links inside nodes, and of the ways from node to node:
 // from the ranks next to an adapter through it and on its rail to the same one of another node.
 // On one rail, messages have the same adapters at both ends and share both alike; where each
 // end is shared with others, links wait for one another.
-func (r *request) withDoors() (rateGraph, error) {
+func (r *request) withGateways() (rateGraph, error) {
 	nodes := r.nodes()
 	w := &wires{rate: map[[2]int32]float64{}, number: int32(r.spec.Ranks)}
 	var out, in [][]int32
@@ -20,13 +20,13 @@ func (r *request) withDoors() (rateGraph, error) {
 		if direct == nil || !direct.connected() {
 			return nil, notApplicable("direct links do not join the ranks of a node")
 		}
-		leave, enter, err := r.doorways(ranks, nodes[(i+1)%len(nodes)])
+		leave, enter, err := r.gatewaysOf(ranks, nodes[(i+1)%len(nodes)])
 		if err != nil {
 			return nil, err
 		}
 		w.direct(r, ranks)
-		out = append(out, w.doors(ranks, leave, func(from, to int32) [2]int32 { return [2]int32{from, to} }))
-		in = append(in, w.doors(ranks, enter, func(from, to int32) [2]int32 { return [2]int32{to, from} }))
+		out = append(out, w.gateways(ranks, leave, func(from, to int32) [2]int32 { return [2]int32{from, to} }))
+		in = append(in, w.gateways(ranks, enter, func(from, to int32) [2]int32 { return [2]int32{to, from} }))
 	}
 	w.rails(out, in)
 	return w.graph(), nil
@@ -54,9 +54,9 @@ func (w *wires) direct(r *request, ranks []int32) {
 	}
 }
 
-// doors adds a node's adapters between the ranks that are next to them and the network; way is
+// gateways adds a node's adapters between the ranks that are next to them and the network; way is
 // the direction. It returns their ends there.
-func (w *wires) doors(ranks []int32, doors []door, way func(from, to int32) [2]int32) (ends []int32) {
+func (w *wires) gateways(ranks []int32, doors []gateway, way func(from, to int32) [2]int32) (ends []int32) {
 	nearest := map[topology.DeviceID]int{}
 	for _, d := range doors {
 		if h, ok := nearest[d.nic]; !ok || d.hops < h {

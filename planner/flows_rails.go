@@ -25,7 +25,7 @@ func buildRailFlows(r *request) (*schedule.Schedule, error) {
 	demand := demands(r.spec)
 	out, in := make([]turns, n), make([]turns, n)
 	for i, ranks := range nodes {
-		leave, enter, err := r.doors(ranks, nodes[(i+1)%len(nodes)])
+		leave, enter, err := r.gatewayRates(ranks, nodes[(i+1)%len(nodes)])
 		if err != nil {
 			return nil, err
 		}
@@ -76,23 +76,23 @@ func (r *request) acrossNodes(ranks []int32, demand [][]float64) (sent, received
 	return sent, received
 }
 
-// door is how a rank gets into the network, or how the network gets to it.
-type door struct {
+// gateway is how a rank gets into the network, or how the network gets to it.
+type gateway struct {
 	nic  topology.DeviceID
 	hops int
 	rate float64
 }
 
-// doors are the rates at which the ranks of a node reach those of another one, as far as
+// gatewayRates are the rates at which the ranks of a node reach those of another one, as far as
 // their own node's links tell, and are reached.
-func (r *request) doors(ranks, far []int32) (out, in []float64, err error) {
-	leave, enter, err := r.doorways(ranks, far)
+func (r *request) gatewayRates(ranks, far []int32) (out, in []float64, err error) {
+	leave, enter, err := r.gatewaysOf(ranks, far)
 	return rates(leave), rates(enter), err
 }
 
-// doorways are those of the ranks of a node to another one.
-func (r *request) doorways(ranks, far []int32) (leave, enter []door, err error) {
-	leave, enter = make([]door, len(ranks)), make([]door, len(ranks))
+// gatewaysOf are those of the ranks of a node to another one.
+func (r *request) gatewaysOf(ranks, far []int32) (leave, enter []gateway, err error) {
+	leave, enter = make([]gateway, len(ranks)), make([]gateway, len(ranks))
 	for i, a := range ranks {
 		b := far[i%len(far)]
 		to, err := r.router.Route(int(a), int(b))
@@ -107,15 +107,15 @@ func (r *request) doorways(ranks, far []int32) (leave, enter []door, err error) 
 			return nil, nil, notApplicable("nodes are not joined by network adapters")
 		}
 		node := int32(r.t.NodeOf(int(a)))
-		leave[i] = r.door(to, to.NICs[0], func(l topology.Link) bool { return r.t.Devices()[l.From].Node == node })
-		enter[i] = r.door(from, from.NICs[len(from.NICs)-1], func(l topology.Link) bool { return r.t.Devices()[l.To].Node == node })
+		leave[i] = r.gatewayOf(to, to.NICs[0], func(l topology.Link) bool { return r.t.Devices()[l.From].Node == node })
+		enter[i] = r.gatewayOf(from, from.NICs[len(from.NICs)-1], func(l topology.Link) bool { return r.t.Devices()[l.To].Node == node })
 	}
 	return leave, enter, nil
 }
 
-// door is that of a route, by the links of one node.
-func (r *request) door(route topology.Route, nic topology.DeviceID, own func(topology.Link) bool) door {
-	d := door{nic: nic}
+// gatewayOf is that of a route, by the links of one node.
+func (r *request) gatewayOf(route topology.Route, nic topology.DeviceID, own func(topology.Link) bool) gateway {
+	d := gateway{nic: nic}
 	for _, h := range route.Hops {
 		if !own(r.t.Links()[h.Link]) {
 			continue
@@ -130,7 +130,7 @@ func (r *request) door(route topology.Route, nic topology.DeviceID, own func(top
 
 // rates are what the doors carry when all are in use: an adapter is that of the ranks that
 // are next to it, in equal parts; ranks that come from farther away have none.
-func rates(doors []door) []float64 {
+func rates(doors []gateway) []float64 {
 	out := make([]float64, len(doors))
 	for i, d := range doors {
 		sharers := 0.0

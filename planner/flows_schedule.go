@@ -118,7 +118,7 @@ func (r *request) pathPrograms(messages []pathMessage, units, hops int) (sends, 
 	for h := range hops {
 		sends[h], recvs[h] = make([]schedule.Program, n), make([]schedule.Program, n)
 	}
-	rooms := waitingRooms{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), units: int32(units), used: make([]int32, n*units)}
+	rooms := scratchPlaces{counts: r.spec.Kind == collective.AllToAllV, n: int32(n), units: int32(units), used: make([]int32, n*units)}
 	for _, m := range messages {
 		in, out := blocks(r.spec.Kind, int(m.src), int(m.dst))
 		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(int32(in)*rooms.units+m.unit, m.count)}
@@ -167,10 +167,10 @@ func (f *flow) messages(ranks int) []pathMessage {
 	return out
 }
 
-// waitingRooms finds places in scratch for units on their way: places have the size of
+// scratchPlaces finds places in scratch for units on their way: places have the size of
 // their units. By counts, units have places of their own (see schedule.Buffer); else
 // each rank has a row for every unit's number.
-type waitingRooms struct {
+type scratchPlaces struct {
 	counts bool
 	n      int32
 	units  int32
@@ -178,7 +178,7 @@ type waitingRooms struct {
 }
 
 // place is the first chunk number of a message's place at a rank.
-func (w *waitingRooms) place(rank int32, m *pathMessage) int32 {
+func (w *scratchPlaces) place(rank int32, m *pathMessage) int32 {
 	if w.counts {
 		return (m.src*w.n+m.dst)*w.units + m.unit
 	}

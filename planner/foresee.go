@@ -29,7 +29,7 @@ func (c *contest) foresee(i int) {
 	curve := throughThree(n, t)
 	for j := range c.list {
 		if s := c.list[j].Schedule; c.sameFamily(i, j) && c.looks[j].stage != timed && ordered(s) && c.dear(j) {
-			c.looks[j].foreseen = units.Time(max(curve(float64(s.Channels[0].Depth())), 1))
+			c.looks[j].predicted = units.Time(max(curve(float64(s.Channels[0].Depth())), 1))
 		}
 	}
 }

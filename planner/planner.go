@@ -82,7 +82,7 @@ func init() {
 		{Name: "hierarchical_ring", Doc: "a ring at every tier, one after the other", Paper: "Jia et al. 2018",
 			build: buildHierarchicalRing, depth: tierDepths, spare: (*request).separateDimensions, cost: chainOfNodes},
 		{Name: "hierarchical_tree", Doc: "reduce-scatter in each node, a double binary tree over the NICs, all-gather back",
-			Paper: "Sanders, Speck, Träff 2009", build: buildHierarchicalTree, depth: tierDepths, cost: ofUnlikeNodes},
+			Paper: "Sanders, Speck, Träff 2009", build: buildHierarchicalTree, depth: tierDepths, cost: betweenDegradedNodes},
 		{Name: "hierarchical_two_shot", Doc: "everybody to everybody in each node, then over the NICs",
 			build: buildHierarchicalTwoShot, depth: twoShotDepths},
 		{Name: "in_network", Doc: "switches combine what goes to a rank and multiply what it sends to all",

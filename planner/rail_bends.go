@@ -61,7 +61,7 @@ func (r *request) findBends(of collective.Kind) (*bends, error) {
 		}
 	}
 	for i, ranks := range nodes {
-		out, in, err := r.doors(ranks, nodes[(i+1)%len(nodes)])
+		out, in, err := r.gatewayRates(ranks, nodes[(i+1)%len(nodes)])
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ type railGroups struct {
 	spec    collective.Spec
 	chunks  int
 	root    *railRoot                  // of a broadcast or reduce
-	alike   []int                      // by node: which do alike; the root's is by itself
+	class   []int                      // by node: which do alike; the root's is by itself
 	first   []int                      // by such nodes: one of them
 	part    [][][]schedule.ChunkSet    // by rail, unit and node
 	across  []schedule.Group           // level 2, without a root's node
@@ -28,18 +28,18 @@ type railGroups struct {
 type railRun struct{ first, count int }
 
 func newRailGroups(b *bends, spec collective.Spec) *railGroups {
-	g := &railGroups{bends: b, spec: spec, alike: slices.Clone(b.kind), inside: map[int][]schedule.Group{},
+	g := &railGroups{bends: b, spec: spec, class: slices.Clone(b.kind), inside: map[int][]schedule.Group{},
 		between: map[[2]*railKind][]railHop{}}
 	root := -1
 	if spec.Kind.Rooted() {
 		root = slices.IndexFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, int32(spec.Root)) })
-		g.alike[root] = len(b.kinds)
+		g.class[root] = len(b.kinds)
 	}
 	for kind := range len(b.kinds) + 1 {
-		if first := slices.Index(g.alike, kind); first >= 0 { // else its only node is the root's
-			for node, k := range g.alike {
+		if first := slices.Index(g.class, kind); first >= 0 { // else its only node is the root's
+			for node, k := range g.class {
 				if k == kind {
-					g.alike[node] = len(g.first)
+					g.class[node] = len(g.first)
 				}
 			}
 			g.first = append(g.first, first)
@@ -98,7 +98,7 @@ func (g *railGroups) kindOfNode(node int) *railKind { return g.kinds[g.kind[node
 // claim is which nodes do alike, and which chunks are theirs.
 func (g *railGroups) claim() *schedule.Kinds {
 	out := &schedule.Kinds{}
-	for _, k := range g.alike {
+	for _, k := range g.class {
 		out.Nodes = append(out.Nodes, int32(k))
 	}
 	for _, first := range g.first {

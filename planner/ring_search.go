@@ -76,8 +76,8 @@ func (s *ringSearch) extend(a int32) bool {
 	if len(s.path) == len(s.g.next) {
 		return s.close(a)
 	}
-	var room [8]choice
-	for _, c := range s.choices(a, room[:0]) {
+	var headroom [8]choice
+	for _, c := range s.choices(a, headroom[:0]) {
 		b := s.g.next[a][c.i]
 		s.take(a, c.i, -1)
 		s.used[b] = true

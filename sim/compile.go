@@ -97,7 +97,7 @@ type lane struct {
 	loop                 loop
 	conns                int32
 	before, after        int32 // lanes of the phase before and after on this rank, −1
-	beside               int32 // the next lane after the same one, −1
+	sibling              int32 // the next lane after the same one, −1
 	times                int32 // how many lanes it stands for
 }
 

@@ -35,7 +35,7 @@ func (c *compiler) costClasses() {
 	index := map[costClass]int32{}
 	for i := range c.routes {
 		r := &c.routes[i]
-		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, c.profile.Beside(&r.full), r.solo, r.private}
+		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, c.profile.ExtraLatency(&r.full), r.solo, r.private}
 		id, ok := index[k]
 		if !ok {
 			id = int32(len(c.classes))

@@ -61,7 +61,7 @@ type laneState struct {
 	conns         int32
 	slice, slices int32 // slices completed, of how many
 	before, after int32
-	beside        int32 // as in lane
+	sibling       int32 // as in lane
 	waiting       bool  // for the phase before
 }
 
@@ -103,8 +103,8 @@ func (p *Plan) newEngine() *engine {
 	for i := range p.lanes {
 		l := &p.lanes[i]
 		e.lanes[i] = laneState{cursor: newCursor(l.loop, l.end-l.first), first: l.first, conns: l.conns, before: l.before, after: l.after,
-			beside: l.beside,
-			slices: p.strand(l.channel).slices}
+			sibling: l.sibling,
+			slices:  p.strand(l.channel).slices}
 	}
 	e.share.init(p)
 	p.eng = e
@@ -191,7 +191,7 @@ func (e *engine) play() error {
 		}
 		e.next()
 	}
-	return e.hangs()
+	return e.deadlocked()
 }
 
 // next plays the next events, and settles what a moment has changed once all of its have been seen.
@@ -227,7 +227,7 @@ func (e *engine) finished(l int32) {
 	e.ends[e.strand(e.Plan.lanes[l].channel).job] = e.now
 }
 
-func (e *engine) hangs() error {
+func (e *engine) deadlocked() error {
 	for i := range e.lanes {
 		if s := &e.lanes[i]; s.slice < s.slices {
 			x := &e.Plan.lanes[i]

@@ -204,7 +204,7 @@ func (s *sharing) release(e *engine, r int32) {
 	x := &s.res[r]
 	s.touch(r)
 	if level := x.fills(); x.wide == 0 && x.open == 0 && level <= x.least {
-		s.lift(e, x, level) // nothing else can hold it up
+		s.setLevel(e, x, level) // nothing else can hold it up
 		return
 	}
 	x.turn(e.now)
@@ -233,8 +233,8 @@ func (x *shared) reaches(level int64) bool {
 	return level < unlimited && !left.negative() && !left.below(product(level, weight))
 }
 
-// lift gives a group another level, of which other resources hear nothing.
-func (s *sharing) lift(e *engine, x *shared, level int64) {
+// setLevel gives a group another level, of which other resources hear nothing.
+func (s *sharing) setLevel(e *engine, x *shared, level int64) {
 	x.turn(e.now)
 	s.worked++
 	x.left = x.left.more(product(x.level, x.load)).less(product(level, x.load))
@@ -288,7 +288,7 @@ func (x *shared) fix(u *use, level int64) {
 func (s *sharing) sink(e *engine, r int32, level int64) {
 	x := &s.res[r]
 	was := x.level
-	s.lift(e, x, level)
+	s.setLevel(e, x, level)
 	if x.wide == 0 {
 		return
 	}

@@ -18,7 +18,7 @@ func (e *engine) advance(l int32) {
 		if s.slice == s.slices {
 			e.finished(l)
 		}
-		for a := s.after; a >= 0; a = e.lanes[a].beside {
+		for a := s.after; a >= 0; a = e.lanes[a].sibling {
 			if e.lanes[a].waiting {
 				e.advance(a)
 			}

@@ -132,7 +132,7 @@ func (c *compiler) expand() error {
 			for _, r := range ranks {
 				id := int32(len(c.lanes))
 				c.self = r
-				l := lane{rank: c.job.rank(c.self), channel: int32(ch), phase: int32(ph), before: -1, after: -1, beside: -1, times: times}
+				l := lane{rank: c.job.rank(c.self), channel: int32(ch), phase: int32(ph), before: -1, after: -1, sibling: -1, times: times}
 				if c.symmetry != nil {
 					l.times *= c.symmetry.standsFor(r)
 				}

@@ -32,7 +32,7 @@ func (f *folder) quotient() *Plan {
 	}
 	for i := range q.lanes {
 		if l := &q.lanes[i]; l.before >= 0 {
-			l.beside, q.lanes[l.before].after = q.lanes[l.before].after, int32(i)
+			l.sibling, q.lanes[l.before].after = q.lanes[l.before].after, int32(i)
 		}
 	}
 	for _, r := range res.First {

@@ -124,7 +124,7 @@ func TestKeptRates(t *testing.T) {
 				}
 			}
 		}
-		if err := e.hangs(); err != nil || settled < 50 {
+		if err := e.deadlocked(); err != nil || settled < 50 {
 			t.Errorf("%s: %d moments, %v", name, settled, err)
 		}
 	}

@@ -34,8 +34,8 @@ func (s size) equal(other size) bool {
 
 // sizeTable finds the index of a size, those found of late without the map.
 type sizeTable struct {
-	late  [16]indexedSize // by number of chunks
-	other map[size]int32
+	recent [16]indexedSize // by number of chunks
+	other  map[size]int32
 }
 
 type indexedSize struct {
@@ -45,15 +45,15 @@ type indexedSize struct {
 
 func (t *sizeTable) init() {
 	t.other = map[size]int32{}
-	for i := range t.late {
-		t.late[i].index = -1
+	for i := range t.recent {
+		t.recent[i].index = -1
 	}
 }
 
 func (p *Plan) addSize(t *sizeTable, s size) int32 {
-	late := &t.late[s.n%int64(len(t.late))]
-	if late.index >= 0 && late.size == s {
-		return late.index
+	recent := &t.recent[s.n%int64(len(t.recent))]
+	if recent.index >= 0 && recent.size == s {
+		return recent.index
 	}
 	i, ok := t.other[s]
 	if !ok {
@@ -61,6 +61,6 @@ func (p *Plan) addSize(t *sizeTable, s size) int32 {
 		p.sizes = append(p.sizes, s)
 		t.other[s] = i
 	}
-	*late = indexedSize{s, i}
+	*recent = indexedSize{s, i}
 	return i
 }

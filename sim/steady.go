@@ -116,7 +116,7 @@ func (s *steady) repeats(e *engine) int64 {
 	if s.now = e.awaited(s.now[:0]); !slices.Equal(s.now, x.queue) {
 		return 0
 	}
-	return min(x.lanesGoOn(e), x.connsGoOn(e))
+	return min(x.periodsOfLanes(e), x.periodsOfConns(e))
 }
 
 // sameLanes compares programs but for the slices and laps that they have done.
@@ -175,9 +175,9 @@ func (x *shared) leaves(f *flow, now int64) amount {
 // shifted reports whether a time, −1 for none, is another by so much.
 func shifted(a, b, later int64) bool { return a < 0 && b < 0 || a >= 0 && b == a+later }
 
-// lanesGoOn is for how many periods all questions about slices and laps have the answer
+// periodsOfLanes is for how many periods all questions about slices and laps have the answer
 // that they had.
-func (x *snapshot) lanesGoOn(e *engine) int64 {
+func (x *snapshot) periodsOfLanes(e *engine) int64 {
 	n := int64(math.MaxInt64)
 	for i := range e.lanes {
 		a, b := &x.lanes[i], &e.lanes[i]
@@ -192,8 +192,8 @@ func (x *snapshot) lanesGoOn(e *engine) int64 {
 	return n
 }
 
-// connsGoOn is the same for what is queued.
-func (x *snapshot) connsGoOn(e *engine) int64 {
+// periodsOfConns is the same for what is queued.
+func (x *snapshot) periodsOfConns(e *engine) int64 {
 	n := int64(math.MaxInt64)
 	for i := range e.conns {
 		a, b := &x.conns[i], &e.conns[i]

@@ -106,10 +106,10 @@ func (y *nodeSymmetry) local() int32 {
 // along each.
 type nodeAxes struct {
 	*nodeSymmetry
-	dims   []int32 // outermost first
-	along  []schedule.Along
-	label  func(node int) int
-	unlike bool // nodes differ in what the schedule does
+	dims       []int32 // outermost first
+	along      []schedule.Along
+	label      func(node int) int
+	asymmetric bool // nodes differ in what the schedule does
 }
 
 // newNodeAxes is nil where channels differ in their grids, or these are not of nodes.
@@ -133,7 +133,7 @@ func newNodeAxes(y *nodeSymmetry, s *schedule.Schedule) *nodeAxes {
 // axes are those of a channel along which nodes may be permuted.
 func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.Along) {
 	if k := s.Channels[channel].Kinds; k != nil { // along one axis, on which nodes may stand in any order
-		if x.unlike = true; !x.kinds(k) {
+		if x.asymmetric = true; !x.kinds(k) {
 			return nil, nil
 		}
 		return []int32{int32(len(x.first))}, []schedule.Along{schedule.AnyOrder}
@@ -168,7 +168,7 @@ func (x *nodeAxes) groups(t *topology.Topology, axis int) (out []symmetry.Group)
 	if along == schedule.AnyOrder {
 		out = append(out, t.AxisTree(x.dims, axis, x.label))
 	}
-	if along != schedule.Standing && !x.unlike {
+	if along != schedule.Standing && !x.asymmetric {
 		out = append(out, symmetry.Digits{{Size: x.dims[axis], Stride: 1, Xor: along == schedule.Flipping}})
 	}
 	return out

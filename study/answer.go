@@ -87,7 +87,7 @@ func (q *Question) AnswerWith(s *schedule.Schedule) (*Answer, error) {
 		if r.Prediction, err = a.score.Explain(s, size); err != nil {
 			return nil, err
 		}
-		r.Bound = planner.BoundBeside(q.asked.Topology, q.spec, r.Prediction.Time, size)
+		r.Bound = planner.BoundForPlan(q.asked.Topology, q.spec, r.Prediction.Time, size)
 		a.Rows = append(a.Rows, r)
 	}
 	return a, a.limits()
@@ -168,7 +168,7 @@ func (a *Answer) takeOver(row *Row, old *schedule.Schedule, t units.Time) (err e
 	s.TopologyName, s.TopologyHash = topo.Name(), topo.Hash()
 	row.RunnerUp, row.RunnerTime, row.Schedule = row.Schedule, row.Prediction.Time, &s
 	row.Why = slices.Insert(row.Why, 0, planner.Considered{Schedule: &s, Time: t})
-	row.Bound = planner.BoundBeside(topo, a.Question.spec, t, row.Size)
+	row.Bound = planner.BoundForPlan(topo, a.Question.spec, t, row.Size)
 	row.Prediction, err = a.score.Explain(&s, row.Size)
 	return err
 }

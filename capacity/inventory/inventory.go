@@ -69,15 +69,15 @@ func nodes(t *topology.Topology) []Nodes {
 	}
 	for n := range t.NumNodes() {
 		template := t.NodeTemplate(n)
-		alike := func(x Nodes) bool { return x.Template == template && x.GPUs == gpus[n] }
-		kind(&out, Nodes{Template: template, GPUs: gpus[n]}, alike).Count++
+		equal := func(x Nodes) bool { return x.Template == template && x.GPUs == gpus[n] }
+		kind(&out, Nodes{Template: template, GPUs: gpus[n]}, equal).Count++
 	}
 	return out
 }
 
 // kind is the entry of a list for all that are alike, x where there is none yet.
-func kind[T any](list *[]T, x T, alike func(T) bool) *T {
-	i := slices.IndexFunc(*list, alike)
+func kind[T any](list *[]T, x T, equal func(T) bool) *T {
+	i := slices.IndexFunc(*list, equal)
 	if i < 0 {
 		i = len(*list)
 		*list = append(*list, x)

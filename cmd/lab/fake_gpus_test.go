@@ -39,7 +39,7 @@ func TestSweepOnFakeGPUs(t *testing.T) {
 				want, r.Run)
 		}
 	}
-	cases := besides(rows)
+	cases := compareFastest(rows)
 	var out strings.Builder
 	writeTables(&out, cases)
 	if want := "all_reduce, float32, launched one by one on streams, µs, ours / NCCL / NCCL, windows:\n\n| size | 4 GPUs | 2 GPUs |\n| " +

@@ -94,7 +94,7 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 		return nil
 	}
 	c := &stressCase{number: n, s: s, cfg: stressConfig(r)}
-	most := cuda.Room(stressBlocks, f.share) / stressLanes(s)
+	most := cuda.MaxBlocks(stressBlocks, f.share) / stressLanes(s)
 	if most == 0 && f.share > 1 {
 		return nil
 	}

@@ -86,7 +86,7 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 	if err != nil {
 		return err
 	}
-	cases := besides(all)
+	cases := compareFastest(all)
 	if len(f.gpus) > 0 {
 		cases = slices.DeleteFunc(cases, func(c *compared) bool { return !slices.Contains(f.gpus, c.key.GPUs) })
 	}
@@ -150,8 +150,8 @@ func (f *tablesFlags) writeFastest(first, others []tuning.Row) error {
 	return cli.WriteMachine(f.choices, m.WithFastest(tuning.Fastest(f.gpu, "lab tables --methods", f.date, slices.Concat(first, others))))
 }
 
-// besides are the fastest rows of ours with NCCL's, in order.
-func besides(all []tuning.Row) (out []*compared) {
+// compareFastest are the fastest rows of ours with NCCL's, in order.
+func compareFastest(all []tuning.Row) (out []*compared) {
 	at := map[tuning.Key]*compared{}
 	for _, s := range all {
 		c := at[s.Key]

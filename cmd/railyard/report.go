@@ -17,14 +17,14 @@ import (
 )
 
 type reportFlags struct {
-	training trainingFlags
-	coll     collFlags
-	size     string
-	prices   priceFlags
-	guard    guardFlags
-	beside   []string
-	out, dir string
-	title    string
+	training  trainingFlags
+	coll      collFlags
+	size      string
+	prices    priceFlags
+	guard     guardFlags
+	baselines []string
+	out, dir  string
+	title     string
 }
 
 func newReport() *cobra.Command {
@@ -44,7 +44,7 @@ func newReport() *cobra.Command {
 	cli.OutputFlag(cmd, &f.out, "HTML file to write")
 	fl.StringVar(&f.dir, "figures", "", "also write each figure as SVG, PNG and CSV into this directory")
 	fl.StringVar(&f.title, "title", "", "title of the report")
-	fl.StringArrayVar(&f.beside, "beside", nil, "put another machine beside, TOPOLOGY or TOPOLOGY:NODES (needs -w; repeatable)")
+	fl.StringArrayVar(&f.baselines, "beside", nil, "put another machine beside, TOPOLOGY or TOPOLOGY:NODES (needs -w; repeatable)")
 	cli.Must(cmd.MarkFlagRequired("output"))
 	return cmd
 }
@@ -56,7 +56,7 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err := errors.Join(f.prices.check(), f.guard.check(cmd)); err != nil {
 		return err
 	}
-	if f.training.workload == "" && (len(f.beside) > 0 || f.guard.checkpoint > 0 || f.training.layout.text != "") {
+	if f.training.workload == "" && (len(f.baselines) > 0 || f.guard.checkpoint > 0 || f.training.layout.text != "") {
 		return cli.Usagef("--beside, --goodput and --layout are about a workload: name one with -w")
 	}
 	if goodput := cli.OptionsOf(cmd, "goodput"); goodput.Changed("run-on") || goodput.Changed("interval") {

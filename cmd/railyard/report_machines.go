@@ -18,11 +18,11 @@ import (
 
 // machines is the section that puts other machines beside the first one.
 func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (s page.Section, err error) {
-	if len(f.beside) == 0 {
+	if len(f.baselines) == 0 {
 		return s, nil
 	}
 	list := []*report.StepDocument{first}
-	for _, text := range f.beside {
+	for _, text := range f.baselines {
 		x := f.training
 		name, nodes, some := strings.Cut(text, ":")
 		x.topo = topoFlags{name: name}

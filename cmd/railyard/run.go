@@ -226,7 +226,7 @@ func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned,
 		Backend: f.backend, Seed: f.seed, Timed: f.timed(), Rows: []report.RunRow{}}
 	if f.company.several {
 		d.Processes = f.company.world.Size
-		p.foretell(cmd.ErrOrStderr())
+		p.printPredictions(cmd.ErrOrStderr())
 	}
 	if err := dir.begin(p, d, os.Args); err != nil {
 		return err

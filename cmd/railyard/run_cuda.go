@@ -41,7 +41,7 @@ type gpuFlags struct {
 	node    *cuda.Node
 	machine *cost.Machine // which says what was fastest
 	dtype   collective.DType
-	other   *nccl.Beside                       // nil where there is no NCCL
+	other   *nccl.Baseline                     // nil where there is no NCCL
 	mesh    *nccl.Mesh                         // of several processes
 	several bool                               // processes run together
 	fixed   bool                               // the user chose the schedule
@@ -182,7 +182,7 @@ func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) erro
 		return err
 	}
 	var err error
-	g.other, err = nccl.NewBeside(g.node)
+	g.other, err = nccl.NewBaseline(g.node)
 	return err
 }
 
@@ -203,7 +203,7 @@ func (g *gpuFlags) meet(ctx context.Context, c *company, p *planned, inPlace boo
 	g.mesh, err = nccl.Meet(ctx, nccl.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.group.Exchange,
 		Barrier: c.group.Barrier}, g.node)
 	if err == nil && !inPlace && nccl.Supported(p.Question.Spec().Kind) {
-		g.other = g.mesh.Beside(g.node)
+		g.other = g.mesh.Baseline(g.node)
 	}
 	return err
 }

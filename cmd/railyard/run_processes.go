@@ -190,8 +190,8 @@ func exactBuild() (string, error) {
 	return name + " " + hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// foretell prints what is predicted before anything runs.
-func (p *planned) foretell(w io.Writer) {
+// printPredictions prints what is predicted before anything runs.
+func (p *planned) printPredictions(w io.Writer) {
 	for _, row := range p.Rows {
 		fmt.Fprintf(w, "# predicted: %v %s\n", row.Size, table.Microseconds(row.Prediction.Time.Microseconds()))
 	}

@@ -15,7 +15,7 @@ type Group struct {
 	world  World
 	opt    Options
 	self   greeting
-	all    company // once they are there
+	all    roster // once they are there
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	unbind func() bool // from the context of Join
@@ -30,8 +30,8 @@ type Group struct {
 	work   sync.WaitGroup
 }
 
-// company is what rank 0 tells all when they are there.
-type company struct {
+// roster is what rank 0 tells all when they are there.
+type roster struct {
 	Hosts    []string // nodes, by rank
 	Machines []string // what their operating systems are called
 	Address  string   // of rank 0's node, as the others reach it
@@ -51,7 +51,7 @@ func Join(ctx context.Context, w World, h Hello, opt Options) (*Group, error) {
 		return nil, err
 	}
 	self := greeting{Hello: h, Rank: w.Rank, Size: w.Size, Host: oneLine(cmp.Or(w.Host, machine)), Machine: machine}
-	g := &Group{world: w, opt: opt, self: self, all: company{Hosts: []string{self.Host}, Machines: []string{machine}},
+	g := &Group{world: w, opt: opt, self: self, all: roster{Hosts: []string{self.Host}, Machines: []string{machine}},
 		links: make([]*link, w.Size)}
 	g.ctx, g.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	if w.Size > 1 {
@@ -249,7 +249,7 @@ func (g *Group) leave() {
 func (g *Group) finish(cause error) {
 	g.end(cause)
 	if g.root != nil {
-		g.root.tellAll(g)
+		g.root.announceEnd(g)
 	}
 }
 

@@ -35,14 +35,15 @@ type variables func(string) string
 // another meaning, and what a person has set stands above all.
 var launchers = []launcher{
 	{"RAILYARD_RANK", "RAILYARD_RANK", "RAILYARD_RANK", "RAILYARD_SIZE", "RAILYARD_LOCAL_RANK", "RAILYARD_LOCAL_SIZE",
-		tellRoot("export it on every rank")},
+		rootNotSet("export it on every rank")},
 	{"torchrun", "RANK", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", afterStore},
 	{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-		"OMPI_COMM_WORLD_LOCAL_SIZE", tellRoot("mpirun -x RAILYARD_ROOT=HOST:PORT …")},
-	{"PMI", "PMI_RANK", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", tellRoot("mpiexec -genv RAILYARD_ROOT HOST:PORT …")},
+		"OMPI_COMM_WORLD_LOCAL_SIZE", rootNotSet("mpirun -x RAILYARD_ROOT=HOST:PORT …")},
+	{"PMI", "PMI_RANK", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
+		rootNotSet("mpiexec -genv RAILYARD_ROOT HOST:PORT …")},
 	{"srun", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE", firstNode},
 	{"Kubernetes Indexed Job", "JOB_COMPLETION_INDEX", "JOB_COMPLETION_INDEX", "RAILYARD_SIZE", "", "",
-		tellRoot("in the manifest's env: JOB-0.SERVICE:29400, SERVICE being the headless service that subdomain names")},
+		rootNotSet("in the manifest's env: JOB-0.SERVICE:29400, SERVICE being the headless service that subdomain names")},
 }
 
 // Detect says who this process is; false where no launcher has started it among others, which
@@ -91,7 +92,7 @@ func (l launcher) world(env variables) (World, bool, error) {
 			return w, false, err
 		}
 	}
-	if w.LocalSize, err = l.beside(env, w); err != nil || w.Size == 1 {
+	if w.LocalSize, err = l.ranksOnNode(env, w); err != nil || w.Size == 1 {
 		return w, err == nil, err
 	}
 	if w.Root = env("RAILYARD_ROOT"); w.Root == "" {
@@ -103,8 +104,8 @@ func (l launcher) world(env variables) (World, bool, error) {
 	return w, err == nil, err
 }
 
-// beside is how many ranks there are on this node.
-func (l launcher) beside(env variables, w World) (int, error) {
+// ranksOnNode is how many ranks there are on this node.
+func (l launcher) ranksOnNode(env variables, w World) (int, error) {
 	text := env(l.localSize)
 	if text == "" {
 		return 0, nil
@@ -137,8 +138,8 @@ func checkAddress(root string) error {
 	return nil
 }
 
-// tellRoot is for launchers that do not say where rank 0 is.
-func tellRoot(how string) func(variables) (string, error) {
+// rootNotSet is for launchers that do not say where rank 0 is.
+func rootNotSet(how string) func(variables) (string, error) {
 	return func(variables) (string, error) {
 		return "", fmt.Errorf("RAILYARD_ROOT is not set, which says where rank 0 listens, as HOST:PORT: %s", how)
 	}

@@ -118,8 +118,8 @@ func (l *link) drain() {
 	}
 }
 
-// tellLast sends a last frame and waits until the other end, having read it, has hung up, or for so long.
-func (l *link) tellLast(f frame, most time.Duration) {
+// sendLast sends a last frame and waits until the other end, having read it, has hung up, or for so long.
+func (l *link) sendLast(f frame, most time.Duration) {
 	defer l.conn.Close()
 	if l.send(f) != nil || l.conn.CloseWrite() != nil {
 		return

@@ -14,13 +14,13 @@ import (
 
 // root is what rank 0 has beyond the others.
 type root struct {
-	door     *door
-	complete chan struct{} // closed when all ranks are there
-	heard    int           // processes that have been told why the group ends, or are lost
-	news     chan struct{} // one more has heard
-	until    time.Time     // when waiting for ranks that never came ends
-	told     sync.WaitGroup
-	telling  sync.Once
+	door       *door
+	complete   chan struct{} // closed when all ranks are there
+	heard      int           // processes that have been told why the group ends, or are lost
+	news       chan struct{} // one more has heard
+	until      time.Time     // when waiting for ranks that never came ends
+	told       sync.WaitGroup
+	announcing sync.Once
 }
 
 // receive is rank 0's Join.
@@ -132,11 +132,11 @@ func (g *Group) turnAway(l *link) {
 	go l.drain()
 	cause := context.Cause(g.ctx)
 	if cause == nil {
-		l.tellLast(frame{reason, 0, fmt.Appendf(nil, "%s: the run has begun with another process as rank %d", l.peer.name(), l.peer.Rank)},
+		l.sendLast(frame{reason, 0, fmt.Appendf(nil, "%s: the run has begun with another process as rank %d", l.peer.name(), l.peer.Rank)},
 			g.opt.Dead)
 		return
 	}
-	l.tellLast(frame{reason, 0, []byte(cause.Error())}, g.opt.Dead)
+	l.sendLast(frame{reason, 0, []byte(cause.Error())}, g.opt.Dead)
 	g.root.count(g)
 }
 
@@ -151,9 +151,9 @@ func (r *root) count(g *Group) {
 	}
 }
 
-// tellAll tells every rank why the group ends, once.
-func (r *root) tellAll(g *Group) {
-	r.telling.Do(func() {
+// announceEnd tells every rank why the group ends, once.
+func (r *root) announceEnd(g *Group) {
+	r.announcing.Do(func() {
 		text := []byte(context.Cause(g.ctx).Error())
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -164,7 +164,7 @@ func (r *root) tellAll(g *Group) {
 			r.told.Add(1)
 			go func() {
 				defer r.told.Done()
-				l.tellLast(frame{reason, 0, text}, g.opt.Dead)
+				l.sendLast(frame{reason, 0, text}, g.opt.Dead)
 				r.count(g)
 			}()
 		}
@@ -174,13 +174,13 @@ func (r *root) tellAll(g *Group) {
 // leave waits until every rank has heard why the group has ended, or bye, and shuts the door.
 func (r *root) leave(g *Group) {
 	if g.ctx.Err() != nil {
-		r.tellAll(g)
+		r.announceEnd(g)
 	} else {
 		for _, l := range g.links[1:] {
 			r.told.Add(1)
 			go func() {
 				defer r.told.Done()
-				l.tellLast(frame{kind: beat}, g.opt.Dead) // after bye: until it has hung up, so that bye is not lost
+				l.sendLast(frame{kind: beat}, g.opt.Dead) // after bye: until it has hung up, so that bye is not lost
 			}()
 		}
 	}

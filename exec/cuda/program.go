@@ -142,7 +142,7 @@ func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim) error {
 	if err != nil {
 		return err
 	}
-	most := Room(each*g.Multiprocessors, n.share)
+	most := MaxBlocks(each*g.Multiprocessors, n.share)
 	if d.Blocks > most {
 		shared := ""
 		if n.share > 1 {

@@ -1,8 +1,8 @@
 package cuda
 
-// Room is how many blocks a launch may have on a GPU that holds so many at once. Where ranks share
+// MaxBlocks is how many blocks a launch may have on a GPU that holds so many at once. Where ranks share
 // it, the others' blocks have to fit too, and those of launches that begin early.
-func Room(resident, share int) int {
+func MaxBlocks(resident, share int) int {
 	if share > 1 {
 		return resident / (2 * share)
 	}

@@ -88,12 +88,12 @@ func (m *machine) hostLinks() {
 		if lanes.Width == 0 {
 			lanes.Width = m.tree.lanes(g.Bus).Width
 		}
-		m.hang(i, g.Bus, socket, lanes)
+		m.joinToSocket(i, g.Bus, socket, lanes)
 	}
 }
 
-// hang joins a device to its PCIe switches, nearest first, and these to the socket.
-func (m *machine) hang(device int, bus string, socket int, lanes Lanes) {
+// joinToSocket joins a device to its PCIe switches, nearest first, and these to the socket.
+func (m *machine) joinToSocket(device int, bus string, socket int, lanes Lanes) {
 	at := device
 	for _, up := range switchesAbove(m.tree.path(bus)) {
 		id, known := m.plx[up]

@@ -14,7 +14,7 @@ func (m *machine) network() {
 			note += ", class " + m.class(networkClass(a))
 		}
 		n := m.device(part{id: fmt.Sprintf("nic%d", i), kind: topology.NIC, note: note})
-		m.hang(n, a.bus, m.sockets.of(m.tree, a.bus), m.tree.lanes(a.bus))
+		m.joinToSocket(n, a.bus, m.sockets.of(m.tree, a.bus), m.tree.lanes(a.bus))
 	}
 	m.serve()
 }

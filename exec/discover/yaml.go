@@ -102,7 +102,7 @@ func (f *file) parts() {
 	f.line("devices:")
 	for i := 0; i < len(f.devices); {
 		j := i + 1
-		for j < len(f.devices) && alike(f.devices[i], f.devices[j]) {
+		for j < len(f.devices) && sameLine(f.devices[i], f.devices[j]) {
 			j++
 		}
 		f.group(f.devices[i:j])
@@ -119,8 +119,8 @@ func (f *file) parts() {
 	}
 }
 
-// alike reports whether devices share a line.
-func alike(a, b part) bool {
+// sameLine reports whether devices share a line.
+func sameLine(a, b part) bool {
 	return a.kind == b.kind && a.model == b.model && a.noP2P == b.noP2P && a.serves == "" && b.serves == ""
 }
 

@@ -94,9 +94,9 @@ func (m *Mesh) Post(rank, set int, messages []cuda.Message, on driver.Stream) er
 	})
 }
 
-// Beside is NCCL's own collectives on the first of the communicators.
-func (m *Mesh) Beside(node *cuda.Node) *Beside {
-	return &Beside{node: node, groups: map[bool]*Group{false: {comms: m.comms[0], ranks: m.ranks, borrowed: true}}}
+// Baseline is NCCL's own collectives on the first of the communicators.
+func (m *Mesh) Baseline(node *cuda.Node) *Baseline {
+	return &Baseline{node: node, groups: map[bool]*Group{false: {comms: m.comms[0], ranks: m.ranks, borrowed: true}}}
 }
 
 // Abort ends what is under way, within a time: NCCL may take several seconds where a process is gone.

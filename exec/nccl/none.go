@@ -34,19 +34,19 @@ func (*Bench) GPUs() int { return 0 }
 // Measure says that this build cannot load NCCL.
 func (*Bench) Measure(context.Context, Case) (*Result, error) { return nil, errNoCgo }
 
-// Beside is NCCL on a node's GPUs; this build has none.
-type Beside struct{}
+// Baseline is NCCL on a node's GPUs; this build has none.
+type Baseline struct{}
 
-// NewBeside says that this build cannot load NCCL.
-func NewBeside(*cuda.Node) (*Beside, error) { return nil, errNoCgo }
+// NewBaseline says that this build cannot load NCCL.
+func NewBaseline(*cuda.Node) (*Baseline, error) { return nil, errNoCgo }
 
 // Time says that this build cannot load NCCL.
-func (*Beside) Time(context.Context, collective.Kind, cuda.Config, bool) (*cuda.Result, error) {
+func (*Baseline) Time(context.Context, collective.Kind, cuda.Config, bool) (*cuda.Result, error) {
 	return nil, errNoCgo
 }
 
 // Close does nothing.
-func (*Beside) Close() error { return nil }
+func (*Baseline) Close() error { return nil }
 
 // Mesh is connections between several processes; this build has none.
 type Mesh struct{}
@@ -54,8 +54,8 @@ type Mesh struct{}
 // Meet says that this build cannot load NCCL.
 func Meet(context.Context, Processes, *cuda.Node) (*Mesh, error) { return nil, errNoCgo }
 
-// Beside is nothing.
-func (*Mesh) Beside(*cuda.Node) *Beside { return nil }
+// Baseline is nothing.
+func (*Mesh) Baseline(*cuda.Node) *Baseline { return nil }
 
 // Close does nothing.
 func (*Mesh) Close() error { return nil }

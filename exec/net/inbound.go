@@ -18,8 +18,8 @@ func newInbound(a *arrivals) *inbound {
 	return &inbound{arrivals: a, buffer: make([]byte, bufferBytes)}
 }
 
-// room is where the next bytes go: at first those that a frame lacks, then the buffer's.
-func (in *inbound) room() (rest, buffer []byte) {
+// space is where the next bytes go: at first those that a frame lacks, then the buffer's.
+func (in *inbound) space() (rest, buffer []byte) {
 	if in.from > 0 {
 		in.to = copy(in.buffer, in.buffer[in.from:in.to])
 		in.from = 0

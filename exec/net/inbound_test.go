@@ -16,7 +16,7 @@ func guarded() (a *arrivals, all []byte, signal *atomic.Int64) {
 // feed gives bytes to a reader as sockets do, so many at a time.
 func feed(in *inbound, text []byte, step int) error {
 	for len(text) > 0 && !in.bye {
-		rest, buffer := in.room()
+		rest, buffer := in.space()
 		n := copy(rest, text[:min(step, len(text))])
 		n += copy(buffer, text[n:min(step, len(text))])
 		text = text[n:]

@@ -249,7 +249,7 @@ func (t *TCP) Poll() error {
 	for i := range max(n, 0) {
 		s := t.sockets[events[i].Fd]
 		if events[i].Events&unix.EPOLLOUT != 0 {
-			if err := t.goOn(s); err != nil {
+			if err := t.flushWaiting(s); err != nil {
 				return err
 			}
 		}
@@ -262,8 +262,8 @@ func (t *TCP) Poll() error {
 	return nil
 }
 
-// goOn writes what waits.
-func (t *TCP) goOn(s *socket) error {
+// flushWaiting writes what waits.
+func (t *TCP) flushWaiting(s *socket) error {
 	s.out.mu.Lock()
 	defer s.out.mu.Unlock()
 	return t.flush(s)
@@ -279,7 +279,7 @@ func (t *TCP) take(s *socket) error {
 	}
 	defer s.taking.Unlock()
 	for sum := 0; sum < takeAtMost && !s.gone.Load(); {
-		rest, buffer := s.in.room()
+		rest, buffer := s.in.space()
 		n, err := read(s.fd, rest, buffer)
 		switch {
 		case err == unix.EINTR:

@@ -48,7 +48,7 @@ type Action struct {
 	Uses         []Access
 	Count        int  // chunks of the message that is given or taken; 0: not compared
 	Together     bool // all threads have ended what was before, and hear of what the block has heard
-	Tells        bool // what is given and raised says that this action has ended, not only what threads ended together
+	Announces    bool // what is given and raised says that this action has ended, not only what threads ended together
 	// Data makes messages: of those taken the first, of those given all.
 	Data func(in *program.Message) *program.Message
 }
@@ -211,7 +211,7 @@ func (p *Play) do(t int, a *Action) error {
 	out := token{from: a, thread: t}
 	if len(a.Gives)+len(a.Raises) > 0 && !p.Loose {
 		out.clock = slices.Clone(th.known)
-		if a.Tells {
+		if a.Announces {
 			out.clock[t] = th.next + 1
 		}
 	}

@@ -85,7 +85,7 @@ func (w *lowering) block(g *GPU, tb *Block) error {
 		case "flush":
 		default:
 			if err = w.data(g, tb, op, a); err == nil && forms[op.Name].signals {
-				a.Tells = true
+				a.Announces = true
 				a.Gives, err = w.signals(g, tb, op)
 			}
 		}

@@ -121,7 +121,7 @@ func (g *gpuBuilder) sends(steps []*program.Step) {
 	case kind == port:
 		op.Name = "pws"
 	}
-	g.room(uses, links, g.remotes(steps), 4)
+	g.prepare(uses, links, g.remotes(steps), 4)
 	op.Channels = g.channels(kind, links)
 	for _, s := range steps {
 		m := g.landing[msgKey{s.Channel, g.rank, s.Peer, s.Seq}]
@@ -193,7 +193,7 @@ func (g *gpuBuilder) data(name string, srcs []program.Place, dst program.Place, 
 		op.Src = append(op.Src, local(s, n))
 		uses = append(uses, span{s, n, false})
 	}
-	g.room(uses, nil, nil, 2)
+	g.prepare(uses, nil, nil, 2)
 	g.tb.Ops = append(g.tb.Ops, op)
 	g.touched = append(g.touched, uses...)
 }
@@ -205,7 +205,7 @@ func local(p program.Place, n int) Buffer {
 // sync signals or waits on connections, after a nop where data must be complete.
 func (g *gpuBuilder) sync(name, kind string, links []link) {
 	for part := range slices.Chunk(links, maxPerOp) {
-		g.room(nil, part, nil, 3)
+		g.prepare(nil, part, nil, 3)
 		if name == "signal" && (len(g.touched) > 0 || g.fresh) {
 			g.nop()
 		}

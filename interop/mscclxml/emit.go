@@ -52,7 +52,7 @@ func (g *gpuBuilder) translate(n *node) []Step {
 		switch {
 		case !forwards:
 			step.Type = "rrc"
-		case g.kept(n.steps[0], n.steps[1]):
+		case g.readElsewhere(n.steps[0], n.steps[1]):
 			step.Type = "rrcs"
 		default:
 			step.Type, step.Dst = "rrs", step.Src

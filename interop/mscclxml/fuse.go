@@ -71,12 +71,12 @@ func (g *gpuBuilder) candidates() map[int][]int {
 	return out
 }
 
-// kept reports whether what step i writes is read by another step than its own send, or
+// readElsewhere reports whether what step i writes is read by another step than its own send, or
 // is a result.
-func (g *gpuBuilder) kept(i, send int) bool {
+func (g *gpuBuilder) readElsewhere(i, send int) bool {
 	s := &g.steps[i]
 	for k := range s.Count {
-		if g.keptAt(g.memory(s.Dst, k), i, send) {
+		if g.readElsewhereAt(g.memory(s.Dst, k), i, send) {
 			return true
 		}
 	}
@@ -89,7 +89,7 @@ func (g *gpuBuilder) memory(p program.Place, k int) program.Place {
 	return g.p.Memory(g.rank, p)
 }
 
-func (g *gpuBuilder) keptAt(p program.Place, i, send int) bool {
+func (g *gpuBuilder) readElsewhereAt(p program.Place, i, send int) bool {
 	hits := func(at program.Place, n int) bool {
 		for k := range n {
 			if g.memory(at, k) == p {

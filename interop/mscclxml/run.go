@@ -63,7 +63,7 @@ func (w *lowering) file(actions func(w *lowering, g int, tb *Block, s *Step) []f
 				s := &tb.Steps[i]
 				list := actions(w, g, tb, s)
 				for k := range list {
-					list[k].Line, list[k].Number, list[k].Name, list[k].Together, list[k].Tells = s.Line, s.S, s.Type, true, true
+					list[k].Line, list[k].Number, list[k].Name, list[k].Together, list[k].Announces = s.Line, s.S, s.Type, true, true
 				}
 				if s.DepBlock >= 0 {
 					list[0].After = []foreign.Point{w.end(g, s.DepBlock, s.DepStep)}

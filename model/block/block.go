@@ -169,7 +169,7 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 			return nil, err
 		}
 	}
-	p.PacketHalf = slices.Max(c.room)
+	p.PacketHalf = slices.Max(c.packetBytes)
 	p.Scratch = p.scratchUsed()
 	return p, p.check()
 }

@@ -10,17 +10,17 @@ import (
 
 // compiler makes lanes.
 type compiler struct {
-	s    *schedule.Schedule
-	o    Options
-	x    *schedule.Expander
-	at   *pieces
-	room []int64 // by rank: bytes used of a half of the packet buffer
+	s           *schedule.Schedule
+	o           Options
+	x           *schedule.Expander
+	at          *pieces
+	packetBytes []int64 // by rank: bytes used of a half of the packet buffer
 }
 
 // newCompiler is that of a schedule that has been made ready for the options.
 func newCompiler(s *schedule.Schedule, o Options) *compiler {
 	s = coarsen(s)
-	return &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), room: make([]int64, s.Spec.Ranks)}
+	return &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), packetBytes: make([]int64, s.Spec.Ranks)}
 }
 
 // program is an empty one for so many ranks.
@@ -105,19 +105,19 @@ func (c *compiler) placePackets(all []*strand) {
 	for _, st := range all {
 		n := c.pieceEnd(st)
 		for r := range st.steps {
-			room := &c.room[st.ranks[r]]
+			packetBytes := &c.packetBytes[st.ranks[r]]
 			for i := range st.steps[r] {
 				if s := &st.steps[r][i]; receives(s.op) && !s.msg.pushed {
-					s.msg.region = *room
-					*room += c.o.Mechanism.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
+					s.msg.region = *packetBytes
+					*packetBytes += c.o.Mechanism.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
 				}
 			}
 		}
 	}
 }
 
-// packetRoom is the bytes that an operation's data take in a packet buffer.
-func (op *Op) packetRoom(data int64) int64 {
+// packetBytes is the bytes that an operation's data take in a packet buffer.
+func (op *Op) packetBytes(data int64) int64 {
 	if m, ok := op.Kind.Mechanism(); ok {
 		return m.packetRoom(data)
 	}

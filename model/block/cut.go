@@ -156,7 +156,7 @@ func (x *cut) keep() {
 	for r, steps := range x.st.steps {
 		for i := range steps {
 			if s := &steps[i]; s.op.Kind == schedule.Recv && x.level[r][i] != noLevel && s.op.Dst.Buf == schedule.Scratch {
-				s.kept = x.readElsewhere(r, i)
+				s.readByOthers = x.readElsewhere(r, i)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func (op *Op) head(l *Lane, form int) head {
 		[8]uint8{uint8(op.Kind), uint8(len(op.Sources)), uint8(len(op.PacketSources)), uint8(len(op.Destinations)),
 			uint8(len(op.PacketTargets)), uint8(op.Own), op.Flags, op.Line},
 		[4]uint32{op.Peers, uint32(form), uint32(op.Value), uint32(op.PerSlice)},
-		[5]int64{l.Unit, op.Limit, l.Stride, op.packetRoom(l.Unit), op.packetRoom(l.Stride)},
+		[5]int64{l.Unit, op.Limit, l.Stride, op.packetBytes(l.Unit), op.packetBytes(l.Stride)},
 	}
 }
 

@@ -71,9 +71,9 @@ func FormsOf(threads int, lanes ...Lane) *Forms {
 // ops are a lane's operations as a plan lists them.
 func (l *Lane) ops() []Op { return slices.Concat(l.Before, l.Body, l.After) }
 
-// straight is how many operations an interpreter has one after the other at most: each is there as
+// maxUnrolled is how many operations an interpreter has one after the other at most: each is there as
 // often as it comes, and code that runs once is not faster for being longer.
-const straight = 16
+const maxUnrolled = 16
 
 // commonOrder is in which order all lanes have their forms; nil where lanes differ, go round in
 // slices or are long.
@@ -84,7 +84,7 @@ func (f *Forms) commonOrder(lanes []Lane) (order []int) {
 		for _, op := range l.ops() {
 			own = append(own, f.number(l, &op))
 		}
-		if l.Slices > 1 || len(own) > straight || i > 0 && !slices.Equal(own, order) {
+		if l.Slices > 1 || len(own) > maxUnrolled || i > 0 && !slices.Equal(own, order) {
 			return nil
 		}
 		order = own
@@ -105,15 +105,15 @@ func (f *Forms) Source() string {
 		fmt.Fprintf(&b, "    e.run(h, ref, t.share, number, slice);\n}\n")
 	}
 	if f.order != nil {
-		f.writeStraight(&b)
+		f.writeUnrolled(&b)
 	} else {
 		f.writeLoop(&b)
 	}
 	return b.String()
 }
 
-// writeStraight plays operations one after the other. The first two are read before the kernel ahead has ended.
-func (f *Forms) writeStraight(b *strings.Builder) {
+// writeUnrolled plays operations one after the other. The first two are read before the kernel ahead has ended.
+func (f *Forms) writeUnrolled(b *strings.Builder) {
 	fmt.Fprintf(b, "DEV void play_plan(Engine &e, Words plan)\n{\n")
 	read := func(i int) { fmt.Fprintf(b, "    const Turn t%d = e.turn(op_at(plan, %d), 0);\n", i, i) }
 	const ahead = 2

@@ -47,8 +47,8 @@ type blockStep struct {
 
 // Lines carry this many bytes of data in so many.
 const (
-	lineData = 240
-	lineRoom = 256
+	lineData  = 240
+	lineBytes = 256
 )
 
 var mechanisms = [...]mechanism{
@@ -56,7 +56,7 @@ var mechanisms = [...]mechanism{
 	Push: {name: "push", protocol: schedule.Simple, pushes: true},
 	Packets: {name: "packets", protocol: schedule.LL, put: LLPut, data: 1, room: 2,
 		bytes: 8, threads: 1, blocks: []blockStep{{1024, 64}, {16384, 256}}},
-	Lines: {name: "lines", protocol: schedule.LL128, put: LinePut, data: lineData, room: lineRoom,
+	Lines: {name: "lines", protocol: schedule.LL128, put: LinePut, data: lineData, room: lineBytes,
 		bytes: 15, threads: 2, blocks: []blockStep{{40000, 256}}},
 	Words: {name: "words", protocol: schedule.Words, put: WordPut, data: 1, room: 1, empty: 0xff,
 		bytes: 16, threads: 1, blocks: []blockStep{{8192, 128}, {32768, 256}}},

@@ -22,10 +22,10 @@ type step struct {
 	op  *schedule.Op
 	msg *message
 	// fused: a receive whose reader takes the data straight from where they are.
-	fused     bool
-	final     bool // the result holds all ranks' contributions
-	elsewhere bool // a reduction of chunks that other ranks reduce, too
-	kept      bool // a receive of what others read than this lane
+	fused        bool
+	final        bool // the result holds all ranks' contributions
+	elsewhere    bool // a reduction of chunks that other ranks reduce, too
+	readByOthers bool // a receive of what others read than this lane
 }
 
 // strand is the steps of all ranks in one lane: those whose memory they all reach, by their numbers among one another.
@@ -140,7 +140,9 @@ func (st *strand) fuse(packets bool) {
 	for r := range st.steps {
 		steps := st.steps[r]
 		for i := range steps {
-			if op := steps[i].op; op.Kind == schedule.Recv && op.Dst.Buf == schedule.Scratch && !steps[i].kept && readOnceNext(steps[i:]) {
+			op := steps[i].op
+			scratch := op.Kind == schedule.Recv && op.Dst.Buf == schedule.Scratch
+			if scratch && !steps[i].readByOthers && readOnceNext(steps[i:]) {
 				steps[i].fused = true
 			}
 		}

@@ -451,8 +451,8 @@ func (x *playOff) ready(b *playedBlock) bool {
 
 // place is that of the block's part in a packet buffer.
 func (x *playOff) place(b *playedBlock, op *Op, r Ref) packetAt {
-	return packetAt{b.ranks[r.Rank], x.ranks[b.rank].epoch & 1, r.Offset + op.packetRoom(int64(b.in())*b.lane.Stride) +
-		op.packetRoom(int64(b.instance)*b.lane.Unit)}
+	return packetAt{b.ranks[r.Rank], x.ranks[b.rank].epoch & 1, r.Offset + op.packetBytes(int64(b.in())*b.lane.Stride) +
+		op.packetBytes(int64(b.instance)*b.lane.Unit)}
 }
 
 func (x *playOff) do(b *playedBlock) (err error) {

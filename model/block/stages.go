@@ -100,7 +100,7 @@ func CompileStages(s *schedule.Schedule, o Options, nodes [][]int, streams int) 
 			return nil, err
 		}
 	}
-	p.Lanes, p.PacketHalf = slices.Max(g.lanes), slices.Max(g.c.room)
+	p.Lanes, p.PacketHalf = slices.Max(g.lanes), slices.Max(g.c.packetBytes)
 	for _, k := range p.kernels() {
 		p.Scratch = max(p.Scratch, k.scratchUsed())
 	}

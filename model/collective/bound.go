@@ -312,9 +312,9 @@ func neighbours(t *topology.Topology, r int) []int {
 	return out
 }
 
-// besideNode is a rank of the next node, or else of the one before, as near to r's place
+// rankOfNeighbourNode is a rank of the next node, or else of the one before, as near to r's place
 // in its own node as can be: a short route; −1 where there is one node only.
-func besideNode(t *topology.Topology, r int) int {
+func rankOfNeighbourNode(t *topology.Topology, r int) int {
 	first, end := r, r+1
 	for first > 0 && t.NodeOf(first-1) == t.NodeOf(r) {
 		first--
@@ -337,7 +337,7 @@ func besideNode(t *topology.Topology, r int) int {
 
 // networkRate is what the rank's NICs carry together, at most what its PCIe link does.
 func networkRate(t *topology.Topology, router *topology.Router, r int) float64 {
-	other := besideNode(t, r)
+	other := rankOfNeighbourNode(t, r)
 	if other < 0 {
 		return 0
 	}

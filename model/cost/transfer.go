@@ -158,9 +158,9 @@ func (x Transfer) Over(line float64, bytes units.Bytes) Transfer {
 	return x
 }
 
-// Beside is what a message over a route takes beside α: the latencies of its links where the profile counts them, else
+// ExtraLatency is what a message over a route takes beside α: the latencies of its links where the profile counts them, else
 // what they take more than usual ones, which are in an α that was measured. Nothing where messages cost nothing.
-func (p *Profile) Beside(r *topology.Route) units.Time {
+func (p *Profile) ExtraLatency(r *topology.Route) units.Time {
 	switch {
 	case p.Latencies:
 		return r.Latency

@@ -87,13 +87,13 @@ func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*
 	if fold {
 		if m := x.kinds[channel]; m != nil {
 			if k := newChecker(s, x, channel, o, m); k.follows() {
-				if err := k.run(); !errors.Is(err, errUnlike) {
+				if err := k.run(); !errors.Is(err, errAsymmetric) {
 					return k, err
 				}
 			}
 		}
 		if m := findMoves(x, channel, fewRanks); m != nil {
-			if k, err := runOriginals(s, x, channel, o, m); !errors.Is(err, errUnlike) {
+			if k, err := runOriginals(s, x, channel, o, m); !errors.Is(err, errAsymmetric) {
 				return k, err
 			}
 		}
@@ -107,11 +107,11 @@ func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*
 func runOriginals(s *Schedule, x *Expander, channel int, o CheckOptions, m *moves) (*checker, error) {
 	for ; len(m.Digits) > 0; m = m.outer() {
 		k := newChecker(s, x, channel, o, m)
-		if err := k.run(); !errors.Is(err, errUnlike) {
+		if err := k.run(); !errors.Is(err, errAsymmetric) {
 			return k, err
 		}
 	}
-	return nil, errUnlike
+	return nil, errAsymmetric
 }
 
 // key is a connection; messages on it arrive in order.
@@ -217,7 +217,7 @@ func (k *checker) run() error {
 	}
 	if m := k.byKinds(); m != nil {
 		if !k.matched(m) {
-			return errUnlike // all ranks' programs say where
+			return errAsymmetric // all ranks' programs say where
 		}
 		return k.checkResult()
 	}

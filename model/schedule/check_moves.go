@@ -26,9 +26,9 @@ type images interface {
 	digit(place int32) int32
 }
 
-// errUnlike says that ranks are not alike after all, or not in a way that is followed
+// errAsymmetric says that ranks are not alike after all, or not in a way that is followed
 // here; then all of them are run.
-var errUnlike = errors.New("schedule: ranks are not alike")
+var errAsymmetric = errors.New("schedule: ranks are not alike")
 
 // incoming is the connection on which rank r hears from a peer, as the peer's original
 // has it, and the move from there.
@@ -60,7 +60,7 @@ func (k *checker) next(q *queue, r int, peer, phase, by int32) (m message, sent 
 	case !sent || by == 0:
 		return m, sent, nil
 	case m.stored != nil: // whose receivers are seen one by one
-		return m, sent, errUnlike
+		return m, sent, errAsymmetric
 	}
 	return k.moved(m, by), true, nil
 }
@@ -118,8 +118,8 @@ func (k *checker) arrives(m message, op *Op) error {
 	return k.pairedPlaces(m.places, op.Dst.Set)
 }
 
-// alike holds an operation's places against one another.
-func (k *checker) alike(op *Op) error {
+// checkPlaces holds an operation's places against one another.
+func (k *checker) checkPlaces(op *Op) error {
 	if k.moves == nil || op.Kind.Sends() || op.Kind == Recv {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (k *checker) pairedPlaces(a []int32, set ChunkSet) error {
 	if inside && (constant || equal) {
 		return nil
 	}
-	return errUnlike
+	return errAsymmetric
 }
 
 // carries reports whether a topology looks the same after the moves, each of which then

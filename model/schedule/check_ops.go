@@ -5,7 +5,7 @@ func (k *checker) advance(r int) (woken []int, err error) {
 	for k.pc[r] < len(k.progs[r]) {
 		i := k.pc[r]
 		op := &k.progs[r][i]
-		if err := k.alike(op); err != nil {
+		if err := k.checkPlaces(op); err != nil {
 			return nil, err
 		}
 		phase := int32(k.phaseOf(r, i))

@@ -49,7 +49,7 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 			return false, err
 		}
 		if by != 0 { // what place they come from is compared here
-			return false, errUnlike
+			return false, errAsymmetric
 		}
 		if err := k.arrives(m, op); err != nil {
 			return false, err

@@ -89,17 +89,17 @@ func (k *checker) slot(r int, b Buffer, c int32) int32 {
 	return at
 }
 
-// waitingRoom is where a rank's scratch keeps the blocks of others in an all_to_allv: an
+// waitingLayout is where a rank's scratch keeps the blocks of others in an all_to_allv: an
 // offset for each pair, of those that the rank handles.
-type waitingRoom struct {
+type waitingLayout struct {
 	at       map[int64]int64
 	elements int64
 }
 
-// makeRoom finds the blocks that wait at each rank.
-func (c *counts) makeRoom(s *Schedule) {
+// layoutWaiting finds the blocks that wait at each rank.
+func (c *counts) layoutWaiting(s *Schedule) {
 	x := NewExpander(s)
-	c.waiting = make([]waitingRoom, c.n)
+	c.waiting = make([]waitingLayout, c.n)
 	var ops []Op
 	for ch := range s.Channels {
 		for rank := range c.n {
@@ -118,7 +118,7 @@ func (c *counts) makeRoom(s *Schedule) {
 }
 
 // keep makes room for the block of a chunk, once.
-func (c *counts) keep(w *waitingRoom, s *Schedule, ch int, chunk int32) {
+func (c *counts) keep(w *waitingLayout, s *Schedule, ch int, chunk int32) {
 	src, dst := s.pair(&s.Channels[ch], 0, Scratch, chunk)
 	block := int64(src*c.n + dst)
 	if w.at == nil {

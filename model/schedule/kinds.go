@@ -153,7 +153,7 @@ func (m *kindMoves) parts(ops []Op, visit func(part []Op, stay bool)) {
 	for first := 0; first < len(ops); {
 		end := first
 		stay := false
-		for ; end < len(ops) && (end == first || m.alike(&ops[end], &ops[first])); end++ {
+		for ; end < len(ops) && (end == first || m.sameButSets(&ops[end], &ops[first])); end++ {
 			stay = stay || m.spread(&ops[end])
 		}
 		visit(ops[first:end], stay)
@@ -170,8 +170,8 @@ func (m *kindMoves) spread(op *Op) bool {
 	return several(op.Src) || several(op.Dst) || slices.ContainsFunc(op.Srcs, several)
 }
 
-// alike reports whether two operations differ in nothing but their sets.
-func (m *kindMoves) alike(a, b *Op) bool {
+// sameButSets reports whether two operations differ in nothing but their sets.
+func (m *kindMoves) sameButSets(a, b *Op) bool {
 	n := int32(len(m.segment))
 	alike := func(x, y Loc) bool { return x.Buf == y.Buf && x.Set.First/n == y.Set.First/n }
 	return a.Kind == b.Kind && a.Peer == b.Peer && alike(a.Src, b.Src) && alike(a.Dst, b.Dst) && slices.EqualFunc(a.Srcs, b.Srcs, alike)

@@ -69,7 +69,7 @@ func randomKinds(rng *rand.Rand, what collective.Kind) *Schedule {
 func byFirstNodes(s *Schedule) (ranks int, folded, all error) {
 	x := NewExpander(s)
 	k := newChecker(s, x, 0, CheckOptions{}, x.kinds[0])
-	if folded = errUnlike; k.follows() {
+	if folded = errAsymmetric; k.follows() {
 		folded = k.run()
 	}
 	return len(k.ranks), folded, newChecker(s, x, 0, CheckOptions{}, nil).run()

@@ -26,7 +26,7 @@ type counts struct {
 	outputOff []int64 // [dst*n+src]: where dst puts what it gets from src
 	input     []int64 // by rank, all of its input
 	output    []int64
-	waiting   []waitingRoom // by rank
+	waiting   []waitingLayout // by rank
 }
 
 // NewLayout lays out count elements: the whole buffer as nccl-tests counts it (all
@@ -39,7 +39,7 @@ func NewLayout(s *Schedule, count, align int64) *Layout {
 	}
 	if s.Spec.Kind == collective.AllToAllV {
 		l.counts = newCounts(s.Spec, count)
-		l.counts.makeRoom(s)
+		l.counts.layoutWaiting(s)
 	}
 	return l
 }

@@ -102,7 +102,7 @@ func newTreePhases(trees *Trees, ranks int) *treePhases {
 		b.children = append(b.children, below)
 	}
 	if b.Join {
-		b.late()
+		b.latestLevels()
 	}
 	return b
 }

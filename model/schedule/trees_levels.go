@@ -13,8 +13,8 @@ import (
 // latency of few. And a hop's level is then the last one that leaves room for what is below it, so
 // that hops of a kind come at the same time: into other nodes, and there to the GPUs that are left.
 
-// late finds these levels: hops to leaves have the last one.
-func (b *treePhases) late() {
+// latestLevels finds these levels: hops to leaves have the last one.
+func (b *treePhases) latestLevels() {
 	for i := range b.List {
 		parent, level := b.List[i].Parent, slices.Repeat([]int32{int32(b.high)}, b.ranks)
 		for v := range level {

@@ -98,7 +98,7 @@ type degrader struct {
 
 	// The copy and the numbers in it.
 	out     *Topology
-	kept    []int32    // by node of the copy: the node of t
+	oldNode []int32    // by node of the copy: the node of t
 	devices []DeviceID // of a device of t in the copy; −1: lost
 	touched []bool     // by node of t: devices, links or the use of its NICs differ
 }

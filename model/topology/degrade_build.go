@@ -107,7 +107,7 @@ func (x *degrader) copyNode(n int) {
 		i = len(o.shapes)
 		o.shapes = append(o.shapes, shape)
 	}
-	x.kept = append(x.kept, int32(n))
+	x.oldNode = append(x.oldNode, int32(n))
 	o.addNode(node.name, int32(i), used)
 }
 
@@ -132,7 +132,7 @@ func (x *degrader) copyFabric(f *fabricInfo) {
 			copied.switchUnit = append(copied.switchUnit, f.switchUnit[i])
 		}
 	}
-	for _, n := range x.kept {
+	for _, n := range x.oldNode {
 		unit := f.nodeUnit[n]
 		if x.touched[n] {
 			unit = x.unitLeft(f, int(n), unit)

@@ -85,7 +85,7 @@ func (a *reach) meets(b *reach) bool {
 }
 
 // poorer says on whose side the fault is: where less is in reach, or for fewer ranks.
-func (a *alike) poorer(b *alike) bool {
+func (a *reachClass) poorer(b *reachClass) bool {
 	if x, y := len(a.to)+len(a.from), len(b.to)+len(b.from); x != y {
 		return x < y
 	}
@@ -96,8 +96,8 @@ func intersects(a, b []int32) bool {
 	return slices.ContainsFunc(a, func(x int32) bool { return slices.Contains(b, x) })
 }
 
-// alike are ranks with the same reach.
-type alike struct {
+// reachClass are ranks with the same reach.
+type reachClass struct {
 	reach
 	ranks  []int
 	second int // the first rank on another node than that of the first; −1: none
@@ -134,14 +134,14 @@ func (c *reachCheck) acrossNodes() error {
 }
 
 // groups sorts the ranks by their reach.
-func (c *reachCheck) groups() []*alike {
+func (c *reachCheck) groups() []*reachClass {
 	t := c.t
 	// Over switches of any kind from rank to rank, over those outside nodes from NIC to NIC.
 	direct := components(len(t.devices), t.links, func(d DeviceID) bool { return t.devices[d].Kind.fabricKind() })
 	t.dropInner(direct)
 	network := c.router.networkParts()
-	var out []*alike
-	index := map[string]*alike{}
+	var out []*reachClass
+	index := map[string]*reachClass{}
 	var r reach // and key keep their memory from rank to rank
 	var key []byte
 	for rank, d := range t.ranks {
@@ -162,7 +162,7 @@ func (c *reachCheck) groups() []*alike {
 		key = r.key(key[:0])
 		g, ok := index[string(key)]
 		if !ok {
-			g = &alike{reach: reach{slices.Clone(r.to), slices.Clone(r.from)}, second: -1}
+			g = &reachClass{reach: reach{slices.Clone(r.to), slices.Clone(r.from)}, second: -1}
 			index[string(key)] = g
 			out = append(out, g)
 		}
@@ -202,15 +202,15 @@ func (r *reach) key(to []byte) []byte {
 
 // unreachable says that a rank, one of several alike, has no way to another, and what
 // can be done.
-func (c *reachCheck) unreachable(a, b int, alike []int) error {
+func (c *reachCheck) unreachable(a, b int, equivalent []int) error {
 	t := c.t
 	others := ""
-	if len(alike) > 1 {
-		others = fmt.Sprintf(" (nor have %d others)", len(alike)-1)
+	if len(equivalent) > 1 {
+		others = fmt.Sprintf(" (nor have %d others)", len(equivalent)-1)
 	}
 	e := Unreachable{From: t.DeviceName(t.ranks[a]), To: t.DeviceName(t.ranks[b])}
 	e.Advice = fmt.Sprintf("%s: %s has no way left to %s%s, or none back: what cannot be reached must be left out too (%s)",
-		t.name, e.From, e.To, others, t.remedy(alike))
+		t.name, e.From, e.To, others, t.remedy(equivalent))
 	return e
 }
 

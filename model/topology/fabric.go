@@ -114,8 +114,8 @@ func (x *fabricBuilder) newSwitches(l *levelSpec, n int) []DeviceID {
 	return out
 }
 
-// room says whether so many pairs of devices may still be joined.
-func (x *fabricBuilder) room(pairs int) bool {
+// linksFit says whether so many pairs of devices may still be joined.
+func (x *fabricBuilder) linksFit(pairs int) bool {
 	if len(x.t.links)+2*pairs > maxLinks {
 		x.AddAt(x.spec.Pos, "fabric %s: more than %d links", x.spec.Name, maxLinks)
 		return false

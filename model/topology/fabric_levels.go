@@ -39,7 +39,7 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 		if x.Total() > 0 {
 			return nil
 		}
-		if !x.room(len(groups[g].switches)) {
+		if !x.linksFit(len(groups[g].switches)) {
 			return nil
 		}
 		x.attach(e, groups[g].switches, class, l.Count > 0, uplink)
@@ -154,7 +154,7 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 		if x.Total() > 0 {
 			return nil
 		}
-		if up := x.uplinksOr(up, len(upper)); x.room(len(switches) * min(up, len(upper))) {
+		if up := x.uplinksOr(up, len(upper)); x.linksFit(len(switches) * min(up, len(upper))) {
 			x.spread(switches, upper, up, class)
 		}
 		out = append(out, switchGroup{unit: key[0], rail: key[1], switches: upper})

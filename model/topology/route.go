@@ -17,9 +17,9 @@ type Router struct {
 	spread *spreader
 	inNode map[nodePair]localRoute
 	onHost map[nodePair]localPath
-	trunks *kept[*Trunk]
-	scaled *kept[path] // through switches between nodes
-	ecmp   bool        // networks hash flows instead of spreading them
+	trunks *routeCache[*Trunk]
+	scaled *routeCache[path] // through switches between nodes
+	ecmp   bool              // networks hash flows instead of spreading them
 	seed   uint64
 	flow   uint64 // identity of the flow that is being routed
 	chose  bool   // it was hashed to one of several links
@@ -47,7 +47,7 @@ type localPath struct {
 // NewRouter makes a router for t.
 func NewRouter(t *Topology) *Router {
 	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, onHost: map[nodePair]localPath{},
-		trunks: &kept[*Trunk]{most: 1 << 22}, scaled: &kept[path]{most: 1 << 20}}
+		trunks: &routeCache[*Trunk]{most: 1 << 22}, scaled: &routeCache[path]{most: 1 << 20}}
 }
 
 // Route is the route from one rank to another: direct links, else a scale-up switch,

@@ -23,7 +23,7 @@ func (r *Router) net(a, b DeviceID) (parted, bool) {
 		if n == 1 {
 			all = p // with its trunk, which several do not have in common
 		} else {
-			all = beside(all, p, n)
+			all = addParallel(all, p, n)
 		}
 		nics = append(nics, from[k%len(from)], to[k%len(to)])
 	}
@@ -32,8 +32,8 @@ func (r *Router) net(a, b DeviceID) (parted, bool) {
 	return out, true
 }
 
-// beside adds one of n paths, each with an equal share.
-func beside(all, p path, n int) path {
+// addParallel adds one of n paths, each with an equal share.
+func addParallel(all, p path, n int) path {
 	for _, h := range p.trunk.between(p.hops, p.at) {
 		s := share{h.Num, h.Den}.times(1, int64(n))
 		all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})

@@ -40,8 +40,8 @@ func (x *shaper) connect(l linkSpec, class, a, b int32, count int) {
 	}
 }
 
-// room says whether a rule's pairs still fit, before any of them is made.
-func (x *shaper) room(l linkSpec, pairs int) bool {
+// linksFit says whether a rule's pairs still fit, before any of them is made.
+func (x *shaper) linksFit(l linkSpec, pairs int) bool {
 	if len(x.s.links)+2*pairs > maxTemplateLinks {
 		x.AddAt(l.Pos, "link: %d pairs are more than the %d links that one node may have", pairs, maxTemplateLinks)
 		return false
@@ -51,7 +51,7 @@ func (x *shaper) room(l linkSpec, pairs int) bool {
 
 func (x *shaper) meshLinks(l linkSpec, add func(a, b int32, count int)) {
 	over := x.lookup(l.Pos, "mesh", l.Mesh)
-	if !x.room(l, len(over)*(len(over)-1)/2) {
+	if !x.linksFit(l, len(over)*(len(over)-1)/2) {
 		return
 	}
 	for i, a := range over {
@@ -63,7 +63,7 @@ func (x *shaper) meshLinks(l linkSpec, add func(a, b int32, count int)) {
 
 func (x *shaper) pairLinks(l linkSpec, add func(a, b int32, count int)) {
 	from, to := x.lookup(l.Pos, "link from", l.From), x.lookup(l.Pos, "link to", l.To)
-	if from == nil || to == nil || !x.room(l, max(len(from), len(to))) {
+	if from == nil || to == nil || !x.linksFit(l, max(len(from), len(to))) {
 		return
 	}
 	how := l.How
@@ -72,7 +72,7 @@ func (x *shaper) pairLinks(l linkSpec, add func(a, b int32, count int)) {
 	}
 	switch how {
 	case "all":
-		if !x.room(l, len(from)*len(to)) {
+		if !x.linksFit(l, len(from)*len(to)) {
 			return
 		}
 		for _, a := range from {
@@ -124,7 +124,7 @@ func (x *shaper) matrixLinks(l linkSpec, add func(a, b int32, count int)) {
 			return
 		}
 	}
-	if !x.room(l, len(over)*(len(over)-1)/2) {
+	if !x.linksFit(l, len(over)*(len(over)-1)/2) {
 		return
 	}
 	for i, row := range l.Rows {
@@ -159,7 +159,7 @@ func (x *shaper) gridLinks(l linkSpec, add func(a, b int32, count int)) {
 		x.AddAt(l.Pos, "grid: dims %v do not multiply to %d devices", l.Dims, len(over))
 		return
 	}
-	if !x.room(l, len(over)*len(l.Dims)) {
+	if !x.linksFit(l, len(over)*len(l.Dims)) {
 		return
 	}
 	stride := 1

@@ -81,16 +81,16 @@ func (r *Router) between(first, last DeviceID, inFabric func(DeviceID) bool) (pa
 	return p, true
 }
 
-// kept are ways between two devices that are asked for again and again: a rack's ranks talk
+// routeCache are ways between two devices that are asked for again and again: a rack's ranks talk
 // to all others in every schedule.
-type kept[T any] struct {
+type routeCache[T any] struct {
 	known map[[2]DeviceID]T
 	hops  int // in all of them
 	most  int // beyond (32 to 40 bytes each), it begins anew
 }
 
 // find returns what is known or what search finds, with the hops that this has.
-func (c *kept[T]) find(a, b DeviceID, search func() (T, int, bool)) (T, bool) {
+func (c *routeCache[T]) find(a, b DeviceID, search func() (T, int, bool)) (T, bool) {
 	key := [2]DeviceID{a, b}
 	x, ok := c.known[key]
 	if ok {

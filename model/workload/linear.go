@@ -64,18 +64,18 @@ func (l *linear) weights() []Step {
 	case !l.x.tp || !l.columns && !l.rows:
 		return []Step{product}
 	case l.columns && l.x.s.Sequence:
-		return l.x.gatherBeside(communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), product)
+		return l.x.overlappedGather(communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), product)
 	case l.columns:
 		return []Step{product}
 	case l.x.s.Sequence:
-		return l.x.scatterBeside(product, communicate(l.name+" reduce-scatter", Tensor, collective.ReduceScatter, l.hidden(), false))
+		return l.x.overlappedScatter(product, communicate(l.name+" reduce-scatter", Tensor, collective.ReduceScatter, l.hidden(), false))
 	}
 	return []Step{product, communicate(l.name+" all-reduce", Tensor, collective.AllReduce, l.hidden(), false)}
 }
 
-// gatherBeside is a gather and the product of what it gathers. Where the framework does both in
+// overlappedGather is a gather and the product of what it gathers. Where the framework does both in
 // pieces, a GPU multiplies the piece that it has while others arrive.
-func (x *shape) gatherBeside(gather, product Step) []Step {
+func (x *shape) overlappedGather(gather, product Step) []Step {
 	if x.s.By == nil || x.s.By.TensorPieces == 0 {
 		return []Step{gather, product}
 	}
@@ -83,9 +83,9 @@ func (x *shape) gatherBeside(gather, product Step) []Step {
 	return []Step{gather, product, {Do: Wait}}
 }
 
-// scatterBeside is a product and the exchange of its result. Where the framework does both in
+// overlappedScatter is a product and the exchange of its result. Where the framework does both in
 // pieces, only the last one is exchanged when the product has ended.
-func (x *shape) scatterBeside(product, scatter Step) []Step {
+func (x *shape) overlappedScatter(product, scatter Step) []Step {
 	if x.s.By == nil || x.s.By.TensorPieces == 0 {
 		return []Step{product, scatter}
 	}
@@ -121,7 +121,7 @@ func (l *linear) gradients() []Step {
 	case l.columns:
 		return []Step{input, communicate(l.name+" all-reduce", Tensor, collective.AllReduce, l.hidden(), true), weight, wait}
 	}
-	return append(l.x.gatherBeside(communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), input), weight)
+	return append(l.x.overlappedGather(communicate(l.name+" all-gather", Tensor, collective.AllGather, l.gathered(), false), input), weight)
 }
 
 // accumulation is what the product that makes the weights' gradient moves besides its

@@ -30,7 +30,7 @@ func Trees(t *schedule.Trees, ranks int, op collective.Kind, rates []Rate, piece
 	}
 	for i := 0; ; i++ {
 		p.place()
-		if !p.late(i < patience) {
+		if !p.delayed(i < patience) {
 			break
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// late finds when messages really come, and reports whether some do later than expected. Where
+// delayed finds when messages really come, and reports whether some do later than expected. Where
 // hops of different length share a connection, some find only parts of their time; they are
 // sent in one all the same, which holds up others. What waits for those is given as much more
 // time, or twice as much.
-func (p *plan) late(once bool) bool {
+func (p *plan) delayed(once bool) bool {
 	late := false
 	for i := range p.conns {
 		c := &p.conns[i]

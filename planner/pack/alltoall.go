@@ -229,14 +229,14 @@ func (a *lengths) sweep() {
 // bound is capacity times length over distance, summed over edges and pairs of ranks; it
 // also loads the shortest paths.
 func (a *lengths) bound() Fraction {
-	var room, way, unit int64
+	var capacity, way, unit int64
 	unit = a.g.unit()
 	for i, e := range a.g.Edges {
 		p := mulMin(e.Cap/unit, a.length[i], math.MaxInt64)
-		if room > math.MaxInt64-p {
+		if capacity > math.MaxInt64-p {
 			return Fraction{0, 1}
 		}
-		room += p
+		capacity += p
 	}
 	onward := make([]float64, a.g.Vertices)
 	for r := range a.g.Ranks {
@@ -261,7 +261,7 @@ func (a *lengths) bound() Fraction {
 	if way == 0 {
 		return Fraction{0, 1}
 	}
-	f := fraction(room, way)
+	f := fraction(capacity, way)
 	if f.Num > math.MaxInt64/unit {
 		return Fraction{int64(math.Ceil(f.Float() * float64(unit) * (1 + 1e-12))), 1}
 	}

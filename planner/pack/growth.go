@@ -107,7 +107,7 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 			if c == 0 || b.depth[v] >= 0 || !parting && c < b.count {
 				continue
 			}
-			m, limit := e.room(b, u, v, min(c, b.count))
+			m, limit := e.headroom(b, u, v, min(c, b.count))
 			if limit != nil && (m == 0 || parting && m < min(c, b.count)) {
 				// Nothing is left for trees with a rank in this set. It stays so: edges into
 				// it go only to trees that have none there yet, which wants one less.
@@ -134,9 +134,9 @@ func (e *growth) extend(b *bundle, depth int32, parting bool) bool {
 	return progress
 }
 
-// room is to how many trees of bundle b the edge (u,v) can be added, up to want; where
+// headroom is to how many trees of bundle b the edge (u,v) can be added, up to want; where
 // it is less and a set of ranks says so, which.
-func (e *growth) room(b *bundle, u, v int32, want int64) (int64, set) {
+func (e *growth) headroom(b *bundle, u, v int32, want int64) (int64, set) {
 	for _, x := range e.tight {
 		if x.has(int(v)) && !x.has(int(u)) && x.meets(b.ranks) {
 			return 0, nil

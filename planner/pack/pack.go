@@ -93,10 +93,10 @@ func (s *search) found() (*Packing, error) {
 	return s.best, nil
 }
 
-// alike looks for trees of all ranks: stars; rails and stars for nodes of GPUs; paths along the
+// packAllRanks looks for trees of all ranks: stars; rails and stars for nodes of GPUs; paths along the
 // dimensions of meshes and tori; else, for graphs that are not too large, trees by Edmonds' theorem,
 // which always reach the bound of the graph of the transfers that are used (see transfers).
-func (s *search) alike() error {
+func (s *search) packAllRanks() error {
 	if err := s.transfers(); err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func (x *settling) packing(trees []*grown, units int, use Use) *Packing {
 		p.Trees[x.roots[i]] = append(list, Tree{1, t.parent})
 	}
 	if use == AllReduce {
-		p.hangUp()
+		p.rerootAtCentres()
 	}
 	return p
 }

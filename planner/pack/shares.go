@@ -187,11 +187,11 @@ const (
 
 // settle moves shares until no link works longer than it must, or hardly.
 func (x *shares) settle(least float64) {
-	best, full := x.kept(), math.Inf(1)
+	best, full := x.clone(), math.Inf(1)
 	for round := range shareRounds {
 		x.carry()
 		if f := slices.Max(x.load); f < full {
-			full, best = f, x.kept()
+			full, best = f, x.clone()
 		}
 		if full*goodShares <= least {
 			break
@@ -203,8 +203,8 @@ func (x *shares) settle(least float64) {
 	x.keep(best)
 }
 
-// kept copies all shares.
-func (x *shares) kept() [][]float64 {
+// clone copies all shares.
+func (x *shares) clone() [][]float64 {
 	var out [][]float64
 	x.each(func(m *mix) { out = append(out, slices.Clone(m.share)) })
 	return out

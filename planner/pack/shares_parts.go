@@ -22,7 +22,7 @@ const (
 
 // inParts rounds shares to as few parts as come near to them.
 func (x *shares) inParts() *wholeShares {
-	exact := x.kept()
+	exact := x.clone()
 	x.carry()
 	full := slices.Max(x.load)
 	var best *wholeShares

@@ -37,7 +37,7 @@ func spanningTrees(g *Graph, k int64, effort int) (*Packing, error) {
 	}
 	p := packingOf(AllReduce, each, g.Ranks, bundles)
 	p.Method = "spanning trees"
-	p.hangUp()
+	p.rerootAtCentres()
 	return p, nil
 }
 
@@ -110,14 +110,14 @@ func (s *spanning) trim() {
 		want[i], s.links[i].cap = s.links[i].cap, 0
 	}
 	for _, i := range order {
-		s.links[i].cap = min(want[i], s.room(s.links[i]))
+		s.links[i].cap = min(want[i], s.headroom(s.links[i]))
 	}
 }
 
-// room is min k(|S|−1) less what S holds, over the sets S with both ends of a link: half
+// headroom is min k(|S|−1) less what S holds, over the sets S with both ends of a link: half
 // the minimum of Σ(2k − d) over S plus the capacity out of it, less 2k, where d is what
 // a rank's links carry.
-func (s *spanning) room(at link) int64 {
+func (s *spanning) headroom(at link) int64 {
 	n := int32(s.g.Ranks)
 	source, sink := n, n+1
 	s.net.Clear(int(n) + 2)

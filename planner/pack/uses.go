@@ -26,7 +26,7 @@ func PackFor(g *Graph, use Use, root int, o Options) (*Packing, error) {
 	}
 	look := s.uneven
 	if use.PerRoot() {
-		look = s.alike
+		look = s.packAllRanks
 	}
 	if err := look(); err != nil && s.best == nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *search) allGather() (*Packing, error) {
 func (p *Packing) bothWays() *Packing {
 	q := &Packing{Use: AllReduce, K: p.K * int64(len(p.Trees)), Trees: p.Trees, Method: p.Method + ", both ways"}
 	if p.Height > 2 { // else they are as low as can be, and look the same from all ranks
-		q.hangUp()
+		q.rerootAtCentres()
 	}
 	return q
 }

@@ -120,7 +120,7 @@ func (m *estimates) step() {
 		for p := range parts {
 			expected := 1 / ofClass[p]
 			if g.over != "" {
-				expected = m.alike(at+p, p) / m.media[p]
+				expected = m.tailWeight(at+p, p) / m.media[p]
 			}
 			precision.SetSym(at+p, at+p, expected)
 		}
@@ -156,9 +156,9 @@ func (m *estimates) step() {
 	m.spread(&covariance)
 }
 
-// alike is the weight of a medium among those that its class is expected to be like: most are near it and some far, as
+// tailWeight is the weight of a medium among those that its class is expected to be like: most are near it and some far, as
 // sockets are (Student's t with tail degrees of freedom, as a mixture of normal distributions).
-func (m *estimates) alike(at, part int) float64 {
+func (m *estimates) tailWeight(at, part int) float64 {
 	return (tail + 1) / (tail + m.x[at]*m.x[at]/m.media[part])
 }
 
@@ -172,7 +172,7 @@ func (m *estimates) spread(covariance *mat.SymDense) {
 		}
 		media++
 		for p := range parts {
-			sum[p] += m.alike(at+p, p) * (m.x[at+p]*m.x[at+p] + covariance.At(at+p, at+p))
+			sum[p] += m.tailWeight(at+p, p) * (m.x[at+p]*m.x[at+p] + covariance.At(at+p, at+p))
 		}
 	}
 	for p := range sum {

@@ -128,8 +128,8 @@ func collectives(cases []KernelCase) []string {
 	return out
 }
 
-// alike are the keys of general kernels that a kernel is near to, the nearest first.
-func alike(key cost.KernelKey) []cost.KernelKey {
+// relatedKeys are the keys of general kernels that a kernel is near to, the nearest first.
+func relatedKeys(key cost.KernelKey) []cost.KernelKey {
 	key.Graph = false
 	out := []cost.KernelKey{key}
 	for _, c := range []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"} {

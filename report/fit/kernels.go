@@ -62,7 +62,7 @@ func keyText(k cost.KernelKey) string {
 // profile's, else what the library's constants say.
 func parent(key cost.KernelKey, cases []KernelCase, general *cost.Profile) belief {
 	if general != nil {
-		for _, like := range alike(key) {
+		for _, like := range relatedKeys(key) {
 			if k := general.Kernel(like); k != nil {
 				return belief{*k, ofMachine}
 			}

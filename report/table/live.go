@@ -20,8 +20,8 @@ type Live struct {
 
 // NewLive prints what stands above the rows of a document; its rows are foreseen, but as wide as
 // those to come.
-func NewLive(w io.Writer, wide bool, foreseen any) (*Live, error) {
-	v := NewView(foreseen, wide)
+func NewLive(w io.Writer, wide bool, predicted any) (*Live, error) {
+	v := NewView(predicted, wide)
 	t := &v.Tables[len(v.Tables)-1]
 	l := &Live{w: w, wide: wide, heads: slices.Clone(t.Heads), right: t.Right}
 	if !wide {

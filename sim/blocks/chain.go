@@ -201,7 +201,7 @@ func (w *walk) message(x *run, to int, parts ...Part) (*event, error) {
 		return (p.Protocol == cost.Flag || p.Protocol == cost.RelaxedFlag) && !w.costs.Covers(r.Medium, p.Protocol)
 	})
 	for i := range parts {
-		parts[i].Medium, parts[i].Latency = r.Medium, units.Time(parts[i].Messages*float64(w.costs.Beside(&r)))
+		parts[i].Medium, parts[i].Latency = r.Medium, units.Time(parts[i].Messages*float64(w.costs.ExtraLatency(&r)))
 	}
 	return w.then(x.now, parts), nil
 }

@@ -88,8 +88,8 @@ func (w *walk) overlapped(e *event) *event {
 	return w.then(e, Work{way})
 }
 
-// besides reports whether words are taken by other threads than those that put.
-func (m *machine) besides(op *block.Op, n units.Bytes) bool {
+// takenByOthers reports whether words are taken by other threads than those that put.
+func (m *machine) takenByOthers(op *block.Op, n units.Bytes) bool {
 	rounds := units.Bytes(block.PlentyOfWords * 16 * m.threads)
 	return op.Kind == block.WordReduce && op.Flags&block.Halves != 0 && m.threads > 0 && n*units.Bytes(len(op.PacketSources)) >= rounds
 }
@@ -100,7 +100,7 @@ func (m *machine) note() {
 	for r, lanes := range m.p.Lanes {
 		for i := range lanes {
 			for j := range lanes[i].Body {
-				if op := &lanes[i].Body[j]; passesOn(r, op) || m.besides(op, bytes(&lanes[i], op, 0)) {
+				if op := &lanes[i].Body[j]; passesOn(r, op) || m.takenByOthers(op, bytes(&lanes[i], op, 0)) {
 					for _, s := range op.PacketSources {
 						m.between[packet(r, s, 0)] = true
 					}

@@ -33,7 +33,7 @@ func (x *searcher) candidates(gpu *vertex, towards int) []int {
 	for i, sc := range scores {
 		out[i] = sc.gpu
 	}
-	if towards == -1 && alike(scores) {
+	if towards == -1 && equallyReached(scores) {
 		slices.Reverse(out)
 	}
 	return out
@@ -113,8 +113,8 @@ func (x *searcher) scores(gpu *vertex) []score {
 	return out
 }
 
-// alike reports whether all GPUs are equally well reached inside the node.
-func alike(scores []score) bool {
+// equallyReached reports whether all GPUs are equally well reached inside the node.
+func equallyReached(scores []score) bool {
 	for _, s := range scores {
 		if s.intraBW != scores[0].intraBW || s.intraHops != scores[0].intraHops {
 			return false

@@ -110,12 +110,12 @@ func (f *Sweep) on(ctx context.Context, gpus int, out *csv.Writer) error {
 	if err := node.Reserve(int64(f.Sizes[len(f.Sizes)-1])); err != nil {
 		return err
 	}
-	var beside *nccl.Beside
+	var baseline *nccl.Baseline
 	if f.NCCL {
-		if beside, err = nccl.NewBeside(node); err != nil {
+		if baseline, err = nccl.NewBaseline(node); err != nil {
 			return err
 		}
-		defer beside.Close()
+		defer baseline.Close()
 	}
 	f.prepare(node, cases)
 	fmt.Fprintf(f.Log, "# %d cases, kernels compiled after %v\n", len(cases), time.Since(began).Round(time.Millisecond))
@@ -126,7 +126,7 @@ func (f *Sweep) on(ctx context.Context, gpus int, out *csv.Writer) error {
 		case time.Now().After(f.Until):
 			return nil
 		}
-		out.Write(f.measure(ctx, node, beside, c))
+		out.Write(f.measure(ctx, node, baseline, c))
 		out.Flush()
 	}
 	return nil
@@ -199,13 +199,13 @@ func (v Way) build(topo *topology.Topology, spec collective.Spec) (*schedule.Sch
 }
 
 // measure is a row; what fails is named in it.
-func (f *Sweep) measure(ctx context.Context, node *cuda.Node, beside *nccl.Beside, c sweepCase) []string {
+func (f *Sweep) measure(ctx context.Context, node *cuda.Node, baseline *nccl.Baseline, c sweepCase) []string {
 	cfg, v := f.config(c), c.v
 	var r *cuda.Result
 	var err error
 	sent, planned := "", ""
 	if v.Algorithm == NCCL {
-		r, err = beside.Time(ctx, c.spec.Kind, cfg, v.Windows)
+		r, err = baseline.Time(ctx, c.spec.Kind, cfg, v.Windows)
 	} else {
 		var s *schedule.Schedule
 		if s, err = v.build(c.topo, c.spec); err == nil {

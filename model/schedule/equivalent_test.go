@@ -43,7 +43,7 @@ func verdicts(s *Schedule, m *moves, channel int, o CheckOptions) (folded, all e
 	}
 	_, folded = runOriginals(s, x, channel, o, m)
 	all = newChecker(s, x, channel, o, nil).run()
-	return folded, all, !errors.Is(folded, errUnlike)
+	return folded, all, !errors.Is(folded, errAsymmetric)
 }
 
 func TestOriginalsStandForAll(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"railyard/model/program"
 )
 
-// room makes ready for an operation that uses memory, connections and remote buffers:
+// prepare makes ready for an operation that uses memory, connections and remote buffers:
 // threads are brought together where it needs the result of another one, and a thread
 // block that has no room for it is ended.
-func (g *gpuBuilder) room(uses []span, links []link, remotes []remoteKey, ops int) {
+func (g *gpuBuilder) prepare(uses []span, links []link, remotes []remoteKey, ops int) {
 	if g.full(links, remotes, ops) {
 		g.next()
 	}

@@ -8,8 +8,8 @@ const (
 	awaited    = 1_000_000
 )
 
-// lift plays the most promising of the candidates that were left out, if the best is that poor.
-func (c *contest) lift() error {
+// revive plays the most promising of the candidates that were left out, if the best is that poor.
+func (c *contest) revive() error {
 	at := -1
 	for i := range c.list {
 		x := &c.list[i]
@@ -28,6 +28,6 @@ func (c *contest) lift() error {
 	}
 	x.Time, x.TooLarge, x.Pruned = p.Time, false, false
 	c.place(at)
-	c.lifted, c.explained = at, p
+	c.revived, c.explained = at, p
 	return nil
 }

@@ -47,8 +47,8 @@ func hopsFrom(near [][]int32, from int32) []int32 {
 	return out
 }
 
-// hungUp is a tree with its root in the middle of its longest path.
-func hungUp(parent []int32) (int32, []int32) {
+// rerooted is a tree with its root in the middle of its longest path.
+func rerooted(parent []int32) (int32, []int32) {
 	near := make([][]int32, len(parent))
 	for v, u := range parent {
 		if u >= 0 {
@@ -87,9 +87,9 @@ func toward(near [][]int32, root int32) []int32 {
 	return parent
 }
 
-// hangUp hangs every tree of an all-reduce up in its own middle, which changes nothing for
+// rerootAtCentres hangs every tree of an all-reduce up in its own middle, which changes nothing for
 // the links, and joins those that are the same then.
-func (p *Packing) hangUp() {
+func (p *Packing) rerootAtCentres() {
 	list := p.Trees
 	p.Trees = make([][]Tree, len(list))
 	var common int64
@@ -98,7 +98,7 @@ func (p *Packing) hangUp() {
 	var roots []int32
 	for _, trees := range list {
 		for _, t := range trees {
-			root, parent := hungUp(t.Parent)
+			root, parent := rerooted(t.Parent)
 			key := fmt.Sprint(parent)
 			if at[key] == nil {
 				at[key] = &Tree{0, parent}

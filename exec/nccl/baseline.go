@@ -12,16 +12,16 @@ import (
 	"railyard/model/units"
 )
 
-// Beside is NCCL on the GPUs, memory and streams of a node that runs schedules too.
-type Beside struct {
+// Baseline is NCCL on the GPUs, memory and streams of a node that runs schedules too.
+type Baseline struct {
 	node   *cuda.Node
 	groups map[bool]*Group // by whether the memory is registered as symmetric windows
 }
 
-// NewBeside connects the node's GPUs and registers its memory, which must stay where it
+// NewBaseline connects the node's GPUs and registers its memory, which must stay where it
 // is (cuda.Node.Reserve).
-func NewBeside(node *cuda.Node) (*Beside, error) {
-	b := &Beside{node: node, groups: map[bool]*Group{}}
+func NewBaseline(node *cuda.Node) (*Baseline, error) {
+	b := &Baseline{node: node, groups: map[bool]*Group{}}
 	return b, node.Outside(func() error {
 		for _, windows := range []bool{false, true} {
 			g, err := Connect(node.Devices(), Setting{Windows: windows})
@@ -38,7 +38,7 @@ func NewBeside(node *cuda.Node) (*Beside, error) {
 // Time is what NCCL's own choice takes for an operation, on registered windows or not, as
 // cuda.Node.Run measures: in graphs, and on streams where cfg asks for it, launched from a
 // thread for each GPU.
-func (b *Beside) Time(ctx context.Context, kind collective.Kind, cfg cuda.Config, windows bool) (*cuda.Result, error) {
+func (b *Baseline) Time(ctx context.Context, kind collective.Kind, cfg cuda.Config, windows bool) (*cuda.Result, error) {
 	c := Case{Kind: kind, Size: units.Bytes(cfg.Count * int64(cfg.DType.Size())), DType: cfg.DType, Op: cfg.Op}
 	g := b.groups[windows]
 	if _, _, _, err := c.counts(g.ranks); err != nil {
@@ -53,7 +53,7 @@ func (b *Beside) Time(ctx context.Context, kind collective.Kind, cfg cuda.Config
 }
 
 // Close gives the communicators back.
-func (b *Beside) Close() error {
+func (b *Baseline) Close() error {
 	return b.node.Outside(func() error {
 		var errs []error
 		for _, g := range b.groups {
