@@ -20,14 +20,9 @@ const maxLine = 16 << 20
 // File is an open journal.
 type File struct{ file *os.File }
 
-// Open opens a journal, or makes it, and hands the rows that it has to row. The header is
-// all that rows depend on: a file with another one, of another subject ("search"), is an
-// error.
-func Open(path, subject string, header any, row func(line int, text []byte) error) (*File, error) {
-	want, err := json.Marshal(header)
-	if err != nil {
-		return nil, err
-	}
+// Open opens a journal, or makes it, and hands the rows that it has to row. A file with another header, of another subject
+// ("search"), is an error, and so is one that another process has open.
+func Open(path, subject string, header Header, row func(line int, text []byte) error) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
@@ -35,8 +30,11 @@ func Open(path, subject string, header any, row func(line int, text []byte) erro
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fmt.Errorf("%s is no regular file: a journal must be one", path), f.Close())
 	}
+	if lock(f) {
+		return nil, errors.Join(fmt.Errorf("%s is being written by another process: wait until that has ended", path), f.Close())
+	}
 	j := &File{f}
-	if err := j.take(path, subject, want, row); err != nil {
+	if err := j.take(path, subject, bytes.TrimSuffix(header.line(), []byte("\n")), row); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return j, nil

@@ -13,21 +13,19 @@ type Journal struct {
 	rows map[string]Row
 }
 
-// header is the first line: what the rows are of.
-type header struct {
-	Schema string `json:"schema"`
-	Key    string `json:"key"`
-}
-
 // Schema is the version of journals.
-const Schema = "railyard.search-journal/v1"
+const Schema = "railyard.search-journal/v2"
 
-// OpenJournal opens or creates a journal. The key is all that rows depend on: a journal
+// OpenJournal opens or creates a journal of a shard of so many layouts. The key is all that rows depend on: a journal
 // of another search is refused.
-func OpenJournal(path, key string) (*Journal, error) {
+func OpenJournal(path, key string, layouts int, shard journal.Shard) (*Journal, error) {
+	h, err := journal.NewHeader(Schema, key, layouts)
+	if err != nil {
+		return nil, err
+	}
+	h.Shard = shard.String() // the best of a shard say which of its layouts are not timed
 	j := &Journal{rows: map[string]Row{}}
-	var err error
-	j.file, err = journal.Open(path, "search", header{Schema, key}, func(number int, line []byte) error {
+	j.file, err = journal.Open(path, "search", h, func(number int, line []byte) error {
 		var r Row
 		if err := json.Unmarshal(line, &r); err != nil || r.Layout == "" {
 			return fmt.Errorf("%s:%d: not a row of a search: %q", path, number, line)

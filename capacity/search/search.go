@@ -20,14 +20,16 @@ import (
 
 // Options of a search.
 type Options struct {
-	Top      int      // how many of the best are wanted exactly; 0: 10
-	Workers  int      // 0: one a core
-	Journal  *Journal // rows go there, and rows that it has are not computed again; nil: none
+	Top      int           // how many of the best are wanted exactly; 0: 10
+	Workers  int           // 0: one a core
+	Journal  *Journal      // rows go there, and rows that it has are not computed again; nil: none
+	Shard    journal.Shard // only these layouts, of which there may be none; zero: all
 	Progress func(done, total int)
 }
 
 // Row is what became of a layout.
 type Row struct {
+	Point  int        `json:"point"` // the layout's number in its space
 	Layout string     `json:"layout"`
 	Status Status     `json:"status"`
 	Memory float64    `json:"memory_gib"`
@@ -77,9 +79,20 @@ func Run(ctx context.Context, p *step.Predictor, w *workload.Workload, space Spa
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &searcher{ctx: ctx, p: p, w: w, o: o, layouts: space.Layouts(w, p.Machine().Topology.NumRanks())}
-	if len(s.layouts) == 0 {
+	if o.Shard == (journal.Shard{}) {
+		o.Shard = journal.All
+	}
+	s := &searcher{ctx: ctx, p: p, w: w, o: o}
+	all := space.Layouts(w, p.Machine().Topology.NumRanks())
+	if len(all) == 0 {
 		return nil, &Unfit{s.nothing(space)}
+	}
+	s.points = o.Shard.Points(len(all))
+	for _, point := range s.points {
+		s.layouts = append(s.layouts, all[point])
+	}
+	if s.answered() {
+		return s.result()
 	}
 	if err := s.bound(); err != nil {
 		return nil, err
@@ -90,12 +103,36 @@ func Run(ctx context.Context, p *step.Predictor, w *workload.Workload, space Spa
 	return s.result()
 }
 
+// answered takes the rows of a journal that has all of them: of this search, or of its shards, each of which has timed what may be
+// among its own best.
+func (s *searcher) answered() bool {
+	if s.o.Journal == nil || len(s.o.Journal.rows) < len(s.layouts) {
+		return false
+	}
+	s.rows = make([]Row, len(s.layouts))
+	var timed []int
+	for i := range s.layouts {
+		row, ok := s.o.Journal.rows[s.layouts[i].String()]
+		if !ok {
+			return false
+		}
+		if s.rows[i] = row; row.Status == Timed {
+			timed = append(timed, i)
+		}
+	}
+	s.rank(timed)
+	s.resumed, s.done = len(s.rows), len(s.rows)
+	s.progress()
+	return true
+}
+
 type searcher struct {
 	ctx     context.Context
 	p       *step.Predictor
 	w       *workload.Workload
 	o       Options
 	layouts []step.Layout
+	points  []int // the layouts' numbers in their space
 	rows    []Row
 	resumed int
 	queue   []int // layouts that fit and have no sharp bound yet, by their first one
@@ -160,7 +197,7 @@ func (s *searcher) boundOne(i int) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.layouts[i].String(), err)
 	}
-	s.rows[i] = Row{Layout: s.layouts[i].String(), Memory: e.Memory.Total() / float64(units.GiB), Bound: e.Time}
+	s.rows[i] = Row{Point: s.points[i], Layout: s.layouts[i].String(), Memory: e.Memory.Total() / float64(units.GiB), Bound: e.Time}
 	if !e.Memory.Fits() {
 		s.rows[i].Status = Memory
 	}
@@ -342,7 +379,7 @@ func (s *searcher) result() (*Result, error) {
 			r.Memory++
 		}
 	}
-	if len(s.best) == 0 {
+	if len(s.best) == 0 && s.o.Shard == journal.All {
 		return r, &Unfit{s.tooLarge()}
 	}
 	for _, i := range s.best {

@@ -3,12 +3,14 @@ package search_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"railyard/capacity/journal"
 	"railyard/capacity/search"
 	"railyard/capacity/step"
 	"railyard/capacity/steptest"
@@ -55,11 +57,12 @@ func TestFindsWhatPlayingEverythingFinds(t *testing.T) {
 func TestJournalSurvivesKills(t *testing.T) {
 	p, w := steptest.Predictor(t, "dgx-h100", 2), steptest.Workload(t, "llama-3-8b")
 	space := search.Space{Zero: -1, GlobalBatch: 32, Narrow: true}
+	layouts := len(space.Layouts(w, p.Machine().Topology.NumRanks()))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "search.jsonl")
 	run := func(workers int) *search.Result {
 		t.Helper()
-		j, err := search.OpenJournal(path, "key")
+		j, err := search.OpenJournal(path, "key", layouts, journal.All)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,20 +102,74 @@ func TestJournalSurvivesKills(t *testing.T) {
 	}
 }
 
+// TestShardsFindTheBest: the best of all are among the best of the shards, whose merged journal answers at once; shards without
+// a layout that fits, and without any, are no error.
+func TestShardsFindTheBest(t *testing.T) {
+	p, w := steptest.Predictor(t, "dgx-h100", 2), steptest.Workload(t, "llama-3-8b")
+	space := search.Space{Zero: -1, GlobalBatch: 32, Narrow: true}
+	layouts := len(space.Layouts(w, p.Machine().Topology.NumRanks()))
+	run := func(path string, shard journal.Shard) *search.Result {
+		t.Helper()
+		j, err := search.OpenJournal(path, "key", layouts, shard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		r, err := search.Run(context.Background(), p, w, space, search.Options{Top: 5, Journal: j, Shard: shard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	dir := t.TempDir()
+	want := run(filepath.Join(dir, "whole"), journal.All)
+	for _, of := range []int{3, layouts + 2} {
+		var paths []string
+		for i := range of {
+			paths = append(paths, filepath.Join(dir, fmt.Sprint(of, " ", i)))
+			run(paths[i], journal.Shard{Index: i + 1, Of: of})
+		}
+		m, err := journal.Merge(paths)
+		if err != nil || m.Missing != 0 {
+			t.Fatalf("%v, %v", m, err)
+		}
+		merged := filepath.Join(dir, fmt.Sprint(of))
+		f, err := os.Create(merged)
+		if err == nil {
+			err = errors.Join(m.Write(f), f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := run(merged, journal.All)
+		if got.Resumed != layouts || len(got.Best) != len(want.Best) {
+			t.Fatalf("%d of %d rows, %d best", got.Resumed, layouts, len(got.Best))
+		}
+		for i := range want.Best {
+			if got.Best[i].Time != want.Best[i].Time {
+				t.Errorf("%d shards: number %d takes %v, undivided %v", of, i, got.Best[i].Time, want.Best[i].Time)
+			}
+		}
+	}
+	if _, err := search.OpenJournal(filepath.Join(dir, "3 1"), "key", layouts, journal.All); err == nil {
+		t.Error("a search of all went on with a shard's journal, which leaves out what is not the best there")
+	}
+}
+
 func TestJournalErrors(t *testing.T) {
-	const header = `{"schema":"railyard.search-journal/v1","key":"`
+	const header = `{"schema":"railyard.search-journal/v2","of":"`
 	for text, want := range map[string]string{
-		"hello\n":                 "holds another search",
-		"hello":                   "is not the journal of a search",
-		header + `other"}` + "\n": "holds another search",
-		header + `key"}` + "\n" + `{"a":1}` + "\n":                                            ":2: not a row of a search",
-		header + `key"}` + "\n" + strings.Repeat(`{"layout":"dp8","status":"timed"}`+"\n", 2): ":3: dp8 appears twice",
+		"hello\n":                            "holds another search",
+		"hello":                              "is not the journal of a search",
+		header + `other","points":9}` + "\n": "holds another search",
+		header + `key","points":9}` + "\n" + `{"a":1}` + "\n":                                            ":2: not a row of a search",
+		header + `key","points":9}` + "\n" + strings.Repeat(`{"layout":"dp8","status":"timed"}`+"\n", 2): ":3: dp8 appears twice",
 	} {
 		path := filepath.Join(t.TempDir(), "j")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := search.OpenJournal(path, "key"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := search.OpenJournal(path, "key", 9, journal.All); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

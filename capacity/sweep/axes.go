@@ -77,28 +77,3 @@ func Point(axes []Axis, i int) []string {
 	}
 	return out
 }
-
-// Shard is a machine's part of a sweep: the points whose number is Index−1 modulo Of.
-type Shard struct{ Index, Of int }
-
-// ParseShard reads "2/8"; "" is all of it.
-func ParseShard(text string) (Shard, error) {
-	if text == "" {
-		return Shard{1, 1}, nil
-	}
-	i, n, _ := strings.Cut(text, "/")
-	index, err1 := strconv.Atoi(i)
-	of, err2 := strconv.Atoi(n)
-	if err1 != nil || err2 != nil || of < 1 || index < 1 || index > of {
-		return Shard{}, fmt.Errorf("shard %q: write i/n with i from 1 to n, such as 2/8", text)
-	}
-	return Shard{index, of}, nil
-}
-
-func (s Shard) points(total int) []int {
-	var out []int
-	for i := s.Index - 1; i < total; i += s.Of {
-		out = append(out, i)
-	}
-	return out
-}

@@ -8,15 +8,14 @@ import (
 )
 
 // Schema is the version of the journals.
-const Schema = "railyard.sweep/v1"
+const Schema = "railyard.sweep/v2"
 
-// Header is a journal's first line: what was asked. A journal only goes on with the same.
-type Header struct {
-	Schema   string   `json:"schema"`
-	Question []string `json:"question"` // the command without the swept values
-	Inputs   string   `json:"inputs"`   // hash of the files that it reads
-	Axes     []Axis   `json:"axes"`
-	Version  string   `json:"version"`
+// Question is what a sweep asks.
+type Question struct {
+	Words   []string `json:"question"` // the command without the swept values
+	Inputs  string   `json:"inputs"`   // hash of the files that it reads
+	Axes    []Axis   `json:"axes"`
+	Version string   `json:"version"`
 }
 
 // Row is a point's answer, or why it has none.
@@ -29,15 +28,22 @@ type Row struct {
 
 // Journal is a file of rows that grows (capacity/journal).
 type Journal struct {
-	file *journal.File
+	*journal.File
 	done map[int]bool
 }
 
 // Open opens a journal, or makes it. Another question's journal is an error.
-func Open(path string, h Header) (*Journal, error) {
+func Open(path string, q Question) (*Journal, error) {
+	total, err := Count(q.Axes)
+	if err != nil {
+		return nil, err
+	}
+	h, err := journal.NewHeader(Schema, q, total)
+	if err != nil {
+		return nil, err
+	}
 	j := &Journal{done: map[int]bool{}}
-	var err error
-	j.file, err = journal.Open(path, "sweep", h, func(number int, line []byte) error {
+	j.File, err = journal.Open(path, "sweep", h, func(number int, line []byte) error {
 		r, err := rowOf(path, number, line)
 		j.done[r.Point] = true
 		return err
@@ -57,12 +63,27 @@ func (j *Journal) Done(point int) bool { return j.done[point] }
 
 // Add writes a row, whole or not at all.
 func (j *Journal) Add(r Row) error {
-	err := journal.Add(j.file, r)
+	err := journal.Add(j.File, r)
 	if err == nil {
 		j.done[r.Point] = true
 	}
 	return err
 }
 
-// Close closes the file.
-func (j *Journal) Close() error { return j.file.Close() }
+// Rows are the rows of journals that journal.Merge has put together, and the question that they answer.
+func Rows(m *journal.Merged) (q Question, rows []Row, err error) {
+	if m.Header.Schema != Schema {
+		return q, nil, fmt.Errorf("a journal of schema %s: a sweep's are of %s", m.Header.Schema, Schema)
+	}
+	if err := json.Unmarshal(m.Header.Of, &q); err != nil {
+		return q, nil, fmt.Errorf("not the header of a sweep: %w", err)
+	}
+	for _, line := range m.Rows {
+		r, err := rowOf(line.Path, line.Number, line.Text)
+		if err != nil {
+			return q, nil, err
+		}
+		rows = append(rows, r)
+	}
+	return q, rows, nil
+}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"runtime"
 	"sync"
+
+	"railyard/capacity/journal"
 )
 
 // Answer answers the question with fields set as a point says. It runs on several
@@ -15,12 +17,12 @@ type Answer func(ctx context.Context, set []string) (any, error)
 // rows in order of points, so that the same sweep gives the same bytes however it was
 // interrupted. A point without an answer gets a row that says why. progress is told how
 // many points of how many have theirs; it may be nil.
-func Run(ctx context.Context, j *Journal, axes []Axis, shard Shard, answer Answer, progress func(done, of int)) error {
+func Run(ctx context.Context, j *Journal, axes []Axis, shard journal.Shard, answer Answer, progress func(done, of int)) error {
 	total, err := Count(axes)
 	if err != nil {
 		return err
 	}
-	points := shard.points(total)
+	points := shard.Points(total)
 	var open []int
 	for _, p := range points {
 		if !j.Done(p) {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"railyard/capacity/journal"
 	_ "railyard/internal/long" // accepts -long
 )
 
@@ -26,7 +27,7 @@ func axes(t *testing.T, texts ...string) []Axis {
 	return out
 }
 
-func header(a []Axis) Header { return Header{Schema: Schema, Question: []string{"test"}, Axes: a} }
+func question(a []Axis) Question { return Question{Words: []string{"test"}, Axes: a} }
 
 // answer fails on one point, so that failures are rows too.
 func answer(_ context.Context, set []string) (any, error) {
@@ -38,11 +39,11 @@ func answer(_ context.Context, set []string) (any, error) {
 
 func sweepTo(t *testing.T, path string, a []Axis, shard string, f Answer) error {
 	t.Helper()
-	s, err := ParseShard(shard)
+	s, err := journal.ParseShard(shard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := Open(path, header(a))
+	j, err := Open(path, question(a))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,19 +98,23 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m, err := Merge(files)
-	if err != nil || m.Missing != 0 || len(m.Rows) != 10 {
+	m, err := journal.Merge(files)
+	if err != nil || m.Missing != 0 {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	for i, r := range m.Rows {
+	_, rows, err := Rows(m)
+	if err != nil || len(rows) != 10 {
+		t.Fatalf("%+v, %v", rows, err)
+	}
+	for i, r := range rows {
 		if r.Point != i || fmt.Sprint(r.Set) != fmt.Sprint(Point(a, i)) {
 			t.Errorf("row %d is %+v", i, r)
 		}
 	}
-	if m.Rows[4].Error != "no such machine" {
-		t.Errorf("the point that failed: %+v", m.Rows[4])
+	if rows[4].Error != "no such machine" {
+		t.Errorf("the point that failed: %+v", rows[4])
 	}
-	if part, err := Merge(files[:2]); err != nil || part.Missing != 3 {
+	if part, err := journal.Merge(files[:2]); err != nil || part.Missing != 3 {
 		t.Errorf("two of three shards lack %+v, %v", part, err)
 	}
 }
@@ -120,7 +125,7 @@ func TestAnotherSweepIsNotContinued(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(path)
-	if _, err := Open(path, header(axes(t, "a=1", "b=y"))); err == nil || !strings.Contains(err.Error(), "another sweep") {
+	if _, err := Open(path, question(axes(t, "a=1", "b=y"))); err == nil || !strings.Contains(err.Error(), "another sweep") {
 		t.Errorf("error %v", err)
 	}
 	if after, _ := os.ReadFile(path); string(before) != string(after) {
@@ -131,12 +136,12 @@ func TestAnotherSweepIsNotContinued(t *testing.T) {
 func TestCancelKeepsWhatIsDone(t *testing.T) {
 	a := axes(t, "a=1..50", "b=y")
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, header(a))
+	j, err := Open(path, question(a))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	err = Run(ctx, j, a, Shard{1, 1}, answer, func(done, _ int) {
+	err = Run(ctx, j, a, journal.All, answer, func(done, _ int) {
 		if done == 10 {
 			cancel()
 		}
@@ -145,7 +150,7 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	j.Close()
-	m, err := Merge([]string{path})
+	m, err := journal.Merge([]string{path})
 	if err != nil || len(m.Rows) < 10 || len(m.Rows) == 50 {
 		t.Errorf("%d rows, %v", len(m.Rows), err)
 	}
@@ -164,23 +169,30 @@ func TestBadAxes(t *testing.T) {
 		t.Error("a field with two axes was accepted")
 	}
 	for _, s := range []string{"0/2", "3/2", "1", "x/y", "1/0"} {
-		if _, err := ParseShard(s); err == nil {
+		if _, err := journal.ParseShard(s); err == nil {
 			t.Errorf("shard %q was accepted", s)
 		}
 	}
 }
 
 func FuzzMerge(f *testing.F) {
-	f.Add([]byte(`{"schema":"railyard.sweep/v1","question":["x"],"inputs":"","axes":[{"field":"a","values":["1"]}],"version":""}` + "\n" +
+	f.Add([]byte(`{"schema":"railyard.sweep/v2","of":{"question":["x"],"inputs":"","axes":[{"field":"a","values":["1"]}],"version":""},` +
+		`"points":1}` + "\n" +
 		`{"point":0,"set":["a=1"],"answer":{}}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "j")
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		m, err := Merge([]string{path})
-		if err == nil && m.Missing < 0 {
+		m, err := journal.Merge([]string{path})
+		if err != nil {
+			return
+		}
+		if m.Missing < 0 {
 			t.Errorf("%d rows are missing", m.Missing)
+		}
+		if _, rows, err := Rows(m); err == nil && len(rows) != len(m.Rows) {
+			t.Errorf("%d rows of %d lines", len(rows), len(m.Rows))
 		}
 	})
 }

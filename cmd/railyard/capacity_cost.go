@@ -16,7 +16,7 @@ import (
 // cost prices the cluster that the topology is.
 func (f *sizeQuestion) cost(cmd *cobra.Command) error {
 	idle := cli.NoEffect(cmd, "on the price of a topology: leave it, or the topology, out", "node", "counts", "network", "target",
-		"workload", "workload-set", "profile", "gpu", "runtime", "layout", "fix", "journal", "load")
+		"workload", "workload-set", "profile", "gpu", "runtime", "layout", "fix", "journal", "shard", "load")
 	if err := errors.Join(idle, f.prices.check()); err != nil {
 		return err
 	}

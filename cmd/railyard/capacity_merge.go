@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/capacity/journal"
 	"railyard/capacity/sweep"
 	"railyard/cmd/internal/cli"
 	"railyard/model/units"
@@ -24,17 +25,26 @@ func mergeJournals(cmd *cobra.Command, out string, partial bool, journals []stri
 	if err := cli.MayWrite(cmd, out); err != nil {
 		return err
 	}
-	m, err := sweep.Merge(journals)
+	m, err := journal.Merge(journals)
 	if err != nil {
 		return err
 	}
 	if m.Missing > 0 && !partial {
 		return fmt.Errorf("%d points have no row yet: run their shards, or merge what is there with --partial", m.Missing)
 	}
-	write := m.WriteJSONLines
+	return writeMerged(cmd, out, m)
+}
+
+// writeMerged writes the rows of all shards.
+func writeMerged(cmd *cobra.Command, out string, m *journal.Merged) error {
+	write := m.Write
 	switch filepath.Ext(out) {
 	case ".csv":
-		write = func(w io.Writer) error { return writeSweepCSV(w, m) }
+		q, rows, err := sweep.Rows(m)
+		if err != nil {
+			return fmt.Errorf("%w; write %s instead", err, strings.TrimSuffix(out, ".csv")+".jsonl")
+		}
+		write = func(w io.Writer) error { return writeSweepCSV(w, q.Axes, rows) }
 	case ".jsonl":
 	default:
 		return cli.Usagef("%s: the name must end in .csv or .jsonl", out)
@@ -42,18 +52,18 @@ func mergeJournals(cmd *cobra.Command, out string, partial bool, journals []stri
 	if err := cli.WriteFile(out, write); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row"))
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row"))
 	return err
 }
 
 // writeSweepCSV has a column for each axis and for each number, text or truth of the answers.
-func writeSweepCSV(w io.Writer, m *sweep.Merged) error {
-	var axes, columns []string
-	for _, a := range m.Header.Axes {
-		axes = append(axes, a.Field)
+func writeSweepCSV(w io.Writer, axes []sweep.Axis, rows []sweep.Row) error {
+	var fields, columns []string
+	for _, a := range axes {
+		fields = append(fields, a.Field)
 	}
-	answers := make([]map[string]any, len(m.Rows))
-	for i, r := range m.Rows {
+	answers := make([]map[string]any, len(rows))
+	for i, r := range rows {
 		if r.Answer != nil {
 			if err := json.Unmarshal(r.Answer, &answers[i]); err != nil {
 				return fmt.Errorf("point %d: its answer is no object: %w", r.Point, err)
@@ -67,8 +77,8 @@ func writeSweepCSV(w io.Writer, m *sweep.Merged) error {
 	}
 	slices.Sort(columns)
 	out := csv.NewWriter(w)
-	_ = out.Write(append(append(slices.Clone(axes), columns...), "error")) // the writer keeps its first error
-	for i, r := range m.Rows {
+	_ = out.Write(append(append(slices.Clone(fields), columns...), "error")) // the writer keeps its first error
+	for i, r := range rows {
 		var row []string
 		for _, s := range r.Set {
 			_, value, _ := strings.Cut(s, "=")

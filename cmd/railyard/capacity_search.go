@@ -33,13 +33,15 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "layouts")
 	o := search.Options{Top: top, Progress: bar.Set}
+	if o.Shard, err = f.shard.shard(f.journal); err != nil {
+		return err
+	}
 	if f.journal != "" {
-		j, err := search.OpenJournal(f.journal, searchKey(p, w, s, top))
-		if err != nil {
+		layouts := len(s.Layouts(w, p.Machine().Topology.NumRanks()))
+		if o.Journal, err = search.OpenJournal(f.journal, searchKey(p, w, s, top), layouts, o.Shard); err != nil {
 			return err
 		}
-		defer j.Close()
-		o.Journal = j
+		defer o.Journal.Close()
 	}
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
@@ -47,6 +49,9 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 	bar.Finish()
 	if err != nil {
 		return cli.Interrupted(ctx, f.journal, err)
+	}
+	if f.shard != "" {
+		return f.shard.said(cmd, f.journal)
 	}
 	d := searchDocument(p, w, r)
 	if d.Notes, err = publishedNotes(p, r.Best[0]); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/inventory"
+	"railyard/capacity/journal"
 	"railyard/capacity/ownership"
 	"railyard/capacity/search"
 	"railyard/capacity/size"
@@ -31,6 +32,7 @@ type sizeQuestion struct {
 	prices                         priceFlags
 	format                         cli.FormatFlag
 	journal                        string
+	shard                          shardFlag
 }
 
 func newCapacitySize() *cobra.Command {
@@ -62,6 +64,7 @@ func newCapacitySize() *cobra.Command {
 	target.Float64Var(&f.rate, "rate", 0, "tokens, or images, a second to reach")
 	target.Float64Var(&f.budget, "budget", 0, "most that the purchase may cost; the fastest cluster within it is best")
 	fl.StringVar(&f.journal, "journal", "", "file that keeps every design's row, and from which a killed run goes on")
+	f.shard.add(cmd)
 	f.prices.add(cmd)
 	f.format.Add(cmd)
 	return cmd
@@ -130,6 +133,9 @@ func (f *sizeQuestion) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if f.shard != "" {
+		return f.shard.said(cmd, f.journal)
+	}
 	return f.format.Emit(cmd, f.document(rows, w, book))
 }
 
@@ -144,6 +150,10 @@ type sizer struct {
 // all answers for all designs, by way of a journal.
 func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, error) {
 	path := s.f.journal
+	shard, err := s.f.shard.shard(path)
+	if err != nil {
+		return nil, err
+	}
 	if path == "" {
 		tmp, err := os.CreateTemp("", "railyard-size-*")
 		if err != nil {
@@ -157,32 +167,36 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 	}
 	key := fmt.Sprintf("%+v %v %s %+v %s %s", s.f.training, s.f.prices, s.f.training.workload, s.space, s.f.training.runtime,
 		inputsHash([]string{s.f.training.workload, s.f.prices.file, s.f.training.gpu, s.f.training.profile.name}))
-	j, err := sweep.Open(path, sweep.Header{Schema: sweep.Schema, Question: []string{"capacity", "size", s.w.Name},
-		Inputs: inputsHash(s.f.nodeTypes, key), Axes: axes, Version: version})
+	j, err := sweep.Open(path, sweep.Question{Words: []string{"capacity", "size", s.w.Name}, Inputs: inputsHash(s.f.nodeTypes, key),
+		Axes: axes, Version: version})
 	if err != nil {
 		return nil, err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "designs")
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	err = sweep.Run(ctx, j, axes, sweep.Shard{Index: 1, Of: 1}, s.answer, bar.Set)
+	err = sweep.Run(ctx, j, axes, shard, s.answer, bar.Set)
 	bar.Finish()
 	if err := errors.Join(cli.Interrupted(ctx, s.f.journal, err), j.Close()); err != nil {
 		return nil, err
 	}
-	m, err := sweep.Merge([]string{path})
+	m, err := journal.Merge([]string{path})
 	if err != nil {
 		return nil, err
 	}
-	return sizeRows(m)
+	_, rows, err := sweep.Rows(m)
+	if err != nil {
+		return nil, err
+	}
+	return sizeRows(rows)
 }
 
 // sizeRows are the answers; designs that differ in nothing (a single node has no network)
 // are one.
-func sizeRows(m *sweep.Merged) ([]report.SizeRow, error) {
+func sizeRows(answers []sweep.Row) ([]report.SizeRow, error) {
 	var rows []report.SizeRow
 	seen := map[string]bool{}
-	for _, r := range m.Rows {
+	for _, r := range answers {
 		row := report.SizeRow{Design: strings.Join(r.Set, " "), Error: r.Error}
 		if r.Error == "" {
 			if err := json.Unmarshal(r.Answer, &row); err != nil {

@@ -21,6 +21,7 @@ type capacityStepFlags struct {
 	overflow bool
 	top      int
 	journal  string
+	shard    shardFlag
 }
 
 func newCapacityStep() *cobra.Command {
@@ -41,12 +42,13 @@ func newCapacityStep() *cobra.Command {
 	cli.Between(cmd.Flags(), 1, 1000, "top")
 	cmd.Flags().StringVar(&f.journal, "journal", "", "search all layouts and keep each one's row in this file, from which a killed "+
 		"search goes on")
+	f.shard.add(cmd)
 	how.BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
 	return cmd
 }
 
 func (f *capacityStepFlags) run(cmd *cobra.Command) error {
-	if cmd.Flags().Changed("top") || f.journal != "" {
+	if cmd.Flags().Changed("top") || f.journal != "" || f.shard != "" {
 		return f.search(cmd)
 	}
 	o := step.Options{AllowOverflow: f.overflow, Timeline: f.trace != ""}

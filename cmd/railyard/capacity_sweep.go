@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/capacity/journal"
 	"railyard/capacity/sweep"
 	"railyard/cmd/internal/cli"
 	"railyard/model/topology"
@@ -21,6 +22,7 @@ func newCapacitySweep() *cobra.Command {
 	var out, shard string
 	var sets, flags []string
 	var merge, partial bool
+	var engine engineFlags
 	cmd := &cobra.Command{
 		Use: "sweep",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,6 +30,10 @@ func newCapacitySweep() *cobra.Command {
 			switch {
 			case merge && (len(sets)+len(flags) > 0 || shard != ""):
 				return cli.Usagef("--set, --vary and --shard have no effect with --merge")
+			case engine.name != "":
+				return engine.sweep(cmd, args, sets, flags, out)
+			case engine.given(cmd) != nil:
+				return engine.given(cmd)
 			case partial && !merge:
 				return cli.Usagef("--partial has no effect without --merge")
 			case len(args) == 1 && strings.HasSuffix(args[0], ".yaml") && !merge && !changed("output"):
@@ -43,7 +49,7 @@ func newCapacitySweep() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			part, err := sweep.ParseShard(shard)
+			part, err := journal.ParseShard(shard)
 			if err != nil {
 				return cli.Usage(err)
 			}
@@ -51,7 +57,7 @@ func newCapacitySweep() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines); with --merge, .csv (numbers and texts of "+
+	fl.StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines); with --merge and --engine, .csv (numbers and texts of "+
 		"the answers) or .jsonl (all of them)")
 	fl.StringVar(&shard, "shard", "", "this machine's part of the points, i/n; --merge joins the journals")
 	fl.StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or "+
@@ -59,7 +65,8 @@ func newCapacitySweep() *cobra.Command {
 	fl.StringArrayVar(&flags, "vary", nil, "flag of the question, or an option of one, and its values: nodes=4,8,16")
 	fl.BoolVar(&merge, "merge", false, "join the journals of a sweep's shards into one table")
 	fl.BoolVar(&partial, "partial", false, "merge although points are missing")
-	fl.Bool("force", false, "with --merge, replace a file that exists")
+	fl.Bool("force", false, "with --merge and --engine, replace a file that exists")
+	engine.add(cmd)
 	return cmd
 }
 
@@ -99,9 +106,8 @@ func newQuestion(args, sets, flags []string) (*question, error) {
 	return q, nil
 }
 
-func (q *question) sweep(cmd *cobra.Command, out string, part sweep.Shard) error {
-	j, err := sweep.Open(out, sweep.Header{Schema: sweep.Schema, Question: q.args, Inputs: inputsHash(q.args), Axes: q.axes,
-		Version: version})
+func (q *question) sweep(cmd *cobra.Command, out string, part journal.Shard) error {
+	j, err := sweep.Open(out, sweep.Question{Words: q.args, Inputs: inputsHash(q.args), Axes: q.axes, Version: version})
 	if err != nil {
 		return err
 	}
