@@ -167,7 +167,8 @@ func TestScripts(t *testing.T) {
 	w := &Work{Question: []string{"capacity", "size", "superpod-h100", "--name=a b"}, Shards: 64, Dir: "/data/my sweep",
 		Command: []string{"/bin/railyard", "capacity", "sweep", "--shard", Shard + "/64", "--output", Journal, "--", "capacity", "size",
 			"superpod-h100", "--name=a b"}}
-	for _, e := range []Engine{&Local{}, &Slurm{Options: []string{"--partition=short"}}, &Kubernetes{Image: "registry/railyard:1", Claim: "data",
+	for _, e := range []Engine{&Local{}, &Slurm{Options: []string{"--partition=short"}}, &Kubernetes{Image: "registry/railyard:1",
+		Claim: "data",
 		Mount: "/", CPU: "4", Memory: "8Gi"}} {
 		var name, text string
 		t.Run("in /", func(t *testing.T) { // the directory that scripts name

@@ -37,7 +37,8 @@ func (k *Kubernetes) Script(w *Work, shards []int) (name, text string, err error
 	}
 	for _, dir := range []string{w.Dir, here} {
 		if in, err := filepath.Rel(k.Mount, dir); err != nil || !filepath.IsLocal(in) {
-			return "", "", fmt.Errorf("%s is not below %s, where pods have the volume of %s: run this there, with --dir there", dir, k.Mount,
+			return "", "", fmt.Errorf("%s is not below %s, where pods have the volume of %s: run this there, with --dir there", dir,
+				k.Mount,
 				k.Claim)
 		}
 	}
@@ -46,7 +47,8 @@ func (k *Kubernetes) Script(w *Work, shards []int) (name, text string, err error
 		*Kubernetes
 		Name, Question, Line, Dir, Here, List, Words string
 		Shards, Count                                int
-	}{k, w.Name(), w.comment(), w.line(), quote(w.Dir), here, ranges(shards), strings.Trim(fmt.Sprint(shards), "[]"), w.Shards, len(shards)})
+	}{k, w.Name(), w.comment(), w.line(), quote(w.Dir), here, ranges(shards), strings.Trim(fmt.Sprint(shards), "[]"), w.Shards,
+		len(shards)})
 	return "job.yaml", out.String(), err
 }
 

@@ -24,7 +24,8 @@ func (s *Slurm) Script(w *Work, _ []int) (name, text string, err error) {
 		return "", "", err
 	}
 	options := append([]string{"--job-name=" + w.Name(), "--chdir=" + here,
-		"--output=" + strings.ReplaceAll(w.Dir, "%", "%%") + "/shard-%a.log", "--open-mode=append", "--requeue", "--signal=B:TERM@30"}, s.Options...)
+		"--output=" + strings.ReplaceAll(w.Dir, "%", "%%") + "/shard-%a.log", "--open-mode=append", "--requeue", "--signal=B:TERM@30"},
+		s.Options...)
 	for i, o := range options {
 		if strings.ContainsAny(o, "\"\n") {
 			return "", "", fmt.Errorf("%q: sbatch reads no quotation marks and line ends in an option", o)

@@ -29,8 +29,10 @@ func (f *engineFlags) add(cmd *cobra.Command) {
 	fl.IntVarP(&f.shards, "shards", "n", 0, "with --engine, into how many shards the points are divided")
 	cli.AtLeast(fl, 1, "shards")
 	fl.StringVar(&f.dir, "dir", "", "with --engine, directory of the job: script, journals and logs of the shards, merged.jsonl")
-	fl.StringArrayVar(&f.options, "engine-option", nil, "with slurm, an option of sbatch, such as --partition=short; with kubernetes, image=…, "+
-		"claim=… (a volume of which --dir is part), mount=… (where this machine has it), namespace=…, cpu=… or memory=… (of a pod) (repeatable)")
+	fl.StringArrayVar(&f.options, "engine-option", nil,
+		"with slurm, an option of sbatch, such as --partition=short; with kubernetes, image=…, "+
+			"claim=… (a volume of which --dir is part), mount=… (where this machine has it), namespace=…, cpu=… or memory=… (of a pod) "+
+			"(repeatable)")
 	fl.BoolVar(&f.show, "print", false, "with --engine, print the job's script or manifest, and submit nothing")
 }
 
@@ -109,7 +111,8 @@ func (f *engineFlags) work(args, sets, flags []string, out string) (w *batch.Wor
 	}
 	switch {
 	case q.target.Flags().Lookup("shard") == nil || q.target.Name() == "sweep":
-		return nil, false, cli.Usagef("%q is one question: say with --set or --vary what is swept, or ask for a search (capacity step --top, "+
+		return nil, false, cli.Usagef("%q is one question: say with --set or --vary what is swept, or ask for a search (capacity step "+
+			"--top, "+
 			"capacity size --node)", strings.Join(args, " "))
 	case out != "":
 		return nil, false, cli.Usagef("-o has no effect on a search, whose answer is printed: take its journal from %s/merged.jsonl", f.dir)
@@ -141,7 +144,8 @@ func (f *engineFlags) engine(w *batch.Work) (batch.Engine, error) {
 	for _, o := range f.options {
 		key, value, _ := strings.Cut(o, "=")
 		if options[key] == nil || value == "" || *options[key] != "" {
-			return nil, cli.Usagef("--engine-option %s: with kubernetes write image=…, claim=…, mount=…, namespace=…, cpu=… or memory=…, each once", o)
+			return nil, cli.Usagef("--engine-option %s: with kubernetes write image=…, claim=…, mount=…, namespace=…, cpu=… or "+
+				"memory=…, each once", o)
 		}
 		*options[key] = value
 	}

@@ -57,7 +57,8 @@ func newCapacitySweep() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines); with --merge and --engine, .csv (numbers and texts of "+
+	fl.StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines); with --merge and --engine, .csv (numbers "+
+		"and texts of "+
 		"the answers) or .jsonl (all of them)")
 	fl.StringVar(&shard, "shard", "", "this machine's part of the points, i/n; --merge joins the journals")
 	fl.StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or "+
