@@ -41,7 +41,7 @@ func (s *simulated) plan(x *schedule.Schedule) *sim.Plan {
 	if s.plans[x] == nil {
 		p, err := sim.Compile(s.topo, x, s.profile)
 		if err != nil {
-			s.t.Fatal(err)
+			s.t.Fatalf("%s: %s: %v", s.topo.Name(), planner.Name(x), err)
 		}
 		s.plans[x] = p
 		s.compiled++

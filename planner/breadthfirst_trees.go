@@ -24,7 +24,7 @@ type shortest struct {
 // breadthFirstWays are those out and in.
 type breadthFirstWays struct{ out, in *shortest }
 
-// breadthFirst finds them if direct links join all ranks and leave some of them apart;
+// breadthFirst finds them if direct links, or routes, join all ranks and leave some of them apart;
 // where everybody has links to everybody, direct is as good.
 func (r *request) breadthFirst() (*breadthFirstWays, error) {
 	type key struct{}
@@ -44,15 +44,15 @@ func (r *request) breadthFirst() (*breadthFirstWays, error) {
 
 func (r *request) findBreadthFirst() (*breadthFirstWays, error) {
 	n := r.spec.Ranks
-	g := directGraph(r.t, identity(n))
-	if g == nil {
+	near := r.neighbours()
+	if near == nil {
 		return nil, notApplicable("ranks have no direct links")
 	}
 	complete, unit := true, int64(0)
 	out, in := make([][]hop, n), make([][]hop, n)
 	for a := range n {
-		complete = complete && len(g.next[a]) == n-1
-		for _, b := range g.next[a] {
+		complete = complete && len(near[a]) == n-1
+		for _, b := range near[a] {
 			route, err := r.router.Route(a, int(b))
 			if err != nil {
 				return nil, notApplicable("%v", err)
@@ -72,10 +72,31 @@ func (r *request) findBreadthFirst() (*breadthFirstWays, error) {
 	ways := &breadthFirstWays{newShortest(in, out), newShortest(out, in)}
 	for _, dist := range ways.out.dist {
 		if slices.Contains(dist, -1) {
-			return nil, notApplicable("direct links do not join all ranks")
+			return nil, notApplicable("links and routes do not join all ranks")
 		}
 	}
 	return ways, nil
+}
+
+// neighbours are those whom each rank has links to; where not all reach one another by routes, those to whom it has routes. Nil
+// where routes reach all and some have no links.
+func (r *request) neighbours() (near [][]int32) {
+	routes := r.routed()
+	if routes == nil {
+		if g := directGraph(r.t, identity(r.spec.Ranks)); g != nil {
+			return g.next
+		}
+		return nil
+	}
+	for a := range routes {
+		near = append(near, nil)
+		for b, rate := range routes[a] {
+			if rate > 0 {
+				near[a] = append(near[a], int32(b))
+			}
+		}
+	}
+	return near
 }
 
 func inUnits(list []hop, unit int64) {

@@ -50,6 +50,9 @@ func (r *request) flowGraph() (*flowGraph, error) {
 		return &flowGraph{ratesOfLinks(l), l}, nil
 	}
 	if g := r.routed(); g != nil {
+		if !g.joined() {
+			return nil, notApplicable("not all ranks reach one another, passed on by others or not")
+		}
 		return &flowGraph{rates: g}, nil
 	}
 	return nil, notApplicable("not all ranks are joined by links and switches")
@@ -173,6 +176,28 @@ func (f *flow) sort() {
 
 // rateGraph has the rates of direct links between ranks, in bytes/s; 0: none.
 type rateGraph [][]float64
+
+// joined reports whether links lead from every vertex to all others, over others too.
+func (g rateGraph) joined() bool {
+	for _, back := range []bool{false, true} {
+		seen, front := make([]bool, len(g)), []int{0}
+		for seen[0] = true; len(front) > 0; front = front[1:] {
+			for v := range g {
+				rate := g[front[0]][v]
+				if back {
+					rate = g[v][front[0]]
+				}
+				if rate > 0 && !seen[v] {
+					seen[v], front = true, append(front, v)
+				}
+			}
+		}
+		if slices.Contains(seen, false) {
+			return false
+		}
+	}
+	return true
+}
 
 // routed has the rates of routes, over hosts too, where faults have left some ranks none to others: their data are passed
 // on. nil where all reach one another, so that messages need nobody else.

@@ -289,12 +289,14 @@ func rankCut(t *topology.Topology, router *topology.Router, r int, root bool) cu
 	return c
 }
 
-// peersOverPCIe reports whether a rank reaches some rank of its node over PCIe, a CPU
+// peersOverPCIe reports whether a rank reaches some rank of its node, or is reached, over PCIe, a CPU
 // or memory.
 func peersOverPCIe(t *topology.Topology, router *topology.Router, r int) bool {
 	for _, q := range neighbours(t, r) {
-		if route, err := router.Route(r, q); err == nil && route.Kind >= topology.PIX && route.Kind != topology.Net {
-			return true
+		for _, pair := range [2][2]int{{r, q}, {q, r}} {
+			if route, err := router.Route(pair[0], pair[1]); err == nil && route.Kind >= topology.PIX && route.Kind != topology.Net {
+				return true
+			}
 		}
 	}
 	return false

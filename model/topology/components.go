@@ -1,9 +1,9 @@
 package topology
 
-// components numbers the strongly connected components of n devices (Kosaraju's
+// Components numbers the strongly connected components of n devices (Kosaraju's
 // algorithm with an explicit stack). Devices that use does not admit stand alone, with
 // component −1; a nil use admits all.
-func components(n int, links []Link, use func(DeviceID) bool) []int32 {
+func Components(n int, links []Link, use func(DeviceID) bool) []int32 {
 	if use != nil {
 		inside := make([]bool, n)
 		for i := range inside {

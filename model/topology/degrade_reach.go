@@ -41,7 +41,7 @@ func (c *reachCheck) withinNodes() error {
 	t := c.t
 	component := make([][]int32, len(t.shapes))
 	for i, s := range t.shapes {
-		component[i] = components(len(s.devices), s.links, func(d DeviceID) bool { return s.devices[d].Kind != NIC })
+		component[i] = Components(len(s.devices), s.links, func(d DeviceID) bool { return s.devices[d].Kind != NIC })
 	}
 	for first := 0; first < len(t.ranks); {
 		end := first + 1
@@ -137,7 +137,7 @@ func (c *reachCheck) acrossNodes() error {
 func (c *reachCheck) groups() []*reachClass {
 	t := c.t
 	// Over switches of any kind from rank to rank, over those outside nodes from NIC to NIC.
-	direct := components(len(t.devices), t.links, func(d DeviceID) bool { return t.devices[d].Kind.fabricKind() })
+	direct := Components(len(t.devices), t.links, func(d DeviceID) bool { return t.devices[d].Kind.fabricKind() })
 	t.dropInner(direct)
 	network := c.router.networkParts()
 	var out []*reachClass

@@ -93,7 +93,7 @@ func (r *Router) findNetworks() {
 // networkParts numbers the connected parts of the switches outside of nodes, from the number of
 // devices on; −1 is all else.
 func (r *Router) networkParts() []int32 {
-	part := components(len(r.t.devices), r.t.links, func(d DeviceID) bool {
+	part := Components(len(r.t.devices), r.t.links, func(d DeviceID) bool {
 		return r.t.devices[d].Kind.fabricKind() && r.t.devices[d].Node < 0
 	})
 	for d, p := range part {

@@ -109,7 +109,7 @@ func (b *builder) checkWaysBack() {
 		}
 		checked[n.shape] = true
 		s := t.shapes[n.shape]
-		component := components(len(s.devices), s.links, nil)
+		component := Components(len(s.devices), s.links, nil)
 		for _, l := range s.links {
 			if component[l.From] != component[l.To] {
 				b.AddAt(b.origin(n.firstDevice+l.From), "link %s->%s has no way back: drop duplex: false, or give the other direction too",

@@ -29,21 +29,16 @@ func FromTopology(t *topology.Topology) (*Graph, error) {
 func graphOf(t *topology.Topology) (*Graph, error) {
 	b := newBuilder(t)
 	b.scaleUp()
+	b.islands()
 	b.hosts()
-	if b.apart() {
-		if err := b.network(); err != nil {
-			return nil, err
-		}
+	if b.islands(); b.apart() {
+		b.network()
 	}
 	return b.finish()
 }
 
 func newBuilder(t *topology.Topology) *builder {
-	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, comp: make([]int32, len(t.Devices())),
-		vertices: t.NumRanks()}
-	for i := range b.comp {
-		b.comp[i] = int32(i)
-	}
+	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, vertices: t.NumRanks()}
 	for r, d := range t.Ranks() {
 		b.vertex[place{device: d}] = int32(r)
 	}
@@ -74,7 +69,8 @@ type linkCopy struct {
 
 type builder struct {
 	t        *topology.Topology
-	comp     []int32 // union-find over devices
+	joined   []topology.Link // what has been added of scale-up links and hosts
+	island   []int32         // by device: which ranks reach one another over these, with those that pass on
 	vertex   map[place]int32
 	vertices int
 	members  []topology.DeviceID // of the vertices behind the ranks
@@ -83,13 +79,8 @@ type builder struct {
 	added    map[linkCopy]bool
 }
 
-func (b *builder) root(d topology.DeviceID) int32 {
-	for b.comp[d] != int32(d) {
-		b.comp[d] = b.comp[b.comp[d]]
-		d = topology.DeviceID(b.comp[d])
-	}
-	return int32(d)
-}
+// islands finds out what reaches what so far.
+func (b *builder) islands() { b.island = topology.Components(len(b.t.Devices()), b.joined, nil) }
 
 func (b *builder) at(p place) int32 {
 	v, ok := b.vertex[p]
@@ -111,7 +102,7 @@ func (b *builder) join(admit func(topology.DeviceID) bool, medium func(topology.
 	for i, l := range b.t.Links() {
 		if id := topology.LinkID(i); admit(l.From) && admit(l.To) && medium(b.t.Class(id).Medium) {
 			b.add(id, place{device: l.From}, place{device: l.To})
-			b.comp[b.root(l.From)] = b.root(l.To)
+			b.joined = append(b.joined, l)
 		}
 	}
 }
@@ -129,7 +120,7 @@ func (b *builder) scaleUp() {
 // apart reports whether not all ranks reach one another so far.
 func (b *builder) apart() bool {
 	for _, d := range b.t.Ranks() {
-		if b.root(d) != b.root(b.t.Ranks()[0]) {
+		if b.island[d] != b.island[b.t.Ranks()[0]] {
 			return true
 		}
 	}
@@ -150,9 +141,9 @@ func (b *builder) hosts() {
 	for r, d := range b.t.Ranks() {
 		n := b.t.NodeOf(r)
 		if first[n] < 0 {
-			first[n] = b.root(d)
+			first[n] = b.island[d]
 		}
-		b.host[n] = b.host[n] || b.root(d) != first[n]
+		b.host[n] = b.host[n] || b.island[d] != first[n]
 	}
 	for i, l := range b.t.Links() {
 		from, to := b.t.Devices()[l.From], b.t.Devices()[l.To]
@@ -161,7 +152,7 @@ func (b *builder) hosts() {
 		}
 		if (isHost(from.Kind) || b.isRank(l.From)) && (isHost(to.Kind) || b.isRank(l.To)) {
 			b.addOnce(topology.LinkID(i), place{device: l.From}, place{device: l.To})
-			b.comp[b.root(l.From)] = b.root(l.To)
+			b.joined = append(b.joined, l)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func isNet(k topology.Kind) bool {
 
 // network adds the fabrics' switches and each rank's way to its adapters: the links that
 // its routes to and from a rank of another node use.
-func (b *builder) network() error {
+func (b *builder) network() {
 	b.join(func(d topology.DeviceID) bool { return b.isRank(d) || isNet(b.t.Devices()[d].Kind) },
 		func(m topology.Medium) bool { return m == topology.Network })
 	router := topology.NewRouter(b.t)
@@ -23,11 +23,7 @@ func (b *builder) network() error {
 			continue
 		}
 		for _, pair := range [2][2]int{{r, q}, {q, r}} {
-			route, err := router.Route(pair[0], pair[1])
-			if err != nil {
-				return fmt.Errorf("pack: %w", err)
-			}
-			if len(route.NICs) > 0 {
+			if route, err := router.Route(pair[0], pair[1]); err == nil && len(route.NICs) > 0 { // else only through other ranks
 				b.adapters(route)
 			}
 		}
@@ -62,7 +58,6 @@ func (b *builder) network() error {
 			b.add(l, from, to)
 		}
 	}
-	return nil
 }
 
 // partner is a rank that r reaches only over the network, at best the one at the same
@@ -74,7 +69,7 @@ func (b *builder) partner(r int) int {
 	near := -1
 	for i := 1; i < n; i++ {
 		q := (r + i) % n
-		if b.t.NodeOf(q) == node || b.root(ranks[q]) == b.root(ranks[r]) {
+		if b.t.NodeOf(q) == node || b.island[ranks[q]] == b.island[ranks[r]] {
 			continue
 		}
 		if b.t.Devices()[ranks[q]].Local == local {

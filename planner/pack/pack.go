@@ -97,9 +97,6 @@ func (s *search) found() (*Packing, error) {
 // dimensions of meshes and tori; else, for graphs that are not too large, trees by Edmonds' theorem,
 // which always reach the bound of the graph of the transfers that are used (see transfers).
 func (s *search) packAllRanks() error {
-	if err := s.transfers(); err != nil {
-		return err
-	}
 	if !starsFall(s.g, s.bound.Rate, s.routes) && s.consider(stars(s.g.Ranks)) {
 		return nil
 	}

@@ -59,7 +59,7 @@ func (s *search) useful() []transfer {
 		return list
 	}
 	router := topology.NewRouter(s.g.t)
-	// Over the network, of all from a rank to the ranks of a node, and of all from those to
+	// Over the network, of all from a rank to the ranks of another node, and of all from those to
 	// it, only the shortest.
 	type way struct {
 		rank, node int
@@ -80,7 +80,7 @@ func (s *search) useful() []transfer {
 				if err != nil {
 					continue // over PCIe that does not count
 				}
-				use := route.Kind != topology.Net
+				use := route.Kind != topology.Net || s.g.t.NodeOf(u) == s.g.t.NodeOf(v)
 				for _, w := range []way{{u, s.g.t.NodeOf(v), true}, {v, s.g.t.NodeOf(u), false}} {
 					if have, ok := near[w]; !ok || len(pieces) < have {
 						near[w] = len(pieces)

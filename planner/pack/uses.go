@@ -18,6 +18,9 @@ func PackFor(g *Graph, use Use, root int, o Options) (*Packing, error) {
 		return nil, fmt.Errorf("pack: %d ranks are too many for trees; the most is %d", g.Ranks, mostRanks)
 	}
 	s := newSearch(g, use, root, o, bound)
+	if err := s.transfers(); err != nil {
+		return nil, err
+	}
 	if use == AllReduce && s.turned() && (s.best.Height <= 2 || g.Ranks*len(g.Edges) > mostTwice) {
 		return s.found()
 	}
@@ -40,10 +43,6 @@ func (s *search) turned() bool {
 	p, err := s.allGather()
 	if err != nil {
 		return false
-	}
-	s.routes = p.routes
-	if s.g.t != nil {
-		s.routes = topologyRoutes(s.g)
 	}
 	if len(p.Paths) > 0 {
 		return false // of data that spread, not of those that are summed up beside them
@@ -77,9 +76,6 @@ const mostTwice = 1 << 11
 
 // uneven considers trees that do not treat all ranks alike.
 func (s *search) uneven() error {
-	if err := s.transfers(); err != nil {
-		return err
-	}
 	if s.use == AllReduce {
 		return s.exactly(spanningTrees)
 	}
