@@ -6,8 +6,11 @@ import (
 	"slices"
 )
 
+// enough is how many rows a fit takes: fewer would have it explain what else is wrong with them.
+const enough = 9
+
 // leaveOut predicts each row again with what its framework adds fitted on rows of other sources:
-// by one number that all of them share. They are those of its class or, where there are none, of
+// by one number that all of them share. They are those of its class or, where there are not enough, of
 // all classes; nothing is added where there are none either.
 func (d *StepValidation) leaveOut() {
 	for i := range d.Rows {
@@ -16,7 +19,7 @@ func (d *StepValidation) leaveOut() {
 			continue
 		}
 		others := d.others(r, func(x *StepValidationRow) bool { return x.Class == r.Class })
-		if len(others) == 0 {
+		if len(others) < enough {
 			others = d.others(r, func(*StepValidationRow) bool { return true })
 		}
 		e := (r.Predicted-r.Adds+balanced(others)*r.Adds)/r.Published - 1

@@ -73,12 +73,56 @@ func TestFrameworkIsAPart(t *testing.T) {
 	}
 }
 
-// TestOverlappedTokensWaitLess: beside another micro-batch's computation only what is longer than that is waited for.
+// TestOverlappedTokensWaitLess: beside another micro-batch's computation only what is longer than that is waited for, and
+// what the framework cannot hide.
 func TestOverlappedTokensWaitLess(t *testing.T) {
+	const layout, overlap = "dp64 ep64 zero1 mb1 gb64", "transformer.overlap_experts=true"
+	exposed, all, part := dispatched(t, layout), dispatched(t, layout, overlap, "framework=none"), dispatched(t, layout, overlap)
+	for _, hidden := range []step.Collective{all, part} {
+		if hidden.Time != exposed.Time || hidden.Count != exposed.Count || hidden.Exposed >= exposed.Exposed {
+			t.Errorf("%v of %v is waited for, %v without overlap", hidden.Exposed, hidden.Time, exposed.Exposed)
+		}
+	}
+	if all.Exposed >= part.Exposed {
+		t.Errorf("%v is waited for where all may hide, %v where 37 %% do", all.Exposed, part.Exposed)
+	}
+}
+
+// TestCopiesTravelAlone: the library's all-to-all carries every copy, and is predicted as the library's.
+func TestCopiesTravelAlone(t *testing.T) {
 	const layout = "dp64 ep64 zero1 mb1 gb64"
-	exposed, hidden := dispatched(t, layout), dispatched(t, layout, "transformer.overlap_experts=true")
-	if hidden.Time != exposed.Time || hidden.Exposed >= exposed.Exposed {
-		t.Errorf("%v of %v is waited for, %v without overlap", hidden.Exposed, hidden.Time, exposed.Exposed)
+	once, copies := dispatched(t, layout), dispatched(t, layout, "transformer.send_copies=true")
+	if least := 8 * 7.0 / 8 * 4096 * 7168 * 2.0 / 50e9; copies.Time.Seconds() < least || copies.Schedule == once.Schedule {
+		t.Errorf("%v by %s: the network allows %v s", copies.Time, copies.Schedule, least)
+	}
+}
+
+// TestExpertsAreLaunchedOneByOne: small products of many experts wait for the host, large ones hide it.
+func TestExpertsAreLaunchedOneByOne(t *testing.T) {
+	p := steptest.Predictor(t, "dgx-h100", 1)
+	played := func(set ...string) *step.Result {
+		l, err := step.ParseLayout("dp8 ep8 zero1 mb1 gb8")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := step.Run(p, steptest.Workload(t, "mixtral-8x7b", append(set, "transformer.layers=8")...), l,
+			step.Options{AllowOverflow: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	small := []string{"transformer.experts=128", "transformer.expert_ffn=256"}
+	waits := func(set []string) float64 {
+		return (played(set...).Time - played(append(set, "framework=megatron-core-graphs")...).Time).Seconds()
+	}
+	framework := steptest.Workload(t, "mixtral-8x7b").RunBy(1)
+	launches := 8 * 16 * 6 * framework.ExpertLaunch.On(p.Machine().GPU) / 1e6 // layers, local experts, products
+	if few := waits(nil); few != 0 {
+		t.Errorf("one large expert a GPU waits %v s", few)
+	}
+	if many := waits(small); many < launches/2 || many > launches {
+		t.Errorf("small experts wait %v s, their launches take %v s", many, launches)
 	}
 }
 

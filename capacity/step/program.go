@@ -41,6 +41,7 @@ type player struct {
 	precision gpu.Precision
 	overhead  float64 // of the framework, a share of what kernels take
 	attention float64 // the same of attention alone
+	launch    float64 // of a product of an expert, on the host, microseconds
 	straggle  float64 // of the slowest GPU, a share of what one takes in the mean
 	scale     float64 // of computation: what the user measured over what kernels take
 	measured  bool    // scale is from a measurement
@@ -75,9 +76,7 @@ func (p *player) parts(s *workload.Step) (kernels units.Time, a additions) {
 	if s.Do == workload.Attend {
 		share += p.attention
 	}
-	if a.framework = units.Time(float64(kernels) * share); s.Do == workload.Host && !p.measured {
-		kernels, a.framework = 0, kernels
-	}
+	a.framework = units.Time(float64(kernels) * share)
 	a.stragglers = units.Time(float64(kernels+a.framework) * p.straggle)
 	return kernels, a
 }
@@ -87,7 +86,15 @@ func (p *player) parts(s *workload.Step) (kernels units.Time, a additions) {
 func (p *player) play(steps []workload.Step) (*pass, error) {
 	x := &pass{exposed: map[workload.Axis]units.Time{}}
 	var compute, network, hidden units.Time // hidden goes on beside all of it
+	var taken float64                       // multiprocessors, as a share, while it does
 	waiting := -1                           // the last asynchronous call
+	var host units.Time                     // it has launched all
+	wait := func() {
+		if late := host - compute; late > 0 && !p.measured {
+			x.compute, compute = x.compute+late, host
+			x.adds.framework += late
+		}
+	}
 	for i := range steps {
 		s := &steps[i]
 		switch s.Do {
@@ -97,8 +104,8 @@ func (p *player) play(steps []workload.Step) (*pass, error) {
 				return nil, err
 			}
 			start := max(compute, network)
-			if s.Routing != nil && s.Routing.Overlapped {
-				hidden += c.time
+			if s.Beside {
+				hidden, taken = hidden+c.time, c.sms
 				x.record(p, c, start)
 				continue
 			}
@@ -111,6 +118,11 @@ func (p *player) play(steps []workload.Step) (*pass, error) {
 			}
 			network = start + c.time
 			x.record(p, c, start)
+		case workload.Launch:
+			wait()
+			host = compute + units.FromMicroseconds(s.Count*p.launch)
+		case workload.Launched:
+			wait()
 		case workload.Wait:
 			if network > compute {
 				x.calls[waiting].exposed += network - compute
@@ -132,8 +144,9 @@ func (p *player) play(steps []workload.Step) (*pass, error) {
 			compute += t
 		}
 	}
+	wait()
 	if hidden > 0 {
-		late := max(hidden-x.compute, 0) + units.Time(float64(min(hidden, x.compute))*p.smShare(Prediction{SMs: dispatchSMs}))
+		late := max(hidden-x.compute, 0) + units.Time(float64(min(hidden, x.compute))*slower(taken))
 		x.exposed[workload.Expert] += late
 		compute += late
 	}
@@ -149,7 +162,7 @@ func (p *player) call(s *workload.Step) (call, error) {
 	f := p.family(s.Axis)
 	var x Prediction
 	var err error
-	if s.Routing != nil {
+	if s.Routing != nil && !s.Routing.Copies {
 		x, err = p.dispatch(f, s)
 	} else {
 		x, err = p.predict.Collective(f, s.Kind, s.Size)

@@ -122,7 +122,8 @@ func prepare(p *Predictor, w *workload.Workload, l *Layout, o Options) (*builder
 func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *builder {
 	by := w.RunBy(l.Zero)
 	x := &player{predict: p, families: l.families(), precision: w.Precision, straggle: straggle(l.Ranks()), scale: 1,
-		overhead: by.OverheadOn(p.machine.GPU, w.Precision), attention: by.Attention.On(p.machine.GPU), spans: o.Timeline}
+		overhead: by.OverheadOn(p.machine.GPU, w.Precision), attention: by.Attention.On(p.machine.GPU),
+		launch: by.ExpertLaunch.On(p.machine.GPU), spans: o.Timeline}
 	shard := l.Sharding()
 	shard.By = by
 	return &builder{shard: shard,

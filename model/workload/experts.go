@@ -5,7 +5,6 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/gpu"
-	"railyard/model/units"
 )
 
 // expertShape is what an expert sees: tokens are cut over the tensor axis, too, and go
@@ -24,6 +23,9 @@ type Routing struct {
 	Experts int `file:"experts"` // 0: dense
 	TopK    int `file:"top_k"`
 	Limit   int `file:"node_limit"` // domains that a token's experts lie in at most (DeepSeek-V3, section 2.1.2); 0: all
+	// Copies sends every copy of a token by an all-to-all of the library (Megatron-Core's dispatcher alltoall), not each token once to
+	// a domain (DeepEP, HybridEP).
+	Copies bool `file:"send_copies"`
 	// Overlapped goes with the computation of another micro-batch (DeepSeek-V3, section 3.2.1; Megatron-Core's moe_a2a_overlap).
 	Overlapped bool `file:"overlap_experts"`
 }
@@ -47,12 +49,21 @@ func (r *Routing) Reached(domains, parts int) float64 {
 func (l *layer) dispatch(x *shape, name string, element float64) []Step {
 	copies := x.tokens / x.t * float64(l.m.TopK*l.m.Hidden)
 	steps := []Step{{Name: name + " permutation", Do: Stream, Kernel: gpu.Copy, Bytes: 2 * copies * x.e}}
-	if x.s.Expert > 1 {
-		s := communicate(name, Expert, collective.AllToAll, copies*element, false)
-		s.Routing = &l.m.Routing
-		steps = append(steps, s)
+	if x.s.Expert == 1 {
+		return steps
 	}
-	return steps
+	exposed := communicate(name, Expert, collective.AllToAll, copies*element, false)
+	exposed.Routing = &l.m.Routing
+	if !l.m.Overlapped {
+		return append(steps, exposed)
+	}
+	hidden := exposed
+	hidden.Beside, hidden.Count = true, 1
+	if by := x.s.By; by != nil && by.ExpertOverlap > 0 {
+		hidden.Count, exposed.Count = by.ExpertOverlap, 1-by.ExpertOverlap
+		steps = append(steps, exposed)
+	}
+	return append(steps, hidden)
 }
 
 // dispatched is the size of an element on its way to the experts; back it has 16 bits.
@@ -82,14 +93,18 @@ func grouped(steps []Step, experts float64) []Step {
 	return steps
 }
 
-// host is what the framework needs to launch a pass of an expert layer, of so many products
-// for each of the local experts.
-func (x *shape) host(experts, products float64) Step {
-	s := Step{Name: "expert launches", Do: Host}
-	if by := x.s.By; by != nil {
-		s.Waits = by.ExpertPass*units.Time(products/2) + units.Time(experts*products*float64(by.ExpertLaunch))
+// launched are the steps of a pass of an expert layer, of so many products for each of the local experts, that the host launches one
+// by one when it has read how many tokens there are: they take as long as it needs for that at least. Where another micro-batch is at
+// work beside, that is only true of all that is left of the pass.
+func (l *layer) launched(x *shape, experts, products float64, steps ...[]Step) []Step {
+	if x.s.By == nil || len(x.s.By.ExpertLaunch) == 0 {
+		return slices.Concat(steps...)
 	}
-	return s
+	out := slices.Concat([]Step{{Do: Launch, Count: experts * products}}, slices.Concat(steps...))
+	if !l.m.Overlapped {
+		out = append(out, Step{Do: Launched})
+	}
+	return out
 }
 
 func (l *layer) shared(x shape) *ffn {
@@ -99,8 +114,8 @@ func (l *layer) shared(x shape) *ffn {
 func (l *layer) expertsForward(x shape) []Step {
 	y, n := l.expertShape(&x)
 	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
-	steps := slices.Concat([]Step{x.host(n, 2), l.router(&x)}, l.dispatch(&x, "dispatch", l.m.dispatched(&x)),
-		grouped(expert.forward(), n), l.dispatch(&x, "combine", x.e))
+	steps := append([]Step{l.router(&x)}, l.launched(&x, n, 2, l.dispatch(&x, "dispatch", l.m.dispatched(&x)),
+		grouped(expert.forward(), n), l.dispatch(&x, "combine", x.e))...)
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).forward()...)
 	}
@@ -110,9 +125,8 @@ func (l *layer) expertsForward(x shape) []Step {
 func (l *layer) expertsBackward(x shape) []Step {
 	y, n := l.expertShape(&x)
 	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
-	steps := slices.Concat([]Step{x.host(n, 4)}, l.dispatch(&x, "combine backward", l.m.dispatched(&x)),
-		grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward", x.e),
-		[]Step{l.router(&x), l.router(&x)})
+	steps := append(l.launched(&x, n, 4, l.dispatch(&x, "combine backward", l.m.dispatched(&x)),
+		grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward", x.e)), l.router(&x), l.router(&x))
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).backward()...)
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"railyard/model/gpu"
-	"railyard/model/units"
 	"railyard/model/yamlfile"
 )
 
@@ -29,11 +28,11 @@ type Framework struct {
 	PlainLoss    bool `file:"plain_loss"`               // the loss keeps logits and their gradients in 16 bits and in FP32
 	TensorPieces int  `file:"tensor_pieces,lo=2,hi=64"` // that the tensor axis exchanges beside products; 0: before and after them
 	ContextRing  bool `file:"context_ring"`             // keys and values go round the context axis beside attention
-	// ExpertPass is a forward pass of an expert layer on the host: routing, permutation, waiting for counts.
-	ExpertPass   units.Time `file:"expert_pass,most=1s"`
-	ExpertLaunch units.Time `file:"expert_launch,most=1s"` // each product of each local expert
-	Source       string     `file:"source,need"`
-	Date         string     `file:"date,date"`
+	// ExpertOverlap is the share of the tokens' exchange that is hidden where it goes on beside another micro-batch; 0: all.
+	ExpertOverlap float64 `file:"expert_overlap,lo=0,hi=1"`
+	ExpertLaunch  Shares  `file:"expert_launch_us,lo=0,hi=1e6"` // microseconds for each product of each local expert, on the host
+	Source        string  `file:"source,need"`
+	Date          string  `file:"date,date"`
 }
 
 // Shares are shares by GPU.

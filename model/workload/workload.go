@@ -109,7 +109,8 @@ const (
 	Stream                    // Bytes through memory
 	Communicate               // a collective of Size over Axis
 	Wait                      // for all asynchronous communication
-	Host                      // the GPU waits for the host
+	Launch                    // the host starts to launch Count products of experts and the steps behind
+	Launched                  // nothing behind it begins before the host has launched them
 )
 
 // Step is one thing that a GPU does in a block.
@@ -123,7 +124,6 @@ type Step struct {
 	Converts  float64    // elements of a Product's operand that have to be brought into its precision
 	Wide      bool       // a Product in 16 bits where the others are in fewer
 	Kernel    gpu.Kernel // of a Stream
-	Waits     units.Time // for the host
 	Flash     bool       // attention by FlashAttention-2
 	Tokens    float64
 	Backward  bool
@@ -131,6 +131,7 @@ type Step struct {
 	Kind      collective.Kind
 	Size      units.Bytes // as nccl-tests counts it
 	Async     bool        // the GPU goes on computing
+	Beside    bool        // all of its pass, and of another micro-batch's, hides it
 	Routing   *Routing    // of an all-to-all of tokens
 	ofWeights bool        // the product that makes their gradient
 	core      bool        // of the attention between its products: what selective recomputation repeats
@@ -150,8 +151,6 @@ func (s *Step) Time(g *gpu.GPU, p gpu.Precision) units.Time {
 		return g.Attend(p, s.FLOP, s.Tokens, s.Backward, s.Flash)
 	case Stream:
 		return g.Stream(s.Kernel, s.Bytes)
-	case Host:
-		return s.Waits
 	}
 	return 0
 }
