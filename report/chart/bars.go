@@ -29,8 +29,6 @@ type Bars struct {
 	Bars []Bar
 }
 
-func (b *Bars) frame() Frame { return b.Frame }
-
 func (b *Bars) panels() []panel { return []panel{b} }
 
 func (b *Bars) size() (across, down vg.Length) {
@@ -62,10 +60,7 @@ func (b *Bars) fill(p *plot.Plot, keys *legend) error {
 			if !finite(part.Value) || part.Value < 0 {
 				return fmt.Errorf("chart %q: %s of %s is %v", b.Title, part.Name, bar.Name, part.Value)
 			}
-			box, err := rectangle(at, y-0.36, at+part.Value, y+0.36, part.Colour)
-			if err != nil {
-				return err
-			}
+			box := rectangle(at, y-0.36, at+part.Value, y+0.36, part.Colour)
 			p.Add(box)
 			keys.add(part.Name, box)
 			at += part.Value
@@ -95,11 +90,6 @@ func nameRows(p *plot.Plot, names []string) {
 	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = ticks(names, len(names), true), -0.7, float64(len(names))-0.3
 }
 
-func rectangle(x0, y0, x1, y1 float64, c color.RGBA) (*plotter.Polygon, error) {
-	box, err := plotter.NewPolygon(plotter.XYs{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}})
-	if err != nil {
-		return nil, err
-	}
-	box.Color, box.LineStyle.Width = c, 0
-	return box, nil
+func rectangle(x0, y0, x1, y1 float64, c color.RGBA) *plotter.Polygon {
+	return &plotter.Polygon{XYs: []plotter.XYs{{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}}, Color: c}
 }

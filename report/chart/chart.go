@@ -30,6 +30,8 @@ type Frame struct {
 	Sizes  bool // X is a size in bytes, or a count in powers of two: logarithmic, 1K is 1024
 }
 
+func (f Frame) frame() Frame { return f }
+
 // Chart is a figure.
 type Chart interface {
 	frame() Frame

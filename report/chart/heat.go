@@ -23,8 +23,6 @@ type Heat struct {
 	Unit           string
 }
 
-func (h *Heat) frame() Frame { return h.Frame }
-
 func (h *Heat) panels() []panel { return []panel{h} }
 
 func (h *Heat) size() (across, down vg.Length) {
@@ -50,21 +48,14 @@ func (h *Heat) fill(p *plot.Plot, keys *legend) error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	colour, err := h.scale(keys)
-	if err != nil {
-		return err
-	}
+	colour := h.scale(keys)
 	for i, values := range h.Values {
 		y := float64(len(h.Values) - 1 - i)
 		for k, v := range values {
 			if math.IsNaN(v) {
 				continue
 			}
-			box, err := rectangle(float64(k)-0.5, y-0.5, float64(k)+0.5, y+0.5, colour(v))
-			if err != nil {
-				return err
-			}
-			p.Add(box)
+			p.Add(rectangle(float64(k)-0.5, y-0.5, float64(k)+0.5, y+0.5, colour(v)))
 		}
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = ticks(h.Columns, 16, false), ticks(h.Names, 40, true)
@@ -82,6 +73,9 @@ func (h *Heat) check() error {
 			return fmt.Errorf("chart %q: row %s has %d values for %d columns", h.Title, h.Names[i], len(values), len(h.Columns))
 		}
 		for _, v := range values {
+			if math.IsInf(v, 0) {
+				return fmt.Errorf("chart %q: row %s has a value of %v", h.Title, h.Names[i], v)
+			}
 			if h.Kinds != nil && !math.IsNaN(v) && (v < 0 || int(v) >= len(h.Kinds) || v != math.Trunc(v)) {
 				return fmt.Errorf("chart %q: row %s has kind %v of %d", h.Title, h.Names[i], v, len(h.Kinds))
 			}
@@ -91,31 +85,21 @@ func (h *Heat) check() error {
 }
 
 // scale is the colour of a value; the legend says what colours mean.
-func (h *Heat) scale(keys *legend) (func(float64) color.RGBA, error) {
-	key := func(name string, c color.RGBA) error {
-		box, err := rectangle(0, 0, 0, 0, c)
-		if err == nil {
-			keys.add(name, box)
-		}
-		return err
-	}
+func (h *Heat) scale(keys *legend) func(float64) color.RGBA {
+	key := func(name string, c color.RGBA) { keys.add(name, rectangle(0, 0, 0, 0, c)) }
 	if h.Kinds != nil {
 		for i, name := range h.Kinds {
-			if err := key(name, Available[i%len(Available)]); err != nil {
-				return nil, err
-			}
+			key(name, Available[i%len(Available)])
 		}
-		return func(v float64) color.RGBA { return Available[int(v)%len(Available)] }, nil
+		return func(v float64) color.RGBA { return Available[int(v)%len(Available)] }
 	}
 	lo, hi := h.bounds()
 	colour := func(v float64) color.RGBA { return Shade((v - lo) / (hi - lo)) }
 	for _, share := range []float64{0, 0.5, 1} {
 		v := lo + share*(hi-lo)
-		if err := key(number(v)+" "+h.Unit, colour(v)); err != nil {
-			return nil, err
-		}
+		key(number(v)+" "+h.Unit, colour(v))
 	}
-	return colour, nil
+	return colour
 }
 
 func (h *Heat) bounds() (lo, hi float64) {

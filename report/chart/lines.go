@@ -44,7 +44,6 @@ type Lines struct {
 	FromZero bool // the vertical axis begins at 0
 }
 
-func (l *Lines) frame() Frame    { return l.Frame }
 func (l *Lines) panels() []panel { return []panel{l} }
 
 func (l *Lines) size() (across, down vg.Length) {

@@ -22,8 +22,6 @@ const (
 	panelsHead = 1.2 * vg.Centimeter // title and a row of keys
 )
 
-func (x *Panels) frame() Frame { return x.Frame }
-
 func (x *Panels) panels() []panel {
 	var out []panel
 	for _, c := range x.Charts {

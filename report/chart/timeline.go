@@ -25,8 +25,6 @@ type Timeline struct {
 	Spans []Span
 }
 
-func (t *Timeline) frame() Frame { return t.Frame }
-
 func (t *Timeline) panels() []panel { return []panel{t} }
 
 func (t *Timeline) size() (across, down vg.Length) {
@@ -67,10 +65,7 @@ func (t *Timeline) fill(p *plot.Plot, keys *legend) error {
 		if !finite(s.From) || !finite(s.To) || s.To < s.From || t.Sizes && s.From <= 0 {
 			return fmt.Errorf("chart %q: a span of %s from %v to %v", t.Title, s.Lane, s.From, s.To)
 		}
-		box, err := rectangle(s.From, row[s.Lane]-0.36, s.To, row[s.Lane]+0.36, s.Colour)
-		if err != nil {
-			return err
-		}
+		box := rectangle(s.From, row[s.Lane]-0.36, s.To, row[s.Lane]+0.36, s.Colour)
 		p.Add(box)
 		keys.add(s.Kind, box)
 	}
