@@ -1,12 +1,5 @@
 package report
 
-import (
-	"fmt"
-
-	"railyard/model/units"
-	"railyard/report/table"
-)
-
 // SearchDocument is the outcome of a search over layouts.
 type SearchDocument struct {
 	Schema   string      `json:"schema" const:"railyard.search/v1" doc:"the best layouts of a workload on a machine"`
@@ -33,22 +26,4 @@ type SearchRow struct {
 	MemoryGiB      float64 `json:"memory_gib" text:"memory"`
 	Slower         float64 `json:"slower" text:"slower" as:"share" doc:"than the best"`
 	Why            string  `json:"why" text:"why" doc:"what it loses, or what the best spends its time on"`
-}
-
-// Answer names the best layout in words.
-func (d *SearchDocument) Answer() []string {
-	if len(d.Rows) == 0 {
-		return nil
-	}
-	r := &d.Rows[0]
-	looked := fmt.Sprintf("Of %s, %d were played, %d ruled out by bounds, %d do not fit into memory", units.Counted(d.Layouts, "layout"),
-		d.Timed, d.Pruned, d.TooLarge)
-	if d.Resumed > 0 {
-		looked += fmt.Sprintf("; %d come from the journal", d.Resumed)
-	}
-	return append([]string{fmt.Sprintf("%s on %s (%s), communication by %s, is fastest in layout %s: %s; a step takes %s (%s %s/s).",
-		d.Workload,
-		d.Topology, units.Counted(d.GPUs, "GPU"), d.Runtime,
-		r.Layout, LayoutWords(r.Layout), table.Milliseconds(r.StepMS), table.Rate(r.UnitsPerSecond), d.Unit), looked + "."},
-		d.Notes...)
 }

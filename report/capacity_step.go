@@ -1,11 +1,5 @@
 package report
 
-import (
-	"fmt"
-
-	"railyard/report/table"
-)
-
 // StepDocument is a predicted training step.
 type StepDocument struct {
 	Schema   string `json:"schema" const:"railyard.step/v1" csv:"step" doc:"a predicted training step"`
@@ -73,16 +67,4 @@ type StepMemory struct {
 	Reserve     float64 `json:"reserve_gib" text:"reserve"`
 	Total       float64 `json:"total_gib" text:"all"`
 	Capacity    float64 `json:"capacity_gib" text:"" join:" of "`
-}
-
-// Answer says how long the step takes in which layout.
-func (d *StepDocument) Answer() []string {
-	best := ""
-	if d.Searched > 0 {
-		best = fmt.Sprintf(", the best of %d", d.Searched)
-	}
-	return []string{fmt.Sprintf("A step of %s on %s (%d × %s) takes %s (%s %s/s) with communication by "+
-		"%s.", d.Workload, d.Topology, d.GPUs,
-		d.GPU, table.Milliseconds(d.StepMS),
-		table.Rate(d.UnitsPerSecond), d.Unit, d.Runtime), fmt.Sprintf("Layout %s%s: %s.", d.Layout, best, LayoutWords(d.Layout))}
 }

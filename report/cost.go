@@ -1,9 +1,6 @@
 package report
 
 import (
-	"fmt"
-
-	"railyard/model/units"
 	"railyard/report/table"
 )
 
@@ -53,14 +50,6 @@ type CostRent struct {
 	Total     float64 `json:"total" text:"in all" as:"money"`
 	BreakEven int     `json:"break_even_month" text:"owning is cheaper from month" zero:"later" doc:"0: later"`
 	Source    string  `json:"source"`
-}
-
-// Answer says what the cluster costs.
-func (d *CostDocument) Answer() []string {
-	return []string{fmt.Sprintf("%s (%s, %s) costs %s %s to buy and %s over %s, %s for an hour of a GPU that computes; prices from %q of "+
-		"%s.", d.Topology, units.Counted(d.Nodes, "node"),
-		units.Counted(d.GPUs, "GPU"), d.Currency, table.Money(d.Purchase), table.Money(d.Total), units.Counted(d.Months, "month"),
-		table.Money(d.GPUHour), d.Prices, d.PricesDate)}
 }
 
 // costMonth is what is paid by the end of a month.

@@ -1,12 +1,5 @@
 package report
 
-import (
-	"fmt"
-
-	"railyard/model/units"
-	"railyard/report/table"
-)
-
 // CrossingDocument is a transfer between nodes in steps.
 type CrossingDocument struct {
 	Schema        string         `json:"schema" const:"railyard.crossing/v1" doc:"a transfer between nodes in steps"`
@@ -35,19 +28,4 @@ type CrossingStep struct {
 	GBps    float64 `json:"GBps" text:"rate"`
 	AlphaUS float64 `json:"alpha_us" text:"latency"`
 	BusyUS  float64 `json:"busy_us" text:"busy"`
-}
-
-// Answer says how long the transfer takes, and what slows it.
-func (d *CrossingDocument) Answer() []string {
-	return []string{fmt.Sprintf("%s from %s to %s on %s take %s (%s GB/s) in %s, on the wire as %s; the slowest step is %s.",
-		size(d.SizeBytes), d.From, d.To, d.Topology,
-		table.Microseconds(d.TimeUS), gigabytes(d.GBps), pieces(d.Pieces), d.Compress, d.Slowest)}
-}
-
-// pieces says in how many a transfer is cut.
-func pieces(n int) string {
-	if n == 1 {
-		return "one piece"
-	}
-	return units.Counted(n, "piece") + " that overlap"
 }

@@ -58,16 +58,3 @@ func (t *CrossoverTopology) Close() {
 		}
 	}
 }
-
-// Answer says what is compared.
-func (d *CrossoverDocument) Answer() []string {
-	out := []string{}
-	for i := range d.Topologies {
-		t := &d.Topologies[i]
-		if len(t.Bands) > 0 {
-			out = append(out, fmt.Sprintf("%s on %s, profile %s: %s is best for small buffers, %s for large ones.",
-				collectiveWords(d.Collective), t.name(), t.Profile, t.Bands[0].Best, t.Bands[len(t.Bands)-1].Best))
-		}
-	}
-	return out
-}

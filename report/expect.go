@@ -1,11 +1,5 @@
 package report
 
-import (
-	"fmt"
-
-	"railyard/report/table"
-)
-
 // ExpectDocument is what nccl-tests should show.
 type ExpectDocument struct {
 	Schema     string      `json:"schema" const:"railyard.expect/v1" doc:"what nccl-tests should show"`
@@ -34,16 +28,4 @@ type ExpectRow struct {
 	NCCLUS    *float64 `json:"nccl_model_us" wide:"NCCL's model" doc:"NCCL's own estimate"`
 	Limit     string   `json:"limit" text:"why"`
 	Warnings  []string `json:"warnings" note:"warning"`
-}
-
-// Answer says what to expect at the largest size.
-func (d *ExpectDocument) Answer() []string {
-	if len(d.Rows) == 0 {
-		return nil
-	}
-	r := &d.Rows[len(d.Rows)-1]
-	return []string{fmt.Sprintf("%s of %s on %s should take nccl-tests %s (%s GB/s bus bandwidth; normal is %s to %s) by NCCL's %s/%s, "+
-		"kernels of profile %s.", collectiveWords(d.Collective),
-		size(r.SizeBytes), where(d.Topology, d.Ranks), table.Microseconds(r.TimeUS), gigabytes(r.BusBW), gigabytes(r.LowBusBW),
-		gigabytes(r.HighBusBW), r.Algorithm, r.Protocol+inBrackets(ncclWays[r.Algorithm]), d.Profile)}
 }

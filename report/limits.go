@@ -1,11 +1,5 @@
 package report
 
-import (
-	"fmt"
-
-	"railyard/model/units"
-)
-
 // LimitsDocument says how closely a job's GPUs have to lie.
 type LimitsDocument struct {
 	Schema   string     `json:"schema" const:"railyard.limits/v1" doc:"how closely a job's GPUs have to lie"`
@@ -30,14 +24,4 @@ type LimitRow struct {
 	Slowdown float64 `json:"slowdown" text:"slowdown" as:"factor"`
 	Within   bool    `json:"within" text:"within"`
 	Limit    string  `json:"limit" text:"why"`
-}
-
-// Answer names the widest placement that is fast enough.
-func (d *LimitsDocument) Answer() []string {
-	where := "in one " + d.Tier
-	if d.Tier == "spread" {
-		where = "anywhere"
-	}
-	return []string{fmt.Sprintf("%s with %s on %s, by %s: within %g %% of the fastest wherever its GPUs are %s.", d.Subject,
-		units.Counted(d.GPUs, "GPU"), d.Topology, d.By, 100*d.Within, where)}
 }

@@ -85,31 +85,8 @@ type CrossoverRow struct {
 	To        string `json:"to" wide:"best"`
 }
 
-// Answer says what NCCL takes, what railyard's plan takes and by what, and what no schedule takes less than.
-func (d *PlanDocument) Answer() []string {
-	if len(d.Rows) == 0 {
-		return nil
-	}
-	first, last := &d.Rows[0], &d.Rows[len(d.Rows)-1]
-	of, at := collectiveWords(first.Collective), fmt.Sprintf("on %s, costs of machine %s", where(d.Topology, d.Ranks), d.Profile)
-	if d.Profile == "ideal" {
-		at = fmt.Sprintf("on %s, ideal: at line rates, without latency or overhead, which no machine reaches", where(d.Topology, d.Ranks))
-	}
-	if len(d.Rows) == 1 {
-		return []string{fmt.Sprintf("%s of %s %s: %s by %s%s; no schedule takes less than %s%s.", of, size(first.SizeBytes), at,
-			first.comparison(), first.Schedule, inBrackets(first.How), table.Microseconds(first.BoundUS), because(first.BoundCut))}
-	}
-	best := []string{"Best is " + first.Schedule}
-	for _, c := range d.Crossovers {
-		best = append(best, fmt.Sprintf("from %s %s", size(c.SizeBytes), c.To))
-	}
-	return []string{fmt.Sprintf("%s %s: at %s %s, at %s %s.", of, at, size(first.SizeBytes), first.comparison(), size(last.SizeBytes),
-		last.comparison()),
-		strings.Join(best, ", ") + "."}
-}
-
-// comparison is what NCCL and railyard's plan take.
-func (r *PlanRow) comparison() string {
+// Comparison is what NCCL and railyard's plan take.
+func (r *PlanRow) Comparison() string {
 	plan := fmt.Sprintf("railyard's plan takes %s (%s GB/s bus bandwidth)", table.Microseconds(r.TimeUS), gigabytes(r.BusBW))
 	if r.Library.TimeUS == nil || *r.Library.TimeUS <= 0 {
 		return plan

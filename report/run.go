@@ -68,23 +68,6 @@ func NewPercentiles(s measurement.Summary) Percentiles {
 	return Percentiles{us(s.Min), us(s.Median), us(s.P95), us(s.P99), us(s.Max), us(s.Mean)}
 }
 
-// Answer says what ran where, and what the times are.
-func (d *RunDocument) Answer() []string {
-	if len(d.Rows) == 0 {
-		return nil
-	}
-	by := "backend " + d.Backend
-	if d.Processes > 0 {
-		by = fmt.Sprintf("%s in %d processes", by, d.Processes)
-	}
-	out := fmt.Sprintf("%s on %s by %s, predicted with profile %s", collectiveWords(d.Rows[0].Collective), d.Topology, by, d.Profile)
-	if !d.Timed {
-		return []string{out + ".", fmt.Sprintf("Run for correctness only: this machine is not %s, so the measured times mean nothing.",
-			d.Topology)}
-	}
-	return []string{fmt.Sprintf("%s; the time is the median of the iterations, an error below 0 a prediction that is too short.", out)}
-}
-
 // Footer has the two lines that scripts look for in nccl-tests' output (the average is over all sizes, so it is no peak), and the
 // errors of the predictions.
 func (d *RunDocument) Footer() []string {

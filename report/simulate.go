@@ -1,11 +1,5 @@
 package report
 
-import (
-	"fmt"
-
-	"railyard/report/table"
-)
-
 // SimulateDocument is one predicted run. Of several jobs, times and bandwidths are the first one's; sends, links and what limits are
 // about all.
 type SimulateDocument struct {
@@ -103,19 +97,4 @@ type Repeats struct {
 	P50  float64 `json:"p50_us" text:"P50"`
 	P95  float64 `json:"p95_us" text:"P95"`
 	P99  float64 `json:"p99_us" text:"P99"`
-}
-
-// Answer says how long the run takes.
-func (d *SimulateDocument) Answer() []string {
-	return []string{fmt.Sprintf("%s of %s on %s by %s takes %s (%s GB/s bus bandwidth), costs of profile %s.",
-		collectiveWords(d.Collective), size(d.SizeBytes), d.Topology, d.Schedule,
-		table.Microseconds(d.TimeUS), gigabytes(d.BusBW), d.Profile)}
-}
-
-// Footer says where jobs do not meet.
-func (d *SimulateDocument) Footer() []string {
-	if len(d.Jobs) > 0 && d.Shared == nil {
-		return []string{"The jobs share no link."}
-	}
-	return nil
 }

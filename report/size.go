@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"railyard/model/units"
-	"railyard/report/table"
 )
 
 // SizeDocument is clusters for a workload.
@@ -51,19 +50,6 @@ type SizeRow struct {
 
 // Hidden leaves designs without a step out of the default table.
 func (r SizeRow) Hidden() bool { return r.Error != "" }
-
-// Answer names the best design.
-func (d *SizeDocument) Answer() []string {
-	asked := fmt.Sprintf("%s, %s; prices %q of %s in %s, cost over %s.", d.Workload, d.Target, d.Prices, d.Date, d.Currency,
-		units.Counted(d.Months, "month"))
-	if d.Best < 0 {
-		return []string{asked, "None of the designs meets it."}
-	}
-	b := &d.Rows[d.Best]
-	return []string{asked, fmt.Sprintf("Best is %s: %s %s/s, %s to buy, %s over %s, %.1f kW.", b.Design, table.Rate(b.UnitsPerSecond),
-		d.Unit, table.Money(b.Purchase), table.Money(b.Total),
-		units.Counted(d.Months, "month"), b.Watts/1000)}
-}
 
 // Footer counts the reasons for what is missing.
 func (d *SizeDocument) Footer() []string {

@@ -1,10 +1,7 @@
 package report
 
 import (
-	"fmt"
-
 	"railyard/model/topology"
-	"railyard/model/units"
 )
 
 // TopologyDocument is what a topology is made of.
@@ -85,18 +82,4 @@ func NewTopology(t *topology.Topology) *TopologyDocument {
 		d.Healthy, d.HealthyHash = t.Healthy().Name(), t.Healthy().Hash()
 	}
 	return d
-}
-
-// Answer names the machine.
-func (d *TopologyDocument) Answer() []string {
-	return []string{fmt.Sprintf("%s: %s", d.Topology, d.Description)}
-}
-
-// Footer says which ranks are left.
-func (d *TopologyDocument) Footer() []string {
-	if len(d.LostRanks) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("ranks lost: %s; the other %d are numbered 0-%d in order", units.Ranges(d.LostRanks, ", "), d.Ranks,
-		d.Ranks-1)}
 }

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"fmt"
-
-	"railyard/model/units"
 	"railyard/report/table"
 )
 
@@ -86,39 +83,6 @@ type CostDifference struct {
 	After       float64 `json:"purchase_after" text:"purchase after" as:"money"`
 	TotalBefore float64 `json:"total_before" text:"in all before" as:"money"`
 	TotalAfter  float64 `json:"total_after" text:"in all after" as:"money"`
-}
-
-// Answer says what changes, and what of it a new plan mends.
-func (d *WhatIfDocument) Answer() []string {
-	out := []string{fmt.Sprintf("%s on %s (%s), changed to %s (%s), by %s.", d.Subject, d.Topology, units.Counted(d.GPUs, "GPU"), d.Changed,
-		units.Counted(d.After, "GPU"), d.By)}
-	if len(d.Rows) == 0 {
-		return out
-	}
-	r := &d.Rows[len(d.Rows)-1]
-	kept := "the old plan does not run"
-	if r.KeptMS > 0 {
-		kept = fmt.Sprintf("%s with the plan kept (× %.3f)", table.Milliseconds(r.KeptMS), r.KeptSlowdown)
-	}
-	what := "It"
-	if r.SizeBytes > 0 {
-		what = size(r.SizeBytes)
-	}
-	out = append(out, fmt.Sprintf("%s takes %s before, %s, %s planned again (× %.3f).", what, table.Milliseconds(r.BeforeMS), kept,
-		table.Milliseconds(r.PlannedMS), r.PlannedSlowdown))
-	if c := d.Cost; c != nil {
-		out = append(out, c.sentence())
-	}
-	return out
-}
-
-func (c *CostDifference) sentence() string {
-	if c.Before == c.After && c.TotalBefore == c.TotalAfter {
-		return fmt.Sprintf("There is nothing to buy: the cluster costs %s %s over %d months as before.", c.Currency,
-			table.Money(c.TotalAfter), c.Months)
-	}
-	return fmt.Sprintf("To buy it costs %s %s, over %d months %s.", c.Currency, signedMoney(c.After-c.Before), c.Months,
-		signedMoney(c.TotalAfter-c.TotalBefore))
 }
 
 func signedMoney(v float64) string {

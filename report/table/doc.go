@@ -27,7 +27,8 @@
 // are groups of facts; what all rows leave empty is not shown. CSV holds one list (or, where
 // several are marked, one after the other behind a column "kind"), JSON everything.
 //
-// A document may also have the methods of Answering, Noting, Showing and Lining.
+// What documents say in words, above and below the tables, are templates that are called like their schemas (see Say), or what the
+// methods of Answering and Noting say. They may have those of Showing and Lining as well.
 package table
 
 // Answering documents say in plain sentences, above the tables, what was asked.

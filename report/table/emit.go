@@ -102,10 +102,25 @@ func (t *Shown) Page(caption string) page.Table {
 
 // titleOf is what the schema says that a document is.
 func titleOf(doc any) string {
-	for _, f := range fieldsOf(behind(reflect.ValueOf(doc)).Type()) {
-		if f.constant != "" {
-			return f.doc
-		}
+	if f := schemaField(doc); f != nil {
+		return f.doc
 	}
 	return "railyard"
+}
+
+// schemaOf is the name of a document's schema, "" where it has none.
+func schemaOf(doc any) string {
+	if f := schemaField(doc); f != nil {
+		return f.constant
+	}
+	return ""
+}
+
+func schemaField(doc any) *field {
+	for _, f := range fieldsOf(behind(reflect.ValueOf(doc)).Type()) {
+		if f.constant != "" {
+			return &f
+		}
+	}
+	return nil
 }

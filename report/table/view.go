@@ -39,6 +39,7 @@ func NewView(doc any, wide bool) *View {
 	if s, ok := doc.(Showing); ok {
 		v.shows = func(key string) (bool, bool) { return s.Shows(key), true }
 	}
+	v.Answer = said(doc, "")
 	if a, ok := doc.(Answering); ok {
 		v.Answer = a.Answer()
 	}
@@ -54,6 +55,7 @@ func NewView(doc any, wide bool) *View {
 			v.Below = append(v.Below, line)
 		}
 	}
+	v.Below = append(v.Below, said(doc, " below")...)
 	if n, ok := doc.(Noting); ok {
 		v.Below = append(v.Below, n.Footer()...)
 	}

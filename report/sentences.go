@@ -1,0 +1,31 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"text/template"
+
+	"railyard/model/units"
+	"railyard/report/table"
+)
+
+//go:embed sentences.tmpl
+var sentences string
+
+func init() {
+	table.Say(sentences, template.FuncMap{"collective": collectiveWords, "size": size, "gigabytes": gigabytes, "where": where, "at": at,
+		"brackets": inBrackets, "because": because, "layout": LayoutWords, "count": units.Counted[int],
+		"ncclWay": func(algorithm string) string { return ncclWays[algorithm] },
+		"ranges":  func(list []int) string { return units.Ranges(list, ", ") },
+		"numbers": func(n int) string { return fmt.Sprintf("0-%d", n-1) },
+		"percent": func(share float64) string { return fmt.Sprintf("%g %%", 100*share) },
+		"more":    func(before, after float64) string { return signedMoney(after - before) }})
+}
+
+// at says of which machine costs are.
+func at(topology string, ranks int, profile string) string {
+	if profile == "ideal" {
+		return fmt.Sprintf("on %s, ideal: at line rates, without latency or overhead, which no machine reaches", where(topology, ranks))
+	}
+	return fmt.Sprintf("on %s, costs of machine %s", where(topology, ranks), profile)
+}
