@@ -139,6 +139,42 @@ func foreseen(t *testing.T, railyard func(...string) *exec.Cmd, args string) (d 
 	return d
 }
 
+// TestOneNodeOnFakeGPUs: processes of one node run what one process runs there, kernel by kernel, and predict it alike.
+func TestOneNodeOnFakeGPUs(t *testing.T) {
+	railyard := clitest.FakeGPUs(t, "railyard")
+	for _, c := range []struct {
+		args string
+		size int // processes
+	}{
+		{"--gpus 2 -c all_reduce -s 1K", 2},
+		{"--gpus 2 -c all_gather -s 1001 -d bfloat16 --how mechanism=pull,blocks=2 --algo direct", 2},
+		{"--gpus 4 -c all_reduce -s 1M --how specialise=false", 2}, // two GPUs each
+		{"--gpus 4 -c reduce -s 64K --in-place", 4},
+		{"--gpus 2 -c all_reduce -s 256M", 2}, // copy engines
+	} {
+		args := "-t hgx-h200-4 " + c.args
+		r := launchOf(t, c.size, "run --backend cuda "+args, filepath.Join(t.TempDir(), "result"), railyard)
+		for rank := range r.all {
+			if code := r.ended(rank); code != 1 || !strings.Contains(r.out[rank].String(), "wrong elements at ") {
+				t.Fatalf("%s: rank %d: exit code %d, %s", c.args, rank, code, r.out[rank])
+			}
+		}
+		alone := filepath.Join(t.TempDir(), "alone")
+		_ = railyard(append(strings.Fields("run --backend cuda "+args), "-o", alone)...).Run()
+		var several, one report.RunDocument
+		for dir, d := range map[string]*report.RunDocument{r.dir: &several, alone: &one} {
+			if err := json.Unmarshal([]byte(read(t, filepath.Join(dir, "run.json"))), d); err != nil || len(d.Rows) != 1 {
+				t.Fatalf("%s: %d rows, %v", c.args, len(d.Rows), err)
+			}
+		}
+		a, b := several.Rows[0], one.Rows[0]
+		if a.Schedule != b.Schedule || a.PredictedUS != b.PredictedUS || math.Round(a.MeasuredUS.Median*100) != math.Round(b.MeasuredUS.Median*100) {
+			t.Errorf("%s: %s in %g µs (predicted %g), in one process %s in %g (%g)", c.args, a.Schedule, a.MeasuredUS.Median, a.PredictedUS,
+				b.Schedule, b.MeasuredUS.Median, b.PredictedUS)
+		}
+	}
+}
+
 // TestStagesOnFakeGPUs: processes with GPUs of their own run stages, and NCCL's own collective beside; of each rank
 // there are times. What GPUs that compute nothing leave is wrong, and every process says so.
 func TestStagesOnFakeGPUs(t *testing.T) {

@@ -97,7 +97,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if !f.company.several {
 		return f.measured(ctx, cmd, p, dtype, op)
 	}
-	if err := f.meet(ctx, p, dtype, op); err != nil {
+	if err := f.meet(ctx, cmd, p, dtype, op); err != nil {
 		return err
 	}
 	bound, end := f.company.bound(ctx)

@@ -43,7 +43,7 @@ type gpuFlags struct {
 	dtype   collective.DType
 	other   *nccl.Baseline                     // nil where there is no NCCL
 	mesh    *nccl.Mesh                         // of several processes
-	several bool                               // processes run together
+	nodes   [][]int                            // ranks whose memory one another reach: of one process all
 	fixed   bool                               // the user chose the schedule
 	ways    map[*schedule.Schedule]cuda.Method // how each row's runs
 }
@@ -85,7 +85,8 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 	if g.node, err = cuda.OpenFrom(f.company.world.LocalRank*own, own); err != nil {
 		return err
 	}
-	g.several, g.fixed = f.company.several, f.company.several // what was fastest was measured in one process
+	g.nodes = nodesOf(p, f.company.several)
+	g.fixed = g.staged() // what was fastest was measured in one node
 	g.node.Deadline, g.machine, g.dtype = f.deadline, p.Question.Machine(), dtype
 	if f.company.leads() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
@@ -109,6 +110,23 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 	}
 	return nil
 }
+
+// nodesOf are the ranks by node: those of one process reach one another's memory wherever they pretend to be.
+func nodesOf(p *planned, several bool) [][]int {
+	t := p.Question.Topology()
+	nodes := make([][]int, t.NumNodes())
+	for r := range t.NumRanks() {
+		node := 0
+		if several {
+			node = t.NodeOf(r)
+		}
+		nodes[node] = append(nodes[node], r)
+	}
+	return slices.DeleteFunc(nodes, func(ranks []int) bool { return len(ranks) == 0 })
+}
+
+// staged reports whether messages go between nodes.
+func (g *gpuFlags) staged() bool { return len(g.nodes) > 1 }
 
 // row settles what runs for a size, and names and predicts it as it runs.
 func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
@@ -171,14 +189,14 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
 // same.
 func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) error {
-	if f.inPlace || g.several || !nccl.Supported(p.Question.Spec().Kind) {
+	if f.inPlace || f.company.several || !nccl.Supported(p.Question.Spec().Kind) {
 		return nil
 	}
 	if err := nccl.Open(); err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "# without NCCL beside: %v\n", err)
 		return nil
 	}
-	if err := g.reserve(p); err != nil {
+	if err := g.reserve(cmd.Context(), p); err != nil {
 		return err
 	}
 	var err error
@@ -187,25 +205,52 @@ func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) erro
 }
 
 // reserve makes memory for all sizes, so that it stays where it is.
-func (g *gpuFlags) reserve(p *planned) error {
+func (g *gpuFlags) reserve(ctx context.Context, p *planned) error {
 	var largest int64
 	for _, row := range p.Rows {
 		largest = max(largest, int64(row.Size))
 	}
-	return g.node.Reserve(largest)
+	return g.node.Reserve(ctx, largest)
 }
 
-// meet connects the GPUs of several processes by NCCL, whose own collectives are timed beside where there are such.
-func (g *gpuFlags) meet(ctx context.Context, c *company, p *planned, inPlace bool) (err error) {
-	if err := g.reserve(p); err != nil {
+// meet makes the GPUs of several processes reach one another: within nodes by shared memory, between them by NCCL, whose
+// own collectives are timed beside where there are such.
+func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p *planned) error {
+	c := &f.company
+	all := cuda.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.group.Exchange, Barrier: c.group.Barrier}
+	if err := g.node.Meet(ctx, all, g.nodes); err != nil {
 		return err
 	}
-	g.mesh, err = nccl.Meet(ctx, nccl.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.group.Exchange,
-		Barrier: c.group.Barrier}, g.node)
-	if err == nil && !inPlace && nccl.Supported(p.Question.Spec().Kind) {
-		g.other = g.mesh.Baseline(g.node)
+	if n := g.node.Share(); n > 1 {
+		for i := range p.Rows {
+			w := &p.Rows[i].Prediction.Warnings
+			*w = append(slices.Clip(*w), fmt.Sprintf("%d ranks share a GPU: times are not those of ranks with GPUs of their own", n))
+		}
 	}
-	return err
+	if err := g.reserve(ctx, p); err != nil {
+		return err
+	}
+	beside := !f.inPlace && nccl.Supported(p.Question.Spec().Kind)
+	if !beside && !g.staged() {
+		return nil
+	}
+	mesh, err := nccl.Meet(ctx, all, g.node)
+	switch {
+	case err == nil:
+		g.mesh = mesh
+		g.node.Connect(mesh)
+	case g.staged() || ctx.Err() != nil:
+		return err
+	default:
+		if c.leads() {
+			fmt.Fprintf(cmd.ErrOrStderr(), "# without NCCL beside: %v\n", err)
+		}
+		return nil
+	}
+	if beside {
+		g.other = mesh.Baseline(g.node)
+	}
+	return nil
 }
 
 func (g *gpuFlags) close() {
@@ -258,7 +303,7 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 // long its schedule takes.
 func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how cuda.Method) (planner.Prediction, error) {
 	as := *s
-	if as.Protocol = how.Mechanism.Protocol(); g.several || !p.Question.Costs().Curved(string(as.Protocol)) {
+	if as.Protocol = how.Mechanism.Protocol(); g.staged() || !p.Question.Costs().Curved(string(as.Protocol)) {
 		return p.Explain(s, row.Size)
 	}
 	t, err := kernels.Predict(p.Question.Topology(), &as, how, row.Size, p.Question.Costs())
@@ -282,7 +327,7 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 			how.Blocks, how.Threads, how.Streams = 64, 512, 1
 		}
 	}
-	if g.several { // blocks of stages depend on what is in each
+	if g.staged() { // blocks of stages depend on what is in each
 		how.Blocks, how.Threads = 0, cmp.Or(how.Threads, 512)
 	} else {
 		how = how.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())

@@ -61,7 +61,7 @@ const maxSockets = 64
 func (c *company) leads() bool { return c.world.Rank == 0 }
 
 // meet joins the others, which agree on what is run, and connects their ranks for data.
-func (f *runFlags) meet(ctx context.Context, p *planned, dtype collective.DType, op collective.ReduceOp) error {
+func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned, dtype collective.DType, op collective.ReduceOp) error {
 	c := &f.company
 	own, err := c.own(p)
 	if err != nil {
@@ -77,7 +77,9 @@ func (f *runFlags) meet(ctx context.Context, p *planned, dtype collective.DType,
 	if err := c.enter(ctx, hello); err != nil {
 		return err
 	}
-	if err := f.gpu.meet(ctx, c, p, f.inPlace); err != nil {
+	bound, end := c.bound(ctx)
+	defer end()
+	if err := f.gpu.meet(bound, cmd, f, p); err != nil {
 		return c.leave(err)
 	}
 	return nil

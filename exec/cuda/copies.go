@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,8 +40,8 @@ func (o *copiesOp) close() error {
 }
 
 // loadCopies compiles a schedule for copy engines.
-func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
-	if n.share > 1 {
+func (n *Node) loadCopies(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+	if n.GPUs() < len(n.gpus) {
 		return nil, fmt.Errorf("copy engines: not where ranks share a GPU, whose queues would wait for one another")
 	}
 	p, err := block.CompileCopies(s, how.options(cfg))
@@ -56,7 +57,7 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 		return nil, err
 	}
 	_, longest := copyingEncoding(p, how)
-	m, err := newMemory(n, s, cfg, needs{scratch: p.Scratch, control: program.ControlBytes(), plan: int64(longest * (3 + len(p.Stages)))})
+	m, err := newMemory(ctx, n, s, cfg, needs{scratch: p.Scratch, control: program.ControlBytes(), plan: int64(longest * (3 + len(p.Stages)))})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (n *Node) loadCopies(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err != nil {
 		return nil, err
 	}
-	o := &copiesOp{m: m, p: p, streams: max(how.Streams, 1), ranks: make([]copyRank, p.Ranks)}
+	o := &copiesOp{m: m, p: p, streams: max(how.Streams, 1), ranks: make([]copyRank, len(n.gpus))}
 	if 4+len(p.Stages)*(2+o.streams) > len(n.gpus[0].marks) {
 		return nil, fmt.Errorf("%d stages on %d streams: use fewer slices", len(p.Stages), o.streams)
 	}
@@ -131,7 +132,7 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 	encoding, longest := copyingEncoding(o.p, how)
 	plans := int64(0)
 	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
-		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.Rank, 1,
+		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.place, 1,
 			o.p.Blocks)}
 		if err := o.m.putPlan(g, encoding, []block.Lane{lane}, longest, plans, l.param); err != nil {
 			return err
@@ -143,11 +144,11 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 		return o.m.n.fits(g, k, l.shape)
 	}
 	r := &o.ranks[g.Rank]
-	if err := set(&r.start, o.p.Start[g.Rank], 1, false); err != nil {
+	if err := set(&r.start, o.p.Start[g.place], 1, false); err != nil {
 		return err
 	}
-	if len(o.p.Local[g.Rank].Body) > 0 {
-		if err := set(&r.local, o.p.Local[g.Rank], o.p.Blocks, false); err != nil {
+	if len(o.p.Local[g.place].Body) > 0 {
+		if err := set(&r.local, o.p.Local[g.place], o.p.Blocks, false); err != nil {
 			return err
 		}
 	}
@@ -156,11 +157,11 @@ func (o *copiesOp) place(g *gpu, key string, how Method) error {
 		if s.Kernel == nil {
 			continue
 		}
-		if err := set(&r.stages[i], s.Kernel[g.Rank], o.p.Blocks, false); err != nil {
+		if err := set(&r.stages[i], s.Kernel[g.place], o.p.Blocks, false); err != nil {
 			return err
 		}
 	}
-	return set(&r.end, o.p.End[g.Rank], 1, true)
+	return set(&r.end, o.p.End[g.place], 1, true)
 }
 
 // queue puts copies on side streams and kernels on the GPU's stream; events order

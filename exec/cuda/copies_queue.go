@@ -51,7 +51,7 @@ func (q *copyQueue) stage(j int) error {
 // copies deals a stage's copies out to the lanes, the first of each behind what the phase
 // before has made of the slice.
 func (q *copyQueue) copies(st *block.CopyStage) error {
-	for k, c := range st.Copies[q.g.Rank] {
+	for k, c := range st.Copies[q.g.place] {
 		s := q.lanes[k%len(q.lanes)]
 		if e, ok := q.reduced[st.Slice]; ok && k < len(q.lanes) {
 			if err := s.Wait(e); err != nil {

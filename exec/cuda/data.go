@@ -76,7 +76,7 @@ func (d *data) run(g *gpu, name string, at driver.Ptr, count int64, rank, block 
 func (d *data) fill() error {
 	size := int64(d.m.cfg.DType.Size())
 	return d.m.n.each(func(g *gpu) error {
-		rank := d.m.n.number(g.Rank)
+		rank := d.m.n.number(g.place)
 		if err := g.Stream.Fill(g.output.At, 0xff, g.output.Size); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (d *data) fill() error {
 				continue
 			}
 			off, n := d.m.layout.Block(rank, schedule.Input, block)
-			if err := d.run(g, "fill", d.m.at(g.Rank, int(schedule.Input))+driver.Ptr(off*size), n, rank, block); err != nil {
+			if err := d.run(g, "fill", d.m.at(g.place, int(schedule.Input))+driver.Ptr(off*size), n, rank, block); err != nil {
 				return err
 			}
 		}
@@ -123,8 +123,8 @@ func (d *data) wrong() (total int64, err error) {
 }
 
 func (d *data) checkRank(g *gpu) error {
-	spec, size, rank := d.m.s.Spec, int64(d.m.cfg.DType.Size()), d.m.n.number(g.Rank)
-	out := d.m.at(g.Rank, int(schedule.Output))
+	spec, size, rank := d.m.s.Spec, int64(d.m.cfg.DType.Size()), d.m.n.number(g.place)
+	out := d.m.at(g.place, int(schedule.Output))
 	for block := range spec.Blocks() {
 		if !spec.Wants(rank, block) {
 			continue

@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"railyard/exec/cuda/gpus"
@@ -15,7 +14,7 @@ func (n *Node) gather(ctx context.Context, r *Result) error {
 	if n.others == nil {
 		return nil
 	}
-	all, err := exchange(ctx, n.others, *r)
+	all, err := Tell(ctx, n.others.Processes, *r)
 	if err != nil {
 		return err
 	}
@@ -33,23 +32,4 @@ func (n *Node) gather(ctx context.Context, r *Result) error {
 		r.Times = gpus.Slowest(ranks)
 	}
 	return nil
-}
-
-// exchange gives every process what all have.
-func exchange[V any](ctx context.Context, o *Others, mine V) ([]V, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	all, err := o.Exchange(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]V, len(all))
-	for i, text := range all {
-		if err := json.Unmarshal(text, &out[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

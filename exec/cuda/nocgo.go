@@ -51,4 +51,13 @@ func (*Node) Run(context.Context, *schedule.Schedule, Config, Method) (*Result, 
 func (*Node) Prepare(*schedule.Schedule, Config, Method) error { return driver.Load() }
 
 // Reserve says why it cannot.
-func (*Node) Reserve(int64) error { return driver.Load() }
+func (*Node) Reserve(context.Context, int64) error { return driver.Load() }
+
+// Meet says why it cannot.
+func (*Node) Meet(context.Context, Processes, [][]int) error { return driver.Load() }
+
+// Connect does nothing.
+func (*Node) Connect(any) {}
+
+// Share is 0.
+func (*Node) Share() int { return 0 }

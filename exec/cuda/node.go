@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"railyard/exec/cuda/driver"
@@ -15,30 +14,35 @@ import (
 	"railyard/model/block"
 )
 
-// Node is this machine's GPUs, ready to run.
+// Node is this machine's GPUs, ready to run: those of all ranks, or this process's among those of several.
 type Node struct {
 	set      *gpus.Set
 	gpus     []*gpu
+	reach    []*regions    // memory of the ranks of the node, which all of them address
 	share    int           // most ranks on a GPU
 	Deadline time.Duration // of a single wait on a GPU
 	gates    uint32        // opened so far
-	others   *Others       // nil where all ranks are this process's
-	lost     bool          // an abort has left what no other waits for
+	others   *others       // nil where all ranks are this process's
+	lost     bool          // an abort has left what nobody waits for any more
 }
 
 // gpu is one rank.
 type gpu struct {
 	*gpus.GPU
+	regions
+	place   int             // among the ranks of its node
 	side    []driver.Stream // more streams, for copies
 	marks   []driver.Event
-	input   *driver.Mapping
-	output  *driver.Mapping
-	pool    *driver.Mapping
 	counter driver.Ptr
 	began   driver.Event
 	ended   driver.Event
 	modules map[string]driver.Module
 }
+
+// regions are a rank's memory: its own, or another process's as this one addresses it.
+type regions struct{ input, output, pool *driver.Mapping }
+
+func (r *regions) all() []**driver.Mapping { return []**driver.Mapping{&r.input, &r.output, &r.pool} }
 
 // The places in host memory behind the word that aborts.
 const (
@@ -73,7 +77,8 @@ func open(o gpus.Options) (*Node, error) {
 	}
 	node := &Node{set: set, share: o.Share, Deadline: 10 * time.Second}
 	for _, g := range set.GPUs {
-		node.gpus = append(node.gpus, &gpu{GPU: g, modules: map[string]driver.Module{}})
+		x := &gpu{GPU: g, place: g.Rank, modules: map[string]driver.Module{}}
+		node.gpus, node.reach = append(node.gpus, x), append(node.reach, &x.regions)
 	}
 	if err := node.each((*gpu).open); err != nil {
 		node.Close()
@@ -123,25 +128,6 @@ func (n *Node) Close() {
 	n.gpus = nil
 }
 
-// Join makes the ranks of this process some of those of several.
-func (n *Node) Join(o *Others) { n.others = o }
-
-// number is that of a rank of this process among those of the schedule.
-func (n *Node) number(rank int) int {
-	if n.others == nil {
-		return rank
-	}
-	return n.others.Nodes[n.others.Own][rank]
-}
-
-// total is how many ranks there are.
-func (n *Node) total() int {
-	if n.others == nil {
-		return len(n.gpus)
-	}
-	return len(slices.Concat(n.others.Nodes...))
-}
-
 // Each runs work for each of this process's ranks on its thread, all at once, and puts back the GPU that is the thread's.
 func (n *Node) Each(work func(rank int) error) error {
 	return n.each(func(g *gpu) error { return errors.Join(work(g.Rank), g.Use()) })
@@ -170,63 +156,63 @@ func (n *Node) Driver() string {
 		driver.Version()%1000/10, nvrtc)
 }
 
-// reserve makes input and output memory of at least so many bytes on every GPU, and a
-// pool; what is large enough stays.
-func (n *Node) reserve(input, output, pool int64) error {
+// reserve makes input and output memory of at least so many bytes on every GPU of the node, and a
+// pool; what is large enough stays. All processes reserve as much.
+func (n *Node) reserve(ctx context.Context, input, output, pool int64) error {
+	if err := n.together(ctx); err != nil { // nobody uses the memory any more
+		return err
+	}
 	if err := n.each(func(*gpu) error { return driver.Synchronize() }); err != nil {
 		return err
 	}
-	return n.each(func(g *gpu) error {
-		if err := g.Reserve(&g.input, input); err != nil {
-			return err
-		}
-		if err := g.Reserve(&g.output, output); err != nil {
-			return err
-		}
-		return g.Reserve(&g.pool, pool)
+	err := n.each(func(g *gpu) error {
+		return errors.Join(g.Reserve(&g.input, input), g.Reserve(&g.output, output), g.Reserve(&g.pool, pool))
 	})
+	if err != nil {
+		return err
+	}
+	return n.shareRegions(ctx)
 }
 
-// failure is the error of an aborted run; nil where there was none. It clears the word:
-// whoever aborted must load programs anew.
+// failure is the error of an aborted run; nil where there was none. It clears the word, which others may
+// have to see yet where there are such: whoever aborted must load programs anew.
 func (n *Node) failure(ctx context.Context) error {
 	if !n.set.Aborted() {
 		return nil
 	}
-	defer func() {
-		clear(n.set.Host.Bytes[reportAt:])
-		n.set.Resume()
-	}()
-	if err := context.Cause(ctx); err != nil {
-		return err
+	if n.others == nil {
+		defer func() {
+			clear(n.set.Host.Bytes[reportAt:])
+			n.set.Resume()
+		}()
 	}
 	r := n.set.Host.Bytes[reportAt:]
 	u := func(i int) uint32 { return binary.LittleEndian.Uint32(r[4*i:]) }
+	if u(0) == 0 {
+		n.awaitReason(ctx)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
 	if u(0) == 0 {
 		return errors.New("a kernel aborted")
 	}
 	want, got := binary.LittleEndian.Uint64(r[32:]), binary.LittleEndian.Uint64(r[40:])
 	return fmt.Errorf("deadline of %v passed: rank %d, block %d, operation %d (%s), slice %d: waits for %s "+
 		"of %s %d: flag wanted %#x, got %#x",
-		n.Deadline, u(1), u(2), u(3), block.Kind(u(6)), u(4),
+		n.Deadline, n.number(int(u(1))), u(2), u(3), block.Kind(u(6)), u(4),
 		map[bool]string{true: "a packet", false: [...]string{"message", "release"}[u(7)%2]}[u(6) >= 4],
 		map[bool]string{true: "packet source", false: "rank"}[u(6) >= 4], u(5), want, got)
 }
 
-// abortWithin is how long a library has to end what waits for other processes; NCCL takes seconds, and the process ends
-// anyway.
-const abortWithin = 500 * time.Millisecond
-
 // settle waits for the streams of all GPUs; when ctx ends it aborts what runs.
 func (n *Node) settle(ctx context.Context) error {
 	err := n.set.Wait(ctx, func() error {
-		n.set.Abort()
 		if n.others == nil {
+			n.set.Abort()
 			return nil
 		}
-		n.lost = true
-		n.others.Link.Abort(abortWithin)
-		return context.Cause(ctx)
+		return n.after(context.Cause(ctx))
 	})
 	if err != nil {
 		return err

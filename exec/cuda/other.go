@@ -15,8 +15,8 @@ import (
 
 // Reserve makes input and output memory for operations of up to so many bytes; runs that
 // need no more leave it where it is.
-func (n *Node) Reserve(bytes int64) error {
-	return n.reserve(bytes+3*guardBytes, bytes+3*guardBytes, 0)
+func (n *Node) Reserve(ctx context.Context, bytes int64) error {
+	return n.reserve(ctx, bytes+3*guardBytes, bytes+3*guardBytes, 0)
 }
 
 // GPUs is how many there are: fewer than ranks where these share them.
@@ -48,6 +48,11 @@ type Enqueue struct {
 // Other times a library's operation as schedules are timed: same memory, streams, threads,
 // graphs, gate and events. It is not checked.
 func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result, error) {
+	out, err := n.other(ctx, cfg, enqueue)
+	return out, n.after(err)
+}
+
+func (n *Node) other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result, error) {
 	out := &Result{Wrong: -1}
 	var err error
 	if out.Ranks, err = n.otherGraph(ctx, cfg, enqueue); err != nil {

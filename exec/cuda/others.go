@@ -4,37 +4,298 @@ package cuda
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
 	"time"
 
+	"railyard/exec/cuda/descriptors"
 	"railyard/exec/cuda/driver"
+	"railyard/exec/cuda/gpus"
 )
 
-// Others are the processes that run schedules together with this one: each has some of the ranks, whose GPUs reach one
-// another's memory, and messages go between them.
-type Others struct {
-	Nodes [][]int // ranks, by process
-	Own   int     // this one's
-	Link  Link
-	// Exchange hands the messages of all processes, in order, to all.
-	Exchange func(ctx context.Context, message []byte) ([][]byte, error)
-	Barrier  func(ctx context.Context) error // waits until all have called it
+// others are the processes that run schedules together with this one. Those of a node reach one another's memory;
+// between nodes messages go.
+type others struct {
+	Processes
+	nodes  [][]int // ranks, by node
+	node   int     // this process's
+	mates  []int   // the processes of that node
+	mate   int     // this one's number among them
+	circle *descriptors.Circle
+	// offered is what they know of this process's memory.
+	offered map[**driver.Mapping]*driver.Mapping
+	link    Link // nil where there is none
 }
 
-// Link carries messages between ranks of different processes. It has Streams sets of connections, and what is posted to
-// one is carried in order.
-type Link interface {
-	// Post puts the messages of a group of one of this process's ranks, by number among them, on a stream. It is called
-	// on the rank's thread.
-	Post(rank, set int, messages []Message, on driver.Stream) error
-	// Abort ends what is under way, within a time; what does not end by then is left behind.
-	Abort(within time.Duration)
-	Streams() int
+// card is what processes tell one another before they share memory.
+type card struct {
+	descriptors.Card
+	GPUs []string // by rank
 }
 
-// Message is one end of a message.
-type Message struct {
-	Send  bool // else it is received
-	Peer  int  // as the schedule numbers ranks
-	At    driver.Ptr
-	Bytes int64
+// Meet makes the ranks of this process some of those of several, which are in these nodes: processes of a node map one
+// another's memory, on one machine. All processes call it.
+func (n *Node) Meet(ctx context.Context, p Processes, nodes [][]int) error {
+	o := &others{Processes: p, nodes: nodes, offered: map[**driver.Mapping]*driver.Mapping{}}
+	if err := o.findMates(len(n.gpus)); err != nil {
+		return err
+	}
+	l, err := descriptors.Listen()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	cards, err := n.cards(ctx, o, l.Card)
+	if err != nil {
+		return err
+	}
+	n.share = max(n.share, mostOnGPU(cards))
+	beside := make([]descriptors.Card, len(o.mates))
+	for i, m := range o.mates {
+		if beside[i] = cards[m].Card; beside[i].Machine != l.Card.Machine {
+			return fmt.Errorf("processes %d and %d have ranks of one node and cannot share memory: machine, user or folder for temporary "+
+				"files differ (%s, %s): start a node's processes alike, or name a topology with nodes of their own (--nodes, --gpus)",
+				p.Own, m, l.Card.Machine, beside[i].Machine)
+		}
+	}
+	if o.circle, err = l.Meet(ctx, o.mate, beside); err != nil {
+		return err
+	}
+	n.others = o
+	n.reach = make([]*regions, len(o.mates)*len(n.gpus))
+	for place := range n.reach {
+		n.reach[place] = new(regions)
+	}
+	for _, g := range n.gpus {
+		g.place = o.mate*len(n.gpus) + g.Rank
+		n.reach[g.place] = &g.regions
+	}
+	return n.sharePage(ctx)
+}
+
+// findMates looks for this process's node, and who else is in it; each process has so many ranks.
+func (o *others) findMates(each int) error {
+	home := make([]int, o.Size)
+	for node, ranks := range o.nodes {
+		for i, r := range ranks {
+			first := ranks[i-i%each]
+			if first%each != 0 || r != first+i%each || len(ranks)%each != 0 {
+				return fmt.Errorf("process %d has ranks %d to %d, and the topology has nodes of ranks %v: start as many processes in each node",
+					r/each, r/each*each, (r/each+1)*each-1, o.nodes)
+			}
+			home[r/each] = node
+		}
+	}
+	o.node = home[o.Own]
+	for i, r := range o.nodes[o.node] {
+		if i%each == 0 {
+			o.mates = append(o.mates, r/each)
+		}
+	}
+	o.mate = slices.Index(o.mates, o.Own)
+	return nil
+}
+
+func (n *Node) cards(ctx context.Context, o *others, c descriptors.Card) ([]card, error) {
+	mine := card{Card: c}
+	for _, g := range n.gpus {
+		id, err := g.Device.UUID()
+		if err != nil {
+			return nil, err
+		}
+		mine.GPUs = append(mine.GPUs, id)
+	}
+	return Tell(ctx, o.Processes, mine)
+}
+
+// mostOnGPU is how many ranks there are on a GPU at most.
+func mostOnGPU(cards []card) (most int) {
+	on := map[string]int{}
+	for _, c := range cards {
+		for _, id := range c.GPUs {
+			on[id]++
+			most = max(most, on[id])
+		}
+	}
+	return most
+}
+
+// sharePage gives all processes of the node one word of aborts, and one gate.
+func (n *Node) sharePage(ctx context.Context) error {
+	if len(n.others.mates) == 1 {
+		return nil
+	}
+	var page []int
+	if n.others.mate == 0 {
+		fd, err := descriptors.NewMemory(gpus.HostBytes)
+		if err != nil {
+			return err
+		}
+		page = append(page, fd)
+	}
+	_, copies, err := n.others.circle.Exchange(ctx, []byte("page"), page)
+	page = slices.Concat(append(copies, page)...)
+	defer closeAll(page)
+	if err == nil && len(page) != 1 {
+		err = fmt.Errorf("%d pages to share: must be 1", len(page))
+	}
+	if err != nil {
+		return err
+	}
+	return n.set.Share(page[0])
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = syscall.Close(fd) // what it stands for is mapped, or of no use
+	}
+}
+
+// shareRegions maps what other processes of the node have reserved since, and lets them map this one's.
+func (n *Node) shareRegions(ctx context.Context) error {
+	if n.others == nil || len(n.others.mates) == 1 {
+		return nil
+	}
+	o := n.others
+	var sizes []int64 // by GPU and region; 0: as before
+	var fds []int
+	for _, g := range n.gpus {
+		for _, at := range g.all() {
+			if o.offered[at] == *at {
+				sizes = append(sizes, 0)
+				continue
+			}
+			fd, err := (*at).Export()
+			if err != nil {
+				return err
+			}
+			o.offered[at], sizes, fds = *at, append(sizes, (*at).Size), append(fds, fd)
+		}
+	}
+	text, err := json.Marshal(sizes)
+	if err != nil {
+		return err
+	}
+	messages, copies, err := o.circle.Exchange(ctx, text, fds)
+	defer closeAll(slices.Concat(append(copies, fds)...))
+	if err != nil {
+		return err
+	}
+	for m, text := range messages {
+		if m == o.mate {
+			continue
+		}
+		if err := n.take(n.reach[m*len(n.gpus):(m+1)*len(n.gpus)], text, copies[m]); err != nil {
+			return fmt.Errorf("memory of process %d: %w", o.mates[m], err)
+		}
+	}
+	return nil
+}
+
+// take maps another process's memory, of which it says the sizes.
+func (n *Node) take(reach []*regions, text []byte, fds []int) error {
+	var sizes []int64
+	if err := json.Unmarshal(text, &sizes); err != nil {
+		return err
+	}
+	var places []**driver.Mapping
+	for _, r := range reach {
+		places = append(places, r.all()...)
+	}
+	for i, at := range places {
+		if i >= len(sizes) || sizes[i] == 0 {
+			continue
+		}
+		if len(fds) == 0 {
+			return errors.New("too few descriptors")
+		}
+		fd := fds[0]
+		fds = fds[1:]
+		err := n.gpus[0].Do(func() (err error) {
+			if *at != nil {
+				err = (*at).Free()
+			}
+			if err == nil {
+				*at, err = driver.Import(fd, sizes[i], n.set.Devices)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Share is how many ranks there are on a GPU at most.
+func (n *Node) Share() int { return n.share }
+
+// Connect has messages between nodes go over a link, which ends with whatever else runs.
+func (n *Node) Connect(l Link) { n.others.link = l }
+
+// number is that of a rank of the node among all of the schedule.
+func (n *Node) number(place int) int {
+	if n.others == nil {
+		return place
+	}
+	return n.others.nodes[n.others.node][place]
+}
+
+// total is how many ranks there are.
+func (n *Node) total() int {
+	if n.others == nil {
+		return len(n.gpus)
+	}
+	return n.others.Size * len(n.gpus)
+}
+
+// staged reports whether there are ranks whose memory others do not reach.
+func (n *Node) staged() bool { return len(n.reach) < n.total() }
+
+// together waits until all processes are here.
+func (n *Node) together(ctx context.Context) error {
+	if n.others == nil {
+		return nil
+	}
+	return n.after(n.others.Barrier(ctx))
+}
+
+// reasonWithin is how long control connections have to say why another process has aborted.
+const reasonWithin = time.Second
+
+func (n *Node) awaitReason(ctx context.Context) {
+	if n.others == nil {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(reasonWithin):
+	}
+}
+
+// abortWithin is how long a library has to end what waits for other processes; NCCL takes seconds, and the process ends
+// anyway.
+const abortWithin = 500 * time.Millisecond
+
+// Abandon ends whatever runs on all GPUs of the node. Nobody waits for that, and nothing is given back: the run is over.
+func (n *Node) Abandon() {
+	if n.lost {
+		return
+	}
+	n.lost = true
+	n.set.Abort()
+	if n.others.link != nil {
+		n.others.link.Abort(abortWithin)
+	}
+}
+
+// after ends the run with an error where there are other processes, which then can not go on either.
+func (n *Node) after(err error) error {
+	if err != nil && n.others != nil {
+		n.Abandon()
+	}
+	return err
 }

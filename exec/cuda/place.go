@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"context"
 	"fmt"
 
 	"railyard/exec/cuda/driver"
@@ -32,7 +33,7 @@ type needs struct {
 }
 
 // newMemory lays out and reserves. Pool: control, packets, plans, scratch.
-func newMemory(n *Node, s *schedule.Schedule, cfg Config, want needs) (*memory, error) {
+func newMemory(ctx context.Context, n *Node, s *schedule.Schedule, cfg Config, want needs) (*memory, error) {
 	m := &memory{n: n, cfg: cfg, s: s, layout: schedule.NewLayout(s, cfg.Count, 1), half: want.half, empty: want.empty}
 	up := func(v int64) int64 { return (v + 511) / 512 * 512 }
 	m.packets = up(want.control)
@@ -47,10 +48,13 @@ func newMemory(n *Node, s *schedule.Schedule, cfg Config, want needs) (*memory, 
 	if cfg.InPlace {
 		in, out = 0, max(in, out)
 	}
-	if err := n.reserve(in+around, out+around, m.scratch+up(want.scratch)+512); err != nil {
+	if err := n.reserve(ctx, in+around, out+around, m.scratch+up(want.scratch)+512); err != nil {
 		return nil, fmt.Errorf("memory for %d elements: %w", cfg.Count, err)
 	}
-	return m, m.clear()
+	if err := m.clear(); err != nil {
+		return nil, err
+	}
+	return m, n.together(ctx) // no flag is raised before all are cleared
 }
 
 // clear zeroes flags, empties packet buffers and sets the count of launches; no kernel may run.
@@ -76,11 +80,11 @@ func (m *memory) clear() error {
 	})
 }
 
-// at is the buffer of one of this process's ranks.
-func (m *memory) at(rank, buffer int) driver.Ptr {
-	g := m.n.gpus[rank]
+// at is the buffer of a rank of the node, by its place there.
+func (m *memory) at(place, buffer int) driver.Ptr {
+	g := m.n.reach[place]
 	_, block0 := m.layout.Block(0, schedule.Output, 0)
-	shift := driver.Ptr(int64(m.n.number(rank)) * block0 * int64(m.cfg.DType.Size()))
+	shift := driver.Ptr(int64(m.n.number(place)) * block0 * int64(m.cfg.DType.Size()))
 	switch buffer {
 	case int(schedule.Input):
 		if m.cfg.InPlace {
@@ -113,18 +117,18 @@ func (m *memory) ref(r block.Ref) driver.Ptr {
 // address is ref's, as the kernels read it.
 func (m *memory) address(r block.Ref) uint64 { return uint64(m.ref(r)) }
 
-// parameter is a rank's, of so many lanes with so many blocks each.
-func (m *memory) parameter(rank, lanes, instances int) *parameter {
+// parameter is that of a rank of the node, of so many lanes with so many blocks each.
+func (m *memory) parameter(place, lanes, instances int) *parameter {
 	host := uint64(m.n.set.Host.At)
-	return &parameter{Control: uint64(m.at(rank, block.ControlBuffer)), Abort: host, Report: host + reportAt,
+	return &parameter{Control: uint64(m.at(place, block.ControlBuffer)), Abort: host, Report: host + reportAt,
 		Deadline: uint64(m.n.Deadline.Nanoseconds()), PacketHalf: uint64(m.half),
-		Rank: uint32(rank), Ranks: uint32(len(m.n.gpus)), Lanes: uint32(lanes), Instances: uint32(instances),
+		Rank: uint32(place), Ranks: uint32(len(m.n.reach)), Lanes: uint32(lanes), Instances: uint32(instances),
 		JitterSeed: uint32(m.cfg.Seed), JitterNS: uint32(m.cfg.Jitter.Nanoseconds()), Advance: 1}
 }
 
 // table is where all ranks' buffers are, for plans of constants.
 func (m *memory) table(p *parameter) {
-	for r := range m.n.gpus {
+	for r := range m.n.reach {
 		for b := range block.ControlBuffer + 1 {
 			p.Base[r*buffers+b] = uint64(m.at(r, b))
 		}

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -68,12 +69,12 @@ func (o *programOp) queue(g *gpu, i int) error {
 }
 
 // load compiles a schedule for the GPUs and makes it ready to launch.
-func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
 	switch {
-	case n.others != nil:
-		return n.loadStages(s, cfg, how)
+	case n.staged():
+		return n.loadStages(ctx, s, cfg, how)
 	case how.Mechanism == block.Copies:
-		return n.loadCopies(s, cfg, how)
+		return n.loadCopies(ctx, s, cfg, how)
 	}
 	p, err := block.Compile(s, how.options(cfg))
 	if err != nil {
@@ -83,11 +84,11 @@ func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, er
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMemory(n, s, cfg, c.needs())
+	m, err := newMemory(ctx, n, s, cfg, c.needs())
 	if err != nil {
 		return nil, err
 	}
-	o := &programOp{m: m, ranks: make([]launches, p.Ranks), special: make([]string, p.Ranks)}
+	o := &programOp{m: m, ranks: make([]launches, len(n.gpus)), special: make([]string, len(n.gpus))}
 	if err := o.place(c); err != nil {
 		return nil, errors.Join(err, o.close())
 	}
@@ -97,7 +98,7 @@ func (n *Node) load(s *schedule.Schedule, cfg Config, how Method) (operation, er
 // place loads every rank's kernel and puts its plan into its parameter or its memory.
 func (o *programOp) place(c *code) error {
 	return o.m.n.each(func(g *gpu) error {
-		src := c.source(g.Rank)
+		src := c.source(g.place)
 		if err := g.load(src); err != nil {
 			return err
 		}
@@ -107,7 +108,7 @@ func (o *programOp) place(c *code) error {
 		}
 		l := &o.ranks[g.Rank]
 		l.shape = driver.Dim{Blocks: c.p.Blocks(), Threads: c.how.Threads, Shared: c.laneBytes, Overlap: c.how.Overlap && g.Overlap}
-		l.param = o.m.parameter(g.Rank, len(c.p.Lanes[g.Rank]), c.p.Instances)
+		l.param = o.m.parameter(g.place, len(c.p.Lanes[g.place]), c.p.Instances)
 		var err error
 		if l.kernel, err = g.modules[key].Kernel(c.entry()); err != nil {
 			return err
@@ -125,7 +126,7 @@ func (m *memory) put(g *gpu, c *code, p *parameter) error {
 		m.table(p)
 		return nil
 	}
-	return m.putPlan(g, c.encoding[g.Rank], c.p.Lanes[g.Rank], c.laneBytes, 0, p)
+	return m.putPlan(g, c.encoding[g.place], c.p.Lanes[g.place], c.laneBytes, 0, p)
 }
 
 // putPlan writes lanes into the GPU's memory, so many bytes behind where plans begin.
@@ -133,7 +134,7 @@ func (m *memory) putPlan(g *gpu, e block.Encoding, lanes []block.Lane, laneBytes
 	e.Address = m.address
 	at := g.pool.At + driver.Ptr(m.plan+behind)
 	p.Plan, p.LaneBytes = uint64(at), uint32(laneBytes)
-	return driver.Upload(at, e.Encode(g.Rank, lanes, laneBytes))
+	return driver.Upload(at, e.Encode(g.place, lanes, laneBytes))
 }
 
 // fits refuses a launch whose blocks cannot all run at once: they wait for one another.

@@ -23,12 +23,15 @@ func (n *Node) Run(ctx context.Context, s *schedule.Schedule, cfg Config, how Me
 	if s.Spec.Ranks != n.total() {
 		return nil, fmt.Errorf("a schedule for %d ranks on %d GPUs", s.Spec.Ranks, n.total())
 	}
-	op, err := n.load(s, cfg, how)
+	op, err := n.load(ctx, s, cfg, how)
 	if err != nil {
 		return nil, err
 	}
 	r := &runner{n: n, op: op, cfg: cfg, ctx: ctx}
 	out, err := r.all()
+	if n.after(err); n.lost {
+		return nil, err
+	}
 	return out, errors.Join(err, op.close())
 }
 
@@ -74,8 +77,11 @@ type runner struct {
 	launches int // all operations that ran
 }
 
-// launch puts operations on all GPUs' streams.
+// launch puts operations on all GPUs' streams, when all processes are ready for them.
 func (r *runner) launch(count int) error {
+	if err := r.n.together(r.ctx); err != nil {
+		return err
+	}
 	from := r.done
 	r.done += count
 	r.launches += count
@@ -92,6 +98,9 @@ func (r *runner) launch(count int) error {
 func (r *runner) check(d *data) (wrong int64, err error) {
 	for d.epoch = range r.cfg.Checks {
 		d.random = d.epoch%3 == 2
+		if err := r.n.together(r.ctx); err != nil { // nobody reads the inputs before any more
+			return 0, err
+		}
 		if err := d.fill(); err != nil {
 			return 0, err
 		}
@@ -142,7 +151,11 @@ func (r *runner) graph() ([][]time.Duration, error) {
 
 // replay times graphs of cfg.Iterations operations, one for each GPU, and frees them.
 func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([][]time.Duration, error) {
-	defer n.each(func(g *gpu) error { return graphs[g.Rank].Destroy() })
+	defer func() {
+		if !n.lost {
+			_ = n.each(func(g *gpu) error { return graphs[g.Rank].Destroy() })
+		}
+	}()
 	warm := cfg.warmReplays()
 	out := make([][]time.Duration, len(n.gpus))
 	for i := range warm + cfg.Replays {
@@ -176,10 +189,8 @@ func (n *Node) timed(ctx context.Context, work func(g *gpu) error) ([]time.Durat
 	if err != nil {
 		return nil, err
 	}
-	if n.others != nil {
-		if err := n.others.Barrier(ctx); err != nil {
-			return nil, err
-		}
+	if err := n.together(ctx); err != nil {
+		return nil, err
 	}
 	gate.open()
 	return n.between(ctx)

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -46,17 +47,17 @@ func (n *Node) compileStages(s *schedule.Schedule, cfg Config, how *Method) (*bl
 	if how.Blocks == 0 {
 		one := *how
 		one.Blocks = 1
-		p, err := block.CompileStages(s, one.options(cfg), n.others.Nodes, n.others.Link.Streams())
+		p, err := block.CompileStages(s, one.options(cfg), n.others.nodes, n.others.link.Streams())
 		if err != nil {
 			return nil, err
 		}
 		how.Blocks = max(blocksOfStages/max(p.Blocks()*len(p.Streams), 1), 1)
 	}
-	return block.CompileStages(s, how.options(cfg), n.others.Nodes, n.others.Link.Streams())
+	return block.CompileStages(s, how.options(cfg), n.others.nodes, n.others.link.Streams())
 }
 
 // loadStages makes a schedule over several processes ready to launch.
-func (n *Node) loadStages(s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+func (n *Node) loadStages(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
 	p, err := n.compileStages(s, cfg, &how)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (n *Node) loadStages(s *schedule.Schedule, cfg Config, how Method) (operati
 	}
 	var lanes []block.Lane
 	plan := int64(0)
-	for _, k := range p.Of(n.others.Own) {
+	for _, k := range p.Of(n.others.node) {
 		lanes = slices.Concat(lanes, slices.Concat(k.Lanes...))
 	}
 	e := block.Encoding{Forms: block.FormsOf(how.Threads, append(lanes, block.Lane{Slices: 1})...), Instances: p.Instances}
@@ -76,7 +77,7 @@ func (n *Node) loadStages(s *schedule.Schedule, cfg Config, how Method) (operati
 		return nil, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", longest)
 	}
 	plan = int64(longest) * int64(p.Lanes+1)
-	m, err := newMemory(n, s, cfg, needs{scratch: p.Scratch, half: p.PacketHalf, control: p.ControlBytes(), plan: plan,
+	m, err := newMemory(ctx, n, s, cfg, needs{scratch: p.Scratch, half: p.PacketHalf, control: p.ControlBytes(), plan: plan,
 		empty: p.Mechanism.Empty()})
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (n *Node) loadStages(s *schedule.Schedule, cfg Config, how Method) (operati
 	if err != nil {
 		return nil, err
 	}
-	o := &stagedOp{m: m, p: p, link: n.others.Link, ranks: make([]stagedRank, len(n.gpus))}
+	o := &stagedOp{m: m, p: p, link: n.others.link, ranks: make([]stagedRank, len(n.gpus))}
 	return o, n.each(func(g *gpu) error {
 		x := stagePlacer{o: o, g: g, encoding: e, longest: longest, threads: how.Threads}
 		if x.kernel, err = g.modules[key].Kernel("run_plan"); err != nil {
@@ -112,8 +113,8 @@ func (x *stagePlacer) place() (err error) {
 		var steps []stagedStep
 		for _, st := range stages {
 			var step stagedStep
-			if k := st.Kernels[n.others.Own]; k != nil {
-				if step.kernel, err = x.launches(k.Lanes[x.g.Rank], k.Instances); err != nil {
+			if k := st.Kernels[n.others.node]; k != nil {
+				if step.kernel, err = x.launches(k.Lanes[x.g.place], k.Instances); err != nil {
 					return err
 				}
 			}
@@ -132,7 +133,7 @@ func (x *stagePlacer) place() (err error) {
 func (x *stagePlacer) launches(lanes []block.Lane, instances int) (launches, error) {
 	const library = 32 // blocks of its kernels
 	l := launches{kernel: x.kernel, shape: driver.Dim{Blocks: len(lanes) * instances, Threads: x.threads, Shared: x.longest},
-		param: x.o.m.parameter(x.g.Rank, len(lanes), instances)}
+		param: x.o.m.parameter(x.g.place, len(lanes), instances)}
 	l.param.Advance = 0
 	if err := x.o.m.putPlan(x.g, x.encoding, lanes, x.longest, x.plans, l.param); err != nil {
 		return l, err
@@ -146,9 +147,9 @@ func (x *stagePlacer) launches(lanes []block.Lane, instances int) (launches, err
 // messages are a rank's ends of a group's.
 func (x *stagePlacer) messages(group []block.Transfer) (out []Message) {
 	n := x.o.m.n
-	own := n.number(x.g.Rank)
+	own := n.number(x.g.place)
 	at := func(r block.Ref) driver.Ptr {
-		r.Rank = x.g.Rank
+		r.Rank = x.g.place
 		return x.o.m.ref(r)
 	}
 	for _, t := range group {

@@ -9,7 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -17,57 +19,83 @@ import (
 	"railyard/exec/cuda/driver"
 )
 
+// meshStreams is how many communicators a rank has: while one of its streams adds up what has come, another one's messages
+// are on their way.
+const meshStreams = 2
+
 // Mesh is communicators between the ranks of several processes, one for each stream of a rank: what is posted to one is
 // carried in order.
 type Mesh struct {
 	first, ranks int
 	comms        [][]C.handle // by stream and rank of this process
-	ended        sync.Once
+	ended        atomic.Bool
 }
 
-// Meet connects the ranks of all processes, which call it with as many GPUs each, and makes the node's some of them.
-func Meet(ctx context.Context, p Processes, node *cuda.Node) (*Mesh, error) {
-	if err := Open(); err != nil {
-		return nil, err
-	}
-	own := node.Ranks()
-	m := &Mesh{first: p.Own * own, ranks: p.Size * own}
+// Meet connects the ranks of all processes, which call it with as many GPUs each. Where one has no NCCL, none has: the
+// error says which.
+func Meet(ctx context.Context, p cuda.Processes, node *cuda.Node) (*Mesh, error) {
 	ids, err := identities(ctx, p)
 	if err != nil {
 		return nil, err
 	}
+	m := &Mesh{first: p.Own * node.Ranks(), ranks: p.Size * node.Ranks()}
+	met := make(chan error, 1)
+	go func() { met <- m.connect(ids, node) }()
+	select {
+	case err = <-met:
+	case <-ctx.Done(): // a process that never comes is waited for without end
+		err = context.Cause(ctx)
+		node.Abandon()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Mesh) connect(ids []C.ry_unique_id, node *cuda.Node) error {
 	for _, id := range ids {
-		comms := make([]C.handle, own)
+		comms := make([]C.handle, node.Ranks())
 		err := node.Each(func(rank int) error {
 			return fail("ncclCommInitRank", C.ry_ncclCommInitRank(&comms[rank], C.int(m.ranks), id, C.int(m.first+rank)))
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m.comms = append(m.comms, comms)
 	}
-	node.Join(&cuda.Others{Nodes: p.nodes(own), Own: p.Own, Link: m, Exchange: p.Exchange, Barrier: p.Barrier})
-	return m, nil
+	return nil
 }
 
-// identities are those of the communicators, which the first process makes.
-func identities(ctx context.Context, p Processes) (ids [meshStreams]C.ry_unique_id, err error) {
-	if p.Own == 0 {
-		for i := range ids {
-			if err := fail("ncclGetUniqueId", C.ry_ncclGetUniqueId(&ids[i])); err != nil {
-				return ids, err
-			}
+// identities are those of the communicators, which the first process makes, where all have a library.
+func identities(ctx context.Context, p cuda.Processes) ([]C.ry_unique_id, error) {
+	type said struct {
+		Error string
+		IDs   [][]byte
+	}
+	var mine said
+	err := Open()
+	for i := 0; p.Own == 0 && err == nil && i < meshStreams; i++ {
+		var id C.ry_unique_id
+		err = fail("ncclGetUniqueId", C.ry_ncclGetUniqueId(&id))
+		mine.IDs = append(mine.IDs, C.GoBytes(unsafe.Pointer(&id), C.int(unsafe.Sizeof(id))))
+	}
+	if err != nil {
+		mine.Error = err.Error()
+	}
+	all, err := cuda.Tell(ctx, p, mine)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range all {
+		if one.Error != "" {
+			return nil, fmt.Errorf("process %d: %s", i, one.Error)
 		}
 	}
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&ids)), unsafe.Sizeof(ids))
-	all, err := p.Exchange(ctx, bytes)
-	if err != nil {
-		return ids, err
+	ids := make([]C.ry_unique_id, len(all[0].IDs))
+	for i := range ids {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&ids[i])), unsafe.Sizeof(ids[i])), all[0].IDs[i])
 	}
-	if len(all[0]) != len(bytes) {
-		return ids, fmt.Errorf("NCCL's identities have %d bytes in the first process, %d here", len(all[0]), len(bytes))
-	}
-	copy(bytes, all[0])
 	return ids, nil
 }
 
@@ -101,32 +129,32 @@ func (m *Mesh) Baseline(node *cuda.Node) *Baseline {
 
 // Abort ends what is under way, within a time: NCCL may take several seconds where a process is gone.
 func (m *Mesh) Abort(within time.Duration) {
-	ended := make(chan struct{})
-	go m.ended.Do(func() {
-		var wg sync.WaitGroup
-		for _, comms := range m.comms {
-			for _, c := range comms {
-				wg.Go(func() { C.ry_ncclCommAbort(c) }) // the process ends anyway
-			}
-		}
+	if m.ended.Swap(true) {
+		return
+	}
+	var wg sync.WaitGroup
+	for _, c := range slices.Concat(m.comms...) {
+		wg.Go(func() { C.ry_ncclCommAbort(c) }) // the process ends anyway
+	}
+	done := make(chan struct{})
+	go func() {
 		wg.Wait()
-		close(ended)
-	})
+		close(done)
+	}()
 	select {
-	case <-ended:
+	case <-done:
 	case <-time.After(within):
 	}
 }
 
 // Close gives the communicators back; nothing may be under way. After an abort there are none.
 func (m *Mesh) Close() error {
+	if m.ended.Swap(true) {
+		return nil
+	}
 	var errs []error
-	m.ended.Do(func() {
-		for _, comms := range m.comms {
-			for _, c := range comms {
-				errs = append(errs, fail("ncclCommDestroy", C.ry_ncclCommDestroy(c)))
-			}
-		}
-	})
+	for _, c := range slices.Concat(m.comms...) {
+		errs = append(errs, fail("ncclCommDestroy", C.ry_ncclCommDestroy(c)))
+	}
 	return errors.Join(errs...)
 }

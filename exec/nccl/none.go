@@ -52,7 +52,7 @@ func (*Baseline) Close() error { return nil }
 type Mesh struct{}
 
 // Meet says that this build cannot load NCCL.
-func Meet(context.Context, Processes, *cuda.Node) (*Mesh, error) { return nil, errNoCgo }
+func Meet(context.Context, cuda.Processes, *cuda.Node) (*Mesh, error) { return nil, errNoCgo }
 
 // Baseline is nothing.
 func (*Mesh) Baseline(*cuda.Node) *Baseline { return nil }

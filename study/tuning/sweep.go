@@ -107,7 +107,7 @@ func (f *Sweep) on(ctx context.Context, gpus int, out *csv.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := node.Reserve(int64(f.Sizes[len(f.Sizes)-1])); err != nil {
+	if err := node.Reserve(ctx, int64(f.Sizes[len(f.Sizes)-1])); err != nil {
 		return err
 	}
 	var baseline *nccl.Baseline

@@ -5,7 +5,11 @@ package driver
 // #include "shim.h"
 import "C"
 
-import "fmt"
+import (
+	"encoding/hex"
+	"fmt"
+	"unsafe"
+)
 
 // Device is a GPU by its number.
 type Device int
@@ -22,6 +26,13 @@ func (d Device) Name() (string, error) {
 	var buf [128]C.char
 	rc := C.rl_cuDeviceGetName(&buf[0], C.int(len(buf)), C.int(d))
 	return C.GoString(&buf[0]), fail("cuDeviceGetName", rc)
+}
+
+// UUID tells GPUs apart, whichever process asks.
+func (d Device) UUID() (string, error) {
+	var id [16]byte
+	err := fail("cuDeviceGetUuid", C.rl_cuDeviceGetUuid(unsafe.Pointer(&id), C.int(d)))
+	return hex.EncodeToString(id[:]), err
 }
 
 // Attribute asks for a number.

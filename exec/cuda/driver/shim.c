@@ -32,3 +32,5 @@ int rl_launch(handle f, handle stream, unsigned blocks, unsigned threads, unsign
 	c.nattrs = overlap ? 1 : 0;
 	return rl_cuLaunchKernelEx(&c, f, &param, NULL);
 }
+
+int rl_import(uint64_t *h, int fd) { return rl_cuMemImportFromShareableHandle(h, (void *)(uintptr_t)fd, 1); }

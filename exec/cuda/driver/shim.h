@@ -35,6 +35,7 @@ typedef struct {
 	X(0, cuGetErrorString, "cuGetErrorString", (int e, const char **s), (e, s)) \
 	X(0, cuDeviceGetCount, "cuDeviceGetCount", (int *n), (n)) \
 	X(0, cuDeviceGetName, "cuDeviceGetName", (char *s, int n, int d), (s, n, d)) \
+	X(0, cuDeviceGetUuid, "cuDeviceGetUuid_v2", (void *id, int d), (id, d)) \
 	X(0, cuDeviceGetAttribute, "cuDeviceGetAttribute", (int *v, int a, int d), (v, a, d)) \
 	X(0, cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", (int *v, int d, int peer), (v, d, peer)) \
 	X(0, cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (handle *c, int d), (c, d)) \
@@ -49,8 +50,12 @@ typedef struct {
 	X(0, cuMemMap, "cuMemMap", (devptr p, size_t n, size_t off, uint64_t h, uint64_t flags), (p, n, off, h, flags)) \
 	X(0, cuMemUnmap, "cuMemUnmap", (devptr p, size_t n), (p, n)) \
 	X(0, cuMemSetAccess, "cuMemSetAccess", (devptr p, size_t n, const rl_access *a, size_t count), (p, n, a, count)) \
+	X(0, cuMemExportToShareableHandle, "cuMemExportToShareableHandle", (void *to, uint64_t h, int type, uint64_t flags), (to, h, type, flags)) \
+	X(0, cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle", (uint64_t *h, void *from, int type), (h, from, type)) \
 	X(0, cuMemAlloc, "cuMemAlloc_v2", (devptr *p, size_t n), (p, n)) \
 	X(0, cuMemHostAlloc, "cuMemHostAlloc", (void **p, size_t n, unsigned flags), (p, n, flags)) \
+	X(0, cuMemHostRegister, "cuMemHostRegister_v2", (void *p, size_t n, unsigned flags), (p, n, flags)) \
+	X(0, cuMemHostUnregister, "cuMemHostUnregister", (void *p), (p)) \
 	X(0, cuMemFreeHost, "cuMemFreeHost", (void *p), (p)) \
 	X(0, cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (devptr *d, void *p, unsigned flags), (d, p, flags)) \
 	X(0, cuMemcpyHtoD, "cuMemcpyHtoD_v2", (devptr d, const void *s, size_t n), (d, s, n)) \
@@ -102,3 +107,6 @@ const char *rl_open(int lib, const char *file);
 // rl_launch starts a kernel with one parameter; overlap lets it start before the kernel
 // ahead of it has ended (programmatic stream serialization).
 int rl_launch(handle f, handle stream, unsigned blocks, unsigned threads, unsigned shared, int overlap, void *param);
+
+// rl_import takes memory that a file descriptor stands for, which the driver wants as if it were a pointer.
+int rl_import(uint64_t *h, int fd);

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -48,7 +49,7 @@ func Open(o Options) (*Set, error) {
 	err = Each(s.GPUs, (*GPU).open)
 	if err == nil {
 		err = s.GPUs[0].Do(func() (err error) {
-			s.Host, err = driver.AllocHost(4096)
+			s.Host, err = driver.AllocHost(HostBytes)
 			return err
 		})
 	}
@@ -68,6 +69,27 @@ func (o Options) choose() ([]driver.Device, error) {
 	}
 	return driver.Choose(count)
 }
+
+// Share makes a page of a descriptor the host memory that the GPUs address: all processes that map it hear of one
+// another's aborts. Nothing may run. The descriptor may be closed afterwards.
+func (s *Set) Share(fd int) error {
+	page, err := syscall.Mmap(fd, 0, HostBytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("a page to share: %w", err)
+	}
+	return s.GPUs[0].Do(func() error {
+		shared, err := driver.Pin(page)
+		if err != nil {
+			return err
+		}
+		own := s.Host
+		s.Host = shared
+		return own.Free()
+	})
+}
+
+// HostBytes is the size of a set's host memory.
+const HostBytes = 4096
 
 // environment is set before the driver is loaded. Kernels of several ranks that wait for one
 // another run on one GPU at once where their streams have queues of their own.

@@ -1,6 +1,7 @@
 // Four GPUs that compute nothing: memory is addresses, kernels take a time and change nothing,
 // a library's collective takes another. It runs what launches and times, without GPUs. One
 // file stands for libcuda, libnvrtc and libnccl; they share the structures that handles point to.
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ int cuDriverGetVersion(int *v) { return *v = 13000, 0; }
 int cuDeviceGetCount(int *n) { return *n = 4, 0; }
 int cuDeviceGetName(char *s, int n, int d) { return snprintf(s, n, "NVIDIA H200"), 0; }
 int cuDeviceGetAttribute(int *v, int a, int d) { return *v = a == 16 ? 132 : a == 75 ? 9 : a == 76 ? 0 : a == 39 ? 2048 : 1, 0; }
+int cuDeviceGetUuid_v2(char *id, int d) { return memset(id, d + 1, 16), 0; }
 int cuDeviceCanAccessPeer(int *v, int d, int peer) { return *v = 1, 0; }
 int cuDevicePrimaryCtxRetain(void **c, int d) { return *c = malloc(1), 0; }
 int cuMemGetAllocationGranularity(size_t *g, const void *p, int option) { return *g = 2 << 20, 0; }
@@ -35,6 +37,7 @@ int cuMemGetAllocationGranularity(size_t *g, const void *p, int option) { return
 static uint64_t taken = (uint64_t)1 << 40;
 int cuMemAddressReserve(uint64_t *p, size_t n, size_t align, uint64_t at, uint64_t flags) { return *p = __atomic_fetch_add(&taken, n, __ATOMIC_RELAXED), 0; }
 int cuMemAlloc_v2(uint64_t *p, size_t n) { return cuMemAddressReserve(p, n, 0, 0, 0); }
+int cuMemExportToShareableHandle(int *fd, uint64_t h, int type, uint64_t flags) { return *fd = open("/dev/null", O_RDONLY), 0; }
 int cuMemHostAlloc(void **p, size_t n, unsigned flags) { return *p = calloc(1, n), 0; }
 int cuMemHostGetDevicePointer_v2(uint64_t *d, void *p, unsigned flags) { return *d = (uint64_t)p, 0; }
 
