@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -17,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"railyard/cmd/internal/cli"
+	"railyard/exec/cluster"
 	"railyard/exec/cuda"
 	"railyard/model/block"
 	"railyard/model/collective"
@@ -38,6 +41,7 @@ type stressFlags struct {
 	seed     uint64
 	first    int
 	out      string
+	several  *stressProcesses // nil in one process
 }
 
 // newCudaStress runs random schedules in random ways on the GPUs and checks every element
@@ -104,7 +108,7 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	blocks, elements := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
 	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(elements)))/blocks, 1) * blocks
 	switch m := block.Mechanism(r.IntN(8)); {
-	case m > block.WordsPush && f.share > 1:
+	case m > block.WordsPush && f.share > 1 && f.several == nil:
 		return nil // copy engines are not shared
 	case m > block.WordsPush:
 		c.how.Mechanism, c.how.Specialise = block.Copies, false
@@ -184,23 +188,47 @@ func (f *stressFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	world, several, err := cluster.Detect(os.Getenv)
+	if err != nil {
+		return err
+	}
+	if several {
+		return f.among(ctx, cmd, world, topo)
+	}
 	node, err := cuda.OpenShared(topo.NumRanks(), f.share)
 	if err != nil {
 		return err
 	}
 	defer node.Close()
+	return f.all(ctx, cmd, node, topo)
+}
+
+// all plays batches until the time is over.
+func (f *stressFlags) all(ctx context.Context, cmd *cobra.Command, node *cuda.Node, topo *topology.Topology) error {
 	node.Deadline = f.deadline
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
 	began, counts, refused := time.Now(), map[stressKey]*stressCount{}, 0
 	const batch = 64
-	for n := f.first; time.Since(began) < f.length && ctx.Err() == nil; n += batch {
+	for n := f.first; ; n += batch {
 		list := f.batch(node, topo, n, batch)
 		refused += batch - len(list)
-		if err := f.play(ctx, node, list, began, counts); err != nil {
+		more, err := f.play(ctx, node, list, began, counts)
+		if err != nil {
 			return err
 		}
+		if !more {
+			return f.report(cmd.OutOrStdout(), topo.NumRanks(), node.GPUs(), time.Since(began), counts, refused)
+		}
 	}
-	return f.report(cmd.OutOrStdout(), topo.NumRanks(), node.GPUs(), time.Since(began), counts, refused)
+}
+
+// timeLeft reports whether another case begins: all processes say so, or none.
+func (f *stressFlags) timeLeft(ctx context.Context, began time.Time) (bool, error) {
+	left := time.Since(began) < f.length && ctx.Err() == nil
+	if f.several == nil {
+		return left, nil
+	}
+	return f.several.all(ctx, left)
 }
 
 // batch draws cases and compiles their kernels side by side; what the kernels refuse is
@@ -221,19 +249,22 @@ func (f *stressFlags) batch(node *cuda.Node, topo *topology.Topology, first, n i
 	return slices.DeleteFunc(list, func(c *stressCase) bool { return c == nil })
 }
 
-// play runs cases; the error names the first that is wrong, and how to repeat it.
+// play runs cases, and reports whether there is time for more; the error names the first that is wrong, and how to repeat it.
 func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressCase, began time.Time,
-	counts map[stressKey]*stressCount) error {
+	counts map[stressKey]*stressCount) (more bool, err error) {
 	for _, c := range list {
-		if time.Since(began) > f.length || ctx.Err() != nil {
-			return nil
+		if more, err = f.timeLeft(ctx, began); !more || err != nil {
+			return false, err
 		}
 		r, err := node.Run(ctx, c.s, c.cfg, c.how)
+		if f.several != nil && errors.Is(err, cuda.ErrRoom) { // what nodes need at once is known when they load it
+			continue
+		}
 		if err == nil && r.Wrong > 0 {
 			err = fmt.Errorf("%d wrong elements", r.Wrong)
 		}
 		if err != nil {
-			return fmt.Errorf("--seed %d --first %d, %v: %w", f.seed, c.number, c, err)
+			return false, fmt.Errorf("--seed %d --first %d, %v: %w", f.seed, c.number, c, err)
 		}
 		k := stressKey{c.s.Spec.Kind, tuning.Way{How: c.how}.Mechanism()}
 		if counts[k] == nil {
@@ -243,7 +274,7 @@ func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressC
 		counts[k].operations += int64(r.Launches)
 		counts[k].wrong += r.Wrong
 	}
-	return nil
+	return f.timeLeft(ctx, began)
 }
 
 func (f *stressFlags) report(out io.Writer, ranks, gpus int, took time.Duration, counts map[stressKey]*stressCount, refused int) error {

@@ -158,6 +158,14 @@ func (g *gpu) load(s source) error {
 // Prepare compiles what a run needs into the cache, for each rank. Several may run at
 // once.
 func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
+	if n.staged() {
+		x, err := n.stagesOf(s, cfg, how)
+		if err != nil {
+			return err
+		}
+		_, err = x.kernel.compile(n.gpus[0].Arch)
+		return err
+	}
 	if how.Mechanism == block.Copies {
 		p, err := block.CompileCopies(s, how.options(cfg))
 		if err != nil {
@@ -179,7 +187,7 @@ func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
 		return err
 	}
 	for r := range p.Ranks {
-		if _, err := c.source(r).compile(n.gpus[r].Arch); err != nil {
+		if _, err := c.source(r).compile(n.gpus[0].Arch); err != nil {
 			return err
 		}
 	}

@@ -149,9 +149,9 @@ func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim) error {
 		if n.share > 1 {
 			shared = fmt.Sprintf(", which %d ranks share", n.share)
 		}
-		return fmt.Errorf("the schedule needs %d blocks of %d threads at once and %d fit "+
-			"(%d on each of %d multiprocessors%s): use fewer channels, phases or blocks a lane",
-			d.Blocks, d.Threads, most, each, g.Multiprocessors, shared)
+		return fmt.Errorf("%w: %d blocks of %d threads at once and %d fit (%d on each of %d multiprocessors%s): use fewer channels, "+
+			"phases or blocks a lane",
+			ErrRoom, d.Blocks, d.Threads, most, each, g.Multiprocessors, shared)
 	}
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 // stagedOp is a schedule over several processes: kernels on this one's GPUs, and messages to others between them.
 type stagedOp struct {
 	m     *memory
-	p     *block.Staged
 	link  Link
 	ranks []stagedRank
 }
@@ -56,8 +55,16 @@ func (n *Node) compileStages(s *schedule.Schedule, cfg Config, how *Method) (*bl
 	return block.CompileStages(s, how.options(cfg), n.others.nodes, n.others.link.Streams())
 }
 
-// loadStages makes a schedule over several processes ready to launch.
-func (n *Node) loadStages(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+// stages is a schedule over several nodes with the interpreter of this node's kernels.
+type stages struct {
+	p        *block.Staged
+	kernel   source
+	encoding block.Encoding
+	longest  int // bytes of a lane
+	threads  int
+}
+
+func (n *Node) stagesOf(s *schedule.Schedule, cfg Config, how Method) (*stages, error) {
 	p, err := n.compileStages(s, cfg, &how)
 	if err != nil {
 		return nil, err
@@ -66,50 +73,56 @@ func (n *Node) loadStages(ctx context.Context, s *schedule.Schedule, cfg Config,
 	if err != nil {
 		return nil, err
 	}
-	var lanes []block.Lane
-	plan := int64(0)
+	lanes := []block.Lane{{Slices: 1}} // which counts launches
 	for _, k := range p.Of(n.others.node) {
 		lanes = slices.Concat(lanes, slices.Concat(k.Lanes...))
 	}
-	e := block.Encoding{Forms: block.FormsOf(how.Threads, append(lanes, block.Lane{Slices: 1})...), Instances: p.Instances}
-	longest := e.LaneBytes(append(lanes, block.Lane{})...)
-	if longest > maxLane {
-		return nil, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", longest)
+	x := &stages{p: p, encoding: block.Encoding{Forms: block.FormsOf(how.Threads, lanes...), Instances: p.Instances}, threads: how.Threads}
+	x.kernel = interpreter(append(options, threadsOption(how)), x.encoding.Forms)
+	if x.longest = x.encoding.LaneBytes(lanes...); x.longest > maxLane {
+		return nil, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", x.longest)
 	}
-	plan = int64(longest) * int64(p.Lanes+1)
-	m, err := newMemory(ctx, n, s, cfg, needs{scratch: p.Scratch, half: p.PacketHalf, control: p.ControlBytes(), plan: plan,
-		empty: p.Mechanism.Empty()})
+	return x, nil
+}
+
+// loadStages makes a schedule over several nodes ready to launch.
+func (n *Node) loadStages(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+	x, err := n.stagesOf(s, cfg, how)
 	if err != nil {
 		return nil, err
 	}
-	key, err := n.kernels(interpreter(append(options, threadsOption(how)), e.Forms))
+	p := x.p
+	m, err := newMemory(ctx, n, s, cfg, needs{scratch: p.Scratch, half: p.PacketHalf, control: p.ControlBytes(),
+		plan: int64(x.longest) * int64(p.Lanes+1), empty: p.Mechanism.Empty()})
 	if err != nil {
 		return nil, err
 	}
-	o := &stagedOp{m: m, p: p, link: n.others.link, ranks: make([]stagedRank, len(n.gpus))}
+	key, err := n.kernels(x.kernel)
+	if err != nil {
+		return nil, err
+	}
+	o := &stagedOp{m: m, link: n.others.link, ranks: make([]stagedRank, len(n.gpus))}
 	return o, n.each(func(g *gpu) error {
-		x := stagePlacer{o: o, g: g, encoding: e, longest: longest, threads: how.Threads}
-		if x.kernel, err = g.modules[key].Kernel("run_plan"); err != nil {
+		kernel, err := g.modules[key].Kernel("run_plan")
+		if err != nil {
 			return err
 		}
-		return x.place()
+		return (&stagePlacer{o: o, stages: x, g: g, kernel: kernel}).place()
 	})
 }
 
 // stagePlacer puts one GPU's plans into its memory.
 type stagePlacer struct {
-	o        *stagedOp
-	g        *gpu
-	kernel   driver.Kernel
-	encoding block.Encoding
-	longest  int
-	threads  int
-	plans    int64 // bytes placed
+	*stages
+	o      *stagedOp
+	g      *gpu
+	kernel driver.Kernel
+	plans  int64 // bytes placed
 }
 
 func (x *stagePlacer) place() (err error) {
 	n, r := x.o.m.n, &x.o.ranks[x.g.Rank]
-	for _, stages := range x.o.p.Streams {
+	for _, stages := range x.p.Streams {
 		var steps []stagedStep
 		for _, st := range stages {
 			var step stagedStep
@@ -140,7 +153,7 @@ func (x *stagePlacer) launches(lanes []block.Lane, instances int) (launches, err
 	}
 	x.plans += int64(x.longest * len(lanes))
 	all := l.shape
-	all.Blocks = (all.Blocks + library) * len(x.o.p.Streams)
+	all.Blocks = (all.Blocks + library) * len(x.p.Streams)
 	return l, x.o.m.n.fits(x.g, x.kernel, all)
 }
 
