@@ -54,7 +54,7 @@ var onlyIn = map[string][]string{
 	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/gpu", "model/workload"},
 	"gonum.org/v1/plot":         {"report/..."},
 	"github.com/NVIDIA/go-nvml": {"exec/discover"},
-	"golang.org/x/sys":          {"exec/host", "exec/net"},
+	"golang.org/x/sys":          {"exec/cuda/descriptors", "exec/host", "exec/net"},
 	"github.com/spf13/cobra":    {"cmd/..."},
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"railyard/cmd/internal/cli"
 	"railyard/cmd/internal/clitest"
@@ -168,9 +170,47 @@ func TestOneNodeOnFakeGPUs(t *testing.T) {
 			}
 		}
 		a, b := several.Rows[0], one.Rows[0]
-		if a.Schedule != b.Schedule || a.PredictedUS != b.PredictedUS || math.Round(a.MeasuredUS.Median*100) != math.Round(b.MeasuredUS.Median*100) {
+		if a.Schedule != b.Schedule || a.PredictedUS != b.PredictedUS ||
+			math.Round(a.MeasuredUS.Median*100) != math.Round(b.MeasuredUS.Median*100) {
 			t.Errorf("%s: %s in %g µs (predicted %g), in one process %s in %g (%g)", c.args, a.Schedule, a.MeasuredUS.Median, a.PredictedUS,
 				b.Schedule, b.MeasuredUS.Median, b.PredictedUS)
+		}
+	}
+}
+
+// TestLostOnFakeGPUs: whatever the GPUs, the driver or a library wait for, a process that is gone ends all others with the reason.
+func TestLostOnFakeGPUs(t *testing.T) {
+	fake := clitest.FakeGPUs(t, "railyard")
+	for _, c := range []struct {
+		args, hangs string
+		lost        int
+	}{
+		{"-t hgx-h200-4 --gpus 3", "RAILYARD_FAKE_BUSY", 1},
+		{"-t hgx-h200-4 --gpus 3", "RAILYARD_FAKE_STUCK", 0},
+		{"-t dgx-h200 --nodes 3 --gpus 1", "RAILYARD_FAKE_BUSY", 0},
+		{"-t dgx-h200 --nodes 3 --gpus 1", "RAILYARD_FAKE_STUCK", 2},
+	} {
+		r := launchOf(t, 3, "run --backend cuda -c all_reduce -s 1M "+c.args, filepath.Join(t.TempDir(), "result"),
+			func(args ...string) *exec.Cmd {
+				cmd := fake(args...)
+				cmd.Env = append(cmd.Env, c.hangs+"=1")
+				return cmd
+			})
+		for {
+			if _, err := os.Stat(r.dir); err == nil {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err := r.all[c.lost].Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for rank := range r.all {
+			code := r.ended(rank)
+			if said := r.out[rank].String(); rank != c.lost &&
+				(code != 1 || !strings.Contains(said, fmt.Sprintf("lost rank %d on ", c.lost))) {
+				t.Errorf("%s, %s: rank %d: exit code %d, %s", c.args, c.hangs, rank, code, said)
+			}
 		}
 	}
 }

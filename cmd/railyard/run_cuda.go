@@ -253,7 +253,35 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	return nil
 }
 
+// endWithin is how long a run on GPUs has to end when another process is gone: a compiler, a driver or a library may wait for
+// what does not come.
+const endWithin = 700 * time.Millisecond
+
+// within runs work to its end, or until soon after the context's: what then still runs is left to the end of this process.
+func (g *gpuFlags) within(ctx context.Context, work func() error) error {
+	if g.node == nil {
+		return work()
+	}
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(endWithin):
+		g.node.Abandon()
+		return context.Cause(ctx)
+	}
+}
+
 func (g *gpuFlags) close() {
+	if g.node.Abandoned() {
+		return
+	}
 	if g.other != nil {
 		_ = g.other.Close() // what was measured is complete
 	}

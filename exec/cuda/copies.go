@@ -57,7 +57,8 @@ func (n *Node) loadCopies(ctx context.Context, s *schedule.Schedule, cfg Config,
 		return nil, err
 	}
 	_, longest := copyingEncoding(p, how)
-	m, err := newMemory(ctx, n, s, cfg, needs{scratch: p.Scratch, control: program.ControlBytes(), plan: int64(longest * (3 + len(p.Stages)))})
+	m, err := newMemory(ctx, n, s, cfg, needs{scratch: p.Scratch, control: program.ControlBytes(),
+		plan: int64(longest * (3 + len(p.Stages)))})
 	if err != nil {
 		return nil, err
 	}

@@ -59,5 +59,11 @@ func (*Node) Meet(context.Context, Processes, [][]int) error { return driver.Loa
 // Connect does nothing.
 func (*Node) Connect(any) {}
 
+// Abandon does nothing.
+func (*Node) Abandon() {}
+
+// Abandoned is false.
+func (*Node) Abandoned() bool { return false }
+
 // Share is 0.
 func (*Node) Share() int { return 0 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"railyard/exec/cuda/driver"
@@ -23,7 +24,7 @@ type Node struct {
 	Deadline time.Duration // of a single wait on a GPU
 	gates    uint32        // opened so far
 	others   *others       // nil where all ranks are this process's
-	lost     bool          // an abort has left what nobody waits for any more
+	lost     atomic.Bool   // an abort has left what nobody waits for any more
 }
 
 // gpu is one rank.
@@ -122,7 +123,7 @@ func (g *gpu) open() (err error) {
 
 // Close gives everything back.
 func (n *Node) Close() {
-	if !n.lost {
+	if !n.lost.Load() {
 		_ = n.set.Close() // what is left goes with the process
 	}
 	n.gpus = nil

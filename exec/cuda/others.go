@@ -83,7 +83,8 @@ func (o *others) findMates(each int) error {
 		for i, r := range ranks {
 			first := ranks[i-i%each]
 			if first%each != 0 || r != first+i%each || len(ranks)%each != 0 {
-				return fmt.Errorf("process %d has ranks %d to %d, and the topology has nodes of ranks %v: start as many processes in each node",
+				return fmt.Errorf("process %d has ranks %d to %d, and the topology has nodes of ranks %v: start as many processes in "+
+					"each node",
 					r/each, r/each*each, (r/each+1)*each-1, o.nodes)
 			}
 			home[r/each] = node
@@ -282,15 +283,17 @@ const abortWithin = 500 * time.Millisecond
 
 // Abandon ends whatever runs on all GPUs of the node. Nobody waits for that, and nothing is given back: the run is over.
 func (n *Node) Abandon() {
-	if n.lost {
+	if n.lost.Swap(true) {
 		return
 	}
-	n.lost = true
 	n.set.Abort()
 	if n.others.link != nil {
 		n.others.link.Abort(abortWithin)
 	}
 }
+
+// Abandoned reports whether Abandon has been called.
+func (n *Node) Abandoned() bool { return n.lost.Load() }
 
 // after ends the run with an error where there are other processes, which then can not go on either.
 func (n *Node) after(err error) error {

@@ -29,7 +29,7 @@ func (n *Node) Run(ctx context.Context, s *schedule.Schedule, cfg Config, how Me
 	}
 	r := &runner{n: n, op: op, cfg: cfg, ctx: ctx}
 	out, err := r.all()
-	if n.after(err); n.lost {
+	if n.after(err); n.Abandoned() {
 		return nil, err
 	}
 	return out, errors.Join(err, op.close())
@@ -152,7 +152,7 @@ func (r *runner) graph() ([][]time.Duration, error) {
 // replay times graphs of cfg.Iterations operations, one for each GPU, and frees them.
 func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([][]time.Duration, error) {
 	defer func() {
-		if !n.lost {
+		if !n.Abandoned() {
 			_ = n.each(func(g *gpu) error { return graphs[g.Rank].Destroy() })
 		}
 	}()
