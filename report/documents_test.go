@@ -81,6 +81,7 @@ func congestedDocument() *report.SimulateDocument {
 	d.Links = append(d.Links[:2], report.LinkLoad{ID: "leaf0->spine1 lane 3", Count: 1, Class: "ndr400", Bytes: 4096, Utilisation: 0.75})
 	d.DelayUS, d.Faults, d.HealthyUS, d.Slowdown = 12.5, []string{"nic:nic0", "link:a--b=0.5"}, 100, 1.315
 	d.IdleUS, d.LoadSlowdown = 125, 1.052
+	d.Congested, d.FluidUS, d.CongestedSlowdown = 0.9, 125, 1.052
 	d.Jobs = []report.SimulatedJob{
 		{Name: "-c all_gather", Schedule: "ring/simple", Collective: "all_gather", Ranks: "0-7", SizeBytes: 1 << 26, TimeUS: 131.5,
 			AloneUS: 100, Slowdown: 1.315},
@@ -216,7 +217,7 @@ func TestCongestedSimulationMatchesSchema(t *testing.T) {
 	doc := written(t, func(w io.Writer) error { return table.WriteJSON(w, congestedDocument()) })
 	plain := written(t, func(w io.Writer) error { return table.WriteJSON(w, simulateDocument()) })
 	validate(t, "simulate", doc)
-	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "idle_us", "load_slowdown", "jobs", "shared_link",
+	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "idle_us", "load_slowdown", "congested", "fluid_us", "congested_slowdown", "jobs", "shared_link",
 		"ecmp", "stragglers", "repeats"} {
 		if !bytes.Contains(doc, []byte(`"`+member+`"`)) || bytes.Contains(plain, []byte(`"`+member+`"`)) {
 			t.Errorf("%s: in the plain document, or not in this one", member)

@@ -29,6 +29,10 @@ type SimulateDocument struct {
 	IdleUS       float64  `json:"idle_us,omitempty" text:"without background load"`
 	LoadSlowdown float64  `json:"load_slowdown,omitempty" text:"slowdown by load" as:"times"`
 
+	Congested         float64 `json:"congested,omitempty" text:"congested ports carry" as:"share" doc:"of their rate"`
+	FluidUS           float64 `json:"fluid_us,omitempty" text:"without congestion"`
+	CongestedSlowdown float64 `json:"congested_slowdown,omitempty" text:"slowdown by congestion" as:"times"`
+
 	Jobs       []SimulatedJob `json:"jobs,omitempty" title:"Jobs" doc:"where there are several"`
 	Shared     *SharedLink    `json:"shared_link,omitempty" title:"The link on which jobs are most in one another's way"`
 	Hashed     *Hashed        `json:"ecmp,omitempty" title:"Hashed flows (ECMP)"`

@@ -112,6 +112,9 @@ type op struct {
 type CompileOptions struct {
 	Flat    bool     // no folding, no loops: the oracle of other plans, which take the same time to the picosecond
 	Hashing *Hashing // networks hash flows; nil: they spread them
+	// Congested is the share of its rate that a port of a network's switch carries while several messages compete for it
+	// (see congestion.go); 0: all of it.
+	Congested float64
 	// Connections is how many may be compiled, each by itself where ranks do not fold; beyond,
 	// compilation is given up with ErrTooLong. 0: any number.
 	Connections int

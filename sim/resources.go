@@ -13,6 +13,8 @@ import (
 // resource stands for links that are always loaded in the same proportion.
 type resource struct {
 	capacity float64 // bytes/s of the link that limits, at line rate
+	links    float64 // the same of those that leave no switch of a network; +Inf: there are none
+	crowded  float64 // bytes/s while several messages cross it (see congestion.go)
 	routes   int32
 }
 
@@ -44,20 +46,21 @@ func (c *compiler) mergeLinks() error {
 			u = c.byRoute(u)
 			byRoute := string(signature(nil, u, most))
 			if id, ok = bySignature[byRoute]; !ok {
-				id = c.newResource(u, most, capacity)
+				id = c.newResource(u, most)
 				bySignature[byRoute] = id
 			}
 			bySignature[string(sig)] = id
 		}
-		c.res[id].capacity = min(c.res[id].capacity, capacity)
+		c.res[id].add(capacity, c.isPort(w.link))
 	}
+	c.crowd()
 	return nil
 }
 
 // newResource is one that routes load, with weights relative to the largest share.
-func (c *compiler) newResource(u []linkUse, most linkUse, capacity float64) int32 {
+func (c *compiler) newResource(u []linkUse, most linkUse) int32 {
 	id := int32(len(c.res))
-	c.res = append(c.res, resource{capacity: capacity, routes: int32(len(u))})
+	c.res = append(c.res, resource{capacity: math.Inf(1), links: math.Inf(1), routes: int32(len(u))})
 	for _, x := range u {
 		weight := float64(x.num) / float64(x.den) * float64(most.den) / float64(most.num)
 		c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, weight, x.count))

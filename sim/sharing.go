@@ -42,6 +42,9 @@ type shared struct {
 	version uint32
 	first   int32
 	wide    int32 // how many of the group load other resources, too
+
+	messages int32  // that cross it, those that one stands for counted
+	unused   amount // of the capacity, while these are several
 }
 
 // flow is a transfer under way. What it has left counts down by itself, from time since on,
@@ -66,6 +69,7 @@ const (
 type use struct {
 	res, slot  int32
 	load, full uint64 // of the message under way, and at full efficiency
+	count      int32  // of transfers that one stands for
 }
 
 func (s *sharing) of(f *flow) []use { return s.uses[f.first : f.first+f.n] }
@@ -101,7 +105,7 @@ func (s *sharing) init(p *Plan) {
 		shared := p.routes[p.conns[i].route].use
 		s.flows[i].first, s.flows[i].n = int32(len(s.uses)), int32(len(shared))
 		for _, u := range shared {
-			s.uses = append(s.uses, use{res: u.res, full: u.load})
+			s.uses = append(s.uses, use{res: u.res, full: u.load, count: u.count})
 		}
 	}
 	s.res, s.active = make([]shared, len(p.res)), make([]int32, total)
@@ -131,7 +135,8 @@ func (s *sharing) reset(p *Plan) {
 	for i := range s.res {
 		x := &s.res[i]
 		*x = shared{left: product(fixedRate(p.res[i].capacity), weightScale), level: unlimited, cap: unlimited, least: unlimited,
-			first: x.first, apart: x.apart, at: -1, key: unlimited}
+			first: x.first, apart: x.apart, at: -1, key: unlimited,
+			unused: product(fixedRate(p.res[i].capacity)-fixedRate(p.res[i].crowded), weightScale)}
 	}
 	s.dirty, s.worked = s.dirty[:0], 0
 	s.levels = s.levels[:0]
@@ -154,6 +159,7 @@ func (s *sharing) add(e *engine, c int32) {
 		u.slot = x.n
 		s.active[x.first+x.n] = c
 		x.n++
+		x.enter(u.count)
 		x.open, x.weight = x.open+1, x.weight+u.load
 		s.touch(u.res)
 	}
@@ -181,6 +187,7 @@ func (s *sharing) remove(c int32) {
 		x := &s.res[u.res]
 		x.left = x.left.more(product(rate, u.load))
 		x.n--
+		x.enter(-u.count)
 		s.place(u.res, u.slot, s.active[x.first+x.n])
 		s.touch(u.res)
 	}

@@ -79,7 +79,7 @@ func overlapping(t *testing.T) *Plan {
 }
 
 // hashedRing is a pipeline of rings whose flows meet where a network hashes them to.
-func hashedRing(t *testing.T) *Plan {
+func hashedRing(t *testing.T, o CompileOptions) *Plan {
 	t.Helper()
 	topo, err := topology.Load(topologies.Source, "leaf-spine-roce", topology.Options{})
 	if err != nil {
@@ -90,7 +90,7 @@ func hashedRing(t *testing.T) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := CompileJobs(topo, []Job{{Schedule: s}}, cost.Line, CompileOptions{Hashing: &Hashing{Seed: 3}})
+	plan, err := CompileJobs(topo, []Job{{Schedule: s}}, cost.Line, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,8 @@ func hashedRing(t *testing.T) *Plan {
 func TestKeptRates(t *testing.T) {
 	for name, plan := range map[string]*Plan{
 		"DGX H100": uneven(t, "dgx-h100", 2, "line"), "SuperPOD": uneven(t, "superpod-h100", 4, "ideal"),
-		"V100": uneven(t, "dgx1-v100", 1, "line"), "two V100": uneven(t, "dgx1-v100", 2, "line"), "hashed": hashedRing(t),
+		"V100": uneven(t, "dgx1-v100", 1, "line"), "two V100": uneven(t, "dgx1-v100", 2, "line"), "hashed": hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}}),
+		"congested":   hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}, Congested: 0.8}),
 		"overlapping": overlapping(t),
 	} {
 		e := plan.newEngine()
@@ -137,6 +138,9 @@ func fromNothing(e *engine) map[int32]float64 {
 	for r := range s.res {
 		c := product(fixedRate(e.Plan.res[r].capacity), weightScale)
 		left[r] = float64(c.hi)*math.Exp2(64) + float64(c.lo)
+		if x := &e.Plan.res[r]; len(s.on(int32(r))) > 1 {
+			left[r] *= x.crowded / x.capacity
+		}
 		for _, f := range s.on(int32(r)) {
 			open[f] = true
 		}

@@ -69,6 +69,13 @@ func (x *scenario) spread() *scenario {
 	return &y
 }
 
+// fluid is the same on a network whose ports lose nothing where messages compete.
+func (x *scenario) fluid() *scenario {
+	y := *x
+	y.compile.Congested = 0
+	return &y
+}
+
 // withoutDelays is the same with all ranks in time.
 func (x *scenario) withoutDelays() *scenario {
 	y := *x

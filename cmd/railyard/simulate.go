@@ -33,6 +33,7 @@ type simulateFlags struct {
 	with        []string
 	ecmp        uint64
 	qps         int
+	congested   float64
 	stragglers  stragglerFlags
 	everyLink   bool
 	repeat      int
@@ -48,6 +49,7 @@ func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl.StringArrayVar(&o.with, "with", nil, "another job that runs at once: FILE.json[:SIZE][@RANKS] or COLLECTIVE[:ALGO][:SIZE][@RANKS]")
 	fl.Uint64Var(&o.ecmp, "ecmp", 0, "networks hash flows with this seed instead of spreading transfers over all paths")
 	fl.IntVar(&o.qps, "qps", 1, "flows (queue pairs) that each connection is split over, with --ecmp")
+	fl.Float64Var(&o.congested, "congested", 1, "share of its rate that a switch's port carries while messages compete for it, e.g. 0.9")
 	o.stragglers.add(cmd)
 	fl.BoolVar(&o.everyLink, "every-link", false, "list all links one by one, also of machines with more than 4096 (as --load needs them)")
 	cli.Between(fl, 1, 1024, "qps")
@@ -64,6 +66,8 @@ func (o *simulateFlags) check(cmd *cobra.Command) error {
 	switch {
 	case changed("qps") && !changed("ecmp"):
 		return cli.Usagef("--qps has no effect without --ecmp: give a seed")
+	case !(o.congested > 0 && o.congested <= 1):
+		return cli.Usagef("--congested %v: must be a share, above 0 and at most 1", o.congested)
 	case changed("seed") && len(o.stragglers.specs) == 0:
 		return cli.Usagef("--seed has no effect without --straggler")
 	}
@@ -96,6 +100,9 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 		return nil, err
 	}
 	x := &scenario{compile: sim.CompileOptions{Flat: o.flat}, everyLink: o.everyLink}
+	if o.congested < 1 {
+		x.compile.Congested = o.congested
+	}
 	if cmd.Flags().Changed("ecmp") {
 		x.compile.Hashing = &sim.Hashing{Seed: o.ecmp, QPs: o.qps}
 	}

@@ -31,6 +31,7 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 		func() error { return x.compareHealthy(d, r.Ends[0]) },
 		func() error { return x.compareIdle(d, r.Ends[0]) },
 		func() error { return x.compareJobs(d, plan, r) },
+		func() error { return x.compareFluid(d, r.Ends[0]) },
 		func() error { return x.compareHashed(d, plan, r.Ends[0]) },
 		func() error { return x.repeat(cmd, d, plan, o) },
 	} {
@@ -153,6 +154,16 @@ func (x *scenario) compareJobs(d *report.SimulateDocument, plan *sim.Plan, r *si
 			JobBytes: s.Jobs}
 	}
 	return nil
+}
+
+// compareFluid adds the time without congestion.
+func (x *scenario) compareFluid(d *report.SimulateDocument, t units.Time) error {
+	if x.compile.Congested == 0 {
+		return nil
+	}
+	fluid, err := x.fluid().time()
+	d.Congested, d.FluidUS, d.CongestedSlowdown = x.compile.Congested, fluid.Microseconds(), slowdown(t, fluid)
+	return err
 }
 
 // compareHashed adds the time on a network that spreads.
