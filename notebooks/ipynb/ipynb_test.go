@@ -1,4 +1,4 @@
-package main
+package ipynb
 
 import (
 	"encoding/json"
@@ -108,18 +108,16 @@ func TestFailures(t *testing.T) {
 		{"definition of picture", "func picture(x int) {}", "2", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "n.ipynb")
-			if err := os.WriteFile(file, []byte(notebook(c.source, c.count, c.outputs)), 0o644); err != nil {
+			n, err := Parse([]byte(notebook(c.source, c.count, c.outputs)))
+			if err != nil {
 				t.Fatal(err)
 			}
-			var b strings.Builder
-			if well := report(&b, []string{file}); well != (c.want == "") || !strings.Contains(b.String(), c.want) ||
-				well != (b.Len() == 0) {
-				t.Errorf("well: %v, %q; want %q", well, b.String(), c.want)
+			if got := strings.Join(n.Failures(), "\n"); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+				t.Errorf("%q; want %q", got, c.want)
 			}
 		})
 	}
-	if report(&strings.Builder{}, nil) || report(&strings.Builder{}, []string{"no-such.ipynb"}) {
+	if _, err := Read("no-such.ipynb"); err == nil {
 		t.Error("without a notebook all is well")
 	}
 }
