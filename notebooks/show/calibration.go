@@ -92,8 +92,8 @@ func (c *Calibration) Curves() [][]string {
 			if share == 0 {
 				share = 1
 			}
-			rows = append(rows, []string{curve.Medium, curve.Protocol, s.From.String(), number("%.2f", s.Alpha.Microseconds()),
-				number("%.2f", s.AlphaCI.Microseconds()), number("%.0f %%", 100*share)})
+			rows = append(rows, []string{curve.Medium, curve.Protocol, s.From.String(), fmt.Sprintf("%.2f", s.Alpha.Microseconds()),
+				fmt.Sprintf("%.2f", s.AlphaCI.Microseconds()), fmt.Sprintf("%.0f %%", 100*share)})
 		}
 	}
 	return rows

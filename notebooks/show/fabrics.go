@@ -96,10 +96,10 @@ func FabricTable(fabrics []Fabric, questions ...Question) [][]string {
 	}
 	rows := [][]string{header}
 	for _, f := range fabrics {
-		row := []string{f.Name, number("%.0f", float64(f.Bill.SwitchCount)), number("%.0f", float64(f.Bill.Optics)),
-			number("%.0f", f.Bill.NetPart/1e3), number("%.0f", f.Bill.Watts/1e3)}
+		row := []string{f.Name, fmt.Sprintf("%.0f", float64(f.Bill.SwitchCount)), fmt.Sprintf("%.0f", float64(f.Bill.Optics)),
+			fmt.Sprintf("%.0f", f.Bill.NetPart/1e3), fmt.Sprintf("%.0f", f.Bill.Watts/1e3)}
 		for _, t := range f.Times {
-			row = append(row, number("%.2f", t.Seconds()*1e3))
+			row = append(row, fmt.Sprintf("%.2f", t.Seconds()*1e3))
 		}
 		rows = append(rows, row)
 	}

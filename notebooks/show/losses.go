@@ -107,8 +107,8 @@ func Played(hours float64, seed uint64, policies ...Policy) ([][]string, error) 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		rows = append(rows, []string{p.Name, number("%.2f %%", 100*r.Goodput), number("%.2f %%", 100*m.Goodput),
-			number("%.2f", r.StopsADay), number("%.2f", r.Interval)})
+		rows = append(rows, []string{p.Name, fmt.Sprintf("%.2f %%", 100*r.Goodput), fmt.Sprintf("%.2f %%", 100*m.Goodput),
+			fmt.Sprintf("%.2f", r.StopsADay), fmt.Sprintf("%.2f", r.Interval)})
 	}
 	return rows, nil
 }

@@ -43,7 +43,7 @@ func Hops(t *topology.Topology, from, to int) ([][]string, error) {
 	rows := [][]string{{"link", "class", "share", "rate GB/s"}}
 	for _, h := range r.Hops {
 		rows = append(rows, []string{t.LinkName(h.Link), t.Class(h.Link).Name, fmt.Sprintf("%d/%d", h.Num, h.Den),
-			number("%g", t.Rate(h.Link).GBps())})
+			fmt.Sprintf("%g", t.Rate(h.Link).GBps())})
 	}
 	return rows, nil
 }

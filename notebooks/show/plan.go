@@ -46,9 +46,9 @@ func (p *Plans) Table() [][]string {
 	for _, r := range p.Rows {
 		t := r.Prediction.Time
 		limit, _, _ := strings.Cut(r.Prediction.Bottleneck, ";") // the first of several
-		rows = append(rows, []string{r.Size.String(), planner.Name(r.Schedule), number("%.1f", t.Microseconds()),
-			number("%.1f", p.busBW(r.Size, t)),
-			number("%.0f %%", 100*r.OfBound()), limit})
+		rows = append(rows, []string{r.Size.String(), planner.Name(r.Schedule), fmt.Sprintf("%.1f", t.Microseconds()),
+			fmt.Sprintf("%.1f", p.busBW(r.Size, t)),
+			fmt.Sprintf("%.0f %%", 100*r.OfBound()), limit})
 	}
 	return rows
 }

@@ -4,13 +4,13 @@
 package show
 
 import (
-	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"railyard/model/units"
+	"railyard/report/table"
 )
 
 // Must is v; an error ends the cell.
@@ -33,43 +33,18 @@ func SVG(write func(io.Writer) error, err error) string {
 
 // Table prints rows below a header in columns; those of numbers stand to the right.
 func Table(w io.Writer, rows [][]string) error {
-	var b strings.Builder
-	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, cells := range padded(rows) {
-		fmt.Fprintln(tw, strings.Join(cells, "\t")+"\t")
-	}
-	tw.Flush()
-	for line := range strings.Lines(b.String()) {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// padded fills up columns of words on their right, for a writer that aligns all on it.
-func padded(rows [][]string) [][]string {
 	if len(rows) == 0 {
 		return nil
 	}
-	width, words := make([]int, len(rows[0])), make([]bool, len(rows[0]))
-	for i, cells := range rows {
-		for k, c := range cells {
-			width[k] = max(width[k], len([]rune(c)))
-			_, err := strconv.ParseFloat(strings.TrimRight(c, " %x"), 64)
-			words[k] = words[k] || i > 0 && err != nil
-		}
+	t := table.Shown{Heads: rows[0], Rows: rows[1:], Right: make([]bool, len(rows[0]))}
+	for k := range t.Right {
+		t.Right[k] = !slices.ContainsFunc(t.Rows, func(cells []string) bool {
+			_, err := strconv.ParseFloat(strings.TrimRight(cells[k], " %x"), 64)
+			return err != nil
+		})
 	}
-	out := make([][]string, len(rows))
-	for i, cells := range rows {
-		for k, c := range cells {
-			if words[k] {
-				c = fmt.Sprintf("%-*s", width[k], c)
-			}
-			out[i] = append(out[i], c)
-		}
-	}
-	return out
+	_, err := io.WriteString(w, t.Text())
+	return err
 }
 
 // Sizes are from, from·factor, … up to to.
@@ -80,5 +55,3 @@ func Sizes(from, to units.Bytes, factor int) []units.Bytes {
 	}
 	return out
 }
-
-func number(format string, v float64) string { return fmt.Sprintf(format, v) }

@@ -48,9 +48,9 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "" +
-		"  what            ms  share\n" +
-		"  a long name   5.25    7 %\n" +
-		"  b            12.50  100 %\n"
+		" what            ms  share\n" +
+		" a long name   5.25    7 %\n" +
+		" b            12.50  100 %\n"
 	if b.String() != want {
 		t.Errorf("\n%s\nwant\n%s", b.String(), want)
 	}

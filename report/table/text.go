@@ -126,6 +126,13 @@ func sum(list []int) int {
 	return out
 }
 
+// Text is the table as text.
+func (t *Shown) Text() string {
+	var b strings.Builder
+	t.write(&b)
+	return b.String()
+}
+
 // write sets the table; cells of several lines are filled with blanks.
 func (t *Shown) write(b *strings.Builder) {
 	w := t.widths(t.Heads)
