@@ -54,7 +54,6 @@ type treeSet struct {
 	trees  *schedule.Trees
 	up     *schedule.Trees // of an all_reduce: those that sum up, where they are others
 	rates  []order.Rate    // of connections
-	share  float64         // of the bound, where others sum up
 	parts  int64           // of each root's data, or of all
 	shared bool            // transfers share links behind switches
 	paths  []schedule.Path // of hops that choose among planes of switches
@@ -112,14 +111,8 @@ func (r *request) packTrees(use pack.Use) treeSets {
 	}
 	p, err := pack.ForTopology(r.t, use, r.spec.Root)
 	x := treeSets{all: &treeSet{err: notApplicable("%v", err)}}
-	share := 0.0
 	if err == nil {
-		x.all, share = r.treeSet(p, g), p.Share
-	}
-	if use == pack.AllReduce && (x.all.err != nil || share < enoughBothWays) {
-		if y := r.separateTrees(g); y.err == nil && (x.all.err != nil || y.share > share) {
-			x.all = y
-		}
+		x.all = r.treeSet(p, g)
 	}
 	switch {
 	case x.all.err != nil || x.all.up != nil:
@@ -134,25 +127,17 @@ func (r *request) packTrees(use pack.Use) treeSets {
 	return x
 }
 
-// enoughBothWays is the share of the bound from which on trees that serve both ways are taken: separate ones are in more parts.
-const enoughBothWays = 0.95
-
-// separateTrees are those of an all_reduce that sum up and others that spread results.
-func (r *request) separateTrees(g *pack.Graph) *treeSet {
-	up, down, err := pack.Separate(r.t)
-	if err != nil {
-		return &treeSet{err: notApplicable("%v", err)}
+func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
+	x := &treeSet{rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), paths: r.pathsOf(p.Paths)}
+	op := r.treeOp()
+	if p.Up != nil {
+		op = collective.AllGather
+		x.up, x.err = r.treesOf(p.Up, collective.ReduceScatter)
 	}
-	x := &treeSet{share: down.Share, parts: down.K, shared: !g.Direct(), paths: r.pathsOf(down.Paths)}
-	if x.up, x.err = r.treesOf(up, collective.ReduceScatter); x.err == nil {
-		x.trees, x.err = r.treesOf(down, collective.AllGather)
+	if x.err == nil {
+		x.trees, x.err = r.treesOf(p, op)
 	}
 	return x
-}
-
-func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
-	trees, err := r.treesOf(p, r.treeOp())
-	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), paths: r.pathsOf(p.Paths), err: err}
 }
 
 // pathsOf are the ways of hops that are not the routes of the topology.

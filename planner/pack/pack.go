@@ -143,7 +143,7 @@ func (s *search) exactly(pack packer) error {
 	size := s.g.Ranks * len(g.Edges)
 	settled := s.g.t != nil && ScaleUp(s.g.t).Choices() || !s.g.Direct() && s.use.PerRoot() && size > mostEven
 	if settled {
-		if err := s.settle(); err == nil && s.best != nil && s.best.Share >= nearEnough {
+		if err := s.settle(s.arcsOfUse()); err == nil && s.best != nil && s.best.Share >= nearEnough {
 			return nil
 		}
 	}
@@ -151,7 +151,11 @@ func (s *search) exactly(pack packer) error {
 		err = s.inParts(s.forward(g), pack)
 	}
 	if !settled && (s.best == nil || s.best.Share < nearEnough) {
-		return s.settle()
+		err = s.settle(s.arcsOfUse())
+	}
+	if s.use == AllReduce && !s.g.symmetric() && (s.best == nil || s.best.Share < nearEnough) {
+		out := s.arcs()
+		return s.settle(out, out.back())
 	}
 	return err
 }

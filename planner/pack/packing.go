@@ -41,6 +41,7 @@ type Packing struct {
 	Method string   // how the trees were found
 	Few    *Packing // the best one in at most eight parts for each root, where that is another
 	Paths  []Path   // of hops that do not take the route of the topology
+	Up     *Packing // of an all-reduce: trees that sum up, where they are others than those that spread results
 
 	routes *routes
 }
@@ -57,19 +58,27 @@ func (p *Packing) Count() int {
 // traffic is what the trees send between each pair of ranks.
 func (p *Packing) traffic() *pairs {
 	w := newPairs(len(p.Trees))
+	p.load(w, p.Use.down(), p.Use.up() && p.Up == nil)
+	if p.Up != nil {
+		p.Up.load(w, false, true)
+	}
+	return w
+}
+
+// load adds what trees send down and up.
+func (p *Packing) load(w *pairs, down, up bool) {
 	for _, list := range p.Trees {
 		for _, t := range list {
 			for v, u := range t.Parent {
-				if u >= 0 && p.Use.down() {
+				if u >= 0 && down {
 					w.add(u, int32(v), t.Weight)
 				}
-				if u >= 0 && p.Use.up() {
+				if u >= 0 && up {
 					w.add(int32(v), u, t.Weight)
 				}
 			}
 		}
 	}
-	return w
 }
 
 // Hops are what the trees send between each pair of ranks, in parts; those that send
@@ -99,13 +108,20 @@ func (p *Packing) evaluate(bound Result, r *routes) error {
 	}
 	p.Rate = toFraction(per.Mul(per, big.NewRat(p.K, 1)))
 	p.Share = p.Rate.Float() / bound.Rate.Float()
-	p.Height = 0
-	for root, list := range p.Trees {
-		for _, t := range list {
-			p.Height = max(p.Height, height(t.Parent, int32(root)))
-		}
+	p.Height = p.highest()
+	if p.Up != nil {
+		p.Height = max(p.Height, p.Up.highest())
 	}
 	return nil
+}
+
+func (p *Packing) highest() (hops int) {
+	for root, list := range p.Trees {
+		for _, t := range list {
+			hops = max(hops, height(t.Parent, int32(root)))
+		}
+	}
+	return hops
 }
 
 // height is that of a tree; −1 where it does not span or is no tree.

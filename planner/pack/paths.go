@@ -47,20 +47,18 @@ func (p PathUse) addHop(a *arcs, hop []int32) {
 }
 
 // paths are those of settled trees.
-func (s *search) paths(x *settling) []Path {
+func (x *settling) paths(t *topology.Topology) []Path {
 	use := PathUse{}
-	for i, t := range x.trees {
-		a := x.arcs
-		if x.ways != nil {
-			a = x.ways[i]
-		}
-		for _, hop := range t.hops {
-			if hop != nil {
-				use.addHop(a, hop)
+	for i := range x.units {
+		for way, tree := range x.units[i].trees {
+			for _, hop := range tree.hops {
+				if hop != nil {
+					use.addHop(x.ways[way], hop)
+				}
 			}
 		}
 	}
-	return use.Paths(s.g.t)
+	return use.Paths(t)
 }
 
 func inOrder(a, b [2]int32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }

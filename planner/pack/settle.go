@@ -12,12 +12,14 @@ import (
 // switches each hop takes the one with room, whatever the number of ranks.
 //
 // N. Garg, J. Könemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems", 1998.
-// Deviation: whole units, taken off and grown anew as Prim's trees are (1957), with shortest paths for edges (Dijkstra 1959).
+// Deviation: whole units, taken off and grown anew: as the cheapest arborescence over direct links, which a tree takes once; else, since
+// a tree makes what its hops share dearer, as Prim's trees are (1957), with shortest paths for edges (Dijkstra 1959).
 type settling struct {
-	*arcs
-	roots []int32 // by unit
-	trees []*grown
-	ways  []*arcs // by unit, where they are not the same for all
+	*arcs         // along which the tree that grows goes
+	ways  []*arcs // along which each unit has a tree: one, or of an all-reduce those along which it is summed up and spread
+	units []unit
+	roots int   // how many ranks are tried as the root of a unit, where any may be
+	turn  int32 // the last of them
 
 	load  []float64 // by resource, in seconds
 	full  float64   // the largest load
@@ -30,9 +32,17 @@ type settling struct {
 	cost  []float64
 	by    []int32 // the last arc of that path
 	open  []bool  // to be looked at
+
+	branches []branch // of the cheapest arborescence
 }
 
-// grown is the tree of a unit.
+// unit is a part of the data, and its trees by way.
+type unit struct {
+	root  int32
+	trees []*grown
+}
+
+// grown is a tree of a unit.
 type grown struct {
 	parent []int32
 	hops   [][]int32 // by rank: the arcs from its parent
@@ -45,16 +55,34 @@ const (
 	nearEnough            = 0.995 // the share of the bound from which on nothing is chosen anew
 )
 
-func newSettling(a *arcs, roots []int32) *settling {
-	n := len(a.out)
-	return &settling{arcs: a, roots: roots, trees: make([]*grown, len(roots)), load: make([]float64, a.resources), full: a.longest(),
-		in: make([]bool, n), depth: make([]int32, n), cost: make([]float64, n), by: make([]int32, n), open: make([]bool, n)}
+func newSettling(ways []*arcs, roots []int32) *settling {
+	x := &settling{ways: ways, roots: 1}
+	vertices, resources := 0, 0
+	for _, a := range ways {
+		vertices, resources = max(vertices, len(a.out)), max(resources, a.resources)
+		x.full = max(x.full, a.longest())
+	}
+	for _, r := range roots {
+		x.units = append(x.units, unit{root: r})
+	}
+	x.load, x.in, x.depth, x.cost = make([]float64, resources), make([]bool, vertices), make([]int32, vertices), make([]float64, vertices)
+	x.by, x.open = make([]int32, vertices), make([]bool, vertices)
+	return x
+}
+
+// anyRoot lets each unit have the root whose trees cost the least, of as many as a budget of work, in arcs, allows.
+func (x *settling) anyRoot(ranks int, budget int) {
+	work := 0
+	for _, a := range x.ways {
+		work += settleRounds * len(x.units) * len(a.list)
+	}
+	x.roots = min(ranks, max(2, budget/work))
 }
 
 // settle grows all trees again and again, lower ones first, and keeps the best of all rounds: those in which the fullest
 // resource works the least long, until that is no more than least.
 func (x *settling) settle(least float64) error {
-	best, full := x.trees, math.Inf(1)
+	best, full := x.units, math.Inf(1)
 	for round := range settleRounds {
 		done := float64(round) / (settleRounds - 1)
 		x.steep, x.near = firstSteep+int(math.Round((lastSteep-firstSteep)*done)), math.Pow(leastNear, done)
@@ -62,33 +90,77 @@ func (x *settling) settle(least float64) error {
 			return err
 		}
 		if x.full < full {
-			best, full = slices.Clone(x.trees), x.full
+			best, full = slices.Clone(x.units), x.full
 		}
 		if full*nearEnough <= least {
 			break
 		}
 	}
-	x.trees, x.full = best, full
+	x.units, x.full = best, full
 	return nil
 }
 
-// grow grows every tree anew.
+// grow grows all trees anew, unit by unit.
 func (x *settling) grow() error {
-	for i, old := range x.trees {
-		if x.ways != nil {
-			x.arcs = x.ways[i]
+	for i := range x.units {
+		x.carry(&x.units[i], -1)
+		u, err := x.cheapest(x.units[i].root)
+		if err != nil {
+			return err
 		}
-		if old != nil {
-			for _, hop := range old.hops {
-				x.take(hop, -1)
-			}
-		}
-		if x.trees[i] = x.tree(x.roots[i]); x.trees[i] == nil {
-			return fmt.Errorf("pack: transfers do not reach every rank")
-		}
+		x.units[i] = u
 	}
 	x.full = slices.Max(x.load)
 	return nil
+}
+
+// cheapest is a unit grown from the root, of those tried, from which that costs the least.
+func (x *settling) cheapest(root int32) (best unit, err error) {
+	least := math.Inf(1)
+	for range x.roots {
+		u := unit{root: root}
+		for _, a := range x.ways {
+			x.arcs = a
+			t := x.tree(root)
+			if t == nil {
+				return u, fmt.Errorf("pack: transfers do not reach every rank")
+			}
+			u.trees = append(u.trees, t)
+		}
+		if x.roots == 1 {
+			return u, nil
+		}
+		if c := x.worth(&u); c < least {
+			best, least = u, c
+		}
+		x.carry(&u, -1)
+		x.turn = (x.turn + 1) % int32(x.ranks)
+		root = x.turn
+	}
+	x.carry(&best, 1)
+	return best, nil
+}
+
+// carry adds the load of a unit, or takes it off.
+func (x *settling) carry(u *unit, units float64) {
+	for i, t := range u.trees {
+		x.arcs = x.ways[i]
+		for _, hop := range t.hops {
+			x.take(hop, units)
+		}
+	}
+}
+
+// worth is what the hops of a unit cost.
+func (x *settling) worth(u *unit) (sum float64) {
+	for i, t := range u.trees {
+		for _, hop := range t.hops {
+			for _, k := range hop {
+				sum += x.price(&x.ways[i].list[k], 0)
+			}
+		}
+	}
+	return sum
 }
 
 // take adds the load of units on a hop.
@@ -118,6 +190,9 @@ func (x *settling) price(a *arc, depth int32) float64 {
 // tree grows by the cheapest rank. What it takes becomes dearer as it grows: a path that has become dearer since it was looked
 // at is looked for anew. Nil where not all are reached.
 func (x *settling) tree(root int32) *grown {
+	if x.direct() {
+		return x.ofDirect(root)
+	}
 	t := &grown{make([]int32, x.ranks), make([][]int32, x.ranks)}
 	for v := range x.in {
 		x.in[v], x.open[v], x.cost[v], x.by[v], x.depth[v] = false, false, math.Inf(1), -1, 0
@@ -145,6 +220,49 @@ func (x *settling) tree(root int32) *grown {
 		left--
 	}
 	return t
+}
+
+// direct reports whether all arcs lead from rank to rank, each over a link of its own, so that a tree does not make its own arcs
+// dearer.
+func (x *settling) direct() bool { return len(x.out) == x.arcs.ranks && x.ofLinks }
+
+// ofDirect is the tree that costs the least on direct links.
+func (x *settling) ofDirect(root int32) *grown {
+	x.distances(root)
+	x.branches = x.branches[:0]
+	for i := range x.list {
+		a := &x.list[i]
+		x.branches = append(x.branches, branch{a.from, a.to, x.price(a, x.depth[a.from])})
+	}
+	into := arborescence(x.ranks, root, x.branches)
+	if into == nil {
+		return nil
+	}
+	t := &grown{make([]int32, x.ranks), make([][]int32, x.ranks)}
+	t.parent[root] = -1
+	for v, i := range into {
+		if i >= 0 {
+			t.parent[v], t.hops[v] = x.list[i].from, []int32{i}
+			x.take(t.hops[v], 1)
+		}
+	}
+	return t
+}
+
+// distances are those from a root, in hops.
+func (x *settling) distances(root int32) {
+	for v := range x.depth {
+		x.depth[v] = -1
+	}
+	x.depth[root] = 0
+	for queue := []int32{root}; len(queue) > 0; queue = queue[1:] {
+		for _, i := range x.out[queue[0]] {
+			if v := x.list[i].to; x.depth[v] < 0 {
+				x.depth[v] = x.depth[queue[0]] + 1
+				queue = append(queue, v)
+			}
+		}
+	}
 }
 
 // nearest is the vertex to be looked at that costs the least; −1: there is none.

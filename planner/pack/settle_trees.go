@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,17 +10,18 @@ import (
 // mostSettled bounds the messages of a slice: beyond, pipelines take too long to simulate.
 const mostSettled = 20_000
 
-// settle considers settled trees in few units, and in more where these do not come near the bound.
-func (s *search) settle() error {
-	a := s.arcsOfUse()
-	for _, units := range s.units(a) {
-		x := newSettling(a, s.rootsOf(units))
+// settle considers settled trees in few units, and in more where these do not come near the bound. Those of an all-reduce serve
+// both ways, or, where links are not as fast both ways, others sum up than spread results.
+func (s *search) settle(ways ...*arcs) error {
+	for _, units := range s.units(ways[0]) {
+		x := newSettling(ways, s.rootsOf(units))
+		if len(ways) > 1 {
+			x.anyRoot(s.g.Ranks, 10*s.o.Effort)
+		}
 		if err := x.settle(float64(units) / s.bound.Rate.Float()); err != nil {
 			return err
 		}
-		p := x.packing(x.trees, units, s.use)
-		p.Paths = s.paths(x)
-		if s.consider(p); s.best != nil && s.best.Share > nearEnough {
+		if s.consider(x.packing(units, s.use, s.g.t)); s.best != nil && s.best.Share > nearEnough {
 			break
 		}
 	}
@@ -94,57 +94,29 @@ func (s *search) arcsOfUse() *arcs {
 	return a
 }
 
-// Separate are trees of an all-reduce for graphs whose links are not as fast both ways: those that sum up, as in a reduce-scatter,
-// and those that spread results, as in an all-gather, settled together. Share is that of both, and paths are those of both.
-func Separate(t *topology.Topology) (up, down *Packing, err error) {
-	g, err := FromTopology(t)
-	if err == nil && g.symmetric() {
-		err = fmt.Errorf("pack: links are as fast both ways, so that the same trees serve both")
+// packing is settled trees, those of a root that are alike joined.
+func (x *settling) packing(units int, use Use, t *topology.Topology) *Packing {
+	p := x.treesOf(0, units, use)
+	if len(x.ways) > 1 {
+		p.Up = x.treesOf(1, units, Reduce)
+	} else if use == AllReduce {
+		p.rerootAtCentres()
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	bound, err := AllReduceBound(g)
-	if err != nil {
-		return nil, nil, err
-	}
-	s := newSearch(g, AllGather, 0, Options{}, bound)
-	if err := s.transfers(); err != nil {
-		return nil, nil, err
-	}
-	out := s.arcsOfUse()
-	in := out.back()
-	for _, units := range s.units(out) {
-		roots := s.rootsOf(units)
-		x := newSettling(out, slices.Concat(roots, roots))
-		x.ways = slices.Concat(slices.Repeat([]*arcs{in}, len(roots)), slices.Repeat([]*arcs{out}, len(roots)))
-		least := float64(len(roots)) / bound.Rate.Float()
-		if err := x.settle(least); err != nil {
-			return nil, nil, err
-		}
-		if share := least / x.full; up == nil || share > up.Share {
-			up, down = x.packing(x.trees[:len(roots)], units, ReduceScatter), x.packing(x.trees[len(roots):], units, AllGather)
-			up.Share, down.Share = share, share
-			up.Paths = s.paths(x)
-			down.Paths = up.Paths
-		}
-	}
-	return up, down, nil
+	p.Paths = x.paths(t)
+	return p
 }
 
-// packing is trees, those of a root that are alike joined.
-func (x *settling) packing(trees []*grown, units int, use Use) *Packing {
+// treesOf are those of one way.
+func (x *settling) treesOf(way, units int, use Use) *Packing {
 	p := &Packing{Use: use, K: int64(units), Trees: make([][]Tree, x.ranks), Method: "settled trees"}
-	for i, t := range trees {
-		list := p.Trees[x.roots[i]]
-		if k := slices.IndexFunc(list, func(o Tree) bool { return slices.Equal(o.Parent, t.parent) }); k >= 0 {
+	for i := range x.units {
+		u := &x.units[i]
+		list := p.Trees[u.root]
+		if k := slices.IndexFunc(list, func(o Tree) bool { return slices.Equal(o.Parent, u.trees[way].parent) }); k >= 0 {
 			list[k].Weight++
 			continue
 		}
-		p.Trees[x.roots[i]] = append(list, Tree{1, t.parent})
-	}
-	if use == AllReduce {
-		p.rerootAtCentres()
+		p.Trees[u.root] = append(list, Tree{1, u.trees[way].parent})
 	}
 	return p
 }
