@@ -14,9 +14,6 @@ import (
 // are full at once, and of an all-reduce such a node is root of less. Nodes that are
 // alike do alike: the plan has as many kinds of programs as there are kinds of nodes.
 func buildBentRails(r *request) (*schedule.Schedule, error) {
-	if !r.bendable() {
-		return nil, notApplicable("it does not make %v", r.spec.Kind)
-	}
 	b, err := r.bends()
 	if err != nil {
 		return nil, err
@@ -35,9 +32,9 @@ func buildBentRails(r *request) (*schedule.Schedule, error) {
 	ch.Slices = r.slices()
 	// there, little latency is to be hidden, and messages of unlike sizes would get into one another's way
 	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 {
-		return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+		return of(ch), nil
 	}
-	return &schedule.Schedule{Channels: staggered(ch)}, nil
+	return of(staggered(ch)...), nil
 }
 
 // staggered is a channel twice, with half of the data each, in unlike numbers of slices:
@@ -50,15 +47,6 @@ func staggered(ch schedule.Channel) []schedule.Channel {
 	other := ch
 	other.Slices += (ch.Slices + 3) / 4
 	return []schedule.Channel{ch, other}
-}
-
-// bendable reports whether bent rails make the collective.
-func (r *request) bendable() bool {
-	switch r.spec.Kind {
-	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Broadcast, collective.Reduce:
-		return true
-	}
-	return false
 }
 
 // enoughToBend is from beyond how many ranks on bent rails come nearer to the bound than

@@ -15,6 +15,11 @@ import (
 // bytes down h hops of α and β, the best number of slices is √((h−1)·s/(α·β)); steps of
 // four around it lose little, and which of them is near depends on the size, so all are
 // candidates and the score decides.
+//
+// Algorithms without any are of one phase, whose slices would only follow one another, or of
+// pairs, which have to keep step: where one adapter is 1 % slower, a rank that is
+// ahead sends into what its partner still receives from another, and falls behind in turn. A
+// slice recovers from that, a pipeline of them adds it up until nothing moves both ways at once.
 type depths func(*request) []int
 
 var pipelined = []int{1, 4, 16, 64}
@@ -77,12 +82,6 @@ func flowDepths(r *request) []int {
 	}
 	return []int{1, 4, 16, 32, 64, 256}
 }
-
-// oneDepth is for algorithms of one phase whose slices would only follow one another, and for
-// those of pairs, which have to keep step: where one adapter is 1 % slower, a rank that is
-// ahead sends into what its partner still receives from another, and falls behind in turn. A
-// slice recovers from that, a pipeline of them adds it up until nothing moves both ways at once.
-func oneDepth(*request) []int { return []int{1} }
 
 // ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
 // are; the other collectives already keep all links busy.
@@ -156,7 +155,11 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 		return nil, err
 	}
 	if only != "" {
-		if _, err := find(only); err != nil {
+		a, err := find(only)
+		if err == nil {
+			err = a.refuses(spec.Kind)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -181,12 +184,12 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 func (r *request) candidates(only string, pipeline int, left func(*Algorithm) bool) (out []*schedule.Schedule, err error) {
 	for i := range algorithms {
 		a := &algorithms[i]
-		if only != "" && a.Name != only || only == "" && left(a) {
+		if only != "" && a.Name != only || only == "" && (a.refuses(r.spec.Kind) != nil || left(a)) {
 			continue
 		}
-		choices := a.depth(r)
-		if pipeline > 0 {
-			choices = []int{pipeline}
+		choices := []int{max(pipeline, 1)}
+		if pipeline == 0 && a.depth != nil {
+			choices = a.depth(r)
 		}
 		for _, n := range choices {
 			r.o.Slices = n
@@ -317,7 +320,7 @@ func TooMany(t *topology.Topology, s *schedule.Schedule) bool {
 // tooMany reports whether an algorithm costs more than it may. Where few of many nodes have lost something, those
 // that let one node stand for others are the cheapest by far.
 func (r *request) tooMany(a *Algorithm) bool {
-	if !a.folds && r.spec.Ranks > maxRing && r.degraded() && r.bendable() && r.inClasses() {
+	if !a.folds && r.spec.Ranks > maxRing && r.degraded() && slices.Contains(bendKinds, r.spec.Kind) && r.inClasses() {
 		return true
 	}
 	return r.beyondBudget(a)

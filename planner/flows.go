@@ -33,9 +33,6 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 
 // flowGraph is what flows go over: links and switches inside a node, adapters too between nodes.
 func (r *request) flowGraph() (*flowGraph, error) {
-	if err := r.wants(collective.AllToAll, collective.AllToAllV, collective.SendRecv, collective.Scatter, collective.Gather); err != nil {
-		return nil, err
-	}
 	if n := r.spec.Ranks; n < 3 || n > maxFlowRanks {
 		return nil, notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
 	}

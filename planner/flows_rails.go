@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 )
@@ -15,9 +14,6 @@ const maxRailFlowRanks = 256
 // comes in likewise. A rank whose rail has room keeps its data there; only what is too
 // much moves. Inside nodes everybody sends straight, while others cross.
 func buildRailFlows(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllToAll, collective.AllToAllV); err != nil {
-		return nil, err
-	}
 	nodes, n := r.nodes(), r.spec.Ranks
 	if len(nodes) < 2 || n > maxRailFlowRanks {
 		return nil, notApplicable("it is for up to %d ranks on several nodes", maxRailFlowRanks)

@@ -85,7 +85,7 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 	for i := range messages {
 		sent += len(messages[i].path) - 1
 	}
-	return &schedule.Schedule{Channels: outOfStep(ch, sent)}
+	return of(outOfStep(ch, sent)...)
 }
 
 const (

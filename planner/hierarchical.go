@@ -56,9 +56,6 @@ func buildHierarchicalTwoShot(r *request) (*schedule.Schedule, error) {
 }
 
 func (r *request) hierarchical(l levels) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllReduce, collective.AllGather, collective.ReduceScatter); err != nil {
-		return nil, err
-	}
 	dims, err := r.grid()
 	if err != nil {
 		return nil, err

@@ -14,9 +14,6 @@ import (
 // Between the phases, scratch chunk j·m+l of GPU l' in node i holds the block from
 // (i, l) to (j, l').
 func buildHierarchicalAllToAll(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllToAll, collective.AllToAllV); err != nil {
-		return nil, err
-	}
 	nodes, local, err := r.byNode()
 	if err != nil {
 		return nil, err
@@ -26,10 +23,10 @@ func buildHierarchicalAllToAll(r *request) (*schedule.Schedule, error) {
 	}
 	inside := schedule.Groups{Grid: &schedule.Grid{Dims: []int32{nodes, local}, Axis: 1}}
 	across := schedule.Groups{Grid: &schedule.Grid{Dims: []int32{nodes, local}, Axis: 0}}
-	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{
+	return of(schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{
 		{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: inside, Src: schedule.Input, Acc: schedule.Scratch,
 			Dst: schedule.Scratch},
 		{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: across, Src: schedule.Scratch, Acc: schedule.Scratch,
 			Dst: schedule.Output},
-	}}}}, nil
+	}}), nil
 }

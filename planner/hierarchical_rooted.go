@@ -12,9 +12,6 @@ func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
 		return r.hierarchicalRooted(schedule.GenDirect, twoTrees)
 	}
-	if err := r.wants(collective.AllReduce); err != nil {
-		return nil, err
-	}
 	nodes, local, err := r.byNode()
 	if err != nil {
 		return nil, err
@@ -153,5 +150,5 @@ func (r *request) hierarchicalGather() (*schedule.Schedule, error) {
 	first.Src, first.Acc, first.Dst = schedule.Input, schedule.Scratch, schedule.Scratch
 	second.Src, second.Acc, second.Dst = schedule.Scratch, schedule.Scratch, schedule.Output
 	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{*first, *second}}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+	return of(ch), nil
 }

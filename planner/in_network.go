@@ -6,25 +6,13 @@ import (
 	"railyard/model/topology"
 )
 
-// buildInNetwork lets the switches between the ranks work: a rank's data are multiplied
+// switchesWorkForAll is what in_network needs, where the switches between the ranks work: a rank's data are multiplied
 // on their way to all others, what others send it is combined on its way. An all-reduce
 // so takes each rank's links once for each byte in either direction, instead of
 // 2(n−1)/n times; for that, reduce-scatter and all-gather have to overlap, as stages of
 // a pipeline over slices. See schedule.GenSwitch.
-func buildInNetwork(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllReduce, collective.ReduceScatter, collective.AllGather, collective.Broadcast,
-		collective.Reduce); err != nil {
-		return nil, err
-	}
-	order := identity(r.spec.Ranks)
-	if err := r.switchesWork([][]int32{order}); err != nil {
-		return nil, err
-	}
-	ch := r.flat(schedule.GenSwitch, order, r.chunksFor(len(order)))
-	if r.spec.Kind == collective.AllReduce {
-		ch = r.twoPhases(schedule.GenSwitch, order)
-	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
+func (r *request) switchesWorkForAll() error {
+	return r.switchesWork([][]int32{identity(r.spec.Ranks)})
 }
 
 // buildHierarchicalInNetwork is in-network inside the node; across, too, where switches

@@ -25,28 +25,26 @@ const maxPieces = 2048
 // maxChunks bounds the parts and pieces of the data together.
 const maxChunks = 1 << 23
 
-// buildPackedTrees sends data down spanning trees that together fill the links that limit
+// ofTrees builds what sends data down spanning trees that together fill the links that limit
 // (see the package pack), or, the other way round, sums it up along them; all_reduce is
 // both. Where all ranks are alike, every rank is root of as much; all_reduce takes other
-// roots where these do more.
-func buildPackedTrees(r *request) (*schedule.Schedule, error) { return r.buildTrees(r.allTrees()) }
-
-// buildFewTrees is the same with fewer parts, where the best number of them is large:
+// roots where these do more. few_trees is the same with fewer parts, where the best number of them is large:
 // fewer and larger messages that come less near to the bound.
-func buildFewTrees(r *request) (*schedule.Schedule, error) { return r.buildTrees(r.fewTrees()) }
-
-func (r *request) buildTrees(x *treeSet) (*schedule.Schedule, error) {
-	if x.err != nil {
-		return nil, x.err
+func ofTrees(trees func(*request) *treeSet) builder {
+	return func(r *request) (*schedule.Schedule, error) {
+		x := trees(r)
+		if x.err != nil {
+			return nil, x.err
+		}
+		if x.trees.Height() == 1 && x.trees.Units > 0 {
+			return nil, notApplicable("every rank reaches all others at once: direct does the same")
+		}
+		s, err := r.packedSchedule(x)
+		if err == nil {
+			s.Paths = x.paths
+		}
+		return s, err
 	}
-	if x.trees.Height() == 1 && x.trees.Units > 0 {
-		return nil, notApplicable("every rank reaches all others at once: direct does the same")
-	}
-	s, err := r.packedSchedule(x)
-	if err == nil {
-		s.Paths = x.paths
-	}
-	return s, err
 }
 
 // treeSet is trees, or why there are none.
@@ -243,7 +241,7 @@ func (r *request) reachable(t *schedule.Trees, op collective.Kind) error {
 func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	t := x.trees
 	if r.inOneProgram(x) {
-		return &schedule.Schedule{Channels: []schedule.Channel{r.inPieces(t, r.order(x))}}, nil
+		return of(r.inPieces(t, r.order(x))), nil
 	}
 	if height := t.Height(); height > maxLevels && x.up == nil {
 		return nil, notApplicable("trees of %d levels, and too many messages to order one by one", height)
@@ -275,7 +273,7 @@ func (r *request) levels(t, up *schedule.Trees) *schedule.Schedule {
 	for d := 1; d <= height && r.spec.Kind != collective.ReduceScatter && r.spec.Kind != collective.Reduce; d++ {
 		level(collective.AllGather, from, d)
 	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
+	return of(ch)
 }
 
 // maxLevels is the height up to which each level of trees is a phase; higher ones would

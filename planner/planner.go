@@ -19,11 +19,14 @@ type Algorithm struct {
 	Name  string
 	Doc   string
 	Paper string
-	build func(*request) (*schedule.Schedule, error)
-	depth depths
-	spare func(*request) bool  // whether another algorithm does at least as well here; nil: never
-	cost  func(*request) int64 // of its simulation (see budget); nil: little
-	folds bool                 // one node stands for many also where a few have lost something
+
+	makes   []collective.Kind    // nil: all
+	applies func(*request) error // says why a topology does not do; nil: the builder finds out
+	build   builder
+	depth   depths               // nil: one slice
+	spare   func(*request) bool  // whether another algorithm does at least as well here; nil: never
+	cost    func(*request) int64 // of its simulation (see budget); nil: little
+	folds   bool                 // one node stands for many also where a few have lost something
 }
 
 // Options of a build.
@@ -46,69 +49,6 @@ func NotApplicable(err error) bool { return errors.Is(err, errNotApplicable) }
 
 // Algorithms are all algorithms, by name.
 func Algorithms() []Algorithm { return slices.Clone(algorithms) }
-
-var algorithms []Algorithm
-
-// Alphabetical, so that ties are broken by name.
-func init() {
-	algorithms = []Algorithm{
-		{Name: "alternating_ring", Doc: "a ring for each NIC, direction alternating from node to node, so that every NIC works",
-			Paper: "S. Ozog, Penny, 2025", build: buildAlternatingRing, depth: ringDepths, cost: flat},
-		{Name: "balanced_rails", Doc: "all_to_allv in equal parts over all rails, through the GPUs on them", Paper: "Valiant 1982",
-			build: buildBalancedRails, depth: tierDepths},
-		{Name: "bent_rails", Doc: "hierarchical_two_shot whose rails bend around what nodes have lost",
-			build: buildBentRails, depth: bentDepths, spare: spareBends, folds: true},
-		{Name: "breadth_first", Doc: "store and forward on shortest paths over direct links, evenly spread",
-			Paper: "Zhao et al., BFB, 2022", build: buildBreadthFirst, depth: breadthFirstDepths},
-		{Name: "bruck", Doc: "⌈log₂ n⌉ steps for any number of ranks", Paper: "Bruck et al. 1997",
-			build: buildBruck, depth: oneDepth, spare: inPairs},
-		{Name: "direct", Doc: "everybody talks to everybody; all_reduce: in one shot", build: buildDirect, depth: oneDepth, cost: ofDirect},
-		{Name: "double_binary_tree", Doc: "two trees in which each rank is inner node once, half the bytes each",
-			Paper: "Sanders, Speck, Träff 2009", build: buildDoubleBinaryTree, depth: treeDepths, cost: flatFromRoot},
-		{Name: "doubling", Doc: "recursive doubling: log₂ n exchanges of everything", Paper: "Thakur et al. 2005",
-			build: buildDoubling, depth: oneDepth},
-		{Name: "few_trees", Doc: "packed_trees with each root's data in eight parts at most: fewer messages",
-			Paper: "Edmonds 1973; Zhao et al., ForestColl, 2024", build: buildFewTrees, depth: fewDepths, spare: spareTrees},
-		{Name: "flows", Doc: "every pair's data over paths that load all direct links evenly",
-			Paper: "Garg, Könemann 1998; Zhao et al. 2023", build: buildFlows, depth: flowDepths},
-		{Name: "halving_doubling", Doc: "recursive halving, then doubling", Paper: "Rabenseifner 2004",
-			build: buildHalvingDoubling, depth: oneDepth},
-		{Name: "hierarchical_all_to_all", Doc: "aggregate inside the node, then one message for each node on its rail",
-			Paper: "Sanders, Träff 2002", build: buildHierarchicalAllToAll, depth: tierDepths, folds: true},
-		{Name: "hierarchical_direct", Doc: "reduce-scatter in each node, rings over the NICs, all-gather back", Paper: "Jia et al. 2018",
-			build: buildHierarchicalDirect, depth: tierDepths},
-		{Name: "hierarchical_in_network", Doc: "switches combine and multiply inside the node; across too where they can, else rings",
-			Paper: "Graham et al., SHARP, 2016", build: buildHierarchicalInNetwork, depth: hierarchicalSwitchDepths},
-		{Name: "hierarchical_ring", Doc: "a ring at every tier, one after the other", Paper: "Jia et al. 2018",
-			build: buildHierarchicalRing, depth: tierDepths, spare: (*request).separateDimensions, cost: chainOfNodes},
-		{Name: "hierarchical_tree", Doc: "reduce-scatter in each node, a double binary tree over the NICs, all-gather back",
-			Paper: "Sanders, Speck, Träff 2009", build: buildHierarchicalTree, depth: tierDepths, cost: betweenDegradedNodes},
-		{Name: "hierarchical_two_shot", Doc: "everybody to everybody in each node, then over the NICs",
-			build: buildHierarchicalTwoShot, depth: twoShotDepths},
-		{Name: "in_network", Doc: "switches combine what goes to a rank and multiply what it sends to all",
-			Paper: "Graham et al., SHARP, 2016", build: buildInNetwork, depth: switchDepths},
-		{Name: "knomial", Doc: "binomial tree", Paper: "Thakur et al. 2005", build: buildKnomial, depth: treeDepths},
-		{Name: "packed_trees", Doc: "spanning trees that fill scale-up links and NICs at once",
-			Paper: "Edmonds 1973; Zhao et al., ForestColl, 2024", build: buildPackedTrees, depth: packedDepths, spare: spareTrees},
-		{Name: "parallel_trees", Doc: "packed_trees whose parts or levels go on beside one another, where links behind switches are shared",
-			Paper: "Edmonds 1973; Zhao et al., ForestColl, 2024", build: buildParallelTrees, depth: parallelDepths, spare: spareTrees},
-		{Name: "quadrinomial", Doc: "4-nomial tree: fewer levels, more children", Paper: "Thakur et al. 2005",
-			build: buildQuadrinomial, depth: treeDepths, spare: few},
-		{Name: "rail_flows", Doc: "every pair's data between nodes over rails as these have room, where nodes are not alike",
-			Paper: "Sanders, Träff 2002", build: buildRailFlows, depth: railFlowDepths, spare: spareFlows},
-		{Name: "rail_shares", Doc: "hierarchies for nodes that are not alike: shares of rails and of roots as these have room",
-			Paper: "Garg, Könemann 1998; Zhao et al., ForestColl, 2024", build: buildRailShares, depth: railDepths, spare: spareShares},
-		{Name: "ring", Doc: "as many link-disjoint rings as the topology has, both directions", Paper: "Patarasuk, Yuan 2009",
-			build: buildRing, depth: ringDepths, cost: flat},
-		{Name: "scatter_exchange", Doc: "broadcast dealt out to all others, who pass it on to one another",
-			build: buildScatterExchange, depth: oneDepth, cost: betweenOthers},
-		{Name: "short_flows", Doc: "flows on paths of as few links as the fullest link allows",
-			Paper: "Garg, Könemann 1998; Zhao et al. 2023", build: buildShortFlows, depth: flowDepths},
-		{Name: "simple_ring", Doc: "one ring, for small buffers", Paper: "Patarasuk, Yuan 2009",
-			build: buildSimpleRing, depth: ringDepths, spare: spareRing, cost: flat},
-		{Name: "two_shot", Doc: "direct reduce-scatter and direct all-gather", build: buildTwoShot, depth: oneDepth, cost: betweenAll},
-	}
-}
 
 // Build makes a schedule by one algorithm. The error says why it does not apply.
 func Build(t *topology.Topology, spec collective.Spec, name string, o Options) (*schedule.Schedule, error) {
@@ -148,7 +88,10 @@ func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request 
 }
 
 func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
-	s, err := a.build(r)
+	if err := a.refuses(r.spec.Kind); err != nil {
+		return nil, err
+	}
+	s, err := a.made(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}
@@ -166,6 +109,15 @@ func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
 		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}
 	return s, nil
+}
+
+func (a *Algorithm) made(r *request) (*schedule.Schedule, error) {
+	if a.applies != nil {
+		if err := a.applies(r); err != nil {
+			return nil, err
+		}
+	}
+	return a.build(r)
 }
 
 // repeat makes as many channels as are asked for of those that an algorithm has, in
@@ -213,6 +165,11 @@ func (r *request) flat(gen string, order []int32, chunks int) schedule.Channel {
 	}
 	return schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunks, Phases: []schedule.Phase{{
 		Gen: gen, Op: r.spec.Kind, Groups: all(order), Src: schedule.Input, Acc: acc, Dst: schedule.Output, Root: r.rootIn(order)}}}
+}
+
+// of is a schedule of channels.
+func of(channels ...schedule.Channel) *schedule.Schedule {
+	return &schedule.Schedule{Channels: channels}
 }
 
 // twoPhases is an all-reduce as reduce-scatter and all-gather by one generator.
@@ -269,14 +226,6 @@ func (r *request) reachAll() error {
 				}
 			}
 		}
-	}
-	return nil
-}
-
-// wants refuses collectives that an algorithm does not make.
-func (r *request) wants(kinds ...collective.Kind) error {
-	if !slices.Contains(kinds, r.spec.Kind) {
-		return notApplicable("it does not make %v", r.spec.Kind)
 	}
 	return nil
 }

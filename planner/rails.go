@@ -10,9 +10,6 @@ import (
 // carry the same of what goes between them: two more hops inside the node for up to as
 // many times the rate as a node has NICs. See schedule.GenRails.
 func buildBalancedRails(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(collective.AllToAllV); err != nil {
-		return nil, err
-	}
 	_, local, err := r.byNode()
 	if err != nil {
 		return nil, err
@@ -30,5 +27,5 @@ func (r *request) onRails(local int32, per int) *schedule.Schedule {
 	for level := 1; level <= stages; level++ {
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenRails, Op: collective.AllToAllV, Level: level, Local: int(local)})
 	}
-	return &schedule.Schedule{Channels: []schedule.Channel{ch}}
+	return of(ch)
 }

@@ -4,14 +4,10 @@ import (
 	"math"
 	"slices"
 
-	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
-
-var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
-	collective.Reduce}
 
 // buildRing uses all link-disjoint Hamiltonian rings of a graph of direct links (see
 // disjointRings). Across nodes it uses several rings that enter and leave each node at
@@ -23,9 +19,6 @@ var ringKinds = []collective.Kind{collective.AllReduce, collective.AllGather, co
 // workstations", JPDC 2009: n−1 steps of 1/n of the data for reduce-scatter and for
 // all-gather. Here a step is pipelined further with slices.
 func buildRing(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(ringKinds...); err != nil {
-		return nil, err
-	}
 	if r.separateDimensions() {
 		return buildHierarchicalRing(r)
 	}
@@ -143,9 +136,6 @@ func (r *request) linkRate(from, to int32) int64 {
 // buildSimpleRing is one ring in rank order, or the first link-disjoint one: fewer
 // messages, for small buffers.
 func buildSimpleRing(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(ringKinds...); err != nil {
-		return nil, err
-	}
 	return r.ringsOver(r.ringOrders()[:1])
 }
 
@@ -153,9 +143,6 @@ func buildSimpleRing(r *request) (*schedule.Schedule, error) {
 // rings"). Ring k crosses even nodes from GPU k to
 // GPU k−1 and odd ones backwards, so that each hop between nodes stays on its rail.
 func buildAlternatingRing(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(ringKinds...); err != nil {
-		return nil, err
-	}
 	nodes := r.nodes()
 	if len(nodes) < 2 {
 		return nil, notApplicable("there is one node only")

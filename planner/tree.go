@@ -7,32 +7,20 @@ import (
 	"railyard/model/schedule"
 )
 
-var treeKinds = []collective.Kind{collective.AllReduce, collective.Broadcast, collective.Reduce}
-
-// buildKnomial is a binomial tree: ⌈log₂ n⌉ steps. R. Thakur, R. Rabenseifner,
-// W. Gropp, "Optimization of collective communication operations in MPICH", 2005. With
-// slices, broadcast and reduce are pipelined along it.
-func buildKnomial(r *request) (*schedule.Schedule, error) { return r.knomial(2) }
-
-// buildQuadrinomial is a 4-nomial tree: ⌈log₄ n⌉ levels of up to three children each.
-func buildQuadrinomial(r *request) (*schedule.Schedule, error) { return r.knomial(4) }
-
-func (r *request) knomial(radix int) (*schedule.Schedule, error) {
-	if err := r.wants(append([]collective.Kind{collective.Gather, collective.Scatter, collective.Barrier}, treeKinds...)...); err != nil {
-		return nil, err
+// nomial builds k-nomial trees: ⌈log_k n⌉ levels of up to k−1 children each; binomial ones take ⌈log₂ n⌉ steps. R. Thakur,
+// R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", 2005. With slices, broadcast and
+// reduce are pipelined along them.
+func nomial(radix int) builder {
+	return func(r *request) (*schedule.Schedule, error) {
+		order := identity(r.spec.Ranks)
+		switch r.spec.Kind {
+		case collective.Gather, collective.Scatter, collective.Barrier:
+			ch := r.flat(schedule.GenTree, order, r.chunksFor(len(order)))
+			ch.Phases[0].Radix = radix
+			return of(ch), nil
+		}
+		return of(schedule.Channel{Share: 1, Slices: r.slices(), Chunks: 1, Phases: r.treePhases(order, nil, radix, r.spec.Root)}), nil
 	}
-	if err := r.allRoutable(); err != nil {
-		return nil, err
-	}
-	order := identity(r.spec.Ranks)
-	switch r.spec.Kind {
-	case collective.Gather, collective.Scatter, collective.Barrier:
-		ch := r.flat(schedule.GenTree, order, r.chunksFor(len(order)))
-		ch.Phases[0].Radix = radix
-		return &schedule.Schedule{Channels: []schedule.Channel{ch}}, nil
-	}
-	phases := r.treePhases(order, nil, radix, r.spec.Root)
-	return &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: r.slices(), Chunks: 1, Phases: phases}}}, nil
 }
 
 // treePhases are reduce, broadcast or both over one tree.
@@ -58,15 +46,9 @@ func (r *request) treePhases(order, parents []int32, radix, root int) []schedule
 // 2009. Here the second tree is always shifted, never mirrored. A collective with a
 // root puts it above both trees.
 func buildDoubleBinaryTree(r *request) (*schedule.Schedule, error) {
-	if err := r.wants(treeKinds...); err != nil {
-		return nil, err
-	}
 	n := r.spec.Ranks
 	if n < 2 {
 		return nil, notApplicable("%d ranks are too few", n)
-	}
-	if err := r.allRoutable(); err != nil {
-		return nil, err
 	}
 	s := &schedule.Schedule{}
 	root := -1
