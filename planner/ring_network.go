@@ -1,36 +1,55 @@
 package planner
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"railyard/model/topology"
 )
 
-// networkRates are what rings get of the network where all run at once and each link is shared alike by all that cross it.
+// networkRates are what rings get of the network where all run at once, max-min fair: of
+// the rings that share the fullest link each gets the same, then those of the next one.
 // So a ring over a slow or busy NIC takes less, and so do two that share what is left of a
 // node's NICs. 0 where a ring does not use the network.
 func (r *request) networkRates(orders [][]int32) []int64 {
-	crossed, total := make([]map[topology.LinkID]float64, len(orders)), map[topology.LinkID]float64{}
+	crossed, left := make([]map[topology.LinkID]float64, len(orders)), map[topology.LinkID]float64{} // times; bytes per second
 	for i, o := range orders {
 		crossed[i] = map[topology.LinkID]float64{}
 		for j, a := range o {
 			r.cross(int(a), int(o[(j+1)%len(o)]), func(l topology.LinkID, times float64) {
 				crossed[i][l] += times
-				total[l] += times
+				left[l] = float64(r.t.Rate(l))
 			})
 		}
 	}
 	out := make([]int64, len(orders))
-	for i := range orders {
-		least := math.Inf(1)
-		for l := range crossed[i] {
-			least = min(least, float64(r.t.Rate(l))/total[l])
+	for links := slices.Sorted(maps.Keys(left)); ; {
+		least, fullest := math.Inf(1), topology.NoLink
+		for _, l := range links {
+			waiting := 0.0
+			for i := range orders {
+				if out[i] == 0 {
+					waiting += crossed[i][l]
+				}
+			}
+			if waiting > 0 && left[l]/waiting < least {
+				least, fullest = left[l]/waiting, l
+			}
 		}
-		if !math.IsInf(least, 1) {
+		if fullest == topology.NoLink {
+			return out
+		}
+		for i := range orders {
+			if out[i] > 0 || crossed[i][fullest] == 0 {
+				continue
+			}
 			out[i] = max(int64(math.Round(least/1e6))*1e6, 1)
+			for l, times := range crossed[i] {
+				left[l] = max(0, left[l]-least*times)
+			}
 		}
 	}
-	return out
 }
 
 // cross visits the links of the network on a hop between nodes, with how often its data cross them.
