@@ -41,7 +41,7 @@ func (r *request) treeStages(x *treeSet) []int {
 	hops := x.hops(r.spec.Ranks)
 	if hops > 0 && x.worthOrder() {
 		if r.degraded() {
-			return upTo([]int{1, 4, 16, 64}, maxDegradedHops/hops)
+			return upTo([]int{1, 4, 16, 64}, r.o.Budget.part(ofDegraded)/hops)
 		}
 		return upTo([]int{1, 4, 16, 32, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
 	}
@@ -50,7 +50,7 @@ func (r *request) treeStages(x *treeSet) []int {
 	if r.t.NumNodes() > 1 && !r.degraded() {
 		return all // equal nodes, which the simulator folds
 	}
-	return upTo(all, maxPackedHops/max(hops, 1))
+	return upTo(all, r.o.Budget.part(ofAllTrees)/max(hops, 1))
 }
 
 // degraded reports whether nodes differ since something has failed or is busy: nothing folds
@@ -58,9 +58,6 @@ func (r *request) treeStages(x *treeSet) []int {
 func (r *request) degraded() bool {
 	return r.t.NumNodes() > 1 && (r.t.Healthy() != r.t || r.t.Idle() != r.t)
 }
-
-// maxDegradedHops bounds the messages of high trees there: some seconds of simulation.
-const maxDegradedHops = 200_000
 
 // upTo are the depths that are not too large; the least in any case.
 func upTo(depths []int, most int) []int {
@@ -70,10 +67,6 @@ func upTo(depths []int, most int) []int {
 	}
 	return depths[:n]
 }
-
-// maxPackedHops bounds the messages of a candidate whose ranks all differ: some seconds
-// of simulation.
-const maxPackedHops = 3_000_000
 
 // flowDepths: the hops of the paths are the stages; of all pairs, there are many messages.
 func flowDepths(r *request) []int {
@@ -148,7 +141,7 @@ func twoShotDepths(r *request) []int {
 
 // Candidates are the schedules of all algorithms that apply, in the order of their
 // names, each at a few pipeline depths; without those that others make needless
-// or that cost too much (see budget). only restricts them to one algorithm; "" is
+// or that cost too much (see perCandidate). only restricts them to one algorithm; "" is
 // all. The error says why nothing applies.
 func Candidates(t *topology.Topology, spec collective.Spec, only string, o Options) ([]*schedule.Schedule, error) {
 	if err := spec.Validate(); err != nil {
@@ -240,13 +233,6 @@ func inPairs(r *request) bool {
 // What algorithms cost: about how much there is to simulate of a slice, in messages, and four times as many where all
 // are under way at once, since the rates of others are worked out again whenever one ends.
 
-// budget bounds the cost of candidates; what is asked for by name is built at any cost.
-const budget = 1 << 20
-
-// Up to how many ranks messages between all of them, and a message of each to the next at every step, are
-// within the budget.
-const maxFlat, maxRing = 512, 1024
-
 func square(n int) int64 { return int64(n) * int64(n) }
 
 // betweenAll is that of messages between all pairs: those of one rank where one stands for all.
@@ -326,7 +312,9 @@ func (r *request) tooMany(a *Algorithm) bool {
 	return r.beyondBudget(a)
 }
 
-func (r *request) beyondBudget(a *Algorithm) bool { return a.cost != nil && a.cost(r) > budget }
+func (r *request) beyondBudget(a *Algorithm) bool {
+	return a.cost != nil && a.cost(r) > int64(r.o.Budget.part(perCandidate))
+}
 
 // nodesRotate reports whether the topology looks the same after every node has moved one on.
 func (r *request) nodesRotate() bool {

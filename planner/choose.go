@@ -23,7 +23,8 @@ const maxFollowed = 1024
 
 // contest looks for the fastest candidate at a size, closer and closer at what promises
 // most: at its bound, its estimate, its time, until none could be faster than the best, or
-// faster by as much as its simulation has to promise. Of the pipelines of a family, the
+// faster by as much as its simulation has to promise, or the budget is spent. What is cheap to play comes
+// first, so that there is an answer at once, which gets better. Of the pipelines of a family, the
 // times of short ones foretell those of long ones (see foresee); only the one that should
 // be the fastest is simulated. The runner-up is the best of the other families as far as
 // cheap simulations tell; of many ranks, the first one found; of very many with a root, which
@@ -36,7 +37,11 @@ type contest struct {
 	best, second int // −1: none yet
 	many         bool
 	alone        bool // no runner-up is wanted
-	revived      int  // played though its simulation takes long (see revive); −1: none
+	budget       Budget
+	spent        int64                                    // operations played
+	bound        func(planned units.Time) units.Time      // what no schedule beats, found closer where a time is near it; nil: not known
+	better       func(best *Considered, bound units.Time) // told whenever the best changes; nil: nobody
+	revived      int                                      // played though its simulation takes long (see revive); −1: none
 	explained    Prediction
 }
 
@@ -56,8 +61,7 @@ const (
 )
 
 // choose picks the best schedule for a size.
-func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Row, error) {
-	c := newContest(candidates, size, score)
+func choose(c *contest) (Row, error) {
 	if err := c.run(); err != nil {
 		return Row{}, err
 	}
@@ -71,9 +75,10 @@ func choose(candidates []*schedule.Schedule, size units.Bytes, score Scorer) (Ro
 	return c.row()
 }
 
-func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer) *contest {
-	c := &contest{size: size, score: score, list: make([]Considered, len(candidates)), looks: make([]look, len(candidates)),
-		best: -1, second: -1, revived: -1, many: candidates[0].Spec.Ranks > maxFlat}
+func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer, budget Budget) *contest {
+	c := &contest{size: size, score: score, budget: cmp.Or(budget, DefaultBudget), list: make([]Considered, len(candidates)),
+		looks: make([]look, len(candidates)),
+		best:  -1, second: -1, revived: -1, many: candidates[0].Spec.Ranks > maxFlat}
 	for i, s := range candidates {
 		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
 	}
@@ -109,20 +114,38 @@ func (c *contest) least(i int) units.Time { return max(c.list[i].Time, c.looks[i
 
 func (c *contest) dear(i int) bool { return c.score.Work(c.list[i].Schedule) > cheap }
 
-// price is that time, and what the work of finding it out more exactly has to promise.
+// price is that time, no less than any schedule takes, and what the work of finding it out more exactly has to promise.
 func (c *contest) price(i int) float64 {
 	t := float64(c.least(i))
 	if c.dear(i) {
+		t = max(t, float64(c.unbeaten()))
 		t *= 1 + worth*float64(c.score.Work(c.list[i].Schedule))
 	}
 	return t
 }
 
+// unbeaten is what no schedule beats; 0 where that is not known, or does not hold as the best beats it.
+func (c *contest) unbeaten() units.Time {
+	if c.best < 0 || c.bound == nil {
+		return 0
+	}
+	best := c.list[c.best].Time
+	if bound := c.bound(best); bound <= best {
+		return bound
+	}
+	return 0
+}
+
 // next is the candidate to look at more closely, −1 if there is none: of those that could
 // be the best, the one of the least price, but one that is foreseen before a dear one of
-// which only a bound is known; else one that could be the runner-up.
+// which only a bound is known, and a cheap one where there is no answer yet; else one that could be the runner-up.
 func (c *contest) next() int {
 	i := c.cheapest(c.promises)
+	if i >= 0 && c.best < 0 && c.dear(i) {
+		if cheap := c.cheapest(func(i int) bool { return !c.dear(i) }); cheap >= 0 {
+			return cheap
+		}
+	}
 	if i >= 0 && c.dear(i) && c.looks[i].predicted == 0 {
 		if known := c.cheapest(func(i int) bool { return c.looks[i].predicted > 0 && c.promises(i) }); known >= 0 {
 			return known
@@ -162,6 +185,9 @@ func (c *contest) promises(i int) bool {
 	if c.best < 0 {
 		return true
 	}
+	if c.dear(i) && c.spent >= int64(c.budget) {
+		return false
+	}
 	best := float64(c.list[c.best].Time)
 	return c.price(i) < best || c.price(i) == best && i < c.best
 }
@@ -197,6 +223,9 @@ func (c *contest) closer(i int) error {
 		l.stage, look = timed, c.score.Time
 	}
 	t, err := look(x.Schedule, c.size)
+	if l.stage == timed {
+		c.spent += c.score.Work(x.Schedule)
+	}
 	if errors.Is(err, ErrTooLarge) {
 		l.stage, l.predicted, x.TooLarge = timed, 0, true
 		return nil
@@ -216,6 +245,9 @@ func (c *contest) place(i int) {
 		return j < 0 || c.list[i].Time < c.list[j].Time || c.list[i].Time == c.list[j].Time && i < j
 	}
 	sameAs := func(j int) bool { return j >= 0 && c.sameFamily(i, j) }
+	if faster(c.best) && c.better != nil {
+		defer func() { c.better(&c.list[c.best], c.unbeaten()) }()
+	}
 	switch {
 	case faster(c.best) && (c.best < 0 || sameAs(c.best)):
 		c.best = i

@@ -85,25 +85,25 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 	for i := range messages {
 		sent += len(messages[i].path) - 1
 	}
-	return of(outOfStep(ch, sent)...)
+	return of(outOfStep(ch, sent, r.o.Budget.part(ofChannels))...)
 }
 
 const (
-	mostOutOfStep  = 8         // channels
-	leastOutOfStep = 16        // slices: fewer are for messages that wait for latencies
-	fullOutOfStep  = 64        // slices: more lose little in filling the pipeline
-	outOfStepWork  = 1_500_000 // messages of all channels: about half a second of simulation
+	mostOutOfStep  = 8  // channels
+	leastOutOfStep = 16 // slices: fewer are for messages that wait for latencies
+	fullOutOfStep  = 64 // slices: more lose little in filling the pipeline
 )
 
-// outOfStep makes channels of a pipeline whose ranks send so many messages a slice, each in one slice more than the one before. In
-// one channel, links stand idle where their ranks wait for what others receive in the same phase, and again so in each slice; of
+// outOfStep makes channels of a pipeline whose ranks send so many messages a slice, and so many at most in all, each in one slice more
+// than the one before. In one channel, links stand idle where their ranks wait for what others receive in the same phase, and again
+// so in each slice; of
 // several that are not in step, one takes what another leaves.
-func outOfStep(ch schedule.Channel, messages int) []schedule.Channel {
+func outOfStep(ch schedule.Channel, messages, most int) []schedule.Channel {
 	out := []schedule.Channel{ch}
 	if len(ch.Phases) < 2 || ch.Slices < leastOutOfStep || ch.Slices > fullOutOfStep {
 		return out
 	}
-	for len(out) < min(mostOutOfStep, outOfStepWork/max(1, messages*ch.Slices)) {
+	for len(out) < min(mostOutOfStep, most/max(1, messages*ch.Slices)) {
 		next := out[len(out)-1]
 		next.Slices++
 		out = append(out, next)

@@ -59,7 +59,7 @@ func TestWhatIsTooLongOutdoesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, longest := range []int{64, 256, 1024} {
-		row, err := choose(all, units.GiB, pipelines{longest})
+		row, err := choose(newContest(all, units.GiB, pipelines{longest}, DefaultBudget))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,9 +111,9 @@ func TestTheMostPromisingIsPlayedAfterAll(t *testing.T) {
 	for _, c := range []struct {
 		score awkward
 		want  units.Time // 0: an error
-	}{{awkward{0, 1000}, 2e9}, {awkward{5, 1000}, 2e9}, {awkward{4, 1000}, 4e9}, {awkward{5, 2 * awaited}, 5e9},
-		{awkward{0, 2 * awaited}, 0}} {
-		row, err := choose(all, units.MiB, c.score)
+	}{{awkward{0, 1000}, 2e9}, {awkward{5, 1000}, 2e9}, {awkward{4, 1000}, 4e9}, {awkward{5, 2 * ofLast}, 5e9},
+		{awkward{0, 2 * ofLast}, 0}} {
+		row, err := choose(newContest(all, units.MiB, c.score, DefaultBudget))
 		if c.want == 0 {
 			if err == nil {
 				t.Errorf("%+v: no error", c.score)

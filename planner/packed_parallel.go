@@ -28,7 +28,7 @@ func buildParallelTrees(r *request) (*schedule.Schedule, error) {
 		s := r.parallel(x.trees, parts)
 		s.Paths = x.paths
 		return s, nil
-	case x.trees.Height() > maxLevels || r.slices()*x.hops(r.spec.Ranks) > maxPackedHops:
+	case x.trees.Height() > maxLevels || r.slices()*x.hops(r.spec.Ranks) > r.o.Budget.part(ofAllTrees):
 		return nil, notApplicable("trees in %d parts of %d levels, or in too many slices", parts, x.trees.Height())
 	}
 	s := r.levels(x.trees, x.up)

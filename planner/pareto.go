@@ -45,7 +45,7 @@ func PlanFront(t *topology.Topology, spec collective.Spec, sizes []units.Bytes, 
 	if err != nil {
 		return nil, nil, err
 	}
-	x := &frontSearch{score: score, ends: [2]units.Bytes{units.Bytes(spec.Ranks), sizes[len(sizes)-1]}}
+	x := &frontSearch{score: score, budget: o.Build.Budget, ends: [2]units.Bytes{units.Bytes(spec.Ranks), sizes[len(sizes)-1]}}
 	if err := x.search(candidates); err != nil {
 		return nil, nil, err
 	}
@@ -58,17 +58,18 @@ type ends [2]units.Time
 
 // frontSearch looks for the schedules that no other beats at both ends.
 type frontSearch struct {
-	score Scorer
-	ends  [2]units.Bytes
-	timed map[*schedule.Schedule]ends
-	front []*schedule.Schedule // fastest at the large end first
+	score  Scorer
+	budget Budget
+	ends   [2]units.Bytes
+	timed  map[*schedule.Schedule]ends
+	front  []*schedule.Schedule // fastest at the large end first
 }
 
 // search finds the fastest at the large end, then the fastest of those with less latency
 // than that, and so on, each as plan does (see contest).
 func (x *frontSearch) search(candidates []*schedule.Schedule) error {
 	x.timed = map[*schedule.Schedule]ends{}
-	c := newContest(candidates, x.ends[1], x.score)
+	c := newContest(candidates, x.ends[1], x.score, x.budget)
 	c.alone = true
 	for {
 		if err := c.run(); err != nil || c.best < 0 {

@@ -42,10 +42,21 @@ type PlanOptions struct {
 	Without   []string            // algorithms left out, where all others are looked at
 	Protocols []schedule.Protocol // nil is simple alone
 	Build     Options
-	InPlace   bool // only schedules that also run with input and output in one memory
-	Why       bool // also say what limits each candidate that was scored
-	Progress  func(done, total int)
+	InPlace   bool                  // only schedules that also run with input and output in one memory
+	Why       bool                  // also say what limits each candidate that was scored
+	Progress  func(done, total int) // sizes
+	Better    func(Standing)        // told whenever a better plan is found
 }
+
+// Standing is how a plan stands while better ones are looked for.
+type Standing struct {
+	Size        units.Bytes
+	Schedule    *schedule.Schedule
+	Time, Bound units.Time
+}
+
+// OfBound is the share of the unbeatable time in that of the best plan so far.
+func (s *Standing) OfBound() float64 { return float64(s.Bound) / float64(max(s.Time, 1)) }
 
 // OfBound is the share of the unbeatable time in the planned one: 1 is optimal.
 func (r *Row) OfBound() float64 {
@@ -133,19 +144,31 @@ func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.
 	var err error
 	cuts, exact := collective.NewCuts(t, spec), &exactBound{t: t, spec: spec}
 	for i, size := range sizes {
-		if rows[i], err = choose(candidates, size, score); err != nil {
+		if o.Progress != nil {
+			o.Progress(i, len(sizes))
+		}
+		bound := func(planned units.Time) collective.Bound {
+			b := cuts.LowerBound(size)
+			exact.tighten(&b, planned, size)
+			return b
+		}
+		c := newContest(candidates, size, score, o.Build.Budget)
+		c.bound = func(planned units.Time) units.Time { return bound(planned).Time }
+		if o.Better != nil {
+			c.better = func(best *Considered, least units.Time) { o.Better(Standing{size, best.Schedule, best.Time, least}) }
+		}
+		if rows[i], err = choose(c); err != nil {
 			return nil, err
 		}
-		rows[i].Bound = cuts.LowerBound(size)
-		exact.tighten(&rows[i].Bound, rows[i].Prediction.Time, size)
+		rows[i].Bound = bound(rows[i].Prediction.Time)
 		if o.Why {
 			if err := explain(rows[i].Why, size, score); err != nil {
 				return nil, err
 			}
 		}
-		if o.Progress != nil {
-			o.Progress(i+1, len(sizes))
-		}
+	}
+	if o.Progress != nil {
+		o.Progress(len(sizes), len(sizes))
 	}
 	return rows, nil
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ type Algorithm struct {
 	build   builder
 	depth   depths               // nil: one slice
 	spare   func(*request) bool  // whether another algorithm does at least as well here; nil: never
-	cost    func(*request) int64 // of its simulation (see budget); nil: little
+	cost    func(*request) int64 // of its simulation (see perCandidate); nil: little
 	folds   bool                 // one node stands for many also where a few have lost something
 }
 
@@ -34,6 +35,7 @@ type Options struct {
 	Protocol schedule.Protocol // "" is simple
 	Channels int               // 0: the algorithm's own choice
 	Slices   int               // 0: 1
+	Budget   Budget            // 0: DefaultBudget
 }
 
 // errNotApplicable is wrapped by algorithms that do not fit a topology or collective.
@@ -84,6 +86,7 @@ type request struct {
 }
 
 func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request {
+	o.Budget = cmp.Or(o.Budget, DefaultBudget)
 	return &request{t: t, spec: spec, o: o, router: topology.NewRouter(t)}
 }
 

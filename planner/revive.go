@@ -2,11 +2,8 @@ package planner
 
 // A candidate whose simulation takes too long is played after all where nothing else could be,
 // or where the best takes so many times as long as it may; but none of more operations than
-// anybody waits for.
-const (
-	overlooked = 4
-	awaited    = 1_000_000
-)
+// anybody waits for (see ofLast).
+const overlooked = 4
 
 // revive plays the most promising of the candidates that were left out, if the best is that poor.
 func (c *contest) revive() error {
@@ -14,7 +11,7 @@ func (c *contest) revive() error {
 	for i := range c.list {
 		x := &c.list[i]
 		poor := c.best < 0 || float64(c.list[c.best].Time) > overlooked*float64(x.Time)
-		if x.TooLarge && poor && c.score.Work(x.Schedule) <= awaited && (at < 0 || c.price(i) < c.price(at)) {
+		if x.TooLarge && poor && c.score.Work(x.Schedule) <= int64(c.budget.part(ofLast)) && (at < 0 || c.price(i) < c.price(at)) {
 			at = i
 		}
 	}

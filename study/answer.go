@@ -55,8 +55,11 @@ func Bandwidths(spec collective.Spec, size units.Bytes, t units.Time) (alg, bus 
 	return alg, alg * spec.Kind.BusFactor(spec.Ranks)
 }
 
-// Progress is told how many of all sizes are done; it may be nil.
-type Progress func(done, total int)
+// Progress is told how many of all sizes are done, and how the plan of the next one stands; it may be nil.
+type Progress interface {
+	Set(done, total int)
+	Say(standing string)
+}
 
 // Answer plans for each size.
 func (q *Question) Answer(progress Progress) (*Answer, error) {

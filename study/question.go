@@ -31,6 +31,7 @@ type Search struct {
 	Protocols        []schedule.Protocol // none: all that the machine has the costs of
 	Channels, Slices int                 // 0: as the planner chooses
 	InPlace          bool                // only what also runs with input and output in one memory
+	Budget           planner.Budget      // work of the plan of a size; 0: planner.DefaultBudget
 }
 
 // Detail is what an answer has besides the plans.
@@ -101,28 +102,32 @@ func (q *Question) on(t *topology.Topology, c Collective) (*Question, error) {
 	return New(a)
 }
 
-// How much of everything a candidate's simulation may do (see score.Scorer.Limit): some
-// seconds, longer where slices are asked for.
-const (
-	affordable       = 9_000_000
-	affordableSlices = 8 * affordable
-)
+// ofOneDepth is how many times the default budget a candidate may take where slices are asked for: other numbers of them are not tried.
+const ofOneDepth = 8
 
-// limit bounds the simulation of a candidate; a schedule that is asked for by name is simulated
-// whatever it takes.
+// limit bounds the simulation of a candidate (see score.Scorer.Limit); a schedule that is asked for by name is simulated
+// whatever it takes, unless a budget is asked for too.
 func (s *Search) limit() int64 {
 	switch {
+	case s.Budget > 0:
+		return int64(s.Budget)
 	case s.Algorithm != "":
 		return 0
 	case s.Slices > 0:
-		return affordableSlices
+		return int64(ofOneDepth * planner.DefaultBudget)
 	}
-	return affordable
+	return int64(planner.DefaultBudget)
 }
 
 func (q *Question) planOptions(progress Progress) planner.PlanOptions {
 	s := &q.asked.Search
-	return planner.PlanOptions{Algorithm: s.Algorithm, Protocols: s.Protocols, Progress: progress, Why: q.asked.Detail.Considered,
-		InPlace: s.InPlace,
-		Build:   planner.Options{Channels: s.Channels, Slices: s.Slices}}
+	o := planner.PlanOptions{Algorithm: s.Algorithm, Protocols: s.Protocols, Why: q.asked.Detail.Considered, InPlace: s.InPlace,
+		Build: planner.Options{Channels: s.Channels, Slices: s.Slices, Budget: s.Budget}}
+	if progress != nil {
+		o.Progress = progress.Set
+		o.Better = func(s planner.Standing) {
+			progress.Say(fmt.Sprintf("%v: %s, %.1f %% of the bound", s.Size, planner.Name(s.Schedule), 100*s.OfBound()))
+		}
+	}
+	return o
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,7 @@ type planFlags struct {
 	protos   []string
 	channels int
 	slices   int
+	budget   time.Duration
 	why      bool
 	pareto   bool
 	inPlace  bool
@@ -49,6 +51,8 @@ func (f *planFlags) addSearch(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.channels, "channels", 0,
 		"channels of ring algorithms (default: as many as the topology has disjoint rings)")
 	cmd.Flags().IntVar(&f.slices, "slices", 0, "pipeline slices (default: try several)")
+	cmd.Flags().DurationVar(&f.budget, "budget", 2*time.Second, "processor time to look for the plan of a size, as a core of 2.8 GHz has "+
+		"it: counted as work, so that plans are the same on every machine")
 	cli.AtLeast(cmd.Flags(), 1, "channels", "slices")
 }
 
@@ -82,6 +86,12 @@ func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []unit
 	}
 	a.Site, a.Detail = site, study.Detail{Considered: f.why, Front: f.pareto}
 	a.Search = study.Search{Algorithm: f.algo, Channels: f.channels, Slices: f.slices, InPlace: f.inPlace}
+	if cmd.Flags().Changed("budget") {
+		if f.budget <= 0 {
+			return a, cli.Usagef("--budget %v: must be positive", f.budget)
+		}
+		a.Search.Budget = planner.BudgetOf(f.budget)
+	}
 	a.Search.Protocols, err = f.protocols()
 	return a, err
 }
@@ -119,7 +129,7 @@ func (f *planFlags) plan(cmd *cobra.Command, detail study.Detail) (*planned, err
 func answer(cmd *cobra.Command, q *study.Question) (*study.Answer, error) {
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
 	defer bar.Finish()
-	return q.Answer(bar.Set)
+	return q.Answer(bar)
 }
 
 // protocols are those that the flags name; none: all that the costs know.

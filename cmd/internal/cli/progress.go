@@ -13,6 +13,7 @@ type Progress struct {
 	began time.Time
 	w     io.Writer
 	what  string
+	total int
 }
 
 // NewProgress is a bar on w if that is a terminal.
@@ -22,6 +23,7 @@ func NewProgress(w io.Writer, what string) *Progress {
 
 // Set says how many parts are done, of how many.
 func (p *Progress) Set(done, total int) {
+	p.total = total
 	if p.w == nil || time.Since(p.began) < time.Second {
 		return
 	}
@@ -32,6 +34,16 @@ func (p *Progress) Set(done, total int) {
 	}
 	// A bar that cannot be drawn is no reason to stop.
 	_ = p.bar.Set(done)
+}
+
+// Say says how the part that is under way stands.
+func (p *Progress) Say(standing string) {
+	if p.bar == nil {
+		p.Set(0, p.total)
+	}
+	if p.bar != nil {
+		p.bar.Describe(p.what + " " + standing)
+	}
 }
 
 // Finish takes the bar away.
