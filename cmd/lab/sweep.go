@@ -52,9 +52,7 @@ func newCudaSweep() *cobra.Command {
 	fl.DurationVar(&f.budget, "budget", time.Hour, "no case begins after this")
 	fl.DurationVar(&f.PerCase, "per-case", 60*time.Millisecond, "fewer operations and replays where they would take longer")
 	fl.DurationVar(&f.Deadline, "deadline", 5*time.Second, "longest wait on a GPU")
-	fl.DurationVar(&f.Jitter, "jitter", 0, "random delays before operations")
 	fl.BoolVar(&f.InPlace, "in-place", false, "in place")
-	fl.BoolVar(&f.Odd, "odd", false, "odd counts and addresses")
 	fl.BoolVar(&f.Stream, "stream", false, "time stream launches too")
 	fl.BoolVar(&f.Specialise, "specialise", false, "with specialised kernels too")
 	fl.BoolVar(&f.NCCL, "nccl", false, "time NCCL beside, its choice with and without symmetric windows")
@@ -62,11 +60,8 @@ func newCudaSweep() *cobra.Command {
 		"schedule sends")
 	fl.BoolVar(&f.Chosen, "chosen", false, "of ours only what the topology's profile says was fastest, as run --backend cuda does")
 	fl.StringVar(&f.Run, "run", "", "what rows say of the run they are from (default: when it began)")
-	fl.StringSliceVar(&f.Only, "only", nil, "only these ways, as algorithm/mechanism")
 	fl.StringVar(&f.fastest, "fastest", "", "of a CSV file of this command: of each case only the way that was fastest there, of "+
 		"whatever type")
-	fl.StringSliceVar(&f.Algorithms, "algos", nil, "these algorithms in all mechanisms, for checks")
-	fl.IntSliceVar(&f.Blocks, "blocks", nil, "numbers of blocks to try, except for packets")
 	fl.StringSliceVar(&f.try, "try", nil, "these ways alone, each as algorithm/mechanism/slices/blocks/threads, +int for the interpreter")
 	fl.StringVarP(&f.out, "output", "o", "", "CSV file (default: standard output)")
 	return cmd
@@ -75,7 +70,7 @@ func newCudaSweep() *cobra.Command {
 // onlyOneSaysWays refuses flags that would have no effect beside one another.
 func onlyOneSaysWays(cmd *cobra.Command) error {
 	var given []string
-	for _, name := range []string{"chosen", "fastest", "try", "algos"} {
+	for _, name := range []string{"chosen", "fastest", "try"} {
 		if cmd.Flags().Changed(name) {
 			given = append(given, "--"+name)
 		}

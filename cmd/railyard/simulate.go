@@ -44,7 +44,7 @@ func (o *simulateFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from \"railyard plan -o\")")
 	fl.StringVar(&o.trace, "trace", "", "write a trace that Perfetto and chrome://tracing open")
 	cli.Writes(cmd, "trace")
-	fl.BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks do alike (same result, slower)")
+	fl.BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks are equivalent (same result, slower)")
 	fl.StringVar(&o.ranks, "ranks", "", "ranks that run the collective or the plan, e.g. 0-7,16 (default: all)")
 	fl.StringArrayVar(&o.with, "with", nil, "another job that runs at once: FILE.json[:SIZE][@RANKS] or COLLECTIVE[:ALGO][:SIZE][@RANKS]")
 	fl.Uint64Var(&o.ecmp, "ecmp", 0, "networks hash flows with this seed instead of spreading transfers over all paths")

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// maxValue is the longest value of an attribute that NCCL's parser has room for
+// maxValue is the longest value of an attribute that NCCL's parser reads
 // (MAX_STR_LEN, src/graph/xml.h, with its end).
 const maxValue = 254
 
@@ -122,7 +122,7 @@ func (p *parser) open(t xml.StartElement) error {
 			return fmt.Errorf("%s: attribute %s twice", e.Name, name)
 		}
 		if e.values[name] = a.Value; len(a.Value) > maxValue {
-			return fmt.Errorf("%s: %s has %d characters: the parser has room for %d", e.Name, name, len(a.Value), maxValue)
+			return fmt.Errorf("%s: %s has %d characters: the parser reads %d at most", e.Name, name, len(a.Value), maxValue)
 		}
 	}
 	if err := p.Open(e); err != nil {

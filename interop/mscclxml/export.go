@@ -126,7 +126,7 @@ func help(p *program.Program, d Dialect) string {
 	}
 	for _, name := range Names() {
 		if o := dialects[name]; o.ThreadBlocks > d.ThreadBlocks || o.Steps > d.Steps {
-			out += fmt.Sprintf("; dialect %s has room for %d thread blocks of %d steps", name, o.ThreadBlocks, o.Steps)
+			out += fmt.Sprintf("; dialect %s allows %d thread blocks of %d steps", name, o.ThreadBlocks, o.Steps)
 		}
 	}
 	return out

@@ -40,20 +40,15 @@ type Sweep struct {
 	Until      time.Time     // no case begins after this
 	PerCase    time.Duration // fewer operations and replays where they would take longer
 	Deadline   time.Duration // longest wait on a GPU
-	Jitter     time.Duration // random delays before operations, up to this
 	InPlace    bool
-	Odd        bool            // odd counts and addresses
 	Stream     bool            // launched one by one too
 	Specialise bool            // with kernels made for one plan
 	NCCL       bool            // beside, with and without symmetric windows
 	Meter      *discover.Meter // of what NVLinks carry; may be nil
 
-	Chosen     bool        // of ours only what the topology's profile says was fastest
-	Before     map[Key]Way // of ours only these, where it is not nil
-	Tried      []Way       // these alone
-	Algorithms []string    // in all mechanisms alone, for checks
-	Only       []string    // of the ways only these, as algorithm/mechanism
-	Blocks     []int       // numbers of blocks to try, except for packets
+	Chosen bool        // of ours only what the topology's profile says was fastest
+	Before map[Key]Way // of ours only these, where it is not nil
+	Tried  []Way       // these alone
 
 	Run string    // what rows say of the run they are from
 	Log io.Writer // gets a line for each number of GPUs
@@ -176,14 +171,9 @@ func (f *Sweep) prepare(node *cuda.Node, cases []sweepCase) {
 func (f *Sweep) config(c sweepCase) cuda.Config {
 	cfg := cuda.Config{Count: int64(c.size) / int64(c.dtype.Size()), DType: c.dtype, Op: c.op, InPlace: f.InPlace, Warmup: 5,
 		Iterations: f.Iterations, Replays: f.Replays,
-		Checks: f.Checks, Jitter: f.Jitter, Stream: f.Stream, Seed: 1}
-	if f.Odd {
-		cfg.Count, cfg.Offset = (cfg.Count/3|1)*int64(c.spec.Blocks()), 4
-	}
-	if n := int64(c.spec.Blocks()); n > 1 && !f.Odd { // whole 16 bytes for each rank, as nccl-tests rounds
+		Checks: f.Checks, Stream: f.Stream, Seed: 1}
+	if n := int64(c.spec.Blocks()); n > 1 { // whole 16 bytes for each rank, as nccl-tests rounds
 		cfg.Count -= cfg.Count % (n * 16 / int64(c.dtype.Size()))
-	} else {
-		cfg.Count -= cfg.Count % n
 	}
 	cfg.Limit(int64(c.size), f.PerCase)
 	return cfg

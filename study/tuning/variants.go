@@ -71,19 +71,6 @@ func ParseWay(text string) (v Way, err error) {
 	return v, nil
 }
 
-// everyWay is algorithms in all mechanisms, whole and in slices.
-func (f *Sweep) everyWay() (out []Way) {
-	for _, algo := range f.Algorithms {
-		for _, slices := range []int{1, 3} {
-			for m := block.Pull; m <= block.WordsPush; m++ {
-				out = append(out, Way{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: m, Blocks: 4, Threads: 256,
-					Overlap: true, Specialise: f.Specialise}})
-			}
-		}
-	}
-	return out
-}
-
 // variants collects ways to run a size.
 type variants struct {
 	f    *Sweep
@@ -185,8 +172,6 @@ func (l *variants) simple(algo string, slices int, m block.Mechanism, least, mos
 	switch {
 	case l.size < least || l.size > most:
 		return
-	case len(l.f.Blocks) > 0:
-		blocks = l.f.Blocks
 	case l.size <= 256*units.KiB:
 		blocks = []int{24}
 	case l.size <= 2*units.MiB:

@@ -2,7 +2,6 @@ package tuning
 
 import (
 	"fmt"
-	"slices"
 
 	"railyard/exec/cuda"
 	"railyard/model/block"
@@ -19,15 +18,10 @@ func (f *Sweep) ways(topo *topology.Topology, spec collective.Spec, dtype collec
 	switch {
 	case len(f.Tried) > 0:
 		return f.Tried, nil
-	case len(f.Algorithms) > 0:
-		return f.everyWay(), nil
 	case f.Chosen || f.Before != nil:
 		list, err = f.known(topo, spec, dtype, size)
 	default:
 		list = f.variants(spec.Kind, spec.Ranks, size)
-	}
-	if len(f.Only) > 0 {
-		list = slices.DeleteFunc(list, func(v Way) bool { return !slices.Contains(f.Only, v.Algorithm+"/"+v.Mechanism()) })
 	}
 	return append(list, f.library(spec.Kind, size)...), err
 }
