@@ -29,7 +29,7 @@ func play(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	Positional(cmd, "topology")
 	OutputFlag(cmd, &out, "file")
 	var o, e bytes.Buffer
-	code = Run(Root(&cobra.Command{Use: "prog"}, cmd), append([]string{"show"}, args...), &o, &e)
+	code = Run(Root(&cobra.Command{Use: "prog"}, "# prog", cmd), append([]string{"show"}, args...), &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -103,5 +103,46 @@ func TestWatched(t *testing.T) {
 	barStands(false)
 	if got, want := terminal.String(), "a\r\x1b[Kprog plan: 3 s\r\x1b[Kb"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestManual: what commands say of themselves comes from the page.
+func TestManual(t *testing.T) {
+	run := func(*cobra.Command, []string) error { return nil }
+	plan := &cobra.Command{Use: "plan", RunE: run}
+	root := Root(&cobra.Command{Use: "prog"}, `# prog
+
+Plans
+
+    prog do plan x
+
+## do plan THING
+
+Plan one
+
+Long ago,
+far away:
+
+    a list
+
+So it is.
+
+    prog do plan x \
+      --more
+    prog do plan y
+
+## do
+
+Does
+`, Group(&cobra.Command{Use: "do"}, plan))
+	if root.Short != "Plans" || root.Long != "" || root.Example != "  prog do plan x" {
+		t.Errorf("%q, %q, %q", root.Short, root.Long, root.Example)
+	}
+	if plan.Use != "plan THING" || plan.Short != "Plan one" || plan.Long != "Long ago,\nfar away:\n\n  a list\n\nSo it is." ||
+		plan.Example != "  prog do plan x \\\n    --more\n  prog do plan y" {
+		t.Errorf("%q, %q, %q, %q", plan.Use, plan.Short, plan.Long, plan.Example)
+	}
+	if do := plan.Parent(); do.Short != "Does" || do.Example != "" {
+		t.Errorf("%q, %q", do.Short, do.Example)
 	}
 }
