@@ -125,7 +125,7 @@ func (f *planFlags) plan(cmd *cobra.Command, detail study.Detail) (*planned, err
 	return &planned{Answer: a, source: f.topo.name, counts: f.coll.matrix}, err
 }
 
-// answer answers a question; a bar shows how far it is.
+// answer answers a question and shows how far it is.
 func answer(cmd *cobra.Command, q *study.Question) (*study.Answer, error) {
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
 	defer bar.Finish()

@@ -80,7 +80,7 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// TestWatched: a line tells how long a command has taken, from a second on and while no bar does, and
+// TestWatched: a line tells how long a command has taken, from a second on, and how far it is, and
 // is gone before anything is printed.
 func TestWatched(t *testing.T) {
 	var terminal bytes.Buffer
@@ -96,12 +96,18 @@ func TestWatched(t *testing.T) {
 	x.began = x.began.Add(-3 * time.Second)
 	x.show()
 	say("b")
+	p := &Progress{x: x, what: "planning"}
+	p.Set(2, 7)
+	p.Say("1 GiB")
+	x.show()
+	p.Finish()
+	x.show()
 	now.Store(x)
 	defer now.Store(nil)
-	barStands(true)
+	NewProgress(&terminal, "of a command that another one runs").Set(1, 2)
 	x.show()
-	barStands(false)
-	if got, want := terminal.String(), "a\r\x1b[Kprog plan: 3 s\r\x1b[Kb"; got != want {
+	if got, want := terminal.String(), "a\r\x1b[Kprog plan: 3 s\r\x1b[Kb\r\x1b[Kprog plan: 3 s, planning 2 of 7 1 GiB\r\x1b[Kprog plan: 3 s"+
+		"\r\x1b[Kprog plan: 3 s"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

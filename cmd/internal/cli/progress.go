@@ -1,55 +1,43 @@
 package cli
 
 import (
+	"fmt"
 	"io"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
 )
 
-// Progress shows a bar on a terminal for what takes longer than a second.
+// Progress says how far a command is, on the line that tells how long it has taken.
 type Progress struct {
-	bar   *progressbar.ProgressBar
-	began time.Time
-	w     io.Writer
-	what  string
-	total int
+	x              *watched // nil where nobody looks
+	what, standing string
+	done, total    int
 }
 
-// NewProgress is a bar on w if that is a terminal.
+// NewProgress is that of something, if the command's w is a terminal: commands that others run have none.
 func NewProgress(w io.Writer, what string) *Progress {
-	return &Progress{began: time.Now(), what: what, w: terminal(w)}
+	p := &Progress{what: what}
+	if terminal(w) != nil {
+		p.x = now.Load()
+	}
+	return p
 }
 
 // Set says how many parts are done, of how many.
-func (p *Progress) Set(done, total int) {
-	p.total = total
-	if p.w == nil || time.Since(p.began) < time.Second {
-		return
-	}
-	if p.bar == nil {
-		barStands(true)
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.what),
-			progressbar.OptionClearOnFinish())
-	}
-	// A bar that cannot be drawn is no reason to stop.
-	_ = p.bar.Set(done)
-}
+func (p *Progress) Set(done, total int) { p.tell(func() { p.done, p.total = done, total }) }
 
 // Say says how the part that is under way stands.
-func (p *Progress) Say(standing string) {
-	if p.bar == nil {
-		p.Set(0, p.total)
-	}
-	if p.bar != nil {
-		p.bar.Describe(p.what + " " + standing)
-	}
-}
+func (p *Progress) Say(standing string) { p.tell(func() { p.standing = " " + standing }) }
 
-// Finish takes the bar away.
-func (p *Progress) Finish() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-		barStands(false)
+// Finish takes it away.
+func (p *Progress) Finish() { p.tell(func() { p.what = "" }) }
+
+func (p *Progress) tell(change func()) {
+	if p.x == nil {
+		return
+	}
+	p.x.mu.Lock()
+	defer p.x.mu.Unlock()
+	change()
+	if p.x.far = ""; p.what != "" {
+		p.x.far = fmt.Sprintf(", %s %d of %d%s", p.what, p.done, p.total, p.standing)
 	}
 }

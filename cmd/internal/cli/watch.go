@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// watched is the command that runs: on a terminal it shows how long it has taken, from a second on
-// and until a bar does, and it says what becomes of it when it is interrupted.
+// watched is the command that runs: on a terminal it shows how long it has taken, from a second on,
+// and how far it is, and it says what becomes of it when it is interrupted.
 type watched struct {
 	name  string
 	began time.Time
@@ -22,7 +22,7 @@ type watched struct {
 
 	mu    sync.Mutex
 	shown bool // a line stands there
-	bar   bool // a bar stands in its place
+	far   string
 	keeps atomic.Bool
 }
 
@@ -81,8 +81,8 @@ func (x *watched) every(d time.Duration, do func()) (stop func()) {
 func (x *watched) show() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if took := time.Since(x.began); took >= time.Second && !x.bar {
-		fmt.Fprintf(x.w, "\r\x1b[K%s: %.0f s", x.name, took.Seconds())
+	if took := time.Since(x.began); took >= time.Second {
+		fmt.Fprintf(x.w, "\r\x1b[K%s: %.0f s%s", x.name, took.Seconds(), x.far)
 		x.shown = true
 	}
 }
@@ -94,16 +94,6 @@ func (x *watched) clear() {
 	if x.shown {
 		fmt.Fprint(x.w, "\r\x1b[K")
 		x.shown = false
-	}
-}
-
-// barStands says whether a bar shows the progress.
-func barStands(stands bool) {
-	if x := now.Load(); x != nil {
-		x.clear()
-		x.mu.Lock()
-		x.bar = stands
-		x.mu.Unlock()
 	}
 }
 
