@@ -166,7 +166,8 @@ func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions
 		return nil, err
 	}
 	if symmetric && len(jobs) == 1 && jobs[0].Ranks == nil && o.Hashing == nil && len(jobs[0].Schedule.Paths) == 0 {
-		c.symmetry = findSymmetry(t, jobs[0].Schedule)
+		c.begin(0)
+		c.symmetry = findSymmetry(t, jobs[0].Schedule, c.x)
 	}
 	if err := c.expand(); err != nil {
 		return nil, err

@@ -57,24 +57,24 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 	f := &folder{p: p, sender: make([]int32, len(p.conns)), place: make([]int32, len(p.conns)), uses: map[int32][]connUse{},
 		colour: newColours(p), next: newColours(p)}
 	for i := range p.res {
-		f.colour.res[i] = mix(mix(1, uint64(fixedRate(p.res[i].capacity))), uint64(fixedRate(p.res[i].crowded)))
+		f.colour.res[i] = symmetry.Mix(symmetry.Mix(1, uint64(fixedRate(p.res[i].capacity))), uint64(fixedRate(p.res[i].crowded)))
 	}
 	for i := range p.conns {
 		k := &p.conns[i]
-		f.colour.conn[i] = mix(mix(2, uint64(p.routes[k.route].class)), k.messages.colour())
+		f.colour.conn[i] = symmetry.Mix(symmetry.Mix(2, uint64(p.routes[k.route].class)), k.messages.colour())
 	}
 	for i := range p.lanes {
 		l := &p.lanes[i]
 		s := p.strand(l.channel)
-		f.colour.lane[i] = mix(mix(3+uint64(s.job)<<8, uint64(l.first)<<32|uint64(uint32(l.end))), uint64(s.slices))
+		f.colour.lane[i] = symmetry.Mix(symmetry.Mix(3+uint64(s.job)<<8, uint64(l.first)<<32|uint64(uint32(l.end))), uint64(s.slices))
 		if delays != nil && l.before < 0 {
-			f.colour.lane[i] = mix(f.colour.lane[i], uint64(delays[l.rank]))
+			f.colour.lane[i] = symmetry.Mix(f.colour.lane[i], uint64(delays[l.rank]))
 		}
 		uses := f.usesOf(l, len(p.connsOf(i)))
 		for j, c := range p.connsOf(i) {
 			if uses[j].sends {
 				f.sender[c], f.place[c] = int32(i), int32(j)
-				f.colour.conn[c] = mix(f.colour.conn[c], uses[j].when)
+				f.colour.conn[c] = symmetry.Mix(f.colour.conn[c], uses[j].when)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 // colour tells sequences apart.
 func (s *sequence) colour() uint64 {
 	l := &s.loop
-	return mix(uint64(s.first)<<32|uint64(uint32(s.n)), mix(uint64(l.from)<<32|uint64(uint32(l.to)), uint64(l.laps)))
+	return symmetry.Mix(uint64(s.first)<<32|uint64(uint32(s.n)), symmetry.Mix(uint64(l.from)<<32|uint64(uint32(l.to)), uint64(l.laps)))
 }
 
 // connsOf are the connections of a lane, in the order of its program.
@@ -125,38 +125,30 @@ func (f *folder) round() {
 	copy(out.res, old.res)
 	for i := range p.conns {
 		k := &p.conns[i]
-		h := mix(old.conn[i], old.lane[f.sender[i]])
+		h := symmetry.Mix(old.conn[i], old.lane[f.sender[i]])
 		around := uint64(0)
 		for _, u := range p.routes[k.route].use {
-			load := mix(uint64(u.count), math.Float64bits(u.weight))
-			around += mix(old.res[u.res], load)
-			out.res[u.res] += mix(old.conn[i], load)
+			load := symmetry.Mix(uint64(u.count), math.Float64bits(u.weight))
+			around += symmetry.Mix(old.res[u.res], load)
+			out.res[u.res] += symmetry.Mix(old.conn[i], load)
 		}
-		out.conn[i] = mix(h, around)
+		out.conn[i] = symmetry.Mix(h, around)
 	}
 	for i := range out.res {
-		out.res[i] = mix(out.res[i], 5)
+		out.res[i] = symmetry.Mix(out.res[i], 5)
 	}
 	for i := range p.lanes {
 		l := &p.lanes[i]
-		h := mix(old.lane[i], 6)
+		h := symmetry.Mix(old.lane[i], 6)
 		conns, received := p.connsOf(i), uint64(0)
 		for j, u := range f.usesOf(l, len(conns)) {
 			if !u.sends {
-				received += mix(old.conn[conns[j]], u.when)
+				received += symmetry.Mix(old.conn[conns[j]], u.when)
 			}
 		}
-		if h = mix(h, received); l.before >= 0 {
-			h = mix(h, old.lane[l.before])
+		if h = symmetry.Mix(h, received); l.before >= 0 {
+			h = symmetry.Mix(h, old.lane[l.before])
 		}
 		out.lane[i] = h
 	}
-}
-
-// mix hashes a pair (the finaliser of splitmix64).
-func mix(a, b uint64) uint64 {
-	h := a*0x9E3779B97F4A7C15 ^ b
-	h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
-	h = (h ^ h>>27) * 0x94D049BB133111EB
-	return h ^ h>>31
 }

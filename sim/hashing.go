@@ -1,6 +1,9 @@
 package sim
 
-import "railyard/model/topology"
+import (
+	"railyard/model/symmetry"
+	"railyard/model/topology"
+)
 
 // Hashing makes networks hash flows to single paths, on which they may collide, instead
 // of spreading each transfer over all. Each connection of each channel is a transfer of
@@ -42,7 +45,7 @@ func strandSeed(seed uint64, label int, channel int32) uint64 {
 	if label == 0 && channel == 0 {
 		return seed
 	}
-	return mix(mix(seed, uint64(label)), uint64(channel))
+	return symmetry.Mix(symmetry.Mix(seed, uint64(label)), uint64(channel))
 }
 
 // wire is a link or, where a flow was hashed to it, one of its parallel links, counted

@@ -115,13 +115,8 @@ func shapes(p *Plan) []int32 {
 func (c *compiler) expand() error {
 	var buf []schedule.Op
 	for ch, s := range c.strands {
-		if s.channel == 0 {
-			c.job = &c.jobs[s.job]
-			c.row = c.job.Schedule.Spec.LargestRow()
-			c.x = schedule.NewExpander(c.job.Schedule)
-			if len(c.profile.Memory) > 0 {
-				c.scratch = append(c.scratch, c.x.ScratchChunks())
-			}
+		if c.begin(s.job); s.channel == 0 && len(c.profile.Memory) > 0 {
+			c.scratch = append(c.scratch, c.x.ScratchChunks())
 		}
 		phases := len(c.channel(int32(ch)).Phases)
 		ranks, times := c.standIns(ch)
@@ -155,6 +150,16 @@ func (c *compiler) expand() error {
 	return nil
 }
 
+// begin turns to a job.
+func (c *compiler) begin(job int32) {
+	if c.job == &c.jobs[job] {
+		return
+	}
+	c.job = &c.jobs[job]
+	c.row = c.job.Schedule.Spec.LargestRow()
+	c.x = schedule.NewExpander(c.job.Schedule)
+}
+
 // program is that of a rank in a phase, in a single slice what repeats only once.
 func (c *compiler) program(buf []schedule.Op, s strand, phase, rank int) ([]schedule.Op, schedule.Loop) {
 	if s.slices > 1 || c.options.Flat {
@@ -173,7 +178,7 @@ func (c *compiler) standIns(channel int) (ranks []int32, times int32) {
 	case y.times[channel] == 0:
 		return nil, 0
 	}
-	return y.ranks(), y.times[channel]
+	return y.ranks(y), y.times[channel]
 }
 
 // joins reports whether a connection may stand for several of its sender's.

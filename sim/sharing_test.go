@@ -102,7 +102,8 @@ func hashedRing(t *testing.T, o CompileOptions) *Plan {
 func TestKeptRates(t *testing.T) {
 	for name, plan := range map[string]*Plan{
 		"DGX H100": uneven(t, "dgx-h100", 2, "line"), "SuperPOD": uneven(t, "superpod-h100", 4, "ideal"),
-		"V100": uneven(t, "dgx1-v100", 1, "line"), "two V100": uneven(t, "dgx1-v100", 2, "line"), "hashed": hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}}),
+		"V100": uneven(t, "dgx1-v100", 1, "line"), "two V100": uneven(t, "dgx1-v100", 2, "line"),
+		"hashed":      hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}}),
 		"congested":   hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}, Congested: 0.8}),
 		"overlapping": overlapping(t),
 	} {

@@ -10,8 +10,8 @@ import (
 	"railyard/model/topology"
 )
 
-// nodeSymmetry is a group of permutations of the nodes that leaves the schedule and the
-// topology as they are: the first node of each orbit is compiled for all, and of connections
+// nodeSymmetry is a group of permutations of the nodes that leaves the schedule, which claims it and
+// bears it out, and the topology as they are: the first node of each orbit is compiled for all, and of connections
 // one for all to which the group takes it. It spares compiling what folding would then find
 // to be equal.
 //
@@ -28,8 +28,8 @@ type nodeSymmetry struct {
 }
 
 // findSymmetry is nil where the schedule's or the topology's structure shows none.
-func findSymmetry(t *topology.Topology, s *schedule.Schedule) *nodeSymmetry {
-	if t.NumNodes() < 2 || !s.Spec.Uniform() {
+func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule.Expander) *nodeSymmetry {
+	if t.NumNodes() < 2 {
 		return nil
 	}
 	y := &nodeSymmetry{first: make([]int32, t.NumNodes()), times: equalChannels(s)}
@@ -51,7 +51,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *nodeSymmetry {
 	for a := range axes {
 		for _, group := range x.groups(t, a) {
 			axes[a] = group
-			if sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, axes)); ok {
+			if sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, axes)); ok && x.bearsOut(programs, sym, a, group) {
 				_, tree := group.(*symmetry.Tree)
 				y.Symmetry, y.joins = sym, y.joins || tree
 				break
@@ -63,6 +63,29 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule) *nodeSymmetry {
 		return nil
 	}
 	return y
+}
+
+// bearsOut asks the programs of the first nodes of a group's orbits whether permutations along one of its axes
+// leave the schedule as it is; of a grid's phases, which have one rule for all coordinates along the other axes, the first rank's.
+func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetry, axis int, group symmetry.Group) bool {
+	ranks, d := x.ranks(whole), symmetry.Radix(x.dims)[axis]
+	if !x.asymmetric {
+		ranks = slices.DeleteFunc(ranks, func(r int32) bool { return r != x.first[x.node[r]] })
+	}
+	var moves []func(rank int32) int32
+	for _, move := range group.Generators() {
+		moves = append(moves, func(rank int32) int32 {
+			n := x.node[rank]
+			c := d.Of(n)
+			return x.first[n+(int32(move(int(c)))-c)*d.Stride] + rank - x.first[n]
+		})
+	}
+	for c, times := range x.times {
+		if times > 0 && !programs.BearsOut(c, ranks, moves) {
+			return false
+		}
+	}
+	return true
 }
 
 // label tells nodes apart that the schedule does: the root's, and kinds of nodes.
@@ -139,7 +162,7 @@ func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.
 		return []int32{int32(len(x.first))}, []schedule.Along{schedule.AnyOrder}
 	}
 	local := x.local()
-	if s.Spec.Kind.Rooted() || local == 0 {
+	if local == 0 {
 		return nil, nil
 	}
 	dims, along := s.Axes(channel)
@@ -192,10 +215,10 @@ func equalChannels(s *schedule.Schedule) []int32 {
 }
 
 // ranks are those of the first nodes of all orbits.
-func (y *nodeSymmetry) ranks() []int32 {
+func (y *nodeSymmetry) ranks(nodes symmetry.Group) []int32 {
 	var out []int32
 	for r, n := range y.node {
-		if first, _ := y.Orbit(int(n)); first == int(n) {
+		if first, _ := nodes.Orbit(int(n)); first == int(n) {
 			out = append(out, int32(r))
 		}
 	}

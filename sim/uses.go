@@ -1,6 +1,9 @@
 package sim
 
-import "railyard/model/schedule"
+import (
+	"railyard/model/schedule"
+	"railyard/model/symmetry"
+)
 
 // connUse is what a program does with one of its connections: it sends on it, after how
 // many operations that may take time, or receives. Connections on which it only receives
@@ -34,7 +37,7 @@ func usesIn(ops []op, conns int) []connUse {
 		case o.kind == schedule.Send:
 			run++
 			out[o.conn].sends = true
-			out[o.conn].when = mix(out[o.conn].when, waits)
+			out[o.conn].when = symmetry.Mix(out[o.conn].when, waits)
 			continue
 		case o.kind == schedule.Recv:
 			if runs[o.conn] == 0 {
@@ -54,9 +57,9 @@ func usesIn(ops []op, conns int) []connUse {
 		switch {
 		case out[j].sends:
 		case runs[j] < 0:
-			out[j].when = mix(8, uint64(j))
+			out[j].when = symmetry.Mix(8, uint64(j))
 		default:
-			out[j].when = mix(9, uint64(runs[j]))
+			out[j].when = symmetry.Mix(9, uint64(runs[j]))
 		}
 	}
 	return out

@@ -96,3 +96,49 @@ func (c *comparer) sameSet(a, b ChunkSet) bool {
 	})
 	return same
 }
+
+// BearsOut reports whether permutations of all ranks make of some ranks' programs in a channel those of the ranks that they
+// bring them to, as far as time goes: the same operations on as many chunks with the peers that they bring peers to, sends
+// that follow one another, and receives, in any order.
+func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32) int32) bool {
+	var ops, image []Op
+	var moved, other []uint64
+	stay := func(rank int32) int32 { return rank }
+	for _, r := range ranks {
+		for p := range x.s.Channels[channel].Phases {
+			ops = x.AppendProgram(ops[:0], channel, p, int(r))
+			for _, to := range moves {
+				image = append(image[:0], ops...)
+				if q := to(r); q != r {
+					image = x.AppendProgram(image[:0], channel, p, int(q))
+				}
+				moved, other = appendOutline(moved[:0], ops, to), appendOutline(other[:0], image, stay)
+				if !slices.Equal(moved, other) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// appendOutline appends hashes of a program's operations, of which sends that follow one another, and receives, make one.
+func appendOutline(out []uint64, ops []Op, to func(rank int32) int32) []uint64 {
+	for i := range ops {
+		op := &ops[i]
+		peers := uint64(op.Peer)
+		if op.Peer >= 0 {
+			peers = uint64(to(op.Peer))
+		}
+		for _, p := range op.Peers {
+			peers += symmetry.Mix(1, uint64(to(p)))
+		}
+		h := symmetry.Mix(uint64(op.Kind)|uint64(len(op.Srcs))<<8|peers<<32, uint64(op.Src.Set.Len())<<32|uint64(op.Dst.Set.Len()))
+		if i > 0 && op.Kind == ops[i-1].Kind && (op.Kind == Send || op.Kind == Recv) {
+			out[len(out)-1] += h
+		} else {
+			out = append(out, h)
+		}
+	}
+	return out
+}

@@ -102,11 +102,14 @@ func claimedAxes(s *Schedule, channel int) (out []axis) {
 }
 
 // Axes are the digits of ranks' numbers that a channel's phases go by, those of its grid or of all ranks in
-// one row, and what all phases claim to leave of the moves along each.
+// one row, and what all phases claim to leave of the moves along each: nothing where ranks hold or want different things.
 func (s *Schedule) Axes(channel int) (dims []int32, along []Along) {
 	ch := &s.Channels[channel]
 	dims = s.gridOf(ch).Dims
 	along = make([]Along, len(dims))
+	if s.Spec.Kind.Rooted() || !s.Spec.Uniform() {
+		return dims, slices.Repeat([]Along{Standing}, len(dims))
+	}
 	for p := range ch.Phases {
 		for a := range dims {
 			along[a] = along[a].Narrow(ch.Phases[p].alongAxis(dims, a))

@@ -7,6 +7,14 @@ type Classes struct {
 	Size  []int32 // class → how many members
 }
 
+// Mix hashes a pair (the finaliser of splitmix64): what colours are made of.
+func Mix(a, b uint64) uint64 {
+	h := a*0x9E3779B97F4A7C15 ^ b
+	h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
+	h = (h ^ h>>27) * 0x94D049BB133111EB
+	return h ^ h>>31
+}
+
 // Number finds the classes of colours.
 func Number[T comparable](colours []T) Classes {
 	c := Classes{Of: make([]int32, len(colours))}
