@@ -78,7 +78,7 @@ func (f *stressFlags) connected(ctx context.Context, node *cuda.Node, topo *topo
 	if len(nodes) == 1 {
 		return nil
 	}
-	mesh, err := nccl.Meet(ctx, f.several.Processes, node)
+	mesh, err := nccl.Meet(ctx, f.several.Processes, node, nccl.Setting{})
 	if err == nil {
 		node.Connect(mesh)
 	}

@@ -3,14 +3,19 @@ package main
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/exec/cluster"
+	"railyard/exec/cuda"
 	"railyard/exec/discover"
 	"railyard/exec/nccl"
 	"railyard/model/collective"
@@ -40,6 +45,7 @@ type baselineFlags struct {
 	reduction          collective.ReduceOp
 	wrong              int64
 	traffic            bool
+	company            company
 	meter              *discover.Meter
 }
 
@@ -106,13 +112,64 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if err := cli.StreamTo(cmd, f.out, func(w io.Writer) error { return f.measure(cmd, w, settings, sizes) }); err != nil {
+	if err := f.onGPUs(cmd, settings, sizes); err != nil {
 		return err
 	}
 	if f.wrong > 0 {
 		return fmt.Errorf("%d wrong elements: the results cannot be trusted", f.wrong)
 	}
 	return nil
+}
+
+// onGPUs measures on this machine's GPUs, or on those of all processes that a launcher has started, of which rank 0 writes.
+func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, sizes []units.Bytes) (err error) {
+	c := &f.company
+	if c.world, c.several, err = cluster.Detect(os.Getenv); err != nil {
+		return cli.Usage(err)
+	}
+	own, err := c.own(f.topology)
+	if err != nil {
+		return err
+	}
+	if f.topology.NumRanks() < 2 {
+		return errors.New("collectives need two GPUs")
+	}
+	node, err := cuda.OpenFrom(c.world.LocalRank*own, own)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if !node.Abandoned() {
+			node.Close()
+		}
+	}()
+	ctx, stop := cli.UntilInterrupt(cmd)
+	defer stop()
+	write := func(ctx context.Context) error {
+		return cli.StreamTo(cmd, f.out, func(w io.Writer) error { return f.measure(ctx, w, node, settings, sizes) })
+	}
+	if !c.several {
+		return write(ctx)
+	}
+	if !c.leads() {
+		write = func(ctx context.Context) error { return f.measure(ctx, io.Discard, node, settings, sizes) }
+	}
+	build, err := exactBuild()
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprint(f.topology.Hash(), f.settings, f.kinds, f.dtype, f.op, f.launch, f.root, f.warmup, f.iterations, f.inPlace)
+	if err := c.enter(ctx, cluster.Hello{Version: build, Plan: what, GPUs: own, Sizes: fmt.Sprint(sizes)}); err != nil {
+		return err
+	}
+	bound, end := c.bound(ctx)
+	defer end()
+	return c.leave(withinGPUs(bound, node, func() error {
+		if err := node.Meet(bound, c.all(), nil); err != nil {
+			return err
+		}
+		return write(bound)
+	}))
 }
 
 // parse reads the flags that are names.
@@ -150,77 +207,100 @@ func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 	return out, nil
 }
 
-var baselineHeader = []string{"collective", "gpus", "algo", "proto", "registration", "launch", "dtype", "size_bytes", "time_us", "p95_us",
+var baselineHeader = []string{"collective", "gpus", "algo", "proto", "registration", "launch", "dtype", "size_bytes", "count", "redop",
+	"root", "time_us", "p95_us",
 	"p99_us",
 	"algbw_GBps", "busbw_GBps", "in_place", "nccl_estimate_us", "predicted_us", "error", "wrong", "nvlink_sent_bytes", "nccl_version"}
 
 // measure writes each row before the next is measured.
-func (f *baselineFlags) measure(cmd *cobra.Command, w io.Writer, settings []nccl.Setting, sizes []units.Bytes) error {
+func (f *baselineFlags) measure(ctx context.Context, w io.Writer, node *cuda.Node, settings []nccl.Setting, sizes []units.Bytes) error {
 	table := csv.NewWriter(w)
 	if err := table.Write(baselineHeader); err != nil {
 		return err
 	}
-	ctx, stop := cli.UntilInterrupt(cmd)
-	defer stop()
-	largest := sizes[len(sizes)-1]
+	if err := node.Reserve(ctx, int64(sizes[len(sizes)-1])); err != nil {
+		return err
+	}
 	for i, s := range settings {
-		err := nccl.Run(ctx, f.topology.NumRanks(), largest, s, func(ctx context.Context, b *nccl.Bench) error {
-			if _, err := f.sent(1); err != nil { // what connecting sent does not count
-				return err
-			}
-			for _, kind := range f.collectives {
-				for _, size := range sizes {
-					row, err := f.row(ctx, b, s, kind, size)
-					if err != nil {
-						return err
-					}
-					table.Write(row)
-					if table.Flush(); table.Error() != nil {
-						return table.Error()
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := f.setting(ctx, table, node, s, sizes); err != nil {
 			return fmt.Errorf("setting %s: %w", f.settings[i], err)
 		}
 	}
 	return nil
 }
 
-// repeats are the iterations and replays for a size: large operations fewer times, down
-// to 4 of each, so that a case moves no more than 64 GiB.
-func (f *baselineFlags) repeats(size units.Bytes) (iterations, replays int) {
-	const most = 64 * units.GiB
-	iterations, replays = f.iterations, 20
-	for replays > 4 && size*units.Bytes(iterations*replays) > most {
-		replays--
+// setting measures all collectives and sizes with communicators of a setting.
+func (f *baselineFlags) setting(ctx context.Context, table *csv.Writer, node *cuda.Node, s nccl.Setting, sizes []units.Bytes) (err error) {
+	var b *nccl.Baseline
+	if !f.company.several {
+		b, err = nccl.NewBaseline(node, s)
+	} else {
+		var mesh *nccl.Mesh
+		if mesh, b, err = nccl.Over(ctx, f.company.all(), node, s); err == nil {
+			node.Connect(mesh)
+			defer func() { err = errors.Join(err, mesh.Close()) }()
+		}
 	}
-	for iterations > 4 && size*units.Bytes(iterations*replays) > most {
-		iterations--
+	if err != nil {
+		return err
 	}
-	return iterations, replays
+	defer func() {
+		if !node.Abandoned() {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	if _, err := f.sent(1); err != nil { // what connecting sent does not count
+		return err
+	}
+	for _, kind := range f.collectives {
+		for _, size := range sizes {
+			row, err := f.row(ctx, node, b, s, kind, size)
+			if err != nil {
+				return err
+			}
+			table.Write(row)
+			if table.Flush(); table.Error() != nil {
+				return table.Error()
+			}
+		}
+	}
+	return nil
 }
 
-func (f *baselineFlags) row(ctx context.Context, b *nccl.Bench, s nccl.Setting, kind collective.Kind, size units.Bytes) ([]string, error) {
-	c := nccl.Case{Kind: kind, Size: size, DType: f.elements, Op: f.reduction, Root: f.root, InPlace: f.inPlace,
-		Stream: f.launch == "stream", Warmup: f.warmup}
-	c.Iterations, c.Replays = f.repeats(size)
-	r, err := b.Measure(ctx, c)
+func (f *baselineFlags) row(ctx context.Context, node *cuda.Node, b *nccl.Baseline, s nccl.Setting, kind collective.Kind,
+	size units.Bytes) ([]string, error) {
+	spec := collective.Spec{Kind: kind, Ranks: f.topology.NumRanks()}
+	if kind.Rooted() {
+		spec.Root = f.root
+	}
+	cfg := cuda.Config{Count: int64(size) / int64(f.elements.Size()), DType: f.elements, Op: f.reduction, InPlace: f.inPlace,
+		Warmup:     f.warmup,
+		Iterations: f.iterations, Replays: 20, Checks: 2, Seed: 1}
+	cfg.Limit(int64(size), 5*time.Second)
+	cfg.Stream = f.launch == "stream"
+	cfg.NoGraph = cfg.Stream
+	estimate, err := b.Estimate(spec, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("%v, %v: %w", kind, size, err)
 	}
-	sum := measurement.Summarise(r.Times)
+	r, err := b.Time(ctx, spec, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("%v, %v: %w", kind, size, err)
+	}
+	times := r.Times
+	if cfg.Stream {
+		times = r.Stream
+	}
+	sum := measurement.Summarise(times)
 	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
-	alg, bus := study.Bandwidths(collective.Spec{Kind: kind, Ranks: b.GPUs()}, size, median)
+	alg, bus := study.Bandwidths(spec, size, median)
 	algo, proto := s.Names()
 	registration := "none"
 	if s.Windows {
 		registration = "window"
 	}
 	predicted, miss := "", ""
-	row := measurement.Row{Collective: kind, Size: size, GPUs: b.GPUs(), Algo: algo, Proto: proto, Launch: f.launch}
+	row := measurement.Row{Collective: kind, Size: size, GPUs: spec.Ranks, Algo: algo, Proto: proto, Launch: f.launch}
 	if p, err := f.predictions.Predict(row); err == nil && !s.Windows { // its symmetric kernels are not modelled
 		predicted, miss = decimal(p.Time.Microseconds()), decimal(float64(p.Time-median)/float64(median))
 	}
@@ -229,16 +309,23 @@ func (f *baselineFlags) row(ctx context.Context, b *nccl.Bench, s nccl.Setting, 
 		wrong = strconv.FormatInt(r.Wrong, 10)
 		f.wrong += r.Wrong
 	}
-	sent, err := f.sent(r.Ran)
+	sent, err := f.sent(r.Launches)
 	if err != nil {
 		return nil, err
 	}
 	us := func(t units.Time) string { return decimal(t.Microseconds()) }
-	return []string{kind.String(), strconv.Itoa(b.GPUs()), algo, proto, registration, f.launch, f.elements.String(),
-		strconv.FormatInt(int64(size), 10), us(median),
+	op, root := "none", "-1"
+	if kind.Reduces() {
+		op = f.reduction.String()
+	}
+	if kind.Rooted() {
+		root = strconv.Itoa(f.root)
+	}
+	return []string{kind.String(), strconv.Itoa(spec.Ranks), algo, proto, registration, f.launch, f.elements.String(),
+		strconv.FormatInt(int64(size), 10), strconv.FormatInt(cfg.Count, 10), op, root, us(median),
 		decimal(float64(sum.P95.Nanoseconds()) / 1e3), decimal(float64(sum.P99.Nanoseconds()) / 1e3), decimal(alg), decimal(bus),
 		strconv.FormatBool(f.inPlace),
-		us(r.Estimate), predicted, miss, wrong, sent, f.version}, nil
+		us(estimate), predicted, miss, wrong, sent, f.version}, nil
 }
 
 // sent is what the busiest GPU sent over its NVLinks in one operation since the call

@@ -178,6 +178,52 @@ func TestOneNodeOnFakeGPUs(t *testing.T) {
 	}
 }
 
+// TestBaselineOnFakeGPUs: NCCL's collectives are timed alike in one process and in several, of which rank 0 writes; what GPUs that
+// compute nothing leave is wrong where it is checked.
+func TestBaselineOnFakeGPUs(t *testing.T) {
+	fake := clitest.FakeGPUs(t, "railyard")
+	for _, c := range []struct {
+		args, row string // a row's beginning
+		checked   bool
+	}{
+		{"-c all_reduce,broadcast --root 1 -s 1M", "all_reduce,4,default,default,none,graph,float32,1048576,262144,sum,-1,10.000,", true},
+		{"-c all_reduce -s 8M -d float8_e4m3", "all_reduce,4,default,default,none,graph,float8_e4m3,8388608,8388608,sum,-1,10.000,", true},
+		{"-c all_reduce -s 1M -d float64 --setting windows",
+			"all_reduce,4,default,default,window,graph,float64,1048576,131072,sum,-1,10.000,",
+			false},
+		{"-c all_reduce -s 1M --op avg --how launch=stream --setting ring/ll128", "all_reduce,4,ring,ll128,none,stream,float32,1048576," +
+			"262144,avg,-1,13.000,", false},
+	} {
+		for _, size := range []int{1, 2, 4} {
+			file := filepath.Join(t.TempDir(), "nccl.csv")
+			args := "baseline -t hgx-h200-4 " + c.args
+			r := &launched{t: t}
+			if size > 1 {
+				r = launchOf(t, size, args, file, fake)
+			} else {
+				cmd := fake(append(strings.Fields(args), "-o", file)...)
+				r.all, r.out = []*exec.Cmd{cmd}, []*bytes.Buffer{new(bytes.Buffer)}
+				cmd.Stdout, cmd.Stderr = r.out[0], r.out[0]
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for rank := range r.all {
+				want := 0
+				if c.checked {
+					want = 1
+				}
+				if code := r.ended(rank); code != want || c.checked != strings.Contains(r.out[rank].String(), "wrong elements") {
+					t.Fatalf("%s, %d processes: rank %d: exit code %d, %s", c.args, size, rank, code, r.out[rank])
+				}
+			}
+			if text := read(t, file); !strings.Contains(text, c.row) {
+				t.Errorf("%s, %d processes: no row %s in\n%s", c.args, size, c.row, text)
+			}
+		}
+	}
+}
+
 // TestLostOnFakeGPUs: whatever the GPUs, the driver or a library wait for, a process that is gone ends all others with the reason.
 func TestLostOnFakeGPUs(t *testing.T) {
 	fake := clitest.FakeGPUs(t, "railyard")

@@ -102,7 +102,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	}
 	bound, end := f.company.bound(ctx)
 	defer end()
-	return f.company.leave(f.gpu.within(bound, func() error { return f.measured(bound, cmd, p, dtype, op) }))
+	return f.company.leave(withinGPUs(bound, f.gpu.node, func() error { return f.measured(bound, cmd, p, dtype, op) }))
 }
 
 // measured executes everything; where elements were wrong, that is the error.

@@ -78,7 +78,7 @@ func (g *gpuFlags) available() error { return driver.Load() }
 // open takes the GPUs and puts the schedules that were fastest in place of the planned
 // ones, unless the user asked for others.
 func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype collective.DType) error {
-	own, err := f.company.own(p)
+	own, err := f.company.own(p.Question.Topology())
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,11 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype colle
 		return err
 	}
 	g.nodes = nodesOf(p, f.company.several)
-	g.fixed = g.staged() // what was fastest was measured in one node
+	if g.fixed = g.staged(); g.fixed { // what was fastest was measured in one node
+		if err := cli.NoEffect(cmd, "over several nodes, whose stages are interpreted", "how specialise"); err != nil {
+			return err
+		}
+	}
 	g.node.Deadline, g.machine, g.dtype = f.deadline, p.Question.Machine(), dtype
 	if f.company.leads() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
@@ -200,7 +204,7 @@ func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) erro
 		return err
 	}
 	var err error
-	g.other, err = nccl.NewBaseline(g.node)
+	g.other, err = nccl.NewBaseline(g.node, nccl.Setting{})
 	return err
 }
 
@@ -217,7 +221,7 @@ func (g *gpuFlags) reserve(ctx context.Context, p *planned) error {
 // own collectives are timed beside where there are such.
 func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p *planned) error {
 	c := &f.company
-	all := cuda.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.group.Exchange, Barrier: c.group.Barrier}
+	all := c.all()
 	if err := g.node.Meet(ctx, all, g.nodes); err != nil {
 		return err
 	}
@@ -234,7 +238,7 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	if !beside && !g.staged() {
 		return nil
 	}
-	mesh, err := nccl.Meet(ctx, all, g.node)
+	mesh, err := nccl.Meet(ctx, all, g.node, nccl.Setting{})
 	switch {
 	case err == nil:
 		g.mesh = mesh
@@ -257,9 +261,9 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 // what does not come.
 const endWithin = 700 * time.Millisecond
 
-// within runs work to its end, or until soon after the context's: what then still runs is left to the end of this process.
-func (g *gpuFlags) within(ctx context.Context, work func() error) error {
-	if g.node == nil {
+// withinGPUs runs work to its end, or until soon after the context's: what then still runs is left to the end of this process.
+func withinGPUs(ctx context.Context, node *cuda.Node, work func() error) error {
+	if node == nil {
 		return work()
 	}
 	done := make(chan error, 1)
@@ -273,7 +277,7 @@ func (g *gpuFlags) within(ctx context.Context, work func() error) error {
 	case err := <-done:
 		return err
 	case <-time.After(endWithin):
-		g.node.Abandon()
+		node.Abandon()
 		return context.Cause(ctx)
 	}
 }
@@ -384,13 +388,16 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *r
 	if g.other == nil {
 		return nil
 	}
-	other, err := g.other.Time(ctx, row.Schedule.Spec.Kind, g.config(f, row, r.Count, dtype, op), false)
+	cfg := g.config(f, row, r.Count, dtype, op)
+	cfg.Checks = 0
+	other, err := g.other.Time(ctx, row.Schedule.Spec, cfg)
 	if err != nil {
 		return fmt.Errorf("NCCL: %w", err)
 	}
 	us := float64(measurement.Summarise(other.Times).Median.Nanoseconds()) / 1e3
-	r.Library.MeasuredUS, r.Library.MeasuredIn = &us, "this run"
-	return nil
+	version, err := nccl.Version()
+	r.Library.MeasuredUS, r.Library.MeasuredIn = &us, "this run, NCCL "+version
+	return err
 }
 
 // time runs a row: a time for each replay of a graph.

@@ -15,9 +15,11 @@ import (
 
 	"railyard/cmd/internal/cli"
 	"railyard/exec/cluster"
+	"railyard/exec/cuda"
 	"railyard/exec/host"
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/report"
 	"railyard/report/table"
 )
@@ -63,7 +65,7 @@ func (c *company) leads() bool { return c.world.Rank == 0 }
 // meet joins the others, which agree on what is run, and connects their ranks for data.
 func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned, dtype collective.DType, op collective.ReduceOp) error {
 	c := &f.company
-	own, err := c.own(p)
+	own, err := c.own(p.Question.Topology())
 	if err != nil {
 		return err
 	}
@@ -111,13 +113,18 @@ func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err
 }
 
 // own is how many ranks each process has.
-func (c *company) own(p *planned) (int, error) {
-	ranks, size := p.Question.Spec().Ranks, max(c.world.Size, 1)
+func (c *company) own(t *topology.Topology) (int, error) {
+	ranks, size := t.NumRanks(), max(c.world.Size, 1)
 	if ranks%size > 0 {
 		return 0, fmt.Errorf("%s has %d ranks for the %d processes that %s has started: each needs as many (--nodes, --gpus)",
-			p.Question.Topology().Name(), ranks, size, c.world.Launcher)
+			t.Name(), ranks, size, c.world.Launcher)
 	}
 	return ranks / size, nil
+}
+
+// all are the processes, for GPUs.
+func (c *company) all() cuda.Processes {
+	return cuda.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.group.Exchange, Barrier: c.group.Barrier}
 }
 
 // bound is a context that ends with the other processes, too.

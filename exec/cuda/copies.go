@@ -96,6 +96,10 @@ func (o *copiesOp) launch(g *gpu, i int) error {
 	return o.ranks[g.Rank].graphs[i%block.EpochWords].Launch(g.Stream)
 }
 
+func (o *copiesOp) graphs(count int) ([]driver.Graph, error) {
+	return o.m.n.capture(count, o.queue)
+}
+
 // copyingLanes are those of all kernels.
 func copyingLanes(p *block.Copying) []block.Lane {
 	lanes := slices.Concat(p.Start, p.End, p.Local)

@@ -40,6 +40,7 @@ type Config struct {
 	Iterations int  // operations in a graph, a multiple of block.EpochWords
 	Replays    int  // of the graph
 	Stream     bool // time launches on streams too, Replays rounds
+	NoGraph    bool // and those alone
 	Checks     int  // epochs with new inputs, the third of random numbers
 	Jitter     time.Duration
 	Seed       int64

@@ -20,7 +20,8 @@ type Node struct {
 	set      *gpus.Set
 	gpus     []*gpu
 	reach    []*regions    // memory of the ranks of the node, which all of them address
-	share    int           // most ranks on a GPU
+	share    int           // most ranks of the node on a GPU
+	crowd    int           // most ranks on a GPU, where several processes have met
 	Deadline time.Duration // of a single wait on a GPU
 	gates    uint32        // opened so far
 	others   *others       // nil where all ranks are this process's
@@ -66,8 +67,8 @@ func OpenShared(ranks, share int) (*Node, error) {
 }
 
 func open(o gpus.Options) (*Node, error) {
-	if o.Ranks < 1 || o.Ranks > block.MaxRanks {
-		return nil, fmt.Errorf("%d ranks: the kernels address 1 to %d", o.Ranks, block.MaxRanks)
+	if o.Ranks < 1 {
+		return nil, fmt.Errorf("%d ranks: must be at least 1", o.Ranks)
 	}
 	if o.Share < 1 {
 		return nil, fmt.Errorf("%d ranks on each GPU: must be at least 1", o.Share)
@@ -189,14 +190,11 @@ func (n *Node) failure(ctx context.Context) error {
 	}
 	r := n.set.Host.Bytes[reportAt:]
 	u := func(i int) uint32 { return binary.LittleEndian.Uint32(r[4*i:]) }
-	if u(0) == 0 {
-		n.awaitReason(ctx)
-	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	if u(0) == 0 {
-		return errors.New("a kernel aborted")
+		return n.reason(ctx, errors.New("a kernel aborted"))
 	}
 	want, got := binary.LittleEndian.Uint64(r[32:]), binary.LittleEndian.Uint64(r[40:])
 	return fmt.Errorf("deadline of %v passed: rank %d, block %d, operation %d (%s), slice %d: waits for %s "+

@@ -5,12 +5,11 @@ package cuda
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"railyard/exec/cuda/driver"
-	"railyard/exec/cuda/gpus"
 	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/schedule"
 )
 
 // Reserve makes input and output memory for operations of up to so many bytes; runs that
@@ -34,74 +33,69 @@ func (n *Node) Buffers() (input, output []driver.Ptr, bytes int64) {
 	return input, output, bytes
 }
 
+// Streams are the ranks' of this process.
+func (n *Node) Streams() []driver.Stream { return n.set.Streams() }
+
 // Outside runs a library's calls for all GPUs on one thread, the first GPU's, and puts
 // that thread's context back.
 func (n *Node) Outside(work func() error) error { return n.set.Outside(work) }
 
-// Enqueue puts one operation of a library on streams: of all ranks, called on one thread,
-// or of one rank alone.
+// Enqueue puts one operation of a library on streams: of all of this process's ranks, called on one thread,
+// or of one rank alone, on its own.
 type Enqueue struct {
 	All func(input, output []driver.Ptr, streams []driver.Stream) error
 	One func(rank int, input, output driver.Ptr, stream driver.Stream) error
 }
 
-// Other times a library's operation as schedules are timed: same memory, streams, threads,
-// graphs, gate and events. It is not checked.
-func (n *Node) Other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result, error) {
-	out, err := n.other(ctx, cfg, enqueue)
-	return out, n.after(err)
-}
-
-func (n *Node) other(ctx context.Context, cfg Config, enqueue Enqueue) (*Result, error) {
-	out := &Result{Wrong: -1}
-	var err error
-	if out.Ranks, err = n.otherGraph(ctx, cfg, enqueue); err != nil {
-		return nil, err
-	}
-	out.Times = gpus.Slowest(out.Ranks)
-	for i := 0; cfg.Stream && i < cfg.Replays; i++ {
-		t, err := n.loop(ctx, cfg, func(g *gpu, _ int) error {
-			return enqueue.One(g.Rank, g.input.At+guardBytes, g.output.At+guardBytes, g.Stream)
-		})
-		err = errors.Join(err, n.each(func(g *gpu) error { return g.Use() })) // which the library may have changed
-		if err != nil {
-			return nil, err
-		}
-		out.Stream = append(out.Stream, t)
-	}
-	return out, n.gather(ctx, out)
-}
-
-func (n *Node) otherGraph(ctx context.Context, cfg Config, enqueue Enqueue) ([][]time.Duration, error) {
-	input, output, _ := n.Buffers()
-	streams := n.set.Streams()
-	for i := range n.gpus {
-		input[i], output[i] = input[i]+guardBytes, output[i]+guardBytes
-	}
-	several := func(count int) error {
-		for range count {
-			if err := enqueue.All(input, output, streams); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := n.Outside(func() error { return several(max(cfg.Warmup, 1)) }); err != nil {
-		return nil, err
-	}
-	if err := n.settle(ctx); err != nil {
-		return nil, err
-	}
-	var graphs []driver.Graph
-	err := n.Outside(func() (err error) {
-		graphs, err = driver.CaptureAll(streams, func() error { return several(cfg.Iterations) })
-		return err
-	})
+// Other checks and times a library's operation as Run does schedules: same memory, streams, threads,
+// graphs, gate and events. What Config.Checks asks for should be exact: libraries round otherwise than the kernels, of which the
+// third check's bound is.
+func (n *Node) Other(ctx context.Context, spec collective.Spec, cfg Config, enqueue Enqueue) (*Result, error) {
+	m, err := newMemory(ctx, n, &schedule.Schedule{Spec: spec}, cfg, needs{control: block.EpochWords * block.FlagLine})
 	if err != nil {
 		return nil, err
 	}
-	if len(graphs) != len(n.gpus) || len(graphs) > block.MaxRanks {
-		return nil, fmt.Errorf("%d graphs for %d GPUs", len(graphs), len(n.gpus))
+	return n.run(ctx, &libraryOp{m: m, enqueue: enqueue}, cfg)
+}
+
+// libraryOp is a library's operation.
+type libraryOp struct {
+	m       *memory
+	enqueue Enqueue
+}
+
+func (o *libraryOp) memory() *memory { return o.m }
+
+func (o *libraryOp) close() error { return nil }
+
+func (o *libraryOp) buffers(g *gpu) (input, output driver.Ptr) {
+	return o.m.at(g.place, int(schedule.Input)), o.m.at(g.place, int(schedule.Output))
+}
+
+func (o *libraryOp) launch(g *gpu, _ int) error {
+	input, output := o.buffers(g)
+	return errors.Join(o.enqueue.One(g.Rank, input, output, g.Stream), g.Use()) // which the library may have changed
+}
+
+// graphs records operations of all GPUs on one thread.
+func (o *libraryOp) graphs(count int) (graphs []driver.Graph, err error) {
+	n := o.m.n
+	var input, output []driver.Ptr
+	for _, g := range n.gpus {
+		in, out := o.buffers(g)
+		input, output = append(input, in), append(output, out)
 	}
-	return n.replay(ctx, cfg, graphs)
+	streams := n.Streams()
+	err = n.Outside(func() (err error) {
+		graphs, err = driver.CaptureAll(streams, func() error {
+			for range count {
+				if err := o.enqueue.All(input, output, streams); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return err
+	})
+	return graphs, err
 }

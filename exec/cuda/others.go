@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,12 +38,9 @@ type card struct {
 }
 
 // Meet makes the ranks of this process some of those of several, which are in these nodes: processes of a node map one
-// another's memory, on one machine. All processes call it.
+// another's memory, on one machine. Without nodes, those that can are one. All processes call it.
 func (n *Node) Meet(ctx context.Context, p Processes, nodes [][]int) error {
 	o := &others{Processes: p, nodes: nodes, offered: map[**driver.Mapping]*driver.Mapping{}}
-	if err := o.findMates(len(n.gpus)); err != nil {
-		return err
-	}
 	l, err := descriptors.Listen()
 	if err != nil {
 		return err
@@ -52,19 +50,27 @@ func (n *Node) Meet(ctx context.Context, p Processes, nodes [][]int) error {
 	if err != nil {
 		return err
 	}
-	n.share = max(n.share, mostOnGPU(cards))
-	beside := make([]descriptors.Card, len(o.mates))
+	n.crowd = mostOnGPU(cards)
+	if nodes == nil {
+		o.nodes = byMachine(cards)
+	}
+	if err := o.findMates(len(n.gpus)); err != nil {
+		return err
+	}
+	beside, near := make([]descriptors.Card, len(o.mates)), make([]card, len(o.mates))
 	for i, m := range o.mates {
+		near[i] = cards[m]
 		if beside[i] = cards[m].Card; beside[i].Machine != l.Card.Machine {
 			return fmt.Errorf("processes %d and %d have ranks of one node and cannot share memory: machine, user or folder for temporary "+
 				"files differ (%s, %s): start a node's processes alike, or name a topology with nodes of their own (--nodes, --gpus)",
 				p.Own, m, l.Card.Machine, beside[i].Machine)
 		}
 	}
-	if o.circle, err = l.Meet(ctx, o.mate, beside); err != nil {
-		return err
-	}
+	n.share = mostOnGPU(near)
 	n.others = o
+	if o.circle, err = l.Meet(ctx, o.mate, beside); err != nil {
+		return n.reason(ctx, err)
+	}
 	n.reach = make([]*regions, len(o.mates)*len(n.gpus))
 	for place := range n.reach {
 		n.reach[place] = new(regions)
@@ -74,6 +80,23 @@ func (n *Node) Meet(ctx context.Context, p Processes, nodes [][]int) error {
 		n.reach[g.place] = &g.regions
 	}
 	return n.sharePage(ctx)
+}
+
+// byMachine are the ranks whose processes can share memory.
+func byMachine(cards []card) (nodes [][]int) {
+	seen, rank := map[string]int{}, 0
+	for _, c := range cards {
+		node, ok := seen[c.Machine]
+		if !ok {
+			node = len(nodes)
+			seen[c.Machine], nodes = node, append(nodes, nil)
+		}
+		for range c.GPUs {
+			nodes[node] = append(nodes[node], rank)
+			rank++
+		}
+	}
+	return nodes
 }
 
 // findMates looks for this process's node, and who else is in it; each process has so many ranks.
@@ -144,7 +167,7 @@ func (n *Node) sharePage(ctx context.Context) error {
 		err = fmt.Errorf("%d pages to share: must be 1", len(page))
 	}
 	if err != nil {
-		return err
+		return n.reason(ctx, err)
 	}
 	return n.set.Share(page[0])
 }
@@ -183,7 +206,7 @@ func (n *Node) shareRegions(ctx context.Context) error {
 	messages, copies, err := o.circle.Exchange(ctx, text, fds)
 	defer closeAll(slices.Concat(append(copies, fds)...))
 	if err != nil {
-		return err
+		return n.reason(ctx, err)
 	}
 	for m, text := range messages {
 		if m == o.mate {
@@ -231,8 +254,8 @@ func (n *Node) take(reach []*regions, text []byte, fds []int) error {
 	return nil
 }
 
-// Share is how many ranks there are on a GPU at most.
-func (n *Node) Share() int { return n.share }
+// Share is how many ranks there are on a GPU at most, of whatever nodes.
+func (n *Node) Share() int { return max(n.crowd, n.share) }
 
 // Connect has messages between nodes go over a link, which ends with whatever else runs.
 func (n *Node) Connect(l Link) { n.others.link = l }
@@ -264,17 +287,18 @@ func (n *Node) together(ctx context.Context) error {
 	return n.after(n.others.Barrier(ctx))
 }
 
-// reasonWithin is how long control connections have to say why another process has aborted.
+// reasonWithin is how long control connections have to say why another process is gone, or has aborted.
 const reasonWithin = time.Second
 
-func (n *Node) awaitReason(ctx context.Context) {
-	if n.others == nil {
-		return
+// reason is why the run ends, which follows from what another process has met.
+func (n *Node) reason(ctx context.Context, err error) error {
+	if n.others != nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(reasonWithin):
+		}
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(reasonWithin):
-	}
+	return cmp.Or(context.Cause(ctx), err)
 }
 
 // abortWithin is how long a library has to end what waits for other processes; NCCL takes seconds, and the process ends

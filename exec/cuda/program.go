@@ -15,10 +15,10 @@ import (
 // operation is a collective that can be launched on one GPU; all GPUs launch the same
 // ones in the same order.
 type operation interface {
-	// queue puts the operation numbered i on the GPU's stream; into a graph, too.
-	queue(g *gpu, i int) error
-	// launch runs it at once.
+	// launch runs the operation numbered i on the GPU's stream.
 	launch(g *gpu, i int) error
+	// graphs are so many operations, a graph for each GPU.
+	graphs(count int) ([]driver.Graph, error)
 	memory() *memory
 	// close frees what was loaded for it alone; nothing of it may run.
 	close() error
@@ -62,10 +62,10 @@ func (o *programOp) close() error {
 	})
 }
 
-func (o *programOp) launch(g *gpu, i int) error { return o.queue(g, i) }
+func (o *programOp) launch(g *gpu, i int) error { return o.ranks[g.Rank].run(g.Stream, i) }
 
-func (o *programOp) queue(g *gpu, i int) error {
-	return o.ranks[g.Rank].run(g.Stream, i)
+func (o *programOp) graphs(count int) ([]driver.Graph, error) {
+	return o.m.n.capture(count, o.launch)
 }
 
 // load compiles a schedule for the GPUs and makes it ready to launch.

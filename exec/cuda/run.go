@@ -27,25 +27,33 @@ func (n *Node) Run(ctx context.Context, s *schedule.Schedule, cfg Config, how Me
 	if err != nil {
 		return nil, err
 	}
+	return n.run(ctx, op, cfg)
+}
+
+// run checks and times an operation, and frees it.
+func (n *Node) run(ctx context.Context, op operation, cfg Config) (*Result, error) {
 	r := &runner{n: n, op: op, cfg: cfg, ctx: ctx}
 	out, err := r.all()
 	if n.after(err); n.Abandoned() {
-		return nil, err
+		return out, err
 	}
 	return out, errors.Join(err, op.close())
 }
 
 // all checks, times, and checks what the timed operations have left.
 func (r *runner) all() (*Result, error) {
-	out := &Result{Checks: r.cfg.Checks}
-	d, err := newData(r.op.memory())
-	if err != nil {
-		return nil, err
+	out := &Result{Wrong: -1, Checks: r.cfg.Checks}
+	var d *data
+	var err error
+	if r.cfg.Checks > 0 {
+		if d, err = newData(r.op.memory()); err != nil {
+			return nil, err
+		}
+		if out.Wrong, err = r.check(d); err != nil {
+			return nil, err
+		}
 	}
-	if out.Wrong, err = r.check(d); err != nil {
-		return nil, err
-	}
-	if r.cfg.Replays > 0 {
+	if r.cfg.Replays > 0 && !r.cfg.NoGraph {
 		if out.Ranks, err = r.graph(); err != nil {
 			return nil, err
 		}
@@ -119,22 +127,36 @@ func (r *runner) check(d *data) (wrong int64, err error) {
 	return wrong, nil
 }
 
-// graph captures Iterations operations on each GPU and replays them: of each GPU one sample a
+// graph replays Iterations operations on each GPU: of each GPU one sample a
 // replay, the time between events divided by the operations.
 func (r *runner) graph() ([][]time.Duration, error) {
-	if r.cfg.Iterations%block.EpochWords != 0 {
-		return nil, fmt.Errorf("%d operations in a graph: must be a multiple of %d", r.cfg.Iterations, block.EpochWords)
-	}
-	for r.done%block.EpochWords != 0 { // a replay begins where the capture began
+	// A replay begins where the capture began. The first operations of a library connect ranks.
+	for r.done == 0 || r.done%block.EpochWords != 0 {
 		if err := r.launch(1); err != nil {
 			return nil, err
 		}
 	}
-	graphs := make([]driver.Graph, len(r.n.gpus))
-	err := r.n.each(func(g *gpu) (err error) {
+	if err := r.n.settle(r.ctx); err != nil {
+		return nil, err
+	}
+	graphs, err := r.op.graphs(r.cfg.Iterations)
+	if err != nil {
+		return nil, err
+	}
+	r.launches += r.cfg.Iterations * (r.cfg.warmReplays() + r.cfg.Replays)
+	return r.n.replay(r.ctx, r.cfg, graphs)
+}
+
+// capture records operations on each GPU, which queue puts on its stream.
+func (n *Node) capture(count int, queue func(g *gpu, turn int) error) ([]driver.Graph, error) {
+	if count%block.EpochWords != 0 {
+		return nil, fmt.Errorf("%d operations in a graph: must be a multiple of %d", count, block.EpochWords)
+	}
+	graphs := make([]driver.Graph, len(n.gpus))
+	return graphs, n.each(func(g *gpu) (err error) {
 		graphs[g.Rank], err = g.Stream.Capture(func() error {
-			for i := range r.cfg.Iterations {
-				if err := r.op.queue(g, i); err != nil {
+			for i := range count {
+				if err := queue(g, i); err != nil {
 					return err
 				}
 			}
@@ -142,11 +164,6 @@ func (r *runner) graph() ([][]time.Duration, error) {
 		})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	r.launches += r.cfg.Iterations * (r.cfg.warmReplays() + r.cfg.Replays)
-	return r.n.replay(r.ctx, r.cfg, graphs)
 }
 
 // replay times graphs of cfg.Iterations operations, one for each GPU, and frees them.

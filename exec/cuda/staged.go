@@ -36,7 +36,9 @@ func (o *stagedOp) memory() *memory { return o.m }
 // close has nothing to free: interpreters serve other programs, too.
 func (o *stagedOp) close() error { return nil }
 
-func (o *stagedOp) launch(g *gpu, i int) error { return o.queue(g, i) }
+func (o *stagedOp) graphs(count int) ([]driver.Graph, error) {
+	return o.m.n.capture(count, o.launch)
+}
 
 // blocksOfStages are the thread blocks of a kernel of stages where a method leaves them open.
 const blocksOfStages = 64
@@ -176,8 +178,8 @@ func (x *stagePlacer) messages(group []block.Transfer) (out []Message) {
 	return out
 }
 
-// queue puts stages on the GPU's stream and, where there are several, on side streams; events order them.
-func (o *stagedOp) queue(g *gpu, turn int) error {
+// launch puts stages on the GPU's stream and, where there are several, on side streams; events order them.
+func (o *stagedOp) launch(g *gpu, turn int) error {
 	r := &o.ranks[g.Rank]
 	streams := append([]driver.Stream{g.Stream}, g.side[:max(len(r.streams)-1, 0)]...)
 	for k, s := range streams[1:] {

@@ -30,9 +30,6 @@ type window struct{ comm, handle C.handle }
 
 // Connect makes communicators; rank i is on devices[i].
 func Connect(devices []driver.Device, s Setting) (*Group, error) {
-	if err := Open(); err != nil {
-		return nil, err
-	}
 	restore, err := set(s.environment())
 	if err != nil {
 		return nil, err
@@ -118,13 +115,7 @@ func (g *Group) Enqueue(c Case, send, recv []driver.Ptr, streams []driver.Stream
 // EnqueueOne puts one rank's part of a collective on its stream; the others' threads do the
 // same meanwhile.
 func (g *Group) EnqueueOne(c Case, rank int, send, recv driver.Ptr, stream driver.Stream) error {
-	_, _, count, err := c.counts(g.ranks)
-	if err != nil {
-		return err
-	}
-	return grouped(func() error {
-		return g.call(c, rank, count, pointer(send), pointer(recv), C.handle(stream.Handle()))
-	})
+	return grouped(func() error { return g.call(c, rank, pointer(send), pointer(recv), C.handle(stream.Handle())) })
 }
 
 // Estimate is what NCCL says that the collective takes, without running it.
@@ -148,12 +139,8 @@ func (g *Group) Estimate(c Case, send, recv []driver.Ptr, streams []driver.Strea
 }
 
 func (g *Group) calls(c Case, send, recv []driver.Ptr, streams []driver.Stream) error {
-	_, _, count, err := c.counts(g.ranks)
-	if err != nil {
-		return err
-	}
 	for rank := range g.comms {
-		if err := g.call(c, rank, count, pointer(send[rank]), pointer(recv[rank]), C.handle(streams[rank].Handle())); err != nil {
+		if err := g.call(c, rank, pointer(send[rank]), pointer(recv[rank]), C.handle(streams[rank].Handle())); err != nil {
 			return err
 		}
 	}
@@ -163,12 +150,36 @@ func (g *Group) calls(c Case, send, recv []driver.Ptr, streams []driver.Stream) 
 // Numbers of nccl.h by ours.
 var (
 	dtypes = map[collective.DType]C.int{collective.Int32: 2, collective.Int64: 4, collective.Float16: 6, collective.Float32: 7,
-		collective.Float64: 8, collective.BFloat16: 9}
+		collective.Float64: 8, collective.BFloat16: 9, collective.Float8E4M3: 10, collective.Float8E5M2: 11}
 	ops = map[collective.ReduceOp]C.int{collective.Sum: 0, collective.Prod: 1, collective.Max: 2, collective.Min: 3, collective.Avg: 4}
 )
 
-func (g *Group) call(c Case, rank int, count int64, send, recv unsafe.Pointer, stream C.handle) error {
-	comm, n, dtype, op, root := g.comms[rank], C.size_t(count), dtypes[c.DType], ops[c.Op], C.int(c.Root)
+// float8From is the first version with types of 8 bits.
+const float8From = 22400
+
+// typeOf is NCCL's number of an element type.
+func typeOf(t collective.DType) (C.int, error) {
+	n, ok := dtypes[t]
+	var version C.int
+	if err := fail("ncclGetVersion", C.ry_ncclGetVersion(&version)); err != nil {
+		return 0, err
+	}
+	if !ok || n >= dtypes[collective.Float8E4M3] && version < float8From {
+		return 0, fmt.Errorf("NCCL %s has no type %v", versionText(version), t)
+	}
+	return n, nil
+}
+
+func (g *Group) call(c Case, rank int, send, recv unsafe.Pointer, stream C.handle) error {
+	count, err := c.argument()
+	if err != nil {
+		return err
+	}
+	dtype, err := typeOf(c.DType)
+	if err != nil {
+		return err
+	}
+	comm, n, op, root := g.comms[rank], C.size_t(count), ops[c.Op], C.int(c.Root)
 	switch c.Kind {
 	case collective.AllReduce:
 		return fail("ncclAllReduce", C.ry_ncclAllReduce(send, recv, n, dtype, op, comm, stream))
@@ -199,14 +210,4 @@ func (g *Group) exchange(rank int, bytes, count int64, send, recv unsafe.Pointer
 		}
 	}
 	return nil
-}
-
-// abort ends the communicators' work, finished or not.
-func (g *Group) abort() error {
-	var errs []error
-	for _, c := range g.comms {
-		errs = append(errs, fail("ncclCommAbort", C.ry_ncclCommAbort(c)))
-	}
-	g.comms, g.windows = nil, nil
-	return errors.Join(errs...)
 }

@@ -57,8 +57,10 @@ func Version() (string, error) {
 	if err := fail("ncclGetVersion", C.ry_ncclGetVersion(&v)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d.%d.%d", v/10000, v%10000/100, v%100), nil
+	return versionText(v), nil
 }
+
+func versionText(v C.int) string { return fmt.Sprintf("%d.%d.%d", v/10000, v%10000/100, v%100) }
 
 // fail makes an error of a result; nil where the call succeeded.
 func fail(call string, rc C.int) error {

@@ -33,11 +33,16 @@ type Mesh struct {
 
 // Meet connects the ranks of all processes, which call it with as many GPUs each. Where one has no NCCL, none has: the
 // error says which.
-func Meet(ctx context.Context, p cuda.Processes, node *cuda.Node) (*Mesh, error) {
+func Meet(ctx context.Context, p cuda.Processes, node *cuda.Node, s Setting) (*Mesh, error) {
 	ids, err := identities(ctx, p)
 	if err != nil {
 		return nil, err
 	}
+	restore, err := set(s.environment())
+	if err != nil {
+		return nil, err
+	}
+	defer restore()
 	m := &Mesh{first: p.Own * node.Ranks(), ranks: p.Size * node.Ranks()}
 	met := make(chan error, 1)
 	go func() { met <- m.connect(ids, node) }()
@@ -124,7 +129,7 @@ func (m *Mesh) Post(rank, set int, messages []cuda.Message, on driver.Stream) er
 
 // Baseline is NCCL's own collectives on the first of the communicators.
 func (m *Mesh) Baseline(node *cuda.Node) *Baseline {
-	return &Baseline{node: node, groups: map[bool]*Group{false: {comms: m.comms[0], ranks: m.ranks, borrowed: true}}}
+	return &Baseline{node: node, group: &Group{comms: m.comms[0], ranks: m.ranks, borrowed: true}}
 }
 
 // Abort ends what is under way, within a time: NCCL may take several seconds where a process is gone.

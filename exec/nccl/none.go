@@ -7,13 +7,9 @@ import (
 	"errors"
 
 	"railyard/exec/cuda"
-	"railyard/exec/cuda/driver"
 	"railyard/model/collective"
 	"railyard/model/units"
 )
-
-// Bench holds GPUs while NCCL is measured on them; this build has none.
-type Bench struct{}
 
 var errNoCgo = errors.New("this railyard was built without cgo and cannot load NCCL: build it with CGO_ENABLED=1")
 
@@ -23,27 +19,19 @@ func Open() error { return errNoCgo }
 // Version says that this build cannot load NCCL.
 func Version() (string, error) { return "", errNoCgo }
 
-// Run says that this build cannot use GPUs.
-func Run(context.Context, int, units.Bytes, Setting, func(context.Context, *Bench) error) error {
-	return driver.Load()
-}
-
-// GPUs is how many are used.
-func (*Bench) GPUs() int { return 0 }
-
-// Measure says that this build cannot load NCCL.
-func (*Bench) Measure(context.Context, Case) (*Result, error) { return nil, errNoCgo }
-
 // Baseline is NCCL on a node's GPUs; this build has none.
 type Baseline struct{}
 
 // NewBaseline says that this build cannot load NCCL.
-func NewBaseline(*cuda.Node) (*Baseline, error) { return nil, errNoCgo }
+func NewBaseline(*cuda.Node, Setting) (*Baseline, error) { return nil, errNoCgo }
 
 // Time says that this build cannot load NCCL.
-func (*Baseline) Time(context.Context, collective.Kind, cuda.Config, bool) (*cuda.Result, error) {
+func (*Baseline) Time(context.Context, collective.Spec, cuda.Config) (*cuda.Result, error) {
 	return nil, errNoCgo
 }
+
+// Estimate is none.
+func (*Baseline) Estimate(collective.Spec, cuda.Config) (units.Time, error) { return 0, errNoCgo }
 
 // Close does nothing.
 func (*Baseline) Close() error { return nil }
@@ -52,7 +40,12 @@ func (*Baseline) Close() error { return nil }
 type Mesh struct{}
 
 // Meet says that this build cannot load NCCL.
-func Meet(context.Context, cuda.Processes, *cuda.Node) (*Mesh, error) { return nil, errNoCgo }
+func Meet(context.Context, cuda.Processes, *cuda.Node, Setting) (*Mesh, error) { return nil, errNoCgo }
+
+// Over says that this build cannot load NCCL.
+func Over(context.Context, cuda.Processes, *cuda.Node, Setting) (*Mesh, *Baseline, error) {
+	return nil, nil, errNoCgo
+}
 
 // Baseline is nothing.
 func (*Mesh) Baseline(*cuda.Node) *Baseline { return nil }

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"railyard/exec/cuda"
 	"railyard/model/collective"
-	"railyard/model/units"
 )
 
 // Setting is how communicators are made.
@@ -54,27 +53,12 @@ func (s Setting) environment() map[string]string {
 	return map[string]string{"NCCL_ALGO": s.Algorithm, "NCCL_PROTO": s.Protocol}
 }
 
-// Case is a collective that is measured.
+// Case is a collective on a whole buffer of so many elements, as nccl-tests counts them.
 type Case struct {
-	Kind       collective.Kind
-	Size       units.Bytes // as nccl-tests counts
-	DType      collective.DType
-	Op         collective.ReduceOp
-	Root       int
-	InPlace    bool
-	Stream     bool // launched by the host one by one instead of in a graph
-	Warmup     int  // operations before timing
-	Iterations int  // operations in a graph, or between two marks of the stream
-	Replays    int  // graphs, or runs of iterations, that are timed
-}
-
-// Result is what a case took: one time for each replay, of one operation, the slowest
-// GPU's.
-type Result struct {
-	Times    []time.Duration
-	Estimate units.Time // NCCL's own (ncclGroupSimulateEnd); 0: it gives none
-	Wrong    int64      // elements that differ from the exact result; −1: not checked
-	Ran      int        // operations that ran in all, those that are not timed too
+	collective.Spec
+	Count int64
+	DType collective.DType
+	Op    collective.ReduceOp
 }
 
 // Supported are the collectives that NCCL has, all_to_all as grouped sends and receives.
@@ -86,20 +70,20 @@ func Supported(k collective.Kind) bool {
 	return false
 }
 
-// counts are the elements that a rank sends and receives, and NCCL's count argument.
-func (c Case) counts(ranks int) (send, recv, argument int64, err error) {
-	total := int64(c.Size) / int64(c.DType.Size())
-	share := total / int64(ranks)
-	if share < 1 && c.Kind != collective.AllReduce && c.Kind != collective.Broadcast && c.Kind != collective.Reduce || total < 1 {
-		return 0, 0, 0, fmt.Errorf("%v: %v are too few for %d ranks of %v", c.Kind, c.Size, ranks, c.DType)
+// argument is NCCL's count.
+func (c Case) argument() (int64, error) {
+	count := c.Count
+	if c.Kind == collective.AllGather || c.Kind == collective.ReduceScatter || c.Kind == collective.AllToAll {
+		count /= int64(c.Ranks)
 	}
-	switch c.Kind {
-	case collective.AllGather:
-		return share, share * int64(ranks), share, nil
-	case collective.ReduceScatter:
-		return share * int64(ranks), share, share, nil
-	case collective.AllToAll:
-		return share * int64(ranks), share * int64(ranks), share, nil
+	if count < 1 {
+		return 0, fmt.Errorf("%v: %d elements are too few for %d ranks", c.Kind, c.Count, c.Ranks)
 	}
-	return total, total, total, nil
+	return count, nil
+}
+
+// Exact reports whether NCCL's result is the same however it adds: but for averages, which it multiplies before, and types that the
+// check does not know.
+func (c Case) Exact() bool {
+	return cuda.Supports(c.DType) == nil && !(c.Kind.Reduces() && c.Op == collective.Avg)
 }

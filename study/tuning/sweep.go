@@ -105,12 +105,15 @@ func (f *Sweep) on(ctx context.Context, gpus int, out *csv.Writer) error {
 	if err := node.Reserve(ctx, int64(f.Sizes[len(f.Sizes)-1])); err != nil {
 		return err
 	}
-	var baseline *nccl.Baseline
-	if f.NCCL {
-		if baseline, err = nccl.NewBaseline(node); err != nil {
+	baselines := map[bool]*nccl.Baseline{} // by whether on symmetric windows
+	for _, windows := range []bool{false, true} {
+		if !f.NCCL {
+			break
+		}
+		if baselines[windows], err = nccl.NewBaseline(node, nccl.Setting{Windows: windows}); err != nil {
 			return err
 		}
-		defer baseline.Close()
+		defer baselines[windows].Close()
 	}
 	f.prepare(node, cases)
 	fmt.Fprintf(f.Log, "# %d cases, kernels compiled after %v\n", len(cases), time.Since(began).Round(time.Millisecond))
@@ -121,7 +124,7 @@ func (f *Sweep) on(ctx context.Context, gpus int, out *csv.Writer) error {
 		case time.Now().After(f.Until):
 			return nil
 		}
-		out.Write(f.measure(ctx, node, baseline, c))
+		out.Write(f.measure(ctx, node, baselines, c))
 		out.Flush()
 	}
 	return nil
@@ -189,13 +192,14 @@ func (v Way) build(topo *topology.Topology, spec collective.Spec) (*schedule.Sch
 }
 
 // measure is a row; what fails is named in it.
-func (f *Sweep) measure(ctx context.Context, node *cuda.Node, baseline *nccl.Baseline, c sweepCase) []string {
+func (f *Sweep) measure(ctx context.Context, node *cuda.Node, baselines map[bool]*nccl.Baseline, c sweepCase) []string {
 	cfg, v := f.config(c), c.v
 	var r *cuda.Result
 	var err error
 	sent, planned := "", ""
 	if v.Algorithm == NCCL {
-		r, err = baseline.Time(ctx, c.spec.Kind, cfg, v.Windows)
+		cfg.Checks = 0
+		r, err = baselines[v.Windows].Time(ctx, c.spec, cfg)
 	} else {
 		var s *schedule.Schedule
 		if s, err = v.build(c.topo, c.spec); err == nil {
