@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
 	"railyard/model/collective"
@@ -50,7 +49,6 @@ func ofTrees(trees func(*request) *treeSet) builder {
 // treeSet is trees, or why there are none.
 type treeSet struct {
 	trees  *schedule.Trees
-	up     *schedule.Trees // of an all_reduce: those that sum up, where they are others
 	rates  []order.Rate    // of connections
 	parts  int64           // of each root's data, or of all
 	shared bool            // transfers share links behind switches
@@ -66,11 +64,7 @@ func (x *treeSet) hops(ranks int) int {
 	if x.err != nil {
 		return 0
 	}
-	n := len(x.trees.List)
-	if x.up != nil {
-		n += len(x.up.List)
-	}
-	return n * (ranks - 1)
+	return len(x.trees.List) * (ranks - 1)
 }
 
 // uses says what trees a collective takes.
@@ -113,8 +107,8 @@ func (r *request) packTrees(use pack.Use) treeSets {
 		x.all = r.treeSet(p, g)
 	}
 	switch {
-	case x.all.err != nil || x.all.up != nil:
-		x.few = &treeSet{err: cmp.Or(x.all.err, notApplicable("other trees sum up than spread results"))}
+	case x.all.err != nil:
+		x.few = &treeSet{err: x.all.err}
 	case x.all.parts <= manyParts || x.all.trees.Height() <= 2 && x.all.trees.Units > 0:
 		x.few = &treeSet{err: notApplicable("trees in %d parts are few enough, or as low as can be", x.all.parts)}
 	case p.Few == nil || p.Few.K == p.K:
@@ -126,16 +120,8 @@ func (r *request) packTrees(use pack.Use) treeSets {
 }
 
 func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
-	x := &treeSet{rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), paths: r.pathsOf(p.Paths)}
-	op := r.treeOp()
-	if p.Up != nil {
-		op = collective.AllGather
-		x.up, x.err = r.treesOf(p.Up, collective.ReduceScatter)
-	}
-	if x.err == nil {
-		x.trees, x.err = r.treesOf(p, op)
-	}
-	return x
+	trees, err := r.treesOf(p, r.treeOp())
+	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), paths: r.pathsOf(p.Paths), err: err}
 }
 
 // pathsOf are the ways of hops that are not the routes of the topology.
@@ -162,7 +148,7 @@ func (r *request) treesOf(p *pack.Packing, op collective.Kind) (*schedule.Trees,
 	for root, list := range p.Trees {
 		for _, x := range list {
 			if x.Weight > 0 {
-				t.List = append(t.List, schedule.Tree{Root: int32(root), Weight: int32(x.Weight), Parent: x.Parent})
+				t.List = append(t.List, schedule.Tree{Root: int32(root), Weight: int32(x.Weight), Parent: x.Parent, Up: x.Up})
 			}
 		}
 	}
@@ -214,20 +200,17 @@ func unitsOf(p *pack.Packing) int32 {
 
 // reachable checks that all hops have a route, the ways that an operation goes.
 func (r *request) reachable(t *schedule.Trees, op collective.Kind) error {
-	up, down := op != collective.AllGather, op != collective.ReduceScatter
-	for i := range t.List {
-		for v, p := range t.List[i].Parent {
-			if p < 0 {
-				continue
-			}
-			for _, hop := range []struct {
-				from, to int
-				goes     bool
-			}{{int(p), v, down}, {v, int(p), up}} {
-				if !hop.goes {
+	for _, up := range []bool{false, true} {
+		for i := range t.List {
+			for v, p := range t.List[i].Parents(up) {
+				from, to := int(p), v
+				if up {
+					from, to = to, from
+				}
+				if p < 0 || up && op == collective.AllGather || !up && op == collective.ReduceScatter {
 					continue
 				}
-				if _, err := r.router.Route(hop.from, hop.to); err != nil {
+				if _, err := r.router.Route(from, to); err != nil {
 					return notApplicable("%v", err)
 				}
 			}
@@ -243,26 +226,21 @@ func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	if r.inOneProgram(x) {
 		return of(r.inPieces(t, r.order(x))), nil
 	}
-	if height := t.Height(); height > maxLevels && x.up == nil {
+	if height := t.Height(); height > maxLevels {
 		return nil, notApplicable("trees of %d levels, and too many messages to order one by one", height)
 	}
-	return r.levels(t, x.up), nil
+	return r.levels(t), nil
 }
 
-// levels has a phase for each level of trees; up are those that sum up, nil where they are the same.
-func (r *request) levels(t, up *schedule.Trees) *schedule.Schedule {
-	height := t.Height()
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t, Up: up}
-	sums := height
-	if up != nil {
-		sums = up.Height()
-	}
+// levels has a phase for each level of trees.
+func (r *request) levels(t *schedule.Trees) *schedule.Schedule {
+	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t}
 	level := func(op collective.Kind, src schedule.Buffer, d int) {
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output,
 			Level: d})
 	}
 	if r.spec.Kind.Reduces() {
-		for d := sums; d > 0; d-- {
+		for d := t.Levels(true); d > 0; d-- {
 			level(collective.ReduceScatter, schedule.Input, d)
 		}
 	}
@@ -270,7 +248,7 @@ func (r *request) levels(t, up *schedule.Trees) *schedule.Schedule {
 	if r.spec.Kind == collective.AllReduce {
 		from = schedule.Output
 	}
-	for d := 1; d <= height && r.spec.Kind != collective.ReduceScatter && r.spec.Kind != collective.Reduce; d++ {
+	for d := 1; d <= t.Levels(false) && r.spec.Kind != collective.ReduceScatter && r.spec.Kind != collective.Reduce; d++ {
 		level(collective.AllGather, from, d)
 	}
 	return of(ch)
@@ -336,5 +314,5 @@ func (r *request) inOneProgram(x *treeSet) bool {
 // worthOrder reports whether the order of messages matters: where trees are high, or roots
 // and connections unequal.
 func (x *treeSet) worthOrder() bool {
-	return x.up == nil && (x.trees.Height() > 2 || (x.trees.Units == 0 || !x.shared) && x.rates != nil)
+	return x.trees.Height() > 2 || (x.trees.Units == 0 || !x.shared) && x.rates != nil
 }

@@ -31,7 +31,7 @@ func buildParallelTrees(r *request) (*schedule.Schedule, error) {
 	case x.trees.Height() > maxLevels || r.slices()*x.hops(r.spec.Ranks) > r.o.Budget.part(ofAllTrees):
 		return nil, notApplicable("trees in %d parts of %d levels, or in too many slices", parts, x.trees.Height())
 	}
-	s := r.levels(x.trees, x.up)
+	s := r.levels(x.trees)
 	s.Paths = x.paths
 	return s, nil
 }

@@ -17,7 +17,7 @@ func buildRailShares(r *request) (*schedule.Schedule, error) {
 	if x.err != nil {
 		return nil, x.err
 	}
-	return r.levels(x.trees, nil), nil
+	return r.levels(x.trees), nil
 }
 
 // maxSharedRanks bounds what takes many seconds.

@@ -33,7 +33,7 @@ func coarsen(s *schedule.Schedule) *schedule.Schedule {
 			}
 		}
 		if len(phases) == len(ch.Phases) {
-			ch.Phases, ch.Chunks, ch.Trees, ch.Up, ch.Kinds = phases, s.Spec.Blocks(), nil, nil, nil
+			ch.Phases, ch.Chunks, ch.Trees, ch.Kinds = phases, s.Spec.Blocks(), nil, nil
 		}
 	}
 	return &out

@@ -72,7 +72,7 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 // sameProgram reports whether a slice of one channel does what one of another does.
 func sameProgram(a, b *Channel) bool {
 	return a.Chunks == b.Chunks && reflect.DeepEqual(a.Phases, b.Phases) && reflect.DeepEqual(a.Trees, b.Trees) &&
-		reflect.DeepEqual(a.Up, b.Up) && reflect.DeepEqual(a.Kinds, b.Kinds)
+		reflect.DeepEqual(a.Kinds, b.Kinds)
 }
 
 // manyRanks is from how many ranks on it is worth looking for ranks that do alike.

@@ -27,12 +27,9 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 		kinds: make([]*kindMoves, len(s.Channels))}
 	for c, ch := range s.Channels {
 		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
-		trees := map[*Trees]*treePhases{}
-		for _, t := range []*Trees{ch.Trees, ch.Up} {
-			if t != nil {
-				trees[t] = newTreePhases(t, s.Spec.Ranks)
-				trees[t].anyOrder = sketch
-			}
+		var trees *treePhases
+		if ch.Trees != nil {
+			trees = newTreePhases(ch.Trees, s.Spec.Ranks, sketch)
 		}
 		switch {
 		case ch.Kinds == nil:
@@ -43,7 +40,7 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 		}
 		for p, ph := range ch.Phases {
 			if ph.Gen == GenTrees {
-				x.trees[c][p] = trees[ch.treesOf(&ph)].programs(&ph)
+				x.trees[c][p] = trees.programs(&ph)
 				continue
 			}
 			if ph.Groups.List != nil {

@@ -64,19 +64,10 @@ type Channel struct {
 	Slices int     `json:"slices"` // ≥ 1
 	Chunks int     `json:"chunks"` // per slice; a multiple of Spec.Blocks()
 	Phases []Phase `json:"phases"`
-	Trees  *Trees  `json:"trees,omitempty"`    // of phases of generator trees
-	Up     *Trees  `json:"trees_up,omitempty"` // of those that reduce_scatter, where other trees sum up than spread results
-	Kinds  *Kinds  `json:"kinds,omitempty"`    // of phases of generator ops: of which nodes they hold the programs
+	Trees  *Trees  `json:"trees,omitempty"` // of phases of generator trees
+	Kinds  *Kinds  `json:"kinds,omitempty"` // of phases of generator ops: of which nodes they hold the programs
 	// Bends are in files up to v3, of a generator that there no longer is.
 	Bends json.RawMessage `json:"bends,omitempty"`
-}
-
-// treesOf are the trees of a phase.
-func (c *Channel) treesOf(ph *Phase) *Trees {
-	if c.Up != nil && ph.Op == collective.ReduceScatter {
-		return c.Up
-	}
-	return c.Trees
 }
 
 // Depth is the length of the pipeline: the slices, or the pieces that trees cut data into.

@@ -13,6 +13,16 @@ type Tree struct {
 	Root   int32    `json:"root"`
 	Weight int32    `json:"weight"` // units of the root's data that it carries
 	Parent RankList `json:"parent"` // by rank, −1 at the root
+	// Up are the parents along which an all_reduce sums up, where these are others than those along which results spread.
+	Up RankList `json:"up,omitempty"`
+}
+
+// Parents are those of a tree: as sums go up it, or as data go down.
+func (t *Tree) Parents(up bool) RankList {
+	if up && t.Up != nil {
+		return t.Up
+	}
+	return t.Parent
 }
 
 // Trees are packed spanning trees. Either those of each root carry all of its Units
@@ -39,10 +49,13 @@ type Trees struct {
 }
 
 // Height is the number of levels: the most hops from a root.
-func (t *Trees) Height() int {
+func (t *Trees) Height() int { return max(t.Levels(true), t.Levels(false)) }
+
+// Levels are those of hops up or down trees.
+func (t *Trees) Levels(up bool) int {
 	h := int32(0)
 	for i := range t.List {
-		h = max(h, slices.Max(t.List[i].depths()))
+		h = max(h, slices.Max(depths(t.List[i].Parents(up))))
 	}
 	return int(h)
 }
@@ -56,7 +69,7 @@ func (s *Schedule) Ordered() int64 {
 			if ph.Gen != GenTrees || ph.Level > 0 {
 				continue
 			}
-			t := s.Channels[i].treesOf(&ph)
+			t := s.Channels[i].Trees
 			messages := int64(len(t.List)*(s.Spec.Ranks-1)) * int64(t.pieces())
 			if ph.Op == collective.AllReduce {
 				messages *= 2
@@ -71,6 +84,8 @@ func (s *Schedule) Ordered() int64 {
 type treePhases struct {
 	*Trees
 	ranks    int
+	sums     *treePhases // of what goes up; itself where that goes along the same trees
+	up       bool
 	level    [][]int32   // by tree and rank: of the hop to it
 	children [][][]int32 // by tree and rank
 	high     int         // the height of the highest
@@ -78,8 +93,17 @@ type treePhases struct {
 	chunks   []ChunkSet
 }
 
-func newTreePhases(trees *Trees, ranks int) *treePhases {
-	b := &treePhases{Trees: trees, ranks: ranks}
+func newTreePhases(trees *Trees, ranks int, sketch bool) *treePhases {
+	b := treePhasesOf(trees, ranks, false, sketch)
+	if b.sums = b; slices.ContainsFunc(trees.List, func(t Tree) bool { return t.Up != nil }) {
+		b.sums = treePhasesOf(trees, ranks, true, sketch)
+		b.sums.sums = b.sums
+	}
+	return b
+}
+
+func treePhasesOf(trees *Trees, ranks int, up, sketch bool) *treePhases {
+	b := &treePhases{Trees: trees, ranks: ranks, up: up, anyOrder: sketch}
 	used := make([]int32, ranks) // units of each root given to trees so far
 	next := int32(0)             // chunk, where roots are unequal
 	for i := range trees.List {
@@ -91,10 +115,10 @@ func newTreePhases(trees *Trees, ranks int) *treePhases {
 		b.chunks = append(b.chunks, Range(first, t.Weight))
 		used[t.Root] += t.Weight
 		next += t.Weight
-		b.level = append(b.level, t.depths())
+		b.level = append(b.level, depths(t.Parents(up)))
 		b.high = max(b.high, int(slices.Max(b.level[i])))
 		below := make([][]int32, ranks)
-		for v, u := range t.Parent {
+		for v, u := range t.Parents(up) {
 			if u >= 0 {
 				below[u] = append(below[u], int32(v))
 			}
@@ -125,17 +149,20 @@ func (p *treePrograms) append(dst []Op, rank int) []Op {
 
 // programs are those of all ranks in a phase.
 func (b *treePhases) programs(ph *Phase) treePrograms {
-	if ph.Level == 0 {
+	switch {
+	case ph.Level == 0:
 		return treePrograms{ordered: b.ordered(ph)}
+	case ph.Op == collective.ReduceScatter:
+		return treePrograms{all: b.sums.ofLevel(ph)}
 	}
 	return treePrograms{all: b.ofLevel(ph)}
 }
 
 // depths counts the hops from the root to each rank.
-func (t *Tree) depths() []int32 {
-	out := make([]int32, len(t.Parent))
+func depths(parent RankList) []int32 {
+	out := make([]int32, len(parent))
 	for r := range out {
-		for v := int32(r); t.Parent[v] >= 0; v = t.Parent[v] {
+		for v := int32(r); parent[v] >= 0; v = parent[v] {
 			out[r]++
 		}
 	}

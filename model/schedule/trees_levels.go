@@ -16,7 +16,7 @@ import (
 // latestLevels finds these levels: hops to leaves have the last one.
 func (b *treePhases) latestLevels() {
 	for i := range b.List {
-		parent, level := b.List[i].Parent, slices.Repeat([]int32{int32(b.high)}, b.ranks)
+		parent, level := b.List[i].Parents(b.up), slices.Repeat([]int32{int32(b.high)}, b.ranks)
 		for v := range level {
 			for u, last := parent[v], int32(b.high)-1; u >= 0 && level[u] > last; u, last = parent[u], last-1 {
 				level[u] = last
@@ -44,7 +44,7 @@ func (b *treePhases) ofLevel(ph *Phase) [][]Op {
 	var hops []joint
 	sums := ph.Op == collective.ReduceScatter
 	for i := range b.List {
-		for v, p := range b.List[i].Parent {
+		for v, p := range b.List[i].Parents(sums) {
 			switch {
 			case p < 0 || b.level[i][v] != int32(ph.Level):
 			case sums:

@@ -62,14 +62,13 @@ func (t *Trees) Ends(op collective.Kind, ranks int) [][]TreeEnd {
 		}
 	}
 	for i := range t.List {
-		parent := t.List[i].Parent
 		children := func(up bool) {
-			for v, u := range parent {
+			for v, u := range t.List[i].Parents(up) {
 				add(u, int32(v), i, up, up)
 			}
 		}
 		parents := func(up bool) {
-			for v, u := range parent {
+			for v, u := range t.List[i].Parents(up) {
 				add(int32(v), u, i, up, !up)
 			}
 		}
@@ -134,7 +133,7 @@ type pieceWriter struct {
 }
 
 func (w *pieceWriter) write() (ops []Op, trees []int32) {
-	first, last := w.sums()
+	first, last := w.sumEnds()
 	for i, n := range w.order.Ends {
 		e := w.ends[n]
 		set := Range(w.chunks[e.Tree].First, w.size[e.Tree])
@@ -143,9 +142,9 @@ func (w *pieceWriter) write() (ops []Op, trees []int32) {
 	return ops, trees
 }
 
-// sums are the places in the order where the rank receives the first and the last part of the
+// sumEnds are the places in the order where the rank receives the first and the last part of the
 // sum of a piece, by tree.
-func (w *pieceWriter) sums() (first, last map[int32]int) {
+func (w *pieceWriter) sumEnds() (first, last map[int32]int) {
 	first, last = map[int32]int{}, map[int32]int{}
 	before := func(i, j int) bool {
 		return cmp.Or(cmp.Compare(w.order.after(i), w.order.after(j)), cmp.Compare(i, j)) < 0
@@ -180,7 +179,7 @@ func (w *pieceWriter) op(e TreeEnd, set ChunkSet, first, last bool) Op {
 			to = Output
 		}
 		return Op{Kind: RecvReduce, Peer: e.Peer, Src: at(own, set), Dst: at(to, set)}
-	case e.Up && len(w.children[e.Tree][w.rank]) > 0:
+	case e.Up && len(w.treePhases.sums.children[e.Tree][w.rank]) > 0:
 		return Op{Kind: Send, Peer: e.Peer, Src: at(Scratch, set)}
 	case e.Up:
 		return Op{Kind: Send, Peer: e.Peer, Src: at(Input, set)}

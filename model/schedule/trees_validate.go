@@ -9,7 +9,7 @@ import (
 
 // validateTrees checks a phase of packed trees.
 func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
-	t := ch.treesOf(ph)
+	t := ch.Trees
 	switch {
 	case t == nil:
 		return fmt.Errorf("generator trees: the channel has no trees")
@@ -36,11 +36,14 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || int(x.Weight) > ch.Chunks || int(x.Weight)%t.pieces() != 0 {
 			return fmt.Errorf("tree %d: root %d or weight %d is out of range, or no multiple of the pieces", i, x.Root, x.Weight)
 		}
-		if err := validateParents(x.Parent, s.Spec.Ranks); err != nil {
-			return fmt.Errorf("tree %d: %w", i, err)
-		}
-		if x.Parent[x.Root] != -1 {
-			return fmt.Errorf("tree %d: its root %d has a parent", i, x.Root)
+		for _, up := range []bool{false, true} {
+			parents := x.Parents(up)
+			if err := validateParents(parents, s.Spec.Ranks); err != nil {
+				return fmt.Errorf("tree %d: %w", i, err)
+			}
+			if parents[x.Root] != -1 {
+				return fmt.Errorf("tree %d: its root %d has a parent", i, x.Root)
+			}
 		}
 		units[x.Root] += int64(x.Weight)
 	}
@@ -54,7 +57,7 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 	if total != int64(ch.Chunks) {
 		return fmt.Errorf("trees: they carry %d of the channel's %d chunks", total, ch.Chunks)
 	}
-	if height := t.Height(); ph.Level < 0 || ph.Level > height {
+	if height := t.Levels(ph.Op == collective.ReduceScatter); ph.Level < 0 || ph.Level > height {
 		return fmt.Errorf("level %d: must be from 1 to the trees' height %d, or 0 for all", ph.Level, height)
 	}
 	if ph.Level > 0 {

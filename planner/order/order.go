@@ -51,7 +51,7 @@ type plan struct {
 	ranks    int
 	op       collective.Kind
 	up, down bool
-	children [][][]int32 // by tree and rank
+	children [2][][][]int32 // up (0) or down (1) trees, by tree and rank
 	connOf   map[[2]int32]int32
 	conns    []conn
 	hops     []hop
@@ -89,20 +89,22 @@ func newPlan(t *schedule.Trees, ranks int, op collective.Kind, rates []Rate) *pl
 		p.conns[p.conn(x.From, x.To)].rate = x.Rate
 	}
 	for i := range t.List {
-		below := make([][]int32, ranks)
-		for v, u := range t.List[i].Parent {
-			if u < 0 {
-				continue
+		for down := range 2 {
+			below := make([][]int32, ranks)
+			for v, u := range t.List[i].Parents(down == 0) {
+				if u < 0 {
+					continue
+				}
+				below[u] = append(below[u], int32(v))
+				switch {
+				case down == 0 && p.up:
+					p.addHop(p.hop(i, int32(v), 0), i, int32(v), u)
+				case down == 1 && p.down:
+					p.addHop(p.hop(i, int32(v), 1), i, u, int32(v))
+				}
 			}
-			below[u] = append(below[u], int32(v))
-			if p.up {
-				p.addHop(p.hop(i, int32(v), 0), i, int32(v), u)
-			}
-			if p.down {
-				p.addHop(p.hop(i, int32(v), 1), i, u, int32(v))
-			}
+			p.children[down] = append(p.children[down], below)
 		}
-		p.children = append(p.children, below)
 		p.setTogo(i)
 	}
 	for i := range p.conns {
@@ -140,25 +142,31 @@ func (p *plan) conn(from, to int32) int32 {
 
 // setTogo follows what waits for what in a tree, from the end.
 func (p *plan) setTogo(tree int) {
-	outward := []int32{p.List[tree].Root} // each rank before those below it
-	for i := 0; i < len(outward); i++ {
-		outward = append(outward, p.children[tree][outward[i]]...)
-	}
+	root := p.List[tree].Root
 	after := make([]int64, p.ranks) // from where a rank has the result, or its sum
-	for _, v := range slices.Backward(outward) {
-		for _, c := range p.children[tree][v] {
+	for _, v := range slices.Backward(outward(p.children[1][tree], root)) {
+		for _, c := range p.children[1][tree][v] {
 			if h := &p.hops[p.hop(tree, c, 1)]; p.down {
 				h.togo = h.takes + after[c]
 				after[v] = max(after[v], h.togo)
 			}
 		}
 	}
-	for _, v := range outward[1:] {
+	for _, v := range outward(p.children[0][tree], root)[1:] {
 		if h := &p.hops[p.hop(tree, v, 0)]; p.up {
-			h.togo = h.takes + after[p.List[tree].Parent[v]]
+			h.togo = h.takes + after[p.List[tree].Parents(true)[v]]
 			after[v] = h.togo
 		}
 	}
+}
+
+// outward has each rank of a tree before those below it.
+func outward(children [][]int32, root int32) []int32 {
+	out := []int32{root}
+	for i := 0; i < len(out); i++ {
+		out = append(out, children[out[i]]...)
+	}
+	return out
 }
 
 // place gives every hop its time.
@@ -180,13 +188,13 @@ func (p *plan) place() {
 // waiting visits the hops that wait for one.
 func (p *plan) waiting(h int32, visit func(*hop)) {
 	tree, v := int(h/2)/p.ranks, h/2%int32(p.ranks)
-	if parent := p.List[tree].Parent; h%2 == 0 {
+	if parent := p.List[tree].Parents(true); h%2 == 0 {
 		if v = parent[v]; parent[v] >= 0 {
 			visit(&p.hops[p.hop(tree, v, 0)])
 			return
 		}
 	}
-	for _, c := range p.children[tree][v] {
+	for _, c := range p.children[1][tree][v] {
 		if p.down {
 			visit(&p.hops[p.hop(tree, c, 1)])
 		}

@@ -68,7 +68,7 @@ func fromFirst(orders []schedule.TreeOrder) {
 // step is when an end of a rank's comes.
 func (p *plan) step(rank, number int32, e schedule.TreeEnd) step {
 	v, down := rank, 1
-	if p.List[e.Tree].Parent[rank] != e.Peer {
+	if p.List[e.Tree].Parents(e.Up)[rank] != e.Peer {
 		v = e.Peer
 	}
 	if e.Up {

@@ -22,7 +22,8 @@ import (
 // Where links are as fast both ways, the first is exact: an all-reduce needs a spanning
 // tree only once, up one direction and down the other, and so many fit (Nash-Williams
 // and Tutte, 1961). The least of all partitions is found by a greedy algorithm, a flow
-// for each rank (Cunningham, 1985), and Newton's method on the rate.
+// for each rank (Cunningham, 1985), and Newton's method on the rate. Over direct links that are not as fast both ways, pairs of
+// trees say more (see directedBound).
 func AllReduceBound(g *Graph) (Result, error) {
 	if g.Ranks < 2 {
 		return Bound(g)
@@ -38,6 +39,11 @@ func AllReduceBound(g *Graph) (Result, error) {
 		}
 		if g.symmetric() {
 			break
+		}
+	}
+	if g.Direct() && !g.symmetric() && best.Rate.Num > 0 {
+		if x := directedBound(g); x.Cmp(best.Rate) < 0 {
+			best = Result{Rate: x, Cut: "sums along the cheapest trees to a rank, and results along those from it, fill all links"}
 		}
 	}
 	if n := int64(g.Ranks); !g.Direct() {

@@ -11,7 +11,7 @@ func stars(n int) *Packing {
 			parent[v] = int32(r)
 		}
 		parent[r] = -1
-		p.Trees[r] = []Tree{{1, parent}}
+		p.Trees[r] = []Tree{{Weight: 1, Parent: parent}}
 	}
 	return p
 }
@@ -58,9 +58,9 @@ func boxes(b box, r *routes, turned bool) (*Packing, error) {
 	}
 	for u := range p.Trees {
 		for i := range variants {
-			p.Trees[u] = append(p.Trees[u], Tree{p.K - more, b.tree(u, int(low), i)})
+			p.Trees[u] = append(p.Trees[u], Tree{Weight: p.K - more, Parent: b.tree(u, int(low), i)})
 			if more > 0 {
-				p.Trees[u] = append(p.Trees[u], Tree{more, b.tree(u, int(low)+1, i)})
+				p.Trees[u] = append(p.Trees[u], Tree{Weight: more, Parent: b.tree(u, int(low)+1, i)})
 			}
 		}
 	}

@@ -101,7 +101,7 @@ func (p *Packing) rerootAtCentres() {
 			root, parent := rerooted(t.Parent)
 			key := fmt.Sprint(parent)
 			if at[key] == nil {
-				at[key] = &Tree{0, parent}
+				at[key] = &Tree{Weight: 0, Parent: parent}
 				order, roots = append(order, at[key]), append(roots, root)
 			}
 			at[key].Weight += t.Weight
@@ -111,7 +111,7 @@ func (p *Packing) rerootAtCentres() {
 		common = units.GCD(common, t.Weight)
 	}
 	for i, t := range order {
-		p.Trees[roots[i]] = append(p.Trees[roots[i]], Tree{t.Weight / common, t.Parent})
+		p.Trees[roots[i]] = append(p.Trees[roots[i]], Tree{Weight: t.Weight / common, Parent: t.Parent})
 	}
 	p.K /= common
 }

@@ -51,7 +51,7 @@ func arborescences(g *Graph, root int, k int64, effort int) (*Packing, error) {
 func packingOf(use Use, k int64, ranks int, bundles []*bundle) *Packing {
 	p := &Packing{Use: use, K: k, Trees: make([][]Tree, ranks), Method: "packed trees"}
 	for _, s := range bundles {
-		p.Trees[s.root] = append(p.Trees[s.root], Tree{s.count, s.parent})
+		p.Trees[s.root] = append(p.Trees[s.root], Tree{Weight: s.count, Parent: s.parent})
 	}
 	return p
 }

@@ -172,7 +172,7 @@ func (l *lattice) packing(weight []int64) *Packing {
 		for mirror := range mirrors {
 			p.K += w
 			for root := range l.n {
-				p.Trees[root] = append(p.Trees[root], Tree{w, l.tree(root, i, mirror == 1)})
+				p.Trees[root] = append(p.Trees[root], Tree{Weight: w, Parent: l.tree(root, i, mirror == 1)})
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import "math/big"
 type Tree struct {
 	Weight int64 // how many of the root's Packing.K equal parts it carries
 	Parent []int32
+	Up     []int32 // the same of what is summed up, where an all-reduce does that along another tree
 }
 
 // Use is what trees are for.
@@ -41,7 +42,6 @@ type Packing struct {
 	Method string   // how the trees were found
 	Few    *Packing // the best one in at most eight parts for each root, where that is another
 	Paths  []Path   // of hops that do not take the route of the topology
-	Up     *Packing // of an all-reduce: trees that sum up, where they are others than those that spread results
 
 	routes *routes
 }
@@ -58,27 +58,29 @@ func (p *Packing) Count() int {
 // traffic is what the trees send between each pair of ranks.
 func (p *Packing) traffic() *pairs {
 	w := newPairs(len(p.Trees))
-	p.load(w, p.Use.down(), p.Use.up() && p.Up == nil)
-	if p.Up != nil {
-		p.Up.load(w, false, true)
-	}
-	return w
-}
-
-// load adds what trees send down and up.
-func (p *Packing) load(w *pairs, down, up bool) {
 	for _, list := range p.Trees {
 		for _, t := range list {
 			for v, u := range t.Parent {
-				if u >= 0 && down {
+				if u >= 0 && p.Use.down() {
 					w.add(u, int32(v), t.Weight)
 				}
-				if u >= 0 && up {
+			}
+			for v, u := range t.sums() {
+				if u >= 0 && p.Use.up() {
 					w.add(int32(v), u, t.Weight)
 				}
 			}
 		}
 	}
+	return w
+}
+
+// sums is where ranks send what is summed up.
+func (t *Tree) sums() []int32 {
+	if t.Up != nil {
+		return t.Up
+	}
+	return t.Parent
 }
 
 // Hops are what the trees send between each pair of ranks, in parts; those that send
@@ -108,20 +110,13 @@ func (p *Packing) evaluate(bound Result, r *routes) error {
 	}
 	p.Rate = toFraction(per.Mul(per, big.NewRat(p.K, 1)))
 	p.Share = p.Rate.Float() / bound.Rate.Float()
-	p.Height = p.highest()
-	if p.Up != nil {
-		p.Height = max(p.Height, p.Up.highest())
-	}
-	return nil
-}
-
-func (p *Packing) highest() (hops int) {
+	p.Height = 0
 	for root, list := range p.Trees {
 		for _, t := range list {
-			hops = max(hops, height(t.Parent, int32(root)))
+			p.Height = max(p.Height, height(t.Parent, int32(root)), height(t.sums(), int32(root)))
 		}
 	}
-	return hops
+	return nil
 }
 
 // height is that of a tree; −1 where it does not span or is no tree.

@@ -96,27 +96,23 @@ func (s *search) arcsOfUse() *arcs {
 
 // packing is settled trees, those of a root that are alike joined.
 func (x *settling) packing(units int, use Use, t *topology.Topology) *Packing {
-	p := x.treesOf(0, units, use)
-	if len(x.ways) > 1 {
-		p.Up = x.treesOf(1, units, Reduce)
-	} else if use == AllReduce {
-		p.rerootAtCentres()
-	}
-	p.Paths = x.paths(t)
-	return p
-}
-
-// treesOf are those of one way.
-func (x *settling) treesOf(way, units int, use Use) *Packing {
-	p := &Packing{Use: use, K: int64(units), Trees: make([][]Tree, x.ranks), Method: "settled trees"}
+	p := &Packing{Use: use, K: int64(units), Trees: make([][]Tree, x.ranks), Method: "settled trees", Paths: x.paths(t)}
 	for i := range x.units {
 		u := &x.units[i]
+		tree := Tree{Weight: 1, Parent: u.trees[0].parent}
+		if len(u.trees) > 1 {
+			tree.Up = u.trees[1].parent
+		}
 		list := p.Trees[u.root]
-		if k := slices.IndexFunc(list, func(o Tree) bool { return slices.Equal(o.Parent, u.trees[way].parent) }); k >= 0 {
+		same := func(o Tree) bool { return slices.Equal(o.Parent, tree.Parent) && slices.Equal(o.Up, tree.Up) }
+		if k := slices.IndexFunc(list, same); k >= 0 {
 			list[k].Weight++
 			continue
 		}
-		p.Trees[u.root] = append(list, Tree{1, u.trees[way].parent})
+		p.Trees[u.root] = append(list, tree)
+	}
+	if use == AllReduce && len(x.ways) == 1 {
+		p.rerootAtCentres()
 	}
 	return p
 }

@@ -124,7 +124,7 @@ func (p *wholeShares) packing(use Use) *Packing {
 				list[m-1].Weight++
 				continue
 			}
-			out.Trees[r] = append(list, Tree{1, parent})
+			out.Trees[r] = append(list, Tree{Weight: 1, Parent: parent})
 		}
 		first[s] += n
 	}

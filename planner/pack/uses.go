@@ -11,7 +11,7 @@ func PackFor(g *Graph, use Use, root int, o Options) (*Packing, error) {
 	case err != nil:
 		return nil, err
 	case g.Ranks < 2 && use.PerRoot():
-		return &Packing{Use: use, K: 1, Trees: [][]Tree{{{1, []int32{-1}}}}, Share: 1, Bound: bound}, nil
+		return &Packing{Use: use, K: 1, Trees: [][]Tree{{{Weight: 1, Parent: []int32{-1}}}}, Share: 1, Bound: bound}, nil
 	case g.Ranks < 2 || bound.Rate.Num == 0:
 		return nil, fmt.Errorf("pack: there is nothing to send, or not every rank can be reached: %s", bound.Cut)
 	case g.Ranks > mostRanks:

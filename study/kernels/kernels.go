@@ -36,7 +36,7 @@ func sumsApart(s *schedule.Schedule) *schedule.Schedule {
 	out.Channels = slices.Clone(s.Channels)
 	for c := range out.Channels {
 		ch := &out.Channels[c]
-		ch.Phases, ch.Trees, ch.Up, ch.Kinds = nil, nil, nil, nil
+		ch.Phases, ch.Trees, ch.Kinds = nil, nil, nil
 		for p, ph := range s.Channels[c].Phases {
 			moves := schedule.Phase{Gen: schedule.GenOps, Op: ph.Op, Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst,
 				Ops: make([]schedule.Program, s.Spec.Ranks)}
