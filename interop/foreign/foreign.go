@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"railyard/model/collective"
+	"railyard/model/schedule"
 )
 
 // Read reads a whole file of at most most MiB.
@@ -43,6 +44,18 @@ func At(line int, format string, args ...any) error {
 		err = fmt.Errorf("line %d: %w", line, err)
 	}
 	return err
+}
+
+// buffers are what formats call a rank's input, output and scratch, in the order of schedule.Buffer.
+const buffers = "ios"
+
+// BufferName is what a buffer is called.
+func BufferName(b schedule.Buffer) string { return buffers[b : b+1] }
+
+// BufferOf is the buffer of a name.
+func BufferOf(name string) (b schedule.Buffer, ok bool) {
+	i := strings.Index(buffers, name)
+	return schedule.Buffer(max(i, 0)), i >= 0 && len(name) == 1
 }
 
 // Name is what a format calls a collective.

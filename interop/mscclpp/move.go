@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/interop/foreign"
 	"railyard/model/program"
-	"railyard/model/schedule"
 )
 
 // operand is where chunks of a GPU are.
@@ -27,8 +27,6 @@ func (t target) of(gpu int) operand {
 	i := slices.IndexFunc(t.at, func(o operand) bool { return o.gpu == gpu })
 	return t.at[max(i, 0)]
 }
-
-var bufferOf = map[string]schedule.Buffer{"i": schedule.Input, "o": schedule.Output, "s": schedule.Scratch}
 
 // resolve finds a buffer of a kind (see side).
 func (f *File) resolve(g *GPU, tb *Block, op *Op, b Buffer, kind byte) (target, error) {
@@ -67,7 +65,8 @@ func (f *File) resolve(g *GPU, tb *Block, op *Op, b Buffer, kind byte) (target, 
 		if b.Index < 0 || b.Size < 1 || b.Index > maxChunks || b.Size > maxChunks || b.Index+b.Size > size {
 			return t, fmt.Errorf("chunks %d to %d of a buffer with %d", b.Index, b.Index+b.Size-1, size)
 		}
-		t.at = append(t.at, operand{gpu, program.Place{Buf: bufferOf[name], At: b.Index}, b.Size})
+		buf, _ := foreign.BufferOf(name) // of another name it has no chunks
+		t.at = append(t.at, operand{gpu, program.Place{Buf: buf, At: b.Index}, b.Size})
 	}
 	return t, nil
 }

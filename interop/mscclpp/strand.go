@@ -3,6 +3,7 @@ package mscclpp
 import (
 	"slices"
 
+	"railyard/interop/foreign"
 	"railyard/model/program"
 	"railyard/model/schedule"
 )
@@ -199,7 +200,7 @@ func (g *gpuBuilder) data(name string, srcs []program.Place, dst program.Place, 
 }
 
 func local(p program.Place, n int) Buffer {
-	return Buffer{Type: [...]string{"i", "o", "s"}[p.Buf], Index: p.At, Size: n}
+	return Buffer{Type: foreign.BufferName(p.Buf), Index: p.At, Size: n}
 }
 
 // sync signals or waits on connections, after a nop where data must be complete.

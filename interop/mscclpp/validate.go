@@ -120,7 +120,8 @@ func (v *validator) gpu(i int) {
 	}
 	for j, x := range g.groups() {
 		sorted := slices.Sorted(slices.Values(x.ranks))
-		if len(slices.Compact(sorted)) < max(len(x.ranks), 2) || !slices.Contains(sorted, i) || bufferOf[x.buffer] == 0 && x.buffer != "i" {
+		_, known := foreign.BufferOf(x.buffer)
+		if len(slices.Compact(sorted)) < max(len(x.ranks), 2) || !slices.Contains(sorted, i) || !known {
 			v.Add(g.line, "gpu %d: switch channel %d: buffer %q of ranks %v: must be i, o or s of this and other gpus", i, j, x.buffer,
 				x.ranks)
 		}

@@ -3,6 +3,7 @@ package mscclxml
 import (
 	"slices"
 
+	"railyard/interop/foreign"
 	"railyard/model/program"
 	"railyard/model/schedule"
 )
@@ -79,7 +80,7 @@ func (g *gpuBuilder) reductions(s *program.Step) []Step {
 	return out
 }
 
-func named(p program.Place) Place { return Place{bufName(p.Buf), p.At} }
+func named(p program.Place) Place { return Place{foreign.BufferName(p.Buf), p.At} }
 
 // packScratch numbers the scratch chunks that are used without holes and returns how
 // many there are.

@@ -3,9 +3,8 @@ package mscclxml
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/program"
 	"railyard/model/schedule"
@@ -91,20 +90,10 @@ func sizes(g *GPU, spec collective.Spec, unit int) error {
 	return nil
 }
 
-// buffers by their names in files.
-var buffers = map[string]schedule.Buffer{"i": schedule.Input, "o": schedule.Output, "s": schedule.Scratch}
-
-// bufName is the name of a buffer in files.
-func bufName(b schedule.Buffer) string {
-	for _, name := range slices.Sorted(maps.Keys(buffers)) {
-		if buffers[name] == b {
-			return name
-		}
-	}
-	return ""
+func place(p Place) program.Place {
+	b, _ := foreign.BufferOf(p.Buf) // nops have no place
+	return program.Place{Buf: b, At: p.Off}
 }
-
-func place(p Place) program.Place { return program.Place{Buf: buffers[p.Buf], At: p.Off} }
 
 // emit tells a linear program what a step does with the message that it takes, and returns the one that it gives.
 // What a step passes on without keeping it has space of its own in scratch.

@@ -121,7 +121,7 @@ var broken = []interoptest.Mistake{
 	{`<graphs version="1">`, "<graphs\nversion=\"1\">", "attributes on one line"},
 	{`<graphs version="1">`, `<graphs version= "1">`, "right behind its ="},
 	{`  <channel>`, "\t<channel>", "only spaces and line ends"},
-	{`typeintra="NVL"`, `typeintra="` + strings.Repeat("N", 255) + `"`, "room for 254"},
+	{`typeintra="NVL"`, `typeintra="` + strings.Repeat("N", 255) + `"`, "reads 254 at most"},
 	{`version="1"`, `version="1" version="1"`, "attribute version twice"},
 	{`version="1"`, `version='1'`, ""},
 	{`</graph>`, `</graph><graph id="0" pattern="4" crossnic="0" nchannels="0" speedintra="20" speedinter="20" typeintra="NVL" typeinter="PXN" samechannels="0"></graph>`, "graph 0 twice"},
