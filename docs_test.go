@@ -87,9 +87,9 @@ func TestDocumentedJob(t *testing.T) {
 	for _, e := range pod.Containers[0].Env {
 		env[e.Name] = e.Value
 	}
-	world, ok, err := cluster.Detect(func(name string) string { return env[name] })
+	world, err := cluster.Detect(func(name string) string { return env[name] })
 	nodes := slices.Index(pod.Containers[0].Args, "--nodes") + 1
-	if err != nil || !ok || world.Size != job.Spec.Completions || job.Spec.Parallelism != world.Size || job.Spec.CompletionMode != "Indexed" ||
+	if err != nil || world.Launcher == "" || world.Size != job.Spec.Completions || job.Spec.Parallelism != world.Size || job.Spec.CompletionMode != "Indexed" ||
 		pod.Containers[0].Args[nodes] != strconv.Itoa(world.Size) {
 		t.Errorf("%+v, %v for %d pods", world, err, job.Spec.Completions)
 	}

@@ -64,7 +64,7 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	if f.from != nil && cmd.Flags().Changed("maxbytes") {
 		return cli.Usagef("--maxbytes has no effect with --from: leave it out")
 	}
-	world, _, err := cluster.Detect(os.Getenv)
+	world, err := cluster.Detect(os.Getenv)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type company struct {
 // detect asks the launcher's variables who this process is, and refuses what several cannot run.
 func (f *runFlags) detect(cmd *cobra.Command) (err error) {
 	c := &f.company
-	if c.world, _, err = cluster.Detect(os.Getenv); err != nil {
+	if c.world, err = cluster.Detect(os.Getenv); err != nil {
 		return err
 	}
 	switch c.several = c.world.Size > 1; {
@@ -114,7 +114,7 @@ func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err
 
 // own is how many ranks each process has.
 func (c *company) own(t *topology.Topology) (int, error) {
-	ranks, size := t.NumRanks(), max(c.world.Size, 1)
+	ranks, size := t.NumRanks(), c.world.Size
 	if ranks%size > 0 {
 		return 0, fmt.Errorf("%s has %d ranks for the %d processes that %s has started: each needs as many (--nodes, --gpus)",
 			t.Name(), ranks, size, c.world.Launcher)

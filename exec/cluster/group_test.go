@@ -154,6 +154,7 @@ func TestStrangers(t *testing.T) {
 	all := r.start(0, 1)
 	waitListening(t, r.root)
 	slow := silent(t, r.root, maxPending+50)
+	dripped := drip(t, r.root)
 	if answer, err := (&http.Client{Timeout: 30 * time.Second}).Get("http://" + r.root); err == nil {
 		answer.Body.Close()
 		t.Errorf("an HTTP client was answered: %s", answer.Status)
@@ -162,6 +163,9 @@ func TestStrangers(t *testing.T) {
 	all = append(all, r.start(2)...)
 	r.ready(all)
 	rush(t, r.root, crowd)
+	if sent := <-dripped; sent == 0 || sent == recordSize {
+		t.Errorf("who says a byte now and then was turned away after %d bytes", sent)
+	}
 	r.end(all)
 	for _, c := range slow {
 		c.Close()
@@ -178,6 +182,30 @@ func silent(t *testing.T, root string, n int) (out []net.Conn) {
 		}
 		out = append(out, c)
 	}
+	return out
+}
+
+// recordSize is what the header of a TLS record promises, more than a drip says in the time that it has.
+const recordSize = 1 << 14
+
+// drip begins as TLS does, then says a byte now and then, so that no read waits for long, and tells how many until it was turned away.
+func drip(t *testing.T, root string) (sent <-chan int) {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", root, 30*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(chan int, 1)
+	go func() {
+		defer c.Close()
+		_, err := c.Write([]byte{22, 3, 1, recordSize >> 8, recordSize & 0xff})
+		n := 0
+		for ; err == nil && n < recordSize; n++ {
+			_, err = c.Write([]byte{1})
+			time.Sleep(20 * time.Millisecond)
+		}
+		out <- n
+	}()
 	return out
 }
 

@@ -14,7 +14,7 @@ import (
 
 // root is what rank 0 has beyond the others.
 type root struct {
-	door       *door
+	listener   *listener
 	complete   chan struct{} // closed when all ranks are there
 	heard      int           // processes that have been told why the group ends, or are lost
 	news       chan struct{} // one more has heard
@@ -27,9 +27,9 @@ type root struct {
 func (g *Group) receive(ctx context.Context) error {
 	r := &root{complete: make(chan struct{}), news: make(chan struct{}, 1)}
 	g.root = r
-	g.mu.Lock() // whoever comes waits until the door is known
+	g.mu.Lock() // whoever comes waits until the listener is known
 	var err error
-	r.door, err = openDoor(g.world.Root, g.opt, g.self.frame(), g.arrived)
+	r.listener, err = listen(g.world.Root, g.opt, g.self.frame(), g.arrived)
 	g.mu.Unlock()
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (g *Group) receive(ctx context.Context) error {
 	case <-g.ctx.Done():
 		r.until = time.Now().Add(g.opt.Linger)
 	case <-time.After(g.opt.Wait):
-		g.finish(fmt.Errorf("never came: %s (waited %v%s)", g.missing(), g.opt.Wait, r.door.strangers()))
+		g.finish(fmt.Errorf("never came: %s (waited %v%s)", g.missing(), g.opt.Wait, r.listener.strangers()))
 	}
 	g.leave()
 	return context.Cause(g.ctx)
@@ -171,7 +171,7 @@ func (r *root) announceEnd(g *Group) {
 	})
 }
 
-// leave waits until every rank has heard why the group has ended, or bye, and shuts the door.
+// leave waits until every rank has heard why the group has ended, or bye, and stops listening.
 func (r *root) leave(g *Group) {
 	if g.ctx.Err() != nil {
 		r.announceEnd(g)
@@ -193,7 +193,7 @@ func (r *root) leave(g *Group) {
 		}
 		break
 	}
-	r.door.shut()
+	r.listener.shut()
 }
 
 func (r *root) allHeard(g *Group) bool {

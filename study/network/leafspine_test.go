@@ -124,7 +124,7 @@ func runNode(as string) error {
 	}
 	ctx := context.Background()
 	secret := sha256.Sum256([]byte("of a test"))
-	group, err := cluster.Join(ctx, cluster.World{Rank: rank, Size: 4, LocalSize: 1, Root: root}, cluster.Hello{Version: "test"},
+	group, err := cluster.Join(ctx, cluster.World{Rank: rank, Size: 4, Root: root}, cluster.Hello{Version: "test"},
 		cluster.Options{Secret: secret[:]})
 	if err != nil {
 		return err
