@@ -17,17 +17,12 @@ import (
 	"railyard/study/network"
 )
 
-// network measures the network between the processes that a launcher has started, one on each rank of the topology. Rank 0 keeps
-// and prints what all have measured.
+// network measures the network between the processes that a launcher has started, and what ranks of one process cost one another.
+// Rank 0 keeps and prints what all have measured.
 func (f *probeFlags) network(cmd *cobra.Command, world cluster.World, t *topology.Topology, rowsFile string) error {
 	largest, err := units.ParseBytes(f.max)
 	if err != nil || largest < units.MiB {
 		return cli.Usagef("--maxbytes %s: must be a size of at least 1M", f.max)
-	}
-	if t.NumRanks() != world.Size {
-		return fmt.Errorf("%s has %d ranks for the %d processes that %s has started: a network is measured with one rank a process "+
-			"(--nodes, --gpus 1)",
-			t.Name(), t.NumRanks(), world.Size, world.Launcher)
 	}
 	if f.sockets < 1 || f.sockets > maxSockets {
 		return cli.Usagef("--sockets %d: must be from 1 to %d", f.sockets, maxSockets)
@@ -39,7 +34,11 @@ func (f *probeFlags) network(cmd *cobra.Command, world cluster.World, t *topolog
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	c := company{world: world, several: true, sockets: f.sockets}
-	if err := c.join(ctx, cluster.Hello{Version: build, Plan: "probe of " + t.Hash(), GPUs: 1, Sizes: f.max}, 1); err != nil {
+	ranks, err := c.own(t)
+	if err != nil {
+		return err
+	}
+	if err := c.join(ctx, cluster.Hello{Version: build, Plan: "probe of " + t.Hash(), GPUs: ranks, Sizes: f.max}, ranks); err != nil {
 		return err
 	}
 	return c.leave(f.calibrated(ctx, cmd, &c, t, largest, rowsFile))

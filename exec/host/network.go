@@ -32,8 +32,9 @@ func NetworkSizes(largest units.Bytes) []units.Bytes {
 
 // Network measures what messages take between processes, without any collective, as Run sends them: put
 // into staging, and copied out of it. Rows net_pair are microseconds one way between two processes while all others
-// rest, rows net_all those of messages that every process sends at once, each so many places on. Up to sixteen
-// processes all distances are measured, beyond powers of two. All processes call it, and all get all rows.
+// rest, rows net_all those of messages that every process sends at once, each so many places on, rows net_local what ranks of
+// one process take to hear of one another's messages. Up to sixteen processes all distances are measured, beyond powers of two. All
+// processes call it, and all get all rows.
 func (p *Processes) Network(ctx context.Context, largest units.Bytes) ([]measurement.Link, error) {
 	ctx, cancel := bound(ctx, p.group)
 	defer cancel()
@@ -41,6 +42,9 @@ func (p *Processes) Network(ctx context.Context, largest units.Bytes) ([]measure
 	w, err := p.wire(ctx, sizes[len(sizes)-1])
 	if err == nil {
 		err = w.all(sizes)
+	}
+	if err == nil {
+		err = w.local()
 	}
 	if err == nil {
 		err = p.leave(ctx, w.signals)
@@ -201,6 +205,52 @@ func (w *wire) together(distance int, size units.Bytes) error {
 		}
 	}
 	return nil
+}
+
+// local measures messages between two ranks of this process, where there are two.
+func (w *wire) local() error {
+	if err := w.p.group.Barrier(w.ctx); err != nil || w.p.Ranks == 1 {
+		return err
+	}
+	h := &handover{}
+	h.init(w.p.Ranks)
+	h.work, h.transport, h.crowded = h.pingPong, w.p.net, h.crowd(w.p.Local)
+	stop := h.start(w.ctx)
+	defer stop()
+	times, err := h.iterate(networkRounds + 1)
+	for i, took := range times {
+		if i > 0 { // the first one warms up
+			w.row("net_local", w.p.Process, w.p.Process, smallMessage, took/(2*pingPongs))
+		}
+	}
+	return err
+}
+
+// handover is two ranks that tell one another of messages, as lanes do, while the others look on.
+type handover struct {
+	team
+	_     [56]byte
+	there atomic.Int64
+	_     [56]byte
+	back  atomic.Int64
+}
+
+func (h *handover) pingPong(rank int, i int64) bool {
+	for n := i*pingPongs + 1; n <= (i+1)*pingPongs; n++ {
+		switch rank {
+		case 0:
+			h.there.Store(n)
+			if !h.await(&h.back, n) {
+				return false
+			}
+		case 1:
+			if !h.await(&h.there, n) {
+				return false
+			}
+			h.back.Store(n)
+		}
+	}
+	return true
 }
 
 // drain waits until the network has taken all that was put.

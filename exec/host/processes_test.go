@@ -255,15 +255,24 @@ func TestProcessesThatDoNotFit(t *testing.T) {
 
 // TestNetwork: all pairs are measured in all sizes, and all processes get the same rows; runs go on afterwards.
 func TestNetwork(t *testing.T) {
+	for _, ranks := range []int{1, 2} {
+		t.Run(fmt.Sprint(ranks, " ranks"), func(t *testing.T) { testNetwork(t, ranks) })
+	}
+}
+
+func testNetwork(t *testing.T, ranks int) {
 	const size, largest = 3, units.MiB
 	rows := make([][]measurement.Link, size)
 	levels := make([][]cost.Level, size)
-	for _, err := range spread([]int{1, 1, 1}, 2, func(p *Processes) (err error) {
+	for _, err := range spread([]int{ranks, ranks, ranks}, 2, func(p *Processes) (err error) {
 		if levels[p.Process], err = p.Levels(t.Context(), Config{}, 64*units.KiB); err != nil {
 			return err
 		}
 		if rows[p.Process], err = p.Network(t.Context(), largest); err != nil {
 			return err
+		}
+		if ranks > 1 {
+			return nil
 		}
 		_, err = Run(t.Context(), broken(t), Config{Count: 0, Over: p, Deadline: 10 * time.Millisecond})
 		if err == nil || !strings.Contains(err.Error(), "deadline") {
@@ -277,7 +286,7 @@ func TestNetwork(t *testing.T) {
 	}
 	count := map[string]int{}
 	for _, r := range rows[0] {
-		if r.Value <= 0 || r.Unit != "us" || r.Src == r.Dst {
+		if r.Value <= 0 || r.Unit != "us" || (r.Src == r.Dst) != (r.Kind == "net_local") {
 			t.Errorf("%+v", r)
 		}
 		count[fmt.Sprint(r.Kind, r.Bytes)]++
@@ -286,6 +295,9 @@ func TestNetwork(t *testing.T) {
 		if n := count[fmt.Sprint("net_pair", bytes)]; n != 3*networkRounds {
 			t.Errorf("%v: %d rows of pairs, want %d", bytes, n, 3*networkRounds)
 		}
+	}
+	if n := count[fmt.Sprint("net_local", smallMessage)]; n != (ranks-1)*size*networkRounds {
+		t.Errorf("%d rows of ranks of one process, want %d", n, (ranks-1)*size*networkRounds)
 	}
 	if n := count[fmt.Sprint("net_all", largest)]; n != 2*size*networkRounds {
 		t.Errorf("%d rows of all at once, want %d", n, 2*size*networkRounds)

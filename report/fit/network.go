@@ -62,6 +62,17 @@ func FromNetwork(rows []measurement.Link, t *topology.Topology, ranks []int) (*N
 	return n, nil
 }
 
+// Local is what a message takes to be heard of between ranks of one process, by rows net_local; 0 where there are none.
+func Local(rows []measurement.Link) units.Time {
+	var all []float64
+	for _, row := range rows {
+		if row.Kind == "net_local" {
+			all = append(all, row.Value)
+		}
+	}
+	return units.Time(math.Round(median(all) * float64(units.Microsecond)))
+}
+
 // sustained lets no size reach more than larger ones: what switches and shapers take at once, up to their buffers, they take
 // of the first message alone, not of a collective's stream of them.
 func sustained(segments []cost.Segment) {

@@ -52,7 +52,7 @@ func TestOversubscription(t *testing.T) {
 		}
 		alone := (4*units.MiB).Over(125e6).Microseconds()/0.9 + 20 // µs, on an uplink of 1 Gbit/s
 		c, err := Of(rows(topo, func(int) units.Time { return units.Time(2*alone) * units.Microsecond }),
-			cost.Level{Fresh: cost.Pass{Combine: 1e12}, Input: cost.Pass{Copy: 1e12}}, topo, 64*units.MiB)
+			cost.Level{Fresh: cost.Pass{Combine: 1e12}, Input: cost.Pass{Copy: 1e12}}, topo, []int{0, 1, 2, 3}, 64*units.MiB)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Of(nil, cost.Level{}, topo, units.MiB); err == nil || !strings.Contains(err.Error(), "no rows net_pair") {
+	if _, err := Of(nil, cost.Level{}, topo, []int{0, 1, 2, 3}, units.MiB); err == nil || !strings.Contains(err.Error(), "no rows net_pair") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -12,46 +13,96 @@ import (
 	"railyard/model/units"
 )
 
-// together holds messages that all send at once against what the links that they share let through: where it takes longer than
+// crowd holds messages that all processes send at once against what the links that they share let through: where it takes longer than
 // that, the network is more oversubscribed than the topology says.
-func together(rows []measurement.Link, t *topology.Topology, p *cost.Profile) ([]Together, error) {
-	type pattern struct {
-		distance int
-		bytes    units.Bytes
-	}
-	rounds := map[pattern]map[string][]float64{} // µs by receiver
-	var patterns []pattern
-	n := t.NumRanks()
+type crowd struct {
+	t       *topology.Topology
+	ranks   []int // the first of each process
+	profile *cost.Profile
+
+	ratios []Together
+	shares []float64 // of what the links let through, by message
+}
+
+// pattern is what all send: so many bytes to the process so many places on.
+type pattern struct {
+	distance int
+	bytes    units.Bytes
+}
+
+// read takes the rows net_all, in order of patterns.
+func (c *crowd) read(rows []measurement.Link) error {
+	rounds, n := map[pattern]map[int][]float64{}, len(c.ranks) // µs by sender
 	for _, row := range rows {
-		if row.Kind != "net_all" {
-			continue
-		}
 		from, err1 := strconv.Atoi(row.Src)
 		to, err2 := strconv.Atoi(row.Dst)
-		if err1 != nil || err2 != nil {
+		if row.Kind != "net_all" || err1 != nil || err2 != nil {
 			continue // fit.FromNetwork has said it of its rows
 		}
 		k := pattern{(to - from + n) % n, row.Bytes}
 		if rounds[k] == nil {
-			rounds[k] = map[string][]float64{}
-			patterns = append(patterns, k)
+			rounds[k] = map[int][]float64{}
 		}
-		rounds[k][row.Dst] = append(rounds[k][row.Dst], row.Value)
+		rounds[k][from] = append(rounds[k][from], row.Value)
 	}
-	slices.SortFunc(patterns, func(a, b pattern) int { return a.distance - b.distance })
-	var out []Together
+	patterns := make([]pattern, 0, len(rounds))
+	for k := range rounds {
+		patterns = append(patterns, k)
+	}
+	slices.SortFunc(patterns, func(a, b pattern) int { return cmp.Or(a.distance-b.distance, cmp.Compare(a.bytes, b.bytes)) })
 	for _, k := range patterns {
-		predicted, err := shifted(t, p, k.distance, k.bytes)
+		if err := c.add(k, rounds[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add holds a pattern's messages against the links.
+func (c *crowd) add(k pattern, rounds map[int][]float64) error {
+	lines, err := c.lines(k)
+	if err != nil {
+		return err
+	}
+	x := c.profile.Transfer(topology.Network, string(schedule.Simple), k.bytes)
+	for from := range lines {
+		for _, took := range rounds[from] {
+			if bytes := took - x.Alpha.Microseconds(); bytes > 0 {
+				c.shares = append(c.shares, lines[from]/bytes)
+			}
+		}
+	}
+	longest := slices.Max(lines) / x.Efficiency
+	c.ratios = append(c.ratios, Together{Distance: k.distance, Measured: last(rounds),
+		Predicted: x.Alpha + units.Time(math.Round(longest*float64(units.Microsecond)))})
+	return nil
+}
+
+// lines are, by sender, the microseconds that the fullest link on a message's way takes at its rate for all messages that share it.
+func (c *crowd) lines(k pattern) ([]float64, error) {
+	router, n := topology.NewRouter(c.t), len(c.ranks)
+	load := map[topology.LinkID]float64{} // µs
+	out, hops := make([]float64, n), make([][]topology.Hop, n)
+	for from := range n {
+		route, err := router.Route(c.ranks[from], c.ranks[(from+k.distance)%n])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Together{Distance: k.distance, Predicted: predicted, Measured: last(rounds[k])})
+		hops[from] = route.Hops
+		for _, h := range route.Hops {
+			load[h.Link] += float64(h.Num) / float64(h.Den) * k.bytes.Over(c.t.Rate(h.Link)).Microseconds()
+		}
+	}
+	for from := range n {
+		for _, h := range hops[from] {
+			out[from] = max(out[from], load[h.Link])
+		}
 	}
 	return out, nil
 }
 
-// last is when the last receiver had its message, in the middle of the rounds.
-func last(rounds map[string][]float64) units.Time {
+// last is when the last message was there, in the middle of the rounds.
+func last(rounds map[int][]float64) units.Time {
 	var all []float64
 	for i := 0; ; i++ {
 		slowest := 0.
@@ -67,25 +118,4 @@ func last(rounds map[string][]float64) units.Time {
 	}
 	slices.Sort(all)
 	return units.Time(math.Round(all[len(all)/2] * float64(units.Microsecond)))
-}
-
-// shifted is what the fullest link takes for a message from each rank to the one so many places on.
-func shifted(t *topology.Topology, p *cost.Profile, distance int, size units.Bytes) (units.Time, error) {
-	router, n := topology.NewRouter(t), t.NumRanks()
-	load := map[topology.LinkID]float64{}
-	for r := range n {
-		route, err := router.Route(r, (r+distance)%n)
-		if err != nil {
-			return 0, err
-		}
-		for _, h := range route.Hops {
-			load[h.Link] += float64(h.Num) / float64(h.Den)
-		}
-	}
-	x := p.Transfer(topology.Network, string(schedule.Simple), size)
-	longest := 0.
-	for l, share := range load {
-		longest = math.Max(longest, share*float64(size)/float64(t.Rate(l))/x.Efficiency)
-	}
-	return x.Alpha + units.Time(math.Round(longest*float64(units.Second))), nil
 }
