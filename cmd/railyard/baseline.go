@@ -124,9 +124,10 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 // onGPUs measures on this machine's GPUs, or on those of all processes that a launcher has started, of which rank 0 writes.
 func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, sizes []units.Bytes) (err error) {
 	c := &f.company
-	if c.world, c.several, err = cluster.Detect(os.Getenv); err != nil {
+	if c.world, err = cluster.Detect(os.Getenv); err != nil {
 		return cli.Usage(err)
 	}
+	c.several = c.world.Size > 1
 	own, err := c.own(f.topology)
 	if err != nil {
 		return err

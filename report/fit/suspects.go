@@ -36,42 +36,73 @@ type part struct {
 	ways []int
 }
 
-// suspects names the parts that make ways slow, the surest first. A way is held against the median of those between the
+// suspects names the parts that make ways slow, those that explain most first. A way is held against the median of those between the
 // same tiers at the same line rate; a part, by the median of its ways, against the median of the parts of its kind, and against
 // how far ways are off by themselves, by the median of their deviations. What one part explains is taken off before the
 // next is sought.
 func suspects(ways []way, size units.Bytes, t *topology.Topology, ranks []int) (out []Suspect) {
-	ratio, known := slowdowns(ways, size)
+	usual, ratio, known := slowdowns(ways, size)
 	parts := partsOf(ways, known, t, ranks)
 	for range parts {
 		noise := deviation(ways, ratio, known, size)
 		kinds := map[string][]float64{}
 		for i := range parts {
 			p := &parts[i]
-			var all []float64
-			for _, w := range p.ways {
-				all = append(all, ratio[w])
-			}
-			p.Slower = median(all)
+			p.Slower = median(p.of(ratio))
 			kinds[p.Look] = append(kinds[p.Look], p.Slower)
 		}
-		best, sure := -1, surely(parts, known)
+		best, most, sure := -1, 0., surely(parts, known)
 		for i := range parts {
 			p := &parts[i]
 			p.Slower /= median(kinds[p.Look])
-			if z := (p.Slower - 1) * math.Sqrt(float64(len(p.ways))) / noise; z > sure {
-				best, sure = i, z
+			if (p.Slower-1)*math.Sqrt(float64(len(p.ways)))/noise <= sure {
+				continue
+			}
+			if gain := excess(p.of(ratio)) - excess(p.explained(usual, ratio)); gain > most {
+				best, most = i, gain
 			}
 		}
 		if best < 0 {
 			break
 		}
-		out = append(out, parts[best].Suspect)
-		for _, w := range parts[best].ways {
-			ratio[w] /= parts[best].Slower
+		p := &parts[best]
+		out = append(out, p.Suspect)
+		for k, r := range p.explained(usual, ratio) {
+			ratio[p.ways[k]] = r
 		}
 	}
 	return out
+}
+
+// of are the values of a part's ways.
+func (p *part) of(values []float64) []float64 {
+	out := make([]float64, len(p.ways))
+	for k, w := range p.ways {
+		out[k] = values[w]
+	}
+	return out
+}
+
+// explained is how many times as long its ways take as a slow part has them take: messages take equally long over a link of a lower
+// rate, so that ways that are usually faster are more times as slow.
+func (p *part) explained(usual, ratio []float64) []float64 {
+	out, took := p.of(ratio), p.of(usual)
+	for k := range took {
+		took[k] *= out[k]
+	}
+	own := median(took)
+	for k, w := range p.ways {
+		out[k] /= max(own/usual[w], 1)
+	}
+	return out
+}
+
+// excess is how far ways are from taking as long as usual, squared and summed up.
+func excess(ratio []float64) (sum float64) {
+	for _, r := range ratio {
+		sum += (r - 1) * (r - 1)
+	}
+	return sum
 }
 
 // surely is how many standard errors one of so many parts is off that is named. The fewer ways there are, the less
@@ -87,8 +118,8 @@ func surely(parts []part, known []bool) float64 {
 	return t.Quantile(1 - byChance/float64(len(parts)))
 }
 
-// slowdowns is how much longer each way takes than the middle of its like, where there are enough of them.
-func slowdowns(ways []way, size units.Bytes) (ratio []float64, known []bool) {
+// slowdowns is what ways like each usually take, in µs, and how many times as long it takes, where there are enough of them.
+func slowdowns(ways []way, size units.Bytes) (usual, ratio []float64, known []bool) {
 	type like struct {
 		tier int
 		line units.Rate
@@ -98,12 +129,13 @@ func slowdowns(ways []way, size units.Bytes) (ratio []float64, known []bool) {
 		k := like{w.tier, w.line}
 		classes[k] = append(classes[k], median(w.times[size]))
 	}
-	ratio, known = make([]float64, len(ways)), make([]bool, len(ways))
+	usual, ratio, known = make([]float64, len(ways)), make([]float64, len(ways)), make([]bool, len(ways))
 	for i, w := range ways {
 		class := classes[like{w.tier, w.line}]
-		ratio[i], known[i] = median(w.times[size])/median(class), len(class) >= likes
+		usual[i], known[i] = median(class), len(class) >= likes
+		ratio[i] = median(w.times[size]) / usual[i]
 	}
-	return ratio, known
+	return usual, ratio, known
 }
 
 // deviation is the standard deviation of ways that are like one another, without those far out; at least that of

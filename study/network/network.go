@@ -27,6 +27,7 @@ type Calibration struct {
 // Together is messages that all processes send at once to the one so many places on.
 type Together struct {
 	Distance            int
+	Bytes               units.Bytes
 	Predicted, Measured units.Time // until the last of them is there, in the middle of the rounds
 }
 

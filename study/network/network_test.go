@@ -41,42 +41,108 @@ func rows(t *topology.Topology, together func(distance int) units.Time) (list []
 	return list
 }
 
+// calibrated is the calibration of a scene whose messages take so many times what links let through when all send at once.
+func calibrated(t *testing.T, name string, crowded float64) (*topology.Topology, *Calibration) {
+	t.Helper()
+	topo, err := emulated(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Of(rows(topo, func(distance int) units.Time {
+		return 20*units.Microsecond + units.Time(crowded*shared[name][distance-1]*onUplink)*units.Microsecond
+	}), cost.Level{Fresh: cost.Pass{Copy: 1e12, Combine: 1e12}, Input: cost.Pass{Copy: 1e12}}, topo, []int{0, 1, 2, 3}, 64*units.MiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo, c
+}
+
+// onUplink is what a message takes beyond the first byte on an uplink alone, in microseconds; shared is how many times that the fullest
+// link takes when all send so many places on.
+var (
+	onUplink = (4 * units.MiB).Over(125e6).Microseconds() / 0.9
+	shared   = map[string][]float64{"near": {1, 2, 1}, "spread": {2, 0.5, 2}}
+)
+
 // TestOversubscription: a ring whose neighbours share a leaf has an uplink for each flow that leaves it; spread over the leaves
-// two flows share one, which the profile of the same messages says, and so does what all send at once.
+// two flows share one, which the profile of the same messages says, and so does what all send at once. Where that takes longer than
+// the links say, predictions do too.
 func TestOversubscription(t *testing.T) {
 	took := map[string]units.Time{}
-	for _, placement := range []string{"near", "spread"} {
-		topo, err := emulated(placement)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alone := (4*units.MiB).Over(125e6).Microseconds()/0.9 + 20 // µs, on an uplink of 1 Gbit/s
-		c, err := Of(rows(topo, func(int) units.Time { return units.Time(2*alone) * units.Microsecond }),
-			cost.Level{Fresh: cost.Pass{Combine: 1e12}, Input: cost.Pass{Copy: 1e12}}, topo, []int{0, 1, 2, 3}, 64*units.MiB)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := map[string][]float64{"near": {1, 2, 1}, "spread": {2, 0.5, 2}}[placement]
-		for i, x := range c.Ratios {
-			if got := x.Predicted.Microseconds() / alone; math.Abs(got-want[i]) > 0.01 || x.Distance != i+1 {
-				t.Errorf("%s, %d places on: %.3f times an uplink's, want %v", placement, x.Distance, got, want[i])
+	for name := range shared {
+		for _, crowded := range []float64{1, 1.5} {
+			topo, c := calibrated(t, name, crowded)
+			for i, x := range c.Ratios {
+				want := 20 + shared[name][i]*onUplink
+				if got := x.Predicted.Microseconds(); math.Abs(got/want-1) > 0.01 || x.Distance != i+1 {
+					t.Errorf("%s, %d places on: %.3f µs, want %.3f", name, x.Distance, got, want)
+				}
+				if got := (x.Measured.Microseconds() - 20) / (want - 20); math.Abs(got/crowded-1) > 0.01 {
+					t.Errorf("%s, %d places on: measured %.3f times what links let through, want %v", name, x.Distance, got, crowded)
+				}
 			}
-			if got := x.Measured.Microseconds() / alone; math.Abs(got-2) > 0.01 {
-				t.Errorf("%s, %d places on: measured %.3f times an uplink's, want 2", placement, x.Distance, got)
+			list, err := cases(topo, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := sim.Run(topo, list[0].Schedule, 16*units.MiB, c.Profile, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if crowded == 1 {
+				took[name] = r.Time
+			} else if slower := float64(r.Time) / float64(took[name]); math.Abs(slower/crowded-1) > 0.01 ||
+				!strings.Contains(c.Profile.Error, "90.0% of the line rate alone, 60.0% all at once") {
+				t.Errorf("%s: %.3f times as long, want %v; %s", name, slower, crowded, c.Profile.Error)
 			}
 		}
-		list, err := cases(topo, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := sim.Run(topo, list[0].Schedule, 16*units.MiB, c.Profile, sim.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		took[placement] = r.Time
 	}
 	if slower := float64(took["spread"]) / float64(took["near"]); slower < 1.98 || slower > 2.02 {
 		t.Errorf("the ring over shared uplinks takes %.3f times as long, want 2", slower)
+	}
+}
+
+// TestRanksOfAProcess: messages within a process cost what was measured there, whatever the topology says that they go over.
+func TestRanksOfAProcess(t *testing.T) {
+	topo, err := emulated("two ranks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := emulated("near")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(rows(one, func(int) units.Time { return units.Millisecond }),
+		measurement.Link{Kind: "net_local", Src: "0", Dst: "0", Bytes: 8, Value: 3, Unit: "us"})
+	c, err := Of(all, cost.Level{Fresh: cost.Pass{Copy: 2e9, Combine: 1e9}, Input: cost.Pass{Copy: 3e9}}, topo, []int{0, 2, 4, 6}, units.MiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := c.Profile.Transfer(topology.MemBus, "simple", units.MiB)
+	if x.Alpha != 3*units.Microsecond || x.Cap != 2e9 || math.Abs(float64(c.Profile.Reduce)/2e9-1) > 1e-9 ||
+		c.Profile.Copy != 3e9 {
+		t.Errorf("%+v, combining %v, copying %v", x, c.Profile.Reduce, c.Profile.Copy)
+	}
+}
+
+// TestSlowNode: a node whose link has a quarter of the rate is named alone, though messages over uplinks, which are slower than other
+// links, take half as many times as long to it as those within its leaf.
+func TestSlowNode(t *testing.T) {
+	topo, err := emulated("slow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad, err := slowed(topo, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Of(rows(bad, func(int) units.Time { return units.Millisecond }), cost.Level{Fresh: cost.Pass{Copy: 1, Combine: 1}}, topo,
+		[]int{0, 1, 2, 3, 4, 5}, units.MiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Suspects) != 1 || c.Suspects[0].What != "node 5" {
+		t.Errorf("slow are %v, want node 5", c.Suspects)
 	}
 }
 
