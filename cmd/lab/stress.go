@@ -188,11 +188,11 @@ func (f *stressFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	world, several, err := cluster.Detect(os.Getenv)
+	world, err := cluster.Detect(os.Getenv)
 	if err != nil {
 		return err
 	}
-	if several {
+	if world.Size > 1 {
 		return f.among(ctx, cmd, world, topo)
 	}
 	node, err := cuda.OpenShared(topo.NumRanks(), f.share)
