@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
+	"railyard/capacity/inventory"
 	"railyard/internal/long"
+	"railyard/model/failure"
 	"railyard/model/topology"
 	"railyard/topologies"
 )
@@ -74,7 +78,10 @@ func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64)
 			t.Skip("it has one node only")
 		}
 	}
-	span := []string{"-b", fmt.Sprint(sizes[0]), "-e", fmt.Sprint(sizes[len(sizes)-1]), "-f", fmt.Sprint(sizes[1] / sizes[0])}
+	span := []string{"-s", fmt.Sprint(sizes[0])}
+	if len(sizes) > 1 {
+		span = []string{"-b", fmt.Sprint(sizes[0]), "-e", fmt.Sprint(sizes[len(sizes)-1]), "-f", fmt.Sprint(sizes[1] / sizes[0])}
+	}
 	with := func(command []string, more ...string) []string { return append(append(command, machine...), more...) }
 
 	plans := askPlan(t, with([]string{"plan"}, span...))
@@ -123,6 +130,104 @@ func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64)
 		}
 		ask(t, &limits, with([]string{"capacity", "what-if", "--job", strconv.Itoa(changed.GPUs)}, "-s", fmt.Sprint(size))...)
 		check("limits", size, limits.Rows[len(limits.Rows)-1].Time*1e3, plans.plan)
+	}
+}
+
+// The same of questions by chance: sizes that are no powers of two, machines with a part lost, a machine that another job shares.
+func TestRandomQuestionsHaveOneAnswer(t *testing.T) {
+	names, seeds := small(t), uint64(3)
+	if long.Given() {
+		seeds = 40
+	}
+	kinds := []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 17))
+		name, kind, nodes := names[r.IntN(len(names))], kinds[r.IntN(len(kinds))], 1+r.IntN(2)
+		size := int64(math.Exp2(10+18*r.Float64())) / 1680 * 1680 // whole elements of any share up to 8 and 10, 12, 14, 15 and 16 ranks
+		size = max(size, 1680)
+		t.Run(fmt.Sprintf("%s-%d-%s-%d", name, nodes, kind, size), func(t *testing.T) {
+			oneAnswer(t, name, nodes, kind, []int64{size})
+			part := failure.Parts[r.IntN(len(failure.Parts))]
+			changedAnswer(t, name, nodes, kind, size, part)
+		})
+	}
+}
+
+// changedAnswer asks about a machine without a part, and about one that another job shares: what the job takes alone.
+func changedAnswer(t *testing.T, name string, nodes int, kind string, size int64, part failure.Part) {
+	asked := []string{"-t", name, "-c", kind, "-s", fmt.Sprint(size)}
+	if nodes > 1 {
+		asked = append(asked, "--nodes", strconv.Itoa(nodes))
+	}
+	with := func(command []string, more ...string) []string { return slices.Concat(command, asked, more) }
+	var shared struct {
+		Jobs []struct {
+			Alone float64 `json:"alone_us"`
+		}
+	}
+	ask(t, &shared, with([]string{"simulate"}, "--with", "all_gather:64K@0-1")...)
+	if plan := askPlan(t, with([]string{"plan"})); plan.plan[size] != picoseconds(shared.Jobs[0].Alone) {
+		t.Errorf("plan says %d ps, beside another job it is alone in %v us", plan.plan[size], shared.Jobs[0].Alone)
+	}
+	topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := inventory.First(topo, part)
+	if lost == "" || run(with([]string{"plan"}, "--fail", lost), &bytes.Buffer{}, &bytes.Buffer{}) != 0 {
+		return // it has none, or nothing goes on without
+	}
+	plan := askPlan(t, with([]string{"plan"}, "--fail", lost))
+	var simulated struct {
+		Time float64 `json:"time_us"`
+	}
+	ask(t, &simulated, with([]string{"simulate"}, "--fail", lost)...)
+	var changed struct {
+		Rows []struct {
+			Planned float64 `json:"planned_ms"`
+		}
+	}
+	ask(t, &changed, with([]string{"capacity", "what-if"}, "--fail", lost)...)
+	if want := plan.plan[size]; want != picoseconds(simulated.Time) || want != picoseconds(changed.Rows[0].Planned*1e3) {
+		t.Errorf("without %s plan says %d ps, simulate %v us, what-if %v ms", lost, want, simulated.Time, changed.Rows[0].Planned)
+	}
+}
+
+// A training step is the same whoever asks: for the layout, for the best ones, before a change, for a placement.
+func TestOneStepOneAnswer(t *testing.T) {
+	for _, machine := range [][]string{{"-t", "dgx-h100", "-w", "gpt-2-1.5b"}, {"-t", "dgx-a100", "--nodes", "2", "-w", "llama-2-7b"}} {
+		var best struct {
+			Rows []struct {
+				Layout string
+				Step   float64 `json:"step_ms"`
+			}
+		}
+		ask(t, &best, append([]string{"capacity", "step", "--top", "3", "--fix", "micro-batch=1,vpp=1"}, machine...)...)
+		for _, row := range best.Rows {
+			fixed := append([]string{"--layout", row.Layout}, machine...)
+			var step struct {
+				Step float64 `json:"step_ms"`
+				GPUs int
+			}
+			ask(t, &step, append([]string{"capacity", "step"}, fixed...)...)
+			var changed struct {
+				Rows []struct {
+					Before float64 `json:"before_ms"`
+				}
+			}
+			ask(t, &changed, append([]string{"capacity", "what-if", "--to", machine[1]}, fixed...)...)
+			var placed struct {
+				Rows []struct {
+					Time float64 `json:"time_ms"`
+				}
+			}
+			ask(t, &placed, append([]string{"capacity", "what-if", "--job", strconv.Itoa(step.GPUs)}, fixed...)...)
+			last := placed.Rows[len(placed.Rows)-1].Time
+			if step.Step != row.Step || changed.Rows[0].Before != row.Step || last != row.Step {
+				t.Errorf("%s: %v ms of the search, %v alone, %v before a change, %v placed", row.Layout, row.Step, step.Step,
+					changed.Rows[0].Before, last)
+			}
+		}
 	}
 }
 
