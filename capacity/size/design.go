@@ -3,9 +3,13 @@
 package size
 
 import (
+	"cmp"
+	_ "embed" // design.yaml.tmpl
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"railyard/capacity/sweep"
 	"railyard/model/topology"
@@ -22,26 +26,37 @@ type Design struct {
 	Spine            bool // false: rails are not joined above the leaves (rail-only)
 }
 
-// The fields of sweeps over designs.
-const (
-	nodeField   = "node"
-	nodesField  = "nodes"
-	gbpsField   = "nic_gbps"
-	railsField  = "rails"
-	overField   = "oversubscription"
-	spineField  = "spine"
-	maxRate     = 10_000
-	maxNodes    = 100_000
-	maxOverRate = 64
-	maxRails    = 64
-)
+// fields are those of sweeps over designs: what each must be, and who reads it.
+var fields = []struct {
+	name, must string
+	read       func(d *Design, value string) bool
+}{
+	{"node", "a topology", func(d *Design, v string) bool { d.Node = v; return true }},
+	{"nodes", "a whole number from 1 to 100000", func(d *Design, v string) bool { return whole(&d.Nodes, v, 1, 100_000) }},
+	{"nic_gbps", "a whole number of Gb/s up to 10000, or 0 for the node type's own", func(d *Design, v string) bool {
+		return whole(&d.Gbps, v, 0, 10_000)
+	}},
+	{"rails", "a whole number up to 64, or 0 for leaves that take whole nodes", func(d *Design, v string) bool { return whole(&d.Rails, v, 0, 64) }},
+	{"oversubscription", "a number from 1 to 64", func(d *Design, v string) (ok bool) {
+		n, err := strconv.ParseFloat(v, 64)
+		d.Oversubscription = n
+		return err == nil && n >= 1 && n <= 64
+	}},
+	{"spine", "yes or no", func(d *Design, v string) bool { d.Spine = v == "yes"; return d.Spine || v == "no" }},
+}
 
-// Axes are the fields with the values to try, each as sweep.ParseAxis reads them.
-func Axes(node, nodes, gbps, rails, over, spine string) ([]sweep.Axis, error) {
+func whole(to *int, text string, lo, hi int) bool {
+	v, err := strconv.Atoi(text)
+	*to = v
+	return err == nil && v >= lo && v <= hi
+}
+
+// Axes are the fields with the values to try, each as sweep.ParseAxis reads them: node types, nodes, Gb/s, rails, oversubscription
+// and spines.
+func Axes(values ...string) ([]sweep.Axis, error) {
 	var out []sweep.Axis
-	for _, text := range []string{nodeField + "=" + node, nodesField + "=" + nodes, gbpsField + "=" + gbps,
-		railsField + "=" + rails, overField + "=" + over, spineField + "=" + spine} {
-		x, err := sweep.ParseAxis(text)
+	for i, text := range values {
+		x, err := sweep.ParseAxis(fields[i].name + "=" + text)
 		if err != nil {
 			return nil, err
 		}
@@ -76,36 +91,12 @@ func ParseDesign(set []string) (Design, error) {
 
 // set reads the value of a field.
 func (d *Design) set(field, value string) error {
-	must, ok := "", true
-	switch field {
-	case nodeField:
-		d.Node = value
-	case nodesField:
-		d.Nodes, ok = whole(value, 1, maxNodes)
-		must = fmt.Sprintf("a whole number from 1 to %d", maxNodes)
-	case gbpsField:
-		d.Gbps, ok = whole(value, 0, maxRate)
-		must = fmt.Sprintf("a whole number of Gb/s up to %d, or 0 for the node type's own", maxRate)
-	case railsField:
-		d.Rails, ok = whole(value, 0, maxRails)
-		must = fmt.Sprintf("a whole number up to %d, or 0 for leaves that take whole nodes", maxRails)
-	case overField:
-		v, err := strconv.ParseFloat(value, 64)
-		d.Oversubscription, ok = v, err == nil && v >= 1 && v <= maxOverRate
-		must = fmt.Sprintf("a number from 1 to %d", maxOverRate)
-	case spineField:
-		d.Spine, ok = value == "yes", value == "yes" || value == "no"
-		must = "yes or no"
-	}
-	if !ok {
-		return fmt.Errorf("%s=%s: must be %s", field, value, must)
+	for _, f := range fields {
+		if f.name == field && !f.read(d, value) {
+			return fmt.Errorf("%s=%s: must be %s", field, value, f.must)
+		}
 	}
 	return nil
-}
-
-func whole(text string, lo, hi int) (int, bool) {
-	v, err := strconv.Atoi(text)
-	return v, err == nil && v >= lo && v <= hi
 }
 
 // String is a short name.
@@ -152,59 +143,31 @@ func (d Design) Build(src topology.Source, one *topology.Topology, nodes, gpus i
 	return topology.Parse(d.String(), []byte(text), src, topology.Options{Nodes: nodes, GPUs: gpus})
 }
 
+//go:embed design.yaml.tmpl
+var designFile string
+
+var designTemplate = template.Must(template.New("design").Parse(designFile))
+
 // file is the topology file of a design.
 func (d Design) file(one *topology.Topology) (string, error) {
-	rate := d.Gbps
-	if rate == 0 {
-		if rate = networkRate(one); rate == 0 {
-			return "", fmt.Errorf("%s does not say what its adapters carry: give nic-gbps", d.Node)
-		}
+	x := struct {
+		Design                   Design
+		Schema, Template, Class  string
+		New                      bool // the node type's file has no such class
+		Rate, Ports, Leaf, Spine int
+		Kinds                    []string
+	}{Design: d, Schema: topology.Schema, Template: one.NodeTemplate(0), Rate: cmp.Or(d.Gbps, networkRate(one)),
+		Kinds: []string{"leaf", "spine", "core"}}
+	if x.Rate == 0 {
+		return "", fmt.Errorf("%s does not say what its adapters carry: give nic-gbps", d.Node)
 	}
-	class, known := standards[rate], false
-	if class == "" {
-		class = fmt.Sprintf("net%d", rate)
-	}
-	for _, c := range one.Classes() {
-		known = known || c.Name == class
-	}
+	x.Class, x.Ports = cmp.Or(standards[x.Rate], fmt.Sprintf("net%d", x.Rate)), cmp.Or(radix[x.Rate], 64)
+	x.New = !slices.ContainsFunc(one.Classes(), func(c topology.Class) bool { return c.Name == x.Class })
+	x.Leaf, x.Spine = max(1, int(float64(x.Ports)*d.Oversubscription/(1+d.Oversubscription))), x.Ports/2
 	var b strings.Builder
-	fmt.Fprintf(&b, "schema: %s\nname: %q\n", topology.Schema, d.String())
-	b.WriteString("description: a design\nsource: railyard capacity size\ndate: 2026-11-21\n")
-	if !known {
-		fmt.Fprintf(&b, "classes:\n  %s: {medium: network, rate: %dGb/s, latency: 600ns, ", class, rate)
-		b.WriteString("source: \"line rate by name; latency: assumption, 0.6us a hop\", date: 2026-11-21}\n")
-	}
-	ports := radix[rate]
-	if ports == 0 {
-		ports = 64
-	}
-	b.WriteString("models:\n")
-	for _, kind := range []string{"leaf", "spine", "core"} {
-		fmt.Fprintf(&b, "  design-%s: {kind: %s, ports: %d, ", kind, kind, ports)
-		fmt.Fprintf(&b, "source: \"switch of %d Gb/s ports\", date: 2026-11-21}\n", rate)
-	}
-	fmt.Fprintf(&b, "templates:\n  %s: {use: %q}\nnodes:\n  - {template: %s, count: %d}\n", template(one), d.Node, template(one), d.Nodes)
-	fmt.Fprintf(&b, "fabrics:\n  - name: net\n    endpoints: nic\n    class: %s\n", class)
-	if d.Rails > 0 {
-		fmt.Fprintf(&b, "    rails: %d\n", d.Rails)
-	}
-	b.WriteString("    levels:\n")
-	switch {
-	case !d.Spine:
-		b.WriteString("      - {kind: leaf, model: design-leaf}\n")
-	default:
-		group := ""
-		if d.Rails > 0 {
-			group = fmt.Sprintf(", group: %d", max(1, int(float64(ports)*d.Oversubscription/(1+d.Oversubscription))))
-		}
-		fmt.Fprintf(&b, "      - {kind: leaf, model: design-leaf, oversubscription: %g%s}\n", d.Oversubscription, group)
-		fmt.Fprintf(&b, "      - {kind: spine, model: design-spine, group: %d}\n      - {kind: core, model: design-core}\n", ports/2)
-	}
-	return b.String(), nil
+	err := designTemplate.Execute(&b, x)
+	return b.String(), err
 }
-
-// template is the name of the node type in price books.
-func template(one *topology.Topology) string { return one.NodeTemplate(0) }
 
 // networkRate is the rate of the node file's own network class, Gb/s; 0 without one.
 func networkRate(one *topology.Topology) int {

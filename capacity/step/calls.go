@@ -9,18 +9,14 @@ import (
 // Collective is what one GPU's collectives of a kind and size over an axis add up to in a
 // step.
 type Collective struct {
-	Axis     workload.Axis
-	Kind     collective.Kind
-	What     string // the first step that makes it
-	Size     units.Bytes
-	Ranks    int
-	Network  bool // groups cross the network
-	Schedule string
-	Limit    string
-	Time     units.Time // of one, in all groups at once
-	Count    float64    // in a step
-	Exposed  units.Time // the GPU waits for them, in all
-	Warnings []string
+	Axis       workload.Axis
+	Kind       collective.Kind
+	What       string // the first step that makes it
+	Size       units.Bytes
+	Ranks      int
+	Prediction            // of one, in all groups at once
+	Count      float64    // in a step
+	Exposed    units.Time // the GPU waits for them, in all
 }
 
 // Total is the time of all.
@@ -52,8 +48,7 @@ func (t *callTable) add(calls []call, times float64) {
 			at = len(t.list)
 			t.index[key] = at
 			t.list = append(t.list, Collective{Axis: c.step.Axis, Kind: c.step.Kind, What: c.step.Name, Size: c.step.Size,
-				Network:  c.Network,
-				Schedule: c.Schedule, Limit: c.Limit, Time: c.Prediction.Time, Warnings: c.Warnings})
+				Prediction: c.Prediction})
 		}
 		count := times
 		if c.step.Count > 0 {

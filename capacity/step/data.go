@@ -70,25 +70,21 @@ func (r *replicas) parameters(b workload.Block) (exchanged, error) {
 }
 
 func (r *replicas) both(b workload.Block, what string, kind collective.Kind, element float64) (exchanged, error) {
-	key := exchangedKey{b, kind}
-	if x, ok := r.known[key]; ok {
-		return x, nil
-	}
-	bucket := r.l.bucket(r.w) / float64(r.w.Gradients()) * element
-	if r.l.Zero == 3 {
-		bucket = math.Inf(1) // FSDP exchanges a block at once
-	}
-	p := b.Parameters(r.l.Sharding())
-	if kind != collective.AllGather || r.l.Zero < 3 {
-		p = p.Trained() // ZeRO 1 and 2 gather what the update has changed
-	}
-	var x exchanged
-	err := r.add(&x, &r.families.data, what, kind, p.Dense*element, bucket)
-	if err == nil {
-		err = r.add(&x, &r.families.expertData, "expert "+what, kind, p.Expert*element, bucket)
-	}
-	r.known[key] = x
-	return x, err
+	return once(r.known, exchangedKey{b, kind}, func() (x exchanged, err error) {
+		bucket := r.l.bucket(r.w) / float64(r.w.Gradients()) * element
+		if r.l.Zero == 3 {
+			bucket = math.Inf(1) // FSDP exchanges a block at once
+		}
+		p := b.Parameters(r.l.Sharding())
+		if kind != collective.AllGather || r.l.Zero < 3 {
+			p = p.Trained() // ZeRO 1 and 2 gather what the update has changed
+		}
+		err = r.add(&x, &r.families.data, what, kind, p.Dense*element, bucket)
+		if err == nil {
+			err = r.add(&x, &r.families.expertData, "expert "+what, kind, p.Expert*element, bucket)
+		}
+		return x, err
+	})
 }
 
 // add adds the collective of so many bytes, cut into buckets.

@@ -53,30 +53,26 @@ func (p *player) dispatch(f *Family, s *workload.Step) (Prediction, error) {
 }
 
 // exchanges are worked out once for each family.
-func (p *Predictor) exchanges(f *Family) (*exchanges, error) {
+func (p *Predictor) exchanges(f *Family) (exchanges, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if x := p.sends[f.key]; x != nil {
-		return x, nil
-	}
-	local := p.machine.inside(f)
-	x := &exchanges{local: local.Size, domains: f.Size / local.Size}
-	l, err := p.machine.load(&local, exchange)
-	if err != nil {
-		return nil, err
-	}
-	if x.within = l.local(); x.within.link == topology.NoLink { // a domain's members meet over a network
-		x.within = l.network()
-	}
-	if x.domains > 1 {
-		if l, err = p.machine.load(f, exchange); err != nil {
-			return nil, err
+	return once(p.sends, f.key, func() (exchanges, error) {
+		local := p.machine.inside(f)
+		x := exchanges{local: local.Size, domains: f.Size / local.Size}
+		l, err := p.machine.load(&local, exchange)
+		if err != nil {
+			return x, err
 		}
-		x.across = l.network()
-		x.across.rate /= float64(x.local)
-	}
-	p.sends[f.key] = x
-	return x, nil
+		if x.within = l.local(); x.within.link == topology.NoLink { // a domain's members meet over a network
+			x.within = l.network()
+		}
+		if x.domains > 1 {
+			l, err = p.machine.load(f, exchange)
+			x.across = l.network()
+			x.across.rate /= float64(x.local)
+		}
+		return x, err
+	})
 }
 
 // inside are the parts of a family's groups that lie in one domain, by the first group: jobs

@@ -1,6 +1,9 @@
 package step
 
 import (
+	"slices"
+	"strconv"
+
 	"railyard/model/units"
 	"railyard/model/workload"
 )
@@ -26,6 +29,11 @@ type families struct {
 	ends                              Family // first and last pipeline stage
 }
 
+// of are the groups of an axis on which blocks communicate.
+func (f *families) of(a workload.Axis) *Family {
+	return map[workload.Axis]*Family{workload.Tensor: &f.tensor, workload.Context: &f.context, workload.Expert: &f.expert, workload.Data: &f.data}[a]
+}
+
 // dimsOf are the directions of some axes in the layout's order.
 func (l *Layout) dimsOf(want func(workload.Axis) bool) (in, out []dim) {
 	stride := 1
@@ -47,19 +55,20 @@ func newFamily(axis workload.Axis, in, out []dim) Family {
 	for _, d := range in {
 		f.Size *= d.size
 	}
-	f.key = f.describe()
+	f.key = string(appendDims(append(appendDims(make([]byte, 0, 64), in), '/'), out))
 	return f
 }
 
+func appendDims(key []byte, dims []dim) []byte {
+	for _, d := range dims {
+		key = strconv.AppendInt(append(strconv.AppendInt(key, int64(d.stride), 10), '.'), int64(d.size), 10)
+		key = append(key, ' ')
+	}
+	return key
+}
+
 func (l *Layout) family(name workload.Axis, axes ...workload.Axis) Family {
-	in, out := l.dimsOf(func(a workload.Axis) bool {
-		for _, x := range axes {
-			if a == x {
-				return true
-			}
-		}
-		return false
-	})
+	in, out := l.dimsOf(func(a workload.Axis) bool { return slices.Contains(axes, a) })
 	return newFamily(name, in, out)
 }
 
@@ -129,23 +138,4 @@ func (f *Family) Groups(visit func(ranks []int)) {
 		each(f.dims, func(offset int) { ranks = append(ranks, base+offset) })
 		visit(ranks)
 	})
-}
-
-// describe makes the key.
-func (f *Family) describe() string {
-	b := make([]byte, 0, 64)
-	for _, list := range [][]dim{f.dims, f.others} {
-		for _, d := range list {
-			b = appendInt(appendInt(b, d.stride), d.size)
-		}
-		b = append(b, '/')
-	}
-	return string(b)
-}
-
-func appendInt(b []byte, v int) []byte {
-	for ; v > 0; v /= 10 {
-		b = append(b, byte('0'+v%10))
-	}
-	return append(b, ',')
 }

@@ -11,12 +11,17 @@ import (
 type memo struct {
 	mu     sync.RWMutex
 	lists  map[*workload.Workload][]workload.Block
-	passes map[memoKey]*pass
+	passes map[passKey]*pass
 }
 
-// memoKey is all that a pass depends on.
-type memoKey struct {
-	passKey
+func newMemo() *memo {
+	return &memo{lists: map[*workload.Workload][]workload.Block{}, passes: map[passKey]*pass{}}
+}
+
+// passKey is all that a pass depends on.
+type passKey struct {
+	block                   workload.Block
+	backward                bool
 	shard                   workload.Sharding
 	batch                   int
 	recompute               workload.Recompute
@@ -28,45 +33,25 @@ type memoKey struct {
 func (m *memo) blocks(w *workload.Workload) []workload.Block {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.lists == nil {
-		m.lists, m.passes = map[*workload.Workload][]workload.Block{}, map[memoKey]*pass{}
+	if m.lists[w] == nil {
+		m.lists[w] = w.Blocks()
 	}
-	list := m.lists[w]
-	if list == nil {
-		list = w.Blocks()
-		m.lists[w] = list
-	}
-	return list
+	return m.lists[w]
 }
 
-// memoKey is the key of a builder's pass; ok is false where the pass is its own.
-func (b *builder) memoKey(k passKey) (key memoKey, ok bool) {
-	if b.spans || b.measured {
-		return key, false
-	}
-	key = memoKey{passKey: k, shard: b.shard, batch: b.l.MicroBatch, recompute: b.l.Recompute, silent: b.silent}
-	if !b.silent {
-		key.tensor, key.context, key.expert = b.families.tensor.key, b.families.context.key, b.families.expert.key
-	}
-	return key, true
-}
-
-func (b *builder) recall(k passKey) *pass {
-	key, ok := b.memoKey(k)
-	if !ok {
-		return nil
-	}
-	m := &b.predict.memo
+// pass is what was made for a key, or is made now.
+func (m *memo) pass(k passKey, make func() (*pass, error)) (*pass, error) {
 	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.passes[key]
-}
-
-func (b *builder) remember(k passKey, p *pass) {
-	if key, ok := b.memoKey(k); ok {
-		m := &b.predict.memo
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.passes[key] = p
+	p := m.passes[k]
+	m.mu.RUnlock()
+	if p != nil {
+		return p, nil
 	}
+	p, err := make()
+	if err == nil {
+		m.mu.Lock()
+		m.passes[k] = p
+		m.mu.Unlock()
+	}
+	return p, err
 }

@@ -40,7 +40,7 @@ func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind
 	if n > maxPlanned {
 		return Prediction{}, fmt.Errorf("plans are searched for groups of up to %d GPUs, not %d: use --runtime nccl", maxPlanned, n)
 	}
-	t, err := p.shared(part, s)
+	t, err := once(p.parts, loadedPart{part, s}, func() (*topology.Topology, error) { return part.WithBackground(background(part, s)) })
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -55,19 +55,6 @@ func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind
 	r := &a.Rows[0]
 	x := &r.Prediction
 	return Prediction{Time: x.Time, Schedule: planner.Name(r.Schedule), Limit: x.Bottleneck, Warnings: x.Warnings}, nil
-}
-
-// shared is the part as others leave it.
-func (p *Planned) shared(part *topology.Topology, s Share) (*topology.Topology, error) {
-	key := loadedPart{part, s}
-	if t := p.parts[key]; t != nil {
-		return t, nil
-	}
-	t, err := part.WithBackground(background(part, s))
-	if err == nil {
-		p.parts[key] = t
-	}
-	return t, err
 }
 
 // background is the traffic that leaves a share.

@@ -43,8 +43,8 @@ type Predictor struct {
 	shares  map[string]placed
 	parts   map[split]*topology.Topology
 	times   map[asked]Prediction
-	sends   map[string]*exchanges
-	memo    memo
+	sends   map[string]exchanges
+	memo    *memo
 }
 
 type asked struct {
@@ -62,8 +62,8 @@ type placed struct {
 
 // NewPredictor makes a predictor.
 func NewPredictor(m *Machine, r Runtime) *Predictor {
-	return &Predictor{machine: m, runtime: r,
-		shares: map[string]placed{}, parts: map[split]*topology.Topology{}, times: map[asked]Prediction{}, sends: map[string]*exchanges{}}
+	return &Predictor{machine: m, runtime: r, memo: newMemo(),
+		shares: map[string]placed{}, parts: map[split]*topology.Topology{}, times: map[asked]Prediction{}, sends: map[string]exchanges{}}
 }
 
 // OnNCCL makes a predictor of a cluster that runs NCCL. Without a GPU it is the
@@ -96,6 +96,18 @@ func (p *Predictor) Machine() *Machine { return p.machine }
 // Runtime is the name of the communication library.
 func (p *Predictor) Runtime() string { return p.runtime.Name() }
 
+// once is what was made for a key, or is made now; mistakes are not kept.
+func once[K comparable, V any](known map[K]V, key K, make func() (V, error)) (V, error) {
+	if v, ok := known[key]; ok {
+		return v, nil
+	}
+	v, err := make()
+	if err == nil {
+		known[key] = v
+	}
+	return v, err
+}
+
 // Collective is the time of a collective in all groups of a family at once.
 func (p *Predictor) Collective(f *Family, kind collective.Kind, size units.Bytes) (Prediction, error) {
 	if f.Size < 2 || size <= 0 {
@@ -103,24 +115,21 @@ func (p *Predictor) Collective(f *Family, kind collective.Kind, size units.Bytes
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := asked{f.key, kind, size}
-	if x, ok := p.times[key]; ok {
+	return once(p.times, asked{f.key, kind, size}, func() (Prediction, error) {
+		at, err := p.place(f, patternOf(kind))
+		if err != nil {
+			return Prediction{}, err
+		}
+		x, err := p.runtime.Predict(at.part, at.Share, kind, size)
+		if err != nil {
+			return x, fmt.Errorf("%v over %d GPUs of the %s axis: %w", kind, f.Size, f.Axis, err)
+		}
+		if x.Limit == "" && at.limit != topology.NoLink {
+			x.Limit = p.machine.Topology.LinkName(at.limit)
+		}
+		x.Network = at.spans
 		return x, nil
-	}
-	at, err := p.place(f, patternOf(kind))
-	if err != nil {
-		return Prediction{}, err
-	}
-	x, err := p.runtime.Predict(at.part, at.Share, kind, size)
-	if err != nil {
-		return x, fmt.Errorf("%v over %d GPUs of the %s axis: %w", kind, f.Size, f.Axis, err)
-	}
-	if x.Limit == "" && at.limit != topology.NoLink {
-		x.Limit = p.machine.Topology.LinkName(at.limit)
-	}
-	x.Network = at.spans
-	p.times[key] = x
-	return x, nil
+	})
 }
 
 func patternOf(kind collective.Kind) pattern {
@@ -136,32 +145,15 @@ func patternOf(kind collective.Kind) pattern {
 // place finds the part of the machine and the share that a family gets; a chain's part
 // are two of its members.
 func (p *Predictor) place(f *Family, x pattern) (placed, error) {
-	key := f.key + string('0'+rune(x))
-	if at, ok := p.shares[key]; ok {
-		return at, nil
-	}
-	at := placed{spans: p.machine.spans(f)}
-	var err error
-	if at.part, err = p.part(p.machine.splitOf(f, x, at.spans)); err != nil {
-		return at, err
-	}
-	if at.sharing, err = p.machine.share(f, x, at.part); err == nil {
-		p.shares[key] = at
-	}
-	return at, err
-}
-
-// part is the machine that a split needs, made once.
-func (p *Predictor) part(s split) (*topology.Topology, error) {
-	t := p.parts[s]
-	if t == nil {
-		var err error
-		if t, err = p.machine.part(s); err != nil {
-			return nil, err
+	return once(p.shares, f.key+string('0'+rune(x)), func() (at placed, err error) {
+		at.spans = p.machine.spans(f)
+		s := p.machine.splitOf(f, x, at.spans)
+		if at.part, err = once(p.parts, s, func() (*topology.Topology, error) { return p.machine.part(s) }); err != nil {
+			return at, err
 		}
-		p.parts[s] = t
-	}
-	return t, nil
+		at.sharing, err = p.machine.share(f, x, at.part)
+		return at, err
+	})
 }
 
 // NCCL is the runtime that predicts what NCCL chooses, by fitted kernels (sim/nccl).
@@ -180,7 +172,7 @@ func (n *NCCL) Name() string { return "nccl (profile " + n.profile.Name + ")" }
 
 // Predict implements Runtime.
 func (n *NCCL) Predict(part *topology.Topology, s Share, kind collective.Kind, size units.Bytes) (Prediction, error) {
-	r, err := n.runtime(part)
+	r, err := once(n.runtimes, part, func() (*nccl.Runtime, error) { return nccl.NewRuntime(part, n.profile, n.general, nccl.Options{}) })
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -193,17 +185,4 @@ func (n *NCCL) Predict(part *topology.Topology, s Share, kind collective.Kind, s
 		p.Limit = fmt.Sprintf("latency of %s", units.Counted(int(math.Round(x.Work.Hops+x.Work.NetHops+x.Work.Posts)), "step"))
 	}
 	return p, nil
-}
-
-// runtime is the one of a part.
-func (n *NCCL) runtime(part *topology.Topology) (*nccl.Runtime, error) {
-	r := n.runtimes[part]
-	if r == nil {
-		var err error
-		if r, err = nccl.NewRuntime(part, n.profile, n.general, nccl.Options{}); err != nil {
-			return nil, err
-		}
-		n.runtimes[part] = r
-	}
-	return r, nil
 }

@@ -49,19 +49,6 @@ type player struct {
 	silent    bool    // communication takes no time
 }
 
-// family is the groups of an axis.
-func (p *player) family(a workload.Axis) *Family {
-	switch a {
-	case workload.Tensor:
-		return &p.families.tensor
-	case workload.Context:
-		return &p.families.context
-	case workload.Expert:
-		return &p.families.expert
-	}
-	return &p.families.data
-}
-
 // additions are what comes on top of kernels.
 type additions struct{ framework, stragglers units.Time }
 
@@ -159,7 +146,7 @@ func (p *player) call(s *workload.Step) (call, error) {
 	if p.silent {
 		return call{step: *s}, nil
 	}
-	f := p.family(s.Axis)
+	f := p.families.of(s.Axis)
 	var x Prediction
 	var err error
 	if s.Routing != nil && !s.Routing.Copies {

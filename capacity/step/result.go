@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/units"
@@ -83,8 +84,8 @@ func (r *Result) collectives(b *builder, stage int, tied *Collective) {
 		if c.Axis == workload.Data {
 			data += c.Total()
 		}
-		c.Ranks = b.family(c.Axis).Size
-		if c.Axis == workload.Data && len(c.What) > 6 && c.What[:6] == "expert" {
+		c.Ranks = b.families.of(c.Axis).Size
+		if c.Axis == workload.Data && strings.HasPrefix(c.What, "expert") {
 			c.Ranks = b.families.expertData.Size
 		}
 	}
@@ -96,9 +97,7 @@ func (r *Result) collectives(b *builder, stage int, tied *Collective) {
 	if b.l.Pipeline > 1 && b.sentSize > 0 {
 		n := float64(2 * b.l.MicroBatches() * b.l.Virtual)
 		r.Collectives = append(r.Collectives, Collective{Axis: workload.Pipeline, Kind: collective.SendRecv,
-			What: "hidden states and their gradients", Size: b.sentSize, Ranks: b.l.Pipeline, Network: b.sent.Network,
-			Schedule: b.sent.Schedule,
-			Limit:    b.sent.Limit, Time: b.sent.Time, Count: n, Warnings: b.sent.Warnings})
+			What: "hidden states and their gradients", Size: b.sentSize, Ranks: b.l.Pipeline, Prediction: b.sent, Count: n})
 	}
 	if tied != nil {
 		r.Collectives = append(r.Collectives, *tied)
@@ -145,11 +144,9 @@ func (r *Result) notes(b *builder) {
 	} else {
 		r.Notes = append(r.Notes, "computation is the user's measurement")
 	}
-	seen := map[string]bool{}
 	for _, c := range r.Collectives {
 		for _, w := range c.Warnings {
-			if !seen[w] {
-				seen[w] = true
+			if !slices.Contains(r.Notes, w) {
 				r.Notes = append(r.Notes, w)
 			}
 		}

@@ -1,6 +1,8 @@
 package step
 
 import (
+	"slices"
+
 	"railyard/model/workload"
 )
 
@@ -11,13 +13,7 @@ type stage struct {
 }
 
 // blocks are all of a stage.
-func (s *stage) blocks() []workload.Block {
-	var out []workload.Block
-	for _, c := range s.chunks {
-		out = append(out, c...)
-	}
-	return out
-}
+func (s *stage) blocks() []workload.Block { return slices.Concat(s.chunks...) }
 
 // stages divide a network: chunk c of stage p is number c·P+p (interleaved 1F1B, Narayanan
 // et al., section 2.2). Layers that do not divide evenly leave the first and the last

@@ -126,9 +126,13 @@ func newBuilder(p *Predictor, w *workload.Workload, l *Layout, o Options) *build
 		launch: by.ExpertLaunch.On(p.machine.GPU), spans: o.Timeline}
 	shard := l.Sharding()
 	shard.By = by
-	return &builder{shard: shard,
+	known := p.memo
+	if o.Timeline {
+		known = newMemo()
+	}
+	return &builder{shard: shard, memo: known,
 		replicas: &replicas{player: x, w: w, l: l, known: map[exchangedKey]exchanged{}}, stages: stages(w, p.memo.blocks(w), l),
-		passes: map[passKey]*pass{}, works: map[workKey]*work{}, calls: map[int]*callTable{}}
+		works: map[workKey]*work{}, calls: map[int]*callTable{}}
 }
 
 // hop is the time from one pipeline stage to the next: the largest boundary that there is.
@@ -180,7 +184,7 @@ func (b *builder) rescale(measured units.Time) error {
 		return fmt.Errorf("%s computes nothing: a measured step cannot be divided over its layers", b.w.Name)
 	}
 	b.scale = float64(measured) / float64(model)
-	clear(b.passes)
+	b.memo = newMemo()
 	clear(b.works)
 	return nil
 }

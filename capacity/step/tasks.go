@@ -10,18 +10,13 @@ type builder struct {
 	*replicas
 	shard  workload.Sharding
 	stages []stage
-	passes map[passKey]*pass
+	memo   *memo // of passes: all layouts' or, where they are measured or shown, this one's
 	works  map[workKey]*work
 	calls  map[int]*callTable // by stage
 	travel units.Time
 
 	sent     Prediction // between stages
 	sentSize units.Bytes
-}
-
-type passKey struct {
-	block    workload.Block
-	backward bool
 }
 
 // workKey names blocks of a chunk by where they lie.
@@ -34,32 +29,26 @@ type workKey struct {
 // pass is a block's forward pass, or its backward pass with what is computed again and
 // the packing of its gradients left out.
 func (b *builder) pass(x workload.Block, backward bool) (*pass, error) {
-	key := passKey{x, backward}
-	if p, ok := b.passes[key]; ok {
-		return p, nil
+	key := passKey{block: x, backward: backward, shard: b.shard, batch: b.l.MicroBatch, recompute: b.l.Recompute, silent: b.silent}
+	if !b.silent {
+		key.tensor, key.context, key.expert = b.families.tensor.key, b.families.context.key, b.families.expert.key
 	}
-	if p := b.recall(key); p != nil {
-		b.passes[key] = p
-		return p, nil
-	}
-	shard, batch := b.shard, float64(b.l.MicroBatch)
-	steps := x.Forward(shard, batch)
-	var again units.Time
-	if backward {
-		steps = workload.Repeated(x, shard, batch, b.l.Recompute)
-		for i := range steps {
-			kernels, _ := b.parts(&steps[i])
-			again += kernels
+	return b.memo.pass(key, func() (*pass, error) {
+		batch := float64(b.l.MicroBatch)
+		if !backward {
+			return b.play(x.Forward(b.shard, batch))
 		}
-		steps = append(steps, x.Backward(shard, batch)...)
-	}
-	p, err := b.play(steps)
-	if err == nil {
-		p.again = again
-		b.passes[key] = p
-		b.remember(key, p)
-	}
-	return p, err
+		again := workload.Repeated(x, b.shard, batch, b.l.Recompute)
+		p, err := b.play(append(again, x.Backward(b.shard, batch)...))
+		if err != nil {
+			return nil, err
+		}
+		for i := range again {
+			kernels, _ := b.parts(&again[i])
+			p.again += kernels
+		}
+		return p, nil
+	})
 }
 
 // split says whether a slot's blocks are tasks of their own, since communication with
@@ -119,53 +108,48 @@ func (b *builder) lane(l *lane, s *stage, at map[slot]int) error {
 // count adds the collectives inside tasks.
 func count(l *lane, table *callTable) {
 	times := map[*work]float64{}
-	var order []*work
+	for i := range l.tasks {
+		times[l.tasks[i].work]++
+	}
 	for i := range l.tasks {
 		w := l.tasks[i].work
-		if times[w]++; times[w] == 1 {
-			order = append(order, w)
-		}
-	}
-	for _, w := range order {
-		for _, p := range w.parts {
-			table.add(p.calls, times[w])
+		if n := times[w]; n > 0 {
+			for _, p := range w.parts {
+				table.add(p.calls, n)
+			}
+			times[w] = 0
 		}
 	}
 }
 
 // work is a pass through some blocks.
 func (b *builder) work(blocks []workload.Block, backward bool) (*work, error) {
-	key := workKey{&blocks[0], len(blocks), backward}
-	if w := b.works[key]; w != nil {
-		return w, nil
-	}
-	w := &work{}
-	for i := range blocks {
-		p, err := b.pass(blockAt(blocks, i, backward), backward)
-		if err != nil {
-			return nil, err
+	return once(b.works, workKey{&blocks[0], len(blocks), backward}, func() (*work, error) {
+		w := &work{}
+		for i := range blocks {
+			p, err := b.pass(blocks[blockAt(blocks, i, backward)], backward)
+			if err != nil {
+				return nil, err
+			}
+			w.add(p)
 		}
-		w.add(p)
-	}
-	b.works[key] = w
-	return w, nil
+		return w, nil
+	})
 }
 
-// blockAt is the i-th block that a pass goes through.
-func blockAt(chunk []workload.Block, i int, backward bool) workload.Block {
+// blockAt is the number of the i-th block that a pass goes through.
+func blockAt(chunk []workload.Block, i int, backward bool) int {
 	if backward {
-		return chunk[len(chunk)-1-i]
+		return len(chunk) - 1 - i
 	}
-	return chunk[i]
+	return i
 }
 
 // blocks makes a task of each block; gradients leave when a backward pass has ended.
 func (b *builder) blocks(l *lane, chunk []workload.Block, x slot, table *callTable) error {
 	reduce := x.backward && (b.l.Zero >= 2 || x.micro == b.l.MicroBatches()-1)
 	for i := range chunk {
-		if x.backward {
-			i = len(chunk) - 1 - i
-		}
+		i = blockAt(chunk, i, x.backward)
 		w, err := b.work(chunk[i:i+1], x.backward)
 		if err != nil {
 			return err

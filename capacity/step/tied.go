@@ -20,5 +20,5 @@ func (b *builder) tied() (*Collective, error) {
 		return nil, err
 	}
 	return &Collective{Axis: workload.Pipeline, Kind: collective.AllReduce, What: "tied embedding's gradient", Size: size, Ranks: 2,
-		Network: x.Network, Schedule: x.Schedule, Limit: x.Limit, Time: x.Time, Count: 1, Exposed: x.Time, Warnings: x.Warnings}, nil
+		Prediction: x, Count: 1, Exposed: x.Time}, nil
 }

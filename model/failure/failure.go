@@ -6,9 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 
 	"railyard/model/yamlfile"
 )
@@ -61,24 +59,15 @@ type Book struct {
 //go:embed books/*.yaml
 var shipped embed.FS
 
-// Names are the shipped books.
-func Names() []string { return []string{"llama-3"} }
+var library = yamlfile.Library{Files: shipped, Dir: "books", Noun: "list of failure rates"}
 
-// Get is a shipped book by name, or that of a YAML file where the name is a path (has a
-// slash or ends in .yaml).
+// Get is a shipped book by name, or that of a YAML file where the name is a path.
 func Get(name string) (*Book, error) {
-	if strings.Contains(name, "/") || strings.HasSuffix(name, ".yaml") {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		return Parse(name, data)
-	}
-	data, err := shipped.ReadFile("books/" + name + ".yaml")
+	file, data, err := library.Get(name)
 	if err != nil {
-		return nil, fmt.Errorf("there are no failure rates %q: name a YAML file or one of %s", name, strings.Join(Names(), ", "))
+		return nil, err
 	}
-	return Parse(name+".yaml (shipped)", data)
+	return Parse(file, data)
 }
 
 var format = yamlfile.Format{Schema: Schema, Noun: "list of failures", Repeat: "rates a part"}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,24 +31,19 @@ var catalogue = sync.OnceValue(func() map[string]*GPU {
 // Names are the shipped GPUs, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(catalogue())) }
 
-// Get is a shipped GPU by name, or the only one of a YAML file where the name is a path
-// (has a slash or ends in .yaml).
+// Get is a shipped GPU by name, or the only one of a YAML file where the name is a path.
 func Get(name string) (*GPU, error) {
-	if strings.Contains(name, "/") || strings.HasSuffix(name, ".yaml") {
-		return read(name)
+	if yamlfile.IsPath(name) {
+		data, err := yamlfile.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return ParseOne(name, data)
 	}
 	if g := catalogue()[strings.ToLower(name)]; g != nil {
 		return g, nil
 	}
 	return nil, fmt.Errorf("%q is not one of %s", name, strings.Join(Names(), ", "))
-}
-
-func read(path string) (*GPU, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return ParseOne(path, data)
 }
 
 // ParseOne reads a list of a single GPU.

@@ -5,6 +5,7 @@ package price
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -93,56 +94,39 @@ func (m *Missing) Error() string {
 		m.What, have)
 }
 
+// priced is an entry of one kind that is meant, or what the book has instead.
+func priced[T any](b *Book, list []T, what string, meant func(T) bool, name func(T) string) (T, error) {
+	if i := slices.IndexFunc(list, meant); i >= 0 {
+		return list[i], nil
+	}
+	m := &Missing{Book: b.Name, What: what}
+	for _, x := range list {
+		m.Have = append(m.Have, name(x))
+	}
+	var none T
+	return none, m
+}
+
 // Node is the price of a server.
 func (b *Book) Node(template string) (Node, error) {
-	for _, n := range b.Nodes {
-		if n.Template == template {
-			return n, nil
-		}
-	}
-	return Node{}, b.missing("nodes of template "+template, len(b.Nodes), func(i int) string { return b.Nodes[i].Template })
+	return priced(b, b.Nodes, "nodes of template "+template, func(n Node) bool { return n.Template == template },
+		func(n Node) string { return n.Template })
 }
 
 // Switch is the price of the smallest switch of a class with so many ports.
 func (b *Book) Switch(class string, ports int) (Switch, error) {
-	best := Switch{}
-	for _, s := range b.Switches {
-		if s.Class == class && s.Ports >= ports && (best.Ports == 0 || s.Ports < best.Ports) {
-			best = s
-		}
-	}
-	if best.Ports > 0 {
-		return best, nil
-	}
-	return Switch{}, b.missing(fmt.Sprintf("switches of %d ports of class %s", ports, class), len(b.Switches),
-		func(i int) string { return fmt.Sprintf("%s×%d", b.Switches[i].Class, b.Switches[i].Ports) })
+	bySize := slices.SortedStableFunc(slices.Values(b.Switches), func(x, y Switch) int { return x.Ports - y.Ports })
+	return priced(b, bySize, fmt.Sprintf("switches of %d ports of class %s", ports, class),
+		func(s Switch) bool { return s.Class == class && s.Ports >= ports },
+		func(s Switch) string { return fmt.Sprintf("%s×%d", s.Class, s.Ports) })
 }
 
 // Cable is the price of a network link.
 func (b *Book) Cable(class string) (Cable, error) {
-	for _, c := range b.Cables {
-		if c.Class == class {
-			return c, nil
-		}
-	}
-	return Cable{}, b.missing("links of class "+class, len(b.Cables), func(i int) string { return b.Cables[i].Class })
+	return priced(b, b.Cables, "links of class "+class, func(c Cable) bool { return c.Class == class }, func(c Cable) string { return c.Class })
 }
 
 // Rent are the offers for a rented node like the template, in the book's order.
 func (b *Book) Rent(template string) []Cloud {
-	var out []Cloud
-	for _, c := range b.Cloud {
-		if c.Template == template {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-func (b *Book) missing(what string, n int, name func(int) string) error {
-	m := &Missing{Book: b.Name, What: what}
-	for i := range n {
-		m.Have = append(m.Have, name(i))
-	}
-	return m
+	return slices.DeleteFunc(slices.Clone(b.Cloud), func(c Cloud) bool { return c.Template != template })
 }

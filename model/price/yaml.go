@@ -1,8 +1,8 @@
 package price
 
 import (
+	"cmp"
 	"embed"
-	"os"
 	"strings"
 
 	"golang.org/x/text/currency"
@@ -16,19 +16,14 @@ const Schema = "railyard.prices/v1"
 //go:embed books/*.yaml
 var shipped embed.FS
 
+var library = yamlfile.Library{Files: shipped, Dir: "books", Noun: "price book"}
+
 // Default is the shipped price book.
 func Default() (*Book, error) { return Read("") }
 
-// Read reads a price book's file; "" is the shipped one.
-func Read(file string) (*Book, error) {
-	if file == "" {
-		data, err := shipped.ReadFile("books/list.yaml")
-		if err != nil {
-			return nil, err
-		}
-		return Parse("list.yaml (shipped)", data)
-	}
-	data, err := os.ReadFile(file)
+// Read is a shipped price book by name, that of a YAML file where the name is a path, or the default one for "".
+func Read(name string) (*Book, error) {
+	file, data, err := library.Get(cmp.Or(name, "list"))
 	if err != nil {
 		return nil, err
 	}
