@@ -36,7 +36,9 @@ var fields = []struct {
 	{"nic_gbps", "a whole number of Gb/s up to 10000, or 0 for the node type's own", func(d *Design, v string) bool {
 		return whole(&d.Gbps, v, 0, 10_000)
 	}},
-	{"rails", "a whole number up to 64, or 0 for leaves that take whole nodes", func(d *Design, v string) bool { return whole(&d.Rails, v, 0, 64) }},
+	{"rails", "a whole number up to 64, or 0 for leaves that take whole nodes", func(d *Design, v string) bool {
+		return whole(&d.Rails, v, 0, 64)
+	}},
 	{"oversubscription", "a number from 1 to 64", func(d *Design, v string) (ok bool) {
 		n, err := strconv.ParseFloat(v, 64)
 		d.Oversubscription = n

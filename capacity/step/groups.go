@@ -31,7 +31,15 @@ type families struct {
 
 // of are the groups of an axis on which blocks communicate.
 func (f *families) of(a workload.Axis) *Family {
-	return map[workload.Axis]*Family{workload.Tensor: &f.tensor, workload.Context: &f.context, workload.Expert: &f.expert, workload.Data: &f.data}[a]
+	switch a {
+	case workload.Tensor:
+		return &f.tensor
+	case workload.Context:
+		return &f.context
+	case workload.Expert:
+		return &f.expert
+	}
+	return &f.data
 }
 
 // dimsOf are the directions of some axes in the layout's order.

@@ -123,7 +123,8 @@ func (b *Book) Switch(class string, ports int) (Switch, error) {
 
 // Cable is the price of a network link.
 func (b *Book) Cable(class string) (Cable, error) {
-	return priced(b, b.Cables, "links of class "+class, func(c Cable) bool { return c.Class == class }, func(c Cable) string { return c.Class })
+	return priced(b, b.Cables, "links of class "+class, func(c Cable) bool { return c.Class == class },
+		func(c Cable) string { return c.Class })
 }
 
 // Rent are the offers for a rented node like the template, in the book's order.
