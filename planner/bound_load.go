@@ -370,7 +370,7 @@ type sizedBound struct {
 	chunk []units.Bytes // by channel
 }
 
-// conn is how long a slice of a connection's messages takes, one after the other.
+// conn is how long a connection's messages in a phase take, one after the other.
 func (x *sizedBound) conn(c *connBound) float64 {
 	t := 0.0
 	for _, s := range c.sizes {
@@ -383,7 +383,7 @@ func (x *sizedBound) conn(c *connBound) float64 {
 		}
 		t += s.count * (one + float64(bytes)*1e12/rate)
 	}
-	return t
+	return t * float64(x.s.Channels[c.channel].Slices)
 }
 
 // time is how long the bytes take at the links' rate.

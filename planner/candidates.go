@@ -161,6 +161,10 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 	if err == nil && len(out) == 0 { // none of those that let one node stand for others applies
 		out, err = r.candidates(only, o.Slices, r.beyondBudget)
 	}
+	if err == nil && len(out) == 0 && r.o.Budget < DefaultBudget { // an answer, however little there is
+		r.o.Budget = DefaultBudget
+		out, err = r.candidates(only, o.Slices, r.beyondBudget)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 
 	"railyard/model/topology"
@@ -50,17 +51,7 @@ func sameGraph(a, b *multigraph) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	for i := range a.next {
-		if !slices.Equal(a.next[i], b.next[i]) {
-			return false
-		}
-		for q, n := range a.count[i] {
-			if b.count[i][q] != n {
-				return false
-			}
-		}
-	}
-	return true
+	return slices.EqualFunc(a.count, b.count, maps.Equal[map[int32]int, map[int32]int])
 }
 
 // crossing is how a ring crosses nodes: along local ring number ring, entering the

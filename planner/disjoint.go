@@ -1,7 +1,7 @@
 package planner
 
 import (
-	"math"
+	"maps"
 	"slices"
 
 	"railyard/model/topology"
@@ -70,10 +70,7 @@ func directGraph(t *topology.Topology, ranks []int32) *multigraph {
 		if len(g.count[i]) == 0 {
 			return nil
 		}
-		for q := range g.count[i] {
-			g.next[i] = append(g.next[i], q)
-		}
-		slices.Sort(g.next[i])
+		g.next[i] = slices.Sorted(maps.Keys(g.count[i]))
 	}
 	return g
 }
@@ -118,25 +115,23 @@ func (g *multigraph) mayHaveRing() bool {
 }
 
 func (g *multigraph) clone() *multigraph {
-	c := &multigraph{next: g.next, count: make([]map[int32]int, len(g.count))}
-	for i, m := range g.count {
-		c.count[i] = map[int32]int{}
-		for k, v := range m {
-			c.count[i][k] = v
-		}
+	c := &multigraph{next: g.next}
+	for _, m := range g.count {
+		c.count = append(c.count, maps.Clone(m))
 	}
 	return c
 }
 
-// minDegree is the fewest links that leave a rank: no more rings than that are disjoint.
-func (g *multigraph) minDegree() int {
-	least := math.MaxInt
+// degrees are how many links leave each rank.
+func (g *multigraph) degrees() []int {
+	out := make([]int, len(g.count))
 	for r := range g.count {
-		sum := 0
 		for _, n := range g.count[r] {
-			sum += n
+			out[r] += n
 		}
-		least = min(least, sum)
 	}
-	return least
+	return out
 }
+
+// minDegree is the fewest: no more rings than that are disjoint.
+func (g *multigraph) minDegree() int { return slices.Min(g.degrees()) }

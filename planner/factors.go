@@ -25,7 +25,7 @@ const factorSeed = 2009
 // find all of them. Time O(tries·n), and n²·k for the matchings.
 func factorRings(g *multigraph) [][]int32 {
 	degree := g.minDegree()
-	if degree%2 == 1 || degree < 4 || !g.regular(degree) {
+	if degree%2 == 1 || degree < 4 || slices.Max(g.degrees()) > degree {
 		return nil
 	}
 	x := &factors{n: len(g.next), next: make([][][2]int32, degree/2)}
@@ -41,19 +41,6 @@ func factorRings(g *multigraph) [][]int32 {
 		}
 	}
 	return rings
-}
-
-func (g *multigraph) regular(degree int) bool {
-	for _, counts := range g.count {
-		sum := 0
-		for _, n := range counts {
-			sum += n
-		}
-		if sum != degree {
-			return false
-		}
-	}
-	return true
 }
 
 // eulerOrientation walks every link once and lists, for each rank, the ranks that the

@@ -199,7 +199,7 @@ func (g rateGraph) joined() bool {
 // routed has the rates of routes, over hosts too, where faults have left some ranks none to others: their data are passed
 // on. nil where all reach one another, so that messages need nobody else.
 func (r *request) routed() rateGraph {
-	if r.router.ReachesAll() {
+	if r.router.ReachesAll() || pack.ScaleUp(r.t).Adjacent() {
 		return nil
 	}
 	out, missing := make(rateGraph, r.spec.Ranks), false

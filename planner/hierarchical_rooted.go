@@ -22,7 +22,7 @@ func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 	s := &schedule.Schedule{}
 	for shift := range int32(2) {
 		across := onAxis(dims, 0, []int{0})
-		across.Grid.Order = rotated(nodes, shift)
+		across.Grid.Order = rotated(int(nodes), shift)
 		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: int(local), Phases: []schedule.Phase{
 			{Gen: schedule.GenDirect, Op: collective.ReduceScatter, Groups: inside,
 				Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Scratch},
@@ -35,15 +35,6 @@ func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 		}})
 	}
 	return s, nil
-}
-
-// rotated is shift, shift+1, … modulo n.
-func rotated(n, shift int32) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = (int32(i) + shift) % n
-	}
-	return out
 }
 
 // hierarchicalRooted broadcasts by scattering inside the root's node, taking each part

@@ -147,10 +147,13 @@ func (r *request) rootIn(order []int32) int {
 }
 
 // identity is 0, 1, …, n−1.
-func identity(n int) []int32 {
+func identity(n int) []int32 { return rotated(n, 0) }
+
+// rotated is shift, shift+1, … modulo n.
+func rotated(n int, shift int32) []int32 {
 	out := make([]int32, n)
 	for i := range out {
-		out[i] = int32(i)
+		out[i] = (int32(i) + shift) % int32(n)
 	}
 	return out
 }

@@ -7,11 +7,11 @@ const overlooked = 4
 
 // revive plays the most promising of the candidates that were left out, if the best is that poor.
 func (c *contest) revive() error {
-	at := -1
+	at, most := -1, int64(max(c.budget.part(ofLast), ofLast))
 	for i := range c.list {
 		x := &c.list[i]
 		poor := c.best < 0 || float64(c.list[c.best].Time) > overlooked*float64(x.Time)
-		if x.TooLarge && poor && c.score.Work(x.Schedule) <= int64(c.budget.part(ofLast)) && (at < 0 || c.price(i) < c.price(at)) {
+		if x.TooLarge && poor && c.score.Work(x.Schedule) <= most && (at < 0 || c.price(i) < c.price(at)) {
 			at = i
 		}
 	}
