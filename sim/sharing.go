@@ -188,8 +188,10 @@ func (s *sharing) remove(c int32) {
 		x.left = x.left.more(product(rate, u.load))
 		x.n--
 		x.enter(-u.count)
-		s.place(u.res, u.slot, s.active[x.first+x.n])
-		s.touch(u.res)
+		if x.n > 0 { // else nothing on it can change
+			s.place(u.res, u.slot, s.active[x.first+x.n])
+			s.touch(u.res)
+		}
 	}
 }
 

@@ -186,4 +186,16 @@ func (e *emitter) scratch(n int, set ChunkSet) Loc {
 }
 
 // off is position pos+d modulo the group's size; d may be negative.
-func (e *emitter) off(d int) int { return ((e.pos+d)%e.size + e.size) % e.size }
+func (e *emitter) off(d int) int {
+	p := e.pos + d
+	if p >= -e.size && p < 2*e.size { // as nearly always: divisions take long
+		switch {
+		case p < 0:
+			return p + e.size
+		case p >= e.size:
+			return p - e.size
+		}
+		return p
+	}
+	return (p%e.size + e.size) % e.size
+}
