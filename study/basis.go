@@ -8,6 +8,7 @@ import (
 	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
+	"railyard/study/measured"
 )
 
 // Basis says how a predicted time comes to be known: by the least known of the costs that it is made of.
@@ -40,7 +41,7 @@ type bases struct {
 // basesOf looks at the media that messages cross: between the first ranks, and between nodes.
 func (q *Question) basesOf() bases {
 	t := q.asked.Topology
-	media := []topology.Medium{scaleUp(t)}
+	media := []topology.Medium{measured.Medium(t)}
 	if t.NumNodes() > 1 && slices.ContainsFunc(t.Classes(), func(c topology.Class) bool { return c.Medium == topology.Network }) {
 		media = append(media, topology.Network)
 	}
@@ -60,15 +61,6 @@ func (q *Question) basesOf() bases {
 		b.inNetwork = b.moved
 	}
 	return b
-}
-
-// scaleUp is what the first ranks are joined by.
-func scaleUp(t *topology.Topology) topology.Medium {
-	route, err := topology.NewRouter(t).Route(0, min(1, t.NumRanks()-1))
-	if err != nil {
-		return topology.PCIe // degraded so far that nothing joins them
-	}
-	return route.Medium
 }
 
 // basis is that of a schedule's prediction.

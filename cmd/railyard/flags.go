@@ -161,9 +161,7 @@ func (f topoFlags) measured(nodes, gpus int) (*topology.Topology, error) {
 	return f.load()
 }
 
-func completeTopology(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return topologies.Names(), cobra.ShellCompDirectiveDefault
-}
+var completeTopology = cobra.FixedCompletions(topologies.Names(), cobra.ShellCompDirectiveDefault)
 
 // collFlags choose a collective.
 type collFlags struct {
@@ -177,13 +175,7 @@ type collFlags struct {
 func (f *collFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.name, "collective", "c", "all_reduce", "collective operation")
 	cmd.Flags().IntVar(&f.root, "root", 0, "root rank of broadcast, reduce, gather and scatter")
-	cli.Must(cmd.RegisterFlagCompletionFunc("collective", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		for _, k := range collective.All() {
-			names = append(names, k.String())
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}))
+	cli.Must(cmd.RegisterFlagCompletionFunc("collective", cobra.FixedCompletions(collective.Names(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // collective is what the flags say of it.
@@ -232,9 +224,7 @@ type profileFlag struct {
 func (f *profileFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.name, "profile", "", "machine whose costs apply: a name (see \"railyard list machines\") or a YAML file "+
 		"(default: the topology's own)")
-	cli.Must(cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return cost.Names(), cobra.ShellCompDirectiveDefault
-	}))
+	cli.Must(cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(cost.Names(), cobra.ShellCompDirectiveDefault)))
 }
 
 // machine is the machine on a topology.

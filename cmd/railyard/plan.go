@@ -272,19 +272,10 @@ func planRow(spec collective.Spec, r *study.Row, why bool) report.PlanRow {
 // libraryOf is the library's side as documents have it.
 func libraryOf(b *study.Baseline) report.Library {
 	if !b.Runs() {
-		return report.Library{MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
+		return report.Library{MeasuredUS: report.Known(b.Measured), MeasuredIn: b.MeasuredIn}
 	}
 	out := report.Library{Way: b.Algorithm + "/" + b.Protocol, Basis: b.Basis.String(), Assumed: b.Basis.Unsure(),
-		LowUS: microseconds(b.Low), HighUS: microseconds(b.High), TimeUS: microseconds(b.Time), ModelUS: microseconds(b.Model),
-		MeasuredUS: microseconds(b.Measured), MeasuredIn: b.MeasuredIn}
+		LowUS: report.Known(b.Low), HighUS: report.Known(b.High), TimeUS: report.Known(b.Time), ModelUS: report.Known(b.Model),
+		MeasuredUS: report.Known(b.Measured), MeasuredIn: b.MeasuredIn}
 	return out
-}
-
-// microseconds is nil for what is not known.
-func microseconds(t units.Time) *float64 {
-	if t == 0 {
-		return nil
-	}
-	us := t.Microseconds()
-	return &us
 }

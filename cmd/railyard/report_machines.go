@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,13 +22,11 @@ func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (
 	list := []*report.StepDocument{first}
 	for _, text := range f.baselines {
 		x := f.training
-		name, nodes, some := strings.Cut(text, ":")
-		x.topo = topoFlags{name: name}
-		if n, err := strconv.Atoi(nodes); err == nil && n > 0 {
-			x.topo.nodes = n
-		} else if some {
-			return s, cli.Usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES", text)
+		name, nodes, err := cutNodes(text)
+		if err != nil {
+			return s, cli.Usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES: %v", text, err)
 		}
+		x.topo = topoFlags{name: name, nodes: nodes}
 		x.profile, x.gpu = profileFlag{}, ""
 		x.layout = layoutFlags{given: search.Space{Zero: -1, GlobalBatch: f.training.layout.given.GlobalBatch}, sequence: true}
 		p, r, n, err := x.step(cmd, step.Options{})

@@ -21,6 +21,9 @@ func All() []Kind {
 	return out
 }
 
+// Names are the names of all, in the same order.
+func Names() []string { return slices.Clone(names[:]) }
+
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // Parse reads a collective's name in any of the field's spellings: all_reduce,
