@@ -17,7 +17,6 @@ import (
 	"railyard/exec/cuda/kernel"
 	"railyard/model/block"
 	"railyard/model/collective"
-	"railyard/model/schedule"
 )
 
 // defines select a type and a reduction in the kernels' sources.
@@ -30,9 +29,11 @@ func defines(t collective.DType, op collective.ReduceOp) ([]string, error) {
 	return []string{"-D" + types[t], "-D" + ops[op]}, nil
 }
 
-// kernelOptions are a configuration's: its type, its reduction and whether operations are delayed.
-func kernelOptions(cfg Config) ([]string, error) {
+// kernelOptions are a configuration's: its type, its reduction, whether operations are delayed, and a block's threads: with the
+// bytes of a plan of constants the compiler then knows how often loops run.
+func kernelOptions(cfg Config, how Method) ([]string, error) {
 	options, err := defines(cfg.DType, cfg.Op)
+	options = append(options, fmt.Sprintf("-DTHREADS=%d", how.Threads))
 	if cfg.Jitter > 0 {
 		options = append(options, "-DJITTER")
 	}
@@ -155,43 +156,12 @@ func (g *gpu) load(s source) error {
 	return err
 }
 
-// Prepare compiles what a run needs into the cache, for each rank. Several may run at
-// once.
-func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
-	if n.staged() {
-		x, err := n.stagesOf(s, cfg, how)
-		if err != nil {
-			return err
-		}
-		_, err = x.kernel.compile(n.gpus[0].Arch)
-		return err
+// kernel is one of a source's, which it loads.
+func (g *gpu) kernel(s source, name string) (driver.Kernel, error) {
+	if err := g.load(s); err != nil {
+		return driver.Kernel{}, err
 	}
-	if how.Mechanism == block.Copies {
-		p, err := block.CompileCopies(s, how.options(cfg))
-		if err != nil {
-			return err
-		}
-		src, err := copyingSource(p, cfg, how)
-		if err != nil {
-			return err
-		}
-		_, err = src.compile(n.gpus[0].Arch)
-		return err
-	}
-	p, err := block.Compile(s, how.options(cfg))
-	if err != nil {
-		return err
-	}
-	c, err := codeOf(p, cfg, how)
-	if err != nil {
-		return err
-	}
-	for r := range p.Ranks {
-		if _, err := c.source(r).compile(n.gpus[0].Arch); err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.modules[s.key()].Kernel(name)
 }
 
 func (how Method) options(cfg Config) block.Options {

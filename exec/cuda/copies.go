@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,8 +38,14 @@ func (o *copiesOp) close() error {
 	})
 }
 
-// loadCopies compiles a schedule for copy engines.
-func (n *Node) loadCopies(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+// copiesCode is a schedule for copy engines with the interpreter of its kernels.
+type copiesCode struct {
+	*plans
+	p       *block.Copying
+	streams int
+}
+
+func (n *Node) copiesOf(s *schedule.Schedule, cfg Config, how Method) (code, error) {
 	if n.GPUs() < len(n.gpus) {
 		return nil, fmt.Errorf("copy engines: not where ranks share a GPU, whose queues would wait for one another")
 	}
@@ -48,35 +53,37 @@ func (n *Node) loadCopies(ctx context.Context, s *schedule.Schedule, cfg Config,
 	if err != nil {
 		return nil, err
 	}
-	program := &block.Program{Ranks: p.Ranks, Instances: p.Blocks, Lanes: make([][]block.Lane, p.Ranks)}
-	for r := range program.Lanes {
-		program.Lanes[r] = make([]block.Lane, 1)
+	lanes := slices.Concat(p.Start, p.End, p.Local)
+	for _, st := range p.Stages {
+		lanes = append(lanes, st.Kernel...)
 	}
-	src, err := copyingSource(p, cfg, how)
+	x, err := plansOf(cfg, how, p.Blocks, lanes...)
+	return &copiesCode{x, p, max(how.Streams, 1)}, err
+}
+
+func (c *copiesCode) source(int) source { return c.plans.source }
+
+func (c *copiesCode) needs() needs {
+	program := &block.Program{Ranks: c.p.Ranks, Instances: c.p.Blocks, Lanes: [][]block.Lane{make([]block.Lane, 1)}}
+	return needs{scratch: c.p.Scratch, control: program.ControlBytes(), plan: c.bytes(3 + len(c.p.Stages))}
+}
+
+func (c *copiesCode) load(m *memory) (operation, error) {
+	o := &copiesOp{m: m, p: c.p, streams: c.streams, ranks: make([]copyRank, len(m.n.gpus))}
+	if most := len(m.n.gpus[0].marks); len(c.p.Stages) > most || c.streams > len(m.n.gpus[0].side) {
+		return o, fmt.Errorf("%d stages on %d streams: use fewer slices or streams", len(c.p.Stages), c.streams)
+	}
+	err := m.n.each(func(g *gpu) error {
+		x, err := c.placer(m, g)
+		if err != nil {
+			return err
+		}
+		return c.place(x, &o.ranks[g.Rank])
+	})
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	_, longest := copyingEncoding(p, how)
-	m, err := newMemory(ctx, n, s, cfg, needs{scratch: p.Scratch, control: program.ControlBytes(),
-		plan: int64(longest * (3 + len(p.Stages)))})
-	if err != nil {
-		return nil, err
-	}
-	key, err := n.kernels(src)
-	if err != nil {
-		return nil, err
-	}
-	o := &copiesOp{m: m, p: p, streams: max(how.Streams, 1), ranks: make([]copyRank, len(n.gpus))}
-	if 4+len(p.Stages)*(2+o.streams) > len(n.gpus[0].marks) {
-		return nil, fmt.Errorf("%d stages on %d streams: use fewer slices", len(p.Stages), o.streams)
-	}
-	if err := n.each(func(g *gpu) error { return o.place(g, key, how) }); err != nil {
-		return nil, err
-	}
-	if err := n.each(o.capture); err != nil {
-		return nil, errors.Join(err, o.close())
-	}
-	return o, nil
+	return o, m.n.each(o.capture)
 }
 
 // capture makes graphs of one operation, for each turn. Copies between GPUs that are
@@ -100,79 +107,36 @@ func (o *copiesOp) graphs(count int) ([]driver.Graph, error) {
 	return o.m.n.capture(count, o.queue)
 }
 
-// copyingLanes are those of all kernels.
-func copyingLanes(p *block.Copying) []block.Lane {
-	lanes := slices.Concat(p.Start, p.End, p.Local)
-	for _, st := range p.Stages {
-		lanes = append(lanes, st.Kernel...)
-	}
-	return lanes
-}
-
-// copyingEncoding is how the kernels' plans are written, and the longest's bytes.
-func copyingEncoding(p *block.Copying, how Method) (block.Encoding, int) {
-	lanes := copyingLanes(p)
-	e := block.Encoding{Forms: block.FormsOf(how.Threads, lanes...), Instances: p.Blocks}
-	return e, e.LaneBytes(lanes...)
-}
-
-// copyingSource is the kernel that runs them all.
-func copyingSource(p *block.Copying, cfg Config, how Method) (source, error) {
-	options, err := kernelOptions(cfg)
-	if err != nil {
-		return source{}, err
-	}
-	e, longest := copyingEncoding(p, how)
-	if longest > maxLane {
-		return source{}, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", longest)
-	}
-	return interpreter(append(options, threadsOption(how)), e.Forms), nil
-}
-
-func (o *copiesOp) place(g *gpu, key string, how Method) error {
-	k, err := g.modules[key].Kernel("run_plan")
-	if err != nil {
-		return err
-	}
-	encoding, longest := copyingEncoding(o.p, how)
-	plans := int64(0)
-	set := func(l *launches, lane block.Lane, blocks int, last bool) error {
-		*l = launches{kernel: k, shape: driver.Dim{Blocks: blocks, Threads: how.Threads, Shared: longest}, param: o.m.parameter(g.place, 1,
-			o.p.Blocks)}
-		if err := o.m.putPlan(g, encoding, []block.Lane{lane}, longest, plans, l.param); err != nil {
-			return err
+// place puts one GPU's plans into its memory.
+func (c *copiesCode) place(x *placer, r *copyRank) (err error) {
+	place := x.g.place
+	put := func(lane block.Lane, blocks int, last bool) (l launches) {
+		if err == nil {
+			l, err = x.launch([]block.Lane{lane}, c.p.Blocks, blocks, last)
 		}
-		plans += int64(longest)
-		if !last {
-			l.param.Advance = 0
+		if err == nil {
+			err = x.m.n.fits(x.g, x.kernel, l.shape)
 		}
-		return o.m.n.fits(g, k, l.shape)
+		return l
 	}
-	r := &o.ranks[g.Rank]
-	if err := set(&r.start, o.p.Start[g.place], 1, false); err != nil {
-		return err
+	r.start = put(c.p.Start[place], 1, false)
+	if len(c.p.Local[place].Body) > 0 {
+		r.local = put(c.p.Local[place], c.p.Blocks, false)
 	}
-	if len(o.p.Local[g.place].Body) > 0 {
-		if err := set(&r.local, o.p.Local[g.place], o.p.Blocks, false); err != nil {
-			return err
+	r.stages = make([]launches, len(c.p.Stages))
+	for i, s := range c.p.Stages {
+		if s.Kernel != nil {
+			r.stages[i] = put(s.Kernel[place], c.p.Blocks, false)
 		}
 	}
-	r.stages = make([]launches, len(o.p.Stages))
-	for i, s := range o.p.Stages {
-		if s.Kernel == nil {
-			continue
-		}
-		if err := set(&r.stages[i], s.Kernel[g.place], o.p.Blocks, false); err != nil {
-			return err
-		}
-	}
-	return set(&r.end, o.p.End[g.place], 1, true)
+	r.end = put(c.p.End[place], 1, true)
+	return err
 }
 
 // queue puts copies on side streams and kernels on the GPU's stream; events order
 // them.
 func (o *copiesOp) queue(g *gpu, turn int) error {
-	q := &copyQueue{o: o, g: g, r: &o.ranks[g.Rank], turn: turn, lanes: g.side[:o.streams], reduced: map[int]driver.Event{}}
+	q := &copyQueue{o: o, g: g, r: &o.ranks[g.Rank], turn: turn, lanes: g.side[:o.streams], reduced: map[int]bool{}}
 	if err := q.begin(); err != nil {
 		return err
 	}

@@ -13,9 +13,8 @@ type copyQueue struct {
 	g       *gpu
 	r       *copyRank
 	turn    int
-	lanes   []driver.Stream      // for copies
-	marked  int                  // events used
-	reduced map[int]driver.Event // by slice: the kernel of the phase before
+	lanes   []driver.Stream // for copies
+	reduced map[int]bool    // by slice: whether its mark is behind the kernel of the phase before
 }
 
 // begin launches the first kernels; copies follow that which says that all ranks are there.
@@ -24,7 +23,7 @@ func (q *copyQueue) begin() error {
 		return err
 	}
 	for _, s := range q.lanes {
-		if err := q.link(q.g.Stream, s); err != nil {
+		if err := q.g.follow(s, q.g.Stream); err != nil {
 			return err
 		}
 	}
@@ -43,9 +42,8 @@ func (q *copyQueue) stage(j int) error {
 	if err := q.run(&q.r.stages[j]); err != nil {
 		return err
 	}
-	e, err := q.mark(q.g.Stream)
-	q.reduced[st.Slice] = e
-	return err
+	q.reduced[st.Slice] = true
+	return q.g.marks[st.Slice].Record(q.g.Stream)
 }
 
 // copies deals a stage's copies out to the lanes, the first of each behind what the phase
@@ -53,8 +51,8 @@ func (q *copyQueue) stage(j int) error {
 func (q *copyQueue) copies(st *block.CopyStage) error {
 	for k, c := range st.Copies[q.g.place] {
 		s := q.lanes[k%len(q.lanes)]
-		if e, ok := q.reduced[st.Slice]; ok && k < len(q.lanes) {
-			if err := s.Wait(e); err != nil {
+		if q.reduced[st.Slice] && k < len(q.lanes) {
+			if err := s.Wait(q.g.marks[st.Slice]); err != nil {
 				return err
 			}
 		}
@@ -68,25 +66,11 @@ func (q *copyQueue) copies(st *block.CopyStage) error {
 // join makes the GPU's stream wait for all lanes.
 func (q *copyQueue) join() error {
 	for _, s := range q.lanes {
-		if err := q.link(s, q.g.Stream); err != nil {
+		if err := q.g.follow(q.g.Stream, s); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// link makes one stream wait for what another has been given so far.
-func (q *copyQueue) link(from, to driver.Stream) error {
-	e := q.g.marks[q.marked]
-	q.marked++
-	return follow(to, from, e)
-}
-
-// mark is an event behind what a stream has been given so far.
-func (q *copyQueue) mark(s driver.Stream) (driver.Event, error) {
-	e := q.g.marks[q.marked]
-	q.marked++
-	return e, e.Record(s)
 }
 
 // run launches a kernel, where there is one.

@@ -6,72 +6,92 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/exec/cuda/driver"
 	"railyard/model/block"
 	"railyard/model/collective"
 )
 
-// code is a program with the kernels that run it.
-type code struct {
-	p        *block.Program
-	how      Method
-	options  []string
-	encoding []block.Encoding // of an interpreter's plans, by rank
-	// laneBytes is the longest lane, which an interpreter's blocks have in shared memory.
-	laneBytes int
+// programCode is a program with the kernels that run it.
+type programCode struct {
+	p       *block.Program
+	how     Method
+	options []string
+	plans   []*plans // of interpreters, by rank; each has the longest lane's bytes
 }
 
-func codeOf(p *block.Program, cfg Config, how Method) (*code, error) {
-	options, err := kernelOptions(cfg)
+func codeOf(p *block.Program, cfg Config, how Method) (*programCode, error) {
+	options, err := kernelOptions(cfg, how)
 	if err != nil {
 		return nil, err
 	}
 	if how.Mechanism.InWords() && cfg.DType == collective.Int32 {
 		return nil, fmt.Errorf("%v in words: they carry floating-point numbers only", cfg.DType)
 	}
-	c := &code{p: p, how: how, options: append(options, threadsOption(how))}
-	if how.Specialise {
-		return c, nil
-	}
+	c := &programCode{p: p, how: how, options: options}
+	longest := 0
 	for _, lanes := range p.Lanes {
-		e := block.Encoding{Forms: block.FormsOf(how.Threads, lanes...), Instances: p.Instances}
-		c.encoding = append(c.encoding, e)
-		c.laneBytes = max(c.laneBytes, e.LaneBytes(lanes...))
+		if how.Specialise {
+			break
+		}
+		x, err := plansOf(cfg, how, p.Instances, lanes...)
+		if err != nil {
+			return nil, err
+		}
+		c.plans, longest = append(c.plans, x), max(longest, x.laneBytes)
 	}
-	if c.laneBytes > maxLane {
-		return nil, fmt.Errorf("a lane of %d bytes: plan with fewer operations a lane", c.laneBytes)
+	for _, x := range c.plans {
+		x.laneBytes = longest
 	}
 	return c, nil
 }
 
-// maxLane is what there is of shared memory.
-const maxLane = 200 << 10
-
-// entry is the name of the kernel.
-func (c *code) entry() string {
-	if c.how.Specialise {
-		return "run_special"
-	}
-	return "run_plan"
-}
-
-// source is a rank's kernel.
-func (c *code) source(rank int) source {
+// source is the kernel of a rank of the node.
+func (c *programCode) source(place int) source {
 	if c.how.Specialise {
 		options := append(slices.Clip(c.options), "-DSPECIALISED", fmt.Sprintf("-DPEERS=%d", c.p.Peers()))
-		return source{"run.cu", whereUnaligned(options, block.Unaligned(c.p.Lanes[rank]...)),
-			map[string]string{"constants.cuh": c.p.Constants(rank)}}
+		return source{"run.cu", whereUnaligned(options, block.Unaligned(c.p.Lanes[place]...)),
+			map[string]string{"constants.cuh": c.p.Constants(place)}}
 	}
-	return interpreter(c.options, c.encoding[rank].Forms)
+	return c.plans[place].source
 }
 
-func (c *code) needs() needs {
-	return needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: int64(c.laneBytes * len(c.p.Lanes[0])),
-		empty: c.p.Mechanism.Empty()}
+func (c *programCode) needs() needs {
+	n := needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), empty: c.p.Mechanism.Empty()}
+	if !c.how.Specialise {
+		n.plan = c.plans[0].bytes(len(c.p.Lanes[0]))
+	}
+	return n
 }
 
-// threadsOption lets the compiler know a block's threads: with the bytes of a plan of constants it
-// then knows how often loops run.
-func threadsOption(how Method) string { return fmt.Sprintf("-DTHREADS=%d", how.Threads) }
+// load puts every rank's plan into its parameter or its memory.
+func (c *programCode) load(m *memory) (operation, error) {
+	o := &programOp{m: m, ranks: make([]launches, len(m.n.gpus)), special: make([]string, len(m.n.gpus))}
+	return o, m.n.each(func(g *gpu) (err error) {
+		l := &o.ranks[g.Rank]
+		if *l, err = c.launch(m, g, o); err != nil {
+			return err
+		}
+		l.shape.Overlap = c.how.Overlap && g.Overlap
+		return m.n.fits(g, l.kernel, l.shape)
+	})
+}
+
+func (c *programCode) launch(m *memory, g *gpu, o *programOp) (l launches, err error) {
+	lanes := c.p.Lanes[g.place]
+	if !c.how.Specialise {
+		x, err := c.plans[g.place].placer(m, g)
+		if err != nil {
+			return l, err
+		}
+		return x.launch(lanes, c.p.Instances, c.p.Blocks(), true)
+	}
+	src := c.source(g.place)
+	o.special[g.Rank] = src.key()
+	l = launches{shape: driver.Dim{Blocks: c.p.Blocks(), Threads: c.how.Threads}, param: m.parameter(g.place, len(lanes), c.p.Instances)}
+	m.table(l.param)
+	l.kernel, err = g.kernel(src, "run_special")
+	return l, err
+}
 
 // interpreter is made for plans of some forms: what they do not need would only make it
 // slower.

@@ -35,6 +35,7 @@ type gpu struct {
 	place   int             // among the ranks of its node
 	side    []driver.Stream // more streams, for copies
 	marks   []driver.Event
+	order   driver.Event // of streams that follow one another
 	counter driver.Ptr
 	began   driver.Event
 	ended   driver.Event
@@ -112,6 +113,9 @@ func (g *gpu) open() (err error) {
 		}
 		g.marks = append(g.marks, e)
 	}
+	if g.order, err = driver.NewEvent(false); err != nil {
+		return err
+	}
 	if g.began, err = driver.NewEvent(true); err != nil {
 		return err
 	}
@@ -120,6 +124,15 @@ func (g *gpu) open() (err error) {
 	}
 	g.counter, err = driver.Alloc(256)
 	return err
+}
+
+// follow makes a stream of the GPU's wait for what another has been given so far. One event serves all: who waits for it, waits for
+// what it was behind then.
+func (g *gpu) follow(s, ahead driver.Stream) error {
+	if err := g.order.Record(ahead); err != nil {
+		return err
+	}
+	return s.Wait(g.order)
 }
 
 // Close gives everything back.

@@ -53,10 +53,10 @@ func (o *programOp) memory() *memory { return o.m }
 func (o *programOp) close() error {
 	return o.m.n.each(func(g *gpu) error {
 		key := o.special[g.Rank]
-		if key == "" {
+		m, ok := g.modules[key]
+		if !ok {
 			return nil
 		}
-		m := g.modules[key]
 		delete(g.modules, key)
 		return m.Unload()
 	})
@@ -68,19 +68,33 @@ func (o *programOp) graphs(count int) ([]driver.Graph, error) {
 	return o.m.n.capture(count, o.launch)
 }
 
-// load compiles a schedule for the GPUs and makes it ready to launch.
-func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+// code is a schedule in the programs and kernels that run it.
+type code interface {
+	// source is the kernel of a rank of the node.
+	source(place int) source
+	needs() needs
+	// load makes it ready to launch; the operation is closed after an error, too.
+	load(m *memory) (operation, error)
+}
+
+// compile makes of a schedule what runs it here.
+func (n *Node) compile(s *schedule.Schedule, cfg Config, how Method) (code, error) {
 	switch {
 	case n.staged():
-		return n.loadStages(ctx, s, cfg, how)
+		return n.stagesOf(s, cfg, how)
 	case how.Mechanism == block.Copies:
-		return n.loadCopies(ctx, s, cfg, how)
+		return n.copiesOf(s, cfg, how)
 	}
 	p, err := block.Compile(s, how.options(cfg))
 	if err != nil {
 		return nil, err
 	}
-	c, err := codeOf(p, cfg, how)
+	return codeOf(p, cfg, how)
+}
+
+// load compiles a schedule for the GPUs and makes it ready to launch.
+func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+	c, err := n.compile(s, cfg, how)
 	if err != nil {
 		return nil, err
 	}
@@ -88,53 +102,26 @@ func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how M
 	if err != nil {
 		return nil, err
 	}
-	o := &programOp{m: m, ranks: make([]launches, len(n.gpus)), special: make([]string, len(n.gpus))}
-	if err := o.place(c); err != nil {
+	o, err := c.load(m)
+	if err != nil {
 		return nil, errors.Join(err, o.close())
 	}
 	return o, nil
 }
 
-// place loads every rank's kernel and puts its plan into its parameter or its memory.
-func (o *programOp) place(c *code) error {
-	return o.m.n.each(func(g *gpu) error {
-		src := c.source(g.place)
-		if err := g.load(src); err != nil {
-			return err
-		}
-		key := src.key()
-		if c.how.Specialise {
-			o.special[g.Rank] = key
-		}
-		l := &o.ranks[g.Rank]
-		l.shape = driver.Dim{Blocks: c.p.Blocks(), Threads: c.how.Threads, Shared: c.laneBytes, Overlap: c.how.Overlap && g.Overlap}
-		l.param = o.m.parameter(g.place, len(c.p.Lanes[g.place]), c.p.Instances)
-		var err error
-		if l.kernel, err = g.modules[key].Kernel(c.entry()); err != nil {
-			return err
-		}
-		if err := o.m.n.fits(g, l.kernel, l.shape); err != nil {
-			return err
-		}
-		return o.m.put(g, c, l.param)
-	})
-}
-
-// put writes a rank's plan where its kernel reads it.
-func (m *memory) put(g *gpu, c *code, p *parameter) error {
-	if c.how.Specialise {
-		m.table(p)
-		return nil
+// Prepare compiles what a run needs into the cache, for each rank. Several may run at
+// once.
+func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
+	c, err := n.compile(s, cfg, how)
+	if err != nil {
+		return err
 	}
-	return m.putPlan(g, c.encoding[g.place], c.p.Lanes[g.place], c.laneBytes, 0, p)
-}
-
-// putPlan writes lanes into the GPU's memory, so many bytes behind where plans begin.
-func (m *memory) putPlan(g *gpu, e block.Encoding, lanes []block.Lane, laneBytes int, behind int64, p *parameter) error {
-	e.Address = m.address
-	at := g.pool.At + driver.Ptr(m.plan+behind)
-	p.Plan, p.LaneBytes = uint64(at), uint32(laneBytes)
-	return driver.Upload(at, e.Encode(g.place, lanes, laneBytes))
+	for _, g := range n.gpus {
+		if _, err := c.source(g.place).compile(g.Arch); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fits refuses a launch whose blocks cannot all run at once: they wait for one another.

@@ -3,8 +3,6 @@
 package cuda
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"railyard/exec/cuda/driver"
@@ -57,79 +55,58 @@ func (n *Node) compileStages(s *schedule.Schedule, cfg Config, how *Method) (*bl
 	return block.CompileStages(s, how.options(cfg), n.others.nodes, n.others.link.Streams())
 }
 
-// stages is a schedule over several nodes with the interpreter of this node's kernels.
-type stages struct {
-	p        *block.Staged
-	kernel   source
-	encoding block.Encoding
-	longest  int // bytes of a lane
-	threads  int
+// stagedCode is a schedule over several nodes with the interpreter of this node's kernels.
+type stagedCode struct {
+	*plans
+	p *block.Staged
+	n *Node
 }
 
-func (n *Node) stagesOf(s *schedule.Schedule, cfg Config, how Method) (*stages, error) {
+// counting is the lane of a kernel that only counts the launch.
+var counting = []block.Lane{{Slices: 1}}
+
+func (n *Node) stagesOf(s *schedule.Schedule, cfg Config, how Method) (code, error) {
 	p, err := n.compileStages(s, cfg, &how)
 	if err != nil {
 		return nil, err
 	}
-	options, err := kernelOptions(cfg)
-	if err != nil {
-		return nil, err
-	}
-	lanes := []block.Lane{{Slices: 1}} // which counts launches
+	lanes := counting
 	for _, k := range p.Of(n.others.node) {
 		lanes = slices.Concat(lanes, slices.Concat(k.Lanes...))
 	}
-	x := &stages{p: p, encoding: block.Encoding{Forms: block.FormsOf(how.Threads, lanes...), Instances: p.Instances}, threads: how.Threads}
-	x.kernel = interpreter(append(options, threadsOption(how)), x.encoding.Forms)
-	if x.longest = x.encoding.LaneBytes(lanes...); x.longest > maxLane {
-		return nil, fmt.Errorf("a stage of %d bytes: plan with fewer chunks or slices", x.longest)
-	}
-	return x, nil
+	x, err := plansOf(cfg, how, p.Instances, lanes...)
+	return &stagedCode{x, p, n}, err
 }
 
-// loadStages makes a schedule over several nodes ready to launch.
-func (n *Node) loadStages(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
-	x, err := n.stagesOf(s, cfg, how)
-	if err != nil {
-		return nil, err
-	}
-	p := x.p
-	m, err := newMemory(ctx, n, s, cfg, needs{scratch: p.Scratch, half: p.PacketHalf, control: p.ControlBytes(),
-		plan: int64(x.longest) * int64(p.Lanes+1), empty: p.Mechanism.Empty()})
-	if err != nil {
-		return nil, err
-	}
-	key, err := n.kernels(x.kernel)
-	if err != nil {
-		return nil, err
-	}
-	o := &stagedOp{m: m, link: n.others.link, ranks: make([]stagedRank, len(n.gpus))}
-	return o, n.each(func(g *gpu) error {
-		kernel, err := g.modules[key].Kernel("run_plan")
+func (c *stagedCode) source(int) source { return c.plans.source }
+
+func (c *stagedCode) needs() needs {
+	return needs{scratch: c.p.Scratch, half: c.p.PacketHalf, control: c.p.ControlBytes(), plan: c.bytes(c.p.Lanes + 1),
+		empty: c.p.Mechanism.Empty()}
+}
+
+func (c *stagedCode) load(m *memory) (operation, error) {
+	o := &stagedOp{m: m, link: m.n.others.link, ranks: make([]stagedRank, len(m.n.gpus))}
+	return o, m.n.each(func(g *gpu) error {
+		x, err := c.placer(m, g)
 		if err != nil {
 			return err
 		}
-		return (&stagePlacer{o: o, stages: x, g: g, kernel: kernel}).place()
+		return c.place(x, &o.ranks[g.Rank])
 	})
 }
 
-// stagePlacer puts one GPU's plans into its memory.
-type stagePlacer struct {
-	*stages
-	o      *stagedOp
-	g      *gpu
-	kernel driver.Kernel
-	plans  int64 // bytes placed
-}
-
-func (x *stagePlacer) place() (err error) {
-	n, r := x.o.m.n, &x.o.ranks[x.g.Rank]
-	for _, stages := range x.p.Streams {
+// place puts one GPU's plans into its memory.
+func (c *stagedCode) place(x *placer, r *stagedRank) (err error) {
+	for _, stages := range c.p.Streams {
 		var steps []stagedStep
 		for _, st := range stages {
 			var step stagedStep
-			if k := st.Kernels[n.others.node]; k != nil {
-				if step.kernel, err = x.launches(k.Lanes[x.g.place], k.Instances); err != nil {
+			if k := st.Kernels[c.n.others.node]; k != nil {
+				if step.kernel, err = x.launch(k.Lanes[x.g.place], k.Instances, k.Blocks(), false); err != nil {
+					return err
+				}
+				if err = c.fits(x, step.kernel.shape); err != nil {
 					return err
 				}
 			}
@@ -138,34 +115,24 @@ func (x *stagePlacer) place() (err error) {
 		}
 		r.streams = append(r.streams, steps)
 	}
-	if r.end, err = x.launches([]block.Lane{{Slices: 1}}, 1); err == nil {
-		r.end.param.Advance = 1
-	}
+	r.end, err = x.launch(counting, 1, 1, true)
 	return err
 }
 
-// launches is a kernel of lanes with so many blocks each. Those of all streams, and the library's, run at once.
-func (x *stagePlacer) launches(lanes []block.Lane, instances int) (launches, error) {
+// fits: kernels of all streams, and the library's, run at once.
+func (c *stagedCode) fits(x *placer, d driver.Dim) error {
 	const library = 32 // blocks of its kernels
-	l := launches{kernel: x.kernel, shape: driver.Dim{Blocks: len(lanes) * instances, Threads: x.threads, Shared: x.longest},
-		param: x.o.m.parameter(x.g.place, len(lanes), instances)}
-	l.param.Advance = 0
-	if err := x.o.m.putPlan(x.g, x.encoding, lanes, x.longest, x.plans, l.param); err != nil {
-		return l, err
-	}
-	x.plans += int64(x.longest * len(lanes))
-	all := l.shape
-	all.Blocks = (all.Blocks + library) * len(x.p.Streams)
-	return l, x.o.m.n.fits(x.g, x.kernel, all)
+	d.Blocks = (d.Blocks + library) * len(c.p.Streams)
+	return c.n.fits(x.g, x.kernel, d)
 }
 
 // messages are a rank's ends of a group's.
-func (x *stagePlacer) messages(group []block.Transfer) (out []Message) {
-	n := x.o.m.n
+func (x *placer) messages(group []block.Transfer) (out []Message) {
+	n := x.m.n
 	own := n.number(x.g.place)
 	at := func(r block.Ref) driver.Ptr {
 		r.Rank = x.g.place
-		return x.o.m.ref(r)
+		return x.m.ref(r)
 	}
 	for _, t := range group {
 		switch own {
@@ -182,8 +149,8 @@ func (x *stagePlacer) messages(group []block.Transfer) (out []Message) {
 func (o *stagedOp) launch(g *gpu, turn int) error {
 	r := &o.ranks[g.Rank]
 	streams := append([]driver.Stream{g.Stream}, g.side[:max(len(r.streams)-1, 0)]...)
-	for k, s := range streams[1:] {
-		if err := follow(s, g.Stream, g.marks[2*k]); err != nil {
+	for _, s := range streams[1:] {
+		if err := g.follow(s, g.Stream); err != nil {
 			return err
 		}
 	}
@@ -200,20 +167,12 @@ func (o *stagedOp) launch(g *gpu, turn int) error {
 			}
 		}
 	}
-	for k, s := range streams[1:] {
-		if err := follow(g.Stream, s, g.marks[2*k+1]); err != nil {
+	for _, s := range streams[1:] {
+		if err := g.follow(g.Stream, s); err != nil {
 			return err
 		}
 	}
 	return r.end.run(g.Stream, turn)
-}
-
-// follow makes a stream wait for what another has been given so far.
-func follow(s, ahead driver.Stream, mark driver.Event) error {
-	if err := mark.Record(ahead); err != nil {
-		return err
-	}
-	return s.Wait(mark)
 }
 
 func (o *stagedOp) step(g *gpu, set int, s *stagedStep, on driver.Stream, turn int) error {

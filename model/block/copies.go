@@ -20,14 +20,8 @@ type Copying struct {
 // CopyStage is a phase of a slice.
 type CopyStage struct {
 	Phase, Slice int
-	Copies       [][]Copy // by rank
-	Kernel       []Lane   // by rank; nil where nothing is to be done before the end
-}
-
-// Copy is one transfer of a copy engine.
-type Copy struct {
-	From, To Ref
-	Bytes    int64
+	Copies       [][]Transfer // by rank
+	Kernel       []Lane       // by rank; nil where nothing is to be done before the end
 }
 
 // CompileCopies turns a schedule whose phases are all direct into copies and kernels.
@@ -96,7 +90,7 @@ func handshake(ranks, rank, value int, flags uint8) Lane {
 }
 
 func (d *dma) stage(st *strand, phase, slice int) error {
-	s := CopyStage{Phase: phase, Slice: slice, Copies: make([][]Copy, d.p.Ranks)}
+	s := CopyStage{Phase: phase, Slice: slice, Copies: make([][]Transfer, d.p.Ranks)}
 	work := phase < len(d.c.s.Channels[0].Phases)-1
 	for r, steps := range st.steps {
 		// Stages are numbered in the order of the queue: a peer's flag only grows.
@@ -117,7 +111,7 @@ func (d *dma) stage(st *strand, phase, slice int) error {
 	return nil
 }
 
-func (d *dma) step(st *strand, l *Lane, copies *[]Copy, s *step, rank, slice int) error {
+func (d *dma) step(st *strand, l *Lane, copies *[]Transfer, s *step, rank, slice int) error {
 	switch s.op.Kind {
 	case schedule.Recv:
 		return nil
@@ -126,7 +120,7 @@ func (d *dma) step(st *strand, l *Lane, copies *[]Copy, s *step, rank, slice int
 		to, ends := d.c.refs(st, s.msg.to, s.msg.recv.Dst)
 		for i := range from {
 			if off, n := d.part(shorter(limits[i], ends[i]), slice); n > 0 {
-				*copies = append(*copies, Copy{moved(from[i], off), moved(to[i], off), n})
+				*copies = append(*copies, Transfer{moved(from[i], off), moved(to[i], off), n})
 			}
 		}
 		return nil

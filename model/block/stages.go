@@ -28,7 +28,8 @@ type Stage struct {
 	Group []Transfer
 }
 
-// Transfer is a message between nodes, from the memory of one rank to that of another as the schedule numbers them.
+// Transfer is bytes from the memory of one rank to that of another: by copy engine, or a message between nodes, whose ranks are as
+// the schedule numbers them.
 type Transfer struct {
 	From, To Ref
 	Bytes    int64
