@@ -101,24 +101,32 @@ DEV void pair_elements(const Head &op, const Places a, u64 from, u64 n)
         for (u32 k = 0; k < op.nsrc; k++) st1<Elem>((void *)(a.data(op.nsrc + k) + i), ld1<Elem>((const void *)(a.data(k) + i)));
 }
 
-// multi_elements does without alignment: one element at a time.
-DEV void multi_elements(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
+// Part is which of an operation's sources are combined, and for which destinations: of pairs, one.
+struct Part {
+    u32 src, nsrc, dst, ndst;
+};
+
+// part_elements does without alignment: one element at a time.
+DEV void part_elements(const Head &op, const Part &x, const Places a, u64 from, u64 n, u32 ranks)
 {
-    if (op.flags & PAIRS) {
-        pair_elements(op, a, from, n);
-        return;
-    }
 #pragma unroll 1
     for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem)) {
-        Elem e = ld1<Elem>((const void *)(a.data(0) + i));
-        if (op.nsrc > 1 || op.flags & SCALE) {
+        Elem e = ld1<Elem>((const void *)(a.data(x.src) + i));
+        if (x.nsrc > 1 || op.flags & SCALE) {
             Sum sum;
             sum.start(e);
-            for (u32 s = 1; s < op.nsrc; s++) sum.add(ld1<Elem>((const void *)(a.data(s) + i)));
+            for (u32 s = 1; s < x.nsrc; s++) sum.add(ld1<Elem>((const void *)(a.data(x.src + s) + i)));
             e = (Elem)sum.word(op.flags & SCALE, ranks);
         }
-        for (u32 d = 0; d < op.ndst; d++) st1<Elem>((void *)(a.data(op.nsrc + d) + i), e);
+        for (u32 d = 0; d < x.ndst; d++) st1<Elem>((void *)(a.data(x.dst + d) + i), e);
     }
+}
+
+// multi_elements: pairs side by side, so that all peers' links are busy at once.
+DEV void multi_elements(const Head &op, const Places a, u64 from, u64 n, u32 ranks)
+{
+    if (op.flags & PAIRS) pair_elements(op, a, from, n);
+    else part_elements(op, Part{0, op.nsrc, op.nsrc, op.ndst}, a, from, n, ranks);
 }
 
 DEV void many_pairs(const Head &op, const Places a, u64 from, u64 n)

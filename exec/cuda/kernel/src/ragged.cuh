@@ -1,27 +1,6 @@
 // MULTI where places are not aligned alike: whole lines are written, and read by the quads that they lie across.
 #pragma once
 
-// Part is which of an operation's sources are combined, and for which destinations: of pairs, one.
-struct Part {
-    u32 src, nsrc, dst, ndst;
-};
-
-// part_elements goes one element at a time.
-DEV void part_elements(const Head &op, const Part &x, const Places a, u64 from, u64 n, u32 ranks)
-{
-#pragma unroll 1
-    for (u64 i = from + thread() * sizeof(Elem); i < from + n; i += threads() * sizeof(Elem)) {
-        Elem e = ld1<Elem>((const void *)(a.data(x.src) + i));
-        if (x.nsrc > 1 || op.flags & SCALE) {
-            Sum sum;
-            sum.start(e);
-            for (u32 s = 1; s < x.nsrc; s++) sum.add(ld1<Elem>((const void *)(a.data(x.src + s) + i)));
-            e = (Elem)sum.word(op.flags & SCALE, ranks);
-        }
-        for (u32 d = 0; d < x.ndst; d++) st1<Elem>((void *)(a.data(x.dst + d) + i), e);
-    }
-}
-
 // Ragged is a part whose places are aligned unlike one another: whole lines of its last destination, which may be a peer's,
 // and what is ahead of them and behind in elements.
 struct Ragged {
