@@ -81,7 +81,10 @@ func (r *request) findBreadthFirst() (*breadthFirstWays, error) {
 // neighbours are those whom each rank has links to; where not all reach one another by routes, those to whom it has routes. Nil
 // where routes reach all and some have no links.
 func (r *request) neighbours() (near [][]int32) {
-	routes := r.routed()
+	var routes rateGraph
+	if r.allRoutable() != nil {
+		routes = r.routed()
+	}
 	if routes == nil {
 		if g := directGraph(r.t, identity(r.spec.Ranks)); g != nil {
 			return g.next

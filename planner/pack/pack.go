@@ -129,33 +129,34 @@ type packer func(g *Graph, k int64, effort int) (*Packing, error)
 // mostExact is up to how many ranks times transfers trees are packed exactly: a second or two.
 const mostExact = 80_000
 
-// mostEven is the same behind switches, where most of them share links.
-const mostEven = 20_000
-
-// exactly packs all that transfers carry, shared out evenly, where these are not too many; where that does not come near the
-// bound, what trees share links by is settled. That is the first to be tried where hops have several ways, over planes of switches
-// or links beside them, which even shares do not choose among, and where the trees of all roots have many transfers behind switches.
+// exactly settles what trees share links by, and packs all that transfers carry, shared out evenly, where these are not too many: as
+// well where even shares could reach the bound, as over equal planes of switches, since packed trees may be lower and load all
+// planes alike; else where settled trees do not come near the bound. On direct links packed trees always reach it.
 func (s *search) exactly(pack packer) error {
-	g, err := s.evenly()
+	g, unit, err := s.evenly()
 	if err != nil {
 		return err
 	}
-	size := s.g.Ranks * len(g.Edges)
-	settled := s.g.t != nil && ScaleUp(s.g.t).Choices() || !s.g.Direct() && s.use.PerRoot() && size > mostEven
-	if settled {
-		if err := s.settle(s.arcsOfUse()); err == nil && s.best != nil && s.best.Share >= nearEnough {
-			return nil
+	settle := func() error { return s.settle(s.arcsOfUse()) }
+	exact := func() error { return s.inParts(s.forward(g), pack) }
+	near := func() bool { return s.best != nil && s.best.Share >= nearEnough }
+	tries := []func() error{settle}
+	if small := s.g.Ranks*len(g.Edges) <= mostExact; small && s.g.Direct() {
+		tries = []func() error{exact, settle}
+	} else if small {
+		tries = append(tries, exact)
+		if even, err := boundFor(g, s.use, s.root); err == nil && even.Rate.Float()*unit >= nearEnough*s.bound.Rate.Float() {
+			near = func() bool { return false }
 		}
 	}
-	if size <= mostExact {
-		err = s.inParts(s.forward(g), pack)
-	}
-	if !settled && (s.best == nil || s.best.Share < nearEnough) {
-		err = s.settle(s.arcsOfUse())
-	}
-	if s.use == AllReduce && !s.g.symmetric() && (s.best == nil || s.best.Share < nearEnough) {
+	if s.use == AllReduce && !s.g.symmetric() {
 		out := s.arcs()
-		return s.settle(out, out.back())
+		tries = append(tries, func() error { return s.settle(out, out.back()) })
+	}
+	for _, try := range tries {
+		if err = try(); near() {
+			return nil
+		}
 	}
 	return err
 }

@@ -23,10 +23,10 @@ func (s *search) transfers() error {
 }
 
 // evenly is a graph of ranks alone: the links of a graph without switches, else what routes can carry at the same time,
-// shared out evenly.
-func (s *search) evenly() (*Graph, error) {
+// shared out evenly, in a unit of so many bytes/s.
+func (s *search) evenly() (g *Graph, unit float64, err error) {
 	if s.g.Direct() {
-		return s.g, nil
+		return s.g, 1, nil
 	}
 	list := s.useful()
 	loads := make([][]piece, len(list))
@@ -34,10 +34,12 @@ func (s *search) evenly() (*Graph, error) {
 		loads[i] = t.pieces
 	}
 	edges := make([]Edge, len(list))
-	for i, c := range s.routes.share(loads) {
+	rates, unit := s.routes.share(loads)
+	for i, c := range rates {
 		edges[i] = Edge{list[i].u, list[i].v, c}
 	}
-	return New(s.g.Ranks, s.g.Ranks, edges)
+	g, err = New(s.g.Ranks, s.g.Ranks, edges)
+	return g, unit, err
 }
 
 // transfer is what one rank can send to another, and what that loads.
@@ -98,7 +100,7 @@ func (s *search) useful() []transfer {
 
 // share divides the resources' capacities among transfers that load them: all rates grow
 // at the same pace, those on a full resource stop. The rates come in a common unit.
-func (r *routes) share(transfers [][]piece) []int64 {
+func (r *routes) share(transfers [][]piece) (rates []int64, unit float64) {
 	used, rising := make([]*big.Rat, r.count), make([]*big.Rat, r.count)
 	var loaded []int32
 	for _, t := range transfers {
@@ -149,19 +151,19 @@ func (r *routes) share(transfers [][]piece) []int64 {
 
 // commonUnit makes integers of rates, exactly where these are small enough, else within
 // 1/27720 of the largest.
-func commonUnit(rate []*big.Rat) []int64 {
-	out := make([]int64, len(rate))
+func commonUnit(rate []*big.Rat) (out []int64, unit float64) {
+	out = make([]int64, len(rate))
 	den, most := big.NewInt(1), new(big.Rat)
-	var unit big.Int
+	var common big.Int
 	for _, x := range rate {
 		g := new(big.Int).GCD(nil, nil, den, x.Denom())
 		den.Mul(den, new(big.Int).Quo(x.Denom(), g))
-		unit.GCD(nil, nil, &unit, x.Num())
+		common.GCD(nil, nil, &common, x.Num())
 		if x.Cmp(most) > 0 {
 			most = x
 		}
 	}
-	scale := new(big.Rat).SetFrac(den, &unit)
+	scale := new(big.Rat).SetFrac(den, &common)
 	if top := new(big.Rat).Mul(most, scale); top.Cmp(big.NewRat(1<<30, 1)) > 0 {
 		scale.Quo(big.NewRat(27720, 1), most)
 	}
@@ -169,5 +171,6 @@ func commonUnit(rate []*big.Rat) []int64 {
 		y := new(big.Rat).Mul(x, scale)
 		out[i] = new(big.Int).Quo(y.Num(), y.Denom()).Int64()
 	}
-	return out
+	each, _ := scale.Float64()
+	return out, 1 / each
 }
