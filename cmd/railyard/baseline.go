@@ -45,7 +45,7 @@ type baselineFlags struct {
 	reduction          collective.ReduceOp
 	wrong              int64
 	traffic            bool
-	company            company
+	group              processGroup
 	meter              *discover.Meter
 }
 
@@ -123,11 +123,10 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 
 // onGPUs measures on this machine's GPUs, or on those of all processes that a launcher has started, of which rank 0 writes.
 func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, sizes []units.Bytes) (err error) {
-	c := &f.company
+	c := &f.group
 	if c.world, err = cluster.Detect(os.Getenv); err != nil {
 		return cli.Usage(err)
 	}
-	c.several = c.world.Size > 1
 	own, err := c.own(f.topology)
 	if err != nil {
 		return err
@@ -149,7 +148,7 @@ func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, size
 	write := func(ctx context.Context) error {
 		return cli.StreamTo(cmd, f.out, func(w io.Writer) error { return f.measure(ctx, w, node, settings, sizes) })
 	}
-	if !c.several {
+	if !c.several() {
 		return write(ctx)
 	}
 	if !c.leads() {
@@ -233,11 +232,11 @@ func (f *baselineFlags) measure(ctx context.Context, w io.Writer, node *cuda.Nod
 // setting measures all collectives and sizes with communicators of a setting.
 func (f *baselineFlags) setting(ctx context.Context, table *csv.Writer, node *cuda.Node, s nccl.Setting, sizes []units.Bytes) (err error) {
 	var b *nccl.Baseline
-	if !f.company.several {
+	if !f.group.several() {
 		b, err = nccl.NewBaseline(node, s)
 	} else {
 		var mesh *nccl.Mesh
-		if mesh, b, err = nccl.Over(ctx, f.company.all(), node, s); err == nil {
+		if mesh, b, err = nccl.Over(ctx, f.group.all(), node, s); err == nil {
 			node.Connect(mesh)
 			defer func() { err = errors.Join(err, mesh.Close()) }()
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
-	"railyard/exec/cluster"
 	"railyard/exec/probe"
 	"railyard/model/measurement"
 	"railyard/model/topology"
@@ -26,7 +25,7 @@ type probeFlags struct {
 	from               []string
 	name, source, date string
 	max                string
-	sockets            int // between each two processes
+	group              processGroup
 }
 
 func newProbe() *cobra.Command {
@@ -45,7 +44,7 @@ func newProbe() *cobra.Command {
 	about.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
 	about.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
 	about.StringVar(&f.date, "date", "", "when they were made, YYYY-MM-DD (with --from)")
-	fl.IntVar(&f.sockets, "sockets", 1, "several processes: TCP connections between each two (1 to 64)")
+	f.group.add(cmd)
 	fl.StringVarP(&f.max, "maxbytes", "e", "256M", "largest copy that is measured")
 	return cmd
 }
@@ -64,36 +63,27 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	if f.from != nil && cmd.Flags().Changed("maxbytes") {
 		return cli.Usagef("--maxbytes has no effect with --from: leave it out")
 	}
-	world, err := cluster.Detect(os.Getenv)
-	if err != nil {
-		return err
-	}
-	several := world.Size > 1 && f.from == nil
-	if !several {
-		if err := cli.NoEffect(cmd, "in one process", "sockets"); err != nil {
+	if f.from == nil {
+		if err := f.group.detect(f.topo.name, liveTopology); err != nil {
 			return err
 		}
 	}
-	if several && f.topo.name == liveTopology {
-		return cli.Usagef("-t %s is one machine: name a topology with a rank for each of the %d processes that %s has started",
-			liveTopology, world.Size, world.Launcher)
+	if !f.group.several() {
+		if err := cli.NoEffect(cmd, "in one process", "sockets", "deadline"); err != nil {
+			return err
+		}
 	}
 	t, err := f.topo.load()
 	if err != nil {
 		return err
 	}
-	if several {
-		if world.Rank == 0 {
-			if err := cli.MayWrite(cmd, stem+".csv"); err != nil {
-				return err
-			}
-		}
-		return f.network(cmd, world, t, stem+".csv")
-	}
-	if f.from == nil {
+	if f.from == nil && f.group.leads() {
 		if err := cli.MayWrite(cmd, stem+".csv"); err != nil {
 			return err
 		}
+	}
+	if f.group.several() {
+		return f.network(cmd, t, stem+".csv")
 	}
 	var rows []measurement.Link
 	if f.from != nil {

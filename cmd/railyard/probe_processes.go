@@ -19,13 +19,10 @@ import (
 
 // network measures the network between the processes that a launcher has started, and what ranks of one process cost one another.
 // Rank 0 keeps and prints what all have measured.
-func (f *probeFlags) network(cmd *cobra.Command, world cluster.World, t *topology.Topology, rowsFile string) error {
+func (f *probeFlags) network(cmd *cobra.Command, t *topology.Topology, rowsFile string) error {
 	largest, err := units.ParseBytes(f.max)
 	if err != nil || largest < units.MiB {
 		return cli.Usagef("--maxbytes %s: must be a size of at least 1M", f.max)
-	}
-	if f.sockets < 1 || f.sockets > maxSockets {
-		return cli.Usagef("--sockets %d: must be from 1 to %d", f.sockets, maxSockets)
 	}
 	build, err := exactBuild()
 	if err != nil {
@@ -33,7 +30,7 @@ func (f *probeFlags) network(cmd *cobra.Command, world cluster.World, t *topolog
 	}
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	c := company{world: world, several: true, sockets: f.sockets}
+	c := &f.group
 	ranks, err := c.own(t)
 	if err != nil {
 		return err
@@ -41,12 +38,12 @@ func (f *probeFlags) network(cmd *cobra.Command, world cluster.World, t *topolog
 	if err := c.join(ctx, cluster.Hello{Version: build, Plan: "probe of " + t.Hash(), GPUs: ranks, Sizes: f.max}, ranks); err != nil {
 		return err
 	}
-	return c.leave(f.calibrated(ctx, cmd, &c, t, largest, rowsFile))
+	return c.leave(f.calibrated(ctx, cmd, c, t, largest, rowsFile))
 }
 
-func (f *probeFlags) calibrated(ctx context.Context, cmd *cobra.Command, c *company, t *topology.Topology, largest units.Bytes,
+func (f *probeFlags) calibrated(ctx context.Context, cmd *cobra.Command, c *processGroup, t *topology.Topology, largest units.Bytes,
 	rowsFile string) error {
-	x, err := network.Calibrate(ctx, c.processes, t, host.Config{}, largest)
+	x, err := network.Calibrate(ctx, c.data, t, host.Config{}, largest)
 	if err != nil || !c.leads() {
 		return err
 	}

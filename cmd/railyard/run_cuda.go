@@ -77,22 +77,22 @@ func (g *gpuFlags) available() error { return driver.Load() }
 
 // open takes the GPUs and puts the schedules that were fastest in place of the planned
 // ones, unless the user asked for others.
-func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags, dtype collective.DType) error {
-	own, err := f.company.own(p.Question.Topology())
+func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
+	own, err := f.group.own(p.Question.Topology())
 	if err != nil {
 		return err
 	}
-	if g.node, err = cuda.OpenFrom(f.company.world.LocalRank*own, own); err != nil {
+	if g.node, err = cuda.OpenFrom(f.group.world.LocalRank*own, own); err != nil {
 		return err
 	}
-	g.nodes = nodesOf(p, f.company.several)
+	g.nodes = nodesOf(p, f.group.several())
 	if g.fixed = g.staged(); g.fixed { // what was fastest was measured in one node
 		if err := cli.NoEffect(cmd, "over several nodes, whose stages are interpreted", "how specialise"); err != nil {
 			return err
 		}
 	}
-	g.node.Deadline, g.machine, g.dtype = f.deadline, p.Question.Machine(), dtype
-	if f.company.leads() {
+	g.node.Deadline, g.machine, g.dtype = f.group.deadline, p.Question.Machine(), f.dtype
+	if f.group.leads() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
 	}
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
@@ -193,7 +193,7 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
 // same.
 func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) error {
-	if f.inPlace || f.company.several || !nccl.Supported(p.Question.Spec().Kind) {
+	if f.inPlace || f.group.several() || !nccl.Supported(p.Question.Spec().Kind) {
 		return nil
 	}
 	if err := nccl.Open(); err != nil {
@@ -220,7 +220,7 @@ func (g *gpuFlags) reserve(ctx context.Context, p *planned) error {
 // meet makes the GPUs of several processes reach one another: within nodes by shared memory, between them by NCCL, whose
 // own collectives are timed beside where there are such.
 func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p *planned) error {
-	c := &f.company
+	c := &f.group
 	all := c.all()
 	if err := g.node.Meet(ctx, all, g.nodes); err != nil {
 		return err
@@ -375,20 +375,19 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 }
 
 // config says how often: fewer operations and replays where a row would take seconds.
-func (g *gpuFlags) config(f *runFlags, row study.Row, count int64, dtype collective.DType, op collective.ReduceOp) cuda.Config {
-	cfg := cuda.Config{Count: count, DType: dtype, Op: op, InPlace: f.inPlace, Warmup: f.warmup,
+func (g *gpuFlags) config(f *runFlags, row study.Row, count int64) cuda.Config {
+	cfg := cuda.Config{Count: count, DType: f.dtype, Op: f.op, InPlace: f.inPlace, Warmup: f.warmup,
 		Iterations: (f.iterations + block.EpochWords - 1) / block.EpochWords * block.EpochWords, Replays: 20, Checks: 3, Seed: f.seed}
 	cfg.Limit(int64(row.Size), time.Second)
 	return cfg
 }
 
 // library times NCCL's own choice for a row in the same process, memory and graphs.
-func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *report.RunRow, dtype collective.DType,
-	op collective.ReduceOp) error {
+func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *report.RunRow) error {
 	if g.other == nil {
 		return nil
 	}
-	cfg := g.config(f, row, r.Count, dtype, op)
+	cfg := g.config(f, row, r.Count)
 	cfg.Checks = 0
 	other, err := g.other.Time(ctx, row.Schedule.Spec, cfg)
 	if err != nil {
@@ -401,7 +400,6 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *r
 }
 
 // time runs a row: a time for each replay of a graph.
-func (g *gpuFlags) time(ctx context.Context, f *runFlags, row study.Row, count int64, dtype collective.DType,
-	op collective.ReduceOp) (*cuda.Result, error) {
-	return g.node.Run(ctx, row.Schedule, g.config(f, row, count, dtype, op), g.ways[row.Schedule])
+func (g *gpuFlags) time(ctx context.Context, f *runFlags, row study.Row, count int64) (*cuda.Result, error) {
+	return g.node.Run(ctx, row.Schedule, g.config(f, row, count), g.ways[row.Schedule])
 }

@@ -204,7 +204,7 @@ func TestDisagreeingProcesses(t *testing.T) {
 	const args = "-t host -s 1K"
 	r = launch(t, 2, args)
 	for rank := range r.all {
-		if code := r.ended(rank); code != 2 || !strings.Contains(r.out[rank].String(), "-t host is the memory of one process") {
+		if code := r.ended(rank); code != 2 || !strings.Contains(r.out[rank].String(), "-t host is one machine") {
 			t.Errorf("%s: rank %d: exit code %d, %s", args, rank, code, r.out[rank])
 		}
 	}

@@ -55,7 +55,7 @@ func Run(ctx context.Context, s *schedule.Schedule, cfg Config) (*Result, error)
 	if cfg.Over == nil {
 		return engine.execute(ctx, s, cfg)
 	}
-	ctx, stop := bound(ctx, cfg.Over.group)
+	ctx, stop := Bound(ctx, cfg.Over.group)
 	defer stop()
 	out, err := engine.execute(ctx, s, cfg)
 	if err != nil {

@@ -36,7 +36,7 @@ func NetworkSizes(largest units.Bytes) []units.Bytes {
 // one process take to hear of one another's messages. Up to sixteen processes all distances are measured, beyond powers of two. All
 // processes call it, and all get all rows.
 func (p *Processes) Network(ctx context.Context, largest units.Bytes) ([]measurement.Link, error) {
-	ctx, cancel := bound(ctx, p.group)
+	ctx, cancel := Bound(ctx, p.group)
 	defer cancel()
 	sizes := NetworkSizes(largest)
 	w, err := p.wire(ctx, sizes[len(sizes)-1])
@@ -271,7 +271,7 @@ func (w *wire) row(kind string, from, to int, size units.Bytes, took time.Durati
 // Levels measures, on all processes at once, what a rank reaches that copies and combines in its own memory (see the
 // function Levels), and is the same on all: what processes reach in the middle.
 func (p *Processes) Levels(ctx context.Context, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
-	ctx, cancel := bound(ctx, p.group)
+	ctx, cancel := Bound(ctx, p.group)
 	defer cancel()
 	own, err := Levels(ctx, p.Ranks, cfg, buffers)
 	if err != nil {

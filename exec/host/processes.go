@@ -46,7 +46,7 @@ type Processes struct {
 // the same schedules and configurations in the same order, and Close. The data connections are
 // plain, but nobody enters who has not met the group.
 func Meet(ctx context.Context, group Group, p Place) (*Processes, error) {
-	ctx, cancel := bound(ctx, group)
+	ctx, cancel := Bound(ctx, group)
 	defer cancel()
 	out := &Processes{Place: p, group: group}
 	ranks, err := exchange(ctx, group, p.Ranks)
@@ -88,8 +88,8 @@ func (p *Processes) of(rank int32) int {
 	return i
 }
 
-// bound is a context that ends with the group too.
-func bound(ctx context.Context, group Group) (context.Context, func()) {
+// Bound is a context that ends with the group too.
+func Bound(ctx context.Context, group Group) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(group.Context(), func() { cancel(context.Cause(group.Context())) })
 	return ctx, func() {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,59 +16,68 @@ import (
 	"railyard/exec/cluster"
 	"railyard/exec/cuda"
 	"railyard/exec/host"
-	"railyard/model/collective"
+	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/report"
 	"railyard/report/table"
 )
 
-// company is the processes that a launcher has started for one run; this is one of them. Rank 0 of them keeps and prints
+// processGroup is the processes that a launcher has started for one run; this is one of them. Rank 0 of them keeps and prints
 // what all have measured, the others only say why they could not go on.
-type company struct {
-	world     cluster.World
-	several   bool          // else this process alone runs everything
-	wait      time.Duration // for all to come
-	sockets   int           // between each two processes
-	group     *cluster.Group
-	processes *host.Processes
+type processGroup struct {
+	world    cluster.World
+	deadline time.Duration // of a wait for a peer
+	sockets  int           // between each two processes
+	control  *cluster.Group
+	data     *host.Processes
 }
 
-// detect asks the launcher's variables who this process is, and refuses what several cannot run.
-func (f *runFlags) detect(cmd *cobra.Command) (err error) {
-	c := &f.company
-	if c.world, err = cluster.Detect(os.Getenv); err != nil {
+// add adds the flags of all who run together.
+func (c *processGroup) add(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&c.deadline, "deadline", 10*time.Second, "longest wait for a peer before the run is ended; several processes "+
+		"wait for one another to come for a minute at least")
+	cmd.Flags().IntVar(&c.sockets, "sockets", 1, "several processes: TCP connections between each two")
+	cli.Between(cmd.Flags(), 1, 64, "sockets")
+}
+
+// detect asks the launcher's variables who this process is, and refuses a topology that is one machine's where there are several.
+func (c *processGroup) detect(topology, oneMachine string) (err error) {
+	if c.world, err = cluster.Detect(os.Getenv); err != nil || !c.several() || topology != oneMachine {
 		return err
 	}
-	switch c.several = c.world.Size > 1; {
-	case c.sockets < 1 || c.sockets > maxSockets:
-		return cli.Usagef("--sockets %d: must be from 1 to %d", c.sockets, maxSockets)
-	case !c.several:
-		return cli.NoEffect(cmd, "in one process", "wait", "sockets")
-	case f.plan.topo.name == hostTopology:
-		return fmt.Errorf("-t %s is the memory of one process: name a topology with a rank for each process (%s has started %d)",
-			hostTopology,
-			c.world.Launcher, c.world.Size)
+	return cli.Usagef("-t %s is one machine: name a topology with a rank for each of the %d processes that %s has started", topology,
+		c.world.Size, c.world.Launcher)
+}
+
+// several reports whether there are others; else this process alone runs everything.
+func (c *processGroup) several() bool { return c.world.Size > 1 }
+
+// detect asks who this process is, and refuses what has no effect there.
+func (f *runFlags) detect(cmd *cobra.Command) error {
+	if err := f.group.detect(f.plan.topo.name, hostTopology); err != nil {
+		return err
+	}
+	switch {
+	case !f.group.several():
+		return cli.NoEffect(cmd, "in one process", "sockets")
 	case f.backend == backendCUDA:
 		return cli.NoEffect(cmd, "with --backend cuda", "sockets")
 	}
 	return nil
 }
 
-// maxSockets between two processes are more than any network's flows ask for.
-const maxSockets = 64
-
 // leads reports whether this process keeps and prints what is measured.
-func (c *company) leads() bool { return c.world.Rank == 0 }
+func (c *processGroup) leads() bool { return c.world.Rank == 0 }
 
 // meet joins the others, which agree on what is run, and connects their ranks for data.
-func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned, dtype collective.DType, op collective.ReduceOp) error {
-	c := &f.company
+func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned) error {
+	c := &f.group
 	own, err := c.own(p.Question.Topology())
 	if err != nil {
 		return err
 	}
-	hello, err := f.hello(p, own, dtype, op)
+	hello, err := f.hello(p, own)
 	if err != nil {
 		return err
 	}
@@ -88,24 +96,24 @@ func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned, dty
 }
 
 // enter meets the other processes, which agree.
-func (c *company) enter(ctx context.Context, hello cluster.Hello) (err error) {
-	options := cluster.Options{Wait: c.wait}
+func (c *processGroup) enter(ctx context.Context, hello cluster.Hello) (err error) {
+	options := cluster.Options{Wait: max(c.deadline, time.Minute)} // schedulers start processes one by one
 	if file := os.Getenv("RAILYARD_SECRET_FILE"); file != "" {
 		if options.Secret, err = cluster.ReadSecret(file); err != nil {
 			return err
 		}
 	}
-	c.group, err = cluster.Join(ctx, c.world, hello, options)
+	c.control, err = cluster.Join(ctx, c.world, hello, options)
 	return err
 }
 
 // join enters and connects the ranks of all processes, so many in this one, in host memory.
-func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err error) {
+func (c *processGroup) join(ctx context.Context, hello cluster.Hello, ranks int) (err error) {
 	if err := c.enter(ctx, hello); err != nil {
 		return err
 	}
-	c.processes, err = host.Meet(ctx, c.group, host.Place{Process: c.world.Rank, Size: c.world.Size, Ranks: ranks, Local: c.group.Local(),
-		Host: c.group.Address(), Sockets: c.sockets})
+	c.data, err = host.Meet(ctx, c.control, host.Place{Process: c.world.Rank, Size: c.world.Size, Ranks: ranks, Local: c.control.Local(),
+		Host: c.control.Address(), Sockets: c.sockets})
 	if err != nil {
 		return c.leave(err)
 	}
@@ -113,7 +121,7 @@ func (c *company) join(ctx context.Context, hello cluster.Hello, ranks int) (err
 }
 
 // own is how many ranks each process has.
-func (c *company) own(t *topology.Topology) (int, error) {
+func (c *processGroup) own(t *topology.Topology) (int, error) {
 	ranks, size := t.NumRanks(), c.world.Size
 	if ranks%size > 0 {
 		return 0, fmt.Errorf("%s has %d ranks for the %d processes that %s has started: each needs as many (--nodes, --gpus)",
@@ -123,30 +131,25 @@ func (c *company) own(t *topology.Topology) (int, error) {
 }
 
 // all are the processes, for GPUs.
-func (c *company) all() cuda.Processes {
-	return cuda.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.group.Exchange, Barrier: c.group.Barrier}
+func (c *processGroup) all() cuda.Processes {
+	return cuda.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.control.Exchange, Barrier: c.control.Barrier}
 }
 
 // bound is a context that ends with the other processes, too.
-func (c *company) bound(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(c.group.Context(), func() { cancel(context.Cause(c.group.Context())) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
+func (c *processGroup) bound(ctx context.Context) (context.Context, func()) {
+	return host.Bound(ctx, c.control)
 }
 
 // leave tells the others why this process ends, unless it ends well, as it then does when all others do.
-func (c *company) leave(err error) error {
+func (c *processGroup) leave(err error) error {
 	if err != nil {
-		c.group.Abort(err)
+		c.control.Abort(err)
 	}
 	var closed error
-	if c.processes != nil {
-		closed = c.processes.Close()
+	if c.data != nil {
+		closed = c.data.Close()
 	}
-	if cause := c.group.Close(); cause != nil {
+	if cause := c.control.Close(); cause != nil {
 		closed = cause
 	}
 	if err != nil {
@@ -156,11 +159,11 @@ func (c *company) leave(err error) error {
 }
 
 // hello is what all processes must agree on: the build, the schedules and what is done with them.
-func (f *runFlags) hello(p *planned, ranks int, dtype collective.DType, op collective.ReduceOp) (cluster.Hello, error) {
+func (f *runFlags) hello(p *planned, ranks int) (cluster.Hello, error) {
 	var sizes []string
 	plan := sha256.New()
-	fmt.Fprintf(plan, "%s %v %v %d %d %d %v %v\n", p.Question.Topology().Hash(), dtype, op, f.iterations, f.warmup, f.seed, f.inPlace,
-		f.deadline)
+	fmt.Fprintf(plan, "%s %v %v %d %d %d %v %v\n", p.Question.Topology().Hash(), f.dtype, f.op, f.iterations, f.warmup, f.seed, f.inPlace,
+		f.group.deadline)
 	var last *schedule.Schedule
 	for _, row := range p.Rows {
 		sizes = append(sizes, fmt.Sprint(int64(row.Size)))
@@ -207,11 +210,11 @@ func (p *planned) printPredictions(w io.Writer) {
 }
 
 // rankTimes are what each rank took for a size, with the node that it was on.
-func (c *company) rankTimes(size int64, times [][]time.Duration) (out []report.RankTimes) {
+func (c *processGroup) rankTimes(size int64, times [][]time.Duration) (out []report.RankTimes) {
 	for rank, all := range times {
 		r := report.RankTimes{SizeBytes: size, Rank: rank}
-		if c.group != nil {
-			r.Node = c.group.Host(rank * c.world.Size / len(times))
+		if c.control != nil {
+			r.Node = c.control.Host(rank * c.world.Size / len(times))
 		}
 		for _, t := range all {
 			r.TimesUS = append(r.TimesUS, float64(t.Nanoseconds())/1e3)
@@ -222,23 +225,15 @@ func (c *company) rankTimes(size int64, times [][]time.Duration) (out []report.R
 }
 
 // slowest names the rank whose median is longest, "" where one process runs all.
-func (c *company) slowest(times [][]time.Duration) string {
-	if c.group == nil || len(times) == 0 {
+func (c *processGroup) slowest(times [][]time.Duration) string {
+	if c.control == nil || len(times) == 0 {
 		return ""
 	}
 	slowest, longest := 0, time.Duration(-1)
 	for rank, all := range times {
-		if m := medianOf(all); m > longest {
+		if m := measurement.Summarise(all).Median; m > longest {
 			slowest, longest = rank, m
 		}
 	}
-	return fmt.Sprintf("rank %d on %s", slowest, c.group.Host(slowest*c.world.Size/len(times)))
-}
-
-func medianOf(all []time.Duration) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[len(sorted)/2]
+	return fmt.Sprintf("rank %d on %s", slowest, c.control.Host(slowest*c.world.Size/len(times)))
 }
