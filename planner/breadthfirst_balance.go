@@ -1,6 +1,9 @@
 package planner
 
-import "railyard/internal/maxflow"
+import (
+	"railyard/internal/maxflow"
+	"railyard/planner/pack"
+)
 
 // balance shares items out among links so that the load of the fullest, by its rate, is the
 // least there is: for each item some links are allowed. By max-flow from items to links
@@ -17,29 +20,15 @@ type balance struct {
 	capacity []int64   // by link: the most that it may carry
 }
 
-// fraction is a number that is not negative; the zero value is 0.
-type fraction struct{ num, den int64 }
-
-func (a fraction) float() float64 {
-	if a.num == 0 {
-		return 0
-	}
-	return float64(a.num) / float64(a.den)
-}
-
-func (a fraction) less(b fraction) bool {
-	return a.num*max(b.den, 1) < b.num*max(a.den, 1) // pieces times bytes/s: far from the largest number
-}
-
 // exact is the least load of items that may be cut anywhere.
-func (b *balance) exact() fraction {
+func (b *balance) exact() pack.Fraction {
 	at := b.atLeast(1)
 	for {
 		b.clear()
 		for k, rate := range b.rates {
-			b.capacity[k] = at.num * rate
+			b.capacity[k] = at.Num * rate
 		}
-		items, links := b.fill(at.den)
+		items, links := b.fill(at.Den)
 		if items == 0 {
 			return at
 		}
@@ -49,16 +38,16 @@ func (b *balance) exact() fraction {
 				rates += b.rates[k]
 			}
 		}
-		at = fraction{int64(items), rates}
+		at = pack.Fraction{Num: int64(items), Den: rates}
 	}
 }
 
 // deal shares out items of so many equal pieces each, and returns the load in pieces.
-func (b *balance) deal(pieces int64) fraction {
+func (b *balance) deal(pieces int64) pack.Fraction {
 	b.clear()
 	at := b.atLeast(pieces)
 	for k, rate := range b.rates {
-		b.capacity[k] = at.num * rate / at.den
+		b.capacity[k] = at.Num * rate / at.Den
 	}
 	for {
 		items, links := b.fill(pieces)
@@ -74,7 +63,7 @@ func (b *balance) deal(pieces int64) fraction {
 		for ; need > 0; need-- {
 			k := b.next(links)
 			b.capacity[k]++
-			if load := (fraction{b.capacity[k], b.rates[k]}); at.less(load) {
+			if load := (pack.Fraction{Num: b.capacity[k], Den: b.rates[k]}); at.Cmp(load) < 0 {
 				at = load
 			}
 		}
@@ -82,28 +71,28 @@ func (b *balance) deal(pieces int64) fraction {
 }
 
 // atLeast is the load of all items over all links that they may use: no load is less.
-func (b *balance) atLeast(pieces int64) fraction {
-	at := fraction{num: int64(len(b.links)) * pieces}
+func (b *balance) atLeast(pieces int64) pack.Fraction {
+	at := pack.Fraction{Num: int64(len(b.links)) * pieces}
 	used := make([]bool, len(b.rates))
 	for _, links := range b.links {
 		for _, k := range links {
 			if !used[k] {
 				used[k] = true
-				at.den += b.rates[k]
+				at.Den += b.rates[k]
 			}
 		}
 	}
-	at.den = max(at.den, 1)
+	at.Den = max(at.Den, 1)
 	return at
 }
 
 // next is the link of a set that is the least loaded with one piece more.
 func (b *balance) next(of []bool) int {
-	load := func(k int) fraction { return fraction{b.capacity[k] + 1, b.rates[k]} }
-	past := func(k int) fraction { return fraction{b.past[k], b.rates[k]} }
+	load := func(k int) pack.Fraction { return pack.Fraction{Num: b.capacity[k] + 1, Den: b.rates[k]} }
+	past := func(k int) pack.Fraction { return pack.Fraction{Num: b.past[k], Den: b.rates[k]} }
 	best := -1
 	for k, in := range of {
-		if in && (best < 0 || load(k).less(load(best)) || !load(best).less(load(k)) && past(k).less(past(best))) {
+		if in && (best < 0 || load(k).Cmp(load(best)) < 0 || load(best).Cmp(load(k)) >= 0 && past(k).Cmp(past(best)) < 0) {
 			best = k
 		}
 	}

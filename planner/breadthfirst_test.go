@@ -9,6 +9,7 @@ import (
 	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/topology"
+	"railyard/planner/pack"
 )
 
 // waysOf are the ways of a topology, none where direct links do not join it.
@@ -21,8 +22,8 @@ func waysOf(t *testing.T, topo *topology.Topology) *breadthFirstWays {
 	return ways
 }
 
-func dealtIn(pieces int64) func(*balance) fraction {
-	return func(b *balance) fraction { return b.deal(pieces) }
+func dealtIn(pieces int64) func(*balance) pack.Fraction {
+	return func(b *balance) pack.Fraction { return b.deal(pieces) }
 }
 
 // Two steps of DGX-1 V100 take three rounds of half a block over one NVLink, as the
@@ -64,24 +65,24 @@ func TestBalanceIsTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for round := range 2000 {
 		b := randomBalance(rng)
-		want := fraction{0, 1}
+		want := pack.Fraction{Den: 1}
 		for set := 1; set < 1<<len(b.links); set++ {
-			if cut := cutOf(b, set); want.less(cut) {
+			if cut := cutOf(b, set); want.Cmp(cut) < 0 {
 				want = cut
 			}
 		}
-		if got := b.exact(); got.less(want) || want.less(got) {
+		if got := b.exact(); got.Cmp(want) != 0 {
 			t.Fatalf("round %d: %v, want %v: %+v", round, got, want, b)
 		}
 		for pieces := int64(1); pieces <= 2; pieces++ {
 			got, want := b.deal(pieces), dealAll(b, 0, pieces, make([]int64, len(b.rates)))
-			if got.less(want) || want.less(got) {
+			if got.Cmp(want) != 0 {
 				t.Fatalf("round %d: %v of %d pieces, want %v: %+v", round, got, pieces, want, b)
 			}
 			checkShares(t, b, pieces, got)
 		}
-		if fine := b.deal(5040); fine.float()/5040 > want.float()*1.001 {
-			t.Errorf("round %d: %v in many pieces, want %v", round, fine.float()/5040, want.float())
+		if fine := b.deal(5040); fine.Float()/5040 > want.Float()*1.001 {
+			t.Errorf("round %d: %v in many pieces, want %v", round, fine.Float()/5040, want.Float())
 		}
 	}
 }
@@ -107,18 +108,18 @@ func randomBalance(rng *rand.Rand) *balance {
 }
 
 // cutOf is a set of items over the rates of the links that they may use.
-func cutOf(b *balance, set int) fraction {
+func cutOf(b *balance, set int) pack.Fraction {
 	used := make([]bool, len(b.rates))
-	var cut fraction
+	var cut pack.Fraction
 	for i, links := range b.links {
 		if set>>i&1 == 0 {
 			continue
 		}
-		cut.num++
+		cut.Num++
 		for _, k := range links {
 			if !used[k] {
 				used[k] = true
-				cut.den += b.rates[k]
+				cut.Den += b.rates[k]
 			}
 		}
 	}
@@ -126,23 +127,23 @@ func cutOf(b *balance, set int) fraction {
 }
 
 // dealAll tries all ways to place the pieces of items from one on.
-func dealAll(b *balance, item int, pieces int64, load []int64) fraction {
+func dealAll(b *balance, item int, pieces int64, load []int64) pack.Fraction {
 	if item == len(b.links) {
-		var most fraction
+		most := pack.Fraction{Den: 1}
 		for k, l := range load {
-			if f := (fraction{l, b.rates[k]}); most.less(f) {
+			if f := (pack.Fraction{Num: l, Den: b.rates[k]}); most.Cmp(f) < 0 {
 				most = f
 			}
 		}
 		return most
 	}
-	best := fraction{-1, 1}
+	best := pack.Fraction{Num: -1, Den: 1}
 	var place func(link int, left int64)
 	place = func(link int, left int64) {
 		links := b.links[item]
 		if link == len(links)-1 {
 			load[links[link]] += left
-			if f := dealAll(b, item+1, pieces, load); best.num < 0 || f.less(best) {
+			if f := dealAll(b, item+1, pieces, load); best.Num < 0 || f.Cmp(best) < 0 {
 				best = f
 			}
 			load[links[link]] -= left
@@ -158,7 +159,7 @@ func dealAll(b *balance, item int, pieces int64, load []int64) fraction {
 	return best
 }
 
-func checkShares(t *testing.T, b *balance, pieces int64, most fraction) {
+func checkShares(t *testing.T, b *balance, pieces int64, most pack.Fraction) {
 	t.Helper()
 	load := make([]int64, len(b.rates))
 	for i, share := range b.share {
@@ -175,7 +176,7 @@ func checkShares(t *testing.T, b *balance, pieces int64, most fraction) {
 		}
 	}
 	for k, n := range load {
-		if most.less(fraction{n, b.rates[k]}) {
+		if most.Cmp(pack.Fraction{Num: n, Den: b.rates[k]}) < 0 {
 			t.Fatalf("link %d carries %d: more than %v: %+v", k, n, most, b)
 		}
 	}

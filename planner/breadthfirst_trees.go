@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/planner/pack"
 )
 
 // hop is a link on a shortest way to a rank.
@@ -202,7 +203,7 @@ func (x *shortest) bestPieces() int {
 	exact := stepTime(all, (*balance).exact)
 	best, least := 1, 0.0
 	for pieces := 1; pieces <= maxBlockPieces(len(x.dist)); pieces++ {
-		t := stepTime(all, func(b *balance) fraction { return b.deal(int64(pieces)) }) / float64(pieces)
+		t := stepTime(all, func(b *balance) pack.Fraction { return b.deal(int64(pieces)) }) / float64(pieces)
 		if pieces == 1 || t < least*(1-1e-9) {
 			best, least = pieces, t
 		}
@@ -227,16 +228,16 @@ func (x *shortest) allSteps() [][]*balance {
 
 // stepTime is how long steps take, one after another, by the load of the fullest link of
 // each: as blocks for each unit of rate.
-func stepTime(all [][]*balance, load func(*balance) fraction) float64 {
+func stepTime(all [][]*balance, load func(*balance) pack.Fraction) float64 {
 	sum := 0.0
 	for _, step := range all {
-		var most fraction
+		most := pack.Fraction{Den: 1}
 		for _, b := range step {
-			if l := load(b); most.less(l) {
+			if l := load(b); most.Cmp(l) < 0 {
 				most = l
 			}
 		}
-		sum += most.float()
+		sum += most.Float()
 	}
 	return sum
 }

@@ -22,7 +22,7 @@ import (
 // slice recovers from that, a pipeline of them adds it up until nothing moves both ways at once.
 type depths func(*request) []int
 
-var pipelined = []int{1, 4, 16, 64}
+var pipelined, deep = []int{1, 4, 16, 64}, []int{1, 4, 16, 64, 256}
 
 // packedDepths: levels of trees are the stages, and all links are in use from the first
 // level on, so that only many slices come near the optimum; high trees are cut into
@@ -83,7 +83,7 @@ func ringDepths(r *request) []int {
 		return pipelined
 	}
 	if k := r.spec.Kind; k == collective.Broadcast || k == collective.Reduce {
-		return append(pipelined[:len(pipelined):len(pipelined)], 256)
+		return deep
 	}
 	return []int{1}
 }
@@ -91,7 +91,7 @@ func ringDepths(r *request) []int {
 // switchDepths: the two directions of an all-reduce overlap.
 func switchDepths(r *request) []int {
 	if r.spec.Kind == collective.AllReduce {
-		return append(pipelined[:len(pipelined):len(pipelined)], 256)
+		return deep
 	}
 	return []int{1}
 }
@@ -102,7 +102,7 @@ func hierarchicalSwitchDepths(r *request) []int {
 	if r.spec.Ranks > 4*maxRing && r.spec.Kind.Rooted() { // more slices take seconds to simulate
 		return pipelined
 	}
-	return append(pipelined[:len(pipelined):len(pipelined)], 256)
+	return deep
 }
 
 // treeDepths: parts that differ by rank (gather, scatter) gain nothing from slices.
