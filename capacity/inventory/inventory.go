@@ -3,8 +3,9 @@
 package inventory
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -139,16 +140,9 @@ func cables(t *topology.Topology) []Cables {
 		kind(&out, c, func(x Cables) bool { return x.Class == c.Class && x.Trunk == c.Trunk }).Count += int(l.Count)
 	}
 	slices.SortFunc(out, func(a, b Cables) int {
-		return cmp.Or(cmp.Compare(trunk(a), trunk(b)), cmp.Compare(a.Class, b.Class))
+		return strings.Compare(fmt.Sprint(a.Trunk, a.Class), fmt.Sprint(b.Trunk, b.Class))
 	})
 	return out
-}
-
-func trunk(c Cables) int {
-	if c.Trunk {
-		return 1
-	}
-	return 0
 }
 
 // twin reports whether the other direction of a link is there too.

@@ -1,6 +1,9 @@
 package size
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Score is what designs are compared by; less is better. Where a cost is not known, the
 // design is on no front.
@@ -26,9 +29,6 @@ func Front(list []Score) []bool {
 
 // dominates reports whether a beats b; of equals, whether the first is meant.
 func dominates(a, b Score, first bool) bool {
-	x, y, z := cmp.Compare(a.TimePerUnit, b.TimePerUnit), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Watts, b.Watts)
-	if x > 0 || y > 0 || z > 0 {
-		return false
-	}
-	return x < 0 || y < 0 || z < 0 || first
+	x := []int{cmp.Compare(a.TimePerUnit, b.TimePerUnit), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Watts, b.Watts)}
+	return slices.Max(x) <= 0 && (slices.Min(x) < 0 || first)
 }

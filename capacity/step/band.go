@@ -1,7 +1,6 @@
 package step
 
 import (
-	"maps"
 	"math"
 
 	"railyard/model/gpu"
@@ -40,17 +39,14 @@ func ClassOf(w *workload.Workload, l *Layout) Class {
 	return Dense
 }
 
-// bands are how far off nine of ten steps of a class are, as the logarithm of measured over
+// Bands are how far off nine of ten steps of a class are, as the logarithm of measured over
 // predicted, when what frameworks add is fitted without the step's source: the ⌈0.9·(n+1)⌉-th
 // smallest error of n, the largest where there are fewer than nine. `lab steps` prints them; a
 // test holds them to validation/steps.csv.
-var bands = map[Class]float64{Dense: 0.16, FP8: 0.13, Sharded: 0.20, Experts: 0.33, Encoder: 0.58, Layers: 0.32}
-
-// Bands are the half-widths by class.
-func Bands() map[Class]float64 { return maps.Clone(bands) }
+var Bands = map[Class]float64{Dense: 0.16, FP8: 0.13, Sharded: 0.20, Experts: 0.33, Encoder: 0.58, Layers: 0.32}
 
 // Band is between what and what nine of ten measured steps lie.
 func (r *Result) Band() (low, high units.Time) {
-	wide := math.Exp(bands[ClassOf(r.Workload, &r.Layout)])
+	wide := math.Exp(Bands[ClassOf(r.Workload, &r.Layout)])
 	return units.Time(float64(r.Time) / wide), units.Time(float64(r.Time) * wide)
 }

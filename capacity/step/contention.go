@@ -58,7 +58,7 @@ func (m *Machine) share(f *Family, p pattern, part *topology.Topology) (sharing,
 // what the ranks of one unit (see sample) send.
 func (m *Machine) load(f *Family, p pattern) (*loads, error) {
 	links := len(m.Topology.Links())
-	l := &loads{m: m, p: p, all: make([]float64, links), one: map[topology.LinkID]float64{}, net: make([]bool, links)}
+	l := &loads{m: m, p: p, all: make([]float64, links), one: make([]float64, links), net: make([]bool, links)}
 	f.Groups(func(ranks []int) {
 		if l.err == nil && m.sampled(ranks) {
 			l.add(ranks)
@@ -72,9 +72,9 @@ type loads struct {
 	m      *Machine
 	p      pattern
 	groups int
-	all    []float64                   // by link: bytes of all groups for a byte that each group moves
-	one    map[topology.LinkID]float64 // the same of the first group
-	net    []bool                      // by link: it carries traffic between domains
+	all    []float64 // by link: bytes of all groups for a byte that each group moves
+	one    []float64 // the same of the first group
+	net    []bool    // by link: it carries traffic between domains
 	err    error
 }
 
@@ -176,12 +176,11 @@ type fullest struct {
 	link topology.LinkID
 }
 
-func (l *loads) fullest(on func(topology.LinkID) float64) fullest {
+func (l *loads) fullest(load []float64, net bool) fullest {
 	x := fullest{math.Inf(1), topology.NoLink}
-	for i := range l.all {
-		id := topology.LinkID(i)
-		if load := on(id); load > 0 && !l.m.sample.down(l.m.Topology, id) {
-			if rate := float64(l.m.Topology.Rate(id)) / load; rate < x.rate {
+	for i := range load {
+		if id := topology.LinkID(i); load[i] > 0 && l.net[i] == net && !l.m.sample.down(l.m.Topology, id) {
+			if rate := float64(l.m.Topology.Rate(id)) / load[i]; rate < x.rate {
 				x = fullest{rate, id}
 			}
 		}
@@ -190,20 +189,9 @@ func (l *loads) fullest(on func(topology.LinkID) float64) fullest {
 }
 
 // network is the fullest link that carries traffic between domains, local that of the others.
-func (l *loads) network() fullest {
-	return l.fullest(func(id topology.LinkID) float64 { return l.all[id] * oneIf(l.net[id]) })
-}
+func (l *loads) network() fullest { return l.fullest(l.all, true) }
 
-func (l *loads) local() fullest {
-	return l.fullest(func(id topology.LinkID) float64 { return l.all[id] * oneIf(!l.net[id]) })
-}
-
-func oneIf(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
+func (l *loads) local() fullest { return l.fullest(l.all, false) }
 
 // result compares the fullest links with those of a group alone: inside domains the first one,
 // across what it moves there at most.
@@ -213,7 +201,7 @@ func (l *loads) result(network float64) sharing {
 	if net.link != topology.NoLink {
 		s.Network, s.limit = min(net.rate/network, 1), net.link
 	}
-	if alone := l.fullest(func(id topology.LinkID) float64 { return l.one[id] * oneIf(!l.net[id]) }); !math.IsInf(alone.rate, 1) {
+	if alone := l.fullest(l.one, false); !math.IsInf(alone.rate, 1) {
 		s.ScaleUp = min(local.rate/alone.rate, 1)
 	}
 	return s

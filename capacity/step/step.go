@@ -42,11 +42,7 @@ func Run(p *Predictor, w *workload.Workload, l Layout, o Options) (*Result, erro
 			return nil, err
 		}
 	}
-	e, end, err := b.played()
-	if err != nil {
-		return nil, err
-	}
-	tied, err := b.tied()
+	e, end, tied, err := b.played()
 	if err != nil {
 		return nil, err
 	}
@@ -73,32 +69,26 @@ func Time(p *Predictor, w *workload.Workload, l Layout) (units.Time, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, end, err := b.played()
-	if err != nil {
-		return 0, err
-	}
-	tied, err := b.tied()
-	if err != nil {
-		return 0, err
-	}
+	_, end, tied, err := b.played()
 	if tied != nil {
 		end += tied.Time
 	}
-	return end + b.update(), nil
+	return end + b.update(), err
 }
 
-// played plays all stages.
-func (b *builder) played() (*engine, units.Time, error) {
-	if err := b.hop(); err != nil {
-		return nil, 0, err
+// played plays all stages until the last has ended; tied is exchanged after that.
+func (b *builder) played() (e *engine, end units.Time, tied *Collective, err error) {
+	e = &engine{}
+	if err = b.hop(); err == nil {
+		e.lanes, err = b.lanes()
 	}
-	lanes, err := b.lanes()
-	if err != nil {
-		return nil, 0, err
+	if err == nil {
+		end, err = e.run()
 	}
-	e := &engine{lanes: lanes}
-	end, err := e.run()
-	return e, end, err
+	if err == nil {
+		tied, err = b.tied()
+	}
+	return e, end, tied, err
 }
 
 // straggle is how much longer the slowest GPU of a machine takes, and with it all: it grows

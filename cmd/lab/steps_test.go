@@ -35,7 +35,7 @@ func TestCapacityDocumentsAreCurrent(t *testing.T) {
 		}
 	}
 	fitted, inside := v.Bands(), 0
-	for class, wide := range step.Bands() {
+	for class, wide := range step.Bands {
 		if off := math.Abs(fitted[string(class)] - wide); off > 0.03 {
 			t.Errorf("the band of %s is ± %.2f, steps whose sources are left out say %.2f", class, wide, fitted[string(class)])
 		}

@@ -13,8 +13,6 @@ type embedding struct {
 	m *Transformer
 }
 
-func (b *embedding) Name() string { return "embedding" }
-
 func (b *embedding) Parameters(s Sharding) Parameters {
 	h := float64(b.m.Hidden)
 	return Parameters{Dense: float64(b.m.Vocabulary)/float64(s.Tensor)*h + float64(b.m.Positions)*h, Frozen: b.m.Adapter > 0}
@@ -61,8 +59,6 @@ type head struct {
 	w *Workload
 	m *Transformer
 }
-
-func (b *head) Name() string { return "head" }
 
 func (b *head) Parameters(s Sharding) Parameters {
 	p := Parameters{Dense: b.m.norm(), Frozen: b.m.Adapter > 0}

@@ -169,11 +169,11 @@ func TestAdaptersAreTrainedAlone(t *testing.T) {
 		p, before := b.Parameters(whole), base.Blocks()[i].Parameters(whole)
 		trained += p.Trained().Total()
 		if p.Total()-p.Adapters != before.Total() {
-			t.Errorf("%s: %g parameters besides adapters, %g without", b.Name(), p.Total()-p.Adapters, before.Total())
+			t.Errorf("%T: %g parameters besides adapters, %g without", b, p.Total()-p.Adapters, before.Total())
 		}
 		for _, s := range b.Backward(whole, 1) {
 			if s.ofWeights {
-				t.Errorf("%s: %s", b.Name(), s.Name)
+				t.Errorf("%T: %s", b, s.Name)
 			}
 		}
 	}

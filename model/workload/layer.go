@@ -31,13 +31,6 @@ func (l *layer) reach() float64 {
 	return s
 }
 
-func (l *layer) Name() string {
-	if l.experts {
-		return "expert layer"
-	}
-	return "layer"
-}
-
 func (l *layer) Parameters(s Sharding) Parameters {
 	m := l.m
 	p := Parameters{Dense: m.attentionParameters(s.Tensor) + 2*m.norm()}

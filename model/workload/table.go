@@ -24,7 +24,6 @@ func (w *Workload) tableBlocks() []Block {
 	return out
 }
 
-func (b *rowBlock) Name() string                   { return b.r.Name }
 func (b *rowBlock) Parameters(Sharding) Parameters { return Parameters{Dense: b.r.Parameters} }
 func (b *rowBlock) FLOP() float64                  { return b.r.FLOP }
 

@@ -186,7 +186,6 @@ func (p Parameters) Total() float64 { return p.Dense + p.Expert }
 
 // Block is a stretch of the network that is never divided between pipeline stages.
 type Block interface {
-	Name() string
 	// Parameters are one GPU's.
 	Parameters(Sharding) Parameters
 	// FLOP are those of a sample's forward pass, each product counted once and attention

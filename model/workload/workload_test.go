@@ -114,7 +114,7 @@ func TestShardsAddUp(t *testing.T) {
 			} {
 				got, want := flop(pass(b, s)), flop(pass(b, whole))
 				if math.Abs(8*got-want) > 1e-6*want {
-					t.Errorf("%s %s: 8 × %g FLOP, whole %g", name, b.Name(), got, want)
+					t.Errorf("%s %T: 8 × %g FLOP, whole %g", name, b, got, want)
 				}
 			}
 		}
@@ -136,7 +136,7 @@ func TestBackwardIsTwiceForward(t *testing.T) {
 		for _, b := range w.Blocks() {
 			f, back := products(b.Forward(whole, 1)), products(b.Backward(whole, 1))
 			if math.Abs(back-2*f) > 1e-9*f {
-				t.Errorf("%s %s: %g FLOP backward, %g forward", name, b.Name(), back, f)
+				t.Errorf("%s %T: %g FLOP backward, %g forward", name, b, back, f)
 			}
 		}
 	}
