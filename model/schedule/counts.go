@@ -100,20 +100,10 @@ type waitingLayout struct {
 func (c *counts) layoutWaiting(s *Schedule) {
 	x := NewExpander(s)
 	c.waiting = make([]waitingLayout, c.n)
-	var ops []Op
 	for ch := range s.Channels {
-		for rank := range c.n {
-			for p := range s.Channels[ch].Phases {
-				ops = x.AppendProgram(ops[:0], ch, p, rank)
-				for i := range ops {
-					eachLoc(&ops[i], func(l Loc) {
-						if l.Buf == Scratch {
-							l.Set.Each(func(chunk int32) { c.keep(&c.waiting[rank], s, ch, chunk) })
-						}
-					})
-				}
-			}
-		}
+		x.eachScratch(ch, func(rank int, set ChunkSet) {
+			set.Each(func(chunk int32) { c.keep(&c.waiting[rank], s, ch, chunk) })
+		})
 	}
 }
 

@@ -182,47 +182,51 @@ func (l *Layout) cut(n, a, b, of int64) (lo, hi int64) {
 	return lo, hi
 }
 
-// ScratchCopies is how many copies of the whole buffer a channel's scratch needs.
-func (x *Expander) ScratchCopies() int {
-	var top int64 = -1
+// eachOp visits the operations of all ranks in a channel, for one slice.
+func (x *Expander) eachOp(channel int, visit func(rank int, op *Op)) {
 	var ops []Op
-	copies := 0
-	for c := range x.s.Channels {
-		for r := range x.s.Spec.Ranks {
-			for p := range x.s.Channels[c].Phases {
-				ops = x.AppendProgram(ops[:0], c, p, r)
-				for i := range ops {
-					eachLoc(&ops[i], func(l Loc) {
-						if l.Buf == Scratch {
-							top = max(top, l.Set.last())
-						}
-					})
-				}
+	for r := range x.s.Spec.Ranks {
+		for p := range x.s.Channels[channel].Phases {
+			ops = x.AppendProgram(ops[:0], channel, p, r)
+			for i := range ops {
+				visit(r, &ops[i])
 			}
 		}
-		copies = max(copies, int((top+int64(x.s.Channels[c].Chunks))/int64(x.s.Channels[c].Chunks)))
-		top = -1
 	}
-	return copies
+}
+
+// eachScratch visits the places in scratch that ranks read or write in a channel.
+func (x *Expander) eachScratch(channel int, visit func(rank int, set ChunkSet)) {
+	x.eachOp(channel, func(rank int, op *Op) {
+		eachLoc(op, func(l Loc) {
+			if l.Buf == Scratch {
+				visit(rank, l.Set)
+			}
+		})
+	})
+}
+
+// ScratchCopies is how many copies of the whole buffer a channel's scratch needs.
+func (x *Expander) ScratchCopies() int {
+	copies := int64(0)
+	for c := range x.s.Channels {
+		chunks := int64(x.s.Channels[c].Chunks)
+		x.eachScratch(c, func(_ int, set ChunkSet) { copies = max(copies, (set.last()+chunks)/chunks) })
+	}
+	return int(copies)
 }
 
 // ScratchChunks is, by channel, how many chunks of scratch all ranks use together.
 func (x *Expander) ScratchChunks() []int64 {
 	out := make([]int64, len(x.s.Channels))
-	var ops []Op
 	for c := range x.s.Channels {
-		for r := range x.s.Spec.Ranks {
-			used := map[int32]bool{}
-			for p := range x.s.Channels[c].Phases {
-				ops = x.AppendProgram(ops[:0], c, p, r)
-				for i := range ops {
-					if l := ops[i].Dst; l.Buf == Scratch && !ops[i].Kind.Sends() {
-						l.Set.Each(func(chunk int32) { used[chunk] = true })
-					}
-				}
+		used := map[[2]int32]bool{}
+		x.eachOp(c, func(rank int, op *Op) {
+			if l := op.Dst; l.Buf == Scratch && !op.Kind.Sends() {
+				l.Set.Each(func(chunk int32) { used[[2]int32{int32(rank), chunk}] = true })
 			}
-			out[c] += int64(len(used))
-		}
+		})
+		out[c] = int64(len(used))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/symmetry"
 )
 
 // Bounds of a schedule, checked before anything is expanded.
@@ -144,36 +145,29 @@ func (s *Schedule) validateGroup(ph *Phase, size int) error {
 	return validateParents(ph.Parents, size)
 }
 
+// validateParents checks that parents make one tree: from every position to one root.
 func validateParents(parents []int32, size int) error {
 	if len(parents) != size {
 		return fmt.Errorf("%d parents for %d positions", len(parents), size)
 	}
-	depth := make([]int, size) // 0: not known yet
-	roots := 0
-	for p := range parents {
-		var path []int
-		for v := p; depth[v] == 0; v = int(parents[v]) {
-			if len(path) > size {
-				return fmt.Errorf("parents: position %d is its own ancestor", p)
-			}
-			path = append(path, v)
-			if parents[v] == -1 {
-				roots++
-				depth[v] = 1
-				break
-			}
-			if parents[v] < 0 || int(parents[v]) >= size {
-				return fmt.Errorf("parents: %d is not a position", parents[v])
-			}
-		}
-		for i := len(path) - 1; i >= 0; i-- {
-			if depth[path[i]] == 0 {
-				depth[path[i]] = depth[parents[path[i]]] + 1
-			}
+	together, root, roots := symmetry.NewOrbits(size), 0, 0
+	for v, u := range parents {
+		switch {
+		case u == -1:
+			root, roots = v, roots+1
+		case u < 0 || int(u) >= size:
+			return fmt.Errorf("parents: %d is not a position", u)
+		default:
+			together.Join(v, int(u))
 		}
 	}
 	if roots != 1 {
 		return fmt.Errorf("parents: %d roots instead of one", roots)
+	}
+	for v := range parents {
+		if together.First(v) != together.First(root) { // round a circle
+			return fmt.Errorf("parents: position %d does not lead to the root %d", v, root)
+		}
 	}
 	return nil
 }
