@@ -70,12 +70,15 @@ func (c *copiesCode) needs() needs {
 
 func (c *copiesCode) load(m *memory) (operation, error) {
 	o := &copiesOp{m: m, p: c.p, streams: c.streams, ranks: make([]copyRank, len(m.n.gpus))}
-	if most := len(m.n.gpus[0].marks); len(c.p.Stages) > most || c.streams > len(m.n.gpus[0].side) {
-		return o, fmt.Errorf("%d stages on %d streams: use fewer slices or streams", len(c.p.Stages), c.streams)
+	if most := len(m.n.gpus[0].marks); len(c.p.Stages) > most {
+		return o, fmt.Errorf("%d stages: use fewer slices", len(c.p.Stages))
 	}
 	err := m.n.each(func(g *gpu) error {
 		x, err := c.placer(m, g)
 		if err != nil {
+			return err
+		}
+		if _, err := g.Side(c.streams); err != nil {
 			return err
 		}
 		return c.place(x, &o.ranks[g.Rank])
@@ -136,7 +139,11 @@ func (c *copiesCode) place(x *placer, r *copyRank) (err error) {
 // queue puts copies on side streams and kernels on the GPU's stream; events order
 // them.
 func (o *copiesOp) queue(g *gpu, turn int) error {
-	q := &copyQueue{o: o, g: g, r: &o.ranks[g.Rank], turn: turn, lanes: g.side[:o.streams], reduced: map[int]bool{}}
+	lanes, err := g.Side(o.streams)
+	if err != nil {
+		return err
+	}
+	q := &copyQueue{o: o, g: g, r: &o.ranks[g.Rank], turn: turn, lanes: lanes, reduced: map[int]bool{}}
 	if err := q.begin(); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (q *copyQueue) begin() error {
 		return err
 	}
 	for _, s := range q.lanes {
-		if err := q.g.follow(s, q.g.Stream); err != nil {
+		if err := q.g.Follow(s, q.g.Stream); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (q *copyQueue) copies(st *block.CopyStage) error {
 // join makes the GPU's stream wait for all lanes.
 func (q *copyQueue) join() error {
 	for _, s := range q.lanes {
-		if err := q.g.follow(q.g.Stream, s); err != nil {
+		if err := q.g.Follow(q.g.Stream, s); err != nil {
 			return err
 		}
 	}

@@ -32,10 +32,8 @@ type Node struct {
 type gpu struct {
 	*gpus.GPU
 	regions
-	place   int             // among the ranks of its node
-	side    []driver.Stream // more streams, for copies
+	place   int // among the ranks of its node
 	marks   []driver.Event
-	order   driver.Event // of streams that follow one another
 	counter driver.Ptr
 	began   driver.Event
 	ended   driver.Event
@@ -99,22 +97,12 @@ func (g *gpu) open() (err error) {
 		name, err := g.Device.Name()
 		return errors.Join(fmt.Errorf("%s is %s: the kernels need sm_70 or newer", name, g.Arch), err)
 	}
-	for range block.MaxRanks {
-		s, err := driver.NewStream()
-		if err != nil {
-			return err
-		}
-		g.side = append(g.side, s)
-	}
 	for range 256 {
 		e, err := driver.NewEvent(false)
 		if err != nil {
 			return err
 		}
 		g.marks = append(g.marks, e)
-	}
-	if g.order, err = driver.NewEvent(false); err != nil {
-		return err
 	}
 	if g.began, err = driver.NewEvent(true); err != nil {
 		return err
@@ -124,15 +112,6 @@ func (g *gpu) open() (err error) {
 	}
 	g.counter, err = driver.Alloc(256)
 	return err
-}
-
-// follow makes a stream of the GPU's wait for what another has been given so far. One event serves all: who waits for it, waits for
-// what it was behind then.
-func (g *gpu) follow(s, ahead driver.Stream) error {
-	if err := g.order.Record(ahead); err != nil {
-		return err
-	}
-	return s.Wait(g.order)
 }
 
 // Close gives everything back.

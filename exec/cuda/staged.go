@@ -148,31 +148,32 @@ func (x *placer) messages(group []block.Transfer) (out []Message) {
 // launch puts stages on the GPU's stream and, where there are several, on side streams; events order them.
 func (o *stagedOp) launch(g *gpu, turn int) error {
 	r := &o.ranks[g.Rank]
-	streams := append([]driver.Stream{g.Stream}, g.side[:max(len(r.streams)-1, 0)]...)
-	for _, s := range streams[1:] {
-		if err := g.follow(s, g.Stream); err != nil {
-			return err
-		}
+	side, err := g.Side(max(len(r.streams)-1, 0))
+	if err != nil {
+		return err
 	}
-	most := 0
-	for _, steps := range r.streams {
-		most = max(most, len(steps))
+	streams := append([]driver.Stream{g.Stream}, side...)
+	if err := g.Fork(side, func() error { return o.steps(g, streams, turn) }); err != nil {
+		return err
 	}
-	for i := range most {
-		for k, steps := range r.streams {
-			if i < len(steps) {
-				if err := o.step(g, k, &steps[i], streams[k], turn); err != nil {
-					return err
-				}
+	return r.end.run(g.Stream, turn)
+}
+
+// steps are those of all streams by turns.
+func (o *stagedOp) steps(g *gpu, streams []driver.Stream, turn int) error {
+	for i, more := 0, true; more; i++ {
+		more = false
+		for k, steps := range o.ranks[g.Rank].streams {
+			if i >= len(steps) {
+				continue
+			}
+			more = true
+			if err := o.step(g, k, &steps[i], streams[k], turn); err != nil {
+				return err
 			}
 		}
 	}
-	for _, s := range streams[1:] {
-		if err := g.follow(g.Stream, s); err != nil {
-			return err
-		}
-	}
-	return r.end.run(g.Stream, turn)
+	return nil
 }
 
 func (o *stagedOp) step(g *gpu, set int, s *stagedStep, on driver.Stream, turn int) error {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"railyard/exec/cuda/driver"
-	"railyard/exec/cuda/gpus"
 )
 
 // pairBlocks is enough blocks for all pairs to reach a link's rate.
@@ -138,16 +137,8 @@ func (s *session) engineAll() error {
 	n := len(s.gpus)
 	share := int64(s.max) / int64(n-1) / 16 * 16
 	moved := share * int64(n-1)
-	starts, lists := make([]driver.Event, n), make([][]branch, n)
-	err := gpus.Each(s.gpus, func(g *gpu) (err error) {
-		starts[g.Rank], lists[g.Rank], err = g.branches(n - 1)
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	t, err := s.slowestOf(s.gpus, 8, func(g *gpu) error {
-		return g.fork(starts[g.Rank], lists[g.Rank], func(i int, on driver.Stream) error {
+		return g.copies(n-1, func(i int, on driver.Stream) error {
 			return on.Copy(s.gpus[(g.Rank+1+i)%n].dst.At, g.src.At, share)
 		})
 	})
@@ -158,51 +149,16 @@ func (s *session) engineAll() error {
 	return nil
 }
 
-// branch is a stream beside a GPU's own, with the event of its end.
-type branch struct {
-	stream driver.Stream
-	end    driver.Event
-}
-
-// branches makes n streams; a recording may not.
-func (g *gpu) branches(n int) (start driver.Event, list []branch, err error) {
-	if start, err = driver.NewEvent(false); err != nil {
-		return start, nil, err
-	}
-	for range n {
-		var b branch
-		if b.stream, err = driver.NewStream(); err != nil {
-			return start, list, err
+// copies are so many side by side, each on a stream of its own.
+func (g *gpu) copies(n int, one func(i int, on driver.Stream) error) error {
+	return g.Fork(g.beside[:n], func() error {
+		for i, on := range g.beside[:n] {
+			if err := one(i, on); err != nil {
+				return err
+			}
 		}
-		if b.end, err = driver.NewEvent(false); err != nil {
-			return start, list, err
-		}
-		list = append(list, b)
-	}
-	return start, list, nil
-}
-
-// fork runs work on several streams between what is before and after it on the GPU's
-// stream; in a recording the events become edges of the graph.
-func (g *gpu) fork(start driver.Event, list []branch, work func(i int, on driver.Stream) error) error {
-	if err := start.Record(g.Stream); err != nil {
-		return err
-	}
-	for i, b := range list {
-		if err := b.stream.Wait(start); err != nil {
-			return err
-		}
-		if err := work(i, b.stream); err != nil {
-			return err
-		}
-		if err := b.end.Record(b.stream); err != nil {
-			return err
-		}
-		if err := g.Stream.Wait(b.end); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // steps are 1 … n−1.

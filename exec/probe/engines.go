@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"railyard/exec/cuda/driver"
-	"railyard/exec/cuda/gpus"
 )
 
 // engineMessages: messages by copy engine, as schedules send them: kernels that tell the
@@ -14,14 +13,6 @@ import (
 // such as copy_ring. There are none of copies to several peers: schedules queue them one
 // after another, and side by side they take nearly twice as long.
 func (s *session) engineMessages(p pattern) error {
-	starts, lists := make([]driver.Event, len(s.gpus)), make([][]branch, len(s.gpus))
-	err := gpus.Each(p.gpus, func(g *gpu) (err error) {
-		starts[g.Rank], lists[g.Rank], err = g.branches(len(p.offset))
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	for bytes := int64(1 << 20); bytes*int64(len(p.offset)) <= int64(s.max); bytes *= 2 {
 		for _, rounds := range []int{1, manyRounds} {
 			n := int(max(2, min(8, (32<<20)/bytes)))
@@ -35,7 +26,7 @@ func (s *session) engineMessages(p pattern) error {
 					return err
 				}
 				for range rounds {
-					err := g.fork(starts[g.Rank], lists[g.Rank], func(i int, on driver.Stream) error {
+					err := g.copies(len(p.offset), func(i int, on driver.Stream) error {
 						to := p.gpus[(g.Rank+p.offset[i])%len(p.gpus)]
 						return on.Copy(to.dst.At+driver.Ptr(int64(i)*bytes), g.src.At, bytes)
 					})

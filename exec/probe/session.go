@@ -41,6 +41,7 @@ type gpu struct {
 	*gpus.GPU
 	kernels  map[string]driver.Kernel
 	turn     uint32          // of the next launch
+	beside   []driver.Stream // of the GPU's own, one for each other GPU
 	src      *driver.Mapping // max bytes
 	dst      *driver.Mapping // max bytes
 	inbox    *driver.Mapping // for each GPU: two halves of LL packets of the largest message
@@ -103,6 +104,9 @@ func (s *session) load(g *gpu) error {
 		if g.kernels[name], err = module.Kernel(name); err != nil {
 			return err
 		}
+	}
+	if g.beside, err = g.Side(len(s.gpus) - 1); err != nil {
+		return err
 	}
 	return s.allocate(g)
 }

@@ -21,6 +21,8 @@ type GPU struct {
 	Major           int    // of the compute capability
 	Multiprocessors int
 	Overlap         bool // a kernel can be launched while the one ahead of it runs (sm_90)
+	side            []driver.Stream
+	order           driver.Event // of streams that follow one another
 	context         *driver.Context
 	users           []driver.Device    // of its memory
 	memory          []**driver.Mapping // what Reserve made
@@ -56,7 +58,10 @@ func (g *GPU) open() (err error) {
 	if g.Multiprocessors, err = g.Device.Attribute(driver.MultiprocessorCount); err != nil {
 		return err
 	}
-	g.Stream, err = driver.NewStream()
+	if g.Stream, err = driver.NewStream(); err != nil {
+		return err
+	}
+	g.order, err = driver.NewEvent(false)
 	return err
 }
 
