@@ -34,7 +34,7 @@ func bisection(t *topology.Topology) units.Rate {
 	}
 	g, err := pack.New(2, int(count), edges)
 	if err != nil {
-		return 0 // the halves are not joined by a network
+		panic(err) // all vertices are numbered above
 	}
 	return units.Rate(pack.BroadcastBound(g, first).Rate.Float())
 }
