@@ -10,15 +10,13 @@ import (
 
 	"railyard/exec/cluster"
 	"railyard/exec/cuda"
+	"railyard/exec/host"
 	"railyard/exec/nccl"
 	"railyard/model/topology"
 )
 
 // stressProcesses are those of a stress run.
-type stressProcesses struct {
-	cuda.Processes
-	group *cluster.Group
-}
+type stressProcesses struct{ cuda.Processes }
 
 // all reports whether all processes say yes.
 func (p *stressProcesses) all(ctx context.Context, yes bool) (bool, error) {
@@ -48,10 +46,9 @@ func (f *stressFlags) among(ctx context.Context, cmd *cobra.Command, world clust
 	if err != nil {
 		return err
 	}
-	f.several = &stressProcesses{cuda.Processes{Own: world.Rank, Size: world.Size, Exchange: group.Exchange, Barrier: group.Barrier}, group}
-	bound, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(group.Context(), func() { cancel(context.Cause(group.Context())) })
-	defer stop()
+	f.several = &stressProcesses{cuda.Processes{Own: world.Rank, Size: world.Size, Exchange: group.Exchange, Barrier: group.Barrier}}
+	bound, end := host.Bound(ctx, group)
+	defer end()
 	if err = f.connected(bound, node, topo); err == nil {
 		err = f.all(bound, cmd, node, topo)
 	}
