@@ -29,7 +29,7 @@ func (f *engineFlags) add(cmd *cobra.Command) {
 	fl.IntVarP(&f.shards, "shards", "n", 0, "with --engine, into how many shards the points are divided")
 	cli.AtLeast(fl, 1, "shards")
 	fl.StringVar(&f.dir, "dir", "", "with --engine, directory of the job: script, journals and logs of the shards, merged.jsonl")
-	fl.StringArrayVar(&f.options, "engine-option", nil,
+	fl.StringArrayVar(&f.options, "how", nil,
 		"with slurm, an option of sbatch, such as --partition=short; with kubernetes, image=…, "+
 			"claim=… (a volume of which --dir is part), mount=… (where this machine has it), namespace=…, cpu=… or memory=… (of a pod) "+
 			"(repeatable)")
@@ -38,7 +38,7 @@ func (f *engineFlags) add(cmd *cobra.Command) {
 
 // given is an error where a flag of an engine is given without one.
 func (f *engineFlags) given(cmd *cobra.Command) error {
-	return cli.NoEffect(cmd, "without --engine", "shards", "dir", "engine-option", "print")
+	return cli.NoEffect(cmd, "without --engine", "shards", "dir", "how", "print")
 }
 
 // sweep has the shards of a question run, and merges them.
@@ -129,12 +129,12 @@ func (f *engineFlags) engine(w *batch.Work) (batch.Engine, error) {
 	case f.name == "slurm":
 		for _, o := range f.options {
 			if !strings.HasPrefix(o, "-") {
-				return nil, cli.Usagef("--engine-option %s: with slurm write an option of sbatch, such as --partition=short", o)
+				return nil, cli.Usagef("--how %s: with slurm write an option of sbatch, such as --partition=short", o)
 			}
 		}
 		return &batch.Slurm{Options: f.options}, nil
 	case f.name == "local" && len(f.options) > 0:
-		return nil, cli.Usagef("--engine-option has no effect on --engine local: leave it out")
+		return nil, cli.Usagef("--how has no effect on --engine local: leave it out")
 	case f.name == "local":
 		return &batch.Local{}, nil
 	}
@@ -144,13 +144,13 @@ func (f *engineFlags) engine(w *batch.Work) (batch.Engine, error) {
 	for _, o := range f.options {
 		key, value, _ := strings.Cut(o, "=")
 		if options[key] == nil || value == "" || *options[key] != "" {
-			return nil, cli.Usagef("--engine-option %s: with kubernetes write image=…, claim=…, mount=…, namespace=…, cpu=… or "+
+			return nil, cli.Usagef("--how %s: with kubernetes write image=…, claim=…, mount=…, namespace=…, cpu=… or "+
 				"memory=…, each once", o)
 		}
 		*options[key] = value
 	}
 	if k.Image == "" || k.Claim == "" || k.Mount == "" {
-		return nil, cli.Usagef("--engine kubernetes needs --engine-option image=…, claim=… and mount=…")
+		return nil, cli.Usagef("--engine kubernetes needs --how image=…, claim=… and mount=…")
 	}
 	return k, nil
 }

@@ -275,7 +275,7 @@ func reported(t *testing.T, args []string) map[int64]float64 {
 	t.Helper()
 	dir := t.TempDir()
 	var errs bytes.Buffer
-	if code := run(append(args, "-s", "1M", "-o", filepath.Join(dir, "r.html"), "--figures", dir), &bytes.Buffer{}, &errs); code != 0 {
+	if code := run(append(args, "-s", "1M", "-o", filepath.Join(dir, "r.html"), "--dir", dir), &bytes.Buffer{}, &errs); code != 0 {
 		t.Fatalf("%v: %s", args, errs.String())
 	}
 	out := map[int64]float64{}

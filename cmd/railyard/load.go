@@ -134,7 +134,7 @@ func simulatedLoads(data []byte) ([]topology.Background, error) {
 	var out []topology.Background
 	for _, l := range d.Links {
 		if l.Count > 1 {
-			return nil, fmt.Errorf("%s stands for %d links, the others of which it does not name: simulate with --every-link", l.ID,
+			return nil, fmt.Errorf("%s stands for %d links, the others of which it does not name: simulate with --how every-link", l.ID,
 				l.Count)
 		}
 		b := topology.Background{Link: l.ID, Class: l.Class, Utilisation: l.Utilisation}

@@ -34,7 +34,7 @@ func TestParseLoads(t *testing.T) {
 		{name: "neither", text: `[{"link": "a->b"}]`, err: "entry 1, link a->b: give either"},
 		{name: "another document", text: `{"schema": "railyard.plan/v1"}`, err: `its schema is "railyard.plan/v1"`},
 		{name: "folded", text: `{"schema": "railyard.simulate/v1", "links": [{"id": "a->b", "count": 2}]}`,
-			err: "simulate with --every-link"},
+			err: "simulate with --how every-link"},
 		{name: "a strange lane", text: `{"schema": "railyard.simulate/v1", "links": [{"id": "a->b lane x", "count": 1}]}`,
 			err: `link "a->b lane x"`},
 	} {

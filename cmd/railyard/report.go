@@ -42,7 +42,7 @@ func newReport() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.size, "size", "s", "256M", "size of the collective whose links are shown")
 	cli.OutputFlag(cmd, &f.out, "HTML file to write")
-	fl.StringVar(&f.dir, "figures", "", "also write each figure as SVG, PNG and CSV into this directory")
+	fl.StringVar(&f.dir, "dir", "", "also write each figure as SVG, PNG and CSV into this directory")
 	fl.StringVar(&f.title, "title", "", "title of the report")
 	fl.StringArrayVar(&f.baselines, "beside", nil, "put another machine beside, TOPOLOGY or TOPOLOGY:NODES (needs -w; repeatable)")
 	cli.Must(cmd.MarkFlagRequired("output"))
