@@ -126,6 +126,27 @@ func TestEndedTooEarly(t *testing.T) {
 	}
 }
 
+// TestOthersGoOn: a shard that ends too early does not end the watch over others.
+func TestOthersGoOn(t *testing.T) {
+	w := work(t)
+	answer(t, w, 2, 3)
+	e := &fake{active: map[int]bool{}}
+	looks := 0
+	e.asked = func(e *fake) {
+		switch looks++; looks {
+		case 2:
+			delete(e.active, 3)
+		case 5:
+			answer(t, w, 1, 4)
+			e.active = map[int]bool{}
+		}
+	}
+	err := Run(context.Background(), w, e, Watcher{func(int, int) {}, func(string) {}})
+	if err == nil || !strings.Contains(err.Error(), "shard 3 of 3 ended before") || looks != 5 {
+		t.Errorf("after %d looks: %v", looks, err)
+	}
+}
+
 // TestInterrupted: what goes on is said.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -27,14 +27,14 @@ type Watcher struct {
 	Submitted func(said string)
 }
 
-// Run submits the shards that are neither complete nor waiting or running, and waits for all. Shards that end before
-// they are complete are an error; what they have done stays, and Run goes on there when it is called again.
+// Run submits the shards that are neither complete nor waiting or running, and waits until none runs. Shards that
+// ended before they were complete are then an error; what they have done stays, and Run goes on there when it is called again.
 func Run(ctx context.Context, w *Work, e Engine, watch Watcher) error {
 	r := &run{w: w, e: e, watch: watch, shards: make([]progress, w.Shards)}
 	for i := range r.shards {
 		r.shards[i].of = -1
 	}
-	open, err := r.idle(ctx)
+	open, _, err := r.look(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,12 +44,14 @@ func Run(ctx context.Context, w *Work, e Engine, watch Watcher) error {
 		}
 	}
 	for {
-		switch stopped, err := r.idle(ctx); {
+		stopped, running, err := r.look(ctx)
+		switch {
 		case err != nil:
 			return err
+		case running > 0:
 		case len(stopped) > 0:
 			return r.incomplete(stopped)
-		case r.complete():
+		default:
 			return nil
 		}
 		select {
@@ -67,37 +69,32 @@ type run struct {
 	shards []progress
 }
 
-// idle are the shards that are not complete and that nobody runs. The engine is asked before the journals are read, so
-// that what ends between the two is complete.
-func (r *run) idle(ctx context.Context) (shards []int, err error) {
+// look finds the shards that are not complete: those that nobody runs, and how many others there are. The engine is asked
+// before the journals are read, so that what ends between the two is complete.
+func (r *run) look(ctx context.Context) (stopped []int, running int, err error) {
 	active, err := r.e.Active(ctx, r.w)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	done, of := 0, 0
 	for i := range r.shards {
 		p := &r.shards[i]
 		if !p.complete() {
 			if err := r.w.look(i+1, p); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
 		done, of = done+p.rows, of+max(p.of, 0)
-		if !p.complete() && !active[i+1] {
-			shards = append(shards, i+1)
+		switch {
+		case p.complete():
+		case active[i+1]:
+			running++
+		default:
+			stopped = append(stopped, i+1)
 		}
 	}
 	r.watch.Rows(done, of)
-	return shards, nil
-}
-
-func (r *run) complete() bool {
-	for i := range r.shards {
-		if !r.shards[i].complete() {
-			return false
-		}
-	}
-	return true
+	return stopped, running, nil
 }
 
 func (r *run) submit(ctx context.Context, shards []int) error {
