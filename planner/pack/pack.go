@@ -3,6 +3,7 @@ package pack
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"railyard/model/topology"
 )
@@ -129,24 +130,33 @@ type packer func(g *Graph, k int64, effort int) (*Packing, error)
 // mostExact is up to how many ranks times transfers trees are packed exactly: a second or two.
 const mostExact = 80_000
 
-// exactly settles what trees share links by, and packs all that transfers carry, shared out evenly, where these are not too many: as
-// well where even shares could reach the bound, as over equal planes of switches, since packed trees may be lower and load all
-// planes alike; else where settled trees do not come near the bound. On direct links packed trees always reach it.
-func (s *search) exactly(pack packer) error {
-	g, unit, err := s.evenly()
-	if err != nil {
-		return err
+// exactly packs all that transfers carry, shared out evenly, where these are not too many, and settles what trees share links by where
+// that does not come near the bound. Where hops have several ways, over planes of switches or links beside them, even shares do not
+// choose among these: trees are settled first, and packed as well where even shares could reach the bound, as over equal planes,
+// since packed trees may be lower and load all planes alike.
+func (s *search) exactly(pack packer) (failed error) {
+	list := s.useful()
+	settle := func() error {
+		if s.best != nil && s.use.PerRoot() && s.g.Ranks*s.g.Ranks > mostSettled {
+			return nil // one unit of each root is too many messages already
+		}
+		return s.settle(s.arcsOfUse())
 	}
-	settle := func() error { return s.settle(s.arcsOfUse()) }
-	exact := func() error { return s.inParts(s.forward(g), pack) }
-	near := func() bool { return s.best != nil && s.best.Share >= nearEnough }
+	both := false
 	tries := []func() error{settle}
-	if small := s.g.Ranks*len(g.Edges) <= mostExact; small && s.g.Direct() {
-		tries = []func() error{exact, settle}
-	} else if small {
-		tries = append(tries, exact)
-		if even, err := boundFor(g, s.use, s.root); err == nil && even.Rate.Float()*unit >= nearEnough*s.bound.Rate.Float() {
-			near = func() bool { return false }
+	if size := s.g.Ranks * len(list); size <= mostExact {
+		g, unit, err := s.evenly(list)
+		if err != nil {
+			return err
+		}
+		tries = append(tries, func() error { return s.inParts(s.forward(g), pack) })
+		choices := s.g.t != nil && ScaleUp(s.g.t).Choices()
+		if s.g.Direct() || !choices && (!s.use.PerRoot() || size <= mostExact/4) {
+			slices.Reverse(tries)
+		}
+		if choices && !s.g.Direct() {
+			even, err := boundFor(g, s.use, s.root)
+			both = err == nil && even.Rate.Float()*unit >= nearEnough*s.bound.Rate.Float()
 		}
 	}
 	if s.use == AllReduce && !s.g.symmetric() {
@@ -154,11 +164,13 @@ func (s *search) exactly(pack packer) error {
 		tries = append(tries, func() error { return s.settle(out, out.back()) })
 	}
 	for _, try := range tries {
-		if err = try(); near() {
+		if err := try(); s.best == nil {
+			failed = err
+		} else if s.best.Share >= nearEnough && !both {
 			return nil
 		}
 	}
-	return err
+	return failed
 }
 
 // inParts packs with as many parts as it takes, and with fewer: messages are larger then, and where other links than those

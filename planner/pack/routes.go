@@ -23,6 +23,7 @@ type routes struct {
 	count    int
 	find     func(u, v int32) ([]piece, error)
 	known    map[int64][]piece
+	kind     map[int64]topology.RouteKind // of those that are known
 }
 
 func (r *routes) of(u, v int32) ([]piece, error) {
@@ -42,7 +43,9 @@ func (r *routes) of(u, v int32) ([]piece, error) {
 func topologyRoutes(g *Graph) *routes {
 	t := g.t
 	router := topology.NewRouter(t)
+	kind := map[int64]topology.RouteKind{}
 	return &routes{
+		kind:     kind,
 		t:        t,
 		name:     func(i int32) string { return t.LinkName(topology.LinkID(i)) },
 		capacity: func(i int32) int64 { return int64(t.Rate(topology.LinkID(i))) },
@@ -56,6 +59,7 @@ func topologyRoutes(g *Graph) *routes {
 			if k := route.Kind; k > topology.Switched && k < topology.Net && !g.host[t.NodeOf(int(u))] {
 				return nil, fmt.Errorf("pack: %s reaches %s over PCIe only", g.Name(int(u)), g.Name(int(v)))
 			}
+			kind[int64(u)<<32|int64(v)] = route.Kind
 			return piecesOf(route), nil
 		},
 	}

@@ -22,13 +22,11 @@ func (s *search) transfers() error {
 	return nil
 }
 
-// evenly is a graph of ranks alone: the links of a graph without switches, else what routes can carry at the same time,
-// shared out evenly, in a unit of so many bytes/s.
-func (s *search) evenly() (g *Graph, unit float64, err error) {
+// evenly is a graph of ranks alone: what transfers can carry at the same time, shared out evenly, in a unit of so many bytes/s.
+func (s *search) evenly(list []transfer) (g *Graph, unit float64, err error) {
 	if s.g.Direct() {
 		return s.g, 1, nil
 	}
-	list := s.useful()
 	loads := make([][]piece, len(list))
 	for i, t := range list {
 		loads[i] = t.pieces
@@ -60,7 +58,6 @@ func (s *search) useful() []transfer {
 		}
 		return list
 	}
-	router := topology.NewRouter(s.g.t)
 	// Over the network, of all from a rank to the ranks of another node, and of all from those to
 	// it, only the shortest.
 	type way struct {
@@ -68,34 +65,31 @@ func (s *search) useful() []transfer {
 		out        bool
 	}
 	near := map[way]int{}
-	for _, keep := range []bool{false, true} {
-		for u := range s.g.Ranks {
-			for v := range s.g.Ranks {
-				if v == u {
-					continue
-				}
-				route, err := router.Route(u, v)
-				if err != nil {
-					continue // only through other ranks
-				}
-				pieces, err := s.routes.of(int32(u), int32(v))
-				if err != nil {
-					continue // over PCIe that does not count
-				}
-				use := route.Kind != topology.Net || s.g.t.NodeOf(u) == s.g.t.NodeOf(v)
-				for _, w := range []way{{u, s.g.t.NodeOf(v), true}, {v, s.g.t.NodeOf(u), false}} {
-					if have, ok := near[w]; !ok || len(pieces) < have {
-						near[w] = len(pieces)
-					}
-					use = use || near[w] == len(pieces)
-				}
-				if keep && use {
-					list = append(list, transfer{int32(u), int32(v), route.Kind, pieces})
+	ways := func(t *transfer) []way {
+		return []way{{int(t.u), s.g.t.NodeOf(int(t.v)), true}, {int(t.v), s.g.t.NodeOf(int(t.u)), false}}
+	}
+	for u := range int32(s.g.Ranks) {
+		for v := range int32(s.g.Ranks) {
+			if v == u {
+				continue
+			}
+			pieces, err := s.routes.of(u, v)
+			if err != nil {
+				continue // only through other ranks, or over PCIe that does not count
+			}
+			t := transfer{u, v, s.routes.kind[int64(u)<<32|int64(v)], pieces}
+			for _, w := range ways(&t) {
+				if have, ok := near[w]; !ok || len(pieces) < have {
+					near[w] = len(pieces)
 				}
 			}
+			list = append(list, t)
 		}
 	}
-	return list
+	return slices.DeleteFunc(list, func(t transfer) bool {
+		inside := t.kind != topology.Net || s.g.t.NodeOf(int(t.u)) == s.g.t.NodeOf(int(t.v))
+		return !inside && !slices.ContainsFunc(ways(&t), func(w way) bool { return near[w] == len(t.pieces) })
+	})
 }
 
 // share divides the resources' capacities among transfers that load them: all rates grow

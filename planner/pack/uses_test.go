@@ -59,6 +59,7 @@ func TestTreesOfUnequalRootsReachTheBound(t *testing.T) {
 		{"dgx-h100", load(t, "dgx-h100", 1), Broadcast, 2, 1},
 		{"dgx2", load(t, "dgx2", 1), Reduce, 2, 1},
 		{"dgx-h100 x2", load(t, "dgx-h100", 2), Broadcast, 4, 0.9},
+		{"dgx2 x2", load(t, "dgx2", 2), Broadcast, 4, 1},
 	} {
 		g := fromTopology(t, c.topo)
 		begin := time.Now()
