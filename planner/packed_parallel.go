@@ -6,8 +6,8 @@ import (
 	"railyard/planner/order"
 )
 
-// mostParallel is up to how many equal parts of trees have channels of their own: 64 GPUs in
-// unequal nodes have 32 (seed 369 in docs/planning.md).
+// mostParallel is up to how many equal parts of trees have channels of their own, each of which takes thread blocks on
+// every GPU.
 const mostParallel = 32
 
 // buildParallelTrees is packed_trees whose messages keep no common order, but go on at once: each equal part of the data in

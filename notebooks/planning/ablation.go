@@ -278,6 +278,6 @@ func (x ablated) without(algorithm string, rows []row, which []int, leftOut []st
 
 func (x ablated) plan(sizes []units.Bytes, leftOut []string) ([]planner.Row, error) {
 	scorer := score.New(x.t, x.costs)
-	scorer.Limit = affordable
+	scorer.Limit = int64(planner.DefaultBudget)
 	return planner.Plan(x.t, x.spec, sizes, scorer, planner.PlanOptions{Without: leftOut})
 }

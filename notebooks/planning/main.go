@@ -161,10 +161,7 @@ func prove(t *topology.Topology, r planner.Row) {
 
 // checked is the best plan that `railyard plan` can afford to find, proven right.
 func checked(t *topology.Topology, spec collective.Spec, p *cost.Profile) planner.Row {
-	r := planned(t, spec, p, affordable)
+	r := planned(t, spec, p, int64(planner.DefaultBudget))
 	prove(t, r)
 	return r
 }
-
-// affordable is how much railyard plan simulates of a candidate.
-const affordable = 8_000_000

@@ -64,7 +64,7 @@ type unseenSum struct {
 func (s *unseenSum) add(name string, t *topology.Topology, kind collective.Kind) {
 	began := processorTime()
 	scorer := score.New(t, cost.Ideal)
-	scorer.Limit = affordable
+	scorer.Limit = int64(planner.DefaultBudget)
 	rows, err := planner.Plan(t, collective.Spec{Kind: kind, Ranks: t.NumRanks()}, []units.Bytes{size}, scorer, planner.PlanOptions{})
 	took := (processorTime() - began).Seconds()
 	share, plan := 0.0, "none"
