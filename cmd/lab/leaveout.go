@@ -94,6 +94,9 @@ func predictGroup(all []*report.Comparison, doubts [][]cost.Doubt, byProfile map
 	general.Kernels, general.Estimates = fit.General(everything, false), fit.Estimates(rest)
 	profile := &cost.Profile{Name: name}
 	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in, needed), general, false)
+	if like := alike(byProfile[name], in); len(profile.Kernels) == 0 && like != name {
+		profile.Kernels, _ = fit.Kernels(outside(byProfile[like], in, needed), general, false)
+	}
 	for i := range doubts {
 		doubting := *general
 		doubting.Doubts = doubts[i]
@@ -107,6 +110,16 @@ func predictGroup(all []*report.Comparison, doubts [][]cost.Doubt, byProfile map
 			}))
 		}
 	}
+}
+
+// alike is the machine whose links are like those of a group: what it is predicted by where nothing of its own is left.
+func alike(rows []learnt, in func(learnt) bool) string {
+	i := slices.IndexFunc(rows, in)
+	name, err := rows[i].cases.Alike(rows[i].row)
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // way is how a kernel moves data.

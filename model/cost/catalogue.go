@@ -131,6 +131,12 @@ func byGPU(t *topology.Topology) (*Machine, error) {
 	return m.standsFor(model), nil
 }
 
+// Alike is the machine whose links are like a topology's, whatever its GPUs are.
+func Alike(t *topology.Topology) string {
+	_, name := fastestLink(t)
+	return name
+}
+
 // modelOf is the model of the GPUs, "" where they have none or several.
 func modelOf(t *topology.Topology) string {
 	model := int32(-1)

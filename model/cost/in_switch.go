@@ -22,7 +22,7 @@ const (
 	BlackwellInSwitch = 0.74
 )
 
-// MaxHeads is the most GPUs that NCCL's NVLS pulls from.
+// MaxHeads is the most GPUs that NCCL's NVLS pulls from (NCCL_MAX_NVLS_ARITY, src/include/device.h, NCCL 2.28).
 const MaxHeads = 32
 
 // inSwitchShare is that of a topology's NVSwitches; 0 where they do not multicast and add up.

@@ -50,7 +50,7 @@ type KernelKey struct {
 // HostMemory is what kernels cross where GPUs have no peer-to-peer.
 const HostMemory = "host"
 
-// AnyNetwork stands for the network of a kernel of all networks together.
+// AnyNetwork stands for a network of a kind that is not known, and for all networks together.
 const AnyNetwork = "network"
 
 // Piece is the slowdown against line rate of a chunk's bytes from From on.

@@ -147,20 +147,10 @@ func (m *Machine) complete(p *Profile, t *topology.Topology) *Profile {
 		if slices.ContainsFunc(p.Curves, func(c Curve) bool { return c.Medium == anyMedium || c.Medium == medium.String() }) || p.Serial {
 			continue
 		}
-		for _, source := range []*Profile{m.NCCL(), GeneralNCCL()} {
-			if source == nil {
-				continue
-			}
-			if more, first := source.derive(medium, FabricOf(t)); more != nil {
-				if medium == topology.Network {
-					m.handOver(more, FabricOf(t))
-				}
-				curves = append(curves, more...)
-				if p.Curves == nil && (launch == 0 || first < launch) {
-					launch = first
-				}
-				break
-			}
+		more, first := m.reached(medium, FabricOf(t))
+		curves = append(curves, more...)
+		if more != nil && p.Curves == nil && (launch == 0 || first < launch) {
+			launch = first
 		}
 	}
 	if share := inSwitchShare(t); share > 0 && !slices.ContainsFunc(p.Curves, func(c Curve) bool { return c.Protocol == inSwitch }) {
@@ -184,16 +174,36 @@ func has(t *topology.Topology, medium topology.Medium) bool {
 	return slices.ContainsFunc(t.Classes(), func(c topology.Class) bool { return c.Medium == medium })
 }
 
+// reached are the costs of messages over a medium by what kernels of NCCL reach there on this machine, else on all together; over a
+// network that nobody measured, over InfiniBand.
+func (m *Machine) reached(medium topology.Medium, fabric string) (curves []Curve, launch units.Time) {
+	overs := []string{medium.String()}
+	if medium == topology.Network {
+		overs = []string{fabric, "ib"}
+	}
+	for _, over := range overs {
+		for _, source := range []*Profile{m.NCCL(), GeneralNCCL()} {
+			if source == nil {
+				continue
+			}
+			if curves, launch = source.derive(medium, over); curves == nil {
+				continue
+			}
+			if medium == topology.Network {
+				m.handOver(curves, fabric)
+			}
+			return curves, launch
+		}
+	}
+	return nil, 0
+}
+
 // derive are the costs of messages that kernels of NCCL reach over a medium: α is what a dependent step
 // costs, the share of the line rate that of large chunks; launch is what the quickest kernel takes to
 // start and end.
-func (p *Profile) derive(medium topology.Medium, fabric string) (curves []Curve, launch units.Time) {
-	overs := []string{medium.String()}
-	if medium == topology.Network {
-		overs = []string{fabric, AnyNetwork}
-	}
+func (p *Profile) derive(medium topology.Medium, over string) (curves []Curve, launch units.Time) {
 	for _, protocol := range []string{"simple", "ll", "ll128"} {
-		k := p.typical(overs, protocol)
+		k := p.typical(over, protocol)
 		if k == nil {
 			continue
 		}
@@ -220,7 +230,7 @@ func (p *Profile) derive(medium topology.Medium, fabric string) (curves []Curve,
 func (m *Machine) handOver(curves []Curve, fabric string) {
 	sources := []*Profile{m.NCCL(), GeneralNCCL()}
 	for i := range curves {
-		for _, over := range []string{fabric, AnyNetwork, ""} {
+		for _, over := range []string{fabric, ""} {
 			for _, source := range sources {
 				if gap := source.gap(over, curves[i].Protocol); gap > 0 && curves[i].Gap == 0 {
 					curves[i].Gap = gap
@@ -249,25 +259,19 @@ func (p *Profile) gap(over, protocol string) (gap units.Time) {
 	return gap
 }
 
-// typical is the kernel of a protocol that tells best what steps over a medium cost: the first medium
-// of the list that has one, rings before others (in-switch kernels count no steps of ours), then the one
-// with most rows.
-func (p *Profile) typical(overs []string, protocol string) (best *Kernel) {
-	for _, over := range overs {
-		for i := range p.Kernels {
-			k := &p.Kernels[i]
-			if k.Over != over || k.Protocol != protocol || !slices.Contains(stepping, k.Algorithm) {
-				continue
-			}
-			if best == nil || k.ring() && !best.ring() || k.ring() == best.ring() && k.Rows > best.Rows {
-				best = k
-			}
+// typical is the kernel of a protocol that tells best what steps over a medium cost: rings before others (in-switch
+// kernels count no steps of ours), then the one with most rows.
+func (p *Profile) typical(over, protocol string) (best *Kernel) {
+	for i := range p.Kernels {
+		k := &p.Kernels[i]
+		if k.Over != over || k.Protocol != protocol || !slices.Contains(stepping, k.Algorithm) {
+			continue
 		}
-		if best != nil {
-			return best
+		if best == nil || k.ring() && !best.ring() || k.ring() == best.ring() && k.Rows > best.Rows {
+			best = k
 		}
 	}
-	return nil
+	return best
 }
 
 // stepping are algorithms whose steps are messages between two GPUs.

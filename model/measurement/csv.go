@@ -1,9 +1,12 @@
 package measurement
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/units"
@@ -89,15 +92,29 @@ func (l *Line) derived(r *Row) float64 {
 		return 0
 	}
 	if bw := l.Number("algbw_GBps"); bw > 0 {
-		r.Derived = "algbw_GBps"
-		return float64(r.Size) / bw / 1e3
+		return l.bandwidth(r, "algbw_GBps", bw, 1)
 	}
 	if r.GPUs == 0 {
 		return 0
 	}
 	if bw := l.Number("busbw_GBps"); bw > 0 {
-		r.Derived = "busbw_GBps"
-		return float64(r.Size) / bw / 1e3 * r.Collective.BusFactor(r.GPUs)
+		return l.bandwidth(r, "busbw_GBps", bw, r.Collective.BusFactor(r.GPUs))
 	}
 	return 0
+}
+
+// roughest is how much of a bandwidth its last digit may leave open for the time to count as measured.
+const roughest = 0.1
+
+// bandwidth is the time in µs by a column's bandwidth of factor times the bytes; 0 where rounding alone may be off by more than the
+// roughest, so that it says nothing: 0.01 GB/s is anything from 0.005 to 0.015.
+func (l *Line) bandwidth(r *Row, column string, gbps, factor float64) float64 {
+	_, decimals, _ := strings.Cut(l.Cell(column), ".")
+	if rounding := math.Pow10(-len(decimals)) / 2 / gbps; rounding > roughest {
+		r.Unusable = cmp.Or(r.Unusable, fmt.Sprintf("the time is known to ±%.0f %% only: %s is printed as %s", 100*rounding, column,
+			l.Cell(column)))
+		return 0
+	}
+	r.Derived = column
+	return float64(r.Size) / gbps / 1e3 * factor
 }

@@ -53,7 +53,8 @@ func TestReadCSVSamples(t *testing.T) {
 
 func TestTimeFromBandwidth(t *testing.T) {
 	const file = "size_bytes,time_us,collective,algbw_GBps,busbw_GBps,gpus\n" +
-		"1000000,,all_reduce,10,,\n1000000,,all_reduce,,17.5,8\n1000000,,all_reduce,,17.5,\n1M,2.5,allreduce,10,,\n0,0,all_reduce,,,\n"
+		"1000000,,all_reduce,10,,\n1000000,,all_reduce,,17.5,8\n1000000,,all_reduce,,17.5,\n1M,2.5,allreduce,10,,\n0,0,all_reduce,,,\n" +
+		"1000000,,all_reduce,0.04,,\n"
 	set, err := measurement.ReadCSV(strings.NewReader(file), "f")
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +65,7 @@ func TestTimeFromBandwidth(t *testing.T) {
 		{Unusable: "no time was measured"},
 		{Time: 2500 * units.Nanosecond},
 		{Unusable: "no time was measured"},
+		{Unusable: "the time is known to ±12 % only: algbw_GBps is printed as 0.04"},
 	} {
 		got := set.Rows[i]
 		if got.Time != want.Time || got.Derived != want.Derived || got.Unusable != want.Unusable {

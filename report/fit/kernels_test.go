@@ -93,27 +93,6 @@ func slow(cases []KernelCase, more units.Time) []KernelCase {
 	return cases
 }
 
-// Kernels over networks that no case crosses: InfiniBand has the library's constants, any
-// other the mean of those that are known.
-func TestNetworksThatNobodyMeasured(t *testing.T) {
-	var cases []KernelCase
-	for _, over := range []string{"roce", "efa"} {
-		for _, c := range made(0, 16) {
-			c.Over, c.NetHops, c.Prior.NetHop = over, 2, 3*units.Microsecond
-			c.Time += 2 * map[string]units.Time{"roce": 10, "efa": 90}[over] * units.Microsecond
-			cases = append(cases, c)
-		}
-	}
-	p := &cost.Profile{Kernels: General(cases, false)}
-	for over, want := range map[string]units.Time{"roce": 10, "efa": 90, cost.AnyNetwork: 30, "ib": 3} {
-		key := truth.KernelKey
-		key.Over = over
-		if k := p.Kernel(key); k == nil || !near(float64(k.NetHop), float64(want*units.Microsecond), 0.2) {
-			t.Errorf("over %s: %+v, want %v us a hop", over, k, want)
-		}
-	}
-}
-
 func TestTooFewCasesAreLeft(t *testing.T) {
 	kernels, left := Kernels(made(0, 2)[:leastCases-1], nil, false)
 	if len(kernels) != 0 || left[truth.KernelKey] != leastCases-1 {

@@ -66,8 +66,8 @@ func (r *Runtime) reaches(a Ask, c choice, x *cost.Kernel) float64 {
 
 // basis says where a kernel comes from.
 func (r *Runtime) basis(a Ask, c choice, x *cost.Kernel) string {
-	switch own := r.key(a.Kind, c, a.Graph); {
-	case x != r.profile.Kernel(own):
+	switch {
+	case x != r.profile.Kernel(r.key(a.Kind, c, a.Graph)) && x != r.profile.Kernel(r.key(a.Kind, c, !a.Graph)):
 		return cost.OtherKernel
 	case x.Beyond(a.Size) > 1:
 		return cost.Extrapolated

@@ -130,7 +130,8 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 	return rate, nil
 }
 
-// socketRate is what the thread that drives a rank's sockets copies to or from the kernel, bytes/s: two T4 with a socket each
+// socketRate is what the thread that drives a rank's sockets copies to or from the kernel, bytes/s. It is derived from what
+// was measured over adapters that carry more: two T4 with a socket each
 // take 2.0 GB/s of 6, Polaris and Alps with four GPUs a node 9 and 5 of 50 and 100 (series aws-g4dn-tcp, polaris-tcp, alps-tcp).
 const socketRate = 2.2e9
 

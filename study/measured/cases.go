@@ -62,6 +62,15 @@ func (c *Cases) topology(m measurement.Row) (*topology.Topology, error) {
 	return t, nil
 }
 
+// Alike is the machine whose links are like those that a row was measured on: what a machine is predicted by that nobody measured.
+func (c *Cases) Alike(m measurement.Row) (string, error) {
+	t, err := c.topology(m)
+	if err != nil {
+		return "", err
+	}
+	return cost.Alike(t), nil
+}
+
 // Predict is what the library's kernels take, where the profile has them; else the
 // fastest schedule of ours that does what it may have chosen.
 func (c *Cases) Predict(m measurement.Row) (report.Predicted, error) {
