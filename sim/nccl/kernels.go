@@ -16,10 +16,10 @@ func (r *Runtime) key(k collective.Kind, c choice, graph bool) cost.KernelKey {
 	return cost.KernelKey{Collective: k.String(), Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Graph: graph}
 }
 
-// kernel is the profile's, else that of all machines together over the same medium; launched as asked where that is known at
-// this size, since launches by the host hide small kernels. The note says which, where it is not the machine's for such launches. Kernels of
-// other collectives and media do not stand in: on machines that nobody measured they are no better than the library's own
-// estimate, corrected (docs/validation.md).
+// kernel is the profile's, else that of all machines together over the same medium; launched as asked where that is known
+// at this size, since launches by the host hide small kernels. The note says which, where it is not the machine's for such
+// launches. Kernels of other collectives and media do not stand in: on machines that nobody measured they are no better
+// than the library's own estimate, corrected (docs/validation.md).
 func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 	keys := []cost.KernelKey{r.key(a.Kind, c, a.Graph), r.key(a.Kind, c, !a.Graph)}
 	own, other := r.profile.Kernel(keys[0]), r.profile.Kernel(keys[1])

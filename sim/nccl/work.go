@@ -136,8 +136,8 @@ func (w *Work) byHeads(heads float64) {
 }
 
 // reduced is what a node's adapters take in the time of an all-reduce by switches, as a share of all: everything goes out
-// once and the result comes in once; 1 would be both at once, 2 one after the other. Derived from measurements: three clusters reach 0.41 to 0.56 of their adapters' rate so
-// (series abci-a100-2n-sharp, cw-a100-4n-sharp, cw-h100-64-sharp).
+// once and the result comes in once; 1 would be both at once, 2 one after the other. Derived from measurements: three
+// clusters reach 0.41 to 0.56 of their adapters' rate so (series abci-a100-2n-sharp, cw-a100-4n-sharp, cw-h100-64-sharp).
 const reduced = 1.75
 
 // collNet: a node sends everything once and receives the result once; inside, GPUs are a
