@@ -12,7 +12,7 @@ import (
 // alike, since adapters, GPUs or links are lost, slow or busy. There, a rail bends: some of
 // its units cross by way of other GPUs of the node, so that all adapters that are left
 // are full at once, and of an all-reduce such a node is root of less. Nodes that are
-// alike do alike: the plan has as many kinds of programs as there are kinds of nodes.
+// alike are equivalent: the plan has as many kinds of programs as there are kinds of nodes.
 func buildBentRails(r *request) (*schedule.Schedule, error) {
 	b, err := r.bends()
 	if err != nil {

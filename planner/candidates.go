@@ -254,7 +254,7 @@ func betweenOthers(r *request) int64 {
 	return 4 * square(r.spec.Ranks)
 }
 
-// ofUnlikeNodes: in trees over nodes that do not all do alike, nobody stands for others.
+// ofUnlikeNodes: in trees over nodes that are not all equivalent, nobody stands for others.
 func betweenDegradedNodes(r *request) int64 {
 	if r.spec.Kind.Rooted() {
 		return 0

@@ -6,7 +6,7 @@ package planner
 // are inner members of tree 1, the others of tree 0, in order. The two below a member of
 // one tree are leaves below its neighbour in the other one. So siblings are siblings in
 // both trees, and what flows into them is shared out between their two parents alone: all
-// members of a level do alike, whatever way leads to them.
+// members of a level are equivalent, whatever way leads to them.
 func pairedTree(n, root, tree int) (order, parents []int32) {
 	for v := range int32(n) {
 		if int(v) != root {

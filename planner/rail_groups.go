@@ -16,7 +16,7 @@ type railGroups struct {
 	spec    collective.Spec
 	chunks  int
 	root    *railRoot                  // of a broadcast or reduce
-	class   []int                      // by node: which do alike; the root's is by itself
+	class   []int                      // by node: which are equivalent; the root's is by itself
 	first   []int                      // by such nodes: one of them
 	part    [][][]schedule.ChunkSet    // by rail, unit and node
 	across  []schedule.Group           // level 2, without a root's node
@@ -95,7 +95,7 @@ func (g *railGroups) number(root int) {
 
 func (g *railGroups) kindOfNode(node int) *railKind { return g.kinds[g.kind[node]] }
 
-// claim is which nodes do alike, and which chunks are theirs.
+// claim is which nodes are equivalent, and which chunks are theirs.
 func (g *railGroups) claim() *schedule.Kinds {
 	out := &schedule.Kinds{}
 	for _, k := range g.class {

@@ -9,7 +9,7 @@ import (
 )
 
 // So many nodes, or one in so many, have to have less room than others for it to be better
-// that all do alike: few hold up nobody but themselves, while others have time to spare, which
+// that are all equivalent: few hold up nobody but themselves, while others have time to spare, which
 // hides latencies. All-gathers of 1 GiB on superpod-h100, 16 and 64 nodes, the same adapter
 // lost: with one such node all alike are 1 to 2 % slower, with two to six within 1 %, with eight
 // of 64 5 % faster and planned in a tenth of the time. Of an all-to-all, which has few messages,
@@ -18,7 +18,7 @@ const manyNarrow, oneNarrowIn = 8, 10
 
 // level gives all nodes the room that every one of them has, if the narrowest node has no
 // more in all: what enters every node, or leaves it, takes that one as long anyway, and
-// between nodes that do alike all messages are as long. Of an all-reduce, others have use for
+// between nodes that are equivalent all messages are as long. Of an all-reduce, others have use for
 // all of their room.
 func (b *bends) level(of collective.Kind) bool {
 	room, widest, least := slices.Clone(b.kinds[0].room), 0.0, math.Inf(1)

@@ -122,7 +122,7 @@ type CompileOptions struct {
 	router *topology.Router // where networks hash: of any seed
 }
 
-// Compile prepares a schedule, folded where ranks do alike. It fails where two ranks
+// Compile prepares a schedule, folded where ranks are equivalent. It fails where two ranks
 // that talk have no route, or where the ends of a connection disagree about its messages.
 func Compile(t *topology.Topology, s *schedule.Schedule, p *cost.Profile) (*Plan, error) {
 	return CompileJobs(t, []Job{{Schedule: s}}, p, CompileOptions{})

@@ -4,7 +4,7 @@
 //
 // Compile resolves a schedule's connections to routes and its links to resources (one
 // for all links that are always loaded in the same proportion), and interns programs
-// and message sequences, so that ranks that do alike share one copy. Run then plays the
+// and message sequences, so that ranks that are equivalent share one copy. Run then plays the
 // schedule as events: every send of every chunk starts after its α, shares links with
 // all other transfers max-min fairly, and is handed to the receiving program, which
 // continues. Ties are broken by time, then by order of creation.

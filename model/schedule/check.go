@@ -75,7 +75,7 @@ func sameProgram(a, b *Channel) bool {
 		reflect.DeepEqual(a.Kinds, b.Kinds)
 }
 
-// manyRanks is from how many ranks on it is worth looking for ranks that do alike.
+// manyRanks is from how many ranks on it is worth looking for ranks that are equivalent.
 const manyRanks = 32
 
 // fewRanks are so quickly run that no other axis need move.
@@ -131,7 +131,7 @@ type message struct {
 type checker struct {
 	s          *Schedule
 	x          *Expander
-	moves      images  // that ranks do alike by; nil: none
+	moves      images  // that ranks are equivalent by; nil: none
 	ranks      []int32 // that are run
 	channel    int
 	chunks     int

@@ -84,7 +84,7 @@ func (k *checker) checkBarrier() error {
 }
 
 // checkHops proves that every message has a route in the topology, as have those of
-// ranks that do alike where the topology is alike.
+// ranks that are equivalent where the topology is alike.
 func (k *checker) checkHops(t *topology.Topology, router *topology.Router) error {
 	if router.ReachesAll() {
 		return nil

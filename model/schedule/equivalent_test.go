@@ -12,7 +12,7 @@ import (
 	"railyard/model/collective"
 )
 
-// alikeCases are schedules whose ranks do alike, along one digit or several.
+// alikeCases are schedules whose ranks are equivalent, along one digit or several.
 func alikeCases() []testCase {
 	out := append(hierarchies(), everyGenerator(8)...)
 	for _, dims := range [][]int32{{4, 2}, {2, 4}, {2, 2, 4}, {4, 4, 2}} {
@@ -101,7 +101,7 @@ func TestMovesOfGenerators(t *testing.T) {
 }
 
 // edit breaks operation i of a rank's program in one of a few ways; moved by by, it
-// breaks the programs of ranks that do alike alike. false where it does not apply.
+// breaks the programs of ranks that are equivalent alike. false where it does not apply.
 func edit(ops []Op, what, i int, m *moves, by int32) ([]Op, bool) {
 	op := &ops[i]
 	j := (i + 3) % len(ops)

@@ -7,7 +7,7 @@ import (
 	"railyard/model/collective"
 )
 
-// Kinds claim that nodes of a kind do alike: a channel's phases then hold the programs of the
+// Kinds claim that nodes of a kind are equivalent: a channel's phases then hold the programs of the
 // ranks of the first node of each kind, in the order of kinds, and all others' are these, moved.
 // Ranks are numbered node by node, and chunks band by band, of a band node by node.
 //
@@ -319,7 +319,7 @@ func (k *Kinds) validate(s *Schedule, ch *Channel) error {
 	case ranks != int64(s.Spec.Ranks) || chunks != int64(ch.Chunks):
 		return fmt.Errorf("%d ranks and %d chunks instead of %d and %d", ranks, chunks, s.Spec.Ranks, ch.Chunks)
 	case kind == collective.AllToAllV || kind == collective.SendRecv || kind == collective.Barrier:
-		return fmt.Errorf("nodes do not do alike in %v", kind)
+		return fmt.Errorf("nodes are not equivalent in %v", kind)
 	case slices.ContainsFunc(ch.Phases, func(ph Phase) bool { return ph.Gen != GenOps }):
 		return fmt.Errorf("phases have programs of operations, of generator %s", GenOps)
 	case kind.Rooted() && nodes[k.Nodes[rootNode]] > 1:

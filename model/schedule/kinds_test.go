@@ -203,7 +203,7 @@ func TestKindsAreValid(t *testing.T) {
 		"programs for 2 ranks":                    func(s *Schedule, _ *Kinds) { s.Channels[0].Phases[0].Ops = nil },
 		"neither of one node each nor the same":   func(s *Schedule, _ *Kinds) { s.Channels[0].Phases[0].Ops[0][0].Src.Set = Range(1, 2) },
 		"is not the only one of its kind":         func(s *Schedule, _ *Kinds) { s.Spec.Kind = collective.Scatter },
-		"nodes do not do alike in send_recv": func(s *Schedule, k *Kinds) {
+		"nodes are not equivalent in send_recv": func(s *Schedule, k *Kinds) {
 			s.Spec.Kind, s.Channels[0].Chunks = collective.SendRecv,
 				4
 		},

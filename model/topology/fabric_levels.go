@@ -182,7 +182,7 @@ func (x *fabricBuilder) uplinksOr(up, above int) int {
 }
 
 // upperSwitches is how many switches the uplinks of each group of lower ones need, by group. So
-// that all do alike, a group has as many above it as the largest has, and where a lower switch
+// that are all equivalent, a group has as many above it as the largest has, and where a lower switch
 // does not reach them all, each group loads them evenly: else some pairs would have none in
 // common. Neither where it took twice as many.
 func (x *fabricBuilder) upperSwitches(l *levelSpec, groups map[[2]int][]switchGroup, up, down int) map[[2]int]int {
