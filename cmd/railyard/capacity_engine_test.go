@@ -21,7 +21,7 @@ func railyardIn(dir, args string) *exec.Cmd {
 	return cmd
 }
 
-// TestKilledShardsMergeToTheSame: whatever is killed at whatever moment, the watcher with the shards or without, and whatever
+// TestKilledShardsMergeToTheSame: whatever is killed after however many rows, the watcher with the shards or without, and whatever
 // journal is lost or cut, the merged file has the bytes of a sweep that nobody has divided.
 func TestKilledShardsMergeToTheSame(t *testing.T) {
 	const question = "--vary nodes=4,8,16 --vary months=12..23 --set node.nics=4,8 -- capacity size -t superpod-h100"
@@ -29,6 +29,7 @@ func TestKilledShardsMergeToTheSame(t *testing.T) {
 	if out, err := railyardIn(dir, "capacity sweep -o whole.jsonl "+question).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	size := int64(len(read(t, filepath.Join(dir, "whole.jsonl"))))
 	random := rand.New(rand.NewPCG(1, 2))
 	killed := 0
 	for range long.Or(1, 5) {
@@ -41,14 +42,14 @@ func TestKilledShardsMergeToTheSame(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
+			ended := make(chan struct{})
 			if tries < 8 {
 				signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[random.IntN(2)]
-				timer := time.AfterFunc(time.Duration(random.IntN(1500))*time.Millisecond, func() {
-					_ = syscall.Kill(cmd.Process.Pid*(1-2*random.IntN(2)), signal) // the watcher, or all
-				})
-				defer timer.Stop()
+				who := cmd.Process.Pid * (1 - 2*random.IntN(2)) // the watcher, or all
+				go killAt(filepath.Join(dir, "job"), int64(tries)*random.Int64N(size)/8, who, signal, ended)
 			}
 			err := cmd.Wait()
+			close(ended)
 			if err == nil {
 				break
 			}
@@ -64,8 +65,34 @@ func TestKilledShardsMergeToTheSame(t *testing.T) {
 		}
 	}
 	if killed == 0 {
-		t.Error("nothing was killed: the sweep is too short for this test")
+		t.Error("nothing was killed")
 	}
+}
+
+// killAt sends a signal once the journals of a directory have so many bytes: at once where they need none.
+func killAt(dir string, bytes int64, who int, signal syscall.Signal, ended <-chan struct{}) {
+	for journaled(dir) < bytes {
+		select {
+		case <-ended:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+	select {
+	case <-ended:
+	default:
+		_ = syscall.Kill(who, signal) // it may end just now
+	}
+}
+
+func journaled(dir string) (bytes int64) {
+	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl")) // the pattern is well formed
+	for _, path := range journals {
+		if info, err := os.Stat(path); err == nil { // it may be gone
+			bytes += info.Size()
+		}
+	}
+	return bytes
 }
 
 // harm takes a journal away, or cuts one.
