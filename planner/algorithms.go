@@ -13,14 +13,14 @@ type builder func(*request) (*schedule.Schedule, error)
 
 // What algorithms make.
 var (
-	allReduce  = []collective.Kind{collective.AllReduce}
-	inParts    = append(allReduce[:1:1], collective.AllGather, collective.ReduceScatter)
-	dense      = append(inParts[:3:3], collective.Broadcast, collective.Reduce)
-	treeKinds  = append(allReduce[:1:1], collective.Broadcast, collective.Reduce)
-	blockKinds = append(treeKinds[:3:3], collective.Gather, collective.Scatter, collective.Barrier)
-	exchanges  = []collective.Kind{collective.AllToAll, collective.AllToAllV}
-	flowKinds  = append(exchanges[:2:2], collective.SendRecv, collective.Gather, collective.Scatter)
-	bendKinds  = append(dense[:5:5], collective.AllToAll)
+	allReduce    = []collective.Kind{collective.AllReduce}
+	inParts      = append(allReduce[:1:1], collective.AllGather, collective.ReduceScatter)
+	dense        = append(inParts[:3:3], collective.Broadcast, collective.Reduce)
+	treeKinds    = append(allReduce[:1:1], collective.Broadcast, collective.Reduce)
+	blockKinds   = append(treeKinds[:3:3], collective.Gather, collective.Scatter, collective.Barrier)
+	exchanges    = []collective.Kind{collective.AllToAll, collective.AllToAllV}
+	flowKinds    = append(exchanges[:2:2], collective.SendRecv, collective.Gather, collective.Scatter)
+	rerouteKinds = append(dense[:5:5], collective.AllToAll)
 )
 
 // refuses says that an algorithm does not make a collective.
@@ -41,8 +41,6 @@ func init() {
 			makes: dense, build: buildAlternatingRing, depth: ringDepths, cost: flat},
 		{Name: "balanced_rails", Doc: "all_to_allv in equal parts over all rails, through the GPUs on them", Paper: "Valiant 1982",
 			makes: exchanges[1:], build: buildBalancedRails, depth: tierDepths},
-		{Name: "bent_rails", Doc: "hierarchical_two_shot whose rails bend around what nodes have lost",
-			makes: bendKinds, build: buildBentRails, depth: bentDepths, spare: spareBends, folds: true},
 		{Name: "breadth_first", Doc: "store and forward on shortest paths over direct links, evenly spread",
 			Paper: "Zhao et al., BFB, 2022",
 			build: buildBreadthFirst, depth: breadthFirstDepths},
@@ -98,6 +96,8 @@ func init() {
 		{Name: "rail_shares", Doc: "hierarchies for nodes that are not alike: shares of rails and of roots as these have room",
 			Paper: "Garg, Könemann 1998; Zhao et al., ForestColl, 2024",
 			makes: inParts, build: buildRailShares, depth: railDepths, spare: spareShares},
+		{Name: "rerouted_rails", Doc: "hierarchical_two_shot whose rails are rerouted around what nodes have lost",
+			makes: rerouteKinds, build: buildReroutedRails, depth: reroutedDepths, spare: spareReroutes, folds: true},
 		{Name: "ring", Doc: "as many link-disjoint rings as the topology has, both directions", Paper: "Patarasuk, Yuan 2009",
 			makes: dense, build: buildRing, depth: ringDepths, cost: flat},
 		{Name: "scatter_exchange", Doc: "broadcast dealt out to all others, who pass it on to one another",

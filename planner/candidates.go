@@ -126,17 +126,17 @@ func tierDepths(r *request) []int {
 	return []int{1, 4, 16, 32, 64}
 }
 
-// bentDepths: two channels hide latencies from one another (see staggered), so that few depths
+// reroutedDepths: two channels hide latencies from one another (see staggered), so that few depths
 // are as good as many.
-func bentDepths(*request) []int { return []int{1, 4, 16, 48} }
+func reroutedDepths(*request) []int { return []int{1, 4, 16, 48} }
 
 // twoShotDepths: where one node stands for all, a deeper one costs little. Very deep ones are left
 // to hierarchical_direct, whose one channel repeats itself.
 func twoShotDepths(r *request) []int {
 	if r.spec.Kind.Rooted() {
-		return bentDepths(r)
+		return reroutedDepths(r)
 	}
-	return append(bentDepths(r), 96)
+	return append(reroutedDepths(r), 96)
 }
 
 // Candidates are the schedules of all algorithms that apply, in the order of their
@@ -205,8 +205,8 @@ func (r *request) candidates(only string, pipeline int, left func(*Algorithm) bo
 
 // What makes algorithms needless (see Algorithm.spare).
 
-// bentFar: beyond so many ranks bent rails come nearer to the bound than trees.
-func (r *request) bentFar() bool { return r.spec.Ranks > enoughToBend && r.bent() }
+// reroutedFar: beyond so many ranks rerouted rails come nearer to the bound than trees.
+func (r *request) reroutedFar() bool { return r.spec.Ranks > enoughToReroute && r.rerouted() }
 
 // healthy: where nodes are alike, hierarchies do what algorithms for others do.
 func healthy(r *request) bool { return !r.degraded() }
@@ -214,16 +214,16 @@ func healthy(r *request) bool { return !r.degraded() }
 func spareRing(r *request) bool { return r.o.Channels == 0 && len(r.ringOrders()) == 1 }
 
 func spareTrees(r *request) bool {
-	return r.degraded() && (r.bentFar() || r.railShares().share >= enoughOfRails)
+	return r.degraded() && (r.reroutedFar() || r.railShares().share >= enoughOfRails)
 }
 
-func spareShares(r *request) bool { return healthy(r) || r.bentFar() }
+func spareShares(r *request) bool { return healthy(r) || r.reroutedFar() }
 
 func spareFlows(r *request) bool {
-	return healthy(r) || r.spec.Kind == collective.AllToAll && r.bentFar() && len(r.t.LostRanks()) == 0
+	return healthy(r) || r.spec.Kind == collective.AllToAll && r.reroutedFar() && len(r.t.LostRanks()) == 0
 }
 
-func spareBends(r *request) bool { return healthy(r) || r.spec.Ranks <= maxRing && !r.bent() }
+func spareReroutes(r *request) bool { return healthy(r) || r.spec.Ranks <= maxRing && !r.rerouted() }
 
 // few: up to three ranks, every tree is binomial or a star.
 func few(r *request) bool { return r.spec.Ranks < 4 }
@@ -310,7 +310,7 @@ func TooMany(t *topology.Topology, s *schedule.Schedule) bool {
 // tooMany reports whether an algorithm costs more than it may. Where few of many nodes have lost something, those
 // that let one node stand for others are the cheapest by far.
 func (r *request) tooMany(a *Algorithm) bool {
-	if !a.folds && r.spec.Ranks > maxRing && r.degraded() && slices.Contains(bendKinds, r.spec.Kind) && r.inClasses() {
+	if !a.folds && r.spec.Ranks > maxRing && r.degraded() && slices.Contains(rerouteKinds, r.spec.Kind) && r.inClasses() {
 		return true
 	}
 	return r.beyondBudget(a)

@@ -40,13 +40,13 @@ func buildHierarchicalDirect(r *request) (*schedule.Schedule, error) {
 }
 
 // buildHierarchicalTwoShot is direct at every tier: two steps a tier, in two channels that hide
-// latencies from one another. Broadcast and reduce are those over rails that do not bend.
+// latencies from one another. Broadcast and reduce are those over rails that are not rerouted.
 func buildHierarchicalTwoShot(r *request) (*schedule.Schedule, error) {
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
-		if r.bent() {
-			return nil, notApplicable("rails bend")
+		if r.rerouted() {
+			return nil, notApplicable("rails are rerouted")
 		}
-		return buildBentRails(r)
+		return buildReroutedRails(r)
 	}
 	s, err := r.hierarchical(levels{schedule.GenDirect, schedule.GenDirect})
 	if err == nil {

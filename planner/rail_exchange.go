@@ -6,7 +6,7 @@ import (
 	"railyard/model/schedule"
 )
 
-// An all-to-all over bent rails is known from NCCL as PXN where nothing bends. On their way, chunks
+// An all-to-all over rerouted rails is known from NCCL as PXN where nothing is rerouted. On their way, chunks
 // wait in scratch: after level 1 where the block of their destination would lie if that were of the
 // rank of their source, after level 2 where the block of their source lies; in copies of scratch by
 // rail.
@@ -55,7 +55,7 @@ func (g *railGroups) hops(from, to int) []railHop {
 	return list
 }
 
-// copyOf is in which copy of scratch a GPU keeps a rail that bends to it, from 1 on; the last
+// copyOf is in which copy of scratch a GPU keeps a rail that is rerouted to it, from 1 on; the last
 // one is how many do. 0 is its own rail.
 func (k *railKind) copyOf(at, rail int) (copy, last int) {
 	for j, units := range k.by {

@@ -8,11 +8,11 @@ import (
 	"railyard/model/schedule"
 )
 
-// railGroups are the groups in which ranks talk over bent rails. Chunks of an all-gather are units
+// railGroups are the groups in which ranks talk over rerouted rails. Chunks of an all-gather are units
 // for each rank, in their order. Those of an all-reduce, which has no level 1, are numbered by
 // rail, of a rail by node, and so are those that a root deals out (see railRoot).
 type railGroups struct {
-	*bends
+	*reroutes
 	spec    collective.Spec
 	chunks  int
 	root    *railRoot                  // of a broadcast or reduce
@@ -27,8 +27,8 @@ type railGroups struct {
 // railRun is neighbouring units of a rail.
 type railRun struct{ first, count int }
 
-func newRailGroups(b *bends, spec collective.Spec) *railGroups {
-	g := &railGroups{bends: b, spec: spec, class: slices.Clone(b.kind), inside: map[int][]schedule.Group{},
+func newRailGroups(b *reroutes, spec collective.Spec) *railGroups {
+	g := &railGroups{reroutes: b, spec: spec, class: slices.Clone(b.kind), inside: map[int][]schedule.Group{},
 		between: map[[2]*railKind][]railHop{}}
 	root := -1
 	if spec.Kind.Rooted() {
@@ -120,8 +120,8 @@ func (g *railGroups) claim() *schedule.Kinds {
 	return out
 }
 
-// runs cuts a rail where some of these kinds of nodes bend it otherwise.
-func (b *bends) runs(rail int, kinds ...*railKind) []railRun {
+// runs cuts a rail where some of these kinds of nodes reroute it otherwise.
+func (b *reroutes) runs(rail int, kinds ...*railKind) []railRun {
 	var out []railRun
 	for u := range b.units {
 		if u == 0 || slices.ContainsFunc(kinds, func(k *railKind) bool { return k.by[rail][u] != k.by[rail][u-1] }) {

@@ -20,7 +20,7 @@ const manyNarrow, oneNarrowIn = 8, 10
 // more in all: what enters every node, or leaves it, takes that one as long anyway, and
 // between nodes that are equivalent all messages are as long. Of an all-reduce, others have use for
 // all of their room.
-func (b *bends) level(of collective.Kind) bool {
+func (b *reroutes) level(of collective.Kind) bool {
 	room, widest, least := slices.Clone(b.kinds[0].room), 0.0, math.Inf(1)
 	for _, k := range b.kinds {
 		widest, least = max(widest, sum(k.room)), min(least, sum(k.room))
@@ -46,9 +46,9 @@ func (b *bends) level(of collective.Kind) bool {
 	return true
 }
 
-// straighten makes of units that bend, alike in all nodes, shares of rails that do not: what a
+// straighten makes of rerouted units, alike in all nodes, shares of rails that are not: what a
 // root deals out belongs to no GPU.
-func (b *bends) straighten() {
+func (b *reroutes) straighten() {
 	for _, k := range b.kinds {
 		shares := k.entering()
 		common := int64(0)
@@ -70,7 +70,7 @@ func (b *bends) straighten() {
 }
 
 // dealEvenly deals a chunk of each unit to each node.
-func (b *bends) dealEvenly() {
+func (b *reroutes) dealEvenly() {
 	for _, k := range b.kinds {
 		k.roots = nil
 		for range k.by {

@@ -8,10 +8,10 @@ import (
 	"railyard/model/schedule"
 )
 
-// railStage is what a phase over bent rails makes. Levels are
+// railStage is what a phase over rerouted rails makes. Levels are
 //
 //	1: inside the node, from a unit's GPU to the one through which it leaves
-//	2: across, on each rail, or part of one that bends otherwise
+//	2: across, on each rail, or part of one that is rerouted otherwise
 //	3: inside the node, from where units enter to all others, or to their destination
 //
 // and the same in reverse where data are summed up.
@@ -32,10 +32,10 @@ var railStages = map[collective.Kind][]railStage{
 	collective.Reduce:    {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.Reduce, 2}, {collective.Reduce, 1}},
 }
 
-// channel is a collective over bent rails: the programs of the first node of each kind. What is
+// channel is a collective over rerouted rails: the programs of the first node of each kind. What is
 // summed up on the way lies in scratch until the last phase that sums; blocks of an all-to-all
 // are copied on as they come.
-func (b *bends) channel(spec collective.Spec) schedule.Channel {
+func (b *reroutes) channel(spec collective.Spec) schedule.Channel {
 	g := newRailGroups(b, spec)
 	ch := schedule.Channel{Share: 1, Slices: 1, Chunks: g.chunks, Kinds: g.claim()}
 	stages, src := railStages[spec.Kind], schedule.Input

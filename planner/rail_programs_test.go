@@ -9,9 +9,9 @@ import (
 	"railyard/model/schedule"
 )
 
-// randomBends are kinds of nodes that bend their rails anyhow.
-func randomBends(rng *rand.Rand, what collective.Kind) (*bends, collective.Spec) {
-	b := &bends{rails: 1 + rng.IntN(4), units: 1 + rng.IntN(4)}
+// randomReroutes are kinds of nodes that reroute their rails anyhow.
+func randomReroutes(rng *rand.Rand, what collective.Kind) (*reroutes, collective.Spec) {
+	b := &reroutes{rails: 1 + rng.IntN(4), units: 1 + rng.IntN(4)}
 	var lost [][]bool // by kind and rail
 	for range 1 + rng.IntN(3) {
 		k, without, left := &railKind{}, make([]bool, b.rails), b.rails
@@ -57,21 +57,21 @@ func randomBends(rng *rand.Rand, what collective.Kind) (*bends, collective.Spec)
 	return b, spec
 }
 
-// However rails bend, results are right; of more than 31 ranks, the checker runs the first node of
+// However rails are rerouted, results are right; of more than 31 ranks, the checker runs the first node of
 // each kind.
-func TestRandomBends(t *testing.T) {
+func TestRandomReroutes(t *testing.T) {
 	seen, seeds := 0, long.Or[uint64](100, 600)
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(20261122, seed))
 		for _, what := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll,
 			collective.Broadcast, collective.Reduce} {
-			b, spec := randomBends(rng, what)
+			b, spec := randomReroutes(rng, what)
 			ch := b.channel(spec)
 			if ch.Chunks == 0 {
 				continue
 			}
 			seen++
-			s := &schedule.Schedule{Algorithm: "bends", Protocol: schedule.Simple, Spec: spec, Channels: []schedule.Channel{ch}}
+			s := &schedule.Schedule{Algorithm: "reroutes", Protocol: schedule.Simple, Spec: spec, Channels: []schedule.Channel{ch}}
 			if err := schedule.Check(s, nil); err != nil {
 				t.Errorf("seed %d, %v of %d ranks: %v", seed, what, spec.Ranks, err)
 			}

@@ -7,7 +7,7 @@ import (
 )
 
 // railRoot deals a broadcast out to all nodes but the root's, some chunks of each unit to each
-// of them, which gather it from one another over bent rails; a reduce is the same in
+// of them, which gather it from one another over rerouted rails; a reduce is the same in
 // reverse. So data crosses twice, in two phases of level 2, but enters every node once, and
 // leaves the root's once:
 //

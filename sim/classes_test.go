@@ -41,9 +41,9 @@ func TestClassesAreFlat(t *testing.T) {
 		if topo, err = topo.Degrade(gen.Faults(c.faults...)); err != nil {
 			t.Fatal(err)
 		}
-		for kind, algo := range map[collective.Kind]string{collective.AllGather: "bent_rails", collective.ReduceScatter: "bent_rails",
-			collective.AllReduce: "bent_rails",
-			collective.AllToAll:  "hierarchical_all_to_all", collective.Broadcast: "bent_rails", collective.Reduce: "bent_rails"} {
+		for kind, algo := range map[collective.Kind]string{collective.AllGather: "rerouted_rails", collective.ReduceScatter: "rerouted_rails",
+			collective.AllReduce: "rerouted_rails",
+			collective.AllToAll:  "hierarchical_all_to_all", collective.Broadcast: "rerouted_rails", collective.Reduce: "rerouted_rails"} {
 			what := fmt.Sprintf("%d nodes without %v, %v by %s", c.nodes, c.faults, kind, algo)
 			spec, o := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, planner.Options{Slices: 3}
 			if c.nodes > 8 {
@@ -53,7 +53,7 @@ func TestClassesAreFlat(t *testing.T) {
 				spec.Root = spec.Ranks / 3 // node 2 of 8
 			}
 			s, err := planner.Build(topo, spec, algo, o)
-			if planner.NotApplicable(err) && algo != "bent_rails" {
+			if planner.NotApplicable(err) && algo != "rerouted_rails" {
 				continue
 			}
 			if err != nil {

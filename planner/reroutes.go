@@ -10,14 +10,14 @@ import (
 	"railyard/model/topology"
 )
 
-// bends says how data of rails get into and out of the nodes. A rail is the GPUs of one
+// reroutes say how data of rails get into and out of the nodes. A rail is the GPUs of one
 // number in their nodes; what each of them has is cut into units.
-type bends struct {
+type reroutes struct {
 	rails, units int
 	kinds        []*railKind
 	kind         []int     // by node
 	rank         [][]int32 // by node and rail, −1 where it is lost
-	bent         bool      // ways into the network are not alike
+	rerouted     bool      // ways into the network are not alike
 }
 
 // railKind is what nodes are alike in.
@@ -27,11 +27,11 @@ type railKind struct {
 	roots [][]int32 // the same: of how many chunks of an all-reduce the node is root, or how many a root deals to it
 }
 
-// bends finds them once for a topology and what is much the same collective to rails.
-func (r *request) bends() (*bends, error) {
+// reroutes finds them once for a topology and what is much the same collective to rails.
+func (r *request) reroutes() (*reroutes, error) {
 	type key struct{ of collective.Kind }
 	type found struct {
-		b   *bends
+		b   *reroutes
 		err error
 	}
 	of := r.spec.Kind
@@ -42,18 +42,18 @@ func (r *request) bends() (*bends, error) {
 		of = collective.Broadcast
 	}
 	x := topology.Once(r.t, key{of}, func() found {
-		b, err := r.findBends(of)
+		b, err := r.findReroutes(of)
 		return found{b, err}
 	})
 	return x.b, x.err
 }
 
-func (r *request) findBends(of collective.Kind) (*bends, error) {
+func (r *request) findReroutes(of collective.Kind) (*reroutes, error) {
 	nodes := r.nodes()
 	if len(nodes) < 2 || len(nodes) < r.t.NumNodes() {
 		return nil, notApplicable("it is for several nodes")
 	}
-	b := &bends{}
+	b := &reroutes{}
 	rail := r.railOf()
 	for _, ranks := range nodes {
 		for _, x := range ranks {
@@ -72,9 +72,9 @@ func (r *request) findBends(of collective.Kind) (*bends, error) {
 	if err := b.fill(); err != nil {
 		return nil, err
 	}
-	b.bent = len(b.kinds) > 1 || b.units > 1
+	b.rerouted = len(b.kinds) > 1 || b.units > 1
 	if !level {
-		b.bendApart()
+		b.rerouteApart()
 	}
 	switch {
 	case of == collective.AllReduce:
@@ -101,7 +101,7 @@ func (r *request) railOf() func(rank int32) int {
 }
 
 // addNode finds a node's kind, or makes a new one.
-func (b *bends) addNode(ranks []int32, rail func(int32) int, out, in []float64) {
+func (b *reroutes) addNode(ranks []int32, rail func(int32) int, out, in []float64) {
 	k := &railKind{room: make([]float64, b.rails)}
 	at := make([]int32, b.rails)
 	for i := range at {
@@ -120,7 +120,7 @@ func (b *bends) addNode(ranks []int32, rail func(int32) int, out, in []float64) 
 }
 
 // kindOf is the number of the kind that is like one, which is added where there is none.
-func (b *bends) kindOf(k *railKind) int {
+func (b *reroutes) kindOf(k *railKind) int {
 	lost := func(x, y []int) bool { return (x == nil) == (y == nil) }
 	i := slices.IndexFunc(b.kinds, func(o *railKind) bool {
 		return slices.Equal(o.room, k.room) && slices.EqualFunc(o.by, k.by, lost)
@@ -133,7 +133,7 @@ func (b *bends) kindOf(k *railKind) int {
 }
 
 // relative makes rooms parts of the widest one.
-func (b *bends) relative() {
+func (b *reroutes) relative() {
 	widest := 0.0
 	for _, k := range b.kinds {
 		widest = max(widest, slices.Max(k.room))
@@ -147,21 +147,21 @@ func (b *bends) relative() {
 	}
 }
 
-// bent reports whether nodes have unlike ways into the network.
-func (r *request) bent() bool {
-	b, err := r.bends()
-	return err == nil && b.bent
+// rerouted reports whether nodes have unlike ways into the network.
+func (r *request) rerouted() bool {
+	b, err := r.reroutes()
+	return err == nil && b.rerouted
 }
 
 const (
-	mostBent = 48   // units of a rail
-	bentLoss = 1.01 // how much longer few units may take than many
+	mostRailUnits = 48   // units of a rail
+	fewUnitsLoss  = 1.01 // how much longer few units may take than many
 )
 
 // fill cuts rails into as few units as fill all ways evenly, and gives each of them one.
-func (b *bends) fill() error {
+func (b *reroutes) fill() error {
 	best, least := 0, math.Inf(1)
-	for b.units = 1; b.units <= mostBent && least > bentLoss; b.units++ {
+	for b.units = 1; b.units <= mostRailUnits && least > fewUnitsLoss; b.units++ {
 		full := 0.0
 		for _, k := range b.kinds {
 			total := sum(k.room)
@@ -180,7 +180,7 @@ func (b *bends) fill() error {
 	}
 	b.units = best
 	for _, k := range b.kinds {
-		k.bend(b.units, 0)
+		k.reroute(b.units, 0)
 	}
 	return nil
 }
@@ -204,11 +204,11 @@ func (k *railKind) deal(units int) []int {
 	return out
 }
 
-// bend leaves on each rail what it has room for, and gives the rest to those with room, from
+// reroute leaves on each rail what it has room for, and gives the rest to those with room, from
 // one of these on.
-func (k *railKind) bend(units, from int) {
+func (k *railKind) reroute(units, from int) {
 	room := k.deal(len(k.room) * units)
-	var free []int // by unit that bends: a rail with room
+	var free []int // by rerouted unit: a rail with room
 	for i := range room {
 		k.by[i] = slices.Repeat([]int{i}, min(units, room[i]))
 		free = append(free, slices.Repeat([]int{i}, room[i]-len(k.by[i]))...)
@@ -223,14 +223,14 @@ func (k *railKind) bend(units, from int) {
 	}
 }
 
-// mostTurns is in how many ways at most nodes that have lost the same bend their rails.
+// mostTurns is in how many ways at most nodes that have lost the same reroute their rails.
 const mostTurns = 8
 
-// bendApart lets nodes that have lost the same bend their rails to different ones in turn, so
+// rerouteApart lets nodes that have lost the same reroute their rails to different ones in turn, so
 // that few GPUs that stand in for others do so twice with one another.
-func (b *bends) bendApart() {
+func (b *reroutes) rerouteApart() {
 	for i, k := range b.kinds {
-		if !k.bent() {
+		if !k.rerouted() {
 			continue
 		}
 		kinds := []int{i}
@@ -241,7 +241,7 @@ func (b *bends) bendApart() {
 			}
 			if turn > 0 && turn < mostTurns {
 				other := &railKind{room: k.room, by: make([][]int, len(k.by))}
-				other.bend(b.units, turn)
+				other.reroute(b.units, turn)
 				kinds = append(kinds, len(b.kinds))
 				b.kinds = append(b.kinds, other)
 			}
@@ -251,8 +251,8 @@ func (b *bends) bendApart() {
 	}
 }
 
-// bent reports whether any rail bends.
-func (k *railKind) bent() bool {
+// rerouted reports whether any rail is rerouted.
+func (k *railKind) rerouted() bool {
 	for rail, units := range k.by {
 		if slices.ContainsFunc(units, func(by int) bool { return by != rail }) {
 			return true
@@ -264,7 +264,7 @@ func (k *railKind) bent() bool {
 // shareRoots makes nodes roots of as much of an all-reduce as they have room for: the
 // results of all others, and their parts of these sums, come in anyway. The kind with most
 // room is root of a chunk for each unit.
-func (b *bends) shareRoots() {
+func (b *reroutes) shareRoots() {
 	widest := slices.MaxFunc(b.kinds, func(x, y *railKind) int { return cmp.Compare(sum(x.room), sum(y.room)) })
 	mean := 1.0 // roots of a unit, of all nodes
 	for range 20 {
@@ -329,8 +329,8 @@ func (k *railKind) takeRoots(full, mean float64) {
 	}
 }
 
-// reach checks that nodes of all kinds reach one another however their rails bend.
-func (b *bends) reach(r *request) error {
+// reach checks that nodes of all kinds reach one another however their rails are rerouted.
+func (b *reroutes) reach(r *request) error {
 	first := make([]int, len(b.kinds)) // node
 	for i := range b.kinds {
 		first[i] = slices.Index(b.kind, i)
@@ -364,7 +364,7 @@ func (r *request) inClasses() bool {
 	if r.spec.Kind.Rooted() {
 		root = r.t.NodeOf(r.spec.Root)
 	}
-	b, err := r.bends()
+	b, err := r.reroutes()
 	return err == nil && r.symmetric(key{root, r.spec.Kind}, func() symmetry.Group {
 		return r.t.NodeTree(func(node int) int {
 			if node == root {

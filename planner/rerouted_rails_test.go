@@ -36,7 +36,7 @@ func degrade(t testing.TB, whole *topology.Topology, faults ...string) *topology
 	return got
 }
 
-var overBentRails = []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll,
+var overReroutedRails = []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll,
 	collective.Broadcast, collective.Reduce}
 
 // rooted is a collective whose root, if it has one, is a rank anywhere.
@@ -50,7 +50,7 @@ func rooted(kind collective.Kind, topo *topology.Topology, rng *rand.Rand) colle
 
 // Whatever is lost or slow, plans are right, no faster than any bound, and take as long
 // folded as rank by rank.
-func TestBentRailsOfRandomFaults(t *testing.T) {
+func TestReroutedRailsOfRandomFaults(t *testing.T) {
 	seen, seeds := 0, long.Or[uint64](8, 40)
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(20261122, seed))
@@ -68,13 +68,13 @@ func TestBentRailsOfRandomFaults(t *testing.T) {
 		if err != nil { // the same part twice
 			continue
 		}
-		for _, kind := range overBentRails {
+		for _, kind := range overReroutedRails {
 			what := fmt.Sprintf("%d nodes without %v, %v", nodes, faults, kind)
 			if kind == collective.Broadcast && seed%2 == 0 || kind == collective.Reduce && seed%2 == 1 {
 				continue // the one is the other in reverse
 			}
 			spec := rooted(kind, topo, rng)
-			s, err := planner.Build(topo, spec, "bent_rails", planner.Options{Slices: 3})
+			s, err := planner.Build(topo, spec, "rerouted_rails", planner.Options{Slices: 3})
 			if planner.NotApplicable(err) && kind == collective.AllToAll && len(topo.LostRanks()) > 0 {
 				continue
 			}
@@ -119,7 +119,7 @@ func TestBentRailsOfRandomFaults(t *testing.T) {
 }
 
 // Adapters, GPUs and switches that are lost or slow cost hardly more than what they carried.
-func TestBentRailsReachTheBound(t *testing.T) {
+func TestReroutedRailsReachTheBound(t *testing.T) {
 	for _, c := range []struct {
 		faults []string
 		share  [6]float64 // of the bound, by collective, at least
@@ -134,7 +134,7 @@ func TestBentRailsReachTheBound(t *testing.T) {
 	} {
 		topo := degraded(t, "superpod-h100", 16, c.faults...)
 		scorer := score.New(topo, profile(t, "ideal"))
-		for i, kind := range overBentRails {
+		for i, kind := range overReroutedRails {
 			if !long.Given() && (i%2 == 1 || len(c.faults) > 1) {
 				continue
 			}
@@ -142,7 +142,7 @@ func TestBentRailsReachTheBound(t *testing.T) {
 			if c.share[i] == 0 {
 				continue
 			}
-			rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, scorer, planner.PlanOptions{Algorithm: "bent_rails"})
+			rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, scorer, planner.PlanOptions{Algorithm: "rerouted_rails"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,9 +153,9 @@ func TestBentRailsReachTheBound(t *testing.T) {
 	}
 }
 
-// TestBentRailsAtScale plans for 128 GPUs, and in the long tier for 512 and 16,384, among all
+// TestReroutedRailsAtScale plans for 128 GPUs, and in the long tier for 512 and 16,384, among all
 // algorithms: of each class of nodes one is compiled and checked.
-func TestBentRailsAtScale(t *testing.T) {
+func TestReroutedRailsAtScale(t *testing.T) {
 	for _, nodes := range long.Or([]int{16}, []int{64, 2048}) {
 		plansNearTheBound(t, degraded(t, "superpod-h100", nodes, "nic:node2/nic3"))
 	}
@@ -164,7 +164,7 @@ func TestBentRailsAtScale(t *testing.T) {
 func plansNearTheBound(t *testing.T, topo *topology.Topology) {
 	t.Helper()
 	scorer := score.New(topo, profile(t, "line"))
-	for _, kind := range overBentRails {
+	for _, kind := range overReroutedRails {
 		switch kind {
 		case collective.Reduce, collective.ReduceScatter, collective.AllGather: // parts of others, or these in reverse
 			if topo.NumNodes() > 64 {

@@ -8,13 +8,13 @@ import (
 	"railyard/model/topology"
 )
 
-// buildBentRails is hierarchical_two_shot for nodes whose ways into the network are not
-// alike, since adapters, GPUs or links are lost, slow or busy. There, a rail bends: some of
+// buildReroutedRails is hierarchical_two_shot for nodes whose ways into the network are not
+// alike, since adapters, GPUs or links are lost, slow or busy. There, a rail is rerouted: some of
 // its units cross by way of other GPUs of the node, so that all adapters that are left
 // are full at once, and of an all-reduce such a node is root of less. Nodes that are
 // alike are equivalent: the plan has as many kinds of programs as there are kinds of nodes.
-func buildBentRails(r *request) (*schedule.Schedule, error) {
-	b, err := r.bends()
+func buildReroutedRails(r *request) (*schedule.Schedule, error) {
+	b, err := r.reroutes()
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +49,6 @@ func staggered(ch schedule.Channel) []schedule.Channel {
 	return []schedule.Channel{ch, other}
 }
 
-// enoughToBend is from beyond how many ranks on bent rails come nearer to the bound than
+// enoughToReroute is from beyond how many ranks on rerouted rails come nearer to the bound than
 // trees that fill scale-up links and NICs at once: NICs alone limit many nodes.
-const enoughToBend = 64
+const enoughToReroute = 64
