@@ -3,6 +3,7 @@ package collective
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -210,50 +211,64 @@ func (s Spec) count(cuts []cut, of []int32) {
 	}
 }
 
-// tierCuts measures, for each group of a tier, the links of all devices of its nodes, without
-// those of adapters that serve no rank.
+// tierCuts measures, for each group of a tier, what leaves and enters its nodes, or its nodes with the switches that are its
+// own, whichever is less. Links of adapters that serve no rank do not count.
 func tierCuts(t *topology.Topology, tier topology.Tier, used map[topology.DeviceID]bool, root int) []cut {
-	groupOfNode := make([]int32, t.NumNodes())
-	for i := range groupOfNode {
-		groupOfNode[i] = -1
-	}
 	cuts := make([]cut, tier.Groups)
-	first := make([]int, tier.Groups)
-	for i := range first {
-		first[i] = -1
+	group := make([]int32, len(t.Devices())) // by device; −1: of none
+	of := make([]int32, t.NumNodes())
+	for n := range of {
+		of[n] = -1
 	}
 	for r, g := range tier.Of {
-		groupOfNode[t.NodeOf(r)] = g
-		cuts[g].ranks++
-		cuts[g].root = cuts[g].root || r == root
-		if first[g] < 0 {
-			first[g] = r
+		c, node := &cuts[g], t.NodeOf(r)
+		if of[node] = g; c.ranks == 0 {
+			if c.name = t.NodeName(node); tier.Name != "node" {
+				c.name = fmt.Sprintf("the %s group of %s", tier.Name, c.name)
+			}
+		}
+		c.ranks++
+		c.root = c.root || r == root
+	}
+	for d := range group {
+		if group[d] = -1; t.Devices()[d].Node >= 0 {
+			group[d] = of[t.Devices()[d].Node]
 		}
 	}
-	addLinks(t, cuts, used, func(d topology.DeviceID) int32 {
-		if node := t.Devices()[d].Node; node >= 0 {
-			return groupOfNode[node]
-		}
-		return -1
-	})
+	for r, g := range tier.Of {
+		group[t.Ranks()[r]] = g
+	}
+	counted := usedLinks(t, used)
+	addLinks(t, cuts, counted, group)
+	own := slices.Clone(cuts)
+	for g := range own {
+		own[g].in, own[g].out = 0, 0
+	}
+	joinSwitches(t, counted, group, tier.Groups)
+	addLinks(t, own, counted, group)
 	for g := range cuts {
-		node := t.NodeName(t.NodeOf(first[g]))
-		cuts[g].name = node
-		if tier.Name != "node" {
-			cuts[g].name = fmt.Sprintf("the %s group of %s", tier.Name, node)
-		}
+		cuts[g].in, cuts[g].out = min(cuts[g].in, own[g].in), min(cuts[g].out, own[g].out)
 	}
 	return cuts
 }
 
-// addLinks adds up the links between groups, and between these and all else (group −1).
-func addLinks(t *topology.Topology, cuts []cut, used map[topology.DeviceID]bool, groupOf func(topology.DeviceID) int32) {
+// usedLinks says, by link, whether it is none of an adapter that serves no rank.
+func usedLinks(t *topology.Topology, used map[topology.DeviceID]bool) []bool {
 	idle := func(d topology.DeviceID) bool {
 		return used != nil && t.Devices()[d].Kind == topology.NIC && !used[d]
 	}
+	out := make([]bool, len(t.Links()))
 	for i, l := range t.Links() {
-		from, to := groupOf(l.From), groupOf(l.To)
-		if from == to || idle(l.From) || idle(l.To) {
+		out[i] = !idle(l.From) && !idle(l.To)
+	}
+	return out
+}
+
+// addLinks adds up the links between groups, and between these and all else.
+func addLinks(t *topology.Topology, cuts []cut, used []bool, group []int32) {
+	for i, l := range t.Links() {
+		from, to := group[l.From], group[l.To]
+		if from == to || !used[i] {
 			continue
 		}
 		if from >= 0 {
@@ -263,6 +278,48 @@ func addLinks(t *topology.Topology, cuts []cut, used map[topology.DeviceID]bool,
 			cuts[to].in += float64(t.Rate(topology.LinkID(i)))
 		}
 	}
+}
+
+// joinSwitches gives groups the switches between nodes at least half of whose links lead to them, tier by tier: what
+// leaves a group is then no more. Whichever it takes, what is around a group's nodes is a cut.
+func joinSwitches(t *topology.Topology, used []bool, group []int32, groups int) {
+	rates := make([]float64, groups)
+	for joined := true; joined; {
+		joined = false
+		next := slices.Clone(group)
+		for d := range group {
+			if group[d] < 0 && t.Devices()[d].Node < 0 {
+				next[d] = nearest(t, topology.DeviceID(d), used, group, rates)
+				joined = joined || next[d] >= 0
+			}
+		}
+		copy(group, next)
+	}
+}
+
+// nearest is the group to which most of a device's links lead, if that is half of them; −1: none. Rates by group are 0 before and after.
+func nearest(t *topology.Topology, d topology.DeviceID, used []bool, group []int32, rates []float64) int32 {
+	most, all := int32(-1), 0.0
+	links := slices.Concat(t.Out(d), t.In(d))
+	links = slices.DeleteFunc(links, func(id topology.LinkID) bool { return !used[id] })
+	other := func(id topology.LinkID) int32 { return max(group[t.Links()[id].From], group[t.Links()[id].To]) } // d's own is −1
+	for _, id := range links {
+		all += float64(t.Rate(id))
+		if g := other(id); g >= 0 {
+			if rates[g] += float64(t.Rate(id)); most < 0 || rates[g] > rates[most] {
+				most = g
+			}
+		}
+	}
+	if most >= 0 && 2*rates[most] < all {
+		most = -1
+	}
+	for _, id := range links {
+		if g := other(id); g >= 0 {
+			rates[g] = 0
+		}
+	}
+	return most
 }
 
 // rankCut adds up what a rank's transfers can use: its scale-up links; its PCIe links

@@ -1,6 +1,7 @@
 package collective_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -148,6 +149,23 @@ func TestLatencyBoundOfSendRecv(t *testing.T) {
 		all := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllToAll, Ranks: n}, (*topology.Class).Full)
 		if (c.nodes == 1) != (ring.Time == c.within) || ring.Time < c.within || ring.Time > all.Time {
 			t.Errorf("%d × %s: %v (%s); between any two %v", c.nodes, c.topo, ring.Time, ring.Cut, all.Time)
+		}
+	}
+}
+
+// Groups behind oversubscribed switches exchange no more than what their uplinks carry, however much their adapters take.
+func TestUplinksBoundGroups(t *testing.T) {
+	for uplinks, want := range map[int]float64{ // three groups of four nodes with 32 GPUs; eight leaves a group, links of 50 GB/s
+		1: 32 * 64 / 96.0 / (8 * 50e9), 2: 32 * 64 / 96.0 / (16 * 50e9), 4: 8 * 88 / 96.0 / 400e9, // then nodes are tighter
+	} {
+		levels := fmt.Sprintf("fabrics.0.levels=[{kind: leaf, group: 4, uplinks: %d}, {kind: spine}]", uplinks)
+		topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 12, Set: []string{levels}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := collective.LowerBound(topo, collective.Spec{Kind: collective.AllToAll, Ranks: topo.NumRanks()}, units.GiB)
+		if got := b.Time.Seconds() / float64(units.GiB); math.Abs(got/want-1) > 1e-6 {
+			t.Errorf("%d uplinks: %.4g s a byte (%s), want %.4g", uplinks, got, b.Cut, want)
 		}
 	}
 }
