@@ -221,21 +221,6 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestRanges: lists of shards, there and back.
-func TestRanges(t *testing.T) {
-	for text, want := range map[string][]int{"": nil, "7": {7}, "1-3": {1, 2, 3}, "1,3,5-6": {1, 3, 5, 6}} {
-		got, err := parseRanges(text, 8)
-		if err != nil || !reflect.DeepEqual(got, want) || ranges(want) != text {
-			t.Errorf("%q: %v, %v, %q", text, got, err, ranges(want))
-		}
-	}
-	for _, text := range []string{"8", "-1", "3-1", "x", "1,,2", "1-", "0-99999999999999999999"} {
-		if got, err := parseRanges(text, 8); err == nil {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
-
 // program puts a program of the test's own before all others.
 func program(t *testing.T, name, script string) {
 	t.Helper()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/template"
 	"time"
+
+	"railyard/model/units"
 )
 
 // Kubernetes runs shards as the indexes of a Job. The work's directory lies on a volume.
@@ -47,7 +49,7 @@ func (k *Kubernetes) Script(w *Work, shards []int) (name, text string, err error
 		*Kubernetes
 		Name, Question, Line, Dir, Here, List, Words string
 		Shards, Count                                int
-	}{k, w.Name(), w.comment(), w.line(), quote(w.Dir), here, ranges(shards), strings.Trim(fmt.Sprint(shards), "[]"), w.Shards,
+	}{k, w.Name(), w.comment(), w.line(), quote(w.Dir), here, units.Ranges(shards, ","), strings.Trim(fmt.Sprint(shards), "[]"), w.Shards,
 		len(shards)})
 	return "job.yaml", out.String(), err
 }
@@ -55,7 +57,7 @@ func (k *Kubernetes) Script(w *Work, shards []int) (name, text string, err error
 // Submit implements Engine.
 func (k *Kubernetes) Submit(ctx context.Context, w *Work, script string, shards []int) (string, error) {
 	said, err := command(ctx, "kubectl", k.args("create", "--filename="+script)...)
-	return fmt.Sprintf("shards %s of %d: %s (%s)", ranges(shards), w.Shards, strings.TrimSpace(said), script), err
+	return fmt.Sprintf("shards %s of %d: %s (%s)", units.Ranges(shards, ","), w.Shards, strings.TrimSpace(said), script), err
 }
 
 func (k *Kubernetes) args(args ...string) []string {
@@ -92,13 +94,13 @@ func (k *Kubernetes) Active(ctx context.Context, w *Work) (map[int]bool, error) 
 	}
 	active := map[int]bool{}
 	for _, job := range jobs.Items {
-		shards, err := parseRanges(job.Metadata.Annotations["railyard-shards"], w.Shards+1)
+		shards, err := units.ParseRanges(job.Metadata.Annotations["railyard-shards"], w.Shards+1)
 		if err != nil {
 			return nil, fmt.Errorf("job %s: railyard-shards: %w", job.Metadata.Name, err)
 		}
 		ended := map[int]bool{}
 		for _, list := range []string{job.Status.CompletedIndexes, job.Status.FailedIndexes} {
-			indexes, err := parseRanges(list, len(shards))
+			indexes, err := units.ParseRanges(list, len(shards))
 			if err != nil {
 				return nil, fmt.Errorf("job %s: indexes %w", job.Metadata.Name, err)
 			}

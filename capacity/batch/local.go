@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"railyard/model/units"
 )
 
 // Local runs shards as processes of this machine, one a core at a time.
@@ -61,7 +63,7 @@ func (l *Local) Submit(ctx context.Context, w *Work, script string, shards []int
 			}
 		})
 	}
-	return fmt.Sprintf("shards %s of %d run here, %d at a time (%s)", ranges(shards), w.Shards, processes, script), nil
+	return fmt.Sprintf("shards %s of %d run here, %d at a time (%s)", units.Ranges(shards, ","), w.Shards, processes, script), nil
 }
 
 // process runs a shard. How it ends is in its log and, where it counts, in its journal.

@@ -3,8 +3,12 @@ package batch
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
+
+	"railyard/internal/outfile"
+	"railyard/model/units"
 )
 
 // Engine runs shards somewhere.
@@ -103,7 +107,7 @@ func (r *run) submit(ctx context.Context, shards []int) error {
 		return err
 	}
 	script := filepath.Join(r.w.Dir, name)
-	if err := replace(script, text); err != nil {
+	if err := outfile.Write(script, func(out io.Writer) error { _, err := io.WriteString(out, text); return err }); err != nil {
 		return err
 	}
 	said, err := r.e.Submit(ctx, r.w, script, shards)
@@ -116,7 +120,7 @@ func (r *run) submit(ctx context.Context, shards []int) error {
 // incomplete says which shards have ended too early, and what one of them said last.
 func (r *run) incomplete(shards []int) error {
 	err := fmt.Errorf("shard %s of %d ended before they were complete: the same command goes on with them",
-		ranges(shards), r.w.Shards)
+		units.Ranges(shards, ","), r.w.Shards)
 	if said := r.w.lastLine(shards[0]); said != "" {
 		return fmt.Errorf("%w (%s ends in %q)", err, r.w.Log(shards[0]), said)
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"railyard/model/units"
 )
 
 // Slurm runs shards as the tasks of an array.
@@ -65,11 +67,11 @@ func (s *Slurm) Active(ctx context.Context, w *Work) (map[int]bool, error) {
 
 // Submit implements Engine.
 func (s *Slurm) Submit(ctx context.Context, w *Work, script string, shards []int) (string, error) {
-	id, err := command(ctx, "sbatch", "--parsable", "--array="+ranges(shards), script)
+	id, err := command(ctx, "sbatch", "--parsable", "--array="+units.Ranges(shards, ","), script)
 	if err != nil {
 		return "", fmt.Errorf("%w (an array has at most MaxArraySize−1 tasks: scontrol show config)", err)
 	}
-	return fmt.Sprintf("shards %s of %d are Slurm's job %s (%s)", ranges(shards), w.Shards, strings.TrimSpace(id), script), nil
+	return fmt.Sprintf("shards %s of %d are Slurm's job %s (%s)", units.Ranges(shards, ","), w.Shards, strings.TrimSpace(id), script), nil
 }
 
 // Every implements Engine.

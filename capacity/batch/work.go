@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"railyard/capacity/journal"
+	"railyard/internal/outfile"
 )
 
 // Schema is the version of what a directory says of its work.
@@ -54,7 +54,7 @@ func (w *Work) Claim() error {
 	path := filepath.Join(w.Dir, "question.json")
 	switch have, err := os.ReadFile(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return replace(path, string(text))
+		return outfile.Write(path, func(out io.Writer) error { _, err := out.Write(text); return err })
 	case err != nil:
 		return err
 	case string(have) != string(text):
@@ -62,20 +62,6 @@ func (w *Work) Claim() error {
 			"another --dir, or take this one away", path)
 	}
 	return nil
-}
-
-// replace writes a file whole or not at all.
-func replace(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".railyard-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // Name is what engines know the work by: that of its directory, and of nothing else there.
@@ -183,43 +169,4 @@ func (w *Work) lastLine(shard int) string {
 	text, _ := io.ReadAll(io.LimitReader(f, most)) // it is only told
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return lines[len(lines)-1]
-}
-
-// ranges is a list of shards as engines write it: 1-3,7.
-func ranges(shards []int) string {
-	var out []string
-	for i := 0; i < len(shards); {
-		k := i
-		for k+1 < len(shards) && shards[k+1] == shards[k]+1 {
-			k++
-		}
-		text := strconv.Itoa(shards[i])
-		if k > i {
-			text += "-" + strconv.Itoa(shards[k])
-		}
-		out, i = append(out, text), k+1
-	}
-	return strings.Join(out, ",")
-}
-
-// parseRanges reads such a list of numbers below a limit.
-func parseRanges(text string, limit int) (out []int, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		lo, hi, several := strings.Cut(part, "-")
-		if !several {
-			hi = lo
-		}
-		first, err1 := strconv.Atoi(lo)
-		last, err2 := strconv.Atoi(hi)
-		if err1 != nil || err2 != nil || first < 0 || first > last || last >= limit {
-			return nil, fmt.Errorf("%q is no list of numbers below %d such as 1-3,7", text, limit)
-		}
-		for n := first; n <= last; n++ {
-			out = append(out, n)
-		}
-	}
-	return out, nil
 }

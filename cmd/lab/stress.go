@@ -21,6 +21,7 @@ import (
 	"railyard/cmd/internal/cli"
 	"railyard/exec/cluster"
 	"railyard/exec/cuda"
+	"railyard/internal/outfile"
 	"railyard/model/block"
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -299,5 +300,5 @@ func (f *stressFlags) report(out io.Writer, ranks, gpus int, took time.Duration,
 	if f.out == "" {
 		return nil
 	}
-	return cli.WriteFile(f.out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+	return outfile.Write(f.out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/measurement"
@@ -110,7 +111,7 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 	writeTables(out, cases)
 	writePeers(out, cases, left)
 	if f.out != "" {
-		if err := cli.WriteFile(f.out, func(w io.Writer) error { return writeCompared(w, cases) }); err != nil {
+		if err := outfile.Write(f.out, func(w io.Writer) error { return writeCompared(w, cases) }); err != nil {
 			return err
 		}
 	}

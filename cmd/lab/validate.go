@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/report"
@@ -70,7 +71,7 @@ func writeValidation(cmd *cobra.Command, d *report.Validation, dir string) error
 	if err := fillPage(cmd, filepath.Join(dir, "validation.md"), d.Blocks()); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(dir, "validation.csv"),
+	if err := outfile.Write(filepath.Join(dir, "validation.csv"),
 		func(w io.Writer) error { return table.Emit(w, table.CSV, d.Document()) }); err != nil {
 		return err
 	}

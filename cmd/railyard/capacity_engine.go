@@ -12,6 +12,7 @@ import (
 
 	"railyard/capacity/batch"
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 )
 
 // engineFlags say who runs the shards of a sweep or search.
@@ -179,7 +180,7 @@ func finish(cmd *cobra.Command, w *batch.Work, out string, search bool) error {
 		return fmt.Errorf("%d points have no row in the journals of %s: take them away, and ask again", m.Missing, w.Dir)
 	}
 	merged := filepath.Join(w.Dir, "merged.jsonl")
-	if err := cli.WriteFile(merged, m.Write); err != nil {
+	if err := outfile.Write(merged, m.Write); err != nil {
 		return err
 	}
 	if !search {

@@ -11,6 +11,7 @@ import (
 	"railyard/capacity/locality"
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/interop/slurm"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -72,7 +73,7 @@ func (f *whatIfFlags) limits(cmd *cobra.Command) error {
 	}
 	judge(d, t, list)
 	if f.place.conf != "" {
-		if err := cli.WriteFile(f.place.conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
+		if err := outfile.Write(f.place.conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
 			return err
 		}
 	}

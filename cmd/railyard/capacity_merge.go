@@ -14,6 +14,7 @@ import (
 	"railyard/capacity/journal"
 	"railyard/capacity/sweep"
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/model/units"
 )
 
@@ -49,7 +50,7 @@ func writeMerged(cmd *cobra.Command, out string, m *journal.Merged) error {
 	default:
 		return cli.Usagef("%s: the name must end in .csv or .jsonl", out)
 	}
-	if err := cli.WriteFile(out, write); err != nil {
+	if err := outfile.Write(out, write); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row"))

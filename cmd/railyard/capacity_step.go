@@ -8,6 +8,7 @@ import (
 
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/model/trace"
 	"railyard/model/units"
 	"railyard/report"
@@ -67,7 +68,7 @@ func (f *capacityStepFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.trace != "" {
-		if err := cli.WriteFile(f.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace()) }); err != nil {
+		if err := outfile.Write(f.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace()) }); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/interop/mscclpp"
 	"railyard/interop/mscclxml"
 	"railyard/model/schedule"
@@ -47,7 +48,7 @@ func newImport() *cobra.Command {
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", args[0], s.Algorithm, s.Spec.Kind,
 				units.Counted(s.Spec.Ranks, "rank"))
-			return cli.WriteFile(out, func(w io.Writer) error { return schedule.Encode(w, s) })
+			return outfile.Write(out, func(w io.Writer) error { return schedule.Encode(w, s) })
 		},
 	}
 	topo.add(cmd)

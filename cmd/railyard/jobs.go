@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"railyard/capacity/locality"
@@ -76,20 +75,9 @@ const maxRank = 1 << 20
 
 // parseRanks reads 0-7,12.
 func parseRanks(text string) ([]int, error) {
-	var out []int
-	for part := range strings.SplitSeq(text, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		a, err1 := strconv.Atoi(first)
-		b, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || a > b || b > maxRank || len(out) > maxRank {
-			return nil, fmt.Errorf("%q is not a list of ranks such as 0-7,12", text)
-		}
-		for r := a; r <= b; r++ {
-			out = append(out, r)
-		}
+	out, err := units.ParseRanges(text, maxRank)
+	if err != nil || len(out) == 0 {
+		return nil, fmt.Errorf("%q is not a list of ranks such as 0-7,12", text)
 	}
 	sorted := slices.Sorted(slices.Values(out))
 	for i := 1; i < len(sorted); i++ {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -197,7 +198,7 @@ func (p *planned) save(path string) error {
 	if err := schedule.Check(p.Rows[0].Schedule, p.Question.Topology()); err != nil {
 		return err
 	}
-	return cli.WriteFile(path, func(w io.Writer) error { return schedule.Encode(w, p.Rows[0].Schedule) })
+	return outfile.Write(path, func(w io.Writer) error { return schedule.Encode(w, p.Rows[0].Schedule) })
 }
 
 func (p *planned) document(why bool) (*report.PlanDocument, error) {

@@ -12,6 +12,7 @@ import (
 
 	"railyard/cmd/internal/cli"
 	"railyard/exec/probe"
+	"railyard/internal/outfile"
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -140,5 +141,5 @@ func (f *probeFlags) measure(cmd *cobra.Command, t *topology.Topology, file stri
 	if err != nil {
 		return nil, err
 	}
-	return rows, cli.WriteFile(file, func(w io.Writer) error { return measurement.WriteLinks(w, rows) })
+	return rows, outfile.Write(file, func(w io.Writer) error { return measurement.WriteLinks(w, rows) })
 }

@@ -10,6 +10,7 @@ import (
 	"railyard/cmd/internal/cli"
 	"railyard/exec/cluster"
 	"railyard/exec/host"
+	"railyard/internal/outfile"
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -47,7 +48,7 @@ func (f *probeFlags) calibrated(ctx context.Context, cmd *cobra.Command, c *proc
 	if err != nil || !c.leads() {
 		return err
 	}
-	if err := cli.WriteFile(rowsFile, func(w io.Writer) error { return measurement.WriteLinks(w, x.Rows) }); err != nil {
+	if err := outfile.Write(rowsFile, func(w io.Writer) error { return measurement.WriteLinks(w, x.Rows) }); err != nil {
 		return err
 	}
 	x.Profile.Name, x.Profile.Source = f.name, "railyard probe over "+fmt.Sprint(c.world.Size)+" processes: "+t.Description()

@@ -10,6 +10,7 @@ import (
 
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/report"
 	"railyard/report/figures"
 	"railyard/report/page"
@@ -89,7 +90,7 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return cli.WriteFile(f.out, b.Write)
+	return outfile.Write(f.out, b.Write)
 }
 
 // step is the sections about the workload.
@@ -154,7 +155,7 @@ func writeFigures(b *page.Page, dir string) error {
 				if err != nil {
 					return err
 				}
-				if err := cli.WriteFile(file, write); err != nil {
+				if err := outfile.Write(file, write); err != nil {
 					return err
 				}
 			}

@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/planner"
@@ -49,7 +51,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 		}
 		name := fmt.Sprintf("schedule-%02d.json", len(seen))
 		seen[r.Schedule] = true
-		if err := cli.WriteFile(filepath.Join(d.path, name),
+		if err := outfile.Write(filepath.Join(d.path, name),
 			func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
 			return err
 		}
@@ -59,13 +61,13 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 	} else if err := os.WriteFile(filepath.Join(d.path, "topology.yaml"), data, 0o644); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "profile.yaml"),
+	if err := outfile.Write(filepath.Join(d.path, "profile.yaml"),
 		func(w io.Writer) error { return cost.Encode(w, p.Question.Machine().WithOwn(p.Question.Costs())) }); err != nil {
 		return err
 	}
 	manifest := map[string]any{"schema": "railyard.manifest/v1", "tool": planner.Tool, "command": args[1:], "topology": doc.Topology,
 		"topology_hash": doc.Hash, "profile": doc.Profile, "seed": doc.Seed}
-	if err := cli.WriteFile(filepath.Join(d.path, "manifest.json"),
+	if err := outfile.Write(filepath.Join(d.path, "manifest.json"),
 		func(w io.Writer) error { return table.WriteJSON(w, manifest) }); err != nil {
 		return err
 	}
@@ -95,10 +97,10 @@ func (d *resultDir) finish(doc *report.RunDocument) error {
 	if err := errors.Join(d.ranks.Close(), d.rows.Close()); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return table.WriteJSON(w, doc) }); err != nil {
+	if err := outfile.Write(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return table.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	if err := cli.WriteFile(filepath.Join(d.path, "run.csv"),
+	if err := outfile.Write(filepath.Join(d.path, "run.csv"),
 		func(w io.Writer) error { return table.Emit(w, table.CSV, doc) }); err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/model/trace"
 	"railyard/model/units"
 	"railyard/planner"
@@ -46,7 +46,7 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 		}
 	}
 	if o.trace != "" {
-		err = cli.WriteFile(o.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
+		err = outfile.Write(o.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
 	}
 	return d, err
 }

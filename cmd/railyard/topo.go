@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/internal/outfile"
 	"railyard/model/topology"
 	"railyard/report"
 	"railyard/report/topoview"
@@ -100,7 +101,7 @@ func newTopoDraw() *cobra.Command {
 			if err != nil {
 				return cli.Usage(err)
 			}
-			return cli.WriteFile(out, write)
+			return outfile.Write(out, write)
 		},
 	}
 	f.add(cmd)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"railyard/exec/cuda/driver"
 	"railyard/exec/cuda/kernel"
+	"railyard/internal/outfile"
 	"railyard/model/block"
 	"railyard/model/collective"
 )
@@ -107,20 +109,7 @@ func store(path string, code []byte) {
 	if path == "" || os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "new-*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(code)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
+	_ = outfile.Write(path, func(w io.Writer) error { _, err := w.Write(code); return err })
 }
 
 // kernels loads a source's machine code on every GPU.

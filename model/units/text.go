@@ -183,3 +183,25 @@ func Ranges(list []int, separator string) string {
 	}
 	return strings.Join(out, separator)
 }
+
+// ParseRanges reads what Ranges has written with commas: at most limit numbers, all of them below it.
+func ParseRanges(text string, limit int) (out []int, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		lo, hi, several := strings.Cut(part, "-")
+		if !several {
+			hi = lo
+		}
+		first, err1 := strconv.Atoi(lo)
+		last, err2 := strconv.Atoi(hi)
+		if err1 != nil || err2 != nil || first < 0 || first > last || last >= limit || len(out)+last-first >= limit {
+			return nil, fmt.Errorf("%q is no list of numbers below %d such as 0-7,12", text, limit)
+		}
+		for n := first; n <= last; n++ {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}

@@ -3,6 +3,7 @@ package units
 import (
 	"math"
 	"math/big"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -102,6 +103,21 @@ func TestCounted(t *testing.T) {
 		{-1, "GPU", "-1 GPUs"}} {
 		if got := Counted(c.n, c.thing); got != c.want {
 			t.Errorf("%d %s: %q, want %q", c.n, c.thing, got, c.want)
+		}
+	}
+}
+
+// TestRanges: lists of numbers, there and back.
+func TestRanges(t *testing.T) {
+	for text, want := range map[string][]int{"": nil, "7": {7}, "1-3": {1, 2, 3}, "1,3,5-6": {1, 3, 5, 6}} {
+		got, err := ParseRanges(text, 8)
+		if err != nil || !reflect.DeepEqual(got, want) || Ranges(want, ",") != text {
+			t.Errorf("%q: %v, %v, %q", text, got, err, Ranges(want, ","))
+		}
+	}
+	for _, text := range []string{"8", "-1", "3-1", "x", "1,,2", "1-", "0-99999999999999999999", "0-5,0-5"} {
+		if got, err := ParseRanges(text, 8); err == nil {
+			t.Errorf("%q: %v", text, got)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package cli
 
-import "railyard/report/chart"
+import (
+	"railyard/internal/outfile"
+	"railyard/report/chart"
+)
 
 // WriteChart writes a chart into a file, .svg, .png or .csv by its name.
 func WriteChart(file string, c chart.Chart) error {
@@ -8,5 +11,5 @@ func WriteChart(file string, c chart.Chart) error {
 	if err != nil {
 		return Usage(err)
 	}
-	return WriteFile(file, write)
+	return outfile.Write(file, write)
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	_ "railyard/internal/long"
+	"railyard/internal/outfile"
+
 	"github.com/spf13/cobra"
 )
 
@@ -20,7 +23,7 @@ func play(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	cmd := &cobra.Command{Use: "show", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		_, err := io.WriteString(cmd.OutOrStdout(), topology+" "+strings.Join(args, ","))
 		if err == nil && out != "" {
-			err = WriteFile(out, func(w io.Writer) error { _, err := io.WriteString(w, topology); return err })
+			err = outfile.Write(out, func(w io.Writer) error { _, err := io.WriteString(w, topology); return err })
 		}
 		return err
 	}}

@@ -1,4 +1,4 @@
-package cli
+package outfile
 
 import (
 	"errors"
@@ -11,26 +11,26 @@ import (
 	_ "railyard/internal/long"
 )
 
-// TestWriteFile: whole or not at all, through links, and never in place of a device.
-func TestWriteFile(t *testing.T) {
+// TestWrite: whole or not at all, through links, and never in place of a device.
+func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
 	text := func(s string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 	}
-	if err := errors.Join(os.Symlink("file", link), WriteFile(file, text("old")), WriteFile(link, text("new")),
+	if err := errors.Join(os.Symlink("file", link), Write(file, text("old")), Write(link, text("new")),
 		syscall.Mkfifo(pipe, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	failed := errors.New("failed")
 	half := func(w io.Writer) error { return errors.Join(text("half")(w), failed) }
-	if err := WriteFile(file, half); !errors.Is(err, failed) {
+	if err := Write(file, half); !errors.Is(err, failed) {
 		t.Errorf("%v", err)
 	}
 	if got, err := os.ReadFile(file); string(got) != "new" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if err := WriteFile(dir, text("x")); err == nil {
+	if err := Write(dir, text("x")); err == nil {
 		t.Error("wrote a directory")
 	}
 	came := make(chan string)
@@ -38,7 +38,7 @@ func TestWriteFile(t *testing.T) {
 		got, _ := os.ReadFile(pipe)
 		came <- string(got)
 	}()
-	if err := WriteFile(pipe, text("flows")); err != nil || <-came != "flows" {
+	if err := Write(pipe, text("flows")); err != nil || <-came != "flows" {
 		t.Errorf("%v", err)
 	}
 	names, err := os.ReadDir(dir)
