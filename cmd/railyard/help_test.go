@@ -44,7 +44,7 @@ func TestCommandLineIsSmall(t *testing.T) {
 			}
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !slices.Contains(flags, f.Name) {
+			if !f.Hidden && !slices.Contains(flags, f.Name) { // options by their own names are no further ones
 				flags = append(flags, f.Name)
 			}
 		})

@@ -106,6 +106,34 @@ func (o *Options) Replace([]string) error { return fmt.Errorf("options are not r
 // GetSlice implements pflag.SliceValue.
 func (o *Options) GetSlice() []string { return slices.Clone(o.given) }
 
+// shortOption is an option as a flag of its own: --fabric=efa is --how=fabric=efa.
+type shortOption struct {
+	pflag.Value
+	set func(text string) error
+}
+
+// Set implements pflag.Value.
+func (o shortOption) Set(text string) error { return o.set(text) }
+
+// shortenOptions lets options be given without the name of their flag, where no other flag of the command has theirs.
+func shortenOptions(cmd *cobra.Command) {
+	fl, short := cmd.Flags(), pflag.NewFlagSet("", pflag.ContinueOnError)
+	fl.VisitAll(func(f *pflag.Flag) {
+		o, ok := f.Value.(*Options)
+		if !ok {
+			return
+		}
+		o.VisitAll(func(x *pflag.Flag) {
+			set := func(text string) error { return fl.Set(f.Name, x.Name+"="+text) }
+			if fl.Lookup(x.Name) == nil && short.Lookup(x.Name) == nil {
+				short.AddFlag(&pflag.Flag{Name: x.Name, Usage: x.Usage, NoOptDefVal: x.NoOptDefVal, Hidden: true,
+					Value: shortOption{x.Value, set}})
+			}
+		})
+	})
+	fl.AddFlagSet(short)
+}
+
 // explainOptions writes the options of a command's flags into its help.
 func explainOptions(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -42,6 +42,7 @@ func Root(root *cobra.Command, manual string, commands ...*cobra.Command) *cobra
 	}
 	strictNames(root)
 	forEach(root, explainOptions)
+	forEach(root, shortenOptions)
 	forEach(root, completeWords)
 	forEach(root, guardFiles)
 	forEach(root, onlyOnce)
