@@ -158,6 +158,7 @@ func (f *engineFlags) engine(w *batch.Work) (batch.Engine, error) {
 
 // run submits what is to be done and waits for it.
 func (f *engineFlags) run(cmd *cobra.Command, w *batch.Work, e batch.Engine) error {
+	cli.KeepIn(cmd, w.Dir)
 	if err := w.Claim(); err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 		"trace"); err != nil {
 		return err
 	}
+	cli.KeepIn(cmd, f.journal)
 	top := cmp.Or(f.top, 10)
 	s, err := f.training.layout.space(cmd)
 	if err != nil {

@@ -150,6 +150,9 @@ type sizer struct {
 // all answers for all designs, by way of a journal.
 func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, error) {
 	path := s.f.journal
+	cli.KeepIn(cmd, path)
+	ctx, stop := cli.UntilInterrupt(cmd) // which also takes a journal away that nobody keeps
+	defer stop()
 	shard, err := s.f.shard.shard(path)
 	if err != nil {
 		return nil, err
@@ -173,8 +176,6 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 		return nil, err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "designs")
-	ctx, stop := cli.UntilInterrupt(cmd)
-	defer stop()
 	err = sweep.Run(ctx, j, axes, shard, s.answer, bar.Set)
 	bar.Finish()
 	if err := errors.Join(cli.Interrupted(ctx, s.f.journal, err), j.Close()); err != nil {

@@ -108,6 +108,7 @@ func newQuestion(args, sets, flags []string) (*question, error) {
 }
 
 func (q *question) sweep(cmd *cobra.Command, out string, part journal.Shard) error {
+	cli.KeepIn(cmd, out)
 	j, err := sweep.Open(out, sweep.Question{Words: q.args, Inputs: inputsHash(q.args), Axes: q.axes, Version: version})
 	if err != nil {
 		return err

@@ -29,13 +29,31 @@ func UntilInterrupt(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	}
 }
 
+// KeepIn says where a command keeps what it has done, "" for nowhere, so that whatever interrupts it at any moment can say so.
+func KeepIn(cmd *cobra.Command, journal string) {
+	if x := now.Load(); x != nil && x.name == cmd.CommandPath() { // not a command that this one asks
+		x.journal.Store(&journal)
+	}
+}
+
 // Interrupted says of what was interrupted where it goes on, or what would have kept it.
 func Interrupted(ctx context.Context, journal string, err error) error {
-	switch {
-	case err == nil || ctx.Err() == nil:
+	if err == nil || ctx.Err() == nil {
 		return err
-	case journal == "":
-		return fmt.Errorf("%w: nothing is kept; with --journal FILE the same command goes on where it was", context.Cause(ctx))
 	}
-	return fmt.Errorf("%w: what is done is in %s, and the same command goes on there", context.Cause(ctx), journal)
+	return fmt.Errorf("%w: %s", context.Cause(ctx), left(&journal))
+}
+
+// left is what an interrupted command leaves: nil is the journal of one that has none.
+func left(journal *string) string {
+	switch {
+	case journal == nil:
+		return "nothing is kept: the same command begins anew"
+	case *journal == "":
+		return "nothing is kept; with --journal FILE the same command goes on where it was"
+	}
+	if info, err := os.Stat(*journal); err != nil || info.Size() == 0 {
+		return fmt.Sprintf("nothing is in %s yet: the same command begins anew", *journal)
+	}
+	return fmt.Sprintf("what is done is in %s, and the same command goes on there", *journal)
 }

@@ -20,10 +20,11 @@ type watched struct {
 	began time.Time
 	w     io.Writer // a terminal, or nil
 
-	mu    sync.Mutex
-	shown bool // a line stands there
-	far   string
-	keeps atomic.Bool
+	mu      sync.Mutex
+	shown   bool // a line stands there
+	far     string
+	keeps   atomic.Bool            // it ends by itself and says what it keeps
+	journal atomic.Pointer[string] // where it keeps what is done; nil: it keeps nothing
 }
 
 // now is the command of the process that is watched; commands that others run are not.
@@ -97,7 +98,7 @@ func (x *watched) clear() {
 	}
 }
 
-// onInterrupt ends commands that keep nothing at once, and says so.
+// onInterrupt ends commands at once that have nothing to hand back, and says what they leave.
 func (x *watched) onInterrupt() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -109,8 +110,7 @@ func (x *watched) onInterrupt() (stop func()) {
 				return
 			}
 			x.clear()
-			fmt.Fprintf(os.Stderr, "%s: interrupted after %v; nothing is kept: the same command begins anew\n", x.name,
-				time.Since(x.began).Round(time.Second))
+			fmt.Fprintf(os.Stderr, "%s: interrupted after %v; %s\n", x.name, time.Since(x.began).Round(time.Second), left(x.journal.Load()))
 			os.Exit(130)
 		case <-done:
 		}
