@@ -1,8 +1,10 @@
 package nccl
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"railyard/model/cost"
 	"railyard/model/topology"
@@ -14,7 +16,8 @@ type machineRates struct {
 	ranks, nodes int        // nodes: scale-up domains, such as NVL72 racks
 	scaleUp      float64    // bytes/s out of a rank, inside its node
 	inSwitch     float64    // share of scaleUp that in-switch reduction reaches at best
-	network      float64    // bytes/s out of a scale-up domain
+	network      float64    // bytes/s out of a scale-up domain, in equal channels
+	direct       float64    // the same where each rank sends by its own NICs
 	hop          units.Time // of a message inside a node, by its links' latencies
 	flight       units.Time // of a message across the network: the longest
 	across       units.Time // the mean
@@ -89,45 +92,73 @@ func scaleUpOf(t *topology.Topology, rank int) (rate float64, via *topology.Clas
 	return rate, via
 }
 
-// measureNetwork adds up the NICs that a domain's ranks use towards another one; the domain that has
+// measureNetwork finds what the NICs carry that a domain's ranks use towards another one; the domain that has
 // least limits all.
 func (m *machineRates) measureNetwork(t *topology.Topology, domains [][]int) error {
 	router := topology.NewRouter(t)
+	m.network, m.direct = math.Inf(1), math.Inf(1)
 	for d, ranks := range domains {
-		rate, err := m.outOf(t, router, ranks, domains[(d+1)%len(domains)])
+		nics, err := m.outOf(t, router, ranks, domains[(d+1)%len(domains)])
 		if err != nil {
 			return err
 		}
-		if rate == 0 {
-			return unsupported("no NIC leads from one node of %s to another", t.Name())
-		}
-		if m.network == 0 || rate < m.network {
-			m.network = rate
-		}
+		m.network, m.direct = min(m.network, inChannels(nics)), min(m.direct, byRanks(nics, len(ranks)))
+	}
+	if m.network == 0 {
+		return unsupported("no NIC leads from one node of %s to another", t.Name())
 	}
 	m.across /= units.Time(m.ranks)
 	m.acrossMore /= float64(m.ranks)
 	return nil
 }
 
-// outOf is what the NICs carry that the ranks of a domain use towards those of another.
-func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, ranks, peers []int) (rate float64, err error) {
-	seen := map[topology.DeviceID]bool{}
+// adapter is a NIC in use.
+type adapter struct {
+	rate  float64 // bytes/s
+	ranks float64 // that send by it; of a rank with several NICs a part
+}
+
+// outOf are the NICs that the ranks of a domain use towards those of another.
+func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, ranks, peers []int) ([]adapter, error) {
+	number := map[topology.DeviceID]int{}
+	var out []adapter
 	for i, r := range ranks {
 		route, err := router.Route(r, peers[i%len(peers)])
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		m.flight, m.across = max(m.flight, route.Latency), m.across+route.Latency
 		m.acrossMore += float64(route.Beyond)
 		for i := 0; i < len(route.NICs); i += 2 {
-			if nic := route.NICs[i]; !seen[nic] {
-				seen[nic] = true
-				rate += nicRate(t, nic)
+			nic := route.NICs[i]
+			if _, seen := number[nic]; !seen {
+				number[nic] = len(out)
+				out = append(out, adapter{rate: nicRate(t, nic)})
 			}
+			out[number[nic]].ranks += 2 / float64(len(route.NICs))
 		}
 	}
-	return rate, nil
+	return out, nil
+}
+
+// inChannels is what NICs carry in channels of one rate, which rings, trees and switches' heads are: a slow one carries no
+// more than its channel, or is left out where the others do better without it.
+func inChannels(nics []adapter) (best float64) {
+	slices.SortFunc(nics, func(a, b adapter) int { return cmp.Compare(b.rate, a.rate) })
+	for i, x := range nics {
+		best = max(best, float64(i+1)*x.rate)
+	}
+	return best
+}
+
+// byRanks is what NICs carry where each of a domain's ranks sends as much by its own: the one that serves most for its rate holds
+// up all.
+func byRanks(nics []adapter, ranks int) float64 {
+	slowest := math.Inf(1)
+	for _, x := range nics {
+		slowest = min(slowest, x.rate/x.ranks)
+	}
+	return slowest * float64(ranks)
 }
 
 // socketRate is what the thread that drives a rank's sockets copies to or from the kernel, bytes/s. It is derived from what
@@ -138,7 +169,8 @@ const socketRate = 2.2e9
 // bySockets limits a network that is crossed by sockets to what the ranks' threads copy, whatever the adapters carry.
 func (m *machineRates) bySockets() {
 	if m.over == cost.Sockets {
-		m.network = min(m.network, socketRate*float64(m.ranks)/float64(m.nodes))
+		threads := socketRate * float64(m.ranks) / float64(m.nodes)
+		m.network, m.direct = min(m.network, threads), min(m.direct, threads)
 	}
 }
 

@@ -42,3 +42,41 @@ func TestOneGPUOverC2CFillsItsAdapter(t *testing.T) {
 		t.Errorf("%d channels of %v GB/s over an adapter of 25", ring.Channels, ring.BWInter)
 	}
 }
+
+// Channels have one rate, and each rank sends by its own adapter: losing one of eight costs rings an eighth of their rate, and so does
+// one at half its rate; ranks that share an adapter now take twice as long to send to others.
+func TestOneAdapterHoldsUpAll(t *testing.T) {
+	took := func(k collective.Kind, algorithm, fault string) float64 {
+		machine := load(t, "dgx-a100", topology.Options{Nodes: 4})
+		if fault != "" {
+			f, err := topology.ParseFault(fault)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if machine, err = machine.Degrade([]topology.Fault{f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := NewRuntime(machine, shipped(t, "a100"), cost.GeneralNCCL(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(predict(t, r, Ask{Kind: k, Algorithm: algorithm, Protocol: "Simple", Size: 8 * units.GiB}).Time)
+	}
+	for _, c := range []struct {
+		kind             collective.Kind
+		algorithm, fault string
+		least, most      float64
+	}{
+		{collective.AllReduce, "Ring", "nic:node0/nic0", 1.12, 8. / 7},
+		{collective.AllReduce, "Ring", "nic:node0/nic0=0.5", 1.12, 8. / 7},
+		{collective.AllReduce, "Ring", "nic:node0/nic0=0.95", 1.04, 8. / 7},
+		{collective.AllToAll, "", "nic:node0/nic0", 1.9, 2},
+		{collective.AllToAll, "", "nic:node0/nic0=0.5", 1.9, 2},
+	} {
+		got := took(c.kind, c.algorithm, c.fault) / took(c.kind, c.algorithm, "")
+		if got < c.least || got > c.most*1.001 {
+			t.Errorf("%v with %s takes %.3f times as long instead of %.3f to %.3f", c.kind, c.fault, got, c.least, c.most)
+		}
+	}
+}

@@ -122,6 +122,7 @@ func (r *Runtime) Shared(scaleUp, network float64) *Runtime {
 	clone.scaleUp, clone.network = r.scaleUp*scaleUp, r.network*network
 	clone.rates.scaleUp *= scaleUp
 	clone.rates.network *= network
+	clone.rates.direct *= network
 	return &clone
 }
 

@@ -124,7 +124,7 @@ func TestWhatIsLostLimitsAll(t *testing.T) {
 	}{
 		{"nic:node2/nic3", 450e9, 350e9}, {"nic:node0/nic3", 450e9, 350e9},
 		{"link:node1/gpu5--node1/nvswitch1", 350e9, 400e9}, // five of 18 links
-		{"nic:node3/nic0=0.5", 450e9, 375e9},
+		{"nic:node3/nic0=0.5", 450e9, 350e9},               // channels have one rate: seven do better than eight at half of it
 	} {
 		topo, err := load(t, "dgx-h100", topology.Options{Nodes: 4}).Degrade(gen.Faults(c.fault))
 		if err != nil {

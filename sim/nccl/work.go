@@ -172,7 +172,7 @@ func (m *machineRates) p2p(w *Work, k collective.Kind, n, nodes float64, part un
 	} else {
 		w.Posts = n - local - 1
 	}
-	if rate := m.network / (local * away); rate < w.Line {
+	if rate := m.direct / (local * away); rate < w.Line {
 		w.Line, w.Limit = rate, "NICs of each node"
 	}
 }
