@@ -114,7 +114,9 @@ func (m *machineRates) measureNetwork(t *topology.Topology, domains [][]int) err
 
 // adapter is a NIC in use.
 type adapter struct {
-	rate  float64 // bytes/s
+	rate  float64 // bytes/s: of its wire and slot, and of the ways to it
+	rank  float64 // what the slowest way of a rank to it carries
+	ways  float64 // what all of them carry
 	ranks float64 // that send by it; of a rank with several NICs a part
 }
 
@@ -133,12 +135,29 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 			nic := route.NICs[i]
 			if _, seen := number[nic]; !seen {
 				number[nic] = len(out)
-				out = append(out, adapter{rate: nicRate(t, nic)})
+				out = append(out, adapter{rate: nicRate(t, nic), rank: math.Inf(1)})
 			}
-			out[number[nic]].ranks += 2 / float64(len(route.NICs))
+			x, part := &out[number[nic]], 2/float64(len(route.NICs))
+			way := wayOut(t, &route)
+			x.rank, x.ways, x.ranks = min(x.rank, way), x.ways+way*part, x.ranks+part
 		}
 	}
+	for i := range out {
+		out[i].rate = min(out[i].rate, out[i].ways)
+	}
 	return out, nil
+}
+
+// wayOut is what the links of the sender's node carry of a transfer over the network.
+func wayOut(t *topology.Topology, route *topology.Route) float64 {
+	rate := math.Inf(1)
+	for _, h := range route.Hops {
+		l := t.Links()[h.Link]
+		if from := t.Devices()[l.From]; from.Node == t.Devices()[l.To].Node && from.Node == t.Devices()[route.NICs[0]].Node {
+			rate = min(rate, float64(t.Rate(h.Link))*float64(h.Den)/float64(h.Num))
+		}
+	}
+	return rate
 }
 
 // inChannels is what NICs carry in channels of one rate, which rings, trees and switches' heads are: a slow one carries no
@@ -151,12 +170,12 @@ func inChannels(nics []adapter) (best float64) {
 	return best
 }
 
-// byRanks is what NICs carry where each of a domain's ranks sends as much by its own: the one that serves most for its rate holds
-// up all.
+// byRanks is what NICs carry where each of a domain's ranks sends as much by its own: the NIC that serves most for its rate, or the
+// rank with the slowest way to its own, holds up all.
 func byRanks(nics []adapter, ranks int) float64 {
 	slowest := math.Inf(1)
 	for _, x := range nics {
-		slowest = min(slowest, x.rate/x.ranks)
+		slowest = min(slowest, x.rate/x.ranks, x.rank)
 	}
 	return slowest * float64(ranks)
 }

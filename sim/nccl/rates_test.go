@@ -71,6 +71,8 @@ func TestOneAdapterHoldsUpAll(t *testing.T) {
 		{collective.AllReduce, "Ring", "nic:node0/nic0", 1.12, 8. / 7},
 		{collective.AllReduce, "Ring", "nic:node0/nic0=0.5", 1.12, 8. / 7},
 		{collective.AllReduce, "Ring", "nic:node0/nic0=0.95", 1.04, 8. / 7},
+		{collective.AllReduce, "Ring", "link:node0/gpu0--node0/plx0=0.25", 1.12, 8. / 7}, // x4 instead of x16
+		{collective.AllToAll, "", "link:node0/gpu0--node0/plx0=0.25", 3, 4},
 		{collective.AllToAll, "", "nic:node0/nic0", 1.9, 2},
 		{collective.AllToAll, "", "nic:node0/nic0=0.5", 1.9, 2},
 	} {
