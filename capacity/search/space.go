@@ -10,16 +10,22 @@ import (
 )
 
 // Space says which layouts are looked at. A number of 0 is free; the layouts are those of
-// all values that divide what they have to.
+// all values that divide what they have to. Tags name the flags of commands that fix a part of it.
 type Space struct {
-	Data, Tensor, Pipeline, Context, Expert, Virtual int
-	MicroBatch, GlobalBatch                          int
-	Zero                                             int                // −1: free
-	Recompute                                        workload.Recompute // "": free
-	Sequence                                         *bool
-	Order                                            []workload.Axis // nil: free
-	Base                                             step.Layout     // what is not searched: bucket, compression
-	Narrow                                           bool            // powers of two and the default order only
+	Data        int                `flag:"fix dp,lo=1"`
+	Tensor      int                `flag:"fix tp,lo=1"`
+	Pipeline    int                `flag:"fix pp,lo=1"`
+	Context     int                `flag:"fix cp,lo=1"`
+	Expert      int                `flag:"fix ep,lo=1"`
+	Virtual     int                `flag:"fix vpp,lo=1"`
+	Zero        int                `flag:"fix zero,default=-1,lo=0,hi=3"` // −1: free
+	MicroBatch  int                `flag:"fix micro-batch,lo=1"`
+	GlobalBatch int                `flag:"fix global-batch,lo=1"`
+	Recompute   workload.Recompute `flag:"fix recompute,one=none|selective|full"` // "": free
+	Sequence    *bool
+	Order       []workload.Axis // nil: free
+	Base        step.Layout     // what is not searched: bucket, compression
+	Narrow      bool            // powers of two and the default order only
 }
 
 // maxVirtual and maxMicroBatch bound what is tried: more chunks or larger micro-batches

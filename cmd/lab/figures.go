@@ -34,11 +34,11 @@ func (f *tablesFlags) draw(cases []*compared) error {
 			if len(ours.Points) == 0 {
 				continue
 			}
-			figure := &report.Figure{Title: fmt.Sprintf("%v, float32, %d GPUs of %s", kind, gpus, f.topology), NoErrors: true,
+			figure := &report.Figure{Title: fmt.Sprintf("%v, float32, %d GPUs of %s", kind, gpus, f.Topology), NoErrors: true,
 				Source: fmt.Sprintf("measured %s in one run, CUDA graph, median; ours predicted by the probe's profile, NCCL by its "+
-					"kernels' model", f.date),
+					"kernels' model", f.Date),
 				Series: []report.Series{ours, library, limit}}
-			name := filepath.Join(f.figures, fmt.Sprintf("h200-%v-%d.svg", kind, gpus))
+			name := filepath.Join(f.Figures, fmt.Sprintf("h200-%v-%d.svg", kind, gpus))
 			c, err := figure.Chart()
 			if err != nil {
 				return err

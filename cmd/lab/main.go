@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/report/table"
 )
 
 func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdout, os.Stderr)) }
@@ -17,6 +18,11 @@ func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdout, os.Stderr)) }
 var manual string
 
 func newRoot() *cobra.Command {
-	return cli.Root(&cobra.Command{Use: "lab"}, manual, newValidate(), newSteps(), newScenarios(), newCudaSweep(), newCudaStress(),
-		newCudaTables())
+	return cli.Root(&cobra.Command{Use: "lab"}, manual, map[string][]string{"formats": table.Formats()},
+		cli.New("validate", new(validateFlags)),
+		cli.New("steps", new(stepsFlags)),
+		cli.New("scenarios", new(scenariosFlags)),
+		cli.New("cuda-sweep", &sweepFlags{Range: cli.SizeFlags{Begin: "1K", End: "1G"}}),
+		cli.New("cuda-stress", new(stressFlags)),
+		cli.New("cuda-tables", new(tablesFlags)))
 }

@@ -20,21 +20,18 @@ import (
 // above the commands that make its rows, in their order: the page is the list of what is asked.
 const scenariosPage = "scenarios.md"
 
-func newScenarios() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:  "scenarios",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			page, err := scenarios(out)
-			if err != nil {
-				return err
-			}
-			return cli.WriteBytes(cmd, filepath.Join(out, scenariosPage), page)
-		},
+// scenariosFlags name the directory of the page.
+type scenariosFlags struct {
+	Out string `flag:"output,o,default=docs"`
+}
+
+// Run makes the page's tables again.
+func (f *scenariosFlags) Run(cmd *cobra.Command, _ []string) error {
+	page, err := scenarios(f.Out)
+	if err != nil {
+		return err
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "docs", "directory of scenarios.md")
-	return cmd
+	return cli.WriteBytes(cmd, filepath.Join(f.Out, scenariosPage), page)
 }
 
 // scenarios is the page of a directory as its commands answer now.

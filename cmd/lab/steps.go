@@ -21,30 +21,25 @@ import (
 	"railyard/validation"
 )
 
-func newSteps() *cobra.Command {
-	var format cli.FormatFlag
-	var out, rows string
-	cmd := &cobra.Command{
-		Use:  "steps",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := newStepFiles(rows).validate(cmd)
-			if err != nil {
-				return err
-			}
-			if out != "" {
-				if err := fillPage(cmd, filepath.Join(out, "capacity-validation.md"), d.Blocks()); err != nil {
-					return err
-				}
-			}
-			return format.Emit(cmd, d)
-		},
+// stepsFlags name published steps.
+type stepsFlags struct {
+	Format cli.FormatFlag
+	Out    string `flag:"output,o"`
+	Rows   string `flag:"rows"`
+}
+
+// Run judges predictions by them.
+func (f *stepsFlags) Run(cmd *cobra.Command, _ []string) error {
+	d, err := newStepFiles(f.Rows).validate(cmd)
+	if err != nil {
+		return err
 	}
-	format.Add(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for capacity-validation.md")
-	cmd.Flags().StringVar(&rows, "rows", "", "rows of a file with the columns of validation/steps.csv, instead of that; workload and "+
-		"GPU files lie beside it")
-	return cmd
+	if f.Out != "" {
+		if err := fillPage(cmd, filepath.Join(f.Out, "capacity-validation.md"), d.Blocks()); err != nil {
+			return err
+		}
+	}
+	return f.Format.Emit(cmd, d)
 }
 
 // stepFiles are published steps, and the files that they name.

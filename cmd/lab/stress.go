@@ -31,40 +31,20 @@ import (
 	"railyard/topologies"
 )
 
-// stressFlags bound a stress run.
+// stressFlags bound a stress run: random schedules in random ways on the GPUs, of which every element is checked, for those who change
+// the kernels.
 type stressFlags struct {
-	topology string
-	nodes    int
-	gpus     int
-	share    int
-	length   time.Duration
-	deadline time.Duration
-	seed     uint64
-	first    int
-	out      string
-	several  *stressProcesses // nil in one process
-}
+	Topology string        `flag:"topology,t,default=hgx-h200-4"`
+	Nodes    int           `flag:"nodes"`
+	Gpus     int           `flag:"gpus,default=2"`
+	Share    int           `flag:"share,default=1"`
+	Length   time.Duration `flag:"for,default=5m"`
+	Deadline time.Duration `flag:"deadline,default=5s"`
+	Seed     uint64        `flag:"seed,default=1"`
+	First    int           `flag:"first"`
+	Out      string        `flag:"output,o"`
 
-// newCudaStress runs random schedules in random ways on the GPUs and checks every element
-// of theirs: for those who change the kernels.
-func newCudaStress() *cobra.Command {
-	var f stressFlags
-	cmd := &cobra.Command{
-		Use:  "cuda-stress",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	fl := cmd.Flags()
-	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
-	fl.IntVar(&f.nodes, "nodes", 0, "number of nodes that the GPUs pretend to be in (default: as the file says)")
-	fl.IntVar(&f.gpus, "gpus", 2, "ranks in each node")
-	fl.IntVar(&f.share, "share", 1, "most ranks on a GPU: checks what needs more ranks than there are GPUs")
-	fl.DurationVar(&f.length, "for", 5*time.Minute, "no case begins after this")
-	fl.DurationVar(&f.deadline, "deadline", 5*time.Second, "longest wait on a GPU")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed: the same cases again")
-	fl.IntVar(&f.first, "first", 0, "number of the first case: to repeat one")
-	fl.StringVarP(&f.out, "output", "o", "", "CSV file: cases and operations by collective and mechanism")
-	return cmd
+	several *stressProcesses // nil in one process
 }
 
 // stressCase is one random run.
@@ -93,14 +73,14 @@ var (
 
 // make draws case number n; nil where what was drawn has no schedule.
 func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
-	r := rand.New(rand.NewPCG(f.seed, uint64(n)))
+	r := rand.New(rand.NewPCG(f.Seed, uint64(n)))
 	s := stressSchedule(r, topo)
 	if s == nil {
 		return nil
 	}
 	c := &stressCase{number: n, s: s, cfg: stressConfig(r)}
-	most := cuda.MaxBlocks(stressBlocks, f.share) / stressLanes(s)
-	if most == 0 && f.share > 1 {
+	most := cuda.MaxBlocks(stressBlocks, f.Share) / stressLanes(s)
+	if most == 0 && f.Share > 1 {
 		return nil
 	}
 	c.how = cuda.Method{Blocks: 1 + r.IntN(max(most, 1)), Threads: 32 << r.IntN(6), Streams: 1 + r.IntN(2), Overlap: r.IntN(8) > 0,
@@ -109,7 +89,7 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	blocks, elements := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
 	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(elements)))/blocks, 1) * blocks
 	switch m := block.Mechanism(r.IntN(8)); {
-	case m > block.WordsPush && f.share > 1 && f.several == nil:
+	case m > block.WordsPush && f.Share > 1 && f.several == nil:
 		return nil // copy engines are not shared
 	case m > block.WordsPush:
 		c.how.Mechanism, c.how.Specialise = block.Copies, false
@@ -182,10 +162,11 @@ type stressKey struct {
 
 type stressCount struct{ cases, operations, wrong int64 }
 
-func (f *stressFlags) run(cmd *cobra.Command) error {
+// Run plays cases until the time is over.
+func (f *stressFlags) Run(cmd *cobra.Command, _ []string) error {
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	topo, err := topology.Load(topologies.Source, f.topology, topology.Options{Nodes: f.nodes, GPUs: f.gpus})
+	topo, err := topology.Load(topologies.Source, f.Topology, topology.Options{Nodes: f.Nodes, GPUs: f.Gpus})
 	if err != nil {
 		return err
 	}
@@ -196,7 +177,7 @@ func (f *stressFlags) run(cmd *cobra.Command) error {
 	if world.Size > 1 {
 		return f.among(ctx, cmd, world, topo)
 	}
-	node, err := cuda.OpenShared(topo.NumRanks(), f.share)
+	node, err := cuda.OpenShared(topo.NumRanks(), f.Share)
 	if err != nil {
 		return err
 	}
@@ -206,11 +187,11 @@ func (f *stressFlags) run(cmd *cobra.Command) error {
 
 // all plays batches until the time is over.
 func (f *stressFlags) all(ctx context.Context, cmd *cobra.Command, node *cuda.Node, topo *topology.Topology) error {
-	node.Deadline = f.deadline
+	node.Deadline = f.Deadline
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
 	began, counts, refused := time.Now(), map[stressKey]*stressCount{}, 0
 	const batch = 64
-	for n := f.first; ; n += batch {
+	for n := f.First; ; n += batch {
 		list := f.batch(node, topo, n, batch)
 		refused += batch - len(list)
 		more, err := f.play(ctx, node, list, began, counts)
@@ -225,7 +206,7 @@ func (f *stressFlags) all(ctx context.Context, cmd *cobra.Command, node *cuda.No
 
 // timeLeft reports whether another case begins: all processes say so, or none.
 func (f *stressFlags) timeLeft(ctx context.Context, began time.Time) (bool, error) {
-	left := time.Since(began) < f.length && ctx.Err() == nil
+	left := time.Since(began) < f.Length && ctx.Err() == nil
 	if f.several == nil {
 		return left, nil
 	}
@@ -265,7 +246,7 @@ func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressC
 			err = fmt.Errorf("%d wrong elements", r.Wrong)
 		}
 		if err != nil {
-			return false, fmt.Errorf("--seed %d --first %d, %v: %w", f.seed, c.number, c, err)
+			return false, fmt.Errorf("--seed %d --first %d, %v: %w", f.Seed, c.number, c, err)
 		}
 		k := stressKey{c.s.Spec.Kind, tuning.Way{How: c.how}.Mechanism()}
 		if counts[k] == nil {
@@ -296,9 +277,9 @@ func (f *stressFlags) report(out io.Writer, ranks, gpus int, took time.Duration,
 			strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
 	}
 	fmt.Fprintf(out, "%v, seed %d: %d cases, %d operations, %d wrong elements; %d draws have no schedule or are refused\n",
-		took.Round(time.Second), f.seed, all.cases, all.operations, all.wrong, refused)
-	if f.out == "" {
+		took.Round(time.Second), f.Seed, all.cases, all.operations, all.wrong, refused)
+	if f.Out == "" {
 		return nil
 	}
-	return outfile.Write(f.out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+	return outfile.Write(f.Out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }

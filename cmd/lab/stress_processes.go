@@ -41,7 +41,7 @@ func (f *stressFlags) among(ctx context.Context, cmd *cobra.Command, world clust
 			return err
 		}
 	}
-	hello := cluster.Hello{Version: "lab", Plan: fmt.Sprint(topo.Hash(), f.seed, f.first, f.deadline), GPUs: own}
+	hello := cluster.Hello{Version: "lab", Plan: fmt.Sprint(topo.Hash(), f.Seed, f.First, f.Deadline), GPUs: own}
 	group, err := cluster.Join(ctx, world, hello, options)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (f *stressFlags) connected(ctx context.Context, node *cuda.Node, topo *topo
 	if err := node.Meet(ctx, f.several.Processes, nodes); err != nil {
 		return err
 	}
-	f.share = max(f.share, node.Share())
+	f.Share = max(f.Share, node.Share())
 	if len(nodes) == 1 {
 		return nil
 	}

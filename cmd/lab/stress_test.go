@@ -26,7 +26,7 @@ func testStressCases(t *testing.T, name string, machine topology.Options, share 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &stressFlags{share: share, seed: 3}
+	f := &stressFlags{Share: share, Seed: 3}
 	seen, kinds := map[string]int{}, map[collective.Kind]int{}
 	for n := range 600 {
 		c := f.make(topo, n)

@@ -27,39 +27,29 @@ import (
 	"railyard/topologies"
 )
 
-// tablesFlags say what cuda-sweep measured, and with what it is compared.
+// tablesFlags say what cuda-sweep --nccl measured, and with what it is compared: for docs/execution.md's tables and figures, and the choice
+// of methods.
 type tablesFlags struct {
-	topology, profile, goals    string
-	peers                       []string
-	choices, figures, out, date string
-	gpu                         string
-	gpus                        []int
+	Topology string   `flag:"topology,t,default=hgx-h200-4"`
+	Profile  string   `flag:"profile,need"`
+	Goals    string   `flag:"goals"`
+	Peers    []string `flag:"peers"`
+	Choices  string   `flag:"methods"`
+	Gpu      string   `flag:"gpu"`
+	Gpus     []int    `flag:"gpus"`
+	Figures  string   `flag:"figures"`
+	Out      string   `flag:"output,o"`
+	Date     string   `flag:"date,need"`
 }
 
-// newCudaTables makes docs/execution.md's tables and figures, and the choice of methods,
-// from what cuda-sweep --nccl measured.
-func newCudaTables() *cobra.Command {
-	var f tablesFlags
-	cmd := &cobra.Command{
-		Use:  "cuda-tables",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, files []string) error { return f.run(cmd.OutOrStdout(), files) },
-	}
-	fl := cmd.Flags()
-	fl.StringVarP(&f.topology, "topology", "t", "hgx-h200-4", "topology")
-	fl.StringVar(&f.profile, "profile", "", "profile of probe")
-	fl.StringVar(&f.goals, "goals", "", "CSV of goals for float32 all_reduce: gpus,size_bytes,goal_us")
-	fl.StringArrayVar(&f.peers, "peers", nil, "CSV of other libraries, as exec/peers writes it; may be repeated")
-	fl.StringVar(&f.choices, "methods", "", "profile that is told what was fastest: of a case that the first file has, there, else in "+
-		"the others")
-	fl.StringVar(&f.gpu, "gpu", "", "the GPUs' name, with --methods")
-	fl.IntSliceVar(&f.gpus, "gpus", nil, "these numbers of GPUs alone in tables and figures")
-	fl.StringVar(&f.figures, "figures", "", "write figures into this folder")
-	fl.StringVarP(&f.out, "output", "o", "", "write the fastest of each case with predictions here, as CSV")
-	fl.StringVar(&f.date, "date", "", "when it was measured")
-	cli.Must(cmd.MarkFlagRequired("profile"))
-	cli.Must(cmd.MarkFlagRequired("date"))
-	return cmd
+// Args are files of rows.
+func (f *tablesFlags) Args(cmd *cobra.Command, args []string) error {
+	return cobra.MinimumNArgs(1)(cmd, args)
+}
+
+// Run makes them.
+func (f *tablesFlags) Run(cmd *cobra.Command, files []string) error {
+	return f.run(cmd.OutOrStdout(), files)
 }
 
 // compared is a case of ours beside NCCL's in one run.
@@ -88,8 +78,8 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 		return err
 	}
 	cases := compareFastest(all)
-	if len(f.gpus) > 0 {
-		cases = slices.DeleteFunc(cases, func(c *compared) bool { return !slices.Contains(f.gpus, c.key.GPUs) })
+	if len(f.Gpus) > 0 {
+		cases = slices.DeleteFunc(cases, func(c *compared) bool { return !slices.Contains(f.Gpus, c.key.GPUs) })
 	}
 	if len(cases) == 0 {
 		return fmt.Errorf("%s: no case has rows of ours and of NCCL", files[0])
@@ -97,25 +87,25 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 	if err := f.predict(cases); err != nil {
 		return err
 	}
-	if f.goals != "" {
-		if err := readGoals(f.goals, cases); err != nil {
+	if f.Goals != "" {
+		if err := readGoals(f.Goals, cases); err != nil {
 			return err
 		}
 	}
 	left := peersLeft{}
-	for _, name := range f.peers {
+	for _, name := range f.Peers {
 		if err := readPeers(name, cases, left); err != nil {
 			return err
 		}
 	}
 	writeTables(out, cases)
 	writePeers(out, cases, left)
-	if f.out != "" {
-		if err := outfile.Write(f.out, func(w io.Writer) error { return writeCompared(w, cases) }); err != nil {
+	if f.Out != "" {
+		if err := outfile.Write(f.Out, func(w io.Writer) error { return writeCompared(w, cases) }); err != nil {
 			return err
 		}
 	}
-	if f.choices != "" {
+	if f.Choices != "" {
 		var others []tuning.Row
 		for _, name := range files[1:] {
 			more, err := tuning.ReadRows(name)
@@ -128,7 +118,7 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 			return err
 		}
 	}
-	if f.figures == "" {
+	if f.Figures == "" {
 		return nil
 	}
 	return f.draw(cases)
@@ -136,10 +126,10 @@ func (f *tablesFlags) run(out io.Writer, files []string) error {
 
 // writeFastest writes what was fastest into a profile.
 func (f *tablesFlags) writeFastest(first, others []tuning.Row) error {
-	if f.gpu == "" {
+	if f.Gpu == "" {
 		return cli.Usagef("--methods needs --gpu, the name of the GPUs they are of")
 	}
-	m, err := cost.GetMachine(f.choices)
+	m, err := cost.GetMachine(f.Choices)
 	if err != nil {
 		return err
 	}
@@ -148,7 +138,7 @@ func (f *tablesFlags) writeFastest(first, others []tuning.Row) error {
 		known[s.Key] = true
 	}
 	others = slices.DeleteFunc(others, func(s tuning.Row) bool { return known[s.Key] })
-	return cli.WriteMachine(f.choices, m.WithFastest(tuning.Fastest(f.gpu, "lab tables --methods", f.date, slices.Concat(first, others))))
+	return cli.WriteMachine(f.Choices, m.WithFastest(tuning.Fastest(f.Gpu, "lab tables --methods", f.Date, slices.Concat(first, others))))
 }
 
 // compareFastest are the fastest rows of ours with NCCL's, in order.
@@ -182,13 +172,13 @@ func compareFastest(all []tuning.Row) (out []*compared) {
 
 // predict simulates what ran, under the probe's profile and under fitted ones.
 func (f *tablesFlags) predict(cases []*compared) error {
-	machine, err := cost.GetMachine(f.profile)
+	machine, err := cost.GetMachine(f.Profile)
 	if err != nil {
 		return err
 	}
 	probe := machine.Measured()
 	if probe == nil {
-		return fmt.Errorf("%s: it says nothing of railyard's own kernels: measure with `railyard probe`", f.profile)
+		return fmt.Errorf("%s: it says nothing of railyard's own kernels: measure with `railyard probe`", f.Profile)
 	}
 	type made struct {
 		gpus   int
@@ -202,7 +192,7 @@ func (f *tablesFlags) predict(cases []*compared) error {
 	for _, c := range cases {
 		n := c.key.GPUs
 		if topos[n] == nil {
-			if topos[n], err = topology.Load(topologies.Source, f.topology, topology.Options{GPUs: n}); err != nil {
+			if topos[n], err = topology.Load(topologies.Source, f.Topology, topology.Options{GPUs: n}); err != nil {
 				return err
 			}
 			if libraries[n], err = study.NCCL(topos[n], nil, nccl.Options{}); err != nil {
@@ -250,7 +240,7 @@ func (f *tablesFlags) fit(cases []*compared, probe *cost.Profile) error {
 		halves[i] = append(halves[i], x)
 	}
 	profile := func(rows []fit.Case) (*cost.Profile, error) {
-		r, err := fit.Messages("fitted", "cuda-sweep", f.date, rows, probe)
+		r, err := fit.Messages("fitted", "cuda-sweep", f.Date, rows, probe)
 		if err != nil {
 			return nil, err
 		}

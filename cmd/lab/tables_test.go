@@ -73,8 +73,8 @@ func TestCudaTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	f := tablesFlags{topology: "hgx-h200-4", profile: profile, peers: []string{rowsOfPeers(t)}, date: "2026-11-22", choices: profile,
-		gpu: "Some GPU", out: filepath.Join(dir, "best.csv"), figures: dir}
+	f := tablesFlags{Topology: "hgx-h200-4", Profile: profile, Peers: []string{rowsOfPeers(t)}, Date: "2026-11-22", Choices: profile,
+		Gpu: "Some GPU", Out: filepath.Join(dir, "best.csv"), Figures: dir}
 	if err := f.run(&out, []string{rowsOfSweep(t)}); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestCudaTables(t *testing.T) {
 		m.Fastest().Methods[1] != want[1] {
 		t.Errorf("methods of %q: %+v", m.Fastest().GPU, m.Fastest().Methods)
 	}
-	best, err := os.ReadFile(f.out)
+	best, err := os.ReadFile(f.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestExecutionPredictions(t *testing.T) {
 		{"h200-4", "hgx-h200-4", "h200"}, {"h200-2", "hgx-h200-4", "h200"}, {"h100-2", "dgx-h100", "h100"},
 	} {
 		var out strings.Builder
-		f := tablesFlags{topology: x.topology, profile: x.profile, date: "2026-11-22"}
+		f := tablesFlags{Topology: x.topology, Profile: x.profile, Date: "2026-11-22"}
 		if err := f.run(&out, []string{filepath.Join("..", "..", "docs", "measured", x.folder, "beside.csv")}); err != nil {
 			t.Fatal(err)
 		}

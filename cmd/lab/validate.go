@@ -20,32 +20,22 @@ import (
 	"railyard/study/measured"
 )
 
-func newValidate() *cobra.Command {
-	var format cli.FormatFlag
-	var out, refit string
-	var unseen bool
-	cmd := &cobra.Command{
-		Use:  "validate",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runValidate(cmd, format, out, refit, unseen)
-		},
-	}
-	format.Add(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "directory for validation.md, validation.csv and figures in img/")
-	cmd.Flags().StringVar(&refit, "refit", "", "fit the profiles again and write them into this directory first")
-	cmd.Flags().BoolVar(&unseen, "unseen", false, "also predict each series, and each number of GPUs, with kernels fitted without it "+
-		"(half a minute)")
-	return cmd
+// validateFlags say what is fitted first, and what is written.
+type validateFlags struct {
+	Format cli.FormatFlag
+	Out    string `flag:"output,o"`
+	Refit  string `flag:"refit"`
+	Unseen bool   `flag:"unseen"`
 }
 
-func runValidate(cmd *cobra.Command, format cli.FormatFlag, out, refit string, unseen bool) error {
+// Run judges predictions by the shipped measurements.
+func (f *validateFlags) Run(cmd *cobra.Command, _ []string) error {
 	v, err := newValidator()
 	if err != nil {
 		return err
 	}
-	if refit != "" {
-		if err := v.refit(cmd.OutOrStdout(), refit); err != nil {
+	if f.Refit != "" {
+		if err := v.refit(cmd.OutOrStdout(), f.Refit); err != nil {
 			return err
 		}
 	}
@@ -53,15 +43,15 @@ func runValidate(cmd *cobra.Command, format cli.FormatFlag, out, refit string, u
 	if err != nil {
 		return err
 	}
-	if unseen {
+	if f.Unseen {
 		d.Unseen = v.unseen()
 	}
-	if out != "" {
-		if err := writeValidation(cmd, d, out); err != nil {
+	if f.Out != "" {
+		if err := writeValidation(cmd, d, f.Out); err != nil {
 			return err
 		}
 	}
-	return format.Emit(cmd, d.Document())
+	return f.Format.Emit(cmd, d.Document())
 }
 
 func writeValidation(cmd *cobra.Command, d *report.Validation, dir string) error {

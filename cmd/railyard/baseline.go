@@ -28,63 +28,39 @@ import (
 
 // baselineFlags say what NCCL is asked to do.
 type baselineFlags struct {
-	topo               topoFlags
-	profile            profileFlag
-	sizes              cli.SizeFlags
-	kinds, settings    []string
-	dtype, op, launch  string
-	root               int
-	warmup, iterations int
-	inPlace            bool
-	out                string
-	topology           *topology.Topology
-	predictions        *measured.Cases
-	version            string
-	collectives        []collective.Kind
-	elements           collective.DType
-	reduction          collective.ReduceOp
-	wrong              int64
-	traffic            bool
-	group              processGroup
-	meter              *discover.Meter
+	Topo       topoFlags `without:"load"`
+	Profile    profileFlag
+	Sizes      cli.SizeFlags
+	Kinds      []string `flag:"collective,c,commas,default=all_reduce"`
+	Settings   []string `flag:"setting,commas,default=default"`
+	Dtype      string   `flag:"datatype,d,default=float32"`
+	Op         string   `flag:"op,default=sum"`
+	Root       int      `flag:"root"`
+	Launch     string   `flag:"how launch,default=graph,one=graph|stream"`
+	Traffic    bool     `flag:"how traffic"`
+	Iterations int      `flag:"iters,n,default=20,lo=1"`
+	Warmup     int      `flag:"warmup,w,default=5,lo=0"`
+	InPlace    bool     `flag:"in-place"`
+	Out        string   `flag:"output,o,writes"`
+
+	topology    *topology.Topology
+	predictions *measured.Cases
+	version     string
+	collectives []collective.Kind
+	elements    collective.DType
+	reduction   collective.ReduceOp
+	wrong       int64
+	group       processGroup
+	meter       *discover.Meter
 }
 
-func newBaseline() *cobra.Command {
-	var f baselineFlags
-	cmd := &cobra.Command{
-		Use:  "baseline",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	fl := cmd.Flags()
-	f.topo.addLive(cmd)
-	f.profile.add(cmd)
-	f.sizes.Add(cmd, "1K", "64M")
-	fl.StringSliceVarP(&f.kinds, "collective", "c", []string{"all_reduce"}, "collectives, separated by commas")
-	fl.StringSliceVar(&f.settings, "setting", []string{"default"},
-		"default, windows (registered, symmetric), or algorithm/protocol such as ring/ll128; several with commas")
-	fl.StringVarP(&f.dtype, "datatype", "d", "float32", "element type")
-	fl.StringVar(&f.op, "op", "sum", "reduction: sum, prod, min, max, avg")
-	fl.IntVar(&f.root, "root", 0, "root rank of broadcast and reduce")
-	how := cli.AddOptions(cmd, "how", "how they are launched and watched, such as launch=stream,traffic:")
-	how.StringVar(&f.launch, "launch", "graph", "graph or stream")
-	cli.OneOf(how.FlagSet, "launch", "graph", "stream")
-	fl.IntVarP(&f.iterations, "iters", "n", 20, "operations in a graph")
-	fl.IntVarP(&f.warmup, "warmup", "w", 5, "operations before timing")
-	cli.AtLeast(fl, 1, "iters")
-	cli.AtLeast(fl, 0, "warmup")
-	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
-	how.BoolVar(&f.traffic, "traffic", false, "read the NVLinks' counters: what the busiest GPU sent in an operation")
-	cli.OutputFlag(cmd, &f.out, "CSV file to write (default: standard output)")
-	return cmd
-}
-
-func (f *baselineFlags) run(cmd *cobra.Command) error {
+// Run measures all settings, collectives and sizes.
+func (f *baselineFlags) Run(cmd *cobra.Command, _ []string) error {
 	settings, err := f.parse(cmd)
 	if err != nil {
 		return err
 	}
-	sizes, err := f.sizes.Sizes(cmd)
+	sizes, err := f.Sizes.Sizes(cmd)
 	if err != nil {
 		return err
 	}
@@ -94,15 +70,15 @@ func (f *baselineFlags) run(cmd *cobra.Command) error {
 	if f.version, err = nccl.Version(); err != nil {
 		return err
 	}
-	if f.topology, err = f.topo.load(); err != nil {
+	if f.topology, err = f.Topo.load(); err != nil {
 		return err
 	}
-	profile, err := f.profile.ran(f.topology)
+	profile, err := f.Profile.ran(f.topology)
 	if err != nil {
 		return err
 	}
-	f.predictions = measured.NewCases(f.topo.measured, profile)
-	if f.traffic {
+	f.predictions = measured.NewCases(f.Topo.measured, profile)
+	if f.Traffic {
 		l, err := discover.Open()
 		if err != nil {
 			return err
@@ -146,7 +122,7 @@ func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, size
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	write := func(ctx context.Context) error {
-		return cli.StreamTo(cmd, f.out, func(w io.Writer) error { return f.measure(ctx, w, node, settings, sizes) })
+		return cli.StreamTo(cmd, f.Out, func(w io.Writer) error { return f.measure(ctx, w, node, settings, sizes) })
 	}
 	if !c.several() {
 		return write(ctx)
@@ -158,7 +134,7 @@ func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, size
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprint(f.topology.Hash(), f.settings, f.kinds, f.dtype, f.op, f.launch, f.root, f.warmup, f.iterations, f.inPlace)
+	what := fmt.Sprint(f.topology.Hash(), f.Settings, f.Kinds, f.Dtype, f.Op, f.Launch, f.Root, f.Warmup, f.Iterations, f.InPlace)
 	if err := c.enter(ctx, cluster.Hello{Version: build, Plan: what, GPUs: own, Sizes: fmt.Sprint(sizes)}); err != nil {
 		return err
 	}
@@ -175,14 +151,14 @@ func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, size
 // parse reads the flags that are names.
 func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 	var err error
-	if f.elements, err = collective.ParseDType(f.dtype); err != nil {
+	if f.elements, err = collective.ParseDType(f.Dtype); err != nil {
 		return nil, cli.Usage(err)
 	}
-	if f.reduction, err = collective.ParseOp(f.op); err != nil {
+	if f.reduction, err = collective.ParseOp(f.Op); err != nil {
 		return nil, cli.Usage(err)
 	}
 	reduces, rooted := false, false
-	for _, name := range f.kinds {
+	for _, name := range f.Kinds {
 		k, err := collective.Parse(name)
 		if err != nil {
 			return nil, cli.Usage(err)
@@ -194,10 +170,10 @@ func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 		f.collectives = append(f.collectives, k)
 	}
 	if cmd.Flags().Changed("op") && !reduces || cmd.Flags().Changed("root") && !rooted {
-		return nil, cli.Usagef("--op and --root have no effect on %s: leave them out", strings.Join(f.kinds, ", "))
+		return nil, cli.Usagef("--op and --root have no effect on %s: leave them out", strings.Join(f.Kinds, ", "))
 	}
 	var out []nccl.Setting
-	for _, text := range f.settings {
+	for _, text := range f.Settings {
 		s, err := nccl.ParseSetting(text)
 		if err != nil {
 			return nil, cli.Usage(err)
@@ -223,7 +199,7 @@ func (f *baselineFlags) measure(ctx context.Context, w io.Writer, node *cuda.Nod
 	}
 	for i, s := range settings {
 		if err := f.setting(ctx, table, node, s, sizes); err != nil {
-			return fmt.Errorf("setting %s: %w", f.settings[i], err)
+			return fmt.Errorf("setting %s: %w", f.Settings[i], err)
 		}
 	}
 	return nil
@@ -271,13 +247,13 @@ func (f *baselineFlags) row(ctx context.Context, node *cuda.Node, b *nccl.Baseli
 	size units.Bytes) ([]string, error) {
 	spec := collective.Spec{Kind: kind, Ranks: f.topology.NumRanks()}
 	if kind.Rooted() {
-		spec.Root = f.root
+		spec.Root = f.Root
 	}
-	cfg := cuda.Config{Count: int64(size) / int64(f.elements.Size()), DType: f.elements, Op: f.reduction, InPlace: f.inPlace,
-		Warmup:     f.warmup,
-		Iterations: f.iterations, Replays: 20, Checks: 2, Seed: 1}
+	cfg := cuda.Config{Count: int64(size) / int64(f.elements.Size()), DType: f.elements, Op: f.reduction, InPlace: f.InPlace,
+		Warmup:     f.Warmup,
+		Iterations: f.Iterations, Replays: 20, Checks: 2, Seed: 1}
 	cfg.Limit(int64(size), 5*time.Second)
-	cfg.Stream = f.launch == "stream"
+	cfg.Stream = f.Launch == "stream"
 	cfg.NoGraph = cfg.Stream
 	estimate, err := b.Estimate(spec, cfg)
 	if err != nil {
@@ -300,7 +276,7 @@ func (f *baselineFlags) row(ctx context.Context, node *cuda.Node, b *nccl.Baseli
 		registration = "window"
 	}
 	predicted, miss := "", ""
-	row := measurement.Row{Collective: kind, Size: size, GPUs: spec.Ranks, Algo: algo, Proto: proto, Launch: f.launch}
+	row := measurement.Row{Collective: kind, Size: size, GPUs: spec.Ranks, Algo: algo, Proto: proto, Launch: f.Launch}
 	if p, err := f.predictions.Predict(row); err == nil && !s.Windows { // its symmetric kernels are not modelled
 		predicted, miss = decimal(p.Time.Microseconds()), decimal(float64(p.Time-median)/float64(median))
 	}
@@ -319,12 +295,12 @@ func (f *baselineFlags) row(ctx context.Context, node *cuda.Node, b *nccl.Baseli
 		op = f.reduction.String()
 	}
 	if kind.Rooted() {
-		root = strconv.Itoa(f.root)
+		root = strconv.Itoa(f.Root)
 	}
-	return []string{kind.String(), strconv.Itoa(spec.Ranks), algo, proto, registration, f.launch, f.elements.String(),
+	return []string{kind.String(), strconv.Itoa(spec.Ranks), algo, proto, registration, f.Launch, f.elements.String(),
 		strconv.FormatInt(int64(size), 10), strconv.FormatInt(cfg.Count, 10), op, root, us(median),
 		decimal(float64(sum.P95.Nanoseconds()) / 1e3), decimal(float64(sum.P99.Nanoseconds()) / 1e3), decimal(alg), decimal(bus),
-		strconv.FormatBool(f.inPlace),
+		strconv.FormatBool(f.InPlace),
 		us(estimate), predicted, miss, wrong, sent, f.version}, nil
 }
 

@@ -17,18 +17,18 @@ import (
 func (f *sizeQuestion) cost(cmd *cobra.Command) error {
 	idle := cli.NoEffect(cmd, "on the price of a topology: leave it, or the topology, out", "node", "counts", "network", "target",
 		"workload", "workload-set", "profile", "gpu", "runtime", "layout", "fix", "journal", "shard", "load")
-	if err := errors.Join(idle, f.prices.check()); err != nil {
+	if err := errors.Join(idle, f.Prices.check()); err != nil {
 		return err
 	}
-	t, err := f.training.topo.load()
+	t, err := f.Training.Topo.load()
 	if err != nil {
 		return err
 	}
-	d, err := costOf(t, f.prices.file, f.prices.plan)
+	d, err := costOf(t, f.Prices.File, f.Prices.plan())
 	if err != nil {
 		return err
 	}
-	return f.format.Emit(cmd, d)
+	return f.Format.Emit(cmd, d)
 }
 
 // costOf prices a topology.

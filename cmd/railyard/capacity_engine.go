@@ -17,24 +17,11 @@ import (
 
 // engineFlags say who runs the shards of a sweep or search.
 type engineFlags struct {
-	name, dir string
-	shards    int
-	options   []string
-	show      bool
-}
-
-func (f *engineFlags) add(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.name, "engine", "", "who runs the shards: slurm, kubernetes or local (processes of this machine)")
-	cli.OneOf(fl, "engine", "slurm", "kubernetes", "local")
-	fl.IntVarP(&f.shards, "shards", "n", 0, "with --engine, into how many shards the points are divided")
-	cli.AtLeast(fl, 1, "shards")
-	fl.StringVar(&f.dir, "dir", "", "with --engine, directory of the job: script, journals and logs of the shards, merged.jsonl")
-	fl.StringArrayVar(&f.options, "how", nil,
-		"with slurm, an option of sbatch, such as --partition=short; with kubernetes, image=…, "+
-			"claim=… (a volume of which --dir is part), mount=… (where this machine has it), namespace=…, cpu=… or memory=… (of a pod) "+
-			"(repeatable)")
-	fl.BoolVar(&f.show, "print", false, "with --engine, print the job's script or manifest, and submit nothing")
+	Name    string   `flag:"engine,one=slurm|kubernetes|local"`
+	Shards  int      `flag:"shards,n,lo=1"`
+	Dir     string   `flag:"dir"`
+	Options []string `flag:"how"`
+	Show    bool     `flag:"print"`
 }
 
 // given is an error where a flag of an engine is given without one.
@@ -47,7 +34,7 @@ func (f *engineFlags) sweep(cmd *cobra.Command, args, sets, flags []string, out 
 	if err := cli.NoEffect(cmd, "with --engine, which divides and merges", "shard", "merge", "partial"); err != nil {
 		return err
 	}
-	if len(args) == 0 || f.shards == 0 || f.dir == "" {
+	if len(args) == 0 || f.Shards == 0 || f.Dir == "" {
 		return cli.Usagef("--engine needs -n SHARDS, --dir DIR and a question behind --")
 	}
 	if err := cli.MayWrite(cmd, out); out != "" && err != nil {
@@ -61,8 +48,8 @@ func (f *engineFlags) sweep(cmd *cobra.Command, args, sets, flags []string, out 
 	if err != nil {
 		return err
 	}
-	if f.show {
-		all := make([]int, f.shards)
+	if f.Show {
+		all := make([]int, f.Shards)
 		for i := range all {
 			all[i] = i + 1
 		}
@@ -84,18 +71,18 @@ func (f *engineFlags) work(args, sets, flags []string, out string) (w *batch.Wor
 	if err != nil {
 		return nil, false, err
 	}
-	w = &batch.Work{Question: args, Inputs: inputsHash(args), Version: version, Shards: f.shards}
-	if w.Dir, err = filepath.Abs(f.dir); err != nil {
+	w = &batch.Work{Question: args, Inputs: inputsHash(args), Version: version, Shards: f.Shards}
+	if w.Dir, err = filepath.Abs(f.Dir); err != nil {
 		return nil, false, err
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return nil, false, err
 	}
-	if f.name == "kubernetes" {
+	if f.Name == "kubernetes" {
 		program = "railyard" // the image's
 	}
-	shard := fmt.Sprintf("%s/%d", batch.Shard, f.shards)
+	shard := fmt.Sprintf("%s/%d", batch.Shard, f.Shards)
 	if len(q.axes) > 0 {
 		w.Question = []string{"capacity", "sweep"}
 		for _, list := range []struct {
@@ -116,7 +103,7 @@ func (f *engineFlags) work(args, sets, flags []string, out string) (w *batch.Wor
 			"--top, "+
 			"capacity size --node)", strings.Join(args, " "))
 	case out != "":
-		return nil, false, cli.Usagef("-o has no effect on a search, whose answer is printed: take its journal from %s/merged.jsonl", f.dir)
+		return nil, false, cli.Usagef("-o has no effect on a search, whose answer is printed: take its journal from %s/merged.jsonl", f.Dir)
 	case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--journal") || strings.HasPrefix(a, "--shard") }):
 		return nil, false, cli.Usagef("leave --journal and --shard to the engine: it gives each shard its own")
 	}
@@ -127,22 +114,22 @@ func (f *engineFlags) work(args, sets, flags []string, out string) (w *batch.Wor
 // engine is the one that is named.
 func (f *engineFlags) engine(w *batch.Work) (batch.Engine, error) {
 	switch {
-	case f.name == "slurm":
-		for _, o := range f.options {
+	case f.Name == "slurm":
+		for _, o := range f.Options {
 			if !strings.HasPrefix(o, "-") {
 				return nil, cli.Usagef("--how %s: with slurm write an option of sbatch, such as --partition=short", o)
 			}
 		}
-		return &batch.Slurm{Options: f.options}, nil
-	case f.name == "local" && len(f.options) > 0:
+		return &batch.Slurm{Options: f.Options}, nil
+	case f.Name == "local" && len(f.Options) > 0:
 		return nil, cli.Usagef("--how has no effect on --engine local: leave it out")
-	case f.name == "local":
+	case f.Name == "local":
 		return &batch.Local{}, nil
 	}
 	k := &batch.Kubernetes{}
 	options := map[string]*string{"image": &k.Image, "claim": &k.Claim, "mount": &k.Mount, "namespace": &k.Namespace, "cpu": &k.CPU,
 		"memory": &k.Memory}
-	for _, o := range f.options {
+	for _, o := range f.Options {
 		key, value, _ := strings.Cut(o, "=")
 		if options[key] == nil || value == "" || *options[key] != "" {
 			return nil, cli.Usagef("--how %s: with kubernetes write image=…, claim=…, mount=…, namespace=…, cpu=… or "+

@@ -21,24 +21,16 @@ import (
 
 // placeFlags say which job is placed more or less closely, and how much slower it may be.
 type placeFlags struct {
-	job    int
-	within float64
-	conf   string
+	Job    int     `flag:"job"`
+	Within float64 `flag:"within,default=0.05"`
+	Conf   string  `flag:"topology-conf,writes"`
 
 	layout step.Layout // of its step
 }
 
-func (f *placeFlags) add(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.job, "job", 0, "place a job of so many GPUs in one node, in one group of each tier, spread: how closely they "+
-		"have to lie together")
-	cmd.Flags().Float64Var(&f.within, "within", 0.05, "slowdown of the job that is acceptable, as a share")
-	cmd.Flags().StringVar(&f.conf, "topology-conf", "", "with --job, also write the tiers as Slurm's topology.conf (topology/tree)")
-	cli.Writes(cmd, "topology-conf")
-}
-
 func (f *placeFlags) check(cmd *cobra.Command) error {
-	if !(f.within >= 0) || math.IsInf(f.within, 0) {
-		return cli.Usagef("--within %v: must be a share such as 0.05", f.within)
+	if !(f.Within >= 0) || math.IsInf(f.Within, 0) {
+		return cli.Usagef("--within %v: must be a share such as 0.05", f.Within)
 	}
 	return cli.NoEffect(cmd, "with --job: leave one of them out", append([]string{"to", "change", "faster", "with", "goodput", "prices"},
 		cli.RangeFlags...)...)
@@ -46,18 +38,18 @@ func (f *placeFlags) check(cmd *cobra.Command) error {
 
 // limits times a job on each of its placements.
 func (f *whatIfFlags) limits(cmd *cobra.Command) error {
-	t, err := f.training.topo.load()
+	t, err := f.Training.Topo.load()
 	if err != nil {
 		return err
 	}
-	list, err := locality.Placements(t, f.place.job)
+	list, err := locality.Placements(t, f.Place.Job)
 	if err != nil {
 		return cli.Usagef("--job: %v", err)
 	}
-	d := &report.LimitsDocument{Schema: "railyard.limits/v1", Topology: t.Name(), GPUs: f.place.job, Within: f.place.within,
+	d := &report.LimitsDocument{Schema: "railyard.limits/v1", Topology: t.Name(), GPUs: f.Place.Job, Within: f.Place.Within,
 		Notes: []string{}}
 	timed := f.placedCollective
-	if f.training.workload != "" {
+	if f.Training.Workload != "" {
 		timed = f.placedStep
 	}
 	for _, p := range list {
@@ -72,28 +64,28 @@ func (f *whatIfFlags) limits(cmd *cobra.Command) error {
 		d.Rows = append(d.Rows, row)
 	}
 	judge(d, t, list)
-	if f.place.conf != "" {
-		if err := outfile.Write(f.place.conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
+	if f.Place.Conf != "" {
+		if err := outfile.Write(f.Place.Conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
 			return err
 		}
 	}
-	return f.format.Emit(cmd, d)
+	return f.Format.Emit(cmd, d)
 }
 
 // placedStep times a step on a placement, in the layout that is best on the closest, the first.
 func (f *whatIfFlags) placedStep(cmd *cobra.Command, d *report.LimitsDocument, part *topology.Topology, row *report.LimitRow) error {
-	p, w, err := f.training.on(part)
+	p, w, err := f.Training.on(part)
 	if err != nil {
 		return err
 	}
 	if len(d.Rows) == 0 {
-		l, _, err := f.training.best(cmd, p, w)
+		l, _, err := f.Training.best(cmd, p, w)
 		if err != nil {
 			return err
 		}
-		f.place.layout, d.Subject, d.By = l, w.Name+" ("+l.String()+")", p.Runtime()
+		f.Place.layout, d.Subject, d.By = l, w.Name+" ("+l.String()+")", p.Runtime()
 	}
-	r, err := step.Run(p, w, f.place.layout, step.Options{})
+	r, err := step.Run(p, w, f.Place.layout, step.Options{})
 	if err == nil {
 		row.TimeMS, row.Limit = ms(r.Time), r.Bottleneck()
 	}
@@ -103,7 +95,7 @@ func (f *whatIfFlags) placedStep(cmd *cobra.Command, d *report.LimitsDocument, p
 // placedCollective times a collective, planned for the placement.
 func (f *whatIfFlags) placedCollective(cmd *cobra.Command, d *report.LimitsDocument, part *topology.Topology,
 	row *report.LimitRow) error {
-	size, err := cli.ParseSize("-s", f.sizes.Single)
+	size, err := cli.ParseSize("-s", f.Sizes.Single)
 	if err != nil {
 		return err
 	}
@@ -115,7 +107,7 @@ func (f *whatIfFlags) placedCollective(cmd *cobra.Command, d *report.LimitsDocum
 	if err != nil {
 		return err
 	}
-	d.Subject, d.By = fmt.Sprintf("%s of %v", f.coll.name, size), "railyard (profile "+q.Machine().Name+")"
+	d.Subject, d.By = fmt.Sprintf("%s of %v", f.Coll.Name, size), "railyard (profile "+q.Machine().Name+")"
 	x := &a.Rows[0]
 	row.TimeMS, row.Limit = ms(x.Prediction.Time), planner.Name(x.Schedule)+"; "+x.Prediction.Bottleneck
 	return nil

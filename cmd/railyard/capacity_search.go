@@ -22,24 +22,24 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 		"trace"); err != nil {
 		return err
 	}
-	cli.KeepIn(cmd, f.journal)
-	top := cmp.Or(f.top, 10)
-	s, err := f.training.layout.space(cmd)
+	cli.KeepIn(cmd, f.Journal)
+	top := cmp.Or(f.Top, 10)
+	s, err := f.Training.Layout.space(cmd)
 	if err != nil {
 		return err
 	}
-	p, w, err := f.training.load()
+	p, w, err := f.Training.load()
 	if err != nil {
 		return err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "layouts")
 	o := search.Options{Top: top, Progress: bar.Set}
-	if o.Shard, err = f.shard.shard(f.journal); err != nil {
+	if o.Shard, err = f.Shard.shard(f.Journal); err != nil {
 		return err
 	}
-	if f.journal != "" {
+	if f.Journal != "" {
 		layouts := len(s.Layouts(w, p.Machine().Topology.NumRanks()))
-		if o.Journal, err = search.OpenJournal(f.journal, searchKey(p, w, s, top), layouts, o.Shard); err != nil {
+		if o.Journal, err = search.OpenJournal(f.Journal, searchKey(p, w, s, top), layouts, o.Shard); err != nil {
 			return err
 		}
 		defer o.Journal.Close()
@@ -49,16 +49,16 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 	r, err := search.Run(ctx, p, w, s, o)
 	bar.Finish()
 	if err != nil {
-		return cli.Interrupted(ctx, f.journal, err)
+		return cli.Interrupted(ctx, f.Journal, err)
 	}
-	if f.shard != "" {
-		return f.shard.said(cmd, f.journal)
+	if f.Shard != "" {
+		return f.Shard.said(cmd, f.Journal)
 	}
 	d := searchDocument(p, w, r)
 	if d.Notes, err = publishedNotes(p, r.Best[0]); err != nil {
 		return err
 	}
-	return f.format.Emit(cmd, d)
+	return f.Format.Emit(cmd, d)
 }
 
 // searchKey is all that the rows of a search depend on.

@@ -24,50 +24,31 @@ import (
 	"railyard/report"
 )
 
+// sizeQuestion says which designs are looked at, and for what.
 type sizeQuestion struct {
-	training                       trainingFlags
-	nodeTypes                      []string
-	nodes, gbps, rails, over, spin string
-	days, tokens, rate, budget     float64
-	prices                         priceFlags
-	format                         cli.FormatFlag
-	journal                        string
-	shard                          shardFlag
+	Training  trainingFlags `optional:"topology workload"`
+	NodeTypes []string      `flag:"node"`
+	Nodes     string        `flag:"counts"`
+	Gbps      string        `flag:"network nic-gbps,default=0"`
+	Rails     string        `flag:"network rails,default=8"`
+	Over      string        `flag:"network oversubscription,default=1"`
+	Spin      string        `flag:"network spine,default=yes"`
+	Tokens    float64       `flag:"target units"`
+	Days      float64       `flag:"target days"`
+	Rate      float64       `flag:"target rate"`
+	Budget    float64       `flag:"target budget"`
+	Journal   string        `flag:"journal"`
+	Shard     shardFlag     `flag:"shard"`
+	Prices    priceFlags
+	Format    cli.FormatFlag
 }
 
-func newCapacitySize() *cobra.Command {
-	var f sizeQuestion
-	cmd := &cobra.Command{
-		Use:  "size",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("topology") {
-				return f.cost(cmd)
-			}
-			return f.run(cmd)
-		},
+// Run prices a topology, or finds the cluster for a target.
+func (f *sizeQuestion) Run(cmd *cobra.Command, _ []string) error {
+	if cmd.Flags().Changed("topology") {
+		return f.cost(cmd)
 	}
-	f.training.add(cmd)
-	cli.Must(cmd.Flags().SetAnnotation("topology", cobra.BashCompOneRequiredFlag, []string{"false"}))
-	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
-	fl := cmd.Flags()
-	fl.StringArrayVar(&f.nodeTypes, "node", nil, "node type: a topology with one, e.g. dgx-h100 (repeatable)")
-	fl.StringVar(&f.nodes, "counts", "", "how many nodes: 8,16 or 4..8")
-	network := cli.AddOptions(cmd, "network", "networks that are built, such as rails=8,oversubscription=1,2,4:")
-	network.StringVar(&f.gbps, "nic-gbps", "0", "rates of adapters and switches, Gb/s (0: the node type's own)")
-	network.StringVar(&f.rails, "rails", "8", "rails: leaves for each adapter of the nodes (0: leaves take whole nodes)")
-	network.StringVar(&f.over, "oversubscription", "1", "of the leaves, down:up: 1,2,4")
-	network.StringVar(&f.spin, "spine", "yes", "whether spines join the leaves: yes,no (no: rail-only)")
-	target := cli.AddOptions(cmd, "target", "what the cluster is for: units=15e12,days=60 or rate=1e6 or budget=5e6:")
-	target.Float64Var(&f.tokens, "units", 0, "how much to train: tokens, or images")
-	target.Float64Var(&f.days, "days", 0, "in how many days (with units)")
-	target.Float64Var(&f.rate, "rate", 0, "tokens, or images, a second to reach")
-	target.Float64Var(&f.budget, "budget", 0, "most that the purchase may cost; the fastest cluster within it is best")
-	fl.StringVar(&f.journal, "journal", "", "file that keeps every design's row, and from which a killed run goes on")
-	f.shard.add(cmd)
-	f.prices.add(cmd)
-	f.format.Add(cmd)
-	return cmd
+	return f.run(cmd)
 }
 
 func (f *sizeQuestion) check(cmd *cobra.Command) error {
@@ -85,7 +66,7 @@ func (f *sizeQuestion) check(cmd *cobra.Command) error {
 	for _, x := range []struct {
 		name string
 		v    float64
-	}{{"units", f.tokens}, {"rate", f.rate}, {"budget", f.budget}} {
+	}{{"units", f.Tokens}, {"rate", f.Rate}, {"budget", f.Budget}} {
 		if !target.Changed(x.name) {
 			continue
 		}
@@ -96,35 +77,35 @@ func (f *sizeQuestion) check(cmd *cobra.Command) error {
 	switch {
 	case targets != 1:
 		return cli.Usagef("give one --target: units with days, rate or budget")
-	case (f.tokens > 0) != target.Changed("days") || f.tokens > 0 && !(f.days > 0) || math.IsInf(f.days, 0):
+	case (f.Tokens > 0) != target.Changed("days") || f.Tokens > 0 && !(f.Days > 0) || math.IsInf(f.Days, 0):
 		return cli.Usagef("--target units and a positive number of days belong together")
 	}
-	return f.prices.check()
+	return f.Prices.check()
 }
 
 func (f *sizeQuestion) run(cmd *cobra.Command) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	axes, err := size.Axes(strings.Join(f.nodeTypes, ","), f.nodes, f.gbps, f.rails, f.over, f.spin)
+	axes, err := size.Axes(strings.Join(f.NodeTypes, ","), f.Nodes, f.Gbps, f.Rails, f.Over, f.Spin)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	for _, name := range f.nodeTypes {
+	for _, name := range f.NodeTypes {
 		if _, err := topology.Load(source, name, topology.Options{Nodes: 1}); err != nil {
 			return err
 		}
 	}
-	w, err := workload.Get(f.training.workload, f.training.set...)
+	w, err := workload.Get(f.Training.Workload, f.Training.Set...)
 	if err != nil {
 		return err
 	}
-	space, err := f.training.layout.space(cmd)
+	space, err := f.Training.Layout.space(cmd)
 	if err != nil {
 		return err
 	}
 	space.Narrow = true
-	book, err := price.Read(f.prices.file)
+	book, err := price.Read(f.Prices.File)
 	if err != nil {
 		return err
 	}
@@ -133,10 +114,10 @@ func (f *sizeQuestion) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.shard != "" {
-		return f.shard.said(cmd, f.journal)
+	if f.Shard != "" {
+		return f.Shard.said(cmd, f.Journal)
 	}
-	return f.format.Emit(cmd, f.document(rows, w, book))
+	return f.Format.Emit(cmd, f.document(rows, w, book))
 }
 
 // sizer answers for single designs.
@@ -149,11 +130,11 @@ type sizer struct {
 
 // all answers for all designs, by way of a journal.
 func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, error) {
-	path := s.f.journal
+	path := s.f.Journal
 	cli.KeepIn(cmd, path)
 	ctx, stop := cli.UntilInterrupt(cmd) // which also takes a journal away that nobody keeps
 	defer stop()
-	shard, err := s.f.shard.shard(path)
+	shard, err := s.f.Shard.shard(path)
 	if err != nil {
 		return nil, err
 	}
@@ -168,9 +149,9 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 			return nil, err
 		}
 	}
-	key := fmt.Sprintf("%+v %v %s %+v %s %s", s.f.training, s.f.prices, s.f.training.workload, s.space, s.f.training.runtime,
-		inputsHash([]string{s.f.training.workload, s.f.prices.file, s.f.training.gpu, s.f.training.profile.name}))
-	j, err := sweep.Open(path, sweep.Question{Words: []string{"capacity", "size", s.w.Name}, Inputs: inputsHash(s.f.nodeTypes, key),
+	key := fmt.Sprintf("%+v %v %s %+v %s %s", s.f.Training, s.f.Prices, s.f.Training.Workload, s.space, s.f.Training.Runtime,
+		inputsHash([]string{s.f.Training.Workload, s.f.Prices.File, s.f.Training.Gpu, s.f.Training.Profile.Name}))
+	j, err := sweep.Open(path, sweep.Question{Words: []string{"capacity", "size", s.w.Name}, Inputs: inputsHash(s.f.NodeTypes, key),
 		Axes: axes, Version: version})
 	if err != nil {
 		return nil, err
@@ -178,7 +159,7 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "designs")
 	err = sweep.Run(ctx, j, axes, shard, s.answer, bar.Set)
 	bar.Finish()
-	if err := errors.Join(cli.Interrupted(ctx, s.f.journal, err), j.Close()); err != nil {
+	if err := errors.Join(cli.Interrupted(ctx, s.f.Journal, err), j.Close()); err != nil {
 		return nil, err
 	}
 	m, err := journal.Merge([]string{path})
@@ -227,7 +208,7 @@ func (s *sizer) answer(ctx context.Context, set []string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.f.training.predictor(t, build)
+	p, err := s.f.Training.predictor(t, build)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +231,7 @@ func (s *sizer) price(row *report.SizeRow, t *topology.Topology) error {
 	for _, x := range inv.Cables {
 		row.Cables += x.Count
 	}
-	bill, err := ownership.Of(inv, s.book, s.f.prices.plan)
+	bill, err := ownership.Of(inv, s.book, s.f.Prices.plan())
 	var missing *price.Missing
 	if errors.As(err, &missing) {
 		row.Unpriced = missing.Error()
@@ -259,7 +240,7 @@ func (s *sizer) price(row *report.SizeRow, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	row.Priced, row.Purchase, row.Total, row.Watts, row.Optics = true, bill.Purchase, bill.Owned[s.f.prices.plan.Months], bill.Watts,
+	row.Priced, row.Purchase, row.Total, row.Watts, row.Optics = true, bill.Purchase, bill.Owned[s.f.Prices.Months], bill.Watts,
 		bill.Optics
 	return nil
 }
@@ -267,15 +248,15 @@ func (s *sizer) price(row *report.SizeRow, t *topology.Topology) error {
 // document judges the rows.
 func (f *sizeQuestion) document(rows []report.SizeRow, w *workload.Workload, book *price.Book) *report.SizeDocument {
 	d := &report.SizeDocument{Schema: "railyard.size/v1", Workload: w.Name, Unit: w.Unit, Currency: book.Currency, Prices: book.Name,
-		Date: book.Date, Months: f.prices.plan.Months, Best: -1, Rows: rows, Target: f.target(w.Unit)}
+		Date: book.Date, Months: f.Prices.Months, Best: -1, Rows: rows, Target: f.target(w.Unit)}
 	scores := make([]size.Score, len(rows))
 	for i := range rows {
 		r := &rows[i]
 		if r.Error != "" {
 			continue
 		}
-		if f.tokens > 0 {
-			r.Days = f.tokens / r.UnitsPerSecond / 86400
+		if f.Tokens > 0 {
+			r.Days = f.Tokens / r.UnitsPerSecond / 86400
 		}
 		r.Meets = f.meets(r)
 		scores[i] = size.Score{TimePerUnit: 1 / r.UnitsPerSecond, Cost: r.Total, Watts: r.Watts, Known: r.Priced}
@@ -291,27 +272,27 @@ func (f *sizeQuestion) document(rows []report.SizeRow, w *workload.Workload, boo
 
 func (f *sizeQuestion) target(unit string) string {
 	switch {
-	case f.tokens > 0:
-		return fmt.Sprintf("%.4g %s in %g days", f.tokens, unit, f.days)
-	case f.rate > 0:
-		return fmt.Sprintf("%.4g %s/s", f.rate, unit)
+	case f.Tokens > 0:
+		return fmt.Sprintf("%.4g %s in %g days", f.Tokens, unit, f.Days)
+	case f.Rate > 0:
+		return fmt.Sprintf("%.4g %s/s", f.Rate, unit)
 	}
-	return fmt.Sprintf("a purchase of at most %.4g", f.budget)
+	return fmt.Sprintf("a purchase of at most %.4g", f.Budget)
 }
 
 func (f *sizeQuestion) meets(r *report.SizeRow) bool {
 	switch {
-	case f.tokens > 0:
-		return r.Days <= f.days
-	case f.rate > 0:
-		return r.UnitsPerSecond >= f.rate
+	case f.Tokens > 0:
+		return r.Days <= f.Days
+	case f.Rate > 0:
+		return r.UnitsPerSecond >= f.Rate
 	}
-	return r.Priced && r.Purchase <= f.budget
+	return r.Priced && r.Purchase <= f.Budget
 }
 
 // better compares designs that meet the target.
 func (f *sizeQuestion) better(a, b *report.SizeRow) bool {
-	if f.budget > 0 && a.UnitsPerSecond != b.UnitsPerSecond {
+	if f.Budget > 0 && a.UnitsPerSecond != b.UnitsPerSecond {
 		return a.UnitsPerSecond > b.UnitsPerSecond
 	}
 	return a.Total < b.Total

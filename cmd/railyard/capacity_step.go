@@ -14,68 +14,47 @@ import (
 	"railyard/report"
 )
 
+// capacityStepFlags say which step is predicted, or which are searched.
 type capacityStepFlags struct {
-	training trainingFlags
-	format   cli.FormatFlag
-	measured string
-	trace    string
-	overflow bool
-	top      int
-	journal  string
-	shard    shardFlag
+	Training trainingFlags
+	Format   cli.FormatFlag
+	Measured string    `flag:"how measured-step"`
+	Overflow bool      `flag:"how ignore-memory"`
+	Trace    string    `flag:"trace,writes"`
+	Top      int       `flag:"top,lo=1,hi=1000"`
+	Journal  string    `flag:"journal"`
+	Shard    shardFlag `flag:"shard"`
 }
 
-func newCapacityStep() *cobra.Command {
-	var f capacityStepFlags
-	cmd := &cobra.Command{
-		Use:  "step",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	f.training.add(cmd)
-	f.format.Add(cmd)
-	how := cli.AddOptions(cmd, "how", "how the step is predicted, such as measured-step=180ms:")
-	how.StringVar(&f.measured, "measured-step", "", "forward and backward computation of a step on one GPU as you measured it, e.g. "+
-		"180ms, instead of the model's")
-	cmd.Flags().StringVar(&f.trace, "trace", "", "write the timeline for Perfetto into this file")
-	cli.Writes(cmd, "trace")
-	cmd.Flags().IntVar(&f.top, "top", 0, "search all layouts and show so many of the best")
-	cli.Between(cmd.Flags(), 1, 1000, "top")
-	cmd.Flags().StringVar(&f.journal, "journal", "", "search all layouts and keep each one's row in this file, from which a killed "+
-		"search goes on")
-	f.shard.add(cmd)
-	how.BoolVar(&f.overflow, "ignore-memory", false, "predict although it does not fit into memory (needs --layout)")
-	return cmd
-}
-
-func (f *capacityStepFlags) run(cmd *cobra.Command) error {
-	if cmd.Flags().Changed("top") || f.journal != "" || f.shard != "" {
+// Run predicts the step.
+func (f *capacityStepFlags) Run(cmd *cobra.Command, _ []string) error {
+	if cmd.Flags().Changed("top") || f.Journal != "" || f.Shard != "" {
 		return f.search(cmd)
 	}
-	o := step.Options{AllowOverflow: f.overflow, Timeline: f.trace != ""}
-	if f.overflow && f.training.layout.text == "" {
+	o := step.Options{AllowOverflow: f.Overflow, Timeline: f.Trace != ""}
+	if f.Overflow && f.Training.Layout.Text == "" {
 		return cli.Usagef("--how ignore-memory needs --layout: the search takes only what fits")
 	}
-	if f.measured != "" {
-		t, err := units.ParseTime(f.measured)
+	if f.Measured != "" {
+		t, err := units.ParseTime(f.Measured)
 		if err != nil || t <= 0 {
-			return cli.Usagef("--how measured-step=%s: must be a time such as 180ms", f.measured)
+			return cli.Usagef("--how measured-step=%s: must be a time such as 180ms", f.Measured)
 		}
 		o.Measured = t
 	}
-	p, r, searched, err := f.training.step(cmd, o)
+	p, r, searched, err := f.Training.step(cmd, o)
 	if err != nil {
 		return err
 	}
-	if f.trace != "" {
-		if err := outfile.Write(f.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace()) }); err != nil {
+	if f.Trace != "" {
+		if err := outfile.Write(f.Trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace()) }); err != nil {
 			return err
 		}
 	}
 	d := stepDocument(p.Machine(), r, searched)
 	notes, err := publishedNotes(p, r)
 	d.Notes = append(d.Notes, notes...)
-	return errors.Join(err, f.format.Emit(cmd, d))
+	return errors.Join(err, f.Format.Emit(cmd, d))
 }
 
 func ms(t units.Time) float64 { return t.Microseconds() / 1e3 }

@@ -15,60 +15,52 @@ import (
 	"railyard/capacity/journal"
 	"railyard/capacity/sweep"
 	"railyard/cmd/internal/cli"
-	"railyard/model/topology"
 )
 
-func newCapacitySweep() *cobra.Command {
-	var out, shard string
-	var sets, flags []string
-	var merge, partial bool
-	var engine engineFlags
-	cmd := &cobra.Command{
-		Use: "sweep",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			changed := cmd.Flags().Changed
-			switch {
-			case merge && (len(sets)+len(flags) > 0 || shard != ""):
-				return cli.Usagef("--set, --vary and --shard have no effect with --merge")
-			case engine.name != "":
-				return engine.sweep(cmd, args, sets, flags, out)
-			case engine.given(cmd) != nil:
-				return engine.given(cmd)
-			case partial && !merge:
-				return cli.Usagef("--partial has no effect without --merge")
-			case len(args) == 1 && strings.HasSuffix(args[0], ".yaml") && !merge && !changed("output"):
-				return askFile(cmd, args[0])
-			case out == "":
-				return cli.Usagef("where to? give a file with -o")
-			case merge:
-				return mergeJournals(cmd, out, partial, args)
-			case len(args) == 0:
-				return cli.Usagef("no question: write the command after --, such as -- capacity size dgx-h100")
-			}
-			q, err := newQuestion(args, sets, flags)
-			if err != nil {
-				return err
-			}
-			part, err := journal.ParseShard(shard)
-			if err != nil {
-				return cli.Usage(err)
-			}
-			return q.sweep(cmd, out, part)
-		},
+// sweepFlags say what is swept, and who does it.
+type sweepFlags struct {
+	Out     string   `flag:"output,o"`
+	Shard   string   `flag:"shard"`
+	Sets    []string `flag:"set"`
+	Vary    []string `flag:"vary"`
+	Merge   bool     `flag:"merge"`
+	Partial bool     `flag:"partial"`
+	Force   bool     `flag:"force"`
+	Engine  engineFlags
+}
+
+// Args are the words of a question, or files.
+func (f *sweepFlags) Args(*cobra.Command, []string) error { return nil }
+
+// Run sweeps, merges, or has an engine do both.
+func (f *sweepFlags) Run(cmd *cobra.Command, args []string) error {
+	switch {
+	case f.Merge && (len(f.Sets)+len(f.Vary) > 0 || f.Shard != ""):
+		return cli.Usagef("--set, --vary and --shard have no effect with --merge")
+	case f.Engine.Name != "":
+		return f.Engine.sweep(cmd, args, f.Sets, f.Vary, f.Out)
+	case f.Engine.given(cmd) != nil:
+		return f.Engine.given(cmd)
+	case f.Partial && !f.Merge:
+		return cli.Usagef("--partial has no effect without --merge")
+	case len(args) == 1 && strings.HasSuffix(args[0], ".yaml") && !f.Merge && !cmd.Flags().Changed("output"):
+		return askFile(cmd, args[0])
+	case f.Out == "":
+		return cli.Usagef("where to? give a file with -o")
+	case f.Merge:
+		return mergeJournals(cmd, f.Out, f.Partial, args)
+	case len(args) == 0:
+		return cli.Usagef("no question: write the command after --, such as -- capacity size dgx-h100")
 	}
-	fl := cmd.Flags()
-	fl.StringVarP(&out, "output", "o", "", "journal to write, or to go on with (JSON lines); with --merge and --engine, .csv (numbers "+
-		"and texts of "+
-		"the answers) or .jsonl (all of them)")
-	fl.StringVar(&shard, "shard", "", "this machine's part of the points, i/n; --merge joins the journals")
-	fl.StringArrayVar(&sets, "set", nil, "field of the topology file (a path, or "+topology.Shorthands+") and its values: path=1,2,4 or "+
-		"path=1..4")
-	fl.StringArrayVar(&flags, "vary", nil, "flag of the question, or an option of one, and its values: nodes=4,8,16")
-	fl.BoolVar(&merge, "merge", false, "join the journals of a sweep's shards into one table")
-	fl.BoolVar(&partial, "partial", false, "merge although points are missing")
-	fl.Bool("force", false, "with --merge and --engine, replace a file that exists")
-	engine.add(cmd)
-	return cmd
+	q, err := newQuestion(args, f.Sets, f.Vary)
+	if err != nil {
+		return err
+	}
+	part, err := journal.ParseShard(f.Shard)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	return q.sweep(cmd, f.Out, part)
 }
 
 // varied marks the axes that are flags of the question, not fields of its topology.

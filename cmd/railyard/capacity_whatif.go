@@ -19,84 +19,64 @@ import (
 	"railyard/study"
 )
 
+// whatIfFlags say what is asked of which machine, and what is changed.
 type whatIfFlags struct {
-	training trainingFlags // its topology's faults and loads are part of the change
-	coll     collFlags
-	sizes    cli.SizeFlags
-	format   cli.FormatFlag
-	change   changeFlags
-	guard    guardFlags
-	prices   priceFlags
-	place    placeFlags
+	Training trainingFlags `optional:"workload"` // its topology's faults and loads are part of the change
+	Coll     collFlags     `without:"counts counts-of"`
+	Sizes    cli.SizeFlags
+	Format   cli.FormatFlag
+	Change   changeFlags
+	Guard    guardFlags
+	Prices   priceFlags
+	Place    placeFlags
 }
 
 // changeFlags say what is changed, beside faults and loads.
 type changeFlags struct {
-	to     string
-	set    []string
-	faster []string
-	with   []string
+	To     string   `flag:"to"`
+	Set    []string `flag:"change"`
+	Faster []string `flag:"faster"`
+	With   []string `flag:"with"`
 }
 
-func newCapacityWhatIf() *cobra.Command {
-	var f whatIfFlags
-	cmd := &cobra.Command{
-		Use:  "what-if",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("job") {
-				return f.limits(cmd)
-			}
-			return f.run(cmd)
-		},
+// Run compares before with after, or places a job.
+func (f *whatIfFlags) Run(cmd *cobra.Command, _ []string) error {
+	if err := f.check(cmd); err != nil {
+		return err
 	}
-	f.training.add(cmd)
-	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
-	f.coll.add(cmd)
-	f.sizes.Add(cmd, "", "")
-	f.format.Add(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&f.change.to, "to", "", "change to this topology, e.g. another generation")
-	fl.StringArrayVar(&f.change.set, "change", nil, "change a value of the topology file, e.g. fabrics.0.links=2 for two links an adapter")
-	fl.StringArrayVar(&f.change.faster, "faster", nil, "change the rate of the links of a class, e.g. ndr400=2")
-	fl.StringArrayVar(&f.change.with, "with", nil,
-		"a second job that always communicates: COLLECTIVE[:ALGO][:SIZE][@RANKS]; its load takes its share of links first")
-	f.guard.add(cmd)
-	f.prices.add(cmd)
-	f.place.add(cmd)
-	return cmd
+	if cmd.Flags().Changed("job") {
+		return f.limits(cmd)
+	}
+	return f.run(cmd)
 }
 
 func (f *whatIfFlags) check(cmd *cobra.Command) error {
-	changed, c, t := cmd.Flags().Changed, &f.change, &f.training
+	changed, c, t := cmd.Flags().Changed, &f.Change, &f.Training
 	if changed("job") {
-		if err := f.place.check(cmd); err != nil {
+		if err := f.Place.check(cmd); err != nil {
 			return err
 		}
 	} else {
 		if err := cli.NoEffect(cmd, "without --job", "within", "topology-conf"); err != nil {
 			return err
 		}
-		if c.to == "" && len(c.set)+len(c.faster)+len(c.with)+len(t.topo.fail)+len(t.topo.slow)+len(t.topo.loads) == 0 {
+		if c.To == "" && len(c.Set)+len(c.Faster)+len(c.With)+len(t.Topo.Fail)+len(t.Topo.Slow)+len(t.Topo.Loads) == 0 {
 			return cli.Usagef("nothing changes: give --to, --change, --faster, --with, --load, --fail, --slow or --job")
 		}
 	}
-	if (t.workload != "") == changed("collective") {
+	if (t.Workload != "") == changed("collective") {
 		return cli.Usagef("give either a workload (-w) or a collective (-c)")
 	}
 	idle := cli.NoEffect(cmd, "on a collective: leave it out, or ask about a workload", "gpu", "runtime", "workload-set", "layout", "fix")
-	if t.workload != "" {
+	if t.Workload != "" {
 		idle = cli.NoEffect(cmd, "on a workload: leave it out, or ask about a collective", append(cli.RangeFlags, "size", "root")...)
 	}
-	return errors.Join(idle, f.prices.check(), f.guard.check(cmd))
+	return errors.Join(idle, f.Prices.check(), f.Guard.check(cmd))
 }
 
 func (f *whatIfFlags) run(cmd *cobra.Command) error {
-	before := f.training.topo
-	before.fail, before.slow, before.loads = nil, nil, nil
+	before := f.Training.Topo
+	before.Fail, before.Slow, before.Loads = nil, nil, nil
 	a, err := before.load()
 	if err != nil {
 		return err
@@ -112,7 +92,7 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 	d := &report.WhatIfDocument{Schema: "railyard.what-if/v1", Topology: a.Name(), Changed: b.Name(), GPUs: a.NumRanks(),
 		After: b.NumRanks(), Notes: []string{}}
 	subject := &subject{flags: f, cmd: cmd, before: before, a: a}
-	if f.training.workload != "" {
+	if f.Training.Workload != "" {
 		err = subject.train(d, after)
 	} else {
 		err = subject.collect(d, b)
@@ -120,25 +100,25 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if d.Goodput, err = f.guard.goodput(subject, d, a, b); err != nil {
+	if d.Goodput, err = f.Guard.goodput(subject, d, a, b); err != nil {
 		return err
 	}
 	d.Notes = append(d.Notes, sharedAdapters(b)...)
-	if err := f.prices.difference(d, a, b, f.change.faster); err != nil {
+	if err := f.Prices.difference(d, a, b, f.Change.Faster); err != nil {
 		return err
 	}
-	return f.format.Emit(cmd, d)
+	return f.Format.Emit(cmd, d)
 }
 
 // changed is the topology after the change.
 func (f *whatIfFlags) changed(a *topology.Topology) (topoFlags, error) {
-	t := f.training.topo
-	if f.change.to != "" {
-		t.name, t.set = f.change.to, nil
+	t := f.Training.Topo
+	if f.Change.To != "" {
+		t.Name, t.Set = f.Change.To, nil
 	}
-	t.set = slices.Concat(t.set, f.change.set)
-	t.faster = f.change.faster
-	for _, text := range f.change.with {
+	t.Set = slices.Concat(t.Set, f.Change.Set)
+	t.faster = f.Change.Faster
+	for _, text := range f.Change.With {
 		list, err := f.secondJob(text, a)
 		if err != nil {
 			return t, err
@@ -158,7 +138,7 @@ func (f *whatIfFlags) secondJob(text string, t *topology.Topology) ([]topology.B
 		return nil, cli.Usagef("--with %s: name a collective; for a plan, give --load what `railyard simulate --plan %s --format json` "+
 			"writes", text, spec.file)
 	}
-	m, err := f.training.profile.machine(t)
+	m, err := f.Training.Profile.machine(t)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +160,8 @@ type subject struct {
 
 // predictor is one for another topology, and the workload.
 func (s *subject) predictor(t topoFlags) (*step.Predictor, *workload.Workload, error) {
-	x := s.flags.training
-	x.topo = t
+	x := s.flags.Training
+	x.Topo = t
 	return x.load()
 }
 
@@ -191,7 +171,7 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 	if err != nil {
 		return err
 	}
-	l, _, err := s.flags.training.best(s.cmd, p, w)
+	l, _, err := s.flags.Training.best(s.cmd, p, w)
 	if err != nil {
 		return err
 	}
@@ -200,8 +180,8 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 		return err
 	}
 	space := search.Space{GlobalBatch: l.GlobalBatch, Zero: -1}
-	if s.flags.training.layout.text == "" {
-		if space, err = s.flags.training.layout.space(s.cmd); err != nil {
+	if s.flags.Training.Layout.Text == "" {
+		if space, err = s.flags.Training.Layout.space(s.cmd); err != nil {
 			return err
 		}
 	}
@@ -214,7 +194,7 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 		return err
 	}
 	s.slowdown = func(t topoFlags) (float64, error) {
-		kept, err := s.flags.training.onWhatIsLeft(t, r.Before)
+		kept, err := s.flags.Training.onWhatIsLeft(t, r.Before)
 		if kept == nil {
 			return 0, err
 		}
@@ -229,7 +209,7 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 // onWhatIsLeft is a step with its layout kept on a machine some parts of which have failed; nil where the job stops: GPUs are lost or
 // no longer reach one another.
 func (f trainingFlags) onWhatIsLeft(t topoFlags, whole *step.Result) (*step.Result, error) {
-	f.topo = t
+	f.Topo = t
 	p, w, err := f.load()
 	if err != nil {
 		return nil, unlessUnreachable(err)
@@ -267,7 +247,7 @@ func (s *subject) fewer(after topoFlags, q *step.Predictor, k int) (*step.Predic
 			if gpus[n] == most {
 				k--
 			}
-			after.fail = append(slices.Clip(after.fail), "node:"+t.NodeName(n))
+			after.Fail = append(slices.Clip(after.Fail), "node:"+t.NodeName(n))
 		default:
 			whole++
 		}
@@ -312,7 +292,7 @@ func trainingNotes(r *whatif.Training) []string {
 
 // collect asks about a collective.
 func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error {
-	sizes, err := s.flags.sizes.Sizes(s.cmd)
+	sizes, err := s.flags.Sizes.Sizes(s.cmd)
 	if err != nil {
 		return err
 	}
@@ -335,7 +315,7 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 	if err != nil {
 		return err
 	}
-	d.Subject, d.By = s.flags.coll.name, "railyard (profile "+before.Costs().Name+")"
+	d.Subject, d.By = s.flags.Coll.Name, "railyard (profile "+before.Costs().Name+")"
 	for i := range is.Rows {
 		d.Rows = append(d.Rows, collectiveRow(&is.Rows[i]))
 	}
@@ -355,7 +335,7 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 
 // question is the collective on one of the machines.
 func (f *whatIfFlags) question(cmd *cobra.Command, t *topology.Topology, sizes []units.Bytes) (*study.Question, error) {
-	a, err := asked(cmd, &f.coll, &f.training.profile, t, sizes)
+	a, err := asked(cmd, &f.Coll, &f.Training.Profile, t, sizes)
 	if err != nil {
 		return nil, err
 	}

@@ -17,54 +17,41 @@ import (
 
 // checkFlags say what is checked.
 type checkFlags struct {
-	topo    topoFlags
-	all     bool
-	inPlace bool
-	against string
-	only    []string
+	Topology string    `flag:"topology,t,complete={topologies},files"` // of plans
+	Topo     topoFlags `without:"topology load"`
+	All      bool      `flag:"all"`
+	InPlace  bool      `flag:"in-place"`
+	Against  string    `flag:"against"`
+	Only     []string  `flag:"only,commas,one={aspects}"`
 }
 
-func newCheck() *cobra.Command {
-	var f checkFlags
-	cmd := &cobra.Command{
-		Use:  "check",
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
-	}
-	fl := cmd.Flags()
-	fl.StringVarP(&f.topo.name, "topology", "t", "", "topology of the plans: a shipped name (see \"railyard list topologies\") or a YAML "+
-		"file")
-	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
-	f.topo.addParts(cmd)
-	fl.BoolVar(&f.all, "all", false, "check the shipped topologies too")
-	fl.BoolVar(&f.inPlace, "in-place", false, "prove plans with input and output in the same memory, too")
-	fl.StringVar(&f.against, "against", "", "what the machine should be: a topology of one node")
-	fl.StringSliceVar(&f.only, "only", topoview.Aspects, "with --against, what to compare: "+strings.Join(topoview.Aspects, ", "))
-	cli.OneOf(fl, "only", topoview.Aspects...)
-	return cmd
-}
+// Args are files and names.
+func (f *checkFlags) Args(*cobra.Command, []string) error { return nil }
 
-func (f *checkFlags) run(cmd *cobra.Command, names []string) error {
-	if f.all {
+// Run checks topologies, or proves plans.
+func (f *checkFlags) Run(cmd *cobra.Command, names []string) error {
+	f.Topo.Name = f.Topology
+	if f.All {
 		names = append(names, topologies.Names()...)
 	}
 	plans := slices.ContainsFunc(names, isPlan)
 	switch {
 	case len(names) == 0:
 		return cli.Usagef("which file? (or --all for the shipped topologies)")
-	case plans && f.topo.name == "":
+	case plans && f.Topo.Name == "":
 		return cli.Usagef("on which topology? give the plan's with -t")
-	case !plans && (f.topo.name != "" || f.inPlace):
+	case !plans && (f.Topo.Name != "" || f.InPlace):
 		return cli.Usagef("-t and --in-place are about plans, whose names end in .json")
-	case f.against != "" && (len(names) != 1 || plans):
+	case f.Against != "" && (len(names) != 1 || plans):
 		return cli.Usagef("--against compares one topology")
-	case f.against != "":
+	case f.Against != "":
 		return f.compare(cmd, names[0])
 	case cmd.Flags().Changed("only"):
 		return cli.Usagef("--only has no effect without --against")
 	case plans:
 		return f.prove(cmd, names)
 	}
-	site, err := f.topo.site()
+	site, err := f.Topo.site()
 	if err != nil {
 		return err
 	}
@@ -93,7 +80,7 @@ func isPlan(name string) bool { return strings.HasSuffix(name, ".json") }
 
 // prove proves plans.
 func (f *checkFlags) prove(cmd *cobra.Command, files []string) error {
-	topo, err := f.topo.load()
+	topo, err := f.Topo.load()
 	if err != nil {
 		return err
 	}
@@ -103,7 +90,7 @@ func (f *checkFlags) prove(cmd *cobra.Command, files []string) error {
 			return err
 		}
 		how := ""
-		if f.inPlace {
+		if f.InPlace {
 			if _, err := schedule.InPlace(s); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -118,7 +105,7 @@ func (f *checkFlags) prove(cmd *cobra.Command, files []string) error {
 // compare says in what a machine differs from what it should be.
 func (f *checkFlags) compare(cmd *cobra.Command, live string) error {
 	var t [2]*topology.Topology
-	for i, name := range []string{live, f.against} {
+	for i, name := range []string{live, f.Against} {
 		var err error
 		if t[i], err = topology.Load(source, name, topology.Options{}); err != nil {
 			return err
@@ -127,12 +114,12 @@ func (f *checkFlags) compare(cmd *cobra.Command, live string) error {
 			return cli.Usagef("%s has %d nodes: --against compares single nodes", name, n)
 		}
 	}
-	lines := topoview.Diff(t[0], t[1], f.only)
+	lines := topoview.Diff(t[0], t[1], f.Only)
 	for _, line := range lines {
 		fmt.Fprintln(cmd.OutOrStdout(), line)
 	}
 	if len(lines) > 0 {
-		return fmt.Errorf("%s differs from %s: %d differences", live, f.against, len(lines))
+		return fmt.Errorf("%s differs from %s: %d differences", live, f.Against, len(lines))
 	}
 	return nil
 }

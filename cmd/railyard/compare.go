@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,23 +24,15 @@ import (
 
 // measuredFlags say where measurements come from.
 type measuredFlags struct {
-	files      []string
-	collective string
-	only       []string
-}
-
-func (f *measuredFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.files, "measured", nil, "measurements: CSV, or text or JSON output of nccl-tests")
-	cli.Must(cmd.MarkFlagRequired("measured"))
-	cmd.Flags().StringVarP(&f.collective, "collective", "c", "",
-		"collective, where an nccl-tests log does not say it; of a log of several tests, only this one")
-	cmd.Flags().StringArrayVar(&f.only, "only", nil, "use only rows with this value, e.g. launch=graph")
+	Files      []string `flag:"measured,need"`
+	Collective string   `flag:"collective,c"`
+	Only       []string `flag:"only"`
 }
 
 // read reads all files into one set with the first file's header.
 func (f *measuredFlags) read(gpus int) ([]*measurement.Set, error) {
 	var out []*measurement.Set
-	for _, path := range f.files {
+	for _, path := range f.Files {
 		set, err := f.readOne(path, gpus)
 		if err != nil {
 			return nil, err
@@ -59,17 +52,17 @@ func (f *measuredFlags) readOne(path string, gpus int) (*measurement.Set, error)
 	}
 	switch trimmed := bytes.TrimSpace(data); {
 	case bytes.HasPrefix(trimmed, []byte("{")):
-		return nccltests.ParseJSON(bytes.NewReader(data), path, f.collective, gpus)
+		return nccltests.ParseJSON(bytes.NewReader(data), path, f.Collective, gpus)
 	case isCSV(path):
 		return measurement.ReadCSV(bytes.NewReader(data), path)
 	}
-	return nccltests.ParseText(bytes.NewReader(data), path, f.collective)
+	return nccltests.ParseText(bytes.NewReader(data), path, f.Collective)
 }
 
 func isCSV(path string) bool { return strings.HasSuffix(path, ".csv") }
 
 func (f *measuredFlags) filter(set *measurement.Set) error {
-	for _, o := range f.only {
+	for _, o := range f.Only {
 		column, want, ok := strings.Cut(o, "=")
 		at := slices.Index(set.Header, column)
 		if !ok || at < 0 {
@@ -85,57 +78,39 @@ func (f *measuredFlags) filter(set *measurement.Set) error {
 
 // compareFlags say what is compared, and how.
 type compareFlags struct {
-	topo        topoFlags
-	profile     profileFlag
-	format      cli.FormatFlag
-	rows        measuredFlags
-	library     libraryFlags
-	plot, floor string
-	strict      bool
+	Topo    topoFlags `without:"load"`
+	Profile profileFlag
+	Format  cli.FormatFlag
+	Rows    measuredFlags
+	Library libraryFlags
+	Plot    string `flag:"output,o,writes"`
+	Floor   string `flag:"launch-floor,default=auto"`
+	Strict  bool   `flag:"strict"`
 }
 
-func newCompare() *cobra.Command {
-	var f compareFlags
-	cmd := &cobra.Command{
-		Use:  "compare",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	f.topo.add(cmd)
-	f.profile.add(cmd)
-	f.format.Add(cmd)
-	f.rows.add(cmd)
-	f.library.add(cli.AddOptions(cmd, "how", "how NCCL ran, such as no-nvls:").FlagSet)
-	cmd.Flags().StringVar(&f.floor, "launch-floor", "auto", "least time that a launch costs, a parameter of the run: auto (from its "+
-		"smallest sizes), none, or e.g. 25us")
-	cli.OutputFlag(cmd, &f.plot, "draw time over size, with the error below, into this .svg or .png (one case: narrow it with --only)")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "end with exit code 1 where a row is outside what is normal, and say what to check "+
-		"next")
-	return cmd
-}
-
-func (f *compareFlags) run(cmd *cobra.Command) error {
-	t, err := f.topo.load()
+// Run compares rows with predictions of them.
+func (f *compareFlags) Run(cmd *cobra.Command, _ []string) error {
+	t, err := f.Topo.load()
 	if err != nil {
 		return err
 	}
-	if f.profile.name == "" && !study.HasGPUs(t) {
+	if f.Profile.Name == "" && !study.HasGPUs(t) {
 		return cli.Usagef("%s has no GPUs, so that no library's kernels are known: give the --profile of the run, such as "+
 			"railyard-run-1/profile.yaml", t.Name())
 	}
-	profile, err := f.profile.ran(t)
+	profile, err := f.Profile.ran(t)
 	if err != nil {
 		return err
 	}
-	sets, err := f.rows.read(t.NumRanks())
+	sets, err := f.Rows.read(t.NumRanks())
 	if err != nil {
 		return err
 	}
-	all := &report.Comparison{Header: sets[0].Header, EachRow: !slices.ContainsFunc(f.rows.files, isCSV)}
-	c := measured.NewCases(f.topo.measured, profile)
-	c.Options = f.library.options()
+	all := &report.Comparison{Header: sets[0].Header, EachRow: !slices.ContainsFunc(f.Rows.Files, isCSV)}
+	c := measured.NewCases(f.Topo.measured, profile)
+	c.Options = f.Library.options()
 	for _, set := range sets {
-		if c.Floors, err = floorsOf(c, set.Rows, f.floor); err != nil {
+		if c.Floors, err = floorsOf(c, set.Rows, f.Floor); err != nil {
 			return err
 		}
 		if !slices.Equal(set.Header, all.Header) {
@@ -143,7 +118,7 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 		}
 		all.Append(report.Compare(set, c.Predict))
 	}
-	if f.plot != "" {
+	if f.Plot != "" {
 		figure, err := all.Figure(t.Name(), profile.Name)
 		if err != nil {
 			return err
@@ -152,17 +127,17 @@ func (f *compareFlags) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		if err := cli.WriteChart(f.plot, c); err != nil {
+		if err := cli.WriteChart(f.Plot, c); err != nil {
 			return err
 		}
 	}
-	if err := f.format.Emit(cmd, all.Document(t.Name(), profile.Name)); err != nil {
+	if err := f.Format.Emit(cmd, all.Document(t.Name(), profile.Name)); err != nil {
 		return err
 	}
 	if len(all.Rows) == 0 {
 		return fmt.Errorf("none of the %d rows could be compared with %s: %s", len(all.Skipped), t.Name(), all.Skipped[0].Reason)
 	}
-	if f.strict {
+	if f.Strict {
 		return all.Outside(t.Name())
 	}
 	return nil
@@ -183,52 +158,47 @@ func floorsOf(c *measured.Cases, rows []measurement.Row, flag string) (measured.
 	return measured.SameFloor(rows, t), nil
 }
 
-func newFit() *cobra.Command {
-	var topo topoFlags
-	var rows measuredFlags
-	var name, source, date, out string
-	cmd := &cobra.Command{
-		Use:  "fit",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if source == "" || date == "" {
-				return cli.Usagef("--about: give source, where the measurements come from, and date, when they were made")
-			}
-			if name == "" {
-				name = strings.TrimSuffix(filepath.Base(out), ".yaml")
-			}
-			data, err := fitRows(topo, rows)
-			if err != nil {
-				return err
-			}
-			r, err := fit.Fit(name, source, date, data.schedules)
-			if err != nil {
-				return err
-			}
-			w := cmd.OutOrStdout()
-			fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error,
-				data.skipped)
-			var left map[cost.KernelKey]int
-			r.Profile.Kernels, left = fit.Kernels(data.kernels, cost.GeneralNCCL(), true)
-			fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, cost.KernelErrors(r.Profile.Kernels), len(left))
-			m, err := cli.MachineAt(out, name)
-			if err != nil {
-				return err
-			}
-			return cli.WriteMachine(out, m.WithNCCL(r.Profile))
-		},
+// fitFlags say what is fitted, and what the profile says of itself.
+type fitFlags struct {
+	Topo  topoFlags `without:"load"`
+	Rows  measuredFlags
+	About aboutFlags
+	Out   string `flag:"output,o,need,writes"`
+}
+
+// aboutFlags are what a profile says of itself.
+type aboutFlags struct {
+	Name   string `flag:"about name"`
+	Source string `flag:"about source"`
+	Date   string `flag:"about date"`
+}
+
+// Run fits a profile to measured rows.
+func (f *fitFlags) Run(cmd *cobra.Command, _ []string) error {
+	x := &f.About
+	if x.Source == "" || x.Date == "" {
+		return cli.Usagef("--about: give source, where the measurements come from, and date, when they were made")
 	}
-	topo.add(cmd)
-	rows.add(cmd)
-	about := cli.AddOptions(cmd, "about", "what the profile says of itself, such as source=nccl-tests on four H200,date=2026-11-21:")
-	about.StringVar(&name, "name", "", "its name (default: the file's)")
-	about.StringVar(&source, "source", "", "where the measurements come from")
-	about.StringVar(&date, "date", "", "when they were made, YYYY-MM-DD")
-	cli.OutputFlag(cmd, &out, "profile to write, a YAML file")
-	for _, f := range []string{"about", "output"} {
-		cli.Must(cmd.MarkFlagRequired(f))
+	name := cmp.Or(x.Name, strings.TrimSuffix(filepath.Base(f.Out), ".yaml"))
+	data, err := fitRows(f.Topo, f.Rows)
+	if err != nil {
+		return err
 	}
-	return cmd
+	r, err := fit.Fit(name, x.Source, x.Date, data.schedules)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "%s: schedules: %s; %d rows left out because their algorithm or protocol is not known\n", name, r.Profile.Error,
+		data.skipped)
+	var left map[cost.KernelKey]int
+	r.Profile.Kernels, left = fit.Kernels(data.kernels, cost.GeneralNCCL(), true)
+	fmt.Fprintf(w, "%s: library: %s; %d kernels have too few rows\n", name, cost.KernelErrors(r.Profile.Kernels), len(left))
+	m, err := cli.MachineAt(f.Out, name)
+	if err != nil {
+		return err
+	}
+	return cli.WriteMachine(f.Out, m.WithNCCL(r.Profile))
 }
 
 // fitData are measured rows as the fits see them: as schedules of ours, where the

@@ -23,18 +23,10 @@ type countMatrix struct {
 	element int       // bytes of what is counted
 }
 
-// addCounts adds the flags for all_to_allv's matrix.
-func (f *collFlags) addCounts(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.counts, "counts", "", "what each rank sends each, for all_to_allv: a CSV file with a line for each source, "+
-		"without header. Without -s or -b, it is taken as it is; with a size, it is scaled so that the largest row has that size, as "+
-		"nccl-tests counts")
-	cmd.Flags().StringVar(&f.countsOf, "counts-of", "bytes", "what --counts counts: bytes, or elements of a type such as float32")
-}
-
 // readCounts reads the file that --counts names, once.
 func (f *collFlags) readCounts(kind collective.Kind) error {
-	if f.counts == "" {
-		if f.countsOf != "" && f.countsOf != "bytes" {
+	if f.Counts == "" {
+		if f.CountsOf != "" && f.CountsOf != "bytes" {
 			return cli.Usagef("--counts-of has no effect without --counts")
 		}
 		return nil
@@ -45,15 +37,15 @@ func (f *collFlags) readCounts(kind collective.Kind) error {
 	if f.matrix != nil {
 		return nil
 	}
-	m := &countMatrix{file: f.counts, element: 1}
-	if f.countsOf != "bytes" {
-		dtype, err := collective.ParseDType(f.countsOf)
+	m := &countMatrix{file: f.Counts, element: 1}
+	if f.CountsOf != "bytes" {
+		dtype, err := collective.ParseDType(f.CountsOf)
 		if err != nil {
 			return cli.Usagef("--counts-of: %v, or bytes", err)
 		}
 		m.element = dtype.Size()
 	}
-	in, err := os.Open(f.counts)
+	in, err := os.Open(f.Counts)
 	if err != nil {
 		return err
 	}
@@ -152,27 +144,27 @@ func (m *countMatrix) describe() *report.Counts {
 
 // asCounted reports whether a run is of the size that its counts have.
 func (f *planFlags) asCounted(cmd *cobra.Command) bool {
-	return f.coll.counts != "" && !f.sizes.Given(cmd)
+	return f.Coll.Counts != "" && !f.Sizes.Given(cmd)
 }
 
 // allSizes are the sizes asked for; without any, that of the counts.
 func (f *planFlags) allSizes(cmd *cobra.Command) ([]units.Bytes, error) {
 	if !f.asCounted(cmd) {
-		return f.sizes.Sizes(cmd)
+		return f.Sizes.Sizes(cmd)
 	}
-	kind, err := collective.Parse(f.coll.name)
+	kind, err := collective.Parse(f.Coll.Name)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	if err := f.coll.readCounts(kind); err != nil {
+	if err := f.Coll.readCounts(kind); err != nil {
 		return nil, err
 	}
-	return []units.Bytes{f.coll.matrix.size()}, nil
+	return []units.Bytes{f.Coll.matrix.size()}, nil
 }
 
 // wholeElements refuses counts that are no whole number of elements of a run's type.
 func (f *planFlags) wholeElements(cmd *cobra.Command, dtype collective.DType) error {
-	m := f.coll.matrix
+	m := f.Coll.matrix
 	if m == nil || !f.asCounted(cmd) {
 		return nil
 	}

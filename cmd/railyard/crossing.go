@@ -16,38 +16,29 @@ var shrinks = map[string]int{"none": 1, "fp16": 2, "bf16": 2, "fp8": 4}
 
 // crossingFlags say how a transfer between nodes is made.
 type crossingFlags struct {
-	size, compress, initiated, steps string
-	options                          crossing.Options
-	format                           cli.FormatFlag
-}
-
-func (f *crossingFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.size, "size", "s", "", "bytes that one GPU sends to the other, as FP32")
-	how := cli.AddOptions(cmd, "how", "how the transfer is made, such as staged,compress=fp8:")
-	how.BoolVar(&f.options.HostStaged, "staged", false, "through host memory at both ends, without GPUDirect RDMA")
-	how.StringVar(&f.compress, "compress", "none", "type on the wire: none, fp16, bf16 or fp8")
-	how.StringVar(&f.initiated, "initiated", "proxy", "who posts to the NIC: proxy (a CPU thread) or gpu")
-	how.IntVar(&f.options.QueuePairs, "qps", 2, "queue pairs to the peer")
-	how.IntVar(&f.options.Pieces, "pieces", 0, "pieces of the pipeline (default: as many as are fastest)")
-	how.StringVar(&f.steps, "steps", "", "constants of the steps (YAML; default: those of the profile for these GPUs)")
-	cli.OneOf(how.FlagSet, "compress", "none", "fp16", "bf16", "fp8")
-	cli.OneOf(how.FlagSet, "initiated", "proxy", "gpu")
-	f.format.Add(cmd)
+	Size       string `flag:"size,s"`
+	Staged     bool   `flag:"how staged"`
+	Compress   string `flag:"how compress,default=none,one=none|fp16|bf16|fp8"`
+	Initiated  string `flag:"how initiated,default=proxy,one=proxy|gpu"`
+	QueuePairs int    `flag:"how qps,default=2"`
+	Pieces     int    `flag:"how pieces"`
+	Steps      string `flag:"how steps"`
+	Format     cli.FormatFlag
 }
 
 func (f *crossingFlags) run(cmd *cobra.Command, t *topology.Topology, from, to int) error {
-	o := f.options
-	var err error
-	if o.Size, err = units.ParseBytes(f.size); err != nil {
+	size, err := units.ParseBytes(f.Size)
+	if err != nil {
 		return cli.Usage(err)
 	}
-	o.Shrink, o.GPUInitiated = shrinks[f.compress], f.initiated == "gpu"
-	d, err := predictCrossing(t, from, to, f.steps, o)
+	o := crossing.Options{Size: size, HostStaged: f.Staged, QueuePairs: f.QueuePairs, Pieces: f.Pieces, Shrink: shrinks[f.Compress],
+		GPUInitiated: f.Initiated == "gpu"}
+	d, err := predictCrossing(t, from, to, f.Steps, o)
 	if err != nil {
 		return err
 	}
-	d.Compress, d.Initiated = f.compress, f.initiated
-	return f.format.Emit(cmd, d)
+	d.Compress, d.Initiated = f.Compress, f.Initiated
+	return f.Format.Emit(cmd, d)
 }
 
 func predictCrossing(t *topology.Topology, from, to int, steps string, o crossing.Options) (*report.CrossingDocument, error) {

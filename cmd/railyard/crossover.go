@@ -30,9 +30,9 @@ func (f *planFlags) crossover(cmd *cobra.Command, names []string, chart string) 
 			if cmd.Flags().Changed("nodes") {
 				return cli.Usagef("%s and --nodes both say how many nodes: give one", name)
 			}
-			name, g.topo.nodes = head, nodes
+			name, g.Topo.Nodes = head, nodes
 		}
-		g.topo.name, g.topo.lenient = name, len(names) > 1
+		g.Topo.Name, g.Topo.lenient = name, len(names) > 1
 		p, err := g.plan(cmd, study.Detail{})
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -52,7 +52,7 @@ func (f *planFlags) crossover(cmd *cobra.Command, names []string, chart string) 
 			return err
 		}
 	}
-	return f.format.Emit(cmd, d)
+	return f.Format.Emit(cmd, d)
 }
 
 // cutNodes takes a number of nodes off a name; it is 0 where there is none.

@@ -35,19 +35,16 @@ func describe(w io.Writer) error {
 	return discover.Write(w, l, "/", time.Now().UTC())
 }
 
-func newDiscover() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:  "discover",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var b bytes.Buffer
-			if err := describe(&b); err != nil {
-				return err
-			}
-			return cli.WriteBytes(cmd, out, b.Bytes())
-		},
+// discoverFlags say where the description goes.
+type discoverFlags struct {
+	Out string `flag:"output,o,writes"`
+}
+
+// Run describes the live machine.
+func (f *discoverFlags) Run(cmd *cobra.Command, _ []string) error {
+	var b bytes.Buffer
+	if err := describe(&b); err != nil {
+		return err
 	}
-	cli.OutputFlag(cmd, &out, "file to write (default: standard output)")
-	return cmd
+	return cli.WriteBytes(cmd, f.Out, b.Bytes())
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
@@ -18,89 +15,63 @@ import (
 
 // expectFlags say what is asked.
 type expectFlags struct {
-	topo        topoFlags
-	coll        collFlags
-	sizes       cli.SizeFlags
-	profile     profileFlag
-	format      cli.FormatFlag
-	algo, proto string
-	library     libraryFlags
-	graph       bool
-	floor       string
+	Topo    topoFlags
+	Coll    collFlags `without:"counts counts-of"`
+	Sizes   cli.SizeFlags
+	Profile profileFlag
+	Format  cli.FormatFlag
+	Algo    string `flag:"algo"`
+	Proto   string `flag:"proto"`
+	Library libraryFlags
+	Graph   bool   `flag:"how graph"`
+	Floor   string `flag:"launch-floor,default=none"`
 }
 
 // libraryFlags say how NCCL runs.
 type libraryFlags struct {
-	noNVLS, collNet bool
-	fabric          string
-}
-
-func (f *libraryFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.noNVLS, "no-nvls", false, "without in-switch reduction (NCCL_NVLS_ENABLE=0)")
-	flags.BoolVar(&f.collNet, "collnet", false, "with reduction in the network's switches, SHARP (NCCL_COLLNET_ENABLE=1)")
-	flags.StringVar(&f.fabric, "fabric", "", "kind of the network between nodes: "+strings.Join(cost.Fabrics, ", ")+
-		" (default: as the class of the NICs' links is named)")
+	NoNVLS  bool   `flag:"how no-nvls"`
+	CollNet bool   `flag:"how collnet"`
+	Fabric  string `flag:"how fabric"`
 }
 
 func (f *libraryFlags) options() nccl.Options {
-	o := nccl.Options{Fabric: f.fabric}
-	if f.noNVLS {
+	o := nccl.Options{Fabric: f.Fabric}
+	if f.NoNVLS {
 		o.NVLS = nccl.Off
 	}
-	if f.collNet {
+	if f.CollNet {
 		o.CollNet = nccl.On
 	}
 	return o
 }
 
-func newExpect() *cobra.Command {
-	var f expectFlags
-	cmd := &cobra.Command{
-		Use:  "expect",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := f.expect(cmd)
-			if err != nil {
-				return err
-			}
-			return f.format.Emit(cmd, d)
-		},
+// Run says what nccl-tests should show.
+func (f *expectFlags) Run(cmd *cobra.Command, _ []string) error {
+	d, err := f.expect(cmd)
+	if err != nil {
+		return err
 	}
-	f.topo.add(cmd)
-	f.topo.addLoad(cmd)
-	f.coll.add(cmd)
-	f.sizes.Add(cmd, "1K", "4G")
-	f.profile.add(cmd)
-	f.format.Add(cmd)
-	cmd.Flags().StringVar(&f.algo, "algo", "", "NCCL's algorithm: Ring, Tree, NVLS, NVLSTree, CollNetDirect, CollNetChain, CE: by copy "+
-		"engines (default: as NCCL chooses)")
-	cmd.Flags().StringVar(&f.proto, "proto", "", "NCCL's protocol: LL, LL128, Simple (default: as NCCL chooses)")
-	how := cli.AddOptions(cmd, "how", "how NCCL runs, such as no-nvls,graph:")
-	f.library.add(how.FlagSet)
-	cmd.Flags().StringVar(&f.floor, "launch-floor", "none",
-		"least time that a launch costs where one process drives several GPUs, a parameter of the run: none, or e.g. 25us")
-	how.BoolVar(&f.graph, "graph", false, "captured in a CUDA graph (nccl-tests -G)")
-	return cmd
+	return f.Format.Emit(cmd, d)
 }
 
 func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error) {
-	t, err := f.topo.load()
+	t, err := f.Topo.load()
 	if err != nil {
 		return nil, err
 	}
-	if f.library.fabric != "" && t.NumNodes() == 1 {
+	if f.Library.Fabric != "" && t.NumNodes() == 1 {
 		return nil, cli.Usagef("--how fabric has no effect on one node: give --nodes as well")
 	}
-	sizes, err := f.sizes.Sizes(cmd)
+	sizes, err := f.Sizes.Sizes(cmd)
 	if err != nil {
 		return nil, err
 	}
-	a, err := asked(cmd, &f.coll, &f.profile, t, sizes)
+	a, err := asked(cmd, &f.Coll, &f.Profile, t, sizes)
 	if err != nil {
 		return nil, err
 	}
-	a.Library = study.Library{Options: f.library.options(), Algorithm: f.algo, Protocol: f.proto, Graph: f.graph}
-	if a.Library.Floor, err = launchFloor(f.floor); err != nil {
+	a.Library = study.Library{Options: f.Library.options(), Algorithm: f.Algo, Protocol: f.Proto, Graph: f.Graph}
+	if a.Library.Floor, err = launchFloor(f.Floor); err != nil {
 		return nil, err
 	}
 	q, err := study.New(a)
@@ -134,8 +105,8 @@ func launchFloor(text string) (units.Time, error) {
 // ran is what made measured rows: the library, or our plans where a named machine says nothing of it.
 func (f *profileFlag) ran(t *topology.Topology) (*cost.Profile, error) {
 	m, err := f.machine(t)
-	if err == nil && f.name != "" {
-		m, err = cost.GetMachine(f.name)
+	if err == nil && f.Name != "" {
+		m, err = cost.GetMachine(f.Name)
 	}
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,47 +28,18 @@ var exportFormats = []string{toMSCCL, toMSCCLPP, toGraph, toTuner, toEnv}
 
 // exportFlags say what is exported, and how.
 type exportFlags struct {
-	topo    topoFlags
-	sizes   cli.SizeFlags
-	profile profileFlag
-	coll    string
-	plan    string
-	to      string
-	out     string
-	dialect string
-	inPlace bool
-	copies  int
-	node    int
-	config  string
-}
-
-func newExport() *cobra.Command {
-	var f exportFlags
-	cmd := &cobra.Command{
-		Use:  "export",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	f.topo.add(cmd)
-	f.sizes.Add(cmd, "1K", "4G")
-	f.profile.add(cmd)
-	fl := cmd.Flags()
-	fl.StringVarP(&f.coll, "collective", "c", "all_reduce", "collective to tune, or all (nccl-tuner and nccl-env)")
-	fl.StringVar(&f.plan, "plan", "", "the plan, as \"railyard plan -o\" writes it; nccl-tuner and nccl-env take what comes nearest in "+
-		"NCCL, or without it the best of NCCL's own for each size")
-	fl.StringVar(&f.to, "to", "", "format: "+strings.Join(exportFormats, ", "))
-	cli.OutputFlag(cmd, &f.out, "write to this file (default: standard output)")
-	how := cli.AddOptions(cmd, "how", "what the format leaves open, such as instances=4:")
-	how.StringVar(&f.dialect, "dialect", "rccl", "msccl-xml: the executor, which has limits: "+strings.Join(mscclxml.Names(), ", "))
-	fl.BoolVar(&f.inPlace, "in-place", false, "msccl-xml, mscclpp: for calls with input and output in one buffer")
-	how.IntVar(&f.copies, "instances", 1, "msccl-xml, mscclpp: thread blocks that share the data of each channel; large sizes want 16 to "+
-		"32 in all")
-	fl.IntVar(&f.node, "node", -1, "nccl-graph: make the file of this node only (default: one file for all)")
-	how.StringVar(&f.config, "tuner-config", "", "nccl-env: where the table of nccl-tuner will be")
-	cli.Must(cmd.MarkFlagRequired("to"))
-	cli.OneOf(fl, "to", exportFormats...)
-	cli.AtLeast(how.FlagSet, 1, "instances")
-	return cmd
+	Topo    topoFlags `without:"load"`
+	Sizes   cli.SizeFlags
+	Profile profileFlag
+	Coll    string `flag:"collective,c,default=all_reduce"`
+	Plan    string `flag:"plan"`
+	To      string `flag:"to,need,one={exports}"`
+	Out     string `flag:"output,o,writes"`
+	Dialect string `flag:"how dialect,default=rccl"`
+	InPlace bool   `flag:"in-place"`
+	Copies  int    `flag:"how instances,default=1,lo=1"`
+	Node    int    `flag:"node,default=-1"`
+	Config  string `flag:"how tuner-config"`
 }
 
 // appliesTo are the formats that a flag has an effect on.
@@ -85,33 +55,34 @@ func (f *exportFlags) check(cmd *cobra.Command) error {
 		if cli.OptionsOf(cmd, "how").Changed(name) {
 			changed, flag = true, "--how "+name
 		}
-		if changed && !slices.Contains(formats, f.to) {
-			return cli.Usagef("%s has no effect with --to %s: leave it out", flag, f.to)
+		if changed && !slices.Contains(formats, f.To) {
+			return cli.Usagef("%s has no effect with --to %s: leave it out", flag, f.To)
 		}
-		if changed && f.plan != "" && f.tunes() && name != "tuner-config" {
+		if changed && f.Plan != "" && f.tunes() && name != "tuner-config" {
 			return cli.Usagef("%s has no effect with --plan: leave it out", flag)
 		}
 	}
-	if f.plan == "" && !f.tunes() {
-		return cli.Usagef("--to %s needs a plan: make one with `railyard plan -o plan.json` and give it with --plan", f.to)
+	if f.Plan == "" && !f.tunes() {
+		return cli.Usagef("--to %s needs a plan: make one with `railyard plan -o plan.json` and give it with --plan", f.To)
 	}
 	return nil
 }
 
 // tunes reports whether the format holds choices among what NCCL has.
-func (f *exportFlags) tunes() bool { return f.to == toTuner || f.to == toEnv }
+func (f *exportFlags) tunes() bool { return f.To == toTuner || f.To == toEnv }
 
-func (f *exportFlags) run(cmd *cobra.Command) error {
+// Run writes a plan in another format.
+func (f *exportFlags) Run(cmd *cobra.Command, _ []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	t, err := f.topo.load()
+	t, err := f.Topo.load()
 	if err != nil {
 		return err
 	}
 	var s *schedule.Schedule
-	if f.plan != "" {
-		if s, err = readSchedule(f.plan, t); err != nil {
+	if f.Plan != "" {
+		if s, err = readSchedule(f.Plan, t); err != nil {
 			return err
 		}
 	}
@@ -124,14 +95,14 @@ func (f *exportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return cli.WriteBytes(cmd, f.out, b.Bytes())
+	return cli.WriteBytes(cmd, f.Out, b.Bytes())
 }
 
 // export writes a plan step by step.
 func (f *exportFlags) export(cmd *cobra.Command, w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
-	switch f.to {
+	switch f.To {
 	case toMSCCL:
-		x, err := mscclxml.Export(s.Instances(f.copies), mscclxml.Options{Dialect: f.dialect, InPlace: f.inPlace})
+		x, err := mscclxml.Export(s.Instances(f.Copies), mscclxml.Options{Dialect: f.Dialect, InPlace: f.InPlace})
 		if err != nil {
 			return err
 		}
@@ -141,7 +112,7 @@ func (f *exportFlags) export(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 		for r := range t.NumRanks() {
 			nodes = append(nodes, t.NodeOf(r))
 		}
-		x, err := mscclpp.Export(s.Instances(f.copies), mscclpp.Options{InPlace: f.inPlace, Nodes: nodes})
+		x, err := mscclpp.Export(s.Instances(f.Copies), mscclpp.Options{InPlace: f.InPlace, Nodes: nodes})
 		if err != nil {
 			return err
 		}
@@ -165,8 +136,8 @@ func (f *exportFlags) tuning(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 	if err != nil {
 		return err
 	}
-	if f.to == toEnv {
-		return nccltuner.WriteEnv(w, nccltuner.Env{Plan: x.title(s), Rows: rows, Config: f.config})
+	if f.To == toEnv {
+		return nccltuner.WriteEnv(w, nccltuner.Env{Plan: x.title(s), Rows: rows, Config: f.Config})
 	}
 	comments := []string{x.title(s), "collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks"}
 	return nccltuner.WriteCSV(w, comments, rows, x.otherChannels())

@@ -33,7 +33,7 @@ func newTunerRows(f *exportFlags, t *topology.Topology) (*tunerRows, error) {
 	if err != nil {
 		return nil, fmt.Errorf("NCCL does not run there: %w", err)
 	}
-	machine, err := f.profile.machine(t)
+	machine, err := f.Profile.machine(t)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (x *tunerRows) title(s *schedule.Schedule) string {
 		return fmt.Sprintf("railyard %s: what comes nearest in NCCL to the plan %s for %v on %s, %d ranks", version, s.Algorithm,
 			s.Spec.Kind, x.topo.Name(), x.topo.NumRanks())
 	}
-	return fmt.Sprintf("railyard %s: the fastest of what NCCL has by size for %s on %s, %d ranks, by profile %s", version, x.f.coll,
+	return fmt.Sprintf("railyard %s: the fastest of what NCCL has by size for %s on %s, %d ranks, by profile %s", version, x.f.Coll,
 		x.topo.Name(), x.topo.NumRanks(), x.profile)
 }
 
@@ -74,13 +74,13 @@ func (x *tunerRows) row(k collective.Kind, size units.Bytes, algo, proto string,
 
 // ofSizes are the best choices over the sizes that the flags ask for.
 func (x *tunerRows) ofSizes(cmd *cobra.Command) ([]nccltuner.Row, error) {
-	sizes, err := x.f.sizes.Sizes(cmd)
+	sizes, err := x.f.Sizes.Sizes(cmd)
 	if err != nil {
 		return nil, err
 	}
 	kinds := nccltuner.Kinds
-	if x.f.coll != "all" {
-		k, err := collective.Parse(x.f.coll)
+	if x.f.Coll != "all" {
+		k, err := collective.Parse(x.f.Coll)
 		if err != nil {
 			return nil, cli.Usage(err)
 		}
@@ -149,11 +149,11 @@ func (x *tunerRows) channels(k collective.Kind, algo string) int {
 
 // graph writes NCCL's graph file of a plan.
 func (f *exportFlags) graph(cmd *cobra.Command, w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
-	if f.node >= t.NumNodes() {
-		return cli.Usagef("--node %d: %s has nodes 0 to %d", f.node, t.Name(), t.NumNodes()-1)
+	if f.Node >= t.NumNodes() {
+		return cli.Usagef("--node %d: %s has nodes 0 to %d", f.Node, t.Name(), t.NumNodes()-1)
 	}
 	m := ncclMachine(t, len(s.Channels))
-	m.One, m.This = f.node >= 0, max(f.node, 0)
+	m.One, m.This = f.Node >= 0, max(f.Node, 0)
 	g, notes, err := ncclgraph.Export(s, m)
 	if err != nil {
 		return err

@@ -16,56 +16,26 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/study"
-	"railyard/topologies"
 )
 
 // topoFlags choose a topology and the part of it that is used.
 type topoFlags struct {
-	name        string
-	nodes, gpus int
-	set         []string
-	noInNetwork bool
-	lenient     bool // noInNetwork and faster need not have an effect
-	fail, slow  []string
-	loads       []string
+	Name        string   `flag:"topology,t,need,positional,complete={topologies},files"`
+	Nodes       int      `flag:"nodes,lo=1"`
+	Gpus        int      `flag:"gpus,lo=1"`
+	Set         []string `flag:"set"`
+	NoInNetwork bool     `flag:"no-in-network"`
+	Fail        []string `flag:"fail"`
+	Slow        []string `flag:"slow"`
+	Loads       []string `flag:"load"` // of commands that take one
 
+	lenient bool                  // NoInNetwork and faster need not have an effect
 	faster  []string              // classes whose links have other rates, e.g. ndr400=2; set by what-if only
 	traffic []topology.Background // beside loads; set by what-if only
 }
 
-func (f *topoFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.name, "topology", "t", "",
-		"topology: a shipped name (see \"railyard list topologies\"), a YAML file, or live for this machine")
-	cli.Must(cmd.MarkFlagRequired("topology"))
-	f.addRest(cmd)
-}
-
-// addLive adds -t with the live machine as its default, and the flags for parts of it.
-func (f *topoFlags) addLive(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.name, "topology", "t", liveTopology, "topology of the machine that is measured")
-	f.addRest(cmd)
-}
-
-func (f *topoFlags) addRest(cmd *cobra.Command) {
-	cli.Must(cmd.RegisterFlagCompletionFunc("topology", completeTopology))
-	cli.Positional(cmd, "topology")
-	f.addParts(cmd)
-}
-
-// addParts adds the flags that say which part of a topology is used.
-func (f *topoFlags) addParts(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "number of nodes (default: as the file says)")
-	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs used in each node (default: all)")
-	cli.AtLeast(cmd.Flags(), 1, "nodes", "gpus")
-	cmd.Flags().StringArrayVar(&f.set, "set", nil,
-		"change a value of the topology file: a path such as fabrics.0.levels.0.group=16, or a short name ("+topology.Shorthands+")")
-	cmd.Flags().BoolVar(&f.noInNetwork, "no-in-network", false,
-		"switches only forward: no multicast and no reduction in them, as where NVLink SHARP is turned off")
-	cmd.Flags().StringArrayVar(&f.fail, "fail", nil, "leave out a failed part: link:A--B (both directions), link:A->B, link:A--B#2 (two "+
-		"of the parallel links), nic:, gpu:, node: or switch:NAME")
-	cmd.Flags().StringArrayVar(&f.slow, "slow", nil,
-		"a part whose links have only a share of their rate left, e.g. link:A--B=0.5 or nic:NAME=0.25")
-}
+// live are those of the machine that is measured.
+var live = topoFlags{Name: liveTopology}
 
 // faults reads --fail and --slow.
 func (f *topoFlags) faults() ([]topology.Fault, error) {
@@ -74,7 +44,7 @@ func (f *topoFlags) faults() ([]topology.Fault, error) {
 		name string
 		list []string
 		slow bool
-	}{{"--fail", f.fail, false}, {"--slow", f.slow, true}} {
+	}{{"--fail", f.Fail, false}, {"--slow", f.Slow, true}} {
 		for _, s := range flag.list {
 			x, err := topology.ParseFault(s)
 			switch {
@@ -117,7 +87,7 @@ func (f *topoFlags) load() (*topology.Topology, error) {
 
 // site is the topology with what the flags change of it.
 func (f *topoFlags) site() (study.Site, error) {
-	s := study.Site{Name: f.name, Nodes: f.nodes, GPUs: f.gpus, Set: f.set, NoInNetwork: f.noInNetwork, AnyMachine: f.lenient,
+	s := study.Site{Name: f.Name, Nodes: f.Nodes, GPUs: f.Gpus, Set: f.Set, NoInNetwork: f.NoInNetwork, AnyMachine: f.lenient,
 		Source: source}
 	if s.Name == hostTopology && s.GPUs == 0 {
 		s.GPUs = min(max(runtime.NumCPU(), 2), maxThreads)
@@ -146,48 +116,41 @@ func parseFaster(text string) (study.Faster, error) {
 
 // measured is the topology that rows were measured on, with as many nodes and GPUs in all as they say.
 func (f topoFlags) measured(nodes, gpus int) (*topology.Topology, error) {
-	if f.nodes > 0 && nodes > 0 && f.nodes != nodes {
-		return nil, fmt.Errorf("--nodes %d, but this was measured on %d: leave --nodes out", f.nodes, nodes)
+	if f.Nodes > 0 && nodes > 0 && f.Nodes != nodes {
+		return nil, fmt.Errorf("--nodes %d, but this was measured on %d: leave --nodes out", f.Nodes, nodes)
 	}
-	if f.gpus > 0 && gpus > 0 && f.gpus*max(nodes, f.nodes, 1) != gpus {
-		return nil, fmt.Errorf("--gpus %d of a node, but this was measured on %d GPUs: leave --gpus out", f.gpus, gpus)
+	if f.Gpus > 0 && gpus > 0 && f.Gpus*max(nodes, f.Nodes, 1) != gpus {
+		return nil, fmt.Errorf("--gpus %d of a node, but this was measured on %d GPUs: leave --gpus out", f.Gpus, gpus)
 	}
 	if nodes > 0 {
-		f.nodes = nodes
+		f.Nodes = nodes
 	}
 	if gpus > 0 {
-		f.gpus = gpus / max(nodes, 1)
+		f.Gpus = gpus / max(nodes, 1)
 	}
 	return f.load()
 }
 
-var completeTopology = cobra.FixedCompletions(topologies.Names(), cobra.ShellCompDirectiveDefault)
-
 // collFlags choose a collective.
 type collFlags struct {
-	name string
-	root int
+	Name     string `flag:"collective,c,default=all_reduce,complete={collectives}"`
+	Root     int    `flag:"root"`
+	Counts   string `flag:"counts"` // of commands that take them
+	CountsOf string `flag:"counts-of,default=bytes"`
 
-	counts, countsOf string
-	matrix           *countMatrix // of counts, once read
-}
-
-func (f *collFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.name, "collective", "c", "all_reduce", "collective operation")
-	cmd.Flags().IntVar(&f.root, "root", 0, "root rank of broadcast, reduce, gather and scatter")
-	cli.Must(cmd.RegisterFlagCompletionFunc("collective", cobra.FixedCompletions(collective.Names(), cobra.ShellCompDirectiveNoFileComp)))
+	matrix *countMatrix // of counts, once read
 }
 
 // collective is what the flags say of it.
 func (f *collFlags) collective(cmd *cobra.Command) (study.Collective, error) {
-	kind, err := collective.Parse(f.name)
+	kind, err := collective.Parse(f.Name)
 	if err != nil {
 		return study.Collective{}, cli.Usage(err)
 	}
 	if cmd.Flags().Changed("root") && !kind.Rooted() {
 		return study.Collective{}, cli.Usagef("--root has no effect on %v: leave it out", kind)
 	}
-	c := study.Collective{Kind: kind, Root: f.root}
+	c := study.Collective{Kind: kind, Root: f.Root}
 	if err := f.readCounts(kind); err != nil {
 		return c, err
 	}
@@ -202,7 +165,7 @@ func (f *collFlags) ofFile(err error) error {
 	if err == nil || f.matrix == nil {
 		return err
 	}
-	return fmt.Errorf("%s: %w", f.counts, err)
+	return fmt.Errorf("%s: %w", f.Counts, err)
 }
 
 // asked is a collective on a topology that is loaded, by the costs of a machine.
@@ -217,20 +180,15 @@ func asked(cmd *cobra.Command, c *collFlags, p *profileFlag, t *topology.Topolog
 
 // profileFlag chooses the machine whose costs apply.
 type profileFlag struct {
-	name   string
-	fitted *cost.Profile // made on the spot; used where no name is given
-}
+	Name string `flag:"profile,complete={machines},files"`
 
-func (f *profileFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "profile", "", "machine whose costs apply: a name (see \"railyard list machines\") or a YAML file "+
-		"(default: the topology's own)")
-	cli.Must(cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(cost.Names(), cobra.ShellCompDirectiveDefault)))
+	fitted *cost.Profile // made on the spot; used where no name is given
 }
 
 // machine is the machine on a topology.
 func (f *profileFlag) machine(t *topology.Topology) (*cost.Machine, error) {
-	if f.name == "" && f.fitted != nil {
+	if f.Name == "" && f.fitted != nil {
 		return cost.NewMachine(hostTopology).WithOwn(f.fitted), nil
 	}
-	return cost.MachineOn(t, f.name)
+	return cost.MachineOn(t, f.Name)
 }

@@ -17,28 +17,14 @@ import (
 
 // guardFlags say what fails, and how a job guards itself.
 type guardFlags struct {
-	rates                                 string
-	checkpoint, restart, repair, interval time.Duration
-	runOn                                 []string
-	seed                                  uint64
-	days                                  int
-}
-
-func (f *guardFlags) add(cmd *cobra.Command) {
-	fl := cli.AddOptions(cmd, "goodput", "the share of the time that is training which lasts, where parts fail, such as "+
-		"checkpoint=60s,restart=10m:")
-	fl.StringVar(&f.rates, "failures", "llama-3", "failure rates: llama-3 (its 419 stops in 54 days on 16,384 GPUs) or a YAML file "+
-		"(railyard.failures/v1)")
-	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "how long the job stands still for a checkpoint, e.g. 60s")
-	fl.DurationVar(&f.restart, "restart", 10*time.Minute, "from a failure to training again: detect, replace, load the checkpoint")
-	fl.DurationVar(&f.repair, "repair", 4*time.Hour, "until a part that only slows the job down is whole again, where the rates do not "+
-		"say it")
-	fl.DurationVar(&f.interval, "interval", 0, "training between checkpoints (default: the best)")
-	fl.StringSliceVar(&f.runOn, "run-on", nil, "parts without which the job runs on slower, with its plan kept, instead of stopping: "+
-		"nic, switch, cable")
-	fl.Uint64Var(&f.seed, "seed", 1, "of the Monte-Carlo run")
-	fl.IntVar(&f.days, "days", 1000, "days that the Monte-Carlo run plays")
-	cli.Between(fl.FlagSet, 1, 1_000_000, "days")
+	Rates      string        `flag:"goodput failures,default=llama-3"`
+	Checkpoint time.Duration `flag:"goodput checkpoint"`
+	Restart    time.Duration `flag:"goodput restart,default=10m"`
+	Repair     time.Duration `flag:"goodput repair,default=4h"`
+	Interval   time.Duration `flag:"goodput interval"`
+	RunOn      []string      `flag:"goodput run-on,commas"`
+	Seed       uint64        `flag:"goodput seed,default=1"`
+	Days       int           `flag:"goodput days,default=1000,lo=1,hi=1000000"`
 }
 
 func (f *guardFlags) check(cmd *cobra.Command) error {
@@ -50,15 +36,15 @@ func (f *guardFlags) check(cmd *cobra.Command) error {
 	for _, d := range []struct {
 		name string
 		v    time.Duration
-	}{{"checkpoint", f.checkpoint}, {"restart", f.restart}, {"repair", f.repair}, {"interval", f.interval}} {
+	}{{"checkpoint", f.Checkpoint}, {"restart", f.Restart}, {"repair", f.Repair}, {"interval", f.Interval}} {
 		if d.v < 0 {
 			return cli.Usagef("--goodput %s=%v: must not be negative", d.name, d.v)
 		}
 	}
 	switch {
-	case f.checkpoint == 0:
+	case f.Checkpoint == 0:
 		return cli.Usagef("--goodput checkpoint=0: say how long the job stands still, e.g. 60s")
-	case changed("repair") && len(f.runOn) == 0:
+	case changed("repair") && len(f.RunOn) == 0:
 		return cli.Usagef("--goodput repair has no effect without run-on: a failure that stops the job costs restart")
 	}
 	return nil
@@ -66,16 +52,16 @@ func (f *guardFlags) check(cmd *cobra.Command) error {
 
 // goodput is that of the machine before and after.
 func (f *guardFlags) goodput(s *subject, d *report.WhatIfDocument, a, b *topology.Topology) (*report.WhatIfGoodput, error) {
-	if f.checkpoint == 0 {
+	if f.Checkpoint == 0 {
 		return nil, nil
 	}
-	book, err := failure.Get(f.rates)
+	book, err := failure.Get(f.Rates)
 	if err != nil {
 		return nil, err
 	}
-	g := &report.WhatIfGoodput{Rates: book.Name, Source: fmt.Sprintf("%s; %s", book.Source, book.Date), CheckpointS: f.checkpoint.Seconds(),
-		RestartS: f.restart.Seconds(), RepairS: f.repair.Seconds(),
-		Seed: f.seed, SimulatedDays: float64(f.days), RunOn: []report.RunOn{}}
+	g := &report.WhatIfGoodput{Rates: book.Name, Source: fmt.Sprintf("%s; %s", book.Source, book.Date), CheckpointS: f.Checkpoint.Seconds(),
+		RestartS: f.Restart.Seconds(), RepairS: f.Repair.Seconds(),
+		Seed: f.Seed, SimulatedDays: float64(f.Days), RunOn: []report.RunOn{}}
 	slow, err := f.slowdowns(s, g, book, d)
 	if err != nil {
 		return nil, err
@@ -85,7 +71,7 @@ func (f *guardFlags) goodput(s *subject, d *report.WhatIfDocument, a, b *topolog
 		to   *report.GoodputResult
 		rate float64
 	}{{a, &g.Before, d.Rows[0].BeforeRate}, {b, &g.After, d.Rows[0].PlannedRate}} {
-		causes := goodput.Causes(book, goodput.Cluster{Parts: inventory.Parts(x.t), Slowdown: slow, Repair: f.repair.Hours()})
+		causes := goodput.Causes(book, goodput.Cluster{Parts: inventory.Parts(x.t), Slowdown: slow, Repair: f.Repair.Hours()})
 		if *x.to, err = f.result(causes); err != nil {
 			return nil, err
 		}
@@ -97,7 +83,7 @@ func (f *guardFlags) goodput(s *subject, d *report.WhatIfDocument, a, b *topolog
 // slowdowns are those of the parts that the job runs on without.
 func (f *guardFlags) slowdowns(s *subject, g *report.WhatIfGoodput, book *failure.Book, d *report.WhatIfDocument) (map[failure.Part]float64,
 	error) {
-	parts, err := failure.ParseParts(f.runOn)
+	parts, err := failure.ParseParts(f.RunOn)
 	if err != nil {
 		return nil, cli.Usagef("--goodput run-on: %v", err)
 	}
@@ -114,7 +100,7 @@ func (f *guardFlags) slowdowns(s *subject, g *report.WhatIfGoodput, book *failur
 			return nil, fmt.Errorf("--goodput run-on %s: %s has none", p, s.a.Name())
 		}
 		t := s.before
-		t.fail = []string{lost}
+		t.Fail = []string{lost}
 		slow, err := s.slowdown(t)
 		if err != nil {
 			return nil, err
@@ -130,12 +116,12 @@ func (f *guardFlags) slowdowns(s *subject, g *report.WhatIfGoodput, book *failur
 }
 
 func (f *guardFlags) result(causes []goodput.Cause) (report.GoodputResult, error) {
-	plan := goodput.Plan{Checkpoint: f.checkpoint.Hours(), Restart: f.restart.Hours(), Interval: f.interval.Hours()}
+	plan := goodput.Plan{Checkpoint: f.Checkpoint.Hours(), Restart: f.Restart.Hours(), Interval: f.Interval.Hours()}
 	r, err := goodput.Analytic(causes, plan)
 	if err != nil {
 		return report.GoodputResult{}, err
 	}
-	played, err := goodput.Simulate(causes, plan, 24*float64(f.days), f.seed)
+	played, err := goodput.Simulate(causes, plan, 24*float64(f.Days), f.Seed)
 	if err != nil {
 		return report.GoodputResult{}, err
 	}

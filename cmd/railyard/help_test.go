@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHelp: the manual says what each command does;
+// TestHelp: the manual says what each command does, and what its flags mean;
 // what is quoted in a usage text is no name for the flag's value.
 func TestHelp(t *testing.T) {
 	var walk func(*cobra.Command)
@@ -18,6 +18,9 @@ func TestHelp(t *testing.T) {
 			t.Errorf("manual.md has no section with an example for %s", cmd.CommandPath())
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("manual.md does not say what %s --%s means", cmd.CommandPath(), f.Name)
+			}
 			if name, _ := pflag.UnquoteUsage(f); strings.Contains(name, " ") {
 				t.Errorf("%s --%s takes a %q", cmd.CommandPath(), f.Name, name)
 			}

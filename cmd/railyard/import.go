@@ -23,44 +23,39 @@ var importers = map[string]func(r io.Reader, slices int) (*schedule.Schedule, er
 	toMSCCL: mscclxml.Import, toMSCCLPP: func(r io.Reader, _ int) (*schedule.Schedule, error) { return mscclpp.Import(r) },
 }
 
-func newImport() *cobra.Command {
-	var topo topoFlags
-	var from, out string
-	var slices int
-	cmd := &cobra.Command{
-		Use:  "import",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if from != toMSCCL && cmd.Flags().Changed("slices") {
-				return cli.Usagef("--slices has no effect with --from %s, which moves chunks as a whole: leave it out", from)
-			}
-			t, err := topo.load()
-			if err != nil {
-				return err
-			}
-			s, err := readForeign(args[0], slices, importers[from])
-			if err != nil {
-				return err
-			}
-			s.TopologyName, s.TopologyHash, s.Tool = t.Name(), t.Hash(), planner.Tool
-			if err := schedule.Check(s, t); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", args[0], s.Algorithm, s.Spec.Kind,
-				units.Counted(s.Spec.Ranks, "rank"))
-			return outfile.Write(out, func(w io.Writer) error { return schedule.Encode(w, s) })
-		},
+// importFlags say what is read, and as what.
+type importFlags struct {
+	Topo   topoFlags `without:"load"`
+	From   string    `flag:"from,need,one=msccl-xml|mscclpp"`
+	Out    string    `flag:"output,o,need,writes"`
+	Slices int       `flag:"slices,default=1,lo=1"`
+}
+
+// Args is the file.
+func (f *importFlags) Args(cmd *cobra.Command, args []string) error {
+	return cobra.ExactArgs(1)(cmd, args)
+}
+
+// Run makes a plan of another tool's.
+func (f *importFlags) Run(cmd *cobra.Command, args []string) error {
+	if f.From != toMSCCL && cmd.Flags().Changed("slices") {
+		return cli.Usagef("--slices has no effect with --from %s, which moves chunks as a whole: leave it out", f.From)
 	}
-	topo.add(cmd)
-	cmd.Flags().StringVar(&from, "from", "", "format: "+toMSCCL+", "+toMSCCLPP)
-	cli.OutputFlag(cmd, &out, "write the plan to this file")
-	cmd.Flags().IntVar(&slices, "slices", 1, toMSCCL+": in how many pieces the buffer is gone through, one behind the other, as MSCCL "+
-		"does with chunks of more than 2 MiB")
-	cli.Must(cmd.MarkFlagRequired("from"))
-	cli.Must(cmd.MarkFlagRequired("output"))
-	cli.OneOf(cmd.Flags(), "from", toMSCCL, toMSCCLPP)
-	cli.AtLeast(cmd.Flags(), 1, "slices")
-	return cmd
+	t, err := f.Topo.load()
+	if err != nil {
+		return err
+	}
+	s, err := readForeign(args[0], f.Slices, importers[f.From])
+	if err != nil {
+		return err
+	}
+	s.TopologyName, s.TopologyHash, s.Tool = t.Name(), t.Hash(), planner.Tool
+	if err := schedule.Check(s, t); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", args[0], s.Algorithm, s.Spec.Kind,
+		units.Counted(s.Spec.Ranks, "rank"))
+	return outfile.Write(f.Out, func(w io.Writer) error { return schedule.Encode(w, s) })
 }
 
 func readForeign(path string, slices int, read func(io.Reader, int) (*schedule.Schedule, error)) (*schedule.Schedule, error) {

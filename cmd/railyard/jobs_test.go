@@ -62,7 +62,7 @@ func TestStragglersAddUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	parse := func(specs ...string) *stragglers {
-		x, err := (&stragglerFlags{specs: specs}).parse(topo)
+		x, err := (&stragglerFlags{Specs: specs}).parse(topo)
 		if err != nil {
 			t.Fatal(err)
 		}

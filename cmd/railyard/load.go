@@ -10,26 +10,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"railyard/cmd/internal/cli"
 	"railyard/interop/foreign"
 	"railyard/model/topology"
 	"railyard/report"
 )
 
-// addLoad adds --load, the traffic that is there before.
-func (f *topoFlags) addLoad(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.loads, "load", nil,
-		`background traffic, which takes its share of links first: FILE.json[@SHARE], a list of {"link": "A->B" or "A--B", `+
-			`"utilisation": 0.5 or "bytes_per_second": 1e9}, or what "simulate --format json" writes; SHARE of it, `+
-			`such as 0.3 for a job that communicates 30 % of the time`)
-}
-
 // background reads --load; several add up.
 func (f *topoFlags) background() ([]topology.Background, error) {
 	var out []topology.Background
-	for _, arg := range f.loads {
+	for _, arg := range f.Loads {
 		path, share := arg, 1.0
 		if i := strings.LastIndexByte(arg, '@'); i >= 0 && !exists(arg) {
 			var err error

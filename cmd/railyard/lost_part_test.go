@@ -8,7 +8,7 @@ import (
 
 // A lost part stops the job where GPUs are lost or parted; whatever else is wrong is an error.
 func TestOnlyLostGPUsStopTheJob(t *testing.T) {
-	f := trainingFlags{topo: topoFlags{name: "dgx-h100", nodes: 2}, workload: "gpt-2-1.5b", runtime: "nccl"}
+	f := trainingFlags{Topo: topoFlags{Name: "dgx-h100", Nodes: 2}, Workload: "gpt-2-1.5b", Runtime: "nccl"}
 	p, w, err := f.load()
 	if err != nil {
 		t.Fatal(err)
@@ -38,9 +38,9 @@ func TestOnlyLostGPUsStopTheJob(t *testing.T) {
 		"no such part":    {fail: []string{"nic:node7/nic0"}, wrong: "node7/nic0"},
 		"no such machine": {fail: all[:1], profile: "nowhere", wrong: "nowhere"},
 	} {
-		left := f.topo
-		left.fail = c.fail
-		f.profile.name = c.profile
+		left := f.Topo
+		left.Fail = c.fail
+		f.Profile.Name = c.profile
 		kept, err := f.onWhatIsLeft(left, whole)
 		if (kept != nil) != c.runs || c.runs && kept.Time < whole.Time || (err != nil) != (c.wrong != "") || err != nil &&
 			!strings.Contains(err.Error(), c.wrong) {

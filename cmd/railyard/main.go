@@ -9,10 +9,23 @@ import (
 	_ "embed"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/exec/cuda"
+	"railyard/interop/mscclxml"
+	"railyard/model/block"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/gpu"
+	"railyard/model/topology"
+	"railyard/model/workload"
+	"railyard/planner"
+	"railyard/report/table"
+	"railyard/report/topoview"
+	"railyard/topologies"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -25,10 +38,38 @@ func run(args []string, stdout, stderr io.Writer) int {
 //go:embed manual.md
 var manual string
 
+// lists are the words that the manual and flags call by their names.
+var lists = map[string][]string{"topologies": topologies.Names(), "machines": cost.Names(), "workloads": workload.Names(),
+	"gpus": gpu.Names(), "collectives": collective.Names(), "algorithms": algorithms(), "fabrics": cost.Fabrics,
+	"shorthands": {topology.Shorthands}, "formats": table.Formats(), "exports": exportFormats, "executors": mscclxml.Names(),
+	"mechanisms": {block.MechanismNames()}, "aspects": topoview.Aspects, "threads": {strconv.Itoa(cuda.MaxThreads)}}
+
+func algorithms() (names []string) {
+	for _, a := range planner.Algorithms() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 func newRoot() *cobra.Command {
-	topo := cli.Group(&cobra.Command{Use: "topo"}, newTopoShow(), newTopoDraw())
-	capacity := cli.Group(&cobra.Command{Use: "capacity"}, newCapacityStep(), newCapacityWhatIf(), newCapacitySize(), newCapacitySweep())
-	return cli.Root(&cobra.Command{Use: "railyard", Version: version}, manual, topo, newList(), newCheck(), newPlan(), newSimulate(),
-		newRun(), newCompare(), newValidate(), newFit(), newExpect(), newExport(), newImport(), capacity, newReport(), newDiscover(),
-		newProbe(), newTune(), newBaseline(), newVersion())
+	topo := cli.Group(&cobra.Command{Use: "topo"}, cli.New("show", new(showFlags)), cli.New("draw", new(drawFlags)))
+	capacity := cli.Group(&cobra.Command{Use: "capacity"}, cli.New("step", new(capacityStepFlags)), cli.New("what-if", new(whatIfFlags)),
+		cli.New("size", new(sizeQuestion)), cli.New("sweep", new(sweepFlags)))
+	from := func(begin, end string) cli.SizeFlags { return cli.SizeFlags{Begin: begin, End: end} }
+	return cli.Root(&cobra.Command{Use: "railyard", Version: version}, manual, lists, topo, capacity, newList(), newVersion(),
+		cli.New("check", &checkFlags{Only: topoview.Aspects}),
+		cli.New("plan", &planCommand{Plan: planFlags{Sizes: from("1K", "4G")}}),
+		cli.New("simulate", new(simulateCommand)),
+		cli.New("run", &runFlags{Plan: planFlags{Sizes: from("1K", "64M")}}),
+		cli.New("compare", new(compareFlags)),
+		cli.New("validate", new(validateFlags)),
+		cli.New("fit", new(fitFlags)),
+		cli.New("expect", &expectFlags{Sizes: from("1K", "4G")}),
+		cli.New("export", &exportFlags{Sizes: from("1K", "4G")}),
+		cli.New("import", new(importFlags)),
+		cli.New("report", new(reportFlags)),
+		cli.New("discover", new(discoverFlags)),
+		cli.New("probe", &probeFlags{Topo: live}),
+		cli.New("tune", &tuneFlags{Topo: live, Sizes: from("1K", "1G")}),
+		cli.New("baseline", &baselineFlags{Topo: live, Sizes: from("1K", "64M")}))
 }

@@ -20,53 +20,18 @@ import (
 
 // planFlags are what plan and run share: what to move, over what, at which cost.
 type planFlags struct {
-	topo     topoFlags
-	coll     collFlags
-	sizes    cli.SizeFlags
-	profile  profileFlag
-	format   cli.FormatFlag
-	algo     string
-	protos   []string
-	channels int
-	slices   int
-	budget   time.Duration
-	why      bool
-	pareto   bool
-	inPlace  bool
-}
+	Topo     topoFlags
+	Coll     collFlags
+	Sizes    cli.SizeFlags
+	Profile  profileFlag
+	Format   cli.FormatFlag
+	Algo     string        `flag:"algo,complete={algorithms}"`
+	Protos   []string      `flag:"proto,commas"`
+	Channels int           `flag:"channels,lo=1"`
+	Slices   int           `flag:"slices,lo=1"`
+	Budget   time.Duration `flag:"budget,default=2s"`
 
-func (f *planFlags) add(cmd *cobra.Command, begin, end string) {
-	f.topo.add(cmd)
-	f.coll.add(cmd)
-	f.coll.addCounts(cmd)
-	f.sizes.Add(cmd, begin, end)
-	f.profile.add(cmd)
-	f.format.Add(cmd)
-	f.addSearch(cmd)
-}
-
-// addSearch adds the flags that narrow the choice.
-func (f *planFlags) addSearch(cmd *cobra.Command) {
-	addAlgo(cmd, &f.algo)
-	cmd.Flags().StringSliceVar(&f.protos, "proto", nil, "protocols to consider: simple, ll, ll128 (default: those the profile knows)")
-	cmd.Flags().IntVar(&f.channels, "channels", 0,
-		"channels of ring algorithms (default: as many as the topology has disjoint rings)")
-	cmd.Flags().IntVar(&f.slices, "slices", 0, "pipeline slices (default: try several)")
-	cmd.Flags().DurationVar(&f.budget, "budget", 2*time.Second, "processor time to look for the plan of a size, as a core of 2.8 GHz has "+
-		"it: counted as work, so that plans are the same on every machine")
-	cli.AtLeast(cmd.Flags(), 1, "channels", "slices")
-}
-
-// addAlgo adds --algo, which forces one algorithm.
-func addAlgo(cmd *cobra.Command, algo *string) {
-	cmd.Flags().StringVar(algo, "algo", "", "use this algorithm only (default: the best one)")
-	cli.Must(cmd.RegisterFlagCompletionFunc("algo", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		for _, a := range planner.Algorithms() {
-			names = append(names, a.Name)
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}))
+	why, pareto, inPlace bool
 }
 
 // planned is an answer with what only commands know of its question.
@@ -78,20 +43,20 @@ type planned struct {
 
 // asked is the question that the flags ask on a topology, for some sizes.
 func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []units.Bytes) (a study.Asked, err error) {
-	site, err := f.topo.site()
+	site, err := f.Topo.site()
 	if err != nil {
 		return a, err
 	}
-	if a, err = asked(cmd, &f.coll, &f.profile, t, sizes); err != nil {
+	if a, err = asked(cmd, &f.Coll, &f.Profile, t, sizes); err != nil {
 		return a, err
 	}
 	a.Site, a.Detail = site, study.Detail{Considered: f.why, Front: f.pareto}
-	a.Search = study.Search{Algorithm: f.algo, Channels: f.channels, Slices: f.slices, InPlace: f.inPlace}
+	a.Search = study.Search{Algorithm: f.Algo, Channels: f.Channels, Slices: f.Slices, InPlace: f.inPlace}
 	if cmd.Flags().Changed("budget") {
-		if f.budget <= 0 {
-			return a, cli.Usagef("--budget %v: must be positive", f.budget)
+		if f.Budget <= 0 {
+			return a, cli.Usagef("--budget %v: must be positive", f.Budget)
 		}
-		a.Search.Budget = planner.BudgetOf(f.budget)
+		a.Search.Budget = planner.BudgetOf(f.Budget)
 	}
 	a.Search.Protocols, err = f.protocols()
 	return a, err
@@ -103,7 +68,7 @@ func (f *planFlags) question(cmd *cobra.Command, detail study.Detail) (*study.Qu
 	if err != nil {
 		return nil, err
 	}
-	t, err := f.topo.load()
+	t, err := f.Topo.load()
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +78,7 @@ func (f *planFlags) question(cmd *cobra.Command, detail study.Detail) (*study.Qu
 	}
 	a.Detail.Baseline, a.Detail.Changes = detail.Baseline, detail.Changes
 	q, err := study.New(a)
-	return q, f.coll.ofFile(err)
+	return q, f.Coll.ofFile(err)
 }
 
 // plan answers the question.
@@ -123,7 +88,7 @@ func (f *planFlags) plan(cmd *cobra.Command, detail study.Detail) (*planned, err
 		return nil, err
 	}
 	a, err := answer(cmd, q)
-	return &planned{Answer: a, source: f.topo.name, counts: f.coll.matrix}, err
+	return &planned{Answer: a, source: f.Topo.Name, counts: f.Coll.matrix}, err
 }
 
 // answer answers a question and shows how far it is.
@@ -136,7 +101,7 @@ func answer(cmd *cobra.Command, q *study.Question) (*study.Answer, error) {
 // protocols are those that the flags name; none: all that the costs know.
 func (f *planFlags) protocols() ([]schedule.Protocol, error) {
 	var out []schedule.Protocol
-	for _, n := range f.protos {
+	for _, n := range f.Protos {
 		switch x := schedule.Protocol(strings.ToLower(n)); x {
 		case schedule.Simple, schedule.LL, schedule.LL128:
 			out = append(out, x)
@@ -147,47 +112,45 @@ func (f *planFlags) protocols() ([]schedule.Protocol, error) {
 	return out, nil
 }
 
-func newPlan() *cobra.Command {
-	var f planFlags
-	var out string
-	var crossover bool
-	cmd := &cobra.Command{
-		Use: "plan",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 && !crossover {
-				return cli.Usagef("%s: one topology is planned on; --crossover compares several", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if crossover {
-				return f.crossover(cmd, append([]string{f.topo.name}, args...), out)
-			}
-			p, err := f.plan(cmd, study.Detail{Baseline: true, Changes: true})
-			if err != nil {
-				return err
-			}
-			if out != "" {
-				if err := p.save(out); err != nil {
-					return err
-				}
-			}
-			d, err := p.document(f.why)
-			if err != nil {
-				return err
-			}
-			return f.format.Emit(cmd, d)
-		},
+// planCommand plans, or shows what is best where.
+type planCommand struct {
+	Plan      planFlags
+	Why       bool   `flag:"why"`
+	InPlace   bool   `flag:"in-place"`
+	Pareto    bool   `flag:"pareto"`
+	Crossover bool   `flag:"crossover"`
+	Out       string `flag:"output,o,writes"`
+}
+
+// Args are further topologies.
+func (c *planCommand) Args(_ *cobra.Command, args []string) error {
+	if len(args) > 0 && !c.Crossover {
+		return cli.Usagef("%s: one topology is planned on; --crossover compares several", args[0])
 	}
-	f.add(cmd, "1K", "4G")
-	f.topo.addLoad(cmd)
-	cmd.Flags().BoolVar(&f.why, "why", false, "show what else was considered and what the bound is")
-	cmd.Flags().BoolVar(&f.inPlace, "in-place", false, "only schedules that also run with input and output in the same memory")
-	cmd.Flags().BoolVar(&f.pareto, "pareto", false,
-		"show which schedules no other beats in both latency and bandwidth, and at which sizes each is best; as CSV, only that")
-	cmd.Flags().BoolVar(&crossover, "crossover", false, "show which schedule is best at which size, on one topology or several")
-	cli.OutputFlag(cmd, &out, "write the schedule of a single size as JSON; with --crossover, a chart (.svg or .png)")
-	return cmd
+	return nil
+}
+
+// Run plans.
+func (c *planCommand) Run(cmd *cobra.Command, args []string) error {
+	f := &c.Plan
+	f.why, f.inPlace, f.pareto = c.Why, c.InPlace, c.Pareto
+	if c.Crossover {
+		return f.crossover(cmd, append([]string{f.Topo.Name}, args...), c.Out)
+	}
+	p, err := f.plan(cmd, study.Detail{Baseline: true, Changes: true})
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := p.save(c.Out); err != nil {
+			return err
+		}
+	}
+	d, err := p.document(f.why)
+	if err != nil {
+		return err
+	}
+	return f.Format.Emit(cmd, d)
 }
 
 // save writes the schedule of a single size.

@@ -37,7 +37,7 @@ func (f *planFlags) baseline(cmd *cobra.Command, x *scenario, j *job) (study.Bas
 
 // fromFile takes a plan from a file for all sizes, in place of a search.
 func (f *planFlags) fromFile(cmd *cobra.Command, path string) (*planned, error) {
-	t, err := f.topo.load()
+	t, err := f.Topo.load()
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (f *planFlags) fromFile(cmd *cobra.Command, path string) (*planned, error) 
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := f.sizes.Sizes(cmd)
+	sizes, err := f.Sizes.Sizes(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (f *planFlags) fromFile(cmd *cobra.Command, path string) (*planned, error) 
 		return nil, err
 	}
 	a.Collective, a.Detail.Baseline = study.Collective{Kind: s.Spec.Kind, Root: s.Spec.Root, Counts: s.Spec.Counts}, true
-	p := &planned{source: f.topo.name}
+	p := &planned{source: f.Topo.Name}
 	q, err := study.New(a)
 	if err != nil {
 		return nil, err

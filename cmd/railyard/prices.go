@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"railyard/capacity/inventory"
 	"railyard/capacity/ownership"
 	"railyard/cmd/internal/cli"
@@ -18,19 +16,17 @@ import (
 
 // priceFlags say what things cost and how long they are kept.
 type priceFlags struct {
-	file string
-	plan ownership.Plan
+	File        string  `flag:"prices book"`
+	Months      int     `flag:"prices months,default=36"`
+	Utilisation float64 `flag:"prices utilisation,default=0.8"`
 }
 
-func (f *priceFlags) add(cmd *cobra.Command) {
-	fl := cli.AddOptions(cmd, "prices", "what things cost and how long they are kept, such as months=24,utilisation=0.5:")
-	fl.StringVar(&f.file, "book", "", "price book (YAML; default: the shipped list prices)")
-	fl.IntVar(&f.plan.Months, "months", 36, "how long the cluster is kept")
-	fl.Float64Var(&f.plan.Utilisation, "utilisation", 0.8, "share of the time that it computes; rented nodes are paid only then")
+func (f *priceFlags) plan() ownership.Plan {
+	return ownership.Plan{Months: f.Months, Utilisation: f.Utilisation}
 }
 
 func (f *priceFlags) check() error {
-	if err := f.plan.Check(); err != nil {
+	if err := f.plan().Check(); err != nil {
 		return cli.Usagef("--prices %v", err)
 	}
 	return nil
@@ -56,7 +52,7 @@ func reorder(list *inventory.Inventory, t *topology.Topology, class string, book
 // difference is the price of a change. What the shipped book does not know is a note; what
 // the user's lacks is an error.
 func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topology, faster []string) error {
-	book, err := price.Read(f.file)
+	book, err := price.Read(f.File)
 	if err != nil {
 		return err
 	}
@@ -70,9 +66,9 @@ func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topolog
 	}
 	bills := make([]*ownership.Bill, 2)
 	for i := range bills {
-		bills[i], err = ownership.Of(lists[i], book, f.plan)
+		bills[i], err = ownership.Of(lists[i], book, f.plan())
 		var missing *price.Missing
-		if errors.As(err, &missing) && f.file == "" {
+		if errors.As(err, &missing) && f.File == "" {
 			d.Notes = append(d.Notes, "no price: "+missing.Error()+" (name your own with --prices book=FILE)")
 			return nil
 		}
@@ -80,8 +76,8 @@ func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topolog
 			return err
 		}
 	}
-	d.Cost = &report.CostDifference{Currency: book.Currency, Prices: book.Name, Date: book.Date, Months: f.plan.Months,
+	d.Cost = &report.CostDifference{Currency: book.Currency, Prices: book.Name, Date: book.Date, Months: f.Months,
 		Before: bills[0].Purchase, After: bills[1].Purchase,
-		TotalBefore: bills[0].Owned[f.plan.Months], TotalAfter: bills[1].Owned[f.plan.Months]}
+		TotalBefore: bills[0].Owned[f.Months], TotalAfter: bills[1].Owned[f.Months]}
 	return nil
 }

@@ -21,73 +21,53 @@ import (
 
 // probeFlags say what is measured, or where measured rows are.
 type probeFlags struct {
-	topo               topoFlags
-	out                string
-	from               []string
-	name, source, date string
-	max                string
-	group              processGroup
+	Topo  topoFlags `without:"load"`
+	Out   string    `flag:"output,o,need,writes"`
+	From  []string  `flag:"from,commas"`
+	About aboutFlags
+	Group processGroup
+	Max   string `flag:"maxbytes,e,default=256M"`
 }
 
-func newProbe() *cobra.Command {
-	var f probeFlags
-	cmd := &cobra.Command{
-		Use:  "probe",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	fl := cmd.Flags()
-	f.topo.addLive(cmd)
-	cli.OutputFlag(cmd, &f.out, "profile to write")
-	cli.Must(cmd.MarkFlagRequired("output"))
-	fl.StringSliceVar(&f.from, "from", nil, "fit on the rows of these files instead of measuring")
-	about := cli.AddOptions(cmd, "about", "what the profile says of itself, such as source=four H200 in a rack,date=2026-11-21:")
-	about.StringVar(&f.name, "name", "", "name of the profile (default: the file's)")
-	about.StringVar(&f.source, "source", "", "where the measurements come from (with --from)")
-	about.StringVar(&f.date, "date", "", "when they were made, YYYY-MM-DD (with --from)")
-	f.group.add(cmd)
-	fl.StringVarP(&f.max, "maxbytes", "e", "256M", "largest copy that is measured")
-	return cmd
-}
-
-func (f *probeFlags) run(cmd *cobra.Command) error {
-	stem, ok := strings.CutSuffix(f.out, ".yaml")
+// Run measures, and fits a profile to what was measured.
+func (f *probeFlags) Run(cmd *cobra.Command, _ []string) error {
+	stem, ok := strings.CutSuffix(f.Out, ".yaml")
 	if !ok {
-		return cli.Usagef("-o %s: a profile's name must end in .yaml", f.out)
+		return cli.Usagef("-o %s: a profile's name must end in .yaml", f.Out)
 	}
-	if f.name == "" {
-		f.name = stem[strings.LastIndexAny(stem, `/\`)+1:]
+	if f.About.Name == "" {
+		f.About.Name = stem[strings.LastIndexAny(stem, `/\`)+1:]
 	}
-	if given := f.source != "" || f.date != ""; given != (f.from != nil) || given && (f.source == "" || f.date == "") {
+	if x := &f.About; (x.Source != "") != (f.From != nil) || (x.Date != "") != (f.From != nil) {
 		return cli.Usagef("--from and --about source=…,date=… go together: rows of a file do not say where and when they were measured")
 	}
-	if f.from != nil && cmd.Flags().Changed("maxbytes") {
+	if f.From != nil && cmd.Flags().Changed("maxbytes") {
 		return cli.Usagef("--maxbytes has no effect with --from: leave it out")
 	}
-	if f.from == nil {
-		if err := f.group.detect(f.topo.name, liveTopology); err != nil {
+	if f.From == nil {
+		if err := f.Group.detect(f.Topo.Name, liveTopology); err != nil {
 			return err
 		}
 	}
-	if !f.group.several() {
+	if !f.Group.several() {
 		if err := cli.NoEffect(cmd, "in one process", "sockets", "deadline"); err != nil {
 			return err
 		}
 	}
-	t, err := f.topo.load()
+	t, err := f.Topo.load()
 	if err != nil {
 		return err
 	}
-	if f.from == nil && f.group.leads() {
+	if f.From == nil && f.Group.leads() {
 		if err := cli.MayWrite(cmd, stem+".csv"); err != nil {
 			return err
 		}
 	}
-	if f.group.several() {
+	if f.Group.several() {
 		return f.network(cmd, t, stem+".csv")
 	}
 	var rows []measurement.Link
-	if f.from != nil {
+	if f.From != nil {
 		rows, err = f.read()
 	} else {
 		rows, err = f.measure(cmd, t, stem+".csv")
@@ -95,23 +75,23 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	r, err := fit.FromLinks(f.name, f.source, f.date, rows, t)
+	r, err := fit.FromLinks(f.About.Name, f.About.Source, f.About.Date, rows, t)
 	if err != nil {
 		return err
 	}
 	if err := fitWindow(r.Profile, rows, t); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", f.name, r.Profile.Error)
-	m, err := cli.MachineAt(f.out, f.name)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", f.About.Name, r.Profile.Error)
+	m, err := cli.MachineAt(f.Out, f.About.Name)
 	if err != nil {
 		return err
 	}
-	return cli.WriteMachine(f.out, m.WithOwn(r.Profile))
+	return cli.WriteMachine(f.Out, m.WithOwn(r.Profile))
 }
 
 func (f *probeFlags) read() (all []measurement.Link, err error) {
-	for _, name := range f.from {
+	for _, name := range f.From {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -127,12 +107,12 @@ func (f *probeFlags) read() (all []measurement.Link, err error) {
 
 // measure runs the probe and keeps its rows.
 func (f *probeFlags) measure(cmd *cobra.Command, t *topology.Topology, file string) ([]measurement.Link, error) {
-	largest, err := units.ParseBytes(f.max)
+	largest, err := units.ParseBytes(f.Max)
 	if err != nil || largest < units.MiB {
-		return nil, cli.Usagef("--maxbytes %s: must be a size of at least 1M", f.max)
+		return nil, cli.Usagef("--maxbytes %s: must be a size of at least 1M", f.Max)
 	}
-	f.date = time.Now().UTC().Format(time.DateOnly)
-	f.source = "railyard probe: " + t.Description()
+	f.About.Date = time.Now().UTC().Format(time.DateOnly)
+	f.About.Source = "railyard probe: " + t.Description()
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	rows, err := probe.Run(ctx, probe.Options{GPUs: t.NumRanks(), MaxSize: largest, Progress: func(what string) {

@@ -26,19 +26,12 @@ import (
 // processGroup is the processes that a launcher has started for one run; this is one of them. Rank 0 of them keeps and prints
 // what all have measured, the others only say why they could not go on.
 type processGroup struct {
-	world    cluster.World
-	deadline time.Duration // of a wait for a peer
-	sockets  int           // between each two processes
-	control  *cluster.Group
-	data     *host.Processes
-}
+	Deadline time.Duration `flag:"deadline,default=10s"`         // of a wait for a peer
+	Sockets  int           `flag:"sockets,default=1,lo=1,hi=64"` // between each two processes
 
-// add adds the flags of all who run together.
-func (c *processGroup) add(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&c.deadline, "deadline", 10*time.Second, "longest wait for a peer before the run is ended; several processes "+
-		"wait for one another to come for a minute at least")
-	cmd.Flags().IntVar(&c.sockets, "sockets", 1, "several processes: TCP connections between each two")
-	cli.Between(cmd.Flags(), 1, 64, "sockets")
+	world   cluster.World
+	control *cluster.Group
+	data    *host.Processes
 }
 
 // detect asks the launcher's variables who this process is, and refuses a topology that is one machine's where there are several.
@@ -55,13 +48,13 @@ func (c *processGroup) several() bool { return c.world.Size > 1 }
 
 // detect asks who this process is, and refuses what has no effect there.
 func (f *runFlags) detect(cmd *cobra.Command) error {
-	if err := f.group.detect(f.plan.topo.name, hostTopology); err != nil {
+	if err := f.Group.detect(f.Plan.Topo.Name, hostTopology); err != nil {
 		return err
 	}
 	switch {
-	case !f.group.several():
+	case !f.Group.several():
 		return cli.NoEffect(cmd, "in one process", "sockets")
-	case f.backend == backendCUDA:
+	case f.Backend == backendCUDA:
 		return cli.NoEffect(cmd, "with --backend cuda", "sockets")
 	}
 	return nil
@@ -72,7 +65,7 @@ func (c *processGroup) leads() bool { return c.world.Rank == 0 }
 
 // meet joins the others, which agree on what is run, and connects their ranks for data.
 func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned) error {
-	c := &f.group
+	c := &f.Group
 	own, err := c.own(p.Question.Topology())
 	if err != nil {
 		return err
@@ -81,7 +74,7 @@ func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned) err
 	if err != nil {
 		return err
 	}
-	if f.backend != backendCUDA {
+	if f.Backend != backendCUDA {
 		return c.join(ctx, hello, own)
 	}
 	if err := c.enter(ctx, hello); err != nil {
@@ -89,7 +82,7 @@ func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned) err
 	}
 	bound, end := c.bound(ctx)
 	defer end()
-	if err := f.gpu.meet(bound, cmd, f, p); err != nil {
+	if err := f.Gpu.meet(bound, cmd, f, p); err != nil {
 		return c.leave(err)
 	}
 	return nil
@@ -97,7 +90,7 @@ func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned) err
 
 // enter meets the other processes, which agree.
 func (c *processGroup) enter(ctx context.Context, hello cluster.Hello) (err error) {
-	options := cluster.Options{Wait: max(c.deadline, time.Minute)} // schedulers start processes one by one
+	options := cluster.Options{Wait: max(c.Deadline, time.Minute)} // schedulers start processes one by one
 	if file := os.Getenv("RAILYARD_SECRET_FILE"); file != "" {
 		if options.Secret, err = cluster.ReadSecret(file); err != nil {
 			return err
@@ -113,7 +106,7 @@ func (c *processGroup) join(ctx context.Context, hello cluster.Hello, ranks int)
 		return err
 	}
 	c.data, err = host.Meet(ctx, c.control, host.Place{Process: c.world.Rank, Size: c.world.Size, Ranks: ranks, Local: c.control.Local(),
-		Host: c.control.Address(), Sockets: c.sockets})
+		Host: c.control.Address(), Sockets: c.Sockets})
 	if err != nil {
 		return c.leave(err)
 	}
@@ -162,8 +155,8 @@ func (c *processGroup) leave(err error) error {
 func (f *runFlags) hello(p *planned, ranks int) (cluster.Hello, error) {
 	var sizes []string
 	plan := sha256.New()
-	fmt.Fprintf(plan, "%s %v %v %d %d %d %v %v\n", p.Question.Topology().Hash(), f.dtype, f.op, f.iterations, f.warmup, f.seed, f.inPlace,
-		f.group.deadline)
+	fmt.Fprintf(plan, "%s %v %v %d %d %d %v %v\n", p.Question.Topology().Hash(), f.dtype, f.op, f.Iterations, f.Warmup, f.Seed, f.InPlace,
+		f.Group.Deadline)
 	var last *schedule.Schedule
 	for _, row := range p.Rows {
 		sizes = append(sizes, fmt.Sprint(int64(row.Size)))

@@ -17,63 +17,44 @@ import (
 	"railyard/report/table"
 )
 
+// reportFlags say what a report is about.
 type reportFlags struct {
-	training  trainingFlags
-	coll      collFlags
-	size      string
-	prices    priceFlags
-	guard     guardFlags
-	baselines []string
-	out, dir  string
-	title     string
+	Training  trainingFlags `optional:"workload"`
+	Coll      collFlags     `without:"counts counts-of"`
+	Size      string        `flag:"size,s,default=256M"`
+	Prices    priceFlags
+	Guard     guardFlags
+	Baselines []string `flag:"beside"`
+	Out       string   `flag:"output,o,need,writes"`
+	Dir       string   `flag:"dir"`
+	Title     string   `flag:"title"`
 }
 
-func newReport() *cobra.Command {
-	var f reportFlags
-	cmd := &cobra.Command{
-		Use:  "report",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+// Run writes the report.
+func (f *reportFlags) Run(cmd *cobra.Command, _ []string) error {
+	if filepath.Ext(f.Out) != ".html" {
+		return cli.Usagef("-o %s: the name must end in .html", f.Out)
 	}
-	f.training.add(cmd)
-	cli.Must(cmd.Flags().SetAnnotation("workload", cobra.BashCompOneRequiredFlag, []string{"false"}))
-	f.coll.add(cmd)
-	f.prices.add(cmd)
-	f.guard.add(cmd)
-	fl := cmd.Flags()
-	fl.StringVarP(&f.size, "size", "s", "256M", "size of the collective whose links are shown")
-	cli.OutputFlag(cmd, &f.out, "HTML file to write")
-	fl.StringVar(&f.dir, "dir", "", "also write each figure as SVG, PNG and CSV into this directory")
-	fl.StringVar(&f.title, "title", "", "title of the report")
-	fl.StringArrayVar(&f.baselines, "beside", nil, "put another machine beside, TOPOLOGY or TOPOLOGY:NODES (needs -w; repeatable)")
-	cli.Must(cmd.MarkFlagRequired("output"))
-	return cmd
-}
-
-func (f *reportFlags) run(cmd *cobra.Command) error {
-	if filepath.Ext(f.out) != ".html" {
-		return cli.Usagef("-o %s: the name must end in .html", f.out)
-	}
-	if err := errors.Join(f.prices.check(), f.guard.check(cmd)); err != nil {
+	if err := errors.Join(f.Prices.check(), f.Guard.check(cmd)); err != nil {
 		return err
 	}
-	if f.training.workload == "" && (len(f.baselines) > 0 || f.guard.checkpoint > 0 || f.training.layout.text != "") {
+	if f.Training.Workload == "" && (len(f.Baselines) > 0 || f.Guard.Checkpoint > 0 || f.Training.Layout.Text != "") {
 		return cli.Usagef("--beside, --goodput and --layout are about a workload: name one with -w")
 	}
 	if goodput := cli.OptionsOf(cmd, "goodput"); goodput.Changed("run-on") || goodput.Changed("interval") {
 		return cli.Usagef("--goodput run-on and interval have no effect on a report: ask `railyard capacity what-if`")
 	}
-	t, err := f.training.topo.load()
+	t, err := f.Training.Topo.load()
 	if err != nil {
 		return err
 	}
-	b := &page.Page{Title: f.title, Footer: fmt.Sprintf("railyard %s; topology %s, %s", version, t.Name(), t.Hash()[:16])}
-	if f.training.workload != "" {
+	b := &page.Page{Title: f.Title, Footer: fmt.Sprintf("railyard %s; topology %s, %s", version, t.Name(), t.Hash()[:16])}
+	if f.Training.Workload != "" {
 		if err := f.step(cmd, b); err != nil {
 			return err
 		}
 	} else if b.Title == "" {
-		b.Title = fmt.Sprintf("%s on %s, %d GPUs", f.coll.name, t.Name(), t.NumRanks())
+		b.Title = fmt.Sprintf("%s on %s, %d GPUs", f.Coll.Name, t.Name(), t.NumRanks())
 	}
 	for _, section := range []func() (page.Section, error){
 		func() (page.Section, error) { return f.network(cmd, t) },
@@ -85,17 +66,17 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 		}
 		b.Sections = append(b.Sections, s)
 	}
-	if f.dir != "" {
-		if err := writeFigures(b, f.dir); err != nil {
+	if f.Dir != "" {
+		if err := writeFigures(b, f.Dir); err != nil {
 			return err
 		}
 	}
-	return outfile.Write(f.out, b.Write)
+	return outfile.Write(f.Out, b.Write)
 }
 
 // step is the sections about the workload.
 func (f *reportFlags) step(cmd *cobra.Command, b *page.Page) error {
-	p, r, searched, err := f.training.step(cmd, step.Options{Timeline: true})
+	p, r, searched, err := f.Training.step(cmd, step.Options{Timeline: true})
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 
 // failures is the section about what fails: what a lost part costs, and the goodput.
 func (f *reportFlags) failures(p *step.Predictor, r *step.Result) (s page.Section, err error) {
-	if f.guard.checkpoint == 0 {
+	if f.Guard.Checkpoint == 0 {
 		return s, nil
 	}
 	t := p.Machine().Topology
@@ -29,9 +29,9 @@ func (f *reportFlags) failures(p *step.Predictor, r *step.Result) (s page.Sectio
 		if lost == "" {
 			continue
 		}
-		left := f.training.topo
-		left.fail = append(slices.Clip(left.fail), lost)
-		kept, err := f.training.onWhatIsLeft(left, r)
+		left := f.Training.Topo
+		left.Fail = append(slices.Clip(left.Fail), lost)
+		kept, err := f.Training.onWhatIsLeft(left, r)
 		if err != nil {
 			return s, err
 		}
@@ -47,12 +47,12 @@ func (f *reportFlags) failures(p *step.Predictor, r *step.Result) (s page.Sectio
 
 // goodput adds the expected and the played share of training over the interval.
 func (f *reportFlags) goodput(p *step.Predictor, r *step.Result, costs []report.DegradedRow) (s page.Section, err error) {
-	book, err := failure.Get(f.guard.rates)
+	book, err := failure.Get(f.Guard.Rates)
 	if err != nil {
 		return s, err
 	}
-	causes := goodput.Causes(book, goodput.Cluster{Parts: inventory.Parts(p.Machine().Topology), Repair: f.guard.repair.Hours()})
-	plan := goodput.Plan{Checkpoint: f.guard.checkpoint.Hours(), Restart: f.guard.restart.Hours()}
+	causes := goodput.Causes(book, goodput.Cluster{Parts: inventory.Parts(p.Machine().Topology), Repair: f.Guard.Repair.Hours()})
+	plan := goodput.Plan{Checkpoint: f.Guard.Checkpoint.Hours(), Restart: f.Guard.Restart.Hours()}
 	best, err := goodput.Analytic(causes, plan)
 	if err != nil {
 		return s, err
@@ -64,17 +64,17 @@ func (f *reportFlags) goodput(p *step.Predictor, r *step.Result, costs []report.
 		if err != nil {
 			return s, err
 		}
-		m, err := goodput.Simulate(causes, plan, 24*float64(f.guard.days), f.guard.seed)
+		m, err := goodput.Simulate(causes, plan, 24*float64(f.Guard.Days), f.Guard.Seed)
 		if err != nil {
 			return s, err
 		}
 		hours, expected, played = append(hours, plan.Interval), append(expected, a.Goodput), append(played, m.Goodput)
 	}
-	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d played days, seed %d", book.Name, f.guard.days, f.guard.seed)
+	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d played days, seed %d", book.Name, f.Guard.Days, f.Guard.Seed)
 	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %s every %.2f h of work, the best "+
 		"interval, and %s to restart, %.1f %% of the time is training that lasts: %s %s/s. Checkpoints take %.1f %%, lost work and "+
 		"restarts %.1f %%.",
-		best.StopsADay, best.MTBF, shortDuration(f.guard.checkpoint), best.Interval, shortDuration(f.guard.restart), 100*best.Goodput,
+		best.StopsADay, best.MTBF, shortDuration(f.Guard.Checkpoint), best.Interval, shortDuration(f.Guard.Restart), 100*best.Goodput,
 		table.Rate(best.Goodput*r.UnitsPerSecond()), r.Workload.Unit, 100*best.Checkpoints, 100*best.Lost)
 	return page.Section{Heading: "Failures", Text: []string{text},
 		Figures: []page.Figure{{Name: "goodput", Chart: figures.GoodputByInterval(source, hours, expected, played, best.Interval)}},

@@ -16,19 +16,19 @@ import (
 
 // machines is the section that puts other machines beside the first one.
 func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (s page.Section, err error) {
-	if len(f.baselines) == 0 {
+	if len(f.Baselines) == 0 {
 		return s, nil
 	}
 	list := []*report.StepDocument{first}
-	for _, text := range f.baselines {
-		x := f.training
+	for _, text := range f.Baselines {
+		x := f.Training
 		name, nodes, err := cutNodes(text)
 		if err != nil {
 			return s, cli.Usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES: %v", text, err)
 		}
-		x.topo = topoFlags{name: name, nodes: nodes}
-		x.profile, x.gpu = profileFlag{}, ""
-		x.layout = layoutFlags{given: search.Space{Zero: -1, GlobalBatch: f.training.layout.given.GlobalBatch}, sequence: true}
+		x.Topo = topoFlags{Name: name, Nodes: nodes}
+		x.Profile, x.Gpu = profileFlag{}, ""
+		x.Layout = layoutFlags{Given: search.Space{Zero: -1, GlobalBatch: f.Training.Layout.Given.GlobalBatch}, Sequence: true}
 		p, r, n, err := x.step(cmd, step.Options{})
 		if err != nil {
 			return s, fmt.Errorf("--beside %s: %w", text, err)

@@ -50,7 +50,7 @@ type networkStudy struct {
 func (f *reportFlags) network(cmd *cobra.Command, t *topology.Topology) (out page.Section, err error) {
 	out.Heading = "Network"
 	s := &networkStudy{f: f, topo: t}
-	if s.site, err = f.training.topo.site(); err != nil {
+	if s.site, err = f.Training.Topo.site(); err != nil {
 		return out, err
 	}
 	if t.NumRanks() > maxDrawn {
@@ -65,7 +65,7 @@ func (f *reportFlags) network(cmd *cobra.Command, t *topology.Topology) (out pag
 			maxDrawn)}
 		return out, nil
 	}
-	if s.size, err = cli.ParseSize("-s", f.size); err != nil {
+	if s.size, err = cli.ParseSize("-s", f.Size); err != nil {
 		return out, err
 	}
 	if s.answer, err = s.ask(cmd, s.topo, study.Detail{Baseline: true}); err != nil {
@@ -105,7 +105,7 @@ func (s *networkStudy) ask(cmd *cobra.Command, t *topology.Topology, detail stud
 		sizes = append(sizes, s.size)
 		slices.Sort(sizes)
 	}
-	a, err := asked(cmd, &s.f.coll, &s.f.training.profile, t, sizes)
+	a, err := asked(cmd, &s.f.Coll, &s.f.Training.Profile, t, sizes)
 	if err != nil {
 		return nil, err
 	}

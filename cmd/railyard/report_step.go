@@ -20,22 +20,22 @@ import (
 
 // scaling is the section about fewer nodes of the same kind, each with its own best layout.
 func (f *reportFlags) scaling(cmd *cobra.Command, d *report.StepDocument) (s page.Section, err error) {
-	all, err := f.training.topo.load()
+	all, err := f.Training.Topo.load()
 	if err != nil {
 		return s, err
 	}
 	var points []figures.ScalePoint
-	size := &report.SizeDocument{Workload: d.Workload, Unit: d.Unit, Months: f.prices.plan.Months, Best: -1}
+	size := &report.SizeDocument{Workload: d.Workload, Unit: d.Unit, Months: f.Prices.Months, Best: -1}
 	for _, nodes := range halves(all.Healthy().NumNodes()) {
-		x := f.training
-		x.topo.nodes, x.topo.fail, x.topo.slow, x.topo.loads = nodes, nil, nil, nil
-		x.layout = layoutFlags{given: search.Space{Zero: -1, GlobalBatch: f.training.layout.given.GlobalBatch}, sequence: true}
-		t, err := x.topo.load()
+		x := f.Training
+		x.Topo.Nodes, x.Topo.Fail, x.Topo.Slow, x.Topo.Loads = nodes, nil, nil, nil
+		x.Layout = layoutFlags{Given: search.Space{Zero: -1, GlobalBatch: f.Training.Layout.Given.GlobalBatch}, Sequence: true}
+		t, err := x.Topo.load()
 		if err != nil {
 			return s, err
 		}
 		point := figures.ScalePoint{GPUs: t.NumRanks(), UnitsPerSecond: d.UnitsPerSecond, Efficiency: d.ScalingEfficiency}
-		if !reflect.DeepEqual(x, f.training) { // else it is what d says
+		if !reflect.DeepEqual(x, f.Training) { // else it is what d says
 			_, r, _, err := x.step(cmd, step.Options{})
 			var unfit *search.Unfit
 			if errors.As(err, &unfit) {
@@ -48,7 +48,7 @@ func (f *reportFlags) scaling(cmd *cobra.Command, d *report.StepDocument) (s pag
 		}
 		points = append(points, point)
 		row := report.SizeRow{Design: units.Counted(t.NumNodes(), "node"), UnitsPerSecond: point.UnitsPerSecond, OnFront: true}
-		c, err := costOf(t, f.prices.file, f.prices.plan)
+		c, err := costOf(t, f.Prices.File, f.Prices.plan())
 		var missing *price.Missing
 		if err != nil && !errors.As(err, &missing) {
 			return s, err
@@ -82,9 +82,9 @@ func halves(n int) []int {
 // cost is the section about money.
 func (f *reportFlags) cost(t *topology.Topology) (s page.Section, err error) {
 	s.Heading = "Cost"
-	d, err := costOf(t.Healthy(), f.prices.file, f.prices.plan)
+	d, err := costOf(t.Healthy(), f.Prices.File, f.Prices.plan())
 	var missing *price.Missing
-	if errors.As(err, &missing) && f.prices.file == "" {
+	if errors.As(err, &missing) && f.Prices.File == "" {
 		s.Notes = []string{"Not priced: " + missing.Error() + "."}
 		return s, nil
 	}

@@ -16,47 +16,25 @@ import (
 
 // runFlags say how to execute.
 type runFlags struct {
-	plan       planFlags
-	backend    string
-	typeName   string
-	opName     string
-	iterations int
-	warmup     int
-	seed       int64
-	inPlace    bool
-	file       string
-	out        string
-	gpu        gpuFlags
-	group      processGroup
+	Plan       planFlags `without:"load"`
+	Backend    string    `flag:"backend,default=host"`
+	TypeName   string    `flag:"datatype,d,default=float32"`
+	OpName     string    `flag:"op,default=sum"`
+	Iterations int       `flag:"iters,n,default=20"`
+	Warmup     int       `flag:"warmup,w,default=5"`
+	Seed       int64     `flag:"seed,default=1"`
+	InPlace    bool      `flag:"in-place"`
+	File       string    `flag:"plan"`
+	Out        string    `flag:"output,o"`
+	Gpu        gpuFlags
+	Group      processGroup
 
 	dtype collective.DType
 	op    collective.ReduceOp
 }
 
-func newRun() *cobra.Command {
-	var f runFlags
-	cmd := &cobra.Command{
-		Use:  "run",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	f.plan.add(cmd, "1K", "64M")
-	fl := cmd.Flags()
-	fl.StringVar(&f.backend, "backend", "host", "where to execute: host, or cuda: the GPUs of this machine")
-	fl.StringVar(&f.file, "plan", "", "run this schedule (JSON from \"railyard plan -o\" or \"railyard import\")")
-	fl.StringVarP(&f.typeName, "datatype", "d", "float32", "element type")
-	fl.StringVar(&f.opName, "op", "sum", "reduction: sum, prod, min, max, avg")
-	fl.IntVarP(&f.iterations, "iters", "n", 20, "timed iterations")
-	fl.IntVarP(&f.warmup, "warmup", "w", 5, "iterations before timing")
-	fl.Int64Var(&f.seed, "seed", 1, "seed of the data")
-	f.group.add(cmd)
-	fl.BoolVar(&f.inPlace, "in-place", false, "input and output are the same memory")
-	f.gpu.add(cmd)
-	fl.StringVarP(&f.out, "output", "o", "", "result directory (default: railyard-run-N, the first that is free)")
-	return cmd
-}
-
-func (f *runFlags) run(cmd *cobra.Command) error {
+// Run executes schedules with real data.
+func (f *runFlags) Run(cmd *cobra.Command, _ []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -67,29 +45,29 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.backend == backendCUDA {
-		if err := f.gpu.open(cmd, p, f); err != nil {
+	if f.Backend == backendCUDA {
+		if err := f.Gpu.open(cmd, p, f); err != nil {
 			return err
 		}
-		defer f.gpu.close()
+		defer f.Gpu.close()
 	}
 	if kind := p.Question.Spec().Kind; cmd.Flags().Changed("op") && !kind.Reduces() {
 		return cli.Usagef("--op has no effect on %v: leave it out", kind)
 	}
-	if err := f.plan.wholeElements(cmd, f.dtype); err != nil {
+	if err := f.Plan.wholeElements(cmd, f.dtype); err != nil {
 		return err
 	}
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
-	if !f.group.several() {
+	if !f.Group.several() {
 		return f.measured(ctx, cmd, p)
 	}
 	if err := f.meet(ctx, cmd, p); err != nil {
 		return err
 	}
-	bound, end := f.group.bound(ctx)
+	bound, end := f.Group.bound(ctx)
 	defer end()
-	return f.group.leave(withinGPUs(bound, f.gpu.node, func() error { return f.measured(bound, cmd, p) }))
+	return f.Group.leave(withinGPUs(bound, f.Gpu.node, func() error { return f.measured(bound, cmd, p) }))
 }
 
 // measured executes everything; where elements were wrong, that is the error.
@@ -102,7 +80,7 @@ func (f *runFlags) measured(ctx context.Context, cmd *cobra.Command, p *planned)
 		return nil
 	}
 	var err error
-	if f.group.leads() {
+	if f.Group.leads() {
 		err = f.recorded(ctx, cmd, p, check)
 	} else {
 		err = f.execute(ctx, p, check)
@@ -116,23 +94,23 @@ func (f *runFlags) measured(ctx context.Context, cmd *cobra.Command, p *planned)
 // check reads the flags, and refuses those that do not fit together.
 func (f *runFlags) check(cmd *cobra.Command) (err error) {
 	supports := host.Supports
-	switch f.backend {
+	switch f.Backend {
 	case backendHost:
 	case backendCUDA:
 		supports = cuda.Supports
 	default:
-		return cli.Usagef("--backend %s: must be host or cuda", f.backend)
+		return cli.Usagef("--backend %s: must be host or cuda", f.Backend)
 	}
-	if err := f.gpu.check(cmd, f.backend); err != nil {
+	if err := f.Gpu.check(cmd, f.Backend); err != nil {
 		return err
 	}
-	if f.dtype, err = collective.ParseDType(f.typeName); err == nil {
+	if f.dtype, err = collective.ParseDType(f.TypeName); err == nil {
 		err = supports(f.dtype)
 	}
 	if err == nil {
-		f.op, err = collective.ParseOp(f.opName)
+		f.op, err = collective.ParseOp(f.OpName)
 	}
-	if err == nil && (f.iterations < 1 || f.warmup < 0) {
+	if err == nil && (f.Iterations < 1 || f.Warmup < 0) {
 		err = errors.New("-n must be at least 1 and -w at least 0")
 	}
 	if err == nil {
@@ -141,28 +119,28 @@ func (f *runFlags) check(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	return checkPlanFile(cmd, f.file)
+	return checkPlanFile(cmd, f.File)
 }
 
 // onHost reports whether the topology is the machine that runs: its times are measurements.
 func (f *runFlags) onHost() bool {
-	return f.plan.topo.name == hostTopology && f.backend == backendHost
+	return f.Plan.Topo.Name == hostTopology && f.Backend == backendHost
 }
 
 // timed reports whether measured times can be held against predictions: on this machine's own topology, on GPUs, and
 // over several processes where the user says whose costs are those of this network.
 func (f *runFlags) timed() bool {
-	return f.onHost() || f.backend == backendCUDA || f.group.several() && f.plan.profile.name != ""
+	return f.onHost() || f.Backend == backendCUDA || f.Group.several() && f.Plan.Profile.Name != ""
 }
 
 // calibrated makes the profile of this machine, or looks for what its GPUs need.
 func (f *runFlags) calibrated(cmd *cobra.Command) error {
-	if f.onHost() && f.plan.profile.name == "" {
-		sizes, err := f.plan.sizes.Sizes(cmd)
+	if f.onHost() && f.Plan.Profile.Name == "" {
+		sizes, err := f.Plan.Sizes.Sizes(cmd)
 		if err != nil {
 			return err
 		}
-		t, err := f.plan.topo.load()
+		t, err := f.Plan.Topo.load()
 		if err != nil {
 			return err
 		}
@@ -170,29 +148,29 @@ func (f *runFlags) calibrated(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		written := f.inPlace && kind.Reduces() // what is only moved leaves inputs as they were
+		written := f.InPlace && kind.Reduces() // what is only moved leaves inputs as they were
 		profile, err := calibrate(cmd.Context(), t, host.Config{DType: f.dtype, Op: f.op, InPlace: written}, sizes[len(sizes)-1])
 		if err != nil {
 			return err
 		}
-		f.plan.profile.fitted = profile
+		f.Plan.Profile.fitted = profile
 	}
-	if f.backend == backendCUDA {
-		return f.gpu.available()
+	if f.Backend == backendCUDA {
+		return f.Gpu.available()
 	}
 	return nil
 }
 
 // kind is the collective of the plan that was given, or of the flag.
 func (f *runFlags) kind(t *topology.Topology) (collective.Kind, error) {
-	if f.file != "" {
-		s, err := readSchedule(f.file, t)
+	if f.File != "" {
+		s, err := readSchedule(f.File, t)
 		if err != nil {
 			return 0, err
 		}
 		return s.Spec.Kind, nil
 	}
-	kind, err := collective.Parse(f.plan.coll.name)
+	kind, err := collective.Parse(f.Plan.Coll.Name)
 	if err != nil {
 		return 0, cli.Usage(err)
 	}

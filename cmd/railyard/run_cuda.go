@@ -33,10 +33,10 @@ const (
 
 // gpuFlags say how GPUs run a schedule.
 type gpuFlags struct {
-	mechanism  string
-	blocks     int
-	threads    int
-	specialise bool
+	Mechanism  string `flag:"how mechanism"`
+	Blocks     int    `flag:"how blocks"`
+	Threads    int    `flag:"how threads"`
+	Specialise bool   `flag:"how specialise,default=true"`
 
 	node    *cuda.Node
 	machine *cost.Machine // which says what was fastest
@@ -48,24 +48,16 @@ type gpuFlags struct {
 	ways    map[*schedule.Schedule]cuda.Method // how each row's runs
 }
 
-func (g *gpuFlags) add(cmd *cobra.Command) {
-	fl := cli.AddOptions(cmd, "how", "cuda: how kernels run the schedule, such as mechanism=words,blocks=64,threads=512:")
-	fl.StringVar(&g.mechanism, "mechanism", "", "how messages travel: "+block.MechanismNames()+" (default: what was fastest)")
-	fl.IntVar(&g.blocks, "blocks", 0, "thread blocks for each lane of the schedule (default: what was fastest)")
-	fl.IntVar(&g.threads, "threads", 0, fmt.Sprintf("threads of a block, at most %d (default: what was fastest)", cuda.MaxThreads))
-	fl.BoolVar(&g.specialise, "specialise", true, "compile each plan into its kernel; false interprets it")
-}
-
 // check refuses flags without effect.
 func (g *gpuFlags) check(cmd *cobra.Command, backend string) error {
 	if backend != backendCUDA && cmd.Flags().Changed("how") {
 		return cli.Usagef("--how has no effect without --backend cuda")
 	}
-	if g.blocks < 0 || g.threads < 0 || g.threads > cuda.MaxThreads || g.threads%32 != 0 {
+	if g.Blocks < 0 || g.Threads < 0 || g.Threads > cuda.MaxThreads || g.Threads%32 != 0 {
 		return cli.Usagef("--how blocks must be positive, threads a multiple of 32 up to %d", cuda.MaxThreads)
 	}
-	if g.mechanism != "" {
-		if _, err := block.ParseMechanism(g.mechanism); err != nil {
+	if g.Mechanism != "" {
+		if _, err := block.ParseMechanism(g.Mechanism); err != nil {
 			return cli.Usage(err)
 		}
 	}
@@ -78,21 +70,21 @@ func (g *gpuFlags) available() error { return driver.Load() }
 // open takes the GPUs and puts the schedules that were fastest in place of the planned
 // ones, unless the user asked for others.
 func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
-	own, err := f.group.own(p.Question.Topology())
+	own, err := f.Group.own(p.Question.Topology())
 	if err != nil {
 		return err
 	}
-	if g.node, err = cuda.OpenFrom(f.group.world.LocalRank*own, own); err != nil {
+	if g.node, err = cuda.OpenFrom(f.Group.world.LocalRank*own, own); err != nil {
 		return err
 	}
-	g.nodes = nodesOf(p, f.group.several())
+	g.nodes = nodesOf(p, f.Group.several())
 	if g.fixed = g.staged(); g.fixed { // what was fastest was measured in one node
 		if err := cli.NoEffect(cmd, "over several nodes, whose stages are interpreted", "how specialise"); err != nil {
 			return err
 		}
 	}
-	g.node.Deadline, g.machine, g.dtype = f.group.deadline, p.Question.Machine(), f.dtype
-	if f.group.leads() {
+	g.node.Deadline, g.machine, g.dtype = f.Group.Deadline, p.Question.Machine(), f.dtype
+	if f.Group.leads() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
 	}
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
@@ -106,7 +98,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 	g.ways = map[*schedule.Schedule]cuda.Method{}
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		if err := g.row(p, row, f.inPlace); err != nil {
+		if err := g.row(p, row, f.InPlace); err != nil {
 			g.close()
 			return err
 		}
@@ -164,7 +156,7 @@ type way struct {
 // others are the ways that costs choose from where neither the user nor a measurement says how a row runs: what is
 // planned, pushed where it is pulled; and where copy engines' costs are known, what they can run.
 func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace bool) (out []way) {
-	if _, measured := g.choose(p.Question.Spec(), row.Size); measured || g.fixed || g.mechanism != "" {
+	if _, measured := g.choose(p.Question.Spec(), row.Size); measured || g.fixed || g.Mechanism != "" {
 		return nil
 	}
 	if how.Mechanism == block.Pull && !inPlace {
@@ -193,7 +185,7 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 // openLibrary connects NCCL on the same GPUs and memory, where there is one that does the
 // same.
 func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) error {
-	if f.inPlace || f.group.several() || !nccl.Supported(p.Question.Spec().Kind) {
+	if f.InPlace || f.Group.several() || !nccl.Supported(p.Question.Spec().Kind) {
 		return nil
 	}
 	if err := nccl.Open(); err != nil {
@@ -220,7 +212,7 @@ func (g *gpuFlags) reserve(ctx context.Context, p *planned) error {
 // meet makes the GPUs of several processes reach one another: within nodes by shared memory, between them by NCCL, whose
 // own collectives are timed beside where there are such.
 func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p *planned) error {
-	c := &f.group
+	c := &f.Group
 	all := c.all()
 	if err := g.node.Meet(ctx, all, g.nodes); err != nil {
 		return err
@@ -234,7 +226,7 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	if err := g.reserve(ctx, p); err != nil {
 		return err
 	}
-	beside := !f.inPlace && nccl.Supported(p.Question.Spec().Kind)
+	beside := !f.InPlace && nccl.Supported(p.Question.Spec().Kind)
 	if !beside && !g.staged() {
 		return nil
 	}
@@ -352,9 +344,9 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 	if c, ok := g.choose(row.Schedule.Spec, row.Size); ok && !g.fixed {
 		how = c.Method
 	}
-	if g.mechanism != "" {
+	if g.Mechanism != "" {
 		was := how.Mechanism.Flagged()
-		how.Mechanism, _ = block.ParseMechanism(g.mechanism) // check has seen it
+		how.Mechanism, _ = block.ParseMechanism(g.Mechanism) // check has seen it
 		if was && !how.Mechanism.Flagged() {
 			how.Blocks, how.Threads, how.Streams = 64, 512, 1
 		}
@@ -364,20 +356,20 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 	} else {
 		how = how.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())
 	}
-	if g.blocks > 0 {
-		how.Blocks = g.blocks
+	if g.Blocks > 0 {
+		how.Blocks = g.Blocks
 	}
-	if g.threads > 0 {
-		how.Threads = g.threads
+	if g.Threads > 0 {
+		how.Threads = g.Threads
 	}
-	how.Specialise = g.specialise && how.Mechanism != block.Copies
+	how.Specialise = g.Specialise && how.Mechanism != block.Copies
 	return how
 }
 
 // config says how often: fewer operations and replays where a row would take seconds.
 func (g *gpuFlags) config(f *runFlags, row study.Row, count int64) cuda.Config {
-	cfg := cuda.Config{Count: count, DType: f.dtype, Op: f.op, InPlace: f.inPlace, Warmup: f.warmup,
-		Iterations: (f.iterations + block.EpochWords - 1) / block.EpochWords * block.EpochWords, Replays: 20, Checks: 3, Seed: f.seed}
+	cfg := cuda.Config{Count: count, DType: f.dtype, Op: f.op, InPlace: f.InPlace, Warmup: f.Warmup,
+		Iterations: (f.Iterations + block.EpochWords - 1) / block.EpochWords * block.EpochWords, Replays: 20, Checks: 3, Seed: f.Seed}
 	cfg.Limit(int64(row.Size), time.Second)
 	return cfg
 }

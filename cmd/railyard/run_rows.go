@@ -22,15 +22,15 @@ import (
 // directory.
 func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned,
 	check func(int, *measuredRow) error) error {
-	dir, err := newResultDir(f.out)
+	dir, err := newResultDir(f.Out)
 	if err != nil {
 		return err
 	}
 	d := &report.RunDocument{Schema: "railyard.run/v1", Tool: planner.Tool, Topology: p.Question.Topology().Name(),
 		Hash: p.Question.Topology().Hash(), Profile: p.Question.Costs().Name,
-		Backend: f.backend, Seed: f.seed, Timed: f.timed(), Rows: []report.RunRow{}}
-	if f.group.several() {
-		d.Processes = f.group.world.Size
+		Backend: f.Backend, Seed: f.Seed, Timed: f.timed(), Rows: []report.RunRow{}}
+	if f.Group.several() {
+		d.Processes = f.Group.world.Size
 		p.printPredictions(cmd.ErrOrStderr())
 	}
 	if err := dir.begin(p, d, os.Args); err != nil {
@@ -61,7 +61,7 @@ func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned,
 	if live != nil {
 		err = live.End(d)
 	} else {
-		err = f.plan.format.Emit(cmd, d)
+		err = f.Plan.Format.Emit(cmd, d)
 	}
 	if err != nil {
 		return err
@@ -72,12 +72,12 @@ func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned,
 
 // planned is what is run, with predictions of it.
 func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
-	f.plan.inPlace = f.inPlace && f.backend == backendHost // on GPUs it depends on the mechanism
+	f.Plan.inPlace = f.InPlace && f.Backend == backendHost // on GPUs it depends on the mechanism
 	p, err := f.chosen(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.roundDown(f.dtype); err != nil || !f.plan.inPlace {
+	if err := p.roundDown(f.dtype); err != nil || !f.Plan.inPlace {
 		return p, err
 	}
 	return p, p.predictInPlace()
@@ -85,13 +85,13 @@ func (f *runFlags) planned(cmd *cobra.Command) (*planned, error) {
 
 // chosen is the plan that was given, or the best for each size.
 func (f *runFlags) chosen(cmd *cobra.Command) (*planned, error) {
-	if f.file != "" {
-		return f.plan.fromFile(cmd, f.file)
+	if f.File != "" {
+		return f.Plan.fromFile(cmd, f.File)
 	}
-	if f.backend == backendCUDA { // whose kernels never use multicast
-		f.plan.topo.noInNetwork, f.plan.topo.lenient = true, f.plan.topo.lenient || !f.plan.topo.noInNetwork
+	if f.Backend == backendCUDA { // whose kernels never use multicast
+		f.Plan.Topo.NoInNetwork, f.Plan.Topo.lenient = true, f.Plan.Topo.lenient || !f.Plan.Topo.NoInNetwork
 	}
-	return f.plan.plan(cmd, study.Detail{Baseline: true})
+	return f.Plan.plan(cmd, study.Detail{Baseline: true})
 }
 
 // roundDown makes of the sizes asked for what is moved: whole elements, as many in each
@@ -124,7 +124,7 @@ func (p *planned) predictInPlace() error {
 // live prints rows as they are measured, beginning with what stands above them; nil where the
 // format has them all at the end.
 func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument) (*table.Live, error) {
-	if f.plan.format.Name != table.Text {
+	if f.Plan.Format.Name != table.Text {
 		return nil, nil
 	}
 	foreseen := *d
@@ -133,7 +133,7 @@ func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument) (
 		r.took(p, row.Prediction.Time, measurement.Summary{Median: time.Duration(row.Prediction.Time.Microseconds() * 1e3)})
 		foreseen.Rows = append(foreseen.Rows, r.RunRow)
 	}
-	return table.NewLive(cmd.OutOrStdout(), f.plan.format.Wide, &foreseen)
+	return table.NewLive(cmd.OutOrStdout(), f.Plan.Format.Wide, &foreseen)
 }
 
 // resumeHint says from which size on a run that ended after some rows is to be called again.
@@ -202,26 +202,26 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row) (*
 		return nil, err
 	}
 	r.took(p, row.Prediction.Time, measurement.Summarise(times))
-	err = f.gpu.library(ctx, f, row, &r.RunRow)
+	err = f.Gpu.library(ctx, f, row, &r.RunRow)
 	return r, err
 }
 
 // time runs a row's schedule on the backend: the time of every iteration; how many elements were wrong, and what
 // each rank took, go into the row.
 func (f *runFlags) time(ctx context.Context, row study.Row, r *measuredRow) ([]time.Duration, error) {
-	if f.backend == backendCUDA {
-		out, err := f.gpu.time(ctx, f, row, r.Count)
+	if f.Backend == backendCUDA {
+		out, err := f.Gpu.time(ctx, f, row, r.Count)
 		if err != nil {
 			return nil, err
 		}
-		r.Wrong, r.Slowest, r.ranks = out.Wrong, f.group.slowest(out.Ranks), f.group.rankTimes(r.SizeBytes, out.Ranks)
+		r.Wrong, r.Slowest, r.ranks = out.Wrong, f.Group.slowest(out.Ranks), f.Group.rankTimes(r.SizeBytes, out.Ranks)
 		return out.Times, nil
 	}
-	out, err := host.Run(ctx, row.Schedule, host.Config{Count: r.Count, DType: f.dtype, Op: f.op, InPlace: f.inPlace,
-		Warmup: f.warmup, Iterations: f.iterations, Deadline: f.group.deadline, Seed: f.seed, Over: f.group.data})
+	out, err := host.Run(ctx, row.Schedule, host.Config{Count: r.Count, DType: f.dtype, Op: f.op, InPlace: f.InPlace,
+		Warmup: f.Warmup, Iterations: f.Iterations, Deadline: f.Group.Deadline, Seed: f.Seed, Over: f.Group.data})
 	if err != nil {
 		return nil, err
 	}
-	r.Wrong, r.Slowest, r.ranks = out.Wrong, f.group.slowest(out.Ranks), f.group.rankTimes(r.SizeBytes, out.Ranks)
+	r.Wrong, r.Slowest, r.ranks = out.Wrong, f.Group.slowest(out.Ranks), f.Group.rankTimes(r.SizeBytes, out.Ranks)
 	return out.Times, nil
 }

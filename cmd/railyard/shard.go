@@ -12,12 +12,6 @@ import (
 // shardFlag is this machine's part of a search.
 type shardFlag string
 
-func (f *shardFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar((*string)(f), "shard", "",
-		"look only at this part of all, i/n, and leave its rows in --journal: what \"capacity "+
-			"sweep --engine\" has many machines do")
-}
-
 // shard is the part, whose rows are all that it leaves.
 func (f shardFlag) shard(path string) (journal.Shard, error) {
 	if f != "" && path == "" {

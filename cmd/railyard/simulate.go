@@ -8,84 +8,56 @@ import (
 	"railyard/sim"
 )
 
-func newSimulate() *cobra.Command {
-	var f planFlags
-	var o simulateFlags
-	cmd := &cobra.Command{
-		Use:  "simulate",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runSimulate(cmd, &f, &o)
-		},
+// simulateCommand plays a plan, or the best one, beside what else goes on.
+type simulateCommand struct {
+	Plan planFlags `without:"minbytes maxbytes stepbytes stepfactor"`
+	How  simulateFlags
+}
+
+// Run plays it.
+func (c *simulateCommand) Run(cmd *cobra.Command, _ []string) error {
+	x, err := newScenario(cmd, &c.Plan, &c.How)
+	if err != nil {
+		return err
 	}
-	f.add(cmd, "", "")
-	f.sizes.Only(cmd)
-	f.topo.addLoad(cmd)
-	o.add(cmd)
-	return cmd
+	d, err := x.document(cmd, &c.How)
+	if err != nil {
+		return err
+	}
+	d.Library = libraryOf(&x.baseline)
+	return c.Plan.Format.Emit(cmd, d)
 }
 
 // simulateFlags are what only simulate takes.
 type simulateFlags struct {
-	plan, trace string
-	flat        bool
-	ranks       string
-	with        []string
-	ecmp        uint64
-	qps         int
-	congested   float64
-	stragglers  stragglerFlags
-	everyLink   bool
-	repeat      int
-}
-
-func (o *simulateFlags) add(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&o.plan, "plan", "", "simulate this schedule (JSON from \"railyard plan -o\")")
-	fl.StringVar(&o.trace, "trace", "", "write a trace that Perfetto and chrome://tracing open")
-	cli.Writes(cmd, "trace")
-	how := cli.AddOptions(cmd, "how", "how it is played and shown, such as no-fold:")
-	how.BoolVar(&o.flat, "no-fold", false, "play every rank's every message, also where ranks are equivalent (same result, slower)")
-	fl.StringVar(&o.ranks, "ranks", "", "ranks that run the collective or the plan, e.g. 0-7,16 (default: all)")
-	fl.StringArrayVar(&o.with, "with", nil, "another job that runs at once: FILE.json[:SIZE][@RANKS] or COLLECTIVE[:ALGO][:SIZE][@RANKS]")
-	fl.Uint64Var(&o.ecmp, "ecmp", 0, "networks hash flows with this seed instead of spreading transfers over all paths")
-	fl.IntVar(&o.qps, "qps", 1, "flows (queue pairs) that each connection is split over, with --ecmp")
-	fl.Float64Var(&o.congested, "congested", 1, "share of its rate that a switch's port carries while messages compete for it, e.g. 0.9")
-	o.stragglers.add(cmd)
-	how.BoolVar(&o.everyLink, "every-link", false, "list all links one by one, also of machines with more than 4096 (as --load needs them)")
-	cli.Between(fl, 1, 1024, "qps")
-	fl.IntVar(&o.repeat, "repeat", 0, "also give P50, P95 and P99 over so many seeds, from --seed and --ecmp on")
-	cli.Between(fl, 1, 100_000, "repeat")
+	Plan       string   `flag:"plan"`
+	Trace      string   `flag:"trace,writes"`
+	Flat       bool     `flag:"how no-fold"`
+	EveryLink  bool     `flag:"how every-link"`
+	Ranks      string   `flag:"ranks"`
+	With       []string `flag:"with"`
+	Ecmp       uint64   `flag:"ecmp"`
+	Qps        int      `flag:"qps,default=1,lo=1,hi=1024"`
+	Congested  float64  `flag:"congested,default=1"`
+	Repeat     int      `flag:"repeat,lo=1,hi=100000"`
+	Stragglers stragglerFlags
 }
 
 // check looks at flags that need others.
 func (o *simulateFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	if err := checkPlanFile(cmd, o.plan); err != nil {
+	if err := checkPlanFile(cmd, o.Plan); err != nil {
 		return err
 	}
 	switch {
 	case changed("qps") && !changed("ecmp"):
 		return cli.Usagef("--qps has no effect without --ecmp: give a seed")
-	case !(o.congested > 0 && o.congested <= 1):
-		return cli.Usagef("--congested %v: must be a share, above 0 and at most 1", o.congested)
-	case changed("seed") && len(o.stragglers.specs) == 0:
+	case !(o.Congested > 0 && o.Congested <= 1):
+		return cli.Usagef("--congested %v: must be a share, above 0 and at most 1", o.Congested)
+	case changed("seed") && len(o.Stragglers.Specs) == 0:
 		return cli.Usagef("--seed has no effect without --straggler")
 	}
 	return nil
-}
-
-func runSimulate(cmd *cobra.Command, f *planFlags, o *simulateFlags) error {
-	x, err := newScenario(cmd, f, o)
-	if err != nil {
-		return err
-	}
-	d, err := x.document(cmd, o)
-	if err != nil {
-		return err
-	}
-	d.Library = libraryOf(&x.baseline)
-	return f.format.Emit(cmd, d)
 }
 
 // newScenario reads and plans everything that the flags name.
@@ -93,31 +65,31 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 	if err := o.check(cmd); err != nil {
 		return nil, err
 	}
-	if !cmd.Flags().Changed("size") && f.coll.counts == "" {
+	if !cmd.Flags().Changed("size") && f.Coll.Counts == "" {
 		return nil, cli.Usagef("which size? give one with -s")
 	}
 	sizes, err := f.allSizes(cmd)
 	if err != nil {
 		return nil, err
 	}
-	x := &scenario{compile: sim.CompileOptions{Flat: o.flat}, everyLink: o.everyLink}
-	if o.congested < 1 {
-		x.compile.Congested = o.congested
+	x := &scenario{compile: sim.CompileOptions{Flat: o.Flat}, everyLink: o.EveryLink}
+	if o.Congested < 1 {
+		x.compile.Congested = o.Congested
 	}
 	if cmd.Flags().Changed("ecmp") {
-		x.compile.Hashing = &sim.Hashing{Seed: o.ecmp, QPs: o.qps}
+		x.compile.Hashing = &sim.Hashing{Seed: o.Ecmp, QPs: o.Qps}
 	}
-	if x.topo, err = f.topo.load(); err != nil {
+	if x.topo, err = f.Topo.load(); err != nil {
 		return nil, err
 	}
-	if x.stragglers, err = o.stragglers.parse(x.topo); err != nil {
+	if x.stragglers, err = o.Stragglers.parse(x.topo); err != nil {
 		return nil, err
 	}
-	if o.repeat > 0 && x.compile.Hashing == nil && !x.stragglers.random() {
+	if o.Repeat > 0 && x.compile.Hashing == nil && !x.stragglers.random() {
 		return nil, cli.Usagef("--repeat has no effect without --ecmp or a --straggler by chance (exp:, normal:)")
 	}
-	x.delays = x.stragglers.delays(o.stragglers.seed)
-	if x.machine, err = f.profile.machine(x.topo); err != nil {
+	x.delays = x.stragglers.delays(o.Stragglers.Seed)
+	if x.machine, err = f.Profile.machine(x.topo); err != nil {
 		return nil, err
 	}
 	x.profile = x.machine.Own(x.topo)
@@ -129,8 +101,8 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 
 // addJobs makes the first job and those beside it.
 func (x *scenario) addJobs(cmd *cobra.Command, f *planFlags, o *simulateFlags, size units.Bytes) error {
-	specs := make([]jobSpec, len(o.with))
-	for i, text := range o.with {
+	specs := make([]jobSpec, len(o.With))
+	for i, text := range o.With {
 		var err error
 		if specs[i], err = parseJob(text, size); err != nil {
 			return err
@@ -150,7 +122,7 @@ func (x *scenario) addJobs(cmd *cobra.Command, f *planFlags, o *simulateFlags, s
 		if err != nil {
 			return err
 		}
-		j.name, j.Label = o.with[i], i+1
+		j.name, j.Label = o.With[i], i+1
 		x.jobs = append(x.jobs, j)
 	}
 	return nil

@@ -21,7 +21,7 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 	if err != nil {
 		return nil, err
 	}
-	r, err := plan.RunJobs(x.sizes(), sim.Options{Trace: o.trace != "", Delays: x.delays})
+	r, err := plan.RunJobs(x.sizes(), sim.Options{Trace: o.Trace != "", Delays: x.delays})
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +40,13 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 		}
 	}
 	if d.Stragglers != nil {
-		d.Stragglers.Spec = o.stragglers.specs
+		d.Stragglers.Spec = o.Stragglers.Specs
 		if x.stragglers.random() {
-			d.Stragglers.Seed = &o.stragglers.seed
+			d.Stragglers.Seed = &o.Stragglers.Seed
 		}
 	}
-	if o.trace != "" {
-		err = outfile.Write(o.trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
+	if o.Trace != "" {
+		err = outfile.Write(o.Trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
 	}
 	return d, err
 }

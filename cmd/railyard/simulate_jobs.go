@@ -17,14 +17,14 @@ import (
 // firstJob is the job that -c or --plan names.
 func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, size units.Bytes) (*job, error) {
 	var ranks []int
-	if o.ranks != "" {
+	if o.Ranks != "" {
 		var err error
-		if ranks, err = parseRanks(o.ranks); err != nil {
+		if ranks, err = parseRanks(o.Ranks); err != nil {
 			return nil, cli.Usagef("--ranks: %v", err)
 		}
 	}
-	if o.plan != "" {
-		j, err := readJob(o.plan, x.topo, size, ranks)
+	if o.Plan != "" {
+		j, err := readJob(o.Plan, x.topo, size, ranks)
 		if err == nil && ranks == nil {
 			x.baseline, err = f.baseline(cmd, x, j)
 		}
@@ -42,7 +42,7 @@ func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, 
 	a.Detail.Baseline, a.Detail.Changes = ranks == nil, ranks == nil
 	q, err := study.New(a)
 	if err != nil {
-		return nil, f.coll.ofFile(err)
+		return nil, f.Coll.ofFile(err)
 	}
 	found, err := answer(cmd, q)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 
 // repeat adds the times over seeds.
 func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *sim.Plan, o *simulateFlags) error {
-	if o.repeat == 0 {
+	if o.Repeat == 0 {
 		return nil
 	}
-	delays := func(run int) []units.Time { return x.stragglers.delays(o.stragglers.seed + uint64(run)) }
-	all, err := repeated(cmd, plan, o.repeat, x.sizes(), delays)
+	delays := func(run int) []units.Time { return x.stragglers.delays(o.Stragglers.Seed + uint64(run)) }
+	all, err := repeated(cmd, plan, o.Repeat, x.sizes(), delays)
 	if err != nil {
 		return err
 	}
-	d.Repeats = &report.Repeats{Runs: o.repeat, P50: measurement.NearestRank(all, 50),
+	d.Repeats = &report.Repeats{Runs: o.Repeat, P50: measurement.NearestRank(all, 50),
 		P95: measurement.NearestRank(all, 95), P99: measurement.NearestRank(all, 99)}
 	return nil
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"railyard/cmd/internal/cli"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -13,14 +11,8 @@ import (
 
 // stragglerFlags say which ranks start late.
 type stragglerFlags struct {
-	specs []string
-	seed  uint64
-}
-
-func (f *stragglerFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.specs, "straggler", nil,
-		"ranks that start late: gpu:NAME=20us, or all by chance: exp:5us (mean), normal:10us,2us (mean, deviation)")
-	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the delays that --straggler draws")
+	Specs []string `flag:"straggler"`
+	Seed  uint64   `flag:"seed,default=1"`
 }
 
 const stragglerForms = "write gpu:NAME=20us, exp:5us or normal:10us,2us"
@@ -32,11 +24,11 @@ type stragglers struct {
 }
 
 func (f *stragglerFlags) parse(topo *topology.Topology) (*stragglers, error) {
-	if len(f.specs) == 0 {
+	if len(f.Specs) == 0 {
 		return nil, nil
 	}
 	x := &stragglers{fixed: make([]units.Time, topo.NumRanks())}
-	for _, s := range f.specs {
+	for _, s := range f.Specs {
 		kind, rest, _ := strings.Cut(s, ":")
 		var err error
 		if kind == "gpu" {

@@ -14,50 +14,41 @@ import (
 
 // showFlags say what of a topology is shown.
 type showFlags struct {
-	topo     topoFlags
-	matrix   bool
-	crossing crossingFlags
+	Topo     topoFlags `without:"load"`
+	Matrix   bool      `flag:"matrix"`
+	Crossing crossingFlags
 }
 
-func newTopoShow() *cobra.Command {
-	var f showFlags
-	cmd := &cobra.Command{
-		Use: "show",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 0 && len(args) != 2 {
-				return cli.Usagef("name two GPUs, or none: there are %d names behind the topology", len(args))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+// Args are two GPUs, or none.
+func (f *showFlags) Args(_ *cobra.Command, args []string) error {
+	if len(args) != 0 && len(args) != 2 {
+		return cli.Usagef("name two GPUs, or none: there are %d names behind the topology", len(args))
 	}
-	f.topo.add(cmd)
-	cmd.Flags().BoolVar(&f.matrix, "matrix", false, "connections and bandwidth between ranks, as nvidia-smi topo -m")
-	f.crossing.add(cmd)
-	return cmd
+	return nil
 }
 
-func (f *showFlags) run(cmd *cobra.Command, gpus []string) error {
-	transfer := f.crossing.size != ""
+// Run shows it.
+func (f *showFlags) Run(cmd *cobra.Command, gpus []string) error {
+	transfer := f.Crossing.Size != ""
 	switch {
-	case f.matrix && len(gpus) > 0:
+	case f.Matrix && len(gpus) > 0:
 		return cli.Usagef("--matrix shows all ranks: leave the two GPUs out")
 	case transfer && len(gpus) == 0:
 		return cli.Usagef("-s is of a transfer between two GPUs: name them")
 	case !transfer && cmd.Flags().Changed("how"):
 		return cli.Usagef("--how has no effect without -s, the size of a transfer")
-	case !transfer && (f.matrix || len(gpus) > 0) && (cmd.Flags().Changed("format") || cmd.Flags().Changed("wide")):
+	case !transfer && (f.Matrix || len(gpus) > 0) && (cmd.Flags().Changed("format") || cmd.Flags().Changed("wide")):
 		return cli.Usagef("--format and --wide have no effect on --matrix, nor on two GPUs without -s, the size of a transfer")
 	}
-	t, err := f.topo.load()
+	t, err := f.Topo.load()
 	if err != nil {
 		return err
 	}
-	if f.matrix {
+	if f.Matrix {
 		return topoview.Matrix(cmd.OutOrStdout(), t)
 	}
 	if len(gpus) == 0 {
-		return f.crossing.format.Emit(cmd, report.NewTopology(t))
+		return f.Crossing.Format.Emit(cmd, report.NewTopology(t))
 	}
 	var ends [2]topology.DeviceID
 	for i, name := range gpus {
@@ -69,7 +60,7 @@ func (f *showFlags) run(cmd *cobra.Command, gpus []string) error {
 	case ends[0] == ends[1]:
 		return cli.Usagef("%s and %s are the same GPU", gpus[0], gpus[1])
 	case transfer:
-		return f.crossing.run(cmd, t, t.RankOf(ends[0]), t.RankOf(ends[1]))
+		return f.Crossing.run(cmd, t, t.RankOf(ends[0]), t.RankOf(ends[1]))
 	}
 	return topoview.Paths(cmd.OutOrStdout(), t, ends[0], ends[1])
 }
@@ -86,26 +77,21 @@ func gpuNamed(t *topology.Topology, name string) (topology.DeviceID, error) {
 		t.DeviceName(t.Ranks()[0]), t.NumRanks()-1)
 }
 
-func newTopoDraw() *cobra.Command {
-	var out string
-	var f topoFlags
-	cmd := &cobra.Command{
-		Use:  "draw",
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			t, err := f.load()
-			if err != nil {
-				return err
-			}
-			write, err := topoview.Draw(t, out)
-			if err != nil {
-				return cli.Usage(err)
-			}
-			return outfile.Write(out, write)
-		},
+// drawFlags say what is drawn where.
+type drawFlags struct {
+	Topo topoFlags `without:"load"`
+	Out  string    `flag:"output,o,need,writes"`
+}
+
+// Run draws a topology.
+func (f *drawFlags) Run(*cobra.Command, []string) error {
+	t, err := f.Topo.load()
+	if err != nil {
+		return err
 	}
-	f.add(cmd)
-	cli.OutputFlag(cmd, &out, "file to write: .svg or .png")
-	cli.Must(cmd.MarkFlagRequired("output"))
-	return cmd
+	write, err := topoview.Draw(t, f.Out)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	return outfile.Write(f.Out, write)
 }

@@ -16,39 +16,21 @@ import (
 
 // trainingFlags choose a workload, a machine and how they meet.
 type trainingFlags struct {
-	topo     topoFlags
-	profile  profileFlag
-	workload string
-	set      []string // of the workload
-	gpu      string
-	runtime  string
-	layout   layoutFlags
-}
-
-func (f *trainingFlags) add(cmd *cobra.Command) {
-	f.topo.add(cmd)
-	f.topo.addLoad(cmd)
-	f.profile.add(cmd)
-	cmd.Flags().StringVarP(&f.workload, "workload", "w", "", "workload: a shipped name ("+strings.Join(workload.Names(),
-		", ")+") or a YAML file")
-	cli.Must(cmd.MarkFlagRequired("workload"))
-	cli.Must(cmd.RegisterFlagCompletionFunc("workload", cobra.FixedCompletions(workload.Names(), cobra.ShellCompDirectiveDefault)))
-	cmd.Flags().StringArrayVar(&f.set, "workload-set", nil, "change a value of the workload file, e.g. transformer.sequence=4096 or "+
-		"gradients=fp32")
-	cmd.Flags().StringVar(&f.gpu, "gpu", "", "GPU: a shipped name ("+strings.Join(gpu.Names(),
-		", ")+") or a YAML file (default: as the topology says)")
-	cmd.Flags().StringVar(&f.runtime, "runtime", "nccl", "what predicts collectives: nccl (its choices, by fitted kernels) or railyard "+
-		"(the best plan, simulated)")
-	cli.OneOf(cmd.Flags(), "runtime", "nccl", "railyard")
-	f.layout.add(cmd)
+	Topo     topoFlags
+	Profile  profileFlag
+	Workload string   `flag:"workload,w,need,complete={workloads},files"`
+	Set      []string `flag:"workload-set"` // of the workload
+	Gpu      string   `flag:"gpu"`
+	Runtime  string   `flag:"runtime,default=nccl,one=nccl|railyard"`
+	Layout   layoutFlags
 }
 
 // load prepares the predictor and the workload.
 func (f *trainingFlags) load() (*step.Predictor, *workload.Workload, error) {
-	if _, err := workload.Get(f.workload, f.set...); err != nil {
+	if _, err := workload.Get(f.Workload, f.Set...); err != nil {
 		return nil, nil, err // before the topology, which may take longer
 	}
-	t, err := f.topo.load()
+	t, err := f.Topo.load()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,11 +39,11 @@ func (f *trainingFlags) load() (*step.Predictor, *workload.Workload, error) {
 
 // on prepares them for a topology that is loaded already, or a part of it.
 func (f *trainingFlags) on(t *topology.Topology) (*step.Predictor, *workload.Workload, error) {
-	w, err := workload.Get(f.workload, f.set...)
+	w, err := workload.Get(f.Workload, f.Set...)
 	if err != nil {
 		return nil, nil, err
 	}
-	site, err := f.topo.site()
+	site, err := f.Topo.site()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,11 +57,11 @@ func (f *trainingFlags) predictor(t *topology.Topology, part func(nodes, gpus in
 	if err != nil {
 		return nil, err
 	}
-	costs, err := f.profile.machine(t)
+	costs, err := f.Profile.machine(t)
 	if err != nil {
 		return nil, err
 	}
-	if f.runtime == "nccl" {
+	if f.Runtime == "nccl" {
 		return step.OnNCCL(t, g, costs.NCCL(), part)
 	}
 	m, err := step.NewMachine(t, g, part)
@@ -87,10 +69,10 @@ func (f *trainingFlags) predictor(t *topology.Topology, part func(nodes, gpus in
 }
 
 func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
-	if f.gpu == "" {
+	if f.Gpu == "" {
 		return gpu.Of(t)
 	}
-	g, err := gpu.Get(f.gpu)
+	g, err := gpu.Get(f.Gpu)
 	if err != nil {
 		return nil, cli.Usagef("--gpu: %v", err)
 	}
@@ -99,11 +81,11 @@ func (f *trainingFlags) findGPU(t *topology.Topology) (*gpu.GPU, error) {
 
 // best is the layout of the flags, or the best of those that they leave; searched is how many of these were looked at.
 func (f *trainingFlags) best(cmd *cobra.Command, p *step.Predictor, w *workload.Workload) (l step.Layout, searched int, err error) {
-	if f.layout.text != "" {
-		l, err = f.layout.fixed(cmd)
+	if f.Layout.Text != "" {
+		l, err = f.Layout.fixed(cmd)
 		return l, 0, err
 	}
-	s, err := f.layout.space(cmd)
+	s, err := f.Layout.space(cmd)
 	if err != nil {
 		return l, 0, err
 	}
@@ -133,64 +115,40 @@ func (f *trainingFlags) step(cmd *cobra.Command, o step.Options) (p *step.Predic
 
 // layoutFlags choose a layout, or the part of it that is fixed.
 type layoutFlags struct {
-	given            search.Space // without what has to be read yet
-	sequence         bool
-	order            string
-	bucket, compress string
-	text             string
-}
-
-func (f *layoutFlags) add(cmd *cobra.Command) {
-	flags := cli.AddOptions(cmd, "fix", "parts of the layout that are not searched, such as tp=8,zero=1:")
-	s := &f.given
-	flags.IntVar(&s.Data, "dp", 0, "data parallel replicas")
-	flags.IntVar(&s.Tensor, "tp", 0, "tensor parallel GPUs")
-	flags.IntVar(&s.Pipeline, "pp", 0, "pipeline stages")
-	flags.IntVar(&s.Context, "cp", 0, "context parallel GPUs")
-	flags.IntVar(&s.Expert, "ep", 0, "expert parallel GPUs")
-	flags.IntVar(&s.Virtual, "vpp", 0, "chunks of layers a pipeline stage (interleaved 1F1B)")
-	flags.IntVar(&s.Zero, "zero", -1, "ZeRO stage: 0 (DDP), 1, 2, 3 (FSDP)")
-	flags.IntVar(&s.MicroBatch, "micro-batch", 0, "samples in a forward pass of a GPU")
-	flags.IntVar(&s.GlobalBatch, "global-batch", 0, "samples in a step (default: the workload's)")
-	flags.BoolVar(&f.sequence, "sequence-parallel", true, "cut norms and residuals along the sequence over the tensor axis")
-	flags.StringVar((*string)(&s.Recompute), "recompute", "", "activations that are computed again: none, selective, full")
-	flags.StringVar(&f.order, "order", "", "placement, innermost axis first, e.g. tensor<context<data<pipeline")
-	flags.StringVar(&f.bucket, "bucket", "", "gradients that are reduced at once, e.g. 25M (default: 25M with ZeRO 0, else as "+
-		"Megatron-Core)")
-	flags.StringVar(&f.compress, "compress", "", "send gradients as fp16, bf16 or fp8")
-	cli.AtLeast(flags.FlagSet, 1, "dp", "tp", "pp", "cp", "ep", "vpp", "micro-batch", "global-batch")
-	cli.Between(flags.FlagSet, 0, 3, "zero")
-	cli.OneOf(flags.FlagSet, "recompute", string(workload.NoRecompute), string(workload.SelectiveRecompute),
-		string(workload.FullRecompute))
-	cmd.Flags().StringVar(&f.text, "layout", "", `the whole layout, as results show it: "dp8 tp8 pp4 zero1 mb1 gb1024 sp"`)
+	Given    search.Space // without what has to be read yet
+	Sequence bool         `flag:"fix sequence-parallel,default=true"`
+	Order    string       `flag:"fix order"`
+	Bucket   string       `flag:"fix bucket"`
+	Compress string       `flag:"fix compress"`
+	Text     string       `flag:"layout"`
 }
 
 // space is what the flags leave free.
 func (f *layoutFlags) space(cmd *cobra.Command) (search.Space, error) {
-	s := f.given
+	s := f.Given
 	if cli.OptionsOf(cmd, "fix").Changed("sequence-parallel") {
-		s.Sequence = &f.sequence
+		s.Sequence = &f.Sequence
 	}
 	return s, f.rest(&s)
 }
 
 // rest reads the flags that are not searched.
 func (f *layoutFlags) rest(s *search.Space) error {
-	if f.order != "" {
-		l, err := step.ParseLayout(f.order)
-		if err != nil || !strings.Contains(f.order, "<") {
-			return cli.Usagef("--fix order=%s: name all axes, innermost first, e.g. tensor<context<data<pipeline", f.order)
+	if f.Order != "" {
+		l, err := step.ParseLayout(f.Order)
+		if err != nil || !strings.Contains(f.Order, "<") {
+			return cli.Usagef("--fix order=%s: name all axes, innermost first, e.g. tensor<context<data<pipeline", f.Order)
 		}
 		s.Order = l.Order
 	}
-	if f.bucket != "" {
-		b, err := units.ParseBytes(f.bucket)
+	if f.Bucket != "" {
+		b, err := units.ParseBytes(f.Bucket)
 		if err != nil || b <= 0 {
-			return cli.Usagef("--fix bucket=%s: must be a size such as 25M", f.bucket)
+			return cli.Usagef("--fix bucket=%s: must be a size such as 25M", f.Bucket)
 		}
 		s.Base.Bucket = b
 	}
-	p, err := step.ParseCompression(f.compress)
+	p, err := step.ParseCompression(f.Compress)
 	if err != nil {
 		return cli.Usagef("--fix compress: %v", err)
 	}
@@ -205,12 +163,12 @@ func (f *layoutFlags) fixed(cmd *cobra.Command) (step.Layout, error) {
 		"fix micro-batch", "fix global-batch", "fix sequence-parallel", "fix recompute", "fix order", "fix compress"); err != nil {
 		return step.Layout{}, err
 	}
-	l, err := step.ParseLayout(f.text)
+	l, err := step.ParseLayout(f.Text)
 	if err != nil {
 		return l, cli.Usagef("--%v", err)
 	}
-	if !strings.Contains(" "+f.text, " gb") {
-		return l, cli.Usagef("--layout %q says nothing of the samples in a step: add the global batch, such as gb1024", f.text)
+	if !strings.Contains(" "+f.Text, " gb") {
+		return l, cli.Usagef("--layout %q says nothing of the samples in a step: add the global batch, such as gb1024", f.Text)
 	}
 	var s search.Space
 	err = f.rest(&s)

@@ -21,55 +21,39 @@ import (
 
 // tuneFlags say which profile learns what is fastest here.
 type tuneFlags struct {
-	sweep       tuning.Sweep
-	collectives []string
-	sizes       cli.SizeFlags
-	budget      time.Duration
-	topo        topoFlags
-	profile     string
+	Topo        topoFlags `without:"load"`
+	Profile     string    `flag:"profile,need"`
+	Collectives []string  `flag:"collective,c,commas,default=all_reduce|all_gather|reduce_scatter|broadcast|all_to_all"`
+	Sizes       cli.SizeFlags
+	PerCase     time.Duration `flag:"per-case,default=40ms"`
+	Budget      time.Duration `flag:"budget,default=15m"`
+
+	sweep tuning.Sweep
 }
 
-func newTune() *cobra.Command {
-	var f tuneFlags
-	cmd := &cobra.Command{
-		Use:  "tune",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+// Run times ways, and tells the profile which was fastest.
+func (f *tuneFlags) Run(cmd *cobra.Command, _ []string) error {
+	if !strings.HasSuffix(f.Profile, ".yaml") {
+		return cli.Usagef("--profile %s: a file that is written must end in .yaml", f.Profile)
 	}
-	fl := cmd.Flags()
-	f.topo.addLive(cmd)
-	fl.StringVar(&f.profile, "profile", "", "profile, a YAML file, that is read and written")
-	cli.Must(cmd.MarkFlagRequired("profile"))
-	fl.StringSliceVarP(&f.collectives, "collective", "c", []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all"},
-		"collectives")
-	f.sizes.Add(cmd, "1K", "1G")
-	fl.DurationVar(&f.sweep.PerCase, "per-case", 40*time.Millisecond, "about how long a way is timed")
-	fl.DurationVar(&f.budget, "budget", 15*time.Minute, "no way is timed after this")
-	return cmd
-}
-
-func (f *tuneFlags) run(cmd *cobra.Command) error {
-	if !strings.HasSuffix(f.profile, ".yaml") {
-		return cli.Usagef("--profile %s: a file that is written must end in .yaml", f.profile)
-	}
-	m, err := cost.GetMachine(f.profile)
+	m, err := cost.GetMachine(f.Profile)
 	if err != nil {
 		return err
 	}
 	if err := driver.Load(); err != nil {
 		return err
 	}
-	if f.sweep.Sizes, err = f.sizes.Sizes(cmd); err != nil {
+	if f.sweep.Sizes, err = f.Sizes.Sizes(cmd); err != nil {
 		return err
 	}
-	if f.sweep.Collectives, err = cli.ParseAll(f.collectives, collective.Parse); err != nil {
+	if f.sweep.Collectives, err = cli.ParseAll(f.Collectives, collective.Parse); err != nil {
 		return err
 	}
-	t, err := f.topo.load()
+	t, err := f.Topo.load()
 	if err != nil {
 		return err
 	}
-	rows := strings.TrimSuffix(f.profile, ".yaml") + "-methods.csv"
+	rows := strings.TrimSuffix(f.Profile, ".yaml") + "-methods.csv"
 	if err := f.measure(cmd, t.NumRanks(), rows); err != nil {
 		return err
 	}
@@ -83,10 +67,10 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 	}
 	s := &f.sweep
 	s.DTypes, s.Op = []collective.DType{collective.Float32}, collective.Sum
-	s.Iterations, s.Replays, s.Checks, s.Deadline, s.Specialise = 20, 20, 3, 5*time.Second, true
+	s.Iterations, s.Replays, s.Checks, s.PerCase, s.Deadline, s.Specialise = 20, 20, 3, f.PerCase, 5*time.Second, true
 	s.Load = func(gpus int) (*topology.Topology, error) {
-		part := f.topo
-		part.gpus = gpus
+		part := f.Topo
+		part.Gpus = gpus
 		return part.load()
 	}
 	ctx, stop := cli.UntilInterrupt(cmd)
@@ -96,7 +80,7 @@ func (f *tuneFlags) measure(cmd *cobra.Command, most int, rows string) error {
 	for n := 2; n <= most; n++ {
 		gpus = append(gpus, n)
 	}
-	return cli.StreamTo(cmd, rows, func(w io.Writer) error { return s.Write(ctx, w, gpus, f.budget) })
+	return cli.StreamTo(cmd, rows, func(w io.Writer) error { return s.Write(ctx, w, gpus, f.Budget) })
 }
 
 // writeProfile reads the rows back and writes the profile.
@@ -114,7 +98,7 @@ func (f *tuneFlags) writeProfile(cmd *cobra.Command, m *cost.Machine, rows strin
 	if len(fastest.Methods) == 0 {
 		return fmt.Errorf("%s: nothing ran: the profile is left as it was", rows)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d thresholds for %s from %d rows (%s)\n", f.profile, len(fastest.Methods), fastest.GPU, len(all),
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d thresholds for %s from %d rows (%s)\n", f.Profile, len(fastest.Methods), fastest.GPU, len(all),
 		rows)
-	return cli.WriteMachine(f.profile, m.WithFastest(fastest))
+	return cli.WriteMachine(f.Profile, m.WithFastest(fastest))
 }

@@ -7,27 +7,18 @@ import (
 	"railyard/study/measured"
 )
 
-func newValidate() *cobra.Command {
-	var format cli.FormatFlag
-	var files []string
-	var systems string
-	cmd := &cobra.Command{
-		Use:  "validate",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			fleet, err := measured.ReadFleet(systems, files...)
-			if err != nil {
-				return err
-			}
-			return format.Emit(cmd, fleet.Compare().Judge())
-		},
+// validateFlags name measurements, and where they were made.
+type validateFlags struct {
+	Format  cli.FormatFlag
+	Files   []string `flag:"measured,need"`
+	Systems string   `flag:"systems,need"`
+}
+
+// Run judges predictions by them.
+func (f *validateFlags) Run(cmd *cobra.Command, _ []string) error {
+	fleet, err := measured.ReadFleet(f.Systems, f.Files...)
+	if err != nil {
+		return err
 	}
-	format.Add(cmd)
-	cmd.Flags().StringArrayVar(&files, "measured", nil, "measurements: CSV with the columns of validation/published.csv")
-	cmd.Flags().StringVar(&systems, "systems", "", "CSV that says for each series (longest prefix of id) where it was measured: series,"+
-		"topology,set,profile,launch,nvls,cc,fabric,exclude,why; a topology is a shipped name or a file beside it")
-	for _, name := range []string{"measured", "systems"} {
-		cli.Must(cmd.MarkFlagRequired(name))
-	}
-	return cmd
+	return f.Format.Emit(cmd, fleet.Compare().Judge())
 }

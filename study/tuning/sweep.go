@@ -26,7 +26,7 @@ import (
 	"railyard/sim"
 )
 
-// Sweep says what is measured, in which ways and how often.
+// Sweep says what is measured, in which ways and how often. Tags name the flags of the command that sweeps.
 type Sweep struct {
 	Load        func(gpus int) (*topology.Topology, error)
 	Collectives []collective.Kind
@@ -34,23 +34,23 @@ type Sweep struct {
 	Op          collective.ReduceOp
 	Sizes       []units.Bytes // ascending
 
-	Iterations int           // operations in a graph
-	Replays    int           // of a graph
-	Checks     int           // epochs that are checked
-	Until      time.Time     // no case begins after this
-	PerCase    time.Duration // fewer operations and replays where they would take longer
-	Deadline   time.Duration // longest wait on a GPU
-	InPlace    bool
-	Stream     bool            // launched one by one too
-	Specialise bool            // with kernels made for one plan
-	NCCL       bool            // beside, with and without symmetric windows
+	Iterations int             `flag:"iters,n,default=20"` // operations in a graph
+	Replays    int             `flag:"replays,default=20"` // of a graph
+	Checks     int             `flag:"checks,default=3"`   // epochs that are checked
+	Until      time.Time       // no case begins after this
+	PerCase    time.Duration   `flag:"per-case,default=60ms"` // fewer operations and replays where they would take longer
+	Deadline   time.Duration   `flag:"deadline,default=5s"`   // longest wait on a GPU
+	InPlace    bool            `flag:"in-place"`
+	Stream     bool            `flag:"stream"`     // launched one by one too
+	Specialise bool            `flag:"specialise"` // with kernels made for one plan
+	NCCL       bool            `flag:"nccl"`       // beside, with and without symmetric windows
 	Meter      *discover.Meter // of what NVLinks carry; may be nil
 
-	Chosen bool        // of ours only what the topology's profile says was fastest
+	Chosen bool        `flag:"chosen"` // of ours only what the topology's profile says was fastest
 	Before map[Key]Way // of ours only these, where it is not nil
 	Tried  []Way       // these alone
 
-	Run string    // what rows say of the run they are from
+	Run string    `flag:"run"` // what rows say of the run they are from
 	Log io.Writer // gets a line for each number of GPUs
 
 	multiprocessors int    // of a GPU

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -15,24 +17,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// play runs a program whose only command takes a topology, as a flag or an argument, and a GPU,
-// and writes a file.
+// show is a command that takes a topology, as a flag or an argument, and a GPU, and writes a file.
+type show struct {
+	Topology string `flag:"topology,t,need,positional"`
+	Out      string `flag:"output,o,writes"`
+}
+
+// Args is a GPU.
+func (f *show) Args(cmd *cobra.Command, args []string) error { return cobra.ExactArgs(1)(cmd, args) }
+
+// Run prints both.
+func (f *show) Run(cmd *cobra.Command, args []string) error {
+	_, err := io.WriteString(cmd.OutOrStdout(), f.Topology+" "+strings.Join(args, ","))
+	if err == nil && f.Out != "" {
+		err = outfile.Write(f.Out, func(w io.Writer) error { _, err := io.WriteString(w, f.Topology); return err })
+	}
+	return err
+}
+
+// play runs a program whose only command is show.
 func play(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var topology, out string
-	cmd := &cobra.Command{Use: "show", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		_, err := io.WriteString(cmd.OutOrStdout(), topology+" "+strings.Join(args, ","))
-		if err == nil && out != "" {
-			err = outfile.Write(out, func(w io.Writer) error { _, err := io.WriteString(w, topology); return err })
-		}
-		return err
-	}}
-	cmd.Flags().StringVarP(&topology, "topology", "t", "", "topology")
-	Must(cmd.MarkFlagRequired("topology"))
-	Positional(cmd, "topology")
-	OutputFlag(cmd, &out, "file")
 	var o, e bytes.Buffer
-	code = Run(Root(&cobra.Command{Use: "prog"}, "# prog", cmd), append([]string{"show"}, args...), &o, &e)
+	code = Run(Root(&cobra.Command{Use: "prog"}, "# prog", nil, New("show", new(show))), append([]string{"show"}, args...), &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -119,7 +126,9 @@ func TestWatched(t *testing.T) {
 func TestManual(t *testing.T) {
 	run := func(*cobra.Command, []string) error { return nil }
 	plan := &cobra.Command{Use: "plan", RunE: run}
-	root := Root(&cobra.Command{Use: "prog"}, `# prog
+	plan.Flags().String("things", "", "")
+	AddOptions(plan, "how", "").Int("many", 0, "")
+	root := Root(&cobra.Command{Use: "prog"}, strings.ReplaceAll(`# prog
 
 Plans
 
@@ -136,6 +145,9 @@ far away:
 
 So it is.
 
+- '--things': {things}
+- '--how many': of them
+
     prog do plan x \
       --more
     prog do plan y
@@ -143,7 +155,12 @@ So it is.
 ## do
 
 Does
-`, Group(&cobra.Command{Use: "do"}, plan))
+
+## Flags
+
+- '--how': in what way:
+- '--things': never shown
+`, "'", "`"), map[string][]string{"things": {"a", "b"}}, Group(&cobra.Command{Use: "do"}, plan))
 	if root.Short != "Plans" || root.Long != "" || root.Example != "  prog do plan x" {
 		t.Errorf("%q, %q, %q", root.Short, root.Long, root.Example)
 	}
@@ -151,7 +168,48 @@ Does
 		plan.Example != "  prog do plan x \\\n    --more\n  prog do plan y" {
 		t.Errorf("%q, %q, %q, %q", plan.Use, plan.Short, plan.Long, plan.Example)
 	}
+	for name, want := range map[string]string{"things": "a, b", "how": "in what way:\n  many: of them"} {
+		if got := plan.Flags().Lookup(name).Usage; got != want {
+			t.Errorf("--%s: %q, want %q", name, got, want)
+		}
+	}
 	if do := plan.Parent(); do.Short != "Does" || do.Example != "" {
 		t.Errorf("%q, %q", do.Short, do.Example)
 	}
 }
+
+// TestFlags: what tags say of fields is what flags do; structs inside lack some, and what fields hold is their default.
+func TestFlags(t *testing.T) {
+	type part struct {
+		Words []string `flag:"words,commas,default=a|b"`
+		Left  bool     `flag:"left"`
+		Name  string   `flag:"name,need"`
+	}
+	for _, c := range []struct{ args, want, err string }{
+		{"", "&{{[a b] false } 2 x []}", ""},
+		{"--words c,d -n 3 --how kind=y --list 1,2 --list 3", "&{{[c d] false } 3 y [1,2 3]}", ""},
+		{"--left", "", "unknown flag: --left"},
+		{"-n 0", "", "--number 0: must be at least 1"},
+		{"--how kind=z", "", "--how kind=z: must be one of x, y"},
+	} {
+		f := &struct {
+			Part   part     `without:"left" optional:"name"`
+			Number int      `flag:"number,n,lo=1"`
+			Kind   string   `flag:"how kind,default=x,one=x|y"`
+			List   []string `flag:"list"`
+		}{Number: 2}
+		var o, e bytes.Buffer
+		cmd := New("do", nothing{})
+		(&declaration{cmd: cmd}).fields(reflect.ValueOf(f).Elem())
+		code := Run(Root(&cobra.Command{Use: "prog"}, "# prog", nil, cmd), append([]string{"do"}, strings.Fields(c.args)...), &o, &e)
+		if got := fmt.Sprint(f); (code == 0) != (c.err == "") || code == 0 && got != c.want || !strings.Contains(e.String(), c.err) {
+			t.Errorf("%q: %d, %s, %q", c.args, code, got, e.String())
+		}
+	}
+}
+
+// nothing is a command without flags that does nothing.
+type nothing struct{}
+
+// Run does nothing.
+func (nothing) Run(*cobra.Command, []string) error { return nil }

@@ -8,21 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// written marks flags that name files to be written.
-const written = "railyard_written"
-
-// Writes says which flags of a command name files that it writes: without --force it replaces none.
-func Writes(cmd *cobra.Command, flags ...string) {
-	for _, name := range flags {
-		Must(cmd.Flags().SetAnnotation(name, written, nil))
-	}
-}
-
-// OutputFlag adds -o, the file that a command writes.
-func OutputFlag(cmd *cobra.Command, path *string, usage string) {
-	cmd.Flags().StringVarP(path, "output", "o", "", usage)
-	Writes(cmd, "output")
-}
+// written marks flags that name files to be written: without --force the command replaces none.
+const written = "railyard_writes"
 
 // guardFiles refuses to begin where files would be replaced.
 func guardFiles(cmd *cobra.Command) {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"railyard/report/table"
@@ -10,21 +8,16 @@ import (
 
 // FormatFlag chooses how results are written.
 type FormatFlag struct {
-	Name string
-	Wide bool
+	Name string `flag:"format,default=text,one={formats}"`
+	Wide bool   `flag:"wide"`
 }
 
-// Add adds the flags.
-func (f *FormatFlag) Add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Name, "format", table.Text, "output: "+strings.Join(table.Formats(), ", "))
-	cmd.Flags().BoolVar(&f.Wide, "wide", false, "all columns and rows, however long lines get (the other formats have them all)")
-	OneOf(cmd.Flags(), "format", table.Formats()...)
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if f.Wide && f.Name != table.Text {
-			return Usagef("--wide has no effect on --format %s, which has all columns: leave it out", f.Name)
-		}
-		return nil
+// check refuses --wide where it has no effect.
+func (f *FormatFlag) check(*cobra.Command) error {
+	if f.Wide && f.Name != table.Text {
+		return Usagef("--wide has no effect on --format %s, which has all columns: leave it out", f.Name)
 	}
+	return nil
 }
 
 // Emit writes a document to a command's output.

@@ -7,14 +7,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// positional marks the flag whose value may stand as the first argument.
+// positional marks the flag whose value may stand as the command's first argument, too; of a flag that takes several, all arguments are
+// values.
 const positional = "railyard_positional"
-
-// Positional lets a flag's value stand as the command's first argument, too; of a flag that
-// takes several, all arguments are values.
-func Positional(cmd *cobra.Command, name string) {
-	Must(cmd.Flags().SetAnnotation(name, positional, nil))
-}
 
 // positionalFlag is the flag that arguments may stand for; nil where there is none.
 func positionalFlag(cmd *cobra.Command) (out *pflag.Flag) {

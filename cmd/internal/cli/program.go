@@ -29,11 +29,12 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 }
 
 // Root completes a program's first command: what is mistyped, missing, empty or given twice is
-// wrong usage. What the commands say of themselves stands in a manual.
-func Root(root *cobra.Command, manual string, commands ...*cobra.Command) *cobra.Command {
+// wrong usage. What the commands say of themselves, and of their flags, stands in a manual; lists are the words that it and tags of
+// flags call by a name in braces.
+func Root(root *cobra.Command, manual string, lists map[string][]string, commands ...*cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	Group(root, commands...)
-	document(root, manual)
+	document(root, manual, lists)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -43,7 +44,7 @@ func Root(root *cobra.Command, manual string, commands ...*cobra.Command) *cobra
 	strictNames(root)
 	forEach(root, explainOptions)
 	forEach(root, shortenOptions)
-	forEach(root, completeWords)
+	forEach(root, func(cmd *cobra.Command) { completeWords(cmd, lists) })
 	forEach(root, guardFiles)
 	forEach(root, onlyOnce)
 	forEach(root, watch)

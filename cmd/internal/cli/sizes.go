@@ -14,8 +14,11 @@ const maxSizes = 10_000
 
 // SizeFlags are nccl-tests' size flags, and -s for a single size.
 type SizeFlags struct {
-	Single, Begin, End, step string
-	factor                   float64
+	Single string  `flag:"size,s"`
+	Begin  string  `flag:"minbytes,b"`
+	End    string  `flag:"maxbytes,e"`
+	Step   string  `flag:"stepbytes,i"`
+	Factor float64 `flag:"stepfactor,f,default=2"`
 }
 
 // RangeFlags are those that say a range.
@@ -24,24 +27,6 @@ var RangeFlags = []string{"minbytes", "maxbytes", "stepbytes", "stepfactor"}
 // Given reports whether a command was told sizes.
 func (f *SizeFlags) Given(cmd *cobra.Command) bool {
 	return slices.ContainsFunc(append([]string{"size"}, RangeFlags...), cmd.Flags().Changed)
-}
-
-// Add adds the flags with the range that they have by default.
-func (f *SizeFlags) Add(cmd *cobra.Command, begin, end string) {
-	fl := cmd.Flags()
-	fl.StringVarP(&f.Single, "size", "s", "", "one size (1K, 64M, 4G are binary); instead of -b and -e")
-	fl.StringVarP(&f.Begin, "minbytes", "b", begin, "smallest size")
-	fl.StringVarP(&f.End, "maxbytes", "e", end, "largest size")
-	fl.StringVarP(&f.step, "stepbytes", "i", "", "fixed increment between sizes; instead of -f")
-	fl.Float64VarP(&f.factor, "stepfactor", "f", 2, "factor between sizes")
-}
-
-// Only leaves -s of the flags, for commands that look at one size.
-func (f *SizeFlags) Only(cmd *cobra.Command) {
-	for _, other := range RangeFlags {
-		Must(cmd.Flags().MarkHidden(other))
-	}
-	cmd.Flags().Lookup("size").Usage = "size (1K, 64M, 4G are binary)"
 }
 
 // Sizes are the sizes asked for, ascending.
@@ -54,7 +39,7 @@ func (f *SizeFlags) Sizes(cmd *cobra.Command) ([]units.Bytes, error) {
 		s, err := ParseSize("-s", f.Single)
 		return []units.Bytes{s}, err
 	}
-	if f.step != "" && changed("stepfactor") {
+	if f.Step != "" && changed("stepfactor") {
 		return nil, Usagef("-i and -f exclude one another: give one")
 	}
 	if f.Begin == "" || f.End == "" {
@@ -87,18 +72,18 @@ func (f *SizeFlags) Sizes(cmd *cobra.Command) ([]units.Bytes, error) {
 
 // stepper gives the successor of a size.
 func (f *SizeFlags) stepper() (func(units.Bytes) units.Bytes, error) {
-	if f.step != "" {
-		step, err := ParseSize("-i", f.step)
+	if f.Step != "" {
+		step, err := ParseSize("-i", f.Step)
 		if err != nil {
 			return nil, err
 		}
 		return func(s units.Bytes) units.Bytes { return s + step }, nil
 	}
-	if !(f.factor > 1) || math.IsInf(f.factor, 0) {
-		return nil, Usagef("-f %v: the factor must be larger than 1", f.factor)
+	if !(f.Factor > 1) || math.IsInf(f.Factor, 0) {
+		return nil, Usagef("-f %v: the factor must be larger than 1", f.Factor)
 	}
 	return func(s units.Bytes) units.Bytes {
-		return max(s+1, units.Bytes(math.Min(float64(s)*f.factor, math.MaxInt64/2)))
+		return max(s+1, units.Bytes(math.Min(float64(s)*f.Factor, math.MaxInt64/2)))
 	}, nil
 }
 

@@ -13,8 +13,10 @@ import (
 
 // What a flag, or an option of one, may say, as annotations of it.
 const (
-	words  = "railyard_words"
-	bounds = "railyard_bounds"
+	words     = "railyard_words"
+	bounds    = "railyard_bounds"
+	completed = "railyard_completed"
+	orFile    = "railyard_file"
 )
 
 // OneOf says which words a flag may have; a shell completes them.
@@ -22,23 +24,23 @@ func OneOf(flags *pflag.FlagSet, name string, list ...string) {
 	Must(flags.SetAnnotation(name, words, list))
 }
 
-// Between says which whole numbers flags may have.
-func Between(flags *pflag.FlagSet, lo, hi int, names ...string) {
-	for _, name := range names {
-		Must(flags.SetAnnotation(name, bounds, []string{strconv.Itoa(lo), strconv.Itoa(hi)}))
-	}
-}
-
-// AtLeast says which is the least whole number that flags may have.
-func AtLeast(flags *pflag.FlagSet, lo int, names ...string) {
-	Between(flags, lo, math.MaxInt, names...)
-}
-
-// completeWords completes flags that have one of some words.
-func completeWords(cmd *cobra.Command) {
+// completeWords completes flags that have one of some words, and those beside whose words files may be named.
+func completeWords(cmd *cobra.Command, lists map[string][]string) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if list := f.Annotations[words]; list != nil {
-			Must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)))
+		for _, kind := range []string{words, completed} {
+			list := f.Annotations[kind]
+			if list == nil {
+				continue
+			}
+			if len(list) == 1 && strings.HasPrefix(list[0], "{") {
+				list = lists[strings.Trim(list[0], "{}")]
+			}
+			f.Annotations[kind] = list
+			beside := cobra.ShellCompDirectiveNoFileComp
+			if _, file := f.Annotations[orFile]; file {
+				beside = cobra.ShellCompDirectiveDefault
+			}
+			Must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, beside)))
 		}
 	})
 }
