@@ -127,10 +127,11 @@ func TestKeptAndPlannedAgain(t *testing.T) {
 }
 
 // answered plans a collective with some costs, and puts NCCL beside it; nil where nothing makes it on a degraded machine.
-func answered(t *testing.T, topo *topology.Topology, machine *cost.Machine, kind collective.Kind, sizes ...units.Bytes) *study.Answer {
+func answered(t *testing.T, topo *topology.Topology, machine *cost.Machine, kind collective.Kind, search study.Search,
+	sizes ...units.Bytes) *study.Answer {
 	t.Helper()
 	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine,
-		Detail: study.Detail{Baseline: true}})
+		Search: search, Detail: study.Detail{Baseline: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestGPUsPassOnWhatOthersCannotReach(t *testing.T) {
 			if kind == collective.AllToAllV {
 				continue // needs counts
 			}
-			a := answered(t, topo, machine, kind, units.MiB)
+			a := answered(t, topo, machine, kind, study.Search{}, units.MiB)
 			if a == nil {
 				t.Errorf("%v without %v: not planned", kind, lost)
 			} else if a.Rows[0].Prediction.Time < a.Rows[0].Limit().Time {

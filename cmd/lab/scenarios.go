@@ -122,25 +122,12 @@ func each[R any](program string, commands []command, row func(program string, c 
 // answer runs a command and reads its document.
 func (c *command) answer(program string, into any) error {
 	var out, errs bytes.Buffer
-	run := exec.Command(program, append(words(c.line), "--format", "json")...)
+	run := exec.Command(program, append(cli.Words(c.line), "--format", "json")...)
 	run.Stdout, run.Stderr = &out, &errs
 	if err := run.Run(); err != nil {
 		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(errs.Bytes()))
 	}
 	return json.Unmarshal(out.Bytes(), into)
-}
-
-// words are those of a command line, in which quotes keep blanks together.
-func words(line string) []string {
-	var out []string
-	for i, part := range strings.Split(line, `"`) {
-		if i%2 == 1 {
-			out = append(out, part)
-		} else {
-			out = append(out, strings.Fields(part)...)
-		}
-	}
-	return out
 }
 
 // stepRow is a training step.
