@@ -9,16 +9,16 @@ import (
 // deliver moves each block on its own from its source along the tree of that source, or
 // of its destination (scatter, where the root has to balance what it sends): all-to-all,
 // scatter, gather, send-receive and barrier (a message to everybody).
-func (r *request) deliver(out, in *breadthFirst) []pathMessage {
+func (r *request) deliver(out, in [][]int32) []pathMessage {
 	var messages []pathMessage
-	for src := range out.n {
-		for dst := range out.n {
+	for src := range out {
+		for dst := range out {
 			if src == dst || !carries(r.spec, src, dst) {
 				continue
 			}
-			path := out.path(src, dst)
+			path := treePath(out[src], dst)
 			if r.spec.Kind == collective.Scatter {
-				path = in.path(dst, src)
+				path = treePath(in[dst], src)
 				slices.Reverse(path)
 			}
 			messages = append(messages, pathMessage{int32(src), int32(dst), 0, 1, path})
@@ -54,10 +54,10 @@ func blocks(k collective.Kind, src, dst int) (in, out int) {
 	return 0, 0 // send_recv
 }
 
-// path is the way in the tree of root from it to a rank, both included.
-func (b *breadthFirst) path(root, rank int) []int32 {
+// treePath is the way in a tree from its root to a rank, both included.
+func treePath(parents []int32, rank int) []int32 {
 	var out []int32
-	for v := int32(rank); v >= 0; v = b.parent[root][v] {
+	for v := int32(rank); v >= 0; v = parents[v] {
 		out = append(out, v)
 	}
 	slices.Reverse(out)

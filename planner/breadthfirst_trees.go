@@ -151,16 +151,14 @@ func (x *shortest) step(v, t int) (roots []int32, b *balance) {
 	return roots, b
 }
 
-// trees are those of each of so many pieces of every block: in each step, and for each
+// trees are those of each of so many pieces of every block, by piece and root the parents: in each step, and for each
 // rank, the fullest link carries as little as it can.
-func (x *shortest) trees(pieces int) []*breadthFirst {
+func (x *shortest) trees(pieces int) [][][]int32 {
 	n := len(x.dist)
-	out := make([]*breadthFirst, pieces)
+	out := make([][][]int32, pieces)
 	for i := range out {
-		out[i] = &breadthFirst{n: n, steps: x.steps, dist: x.dist, parent: make([][]int32, n), below: make([][][]int32, n)}
-		for root := range n {
-			out[i].parent[root] = slices.Repeat([]int32{-1}, n)
-			out[i].below[root] = make([][]int32, n)
+		for range n {
+			out[i] = append(out[i], slices.Repeat([]int32{-1}, n))
 		}
 	}
 	for v := range n {
@@ -182,19 +180,16 @@ func (x *shortest) trees(pieces int) []*breadthFirst {
 
 // attach gives v as many pieces of a root from each neighbour as it has a share in; from
 // root to root, another piece is the first.
-func (x *shortest) attach(out []*breadthFirst, v int, root int32, share []int64, first int) {
+func (x *shortest) attach(out [][][]int32, v int, root int32, share []int64, first int) {
 	for link, pieces := range share {
-		from := x.into[v][link].from
 		for range pieces {
-			b := out[first%len(out)]
-			b.parent[root][v] = from
-			b.below[root][from] = append(b.below[root][from], int32(v))
+			out[first%len(out)][root][v] = x.into[v][link].from
 			first++
 		}
 	}
 }
 
-// maxBlockPieces bounds the pieces of a block: programs hold n² operations for each.
+// maxBlockPieces bounds the pieces of a block: trees hold n² hops for each.
 func maxBlockPieces(ranks int) int { return min(max(1<<16/(ranks*ranks), 4), 64) }
 
 // bestPieces is the least number of pieces that comes as near as any to exact balance.

@@ -141,10 +141,7 @@ func (r *request) treesOf(p *pack.Packing, op collective.Kind) (*schedule.Trees,
 	if chunks > 1<<20 {
 		return nil, notApplicable("the trees cut the data into %d parts", chunks)
 	}
-	t := &schedule.Trees{Units: unitsOf(p), Local: int32(r.spec.Ranks)}
-	if nodes := r.t.NumNodes(); r.spec.Ranks%nodes == 0 {
-		t.Local = int32(r.spec.Ranks / nodes)
-	}
+	t := &schedule.Trees{Units: unitsOf(p), Local: r.local()}
 	for root, list := range p.Trees {
 		for _, x := range list {
 			if x.Weight > 0 {
@@ -153,6 +150,14 @@ func (r *request) treesOf(p *pack.Packing, op collective.Kind) (*schedule.Trees,
 		}
 	}
 	return t, r.reachable(t, op)
+}
+
+// local is how many ranks each node has; all, where nodes differ.
+func (r *request) local() int32 {
+	if nodes := r.t.NumNodes(); r.spec.Ranks%nodes == 0 {
+		return int32(r.spec.Ranks / nodes)
+	}
+	return int32(r.spec.Ranks)
 }
 
 // ratesOf are how fast ranks send to one another: as their links are; without direct

@@ -41,9 +41,11 @@ type Trees struct {
 	// Pieces is in how many each tree's chunks are cut where a phase takes all levels.
 	Pieces int32 `json:"pieces,omitempty"` // 0: 1
 	// Join sends what a level has for a connection in few messages, and puts hops into the
-	// last level that leaves room for those below them.
-	Join bool   `json:"join,omitempty"`
-	List []Tree `json:"list"`
+	// last level that leaves room for those below them; with Early, into the first, as without
+	// Join, and sets of chunks in equal steps go before neighbouring ones.
+	Join  bool   `json:"join,omitempty"`
+	Early bool   `json:"early,omitempty"`
+	List  []Tree `json:"list"`
 	// Rates are in files of schema v1, whose readers made an order of them.
 	Rates json.RawMessage `json:"rates,omitempty"`
 }
@@ -125,7 +127,7 @@ func treePhasesOf(trees *Trees, ranks int, up, sketch bool) *treePhases {
 		}
 		b.children = append(b.children, below)
 	}
-	if b.Join {
+	if b.Join && !b.Early {
 		b.latestLevels()
 	}
 	return b

@@ -61,7 +61,7 @@ func (b *treePhases) ofLevel(ph *Phase) [][]Op {
 		own = b.own()
 	}
 	if b.Join {
-		hops = join(hops)
+		hops = join(hops, b.Early)
 	}
 	return b.spellOut(hops, sums, own)
 }
@@ -148,8 +148,8 @@ func (b *treePhases) compare(parent, x, y int32) int {
 }
 
 // join makes one message of hops between the same ranks and places whose chunks lie next
-// to one another, or are sets of one length in equal steps.
-func join(hops []joint) []joint {
+// to one another, or are sets of one length in equal steps; with early, in equal steps only.
+func join(hops []joint, early bool) []joint {
 	slices.SortFunc(hops, func(x, y joint) int {
 		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), x.places(&y))
 	})
@@ -159,7 +159,7 @@ func join(hops []joint) []joint {
 	}
 	var whole, out []joint
 	for _, h := range hops {
-		if n := len(whole) - 1; n >= 0 && alike(whole[n], h) && whole[n].set.First+whole[n].set.Count == h.set.First {
+		if n := len(whole) - 1; n >= 0 && !early && alike(whole[n], h) && whole[n].set.First+whole[n].set.Count == h.set.First {
 			whole[n].set.Count += h.set.Count
 			continue
 		}

@@ -57,7 +57,7 @@ func sent(s *Schedule) (messages, chunks int) {
 // alike in part, as packed ones are.
 func joinedTrees(rng *rand.Rand, n int, kind collective.Kind) *Schedule {
 	units := int32(1 + rng.IntN(4))
-	t := &Trees{Units: units, Local: int32(n), Join: true}
+	t := &Trees{Units: units, Local: int32(n), Join: true, Early: rng.IntN(2) == 0}
 	if kind == collective.AllReduce {
 		t.Units = 0
 	}
@@ -108,16 +108,20 @@ func TestJoin(t *testing.T) {
 		return out
 	}
 	for _, c := range []struct {
-		hops []joint
-		want []ChunkSet
+		hops  []joint
+		early bool
+		want  []ChunkSet
 	}{
-		{hops(0, 2, 2, 3, 5, 1), []ChunkSet{Range(0, 6)}},
-		{hops(8, 2, 0, 2, 4, 2), []ChunkSet{{First: 0, Count: 2, Stride: 1, Outer: 3, OuterStride: 4}}},
-		{hops(0, 2, 4, 2, 9, 2), []ChunkSet{{First: 0, Count: 2, Stride: 1, Outer: 2, OuterStride: 4}, Range(9, 2)}},
-		{hops(0, 2, 4, 1), []ChunkSet{Range(0, 2), Range(4, 1)}},
+		{hops(0, 1, 1, 1, 4, 1, 5, 1), false, []ChunkSet{{First: 0, Count: 2, Stride: 1, Outer: 2, OuterStride: 4}}},
+		{hops(0, 1, 3, 1, 4, 1, 7, 1), true, []ChunkSet{{First: 0, Count: 1, Stride: 1, Outer: 2, OuterStride: 3},
+			{First: 4, Count: 1, Stride: 1, Outer: 2, OuterStride: 3}}},
+		{hops(0, 2, 2, 3, 5, 1), false, []ChunkSet{Range(0, 6)}},
+		{hops(8, 2, 0, 2, 4, 2), false, []ChunkSet{{First: 0, Count: 2, Stride: 1, Outer: 3, OuterStride: 4}}},
+		{hops(0, 2, 4, 2, 9, 2), false, []ChunkSet{{First: 0, Count: 2, Stride: 1, Outer: 2, OuterStride: 4}, Range(9, 2)}},
+		{hops(0, 2, 4, 1), false, []ChunkSet{Range(0, 2), Range(4, 1)}},
 	} {
 		var got []ChunkSet
-		for _, m := range join(c.hops) {
+		for _, m := range join(c.hops, c.early) {
 			got = append(got, m.set)
 		}
 		if !slices.Equal(got, c.want) {

@@ -27,6 +27,8 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 		return fmt.Errorf("trees: only a phase that takes all levels has an order")
 	case t.Join && ph.Level == 0:
 		return fmt.Errorf("trees: messages are joined (join) level by level only")
+	case t.Early && !t.Join:
+		return fmt.Errorf("trees: levels count from the root (early) anyway where messages are not joined (join)")
 	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
 		return fmt.Errorf("trees: %d ranks are no whole number of nodes of %d", s.Spec.Ranks, t.Local)
 	}
