@@ -170,14 +170,16 @@ func inChannels(nics []adapter) (best float64) {
 	return best
 }
 
-// byRanks is what NICs carry where each of a domain's ranks sends as much by its own: the NIC that serves most for its rate, or the
-// rank with the slowest way to its own, holds up all.
+// byRanks is what NICs carry where each of a domain's ranks sends as much by one of them: by its own, or by the fastest, which NCCL
+// takes where its own is slower. The one that serves most for its rate, or the rank with the slowest way, holds up all.
 func byRanks(nics []adapter, ranks int) float64 {
-	slowest := math.Inf(1)
-	for _, x := range nics {
-		slowest = min(slowest, x.rate/x.ranks, x.rank)
+	own, way, shared := math.Inf(1), math.Inf(1), 0.0
+	slices.SortFunc(nics, func(a, b adapter) int { return cmp.Compare(b.rate, a.rate) })
+	for i, x := range nics {
+		own, way = min(own, x.rate/x.ranks), min(way, x.rank)
+		shared = max(shared, x.rate/math.Ceil(float64(ranks)/float64(i+1)))
 	}
-	return slowest * float64(ranks)
+	return min(max(own, shared), way) * float64(ranks)
 }
 
 // socketRate is what the thread that drives a rank's sockets copies to or from the kernel, bytes/s. It is derived from what

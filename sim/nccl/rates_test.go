@@ -75,6 +75,7 @@ func TestOneAdapterHoldsUpAll(t *testing.T) {
 		{collective.AllToAll, "", "link:node0/gpu0--node0/plx0=0.25", 3, 4},
 		{collective.AllToAll, "", "nic:node0/nic0", 1.9, 2},
 		{collective.AllToAll, "", "nic:node0/nic0=0.5", 1.9, 2},
+		{collective.AllToAll, "", "nic:node0/nic0=0.1", 1.9, 2},
 	} {
 		got := took(c.kind, c.algorithm, c.fault) / took(c.kind, c.algorithm, "")
 		if got < c.least || got > c.most*1.001 {
