@@ -148,12 +148,13 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 	return out, nil
 }
 
-// wayOut is what the links of the sender's node carry of a transfer over the network.
+// wayOut is what the links of the sender's node carry of a transfer over the network, up to its NICs.
 func wayOut(t *topology.Topology, route *topology.Route) float64 {
 	rate := math.Inf(1)
 	for _, h := range route.Hops {
 		l := t.Links()[h.Link]
-		if from := t.Devices()[l.From]; from.Node == t.Devices()[l.To].Node && from.Node == t.Devices()[route.NICs[0]].Node {
+		from, to := t.Devices()[l.From], t.Devices()[l.To]
+		if node := t.Devices()[route.NICs[0]].Node; from.Node == node && to.Node == node && to.Kind != topology.NIC {
 			rate = min(rate, float64(t.Rate(h.Link))*float64(h.Den)/float64(h.Num))
 		}
 	}
