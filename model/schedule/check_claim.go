@@ -1,119 +1,51 @@
 package schedule
 
 import (
-	"cmp"
 	"slices"
 
 	"railyard/model/symmetry"
 )
 
-// What phases say of their symmetry (see Phase.Along) is a claim. Before one rank is run for others, the
-// programs of some of these are expanded and held against its own, moved: operation by operation, since
-// what is known of messages that have ended goes by the numbers of operations.
+// What phases say of their symmetry (see Phase.Along) is a claim. Before one rank is run for others, what generates
+// the group has to make of representatives' programs those of the ranks that it brings these to, operation by operation.
+// Programs are compared by hashes of 64 bits.
 
-// bearsOut reports whether originals' programs, moved by what generates a digit's moves, and back, are
-// those of the ranks that they come to.
-func (m *moves) bearsOut(x *Expander, channel int, d symmetry.Digit) bool {
-	digits := symmetry.Digits{d}
-	for _, by := range d.Least() {
-		for _, by := range []int32{by, digits.Inverse(by)} {
-			c := comparer{x: x, channel: channel, m: m, by: by, known: map[[2]ChunkSet]bool{}}
-			for _, r := range m.originals() {
-				if !c.sameProgram(r, m.rank(r, by)) {
-					return false
-				}
-			}
-		}
-	}
-	return true
+// relabelling is a permutation of all ranks, with that of the places in their memory.
+type relabelling struct {
+	rank   func(rank int32) int32
+	chunk  func(place int32) int32 // nil: how many chunks there are is all that counts, as for time
+	copies int64                   // how many places each copy of scratch has
+	sets   map[ChunkSet]uint64     // what is known of sets of places
+	wild   bool                    // one of these is in no order, or in several copies: what is moved cannot be followed
 }
 
-// comparer compares programs, one of them moved.
-type comparer struct {
-	x        *Expander
-	channel  int
-	m        *moves
-	by       int32
-	of, with []Op
-	known    map[[2]ChunkSet]bool // sets of the first copy: whether the move brings one to the other
-}
-
-// sameProgram reports whether moving rank r's program gives rank q's.
-func (c *comparer) sameProgram(r, q int32) bool {
-	for p := range c.x.s.Channels[c.channel].Phases {
-		c.of = c.x.AppendProgram(c.of[:0], c.channel, p, int(r))
-		c.with = c.x.AppendProgram(c.with[:0], c.channel, p, int(q))
-		if !slices.EqualFunc(c.of, c.with, c.sameOp) {
-			return false
-		}
-	}
-	return true
-}
-
-func (c *comparer) sameOp(a, b Op) bool {
-	return a.Kind == b.Kind && slices.EqualFunc(a.AllPeers(), b.AllPeers(), func(p, q int32) bool { return c.m.rank(p, c.by) == q }) &&
-		c.samePlace(a.Src, b.Src) && c.samePlace(a.Dst, b.Dst) && c.sameSum(a.Srcs, b.Srcs)
-}
-
-// sameSum compares summands, which may stand in any order.
-func (c *comparer) sameSum(a, b []Loc) bool {
-	moved := func(l Loc) Loc { return Loc{l.Buf, One(c.m.chunk(l.Set.First, c.by))} } // enough to tell copies apart
-	order := func(x, y Loc) int { return cmp.Or(int(x.Buf)-int(y.Buf), int(x.Set.First-y.Set.First)) }
-	a = slices.SortedFunc(slices.Values(a), func(x, y Loc) int { return order(moved(x), moved(y)) })
-	b = slices.SortedFunc(slices.Values(b), order)
-	return slices.EqualFunc(a, b, c.samePlace)
-}
-
-// samePlace reports whether moving a place gives another one, which has to lie in the same copy.
-func (c *comparer) samePlace(a, b Loc) bool {
-	if a.Buf != b.Buf || a.Set.Len() != b.Set.Len() {
-		return false
-	}
-	if a.Set.Len() == 0 {
-		return true
-	}
-	copies := a.Set.First / int32(c.m.chunks) * int32(c.m.chunks)
-	sets := [2]ChunkSet{a.Set.shifted(-copies), b.Set.shifted(-copies)}
-	same, seen := c.known[sets]
-	if !seen {
-		same = c.sameSet(sets[0], sets[1])
-		c.known[sets] = same
-	}
-	return same
-}
-
-func (c *comparer) sameSet(a, b ChunkSet) bool {
-	if n := int64(c.m.chunks); a.last() >= n || b.First < 0 || b.last() >= n || !a.ascends() || !b.ascends() {
-		return false
-	}
-	places := make([]int32, 0, a.Len())
-	a.Each(func(chunk int32) { places = append(places, c.m.chunk(chunk, c.by)) })
-	slices.Sort(places)
-	i, same := 0, true
-	b.Each(func(chunk int32) {
-		same = same && places[i] == chunk
-		i++
-	})
-	return same
-}
+func stay(x int32) int32 { return x }
 
 // BearsOut reports whether permutations of all ranks make of some ranks' programs in a channel those of the ranks that they
 // bring them to, as far as time goes: the same operations on as many chunks with the peers that they bring peers to, sends
 // that follow one another, and receives, in any order.
 func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32) int32) bool {
+	by := make([]relabelling, len(moves))
+	for i, to := range moves {
+		by[i].rank = to
+	}
+	return x.bearsOut(channel, ranks, relabelling{rank: stay}, by)
+}
+
+// bearsOut is BearsOut for relabellings; none is the one that leaves everything where it is.
+func (x *Expander) bearsOut(channel int, ranks []int32, none relabelling, by []relabelling) bool {
 	var ops, image []Op
 	var moved, other []uint64
-	stay := func(rank int32) int32 { return rank }
 	for _, r := range ranks {
 		for p := range x.s.Channels[channel].Phases {
 			ops = x.AppendProgram(ops[:0], channel, p, int(r))
-			for _, to := range moves {
+			for i := range by {
 				image = append(image[:0], ops...)
-				if q := to(r); q != r {
+				if q := by[i].rank(r); q != r {
 					image = x.AppendProgram(image[:0], channel, p, int(q))
 				}
-				moved, other = appendOutline(moved[:0], ops, to), appendOutline(other[:0], image, stay)
-				if !slices.Equal(moved, other) {
+				moved, other = by[i].outline(moved[:0], ops), none.outline(other[:0], image)
+				if none.wild || by[i].wild || !slices.Equal(moved, other) {
 					return false
 				}
 			}
@@ -122,23 +54,58 @@ func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32)
 	return true
 }
 
-// appendOutline appends hashes of a program's operations, of which sends that follow one another, and receives, make one.
-func appendOutline(out []uint64, ops []Op, to func(rank int32) int32) []uint64 {
+// bearsOut reports whether originals' programs, moved by what generates a digit's moves, and back, are
+// those of the ranks that they come to.
+func (m *moves) bearsOut(x *Expander, channel int, d symmetry.Digit) bool {
+	var by []relabelling
+	for _, n := range d.Least() {
+		for _, n := range []int32{n, symmetry.Digits{d}.Inverse(n)} {
+			by = append(by, m.relabelling(n))
+		}
+	}
+	return x.bearsOut(channel, m.originals(), m.relabelling(0), by)
+}
+
+func (m *moves) relabelling(by int32) relabelling {
+	return relabelling{func(rank int32) int32 { return m.rank(rank, by) }, func(place int32) int32 { return m.chunk(place, by) },
+		int64(m.chunks), map[ChunkSet]uint64{}, false}
+}
+
+// outline appends hashes of a program's operations, relabelled. As far as time goes, sends that follow one another, and
+// receives, make one; else they keep their order, since what is known of messages that have ended goes by the numbers of operations.
+func (m *relabelling) outline(out []uint64, ops []Op) []uint64 {
 	for i := range ops {
 		op := &ops[i]
-		peers := uint64(op.Peer)
+		h := symmetry.Mix(uint64(op.Kind)|uint64(len(op.Srcs))<<8, symmetry.Mix(m.place(op.Src), m.place(op.Dst)))
 		if op.Peer >= 0 {
-			peers = uint64(to(op.Peer))
+			h = symmetry.Mix(h, uint64(m.rank(op.Peer)))
 		}
-		for _, p := range op.Peers {
-			peers += symmetry.Mix(1, uint64(to(p)))
+		for _, p := range op.Peers { // in any order, as are summands
+			h += symmetry.Mix(1, uint64(m.rank(p)))
 		}
-		h := symmetry.Mix(uint64(op.Kind)|uint64(len(op.Srcs))<<8|peers<<32, uint64(op.Src.Set.Len())<<32|uint64(op.Dst.Set.Len()))
-		if i > 0 && op.Kind == ops[i-1].Kind && (op.Kind == Send || op.Kind == Recv) {
+		for _, l := range op.Srcs {
+			h += m.place(l)
+		}
+		if m.chunk == nil && i > 0 && op.Kind == ops[i-1].Kind && (op.Kind == Send || op.Kind == Recv) {
 			out[len(out)-1] += h
 		} else {
 			out = append(out, h)
 		}
 	}
 	return out
+}
+
+// place is a hash of a place, whatever the order of its chunks.
+func (m *relabelling) place(l Loc) uint64 {
+	n := l.Set.Len()
+	if m.chunk == nil || n == 0 {
+		return uint64(n)
+	}
+	h, known := m.sets[l.Set]
+	if !known {
+		m.wild = m.wild || !l.Set.ascends() || int64(l.Set.First)/m.copies != l.Set.last()/m.copies
+		l.Set.Each(func(place int32) { h += symmetry.Mix(2, uint64(m.chunk(place))) })
+		m.sets[l.Set] = h
+	}
+	return symmetry.Mix(uint64(l.Buf)+3, h)
 }
