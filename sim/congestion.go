@@ -36,14 +36,24 @@ func (c *compiler) crowd() {
 	}
 }
 
+// crowd is what congestion depends on.
+type crowd struct {
+	unused   amount // of a resource's capacity, while several messages cross it
+	messages int32  // that do, those that one stands for counted
+}
+
 // enter notes that so many messages more, or fewer, cross a resource.
-func (x *shared) enter(messages int32) {
-	was := x.messages > 1
-	x.messages += messages
-	switch is := x.messages > 1; {
+func (s *sharing) enter(r, messages int32) {
+	if s.crowds == nil {
+		return
+	}
+	x, y := &s.res[r], &s.crowds[r]
+	was := y.messages > 1
+	y.messages += messages
+	switch is := y.messages > 1; {
 	case is && !was:
-		x.left = x.left.less(x.unused)
+		x.left = x.left.less(y.unused)
 	case was && !is:
-		x.left = x.left.more(x.unused)
+		x.left = x.left.more(y.unused)
 	}
 }

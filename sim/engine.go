@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"railyard/model/units"
 )
@@ -15,6 +16,7 @@ type engine struct {
 	now            int64
 	q              queue
 	conns          []connState
+	siblings       []int32 // by connection: as in conn; nil: there are none
 	boxes          []boxState
 	lanes          []laneState
 	share          sharing
@@ -42,7 +44,6 @@ type connState struct {
 	unsent      int32  // messages that the program has sent and that do not move yet
 	moved       int32  // messages that have begun to move
 	box, boxEnd int32  // its inboxes
-	sibling     int32  // as in conn
 	times       int32  // how many connections it stands for
 	busy        bool   // a message is under way
 	shared      bool   // it shares resources
@@ -93,7 +94,12 @@ func (p *Plan) newEngine() *engine {
 	for i := range p.conns {
 		k := &p.conns[i]
 		e.conns[i] = connState{first: k.messages.first, messages: newCursor(k.messages.loop, k.messages.n), class: p.routes[k.route].class,
-			sibling: k.sibling, times: k.times, box: int32(i), boxEnd: int32(i) + 1}
+			times: k.times, box: int32(i), boxEnd: int32(i) + 1}
+	}
+	if slices.ContainsFunc(p.conns, func(k conn) bool { return k.sibling >= 0 }) {
+		for i := range p.conns {
+			e.siblings = append(e.siblings, p.conns[i].sibling)
+		}
 	}
 	e.boxes = make([]boxState, len(p.conns))
 	if p.inboxes != nil {

@@ -59,6 +59,7 @@ func (s *sharing) settle(e *engine) {
 			continue
 		}
 		if !s.alone(e, r) {
+			s.list(r)
 			s.start(e, r)
 			s.fill(e)
 		}
@@ -78,19 +79,20 @@ func (s *sharing) settle(e *engine) {
 // alone lets the only transfer on a resource that stands apart, if it has just begun and no limit of its own, go as fast as that does.
 func (s *sharing) alone(e *engine, r int32) bool {
 	x := &s.res[r]
-	if x.n != 1 || x.open != 1 || x.own > 0 {
+	if x.sole < 0 || x.own > 0 {
 		return false
 	}
-	c := s.active[x.first]
-	f := &s.flows[c]
+	f := &s.flows[x.sole]
 	level := x.left.over(x.weight)
 	if f.limit <= tie(level) {
 		return false
 	}
 	s.worked++
-	x.since, x.level, x.cap = e.now, level, unlimited
-	x.fix(&s.uses[f.first], level)
-	s.join(c, f, r)
+	x.left, x.load, x.own = x.left.less(product(level, x.weight)), x.weight, 1
+	x.weight, x.open = 0, 0
+	x.since, x.level, x.cap, x.least = e.now, level, unlimited, f.limit
+	x.at = -1 // an event may be left of one that went on at a limit of its own
+	f.home, f.group = f.first, r
 	return true
 }
 

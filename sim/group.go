@@ -103,7 +103,11 @@ func (s *sharing) await(e *engine, r int32) {
 		return
 	}
 	x.turn(e.now)
-	end := endOf(e.now, s.flows[s.active[x.first]].left.above(x.clock), x.level)
+	c := x.sole
+	if c < 0 {
+		c = s.active[x.first]
+	}
+	end := endOf(e.now, s.flows[c].left.above(x.clock), x.level)
 	if x.at >= 0 && x.at <= end {
 		return
 	}
@@ -124,6 +128,11 @@ func (s *sharing) drained(e *engine, r int32, version uint32) {
 		return
 	}
 	x.at = -1
+	if x.sole >= 0 && x.own == 1 { // nothing has changed since the event was set
+		s.endSole(e, r)
+		return
+	}
+	s.list(r)
 	x.turn(e.now)
 	s.ended = s.over(x, 0, s.ended[:0])
 	if len(s.ended) == 0 { // the event was early: rates have fallen since
@@ -138,6 +147,20 @@ func (s *sharing) drained(e *engine, r int32, version uint32) {
 		e.events += int64(e.conns[s.ended[i]].times)
 		e.arrived(s.ended[i])
 	}
+}
+
+// endSole ends the only transfer on a resource that stands apart: nothing is left there that could change.
+func (s *sharing) endSole(e *engine, r int32) {
+	x := &s.res[r]
+	c := x.sole
+	x.left = x.left.more(product(x.level, x.load))
+	x.level, x.least, x.since = unlimited, unlimited, e.now
+	x.sole, x.own, x.n, x.load = -1, 0, 0, 0
+	if s.crowds != nil {
+		s.enter(r, -s.uses[s.flows[c].first].count)
+	}
+	e.events += int64(e.conns[c].times)
+	e.arrived(c)
 }
 
 // over are those of a group that have ended, from a slot on.

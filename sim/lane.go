@@ -98,17 +98,19 @@ func (e *engine) receive(l, box int32) bool {
 // send queues a message, or moves it where the connection is idle; on all connections that
 // are meant.
 func (e *engine) send(c int32) {
-	for serial := e.serial(); c >= 0; c = e.conns[c].sibling {
+	for serial := e.serial(); c >= 0; c = e.siblings[c] {
 		k := &e.conns[c]
 		switch {
 		case serial:
 			e.offer(c)
-			continue
 		case k.busy:
 			k.unsent++
 		default:
 			e.begin(c)
 		}
 		e.sends += int64(k.times)
+		if e.siblings == nil {
+			return
+		}
 	}
 }

@@ -63,7 +63,6 @@ func (e *engine) fetch(l int32, c int32) bool {
 // offer is a send where ranks are processors.
 func (e *engine) offer(c int32) {
 	k := &e.conns[c]
-	e.sends += int64(k.times)
 	k.unsent++
 	if box := &e.boxes[c]; box.waiter >= 0 && !k.busy {
 		l := box.waiter

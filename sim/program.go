@@ -22,6 +22,8 @@ type compiler struct {
 	x        *schedule.Expander // of the job at hand
 	job      *Job
 	row      int64              // what its ranks send at most, by counts
+	counted  bool               // it is an all_to_allv
+	levels   bool               // the profile has levels of memory
 	self     int32              // rank at hand, the job's number
 	router   *topology.Router   // where networks spread
 	paths    []*schedule.Routes // by job: the ways that its schedule names
@@ -156,7 +158,8 @@ func (c *compiler) begin(job int32) {
 		return
 	}
 	c.job = &c.jobs[job]
-	c.row = c.job.Schedule.Spec.LargestRow()
+	c.row, c.counted = c.job.Schedule.Spec.LargestRow(), c.job.Schedule.Spec.Kind == collective.AllToAllV
+	c.levels = len(c.profile.Memory) > 0
 	c.x = schedule.NewExpander(c.job.Schedule)
 }
 
@@ -195,7 +198,14 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loo
 		if again.Times > 1 && i == again.End {
 			c.loop.to = int32(len(c.prog))
 		}
-		if err := eachMessage(&ops[i], func(o *schedule.Op) error { return c.operation(id, l, o) }); err != nil {
+		var err error
+		switch o := &ops[i]; o.Kind {
+		case schedule.Multicast, schedule.SwitchReduce:
+			err = eachMessage(o, func(o *schedule.Op) error { return c.operation(id, l, o) })
+		default:
+			err = c.operation(id, l, o)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -410,16 +420,17 @@ func (c *compiler) equal(a, b sequence) bool {
 
 // size is the index of an operation's size.
 func (c *compiler) size(l *lane, o *schedule.Op) int32 {
-	z := size{shape: c.shape[l.channel], fresh: len(c.profile.Memory) > 0 && o.Kind == schedule.Send && o.Src.Buf != schedule.Input}
-	moves := o.Kind == schedule.Send || o.Kind == schedule.Recv
-	if s := c.job.Schedule; s.Spec.Kind == collective.AllToAllV && moves {
-		z.scaled, z.n = true, int64(s.CountedBytes(int(c.strand(l.channel).channel), int(c.self), o, million, c.row))
-		return c.Plan.addSize(&c.sizeOf, z)
-	}
-	z.n = int64(o.Dst.Set.Len())
+	z := size{shape: c.shape[l.channel], n: int64(o.Dst.Set.Len())}
 	switch o.Kind {
 	case schedule.Send:
-		z.n = int64(o.Src.Set.Len())
+		z.n, z.fresh = int64(o.Src.Set.Len()), c.levels && o.Src.Buf != schedule.Input
+		if c.counted {
+			return c.countedSize(l, o, z)
+		}
+	case schedule.Recv:
+		if c.counted {
+			return c.countedSize(l, o, z)
+		}
 	case schedule.Reduce:
 		if k := int64(len(o.Srcs)); c.profile.Sum > 0 && c.job.Schedule.Protocol == schedule.CopyEngine {
 			z.summed = true
@@ -428,5 +439,11 @@ func (c *compiler) size(l *lane, o *schedule.Op) int32 {
 			z.n *= max(k-1, 1)
 		}
 	}
+	return c.Plan.addSize(&c.sizeOf, z)
+}
+
+// countedSize is that of what an all_to_allv moves.
+func (c *compiler) countedSize(l *lane, o *schedule.Op, z size) int32 {
+	z.scaled, z.n = true, int64(c.job.Schedule.CountedBytes(int(c.strand(l.channel).channel), int(c.self), o, million, c.row))
 	return c.Plan.addSize(&c.sizeOf, z)
 }

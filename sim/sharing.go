@@ -11,6 +11,7 @@ type sharing struct {
 	res    []shared // resources
 	active []int32  // connections under way, by resource (see shared.first)
 	dirty  []int32  // resources with changes since settle
+	crowds []crowd  // by resource; nil: congestion does not count
 	worked int64    // transfers whose rates were worked out, each time they were
 	// working memory of settle
 	levels moments // resources by the level at which something may change on them
@@ -43,8 +44,7 @@ type shared struct {
 	first   int32
 	wide    int32 // how many of the group load other resources, too
 
-	messages int32  // that cross it, those that one stands for counted
-	unused   amount // of the capacity, while these are several
+	sole int32 // the connection under way where it is the only one, on a resource that stands apart; −1: see active
 }
 
 // flow is a transfer under way. What it has left counts down by itself, from time since on,
@@ -76,8 +76,19 @@ func (s *sharing) of(f *flow) []use { return s.uses[f.first : f.first+f.n] }
 
 // on are the connections under way on a resource.
 func (s *sharing) on(r int32) []int32 {
+	s.list(r)
 	x := &s.res[r]
 	return s.active[x.first : x.first+x.n]
+}
+
+// list puts the only connection of a resource among the active ones.
+func (s *sharing) list(r int32) {
+	x := &s.res[r]
+	if c := x.sole; c >= 0 {
+		x.sole = -1
+		s.active[x.first] = c
+		s.uses[s.flows[c].first].slot = 0
+	}
 }
 
 // rate is that of a transfer, unlimited while it is open.
@@ -111,6 +122,9 @@ func (s *sharing) init(p *Plan) {
 	s.res, s.active = make([]shared, len(p.res)), make([]int32, total)
 	for i := range s.res {
 		s.res[i].apart = true
+		if p.options.Congested > 0 {
+			s.crowds = append(s.crowds, crowd{unused: product(fixedRate(p.res[i].capacity)-fixedRate(p.res[i].crowded), weightScale)})
+		}
 	}
 	for i := range s.flows {
 		f := &s.flows[i]
@@ -135,8 +149,10 @@ func (s *sharing) reset(p *Plan) {
 	for i := range s.res {
 		x := &s.res[i]
 		*x = shared{left: product(fixedRate(p.res[i].capacity), weightScale), level: unlimited, cap: unlimited, least: unlimited,
-			first: x.first, apart: x.apart, at: -1, key: unlimited,
-			unused: product(fixedRate(p.res[i].capacity)-fixedRate(p.res[i].crowded), weightScale)}
+			first: x.first, apart: x.apart, at: -1, key: unlimited, sole: -1}
+	}
+	for i := range s.crowds {
+		s.crowds[i].messages = 0
 	}
 	s.dirty, s.worked = s.dirty[:0], 0
 	s.levels = s.levels[:0]
@@ -156,10 +172,15 @@ func (s *sharing) add(e *engine, c int32) {
 			u.load = fixedWeight(x.weight/k.eff, x.count)
 		}
 		x := &s.res[u.res]
-		u.slot = x.n
-		s.active[x.first+x.n] = c
+		if x.apart && x.n == 0 {
+			x.sole = c
+		} else {
+			s.list(u.res)
+			u.slot = x.n
+			s.active[x.first+x.n] = c
+		}
 		x.n++
-		x.enter(u.count)
+		s.enter(u.res, u.count)
 		x.open, x.weight = x.open+1, x.weight+u.load
 		s.touch(u.res)
 	}
@@ -187,7 +208,7 @@ func (s *sharing) remove(c int32) {
 		x := &s.res[u.res]
 		x.left = x.left.more(product(rate, u.load))
 		x.n--
-		x.enter(-u.count)
+		s.enter(u.res, -u.count)
 		if x.n > 0 { // else nothing on it can change
 			s.place(u.res, u.slot, s.active[x.first+x.n])
 			s.touch(u.res)

@@ -156,16 +156,25 @@ type emitter struct {
 // at is a place in a buffer.
 func at(b Buffer, set ChunkSet) Loc { return Loc{Buf: b, Set: set} }
 
+// next is another operation, written in place: programs have thousands.
+func (e *emitter) next() *Op {
+	e.ops = append(e.ops, Op{})
+	return &e.ops[len(e.ops)-1]
+}
+
 func (e *emitter) send(to int, src Loc) {
-	e.ops = append(e.ops, Op{Kind: Send, Peer: e.rank(to), Src: src})
+	op := e.next()
+	op.Kind, op.Peer, op.Src = Send, e.rank(to), src
 }
 
 func (e *emitter) recv(from int, dst Loc) {
-	e.ops = append(e.ops, Op{Kind: Recv, Peer: e.rank(from), Dst: dst})
+	op := e.next()
+	op.Kind, op.Peer, op.Dst = Recv, e.rank(from), dst
 }
 
 func (e *emitter) recvReduce(from int, src, dst Loc) {
-	e.ops = append(e.ops, Op{Kind: RecvReduce, Peer: e.rank(from), Src: src, Dst: dst})
+	op := e.next()
+	op.Kind, op.Peer, op.Src, op.Dst = RecvReduce, e.rank(from), src, dst
 }
 
 // copy moves data locally; nothing to do where source and destination are one place, or
