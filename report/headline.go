@@ -76,7 +76,7 @@ func (c *Comparison) headlineOf(name string, in func(ComparedRow) bool) headline
 		factors = append(factors, s.Factor)
 	}
 	ours, theirs := one.both()
-	out.Series, out.Median, out.Factor = len(factors), median(factors), measurement.GeomeanFactor(one.errors())
+	out.Series, out.Median, out.Factor = len(factors), measurement.Median(factors), measurement.GeomeanFactor(one.errors())
 	out.Bias = *statistics(one.errors()).Bias
 	out.Own, out.Ours = statistics(theirs).Geomean, statistics(ours).Geomean
 	for i := range one.Rows {

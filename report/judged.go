@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"railyard/model/measurement"
@@ -66,7 +65,7 @@ func (d *JudgeDocument) Answer() []string {
 		factors, inside = append(factors, s.Factor), inside+s.Inside*float64(s.Rows)
 	}
 	return []string{fmt.Sprintf("%s of %s: the median series is off by a factor of %.3f; %s of the rows lie inside what is normal.",
-		units.Counted(len(d.Rows), "row"), countedSeries(len(d.Series)), median(factors), table.Percent(inside/float64(len(d.Rows))))}
+		units.Counted(len(d.Rows), "row"), countedSeries(len(d.Series)), measurement.Median(factors), table.Percent(inside/float64(len(d.Rows))))}
 }
 
 func countedSeries(n int) string {
@@ -74,13 +73,6 @@ func countedSeries(n int) string {
 		return "one series"
 	}
 	return fmt.Sprintf("%d series", n)
-}
-
-// median of some numbers, which it sorts; of an even count the mean of the two in the middle.
-func median(v []float64) float64 {
-	slices.Sort(v)
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
 }
 
 // Judge is the comparison by series.

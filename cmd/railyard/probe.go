@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,12 +12,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/exec/cluster"
 	"railyard/exec/probe"
 	"railyard/internal/outfile"
+	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/report/fit"
+	"railyard/study/network"
 )
 
 // probeFlags say what is measured, or where measured rows are.
@@ -58,36 +62,101 @@ func (f *probeFlags) Run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if f.From == nil && f.Group.leads() {
-		if err := cli.MayWrite(cmd, stem+".csv"); err != nil {
+	if f.From != nil {
+		rows, err := f.read()
+		if err != nil {
+			return err
+		}
+		return f.fitted(cmd, rows, t)
+	}
+	largest, err := units.ParseBytes(f.Max)
+	if err != nil || largest < units.MiB {
+		return cli.Usagef("--maxbytes %s: must be a size of at least 1M", f.Max)
+	}
+	file := stem + ".csv"
+	if f.Group.leads() {
+		if err := cli.MayWrite(cmd, file); err != nil {
 			return err
 		}
 	}
+	f.About.Date = time.Now().UTC().Format(time.DateOnly)
+	ctx, stop := cli.UntilInterrupt(cmd)
+	defer stop()
 	if f.Group.several() {
-		return f.network(cmd, t, stem+".csv")
+		return f.between(ctx, cmd, t, largest, file)
 	}
-	var rows []measurement.Link
-	if f.From != nil {
-		rows, err = f.read()
+	f.About.Source = "railyard probe: " + t.Description()
+	rows, err := probe.Run(ctx, probe.Options{GPUs: t.NumRanks(), MaxSize: largest, Progress: func(what string) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "measuring %s\n", what)
+	}})
+	if err != nil {
+		return err
+	}
+	return f.kept(cmd, rows, t, file)
+}
+
+// between measures the network between the processes that a launcher has started, and what ranks of one process cost one another.
+// Rank 0 keeps and prints what all have measured.
+func (f *probeFlags) between(ctx context.Context, cmd *cobra.Command, t *topology.Topology, largest units.Bytes, file string) error {
+	build, err := exactBuild()
+	if err != nil {
+		return err
+	}
+	c := &f.Group
+	ranks, err := c.own(t)
+	if err != nil {
+		return err
+	}
+	if err := c.join(ctx, cluster.Hello{Version: build, Plan: "probe of " + t.Hash(), GPUs: ranks, Sizes: f.Max}, ranks); err != nil {
+		return err
+	}
+	f.About.Source = fmt.Sprintf("railyard probe over %d processes: %s", c.world.Size, t.Description())
+	rows, err := c.data.Network(ctx, largest)
+	if err == nil && c.leads() {
+		err = f.kept(cmd, rows, t, file)
+	}
+	return c.leave(err)
+}
+
+// kept keeps rows and fits a profile to them.
+func (f *probeFlags) kept(cmd *cobra.Command, rows []measurement.Link, t *topology.Topology, file string) error {
+	if err := outfile.Write(file, func(w io.Writer) error { return measurement.WriteLinks(w, rows) }); err != nil {
+		return err
+	}
+	return f.fitted(cmd, rows, t)
+}
+
+// fitted writes the profile of rows that were measured now or before, of a network or of GPUs.
+func (f *probeFlags) fitted(cmd *cobra.Command, rows []measurement.Link, t *topology.Topology) error {
+	var lines []string
+	var p *cost.Profile
+	if network.Measured(rows) {
+		x, err := network.Of(rows, t)
+		if err != nil {
+			return err
+		}
+		p, lines = x.Profile, x.Lines()
+		p.Name, p.Source, p.Date = f.About.Name, f.About.Source, f.About.Date
 	} else {
-		rows, err = f.measure(cmd, t, stem+".csv")
+		r, err := fit.FromLinks(f.About.Name, f.About.Source, f.About.Date, rows, t)
+		if err != nil {
+			return err
+		}
+		p = r.Profile
+		if err := fitWindow(p, rows, t); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s: %s\n", f.About.Name, p.Error)
+	for _, line := range lines {
+		fmt.Fprintln(out, line)
 	}
-	r, err := fit.FromLinks(f.About.Name, f.About.Source, f.About.Date, rows, t)
-	if err != nil {
-		return err
-	}
-	if err := fitWindow(r.Profile, rows, t); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", f.About.Name, r.Profile.Error)
 	m, err := cli.MachineAt(f.Out, f.About.Name)
 	if err != nil {
 		return err
 	}
-	return cli.WriteMachine(f.Out, m.WithOwn(r.Profile))
+	return cli.WriteMachine(f.Out, m.WithOwn(p))
 }
 
 func (f *probeFlags) read() (all []measurement.Link, err error) {
@@ -103,23 +172,4 @@ func (f *probeFlags) read() (all []measurement.Link, err error) {
 		all = append(all, rows...)
 	}
 	return all, nil
-}
-
-// measure runs the probe and keeps its rows.
-func (f *probeFlags) measure(cmd *cobra.Command, t *topology.Topology, file string) ([]measurement.Link, error) {
-	largest, err := units.ParseBytes(f.Max)
-	if err != nil || largest < units.MiB {
-		return nil, cli.Usagef("--maxbytes %s: must be a size of at least 1M", f.Max)
-	}
-	f.About.Date = time.Now().UTC().Format(time.DateOnly)
-	f.About.Source = "railyard probe: " + t.Description()
-	ctx, stop := cli.UntilInterrupt(cmd)
-	defer stop()
-	rows, err := probe.Run(ctx, probe.Options{GPUs: t.NumRanks(), MaxSize: largest, Progress: func(what string) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "measuring %s\n", what)
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return rows, outfile.Write(file, func(w io.Writer) error { return measurement.WriteLinks(w, rows) })
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -131,6 +132,16 @@ func TestProbeInProcesses(t *testing.T) {
 	}
 	if text := read(t, strings.TrimSuffix(file, "yaml")+"csv"); strings.Count(text, "net_pair,0,2,,1048576,") != 5 {
 		t.Errorf("rows: %s", text)
+	}
+	again := filepath.Join(t.TempDir(), "network.yaml")
+	out, err := exec.Command("railyard", "probe", "--from", strings.TrimSuffix(file, "yaml")+"csv", "-t", "leaf-spine-roce", "--nodes", "3",
+		"--gpus", "1", "-o", again, "--about", "source=kept rows,date="+time.Now().UTC().Format(time.DateOnly)).CombinedOutput()
+	if err != nil || string(out) != r.out[0].String() {
+		t.Errorf("probe --from: %v, %s, want %s", err, out, r.out[0])
+	}
+	source := regexp.MustCompile("(?m)^.*source: .*$")
+	if was, is := source.ReplaceAllString(read(t, file), ""), source.ReplaceAllString(read(t, again), ""); was != is {
+		t.Errorf("rows that were kept make another profile:\n%s\nwant\n%s", is, was)
 	}
 	r = launch(t, 3, "--backend host -c all_gather -s 1M -n 2 --profile "+file+" "+topology)
 	if code := r.ended(0); code != 0 || !strings.Contains(r.out[0].String(), "predicted with profile network") {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"railyard/model/cost"
+	"railyard/model/measurement"
 	"railyard/model/units"
 )
 
@@ -19,7 +20,12 @@ const (
 // Levels measures what ranks reach that copy and combine one another's memory in a type
 // and operation, with buffers of up to so many bytes together.
 func Levels(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
-	out, err := engineOf(cfg.DType, cfg.Op).levels(ctx, ranks, cfg.DType.Size(), buffers)
+	var sizes []units.Bytes
+	least := 2 * units.Bytes(ranks) * smallestBuffer
+	for from := least; from <= max(least, min(buffers, largestBuffers)); from *= 2 {
+		sizes = append(sizes, from)
+	}
+	out, err := engineOf(cfg.DType, cfg.Op).levels(ctx, ranks, cfg.DType.Size(), sizes)
 	if cfg.InPlace {
 		for i := range out {
 			out[i] = writtenInPlace(out[i])
@@ -35,11 +41,10 @@ func writtenInPlace(l cost.Level) cost.Level {
 		Input: l.Fresh, Fresh: l.Fresh}
 }
 
-func (k *kernels[T]) levels(ctx context.Context, ranks, size int, buffers units.Bytes) ([]cost.Level, error) {
-	least := 2 * units.Bytes(ranks) * smallestBuffer
-	most := max(least, min(buffers, largestBuffers))
+// levels are those of buffers of these sizes, of all ranks together, with elements of so many bytes.
+func (k *kernels[T]) levels(ctx context.Context, ranks, size int, buffers []units.Bytes) ([]cost.Level, error) {
 	var all []*samples
-	for from := least; from <= most; from *= 2 {
+	for _, from := range buffers {
 		all = append(all, &samples{from: from})
 	}
 	for range rounds {
@@ -182,6 +187,5 @@ func (b *bench[T]) median(does pass, busy int) (time.Duration, error) {
 	if times, err = b.iterate(min(max(n, fewPasses), manyPasses)); err != nil {
 		return 0, err
 	}
-	slices.Sort(times)
-	return times[len(times)/2], nil
+	return measurement.Summarise(times).Median, nil
 }

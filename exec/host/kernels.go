@@ -133,7 +133,7 @@ func narrow(op collective.ReduceOp, load func(uint16) float32, store func(float3
 // engine runs schedules and measures memory with elements of a type.
 type engine interface {
 	execute(ctx context.Context, s *schedule.Schedule, cfg Config) (*Result, error)
-	levels(ctx context.Context, ranks, size int, buffers units.Bytes) ([]cost.Level, error)
+	levels(ctx context.Context, ranks, size int, buffers []units.Bytes) ([]cost.Level, error)
 }
 
 // engineOf is that of a type that Supports accepts.

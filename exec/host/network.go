@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/units"
 )
@@ -31,15 +30,16 @@ func NetworkSizes(largest units.Bytes) []units.Bytes {
 }
 
 // Network measures what messages take between processes, without any collective, as Run sends them: put
-// into staging, and copied out of it. Rows net_pair are microseconds one way between two processes while all others
-// rest, rows net_all those of messages that every process sends at once, each so many places on, rows net_local what ranks of
-// one process take to hear of one another's messages. Up to sixteen processes all distances are measured, beyond powers of two. All
-// processes call it, and all get all rows.
+// into staging, and copied out of it. Up to sixteen processes all distances are measured, beyond powers of two. All
+// processes call it, and all get all rows, of the kinds Net…, which are all that fits need.
 func (p *Processes) Network(ctx context.Context, largest units.Bytes) ([]measurement.Link, error) {
 	ctx, cancel := Bound(ctx, p.group)
 	defer cancel()
 	sizes := NetworkSizes(largest)
 	w, err := p.wire(ctx, sizes[len(sizes)-1])
+	if err == nil {
+		err = w.memory(largest)
+	}
 	if err == nil {
 		err = w.all(sizes)
 	}
@@ -161,7 +161,7 @@ func (w *wire) pair(a, b int, sizes []units.Bytes) error {
 				}
 			}
 			if round > 0 && w.p.Process == a {
-				w.row("net_pair", a, b, size, time.Since(began)/time.Duration(2*n))
+				w.row(measurement.NetPair, a, b, size, time.Since(began)/time.Duration(2*n))
 			}
 		}
 	}
@@ -201,9 +201,26 @@ func (w *wire) together(distance int, size units.Bytes) error {
 			return err
 		}
 		if round > 0 {
-			w.row("net_all", from, p.Process, size, took)
+			w.row(measurement.NetAll, from, p.Process, size, took)
 		}
 	}
+	return nil
+}
+
+// memory measures what the ranks of this process reach, with buffers that few caches hold.
+func (w *wire) memory(largest units.Bytes) error {
+	ranks, cfg := w.p.Ranks, Config{}
+	buffers := min(2*units.Bytes(ranks)*largest, largestBuffers)
+	levels, err := engineOf(cfg.DType, cfg.Op).levels(w.ctx, ranks, cfg.DType.Size(), []units.Bytes{buffers})
+	if err != nil {
+		return err
+	}
+	rate := func(kind string, r units.Rate) {
+		w.add(kind, w.p.Process, w.p.Process, largest, float64(r)/1e9, "GBps")
+	}
+	rate(measurement.NetInput, levels[0].Input.Copy)
+	rate(measurement.NetCopy, levels[0].Fresh.Copy)
+	rate(measurement.NetCombine, levels[0].Fresh.Combine)
 	return nil
 }
 
@@ -220,7 +237,7 @@ func (w *wire) local() error {
 	times, err := h.iterate(networkRounds + 1)
 	for i, took := range times {
 		if i > 0 { // the first one warms up
-			w.row("net_local", w.p.Process, w.p.Process, smallMessage, took/(2*pingPongs))
+			w.row(measurement.NetLocal, w.p.Process, w.p.Process, smallMessage, took/(2*pingPongs))
 		}
 	}
 	return err
@@ -264,34 +281,9 @@ func (w *wire) drain() error {
 }
 
 func (w *wire) row(kind string, from, to int, size units.Bytes, took time.Duration) {
-	w.rows = append(w.rows, measurement.Link{Kind: kind, Src: strconv.Itoa(from), Dst: strconv.Itoa(to), Bytes: size,
-		Value: float64(took.Nanoseconds()) / 1e3, Unit: "us"})
+	w.add(kind, from, to, size, float64(took.Nanoseconds())/1e3, "us")
 }
 
-// Levels measures, on all processes at once, what a rank reaches that copies and combines in its own memory (see the
-// function Levels), and is the same on all: what processes reach in the middle.
-func (p *Processes) Levels(ctx context.Context, cfg Config, buffers units.Bytes) ([]cost.Level, error) {
-	ctx, cancel := Bound(ctx, p.group)
-	defer cancel()
-	own, err := Levels(ctx, p.Ranks, cfg, buffers)
-	if err != nil {
-		return nil, p.aborted(err)
-	}
-	all, err := exchange(ctx, p.group, own)
-	if err != nil {
-		return nil, err
-	}
-	for i := range own {
-		for k, rate := range own[i].Rates() {
-			var rates []units.Rate
-			for _, levels := range all {
-				if i < len(levels) {
-					rates = append(rates, *levels[i].Rates()[k])
-				}
-			}
-			slices.Sort(rates)
-			*rate = rates[len(rates)/2]
-		}
-	}
-	return own, nil
+func (w *wire) add(kind string, from, to int, size units.Bytes, value float64, unit string) {
+	w.rows = append(w.rows, measurement.Link{Kind: kind, Src: strconv.Itoa(from), Dst: strconv.Itoa(to), Bytes: size, Value: value, Unit: unit})
 }

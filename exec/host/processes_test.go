@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -263,11 +262,7 @@ func TestNetwork(t *testing.T) {
 func testNetwork(t *testing.T, ranks int) {
 	const size, largest = 3, units.MiB
 	rows := make([][]measurement.Link, size)
-	levels := make([][]cost.Level, size)
 	for _, err := range spread([]int{ranks, ranks, ranks}, 2, func(p *Processes) (err error) {
-		if levels[p.Process], err = p.Levels(t.Context(), Config{}, 64*units.KiB); err != nil {
-			return err
-		}
 		if rows[p.Process], err = p.Network(t.Context(), largest); err != nil {
 			return err
 		}
@@ -286,7 +281,7 @@ func testNetwork(t *testing.T, ranks int) {
 	}
 	count := map[string]int{}
 	for _, r := range rows[0] {
-		if r.Value <= 0 || r.Unit != "us" || (r.Src == r.Dst) != (r.Kind == "net_local") {
+		if inside := r.Unit == "GBps" || r.Kind == "net_local"; r.Value <= 0 || (r.Src == r.Dst) != inside {
 			t.Errorf("%+v", r)
 		}
 		count[fmt.Sprint(r.Kind, r.Bytes)]++
@@ -302,8 +297,13 @@ func testNetwork(t *testing.T, ranks int) {
 	if n := count[fmt.Sprint("net_all", largest)]; n != 2*size*networkRounds {
 		t.Errorf("%d rows of all at once, want %d", n, 2*size*networkRounds)
 	}
+	for _, kind := range []string{measurement.NetInput, measurement.NetCopy, measurement.NetCombine} {
+		if n := count[fmt.Sprint(kind, largest)]; n != size {
+			t.Errorf("%d rows %s, want %d", n, kind, size)
+		}
+	}
 	for i := range rows {
-		if !slices.Equal(rows[i], rows[0]) || !slices.Equal(levels[i], levels[0]) || len(levels[i]) == 0 {
+		if !slices.Equal(rows[i], rows[0]) {
 			t.Errorf("process %d has other rows", i)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"railyard/exec/cuda/driver"
 	"railyard/exec/cuda/gpus"
+	"railyard/model/measurement"
 )
 
 const maxPeers = maxGPUs - 1
@@ -102,12 +103,7 @@ func (g *gpu) timed(n int, work func() error) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	return median(times), nil
-}
-
-func median(times []time.Duration) time.Duration {
-	slices.Sort(times)
-	return times[len(times)/2]
+	return measurement.Summarise(times).Median, nil
 }
 
 // slowestOf times work on several GPUs at once: the median over replays of the slowest
@@ -124,7 +120,7 @@ func (s *session) slowestOf(list []*gpu, n int, work func(g *gpu) error) (time.D
 	if s.set.Aborted() {
 		return 0, fmt.Errorf("a GPU waited longer than %v for another", patience)
 	}
-	return median(gpus.Slowest(times)), nil
+	return measurement.Summarise(gpus.Slowest(times)).Median, nil
 }
 
 func us(t time.Duration) float64 { return float64(t.Nanoseconds()) / 1e3 }

@@ -19,6 +19,16 @@ type Link struct {
 	Unit   string // us, ns, GBps
 }
 
+// Kinds of rows of a network between processes, whose numbers are sources and destinations.
+const (
+	NetPair    = "net_pair"           // µs of a message one way between two, while all others rest
+	NetAll     = "net_all"            // µs of a message that each sends at once, all so many places on
+	NetLocal   = "net_local"          // µs until a rank hears of a message of another one of its process
+	NetInput   = "net_memory_input"   // GB/s that each rank reaches which copies inputs of others, all processes at once
+	NetCopy    = "net_memory_copy"    // the same, of what others have just written
+	NetCombine = "net_memory_combine" // the same, combined with a rank's own; bytes of all three are those of the largest collective
+)
+
 // linkHeader are the columns of a file of links, in order.
 var linkHeader = []string{"kind", "src", "dst", "blocks", "bytes", "value", "unit"}
 

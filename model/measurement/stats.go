@@ -33,6 +33,15 @@ func NearestRank[T any](sorted []T, p int) T {
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 
+// Median is the middle of numbers in any order, of an even count the mean of the two there; 0 of none.
+func Median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	if len(s) == 0 {
+		return 0
+	}
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
 // MAPE is the mean of |error|, as a fraction (0.1 is 10 %).
 func MAPE(errors []float64) float64 {
 	if len(errors) == 0 {

@@ -44,11 +44,11 @@ func FromNetwork(rows []measurement.Link, t *topology.Topology, ranks []int) (*N
 	if len(sizes) < 2 {
 		return nil, fmt.Errorf("messages between nodes were measured in one size: at least two are needed")
 	}
-	alpha := middle(ways, func(w *way) float64 { return median(w.times[sizes[0]]) })
+	alpha := middle(ways, func(w *way) float64 { return measurement.Median(w.times[sizes[0]]) })
 	n := &Network{Curve: cost.Curve{Medium: topology.Network.String(), Protocol: "any", Smooth: true}}
 	for i, size := range sizes[1:] {
 		share := middle(ways, func(w *way) float64 {
-			return size.Over(w.line).Microseconds() / math.Max(median(w.times[size])-alpha, 1e-3)
+			return size.Over(w.line).Microseconds() / math.Max(measurement.Median(w.times[size])-alpha, 1e-3)
 		})
 		segment := cost.Segment{From: size, Alpha: units.Time(math.Round(alpha * float64(units.Microsecond))), Efficiency: min(share, 1)}
 		if i == 0 {
@@ -66,11 +66,11 @@ func FromNetwork(rows []measurement.Link, t *topology.Topology, ranks []int) (*N
 func Local(rows []measurement.Link) units.Time {
 	var all []float64
 	for _, row := range rows {
-		if row.Kind == "net_local" {
+		if row.Kind == measurement.NetLocal {
 			all = append(all, row.Value)
 		}
 	}
-	return units.Time(math.Round(median(all) * float64(units.Microsecond)))
+	return units.Time(math.Round(measurement.Median(all) * float64(units.Microsecond)))
 }
 
 // sustained lets no size reach more than larger ones: what switches and shapers take at once, up to their buffers, they take
@@ -88,7 +88,7 @@ func (n *Network) misses(ways []way, sizes []units.Bytes) string {
 		for i, size := range sizes {
 			s := &n.Curve.Segments[i]
 			took := s.Alpha.Microseconds() + size.Over(w.line).Microseconds()/s.Efficiency
-			sum += math.Abs(took/median(w.times[size]) - 1)
+			sum += math.Abs(took/measurement.Median(w.times[size]) - 1)
 		}
 	}
 	return fmt.Sprintf("MAPE %.1f%% of messages between nodes (%d pairs, %d sizes)", 100*sum/float64(len(ways)*len(sizes)), len(ways),
@@ -101,7 +101,7 @@ func waysOf(rows []measurement.Link, t *topology.Topology, ranks []int) ([]way, 
 	index := map[[2]int]int{}
 	var ways []way
 	for _, row := range rows {
-		if row.Kind != "net_pair" {
+		if row.Kind != measurement.NetPair {
 			continue
 		}
 		a, err1 := strconv.Atoi(row.Src)
@@ -150,13 +150,5 @@ func middle(ways []way, of func(*way) float64) float64 {
 	for i := range ways {
 		all = append(all, of(&ways[i]))
 	}
-	return median(all)
-}
-
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	if len(s) == 0 {
-		return 0
-	}
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+	return measurement.Median(all)
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -48,13 +49,13 @@ func suspects(ways []way, size units.Bytes, t *topology.Topology, ranks []int) (
 		kinds := map[string][]float64{}
 		for i := range parts {
 			p := &parts[i]
-			p.Slower = median(p.of(ratio))
+			p.Slower = measurement.Median(p.of(ratio))
 			kinds[p.Look] = append(kinds[p.Look], p.Slower)
 		}
 		best, most, sure := -1, 0., surely(parts, known)
 		for i := range parts {
 			p := &parts[i]
-			p.Slower /= median(kinds[p.Look])
+			p.Slower /= measurement.Median(kinds[p.Look])
 			if (p.Slower-1)*math.Sqrt(float64(len(p.ways)))/noise <= sure {
 				continue
 			}
@@ -90,7 +91,7 @@ func (p *part) explained(usual, ratio []float64) []float64 {
 	for k := range took {
 		took[k] *= out[k]
 	}
-	own := median(took)
+	own := measurement.Median(took)
 	for k, w := range p.ways {
 		out[k] /= max(own/usual[w], 1)
 	}
@@ -127,13 +128,13 @@ func slowdowns(ways []way, size units.Bytes) (usual, ratio []float64, known []bo
 	classes := map[like][]float64{}
 	for _, w := range ways {
 		k := like{w.tier, w.line}
-		classes[k] = append(classes[k], median(w.times[size]))
+		classes[k] = append(classes[k], measurement.Median(w.times[size]))
 	}
 	usual, ratio, known = make([]float64, len(ways)), make([]float64, len(ways)), make([]bool, len(ways))
 	for i, w := range ways {
 		class := classes[like{w.tier, w.line}]
-		usual[i], known[i] = median(class), len(class) >= likes
-		ratio[i] = median(w.times[size]) / usual[i]
+		usual[i], known[i] = measurement.Median(class), len(class) >= likes
+		ratio[i] = measurement.Median(w.times[size]) / usual[i]
 	}
 	return usual, ratio, known
 }
@@ -147,14 +148,14 @@ func deviation(ways []way, ratio []float64, known []bool, size units.Bytes) floa
 			continue
 		}
 		between = append(between, math.Abs(ratio[i]-1))
-		m := median(w.times[size])
+		m := measurement.Median(w.times[size])
 		var rounds []float64
 		for _, x := range w.times[size] {
 			rounds = append(rounds, math.Abs(x/m-1))
 		}
-		within = append(within, median(rounds))
+		within = append(within, measurement.Median(rounds))
 	}
-	return math.Max(mad*math.Max(median(between), median(within)), 1e-6)
+	return math.Max(mad*math.Max(measurement.Median(between), measurement.Median(within)), 1e-6)
 }
 
 // partsOf are the groups of each tier beyond the node, nodes, and pairs, where they have enough ways.

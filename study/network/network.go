@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
+	"strconv"
 
 	"railyard/exec/host"
 	"railyard/model/cost"
@@ -14,52 +14,65 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/report/fit"
+	"railyard/report/table"
 )
 
 // Calibration is what was measured, and what it says.
 type Calibration struct {
-	Profile  *cost.Profile
+	Profile  *cost.Profile      // without a name, source and date
 	Rows     []measurement.Link // as exec/host has them
 	Suspects []fit.Suspect      // parts of the network that are slow beside their like
 	Ratios   []Together         // of messages that all send at once
 }
 
-// Together is messages that all processes send at once to the one so many places on.
-type Together struct {
-	Distance            int
-	Bytes               units.Bytes
-	Predicted, Measured units.Time // until the last of them is there, in the middle of the rounds
-}
-
 // Calibrate measures the network between the processes of a run, which run the ranks of t, and no collective: messages
 // between pairs and of all at once, messages within a process, and what its ranks reach in their memory. All processes call it, and all
 // get the same.
-func Calibrate(ctx context.Context, p *host.Processes, t *topology.Topology, cfg host.Config, largest units.Bytes) (*Calibration, error) {
+func Calibrate(ctx context.Context, p *host.Processes, t *topology.Topology, largest units.Bytes) (*Calibration, error) {
 	if t.NumRanks() != p.Total() {
 		return nil, fmt.Errorf("%d processes run %d ranks, %s has %d", p.Size, p.Total(), t.Name(), t.NumRanks())
-	}
-	levels, err := p.Levels(ctx, cfg, 2*units.Bytes(p.Ranks)*largest)
-	if err != nil {
-		return nil, err
 	}
 	rows, err := p.Network(ctx, largest)
 	if err != nil {
 		return nil, err
 	}
-	return Of(rows, levels[len(levels)-1], t, p.Firsts(), largest)
+	return Of(rows, t)
 }
 
-// Of makes the profile of rows that were measured before, between processes whose first ranks are these.
-func Of(rows []measurement.Link, memory cost.Level, t *topology.Topology, ranks []int, largest units.Bytes) (*Calibration, error) {
+// Lines say what the profile does not, for people.
+func (c *Calibration) Lines() (out []string) {
+	for _, r := range c.Ratios {
+		out = append(out, fmt.Sprintf("all at once, to the rank %d on: %s as the topology's links say, %s measured", r.Distance,
+			table.Microseconds(r.Predicted.Microseconds()), table.Microseconds(r.Measured.Microseconds())))
+	}
+	for _, s := range c.Suspects {
+		out = append(out, fmt.Sprintf("slow: %v", s))
+	}
+	return out
+}
+
+// Measured reports whether rows are of a network between processes.
+func Measured(rows []measurement.Link) bool {
+	return slices.ContainsFunc(rows, func(r measurement.Link) bool { return r.Kind == measurement.NetPair })
+}
+
+// Of makes the profile of rows that were measured between processes, each with as many of t's ranks.
+func Of(rows []measurement.Link, t *topology.Topology) (*Calibration, error) {
+	ranks, err := firstRanks(rows, t)
+	if err != nil {
+		return nil, err
+	}
 	n, err := fit.FromNetwork(rows, t, ranks)
 	if err != nil {
 		return nil, err
 	}
-	c := &Calibration{Rows: rows, Suspects: n.Suspects, Profile: &cost.Profile{Name: "hosts (measured now)",
-		Reduce: beyondCopy(memory.Fresh), Copy: memory.Input.Copy, MaxSize: largest, Curves: []cost.Curve{n.Curve},
-		Origin: cost.Origin{Kind: cost.Measured, Error: n.Error, Date: time.Now().UTC().Format(time.DateOnly),
-			Source: "messages between nodes and memory measured at the start of the run, no collective"}}}
-	x := &crowd{t: t, ranks: ranks, profile: c.Profile}
+	m, err := memoryOf(rows)
+	if err != nil {
+		return nil, err
+	}
+	c := &Calibration{Rows: rows, Suspects: n.Suspects, Profile: &cost.Profile{Reduce: beyondCopy(m.fresh), Copy: m.input, MaxSize: m.largest,
+		Curves: []cost.Curve{n.Curve}, Origin: cost.Origin{Kind: cost.Measured, Error: n.Error}}}
+	x := newCrowd(t, ranks, c.Profile, rows)
 	if err := x.read(rows); err != nil {
 		return nil, err
 	}
@@ -67,9 +80,53 @@ func Of(rows []measurement.Link, memory cost.Level, t *topology.Topology, ranks 
 	c.loaded(x.shares)
 	if alpha := fit.Local(rows); alpha > 0 {
 		c.Profile.Curves = append(c.Profile.Curves, cost.Curve{Medium: "any", Protocol: "any",
-			Segments: []cost.Segment{{Alpha: alpha, Efficiency: 1, Rate: memory.Fresh.Copy}}})
+			Segments: []cost.Segment{{Alpha: alpha, Efficiency: 1, Rate: m.fresh.Copy}}})
 	}
 	return c, nil
+}
+
+// firstRanks are the first ranks of all processes that rows are of.
+func firstRanks(rows []measurement.Link, t *topology.Topology) ([]int, error) {
+	n := 0
+	for _, row := range rows {
+		if process, err := strconv.Atoi(row.Src); err == nil && row.Kind == measurement.NetInput {
+			n = max(n, process+1)
+		}
+	}
+	if n < 2 || t.NumRanks()%n > 0 {
+		return nil, fmt.Errorf("rows of the memory of %d processes, and %s has %d ranks: there must be at least two processes, each with as "+
+			"many ranks", n, t.Name(), t.NumRanks())
+	}
+	ranks := make([]int, n)
+	for i := range ranks {
+		ranks[i] = i * t.NumRanks() / n
+	}
+	return ranks, nil
+}
+
+// memory is what ranks reach in their memory, in the middle of all processes.
+type memory struct {
+	fresh   cost.Pass
+	input   units.Rate
+	largest units.Bytes // collective for which it was measured
+}
+
+func memoryOf(rows []measurement.Link) (m memory, err error) {
+	for _, x := range []struct {
+		kind string
+		rate *units.Rate
+	}{{measurement.NetInput, &m.input}, {measurement.NetCopy, &m.fresh.Copy}, {measurement.NetCombine, &m.fresh.Combine}} {
+		var rates []float64
+		for _, row := range rows {
+			if row.Kind == x.kind {
+				rates, m.largest = append(rates, row.Value*1e9), max(m.largest, row.Bytes)
+			}
+		}
+		if *x.rate = units.Rate(measurement.Median(rates)); *x.rate <= 0 {
+			return m, fmt.Errorf("no rows %s: what ranks reach in their memory was not measured", x.kind)
+		}
+	}
+	return m, nil
 }
 
 // beyondCopy is what combining takes beyond copying: messages are measured with the copy out of where they came to, in
@@ -87,8 +144,7 @@ func (c *Calibration) loaded(shares []float64) {
 	if len(shares) == 0 {
 		return
 	}
-	slices.Sort(shares)
-	most, segments := shares[len(shares)/2], c.Profile.Curves[0].Segments
+	most, segments := measurement.Median(shares), c.Profile.Curves[0].Segments
 	if alone := segments[len(segments)-1].Efficiency; most < alone {
 		c.Profile.Error += fmt.Sprintf("; %.1f%% of the line rate alone, %.1f%% all at once", 100*alone, 100*most)
 	}

@@ -6,15 +6,24 @@ import (
 	"strings"
 	"testing"
 
-	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim"
 )
 
+// inMemory are rows of what ranks of so many processes reach in their memory, in GB/s.
+func inMemory(processes int, input, copied, combined float64) (list []measurement.Link) {
+	for p := range processes {
+		for kind, rate := range map[string]float64{measurement.NetInput: input, measurement.NetCopy: copied, measurement.NetCombine: combined} {
+			list = append(list, measurement.Link{Kind: kind, Src: fmt.Sprint(p), Dst: fmt.Sprint(p), Bytes: 64 * units.MiB, Value: rate, Unit: "GBps"})
+		}
+	}
+	return list
+}
+
 // rows are messages that take 20 µs and nine tenths of the line rate: alone, and all at once as the topology says.
-func rows(t *topology.Topology, together func(distance int) units.Time) (list []measurement.Link) {
+func rows(t *topology.Topology, together func(distance, from int) units.Time) (list []measurement.Link) {
 	router := topology.NewRouter(t)
 	for a := range t.NumRanks() {
 		for b := a + 1; b < t.NumRanks(); b++ {
@@ -27,15 +36,15 @@ func rows(t *topology.Topology, together func(distance int) units.Time) (list []
 				if size > 8 {
 					us += size.Over(route.Rate).Microseconds() / 0.9
 				}
-				list = append(list, measurement.Link{Kind: "net_pair", Src: fmt.Sprint(a), Dst: fmt.Sprint(b), Bytes: size, Value: us,
+				list = append(list, measurement.Link{Kind: measurement.NetPair, Src: fmt.Sprint(a), Dst: fmt.Sprint(b), Bytes: size, Value: us,
 					Unit: "us"})
 			}
 		}
 	}
 	for distance := 1; distance < t.NumRanks(); distance++ {
 		for a := range t.NumRanks() {
-			list = append(list, measurement.Link{Kind: "net_all", Src: fmt.Sprint(a), Dst: fmt.Sprint((a + distance) % t.NumRanks()),
-				Bytes: 4 * units.MiB, Value: together(distance).Microseconds(), Unit: "us"})
+			list = append(list, measurement.Link{Kind: measurement.NetAll, Src: fmt.Sprint(a), Dst: fmt.Sprint((a + distance) % t.NumRanks()),
+				Bytes: 4 * units.MiB, Value: together(distance, a).Microseconds(), Unit: "us"})
 		}
 	}
 	return list
@@ -48,9 +57,9 @@ func calibrated(t *testing.T, name string, crowded float64) (*topology.Topology,
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Of(rows(topo, func(distance int) units.Time {
+	c, err := Of(append(rows(topo, func(distance, _ int) units.Time {
 		return 20*units.Microsecond + units.Time(crowded*shared[name][distance-1]*onUplink)*units.Microsecond
-	}), cost.Level{Fresh: cost.Pass{Copy: 1e12, Combine: 1e12}, Input: cost.Pass{Copy: 1e12}}, topo, []int{0, 1, 2, 3}, 64*units.MiB)
+	}), inMemory(4, 1e3, 1e3, 1e3)...), topo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +121,9 @@ func TestRanksOfAProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := append(rows(one, func(int) units.Time { return units.Millisecond }),
-		measurement.Link{Kind: "net_local", Src: "0", Dst: "0", Bytes: 8, Value: 3, Unit: "us"})
-	c, err := Of(all, cost.Level{Fresh: cost.Pass{Copy: 2e9, Combine: 1e9}, Input: cost.Pass{Copy: 3e9}}, topo, []int{0, 2, 4, 6}, units.MiB)
+	all := append(rows(one, func(int, int) units.Time { return units.Millisecond }),
+		measurement.Link{Kind: measurement.NetLocal, Src: "0", Dst: "0", Bytes: 8, Value: 3, Unit: "us"})
+	c, err := Of(append(all, inMemory(4, 3, 2, 1)...), topo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,10 +145,19 @@ func TestSlowNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Of(rows(bad, func(int) units.Time { return units.Millisecond }), cost.Level{Fresh: cost.Pass{Copy: 1, Combine: 1}}, topo,
-		[]int{0, 1, 2, 3, 4, 5}, units.MiB)
+	links := &crowd{t: bad, ranks: []int{0, 1, 2, 3, 4, 5}}
+	c, err := Of(append(rows(bad, func(distance, from int) units.Time {
+		lines, err := links.lines(pattern{distance, 4 * units.MiB})
+		if err != nil {
+			panic(err)
+		}
+		return 20*units.Microsecond + units.Time(lines[from]/0.9)*units.Microsecond
+	}), inMemory(6, 1, 1, 1)...), topo)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := c.Profile.Curves[0].Segments[0].Efficiency; math.Abs(got-0.9) > 0.001 {
+		t.Errorf("messages reach %.3f of the line rate, want 0.9: a slow node is not what the others reach", got)
 	}
 	if len(c.Suspects) != 1 || c.Suspects[0].What != "node 5" {
 		t.Errorf("slow are %v, want node 5", c.Suspects)
@@ -152,7 +170,11 @@ func TestOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Of(nil, cost.Level{}, topo, []int{0, 1, 2, 3}, units.MiB); err == nil || !strings.Contains(err.Error(), "no rows net_pair") {
-		t.Errorf("%v", err)
+	some := rows(topo, func(int, int) units.Time { return units.Millisecond })
+	for want, rows := range map[string][]measurement.Link{"of 0 processes": some, "of 3 processes": append(some, inMemory(3, 1, 1, 1)...),
+		"no rows net_pair": inMemory(4, 1, 1, 1), "no rows net_memory_combine": append(some, inMemory(4, 1, 1, 0)...)} {
+		if _, err := Of(rows, topo); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # NODES nodes (namespaces), half of them on each of 2 leaves, and a spine (bridges); node links RATE, leaf uplinks UP (tbf), all names
-# begin with PREFIX. Usage: leafspine.sh up PREFIX RATE UP NODES | slow PREFIX NODE RATE | down PREFIX
+# begin with PREFIX; TCP shares links as Reno does, which every kernel has. Usage: leafspine.sh up PREFIX RATE UP NODES | slow PREFIX NODE RATE | down PREFIX
 set -eu
 p=$2
 shape() { # how where device rate
@@ -16,6 +16,7 @@ up)
  for n in $(seq 0 $(($5-1))); do
   ip netns add ${p}node$n; ip link add ${p}e$n type veth peer name eth0 netns ${p}node$n; ip link set ${p}e$n master ${p}leaf$((n/($5/2))) up
   ip -n ${p}node$n addr add 10.8.0.1$n/24 dev eth0; ip -n ${p}node$n link set eth0 up; ip -n ${p}node$n link set lo up
+  ip netns exec ${p}node$n sysctl -q -w net.ipv4.tcp_congestion_control=reno
   shape add "tc -n ${p}node$n" eth0 "$3"; shape add tc ${p}e$n "$3"
  done;;
 slow)
