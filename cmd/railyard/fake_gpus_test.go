@@ -178,6 +178,24 @@ func TestOneNodeOnFakeGPUs(t *testing.T) {
 	}
 }
 
+// TestSharedFakeGPU: processes that take the same GPU run what was fastest on GPUs of their own in as many blocks as fit together.
+func TestSharedFakeGPU(t *testing.T) {
+	fake := clitest.FakeGPUs(t, "railyard")
+	for _, args := range []string{"-c all_reduce -s 16M", "-c all_reduce -s 256M", "-c broadcast -s 64M", "-c all_gather -s 1G -n 1"} {
+		r := launchOf(t, 4, "run --backend cuda -t hgx-h200-4 "+args, filepath.Join(t.TempDir(), "result"), func(args ...string) *exec.Cmd {
+			cmd := fake(args...)
+			cmd.Env = append(cmd.Env, "RAILYARD_LOCAL_RANK=0") // each takes the first GPU
+			return cmd
+		})
+		for rank := range r.all {
+			if code, said := r.ended(rank), r.out[rank].String(); code != 1 || !strings.Contains(said, "wrong elements at ") ||
+				rank == 0 && !strings.Contains(said, "4 ranks share a GPU") {
+				t.Errorf("%s: rank %d: exit code %d, %s", args, rank, code, said)
+			}
+		}
+	}
+}
+
 // TestBaselineOnFakeGPUs: NCCL's collectives are timed alike in one process and in several, of which rank 0 writes; what GPUs that
 // compute nothing leave is wrong where it is checked.
 func TestBaselineOnFakeGPUs(t *testing.T) {

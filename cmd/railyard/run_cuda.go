@@ -141,10 +141,16 @@ func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
 			best, s, how = t, w.schedule, w.how
 		}
 	}
-	named := *s
-	named.Protocol = how.Mechanism.Protocol()
-	row.Schedule, row.Prediction, g.ways[&named] = &named, best, how
+	g.ways[g.named(row, s, how)], row.Prediction = how, best
 	return nil
+}
+
+// named gives a row the schedule under the protocol of how it runs.
+func (g *gpuFlags) named(row *study.Row, s *schedule.Schedule, how cuda.Method) *schedule.Schedule {
+	as := *s
+	as.Protocol = how.Mechanism.Protocol()
+	row.Schedule = &as
+	return &as
 }
 
 // way is a schedule with how it runs.
@@ -217,11 +223,8 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	if err := g.node.Meet(ctx, all, g.nodes); err != nil {
 		return err
 	}
-	if n := g.node.Share(); n > 1 {
-		for i := range p.Rows {
-			w := &p.Rows[i].Prediction.Warnings
-			*w = append(slices.Clip(*w), fmt.Sprintf("%d ranks share a GPU: times are not those of ranks with GPUs of their own", n))
-		}
+	if err := g.share(p); err != nil {
+		return err
 	}
 	if err := g.reserve(ctx, p); err != nil {
 		return err
@@ -245,6 +248,29 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	}
 	if beside {
 		g.other = mesh.Baseline(g.node)
+	}
+	return nil
+}
+
+// share keeps rows within what ranks have that share a GPU, which only processes that have met know, and says so.
+func (g *gpuFlags) share(p *planned) error {
+	n := g.node.Share()
+	if n <= 1 {
+		return nil
+	}
+	for i := range p.Rows {
+		row := &p.Rows[i]
+		warnings := append(slices.Clip(row.Prediction.Warnings),
+			fmt.Sprintf("%d ranks share a GPU: times are not those of ranks with GPUs of their own", n))
+		how := g.ways[row.Schedule]
+		if as := how.Shared(row.Schedule, g.node.Multiprocessors(), n); as != how && g.blocks == 0 {
+			var err error
+			if row.Prediction, err = g.predict(p, row, row.Schedule, as); err != nil {
+				return err
+			}
+			g.ways[g.named(row, row.Schedule, as)] = as
+		}
+		row.Prediction.Warnings = warnings
 	}
 	return nil
 }

@@ -49,7 +49,15 @@ func (how Method) carrying(t collective.DType, size int64) Method {
 // MethodFor is a way to run any schedule: packets where its protocol is LL, lines where it
 // is LL128, else pulls; about 64 blocks in all.
 func MethodFor(s *schedule.Schedule) Method {
-	lanes := 0
+	how := Method{Blocks: max(64/lanesOf(s), 1), Threads: 512, Streams: 1, Overlap: true}
+	if m, ok := block.FlaggedFor(s.Protocol); ok {
+		how.Mechanism, how.Blocks, how.Threads = m, 0, 0
+	}
+	return how
+}
+
+// lanesOf are the lanes of a rank that blocks run at once: phases take turns in a channel of one slice.
+func lanesOf(s *schedule.Schedule) (lanes int) {
 	for _, ch := range s.Channels {
 		if ch.Slices > 1 {
 			lanes += len(ch.Phases)
@@ -57,10 +65,16 @@ func MethodFor(s *schedule.Schedule) Method {
 			lanes++
 		}
 	}
-	how := Method{Blocks: max(64/lanes, 1), Threads: 512, Streams: 1, Overlap: true}
-	if m, ok := block.FlaggedFor(s.Protocol); ok {
-		how.Mechanism, how.Blocks, how.Threads = m, 0, 0
+	return lanes
+}
+
+// Shared is a way for ranks that share a GPU of so many multiprocessors, whose blocks all have to be there at once: no more of them than
+// fit wherever a multiprocessor holds one.
+func (how Method) Shared(s *schedule.Schedule, multiprocessors, share int) Method {
+	if share <= 1 || how.Blocks == 0 {
+		return how
 	}
+	how.Blocks = max(min(how.Blocks, MaxBlocks(multiprocessors, share)/lanesOf(s)), 1)
 	return how
 }
 
