@@ -263,7 +263,7 @@ func (g *gpuFlags) share(p *planned) error {
 		warnings := append(slices.Clip(row.Prediction.Warnings),
 			fmt.Sprintf("%d ranks share a GPU: times are not those of ranks with GPUs of their own", n))
 		how := g.ways[row.Schedule]
-		if as := how.Shared(row.Schedule, g.node.Multiprocessors(), n); as != how && g.blocks == 0 {
+		if as := how.Shared(row.Schedule, g.node.Multiprocessors(), n); as != how && g.Blocks == 0 {
 			var err error
 			if row.Prediction, err = g.predict(p, row, row.Schedule, as); err != nil {
 				return err

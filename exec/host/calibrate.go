@@ -25,13 +25,17 @@ func Levels(ctx context.Context, ranks int, cfg Config, buffers units.Bytes) ([]
 	for from := least; from <= max(least, min(buffers, largestBuffers)); from *= 2 {
 		sizes = append(sizes, from)
 	}
-	out, err := engineOf(cfg.DType, cfg.Op).levels(ctx, ranks, cfg.DType.Size(), sizes)
-	if cfg.InPlace {
-		for i := range out {
+	all, err := engineOf(cfg.DType, cfg.Op).passes(ctx, ranks, cfg.DType.Size(), sizes)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]cost.Level, len(all))
+	for i, s := range all {
+		if out[i] = s.level(ranks); cfg.InPlace {
 			out[i] = writtenInPlace(out[i])
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // writtenInPlace is a level where inputs are written as outputs are, and both are the same memory,
@@ -41,9 +45,8 @@ func writtenInPlace(l cost.Level) cost.Level {
 		Input: l.Fresh, Fresh: l.Fresh}
 }
 
-// levels are those of buffers of these sizes, of all ranks together, with elements of so many bytes.
-func (k *kernels[T]) levels(ctx context.Context, ranks, size int, buffers []units.Bytes) ([]cost.Level, error) {
-	var all []*samples
+// passes are timed with buffers of these sizes, of all ranks together, with elements of so many bytes.
+func (k *kernels[T]) passes(ctx context.Context, ranks, size int, buffers []units.Bytes) (all []*samples, err error) {
 	for _, from := range buffers {
 		all = append(all, &samples{from: from})
 	}
@@ -55,11 +58,7 @@ func (k *kernels[T]) levels(ctx context.Context, ranks, size int, buffers []unit
 			}
 		}
 	}
-	out := make([]cost.Level, len(all))
-	for i, s := range all {
-		out[i] = s.level(ranks)
-	}
-	return out, nil
+	return all, nil
 }
 
 // bench is ranks that take data out of one another's memory.
@@ -120,7 +119,16 @@ func (b *bench[T]) once(rank int, i int64) bool {
 var passes = []struct {
 	does  pass
 	alone bool
-}{{alone: true}, {}, {does: pass{combines: true}}, {does: pass{fresh: true}}, {does: pass{combines: true, fresh: true}}}
+}{aloneCopy: {alone: true}, inputCopy: {}, inputCombine: {does: pass{combines: true}}, freshCopy: {does: pass{fresh: true}},
+	freshCombine: {does: pass{combines: true, fresh: true}}}
+
+const (
+	aloneCopy = iota
+	inputCopy
+	inputCombine
+	freshCopy
+	freshCombine
+)
 
 // samples are times of passes with buffers of from bytes together, by round.
 type samples struct {
@@ -148,14 +156,21 @@ func (b *bench[T]) measure(ctx context.Context, s *samples) error {
 
 // level is what the middle rounds say: others that use the machine for a moment disturb one.
 func (s *samples) level(ranks int) cost.Level {
-	buffer := s.from / units.Bytes(2*ranks)
-	rate := func(i int, bytes units.Bytes) units.Rate {
+	rate := func(i int) units.Rate {
 		slices.Sort(s.times[i])
-		return max(1, bytes.Per(s.times[i][rounds/2]))
+		return s.rate(i, rounds/2, ranks)
 	}
-	return cost.Level{From: s.from, Alone: rate(0, buffer),
-		Input: cost.Pass{Copy: rate(1, buffer), Combine: rate(2, buffer)},
-		Fresh: cost.Pass{Copy: rate(3, buffer), Combine: rate(4, buffer/2)}}
+	return cost.Level{From: s.from, Alone: rate(aloneCopy), Input: cost.Pass{Copy: rate(inputCopy), Combine: rate(inputCombine)},
+		Fresh: cost.Pass{Copy: rate(freshCopy), Combine: rate(freshCombine)}}
+}
+
+// rate is what a rank reached of so many in a pass of a round.
+func (s *samples) rate(i, round, ranks int) units.Rate {
+	bytes := s.from / units.Bytes(2*ranks)
+	if i == freshCombine {
+		bytes /= 2
+	}
+	return max(1, bytes.Per(s.times[i][round]))
 }
 
 // time is what a pass takes beyond the start and the end of an iteration.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/units"
 )
@@ -133,7 +132,7 @@ func narrow(op collective.ReduceOp, load func(uint16) float32, store func(float3
 // engine runs schedules and measures memory with elements of a type.
 type engine interface {
 	execute(ctx context.Context, s *schedule.Schedule, cfg Config) (*Result, error)
-	levels(ctx context.Context, ranks, size int, buffers []units.Bytes) ([]cost.Level, error)
+	passes(ctx context.Context, ranks, size int, buffers []units.Bytes) ([]*samples, error)
 }
 
 // engineOf is that of a type that Supports accepts.

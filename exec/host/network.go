@@ -211,16 +211,17 @@ func (w *wire) together(distance int, size units.Bytes) error {
 func (w *wire) memory(largest units.Bytes) error {
 	ranks, cfg := w.p.Ranks, Config{}
 	buffers := min(2*units.Bytes(ranks)*largest, largestBuffers)
-	levels, err := engineOf(cfg.DType, cfg.Op).levels(w.ctx, ranks, cfg.DType.Size(), []units.Bytes{buffers})
+	all, err := engineOf(cfg.DType, cfg.Op).passes(w.ctx, ranks, cfg.DType.Size(), []units.Bytes{buffers})
 	if err != nil {
 		return err
 	}
-	rate := func(kind string, r units.Rate) {
-		w.add(kind, w.p.Process, w.p.Process, largest, float64(r)/1e9, "GBps")
+	for round := range rounds {
+		for i, kind := range []string{inputCopy: measurement.NetInput, freshCopy: measurement.NetCopy, freshCombine: measurement.NetCombine} {
+			if kind != "" {
+				w.add(kind, w.p.Process, w.p.Process, largest, float64(all[0].rate(i, round, ranks))/1e9, "GBps")
+			}
+		}
 	}
-	rate(measurement.NetInput, levels[0].Input.Copy)
-	rate(measurement.NetCopy, levels[0].Fresh.Copy)
-	rate(measurement.NetCombine, levels[0].Fresh.Combine)
 	return nil
 }
 

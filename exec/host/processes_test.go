@@ -298,8 +298,8 @@ func testNetwork(t *testing.T, ranks int) {
 		t.Errorf("%d rows of all at once, want %d", n, 2*size*networkRounds)
 	}
 	for _, kind := range []string{measurement.NetInput, measurement.NetCopy, measurement.NetCombine} {
-		if n := count[fmt.Sprint(kind, largest)]; n != size {
-			t.Errorf("%d rows %s, want %d", n, kind, size)
+		if n := count[fmt.Sprint(kind, largest)]; n != size*rounds {
+			t.Errorf("%d rows %s, want %d", n, kind, size*rounds)
 		}
 	}
 	for i := range rows {
