@@ -65,7 +65,8 @@ func (d *JudgeDocument) Answer() []string {
 		factors, inside = append(factors, s.Factor), inside+s.Inside*float64(s.Rows)
 	}
 	return []string{fmt.Sprintf("%s of %s: the median series is off by a factor of %.3f; %s of the rows lie inside what is normal.",
-		units.Counted(len(d.Rows), "row"), countedSeries(len(d.Series)), measurement.Median(factors), table.Percent(inside/float64(len(d.Rows))))}
+		units.Counted(len(d.Rows), "row"), countedSeries(len(d.Series)), measurement.Median(factors),
+		table.Percent(inside/float64(len(d.Rows))))}
 }
 
 func countedSeries(n int) string {

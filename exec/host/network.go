@@ -216,7 +216,8 @@ func (w *wire) memory(largest units.Bytes) error {
 		return err
 	}
 	for round := range rounds {
-		for i, kind := range []string{inputCopy: measurement.NetInput, freshCopy: measurement.NetCopy, freshCombine: measurement.NetCombine} {
+		for i, kind := range []string{inputCopy: measurement.NetInput, freshCopy: measurement.NetCopy,
+			freshCombine: measurement.NetCombine} {
 			if kind != "" {
 				w.add(kind, w.p.Process, w.p.Process, largest, float64(all[0].rate(i, round, ranks))/1e9, "GBps")
 			}
@@ -286,5 +287,6 @@ func (w *wire) row(kind string, from, to int, size units.Bytes, took time.Durati
 }
 
 func (w *wire) add(kind string, from, to int, size units.Bytes, value float64, unit string) {
-	w.rows = append(w.rows, measurement.Link{Kind: kind, Src: strconv.Itoa(from), Dst: strconv.Itoa(to), Bytes: size, Value: value, Unit: unit})
+	w.rows = append(w.rows, measurement.Link{Kind: kind, Src: strconv.Itoa(from), Dst: strconv.Itoa(to), Bytes: size, Value: value,
+		Unit: unit})
 }

@@ -71,8 +71,9 @@ func Of(rows []measurement.Link, t *topology.Topology) (*Calibration, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Calibration{Rows: rows, Suspects: n.Suspects, Profile: &cost.Profile{Reduce: beyondCopy(m.fresh), Copy: m.input, MaxSize: m.largest,
-		Curves: []cost.Curve{n.Curve}, Origin: cost.Origin{Kind: cost.Measured, Error: n.Error}}}
+	c := &Calibration{Rows: rows, Suspects: n.Suspects, Profile: &cost.Profile{Reduce: beyondCopy(m.fresh), Copy: m.input,
+		MaxSize: m.largest,
+		Curves:  []cost.Curve{n.Curve}, Origin: cost.Origin{Kind: cost.Measured, Error: n.Error}}}
 	x := newCrowd(t, ranks, c.Profile, rows)
 	if err := x.read(rows); err != nil {
 		return nil, err
@@ -95,7 +96,8 @@ func firstRanks(rows []measurement.Link, t *topology.Topology) ([]int, error) {
 		}
 	}
 	if n < 2 || t.NumRanks()%n > 0 {
-		return nil, fmt.Errorf("rows of the memory of %d processes, and %s has %d ranks: there must be at least two processes, each with as "+
+		return nil, fmt.Errorf("rows of the memory of %d processes, and %s has %d ranks: there must be at least two processes, each "+
+			"with as "+
 			"many ranks", n, t.Name(), t.NumRanks())
 	}
 	ranks := make([]int, n)

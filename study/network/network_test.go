@@ -15,8 +15,10 @@ import (
 // inMemory are rows of what ranks of so many processes reach in their memory, in GB/s.
 func inMemory(processes int, input, copied, combined float64) (list []measurement.Link) {
 	for p := range processes {
-		for kind, rate := range map[string]float64{measurement.NetInput: input, measurement.NetCopy: copied, measurement.NetCombine: combined} {
-			list = append(list, measurement.Link{Kind: kind, Src: fmt.Sprint(p), Dst: fmt.Sprint(p), Bytes: 64 * units.MiB, Value: rate, Unit: "GBps"})
+		for kind, rate := range map[string]float64{measurement.NetInput: input, measurement.NetCopy: copied,
+			measurement.NetCombine: combined} {
+			list = append(list, measurement.Link{Kind: kind, Src: fmt.Sprint(p), Dst: fmt.Sprint(p), Bytes: 64 * units.MiB, Value: rate,
+				Unit: "GBps"})
 		}
 	}
 	return list
@@ -36,14 +38,16 @@ func rows(t *topology.Topology, together func(distance, from int) units.Time) (l
 				if size > 8 {
 					us += size.Over(route.Rate).Microseconds() / 0.9
 				}
-				list = append(list, measurement.Link{Kind: measurement.NetPair, Src: fmt.Sprint(a), Dst: fmt.Sprint(b), Bytes: size, Value: us,
-					Unit: "us"})
+				list = append(list, measurement.Link{Kind: measurement.NetPair, Src: fmt.Sprint(a), Dst: fmt.Sprint(b), Bytes: size,
+					Value: us,
+					Unit:  "us"})
 			}
 		}
 	}
 	for distance := 1; distance < t.NumRanks(); distance++ {
 		for a := range t.NumRanks() {
-			list = append(list, measurement.Link{Kind: measurement.NetAll, Src: fmt.Sprint(a), Dst: fmt.Sprint((a + distance) % t.NumRanks()),
+			list = append(list, measurement.Link{Kind: measurement.NetAll, Src: fmt.Sprint(a),
+				Dst:   fmt.Sprint((a + distance) % t.NumRanks()),
 				Bytes: 4 * units.MiB, Value: together(distance, a).Microseconds(), Unit: "us"})
 		}
 	}
