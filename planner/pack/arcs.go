@@ -55,7 +55,7 @@ func (s *search) arcs() *arcs {
 		return a
 	}
 	first := int32(a.resources)
-	far := slices.DeleteFunc(s.useful(), func(t transfer) bool { return t.kind <= topology.Switched })
+	far := s.far()
 	a.ofLinks = len(far) == 0
 	for i, takes := range s.condense(far) {
 		for j := range takes {

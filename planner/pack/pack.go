@@ -135,7 +135,6 @@ const mostExact = 80_000
 // choose among these: trees are settled first, and packed as well where even shares could reach the bound, as over equal planes,
 // since packed trees may be lower and load all planes alike.
 func (s *search) exactly(pack packer) (failed error) {
-	list := s.useful()
 	settle := func() error {
 		if s.best != nil && s.use.PerRoot() && s.g.Ranks*s.g.Ranks > mostSettled {
 			return nil // one unit of each root is too many messages already
@@ -144,8 +143,8 @@ func (s *search) exactly(pack packer) (failed error) {
 	}
 	both := false
 	tries := []func() error{settle}
-	if size := s.g.Ranks * len(list); size <= mostExact {
-		g, unit, err := s.evenly(list)
+	if size := s.g.Ranks * (len(s.near()) + len(s.far())); size <= mostExact {
+		g, unit, err := s.evenly()
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ type routes struct {
 	count    int
 	find     func(u, v int32) ([]piece, error)
 	known    map[int64][]piece
-	kind     map[int64]topology.RouteKind // of those that are known
+	net      map[[2]int32]bool // which of those that are known go over the network
 }
 
 func (r *routes) of(u, v int32) ([]piece, error) {
@@ -43,9 +43,9 @@ func (r *routes) of(u, v int32) ([]piece, error) {
 func topologyRoutes(g *Graph) *routes {
 	t := g.t
 	router := topology.NewRouter(t)
-	kind := map[int64]topology.RouteKind{}
+	net := map[[2]int32]bool{}
 	return &routes{
-		kind:     kind,
+		net:      net,
 		t:        t,
 		name:     func(i int32) string { return t.LinkName(topology.LinkID(i)) },
 		capacity: func(i int32) int64 { return int64(t.Rate(topology.LinkID(i))) },
@@ -59,7 +59,9 @@ func topologyRoutes(g *Graph) *routes {
 			if k := route.Kind; k > topology.Switched && k < topology.Net && !g.host[t.NodeOf(int(u))] {
 				return nil, fmt.Errorf("pack: %s reaches %s over PCIe only", g.Name(int(u)), g.Name(int(v)))
 			}
-			kind[int64(u)<<32|int64(v)] = route.Kind
+			if route.Kind == topology.Net {
+				net[[2]int32{u, v}] = true
+			}
 			return piecesOf(route), nil
 		},
 	}

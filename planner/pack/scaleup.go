@@ -71,22 +71,27 @@ func (l *Links) Choices() bool { return l.anyWays(func(ways int) bool { return w
 func (l *Links) anyWays(is func(ways int) bool) bool {
 	start := l.starts()
 	for u := range l.Ranks {
-		ways, seen := make([]int, l.Ranks), make([]bool, l.Vertices)
-		for front := []int32{int32(u)}; len(front) > 0; front = front[1:] {
-			for _, e := range l.Edges[start[front[0]]:start[front[0]+1]] {
-				switch v := e.To; {
-				case int(v) < l.Ranks:
-					ways[v]++
-				case !seen[v]:
-					seen[v], front = true, append(front, v)
-				}
-			}
-		}
-		for v, n := range ways {
+		for v, n := range l.waysFrom(u, start) {
 			if v != u && is(n) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// waysFrom is, by rank, over how many links into it data from another reach it without passing a third one.
+func (l *Links) waysFrom(u int, start []int32) []int {
+	ways, seen := make([]int, l.Ranks), make([]bool, l.Vertices)
+	for front := []int32{int32(u)}; len(front) > 0; front = front[1:] {
+		for _, e := range l.Edges[start[front[0]]:start[front[0]+1]] {
+			switch v := e.To; {
+			case int(v) < l.Ranks:
+				ways[v]++
+			case !seen[v]:
+				seen[v], front = true, append(front, v)
+			}
+		}
+	}
+	return ways
 }

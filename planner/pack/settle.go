@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"railyard/internal/heap"
 )
 
 // settling chooses trees for whole units of the data, each of which takes the hops that are the cheapest while all others are in
@@ -32,8 +34,15 @@ type settling struct {
 	cost  []float64
 	by    []int32 // the last arc of that path
 	open  []bool  // to be looked at
+	front *heap.Heap[offered]
 
 	branches []branch // of the cheapest arborescence
+}
+
+// offered is a vertex to be looked at, and what the path to it cost when it was offered.
+type offered struct {
+	v    int32
+	cost float64
 }
 
 // unit is a part of the data, and its trees by way.
@@ -67,6 +76,7 @@ func newSettling(ways []*arcs, roots []int32) *settling {
 	}
 	x.load, x.in, x.depth, x.cost = make([]float64, resources), make([]bool, vertices), make([]int32, vertices), make([]float64, vertices)
 	x.by, x.open = make([]int32, vertices), make([]bool, vertices)
+	x.front = heap.New(func(a, b offered) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v })
 	return x
 }
 
@@ -198,6 +208,7 @@ func (x *settling) tree(root int32) *grown {
 		x.in[v], x.open[v], x.cost[v], x.by[v], x.depth[v] = false, false, math.Inf(1), -1, 0
 	}
 	t.parent[root] = -1
+	x.front.Clear()
 	x.in[root], x.cost[root] = true, 0
 	x.from(root)
 	for left := x.ranks - 1; left > 0; {
@@ -267,13 +278,12 @@ func (x *settling) distances(root int32) {
 
 // nearest is the vertex to be looked at that costs the least; −1: there is none.
 func (x *settling) nearest() int32 {
-	least := int32(-1)
-	for v, open := range x.open {
-		if open && (least < 0 || x.cost[v] < x.cost[least]) {
-			least = int32(v)
+	for x.front.Len() > 0 {
+		if f := x.front.Pop(); x.open[f.v] && f.cost == x.cost[f.v] {
+			return f.v
 		}
 	}
-	return least
+	return -1
 }
 
 // from offers the arcs from a vertex to those that they lead to.
@@ -281,6 +291,7 @@ func (x *settling) from(u int32) {
 	for _, i := range x.out[u] {
 		if v := x.list[i].to; !x.in[v] && x.offer(i) {
 			x.open[v] = true
+			x.front.Push(offered{v, x.cost[v]})
 		}
 	}
 }
@@ -319,8 +330,8 @@ func (x *settling) fresh(v int32) bool {
 			x.offer(i)
 		}
 	}
-	if math.IsInf(x.cost[v], 1) {
-		x.open[v] = false
+	if x.open[v] = x.open[v] && !math.IsInf(x.cost[v], 1); x.open[v] {
+		x.front.Push(offered{v, x.cost[v]})
 	}
 	return false
 }

@@ -2,7 +2,6 @@ package pack
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -27,9 +26,9 @@ func RailShares(g *Graph, use Use) (*Packing, error) {
 	if err := s.transfers(); err != nil {
 		return nil, err
 	}
-	w := s.ways(use == AllReduce)
-	if w == nil {
-		return nil, fmt.Errorf("pack: not all ranks of a node reach one another without the network, or there is one node")
+	w, err := s.ways(use == AllReduce)
+	if err != nil {
+		return nil, err
 	}
 	x := newShares(w, g, use == AllReduce)
 	least := 1 / bound.Rate.Float()

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-
-	"railyard/model/topology"
 )
 
 // transfers settles over what transfers between ranks go: the routes of the topology, or the direct
@@ -23,9 +21,13 @@ func (s *search) transfers() error {
 }
 
 // evenly is a graph of ranks alone: what transfers can carry at the same time, shared out evenly, in a unit of so many bytes/s.
-func (s *search) evenly(list []transfer) (g *Graph, unit float64, err error) {
+func (s *search) evenly() (g *Graph, unit float64, err error) {
 	if s.g.Direct() {
 		return s.g, 1, nil
+	}
+	list, err := s.useful()
+	if err != nil {
+		return nil, 0, err
 	}
 	loads := make([][]piece, len(list))
 	for i, t := range list {
@@ -43,52 +45,86 @@ func (s *search) evenly(list []transfer) (g *Graph, unit float64, err error) {
 // transfer is what one rank can send to another, and what that loads.
 type transfer struct {
 	u, v   int32
-	kind   topology.RouteKind
 	pieces []piece
 }
 
-// useful are the transfers that trees may take.
-func (s *search) useful() []transfer {
-	var list []transfer
-	if s.g.Direct() {
+// useful are the transfers that trees may take, by pair of ranks.
+func (s *search) useful() ([]transfer, error) {
+	list := slices.Concat(s.near(), s.far())
+	for i := range list {
+		pieces, err := s.routes.of(list[i].u, list[i].v)
+		if err != nil {
+			return nil, err
+		}
+		list[i].pieces = pieces
+	}
+	slices.SortFunc(list, func(a, b transfer) int { return inOrder([2]int32{a.u, a.v}, [2]int32{b.u, b.v}) })
+	return list, nil
+}
+
+// near are the useful transfers over scale-up links, whose routes are not looked up: over large switches these are long.
+func (s *search) near() (list []transfer) {
+	if s.g.t == nil {
 		for _, e := range s.g.Edges {
-			if pieces, err := s.routes.of(e.From, e.To); err == nil {
-				list = append(list, transfer{e.From, e.To, topology.Direct, pieces})
-			}
+			list = append(list, transfer{u: e.From, v: e.To})
 		}
 		return list
 	}
-	// Over the network, of all from a rank to the ranks of another node, and of all from those to
-	// it, only the shortest.
+	links := ScaleUp(s.g.t)
+	start := links.starts()
+	for u := range s.g.Ranks {
+		for v, ways := range links.waysFrom(u, start) {
+			if v != u && ways > 0 {
+				list = append(list, transfer{u: int32(u), v: int32(v)})
+			}
+		}
+	}
+	return list
+}
+
+// far are the useful transfers that routes alone decide on. Over the network, of all from a rank to the ranks of another node,
+// and of all from those to it, only the shortest.
+func (s *search) far() []transfer {
+	if s.g.t == nil {
+		return nil
+	}
 	type way struct {
 		rank, node int
 		out        bool
 	}
-	near := map[way]int{}
+	shortest := map[way]int{}
 	ways := func(t *transfer) []way {
 		return []way{{int(t.u), s.g.t.NodeOf(int(t.v)), true}, {int(t.v), s.g.t.NodeOf(int(t.u)), false}}
 	}
+	joined := map[[2]int32]bool{}
+	for _, t := range s.near() {
+		joined[[2]int32{t.u, t.v}] = true
+		for _, w := range ways(&t) {
+			shortest[w] = 1
+		}
+	}
+	var list []transfer
 	for u := range int32(s.g.Ranks) {
 		for v := range int32(s.g.Ranks) {
-			if v == u {
+			if v == u || joined[[2]int32{u, v}] {
 				continue
 			}
 			pieces, err := s.routes.of(u, v)
 			if err != nil {
 				continue // only through other ranks, or over PCIe that does not count
 			}
-			t := transfer{u, v, s.routes.kind[int64(u)<<32|int64(v)], pieces}
+			t := transfer{u, v, pieces}
 			for _, w := range ways(&t) {
-				if have, ok := near[w]; !ok || len(pieces) < have {
-					near[w] = len(pieces)
+				if have, ok := shortest[w]; !ok || len(pieces) < have {
+					shortest[w] = len(pieces)
 				}
 			}
 			list = append(list, t)
 		}
 	}
 	return slices.DeleteFunc(list, func(t transfer) bool {
-		inside := t.kind != topology.Net || s.g.t.NodeOf(int(t.u)) == s.g.t.NodeOf(int(t.v))
-		return !inside && !slices.ContainsFunc(ways(&t), func(w way) bool { return near[w] == len(t.pieces) })
+		outside := s.routes.net[[2]int32{t.u, t.v}] && s.g.t.NodeOf(int(t.u)) != s.g.t.NodeOf(int(t.v))
+		return outside && !slices.ContainsFunc(ways(&t), func(w way) bool { return shortest[w] == len(t.pieces) })
 	})
 }
 

@@ -21,13 +21,15 @@ type taken struct {
 // into are the ranks of a node that have a way to a rank of another.
 func (w *ways) into(node, v int32) []int32 { return w.from[node][v] }
 
-// ways has the transfers of useful; both counts what goes back as well. Nil where not all
-// ranks of a node reach one another, or there is only one.
-func (s *search) ways(both bool) *ways {
+// ways has the transfers of useful; both counts what goes back as well.
+func (s *search) ways(both bool) (*ways, error) {
 	if s.g.t == nil || s.g.t.NumNodes() < 2 {
-		return nil
+		return nil, fmt.Errorf("pack: there is one node")
 	}
-	list := s.useful()
+	list, err := s.useful()
+	if err != nil {
+		return nil, err
+	}
 	n := s.g.Ranks
 	w := &ways{hops: s.ofTransfers(list), links: make([]float64, n*n), from: make([][][]int32, s.g.t.NumNodes())}
 	if both {
@@ -53,10 +55,10 @@ func (s *search) ways(both bool) *ways {
 	}
 	for r := range n {
 		if inside[r] != size[s.g.t.NodeOf(r)]-1 {
-			return nil
+			return nil, fmt.Errorf("pack: not all ranks of %s reach one another without the network", s.g.t.NodeName(s.g.t.NodeOf(r)))
 		}
 	}
-	return w
+	return w, nil
 }
 
 // condense says what transfers take; of links that all transfers load in the same
