@@ -38,7 +38,7 @@ type contest struct {
 	many         bool
 	alone        bool // no runner-up is wanted
 	budget       Budget
-	spent        int64                                    // operations played
+	before       int64                                    // operations that others have spent
 	bound        func(planned units.Time) units.Time      // what no schedule beats, found closer where a time is near it; nil: not known
 	better       func(best *Considered, bound units.Time) // told whenever the best changes; nil: nobody
 	revived      int                                      // played though its simulation takes long (see revive); −1: none
@@ -78,7 +78,7 @@ func choose(c *contest) (Row, error) {
 func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer, budget Budget) *contest {
 	c := &contest{size: size, score: score, budget: cmp.Or(budget, DefaultBudget), list: make([]Considered, len(candidates)),
 		looks: make([]look, len(candidates)),
-		best:  -1, second: -1, revived: -1, many: candidates[0].Spec.Ranks > maxFlat}
+		best:  -1, second: -1, revived: -1, many: candidates[0].Spec.Ranks > maxFlat, before: score.Spent()}
 	for i, s := range candidates {
 		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
 	}
@@ -112,14 +112,16 @@ func (c *contest) leave(i int) {
 // least is a time that a candidate is not expected to beat.
 func (c *contest) least(i int) units.Time { return max(c.list[i].Time, c.looks[i].predicted) }
 
-func (c *contest) dear(i int) bool { return c.score.Work(c.list[i].Schedule) > cheap }
+func (c *contest) work(i int) int64 { return c.score.Work(c.list[i].Schedule) }
+
+func (c *contest) dear(i int) bool { return c.work(i) > cheap }
 
 // price is that time, no less than any schedule takes, and what the work of finding it out more exactly has to promise.
 func (c *contest) price(i int) float64 {
 	t := float64(c.least(i))
 	if c.dear(i) {
 		t = max(t, float64(c.unbeaten()))
-		t *= 1 + worth*float64(c.score.Work(c.list[i].Schedule))
+		t *= 1 + worth*float64(c.work(i))
 	}
 	return t
 }
@@ -137,8 +139,8 @@ func (c *contest) unbeaten() units.Time {
 }
 
 // next is the candidate to look at more closely, −1 if there is none: of those that could
-// be the best, the one of the least price, but one that is foreseen before a dear one of
-// which only a bound is known, and a cheap one where there is no answer yet; else one that could be the runner-up.
+// be the best, the one of the least price, but before a dear one of which only a bound is known one that is foreseen and takes
+// no more work, and a cheap one where there is no answer yet; else one that could be the runner-up.
 func (c *contest) next() int {
 	i := c.cheapest(c.promises)
 	if i >= 0 && c.best < 0 && c.dear(i) {
@@ -147,10 +149,12 @@ func (c *contest) next() int {
 		}
 	}
 	if i >= 0 && c.dear(i) && c.looks[i].predicted == 0 {
-		if known := c.cheapest(func(i int) bool { return c.looks[i].predicted > 0 && c.promises(i) }); known >= 0 {
+		i = c.shorter(i)
+		known := c.cheapest(func(j int) bool { return c.looks[j].predicted > 0 && c.promises(j) && c.work(j) <= c.work(i) })
+		if known >= 0 {
 			return known
 		}
-		return c.shorter(i)
+		return i
 	}
 	if s := c.list[0].Schedule; c.alone || s.Spec.Kind.Rooted() && s.Spec.Ranks > maxFollowed {
 		return i
@@ -185,11 +189,17 @@ func (c *contest) promises(i int) bool {
 	if c.best < 0 {
 		return true
 	}
-	if c.dear(i) && c.spent >= int64(c.budget) {
+	if c.dear(i) && !c.affords(i) {
 		return false
 	}
 	best := float64(c.list[c.best].Time)
 	return c.price(i) < best || c.price(i) == best && i < c.best
+}
+
+// affords reports whether the budget is left for a candidate: any while half of it is, then only what the rest suffices for.
+func (c *contest) affords(i int) bool {
+	left := int64(c.budget) - (c.score.Spent() - c.before)
+	return left > 0 && (2*left > int64(c.budget) || c.work(i) <= left)
 }
 
 // outdone reports whether another candidate of the family should be faster.
@@ -223,9 +233,6 @@ func (c *contest) closer(i int) error {
 		l.stage, look = timed, c.score.Time
 	}
 	t, err := look(x.Schedule, c.size)
-	if l.stage == timed {
-		c.spent += c.score.Work(x.Schedule)
-	}
 	if errors.Is(err, ErrTooLarge) {
 		l.stage, l.predicted, x.TooLarge = timed, 0, true
 		return nil

@@ -27,7 +27,10 @@ func TestThroughThree(t *testing.T) {
 }
 
 // pipelines take less, and are dearer, the longer they are, up to those that are too long.
-type pipelines struct{ longest int }
+type pipelines struct {
+	longest int
+	spent   *int64
+}
 
 func (p pipelines) time(s *schedule.Schedule) units.Time {
 	return units.Time(1e9 + 1e9/s.Channels[0].Depth())
@@ -35,11 +38,14 @@ func (p pipelines) time(s *schedule.Schedule) units.Time {
 
 func (p pipelines) Work(s *schedule.Schedule) int64 { return 2000 * int64(s.Channels[0].Depth()) }
 
+func (p pipelines) Spent() int64 { return *p.spent }
+
 func (p pipelines) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e9 }
 
 func (p pipelines) Estimate(s *schedule.Schedule, _ units.Bytes) (units.Time, error) { return 1e9, nil }
 
 func (p pipelines) Time(s *schedule.Schedule, _ units.Bytes) (units.Time, error) {
+	*p.spent += p.Work(s)
 	if s.Channels[0].Depth() > p.longest {
 		return 0, ErrTooLarge
 	}
@@ -59,7 +65,7 @@ func TestWhatIsTooLongOutdoesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, longest := range []int{64, 256, 1024} {
-		row, err := choose(newContest(all, units.GiB, pipelines{longest}, DefaultBudget))
+		row, err := choose(newContest(all, units.GiB, pipelines{longest, new(int64)}, DefaultBudget))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +85,8 @@ type awkward struct {
 func (a awkward) simulable(s *schedule.Schedule) bool { return a.slow > 0 && s.Algorithm == "flows" }
 
 func (a awkward) Work(*schedule.Schedule) int64 { return a.work }
+
+func (a awkward) Spent() int64 { return 0 }
 
 func (a awkward) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e9 }
 

@@ -72,7 +72,7 @@ func (x *frontSearch) search(candidates []*schedule.Schedule) error {
 	c := newContest(candidates, x.ends[1], x.score, x.budget)
 	c.alone = true
 	for {
-		c.spent = 0 // each has a budget of its own
+		c.before = c.score.Spent() // each has a budget of its own
 		if err := c.run(); err != nil || c.best < 0 {
 			return err
 		}

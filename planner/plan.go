@@ -22,10 +22,11 @@ type Prediction struct {
 // Scorer predicts; as a rule it is the simulator. Neither Bound, which should cost
 // next to nothing (see Bounds), nor Estimate may exceed the Time: candidates that cannot
 // win are not looked at any further. Work is how many operations a Time plays, as far as
-// that is known without compiling the schedule, else 0. Explain adds the bottleneck and
-// the warnings to a time.
+// that is known without compiling the schedule, else 0; Spent is how many all of them took, the
+// sharing of links included. Explain adds the bottleneck and the warnings to a time.
 type Scorer interface {
 	Work(s *schedule.Schedule) int64
+	Spent() int64
 	Bound(s *schedule.Schedule, size units.Bytes) units.Time
 	Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error)
 	Time(s *schedule.Schedule, size units.Bytes) (units.Time, error)

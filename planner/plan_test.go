@@ -19,6 +19,7 @@ type model struct {
 	estimate    float64
 	scored      map[string]int
 	work        map[string]int64
+	spent       int64
 }
 
 func (m *model) time(s *schedule.Schedule, size units.Bytes) units.Time {
@@ -28,6 +29,8 @@ func (m *model) time(s *schedule.Schedule, size units.Bytes) units.Time {
 	}
 	return a + m.beta[s.Algorithm]*units.Time(size) + units.Time(s.Channels[0].Slices)
 }
+
+func (m *model) Spent() int64 { return m.spent }
 
 func (m *model) Work(s *schedule.Schedule) int64 { return m.work[s.Algorithm] }
 
@@ -41,6 +44,7 @@ func (m *model) Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, er
 
 func (m *model) Time(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
 	m.scored[s.Algorithm]++
+	m.spent += m.work[s.Algorithm]
 	return m.time(s, size), nil
 }
 

@@ -37,7 +37,7 @@ type Plan struct {
 	whole    *Plan         // the plan without any folding, once it was needed
 	eng      *engine       // working memory, reused between runs
 	steps    int64         // longest chain of dependent messages, once known
-	limit    int64         // see Limited
+	limit    int64         // looks, see Limited
 }
 
 // route is what all connections of a job between two ranks share; where networks hash,

@@ -87,7 +87,6 @@ func (s *sharing) alone(e *engine, r int32) bool {
 	if f.limit <= tie(level) {
 		return false
 	}
-	s.worked++
 	x.left, x.load, x.own = x.left.less(product(level, x.weight)), x.weight, 1
 	x.weight, x.open = 0, 0
 	x.since, x.level, x.cap, x.least = e.now, level, unlimited, f.limit
@@ -139,6 +138,7 @@ func (s *sharing) lookAgain(list []int32) {
 func (s *sharing) gather(e *engine) (level int64, again bool) {
 	level, s.full, s.capped = unlimited, s.full[:0], s.capped[:0]
 	for len(s.levels) > 0 {
+		s.looked++
 		c := s.levels[0]
 		if level < unlimited && c.at > tie(level) {
 			break
@@ -186,6 +186,7 @@ func (s *sharing) sinks(r int32) int64 {
 	for x.open < x.n-x.own {
 		left, weight := x.left.more(product(x.level, x.load)), x.weight+x.load
 		for _, c := range s.on(r)[x.own:] {
+			s.looked++
 			f := &s.flows[c]
 			if rate := s.rate(f); rate > level && rate < unlimited {
 				load := s.useOf(f, r).load
@@ -211,7 +212,6 @@ func (s *sharing) release(e *engine, r int32) {
 	}
 	x.turn(e.now)
 	x.cap = min(x.cap, x.least)
-	s.worked += int64(x.own)
 	for _, c := range s.active[x.first : x.first+x.own] {
 		for _, u := range s.of(&s.flows[c]) {
 			y := &s.res[u.res]
@@ -238,7 +238,6 @@ func (x *shared) reaches(level int64) bool {
 // setLevel gives a group another level, of which other resources hear nothing.
 func (s *sharing) setLevel(e *engine, x *shared, level int64) {
 	x.turn(e.now)
-	s.worked++
 	x.left = x.left.more(product(x.level, x.load)).less(product(level, x.load))
 	x.level = level
 }
@@ -271,7 +270,6 @@ func (s *sharing) fix(e *engine, r int32, level int64) {
 
 // hold fixes an open group.
 func (s *sharing) hold(x *shared, level int64) {
-	s.worked += int64(x.own)
 	for _, c := range s.active[x.first : x.first+x.own] {
 		for _, u := range s.of(&s.flows[c]) {
 			s.res[u.res].fix(&u, level)
@@ -294,7 +292,6 @@ func (s *sharing) sink(e *engine, r int32, level int64) {
 	if x.wide == 0 {
 		return
 	}
-	s.worked += int64(x.own)
 	for _, c := range s.active[x.first : x.first+x.own] {
 		for _, u := range s.of(&s.flows[c]) {
 			if u.res != r {
@@ -315,7 +312,6 @@ func (s *sharing) slows(u *use, from, to int64) {
 
 // take takes a transfer out of where it is, and gives it another rate.
 func (s *sharing) take(e *engine, c int32, f *flow, from, to int64) {
-	s.worked++
 	switch {
 	case f.home >= 0:
 		s.res[f.group].turn(e.now)

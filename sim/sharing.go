@@ -12,7 +12,7 @@ type sharing struct {
 	active []int32  // connections under way, by resource (see shared.first)
 	dirty  []int32  // resources with changes since settle
 	crowds []crowd  // by resource; nil: congestion does not count
-	worked int64    // transfers whose rates were worked out, each time they were
+	looked int64    // resources and transfers that settle has looked at, each time it has
 	// working memory of settle
 	levels moments // resources by the level at which something may change on them
 	full   []int32 // resources that are full at a level
@@ -154,7 +154,7 @@ func (s *sharing) reset(p *Plan) {
 	for i := range s.crowds {
 		s.crowds[i].messages = 0
 	}
-	s.dirty, s.worked = s.dirty[:0], 0
+	s.dirty, s.looked = s.dirty[:0], 0
 	s.levels = s.levels[:0]
 }
 

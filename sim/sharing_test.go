@@ -181,21 +181,21 @@ func fromNothing(e *engine) map[int32]float64 {
 	return rates
 }
 
-// TestGivesUpEarly: a run that would work out many times as many rates as it may sees that
-// after a few, and one that may work out as many as it does is played to the end.
+// TestGivesUpEarly: a run that would look at many times as many rates as it may sees that
+// after a few, and one that may look at as many as it does is played to the end.
 func TestGivesUpEarly(t *testing.T) {
 	p := uneven(t, "dgx-h100", 4, "line")
 	want, err := p.Time(8 * units.MiB)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := p.eng.share.worked
+	all := p.eng.share.looked
 	p = uneven(t, "dgx-h100", 4, "line")
-	p.Limited(all / 8)
-	if _, err := p.Time(8 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.share.worked > all/50 {
-		t.Errorf("%d rates of %d worked out, then %v", p.eng.share.worked, all, err)
+	p.Limited(all / 8 / looksPerOperation)
+	if _, err := p.Time(8 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.share.looked > all/50 {
+		t.Errorf("%d looks of %d, then %v", p.eng.share.looked, all, err)
 	}
-	p.Limited(all)
+	p.Limited(all/looksPerOperation + 1)
 	if got, err := p.Time(8 * units.MiB); err != nil || got != want {
 		t.Errorf("%v, %v: not %v", got, err, want)
 	}

@@ -11,9 +11,19 @@ func (p *Plan) Work() int64 {
 	return total
 }
 
-// Limited makes runs give up with ErrTooLong once they have worked out the rates of
-// transfers that share links more than limit times, or see that they will; 0: never.
-func (p *Plan) Limited(limit int64) { p.limit = limit }
+// looksPerOperation is how many resources and transfers are looked at, to share links, in the time of an operation.
+const looksPerOperation = 6
+
+// Spent is what the last run took, in operations: those played, and the time that sharing links took.
+func (p *Plan) Spent() int64 {
+	if p.eng == nil {
+		return 0
+	}
+	return p.eng.steady.played + p.eng.share.looked/looksPerOperation
+}
+
+// Limited makes runs give up with ErrTooLong where sharing links would take longer than a number of operations; 0: never.
+func (p *Plan) Limited(operations int64) { p.limit = operations * looksPerOperation }
 
 // Runs look a few times whether they will stay within their limit: not if they would exceed
 // it twice over at the pace so far. Where all transfers begin at once and fewer and fewer are
@@ -25,16 +35,21 @@ const (
 
 // tooLong reports whether a run exceeds its limit, now or by far in the end.
 func (e *engine) tooLong() bool {
-	switch {
-	case e.limit == 0 || e.share.worked < e.nextLook:
+	if e.limit == 0 || e.share.looked < e.nextLook {
 		return false
-	case e.share.worked > e.limit:
+	}
+	switch {
+	case e.share.looked > e.limit:
 		return true
-	case e.steady.on: // it may skip most of what there is
+	case e.steady.skipped > 0: // the pace so far says little
 		return false
 	}
 	e.nextLook += e.limit / looksAtPace
-	return float64(e.share.worked)*float64(e.messages()) > slowStart*float64(e.limit)*float64(e.brought)
+	share := float64(e.share.looked) / float64(e.limit)
+	if e.steady.on && share < 0.5 { // it may skip most of what there is
+		return false
+	}
+	return share*float64(e.messages()) > slowStart*float64(e.brought)
 }
 
 // messages is how many there are to be brought, those that one stands for not counted.

@@ -15,10 +15,10 @@ import (
 
 // Scorer is the simulator as the planner sees it. It compiles each schedule once.
 type Scorer struct {
-	// Limit is how many operations a simulation may play, and a quarter of how many rates of
-	// transfers that share links it may work out, which takes as long; beyond, estimates and
-	// times are planner.ErrTooLarge. 0: any number.
+	// Limit is how many operations a simulation may play, and as many may the sharing of links take; beyond, estimates and times
+	// are planner.ErrTooLarge. 0: any number.
 	Limit   int64
+	spent   int64                      // operations that all times took
 	tooLong map[*schedule.Schedule]int // given up: pipelines of more slices take too long as well
 	topo    *topology.Topology
 	profile *cost.Profile
@@ -75,11 +75,11 @@ func (s *Scorer) Bound(x *schedule.Schedule, size units.Bytes) units.Time {
 	return s.bounds.Time(x, size)
 }
 
-const ratesPerOperation = 4
+const operationsPerConnection = 4
 
 // connections is how many of them may be compiled: each takes as long as some operations, and
 // memory that those do not take.
-func (s *Scorer) connections() int { return int(s.Limit / ratesPerOperation) }
+func (s *Scorer) connections() int { return int(s.Limit / operationsPerConnection) }
 
 // Work implements planner.Scorer.
 func (s *Scorer) Work(x *schedule.Schedule) int64 {
@@ -91,6 +91,9 @@ func (s *Scorer) Work(x *schedule.Schedule) int64 {
 	}
 	return x.Ordered()
 }
+
+// Spent implements planner.Scorer.
+func (s *Scorer) Spent() int64 { return s.spent }
 
 // within is a schedule's plan, if it may be played.
 func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
@@ -132,8 +135,9 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 	if err != nil {
 		return 0, err
 	}
-	p.Limited(ratesPerOperation * s.Limit)
+	p.Limited(s.Limit)
 	t, err := p.Time(size)
+	s.spent += p.Spent()
 	if errors.Is(err, sim.ErrTooLong) {
 		s.tooLong[x] = x.Channels[0].Slices
 		return 0, planner.ErrTooLarge
