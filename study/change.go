@@ -1,6 +1,8 @@
 package study
 
 import (
+	"slices"
+
 	"railyard/model/topology"
 	"railyard/planner"
 )
@@ -41,10 +43,10 @@ func (q *Question) ask(t *topology.Topology, c Collective, progress Progress) (*
 
 // keep times the plans of the machine before a change on the machine after it, and goes on with
 // those that are faster than what was planned there. Plans are kept only where ranks and links
-// mean the same: the changed machine is the one before with parts failed, slowed or in use.
+// mean the same: the changed machine is the one before with parts failed, slowed, in use or faster.
 func (a *Answer) keep(before *Answer) error {
 	q := a.Question
-	same := before.Question.asked.Topology.Hash() == q.asked.Topology.Healthy().Hash()
+	same := sameParts(before.Question.asked.Topology, q.asked.Topology.Healthy())
 	limit := a.score.Limit
 	a.score.Limit = 0 // these few are wanted whatever they take
 	defer func() { a.score.Limit = limit }()
@@ -66,6 +68,14 @@ func (a *Answer) keep(before *Answer) error {
 		}
 	}
 	return nil
+}
+
+// sameParts reports whether two machines are of the same parts, joined alike, whatever these carry.
+func sameParts(a, b *topology.Topology) bool {
+	multicastA, reductionA := a.InNetwork(nil)
+	multicastB, reductionB := b.InNetwork(nil)
+	return slices.Equal(a.Devices(), b.Devices()) && slices.Equal(a.Links(), b.Links()) &&
+		multicastA == multicastB && reductionA == reductionB
 }
 
 // After answers a question about a machine that was changed since: rows have the plan before, that

@@ -126,6 +126,23 @@ func TestKeptAndPlannedAgain(t *testing.T) {
 	}
 }
 
+// Where links become faster, the old plan goes on: a large one takes no longer than before, and the best one there is no slower.
+func TestKeptOnFasterLinks(t *testing.T) {
+	slow := study.Site{Name: "dgx-h100", Nodes: 2}
+	fast := slow
+	fast.Faster = []study.Faster{{Class: "ndr400", Factor: 2}}
+	was := ask(t, slow, collective.AllReduce, study.Search{}, study.Detail{}, units.GiB)
+	is, err := was.After(ask(t, fast, collective.AllReduce, study.Search{}, study.Detail{}, units.GiB).Question, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range is.Rows {
+		if k := r.Kept.Time; k == 0 || k > was.Rows[i].Prediction.Time || r.Prediction.Time > k {
+			t.Errorf("%v: before %v, kept %v, planned again %v", r.Size, was.Rows[i].Prediction.Time, k, r.Prediction.Time)
+		}
+	}
+}
+
 // answered plans a collective with some costs, and puts NCCL beside it; nil where nothing makes it on a degraded machine.
 func answered(t *testing.T, topo *topology.Topology, machine *cost.Machine, kind collective.Kind, search study.Search,
 	sizes ...units.Bytes) *study.Answer {

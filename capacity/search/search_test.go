@@ -25,7 +25,7 @@ func TestFindsWhatPlayingEverythingFinds(t *testing.T) {
 		nodes    int
 		space    search.Space
 	}{
-		{"llama-3-8b", 2, search.Space{Zero: -1, GlobalBatch: 32, Narrow: true}},
+		{"llama-3-8b", 2, search.Space{Zero: -1, GlobalBatch: 16, Narrow: true}},
 		{"mixtral-8x7b", 2, search.Space{Zero: -1, GlobalBatch: 32, MicroBatch: 1, Narrow: true}},
 		{"resnet-50", 1, search.Space{Zero: -1, GlobalBatch: 256}},
 	} {
@@ -56,7 +56,7 @@ func TestFindsWhatPlayingEverythingFinds(t *testing.T) {
 // bytes as never having been killed, whatever the number of workers.
 func TestJournalSurvivesKills(t *testing.T) {
 	p, w := steptest.Predictor(t, "dgx-h100", 2), steptest.Workload(t, "llama-3-8b")
-	space := search.Space{Zero: -1, GlobalBatch: 32, Narrow: true}
+	space := search.Space{Zero: -1, GlobalBatch: 32, MicroBatch: 1, Narrow: true}
 	layouts := len(space.Layouts(w, p.Machine().Topology.NumRanks()))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "search.jsonl")
@@ -106,7 +106,7 @@ func TestJournalSurvivesKills(t *testing.T) {
 // a layout that fits, and without any, are no error.
 func TestShardsFindTheBest(t *testing.T) {
 	p, w := steptest.Predictor(t, "dgx-h100", 2), steptest.Workload(t, "llama-3-8b")
-	space := search.Space{Zero: -1, GlobalBatch: 32, Narrow: true}
+	space := search.Space{Zero: -1, GlobalBatch: 32, MicroBatch: 1, Narrow: true}
 	layouts := len(space.Layouts(w, p.Machine().Topology.NumRanks()))
 	run := func(path string, shard journal.Shard) *search.Result {
 		t.Helper()
