@@ -23,7 +23,7 @@ import (
 func buildFlows(r *request) (*schedule.Schedule, error) {
 	g, err := r.flowGraph()
 	if err != nil && r.spec.Kind == collective.SendRecv && r.t.NumNodes() > 1 {
-		return r.sendOverRails()
+		return buildRailFlows(r)
 	}
 	if err != nil {
 		return nil, err
@@ -97,6 +97,15 @@ func (r *request) onceFlow(short bool, make func() *flow) *flow {
 // demands is what each rank sends each other, the largest being 1.
 func demands(s collective.Spec) [][]float64 {
 	out := make([][]float64, s.Ranks)
+	for src := range out {
+		out[src] = make([]float64, s.Ranks)
+	}
+	eachDemand(s, func(src, dst int, size float64) { out[src][dst] = size })
+	return out
+}
+
+// eachDemand visits the pairs of ranks that have data for one another.
+func eachDemand(s collective.Spec, visit func(src, dst int, size float64)) {
 	most := int64(1)
 	for src, row := range s.Counts {
 		for dst, c := range row {
@@ -105,19 +114,21 @@ func demands(s collective.Spec) [][]float64 {
 			}
 		}
 	}
-	for src := range out {
-		out[src] = make([]float64, s.Ranks)
-		for dst := range out[src] {
+	for src := range s.Ranks {
+		first, last := 0, s.Ranks-1
+		if s.Kind == collective.SendRecv {
+			first, last = (src+1)%s.Ranks, (src+1)%s.Ranks
+		}
+		for dst := first; dst <= last; dst++ {
 			switch {
 			case src == dst || !carries(s, src, dst):
 			case s.Counts == nil:
-				out[src][dst] = 1
-			default:
-				out[src][dst] = float64(s.Counts[src][dst]) / float64(most)
+				visit(src, dst, 1)
+			case s.Counts[src][dst] > 0:
+				visit(src, dst, float64(s.Counts[src][dst])/float64(most))
 			}
 		}
 	}
-	return out
 }
 
 const (

@@ -1,47 +1,59 @@
 package planner
 
 import (
+	"slices"
+
+	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 )
 
-// maxRailFlowRanks bounds the ranks of rail_flows, whose programs are spelled out.
-const maxRailFlowRanks = 256
+// maxRailUnits bounds the units on rails, whose programs are spelled out.
+const maxRailUnits = 1 << 17
 
-// buildRailFlows is the all-to-all between nodes whose ways into the network are not
+// buildRailFlows is the exchange between nodes whose ways into the network are not
 // alike, since adapters or links are lost, slow or busy: what a node sends to others
 // leaves over its rails in proportion to what these carry, through the GPUs on them, and
 // comes in likewise. A rank whose rail has room keeps its data there; only what is too
 // much moves. Inside nodes everybody sends straight, while others cross.
 func buildRailFlows(r *request) (*schedule.Schedule, error) {
-	nodes, n := r.nodes(), r.spec.Ranks
-	if len(nodes) < 2 || n > maxRailFlowRanks {
-		return nil, notApplicable("it is for up to %d ranks on several nodes", maxRailFlowRanks)
+	if err := r.allRoutable(); err != nil {
+		return nil, err
 	}
-	demand := demands(r.spec)
-	out, in := make([]turns, n), make([]turns, n)
+	nodes, pairs := r.nodes(), r.pairs()
+	units := min(mostUnits, max(2, allUnits/pairs))
+	if rails := len(nodes[0]); r.spec.Kind == collective.SendRecv { // of a node, one rank sends to others, which takes all rails
+		units = rails * max(1, min(ofFewPairs, maxRailUnits/pairs)/rails)
+	}
+	if len(nodes) < 2 || pairs*units > maxRailUnits {
+		return nil, notApplicable("it is for several nodes, and for up to %d units of data", maxRailUnits)
+	}
+	sent, received := make([]float64, r.spec.Ranks), make([]float64, r.spec.Ranks)
+	eachDemand(r.spec, func(src, dst int, size float64) {
+		if r.t.NodeOf(src) != r.t.NodeOf(dst) {
+			sent[src] += size
+			received[dst] += size
+		}
+	})
+	out, in := make([]turns, r.spec.Ranks), make([]turns, r.spec.Ranks)
 	for i, ranks := range nodes {
 		leave, enter, err := r.gatewayRates(ranks, nodes[(i+1)%len(nodes)])
 		if err != nil {
 			return nil, err
 		}
-		sent, received := r.acrossNodes(ranks, demand)
 		shareOut(ranks, sent, leave, out)
 		shareOut(ranks, received, enter, in)
 	}
-	units := min(mostUnits, max(2, allUnits/r.pairs()))
-	f := &flow{g: make(rateGraph, n), units: units, demand: demand, paths: make([][]int32, n*n*units)}
-	for src := range int32(n) {
-		for dst, size := range demand[src] {
-			for u := range f.units {
-				if size > 0 {
-					f.paths[(int(src)*n+dst)*f.units+u] = r.overRails(src, int32(dst), size, &out[src], &in[dst])
-				}
-			}
+	var messages []pathMessage
+	eachDemand(r.spec, func(src, dst int, size float64) {
+		paths := make([][]int32, units)
+		for u := range paths {
+			paths[u] = r.overRails(int32(src), int32(dst), size, &out[src], &in[dst])
 		}
-	}
-	f.sort()
-	return f.schedule(r), nil
+		slices.SortStableFunc(paths, slices.Compare[[]int32])
+		messages = appendMessages(messages, int32(src), int32(dst), paths)
+	})
+	return r.alongPaths(messages, units), nil
 }
 
 // overRails is the path of a unit: inside the node to the rail that it leaves by, across,
@@ -56,20 +68,6 @@ func (r *request) overRails(src, dst int32, size float64, out, in *turns) []int3
 		path = path[:3]
 	}
 	return path
-}
-
-// acrossNodes is what each rank of a node sends to other nodes, and what it receives.
-func (r *request) acrossNodes(ranks []int32, demand [][]float64) (sent, received []float64) {
-	sent, received = make([]float64, len(ranks)), make([]float64, len(ranks))
-	for i, a := range ranks {
-		for b := range demand {
-			if r.t.NodeOf(b) != r.t.NodeOf(int(a)) {
-				sent[i] += demand[a][b]
-				received[i] += demand[b][a]
-			}
-		}
-	}
-	return sent, received
 }
 
 // gateway is how a rank gets into the network, or how the network gets to it.
@@ -165,25 +163,25 @@ func (t *turns) next(size float64) int32 {
 
 // shareOut gives the data of each rank of a node to the node's rails so that all of them
 // are busy equally long: what fits stays on the rank's own rail, and what is too much
-// fills those with room.
+// fills those with room. Data are by rank, rates by place in the node.
 func shareOut(ranks []int32, data, rate []float64, all []turns) {
 	var total, carried, room float64
-	for i := range ranks {
-		total += data[i]
+	for i, a := range ranks {
+		total += data[a]
 		carried += rate[i]
 	}
 	rooms := make([]float64, len(ranks))
-	for i := range ranks {
-		rooms[i] = max(0, total*rate[i]/carried-data[i])
+	for i, a := range ranks {
+		rooms[i] = max(0, total*rate[i]/carried-data[a])
 		room += rooms[i]
 	}
 	for i, a := range ranks {
 		t := turns{credit: make([]float64, len(ranks)), weight: make([]float64, len(ranks)), rails: ranks}
 		t.weight[i] = 1
-		if over := data[i] - total*rate[i]/carried; over > 1e-9*total && room > 0 {
-			t.weight[i] -= over / data[i]
+		if over := data[a] - total*rate[i]/carried; over > 1e-9*total && room > 0 {
+			t.weight[i] -= over / data[a]
 			for j := range rooms {
-				t.weight[j] += over / data[i] * rooms[j] / room
+				t.weight[j] += over / data[a] * rooms[j] / room
 			}
 		}
 		all[a] = t
@@ -194,10 +192,13 @@ func shareOut(ranks []int32, data, rate []float64, all []turns) {
 // wait for one another in every slice: of many pairs few slices are best, of a few many.
 func railFlowDepths(r *request) []int { return upTo(pipelined, 4*32*32/r.pairs()) }
 
-// pairs is how many pairs of ranks have data for one another.
+// pairs is how many pairs of ranks have data for one another, those of a rank with itself counted.
 func (r *request) pairs() int {
 	n := r.spec.Ranks
-	if r.spec.Counts == nil {
+	switch {
+	case r.spec.Kind == collective.SendRecv:
+		return n
+	case r.spec.Counts == nil:
 		return n * n
 	}
 	count := 0

@@ -150,18 +150,26 @@ type pathMessage struct {
 
 // messages are those of all pairs, from rank to rank: what lies between, vertices behind them,
 // routes know.
-func (f *flow) messages(ranks int) []pathMessage {
+func (f *flow) messages(ranks int) (out []pathMessage) {
 	n := len(f.g)
-	var out []pathMessage
-	for i, p := range f.paths {
-		unit, pair := int32(i%f.units), i/f.units
+	for pair := range n * n {
+		out = appendMessages(out, int32(pair/n), int32(pair%n), f.paths[pair*f.units:(pair+1)*f.units])
+	}
+	for i := range out {
+		out[i].path = slices.DeleteFunc(slices.Clone(out[i].path), func(v int32) bool { return int(v) >= ranks })
+	}
+	return out
+}
+
+// appendMessages adds those of the units of a pair, by path; units without one have no data.
+func appendMessages(out []pathMessage, src, dst int32, paths [][]int32) []pathMessage {
+	for unit, p := range paths {
 		switch {
 		case p == nil:
-		case unit > 0 && slices.Equal(p, f.paths[i-1]):
+		case unit > 0 && slices.Equal(p, paths[unit-1]):
 			out[len(out)-1].count++
 		default:
-			p = slices.DeleteFunc(slices.Clone(p), func(v int32) bool { return int(v) >= ranks })
-			out = append(out, pathMessage{int32(pair / n), int32(pair % n), unit, 1, p})
+			out = append(out, pathMessage{src, dst, int32(unit), 1, p})
 		}
 	}
 	return out

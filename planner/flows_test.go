@@ -3,6 +3,7 @@ package planner_test
 import (
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -82,6 +83,22 @@ func TestSendRecvTakesAllRails(t *testing.T) {
 				t.Errorf("%d × %s: %.1f %% of what a node's adapters carry", nodes, name, 100*share)
 			}
 		}
+	}
+}
+
+// Where an adapter is lost, the others of its node carry what it did, in equal parts.
+func TestSendRecvTakesRailsThatAreLeft(t *testing.T) {
+	whole, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	topo, err := whole.Degrade(gen.Faults("nic:node1/nic3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := bestOf(t, topo, collective.Spec{Kind: collective.SendRecv, Ranks: topo.NumRanks()}, "ideal", "")
+	if share := row.OfBound(); share < 0.88 || share > 1 {
+		t.Errorf("%s, %.1f %% of the bound (%s)", planner.Name(row.Schedule), 100*share, row.Bound.Cut)
 	}
 }
 
