@@ -36,10 +36,8 @@ func (f *stressFlags) among(ctx context.Context, cmd *cobra.Command, world clust
 	}
 	defer node.Close()
 	options := cluster.Options{}
-	if file := os.Getenv("RAILYARD_SECRET_FILE"); file != "" {
-		if options.Secret, err = cluster.ReadSecret(file); err != nil {
-			return err
-		}
+	if options.Secret, err = cluster.Secret(os.Getenv); err != nil {
+		return err
 	}
 	hello := cluster.Hello{Version: "lab", Plan: fmt.Sprint(topo.Hash(), f.Seed, f.First, f.Deadline), GPUs: own}
 	group, err := cluster.Join(ctx, world, hello, options)

@@ -302,6 +302,10 @@ func TestStagesOnFakeGPUs(t *testing.T) {
 			t.Fatalf("%s: %d rows, %v", c.args, len(d.Rows), err)
 		}
 		row := d.Rows[0]
+		if said := strings.Join(row.Warnings, "\n"); !strings.Contains(said,
+			"between nodes NCCL sends and receives, whose costs nothing has") {
+			t.Errorf("%s: nothing says what its prediction of messages between nodes is: %s", c.args, said)
+		}
 		if us := 2 * float64(c.kernel); math.Round(row.MeasuredUS.Median) != us {
 			t.Errorf("%s: %g µs for %d kernels", c.args, row.MeasuredUS.Median, c.kernel)
 		}

@@ -91,10 +91,8 @@ func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned) err
 // enter meets the other processes, which agree.
 func (c *processGroup) enter(ctx context.Context, hello cluster.Hello) (err error) {
 	options := cluster.Options{Wait: max(c.Deadline, time.Minute)} // schedulers start processes one by one
-	if file := os.Getenv("RAILYARD_SECRET_FILE"); file != "" {
-		if options.Secret, err = cluster.ReadSecret(file); err != nil {
-			return err
-		}
+	if options.Secret, err = cluster.Secret(os.Getenv); err != nil {
+		return err
 	}
 	c.control, err = cluster.Join(ctx, c.world, hello, options)
 	return err

@@ -322,6 +322,11 @@ func (g *gpuFlags) warnings(p *planned) []string {
 		out = append(out, fmt.Sprintf("assumed: profile %s was not probed on %s (%v); measure with `railyard probe`", costs.Name,
 			cuda.GPU(), &costs.Origin))
 	}
+	if g.staged() {
+		out = append(out, fmt.Sprintf("assumed: between nodes NCCL sends and receives, whose costs nothing has measured (`railyard "+
+			"probe` over "+
+			"processes times railyard's own TCP between hosts): predicted as profile %s has messages over that network", costs.Name))
+	}
 	switch {
 	case g.fixed:
 	case fastest == nil:

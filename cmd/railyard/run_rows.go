@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
 	"railyard/exec/host"
 	"railyard/model/collective"
 	"railyard/model/measurement"
@@ -13,9 +17,6 @@ import (
 	"railyard/report"
 	"railyard/report/table"
 	"railyard/study"
-	"time"
-
-	"github.com/spf13/cobra"
 )
 
 // recorded executes and prints; whatever happens, what was measured is in the result

@@ -11,6 +11,14 @@ import (
 // secretSize is a secret's bytes: as many as keys have that are derived from it.
 const secretSize = 32
 
+// Secret is that of the file that the environment's RAILYARD_SECRET_FILE names, nil where it names none.
+func Secret(getenv func(string) string) ([]byte, error) {
+	if file := getenv("RAILYARD_SECRET_FILE"); file != "" {
+		return ReadSecret(file)
+	}
+	return nil, nil
+}
+
 // ReadSecret reads what all ranks of a run share: 32 bytes, or 64 hexadecimal digits in a line. A file
 // that others than its owner may read is refused, unless it lies on a file system mounted
 // read-only, as Kubernetes mounts secrets, where modes say nothing about who could have come in.

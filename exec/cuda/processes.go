@@ -2,7 +2,8 @@ package cuda
 
 import (
 	"context"
-	"encoding/json"
+
+	"railyard/exec/cluster"
 )
 
 // Processes are those of a run, each with as many GPUs and of ranks that follow one another, of which this is one.
@@ -15,19 +16,5 @@ type Processes struct {
 
 // Tell gives every process what all have.
 func Tell[V any](ctx context.Context, p Processes, mine V) ([]V, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	all, err := p.Exchange(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]V, len(all))
-	for i, text := range all {
-		if err := json.Unmarshal(text, &out[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return cluster.Tell(ctx, p.Exchange, mine)
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"railyard/exec/cluster"
 	"railyard/model/measurement"
 	"railyard/model/units"
 )
@@ -52,7 +53,7 @@ func (p *Processes) Network(ctx context.Context, largest units.Bytes) ([]measure
 	if err != nil {
 		return nil, p.aborted(err)
 	}
-	all, err := exchange(ctx, p.group, w.rows)
+	all, err := cluster.Tell(ctx, p.group.Exchange, w.rows)
 	return slices.Concat(all...), err
 }
 

@@ -2,12 +2,12 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"railyard/exec/cluster"
 	"railyard/exec/net"
 )
 
@@ -49,7 +49,7 @@ func Meet(ctx context.Context, group Group, p Place) (*Processes, error) {
 	ctx, cancel := Bound(ctx, group)
 	defer cancel()
 	out := &Processes{Place: p, group: group}
-	ranks, err := exchange(ctx, group, p.Ranks)
+	ranks, err := cluster.Tell(ctx, group.Exchange, p.Ranks)
 	if err != nil {
 		return nil, err
 	}
@@ -96,25 +96,6 @@ func Bound(ctx context.Context, group Group) (context.Context, func()) {
 		stop()
 		cancel(nil)
 	}
-}
-
-// exchange gives every process what all have.
-func exchange[V any](ctx context.Context, group Group, mine V) ([]V, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	all, err := group.Exchange(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]V, len(all))
-	for i, text := range all {
-		if err := json.Unmarshal(text, &out[i]); err != nil {
-			return nil, fmt.Errorf("what process %d says: %w", i, err)
-		}
-	}
-	return out, nil
 }
 
 // aborted tells all processes why this one cannot go on, and returns what all hear.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"railyard/exec/cluster"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -98,7 +99,7 @@ func (r *runner[T]) together(ctx context.Context, own measured) (*Result, error)
 			return nil, err
 		}
 		var err error
-		if all, err = exchange(ctx, p.group, own); err != nil {
+		if all, err = cluster.Tell(ctx, p.group.Exchange, own); err != nil {
 			return nil, err
 		}
 	}

@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// prefix begins the names of namespaces and links.
-const prefix = "rynet"
+// prefix begins the names of namespaces and links, of this run alone.
+var prefix = fmt.Sprintf("ry%d", os.Getpid())
 
 // scene is an emulated network and what is run on it. Ranks of the first half of the namespaces share a leaf.
 type scene struct {
@@ -196,7 +196,8 @@ func (m *member) meet(ctx context.Context, process, size int, root string) (*hos
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	p, err := host.Meet(ctx, group, host.Place{Process: process, Size: size, Ranks: m.ranks, Local: len(m.namespaces), Host: m.address(m.process)})
+	p, err := host.Meet(ctx, group, host.Place{Process: process, Size: size, Ranks: m.ranks, Local: len(m.namespaces),
+		Host: m.address(m.process)})
 	if err != nil {
 		group.Close()
 		return nil, nil, nil, err
