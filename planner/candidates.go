@@ -70,10 +70,13 @@ func upTo(depths []int, most int) []int {
 
 // flowDepths: the hops of the paths are the stages; of all pairs, there are many messages.
 func flowDepths(r *request) []int {
-	if r.spec.Kind == collective.AllToAll || r.spec.Kind == collective.AllToAllV {
-		return []int{1, 16, 64, 256}
+	if !slices.Contains(exchanges, r.spec.Kind) {
+		return []int{1, 4, 16, 32, 64, 256}
 	}
-	return []int{1, 4, 16, 32, 64, 256}
+	if _, err := r.flowGraph(); err != nil {
+		return railFlowDepths(r)
+	}
+	return []int{1, 16, 64, 256}
 }
 
 // ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
@@ -218,10 +221,6 @@ func spareTrees(r *request) bool {
 }
 
 func spareShares(r *request) bool { return healthy(r) || r.reroutedFar() }
-
-func spareFlows(r *request) bool {
-	return healthy(r) || r.spec.Kind == collective.AllToAll && r.reroutedFar() && len(r.t.LostRanks()) == 0
-}
 
 func spareReroutes(r *request) bool { return healthy(r) || r.spec.Ranks <= maxRing && !r.rerouted() }
 

@@ -22,8 +22,8 @@ import (
 // collective communication schedules for direct-connect topologies", 2023.
 func buildFlows(r *request) (*schedule.Schedule, error) {
 	g, err := r.flowGraph()
-	if err != nil && r.spec.Kind == collective.SendRecv && r.t.NumNodes() > 1 {
-		return buildRailFlows(r)
+	if kind := r.spec.Kind; err != nil && r.t.NumNodes() > 1 && (kind == collective.SendRecv || slices.Contains(exchanges, kind)) {
+		return r.flowsOverRails()
 	}
 	if err != nil {
 		return nil, err

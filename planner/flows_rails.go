@@ -11,12 +11,17 @@ import (
 // maxRailUnits bounds the units on rails, whose programs are spelled out.
 const maxRailUnits = 1 << 17
 
-// buildRailFlows is the exchange between nodes whose ways into the network are not
+// flowsOverRails is the exchange between nodes whose ways into the network are not
 // alike, since adapters or links are lost, slow or busy: what a node sends to others
 // leaves over its rails in proportion to what these carry, through the GPUs on them, and
 // comes in likewise. A rank whose rail has room keeps its data there; only what is too
 // much moves. Inside nodes everybody sends straight, while others cross.
-func buildRailFlows(r *request) (*schedule.Schedule, error) {
+func (r *request) flowsOverRails() (*schedule.Schedule, error) {
+	switch kind := r.spec.Kind; {
+	case kind == collective.SendRecv:
+	case healthy(r), kind == collective.AllToAll && r.reroutedFar() && len(r.t.LostRanks()) == 0:
+		return nil, notApplicable("hierarchies or rerouted rails do the same in fewer messages")
+	}
 	if err := r.allRoutable(); err != nil {
 		return nil, err
 	}
