@@ -114,7 +114,7 @@ func eachTopology(t *testing.T, ranks int, visit func(t *testing.T, topo *topolo
 
 // A bound never exceeds the simulated time, whatever the schedule.
 func TestBoundsHold(t *testing.T) {
-	eachTopology(t, 12, func(t *testing.T, topo *topology.Topology) {
+	eachTopology(t, 8, func(t *testing.T, topo *topology.Topology) {
 		scores := []*simulated{newSimulated(t, topo, profile(t, "line")), newSimulated(t, topo, gen.Curved())}
 		for _, kind := range collective.All() {
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}

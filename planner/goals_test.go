@@ -111,7 +111,7 @@ func TestPlansReachWhatTheTablesSay(t *testing.T) {
 		if !long.Given() && len(g.lost) > 0 && i%12 > 0 {
 			continue
 		}
-		topo := g.topology(t, long.Or(16, 256))
+		topo := g.topology(t, long.Or(8, 256))
 		if topo == nil {
 			continue
 		}

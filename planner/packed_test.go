@@ -135,7 +135,7 @@ func TestSeparateTrees(t *testing.T) {
 		spec := collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
 		took := map[string]units.Time{}
 		for _, algo := range []string{"packed_trees", "breadth_first"} {
-			s, err := planner.Build(topo, spec, algo, planner.Options{Slices: 64})
+			s, err := planner.Build(topo, spec, algo, planner.Options{Slices: long.Or(16, 64)})
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

@@ -49,7 +49,7 @@ func TestFoldedIsFlatOnRandomTopologies(t *testing.T) {
 
 // The long tier includes the topologies of 160 and 256 GPUs.
 func TestFoldedIsFlatOnShippedTopologies(t *testing.T) {
-	limit := long.Or(16, 256)
+	limit := long.Or(8, 256)
 	for _, name := range topologies.Names() {
 		topo, err := topology.Load(topologies.Source, name, topology.Options{})
 		if err != nil {

@@ -59,7 +59,7 @@ func (n *steadyRuns) schedules(t *testing.T, topo *topology.Topology, kind colle
 		t.Fatal(err)
 	}
 	for _, s := range list {
-		if s.Ordered() > 1_000_000 {
+		if s.Ordered() > long.Or[int64](100_000, 1_000_000) {
 			continue
 		}
 		for _, p := range []*cost.Profile{profile(t, "ideal"), profile(t, "line"), gen.Curved()} {
@@ -67,7 +67,7 @@ func (n *steadyRuns) schedules(t *testing.T, topo *topology.Topology, kind colle
 			if err != nil {
 				t.Fatal(err)
 			}
-			if plan.Work() > 300_000 {
+			if plan.Work() > mostWork() {
 				continue
 			}
 			n.compare(t, plan, units.Bytes(1+rng.Int64N(1<<uint(10+rng.IntN(21)))), Options{})
@@ -75,6 +75,9 @@ func (n *steadyRuns) schedules(t *testing.T, topo *topology.Topology, kind colle
 		}
 	}
 }
+
+// mostWork is how many operations are played one by one.
+func mostWork() int64 { return long.Or[int64](100_000, 300_000) }
 
 // late compares runs in which some ranks begin late.
 func (n *steadyRuns) late(t *testing.T, p *Plan, rng *rand.Rand) {
@@ -87,7 +90,7 @@ func (n *steadyRuns) late(t *testing.T, p *Plan, rng *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.Work() < 300_000 {
+	if q.Work() < mostWork() {
 		n.compare(t, q, units.MiB, Options{Delays: delays})
 	}
 }

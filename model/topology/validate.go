@@ -1,6 +1,10 @@
 package topology
 
-import "fmt"
+import (
+	"fmt"
+
+	"railyard/model/symmetry"
+)
 
 // validate checks the built graph: ports, rates, ways back, reachability.
 func (b *builder) validate() {
@@ -125,13 +129,13 @@ func (b *builder) checkConnected() {
 	if len(t.ranks) < 2 {
 		return
 	}
-	joined := newSets(len(t.devices)) // that links lead both ways is a matter of its own
+	joined := symmetry.NewOrbits(len(t.devices)) // that links lead both ways is a matter of its own
 	for _, l := range t.links {
-		joined.join(int(l.From), int(l.To))
+		joined.Join(int(l.From), int(l.To))
 	}
 	first, alone := DeviceID(-1), 0
 	for _, r := range t.ranks {
-		if joined.find(int(r)) != joined.find(int(t.ranks[0])) {
+		if joined.First(int(r)) != joined.First(int(t.ranks[0])) {
 			if alone++; first < 0 {
 				first = r
 			}
