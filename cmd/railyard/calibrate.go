@@ -36,6 +36,14 @@ var smallSizes = []units.Bytes{256, units.KiB, 4 * units.KiB}
 // rounds is how often they are timed: others that use the machine for a moment disturb one.
 const rounds = 3
 
+// In a round each is repeated for about repeatedFor, but neither more seldom nor more often: beside others that use all processors,
+// each message may wait for a turn of the scheduler's.
+const (
+	repeatedFor    = 20 * time.Millisecond
+	seldom, often  = 5, 50
+	trials, before = 3, 10 // from which the number follows; what is not timed
+)
+
 // calibrate makes a profile of this machine: what a byte costs is measured with buffers
 // as large as those of a run like cfg of up to the largest size, without any collective; what
 // a message and a launch cost is fitted to small transfers that are not what run compares
@@ -75,13 +83,18 @@ func calibrate(ctx context.Context, t *topology.Topology, cfg host.Config, large
 // that has nothing but the cost of bytes.
 func timeSchedule(ctx context.Context, t *topology.Topology, s *schedule.Schedule, size units.Bytes, bytes *cost.Profile) (fit.Features,
 	error) {
-	out, err := host.Run(ctx, s, host.Config{Count: int64(size) / 4, Checks: 1, Warmup: 10, Iterations: 50})
+	trial, err := host.Run(ctx, s, host.Config{Count: int64(size) / 4, Checks: 1, Warmup: 1, Iterations: trials})
 	if err != nil {
 		return fit.Features{}, err
 	}
-	if out.Wrong > 0 {
+	n := min(max(int(repeatedFor/max(measurement.Summarise(trial.Times).Median, 1)), seldom), often)
+	out, err := host.Run(ctx, s, host.Config{Count: int64(size) / 4, Checks: 1, Warmup: min(n, before), Iterations: n})
+	if err != nil {
+		return fit.Features{}, err
+	}
+	if wrong := trial.Wrong + out.Wrong; wrong > 0 {
 		return fit.Features{}, fmt.Errorf("calibration: %s of %v is wrong in %d elements: this machine's memory cannot be trusted",
-			s.Algorithm, size, out.Wrong)
+			s.Algorithm, size, wrong)
 	}
 	line, err := sim.Run(t, s, size, bytes, sim.Options{})
 	if err != nil {
