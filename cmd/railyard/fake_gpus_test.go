@@ -20,6 +20,7 @@ import (
 	"railyard/cmd/internal/clitest"
 	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/units"
 	"railyard/report"
 )
 
@@ -253,6 +254,7 @@ func TestLostOnFakeGPUs(t *testing.T) {
 		{"-t hgx-h200-4 --gpus 3", "RAILYARD_FAKE_STUCK", 0},
 		{"-t dgx-h200 --nodes 3 --gpus 1", "RAILYARD_FAKE_BUSY", 0},
 		{"-t dgx-h200 --nodes 3 --gpus 1", "RAILYARD_FAKE_STUCK", 2},
+		{"-t dgx-h200 --nodes 3 --gpus 1 --how engine=proxy", "RAILYARD_FAKE_BUSY", 1},
 	} {
 		r := launchOf(t, 3, "run --backend cuda -c all_reduce -s 1M "+c.args, filepath.Join(t.TempDir(), "result"),
 			func(args ...string) *exec.Cmd {
@@ -290,6 +292,8 @@ func TestStagesOnFakeGPUs(t *testing.T) {
 		{"--nodes 2 --gpus 1 -c all_reduce -s 1M --algo two_shot", 2, 2},
 		{"--nodes 2 --gpus 2 -c all_reduce -s 1M --algo hierarchical_two_shot", 2, 4},
 		{"--nodes 3 --gpus 1 -c all_reduce -s 1M --algo direct --how mechanism=pull,blocks=2", 3, 2},
+		{"--nodes 2 --gpus 2 -c all_reduce -s 1M --algo hierarchical_two_shot --how engine=proxy --sockets 2", 2, 1},
+		{"--nodes 3 --gpus 1 -c all_reduce -s 1K --how engine=proxy", 3, 1},
 	} {
 		r := launchOf(t, c.size, "run --backend cuda -t dgx-h200 "+c.args, filepath.Join(t.TempDir(), "result"), railyard)
 		for rank := range r.all {
@@ -315,6 +319,47 @@ func TestStagesOnFakeGPUs(t *testing.T) {
 		ranks := strings.Count(read(t, filepath.Join(r.dir, "ranks.jsonl")), "\n")
 		if _, gpus, _ := strings.Cut(c.args, "--gpus "); ranks != c.size*int(gpus[0]-'0') {
 			t.Errorf("%s: times of %d ranks", c.args, ranks)
+		}
+	}
+}
+
+// TestEnginesOnFakeGPUs: probe says what messages between nodes cost by each engine, and a run takes for each size the one that is
+// predicted to be faster, unless the user says which.
+func TestEnginesOnFakeGPUs(t *testing.T) {
+	railyard := clitest.FakeGPUs(t, "railyard")
+	probed := filepath.Join(t.TempDir(), "network.yaml")
+	r := launchOf(t, 2, "probe -t dgx-h200 --nodes 2 --gpus 1 -e 1M", probed, railyard)
+	for rank := range r.all {
+		if code := r.ended(rank); code != 1 || !strings.Contains(r.out[rank].String(), "wrong elements") {
+			t.Fatalf("rank %d: exit code %d, %s", rank, code, r.out[rank]) // GPUs that compute nothing cannot be measured
+		}
+	}
+	profile := filepath.Join(t.TempDir(), "engines.yaml")
+	curve := func(protocol string, alpha units.Time, share float64) cost.Curve {
+		return cost.Curve{Medium: "network", Protocol: protocol, Segments: []cost.Segment{{Alpha: alpha, Efficiency: share}}}
+	}
+	if err := cli.WriteMachine(profile, cost.NewMachine("engines").WithOwn(&cost.Profile{Origin: cost.Origin{
+		Kind: cost.Measured, Source: "a test", Date: "2026-11-23", Error: "none"}, Curves: []cost.Curve{
+		curve("proxy", 10*units.Microsecond, 0.01), curve("stages", 40*units.Microsecond, 0.1)}})); err != nil {
+		t.Fatal(err)
+	}
+	for how, want := range map[string][]string{"": {"direct/proxy", "direct/simple"}, " --how engine=proxy": {"direct/proxy", "direct/proxy"},
+		" --how engine=stages": {"direct/simple", "direct/simple"}} {
+		r := launchOf(t, 2, "run --backend cuda -t dgx-h200 --nodes 2 --gpus 1 -c all_reduce --algo direct --proto simple -b 1K -e 16M -f 16384 --profile "+
+			profile+how, filepath.Join(t.TempDir(), "result"), railyard)
+		for rank := range r.all {
+			if code := r.ended(rank); code != 1 || !strings.Contains(r.out[rank].String(), "wrong elements at ") {
+				t.Fatalf("%q: rank %d: exit code %d, %s", how, rank, code, r.out[rank])
+			}
+		}
+		var d report.RunDocument
+		if err := json.Unmarshal([]byte(read(t, filepath.Join(r.dir, "run.json"))), &d); err != nil || len(d.Rows) != len(want) {
+			t.Fatalf("%q: %d rows, %v: %s", how, len(d.Rows), err, r.out[0])
+		}
+		for i, row := range d.Rows {
+			if row.Schedule != want[i] && row.Schedule != strings.Replace(want[i], "simple", "pull", 1) {
+				t.Errorf("%q: %s in %g µs, want %s", how, row.Schedule, row.PredictedUS, want[i])
+			}
 		}
 	}
 }

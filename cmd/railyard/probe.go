@@ -112,6 +112,11 @@ func (f *probeFlags) between(ctx context.Context, cmd *cobra.Command, t *topolog
 	}
 	f.About.Source = fmt.Sprintf("railyard probe over %d processes: %s", c.world.Size, t.Description())
 	rows, err := c.data.Network(ctx, largest)
+	if err == nil && t.NumNodes() > 1 {
+		var more []measurement.Link
+		more, err = c.engines(ctx, cmd, t)
+		rows = append(rows, more...)
+	}
 	if err == nil && c.leads() {
 		err = f.kept(cmd, rows, t, file)
 	}

@@ -54,8 +54,8 @@ func (f *runFlags) detect(cmd *cobra.Command) error {
 	switch {
 	case !f.Group.several():
 		return cli.NoEffect(cmd, "in one process", "sockets")
-	case f.Backend == backendCUDA:
-		return cli.NoEffect(cmd, "with --backend cuda", "sockets")
+	case f.Backend == backendCUDA && f.Gpu.Engine == engines[0]:
+		return cli.NoEffect(cmd, "with --how engine=stages", "sockets")
 	}
 	return nil
 }
@@ -126,6 +126,29 @@ func (c *processGroup) all() cuda.Processes {
 	return cuda.Processes{Own: c.world.Rank, Size: c.world.Size, Exchange: c.control.Exchange, Barrier: c.control.Barrier}
 }
 
+// openGPUs takes as many GPUs in each process, where all have them.
+func (c *processGroup) openGPUs(ctx context.Context, t *topology.Topology) (*cuda.Node, error) {
+	own, err := c.own(t)
+	if err != nil {
+		return nil, err
+	}
+	node, err := cuda.OpenFrom(c.world.LocalRank*own, own)
+	var mine string
+	if err != nil {
+		mine = err.Error()
+	}
+	all, err := cuda.Tell(ctx, c.all(), mine)
+	for i, text := range all {
+		if err == nil && text != "" {
+			err = fmt.Errorf("process %d: %s", i, text)
+		}
+	}
+	if err != nil && node != nil {
+		node.Close()
+	}
+	return node, err
+}
+
 // bound is a context that ends with the other processes, too.
 func (c *processGroup) bound(ctx context.Context) (context.Context, func()) {
 	return host.Bound(ctx, c.control)
@@ -153,8 +176,9 @@ func (c *processGroup) leave(err error) error {
 func (f *runFlags) hello(p *planned, ranks int) (cluster.Hello, error) {
 	var sizes []string
 	plan := sha256.New()
-	fmt.Fprintf(plan, "%s %v %v %d %d %d %v %v\n", p.Question.Topology().Hash(), f.dtype, f.op, f.Iterations, f.Warmup, f.Seed, f.InPlace,
-		f.Group.Deadline)
+	g := &f.Gpu
+	fmt.Fprintf(plan, "%s %v %v %d %d %d %v %v %s %d %d %s\n", p.Question.Topology().Hash(), f.dtype, f.op, f.Iterations, f.Warmup, f.Seed,
+		f.InPlace, f.Group.Deadline, g.Mechanism, g.Blocks, g.Threads, g.Engine)
 	var last *schedule.Schedule
 	for _, row := range p.Rows {
 		sizes = append(sizes, fmt.Sprint(int64(row.Size)))

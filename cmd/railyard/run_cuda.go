@@ -18,11 +18,13 @@ import (
 	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
 	"railyard/study"
 	"railyard/study/kernels"
+	"railyard/study/network"
 )
 
 // The backends.
@@ -33,6 +35,7 @@ const (
 
 // gpuFlags say how GPUs run a schedule.
 type gpuFlags struct {
+	Engine     string `flag:"how engine"`
 	Mechanism  string `flag:"how mechanism"`
 	Blocks     int    `flag:"how blocks"`
 	Threads    int    `flag:"how threads"`
@@ -42,7 +45,7 @@ type gpuFlags struct {
 	machine *cost.Machine // which says what was fastest
 	dtype   collective.DType
 	other   *nccl.Baseline                     // nil where there is no NCCL
-	mesh    *nccl.Mesh                         // of several processes
+	between between                            // of several processes
 	nodes   [][]int                            // ranks whose memory one another reach: of one process all
 	fixed   bool                               // the user chose the schedule
 	ways    map[*schedule.Schedule]cuda.Method // how each row's runs
@@ -55,6 +58,9 @@ func (g *gpuFlags) check(cmd *cobra.Command, backend string) error {
 	}
 	if g.Blocks < 0 || g.Threads < 0 || g.Threads > cuda.MaxThreads || g.Threads%32 != 0 {
 		return cli.Usagef("--how blocks must be positive, threads a multiple of 32 up to %d", cuda.MaxThreads)
+	}
+	if err := g.checkEngine(); err != nil {
+		return err
 	}
 	if g.Mechanism != "" {
 		if _, err := block.ParseMechanism(g.Mechanism); err != nil {
@@ -77,11 +83,13 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 	if g.node, err = cuda.OpenFrom(f.Group.world.LocalRank*own, own); err != nil {
 		return err
 	}
-	g.nodes = nodesOf(p, f.Group.several())
+	g.nodes = nodesOf(p.Question.Topology(), f.Group.several())
 	if g.fixed = g.staged(); g.fixed { // what was fastest was measured in one node
 		if err := cli.NoEffect(cmd, "over several nodes, whose stages are interpreted", "how specialise"); err != nil {
 			return err
 		}
+	} else if err := cli.NoEffect(cmd, "within one node", "how engine"); err != nil {
+		return err
 	}
 	g.node.Deadline, g.machine, g.dtype = f.Group.Deadline, p.Question.Machine(), f.dtype
 	if f.Group.leads() {
@@ -108,8 +116,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 }
 
 // nodesOf are the ranks by node: those of one process reach one another's memory wherever they pretend to be.
-func nodesOf(p *planned, several bool) [][]int {
-	t := p.Question.Topology()
+func nodesOf(t *topology.Topology, several bool) [][]int {
 	nodes := make([][]int, t.NumNodes())
 	for r := range t.NumRanks() {
 		node := 0
@@ -148,7 +155,9 @@ func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
 // named gives a row the schedule under the protocol of how it runs.
 func (g *gpuFlags) named(row *study.Row, s *schedule.Schedule, how cuda.Method) *schedule.Schedule {
 	as := *s
-	as.Protocol = how.Mechanism.Protocol()
+	if as.Protocol = how.Mechanism.Protocol(); how.Proxied {
+		as.Protocol = schedule.Proxied
+	}
 	row.Schedule = &as
 	return &as
 }
@@ -162,6 +171,12 @@ type way struct {
 // others are the ways that costs choose from where neither the user nor a measurement says how a row runs: what is
 // planned, pushed where it is pulled; and where copy engines' costs are known, what they can run.
 func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace bool) (out []way) {
+	if g.staged() {
+		if other, ok := g.otherEngine(p, how); ok {
+			out = append(out, way{row.Schedule, other})
+		}
+		return out
+	}
 	if _, measured := g.choose(p.Question.Spec(), row.Size); measured || g.fixed || g.Mechanism != "" {
 		return nil
 	}
@@ -219,8 +234,7 @@ func (g *gpuFlags) reserve(ctx context.Context, p *planned) error {
 // own collectives are timed beside where there are such.
 func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p *planned) error {
 	c := &f.Group
-	all := c.all()
-	if err := g.node.Meet(ctx, all, g.nodes); err != nil {
+	if err := g.node.Meet(ctx, c.all(), g.nodes); err != nil {
 		return err
 	}
 	if err := g.share(p); err != nil {
@@ -229,16 +243,19 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	if err := g.reserve(ctx, p); err != nil {
 		return err
 	}
-	beside := !f.InPlace && nccl.Supported(p.Question.Spec().Kind)
-	if !beside && !g.staged() {
+	if g.uses(true) {
+		if err := g.between.connectProxy(ctx, c, g.node); err != nil {
+			return err
+		}
+	}
+	beside, needed := !f.InPlace && nccl.Supported(p.Question.Spec().Kind), g.uses(false)
+	if !beside && !needed {
 		return nil
 	}
-	mesh, err := nccl.Meet(ctx, all, g.node, nccl.Setting{})
+	err := g.between.connectLibrary(ctx, c, g.node)
 	switch {
 	case err == nil:
-		g.mesh = mesh
-		g.node.Connect(mesh)
-	case g.staged() || ctx.Err() != nil:
+	case needed || ctx.Err() != nil:
 		return err
 	default:
 		if c.leads() {
@@ -247,7 +264,7 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 		return nil
 	}
 	if beside {
-		g.other = mesh.Baseline(g.node)
+		g.other = g.between.mesh.Baseline(g.node)
 	}
 	return nil
 }
@@ -307,9 +324,7 @@ func (g *gpuFlags) close() {
 	if g.other != nil {
 		_ = g.other.Close() // what was measured is complete
 	}
-	if g.mesh != nil {
-		_ = g.mesh.Close()
-	}
+	g.between.close()
 	g.node.Close()
 }
 
@@ -358,6 +373,9 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 // long its schedule takes.
 func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how cuda.Method) (planner.Prediction, error) {
 	as := *s
+	if as.Protocol = network.Engine(how); g.staged() && p.Question.Costs().Curved(string(as.Protocol)) {
+		return p.Explain(&as, row.Size)
+	}
 	if as.Protocol = how.Mechanism.Protocol(); g.staged() || !p.Question.Costs().Curved(string(as.Protocol)) {
 		return p.Explain(s, row.Size)
 	}
@@ -393,6 +411,7 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 	if g.Threads > 0 {
 		how.Threads = g.Threads
 	}
+	how.Proxied = g.staged() && g.Engine == engines[1]
 	how.Specialise = g.Specialise && how.Mechanism != block.Copies
 	return how
 }

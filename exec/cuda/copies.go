@@ -118,7 +118,7 @@ func (c *copiesCode) place(x *placer, r *copyRank) (err error) {
 			l, err = x.launch([]block.Lane{lane}, c.p.Blocks, blocks, last)
 		}
 		if err == nil {
-			err = x.m.n.fits(x.g, x.kernel, l.shape)
+			err = x.m.n.fits(x.g, x.kernel, l.shape, x.m.n.share)
 		}
 		return l
 	}

@@ -27,6 +27,7 @@ type Method struct {
 	Streams    int  // of copy engines: those that copies of a stage are spread over
 	Overlap    bool // a kernel may be launched while the one ahead of it still runs
 	Specialise bool // the plan is compiled into the kernel
+	Proxied    bool // over nodes: one kernel, whose messages between them a proxy carries; else stages
 }
 
 // Config says what to run and how often.

@@ -72,7 +72,7 @@ func (c *programCode) load(m *memory) (operation, error) {
 			return err
 		}
 		l.shape.Overlap = c.how.Overlap && g.Overlap
-		return m.n.fits(g, l.kernel, l.shape)
+		return m.n.fits(g, l.kernel, l.shape, m.n.share)
 	})
 }
 

@@ -59,6 +59,9 @@ func (*Node) Meet(context.Context, Processes, [][]int) error { return driver.Loa
 // Connect does nothing.
 func (*Node) Connect(any) {}
 
+// ConnectProxy does nothing.
+func (*Node) ConnectProxy(any) {}
+
 // Abandon does nothing.
 func (*Node) Abandon() {}
 

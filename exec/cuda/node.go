@@ -38,6 +38,7 @@ type gpu struct {
 	began   driver.Event
 	ended   driver.Event
 	modules map[string]driver.Module
+	shared  *driver.HostMemory // with a proxy
 }
 
 // regions are a rank's memory: its own, or another process's as this one addresses it.
@@ -117,6 +118,7 @@ func (g *gpu) open() (err error) {
 // Close gives everything back.
 func (n *Node) Close() {
 	if !n.lost.Load() {
+		_ = n.each((*gpu).unshare)
 		_ = n.set.Close() // what is left goes with the process
 	}
 	n.gpus = nil
@@ -186,7 +188,7 @@ func (n *Node) failure(ctx context.Context) error {
 		return err
 	}
 	if u(0) == 0 {
-		return n.reason(ctx, errors.New("a kernel aborted"))
+		return n.reason(ctx, n.others.why(errors.New("a kernel aborted")))
 	}
 	want, got := binary.LittleEndian.Uint64(r[32:]), binary.LittleEndian.Uint64(r[40:])
 	return fmt.Errorf("deadline of %v passed: rank %d, block %d, operation %d (%s), slice %d: waits for %s "+

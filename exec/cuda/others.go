@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"railyard/exec/cuda/descriptors"
 	"railyard/exec/cuda/driver"
 	"railyard/exec/cuda/gpus"
+	"railyard/exec/proxy"
 )
 
 // others are the processes that run schedules together with this one. Those of a node reach one another's memory;
@@ -28,7 +30,24 @@ type others struct {
 	circle *descriptors.Circle
 	// offered is what they know of this process's memory.
 	offered map[**driver.Mapping]*driver.Mapping
-	link    Link // nil where there is none
+	link    Link         // nil where there is none
+	proxy   *proxy.Proxy // nil where there is none
+	network atomic.Pointer[error]
+	abandon func()
+}
+
+// networkLost ends the run: what the proxy carries does not come any more.
+func (o *others) networkLost(err error) {
+	o.network.CompareAndSwap(nil, &err)
+	o.abandon()
+}
+
+// why is the network's error, where there is one.
+func (o *others) why(err error) error {
+	if o != nil && o.network.Load() != nil {
+		return *o.network.Load()
+	}
+	return err
 }
 
 // card is what processes tell one another before they share memory.
@@ -40,7 +59,7 @@ type card struct {
 // Meet makes the ranks of this process some of those of several, which are in these nodes: processes of a node map one
 // another's memory, on one machine. Without nodes, those that can are one. All processes call it.
 func (n *Node) Meet(ctx context.Context, p Processes, nodes [][]int) error {
-	o := &others{Processes: p, nodes: nodes, offered: map[**driver.Mapping]*driver.Mapping{}}
+	o := &others{Processes: p, nodes: nodes, offered: map[**driver.Mapping]*driver.Mapping{}, abandon: n.Abandon}
 	l, err := descriptors.Listen()
 	if err != nil {
 		return err
@@ -259,6 +278,9 @@ func (n *Node) Share() int { return max(n.crowd, n.share) }
 
 // Connect has messages between nodes go over a link, which ends with whatever else runs.
 func (n *Node) Connect(l Link) { n.others.link = l }
+
+// ConnectProxy has them go through a proxy where a method says so.
+func (n *Node) ConnectProxy(p *proxy.Proxy) { n.others.proxy = p }
 
 // number is that of a rank of the node among all of the schedule.
 func (n *Node) number(place int) int {

@@ -24,6 +24,7 @@ type memory struct {
 	scratch, packets, plan int64 // offsets in the pool
 	half                   int64
 	empty                  byte // what packet buffers hold before the first launch
+	ctx                    context.Context
 }
 
 // needs are what a program takes of the pool, in bytes.
@@ -34,7 +35,7 @@ type needs struct {
 
 // newMemory lays out and reserves. Pool: control, packets, plans, scratch.
 func newMemory(ctx context.Context, n *Node, s *schedule.Schedule, cfg Config, want needs) (*memory, error) {
-	m := &memory{n: n, cfg: cfg, s: s, layout: schedule.NewLayout(s, cfg.Count, 1), half: want.half, empty: want.empty}
+	m := &memory{n: n, cfg: cfg, s: s, layout: schedule.NewLayout(s, cfg.Count, 1), half: want.half, empty: want.empty, ctx: ctx}
 	up := func(v int64) int64 { return (v + 511) / 512 * 512 }
 	m.packets = up(want.control)
 	m.plan = m.packets + up(2*want.half)
@@ -122,7 +123,7 @@ func (m *memory) parameter(place, lanes, instances int) *parameter {
 	host := uint64(m.n.set.Host.At)
 	return &parameter{Control: uint64(m.at(place, block.ControlBuffer)), Abort: host, Report: host + reportAt,
 		Deadline: uint64(m.n.Deadline.Nanoseconds()), PacketHalf: uint64(m.half),
-		Rank: uint32(place), Ranks: uint32(len(m.n.reach)), Lanes: uint32(lanes), Instances: uint32(instances),
+		Rank: uint32(place), Ranks: uint32(m.s.Spec.Ranks), Lanes: uint32(lanes), Instances: uint32(instances),
 		JitterSeed: uint32(m.cfg.Seed), JitterNS: uint32(m.cfg.Jitter.Nanoseconds()), Advance: 1}
 }
 

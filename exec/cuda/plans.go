@@ -39,15 +39,17 @@ func (x *plans) bytes(lanes int) int64 { return int64(x.laneBytes) * int64(lanes
 // placer puts plans into a GPU's memory, one behind the other.
 type placer struct {
 	*plans
-	m      *memory
-	g      *gpu
-	kernel driver.Kernel
-	placed int64 // bytes
+	m       *memory
+	g       *gpu
+	kernel  driver.Kernel
+	placed  int64                  // bytes
+	rank    int                    // as the plans number it
+	address func(block.Ref) uint64 // of what they name
 }
 
 // placer loads the interpreter.
 func (x *plans) placer(m *memory, g *gpu) (p *placer, err error) {
-	p = &placer{plans: x, m: m, g: g}
+	p = &placer{plans: x, m: m, g: g, rank: g.place, address: m.address}
 	p.kernel, err = g.kernel(x.source, "run_plan")
 	return p, err
 }
@@ -60,8 +62,8 @@ func (x *placer) launch(lanes []block.Lane, instances, blocks int, last bool) (l
 		l.param.Advance = 0
 	}
 	e, at := x.encoding, x.g.pool.At+driver.Ptr(x.m.plan+x.placed)
-	e.Address = x.m.address
+	e.Address = x.address
 	x.placed += x.bytes(len(lanes))
 	l.param.Plan, l.param.LaneBytes = uint64(at), uint32(x.laneBytes)
-	return l, driver.Upload(at, e.Encode(x.g.place, lanes, x.laneBytes))
+	return l, driver.Upload(at, e.Encode(x.rank, lanes, x.laneBytes))
 }

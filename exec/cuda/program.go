@@ -80,6 +80,8 @@ type code interface {
 // compile makes of a schedule what runs it here.
 func (n *Node) compile(s *schedule.Schedule, cfg Config, how Method) (code, error) {
 	switch {
+	case n.staged() && how.Proxied:
+		return n.proxiedOf(s, cfg, how)
 	case n.staged():
 		return n.stagesOf(s, cfg, how)
 	case how.Mechanism == block.Copies:
@@ -124,17 +126,17 @@ func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
 	return nil
 }
 
-// fits refuses a launch whose blocks cannot all run at once: they wait for one another.
-func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim) error {
+// fits refuses a launch whose blocks cannot all run at once, where so many ranks share a GPU: they wait for one another.
+func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim, share int) error {
 	each, err := k.Resident(d)
 	if err != nil {
 		return err
 	}
-	most := MaxBlocks(each*g.Multiprocessors, n.share)
+	most := MaxBlocks(each*g.Multiprocessors, share)
 	if d.Blocks > most {
 		shared := ""
-		if n.share > 1 {
-			shared = fmt.Sprintf(", which %d ranks share", n.share)
+		if share > 1 {
+			shared = fmt.Sprintf(", which %d ranks share", share)
 		}
 		return fmt.Errorf("%w: %d blocks of %d threads at once and %d fit (%d on each of %d multiprocessors%s): use fewer channels, "+
 			"phases or blocks a lane",

@@ -123,7 +123,7 @@ func (c *stagedCode) place(x *placer, r *stagedRank) (err error) {
 func (c *stagedCode) fits(x *placer, d driver.Dim) error {
 	const library = 32 // blocks of its kernels
 	d.Blocks = (d.Blocks + library) * len(c.p.Streams)
-	return c.n.fits(x.g, x.kernel, d)
+	return c.n.fits(x.g, x.kernel, d, c.n.share)
 }
 
 // messages are a rank's ends of a group's.

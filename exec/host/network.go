@@ -88,7 +88,7 @@ func (p *Processes) wire(ctx context.Context, largest units.Bytes) (*wire, error
 
 // put sends a message, take waits for one and copies it out.
 func (w *wire) put(peer int, size units.Bytes) error {
-	return w.p.net.Put(peer, w.p.runs, 0, ownSignals, [][]byte{w.out[:size]})
+	return w.p.net.Put(peer, w.p.runs, 0, ownSignals, 1, [][]byte{w.out[:size]})
 }
 
 func (w *wire) take(peer int, size units.Bytes) error {

@@ -69,7 +69,7 @@ func (m *remote[T]) put(l *lane[T], round, at int64, src schedule.Loc) error {
 	})
 	m.pieces = append(m.pieces, raw(buf[from:to]))
 	var one T
-	return m.transport.Put(m.peer, m.window, (m.base+m.place(round, at))*int64(unsafe.Sizeof(one)), m.signal, m.pieces)
+	return m.transport.Put(m.peer, m.window, (m.base+m.place(round, at))*int64(unsafe.Sizeof(one)), m.signal, 1, m.pieces)
 }
 
 // credit tells the sender, now and then, how many messages have been taken.

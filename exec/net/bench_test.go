@@ -33,7 +33,7 @@ func BenchmarkOneWay(b *testing.B) {
 								return err
 							}
 						}
-						if err := ends[i].Put(1-i, 0, 0, 0, pieces); err != nil {
+						if err := ends[i].Put(1-i, 0, 0, 0, 1, pieces); err != nil {
 							return err
 						}
 						for i == 0 && signals[0].Load() <= n || ends[i].Backlog() > 0 {
@@ -94,7 +94,7 @@ func BenchmarkBandwidth(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if err := ends[0].Put(1, 0, 0, 0, pieces); err != nil {
+				if err := ends[0].Put(1, 0, 0, 0, 1, pieces); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -122,7 +122,7 @@ func TestPutsArriveInOrder(t *testing.T) {
 						}
 						m := data[offsets[i]:offsets[i+1]]
 						pieces := [][]byte{m[:len(m)/3], nil, m[len(m)/3 : len(m)/2], m[len(m)/2:]}
-						if err := x.Put(other, 7, int64(offsets[i]), 1, pieces); err != nil {
+						if err := x.Put(other, 7, int64(offsets[i]), 1, 1, pieces); err != nil {
 							t.Error(err)
 						}
 					}
@@ -163,7 +163,7 @@ func TestPutDoesNotWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := bytes.Repeat([]byte("railyard"), len(memory)/8)
-	if err := ends[0].Put(1, 0, 0, 0, [][]byte{data}); err != nil {
+	if err := ends[0].Put(1, 0, 0, 0, 1, [][]byte{data}); err != nil {
 		t.Fatal(err)
 	}
 	if err := ends[0].Signal(1, 0, 0, 40); err != nil {
@@ -181,10 +181,10 @@ func TestPutDoesNotWait(t *testing.T) {
 // TestOutsideOfMemory: who puts where nothing is registered is cut off, in one line, and nothing is written.
 func TestOutsideOfMemory(t *testing.T) {
 	for want, put := range map[string]func(x *TCP) error{
-		"window 3, which is not registered": func(x *TCP) error { return x.Put(1, 3, 0, 0, [][]byte{{1}}) },
-		"bytes 98 to 102 of window 0":       func(x *TCP) error { return x.Put(1, 0, 98, 0, [][]byte{{1, 2}, {3, 4}}) },
-		"bytes 18446744073709551615 to":     func(x *TCP) error { return x.Put(1, 0, -1, 0, [][]byte{{1, 2}}) },
-		"signal 1 of window 0":              func(x *TCP) error { return x.Put(1, 0, 0, 1, [][]byte{{1}}) },
+		"window 3, which is not registered": func(x *TCP) error { return x.Put(1, 3, 0, 0, 1, [][]byte{{1}}) },
+		"bytes 98 to 102 of window 0":       func(x *TCP) error { return x.Put(1, 0, 98, 0, 1, [][]byte{{1, 2}, {3, 4}}) },
+		"bytes 18446744073709551615 to":     func(x *TCP) error { return x.Put(1, 0, -1, 0, 1, [][]byte{{1, 2}}) },
+		"signal 1 of window 0":              func(x *TCP) error { return x.Put(1, 0, 0, 1, 1, [][]byte{{1}}) },
 		"raised by":                         func(x *TCP) error { return x.Signal(1, 0, 0, -1) },
 	} {
 		ends := connected(t, 2, 1)
@@ -228,7 +228,7 @@ func TestLostPeer(t *testing.T) {
 	if want := "process 1 (127.0.0.1:"; !strings.Contains(first.Error(), want) || !strings.Contains(first.Error(), "is lost") {
 		t.Errorf("%q lacks %q", first, want)
 	}
-	for name, err := range map[string]error{"put": ends[0].Put(2, 0, 0, 0, nil), "signal": ends[0].Signal(2, 0, 0, 1),
+	for name, err := range map[string]error{"put": ends[0].Put(2, 0, 0, 0, 1, nil), "signal": ends[0].Signal(2, 0, 0, 1),
 		"poll": ends[0].Poll(), "wait": ends[0].Wait(time.Hour)} {
 		if err != first {
 			t.Errorf("%s: %v, want %v", name, err, first)

@@ -110,13 +110,13 @@ func (t *TCP) Withdraw(peer int, number uint32) {
 }
 
 // Put implements Transport.
-func (t *TCP) Put(peer int, window uint32, offset int64, signal int, pieces [][]byte) error {
+func (t *TCP) Put(peer int, window uint32, offset int64, signal int, n int64, pieces [][]byte) error {
 	total := 0
 	for _, x := range pieces {
 		total += len(x)
 	}
 	return t.send(t.peers[peer], frame{kind: dataFrame, window: window, offset: uint64(offset), total: uint64(total),
-		signal: uint32(signal), add: 1}, pieces)
+		signal: uint32(signal), add: uint64(n)}, pieces)
 }
 
 // Signal implements Transport.

@@ -15,10 +15,10 @@ type Transport interface {
 	// Withdraw ends what Register allowed. Nothing may be under way to the window.
 	Withdraw(peer int, window uint32)
 	// Put writes pieces, one behind the other, into a peer's window from an offset in bytes on; when all of
-	// them are there it adds one to a signal. What is put to a peer, and its signals, come to
+	// them are there it adds n to a signal. What is put to a peer, and its signals, come to
 	// pass in order. Put does not wait: pieces must not change until Backlog is 0, or the peer
 	// says that it has them.
-	Put(peer int, window uint32, offset int64, signal int, pieces [][]byte) error
+	Put(peer int, window uint32, offset int64, signal int, n int64, pieces [][]byte) error
 	// Signal adds n to a peer's signal when all has arrived that was put before.
 	Signal(peer int, window uint32, signal int, n int64) error
 	// Poll does what can be done without waiting: takes what has arrived, sends on what was put.

@@ -30,7 +30,8 @@ import (
 
 // Limits of the kernels (exec/cuda/kernel/plan.cuh).
 const (
-	MaxRanks = 8
+	MaxRanks = 8  // of a node
+	maxPeers = 32 // ranks of a program: sets of them are words
 	maxRefs  = 24
 	maxPairs = 4 // copies in one operation
 	stepBits = 20
@@ -90,10 +91,13 @@ const (
 	Taken              // what was read is free again, or memory may be written
 )
 
-// The places of the address table; the first three are the schedule's buffers.
+// The places of the address table; the first three are the schedule's buffers. The last two, in host memory, are what kernels and
+// the proxies of their nodes share (proxied.go); constants do not name them.
 const (
 	PacketBuffer  = 3
 	ControlBuffer = 4
+	BellBuffer    = 5
+	SlotBuffer    = 6
 )
 
 // Ref is a place in the memory of a rank of the node.
@@ -132,6 +136,10 @@ type Program struct {
 	Scratch          int64    // bytes by rank
 	PacketHalf       int64    // bytes of one half of the packet buffer
 	Mechanism        Mechanism
+	// Of ranks in several nodes:
+	Node     []int    // by rank; nil where all are in one
+	Bells    [][]Bell // by rank: what its proxy carries
+	SlotHalf int64    // bytes of one half of a rank's slots
 }
 
 // Blocks are the blocks a rank needs at once.
@@ -142,7 +150,7 @@ func (p *Program) ControlBytes() int64 { return controlBytes(p.Blocks()) }
 
 // controlBytes is that of lanes with so many blocks in all.
 func controlBytes(blocks int) int64 {
-	return FlagLine * (EpochWords + int64(blocks)*MaxRanks*flagKinds)
+	return FlagLine * (EpochWords + int64(blocks)*maxPeers*flagKinds)
 }
 
 // EpochWords count launches, by turns, ahead of the flags; each has a line, as flags do.
@@ -158,8 +166,12 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newCompiler(s, o)
-	p := c.program(s.Spec.Ranks)
+	return newCompiler(s, o).compile()
+}
+
+// compile makes one program for all ranks.
+func (c *compiler) compile() (*Program, error) {
+	p := c.program(c.s.Spec.Ranks)
 	for ch := range c.s.Channels {
 		all, err := c.marked(c.strands(ch))
 		if err == nil {
@@ -169,7 +181,7 @@ func Compile(s *schedule.Schedule, o Options) (*Program, error) {
 			return nil, err
 		}
 	}
-	p.PacketHalf = slices.Max(c.packetBytes)
+	p.PacketHalf, p.SlotHalf = slices.Max(c.packetBytes), slices.Max(c.slotBytes)
 	p.Scratch = p.scratchUsed()
 	return p, p.check()
 }

@@ -15,17 +15,21 @@ type compiler struct {
 	x           *schedule.Expander
 	at          *pieces
 	packetBytes []int64 // by rank: bytes used of a half of the packet buffer
+	slotBytes   []int64 // by rank: bytes used of a half of the slots
+	node        []int   // of each rank, where proxies carry messages between nodes
 }
 
 // newCompiler is that of a schedule that has been made ready for the options.
 func newCompiler(s *schedule.Schedule, o Options) *compiler {
 	s = coarsen(s)
-	return &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), packetBytes: make([]int64, s.Spec.Ranks)}
+	return &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), packetBytes: make([]int64, s.Spec.Ranks),
+		slotBytes: make([]int64, s.Spec.Ranks)}
 }
 
 // program is an empty one for so many ranks.
 func (c *compiler) program(ranks int) *Program {
-	return &Program{Ranks: ranks, Instances: c.o.Instances, Lanes: make([][]Lane, ranks), Mechanism: c.o.Mechanism}
+	return &Program{Ranks: ranks, Instances: c.o.Instances, Lanes: make([][]Lane, ranks), Mechanism: c.o.Mechanism, Node: c.node,
+		Bells: make([][]Bell, ranks)}
 }
 
 // marked are strands whose operations know what the whole schedule makes of them.
@@ -44,6 +48,7 @@ func (c *compiler) lanes(p *Program, first int, all []*strand) error {
 	first += len(p.Lanes[0])
 	for k, st := range all {
 		st.lane = first + k
+		c.markCrossing(st)
 		st.fuse(c.o.Mechanism.Flagged())
 	}
 	if mechanisms[c.o.Mechanism].pushes {
@@ -51,6 +56,10 @@ func (c *compiler) lanes(p *Program, first int, all []*strand) error {
 	}
 	if c.o.Mechanism.Flagged() {
 		c.placePackets(all)
+	}
+	for _, st := range all {
+		c.placeSlots(st)
+		c.bells(p, st)
 	}
 	for k, st := range all {
 		c.relax(st)
@@ -107,7 +116,7 @@ func (c *compiler) placePackets(all []*strand) {
 		for r := range st.steps {
 			packetBytes := &c.packetBytes[st.ranks[r]]
 			for i := range st.steps[r] {
-				if s := &st.steps[r][i]; receives(s.op) && !s.msg.pushed {
+				if s := &st.steps[r][i]; receives(s.op) && !s.msg.pushed && !s.msg.crosses {
 					s.msg.region = *packetBytes
 					*packetBytes += c.o.Mechanism.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
 				}

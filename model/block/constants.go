@@ -39,7 +39,7 @@ func (p *Program) Constants(rank int) string {
 // constant is an operation as an aggregate of plan.cuh's Op.
 func (op *Op) constant(l *Lane, rank, instances int) string {
 	var refs []string
-	for _, r := range op.refs(rank, instances) {
+	for _, r := range op.refs(rank, instances, nil) {
 		refs = append(refs, fmt.Sprintf("%#xull", r.symbol()))
 	}
 	for _, n := range op.Limits {

@@ -49,6 +49,11 @@ func (e *emission) step(steps []step, i int) error {
 	case schedule.Send:
 		return e.send(s.msg, steps[i:])
 	case schedule.Recv, schedule.RecvReduce:
+		if e.c.o.Mechanism.Flagged() && s.msg.crosses {
+			e.settle()
+			e.awaitRun(steps[i : i+1])
+			return e.receive(s)
+		}
 		if e.c.o.Mechanism.Flagged() && op.Dst.Set.Len() > 0 {
 			e.settle() // what arrives may depend on what was pushed
 			if s.msg.pushed {
@@ -89,6 +94,10 @@ func (e *emission) awaitRun(run []step) {
 func (e *emission) send(m *message, run []step) error {
 	total := e.st.total[[2]int{e.rank, m.to}]
 	switch {
+	case m.crosses && m.send.Src.Set.Len() > 0:
+		e.leave(m)
+		e.owed = append(e.owed, m)
+		return nil
 	case e.c.o.Mechanism.Flagged() && m.send.Src.Set.Len() > 0 && !m.pushed:
 		return e.put(m)
 	case m.pushed:
@@ -170,14 +179,16 @@ func (e *emission) reduce(s *step) error {
 // ownSource is the first source in this rank's memory, −1 without one. Peers are read
 // from the next rank on, so that no rank is read by all others first.
 func (e *emission) ownSource(sources [][]Ref) int {
-	return slices.IndexFunc(sources, func(list []Ref) bool { return len(list) > 0 && list[0].Rank == e.rank })
+	return slices.IndexFunc(sources, func(list []Ref) bool {
+		return len(list) > 0 && list[0].Rank == e.rank && list[0].Buffer != SlotBuffer
+	})
 }
 
 // source is where a place's data are: with the sender, where its receive was fused.
 func (e *emission) source(l schedule.Loc) ([]Ref, []int64) {
 	for _, z := range e.lazy {
 		if z.dst == l {
-			return e.c.refs(e.st, z.msg.from, z.msg.send.Src)
+			return e.arrived(z.msg)
 		}
 	}
 	return e.c.refs(e.st, e.rank, l)
@@ -192,7 +203,7 @@ func (e *emission) multi(own []schedule.Loc, m *message, dst schedule.Loc, final
 		sources, limits = append(sources, refs), append(limits, lim)
 	}
 	if m != nil {
-		refs, lim := e.c.refs(e.st, m.from, m.send.Src)
+		refs, lim := e.arrived(m)
 		sources, limits = append(sources, refs), append(limits, lim)
 	}
 	return e.multis(sources, limits, dst, final)
@@ -241,17 +252,21 @@ func (e *emission) push(m *message) error {
 	src, limits := e.c.refs(e.st, e.rank, m.send.Src)
 	dst, ends := e.c.refs(e.st, m.to, m.recv.Dst)
 	for i := range dst {
-		limit := shorter(limits[i], ends[i])
-		if at := e.maker(src[i]); at >= 0 && e.ops[at].Limit == limit {
-			e.ops[at].Destinations = append(e.ops[at].Destinations, dst[i])
-			continue
-		}
-		if e.c.o.InPlace && e.c.s.Spec.Kind.Reduces() {
+		if copied := e.carry(src[i], dst[i], shorter(limits[i], ends[i])); copied && e.c.o.InPlace && e.c.s.Spec.Kind.Reduces() {
 			return fmt.Errorf("this schedule cannot be pushed in place: pull instead")
 		}
-		e.add(Op{Kind: Multi, Sources: []Ref{src[i]}, Destinations: []Ref{dst[i]}, Limit: limit})
 	}
 	return nil
+}
+
+// carry brings data to another place, too; false where the operation that made them does.
+func (e *emission) carry(from, to Ref, limit int64) (copied bool) {
+	if at := e.maker(from); at >= 0 && e.ops[at].Limit == limit {
+		e.ops[at].Destinations = append(e.ops[at].Destinations, to)
+		return false
+	}
+	e.add(Op{Kind: Multi, Sources: []Ref{from}, Destinations: []Ref{to}, Limit: limit})
+	return true
 }
 
 // maker is the operation of this segment that wrote a place, or only copies from it; −1

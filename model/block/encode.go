@@ -37,6 +37,7 @@ type Encoding struct {
 	Forms     *Forms
 	Instances int
 	Address   func(Ref) uint64
+	Node      []int // of each rank, where there are several (Program.Node)
 }
 
 // Encode writes a rank's lanes as the kernels read them, little endian, each with its
@@ -72,7 +73,7 @@ func (e Encoding) op(b []byte, op *Op, l *Lane, rank int) []byte {
 	if err != nil {
 		panic(err) // the structure has a fixed size
 	}
-	refs := op.refs(rank, e.Instances)
+	refs := op.refs(rank, e.Instances, e.Node)
 	for _, r := range refs {
 		if e.Address != nil {
 			b = le.AppendUint64(b, e.Address(r))
@@ -91,15 +92,23 @@ func (r Ref) symbol() uint64 { return uint64(r.Rank*buffers+int(r.Buffer))<<48 |
 
 // refs are an operation's places in the order of the kernels: sources, packet sources,
 // destinations, packet destinations; of a signal or wait the flags, by peer, which lie with
-// who waits.
-func (op *Op) refs(rank, instances int) (out []Ref) {
+// who waits; of peers in other nodes those that their proxy reads and raises.
+func (op *Op) refs(rank, instances int, node []int) (out []Ref) {
 	for peers := op.Peers; peers != 0; peers &= peers - 1 {
-		owner, from := bits.TrailingZeros32(peers), rank
+		peer := bits.TrailingZeros32(peers)
+		if node != nil && node[peer] != node[rank] {
+			out = append(out, op.bell(rank, peer, instances))
+			continue
+		}
+		owner, from := peer, rank
 		if op.Kind == Wait {
 			owner, from = from, owner
 		}
-		line := EpochWords + (op.Lane*instances*MaxRanks+from)*flagKinds + int(op.Line)
+		line := EpochWords + flagAt(op.Lane*instances, from, op.Line)
 		out = append(out, Ref{Rank: owner, Buffer: ControlBuffer, Offset: FlagLine * int64(line)})
 	}
 	return append(out, slices.Concat(op.Sources, op.PacketSources, op.Destinations, op.PacketTargets)...)
 }
+
+// flagAt is the number of a line among those between a block and all others.
+func flagAt(block, peer int, line uint8) int { return (block*maxPeers+peer)*flagKinds + int(line) }

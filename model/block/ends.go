@@ -9,7 +9,7 @@ import (
 func (e *emission) grant(steps []step) {
 	if e.c.o.Mechanism.Flagged() {
 		if !dependsOnAll(e.c.s.Spec.Kind) {
-			e.once(&e.before, Wait, otherEnds(steps, false), Taken, 1, Earlier|Relaxed)
+			e.once(&e.before, Wait, otherEnds(steps, false, anywhere), Taken, 1, Earlier|Relaxed)
 		}
 		return
 	}
@@ -20,6 +20,9 @@ func (e *emission) grant(steps []step) {
 		}
 	}
 	e.once(&e.before, Signal, peers, Taken, 1, Relaxed)
+	if !dependsOnAll(e.c.s.Spec.Kind) {
+		e.once(&e.before, Wait, otherEnds(steps, false, elsewhere), Taken, 1, Earlier|Relaxed)
+	}
 }
 
 // impliedStart: the sender gets a message from this rank before it pushes.
@@ -38,14 +41,17 @@ func (e *emission) impliedStart(m *message) bool {
 // finish keeps the kernel running until nobody reads this rank's memory any more. A
 // message that comes back after the data were read says so as well.
 //
-// Packet buffers are free when they have been read. What packets hold has been looked at by then, so
+// Packet buffers, and slots, are free when they have been read. What packets hold has been looked at by then, so
 // who says that needs no fence, which takes as long as a flag: only its block's other threads.
 func (e *emission) finish(steps []step) {
 	if e.c.o.Mechanism.Flagged() {
 		if !dependsOnAll(e.c.s.Spec.Kind) {
-			e.once(&e.after, Signal, otherEnds(steps, true), Taken, 1, Barrier|Relaxed)
+			e.once(&e.after, Signal, otherEnds(steps, true, anywhere), Taken, 1, Barrier|Relaxed)
 		}
 		return
+	}
+	if !dependsOnAll(e.c.s.Spec.Kind) {
+		e.once(&e.after, Signal, otherEnds(steps, true, elsewhere), Taken, 1, Barrier|Relaxed)
 	}
 	// Step 2: step 1 of the line says that a kernel has begun.
 	var tell, hear uint32
@@ -71,7 +77,7 @@ func readsAfterLastMessage(st *strand, reader, owner int) bool {
 	for _, s := range st.steps[reader] {
 		switch {
 		case s.msg == nil:
-		case receives(s.op) && s.msg.from == owner && !s.msg.pushed && s.op.Dst.Set.Len() > 0:
+		case receives(s.op) && s.msg.from == owner && !s.msg.pushed && !s.msg.crosses && s.op.Dst.Set.Len() > 0:
 			open = true
 		case s.op.Kind == schedule.Send && s.msg.to == owner && !s.msg.relaxed:
 			open = false
@@ -87,11 +93,15 @@ func (e *emission) once(list *[]Op, k Kind, peers uint32, line uint8, value int,
 	}
 }
 
-// otherEnds is the set of ranks that this one receives from, or sends to.
-func otherEnds(steps []step, from bool) (peers uint32) {
+// Which messages' other ends are looked for.
+func anywhere(*message) bool    { return true }
+func elsewhere(m *message) bool { return m.crosses }
+
+// otherEnds is the set of ranks that this one receives from, or sends to, in some messages.
+func otherEnds(steps []step, from bool, some func(*message) bool) (peers uint32) {
 	for _, s := range steps {
 		switch {
-		case s.msg == nil:
+		case s.msg == nil || !some(s.msg):
 		case from && receives(s.op):
 			peers |= 1 << s.msg.from
 		case !from && s.op.Kind == schedule.Send:

@@ -60,7 +60,7 @@ func FormsOf(threads int, lanes ...Lane) *Forms {
 				f.list = append(f.list, x)
 			}
 			f.Width = max(f.Width, len(op.Sources), len(op.Destinations), len(op.PacketSources)+1, len(op.PacketTargets)+1)
-			f.Refs = max(f.Refs, len(op.refs(0, 1))+len(op.Limits))
+			f.Refs = max(f.Refs, len(op.refs(0, 1, nil))+len(op.Limits))
 		}
 	}
 	f.Refs += f.Refs % 2 // operations are whole 16 bytes

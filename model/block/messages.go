@@ -15,6 +15,8 @@ type message struct {
 	pushed   bool  // written by the sender
 	relaxed  bool  // pulled: only says that the sender has begun; its data were there before
 	region   int64 // packets: bytes from the start of the receiver's packet buffer
+	crosses  bool  // goes from node to node, through slots
+	chunks   []Parcel
 }
 
 // step is an operation of a rank within a lane.
@@ -142,7 +144,7 @@ func (st *strand) fuse(packets bool) {
 		for i := range steps {
 			op := steps[i].op
 			scratch := op.Kind == schedule.Recv && op.Dst.Buf == schedule.Scratch
-			if scratch && !steps[i].readByOthers && readOnceNext(steps[i:]) {
+			if scratch && !steps[i].readByOthers && !(packets && steps[i].msg.crosses) && readOnceNext(steps[i:]) {
 				steps[i].fused = true
 			}
 		}
@@ -231,7 +233,7 @@ func (c *compiler) relax(st *strand) {
 	}
 	strict := map[[2]int]bool{}
 	plain := func(m *message) bool {
-		return !m.pushed && m.send.Src.Buf == schedule.Input && m.send.Src.Set.Len() > 0
+		return !m.pushed && !m.crosses && m.send.Src.Buf == schedule.Input && m.send.Src.Set.Len() > 0
 	}
 	for pass := range 2 { // with slices, the first message follows the last of the slice before
 		for _, steps := range st.steps {
@@ -255,8 +257,8 @@ func (c *compiler) choosePushes(all []*strand) {
 	for k, st := range all {
 		for r, steps := range st.steps {
 			for i := range steps {
-				if m := steps[i].msg; steps[i].op.Kind == schedule.Recv && !steps[i].fused && c.free(all[:k+1], r, i, steps[i]) &&
-					!forwarded(steps[i:]) {
+				if m := steps[i].msg; steps[i].op.Kind == schedule.Recv && !steps[i].fused && !m.crosses &&
+					c.free(all[:k+1], r, i, steps[i]) && !forwarded(steps[i:]) {
 					m.pushed = !c.o.Mechanism.Flagged() || reducedFrom(st.steps[m.from], m)
 				}
 			}

@@ -20,12 +20,15 @@ type playOff struct {
 	p       *Staged
 	layout  *schedule.Layout
 	random  *rand.Rand
+	node    []int             // of each rank, whose memory those of others do not reach; nil: all do
+	half    int64             // bytes of slots
 	mem     map[[2]int][]byte // by rank and buffer
 	flags   map[flagOf]int
 	packets map[packetAt]packet
 	wanted  map[packetAt]bool // what is ever taken
 	ranks   []playing
 	pairs   []*playedPair
+	bells   []*playedBell
 }
 
 // flagOf is a flag in the memory of to.
@@ -66,6 +69,14 @@ type playedPair struct {
 	urgency          float64
 }
 
+// playedBell is a bell of an instance, with how far its proxy is: what it has raised for the receiver.
+type playedBell struct {
+	*Bell
+	rank, instance int
+	raised, told   int
+	urgency        float64
+}
+
 // playedBlock is one thread block: of all that could go on, the most urgent does.
 type playedBlock struct {
 	rank, number, instance int
@@ -100,6 +111,21 @@ func oneStage(p *Program) *Staged {
 		ranks[r] = r
 	}
 	return &Staged{Nodes: [][]int{ranks}, Streams: [][]Stage{{{Kernels: []*Program{p}}}}, Scratch: p.Scratch}
+}
+
+// proxied is what plays off a program whose messages between nodes proxies carry.
+func proxied(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) *playOff {
+	x := newPlayOff(s, o, oneStage(p), random)
+	x.node, x.half = p.Node, p.SlotHalf
+	for r := range s.Spec.Ranks {
+		x.mem[[2]int{r, SlotBuffer}] = make([]byte, 2*p.SlotHalf)
+		for i := range p.Bells[r] {
+			for instance := range p.Instances {
+				x.bells = append(x.bells, &playedBell{Bell: &p.Bells[r][i], rank: r, instance: instance, urgency: random.Float64()})
+			}
+		}
+	}
+	return x
 }
 
 func newPlayOff(s *schedule.Schedule, o Options, p *Staged, random *rand.Rand) *playOff {
@@ -303,7 +329,10 @@ func (x *playOff) run() error {
 			}
 		}
 		b, p := x.next()
+		bell := x.rung()
 		switch {
+		case bell != nil && (b == nil || bell.urgency > b.urgency):
+			x.serve(bell)
 		case p != nil && (b == nil || p.urgency > b.urgency):
 			if err := x.carry(p); err != nil {
 				return err
@@ -397,11 +426,40 @@ func (b *playedBlock) op() *Op {
 	return nil
 }
 
-// seen is a place of the block's kernel as the schedule numbers ranks.
-func (b *playedBlock) seen(r Ref) Ref {
+// seen is a place of the block's kernel as the schedule numbers ranks, in the launch's half of slots.
+func (x *playOff) seen(b *playedBlock, r Ref) Ref {
 	r.Rank = b.ranks[r.Rank]
+	if r.Buffer == SlotBuffer {
+		r.Offset += int64(x.ranks[b.rank].epoch&1) * x.half
+	}
 	return r
 }
+
+// rung is the most urgent bell that has been raised and not told.
+func (x *playOff) rung() (best *playedBell) {
+	for _, b := range x.bells {
+		if b.raised > b.told && (best == nil || b.urgency > best.urgency) {
+			best = b
+		}
+	}
+	return best
+}
+
+// serve does a proxy's work: the next step of a bell.
+func (x *playOff) serve(b *playedBell) {
+	b.told = b.Next(b.told)
+	epoch, slice, message := b.Step(b.told)
+	for _, p := range message {
+		skip, n := b.Share(p, slice, b.instance)
+		skip += int64(epoch&1) * x.half
+		copy(x.bytes(Ref{b.To, SlotBuffer, p.At + skip})[:n], x.bytes(Ref{b.rank, SlotBuffer, p.From + skip})[:n])
+	}
+	x.flags[flagOf{b.To, b.rank, b.Lane, b.instance, b.Line}] = b.told
+	b.urgency = x.random.Float64()
+}
+
+// reaches reports whether a rank reaches another's memory.
+func (x *playOff) reaches(a, b int) bool { return x.node == nil || x.node[a] == x.node[b] }
 
 // in is the slice of what a block does next.
 func (b *playedBlock) in() int {
@@ -473,11 +531,22 @@ func (x *playOff) do(b *playedBlock) (err error) {
 
 // raise raises flags, which only grow. What they give back, no thread may still be reading.
 func (x *playOff) raise(b *playedBlock, op *Op) error {
-	if op.Line == Taken && (b.took || slices.ContainsFunc(b.read, func(s stretch) bool { return s.at.Rank != b.rank })) {
+	others := func(s stretch) bool { return s.at.Rank != b.rank || s.at.Buffer == SlotBuffer }
+	if op.Line == Taken && (b.took || slices.ContainsFunc(b.read, others)) {
 		return fmt.Errorf("%+v says that something was taken by threads that it does not wait for", op)
 	}
 	v := x.ranks[b.rank].epoch<<20 | (op.Value + b.in()*op.PerSlice)
 	for peers := op.Peers; peers != 0; peers &= peers - 1 {
+		if to := b.ranks[bits.TrailingZeros32(peers)]; !x.reaches(b.rank, to) {
+			at := slices.IndexFunc(x.bells, func(o *playedBell) bool {
+				return o.rank == b.rank && o.instance == b.instance && o.To == to && o.Lane == op.Lane && o.Line == op.Line
+			})
+			if at < 0 || x.bells[at].raised >= v {
+				return fmt.Errorf("%+v raises a bell that there is not, or that was raised as far before", op)
+			}
+			x.bells[at].raised = v
+			continue
+		}
 		f := flagOf{b.ranks[bits.TrailingZeros32(peers)], b.rank, op.Lane, b.instance, op.Line}
 		if x.flags[f] >= v {
 			return fmt.Errorf("flag %+v was %#x before it is %#x", f, x.flags[f], v)
@@ -512,7 +581,7 @@ func (x *playOff) move(b *playedBlock, op *Op) error {
 func (x *playOff) apart(b *playedBlock, skip, n int64, sources, destinations []Ref) error {
 	stretches := func(list []Ref) (out []stretch) {
 		for _, r := range list {
-			r = x.physical(b.seen(r))
+			r = x.physical(x.seen(b, r))
 			r.Offset += skip
 			out = append(out, stretch{r, n})
 		}
@@ -541,6 +610,11 @@ func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, desti
 	if err := x.apart(b, skip, n, sources, destinations); err != nil {
 		return err
 	}
+	for _, r := range slices.Concat(sources, packets, destinations, targets) {
+		if !x.reaches(b.rank, b.ranks[r.Rank]) {
+			return fmt.Errorf("%+v is in another node than rank %d", r, b.rank)
+		}
+	}
 	epoch, sum := x.ranks[b.rank].epoch, make([]byte, n)
 	add := func(data []byte) {
 		for k := range sum {
@@ -548,7 +622,7 @@ func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, desti
 		}
 	}
 	for _, r := range sources {
-		add(x.bytes(b.seen(r))[skip:])
+		add(x.bytes(x.seen(b, r))[skip:])
 	}
 	for _, r := range packets {
 		at := x.place(b, op, r)
@@ -560,7 +634,7 @@ func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, desti
 		b.took = true
 	}
 	for _, r := range destinations {
-		copy(x.bytes(b.seen(r))[skip:], sum)
+		copy(x.bytes(x.seen(b, r))[skip:], sum)
 	}
 	for _, r := range targets {
 		at := x.place(b, op, r)

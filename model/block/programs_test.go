@@ -74,6 +74,9 @@ func playRandom(t *testing.T, seed uint64, enough, first int, systems []system, 
 		if played[m] < enough {
 			t.Errorf("%d schedules in %v", played[m], m)
 		}
+		if n, ok := played[Copies+1+m]; ok && n < enough {
+			t.Errorf("%d schedules in %v by proxy", n, m)
+		}
 	}
 }
 
@@ -125,6 +128,9 @@ func playAll(t *testing.T, s *schedule.Schedule, nodes [][]int, random *rand.Ran
 				t.Errorf("%s of %v is refused in nodes %v, not in one: %v", s.Algorithm, s.Spec.Kind, nodes, err)
 			}
 		}
+		if nodes != nil {
+			playProxied(t, s, o, nodes, random, refused, played)
+		}
 		if p == nil {
 			continue // what the kernels refuse
 		}
@@ -138,6 +144,22 @@ func playAll(t *testing.T, s *schedule.Schedule, nodes [][]int, random *rand.Ran
 				break // they take long
 			}
 		}
+	}
+}
+
+// playProxied plays it with proxies between nodes, from a mechanism's number behind all mechanisms on.
+func playProxied(t *testing.T, s *schedule.Schedule, o Options, nodes [][]int, random *rand.Rand, refused error, played map[Mechanism]int) {
+	t.Helper()
+	p, err := CompileProxied(s, o, nodes)
+	if err != nil {
+		if s.Spec.Ranks <= MaxRanks && refused == nil && !strings.Contains(err.Error(), "pull instead") {
+			t.Errorf("%s of %v is refused by proxy in nodes %v, not in one: %v", s.Algorithm, s.Spec.Kind, nodes, err)
+		}
+		return
+	}
+	played[Copies+1+o.Mechanism]++
+	if err := proxied(s, o, p, random).run(); err != nil {
+		t.Errorf("%s of %v by proxy, nodes %v, %d slices, %v, %+v: %v", s.Algorithm, s.Spec.Kind, nodes, s.Channels[0].Slices, s.Spec.Counts, o, err)
 	}
 }
 

@@ -74,7 +74,7 @@ func (p *Profile) Covers(medium topology.Medium, protocol string) bool {
 }
 
 // plainer is the protocol whose curve stands in for a protocol that has none of its own.
-var plainer = map[string]string{"pull": "simple", "copy": "simple", "words": "simple"}
+var plainer = map[string]string{"pull": "simple", "copy": "simple", "words": "simple", "proxy": "simple", "stages": "simple"}
 
 // Flags without data are protocols of their own, of messages without bytes: one that orders
 // what was read or written before (release and acquire), and one that orders nothing.

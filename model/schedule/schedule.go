@@ -56,6 +56,9 @@ const (
 	Words      Protocol = "words"
 	Pulled     Protocol = "pull" // Simple, where the receiver reads the memory of the sender
 	CopyEngine Protocol = "copy" // by DMA
+	// Between nodes, of GPUs: by a proxy of each process, or by a library's messages between kernels.
+	Proxied Protocol = "proxy"
+	Staged  Protocol = "stages"
 )
 
 // Channel is an independent strand of the schedule with a share of the bytes.

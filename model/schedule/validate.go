@@ -28,8 +28,8 @@ func (s *Schedule) Validate() error {
 	switch {
 	case s.Spec.Ranks > maxRanks:
 		return fmt.Errorf("schedule: %d ranks: at most %d", s.Spec.Ranks, maxRanks)
-	case !slices.Contains([]Protocol{Simple, LL, LL128, Words, Pulled, CopyEngine}, s.Protocol):
-		return fmt.Errorf("schedule: unknown protocol %q: must be simple, ll, ll128, words, pull or copy", s.Protocol)
+	case !slices.Contains([]Protocol{Simple, LL, LL128, Words, Pulled, CopyEngine, Proxied, Staged}, s.Protocol):
+		return fmt.Errorf("schedule: unknown protocol %q: must be simple, ll, ll128, words, pull, copy, proxy or stages", s.Protocol)
 	case len(s.Channels) < 1 || len(s.Channels) > maxChannels:
 		return fmt.Errorf("schedule: %d channels: must be from 1 to %d", len(s.Channels), maxChannels)
 	}

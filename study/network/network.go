@@ -12,6 +12,7 @@ import (
 	"railyard/exec/host"
 	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/report/fit"
@@ -49,6 +50,11 @@ func (c *Calibration) Lines() (out []string) {
 	for _, s := range c.Suspects {
 		out = append(out, fmt.Sprintf("slow: %v", s))
 	}
+	for _, curve := range c.Profile.Curves {
+		if p := schedule.Protocol(curve.Protocol); p == schedule.Proxied || p == schedule.Staged {
+			out = append(out, fmt.Sprintf("GPUs by %s: %v a message between nodes", p, curve.Segments[0].Alpha))
+		}
+	}
 	return out
 }
 
@@ -84,7 +90,9 @@ func Of(rows []measurement.Link, t *topology.Topology) (*Calibration, error) {
 		c.Profile.Curves = append(c.Profile.Curves, cost.Curve{Medium: "any", Protocol: "any",
 			Segments: []cost.Segment{{Alpha: alpha, Efficiency: 1, Rate: m.fresh.Copy}}})
 	}
-	return c, nil
+	engines, err := engineCurves(rows, t)
+	c.Profile.Curves = append(c.Profile.Curves, engines...)
+	return c, err
 }
 
 // firstRanks are the first ranks of all processes that rows are of.

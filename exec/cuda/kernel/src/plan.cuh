@@ -9,7 +9,7 @@ typedef unsigned long long u64;
 // likely lets the compiler put aside what is rare: instructions that are skipped cost time, too.
 #define likely(x) __builtin_expect(x, true)
 
-constexpr u32 MAX_RANKS = 8;   // GPUs of a node
+constexpr u32 MAX_RANKS = 32;  // of a program: those of a node, and of others by proxy
 #if !defined(PEERS)
 #define PEERS 8
 #endif

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/cmd/internal/cli"
+	"railyard/exec/cuda"
+	"railyard/exec/cuda/driver"
+	"railyard/exec/nccl"
+	"railyard/exec/net"
+	"railyard/exec/proxy"
+	"railyard/model/measurement"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/study/network"
+)
+
+// between is what carries messages of GPUs from node to node.
+type between struct {
+	mesh  *nccl.Mesh
+	proxy *proxy.Proxy
+}
+
+// connectProxy connects the processes' threads.
+func (b *between) connectProxy(ctx context.Context, c *processGroup, node *cuda.Node) error {
+	all := c.all()
+	t, err := net.Connect(ctx, net.Options{Process: all.Own, Size: all.Size, Host: c.control.Address(), Sockets: c.Sockets},
+		c.control.Exchange)
+	if err != nil {
+		return err
+	}
+	b.proxy = proxy.New(t, proxy.Place{Process: all.Own, Size: all.Size, Ranks: node.Ranks()})
+	node.ConnectProxy(b.proxy)
+	return nil
+}
+
+// connectLibrary connects NCCL.
+func (b *between) connectLibrary(ctx context.Context, c *processGroup, node *cuda.Node) (err error) {
+	if b.mesh, err = nccl.Meet(ctx, c.all(), node, nccl.Setting{}); err == nil {
+		node.Connect(b.mesh)
+	}
+	return err
+}
+
+func (b *between) close() {
+	if b.mesh != nil {
+		_ = b.mesh.Close() // what was measured is complete
+	}
+	if b.proxy != nil {
+		_ = b.proxy.Close()
+	}
+}
+
+// engines are the names of --how engine.
+var engines = []string{string(schedule.Staged), string(schedule.Proxied)}
+
+// checkEngine refuses others.
+func (g *gpuFlags) checkEngine() error {
+	if g.Engine != "" && g.Engine != engines[0] && g.Engine != engines[1] {
+		return cli.Usagef("--how engine=%s: must be %s", g.Engine, strings.Join(engines, " or "))
+	}
+	return nil
+}
+
+// otherEngine is the way by the other engine, where the user leaves the choice and what messages cost is known of both.
+func (g *gpuFlags) otherEngine(p *planned, how cuda.Method) (cuda.Method, bool) {
+	costs := p.Question.Costs()
+	how.Proxied = !how.Proxied
+	return how, g.Engine == "" && costs.Curved(engines[0]) && costs.Curved(engines[1])
+}
+
+// uses reports whether some row's messages go from node to node by proxy, or by the library.
+func (g *gpuFlags) uses(proxied bool) bool {
+	for _, how := range g.ways {
+		if g.staged() && how.Proxied == proxied {
+			return true
+		}
+	}
+	return false
+}
+
+// engines times what messages between nodes cost GPUs, where all processes have as many as they need.
+func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topology.Topology) (rows []measurement.Link, err error) {
+	ctx, end := c.bound(ctx)
+	defer end()
+	node, err := c.openGPUs(ctx, t)
+	if err != nil {
+		if driver.Load() == nil && c.leads() {
+			fmt.Fprintf(cmd.ErrOrStderr(), "# without GPUs: %v\n", err)
+		}
+		return nil, context.Cause(ctx)
+	}
+	defer node.Close()
+	if err := node.Meet(ctx, c.all(), nodesOf(t, true)); err != nil {
+		return nil, err
+	}
+	var b between
+	for _, e := range []struct {
+		proxied bool
+		connect func(context.Context, *processGroup, *cuda.Node) error
+	}{{true, b.connectProxy}, {false, b.connectLibrary}} {
+		if err := e.connect(ctx, c, node); err != nil {
+			if e.proxied || ctx.Err() != nil {
+				return nil, err
+			}
+			if c.leads() {
+				fmt.Fprintf(cmd.ErrOrStderr(), "# without stages: %v\n", err)
+			}
+			continue
+		}
+		more, err := network.TimeEngine(ctx, node, t, e.proxied)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	if err := c.control.Barrier(ctx); err != nil {
+		return nil, err
+	}
+	b.close()
+	return rows, nil
+}

@@ -1,0 +1,169 @@
+//go:build cgo
+
+package cuda
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/exec/cuda/driver"
+	"railyard/exec/proxy"
+	"railyard/model/block"
+	"railyard/model/schedule"
+)
+
+// proxiedOp is a schedule over several processes in one kernel a rank, whose messages to other nodes a proxy carries.
+type proxiedOp struct {
+	m     *memory
+	ranks [][2]launches // by rank and half of the slots
+	round *proxy.Round  // nil where it did not come to that
+}
+
+func (o *proxiedOp) memory() *memory { return o.m }
+
+func (o *proxiedOp) close() error {
+	if o.round == nil {
+		return nil
+	}
+	return o.round.End()
+}
+
+// launch runs the kernel for the half that the launch numbered i + 1 has.
+func (o *proxiedOp) launch(g *gpu, i int) error { return o.ranks[g.Rank][(i+1)%2].run(g.Stream, i) }
+
+func (o *proxiedOp) graphs(count int) ([]driver.Graph, error) {
+	return o.m.n.capture(count, o.launch)
+}
+
+// proxiedCode is such a program with the interpreters of its ranks.
+type proxiedCode struct {
+	*programCode
+	n *Node
+}
+
+// Pieces of messages between nodes: while one is on its way, the next is written and the one before read. Those of blocks
+// are put one by one, so they are no smaller than what costs a network little to put alone.
+const (
+	pieceBytes = 256 << 10
+	mostPieces = 16
+	blockPiece = 64 << 10
+	mostBlocks = 4
+	mostSlots  = 1 << 30 // bytes of a rank's, which are host memory that GPUs and network reach
+)
+
+// sliced is a schedule whose messages go in pieces, where it has none of its own.
+func sliced(s *schedule.Schedule, cfg Config) (out *schedule.Schedule, largest int64) {
+	x := *s
+	x.Channels = slices.Clone(s.Channels)
+	var shares int64
+	for _, ch := range x.Channels {
+		shares += ch.Share
+	}
+	for i := range x.Channels {
+		ch := &x.Channels[i]
+		chunk := cfg.Count * int64(cfg.DType.Size()) * ch.Share / shares / int64(max(ch.Chunks, 1))
+		if ch.Slices == 1 {
+			ch.Slices = int(min(max(chunk/pieceBytes, 1), mostPieces))
+		}
+		largest = max(largest, chunk/int64(ch.Slices))
+	}
+	return &x, largest
+}
+
+func (n *Node) proxiedOf(s *schedule.Schedule, cfg Config, how Method) (code, error) {
+	s, piece := sliced(s, cfg)
+	if how.Blocks == 0 {
+		how.Blocks = int(min(max(piece/blockPiece, 1), mostBlocks))
+	}
+	p, err := block.CompileProxied(s, how.options(cfg), n.others.nodes)
+	if err != nil {
+		return nil, err
+	}
+	if 2*p.SlotHalf > mostSlots {
+		return nil, fmt.Errorf("%d bytes of slots for a rank's messages by proxy, at most %d are taken: use engine=stages", 2*p.SlotHalf,
+			int64(mostSlots))
+	}
+	how.Specialise = false // plans name the memory of a run
+	x, err := codeOf(p, cfg, how)
+	if err != nil {
+		return nil, err
+	}
+	for _, plans := range x.plans {
+		plans.encoding.Node = p.Node
+	}
+	return &proxiedCode{x, n}, nil
+}
+
+func (c *proxiedCode) source(place int) source { return c.programCode.source(c.n.number(place)) }
+
+func (c *proxiedCode) needs() needs {
+	x := c.programCode.needs()
+	x.plan *= 2
+	return x
+}
+
+func (c *proxiedCode) load(m *memory) (operation, error) {
+	o := &proxiedOp{m: m, ranks: make([][2]launches, len(m.n.gpus))}
+	shared := make([][]byte, len(m.n.gpus))
+	err := m.n.each(func(g *gpu) (err error) {
+		if err := g.share(proxy.Bytes(c.p)); err != nil {
+			return err
+		}
+		shared[g.Rank] = g.shared.Bytes
+		o.ranks[g.Rank], err = c.place(m, g)
+		return err
+	})
+	if err == nil {
+		o.round, err = m.n.others.proxy.Begin(m.ctx, c.p, shared, m.n.others.networkLost)
+	}
+	return o, err
+}
+
+// share makes memory that the GPU's kernels have with a proxy; what is large enough stays.
+func (g *gpu) share(bytes int64) (err error) {
+	if g.shared != nil && int64(len(g.shared.Bytes)) >= bytes {
+		return nil
+	}
+	if err := g.unshare(); err != nil {
+		return err
+	}
+	g.shared, err = driver.AllocHost(int(bytes))
+	return err
+}
+
+func (g *gpu) unshare() (err error) {
+	if g.shared != nil {
+		err, g.shared = g.shared.Free(), nil
+	}
+	return err
+}
+
+// place puts a rank's plan into its memory, once for each half.
+func (c *proxiedCode) place(m *memory, g *gpu) (both [2]launches, err error) {
+	rank := m.n.number(g.place)
+	x, err := c.plans[rank].placer(m, g)
+	if err != nil {
+		return both, err
+	}
+	x.rank = rank
+	for half := range both {
+		x.address = func(r block.Ref) uint64 { return uint64(c.ref(m, g, half, r)) }
+		if both[half], err = x.launch(c.p.Lanes[rank], c.p.Instances, c.p.Blocks(), true); err != nil {
+			return both, err
+		}
+		both[half].shape.Overlap = c.how.Overlap && g.Overlap
+	}
+	return both, m.n.fits(g, x.kernel, both[0].shape, m.n.Share()) // kernels of all nodes wait for one another
+}
+
+// ref is the address of a place, whose rank is numbered as the schedule does, for launches of a half.
+func (c *proxiedCode) ref(m *memory, g *gpu, half int, r block.Ref) driver.Ptr {
+	switch r.Buffer {
+	case block.BellBuffer:
+		return g.shared.At + driver.Ptr(r.Offset)
+	case block.SlotBuffer:
+		return g.shared.At + driver.Ptr(proxy.SlotsAt(c.p)+int64(half)*c.p.SlotHalf+r.Offset)
+	}
+	r.Rank = slices.Index(m.n.others.nodes[m.n.others.node], r.Rank)
+	return m.ref(r)
+}

@@ -1,0 +1,234 @@
+// Package proxy carries bytes between ranks of different nodes for kernels, which cannot reach a network: a thread looks at the bells
+// that they raise in host memory, puts what lies in their slots into those of the receivers, and raises flags there
+// for which the receivers' kernels wait (model/block, CompileProxied). What moves the bytes is a net.Transport.
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"railyard/exec/net"
+	"railyard/model/block"
+)
+
+// Proxy is that of a process: it carries for all of its ranks.
+type Proxy struct {
+	Place
+	transport net.Transport
+	windows   uint32 // numbers given so far
+}
+
+// Place is what a process is among the others, each of which has as many ranks, that follow one another.
+type Place struct {
+	Process, Size int
+	Ranks         int // of each process
+}
+
+// New is the proxy of a process whose peers have theirs. It owns the transport.
+func New(t net.Transport, at Place) *Proxy { return &Proxy{Place: at, transport: t} }
+
+// Close ends the connections, when all processes have ended all rounds.
+func (x *Proxy) Close() error { return x.transport.Close() }
+
+// SlotsAt is where slots lie in the memory that a rank shares with the proxy: behind bells and flags.
+func SlotsAt(p *block.Program) int64 { return int64(p.BellLines()) * block.FlagLine }
+
+// Bytes is how much that memory is: slots have two halves.
+func Bytes(p *block.Program) int64 { return SlotsAt(p) + 2*p.SlotHalf }
+
+// Round is a program's messages while they are carried.
+type Round struct {
+	x       *Proxy
+	half    int64
+	bells   []*bell
+	peers   []int // processes in other nodes
+	windows uint32
+	end     int            // the signal that says so:
+	ends    []atomic.Int64 // by process: it has nothing more to put
+	ending  atomic.Bool
+	done    chan struct{}
+	failure error // once done is closed
+}
+
+// bell is one instance's.
+type bell struct {
+	*block.Bell
+	instance int
+	raised   *atomic.Int64
+	told     int
+	slots    []byte // of the rank
+	peer     int
+	window   uint32
+	signal   int
+}
+
+// Begin carries what a program's kernels leave in the memory of this process's ranks, from launch 1 on, until End. All processes
+// begin; kernels are launched when all have. Where the network fails, lost is called with the reason, and no more is carried.
+func (x *Proxy) Begin(ctx context.Context, p *block.Program, memory [][]byte, lost func(error)) (*Round, error) {
+	r := &Round{x: x, half: p.SlotHalf, windows: x.windows, end: p.BellLines(), ends: make([]atomic.Int64, x.Size),
+		done: make(chan struct{})}
+	x.windows += uint32(p.Ranks)
+	own := x.Process * x.Ranks
+	for peer := range x.Size {
+		if p.Node[peer*x.Ranks] != p.Node[own] {
+			r.peers = append(r.peers, peer)
+		}
+	}
+	for i, m := range memory {
+		clear(m[:SlotsAt(p)])
+		if err := r.open(p, own+i, m); err != nil {
+			return nil, err
+		}
+	}
+	go r.run(ctx, lost)
+	return r, nil
+}
+
+// open lets peers write into a rank's memory, and finds its bells.
+func (r *Round) open(p *block.Program, rank int, memory []byte) error {
+	slots := memory[SlotsAt(p):]
+	var flags []*atomic.Int64
+	for line := range p.BellLines() {
+		flags = append(flags, number(memory, line*block.FlagLine+block.FlagPlace))
+	}
+	for _, peer := range r.peers {
+		if err := r.x.transport.Register(peer, r.windows+uint32(rank), slots, append(slices.Clip(flags), &r.ends[peer])); err != nil {
+			return err
+		}
+	}
+	for i := range p.Bells[rank] {
+		b := &p.Bells[rank][i]
+		for instance := range p.Instances {
+			r.bells = append(r.bells, &bell{Bell: b, instance: instance, slots: slots, peer: b.To / r.x.Ranks,
+				window: r.windows + uint32(b.To),
+				raised: number(memory, p.BellLine(b.Lane, instance, b.To, b.Line)*block.FlagLine),
+				signal: p.BellLine(b.Lane, instance, rank, b.Line)})
+		}
+	}
+	return nil
+}
+
+// number is a word of memory that kernels or the network write.
+func number(memory []byte, at int) *atomic.Int64 { return (*atomic.Int64)(unsafe.Pointer(&memory[at])) }
+
+// Who finds nothing to do so often waits for the network, for so long at a time: a processor may be wanted elsewhere.
+const (
+	idleTurns = 2000
+	idleWait  = 20 * time.Microsecond
+)
+
+// run carries until the end, on a thread of its own.
+func (r *Round) run(ctx context.Context, lost func(error)) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(r.done)
+	idle := 0
+	for {
+		ending := r.ending.Load() // then no bell is raised any more
+		moved, err := r.turn(&idle)
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			r.failure = err
+			lost(err)
+			return
+		}
+		if ending && !moved {
+			break
+		}
+	}
+	r.failure = r.leave(ctx)
+}
+
+// turn goes round all bells once.
+func (r *Round) turn(idle *int) (moved bool, err error) {
+	for _, b := range r.bells {
+		for raised := int(b.raised.Load()); b.told < raised; moved = true {
+			if err := r.serve(b); err != nil {
+				return moved, err
+			}
+		}
+	}
+	if *idle++; moved {
+		*idle = 0
+	}
+	if *idle > idleTurns {
+		return moved, r.x.transport.Wait(idleWait)
+	}
+	return moved, r.x.transport.Poll()
+}
+
+// serve puts the next message of a bell, of which most have one chunk: the flag goes with the last bytes.
+func (r *Round) serve(b *bell) error {
+	before := b.told
+	b.told = b.Next(before)
+	add := int64(b.told - before)
+	launch, slice, message := b.Step(b.told)
+	half := int64(launch&1) * r.half
+	last := -1
+	for i, p := range message {
+		if _, n := b.Share(p, slice, b.instance); n > 0 {
+			last = i
+		}
+	}
+	if last < 0 {
+		return r.x.transport.Signal(b.peer, b.window, b.signal, add)
+	}
+	for i, p := range message[:last+1] {
+		skip, n := b.Share(p, slice, b.instance)
+		if n == 0 {
+			continue
+		}
+		raise := int64(0)
+		if i == last {
+			raise = add
+		}
+		from := half + p.From + skip
+		err := r.x.transport.Put(b.peer, b.window, half+p.At+skip, b.signal, raise, [][]byte{b.slots[from : from+n : from+n]})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave waits until nothing is under way in either direction, and takes back what peers were allowed.
+func (r *Round) leave(ctx context.Context) error {
+	t, own := r.x.transport, r.x.Process*r.x.Ranks
+	for _, peer := range r.peers {
+		if err := t.Signal(peer, r.windows+uint32(peer*r.x.Ranks), r.end, 1); err != nil {
+			return err
+		}
+	}
+	waiting := func(peer int) bool { return r.ends[peer].Load() == 0 }
+	for slices.ContainsFunc(r.peers, waiting) || t.Backlog() > 0 {
+		if err := t.Wait(time.Millisecond); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	for _, peer := range r.peers {
+		for rank := range r.x.Ranks {
+			t.Withdraw(peer, r.windows+uint32(own+rank))
+		}
+	}
+	return nil
+}
+
+// End carries what has been left so far, in all launches, which have ended, and no more. All processes call it.
+func (r *Round) End() error {
+	r.ending.Store(true)
+	<-r.done
+	if r.failure != nil {
+		return fmt.Errorf("messages between nodes: %w", r.failure)
+	}
+	return nil
+}
