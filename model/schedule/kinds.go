@@ -184,8 +184,6 @@ func (m *kindMoves) chunk(chunk, by int32) int32   { return m.chunkTo(chunk, m.t
 func (m *kindMoves) runs(from runs, by int32) runs { return m.runsTo(from, m.turned(by)) }
 func (m *kindMoves) digit(place int32) int32       { return m.segment[place%int32(len(m.segment))] }
 
-func (m *kindMoves) originals() []int32 { return m.Kinds.originals() }
-
 // append appends a rank's program: its original's, moved.
 func (m *kindMoves) append(dst []Op, programs []Program, rank int32) []Op {
 	node := m.node[rank]
