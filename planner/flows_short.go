@@ -16,16 +16,21 @@ func buildShortFlows(r *request) (*schedule.Schedule, error) {
 	short := r.onceFlow(true, func() *flow {
 		f := *r.spreadOver(g)
 		f.paths = slices.Clone(f.paths)
-		f.shorten()
+		if !f.shorten() {
+			return nil
+		}
 		f.sort()
 		return &f
 	})
+	if short == nil {
+		return nil, notApplicable("no path of flows has fewer links")
+	}
 	return short.schedule(r), nil
 }
 
 // shorten gives each unit the path of fewest links on which no link becomes fuller than the
-// fullest is, again and again until none is shorter.
-func (f *flow) shorten() {
+// fullest is, again and again until none is shorter, and says whether any is.
+func (f *flow) shorten() (found bool) {
 	f.recount()
 	for shorter := true; shorter; {
 		shorter = false
@@ -35,11 +40,12 @@ func (f *flow) shorten() {
 			}
 			f.count(p, -f.size(i))
 			if q := f.fewest(p[0], p[len(p)-1], f.size(i)); q != nil && len(q) < len(p) {
-				f.paths[i], shorter = q, true
+				f.paths[i], shorter, found = q, true, true
 			}
 			f.count(f.paths[i], f.size(i))
 		}
 	}
+	return found
 }
 
 // recount finds the loads of all paths anew.
