@@ -26,12 +26,13 @@ type Bounds struct {
 
 	crossings map[[2]int]float64             // by node and direction: bytes/s
 	outlines  map[*schedule.Channel]*outline // by first channel, which protocols share
+	teams     map[string]map[[2]int32]*routeCost
 }
 
 // NewBounds prepares bounds for a topology and a profile.
 func NewBounds(t *topology.Topology, p *cost.Profile) *Bounds {
 	return &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{},
-		crossings: map[[2]int]float64{}, outlines: map[*schedule.Channel]*outline{}}
+		crossings: map[[2]int]float64{}, outlines: map[*schedule.Channel]*outline{}, teams: map[string]map[[2]int32]*routeCost{}}
 }
 
 // leastAlpha is the smallest α of a profile.

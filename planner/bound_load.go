@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -273,14 +274,27 @@ func (n *nodeView) teamRoutes(channel, phase int) map[[2]int32]*routeCost {
 		if out == nil {
 			out = map[[2]int32]*routeCost{}
 		}
-		routes, err := t.Routes(n.b.router, func(r int32) int32 { return r })
-		if err != nil {
-			continue
-		}
-		for i := range routes {
-			out[t.Pair(i)] = n.b.costOf(&routes[i])
+		maps.Copy(out, n.teamCosts(&t))
+	}
+	return out
+}
+
+// teamCosts are those of a team's routes from and to the node's ranks, looked up once for all schedules.
+func (n *nodeView) teamCosts(t *schedule.Team) map[[2]int32]*routeCost {
+	node := n.b.t.NodeOf(n.ranks[0])
+	key := fmt.Sprint(node, t.Kind, t.Rank, t.Peers)
+	if known, ok := n.b.teams[key]; ok {
+		return known
+	}
+	out := map[[2]int32]*routeCost{}
+	routes, err := t.Routes(n.b.router, func(r int32) int32 { return r })
+	for i := range routes {
+		pair := t.Pair(i)
+		if err == nil && (n.b.t.NodeOf(int(pair[0])) == node || n.b.t.NodeOf(int(pair[1])) == node) {
+			out[pair] = n.b.costOf(&routes[i])
 		}
 	}
+	n.b.teams[key] = out
 	return out
 }
 

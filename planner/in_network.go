@@ -79,7 +79,14 @@ func (r *request) switchesWork(groups [][]int32) error {
 	case spreads && !multicast, sums && !reduction:
 		return notApplicable("no switch here works on the data that pass through it")
 	default:
-		return r.teamsWork(groups, spreads, sums)
+		type key struct { // of the groups along one axis of a grid
+			stride        int32
+			ranks, groups int
+			spreads, sums bool
+		}
+		return topology.Once(r.t, key{groups[0][1] - groups[0][0], len(groups[0]), len(groups), spreads, sums}, func() error {
+			return r.teamsWork(groups, spreads, sums)
+		})
 	}
 }
 

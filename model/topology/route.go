@@ -19,7 +19,9 @@ type Router struct {
 	onHost map[nodePair]localPath
 	trunks *routeCache[*Trunk]
 	scaled *routeCache[path] // through switches between nodes
-	ecmp   bool              // networks hash flows instead of spreading them
+	ports  map[DeviceID]*ports
+	first  map[string]DeviceID // rank that was asked for, by its links to switches
+	ecmp   bool                // networks hash flows instead of spreading them
 	seed   uint64
 	flow   uint64 // identity of the flow that is being routed
 	chose  bool   // it was hashed to one of several links
@@ -47,7 +49,8 @@ type localPath struct {
 // NewRouter makes a router for t.
 func NewRouter(t *Topology) *Router {
 	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, onHost: map[nodePair]localPath{},
-		trunks: &routeCache[*Trunk]{most: 1 << 22}, scaled: &routeCache[path]{most: 1 << 20}}
+		trunks: &routeCache[*Trunk]{most: 1 << 22}, scaled: &routeCache[path]{most: 1 << 20},
+		ports: map[DeviceID]*ports{}, first: map[string]DeviceID{}}
 }
 
 // Route is the route from one rank to another: direct links, else a scale-up switch,
@@ -155,11 +158,7 @@ func (r *Router) switched(a, b DeviceID, within bool) (Route, bool) {
 	if within { // nodeRoute keeps these
 		p, ok = r.spread.findFitting(a, b, r.sameNode(a, func(k Kind) bool { return k == NVSwitch }))
 	} else {
-		p, ok = r.scaled.find(a, b, func() (path, int, bool) {
-			p, ok := r.spread.findFitting(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
-			return p, len(p.hops), ok
-		})
-		p.hops = slices.Clone(p.hops) // the caller may change them
+		p, ok = r.overSwitches(a, b)
 	}
 	if !ok {
 		// Ranks may also sit directly on the switches of a network (no NICs modelled).

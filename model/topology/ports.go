@@ -1,0 +1,73 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ports are a rank's links to scale-up switches and from these.
+type ports struct {
+	out, in []LinkID
+	like    DeviceID // the first rank that was asked for with as fast links to the same switches, in the same order
+}
+
+// portsOf are those of a rank. One with links to other ranks is like no other.
+func (r *Router) portsOf(d DeviceID) *ports {
+	if p, ok := r.ports[d]; ok {
+		return p
+	}
+	p := &ports{like: d}
+	r.ports[d] = p
+	var key strings.Builder
+	list := func(links []LinkID, end func(Link) DeviceID) (out []LinkID, direct bool) {
+		for _, l := range links {
+			switch link := r.t.links[l]; {
+			case r.t.RankOf(end(link)) >= 0:
+				direct = true
+			case r.t.devices[end(link)].Kind == NVSwitch:
+				out = append(out, l)
+				fmt.Fprint(&key, end(link), " ", link.Class, " ", link.Count, ",")
+			}
+		}
+		key.WriteByte(';')
+		return out, direct
+	}
+	var sends, receives bool
+	p.out, sends = list(r.t.Out(d), func(l Link) DeviceID { return l.To })
+	p.in, receives = list(r.t.In(d), func(l Link) DeviceID { return l.From })
+	if sends || receives {
+		return p
+	}
+	if first, ok := r.first[key.String()]; ok {
+		p.like = first
+	} else {
+		r.first[key.String()] = d
+	}
+	return p
+}
+
+// overSwitches is the path from a rank to another through scale-up switches between nodes. Ranks with as fast links to the same switches
+// have the same paths but for these links, so that a path is looked for once for all of them.
+func (r *Router) overSwitches(a, b DeviceID) (path, bool) {
+	src, dst := r.portsOf(a), r.portsOf(b)
+	from, to := src.like, dst.like
+	if from == to {
+		from, to = a, b
+	}
+	p, ok := r.scaled.find(from, to, func() (path, int, bool) {
+		p, ok := r.spread.findFitting(from, to, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
+		return p, len(p.hops), ok
+	})
+	p.hops = slices.Clone(p.hops) // the caller may change them
+	for i := range p.hops {
+		h := &p.hops[i]
+		switch l := &r.t.links[h.Link]; {
+		case l.From == from && from != a:
+			h.Link = src.out[slices.Index(r.ports[from].out, h.Link)]
+		case l.To == to && to != b:
+			h.Link = dst.in[slices.Index(r.ports[to].in, h.Link)]
+		}
+	}
+	return p, ok
+}
