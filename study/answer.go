@@ -61,6 +61,15 @@ type Progress interface {
 	Say(standing string)
 }
 
+// Ask makes a question and answers it.
+func Ask(a Asked, progress Progress) (*Answer, error) {
+	q, err := New(a)
+	if err != nil {
+		return nil, err
+	}
+	return q.Answer(progress)
+}
+
 // Answer plans for each size.
 func (q *Question) Answer(progress Progress) (*Answer, error) {
 	a := &Answer{Question: q, score: q.scorer()}

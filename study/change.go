@@ -80,8 +80,8 @@ func sameParts(a, b *topology.Topology) bool {
 
 // After answers a question about a machine that was changed since: rows have the plan before, that
 // plan kept, and the best one there.
-func (a *Answer) After(changed *Question, progress Progress) (*Answer, error) {
-	is, err := changed.Answer(progress)
+func (a *Answer) After(changed Asked, progress Progress) (*Answer, error) {
+	is, err := Ask(changed, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,16 @@ import (
 func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Search, detail study.Detail,
 	sizes ...units.Bytes) *study.Answer {
 	t.Helper()
+	a, err := study.Ask(asked(t, site, kind, search, detail, sizes...), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func asked(t *testing.T, site study.Site, kind collective.Kind, search study.Search, detail study.Detail,
+	sizes ...units.Bytes) study.Asked {
+	t.Helper()
 	topo, err := site.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -27,16 +37,8 @@ func ask(t *testing.T, site study.Site, kind collective.Kind, search study.Searc
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := study.New(study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine,
-		Search: search, Detail: detail})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := q.Answer(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return study.Asked{Topology: topo, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine, Search: search,
+		Detail: detail}
 }
 
 // A question that names no protocols is about all that the costs know: small messages on NVLink
@@ -110,7 +112,7 @@ func TestKeptAndPlannedAgain(t *testing.T) {
 	broken.Faults = []topology.Fault{fault}
 	a := ask(t, broken, collective.AllReduce, study.Search{}, study.Detail{Changes: true}, units.KiB, units.GiB)
 	was := ask(t, site, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB)
-	is, err := was.After(ask(t, broken, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB).Question, nil)
+	is, err := was.After(asked(t, broken, collective.AllReduce, study.Search{}, study.Detail{}, units.KiB, units.GiB), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +134,7 @@ func TestKeptOnFasterLinks(t *testing.T) {
 	fast := slow
 	fast.Faster = []study.Faster{{Class: "ndr400", Factor: 2}}
 	was := ask(t, slow, collective.AllReduce, study.Search{}, study.Detail{}, units.GiB)
-	is, err := was.After(ask(t, fast, collective.AllReduce, study.Search{}, study.Detail{}, units.GiB).Question, nil)
+	is, err := was.After(asked(t, fast, collective.AllReduce, study.Search{}, study.Detail{}, units.GiB), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

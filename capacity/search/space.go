@@ -28,6 +28,17 @@ type Space struct {
 	Narrow      bool            // powers of two and the default order only
 }
 
+// String says all that a space depends on.
+func (s Space) String() string {
+	sequence := "free"
+	if s.Sequence != nil {
+		sequence = fmt.Sprint(*s.Sequence)
+	}
+	type plain Space
+	s.Sequence = nil
+	return fmt.Sprintf("%+v|%s", plain(s), sequence)
+}
+
 // maxVirtual and maxMicroBatch bound what is tried: more chunks or larger micro-batches
 // than these have not been published.
 const (

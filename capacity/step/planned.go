@@ -44,11 +44,8 @@ func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind
 	if err != nil {
 		return Prediction{}, err
 	}
-	q, err := study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: []units.Bytes{size}, Machine: p.machine})
-	if err != nil {
-		return Prediction{}, err
-	}
-	a, err := q.Answer(nil)
+	a, err := study.Ask(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: []units.Bytes{size},
+		Machine: p.machine}, nil)
 	if err != nil {
 		return Prediction{}, err
 	}

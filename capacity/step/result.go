@@ -140,7 +140,7 @@ func (r *Result) notes(b *builder) {
 			b.l.Offload))
 	}
 	if by := b.shard.By; !b.measured {
-		r.Notes = append(r.Notes, "framework: "+by.String())
+		r.Notes = append(append(r.Notes, "framework: "+by.String()), by.Assumes(b.w.Transformer, r.machine.GPU)...)
 	} else {
 		r.Notes = append(r.Notes, "computation is the user's measurement")
 	}

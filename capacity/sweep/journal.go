@@ -28,12 +28,14 @@ type Row struct {
 
 // Journal is a file of rows that grows (capacity/journal).
 type Journal struct {
-	*journal.File
-	done map[int]bool
+	*journal.File // nil: nobody keeps the rows
+	done          map[int]bool
+	each          func(Row) // is told of every row; may be nil
 }
 
-// Open opens a journal, or makes it. Another question's journal is an error.
-func Open(path string, q Question) (*Journal, error) {
+// Open opens a journal, or makes it, and tells each of the rows that it has and that it gets; without a path, only that. Another
+// question's journal is an error.
+func Open(path string, q Question, each func(Row)) (*Journal, error) {
 	total, err := Count(q.Axes)
 	if err != nil {
 		return nil, err
@@ -42,13 +44,32 @@ func Open(path string, q Question) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{done: map[int]bool{}}
+	j := &Journal{done: map[int]bool{}, each: each}
+	if path == "" {
+		return j, nil
+	}
 	j.File, err = journal.Open(path, "sweep", h, func(number int, line []byte) error {
 		r, err := rowOf(path, number, line)
-		j.done[r.Point] = true
+		j.has(r)
 		return err
 	})
 	return j, err
+}
+
+// has takes up a row.
+func (j *Journal) has(r Row) {
+	j.done[r.Point] = true
+	if j.each != nil {
+		j.each(r)
+	}
+}
+
+// Close closes the file, if there is one.
+func (j *Journal) Close() error {
+	if j.File == nil {
+		return nil
+	}
+	return j.File.Close()
 }
 
 func rowOf(path string, number int, line []byte) (r Row, err error) {
@@ -63,11 +84,13 @@ func (j *Journal) Done(point int) bool { return j.done[point] }
 
 // Add writes a row, whole or not at all.
 func (j *Journal) Add(r Row) error {
-	err := journal.Add(j.File, r)
-	if err == nil {
-		j.done[r.Point] = true
+	if j.File != nil {
+		if err := journal.Add(j.File, r); err != nil {
+			return err
+		}
 	}
-	return err
+	j.has(r)
+	return nil
 }
 
 // Rows are the rows of journals that journal.Merge has put together, and the question that they answer.

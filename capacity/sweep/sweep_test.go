@@ -43,7 +43,7 @@ func sweepTo(t *testing.T, path string, a []Axis, shard string, f Answer) error 
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := Open(path, question(a))
+	j, err := Open(path, question(a), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestAnotherSweepIsNotContinued(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(path)
-	if _, err := Open(path, question(axes(t, "a=1", "b=y"))); err == nil || !strings.Contains(err.Error(), "another sweep") {
+	if _, err := Open(path, question(axes(t, "a=1", "b=y")), nil); err == nil || !strings.Contains(err.Error(), "another sweep") {
 		t.Errorf("error %v", err)
 	}
 	if after, _ := os.ReadFile(path); string(before) != string(after) {
@@ -136,7 +136,7 @@ func TestAnotherSweepIsNotContinued(t *testing.T) {
 func TestCancelKeepsWhatIsDone(t *testing.T) {
 	a := axes(t, "a=1..50", "b=y")
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, question(a))
+	j, err := Open(path, question(a), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

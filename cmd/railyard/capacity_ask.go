@@ -22,11 +22,7 @@ func askFile(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	root := newRoot()
-	root.SetArgs(words)
-	root.SetOut(cmd.OutOrStdout())
-	root.SetErr(cmd.ErrOrStderr())
-	if err := root.ExecuteContext(cmd.Context()); err != nil {
+	if err := execute(cmd.Context(), words, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil

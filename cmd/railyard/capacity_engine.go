@@ -177,9 +177,5 @@ func finish(cmd *cobra.Command, w *batch.Work, out string, search bool) error {
 		}
 		return writeMerged(cmd, out, m)
 	}
-	root := newRoot()
-	root.SetArgs(append(slices.Clone(w.Question), "--journal", merged))
-	root.SetOut(cmd.OutOrStdout())
-	root.SetErr(cmd.ErrOrStderr())
-	return root.ExecuteContext(cmd.Context())
+	return execute(cmd.Context(), append(slices.Clone(w.Question), "--journal", merged), cmd.OutOrStdout(), cmd.ErrOrStderr())
 }

@@ -17,6 +17,7 @@ import (
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report"
+	"railyard/study"
 )
 
 // placeFlags say which job is placed more or less closely, and how much slower it may be.
@@ -99,15 +100,15 @@ func (f *whatIfFlags) placedCollective(cmd *cobra.Command, d *report.LimitsDocum
 	if err != nil {
 		return err
 	}
-	q, err := f.question(cmd, part, []units.Bytes{size})
+	asked, err := f.asked(cmd, part, []units.Bytes{size})
 	if err != nil {
 		return err
 	}
-	a, err := q.Answer(nil)
+	a, err := study.Ask(asked, nil)
 	if err != nil {
 		return err
 	}
-	d.Subject, d.By = fmt.Sprintf("%s of %v", f.Coll.Name, size), "railyard (profile "+q.Machine().Name+")"
+	d.Subject, d.By = fmt.Sprintf("%s of %v", f.Coll.Name, size), "railyard (profile "+asked.Machine.Name+")"
 	x := &a.Rows[0]
 	row.TimeMS, row.Limit = ms(x.Prediction.Time), planner.Name(x.Schedule)+"; "+x.Prediction.Bottleneck
 	return nil

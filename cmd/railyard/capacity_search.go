@@ -63,11 +63,6 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 
 // searchKey is all that the rows of a search depend on.
 func searchKey(p *step.Predictor, w *workload.Workload, s search.Space, top int) string {
-	sequence := "free"
-	if s.Sequence != nil {
-		sequence = fmt.Sprint(*s.Sequence)
-	}
-	s.Sequence = nil
 	transformer := ""
 	if w.Transformer != nil {
 		transformer = fmt.Sprintf("%+v", *w.Transformer)
@@ -75,8 +70,7 @@ func searchKey(p *step.Predictor, w *workload.Workload, s search.Space, top int)
 	x := *w
 	x.Transformer = nil
 	g := *p.Machine().GPU
-	text := fmt.Sprintf("%s|%s|%s|%+v|%+v|%s|%+v|%s|%d", version, p.Machine().Topology.Hash(), p.Runtime(), g, x, transformer, s, sequence,
-		top)
+	text := fmt.Sprintf("%s|%s|%s|%+v|%+v|%s|%s|%d", version, p.Machine().Topology.Hash(), p.Runtime(), g, x, transformer, s, top)
 	return fmt.Sprintf("%s on %s, %x", w.Name, p.Machine().Topology.Name(),
 		sha256.Sum256([]byte(text)))[:len(w.Name)+len(p.Machine().Topology.Name())+6+16]
 }

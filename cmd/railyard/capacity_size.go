@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"railyard/capacity/inventory"
-	"railyard/capacity/journal"
 	"railyard/capacity/ownership"
 	"railyard/capacity/search"
 	"railyard/capacity/size"
@@ -132,27 +132,17 @@ type sizer struct {
 func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, error) {
 	path := s.f.Journal
 	cli.KeepIn(cmd, path)
-	ctx, stop := cli.UntilInterrupt(cmd) // which also takes a journal away that nobody keeps
+	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	shard, err := s.f.Shard.shard(path)
 	if err != nil {
 		return nil, err
 	}
-	if path == "" {
-		tmp, err := os.CreateTemp("", "railyard-size-*")
-		if err != nil {
-			return nil, err
-		}
-		path = tmp.Name()
-		defer os.Remove(path)
-		if err := tmp.Close(); err != nil {
-			return nil, err
-		}
-	}
-	key := fmt.Sprintf("%+v %v %s %+v %s %s", s.f.Training, s.f.Prices, s.f.Training.Workload, s.space, s.f.Training.Runtime,
+	key := fmt.Sprintf("%+v %v %s %s %s %s", s.f.Training, s.f.Prices, s.f.Training.Workload, s.space, s.f.Training.Runtime,
 		inputsHash([]string{s.f.Training.Workload, s.f.Prices.File, s.f.Training.Gpu, s.f.Training.Profile.Name}))
+	rows := map[int]sweep.Row{}
 	j, err := sweep.Open(path, sweep.Question{Words: []string{"capacity", "size", s.w.Name}, Inputs: inputsHash(s.f.NodeTypes, key),
-		Axes: axes, Version: version})
+		Axes: axes, Version: version}, func(r sweep.Row) { rows[r.Point] = r })
 	if err != nil {
 		return nil, err
 	}
@@ -162,23 +152,16 @@ func (s *sizer) all(cmd *cobra.Command, axes []sweep.Axis) ([]report.SizeRow, er
 	if err := errors.Join(cli.Interrupted(ctx, s.f.Journal, err), j.Close()); err != nil {
 		return nil, err
 	}
-	m, err := journal.Merge([]string{path})
-	if err != nil {
-		return nil, err
-	}
-	_, rows, err := sweep.Rows(m)
-	if err != nil {
-		return nil, err
-	}
 	return sizeRows(rows)
 }
 
 // sizeRows are the answers; designs that differ in nothing (a single node has no network)
 // are one.
-func sizeRows(answers []sweep.Row) ([]report.SizeRow, error) {
+func sizeRows(answers map[int]sweep.Row) ([]report.SizeRow, error) {
 	var rows []report.SizeRow
 	seen := map[string]bool{}
-	for _, r := range answers {
+	for _, point := range slices.Sorted(maps.Keys(answers)) {
+		r := answers[point]
 		row := report.SizeRow{Design: strings.Join(r.Set, " "), Error: r.Error}
 		if r.Error == "" {
 			if err := json.Unmarshal(r.Answer, &row); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -101,7 +102,7 @@ func newQuestion(args, sets, flags []string) (*question, error) {
 
 func (q *question) sweep(cmd *cobra.Command, out string, part journal.Shard) error {
 	cli.KeepIn(cmd, out)
-	j, err := sweep.Open(out, sweep.Question{Words: q.args, Inputs: inputsHash(q.args), Axes: q.axes, Version: version})
+	j, err := sweep.Open(out, sweep.Question{Words: q.args, Inputs: inputsHash(q.args), Axes: q.axes, Version: version}, nil)
 	if err != nil {
 		return err
 	}
@@ -125,11 +126,7 @@ func (q *question) answer(ctx context.Context, set []string) (any, error) {
 		}
 	}
 	var stdout bytes.Buffer
-	root := newRoot()
-	root.SetArgs(append(args, "--format", "json"))
-	root.SetOut(&stdout)
-	root.SetErr(&bytes.Buffer{})
-	if err := root.ExecuteContext(ctx); err != nil {
+	if err := execute(ctx, append(args, "--format", "json"), &stdout, io.Discard); err != nil {
 		return nil, err
 	}
 	var answer json.RawMessage
@@ -154,4 +151,13 @@ func inputsHash(args []string, more ...string) string {
 		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// execute runs a command line of ours within another command.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return root.ExecuteContext(ctx)
 }

@@ -296,16 +296,16 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 	if err != nil {
 		return err
 	}
-	before, err := s.flags.question(s.cmd, s.a, sizes)
+	before, err := s.flags.asked(s.cmd, s.a, sizes)
 	if err != nil {
 		return err
 	}
-	was, err := before.Answer(nil)
+	was, err := study.Ask(before, nil)
 	if err != nil {
 		return err
 	}
 	changed := func(b *topology.Topology) (*study.Answer, error) {
-		after, err := s.flags.question(s.cmd, b, sizes)
+		after, err := s.flags.asked(s.cmd, b, sizes)
 		if err != nil {
 			return nil, err
 		}
@@ -315,7 +315,7 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 	if err != nil {
 		return err
 	}
-	d.Subject, d.By = s.flags.Coll.Name, "railyard (profile "+before.Costs().Name+")"
+	d.Subject, d.By = s.flags.Coll.Name, "railyard (profile "+was.Question.Costs().Name+")"
 	for i := range is.Rows {
 		d.Rows = append(d.Rows, collectiveRow(&is.Rows[i]))
 	}
@@ -333,13 +333,9 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 	return nil
 }
 
-// question is the collective on one of the machines.
-func (f *whatIfFlags) question(cmd *cobra.Command, t *topology.Topology, sizes []units.Bytes) (*study.Question, error) {
-	a, err := asked(cmd, &f.Coll, &f.Training.Profile, t, sizes)
-	if err != nil {
-		return nil, err
-	}
-	return study.New(a)
+// asked is the collective on one of the machines.
+func (f *whatIfFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []units.Bytes) (study.Asked, error) {
+	return asked(cmd, &f.Coll, &f.Training.Profile, t, sizes)
 }
 
 func collectiveRow(r *study.Row) report.WhatIfRow {

@@ -63,7 +63,7 @@ func predictCrossing(t *topology.Topology, from, to int, steps string, o crossin
 }
 
 // stepsOf are the constants of a file, else of the topology's machine.
-func stepsOf(t *topology.Topology, file string) (cost.Steps, error) {
+func stepsOf(t *topology.Topology, file string) (*cost.Steps, error) {
 	if file != "" {
 		return cost.ReadSteps(file)
 	}

@@ -108,13 +108,8 @@ func planJob(spec jobSpec, topo *topology.Topology, machine *cost.Machine, proto
 	if err != nil {
 		return nil, err
 	}
-	q, err := study.New(study.Asked{Topology: part, Collective: study.Collective{Kind: spec.kind}, Sizes: []units.Bytes{spec.size},
-		Machine: machine,
-		Search:  study.Search{Algorithm: spec.algo, Protocols: protocols}})
-	if err != nil {
-		return nil, err
-	}
-	a, err := q.Answer(nil)
+	a, err := study.Ask(study.Asked{Topology: part, Collective: study.Collective{Kind: spec.kind}, Sizes: []units.Bytes{spec.size},
+		Machine: machine, Search: study.Search{Algorithm: spec.algo, Protocols: protocols}}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -62,8 +62,8 @@ func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []unit
 	return a, err
 }
 
-// question is the question that the flags ask.
-func (f *planFlags) question(cmd *cobra.Command, detail study.Detail) (*study.Question, error) {
+// plan answers the question that the flags ask.
+func (f *planFlags) plan(cmd *cobra.Command, detail study.Detail) (*planned, error) {
 	sizes, err := f.allSizes(cmd)
 	if err != nil {
 		return nil, err
@@ -77,25 +77,15 @@ func (f *planFlags) question(cmd *cobra.Command, detail study.Detail) (*study.Qu
 		return nil, err
 	}
 	a.Detail.Baseline, a.Detail.Changes = detail.Baseline, detail.Changes
-	q, err := study.New(a)
-	return q, f.Coll.ofFile(err)
-}
-
-// plan answers the question.
-func (f *planFlags) plan(cmd *cobra.Command, detail study.Detail) (*planned, error) {
-	q, err := f.question(cmd, detail)
-	if err != nil {
-		return nil, err
-	}
-	a, err := answer(cmd, q)
-	return &planned{Answer: a, source: f.Topo.Name, counts: f.Coll.matrix}, err
+	x, err := answer(cmd, a)
+	return &planned{Answer: x, source: f.Topo.Name, counts: f.Coll.matrix}, f.Coll.ofFile(err)
 }
 
 // answer answers a question and shows how far it is.
-func answer(cmd *cobra.Command, q *study.Question) (*study.Answer, error) {
+func answer(cmd *cobra.Command, a study.Asked) (*study.Answer, error) {
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "planning")
 	defer bar.Finish()
-	return q.Answer(bar)
+	return study.Ask(a, bar)
 }
 
 // protocols are those that the flags name; none: all that the costs know.

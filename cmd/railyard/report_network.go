@@ -110,11 +110,7 @@ func (s *networkStudy) ask(cmd *cobra.Command, t *topology.Topology, detail stud
 		return nil, err
 	}
 	a.Site, a.Detail = s.site, detail
-	q, err := study.New(a)
-	if err != nil {
-		return nil, err
-	}
-	return answer(cmd, q)
+	return answer(cmd, a)
 }
 
 func (s *networkStudy) figures(cmd *cobra.Command) ([]page.Figure, error) {

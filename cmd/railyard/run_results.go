@@ -42,6 +42,11 @@ func newResultDir(path string) (*resultDir, error) {
 	}
 }
 
+// write writes a file of the directory.
+func (d *resultDir) write(name string, content func(io.Writer) error) error {
+	return outfile.Write(filepath.Join(d.path, name), content)
+}
+
 // begin writes what the run is made from, before anything is measured.
 func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) error {
 	seen := map[*schedule.Schedule]bool{}
@@ -51,8 +56,7 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 		}
 		name := fmt.Sprintf("schedule-%02d.json", len(seen))
 		seen[r.Schedule] = true
-		if err := outfile.Write(filepath.Join(d.path, name),
-			func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
+		if err := d.write(name, func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
 			return err
 		}
 	}
@@ -61,14 +65,13 @@ func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) er
 	} else if err := os.WriteFile(filepath.Join(d.path, "topology.yaml"), data, 0o644); err != nil {
 		return err
 	}
-	if err := outfile.Write(filepath.Join(d.path, "profile.yaml"),
-		func(w io.Writer) error { return cost.Encode(w, p.Question.Machine().WithOwn(p.Question.Costs())) }); err != nil {
+	machine := p.Question.Machine().WithOwn(p.Question.Costs())
+	if err := d.write("profile.yaml", func(w io.Writer) error { return cost.Encode(w, machine) }); err != nil {
 		return err
 	}
 	manifest := map[string]any{"schema": "railyard.manifest/v1", "tool": planner.Tool, "command": args[1:], "topology": doc.Topology,
 		"topology_hash": doc.Hash, "profile": doc.Profile, "seed": doc.Seed}
-	if err := outfile.Write(filepath.Join(d.path, "manifest.json"),
-		func(w io.Writer) error { return table.WriteJSON(w, manifest) }); err != nil {
+	if err := d.write("manifest.json", func(w io.Writer) error { return table.WriteJSON(w, manifest) }); err != nil {
 		return err
 	}
 	var err error
@@ -97,11 +100,10 @@ func (d *resultDir) finish(doc *report.RunDocument) error {
 	if err := errors.Join(d.ranks.Close(), d.rows.Close()); err != nil {
 		return err
 	}
-	if err := outfile.Write(filepath.Join(d.path, "run.json"), func(w io.Writer) error { return table.WriteJSON(w, doc) }); err != nil {
+	if err := d.write("run.json", func(w io.Writer) error { return table.WriteJSON(w, doc) }); err != nil {
 		return err
 	}
-	if err := outfile.Write(filepath.Join(d.path, "run.csv"),
-		func(w io.Writer) error { return table.Emit(w, table.CSV, doc) }); err != nil {
+	if err := d.write("run.csv", func(w io.Writer) error { return table.Emit(w, table.CSV, doc) }); err != nil {
 		return err
 	}
 	return d.plot(doc)

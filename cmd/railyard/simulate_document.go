@@ -28,10 +28,8 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 	d := x.describe(plan, r)
 	for _, part := range []func() error{
 		func() error { return x.split(d, plan, r.Ends[0]) },
-		func() error { return x.compareHealthy(d, r.Ends[0]) },
-		func() error { return x.compareIdle(d, r.Ends[0]) },
+		func() error { return x.compareOthers(d, r.Ends[0]) },
 		func() error { return x.compareJobs(d, plan, r) },
-		func() error { return x.compareFluid(d, r.Ends[0]) },
 		func() error { return x.compareHashed(d, plan, r.Ends[0]) },
 		func() error { return x.repeat(cmd, d, plan, o) },
 	} {
@@ -108,24 +106,28 @@ func stragglersCost(delays []units.Time, t, prompt units.Time) *report.Straggler
 
 func slowdown(t, than units.Time) float64 { return float64(t) / float64(max(than, 1)) }
 
-// compareHealthy adds the time of the whole machine.
-func (x *scenario) compareHealthy(d *report.SimulateDocument, t units.Time) error {
-	if len(x.topo.Faults()) == 0 {
-		return nil
+// compareOthers adds the times on the whole machine, without the traffic of others and without congestion, where there are such.
+func (x *scenario) compareOthers(d *report.SimulateDocument, t units.Time) error {
+	d.Congested = x.compile.Congested
+	for _, c := range []struct {
+		differs      bool
+		other        func() *scenario
+		us, slowdown *float64
+	}{
+		{len(x.topo.Faults()) > 0, x.healthy, &d.HealthyUS, &d.Slowdown},
+		{x.topo.Idle() != x.topo, x.idle, &d.IdleUS, &d.LoadSlowdown},
+		{x.compile.Congested != 0, x.fluid, &d.FluidUS, &d.CongestedSlowdown},
+	} {
+		if !c.differs {
+			continue
+		}
+		other, err := c.other().time()
+		if err != nil {
+			return err
+		}
+		*c.us, *c.slowdown = other.Microseconds(), slowdown(t, other)
 	}
-	whole, err := x.healthy().time()
-	d.HealthyUS, d.Slowdown = whole.Microseconds(), slowdown(t, whole)
-	return err
-}
-
-// compareIdle adds the time without the traffic of others.
-func (x *scenario) compareIdle(d *report.SimulateDocument, t units.Time) error {
-	if x.topo.Idle() == x.topo {
-		return nil
-	}
-	idle, err := x.idle().time()
-	d.IdleUS, d.LoadSlowdown = idle.Microseconds(), slowdown(t, idle)
-	return err
+	return nil
 }
 
 // compareJobs adds the jobs, and each of them alone.
@@ -154,16 +156,6 @@ func (x *scenario) compareJobs(d *report.SimulateDocument, plan *sim.Plan, r *si
 			JobBytes: s.Jobs}
 	}
 	return nil
-}
-
-// compareFluid adds the time without congestion.
-func (x *scenario) compareFluid(d *report.SimulateDocument, t units.Time) error {
-	if x.compile.Congested == 0 {
-		return nil
-	}
-	fluid, err := x.fluid().time()
-	d.Congested, d.FluidUS, d.CongestedSlowdown = x.compile.Congested, fluid.Microseconds(), slowdown(t, fluid)
-	return err
 }
 
 // compareHashed adds the time on a network that spreads.

@@ -11,7 +11,6 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim"
-	"railyard/study"
 )
 
 // firstJob is the job that -c or --plan names.
@@ -40,13 +39,9 @@ func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, 
 	}
 	a.Machine = x.machine
 	a.Detail.Baseline, a.Detail.Changes = ranks == nil, ranks == nil
-	q, err := study.New(a)
+	found, err := answer(cmd, a)
 	if err != nil {
 		return nil, f.Coll.ofFile(err)
-	}
-	found, err := answer(cmd, q)
-	if err != nil {
-		return nil, err
 	}
 	row := &found.Rows[0]
 	if x.baseline = row.NCCL; row.Before != nil {
@@ -55,7 +50,7 @@ func (x *scenario) firstJob(cmd *cobra.Command, f *planFlags, o *simulateFlags, 
 	if row.Idle != nil {
 		x.plannedIdle = row.Idle.Schedule
 	}
-	return &job{Job: sim.Job{Schedule: row.Schedule, Ranks: ranks}, name: "-c " + q.Spec().Kind.String(), size: size}, nil
+	return &job{Job: sim.Job{Schedule: row.Schedule, Ranks: ranks}, name: "-c " + found.Question.Spec().Kind.String(), size: size}, nil
 }
 
 // job is one of those beside it.

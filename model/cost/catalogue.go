@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"sync"
 
 	"railyard/model/topology"
+	"railyard/model/yamlfile"
 )
 
 //go:embed machines/*.yaml
@@ -23,14 +23,7 @@ const General = "general"
 
 // Names are the machines that GetMachine knows.
 func Names() []string {
-	names := []string{"ideal", "line"}
-	entries, err := shipped.ReadDir("machines")
-	if err != nil {
-		panic(err) // the files are part of the program
-	}
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
-	}
+	names := append(yamlfile.Library[Machine]{Files: shipped, Dir: "machines"}.Names(), Ideal.Name, Line.Name)
 	slices.Sort(names)
 	return names
 }
@@ -46,8 +39,8 @@ func GetMachine(name string) (*Machine, error) {
 		return NewMachine(name).WithOwn(Ideal), nil
 	case name == Line.Name:
 		return NewMachine(name).WithOwn(Line), nil
-	case strings.Contains(name, "/") || strings.HasSuffix(name, ".yaml"):
-		data, err := os.ReadFile(name)
+	case yamlfile.IsPath(name):
+		data, err := yamlfile.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}

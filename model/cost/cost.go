@@ -38,7 +38,7 @@ type Profile struct {
 type Hardware struct {
 	MessageProtocols []Protocol `file:"protocols"`
 	Engines          []Engine   `file:"engines"`
-	Steps            Steps      `file:"steps"`
+	Steps            *Steps     `file:"steps"`
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a
@@ -52,14 +52,14 @@ type Curve struct {
 	Launch   units.Time `file:"launch"` // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
 	Peer     units.Time `file:"peer"`   // what each further peer costs that one operation hears from, or whose memory it stores to
 	Gap      units.Time `file:"gap"`    // LogGP's g: from one message that an adapter is handed to the next, however small
-	Segments []Segment  `file:"segments,lines"`
+	Segments []Segment  `file:"segments,some,lines"`
 	Origin   *Origin    // where it is not the profile's
 }
 
 // Segment is α + s/β. Rate caps one transfer; Efficiency scales the line rate that
 // all transfers of a link share.
 type Segment struct {
-	From       units.Bytes `file:"from"`
+	From       units.Bytes `file:"from,ascends"`
 	Alpha      units.Time  `file:"alpha"`
 	AlphaCI    units.Time  `file:"alpha_ci"` // half of the 95 % interval
 	Rate       units.Rate  `file:"rate"`     // 0: no cap

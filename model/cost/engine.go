@@ -8,11 +8,11 @@ import (
 
 // Engine is what copies between GPUs: the copy engines, or blocks of threads on SMs.
 type Engine struct {
-	Name       string     `file:"name,need"`            // copy_engine, sm
-	Alpha      units.Time `file:"alpha"`                // of one operation
-	Efficiency float64    `file:"efficiency,lo=0,hi=1"` // of the line rate, all of it at work
-	Local      units.Rate `file:"local"`                // inside a GPU; 0: not known
-	Block      units.Rate `file:"block"`                // of one block of threads; 0: it has none
+	Name       string     `file:"name,need,unique,one=copy_engine|sm"`
+	Alpha      units.Time `file:"alpha"`                     // of one operation
+	Efficiency float64    `file:"efficiency,some,lo=0,hi=1"` // of the line rate, all of it at work
+	Local      units.Rate `file:"local"`                     // inside a GPU; 0: not known
+	Block      units.Rate `file:"block"`                     // of one block of threads; 0: it has none
 	Source     string     `file:"source,need"`
 	Date       string     `file:"date,date"`
 }

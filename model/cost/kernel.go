@@ -29,7 +29,7 @@ type Kernel struct {
 	NetHop  units.Time  `file:"net_hop"`           // the same across the network: proxy, NIC, wire
 	Drain   float64     `file:"drain,lo=-1,hi=10"` // steps' worth of copying out of the staging buffer at the end
 	Fill    units.Bytes `file:"fill"`              // that fill a chain before it streams; 0: it streams at once
-	Pieces  []Piece     `file:"pieces,line"`
+	Pieces  []Piece     `file:"pieces,some,line"`
 	MinSize units.Bytes `file:"min_size"` // of the collectives that it was fitted on
 	MaxSize units.Bytes `file:"max_size"`
 	Rows    int         `file:"rows,hi=1073741824"`          // measurements it was fitted on
@@ -55,8 +55,8 @@ const AnyNetwork = "network"
 
 // Piece is the slowdown against line rate of a chunk's bytes from From on.
 type Piece struct {
-	From     units.Bytes `file:"from"`
-	Slowdown float64     `file:"slowdown,lo=1,hi=1073741824"`
+	From     units.Bytes `file:"from,ascends=0"`
+	Slowdown float64     `file:"slowdown,some,lo=1,hi=1073741824"`
 }
 
 // Move is the number of bytes that take as long at line rate as chunk bytes do.

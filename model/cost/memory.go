@@ -7,16 +7,16 @@ import "railyard/model/units"
 // result per second that each rank reaches while all are at work; between two levels the
 // time of a byte changes evenly, on a scale of factors of the size.
 type Level struct {
-	From  units.Bytes `file:"from"`
-	Alone units.Rate  `file:"alone"`          // what one rank reaches that copies inputs while the others rest
+	From  units.Bytes `file:"from,ascends"`
+	Alone units.Rate  `file:"alone,some"`     // what one rank reaches that copies inputs while the others rest
 	Input Pass        `file:",inline=input_"` // from inputs, which nobody writes during runs: readers' caches keep them
 	Fresh Pass        `file:",inline=fresh_"` // from what another rank has just written, which lies in a cache of its core
 }
 
 // Pass is what a rank reaches that takes data out of another one's memory.
 type Pass struct {
-	Copy    units.Rate `file:"copy"`
-	Combine units.Rate `file:"combine"` // with its own, in one pass
+	Copy    units.Rate `file:"copy,some"`
+	Combine units.Rate `file:"combine,some"` // with its own, in one pass
 }
 
 // Level is what cores reach with buffers of so many bytes; false where the profile has no levels.

@@ -2,9 +2,9 @@ package cost
 
 import (
 	"fmt"
-	"slices"
 
 	"railyard/model/topology"
+	"railyard/model/yamlfile"
 )
 
 // OriginKind is how costs came to be known, from the best to the worst.
@@ -19,13 +19,9 @@ const (
 	LineRate OriginKind = "line rate"
 )
 
-// UnmarshalText reads a kind.
-func (k *OriginKind) UnmarshalText(text []byte) error {
-	known := []OriginKind{Measured, Fitted, Derived, Assumed, LineRate}
-	if *k = OriginKind(text); !slices.Contains(known, *k) {
-		return fmt.Errorf("origin %q must be one of %v", text, known)
-	}
-	return nil
+// Choices are all of them.
+func (OriginKind) Choices() []string {
+	return yamlfile.Words(Measured, Fitted, Derived, Assumed, LineRate)
 }
 
 // Origin says where costs come from.

@@ -9,15 +9,15 @@ import (
 // Protocol is how data and flags share a message, and how much of it is under way: a
 // channel's staging buffer has Slots slots of Slot bytes of data each.
 type Protocol struct {
-	Name        string      `file:"name,need"`                  // ll, ll128, simple
-	Efficiency  float64     `file:"efficiency,lo=0,hi=1"`       // data in what crosses the wire: no kernel of the protocol is faster
-	Slots       int         `file:"slots,lo=1,hi=1073741824"`   // of a channel's staging buffer
-	Slot        units.Bytes `file:"slot"`                       // of data
-	Unit        units.Bytes `file:"unit"`                       // of data that a channel passes on at a time
-	Threads     int         `file:"threads,lo=1,hi=1073741824"` // of a channel's block
-	ThreadBytes units.Bytes `file:"thread_bytes"`               // that a thread has to do before another channel is taken
-	Hop         units.Time  `file:"hop"`                        // of a ring over NVLink: flag, load, store
-	Drain       float64     `file:"drain,lo=0,hi=1"`            // share of a step that copying out of the last slot takes
+	Name        string      `file:"name,need,unique"`                // ll, ll128, simple
+	Efficiency  float64     `file:"efficiency,some,lo=0,hi=1"`       // data in what crosses the wire: no kernel of the protocol is faster
+	Slots       int         `file:"slots,some,lo=1,hi=1073741824"`   // of a channel's staging buffer
+	Slot        units.Bytes `file:"slot,some"`                       // of data
+	Unit        units.Bytes `file:"unit,some"`                       // of data that a channel passes on at a time
+	Threads     int         `file:"threads,some,lo=1,hi=1073741824"` // of a channel's block
+	ThreadBytes units.Bytes `file:"thread_bytes,some"`               // that a thread has to do before another channel is taken
+	Hop         units.Time  `file:"hop,some"`                        // of a ring over NVLink: flag, load, store
+	Drain       float64     `file:"drain,lo=0,hi=1"`                 // share of a step that copying out of the last slot takes
 	Source      string      `file:"source,need"`
 	Date        string      `file:"date,date"`
 }

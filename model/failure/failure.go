@@ -29,13 +29,8 @@ const (
 // Parts are all of them.
 var Parts = []Part{GPU, Node, NIC, Switch, Cable}
 
-// UnmarshalText reads a part's name.
-func (p *Part) UnmarshalText(text []byte) error {
-	if *p = Part(text); !slices.Contains(Parts, *p) {
-		return fmt.Errorf("part must be one of %v, not %q", Parts, text)
-	}
-	return nil
-}
+// Choices are their names.
+func (Part) Choices() []string { return yamlfile.Words(Parts...) }
 
 // Cause is a kind of failure. Its rate is given, or counted: Count failures of Parts parts in Days.
 type Cause struct {
@@ -53,37 +48,18 @@ type Book struct {
 	Name   string  `file:"name,need"`
 	Source string  `file:"source,need"`
 	Date   string  `file:"date,date"`
-	Causes []Cause `file:"causes,each=cause"`
+	Causes []Cause `file:"causes,some,each=cause"`
 }
 
 //go:embed books/*.yaml
 var shipped embed.FS
 
-var library = yamlfile.Library{Files: shipped, Dir: "books", Noun: "list of failure rates"}
+var library = yamlfile.Library[Book]{Files: shipped, Dir: "books",
+	Format: yamlfile.Format{Schema: Schema, Noun: "list of failures", Repeat: "rates a part"}}
 
-// Get is a shipped book by name, or that of a YAML file where the name is a path.
-func Get(name string) (*Book, error) {
-	file, data, err := library.Get(name)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(file, data)
-}
-
-var format = yamlfile.Format{Schema: Schema, Noun: "list of failures", Repeat: "rates a part"}
-
-// Parse reads a book. All its mistakes are reported at once, with their lines.
-func Parse(file string, data []byte) (*Book, error) {
-	var b Book
-	return &b, format.Read(file, data, &b)
-}
-
-// Check reports a book without causes.
-func (b *Book) Check(o *yamlfile.Object) {
-	if len(b.Causes) == 0 && o.Total() == 0 {
-		o.Add(1, 0, "failures: causes must list at least one")
-	}
-}
+// Get is a shipped book by name, or that of a YAML file where the name is a path. All mistakes of a file are reported at once, with their
+// lines.
+func Get(name string) (*Book, error) { return library.Get(name) }
 
 // maxPerDay bounds a rate: parts that fail more than once a minute are a slip.
 const maxPerDay = 1440

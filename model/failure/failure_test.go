@@ -35,7 +35,7 @@ func TestMistakes(t *testing.T) {
 		"  - {name: a, part: gpu, per_day: 1, repair_hours: 0}":             "repair_hours must be a positive number",
 		"  []": "at least one",
 	} {
-		if _, err := Parse("f.yaml", []byte(head+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := library.Read("f.yaml", []byte(head+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", text, err, want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestMistakes(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(head + "  - {name: a, part: gpu, per_day: 0.001, repair_hours: 4}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := Parse("f.yaml", data)
+		b, err := library.Read("f.yaml", data)
 		if err != nil {
 			return
 		}

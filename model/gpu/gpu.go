@@ -59,7 +59,7 @@ type GPU struct {
 	Power     float64               `file:"power"`                           // its limit, watts; 0: not known
 	Clock     float64               // under load, of what it was when its kernels were measured
 	Streams   Streams               // what kernels that move memory reach of the bandwidth
-	Peak      map[Precision]float64 `file:"tflops"` // dense FLOP/s
+	Peak      map[Precision]float64 `file:"tflops,some"` // dense FLOP/s
 	Products  map[Precision]Product `file:"products"`
 	Attention Attention             `file:"attention,optional"`
 	Flash     Attention             `file:"flash_attention_2,optional"` // by FlashAttention-2's kernels, where they were measured

@@ -84,15 +84,8 @@ type list struct {
 		Source string  `file:"source,need"`
 		Date   string  `file:"date,date"`
 	} `file:"streams"` // of all its GPUs; the shipped ones where it has none
-	GPUs  []entry         `file:"gpus,key,each=gpu"`
+	GPUs  []entry         `file:"gpus,some,key,each=gpu"`
 	known map[string]*GPU // the shipped ones, to which it may refer
-}
-
-// Check wants a GPU.
-func (l *list) Check(o *yamlfile.Object) {
-	if len(l.GPUs) == 0 {
-		o.Add(0, 0, "it describes no GPU")
-	}
 }
 
 // streams are the list's or the shipped ones.
@@ -119,9 +112,6 @@ func (e *entry) Check(o *yamlfile.Object) {
 	e.Streams = in.streams()
 	for p := range e.Peak {
 		e.Peak[p] *= 1e12
-	}
-	if len(e.Peak) == 0 {
-		o.AddAt(o.Where("tflops"), "%s: tflops gives no peak rate", o.What)
 	}
 	if e.Products == nil {
 		e.Products = map[Precision]Product{}

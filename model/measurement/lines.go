@@ -147,16 +147,24 @@ func (l *Line) Cell(column string) string {
 
 // Whole is a whole number from lo to hi, 0 where the cell is empty.
 func (l *Line) Whole(column string, lo, hi int) int {
+	return parsed(l, column, fmt.Sprintf("a whole number from %d to %d", lo, hi), func(text string) (int, bool) {
+		n, err := strconv.Atoi(text)
+		return n, err == nil && n >= lo && n <= hi
+	})
+}
+
+// parsed is what a cell says, which must be something; zero where it is empty or is something else.
+func parsed[T any](l *Line, column, must string, parse func(string) (T, bool)) (none T) {
 	text := l.Cell(column)
 	if text == "" {
-		return 0
+		return none
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < lo || n > hi {
-		l.Fail(column, "%q is not a whole number from %d to %d", text, lo, hi)
-		return 0
+	v, ok := parse(text)
+	if !ok {
+		l.Fail(column, "%q is not %s", text, must)
+		return none
 	}
-	return n
+	return v
 }
 
 // Count is the number of some things, at least one; 0 where the cell is empty.
@@ -164,27 +172,16 @@ func (l *Line) Count(column string) int { return l.Whole(column, 1, maxCount) }
 
 // Number is a number that is not negative, 0 where the cell is empty.
 func (l *Line) Number(column string) float64 {
-	text := l.Cell(column)
-	if text == "" {
-		return 0
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		l.Fail(column, "%q is not a number of zero or more", text)
-		return 0
-	}
-	return v
+	return parsed(l, column, "a number of zero or more", func(text string) (float64, bool) {
+		v, err := strconv.ParseFloat(text, 64)
+		return v, err == nil && v >= 0 && !math.IsInf(v, 0)
+	})
 }
 
 // Size is a number of bytes, 0 where the cell is empty.
 func (l *Line) Size(column string) units.Bytes {
-	text := l.Cell(column)
-	if text == "" {
-		return 0
-	}
-	size, err := units.ParseBytes(text)
-	if err != nil || size < 0 {
-		l.Fail(column, "%q is not a number of bytes", text)
-	}
-	return size
+	return parsed(l, column, "a number of bytes", func(text string) (units.Bytes, bool) {
+		size, err := units.ParseBytes(text)
+		return size, err == nil && size >= 0
+	})
 }

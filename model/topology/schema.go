@@ -123,7 +123,7 @@ type fabricSpec struct {
 	Rails     int         `file:"rails,default=1,lo=1,hi=1048576"`
 	Class     string      `file:"class,need"`
 	Links     []int       `file:"links,lo=1,hi=1048576"`
-	Levels    []levelSpec `file:"levels,each=level"`
+	Levels    []levelSpec `file:"levels,some,each=level"`
 	yamlfile.Place
 }
 
@@ -137,7 +137,7 @@ type levelSpec struct {
 	Uplinks          int     `file:"uplinks,lo=1,hi=1048576"`
 	Oversubscription float64 `file:"oversubscription,default=1"`
 	Uplink           string  `file:"uplink"`
-	Scope            string  `file:"scope,default=all"`
+	Scope            string  `file:"scope,default=all,one=all|rail"`
 	yamlfile.Place
 }
 
@@ -199,17 +199,11 @@ func (f *fabricSpec) Check(o *yamlfile.Object) {
 	if f.Links == nil {
 		f.Links = []int{1}
 	}
-	if len(f.Levels) == 0 {
-		o.AddAt(f.Pos, "%s: needs at least one level", o.What)
-	}
 }
 
 // Check reports what no level of a fabric can be.
 func (l *levelSpec) Check(o *yamlfile.Object) {
 	if !l.Kind.fabricKind() {
 		o.AddAt(l.Pos, "level: kind %v does not switch between nodes: use nvswitch, leaf, spine or core", l.Kind)
-	}
-	if l.Scope != "all" && l.Scope != "rail" {
-		o.AddAt(l.Pos, "level: scope %q must be all or rail", l.Scope)
 	}
 }

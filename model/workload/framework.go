@@ -81,18 +81,38 @@ func (w *Workload) RunBy(zero int) *Framework {
 }
 
 // On is the share on a GPU: that of the measured GPU whose peak rate is nearest.
-func (s Shares) On(g *gpu.GPU) float64 {
-	share, near := 0.0, math.Inf(1)
-	for _, name := range slices.Sorted(maps.Keys(s)) {
-		known, err := gpu.Get(string(name))
+func (s Shares) On(g *gpu.GPU) float64 { return s[s.nearest(g)] }
+
+// nearest is the measured GPU whose peak rate is nearest, "" where none was measured.
+func (s Shares) nearest(g *gpu.GPU) (name gpuName) {
+	near := math.Inf(1)
+	for _, n := range slices.Sorted(maps.Keys(s)) {
+		known, err := gpu.Get(string(n))
 		if err != nil {
 			continue // the file's test knows all
 		}
 		if d := math.Abs(math.Log(known.Peak[gpu.FP16] / g.Peak[gpu.FP16])); d < near {
-			share, near = s[name], d
+			name, near = n, d
 		}
 	}
-	return share
+	return name
+}
+
+// Assumes says which numbers of a step with experts were found elsewhere and are taken for it: all of frameworks.yaml, which has their
+// sources.
+func (f *Framework) Assumes(m *Transformer, g *gpu.GPU) (out []string) {
+	if m == nil || m.Experts == 0 {
+		return nil
+	}
+	if us := f.ExpertLaunch.On(g); us > 0 {
+		out = append(out, fmt.Sprintf("assumed: the host launches a product of an expert in %g us, fitted on published steps beside %s", us,
+			f.ExpertLaunch.nearest(g)))
+	}
+	if m.Overlapped && f.ExpertOverlap > 0 {
+		out = append(out, fmt.Sprintf("assumed: %.1f %% of the tokens' exchange is hidden beside another micro-batch, as others have "+
+			"profiled one model", 100*f.ExpertOverlap))
+	}
+	return out
 }
 
 // OverheadOn is the overhead on a GPU whose products are in a precision.

@@ -30,9 +30,9 @@ type Transformer struct {
 
 	Routing
 	SharedExperts int           `file:"shared_experts"`
-	ExpertFFN     int           `file:"expert_ffn,lo=1"` // FFN where none is given
-	DenseLayers   int           `file:"dense_layers"`    // first layers, which have FFN and no experts
-	Dispatch      gpu.Precision `file:"dispatch"`        // of tokens on their way to experts; "": as activations
+	ExpertFFN     int           `file:"expert_ffn,lo=1"`            // FFN where none is given
+	DenseLayers   int           `file:"dense_layers"`               // first layers, which have FFN and no experts
+	Dispatch      gpu.Precision `file:"dispatch,one=bf16|fp16|fp8"` // of tokens on their way to experts; "": as activations
 
 	// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434); 0: ordinary heads.
 	QueryRank int `file:"query_rank"`

@@ -23,9 +23,9 @@ type Workload struct {
 	Description string        `file:"description"`
 	Source      string        `file:"source,need"`
 	Date        string        `file:"date,date"`
-	Unit        string        `file:"unit"`           // what throughput counts: tokens, images, …
-	Precision   gpu.Precision `file:"precision,need"` // of products; parameters and activations have at least 16 bits
-	Reduced     gpu.Precision `file:"gradients"`      // of gradients when they are accumulated and reduced; "": as parameters
+	Unit        string        `file:"unit"`                         // what throughput counts: tokens, images, …
+	Precision   gpu.Precision `file:"precision,need"`               // of products; parameters and activations have at least 16 bits
+	Reduced     gpu.Precision `file:"gradients,one=fp32|fp16|bf16"` // of gradients when they are accumulated and reduced; "": as parameters
 	Optimizer   Optimizer     `file:"optimizer,need"`
 	Framework   string        `file:"framework"` // "": the usual one
 	// Eager has norms, rotary embeddings and gated activations by PyTorch's operators one by one, not compiled together.

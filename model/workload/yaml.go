@@ -2,43 +2,37 @@ package workload
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
 
-	"railyard/model/gpu"
 	"railyard/model/yamlfile"
 )
 
 // Schema is the version of the file format; docs/workload-format.md describes it.
 const Schema = "railyard.workload/v1"
 
-var format = yamlfile.Format{Schema: Schema, Noun: "workload", Repeat: "repeat: N"}
+//go:embed shipped/*.yaml
+var shipped embed.FS
 
-// Parse reads a workload, with values changed as by Get. Mistakes come back as
-// yamlfile.Errors with file and line.
+var library = yamlfile.Library[Workload]{Files: shipped, Dir: "shipped",
+	Format: yamlfile.Format{Schema: Schema, Noun: "workload", Repeat: "repeat: N"}}
+
+// Names are the shipped workloads, sorted.
+func Names() []string { return library.Names() }
+
+// Get is a shipped workload by name, or one from a YAML file where the name is a path, with values of the file changed:
+// "transformer.sequence=4096".
+func Get(name string, set ...string) (*Workload, error) { return library.Get(name, set...) }
+
+// Parse reads a workload's file, with values changed as by Get. Mistakes come back as yamlfile.Errors with file and line.
 func Parse(file string, data []byte, set ...string) (*Workload, error) {
-	d := &yamlfile.Diagnostics{File: file}
-	root := format.Parse(d, data)
-	if root == nil {
-		return nil, d.Err()
-	}
-	for _, s := range set {
-		if err := format.Set(root, s); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-	}
-	w := &Workload{}
-	format.Decode(d, root, w)
-	if err := d.Err(); err != nil {
-		return nil, err
-	}
-	return w, nil
+	return library.Read(file, data, set...)
 }
 
 // Check reports what does not go together, and fills in what is left out.
 func (w *Workload) Check(o *yamlfile.Object) {
-	only(o, "gradients", w.Reduced, gpu.FP32, gpu.FP16, gpu.BF16)
 	if w.Framework != "" && frameworks()[w.Framework] == nil {
 		o.AddAt(o.Where("framework"), "%s: framework %q is not one of %s", o.What, w.Framework, strings.Join(FrameworkNames(), ", "))
 	}
@@ -59,18 +53,10 @@ func (w *Workload) Check(o *yamlfile.Object) {
 // Check fills in what is handed on.
 func (r *Row) Check(*yamlfile.Object) { r.Output = cmp.Or(r.Output, r.Activations) }
 
-// only reports a precision that a key cannot have.
-func only(o *yamlfile.Object, key string, p gpu.Precision, of ...gpu.Precision) {
-	if p != "" && !slices.Contains(of, p) {
-		o.AddAt(o.Where(key), "%s: %s must be one of %v, not %q", o.What, key, of, p)
-	}
-}
-
 // Check fills in dimensions that follow from others, and reports those that do not go together.
 func (m *Transformer) Check(o *yamlfile.Object) {
 	m.FFN, m.KVHeads = cmp.Or(m.FFN, 4*m.Hidden), cmp.Or(m.KVHeads, m.Heads)
 	m.HeadDim, m.ExpertFFN = cmp.Or(m.HeadDim, m.Hidden/m.Heads, 1), cmp.Or(m.ExpertFFN, m.FFN)
-	only(o, "dispatch", m.Dispatch, gpu.BF16, gpu.FP16, gpu.FP8)
 	latent := m.KVRank > 0
 	rules := []struct {
 		key  string

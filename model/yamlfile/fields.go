@@ -16,6 +16,10 @@ import (
 // names the key and then, where they apply,
 //
 //	need          its absence is a mistake
+//	some          zero, no text or an empty list is a mistake
+//	one=A|B       other texts are mistakes
+//	unique        of elements of a list: that two have the same is a mistake
+//	ascends       of elements of a list: that one is not above the one before is a mistake; ascends=0: and the first is 0
 //	optional      of a struct: it may be left out whatever it needs
 //	default=X     what it is where it is left out; the zero value otherwise
 //	lo=X,hi=X     the least and the largest number; of a struct: of its numbers

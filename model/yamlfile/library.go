@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Library are shipped files of one kind, called by their names, beside which users have files of their own.
-type Library struct {
+// Library are shipped files of a format, called by their names, beside which users have files of their own.
+type Library[T any] struct {
+	Format
 	Files fs.FS
 	Dir   string // of them, in Files
-	Noun  string // of one: "workload"
 }
 
 // IsPath tells the path of a file from the name of a shipped one: it has a slash or ends in .yaml or .yml.
@@ -32,7 +32,7 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // Names are the shipped ones, sorted.
-func (l Library) Names() []string {
+func (l Library[T]) Names() []string {
 	entries, _ := fs.ReadDir(l.Files, l.Dir) // embedded: it is there
 	var out []string
 	for _, e := range entries {
@@ -41,14 +41,40 @@ func (l Library) Names() []string {
 	return out
 }
 
-// Get is what a shipped name or a path stands for: its text, and the file that mistakes are in.
-func (l Library) Get(name string) (file string, data []byte, err error) {
-	if IsPath(name) {
-		data, err = ReadFile(name)
-		return name, data, err
+// Get is what a shipped name or a path stands for, with values of the file changed as Set does.
+func (l Library[T]) Get(name string, set ...string) (*T, error) {
+	file, read := name, ReadFile
+	if !IsPath(name) {
+		file, read = name+".yaml (shipped)", func(name string) ([]byte, error) {
+			return fs.ReadFile(l.Files, path.Join(l.Dir, name+".yaml"))
+		}
 	}
-	if data, err = fs.ReadFile(l.Files, path.Join(l.Dir, name+".yaml")); err != nil {
-		err = fmt.Errorf("there is no %s %q: name a file, or one of %s", l.Noun, name, strings.Join(l.Names(), ", "))
+	data, err := read(name)
+	switch {
+	case err == nil:
+		return l.Read(file, data, set...)
+	case IsPath(name):
+		return nil, err
 	}
-	return name + ".yaml (shipped)", data, err
+	return nil, fmt.Errorf("there is no %s %q: name a file, or one of %s", l.Noun, name, strings.Join(l.Names(), ", "))
+}
+
+// Read reads a file's text, with values changed.
+func (l Library[T]) Read(file string, data []byte, set ...string) (*T, error) {
+	d := &Diagnostics{File: file}
+	root := l.Parse(d, data)
+	if root == nil {
+		return nil, d.Err()
+	}
+	for _, s := range set {
+		if err := l.Set(root, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	var x T
+	l.Decode(d, root, &x)
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
+	return &x, nil
 }

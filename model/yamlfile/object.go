@@ -1,12 +1,9 @@
 package yamlfile
 
 import (
-	"math"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
-	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -120,83 +117,6 @@ func (o *Object) Text(key string, need bool) string {
 		o.Add(n.Line, n.Column, "%s: %q is empty", o.What, key)
 	}
 	return n.Value
-}
-
-// Integer reads a whole number between lo and hi.
-func (o *Object) Integer(key string, def, lo, hi int) int {
-	n := o.Value(key)
-	if n == nil {
-		return def
-	}
-	v, err := strconv.Atoi(n.Value)
-	if n.Kind != yaml.ScalarNode || err != nil || v < lo || v > hi {
-		o.Add(n.Line, n.Column, "%s: %s must be a whole number from %d to %d, not %q", o.What, key, lo, hi, n.Value)
-		return def
-	}
-	return v
-}
-
-// Number reads a positive number.
-func (o *Object) Number(key string, def float64) float64 {
-	n := o.Value(key)
-	if n == nil {
-		return def
-	}
-	v, err := strconv.ParseFloat(n.Value, 64)
-	if n.Kind != yaml.ScalarNode || err != nil || !(v > 0) || math.IsInf(v, 0) {
-		o.Add(n.Line, n.Column, "%s: %s must be a positive number, not %q", o.What, key, n.Value)
-		return def
-	}
-	return v
-}
-
-// Boolean reads true or false.
-func (o *Object) Boolean(key string, def bool) bool {
-	n := o.Value(key)
-	if n == nil {
-		return def
-	}
-	if n.Kind != yaml.ScalarNode || n.Value != "true" && n.Value != "false" {
-		o.Add(n.Line, n.Column, "%s: %s must be true or false, not %q", o.What, key, n.Value)
-		return def
-	}
-	return n.Value == "true"
-}
-
-// Date reads a date, YYYY-MM-DD, which must be there.
-func (o *Object) Date(key string) string {
-	date := o.Text(key, true)
-	if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
-		o.AddAt(o.Where(key), "%s: %s %q must be YYYY-MM-DD", o.What, key, date)
-	}
-	return date
-}
-
-// Integers reads a list of whole numbers, or one number as a list of one.
-func (o *Object) Integers(key string, lo, hi int) []int {
-	n := o.Value(key)
-	if n == nil {
-		return nil
-	}
-	return o.Diagnostics.Integers(n, o.What+": "+key, lo, hi)
-}
-
-// Integers reads a list of whole numbers, or one number as a list of one.
-func (d *Diagnostics) Integers(n *yaml.Node, what string, lo, hi int) []int {
-	items := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		items = n.Content
-	}
-	out := make([]int, 0, len(items))
-	for _, c := range items {
-		v, err := strconv.Atoi(c.Value)
-		if c.Kind != yaml.ScalarNode || err != nil || v < lo || v > hi {
-			d.Add(c.Line, c.Column, "%s: must be a whole number from %d to %d, not %q", what, lo, hi, c.Value)
-			v = lo
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 // List visits the elements of a sequence.

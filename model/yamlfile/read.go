@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -72,7 +74,7 @@ func check(o *Object, v reflect.Value) {
 
 // field reads one key.
 func (o *Object) field(f *field) {
-	need := f.has("need")
+	need, before := f.has("need"), o.Total()
 	switch v := f.v.Addr().Interface().(type) {
 	case *units.Bytes:
 		*v = quantity(o, f.key, "size", units.ParseBytes, need, 1, limit(f, units.ParseBytes))
@@ -87,23 +89,20 @@ func (o *Object) field(f *field) {
 			}
 		}
 	case *bool:
-		*v = o.Boolean(f.key, f.options["default"] == "true")
+		otherwise := f.options["default"] == "true"
+		*v = parsed(o, f.key, o.Value(f.key), otherwise, "true or false", func(text string) (bool, bool) {
+			return text == "true", text == "true" || text == "false"
+		})
 	case *int:
-		*v = o.Integer(f.key, int(o.number(f, "default", 0)), int(o.number(f, "lo", 0)), int(o.number(f, "hi", math.MaxInt32)))
+		*v = o.whole(f, o.Value(f.key), int(o.number(f, "default", 0)))
 		o.present(f)
 	case *float64:
-		if *v = o.number(f, "default", 0); f.has("lo") || o.bounds["lo"] != "" {
-			*v = o.numberIn(f.key, *v, o.number(f, "lo", 0), o.number(f, "hi", math.MaxFloat64))
-		} else {
-			*v = o.Number(f.key, *v)
-		}
+		*v = o.float(f)
 		o.present(f)
 	case *[]int:
-		*v = o.Integers(f.key, int(o.number(f, "lo", 0)), int(o.number(f, "hi", math.MaxInt32)))
+		*v = o.wholes(f, o.Value(f.key))
 	case *[][]int:
-		o.List(f.key, func(_ int, n *yaml.Node) {
-			*v = append(*v, o.Diagnostics.Integers(n, o.What+": "+f.key, int(o.number(f, "lo", 0)), int(o.number(f, "hi", math.MaxInt32))))
-		})
+		o.List(f.key, func(_ int, n *yaml.Node) { *v = append(*v, o.wholes(f, n)) })
 	default:
 		if f.v.Kind() == reflect.String {
 			o.text(f)
@@ -111,18 +110,48 @@ func (o *Object) field(f *field) {
 			o.records(f)
 		}
 	}
-	if o.Has(f.key) && f.v.Kind() == reflect.Map {
-		check(o, f.v)
+	if f.has("some") && empty(f.v) && o.Total() == before {
+		must := "be given and positive"
+		if k := f.v.Kind(); k == reflect.Slice || k == reflect.Map {
+			must = "list at least one"
+		}
+		o.AddAt(o.Where(f.key), "%s: %s must %s", o.What, f.key, must)
+	}
+	o.compare(f)
+}
+
+func empty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0 }
+
+// compare holds a field of an element of a list against those before it.
+func (o *Object) compare(f *field) {
+	unique, ascends := f.has("unique"), f.has("ascends")
+	if o.before == nil || !unique && !ascends {
+		return
+	}
+	last := reflect.Value{}
+	for _, x := range reflect.ValueOf(o.before).Seq2() {
+		if last = x.FieldByIndex(f.index); unique && last.Equal(f.v) {
+			o.AddAt(o.Where(f.key), "%s: %s %v is given twice", o.What, f.key, f.v)
+		}
+	}
+	switch {
+	case ascends && last.IsValid() && f.v.Int() <= last.Int():
+		o.AddAt(o.Where(f.key), "%s: %s %v must be larger than the one before, %v", o.What, f.key, f.v, last)
+	case ascends && !last.IsValid() && f.options["ascends"] == "0" && !f.v.IsZero():
+		o.AddAt(o.Where(f.key), "%s: %s %v: the first must be 0", o.What, f.key, f.v)
 	}
 }
 
 func (o *Object) text(f *field) {
-	read := func() string { return o.Text(f.key, f.has("need")) }
-	if f.has("date") {
-		read = func() string { return o.Date(f.key) }
+	text := cmp.Or(o.Text(f.key, f.has("need") || f.has("date")), f.options["default"])
+	if _, err := time.Parse(time.DateOnly, text); f.has("date") && text != "" && err != nil {
+		o.AddAt(o.Where(f.key), "%s: %s %q must be YYYY-MM-DD", o.What, f.key, text)
 	}
-	text := cmp.Or(read(), f.options["default"])
-	if known := choices(f.v.Type()); known != nil && text != "" && !slices.Contains(known, text) {
+	known := choices(f.v.Type())
+	if one := f.options["one"]; one != "" {
+		known = strings.Split(one, "|")
+	}
+	if known != nil && text != "" && !slices.Contains(known, text) {
 		o.AddAt(o.Where(f.key), "%s: %s must be one of %v, not %q", o.What, f.key, known, text)
 	}
 	if f.v.SetString(text); f.has("names") {
@@ -171,6 +200,8 @@ func (o *Object) records(f *field) {
 	n := o.Value(f.key)
 	switch {
 	case n == nil && f.has("optional"):
+	case n == nil && f.has("need"):
+		o.present(f)
 	case of.Kind() == reflect.Struct:
 		if n == nil {
 			n = &yaml.Node{Kind: yaml.MappingNode, Line: o.node.Line, Column: o.node.Column}
@@ -264,16 +295,51 @@ func quantity[T interface {
 	return min(max(v, lo), hi)
 }
 
-// numberIn reads a number from lo to hi.
-func (o *Object) numberIn(key string, def, lo, hi float64) float64 {
-	n := o.Value(key)
+// parsed is what a value says, which must be something; otherwise where it is absent or is something else.
+func parsed[T any](o *Object, key string, n *yaml.Node, otherwise T, must string, parse func(string) (T, bool)) T {
 	if n == nil {
-		return def
+		return otherwise
 	}
-	v, err := strconv.ParseFloat(n.Value, 64)
-	if n.Kind != yaml.ScalarNode || err != nil || math.IsNaN(v) || v < lo || v > hi {
-		o.Add(n.Line, n.Column, "%s: %s %s must be a number from %g to %g", o.What, key, n.Value, lo, hi)
-		return 0
+	v, ok := parse(n.Value)
+	if n.Kind != yaml.ScalarNode || !ok {
+		o.AddAt(At(n), "%s: %s must be %s, not %q", o.What, key, must, n.Value)
+		return otherwise
 	}
 	return v
+}
+
+// whole reads a whole number between a field's bounds.
+func (o *Object) whole(f *field, n *yaml.Node, otherwise int) int {
+	lo, hi := int(o.number(f, "lo", 0)), int(o.number(f, "hi", math.MaxInt32))
+	return parsed(o, f.key, n, otherwise, fmt.Sprintf("a whole number from %d to %d", lo, hi), func(text string) (int, bool) {
+		v, err := strconv.Atoi(text)
+		return v, err == nil && v >= lo && v <= hi
+	})
+}
+
+// wholes reads a list of whole numbers, or one number as a list of one.
+func (o *Object) wholes(f *field, n *yaml.Node) (out []int) {
+	switch {
+	case n == nil:
+	case n.Kind == yaml.SequenceNode:
+		for _, c := range n.Content {
+			out = append(out, o.whole(f, c, int(o.number(f, "lo", 0))))
+		}
+	default:
+		out = []int{o.whole(f, n, int(o.number(f, "lo", 0)))}
+	}
+	return out
+}
+
+// float reads a number between a field's bounds, where it has a lower one, else a positive one.
+func (o *Object) float(f *field) float64 {
+	lo, hi, must := math.SmallestNonzeroFloat64, math.MaxFloat64, "a positive number"
+	if f.has("lo") || o.bounds["lo"] != "" {
+		lo, hi = o.number(f, "lo", 0), o.number(f, "hi", hi)
+		must = fmt.Sprintf("a number from %g to %g", lo, hi)
+	}
+	return parsed(o, f.key, o.Value(f.key), o.number(f, "default", 0), must, func(text string) (float64, bool) {
+		v, err := strconv.ParseFloat(text, 64)
+		return v, err == nil && v >= lo && v <= hi
+	})
 }

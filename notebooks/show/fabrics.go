@@ -26,11 +26,7 @@ func Collective(kind collective.Kind, size units.Bytes, algorithm string) Questi
 		name += ", " + algorithm
 	}
 	return Question{name, func(s Site) (units.Time, error) {
-		q, err := s.Question(kind, study.Search{Algorithm: algorithm}, study.Detail{}, size)
-		if err != nil {
-			return 0, err
-		}
-		a, err := q.Answer(nil)
+		a, err := s.Ask(kind, study.Search{Algorithm: algorithm}, study.Detail{}, size)
 		if err != nil {
 			return 0, err
 		}

@@ -23,11 +23,7 @@ func Losses(s Site, kind collective.Kind, size units.Bytes, faults ...string) ([
 	for _, fault := range faults {
 		site := s
 		site.Faults = append(s.Faults[:len(s.Faults):len(s.Faults)], fault)
-		q, err := site.Question(kind, study.Search{}, study.Detail{Changes: true}, size)
-		if err != nil {
-			return nil, err
-		}
-		a, err := q.Answer(nil)
+		a, err := site.Ask(kind, study.Search{}, study.Detail{Changes: true}, size)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", fault, err)
 		}

@@ -19,11 +19,7 @@ type Plans struct{ *study.Answer }
 // Plan plans a collective on a machine under its default costs. Each row also says what
 // else was considered.
 func Plan(t *topology.Topology, kind collective.Kind, sizes ...units.Bytes) (*Plans, error) {
-	q, err := question(t, kind, study.Search{}, study.Detail{Considered: true}, sizes)
-	if err != nil {
-		return nil, err
-	}
-	a, err := q.Answer(nil)
+	a, err := ask(t, kind, study.Search{}, study.Detail{Considered: true}, sizes)
 	return &Plans{a}, err
 }
 

@@ -47,23 +47,22 @@ func (s Site) Topology() (*topology.Topology, error) {
 	return x.Load()
 }
 
-// Question is a collective on the machine under its default costs.
-func (s Site) Question(kind collective.Kind, search study.Search, detail study.Detail, sizes ...units.Bytes) (*study.Question, error) {
+// Ask answers for a collective on the machine under its default costs.
+func (s Site) Ask(kind collective.Kind, search study.Search, detail study.Detail, sizes ...units.Bytes) (*study.Answer, error) {
 	t, err := s.Topology()
 	if err != nil {
 		return nil, err
 	}
-	return question(t, kind, search, detail, sizes)
+	return ask(t, kind, search, detail, sizes)
 }
 
-func question(t *topology.Topology, kind collective.Kind, search study.Search, detail study.Detail, sizes []units.Bytes) (*study.Question,
-	error) {
+func ask(t *topology.Topology, kind collective.Kind, search study.Search, detail study.Detail, sizes []units.Bytes) (*study.Answer, error) {
 	machine, err := cost.MachineFor(t)
 	if err != nil {
 		return nil, err
 	}
-	return study.New(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine, Search: search,
-		Detail: detail})
+	return study.Ask(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: sizes, Machine: machine, Search: search,
+		Detail: detail}, nil)
 }
 
 // Step predicts a training step of a shipped workload in a layout, with NCCL as the

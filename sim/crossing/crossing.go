@@ -47,7 +47,7 @@ type Result struct {
 }
 
 // Predict is the transfer from one rank to another, which have to be on different nodes.
-func Predict(t *topology.Topology, from, to int, costs cost.Steps, o Options) (*Result, error) {
+func Predict(t *topology.Topology, from, to int, costs *cost.Steps, o Options) (*Result, error) {
 	router := topology.NewRouter(t)
 	route, err := router.Route(from, to)
 	if err != nil {
@@ -60,8 +60,8 @@ func Predict(t *topology.Topology, from, to int, costs cost.Steps, o Options) (*
 	if o.Size <= 0 || o.Shrink < 1 || o.QueuePairs < 1 || o.Pieces < 0 {
 		return nil, fmt.Errorf("size, shrink and queue pairs must be positive")
 	}
-	steps := stages(&route, costs, o, copies(router, from, to, costs["host_copy"]))
-	r := &Result{Notes: queuePairs(&route, costs["queue_pair"], o.QueuePairs), Synchronise: costs["synchronise"].Alpha, Pieces: o.Pieces}
+	steps := stages(&route, costs, o, copies(router, from, to, costs.HostCopy))
+	r := &Result{Notes: queuePairs(&route, costs.QueuePair, o.QueuePairs), Synchronise: costs.Synchronise.Alpha, Pieces: o.Pieces}
 	r.Serial = pipeline(steps, 1) + r.Synchronise
 	if r.Pieces == 0 {
 		r.Pieces = fastest(steps)
@@ -100,14 +100,14 @@ func queuePairs(route *topology.Route, one cost.Step, n int) []string {
 }
 
 // stages are the steps that apply.
-func stages(route *topology.Route, costs cost.Steps, o Options, copies [2]cost.Step) []Step {
+func stages(route *topology.Route, costs *cost.Steps, o Options, copies [2]cost.Step) []Step {
 	wire := (o.Size + units.Bytes(o.Shrink) - 1) / units.Bytes(o.Shrink)
-	convert := costs["convert"]
-	post := costs["post_proxy"]
+	convert := costs.Convert
+	post := costs.PostProxy
 	if o.GPUInitiated {
-		post = costs["post_gpu"]
+		post = costs.PostGPU
 	}
-	line := min(float64(route.Rate)*post.Efficiency, float64(o.QueuePairs)*float64(costs["queue_pair"].Rate))
+	line := min(float64(route.Rate)*post.Efficiency, float64(o.QueuePairs)*float64(costs.QueuePair.Rate))
 	network := Step{Name: "network", Bytes: wire, Rate: line, Alpha: post.Alpha + route.Latency}
 	var out []Step
 	if o.Shrink > 1 {

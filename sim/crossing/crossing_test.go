@@ -11,7 +11,7 @@ import (
 	"railyard/topologies"
 )
 
-func setup(t *testing.T) (*topology.Topology, cost.Steps) {
+func setup(t *testing.T) (*topology.Topology, *cost.Steps) {
 	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 2})
 	if err != nil {
 		t.Fatal(err)

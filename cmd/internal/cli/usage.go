@@ -81,23 +81,17 @@ func strictArgs(cmd *cobra.Command) {
 		check = cobra.ArbitraryArgs
 	}
 	cmd.Args = func(c *cobra.Command, args []string) (err error) {
-		if taken, err = takePositional(c, args); err == nil {
-			err = missingPositional(c)
-		}
-		if err == nil {
-			err = check(c, args[taken:])
-		}
-		if err == nil {
-			err = c.ValidateRequiredFlags()
-		}
-		if err == nil {
-			err = emptyFlag(c)
-		}
-		if err == nil {
-			err = wrongValue(c.Flags(), "--", " ")
-		}
-		if err != nil {
-			return Usage(err)
+		for _, check := range []func() error{
+			func() (err error) { taken, err = takePositional(c, args); return err },
+			func() error { return missingPositional(c) },
+			func() error { return check(c, args[taken:]) },
+			c.ValidateRequiredFlags,
+			func() error { return emptyFlag(c) },
+			func() error { return wrongValue(c.Flags(), "--", " ") },
+		} {
+			if err := check(); err != nil {
+				return Usage(err)
+			}
 		}
 		return nil
 	}
