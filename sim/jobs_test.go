@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -88,7 +89,7 @@ func differ(t *testing.T, what string, want, got *sim.Result) {
 // Folding stays exact with several jobs, with hashed networks and with ranks that start
 // late.
 func TestFoldedIsFlatForMixes(t *testing.T) {
-	eachMix(t, 150, func(topo *topology.Topology, jobs []sim.Job, sizes []units.Bytes, rng *rand.Rand) {
+	eachMix(t, long.Or(80, 150), func(topo *topology.Topology, jobs []sim.Job, sizes []units.Bytes, rng *rand.Rand) {
 		o := sim.CompileOptions{}
 		if rng.IntN(2) == 0 {
 			o.Hashing = &sim.Hashing{Seed: rng.Uint64(), QPs: rng.IntN(4)}
