@@ -17,6 +17,7 @@ func TestNumbersForPeople(t *testing.T) {
 		Milliseconds(38569.4): "38.57 s", Bytes(0): "0 B", Bytes(1000): "1000 B", Bytes(1 << 30): "1 GiB", Bytes(1e9): "954 MiB",
 		Bytes(1000 << 10): "1000 KiB",
 		Money(1.5):        "1.50", Money(2778080): "2,778,080", Percent(.9714): "97.1 %",
+		unitsByName["signed"].text(-1): "−1", // the root of a collective that has none
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -33,7 +33,7 @@ var unitsByName = map[string]*unit{
 	"factor":  {text: func(v float64) string { return fmt.Sprintf("%.3f", v) }},
 	"money":   {text: Money},
 	"rate":    {text: Rate},
-	"signed":  {text: digits, signed: true},
+	"signed":  {text: Thousands, signed: true},
 	"count":   {text: Thousands},
 	"precise": {text: func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }},
 }

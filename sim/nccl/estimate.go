@@ -45,14 +45,14 @@ func (r *Runtime) trust(a Ask, c choice, x *cost.Kernel) float64 {
 // reaches is how far a kernel can be followed beyond the sizes that it was fitted on, from 1 to 0: as far as it showed
 // there what decides here, the bytes of large sizes and the latency of small ones; else a half where sizes are fourfold.
 func (r *Runtime) reaches(a Ask, c choice, x *cost.Kernel) float64 {
-	beyond, end := x.Beyond(a.Size), x.MinSize
+	beyond, end := x.Beyond(a.Size), a
 	if beyond == 1 {
 		return 1
 	}
-	if a.Size > x.MaxSize {
-		end = x.MaxSize
+	if end.Size = x.MinSize; a.Size > x.MaxSize {
+		end.Size = x.MaxSize
 	}
-	w, err := r.work(a.Kind, c.algorithm, end)
+	w, err := r.work(end, c.algorithm)
 	if err != nil {
 		return 0
 	}

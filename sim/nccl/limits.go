@@ -45,23 +45,38 @@ func (r *Runtime) limits(k collective.Kind, algorithm string) *linkLimits {
 }
 
 // work is what an algorithm has to do, at the rate that the links on its way allow.
-func (r *Runtime) work(k collective.Kind, algorithm string, size units.Bytes) (Work, error) {
-	w, err := r.rates.work(k, algorithm, size)
+func (r *Runtime) work(a Ask, algorithm string) (Work, error) {
+	w, err := r.rates.work(a.Kind, algorithm, a.Size)
 	if err != nil {
 		return w, err
 	}
-	l := r.limits(k, algorithm)
+	l := r.limits(a.Kind, algorithm)
 	if line := l.line * r.left(l.link); line < w.Line {
 		w.Line, w.Limit = line, "link "+r.topo.LinkName(l.link)
+	}
+	if line, limit := r.toOne(a); line < w.Line {
+		w.Line, w.Limit = line, limit
 	}
 	share := r.scaleUp
 	if r.rates.nodes > 1 {
 		share = r.network
 	}
-	if least := l.seconds * float64(size) / share; w.Wire/w.Line < least {
+	if least := l.seconds * float64(a.Size) / share; w.Wire/w.Line < least {
 		w.Line, w.Limit = w.Wire/least, l.cut
 	}
 	return w, l.err
+}
+
+// toOne is what the channels of a send carry to a single peer.
+func (r *Runtime) toOne(a Ask) (line float64, limit string) {
+	switch x := r.profile.Protocol("simple"); {
+	case a.Kind != collective.SendRecv || r.model == nil:
+	case r.rates.nodes > 1:
+		return r.model.toPeer() * r.network, "channels to a peer across the network"
+	case x != nil && !r.overPCIe():
+		return r.model.toNeighbour(a.Size, x.Slot, a.Graph) * r.scaleUp, "channels to a neighbour"
+	}
+	return math.Inf(1), ""
 }
 
 // left is the share of a link that other collectives leave.

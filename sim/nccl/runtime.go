@@ -40,24 +40,18 @@ type Prediction struct {
 	Own       units.Time // NCCL's own estimate for the same, 0 where it has none
 	Slowest   string     // the largest part of Latency
 	Floored   bool       // a launch floor hides what the kernel takes
-	HeldOut   float64    // mean error of the kernel on measurements left out of its fit
 	Basis     string     // where the kernel came from (cost.Bases)
 	Warnings  []string
 	least     units.Time // that no schedule beats
 	bands     *cost.Profile
 }
 
-// ownError is NCCL's own model's mean error on the measurements in docs/validation.md.
-const ownError = 0.25
-
-// Band is what is normal: where 85 to 95 % of measured times lay on machines that the fit had not seen; where none were
-// left out, twice the kernel's mean error. It is 5 % at least: runs of one case differ by that.
+// Band is what is normal: where 85 to 95 % of measured times lay on machines that the fit had not seen. It is 5 % at
+// least: runs of one case differ by that.
 func (p *Prediction) Band() (low, high units.Time) {
-	e := 1 + max(2*p.HeldOut, 0.05)
-	if p.bands != nil {
-		if b := p.bands.Band(cost.ClassOf(p.Over), p.Basis); b != nil {
-			e = max(b.Factor(p.LatencyShare()), 1.05)
-		}
+	class, e := cost.ClassOf(p.Over), 1.05
+	if b := cmp.Or(p.bands.Band(class, p.Basis), cost.GeneralNCCL().Band(class, p.Basis)); b != nil {
+		e = max(b.Factor(p.LatencyShare()), e)
 	}
 	return max(units.Time(float64(p.Time)/e), p.least), units.Time(float64(p.Time) * e)
 }
@@ -169,12 +163,12 @@ func (r *Runtime) raw(a Ask) (Prediction, error) {
 
 // one predicts one way: by a kernel, as far as that can be trusted, and by the corrected estimate of the library.
 func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
-	w, err := r.work(a.Kind, c.algorithm, a.Size)
+	w, err := r.work(a, c.algorithm)
 	if err != nil {
 		return Prediction{}, err
 	}
 	latency, time, by := r.estimate(a.Kind, c, &w)
-	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own, HeldOut: ownError,
+	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own,
 		Basis: cost.OwnEstimate, bands: r.general, Slowest: "NCCL's own estimate"}
 	kernel, note := r.kernel(a, c)
 	switch {
@@ -182,7 +176,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 		l, t := r.spend(kernel, &w)
 		trust := r.trust(a, c, kernel)
 		latency, time = between(float64(l), latency, trust), between(float64(t), time, trust)
-		p.Fitted, p.HeldOut, p.Basis = true, kernel.HeldOut, r.basis(a, c, kernel)
+		p.Fitted, p.Basis = true, r.basis(a, c, kernel)
 		p.Slowest = slowestPart(kernel, &w)
 		p.Warnings = extrapolated(r.profile.Name, kernel, kernel.Beyond(a.Size))
 	default:
