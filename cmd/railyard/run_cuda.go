@@ -110,7 +110,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 			g.close()
 			return err
 		}
-		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings)
+		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings, g.unmeasured(p, row))
 	}
 	return nil
 }
@@ -337,11 +337,6 @@ func (g *gpuFlags) warnings(p *planned) []string {
 		out = append(out, fmt.Sprintf("assumed: profile %s was not probed on %s (%v); measure with `railyard probe`", costs.Name,
 			cuda.GPU(), &costs.Origin))
 	}
-	if g.staged() {
-		out = append(out, fmt.Sprintf("assumed: between nodes NCCL sends and receives, whose costs nothing has measured (`railyard "+
-			"probe` over "+
-			"processes times railyard's own TCP between hosts): predicted as profile %s has messages over that network", costs.Name))
-	}
 	switch {
 	case g.fixed:
 	case fastest == nil:
@@ -352,6 +347,16 @@ func (g *gpuFlags) warnings(p *planned) []string {
 			"`railyard tune`", g.machine.Name, fastest.GPU, cuda.GPU()))
 	}
 	return out
+}
+
+// unmeasured says so where nothing is known of what a row's messages between nodes cost.
+func (g *gpuFlags) unmeasured(p *planned, row *study.Row) []string {
+	costs, engine := p.Question.Costs(), network.Engine(g.ways[row.Schedule])
+	if !g.staged() || costs.Curved(string(engine)) {
+		return nil
+	}
+	return []string{fmt.Sprintf("assumed: what messages between nodes cost by engine %s was not measured (`railyard probe` by the same "+
+		"launcher does): predicted as profile %s has messages over that network", engine, costs.Name)}
 }
 
 // replace plans what was fastest for a row's size.
