@@ -32,8 +32,11 @@ type importFlags struct {
 }
 
 // Args is the file.
-func (f *importFlags) Args(cmd *cobra.Command, args []string) error {
-	return cobra.ExactArgs(1)(cmd, args)
+func (f *importFlags) Args(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("which file? name one plan of another tool beside the topology (%d are named)", len(args))
+	}
+	return nil
 }
 
 // Run makes a plan of another tool's.

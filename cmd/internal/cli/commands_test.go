@@ -186,9 +186,15 @@ func TestFlags(t *testing.T) {
 		Name  string   `flag:"name,need"`
 	}
 	for _, c := range []struct{ args, want, err string }{
-		{"", "&{{[a b] false } 2 x []}", ""},
-		{"--words c,d -n 3 --how kind=y --list 1,2 --list 3", "&{{[c d] false } 3 y [1,2 3]}", ""},
+		{"", "&{{[a b] false } 2 x [] 0}", ""},
+		{"--words c,d -n 3 --how kind=y --list 1,2 --list 3", "&{{[c d] false } 3 y [1,2 3] 0}", ""},
 		{"--left", "", "unknown flag: --left"},
+		{"--numbr 3", "", "unknown flag: --numbr; did you mean --number?"},
+		{"-n three", "", "--number three: must be a whole number"},
+		{"--how times=x", "", "--how times=x: must be a whole number"},
+		{"--how times=1,times=2", "", "times is given twice"},
+		{"-n 1 -n 2", "", "it is given twice"},
+		{"more", "", "more: prog do takes no such argument"},
 		{"-n 0", "", "--number 0: must be at least 1"},
 		{"--how kind=z", "", "--how kind=z: must be one of x, y"},
 	} {
@@ -197,6 +203,7 @@ func TestFlags(t *testing.T) {
 			Number int      `flag:"number,n,lo=1"`
 			Kind   string   `flag:"how kind,default=x,one=x|y"`
 			List   []string `flag:"list"`
+			Times  int      `flag:"how times"`
 		}{Number: 2}
 		var o, e bytes.Buffer
 		cmd := New("do", nothing{})

@@ -38,7 +38,7 @@ type Command interface {
 
 // New makes a command. Where it has no method Args, it takes no arguments.
 func New(name string, c Command) *cobra.Command {
-	cmd := &cobra.Command{Use: name, Args: cobra.NoArgs, RunE: c.Run}
+	cmd := &cobra.Command{Use: name, Args: noArgs, RunE: c.Run}
 	if a, ok := c.(interface {
 		Args(cmd *cobra.Command, args []string) error
 	}); ok {
@@ -46,6 +46,13 @@ func New(name string, c Command) *cobra.Command {
 	}
 	(&declaration{cmd: cmd}).fields(reflect.Indirect(reflect.ValueOf(c)))
 	return cmd
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s takes no such argument", args[0], cmd.CommandPath())
 }
 
 // declaration adds the flags of a struct to a command, but for some.

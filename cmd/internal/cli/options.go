@@ -53,7 +53,7 @@ func (o *Options) Set(text string) error {
 		}
 		switch _, many := f.Value.(pflag.SliceValue); {
 		case f.Changed && !many:
-			return fmt.Errorf("%s is given twice", key)
+			return fmt.Errorf("%s %w", key, errTwice)
 		case !ok && f.NoOptDefVal == "" || ok && value == "":
 			return fmt.Errorf("%s=… needs a value", key)
 		case !ok:
@@ -92,7 +92,9 @@ func (o *Options) keys() string {
 }
 
 // Type implements pflag.Value.
-func (o *Options) Type() string { return "options" }
+func (o *Options) Type() string { return optionsType }
+
+const optionsType = "options"
 
 // String implements pflag.Value.
 func (o *Options) String() string { return strings.Join(o.given, ",") }

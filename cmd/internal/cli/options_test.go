@@ -18,13 +18,13 @@ func TestOptions(t *testing.T) {
 		{"--tp 8 --order=a,b --staged", "8 [a b] true", ""},
 		{"--tp 8 --how tp=4", "", "tp is given twice"},
 		{"--tp 8 --tp=4", "", "given"},
-		{"--tp x", "", "invalid"},
+		{"--tp x", "", "--tp x: must be a whole number"},
 		{"--how tp=8,tp=4", "", "tp is given twice"},
 		{"--how tp=8 --how tp=4", "", "tp is given twice"},
 		{"--how pt=8", "", `it has no "pt": write tp=…,order=…,staged`},
 		{"--how tp", "", "tp=… needs a value"},
 		{"--how tp=", "", "tp=… needs a value"},
-		{"--how tp=x", "", "invalid"},
+		{"--how tp=x", "", "--how tp=x: must be a whole number"},
 	} {
 		var tp int
 		var order []string

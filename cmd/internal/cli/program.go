@@ -35,7 +35,7 @@ func Root(root *cobra.Command, manual string, lists map[string][]string, command
 	root.SilenceErrors, root.SilenceUsage = true, true
 	Group(root, commands...)
 	document(root, manual, lists)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return Usage(flagError(cmd, err)) })
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"railyard/internal/spelling"
 )
 
 // usageError marks what the user can mend by reading --help.
@@ -52,6 +55,44 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 		msg += fmt.Sprintf("; did you mean %q?", near[0])
 	}
 	return Usage(errors.New(msg))
+}
+
+// readable is what a flag's value has to be, by its type.
+var readable = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 on",
+	"float64": "a number", "duration": "a time such as 10s", "bool": "true or false", "intSlice": "whole numbers, with commas between"}
+
+// flagError says what is wrong with a flag, or with an option of one, in words of the command line, not of the library that read it.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		return likeFlag(cmd, unknown)
+	}
+	var wrong, option *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	name := "--" + wrong.GetFlag().Name + " "
+	if wrong.GetFlag().Value.Type() == optionsType && errors.As(wrong.Unwrap(), &option) {
+		wrong, name = option, name+option.GetFlag().Name+"="
+	}
+	if must := readable[wrong.GetFlag().Value.Type()]; must != "" && !errors.Is(wrong, errTwice) {
+		return fmt.Errorf("%s%s: must be %s", name, cmp.Or(wrong.GetValue(), `""`), must)
+	}
+	return err
+}
+
+// likeFlag adds to the error of an unknown flag those whose names are like it.
+func likeFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
+	var near []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if len(err.GetSpecifiedName()) > 2 && spelling.Distance(err.GetSpecifiedName(), f.Name) <= 2 {
+			near = append(near, "--"+f.Name)
+		}
+	})
+	if len(near) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 }
 
 // strictNames makes mistyped names behind cobra's own commands usage errors: `help nope` and
@@ -119,6 +160,8 @@ func onlyOnce(cmd *cobra.Command) {
 	})
 }
 
+var errTwice = errors.New("is given twice")
+
 // once is a flag's value that is set once.
 type once struct {
 	pflag.Value
@@ -128,7 +171,7 @@ type once struct {
 // Set implements pflag.Value.
 func (o *once) Set(text string) error {
 	if o.given {
-		return errors.New("it is given twice")
+		return fmt.Errorf("it %w", errTwice)
 	}
 	o.given = true
 	return o.Value.Set(text)
