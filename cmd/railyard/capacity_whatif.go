@@ -318,6 +318,11 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 	d.Subject, d.By = s.flags.Coll.Name, "railyard (profile "+was.Question.Costs().Name+")"
 	for i := range is.Rows {
 		d.Rows = append(d.Rows, collectiveRow(&is.Rows[i]))
+		for _, w := range is.Rows[i].Prediction.Warnings {
+			if !slices.Contains(d.Notes, w) {
+				d.Notes = append(d.Notes, w)
+			}
+		}
 	}
 	s.slowdown = func(t topoFlags) (float64, error) {
 		b, err := t.load()
