@@ -97,6 +97,11 @@ func newQuestion(args, sets, flags []string) (*question, error) {
 		return nil, cli.Usagef("%q is no question with an answer in JSON: write the command after --, such as -- capacity size dgx-h100",
 			strings.Join(args, " "))
 	}
+	for _, a := range q.axes {
+		if flag, ok := strings.CutPrefix(a.Field, varied); ok && q.target.Flags().Lookup(flag) == nil {
+			return nil, cli.Usagef("--vary %s: %s has no such flag", flag, q.target.CommandPath())
+		}
+	}
 	return q, nil
 }
 
