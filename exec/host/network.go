@@ -208,7 +208,7 @@ func (w *wire) together(distance int, size units.Bytes) error {
 	return nil
 }
 
-// memory measures what the ranks of this process reach, with buffers that few caches hold.
+// memory measures what the ranks of this process reach, with input and output of the largest size, or what few caches hold.
 func (w *wire) memory(largest units.Bytes) error {
 	ranks, cfg := w.p.Ranks, Config{}
 	buffers := min(2*units.Bytes(ranks)*largest, largestBuffers)

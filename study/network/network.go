@@ -105,8 +105,7 @@ func firstRanks(rows []measurement.Link, t *topology.Topology) ([]int, error) {
 	}
 	if n < 2 || t.NumRanks()%n > 0 {
 		return nil, fmt.Errorf("rows of the memory of %d processes, and %s has %d ranks: there must be at least two processes, each "+
-			"with as "+
-			"many ranks", n, t.Name(), t.NumRanks())
+			"with as many ranks", n, t.Name(), t.NumRanks())
 	}
 	ranks := make([]int, n)
 	for i := range ranks {
