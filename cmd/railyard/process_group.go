@@ -51,13 +51,10 @@ func (f *runFlags) detect(cmd *cobra.Command) error {
 	if err := f.Group.detect(f.Plan.Topo.Name, hostTopology); err != nil {
 		return err
 	}
-	switch {
-	case !f.Group.several():
-		return cli.NoEffect(cmd, "in one process", "sockets")
-	case f.Backend == backendCUDA && f.Gpu.Engine == engines[0]:
-		return cli.NoEffect(cmd, "with --how engine=stages", "sockets")
+	if f.Group.several() {
+		return nil
 	}
-	return nil
+	return cli.NoEffect(cmd, "in one process", "sockets")
 }
 
 // leads reports whether this process keeps and prints what is measured.

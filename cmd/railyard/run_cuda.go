@@ -112,6 +112,13 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 		}
 		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings, g.unmeasured(p, row))
 	}
+	if g.uses(true) {
+		return nil
+	}
+	if err := cli.NoEffect(cmd, "on GPUs where no messages go by proxy (--how engine=proxy)", "sockets"); err != nil {
+		g.close()
+		return err
+	}
 	return nil
 }
 

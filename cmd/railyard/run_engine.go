@@ -84,7 +84,7 @@ func (g *gpuFlags) uses(proxied bool) bool {
 }
 
 // engines times what messages between nodes cost GPUs, where all processes have as many as they need.
-func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topology.Topology) (rows []measurement.Link, err error) {
+func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topology.Topology) ([]measurement.Link, error) {
 	ctx, end := c.bound(ctx)
 	defer end()
 	node, err := c.openGPUs(ctx, t)
@@ -95,6 +95,21 @@ func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topol
 		return nil, context.Cause(ctx)
 	}
 	defer node.Close()
+	node.Deadline = c.Deadline
+	var rows []measurement.Link
+	err = withinGPUs(ctx, node, func() (err error) {
+		rows, err = c.timeEngines(ctx, cmd, node, t)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// timeEngines is what they take on the GPUs of a node that has not met the others.
+func (c *processGroup) timeEngines(ctx context.Context, cmd *cobra.Command, node *cuda.Node,
+	t *topology.Topology) (rows []measurement.Link, err error) {
 	if err := node.Meet(ctx, c.all(), nodesOf(t, true)); err != nil {
 		return nil, err
 	}
