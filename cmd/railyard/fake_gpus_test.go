@@ -285,7 +285,8 @@ func TestLostOnFakeGPUs(t *testing.T) {
 func TestSocketsWithoutProxy(t *testing.T) {
 	railyard := clitest.FakeGPUs(t, "railyard")
 	for _, args := range []string{"--nodes 2 --gpus 1 --how engine=stages", "--nodes 2 --gpus 1", "--gpus 2"} {
-		r := launchOf(t, 2, "run --backend cuda -t dgx-h200 -c all_reduce -s 1K --sockets 2 "+args, filepath.Join(t.TempDir(), "result"), railyard)
+		r := launchOf(t, 2, "run --backend cuda -t dgx-h200 -c all_reduce -s 1K --sockets 2 "+args,
+			filepath.Join(t.TempDir(), "result"), railyard)
 		for rank := range r.all {
 			if code := r.ended(rank); code != 2 || !strings.Contains(r.out[rank].String(), "--sockets has no effect on GPUs") {
 				t.Errorf("%s: rank %d: exit code %d, %s", args, rank, code, r.out[rank])
