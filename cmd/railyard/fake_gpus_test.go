@@ -281,6 +281,26 @@ func TestLostOnFakeGPUs(t *testing.T) {
 	}
 }
 
+// TestLostProbeOnFakeGPUs: so do processes that probe engines.
+func TestLostProbeOnFakeGPUs(t *testing.T) {
+	fake := clitest.FakeGPUs(t, "railyard")
+	r := launchOf(t, 3, "probe -t dgx-h200 --nodes 3 --gpus 1 -e 1M", filepath.Join(t.TempDir(), "network.yaml"),
+		func(args ...string) *exec.Cmd {
+			cmd := fake(args...)
+			cmd.Env = append(cmd.Env, "RAILYARD_FAKE_STUCK=1")
+			return cmd
+		})
+	time.Sleep(4 * time.Second) // the network is measured by then, GPUs are not
+	if err := r.all[1].Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for _, rank := range []int{0, 2} {
+		if code := r.ended(rank); code != 1 || !strings.Contains(r.out[rank].String(), "lost rank 1 on ") {
+			t.Errorf("rank %d: exit code %d, %s", rank, code, r.out[rank])
+		}
+	}
+}
+
 // TestSocketsWithoutProxy: on GPUs only a proxy has sockets of railyard's; without one they are refused, not ignored.
 func TestSocketsWithoutProxy(t *testing.T) {
 	railyard := clitest.FakeGPUs(t, "railyard")

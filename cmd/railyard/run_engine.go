@@ -94,7 +94,11 @@ func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topol
 		}
 		return nil, context.Cause(ctx)
 	}
-	defer node.Close()
+	defer func() {
+		if !node.Abandoned() {
+			node.Close()
+		}
+	}()
 	node.Deadline = c.Deadline
 	var rows []measurement.Link
 	err = withinGPUs(ctx, node, func() (err error) {

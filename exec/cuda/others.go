@@ -333,7 +333,7 @@ func (n *Node) Abandon() {
 		return
 	}
 	n.set.Abort()
-	if n.others.link != nil {
+	if n.others != nil && n.others.link != nil { // not before processes have met
 		n.others.link.Abort(abortWithin)
 	}
 }
