@@ -11,7 +11,8 @@ func (p *Plan) Work() int64 {
 	return total
 }
 
-// looksPerOperation is how many resources and transfers are looked at, to share links, in the time of an operation.
+// looksPerOperation is how many resources and transfers looked at, to share links, count as an operation. It is chosen: a core of 2.8 GHz
+// looks at 13 to 18 million a second, and plays 5 (all-to-all over a switch) to 24 million operations (a ring) that look at hardly any.
 const looksPerOperation = 6
 
 // Spent is what the last run took, in operations: those played, and the time that sharing links took.
