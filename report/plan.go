@@ -99,7 +99,7 @@ func (r *PlanRow) Comparison() string {
 func (d *PlanDocument) Footer() []string {
 	var out []string
 	if slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.Unsure || r.Library.Assumed }) {
-		out = append(out, "* Derived, assumed or extrapolated, not measured on such a machine: --wide says which.")
+		out = append(out, "* Derived, assumed or extrapolated, not measured on such a machine: `railyard plan --wide` says which.")
 	}
 	if len(d.Faults) > 0 && !slices.ContainsFunc(d.Rows, func(r PlanRow) bool { return r.KeptUS > 0 }) {
 		out = append(out, "The whole machine's plan does not run on what is left.")

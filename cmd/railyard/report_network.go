@@ -85,7 +85,8 @@ func (f *reportFlags) network(cmd *cobra.Command, t *topology.Topology) (out pag
 	out.Text = []string{fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%s: %s), limited by %s.", s.spec.Kind, s.spec.Ranks,
 		s.size,
 		planner.Name(s.best.Schedule), table.Microseconds(p.Time.Microseconds()), planner.Describe(s.best.Schedule), p.Bottleneck)}
-	out.Tables = []page.Table{s.table()}
+	best, notes := s.table()
+	out.Tables, out.Notes = []page.Table{best}, append(out.Notes, notes...)
 	return out, nil
 }
 
@@ -326,11 +327,19 @@ func (s *networkStudy) latencies(cmd *cobra.Command, what string) (chart.Chart, 
 		Y: "share of runs", Source: s.source}, what, all), nil
 }
 
-// table is the plan by size.
-func (s *networkStudy) table() page.Table {
-	rows := make([]report.PlanRow, len(s.answer.Rows))
-	for i := range rows {
-		rows[i] = planRow(s.spec, &s.answer.Rows[i], false)
+// table is the best schedule by size, and what is to be known of it.
+func (s *networkStudy) table() (page.Table, []string) {
+	d := report.PlanDocument{Rows: make([]report.PlanRow, len(s.answer.Rows))}
+	for i := range d.Rows {
+		d.Rows[i] = planRow(s.spec, &s.answer.Rows[i], false)
 	}
-	return table.Of(rows).Page("The best schedule by size")
+	notes := d.Footer()
+	for _, r := range d.Rows {
+		for _, w := range r.Warnings {
+			if !slices.Contains(notes, w) {
+				notes = append(notes, w)
+			}
+		}
+	}
+	return table.Of(d.Rows).Page("The best schedule by size"), notes
 }
