@@ -287,6 +287,13 @@ func trainingNotes(r *whatif.Training) []string {
 	if a, b := r.Before.Layout.GlobalBatch, r.Planned.Layout.GlobalBatch; a != b {
 		out = append(out, fmt.Sprintf("the global batch changes from %d to %d; slowdowns are for the same number of samples", a, b))
 	}
+	for _, x := range []*step.Result{r.Before, r.Kept, r.Planned} { // what each step's prediction assumes, once
+		for i := 0; x != nil && i < len(x.Notes); i++ {
+			if !slices.Contains(out, x.Notes[i]) {
+				out = append(out, x.Notes[i])
+			}
+		}
+	}
 	return out
 }
 
