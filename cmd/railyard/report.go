@@ -67,7 +67,7 @@ func (f *reportFlags) Run(cmd *cobra.Command, _ []string) error {
 		b.Sections = append(b.Sections, s)
 	}
 	if f.Dir != "" {
-		if err := writeFigures(b, f.Dir); err != nil {
+		if err := writeFigures(cmd, b, f.Dir); err != nil {
 			return err
 		}
 	}
@@ -120,26 +120,36 @@ func (f *reportFlags) step(cmd *cobra.Command, b *page.Page) error {
 }
 
 // writeFigures writes every figure in each format; pictures that are no charts have no numbers.
-func writeFigures(b *page.Page, dir string) error {
+func writeFigures(cmd *cobra.Command, b *page.Page, dir string) error {
+	type drawing struct {
+		file string
+		page.Figure
+	}
+	var all []drawing
+	for _, section := range b.Sections {
+		for _, x := range section.Figures {
+			for _, ext := range []string{".svg", ".png", ".csv"} {
+				if x.Chart != nil || ext != ".csv" {
+					all = append(all, drawing{filepath.Join(dir, x.Name+ext), x})
+				}
+			}
+		}
+	}
+	for _, x := range all { // before any is written
+		if err := cli.MayWrite(cmd, x.file); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for i := range b.Sections {
-		for k := range b.Sections[i].Figures {
-			x := &b.Sections[i].Figures[k]
-			for _, ext := range []string{".svg", ".png", ".csv"} {
-				if x.Chart == nil && ext == ".csv" {
-					continue
-				}
-				file := filepath.Join(dir, x.Name+ext)
-				write, err := x.Draw(file)
-				if err != nil {
-					return err
-				}
-				if err := outfile.Write(file, write); err != nil {
-					return err
-				}
-			}
+	for _, x := range all {
+		write, err := x.Draw(x.file)
+		if err != nil {
+			return err
+		}
+		if err := outfile.Write(x.file, write); err != nil {
+			return err
 		}
 	}
 	return nil
