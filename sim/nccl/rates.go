@@ -120,7 +120,7 @@ type adapter struct {
 	ranks float64 // that send by it; of a rank with several NICs a part
 }
 
-// outOf are the NICs that the ranks of a domain use towards those of another.
+// outOf are the NICs that the ranks of a domain use towards those of another, the fastest first.
 func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, ranks, peers []int) ([]adapter, error) {
 	number := map[topology.DeviceID]int{}
 	var out []adapter
@@ -145,6 +145,7 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 	for i := range out {
 		out[i].rate = min(out[i].rate, out[i].ways)
 	}
+	slices.SortFunc(out, func(a, b adapter) int { return cmp.Compare(b.rate, a.rate) })
 	return out, nil
 }
 
@@ -164,7 +165,6 @@ func wayOut(t *topology.Topology, route *topology.Route) float64 {
 // inChannels is what NICs carry in channels of one rate, which rings, trees and switches' heads are: a slow one carries no
 // more than its channel, or is left out where the others do better without it.
 func inChannels(nics []adapter) (best float64) {
-	slices.SortFunc(nics, func(a, b adapter) int { return cmp.Compare(b.rate, a.rate) })
 	for i, x := range nics {
 		best = max(best, float64(i+1)*x.rate)
 	}
@@ -172,10 +172,10 @@ func inChannels(nics []adapter) (best float64) {
 }
 
 // byRanks is what NICs carry where each of a domain's ranks sends as much by one of them: by its own, or by the fastest, which NCCL
-// takes where its own is slower. The one that serves most for its rate, or the rank with the slowest way, holds up all.
+// takes where its own is slower (ncclTopoGetLocal in src/graph/topo.cc compares rates before distances). The one that serves most
+// for its rate, or the rank with the slowest way, holds up all.
 func byRanks(nics []adapter, ranks int) float64 {
 	own, way, shared := math.Inf(1), math.Inf(1), 0.0
-	slices.SortFunc(nics, func(a, b adapter) int { return cmp.Compare(b.rate, a.rate) })
 	for i, x := range nics {
 		own, way = min(own, x.rate/x.ranks), min(way, x.rank)
 		shared = max(shared, x.rate/math.Ceil(float64(ranks)/float64(i+1)))
