@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"model/workload":      {"model/units", "model/collective", "model/gpu", "model/yamlfile"},
 	"model/price":         {"model/yamlfile"},
 	"model/failure":       {"model/yamlfile"},
+	"model/survey":        {"model/units", "model/topology"},
 	"model/trace":         {"model/units"},
 	"model/measurement":   {"model/units", "model/collective"},
 	"planner/...":         {"planner/...", "internal/heap", "internal/maxflow", "model/..."},

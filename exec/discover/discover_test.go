@@ -13,6 +13,7 @@ import (
 
 	"railyard/internal/golden"
 	_ "railyard/internal/long" // accepts -long
+	"railyard/model/survey"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/topologies"
@@ -102,9 +103,9 @@ func TestVirtualMachine(t *testing.T) {
 	f := newFake(t, load(t, "hgx-h200-4"))
 	for i := range f.gpus {
 		f.gpus[i].Bus = fmt.Sprintf("0000:00:%02x.0", 6+i)
-		f.gpus[i].PCIe = Lanes{Generation: 5}
+		f.gpus[i].PCIe = survey.Lanes{Generation: 5}
 		for p := range f.gpus[i].Ports {
-			f.gpus[i].Ports[p] = Port{Up: true, End: EndSwitch, Raw: 26562e6}
+			f.gpus[i].Ports[p] = survey.Port{Up: true, End: survey.EndSwitch, Raw: 26562e6}
 		}
 	}
 	text, got := describe(t, f)
@@ -121,7 +122,7 @@ func TestVirtualMachine(t *testing.T) {
 // TestDownAndSlowPorts: a port that is down is not drawn, a slow one has its own class.
 func TestDownAndSlowPorts(t *testing.T) {
 	f := newFake(t, load(t, "dgx-h100"))
-	f.gpus[3].Ports[0] = Port{}
+	f.gpus[3].Ports[0] = survey.Port{}
 	f.gpus[4].Ports[0].Raw = 13e9
 	_, got := describe(t, f)
 	count := map[string]int{}
@@ -158,8 +159,8 @@ func TestHiddenGPUs(t *testing.T) {
 func TestNoPeerAccess(t *testing.T) {
 	f := newFake(t, load(t, "minsky"))
 	for i := range f.gpus {
-		f.gpus[i].Ports, f.gpus[i].Peers = nil, make([]Peer, 4)
-		f.gpus[i].PCIe = Lanes{3, 16}
+		f.gpus[i].Ports, f.gpus[i].Peers = nil, make([]survey.Peer, 4)
+		f.gpus[i].PCIe = survey.Lanes{Generation: 3, Width: 16}
 	}
 	_, got := describe(t, f)
 	if r, err := topology.NewRouter(got).Route(0, 1); err != nil || r.Kind != topology.HostStaged {
@@ -175,7 +176,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{&fake{driver: "1"}, "shows no GPU"},
 		{&fake{err: errors.New("lost")}, "lost"},
-		{&fake{gpus: []GPU{{Major: 99, Ports: []Port{{Up: true, End: EndSwitch}}}}}, "not known to this version"},
+		{&fake{gpus: []survey.GPU{{Major: 99, Ports: []survey.Port{{Up: true, End: survey.EndSwitch}}}}}, "not known to this version"},
 	} {
 		err := Write(&b, c.f, t.TempDir(), someDay)
 		if err == nil || !strings.Contains(err.Error(), c.want) || b.Len() > 0 {
@@ -195,7 +196,7 @@ func TestMoved(t *testing.T) {
 
 // TestOneSocketAndCards: cards without RDMA count where their rate is known.
 func TestOneSocketAndCards(t *testing.T) {
-	f := &fake{driver: "1", root: t.TempDir(), gpus: []GPU{{Name: "NVIDIA T4", Bus: "0000:01:00.0", Major: 7, Minor: 5, PCIe: Lanes{3, 8},
+	f := &fake{driver: "1", root: t.TempDir(), gpus: []survey.GPU{{Name: "NVIDIA T4", Bus: "0000:01:00.0", Major: 7, Minor: 5, PCIe: survey.Lanes{Generation: 3, Width: 8},
 		Memory: 16 * units.GiB}}}
 	w := &filler{tb: t, root: f.root}
 	dir := "sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0"

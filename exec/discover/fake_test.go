@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/model/survey"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -15,14 +16,14 @@ import (
 // fake is a library that shows the GPUs of a topology, with the sysfs tree to match.
 type fake struct {
 	driver  string
-	gpus    []GPU
+	gpus    []survey.GPU
 	traffic []Traffic
 	root    string
 	err     error
 }
 
 func (f *fake) Driver() string              { return f.driver }
-func (f *fake) GPUs() ([]GPU, error)        { return f.gpus, f.err }
+func (f *fake) GPUs() ([]survey.GPU, error) { return f.gpus, f.err }
 func (f *fake) Traffic() ([]Traffic, error) { return f.traffic, f.err }
 func (f *fake) Close()                      {}
 
@@ -198,9 +199,9 @@ func (f *filler) adapter(i int, d topology.DeviceID) {
 }
 
 // gpu is what NVML says about a rank.
-func (f *filler) gpu(rank int) GPU {
+func (f *filler) gpu(rank int) survey.GPU {
 	d := f.t.Ranks()[rank]
-	g := GPU{Name: "NVIDIA " + f.t.Name(), Bus: f.bus[d], Memory: 80 * units.GiB}
+	g := survey.GPU{Name: "NVIDIA " + f.t.Name(), Bus: f.bus[d], Memory: 80 * units.GiB}
 	if _, class := f.parent(d); class != nil {
 		g.PCIe.Generation, g.PCIe.Width = lanesOf(class.Name)
 	}
@@ -214,13 +215,13 @@ func (f *filler) gpu(rank int) GPU {
 		if g.Major == 8 && c.Rate < 20e9 { // links of a bridge between workstation boards
 			g.Minor = 6
 		}
-		end := map[topology.Kind]End{topology.GPU: EndGPU, topology.NVSwitch: EndSwitch, topology.CPU: EndCPU}[f.t.Devices()[to].Kind]
+		end := map[topology.Kind]survey.End{topology.GPU: survey.EndGPU, topology.NVSwitch: survey.EndSwitch, topology.CPU: survey.EndCPU}[f.t.Devices()[to].Kind]
 		bus := f.bus[to]
-		if end != EndGPU {
+		if end != survey.EndGPU {
 			bus = fmt.Sprintf("0000:f%x:%02x.0", end, to)
 		}
 		for range f.t.Links()[l].Count {
-			g.Ports = append(g.Ports, Port{Up: true, End: end, Bus: bus, Raw: c.Rate * 17 / 16})
+			g.Ports = append(g.Ports, survey.Port{Up: true, End: end, Bus: bus, Raw: c.Rate * 17 / 16})
 		}
 	}
 	router := topology.NewRouter(f.t)
@@ -229,7 +230,7 @@ func (f *filler) gpu(rank int) GPU {
 		if err != nil {
 			f.tb.Fatal(err)
 		}
-		g.Peers = append(g.Peers, Peer{NVLink: r.Kind == topology.Direct || r.Kind == topology.Switched, PCIe: r.Kind >= topology.PIX &&
+		g.Peers = append(g.Peers, survey.Peer{NVLink: r.Kind == topology.Direct || r.Kind == topology.Switched, PCIe: r.Kind >= topology.PIX &&
 			r.Kind <= topology.SYS})
 	}
 	return g

@@ -4,24 +4,17 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/model/survey"
 	"railyard/model/units"
 )
 
-// adapter is a network adapter.
-type adapter struct {
-	name  string // as the system calls it, mlx5_0 or eth0
-	bus   string
-	layer string // ib, eth
-	rate  units.Rate
-}
-
 // adapters are the RDMA adapters; where there are none, network cards on PCIe whose
 // rate is known. Virtual functions whose adapter is there too are left out.
-func (t tree) adapters() []adapter {
-	var out []adapter
+func (t tree) adapters() []survey.Adapter {
+	var out []survey.Adapter
 	for _, name := range t.names("sys/class/infiniband") {
 		if a, ok := t.adapter("sys/class/infiniband", name); ok {
-			a.layer, a.rate = t.rdmaPort(name)
+			a.Layer, a.Rate = t.rdmaPort(name)
 			out = append(out, a)
 		}
 	}
@@ -31,19 +24,19 @@ func (t tree) adapters() []adapter {
 	for _, name := range t.names("sys/class/net") {
 		mbps := t.number(0, "sys/class/net", name, "speed")
 		if a, ok := t.adapter("sys/class/net", name); ok && mbps > 0 {
-			a.layer, a.rate = "eth", units.Rate(mbps)*1e6/8
+			a.Layer, a.Rate = "eth", units.Rate(mbps)*1e6/8
 			out = append(out, a)
 		}
 	}
 	return out
 }
 
-func (t tree) adapter(class, name string) (adapter, bool) {
+func (t tree) adapter(class, name string) (survey.Adapter, bool) {
 	path := t.busesBelow(class, name, "device")
 	if len(path) == 0 || len(t.busesBelow(class, name, "device/physfn")) > 0 {
-		return adapter{}, false
+		return survey.Adapter{}, false
 	}
-	return adapter{name: name, bus: path[len(path)-1]}, true
+	return survey.Adapter{Name: name, Bus: path[len(path)-1]}, true
 }
 
 // rdmaPort reads the first port that has a rate, such as "400 Gb/sec (4X NDR)".

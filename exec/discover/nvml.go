@@ -8,6 +8,7 @@ import (
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
+	"railyard/model/survey"
 	"railyard/model/units"
 )
 
@@ -69,8 +70,8 @@ func (l *library) Driver() string { return l.driver }
 func (l *library) Close() { l.nvml.Shutdown() }
 
 // GPUs implements Library.
-func (l *library) GPUs() ([]GPU, error) {
-	out := make([]GPU, len(l.devices))
+func (l *library) GPUs() ([]survey.GPU, error) {
+	out := make([]survey.GPU, len(l.devices))
 	for i, d := range l.devices {
 		if err := l.describe(&out[i], d); err != nil {
 			return nil, fmt.Errorf("GPU %d: %w", i, err)
@@ -79,7 +80,7 @@ func (l *library) GPUs() ([]GPU, error) {
 	return out, nil
 }
 
-func (l *library) describe(g *GPU, d nvml.Device) error {
+func (l *library) describe(g *survey.GPU, d nvml.Device) error {
 	var ret nvml.Return
 	if g.Name, ret = d.GetName(); ret != nvml.SUCCESS {
 		return failed("name", ret)
@@ -112,14 +113,14 @@ func (l *library) describe(g *GPU, d nvml.Device) error {
 }
 
 // ports asks for each port until there are no more.
-func (l *library) ports(d nvml.Device) []Port {
-	var out []Port
+func (l *library) ports(d nvml.Device) []survey.Port {
+	var out []survey.Port
 	for i := range nvml.NVLINK_MAX_LINKS {
 		state, ret := d.GetNvLinkState(i)
 		if ret != nvml.SUCCESS {
 			break
 		}
-		p := Port{Up: state == nvml.FEATURE_ENABLED}
+		p := survey.Port{Up: state == nvml.FEATURE_ENABLED}
 		if p.Up {
 			p.Raw = units.Rate(field(d, nvml.FI_DEV_NVLINK_GET_SPEED, i)) * 1e6
 			p.Bus, p.End = l.remote(d, i)
@@ -131,13 +132,13 @@ func (l *library) ports(d nvml.Device) []Port {
 
 // remote says what a port leads to. Virtual machines hide switches behind the address
 // fffffff:ff:ff.0.
-func (l *library) remote(d nvml.Device, port int) (bus string, end End) {
+func (l *library) remote(d nvml.Device, port int) (bus string, end survey.End) {
 	if pci, ret := d.GetNvLinkRemotePciInfo(port); ret == nvml.SUCCESS {
 		bus = busOf(pci)
 	}
 	hidden := bus == "" || strings.HasPrefix(bus, "fffff")
 	if hidden {
-		bus, end = "", EndSwitch
+		bus, end = "", survey.EndSwitch
 	}
 	if !l.has("nvmlDeviceGetNvLinkRemoteDeviceType") {
 		return bus, end
@@ -148,17 +149,17 @@ func (l *library) remote(d nvml.Device, port int) (bus string, end End) {
 	}
 	switch kind {
 	case nvml.NVLINK_DEVICE_TYPE_GPU:
-		end = EndGPU
+		end = survey.EndGPU
 	case nvml.NVLINK_DEVICE_TYPE_IBMNPU:
-		end = EndCPU
+		end = survey.EndCPU
 	case nvml.NVLINK_DEVICE_TYPE_SWITCH:
-		end = EndSwitch
+		end = survey.EndSwitch
 	}
 	return bus, end
 }
 
-func (l *library) peers(d nvml.Device) []Peer {
-	out := make([]Peer, len(l.devices))
+func (l *library) peers(d nvml.Device) []survey.Peer {
+	out := make([]survey.Peer, len(l.devices))
 	if !l.has("nvmlDeviceGetP2PStatus") {
 		return out
 	}
@@ -170,7 +171,7 @@ func (l *library) peers(d nvml.Device) []Peer {
 			status, ret := d.GetP2PStatus(other, caps)
 			return ret == nvml.SUCCESS && status == nvml.P2P_STATUS_OK
 		}
-		out[i] = Peer{NVLink: ok(nvml.P2P_CAPS_INDEX_NVLINK), PCIe: ok(nvml.P2P_CAPS_INDEX_WRITE)}
+		out[i] = survey.Peer{NVLink: ok(nvml.P2P_CAPS_INDEX_NVLINK), PCIe: ok(nvml.P2P_CAPS_INDEX_WRITE)}
 	}
 	return out
 }

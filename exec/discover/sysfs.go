@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"railyard/model/survey"
 )
 
 // tree is /sys and /proc below a root directory.
@@ -43,23 +45,8 @@ func (t tree) names(path ...string) []string {
 	for _, e := range entries {
 		out = append(out, e.Name())
 	}
-	slices.SortFunc(out, natural)
+	slices.SortFunc(out, survey.Natural)
 	return out
-}
-
-// natural compares names with their trailing numbers as numbers.
-func natural(a, b string) int {
-	stem := func(s string) (string, int) {
-		head := strings.TrimRight(s, "0123456789")
-		n, _ := strconv.Atoi(s[len(head):])
-		return head, n
-	}
-	sa, na := stem(a)
-	sb, nb := stem(b)
-	if sa != sb {
-		return strings.Compare(sa, sb)
-	}
-	return na - nb
 }
 
 // busesBelow are the PCI addresses on the way from the host bridge to what a link in
@@ -82,9 +69,9 @@ func (t tree) path(bus string) []string { return t.busesBelow("sys/bus/pci/devic
 
 // lanes are a PCI device's: the largest speed, since idle links slow down, and the
 // present width.
-func (t tree) lanes(bus string) Lanes {
+func (t tree) lanes(bus string) survey.Lanes {
 	dir := "sys/bus/pci/devices/" + bus
-	return Lanes{Generation: generation(t.text(dir, "max_link_speed")), Width: t.number(0, dir, "current_link_width")}
+	return survey.Lanes{Generation: generation(t.text(dir, "max_link_speed")), Width: t.number(0, dir, "current_link_width")}
 }
 
 // generation reads "16.0 GT/s PCIe"; 0 where it is something else.
@@ -140,7 +127,7 @@ func (s sockets) of(t tree, bus string) int {
 	return s.byNUMA[t.number(-1, "sys/bus/pci/devices", bus, "numa_node")]
 }
 
-// vendor names the processor: "GenuineIntel 143", "AuthenticAMD", "POWER9", "ARM 0xd4f".
+// vendor names the processor as model/survey knows it: "GenuineIntel 143", "AuthenticAMD", "POWER9", "ARM 0xd4f".
 func (t tree) vendor() string {
 	facts := map[string]string{}
 	for line := range strings.SplitSeq(t.text("proc/cpuinfo"), "\n") {

@@ -6,19 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxValue is the longest value of an attribute that NCCL's parser reads
 // (MAX_STR_LEN, src/graph/xml.h, with its end).
 const maxValue = 254
 
-// XML goes through a file whose elements nest one way only, and refuses what NCCL's own
+// maxDepth is how deep elements nest at most: far beyond any PCIe tree.
+const maxDepth = 64
+
+// XML goes through a file whose elements nest in known ways, and refuses what NCCL's own
 // parser and those made from it cannot read, though it is XML: declarations, text, tags
 // of several lines, tabs, long values.
 type XML struct {
 	What         string            // the file, in words
-	Parents      map[string]string // where each element stands; the root has ""
+	Parents      map[string]string // where each element stands, "a|b" in either; the root has ""
 	DoubleQuotes bool              // the parser knows no others
 	Open         func(*Element) error
 }
@@ -111,8 +116,11 @@ func (p *parser) open(t xml.StartElement) error {
 		inside = p.path[len(p.path)-1]
 	}
 	parent, known := p.Parents[e.Name]
-	if !known || parent != inside || parent == "" && p.seen {
+	if !known || !slices.Contains(strings.Split(parent, "|"), inside) || parent == "" && p.seen {
 		return fmt.Errorf("unexpected element %s", e.Name)
+	}
+	if e.Depth = len(p.path); e.Depth > maxDepth {
+		return fmt.Errorf("%s: more than %d elements in one another", e.Name, maxDepth)
 	}
 	p.seen = true
 	p.path = append(p.path, e.Name)
@@ -135,6 +143,7 @@ func (p *parser) open(t xml.StartElement) error {
 type Element struct {
 	Name   string
 	Line   int
+	Depth  int // elements that it stands in
 	values map[string]string
 	err    error
 }

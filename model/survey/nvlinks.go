@@ -1,4 +1,4 @@
-package discover
+package survey
 
 import (
 	"fmt"
@@ -19,15 +19,15 @@ const (
 func (m *machine) nvlinks() error {
 	switches := m.switchIDs()
 	byBus := map[string]int{}
-	for i := range m.gpus {
-		byBus[m.gpus[i].Bus] = i
+	for i := range m.GPUs {
+		byBus[m.GPUs[i].Bus] = i
 	}
-	for i := range m.gpus {
-		for _, p := range m.gpus[i].Ports {
+	for i := range m.GPUs {
+		for _, p := range m.GPUs[i].Ports {
 			if !p.Up || p.End == EndCPU {
 				continue
 			}
-			class, err := nvlinkClass(m.gpus[i].Major, m.gpus[i].Minor, p.Raw)
+			class, err := nvlinkClass(m.GPUs[i].Major, m.GPUs[i].Minor, p.Raw)
 			if err != nil {
 				return fmt.Errorf("gpu%d: %w", i, err)
 			}
@@ -65,7 +65,7 @@ func switchBus(p Port) string {
 func (m *machine) switchIDs() map[string]int {
 	var buses []string
 	major := 0
-	for _, g := range m.gpus {
+	for _, g := range m.GPUs {
 		for _, p := range g.Ports {
 			if bus := switchBus(p); p.Up && p.End == EndSwitch && !slices.Contains(buses, bus) {
 				buses = append(buses, bus)
@@ -88,7 +88,7 @@ func (m *machine) switchIDs() map[string]int {
 
 // coherent is the link of a GPU to its CPU that replaces PCIe.
 func (m *machine) coherent(gpu int) (c topology.Class, count int, ok bool) {
-	g := &m.gpus[gpu]
+	g := &m.GPUs[gpu]
 	for _, p := range g.Ports {
 		if p.Up && p.End == EndCPU {
 			var err error
@@ -112,7 +112,7 @@ func (m *machine) joinBoards() {
 		return
 	}
 	across := false
-	for a, g := range m.gpus {
+	for a, g := range m.GPUs {
 		for b, p := range g.Peers {
 			across = across || p.NVLink && m.boardOf(boards, a) != m.boardOf(boards, b)
 		}
@@ -139,7 +139,7 @@ type board struct {
 
 func (m *machine) boards() []board {
 	var out []board
-	for i := range m.gpus {
+	for i := range m.GPUs {
 		b := board{gpus: []int{i}}
 		for _, l := range m.links {
 			if l.from == i && m.devices[l.to].kind == topology.NVSwitch {

@@ -1,4 +1,4 @@
-package discover
+package survey
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 
 // network hangs the adapters on their PCIe switches or sockets and gives them GPUs.
 func (m *machine) network() {
-	for i, a := range m.tree.adapters() {
-		note := a.name + " " + a.bus
-		if a.rate > 0 {
+	for i, a := range m.Adapters {
+		note := a.Name + " " + a.Bus
+		if a.Rate > 0 {
 			note += ", class " + m.class(networkClass(a))
 		}
 		n := m.device(part{id: fmt.Sprintf("nic%d", i), kind: topology.NIC, note: note})
-		m.joinToSocket(n, a.bus, m.sockets.of(m.tree, a.bus), m.tree.lanes(a.bus))
+		m.joinToSocket(n, a.Bus, m.PCI[a.Bus].Lanes)
 	}
 	m.serve()
 }

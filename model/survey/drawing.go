@@ -1,9 +1,11 @@
-package discover
+package survey
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"railyard/model/topology"
 )
@@ -78,7 +80,7 @@ func (d *drawing) sort() {
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := d.devices[a], d.devices[b]
-		return cmp.Or(cmp.Compare(rankOf(x.kind), rankOf(y.kind)), natural(x.id, y.id))
+		return cmp.Or(cmp.Compare(rankOf(x.kind), rankOf(y.kind)), Natural(x.id, y.id))
 	})
 	place := make([]int, len(order))
 	devices := make([]part, len(order))
@@ -98,4 +100,19 @@ func (d *drawing) sort() {
 // rankOf orders kinds as the shipped files do.
 func rankOf(k topology.Kind) int {
 	return slices.Index([]topology.Kind{topology.GPU, topology.NVSwitch, topology.PCIeSwitch, topology.CPU, topology.NIC}, k)
+}
+
+// Natural compares names with their trailing numbers as numbers.
+func Natural(a, b string) int {
+	stem := func(s string) (string, int) {
+		head := strings.TrimRight(s, "0123456789")
+		n, _ := strconv.Atoi(s[len(head):])
+		return head, n
+	}
+	sa, na := stem(a)
+	sb, nb := stem(b)
+	if sa != sb {
+		return strings.Compare(sa, sb)
+	}
+	return na - nb
 }

@@ -1,4 +1,4 @@
-package discover
+package survey
 
 import (
 	"fmt"
@@ -12,11 +12,10 @@ import (
 	"railyard/model/units"
 )
 
-// Write describes the machine as a topology file: GPUs in the library's order, parts of
-// sysfs below root ("/" on a live machine). The same machine and date give the same
-// bytes. What is assumed or left out stands in comments at the top.
-func Write(w io.Writer, l Library, root string, date time.Time) error {
-	m, err := survey(l, root)
+// Write describes a node as a topology file. The same node and date give the same bytes. What is
+// assumed or left out stands in comments at the top.
+func Write(w io.Writer, n *Node, date time.Time) error {
+	m, err := draw(n)
 	if err != nil {
 		return err
 	}
@@ -41,10 +40,10 @@ func (f *file) head() {
 	for _, n := range f.notes {
 		f.line("# %s", n)
 	}
-	first := &f.gpus[0]
-	f.line("schema: %s\nname: discovered", topology.Schema)
-	f.line("description: %q", fmt.Sprintf("%d × %s", len(f.gpus), first.Name))
-	f.line("source: %q\ndate: %s", "railyard discover: NVML and sysfs, driver "+f.driver, f.date)
+	first := &f.GPUs[0]
+	f.line("schema: %s\nname: %s", topology.Schema, f.Name)
+	f.line("description: %q", fmt.Sprintf("%d × %s", len(f.GPUs), first.Name))
+	f.line("source: %q\ndate: %s", f.Source, f.date)
 	if p := profile(first, slices.ContainsFunc(first.Ports, func(p Port) bool { return p.Up })); p != "" {
 		f.line("profile: %s", p)
 	}
@@ -65,7 +64,7 @@ func (f *file) constants() {
 		seen[d.model] = true
 		switch d.kind {
 		case topology.GPU:
-			f.gpuModel(d.model, &f.gpus[i])
+			f.gpuModel(d.model, &f.GPUs[i])
 		case topology.NVSwitch:
 			f.switchModel(d.model)
 		}
@@ -81,14 +80,14 @@ func (f *file) gpuModel(name string, g *GPU) {
 		more += fmt.Sprintf("memory: %d, ", int64(g.Memory))
 	}
 	f.line("  %s: {kind: gpu, %ssource: %q, date: %s}", name, more,
-		fmt.Sprintf("NVML: %s, compute capability %d.%d", g.Name, g.Major, g.Minor), f.date)
+		fmt.Sprintf("%s: %s, compute capability %d.%d", f.By, g.Name, g.Major, g.Minor), f.date)
 }
 
 // switchModel: NVSwitches of Hopper and later add up and copy in the switch (SHARP);
 // whether a virtual machine that hides them may use that is not known.
 func (f *file) switchModel(name string) {
 	more := ""
-	if f.gpus[0].Major >= 9 && name != hiddenModel {
+	if f.GPUs[0].Major >= 9 && name != hiddenModel {
 		more = "reduction: true, multicast: true, "
 	}
 	source := "NVSwitch of the GPUs' generation; from the third on with SHARP (Hot Chips 34)"

@@ -1,4 +1,4 @@
-package discover
+package survey
 
 import (
 	"fmt"
@@ -76,10 +76,10 @@ func pcieClass(l Lanes) topology.Class {
 }
 
 // networkClass is an adapter's port.
-func networkClass(a adapter) topology.Class {
-	gbps := float64(a.rate) * 8 / 1e9
-	return topology.Class{Name: strings.ReplaceAll(fmt.Sprintf("%s%g", a.layer, gbps), ".", "_"), Medium: topology.Network,
-		Rate: a.rate, Latency: hopNetwork,
+func networkClass(a Adapter) topology.Class {
+	gbps := float64(a.Rate) * 8 / 1e9
+	return topology.Class{Name: strings.ReplaceAll(fmt.Sprintf("%s%g", a.Layer, gbps), ".", "_"), Medium: topology.Network,
+		Rate: a.Rate, Latency: hopNetwork,
 		Source: "line rate that the system reports; latency: assumption, 0.6us a hop with its share of switch and adapter", Date: read}
 }
 

@@ -1,4 +1,4 @@
-package discover
+package survey
 
 import (
 	"fmt"
@@ -10,29 +10,22 @@ import (
 // machine is a node while it is put together.
 type machine struct {
 	*drawing
-	tree    tree
-	driver  string
-	gpus    []GPU
-	sockets sockets
-	plx     map[string]int // PCIe switches by the address of their upstream port
-	hosts   map[int]int    // what each GPU or adapter hangs on: the nearest PCIe switch or CPU
+	*Node
+	plx   map[string]int // PCIe switches by the address of their upstream port
+	hosts map[int]int    // what each GPU or adapter hangs on: the nearest PCIe switch or CPU
 }
 
-// survey puts together what the library and sysfs tell.
-func survey(l Library, root string) (*machine, error) {
-	m := &machine{drawing: newDrawing(), tree: tree{root}, driver: l.Driver(), plx: map[string]int{}, hosts: map[int]int{}}
-	var err error
-	if m.gpus, err = l.GPUs(); err != nil {
-		return nil, err
+// draw puts together what is known of a node.
+func draw(n *Node) (*machine, error) {
+	if len(n.GPUs) == 0 {
+		return nil, fmt.Errorf("%s: no GPU", n.Source)
 	}
-	if len(m.gpus) == 0 {
-		return nil, fmt.Errorf("the driver (%s) shows no GPU", m.driver)
+	m := &machine{drawing: newDrawing(), Node: n, plx: map[string]int{}, hosts: map[int]int{}}
+	m.notes = append(m.notes, n.Notes...)
+	for i := range m.GPUs {
+		m.device(part{id: fmt.Sprintf("gpu%d", i), kind: topology.GPU, model: modelName(m.GPUs[i].Name), note: m.GPUs[i].Bus})
 	}
-	m.sockets = m.tree.sockets()
-	for i := range m.gpus {
-		m.device(part{id: fmt.Sprintf("gpu%d", i), kind: topology.GPU, model: modelName(m.gpus[i].Name), note: m.gpus[i].Bus})
-	}
-	for s := range m.sockets.count {
+	for s := range m.CPUs {
 		m.device(part{id: fmt.Sprintf("cpu%d", s), kind: topology.CPU})
 	}
 	if err := m.nvlinks(); err != nil {
@@ -40,9 +33,9 @@ func survey(l Library, root string) (*machine, error) {
 	}
 	m.hostLinks()
 	m.network()
-	for a := range m.sockets.count {
-		for b := a + 1; b < m.sockets.count; b++ {
-			m.join(m.cpu(a), m.cpu(b), socketClass(m.sockets.vendor), 1)
+	for a := range m.CPUs {
+		for b := a + 1; b < m.CPUs; b++ {
+			m.join(m.cpu(a), m.cpu(b), socketClass(m.Vendor), 1)
 		}
 	}
 	m.staging()
@@ -72,30 +65,30 @@ func modelName(product string) string {
 // hostLinks hangs each GPU on its PCIe switches and socket; one that has NVLink or C2C
 // to its CPU moves host data over that.
 func (m *machine) hostLinks() {
-	for i := range m.gpus {
-		g := &m.gpus[i]
-		socket := m.sockets.of(m.tree, g.Bus)
+	for i := range m.GPUs {
+		g := &m.GPUs[i]
 		class, count, joined := m.coherent(i)
 		if joined {
-			m.join(i, m.cpu(socket), class, count)
-			m.hosts[i] = m.cpu(socket)
+			cpu := m.cpu(m.PCI[g.Bus].CPU)
+			m.join(i, cpu, class, count)
+			m.hosts[i] = cpu
 			continue
 		}
 		lanes := g.PCIe
 		if lanes.Generation < 1 || lanes.Generation >= len(pcieLine) {
-			lanes.Generation = m.tree.lanes(g.Bus).Generation
+			lanes.Generation = m.PCI[g.Bus].Lanes.Generation
 		}
 		if lanes.Width == 0 {
-			lanes.Width = m.tree.lanes(g.Bus).Width
+			lanes.Width = m.PCI[g.Bus].Lanes.Width
 		}
-		m.joinToSocket(i, g.Bus, socket, lanes)
+		m.joinToSocket(i, g.Bus, lanes)
 	}
 }
 
 // joinToSocket joins a device to its PCIe switches, nearest first, and these to the socket.
-func (m *machine) joinToSocket(device int, bus string, socket int, lanes Lanes) {
-	at := device
-	for _, up := range switchesAbove(m.tree.path(bus)) {
+func (m *machine) joinToSocket(device int, bus string, lanes Lanes) {
+	at, cpu := device, m.cpu(m.PCI[bus].CPU)
+	for _, up := range m.PCI[bus].Above {
 		id, known := m.plx[up]
 		if !known {
 			id = m.device(part{id: fmt.Sprintf("plx%d", len(m.plx)), kind: topology.PCIeSwitch, note: up})
@@ -108,12 +101,12 @@ func (m *machine) joinToSocket(device int, bus string, socket int, lanes Lanes) 
 		if known {
 			return // the way on is drawn
 		}
-		at, lanes = id, m.tree.lanes(up)
+		at, lanes = id, m.PCI[up].Lanes
 	}
 	if at == device {
-		m.hosts[device] = m.cpu(socket)
+		m.hosts[device] = cpu
 	}
-	m.pcie(at, m.cpu(socket), lanes)
+	m.pcie(at, cpu, lanes)
 }
 
 // usual stands for lanes that a machine does not tell, as virtual ones do not.
@@ -133,8 +126,8 @@ func (m *machine) pcie(from, to int, l Lanes) {
 
 // staging marks CPUs through which the driver does not let GPUs reach one another.
 func (m *machine) staging() {
-	for a := range m.gpus {
-		for b, peer := range m.gpus[a].Peers {
+	for a := range m.GPUs {
+		for b, peer := range m.GPUs[a].Peers {
 			cpu := m.hosts[a]
 			if a < b && !peer.PCIe && !peer.NVLink && cpu == m.hosts[b] && m.devices[cpu].kind == topology.CPU {
 				m.devices[cpu].noP2P = true
@@ -146,4 +139,4 @@ func (m *machine) staging() {
 	}
 }
 
-func (m *machine) socketOf(gpu int) int { return m.sockets.of(m.tree, m.gpus[gpu].Bus) }
+func (m *machine) socketOf(gpu int) int { return m.PCI[m.GPUs[gpu].Bus].CPU }

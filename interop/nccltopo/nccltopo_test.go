@@ -1,0 +1,163 @@
+package nccltopo
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	_ "railyard/internal/long" // accepts -long
+	"railyard/interop/interoptest"
+	"railyard/model/survey"
+	"railyard/model/topology"
+)
+
+var day = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+
+// imported is the topology that a file becomes, with its text.
+func imported(t *testing.T, file string) (*topology.Topology, string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.Node()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := survey.Write(&b, n, day); err != nil {
+		t.Fatal(err)
+	}
+	x, err := topology.Parse(file, b.Bytes(), nil, topology.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.String())
+	}
+	return x, b.String()
+}
+
+// kinds are how the first GPU reaches the others.
+func kinds(t *testing.T, x *topology.Topology) (out []string) {
+	r := topology.NewRouter(x)
+	for b := 1; b < x.NumRanks(); b++ {
+		route, err := r.Route(0, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("%v %d %.4g", route.Kind, route.Links, route.Rate.GBps()))
+	}
+	return out
+}
+
+func TestDumps(t *testing.T) {
+	for _, c := range []struct {
+		file, profile string
+		devices       map[topology.Kind]int
+		from0         []string
+		says          []string
+	}{
+		{"h200-4-virtual.xml", "h200", map[topology.Kind]int{topology.GPU: 4, topology.NVSwitch: 1, topology.CPU: 1, topology.NIC: 1},
+			[]string{"NVS 18 450", "NVS 18 450", "NVS 18 450"},
+			[]string{"not visible", "pcie5x16", "x16 is assumed", "eth0", "kind: gpu, ports: 18"}},
+		{"dgx-a100.xml", "a100", map[topology.Kind]int{topology.GPU: 8, topology.NVSwitch: 6, topology.PCIeSwitch: 12, topology.CPU: 5,
+			topology.NIC: 10}, []string{"NVS 12 300", "NVS 12 300", "NVS 12 300", "NVS 12 300", "NVS 12 300", "NVS 12 300", "NVS 12 300"},
+			[]string{"xgmi_socket", "class net200", "further port"}},
+		{"dgx1-v100.xml", "v100", map[topology.Kind]int{topology.GPU: 8, topology.PCIeSwitch: 4, topology.CPU: 2, topology.NIC: 4},
+			[]string{"NVL 1 25", "NVL 1 25", "NVL 2 50", "NVL 2 50", "SYS 1 15.75", "SYS 1 15.75", "SYS 1 15.75"}, []string{"qpi", "pcie3x16"}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			x, text := imported(t, c.file)
+			count := map[topology.Kind]int{}
+			for _, d := range x.Devices() {
+				count[d.Kind]++
+			}
+			if diff := cmp.Diff(c.devices, count); diff != "" {
+				t.Errorf("devices (-want +got)\n%s", diff)
+			}
+			if diff := cmp.Diff(c.from0, kinds(t, x)); diff != "" {
+				t.Errorf("GPU 0 (-want +got)\n%s", diff)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			if x.Profile() != c.profile {
+				t.Errorf("profile %q", x.Profile())
+			}
+		})
+	}
+}
+
+const valid = `<system version="1">
+  <cpu host_hash="0x1" numaid="0" affinity="ff" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="85">
+    <pci busid="0000:03:00.0" class="0x060400" vendor="0x10b5" device="0x8764" link_speed="8 GT/s" link_width="16">
+      <pci busid="0000:06:00.0" class="0x030200" vendor="0x10de" device="0x1db5" link_speed="8 GT/s" link_width="16">
+        <gpu dev="0" sm="70" rank="0" gdr="1">
+          <nvlink target="0000:07:00.0" count="2" tclass="0x030200"/>
+        </gpu>
+      </pci>
+      <pci busid="0000:07:00.0" class="0x030200" vendor="0x10de" device="0x1db5" link_speed="8 GT/s" link_width="16">
+        <gpu dev="1" sm="70" rank="1" gdr="1">
+          <nvlink target="0000:06:00.0" count="2" tclass="0x030200"/>
+        </gpu>
+      </pci>
+    </pci>
+    <nic>
+      <net name="eth0" dev="0" speed="10000" port="0" guid="0x0" gdr="0"/>
+    </nic>
+  </cpu>
+</system>
+`
+
+var broken = []interoptest.Mistake{
+	{`version="1"`, `version="2"`, "RCCL"},
+	{`numaid="0"`, `numaid="many"`, "line 2: cpu: numaid=\"many\" is not a number"},
+	{`busid="0000:06:00.0"`, `busid="gpu0"`, "line 4: pci: busid \"gpu0\" is not a PCI address"},
+	{`busid="0000:07:00.0"`, `busid="0000:06:00.0"`, "line 9: pci: 0000:06:00.0 twice"},
+	{`dev="1"`, `dev="0"`, "line 10: gpu: dev 0 twice"},
+	{`count="2"`, `count="65"`, "line 6: nvlink: count=65 is out of range"},
+	{`target="0000:07:00.0"`, `target="there"`, "line 6: nvlink: target \"there\" is not a PCI address"},
+	{`<nic>`, `<card>`, "line 15: unexpected element card"},
+	{`    <nic>`, `<gpu dev="3" sm="70"/><nic>`, "unexpected element gpu"},
+	{`  </cpu>`, `  </cpu><cpu host_hash="0x2" numaid="1"/>`, "a file of several hosts"},
+	{`</system>`, ``, "line"},
+	{valid, `<graphs version="1"/>`, "unexpected element graphs"},
+	{valid, strings.Repeat(`<pci busid="0000:00:00.0">`, 100), "line 1"},
+}
+
+func TestBrokenFiles(t *testing.T) {
+	interoptest.Mistakes(t, valid, append(broken, interoptest.Mistake{valid, "<!-- by hand -->\n" + valid, ""}), func(r io.Reader) error {
+		_, err := Read(r)
+		return err
+	})
+}
+
+func FuzzRead(f *testing.F) {
+	interoptest.Fuzz(f, valid, broken, func(t *testing.T, r io.Reader) {
+		s, err := Read(r)
+		if err != nil {
+			return
+		}
+		n, err := s.Node()
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := survey.Write(&b, n, day); err != nil {
+			return
+		}
+		if _, err := topology.Parse("imported.yaml", b.Bytes(), nil, topology.Options{}); err != nil {
+			t.Errorf("%v\n%s", err, b.String())
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package nccltopo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/model/survey"
+	"railyard/model/units"
+)
+
+// Node is the host that a file describes, to be written as a topology file.
+func (s *System) Node() (*survey.Node, error) {
+	b := &builder{n: &survey.Node{Name: "imported", Source: "NCCL's topology file", By: "NCCL", CPUs: len(s.CPUs), Vendor: s.vendor(),
+		PCI: map[string]survey.PCI{}}}
+	for i := range s.CPUs {
+		c := &s.CPUs[i]
+		for j := range c.PCI {
+			b.device(&c.PCI[j], i, nil)
+		}
+		for _, x := range c.Nets {
+			b.net(x, "cpu"+strconv.Itoa(i)+" "+x.Name, survey.PCI{CPU: i})
+		}
+	}
+	if len(b.gpus) == 0 {
+		return nil, fmt.Errorf("no gpu element, and no PCI device of a GPU's class: there is nothing to plan for")
+	}
+	slices.SortStableFunc(b.gpus, func(a, c found) int { return cmp.Compare(a.dev, c.dev) })
+	for _, g := range b.gpus {
+		b.n.GPUs = append(b.n.GPUs, g.gpu)
+	}
+	slices.SortStableFunc(b.nets, func(a, c foundNet) int { return cmp.Compare(a.dev, c.dev) })
+	for _, x := range b.nets {
+		b.n.Adapters = append(b.n.Adapters, x.adapter)
+	}
+	b.peers()
+	return b.n, nil
+}
+
+// vendor is the processor as model/survey knows it.
+func (s *System) vendor() string {
+	c := &s.CPUs[0]
+	switch {
+	case c.Vendor == "GenuineIntel":
+		return fmt.Sprintf("GenuineIntel %d", c.Model)
+	case c.Arch == "ppc64":
+		return "POWER9"
+	}
+	return c.Vendor
+}
+
+// builder gathers what hangs in the tree.
+type builder struct {
+	n    *survey.Node
+	gpus []found
+	nets []foundNet
+}
+
+type found struct {
+	dev int
+	gpu survey.GPU
+}
+
+type foundNet struct {
+	dev     int
+	adapter survey.Adapter
+}
+
+// device takes a PCI device with what hangs on it; above are the switches over it, nearest first.
+func (b *builder) device(p *PCI, cpu int, above []string) {
+	at := survey.PCI{Above: above, Lanes: lanes(p), CPU: cpu}
+	b.n.PCI[p.Bus] = at
+	if p.graphics() {
+		b.gpu(p)
+	}
+	for _, x := range p.Nets {
+		b.net(x, p.Bus, at)
+	}
+	if !p.bridge() {
+		return
+	}
+	below := append([]string{p.Bus}, above...)
+	for i := range p.PCI {
+		b.device(&p.PCI[i], cpu, below)
+	}
+}
+
+// generations are PCIe speeds in GT/s, from the first on. Hand-written files say 16 GT/s for the fourth.
+var generations = []float64{2.5, 5, 8, 16, 32, 64}
+
+func lanes(p *PCI) survey.Lanes {
+	number, _, _ := strings.Cut(p.Speed, " ")
+	speed, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return survey.Lanes{Width: p.Width}
+	}
+	return survey.Lanes{Generation: 1 + slices.Index(generations, speed), Width: p.Width}
+}
+
+func (b *builder) gpu(p *PCI) {
+	product, known := survey.ProductOf(p.Device)
+	g := survey.GPU{Name: product.Name, Bus: p.Bus, Major: product.Major, Minor: product.Minor, PCIe: lanes(p)}
+	dev := len(b.gpus)
+	if p.GPU != nil {
+		dev, g.Major, g.Minor, g.C2C = p.GPU.Dev, p.GPU.SM/10, p.GPU.SM%10, p.GPU.C2C
+		for _, l := range p.GPU.NVLinks {
+			port := survey.Port{Up: true, End: end(l.Class), Bus: l.Target}
+			if l.Target == hidden {
+				port.Bus, port.End = "", survey.EndSwitch
+			}
+			for range l.Count {
+				g.Ports = append(g.Ports, port)
+			}
+		}
+	} else {
+		b.note("the file has no gpu element at %s: which NVLinks it has is not said, none are drawn", p.Bus)
+	}
+	if !known {
+		g.Name = fmt.Sprintf("sm_%d%d", g.Major, g.Minor)
+		b.note("PCI device %q at %s is not known to this version: the GPU's model is not named", p.Device, p.Bus)
+	}
+	b.gpus = append(b.gpus, found{dev, g})
+}
+
+// end is what NVLinks lead to, by PCI class as NCCL tells it (src/graph/topo.cc).
+func end(class string) survey.End {
+	switch {
+	case strings.HasPrefix(class, "0x068000"):
+		return survey.EndSwitch
+	case strings.HasPrefix(class, "0x068001"):
+		return survey.EndCPU
+	case strings.HasPrefix(class, "0x0302"), strings.HasPrefix(class, "0x0300"):
+		return survey.EndGPU
+	}
+	return survey.EndUnknown
+}
+
+// net adds an adapter; further ports of one adapter share its connection and are drawn as adapters of their own.
+func (b *builder) net(x Net, bus string, at survey.PCI) {
+	key := bus
+	if _, device := b.n.PCI[bus]; device && slices.ContainsFunc(b.nets, func(o foundNet) bool { return o.adapter.Bus == bus }) {
+		key = fmt.Sprintf("%s port %d", bus, x.Port)
+		b.note("%s is a further port of the adapter at %s: both are drawn, and that they share its PCIe lanes is not", x.Name, bus)
+	}
+	b.n.PCI[key] = at
+	b.nets = append(b.nets, foundNet{x.Dev, survey.Adapter{Name: x.Name, Bus: key, Layer: "net", Rate: units.Rate(x.Mbps) * 1e6 / 8}})
+}
+
+// peers says which GPUs reach one another over NVLink: where both are at switches, all of them do.
+func (b *builder) peers() {
+	switched := func(g *survey.GPU) bool {
+		return slices.ContainsFunc(g.Ports, func(p survey.Port) bool { return p.End == survey.EndSwitch })
+	}
+	for i := range b.n.GPUs {
+		g := &b.n.GPUs[i]
+		g.Peers = make([]survey.Peer, len(b.n.GPUs))
+		for j := range b.n.GPUs {
+			o := &b.n.GPUs[j]
+			direct := slices.ContainsFunc(g.Ports, func(p survey.Port) bool { return p.Bus == o.Bus && p.Bus != "" })
+			g.Peers[j] = survey.Peer{NVLink: direct || switched(g) && switched(o), PCIe: true}
+		}
+	}
+}
+
+func (b *builder) note(format string, args ...any) {
+	b.n.Notes = append(b.n.Notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,70 @@
+package survey
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Product is a GPU as sold.
+type Product struct {
+	Name         string
+	Major, Minor int      // compute capability
+	Ports        int      // NVLinks; 0: none
+	PCIe         int      // generation
+	Devices      []string // PCI device ids (pci-ids.ucw.cz, vendor 10de, read 2026-11-23)
+}
+
+// products are what NVIDIA sells with NVLink or puts into servers.
+var products = []Product{
+	{"p100", 6, 0, 4, 3, []string{"0x15f9"}},
+	{"v100", 7, 0, 6, 3, []string{"0x1db1", "0x1db3", "0x1db5", "0x1db8"}},
+	{"v100-pcie", 7, 0, 0, 3, []string{"0x1db4", "0x1db6"}},
+	{"t4", 7, 5, 0, 3, []string{"0x1eb8"}},
+	{"a100", 8, 0, 12, 4, []string{"0x20b0", "0x20b2"}},
+	{"a100-pcie", 8, 0, 12, 4, []string{"0x20b5", "0x20f1"}},
+	{"a800", 8, 0, 8, 4, []string{"0x20bd", "0x20f3"}},
+	{"a40", 8, 6, 4, 4, []string{"0x2235"}},
+	{"rtx3090", 8, 6, 4, 4, []string{"0x2204"}},
+	{"l40s", 8, 9, 0, 4, []string{"0x26b9"}},
+	{"rtx4090", 8, 9, 0, 4, []string{"0x2684"}},
+	{"h100", 9, 0, 18, 5, []string{"0x2330"}},
+	{"h100-pcie", 9, 0, 12, 5, []string{"0x2331"}},
+	{"h800", 9, 0, 8, 5, []string{"0x2324"}},
+	{"h20", 9, 0, 18, 5, []string{"0x2329"}},
+	{"h200", 9, 0, 18, 5, []string{"0x2335"}},
+	{"h200-nvl", 9, 0, 18, 5, []string{"0x233b"}},
+	{"gh200", 9, 0, 18, 5, []string{"0x2342"}},
+	{"b200", 10, 0, 18, 5, []string{"0x2901"}},
+	{"gb200", 10, 0, 18, 5, []string{"0x2941"}},
+}
+
+// ProductNamed is the product of a name.
+func ProductNamed(name string) (Product, error) {
+	var all []string
+	for _, p := range products {
+		if p.Name == name {
+			return p, nil
+		}
+		all = append(all, p.Name)
+	}
+	return Product{}, fmt.Errorf("GPU %q is not known: must be one of %s", name, strings.Join(all, ", "))
+}
+
+// ProductOf is the product of a PCI device id, such as 0x2330.
+func ProductOf(device string) (Product, bool) {
+	i := slices.IndexFunc(products, func(p Product) bool { return slices.Contains(p.Devices, strings.ToLower(device)) })
+	if i < 0 {
+		return Product{}, false
+	}
+	return products[i], true
+}
+
+// ProductWith is the first product whose modules have so many NVLinks.
+func ProductWith(ports int) (Product, bool) {
+	i := slices.IndexFunc(products, func(p Product) bool { return ports > 0 && p.Ports == ports })
+	if i < 0 {
+		return Product{}, false
+	}
+	return products[i], true
+}
