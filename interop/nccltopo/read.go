@@ -18,8 +18,9 @@ func Read(r io.Reader) (*System, error) {
 		return nil, err
 	}
 	p := &parser{}
-	x := foreign.XML{What: "topology file of NCCL", Open: p.open, Parents: map[string]string{"system": "", "cpu": "system", "pci": "cpu|pci",
-		"pcilink": "pci", "gpu": "pci", "nvlink": "gpu", "c2c": "gpu", "nic": "cpu|pci", "net": "nic"}}
+	x := foreign.XML{What: "topology file of NCCL", Open: p.open,
+		Parents: map[string]string{"system": "", "cpu": "system", "pci": "cpu|pci", "pcilink": "pci", "gpu": "pci", "nvlink": "gpu",
+			"c2c": "gpu", "nic": "cpu|pci", "net": "nic"}}
 	if err := x.Read(data); err != nil {
 		return nil, err
 	}
@@ -65,7 +66,8 @@ func (p *parser) open(e *foreign.Element) error {
 		at.GPU = &g
 	case "nvlink":
 		g := p.pcis[len(p.pcis)-1].GPU
-		g.NVLinks = append(g.NVLinks, NVLink{Target: e.Text("target"), Count: int(e.Int("count", 0, 64)), Class: e.Text("tclass"), line: e.Line})
+		g.NVLinks = append(g.NVLinks, NVLink{Target: e.Text("target"), Count: int(e.Int("count", 0, 64)), Class: e.Text("tclass"),
+			line: e.Line})
 	case "c2c":
 		p.pcis[len(p.pcis)-1].GPU.C2C = true
 	case "nic":
