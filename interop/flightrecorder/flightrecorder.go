@@ -1,0 +1,137 @@
+// Package flightrecorder reads dumps of PyTorch's flight recorder: what a rank noted of its last collectives, pickled
+// (TORCH_NCCL_DUMP_ON_TIMEOUT writes /tmp/nccl_trace_rank_N) or as JSON (_dump_nccl_trace_json). The format, versions 2.x, is that of
+// torch/csrc/distributed/c10d/FlightRecorderDetail.hpp.
+package flightrecorder
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"railyard/interop/foreign"
+	"railyard/model/observed"
+)
+
+// maxDump is the largest dump in MiB: the default's 2,000 entries with stacks take about one.
+const maxDump = 256
+
+// dump is a rank's dump, in either form.
+type dump struct {
+	Version string `json:"version"`
+	Groups  map[string]struct {
+		Name  string `json:"name"`
+		Desc  string `json:"desc"`
+		Ranks string `json:"ranks"`
+	} `json:"pg_config"`
+	Entries []entry `json:"entries"`
+}
+
+// entry is an operation.
+type entry struct {
+	Group       []string `json:"process_group"` // name and description
+	Seq         int64    `json:"collective_seq_id"`
+	MessageSeq  int64    `json:"p2p_seq_id"`
+	Message     bool     `json:"is_p2p"`
+	Name        string   `json:"profiling_name"`
+	Created     int64    `json:"time_created_ns"`
+	Started     *int64   `json:"time_discovered_started_ns"`
+	Completed   *int64   `json:"time_discovered_completed_ns"`
+	Duration    *float64 `json:"duration_ms"`
+	Inputs      [][]int  `json:"input_sizes"`
+	Outputs     [][]int  `json:"output_sizes"`
+	InputTypes  []string `json:"input_dtypes"`
+	OutputTypes []string `json:"output_dtypes"`
+	State       string   `json:"state"`
+	Retired     bool     `json:"retired"`
+	Frames      []frame  `json:"frames"`
+}
+
+// frame is a line of the program on the stack, innermost first.
+type frame struct {
+	Name string `json:"name"`
+	File string `json:"filename"`
+	Line int64  `json:"line"`
+}
+
+// Is reports whether a file looks like a dump: by its first bytes.
+func Is(head []byte) bool {
+	if bytes.HasPrefix(head, []byte{opProto}) {
+		return bytes.Contains(head, []byte("pg_config")) || bytes.Contains(head, []byte("pg_status"))
+	}
+	head = bytes.TrimSpace(head)
+	return bytes.HasPrefix(head, []byte("{")) && (bytes.Contains(head, []byte(`"collective_seq_id"`)) ||
+		bytes.Contains(head, []byte(`"pg_config"`)) && bytes.Contains(head, []byte(`"comm_lib_version"`)))
+}
+
+// Parse reads a dump. Whose it is stands in its name alone: nccl_trace_rank_12, fr_12.json.
+func Parse(r io.Reader, file string) (*observed.Recording, error) {
+	data, err := foreign.Read(r, maxDump)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	rank, err := rankOf(file)
+	if err != nil {
+		return nil, err
+	}
+	var d dump
+	if bytes.HasPrefix(data, []byte{opProto}) {
+		err = d.unpickle(data)
+	} else {
+		err = d.parse(data)
+	}
+	if err == nil {
+		err = d.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return d.recording(file, rank)
+}
+
+func (d *dump) unpickle(data []byte) error {
+	v, err := unpickle(data)
+	if err != nil {
+		return err
+	}
+	return assign(reflect.ValueOf(d).Elem(), v, "dump")
+}
+
+func (d *dump) parse(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(d); err != nil {
+		return foreign.JSONError(data, dec, err)
+	}
+	return nil
+}
+
+func (d *dump) check() error {
+	if d.Version == "" {
+		return errors.New(`it has no "version": it is no dump of PyTorch's flight recorder`)
+	}
+	if major, _, _ := strings.Cut(d.Version, "."); major != "2" {
+		return fmt.Errorf("version %s: versions 2.x are read", d.Version)
+	}
+	return nil
+}
+
+var rankAtEnd = regexp.MustCompile(`(\d+)(\.[A-Za-z]+)*$`)
+
+// rankOf is the rank that a file's name ends with.
+func rankOf(file string) (int, error) {
+	if m := rankAtEnd.FindStringSubmatch(filepath.Base(file)); m != nil {
+		if rank, err := strconv.Atoi(m[1]); err == nil && rank < maxRanks {
+			return rank, nil
+		}
+	}
+	return 0, fmt.Errorf("%s: dumps do not say whose they are: name it after its rank, such as nccl_trace_rank_12", file)
+}
+
+// maxRanks bounds ranks.
+const maxRanks = 1 << 22

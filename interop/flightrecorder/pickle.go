@@ -1,0 +1,276 @@
+package flightrecorder
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// unpickle reads Python's pickled plain data (PEP 307, protocols 2 to 5): dictionaries by text, lists, tuples, texts, numbers. Nothing
+// is run: opcodes that name code are refused. Memory grows with the data alone, as nothing is copied that the data refers to twice.
+func unpickle(data []byte) (any, error) {
+	m := &machine{data: data, memo: map[uint64]any{}}
+	for {
+		at := m.at
+		op, err := m.uint(1)
+		if err != nil {
+			return nil, err
+		}
+		if op == opStop {
+			return m.pop()
+		}
+		if err := m.step(byte(op)); err != nil {
+			return nil, fmt.Errorf("byte %d: %w", at, err)
+		}
+	}
+}
+
+// The opcodes of plain data, as Python's pickletools names them.
+const (
+	opMark, opStop, opPop, opPopMark, opNone                            = '(', '.', '0', '1', 'N'
+	opProto, opFrame, opTrue, opFalse                                   = 0x80, 0x95, 0x88, 0x89
+	opInt1, opInt2, opInt4, opLong1, opFloat                            = 'K', 'M', 'J', 0x8a, 'G'
+	opText1, opText4, opText8, opString1, opString4, opBytes1, opBytes4 = 0x8c, 'X', 0x8d, 'U', 'T', 'C', 'B'
+	opList, opAppend, opAppends                                         = ']', 'a', 'e'
+	opTuple, opTuple0, opTuple1, opTuple2, opTuple3                     = 't', ')', 0x85, 0x86, 0x87
+	opDict, opSetItem, opSetItems                                       = '}', 's', 'u'
+	opPut1, opPut4, opGet1, opGet4, opMemoize                           = 'q', 'r', 'h', 'j', 0x94
+)
+
+// list is a list, which others may refer to while it grows.
+type list struct{ items []any }
+
+// mark is where a sequence begins on the stack.
+type mark struct{}
+
+// machine is the stack machine that pickled data are a program of.
+type machine struct {
+	data  []byte
+	at    int
+	stack []any
+	memo  map[uint64]any
+}
+
+var (
+	errShort = errors.New("the file ends in the middle of a value")
+	errStack = errors.New("not valid pickled data")
+)
+
+func (m *machine) bytes(n uint64) ([]byte, error) {
+	if n > uint64(len(m.data)-m.at) {
+		return nil, errShort
+	}
+	b := m.data[m.at : m.at+int(n)]
+	m.at += int(n)
+	return b, nil
+}
+
+// uint reads a little-endian number of so many bytes.
+func (m *machine) uint(width int) (uint64, error) {
+	b, err := m.bytes(uint64(width))
+	if err != nil {
+		return 0, err
+	}
+	var whole [8]byte
+	copy(whole[:], b)
+	return binary.LittleEndian.Uint64(whole[:]), nil
+}
+
+func (m *machine) push(v any) error {
+	m.stack = append(m.stack, v)
+	return nil
+}
+
+func (m *machine) pop() (any, error) {
+	if len(m.stack) == 0 {
+		return nil, errStack
+	}
+	v := m.stack[len(m.stack)-1]
+	m.stack = m.stack[:len(m.stack)-1]
+	return v, nil
+}
+
+// marked takes what lies above the last mark, and the mark.
+func (m *machine) marked() ([]any, error) {
+	for i := len(m.stack) - 1; i >= 0; i-- {
+		if _, ok := m.stack[i].(mark); ok {
+			items := append([]any(nil), m.stack[i+1:]...)
+			m.stack = m.stack[:i]
+			return items, nil
+		}
+	}
+	return nil, errStack
+}
+
+func (m *machine) top() any {
+	if len(m.stack) == 0 {
+		return nil
+	}
+	return m.stack[len(m.stack)-1]
+}
+
+func (m *machine) step(op byte) error {
+	switch op {
+	case opProto:
+		_, err := m.uint(1)
+		return err
+	case opFrame:
+		_, err := m.uint(8)
+		return err
+	case opMark:
+		return m.push(mark{})
+	case opPop:
+		_, err := m.pop()
+		return err
+	case opPopMark:
+		_, err := m.marked()
+		return err
+	case opPut1, opPut4, opGet1, opGet4, opMemoize:
+		return m.remember(op)
+	case opAppend, opAppends, opSetItem, opSetItems:
+		return m.fill(op)
+	case opTuple, opTuple0, opTuple1, opTuple2, opTuple3:
+		return m.tuple(op)
+	}
+	return m.scalar(op)
+}
+
+func (m *machine) scalar(op byte) error {
+	switch op {
+	case opNone:
+		return m.push(nil)
+	case opTrue, opFalse:
+		return m.push(op == opTrue)
+	case opList:
+		return m.push(&list{})
+	case opDict:
+		return m.push(map[string]any{})
+	case opInt1, opInt2, opInt4, opLong1:
+		return m.number(op)
+	case opFloat:
+		b, err := m.bytes(8)
+		if err != nil {
+			return err
+		}
+		return m.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
+	}
+	width, ok := map[byte]int{opText1: 1, opString1: 1, opBytes1: 1, opText4: 4, opString4: 4, opBytes4: 4, opText8: 8}[op]
+	if !ok {
+		return fmt.Errorf("opcode %#x: only plain data are read, as the flight recorder writes them; code is never run", op)
+	}
+	n, err := m.uint(width)
+	if err != nil {
+		return err
+	}
+	b, err := m.bytes(n)
+	if err != nil {
+		return err
+	}
+	return m.push(string(b))
+}
+
+func (m *machine) number(op byte) error {
+	width := map[byte]int{opInt1: 1, opInt2: 2, opInt4: 4}[op]
+	if op == opLong1 {
+		n, err := m.uint(1)
+		if err != nil {
+			return err
+		}
+		if n > 8 {
+			return fmt.Errorf("a number of %d bytes", n)
+		}
+		width = int(n)
+	}
+	v, err := m.uint(width)
+	if err != nil {
+		return err
+	}
+	if spare := 64 - 8*width; width > 0 && op != opInt1 && op != opInt2 { // signed
+		return m.push(int64(v<<spare) >> spare)
+	}
+	return m.push(int64(v))
+}
+
+func (m *machine) remember(op byte) error {
+	key := uint64(len(m.memo))
+	if op != opMemoize {
+		width := 4
+		if op == opPut1 || op == opGet1 {
+			width = 1
+		}
+		var err error
+		if key, err = m.uint(width); err != nil {
+			return err
+		}
+	}
+	if op == opGet1 || op == opGet4 {
+		v, ok := m.memo[key]
+		if !ok {
+			return errStack
+		}
+		return m.push(v)
+	}
+	if len(m.stack) == 0 {
+		return errStack
+	}
+	m.memo[key] = m.top()
+	return nil
+}
+
+// fill adds items to the list or dictionary below them.
+func (m *machine) fill(op byte) error {
+	var items []any
+	var err error
+	if op == opAppends || op == opSetItems {
+		items, err = m.marked()
+	} else {
+		n := 1
+		if op == opSetItem {
+			n = 2
+		}
+		if len(m.stack) < n {
+			return errStack
+		}
+		items = append(items, m.stack[len(m.stack)-n:]...)
+		m.stack = m.stack[:len(m.stack)-n]
+	}
+	if err != nil {
+		return err
+	}
+	switch into := m.top().(type) {
+	case *list:
+		into.items = append(into.items, items...)
+		return nil
+	case map[string]any:
+		if len(items)%2 != 0 {
+			return errStack
+		}
+		for i := 0; i < len(items); i += 2 {
+			key, ok := items[i].(string)
+			if !ok {
+				return errors.New("a dictionary's key is no text")
+			}
+			into[key] = items[i+1]
+		}
+		return nil
+	}
+	return errStack
+}
+
+func (m *machine) tuple(op byte) error {
+	n := map[byte]int{opTuple0: 0, opTuple1: 1, opTuple2: 2, opTuple3: 3}[op]
+	if op == opTuple {
+		items, err := m.marked()
+		if err != nil {
+			return err
+		}
+		return m.push(&list{items})
+	}
+	if len(m.stack) < n {
+		return errStack
+	}
+	items := append([]any(nil), m.stack[len(m.stack)-n:]...)
+	m.stack = m.stack[:len(m.stack)-n]
+	return m.push(&list{items})
+}

@@ -1,0 +1,40 @@
+package observed
+
+// Roll is how far the ranks of all communicators of a job have come at one time.
+type Roll struct {
+	File    string
+	Version string // of NCCL
+	Time    string // of the roll, as written; may be empty
+	Comms   []Standing
+}
+
+// Standing is how far the ranks of one communicator have come.
+type Standing struct {
+	Place
+	Comm    string // its hash
+	Ranks   int
+	Counts  []Count
+	Missing []Absence
+	Errors  []Failure
+}
+
+// Count are ranks that have launched as many operations of one kind.
+type Count struct {
+	Op      string // AllReduce, as NCCL calls it
+	Upto    int64
+	Ranks   int
+	Members []Member // fewer than Ranks where the file names only outliers
+}
+
+// Absence is a rank that did not answer.
+type Absence struct {
+	Member
+	Dead bool // its process cannot be reached at all
+}
+
+// Failure is an error that ranks report.
+type Failure struct {
+	Text    string
+	Ranks   int
+	Members []Member // as for Count
+}
