@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"model/price":         {"model/yamlfile"},
 	"model/failure":       {"model/yamlfile"},
 	"model/survey":        {"model/units", "model/topology"},
+	"model/health":        {"model/yamlfile"},
 	"model/trace":         {"model/units"},
 	"model/measurement":   {"model/units", "model/collective"},
 	"model/observed":      {"model/units", "model/collective"},
@@ -58,6 +59,7 @@ var onlyIn = map[string][]string{
 	"github.com/NVIDIA/go-nvml": {"exec/discover"},
 	"golang.org/x/sys":          {"exec/cuda/descriptors", "exec/host", "exec/net"},
 	"github.com/spf13/cobra":    {"cmd/..."},
+	"github.com/expr-lang/expr": {"study/doctor"},
 }
 
 func TestImportsFollowThePlan(t *testing.T) {

@@ -3,6 +3,7 @@ package report
 import (
 	_ "embed"
 	"fmt"
+	"strings"
 	"text/template"
 
 	"railyard/model/units"
@@ -14,10 +15,11 @@ var sentences string
 
 func init() {
 	table.Say(sentences, template.FuncMap{"collective": collectiveWords, "size": size, "gigabytes": gigabytes, "where": where, "at": at,
-		"brackets": inBrackets, "because": because, "layout": LayoutWords, "count": units.Counted[int],
+		"brackets": inBrackets, "because": because, "layout": LayoutWords, "count": units.Counted[int], "sentence": sentence,
 		"ncclWay": func(algorithm string) string { return ncclWays[algorithm] },
 		"ranges":  func(list []int) string { return units.Ranges(list, ", ") },
 		"numbers": func(n int) string { return fmt.Sprintf("0-%d", n-1) },
+		"next":    func(i int) int { return i + 1 },
 		"percent": func(share float64) string { return fmt.Sprintf("%g %%", 100*share) },
 		"more":    func(before, after float64) string { return signedMoney(after - before) }})
 }
@@ -28,4 +30,12 @@ func at(topology string, ranks int, profile string) string {
 		return fmt.Sprintf("on %s, ideal: at line rates, without latency or overhead, which no machine reaches", where(topology, ranks))
 	}
 	return fmt.Sprintf("on %s, costs of machine %s", where(topology, ranks), profile)
+}
+
+// sentence begins a text with a capital and ends it with a full stop.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }

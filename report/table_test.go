@@ -19,7 +19,7 @@ import (
 
 // shipped are the documents whose schemas docs has.
 var shipped = []string{"plan", "run", "simulate", "expect", "compare", "crossover", "step", "search", "what-if", "size", "cost", "limits",
-	"parts", "crossing", "validate"}
+	"parts", "crossing", "validate", "doctor"}
 
 // documents are examples of all documents.
 func documents(t *testing.T) map[string]any {
@@ -94,6 +94,13 @@ func documents(t *testing.T) map[string]any {
 			TimeUS: 900, SerialUS: 1500, SynchroniseUS: 8, GBps: 74, Slowest: "network",
 			Steps: []report.CrossingStep{{Name: "compress", Bytes: 1 << 26, GBps: 900, AlphaUS: 4, BusyUS: 75}},
 			Notes: []string{"32 queue pairs carry 25GB/s each"}},
+		"doctor": &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: "dgx-h100", Assumed: true, GPUs: 8, Judged: 25,
+			Findings: []report.DoctorFinding{{Level: "slow", Part: "GPU 3", Says: "has 17 of 18 NVLinks", Share: v(.056), Best: v(.05),
+				Of: "all-reduce of 1 GiB on 8 GPUs", How: "simulated", Why: "the slowest decides", Do: "reset it", Rule: "nvlinks-missing",
+				Source: "https://example.org", From: "nvidia-smi.xml:7"}},
+			Unjudged: []report.DoctorUnjudged{{Rule: "acs", Missing: "pci.acs"}},
+			Read:     []report.DoctorEvidence{{File: "nvidia-smi.xml", Kind: "nvidia-smi -q -x"}},
+			Collect:  []string{"lspci -vv"}, Notes: []string{"a note"}},
 	}
 }
 

@@ -42,7 +42,7 @@ var manual string
 var lists = map[string][]string{"topologies": topologies.Names(), "machines": cost.Names(), "workloads": workload.Names(),
 	"gpus": gpu.Names(), "collectives": collective.Names(), "algorithms": algorithms(), "fabrics": cost.Fabrics,
 	"shorthands": {topology.Shorthands}, "formats": table.Formats(), "exports": exportFormats, "executors": mscclxml.Names(),
-	"mechanisms": {block.MechanismNames()}, "aspects": topoview.Aspects, "threads": {strconv.Itoa(cuda.MaxThreads)}}
+	"mechanisms": {block.MechanismNames()}, "aspects": topoview.Aspects, "evidence": evidenceNames(), "threads": {strconv.Itoa(cuda.MaxThreads)}}
 
 func algorithms() (names []string) {
 	for _, a := range planner.Algorithms() {
@@ -69,6 +69,7 @@ func newRoot() *cobra.Command {
 		cli.New("import", new(importFlags)),
 		cli.New("report", new(reportFlags)),
 		cli.New("discover", new(discoverFlags)),
+		cli.New("doctor", new(doctorFlags)),
 		cli.New("probe", &probeFlags{Topo: live}),
 		cli.New("tune", &tuneFlags{Topo: live, Sizes: from("1K", "1G")}),
 		cli.New("baseline", &baselineFlags{Topo: live, Sizes: from("1K", "64M")}))

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/cmd/internal/cli"
+	"railyard/exec/discover"
+	"railyard/model/health"
+	"railyard/report"
+	"railyard/study"
+	"railyard/study/doctor"
+)
+
+// doctorFlags say which machine is examined, and what it should be.
+type doctorFlags struct {
+	Topology string `flag:"topology,t,complete={topologies},files"`
+	Profile  profileFlag
+	Format   cli.FormatFlag
+}
+
+// Args are files, and directories of them.
+func (f *doctorFlags) Args(*cobra.Command, []string) error { return nil }
+
+// Run says what is wrong.
+func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
+	var e evidence
+	for _, file := range files {
+		read := e.take
+		if i, err := os.Stat(file); err == nil && i.IsDir() {
+			read = e.bundle
+		}
+		if err := read(file); err != nil {
+			return err
+		}
+	}
+	if len(files) == 0 {
+		if err := e.live(); err != nil {
+			return err
+		}
+	}
+	d, err := doctor.Examine(doctor.Asked{State: &e.state, Intended: study.Site{Name: f.Topology, Source: source}, Profile: f.Profile.Name})
+	if err != nil {
+		return err
+	}
+	doc := doctorDocument(d, &e)
+	if err := f.Format.Emit(cmd, doc); err != nil {
+		return err
+	}
+	if !doc.Healthy {
+		return fmt.Errorf("%d findings that break jobs or cost time", doc.Sick())
+	}
+	return nil
+}
+
+// live asks this machine.
+func (e *evidence) live() error {
+	l, err := discover.Open()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	e.read = append(e.read, report.DoctorEvidence{File: "this machine", Kind: "NVML and sysfs"})
+	return discover.Health(&e.state, l)
+}
+
+func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
+	out := &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: d.Topology, Assumed: d.Assumed, GPUs: d.GPUs, Healthy: !d.Sick(),
+		Judged: d.Judged, Findings: []report.DoctorFinding{}, Unjudged: []report.DoctorUnjudged{}, Read: e.read, Collect: e.collect(),
+		Notes: append([]string{}, d.Notes...)}
+	if d.Uncosted != "" {
+		out.Notes = append(out.Notes, "costs are not known: "+d.Uncosted)
+	}
+	for i := range d.Findings {
+		out.Findings = append(out.Findings, doctorFinding(&d.Findings[i]))
+	}
+	for _, u := range d.Unjudged {
+		out.Unjudged = append(out.Unjudged, report.DoctorUnjudged{Rule: u.Rule, Missing: strings.Join(u.Missing, ", ")})
+	}
+	return out
+}
+
+func doctorFinding(f *health.Finding) report.DoctorFinding {
+	out := report.DoctorFinding{Level: string(f.Level), Part: f.Part, Says: f.Says, Why: f.Why, Do: f.Do, Rule: f.Rule, Source: f.Source,
+		From: strings.Join(f.From, "; ")}
+	if c := f.Cost; c.Known {
+		out.Share, out.Best, out.Of, out.How = &c.Share, &c.Best, c.Of, c.How
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package health
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Value is a known fact: a float64, a string or a bool, and where it came from.
+type Value struct {
+	Is   any
+	From string // a file with its line, "NVML", a path in sysfs
+}
+
+// Part is a part of a machine with what is known of it.
+type Part struct {
+	Kind  Kind
+	Name  string
+	facts map[string]Value
+}
+
+// String is how people call it: "GPU 3", "GPU 3 link 17", "mlx5_0".
+func (p *Part) String() string {
+	switch p.Kind {
+	case GPU:
+		return "GPU " + p.Name
+	case NVLink:
+		gpu, link, _ := strings.Cut(p.Name, "/")
+		return "GPU " + gpu + " link " + link
+	case Host:
+		return "this machine"
+	}
+	return p.Name
+}
+
+// State is what is known of a machine. The zero State knows nothing.
+type State struct {
+	parts    map[partKey]*Part
+	Findings []Finding // that readers of logs made themselves
+	Notes    []string  // what readers disagree about, or could not read
+}
+
+type partKey struct {
+	kind Kind
+	name string
+}
+
+// Part is a part by its name; it is added where it is not there.
+func (s *State) Part(k Kind, name string) *Part {
+	key := partKey{k, name}
+	p := s.parts[key]
+	if p == nil {
+		p = &Part{Kind: k, Name: name, facts: map[string]Value{}}
+		if s.parts == nil {
+			s.parts = map[partKey]*Part{}
+		}
+		s.parts[key] = p
+	}
+	return p
+}
+
+// Host is the machine itself.
+func (s *State) Host() *Part { return s.Part(Host, "") }
+
+// GPU is a GPU by its number.
+func (s *State) GPU(n int) *Part { return s.Part(GPU, strconv.Itoa(n)) }
+
+// Parts are those of a kind in the order of their names, numbers as numbers.
+func (s *State) Parts(k Kind) []*Part {
+	var out []*Part
+	for key, p := range s.parts {
+		if key.kind == k {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Part) int { return natural(a.Name, b.Name) })
+	return out
+}
+
+// At is the part of a kind at a PCI address; nil where none says that it is there.
+func (s *State) At(k Kind, bus string) *Part {
+	for _, p := range s.Parts(k) {
+		if p.Text("bus") == bus {
+			return p
+		}
+	}
+	return nil
+}
+
+// Note adds a remark for whoever reads the findings, once.
+func (s *State) Note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(s.Notes, n) {
+		s.Notes = append(s.Notes, n)
+	}
+}
+
+// Say notes a fact of a part: a float64, string or bool as facts.yaml has it; what it does not have is a programmer's mistake. What
+// another source said before stays, and that they differ is noted.
+func (s *State) Say(p *Part, fact string, is any, from string) {
+	f, ok := FactOf(p.Kind, fact)
+	if !ok {
+		panic(fmt.Sprintf("health: facts.yaml has no %q of %s", fact, p.Kind))
+	}
+	if got := typeOf(is); got != f.Type {
+		panic(fmt.Sprintf("health: %s of %s is a %s, not %v", fact, p.Kind, f.Type, is))
+	}
+	if old, known := p.facts[fact]; known {
+		if old.Is != is && !f.Moves {
+			s.Note("%v: %s is %v in %s and %v in %s: the first is believed", p, fact, old.Is, old.From, is, from)
+		}
+		return
+	}
+	p.facts[fact] = Value{is, from}
+}
+
+func typeOf(is any) Type {
+	switch is.(type) {
+	case float64:
+		return Number
+	case string:
+		return Text
+	case bool:
+		return YesNo
+	}
+	return ""
+}
+
+// Set replaces what is known of a fact, as when something is worked out from others.
+func (s *State) Set(p *Part, fact string, is any, from string) {
+	delete(p.facts, fact)
+	s.Say(p, fact, is, from)
+}
+
+// Forget removes a fact.
+func (p *Part) Forget(fact string) { delete(p.facts, fact) }
+
+// Known is a fact.
+func (p *Part) Known(fact string) (Value, bool) {
+	v, ok := p.facts[fact]
+	return v, ok
+}
+
+// Facts are the names of what is known, sorted.
+func (p *Part) Facts() []string { return slices.Sorted(maps.Keys(p.facts)) }
+
+// Text is a fact that is a text, "" where it is not known.
+func (p *Part) Text(fact string) string { return is[string](p, fact) }
+
+// Number is a fact that is a number, 0 where it is not known.
+func (p *Part) Number(fact string) float64 { return is[float64](p, fact) }
+
+// Yes is a fact that is yes or no, no where it is not known.
+func (p *Part) Yes(fact string) bool { return is[bool](p, fact) }
+
+func is[T any](p *Part, fact string) T {
+	v, _ := p.facts[fact].Is.(T)
+	return v
+}
+
+// natural orders names with the numbers in them as numbers: mlx5_2 before mlx5_10, 3/9 before 3/17.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		na, nb := digits(a), digits(b)
+		if na > 0 && nb > 0 {
+			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[na:], b[nb:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is how many digits a text begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

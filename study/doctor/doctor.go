@@ -1,0 +1,223 @@
+// Package doctor finds what is wrong with a machine that runs: rules judge what is known of it (model/health) and what it was intended
+// to be, and each finding is priced by asking study about the machine with that part slow or failed. Rules are data, rules.yaml, each
+// with its source; a rule whose facts nobody knows is not judged, and that is said.
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/model/health"
+	"railyard/model/units"
+	"railyard/study"
+)
+
+// Asked is what a diagnosis is made of.
+type Asked struct {
+	State    *health.State // facts of the intended machine are added to it
+	Intended study.Site    // what the machine should be; without a name: as its GPUs are called
+	Profile  string        // whose costs apply; "": the topology's
+}
+
+// Diagnosis is what is wrong with a machine, what costs most first.
+type Diagnosis struct {
+	Topology string // that it was compared with; "": none
+	Assumed  bool   // by what its GPUs are called
+	Findings []health.Finding
+	Judged   int // rules that all facts of were known for some part
+	Unjudged []Unjudged
+	Notes    []string
+	GPUs     int
+	Uncosted string // why costs are not known
+}
+
+// Unjudged is a rule that could not be judged for want of facts.
+type Unjudged struct {
+	Rule    string
+	Missing []string
+}
+
+// Examine judges a machine by all rules.
+func Examine(a Asked) (*Diagnosis, error) {
+	d := &Diagnosis{GPUs: len(a.State.Parts(health.GPU))}
+	site, assumed := a.Intended, false
+	if site.Name == "" {
+		site.Name, assumed = rules().topologyOf(a.State), true
+	}
+	var costs *costs
+	switch {
+	case site.Name == "":
+		d.Uncosted = "which machine this should be is not known: name its topology with -t"
+	default:
+		t, err := site.Load()
+		if err != nil {
+			return nil, err
+		}
+		if t.NumNodes() > 1 {
+			return nil, fmt.Errorf("%s has %d nodes: a machine is compared with one node", site.Name, t.NumNodes())
+		}
+		d.Topology, d.Assumed = t.Name(), assumed
+		intend(a.State, t)
+		costs = newCosts(site, t, a.Profile)
+	}
+	for i := range rules().Rules {
+		if err := d.judge(a.State, &rules().Rules[i]); err != nil {
+			return nil, err
+		}
+	}
+	d.Findings = append(d.Findings, a.State.Findings...)
+	for i := range d.Findings {
+		if err := costs.price(&d.Findings[i]); err != nil {
+			return nil, err
+		}
+	}
+	d.Notes = a.State.Notes
+	slices.SortStableFunc(d.Findings, byCost)
+	return d, nil
+}
+
+// byCost puts what breaks jobs first, then what costs most.
+func byCost(a, b health.Finding) int {
+	level := func(f *health.Finding) int { return slices.Index(health.Levels, f.Level) }
+	return cmp.Or(cmp.Compare(level(&a), level(&b)), cmp.Compare(b.Cost.Share, a.Cost.Share))
+}
+
+// Sick reports whether something is wrong that breaks jobs or costs time.
+func (d *Diagnosis) Sick() bool {
+	return slices.ContainsFunc(d.Findings, func(f health.Finding) bool { return f.Level != health.Notice })
+}
+
+// topologyOf is the shipped topology of machines with such GPUs, "" where none is known.
+func (b *Book) topologyOf(s *health.State) string {
+	gpus := s.Parts(health.GPU)
+	for _, m := range b.Machines {
+		if len(gpus) == m.GPUs && strings.Contains(gpus[0].Text("product"), m.GPU) {
+			return m.Topology
+		}
+	}
+	return ""
+}
+
+// judge finds the parts that a rule is about; those of which it says the same share a finding.
+func (d *Diagnosis) judge(s *health.State, r *Rule) error {
+	var groups []*group
+	missing, judged := map[string]bool{}, false
+	for _, p := range s.Parts(r.Of) {
+		who := &subject{state: s, part: p}
+		if list := append(who.missing(&r.If), who.missing(&r.Left)...); len(list) > 0 {
+			for _, name := range list {
+				missing[name] = true
+			}
+			continue
+		}
+		judged = true
+		ill, err := who.ill(r)
+		if err == nil && ill {
+			groups, err = join(groups, who, r)
+		}
+		if err != nil {
+			return fmt.Errorf("rule %s of %v: %w", r.Name, p, err)
+		}
+	}
+	for _, g := range groups {
+		f, err := r.finding(g)
+		if err != nil {
+			return fmt.Errorf("rule %s: %w", r.Name, err)
+		}
+		d.Findings = append(d.Findings, f)
+	}
+	if judged {
+		d.Judged++
+		return nil
+	}
+	d.Unjudged = append(d.Unjudged, Unjudged{r.Name, sorted(missing, r)})
+	return nil
+}
+
+// group are parts of which a rule says the same.
+type group struct {
+	says    string
+	left    float64
+	members []*subject
+}
+
+// join puts a part into the group of those that are as ill.
+func join(groups []*group, who *subject, r *Rule) ([]*group, error) {
+	says, err := fill(&r.Says, who)
+	if err != nil {
+		return nil, err
+	}
+	left, err := who.number(&r.Left, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		if g.says == says && g.left == left {
+			g.members = append(g.members, who)
+			return groups, nil
+		}
+	}
+	return append(groups, &group{says, left, []*subject{who}}), nil
+}
+
+func sorted(missing map[string]bool, r *Rule) []string {
+	var out []string
+	for name := range missing {
+		out = append(out, string(r.Of)+"."+strings.TrimPrefix(name, "host."))
+	}
+	if len(out) == 0 {
+		out = []string{string(r.Of)}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ill reports whether a rule's condition holds.
+func (s *subject) ill(r *Rule) (bool, error) {
+	v, err := s.value(&r.If)
+	is, ok := v.(bool)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s is %v, not true or false", r.If.text, v)
+	}
+	return is, err
+}
+
+// finding is what a rule says of a group.
+func (r *Rule) finding(g *group) (f health.Finding, err error) {
+	f = health.Finding{Rule: r.Name, Level: r.Level, Source: r.Source, Says: g.says}
+	var parts []*health.Part
+	for _, m := range g.members {
+		parts = append(parts, m.part)
+		f.Effect.Parts = append(f.Effect.Parts, m.part.Name)
+		f.From = append(f.From, m.from...)
+	}
+	f.From = slices.Compact(f.From)
+	f.Part, f.Effect.On, f.Effect.Left = called(parts), r.Effect, g.left
+	if f.Why, err = fill(&r.Why, g.members...); err != nil {
+		return f, err
+	}
+	f.Do, err = fill(&r.Do, g.members...)
+	return f, err
+}
+
+// called names parts: "GPU 3", "GPUs 0-3, 5", or each by its name.
+func called(parts []*health.Part) string {
+	if len(parts) == 1 {
+		return parts[0].String()
+	}
+	var numbers []int
+	var names []string
+	for _, p := range parts {
+		if n, err := strconv.Atoi(p.Name); err == nil && p.Kind == health.GPU {
+			numbers = append(numbers, n)
+		}
+		names = append(names, p.String())
+	}
+	if len(numbers) == len(parts) {
+		return "GPUs " + units.Ranges(numbers, ", ")
+	}
+	return strings.Join(names, ", ")
+}
