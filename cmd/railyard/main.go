@@ -42,7 +42,8 @@ var manual string
 var lists = map[string][]string{"topologies": topologies.Names(), "machines": cost.Names(), "workloads": workload.Names(),
 	"gpus": gpu.Names(), "collectives": collective.Names(), "algorithms": algorithms(), "fabrics": cost.Fabrics,
 	"shorthands": {topology.Shorthands}, "formats": table.Formats(), "exports": exportFormats, "executors": mscclxml.Names(),
-	"mechanisms": {block.MechanismNames()}, "aspects": topoview.Aspects, "evidence": evidenceNames(), "threads": {strconv.Itoa(cuda.MaxThreads)}}
+	"mechanisms": {block.MechanismNames()}, "aspects": topoview.Aspects, "evidence": evidenceNames(),
+	"threads": {strconv.Itoa(cuda.MaxThreads)}}
 
 func algorithms() (names []string) {
 	for _, a := range planner.Algorithms() {

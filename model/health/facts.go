@@ -60,7 +60,8 @@ type catalogue struct {
 }
 
 var known = sync.OnceValue(func() map[factKey]Fact {
-	c, err := yamlfile.Library[catalogue]{Format: yamlfile.Format{Schema: "railyard.facts/v1", Noun: "list of facts"}}.Read("facts.yaml", factsFile)
+	format := yamlfile.Format{Schema: "railyard.facts/v1", Noun: "list of facts"}
+	c, err := yamlfile.Library[catalogue]{Format: format}.Read("facts.yaml", factsFile)
 	if err != nil {
 		panic(err)
 	}

@@ -89,8 +89,9 @@ func costOf(r *study.Row, whole *topology.Topology, m *cost.Machine) health.Cost
 		return health.Cost{}
 	}
 	more := func(t units.Time) float64 { return max(float64(t)/float64(r.Before.Prediction.Time)-1, 0) }
-	x := health.Cost{Known: true, Best: more(r.Prediction.Time), How: fmt.Sprintf("simulated with %s, profile %s", planner.Name(r.Before.Schedule), m.Name),
-		Of: fmt.Sprintf("all-reduce of %v on %s", units.Bytes(size), units.Counted(whole.NumRanks(), "GPU"))}
+	x := health.Cost{Known: true, Best: more(r.Prediction.Time),
+		How: fmt.Sprintf("simulated with %s, profile %s", planner.Name(r.Before.Schedule), m.Name),
+		Of:  fmt.Sprintf("all-reduce of %v on %s", units.Bytes(size), units.Counted(whole.NumRanks(), "GPU"))}
 	x.Share = x.Best
 	if r.Kept.Time > 0 {
 		x.Share = more(r.Kept.Time)
