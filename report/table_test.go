@@ -19,7 +19,7 @@ import (
 
 // shipped are the documents whose schemas docs has.
 var shipped = []string{"plan", "run", "simulate", "expect", "compare", "crossover", "step", "search", "what-if", "size", "cost", "limits",
-	"parts", "crossing", "validate", "doctor"}
+	"parts", "crossing", "validate", "doctor", "gate"}
 
 // documents are examples of all documents.
 func documents(t *testing.T) map[string]any {
@@ -44,6 +44,12 @@ func documents(t *testing.T) map[string]any {
 					LowBusBW: 447, HighBusBW: 482, WireBW: 300, LineBW: 450,
 					NCCLUS: v(4100), Limit: "nvlink4 of each GPU carries 9/8 of the data, out and in",
 					Warnings: []string{"extrapolated"}}}},
+		"gate": &report.GateDocument{Schema: "railyard.gate/v1", Topology: "box", Profile: "h100", Collective: "all_reduce", Nodes: 4,
+			Ranks: 32, FalseAlarms: .01, Rows: []report.GateRow{{SizeBytes: 1 << 32, Algorithm: "ring", Protocol: "simple", BusBW: 371,
+				Band: 1.7, Runs: 3, Spread: .02, Typical: 360, Floor: 330, Tolerance: .08, Warnings: []string{"extrapolated"}}},
+			Faults: []report.GateFault{{SizeBytes: 1 << 32, Kind: "nic", Fault: "nic:node0/nic0", Slower: 1.14, BusBW: 325, Detection: .97,
+				Detected: true}, {SizeBytes: 1 << 32, Kind: "link", Fault: "link:node0/gpu0--node0/nvswitch0#1", Slower: 1.01, BusBW: 367,
+				Detection: .04, FromBytes: new(int64), Bearable: v(.001)}}},
 		"step": &report.StepDocument{Schema: "railyard.step/v1", Topology: "superpod", GPU: "NVIDIA H100 SXM", GPUs: 64,
 			Workload: "llama-3-8b", Layout: "dp8 tp8 pp1 zero1 mb1 gb64 sp", Runtime: "nccl", Searched: 40,
 			StepMS: 12345, ComputeMS: 10000, CommunicationMS: 4000, ExposedMS: 2000, BubbleMS: 1, MFU: .41, TFLOPS: 405, Unit: "tokens",

@@ -25,6 +25,7 @@ type expectFlags struct {
 	Library libraryFlags
 	Graph   bool   `flag:"how graph"`
 	Floor   string `flag:"launch-floor,default=none"`
+	Gate    gateFlags
 }
 
 // libraryFlags say how NCCL runs.
@@ -47,6 +48,12 @@ func (f *libraryFlags) options() nccl.Options {
 
 // Run says what nccl-tests should show.
 func (f *expectFlags) Run(cmd *cobra.Command, _ []string) error {
+	if f.Gate.Format != "" {
+		return f.gate(cmd)
+	}
+	if err := cli.NoEffect(cmd, "without --gate", "false-alarms", "healthy"); err != nil {
+		return err
+	}
 	d, err := f.expect(cmd)
 	if err != nil {
 		return err
@@ -54,24 +61,30 @@ func (f *expectFlags) Run(cmd *cobra.Command, _ []string) error {
 	return f.Format.Emit(cmd, d)
 }
 
+// asked is what the library is asked for.
+func (f *expectFlags) asked(cmd *cobra.Command, t *topology.Topology) (a study.Asked, err error) {
+	if f.Library.Fabric != "" && t.NumNodes() == 1 {
+		return a, cli.Usagef("--how fabric has no effect on one node: give --nodes as well")
+	}
+	sizes, err := f.Sizes.Sizes(cmd)
+	if err != nil {
+		return a, err
+	}
+	if a, err = asked(cmd, &f.Coll, &f.Profile, t, sizes); err != nil {
+		return a, err
+	}
+	a.Library = study.Library{Options: f.Library.options(), Algorithm: f.Algo, Protocol: f.Proto, Graph: f.Graph}
+	a.Library.Floor, err = launchFloor(f.Floor)
+	return a, err
+}
+
 func (f *expectFlags) expect(cmd *cobra.Command) (*report.ExpectDocument, error) {
 	t, err := f.Topo.load()
 	if err != nil {
 		return nil, err
 	}
-	if f.Library.Fabric != "" && t.NumNodes() == 1 {
-		return nil, cli.Usagef("--how fabric has no effect on one node: give --nodes as well")
-	}
-	sizes, err := f.Sizes.Sizes(cmd)
+	a, err := f.asked(cmd, t)
 	if err != nil {
-		return nil, err
-	}
-	a, err := asked(cmd, &f.Coll, &f.Profile, t, sizes)
-	if err != nil {
-		return nil, err
-	}
-	a.Library = study.Library{Options: f.Library.options(), Algorithm: f.Algo, Protocol: f.Proto, Graph: f.Graph}
-	if a.Library.Floor, err = launchFloor(f.Floor); err != nil {
 		return nil, err
 	}
 	q, err := study.New(a)

@@ -46,10 +46,13 @@ type Prediction struct {
 	bands     *cost.Profile
 }
 
-// Band is what is normal: where 85 to 95 % of measured times lay on machines that the fit had not seen. It is 5 % at
-// least: runs of one case differ by that.
+// Repeats is by which factor runs of one case differ, 9 of 10 (validation/README.md).
+const Repeats = 1.05
+
+// Band is what is normal: where 85 to 95 % of measured times lay on machines that the fit had not seen. It is that of
+// repeats at least.
 func (p *Prediction) Band() (low, high units.Time) {
-	class, e := cost.ClassOf(p.Over), 1.05
+	class, e := cost.ClassOf(p.Over), Repeats
 	if b := cmp.Or(p.bands.Band(class, p.Basis), cost.GeneralNCCL().Band(class, p.Basis)); b != nil {
 		e = max(b.Factor(p.LatencyShare()), e)
 	}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/model/units"
+	"railyard/report/table"
+)
+
+// GateDocument is from which bandwidth on a machine is healthy.
+type GateDocument struct {
+	Schema      string      `json:"schema" const:"railyard.gate/v1" doc:"from which bandwidth on a machine is healthy"`
+	Topology    string      `json:"topology"`
+	Profile     string      `json:"profile"`
+	Collective  string      `json:"collective"`
+	Nodes       int         `json:"nodes"`
+	Ranks       int         `json:"ranks"`
+	FalseAlarms float64     `json:"false_alarms" as:"share" doc:"share of a healthy machine's runs that fail"`
+	Rows        []GateRow   `json:"rows" csv:""`
+	Faults      []GateFault `json:"faults" doc:"what the gate finds, of each kind one part"`
+}
+
+// GateRow is the gate of a size.
+type GateRow struct {
+	SizeBytes int64    `json:"size_bytes" text:"size"`
+	Algorithm string   `json:"algorithm" text:"schedule"`
+	Protocol  string   `json:"protocol" text:"" join:"/"`
+	BusBW     float64  `json:"busbw_GBps" text:"predicted busbw" doc:"predicted bus bandwidth"`
+	Band      float64  `json:"band" text:"off by" as:"factor" doc:"factor, either way, within which predictions of 9 of 10 machines lie"`
+	Runs      int      `json:"runs" text:"own runs" doc:"runs of one's own; 0: the floor is the prediction's alone"`
+	Spread    float64  `json:"spread" text:"spread" as:"share" doc:"standard deviation of repeats"`
+	Typical   float64  `json:"busbw_typical_GBps" text:"typical" doc:"what the prediction and own runs make believe"`
+	Floor     float64  `json:"busbw_floor_GBps" text:"floor" doc:"runs below it fail"`
+	Tolerance float64  `json:"tolerance" text:"tolerance" as:"share" doc:"share of what is typical that the floor is below it"`
+	Warnings  []string `json:"warnings" note:"warning"`
+}
+
+// GateFault is what the gate of a size finds of a fault.
+type GateFault struct {
+	SizeBytes int64    `json:"size_bytes" text:"size"`
+	Kind      string   `json:"kind" text:"lost or slow"`
+	Fault     string   `json:"fault" text:"such as"`
+	Slower    float64  `json:"slower" text:"slower" as:"factor" doc:"how many times as long it takes, predicted"`
+	BusBW     float64  `json:"busbw_GBps" text:"predicted busbw" doc:"with the fault, predicted"`
+	Detection float64  `json:"detection" text:"found in" as:"share" doc:"share of runs with the fault that fail"`
+	Detected  bool     `json:"detected" text:"detected" doc:"at least 95 % of them do"`
+	FromBytes *int64   `json:"from_bytes" text:"from size" as:"bytes" doc:"least size whose gate finds it; null: none"`
+	Bearable  *float64 `json:"bearable_spread" text:"or spread" as:"share" doc:"own runs find it that spread less"`
+}
+
+// Reason says why the floor of a size is where it is.
+func (r GateRow) Reason(d *GateDocument) string {
+	why := fmt.Sprintf("%s of a healthy machine's runs pass; %s GB/s predicted, off by up to a factor of %.2f on 9 of 10 machines",
+		table.Percent(1-d.FalseAlarms), gigabytes(r.BusBW), r.Band)
+	if r.Runs > 0 {
+		why += fmt.Sprintf("; with %s %s GB/s are typical, repeats spread by %s", units.Counted(r.Runs, "own run"), gigabytes(r.Typical),
+			table.Percent(r.Spread))
+	}
+	return why
+}
+
+// Finds lists the faults that the gate of a size finds, and those that it does not.
+func (d *GateDocument) Finds(size int64) string {
+	var found, not []string
+	for _, f := range d.Faults {
+		if f.SizeBytes != size {
+			continue
+		}
+		what := fmt.Sprintf("%s (%s: %.0f %%)", f.Kind, f.Fault, 100*f.Detection)
+		if f.Detected {
+			found = append(found, what)
+		} else {
+			not = append(not, what)
+		}
+	}
+	out := "finds " + strings.Join(found, ", ")
+	if len(found) == 0 {
+		out = "finds none of the faults looked at"
+	}
+	if len(not) > 0 {
+		out += "; not surely " + strings.Join(not, ", ")
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package gate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"railyard/model/measurement"
+	"railyard/model/units"
+	"railyard/sim/nccl"
+)
+
+const (
+	// within is the share of machines that a band of predictions holds.
+	within = 0.9
+	// mad times the median of deviations is the standard deviation of what is normally distributed (Hampel 1974).
+	mad = 1.4826
+	// weight is how many runs' worth of belief there is in how far repeats spread before any were seen: as many as are
+	// asked for at least.
+	weight = Least
+	// efficiency is how many runs a median of deviations is as good as, of one, where the standard deviation were taken (Rousseeuw and
+	// Croux 1993).
+	efficiency = 0.37
+)
+
+// Least is how many runs of one's own say something of how far they spread.
+const Least = 3
+
+// repeats is the scale of the logarithm of repeated times before any were seen, of which 9 of 10 lie within nccl.Repeats.
+var repeats = math.Log(nccl.Repeats) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+within)/2)
+
+// quantile is how many standard deviations a share of what is normally distributed lies within.
+func quantile(share float64) float64 { return distuv.UnitNormal.Quantile((1 + share) / 2) }
+
+// tail is a distribution.
+type tail interface {
+	Quantile(p float64) float64
+	CDF(x float64) float64
+}
+
+// belief is what is known of the logarithm of a healthy run's time over the predicted one.
+type belief struct {
+	tail
+	centre float64
+	spread float64 // standard deviation of repeats on one machine
+}
+
+// believed combines how far predictions are off, by the factor that bounds 9 of 10 machines, with runs of one's own, as logarithms of
+// their times over the prediction. A run is off by what its machine is, and by what repeats differ. The machine's part is normally
+// distributed around the prediction before runs are seen; their median tells it, with the error of a median; how far they
+// spread, by the median of deviations, is mixed with what was believed of that, so that a further run has Student's distribution
+// (Gelman et al., Bayesian Data Analysis, 2013, sections 2.5 and 3.3).
+func believed(factor float64, runs []float64) belief {
+	width := math.Log(factor) / quantile(within)
+	machine := math.Max(width*width-repeats*repeats, 0)
+	if len(runs) == 0 {
+		return belief{distuv.Normal{Mu: 0, Sigma: math.Sqrt(machine + repeats*repeats)}, 0, repeats}
+	}
+	n, middle := float64(len(runs)), measurement.Median(runs)
+	var off []float64
+	for _, x := range runs {
+		off = append(off, math.Abs(x-middle))
+	}
+	seen := mad * measurement.Median(off)
+	worth := efficiency * (n - 1)
+	freedom := weight + worth
+	spread := (weight*repeats*repeats + worth*seen*seen) / freedom
+	ofMedian := math.Pi / 2 * spread / n // its error, squared
+	share := machine / (machine + ofMedian)
+	return belief{distuv.StudentsT{Mu: share * middle, Sigma: math.Sqrt(machine*(1-share) + spread), Nu: freedom}, share * middle,
+		math.Sqrt(spread)}
+}
+
+// floor is the largest logarithm of a time over the predicted one that passes.
+func (b belief) floor(falseAlarms float64) float64 { return b.Quantile(1 - falseAlarms) }
+
+// detects is how likely a run fails that takes so many times as long as it should.
+func (b belief) detects(slower, falseAlarms float64) float64 {
+	return 1 - b.CDF(b.floor(falseAlarms)-math.Log(slower))
+}
+
+// bearable is how far repeats may spread so that what takes so many times as long is told for sure from what is healthy, were
+// the machine itself known.
+func bearable(slower, falseAlarms float64) float64 {
+	return math.Log(slower) / (distuv.UnitNormal.Quantile(1-falseAlarms) + distuv.UnitNormal.Quantile(sure))
+}
+
+// Longest is the longest time that passes where nothing is known but a prediction, and until when 9 of 10 machines are done.
+func Longest(predicted, high units.Time, falseAlarms float64) units.Time {
+	factor := float64(high) / float64(predicted)
+	return units.Time(float64(predicted) * math.Exp(believed(factor, nil).floor(falseAlarms)))
+}

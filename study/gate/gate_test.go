@@ -1,0 +1,226 @@
+package gate
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"railyard/internal/long"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/report"
+	"railyard/study"
+	"railyard/study/measured"
+	"railyard/topologies"
+)
+
+// machine is what a gate is asked for on a shipped topology.
+func machine(t *testing.T, name string, nodes int, set ...string) Asked {
+	t.Helper()
+	top, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes, Set: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := cost.MachineOn(top, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Asked{FalseAlarms: 0.01}
+	a.Asked = study.Asked{Topology: top, Collective: study.Collective{Kind: collective.AllReduce}, Machine: m,
+		Sizes: []units.Bytes{256 * units.MiB, 4 * units.GiB}}
+	return a
+}
+
+// repeated is how far repeats were apart, as logarithms: all_reduce in place and out of place on an H200 host.
+func repeated(t *testing.T) (out []float64) {
+	t.Helper()
+	sets, err := measured.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := slices.Index(sets[0].Header, "inplace_time_us")
+	for _, m := range sets[0].Rows {
+		us, err := strconv.ParseFloat(m.Columns[column], 64)
+		if err == nil && us > 0 && m.Collective == collective.AllReduce && m.Time > 0 && m.Size >= 64*units.MiB {
+			x := math.Log(us/m.Time.Microseconds()) / math.Sqrt2
+			out = append(out, x, -x)
+		}
+	}
+	if len(out) < 100 {
+		t.Fatalf("%d repeats", len(out))
+	}
+	return out
+}
+
+// TestGatesKeepTheirWord: of machines as far from their predictions as bands say, whose runs repeat as measured ones did, 98 of 100 runs
+// pass where one false alarm in 100 was asked for; of those with a fault that the gate says to detect, 95 of 100 fail.
+func TestGatesKeepTheirWord(t *testing.T) {
+	repeats, r := repeated(t), rand.New(rand.NewPCG(1, 2))
+	draws := long.Or(500, 5000)
+	for _, c := range []struct {
+		asked Asked
+		runs  int
+	}{
+		{machine(t, "dgx-h100", 1), 0}, {machine(t, "dgx-h100", 4), 0}, {machine(t, "dgx-h100", 1), 5}, {machine(t, "dgx-h100", 4), 3},
+		{machine(t, "dgx-a100", 1), 10}, {machine(t, "leaf-spine-roce", 12, "oversubscription=4"), 10},
+	} {
+		d, err := Of(c.asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed, failed, claimed := 0, map[string]int{}, map[string]int{}
+		for range draws {
+			row := d.Rows[1]
+			width := math.Log(row.Band) / quantile(within)
+			run := func(offset float64) float64 { return offset + repeats[r.IntN(len(repeats))] }
+			offset := width * r.NormFloat64()
+			var own []float64
+			for range c.runs {
+				own = append(own, run(offset))
+			}
+			b := believed(row.Band, own)
+			if run(offset) <= b.floor(c.asked.FalseAlarms) {
+				passed++
+			}
+			for _, f := range d.Faults {
+				if f.SizeBytes == row.SizeBytes && f.Slower > told && b.detects(f.Slower, c.asked.FalseAlarms) >= sure {
+					claimed[f.Kind]++
+					if run(offset)+math.Log(f.Slower) > b.floor(c.asked.FalseAlarms) {
+						failed[f.Kind]++
+					}
+				}
+			}
+		}
+		name, most := d.Topology, float64(draws)
+		if share := float64(passed) / most; share < 0.98 {
+			t.Errorf("%s, %d runs: %.1f %% of healthy runs pass", name, c.runs, 100*share)
+		}
+		for kind, n := range claimed {
+			if share := float64(failed[kind]) / float64(n); share < sure {
+				t.Errorf("%s, %d runs: %s is found in %.1f %% of %d", name, c.runs, kind, 100*share, n)
+			}
+		}
+		if c.runs >= 5 && len(claimed) == 0 {
+			t.Errorf("%s, %d runs: nothing is detected", name, c.runs)
+		}
+	}
+}
+
+// TestOwnRunsTighten: the floor rises with own runs, is near them, and one run that is far off does not move it far.
+func TestOwnRunsTighten(t *testing.T) {
+	a := machine(t, "dgx-h100", 4)
+	wide, err := Of(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := func(shares ...float64) (out []measurement.Row) {
+		for _, s := range shares {
+			_, bus := study.Bandwidths(collective.Spec{Kind: collective.AllReduce, Ranks: 32}, 4*units.GiB, units.Second)
+			out = append(out, measurement.Row{Collective: collective.AllReduce, Size: 4 * units.GiB, GPUs: 32, Nodes: 4,
+				Time: units.Time(float64(units.Second) * bus / (wide.Rows[1].BusBW * s))})
+		}
+		return out
+	}
+	floor := func(rows []measurement.Row) report.GateRow {
+		a.Healthy = rows
+		d, err := Of(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Rows[1]
+	}
+	before := wide.Rows[1]
+	near := floor(rows(0.9, 0.91, 0.9, 0.89, 0.905))
+	if near.Floor < 1.3*before.Floor || near.Floor > 0.9*near.BusBW || math.Abs(near.Typical/near.BusBW-0.9) > 0.01 || near.Runs != 5 {
+		t.Errorf("%+v before, %+v with own runs", before, near)
+	}
+	if far := floor(rows(0.9, 0.91, 0.9, 0.89, 0.3)); math.Abs(far.Typical/near.Typical-1) > 0.02 || far.Floor < 0.9*near.Floor {
+		t.Errorf("a run that is far off: %+v, %+v without", far, near)
+	}
+	if sick := floor(rows(0.2, 0.21, 0.2)); len(sick.Warnings) == 0 || !strings.Contains(sick.Warnings[len(sick.Warnings)-1],
+		"make sure that they are") {
+		t.Errorf("runs at a fifth of what is predicted: %q", sick.Warnings)
+	}
+	a.Healthy = rows(0.9, 0.9)
+	if _, err := Of(a); err == nil || !strings.Contains(err.Error(), "give at least 3, or none") {
+		t.Errorf("two runs: %v", err)
+	}
+}
+
+// TestSickMachinesAreSlower: of a box whose links are what limits it, a lost link and half the rate; across a network that is
+// oversubscribed, a lost adapter and ranks in turn on two leaves; where it is not, the latter changes nothing.
+func TestSickMachinesAreSlower(t *testing.T) {
+	for _, c := range []struct {
+		asked Asked
+		slow  []string
+	}{
+		{machine(t, "dgx-h100", 1), []string{LinkLost, HalfRate}},
+		{machine(t, "leaf-spine-roce", 12, "oversubscription=4"), []string{NICLost, HalfRate, Misplaced}},
+		{machine(t, "leaf-spine-roce", 12), []string{NICLost, HalfRate}},
+	} {
+		d, err := Of(c.asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := map[string]bool{}
+		for _, f := range d.Faults {
+			slow[f.Kind] = slow[f.Kind] || f.Slower > 1.02
+		}
+		for _, kind := range []string{LinkLost, NICLost, HalfRate, Misplaced} {
+			want := strings.Contains(strings.Join(c.slow, ","), kind)
+			if slow[kind] != want {
+				t.Errorf("%s: %s slows it: %v, want %v", d.Topology, kind, slow[kind], want)
+			}
+		}
+	}
+}
+
+// TestFormats: each is YAML, and says the floor in its own way.
+func TestFormats(t *testing.T) {
+	a := machine(t, "dgx-h100", 4)
+	d, err := Of(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	floors := []float64{d.Rows[0].Floor, d.Rows[1].Floor}
+	for name, want := range map[string][]string{
+		"aicr":       {"- nccl-all-reduce-bw", `value: ">= ` + text(floors[1]/0.9) + `"`},
+		"nvsentinel": {"preflight-nccl-allreduce", `value: "` + text(min(floors[0], floors[1])) + `"`, `value: "256M,4G"`},
+		"cre":        {"variant: nccl-all-reduce", `busBandwidthGBps: "value >= ` + text(max(floors[0], floors[1])) + `"`},
+		"prometheus": {`message_size="256-257MB"} < ` + text(floors[0]), `n_nodes="4",nranks="32",collective="AllReduce",message_size="4-5GB"`},
+	} {
+		f, ok := FormatNamed(name)
+		var out bytes.Buffer
+		if err := f.Write(&out, d); !ok || err != nil {
+			t.Fatal(err)
+		}
+		var any any
+		if err := yaml.Unmarshal(out.Bytes(), &any); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out.String())
+		}
+		for _, line := range want {
+			if !strings.Contains(out.String(), line) {
+				t.Errorf("%s has no %q:\n%s", name, line, out.String())
+			}
+		}
+	}
+	for bytes, want := range map[int64]string{4 << 30: "4-5GB", 1<<30 - 1: "1023-1024MB", 134 << 20: "134-135MB", 1500: "1-2KB", 7: "7-8B"} {
+		if got := bucket(bytes); got != want {
+			t.Errorf("%d: %s, want %s", bytes, got, want)
+		}
+	}
+	if f, _ := FormatNamed("aicr"); f.Takes(collective.AllGather) == nil {
+		t.Error("AICR has no check of all_gather")
+	}
+}
+
+func text(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
