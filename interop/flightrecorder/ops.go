@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/observed"
 	"railyard/model/units"
@@ -129,7 +130,7 @@ func size(sizes [][]int, types []string) (bytes int64) {
 		if i >= len(types) {
 			return 0
 		}
-		n := elementSize(types[i])
+		n := foreign.TorchElement(types[i])
 		for _, d := range dims {
 			if d < 0 || d > 0 && n > most/int64(d) {
 				return 0
@@ -141,10 +142,4 @@ func size(sizes [][]int, types []string) (bytes int64) {
 		}
 	}
 	return bytes
-}
-
-// elementSize is that of a type as PyTorch names it (c10/core/ScalarType.h); 0 where it is not known.
-func elementSize(name string) int64 {
-	return map[string]int64{"Byte": 1, "Char": 1, "Bool": 1, "Short": 2, "Half": 2, "BFloat16": 2, "Int": 4, "Float": 4, "Long": 8,
-		"Double": 8, "ComplexFloat": 8, "ComplexDouble": 16, "Float8_e4m3fn": 1, "Float8_e5m2": 1}[name]
 }

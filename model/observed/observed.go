@@ -50,14 +50,17 @@ func (m Member) String() string {
 type Call struct {
 	Place
 	Group string // the communicator or process group
-	Rank  int    // in the group; -1: not known
+	Rank  int    // in the group, or of the job where only that is known; -1: neither
 	Ranks int    // of the group
 	Nodes int    // 0: not known
+	On    []int  // the group's ranks of the job; nil: not known
+	Host  string // may be empty
 	Kind  collective.Kind
 	Size  units.Bytes // as nccl-tests counts it
-	Start int64       // in ns of the file's clock; where only the end is known, that
-	Time  units.Time
-	Host  string
+	Seq   int64       // of the group's collectives of this kind; -1: not known
+	Start int64       // ns of the file's clock; where only the end is known, that
+	Time  units.Time  // on the GPU
+	Mean  bool        // of several
 }
 
 // InTests is the size by nccl-tests' count: of what all ranks gather or scatter together, where perRank is what one of them gives

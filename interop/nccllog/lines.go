@@ -1,0 +1,251 @@
+package nccllog
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/observed"
+	"railyard/model/units"
+)
+
+// prefix is what stands before each message, whatever launchers and timestamps add before it: host:pid:tid [GPU], and of warnings the
+// line of NCCL's source.
+var prefix = regexp.MustCompile(`([^\s:<>\[\]]+):(\d+):\d+ \[(-?\d+)\] (?:\S+:\d+ (?:\([^)]*\) )?)?NCCL (INFO|WARN) (.*)$`)
+
+// rule is a message that is understood: those that hold the text are matched.
+type rule struct {
+	text  string
+	match *regexp.Regexp
+	take  func(r *reader, p *process, m []string) error
+}
+
+// rules are the messages, as src/init.cc, src/transport, src/graph and src/enqueue.cc of NCCL 2.10 to 2.30 write them.
+var rules = []rule{
+	{"- Init START", regexp.MustCompile(`comm (0x[0-9a-f]+) rank (\d+) nranks (\d+) (.*)- Init START`), (*reader).starts},
+	{"- Init COMPLETE", regexp.MustCompile(`comm (0x[0-9a-f]+) rank (\d+) nranks (\d+) (.*)- Init COMPLETE`), (*reader).starts},
+	{" nNodes ", regexp.MustCompile(`^comm (0x[0-9a-f]+) rank \d+ nRanks \d+ nNodes (\d+) `), (*reader).nodes},
+	{"Using network ", regexp.MustCompile(`^Using network (.+?)\s*$`), (*reader).network},
+	{" coll channels, ", regexp.MustCompile(`^(\d+) coll channels, .*?(?:(\d+) nvls channels, )?(\d+) p2p channels`), (*reader).channels},
+	{"NVLS multicast support is available", regexp.MustCompile(`.`), (*reader).multicast},
+	{"Trees ", regexp.MustCompile(`^Trees ((?: *\[\d+\] \S+)+)`), (*reader).trees},
+	{" via ", regexp.MustCompile(`^Channel (\d+)(?:/(\d+))? : (\d+)\[[^\]]*\] -> (\d+)\[[^\]]*\](?: \[(?:send|receive)\])? via (\S+)`),
+		(*reader).way},
+	{"Channel ", regexp.MustCompile(`^Channel (\d+)/\d+ : +([\d ]+)$`), (*reader).ring},
+	{": opCount ", regexp.MustCompile(`^(\w+): opCount .* comm (0x[0-9a-f]+) \[nranks=\d+\]`), (*reader).call},
+	{" Bytes -> Algo ",
+		regexp.MustCompile(`^(?:(\w+): )?(\d+) Bytes -> Algo (\w+) proto (\w+)(?: time \S+)?(?: channel\{Lo\.\.Hi\}=\{(\d+)\.\.(\d+)\})?`),
+		(*reader).choice},
+	{"[Symmetric]: ", regexp.MustCompile(`^(\w+) \[Symmetric\]: (\d+) Bytes -> Kernel (\w+) nchannels (\d+)`), (*reader).symmetric},
+	{"Using [", regexp.MustCompile(`^NET/(.+?) ?: Using (.*)$`), (*reader).adapters},
+	{"NCCL_", regexp.MustCompile(`^(NCCL_\w+) set by environment to (.*?)\.?$`), (*reader).variable},
+	{" reset to NCCL_", regexp.MustCompile(` reset to (NCCL_\w+)=(\S+)`), (*reader).variable},
+	{"NCCL version ", regexp.MustCompile(`^NCCL version (\S+)`), (*reader).version},
+}
+
+func (r *reader) version(_ *process, m []string) error {
+	if r.log.Version == "" {
+		r.log.Version = m[1]
+	} else if r.log.Version != m[1] {
+		r.note(fmt.Sprintf("NCCL %s and %s run in one job", r.log.Version, m[1]))
+	}
+	return nil
+}
+
+func (r *reader) nodes(p *process, m []string) error {
+	n, err := number(m[2])
+	if c := p.byPointer(m[1]); c != nil && err == nil {
+		p.current, c.Nodes = c, n
+	}
+	return err
+}
+
+func (r *reader) network(p *process, m []string) error {
+	p.network = m[1]
+	if p.current != nil && p.current.Network == "" {
+		p.current.Network = m[1]
+	}
+	return nil
+}
+
+func (r *reader) channels(p *process, m []string) error {
+	if p.current == nil {
+		return nil
+	}
+	for i, to := range []*int{&p.current.Channels, &p.current.NVLSChannels, &p.current.PeerChannels} {
+		if m[i+1] == "" {
+			continue
+		}
+		n, err := number(m[i+1])
+		if err != nil {
+			return err
+		}
+		*to = n
+	}
+	return nil
+}
+
+func (r *reader) multicast(p *process, _ []string) error {
+	p.multicast = true
+	if p.current != nil {
+		p.current.Multicast = true
+	}
+	return nil
+}
+
+var branch = regexp.MustCompile(`\[(\d+)\] (-?\d+)/(-?\d+)/(-?\d+)->(-?\d+)->(-?\d+)`)
+
+func (r *reader) trees(p *process, m []string) error {
+	if p.current == nil {
+		return nil
+	}
+	for _, b := range branch.FindAllStringSubmatch(m[1], -1) {
+		var n [6]int
+		for i := range n {
+			var err error
+			if n[i], err = strconv.Atoi(b[i+1]); err != nil || n[i] > maxRanks {
+				return fmt.Errorf("tree %s: no such rank", b[0])
+			}
+		}
+		out := observed.Branch{Channel: n[0], Rank: n[4], Up: n[5]}
+		for _, d := range n[1:4] {
+			if d >= 0 {
+				out.Down = append(out.Down, d)
+			}
+		}
+		p.current.Trees = append(p.current.Trees, out)
+	}
+	return nil
+}
+
+func (r *reader) ring(p *process, m []string) error {
+	if p.current == nil {
+		return nil
+	}
+	channel, err := number(m[1])
+	if err != nil || channel != len(p.current.Rings) {
+		return err // told twice
+	}
+	var ring []int
+	for _, f := range strings.Fields(m[2]) {
+		rank, err := number(f)
+		if err != nil {
+			return err
+		}
+		ring = append(ring, rank)
+	}
+	p.current.Rings = append(p.current.Rings, ring)
+	return nil
+}
+
+func (r *reader) way(p *process, m []string) error {
+	w := observed.Way{Place: r.place(), Messages: m[2] == "1", Via: m[5]}
+	for i, to := range map[int]*int{1: &w.Channel, 3: &w.From, 4: &w.To} {
+		n, err := number(m[i])
+		if err != nil {
+			return err
+		}
+		*to = n
+	}
+	if c := p.withRank(max(w.From, w.To)); c != nil {
+		c.Ways = append(c.Ways, w)
+	}
+	return nil
+}
+
+func (r *reader) call(p *process, m []string) error {
+	if c := p.byPointer(m[2]); c != nil {
+		p.current, p.called = c, true
+	}
+	p.kind = m[1]
+	return nil
+}
+
+// The algorithms and protocols by the numbers that versions up to 2.23 print (nccl_common.h).
+var (
+	algorithms = []string{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"}
+	protocols  = []string{"ll", "ll128", "simple"}
+)
+
+func called(names []string, text string) (string, error) {
+	if n, err := strconv.Atoi(text); err == nil {
+		if n < 0 || n >= len(names) {
+			return "", fmt.Errorf("%d is none of %s", n, strings.Join(names, ", "))
+		}
+		return names[n], nil
+	}
+	return strings.ToLower(text), nil
+}
+
+func (r *reader) choice(p *process, m []string) (err error) {
+	x := observed.Choice{Times: 1}
+	if x.Algorithm, err = called(algorithms, m[3]); err != nil {
+		return err
+	}
+	if x.Protocol, err = called(protocols, m[4]); err != nil {
+		return err
+	}
+	if m[5] != "" {
+		low, err1 := number(m[5])
+		high, err2 := number(m[6])
+		if err1 != nil || err2 != nil || high < low {
+			return fmt.Errorf("channels %s to %s", m[5], m[6])
+		}
+		x.Channels = high - low + 1
+	}
+	return r.chosen(p, m[1], m[2], x)
+}
+
+func (r *reader) symmetric(p *process, m []string) error {
+	n, err := number(m[4])
+	if err != nil {
+		return err
+	}
+	return r.chosen(p, m[1], m[2], observed.Choice{Times: 1, Algorithm: "symmetric", Protocol: m[3], Channels: n})
+}
+
+// chosen notes a choice of the communicator that the process is known to be at.
+func (r *reader) chosen(p *process, name, bytes string, x observed.Choice) error {
+	if name == "" {
+		name = p.kind
+	}
+	kind, err := collective.Parse(name)
+	if err != nil {
+		r.note("choices of versions up to 2.23 do not say of which collective they are: log NCCL_DEBUG_SUBSYS=COLL as well")
+		return nil
+	}
+	size, err := strconv.ParseInt(bytes, 10, 64)
+	if err != nil || size > maxBytes {
+		return fmt.Errorf("%s bytes", bytes)
+	}
+	x.Place, x.Kind, x.Size = r.place(), kind, units.Bytes(size)
+	if c := p.certain(); c != nil {
+		x.Comm, x.Size = c.ID, observed.InTests(kind, x.Size, c.Ranks)
+	}
+	r.choose(x)
+	return nil
+}
+
+var adapter = regexp.MustCompile(`\[\d+\]([^\s:]+)`)
+
+func (r *reader) adapters(p *process, m []string) error {
+	for _, a := range adapter.FindAllStringSubmatch(m[2], -1) {
+		r.addAdapter(observed.Adapter{Host: p.host, Network: m[1], Name: a[1]})
+	}
+	return nil
+}
+
+func (r *reader) variable(p *process, m []string) error {
+	r.addVariable(observed.Variable{Place: r.place(), Host: p.host, Name: m[1], Value: m[2]})
+	return nil
+}
+
+func number(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n > maxRanks {
+		return 0, fmt.Errorf("%.20s is no number up to %d", text, maxRanks)
+	}
+	return n, nil
+}
