@@ -137,6 +137,9 @@ func (p *Plan) warnings(sizes []units.Bytes) []string {
 			}
 		}
 	}
+	if staged := p.topo.StagedNICs(); staged != "" {
+		out = append(out, staged+"; this prediction does not count that")
+	}
 	return append(out, p.unpriced()...)
 }
 

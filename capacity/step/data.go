@@ -146,10 +146,13 @@ func (r *replicas) optimizer(s *stage) units.Time {
 	return update + g.Stream(gpu.GradientNorm, p*float64(r.w.Gradients())) + unpack
 }
 
-// ParseCompression reads what gradients are sent as: fp16, bf16 or fp8; none is "".
+// ParseCompression reads what gradients are sent as: fp16, bf16, fp8 or int8; none is "".
 func ParseCompression(s string) (gpu.Precision, error) {
-	if s == "" || s == "none" {
+	switch {
+	case s == "" || s == "none":
 		return "", nil
+	case gpu.Precision(s) == gpu.INT8:
+		return gpu.INT8, nil
 	}
 	return gpu.ParsePrecision(s)
 }

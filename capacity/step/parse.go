@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"railyard/model/gpu"
 	"railyard/model/workload"
 )
 
@@ -51,7 +50,7 @@ func (l *Layout) word(word string) error {
 	case strings.Contains(word, "<"):
 		return l.order(word)
 	default:
-		p, err := gpu.ParsePrecision(word)
+		p, err := ParseCompression(word)
 		if err != nil {
 			return fmt.Errorf("%q is not known: write dp8 tp4 pp2 cp2 ep8 vpp2 zero1 mb1 gb1024 sp selective offload40 fp8", word)
 		}

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
 	"railyard/internal/outfile"
+	"railyard/interop/foreign"
 	"railyard/interop/mscclpp"
 	"railyard/interop/mscclxml"
 	"railyard/model/schedule"
@@ -18,68 +21,160 @@ import (
 	"railyard/planner"
 )
 
-// importers read the formats of other tools.
+// importers read plans of other tools.
 var importers = map[string]func(r io.Reader, slices int) (*schedule.Schedule, error){
 	toMSCCL: mscclxml.Import, toMSCCLPP: func(r io.Reader, _ int) (*schedule.Schedule, error) { return mscclpp.Import(r) },
 }
 
+// maxImport is the largest file that is read, in MiB; formats have limits of their own below it.
+const maxImport = 256
+
+// importFormats are what is read: plans, then descriptions of machines and networks.
+var importFormats = append([]string{toMSCCL, toMSCCLPP}, topologyFormatNames()...)
+
 // importFlags say what is read, and as what.
 type importFlags struct {
-	Topo   topoFlags `without:"load"`
-	From   string    `flag:"from,need,one=msccl-xml|mscclpp"`
+	Topo   topoFlags `without:"load" optional:"topology"`
+	From   string    `flag:"from,one={imports}"`
 	Out    string    `flag:"output,o,need,writes"`
 	Slices int       `flag:"slices,default=1,lo=1"`
+	GPU    string    `flag:"how gpu"`
 }
 
-// Args is the file.
-func (f *importFlags) Args(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("which file? name one plan of another tool beside the topology (%d are named)", len(args))
+// Args is the file, where no topology stands before it.
+func (f *importFlags) Args(cmd *cobra.Command, args []string) error {
+	if n := len(args); n > 1 || n == 0 && f.Topo.Name == "" {
+		return fmt.Errorf("which file? name one file of another tool, for a plan beside its topology (%d are named)", n)
 	}
 	return nil
 }
 
-// Run makes a plan of another tool's.
+// Run makes a plan or a topology of another tool's file.
 func (f *importFlags) Run(cmd *cobra.Command, args []string) error {
-	if f.From != toMSCCL && cmd.Flags().Changed("slices") {
-		return cli.Usagef("--slices has no effect with --from %s, which moves chunks as a whole: leave it out", f.From)
+	file := f.Topo.Name
+	if len(args) == 1 {
+		file = args[0]
 	}
+	data, err := readImport(file)
+	if err != nil {
+		return err
+	}
+	if f.From == "" {
+		if f.From, err = formatOf(data); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if f.From != toMSCCL && cmd.Flags().Changed("slices") {
+		return cli.Usagef("--slices has no effect with --from %s: leave it out", f.From)
+	}
+	if importers[f.From] == nil {
+		return f.topology(cmd, file, data, len(args) == 1)
+	}
+	if err := cli.NoEffect(cmd, "with --from "+f.From, "how gpu"); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return cli.Usagef("--from %s: name the topology that the plan is for beside its file, such as -t dgx-h100", f.From)
+	}
+	return f.plan(cmd, file, data)
+}
+
+// plan makes a plan of another tool's.
+func (f *importFlags) plan(cmd *cobra.Command, file string, data []byte) error {
 	t, err := f.Topo.load()
 	if err != nil {
 		return err
 	}
-	s, err := readForeign(args[0], f.Slices, importers[f.From])
+	s, err := importers[f.From](bytes.NewReader(data), f.Slices)
+	if err != nil && own(data) {
+		return fmt.Errorf("%s is a plan of railyard already: use it with --plan, prove it with `railyard check`", file)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	s.TopologyName, s.TopologyHash, s.Tool = t.Name(), t.Hash(), planner.Tool
 	if err := schedule.Check(s, t); err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+		return fmt.Errorf("%s: %w", file, err)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", args[0], s.Algorithm, s.Spec.Kind,
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", file, s.Algorithm, s.Spec.Kind,
 		units.Counted(s.Spec.Ranks, "rank"))
 	return outfile.Write(f.Out, func(w io.Writer) error { return schedule.Encode(w, s) })
 }
 
-func readForeign(path string, slices int, read func(io.Reader, int) (*schedule.Schedule, error)) (*schedule.Schedule, error) {
-	in, err := os.Open(path)
+// topology makes a topology file. -t beside the file names the type of a network's nodes.
+func (f *importFlags) topology(cmd *cobra.Command, file string, data []byte, typed bool) error {
+	for _, name := range []string{"nodes", "gpus", "set", "no-in-network", "fail", "slow"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s has no effect with --from %s: change the topology that is made", name, f.From)
+		}
+	}
+	format := topologyFormatNamed(f.From)
+	switch {
+	case typed && !format.network:
+		return cli.Usagef("-t has no effect with --from %s, which describes one machine: leave it out", f.From)
+	case !typed:
+		f.Topo.Name = ""
+	}
+	if f.GPU != "" && !format.gpu {
+		return cli.Usagef("--how gpu has no effect with --from %s: leave it out", f.From)
+	}
+	x, err := format.read(bytes.NewReader(data), f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	var b bytes.Buffer
+	if err := x.Write(&b, time.Now().UTC()); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	summary, err := importedTopology(b.Bytes())
+	if err != nil {
+		return fmt.Errorf("%s: what it says makes no topology: %w", file, err)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s (%s): %s\n", file, f.From, summary)
+	for line := range strings.SplitSeq(b.String(), "\n") {
+		note, ok := strings.CutPrefix(line, "# ")
+		if !ok {
+			break
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "railyard: note: %s\n", note)
+	}
+	return outfile.Write(f.Out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
+}
+
+// own tells plans of railyard from those of others.
+func own(data []byte) bool {
+	var said struct{ Schema string }
+	return json.Unmarshal(data, &said) == nil && strings.HasPrefix(said.Schema, "railyard.")
+}
+
+// formatOf finds the format of a file in it.
+func formatOf(data []byte) (string, error) {
+	if own(data) {
+		return "", fmt.Errorf("is a plan of railyard already: use it with --plan, prove it with `railyard check`")
+	}
+	for _, f := range topologyFormats {
+		if f.begins.Match(data) {
+			return f.name, nil
+		}
+	}
+	switch text := bytes.TrimSpace(data); {
+	case bytes.HasPrefix(text, []byte("<algo")):
+		return toMSCCL, nil
+	case bytes.HasPrefix(text, []byte("{")):
+		return toMSCCLPP, nil
+	}
+	return "", fmt.Errorf("nothing in it says which format it has: name it with --from (%s)", strings.Join(importFormats, ", "))
+}
+
+func readImport(file string) ([]byte, error) {
+	in, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	s, err := read(in, slices)
-	if err == nil {
-		return s, nil
+	data, err := foreign.Read(in, maxImport)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if own(path) {
-		return nil, fmt.Errorf("%s is a plan of railyard already: use it with --plan, prove it with `railyard check`", path)
-	}
-	return nil, fmt.Errorf("%s: %w", path, err)
-}
-
-// own tells plans of railyard from those of others.
-func own(path string) bool {
-	data, err := os.ReadFile(path)
-	var said struct{ Schema string }
-	return err == nil && json.Unmarshal(data, &said) == nil && strings.HasPrefix(said.Schema, "railyard.")
+	return data, nil
 }

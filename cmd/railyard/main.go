@@ -41,8 +41,8 @@ var manual string
 // lists are the words that the manual and flags call by their names.
 var lists = map[string][]string{"topologies": topologies.Names(), "machines": cost.Names(), "workloads": workload.Names(),
 	"gpus": gpu.Names(), "collectives": collective.Names(), "algorithms": algorithms(), "fabrics": cost.Fabrics,
-	"shorthands": {topology.Shorthands}, "formats": table.Formats(), "exports": exportFormats, "executors": mscclxml.Names(),
-	"mechanisms": {block.MechanismNames()}, "aspects": topoview.Aspects, "evidence": evidenceNames(),
+	"shorthands": {topology.Shorthands}, "formats": table.Formats(), "exports": exportFormats, "imports": importFormats,
+	"executors": mscclxml.Names(), "mechanisms": {block.MechanismNames()}, "aspects": topoview.Aspects, "evidence": evidenceNames(),
 	"threads": {strconv.Itoa(cuda.MaxThreads)}}
 
 func algorithms() (names []string) {

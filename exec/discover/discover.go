@@ -16,7 +16,7 @@ func Write(w io.Writer, l Library, root string, date time.Time) error {
 	if err != nil {
 		return err
 	}
-	return survey.Write(w, n, date)
+	return n.Write(w, date)
 }
 
 // node puts together what the library and sysfs tell.

@@ -13,7 +13,6 @@ import (
 
 	_ "railyard/internal/long" // accepts -long
 	"railyard/interop/interoptest"
-	"railyard/model/survey"
 	"railyard/model/topology"
 )
 
@@ -35,7 +34,7 @@ func imported(t *testing.T, file string) (*topology.Topology, string) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := survey.Write(&b, n, day); err != nil {
+	if err := n.Write(&b, day); err != nil {
 		t.Fatal(err)
 	}
 	x, err := topology.Parse(file, b.Bytes(), nil, topology.Options{})
@@ -153,7 +152,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := survey.Write(&b, n, day); err != nil {
+		if err := n.Write(&b, day); err != nil {
 			return
 		}
 		if _, err := topology.Parse("imported.yaml", b.Bytes(), nil, topology.Options{}); err != nil {

@@ -8,9 +8,6 @@ import (
 	"railyard/interop/foreign"
 )
 
-// Magic is how the root element begins.
-const Magic = "<system"
-
 // Read reads a file and validates it.
 func Read(r io.Reader) (*System, error) {
 	data, err := foreign.Read(r, 16)

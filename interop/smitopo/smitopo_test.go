@@ -37,7 +37,7 @@ func imported(t *testing.T, m *Matrix, product survey.Product) (*topology.Topolo
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := survey.Write(&b, n, day); err != nil {
+	if err := n.Write(&b, day); err != nil {
 		t.Fatal(err)
 	}
 	x, err := topology.Parse("imported.yaml", b.Bytes(), nil, topology.Options{})
@@ -164,7 +164,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := survey.Write(&b, n, day); err != nil {
+		if err := n.Write(&b, day); err != nil {
 			return
 		}
 		if _, err := topology.Parse("imported.yaml", b.Bytes(), nil, topology.Options{}); err != nil {

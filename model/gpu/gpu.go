@@ -22,9 +22,11 @@ const (
 	FP16 Precision = "fp16"
 	BF16 Precision = "bf16"
 	FP8  Precision = "fp8"
+	// INT8 is what gradients may be sent as; nothing is multiplied in it.
+	INT8 Precision = "int8"
 )
 
-// Precisions are all precisions, widest first.
+// Precisions are all that GPUs multiply in, widest first.
 func Precisions() []Precision { return []Precision{FP32, TF32, FP16, BF16, FP8} }
 
 // Choices are their names.
@@ -43,7 +45,7 @@ func (p Precision) Bytes() int {
 	switch p {
 	case FP32, TF32:
 		return 4
-	case FP8:
+	case FP8, INT8:
 		return 1
 	}
 	return 2

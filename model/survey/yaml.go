@@ -12,9 +12,9 @@ import (
 	"railyard/model/units"
 )
 
-// Write describes a node as a topology file. The same node and date give the same bytes. What is
+// Write describes the node as a topology file. The same node and date give the same bytes. What is
 // assumed or left out stands in comments at the top.
-func Write(w io.Writer, n *Node, date time.Time) error {
+func (n *Node) Write(w io.Writer, date time.Time) error {
 	m, err := draw(n)
 	if err != nil {
 		return err

@@ -196,6 +196,9 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	if note != "" {
 		p.Warnings = append(p.Warnings, note)
 	}
+	if staged := r.topo.StagedNICs(); staged != "" {
+		p.Warnings = append(p.Warnings, staged)
+	}
 	p.Time = max(p.Time, r.least(&w, c.protocol))
 	r.bounded(&p, a.Kind, a.Size)
 	return p, nil

@@ -1,0 +1,117 @@
+package topology
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"railyard/model/units"
+)
+
+// NICPath is how a rank reaches a network adapter of its node.
+type NICPath struct {
+	NIC  DeviceID
+	Kind RouteKind // PIX, PXB, PHB, SYS; HostStaged where a CPU on the way passes no peer-to-peer on
+	C2C  bool      // by a chip-to-chip link to the CPU that the adapter hangs on (NCCL's P2C)
+	// Bridged ways through a CPU enter and leave it over PCIe switches.
+	Bridged bool
+}
+
+// NICs are the ways from a rank to the adapters that serve it.
+func (r *Router) NICs(rank int) (out []NICPath) {
+	for _, nic := range r.nicsOf(r.t.ranks[rank]) {
+		if p, ok := r.PathToNIC(r.t.ranks[rank], nic); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// PathToNIC is the way from a device to an adapter of the same node; false where no PCIe leads there.
+func (r *Router) PathToNIC(from, nic DeviceID) (NICPath, bool) {
+	p, ok := r.hostPath(from, nic)
+	if !ok || len(p.hops) == 0 {
+		return NICPath{}, false
+	}
+	kind := r.pcieKind(p)
+	return NICPath{NIC: nic, Kind: kind, C2C: kind == PHB && r.t.Class(p.hops[0].Link).Medium == C2C, Bridged: r.Bridged(p.hops)}, true
+}
+
+// GDRLevel is how far apart a GPU and an adapter may be for GPUDirect RDMA unless NCCL_NET_GDR_LEVEL says otherwise:
+// below one host bridge (ncclTopoCheckGdr, NCCL 2.30).
+const GDRLevel = PXB
+
+// GPUDirect reports whether the adapter reads and writes the GPU's memory itself, at a level of NCCL_NET_GDR_LEVEL; if not,
+// data are staged through host memory. NCCL_NET_GDR_C2C, which is on, lets adapters use a chip-to-chip link.
+func (p NICPath) GPUDirect(level RouteKind) bool { return p.C2C || p.Kind <= level }
+
+// GDRLevels are the levels as NCCL_NET_GDR_LEVEL names them.
+var GDRLevels = []string{"LOC", "PIX", "PXB", "PHB", "SYS"}
+
+// ParseGDRLevel reads a level.
+func ParseGDRLevel(text string) (level RouteKind, ok bool) {
+	i := slices.Index(routeNames[:], text)
+	return RouteKind(i), i >= 0 && slices.Contains(GDRLevels, text)
+}
+
+type stagedKey struct{}
+
+// StagedNICs says which ranks reach an adapter of their own by host memory only, at the usual level; "" where there is none,
+// or no other node.
+func (t *Topology) StagedNICs() string { return Once(t, stagedKey{}, t.stagedNICs) }
+
+func (t *Topology) stagedNICs() string {
+	if t.NumNodes() < 2 {
+		return ""
+	}
+	r, first, ranks := NewRouter(t), "", 0
+	for rank, d := range t.ranks {
+		ways := r.NICs(rank)
+		k := slices.IndexFunc(ways, func(p NICPath) bool { return !p.GPUDirect(GDRLevel) })
+		if k < 0 || t.devices[d].Kind != GPU {
+			continue
+		}
+		if ranks++; ranks == 1 {
+			first = fmt.Sprintf("%s to %s: %v", t.DeviceName(d), t.DeviceName(ways[k].NIC), ways[k].Kind)
+		}
+	}
+	if ranks == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %d reach their adapters farther than %v (%s): data are staged through host memory, without GPUDirect RDMA, "+
+		"unless NCCL_NET_GDR_LEVEL says otherwise", units.Counted(ranks, "GPU"), len(t.ranks), GDRLevel, first)
+}
+
+// Bridged reports whether a way through one CPU enters and leaves it over PCIe switches, which stand at host bridges of their own.
+func (r *Router) Bridged(hops []Hop) bool {
+	for _, h := range hops {
+		l := r.t.links[h.Link]
+		if r.t.devices[l.To].Kind != CPU {
+			continue
+		}
+		if r.t.devices[l.From].Kind != PCIeSwitch || !slices.ContainsFunc(hops, func(o Hop) bool {
+			out := r.t.links[o.Link]
+			return out.From == l.To && r.t.devices[out.To].Kind == PCIeSwitch
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// NearestCPUs are the processors that a device reaches over the fewest PCIe switches.
+func (r *Router) NearestCPUs(d DeviceID) (out []DeviceID) {
+	if r.t.devices[d].Node < 0 {
+		return nil
+	}
+	first := r.t.nodes[r.t.devices[d].Node].firstDevice
+	search := newHostSearch(r.shapeOf(d))
+	search.from(d-first, false, false)
+	least := int32(math.MaxInt32)
+	for _, local := range search.met {
+		if n := search.dist[local]; search.s.devices[local].Kind == CPU && n <= least {
+			least, out = n, append(out, first+local)
+		}
+	}
+	return out
+}
