@@ -159,6 +159,24 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 			return nil, err
 		}
 	}
+	out, err := candidatesOn(t, spec, only, o)
+	if err == nil {
+		out = besidesSlow(t, spec, only, o, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		if err := newRequest(t, spec, o).allRoutable(); err != nil {
+			return nil, fmt.Errorf("no algorithm makes %v on %s, where GPUs must pass it on: %w", spec.Kind, t.Name(), err)
+		}
+		return nil, fmt.Errorf("no algorithm makes %v on %s", spec.Kind, t.Name())
+	}
+	return out, nil
+}
+
+// candidatesOn are those of the links that a topology has, slow ones included.
+func candidatesOn(t *topology.Topology, spec collective.Spec, only string, o Options) ([]*schedule.Schedule, error) {
 	r := newRequest(t, spec, o)
 	out, err := r.candidates(only, o.Slices, r.left)
 	if err == nil && len(out) == 0 { // none of those that let one node stand for others applies
@@ -168,16 +186,7 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 		r.o.Budget = DefaultBudget
 		out, err = r.candidates(only, o.Slices, r.beyondBudget)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if len(out) == 0 {
-		if err := r.allRoutable(); err != nil {
-			return nil, fmt.Errorf("no algorithm makes %v on %s, where GPUs must pass it on: %w", spec.Kind, t.Name(), err)
-		}
-		return nil, fmt.Errorf("no algorithm makes %v on %s", spec.Kind, t.Name())
-	}
-	return out, nil
+	return out, err
 }
 
 // candidates are those of one algorithm, or of all that are not left out, in so many slices; 0: at all depths.

@@ -205,7 +205,7 @@ func (c *contest) affords(i int) bool {
 // outdone reports whether another candidate of the family should be faster.
 func (c *contest) outdone(i int) bool {
 	for j := range c.list {
-		if j != i && !c.looks[j].out && c.looks[i].predicted > 0 && c.looks[j].predicted > 0 && c.sameFamily(i, j) &&
+		if j != i && !c.looks[j].out && c.looks[i].predicted > 0 && c.looks[j].predicted > 0 && c.samePipeline(i, j) &&
 			c.looks[j].predicted < c.looks[i].predicted {
 			return true
 		}

@@ -47,11 +47,54 @@ func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units
 	}
 }
 
+// limits are what no plan beats: on a machine, and on the same without its slow parts, as plans may go other ways then.
+type limits []limit
+
+type limit struct {
+	cuts  *collective.Cuts
+	exact *exactBound
+}
+
+func newLimits(t *topology.Topology, spec collective.Spec) (out limits) {
+	add := func(t *topology.Topology) {
+		out = append(out, limit{collective.NewCuts(t, spec), &exactBound{t: t, spec: spec}})
+	}
+	add(t)
+	for _, w := range withoutSlow(t) {
+		add(w.left)
+	}
+	return out
+}
+
+func (l *limit) at(planned units.Time, size units.Bytes) collective.Bound {
+	b := l.cuts.LowerBound(size)
+	l.exact.tighten(&b, planned, size)
+	return b
+}
+
+// least is a time that no plan beats, found closer where a time is near it.
+func (l limits) least(planned units.Time, size units.Bytes) units.Time {
+	t := l[0].at(planned, size).Time
+	for i := range l[1:] {
+		t = min(t, l[i+1].at(planned, size).Time)
+	}
+	return t
+}
+
+// beside is the bound that stands beside a plan that takes a time: that of the machine, unless the plan goes ways that it has only
+// without its slow parts.
+func (l limits) beside(planned units.Time, size units.Bytes) (b collective.Bound) {
+	for i := range l {
+		if b = l[i].at(planned, size); b.Time <= planned {
+			break
+		}
+	}
+	return b
+}
+
 // BoundForPlan is the bound that stands beside a plan that takes a time.
 func BoundForPlan(t *topology.Topology, spec collective.Spec, planned units.Time, size units.Bytes) collective.Bound {
-	b := collective.NewCuts(t, spec).LowerBound(size)
-	(&exactBound{t: t, spec: spec}).tighten(&b, planned, size)
-	return b
+	return newLimits(t, spec).beside(planned, size)
 }
 
 func (x *exactBound) find() {

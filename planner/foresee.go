@@ -15,7 +15,7 @@ func (c *contest) foresee(i int) {
 	}
 	var known []int
 	for j := range c.list {
-		if c.sameFamily(i, j) && c.looks[j].stage == timed && !c.list[j].TooLarge && ordered(c.list[j].Schedule) {
+		if c.samePipeline(i, j) && c.looks[j].stage == timed && !c.list[j].TooLarge && ordered(c.list[j].Schedule) {
 			known = append(known, j)
 		}
 	}
@@ -28,10 +28,15 @@ func (c *contest) foresee(i int) {
 	}
 	curve := throughThree(n, t)
 	for j := range c.list {
-		if s := c.list[j].Schedule; c.sameFamily(i, j) && c.looks[j].stage != timed && ordered(s) && c.dear(j) {
+		if s := c.list[j].Schedule; c.samePipeline(i, j) && c.looks[j].stage != timed && ordered(s) && c.dear(j) {
 			c.looks[j].predicted = units.Time(max(curve(float64(s.Channels[0].Depth())), 1))
 		}
 	}
+}
+
+// samePipeline reports whether candidates differ in their depth alone, not in what they were planned without (see besidesSlow).
+func (c *contest) samePipeline(i, j int) bool {
+	return c.sameFamily(i, j) && c.list[i].Schedule.Inputs[inputWithout] == c.list[j].Schedule.Inputs[inputWithout]
 }
 
 // ordered reports whether a schedule is a pipeline of several pieces of trees, all messages
@@ -49,7 +54,7 @@ func ordered(s *schedule.Schedule) bool {
 // these are what foretells those of the others.
 func (c *contest) shorter(i int) int {
 	for j := range c.list {
-		if a, b := c.list[j].Schedule, c.list[i].Schedule; ordered(a) && ordered(b) && c.sameFamily(i, j) && c.looks[j].stage != timed &&
+		if a, b := c.list[j].Schedule, c.list[i].Schedule; ordered(a) && ordered(b) && c.samePipeline(i, j) && c.looks[j].stage != timed &&
 			a.Channels[0].Depth() < b.Channels[0].Depth() {
 			i = j
 		}

@@ -143,25 +143,20 @@ func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.
 	o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
 	var err error
-	cuts, exact := collective.NewCuts(t, spec), &exactBound{t: t, spec: spec}
+	limits := newLimits(t, spec)
 	for i, size := range sizes {
 		if o.Progress != nil {
 			o.Progress(i, len(sizes))
 		}
-		bound := func(planned units.Time) collective.Bound {
-			b := cuts.LowerBound(size)
-			exact.tighten(&b, planned, size)
-			return b
-		}
 		c := newContest(candidates, size, score, o.Build.Budget)
-		c.bound = func(planned units.Time) units.Time { return bound(planned).Time }
+		c.bound = func(planned units.Time) units.Time { return limits.least(planned, size) }
 		if o.Better != nil {
 			c.better = func(best *Considered, least units.Time) { o.Better(Standing{size, best.Schedule, best.Time, least}) }
 		}
 		if rows[i], err = choose(c); err != nil {
 			return nil, err
 		}
-		rows[i].Bound = bound(rows[i].Prediction.Time)
+		rows[i].Bound = limits.beside(rows[i].Prediction.Time, size)
 		if o.Why {
 			if err := explain(rows[i].Why, size, score); err != nil {
 				return nil, err

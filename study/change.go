@@ -60,10 +60,20 @@ func (a *Answer) keep(before *Answer) error {
 		if row.Kept, err = planner.Keep(q.asked.Topology, q.costs, old.Schedule, row.Size, a.score); err != nil {
 			return err
 		}
-		if k := row.Kept; k.Time == 0 || k.Least || k.Time >= row.Prediction.Time {
+		best, k := old.Schedule, row.Kept
+		for _, s := range planner.AroundSlow(q.asked.Topology, old.Schedule) {
+			around, err := planner.Keep(q.asked.Topology, q.costs, s, row.Size, a.score)
+			if err != nil {
+				return err
+			}
+			if around.Time > 0 && !around.Least && (k.Time == 0 || k.Least || around.Time < k.Time) {
+				best, k = s, around
+			}
+		}
+		if k.Time == 0 || k.Least || k.Time >= row.Prediction.Time {
 			continue
 		}
-		if err := a.takeOver(row, old.Schedule, row.Kept.Time); err != nil {
+		if err := a.takeOver(row, best, k.Time); err != nil {
 			return err
 		}
 	}

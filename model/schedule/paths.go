@@ -8,9 +8,10 @@ import (
 	"railyard/model/topology"
 )
 
-// Path says over which scale-up switches what a rank sends to another goes, where these have several ways to one another: in
-// parts, each over switches of its own. Pairs of ranks without a path take the routes of the topology, which spread over all
-// switches that they have in common. Programs are the same whatever the paths.
+// Path says over which scale-up switches, or through which adapters, what a rank sends to another goes, where these have several
+// ways to one another: in parts, each over switches, or a pair of adapters, of its own. Pairs of ranks without a path take the
+// routes of the topology, which spread over all switches that they have in common, and their own adapters. Programs are the same
+// whatever the paths.
 type Path struct {
 	From    int32    `json:"from"`
 	To      int32    `json:"to"`
@@ -19,8 +20,10 @@ type Path struct {
 
 // Stripe is a part of what takes a path.
 type Stripe struct {
-	Weight int64      `json:"weight"`         // relative to the path's other stripes
-	Over   [][]string `json:"over,omitempty"` // names of the switches that it is spread over, then of those behind them; none: direct links
+	Weight int64 `json:"weight"` // relative to the path's other stripes
+	// names of the switches that it is spread over, then of those behind them, or of the adapter that it leaves by, then of the one where
+	// it comes in; none: direct links
+	Over [][]string `json:"over,omitempty"`
 }
 
 // maxStripes and maxWeight bound paths.
@@ -60,17 +63,11 @@ type Routes struct {
 	paths  map[[2]int32][]topology.Stripe
 }
 
-// NewRoutes looks up the switches that a schedule's paths name. The error says which the topology has not.
+// NewRoutes looks up the devices that a schedule's paths name. The error says which the topology has not.
 func (s *Schedule) NewRoutes(router *topology.Router, t *topology.Topology) (*Routes, error) {
 	r := &Routes{router: router}
 	if len(s.Paths) == 0 {
 		return r, nil
-	}
-	device := map[string]topology.DeviceID{}
-	for d := range t.Devices() {
-		if t.Devices()[d].Kind == topology.NVSwitch {
-			device[t.DeviceName(topology.DeviceID(d))] = topology.DeviceID(d)
-		}
 	}
 	r.paths = map[[2]int32][]topology.Stripe{}
 	for _, p := range s.Paths {
@@ -78,9 +75,9 @@ func (s *Schedule) NewRoutes(router *topology.Router, t *topology.Topology) (*Ro
 		for _, x := range p.Stripes {
 			y := topology.Stripe{Weight: x.Weight, Over: make([][]topology.DeviceID, len(x.Over))}
 			for i, name := range indexed(x.Over) {
-				d, ok := device[name]
+				d, ok := t.Lookup(name)
 				if !ok {
-					return nil, fmt.Errorf("schedule: the path from rank %d to %d takes the switch %q, which %s has not: plan again",
+					return nil, fmt.Errorf("schedule: the path from rank %d to %d takes %q, which %s has not: plan again",
 						p.From, p.To, name, t.Name())
 				}
 				y.Over[i] = append(y.Over[i], d)

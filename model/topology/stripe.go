@@ -5,14 +5,16 @@ import (
 	"math"
 )
 
-// Stripe is a part of a transfer that goes over certain scale-up switches, from one to the next.
+// Stripe is a part of a transfer that goes over certain scale-up switches, from one to the next, or through certain adapters, or over
+// PCIe, although there are faster links.
 type Stripe struct {
-	Over   [][]DeviceID // the switches that it is spread over, then those behind them; none: over direct links
-	Weight int64        // relative to the other stripes of the transfer
+	// the switches that it is spread over, then those behind them, or the two adapters, or what PCIe leads over; none: over direct links
+	Over   [][]DeviceID
+	Weight int64 // relative to the other stripes of the transfer
 }
 
-// Striped is the route of a transfer that is divided among scale-up switches as stripes say, instead of evenly over all that the
-// two ranks have in common. It fails where the switches of a stripe do not join the two.
+// Striped is the route of a transfer that is divided among scale-up switches, or pairs of adapters, as stripes say, instead of evenly
+// over all that the two ranks have in common, or through their own adapters. It fails where the devices of a stripe do not join the two.
 func (r *Router) Striped(src, dst int, stripes []Stripe) (Route, error) {
 	a, b := r.t.ranks[src], r.t.ranks[dst]
 	var total int64
@@ -20,22 +22,48 @@ func (r *Router) Striped(src, dst int, stripes []Stripe) (Route, error) {
 		total += s.Weight
 	}
 	all, kind := path{}, Direct
+	var nics []DeviceID
 	for _, s := range stripes {
-		p, ok := r.spread.along(a, b, s.Over)
-		if !ok {
-			return Route{}, fmt.Errorf("the switches that a plan names do not join %s and %s: it is for another topology, or for one that "+
-				"has lost less (make the plan again)", r.t.DeviceName(a), r.t.DeviceName(b))
+		p, ok := path{}, false
+		switch over := s.first(r.t); {
+		case over == NIC && len(s.Over) > 1:
+			p, ok = r.throughNICs(a, b, s.Over[0][0], s.Over[1][0])
+			kind, nics = Net, append(nics, s.Over[0][0], s.Over[1][0])
+		default:
+			p, ok = r.spread.along(a, b, s.Over)
+			switch {
+			case ok && isHostPath(over):
+				if kind = r.pcieKind(p); kind == HostStaged {
+					p.latency.all += stagedLatency
+				}
+			case len(s.Over) > 0:
+				kind = max(kind, Switched)
+			}
 		}
-		for _, h := range p.hops {
+		if !ok {
+			return Route{}, fmt.Errorf("the switches or adapters that a plan names do not join %s and %s: it is for another topology, "+
+				"or for "+
+				"one that has lost less (make the plan again)", r.t.DeviceName(a), r.t.DeviceName(b))
+		}
+		for _, h := range p.trunk.between(p.hops, p.at) {
 			x := share{h.Num, h.Den}.times(s.Weight, total)
 			all.hops = append(all.hops, Hop{h.Link, x.num, x.den, h.Lane})
 		}
 		all.latency, all.links = all.latency.slower(p.latency), all.links+p.links
-		if len(s.Over) > 0 {
-			kind = Switched
-		}
 	}
-	return r.finish(all, kind), nil
+	out := r.finish(all, kind)
+	if out.NICs = nics; kind == Net {
+		out.Medium = Network
+	}
+	return out, nil
+}
+
+// first is the kind of the first device of a stripe; GPU where there is none.
+func (s *Stripe) first(t *Topology) Kind {
+	if len(s.Over) == 0 || len(s.Over[0]) == 0 {
+		return GPU
+	}
+	return t.devices[s.Over[0][0]].Kind
 }
 
 // along spreads a transfer over switches, in proportion to what can go on behind the links, as findFitting does.

@@ -4,6 +4,7 @@ package score
 import (
 	"errors"
 	"reflect"
+	"slices"
 
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -57,7 +58,7 @@ func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) 
 
 // sameButSlices reports whether schedules differ in nothing but the number of slices.
 func sameButSlices(a, b *schedule.Schedule) bool {
-	if len(a.Channels) != len(b.Channels) || !reflect.DeepEqual(a.Spec, b.Spec) {
+	if len(a.Channels) != len(b.Channels) || !reflect.DeepEqual(a.Spec, b.Spec) || !reflect.DeepEqual(a.Paths, b.Paths) {
 		return false
 	}
 	for i := range a.Channels {
@@ -156,5 +157,5 @@ func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Predic
 	if err != nil {
 		return planner.Prediction{}, err
 	}
-	return planner.Prediction{Time: r.Time, Bottleneck: r.Bottleneck, Warnings: r.Warnings}, nil
+	return planner.Prediction{Time: r.Time, Bottleneck: r.Bottleneck, Warnings: slices.Concat(r.Warnings, planner.OutOfUse(x))}, nil
 }
