@@ -116,7 +116,7 @@ func TestPathsOverLostSwitches(t *testing.T) {
 		edit func(*schedule.Schedule)
 		want string
 	}{
-		{func(s *schedule.Schedule) { s.Paths[0].Stripes[0].Over = [][]string{{"sw9"}} }, `the switch "sw9", which islands has not`},
+		{func(s *schedule.Schedule) { s.Paths[0].Stripes[0].Over = [][]string{{"sw9"}} }, `takes "sw9", which islands has not`},
 		{func(s *schedule.Schedule) { s.Paths[0].Stripes[0].Over = nil }, "do not join gpu"},
 		{func(s *schedule.Schedule) { s.Paths[0].Stripes[0].Weight = 0 }, "weight 0"},
 		{func(s *schedule.Schedule) { s.Paths[0].Stripes = nil }, "0 stripes"},
