@@ -47,7 +47,8 @@ type route struct {
 	job      int32
 	times    int32 // how many routes it stands for, channels counted
 	class    int32
-	team     bool // full holds only its part of what is sent once for several
+	team     bool    // full holds only its part of what is sent once for several
+	leaving  float64 // the part of its bytes that its source sends for it: less than all where switches make the copies
 	full     topology.Route
 	copies   []int32 // by hop of full: how many links of its orbit; nil: one each
 	trunk    *trunk  // not in full.Hops, nor in hops; nil: none
@@ -64,7 +65,7 @@ type hop struct {
 }
 
 // usage is a resource that a route loads with weight bytes for each byte it moves, by
-// as many transfers as one stands for there.
+// as many transfers as one stands for there. Several of a resource, which differ in their weights, lie side by side.
 type usage struct {
 	res, count int32
 	weight     float64

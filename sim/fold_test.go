@@ -117,6 +117,34 @@ func TestFoldedIsFlatOverTrunks(t *testing.T) {
 	}
 }
 
+// Over two levels of switches, what a rank's team sends to a rank elsewhere and what comes back to the rank itself
+// load links of one orbit unequally.
+func TestFoldedIsFlatInNetwork(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "nvlink-network-256", topology.Options{Nodes: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter} {
+		s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "in_network", planner.Options{Slices: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, topo, s, 3*units.MiB+17, gen.Curved())
+		same(t, topo, s, units.GiB, line(t))
+		plan, err := sim.Compile(topo, s, line(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat, err := sim.CompileFlat(topo, s, line(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if 4*plan.Work() > flat.Work() {
+			t.Errorf("%v: %d operations played of %d", kind, plan.Work(), flat.Work())
+		}
+	}
+}
+
 // Equal counts make an all_to_allv an all_to_all; a single one that differs does not.
 func TestFoldedIsFlatByCounts(t *testing.T) {
 	for _, name := range []string{"superpod-h100", "dgx-a100"} {

@@ -35,12 +35,12 @@ func (e *engine) program(l int32, s *laneState) bool {
 		if serial {
 			e.release(l)
 		}
-		switch o.kind {
-		case schedule.Send:
+		switch {
+		case o.kind == schedule.Send:
 			e.send(e.laneConns[s.conns+o.conn])
 			s.at++
 			continue
-		case schedule.Recv, schedule.RecvReduce:
+		case o.conn >= 0:
 			c := e.laneConns[s.conns+o.conn]
 			if !e.receive(l, c) {
 				return false

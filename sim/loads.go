@@ -19,7 +19,7 @@ func (p *Plan) loads(e *engine, r *Result) {
 		}
 		sum *= units.Bytes(p.strand(k.channel).slices)
 		perRoute[k.route] += float64(sum)
-		sent[p.routes[k.route].src] += float64(float64(sum) * float64(p.channelsOf(k.channel)) * p.leaving(&p.routes[k.route]) *
+		sent[p.routes[k.route].src] += float64(float64(sum) * float64(p.channelsOf(k.channel)) * p.routes[k.route].leaving *
 			p.peersOf(k))
 	}
 	for _, b := range sent {
@@ -42,26 +42,6 @@ func (p *Plan) loads(e *engine, r *Result) {
 		p.symmetry.spread(r, len(p.topo.Links()))
 	}
 	r.Balance = balance(r)
-}
-
-// leaving is the part of a route's bytes that its source sends for it: less than all
-// where switches make the copies.
-func (p *Plan) leaving(r *route) float64 {
-	if !r.team {
-		return 1
-	}
-	part := 0.0
-	source := p.topo.Links()[r.full.Hops[0].Link].From
-	for i, h := range r.full.Hops {
-		if p.topo.Links()[h.Link].From == source {
-			copies := 1.0
-			if r.copies != nil {
-				copies = float64(r.copies[i])
-			}
-			part += float64(h.Num) / float64(h.Den) * copies
-		}
-	}
-	return part
 }
 
 // channelsOf is how many channels one stands for.

@@ -235,8 +235,7 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loo
 // operation appends an operation to the program at hand.
 func (c *compiler) operation(id int32, l *lane, o *schedule.Op) error {
 	out := op{kind: o.Kind, conn: -1}
-	switch o.Kind {
-	case schedule.Send, schedule.Recv, schedule.RecvReduce:
+	if o.Peer >= 0 {
 		k, err := c.local(id, l, o)
 		if err != nil {
 			return err
@@ -318,6 +317,7 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 		}
 	}
 	c.routeOf[k] = id
+	r.leaving = c.leaving(&r)
 	if c.symmetry != nil {
 		r.full.Hops, r.copies = c.byOrbit(r.full.Hops)
 	}

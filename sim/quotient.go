@@ -41,10 +41,7 @@ func (f *folder) quotient() *Plan {
 	for class, i := range conn.First {
 		k := p.conns[i]
 		r := p.routes[k.route]
-		var ok bool
-		if r.use, ok = foldLoads(r.use, conn.Size[class], &res); !ok {
-			return nil
-		}
+		r.use = foldLoads(r.use, conn.Size[class], &res)
 		k.route, k.receiver, k.times = int32(len(q.routes)), lane.Of[k.receiver], connTimes[class]
 		at := &q.laneConns[q.lanes[lane.Of[f.sender[i]]].conns+f.place[i]]
 		k.sibling, *at = *at, int32(class)
@@ -72,26 +69,24 @@ func (f *folder) receive(q *Plan, lane, conn *symmetry.Classes) {
 
 // foldLoads says how a connection's class loads the classes of its resources: a member
 // of the resources' class carries its part of all the uses that the class makes of them.
-// ok is false where a connection loads two members of a class differently, for which
-// there is no place in a plan.
-func foldLoads(use []usage, members int32, res *symmetry.Classes) (out []usage, ok bool) {
+func foldLoads(use []usage, members int32, res *symmetry.Classes) (out []usage) {
 next:
 	for _, u := range use {
-		class := res.Of[u.res]
+		class, at := res.Of[u.res], len(out)
 		for i := range out {
-			if out[i].res != class {
-				continue
+			switch {
+			case out[i].res != class:
+			case out[i].weight == u.weight:
+				out[i].count += members * u.count
+				continue next
+			default:
+				at = i + 1
 			}
-			if out[i].weight != u.weight {
-				return nil, false
-			}
-			out[i].count += members * u.count
-			continue next
 		}
-		out = append(out, usage{res: class, count: members * u.count, weight: u.weight})
+		out = slices.Insert(out, at, usage{res: class, count: members * u.count, weight: u.weight})
 	}
 	for i := range out {
 		out[i] = newUsage(out[i].res, out[i].weight, out[i].count/res.Size[out[i].res])
 	}
-	return out, true
+	return out
 }

@@ -123,10 +123,7 @@ func (c *compiler) linkUses() ([][]linkUse, error) {
 				times *= x.copies[i]
 			}
 			x.hops[i] = hop{l, float64(h.Num) / float64(h.Den) * float64(times) / float64(size)}
-			var err error
-			if uses[l], err = addUse(uses[l], linkUse{int32(r), times, h.Num, h.Den}); err != nil {
-				return nil, err
-			}
+			uses[l] = addUse(uses[l], linkUse{int32(r), times, h.Num, h.Den})
 		}
 	}
 	for _, t := range c.trunks {
@@ -177,16 +174,15 @@ func (c *compiler) byOrbit(hops []topology.Hop) (out []topology.Hop, copies []in
 	return out, copies
 }
 
-// addUse counts a route that uses several links of an orbit alike once for each.
-func addUse(list []linkUse, u linkUse) ([]linkUse, error) {
-	if n := len(list); n > 0 && list[n-1].route == u.route {
-		if list[n-1].num*u.den != u.num*list[n-1].den {
-			return nil, fmt.Errorf("%w: unequal shares", errAsymmetric)
+// addUse counts a route that puts equal shares on several links of an orbit once for each.
+func addUse(list []linkUse, u linkUse) []linkUse {
+	for i := len(list) - 1; i >= 0 && list[i].route == u.route; i-- {
+		if list[i].num*u.den == u.num*list[i].den {
+			list[i].count += u.count
+			return list
 		}
-		list[n-1].count += u.count
-		return list, nil
 	}
-	return append(list, u), nil
+	return append(list, u)
 }
 
 // signature is equal for links used by the same routes in the same proportions.

@@ -114,10 +114,15 @@ func (s *sharing) init(p *Plan) {
 	s.uses = make([]use, 0, total)
 	for i := range p.conns {
 		shared := p.routes[p.conns[i].route].use
-		s.flows[i].first, s.flows[i].n = int32(len(s.uses)), int32(len(shared))
-		for _, u := range shared {
-			s.uses = append(s.uses, use{res: u.res, full: u.load, count: u.count})
+		s.flows[i].first = int32(len(s.uses))
+		for j, u := range shared {
+			if j == 0 || u.res != shared[j-1].res {
+				s.uses = append(s.uses, use{res: u.res})
+			}
+			x := &s.uses[len(s.uses)-1]
+			x.full, x.count = x.full+u.load, x.count+u.count
 		}
+		s.flows[i].n = int32(len(s.uses)) - s.flows[i].first
 	}
 	s.res, s.active = make([]shared, len(p.res)), make([]int32, total)
 	for i := range s.res {
@@ -164,12 +169,13 @@ func (s *sharing) add(e *engine, c int32) {
 	k := e.charge(st.class, st.size)
 	f.left, f.limit, f.home = product(int64(e.table.bytes[st.size]), workScale), k.limit, nowhere
 	f.version++
-	uses := s.of(f)
+	uses, weighted := s.of(f), e.routes[e.Plan.conns[c].route].use
 	for i := range uses {
 		u := &uses[i]
 		if u.load = u.full; k.eff != 1 {
-			x := &e.routes[e.Plan.conns[c].route].use[i]
-			u.load = fixedWeight(x.weight/k.eff, x.count)
+			for u.load = 0; len(weighted) > 0 && weighted[0].res == u.res; weighted = weighted[1:] {
+				u.load += fixedWeight(weighted[0].weight/k.eff, weighted[0].count)
+			}
 		}
 		x := &s.res[u.res]
 		if x.apart && x.n == 0 {

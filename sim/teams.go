@@ -80,26 +80,35 @@ func (c *compiler) team(t *schedule.Team) (knownTeam, error) {
 	return k, nil
 }
 
-// eachMessage visits an operation, or in place of an in-network one a plain one for each
-// peer, of which the last combines.
-func eachMessage(o *schedule.Op, visit func(*schedule.Op) error) error {
-	var plain, last schedule.OpKind
-	switch o.Kind {
-	case schedule.Multicast:
-		plain, last = schedule.Send, schedule.Send
-	case schedule.SwitchReduce:
-		plain, last = schedule.Recv, schedule.RecvReduce
-	default:
-		return visit(o)
+// leaving is the part of a route's bytes that leaves its source for it.
+func (p *Plan) leaving(r *route) float64 {
+	if !r.team {
+		return 1
 	}
-	for i, p := range o.Peers {
-		one := schedule.Op{Kind: plain, Peer: p, Src: o.Src, Dst: o.Dst}
-		if i == len(o.Peers)-1 {
-			one.Kind = last
+	part := 0.0
+	source := p.topo.Links()[r.full.Hops[0].Link].From
+	for _, h := range r.full.Hops {
+		if p.topo.Links()[h.Link].From == source {
+			part += float64(h.Num) / float64(h.Den)
 		}
-		if err := visit(&one); err != nil {
+	}
+	return part
+}
+
+// eachMessage visits, in place of an in-network operation, a plain one for each peer, and what combines with a rank's
+// own data what all of them have sent.
+func eachMessage(o *schedule.Op, visit func(*schedule.Op) error) error {
+	plain := schedule.Op{Kind: schedule.Send, Src: o.Src, Dst: o.Dst}
+	if o.Kind == schedule.SwitchReduce {
+		plain.Kind = schedule.Recv
+	}
+	for _, plain.Peer = range o.Peers {
+		if err := visit(&plain); err != nil {
 			return err
 		}
+	}
+	if o.Kind == schedule.SwitchReduce {
+		return visit(&schedule.Op{Kind: schedule.RecvReduce, Peer: -1, Src: o.Src, Dst: o.Dst})
 	}
 	return nil
 }

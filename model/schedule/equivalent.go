@@ -32,9 +32,9 @@ func (ph *Phase) Along() Along {
 	case collective.ReduceScatter, collective.AllGather, collective.AllReduce, collective.AllToAll, collective.AllToAllV,
 		collective.Barrier:
 		switch ph.Gen {
-		case GenDirect:
+		case GenDirect, GenSwitch:
 			return AnyOrder
-		case GenRing, GenSwitch:
+		case GenRing:
 			return Turning
 		case GenDoubling: // partners differ in one bit of their positions
 			if n&(n-1) == 0 {

@@ -39,7 +39,72 @@ func (r *Router) Reduction(srcs []int, dst int) ([]Route, error) {
 }
 
 // linkShares are what the routes of a team put on a link: the most of one, and the sum.
-type linkShares struct{ most, sum share }
+type linkShares struct {
+	link      LinkID
+	most, sum share
+	of        []teamShare // different ones, in the order in which they come
+}
+
+// teamShare is what some routes put on a link each, and what is left of it when all of them together put the most there.
+type teamShare struct {
+	alone, part share
+	routes      int64
+}
+
+// teamShares are the links that a team's routes cross, in the order in which they come.
+type teamShares struct {
+	at    []int32 // by link: its number, from 1
+	links []linkShares
+}
+
+// on is what is known of a link; nil where no route crosses it.
+func (s *teamShares) on(l LinkID) *linkShares {
+	if s.at[l] == 0 {
+		return nil
+	}
+	return &s.links[s.at[l]-1]
+}
+
+// share is that of a route which crosses a link, entered where no route has had it.
+func (s *teamShares) share(h *Hop) *teamShare {
+	x := s.on(h.Link)
+	if x == nil {
+		s.links = append(s.links, linkShares{link: h.Link})
+		s.at[h.Link] = int32(len(s.links))
+		x = s.on(h.Link)
+	}
+	for i := range x.of {
+		if x.of[i].alone == (share{h.Num, h.Den}) {
+			return &x.of[i]
+		}
+	}
+	x.of = append(x.of, teamShare{alone: share{h.Num, h.Den}})
+	return &x.of[len(x.of)-1]
+}
+
+// sharesOf divides what the fullest of a team's routes puts on each link among all that cross it.
+func (r *Router) sharesOf(routes []Route) *teamShares {
+	s := &teamShares{at: make([]int32, len(r.t.links))}
+	for i := range routes {
+		for j := range routes[i].Hops {
+			s.share(&routes[i].Hops[j]).routes++
+		}
+	}
+	for i := range s.links {
+		x := &s.links[i]
+		for _, y := range x.of {
+			if x.most.num == 0 || y.alone.num*x.most.den > x.most.num*y.alone.den {
+				x.most = y.alone
+			}
+			x.sum = x.sum.plus(share{y.alone.num * y.routes, y.alone.den}.bounded())
+		}
+		part := x.most.times(x.sum.den, x.sum.num)
+		for j := range x.of {
+			x.of[j].part = x.of[j].alone.times(part.num, part.den)
+		}
+	}
+	return s
+}
 
 func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
 	routes := make([]Route, len(pairs))
@@ -50,30 +115,18 @@ func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
 		}
 	}
 	r.align(routes)
-	on := map[LinkID]linkShares{}
-	for _, route := range routes {
-		for _, h := range route.Hops {
-			x, s := on[h.Link], share{h.Num, h.Den}
-			if x.most.num == 0 || s.num*x.most.den > x.most.num*s.den {
-				x.most = s
-			}
-			x.sum = x.sum.plus(s)
-			on[h.Link] = x
-		}
-	}
-	if err := r.able(on, pairs, multicast); err != nil {
+	shares := r.sharesOf(routes)
+	if err := r.able(shares, pairs, multicast); err != nil {
 		return nil, err
 	}
 	for i := range routes {
 		for j := range routes[i].Hops {
 			h := &routes[i].Hops[j]
-			x := on[h.Link]
-			part := x.most.times(x.sum.den, x.sum.num)
-			s := share{h.Num, h.Den}.times(part.num, part.den)
-			h.Num, h.Den = s.num, s.den
+			part := shares.share(h).part
+			h.Num, h.Den = part.num, part.den
 		}
 	}
-	r.ownShare(routes, on, pairs[0], multicast)
+	r.ownShare(routes, shares, pairs[0], multicast)
 	return routes, nil
 }
 
@@ -84,7 +137,7 @@ func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
 // of a sum is read from it. So n ranks that reduce and spread N bytes have N·(n+1)/n on the
 // wire in each direction (the maintainer of nccl-tests, PR 239). A message to one rank is no
 // multicast, and switches of networks send nothing back.
-func (r *Router) ownShare(routes []Route, on map[LinkID]linkShares, pair [2]int, multicast bool) {
+func (r *Router) ownShare(routes []Route, shares *teamShares, pair [2]int, multicast bool) {
 	if len(routes) < 2 {
 		return
 	}
@@ -94,7 +147,7 @@ func (r *Router) ownShare(routes []Route, on map[LinkID]linkShares, pair [2]int,
 	}
 	through, rates := map[DeviceID]share{}, map[DeviceID]int64{}
 	for _, l := range away {
-		if x, ok := on[l]; ok && r.t.devices[r.switchOf(l)].Kind == NVSwitch {
+		if x := shares.on(l); x != nil && r.t.devices[r.switchOf(l)].Kind == NVSwitch {
 			through[r.switchOf(l)] = through[r.switchOf(l)].plus(x.most)
 		}
 	}
@@ -179,12 +232,12 @@ func (r *Router) switchOf(id LinkID) DeviceID {
 // able reports which device would have to multiply or to combine data and does not: one
 // that more would leave than enters it, or the other way round. A rank at the end has to
 // send, or receive, no more than the data once.
-func (r *Router) able(on map[LinkID]linkShares, pairs [][2]int, multicast bool) error {
+func (r *Router) able(shares *teamShares, pairs [][2]int, multicast bool) error {
 	in, out := map[DeviceID]float64{}, map[DeviceID]float64{}
-	for l, x := range on {
+	for _, x := range shares.links {
 		s := float64(x.most.num) / float64(x.most.den)
-		out[r.t.links[l].From] += s
-		in[r.t.links[l].To] += s
+		out[r.t.links[x.link].From] += s
+		in[r.t.links[x.link].To] += s
 	}
 	if multicast {
 		in[r.t.ranks[pairs[0][0]]] = 1

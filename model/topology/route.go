@@ -294,7 +294,7 @@ func (r *Router) Staged(a, b int) bool {
 // join puts one path behind another.
 func join(a, b path) path {
 	out := a
-	out.hops = append(slices.Clone(a.hops), b.hops...)
+	out.hops, out.apart = append(slices.Clone(a.hops), b.hops...), false
 	if b.trunk != nil {
 		out.trunk, out.at = b.trunk, len(a.hops)+b.at
 	}
@@ -307,7 +307,10 @@ func join(a, b path) path {
 
 // finish computes what a transfer over the path, less its trunk, gets.
 func (r *Router) finish(p path, kind RouteKind) Route {
-	out := Route{Kind: kind, Hops: mergeHops(p.hops), Latency: p.latency.all, Beyond: p.latency.beyond, Links: p.links, Rate: math.MaxInt64}
+	if !p.apart {
+		p.hops = mergeHops(p.hops)
+	}
+	out := Route{Kind: kind, Hops: p.hops, Latency: p.latency.all, Beyond: p.latency.beyond, Links: p.links, Rate: math.MaxInt64}
 	for _, h := range out.Hops {
 		rate := r.t.Rate(h.Link)
 		if h.Lane > 0 {

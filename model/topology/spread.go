@@ -69,6 +69,7 @@ type path struct {
 	latency delay // of the slowest of them
 	via     [len(kindNames)]int
 	links   int
+	apart   bool // no link comes twice in hops
 
 	trunk *Trunk // not in hops: it belongs at their index at; nil: none
 	at    int
@@ -112,7 +113,7 @@ func (s *spreader) through(dst DeviceID) func(LinkID) int64 {
 
 // split is the transfer over the paths that were measured, in proportion to weights.
 func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
-	var p path
+	p := path{apart: true}
 	type state struct {
 		share   share
 		latency delay
