@@ -27,7 +27,7 @@ func (l *Layout) bucket(w *workload.Workload) float64 {
 	return max(megatronBucket, 1e6*float64(l.Data)) * float64(w.Gradients())
 }
 
-// replicas makes the collectives between replicas of parameters, once for all blocks alike.
+// replicas makes the collectives between replicas of parameters, once for all that are equal.
 type replicas struct {
 	*player
 	w     *workload.Workload
@@ -36,8 +36,13 @@ type replicas struct {
 }
 
 type exchangedKey struct {
-	block workload.Block
+	bytes shares
 	kind  collective.Kind
+}
+
+// shares are bytes on the wire of dense parameters and of experts', which have groups of their own.
+type shares struct {
+	dense, expert float64
 }
 
 // exchanged is what replicas exchange of a block.
@@ -54,34 +59,51 @@ func (r *replicas) wire() float64 {
 	return float64(r.w.Gradients())
 }
 
-// gradients are the reductions of a block: of dense parameters over data and context
-// axes, of experts over the copies of each.
-func (r *replicas) gradients(b workload.Block) (exchanged, error) {
+// gradients are the reductions that begin when a block's gradients are there: of dense parameters over data and context axes, of
+// experts over the copies of each. What does not fill a bucket waits in it for the blocks that follow, after the last
+// for none (PyTorch's DistributedDataParallel, arXiv 2006.15704, section 3.2.3). FSDP (ZeRO 2 and 3) reduces each block by itself.
+func (r *replicas) gradients(b workload.Block, waiting *shares, last bool) (exchanged, error) {
 	kind := collective.AllReduce
 	if r.l.Zero > 0 {
 		kind = collective.ReduceScatter
 	}
-	return r.both(b, "gradients", kind, r.wire())
+	p, bucket := b.Parameters(r.l.Sharding()).Trained(), r.bucket(r.wire())
+	var full shares
+	for _, x := range []struct {
+		add            float64
+		waiting, leave *float64
+	}{{p.Dense, &waiting.dense, &full.dense}, {p.Expert, &waiting.expert, &full.expert}} {
+		*x.waiting += x.add * r.wire()
+		if *x.waiting >= bucket || last || r.l.Zero >= 2 {
+			*x.leave, *x.waiting = *x.waiting, 0
+		}
+	}
+	return r.both(full, "gradients", kind, bucket)
 }
 
 // parameters are the gathers of a block's parameters, which ZeRO has cut.
 func (r *replicas) parameters(b workload.Block) (exchanged, error) {
-	return r.both(b, "parameters", collective.AllGather, float64(r.w.ElementBytes()))
+	p := b.Parameters(r.l.Sharding())
+	if r.l.Zero < 3 {
+		p = p.Trained() // ZeRO 1 and 2 gather what the update has changed
+	}
+	element := float64(r.w.ElementBytes())
+	return r.both(shares{p.Dense * element, p.Expert * element}, "parameters", collective.AllGather, r.bucket(element))
 }
 
-func (r *replicas) both(b workload.Block, what string, kind collective.Kind, element float64) (exchanged, error) {
-	return once(r.known, exchangedKey{b, kind}, func() (x exchanged, err error) {
-		bucket := r.l.bucket(r.w) / float64(r.w.Gradients()) * element
-		if r.l.Zero == 3 {
-			bucket = math.Inf(1) // FSDP exchanges a block at once
-		}
-		p := b.Parameters(r.l.Sharding())
-		if kind != collective.AllGather || r.l.Zero < 3 {
-			p = p.Trained() // ZeRO 1 and 2 gather what the update has changed
-		}
-		err = r.add(&x, &r.families.data, what, kind, p.Dense*element, bucket)
+// bucket is the most that one collective takes, in bytes, of elements that have so many on the wire.
+func (r *replicas) bucket(element float64) float64 {
+	if r.l.Zero == 3 {
+		return math.Inf(1) // FSDP exchanges a block at once
+	}
+	return r.l.bucket(r.w) / float64(r.w.Gradients()) * element
+}
+
+func (r *replicas) both(bytes shares, what string, kind collective.Kind, bucket float64) (exchanged, error) {
+	return once(r.known, exchangedKey{bytes, kind}, func() (x exchanged, err error) {
+		err = r.add(&x, &r.families.data, what, kind, bytes.dense, bucket)
 		if err == nil {
-			err = r.add(&x, &r.families.expertData, "expert "+what, kind, p.Expert*element, bucket)
+			err = r.add(&x, &r.families.expertData, "expert "+what, kind, bytes.expert, bucket)
 		}
 		return x, err
 	})

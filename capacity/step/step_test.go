@@ -288,3 +288,31 @@ func BenchmarkTime(b *testing.B) {
 		}
 	}
 }
+
+// TestBucketsFill: small blocks share buckets of gradients, as PyTorch's DistributedDataParallel fills them: all bytes are
+// reduced, and each collective but the last has about a bucket (one and a half are sent as two).
+func TestBucketsFill(t *testing.T) {
+	p := steptest.Predictor(t, "dgx-a100", 1)
+	w := steptest.Workload(t, "resnet-50")
+	for _, bucket := range []units.Bytes{1 << 20, 4 << 20, 25 << 20} {
+		l := layout(t, "dp8 zero0 mb32 gb256")
+		l.Bucket = bucket
+		r, err := step.Run(p, w, l, step.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bytes, small float64
+		for _, c := range r.Collectives {
+			if c.Axis != workload.Data {
+				continue
+			}
+			if bytes += float64(c.Size) * c.Count; c.Size < bucket*3/4 {
+				small += c.Count
+			}
+		}
+		want := 25_557_032 * float64(w.Gradients())
+		if small > 1 || bytes < want || bytes > want*1.001 {
+			t.Errorf("buckets of %v: %g bytes of %g reduced, %g collectives much smaller than a bucket", bucket, bytes, want, small)
+		}
+	}
+}

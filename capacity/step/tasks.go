@@ -148,15 +148,16 @@ func blockAt(chunk []workload.Block, i int, backward bool) int {
 // blocks makes a task of each block; gradients leave when a backward pass has ended.
 func (b *builder) blocks(l *lane, chunk []workload.Block, x slot, table *callTable) error {
 	reduce := x.backward && (b.l.Zero >= 2 || x.micro == b.l.MicroBatches()-1)
-	for i := range chunk {
-		i = blockAt(chunk, i, x.backward)
+	var waiting shares
+	for n := range chunk {
+		i := blockAt(chunk, n, x.backward)
 		w, err := b.work(chunk[i:i+1], x.backward)
 		if err != nil {
 			return err
 		}
 		t := task{work: w, slot: x, block: chunk[i], from: -1}
 		if reduce {
-			sent, err := b.gradients(t.block)
+			sent, err := b.gradients(t.block, &waiting, n == len(chunk)-1)
 			if err != nil {
 				return err
 			}
