@@ -42,7 +42,11 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	d, err := doctor.Examine(doctor.Asked{State: &e.state, Intended: study.Site{Name: f.Topology, Source: source}, Profile: f.Profile.Name})
+	site := study.Site{Name: f.Topology, Source: source}
+	if err := e.judgeWords(site, f.Profile.Name); err != nil {
+		return err
+	}
+	d, err := doctor.Examine(doctor.Asked{State: &e.state, Intended: site, Profile: f.Profile.Name})
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ const maxEvidence = 64
 type evidence struct {
 	state health.State
 	read  []report.DoctorEvidence
+	words words
 }
 
 // unknownKind is the error of a file that is of none of the kinds.
@@ -49,6 +50,9 @@ func evidenceNames() (names []string) {
 	for _, k := range evidenceKinds {
 		names = append(names, k.name)
 	}
+	for _, k := range wordKinds {
+		names = append(names, k.name)
+	}
 	return names
 }
 
@@ -59,6 +63,9 @@ func (e *evidence) take(file string) error {
 		return err
 	}
 	defer f.Close()
+	if known, err := e.takeWords(f, file); known {
+		return err
+	}
 	data, err := foreign.Read(f, maxEvidence)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

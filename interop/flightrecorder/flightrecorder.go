@@ -100,7 +100,10 @@ func (d *dump) unpickle(data []byte) error {
 	if err != nil {
 		return err
 	}
-	return assign(reflect.ValueOf(d).Elem(), v, "dump")
+	if m := assign(reflect.ValueOf(d).Elem(), v); m != nil {
+		return m
+	}
+	return nil
 }
 
 func (d *dump) parse(data []byte) error {

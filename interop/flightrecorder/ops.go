@@ -18,7 +18,14 @@ import (
 // recording is the dump in the words of this house.
 func (d *dump) recording(file string, rank int) (*observed.Recording, error) {
 	out := &observed.Recording{File: file, Rank: rank, Ops: make([]observed.Op, 0, len(d.Entries))}
-	at := map[string]int{}
+	at, texts := map[string]int{}, map[string]string{}
+	once := func(s *string) { // of thousands of operations most say the same
+		if known, ok := texts[*s]; ok {
+			*s = known
+			return
+		}
+		texts[*s] = *s
+	}
 	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
 		g := d.Groups[name]
 		ranks, err := members(g.Ranks)
@@ -44,6 +51,9 @@ func (d *dump) recording(file string, rank int) (*observed.Recording, error) {
 			return nil, fmt.Errorf("%s: entry %d: %w", file, i, err)
 		}
 		op.Group = g
+		once(&op.Name)
+		once(&op.Signature)
+		once(&op.Caller)
 		out.Ops = append(out.Ops, op)
 	}
 	return out, nil

@@ -38,6 +38,10 @@ const (
 	opPut1, opPut4, opGet1, opGet4, opMemoize                           = 'q', 'r', 'h', 'j', 0x94
 )
 
+// widths are the bytes of an opcode's number or length.
+var widths = [256]int{opInt1: 1, opInt2: 2, opInt4: 4, opText1: 1, opString1: 1, opBytes1: 1, opText4: 4, opString4: 4, opBytes4: 4, opText8: 8,
+	opTuple1: 1, opTuple2: 2, opTuple3: 3, opPut1: 1, opGet1: 1, opPut4: 4, opGet4: 4}
+
 // list is a list, which others may refer to while it grows.
 type list struct{ items []any }
 
@@ -72,9 +76,11 @@ func (m *machine) uint(width int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var whole [8]byte
-	copy(whole[:], b)
-	return binary.LittleEndian.Uint64(whole[:]), nil
+	var v uint64
+	for i := width - 1; i >= 0; i-- {
+		v = v<<8 | uint64(b[i])
+	}
+	return v, nil
 }
 
 func (m *machine) push(v any) error {
@@ -155,8 +161,8 @@ func (m *machine) scalar(op byte) error {
 		}
 		return m.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
 	}
-	width, ok := map[byte]int{opText1: 1, opString1: 1, opBytes1: 1, opText4: 4, opString4: 4, opBytes4: 4, opText8: 8}[op]
-	if !ok {
+	width := widths[op]
+	if width == 0 {
 		return fmt.Errorf("opcode %#x: only plain data are read, as the flight recorder writes them; code is never run", op)
 	}
 	n, err := m.uint(width)
@@ -171,7 +177,7 @@ func (m *machine) scalar(op byte) error {
 }
 
 func (m *machine) number(op byte) error {
-	width := map[byte]int{opInt1: 1, opInt2: 2, opInt4: 4}[op]
+	width := widths[op]
 	if op == opLong1 {
 		n, err := m.uint(1)
 		if err != nil {
@@ -195,12 +201,8 @@ func (m *machine) number(op byte) error {
 func (m *machine) remember(op byte) error {
 	key := uint64(len(m.memo))
 	if op != opMemoize {
-		width := 4
-		if op == opPut1 || op == opGet1 {
-			width = 1
-		}
 		var err error
-		if key, err = m.uint(width); err != nil {
+		if key, err = m.uint(widths[op]); err != nil {
 			return err
 		}
 	}
@@ -259,7 +261,7 @@ func (m *machine) fill(op byte) error {
 }
 
 func (m *machine) tuple(op byte) error {
-	n := map[byte]int{opTuple0: 0, opTuple1: 1, opTuple2: 2, opTuple3: 3}[op]
+	n := widths[op]
 	if op == opTuple {
 		items, err := m.marked()
 		if err != nil {

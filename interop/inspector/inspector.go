@@ -123,7 +123,7 @@ func parseRecord(text []byte, place observed.Place) (*observed.Call, error) {
 		Size: observed.InTests(kind, units.Bytes(x.Coll.Size), h.Ranks), Seq: x.Coll.Seq, Start: 1000 * x.Meta.Dumped,
 		Time: units.FromMicroseconds(x.Coll.Time)}
 	if h.Name != "" && h.Name != "unknown" {
-		c.Group = h.Name
+		c.Group = h.Name + " " + h.ID
 	}
 	if t := x.Coll.Trace; t != nil {
 		c.Start = 1000 * t.Start

@@ -55,6 +55,7 @@ func Is(head []byte) bool {
 // trace is what a file says as a whole.
 type trace struct {
 	rank  int
+	base  int64 // ns that events' times are added to
 	calls []observed.Call
 	bad   []error
 	seen  map[string]int64 // collectives of each group and kind so far, where events do not number them
@@ -82,6 +83,7 @@ func Parse(r io.Reader, file string) ([]observed.Call, string, error) {
 	}
 	for i := range t.calls {
 		t.calls[i].Rank = t.rank
+		t.calls[i].Start += t.base
 	}
 	note := ""
 	if t.other > 0 {
@@ -133,6 +135,10 @@ func (t *trace) read(dec *decoder, file string) error {
 		case "traceEvents":
 			found = true
 			err = t.events(dec, file)
+		case "baseTimeNanoseconds": // of 1970
+			if err = dec.Decode(&t.base); err == nil && (t.base < 0 || t.base > 1<<62) {
+				err = fmt.Errorf("baseTimeNanoseconds %d", t.base)
+			}
 		case "distributedInfo":
 			var info struct {
 				Rank *int `json:"rank"`

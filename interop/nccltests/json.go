@@ -18,8 +18,9 @@ type document struct {
 		GPUs    int `json:"ngpus"`
 		Graph   int `json:"graph"`
 		Devices []struct {
+			Rank int    `json:"rank"`
 			Host string `json:"hostname"`
-		} `json:"devices"` // one of each process
+		} `json:"devices"` // one of each process, or of each rank
 	} `json:"config"`
 	Results []struct {
 		Size       int64   `json:"size"`
@@ -27,6 +28,8 @@ type document struct {
 		Redop      string  `json:"redop"`
 		OutOfPlace *result `json:"out_of_place"`
 		InPlace    *result `json:"in_place"`
+
+		Iterations *iterations `json:"out_of_place_per_iter"`
 	} `json:"results"`
 }
 
@@ -89,6 +92,9 @@ func (d *document) head(ranks int) run {
 		}
 	}
 	per := max(d.Config.Threads, 1) * max(d.Config.GPUs, 1)
+	if at := d.Config.Devices; len(at) > 1 && at[1].Rank == at[0].Rank+1 {
+		per = 1
+	}
 	for _, p := range d.Config.Devices {
 		for range per {
 			one.rank(strconv.Itoa(len(one.known)), "", p.Host)

@@ -180,6 +180,63 @@ func TestParseJSON(t *testing.T) {
 	}
 }
 
+// Version 3 with the times of each iteration and process (src/util.cu of nccl-tests 2.19).
+const perProcess = `{"version":3,"start_time":"2026-11-23 10:00:00","args":["./all_reduce_perf_mpi","-I","1"],"env":[],"nccl_version":22809,` +
+	`"config":{"nthreads":1,"ngpus":2,"graph":0,"devices":[{"rank":0,"hostname":"a"},{"rank":2,"hostname":"b"}]},"results":[{"size":1048576,` +
+	`"count":262144,"type":"float","redop":"sum","root":"    -1","out_of_place":{"time":31.0,"alg_bw":33.8,"bus_bw":50.7,"nwrong":0},` +
+	`"out_of_place_per_iter":{"skipped_iterations":0,"min_us":30,"times_us":[31,32],"per_process_max_times_us":[[31,32],[21,22]]},` +
+	`"in_place":{"time":30.0,"alg_bw":33.8,"bus_bw":50.7,"nwrong":0}}]}`
+
+func TestIterationsOfProcesses(t *testing.T) {
+	if !IsJSON([]byte(perProcess)) {
+		t.Error("is not known for what it is")
+	}
+	calls, err := Calls(strings.NewReader(perProcess), "j")
+	if err != nil || len(calls) != 4 {
+		t.Fatalf("%+v, %v", calls, err)
+	}
+	c := calls[3]
+	if c.Rank != 1 || c.Host != "b" || c.Ranks != 4 || c.Nodes != 2 || c.Seq != 1 || c.Time != 22_000_000 || c.Size != units.MiB ||
+		c.Kind != collective.AllReduce {
+		t.Errorf("%+v", c)
+	}
+	set, err := ParseJSON(strings.NewReader(perProcess), "j", "", 0)
+	if err != nil || set.Rows[0].GPUs != 4 || set.Rows[0].Time != 31_000_000 {
+		t.Errorf("%+v, %v", set, err)
+	}
+	each := strings.ReplaceAll(strings.ReplaceAll(perProcess, `"ngpus":2`, `"ngpus":4`), `"rank":2`, `"rank":1`) // a device for each rank
+	if calls, err := Calls(strings.NewReader(each), "j"); err != nil || calls[0].Ranks != 2 {
+		t.Errorf("%+v, %v", calls, err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{"[21,22]", "[21]", "j: result 0: process 1 has 1 times, process 0 2"},
+		{"[21,22]", "[21,-22]", "j: result 0: process 1, iteration 1: time -22"},
+		{"out_of_place_per_iter", "other", "j: it has no times of iterations"},
+		{"all_reduce_perf", "gossip_perf", `j: its "args" do not name the test`},
+		{`"version":3`, `"version":3]`, "j: line 1: "},
+	} {
+		if _, err := Calls(strings.NewReader(strings.ReplaceAll(perProcess, c.from, c.to)), "j"); err == nil ||
+			!strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+func FuzzCalls(f *testing.F) {
+	f.Add(perProcess)
+	f.Fuzz(func(t *testing.T, s string) {
+		calls, err := Calls(strings.NewReader(s), "f")
+		if err != nil {
+			return
+		}
+		for _, c := range calls {
+			if c.Size < 0 || c.Time < 0 || c.Ranks < 1 {
+				t.Fatalf("%+v", c)
+			}
+		}
+	})
+}
+
 func FuzzParseText(f *testing.F) {
 	f.Add(log)
 	f.Fuzz(func(t *testing.T, s string) {

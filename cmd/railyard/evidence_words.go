@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"railyard/interop/flightrecorder"
+	"railyard/interop/inspector"
+	"railyard/interop/kineto"
+	"railyard/interop/nccllog"
+	"railyard/interop/ncclras"
+	"railyard/interop/nccltests"
+	"railyard/model/observed"
+	"railyard/report"
+	"railyard/study"
+	"railyard/study/chosen"
+	"railyard/study/hang"
+	"railyard/study/slow"
+)
+
+// words are what running jobs say of themselves. They are judged once all files are read: what one rank says means little without the
+// others.
+type words struct {
+	dumps []string // files of flight recorders
+	logs  []string // files of NCCL's logs
+	rolls []*observed.Roll
+	calls []observed.Call
+}
+
+// wordKind is a kind of file that a running job has written.
+type wordKind struct {
+	name    string
+	detects func(head []byte) bool
+	read    func(e *evidence, file string, r io.Reader) error
+}
+
+// wordKinds are all of them. A file is of the first kind that detects it by its first bytes.
+var wordKinds = []wordKind{
+	{"PyTorch's flight recorder", flightrecorder.Is, func(e *evidence, file string, _ io.Reader) error {
+		e.words.dumps = append(e.words.dumps, file)
+		return nil
+	}},
+	{"NCCL's RAS", ncclras.Is, func(e *evidence, file string, r io.Reader) error {
+		roll, err := ncclras.Parse(r, file)
+		e.words.rolls = append(e.words.rolls, roll)
+		return err
+	}},
+	{"NCCL's Inspector", inspector.Is, callsOf(inspector.Parse)},
+	{"PyTorch's profiler", kineto.Is, func(e *evidence, file string, r io.Reader) error {
+		calls, note, err := kineto.Parse(r, file)
+		e.words.calls = append(e.words.calls, calls...)
+		if note != "" {
+			e.state.Note("%s", note)
+		}
+		return err
+	}},
+	{"nccl-tests -J FILE -I 1", nccltests.IsJSON, callsOf(nccltests.Calls)},
+	{"NCCL_DEBUG=INFO", nccllog.Is, func(e *evidence, file string, _ io.Reader) error {
+		e.words.logs = append(e.words.logs, file)
+		return nil
+	}},
+}
+
+func callsOf(parse func(io.Reader, string) ([]observed.Call, error)) func(*evidence, string, io.Reader) error {
+	return func(e *evidence, file string, r io.Reader) error {
+		calls, err := parse(r, file)
+		e.words.calls = append(e.words.calls, calls...)
+		return err
+	}
+}
+
+// headOfWords is how much of a file tells its kind, in bytes.
+const headOfWords = 64 << 10
+
+// takeWords reads a file of what a job says of itself; false where it is none.
+func (e *evidence) takeWords(f *os.File, file string) (bool, error) {
+	in := bufio.NewReaderSize(f, headOfWords)
+	head, err := in.Peek(headOfWords)
+	if err != nil && err != io.EOF {
+		return true, fmt.Errorf("%s: %w", file, err)
+	}
+	i := slices.IndexFunc(wordKinds, func(k wordKind) bool { return k.detects(head) })
+	if i < 0 {
+		_, err := f.Seek(0, io.SeekStart)
+		return err != nil, err
+	}
+	if err := wordKinds[i].read(e, file, in); err != nil {
+		return true, fmt.Errorf("%s", oneLine(err))
+	}
+	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: wordKinds[i].name})
+	return true, nil
+}
+
+// judgeWords adds what follows from a job's own words to the findings.
+func (e *evidence) judgeWords(site study.Site, profile string) error {
+	recordings, err := readDumps(e.words.dumps)
+	if err != nil {
+		return err
+	}
+	found := append(hang.OfRecordings(recordings), hang.OfRolls(e.words.rolls)...)
+	if len(e.words.logs) > 0 {
+		log, err := readLogs(e.words.logs)
+		if err != nil {
+			return err
+		}
+		more, notes := chosen.Find(log, chosen.Machine{Site: site, Profile: profile})
+		found = append(found, more...)
+		e.noteAll(notes)
+	}
+	more, notes := slow.Find(e.words.calls, slow.By(site, profile))
+	e.noteAll(notes)
+	e.state.Findings = append(append(e.state.Findings, found...), more...)
+	return nil
+}
+
+func (e *evidence) noteAll(notes []string) {
+	for _, n := range notes {
+		e.state.Note("%s", n)
+	}
+}
+
+// readDumps reads the dumps of all ranks, as many at once as there are processors.
+func readDumps(files []string) ([]*observed.Recording, error) {
+	out := make([]*observed.Recording, len(files))
+	var g errgroup.Group
+	g.SetLimit(runtime.NumCPU())
+	for i, file := range files {
+		g.Go(func() error {
+			f, err := os.Open(file)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			out[i], err = flightrecorder.Parse(f, file)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("%s", oneLine(err))
+	}
+	return out, nil
+}
+
+// readLogs reads all logs of a job as one.
+func readLogs(files []string) (*observed.Log, error) {
+	var open []nccllog.File
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		open = append(open, nccllog.File{Name: file, Reader: f})
+	}
+	log, err := nccllog.Parse(open...)
+	if err != nil {
+		return nil, fmt.Errorf("%s", oneLine(err))
+	}
+	return log, nil
+}

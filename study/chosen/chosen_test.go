@@ -1,0 +1,129 @@
+package chosen
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "railyard/internal/long" // accepts -long
+	"railyard/interop/nccllog"
+	"railyard/model/health"
+	"railyard/model/observed"
+	"railyard/study"
+)
+
+func find(t *testing.T, site, text string) ([]health.Finding, []string) {
+	t.Helper()
+	log, err := nccllog.Parse(nccllog.File{Name: "log", Reader: strings.NewReader(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Find(log, Machine{Site: study.Site{Name: site}})
+}
+
+func rulesOf(list []health.Finding) (out []string) {
+	for _, f := range list {
+		out = append(out, f.Rule)
+	}
+	return out
+}
+
+// A real log: four pretended hosts over sockets. Beside an InfiniBand cluster that is wrong; nothing else is.
+func TestRealLog(t *testing.T) {
+	data, err := os.ReadFile("../../interop/nccllog/testdata/four_sockets.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := find(t, "superpod-h100", string(data))
+	i := slices.IndexFunc(got, func(f health.Finding) bool { return f.Rule == "nccl/socket" && strings.Contains(f.Part, "of 4 ranks") })
+	if i < 0 || !got[i].Cost.Known || got[i].Cost.Share < 1 || got[i].Level != health.Slow {
+		t.Errorf("%+v", got)
+	}
+}
+
+// one is the log of a communicator of eight ranks of one host.
+func one(lines ...string) string {
+	prefix := "h:1:1 [0] NCCL INFO "
+	out := prefix + "ncclCommInitRank comm 0xa rank 0 nranks 8 cudaDev 0 nvmlDev 0 busId 60 commId 0x1 - Init START\n" +
+		prefix + "comm 0xa rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL 0\n"
+	for rank := 1; rank < 8; rank++ {
+		out += "h:" + string(rune('1'+rank)) + ":1 [0] NCCL INFO ncclCommInitRank comm 0xb rank " + string(rune('0'+rank)) +
+			" nranks 8 cudaDev 0 nvmlDev 0 busId 60 commId 0x1 - Init START\n"
+	}
+	for _, l := range lines {
+		out += prefix + l + "\n"
+	}
+	return out
+}
+
+const (
+	whole = "24 coll channels, 24 collnet channels, 16 nvls channels, 32 p2p channels, 32 p2p channels per peer"
+	peer  = "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"
+)
+
+func TestHealthyLog(t *testing.T) {
+	got, notes := find(t, "dgx-h100", one("NVLS multicast support is available on dev 0", whole, peer,
+		"AllReduce: 1073741824 Bytes -> Algo NVLS proto SIMPLE channel{Lo..Hi}={0..15}"))
+	if len(got) != 0 || len(notes) != 0 {
+		t.Errorf("%+v, %q", got, notes)
+	}
+}
+
+// What is planted is found, with its cost where the machine is known.
+func TestPlanted(t *testing.T) {
+	for _, c := range []struct {
+		rule, says, do string
+		costs          bool
+		lines          []string
+	}{
+		{"nccl/no-nvls", "0 NVLS channels", "unset NCCL_NVLS_ENABLE=0 (log:10)", true, []string{"NCCL_NVLS_ENABLE set by environment to 0.",
+			"24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 32 p2p channels per peer", peer}},
+		{"nccl/choice", "runs all_reduce of 1GiB as tree/simple where", "unset NCCL_ALGO=Tree", true, []string{whole, peer,
+			"NCCL_ALGO set by environment to Tree", "AllReduce: 1073741824 Bytes -> Algo TREE proto SIMPLE channel{Lo..Hi}={0..23}"}},
+		{"nccl/no-peer", "ranks 0 and 1 of one host reach each other via SHM/direct/direct", "unset NCCL_P2P_DISABLE=1", false,
+			[]string{whole, "NCCL_P2P_DISABLE set by environment to 1.", "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct"}},
+		{"nccl/channels", "4 channels where", "unset NCCL_MAX_NCHANNELS=4", false, []string{"NCCL_MAX_NCHANNELS set by environment to 4.",
+			"4 coll channels, 4 collnet channels, 16 nvls channels, 4 p2p channels, 4 p2p channels per peer", peer}},
+	} {
+		got, _ := find(t, "dgx-h100", one(c.lines...))
+		i := slices.IndexFunc(got, func(f health.Finding) bool { return f.Rule == c.rule })
+		if i < 0 || !strings.Contains(got[i].Says, c.says) || !strings.Contains(got[i].Do, c.do) || got[i].Cost.Known != c.costs ||
+			c.costs && got[i].Cost.Share <= 0 || got[i].Level != health.Slow {
+			t.Errorf("%s: %v, %+v", c.rule, rulesOf(got), got)
+		}
+	}
+}
+
+func TestNetworks(t *testing.T) {
+	two := strings.NewReplacer("nranks 8", "nranks 16", "nRanks 8 nNodes 1", "nRanks 16 nNodes 2").Replace(one(whole, peer,
+		"NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>"))
+	way := func(via string) string {
+		return "h:1:1 [0] NCCL INFO Channel 00/0 : 15[7] -> 0[0] [receive] via " + via + "\n"
+	}
+	got, _ := find(t, "superpod-h100", two+way("NET/IB/0/GDRDMA"))
+	if len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	got, _ = find(t, "superpod-h100", two+way("NET/Socket/0"))
+	if len(got) != 1 || got[0].Rule != "nccl/socket" || !strings.Contains(got[0].Says, "though mlx5_0, mlx5_1 are there") ||
+		got[0].Cost.Share < 1 {
+		t.Errorf("%+v", got)
+	}
+	got, _ = find(t, "superpod-h100", two+way("NET/IB/0")+way("NET/IB/0/GDRDMA"))
+	if len(got) != 1 || got[0].Rule != "nccl/no-gpudirect" || !strings.HasPrefix(got[0].Says, "has 1 of 2 connections") {
+		t.Errorf("%+v", got)
+	}
+	// Without a machine, what needs no expectation is found all the same.
+	got, notes := find(t, "", two+way("NET/Socket/0"))
+	if len(got) != 1 || got[0].Cost.Known || len(notes) != 1 {
+		t.Errorf("%+v, %q", got, notes)
+	}
+}
+
+func TestLargest(t *testing.T) {
+	j := judge{log: &observed.Log{}}
+	if j.largest(&observed.Comm{}) != size {
+		t.Error("without choices")
+	}
+}

@@ -1,0 +1,140 @@
+package hang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/model/health"
+	"railyard/model/observed"
+)
+
+// rollSource says what RAS is.
+const rollSource = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html"
+
+// OfRolls judges rolls of a job in the order in which they were taken. One roll alone cannot tell a rank that hangs from one that is
+// late by a moment: that takes two which agree.
+func OfRolls(rolls []*observed.Roll) (out []health.Finding) {
+	if len(rolls) == 0 {
+		return nil
+	}
+	last := rolls[len(rolls)-1]
+	for i := range last.Comms {
+		c := &last.Comms[i]
+		out = append(out, absences(c)...)
+		out = append(out, failures(c)...)
+		out = append(out, behind(c, last, rolls[:len(rolls)-1])...)
+	}
+	return out
+}
+
+func absences(c *observed.Standing) (out []health.Finding) {
+	for _, dead := range []bool{true, false} {
+		var who []string
+		for _, m := range c.Missing {
+			if m.Dead == dead {
+				who = append(who, m.String())
+			}
+		}
+		if len(who) == 0 {
+			continue
+		}
+		f := health.Finding{Rule: "hang/silent", Part: part(c), Level: health.Broken, Source: rollSource, From: []string{c.Place.String()},
+			Says: "gets no answer from " + brief(who), Why: "the process does not answer though it can be reached: it stands, or has ended the communicator",
+			Do: "see what that process does: py-spy dump --pid, and its log"}
+		if dead {
+			f.Rule, f.Says = "hang/dead", "has lost "+brief(who)
+			f.Why, f.Do = "its process or node is gone: all collectives of the communicator wait for it", "look at that node and the process's log; start again without it"
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func failures(c *observed.Standing) (out []health.Finding) {
+	for _, e := range c.Errors {
+		says := fmt.Sprintf("has errors on %d of %d ranks: %s", e.Ranks, c.Ranks, e.Text)
+		if len(e.Members) > 0 {
+			says += " (" + brief(texts(e.Members)) + ")"
+		}
+		out = append(out, health.Finding{Rule: "hang/error", Part: part(c), Level: health.Broken, Says: says, Source: rollSource,
+			Why: "NCCL ends a communicator on the first such error: nothing runs on it any more",
+			Do:  "read NCCL's warnings of these ranks: NCCL_DEBUG=WARN", From: []string{c.Place.String()}})
+	}
+	return out
+}
+
+// behind are ranks that have launched fewer operations of a kind than others of their communicator.
+func behind(c *observed.Standing, now *observed.Roll, before []*observed.Roll) (out []health.Finding) {
+	most := map[string]*observed.Count{}
+	for i := range c.Counts {
+		if n := &c.Counts[i]; most[n.Op] == nil || n.Upto > most[n.Op].Upto {
+			most[n.Op] = n
+		}
+	}
+	for i := range c.Counts {
+		n := &c.Counts[i]
+		front := most[n.Op]
+		if n.Upto == front.Upto {
+			continue
+		}
+		who := fmt.Sprintf("%d ranks", n.Ranks)
+		if len(n.Members) == n.Ranks {
+			who = brief(texts(n.Members))
+		}
+		f := health.Finding{Rule: "hang/behind", Part: part(c), Level: health.Notice, Source: rollSource, From: []string{c.Place.String()},
+			Says: fmt.Sprintf("differs in %s: %s launched %d, %d ranks launched %d", n.Op, who, n.Upto, front.Ranks, front.Upto),
+			Why:  "in one roll of a running job ranks may differ by a moment",
+			Do:   "take another roll some seconds later and give both: ncclras -f json"}
+		for _, earlier := range before {
+			if another(earlier, now) && stood(c, n, earlier) {
+				f.Level, f.Rule = health.Broken, "hang/never-came"
+				f.Says = fmt.Sprintf("stands in %s %d: %s never came; %d ranks wait for it", n.Op, n.Upto+1, who, front.Ranks)
+				f.Why = "the rolls agree: who is behind has launched nothing between them"
+				f.Do = "see what that process does: py-spy dump --pid, and its log"
+				f.From = append(f.From, earlier.File)
+				break
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// another reports whether two rolls were taken at different times. The text says no time: two texts are taken to be two rolls, a text and
+// JSON may be one.
+func another(a, b *observed.Roll) bool {
+	if a.Time == "" || b.Time == "" {
+		return a.Time == b.Time
+	}
+	return a.Time != b.Time
+}
+
+// stood reports whether an earlier roll has the same ranks at the same operation.
+func stood(c *observed.Standing, n *observed.Count, earlier *observed.Roll) bool {
+	return slices.ContainsFunc(earlier.Comms, func(e observed.Standing) bool {
+		return e.Comm == c.Comm && slices.ContainsFunc(e.Counts, func(m observed.Count) bool {
+			return m.Op == n.Op && m.Upto == n.Upto && m.Ranks == n.Ranks && slices.Equal(m.Members, n.Members)
+		})
+	})
+}
+
+func part(c *observed.Standing) string {
+	return fmt.Sprintf("communicator %s of %d ranks", c.Comm, c.Ranks)
+}
+
+func texts(members []observed.Member) (out []string) {
+	for _, m := range members {
+		out = append(out, m.String())
+	}
+	return out
+}
+
+// brief names the first few.
+func brief(list []string) string {
+	const most = 4
+	if len(list) <= most {
+		return strings.Join(list, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(list[:most], "; "), len(list)-most)
+}

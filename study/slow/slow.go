@@ -1,0 +1,230 @@
+// Package slow says which collectives of a job that runs are slow for their size, since when, and which rank the others wait for.
+//
+// Calls of one group, kind and size are a series. Where several ranks' records are there, the shortest of a call's times counts: it is
+// that of the rank that came last, which waited for nobody. A series is slow where most of it lies above the band of the prediction, or,
+// where nothing is predicted, above its own past; since when, its change of level says.
+package slow
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"railyard/model/collective"
+	"railyard/model/health"
+	"railyard/model/observed"
+	"railyard/model/units"
+)
+
+// Expected is what a collective should take.
+type Expected struct {
+	Time, High units.Time // High: the upper end of the band of normal runs
+	How        string     // by what that is said
+	Nodes      int        // that the group was taken to be on
+}
+
+// Expect predicts a call; the error says why it cannot.
+type Expect func(c *observed.Call) (Expected, error)
+
+// falseAlarms is how likely it may be that any series of a job is called slow by chance.
+const falseAlarms = 0.01
+
+// own is how far a series must leave its own past: runs of one case differ by 5 % (sim/nccl.Prediction.Band).
+const own = 1.05
+
+// series are the calls of one group, kind and size.
+type series struct {
+	group string
+	kind  collective.Kind
+	size  units.Bytes
+	first *observed.Call
+	calls []call // in the order in which they ran
+	ranks int    // whose records are there
+}
+
+type call struct {
+	start int64
+	time  units.Time // the shortest of the ranks'
+	last  int        // the rank whose it is
+	each  int        // ranks that recorded it
+	mean  units.Time // of the ranks' times
+}
+
+// Find judges calls; it returns notes on what could not be predicted too.
+func Find(calls []observed.Call, expect Expect) (out []health.Finding, notes []string) {
+	all := gather(calls)
+	reasons := map[string]int{}
+	for _, s := range all {
+		e, err := expect(s.first)
+		if err != nil {
+			reasons[err.Error()]++
+		}
+		if f, ok := s.judge(e, err == nil, falseAlarms/float64(len(all))); ok {
+			out = append(out, f)
+		}
+	}
+	out = append(out, latecomers(all)...)
+	for _, why := range slices.Sorted(maps.Keys(reasons)) {
+		notes = append(notes, fmt.Sprintf("%d sizes of collectives could not be predicted: %s", reasons[why], why))
+	}
+	return out, notes
+}
+
+// gather sorts calls into series, and records of one call by several ranks into one.
+func gather(calls []observed.Call) []*series {
+	on := map[*int]string{} // lists of ranks are shared by the calls of a group
+	members := func(c *observed.Call) string {
+		if len(c.On) == 0 {
+			return ""
+		}
+		text, known := on[&c.On[0]]
+		if !known {
+			text = " (ranks " + units.Ranges(c.On, ",") + ")"
+			on[&c.On[0]] = text
+		}
+		return text
+	}
+	type key struct {
+		group string // one name may stand for several groups on disjoint ranks
+		kind  collective.Kind
+		size  units.Bytes
+		ranks int
+	}
+	type instance struct {
+		key
+		seq int64
+	}
+	by, at := map[key]*series{}, map[instance]int{}
+	ranks := map[key]map[string]bool{}
+	for i := range calls {
+		c := &calls[i]
+		if c.Time <= 0 || c.Size <= 0 {
+			continue
+		}
+		k := key{c.Group + members(c), c.Kind, c.Size, c.Ranks}
+		s := by[k]
+		if s == nil {
+			s = &series{group: k.group, kind: c.Kind, size: c.Size, first: c}
+			by[k], ranks[k] = s, map[string]bool{}
+		}
+		ranks[k][fmt.Sprint(c.Rank, c.Host)] = true
+		n, known := at[instance{k, c.Seq}]
+		if !known || c.Seq < 0 {
+			at[instance{k, c.Seq}] = len(s.calls)
+			s.calls = append(s.calls, call{start: c.Start, time: c.Time, last: c.Rank, each: 1, mean: c.Time})
+			continue
+		}
+		s.calls[n].add(c)
+	}
+	var out []*series
+	for k, s := range by {
+		s.ranks = len(ranks[k])
+		slices.SortStableFunc(s.calls, func(a, b call) int { return cmp.Compare(a.start, b.start) })
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b *series) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.kind, b.kind), cmp.Compare(a.size, b.size),
+			cmp.Compare(a.first.Ranks, b.first.Ranks))
+	})
+	return out
+}
+
+// add is the same call as another rank recorded it.
+func (x *call) add(c *observed.Call) {
+	x.mean = units.Time((float64(x.mean)*float64(x.each) + float64(c.Time)) / float64(x.each+1))
+	x.each++
+	x.start = min(x.start, c.Start)
+	if c.Time < x.time {
+		x.time, x.last = c.Time, c.Rank
+	}
+}
+
+// judge says whether a series is slow, and since when.
+func (s *series) judge(e Expected, expected bool, chance float64) (health.Finding, bool) {
+	times := make([]float64, len(s.calls))
+	for i := range s.calls {
+		times[i] = s.calls[i].time.Microseconds()
+	}
+	at, luck := shift(times)
+	since := luck < chance && median(times[at:]) > own*median(times[:at])
+	bound, usual := e.High.Microseconds(), e.Time.Microseconds()
+	switch {
+	case since && expected:
+		usual = median(times[:at])
+	case since:
+		usual = median(times[:at])
+		bound = own * usual
+	case !expected:
+		return health.Finding{}, false
+	}
+	slowest := times
+	if since {
+		slowest = times[at:]
+	}
+	above := 0
+	for _, t := range slowest {
+		if t > bound {
+			above++
+		}
+	}
+	if s.first.Mean {
+		if times[0] <= bound { // one number for many calls
+			return health.Finding{}, false
+		}
+	} else if !since && mostlyAbove(above, len(slowest)) >= chance || 2*above <= len(slowest) {
+		return health.Finding{}, false
+	}
+	return s.finding(e, expected, since, at, slowest, usual), true
+}
+
+func (s *series) finding(e Expected, expected, since bool, at int, slowest []float64, usual float64) health.Finding {
+	now := median(slowest)
+	f := health.Finding{Rule: "slow/size", Level: health.Slow, Part: fmt.Sprintf("group %s of %d ranks", s.group, s.first.Ranks),
+		From: []string{s.first.Place.String()}, Source: "docs/validation.md", Do: "railyard doctor on each node of the group, and " +
+			"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,TUNING to see what NCCL chose"}
+	f.Says = fmt.Sprintf("takes %s us for %v of %v (median of %d)", figure(now), s.kind, s.size, len(slowest))
+	if expected {
+		f.Says += fmt.Sprintf(", %s us is expected, up to %s is normal", figure(e.Time.Microseconds()), figure(e.High.Microseconds()))
+		f.Why = e.How
+	}
+	if since {
+		f.Rule = "slow/since"
+		f.Says += fmt.Sprintf("; since call %d of %d (%s) it is slower, before it took %s us", at+1, len(s.calls), s.moment(at), figure(usual))
+		f.Do = "look for what changed then: railyard doctor with counters of links and clocks, the scheduler's log"
+	}
+	if s.ranks == 1 && s.first.Ranks > 1 {
+		f.Why += note(f.Why) + "one rank's record: waiting for the others is part of it; records of all ranks take that out"
+	}
+	f.Cost = health.Cost{Of: fmt.Sprintf("%v of %v in the group", s.kind, s.size), Share: now/usual - 1, Best: now/usual - 1, Known: true,
+		How: "measured beside " + map[bool]string{true: "its own past", false: "the prediction"}[since]}
+	return f
+}
+
+func note(before string) string {
+	if before == "" {
+		return ""
+	}
+	return "; "
+}
+
+// moment is when a call was, on the clock of its file.
+func (s *series) moment(at int) string {
+	ns := s.calls[at].start
+	if ns > 1e18 { // ns since 1970, of this century; other clocks begin elsewhere
+		return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return time.Duration(ns-s.calls[0].start).Round(time.Millisecond).String() + " after the first"
+}
+
+// figure is a time with three digits.
+func figure(us float64) string {
+	digits := 3
+	if us >= 1000 {
+		digits = len(strconv.FormatFloat(us, 'f', 0, 64))
+	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(us, 'g', digits, 64), 64)
+	return strconv.FormatFloat(short, 'f', -1, 64)
+}
