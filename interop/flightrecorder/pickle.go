@@ -39,7 +39,8 @@ const (
 )
 
 // widths are the bytes of an opcode's number or length.
-var widths = [256]int{opInt1: 1, opInt2: 2, opInt4: 4, opText1: 1, opString1: 1, opBytes1: 1, opText4: 4, opString4: 4, opBytes4: 4, opText8: 8,
+var widths = [256]int{opInt1: 1, opInt2: 2, opInt4: 4, opText1: 1, opString1: 1, opBytes1: 1, opText4: 4, opString4: 4, opBytes4: 4,
+	opText8:  8,
 	opTuple1: 1, opTuple2: 2, opTuple3: 3, opPut1: 1, opGet1: 1, opPut4: 4, opGet4: 4}
 
 // list is a list, which others may refer to while it grows.

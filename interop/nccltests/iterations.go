@@ -24,7 +24,8 @@ const maxJSON = 256
 // IsJSON reports whether a file looks like what -J writes: by its first bytes.
 func IsJSON(head []byte) bool {
 	head = bytes.TrimSpace(head)
-	return bytes.HasPrefix(head, []byte(`{"version":`)) && bytes.Contains(head, []byte(`"args":`)) && bytes.Contains(head, []byte(`"start_time":`))
+	return bytes.HasPrefix(head, []byte(`{"version":`)) && bytes.Contains(head, []byte(`"args":`)) &&
+		bytes.Contains(head, []byte(`"start_time":`))
 }
 
 // Calls are the iterations of a document of version 2 or 3 that times each (-J FILE -I 1), as calls: of each process, where there are

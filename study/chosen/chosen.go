@@ -224,7 +224,8 @@ func (j *judge) network(c *observed.Comm, at *place) {
 		}
 	}
 	f := health.Finding{Rule: "nccl/socket", Level: health.Slow, Source: networking, Cost: j.dearer(at, c, nccl.Options{Fabric: "tcp"}),
-		Says: "talks over TCP sockets between nodes (NET/Socket)", Why: "each byte is copied by the processors, and one connection carries a few GB/s",
+		Says: "talks over TCP sockets between nodes (NET/Socket)",
+		Why:  "each byte is copied by the processors, and one connection carries a few GB/s",
 		Do: j.unset("see that adapters and their driver are there (ibstat), and in the container", "NCCL_IB_DISABLE", "NCCL_NET",
 			"NCCL_IB_HCA", "NCCL_NET_PLUGIN")}
 	if len(adapters) > 0 {
@@ -259,7 +260,8 @@ func (j *judge) direct(c *observed.Comm, at *place) {
 		Says: fmt.Sprintf("has %d of %d connections over adapters without GPUDirect RDMA, through host memory", staged, all),
 		Why:  "each byte crosses PCIe and host memory twice more",
 		Do: j.unset("load nvidia-peermem, or use the open driver with DMA-BUF; see that GPU and adapter are under one PCIe switch "+
-			"(nvidia-smi topo -m) and ACS is off", "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_IB_DISABLE", "NCCL_DMABUF_ENABLE")}, first)
+			"(nvidia-smi topo -m) and ACS is off", "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_IB_DISABLE", "NCCL_DMABUF_ENABLE")},
+		first)
 }
 
 // stagedCost is what a transfer between two nodes takes longer through host memory.
@@ -341,7 +343,7 @@ func (j *judge) channels(c *observed.Comm, at *place) {
 	}
 	f := health.Finding{Rule: "nccl/channels", Level: health.Notice, Source: variables,
 		Says: fmt.Sprintf("has %s where NCCL's search gives %d for %s", units.Counted(c.Channels, "channel"), want, should.Algorithm),
-		Why:  "each channel drives a share of the links: NCCL found fewer links or slower ones than the machine should have, or was told to",
+		Why:  "each channel drives a share of the links: NCCL found fewer or slower links than the machine should have, or was told to",
 		Do:   "compare NCCL_TOPO_DUMP_FILE with the topology: railyard doctor topo.xml"}
 	names := []string{"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS", "NCCL_MIN_NCHANNELS"}
 	if j.cause(names...) != "" {
@@ -357,8 +359,10 @@ func (j *judge) warnings() {
 		if w.Times > 1 {
 			says += fmt.Sprintf(" (%d times)", w.Times)
 		}
-		j.out = append(j.out, health.Finding{Rule: "nccl/warning", Part: "NCCL on " + cmp.Or(w.Host, "this machine"), Level: health.Notice, Says: says,
-			Why: "NCCL warns where a call returns an error or the system is set up in a way known to hurt", Source: guide + "troubleshooting.html",
+		j.out = append(j.out, health.Finding{Rule: "nccl/warning", Part: "NCCL on " + cmp.Or(w.Host, "this machine"), Level: health.Notice,
+			Says: says,
+			Why:  "NCCL warns where a call returns an error or the system is set up in a way known to hurt", Source: guide +
+				"troubleshooting.html",
 			Do: "look for the first warning of all ranks: later ones are often its consequences", From: []string{w.Place.String()}})
 	}
 }

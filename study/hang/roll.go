@@ -40,11 +40,13 @@ func absences(c *observed.Standing) (out []health.Finding) {
 			continue
 		}
 		f := health.Finding{Rule: "hang/silent", Part: part(c), Level: health.Broken, Source: rollSource, From: []string{c.Place.String()},
-			Says: "gets no answer from " + brief(who), Why: "the process does not answer though it can be reached: it stands, or has ended the communicator",
-			Do: "see what that process does: py-spy dump --pid, and its log"}
+			Says: "gets no answer from " + brief(who),
+			Why:  "the process does not answer though it can be reached: it stands, or has ended the communicator",
+			Do:   "see what that process does: py-spy dump --pid, and its log"}
 		if dead {
 			f.Rule, f.Says = "hang/dead", "has lost "+brief(who)
-			f.Why, f.Do = "its process or node is gone: all collectives of the communicator wait for it", "look at that node and the process's log; start again without it"
+			f.Why, f.Do = "its process or node is gone: all collectives of the communicator wait for it",
+				"look at that node and the process's log; start again without it"
 		}
 		out = append(out, f)
 	}

@@ -52,8 +52,9 @@ func latecomers(all []*series) (out []health.Finding) {
 		out = append(out, health.Finding{Rule: "slow/latecomer", Level: health.Slow, Part: fmt.Sprintf("group %s of %d ranks", name,
 			t.one.first.Ranks), Says: fmt.Sprintf("waits for rank %d, which comes last to %d of %d collectives, by %s us on average", rank,
 			t.last[rank], t.total, figure(t.lost/float64(t.total))),
-			Why:  "a collective ends when the last rank has come: kernels of those that wait run longer, the last one's is the shortest",
-			Do:   fmt.Sprintf("compare rank %d's GPU and host with the others: railyard doctor there (clocks, throttling, processors)", rank),
+			Why: "a collective ends when the last rank has come: kernels of those that wait run longer, the last one's is the shortest",
+			Do: fmt.Sprintf("compare rank %d's GPU and host with the others: railyard doctor there (clocks, throttling, processors)",
+				rank),
 			From: []string{t.one.first.Place.String()}, Source: "docs/service.md",
 			Cost: health.Cost{Known: true, Of: "collectives of the group", Share: t.lost / t.took, Best: t.lost / t.took,
 				How: "measured: what the others' kernels take longer"}})

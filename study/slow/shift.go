@@ -7,7 +7,8 @@ import (
 )
 
 // shift is the point at which a series of times changes its level for good. Whether it does says Pettitt's test (Applied Statistics 28,
-// 1979), which looks at ranks alone, so that outliers move it little; the second result is how likely such a shift is where there is none, by
+// 1979), which looks at ranks alone, so that outliers move it little; the second result is how likely such a shift is where there is
+// none, by
 // his approximation. Where it is, the step with the least sum of absolute deviations says, of logarithms: factors count, not differences.
 func shift(x []float64) (at int, chance float64) {
 	n := len(x)

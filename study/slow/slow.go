@@ -192,7 +192,8 @@ func (s *series) finding(e Expected, expected, since bool, at int, slowest []flo
 	}
 	if since {
 		f.Rule = "slow/since"
-		f.Says += fmt.Sprintf("; since call %d of %d (%s) it is slower, before it took %s us", at+1, len(s.calls), s.moment(at), figure(usual))
+		f.Says += fmt.Sprintf("; since call %d of %d (%s) it is slower, before it took %s us", at+1, len(s.calls), s.moment(at),
+			figure(usual))
 		f.Do = "look for what changed then: railyard doctor with counters of links and clocks, the scheduler's log"
 	}
 	if s.ranks == 1 && s.first.Ranks > 1 {
