@@ -15,7 +15,7 @@ import (
 	"railyard/model/topology"
 )
 
-// Formats that a plan is exported to; the tuner's also follow NCCL's own best choices.
+// Formats that a plan is exported to; the tuner's also follow NCCL's own best choices. Those of topologies are in export_topology.go.
 const (
 	toMSCCL   = "msccl-xml"
 	toMSCCLPP = "mscclpp"
@@ -24,7 +24,7 @@ const (
 	toEnv     = "nccl-env"
 )
 
-var exportFormats = []string{toMSCCL, toMSCCLPP, toGraph, toTuner, toEnv}
+var exportFormats = []string{toMSCCL, toMSCCLPP, toGraph, toTuner, toEnv, toGres, toTree, toYAML, toSlurmJob, toKueue, toKubeJob}
 
 // exportFlags say what is exported, and how.
 type exportFlags struct {
@@ -40,6 +40,8 @@ type exportFlags struct {
 	Copies  int    `flag:"how instances,default=1,lo=1"`
 	Node    int    `flag:"node,default=-1"`
 	Config  string `flag:"how tuner-config"`
+	Image   string `flag:"how image"`
+	Command string `flag:"how command"`
 }
 
 // appliesTo are the formats that a flag has an effect on.
@@ -47,6 +49,7 @@ var appliesTo = map[string][]string{
 	"collective": {toTuner, toEnv}, "size": {toTuner, toEnv}, "minbytes": {toTuner, toEnv}, "maxbytes": {toTuner, toEnv},
 	"stepbytes": {toTuner, toEnv}, "stepfactor": {toTuner, toEnv}, "profile": {toTuner, toEnv},
 	"dialect": {toMSCCL}, "in-place": {toMSCCL, toMSCCLPP}, "instances": {toMSCCL, toMSCCLPP}, "node": {toGraph}, "tuner-config": {toEnv},
+	"image": {toKubeJob}, "command": {toKubeJob}, "plan": {toMSCCL, toMSCCLPP, toGraph, toTuner, toEnv, toSlurmJob, toKubeJob},
 }
 
 func (f *exportFlags) check(cmd *cobra.Command) error {
@@ -58,11 +61,11 @@ func (f *exportFlags) check(cmd *cobra.Command) error {
 		if changed && !slices.Contains(formats, f.To) {
 			return cli.Usagef("%s has no effect with --to %s: leave it out", flag, f.To)
 		}
-		if changed && f.Plan != "" && f.tunes() && name != "tuner-config" {
+		if changed && f.Plan != "" && f.tunes() && name != "tuner-config" && name != "plan" {
 			return cli.Usagef("%s has no effect with --plan: leave it out", flag)
 		}
 	}
-	if f.Plan == "" && !f.tunes() {
+	if f.Plan == "" && !f.tunes() && ofTopology[f.To] == nil {
 		return cli.Usagef("--to %s needs a plan: make one with `railyard plan -o plan.json` and give it with --plan", f.To)
 	}
 	return nil
@@ -87,9 +90,12 @@ func (f *exportFlags) Run(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	var b bytes.Buffer
-	if f.tunes() {
+	switch write := ofTopology[f.To]; {
+	case write != nil:
+		err = write(f, &b, t, s)
+	case f.tunes():
 		err = f.tuning(cmd, &b, t, s)
-	} else {
+	default:
 		err = f.export(cmd, &b, t, s)
 	}
 	if err != nil {

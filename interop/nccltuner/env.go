@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 )
 
@@ -17,27 +18,22 @@ type Env struct {
 	Config string // the table's file, which then chooses; "" leaves the tuner out
 }
 
-// variable is a line of the file.
-type variable struct{ name, value, why string }
-
 // WriteEnv writes a shell file to be sourced before the job starts, with a comment on
 // each line.
 func WriteEnv(w io.Writer, e Env) error {
-	for i := range e.Rows {
-		if err := e.Rows[i].check(); err != nil {
-			return err
-		}
-	}
-	if len(e.Rows) == 0 {
-		return fmt.Errorf("no row to make an environment of")
+	settings, notes, err := e.Settings()
+	if err != nil {
+		return err
 	}
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "# %s\n# To be sourced before the job starts: . FILE\n", oneLine(e.Plan))
-	for _, note := range e.notes() {
-		fmt.Fprintf(b, "# %s\n", oneLine(note))
+	fmt.Fprintf(b, "# %s\n# To be sourced before the job starts: . FILE\n", foreign.OneLine(e.Plan))
+	for _, note := range notes {
+		fmt.Fprintf(b, "# %s\n", foreign.OneLine(note))
 	}
-	for _, v := range e.variables() {
-		fmt.Fprintf(b, "export %s=%s # %s\n", v.name, quote(v.value), v.why)
+	settings = append(settings, foreign.Setting{Name: "NCCL_DEBUG_SUBSYS", Value: "INIT,ENV,TUNING",
+		Why: "with NCCL_DEBUG=INFO, NCCL prints what it takes"})
+	for _, v := range settings {
+		fmt.Fprintf(b, "export %s=%s # %s\n", v.Name, foreign.Quote(v.Value), v.Why)
 	}
 	return b.Flush()
 }
@@ -52,42 +48,36 @@ func (e *Env) notes() []string {
 	return out
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// quote is a word for the shell.
-func quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// variables are those of NCCL 2.30 (src/graph/tuning.cc, src/graph/connect.cc,
+// Settings are variables of NCCL 2.30 (src/graph/tuning.cc, src/graph/connect.cc,
 // src/plugin/tuner.cc, src/debug.cc). NCCL_NVLS_ENABLE is left alone: by default NCCL uses
 // NVLS where it finds it, while 1 has it take for granted what may not be there
 // (src/transport/nvls.cc).
-func (e *Env) variables() []variable {
-	var out []variable
+// Notes say what had to be replaced.
+func (e *Env) Settings() (out []foreign.Setting, notes []string, err error) {
+	for i := range e.Rows {
+		if err := e.Rows[i].check(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(e.Rows) == 0 {
+		return nil, nil, fmt.Errorf("no row to make an environment of")
+	}
+	set := func(name, value, why string) { out = append(out, foreign.Setting{Name: name, Value: value, Why: why}) }
 	if e.Config == "" {
-		out = append(out,
-			variable{"NCCL_ALGO", e.list(func(r *Row) string { return algorithms[r.Algorithm] }),
-				"the algorithms of the plan, by collective (NCCL 2.24 or newer); which at which size, NCCL decides" + e.alone()},
-			variable{"NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }),
-				"the protocols of the plan, by collective" + e.forced()})
+		set("NCCL_ALGO", e.list(func(r *Row) string { return algorithms[r.Algorithm] }),
+			"the algorithms of the plan, by collective (NCCL 2.24 or newer); which at which size, NCCL decides"+e.alone())
+		set("NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }), "the protocols of the plan, by collective"+e.forced())
 	}
 	if least, most := e.channels(); most > 0 {
-		out = append(out,
-			variable{"NCCL_MIN_NCHANNELS", fmt.Sprint(least), "the fewest channels of any size of the plan"},
-			variable{"NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan"})
+		set("NCCL_MIN_NCHANNELS", fmt.Sprint(least), "the fewest channels of any size of the plan")
+		set("NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan")
 	}
 	if e.Config != "" {
-		out = append(out,
-			variable{"NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so",
-				"the plugin that reads the table: plugins/tuner/example of NCCL's source"},
-			variable{"NCCL_TUNER_CONFIG_FILE", e.Config,
-				"the table: algorithm, protocol and channels by size; what a call cannot use goes on to the table's last rows"})
+		set("NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so", "the plugin that reads the table: plugins/tuner/example of NCCL's source")
+		set("NCCL_TUNER_CONFIG_FILE", e.Config,
+			"the table: algorithm, protocol and channels by size; what a call cannot use goes on to the table's last rows")
 	}
-	return append(out, variable{"NCCL_DEBUG_SUBSYS", "INIT,ENV,TUNING", "with NCCL_DEBUG=INFO, NCCL prints what it takes"})
+	return out, e.notes(), nil
 }
 
 // channels are the fewest and the most of the communicator's channels that rows take.

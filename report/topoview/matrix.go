@@ -122,13 +122,7 @@ func (m *matrix) cpus(d topology.DeviceID) string {
 func (m *matrix) numa(d topology.DeviceID) string {
 	var numbers []string
 	for _, c := range m.router.NearestCPUs(d) {
-		n := 0
-		for i := c - 1; i >= 0 && m.t.Devices()[i].Node == m.t.Devices()[c].Node; i-- {
-			if m.t.Devices()[i].Kind == topology.CPU {
-				n++
-			}
-		}
-		numbers = append(numbers, fmt.Sprint(n))
+		numbers = append(numbers, fmt.Sprint(m.router.NUMA(c)))
 	}
 	return strings.Join(numbers, ",")
 }

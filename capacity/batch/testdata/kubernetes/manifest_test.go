@@ -89,3 +89,69 @@ func TestRun(t *testing.T) {
 		t.Errorf("%v", env)
 	}
 }
+
+// TestExportedJob: the Job that railyard export writes is what Kubernetes reads, and its Service names its first pod.
+func TestExportedJob(t *testing.T) {
+	text, err := os.ReadFile("../../../../interop/kubernetes/testdata/job.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(string(text), "---\n")
+	var service corev1.Service
+	if err := yaml.UnmarshalStrict([]byte(parts[0]), &service); err != nil {
+		t.Fatal(err)
+	}
+	j := job(t, []byte(parts[1]))
+	pod := j.Spec.Template.Spec
+	if service.Spec.ClusterIP != corev1.ClusterIPNone || service.Spec.Selector["job-name"] != j.Name || pod.Subdomain != service.Name {
+		t.Errorf("the service selects %v, pods are of %s in %s", service.Spec.Selector, j.Name, pod.Subdomain)
+	}
+	c := pod.Containers[0]
+	gpus := c.Resources.Limits["nvidia.com/gpu"]
+	if *j.Spec.Completions != 4 || *j.Spec.Parallelism != 4 || gpus.Value() != 8 || pod.RestartPolicy != corev1.RestartPolicyNever ||
+		!slices.Equal(c.Command, []string{"sh", "-c", `exec ./run "a b"`}) {
+		t.Errorf("%+v", j.Spec)
+	}
+	if j.Spec.Template.Annotations["kueue.x-k8s.io/podset-preferred-topology"] != "fabric.topograph.run/tier-0" {
+		t.Errorf("%v", j.Spec.Template.Annotations)
+	}
+	env := map[string]string{}
+	for _, e := range c.Env {
+		env[e.Name] = e.Value
+	}
+	if env["NNODES"] != "4" || env["MASTER_ADDR"] != j.Name+"-0."+service.Name || env["NCCL_ALGO"] != "allreduce:Ring,Tree" {
+		t.Errorf("%v", env)
+	}
+	if c.VolumeMounts[0].Name != pod.Volumes[0].Name || pod.Volumes[0].EmptyDir.Medium != corev1.StorageMediumMemory {
+		t.Errorf("%+v", pod.Volumes)
+	}
+}
+
+// kueueTopology is Kueue's Topology (kueue.x-k8s.io/v1beta2), whose module needs more than this is worth.
+type kueueTopology struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Spec struct {
+		Levels []struct {
+			NodeLabel string `json:"nodeLabel"`
+		} `json:"levels"`
+	} `json:"spec"`
+}
+
+func TestExportedTopology(t *testing.T) {
+	text, err := os.ReadFile("../../../../interop/kubernetes/testdata/kueue.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x kueueTopology
+	if err := yaml.UnmarshalStrict(text, &x); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(x.Spec.Levels); x.Kind != "Topology" || x.Metadata.Name == "" || n < 1 || n > 16 ||
+		x.Spec.Levels[n-1].NodeLabel != "kubernetes.io/hostname" {
+		t.Errorf("%+v", x)
+	}
+}
