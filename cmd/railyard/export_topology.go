@@ -23,13 +23,16 @@ const (
 	toKubeJob  = "kubernetes-job"
 )
 
-var ofTopology = map[string]func(f *exportFlags, w io.Writer, t *topology.Topology, s *schedule.Schedule) error{
+// topologyExport writes a topology, or a job on it by a plan, if there is one.
+type topologyExport func(f *exportFlags, w io.Writer, t *topology.Topology, s *schedule.Schedule) error
+
+var ofTopology = map[string]topologyExport{
 	toGres: topologyAlone(slurm.WriteGres), toTree: topologyAlone(slurm.WriteTree), toYAML: topologyAlone(slurm.WriteYAML),
 	toKueue: topologyAlone(kubernetes.WriteTopology), toSlurmJob: (*exportFlags).slurmJob, toKubeJob: (*exportFlags).kubernetesJob,
 }
 
 // topologyAlone writes what only the topology says.
-func topologyAlone(write func(io.Writer, *topology.Topology) error) func(*exportFlags, io.Writer, *topology.Topology, *schedule.Schedule) error {
+func topologyAlone(write func(io.Writer, *topology.Topology) error) topologyExport {
 	return func(_ *exportFlags, w io.Writer, t *topology.Topology, _ *schedule.Schedule) error {
 		return write(w, t)
 	}

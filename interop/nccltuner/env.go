@@ -66,7 +66,8 @@ func (e *Env) Settings() (out []foreign.Setting, notes []string, err error) {
 	if e.Config == "" {
 		set("NCCL_ALGO", e.list(func(r *Row) string { return algorithms[r.Algorithm] }),
 			"the algorithms of the plan, by collective (NCCL 2.24 or newer); which at which size, NCCL decides"+e.alone())
-		set("NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }), "the protocols of the plan, by collective"+e.forced())
+		set("NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }),
+			"the protocols of the plan, by collective"+e.forced())
 	}
 	if least, most := e.channels(); most > 0 {
 		set("NCCL_MIN_NCHANNELS", fmt.Sprint(least), "the fewest channels of any size of the plan")
