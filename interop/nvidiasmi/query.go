@@ -82,6 +82,9 @@ var entries = []entry{
 	{"clock", "clocks/sm_clock", "Clocks/SM", false},
 	{"clock_max", "max_clocks/sm_clock", "Max Clocks/SM", false},
 	{"clock_app", "applications_clocks/graphics_clock", "Applications Clocks/Graphics", false},
+	{"clock_app_default", "default_applications_clocks/graphics_clock", "Default Applications Clocks/Graphics", false},
+	{"pcie_sent", "pci/tx_util", "PCI/Tx Throughput", false},
+	{"pcie_received", "pci/rx_util", "PCI/Rx Throughput", false},
 	{"fabric", "fabric/state", "Fabric/State", false},
 	{"fabric_status", "fabric/status", "Fabric/Status", false},
 }
@@ -197,11 +200,12 @@ func parse(f health.Fact, text string) (any, error) {
 	if err != nil || n < 0 || n > 1e18 {
 		return nil, fmt.Errorf("%.40q is not a number", text)
 	}
-	if f.Unit == "bytes" {
-		if unit != "MiB" {
-			return nil, fmt.Errorf("%.40q is not in MiB", text)
-		}
-		n *= float64(units.MiB)
+	scale, ok := map[string]map[string]float64{"bytes": {"MiB": float64(units.MiB)}, "GB/s": {"KB/s": 1e-6}}[f.Unit][unit]
+	switch {
+	case ok:
+		n *= scale
+	case f.Unit == "bytes", f.Unit == "GB/s":
+		return nil, fmt.Errorf("%.40q: %q is no unit that is known here", text, unit)
 	}
 	return n, nil
 }

@@ -37,6 +37,7 @@ type Effect struct {
 	On    string   // one of the effects that study/doctor knows, such as "nvlink"
 	Parts []string // those that it hits, by their names among their kind
 	Left  float64  // share of their rate that is left, 0 … 1
+	Value string   // what a variable is set to
 }
 
 // Cost is what a finding costs; the zero Cost is not known.

@@ -79,3 +79,11 @@ type Lanes struct {
 	Generation int // 1 … 6
 	Width      int // 1 … 16
 }
+
+// Rate is the line rate of a PCIe connection a direction, 0 where its generation or width is not known.
+func (l Lanes) Rate() units.Rate {
+	if l.Generation < 1 || l.Generation >= len(pcieLine) || l.Width < 1 {
+		return 0
+	}
+	return pcieClass(l).Rate
+}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -10,6 +11,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/sim/crossing"
 	"railyard/study"
 )
 
@@ -32,14 +34,27 @@ func newCosts(site study.Site, t *topology.Topology, profile string) *costs {
 	return c
 }
 
-// price asks what an all-reduce takes on the machine with the finding's parts slow or failed, on one node and over the network; the
-// worse of both is the cost.
+// price asks what an all-reduce takes on the machine with the finding's parts slow or failed; where it is asked of one node and over
+// the network, the worse of both is the cost.
 func (c *costs) price(f *health.Finding) error {
-	if c == nil || f.Effect.On == "" || f.Cost.Known {
+	e, ok := effects[f.Effect.On]
+	switch {
+	case f.Effect.On == "" || f.Cost.Known:
+		return nil
+	case !ok:
+		return fmt.Errorf("%s: there is no effect %q", f.Rule, f.Effect.On)
+	case e.clock:
+		more := 1/f.Effect.Left - 1
+		f.Cost = health.Cost{Known: true, Of: "arithmetic", Share: more, Best: more, How: "ratio of clocks"}
+		return nil
+	case c == nil:
 		return nil
 	}
-	for nodes := 1; nodes == 1 || nodes == 2 && c.network && effects[f.Effect.On].network; nodes++ {
-		x, err := c.ask(&f.Effect, nodes)
+	for _, nodes := range e.nodes {
+		if nodes > 1 && !c.network {
+			continue
+		}
+		x, err := c.ask(&e, &f.Effect, nodes)
 		if err != nil {
 			return fmt.Errorf("the cost of %q: %w", f.Part+" "+f.Says, err)
 		}
@@ -50,51 +65,97 @@ func (c *costs) price(f *health.Finding) error {
 	return nil
 }
 
-func (c *costs) ask(e *health.Effect, nodes int) (health.Cost, error) {
-	whole, err := c.site.Part(nodes, 0)
+// ask is the cost on so many nodes; not known where nothing is faulty there, or nothing runs at all any more.
+func (c *costs) ask(of *effect, e *health.Effect, nodes int) (x health.Cost, err error) {
+	t, err := c.site.Part(nodes, 0)
 	if err != nil {
-		return health.Cost{}, err
+		return x, err
 	}
-	of, ok := effects[e.On]
-	if !ok {
-		return health.Cost{}, fmt.Errorf("there is no effect %q", e.On)
-	}
-	faults := of.faults(whole, e)
-	if len(faults) == 0 {
-		return health.Cost{}, nil
-	}
-	broken, err := whole.Degrade(faults)
+	m, err := cost.MachineOn(t, c.profile)
 	if err != nil {
-		return health.Cost{}, err
+		return x, err
 	}
-	m, err := cost.MachineOn(whole, c.profile)
-	if err != nil {
-		return health.Cost{}, err
+	asked := study.Asked{Topology: t, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{size}, Machine: m}
+	if of.library != nil {
+		x, err = otherwise(asked, of.library(e))
+	} else {
+		x, err = c.faulty(asked, of, e)
 	}
-	a, err := study.Ask(study.Asked{Topology: broken, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{size},
-		Machine: m, Detail: study.Detail{Changes: true}}, nil)
+	x.Of = fmt.Sprintf("all-reduce of %v on %s", units.Bytes(size), units.Counted(t.NumRanks(), "GPU"))
 	var cut topology.Unreachable
 	if errors.As(err, &cut) {
-		return health.Cost{}, nil // nothing runs at all: the level says so
+		return health.Cost{}, nil
 	}
-	if err != nil {
-		return health.Cost{}, err
-	}
-	return costOf(&a.Rows[0], whole, m), nil
+	return x, err
 }
 
-// costOf is how much longer the plan of the whole machine takes, kept and planned again.
-func costOf(r *study.Row, whole *topology.Topology, m *cost.Machine) health.Cost {
-	if r.Before == nil || r.Before.Prediction.Time <= 0 {
-		return health.Cost{}
+// faulty compares with the machine whose parts are slow or failed: the plan of the whole machine kept, and planned again.
+func (c *costs) faulty(a study.Asked, of *effect, e *health.Effect) (x health.Cost, err error) {
+	faults, err := of.faults(c, a.Topology, e)
+	if err != nil || len(faults) == 0 {
+		return x, err
 	}
-	more := func(t units.Time) float64 { return max(float64(t)/float64(r.Before.Prediction.Time)-1, 0) }
-	x := health.Cost{Known: true, Best: more(r.Prediction.Time),
-		How: fmt.Sprintf("simulated with %s, profile %s", planner.Name(r.Before.Schedule), m.Name),
-		Of:  fmt.Sprintf("all-reduce of %v on %s", units.Bytes(size), units.Counted(whole.NumRanks(), "GPU"))}
+	if a.Topology, err = a.Topology.Degrade(faults); err != nil {
+		return x, err
+	}
+	a.Detail.Changes = true
+	answer, err := study.Ask(a, nil)
+	if err != nil {
+		return x, err
+	}
+	r := &answer.Rows[0]
+	if r.Before == nil || r.Before.Prediction.Time <= 0 {
+		return x, nil
+	}
+	before := r.Before.Prediction.Time
+	x = health.Cost{Known: true, Best: longer(before, r.Prediction.Time),
+		How: fmt.Sprintf("simulated with %s, profile %s", planner.Name(r.Before.Schedule), a.Machine.Name)}
 	x.Share = x.Best
 	if r.Kept.Time > 0 {
-		x.Share = more(r.Kept.Time)
+		x.Share = longer(before, r.Kept.Time)
 	}
-	return x
+	return x, nil
 }
+
+// otherwise compares NCCL as it is run with NCCL left to itself; not known where it has no such way.
+func otherwise(a study.Asked, library study.Library) (x health.Cost, err error) {
+	var times [2]units.Time
+	for i, l := range []study.Library{{}, library} {
+		a.Library = l
+		q, err := study.New(a)
+		if err != nil {
+			return x, err
+		}
+		rows, err := q.Expect()
+		if err != nil {
+			return x, nil // of algorithms that do not run there
+		}
+		times[i] = rows[0].Time
+	}
+	more := longer(times[0], times[1])
+	return health.Cost{Known: true, Share: more, Best: more, How: "predicted for NCCL, profile " + a.Machine.Name}, nil
+}
+
+// longer is how much longer something takes, as a share.
+func longer(before, after units.Time) float64 { return max(float64(after)/float64(before)-1, 0) }
+
+// stagedShare is what a transfer of a rank to the next node gets of its rate when it is staged through host memory.
+func (c *costs) stagedShare(t *topology.Topology, rank int) (float64, error) {
+	m, err := cost.MachineOn(t, c.profile)
+	if err != nil {
+		return 0, err
+	}
+	var times [2]units.Time
+	for i, through := range []bool{false, true} {
+		r, err := crossing.Predict(t, rank, rank+t.NumRanks()/t.NumNodes(), m.Crossing(),
+			crossing.Options{Size: size, Shrink: 1, QueuePairs: 2, HostStaged: through})
+		if err != nil {
+			return 0, err
+		}
+		times[i] = r.Time
+	}
+	return float64(times[0]) / float64(times[1]), nil
+}
+
+// cutLink splits the name of an NVLink into GPU and port.
+func cutLink(name string) (gpu, port string, ok bool) { return strings.Cut(name, "/") }

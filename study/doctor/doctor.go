@@ -60,9 +60,10 @@ func Examine(a Asked) (*Diagnosis, error) {
 			return nil, fmt.Errorf("%s has %d nodes: a machine is compared with one node", site.Name, t.NumNodes())
 		}
 		d.Topology, d.Assumed = t.Name(), assumed
-		intend(a.State, t)
+		intend(a.State, t, !assumed)
 		costs = newCosts(site, t, a.Profile)
 	}
+	derive(a.State)
 	for i := range rules().Rules {
 		if err := d.judge(a.State, &rules().Rules[i]); err != nil {
 			return nil, err
@@ -73,10 +74,21 @@ func Examine(a Asked) (*Diagnosis, error) {
 		if err := costs.price(&d.Findings[i]); err != nil {
 			return nil, err
 		}
+		weigh(&d.Findings[i])
 	}
 	d.Notes = a.State.Notes
 	slices.SortStableFunc(d.Findings, byCost)
 	return d, nil
+}
+
+// noise is what repeats of a measurement differ by: what costs less is nothing to act on.
+const noise = 0.005
+
+// weigh makes what is known to cost nothing a notice.
+func weigh(f *health.Finding) {
+	if f.Level == health.Slow && f.Cost.Known && f.Cost.Share < noise {
+		f.Level = health.Notice
+	}
 }
 
 // byCost puts what breaks jobs first, then what costs most.
@@ -107,7 +119,7 @@ func (d *Diagnosis) judge(s *health.State, r *Rule) error {
 	missing, judged := map[string]bool{}, false
 	for _, p := range s.Parts(r.Of) {
 		who := &subject{state: s, part: p}
-		if list := append(who.missing(&r.If), who.missing(&r.Left)...); len(list) > 0 {
+		if list := who.missing(&r.If, &r.Left); len(list) > 0 {
 			for _, name := range list {
 				missing[name] = true
 			}
@@ -191,6 +203,7 @@ func (r *Rule) finding(g *group) (f health.Finding, err error) {
 	var parts []*health.Part
 	for _, m := range g.members {
 		parts = append(parts, m.part)
+		f.Effect.Value = m.part.Text("value")
 		f.Effect.Parts = append(f.Effect.Parts, m.part.Name)
 		f.From = append(f.From, m.from...)
 	}
@@ -202,6 +215,9 @@ func (r *Rule) finding(g *group) (f health.Finding, err error) {
 	f.Do, err = fill(&r.Do, g.members...)
 	return f, err
 }
+
+// manyNames are as many as a line names.
+const manyNames = 4
 
 // called names parts: "GPU 3", "GPUs 0-3, 5", or each by its name.
 func called(parts []*health.Part) string {
@@ -218,6 +234,9 @@ func called(parts []*health.Part) string {
 	}
 	if len(numbers) == len(parts) {
 		return "GPUs " + units.Ranges(numbers, ", ")
+	}
+	if more := len(names) - manyNames; more > 1 {
+		names = append(names[:manyNames], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")
 }

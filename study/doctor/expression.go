@@ -108,8 +108,15 @@ type subject struct {
 	from  []string // where the values that were used came from
 }
 
-// missing are the facts that a formula names and nobody knows.
-func (s *subject) missing(e *Expression) (out []string) {
+// missing are the facts that formulas name and nobody knows.
+func (s *subject) missing(list ...*Expression) (out []string) {
+	for _, e := range list {
+		out = append(out, s.missingOf(e)...)
+	}
+	return out
+}
+
+func (s *subject) missingOf(e *Expression) (out []string) {
 	for _, name := range e.own {
 		if _, ok := s.part.Known(name); !ok {
 			out = append(out, name)

@@ -5,13 +5,51 @@ import (
 	"railyard/model/topology"
 )
 
-// intend adds what a node of a topology should have to what is known of the machine.
-func intend(s *health.State, t *topology.Topology) {
+// Describe adds what a topology file says of a machine to what is known of it: what `railyard discover` found, or somebody wrote.
+func Describe(s *health.State, t *topology.Topology, from string) {
+	router, nics := topology.NewRouter(t), nicsOf(t)
+	s.Say(s.Host(), "gpus", float64(t.NumRanks()), from)
+	s.Say(s.Host(), "nics", float64(len(nics)), from)
+	for r, d := range t.Ranks() {
+		p := s.GPU(r)
+		s.Say(p, "links_up", float64(linksOf(t, d, topology.NVLink, topology.XGMI)), from)
+		s.Say(p, "peers_reached", float64(reached(router, t, r)), from)
+		s.Say(p, "pcie_line", rateOf(t, d, topology.PCIe), from)
+		if len(nics) > 0 {
+			far := nearest(router, d, nics)
+			s.Say(p, "nic_far", far, from)
+			s.Say(p, "nic_way", health.Way(int(far)), from)
+		}
+	}
+}
+
+// intend adds what a node of a topology should have to what is known of the machine: what belongs to the GPUs themselves also where
+// the topology was guessed by them, network and PCIe only where it was named.
+func intend(s *health.State, t *topology.Topology, named bool) {
 	from := "topology " + t.Name()
 	s.Set(s.Host(), "gpus_intended", float64(t.NumRanks()), from)
+	router, nics := topology.NewRouter(t), nicsOf(t)
 	for _, p := range s.Parts(health.GPU) {
-		if d, ok := gpuOf(t, p.Name); ok {
-			s.Set(p, "links_intended", float64(linksOf(t, d, topology.NVLink, topology.XGMI)), from)
+		d, ok := gpuOf(t, p.Name)
+		if !ok {
+			continue
+		}
+		s.Set(p, "links_normal", float64(linksOf(t, d, topology.NVLink, topology.XGMI)), from)
+		s.Set(p, "peers_intended", float64(reached(router, t, t.RankOf(d))), from)
+		if named {
+			s.Set(p, "pcie_line_intended", rateOf(t, d, topology.PCIe), from)
+		}
+		if named && len(nics) > 0 {
+			s.Set(p, "nic_far_normal", nearest(router, d, nics), from)
+		}
+	}
+	if !named || len(nics) == 0 {
+		return
+	}
+	s.Set(s.Host(), "nics_intended", float64(len(nics)), from)
+	for _, p := range s.Parts(health.NIC) {
+		if rate := rateOf(t, nics[0], topology.Network); rate > 0 {
+			s.Set(p, "rate_intended", rate*8, from)
 		}
 	}
 }
@@ -22,4 +60,50 @@ func linksOf(t *topology.Topology, d topology.DeviceID, media ...topology.Medium
 		n += int(t.Links()[l].Count)
 	}
 	return n
+}
+
+// rateOf is what a device's links of a medium carry together, in GB/s.
+func rateOf(t *topology.Topology, d topology.DeviceID, medium topology.Medium) (sum float64) {
+	for _, l := range over(t, d, medium) {
+		sum += t.Rate(l).GBps()
+	}
+	return sum
+}
+
+// nicsOf are the adapters of the first node.
+func nicsOf(t *topology.Topology) (out []topology.DeviceID) {
+	for d, x := range t.Devices() {
+		if x.Kind == topology.NIC && x.Node == t.Devices()[t.Ranks()[0]].Node {
+			out = append(out, topology.DeviceID(d))
+		}
+	}
+	return out
+}
+
+// reached is how many other ranks a rank reaches without a copy in host memory.
+func reached(r *topology.Router, t *topology.Topology, rank int) (n int) {
+	for other := range t.Ranks() {
+		if _, err := r.Route(rank, other); err == nil && other != rank && !r.Staged(rank, other) {
+			n++
+		}
+	}
+	return n
+}
+
+// nearest is how far the nearest adapter of a device is, as health.Way counts.
+func nearest(r *topology.Router, d topology.DeviceID, nics []topology.DeviceID) float64 {
+	best := 3
+	for _, nic := range nics {
+		for _, p := range r.Paths(d, nic) {
+			switch p.Kind {
+			case topology.PIX:
+				best = min(best, 0)
+			case topology.PXB:
+				best = min(best, 1)
+			case topology.PHB:
+				best = min(best, 2)
+			}
+		}
+	}
+	return float64(best)
 }

@@ -1,0 +1,109 @@
+// Package lspci reads what `lspci -vv` (pciutils) says of a machine's PCI devices: lanes and speed of their links, access control.
+package lspci
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"railyard/interop/foreign"
+	"railyard/model/health"
+)
+
+var (
+	device = regexp.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.+)$`)
+	link   = regexp.MustCompile(`Speed ([0-9.]+)GT/s[^,]*, Width x([0-9]+)`)
+)
+
+// generations are PCIe's speeds in billions of transfers a second.
+var generations = map[string]float64{"2.5": 1, "5": 2, "8": 3, "16": 4, "32": 5, "64": 6}
+
+// maxDevices bounds a machine.
+const maxDevices = 1 << 14
+
+// Is reports whether a file is what lspci -vv writes: devices, and below them what is known of them.
+func Is(data []byte) bool {
+	first, rest, _ := bytes.Cut(bytes.TrimLeft(data, "\r\n"), []byte("\n"))
+	return device.Match(bytes.TrimRight(first, "\r")) && len(rest) > 0 && (rest[0] == '\t' || rest[0] == ' ')
+}
+
+// Read reads it.
+func Read(s *health.State, file string, data []byte) error {
+	r := &reader{state: s, file: file}
+	for i, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimRight(line, " \r")
+		if m := device.FindStringSubmatch(line); m != nil {
+			if r.devices++; r.devices > maxDevices {
+				return foreign.At(i+1, "more than %d devices", maxDevices)
+			}
+			r.begin(i+1, m[1], m[2])
+			continue
+		}
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		r.value(i+1, key, strings.TrimSpace(value))
+	}
+	return r.Err()
+}
+
+// reader reads a file.
+type reader struct {
+	foreign.Mistakes
+	state   *health.State
+	file    string
+	devices int
+	at      *health.Part
+}
+
+func (r *reader) say(line int, fact string, is any) {
+	r.state.Say(r.at, fact, is, fmt.Sprintf("%s:%d", r.file, line))
+}
+
+func (r *reader) begin(line int, address, what string) {
+	if strings.Count(address, ":") == 1 {
+		address = "0000:" + address
+	}
+	r.at = r.state.Part(health.PCI, address)
+	r.say(line, "device", what)
+	r.say(line, "bridge", strings.HasPrefix(what, "PCI bridge"))
+}
+
+func (r *reader) value(line int, key, text string) {
+	if r.at == nil {
+		return
+	}
+	switch key {
+	case "LnkCap":
+		r.link(line, text, "_max")
+	case "LnkSta":
+		r.link(line, text, "")
+	case "NUMA node":
+		n, err := strconv.Atoi(text)
+		if err != nil || n < -1 || n > 1<<16 {
+			r.Add(line, "NUMA node %.40q is no number", text)
+			return
+		}
+		r.say(line, "numa", float64(n))
+	case "ACSCtl":
+		r.say(line, "acs", strings.Contains(text, "SrcValid+") || strings.Contains(text, "ReqRedir+") || strings.Contains(text, "CmpltRedir+"))
+	}
+}
+
+// link reads "Port #0, Speed 32GT/s, Width x16, …", also with (ok) or (downgraded) behind the values.
+func (r *reader) link(line int, text, suffix string) {
+	m := link.FindStringSubmatch(text)
+	if m == nil {
+		return // a link that is not trained says "Speed unknown"
+	}
+	width, err := strconv.Atoi(m[2])
+	gen, known := generations[m[1]]
+	if err != nil || width > 32 || !known {
+		r.Add(line, "%.60q is no PCIe link", text)
+		return
+	}
+	if width > 0 {
+		r.say(line, "pcie_gen"+suffix, gen)
+		r.say(line, "pcie_width"+suffix, float64(width))
+	}
+}

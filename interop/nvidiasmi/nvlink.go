@@ -1,0 +1,106 @@
+package nvidiasmi
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"railyard/model/health"
+)
+
+var (
+	gpuLine  = regexp.MustCompile(`^GPU (\d+): `)
+	linkLine = regexp.MustCompile(`^\s*Link (\d+): (.+)$`)
+)
+
+// counters are what `nvidia-smi nvlink -e` counts, by its words.
+var counters = map[string]string{"Replay Errors": "replays", "Recovery Errors": "recoveries", "CRC Errors": "crc_errors",
+	"CRC FLIT Errors": "crc_errors", "CRC Data Errors": "crc_errors"}
+
+// maxLinks bounds how many NVLinks a GPU may have.
+const maxLinks = 64
+
+// IsNVLink reports whether a file is what `nvidia-smi nvlink -s` or `-e` writes.
+func IsNVLink(data []byte) bool {
+	first, rest, _ := strings.Cut(string(data[:min(len(data), 4096)]), "\n")
+	second, _, _ := strings.Cut(rest, "\n")
+	return gpuLine.MatchString(first) && (linkLine.MatchString(second) || gpuLine.MatchString(second) || strings.TrimSpace(second) == "")
+}
+
+// ReadNVLink reads what `nvidia-smi nvlink -s` (rates, or <inactive>) and `-e` (errors) write.
+func ReadNVLink(s *health.State, file string, data []byte) error {
+	r := &report{state: s, file: file}
+	gpu, links := -1, map[int]map[int]bool{} // whether each is up
+	for i, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimRight(line, " \r")
+		if m := gpuLine.FindStringSubmatch(line); m != nil {
+			if gpu, _ = strconv.Atoi(m[1]); gpu >= maxGPUs {
+				r.Add(i+1, "GPU %s: there are %d at most", m[1], maxGPUs)
+				return r.Err()
+			}
+			continue
+		}
+		m := linkLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		link, _ := strconv.Atoi(m[1])
+		if gpu < 0 || link >= maxLinks {
+			r.Add(i+1, "link %s of no GPU that is known", m[1])
+			return r.Err()
+		}
+		if up, isState := r.link(i+1, s.Part(health.NVLink, strconv.Itoa(gpu)+"/"+strconv.Itoa(link)), m[2]); isState {
+			if links[gpu] == nil {
+				links[gpu] = map[int]bool{}
+			}
+			links[gpu][link] = up
+		}
+	}
+	for gpu, list := range links {
+		up := 0
+		for _, is := range list {
+			if is {
+				up++
+			}
+		}
+		s.Say(s.GPU(gpu), "links", float64(len(list)), file)
+		s.Say(s.GPU(gpu), "links_up", float64(up), file)
+	}
+	if gpu < 0 {
+		r.Add(0, "it names no GPU")
+	}
+	return r.Err()
+}
+
+// link reads what is said of a link: its rate, <inactive>, or a counter.
+func (r *report) link(line int, p *health.Part, text string) (up, isState bool) {
+	if strings.Trim(text, "<>") == "inactive" {
+		r.state.Say(p, "up", false, r.at(line))
+		return false, true
+	}
+	if rate, ok := strings.CutSuffix(text, " GB/s"); ok {
+		n, err := strconv.ParseFloat(rate, 64)
+		if err != nil || n <= 0 || n > 1e6 {
+			r.Add(line, "%.40q is no rate", text)
+			return false, false
+		}
+		r.state.Say(p, "up", true, r.at(line))
+		r.state.Say(p, "rate", n, r.at(line))
+		return true, true
+	}
+	name, value, _ := strings.Cut(text, ": ")
+	fact, known := counters[name]
+	if !known {
+		return false, false // counters of which no rule speaks
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || n < 0 || n > 1e18 {
+		r.Add(line, "%s: %.40q is not a number", name, value)
+		return false, false
+	}
+	if old, had := p.Known(fact); had && strings.HasPrefix(name, "CRC ") && name != "CRC Errors" {
+		n += old.Is.(float64)
+	}
+	r.state.Set(p, fact, n, r.at(line))
+	return false, false
+}

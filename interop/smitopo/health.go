@@ -1,0 +1,54 @@
+package smitopo
+
+import (
+	"strconv"
+	"strings"
+
+	"railyard/model/health"
+)
+
+// distances are how far an adapter is, as health.Way counts.
+var distances = map[Kind]int{PIX: 0, PXB: 1, PHB: 2, NODE: 2, SYS: 3}
+
+// Say adds what the matrix tells to what is known of a machine: NVLinks that are up, the way to the nearest adapter, NUMA nodes.
+func (m *Matrix) Say(s *health.State, from string) {
+	for i := range m.GPUs() {
+		p := s.GPU(i)
+		if n := m.linksOf(i); n > 0 {
+			s.Say(p, "links_up", float64(n), from)
+		}
+		if first, _, _ := strings.Cut(m.Devices[i].NUMA, "-"); first != "" {
+			if n, err := strconv.Atoi(first); err == nil {
+				s.Say(p, "numa", float64(n), from)
+			}
+		}
+		best, far := -1, 0
+		for j := m.GPUs(); j < len(m.Devices); j++ {
+			if d, ok := distances[m.Cells[i][j].Kind]; ok && (best < 0 || d < far) {
+				best, far = j, d
+			}
+		}
+		if best >= 0 {
+			name := m.Devices[best].Adapter
+			if name == "" {
+				name = m.Devices[best].Name
+			}
+			s.Say(p, "nic", name, from)
+			s.Say(p, "nic_far", float64(far), from)
+			s.Say(p, "nic_way", string(m.Cells[i][best].Kind), from)
+		}
+	}
+}
+
+// linksOf is how many NVLinks of a GPU are up. Over switches it reaches each other GPU with all of them, which together is more than
+// any has.
+func (m *Matrix) linksOf(gpu int) int {
+	most, sum := 0, 0
+	for j := range m.GPUs() {
+		most, sum = max(most, m.Cells[gpu][j].Links), sum+m.Cells[gpu][j].Links
+	}
+	if sum > ports {
+		return most
+	}
+	return sum
+}

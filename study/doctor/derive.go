@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/model/health"
+	"railyard/model/survey"
+)
+
+// derived is where worked out facts come from.
+const derived = "derived"
+
+// derive adds facts that follow from others: what lspci knows of GPUs and adapters, rates of PCIe, which adapters jobs use, and what
+// is normal among like parts.
+func derive(s *health.State) {
+	for _, kind := range []health.Kind{health.GPU, health.NIC} {
+		for _, p := range s.Parts(kind) {
+			adopt(s, p)
+			if _, known := p.Known("pcie_width"); known {
+				p.Forget("pcie_line") // a file says the same in other words
+			}
+			l := survey.Lanes{Generation: int(p.Number("pcie_gen")), Width: int(p.Number("pcie_width"))}
+			if r := l.Rate(); r > 0 {
+				s.Set(p, "pcie_rate", r.GBps(), derived)
+			}
+		}
+	}
+	adapters(s)
+	normalDistance(s)
+	normalLinks(s)
+}
+
+// normalLinks are the most NVLinks that are up at any GPU, unless the intended topology says.
+func normalLinks(s *health.State) {
+	gpus := s.Parts(health.GPU)
+	most := 0.0
+	for _, p := range gpus {
+		most = max(most, p.Number("links_up"))
+	}
+	for _, p := range gpus {
+		if _, said := p.Known("links_normal"); !said && most > 0 {
+			s.Say(p, "links_normal", most, derived)
+		}
+	}
+}
+
+// adopt gives a part what is known of the PCI device at its address, where nobody said it of the part.
+func adopt(s *health.State, p *health.Part) {
+	bus := p.Text("bus")
+	if bus == "" {
+		return
+	}
+	at := s.Part(health.PCI, bus)
+	for _, fact := range []string{"pcie_width", "pcie_width_max", "pcie_gen", "pcie_gen_max", "numa"} {
+		if _, known := p.Known(fact); known {
+			continue
+		}
+		if v, ok := at.Known(fact); ok {
+			s.Say(p, fact, v.Is, v.From)
+		}
+	}
+}
+
+// adapters tells which adapters jobs use: those of the type that has the fastest active ports, the most of several such types.
+func adapters(s *health.State) {
+	type kind struct {
+		rate   float64
+		active int
+	}
+	kinds, firmware := map[string]kind{}, map[string]int{}
+	nics := s.Parts(health.NIC)
+	for _, p := range nics {
+		if p.Text("state") == "Active" {
+			k := kinds[p.Text("type")]
+			k.rate, k.active = max(k.rate, p.Number("rate")), k.active+1
+			kinds[p.Text("type")] = k
+		}
+	}
+	names := keys(kinds)
+	if len(names) == 0 {
+		return
+	}
+	best := slices.MaxFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(kinds[a].rate, kinds[b].rate), cmp.Compare(kinds[a].active, kinds[b].active))
+	})
+	for _, p := range nics {
+		used := p.Text("type") == best
+		s.Set(p, "used", used, derived)
+		if used {
+			s.Set(p, "rate_like", kinds[best].rate, derived)
+			firmware[p.Text("firmware")]++
+		}
+	}
+	s.Set(s.Host(), "nics_used", float64(kinds[best].active), derived)
+	most := slices.MaxFunc(keys(firmware), func(a, b string) int { return cmp.Compare(firmware[a], firmware[b]) })
+	s.Set(s.Host(), "nic_firmware", most, derived)
+}
+
+func keys[V any](m map[string]V) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// normalDistance is how far most GPUs are from their adapters, unless the intended topology says.
+func normalDistance(s *health.State) {
+	var all []float64
+	gpus := s.Parts(health.GPU)
+	for _, p := range gpus {
+		if v, ok := p.Known("nic_far"); ok {
+			all = append(all, v.Is.(float64))
+		}
+	}
+	if len(all) < 3 {
+		return
+	}
+	slices.Sort(all)
+	for _, p := range gpus {
+		if _, said := p.Known("nic_far_normal"); !said {
+			s.Say(p, "nic_far_normal", all[len(all)/2], derived)
+		}
+	}
+}
