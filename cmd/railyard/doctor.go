@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"railyard/cmd/internal/cli"
 	"railyard/exec/discover"
 	"railyard/model/health"
+	"railyard/model/topology"
 	"railyard/report"
 	"railyard/study"
 	"railyard/study/doctor"
@@ -60,15 +63,41 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 	return nil
 }
 
+// liveEvidence is what is asked of the machine that railyard runs on, besides liveFiles.
+const liveEvidence = "NVML and sysfs"
+
+// liveFiles are those of the kinds that a bundle has, where the kernel writes them.
+var liveFiles = []string{"/proc/self/limits", "/proc/meminfo", "/proc/modules", "/proc/cmdline", "/proc/driver/nvidia/version"}
+
 // live asks this machine.
 func (e *evidence) live() error {
 	l, err := discover.Open()
 	if err != nil {
+		e.state.Note("GPUs are not seen: %v", err)
+		l = nil
+	} else {
+		defer l.Close()
+	}
+	if err := discover.Health(&e.state, l, "/"); err != nil {
 		return err
 	}
-	defer l.Close()
-	e.read = append(e.read, report.DoctorEvidence{File: "this machine", Kind: "NVML and sysfs"})
-	return discover.Health(&e.state, l)
+	e.read = append(e.read, report.DoctorEvidence{File: "this machine", Kind: liveEvidence})
+	if l != nil {
+		t, err := topology.Load(source, liveTopology, topology.Options{})
+		if err != nil {
+			return err
+		}
+		doctor.Describe(&e.state, t, liveEvidence)
+	}
+	if err := e.takeText("environment", []byte(strings.Join(os.Environ(), "\n"))); err != nil && !errors.As(err, new(unknownKind)) {
+		return err
+	}
+	for _, file := range liveFiles {
+		if err := e.take(file); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.As(err, new(unknownKind)) {
+			return err
+		}
+	}
+	return nil
 }
 
 func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {

@@ -1,23 +1,32 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"railyard/interop/foreign"
+	"railyard/interop/ibstat"
+	"railyard/interop/linux"
+	"railyard/interop/lspci"
+	"railyard/interop/nccltopo"
 	"railyard/interop/nvidiasmi"
+	"railyard/interop/smitopo"
 	"railyard/model/health"
+	"railyard/model/topology"
 	"railyard/report"
+	"railyard/study/doctor"
 )
 
 // evidenceKind is a kind of file that says something of a machine.
 type evidenceKind struct {
-	name    string // the command whose output it is
+	name    string // the command whose output it is, or what it is
 	file    string // that a bundle should have it in; "": it is not asked for
 	detects func(data []byte) bool
 	read    func(s *health.State, file string, data []byte) error // adds facts, or findings; its mistakes have lines
@@ -27,6 +36,58 @@ type evidenceKind struct {
 var evidenceKinds = []evidenceKind{
 	{"nvidia-smi -q -x", "nvidia-smi.xml", nvidiasmi.IsXML, nvidiasmi.ReadXML},
 	{"nvidia-smi -q", "", nvidiasmi.IsText, nvidiasmi.ReadText},
+	{"nvidia-smi nvlink -s", "nvlink-s.txt", nvidiasmi.IsRates, nvidiasmi.ReadNVLink},
+	{"nvidia-smi nvlink -e", "nvlink-e.txt", nvidiasmi.IsErrors, nvidiasmi.ReadNVLink},
+	{"nvidia-smi topo -m", "topo-m.txt", topologyFormatNamed("topo-m").begins.Match, readMatrix},
+	{"NCCL_TOPO_DUMP_FILE", "", topologyFormatNamed("nccl-topo").begins.Match, readNCCL},
+	{"ibstat", "ibstat.txt", ibstat.Is, ibstat.Read},
+	{"lspci -vv", "lspci.txt", lspci.Is, lspci.Read},
+	{"lsmod", "lsmod.txt", linux.IsModules, linux.ReadModules},
+	{"ulimit -a", "ulimit.txt", linux.IsLimits, linux.ReadLimits},
+	{"env", "env.txt", linux.IsEnvironment, linux.ReadEnvironment},
+	{"cat /proc/meminfo", "meminfo.txt", linux.IsMemory, linux.ReadMemory},
+	{"cat /proc/cmdline", "cmdline.txt", linux.IsCommandLine, linux.ReadCommandLine},
+	{"cat /proc/driver/nvidia/version", "driver.txt", linux.IsDriver, linux.ReadDriver},
+	{"railyard discover", "", topologyHead.Match, readTopology},
+}
+
+var topologyHead = regexp.MustCompile(`(?m)^schema:\s*` + regexp.QuoteMeta(topology.Schema))
+
+func readMatrix(s *health.State, file string, data []byte) error {
+	m, err := smitopo.Read(bytes.NewReader(data))
+	if err == nil {
+		m.Say(s, file)
+	}
+	return err
+}
+
+func readNCCL(s *health.State, file string, data []byte) error {
+	x, err := nccltopo.Read(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	n, err := x.Node()
+	if err == nil {
+		s.SayNode(n, file)
+	}
+	return err
+}
+
+func readTopology(s *health.State, file string, data []byte) error {
+	t, err := topology.Parse(file, data, source, topology.Options{})
+	if err == nil {
+		err = describeTo(s, t, file)
+	}
+	return err
+}
+
+// describeTo adds what a topology says of its one node.
+func describeTo(s *health.State, t *topology.Topology, from string) error {
+	if n := t.NumNodes(); n != 1 {
+		return fmt.Errorf("%d nodes: a machine is one node", n)
+	}
+	doctor.Describe(s, t, from)
+	return nil
 }
 
 // maxEvidence is the largest file that is read, in MiB.
@@ -70,6 +131,10 @@ func (e *evidence) take(file string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	return e.takeText(file, data)
+}
+
+func (e *evidence) takeText(file string, data []byte) error {
 	i := slices.IndexFunc(evidenceKinds, func(k evidenceKind) bool { return k.detects(data) })
 	if i < 0 {
 		return unknownKind{file}
@@ -83,16 +148,20 @@ func (e *evidence) take(file string) error {
 
 // bundle reads all files of a directory; those of unknown kinds are named.
 func (e *evidence) bundle(dir string) error {
+	var unknown []string
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		if err = e.take(file); errors.As(err, new(unknownKind)) {
-			e.state.Note("%s is of no kind that is known here: it was not read", file)
+			unknown = append(unknown, file)
 			return nil
 		}
 		return err
 	})
+	if len(unknown) > 0 {
+		e.state.Note("not read, as of no kind that is known here: %s", strings.Join(unknown, ", "))
+	}
 	if err == nil && len(e.read) == 0 {
 		err = fmt.Errorf("%s: there is no file of a kind that is known here; railyard doctor --help says how to make one", dir)
 	}
@@ -112,7 +181,9 @@ func oneLine(err error) string {
 func (e *evidence) collect() []string {
 	out := []string{}
 	for _, k := range evidenceKinds {
-		was := func(r report.DoctorEvidence) bool { return strings.HasPrefix(k.name, r.Kind) }
+		was := func(r report.DoctorEvidence) bool {
+			return r.Kind == liveEvidence || strings.TrimSuffix(k.name, " -x") == strings.TrimSuffix(r.Kind, " -x")
+		}
 		if k.file != "" && !slices.ContainsFunc(e.read, was) {
 			out = append(out, k.name+" > "+k.file)
 		}

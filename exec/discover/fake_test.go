@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/model/health"
 	"railyard/model/survey"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -25,6 +26,7 @@ type fake struct {
 func (f *fake) Driver() string              { return f.driver }
 func (f *fake) GPUs() ([]survey.GPU, error) { return f.gpus, f.err }
 func (f *fake) Traffic() ([]Traffic, error) { return f.traffic, f.err }
+func (f *fake) Health(*health.State)        {}
 func (f *fake) Close()                      {}
 
 // filler makes a fake from a topology of one node.

@@ -1,35 +1,154 @@
 package discover
 
 import (
-	"fmt"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"railyard/model/health"
+	"railyard/model/survey"
 )
 
-// Health adds what the driver's library says of the machine to what is known of it.
-func Health(s *health.State, l Library) error {
-	const from = "NVML"
-	gpus, err := l.GPUs()
-	if err != nil {
-		return err
-	}
-	host := s.Host()
-	s.Say(host, "driver", l.Driver(), from)
-	s.Say(host, "gpus", float64(len(gpus)), from)
-	for i := range gpus {
-		g, p := &gpus[i], s.GPU(i)
-		s.Say(p, "product", g.Name, from)
-		s.Say(p, "bus", g.Bus, from)
-		s.Say(p, "memory", float64(g.Memory), from)
-		up := 0
-		for n, port := range g.Ports {
-			s.Say(s.Part(health.NVLink, fmt.Sprintf("%d/%d", i, n)), "up", port.Up, from)
-			if port.Up {
-				up++
-			}
+// nvmlName is where facts of the driver's library come from.
+const nvmlName = "NVML"
+
+// Health adds to what is known of a machine what the driver's library and the system below root say. Without a library, nil, it is
+// what the system says alone.
+func Health(s *health.State, l Library, root string) error {
+	t, host, gpus := tree{root}, s.Host(), 0
+	if l != nil {
+		list, err := l.GPUs()
+		if err != nil {
+			return err
 		}
-		s.Say(p, "links", float64(len(g.Ports)), from)
-		s.Say(p, "links_up", float64(up), from)
+		gpus = len(list)
+		s.Say(host, "driver", l.Driver(), nvmlName)
+		for i := range list {
+			s.Say(s.GPU(i), "product", list[i].Name, nvmlName)
+			s.Say(s.GPU(i), "bus", list[i].Bus, nvmlName)
+		}
+		l.Health(s)
+	}
+	s.Say(host, "gpus", float64(gpus), nvmlName)
+	t.host(s)
+	t.devices(s)
+	for _, a := range t.adapters() {
+		t.port(s, a)
 	}
 	return nil
 }
+
+// host is what the kernel says of the machine.
+func (t tree) host(s *health.State) {
+	if flags := t.text("proc/cpuinfo"); flags != "" {
+		s.Say(s.Host(), "virtual", strings.Contains(flags, " hypervisor"), "/proc/cpuinfo")
+	}
+	if n := t.number(-1, "proc/sys/kernel/numa_balancing"); n >= 0 && len(t.names("sys/devices/system/node")) > 0 {
+		s.Say(s.Host(), "numa_balancing", n > 0 && t.sockets().count > 1, "/proc/sys/kernel/numa_balancing")
+	}
+	_, err := os.Stat(filepath.Join(t.root, "sys/module/nvidia_peermem"))
+	_, old := os.Stat(filepath.Join(t.root, "sys/module/nv_peer_mem"))
+	if _, noModules := os.Stat(filepath.Join(t.root, "sys/module")); noModules == nil {
+		s.Say(s.Host(), "peermem", err == nil || old == nil, "/sys/module")
+	}
+	if size := shmSize(filepath.Join(t.root, "dev/shm")); size > 0 {
+		s.Say(s.Host(), "shm", float64(size), "/dev/shm")
+	}
+}
+
+const nvidia = "0x10de"
+
+// devices are the PCI devices: how many GPUs there are, lanes of GPUs and bridges, access control where this process may read it.
+func (t tree) devices(s *health.State) {
+	gpus := 0
+	for _, bus := range t.names("sys/bus/pci/devices") {
+		dir := "sys/bus/pci/devices/" + bus
+		class := t.text(dir, "class")
+		isGPU := t.text(dir, "vendor") == nvidia && (strings.HasPrefix(class, "0x0302") || strings.HasPrefix(class, "0x0300"))
+		isBridge := strings.HasPrefix(class, "0x0604")
+		if !isGPU && !isBridge {
+			continue
+		}
+		p := s.Part(health.PCI, bus)
+		s.Say(p, "bridge", isBridge, dir)
+		s.Say(p, "numa", float64(t.number(-1, dir, "numa_node")), dir)
+		if isGPU {
+			gpus++
+			continue // its lanes the library knows
+		}
+		above := len(t.path(bus)) > 1
+		s.Say(p, "device", map[bool]string{true: "PCI bridge: Switch", false: "PCI bridge: Root Port"}[above], dir)
+		if on, known := accessControl(filepath.Join(t.root, dir, "config")); known {
+			s.Say(p, "acs", on, dir+"/config")
+		}
+	}
+	s.Say(s.Host(), "gpus_on_pci", float64(gpus), "/sys/bus/pci")
+}
+
+// accessControl reads whether a bridge redirects requests of peers: the extended capability ACS (id 13) of the PCIe specification,
+// its control register's bits SrcValid, ReqRedir and CmpltRedir. Only root sees it.
+func accessControl(file string) (on, known bool) {
+	const extended, id, control, redirects = 0x100, 13, 6, 1 | 4 | 8
+	config, err := os.ReadFile(file)
+	if err != nil || len(config) <= extended {
+		return false, false
+	}
+	for at, steps := extended, 0; at >= extended && at+8 <= len(config) && steps < len(config)/4; steps++ {
+		header := binary.LittleEndian.Uint32(config[at:])
+		if header&0xffff == id {
+			return binary.LittleEndian.Uint16(config[at+control:])&redirects != 0, true
+		}
+		at = int(header >> 20)
+	}
+	return false, true
+}
+
+// port is an adapter's first port.
+func (t tree) port(s *health.State, a survey.Adapter) {
+	p := s.Part(health.NIC, a.Name)
+	dir := "sys/bus/pci/devices/" + a.Bus
+	s.Say(p, "bus", a.Bus, dir)
+	s.Say(p, "numa", float64(t.number(-1, dir, "numa_node")), dir)
+	if n := t.number(0, dir, "current_link_width"); n > 0 {
+		s.Say(p, "pcie_width", float64(n), dir)
+	}
+	if n := t.number(0, dir, "max_link_width"); n > 0 {
+		s.Say(p, "pcie_width_max", float64(n), dir)
+	}
+	if gen := generation(t.text(dir, "current_link_speed")); gen > 0 {
+		s.Say(p, "pcie_gen", float64(gen), dir)
+	}
+	if a.Rate > 0 {
+		s.Say(p, "rate", float64(a.Rate)*8/1e9, dir)
+	}
+	rdma := "sys/class/infiniband/" + a.Name
+	ports := t.names(rdma, "ports")
+	if len(ports) == 0 {
+		return
+	}
+	port := rdma + "/ports/" + ports[0]
+	for fact, file := range map[string]string{"state": port + "/state", "physical": port + "/phys_state", "layer": port + "/link_layer",
+		"type": rdma + "/hca_type", "firmware": rdma + "/fw_ver"} {
+		text := t.text(file)
+		if number, word, ok := strings.Cut(text, ": "); ok && len(number) < 3 { // "4: ACTIVE"
+			text = word
+		}
+		if i := slices.IndexFunc(portWords, func(w string) bool { return strings.EqualFold(w, text) }); i >= 0 {
+			text = portWords[i]
+		}
+		if text != "" {
+			s.Say(p, fact, text, file)
+		}
+	}
+	for fact, file := range map[string]string{"link_downed": "link_downed", "symbol_errors": "symbol_error"} {
+		if n, err := strconv.ParseFloat(t.text(port, "counters", file), 64); err == nil {
+			s.Say(p, fact, n, port+"/counters/"+file)
+		}
+	}
+}
+
+// portWords are states of ports as ibstat writes them.
+var portWords = []string{"Active", "Down", "Init", "Armed", "LinkUp", "Polling", "Disabled"}

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"railyard/model/health"
 	"railyard/model/survey"
 	"railyard/model/units"
 )
@@ -15,6 +16,8 @@ type Library interface {
 	// Traffic is what each NVLink that is up has carried since the driver was loaded, by
 	// GPU and port; an error where the driver keeps no counters.
 	Traffic() ([]Traffic, error)
+	// Health adds what the library knows of each GPU to what is known of a machine: its PCIe, clocks, memory, modes, NVLinks.
+	Health(s *health.State)
 	// Close ends the use of the library; nothing may be called afterwards.
 	Close()
 }

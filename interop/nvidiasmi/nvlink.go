@@ -20,11 +20,26 @@ var counters = map[string]string{"Replay Errors": "replays", "Recovery Errors": 
 // maxLinks bounds how many NVLinks a GPU may have.
 const maxLinks = 64
 
-// IsNVLink reports whether a file is what `nvidia-smi nvlink -s` or `-e` writes.
-func IsNVLink(data []byte) bool {
-	first, rest, _ := strings.Cut(string(data[:min(len(data), 4096)]), "\n")
-	second, _, _ := strings.Cut(rest, "\n")
-	return gpuLine.MatchString(first) && (linkLine.MatchString(second) || gpuLine.MatchString(second) || strings.TrimSpace(second) == "")
+// IsRates reports whether a file is what `nvidia-smi nvlink -s` writes.
+func IsRates(data []byte) bool {
+	text := second(data)
+	return text != "" && !strings.Contains(text, "Error")
+}
+
+// IsErrors reports whether a file is what `nvidia-smi nvlink -e` writes.
+func IsErrors(data []byte) bool { return strings.Contains(second(data), "Error") }
+
+// second is what is said of the first link, behind the first GPU's line.
+func second(data []byte) string {
+	lines := strings.SplitN(string(data[:min(len(data), 4096)]), "\n", 3)
+	if len(lines) < 2 || !gpuLine.MatchString(lines[0]) {
+		return ""
+	}
+	m := linkLine.FindStringSubmatch(strings.TrimRight(lines[1], " \r"))
+	if m == nil {
+		return ""
+	}
+	return m[2]
 }
 
 // ReadNVLink reads what `nvidia-smi nvlink -s` (rates, or <inactive>) and `-e` (errors) write.

@@ -91,4 +91,3 @@ func (s *State) SayLanes(p *Part, l survey.Lanes, suffix, from string) {
 		s.Say(p, "pcie_width"+suffix, float64(l.Width), from)
 	}
 }
-

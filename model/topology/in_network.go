@@ -251,10 +251,11 @@ func (r *Router) able(shares *teamShares, pairs [][2]int, multicast bool) error 
 		if can := multicast && m || !multicast && c; can || out[d] <= in[d]+rounding {
 			continue
 		}
+		does := "combine data on their way"
 		if multicast {
-			return fmt.Errorf("%s does not multicast: the topology does not say that it does", r.t.DeviceName(d))
+			does = "multicast"
 		}
-		return fmt.Errorf("%s does not combine data on their way: the topology does not say that it does", r.t.DeviceName(d))
+		return Unreachable{Advice: fmt.Sprintf("%s does not %s: the topology does not say that it does", r.t.DeviceName(d), does)}
 	}
 	return nil
 }

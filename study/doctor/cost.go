@@ -22,11 +22,12 @@ const size = units.GiB
 type costs struct {
 	site    study.Site
 	profile string
-	network bool // there are networks between such machines
+	network bool                  // there are networks between such machines
+	whole   map[int]*study.Answer // what the whole machine takes, by nodes
 }
 
 func newCosts(site study.Site, t *topology.Topology, profile string) *costs {
-	c := &costs{site: site, profile: profile}
+	c := &costs{site: site, profile: profile, whole: map[int]*study.Answer{}}
 	if two, err := site.Part(2, 0); err == nil {
 		_, err = topology.NewRouter(two).Route(0, t.NumRanks())
 		c.network = err == nil
@@ -95,11 +96,16 @@ func (c *costs) faulty(a study.Asked, of *effect, e *health.Effect) (x health.Co
 	if err != nil || len(faults) == 0 {
 		return x, err
 	}
+	nodes := a.Topology.NumNodes()
+	if c.whole[nodes] == nil {
+		if c.whole[nodes], err = study.Ask(a, nil); err != nil {
+			return x, err
+		}
+	}
 	if a.Topology, err = a.Topology.Degrade(faults); err != nil {
 		return x, err
 	}
-	a.Detail.Changes = true
-	answer, err := study.Ask(a, nil)
+	answer, err := c.whole[nodes].After(a, nil)
 	if err != nil {
 		return x, err
 	}

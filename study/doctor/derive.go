@@ -26,6 +26,11 @@ func derive(s *health.State) {
 			}
 		}
 	}
+	if v, ok := s.Host().Known("gpus"); ok {
+		if _, also := s.Host().Known("gpus_on_pci"); !also {
+			s.Say(s.Host(), "gpus_on_pci", v.Is, v.From)
+		}
+	}
 	adapters(s)
 	normalDistance(s)
 	normalLinks(s)

@@ -13,7 +13,6 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"railyard/model/health"
-	"railyard/model/units"
 )
 
 // Expression is a formula over the facts of a part, in the language of github.com/expr-lang/expr: its facts by their names, those of the
@@ -259,7 +258,7 @@ func figure(v any, unit string) string {
 	}
 	switch unit {
 	case "bytes":
-		return units.Bytes(n).String()
+		return bytesFigure(n)
 	case "W", "MHz", "°C", "GB/s":
 		unit = " " + unit
 	case "%":
@@ -272,4 +271,17 @@ func figure(v any, unit string) string {
 		digits = 1
 	}
 	return strconv.FormatFloat(n, 'f', digits, 64) + unit
+}
+
+// bytesFigure is a size with a digit behind the point.
+func bytesFigure(n float64) string {
+	if n >= math.MaxInt64 {
+		return "any amount"
+	}
+	names := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for ; n >= 1024 && i+1 < len(names); i++ {
+		n /= 1024
+	}
+	return figure(n, "") + " " + names[i]
 }

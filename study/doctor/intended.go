@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"slices"
+
 	"railyard/model/health"
 	"railyard/model/topology"
 )
@@ -48,8 +50,8 @@ func intend(s *health.State, t *topology.Topology, named bool) {
 	}
 	s.Set(s.Host(), "nics_intended", float64(len(nics)), from)
 	for _, p := range s.Parts(health.NIC) {
-		if rate := rateOf(t, nics[0], topology.Network); rate > 0 {
-			s.Set(p, "rate_intended", rate*8, from)
+		if i := slices.IndexFunc(t.Classes(), func(c topology.Class) bool { return c.Medium == topology.Network }); i >= 0 {
+			s.Set(p, "rate_intended", t.Classes()[i].Rate.GBps()*8, from)
 		}
 	}
 }
