@@ -123,8 +123,8 @@ func ReadModules(s *health.State, file string, data []byte) error {
 
 // IsCommandLine reports whether a file is /proc/cmdline.
 func IsCommandLine(data []byte) bool {
-	return bytes.Count(bytes.TrimSpace(data), []byte("\n")) == 0 &&
-		(bytes.HasPrefix(data, []byte("BOOT_IMAGE=")) || bytes.Contains(data, []byte(" root=")) || bytes.Contains(data, []byte(" console=")))
+	return bytes.Count(bytes.TrimSpace(data), []byte("\n")) == 0 && (bytes.HasPrefix(data, []byte("BOOT_IMAGE=")) ||
+		bytes.Contains(data, []byte(" root=")) || bytes.Contains(data, []byte(" console=")))
 }
 
 // ReadCommandLine reads it.

@@ -13,8 +13,9 @@ import (
 )
 
 var (
-	device = regexp.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.+)$`)
-	link   = regexp.MustCompile(`Speed ([0-9.]+)GT/s[^,]*, Width x([0-9]+)`)
+	device    = regexp.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.+)$`)
+	redirects = regexp.MustCompile(`(SrcValid|ReqRedir|CmpltRedir)\+`)
+	link      = regexp.MustCompile(`Speed ([0-9.]+)GT/s[^,]*, Width x([0-9]+)`)
 )
 
 // generations are PCIe's speeds in billions of transfers a second.
@@ -86,7 +87,7 @@ func (r *reader) value(line int, key, text string) {
 		}
 		r.say(line, "numa", float64(n))
 	case "ACSCtl":
-		r.say(line, "acs", strings.Contains(text, "SrcValid+") || strings.Contains(text, "ReqRedir+") || strings.Contains(text, "CmpltRedir+"))
+		r.say(line, "acs", redirects.MatchString(text))
 	}
 }
 

@@ -63,6 +63,33 @@ func (c *costs) price(f *health.Finding) error {
 			f.Cost = x
 		}
 	}
+	if e.host && f.Cost.Share < noise {
+		return c.copies(&e, f)
+	}
+	return nil
+}
+
+// copies prices a finding by what a GPU's copies to the host lose, at the rates of the links.
+func (c *costs) copies(of *effect, f *health.Finding) error {
+	t, err := c.site.Part(1, 0)
+	if err != nil {
+		return err
+	}
+	faults, err := of.faults(c, t, &f.Effect)
+	if err != nil || len(faults) == 0 {
+		return err
+	}
+	broken, err := t.Degrade(faults)
+	if err != nil {
+		return err
+	}
+	for _, d := range gpusOf(t, &f.Effect) {
+		before, ok := topology.NewRouter(t).ToHost(t.RankOf(d))
+		after, also := topology.NewRouter(broken).ToHost(t.RankOf(d))
+		if more := float64(before.Rate)/float64(after.Rate) - 1; ok && also && more > f.Cost.Share {
+			f.Cost = health.Cost{Known: true, Of: "a copy to the host", Share: more, Best: more, How: "line rates of " + t.Name()}
+		}
+	}
 	return nil
 }
 
@@ -82,7 +109,7 @@ func (c *costs) ask(of *effect, e *health.Effect, nodes int) (x health.Cost, err
 	} else {
 		x, err = c.faulty(asked, of, e)
 	}
-	x.Of = fmt.Sprintf("all-reduce of %v on %s", units.Bytes(size), units.Counted(t.NumRanks(), "GPU"))
+	x.Of = fmt.Sprintf("all-reduce of %s on %s", bytesFigure(float64(size)), units.Counted(t.NumRanks(), "GPU"))
 	var cut topology.Unreachable
 	if errors.As(err, &cut) {
 		return health.Cost{}, nil

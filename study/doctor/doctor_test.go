@@ -199,7 +199,7 @@ func TestCostIsAsked(t *testing.T) {
 	s := healthy()
 	s.Set(s.GPU(3), "links_up", 17.0, "test")
 	f := examined(t, s).Findings[0]
-	if c := f.Cost; !c.Known || c.Share < 0.05 || c.Share > 1.0/17+0.001 || c.Best > c.Share || c.Of != "all-reduce of 1GiB on 8 GPUs" {
+	if c := f.Cost; !c.Known || c.Share < 0.05 || c.Share > 1.0/17+0.001 || c.Best > c.Share || c.Of != "all-reduce of 1 GiB on 8 GPUs" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -16,6 +16,7 @@ type effect struct {
 	faults  func(c *costs, t *topology.Topology, e *health.Effect) ([]topology.Fault, error)
 	library func(e *health.Effect) study.Library
 	clock   bool // arithmetic takes longer, whatever the topology
+	host    bool // copies to the host do, where collectives do not
 	nodes   []int
 }
 
@@ -25,15 +26,15 @@ var inside, across, either = []int{1}, []int{2}, []int{1, 2}
 var effects = map[string]effect{
 	"nvlink":    {faults: ofGPUs(topology.NVLink, topology.XGMI), nodes: inside},
 	"link":      {faults: oneLink, nodes: inside},
-	"pcie":      {faults: ofGPUs(topology.PCIe), nodes: either},
+	"pcie":      {faults: ofGPUs(topology.PCIe), nodes: either, host: true},
 	"p2p":       {faults: noPeers, nodes: inside},
 	"gpu":       {faults: lost, nodes: inside},
 	"nic":       {faults: adaptersLeft, nodes: across},
 	"nics":      {faults: adaptersGone, nodes: across},
 	"staged":    {faults: staged, nodes: across},
 	"clock":     {clock: true},
-	"nvls-off":  {library: func(*health.Effect) study.Library { return study.Library{Options: nccl.Options{NVLS: nccl.Off}} }, nodes: inside},
-	"sockets":   {library: func(*health.Effect) study.Library { return study.Library{Options: nccl.Options{Fabric: cost.Sockets}} }, nodes: across},
+	"nvls-off":  {library: runs(study.Library{Options: nccl.Options{NVLS: nccl.Off}}), nodes: inside},
+	"sockets":   {library: runs(study.Library{Options: nccl.Options{Fabric: cost.Sockets}}), nodes: across},
 	"algorithm": {library: func(e *health.Effect) study.Library { return study.Library{Algorithm: e.Value} }, nodes: either},
 	"protocol":  {library: func(e *health.Effect) study.Library { return study.Library{Protocol: e.Value} }, nodes: either},
 }
@@ -165,4 +166,9 @@ func servedBy(t *topology.Topology, rank int) []topology.DeviceID {
 		return nil
 	}
 	return route.NICs[:1]
+}
+
+// runs is NCCL run in one way, whatever the finding says.
+func runs(l study.Library) func(*health.Effect) study.Library {
+	return func(*health.Effect) study.Library { return l }
 }
