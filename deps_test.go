@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"model/price":         {"model/yamlfile"},
 	"model/failure":       {"model/yamlfile"},
 	"model/survey":        {"model/units", "model/topology"},
-	"model/health":        {"model/yamlfile"},
+	"model/health":        {"model/survey", "model/yamlfile"},
 	"model/trace":         {"model/units"},
 	"model/measurement":   {"model/units", "model/collective"},
 	"model/observed":      {"model/units", "model/collective"},

@@ -93,7 +93,8 @@ func (e *evidence) live() error {
 		return err
 	}
 	for _, file := range liveFiles {
-		if err := e.take(file); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.As(err, new(unknownKind)) {
+		err := e.take(file)
+		if gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission); err != nil && !gone && !errors.As(err, new(unknownKind)) {
 			return err
 		}
 	}
