@@ -94,7 +94,8 @@ func (e *evidence) live() error {
 	}
 	for _, file := range liveFiles {
 		err := e.take(file)
-		if gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission); err != nil && !gone && !errors.As(err, new(unknownKind)) {
+		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.As(err, new(unknownKind))
+		if err != nil && !gone {
 			return err
 		}
 	}
