@@ -169,7 +169,11 @@ func (s *sharing) add(e *engine, c int32) {
 	k := e.charge(st.class, st.size)
 	f.left, f.limit, f.home = product(int64(e.table.bytes[st.size]), workScale), k.limit, nowhere
 	f.version++
-	uses, weighted := s.of(f), e.routes[e.Plan.conns[c].route].use
+	uses := s.of(f)
+	var weighted []usage
+	if k.eff != 1 {
+		weighted = e.routes[e.Plan.conns[c].route].use
+	}
 	for i := range uses {
 		u := &uses[i]
 		if u.load = u.full; k.eff != 1 {

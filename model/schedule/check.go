@@ -52,7 +52,7 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 		if c > 0 && sameProgram(&s.Channels[c-1], &s.Channels[c]) {
 			continue
 		}
-		k, err := proven(s, x, c, o, s.Spec.Ranks >= manyRanks)
+		k, err := proven(x, c, o, s.Spec.Ranks >= manyRanks)
 		if err != nil {
 			return err
 		}
@@ -83,30 +83,37 @@ const fewRanks = 8
 
 // proven runs a channel; with fold only the ranks that others do like, where there are
 // such (see moves).
-func proven(s *Schedule, x *Expander, channel int, o CheckOptions, fold bool) (*checker, error) {
+func proven(x *Expander, channel int, o CheckOptions, fold bool) (*checker, error) {
 	if fold {
 		if m := x.kinds[channel]; m != nil {
-			if k := newChecker(s, x, channel, o, m); k.follows() {
+			if k := newChecker(x, channel, o, m); k.follows() {
 				if err := k.run(); !errors.Is(err, errAsymmetric) {
 					return k, err
 				}
 			}
 		}
+		if y := x.coarse(channel); y != nil {
+			if m := findMoves(y, channel, fewRanks); m != nil {
+				if k, err := runOriginals(y, channel, o, m); err == nil && !y.torn { // else errors are told in chunks of the schedule
+					return k, nil
+				}
+			}
+		}
 		if m := findMoves(x, channel, fewRanks); m != nil {
-			if k, err := runOriginals(s, x, channel, o, m); !errors.Is(err, errAsymmetric) {
+			if k, err := runOriginals(x, channel, o, m); !errors.Is(err, errAsymmetric) {
 				return k, err
 			}
 		}
 	}
-	k := newChecker(s, x, channel, o, nil)
+	k := newChecker(x, channel, o, nil)
 	return k, k.run()
 }
 
 // runOriginals runs the originals of all moves, or where those are not followed of the
 // moves along the outer digits.
-func runOriginals(s *Schedule, x *Expander, channel int, o CheckOptions, m *moves) (*checker, error) {
+func runOriginals(x *Expander, channel int, o CheckOptions, m *moves) (*checker, error) {
 	for ; len(m.Digits) > 0; m = m.outer() {
-		k := newChecker(s, x, channel, o, m)
+		k := newChecker(x, channel, o, m)
 		if err := k.run(); !errors.Is(err, errAsymmetric) {
 			return k, err
 		}
@@ -145,8 +152,8 @@ type checker struct {
 	clocks     [][]int32   // by rank: operations of others known to have ended; nil: not needed
 }
 
-func newChecker(s *Schedule, x *Expander, channel int, o CheckOptions, m images) *checker {
-	n := s.Spec.Ranks
+func newChecker(x *Expander, channel int, o CheckOptions, m images) *checker {
+	s, n := x.s, x.s.Spec.Ranks
 	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: o.InPlace, progs: make([][]Op, n),
 		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{},
 		heardSoFar: map[key]int{}}

@@ -64,7 +64,7 @@ func (a Along) Narrow(b Along) Along {
 // move. nil where none does. Where enough or fewer ranks are left to run, no other digit moves.
 func findMoves(x *Expander, channel int, enough int) *moves {
 	switch x.s.Spec.Kind {
-	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll:
+	case collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Barrier:
 	default: // ranks hold and want different things, or it makes no difference
 		return nil
 	}

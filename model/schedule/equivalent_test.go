@@ -41,9 +41,58 @@ func verdicts(s *Schedule, m *moves, channel int, o CheckOptions) (folded, all e
 	if m == nil {
 		return nil, nil, false
 	}
-	_, folded = runOriginals(s, x, channel, o, m)
-	all = newChecker(s, x, channel, o, nil).run()
+	_, folded = runOriginals(x, channel, o, m)
+	all = newChecker(x, channel, o, nil).run()
 	return folded, all, !errors.Is(folded, errAsymmetric)
+}
+
+// foldedProof is what the checker says by groups, and how many chunks it told apart.
+func foldedProof(s *Schedule, channel int, o CheckOptions) (chunks int32, err error) {
+	k, err := proven(NewExpander(s), channel, o, true)
+	return int32(k.chunks), err
+}
+
+// twice is a schedule in which a channel does all again with its results.
+func twice(s *Schedule, channel int) *Schedule {
+	out := *s
+	out.Channels = slices.Clone(s.Channels)
+	ch := &out.Channels[channel]
+	ch.Phases = slices.Concat(ch.Phases, ch.Phases)
+	for p := len(ch.Phases) / 2; p < len(ch.Phases); p++ {
+		ch.Phases[p].Src = Output
+	}
+	return &out
+}
+
+// TestFoldedProofs: whatever is proven by groups, and of several chunks in a row at once, is what all ranks' programs say;
+// barriers, too.
+func TestFoldedProofs(t *testing.T) {
+	cases, coarse, barriers := alikeCases(), 0, 0
+	for n := 2; n <= 12; n++ {
+		cases = append(cases, everyGenerator(n)...)
+	}
+	for _, c := range cases {
+		for ch := range c.s.Channels {
+			for _, o := range []CheckOptions{{}, {InPlace: true}} {
+				chunks, folded := foldedProof(c.s, ch, o)
+				if all := newChecker(NewExpander(c.s), ch, o, nil).run(); (folded == nil) != (all == nil) {
+					t.Errorf("%s, channel %d, %+v: %v by the group, %v of all ranks", c.name, ch, o, folded, all)
+				}
+				if int(chunks) < c.s.Channels[ch].Chunks {
+					coarse++
+					if _, err := foldedProof(twice(c.s, ch), ch, o); err == nil && c.s.Spec.Kind.Reduces() {
+						t.Errorf("%s, channel %d, %+v: sums of sums pass", c.name, ch, o)
+					}
+				}
+				if c.s.Spec.Kind == collective.Barrier && findMoves(NewExpander(c.s), ch, 1) != nil {
+					barriers++
+				}
+			}
+		}
+	}
+	if coarse < 10 || barriers < 10 {
+		t.Errorf("%d channels whose chunks are taken together, %d barriers with moves", coarse, barriers)
+	}
 }
 
 func TestOriginalsStandForAll(t *testing.T) {
@@ -260,6 +309,9 @@ func TestMutatedPhases(t *testing.T) {
 		m := findMoves(NewExpander(&s), 0, 1)
 		for _, o := range []CheckOptions{{}, {InPlace: true}} {
 			folded, all, ok := verdicts(&s, m, 0, o)
+			if _, err := foldedProof(&s, 0, o); (err == nil) != (newChecker(NewExpander(&s), 0, o, nil).run() == nil) {
+				t.Errorf("seed %d, %s, %+v, phases %+v: %v by the group, not of all ranks", seed, c.name, o, ch.Phases, err)
+			}
 			switch {
 			case !ok:
 			case (folded == nil) != (all == nil):
@@ -288,7 +340,7 @@ func TestOneNodeStandsForAll(t *testing.T) {
 		}
 	}
 	for name, s := range cases {
-		k, err := proven(s, NewExpander(s), 0, CheckOptions{}, true)
+		k, err := proven(NewExpander(s), 0, CheckOptions{}, true)
 		if err != nil || len(k.ranks) > 8 {
 			t.Errorf("%s: %d ranks are run: %v", name, len(k.ranks), err)
 		}

@@ -13,6 +13,11 @@ type Expander struct {
 	index [][]groupIndex   // by channel and phase; empty for grids
 	trees [][]treePrograms // by channel and phase; of generator trees only
 	kinds []*kindMoves     // by channel; of those with kinds of nodes only
+
+	// Of a coarse one (see coarse), which is the checker's alone:
+	fine  *Expander
+	grain int32 // how many chunks in a row are taken for one
+	torn  bool  // a program told some of them apart
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).
@@ -54,6 +59,9 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 // AppendProgram appends to dst the operations of one rank in one phase of a channel,
 // for one slice.
 func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
+	if x.fine != nil {
+		return x.appendCoarse(dst, channel, phase, rank)
+	}
 	ch := &x.s.Channels[channel]
 	ph := &ch.Phases[phase]
 	switch ph.Gen {
@@ -85,6 +93,9 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 // first time only; the loop counts from the end of dst. Chunks differ from time to time,
 // their number does not. No time: nothing repeats.
 func (x *Expander) AppendOnce(dst []Op, channel, phase, rank int) ([]Op, Loop) {
+	if x.fine != nil {
+		return x.fine.AppendOnce(dst, channel, phase, rank)
+	}
 	if t := x.trees[channel][phase]; t.ordered != nil {
 		return t.ordered.appendOnce(dst, rank)
 	}

@@ -33,6 +33,17 @@ func union(a, b runs) (out runs, common int32, ok bool) {
 	return out, 0, true
 }
 
+// with is r ∪ o, with or without common ranks.
+func (r runs) with(o runs) runs {
+	spans := make([]span, 0, (len(r)+len(o))/2)
+	for _, set := range []runs{r, o} {
+		for i := 0; i < len(set); i += 2 {
+			spans = append(spans, span{set[i], set[i+1]})
+		}
+	}
+	return joined(spans)
+}
+
 func (r runs) equal(o runs) bool { return slices.Equal(r, o) }
 
 // missing is the lowest rank below n that is not in the set, −1 if there is none.
@@ -53,13 +64,13 @@ func (r runs) missing(n int32) int32 {
 // span is a run by itself.
 type span struct{ lo, hi int32 }
 
-// joined are spans in any order, which do not overlap, as runs.
+// joined are spans in any order as runs.
 func joined(spans []span) runs {
 	slices.SortFunc(spans, func(a, b span) int { return int(a.lo - b.lo) })
 	out := make(runs, 0, 2*len(spans))
 	for _, s := range spans {
-		if n := len(out); n > 0 && out[n-1] == s.lo {
-			out[n-1] = s.hi
+		if n := len(out); n > 0 && out[n-1] >= s.lo {
+			out[n-1] = max(out[n-1], s.hi)
 		} else {
 			out = append(out, s.lo, s.hi)
 		}
