@@ -35,8 +35,8 @@ func fewDepths(r *request) []int {
 }
 
 func (r *request) treeStages(x *treeSet) []int {
-	if route, err := r.router.Route(0, min(1, r.spec.Ranks-1)); err != nil || route.Kind > topology.Switched {
-		return []int{1, 16, 64} // over PCIe everything shares, and nothing is gained beyond
+	if r.overPCIe(x) {
+		return []int{1, 16, 64} // everything shares there, and nothing is gained beyond
 	}
 	hops := x.hops(r.spec.Ranks)
 	if hops > 0 && x.worthOrder() {
@@ -51,6 +51,17 @@ func (r *request) treeStages(x *treeSet) []int {
 		return all // equal nodes, which the simulator folds
 	}
 	return upTo(all, r.o.Budget.part(ofAllTrees)/max(hops, 1))
+}
+
+// overPCIe reports whether the first hop of trees goes over PCIe, or memory.
+func (r *request) overPCIe(x *treeSet) bool {
+	if x.err != nil {
+		return true
+	}
+	parent := x.trees.List[0].Parent
+	v := slices.IndexFunc(parent, func(u int32) bool { return u >= 0 })
+	route, err := r.router.Route(int(parent[v]), v)
+	return err == nil && route.Kind > topology.Switched && route.Kind < topology.Net
 }
 
 // degraded reports whether nodes differ since something has failed or is busy: nothing folds
