@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"railyard/internal/heap"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -132,7 +133,7 @@ func eachDemand(s collective.Spec, visit func(src, dst int, size float64)) {
 }
 
 const (
-	maxFlowRanks = 64
+	maxFlowRanks = 128
 	mostUnits    = 24           // of each pair
 	ofFewPairs   = 64           // the same where there are as many pairs as ranks, or one less
 	allUnits     = 24 * 16 * 16 // about as many as there are of all pairs
@@ -241,12 +242,12 @@ type flow struct {
 	steepness float64
 	links     *pack.Links // whose vertices those behind the ranks are; nil: routes choose switches
 	// working memory of cheapest
-	next [][]int32   // by vertex: where links lead
-	of   float64     // the load that prices are relative to, of a round
-	know [][]float64 // by link: the price of a unit of size 1 at its present load; 0: to be found
-	cost []float64
-	from []int32
-	done []bool
+	next  [][]int32   // by vertex: where links lead
+	of    float64     // the load that prices are relative to, of a round
+	know  [][]float64 // by link: the price of a unit of size 1 at its present load; 0: to be found
+	cost  []float64
+	from  []int32
+	front *heap.Heap[reached]
 }
 
 // newFlow gives all units a first path. The graph may have more vertices than there are
@@ -254,7 +255,8 @@ type flow struct {
 func newFlow(g rateGraph, demand [][]float64) *flow {
 	n, units := len(g), pairUnits(demand)
 	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n), cost: make([]float64, n),
-		from: make([]int32, n), done: make([]bool, n)}
+		from: make([]int32, n)}
+	f.front = heap.New(func(a, b reached) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v })
 	f.next, f.know = make([][]int32, n), make([][]float64, n)
 	for a := range f.load {
 		f.load[a], f.know[a] = make([]float64, n), make([]float64, n)
@@ -334,30 +336,32 @@ func (f *flow) route(i int) {
 // cheapest is Dijkstra's path (1959); of equal ones that through the lowest ranks.
 func (f *flow) cheapest(src, dst int32, size float64) []int32 {
 	for v := range f.cost {
-		f.cost[v], f.done[v] = math.Inf(1), false
+		f.cost[v] = math.Inf(1)
 	}
 	f.cost[src] = 0
+	f.front.Clear()
+	f.front.Push(reached{src, 0})
 	for {
-		v := int32(-1)
-		for w, c := range f.cost {
-			if !f.done[w] && !math.IsInf(c, 1) && (v < 0 || c < f.cost[v]) {
-				v = int32(w)
-			}
+		at := f.front.Pop()
+		if at.v == dst {
+			return f.pathTo(src, dst)
 		}
-		if v == dst {
-			break
+		if at.cost > f.cost[at.v] {
+			continue // a cheaper way there was found since
 		}
-		f.done[v] = true
-		for _, w := range f.next[v] {
-			if f.done[w] {
-				continue
-			}
-			if c := f.cost[v] + f.price(v, w, size); c < f.cost[w] {
-				f.cost[w], f.from[w] = c, v
+		for _, w := range f.next[at.v] {
+			if c := at.cost + f.price(at.v, w, size); c < f.cost[w] {
+				f.cost[w], f.from[w] = c, at.v
+				f.front.Push(reached{w, c})
 			}
 		}
 	}
-	return f.pathTo(src, dst)
+}
+
+// reached is a vertex and what the way there cost when it was found.
+type reached struct {
+	v    int32
+	cost float64
 }
 
 // pathTo follows from back to the source.
