@@ -91,13 +91,13 @@ func flowDepths(r *request) []int {
 }
 
 // ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
-// are; the other collectives already keep all links busy.
+// are, of as many stages as ranks; the other collectives already keep all links busy.
 func ringDepths(r *request) []int {
 	if r.separateDimensions() { // a pipeline of dimensions
 		return pipelined
 	}
 	if k := r.spec.Kind; k == collective.Broadcast || k == collective.Reduce {
-		return deep
+		return append(deep[:len(deep):len(deep)], 1024, 4096)
 	}
 	return []int{1}
 }
