@@ -1,0 +1,93 @@
+// Package grouptest finds faulty parts of a cluster by tests of groups of nodes: what took how much longer than expected says how likely
+// each set of faults is, and which group says most when it is tested next. It is adaptive group testing with noise by Bayes' rule
+// (Cuturi, Teboul, Berthet, Doucet, Vert 2020, arXiv 2004.12508; that halving the probability needs about f·log₂(n/f) tests over the
+// capacity of one: Scarlett 2019, arXiv 1803.05099), with two differences: a test has a time, not a yes or no, and parts that no test
+// has told apart are counted as one, so that sets of faults are enumerated, not sampled.
+package grouptest
+
+import (
+	"iter"
+	"slices"
+)
+
+// Cluster is what may be faulty.
+type Cluster struct {
+	Nodes    int
+	Adapters int     // of each node; 0: nodes are not looked into
+	Groups   []Group // whose links to the others may be faulty: leaves, pods
+}
+
+// Group are nodes that share links to all others.
+type Group struct {
+	Name  string
+	Nodes []int // ascending
+}
+
+// Part is what may be faulty: a node or what is in it, one of its adapters, or the links of a group to all others.
+type Part struct {
+	Node    int // -1: a group's
+	Adapter int // Inside: none of its adapters; Whole: all of the node
+	Group   int // of the cluster's; -1: a node's
+}
+
+// What an adapter's number means that is none.
+const (
+	Inside = -1
+	Whole  = -2
+)
+
+// Test is a group of nodes that communicate.
+type Test struct {
+	Nodes    []int // ascending
+	Adapters []int // of each node that are used, ascending; nil: all
+}
+
+// parts are all of a cluster, with how likely each is faulty beside the others: nodes and groups alike, and of a node its parts.
+func (c *Cluster) parts() (out []Part, weights []float64) {
+	add := func(p Part, weight float64) { out, weights = append(out, p), append(weights, weight) }
+	for n := range c.Nodes {
+		if c.Adapters == 0 {
+			add(Part{n, Whole, -1}, 1)
+			continue
+		}
+		for a := Inside; a < c.Adapters; a++ {
+			add(Part{n, a, -1}, 1/float64(c.Adapters+1))
+		}
+	}
+	for g := range c.Groups {
+		if len(c.Groups[g].Nodes) == c.Nodes {
+			continue // there are no others
+		}
+		add(Part{-1, Whole, g}, 1)
+	}
+	return out, weights
+}
+
+// touchedBy are the parts, by number, that make a test slow where they are faulty.
+func (p *Posterior) touchedBy(t Test) iter.Seq[int] {
+	in := make([]bool, p.Nodes)
+	for _, n := range t.Nodes {
+		in[n] = true
+	}
+	return func(yield func(int) bool) {
+		for i, part := range p.parts {
+			if p.touches(part, t, in) && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// touches reports whether a test over some nodes is slow where a part is faulty.
+func (c *Cluster) touches(p Part, t Test, in []bool) bool {
+	if p.Group < 0 {
+		return in[p.Node] && (p.Adapter < 0 || len(t.Nodes) > 1 && (t.Adapters == nil || slices.Contains(t.Adapters, p.Adapter)))
+	}
+	inside := 0
+	for _, n := range c.Groups[p.Group].Nodes {
+		if in[n] {
+			inside++
+		}
+	}
+	return inside > 0 && inside < len(t.Nodes)
+}

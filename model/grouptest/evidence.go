@@ -1,0 +1,80 @@
+package grouptest
+
+import "math"
+
+// Result is how a test ended.
+type Result struct {
+	Test
+	Longer float64 // logarithm of its time over what is expected of this group where it is healthy
+}
+
+// Noise is how far results are off, all as logarithms of times.
+type Noise struct {
+	Repeats     float64 // standard deviation of repeats
+	Machine     float64 // of what all tests are off by together, because expectations are
+	Least, Most float64 // by how much a fault slows a test
+}
+
+// level is what some tests are off by together: their number, mean and squared deviations from it.
+type level struct{ tests, mean, squares float64 }
+
+func (l *level) add(x float64) {
+	l.tests++
+	off := x - l.mean
+	l.mean += off / l.tests
+	l.squares += off * (x - l.mean)
+}
+
+// scatter is the logarithm of how likely tests of one level lie so far apart, but for where that level is.
+func (n *Noise) scatter(l *level) float64 {
+	if l.tests == 0 {
+		return 0
+	}
+	one := n.Repeats * n.Repeats
+	return -l.squares/one/2 - (l.tests-1)*math.Log(2*math.Pi*one)/2 - math.Log(l.tests)/2
+}
+
+// offset is what all tests are off by together, by those that no fault touches: its mean and variance, and the logarithm of how likely
+// they are (a normal distribution of unknown mean: Gelman et al., Bayesian Data Analysis, 2013, section 2.5).
+func (n *Noise) offset(l *level) (mean, variance, likely float64) {
+	machine := n.Machine * n.Machine
+	if l.tests == 0 {
+		return 0, machine, 0
+	}
+	own := n.Repeats * n.Repeats / l.tests
+	wide := machine + own
+	return l.mean * machine / wide, machine * own / wide, n.scatter(l) - l.mean*l.mean/wide/2 - math.Log(2*math.Pi*wide)/2
+}
+
+// slowed is the logarithm of how likely tests are that one fault slows, the same each time: by anything between the least and the most,
+// as likely by twice as much (Jeffreys' prior of a scale), in steps.
+func (n *Noise) slowed(l *level, mean, variance float64) float64 {
+	if l.tests == 0 {
+		return 0
+	}
+	wide, x := math.Sqrt(variance+n.Repeats*n.Repeats/l.tests), l.mean-mean
+	share := 0.
+	for from := n.Least; from < n.Most; from *= 2 {
+		to := min(2*from, n.Most)
+		share += between((from-x)/wide, (to-x)/wide) / (to - from) * math.Log(to/from)
+	}
+	return n.scatter(l) + math.Log(max(share/math.Log(n.Most/n.Least), math.SmallestNonzeroFloat64))
+}
+
+// between is the share of the standard normal distribution between two values.
+func between(from, to float64) float64 {
+	if from < 0 && to < 0 {
+		from, to = -to, -from
+	}
+	return (math.Erfc(from/math.Sqrt2) - math.Erfc(to/math.Sqrt2)) / 2
+}
+
+// normal is a normal distribution.
+type normal struct{ mean, variance float64 }
+
+func (d normal) density(x float64) float64 {
+	return math.Exp(-(x-d.mean)*(x-d.mean)/d.variance/2) / math.Sqrt(2*math.Pi*d.variance)
+}
+
+// entropy is in nats.
+func (d normal) entropy() float64 { return (1 + math.Log(2*math.Pi*d.variance)) / 2 }

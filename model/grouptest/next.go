@@ -1,0 +1,231 @@
+package grouptest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Sure is how likely a fault has to be to be named.
+const Sure = 0.99
+
+// worth is how many nats a test has to be worth at least to be run.
+const worth = 1e-4
+
+// Next is the test that is worth most, by how much its result is expected to say of which parts are faulty. ok is false where all is known
+// surely, or no test says more.
+func (p *Posterior) Next() (best Test, ok bool) {
+	if p.known() {
+		return Test{}, false
+	}
+	highest := worth
+	for _, t := range p.candidates() {
+		if bits := p.information(t); bits > highest {
+			best, highest, ok = t, bits, true
+		}
+	}
+	return best, ok
+}
+
+// known reports whether one set of faults is sure, with a node or group for each.
+func (p *Posterior) known() bool {
+	faulty, sure := p.faulty(), 0.
+	nodes := p.nodes(faulty)
+	unsure := func(q float64) bool { return q > 1-Sure && q < Sure }
+	if slices.ContainsFunc(nodes, unsure) {
+		return false
+	}
+	for i, part := range p.parts {
+		if unsure(faulty[i]) && (part.Group >= 0 || part.Adapter != Whole && nodes[part.Node] >= Sure) {
+			return false
+		}
+	}
+	best := slices.Sorted(slices.Values(p.sets[0].atoms))
+	for _, s := range p.sets {
+		if slices.Equal(slices.Sorted(slices.Values(s.atoms)), best) {
+			sure += s.p
+		}
+	}
+	return sure >= Sure && len(p.Suspects(Sure)) >= len(best)
+}
+
+// touchedShares are the shares of each atom that a test touches.
+func (p *Posterior) touchedShares(t Test) []float64 {
+	out := make([]float64, len(p.atoms))
+	for i := range p.touchedBy(t) {
+		out[p.of[i]] += p.weights[i]
+	}
+	for a := range out {
+		out[a] /= p.atoms[a].weight
+	}
+	return out
+}
+
+// passes is how likely a test touches no fault.
+func (p *Posterior) passes(t Test) (sum float64) {
+	touched := p.touchedShares(t)
+	for _, s := range p.sets {
+		pass := s.p
+		for _, a := range s.atoms {
+			pass *= 1 - touched[a]
+		}
+		sum += pass
+	}
+	return sum
+}
+
+// outcomes are the results that a test may have, with how likely each is: for each set, as slow as each of its faults has made tests of
+// that kind, or as what is healthy is.
+func (p *Posterior) outcomes(t Test) map[normal]float64 {
+	touched, one := p.touchedShares(t), p.noise.Repeats*p.noise.Repeats
+	out := map[normal]float64{}
+	for i := range p.sets {
+		s := &p.sets[i]
+		rest := s.p
+		for k, a := range s.atoms {
+			slow := normal{s.mean + (p.noise.Least+p.noise.Most)/2, s.variance + math.Pow(p.noise.Most-p.noise.Least, 2)/12 + one}
+			if l := p.at(s, k, &t); l != nil {
+				slow = normal{l.mean, one + one/l.tests}
+			}
+			out[slow] += rest * touched[a]
+			rest *= 1 - touched[a]
+		}
+		out[normal{s.mean, s.variance + one}] += rest
+	}
+	return out
+}
+
+// information is how many nats the result of a test is expected to say of what the outcomes are of (Lindley 1956): the entropy of all of
+// them less that of each.
+func (p *Posterior) information(t Test) (nats float64) {
+	type weighted struct {
+		normal
+		p float64
+	}
+	var list []weighted
+	low, high, least := math.Inf(1), math.Inf(-1), math.Inf(1)
+	for o, q := range p.outcomes(t) {
+		if q < 1e-5 {
+			continue
+		}
+		list = append(list, weighted{o, q})
+		wide := 4 * math.Sqrt(o.variance)
+		low, high, least = min(low, o.mean-wide), max(high, o.mean+wide), min(least, wide/8)
+	}
+	slices.SortFunc(list, func(a, b weighted) int {
+		return cmp.Or(cmp.Compare(a.mean, b.mean), cmp.Compare(a.variance, b.variance))
+	})
+	for _, o := range list {
+		nats -= o.p * o.entropy()
+	}
+	for x := low; x <= high; x += least {
+		density := 0.
+		for _, o := range list {
+			density += o.p * o.density(x)
+		}
+		if density > 0 {
+			nats -= density * math.Log(density) * least
+		}
+	}
+	return nats
+}
+
+// candidates are tests that may say something. What is known to be faulty is left out of groups, as it would hide others; behind faulty
+// links of a group, its nodes are tested by themselves.
+func (p *Posterior) candidates() (out []Test) {
+	faulty := p.faulty()
+	nodes, apart := p.nodes(faulty), map[int]bool{}
+	for i, part := range p.parts {
+		if part.Group < 0 {
+			continue
+		}
+		members := p.Groups[part.Group].Nodes
+		if faulty[i] > (1-Sure)/2 {
+			out = append(out, p.group(members, nodes)...)
+		}
+		if faulty[i] >= Sure {
+			for _, n := range members {
+				apart[n] = true
+			}
+			out = append(out, p.halves(members, nodes, Sure)...)
+		}
+	}
+	rest := make([]int, 0, p.Nodes)
+	for n := range p.Nodes {
+		if !apart[n] {
+			rest = append(rest, n)
+		}
+	}
+	return slices.Concat(out, p.halves(rest, nodes, Sure), p.halves(rest, nodes, 0.5), p.inside(rest, faulty, nodes))
+}
+
+// group are the nodes of a group that are not known to be faulty.
+func (p *Posterior) group(members []int, faulty []float64) []Test {
+	of := slices.DeleteFunc(slices.Clone(members), func(n int) bool { return faulty[n] >= Sure })
+	if len(of) < 2 {
+		return nil
+	}
+	return []Test{{Nodes: of}}
+}
+
+// halves are groups of the most suspected nodes: one of them shows a fault about as likely as not, others are of halves, quarters and so
+// on, and of the nodes left. A node alone is tested with the least suspected one. Nodes more suspect than some are left out.
+func (p *Posterior) halves(members []int, faulty []float64, suspect float64) (out []Test) {
+	order := slices.DeleteFunc(slices.Clone(members), func(n int) bool { return faulty[n] >= suspect })
+	if len(order) < 2 {
+		return nil
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(faulty[b], faulty[a]) })
+	of := func(n int) Test {
+		nodes := slices.Clone(order[:n])
+		if n == 1 {
+			nodes = append(nodes, order[len(order)-1])
+		}
+		slices.Sort(nodes)
+		return Test{Nodes: nodes}
+	}
+	from, to := 1, len(order) // the first that rather shows something than not
+	for from < to {
+		if n := (from + to) / 2; p.passes(of(n)) > 0.5 {
+			from = n + 1
+		} else {
+			to = n
+		}
+	}
+	out = []Test{of(from), of(max(from-1, 1))}
+	for n := len(order); n > 0; n /= 2 {
+		out = append(out, of(n))
+		if others := slices.Sorted(slices.Values(order[n:])); len(others) > 1 {
+			out = append(out, Test{Nodes: others})
+		}
+	}
+	return out
+}
+
+// inside are tests of a node that is known to be faulty: alone, or with a healthy one over half of the adapters that are suspected.
+func (p *Posterior) inside(members []int, parts, faulty []float64) (out []Test) {
+	if p.Adapters == 0 || len(members) < 2 {
+		return nil
+	}
+	partner := slices.MinFunc(members, func(a, b int) int { return cmp.Compare(faulty[a], faulty[b]) })
+	for _, n := range members {
+		if faulty[n] < Sure || n == partner {
+			continue
+		}
+		var adapters []int
+		likely := map[int]float64{}
+		for i, part := range p.parts {
+			if part.Node == n && part.Adapter >= 0 {
+				adapters = append(adapters, part.Adapter)
+				likely[part.Adapter] = parts[i]
+			}
+		}
+		slices.SortStableFunc(adapters, func(a, b int) int { return cmp.Compare(likely[b], likely[a]) })
+		both := []int{min(n, partner), max(n, partner)}
+		out = append(out, Test{Nodes: []int{n}})
+		for k := 1; k < len(adapters); k++ {
+			out = append(out, Test{Nodes: both, Adapters: slices.Sorted(slices.Values(adapters[:k]))})
+		}
+	}
+	return out
+}

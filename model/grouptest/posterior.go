@@ -1,0 +1,251 @@
+package grouptest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	// most is how many faults at once are thought of.
+	most = 8
+	// kept is how many sets of as many faults are gone on with, and unlikely by how much less likely than the best they may be, as a
+	// logarithm.
+	kept, unlikely = 60, 12.
+	// expected is how many faults a cluster is expected to have before anything is tested: who tests has a reason.
+	expected = 1.
+)
+
+// Posterior is how likely each set of faults is after some tests.
+type Posterior struct {
+	Cluster
+	noise   Noise
+	results []Result
+	kinds   []int // of tests, as one fault slows them differently: on a node alone, over so many adapters, over all
+	parts   []Part
+	weights []float64
+	atoms   []atom // parts that no test has told apart
+	of      []int  // atom of each part
+	sets    []set  // the most likely first
+}
+
+// atom are parts that every test touches alike.
+type atom struct {
+	weight float64
+	slow   []int // the tests that they make slow
+}
+
+// set is a set of faults, an atom each, those that slow tests most first: a test is as slow as the first that it touches.
+type set struct {
+	atoms  []int
+	claims []int8 // by test, which of the atoms it is slow by; -1: none
+	prior  float64
+	p      float64 // a logarithm until all are known
+
+	healthy  level
+	slow     []level // by atom and kind of test
+	mean     float64 // of what all tests are off by
+	variance float64
+}
+
+// Of says what results make believe.
+func Of(c Cluster, n Noise, results []Result) *Posterior {
+	p := &Posterior{Cluster: c, noise: n, results: results}
+	p.parts, p.weights = c.parts()
+	total := 0.
+	for _, w := range p.weights {
+		total += w
+	}
+	for i := range p.weights {
+		p.weights[i] *= expected / total
+	}
+	for i := range results {
+		if k := results[i].kind(); !slices.Contains(p.kinds, k) {
+			p.kinds = append(p.kinds, k)
+		}
+	}
+	p.divide()
+	p.enumerate()
+	return p
+}
+
+// divide puts the parts that all tests touch alike into an atom.
+func (p *Posterior) divide() {
+	p.of = make([]int, len(p.parts))
+	touched := make([][]int, len(p.parts))
+	for t := range p.results {
+		for i := range p.touchedBy(p.results[t].Test) {
+			touched[i] = append(touched[i], t)
+		}
+	}
+	index := map[string]int{}
+	for i := range p.parts {
+		key := fmt.Sprint(touched[i])
+		at, ok := index[key]
+		if !ok {
+			at = len(p.atoms)
+			index[key], p.atoms = at, append(p.atoms, atom{slow: touched[i]})
+		}
+		p.atoms[at].weight += p.weights[i]
+		p.of[i] = at
+	}
+}
+
+// enumerate finds the likely sets: those of one more fault are made of the likeliest of one fewer.
+func (p *Posterior) enumerate() {
+	none := set{claims: make([]int8, len(p.results))}
+	for t := range none.claims {
+		none.claims[t] = -1
+	}
+	none.p = p.likelihood(&none)
+	level, best := []set{none}, none.p
+	p.sets = level
+	for range most {
+		var next []set
+		for i := range level {
+			for a := range p.atoms {
+				if !slices.Contains(level[i].atoms, a) {
+					next = append(next, p.joined(&level[i], a))
+				}
+			}
+		}
+		slices.SortStableFunc(next, func(a, b set) int { return cmp.Compare(b.p, a.p) })
+		if len(next) == 0 {
+			break
+		}
+		best = max(best, next[0].p)
+		level = next[:min(len(next), kept)]
+		if i := slices.IndexFunc(level, func(s set) bool { return s.p < best-unlikely }); i >= 0 {
+			level = level[:i]
+		}
+		p.sets = append(p.sets, level...)
+	}
+	p.normalise(best)
+}
+
+// joined is a set with a further fault, which slows tests less than those that it has.
+func (p *Posterior) joined(s *set, a int) set {
+	out := set{atoms: append(slices.Clone(s.atoms), a), claims: slices.Clone(s.claims)}
+	out.prior = s.prior + math.Log(p.atoms[a].weight/float64(len(out.atoms))) // each order of severity is as likely
+	for _, t := range p.atoms[a].slow {
+		if out.claims[t] < 0 {
+			out.claims[t] = int8(len(s.atoms))
+		}
+	}
+	out.p = out.prior + p.likelihood(&out)
+	return out
+}
+
+// kind tells tests apart that one fault slows differently.
+func (t *Test) kind() int {
+	if len(t.Nodes) == 1 {
+		return -1
+	}
+	return len(t.Adapters)
+}
+
+// at is the level of tests of a kind that a fault of a set slows; nil where there were none.
+func (p *Posterior) at(s *set, fault int, t *Test) *level {
+	k := slices.Index(p.kinds, t.kind())
+	if k < 0 || s.slow[fault*len(p.kinds)+k].tests == 0 {
+		return nil
+	}
+	return &s.slow[fault*len(p.kinds)+k]
+}
+
+// likelihood is the logarithm of how likely all results are with a set of faults.
+func (p *Posterior) likelihood(s *set) (sum float64) {
+	s.slow = make([]level, len(s.atoms)*len(p.kinds))
+	for t := range p.results {
+		l := &s.healthy
+		if c := int(s.claims[t]); c >= 0 {
+			l = &s.slow[c*len(p.kinds)+slices.Index(p.kinds, p.results[t].kind())]
+		}
+		l.add(p.results[t].Longer)
+	}
+	s.mean, s.variance, sum = p.noise.offset(&s.healthy)
+	for i := range s.slow {
+		sum += p.noise.slowed(&s.slow[i], s.mean, s.variance)
+	}
+	return sum
+}
+
+// normalise makes probabilities of logarithms, without the unlikely.
+func (p *Posterior) normalise(best float64) {
+	sum := 0.
+	p.sets = slices.DeleteFunc(p.sets, func(s set) bool { return s.p < best-unlikely })
+	for i := range p.sets {
+		p.sets[i].p = math.Exp(p.sets[i].p - best)
+		sum += p.sets[i].p
+	}
+	for i := range p.sets {
+		p.sets[i].p /= sum
+	}
+	slices.SortStableFunc(p.sets, func(a, b set) int { return cmp.Compare(b.p, a.p) })
+}
+
+// faulty is how likely each part is.
+func (p *Posterior) faulty() []float64 {
+	inAtom := make([]float64, len(p.atoms))
+	for _, s := range p.sets {
+		for _, a := range s.atoms {
+			inAtom[a] += s.p
+		}
+	}
+	out := make([]float64, len(p.parts))
+	for i := range out {
+		a := p.of[i]
+		out[i] = inAtom[a] * p.weights[i] / p.atoms[a].weight
+	}
+	return out
+}
+
+// nodes is how likely something of each is faulty.
+func (p *Posterior) nodes(faulty []float64) []float64 {
+	out := make([]float64, p.Nodes)
+	for i, part := range p.parts {
+		if part.Node >= 0 {
+			out[part.Node] = min(out[part.Node]+faulty[i], 1)
+		}
+	}
+	return out
+}
+
+// Fault is a part that is faulty, and how surely.
+type Fault struct {
+	Part
+	Probability float64
+}
+
+// Suspects are the nodes and groups that are faulty with some probability at least, the surest first; of a node the part that is as
+// surely, else all of it.
+func (p *Posterior) Suspects(atLeast float64) (out []Fault) {
+	faulty := p.faulty()
+	for n, q := range p.nodes(faulty) {
+		if q >= atLeast {
+			out = append(out, Fault{Part{n, Whole, -1}, q})
+		}
+	}
+	for i, part := range p.parts {
+		switch q := faulty[i]; {
+		case q < atLeast:
+		case part.Group >= 0:
+			out = append(out, Fault{part, q})
+		case part.Adapter != Whole:
+			at := slices.IndexFunc(out, func(f Fault) bool { return f.Node == part.Node && f.Adapter == Whole })
+			out[at] = Fault{part, q}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Fault) int { return cmp.Compare(b.Probability, a.Probability) })
+	return out
+}
+
+// Healthy is how likely nothing is faulty.
+func (p *Posterior) Healthy() float64 {
+	i := slices.IndexFunc(p.sets, func(s set) bool { return len(s.atoms) == 0 })
+	if i < 0 {
+		return 0
+	}
+	return p.sets[i].p
+}
