@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"model/survey":        {"model/units", "model/topology"},
 	"model/health":        {"model/survey", "model/yamlfile"},
 	"model/trace":         {"model/units"},
+	"model/grouptest":     {},
 	"model/measurement":   {"model/units", "model/collective"},
 	"model/observed":      {"model/units", "model/collective"},
 	"planner/...":         {"planner/...", "internal/heap", "internal/maxflow", "model/..."},

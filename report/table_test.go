@@ -19,7 +19,7 @@ import (
 
 // shipped are the documents whose schemas docs has.
 var shipped = []string{"plan", "run", "simulate", "expect", "compare", "crossover", "step", "search", "what-if", "size", "cost", "limits",
-	"parts", "crossing", "validate", "doctor", "gate"}
+	"parts", "crossing", "validate", "doctor", "gate", "groups"}
 
 // documents are examples of all documents.
 func documents(t *testing.T) map[string]any {
@@ -100,6 +100,11 @@ func documents(t *testing.T) map[string]any {
 			TimeUS: 900, SerialUS: 1500, SynchroniseUS: 8, GBps: 74, Slowest: "network",
 			Steps: []report.CrossingStep{{Name: "compress", Bytes: 1 << 26, GBps: 900, AlphaUS: 4, BusyUS: 75}},
 			Notes: []string{"32 queue pairs carry 25GB/s each"}},
+		"groups": &report.GroupsDocument{Schema: "railyard.groups/v1", Topology: "pod", Nodes: 64, GPUs: 8, Collective: "all_reduce",
+			SizeBytes: 1 << 32, Healthy: .001, Suspects: []report.GroupSuspect{{Part: "adapter 3", Host: "host17", Probability: .995, Named: true,
+				Look: "its cable"}}, Next: []report.GroupTest{{Name: "group-8", Nodes: 2, Hosts: []string{"host1", "host17"}, Adapters: "0-3",
+				Passes: .4}}, Rows: []report.GroupRow{{File: "group-7", Nodes: 2, Hosts: []string{"host1", "host17"}, MeasuredUS: 2e4,
+				ExpectedUS: 1e4, Longer: 2}}, Notes: []string{"a note"}},
 		"doctor": &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: "dgx-h100", Assumed: true, GPUs: 8, Judged: 25,
 			Findings: []report.DoctorFinding{{Level: "slow", Part: "GPU 3", Says: "has 17 of 18 NVLinks", Share: v(.056), Best: v(.05),
 				Of: "all-reduce of 1 GiB on 8 GPUs", How: "simulated", Why: "the slowest decides", Do: "reset it", Rule: "nvlinks-missing",

@@ -23,6 +23,7 @@ type doctorFlags struct {
 	Topology string `flag:"topology,t,complete={topologies},files"`
 	Profile  profileFlag
 	Format   cli.FormatFlag
+	Groups   groupFlags
 }
 
 // Args are files, and directories of them.
@@ -30,6 +31,9 @@ func (f *doctorFlags) Args(*cobra.Command, []string) error { return nil }
 
 // Run says what is wrong.
 func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
+	if done, err := f.groups(cmd, files); done || err != nil {
+		return err
+	}
 	var e evidence
 	for _, file := range files {
 		read := e.take

@@ -22,6 +22,7 @@ var documentCommands = []struct {
 	{"plan", "plan dgx1-v100 -c all_reduce --pareto"},
 	{"simulate", "simulate dgx-h100 --nodes 2 -c all_reduce -s 64M --straggler exp:5us"},
 	{"expect", "expect dgx-h100 -c all_reduce"},
+	{"gate", "expect dgx-h100 --nodes 4 --gate table"},
 	{"crossover", "plan --crossover dgx1-v100 dgx-h100 -c all_gather"},
 	{"parts", "topo show superpod-h100 --nodes 8 --fail gpu:node0/gpu3 --slow nic:node1/nic2=0.5"},
 	{"crossing", "topo show dgx-h100 --nodes 2 0 8 -s 1G"},

@@ -5,17 +5,23 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/measurement"
+	"railyard/model/units"
 )
 
 // header are the columns of the sets made here.
 var header = []string{"collective", "gpus", "nodes", "size_bytes", "dtype", "redop", "time_us", "algbw_GBps", "busbw_GBps",
 	"inplace_time_us"}
+
+// maxAdapters bounds the number of one.
+const maxAdapters = 1 << 10
 
 // maxLine bounds a line of a log.
 const maxLine = 1 << 20
@@ -25,7 +31,14 @@ var (
 	binaryName = regexp.MustCompile(`\b([a-z_]+)_perf(_mpi)?\b`)
 	rankLine   = regexp.MustCompile(`^#\s+Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s`)
 	graphs     = regexp.MustCompile(`\bgraph: [1-9]`)
+	adapters   = regexp.MustCompile(`^# adapters ([0-9,-]+)$`) // as jobs of group tests print it
 )
+
+// Is reports whether a text is a log of nccl-tests.
+func Is(data []byte) bool { return start.Match(data) }
+
+// start begins what nccl-tests print before results.
+var start = regexp.MustCompile(`(?m)^# nThread \d+ nGpus \d+ `)
 
 // ParseText reads a log of nccl-tests, with whatever else has been printed into it: one
 // test or several, one after the other. Rows are of the collective that the log names,
@@ -54,6 +67,7 @@ type run struct {
 	known map[string]bool
 	alone bool // a rank comes twice: processes that do not know one another
 	cpu   bool // the processor's time was measured
+	nics  []int
 	rows  []measurement.Row
 }
 
@@ -69,12 +83,15 @@ func (p *parser) read(line string) {
 	r := &p.runs[len(p.runs)-1]
 	if strings.HasPrefix(line, "# nThread ") {
 		if len(r.rows) > 0 {
-			p.runs = append(p.runs, run{name: p.next})
+			p.runs = append(p.runs, run{name: p.next, nics: r.nics})
 			r = &p.runs[len(p.runs)-1]
 		}
 		p.next, r.graph = "", graphs.MatchString(line)
 	}
 	r.cpu = r.cpu || strings.HasPrefix(line, "#") && strings.Contains(line, " cputime ")
+	if m := adapters.FindStringSubmatch(line); m != nil {
+		r.nics, _ = units.ParseRanges(m[1], maxAdapters) // what is none is somebody else's line
+	}
 	p.names(r, line)
 	if m := rankLine.FindStringSubmatch(line); m != nil {
 		r.rank(m[1], m[2], m[3])
@@ -134,6 +151,7 @@ func (r *run) finish(kind collective.Kind) {
 	for i := range r.rows {
 		m := &r.rows[i]
 		m.Collective, m.GPUs, m.Nodes = kind, gpus, nodes
+		m.Hosts, m.Adapters = slices.Sorted(maps.Keys(r.ranks)), r.nics
 		m.Columns[0], m.Columns[1], m.Columns[2] = kind.String(), count(gpus), count(nodes)
 		if r.graph {
 			m.Launch = "graph"

@@ -13,6 +13,7 @@ import (
 // Cluster is what may be faulty.
 type Cluster struct {
 	Nodes    int
+	Smallest int     // group that shows faults of its nodes: 2 at least
 	Adapters int     // of each node; 0: nodes are not looked into
 	Groups   []Group // whose links to the others may be faulty: leaves, pods
 }

@@ -53,7 +53,7 @@ func (p *Posterior) known() bool {
 func (p *Posterior) touchedShares(t Test) []float64 {
 	out := make([]float64, len(p.atoms))
 	for i := range p.touchedBy(t) {
-		out[p.of[i]] += p.weights[i]
+		out[p.atomOf[i]] += p.weights[i]
 	}
 	for a := range out {
 		out[a] /= p.atoms[a].weight
@@ -61,8 +61,8 @@ func (p *Posterior) touchedShares(t Test) []float64 {
 	return out
 }
 
-// passes is how likely a test touches no fault.
-func (p *Posterior) passes(t Test) (sum float64) {
+// Passes is how likely a test touches no fault.
+func (p *Posterior) Passes(t Test) (sum float64) {
 	touched := p.touchedShares(t)
 	for _, s := range p.sets {
 		pass := s.p
@@ -162,31 +162,31 @@ func (p *Posterior) candidates() (out []Test) {
 // group are the nodes of a group that are not known to be faulty.
 func (p *Posterior) group(members []int, faulty []float64) []Test {
 	of := slices.DeleteFunc(slices.Clone(members), func(n int) bool { return faulty[n] >= Sure })
-	if len(of) < 2 {
+	if len(of) < p.Smallest {
 		return nil
 	}
 	return []Test{{Nodes: of}}
 }
 
 // halves are groups of the most suspected nodes: one of them shows a fault about as likely as not, others are of halves, quarters and so
-// on, and of the nodes left. A node alone is tested with the least suspected one. Nodes more suspect than some are left out.
+// on, and of the nodes left. Too few nodes are tested with the least suspected ones. Nodes more suspect than some are left out.
 func (p *Posterior) halves(members []int, faulty []float64, suspect float64) (out []Test) {
 	order := slices.DeleteFunc(slices.Clone(members), func(n int) bool { return faulty[n] >= suspect })
-	if len(order) < 2 {
+	if len(order) < p.Smallest {
 		return nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(faulty[b], faulty[a]) })
 	of := func(n int) Test {
 		nodes := slices.Clone(order[:n])
-		if n == 1 {
-			nodes = append(nodes, order[len(order)-1])
+		if lacking := min(p.Smallest, len(order)) - n; lacking > 0 {
+			nodes = append(nodes, order[len(order)-lacking:]...)
 		}
 		slices.Sort(nodes)
 		return Test{Nodes: nodes}
 	}
 	from, to := 1, len(order) // the first that rather shows something than not
 	for from < to {
-		if n := (from + to) / 2; p.passes(of(n)) > 0.5 {
+		if n := (from + to) / 2; p.Passes(of(n)) > 0.5 {
 			from = n + 1
 		} else {
 			to = n
@@ -195,21 +195,22 @@ func (p *Posterior) halves(members []int, faulty []float64, suspect float64) (ou
 	out = []Test{of(from), of(max(from-1, 1))}
 	for n := len(order); n > 0; n /= 2 {
 		out = append(out, of(n))
-		if others := slices.Sorted(slices.Values(order[n:])); len(others) > 1 {
+		if others := slices.Sorted(slices.Values(order[n:])); len(others) >= p.Smallest {
 			out = append(out, Test{Nodes: others})
 		}
 	}
 	return out
 }
 
-// inside are tests of a node that is known to be faulty: alone, or with a healthy one over half of the adapters that are suspected.
+// inside are tests of a node that is known to be faulty: alone, or with healthy ones over some of the adapters that are suspected.
 func (p *Posterior) inside(members []int, parts, faulty []float64) (out []Test) {
-	if p.Adapters == 0 || len(members) < 2 {
+	if p.Adapters == 0 || len(members) < p.Smallest {
 		return nil
 	}
-	partner := slices.MinFunc(members, func(a, b int) int { return cmp.Compare(faulty[a], faulty[b]) })
+	order := slices.SortedStableFunc(slices.Values(members), func(a, b int) int { return cmp.Compare(faulty[a], faulty[b]) })
+	partners := order[:p.Smallest-1]
 	for _, n := range members {
-		if faulty[n] < Sure || n == partner {
+		if faulty[n] < Sure || slices.Contains(partners, n) {
 			continue
 		}
 		var adapters []int
@@ -221,7 +222,7 @@ func (p *Posterior) inside(members []int, parts, faulty []float64) (out []Test) 
 			}
 		}
 		slices.SortStableFunc(adapters, func(a, b int) int { return cmp.Compare(likely[b], likely[a]) })
-		both := []int{min(n, partner), max(n, partner)}
+		both := slices.Sorted(slices.Values(append(slices.Clone(partners), n)))
 		out = append(out, Test{Nodes: []int{n}})
 		for k := 1; k < len(adapters); k++ {
 			out = append(out, Test{Nodes: both, Adapters: slices.Sorted(slices.Values(adapters[:k]))})

@@ -13,6 +13,8 @@ const (
 	// kept is how many sets of as many faults are gone on with, and unlikely by how much less likely than the best they may be, as a
 	// logarithm.
 	kept, unlikely = 60, 12.
+	// exchanged is of how many sets faults are exchanged.
+	exchanged = 6
 	// expected is how many faults a cluster is expected to have before anything is tested: who tests has a reason.
 	expected = 1.
 )
@@ -26,7 +28,7 @@ type Posterior struct {
 	parts   []Part
 	weights []float64
 	atoms   []atom // parts that no test has told apart
-	of      []int  // atom of each part
+	atomOf  []int  // of each part
 	sets    []set  // the most likely first
 }
 
@@ -72,7 +74,7 @@ func Of(c Cluster, n Noise, results []Result) *Posterior {
 
 // divide puts the parts that all tests touch alike into an atom.
 func (p *Posterior) divide() {
-	p.of = make([]int, len(p.parts))
+	p.atomOf = make([]int, len(p.parts))
 	touched := make([][]int, len(p.parts))
 	for t := range p.results {
 		for i := range p.touchedBy(p.results[t].Test) {
@@ -88,17 +90,13 @@ func (p *Posterior) divide() {
 			index[key], p.atoms = at, append(p.atoms, atom{slow: touched[i]})
 		}
 		p.atoms[at].weight += p.weights[i]
-		p.of[i] = at
+		p.atomOf[i] = at
 	}
 }
 
 // enumerate finds the likely sets: those of one more fault are made of the likeliest of one fewer.
 func (p *Posterior) enumerate() {
-	none := set{claims: make([]int8, len(p.results))}
-	for t := range none.claims {
-		none.claims[t] = -1
-	}
-	none.p = p.likelihood(&none)
+	none := p.of(nil)
 	level, best := []set{none}, none.p
 	p.sets = level
 	for range most {
@@ -106,7 +104,9 @@ func (p *Posterior) enumerate() {
 		for i := range level {
 			for a := range p.atoms {
 				if !slices.Contains(level[i].atoms, a) {
-					next = append(next, p.joined(&level[i], a))
+					s := p.joined(&level[i], a)
+					s.p = s.prior + p.likelihood(&s)
+					next = append(next, s)
 				}
 			}
 		}
@@ -121,7 +121,63 @@ func (p *Posterior) enumerate() {
 		}
 		p.sets = append(p.sets, level...)
 	}
-	p.normalise(best)
+	p.normalise(p.exchange(best))
+}
+
+// exchange goes on from the likeliest sets by putting another fault in the place of one, or none: what explains much with few faults
+// may hide several that explain it better. It returns the logarithm of the likeliest.
+func (p *Posterior) exchange(best float64) float64 {
+	seen := map[string]bool{}
+	for i := range p.sets {
+		seen[fmt.Sprint(p.sets[i].atoms)] = true
+	}
+	for better := true; better; {
+		better = false
+		slices.SortStableFunc(p.sets, func(a, b set) int { return cmp.Compare(b.p, a.p) })
+		for _, s := range slices.Clone(p.sets[:min(len(p.sets), exchanged)]) {
+			for at := range s.atoms {
+				rest := slices.Delete(slices.Clone(s.atoms), at, at+1)
+				for a := -1; a < len(p.atoms); a++ {
+					atoms := rest
+					if a >= 0 {
+						atoms = slices.Insert(slices.Clone(rest), at, a)
+					}
+					key := fmt.Sprint(atoms)
+					if slices.Contains(rest, a) || seen[key] {
+						continue
+					}
+					seen[key] = true
+					x := p.of(atoms)
+					if x.p > best-unlikely {
+						p.sets = append(p.sets, x)
+					}
+					if x.p > best {
+						best, better = x.p, true
+					}
+				}
+			}
+		}
+	}
+	return best
+}
+
+// of is the set of some faults, those that slow tests most first.
+func (p *Posterior) of(atoms []int) set {
+	s := p.none()
+	for _, a := range atoms {
+		s = p.joined(&s, a)
+	}
+	s.p = s.prior + p.likelihood(&s)
+	return s
+}
+
+// none is the set of no fault.
+func (p *Posterior) none() set {
+	s := set{claims: make([]int8, len(p.results))}
+	for t := range s.claims {
+		s.claims[t] = -1
+	}
+	return s
 }
 
 // joined is a set with a further fault, which slows tests less than those that it has.
@@ -133,7 +189,6 @@ func (p *Posterior) joined(s *set, a int) set {
 			out.claims[t] = int8(len(s.atoms))
 		}
 	}
-	out.p = out.prior + p.likelihood(&out)
 	return out
 }
 
@@ -156,7 +211,7 @@ func (p *Posterior) at(s *set, fault int, t *Test) *level {
 
 // likelihood is the logarithm of how likely all results are with a set of faults.
 func (p *Posterior) likelihood(s *set) (sum float64) {
-	s.slow = make([]level, len(s.atoms)*len(p.kinds))
+	s.healthy, s.slow = level{}, make([]level, len(s.atoms)*len(p.kinds))
 	for t := range p.results {
 		l := &s.healthy
 		if c := int(s.claims[t]); c >= 0 {
@@ -195,7 +250,7 @@ func (p *Posterior) faulty() []float64 {
 	}
 	out := make([]float64, len(p.parts))
 	for i := range out {
-		a := p.of[i]
+		a := p.atomOf[i]
 		out[i] = inAtom[a] * p.weights[i] / p.atoms[a].weight
 	}
 	return out
@@ -233,8 +288,8 @@ func (p *Posterior) Suspects(atLeast float64) (out []Fault) {
 		case part.Group >= 0:
 			out = append(out, Fault{part, q})
 		case part.Adapter != Whole:
-			at := slices.IndexFunc(out, func(f Fault) bool { return f.Node == part.Node && f.Adapter == Whole })
-			out[at] = Fault{part, q}
+			out = slices.DeleteFunc(out, func(f Fault) bool { return f.Node == part.Node && f.Adapter == Whole })
+			out = append(out, Fault{part, q})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Fault) int { return cmp.Compare(b.Probability, a.Probability) })

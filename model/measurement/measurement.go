@@ -16,11 +16,13 @@ type Row struct {
 	GPUs        int         // ranks in all
 	GPUsPerNode int
 	Nodes       int
-	ID          string // name of the series, where the file has several
-	System      string // machine
-	Algo        string // as the library names it: Ring, Tree, NVLS, default, …
-	Proto       string // LL, LL128, Simple, default
-	Launch      string // graph or stream
+	Hosts       []string // where its ranks were, in order of their names; nil: the file does not say
+	Adapters    []int    // of each node, those that were used; nil: all
+	ID          string   // name of the series, where the file has several
+	System      string   // machine
+	Algo        string   // as the library names it: Ring, Tree, NVLS, default, …
+	Proto       string   // LL, LL128, Simple, default
+	Launch      string   // graph or stream
 	DType       string
 	NCCLVersion string
 	// Derived names the column that Time was computed from where the file gives no time:

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"railyard/cmd/internal/cli"
+	"railyard/interop/nccltests"
+	"railyard/model/measurement"
+	"railyard/model/units"
+	"railyard/report/table"
+	"railyard/study"
+	"railyard/study/groups"
+)
+
+// groupFlags say what is written of tests of groups of nodes.
+type groupFlags struct {
+	Plan    string  `flag:"plan,one=slurm|kubernetes"`
+	Repeats float64 `flag:"repeats,default=0.05"`
+}
+
+// logHead is how much of a file is looked at to see whether it is a log.
+const logHead = 1 << 20
+
+// logs are the files of nccl-tests among some, and in directories; others says whether there are any besides. What cannot be read is none:
+// whoever reads it says why.
+func logs(files []string) (out []string, others bool) {
+	for _, file := range files {
+		_ = filepath.WalkDir(file, func(file string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				return nil
+			}
+			if head, err := headOf(file); err == nil && nccltests.Is(head) {
+				out = append(out, file)
+			} else {
+				others = true
+			}
+			return nil
+		})
+	}
+	return out, others
+}
+
+func headOf(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, logHead))
+}
+
+// groups examines a cluster by tests of groups of its nodes; done says that it was asked for.
+func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err error) {
+	list, others := logs(files)
+	if len(list) == 0 && f.Groups.Plan == "" {
+		return false, cli.NoEffect(cmd, "without logs of nccl-tests", "repeats")
+	}
+	if f.Topology == "" { // other kinds may say something of them
+		return f.Groups.Plan != "", cli.NoEffect(cmd, "without the cluster's topology: give it with -t", "plan", "repeats")
+	}
+	t, err := study.Site{Name: f.Topology, Source: source}.Load()
+	switch {
+	case err != nil:
+		return true, err
+	case t.NumNodes() == 1 && f.Groups.Plan == "":
+		return false, cli.NoEffect(cmd, "on one node", "repeats")
+	case others:
+		return true, cli.Usagef("logs of nccl-tests are of a cluster, other files of one machine: give them by themselves")
+	case f.Groups.Plan != "" && f.Format.Name != table.Text:
+		return true, cli.Usagef("--plan %s has a format of its own: leave --format out", f.Groups.Plan)
+	}
+	rows, kind, err := readLogs(list)
+	if err != nil {
+		return true, err
+	}
+	a := groups.Asked{Rows: rows, Repeats: f.Groups.Repeats}
+	if a.Asked, err = asked(cmd, &collFlags{Name: kind}, &f.Profile, t, nil); err != nil {
+		return true, err
+	}
+	d, err := groups.Find(a)
+	switch {
+	case err != nil:
+		return true, err
+	case f.Groups.Plan != "" && len(d.Next) == 0:
+		return true, fmt.Errorf("no test would say more: leave --plan out to see what is known")
+	case f.Groups.Plan != "":
+		return true, groups.Write(cmd.OutOrStdout(), f.Groups.Plan, d)
+	}
+	if err := f.Format.Emit(cmd, d); err != nil {
+		return true, err
+	}
+	if n := d.Sick(); n > 0 {
+		return true, fmt.Errorf("faulty: %s", units.Counted(n, "part"))
+	}
+	return true, nil
+}
+
+// readLogs reads tests of one collective; each row is named by its file.
+func readLogs(files []string) (rows []measurement.Row, kind string, err error) {
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, "", err
+		}
+		set, err := nccltests.ParseText(bytes.NewReader(data), file, kind)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, m := range set.Rows {
+			if len(m.Hosts) == 0 {
+				return nil, "", fmt.Errorf("%s: does not say on which hosts its ranks were: lines such as \"#  Rank  0 Group  0 Pid 1 "+
+					"on host\" "+
+					"are missing", file)
+			}
+			m.ID, kind = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), m.Collective.String()
+			rows = append(rows, m)
+		}
+	}
+	return rows, cmp.Or(kind, "all_reduce"), nil
+}

@@ -1,0 +1,58 @@
+package report
+
+// GroupsDocument is what tests of groups of nodes say of a cluster.
+type GroupsDocument struct {
+	Schema     string         `json:"schema" const:"railyard.groups/v1" doc:"what tests of groups of nodes say of a cluster"`
+	Topology   string         `json:"topology"`
+	Nodes      int            `json:"nodes"`
+	GPUs       int            `json:"gpus_per_node"`
+	Collective string         `json:"collective"`
+	SizeBytes  int64          `json:"size_bytes" doc:"that all tests have run, the largest"`
+	Healthy    float64        `json:"healthy" as:"share" doc:"how likely nothing is faulty"`
+	Suspects   []GroupSuspect `json:"suspects" csv:""`
+	Next       []GroupTest    `json:"next" doc:"what to run next"`
+	Rows       []GroupRow     `json:"rows" doc:"what was run"`
+	Notes      []string       `json:"notes" note:"note"`
+}
+
+// GroupSuspect is a part that may be faulty.
+type GroupSuspect struct {
+	Part        string  `json:"part" text:"part"`
+	Host        string  `json:"host" text:"host" doc:"empty: part of the network"`
+	Probability float64 `json:"probability" text:"faulty" as:"share"`
+	Named       bool    `json:"named" text:"sure" doc:"at least 99 %"`
+	Look        string  `json:"look" text:"look at"`
+}
+
+// GroupTest is a test to run.
+type GroupTest struct {
+	Name     string   `json:"name" text:"run next"`
+	Nodes    int      `json:"nodes" text:"nodes"`
+	Hosts    []string `json:"hosts"`
+	Adapters string   `json:"adapters" text:"adapters" doc:"of each node that are used; empty: all"`
+	Passes   float64  `json:"passes" text:"shows nothing" as:"share" doc:"how likely it shows nothing"`
+}
+
+// PassesPercent is how likely it shows nothing, in percent.
+func (t GroupTest) PassesPercent() float64 { return 100 * t.Passes }
+
+// GroupRow is a test that was run.
+type GroupRow struct {
+	File       string   `json:"file" text:"test"`
+	Nodes      int      `json:"nodes" text:"nodes"`
+	Hosts      []string `json:"hosts"`
+	Adapters   string   `json:"adapters" text:"adapters"`
+	MeasuredUS float64  `json:"measured_us" text:"measured"`
+	ExpectedUS float64  `json:"expected_us" text:"expected" doc:"of this very group"`
+	Longer     float64  `json:"longer" text:"longer" as:"factor" doc:"measured over expected"`
+}
+
+// Sick is how many parts are surely faulty.
+func (d *GroupsDocument) Sick() (n int) {
+	for _, s := range d.Suspects {
+		if s.Named {
+			n++
+		}
+	}
+	return n
+}

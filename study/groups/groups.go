@@ -1,0 +1,351 @@
+// Package groups finds the faulty node, adapter or leaf of a cluster from collectives that groups of its nodes have run: each is held
+// against what is expected of that very group, and model/grouptest says what is faulty and what to run next.
+package groups
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"railyard/model/grouptest"
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/report"
+	"railyard/study"
+	"railyard/study/gate"
+)
+
+// size is what groups run where nothing was run yet: large enough for rates to decide.
+const size = 4 * units.GiB
+
+// Asked is what is known of a cluster.
+type Asked struct {
+	study.Asked                   // without sizes
+	Rows        []measurement.Row // of runs over groups of nodes, with their hosts
+	Repeats     float64           // by which share repeats of a test differ, as a standard deviation
+}
+
+// diagnosis is a cluster's.
+type diagnosis struct {
+	Asked
+	cluster grouptest.Cluster
+	nodes   map[string]int // by host
+	hosts   []string       // by node
+	times   map[string]units.Time
+	noise   grouptest.Noise
+	doc     *report.GroupsDocument
+}
+
+// Find says what is faulty, how surely, and what to run next.
+func Find(a Asked) (*report.GroupsDocument, error) {
+	d := &diagnosis{Asked: a, times: map[string]units.Time{}, doc: &report.GroupsDocument{Schema: "railyard.groups/v1",
+		Topology: a.Topology.Name(), Nodes: a.Topology.NumNodes(), GPUs: a.Topology.NumRanks() / a.Topology.NumNodes(),
+		Collective: a.Collective.Kind.String(), Rows: []report.GroupRow{}, Suspects: []report.GroupSuspect{}, Next: []report.GroupTest{},
+		Notes: []string{}}}
+	d.Sizes = []units.Bytes{d.largest()}
+	d.doc.SizeBytes = int64(d.Sizes[0])
+	if err := d.name(); err != nil {
+		return nil, err
+	}
+	d.divide()
+	if err := d.listen(); err != nil {
+		return nil, err
+	}
+	results, err := d.results()
+	if err != nil {
+		return nil, err
+	}
+	p := grouptest.Of(d.cluster, d.noise, results)
+	d.doc.Healthy = p.Healthy()
+	for _, f := range p.Suspects(suspected) {
+		d.doc.Suspects = append(d.doc.Suspects, d.suspect(f))
+	}
+	if t, ok := p.Next(); ok {
+		d.doc.Next = append(d.doc.Next, d.test(t, p.Passes(t), len(results)+1))
+	}
+	return d.doc, nil
+}
+
+// suspected is how likely a fault has to be to be shown at all.
+const suspected = 0.2
+
+// largest is the largest size that all runs have.
+func (d *diagnosis) largest() units.Bytes {
+	runs, have := map[string]bool{}, map[units.Bytes]map[string]bool{}
+	for _, m := range d.Rows {
+		run := m.ID
+		runs[run] = true
+		if have[m.Size] == nil {
+			have[m.Size] = map[string]bool{}
+		}
+		have[m.Size][run] = true
+	}
+	best := units.Bytes(0)
+	for s, of := range have {
+		if len(of) == len(runs) {
+			best = max(best, s)
+		}
+	}
+	return cmp.Or(best, size)
+}
+
+// name finds the node of each host: the one that is called so, or all hosts in order of their names.
+func (d *diagnosis) name() error {
+	t := d.Topology
+	d.nodes = map[string]int{}
+	for n := range t.NumNodes() {
+		d.nodes[t.NodeName(n)] = n
+		d.hosts = append(d.hosts, t.NodeName(n))
+	}
+	var seen []string
+	for _, m := range d.Rows {
+		seen = append(seen, m.Hosts...)
+	}
+	slices.SortFunc(seen, natural)
+	seen = slices.Compact(seen)
+	if !slices.ContainsFunc(seen, func(h string) bool { _, ok := d.nodes[h]; return !ok }) {
+		return nil
+	}
+	if len(seen) > t.NumNodes() {
+		return fmt.Errorf("tests ran on %d hosts, %s has %d nodes", len(seen), t.Name(), t.NumNodes())
+	}
+	clear(d.nodes)
+	for n, h := range seen {
+		d.nodes[h], d.hosts[n] = n, h
+	}
+	d.doc.Notes = append(d.doc.Notes, fmt.Sprintf("hosts are taken for the topology's nodes in order of their names (%s is %s): name the "+
+		"nodes as their hosts where that is wrong", seen[0], t.NodeName(0)))
+	return nil
+}
+
+// natural compares names with the numbers in them as numbers.
+func natural(a, b string) int {
+	cut := func(s string) (text string, number int, rest string) {
+		i := strings.IndexAny(s, "0123456789")
+		if i < 0 {
+			return s, -1, ""
+		}
+		j := i
+		for j < len(s) && s[j] >= '0' && s[j] <= '9' && j < i+9 {
+			number = 10*number + int(s[j]-'0')
+			j++
+		}
+		return s[:i], number, s[j:]
+	}
+	for a != "" && b != "" {
+		ta, na, ra := cut(a)
+		tb, nb, rb := cut(b)
+		if c := cmp.Or(cmp.Compare(ta, tb), cmp.Compare(na, nb)); c != 0 {
+			return c
+		}
+		a, b = ra, rb
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// divide says what may be faulty: nodes with their adapters, and the links of groups of the network's tiers.
+func (d *diagnosis) divide() {
+	t := d.Topology
+	d.cluster.Nodes = t.NumNodes()
+	for dev, x := range t.Devices() {
+		if x.Kind == topology.NIC && t.Devices()[dev].Node == 0 {
+			d.cluster.Adapters++
+		}
+	}
+	for _, tier := range t.Tiers()[1:] {
+		groups := make([]grouptest.Group, tier.Groups)
+		for rank := range t.Ranks() {
+			g, n := &groups[tier.Of[rank]], t.NodeOf(rank)
+			g.Name = fmt.Sprintf("%s %d", tier.Name, tier.Of[rank])
+			if len(g.Nodes) == 0 || g.Nodes[len(g.Nodes)-1] != n {
+				g.Nodes = append(g.Nodes, n)
+			}
+		}
+		d.cluster.Groups = append(d.cluster.Groups, groups...)
+	}
+}
+
+// largestPair is the largest of the smallest groups that are tried.
+const largestPair = 8
+
+// listen finds by how much results differ that are healthy, and those that are not: by what is predicted of a group with a fault, the
+// smallest that shows the faults of its adapters; NCCL sends little over them where there are two nodes.
+func (d *diagnosis) listen() error {
+	if d.Topology.NumNodes() < 2 {
+		return fmt.Errorf("%s has one node: groups are of several", d.Topology.Name())
+	}
+	for n := 2; ; n *= 2 {
+		n = min(n, d.Topology.NumNodes())
+		faults, err := d.faults(n)
+		if err != nil {
+			return err
+		}
+		d.cluster.Smallest = n
+		hidden := slices.IndexFunc(faults, func(f report.GateFault) bool { return f.Kind == gate.NICLost && !d.shows(f) })
+		if hidden < 0 || n == d.Topology.NumNodes() || n == largestPair {
+			d.hear(faults)
+			return nil
+		}
+	}
+}
+
+// faults are those of one part in a group of so many nodes.
+func (d *diagnosis) faults(nodes int) ([]report.GateFault, error) {
+	t := grouptest.Test{}
+	for n := range nodes {
+		t.Nodes = append(t.Nodes, n)
+	}
+	group, err := d.part(t)
+	if err != nil {
+		return nil, err
+	}
+	a := gate.Asked{Asked: d.Asked.Asked, FalseAlarms: 1 - grouptest.Sure}
+	a.Topology = group
+	g, err := gate.Of(a)
+	if err != nil {
+		return nil, err
+	}
+	d.noise.Machine = math.Log(g.Rows[0].Band) / normal90
+	return g.Faults, nil
+}
+
+// normal90 is how many standard deviations 9 of 10 lie within of what is normally distributed.
+const normal90 = 1.645
+
+// shows reports whether a test or two show a fault.
+func (d *diagnosis) shows(f report.GateFault) bool { return math.Log(f.Slower) > 2*d.Repeats }
+
+// hear takes the least that a fault slows a test, of those that show.
+func (d *diagnosis) hear(faults []report.GateFault) {
+	d.noise.Repeats, d.noise.Most = d.Repeats, math.Log(4)
+	for _, f := range faults {
+		slows := math.Log(f.Slower)
+		switch {
+		case !d.shows(f) && f.Kind != gate.Misplaced:
+			d.doc.Notes = append(d.doc.Notes, fmt.Sprintf("%s slows a group by %.1f %% only: tests that differ by %.0f %% do not find "+
+				"such a "+
+				"fault", f.Fault, 100*(f.Slower-1), 100*d.Repeats))
+		case d.shows(f) && (d.noise.Least == 0 || slows < d.noise.Least):
+			d.noise.Least = slows
+		}
+	}
+	d.noise.Least = cmp.Or(d.noise.Least, 2*d.Repeats)
+}
+
+// part is the topology of a group alone.
+func (d *diagnosis) part(t grouptest.Test) (*topology.Topology, error) {
+	var faults []topology.Fault
+	for n := range d.Topology.NumNodes() {
+		if _, in := slices.BinarySearch(t.Nodes, n); !in {
+			faults = append(faults, topology.Fault{Part: topology.NodePart, Name: d.Topology.NodeName(n)})
+		}
+	}
+	at := map[int32]int{} // adapters of each node so far
+	for dev, x := range d.Topology.Devices() {
+		if x.Kind != topology.NIC {
+			continue
+		}
+		_, in := slices.BinarySearch(t.Nodes, int(x.Node))
+		if in && t.Adapters != nil && !slices.Contains(t.Adapters, at[int32(x.Node)]) {
+			faults = append(faults, topology.Fault{Part: topology.NICPart, Name: d.Topology.DeviceName(topology.DeviceID(dev))})
+		}
+		at[int32(x.Node)]++
+	}
+	return d.Topology.Degrade(faults)
+}
+
+// expected is what a group should take. Groups that lie alike take the same.
+func (d *diagnosis) expected(t grouptest.Test) (units.Time, error) {
+	key := fmt.Sprint(len(t.Nodes), t.Adapters)
+	for _, g := range d.cluster.Groups {
+		in := 0
+		for _, n := range t.Nodes {
+			if _, member := slices.BinarySearch(g.Nodes, n); member {
+				in++
+			}
+		}
+		key += fmt.Sprint(" ", in)
+	}
+	if x, ok := d.times[key]; ok {
+		return x, nil
+	}
+	a := d.Asked.Asked
+	var err error
+	if a.Topology, err = d.part(t); err != nil {
+		return 0, err
+	}
+	q, err := study.New(a)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := q.Expect()
+	if err != nil {
+		return 0, err
+	}
+	d.times[key] = rows[0].Time
+	return rows[0].Time, nil
+}
+
+// results are the runs of the size that all have.
+func (d *diagnosis) results() (out []grouptest.Result, err error) {
+	for _, m := range d.Rows {
+		if m.Size != d.Sizes[0] || m.Collective != d.Collective.Kind || m.Time <= 0 || m.Unusable != "" {
+			if m.Unusable != "" && m.Size == d.Sizes[0] {
+				d.doc.Notes = append(d.doc.Notes, fmt.Sprintf("%s is left out: %s", m.ID, m.Unusable))
+			}
+			continue
+		}
+		t := grouptest.Test{Adapters: m.Adapters}
+		for _, h := range m.Hosts {
+			t.Nodes = append(t.Nodes, d.nodes[h])
+		}
+		slices.Sort(t.Nodes)
+		should, err := d.expected(t)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.ID, err)
+		}
+		ratio := float64(m.Time) / float64(should)
+		out = append(out, grouptest.Result{Test: t, Longer: math.Log(ratio)})
+		d.doc.Rows = append(d.doc.Rows, report.GroupRow{File: m.ID, Nodes: len(t.Nodes), Hosts: d.list(t.Nodes),
+			Adapters: units.Ranges(t.Adapters,
+				","), MeasuredUS: m.Time.Microseconds(), ExpectedUS: should.Microseconds(), Longer: ratio})
+	}
+	return out, nil
+}
+
+// list are the hosts of nodes.
+func (d *diagnosis) list(nodes []int) (out []string) {
+	for _, n := range nodes {
+		out = append(out, d.hosts[n])
+	}
+	return out
+}
+
+// suspect is a fault in words.
+func (d *diagnosis) suspect(f grouptest.Fault) report.GroupSuspect {
+	s := report.GroupSuspect{Probability: f.Probability, Named: f.Probability >= grouptest.Sure}
+	switch {
+	case f.Group >= 0:
+		s.Part = d.cluster.Groups[f.Group].Name
+		s.Look = "its uplinks: how many are up, their speed, errors, other traffic"
+	case f.Adapter == grouptest.Inside:
+		s.Part, s.Host = "inside of node", d.hosts[f.Node]
+		s.Look = "its GPUs and their links: railyard doctor there"
+	case f.Adapter >= 0:
+		s.Part, s.Host = fmt.Sprintf("adapter %d", f.Adapter), d.hosts[f.Node]
+		s.Look = "its speed and width as negotiated, errors, its cable and the leaf's port"
+	default:
+		s.Part, s.Host = "node", d.hosts[f.Node]
+		s.Look = "railyard doctor there; the next tests tell its adapters apart"
+	}
+	return s
+}
+
+// test is one to run.
+func (d *diagnosis) test(t grouptest.Test, passes float64, number int) report.GroupTest {
+	return report.GroupTest{Name: fmt.Sprintf("group-%d", number), Nodes: len(t.Nodes), Hosts: d.list(t.Nodes),
+		Adapters: units.Ranges(t.Adapters, ","), Passes: passes}
+}

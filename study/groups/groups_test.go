@@ -1,0 +1,143 @@
+package groups
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"railyard/internal/long"
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/report"
+	"railyard/study"
+	"railyard/topologies"
+)
+
+func asked(t *testing.T, name string, nodes int) Asked {
+	t.Helper()
+	top, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := cost.MachineOn(top, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Asked{Asked: study.Asked{Topology: top, Collective: study.Collective{Kind: collective.AllReduce}, Machine: m}, Repeats: 0.05}
+}
+
+func found(t *testing.T, a Asked) *report.GroupsDocument {
+	t.Helper()
+	d, err := Find(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// row is a test as a log has it.
+func row(x *report.GroupTest, took units.Time) measurement.Row {
+	m := measurement.Row{ID: x.Name, Collective: collective.AllReduce, Size: size, Time: took, Hosts: x.Hosts}
+	if x.Adapters != "" {
+		m.Adapters, _ = units.ParseRanges(x.Adapters, 1<<10)
+	}
+	return m
+}
+
+// TestFindsAnAdapter: of predictions that are off by 10 %, with 3 % of noise, a lost adapter of one of 8 nodes is found, and no other part;
+// where nothing is faulty, nothing is.
+func TestFindsAnAdapter(t *testing.T) {
+	for seed := range long.Or(uint64(2), 12) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		a := asked(t, "superpod-h100", 8)
+		host, adapter := "node"+fmt.Sprint(r.IntN(8)), r.IntN(8)
+		if seed%2 == 1 {
+			host = "none"
+		}
+		d := found(t, a)
+		for len(d.Next) > 0 && len(a.Rows) < 60 {
+			x := &d.Next[0]
+			m := row(x, units.Second)
+			a.Rows = append(a.Rows, m)
+			should := found(t, a).Rows[len(a.Rows)-1].ExpectedUS // of this group, if it is healthy
+			slow := 1.0
+			if used := m.Adapters == nil || slices.Contains(m.Adapters, adapter); used && slices.Contains(x.Hosts, host) && x.Nodes > 1 {
+				slow += 1 / math.Max(float64(len(m.Adapters)), 7)
+			}
+			a.Rows[len(a.Rows)-1].Time = units.Time(should * slow * 1.1 * math.Exp(0.03*r.NormFloat64()) * float64(units.Microsecond))
+			d = found(t, a)
+		}
+		var named []string
+		for _, s := range d.Suspects {
+			if s.Named {
+				named = append(named, s.Host+" "+s.Part)
+			}
+		}
+		want := fmt.Sprintf("%s adapter %d", host, adapter)
+		if got := strings.Join(named, ", "); host == "none" && got != "" || host != "none" && got != want {
+			t.Errorf("seed %d: named %q, want %s, after %d tests", seed, got, want, len(a.Rows))
+		}
+	}
+}
+
+// TestGroupsAreHeldAgainstTheirLike: two nodes of one leaf are expected to take as long as two others, not as long as all.
+func TestGroupsAreHeldAgainstTheirLike(t *testing.T) {
+	a := asked(t, "superpod-h100", 16)
+	for _, hosts := range [][]string{{"node0", "node1"}, {"node14", "node15"}, {"node0", "node1", "node2", "node3"}} {
+		a.Rows = append(a.Rows, row(&report.GroupTest{Name: hosts[0], Hosts: hosts}, units.Second))
+	}
+	d := found(t, a)
+	if d.Rows[0].ExpectedUS != d.Rows[1].ExpectedUS || d.Rows[0].ExpectedUS == d.Rows[2].ExpectedUS {
+		t.Errorf("%+v", d.Rows)
+	}
+}
+
+// TestHosts are taken for nodes by name, else in order with numbers as numbers; more hosts than nodes are a mistake.
+func TestHosts(t *testing.T) {
+	a := asked(t, "superpod-h100", 3)
+	a.Rows = []measurement.Row{row(&report.GroupTest{Name: "one", Hosts: []string{"rack1-gpu10", "rack1-gpu9", "rack1-gpu2"}},
+		units.Second)}
+	d := found(t, a)
+	if got := strings.Join(d.Rows[0].Hosts, " "); got != "rack1-gpu2 rack1-gpu9 rack1-gpu10" || len(d.Notes) == 0 {
+		t.Errorf("%s, %v", got, d.Notes)
+	}
+	a.Rows[0].Hosts = append(a.Rows[0].Hosts, "rack2-gpu1")
+	if _, err := Find(a); err == nil || !strings.Contains(err.Error(), "on 4 hosts") {
+		t.Errorf("more hosts than nodes: %v", err)
+	}
+}
+
+// TestPlans: the job of each engine names the hosts, the GPUs and the adapters.
+func TestPlans(t *testing.T) {
+	d := &report.GroupsDocument{GPUs: 8, Collective: "all_reduce", SizeBytes: 1 << 32, Next: []report.GroupTest{{Name: "group-3", Nodes: 2,
+		Hosts: []string{"a", "b"}, Adapters: "0-1", Passes: .5}}}
+	for engine, want := range map[string][]string{
+		"slurm": {"#SBATCH --nodelist=a,b", "--ntasks-per-node=8", `echo "# adapters 0-1"`, "NCCL_IB_HCA==mlx5_0,mlx5_1",
+			"all_reduce_perf -b 4294967296"},
+		"kubernetes": {"replicas: 2", `values: ["a", "b"]`, "nvidia.com/gpu: 8", "NCCL_IB_HCA==mlx5_0,mlx5_1",
+			"all_reduce_perf_mpi -b 4294967296"},
+	} {
+		var out bytes.Buffer
+		if err := Write(&out, engine, d); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range want {
+			if !strings.Contains(out.String(), line) {
+				t.Errorf("%s has no %q:\n%s", engine, line, out.String())
+			}
+		}
+		var job struct{ Kind string }
+		if err := yaml.Unmarshal(out.Bytes(), &job); engine == "kubernetes" && (err != nil || job.Kind != "MPIJob") {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+	}
+}

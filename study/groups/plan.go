@@ -1,0 +1,43 @@
+package groups
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+
+	"railyard/model/units"
+	"railyard/report"
+)
+
+// Engines are what next tests are written for.
+var Engines = []string{"slurm", "kubernetes"}
+
+//go:embed plans
+var plans embed.FS
+
+var planTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+	"list": func(hosts []string) string { return strings.Join(hosts, ",") },
+	"hcas": hcas,
+	"size": func(bytes int64) string { return fmt.Sprint(bytes) },
+	"perf": func(collective string) string {
+		return strings.ReplaceAll(collective, "all_to_all", "alltoall") + "_perf"
+	},
+	"quote": func(text string) string { return fmt.Sprintf("%q", text) },
+}).ParseFS(plans, "plans/*.tmpl"))
+
+// hcas are adapters as NCCL_IB_HCA has them.
+func hcas(adapters string) (string, error) {
+	list, err := units.ParseRanges(adapters, 1<<10)
+	var names []string
+	for _, a := range list {
+		names = append(names, fmt.Sprintf("mlx5_%d", a))
+	}
+	return "=" + strings.Join(names, ","), err
+}
+
+// Write writes the tests that are to be run next as jobs.
+func Write(w io.Writer, engine string, d *report.GroupsDocument) error {
+	return planTemplates.ExecuteTemplate(w, engine+".tmpl", d)
+}
