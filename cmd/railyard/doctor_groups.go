@@ -78,7 +78,7 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	case f.Groups.Plan != "" && f.Format.Name != table.Text:
 		return true, cli.Usagef("--plan %s has a format of its own: leave --format out", f.Groups.Plan)
 	}
-	rows, kind, err := readLogs(list)
+	rows, kind, err := groupRows(list)
 	if err != nil {
 		return true, err
 	}
@@ -104,8 +104,8 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	return true, nil
 }
 
-// readLogs reads tests of one collective; each row is named by its file.
-func readLogs(files []string) (rows []measurement.Row, kind string, err error) {
+// groupRows reads tests of one collective; each row is named by its file.
+func groupRows(files []string) (rows []measurement.Row, kind string, err error) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
