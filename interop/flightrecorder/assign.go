@@ -22,44 +22,38 @@ func (m *misfit) under(step string) *misfit {
 	return m
 }
 
-// keys are the names of a struct's fields in JSON, by type.
+// keys are the fields of structs by their names in JSON, by type.
 var keys sync.Map
 
-func keysOf(t reflect.Type) []string {
+func keysOf(t reflect.Type) map[string]int {
 	if known, ok := keys.Load(t); ok {
-		return known.([]string)
+		return known.(map[string]int)
 	}
-	out := make([]string, t.NumField())
-	for i := range out {
-		out[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	out := map[string]int{}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		out[name] = i
 	}
 	keys.Store(t, out)
 	return out
 }
 
-// assign gives pickled plain data to a value by the tags of its JSON, so that both forms of a dump are declared once. Keys that the
-// value has no field for are passed over, as encoding/json does.
-func assign(to reflect.Value, from any) *misfit {
+// assigner gives pickled plain data to values by the tags of their JSON, so that both forms of a dump are declared once. Keys that a
+// value has no field for are passed over, as encoding/json does. Dictionaries that several refer to are looked at once.
+type assigner struct{ known map[*dict]reflect.Value }
+
+func (a *assigner) assign(to reflect.Value, from any) *misfit {
 	if from == nil {
 		return nil
 	}
 	switch to.Kind() {
 	case reflect.Pointer:
 		to.Set(reflect.New(to.Type().Elem()))
-		return assign(to.Elem(), from)
+		return a.assign(to.Elem(), from)
 	case reflect.Struct:
-		dict, ok := from.(map[string]any)
-		if !ok {
-			return &misfit{what: describe(from)}
-		}
-		for i, key := range keysOf(to.Type()) {
-			if m := assign(to.Field(i), dict[key]); m != nil {
-				return m.under("." + key)
-			}
-		}
-		return nil
+		return a.fields(to, from)
 	case reflect.Map:
-		return assignMap(to, from)
+		return a.entries(to, from)
 	case reflect.Slice:
 		l, ok := from.(*list)
 		if !ok {
@@ -67,7 +61,7 @@ func assign(to reflect.Value, from any) *misfit {
 		}
 		to.Set(reflect.MakeSlice(to.Type(), len(l.items), len(l.items)))
 		for i, item := range l.items {
-			if m := assign(to.Index(i), item); m != nil {
+			if m := a.assign(to.Index(i), item); m != nil {
 				return m.under(fmt.Sprintf("[%d]", i))
 			}
 		}
@@ -102,18 +96,42 @@ func assign(to reflect.Value, from any) *misfit {
 	return &misfit{what: describe(from)}
 }
 
-func assignMap(to reflect.Value, from any) *misfit {
-	dict, ok := from.(map[string]any)
+func (a *assigner) fields(to reflect.Value, from any) *misfit {
+	d, ok := from.(*dict)
 	if !ok {
 		return &misfit{what: describe(from)}
 	}
-	to.Set(reflect.MakeMapWithSize(to.Type(), len(dict)))
-	for key, item := range dict {
-		v := reflect.New(to.Type().Elem()).Elem()
-		if m := assign(v, item); m != nil {
+	if v, ok := a.known[d]; ok && v.Type() == to.Type() {
+		to.Set(v)
+		return nil
+	}
+	fields := keysOf(to.Type())
+	for i := 0; i < len(d.items); i += 2 {
+		key := d.items[i].(string)
+		at, ok := fields[key]
+		if !ok {
+			continue
+		}
+		if m := a.assign(to.Field(at), d.items[i+1]); m != nil {
 			return m.under("." + key)
 		}
-		to.SetMapIndex(reflect.ValueOf(key), v)
+	}
+	a.known[d] = to
+	return nil
+}
+
+func (a *assigner) entries(to reflect.Value, from any) *misfit {
+	d, ok := from.(*dict)
+	if !ok {
+		return &misfit{what: describe(from)}
+	}
+	to.Set(reflect.MakeMapWithSize(to.Type(), len(d.items)/2))
+	for i := 0; i < len(d.items); i += 2 {
+		v := reflect.New(to.Type().Elem()).Elem()
+		if m := a.assign(v, d.items[i+1]); m != nil {
+			return m.under("." + d.items[i].(string))
+		}
+		to.SetMapIndex(reflect.ValueOf(d.items[i]), v)
 	}
 	return nil
 }
@@ -121,7 +139,7 @@ func assignMap(to reflect.Value, from any) *misfit {
 // describe is what Python calls the kind of a value.
 func describe(v any) string {
 	switch v.(type) {
-	case map[string]any:
+	case *dict:
 		return "dictionary"
 	case *list:
 		return "list"

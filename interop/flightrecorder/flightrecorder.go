@@ -100,7 +100,8 @@ func (d *dump) unpickle(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if m := assign(reflect.ValueOf(d).Elem(), v); m != nil {
+	a := &assigner{known: map[*dict]reflect.Value{}}
+	if m := a.assign(reflect.ValueOf(d).Elem(), v); m != nil {
 		return m
 	}
 	return nil

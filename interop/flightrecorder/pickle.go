@@ -10,7 +10,7 @@ import (
 // unpickle reads Python's pickled plain data (PEP 307, protocols 2 to 5): dictionaries by text, lists, tuples, texts, numbers. Nothing
 // is run: opcodes that name code are refused. Memory grows with the data alone, as nothing is copied that the data refers to twice.
 func unpickle(data []byte) (any, error) {
-	m := &machine{data: data, memo: map[uint64]any{}}
+	m := &machine{data: data}
 	for {
 		at := m.at
 		op, err := m.uint(1)
@@ -46,6 +46,9 @@ var widths = [256]int{opInt1: 1, opInt2: 2, opInt4: 4, opText1: 1, opString1: 1,
 // list is a list, which others may refer to while it grows.
 type list struct{ items []any }
 
+// dict is a dictionary: keys, which are texts, and values in turn. Of equal keys the last counts.
+type dict struct{ items []any }
+
 // mark is where a sequence begins on the stack.
 type mark struct{}
 
@@ -54,7 +57,7 @@ type machine struct {
 	data  []byte
 	at    int
 	stack []any
-	memo  map[uint64]any
+	memo  []any // by number
 }
 
 var (
@@ -152,7 +155,7 @@ func (m *machine) scalar(op byte) error {
 	case opList:
 		return m.push(&list{})
 	case opDict:
-		return m.push(map[string]any{})
+		return m.push(&dict{})
 	case opInt1, opInt2, opInt4, opLong1:
 		return m.number(op)
 	case opFloat:
@@ -208,16 +211,15 @@ func (m *machine) remember(op byte) error {
 		}
 	}
 	if op == opGet1 || op == opGet4 {
-		v, ok := m.memo[key]
-		if !ok {
+		if key >= uint64(len(m.memo)) {
 			return errStack
 		}
-		return m.push(v)
+		return m.push(m.memo[key])
 	}
-	if len(m.stack) == 0 {
+	if len(m.stack) == 0 || key > uint64(len(m.memo)) { // numbers are given in turn
 		return errStack
 	}
-	m.memo[key] = m.top()
+	m.memo = append(m.memo[:key], m.top())
 	return nil
 }
 
@@ -245,17 +247,16 @@ func (m *machine) fill(op byte) error {
 	case *list:
 		into.items = append(into.items, items...)
 		return nil
-	case map[string]any:
+	case *dict:
 		if len(items)%2 != 0 {
 			return errStack
 		}
 		for i := 0; i < len(items); i += 2 {
-			key, ok := items[i].(string)
-			if !ok {
+			if _, ok := items[i].(string); !ok {
 				return errors.New("a dictionary's key is no text")
 			}
-			into[key] = items[i+1]
 		}
+		into.items = append(into.items, items...)
 		return nil
 	}
 	return errStack

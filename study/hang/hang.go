@@ -90,6 +90,7 @@ func newest(list []*observed.Recording) (t int64) {
 type track struct {
 	rank  int
 	steps []step // ascending
+	ops   []*observed.Op
 }
 
 type step struct {
@@ -152,7 +153,8 @@ func (t *track) add(o *observed.Op) {
 		t.steps[n-1].ops = append(t.steps[n-1].ops, o)
 		return
 	}
-	t.steps = append(t.steps, step{o.Seq, []*observed.Op{o}})
+	t.ops = append(t.ops, o)
+	t.steps = append(t.steps, step{o.Seq, t.ops[len(t.ops)-1 : len(t.ops) : len(t.ops)]})
 }
 
 // members are the group's ranks; of a group whose ranks were not noted, those that noted anything of it.
