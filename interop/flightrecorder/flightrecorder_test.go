@@ -14,7 +14,8 @@ import (
 )
 
 // testdata/missing_*: dumps of four ranks of PyTorch 2.11.0 (NCCL 2.28.9, driver 580.159.04, one H200, 2026-11-23), made while three
-// of them waited for the fourth in an all-reduce; rank 0 in both forms.
+// of them waited for the fourth in an all-reduce; rank 0 in both forms. testdata/mismatch_*: the same job where one gathered while the
+// others reduced.
 func read(t *testing.T, name string) *observed.Recording {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)

@@ -12,7 +12,7 @@ import (
 )
 
 // testdata/ras_missing.*: answers of NCCL 2.28.9's RAS in both formats, asked while three of four ranks waited for the last in an
-// all-reduce (one H200, driver 580.159.04, 2026-11-23).
+// all-reduce; ras_mismatch.*: while one gathered and the others reduced (one H200, driver 580.159.04, 2026-11-23).
 func read(t *testing.T, name string) *observed.Roll {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)

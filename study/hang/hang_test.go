@@ -19,19 +19,7 @@ import (
 
 // Real dumps: ranks 0 to 2 of four waited in all-reduce 7 for rank 3.
 func TestRealDumps(t *testing.T) {
-	var list []*observed.Recording
-	for rank := range 4 {
-		name := fmt.Sprintf("../../interop/flightrecorder/testdata/missing_rank_%d", rank)
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := flightrecorder.Parse(bytes.NewReader(data), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, r)
-	}
+	list := dumps(t, "missing")
 	got := OfRecordings(list)
 	if len(got) != 1 {
 		t.Fatalf("%+v", got)
@@ -44,6 +32,33 @@ func TestRealDumps(t *testing.T) {
 	}
 	got = OfRecordings(list[:3])
 	if len(got) != 1 || got[0].Rule != "hang/no-dump" || !strings.Contains(got[0].Says, "no dump of rank 3") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// dumps are those of four ranks in the reader's testdata.
+func dumps(t *testing.T, what string) (list []*observed.Recording) {
+	t.Helper()
+	for rank := range 4 {
+		name := fmt.Sprintf("../../interop/flightrecorder/testdata/%s_rank_%d", what, rank)
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := flightrecorder.Parse(bytes.NewReader(data), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// Real dumps: rank 1 gathered where the others reduced, which it finished and they did not.
+func TestRealMismatch(t *testing.T) {
+	got := OfRecordings(dumps(t, "mismatch"))
+	if len(got) != 1 || got[0].Rule != "hang/at-odds" || !strings.Contains(got[0].Says, "ranks 0,2-3: all_reduce of") ||
+		!strings.Contains(got[0].Says, "rank 1: all_gather of") || !strings.Contains(got[0].Do, "rank 1 does differently at /") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -81,6 +96,25 @@ func TestRealRolls(t *testing.T) {
 		before = bytes.ReplaceAll(before, []byte(`"AllReduce": 2`), []byte(`"AllReduce": 1`))
 		if moved := OfRolls([]*observed.Roll{roll(before), roll(later)}); len(moved) != 1 || moved[0].Level != health.Notice {
 			t.Errorf("%s: %+v", name, moved)
+		}
+	}
+}
+
+// A rank that is ahead in one kind and behind in another has launched something else: one real roll proves it, in both formats.
+func TestRealRollOfMismatch(t *testing.T) {
+	for _, name := range []string{"ras_mismatch.json", "ras_mismatch.txt"} {
+		data, err := os.ReadFile("../../interop/ncclras/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roll, err := ncclras.Parse(bytes.NewReader(data), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := OfRolls([]*observed.Roll{roll})
+		if len(got) != 1 || got[0].Rule != "hang/at-odds" || got[0].Level != health.Broken ||
+			!strings.Contains(got[0].Says, "rank 1 on 127.0.0.1, GPU 0, process 890 launched AllGather where most launched AllReduce") {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package hang
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,6 +25,10 @@ func OfRolls(rolls []*observed.Roll) (out []health.Finding) {
 		c := &last.Comms[i]
 		out = append(out, absences(c)...)
 		out = append(out, failures(c)...)
+		if f, ok := crossed(c); ok {
+			out = append(out, f)
+			continue
+		}
 		out = append(out, behind(c, last, rolls[:len(rolls)-1])...)
 	}
 	return out
@@ -64,6 +70,39 @@ func failures(c *observed.Standing) (out []health.Finding) {
 			Do:  "read NCCL's warnings of these ranks: NCCL_DEBUG=WARN", From: []string{c.Place.String()}})
 	}
 	return out
+}
+
+// crossed finds a rank that is ahead of most in one kind of operation and behind in another. Ranks of a communicator launch the same
+// operations in one order, so that one may be late, but then in all that it has not launched: this is proof, even of one roll.
+func crossed(c *observed.Standing) (health.Finding, bool) {
+	most := map[string]*observed.Count{} // what most ranks have launched, by kind
+	for i := range c.Counts {
+		if n := &c.Counts[i]; most[n.Op] == nil || n.Ranks > most[n.Op].Ranks {
+			most[n.Op] = n
+		}
+	}
+	ahead, behind := map[observed.Member]string{}, map[observed.Member]string{}
+	for i := range c.Counts {
+		n := &c.Counts[i]
+		for _, m := range n.Members {
+			switch {
+			case n.Upto > most[n.Op].Upto:
+				ahead[m] = cmp.Or(ahead[m], n.Op)
+			case n.Upto < most[n.Op].Upto:
+				behind[m] = cmp.Or(behind[m], n.Op)
+			}
+		}
+	}
+	for _, m := range slices.SortedFunc(maps.Keys(ahead), func(a, b observed.Member) int { return cmp.Compare(a.Rank, b.Rank) }) {
+		if behind[m] == "" {
+			continue
+		}
+		return health.Finding{Rule: "hang/at-odds", Part: part(c), Level: health.Broken, Source: rollSource, From: []string{c.Place.String()},
+			Says: fmt.Sprintf("ran different collectives: %v launched %s where most launched %s", m, ahead[m], behind[m]),
+			Why:  "all ranks of a group must issue the same collectives in the same order, or they hang or mix up data",
+			Do:   "see what that process does differently: py-spy dump --pid, or PyTorch's flight recorder"}, true
+	}
+	return health.Finding{}, false
 }
 
 // behind are ranks that have launched fewer operations of a kind than others of their communicator.
