@@ -16,6 +16,7 @@ import (
 	"railyard/interop/nccllog"
 	"railyard/interop/ncclras"
 	"railyard/interop/nccltests"
+	"railyard/model/health"
 	"railyard/model/observed"
 	"railyard/report"
 	"railyard/study"
@@ -108,6 +109,9 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 		log, err := readLogs(e.words.logs)
 		if err != nil {
 			return err
+		}
+		for _, v := range log.Variables {
+			e.state.Say(e.state.Part(health.Variable, v.Name), "value", v.Value, v.Place.String())
 		}
 		more, notes := chosen.Find(log, chosen.Machine{Site: site, Profile: profile})
 		found = append(found, more...)

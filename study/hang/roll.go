@@ -93,11 +93,13 @@ func crossed(c *observed.Standing) (health.Finding, bool) {
 			}
 		}
 	}
-	for _, m := range slices.SortedFunc(maps.Keys(ahead), func(a, b observed.Member) int { return cmp.Compare(a.Rank, b.Rank) }) {
+	byRank := func(a, b observed.Member) int { return cmp.Compare(a.Rank, b.Rank) }
+	for _, m := range slices.SortedFunc(maps.Keys(ahead), byRank) {
 		if behind[m] == "" {
 			continue
 		}
-		return health.Finding{Rule: "hang/at-odds", Part: part(c), Level: health.Broken, Source: rollSource, From: []string{c.Place.String()},
+		return health.Finding{Rule: "hang/at-odds", Part: part(c), Level: health.Broken, Source: rollSource,
+			From: []string{c.Place.String()},
 			Says: fmt.Sprintf("ran different collectives: %v launched %s where most launched %s", m, ahead[m], behind[m]),
 			Why:  "all ranks of a group must issue the same collectives in the same order, or they hang or mix up data",
 			Do:   "see what that process does differently: py-spy dump --pid, or PyTorch's flight recorder"}, true
