@@ -47,9 +47,10 @@ func (m *Model) usable(t *topology.Topology, s *system, i int) error {
 // agree takes what was found in one more system.
 func (m *Model) agree(f *found) {
 	if m.ring == nil {
-		m.ring, m.tree, m.nvls = f.ring.clone(), f.tree.clone(), f.nvls.clone()
+		m.ring, m.tree, m.nvls, m.perPeer = f.ring.clone(), f.tree.clone(), f.nvls.clone(), f.perPeer
 		return
 	}
+	m.perPeer = min(m.perPeer, f.perPeer)
 	m.ring.align(f.ring)
 	m.tree.align(f.tree)
 	m.nvls.align(f.nvls)

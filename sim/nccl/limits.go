@@ -69,12 +69,12 @@ func (r *Runtime) work(a Ask, algorithm string) (Work, error) {
 
 // toOne is what the channels of a send carry to a single peer.
 func (r *Runtime) toOne(a Ask) (line float64, limit string) {
-	switch x := r.profile.Protocol("simple"); {
+	switch {
 	case a.Kind != collective.SendRecv || r.model == nil:
 	case r.rates.nodes > 1:
-		return r.model.toPeer() * r.network, "channels to a peer across the network"
-	case x != nil && !r.overPCIe():
-		return r.model.toNeighbour(a.Size, x.Slot, a.Graph) * r.scaleUp, "channels to a neighbour"
+		return r.model.toPeer(a.Size, a.Graph) * r.network, "channels to a peer across the network"
+	case !r.overPCIe():
+		return r.model.toPeer(a.Size, a.Graph) * r.scaleUp, "channels to a neighbour"
 	}
 	return math.Inf(1), ""
 }

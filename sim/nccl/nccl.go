@@ -47,6 +47,7 @@ type Model struct {
 	maxLocal     int
 	nChannels    int // compute channels of rings and trees
 	nvlsChannels int
+	perPeer      int // channels of sends to one other rank
 	nicBW        float64
 	collNet      bool
 	profile      *cost.Profile // for the protocols' parameters

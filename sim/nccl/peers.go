@@ -1,62 +1,107 @@
 package nccl
 
 import (
-	"math"
 	"math/bits"
 
 	"railyard/model/units"
 )
 
 // reckoned is what NCCL reckons with that a channel carries to a peer across the network, GB/s (NCCL_P2P_PER_CHANNEL_NET_BW in
-// src/graph/paths.cc of NCCL 2.30.7), and channelToPeer what it does carry at best, bytes/s: B200 and H100 send 15 GB/s
-// by one channel and 26 by two (series dgxc-b200-16n-sendrecv, dgxc-b200-8n-sendrecv, cnode3-10n).
-const (
-	reckoned      = 14
-	channelToPeer = 15.3e9
-)
+// src/graph/paths.cc of NCCL 2.30.7).
+const reckoned = 14
+
+// channelsPerPeer is how many channels a send gets that fill the way to any other rank: two for each NVLink between them or for
+// PCIe, and across the network those that the GPU's adapters need, one each at least. It is the least of all pairs, since all ranks
+// agree on one number (ncclTopoComputeP2pChannelsPerPeer, and init.cc after AllGather3).
+func (s *system) channelsPerPeer() int {
+	least := maxChannels
+	for _, gpu := range s.of[vGPU] {
+		if s.inter {
+			least = min(least, s.channelsToNet(gpu))
+		}
+		for peer, p := range gpu.paths[vGPU] {
+			switch {
+			case peer == gpu.index:
+			case p.kind == pathNVL || p.kind == pathNVB:
+				least = min(least, 2*max(1, int(p.bw/nvlinkBW(gpu.cc))))
+			default:
+				least = min(least, 2)
+			}
+		}
+	}
+	return least
+}
+
+// channelsToNet are those that a GPU's own adapters need, as many of them as its way to the host fills
+// (ncclTopoGetLocalNetCountByBw).
+func (s *system) channelsToNet(gpu *vertex) int {
+	nets, rate, first := 0, 0.0, s.localNet(gpu, 0)
+	cpu := s.localCPU(gpu)
+	for c := range maxChannels {
+		net := s.localNet(gpu, c)
+		if net < 0 || c > 0 && net == first || cpu != nil && c > 0 && rate >= gpu.paths[vCPU][cpu.index].bw {
+			break
+		}
+		nets, rate = nets+1, rate+gpu.paths[vNET][net].bw
+	}
+	if nets == 0 {
+		return 2
+	}
+	return max(nets, (int(rate)+reckoned-1)/reckoned)
+}
 
 // peersTogether is how many peers a channel serves at once (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
 const peersTogether = 8
 
-// toPeer is what a rank sends at most to one peer across the network, bytes/s: NCCL takes as many channels as fill the
-// adapter, and halves them until all peers fit into one round of its channels (ncclTopoComputeP2pChannels).
-func (m *Model) toPeer() float64 {
-	all := powerAbove(m.nChannels)
-	n := powerAbove(max(int(math.Ceil(m.nicBW/reckoned)), 1))
-	for n > 1 && n*((m.nRanks+peersTogether-1)/peersTogether) > all {
+// sendChannels are those of a message to one peer: all of them take part in one round for all peers; more are taken where a
+// channel's part would be large (ncclTopoComputeP2pChannels, addP2pToPlan and scheduleP2pTasksToPlan in src/enqueue.cc).
+func (m *Model) sendChannels(size units.Bytes) int {
+	all, most := powerAbove(m.nChannels), powerAbove(m.perPeer)
+	slot := 512 * units.KiB // NCCL_P2P_NVL_CHUNKSIZE
+	smallest, largest := slot/8, 32*slot
+	if m.nNodes > 1 {
+		for most > 1 && most*((m.nRanks+peersTogether-1)/peersTogether) > all {
+			most /= 2
+		}
+		slot = 128 * units.KiB // NCCL_P2P_NET_CHUNKSIZE
+		smallest, largest = slot/2, slot
+	}
+	most = min(most, all)
+	n := most
+	for n > 1 && n*m.nRanks > all {
 		n /= 2
 	}
-	return float64(n) * channelToPeer
+	n = int(min(int64(n), max((int64(size)+int64(smallest)-1)/int64(smallest), 1)))
+	for n <= most/2 && int64(size) > int64(n)*int64(largest) {
+		n *= 2
+	}
+	return n
 }
 
-// sendPart is what a channel takes of a message inside a node before another one helps, in slots (calcP2pChannelCount in
-// src/enqueue.cc).
-const sendPart = 32
-
-// What one channel sends over NVLink, bytes/s, as messages show that few channels share: before Hopper (series
+// What one channel sends, bytes/s, as messages show that few channels share. Across the network: B200 and H100 send 15.2 and 17.2 GB/s
+// by one channel, by two 25.7 and 34.2 (series dgxc-b200-*n-sendrecv, cnode3-10n-*-sr, slinky-b200-*n-sendrecv): systems differ by more
+// than channels share. Over NVLink: before Hopper (series
 // liplus-a100x8-sendrecv, leonardo-1n-2g-sendrecv) and from it on (cnode3-1n-4g-sr, cnode3-1n-8g-sr); and in CUDA graphs, where
 // buffers are registered and nothing is copied into slots (h200-nccl: 316 GB/s by eight).
 const (
+	perSenderNet   = 15.3e9
 	perSender      = 14e9
 	perSenderSM90  = 20.5e9
 	perSenderGraph = 40e9
 )
 
-// toNeighbour is what a rank sends at most to one other of its node, bytes/s: channels are shared out among all ranks, and
-// doubled as long as a part of the message is large.
-func (m *Model) toNeighbour(size, slot units.Bytes, graph bool) float64 {
-	all := powerAbove(m.nChannels)
-	n := max(all/powerAbove(m.nRanks), 1)
-	for n < all && int64(size) > int64(n)*int64(sendPart*slot) {
-		n *= 2
-	}
+// toPeer is what a rank sends at most to one other, bytes/s.
+func (m *Model) toPeer(size units.Bytes, graph bool) float64 {
+	n := float64(m.sendChannels(size))
 	switch {
+	case m.nNodes > 1:
+		return n * perSenderNet
 	case graph:
-		return float64(n) * perSenderGraph
+		return n * perSenderGraph
 	case m.m.ccMin >= 90:
-		return float64(n) * perSenderSM90
+		return n * perSenderSM90
 	}
-	return float64(n) * perSender
+	return n * perSender
 }
 
 // powerAbove is the least power of two that is not below n.

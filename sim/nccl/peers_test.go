@@ -23,7 +23,7 @@ func TestChannelsToAPeerAcrossTheNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := m.toPeer() / channelToPeer; got != c.channels {
+		if got := float64(m.sendChannels(units.GiB)); got != c.channels {
 			t.Errorf("%s, %d nodes of %d GPUs: %v channels to a peer, want %v", c.machine, c.nodes, c.gpus, got, c.channels)
 		}
 	}
@@ -47,8 +47,7 @@ func TestChannelsToANeighbour(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := m.toNeighbour(1, 512*units.KiB, false) / float64(max(powerAbove(m.nChannels)/c.gpus, 1))
-		if got := m.toNeighbour(c.size, 512*units.KiB, false) / one; got != c.channels {
+		if got := float64(m.sendChannels(c.size)); got != c.channels {
 			t.Errorf("%d GPUs of %s, %v: %v channels, want %v", c.gpus, c.machine, c.size, got, c.channels)
 		}
 	}

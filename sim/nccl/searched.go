@@ -11,6 +11,7 @@ type found struct {
 	ring, tree, nvls *channels
 	staged           map[[2]int]bool // GPUs that exchange data through host memory
 	relays           map[[2]int]int  // by index of GPU: over which third one two send that have NVLink to it alone (NVB)
+	perPeer          int             // channels that a peer gets at most
 }
 
 // searches are those made so far, by the picture of the system: the parts of a machine, and
@@ -33,7 +34,7 @@ func (s *system) searched(cc int, nvls bool) *found {
 
 // search finds the channels of rings, trees and, where there is one, NVLS.
 func (s *system) search(cc int, nvls bool) *found {
-	f := &found{relays: s.relays(), staged: s.staged, nvls: &channels{pattern: nvlsPattern}}
+	f := &found{relays: s.relays(), staged: s.staged, perPeer: s.channelsPerPeer(), nvls: &channels{pattern: nvlsPattern}}
 	f.ring = s.find(ringPattern, cc, 1, maxChannels/2)
 	f.tree = s.find(balancedTree, cc, f.ring.n, f.ring.n)
 	if nvls {

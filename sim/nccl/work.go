@@ -122,7 +122,7 @@ func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
 	}
 	if m.reducing { // the network's switches do the rest
 		w.NetHops = 1
-		m.acrossNodes(w, reduced)
+		m.acrossNodes(w, 1)
 		return
 	}
 	w.NetHops = 2 * math.Ceil(math.Log2(nodes))
@@ -135,24 +135,19 @@ func (w *Work) byHeads(heads float64) {
 	w.Steps, w.Chunk = w.Steps*heads, units.Bytes(math.Ceil(float64(w.Chunk)/heads))
 }
 
-// reduced is what a node's adapters take in the time of an all-reduce by switches, as a share of all: everything goes out
-// once and the result comes in once; 1 would be both at once, 2 one after the other. Derived from measurements: three
-// clusters reach 0.41 to 0.56 of their adapters' rate so (series abci-a100-2n-sharp, cw-a100-4n-sharp, cw-h100-64-sharp).
-const reduced = 1.75
-
-// collNet: a node sends everything once and receives the result once; inside, GPUs are a
+// collNet: a node sends everything once and receives the result once, at the same time; inside, GPUs are a
 // chain or each has its part.
 func (m *machineRates) collNet(w *Work, k collective.Kind, algorithm string, local float64) {
 	w.NetHops, w.Hops = 1, 2
-	inside, outside := 2*(local-1)/local, reduced // of what a GPU has, leaves it; of what a node has
+	inside := 2 * (local - 1) / local // of what a GPU has, leaves it
 	if algorithm == "collnet_chain" {
 		w.Hops, w.Chain, inside = 2*(local-1), true, 2
 	}
 	if k != collective.AllReduce {
-		w.Hops, inside, outside = 1, inside/2, 1
+		w.Hops, inside = 1, inside/2
 	}
 	w.Steps = inside
-	m.acrossNodes(w, outside)
+	m.acrossNodes(w, 1)
 }
 
 // p2p: everybody sends a part to everybody, or everything to the next rank.
