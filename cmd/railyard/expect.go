@@ -63,6 +63,9 @@ func (f *expectFlags) Run(cmd *cobra.Command, _ []string) error {
 
 // asked is what the library is asked for.
 func (f *expectFlags) asked(cmd *cobra.Command, t *topology.Topology) (a study.Asked, err error) {
+	if err := nccl.Known(f.Algo, f.Proto); err != nil {
+		return a, cli.Usagef("%v", err)
+	}
 	if f.Library.Fabric != "" && t.NumNodes() == 1 {
 		return a, cli.Usagef("--how fabric has no effect on one node: give --nodes as well")
 	}

@@ -2,6 +2,7 @@ package nccltests
 
 import (
 	"errors"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,7 +19,10 @@ const (
 	body = 4
 )
 
-var clock = regexp.MustCompile(`^\d\d:\d\d:\d\d$`)
+var (
+	clock    = regexp.MustCompile(`^\d\d:\d\d:\d\d$`)
+	typeName = regexp.MustCompile(`^(u?int(8|32|64)|half|float|double|bfloat16|fp?8_?e\dm\d(fn)?)$`)
+)
 
 // maxMicroseconds bounds what is a time.
 const maxMicroseconds = 1e12
@@ -41,8 +45,13 @@ func parseRow(line string) (measurement.Row, bool) {
 	size, err1 := strconv.ParseInt(f[0], 10, 64)
 	_, err2 := strconv.ParseInt(f[1], 10, 64)
 	us, err3 := strconv.ParseFloat(f[first], 64)
-	if err1 != nil || err2 != nil || err3 != nil && !errors.Is(err3, strconv.ErrRange) || size < 0 {
+	if err1 != nil || err2 != nil || size < 0 {
 		return none, false
+	}
+	if err3 != nil && !errors.Is(err3, strconv.ErrRange) {
+		if us = math.NaN(); first < head || !typeName.MatchString(f[2]) {
+			return none, false // somebody else's line, or one that is cut
+		}
 	}
 	redop := ""
 	if first > head-2 {

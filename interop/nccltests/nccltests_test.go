@@ -98,6 +98,8 @@ func TestLogs(t *testing.T) {
 			[]string{"all_reduce 2 1 20.3us 20.1us "}},
 		{"no time", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "    nan", 1), "",
 			[]string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
+		{"a time that is no number", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "    N/A", 1), "",
+			[]string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
 		{"negative", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  -20.3", 1), "",
 			[]string{"all_reduce 2 1 0ps 20.1us no time was measured"}},
 		{"endless", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "  20.30", "  1e309", 1), "",

@@ -10,24 +10,24 @@ import (
 // Kernel is what one of a communication library's kernels costs: an algorithm with a
 // protocol that makes a collective. Its time is
 //
-//	Base + Wide·Size/(Size+WideFrom) + Hops·Hop + NetHops·NetHop + (Steps+Drain)·move(Chunk)
+//	Base + Wide·Size/(Size+WideFrom) + Hops·Hop + NetHops·NetHop + (Steps+Drain·Drains)·move(Chunk)
 //
 // where the work (Hops dependent steps inside a node and NetHops across nodes, or messages to other nodes that a rank
 // hands to the network one after the other, Steps
-// that move Chunk bytes each) follows from the algorithm and the number of ranks, and
+// that move Chunk bytes each, Drains that thread blocks move beside the links) follows from the algorithm and the number of ranks, and
 // the rest is fitted. move(c) is the time of c bytes at line rate, made longer piece by
 // piece: small chunks leave channels idle, large ones lose to headers and flags. Where
 // the chunk goes down a chain of ranks (trees, broadcast), its first Fill bytes pass all
 // hops one after the other, and only the rest streams behind them:
 //
-//	… + (Hops+NetHops)·move(min(Chunk, Fill)) + (Steps+Drain)·(move(Chunk) − move(min(Chunk, Fill)))
+//	… + (Hops+NetHops)·move(min(Chunk, Fill)) + (Steps+Drain·Drains)·(move(Chunk) − move(min(Chunk, Fill)))
 type Kernel struct {
 	KernelKey
 	Base    units.Time  `file:"base"`              // fixed: launch of the kernel, first and last synchronisation
 	Wide    units.Time  `file:"wide"`              // what starting and ending all channels adds to that of one
 	Hop     units.Time  `file:"hop"`               // a dependent step inside a scale-up domain: flag, load, store
 	NetHop  units.Time  `file:"net_hop"`           // the same across the network: proxy, NIC, wire
-	Drain   float64     `file:"drain,lo=-1,hi=10"` // steps' worth of copying out of the staging buffer at the end
+	Drain   float64     `file:"drain,lo=-1,hi=10"` // of a step, for each that thread blocks do beside links: copying the last slot out, passing both ways on
 	Fill    units.Bytes `file:"fill"`              // that fill a chain before it streams; 0: it streams at once
 	Pieces  []Piece     `file:"pieces,some,line"`
 	MinSize units.Bytes `file:"min_size"` // of the collectives that it was fitted on
@@ -81,12 +81,13 @@ const WideFrom = 12 * units.KiB
 // Widened is the share of Wide that a collective of a size pays.
 func Widened(size units.Bytes) float64 { return float64(size) / float64(size+WideFrom) }
 
-// Moved is the number of bytes that take as long at line rate as all steps do: of a
+// Moved is the number of bytes that take as long at line rate as all steps and drains do: of a
 // chain over hops, or (hops 0) of independent steps.
-func (k *Kernel) Moved(chunk units.Bytes, steps, hops float64) float64 {
-	out := (steps + k.Drain) * k.Move(chunk)
+func (k *Kernel) Moved(chunk units.Bytes, steps, drains, hops float64) float64 {
+	steps += k.Drain * drains
+	out := steps * k.Move(chunk)
 	if hops > 0 && k.Fill > 0 {
-		out += (hops - steps - k.Drain) * k.Move(min(chunk, k.Fill))
+		out += (hops - steps) * k.Move(min(chunk, k.Fill))
 	}
 	return max(out, 0)
 }

@@ -65,7 +65,7 @@ func (m *kernelModel) row(c *KernelCase, s shape) []float64 {
 	}
 	for i := range pieces {
 		streamed, filling := within(i, c.Chunk), within(i, first)
-		out[m.pieceAt()+i] = ((c.Steps+s.drain)*(streamed-filling) + (c.Hops+c.NetHops)*filling) / c.Line * 1e12
+		out[m.pieceAt()+i] = ((c.Steps+s.drain*c.Drains)*(streamed-filling) + (c.Hops+c.NetHops)*filling) / c.Line * 1e12
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 type KernelCase struct {
 	cost.KernelKey
 	Hops, NetHops, Steps float64
+	Drains               float64
 	Chunk                units.Bytes
 	Chain                bool        // the chunk goes down a chain of all hops
 	Line                 float64     // bytes/s

@@ -25,7 +25,7 @@ func made(noise float64, ranks ...int) []KernelCase {
 	var out []KernelCase
 	for _, n := range ranks {
 		for size := units.KiB; size <= units.GiB; size *= 2 {
-			c := KernelCase{KernelKey: truth.KernelKey, Hops: float64(2 * (n - 1)), Steps: float64(2 * (n - 1)),
+			c := KernelCase{KernelKey: truth.KernelKey, Hops: float64(2 * (n - 1)), Steps: float64(2 * (n - 1)), Drains: 1,
 				Chunk: size / units.Bytes(n), Line: line,
 				Prior: constants, Ranks: n, Size: size}
 			t := float64(truth.Base) + c.Hops*float64(truth.Hop) + (c.Steps+truth.Drain)*truth.Move(c.Chunk)/line*1e12

@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,6 +29,21 @@ func plain(name string) string {
 
 // collNet is any way through the network's switches.
 const collNet = "collnet"
+
+// Known fails on names of algorithms and protocols that NCCL does not have; "" and default leave the choice to NCCL.
+func Known(algorithm, protocol string) error {
+	for _, x := range []struct {
+		what, name string
+		have       []string
+	}{{"algorithm", algorithm, append(algoNames[:len(algoNames):len(algoNames)], collNet, copyEngine)},
+		{"protocol", protocol, append(protoNames[:len(protoNames):len(protoNames)], "copy")}} {
+		known := func(have string) bool { return plain(have) == plain(x.name) }
+		if plain(x.name) != "" && !slices.ContainsFunc(x.have, known) {
+			return fmt.Errorf("NCCL has no %s %q: it has %s", x.what, x.name, strings.Join(x.have, ", "))
+		}
+	}
+	return nil
+}
 
 // isA reports whether an algorithm, or protocol, is what was asked for.
 func isA(name, asked string) bool {

@@ -209,7 +209,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 func (r *Runtime) spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
 	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.overNetwork()*float64(k.NetHop)
 	l = max(l+r.farther(w), w.Hops*float64(r.rates.hop)+w.NetHops*float64(r.rates.across))
-	move := k.Moved(w.Chunk, w.Steps, w.chain()) / w.Line * 1e12
+	move := k.Moved(w.Chunk, w.Steps, w.Drains, w.chain()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
 }
 

@@ -14,6 +14,7 @@ type Work struct {
 	Hops, NetHops float64     // dependent steps inside nodes, and across the network
 	Posts         float64     // messages that a rank hands to the network one after the other, behind the first
 	Steps         float64     // that move a chunk each, one after the other
+	Drains        float64     // what thread blocks have to do beside that, in steps (cost.Kernel.Drain)
 	Chunk         units.Bytes // a step's bytes
 	Line          float64     // bytes/s at which a step's bytes can move at best
 	Wire          float64     // bytes that cross what Limit names, for each GPU or node
@@ -40,7 +41,7 @@ func (w *Work) chain() float64 {
 // work is what an algorithm ("ring", "tree", "nvls", "nvls_tree", "p2p") has to do.
 func (m *machineRates) work(k collective.Kind, algorithm string, size units.Bytes) (Work, error) {
 	n, nodes := float64(m.ranks), float64(m.nodes)
-	w := Work{Size: size, Steps: 1, Chunk: size, Line: m.scaleUp, Limit: m.via}
+	w := Work{Size: size, Steps: 1, Drains: 1, Chunk: size, Line: m.scaleUp, Limit: m.via}
 	part := units.Bytes(math.Ceil(float64(size) / n))
 	switch {
 	case algorithm == "ring" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
@@ -85,6 +86,9 @@ func (m *machineRates) throughNetwork(w *Work) {
 // tree is a chain inside each node and a double binary tree across: up and down.
 func (m *machineRates) tree(w *Work, n, nodes float64) {
 	w.Hops, w.Chain, w.Steps = 2*(n/nodes-1), true, m.treeSteps()
+	if m.nodes == 1 { // the thread block of a rank in the middle sends everything up and down, whatever its links carry
+		w.Drains = min(n-1, 2) - w.Steps
+	}
 	if m.nodes > 1 {
 		w.NetHops = 2 * math.Ceil(math.Log2(nodes))
 		m.acrossNodes(w, doubleTree(nodes))
