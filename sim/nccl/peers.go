@@ -54,8 +54,9 @@ func (s *system) channelsToNet(gpu *vertex) int {
 const peersTogether = 8
 
 // sendChannels are those of a message to one peer: all of them take part in one round for all peers; more are taken where a
-// channel's part would be large (ncclTopoComputeP2pChannels, addP2pToPlan and scheduleP2pTasksToPlan in src/enqueue.cc).
-func (m *Model) sendChannels(size units.Bytes) int {
+// channel's part would be large (ncclTopoComputeP2pChannels, addP2pToPlan and scheduleP2pTasksToPlan in src/enqueue.cc). NCCL rounds
+// those of small messages up; a part of one is taken here, so that no message takes longer than a larger one.
+func (m *Model) sendChannels(size units.Bytes) float64 {
 	all, most := powerAbove(m.nChannels), powerAbove(m.perPeer)
 	slot := 512 * units.KiB // NCCL_P2P_NVL_CHUNKSIZE
 	smallest, largest := slot/8, 32*slot
@@ -71,11 +72,10 @@ func (m *Model) sendChannels(size units.Bytes) int {
 	for n > 1 && n*m.nRanks > all {
 		n /= 2
 	}
-	n = int(min(int64(n), max((int64(size)+int64(smallest)-1)/int64(smallest), 1)))
-	for n <= most/2 && int64(size) > int64(n)*int64(largest) {
+	for n <= most/2 && size > units.Bytes(n)*largest {
 		n *= 2
 	}
-	return n
+	return min(float64(n), max(float64(size)/float64(smallest), 1))
 }
 
 // What one channel sends, bytes/s, as messages show that few channels share. Across the network: B200 and H100 send 15.2 and 17.2 GB/s
@@ -92,7 +92,7 @@ const (
 
 // toPeer is what a rank sends at most to one other, bytes/s.
 func (m *Model) toPeer(size units.Bytes, graph bool) float64 {
-	n := float64(m.sendChannels(size))
+	n := m.sendChannels(size)
 	switch {
 	case m.nNodes > 1:
 		return n * perSenderNet

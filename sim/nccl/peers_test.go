@@ -23,7 +23,7 @@ func TestChannelsToAPeerAcrossTheNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := float64(m.sendChannels(units.GiB)); got != c.channels {
+		if got := m.sendChannels(units.GiB); got != c.channels {
 			t.Errorf("%s, %d nodes of %d GPUs: %v channels to a peer, want %v", c.machine, c.nodes, c.gpus, got, c.channels)
 		}
 	}
@@ -47,7 +47,7 @@ func TestChannelsToANeighbour(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := float64(m.sendChannels(c.size)); got != c.channels {
+		if got := m.sendChannels(c.size); got != c.channels {
 			t.Errorf("%d GPUs of %s, %v: %v channels, want %v", c.gpus, c.machine, c.size, got, c.channels)
 		}
 	}
