@@ -26,6 +26,7 @@ type StepValidationRow struct {
 	Workload  string   `json:"workload"`
 	Class     string   `json:"class" text:"class"`
 	Framework string   `json:"framework"`
+	Share     string   `json:"share" doc:"of the computation that the framework adds: its place in frameworks.yaml"`
 	Layout    string   `json:"layout" text:"layout"`
 	Published float64  `json:"published_s" text:"published"`
 	Predicted float64  `json:"predicted_s" text:"predicted" zero:"–" doc:"0: none"`

@@ -18,26 +18,48 @@ func (d *StepValidation) leaveOut() {
 		if r.Off == nil {
 			continue
 		}
-		others := d.others(r, func(x *StepValidationRow) bool { return x.Class == r.Class })
+		elsewhere := func(x *StepValidationRow) bool { return x.Series() != r.Series() && x.Framework == r.Framework }
+		others := d.additions(func(x *StepValidationRow) bool { return elsewhere(x) && x.Class == r.Class })
 		if len(others) < enough {
-			others = d.others(r, func(*StepValidationRow) bool { return true })
+			others = d.additions(elsewhere)
 		}
 		e := (r.Predicted-r.Adds+balanced(others)*r.Adds)/r.Published - 1
 		r.LeftOut = &e
 	}
 }
 
-// weighed is what a row's additions would have to be multiplied with, and their share of the step.
+// ShareFactors is what each share that enough rows tell has to be multiplied with, so that what frameworks add is right.
+func (d *StepValidation) ShareFactors() map[string]float64 {
+	out := map[string]float64{}
+	for i := range d.Rows {
+		share := d.Rows[i].Share
+		list := d.additions(func(x *StepValidationRow) bool { return x.Share == share })
+		if share != "" && len(list) >= enough {
+			out[share] = balanced(list)
+		}
+	}
+	return out
+}
+
+// weighed is what a row's additions would have to be multiplied with, and how much that counts: their share of the step, of all rows of a
+// source together.
 type weighed struct{ factor, weight float64 }
 
-// others are the rows of other sources under a row's framework.
-func (d *StepValidation) others(r *StepValidationRow, like func(*StepValidationRow) bool) []weighed {
-	var out []weighed
-	for i := range d.Rows {
-		x := &d.Rows[i]
-		if x.Off != nil && x.Adds > 0 && x.Series() != r.Series() && x.Framework == r.Framework && like(x) {
-			out = append(out, weighed{(x.Published - x.Predicted + x.Adds) / x.Adds, x.Adds / x.Published})
+// additions are what frameworks add to some rows.
+func (d *StepValidation) additions(of func(*StepValidationRow) bool) (out []weighed) {
+	rows := map[string]float64{}
+	some := func(yield func(*StepValidationRow) bool) {
+		for i := range d.Rows {
+			if x := &d.Rows[i]; x.Off != nil && x.Adds > 0 && of(x) && !yield(x) {
+				return
+			}
 		}
+	}
+	for x := range some {
+		rows[x.Series()]++
+	}
+	for x := range some {
+		out = append(out, weighed{(x.Published - x.Predicted + x.Adds) / x.Adds, x.Adds / x.Published / rows[x.Series()]})
 	}
 	return out
 }

@@ -26,10 +26,16 @@ type stepsFlags struct {
 	Format cli.FormatFlag
 	Out    string `flag:"output,o"`
 	Rows   string `flag:"rows"`
+	Refit  string `flag:"refit"`
 }
 
 // Run judges predictions by them.
 func (f *stepsFlags) Run(cmd *cobra.Command, _ []string) error {
+	if f.Refit != "" {
+		if err := f.refit(cmd); err != nil {
+			return err
+		}
+	}
 	d, err := newStepFiles(f.Rows).validate(cmd)
 	if err != nil {
 		return err
@@ -150,7 +156,8 @@ func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow
 	out.Predicted, out.MFU, out.MemoryGiB = best.Time.Seconds(), best.MFU(), best.Memory.Total()/float64(units.GiB)
 	low, high := best.Band()
 	out.Low, out.High, out.Adds = low.Seconds(), high.Seconds(), best.Framework.Seconds()
-	out.Class, out.Framework = string(step.ClassOf(w, &best.Layout)), w.RunBy(best.Layout.Zero).Name
+	by := w.RunBy(best.Layout.Zero)
+	out.Class, out.Framework, out.Share = string(step.ClassOf(w, &best.Layout)), by.Name, by.ShareOn(p.Machine().GPU, w.Precision).String()
 	if strings.Contains(s.Layout, "*") {
 		out.Note += fmt.Sprintf(" mb%d vpp%d taken", best.Layout.MicroBatch, best.Layout.Virtual)
 	}

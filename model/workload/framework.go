@@ -1,11 +1,13 @@
 package workload
 
 import (
+	"cmp"
 	_ "embed" // frameworks.yaml
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"railyard/model/gpu"
@@ -31,8 +33,10 @@ type Framework struct {
 	// ExpertOverlap is the share of the tokens' exchange that is hidden where it goes on beside another micro-batch; 0: all.
 	ExpertOverlap float64 `file:"expert_overlap,lo=0,hi=1"`
 	ExpertLaunch  Shares  `file:"expert_launch_us,lo=0,hi=1e6"` // microseconds for each product of each local expert, on the host
-	Source        string  `file:"source,need"`
-	Date          string  `file:"date,date"`
+	// SharesOf is another framework whose shares it has; "": its own.
+	SharesOf string `file:"shares_of"`
+	Source   string `file:"source,need"`
+	Date     string `file:"date,date"`
 }
 
 // Shares are shares by GPU.
@@ -54,6 +58,11 @@ var frameworks = sync.OnceValue(func() map[string]*Framework {
 	format := yamlfile.Format{Schema: "railyard.frameworks/v1", Noun: "list of frameworks"}
 	if err := format.Read("frameworks.yaml", frameworksFile, &file); err != nil {
 		panic(err) // a test reads the file
+	}
+	for _, f := range file.List {
+		if of := file.List[f.SharesOf]; of != nil {
+			f.Overhead, f.OverheadFP8, f.Attention = of.Overhead, of.OverheadFP8, of.Attention
+		}
 	}
 	return file.List
 })
@@ -117,10 +126,71 @@ func (f *Framework) Assumes(m *Transformer, g *gpu.GPU) (out []string) {
 
 // OverheadOn is the overhead on a GPU whose products are in a precision.
 func (f *Framework) OverheadOn(g *gpu.GPU, p gpu.Precision) float64 {
+	shares, _ := f.overhead(p)
+	return shares.On(g)
+}
+
+// ShareOn names what OverheadOn takes: a framework of frameworks.yaml, its key and the GPU there.
+func (f *Framework) ShareOn(g *gpu.GPU, p gpu.Precision) Share {
+	shares, key := f.overhead(p)
+	return Share{cmp.Or(f.SharesOf, f.Name), key, string(shares.nearest(g))}
+}
+
+// Share is the place of a number in frameworks.yaml.
+type Share struct{ Framework, Key, GPU string }
+
+func (f *Framework) overhead(p gpu.Precision) (shares Shares, key string) {
 	if p == gpu.FP8 && f.OverheadFP8 != nil {
-		return f.OverheadFP8.On(g)
+		return f.OverheadFP8, "overhead_fp8"
 	}
-	return f.Overhead.On(g)
+	return f.Overhead, "overhead"
+}
+
+// String names the place in words.
+func (s Share) String() string {
+	if s.GPU == "" {
+		return ""
+	}
+	return s.Framework + " " + s.Key + " " + s.GPU
+}
+
+// ParseShare reads what String writes.
+func ParseShare(text string) (s Share) {
+	parts := append(strings.Fields(text), "", "", "")
+	return Share{parts[0], parts[1], parts[2]}
+}
+
+// Value is the number; ok is false where there is none.
+func (s Share) Value() (v float64, ok bool) {
+	v, ok = s.of()[gpuName(s.GPU)]
+	return v, ok
+}
+
+func (s Share) of() Shares {
+	f := frameworks()[s.Framework]
+	switch {
+	case f == nil:
+		return nil
+	case s.Key == "overhead_fp8":
+		return f.OverheadFP8
+	case s.Key == "attention":
+		return f.Attention
+	}
+	return f.Overhead
+}
+
+// Scale multiplies the number, rounded to half a hundredth, and with an overhead what attention takes on that GPU; it reports whether that
+// changed anything.
+func (s Share) Scale(factor float64) (changed bool) {
+	if s.Key == "overhead" {
+		changed = Share{s.Framework, "attention", s.GPU}.Scale(factor)
+	}
+	before, ok := s.Value()
+	if ok {
+		s.of()[gpuName(s.GPU)] = math.Round(200*factor*before) / 200
+	}
+	after, _ := s.Value()
+	return changed || after != before
 }
 
 // String says what it is.

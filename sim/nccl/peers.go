@@ -64,7 +64,10 @@ func (m *Model) sendChannels(size units.Bytes) float64 {
 		for most > 1 && most*((m.nRanks+peersTogether-1)/peersTogether) > all {
 			most /= 2
 		}
-		slot = 128 * units.KiB // NCCL_P2P_NET_CHUNKSIZE
+		slot = 128 * units.KiB // NCCL_P2P_NET_CHUNKSIZE; twice that on GBx, which has four GPUs a host (computeBuffSizes in src/init.cc)
+		if m.m.cpu == ARM && m.m.ccMin >= 100 {
+			slot *= 2
+		}
 		smallest, largest = slot/2, slot
 	}
 	most = min(most, all)
@@ -79,8 +82,8 @@ func (m *Model) sendChannels(size units.Bytes) float64 {
 }
 
 // What one channel sends, bytes/s, as messages show that few channels share. Across the network: B200 and H100 send 15.2 and 17.2 GB/s
-// by one channel, by two 25.7 and 34.2 (series dgxc-b200-*n-sendrecv, cnode3-10n-*-sr, slinky-b200-*n-sendrecv): systems differ by more
-// than channels share. Over NVLink: before Hopper (series
+// by one channel, 25.7 and 34.2 by two (series dgxc-b200-*n-sendrecv, cnode3-10n-*-sr, slinky-b200-*n-sendrecv): whether channels hinder one
+// another differs from system to system. Over NVLink: before Hopper (series
 // liplus-a100x8-sendrecv, leonardo-1n-2g-sendrecv) and from it on (cnode3-1n-4g-sr, cnode3-1n-8g-sr); and in CUDA graphs, where
 // buffers are registered and nothing is copied into slots (h200-nccl: 316 GB/s by eight).
 const (
