@@ -27,7 +27,7 @@ type Kernel struct {
 	Wide    units.Time  `file:"wide"`              // what starting and ending all channels adds to that of one
 	Hop     units.Time  `file:"hop"`               // a dependent step inside a scale-up domain: flag, load, store
 	NetHop  units.Time  `file:"net_hop"`           // the same across the network: proxy, NIC, wire
-	Drain   float64     `file:"drain,lo=-1,hi=10"` // of a step, for each that thread blocks do beside links: copying the last slot out, passing both ways on
+	Drain   float64     `file:"drain,lo=-1,hi=10"` // of a step that only thread blocks do: copying the last slot out, sending both ways
 	Fill    units.Bytes `file:"fill"`              // that fill a chain before it streams; 0: it streams at once
 	Pieces  []Piece     `file:"pieces,some,line"`
 	MinSize units.Bytes `file:"min_size"` // of the collectives that it was fitted on

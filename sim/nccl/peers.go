@@ -81,11 +81,11 @@ func (m *Model) sendChannels(size units.Bytes) float64 {
 	return min(float64(n), max(float64(size)/float64(smallest), 1))
 }
 
-// What one channel sends, bytes/s, as messages show that few channels share. Across the network: B200 and H100 send 15.2 and 17.2 GB/s
-// by one channel, 25.7 and 34.2 by two (series dgxc-b200-*n-sendrecv, cnode3-10n-*-sr, slinky-b200-*n-sendrecv): whether channels hinder one
-// another differs from system to system. Over NVLink: before Hopper (series
-// liplus-a100x8-sendrecv, leonardo-1n-2g-sendrecv) and from it on (cnode3-1n-4g-sr, cnode3-1n-8g-sr); and in CUDA graphs, where
-// buffers are registered and nothing is copied into slots (h200-nccl: 316 GB/s by eight).
+// What one channel sends, bytes/s, as messages show that few channels share. Across the network: B200 and H100 send 15.2 and
+// 17.2 GB/s by one channel, 25.7 and 34.2 by two (series dgxc-b200-*n-sendrecv, cnode3-10n-*-sr, slinky-b200-*n-sendrecv): whether
+// channels hinder one another differs from system to system. Over NVLink: before Hopper (series liplus-a100x8-sendrecv,
+// leonardo-1n-2g-sendrecv) and from it on (cnode3-1n-4g-sr, cnode3-1n-8g-sr); and in CUDA graphs, where buffers are registered and
+// nothing is copied into slots (h200-nccl: 316 GB/s by eight).
 const (
 	perSenderNet   = 15.3e9
 	perSender      = 14e9

@@ -110,7 +110,7 @@ func TestTreesOfThree(t *testing.T) {
 	for gpus, measured := range map[int]float64{2: 3911, 3: 5713, 4: 6266} {
 		r := runtime(t, load(t, "hgx-h200-4", topology.Options{GPUs: gpus}), "h200")
 		p := predict(t, r, Ask{Kind: collective.AllReduce, Algorithm: "Tree", Protocol: "Simple", Size: units.GiB, Graph: true})
-		if off := p.Time.Microseconds()/measured - 1; math.Abs(off) > 0.06 {
+		if off := p.Time.Microseconds()/measured - 1; math.Abs(off) > 0.03 {
 			t.Errorf("%d GPUs: %v, measured %.0f µs", gpus, p.Time, measured)
 		}
 	}
