@@ -31,7 +31,7 @@ const maxCounted = 100_000
 // LowerEstimate never exceeds the time that Run predicts, for a fraction of its work: a
 // connection's messages come one after the other, the longest chain of messages takes
 // at least its number times the cheapest message, a program's local work is done in
-// sequence, and each resource has to carry all of its bytes.
+// sequence, and each resource has to carry all of its bytes, those of connections that one stands for as well.
 func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 	steps := int64(0)
 	if p.steps >= 0 || p.Work() <= maxCounted {
@@ -90,7 +90,7 @@ func (x *estimator) conn(k *conn) {
 	n := float64(x.e.strand(k.channel).slices)
 	x.most = max(x.most, c.time*n)
 	for _, u := range r.use {
-		x.load[u.res] += c.weight * n * u.weight
+		x.load[u.res] += c.weight * n * u.weight * float64(u.count)
 	}
 }
 
