@@ -21,6 +21,7 @@ import (
 // doctorFlags say which machine is examined, and what it should be.
 type doctorFlags struct {
 	Topology string `flag:"topology,t,complete={topologies},files"`
+	Bundle   string `flag:"bundle"`
 	Profile  profileFlag
 	Format   cli.FormatFlag
 	Groups   groupFlags
@@ -35,6 +36,9 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	var e evidence
+	if f.Bundle != "" {
+		files = append(files, f.Bundle)
+	}
 	for _, file := range files {
 		read := e.take
 		if i, err := os.Stat(file); err == nil && i.IsDir() {
@@ -49,11 +53,7 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	site := study.Site{Name: f.Topology, Source: source}
-	if err := e.judgeWords(site, f.Profile.Name); err != nil {
-		return err
-	}
-	d, err := doctor.Examine(doctor.Asked{State: &e.state, Intended: site, Profile: f.Profile.Name})
+	d, err := e.diagnose(f.Topology, f.Profile.Name)
 	if err != nil {
 		return err
 	}
@@ -65,6 +65,15 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 		return fmt.Errorf("%d findings that break jobs or cost time", doc.Sick())
 	}
 	return nil
+}
+
+// diagnose judges what was read; the topology is what the machine should be, "" as its GPUs are called.
+func (e *evidence) diagnose(topology, profile string) (*doctor.Diagnosis, error) {
+	site := study.Site{Name: topology, Source: source}
+	if err := e.judgeWords(site, profile); err != nil {
+		return nil, err
+	}
+	return doctor.Examine(doctor.Asked{State: &e.state, Intended: site, Profile: profile})
 }
 
 // liveEvidence is what is asked of the machine that railyard runs on, besides liveFiles.

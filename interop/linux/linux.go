@@ -150,7 +150,8 @@ var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 func IsEnvironment(data []byte) bool {
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
 	second, _, _ := bytes.Cut(rest, []byte("\n"))
-	return assignment.Match(first) && (len(second) == 0 || assignment.Match(second)) && !bytes.ContainsAny(first, "\x00")
+	return !IsCommandLine(data) && assignment.Match(first) &&
+		(len(second) == 0 || assignment.Match(second)) && !bytes.ContainsAny(first, "\x00")
 }
 
 // prefixes are those of variables that say how GPUs communicate; no others are kept, as they may be secret.

@@ -1,0 +1,45 @@
+package ibstat
+
+import (
+	"strings"
+	"testing"
+
+	_ "railyard/internal/long" // accepts -long
+	"railyard/model/health"
+)
+
+// TestPorts: of an adapter with two ports, the one that is active counts.
+func TestPorts(t *testing.T) {
+	text := "CA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 2\n\tFirmware version: 28.39.1002\n" +
+		"\tPort 1:\n\t\tState: Down\n\t\tPhysical state: Polling\n\t\tRate: 10\n\t\tLink layer: InfiniBand\n" +
+		"\tPort 2:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 400\n\t\tLink layer: InfiniBand\n" +
+		"CA 'mlx5_1'\n\tCA type: MT4125\n\tPort 1:\n\t\tState: Down\n\t\tPhysical state: Disabled\n\t\tRate: 40\n\t\tLink layer: Ethernet\n"
+	s := new(health.State)
+	if err := Read(s, "f", []byte(text)); err != nil || !Is([]byte(text)) {
+		t.Fatal(err)
+	}
+	a, b := s.Part(health.NIC, "mlx5_0"), s.Part(health.NIC, "mlx5_1")
+	if a.Text("state") != "Active" || a.Number("rate") != 400 || a.Text("physical") != "LinkUp" || a.Text("type") != "MT4129" ||
+		b.Text("state") != "Down" || b.Number("rate") != 40 || b.Text("layer") != "Ethernet" {
+		t.Errorf("%v %v", a.Text("state"), b.Text("state"))
+	}
+	if v, _ := a.Known("rate"); v.From != "f:13" {
+		t.Errorf("from %s", v.From)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"CA 'mlx5_0'\n\tRate: fast\n":                 `line 2: rate "fast" is no number of Gb/s`,
+		"CA '" + strings.Repeat("x", 100) + "'\nPort": "line 1: ",
+	} {
+		if err := Read(new(health.State), "f", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("CA 'mlx5_0'\n\tPort 1:\n\t\tState: Active\n\t\tRate: 400\n"))
+	f.Fuzz(func(_ *testing.T, data []byte) { _ = Read(new(health.State), "f", data) })
+}
