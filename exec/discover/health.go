@@ -2,11 +2,13 @@ package discover
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"railyard/model/health"
 	"railyard/model/survey"
@@ -37,6 +39,28 @@ func Health(s *health.State, l Library, root string) error {
 	t.devices(s)
 	for _, a := range t.adapters() {
 		t.port(s, a)
+	}
+	return nil
+}
+
+// Load adds which share of its line rate each NVLink carries while it is watched.
+func Load(s *health.State, l Library, during time.Duration) error {
+	before, err := l.Traffic()
+	if err != nil {
+		return nil // of machines without NVLink, and drivers without counters
+	}
+	start := time.Now()
+	time.Sleep(during)
+	after, err := l.Traffic()
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(start).Seconds()
+	for _, t := range Moved(before, after) {
+		p := s.Part(health.NVLink, fmt.Sprintf("%d/%d", t.GPU, t.Port))
+		if line := p.Number("rate") * 1e9; line > 0 {
+			s.Say(p, "load", float64(max(t.Sent, t.Received))/seconds/line, nvmlName)
+		}
 	}
 	return nil
 }

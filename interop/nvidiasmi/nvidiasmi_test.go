@@ -65,6 +65,39 @@ func TestMistakesHaveLines(t *testing.T) {
 	}
 }
 
+// TestNVLink: rates and errors, in the form of the drivers 535 (leptonai/gpud, an A100) and 450.
+func TestNVLink(t *testing.T) {
+	rates := "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)\n\t Link 0: 25 GB/s\n\t Link 1: <inactive>\nGPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-1)\n" +
+		"\t Link 0: 25 GB/s\n\t Link 1: 25 GB/s\n"
+	errors := "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)\n\t Link 0: Replay Errors: 3\n\t Link 0: Recovery Errors: 1\n\t Link 0: CRC FLIT Errors: 2\n" +
+		"\t Link 0: CRC Data Errors: 5\n\t Link 0: Effective BER: 15e-254\n"
+	s := new(health.State)
+	if !IsRates([]byte(rates)) || IsErrors([]byte(rates)) || !IsErrors([]byte(errors)) || IsRates([]byte(errors)) {
+		t.Error("one is taken for the other")
+	}
+	for _, text := range []string{rates, errors} {
+		if err := ReadNVLink(s, "f", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := s.Part(health.NVLink, "0/0")
+	if s.GPU(0).Number("links_up") != 1 || s.GPU(0).Number("links") != 2 || s.GPU(1).Number("links_up") != 2 || link.Number("rate") != 25 ||
+		link.Number("replays") != 3 || link.Number("recoveries") != 1 || link.Number("crc_errors") != 7 || s.Part(health.NVLink, "0/1").Yes("up") {
+		t.Errorf("%v", link.Facts())
+	}
+	for text, want := range map[string]string{
+		"GPU 0: x\n Link 0: fast GB/s\n":           "line 2: ",
+		"Link 0: 25 GB/s\n":                        "line 1: link 0 of no GPU",
+		"GPU 0: x\n Link 900: 25 GB/s\n":           "line 2: ",
+		"GPU 0: x\n Link 0: Replay Errors: many\n": "line 2: Replay Errors: ",
+		"GPU 99999: x\n":                           "line 1: GPU 99999",
+	} {
+		if err := ReadNVLink(new(health.State), "f", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for _, file := range []string{"h200-580.xml", "h200-580.txt"} {
 		data, err := os.ReadFile("testdata/" + file)
@@ -76,5 +109,6 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		_ = ReadXML(new(health.State), "f", data)
 		_ = ReadText(new(health.State), "f", data)
+		_ = ReadNVLink(new(health.State), "f", data)
 	})
 }
