@@ -6,23 +6,22 @@ import (
 	"railyard/planner/pack"
 )
 
-// bisection is the most that the first half of the nodes can send to the rest over the
-// network: a maximum flow in which each half is one vertex, so that what is inside of a
-// node or between nodes of one half does not count.
+// bisection is the most that the first half of the nodes can send to the rest over the network, or in one node the first half
+// of its GPUs: a maximum flow in which each half is one vertex, so that what is between members of one half does not count.
+// It is 0 for a single GPU.
 func bisection(t *topology.Topology) units.Rate {
-	n := int32(t.NumNodes())
-	if n < 2 {
+	if t.NumRanks() < 2 {
 		return 0
 	}
 	const first, second = 0, 1
 	vertex := make([]int32, len(t.Devices()))
 	count := int32(2)
-	for i, d := range t.Devices() {
-		switch {
-		case d.Node < 0:
+	for i := range t.Devices() {
+		switch place, of := member(t, topology.DeviceID(i)); {
+		case place < 0:
 			vertex[i] = count
 			count++
-		case d.Node >= n/2:
+		case place >= of/2:
 			vertex[i] = second
 		default:
 			vertex[i] = first
@@ -37,4 +36,13 @@ func bisection(t *topology.Topology) units.Rate {
 		panic(err) // all vertices are numbered above
 	}
 	return units.Rate(pack.BroadcastBound(g, first).Rate.Float())
+}
+
+// member is which of a topology's nodes a device is part of, or of a single node which GPU it is; and of how many. It is
+// negative for what joins them.
+func member(t *topology.Topology, d topology.DeviceID) (place, of int) {
+	if n := t.NumNodes(); n > 1 {
+		return int(t.Devices()[d].Node), n
+	}
+	return t.RankOf(d), t.NumRanks()
 }

@@ -17,7 +17,7 @@ type Inventory struct {
 	Nodes     []Nodes
 	Switches  []Switches
 	Cables    []Cables
-	Bisection units.Rate // between the first half of the nodes and the rest, a direction; 0 with one node
+	Bisection units.Rate // between the first half of the nodes, or of one node's GPUs, and the rest, a direction
 }
 
 // Nodes are servers of one template.

@@ -63,7 +63,22 @@ func TestBisectionOfAnOversubscribedFabric(t *testing.T) {
 
 func TestLoneNodeHasNoNetwork(t *testing.T) {
 	inv := inventory.Of(load(t, "dgx-h100", 1))
-	if len(inv.Switches) != 0 || len(inv.Cables) != 0 || inv.Bisection != 0 {
+	if len(inv.Switches) != 0 || len(inv.Cables) != 0 {
 		t.Errorf("one node needs %+v", inv)
+	}
+}
+
+// TestBisectionOfANode: what four GPUs can send to the other four over NVLink, and over PCIe besides.
+func TestBisectionOfANode(t *testing.T) {
+	for name, want := range map[string]struct{ nvlink, most float64 }{
+		"dgx1-v100":    {6 * 25e9, 9.6e9 * 2}, // four pairs of the cube joined once or twice: NVIDIA DGX-1 whitepaper, figure 4
+		"dgx2":         {8 * 6 * 25e9, 63e9},
+		"dgx-h100":     {4 * 18 * 25e9, 4 * 63e9},
+		"pcie4-server": {0, 63e9},
+	} {
+		got := float64(inventory.Of(load(t, name, 1)).Bisection)
+		if got < want.nvlink || got > want.nvlink+want.most {
+			t.Errorf("%s: %g, want %g over NVLink and at most %g besides", name, got, want.nvlink, want.most)
+		}
 	}
 }

@@ -93,6 +93,8 @@ func answered(program, block string) (string, error) {
 		list, err = each(program, commands, trainingOption)
 	case strings.HasPrefix(commands[0].line, "capacity step "):
 		list, err = each(program, commands, trainedStep)
+	case strings.HasPrefix(commands[0].line, "capacity size "):
+		list, err = each(program, commands, clusterCost)
 	default:
 		list, err = each(program, commands, transfer)
 	}
@@ -148,7 +150,22 @@ func trainedStep(program string, c command) (stepRow, error) {
 		d.Memory.Total <= d.Memory.Capacity}, err
 }
 
-// transferRow is a collective as NCCL runs it, or a transfer between two GPUs: its time, and its bandwidth as nccl-tests count (busbw).
+// clusterRow is what a cluster costs, and its bandwidth between halves.
+type clusterRow struct {
+	Case          string  `json:"case" text:"case"`
+	Purchase      float64 `json:"purchase" text:"purchase" as:"money"`
+	Watts         float64 `json:"watts" text:"power" as:"kW"`
+	Energy        float64 `json:"energy_month" text:"energy a month" as:"money"`
+	BisectionGBps float64 `json:"bisection_GBps" text:"bisection bandwidth"`
+}
+
+func clusterCost(program string, c command) (clusterRow, error) {
+	var d report.CostDocument
+	err := c.answer(program, &d)
+	return clusterRow{c.cells[0], d.Purchase, d.Watts, d.Energy, d.BisectionGBps}, err
+}
+
+// transferRow is a collective as NCCL runs it or as simulated, or a transfer between two GPUs: its time, and its bandwidth as nccl-tests count (busbw).
 type transferRow struct {
 	Case string  `json:"case" text:"case"`
 	MS   float64 `json:"time_ms" text:"time"`
@@ -158,9 +175,11 @@ type transferRow struct {
 func transfer(program string, c command) (transferRow, error) {
 	var d struct {
 		report.CrossingDocument
-		Rows []report.ExpectRow
+		BusBW float64 `json:"busbw_GBps"` // of simulate
+		Rows  []report.ExpectRow
 	}
 	err := c.answer(program, &d)
+	d.GBps = max(d.GBps, d.BusBW)
 	if len(d.Rows) > 0 {
 		d.TimeUS, d.GBps = d.Rows[0].TimeUS, d.Rows[0].BusBW
 	}

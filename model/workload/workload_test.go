@@ -24,6 +24,9 @@ var whole = workload.Sharding{Tensor: 1, Context: 1, Expert: 1}
 func TestParameters(t *testing.T) {
 	for name, want := range map[string]struct{ count, tolerance float64 }{
 		"resnet-50":    {25_557_032, 0},           // torchvision.models.resnet50
+		"resnet-152":   {60_192_808, 0},           // torchvision.models.resnet152
+		"alexnet":      {61_100_840, 0},           // torchvision.models.alexnet
+		"vgg-16":       {138_357_544, 0},          // torchvision.models.vgg16
 		"bert-large":   {335_141_888, 0.004},      // Hugging Face bert-large-uncased with pooler, which is left out here
 		"gpt-2-1.5b":   {1_557_611_200, 0},        // Hugging Face gpt2-xl
 		"gpt-3-13b":    {13.0e9, 0.015},           // arXiv 2005.14165, table 2.1
