@@ -22,7 +22,7 @@ type CostDocument struct {
 	Switches      int        `json:"switches" text:"switches"`
 	Cables        int        `json:"cables" text:"cables"`
 	Optics        int        `json:"optics" text:"optics"`
-	BisectionGBps float64    `json:"bisection_GBps,omitempty" text:"bisection bandwidth" doc:"what the first half of the nodes can send to the rest, or in one node the first half of its GPUs; absent for one GPU"`
+	BisectionGBps float64    `json:"bisection_GBps,omitempty" text:"bisection bandwidth" doc:"halves of the nodes, or of one's GPUs"`
 	Energy        float64    `json:"energy_month" text:"energy a month" as:"money"`
 	Space         float64    `json:"space_month" text:"space a month" as:"money"`
 	Staff         float64    `json:"staff_month" text:"staff a month" as:"money"`

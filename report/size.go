@@ -37,7 +37,7 @@ type SizeRow struct {
 	Purchase       float64 `json:"purchase" text:"purchase" as:"money" zero:"–"`
 	Total          float64 `json:"total" text:"cost" as:"money" zero:"–" doc:"over the months"`
 	Watts          float64 `json:"watts" text:"power" as:"kW" zero:"–"`
-	BisectionGBps  float64 `json:"bisection_GBps,omitempty" doc:"bisection bandwidth: of the nodes, or of one node's GPUs; absent for one GPU"`
+	BisectionGBps  float64 `json:"bisection_GBps,omitempty" doc:"between halves of the nodes, or of one's GPUs"`
 	Switches       int     `json:"switches" text:"switches"`
 	Cables         int     `json:"cables" text:"cables"`
 	Optics         int     `json:"optics" zero:"–"`

@@ -165,7 +165,8 @@ func clusterCost(program string, c command) (clusterRow, error) {
 	return clusterRow{c.cells[0], d.Purchase, d.Watts, d.Energy, d.BisectionGBps}, err
 }
 
-// transferRow is a collective as NCCL runs it or as simulated, or a transfer between two GPUs: its time, and its bandwidth as nccl-tests count (busbw).
+// transferRow is a collective as NCCL runs it or as simulated, or a transfer between two GPUs: its time, and its bandwidth as nccl-tests
+// count (busbw).
 type transferRow struct {
 	Case string  `json:"case" text:"case"`
 	MS   float64 `json:"time_ms" text:"time"`
