@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"sim/...":             {"sim/...", "model/..."},
 	"exec/...":            {"exec/...", "internal/outfile", "model/..."},
 	"exec/cluster":        {},
-	"interop/...":         {"interop/foreign", "model/..."},
+	"interop/...":         {"interop/foreign/...", "model/..."},
 	"interop/interoptest": {"exec/...", "internal/...", "model/...", "planner/...", "topologies"},
 	"report/...":          {"report/...", "model/..."},
 	"study/...":           {"study/...", "model/...", "planner/...", "sim/...", "exec/...", "report/...", "topologies", "validation"},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"railyard/interop/foreign/hostlist"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -33,9 +34,12 @@ func WriteGres(w io.Writer, t *topology.Topology) error {
 		nodes[lines] = append(nodes[lines], n)
 	}
 	for _, lines := range order {
-		names := nodeNames(t.NodeName, nodes[lines])
+		names := make([]string, len(nodes[lines]))
+		for i, n := range nodes[lines] {
+			names[i] = t.NodeName(n)
+		}
 		for line := range strings.Lines(lines) {
-			fmt.Fprintf(&b, "NodeName=%s %s", names, line)
+			fmt.Fprintf(&b, "NodeName=%s %s", hostlist.Write(names), line)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"railyard/interop/foreign/hostlist"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -81,9 +82,9 @@ func WriteTree(w io.Writer, t *topology.Topology) error {
 	fmt.Fprintf(&b, "# %s: %s, %s\n", t.Name(), units.Counted(t.NumNodes(), "node"), units.Counted(t.NumRanks(), "GPU"))
 	for _, s := range switches {
 		if s.Nodes != nil {
-			fmt.Fprintf(&b, "SwitchName=%s Nodes=%s\n", s.Name, hostlist(s.Nodes))
+			fmt.Fprintf(&b, "SwitchName=%s Nodes=%s\n", s.Name, hostlist.Write(s.Nodes))
 		} else {
-			fmt.Fprintf(&b, "SwitchName=%s Switches=%s\n", s.Name, hostlist(s.Switches))
+			fmt.Fprintf(&b, "SwitchName=%s Switches=%s\n", s.Name, hostlist.Write(s.Switches))
 		}
 	}
 	_, err = io.WriteString(w, b.String())

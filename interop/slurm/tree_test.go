@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	_ "railyard/internal/long" // accepts -long
+	"railyard/interop/foreign/hostlist"
 	"railyard/model/topology"
 	"railyard/topologies"
 )
@@ -37,7 +38,7 @@ func TestTree(t *testing.T) {
 		count := map[string]int{}
 		for line := range strings.Lines(b.String()) {
 			_, list, leaf := strings.Cut(strings.TrimSpace(line), "Nodes=")
-			names, err := hosts(list)
+			names, err := hostlist.Read(list)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"railyard/interop/foreign/hostlist"
 	"railyard/model/topology"
 )
 
@@ -20,9 +21,9 @@ func WriteYAML(w io.Writer, t *topology.Topology) error {
 	for _, s := range switches {
 		fmt.Fprintf(&b, "    - switch: %s\n", s.Name)
 		if s.Nodes != nil {
-			fmt.Fprintf(&b, "      nodes: %s\n", hostlist(s.Nodes))
+			fmt.Fprintf(&b, "      nodes: %s\n", hostlist.Write(s.Nodes))
 		} else {
-			fmt.Fprintf(&b, "      children: %s\n", hostlist(s.Switches))
+			fmt.Fprintf(&b, "      children: %s\n", hostlist.Write(s.Switches))
 		}
 	}
 	if list, size := blocks(t); size > 1 {
@@ -32,7 +33,7 @@ func WriteYAML(w io.Writer, t *topology.Topology) error {
 		}
 		b.WriteString("    blocks:\n")
 		for i, nodes := range list {
-			fmt.Fprintf(&b, "    - block: block%d\n      nodes: %s\n", i, hostlist(nodes))
+			fmt.Fprintf(&b, "    - block: block%d\n      nodes: %s\n", i, hostlist.Write(nodes))
 		}
 	}
 	_, err = io.WriteString(w, b.String())

@@ -3,7 +3,6 @@ package topology
 import (
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // checkNodes finds nodes of unknown templates, clashing names and too large numbers.
@@ -11,8 +10,10 @@ func (b *builder) checkNodes(o Options) {
 	devices, links := 0, 0
 	names := map[string]bool{}
 	for _, n := range b.f.Nodes {
-		if !idPattern.MatchString(n.Name) || strings.Contains(n.Name, "[") {
-			b.AddAt(n.Pos, "nodes: %q is not a name: write letters, digits, _, . and -", n.Name)
+		if list, err := nodeNames(n); err != nil {
+			b.AddAt(n.Pos, "nodes: %v", err)
+		} else if list != nil && n.Count > len(list) {
+			b.AddAt(n.Pos, "nodes: %q names %d nodes, but there are %d", n.Name, len(list), n.Count)
 		}
 		if names[n.Name] {
 			b.AddAt(n.Pos, "nodes: the name %q is used twice: give each entry its own name", n.Name)
@@ -51,13 +52,17 @@ func (b *builder) addNodes(n nodeSpec, o Options) {
 	}
 	t.devices = slices.Grow(t.devices, n.Count*len(s.devices))
 	t.links = slices.Grow(t.links, n.Count*len(s.links))
+	list, _ := nodeNames(n) // checked before
 	for i := range n.Count {
 		name := n.Name + strconv.Itoa(i)
+		if list != nil {
+			name = list[i]
+		}
 		if b.nodeNames[name] {
 			b.AddAt(n.Pos, "nodes: two nodes are called %q: let no entry's name be another's with a number behind", name)
 			return
 		}
-		if len(b.f.Nodes) > 1 {
+		if len(b.f.Nodes) > 1 || list != nil {
 			b.nodeNames[name] = true
 		}
 		t.addNode(name, si, used)

@@ -39,6 +39,32 @@ func expandIDs(pattern string) ([]string, error) {
 	return out, nil
 }
 
+// namePattern is a range of names that nodes have elsewhere: dgx[01-18], c[1-4]-ib.
+var namePattern = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]*)\[([0-9,-]+)\]([A-Za-z0-9_.-]*)$`)
+
+// nodeNames are the names of an entry of nodes that lists them as a range, numbers as wide as they are written; nil where it has a
+// number put behind its name.
+func nodeNames(n nodeSpec) (out []string, err error) {
+	if idPattern.MatchString(n.Name) && !strings.Contains(n.Name, "[") {
+		return nil, nil
+	}
+	m := namePattern.FindStringSubmatch(n.Name)
+	if m == nil {
+		return nil, fmt.Errorf("%q is not a name: write letters, digits, _, . and -, or a range of names such as dgx[01-18]", shorten(n.Name))
+	}
+	for part := range strings.SplitSeq(m[2], ",") {
+		lo, hi, ok := idRange(part)
+		if !ok || len(out)+hi-lo+1 > maxCount {
+			return nil, fmt.Errorf("%q: %q is not a range such as 01-18", shorten(n.Name), shorten(part))
+		}
+		first, _, _ := strings.Cut(part, "-")
+		for i := lo; i <= hi; i++ {
+			out = append(out, fmt.Sprintf("%s%0*d%s", m[1], len(first), i, m[3]))
+		}
+	}
+	return out, nil
+}
+
 // shorten keeps a message readable whatever the file holds.
 func shorten(s string) string {
 	if len(s) > 60 {

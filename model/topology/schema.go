@@ -117,6 +117,13 @@ type nodeSpec struct {
 	yamlfile.Place
 }
 
+// Check counts the names of a range.
+func (n *nodeSpec) Check(o *yamlfile.Object) {
+	if list, err := nodeNames(*n); err == nil && list != nil && !o.Has("count") {
+		n.Count = len(list)
+	}
+}
+
 type fabricSpec struct {
 	Name      string      `file:"name,need,names"`
 	Endpoints string      `file:"endpoints,need"`

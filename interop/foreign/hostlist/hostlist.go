@@ -1,14 +1,14 @@
-package slurm
+// Package hostlist reads and writes lists of names as Slurm does: node[0-3,7],login.
+package hostlist
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// hostlist writes names as Slurm's hostlists do, in their order: node[0-3,7],login.
-func hostlist(names []string) string {
+// Write writes names in their order.
+func Write(names []string) string {
 	var out []string
 	for i := 0; i < len(names); {
 		stem, number := numbered(names[i])
@@ -61,8 +61,8 @@ func follows(a, b string) bool {
 // maxHosts is how many names a hostlist stands for at most.
 const maxHosts = 1 << 20
 
-// hosts are the names that a hostlist stands for. A name has one range at most.
-func hosts(list string) (out []string, err error) {
+// Read are the names that a list stands for. A name has one range at most.
+func Read(list string) (out []string, err error) {
 	for list != "" {
 		end, depth := len(list), 0
 		for i, c := range list {
@@ -114,13 +114,4 @@ func appendHosts(out []string, one string) ([]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// nodeNames are those of all nodes of a kind, in order.
-func nodeNames(of func(int) string, nodes []int) string {
-	names := make([]string, len(nodes))
-	for i, n := range nodes {
-		names[i] = of(n)
-	}
-	return hostlist(slices.Clip(names))
 }

@@ -1,0 +1,169 @@
+// Package ibnet reads what ibnetdiscover and iblinkinfo (rdma-core) print of an InfiniBand network: its switches, and what each
+// of their ports leads to.
+package ibnet
+
+import (
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"railyard/interop/foreign"
+	"railyard/model/units"
+)
+
+// Fabric is a network.
+type Fabric struct {
+	Switches []Switch
+	Notes    []string
+}
+
+// Switch is a switch with its ports that are up, in order.
+type Switch struct {
+	ID, Name string
+	Ports    []Port
+	line     int
+}
+
+// Port is a port that is up.
+type Port struct {
+	Number   int
+	Peer     string     // id of the device at the other end
+	PeerName string     // such as "node1 mlx5_0"
+	Switch   bool       // the peer is one; where only its id says so, once all are read
+	Rate     units.Rate // a direction
+}
+
+// Begins reports whether a text is from ibnetdiscover.
+func Begins(data []byte) bool { return discovered.Match(data) }
+
+// BeginsLinks reports whether a text is from iblinkinfo.
+func BeginsLinks(data []byte) bool { return linked.Match(data) }
+
+var (
+	discovered = regexp.MustCompile(`(?m)^Switch\s+\d+\s+"S-`)
+	linked     = regexp.MustCompile(`(?m)==\(.*\)==>`)
+
+	switchLine = regexp.MustCompile(`^Switch\s+\d+\s+"(S-[0-9a-fA-F]+)"\s*#\s*"([^"]*)"`)
+	portLine   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?\s+"([SHR]-[0-9a-fA-F]+)"\[\d+\](?:\([0-9a-fA-F]+\))?\s*#\s*"([^"]*)"\s+lid\s+\d+\s+(\d+)x(\w+)`)
+	otherLine  = regexp.MustCompile(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\()`)
+)
+
+// lane is what a lane carries by the name of its speed: Gb/s of data.
+var lane = map[string]float64{"SDR": 2, "DDR": 4, "QDR": 8, "FDR10": 10, "FDR": 13.64, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
+
+// signalled is the same by what a lane signals, as iblinkinfo prints it.
+var signalled = map[string]string{"2.5": "SDR", "5.0": "DDR", "10.0": "QDR", "10.3125": "FDR10", "14.0625": "FDR", "25.78125": "EDR",
+	"53.125": "HDR", "106.25": "NDR", "212.5": "XDR"}
+
+func rateOf(width, speed string) (units.Rate, bool) {
+	n, err := strconv.Atoi(width)
+	gbps := lane[speed]
+	return units.Rate(float64(n) * gbps * 1e9 / 8), err == nil && n > 0 && n <= 12 && gbps > 0
+}
+
+// ReadDiscover reads the output of ibnetdiscover: the ports of switches, which tell of adapters what their own lines repeat.
+func ReadDiscover(r io.Reader) (*Fabric, error) {
+	return read(r, func(f *Fabric, line string, number int, m *foreign.Mistakes) {
+		if s := switchLine.FindStringSubmatch(line); s != nil {
+			f.Switches = append(f.Switches, Switch{ID: s[1], Name: s[2], line: number})
+			return
+		}
+		p := portLine.FindStringSubmatch(line)
+		switch {
+		case p != nil && len(f.Switches) > 0:
+			rate, ok := rateOf(p[4], p[5])
+			if !ok {
+				m.Add(number, "speed %sx%s is not known", p[4], p[5])
+			}
+			port, _ := strconv.Atoi(p[1])
+			f.add(Port{Number: port, Peer: p[2], PeerName: p[3], Switch: p[2][0] == 'S', Rate: rate})
+		case !otherLine.MatchString(line):
+			m.Add(number, "unexpected line %.40q", line)
+		}
+	})
+}
+
+var (
+	infoSwitch = regexp.MustCompile(`^Switch:?\s+(?:0x[0-9a-fA-F]+\s+)?(.*?):?$`)
+	infoCA     = regexp.MustCompile(`^CA:\s`)
+	infoPort   = regexp.MustCompile(`^(?:0x[0-9a-fA-F]+\s+)?(?:"[^"]*"\s+)?(\d+)\s+(\d+)\[\s*\]\s*==\(\s*(.*?)\)==>\s*(?:0x[0-9a-fA-F]+\s+)?(\d+)?\s*(?:\d+)?\[\s*\]\s*"([^"]*)"`)
+	infoRate   = regexp.MustCompile(`^(\d+)X\s+([0-9.]+) Gbps\s+Active`)
+)
+
+// ReadLinks reads the output of iblinkinfo, where local identifiers (LIDs) say which device is which.
+func ReadLinks(r io.Reader) (*Fabric, error) {
+	inSwitch := false
+	f, err := read(r, func(f *Fabric, line string, number int, m *foreign.Mistakes) {
+		if s := infoSwitch.FindStringSubmatch(line); s != nil && !strings.Contains(line, "==>") {
+			inSwitch = true
+			f.Switches = append(f.Switches, Switch{Name: s[1], line: number})
+			return
+		}
+		if infoCA.MatchString(line) {
+			inSwitch = false
+			return
+		}
+		p := infoPort.FindStringSubmatch(line)
+		switch {
+		case line == "" || p != nil && !inSwitch:
+		case p == nil:
+			m.Add(number, "unexpected line %.40q", line)
+		default:
+			f.linkInfo(p, number, m)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, s := range f.Switches {
+		known[s.ID] = true
+	}
+	for i := range f.Switches {
+		for j := range f.Switches[i].Ports {
+			p := &f.Switches[i].Ports[j]
+			p.Switch = known[p.Peer]
+		}
+	}
+	return f, nil
+}
+
+// linkInfo takes a switch's port.
+func (f *Fabric) linkInfo(p []string, number int, m *foreign.Mistakes) {
+	s := &f.Switches[len(f.Switches)-1]
+	if s.ID == "" {
+		s.ID = p[1]
+	}
+	rate := infoRate.FindStringSubmatch(p[3])
+	if rate == nil || p[4] == "" { // down, or not active
+		return
+	}
+	r, ok := rateOf(rate[1], signalled[rate[2]])
+	if !ok {
+		m.Add(number, "speed %sX %s Gbps is not known", rate[1], rate[2])
+	}
+	port, _ := strconv.Atoi(p[2])
+	f.add(Port{Number: port, Peer: p[4], PeerName: p[5], Rate: r})
+}
+
+func (f *Fabric) add(p Port) {
+	s := &f.Switches[len(f.Switches)-1]
+	s.Ports = append(s.Ports, p)
+}
+
+func read(r io.Reader, take func(f *Fabric, line string, number int, m *foreign.Mistakes)) (*Fabric, error) {
+	data, err := foreign.Read(r, 256)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fabric{}
+	var m foreign.Mistakes
+	for i, line := range strings.Split(string(data), "\n") {
+		take(f, strings.TrimSpace(line), i+1, &m)
+	}
+	if len(f.Switches) == 0 {
+		m.Add(0, "no switch in it: this is no output of ibnetdiscover or iblinkinfo")
+	}
+	return f, m.Err()
+}

@@ -1,0 +1,191 @@
+package survey
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/model/units"
+)
+
+// Switch is a switch of a tree as schedulers know it: it has nodes, or switches below it.
+type Switch struct {
+	Name     string
+	Nodes    []string
+	Switches []string
+}
+
+// AssumedRate is the rate of a port where nobody says it, and AssumedRateSource says so.
+const (
+	AssumedRate       = units.Rate(50e9)
+	AssumedRateSource = "assumption: 400 Gb/s a port, which the source does not say"
+)
+
+// TreeNetwork is the network of a tree of switches. Trees say neither rates nor how many switches stand for one of theirs: each is
+// taken for one that does not block. adapters are those of a node; all are taken to be on its leaf.
+func TreeNetwork(n *Network, switches []Switch, adapters int) (*Network, error) {
+	t := &tree{byName: map[string]*Switch{}, depth: -1}
+	if err := t.link(switches); err != nil {
+		return nil, err
+	}
+	for _, root := range t.roots {
+		if err := t.walk(root, nil); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.leaves) == 0 {
+		return nil, errors.New("no switch with nodes below it")
+	}
+	n.Adapters, n.Rails, n.Rate, n.RateSource = adapters, 1, AssumedRate, AssumedRateSource
+	n.Notes = append(n.Notes, "the rate of a port is not said: 400 Gb/s is assumed",
+		"how many switches and links stand for one of the tree is not said: as many as block nothing are assumed, and all adapters of a node on "+
+			"one leaf")
+	if len(t.roots) > 1 {
+		n.Notes = append(n.Notes, fmt.Sprintf("the tree has %d roots: a switch above them is assumed", len(t.roots)))
+	}
+	return n, t.levels(n)
+}
+
+// tree is a tree while it is walked.
+type tree struct {
+	byName map[string]*Switch
+	roots  []*Switch
+	leaves [][]string
+	names  []string // of the leaves
+	paths  [][]*Switch
+	depth  int
+	seen   map[string]bool
+}
+
+func (t *tree) link(switches []Switch) error {
+	parents := map[string]string{}
+	for i := range switches {
+		s := &switches[i]
+		if t.byName[s.Name] != nil {
+			return fmt.Errorf("switch %s twice", s.Name)
+		}
+		t.byName[s.Name] = s
+	}
+	for _, s := range switches {
+		for _, c := range s.Switches {
+			switch {
+			case t.byName[c] == nil:
+				return fmt.Errorf("switch %s: there is no switch %s below it", s.Name, c)
+			case parents[c] != "":
+				return fmt.Errorf("switch %s is below %s and below %s: a tree's switch has one above it", c, parents[c], s.Name)
+			}
+			parents[c] = s.Name
+		}
+	}
+	for i := range switches {
+		if parents[switches[i].Name] == "" {
+			t.roots = append(t.roots, &switches[i])
+		}
+	}
+	if len(t.roots) == 0 {
+		return errors.New("every switch is below another: they form a ring")
+	}
+	t.seen = map[string]bool{}
+	return nil
+}
+
+// walk takes the leaves below a switch, in order. Each switch has one above it, so that it ends.
+func (t *tree) walk(s *Switch, above []*Switch) error {
+	path := append(slices.Clone(above), s)
+	if len(s.Switches) == 0 && len(s.Nodes) == 0 {
+		return nil // a switch that nothing hangs on
+	}
+	if len(s.Switches) > 0 && len(s.Nodes) > 0 {
+		return fmt.Errorf("switch %s has nodes and switches below it: a topology file has nodes at leaves only", s.Name)
+	}
+	for _, c := range s.Switches {
+		if err := t.walk(t.byName[c], path); err != nil {
+			return err
+		}
+	}
+	if len(s.Nodes) == 0 {
+		return nil
+	}
+	if t.depth >= 0 && t.depth != len(path) {
+		return fmt.Errorf("leaf %s stands %d levels deep, %s stands %d: in a topology file all stand equally deep", s.Name, len(path), t.names[0],
+			t.depth)
+	}
+	for _, n := range s.Nodes {
+		if t.seen[n] {
+			return fmt.Errorf("node %s is below two switches", n)
+		}
+		t.seen[n] = true
+	}
+	t.depth = len(path)
+	t.leaves, t.names, t.paths = append(t.leaves, s.Nodes), append(t.names, s.Name), append(t.paths, path)
+	return nil
+}
+
+// levels are those of a tree whose groups are of one size, but for the last of each level.
+func (t *tree) levels(n *Network) error {
+	n.Leaves = t.leaves
+	sizes := make([]int, len(t.leaves))
+	for i, l := range t.leaves {
+		sizes[i] = len(l)
+	}
+	group, err := equal("leaf", sizes, t.names)
+	if err != nil {
+		return err
+	}
+	links := group * n.Adapters
+	n.Levels = []Level{{Group: group}}
+	for up := t.depth - 2; up >= -1 && len(sizes) > 1; up-- {
+		var names []string
+		sizes, names = t.groupsAt(up)
+		if group, err = equal("switch", sizes, names); err != nil {
+			return err
+		}
+		n.Levels[len(n.Levels)-1].Uplinks = links
+		links *= group
+		if len(sizes) == 1 {
+			n.Levels = append(n.Levels, Level{})
+			break
+		}
+		n.Levels = append(n.Levels, Level{Group: group})
+	}
+	if len(t.leaves) == 1 {
+		n.Levels[0].Group = 0
+	}
+	return nil
+}
+
+// groupsAt are how many groups of the level below each switch of a depth joins; −1: a switch above the roots.
+func (t *tree) groupsAt(depth int) (sizes []int, names []string) {
+	var last, below *Switch
+	for i, p := range t.paths {
+		var at *Switch
+		name := "the one above all"
+		if depth >= 0 {
+			at, name = p[depth], p[depth].Name
+		}
+		if i == 0 || at != last {
+			sizes, names, last, below = append(sizes, 0), append(names, name), at, nil
+		}
+		if b := p[depth+1]; b != below {
+			sizes[len(sizes)-1]++
+			below = b
+		}
+	}
+	return sizes, names
+}
+
+// equal is the size of all groups; the last one may be smaller.
+func equal(what string, sizes []int, names []string) (int, error) {
+	var different []string
+	for i, s := range sizes {
+		if s != sizes[0] && (i < len(sizes)-1 || s > sizes[0]) {
+			different = append(different, fmt.Sprintf("%s has %d", names[i], s))
+		}
+	}
+	if len(different) > 0 {
+		return 0, fmt.Errorf("%s %s has %d below it, but %s: groups of a topology file are of one size (the last may be smaller); divide the network "+
+			"or name the nodes that are missing", what, names[0], sizes[0], strings.Join(different[:min(len(different), 5)], ", "))
+	}
+	return sizes[0], nil
+}
