@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 
 // onlyIn keeps third-party libraries in their room.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":          {"cmd/railyard", "model/yamlfile", "model/topology", "model/gpu", "model/workload"},
+	"gopkg.in/yaml.v3":          {"cmd/railyard", "interop/topograph", "model/yamlfile", "model/topology", "model/gpu", "model/workload"},
 	"gonum.org/v1/plot":         {"report/..."},
 	"github.com/NVIDIA/go-nvml": {"exec/discover"},
 	"golang.org/x/sys":          {"exec/cuda/descriptors", "exec/host", "exec/net"},

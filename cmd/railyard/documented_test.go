@@ -21,6 +21,9 @@ func TestDocumentedCommands(t *testing.T) {
 	wrong := func(cmd *cobra.Command) error {
 		for _, name := range valuesOf(cmd, "topology") {
 			name, _, _ = strings.Cut(name, ":")
+			if cmd.Name() == "import" && !cmd.Flags().Changed("nodes") && strings.Contains(name, ".") { // the file of another tool
+				continue
+			}
 			if err := isShipped(name, append(topologies.Names(), "live")); err != nil {
 				return err
 			}

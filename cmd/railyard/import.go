@@ -153,7 +153,7 @@ func formatOf(data []byte) (string, error) {
 		return "", fmt.Errorf("is a plan of railyard already: use it with --plan, prove it with `railyard check`")
 	}
 	for _, f := range topologyFormats {
-		if f.begins.Match(data) {
+		if f.begins(data) {
 			return f.name, nil
 		}
 	}

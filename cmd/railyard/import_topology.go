@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"railyard/cmd/internal/cli"
+	"railyard/interop/ibnet"
 	"railyard/interop/nccltopo"
+	"railyard/interop/slurm"
 	"railyard/interop/smitopo"
+	"railyard/interop/topograph"
 	"railyard/model/survey"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -19,9 +22,9 @@ import (
 // topologyFormat is a format of other tools that becomes a topology file.
 type topologyFormat struct {
 	name    string
-	begins  *regexp.Regexp // what only such files hold
-	network bool           // it is of several nodes, whose type -t names
-	gpu     bool           // it does not say which GPUs they are
+	begins  func(data []byte) bool // what only such files hold
+	network bool                   // it is of several nodes, whose type -t names
+	gpu     bool                   // it does not say which GPUs they are
 	read    func(r io.Reader, f *importFlags) (found, error)
 }
 
@@ -31,8 +34,12 @@ type found interface {
 }
 
 var topologyFormats = []topologyFormat{
-	{name: "nccl-topo", begins: regexp.MustCompile(`(?m)^\s*<system\b`), read: importNCCL},
-	{name: "topo-m", begins: regexp.MustCompile(`(?m)^(\x1b\[[0-9;]*m|\s)*GPU0\s`), gpu: true, read: importMatrix},
+	{name: "nccl-topo", begins: regexp.MustCompile(`(?m)^\s*<system\b`).Match, read: importNCCL},
+	{name: "topo-m", begins: regexp.MustCompile(`(?m)^(\x1b\[[0-9;]*m|\s)*GPU0\s`).Match, gpu: true, read: importMatrix},
+	{name: "ibnetdiscover", begins: ibnet.Begins, network: true, read: importFabric(ibnet.ReadDiscover)},
+	{name: "iblinkinfo", begins: ibnet.BeginsLinks, network: true, read: importFabric(ibnet.ReadLinks)},
+	{name: "slurm", begins: slurm.Begins, network: true, read: importSlurm},
+	{name: "topograph", begins: topograph.Begins, network: true, read: importTopograph},
 }
 
 func topologyFormatNames() (names []string) {
@@ -69,6 +76,81 @@ func importMatrix(r io.Reader, f *importFlags) (found, error) {
 		return nil, err
 	}
 	return m.Node(product)
+}
+
+// importFabric reads what tools of InfiniBand found.
+func importFabric(read func(io.Reader) (*ibnet.Fabric, error)) func(io.Reader, *importFlags) (found, error) {
+	return func(r io.Reader, f *importFlags) (found, error) {
+		x, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		adapters, err := f.adapters()
+		if err != nil {
+			return nil, err
+		}
+		n, err := x.Network(f.network())
+		if err == nil && f.Topo.Name != "" && n.Adapters != adapters {
+			err = fmt.Errorf("its nodes have %d adapters on the network, a %s has %d: leave -t out, or name what the nodes are", n.Adapters,
+				f.Topo.Name, adapters)
+		}
+		return n, err
+	}
+}
+
+// importSlurm reads topology.conf or topology.yaml.
+func importSlurm(r io.Reader, f *importFlags) (found, error) {
+	l, err := slurm.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	adapters, err := f.adapters()
+	if err != nil {
+		return nil, err
+	}
+	return l.Network(f.network(), adapters)
+}
+
+// importTopograph reads a model of Topograph.
+func importTopograph(r io.Reader, f *importFlags) (found, error) {
+	m, err := topograph.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	adapters, err := f.adapters()
+	if err != nil {
+		return nil, err
+	}
+	return m.Network(f.network(), adapters)
+}
+
+// network is what is known of any network before it is read.
+func (f *importFlags) network() *survey.Network {
+	n := &survey.Network{Name: "imported", Source: "railyard import --from " + f.From, Type: f.Topo.Name}
+	if n.Type == "" {
+		n.Notes = []string{"what the nodes are is not said: a GPU for each adapter is assumed; -t TOPOLOGY names their type"}
+	}
+	return n
+}
+
+// adapters are how many a node of the type that -t names has; 1 where it names none.
+func (f *importFlags) adapters() (nics int, err error) {
+	if f.Topo.Name == "" {
+		return 1, nil
+	}
+	t, err := topology.Load(source, f.Topo.Name, topology.Options{})
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range t.Devices() {
+		if d.Kind == topology.NIC && d.Node == 0 {
+			nics++
+		}
+	}
+	if nics == 0 {
+		return 0, cli.Usagef("-t %s: its nodes have no network adapters", f.Topo.Name)
+	}
+	return nics, nil
 }
 
 // importedTopology reads a topology file that was made, and says what it holds.

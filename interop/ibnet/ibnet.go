@@ -45,8 +45,9 @@ var (
 	linked     = regexp.MustCompile(`(?m)==\(.*\)==>`)
 
 	switchLine = regexp.MustCompile(`^Switch\s+\d+\s+"(S-[0-9a-fA-F]+)"\s*#\s*"([^"]*)"`)
-	portLine   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?\s+"([SHR]-[0-9a-fA-F]+)"\[\d+\](?:\([0-9a-fA-F]+\))?\s*#\s*"([^"]*)"\s+lid\s+\d+\s+(\d+)x(\w+)`)
-	otherLine  = regexp.MustCompile(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\()`)
+	portLine   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?\s+"([SHR]-[0-9a-fA-F]+)"\[\d+\]` +
+		`(?:\([0-9a-fA-F]+\))?\s*#\s*"([^"]*)"\s+lid\s+\d+\s+(\d+)x(\w+)`)
+	otherLine = regexp.MustCompile(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\()`)
 )
 
 // lane is what a lane carries by the name of its speed: Gb/s of data.
@@ -87,8 +88,9 @@ func ReadDiscover(r io.Reader) (*Fabric, error) {
 var (
 	infoSwitch = regexp.MustCompile(`^Switch:?\s+(?:0x[0-9a-fA-F]+\s+)?(.*?):?$`)
 	infoCA     = regexp.MustCompile(`^CA:\s`)
-	infoPort   = regexp.MustCompile(`^(?:0x[0-9a-fA-F]+\s+)?(?:"[^"]*"\s+)?(\d+)\s+(\d+)\[\s*\]\s*==\(\s*(.*?)\)==>\s*(?:0x[0-9a-fA-F]+\s+)?(\d+)?\s*(?:\d+)?\[\s*\]\s*"([^"]*)"`)
-	infoRate   = regexp.MustCompile(`^(\d+)X\s+([0-9.]+) Gbps\s+Active`)
+	infoPort   = regexp.MustCompile(`^(?:0x[0-9a-fA-F]+\s+)?(?:"[^"]*"\s+)?(\d+)\s+(\d+)\[\s*\]\s*` +
+		`==\(\s*(.*?)\)==>\s*(?:0x[0-9a-fA-F]+\s+)?(\d+)?\s*(?:\d+)?\[\s*\]\s*"([^"]*)"`)
+	infoRate = regexp.MustCompile(`^(\d+)X\s+([0-9.]+) Gbps\s+Active`)
 )
 
 // ReadLinks reads the output of iblinkinfo, where local identifiers (LIDs) say which device is which.

@@ -123,7 +123,8 @@ func (x *layout) group(hosts []host) error {
 	seen := map[string]bool{}
 	for i, set := range x.sets {
 		if len(set) != x.n.Rails || usual%x.n.Rails != 0 {
-			return fmt.Errorf("%s is at %d leaves with %d adapters, %s at %d: in a topology file all nodes are spread over as many", x.n.Leaves[i][0],
+			return fmt.Errorf("%s is at %d leaves with %d adapters, %s at %d: in a topology file all nodes are spread over as many",
+				x.n.Leaves[i][0],
 				len(set), usual, x.n.Leaves[0][0], x.n.Rails)
 		}
 		for _, leaf := range set {
@@ -155,7 +156,8 @@ func (x *layout) levels() error {
 	slices.SortStableFunc(x.n.Leaves, func(a, b []string) int { return cmp.Compare(len(b), len(a)) }) // the smallest last
 	for i, l := range x.n.Leaves {
 		if len(l) != size && i < len(x.n.Leaves)-1 {
-			return fmt.Errorf("the leaves of %s serve %d nodes, those of %s %d: groups of a topology file are of one size (the last may be smaller)",
+			return fmt.Errorf("the leaves of %s serve %d nodes, those of %s %d: groups of a topology file are of one size (the last may "+
+				"be smaller)",
 				l[0], len(l), x.n.Leaves[0][0], size)
 		}
 	}

@@ -3,9 +3,10 @@
 package topograph
 
 import (
-	"fmt"
 	"io"
 	"regexp"
+
+	"gopkg.in/yaml.v3"
 
 	"railyard/interop/foreign"
 	"railyard/interop/foreign/hostlist"
@@ -15,25 +16,19 @@ import (
 
 // model is a file.
 type model struct {
-	Switches []modelSwitch `file:"switches,key,each=switch"`
-	Blocks   []modelBlock  `file:"blocks,some,each=block"`
+	switches []modelSwitch
+	blocks   []modelBlock
 }
 
 type modelSwitch struct {
-	Name        string            `file:",key"`
-	As          string            `file:"name"`
-	Labels      map[string]string `file:"labels"`
-	Annotations map[string]string `file:"annotations"`
-	Switches    []string          `file:"switches"`
-	yamlfile.Place
+	name  string
+	below []string
 }
 
 type modelBlock struct {
-	Switch      string            `file:"switch,need"`
-	Nodes       []string          `file:"nodes"`
-	Labels      map[string]string `file:"labels"`
-	Annotations map[string]string `file:"annotations"`
-	yamlfile.Place
+	at, domain string
+	nodes      []string
+	pos        yamlfile.Pos
 }
 
 // domain says which nodes share NVSwitches.
@@ -61,13 +56,57 @@ func Read(r io.Reader) (*Model, error) {
 	if root == nil {
 		return nil, d.Err()
 	}
-	var x model
-	yamlfile.NewFile(d, root, "model").Read(&x)
+	x := readModel(yamlfile.NewFile(d, root, "model"))
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
 	m := x.tree(d)
 	return m, d.Err()
+}
+
+func readModel(o *yamlfile.Object) *model {
+	x := &model{}
+	defer o.Done()
+	if o.Value("switches") != nil {
+		o.Mapping("switches", func(name string, n *yaml.Node) {
+			if n.Tag == "!!null" { // a leaf of which nothing is said
+				return
+			}
+			s := yamlfile.NewObject(o.Diagnostics, n, "switch "+name)
+			if as := s.Text("name", false); as != "" && as != name {
+				s.AddAt(s.Where("name"), "switch %s calls itself %s", name, as)
+			}
+			s.Known("labels", "annotations")
+			x.switches = append(x.switches, modelSwitch{name, texts(s, "switches")})
+			s.Done()
+		})
+	}
+	o.List("blocks", func(_ int, n *yaml.Node) {
+		b := yamlfile.NewObject(o.Diagnostics, n, "block")
+		block := modelBlock{at: b.Text("switch", true), nodes: texts(b, "nodes"), pos: b.Here()}
+		b.Known("labels")
+		if b.Value("annotations") != nil {
+			b.Mapping("annotations", func(name string, n *yaml.Node) {
+				if name == domain {
+					block.domain = n.Value
+				}
+			})
+		}
+		b.Done()
+		x.blocks = append(x.blocks, block)
+	})
+	return x
+}
+
+// texts are the elements of a list.
+func texts(o *yamlfile.Object, key string) (out []string) {
+	o.List(key, func(_ int, n *yaml.Node) {
+		if n.Value == "" {
+			o.AddAt(yamlfile.At(n), "%s: %s must be a list of names", o.What, key)
+		}
+		out = append(out, n.Value)
+	})
+	return out
 }
 
 // tree makes switches of those that are named and of those that only others name.
@@ -82,29 +121,27 @@ func (x *model) tree(d *yamlfile.Diagnostics) *Model {
 		}
 		return &m.Switches[i]
 	}
-	for _, s := range x.Switches {
-		if s.As != "" && s.As != s.Name {
-			d.AddAt(s.Pos, "switch %s calls itself %s", s.Name, s.As)
-		}
-		for _, c := range s.Switches {
+	for _, s := range x.switches {
+		for _, c := range s.below {
 			find(c)
 		}
-		find(s.Name).Switches = s.Switches
+		find(s.name).Switches = s.below
 	}
 	domains := false
-	for _, b := range x.Blocks {
-		for _, list := range b.Nodes {
+	for _, b := range x.blocks {
+		for _, list := range b.nodes {
 			names, err := hostlist.Read(list)
 			if err != nil {
-				d.AddAt(b.Pos, "block of %s: %v", b.Switch, err)
+				d.AddAt(b.pos, "block of %s: %v", b.at, err)
 			}
-			s := find(b.Switch)
+			s := find(b.at)
 			s.Nodes = append(s.Nodes, names...)
 		}
-		domains = domains || b.Annotations[domain] != ""
+		domains = domains || b.domain != ""
 	}
 	if domains {
-		m.Notes = append(m.Notes, fmt.Sprintf("which nodes share NVSwitches (%s) is not drawn: a node type of several nodes has its own fabric", domain))
+		m.Notes = append(m.Notes, "which nodes share NVSwitches ("+domain+
+			") is not drawn: name a type with -t whose file joins its nodes so")
 	}
 	return m
 }

@@ -34,12 +34,16 @@ func TreeNetwork(n *Network, switches []Switch, adapters int) (*Network, error) 
 			return nil, err
 		}
 	}
+	if t.walked < len(switches) {
+		return nil, errors.New("some switches are below one another: they form a ring")
+	}
 	if len(t.leaves) == 0 {
 		return nil, errors.New("no switch with nodes below it")
 	}
 	n.Adapters, n.Rails, n.Rate, n.RateSource = adapters, 1, AssumedRate, AssumedRateSource
 	n.Notes = append(n.Notes, "the rate of a port is not said: 400 Gb/s is assumed",
-		"how many switches and links stand for one of the tree is not said: as many as block nothing are assumed, and all adapters of a node on "+
+		"how many switches and links stand for one of the tree is not said: as many as block nothing are assumed, and all adapters of a "+
+			"node on "+
 			"one leaf")
 	if len(t.roots) > 1 {
 		n.Notes = append(n.Notes, fmt.Sprintf("the tree has %d roots: a switch above them is assumed", len(t.roots)))
@@ -55,6 +59,7 @@ type tree struct {
 	names  []string // of the leaves
 	paths  [][]*Switch
 	depth  int
+	walked int // switches
 	seen   map[string]bool
 }
 
@@ -93,6 +98,7 @@ func (t *tree) link(switches []Switch) error {
 // walk takes the leaves below a switch, in order. Each switch has one above it, so that it ends.
 func (t *tree) walk(s *Switch, above []*Switch) error {
 	path := append(slices.Clone(above), s)
+	t.walked++
 	if len(s.Switches) == 0 && len(s.Nodes) == 0 {
 		return nil // a switch that nothing hangs on
 	}
@@ -108,7 +114,8 @@ func (t *tree) walk(s *Switch, above []*Switch) error {
 		return nil
 	}
 	if t.depth >= 0 && t.depth != len(path) {
-		return fmt.Errorf("leaf %s stands %d levels deep, %s stands %d: in a topology file all stand equally deep", s.Name, len(path), t.names[0],
+		return fmt.Errorf("leaf %s stands %d levels deep, %s stands %d: in a topology file all stand equally deep", s.Name, len(path),
+			t.names[0],
 			t.depth)
 	}
 	for _, n := range s.Nodes {
@@ -184,7 +191,8 @@ func equal(what string, sizes []int, names []string) (int, error) {
 		}
 	}
 	if len(different) > 0 {
-		return 0, fmt.Errorf("%s %s has %d below it, but %s: groups of a topology file are of one size (the last may be smaller); divide the network "+
+		return 0, fmt.Errorf("%s %s has %d below it, but %s: groups of a topology file are of one size (the last may be smaller); "+
+			"divide the network "+
 			"or name the nodes that are missing", what, names[0], sizes[0], strings.Join(different[:min(len(different), 5)], ", "))
 	}
 	return sizes[0], nil

@@ -50,7 +50,8 @@ func nodeNames(n nodeSpec) (out []string, err error) {
 	}
 	m := namePattern.FindStringSubmatch(n.Name)
 	if m == nil {
-		return nil, fmt.Errorf("%q is not a name: write letters, digits, _, . and -, or a range of names such as dgx[01-18]", shorten(n.Name))
+		return nil, fmt.Errorf("%q is not a name: write letters, digits, _, . and -, or a range of names such as dgx[01-18]",
+			shorten(n.Name))
 	}
 	for part := range strings.SplitSeq(m[2], ",") {
 		lo, hi, ok := idRange(part)

@@ -31,7 +31,8 @@ fabrics: [{name: net, endpoints: nic, class: eth, levels: [{kind: leaf}]}]
 		"name: 'c[0-104857555]'":   "is not a range",
 	} {
 		text := strings.Replace(file, "NODES", nodes, 1)
-		text = strings.Replace(text, "classes: {", "classes: {pcie: {medium: pcie, rate: 30GB/s, latency: 1us, source: test, date: 2026-11-23}, ", 1)
+		text = strings.Replace(text, "classes: {",
+			"classes: {pcie: {medium: pcie, rate: 30GB/s, latency: 1us, source: test, date: 2026-11-23}, ", 1)
 		x, err := topology.Parse("named.yaml", []byte(text), nil, topology.Options{})
 		if err != nil {
 			if !strings.Contains(err.Error(), want) {

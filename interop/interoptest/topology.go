@@ -1,0 +1,34 @@
+package interoptest
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"railyard/model/survey"
+	"railyard/model/topology"
+)
+
+// Topology requires that a network that was read is written as a topology file that is read, or refused with a reason.
+func Topology(t *testing.T, n *survey.Network) {
+	t.Helper()
+	nodes := 0
+	for _, l := range n.Leaves {
+		nodes += len(l)
+	}
+	if nodes*n.Adapters > 1<<12 {
+		return
+	}
+	var b bytes.Buffer
+	if err := n.Write(&b, time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)); err != nil {
+		return
+	}
+	x, err := topology.Parse("imported.yaml", b.Bytes(), nil, topology.Options{})
+	switch {
+	case err != nil && !strings.Contains(err.Error(), "two nodes are called"): // names that are the same once they are changed
+		t.Errorf("%v\n%s", err, b.String())
+	case err == nil && x.NumNodes() != nodes:
+		t.Errorf("%d nodes of %d\n%s", x.NumNodes(), nodes, b.String())
+	}
+}
