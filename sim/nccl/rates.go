@@ -23,15 +23,17 @@ type machineRates struct {
 	across       units.Time // the mean
 	hopMore      float64    // what hop and across are beyond those of usual links, ps
 	acrossMore   float64
-	reducing     bool   // the network's switches reduce
-	via          string // what scaleUp is
-	inside, over string // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
+	reducing     bool    // the network's switches reduce
+	heads        float64 // GPUs of a node that in-switch reduction pulls from
+	via          string  // what scaleUp is
+	inside, over string  // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
 }
 
 // ratesOf measures a topology.
 func ratesOf(t *topology.Topology) (machineRates, error) {
 	of, domains := t.ScaleUpDomains()
 	m := machineRates{ranks: t.NumRanks(), nodes: len(domains), inSwitch: 1}
+	m.heads = min(float64(m.ranks)/float64(m.nodes), cost.MaxHeads)
 	if m.ranks < 2 {
 		return m, unsupported("%s has one rank: there is nothing to communicate", t.Name())
 	}

@@ -3,6 +3,7 @@ package nccl
 import (
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
@@ -81,5 +82,29 @@ func TestOneAdapterHoldsUpAll(t *testing.T) {
 		if got < c.least || got > c.most*1.001 {
 			t.Errorf("%v with %s takes %.3f times as long instead of %.3f to %.3f", c.kind, c.fault, got, c.least, c.most)
 		}
+	}
+}
+
+// In-switch reduction between nodes pulls from a GPU for each adapter that NCCL's search finds a channel by: with fewer, each of them
+// has more to send beside its own, until the adapters themselves hold up all.
+func TestLostAdaptersCostHeads(t *testing.T) {
+	machine := load(t, "dgx-h100", topology.Options{Nodes: 2})
+	before := 0.0
+	for lost, fault := range []string{"", "nic:node1/nic3", "nic:node1/nic4", "nic:node1/nic5"} {
+		if fault != "" {
+			var err error
+			if machine, err = machine.Degrade(gen.Faults(fault)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := NewRuntime(machine, shipped(t, "h100"), cost.GeneralNCCL(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := float64(predict(t, r, Ask{Kind: collective.AllReduce, Algorithm: "NVLSTree", Protocol: "Simple", Size: units.GiB}).Time)
+		if took < before*1.01 || took > before*8/float64(8-lost) && lost > 0 {
+			t.Errorf("without %d adapters %.4g ps, with one more %.4g", lost, took, before)
+		}
+		before = took
 	}
 }

@@ -92,6 +92,9 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 	}
 	if r.model != nil {
 		r.rates.inSwitch, r.rates.reducing = r.model.inSwitch(), r.model.collNet
+		if n := r.model.nvls.n; n > 1 { // as many as channels were found: one for each adapter in use between nodes
+			r.rates.heads = min(r.rates.heads, float64(n))
+		}
 	}
 	return r, nil
 }

@@ -62,7 +62,7 @@ func (m *machineRates) work(k collective.Kind, algorithm string, size units.Byte
 		m.tree(&w, n, nodes)
 	case algorithm == "nvls_tree" && k == collective.AllReduce,
 		algorithm == "nvls" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
-		m.nvls(&w, k, n, nodes)
+		m.nvls(&w, k, nodes)
 		w.byHeads(min(n/nodes, cost.MaxHeads))
 	case algorithm == "collnet_chain" && k == collective.AllReduce,
 		algorithm == "collnet_direct" && (k == collective.AllReduce || k == collective.AllGather || k == collective.ReduceScatter):
@@ -116,9 +116,9 @@ func (m *machineRates) acrossNodes(w *Work, steps float64) {
 
 // nvls reduces and multicasts in the switch: a GPU sends and receives everything once,
 // and the part that it is the head of once more.
-func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
-	if heads := min(n/nodes, cost.MaxHeads); k == collective.AllReduce {
-		w.Steps = (heads + 1) / heads
+func (m *machineRates) nvls(w *Work, k collective.Kind, nodes float64) {
+	if k == collective.AllReduce {
+		w.Steps = (m.heads + 1) / m.heads
 	}
 	w.Hops, w.Line, w.Limit = 1, m.scaleUp*m.inSwitch, "in-switch reduction over "+m.via
 	if m.nodes == 1 {
@@ -133,8 +133,8 @@ func (m *machineRates) nvls(w *Work, k collective.Kind, n, nodes float64) {
 	m.acrossNodes(w, doubleTree(nodes))
 }
 
-// byHeads counts steps of what each head of a node pulls through the switch, so that a part of the same size costs alike,
-// however many GPUs there are.
+// byHeads counts steps of what each head of a node pulls through the switch where all its GPUs are heads, so that a part of the
+// same size costs alike, however many GPUs there are.
 func (w *Work) byHeads(heads float64) {
 	w.Steps, w.Chunk = w.Steps*heads, units.Bytes(math.Ceil(float64(w.Chunk)/heads))
 }
