@@ -1,8 +1,6 @@
 package observed
 
 import (
-	"slices"
-
 	"railyard/model/units"
 )
 
@@ -60,10 +58,4 @@ func (g *Group) RankOf(inGroup int) (int, bool) {
 		return 0, false
 	}
 	return g.Ranks[inGroup], true
-}
-
-// Has reports whether a rank of the job is in the group.
-func (g *Group) Has(rank int) bool {
-	_, ok := slices.BinarySearch(g.Ranks, rank)
-	return ok
 }

@@ -19,7 +19,6 @@ type deviation struct {
 	chose     string
 	expected  string
 	low, high units.Bytes
-	times     int
 	worst     float64
 	of        units.Bytes // with the worst
 	first     observed.Place
@@ -71,12 +70,12 @@ func join(out []*deviation, x *observed.Choice, expected string, loss float64) [
 	chose := x.Algorithm + "/" + x.Protocol
 	for _, d := range out {
 		if d.kind == x.Kind && d.chose == chose && d.expected == expected {
-			d.low, d.high, d.times = min(d.low, x.Size), max(d.high, x.Size), d.times+x.Times
+			d.low, d.high = min(d.low, x.Size), max(d.high, x.Size)
 			if loss > d.worst {
 				d.worst, d.of = loss, x.Size
 			}
 			return out
 		}
 	}
-	return append(out, &deviation{x.Kind, chose, expected, x.Size, x.Size, x.Times, loss, x.Size, x.Place})
+	return append(out, &deviation{x.Kind, chose, expected, x.Size, x.Size, loss, x.Size, x.Place})
 }

@@ -42,7 +42,7 @@ func By(site study.Site, profile string) Expect {
 			return Expected{}, err
 		}
 		_, high := p.Band()
-		return Expected{Time: p.Time, High: high, Nodes: nodes, How: fmt.Sprintf("%s/%s by %s", p.Algorithm, p.Protocol, x.how)}, nil
+		return Expected{Time: p.Time, High: high, How: fmt.Sprintf("%s/%s by %s", p.Algorithm, p.Protocol, x.how)}, nil
 	}
 }
 

@@ -23,7 +23,6 @@ import (
 type Expected struct {
 	Time, High units.Time // High: the upper end of the band of normal runs
 	How        string     // by what that is said
-	Nodes      int        // that the group was taken to be on
 }
 
 // Expect predicts a call; the error says why it cannot.
