@@ -25,8 +25,8 @@ const maxFollowed = 1024
 // most: at its bound, its estimate, its time, until none could be faster than the best, or
 // faster by as much as its simulation has to promise, or the budget is spent. What is cheap to play comes
 // first, so that there is an answer at once, which gets better. Of the pipelines of a family, the
-// times of short ones foretell those of long ones (see foresee); only the one that should
-// be the fastest is simulated. The runner-up is the best of the other families as far as
+// times of short ones foretell those of long ones (see foresee), and times at other sizes those at this one (see past); only the
+// one that should be the fastest is simulated. The runner-up is the best of the other families as far as
 // cheap simulations tell; of many ranks, the first one found; of very many with a root, which
 // take seconds to compile, none that could not be the best.
 type contest struct {
@@ -43,6 +43,7 @@ type contest struct {
 	better       func(best *Considered, bound units.Time) // told whenever the best changes; nil: nobody
 	revived      int                                      // played though its simulation takes long (see revive); −1: none
 	explained    Prediction
+	past         past
 }
 
 // look is how closely a candidate was looked at.
@@ -75,12 +76,18 @@ func choose(c *contest) (Row, error) {
 	return c.row()
 }
 
-func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer, budget Budget) *contest {
-	c := &contest{size: size, score: score, budget: cmp.Or(budget, DefaultBudget), list: make([]Considered, len(candidates)),
+func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer, budget Budget, past past) *contest {
+	c := &contest{size: size, score: score, past: past, budget: cmp.Or(budget, DefaultBudget), list: make([]Considered, len(candidates)),
 		looks: make([]look, len(candidates)),
 		best:  -1, second: -1, revived: -1, many: candidates[0].Spec.Ranks > maxFlat, before: score.Spent()}
 	for i, s := range candidates {
-		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
+		c.list[i] = Considered{Schedule: s, Time: max(score.Bound(s, size), past.least(s, size)), Pruned: true}
+	}
+	for i := range candidates {
+		if t := c.known(i); t > 0 && c.dear(i) {
+			c.looks[i].predicted = t
+			c.foresee(i)
+		}
 	}
 	return c
 }
@@ -240,6 +247,7 @@ func (c *contest) closer(i int) error {
 	x.Pruned = l.stage != timed
 	if x.Time = max(x.Time, t); !x.Pruned {
 		x.Time, l.predicted = t, 0
+		c.past.keep(x.Schedule, c.size, t)
 		c.place(i)
 		c.foresee(i)
 	}

@@ -29,7 +29,7 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.spreadOver(g).schedule(r), nil
+	return r.onceFlow(inFewPaths, func() *flow { return r.spreadOver(g).inFewPaths() }).schedule(r), nil
 }
 
 // flowGraph is what flows go over: links and switches inside a node, adapters too between nodes.
@@ -75,24 +75,33 @@ func ratesOfLinks(l *pack.Links) rateGraph {
 
 // spreadOver routes all data over links.
 func (r *request) spreadOver(g *flowGraph) *flow {
-	return r.onceFlow(false, func() *flow {
+	return r.onceFlow(spread, func() *flow {
 		f := spreadFlow(g.rates, demands(r.spec))
 		f.links = g.links
 		return f
 	})
 }
 
+// flowStage is how far a flow is made.
+type flowStage uint8
+
+const (
+	spread flowStage = iota
+	inFewPaths
+	inShortPaths
+)
+
 // onceFlow makes flows of equal shares once for each topology.
-func (r *request) onceFlow(short bool, make func() *flow) *flow {
+func (r *request) onceFlow(stage flowStage, make func() *flow) *flow {
 	if r.spec.Counts != nil {
 		return make()
 	}
 	type key struct {
 		kind  collective.Kind
 		root  int
-		short bool
+		stage flowStage
 	}
-	return topology.Once(r.t, key{r.spec.Kind, r.spec.Root, short}, make)
+	return topology.Once(r.t, key{r.spec.Kind, r.spec.Root, stage}, make)
 }
 
 // demands is what each rank sends each other, the largest being 1.
@@ -172,7 +181,6 @@ func spreadFlow(g rateGraph, demand [][]float64) *flow {
 		}
 	}
 	f.paths = best
-	f.sort()
 	return f
 }
 

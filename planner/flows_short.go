@@ -13,14 +13,13 @@ func buildShortFlows(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	short := r.onceFlow(true, func() *flow {
+	short := r.onceFlow(inShortPaths, func() *flow {
 		f := *r.spreadOver(g)
 		f.paths = slices.Clone(f.paths)
 		if !f.shorten() {
 			return nil
 		}
-		f.sort()
-		return &f
+		return f.inFewPaths()
 	})
 	if short == nil {
 		return nil, notApplicable("no path of flows has fewer links")
@@ -31,7 +30,7 @@ func buildShortFlows(r *request) (*schedule.Schedule, error) {
 // shorten gives each unit the path of fewest links on which no link becomes fuller than the
 // fullest is, again and again until none is shorter, and says whether any is.
 func (f *flow) shorten() (found bool) {
-	f.recount()
+	f.fullest()
 	for shorter := true; shorter; {
 		shorter = false
 		for i, p := range f.paths {
@@ -48,8 +47,8 @@ func (f *flow) shorten() (found bool) {
 	return found
 }
 
-// recount finds the loads of all paths anew.
-func (f *flow) recount() {
+// fullest finds the loads of all paths anew, and the largest.
+func (f *flow) fullest() float64 {
 	for a := range f.load {
 		clear(f.load[a])
 	}
@@ -59,6 +58,7 @@ func (f *flow) recount() {
 			f.count(p, f.size(i))
 		}
 	}
+	return f.full
 }
 
 // fewest is the path of fewest links that have room for a unit, breadth first; nil: there is none.

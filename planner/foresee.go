@@ -6,7 +6,7 @@ import (
 )
 
 // foresee foretells the times of long pipelines of a candidate's family from those of three
-// that are known: that of n pieces takes a + b/n + c·n, the time of the bytes, that of
+// that are known, or foreseen by other sizes: that of n pieces takes a + b/n + c·n, the time of the bytes, that of
 // filling the pipeline, and that of its messages. Pipelines of one piece do not overlap
 // anything and say little.
 func (c *contest) foresee(i int) {
@@ -15,7 +15,7 @@ func (c *contest) foresee(i int) {
 	}
 	var known []int
 	for j := range c.list {
-		if c.samePipeline(i, j) && c.looks[j].stage == timed && !c.list[j].TooLarge && ordered(c.list[j].Schedule) {
+		if c.samePipeline(i, j) && c.known(j) > 0 && ordered(c.list[j].Schedule) {
 			known = append(known, j)
 		}
 	}
@@ -24,11 +24,11 @@ func (c *contest) foresee(i int) {
 	}
 	var n, t [3]float64
 	for k, j := range known[len(known)-3:] {
-		n[k], t[k] = float64(c.list[j].Schedule.Channels[0].Depth()), float64(c.list[j].Time)
+		n[k], t[k] = float64(c.list[j].Schedule.Channels[0].Depth()), float64(c.known(j))
 	}
 	curve := throughThree(n, t)
 	for j := range c.list {
-		if s := c.list[j].Schedule; c.samePipeline(i, j) && c.looks[j].stage != timed && ordered(s) && c.dear(j) {
+		if s := c.list[j].Schedule; c.samePipeline(i, j) && c.known(j) == 0 && ordered(s) && c.dear(j) && !c.list[j].TooLarge {
 			c.looks[j].predicted = units.Time(max(curve(float64(s.Channels[0].Depth())), 1))
 		}
 	}
@@ -37,6 +37,17 @@ func (c *contest) foresee(i int) {
 // samePipeline reports whether candidates differ in their depth alone, not in what they were planned without (see besidesSlow).
 func (c *contest) samePipeline(i, j int) bool {
 	return c.sameFamily(i, j) && c.list[i].Schedule.Inputs[inputWithout] == c.list[j].Schedule.Inputs[inputWithout]
+}
+
+// known is a candidate's time, or what its times at other sizes say of it; 0: neither.
+func (c *contest) known(i int) units.Time {
+	switch {
+	case c.list[i].TooLarge:
+		return 0
+	case c.looks[i].stage == timed:
+		return c.list[i].Time
+	}
+	return c.past.foresee(c.list[i].Schedule, c.size)
 }
 
 // ordered reports whether a schedule is a pipeline of several pieces of trees, all messages
@@ -50,11 +61,11 @@ func ordered(s *schedule.Schedule) bool {
 	return ch.Slices == 1 && ch.Pieces() > 1
 }
 
-// shorter is the shortest pipeline of a candidate's family that has no time yet: three of
+// shorter is the shortest pipeline of a candidate's family of which no time is known yet: three of
 // these are what foretells those of the others.
 func (c *contest) shorter(i int) int {
 	for j := range c.list {
-		if a, b := c.list[j].Schedule, c.list[i].Schedule; ordered(a) && ordered(b) && c.samePipeline(i, j) && c.looks[j].stage != timed &&
+		if a, b := c.list[j].Schedule, c.list[i].Schedule; ordered(a) && ordered(b) && c.samePipeline(i, j) && c.known(j) == 0 &&
 			a.Channels[0].Depth() < b.Channels[0].Depth() {
 			i = j
 		}
@@ -71,4 +82,39 @@ func throughThree(n, t [3]float64) func(n float64) float64 {
 	b, c := (d0*q1-d1*q0)/det, (p0*d1-p1*d0)/det
 	a := t[0] - b/n[0] - c*n[0]
 	return func(n float64) float64 { return a + b/n + c*n }
+}
+
+// past are the times of schedules at other sizes, in the order in which they were found. A schedule's time is the longest of many chains
+// of messages, each of which takes a time and more of it by byte: convex, so that the line through two sizes does not lie above
+// it beyond them, but for what sharing and costs by size change.
+type past map[*schedule.Schedule][2]sizedTime
+
+type sizedTime struct {
+	size units.Bytes
+	time units.Time
+}
+
+// keep takes a time down.
+func (p past) keep(s *schedule.Schedule, size units.Bytes, t units.Time) {
+	if p != nil {
+		p[s] = [2]sizedTime{p[s][1], {size, t}}
+	}
+}
+
+// least is the time of a schedule at a smaller size: more bytes take no less. 0: none is known.
+func (p past) least(s *schedule.Schedule, size units.Bytes) units.Time {
+	if last := p[s][1]; last.size <= size {
+		return last.time
+	}
+	return 0
+}
+
+// foresee is the time of a schedule by those at two other sizes; 0: not known.
+func (p past) foresee(s *schedule.Schedule, size units.Bytes) units.Time {
+	a, b := p[s][0], p[s][1]
+	if a.size == 0 || a.size == b.size {
+		return 0
+	}
+	perByte := float64(b.time-a.time) / float64(b.size-a.size)
+	return max(1, b.time+units.Time(perByte*float64(size-b.size)))
 }

@@ -65,7 +65,7 @@ func TestWhatIsTooLongOutdoesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, longest := range []int{64, 256, 1024} {
-		row, err := choose(newContest(all, units.GiB, pipelines{longest, new(int64)}, DefaultBudget))
+		row, err := choose(newContest(all, units.GiB, pipelines{longest, new(int64)}, DefaultBudget, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestTheMostPromisingIsPlayedAfterAll(t *testing.T) {
 		want  units.Time // 0: an error
 	}{{awkward{0, 1000}, 2e9}, {awkward{5, 1000}, 2e9}, {awkward{4, 1000}, 4e9}, {awkward{5, 2 * ofLast}, 5e9},
 		{awkward{0, 2 * ofLast}, 0}} {
-		row, err := choose(newContest(all, units.MiB, c.score, DefaultBudget))
+		row, err := choose(newContest(all, units.MiB, c.score, DefaultBudget, nil))
 		if c.want == 0 {
 			if err == nil {
 				t.Errorf("%+v: no error", c.score)

@@ -143,12 +143,12 @@ func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.
 	o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
 	var err error
-	limits := newLimits(t, spec)
+	limits, past := newLimits(t, spec), past{}
 	for i, size := range sizes {
 		if o.Progress != nil {
 			o.Progress(i, len(sizes))
 		}
-		c := newContest(candidates, size, score, o.Build.Budget)
+		c := newContest(candidates, size, score, o.Build.Budget, past)
 		c.bound = func(planned units.Time) units.Time { return limits.least(planned, size) }
 		if o.Better != nil {
 			c.better = func(best *Considered, least units.Time) { o.Better(Standing{size, best.Schedule, best.Time, least}) }
@@ -232,57 +232,4 @@ func inPlace(candidates []*schedule.Schedule) (out []*schedule.Schedule, refused
 		refused = nil
 	}
 	return out, refused
-}
-
-// Crossover is a size from which on another family is best.
-type Crossover struct {
-	Size     units.Bytes
-	From, To *schedule.Schedule
-}
-
-// Crossovers finds the sizes at which the best family changes, between neighbouring
-// rows to within 1 %, by bisection on the two schedules concerned.
-func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
-	var out []Crossover
-	for i := 1; i < len(rows); i++ {
-		a, b := rows[i-1], rows[i]
-		if family(a.Schedule) == family(b.Schedule) {
-			continue
-		}
-		at, err := meeting(&a, &b, score)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Crossover{at, a.Schedule, b.Schedule})
-	}
-	return out, nil
-}
-
-// meeting is the size from which on the schedule of b is faster than that of a, between
-// their rows, to within 1 %; less closely where a time takes too long to find out.
-func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
-	lo, hi := a.Size, b.Size
-	for hi-lo > max(1, lo/100) {
-		mid := lo + (hi-lo)/2
-		ta, err := score.Time(a.Schedule, mid)
-		if errors.Is(err, ErrTooLarge) {
-			break
-		}
-		if err != nil {
-			return 0, err
-		}
-		tb, err := score.Time(b.Schedule, mid)
-		if errors.Is(err, ErrTooLarge) {
-			break
-		}
-		if err != nil {
-			return 0, err
-		}
-		if tb < ta {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi, nil
 }

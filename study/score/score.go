@@ -20,6 +20,7 @@ type Scorer struct {
 	// are planner.ErrTooLarge. 0: any number.
 	Limit   int64
 	spent   int64                      // operations that all times took
+	sharing map[string]float64         // by algorithm: how many times as much as what it plays its last time took
 	tooLong map[*schedule.Schedule]int // given up: pipelines of more slices take too long as well
 	topo    *topology.Topology
 	profile *cost.Profile
@@ -31,7 +32,7 @@ type Scorer struct {
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
 	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{},
-		last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]int{}}
+		last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]int{}, sharing: map[string]float64{}}
 }
 
 func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) {
@@ -84,13 +85,14 @@ func (s *Scorer) connections() int { return int(s.Limit / operationsPerConnectio
 
 // Work implements planner.Scorer.
 func (s *Scorer) Work(x *schedule.Schedule) int64 {
+	sharing := max(1, s.sharing[x.Algorithm])
 	if p, ok := s.plans[x]; ok {
-		return p.Work()
+		return int64(float64(p.Work()) * sharing)
 	}
 	if _, given := s.tooLong[x]; given {
 		return max(x.Ordered(), int64(s.connections()))
 	}
-	return x.Ordered()
+	return int64(float64(x.Ordered()) * sharing)
 }
 
 // Spent implements planner.Scorer.
@@ -139,6 +141,7 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 	p.Limited(s.Limit)
 	t, err := p.Time(size)
 	s.spent += p.Spent()
+	s.sharing[x.Algorithm] = float64(p.Spent()) / float64(max(1, p.Work()))
 	if errors.Is(err, sim.ErrTooLong) {
 		s.tooLong[x] = x.Channels[0].Slices
 		return 0, planner.ErrTooLarge

@@ -1,0 +1,119 @@
+package planner
+
+import (
+	"errors"
+	"slices"
+
+	"railyard/model/schedule"
+	"railyard/model/units"
+)
+
+// Crossover is a size from which on another family is best.
+type Crossover struct {
+	Size     units.Bytes
+	From, To *schedule.Schedule
+}
+
+// Crossovers finds the sizes at which the best family changes, between neighbouring
+// rows to within 1 %, by the times of the two schedules concerned.
+func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
+	var out []Crossover
+	for i := 1; i < len(rows); i++ {
+		a, b := rows[i-1], rows[i]
+		if family(a.Schedule) == family(b.Schedule) {
+			continue
+		}
+		at, err := meeting(&a, &b, score)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Crossover{at, a.Schedule, b.Schedule})
+	}
+	return out, nil
+}
+
+// meeting is the size from which on the schedule of b is faster than that of a, between
+// their rows, to within 1 %, or where both take the same; less closely where a time takes too long to find out. Times grow
+// about linearly between two sizes: where their lines meet is looked at next, from both sides (the Illinois method of false
+// position: M. Dowell, P. Jarratt, 1971), and every third time the middle, so that it takes no more steps than three bisections
+// would.
+func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
+	x := &meet{score: score, before: a.Schedule, after: b.Schedule, grain: max(1, (b.Size-a.Size)/meetGrains), lo: a.Size, hi: b.Size}
+	err := x.ends(a, b)
+	for step := 1; err == nil && x.hi-x.lo > max(x.grain, x.lo/100); step++ {
+		err = x.closer(step%3 == 0)
+	}
+	if err != nil && !errors.Is(err, ErrTooLarge) {
+		return 0, err
+	}
+	return x.hi, nil
+}
+
+// meetGrains is into how many parts the sizes between two rows are divided to look at: multiples of elements, as rows are.
+const meetGrains = 128
+
+// alike is by which part times may differ that are the same to who chooses: no more than simulations have to promise (see worth).
+const alike = 0.0025
+
+// meet is where one schedule becomes faster than another: between lo, by lead behind, and hi.
+type meet struct {
+	score         Scorer
+	before, after *schedule.Schedule
+	grain, lo, hi units.Bytes
+	lead, lag     float64 // of the one before, at lo and hi, in picoseconds; not as it is, but less, where one end stays (see closer)
+	moved         int     // which end moved last: −1 lo, 1 hi
+}
+
+// ends are the times at the two rows, which are known in part.
+func (x *meet) ends(a, b *Row) error {
+	after, err := a.timeOf(x.after, x.score)
+	if err != nil {
+		return err
+	}
+	before, err := b.timeOf(x.before, x.score)
+	x.lead, x.lag = max(0, float64(after-a.Prediction.Time)), max(0, float64(before-b.Prediction.Time))
+	return err
+}
+
+// timeOf is how long a schedule takes at a row's size.
+func (r *Row) timeOf(s *schedule.Schedule, score Scorer) (units.Time, error) {
+	i := slices.IndexFunc(r.Why, func(c Considered) bool { return c.Schedule == s && !c.Pruned && !c.TooLarge })
+	if i >= 0 {
+		return r.Why[i].Time, nil
+	}
+	return score.Time(s, r.Size)
+}
+
+// closer moves one end to where the lines meet, or to the middle.
+func (x *meet) closer(middle bool) error {
+	share := 0.5
+	if sum := x.lead + x.lag; !middle && sum > 0 {
+		share = x.lead / sum
+	}
+	steps := (x.hi - x.lo) / x.grain
+	at := x.lo + x.grain*min(max(units.Bytes(share*float64(steps)+0.5), 1), steps-1)
+	before, err := x.score.Time(x.before, at)
+	if err != nil {
+		return err
+	}
+	after, err := x.score.Time(x.after, at)
+	if err != nil {
+		return err
+	}
+	if diff := max(before-after, after-before); float64(diff) <= alike*float64(before) {
+		x.lo, x.hi = at, at
+		return nil
+	}
+	if after < before {
+		if x.hi, x.lag = at, float64(before-after); x.moved > 0 {
+			x.lead /= 2
+		}
+		x.moved = 1
+		return nil
+	}
+	if x.lo, x.lead = at, float64(after-before); x.moved < 0 {
+		x.lag /= 2
+	}
+	x.moved = -1
+	return nil
+}

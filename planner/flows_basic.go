@@ -1,0 +1,246 @@
+package planner
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// basicFlow is a flow with fewer paths that loads every link as another does: a basic solution of the linear program of
+// paths, found from any solution by driving one path after another out of it (C. Carathéodory, 1911; G. Dantzig, R. Van Slyke,
+// "Generalized upper bounding techniques", 1967: each pair's key path gives what its others take). There are no more paths
+// than pairs and links together, where spread units make many for each pair; each path is a message at every hop.
+type basicFlow struct {
+	f       *flow
+	pairs   [][]*way // by pair; the first is its key
+	links   map[[2]int32]int
+	basis   []*way      // by row; nil: none yet
+	inverse [][]float64 // by row and link: how much of the basis makes a link's load
+}
+
+// way is a path of a pair with the units on it.
+type way struct {
+	pair  int
+	path  []int32
+	units float64
+}
+
+// zeroUnits is what counts as none, of units in the tens.
+const zeroUnits = 1e-6
+
+// inFewPaths is a flow that loads links alike on as few paths as that allows.
+func (f *flow) inFewPaths() *flow {
+	few := *f
+	x := &basicFlow{f: &few, links: map[[2]int32]int{}}
+	x.read()
+	x.basis, x.inverse = make([]*way, len(x.links)), make([][]float64, len(x.links))
+	for i := range x.inverse {
+		x.inverse[i] = make([]float64, len(x.links))
+		x.inverse[i][i] = 1
+	}
+	for _, ways := range x.pairs {
+		for _, w := range slices.Clone(ways[min(1, len(ways)):]) {
+			x.enter(w)
+		}
+	}
+	x.write()
+	few.sort()
+	return &few
+}
+
+// read collects the units on each path, the fullest path of each pair first.
+func (x *basicFlow) read() {
+	n, units := len(x.f.g), x.f.units
+	x.pairs = make([][]*way, n*n)
+	for pair := range x.pairs {
+		for _, p := range x.f.paths[pair*units : (pair+1)*units] {
+			if p == nil {
+				break
+			}
+			i := slices.IndexFunc(x.pairs[pair], func(w *way) bool { return slices.Equal(w.path, p) })
+			if i < 0 {
+				i = len(x.pairs[pair])
+				x.pairs[pair] = append(x.pairs[pair], &way{pair: pair, path: p})
+			}
+			x.pairs[pair][i].units++
+			for h := 1; h < len(p); h++ {
+				if link := [2]int32{p[h-1], p[h]}; x.links[link] == 0 {
+					x.links[link] = len(x.links) + 1
+				}
+			}
+		}
+		slices.SortStableFunc(x.pairs[pair], func(a, b *way) int { return cmp.Compare(b.units, a.units) })
+	}
+}
+
+// coefficients are how much of each of the basis has to go for a unit more on a path in place of its pair's key.
+func (x *basicFlow) coefficients(w *way) []float64 {
+	out := make([]float64, len(x.basis))
+	size := x.f.size(w.pair * x.f.units)
+	add := func(path []int32, by float64) {
+		for h := 1; h < len(path); h++ {
+			link := x.links[[2]int32{path[h-1], path[h]}] - 1
+			for i := range out {
+				out[i] += by * x.inverse[i][link]
+			}
+		}
+	}
+	add(w.path, size)
+	add(x.pairs[w.pair][0].path, -size)
+	return out
+}
+
+// enter makes a path part of the basis, where it loads links as nothing there can; else takes units off it, or what others
+// of the same loads leave.
+func (x *basicFlow) enter(w *way) {
+	c := x.coefficients(w)
+	free := -1
+	for i, b := range x.basis {
+		if b == nil && math.Abs(c[i]) > 1e-9 && (free < 0 || math.Abs(c[i]) > math.Abs(c[free])) {
+			free = i
+		}
+	}
+	if free >= 0 {
+		x.pivot(free, w, c)
+		return
+	}
+	out := x.drain(w, c)
+	switch row := slices.Index(x.basis, out); {
+	case out == w:
+	case row >= 0:
+		x.pivot(row, w, c)
+	default:
+		if row = x.rekey(out); row >= 0 {
+			x.pivot(row, w, x.coefficients(w))
+		}
+	}
+	x.pairs[out.pair] = slices.DeleteFunc(x.pairs[out.pair], func(v *way) bool { return v == out })
+}
+
+// drain takes units off a path, as the others of its loads make up for them, until it or one of these has none, which it
+// returns.
+func (x *basicFlow) drain(w *way, c []float64) *way {
+	grows := map[*way]float64{w: -1}
+	order := []*way{w} // maps have none
+	grow := func(v *way, by float64) {
+		if _, known := grows[v]; !known {
+			order = append(order, v)
+		}
+		grows[v] += by
+	}
+	grow(x.pairs[w.pair][0], 1)
+	for i, b := range x.basis {
+		if b != nil && math.Abs(c[i]) > 1e-9 {
+			grow(b, c[i])
+			grow(x.pairs[b.pair][0], -c[i])
+		}
+	}
+	most, out := math.Inf(1), w
+	for _, v := range order {
+		if by := grows[v]; by < -1e-9 && v.units/-by < most {
+			most, out = v.units/-by, v
+		}
+	}
+	for _, v := range order {
+		v.units = max(0, v.units+most*grows[v])
+	}
+	out.units = 0
+	return out
+}
+
+// rekey makes another path the key of a pair whose key has no units left, and gives the row of the basis where the old one is
+// now; −1: none.
+func (x *basicFlow) rekey(old *way) int {
+	ways := x.pairs[old.pair]
+	row := -1
+	for i, b := range x.basis {
+		if b != nil && b.pair == old.pair && (row < 0 || b.units > x.basis[row].units) {
+			row = i
+		}
+	}
+	if row < 0 { // it has one more path, which is not in the basis
+		slices.SortStableFunc(ways, func(a, b *way) int { return cmp.Compare(b.units, a.units) })
+		return -1
+	}
+	key := x.basis[row]
+	for link := range x.inverse[row] {
+		sum := 0.0
+		for i, b := range x.basis {
+			if b != nil && b.pair == old.pair {
+				sum += x.inverse[i][link]
+			}
+		}
+		x.inverse[row][link] = -sum
+	}
+	x.basis[row] = old
+	at := slices.Index(ways, key)
+	ways[0], ways[at] = ways[at], ways[0]
+	return row
+}
+
+// pivot puts a path into a row of the basis.
+func (x *basicFlow) pivot(row int, w *way, c []float64) {
+	by := x.inverse[row]
+	for link := range by {
+		by[link] /= c[row]
+	}
+	for i, list := range x.inverse {
+		if i == row || math.Abs(c[i]) < 1e-12 {
+			continue
+		}
+		for link := range list {
+			list[link] -= c[i] * by[link]
+		}
+	}
+	x.basis[row] = w
+}
+
+// write gives whole units to the paths that are left: few to each pair, as long as rounding costs little.
+func (x *basicFlow) write() {
+	f := x.f
+	coarse, exact := f.units, f.fullest()
+	best, least := 0, math.Inf(1)
+	for units := 1; units <= finer*coarse && least > 1+roundingLoss; units++ {
+		x.round(coarse, units)
+		if full := f.fullest() / exact * float64(coarse) / float64(units); full < least {
+			best, least = units, full
+		}
+	}
+	if f.units != best {
+		x.round(coarse, best)
+	}
+	f.fullest()
+}
+
+const (
+	finer        = 4     // times as many units as before at most
+	roundingLoss = 0.001 // by which the fullest link may be fuller
+)
+
+// round cuts the data of each pair into so many units and gives them to its paths, by largest remainders.
+func (x *basicFlow) round(coarse, units int) {
+	x.f.units, x.f.paths = units, make([][]int32, len(x.pairs)*units)
+	type part struct {
+		*way
+		whole int
+		rest  float64
+	}
+	for pair, ways := range x.pairs {
+		at, parts, left := x.f.paths[pair*units:(pair+1)*units], make([]part, len(ways)), units
+		for i, w := range ways {
+			share := w.units * float64(units) / float64(coarse)
+			whole := int(share + zeroUnits)
+			parts[i] = part{w, whole, share - float64(whole)}
+			left -= whole
+		}
+		slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.rest, a.rest) })
+		for i, p := range parts {
+			if i < left {
+				p.whole++
+			}
+			for range p.whole {
+				at[0], at = p.path, at[1:]
+			}
+		}
+	}
+}
