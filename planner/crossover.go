@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"railyard/model/schedule"
@@ -38,9 +39,9 @@ func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
 // position: M. Dowell, P. Jarratt, 1971), and every third time the middle, so that it takes no more steps than three bisections
 // would.
 func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
-	x := &meet{score: score, before: a.Schedule, after: b.Schedule, grain: max(1, (b.Size-a.Size)/meetGrains), lo: a.Size, hi: b.Size}
+	x := &meet{score: score, before: a.Schedule, after: b.Schedule, lo: a.Size, hi: b.Size}
 	err := x.ends(a, b)
-	for step := 1; err == nil && x.hi-x.lo > max(x.grain, x.lo/100); step++ {
+	for step := 1; err == nil && x.hi-x.lo > max(1, x.lo/100); step++ {
 		err = x.closer(step%3 == 0)
 	}
 	if err != nil && !errors.Is(err, ErrTooLarge) {
@@ -49,9 +50,6 @@ func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
 	return x.hi, nil
 }
 
-// meetGrains is into how many parts the sizes between two rows are divided to look at: multiples of elements, as rows are.
-const meetGrains = 128
-
 // alike is by which part times may differ that are the same to who chooses: no more than simulations have to promise (see worth).
 const alike = 0.0025
 
@@ -59,7 +57,7 @@ const alike = 0.0025
 type meet struct {
 	score         Scorer
 	before, after *schedule.Schedule
-	grain, lo, hi units.Bytes
+	lo, hi        units.Bytes
 	lead, lag     float64 // of the one before, at lo and hi, in picoseconds; not as it is, but less, where one end stays (see closer)
 	moved         int     // which end moved last: −1 lo, 1 hi
 }
@@ -86,12 +84,15 @@ func (r *Row) timeOf(s *schedule.Schedule, score Scorer) (units.Time, error) {
 
 // closer moves one end to where the lines meet, or to the middle.
 func (x *meet) closer(middle bool) error {
-	share := 0.5
+	at := units.Bytes(math.Sqrt(float64(x.lo) * float64(x.hi)))
 	if sum := x.lead + x.lag; !middle && sum > 0 {
-		share = x.lead / sum
+		at = x.lo + units.Bytes(x.lead/sum*float64(x.hi-x.lo))
 	}
-	steps := (x.hi - x.lo) / x.grain
-	at := x.lo + x.grain*min(max(units.Bytes(share*float64(steps)+0.5), 1), steps-1)
+	grain := units.Bytes(1) // of whole elements, where sizes are
+	for 200*grain <= x.lo {
+		grain *= 2
+	}
+	at = min(max(at/grain*grain, x.lo+grain), x.hi-grain)
 	before, err := x.score.Time(x.before, at)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@
 //     tell, the bound that no schedule can beat (collective.LowerBound), and, with
 //     PlanOptions.Why, what limits each.
 //
-// Crossovers then bisects between neighbouring sizes for where the best one changes.
+// Crossovers then looks between neighbouring sizes for where the best one changes.
 //
 // # Which algorithm is good for what
 //

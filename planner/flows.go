@@ -13,7 +13,8 @@ import (
 
 // buildFlows moves data between pairs of ranks over direct links and planes of switches by multi-commodity flow:
 // the data of every pair, equal or by counts, is cut into units, and each unit travels on a
-// path of its own, so chosen that the fullest link is as empty as can be found. Units of a
+// path of its own, so chosen that the fullest link is as empty as can be found; then on as few paths as load links
+// so (see inFewPaths). Units of a
 // pair on one path make one message. The hops of all paths with the same number are a phase:
 // a pipeline over slices.
 //

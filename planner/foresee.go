@@ -65,7 +65,8 @@ func ordered(s *schedule.Schedule) bool {
 // these are what foretells those of the others.
 func (c *contest) shorter(i int) int {
 	for j := range c.list {
-		if a, b := c.list[j].Schedule, c.list[i].Schedule; ordered(a) && ordered(b) && c.samePipeline(i, j) && c.known(j) == 0 &&
+		unknown := c.looks[j].stage != timed && c.known(j) == 0
+		if a, b := c.list[j].Schedule, c.list[i].Schedule; unknown && ordered(a) && ordered(b) && c.samePipeline(i, j) &&
 			a.Channels[0].Depth() < b.Channels[0].Depth() {
 			i = j
 		}
