@@ -91,7 +91,6 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 const (
 	mostOutOfStep  = 8  // channels
 	leastOutOfStep = 16 // slices: fewer are for messages that wait for latencies
-	fullOutOfStep  = 64 // slices: more lose little in filling the pipeline
 )
 
 // outOfStep makes channels of a pipeline whose ranks send so many messages a slice, and so many at most in all, each in one slice more
@@ -100,7 +99,7 @@ const (
 // several that are not in step, one takes what another leaves.
 func outOfStep(ch schedule.Channel, messages, most int) []schedule.Channel {
 	out := []schedule.Channel{ch}
-	if len(ch.Phases) < 2 || ch.Slices < leastOutOfStep || ch.Slices > fullOutOfStep {
+	if len(ch.Phases) < 2 || ch.Slices < leastOutOfStep {
 		return out
 	}
 	for len(out) < min(mostOutOfStep, most/max(1, messages*ch.Slices)) {
