@@ -31,8 +31,12 @@ const zeroUnits = 1e-6
 // inFewPaths is a flow that loads links alike on as few paths as that allows.
 func (f *flow) inFewPaths() *flow {
 	few := *f
+	few.paths = slices.Clone(f.paths)
 	x := &basicFlow{f: &few, links: map[[2]int32]int{}}
-	x.read()
+	if x.read(); x.work() > mostElimination {
+		few.sort()
+		return &few
+	}
 	x.basis, x.inverse = make([]*way, len(x.links)), make([][]float64, len(x.links))
 	for i := range x.inverse {
 		x.inverse[i] = make([]float64, len(x.links))
@@ -46,6 +50,17 @@ func (f *flow) inFewPaths() *flow {
 	x.write()
 	few.sort()
 	return &few
+}
+
+// mostElimination is how many multiplications that may take: a second's.
+const mostElimination = 1 << 30
+
+// work is about how many there are: as many rows for each path beside a key as there are links, each as long.
+func (x *basicFlow) work() (n int64) {
+	for _, ways := range x.pairs {
+		n += int64(max(0, len(ways)-1)) * square(len(x.links))
+	}
+	return n
 }
 
 // read collects the units on each path, the fullest path of each pair first.
