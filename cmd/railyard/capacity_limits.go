@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -11,8 +10,6 @@ import (
 	"railyard/capacity/locality"
 	"railyard/capacity/step"
 	"railyard/cmd/internal/cli"
-	"railyard/internal/outfile"
-	"railyard/interop/slurm"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
@@ -24,7 +21,6 @@ import (
 type placeFlags struct {
 	Job    int     `flag:"job"`
 	Within float64 `flag:"within,default=0.05"`
-	Conf   string  `flag:"topology-conf,writes"`
 
 	layout step.Layout // of its step
 }
@@ -65,11 +61,6 @@ func (f *whatIfFlags) limits(cmd *cobra.Command) error {
 		d.Rows = append(d.Rows, row)
 	}
 	judge(d, t, list)
-	if f.Place.Conf != "" {
-		if err := outfile.Write(f.Place.Conf, func(w io.Writer) error { return slurm.WriteTree(w, t) }); err != nil {
-			return err
-		}
-	}
 	return f.Format.Emit(cmd, d)
 }
 

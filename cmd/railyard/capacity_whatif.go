@@ -57,7 +57,7 @@ func (f *whatIfFlags) check(cmd *cobra.Command) error {
 			return err
 		}
 	} else {
-		if err := cli.NoEffect(cmd, "without --job", "within", "topology-conf"); err != nil {
+		if err := cli.NoEffect(cmd, "without --job", "within"); err != nil {
 			return err
 		}
 		if c.To == "" && len(c.Set)+len(c.Faster)+len(c.With)+len(t.Topo.Fail)+len(t.Topo.Slow)+len(t.Topo.Loads) == 0 {

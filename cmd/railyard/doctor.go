@@ -22,7 +22,7 @@ import (
 // doctorFlags say which machine is examined, and what it should be.
 type doctorFlags struct {
 	Topology string `flag:"topology,t,complete={topologies},files"`
-	Bundle   string `flag:"bundle"`
+	Bundle   string `flag:"how bundle"`
 	Profile  profileFlag
 	Format   cli.FormatFlag
 	Groups   groupFlags

@@ -24,7 +24,7 @@ import (
 // groupFlags say what is written of tests of groups of nodes.
 type groupFlags struct {
 	Plan    string  `flag:"plan,one=slurm|kubernetes"`
-	Repeats float64 `flag:"repeats,default=0.05"`
+	Repeats float64 `flag:"how repeats,default=0.05"`
 }
 
 // logHead is how much of a file is looked at to see whether it is a log.

@@ -14,8 +14,8 @@ import (
 // gateFlags say which health check is told a floor, and how strict it is.
 type gateFlags struct {
 	Format      string   `flag:"gate,one=aicr|nvsentinel|cre|prometheus|table"`
-	FalseAlarms float64  `flag:"false-alarms,default=0.01"`
-	Healthy     []string `flag:"healthy"`
+	FalseAlarms float64  `flag:"how false-alarms,default=0.01"`
+	Healthy     []string `flag:"how healthy"`
 }
 
 // gate writes from which bandwidth on the machine is healthy.
