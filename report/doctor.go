@@ -6,8 +6,10 @@ type DoctorDocument struct {
 	Topology string           `json:"topology" doc:"what the machine should be; empty where that is not known"`
 	Assumed  bool             `json:"topology_assumed" doc:"by what its GPUs are called"`
 	GPUs     int              `json:"gpus"`
-	Healthy  bool             `json:"healthy" doc:"nothing was found that breaks jobs or costs time"`
+	Healthy  bool             `json:"healthy" doc:"something was judged, and nothing was found that breaks jobs or costs time"`
 	Judged   int              `json:"rules_judged" doc:"rules whose facts were known"`
+	Coverage string           `json:"rules_judged_of" doc:"how many rules of each kind of part these are"`
+	Words    int              `json:"job_files" doc:"files in which a job speaks of itself, judged besides the rules"`
 	Findings []DoctorFinding  `json:"findings" csv:"" doc:"what breaks jobs first, then what costs most"`
 	Unjudged []DoctorUnjudged `json:"rules_not_judged" doc:"rules whose facts are not known"`
 	Read     []DoctorEvidence `json:"read" doc:"what the machine is known by"`
@@ -46,6 +48,9 @@ func (d *DoctorDocument) Sick() (n int) {
 	}
 	return n
 }
+
+// Rules is how many rules there are.
+func (d *DoctorDocument) Rules() int { return d.Judged + len(d.Unjudged) }
 
 // DoctorEvidence is a file that was read, or what was asked on a live machine.
 type DoctorEvidence struct {

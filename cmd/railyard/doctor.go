@@ -14,6 +14,7 @@ import (
 	"railyard/exec/discover"
 	"railyard/model/health"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/report"
 	"railyard/study"
 	"railyard/study/doctor"
@@ -62,8 +63,11 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 	if err := f.Format.Emit(cmd, doc); err != nil {
 		return err
 	}
-	if !doc.Healthy {
-		return fmt.Errorf("%d findings that break jobs or cost time", doc.Sick())
+	switch n := doc.Sick(); {
+	case n > 0:
+		return fmt.Errorf("%s of what breaks jobs or costs time", units.Counted(n, "finding"))
+	case !doc.Healthy:
+		return errors.New("nothing could be judged: no rule's facts are known; collect what stands above")
 	}
 	return nil
 }
@@ -123,8 +127,9 @@ func (e *evidence) live() error {
 }
 
 func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
-	out := &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: d.Topology, Assumed: d.Assumed, GPUs: d.GPUs, Healthy: !d.Sick(),
-		Judged: d.Judged, Findings: []report.DoctorFinding{}, Unjudged: []report.DoctorUnjudged{}, Read: e.read, Collect: e.collect(),
+	words := e.words.files
+	out := &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: d.Topology, Assumed: d.Assumed, GPUs: d.GPUs,
+		Healthy: !d.Sick() && d.Judged+words > 0, Judged: d.Judged, Coverage: coverage(d.Coverage), Words: words, Findings: []report.DoctorFinding{}, Unjudged: []report.DoctorUnjudged{}, Read: e.read, Collect: e.collect(),
 		Notes: append([]string{}, d.Notes...)}
 	if d.Uncosted != "" {
 		out.Notes = append(out.Notes, "costs are not known: "+d.Uncosted)
@@ -136,6 +141,15 @@ func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
 		out.Unjudged = append(out.Unjudged, report.DoctorUnjudged{Rule: u.Rule, Missing: strings.Join(u.Missing, ", ")})
 	}
 	return out
+}
+
+// coverage says how many rules of each kind of part were judged.
+func coverage(list []doctor.Coverage) string {
+	var out []string
+	for _, c := range list {
+		out = append(out, fmt.Sprintf("%d of %d of %s", c.Judged, c.Rules, c.Of.Plural()))
+	}
+	return strings.Join(out, ", ")
 }
 
 func doctorFinding(f *health.Finding) report.DoctorFinding {

@@ -28,6 +28,7 @@ import (
 // words are what running jobs say of themselves. They are judged once all files are read: what one rank says means little without the
 // others.
 type words struct {
+	files int      // of all kinds
 	dumps []string // files of flight recorders
 	logs  []string // files of NCCL's logs
 	rolls []*observed.Roll
@@ -94,6 +95,7 @@ func (e *evidence) takeWords(f *os.File, file string) (bool, error) {
 	if err := wordKinds[i].read(e, file, in); err != nil {
 		return true, fmt.Errorf("%s", oneLine(err))
 	}
+	e.words.files++
 	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: wordKinds[i].name})
 	return true, nil
 }
@@ -110,9 +112,7 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 		if err != nil {
 			return err
 		}
-		for _, v := range log.Variables {
-			e.state.Say(e.state.Part(health.Variable, v.Name), "value", v.Value, v.Place.String())
-		}
+		e.sayVariables(log.Variables)
 		more, notes := chosen.Find(log, chosen.Machine{Site: site, Profile: profile})
 		found = append(found, more...)
 		e.noteAll(notes)
@@ -121,6 +121,22 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 	e.noteAll(notes)
 	e.state.Findings = append(append(e.state.Findings, found...), more...)
 	return nil
+}
+
+// sayVariables adds what variables are set to; where processes differ, the first value is judged, and that is said once a variable.
+func (e *evidence) sayVariables(list []observed.Variable) {
+	differ := map[string]bool{}
+	for _, v := range list {
+		p := e.state.Part(health.Variable, v.Name)
+		first, known := p.Known("value")
+		switch {
+		case !known:
+			e.state.Say(p, "value", v.Value, v.Place.String())
+		case first.Is != v.Value && !differ[v.Name]:
+			differ[v.Name] = true
+			e.state.Note("processes differ in %s: %v in %s, %s in %v; the first is judged", v.Name, first.Is, first.From, v.Value, v.Place)
+		}
+	}
 }
 
 func (e *evidence) noteAll(notes []string) {

@@ -167,10 +167,8 @@ func (t tree) port(s *health.State, a survey.Adapter) {
 			s.Say(p, fact, text, file)
 		}
 	}
-	for fact, file := range map[string]string{"link_downed": "link_downed", "symbol_errors": "symbol_error"} {
-		if n, err := strconv.ParseFloat(t.text(port, "counters", file), 64); err == nil {
-			s.Say(p, fact, n, port+"/counters/"+file)
-		}
+	if n, err := strconv.ParseFloat(t.text(port, "counters", "link_downed"), 64); err == nil {
+		s.Say(p, "link_downed", n, port+"/counters/link_downed")
 	}
 }
 

@@ -69,7 +69,6 @@ var reasons = []struct {
 	fact string
 	bits uint64
 }{
-	{"idle", nvml.ClocksEventReasonGpuIdle}, {"throttle_power", nvml.ClocksEventReasonSwPowerCap},
 	{"throttle_hardware", 0x8}, {"throttle_thermal", nvml.ClocksEventReasonSwThermalSlowdown | 0x40}, {"throttle_brake", 0x80},
 }
 
@@ -92,11 +91,7 @@ func (v *vitals) clocks() {
 	number64(v, "clock_app", 1, clock, ret)
 	clock, ret = v.d.GetDefaultApplicationsClock(nvml.CLOCK_GRAPHICS)
 	number64(v, "clock_app_default", 1, clock, ret)
-	heat, ret := v.d.GetTemperature(nvml.TEMPERATURE_GPU)
-	number64(v, "temperature", 1, heat, ret)
-	watts, ret := v.d.GetPowerUsage() // mW, as the limits
-	number64(v, "power", 1e-3, watts, ret)
-	watts, ret = v.d.GetEnforcedPowerLimit()
+	watts, ret := v.d.GetEnforcedPowerLimit() // mW
 	number64(v, "power_limit", 1e-3, watts, ret)
 	watts, ret = v.d.GetPowerManagementDefaultLimit()
 	number64(v, "power_limit_default", 1e-3, watts, ret)
@@ -112,11 +107,8 @@ func (v *vitals) memory() {
 	v.say("ecc", now == nvml.FEATURE_ENABLED, ret)
 	errors, ret := v.d.GetTotalEccErrors(nvml.MEMORY_ERROR_TYPE_UNCORRECTED, nvml.VOLATILE_ECC)
 	number64(v, "ecc_uncorrected", 1, errors, ret)
-	errors, ret = v.d.GetTotalEccErrors(nvml.MEMORY_ERROR_TYPE_UNCORRECTED, nvml.AGGREGATE_ECC)
-	number64(v, "ecc_uncorrected_ever", 1, errors, ret)
 	if v.has("nvmlDeviceGetRemappedRows") {
-		corrected, uncorrected, pending, failed, ret := v.d.GetRemappedRows()
-		number64(v, "rows_remapped_corrected", 1, corrected, ret)
+		_, uncorrected, pending, failed, ret := v.d.GetRemappedRows()
 		number64(v, "rows_remapped_uncorrected", 1, uncorrected, ret)
 		v.say("rows_pending", pending, ret)
 		v.say("rows_failed", failed, ret)

@@ -15,6 +15,9 @@ import (
 // line of NCCL's source.
 var prefix = regexp.MustCompile(`([^\s:<>\[\]]+):(\d+):\d+ \[(-?\d+)\] (?:\S+:\d+ (?:\([^)]*\) )?)?NCCL (INFO|WARN) (.*)$`)
 
+// aLine is such a line among others.
+var aLine = regexp.MustCompile(`(?m)` + prefix.String())
+
 // rule is a message that is understood: those that hold the text are matched.
 type rule struct {
 	text  string

@@ -25,10 +25,8 @@ const (
 	maxBad   = 20      // lines that are reported
 )
 
-// Is reports whether a file looks like a log of NCCL: by its first bytes.
-func Is(head []byte) bool {
-	return bytes.Contains(head, []byte(" NCCL INFO ")) || bytes.Contains(head, []byte(" NCCL WARN "))
-}
+// Is reports whether a file looks like a log of NCCL: a line of its first bytes is one of NCCL's.
+func Is(head []byte) bool { return aLine.Match(head) }
 
 // File is a log to read.
 type File struct {

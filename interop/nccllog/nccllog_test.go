@@ -60,7 +60,9 @@ func TestRealLog(t *testing.T) {
 	}
 }
 
-// Lines of other machines, launchers and versions, as public issues have them.
+// Lines of other machines, launchers and versions, as public issues have them, shortened: h100clust-worker-1 and the form of choices by
+// number after NVIDIA/nccl#1453, H20-GPU-06 after NVIDIA/nccl#1189, "user" after NVIDIA/nccl#1595 and NVIDIA/nccl-tests#228; the warning
+// is testdata's machine.
 const issues = `[0] h100clust-worker-1:227602:227667 [0] NCCL INFO NVLS multicast support is available on dev 0
 [0] h100clust-worker-1:227602:227667 [0] NCCL INFO NCCL_CROSS_NIC set by environment to 2.
 [0] h100clust-worker-1:227602:227667 [0] NCCL INFO ncclCommInitRank comm 0x5639e9f0e8c0 rank 0 nranks 24 cudaDev 0 nvmlDev 0 busId a4000 commId 0x1 - Init START

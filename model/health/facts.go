@@ -29,6 +29,11 @@ var Kinds = []Kind{Host, GPU, NVLink, NIC, PCI, Variable}
 // Choices are their names.
 func (Kind) Choices() []string { return yamlfile.Words(Kinds...) }
 
+// Plural is how several parts of the kind are called.
+func (k Kind) Plural() string {
+	return map[Kind]string{Host: "the host", GPU: "GPUs", NVLink: "NVLinks", NIC: "adapters", PCI: "PCI devices", Variable: "variables"}[k]
+}
+
 // Type is what a fact is.
 type Type string
 

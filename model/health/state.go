@@ -1,12 +1,13 @@
 package health
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"railyard/model/survey"
 )
 
 // Value is a known fact: a float64, a string or a bool, and where it came from.
@@ -62,6 +63,9 @@ func (s *State) Part(k Kind, name string) *Part {
 	return p
 }
 
+// Has reports whether there is a part of a name.
+func (s *State) Has(k Kind, name string) bool { return s.parts[partKey{k, name}] != nil }
+
 // Host is the machine itself.
 func (s *State) Host() *Part { return s.Part(Host, "") }
 
@@ -76,7 +80,7 @@ func (s *State) Parts(k Kind) []*Part {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Part) int { return natural(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b *Part) int { return survey.Natural(a.Name, b.Name) })
 	return out
 }
 
@@ -159,26 +163,3 @@ func is[T any](p *Part, fact string) T {
 	v, _ := p.facts[fact].Is.(T)
 	return v
 }
-
-// natural orders names with the numbers in them as numbers: mlx5_2 before mlx5_10, 3/9 before 3/17.
-func natural(a, b string) int {
-	for a != "" && b != "" {
-		na, nb := digits(a), digits(b)
-		if na > 0 && nb > 0 {
-			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
-			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
-				return c
-			}
-			a, b = a[na:], b[nb:]
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// digits is how many digits a text begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

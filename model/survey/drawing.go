@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"railyard/model/topology"
 )
@@ -100,19 +98,4 @@ func (d *drawing) sort() {
 // rankOf orders kinds as the shipped files do.
 func rankOf(k topology.Kind) int {
 	return slices.Index([]topology.Kind{topology.GPU, topology.NVSwitch, topology.PCIeSwitch, topology.CPU, topology.NIC}, k)
-}
-
-// Natural compares names with their trailing numbers as numbers.
-func Natural(a, b string) int {
-	stem := func(s string) (string, int) {
-		head := strings.TrimRight(s, "0123456789")
-		n, _ := strconv.Atoi(s[len(head):])
-		return head, n
-	}
-	sa, na := stem(a)
-	sb, nb := stem(b)
-	if sa != sb {
-		return strings.Compare(sa, sb)
-	}
-	return na - nb
 }

@@ -207,7 +207,11 @@ func (j *judge) add(c *observed.Comm, f health.Finding, from observed.Place) {
 
 func (j *judge) tellOthers() {
 	for at, n := range j.others {
-		j.out[at].Says += fmt.Sprintf("; so do %s", units.Counted(n, "other communicator"))
+		also := "so do"
+		if n == 1 {
+			also = "so does"
+		}
+		j.out[at].Says += fmt.Sprintf("; %s %s", also, units.Counted(n, "other communicator"))
 	}
 }
 

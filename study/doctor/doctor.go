@@ -29,9 +29,16 @@ type Diagnosis struct {
 	Findings []health.Finding
 	Judged   int // rules that all facts of were known for some part
 	Unjudged []Unjudged
+	Coverage []Coverage // of each kind of part that there are rules of
 	Notes    []string
 	GPUs     int
 	Uncosted string // why costs are not known
+}
+
+// Coverage is how many of the rules of a kind of part were judged.
+type Coverage struct {
+	Of            health.Kind
+	Judged, Rules int
 }
 
 // Unjudged is a rule that could not be judged for want of facts.
@@ -141,12 +148,24 @@ func (d *Diagnosis) judge(s *health.State, r *Rule) error {
 		}
 		d.Findings = append(d.Findings, f)
 	}
+	c := d.coverage(r.Of)
+	c.Rules++
 	if judged {
 		d.Judged++
+		c.Judged++
 		return nil
 	}
 	d.Unjudged = append(d.Unjudged, Unjudged{r.Name, sorted(missing, r)})
 	return nil
+}
+
+// coverage is that of a kind of part; it is added where it is not there.
+func (d *Diagnosis) coverage(of health.Kind) *Coverage {
+	i := slices.IndexFunc(d.Coverage, func(c Coverage) bool { return c.Of == of })
+	if i < 0 {
+		i, d.Coverage = len(d.Coverage), append(d.Coverage, Coverage{Of: of})
+	}
+	return &d.Coverage[i]
 }
 
 // group are parts of which a rule says the same.

@@ -196,6 +196,19 @@ func TestSeveralFacts(t *testing.T) {
 	}
 }
 
+// TestMissingGPUsAreNoFaultOfOthers: a GPU is asked for the peers that are there, of one that a job uses alone for none.
+func TestMissingGPUsAreNoFaultOfOthers(t *testing.T) {
+	s := new(health.State)
+	s.Say(s.GPU(0), "peers_reached", 0.0, "test")
+	if d := examined(t, s); len(d.Findings) > 0 || d.Judged != 1 {
+		t.Errorf("%+v", d)
+	}
+	s.Say(s.GPU(1), "peers_reached", 1.0, "test")
+	if d := examined(t, s); len(d.Findings) != 1 || d.Findings[0].Part != "GPU 0" || !strings.HasPrefix(d.Findings[0].Says, "reaches 0 of 1 ") {
+		t.Errorf("%+v", d.Findings)
+	}
+}
+
 // TestCostIsAsked: 17 of 18 links leave an all-reduce in the switches 17/18 of its rate, and what two nodes send does not change.
 func TestCostIsAsked(t *testing.T) {
 	s := healthy()

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"slices"
+	"strconv"
 
 	"railyard/model/health"
 	"railyard/model/topology"
@@ -15,7 +16,7 @@ func Describe(s *health.State, t *topology.Topology, from string) {
 	for r, d := range t.Ranks() {
 		p := s.GPU(r)
 		s.Say(p, "links_up", float64(linksOf(t, d, topology.NVLink, topology.XGMI)), from)
-		s.Say(p, "peers_reached", float64(reached(router, t, r)), from)
+		s.Say(p, "peers_reached", float64(reached(router, t, r, nil)), from)
 		s.Say(p, "pcie_line", rateOf(t, d, topology.PCIe), from)
 		if len(nics) > 0 {
 			far := nearest(router, d, nics)
@@ -37,7 +38,7 @@ func intend(s *health.State, t *topology.Topology, named bool) {
 			continue
 		}
 		s.Set(p, "links_normal", float64(linksOf(t, d, topology.NVLink, topology.XGMI)), from)
-		s.Set(p, "peers_intended", float64(reached(router, t, t.RankOf(d))), from)
+		s.Set(p, "peers_intended", float64(reached(router, t, t.RankOf(d), s)), from)
 		if named {
 			s.Set(p, "pcie_line_intended", rateOf(t, d, topology.PCIe), from)
 		}
@@ -82,9 +83,13 @@ func nicsOf(t *topology.Topology) (out []topology.DeviceID) {
 	return out
 }
 
-// reached is how many other ranks a rank reaches without a copy in host memory.
-func reached(r *topology.Router, t *topology.Topology, rank int) (n int) {
+// reached is how many other ranks a rank reaches without a copy in host memory; where a state is given, of the GPUs that it knows: those
+// that are missing, or that the job whose words were read does not use, are no fault of this one's.
+func reached(r *topology.Router, t *topology.Topology, rank int, s *health.State) (n int) {
 	for other := range t.Ranks() {
+		if s != nil && !s.Has(health.GPU, strconv.Itoa(other)) {
+			continue
+		}
 		if _, err := r.Route(rank, other); err == nil && other != rank && !r.Staged(rank, other) {
 			n++
 		}
