@@ -129,7 +129,8 @@ func (e *evidence) live() error {
 func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
 	words := e.words.files
 	out := &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: d.Topology, Assumed: d.Assumed, GPUs: d.GPUs,
-		Healthy: !d.Sick() && d.Judged+words > 0, Judged: d.Judged, Coverage: coverage(d.Coverage), Words: words, Findings: []report.DoctorFinding{}, Unjudged: []report.DoctorUnjudged{}, Read: e.read, Collect: e.collect(),
+		Healthy: !d.Sick() && d.Judged+words > 0, Judged: d.Judged, Coverage: coverage(d.Coverage), Words: words,
+		Findings: []report.DoctorFinding{}, Unjudged: []report.DoctorUnjudged{}, Read: e.read, Collect: e.collect(),
 		Notes: append([]string{}, d.Notes...)}
 	if d.Uncosted != "" {
 		out.Notes = append(out.Notes, "costs are not known: "+d.Uncosted)
