@@ -13,7 +13,7 @@ type NICPath struct {
 	NIC  DeviceID
 	Kind RouteKind // PIX, PXB, PHB, SYS; HostStaged where a CPU on the way passes no peer-to-peer on
 	C2C  bool      // by a chip-to-chip link to the CPU that the adapter hangs on (NCCL's P2C)
-	// Bridged ways through a CPU enter and leave it over PCIe switches.
+	// Bridged ways lead between host bridges of a CPU.
 	Bridged bool
 }
 
@@ -82,17 +82,19 @@ func (t *Topology) stagedNICs() string {
 		"unless NCCL_NET_GDR_LEVEL says otherwise", units.Counted(ranks, "GPU"), len(t.ranks), GDRLevel, first)
 }
 
-// Bridged reports whether a way through one CPU enters and leaves it over PCIe switches, which stand at host bridges of their own.
+// Bridged reports whether a way through one CPU enters and leaves it over PCIe switches that stand at host bridges of their own.
 func (r *Router) Bridged(hops []Hop) bool {
 	for _, h := range hops {
 		l := r.t.links[h.Link]
-		if r.t.devices[l.To].Kind != CPU {
+		cpu := r.t.devices[l.To]
+		if cpu.Kind != CPU {
 			continue
 		}
-		if r.t.devices[l.From].Kind != PCIeSwitch || !slices.ContainsFunc(hops, func(o Hop) bool {
+		leaves := slices.ContainsFunc(hops, func(o Hop) bool {
 			out := r.t.links[o.Link]
 			return out.From == l.To && r.t.devices[out.To].Kind == PCIeSwitch
-		}) {
+		})
+		if !leaves || r.t.devices[l.From].Kind != PCIeSwitch || r.t.shapes[r.t.nodes[cpu.Node].shape].oneRoot[cpu.Local] {
 			return false
 		}
 	}

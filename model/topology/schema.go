@@ -85,11 +85,12 @@ type template struct {
 }
 
 type deviceSpec struct {
-	ID     string `file:"id,need,names"`
-	Kind   Kind   `file:"kind,need"`
-	Model  string `file:"model"`
-	P2P    bool   `file:"p2p,default=true"`
-	Serves string `file:"serves"`
+	ID      string `file:"id,need,names"`
+	Kind    Kind   `file:"kind,need"`
+	Model   string `file:"model"`
+	P2P     bool   `file:"p2p,default=true"`
+	OneRoot bool   `file:"one_root"`
+	Serves  string `file:"serves"`
 	yamlfile.Place
 }
 
@@ -177,6 +178,9 @@ func (t *template) Check(o *yamlfile.Object) {
 func (d *deviceSpec) Check(o *yamlfile.Object) {
 	if o.Has("p2p") && d.Kind != CPU && d.Kind != GPU {
 		o.AddAt(d.Pos, "device %s: p2p has an effect on cpus and gpus only", d.ID)
+	}
+	if o.Has("one_root") && d.Kind != CPU {
+		o.AddAt(d.Pos, "device %s: one_root has an effect on cpus only", d.ID)
 	}
 	if d.Serves != "" && d.Kind != NIC {
 		o.AddAt(d.Pos, "device %s: serves has an effect on NICs only", d.ID)
