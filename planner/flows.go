@@ -265,7 +265,7 @@ func newFlow(g rateGraph, demand [][]float64) *flow {
 	n, units := len(g), pairUnits(demand)
 	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n), cost: make([]float64, n),
 		from: make([]int32, n)}
-	f.front = heap.New(func(a, b reached) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v })
+	f.front = heap.New(reached.before)
 	f.next, f.know = make([][]int32, n), make([][]float64, n)
 	for a := range f.load {
 		f.load[a], f.know[a] = make([]float64, n), make([]float64, n)
@@ -287,6 +287,17 @@ func newFlow(g rateGraph, demand [][]float64) *flow {
 		}
 	}
 	return f
+}
+
+// copied is a flow that may be changed, though others have this one: with paths, and memory to find loads and paths in, of its own.
+func (f *flow) copied() *flow {
+	own := *f
+	own.paths, own.cost, own.from = slices.Clone(f.paths), slices.Clone(f.cost), slices.Clone(f.from)
+	own.load, own.know, own.front = slices.Clone(f.load), slices.Clone(f.know), heap.New(reached.before)
+	for a := range own.load {
+		own.load[a], own.know[a] = slices.Clone(f.load[a]), slices.Clone(f.know[a])
+	}
+	return &own
 }
 
 func (f *flow) fastest() float64 {
@@ -372,6 +383,8 @@ type reached struct {
 	v    int32
 	cost float64
 }
+
+func (a reached) before(b reached) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v }
 
 // pathTo follows from back to the source.
 func (f *flow) pathTo(src, dst int32) []int32 {

@@ -30,12 +30,11 @@ const zeroUnits = 1e-6
 
 // inFewPaths is a flow that loads links alike on as few paths as that allows.
 func (f *flow) inFewPaths() *flow {
-	few := *f
-	few.paths = slices.Clone(f.paths)
-	x := &basicFlow{f: &few, links: map[[2]int32]int{}}
+	few := f.copied()
+	x := &basicFlow{f: few, links: map[[2]int32]int{}}
 	if x.read(); x.work() > mostElimination {
 		few.sort()
-		return &few
+		return few
 	}
 	x.basis, x.inverse = make([]*way, len(x.links)), make([][]float64, len(x.links))
 	for i := range x.inverse {
@@ -49,7 +48,7 @@ func (f *flow) inFewPaths() *flow {
 	}
 	x.write()
 	few.sort()
-	return &few
+	return few
 }
 
 // mostElimination is how many multiplications that may take: a second's.
@@ -125,9 +124,8 @@ func (x *basicFlow) enter(w *way) {
 	case row >= 0:
 		x.pivot(row, w, c)
 	default:
-		if row = x.rekey(out); row >= 0 {
-			x.pivot(row, w, x.coefficients(w))
-		}
+		row = x.rekey(out)
+		x.pivot(row, w, x.coefficients(w))
 	}
 	x.pairs[out.pair] = slices.DeleteFunc(x.pairs[out.pair], func(v *way) bool { return v == out })
 }
@@ -164,7 +162,7 @@ func (x *basicFlow) drain(w *way, c []float64) *way {
 }
 
 // rekey makes another path the key of a pair whose key has no units left, and gives the row of the basis where the old one is
-// now; −1: none.
+// now. There is one: a key loses units only to paths of its pair in the basis.
 func (x *basicFlow) rekey(old *way) int {
 	ways := x.pairs[old.pair]
 	row := -1
@@ -172,10 +170,6 @@ func (x *basicFlow) rekey(old *way) int {
 		if b != nil && b.pair == old.pair && (row < 0 || b.units > x.basis[row].units) {
 			row = i
 		}
-	}
-	if row < 0 { // it has one more path, which is not in the basis
-		slices.SortStableFunc(ways, func(a, b *way) int { return cmp.Compare(b.units, a.units) })
-		return -1
 	}
 	key := x.basis[row]
 	for link := range x.inverse[row] {

@@ -1,10 +1,6 @@
 package planner
 
-import (
-	"slices"
-
-	"railyard/model/schedule"
-)
+import "railyard/model/schedule"
 
 // buildShortFlows is flows on paths of fewer links: units wait at every rank on their way, so
 // that these cost less latency and fill sooner; but more links are as full as the fullest.
@@ -14,8 +10,7 @@ func buildShortFlows(r *request) (*schedule.Schedule, error) {
 		return nil, err
 	}
 	short := r.onceFlow(inShortPaths, func() *flow {
-		f := *r.spreadOver(g)
-		f.paths = slices.Clone(f.paths)
+		f := r.spreadOver(g).copied()
 		if !f.shorten() {
 			return nil
 		}

@@ -36,7 +36,8 @@ func (c *contest) foresee(i int) {
 
 // samePipeline reports whether candidates differ in their depth alone, not in what they were planned without (see besidesSlow).
 func (c *contest) samePipeline(i, j int) bool {
-	return c.sameFamily(i, j) && c.list[i].Schedule.Inputs[inputWithout] == c.list[j].Schedule.Inputs[inputWithout]
+	without := func(i int) string { return c.list[i].Schedule.Inputs[schedule.InputWithout] }
+	return c.sameFamily(i, j) && without(i) == without(j)
 }
 
 // known is a candidate's time, or what its times at other sizes say of it; 0: neither.

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -46,25 +45,15 @@ func AroundSlow(t *topology.Topology, s *schedule.Schedule) (out []*schedule.Sch
 func (w *without) around(t *topology.Topology, s *schedule.Schedule) *schedule.Schedule {
 	own := *s
 	own.TopologyName, own.TopologyHash = t.Name(), t.Hash()
-	own.Inputs = maps.Clone(s.Inputs)
-	own.Inputs[inputWithout] = w.lost
+	own.Inputs = map[string]string{}
+	maps.Copy(own.Inputs, s.Inputs) // plans of others have none
+	own.Inputs[schedule.InputWithout] = w.lost
 	named := func(p schedule.Path) bool {
 		return slices.ContainsFunc(w.paths, func(o schedule.Path) bool { return o.From == p.From && o.To == p.To })
 	}
 	own.Paths = slices.Concat(slices.DeleteFunc(slices.Clone(s.Paths), named), w.paths)
 	slices.SortFunc(own.Paths, func(a, b schedule.Path) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return &own
-}
-
-// inputWithout is the input of schedules that says what they were planned without.
-const inputWithout = "without"
-
-// OutOfUse warns of ways that hardware and libraries do not take of themselves.
-func OutOfUse(s *schedule.Schedule) []string {
-	if lost := s.Inputs[inputWithout]; lost != "" && len(s.Paths) > 0 {
-		return []string{fmt.Sprintf("the plan goes around %s: take that out of use, or plan for the machine without it (--fail)", lost)}
-	}
-	return nil
 }
 
 // sameBut reports whether schedules differ at most in what parts they were planned without.

@@ -127,7 +127,7 @@ func (p *Plan) planFor(o Options) (*Plan, error) {
 	return p.delayed(o.Delays, o.Trace)
 }
 
-// warnings are the profile's about the sizes, each once, and what it has no prices for.
+// warnings are the profile's about the sizes, each once, those of ways that plans take, and what the profile has no prices for.
 func (p *Plan) warnings(sizes []units.Bytes) []string {
 	var out []string
 	for _, size := range sizes {
@@ -135,6 +135,11 @@ func (p *Plan) warnings(sizes []units.Bytes) []string {
 			if !slices.Contains(out, w) {
 				out = append(out, w)
 			}
+		}
+	}
+	for _, j := range p.jobs {
+		if w := j.Schedule.OutOfUse(); w != "" && !slices.Contains(out, w) {
+			out = append(out, w)
 		}
 	}
 	if staged := p.topo.StagedNICs(); staged != "" {

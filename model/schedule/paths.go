@@ -26,6 +26,18 @@ type Stripe struct {
 	Over [][]string `json:"over,omitempty"`
 }
 
+// InputWithout is the input of schedules that says which parts of the machine they were planned without, and go around.
+const InputWithout = "without"
+
+// OutOfUse warns of ways that hardware and libraries do not take of themselves; "" where there are none.
+func (s *Schedule) OutOfUse() string {
+	lost := s.Inputs[InputWithout]
+	if lost == "" || len(s.Paths) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the plan goes around %s: take that out of use, or plan for the machine without it (--fail)", lost)
+}
+
 // maxStripes and maxWeight bound paths.
 const (
 	maxStripes = 1024

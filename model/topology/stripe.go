@@ -42,8 +42,7 @@ func (r *Router) Striped(src, dst int, stripes []Stripe) (Route, error) {
 		}
 		if !ok {
 			return Route{}, fmt.Errorf("the switches or adapters that a plan names do not join %s and %s: it is for another topology, "+
-				"or for "+
-				"one that has lost less (make the plan again)", r.t.DeviceName(a), r.t.DeviceName(b))
+				"or for one that has lost less (make the plan again)", r.t.DeviceName(a), r.t.DeviceName(b))
 		}
 		for _, h := range p.trunk.between(p.hops, p.at) {
 			x := share{h.Num, h.Den}.times(s.Weight, total)

@@ -4,7 +4,6 @@ package score
 import (
 	"errors"
 	"reflect"
-	"slices"
 
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -160,5 +159,5 @@ func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Predic
 	if err != nil {
 		return planner.Prediction{}, err
 	}
-	return planner.Prediction{Time: r.Time, Bottleneck: r.Bottleneck, Warnings: slices.Concat(r.Warnings, planner.OutOfUse(x))}, nil
+	return planner.Prediction{Time: r.Time, Bottleneck: r.Bottleneck, Warnings: r.Warnings}, nil
 }
