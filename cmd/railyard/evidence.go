@@ -177,9 +177,12 @@ func oneLine(err error) string {
 	return first
 }
 
-// collect are the commands of kinds that were not read.
+// collect are the commands of kinds that were not read; none where only a job was asked about.
 func (e *evidence) collect() []string {
 	out := []string{}
+	if len(e.read) == e.words.files {
+		return out
+	}
 	for _, k := range evidenceKinds {
 		was := func(r report.DoctorEvidence) bool {
 			return r.Kind == liveEvidence || strings.TrimSuffix(k.name, " -x") == strings.TrimSuffix(r.Kind, " -x")

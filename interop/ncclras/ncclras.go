@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"railyard/interop/foreign"
 	"railyard/model/observed"
@@ -44,9 +43,6 @@ func Parse(r io.Reader, file string) (*observed.Roll, error) {
 	}
 	return roll, nil
 }
-
-// shortHash is a communicator's hash as the text has it.
-func shortHash(hash string) string { return strings.TrimPrefix(hash, "0x") }
 
 // byOp orders counts: by kind, the most operations first.
 func byOp(a, b observed.Count) int {

@@ -109,10 +109,10 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []observed.Standing{
-		{Place: observed.Place{File: "ras.txt", Line: 30}, Comm: "00ff00ff00ff00ff", Ranks: 8, Missing: []observed.Absence{
+		{Place: observed.Place{File: "ras.txt", Line: 30}, Comm: "0x00ff00ff00ff00ff", Ranks: 8, Missing: []observed.Absence{
 			{Member: observed.Member{Rank: 4, Host: "10.0.0.3", PID: 41, GPU: 4}},
 			{Member: observed.Member{Rank: 5, Host: "10.0.0.3", PID: 42, GPU: 5}, Dead: true}}},
-		{Place: observed.Place{File: "ras.txt", Line: 35}, Comm: "00ff00ff00ff00ff", Ranks: 8, Errors: []observed.Failure{
+		{Place: observed.Place{File: "ras.txt", Line: 35}, Comm: "0x00ff00ff00ff00ff", Ranks: 8, Errors: []observed.Failure{
 			{Text: "Remote process error", Ranks: 2, Members: []observed.Member{{Rank: 0, Host: "10.0.0.1", PID: 11},
 				{Rank: 1, Host: "10.0.0.1", PID: 12, GPU: 1}}},
 			{Text: "System error", Ranks: 1, Members: []observed.Member{{Rank: 2, Host: "10.0.0.2", PID: 21, GPU: 2}}}}}}

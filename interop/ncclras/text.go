@@ -72,7 +72,7 @@ func (r *reader) read(line string) error {
 		return err
 	}
 	if m := headLine.FindStringSubmatch(line); m != nil {
-		r.roll.Comms = append(r.roll.Comms, observed.Standing{Place: observed.Place{File: r.roll.File, Line: r.line}, Comm: m[2],
+		r.roll.Comms = append(r.roll.Comms, observed.Standing{Place: observed.Place{File: r.roll.File, Line: r.line}, Comm: "0x" + m[2],
 			Ranks: r.sizes[m[1]]})
 		r.at, r.part, r.op = &r.roll.Comms[len(r.roll.Comms)-1], m[3], ""
 		return nil

@@ -84,16 +84,6 @@ func (s *State) Parts(k Kind) []*Part {
 	return out
 }
 
-// At is the part of a kind at a PCI address; nil where none says that it is there.
-func (s *State) At(k Kind, bus string) *Part {
-	for _, p := range s.Parts(k) {
-		if p.Text("bus") == bus {
-			return p
-		}
-	}
-	return nil
-}
-
 // Note adds a remark for whoever reads the findings, once.
 func (s *State) Note(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(s.Notes, n) {

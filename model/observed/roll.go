@@ -11,7 +11,7 @@ type Roll struct {
 // Standing is how far the ranks of one communicator have come.
 type Standing struct {
 	Place
-	Comm    string // its hash
+	Comm    string // its hash, as commId in logs: 0xd94cb67e0ad5f33f
 	Ranks   int
 	Counts  []Count
 	Missing []Absence
