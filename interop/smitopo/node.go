@@ -96,8 +96,9 @@ func (b *builder) gpus(product survey.Product, lanes survey.Lanes, switched bool
 
 // tree hangs GPUs and adapters on PCIe switches and NUMA nodes.
 func (b *builder) tree(lanes survey.Lanes) {
+	b.n.OneRoot = b.some(PHB) && !b.some(NODE)
 	b.note("PCIe rates are not said: x%d of generation %d is assumed everywhere", lanes.Width, lanes.Generation)
-	if b.hiddenPaths() {
+	if b.some(NV) { // which hides how GPUs are joined by PCIe
 		b.note("how GPUs joined by NVLink are joined by PCIe is not said: of their PCIe switches only those are drawn that adapters show")
 	}
 	shared, upper, numa := b.classes(PIX), b.classes(PIX, PXB), b.numa()
@@ -124,10 +125,10 @@ func (b *builder) tree(lanes survey.Lanes) {
 	}
 }
 
-// hiddenPaths reports whether NVLink hides how GPUs are joined by PCIe.
-func (b *builder) hiddenPaths() bool {
-	return slices.ContainsFunc(b.Cells, func(row []Cell) bool {
-		return slices.ContainsFunc(row, func(c Cell) bool { return c.Kind == NV })
+// some reports whether any devices are joined so.
+func (m *Matrix) some(kind Kind) bool {
+	return slices.ContainsFunc(m.Cells, func(row []Cell) bool {
+		return slices.ContainsFunc(row, func(c Cell) bool { return c.Kind == kind })
 	})
 }
 

@@ -71,7 +71,7 @@ func TestImports(t *testing.T) {
 		{"h100-8.txt", "", "h100", 8, 3, []string{"assumed to be h100 by their 18 NVLinks", "rates are not said: x16 of generation 5"}},
 		{"h100-8.txt", "h200", "h200", 8, 3, []string{"nvswitch0 stands for all"}},
 		{"dgx2.txt", "", "v100", 13, 2, []string{"v100 by their 6"}}, // with that of two adapters of one card
-		{"dgx1-v100.txt", "", "v100", 4, 2, nil},
+		{"dgx1-v100.txt", "", "v100", 4, 2, []string{"one_root: true"}},
 		{"rtx3090-2.txt", "rtx3090", "pcie4", 0, 1, []string{"nvlink"}},
 	} {
 		t.Run(c.file+c.gpu, func(t *testing.T) {
@@ -88,6 +88,9 @@ func TestImports(t *testing.T) {
 				if want != "nvlink" && !strings.Contains(text, want) {
 					t.Errorf("no %q in\n%s", want, text)
 				}
+			}
+			if m.some(NODE) && strings.Contains(text, "one_root") {
+				t.Errorf("one host bridge, where there are several:\n%s", text)
 			}
 			count := map[topology.Kind]int{}
 			for _, d := range x.Devices() {

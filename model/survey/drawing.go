@@ -21,7 +21,7 @@ type drawing struct {
 type part struct {
 	id, model, serves, note string
 	kind                    topology.Kind
-	noP2P                   bool
+	noP2P, oneRoot          bool
 }
 
 // link joins two devices, both ways.
