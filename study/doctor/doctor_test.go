@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/long"
 	_ "railyard/internal/long" // accepts -long
 	"railyard/model/health"
 	"railyard/model/topology"
@@ -142,11 +143,16 @@ func TestNothingIsFoundOnAHealthyMachine(t *testing.T) {
 	}
 }
 
-// TestPlantedFaultsAreFound: by their rule and no other, with the figure; and each rule has a fault that it finds.
+// TestPlantedFaultsAreFound: by their rule and no other, with the figure; and each rule has a fault that it finds. What each costs is
+// asked as well, which takes half a second: all of them are planted with -long.
 func TestPlantedFaultsAreFound(t *testing.T) {
 	found := map[string]bool{}
-	for _, p := range planted {
+	every := long.Or(5, 1)
+	for i, p := range planted {
 		found[p.rule] = true
+		if i%every > 0 {
+			continue
+		}
 		s := healthy()
 		s.Set(s.Part(p.kind, p.part), p.fact, p.is, "plant")
 		d := examined(t, s)
