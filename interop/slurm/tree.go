@@ -16,7 +16,6 @@ type Switch struct {
 	Name     string
 	Nodes    []string
 	Switches []string
-	line     int
 }
 
 // TreeOf are the tiers of a topology as switches, leaves first. Rails are not told apart: the leaves that serve the same nodes
