@@ -16,7 +16,7 @@ import (
 // count: slurmd's NVML plugin counts those between GPUs, so that with AutoDetect any other number drains the node.
 func WriteGres(w io.Writer, t *topology.Topology) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# gres.conf of %s: %s, %s. /dev/nvidia0 … are taken to stand in the order of PCI addresses, as Links= counts them.\n",
+	fmt.Fprintf(&b, "# gres.conf of %s: %s, %s. /dev/nvidia0 … are taken to be in the order of PCI addresses, as Links= counts them.\n",
 		t.Name(), units.Counted(t.NumNodes(), "node"), units.Counted(t.NumRanks(), "GPU"))
 	var order []string
 	nodes, gpus := map[string][]int{}, map[int][]topology.DeviceID{}
