@@ -21,8 +21,8 @@ import (
 
 var someDay = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
-// load is a shipped topology.
-func load(t *testing.T, name string) *topology.Topology {
+// shippedNode is a shipped topology.
+func shippedNode(t *testing.T, name string) *topology.Topology {
 	t.Helper()
 	x, err := topology.Load(topologies.Source, name, topology.Options{})
 	if err != nil {
@@ -56,7 +56,8 @@ func graph(x *topology.Topology) []string {
 		case topology.Socket:
 			out = append(out, fmt.Sprintf("%s %v ×%d", x.LinkName(topology.LinkID(i)), c.Medium, l.Count))
 		default:
-			out = append(out, fmt.Sprintf("%s %v %.3g %v ×%d", x.LinkName(topology.LinkID(i)), c.Medium, float64(c.Rate), c.Latency, l.Count))
+			out = append(out, fmt.Sprintf("%s %v %.3g %v ×%d", x.LinkName(topology.LinkID(i)), c.Medium, float64(c.Rate), c.Latency,
+				l.Count))
 		}
 	}
 	slices.Sort(out)
@@ -64,15 +65,17 @@ func graph(x *topology.Topology) []string {
 }
 
 // notNVML are the shipped topologies of one node that NVML knows nothing of.
-var notNVML = map[string]string{"host": "has no GPUs", "mi250x-node": "AMD", "mi300x-node": "AMD", "mi325x-node": "AMD", "mi355x-node": "AMD",
-	"dgx-spark": "GPU and CPU are one chip", "gh200": "Grace Hopper, whose links and adapters sysfs does not tell", "gh200-quad": "the same"}
+var notNVML = map[string]string{"host": "has no GPUs", "mi250x-node": "AMD", "mi300x-node": "AMD", "mi325x-node": "AMD",
+	"mi355x-node": "AMD",
+	"dgx-spark":   "GPU and CPU are one chip", "gh200": "Grace Hopper, whose links and adapters sysfs does not tell",
+	"gh200-quad": "the same"}
 
 // TestShippedNodesComeBack: a machine that is built as a shipped topology of one node
 // says is described as that topology, device by device and link by link.
 func TestShippedNodesComeBack(t *testing.T) {
 	tested := 0
 	for _, name := range topologies.Names() {
-		want := load(t, name)
+		want := shippedNode(t, name)
 		if notNVML[name] != "" || want.NumNodes() > 1 {
 			continue
 		}
@@ -93,14 +96,14 @@ func TestShippedNodesComeBack(t *testing.T) {
 }
 
 func TestFileIsReadable(t *testing.T) {
-	text, _ := describe(t, newFake(t, load(t, "dgx-h100")))
+	text, _ := describe(t, newFake(t, shippedNode(t, "dgx-h100")))
 	golden.Equal(t, "dgx-h100.yaml", []byte(text))
 }
 
 // TestVirtualMachine is what the measured four H200 show: switches, PCIe switches and
 // lane widths are hidden, NUMA nodes are not told.
 func TestVirtualMachine(t *testing.T) {
-	f := newFake(t, load(t, "hgx-h200-4"))
+	f := newFake(t, shippedNode(t, "hgx-h200-4"))
 	for i := range f.gpus {
 		f.gpus[i].Bus = fmt.Sprintf("0000:00:%02x.0", 6+i)
 		f.gpus[i].PCIe = survey.Lanes{Generation: 5}
@@ -121,7 +124,7 @@ func TestVirtualMachine(t *testing.T) {
 
 // TestDownAndSlowPorts: a port that is down is not drawn, a slow one has its own class.
 func TestDownAndSlowPorts(t *testing.T) {
-	f := newFake(t, load(t, "dgx-h100"))
+	f := newFake(t, shippedNode(t, "dgx-h100"))
 	f.gpus[3].Ports[0] = survey.Port{}
 	f.gpus[4].Ports[0].Raw = 13e9
 	_, got := describe(t, f)
@@ -143,7 +146,7 @@ func TestDownAndSlowPorts(t *testing.T) {
 
 // TestHiddenGPUs: links to GPUs outside this machine are named, not drawn.
 func TestHiddenGPUs(t *testing.T) {
-	f := newFake(t, load(t, "dgx1-v100"))
+	f := newFake(t, shippedNode(t, "dgx1-v100"))
 	f.gpus = f.gpus[:4]
 	for i := range f.gpus {
 		f.gpus[i].Peers = f.gpus[i].Peers[:4]
@@ -157,7 +160,7 @@ func TestHiddenGPUs(t *testing.T) {
 // TestNoPeerAccess: where the driver forbids PCIe peer-to-peer below a CPU, the file
 // says so.
 func TestNoPeerAccess(t *testing.T) {
-	f := newFake(t, load(t, "minsky"))
+	f := newFake(t, shippedNode(t, "minsky"))
 	for i := range f.gpus {
 		f.gpus[i].Ports, f.gpus[i].Peers = nil, make([]survey.Peer, 4)
 		f.gpus[i].PCIe = survey.Lanes{Generation: 3, Width: 16}
@@ -185,18 +188,10 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestMoved(t *testing.T) {
-	before := []Traffic{{0, 0, 100, 200}, {0, 1, 500, 500}}
-	after := []Traffic{{0, 0, 150, 230}, {0, 1, 10, 20}, {1, 0, 7, 7}}
-	want := []Traffic{{0, 0, 50, 30}, {0, 1, 10, 20}}
-	if diff := cmp.Diff(want, Moved(before, after)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestOneSocketAndCards: cards without RDMA count where their rate is known.
 func TestOneSocketAndCards(t *testing.T) {
-	f := &fake{driver: "1", root: t.TempDir(), gpus: []survey.GPU{{Name: "NVIDIA T4", Bus: "0000:01:00.0", Major: 7, Minor: 5, PCIe: survey.Lanes{Generation: 3, Width: 8},
+	f := &fake{driver: "1", root: t.TempDir(), gpus: []survey.GPU{{Name: "NVIDIA T4", Bus: "0000:01:00.0", Major: 7, Minor: 5,
+		PCIe:   survey.Lanes{Generation: 3, Width: 8},
 		Memory: 16 * units.GiB}}}
 	w := &filler{tb: t, root: f.root}
 	dir := "sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0"

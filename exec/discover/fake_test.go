@@ -16,16 +16,16 @@ import (
 
 // fake is a library that shows the GPUs of a topology, with the sysfs tree to match.
 type fake struct {
-	driver  string
-	gpus    []survey.GPU
-	traffic []Traffic
-	root    string
-	err     error
+	driver string
+	gpus   []survey.GPU
+	root   string
+	err    error
 }
 
 func (f *fake) Driver() string              { return f.driver }
 func (f *fake) GPUs() ([]survey.GPU, error) { return f.gpus, f.err }
-func (f *fake) Traffic() ([]Traffic, error) { return f.traffic, f.err }
+func (f *fake) Count(*health.State) error   { return f.err }
+func (f *fake) Recount(*health.State) error { return f.err }
 func (f *fake) Health(*health.State)        {}
 func (f *fake) Close()                      {}
 
@@ -217,7 +217,8 @@ func (f *filler) gpu(rank int) survey.GPU {
 		if g.Major == 8 && c.Rate < 20e9 { // links of a bridge between workstation boards
 			g.Minor = 6
 		}
-		end := map[topology.Kind]survey.End{topology.GPU: survey.EndGPU, topology.NVSwitch: survey.EndSwitch, topology.CPU: survey.EndCPU}[f.t.Devices()[to].Kind]
+		end := map[topology.Kind]survey.End{topology.GPU: survey.EndGPU, topology.NVSwitch: survey.EndSwitch,
+			topology.CPU: survey.EndCPU}[f.t.Devices()[to].Kind]
 		bus := f.bus[to]
 		if end != survey.EndGPU {
 			bus = fmt.Sprintf("0000:f%x:%02x.0", end, to)
@@ -232,8 +233,9 @@ func (f *filler) gpu(rank int) survey.GPU {
 		if err != nil {
 			f.tb.Fatal(err)
 		}
-		g.Peers = append(g.Peers, survey.Peer{NVLink: r.Kind == topology.Direct || r.Kind == topology.Switched, PCIe: r.Kind >= topology.PIX &&
-			r.Kind <= topology.SYS})
+		g.Peers = append(g.Peers, survey.Peer{NVLink: r.Kind == topology.Direct || r.Kind == topology.Switched,
+			PCIe: r.Kind >= topology.PIX &&
+				r.Kind <= topology.SYS})
 	}
 	return g
 }

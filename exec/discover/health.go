@@ -2,15 +2,14 @@ package discover
 
 import (
 	"encoding/binary"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"railyard/model/health"
+	"railyard/model/load"
 	"railyard/model/survey"
 )
 
@@ -45,21 +44,22 @@ func Health(s *health.State, l Library, root string) error {
 
 // Load adds which share of its line rate each NVLink carries while it is watched.
 func Load(s *health.State, l Library, during time.Duration) error {
-	before, err := l.Traffic()
+	before, err := counted(l)
 	if err != nil {
 		return nil // of machines without NVLink, and drivers without counters
 	}
-	start := time.Now()
 	time.Sleep(during)
-	after, err := l.Traffic()
+	after, err := counted(l)
 	if err != nil {
 		return err
 	}
-	seconds := time.Since(start).Seconds()
-	for _, t := range Moved(before, after) {
-		p := s.Part(health.NVLink, fmt.Sprintf("%d/%d", t.GPU, t.Port))
-		if line := p.Number("rate") * 1e9; line > 0 {
-			s.Say(p, "load", float64(max(t.Sent, t.Received))/seconds/line, nvmlName)
+	m, err := load.Between(before, after)
+	if err != nil {
+		return err
+	}
+	for _, p := range m.Ports {
+		if p.Part.Kind == health.NVLink && p.Line > 0 {
+			s.Say(s.Part(health.NVLink, p.Part.Name), "load", p.Load(), nvmlName)
 		}
 	}
 	return nil
@@ -167,9 +167,7 @@ func (t tree) port(s *health.State, a survey.Adapter) {
 			s.Say(p, fact, text, file)
 		}
 	}
-	if n, err := strconv.ParseFloat(t.text(port, "counters", "link_downed"), 64); err == nil {
-		s.Say(p, "link_downed", n, port+"/counters/link_downed")
-	}
+	t.count(s, p, a)
 }
 
 // portWords are states of ports as ibstat writes them.

@@ -1,15 +1,19 @@
 package discover
 
 import (
+	"errors"
+	"strings"
 	"time"
 
+	"railyard/model/health"
+	"railyard/model/load"
 	"railyard/model/units"
 )
 
 // Meter reads what the NVLinks carry during a run.
 type Meter struct {
 	library Library
-	last    []Traffic
+	last    load.Sample
 }
 
 // The driver's counters may follow the traffic late: they are read until they rest.
@@ -24,50 +28,67 @@ func NewMeter(l Library) (*Meter, error) {
 	return &Meter{l, last}, err
 }
 
-// Moved is what each port carried since the call before, or since NewMeter.
-func (m *Meter) Moved() ([]Traffic, error) {
+// Busiest is what the GPU that sent most over its NVLinks sent since the call before, or since NewMeter.
+func (m *Meter) Busiest() (most units.Bytes, err error) {
 	now, err := settled(m.library)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	moved := Moved(m.last, now)
+	moved, err := load.Between(m.last, now)
+	if err != nil {
+		return 0, err
+	}
 	m.last = now
-	return moved, nil
+	byGPU := map[string]float64{}
+	for _, p := range moved.Ports {
+		if p.Part.Kind != health.NVLink {
+			continue
+		}
+		gpu, _, _ := strings.Cut(p.Part.Name, "/")
+		byGPU[gpu] += p.Sent * moved.Took.Seconds()
+		most = max(most, units.Bytes(byGPU[gpu]+0.5))
+	}
+	return most, nil
 }
 
 // settled is the first of two equal readings; of a machine that others use, the last of
 // several.
-func settled(l Library) ([]Traffic, error) {
-	last, err := l.Traffic()
+func settled(l Library) (load.Sample, error) {
+	last, err := counted(l)
 	for range maxRests {
 		if err != nil {
-			return nil, err
+			return last, err
 		}
 		time.Sleep(rest)
-		var now []Traffic
-		if now, err = l.Traffic(); err == nil && equal(last, now) {
-			return now, nil
+		now, err := counted(l)
+		if err != nil {
+			return now, err
 		}
-		last = now
+		moved, err := load.Between(last, now)
+		if err != nil {
+			return now, err
+		}
+		still := true
+		for _, p := range moved.Ports {
+			still = still && (p.Part.Kind != health.NVLink || p.Sent+p.Received == 0)
+		}
+		if last = now; still {
+			break
+		}
 	}
 	return last, err
 }
 
-func equal(a, b []Traffic) bool {
-	for _, t := range Moved(a, b) {
-		if t.Sent != 0 || t.Received != 0 {
-			return false
+// counted is a sample of the library's counters; an error where no NVLink has any.
+func counted(l Library) (load.Sample, error) {
+	s := load.Sample{At: time.Now(), State: &health.State{}}
+	if err := l.Count(s.State); err != nil {
+		return s, err
+	}
+	for _, p := range s.State.Parts(health.NVLink) {
+		if _, ok := p.Known("sent"); ok {
+			return s, nil
 		}
 	}
-	return len(a) == len(b)
-}
-
-// Busiest is what the GPU that sent most sent.
-func Busiest(moved []Traffic) (most units.Bytes) {
-	byGPU := map[int]units.Bytes{}
-	for _, m := range moved {
-		byGPU[m.GPU] += m.Sent
-		most = max(most, byGPU[m.GPU])
-	}
-	return most
+	return s, errors.New("no NVLink is up: there is no traffic to count")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"railyard/model/health"
 	"railyard/model/units"
 )
 
@@ -14,12 +15,14 @@ type late struct {
 	failing     bool
 }
 
-func (l *late) Traffic() ([]Traffic, error) {
+func (l *late) Count(s *health.State) error {
 	if l.failing {
-		return nil, errors.New("gone")
+		return errors.New("gone")
 	}
 	l.shown = min(l.sent, l.shown+10)
-	return []Traffic{{GPU: 1, Port: 2, Sent: l.shown}}, nil
+	s.Say(s.Part(health.NVLink, "0/2"), "sent", 3.0, "")
+	s.Say(s.Part(health.NVLink, "1/2"), "sent", float64(l.shown), "")
+	return nil
 }
 
 // TestMeterWaitsForCounters: late counters are waited for, readings follow one another.
@@ -31,13 +34,15 @@ func TestMeterWaitsForCounters(t *testing.T) {
 	}
 	for _, more := range []units.Bytes{35, 20, 0} {
 		l.sent += more
-		moved, err := m.Moved()
-		if err != nil || len(moved) != 1 || moved[0] != (Traffic{GPU: 1, Port: 2, Sent: more}) {
+		if moved, err := m.Busiest(); err != nil || moved != more {
 			t.Errorf("%v, %v after %d bytes", moved, err, more)
 		}
 	}
 	l.failing = true
-	if _, err := m.Moved(); err == nil {
+	if _, err := m.Busiest(); err == nil {
 		t.Error("no error from a lost library")
+	}
+	if _, err := NewMeter(&fake{}); err == nil {
+		t.Error("no error from a library that counts no NVLink")
 	}
 }

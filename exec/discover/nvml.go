@@ -15,9 +15,10 @@ import (
 // library asks NVML. Functions newer than NVML's first NVLink drivers are called only
 // where the driver has them: an unresolved symbol would end the process.
 type library struct {
-	nvml    nvml.Interface
-	driver  string
-	devices []nvml.Device
+	nvml     nvml.Interface
+	driver   string
+	devices  []nvml.Device
+	counters []*counters // by GPU, once asked for
 }
 
 // Open loads libnvidia-ml.so.1. After an error nothing of it may be called.

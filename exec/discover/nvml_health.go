@@ -72,7 +72,8 @@ var reasons = []struct {
 	{"throttle_hardware", 0x8}, {"throttle_thermal", nvml.ClocksEventReasonSwThermalSlowdown | 0x40}, {"throttle_brake", 0x80},
 }
 
-func (v *vitals) clocks() {
+// busy is what moves while it works.
+func (v *vitals) busy() {
 	why, ret := uint64(0), nvml.ERROR_FUNCTION_NOT_FOUND
 	switch {
 	case v.has("nvmlDeviceGetCurrentClocksEventReasons"):
@@ -85,7 +86,13 @@ func (v *vitals) clocks() {
 	}
 	clock, ret := v.d.GetClockInfo(nvml.CLOCK_SM)
 	number64(v, "clock", 1, clock, ret)
-	clock, ret = v.d.GetMaxClockInfo(nvml.CLOCK_SM)
+	busy, ret := v.d.GetUtilizationRates()
+	number64(v, "utilization", 1, busy.Gpu, ret)
+}
+
+func (v *vitals) clocks() {
+	v.busy()
+	clock, ret := v.d.GetMaxClockInfo(nvml.CLOCK_SM)
 	number64(v, "clock_max", 1, clock, ret)
 	clock, ret = v.d.GetApplicationsClock(nvml.CLOCK_GRAPHICS)
 	number64(v, "clock_app", 1, clock, ret)
@@ -95,8 +102,6 @@ func (v *vitals) clocks() {
 	number64(v, "power_limit", 1e-3, watts, ret)
 	watts, ret = v.d.GetPowerManagementDefaultLimit()
 	number64(v, "power_limit_default", 1e-3, watts, ret)
-	busy, ret := v.d.GetUtilizationRates()
-	number64(v, "utilization", 1, busy.Gpu, ret)
 }
 
 func (v *vitals) memory() {
@@ -134,8 +139,9 @@ func (v *vitals) modes() {
 	}
 }
 
-// counters are the NVLinks' errors.
-var counters = map[string][]nvml.NvLinkErrorCounter{"replays": {nvml.NVLINK_ERROR_DL_REPLAY}, "recoveries": {nvml.NVLINK_ERROR_DL_RECOVERY},
+// linkErrors are those of the NVLinks.
+var linkErrors = map[string][]nvml.NvLinkErrorCounter{"replays": {nvml.NVLINK_ERROR_DL_REPLAY},
+	"recoveries": {nvml.NVLINK_ERROR_DL_RECOVERY},
 	"crc_errors": {nvml.NVLINK_ERROR_DL_CRC_FLIT, nvml.NVLINK_ERROR_DL_CRC_DATA}}
 
 // links are the errors of each NVLink that is up.
@@ -160,7 +166,7 @@ func (v *vitals) errors(port int, p survey.Port) {
 	if p.Raw > 0 {
 		v.say("rate", p.Raw.GBps(), nvml.SUCCESS)
 	}
-	for fact, list := range counters {
+	for fact, list := range linkErrors {
 		sum, known := uint64(0), nvml.SUCCESS
 		for _, c := range list {
 			n, ret := v.d.GetNvLinkErrorCounter(port, c)

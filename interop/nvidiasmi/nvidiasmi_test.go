@@ -40,7 +40,8 @@ func TestXMLAndTextSayTheSame(t *testing.T) {
 		}
 	}
 	p := a.GPU(0)
-	if p.Text("product") != "NVIDIA H200" || p.Text("bus") != "0000:00:06.0" || p.Number("pcie_width") != 16 || p.Number("memory") != 143771<<20 ||
+	if p.Text("product") != "NVIDIA H200" || p.Text("bus") != "0000:00:06.0" || p.Number("pcie_width") != 16 ||
+		p.Number("memory") != 143771<<20 ||
 		!p.Yes("ecc") || p.Yes("rows_failed") || p.Number("power_limit") != 700 || a.Host().Text("driver") != "580.159.04" {
 		t.Errorf("%v", p.Facts())
 	}
@@ -52,7 +53,8 @@ func TestXMLAndTextSayTheSame(t *testing.T) {
 // TestMistakesHaveLines: what is wrong is said with its line.
 func TestMistakesHaveLines(t *testing.T) {
 	for text, want := range map[string]string{
-		"<nvidia_smi_log>\n<gpu id=\"00000000:1B:00.0\">\n<pci><pci_gpu_link_info><link_widths><current_link_width>wide</current_link_width>" +
+		"<nvidia_smi_log>\n<gpu " +
+			"id=\"00000000:1B:00.0\">\n<pci><pci_gpu_link_info><link_widths><current_link_width>wide</current_link_width>" +
 			"</link_widths></pci_gpu_link_info></pci></gpu></nvidia_smi_log>": `line 3: pcie_width: "wide" is not a number`,
 		"<nvidia_smi_log>\n<gpu id=\"here\"></gpu></nvidia_smi_log>": `line 2: "here" is not a PCI address`,
 		"<nvidia_smi_log>\n<gpu id=\"":                               "line 2: XML syntax error",
@@ -67,9 +69,11 @@ func TestMistakesHaveLines(t *testing.T) {
 
 // TestNVLink: rates and errors, in the form of the drivers 535 (leptonai/gpud, an A100) and 450.
 func TestNVLink(t *testing.T) {
-	rates := "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)\n\t Link 0: 25 GB/s\n\t Link 1: <inactive>\nGPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-1)\n" +
+	rates := "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)\n\t Link 0: 25 GB/s\n\t Link 1: <inactive>\nGPU 1: NVIDIA A100-SXM4-80GB " +
+		"(UUID: GPU-1)\n" +
 		"\t Link 0: 25 GB/s\n\t Link 1: 25 GB/s\n"
-	errors := "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)\n\t Link 0: Replay Errors: 3\n\t Link 0: Recovery Errors: 1\n\t Link 0: CRC FLIT Errors: 2\n" +
+	errors := "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)\n\t Link 0: Replay Errors: 3\n\t Link 0: Recovery Errors: 1\n\t Link 0: CRC " +
+		"FLIT Errors: 2\n" +
 		"\t Link 0: CRC Data Errors: 5\n\t Link 0: Effective BER: 15e-254\n"
 	s := new(health.State)
 	if !IsRates([]byte(rates)) || IsErrors([]byte(rates)) || !IsErrors([]byte(errors)) || IsRates([]byte(errors)) {
@@ -82,7 +86,8 @@ func TestNVLink(t *testing.T) {
 	}
 	link := s.Part(health.NVLink, "0/0")
 	if s.GPU(0).Number("links_up") != 1 || s.GPU(0).Number("links") != 2 || s.GPU(1).Number("links_up") != 2 || link.Number("rate") != 25 ||
-		link.Number("replays") != 3 || link.Number("recoveries") != 1 || link.Number("crc_errors") != 7 || s.Part(health.NVLink, "0/1").Yes("up") {
+		link.Number("replays") != 3 || link.Number("recoveries") != 1 || link.Number("crc_errors") != 7 ||
+		s.Part(health.NVLink, "0/1").Yes("up") {
 		t.Errorf("%v", link.Facts())
 	}
 	for text, want := range map[string]string{

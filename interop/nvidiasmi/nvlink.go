@@ -15,7 +15,10 @@ var (
 
 // counters are what `nvidia-smi nvlink -e` counts, by its words.
 var counters = map[string]string{"Replay Errors": "replays", "Recovery Errors": "recoveries", "CRC Errors": "crc_errors",
-	"CRC FLIT Errors": "crc_errors", "CRC Data Errors": "crc_errors"}
+	"CRC FLIT Errors": "crc_errors", "CRC Data Errors": "crc_errors", dataSent: "sent", dataReceived: "received"}
+
+// What `nvidia-smi nvlink -gt d` counts, in KiB of payload.
+const dataSent, dataReceived = "Data Tx", "Data Rx"
 
 // maxLinks bounds how many NVLinks a GPU may have.
 const maxLinks = 64
@@ -23,7 +26,13 @@ const maxLinks = 64
 // IsRates reports whether a file is what `nvidia-smi nvlink -s` writes.
 func IsRates(data []byte) bool {
 	text := second(data)
-	return text != "" && !strings.Contains(text, "Error")
+	return text != "" && !strings.Contains(text, "Error") && !strings.Contains(text, "Data")
+}
+
+// IsTraffic reports whether a file is what `nvidia-smi nvlink -gt d` writes.
+func IsTraffic(data []byte) bool {
+	text := second(data)
+	return strings.HasPrefix(text, dataSent+": ") || strings.HasPrefix(text, dataReceived+": ")
 }
 
 // IsErrors reports whether a file is what `nvidia-smi nvlink -e` writes.
@@ -42,7 +51,7 @@ func second(data []byte) string {
 	return m[2]
 }
 
-// ReadNVLink reads what `nvidia-smi nvlink -s` (rates, or <inactive>) and `-e` (errors) write.
+// ReadNVLink reads what `nvidia-smi nvlink -s` (rates, or <inactive>), `-e` (errors) and `-gt d` (bytes) write.
 func ReadNVLink(s *health.State, file string, data []byte) error {
 	r := &report{state: s, file: file}
 	gpu, links := -1, map[int]map[int]bool{} // whether each is up
@@ -108,10 +117,14 @@ func (r *report) link(line int, p *health.Part, text string) (up, isState bool) 
 	if !known {
 		return false, false // counters of which no rule speaks
 	}
-	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	value, kib := strings.CutSuffix(strings.TrimSpace(value), " KiB")
+	n, err := strconv.ParseFloat(value, 64)
 	if err != nil || n < 0 || n > 1e18 {
 		r.Add(line, "%s: %.40q is not a number", name, value)
 		return false, false
+	}
+	if kib {
+		n *= 1024
 	}
 	if old, had := p.Known(fact); had && strings.HasPrefix(name, "CRC ") && name != "CRC Errors" {
 		n += old.Is.(float64)

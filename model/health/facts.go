@@ -54,7 +54,10 @@ type Fact struct {
 	Type  Type   `file:"type,default=number"`
 	Unit  string `file:"unit"`  // of a number; "": a count
 	Moves bool   `file:"moves"` // changes while the machine works: that sources differ is no contradiction
-	Means string `file:"means,need"`
+	// Counter: it only grows, until it is cleared; Wraps is what it begins anew at, in its unit, 0 where that is never reached.
+	Counter bool    `file:"counter"`
+	Wraps   float64 `file:"wraps,lo=0"`
+	Means   string  `file:"means,need"`
 }
 
 //go:embed facts.yaml

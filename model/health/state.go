@@ -94,13 +94,10 @@ func (s *State) Note(format string, args ...any) {
 // Say notes a fact of a part: a float64, string or bool as facts.yaml has it; what it does not have is a programmer's mistake. What
 // another source said before stays, and that they differ is noted.
 func (s *State) Say(p *Part, fact string, is any, from string) {
-	f, ok := FactOf(p.Kind, fact)
-	if !ok {
-		panic(fmt.Sprintf("health: facts.yaml has no %q of %s", fact, p.Kind))
+	if err := Valid(p.Kind, fact, is); err != nil {
+		panic(fmt.Sprintf("health: %v", err))
 	}
-	if got := typeOf(is); got != f.Type {
-		panic(fmt.Sprintf("health: %s of %s is a %s, not %v", fact, p.Kind, f.Type, is))
-	}
+	f, _ := FactOf(p.Kind, fact)
 	if old, known := p.facts[fact]; known {
 		if old.Is != is && !f.Moves {
 			s.Note("%v: %s is %v in %s and %v in %s: the first is believed", p, fact, old.Is, old.From, is, from)
@@ -108,6 +105,18 @@ func (s *State) Say(p *Part, fact string, is any, from string) {
 		return
 	}
 	p.facts[fact] = Value{is, from}
+}
+
+// Valid is why parts of a kind have no such fact, nil where they do.
+func Valid(k Kind, fact string, is any) error {
+	f, ok := FactOf(k, fact)
+	if !ok {
+		return fmt.Errorf("facts.yaml has no %.40q of %.40q", fact, k)
+	}
+	if typeOf(is) != f.Type {
+		return fmt.Errorf("%s of %s is a %s, not %.40v", fact, k, f.Type, is)
+	}
+	return nil
 }
 
 func typeOf(is any) Type {

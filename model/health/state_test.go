@@ -16,7 +16,8 @@ func TestSourcesThatDiffer(t *testing.T) {
 		s.Say(p, "clock", 345.0, "a:3")
 		s.Say(p, "clock", 1980.0, "b:3")
 	}
-	if p.Number("pcie_width") != 16 || len(s.Notes) != 1 || s.Notes[0] != "GPU 0: pcie_width is 16 in a:1 and 8 in b:2: the first is believed" {
+	if p.Number("pcie_width") != 16 || len(s.Notes) != 1 ||
+		s.Notes[0] != "GPU 0: pcie_width is 16 in a:1 and 8 in b:2: the first is believed" {
 		t.Errorf("%v, %q", p.Number("pcie_width"), s.Notes)
 	}
 }

@@ -105,6 +105,21 @@ func Alloc(bytes int64) (Ptr, error) {
 	return Ptr(p), err
 }
 
+// Free gives memory of Alloc back, when what uses it has ended.
+func (p Ptr) Free() error { return fail("cuMemFree", C.rl_cuMemFree(C.devptr(p))) }
+
+// Alloc takes memory of the device's pool in the stream's order.
+func (s Stream) Alloc(bytes int64) (Ptr, error) {
+	var p C.devptr
+	err := fail("cuMemAllocAsync", C.rl_cuMemAllocAsync(&p, C.size_t(max(bytes, 1)), s.s))
+	return Ptr(p), err
+}
+
+// Free gives memory of Alloc back to the pool, in the stream's order.
+func (s Stream) Free(p Ptr) error {
+	return fail("cuMemFreeAsync", C.rl_cuMemFreeAsync(C.devptr(p), s.s))
+}
+
 // HostMemory is pinned memory of this machine that all GPUs can address.
 type HostMemory struct {
 	Bytes []byte

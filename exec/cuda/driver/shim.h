@@ -53,6 +53,9 @@ typedef struct {
 	X(0, cuMemExportToShareableHandle, "cuMemExportToShareableHandle", (void *to, uint64_t h, int type, uint64_t flags), (to, h, type, flags)) \
 	X(0, cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle", (uint64_t *h, void *from, int type), (h, from, type)) \
 	X(0, cuMemAlloc, "cuMemAlloc_v2", (devptr *p, size_t n), (p, n)) \
+	X(0, cuMemFree, "cuMemFree_v2", (devptr p), (p)) \
+	X(0, cuMemAllocAsync, "cuMemAllocAsync", (devptr *p, size_t n, handle st), (p, n, st)) \
+	X(0, cuMemFreeAsync, "cuMemFreeAsync", (devptr p, handle st), (p, st)) \
 	X(0, cuMemHostAlloc, "cuMemHostAlloc", (void **p, size_t n, unsigned flags), (p, n, flags)) \
 	X(0, cuMemHostRegister, "cuMemHostRegister_v2", (void *p, size_t n, unsigned flags), (p, n, flags)) \
 	X(0, cuMemHostUnregister, "cuMemHostUnregister", (void *p), (p)) \
