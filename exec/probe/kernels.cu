@@ -29,7 +29,7 @@ struct Args {
 	u64 deadline;             // nanoseconds that a wait may take
 	u64 result;               // ping_pong: u64 nanoseconds
 	Peer peer[maxPeers];
-	u32 warmup, epoch, mode, first;
+	u32 warmup, epoch, mode, first;  // access: pattern, -, 1: where it is stored, bytes of a piece
 	u32 turn, pad;
 };
 static_assert(sizeof(Args) == 568, "launch.go writes these bytes");
@@ -175,6 +175,87 @@ extern "C" __global__ void add(Args a) {
 		for (int k = 0; k < 4; k++) to[i + k * stride] = sum(to[i + k * stride], v[k]);
 	}
 	for (; i < n; i += stride) to[i] = sum(to[i], from[i]);
+}
+
+// What follows copies as threads of plans do whose places lie apart: on one side (mode 1: where they are stored, else where
+// they are loaded) as `pattern` says, on the other one behind another.
+enum Pattern : u32 { oneAfterAnother, strided, scattered, misaligned };
+const u32 apart = 8;  // places for each piece
+
+// Pieces are places of `piece` bytes, in quads; of all of them one in `apart` is used.
+struct Pieces {
+	u64 each, places;  // a power of two
+	u32 pattern;
+	__device__ __forceinline__ Pieces(const Args &a) : each(a.first / 16), places(a.bytes / a.first * apart), pattern(a.warmup) {}
+	// at is where the payload's quad i lies.
+	__device__ __forceinline__ u64 at(u64 i) const {
+		if (pattern == oneAfterAnother) return i;
+		u64 place = i / each;
+		if (pattern == strided) place *= apart;
+		else  // steps that can be undone, so that no two pieces have the same place
+			place = place * 0x9e3779b97f4a7c15ull & (places - 1), place ^= place >> 7, place = place * 0xbf58476d1ce4e5b9ull & (places - 1);
+		return place * each + i % each;
+	}
+};
+
+extern "C" __global__ void __launch_bounds__(512, 1) placed(const __grid_constant__ Args a) {
+	constexpr u32 ahead = 8;
+	const u64 quads = a.bytes / 16, step = gridDim.x * (u64)blockDim.x;
+	if (!quads) return;
+	const Pieces x(a);
+	for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < quads; i += ahead * step) {
+		uint4 v[ahead];
+#pragma unroll
+		for (u32 k = 0; k < ahead; k++)
+			if (i + k * step < quads) v[k] = load_quad((const uint4 *)a.src + (a.mode ? i + k * step : x.at(i + k * step)));
+#pragma unroll
+		for (u32 k = 0; k < ahead; k++)
+			if (i + k * step < quads) store_quad((uint4 *)a.dst + (a.mode ? x.at(i + k * step) : i + k * step), v[k]);
+	}
+}
+
+// shifted are the 16 bytes that begin `by` bytes into two quads, as plans' kernels read what is not aligned.
+__device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, u32 by) {
+	if (by & 8) low = make_uint4(low.z, low.w, high.x, high.y), high.x = high.z, high.y = high.w;
+	if (by & 4) low = make_uint4(low.y, low.z, low.w, high.x), high.x = high.y;
+	const u32 bits = by % 4 * 8;
+	const auto cut = [bits](u32 a, u32 b) { return (u32)(((u64)b << 32 | a) >> bits); };
+	return make_uint4(cut(low.x, low.y), cut(low.y, low.z), cut(low.z, low.w), cut(low.w, high.x));
+}
+
+// store_parts stores 16 bytes as so many elements, as plans' kernels store what is not aligned.
+template <class T> __device__ __forceinline__ void store_parts(u64 at, uint4 v) {
+	const u64 low = (u64)v.y << 32 | v.x, high = (u64)v.w << 32 | v.z;
+#pragma unroll 1
+	for (u32 i = 0; i < 8; i += sizeof(T)) *(volatile T *)(at + i) = (T)(low >> 8 * i);
+#pragma unroll 1
+	for (u32 i = 0; i < 8; i += sizeof(T)) *(volatile T *)(at + 8 + i) = (T)(high >> 8 * i);
+}
+
+// placed_misaligned is `first` bytes off 16: what it loads it reads by the quads that it lies across, what it stores goes in elements
+// of so many bytes.
+extern "C" __global__ void __launch_bounds__(512, 1) placed_misaligned(const __grid_constant__ Args a) {
+	constexpr u32 ahead = 4;
+	const u64 quads = a.bytes / 16, step = gridDim.x * (u64)blockDim.x;
+	for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < quads; i += ahead * step) {
+		uint4 v[ahead], w[ahead];
+#pragma unroll
+		for (u32 k = 0; k < ahead; k++) {
+			if (i + k * step >= quads) break;
+			v[k] = load_quad((const uint4 *)a.src + i + k * step);
+			if (!a.mode) w[k] = load_quad((const uint4 *)a.src + i + k * step + 1);
+		}
+#pragma unroll
+		for (u32 k = 0; k < ahead; k++) {
+			if (i + k * step >= quads) break;
+			const u64 at = a.dst + 16 * (i + k * step) + a.first;
+			if (!a.mode) store_quad((uint4 *)a.dst + i + k * step, shifted(v[k], w[k], a.first));
+			else if (a.first == 8) store_parts<u64>(at, v[k]);
+			else if (a.first == 4) store_parts<u32>(at, v[k]);
+			else if (a.first == 2) store_parts<unsigned short>(at, v[k]);
+			else store_parts<unsigned char>(at, v[k]);
+		}
+	}
 }
 
 // messages: in each round a block sends its part of a message to every peer and waits

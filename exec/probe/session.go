@@ -24,7 +24,8 @@ const patience = 2 * time.Second
 // kernelNames are the entry points of kernels.cu.
 var kernelNames = []string{"nothing", "ping_pong", "copy", "add", "simple_messages", "pull_messages", "ll_messages", "ll_sums",
 	"ll_deals", "ll_dealsums", "ll128_messages", "ll128_sums", "ll128_deals", "ll128_dealsums", "words_messages",
-	"words_sums", "words_dealsums", "simple_casts", "pull_casts", "ll_casts", "ll128_casts", "relays"}
+	"words_sums", "words_dealsums", "simple_casts", "pull_casts", "ll_casts", "ll128_casts", "relays", "placed",
+	"placed_misaligned"}
 
 // session holds the GPUs while they are measured.
 type session struct {

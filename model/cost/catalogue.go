@@ -77,6 +77,11 @@ var nearest = map[string]string{"a800": "a100", "h800": "h100", "h20": "h100", "
 func (m *Machine) standsFor(model string) *Machine {
 	out := *m
 	out.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, whose links are alike", model, m.Name)
+	if a := m.Access; a != nil {
+		other := *a
+		other.Origin = Origin{Assumed, m.Name, out.assumed, a.Date, a.Error}
+		out.Access = &other
+	}
 	return &out
 }
 

@@ -14,14 +14,17 @@ type Profile struct {
 	Latencies bool `file:"latencies"`
 	// Serial: a rank does one thing at a time, as a core does: its lanes take turns to fetch
 	// messages and to combine. A GPU has blocks of threads for each.
-	Serial  bool        `file:"serial"`
-	Launch  units.Time  `file:"launch"` // λ: from the call to the first byte
-	Reduce  units.Rate  `file:"reduce"` // γ: bytes combined per second by one channel's program; 0 is free
-	Copy    units.Rate  `file:"copy"`   // local copy; 0 is free
-	Sum     units.Rate  `file:"sum"`    // bytes added per second to others in the same memory by a kernel of its own; 0: as Reduce
-	Window  units.Bytes `file:"window"` // what a thread reads of a peer before it passes any on to others; 0: not measured
-	MinSize units.Bytes `file:"min_size"`
-	MaxSize units.Bytes `file:"max_size"` // largest collective size that was fitted; 0 is unlimited
+	Serial bool `file:"serial"`
+	// Blocking: a lane moves itself what it sends, as a thread block of MSCCL++'s executor does: it goes on when the message is
+	// there. Else something else moves it, and the lane goes on at once.
+	Blocking bool        `file:"blocking"`
+	Launch   units.Time  `file:"launch"` // λ: from the call to the first byte
+	Reduce   units.Rate  `file:"reduce"` // γ: bytes combined per second by one channel's program; 0 is free
+	Copy     units.Rate  `file:"copy"`   // local copy; 0 is free
+	Sum      units.Rate  `file:"sum"`    // bytes added per second to others in the same memory by a kernel of its own; 0: as Reduce
+	Window   units.Bytes `file:"window"` // what a thread reads of a peer before it passes any on to others; 0: not measured
+	MinSize  units.Bytes `file:"min_size"`
+	MaxSize  units.Bytes `file:"max_size"` // largest collective size that was fitted; 0 is unlimited
 	// Memory is what a host's cores reach, by the size of the buffers; ascending. Where it is
 	// there, curves say what a message costs and Memory what its bytes do.
 	Memory    []Level    `file:"memory,lines"`
@@ -39,6 +42,7 @@ type Hardware struct {
 	MessageProtocols []Protocol `file:"protocols"`
 	Engines          []Engine   `file:"engines"`
 	Steps            *Steps     `file:"steps"`
+	Access           *Access    `file:"access"` // nil: not measured
 }
 
 // Curve is the cost of one transfer (one Send over one route) for a medium and a

@@ -39,7 +39,7 @@ func TestShippedMachinesRoundTrip(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 		if data, err := shipped.ReadFile("machines/" + name + ".yaml"); err == nil && string(data) != buf.String() {
-			t.Errorf("%s: the shipped file is not as it would be written", name)
+			t.Errorf("%s: the shipped file is not as it would be written:\n%s", name, cmp.Diff(string(data), buf.String()))
 		}
 	}
 	if _, err := GetMachine("h2000"); err == nil || !strings.Contains(err.Error(), "must be one of") {

@@ -112,6 +112,9 @@ func (p *Profile) check(o *yamlfile.Object, of func(*Machine) *Profile) {
 	if len(p.Memory) > 0 && !p.Serial {
 		fail("memory", "memory says what cores reach: serial must be true")
 	}
+	if p.Serial && p.Blocking {
+		fail("blocking", "blocking and serial: receivers fetch where ranks are serial, and senders put where they are blocking")
+	}
 	if len(p.Memory) > 0 && (p.Reduce > 0 || p.Copy > 0 || p.Sum > 0) {
 		fail("memory", "memory says what copying and combining cost: leave reduce, copy and sum out")
 	}

@@ -21,6 +21,8 @@ import (
 // hops one after the other, and only the rest streams behind them:
 //
 //	… + (Hops+NetHops)·move(min(Chunk, Fill)) + (Steps+Drain·Drains)·(move(Chunk) − move(min(Chunk, Fill)))
+//
+// where a hop counts for less than one as far as what it crosses is faster than the line that bounds the rest.
 type Kernel struct {
 	KernelKey
 	Base    units.Time  `file:"base"`              // fixed: launch of the kernel, first and last synchronisation

@@ -41,6 +41,12 @@ func (m Machine) WithOwn(p *Profile) *Machine {
 	return &m
 }
 
+// WithAccess is the machine with other rates of accesses to memory.
+func (m Machine) WithAccess(a *Access) *Machine {
+	m.Access = a
+	return &m
+}
+
 // WithFastest is the machine with other fastest ways.
 func (m Machine) WithFastest(f *Fastest) *Machine {
 	m.fastest = f
@@ -104,7 +110,7 @@ func set[T ~int64](to *T, v T) {
 }
 
 func (h *Hardware) empty() bool {
-	return h.MessageProtocols == nil && h.Engines == nil && h.Steps == nil
+	return h.MessageProtocols == nil && h.Engines == nil && h.Steps == nil && h.Access == nil
 }
 
 // Fastest is which way is fastest; nil where that was not measured.
@@ -155,6 +161,9 @@ func (m *Machine) complete(p *Profile, t *topology.Topology) *Profile {
 	}
 	if share := inSwitchShare(t); share > 0 && !slices.ContainsFunc(p.Curves, func(c Curve) bool { return c.Protocol == inSwitch }) {
 		for _, source := range []*Profile{m.NCCL(), GeneralNCCL()} {
+			if source == nil {
+				continue
+			}
 			if c := source.deriveInSwitch(share); c != nil {
 				curves = append(curves, *c)
 				break

@@ -224,7 +224,8 @@ func TestInSwitchCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := m.Own(topo)
-	if o := line.OriginInSwitch(); o.Kind != cost.LineRate || line.Transfer(topology.NVLink, cost.InSwitch("simple"), 1<<20).Efficiency != 1 {
+	if o := line.OriginInSwitch(); o.Kind != cost.LineRate || line.Transfer(topology.NVLink, cost.InSwitch("simple"),
+		1<<20).Efficiency != 1 {
 		t.Errorf("line: %v", &o)
 	}
 }

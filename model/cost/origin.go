@@ -57,7 +57,7 @@ func (p *Profile) OriginOver(medium topology.Medium) Origin {
 
 // PartOrigin is the origin of a part of a machine.
 type PartOrigin struct {
-	Part string // nccl, railyard, railyard over network, fastest
+	Part string // nccl, railyard, railyard over network, access, fastest
 	Origin
 }
 
@@ -89,6 +89,9 @@ func (m *Machine) Parts() []PartOrigin {
 		if x.Profile != nil {
 			out = append(out, PartOrigin{x.part, x.Origin})
 		}
+	}
+	if m.Access != nil {
+		out = append(out, PartOrigin{"access", m.Access.Origin})
 	}
 	if m.fastest != nil {
 		out = append(out, PartOrigin{"fastest", m.fastest.Origin})

@@ -28,7 +28,7 @@ func mustParameters() Hardware {
 // complete is the hardware with everything that it leaves to the shipped parameters written out: what
 // predictions really use.
 func (h *Hardware) complete() Hardware {
-	out := Hardware{Steps: h.Crossing()}
+	out := Hardware{Steps: h.Crossing(), Access: h.Access}
 	for _, x := range defaults.MessageProtocols {
 		out.MessageProtocols = append(out.MessageProtocols, *h.Protocol(x.Name))
 	}

@@ -23,7 +23,7 @@ type kernelModel struct {
 func newKernelModel(cases []KernelCase, b belief, groups bool) *kernelModel {
 	m := &kernelModel{belief: b, line: cases[0].Line}
 	for i := range cases {
-		m.chain = m.chain || cases[i].Chain
+		m.chain = m.chain || cases[i].Passes > 0
 		if name := baseOf(&cases[i]); groups && !slices.Contains(m.bases, name) {
 			m.bases = append(m.bases, name)
 		}
@@ -60,12 +60,12 @@ func (m *kernelModel) row(c *KernelCase, s shape) []float64 {
 	out[m.base(c)], out[m.wideAt()] = 1, cost.Widened(c.Size)
 	out[m.hopAt()], out[m.netAt()] = c.Hops, c.NetHops
 	first := units.Bytes(0) // bytes that pass all hops
-	if c.Chain {
+	if c.Passes > 0 {
 		first = min(c.Chunk, s.fill)
 	}
 	for i := range pieces {
 		streamed, filling := within(i, c.Chunk), within(i, first)
-		out[m.pieceAt()+i] = ((c.Steps+s.drain*c.Drains)*(streamed-filling) + (c.Hops+c.NetHops)*filling) / c.Line * 1e12
+		out[m.pieceAt()+i] = ((c.Steps+s.drain*c.Drains)*(streamed-filling) + c.Passes*filling) / c.Line * 1e12
 	}
 	return out
 }

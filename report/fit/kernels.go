@@ -16,7 +16,7 @@ type KernelCase struct {
 	Hops, NetHops, Steps float64
 	Drains               float64
 	Chunk                units.Bytes
-	Chain                bool        // the chunk goes down a chain of all hops
+	Passes               float64     // hops at Line of the chain that the chunk goes down; 0: it goes down none
 	Line                 float64     // bytes/s
 	Prior                cost.Kernel // what the library's constants say
 	Ranks                int

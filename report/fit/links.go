@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +13,9 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 )
+
+// ErrNoMessages says that rows are those of a single GPU.
+var ErrNoMessages = errors.New("there are no rows of messages, such as simple_pair or ll_all")
 
 // FromLinks fits a profile on what was measured about links, without any collective.
 // Rows such as simple_ring or ll_sum are kernels of a graph that send a message of Bytes
@@ -116,7 +120,7 @@ func (m *linkModel) cases(links []measurement.Link) ([]Case, error) {
 		}
 	}
 	if len(order) == 0 {
-		return nil, fmt.Errorf("there are no rows of messages, such as simple_pair or ll_all")
+		return nil, ErrNoMessages
 	}
 	var out []Case
 	for _, k := range order {

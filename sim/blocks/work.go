@@ -26,15 +26,17 @@ type Part struct {
 	Peers    float64    // further ones that an operation hears from, or whose memory it stores to
 	Line     units.Time // of bytes at line rate
 	Latency  units.Time // of the topology's links, of all messages
+	Slower   units.Time // since data are not aligned
 }
 
 // Work is what a launch has to do.
 type Work []Part
 
-// Shape is how a rank's blocks run a program: their threads, and the window (see Window).
+// Shape is how a rank's blocks run a program: their threads, the window (see Window), and the bytes of an element.
 type Shape struct {
 	Threads int
 	Window  units.Bytes
+	Element int
 }
 
 // Of is the work of a schedule's program under some costs, which say what its longest chain is.
@@ -45,7 +47,8 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units
 	if p.Ranks > t.NumRanks() {
 		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
 	}
-	m := &machine{t: t, threads: shape.Threads, router: topology.NewRouter(t), p: p, costs: costs, routes: map[[2]int]topology.Route{},
+	m := &machine{t: t, threads: shape.Threads, elements: shape.Element, router: topology.NewRouter(t), p: p, costs: costs,
+		routes:  map[[2]int]topology.Route{},
 		traffic: trafficOf(p)}
 	m.note()
 	chain, err := m.longest()
@@ -67,7 +70,11 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units
 	for i := range parts {
 		parts[i].Line = units.Time(float64(parts[i].Line) * line / data)
 	}
-	return append(chain.work(), parts...), nil
+	work := append(chain.work(), parts...)
+	if lost, err := m.misaligned(); err != nil || lost > 0 {
+		return append(work, Part{Slower: lost}), err
+	}
+	return work, nil
 }
 
 // Window is the bytes that a rank's blocks read before they pass any on, where each thread reads so
@@ -103,6 +110,14 @@ func remote(list []block.Ref, rank int) bool {
 // ideal costs nothing but bytes at line rate.
 var ideal = &cost.Profile{Name: "ideal"}
 
+// Slower is what the work takes longer since data are not aligned to 16 bytes.
+func (w Work) Slower() (t units.Time) {
+	for i := range w {
+		t += w[i].Slower
+	}
+	return t
+}
+
 // Time is what the work takes under a profile, the launch included.
 func (w Work) Time(p *cost.Profile) units.Time {
 	return p.Launch + units.Time(w.time(p))
@@ -116,20 +131,24 @@ func (w Work) time(p *cost.Profile) (t float64) {
 }
 
 func (x *Part) time(p *cost.Profile) float64 {
+	if x.Slower > 0 {
+		return float64(x.Slower)
+	}
 	c := p.Transfer(x.Medium, x.Protocol, x.Bytes)
 	return x.Messages*float64(c.Alpha) + x.Peers*float64(c.Peer) + float64(x.Line)/c.Efficiency + float64(x.Latency)
 }
 
 // machine is a program on a topology.
 type machine struct {
-	t       *topology.Topology
-	router  *topology.Router
-	p       *block.Program
-	costs   *cost.Profile
-	routes  map[[2]int]topology.Route
-	threads int            // of a rank's blocks
-	between map[place]bool // of packets whose taking hides behind what is put
-	traffic *traffic
+	t        *topology.Topology
+	router   *topology.Router
+	p        *block.Program
+	costs    *cost.Profile
+	routes   map[[2]int]topology.Route
+	threads  int            // of a rank's blocks
+	elements int            // bytes of one
+	between  map[place]bool // of packets whose taking hides behind what is put
+	traffic  *traffic
 }
 
 func (m *machine) route(from, to int) (topology.Route, error) {

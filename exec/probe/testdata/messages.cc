@@ -56,11 +56,44 @@ float wanted(const Case &c, int gpu, int launch, int part, size_t n, size_t i)
 	return total;
 }
 
+// accesses checks that copies whose places lie apart move every byte once, each to a place of its own.
+bool accesses()
+{
+	const size_t bytes = 8 << 10;
+	std::vector<uint4> src(bytes / 16 * apart + 1), dst(src.size());
+	for (u32 i = 0; i < src.size(); i++) src[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
+	Args a = {};
+	a.src = (u64)src.data(), a.dst = (u64)dst.data(), a.bytes = bytes;
+	for (a.mode = 0; a.mode < 2; a.mode++) {
+		for (a.first = 16; a.first <= 4096; a.first *= 4)
+			for (a.warmup = oneAfterAnother; a.warmup <= scattered; a.warmup++) {
+				std::fill(dst.begin(), dst.end(), uint4{});
+				launch(placed, a, 2, 64);
+				const Pieces x(a);
+				std::vector<bool> taken(src.size());
+				for (size_t i = 0; i < bytes / 16; i++) {
+					const u64 at = x.at(i);
+					if (at + 1 >= src.size() || taken[at]) return printf("pattern %u, pieces of %u bytes: place %llu for two\n", a.warmup, a.first, at), false;
+					taken[at] = true;
+					if (dst[a.mode ? at : i].w != src[a.mode ? i : at].w) return printf("pattern %u, pieces of %u bytes: place %zu is wrong\n", a.warmup, a.first, i), false;
+				}
+			}
+		for (a.first = 1; a.first <= 8; a.first *= 2) {
+			std::fill(dst.begin(), dst.end(), uint4{});
+			launch(placed_misaligned, a, 2, 64);
+			const char *from = (const char *)src.data() + (a.mode ? 0 : a.first), *to = (const char *)dst.data() + (a.mode ? a.first : 0);
+			if (memcmp(from, to, bytes)) return printf("%u bytes off 16, mode %u: something else arrived\n", a.first, a.mode), false;
+		}
+	}
+	return true;
+}
+
 // With an argument, so many cases of a kernel and a size are taken as one: each kernel in one size of three.
 int main(int argc, char **argv)
 {
 	const int blocks = 2, threads = 64, every = argc > 1 ? atoi(argv[1]) : 1;
 	int number = 0, sizes = 0;
+	if (!accesses()) return 1;
 	u32 abort = 0;
 	const size_t most = 64 << 10;
 	const Case cases[] = {
