@@ -37,6 +37,7 @@ type Plan struct {
 	whole    *Plan         // the plan without any folding, once it was needed
 	eng      *engine       // working memory, reused between runs
 	steps    int64         // longest chain of dependent messages, once known
+	compiled int64         // operations, those of one slice
 	limit    int64         // looks, see Limited
 }
 
@@ -116,9 +117,10 @@ type CompileOptions struct {
 	// Congested is the share of its rate that a port of a network's switch carries while several messages compete for it
 	// (see congestion.go); 0: all of it.
 	Congested float64
-	// Connections is how many may be compiled, each by itself where ranks do not fold; beyond,
+	// Connections and Operations are how many may be compiled, each by itself where no symmetry is claimed; beyond,
 	// compilation is given up with ErrTooLong. 0: any number.
 	Connections int
+	Operations  int64
 
 	router *topology.Router // where networks hash: of any seed
 }
@@ -139,7 +141,7 @@ func CompileJobs(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	if len(jobs) == 0 {
 		return nil, errors.New("sim: there is no job")
 	}
-	o.Flat = o.Flat || p.Serial // a processor is one rank's, not a class's
+	o.Flat = o.Flat || p.Serial || p.Blocking // a processor is one rank's, and who waits one lane, not a class's
 	plan, err := compile(t, jobs, p, o, !o.Flat)
 	if errors.Is(err, errAsymmetric) {
 		plan, err = compile(t, jobs, p, o, false)

@@ -32,6 +32,7 @@ type engine struct {
 	steady         steady
 
 	processors []processor // by rank, where the profile is serial
+	senders    [][]int32   // by connection: lanes that wait for messages of theirs, where the profile is blocking
 }
 
 // connState is a connection in a run: messages go out, move one at a time, wait for
@@ -109,8 +110,7 @@ func (p *Plan) newEngine() *engine {
 	for i := range p.lanes {
 		l := &p.lanes[i]
 		e.lanes[i] = laneState{cursor: newCursor(l.loop, l.end-l.first), first: l.first, conns: l.conns, before: l.before, after: l.after,
-			sibling: l.sibling,
-			slices:  p.strand(l.channel).slices}
+			sibling: l.sibling}
 	}
 	e.share.init(p)
 	p.eng = e
@@ -159,10 +159,13 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	for i := range e.lanes {
 		s := &e.lanes[i]
 		s.rewind()
-		s.slice, s.waiting = 0, s.before >= 0
+		s.slice, s.slices, s.waiting = 0, e.strand(e.Plan.lanes[i].channel).slices, s.before >= 0
 	}
 	if e.serial() {
 		e.processors = make([]processor, e.topo.NumRanks())
+	}
+	if e.blocking() {
+		e.senders = make([][]int32, len(e.conns))
 	}
 	e.q.reset()
 	e.share.reset(e.Plan)
@@ -172,9 +175,8 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	e.steady.prepare(e)
 }
 
-// play runs all events; it fails where lanes still wait at the end, which Check proves
-// cannot happen.
-func (e *engine) play() error {
+// begins launches all programs.
+func (e *engine) begins() {
 	if !e.opts.countSteps {
 		e.now = int64(e.profile.Launch)
 	}
@@ -188,6 +190,12 @@ func (e *engine) play() error {
 		}
 	}
 	e.share.settle(e)
+}
+
+// play runs all events; it fails where lanes still wait at the end, which Check proves
+// cannot happen.
+func (e *engine) play() error {
+	e.begins()
 	for len(e.q.heap) > 0 {
 		if e.tooLong() {
 			return ErrTooLong

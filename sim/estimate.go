@@ -21,32 +21,21 @@ func (p *Plan) Steps() (int64, error) {
 	return p.steps, nil
 }
 
-// slack is what estimates give away for the rounding of floating-point sums.
-const slack = 1 - 1e-9
+// slack is what estimates give away for rounding: of floating-point sums, and of times by shares of links.
+const slack = 1 - 1e-7
 
-// maxCounted is up to how many operations steps are counted for an estimate: counting
-// them takes about as long as a run.
-const maxCounted = 100_000
-
-// LowerEstimate never exceeds the time that Run predicts, for a fraction of its work: a
-// connection's messages come one after the other, the longest chain of messages takes
-// at least its number times the cheapest message, a program's local work is done in
+// LowerEstimate never exceeds the time that Run predicts, for a fraction of its work: nothing is earlier than where every transfer has its
+// route to itself, a connection's messages come one after the other, a program's local work is done in
 // sequence, and each resource has to carry all of its bytes, those of connections that one stands for as well.
 func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
-	steps := int64(0)
-	if p.steps >= 0 || p.Work() <= maxCounted {
-		steps, _ = p.Steps() // 0 of a schedule that hangs: Run says so
-	}
 	e := p.newEngine()
-	e.reset(p.each(size), Options{})
-	x := estimator{e: e, cheapest: forever, load: make([]float64, len(p.res)), seqs: map[pricedSequence]seqCost{}}
+	e.reset(p.each(size), Options{NoContention: true})
+	x := estimator{e: e, load: make([]float64, len(p.res)), seqs: map[pricedSequence]seqCost{}}
 	for i := range p.conns {
 		x.conn(&p.conns[i])
 	}
-	if len(p.conns) > 0 {
-		x.most = max(x.most, float64(steps)*float64(x.cheapest))
-	}
 	x.work()
+	x.alone()
 	for r, b := range x.load {
 		x.most = max(x.most, b*1e12/p.res[r].capacity)
 	}
@@ -54,11 +43,10 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 }
 
 type estimator struct {
-	e        *engine
-	most     float64 // ps
-	cheapest int64   // message
-	load     []float64
-	seqs     map[pricedSequence]seqCost
+	e    *engine
+	most float64 // ps
+	load []float64
+	seqs map[pricedSequence]seqCost
 }
 
 // pricedSequence is a cost class and a sequence.
@@ -83,7 +71,6 @@ func (x *estimator) conn(k *conn) {
 			m, times := x.e.charge(r.class, s), float64(k.messages.loop.times(int32(i)))
 			c.time += times * float64(m.solo)
 			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
-			x.cheapest = min(x.cheapest, m.solo)
 		}
 		x.seqs[key] = c
 	}
@@ -92,6 +79,39 @@ func (x *estimator) conn(k *conn) {
 	for _, u := range r.use {
 		x.load[u.res] += c.weight * n * u.weight * float64(u.count)
 	}
+}
+
+// maxAlone is about how many operations an estimate plays.
+const maxAlone = 100_000
+
+// alone plays a run without contention, of long ones the first slices: there are no choices in it, so that a message that
+// shares links delays others and never makes way for them. The slices that are left follow on the connection that brings the last message.
+// Processors take what comes first; of these, nothing is known.
+func (x *estimator) alone() {
+	e := x.e
+	if e.serial() {
+		return
+	}
+	share := float64(maxAlone) / float64(max(1, e.Work()))
+	first := func(slices int32) int32 { return min(slices, max(1, int32(share*float64(slices)))) }
+	for i := range e.lanes {
+		e.lanes[i].slices = first(e.lanes[i].slices)
+	}
+	e.steady.on = false
+	e.begins()
+	last, came := int32(-1), e.now
+	for len(e.q.heap) > 0 && e.q.heap[0].at < forever && e.steady.played < maxAlone {
+		if e.next(); e.steady.brought >= 0 {
+			last, came, e.steady.brought = e.steady.brought, e.now, -1
+		}
+	}
+	took := float64(e.now)
+	if last >= 0 && len(e.q.heap) == 0 {
+		k := &e.Plan.conns[last]
+		all := e.strand(k.channel).slices
+		took = max(took, float64(came)+float64(all-first(all))*x.seqs[pricedSequence{e.routes[k.route].class, k.messages}].time)
+	}
+	x.most = max(x.most, took-float64(e.profile.Launch))
 }
 
 // work counts the local work of each program.

@@ -190,25 +190,30 @@ func shippedCandidates(t *testing.T, topo *topology.Topology, kind collective.Ki
 	return out
 }
 
-// A plan with other slices is what compiling the schedule with them gives.
+// A plan with other slices, in another protocol, is what compiling the schedule with them gives.
 func TestReslicedIsCompiled(t *testing.T) {
 	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec := collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
+	profile := gen.Curved()
+	for _, protocol := range []schedule.Protocol{schedule.LL, schedule.LL128} {
+		profile.Curves = append(profile.Curves, cost.Curve{Medium: "any", Protocol: string(protocol),
+			Segments: []cost.Segment{{Alpha: 400 * units.Nanosecond, Efficiency: 0.5}}})
+	}
 	// the last in channels of unlike slices
 	for _, algo := range []string{"hierarchical_ring", "packed_trees", "double_binary_tree", "hierarchical_two_shot"} {
 		first, err := planner.Build(topo, spec, algo, planner.Options{Slices: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := sim.Compile(topo, first, gen.Curved())
+		plan, err := sim.Compile(topo, first, profile)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []int{4, 7, 32} {
-			s, err := planner.Build(topo, spec, algo, planner.Options{Slices: n})
+		for n, protocol := range map[int]schedule.Protocol{4: schedule.Simple, 7: schedule.LL128, 32: schedule.LL} {
+			s, err := planner.Build(topo, spec, algo, planner.Options{Slices: n, Protocol: protocol})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +225,7 @@ func TestReslicedIsCompiled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := sim.Run(topo, s, 5*units.MiB, gen.Curved(), sim.Options{})
+			want, err := sim.Run(topo, s, 5*units.MiB, profile, sim.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

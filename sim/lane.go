@@ -37,8 +37,14 @@ func (e *engine) program(l int32, s *laneState) bool {
 		}
 		switch {
 		case o.kind == schedule.Send:
-			e.send(e.laneConns[s.conns+o.conn])
+			c := e.laneConns[s.conns+o.conn]
 			s.at++
+			if e.blocking() {
+				e.senders[c] = append(e.senders[c], l)
+				e.send(c)
+				return false
+			}
+			e.send(c)
 			continue
 		case o.conn >= 0:
 			c := e.laneConns[s.conns+o.conn]
@@ -93,6 +99,19 @@ func (e *engine) receive(l, box int32) bool {
 		k.ready--
 	}
 	return true
+}
+
+// blocking reports whether lanes wait for what they send in this run; to count messages they do not.
+func (e *engine) blocking() bool { return e.profile.Blocking && !e.opts.countSteps }
+
+// sent has the lane go on whose message has come.
+func (e *engine) sent(c int32) {
+	if !e.blocking() {
+		return
+	}
+	l := e.senders[c][0]
+	e.senders[c] = e.senders[c][1:]
+	e.advance(l)
 }
 
 // send queues a message, or moves it where the connection is idle; on all connections that

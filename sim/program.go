@@ -141,6 +141,9 @@ func (c *compiler) expand() error {
 				}
 				var again schedule.Loop
 				buf, again = c.program(buf[:0], s, ph, int(r))
+				if c.compiled += int64(len(buf)); c.options.Operations > 0 && c.compiled > c.options.Operations {
+					return ErrTooLong
+				}
 				if err := c.lane(id, &l, buf, again); err != nil {
 					return err
 				}

@@ -1,15 +1,26 @@
 package sim
 
-import "railyard/model/schedule"
+import (
+	"slices"
 
-// Resliced is the plan of a schedule that differs from this plan's only in the numbers of
+	"railyard/model/schedule"
+)
+
+// Resliced is the plan of a schedule that differs from this plan's only in its protocol and the numbers of
 // slices, where channels of the same number have the same again: nothing has to be compiled
-// again. The caller vouches for that; ok is false where it is plainly not so.
+// again. The caller vouches for that; ok is false where it is plainly not so, and where one is for copy engines, which sum up otherwise.
 func (p *Plan) Resliced(s *schedule.Schedule) (q *Plan, ok bool) {
 	if len(p.jobs) != 1 || len(p.strands) != len(s.Channels) || p.jobs[0].Ranks != nil {
 		return nil, false
 	}
+	if was := p.jobs[0].Schedule.Protocol; was != s.Protocol && (was == schedule.CopyEngine || s.Protocol == schedule.CopyEngine) {
+		return nil, false
+	}
 	clone := *p
+	clone.classes = slices.Clone(p.classes)
+	for i := range clone.classes {
+		clone.classes[i].protocol = s.Protocol
+	}
 	clone.jobs = []Job{{Schedule: s, Label: p.jobs[0].Label}}
 	clone.strands = make([]strand, len(p.strands))
 	now := map[int32]int{}
@@ -21,7 +32,7 @@ func (p *Plan) Resliced(s *schedule.Schedule) (q *Plan, ok bool) {
 		x.slices = int32(s.Channels[i].Slices)
 		clone.strands[i] = x
 	}
-	clone.eng, clone.whole, clone.steps = nil, nil, -1
+	clone.eng, clone.whole, clone.steps, clone.compiled = nil, nil, -1, 0
 	if p.base != nil {
 		if clone.base, ok = p.base.Resliced(s); !ok {
 			return nil, false

@@ -48,11 +48,12 @@ type queued struct {
 	event event
 }
 
-// prepare begins a run. What traces record, and who waits for processors, is not compared.
+// prepare begins a run. What traces record, and who waits for processors and for what it sends, is not compared.
 func (s *steady) prepare(e *engine) {
 	s.played, s.anchor, s.brought, s.skipped = 0, -1, -1, 0
 	s.due = e.size()
-	s.on = e.trace == nil && !e.serial() && slices.ContainsFunc(e.lanes, func(l laneState) bool { return max(l.slices, l.laps) >= minLaps })
+	s.on = e.trace == nil && !e.serial() && !e.blocking() &&
+		slices.ContainsFunc(e.lanes, func(l laneState) bool { return max(l.slices, l.laps) >= minLaps })
 }
 
 // size is about how much a state consists of.

@@ -43,4 +43,5 @@ func (e *engine) arrived(c int32) {
 			e.advance(l)
 		}
 	}
+	e.sent(c)
 }

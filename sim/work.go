@@ -23,6 +23,9 @@ func (p *Plan) Spent() int64 {
 	return p.eng.steady.played + p.eng.share.looked/looksPerOperation
 }
 
+// Compiled is how many operations were compiled, each of which takes about as long as one that is played; none of what another plan had.
+func (p *Plan) Compiled() int64 { return p.compiled }
+
 // Limited makes runs give up with ErrTooLong where sharing links would take longer than a number of operations; 0: never.
 func (p *Plan) Limited(operations int64) { p.limit = operations * looksPerOperation }
 

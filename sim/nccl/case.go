@@ -19,7 +19,7 @@ type Case struct {
 
 // Case works out a measured run.
 func (r *Runtime) Case(a Ask) (Case, error) {
-	c := choice{algorithm: plain(a.Algorithm), protocol: plain(a.Protocol)}
+	c := choice{algorithm: Plain(a.Algorithm), protocol: Plain(a.Protocol)}
 	switch list := r.choices(a); {
 	case len(list) > 0:
 		c = list[0]
@@ -69,12 +69,12 @@ func (r *Runtime) prior(k collective.Kind, c choice) cost.Kernel {
 func (c choice) names() (Algo, Proto) {
 	a, proto := Ring, Simple
 	for i := range numAlgos {
-		if plain(i.String()) == c.algorithm {
+		if Plain(i.String()) == c.algorithm {
 			a = i
 		}
 	}
 	for i := range numProtos {
-		if plain(i.String()) == c.protocol {
+		if Plain(i.String()) == c.protocol {
 			proto = i
 		}
 	}

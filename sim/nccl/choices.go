@@ -10,8 +10,8 @@ import (
 	"railyard/model/units"
 )
 
-// plain is an algorithm's or protocol's name in profiles; "" leaves the choice to NCCL.
-func plain(name string) string {
+// Plain is an algorithm's or protocol's name in profiles; "" leaves the choice to NCCL.
+func Plain(name string) string {
 	switch name = strings.ToLower(name); name {
 	case "default", "-":
 		return ""
@@ -37,8 +37,8 @@ func Known(algorithm, protocol string) error {
 		have       []string
 	}{{"algorithm", algorithm, append(algoNames[:len(algoNames):len(algoNames)], collNet, copyEngine)},
 		{"protocol", protocol, append(protoNames[:len(protoNames):len(protoNames)], "copy")}} {
-		known := func(have string) bool { return plain(have) == plain(x.name) }
-		if plain(x.name) != "" && !slices.ContainsFunc(x.have, known) {
+		known := func(have string) bool { return Plain(have) == Plain(x.name) }
+		if Plain(x.name) != "" && !slices.ContainsFunc(x.have, known) {
 			return fmt.Errorf("NCCL has no %s %q: it has %s", x.what, x.name, strings.Join(x.have, ", "))
 		}
 	}
@@ -66,7 +66,7 @@ type choice struct {
 // choices are what may run: NCCL's candidates that agree with what is asked for, its
 // first choice first; for point-to-point collectives and foreign GPUs, what its constants say.
 func (r *Runtime) choices(a Ask) []choice {
-	algorithm, protocol := plain(a.Algorithm), plain(a.Protocol)
+	algorithm, protocol := Plain(a.Algorithm), Plain(a.Protocol)
 	if c, ok := r.pointToPoint(a); ok {
 		return []choice{c}
 	}
@@ -74,7 +74,7 @@ func (r *Runtime) choices(a Ask) []choice {
 	if r.model != nil {
 		list, _ := r.model.Candidates(a.Kind, a.Size) // none: a collective without a cost model
 		for _, e := range list {
-			c := choice{plain(e.Algo.String()), plain(e.Proto.String()), e.Time, e.Latency}
+			c := choice{Plain(e.Algo.String()), Plain(e.Proto.String()), e.Time, e.Latency}
 			if isA(c.algorithm, algorithm) && isA(c.protocol, protocol) {
 				out = append(out, c)
 			}
@@ -88,7 +88,7 @@ func (r *Runtime) choices(a Ask) []choice {
 
 // constants are the ways on GPUs that NCCL has no model of, the fastest by its constants first.
 func (r *Runtime) constants(a Ask) []choice {
-	algorithm, protocol := plain(a.Algorithm), plain(a.Protocol)
+	algorithm, protocol := Plain(a.Algorithm), Plain(a.Protocol)
 	var out []choice
 	took := map[choice]units.Time{}
 	for _, c := range []choice{{algorithm: "ring", protocol: "ll"}, {algorithm: "ring", protocol: "simple"},

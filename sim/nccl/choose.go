@@ -121,12 +121,12 @@ func (m *Model) threads(a Algo, p Proto) int64 {
 	case a == PAT:
 		return 0 // NCCL leaves it unset, and so never takes fewer channels
 	}
-	return int64(m.profile.Protocol(plain(p.String())).Threads)
+	return int64(m.profile.Protocol(Plain(p.String())).Threads)
 }
 
 // threadBytes is what a thread must have to do before NCCL takes another one.
 func (m *Model) threadBytes(a Algo, p Proto) int64 {
-	n := int64(m.profile.Protocol(plain(p.String())).ThreadBytes)
+	n := int64(m.profile.Protocol(Plain(p.String())).ThreadBytes)
 	if p == LL && a == Ring {
 		return n * int64(m.nRanks)
 	}

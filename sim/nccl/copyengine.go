@@ -26,7 +26,7 @@ func (r *Runtime) byCopyEngine(a Ask) (Prediction, error) {
 	if a.Kind != collective.AllGather && a.Kind != collective.AllToAll || r.rates.nodes > 1 || r.overPCIe() {
 		return Prediction{}, unsupported("NCCL's copy engines make all_gather and all_to_all inside one NVLink domain")
 	}
-	if p := plain(a.Protocol); p != "" && p != "copy" {
+	if p := Plain(a.Protocol); p != "" && p != "copy" {
 		return Prediction{}, unsupported("copy engines have no protocol %s", a.Protocol)
 	}
 	part := units.Bytes(math.Ceil(float64(a.Size) / n))

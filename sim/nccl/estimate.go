@@ -10,9 +10,11 @@ import (
 )
 
 // own is what the library's constants say of a way, in parts: NCCL's own estimate, or of what NCCL has no cost model
-// for (sends and receives, other vendors' GPUs) its table of latencies and the rate of its protocols.
+// for (sends and receives, other vendors' GPUs) its table of latencies and the rate of its protocols. So too of rings from or
+// to a root over several nodes: NCCL counts one hop of them where all channels visit GPUs in the same order, else every hop as one
+// across the network.
 func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes float64) {
-	if c.own > 0 {
+	if c.own > 0 && (r.rates.nodes == 1 || c.algorithm != "ring" || goesAround(k)) {
 		return float64(c.latency), max(float64(c.own-c.latency), float64(w.Least()))
 	}
 	prior := r.prior(k, c)

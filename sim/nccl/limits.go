@@ -46,13 +46,13 @@ func (r *Runtime) limits(k collective.Kind, algorithm string) *linkLimits {
 
 // work is what an algorithm has to do, at the rate that the links on its way allow.
 func (r *Runtime) work(a Ask, algorithm string) (Work, error) {
-	w, err := r.rates.work(a.Kind, algorithm, a.Size)
+	rates, l := r.rates, r.limits(a.Kind, algorithm)
+	if line := l.line * r.left(l.link); line < rates.scaleUp {
+		rates.scaleUp, rates.via = line, "link "+r.topo.LinkName(l.link)
+	}
+	w, err := rates.work(a.Kind, algorithm, a.Size)
 	if err != nil {
 		return w, err
-	}
-	l := r.limits(a.Kind, algorithm)
-	if line := l.line * r.left(l.link); line < w.Line {
-		w.Line, w.Limit = line, "link "+r.topo.LinkName(l.link)
 	}
 	if line, limit := r.toOne(a); line < w.Line {
 		w.Line, w.Limit = line, limit
@@ -121,11 +121,10 @@ func (r *Runtime) messages(x *traffic, k collective.Kind, algorithm string) {
 			}
 		}, func(f *found) *channels { return f.ring })
 	case algorithm == "tree":
-		w, _ := r.rates.work(k, algorithm, 1)         // no error: NCCL has it
 		r.channels(func(ranks []int, share float64) { // up and down
 			for i := range len(ranks) - 1 {
-				x.send(ranks[i], ranks[i+1], share/w.Steps)
-				x.send(ranks[i+1], ranks[i], share/w.Steps)
+				x.send(ranks[i], ranks[i+1], share/r.rates.treeSteps())
+				x.send(ranks[i+1], ranks[i], share/r.rates.treeSteps())
 			}
 		}, func(f *found) *channels { return f.tree })
 	case algorithm == "p2p":

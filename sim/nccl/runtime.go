@@ -141,7 +141,7 @@ type Ask struct {
 
 // Predict is the time of a collective. It does not fall as sizes grow.
 func (r *Runtime) Predict(a Ask) (Prediction, error) {
-	if plain(a.Algorithm) == copyEngine {
+	if Plain(a.Algorithm) == copyEngine {
 		return r.byCopyEngine(a)
 	}
 	p, err := r.raw(a)
@@ -212,7 +212,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 func (r *Runtime) spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
 	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.overNetwork()*float64(k.NetHop)
 	l = max(l+r.farther(w), w.Hops*float64(r.rates.hop)+w.NetHops*float64(r.rates.across))
-	move := k.Moved(w.Chunk, w.Steps, w.Drains, w.chain()) / w.Line * 1e12
+	move := k.Moved(w.Chunk, w.Steps, w.Drains, w.Passes()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
 }
 

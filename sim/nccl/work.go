@@ -17,6 +17,7 @@ type Work struct {
 	Drains        float64     // what thread blocks have to do beside that, in steps (cost.Kernel.Drain)
 	Chunk         units.Bytes // a step's bytes
 	Line          float64     // bytes/s at which a step's bytes can move at best
+	Inside, Out   float64     // the same of hops inside nodes and across the network, where both matter; 0: Line
 	Wire          float64     // bytes that cross what Limit names, for each GPU or node
 	Chain         bool        // the chunk passes the hops as through a pipeline
 	Limit         string      // what Line is the rate of, in words
@@ -30,12 +31,15 @@ func (w *Work) Least() units.Time {
 // overNetwork are the steps and messages that each take a proxy and an adapter their time.
 func (w *Work) overNetwork() float64 { return w.NetHops + w.Posts }
 
-// chain is the length of the pipeline, 0 where there is none.
-func (w *Work) chain() float64 {
-	if w.Chain {
+// Passes is the length of the pipeline, in hops at Line, each at the rate of what it crosses; 0 where there is none.
+func (w *Work) Passes() float64 {
+	switch {
+	case !w.Chain:
+		return 0
+	case w.Out == 0:
 		return w.Hops + w.NetHops
 	}
-	return 0
+	return w.Hops*w.Line/w.Inside + w.NetHops*w.Line/w.Out
 }
 
 // work is what an algorithm ("ring", "tree", "nvls", "nvls_tree", "p2p") has to do.
@@ -78,8 +82,8 @@ func (m *machineRates) work(k collective.Kind, algorithm string, size units.Byte
 
 // throughNetwork limits a ring that leaves the node to what its NICs carry.
 func (m *machineRates) throughNetwork(w *Work) {
-	if m.nodes > 1 && m.network < w.Line {
-		w.Line, w.Limit = m.network, "NICs of each node"
+	if m.nodes > 1 {
+		m.acrossNodes(w, w.Steps)
 	}
 }
 
@@ -107,11 +111,14 @@ func (m *machineRates) treeSteps() float64 {
 // with three edges, and a leaf of the other (ncclGetDtree in src/graph/trees.cc).
 func doubleTree(nodes float64) float64 { return min(nodes/2, 2) }
 
-// acrossNodes limits what nodes exchange to what their NICs carry, where that takes longer.
+// acrossNodes limits what nodes exchange to what their NICs carry, where that takes longer. What is drained beside, and what
+// fills a chain, goes at the rates of links, whichever of them limits the rest: no faster link makes it slower.
 func (m *machineRates) acrossNodes(w *Work, steps float64) {
+	w.Inside, w.Out = w.Line, m.network
 	if steps/m.network > w.Steps/w.Line {
 		w.Steps, w.Line, w.Limit = steps, m.network, "NICs of each node"
 	}
+	w.Drains *= w.Line / min(w.Inside, w.Out)
 }
 
 // nvls reduces and multicasts in the switch: a GPU sends and receives everything once,
