@@ -231,13 +231,12 @@ func (c *contest) sameFamily(i, j int) bool {
 	return family(c.list[i].Schedule) == family(c.list[j].Schedule)
 }
 
-// closer takes a candidate a stage on. What is known to be dear is not estimated first,
-// which would cost as much.
+// closer takes a candidate a stage on.
 func (c *contest) closer(i int) error {
 	x, l := &c.list[i], &c.looks[i]
 	look := c.score.Estimate
-	if l.stage++; l.stage == timed || c.dear(i) {
-		l.stage, look = timed, c.score.Time
+	if l.stage++; l.stage == timed {
+		look = c.score.Time
 	}
 	t, err := look(x.Schedule, c.size)
 	if errors.Is(err, ErrTooLarge) {

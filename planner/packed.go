@@ -54,6 +54,8 @@ type treeSet struct {
 	shared bool            // transfers share links behind switches
 	paths  []schedule.Path // of hops that choose among planes of switches
 	err    error
+
+	crossings func() ([]pack.Crossing, error) // what hops share
 }
 
 // manyParts is from how many on fewer are tried as well.
@@ -121,7 +123,8 @@ func (r *request) packTrees(use pack.Use) treeSets {
 
 func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
 	trees, err := r.treesOf(p, r.treeOp())
-	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), paths: r.pathsOf(p.Paths), err: err}
+	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), paths: r.pathsOf(p.Paths), err: err,
+		crossings: func() ([]pack.Crossing, error) { return p.Crossings(g) }}
 }
 
 // pathsOf are the ways of hops that are not the routes of the topology.

@@ -9,9 +9,50 @@ import (
 	"railyard/model/topology"
 )
 
+// family is a kind of graphs: build makes one of n GPUs or so, and says which parts it lacks.
+type family struct {
+	name  string
+	build func(g *graph, n int) (faults []string)
+}
+
+// whole is a family that lacks nothing.
+func whole(name string, build func(g *graph, n int)) family {
+	return family{name, func(g *graph, n int) []string { build(g, n); return nil }}
+}
+
+var (
+	unseen = []family{
+		whole("links", func(g *graph, n int) { g.tree(n, 3, func() int { return 50 }) }),
+		whole("rated links", func(g *graph, n int) { g.tree(n, 2, g.rate) }),
+		whole("planes", (*graph).planes),
+		whole("mixed", func(g *graph, n int) { g.planes(n); g.tree(n, 1, g.rate) }),
+		whole("dragonfly", (*graph).dragonfly),
+		whole("cores", (*graph).cores),
+		{"one-way", func(g *graph, n int) []string { g.tree(n, 3, g.rate); return g.lose("->", 1+n/16) }},
+		whole("two kinds", (*graph).kinds),
+		{"degraded", func(g *graph, n int) []string { g.planes(n); g.tree(n, 2, g.rate); return g.lose("--", 1+n/16) }},
+		whole("directed", func(g *graph, n int) { g.directed(min(n, 32)) }),
+		{"torus", func(g *graph, _ int) []string { g.torus(); return g.lose("--", g.rng.IntN(4)) }},
+		whole("regular", (*graph).regular),
+		whole("groups", (*graph).direct),
+		whole("bridges", (*graph).bridges),
+		whole("buses", (*graph).buses),
+		whole("unlike ways", func(g *graph, n int) { g.twoWays(min(n, 48)) }),
+		whole("boxes", func(g *graph, n int) { g.boxes(max(2, n/8), 8, 4*g.rate(), 1+g.rng.IntN(2), g.rate()) }),
+	}
+	// flatBoxes are of 128 GPUs in one graph, as of DGX H100 on rails and of DGX-2.
+	flatBoxes = []family{
+		whole("16 boxes", func(g *graph, _ int) { g.boxes(16, 8, 450, 1, 50) }),
+		whole("8 boxes", func(g *graph, _ int) { g.boxes(8, 16, 150, 2, 12) }),
+	}
+)
+
 // Families are the kinds of graphs that Unseen makes, of 4 to 96 GPUs.
-func Families() []string {
-	return []string{"links", "rated links", "planes", "mixed", "dragonfly", "cores", "one-way", "two kinds", "degraded", "directed"}
+func Families() (names []string) {
+	for _, f := range unseen {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 // Unseen is a graph of a family, which no algorithm was made for: random direct links of like and of unlike rates; planes of switches
@@ -19,40 +60,27 @@ func Families() []string {
 // other group; boxes of switches behind switches; links of which some are lost one way; two kinds of GPUs that a slow
 // switch joins; a box of switches and links that has lost parts; a ring and more links that lead one way. The same
 // seed gives the same graph.
-func Unseen(family string, seed int64) *topology.Topology {
-	rng := rand.New(rand.NewPCG(uint64(seed), 815+uint64(slices.Index(Families(), family))))
-	g := &graph{rng: rng}
-	g.devices, g.links = &strings.Builder{}, &strings.Builder{}
-	var faults []string
-	switch n := []int{4, 6, 8, 12, 16, 24, 32, 48, 64, 96}[rng.IntN(10)]; family {
-	case "links":
-		g.tree(n, 3, func() int { return 50 })
-	case "rated links":
-		g.tree(n, 2, g.rate)
-	case "planes":
-		g.planes(n)
-	case "mixed":
-		g.planes(n)
-		g.tree(n, 1, g.rate)
-	case "dragonfly":
-		g.dragonfly(n)
-	case "cores":
-		g.cores(n)
-	case "one-way":
-		g.tree(n, 3, g.rate)
-		faults = g.lose("->", 1+n/16)
-	case "two kinds":
-		g.kinds(n)
-	case "degraded":
-		g.planes(n)
-		g.tree(n, 2, g.rate)
-		faults = g.lose("--", 1+n/16)
-	case "directed":
-		g.directed(min(n, 32))
-	default:
-		panic("gen: no family " + family)
+func Unseen(name string, seed int64) *topology.Topology {
+	all := slices.Concat(unseen, flatBoxes)
+	at := slices.IndexFunc(all, func(f family) bool { return f.name == name })
+	if at < 0 {
+		panic("gen: no family " + name)
 	}
-	name := fmt.Sprintf("%s %d", family, seed)
+	g := &graph{rng: rand.New(rand.NewPCG(uint64(seed), 815+uint64(slices.Index(Families(), name))))}
+	g.devices, g.links = &strings.Builder{}, &strings.Builder{}
+	n := []int{4, 6, 8, 12, 16, 24, 32, 48, 64, 96}[g.rng.IntN(10)]
+	faults := all[at].build(g, n)
+	t := g.parse(fmt.Sprintf("%s %d", name, seed), seed)
+	for _, f := range faults { // one that parts the graph stays whole
+		if left, err := t.Degrade(Faults(f)); err == nil && left.NumRanks() == t.NumRanks() {
+			t = left
+		}
+	}
+	return t
+}
+
+// parse is the topology that its devices and links are.
+func (g *graph) parse(name string, seed int64) *topology.Topology {
 	text := fmt.Sprintf(`schema: railyard.topology/v1
 name: %q
 source: seed %d
@@ -65,11 +93,6 @@ devices:
 	t, err := topology.Parse(name, []byte(text), nil, topology.Options{})
 	if err != nil {
 		panic(fmt.Sprintf("gen: %s: %v", name, err))
-	}
-	for _, f := range faults { // one that parts the graph stays whole
-		if left, err := t.Degrade(Faults(f)); err == nil && left.NumRanks() == t.NumRanks() {
-			t = left
-		}
 	}
 	return t
 }

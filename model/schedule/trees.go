@@ -15,6 +15,16 @@ type Tree struct {
 	Parent RankList `json:"parent"` // by rank, −1 at the root
 	// Up are the parents along which an all_reduce sums up, where these are others than those along which results spread.
 	Up RankList `json:"up,omitempty"`
+	// Levels are those of the hops to each rank, where they are not how many hops it is from the root; they rise along every path.
+	Levels RankList `json:"levels,omitempty"`
+}
+
+// levels are those of the hops between each rank and the one above it; 0 at the root.
+func (t *Tree) levels(up bool) []int32 {
+	if t.Levels != nil {
+		return t.Levels
+	}
+	return depths(t.Parents(up))
 }
 
 // Parents are those of a tree: as sums go up it, or as data go down.
@@ -50,14 +60,14 @@ type Trees struct {
 	Rates json.RawMessage `json:"rates,omitempty"`
 }
 
-// Height is the number of levels: the most hops from a root.
+// Height is the number of levels: the most hops from a root, or the last level that is given.
 func (t *Trees) Height() int { return max(t.Levels(true), t.Levels(false)) }
 
 // Levels are those of hops up or down trees.
 func (t *Trees) Levels(up bool) int {
 	h := int32(0)
 	for i := range t.List {
-		h = max(h, slices.Max(depths(t.List[i].Parents(up))))
+		h = max(h, slices.Max(t.List[i].levels(up)))
 	}
 	return int(h)
 }
@@ -117,7 +127,7 @@ func treePhasesOf(trees *Trees, ranks int, up, sketch bool) *treePhases {
 		b.chunks = append(b.chunks, Range(first, t.Weight))
 		used[t.Root] += t.Weight
 		next += t.Weight
-		b.level = append(b.level, depths(t.Parents(up)))
+		b.level = append(b.level, t.levels(up))
 		b.high = max(b.high, int(slices.Max(b.level[i])))
 		below := make([][]int32, ranks)
 		for v, u := range t.Parents(up) {

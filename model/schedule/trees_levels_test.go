@@ -3,6 +3,7 @@ package schedule
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"railyard/model/collective"
@@ -37,6 +38,63 @@ func TestJoinedTrees(t *testing.T) {
 	}
 }
 
+// Levels may be any that rise along paths; the oracle agrees. Others are refused.
+func TestGivenLevels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 4))
+	for range 60 {
+		n := 2 + rng.IntN(9)
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
+			given := &Trees{}
+			s := randomTrees(rng, n, kind, func(x *Trees) {
+				x.Join, x.Early = false, false
+				for i := range x.List {
+					x.List[i].Levels = randomLevels(rng, x.List[i].Parent)
+				}
+				given = x
+			})
+			if err := Check(s, nil); err != nil {
+				t.Fatalf("%d ranks, %v: %v", n, kind, err)
+			}
+			if !oracleAccepts(s, rng.Uint64(), 3) {
+				t.Fatalf("%d ranks, %v: wrong results", n, kind)
+			}
+			first := &s.Channels[0].Phases[0]
+			level := first.Level
+			first.Level = 0
+			if err := Check(s, nil); err == nil || !strings.Contains(err.Error(), "level by level") {
+				t.Fatalf("%d ranks, %v: levels in a phase of all of them: %v", n, kind, err)
+			}
+			first.Level = level
+			x := &given.List[rng.IntN(len(given.List))]
+			v := rng.IntN(n)
+			if x.Levels = slices.Clone(x.Levels); x.Parent[v] < 0 {
+				x.Levels[v] = 1
+			} else {
+				x.Levels[v] = x.Levels[x.Parent[v]]
+			}
+			if Check(s, nil) == nil {
+				t.Fatalf("%d ranks, %v: accepts levels %v of parents %v", n, kind, x.Levels, x.Parent)
+			}
+		}
+	}
+}
+
+// randomLevels rise along every path, now and then by more than one.
+func randomLevels(rng *rand.Rand, parent RankList) RankList {
+	level := make(RankList, len(parent))
+	var of func(v int32) int32
+	of = func(v int32) int32 {
+		if parent[v] >= 0 && level[v] == 0 {
+			level[v] = of(parent[v]) + 1 + rng.Int32N(3)
+		}
+		return level[v]
+	}
+	for v := range parent {
+		of(int32(v))
+	}
+	return level
+}
+
 // sent counts messages and their chunks.
 func sent(s *Schedule) (messages, chunks int) {
 	x := NewExpander(s)
@@ -56,6 +114,11 @@ func sent(s *Schedule) (messages, chunks int) {
 // joinedTrees is a schedule of random trees that join messages. Trees of a rank are often
 // alike in part, as packed ones are.
 func joinedTrees(rng *rand.Rand, n int, kind collective.Kind) *Schedule {
+	return randomTrees(rng, n, kind, func(*Trees) {})
+}
+
+// randomTrees is a schedule of random trees, which edit may change.
+func randomTrees(rng *rand.Rand, n int, kind collective.Kind, edit func(*Trees)) *Schedule {
 	units := int32(1 + rng.IntN(4))
 	t := &Trees{Units: units, Local: int32(n), Join: true, Early: rng.IntN(2) == 0}
 	if kind == collective.AllReduce {
@@ -72,6 +135,7 @@ func joinedTrees(rng *rand.Rand, n int, kind collective.Kind) *Schedule {
 			}
 		}
 	}
+	edit(t)
 	ch := Channel{Share: 1, Slices: 1 + rng.IntN(3), Chunks: n * int(units), Trees: t}
 	for d := t.Height(); d > 0 && kind != collective.AllGather; d-- {
 		ch.Phases = append(ch.Phases, Phase{Gen: GenTrees, Op: collective.ReduceScatter, Src: Input, Acc: Scratch, Dst: Output, Level: d})

@@ -47,6 +47,9 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 				return fmt.Errorf("tree %d: its root %d has a parent", i, x.Root)
 			}
 		}
+		if err := x.validateLevels(t.Join, ph.Level == 0); err != nil {
+			return fmt.Errorf("tree %d: %w", i, err)
+		}
 		units[x.Root] += int64(x.Weight)
 	}
 	var total int64
@@ -66,6 +69,31 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 		return nil
 	}
 	return t.validateOrder(ph, s.Spec.Ranks)
+}
+
+// validateLevels checks levels that are given.
+func (t *Tree) validateLevels(join, ordered bool) error {
+	switch {
+	case t.Levels == nil:
+		return nil
+	case ordered:
+		return fmt.Errorf("levels: only of trees that phases take level by level, not of those whose messages have an order")
+	case join:
+		return fmt.Errorf("levels: trees whose messages are joined (join) have levels of their own")
+	case len(t.Levels) != len(t.Parent) || t.Up != nil:
+		return fmt.Errorf("levels: there must be one for each of %d ranks, and the same parents both ways", len(t.Parent))
+	}
+	for v, u := range t.Parent {
+		if above := int32(-1); u >= 0 {
+			above = t.Levels[u]
+			if t.Levels[v] <= above || t.Levels[v] > maxAfter {
+				return fmt.Errorf("levels: that of rank %d is %d: must be above its parent's, %d, to %d", v, t.Levels[v], above, maxAfter)
+			}
+		} else if t.Levels[v] != 0 {
+			return fmt.Errorf("levels: that of the root is %d: must be 0", t.Levels[v])
+		}
+	}
+	return nil
 }
 
 // validateOrder checks that every rank has all of its ends in its order, once.

@@ -96,6 +96,33 @@ func (p *Packing) Hops() []Edge {
 	return out
 }
 
+// Crossing is how fast what one rank sends to another crosses a link while nothing else does, in bytes/s.
+type Crossing struct {
+	From, To, Link int32
+	Rate           float64
+}
+
+// Crossings are the links that the trees' hops go over.
+func (p *Packing) Crossings(g *Graph) (out []Crossing, err error) {
+	r := directRoutes(g)
+	if g.t != nil {
+		if r, err = topologyRoutes(g).along(g.t, p.Paths); err != nil {
+			return nil, err
+		}
+	}
+	for _, h := range p.Hops() {
+		pieces, err := r.of(h.From, h.To)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range pieces {
+			rate := float64(r.capacity(x.resource)) * float64(x.den) / float64(x.num)
+			out = append(out, Crossing{h.From, h.To, x.resource, rate})
+		}
+	}
+	return out, nil
+}
+
 // evaluate fills in what follows from the trees.
 func (p *Packing) evaluate(bound Result, r *routes) error {
 	p.Bound = bound
