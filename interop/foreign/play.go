@@ -20,13 +20,17 @@ type Play struct {
 	Order  string // what could have ordered two uses of memory, for errors
 	Op     string // what the plan calls an action, for errors
 	Loose  bool   // uses of memory are not looked at
+	// Race takes the first race, and then the plan does what it does in the order that was played; nil: a race ends it.
+	Race *error
 
 	threads []thread
 	names   []string // of points
 	points  map[pointKey]Point
+	counts  []int     // by point: tokens of nobody
 	tokens  [][]token // by point: given and not taken
 	raised  []*token  // by point
 	arrived map[chunk]*token
+	log     *witness // of an order that is looked for
 }
 
 // Point is something that actions wait for: tokens that each are taken once, or a flag that stays.
@@ -68,6 +72,7 @@ type token struct {
 	from   *Action
 	thread int
 	data   *program.Message
+	step   int // in the log; tokens of nobody have none
 }
 
 // thread is a thread block.
@@ -96,7 +101,7 @@ func (p *Play) Point(tokens int, what string, at ...int) Point {
 		}
 		n = Point(len(p.names))
 		p.points[key], p.names = n, append(p.names, what)
-		p.tokens, p.raised = append(p.tokens, make([]token, tokens)), append(p.raised, nil)
+		p.counts = append(p.counts, tokens)
 	}
 	return n
 }
@@ -105,12 +110,36 @@ func (p *Play) Point(tokens int, what string, at ...int) Point {
 // once: about what happens side by side.
 func (p *Play) Run() error {
 	p.Loose = p.Loose || len(p.threads) > MaxClocks
-	p.arrived = map[chunk]*token{}
+	p.begin()
+	if err := p.rounds(); err != nil {
+		return err
+	}
 	for t := range p.threads {
+		if a := p.action(t); a != nil {
+			return p.fail(t, "deadlock: it waits for %s", p.missing(a))
+		}
+	}
+	return nil
+}
+
+// begin is before all actions.
+func (p *Play) begin() {
+	p.arrived, p.raised, p.tokens = map[chunk]*token{}, make([]*token, len(p.counts)), make([][]token, len(p.counts))
+	for at, n := range p.counts {
+		for range n {
+			p.tokens[at] = append(p.tokens[at], token{step: noStep})
+		}
+	}
+	for t := range p.threads {
+		p.threads[t].next = 0
 		if !p.Loose {
 			p.threads[t].known, p.threads[t].heard = make([]int, len(p.threads)), make([]int, len(p.threads))
 		}
 	}
+}
+
+// rounds play until nothing moves.
+func (p *Play) rounds() error {
 	for moved := true; moved; {
 		moved = false
 		for _, taking := range []bool{false, true} {
@@ -119,11 +148,6 @@ func (p *Play) Run() error {
 				return err
 			}
 			moved = moved || any
-		}
-	}
-	for t := range p.threads {
-		if a := p.action(t); a != nil {
-			return p.fail(t, "deadlock: it waits for %s", p.missing(a))
 		}
 	}
 	return nil
@@ -147,7 +171,7 @@ func (p *Play) round(taking bool) (moved bool, err error) {
 
 // action is a thread block's next one; nil at the end.
 func (p *Play) action(t int) *Action {
-	if th := &p.threads[t]; th.next < len(th.actions) {
+	if th := &p.threads[t]; th.next < len(th.actions) && !p.log.holds(t, th.next) {
 		return &th.actions[th.next]
 	}
 	return nil
@@ -183,6 +207,7 @@ func (p *Play) missing(a *Action) string {
 
 func (p *Play) do(t int, a *Action) error {
 	th := &p.threads[t]
+	p.log.note(p, t, a)
 	var in token
 	for i, at := range a.Takes {
 		x := p.tokens[at][0]
@@ -208,14 +233,14 @@ func (p *Play) do(t int, a *Action) error {
 	if err := p.use(t, a); err != nil {
 		return err
 	}
-	out := token{from: a, thread: t}
+	out := token{from: a, thread: t, step: p.log.last()}
 	if len(a.Gives)+len(a.Raises) > 0 && !p.Loose {
 		out.clock = slices.Clone(th.known)
 		if a.Announces {
 			out.clock[t] = th.next + 1
 		}
 	}
-	if a.Data != nil {
+	if a.Data != nil && p.log == nil {
 		out.data = a.Data(in.data)
 	}
 	for _, at := range a.Gives {
@@ -271,7 +296,7 @@ func (p *Play) use(t int, a *Action) error {
 func (p *Play) touch(t int, known []int, u Access, k int) error {
 	now := use{t, p.threads[t].next + 1}
 	if u.Packets && u.Write {
-		arrived := &token{clock: slices.Clone(known)}
+		arrived := &token{clock: slices.Clone(known), step: p.log.last()}
 		if !p.Loose {
 			arrived.clock[t] = now.action
 		}
@@ -287,22 +312,36 @@ func (p *Play) touch(t int, known []int, u Access, k int) error {
 	}
 	for _, place := range places {
 		if other := p.Memory.use(now, known, u.GPU, place, u.Write); other != nil {
-			x := &p.threads[other.thread]
-			b := &x.actions[other.action-1]
-			return p.fail(t, "%v[%d] of gpu %d may still be in use by gpu %d tb %d %s %d (%s): %s", at.Buf, at.At, u.GPU, x.gpu, x.block,
-				p.Op, b.Number, b.Name, p.Order)
+			if p.Race == nil {
+				return p.race(t, other, u, at)
+			}
+			if *p.Race == nil {
+				*p.Race = p.race(t, other, u, at)
+			}
 		}
 	}
 	return nil
+}
+
+// race is what a thread block's next action conflicts with, and an order that shows it.
+func (p *Play) race(t int, other *use, u Access, at program.Place) error {
+	return p.fail(t, "%v[%d] of gpu %d may still be in use by %s: %s%s", at.Buf, at.At, u.GPU, p.name(other.thread, other.action-1),
+		p.Order, p.witnessed(t, other))
+}
+
+// name is a thread block's action.
+func (p *Play) name(t, action int) string {
+	th := &p.threads[t]
+	a := &th.actions[action]
+	return fmt.Sprintf("gpu %d tb %d %s %d (%s)", th.gpu, th.block, p.Op, a.Number, a.Name)
 }
 
 func (u *Access) place(k int) program.Place { return program.Place{Buf: u.At.Buf, At: u.At.At + k} }
 
 // fail is an error of a thread block's next action.
 func (p *Play) fail(t int, format string, args ...any) error {
-	th := &p.threads[t]
-	a := &th.actions[th.next]
-	return At(a.Line, "gpu %d tb %d %s %d (%s): %s", th.gpu, th.block, p.Op, a.Number, a.Name, fmt.Sprintf(format, args...))
+	next := p.threads[t].next
+	return At(p.threads[t].actions[next].Line, "%s: %s", p.name(t, next), fmt.Sprintf(format, args...))
 }
 
 // Left is the first action in the file whose tokens nobody took at a point of a kind, and the point's numbers; nil where there is none.
@@ -356,15 +395,14 @@ func (m *Memory) use(now use, known []int, gpu int, at program.Place, write bool
 	if write {
 		against = append(against, u.reads...)
 	}
-	for _, x := range against {
-		if x.action > 0 && x != now && known[x.thread] < x.action {
-			return &x
-		}
-	}
+	i := slices.IndexFunc(against, func(x use) bool { return x.action > 0 && x != now && known[x.thread] < x.action })
 	if write {
 		u.write, u.reads = now, nil
 	} else {
 		u.reads = append(u.reads, now)
 	}
-	return nil
+	if i < 0 {
+		return nil
+	}
+	return &against[i]
 }

@@ -9,20 +9,21 @@ import (
 
 // Import reads a plan and makes a schedule of it: what its operations do in one order
 // that its synchronisation allows, and Validate has shown that it allows no other
-// result. Schedule.Check says whether it computes its collective.
-func Import(r io.Reader) (*schedule.Schedule, error) {
+// result. Schedule.Check says whether it computes its collective. A plan with a race is read where race takes it: as what
+// it does if that goes well; schedules wait for what they read.
+func Import(r io.Reader, race *error) (*schedule.Schedule, error) {
 	f, err := Read(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := Validate(f); err != nil {
+	if err := validate(f, race); err != nil {
 		return nil, err
 	}
-	return f.Schedule()
+	return f.schedule(race)
 }
 
-// Schedule is the schedule that a valid plan describes.
-func (f *File) Schedule() (*schedule.Schedule, error) {
+// schedule is the schedule that a valid plan describes.
+func (f *File) schedule(race *error) (*schedule.Schedule, error) {
 	v := &validator{f: f}
 	v.file()
 	fine, parts, err := f.unrolled()
@@ -34,7 +35,7 @@ func (f *File) Schedule() (*schedule.Schedule, error) {
 		scratch[i] = 2 * fine.GPUs[i].Scratch // and that of packets
 	}
 	l := program.NewLinear(v.spec, v.unit*parts, f.InPlace, scratch)
-	if err := fine.play(v.spec, v.unit*parts, l); err != nil {
+	if err := fine.play(v.spec, v.unit*parts, l, race); err != nil {
 		return nil, err
 	}
 	s := l.Schedule()

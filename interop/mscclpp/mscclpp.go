@@ -37,6 +37,7 @@ type File struct {
 	Threads        int    `json:"num_threads_per_block,omitempty"`
 	MinBytes       int64  `json:"min_message_size,omitempty"`
 	MaxBytes       uint64 `json:"max_message_size,omitempty"`
+	Proven         string `json:"proven,omitempty"` // by what measurements; the executor passes over it
 	GPUs           []GPU  `json:"gpus"`
 	line           int
 }

@@ -95,7 +95,7 @@ func without(f *File, name string) *File {
 // TestPackets: packets say themselves that they have arrived, and order what lies before and behind them.
 func TestPackets(t *testing.T) {
 	for _, f := range []*File{twoShots(false), twoShots(true)} {
-		s, err := Import(bytes.NewReader(text(t, f)))
+		s, err := proven(bytes.NewReader(text(t, f)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestPackets(t *testing.T) {
 // TestSwitches: what switches add up and copy becomes what schedules have for it, in phases of its own.
 func TestSwitches(t *testing.T) {
 	for _, f := range []*File{bySwitch(false), bySwitch(true)} {
-		s, err := Import(bytes.NewReader(text(t, f)))
+		s, err := proven(bytes.NewReader(text(t, f)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,8 +149,52 @@ func TestMistakesOfGroups(t *testing.T) {
 		{empty, "it needs operations, and an iter_context"},
 		{share, "thread block 2 of a group of 2"},
 	} {
-		if _, err := Import(bytes.NewReader(text(t, x.f))); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := proven(bytes.NewReader(text(t, x.f))); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v instead of %q", err, x.want)
 		}
 	}
+}
+
+// crossed is an all-reduce in place by two thread blocks a rank, each of which tells one of the peer's that it has copied its
+// chunk, and then adds a chunk of the peer's: the one that it has heard of, or the other.
+func crossed(other bool) *File {
+	return pair("Simple", 2, 2, 2, func(int) (out [][]Op) {
+		for b := range 2 {
+			chunk := b
+			if other {
+				chunk = 1 - b
+			}
+			signal, wait := Op{Name: "signal", Type: memory, Channels: []int{b}}, Op{Name: "wait", Type: memory, Channels: []int{b}}
+			out = append(out, []Op{{Name: "copy", Src: []Buffer{at("i", b, 1)}, Dst: []Buffer{at("s", b, 1)}}, {Name: "nop"}, signal, wait,
+				{Name: "nop"}, {Name: "rre", Type: memory, ReduceOp: "sum", Src: []Buffer{at("i", chunk, 1), peers(chunk, 1)},
+					Dst: []Buffer{at("i", chunk, 1)}}})
+		}
+		return out
+	})
+}
+
+// TestRace: a plan with a race is refused with an order that shows it, and read where the caller takes the race; what
+// is read computes the collective.
+func TestRace(t *testing.T) {
+	if _, err := proven(bytes.NewReader(text(t, crossed(false)))); err != nil {
+		t.Errorf("no race, but %v", err)
+	}
+	_, err := proven(bytes.NewReader(text(t, crossed(true))))
+	for _, want := range []string{"scratch[1] of gpu 1 may still be in use by gpu 1 tb 1 op 0 (copy): no signal, semaphore and nop order them",
+		"\n  an order that the file allows, in which gpu 1 tb 1 op 0 (copy) has not begun when gpu 0 tb 0 op 5 (rre) is done:",
+		"\n    gpu 0 tb 0: op 0 (copy), op 1 (nop), op 2 (signal)\n    gpu 1 tb 0: op 0 (copy), op 1 (nop), op 2 (signal)\n    gpu 0 tb 0: op 3 " +
+			"(wait), op 4 (nop), op 5 (rre)"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v instead of %q", err, want)
+		}
+	}
+	var race error
+	s, err2 := Import(bytes.NewReader(text(t, crossed(true))), &race)
+	if err2 != nil || race == nil || race.Error() != err.Error() {
+		t.Fatalf("%v, %v", err2, race)
+	}
+	if err := schedule.Check(s, nil); err != nil {
+		t.Error(err)
+	}
+	interoptest.Uneven(t, s)
 }

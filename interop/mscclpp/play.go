@@ -9,9 +9,11 @@ import (
 )
 
 // play makes sure that a plan's operations run to their end and that signals, semaphores, barriers, packets and
-// nops order all uses of the same memory; l, where there is one, is told what they do.
-func (f *File) play(spec collective.Spec, unit int, l *program.Linear) error {
-	w := &lowering{f: f, l: l, peer: f.pairs(), p: &foreign.Play{Op: "op", Order: "no signal, semaphore and nop order them",
+// nops order all uses of the same memory; l, where there is one, is told what they do, and race takes the first race, which
+// ends it where there is none.
+func (f *File) play(spec collective.Spec, unit int, l *program.Linear, race *error) error {
+	w := &lowering{f: f, l: l, peer: f.pairs(), p: &foreign.Play{Op: "op", Race: race,
+		Order:  "no signal, semaphore and nop order them",
 		Memory: foreign.Memory{Spec: spec, Unit: unit, InPlace: f.InPlace}}}
 	for g := range f.GPUs {
 		for b := range f.GPUs[g].Blocks {

@@ -18,7 +18,10 @@ const (
 // Validate checks a plan: the executor's limits, that everything that is named exists,
 // that the operations run to the end, and that signals, semaphores, barriers, packets and
 // nops order all uses of the same memory.
-func Validate(f *File) error {
+func Validate(f *File) error { return validate(f, nil) }
+
+// validate is Validate, but that race takes the first race where it is there.
+func validate(f *File, race *error) error {
 	v := &validator{f: f}
 	v.file()
 	for i := range f.GPUs {
@@ -33,7 +36,7 @@ func Validate(f *File) error {
 	if err != nil {
 		return err
 	}
-	return fine.play(v.spec, v.unit*parts, nil)
+	return fine.play(v.spec, v.unit*parts, nil, race)
 }
 
 type validator struct {

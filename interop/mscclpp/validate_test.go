@@ -51,7 +51,7 @@ const valid = `{
 
 func TestValidPlan(t *testing.T) {
 	data := strings.Replace(valid, `"re", "src_buff": [{"type": "o"`, `"copy", "src_buff": [{"type": "o"`, 1)
-	s, err := Import(strings.NewReader(data))
+	s, err := proven(strings.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestPorts(t *testing.T) {
 		if !bytes.Contains(text(t, f), []byte(`"pwsf"`)) {
 			t.Error("no put over ports")
 		}
-		back, err := Import(bytes.NewReader(text(t, f)))
+		back, err := proven(bytes.NewReader(text(t, f)))
 		if err == nil {
 			err = schedule.Check(back, nil)
 		}
@@ -207,7 +207,7 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-func FuzzParseMSCCLPP(f *testing.F) { interoptest.FuzzImport(f, valid, broken, Import) }
+func FuzzParseMSCCLPP(f *testing.F) { interoptest.FuzzImport(f, valid, broken, proven) }
 
 func TestBounds(t *testing.T) {
 	f := &File{Alignment: 16, GPUs: []GPU{{Input: 2, Output: 8, Scratch: 12}, {Input: 2, Output: 8}}}

@@ -13,16 +13,17 @@ import (
 // Import reads a file and makes a schedule of it, for buffers that are gone through in so
 // many pieces, one behind the other, as MSCCL does with large ones; the dialect's limits do
 // not matter. The root of a broadcast or reduce is not in the file and is taken to be rank 0.
-// The schedule is as good as the file: schedule.Check says whether it is right.
-func Import(r io.Reader, pieces int) (*schedule.Schedule, error) {
+// The schedule is as good as the file: schedule.Check says whether it is right. A file with a race is read where race takes
+// it: as what it does if that goes well; schedules wait for what they read.
+func Import(r io.Reader, pieces int, race *error) (*schedule.Schedule, error) {
 	f, err := Read(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := Validate(f, Dialect{"any executor", maxNumber, maxNumber, maxNumber, maxNumber, ""}); err != nil {
+	if err := validate(f, Dialect{"any executor", maxNumber, maxNumber, maxNumber, maxNumber, ""}, race); err != nil {
 		return nil, err
 	}
-	return f.Schedule(pieces)
+	return f.schedule(pieces, race)
 }
 
 // Bounds of what is imported.
@@ -32,8 +33,8 @@ const (
 	maxGPUs    = 1 << 12
 )
 
-// Schedule is the schedule that a valid file describes, of a buffer in so many pieces.
-func (f *File) Schedule(pieces int) (*schedule.Schedule, error) {
+// schedule is the schedule that a valid file describes, of a buffer in so many pieces.
+func (f *File) schedule(pieces int, race *error) (*schedule.Schedule, error) {
 	k, err := collectives.Kind(f.Coll)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (f *File) Schedule(pieces int) (*schedule.Schedule, error) {
 		}
 	}
 	l := program.NewLinear(spec, unit, f.InPlace && !f.OutOfPlace, scratch)
-	if err := f.play(l); err != nil {
+	if err := f.play(l, race); err != nil {
 		return nil, err
 	}
 	s := l.Sliced(pieces)

@@ -9,9 +9,9 @@ import (
 )
 
 // play makes sure that a file's steps run to their end and that dependences and messages order all uses of the
-// same memory; l, where there is one, is told what they do.
-func (f *File) play(l *program.Linear) error {
-	p := &foreign.Play{Op: "step", Order: "neither a dependence nor a message orders them", Loose: true}
+// same memory; l, where there is one, is told what they do, and race takes the first race, which ends it where there is none.
+func (f *File) play(l *program.Linear, race *error) error {
+	p := &foreign.Play{Op: "step", Race: race, Order: "neither a dependence nor a message orders them", Loose: true}
 	if k, err := collectives.Kind(f.Coll); err == nil {
 		spec := collective.Spec{Kind: k, Ranks: len(f.GPUs)}
 		p.Loose, p.Memory = false, foreign.Memory{Spec: spec, Unit: max(f.ChunksPerLoop/spec.Blocks(), 1), InPlace: f.InPlace}

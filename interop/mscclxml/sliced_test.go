@@ -53,7 +53,7 @@ func TestImportsTakeAsLongAsTheirPlans(t *testing.T) {
 		box := cmp.Or(c.box, "dgx-h100")
 		t.Run(fmt.Sprintf("%s/%s/%v/%d/%d", box, c.algo, c.kind, c.nodes, c.slices), func(t *testing.T) {
 			f := format
-			f.Import = func(r io.Reader) (*schedule.Schedule, error) { return Import(r, c.slices) }
+			f.Import = func(r io.Reader) (*schedule.Schedule, error) { return Import(r, c.slices, nil) }
 			o := topology.Options{Nodes: c.nodes}
 			ratio := ratioOf(t, f, interoptest.InSlices(t, box, o, c.algo, c.kind, c.slices), box, o)
 			t.Logf("%.3f", ratio)
@@ -67,6 +67,6 @@ func TestImportsTakeAsLongAsTheirPlans(t *testing.T) {
 // TestSlicedRoundTrip has everything that the planner makes come back as a pipeline.
 func TestSlicedRoundTrip(t *testing.T) {
 	f := format
-	f.Import = func(r io.Reader) (*schedule.Schedule, error) { return Import(r, 3) }
+	f.Import = func(r io.Reader) (*schedule.Schedule, error) { return Import(r, 3, nil) }
 	interoptest.RoundTrips(t, f)
 }

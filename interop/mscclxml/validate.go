@@ -16,7 +16,10 @@ type validator struct {
 // Validate checks a file by the rules of the executors' parsers, the dialect's limits,
 // and that its steps run to the end: every message is received, dependences and messages
 // order all uses of the same memory, and full connections do not stop it.
-func Validate(f *File, d Dialect) error {
+func Validate(f *File, d Dialect) error { return validate(f, d, nil) }
+
+// validate is Validate, but that race takes the first race where it is there.
+func validate(f *File, d Dialect, race *error) error {
 	v := &validator{f: f, d: d}
 	v.algo()
 	for i := range f.GPUs {
@@ -25,7 +28,7 @@ func Validate(f *File, d Dialect) error {
 	if err := v.Err(); err != nil {
 		return err
 	}
-	if err := f.play(nil); err != nil {
+	if err := f.play(nil, race); err != nil {
 		return err
 	}
 	return f.playChunks()

@@ -181,4 +181,4 @@ func TestFullConnections(t *testing.T) {
 func FuzzParseMSCCLXML(f *testing.F) { interoptest.FuzzImport(f, valid, broken, inOne) }
 
 // inOne imports a file whose buffers are gone through in one piece.
-func inOne(r io.Reader) (*schedule.Schedule, error) { return Import(r, 1) }
+func inOne(r io.Reader) (*schedule.Schedule, error) { return Import(r, 1, nil) }
