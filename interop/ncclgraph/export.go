@@ -1,6 +1,7 @@
 package ncclgraph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,7 +16,10 @@ type Machine struct {
 	One  bool
 	This int
 	// NIC is the NIC of a GPU, by its number on the node; nil on a single node.
-	NIC                    func(dev int64) int64
+	NIC func(dev int64) int64
+	// Channels are as many as NCCL's own search finds, of such speeds: each is a thread block, which moves no more than its speed. 0:
+	// as many as the plan has.
+	Channels               int
 	SpeedIntra, SpeedInter float64 // GB/s a channel
 	TypeIntra, TypeInter   string
 }
@@ -62,9 +66,16 @@ func Export(s *schedule.Schedule, m Machine) (*Graphs, []string, error) {
 	return out, notes, out.Validate()
 }
 
-// complete fills in what a graph's channels have in common.
+// complete gives a graph as many channels as NCCL's own search finds, or the next multiple of the plan's, which take turns as in
+// ncclTopoDupChannels (src/graph/search.cc:1036), and fills in what they have in common. More channels share the rate.
 func (m *Machine) complete(g *Graph) {
-	g.SpeedIntra, g.SpeedInter, g.TypeIntra, g.TypeInter = m.SpeedIntra, m.SpeedInter, m.TypeIntra, m.TypeInter
+	plan := g.Channels
+	found := cmp.Or(m.Channels, len(plan))
+	for len(g.Channels) < found && len(g.Channels)+len(plan) <= maxFound {
+		g.Channels = append(g.Channels, plan...)
+	}
+	share := min(float64(found)/float64(len(g.Channels)), 1)
+	g.SpeedIntra, g.SpeedInter, g.TypeIntra, g.TypeInter = m.SpeedIntra*share, m.SpeedInter*share, m.TypeIntra, m.TypeInter
 	g.SameChannels = true
 	for _, c := range g.Channels {
 		g.SameChannels = g.SameChannels && slices.Equal(c.GPUs, g.Channels[0].GPUs)

@@ -55,7 +55,8 @@ var pathTypes = []string{"LOC", "NVL", "NVB", "PIX", "PXB", "P2C", "PXN", "PHB",
 // Bounds of NCCL: MAXCHANNELS, and MAX_SUBS of src/graph/xml.h.
 const (
 	maxChannels = 64
-	maxParts    = 640 // of a channel
+	maxFound    = maxChannels / 2 // of a search: NCCL makes two of each (src/graph/connect.cc)
+	maxParts    = 640             // of a channel
 )
 
 // Validate checks what NCCL takes for granted.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 
@@ -84,6 +85,30 @@ func TestWhatNCCLCannotSay(t *testing.T) {
 	}
 }
 
+// TestChannels: a graph has as many channels as NCCL's own search finds, or the next multiple of the plan's, which take turns; together
+// they have its rate, however many the plan has.
+func TestChannels(t *testing.T) {
+	for _, x := range []struct{ plan, found, want int }{{1, 12, 12}, {1, 1, 1}, {5, 12, 15}, {3, 32, 30}, {14, 12, 14}, {2, 12, 12}} {
+		s := built(t, "simple_ring", collective.AllReduce, 1, 8)
+		one := s.Channels[0]
+		s.Channels = nil
+		for range x.plan {
+			s.Channels = append(s.Channels, one)
+		}
+		m := machine(1, 8)
+		m.Channels = x.found
+		g, _, err := Export(s, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := g.Graphs[0]
+		rate, want := got.SpeedIntra*float64(len(got.Channels)), m.SpeedIntra*float64(min(x.found, x.want))
+		if len(got.Channels) != x.want || math.Abs(rate-want) > 1e-9*want {
+			t.Errorf("%+v: %d channels, %g GB/s in all instead of %g", x, len(got.Channels), rate, want)
+		}
+	}
+}
+
 const valid = `<graphs version="1">
  <graph id="0" pattern="4" crossnic="0" nchannels="2" speedintra="20" speedinter="20" typeintra="NVL" typeinter="PXN" samechannels="0">
   <channel>
@@ -134,6 +159,14 @@ func TestBrokenGraphs(t *testing.T) {
 	})
 }
 
+// ranks are those that a graph's first channel visits, 0 where it has none.
+func (g *Graph) ranks() int {
+	if len(g.Channels) == 0 {
+		return 0
+	}
+	return len(g.Channels[0].GPUs)
+}
+
 func FuzzParseGraph(f *testing.F) {
 	interoptest.Fuzz(f, valid, broken, func(t *testing.T, r io.Reader) {
 		g, err := Read(r)
@@ -146,6 +179,12 @@ func FuzzParseGraph(f *testing.F) {
 		}
 		if _, err := Read(&b); err != nil {
 			t.Errorf("what was read is not readable when written: %v", err)
+		}
+		node := make([]int, min(g.Graphs[0].ranks(), 64))
+		for _, tree := range []bool{false, true} {
+			if s, err := g.Import(collective.AllReduce, tree, 1, node); err == nil && schedule.Check(s, nil) != nil {
+				t.Error("what was imported computes something else")
+			}
 		}
 	})
 }

@@ -17,6 +17,11 @@ import (
 // maxLine is the longest line that the plugin reads as one.
 const maxLine = 255
 
+// OneThread is the example plugin's trap that no table avoids (WritePlugin).
+const OneThread = "For one GPU a process. NCCL's example plugin reads this with strtok in several threads at once where a process has " +
+	"several GPUs or communicators: ranks may then hold different rows and hang. There take railyard export --to nccl-tuner-plugin, or " +
+	"build the example with strtok_r."
+
 // WriteCSV writes the table: comments, rows, then the rows for everything else. What it
 // has written passes ReadCSV.
 func WriteCSV(w io.Writer, comments []string, rows []Row, otherChannels int) error {
@@ -28,8 +33,8 @@ func WriteCSV(w io.Writer, comments []string, rows []Row, otherChannels int) err
 		if err := rows[i].check(); err != nil {
 			return err
 		}
-		if rows[i].Note != "" {
-			comment(&b, rows[i].Note)
+		for _, why := range rows[i].why() {
+			comment(&b, why)
 		}
 		line(&b, &rows[i])
 	}

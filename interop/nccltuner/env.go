@@ -15,7 +15,7 @@ import (
 type Env struct {
 	Plan   string // what it follows, in words
 	Rows   []Row
-	Config string // the table's file, which then chooses; "" leaves the tuner out
+	Config string // the file of the plugin (.so), or of the example plugin's table, which then chooses; "" leaves the tuner out
 }
 
 // WriteEnv writes a shell file to be sourced before the job starts, with a comment on
@@ -69,12 +69,17 @@ func (e *Env) Settings() (out []foreign.Setting, notes []string, err error) {
 		set("NCCL_PROTO", e.list(func(r *Row) string { return protocols[r.Protocol] }),
 			"the protocols of the plan, by collective"+e.forced())
 	}
+	if strings.HasSuffix(e.Config, ".so") {
+		set("NCCL_TUNER_PLUGIN", e.Config, "the plugin made of railyard export --to nccl-tuner-plugin: where it has no row, NCCL chooses")
+		return out, e.notes(), nil
+	}
 	if least, most := e.channels(); most > 0 {
 		set("NCCL_MIN_NCHANNELS", fmt.Sprint(least), "the fewest channels of any size of the plan")
 		set("NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan")
 	}
 	if e.Config != "" {
-		set("NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so", "the plugin that reads the table: plugins/tuner/example of NCCL's source")
+		set("NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so", "the plugin that reads the table: plugins/tuner/example of NCCL's source; "+
+			"for one GPU a process, else it may hang (--to nccl-tuner-plugin)")
 		set("NCCL_TUNER_CONFIG_FILE", e.Config,
 			"the table: algorithm, protocol and channels by size; what a call cannot use goes on to the table's last rows")
 	}

@@ -1,5 +1,5 @@
-// Package nccltuner writes what makes NCCL follow a plan: the table of the example
-// tuner plugin and a shell file with NCCL's environment. The table's rules, and its
+// Package nccltuner writes what makes NCCL follow a plan: a tuner plugin, the table of NCCL's example
+// plugin and a shell file with NCCL's environment. The table's rules, and its
 // traps, are those of https://github.com/NVIDIA/nccl, plugins/tuner/example/plugin.c
 // (2.30): the first row that matches wins; where none does, the plugin leaves NCCL a
 // single channel; what it cannot read it takes for all_reduce, ring or simple.
@@ -24,7 +24,9 @@ type Row struct {
 	Algorithm, Protocol string      // as NCCL's plugin writes them: ring, nvls_tree; ll128
 	Channels            int
 	Nodes, Ranks        int
+	Own                 bool   // what NCCL would choose by itself
 	Note                string // why, or what had to be replaced
+	Proofs              []Proof
 }
 
 // maxBytes ends the last range.
@@ -46,8 +48,16 @@ var (
 	protocols = map[string]string{"ll": "LL", "ll128": "LL128", "simple": "Simple"}
 )
 
-// check refuses rows that the plugin would take for something else.
+// check refuses rows that the example plugin would take for something else.
 func (r *Row) check() error {
+	if r.Channels < 1 || r.Channels > 64 {
+		return fmt.Errorf("%d channels: must be from 1 to 64; -1 would mean one", r.Channels)
+	}
+	return r.names()
+}
+
+// names refuses rows that no plugin could follow.
+func (r *Row) names() error {
 	switch {
 	case names[r.Kind] == "":
 		return fmt.Errorf("%v cannot be tuned: the plugin would take it for all_reduce", r.Kind)
@@ -55,8 +65,6 @@ func (r *Row) check() error {
 		return fmt.Errorf("algorithm %q is not one of %s: the plugin would take it for ring", r.Algorithm, keys(algorithms))
 	case protocols[r.Protocol] == "":
 		return fmt.Errorf("protocol %q is not one of %s: the plugin would take it for simple", r.Protocol, keys(protocols))
-	case r.Channels < 1 || r.Channels > 64:
-		return fmt.Errorf("%d channels: must be from 1 to 64; -1 would mean one", r.Channels)
 	case r.Min < 0 || r.Min > r.Max:
 		return fmt.Errorf("sizes from %d to %d are no range", r.Min, r.Max)
 	case r.Nodes < -1 || r.Nodes == 0 || r.Ranks < -1 || r.Ranks == 0:
@@ -76,6 +84,7 @@ func Ranges(at []Row) []Row {
 	var out []Row
 	for _, r := range at {
 		if n := len(out); n > 0 && out[n-1].sameChoice(&r) {
+			out[n-1].Proofs = append(out[n-1].Proofs, r.Proofs...)
 			continue
 		}
 		if n := len(out); n > 0 {
@@ -89,9 +98,24 @@ func Ranges(at []Row) []Row {
 	return out
 }
 
+// Within are the rows without what lies beyond the sizes that they were held against NCCL's own choice at: there it stays NCCL's.
+func Within(rows []Row) []Row {
+	out := slices.Clone(rows)
+	for i := range out {
+		r := &out[i]
+		if n := len(r.Proofs); n > 0 && r.Min == 0 {
+			r.Min = r.Proofs[0].Size
+		}
+		if n := len(r.Proofs); n > 0 && r.Max == maxBytes {
+			r.Max = r.Proofs[n-1].Size
+		}
+	}
+	return out
+}
+
 func (r *Row) sameChoice(o *Row) bool {
 	return r.Kind == o.Kind && r.Algorithm == o.Algorithm && r.Protocol == o.Protocol && r.Channels == o.Channels &&
-		r.Nodes == o.Nodes && r.Ranks == o.Ranks
+		r.Nodes == o.Nodes && r.Ranks == o.Ranks && r.Own == o.Own
 }
 
 // small is the size up to which rows for any communicator take LL.
