@@ -27,9 +27,7 @@ func derive(s *health.State) {
 		}
 	}
 	if v, ok := s.Host().Known("gpus"); ok {
-		if _, also := s.Host().Known("gpus_on_pci"); !also {
-			s.Say(s.Host(), "gpus_on_pci", v.Is, v.From)
-		}
+		s.Say(s.Host(), "gpus_seen", max(s.Host().Number("gpus"), s.Host().Number("gpus_on_pci")), v.From)
 	}
 	adapters(s)
 	normalDistance(s)

@@ -247,6 +247,22 @@ func TestUnknownFactsAreNoFault(t *testing.T) {
 	}
 }
 
+// TestNobodyLookedAtThePCIBus: what it has is not taken to be what the driver shows; GPUs that are missing are so all the same.
+func TestNobodyLookedAtThePCIBus(t *testing.T) {
+	for gpus, want := range map[float64]string{8: "", 7: "gpus-missing"} {
+		s := healthy()
+		s.Host().Forget("gpus_on_pci")
+		s.Set(s.Host(), "gpus", gpus, "plant")
+		d := examined(t, s)
+		if !slices.ContainsFunc(d.Unjudged, func(u Unjudged) bool { return u.Rule == "gpus-without-driver" }) {
+			t.Errorf("%g GPUs: not judged are %+v", gpus, d.Unjudged)
+		}
+		if found := len(d.Findings) > 0; found != (want != "") || found && d.Findings[0].Rule != want {
+			t.Errorf("%g GPUs: %+v", gpus, d.Findings)
+		}
+	}
+}
+
 // TestRules: each has an address, and each machine that is guessed is shipped, with as many GPUs.
 func TestRules(t *testing.T) {
 	for _, r := range rules().Rules {

@@ -196,7 +196,8 @@ func TestFormats(t *testing.T) {
 		"aicr":       {"- nccl-all-reduce-bw", `value: ">= ` + text(floors[1]/0.9) + `"`},
 		"nvsentinel": {"preflight-nccl-allreduce", `value: "` + text(min(floors[0], floors[1])) + `"`, `value: "256M,4G"`},
 		"cre":        {"variant: nccl-all-reduce", `busBandwidthGBps: "value >= ` + text(max(floors[0], floors[1])) + `"`},
-		"prometheus": {`message_size="256-257MB"} < ` + text(floors[0]), `n_nodes="4",nranks="32",collective="AllReduce",message_size="4-5GB"`},
+		"prometheus": {`message_size="256-257MB"} < ` + text(floors[0]),
+			`n_nodes="4",nranks="32",collective="AllReduce",message_size="4-5GB"`},
 	} {
 		f, ok := FormatNamed(name)
 		var out bytes.Buffer
@@ -213,7 +214,8 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	for bytes, want := range map[int64]string{4 << 30: "4-5GB", 1<<30 - 1: "1023-1024MB", 134 << 20: "134-135MB", 1500: "1-2KB", 7: "7-8B"} {
+	for bytes, want := range map[int64]string{4 << 30: "4-5GB", 1<<30 - 1: "1023-1024MB", 134 << 20: "134-135MB", 1500: "1-2KB",
+		7: "7-8B"} {
 		if got := bucket(bytes); got != want {
 			t.Errorf("%d: %s, want %s", bytes, got, want)
 		}

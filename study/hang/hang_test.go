@@ -26,7 +26,8 @@ func TestRealDumps(t *testing.T) {
 	}
 	f := got[0]
 	if f.Rule != "hang/never-came" || f.Part != "group default_pg, ranks 0-3" || f.Level != health.Broken ||
-		!strings.HasPrefix(f.Says, "stands in all_reduce 7: rank 3 never came; 3 ranks have waited ") || !strings.Contains(f.Why, "all_reduce 6") ||
+		!strings.HasPrefix(f.Says, "stands in all_reduce 7: rank 3 never came; 3 ranks have waited ") ||
+		!strings.Contains(f.Why, "all_reduce 6") ||
 		!strings.Contains(f.Do, "rank.py:54") {
 		t.Errorf("%+v", f)
 	}
@@ -128,8 +129,9 @@ func world(ranks, ops int) []*observed.Recording {
 	}
 	for i := range list {
 		pair := []int{i &^ 1, i | 1}
-		r := &observed.Recording{File: fmt.Sprintf("trace_%d", i), Rank: i, Groups: []observed.Group{{Name: "0", About: "world", Ranks: all},
-			{Name: "1", About: "pair", Ranks: pair}}}
+		r := &observed.Recording{File: fmt.Sprintf("trace_%d", i), Rank: i,
+			Groups: []observed.Group{{Name: "0", About: "world", Ranks: all},
+				{Name: "1", About: "pair", Ranks: pair}}}
 		for seq := range ops {
 			r.Ops = append(r.Ops, op(0, int64(seq+1), observed.Completed), op(1, int64(seq+1), observed.Completed))
 		}
@@ -234,7 +236,8 @@ func TestMessages(t *testing.T) {
 	list[2].Ops = append(list[2].Ops, message("recv", 1)) // a pipeline: 2 waits for 1, 1 for 0, 0 for 3 which sends nothing
 	list[0].Ops[2] = message("recv", 3)
 	got := OfRecordings(list)
-	if len(got) != 1 || !strings.Contains(got[0].Says, "recv 1: rank 3 never came") || !strings.Contains(got[0].Says, "2 other groups wait") {
+	if len(got) != 1 || !strings.Contains(got[0].Says, "recv 1: rank 3 never came") ||
+		!strings.Contains(got[0].Says, "2 other groups wait") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -19,15 +19,42 @@ import (
 
 // Predict is the time of a schedule as GPUs run it, its protocol being that of the
 // method: where copy engines move the data what the schedule says, else what the programs
-// of the blocks do.
-func Predict(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, p *cost.Profile) (units.Time, error) {
+// of the blocks do. Slower is how much of it is lost since data are not aligned to 16 bytes.
+func Predict(t *topology.Topology, s *schedule.Schedule, how cuda.Method, d Data, p *cost.Profile) (took, slower units.Time, err error) {
 	if how.Mechanism == block.Copies {
-		r, err := sim.Run(t, sumsApart(s), size, p, sim.Options{})
-		return r.Time + p.Transfer(measured.Medium(t), string(s.Protocol), 0).Launch, err
+		r, err := sim.Run(t, sumsApart(s), d.Size, p, sim.Options{})
+		return r.Time + p.Transfer(measured.Medium(t), string(s.Protocol), 0).Launch, 0, err
 	}
-	w, err := workOf(t, s, how, size, p)
-	return w.Time(p), err
+	w, err := workOf(t, s, how, d, p)
+	return w.Time(p), w.Slower(), err
 }
+
+// Misaligned is what a schedule of the planner's takes where GPUs run it, and how much of that is lost since data are not aligned to
+// 16 bytes; 0 where all are, or where GPUs do not run it.
+func Misaligned(t *topology.Topology, s *schedule.Schedule, d Data, p *cost.Profile) (took, slower units.Time, err error) {
+	how := cuda.MethodFor(s)
+	program, err := compiled(s, how, d)
+	if err != nil || !slices.ContainsFunc(program.Lanes, func(lanes []block.Lane) bool { return block.Unaligned(lanes...) }) {
+		return 0, 0, nil
+	}
+	as := *s
+	as.Protocol = how.Mechanism.Protocol()
+	return Predict(t, &as, how, d, p)
+}
+
+func compiled(s *schedule.Schedule, how cuda.Method, d Data) (*block.Program, error) {
+	return block.Compile(s, block.Options{Count: max(int64(d.Size)/int64(d.Element), 1), Size: d.Element, Instances: 1,
+		Mechanism: how.Mechanism})
+}
+
+// Data is how large a collective is, and the bytes of an element.
+type Data struct {
+	Size    units.Bytes
+	Element int
+}
+
+// Floats are data of four bytes an element.
+func Floats(size units.Bytes) Data { return Data{size, 4} }
 
 // sumsApart gives what kernels sum up behind copies phases of its own: copy engines go on with the next slice meanwhile.
 func sumsApart(s *schedule.Schedule) *schedule.Schedule {
@@ -61,19 +88,19 @@ func sumsApart(s *schedule.Schedule) *schedule.Schedule {
 
 func notEmpty(ops schedule.Program) bool { return len(ops) > 0 }
 
-// workOf is what blocks have to do for a schedule. Types of other sizes move as many bytes.
-func workOf(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size units.Bytes, costs *cost.Profile) (blocks.Work, error) {
-	return Work(t, s, how, size, blocks.Window(how.Blocks, how.Threads, costs.Window), costs)
+// workOf is what blocks have to do for a schedule.
+func workOf(t *topology.Topology, s *schedule.Schedule, how cuda.Method, d Data, costs *cost.Profile) (blocks.Work, error) {
+	return Work(t, s, how, d, blocks.Window(how.Blocks, how.Threads, costs.Window), costs)
 }
 
 // Work is workOf where blocks read so many bytes before they pass any on.
-func Work(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size, window units.Bytes, costs *cost.Profile) (blocks.Work, error) {
-	const bytes = 4
-	program, err := block.Compile(s, block.Options{Count: max(int64(size)/bytes, 1), Size: bytes, Instances: 1, Mechanism: how.Mechanism})
+func Work(t *topology.Topology, s *schedule.Schedule, how cuda.Method, d Data, window units.Bytes,
+	costs *cost.Profile) (blocks.Work, error) {
+	program, err := compiled(s, how, d)
 	if err != nil {
 		return nil, err
 	}
-	return blocks.Of(t, s, program, size, blocks.Shape{Threads: how.Blocks * how.Threads, Window: window}, costs)
+	return blocks.Of(t, s, program, d.Size, blocks.Shape{Threads: how.Blocks * how.Threads, Window: window, Element: d.Element}, costs)
 }
 
 // Case says what a schedule that took some time has to do as GPUs run it.
@@ -86,7 +113,7 @@ func Case(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size unit
 		c.Parts = []fit.Part{{Medium: f.Medium, Protocol: f.Protocol, Bytes: f.Message, Messages: f.Messages, Line: f.Line}}
 		return c, err
 	}
-	w, err := workOf(t, s, how, size, costs)
+	w, err := workOf(t, s, how, Floats(size), costs)
 	for _, x := range w {
 		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Peers: x.Peers,
 			Line: x.Line})

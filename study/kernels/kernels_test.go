@@ -38,7 +38,7 @@ func TestSumsBehindCopies(t *testing.T) {
 			s.Protocol = how.Mechanism.Protocol()
 			var took [2]units.Time
 			for i, p := range []*cost.Profile{&free, &slow} {
-				if took[i], err = Predict(topo, s, how, size, p); err != nil {
+				if took[i], _, err = Predict(topo, s, how, Floats(size), p); err != nil {
 					t.Fatal(err)
 				}
 			}

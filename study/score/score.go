@@ -25,38 +25,42 @@ type Scorer struct {
 	profile *cost.Profile
 	bounds  *planner.Bounds
 	plans   map[*schedule.Schedule]*sim.Plan
-	last    map[[2]string]*schedule.Schedule // compiled last, by algorithm and protocol
+	made    map[string][]*schedule.Schedule // compiled, by algorithm
 }
 
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
 	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{},
-		last: map[[2]string]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]int{}, sharing: map[string]float64{}}
+		made: map[string][]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]int{}, sharing: map[string]float64{}}
 }
 
 func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) {
 	if p, ok := s.plans[x]; ok {
 		return p, nil
 	}
-	key := [2]string{x.Algorithm, string(x.Protocol)}
-	if y := s.last[key]; y != nil && sameButSlices(x, y) {
+	for _, y := range s.made[x.Algorithm] {
+		if !sameButSlices(x, y) {
+			continue
+		}
 		if p, ok := s.plans[y].Resliced(x); ok {
 			s.plans[x] = p
 			return p, nil
 		}
 	}
-	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x}}, s.profile, sim.CompileOptions{Connections: connections})
+	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x}}, s.profile, sim.CompileOptions{Connections: connections,
+		Operations: operationsPerConnection * int64(connections)})
 	if errors.Is(err, sim.ErrTooLong) {
 		s.tooLong[x] = 0
 		err = planner.ErrTooLarge
 	}
 	if err == nil {
-		s.plans[x], s.last[key] = p, x
+		s.plans[x], s.made[x.Algorithm] = p, append(s.made[x.Algorithm], x)
+		s.spent += p.Compiled()
 	}
 	return p, err
 }
 
-// sameButSlices reports whether schedules differ in nothing but the number of slices.
+// sameButSlices reports whether schedules differ in nothing but the number of slices, and in their protocol.
 func sameButSlices(a, b *schedule.Schedule) bool {
 	if len(a.Channels) != len(b.Channels) || !reflect.DeepEqual(a.Spec, b.Spec) || !reflect.DeepEqual(a.Paths, b.Paths) {
 		return false
@@ -109,13 +113,13 @@ func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 	return p, err
 }
 
-// givenUp reports whether a schedule, or the same in fewer slices, took too long.
+// givenUp reports whether a schedule, or the same in fewer slices, took too long; to compile, in any protocol.
 func (s *Scorer) givenUp(x *schedule.Schedule) bool {
 	if _, given := s.tooLong[x]; given {
 		return true
 	}
 	for y, slices := range s.tooLong {
-		if y.Algorithm == x.Algorithm && y.Protocol == x.Protocol && slices < x.Channels[0].Slices && sameButSlices(x, y) {
+		if y.Algorithm == x.Algorithm && (slices == 0 || y.Protocol == x.Protocol) && slices < x.Channels[0].Slices && sameButSlices(x, y) {
 			return true
 		}
 	}
@@ -128,7 +132,9 @@ func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, e
 	if err != nil {
 		return 0, err
 	}
-	return p.LowerEstimate(size), nil
+	t := p.LowerEstimate(size)
+	s.spent += p.Spent()
+	return t, nil
 }
 
 // Time implements planner.Scorer.

@@ -122,8 +122,9 @@ func TestLatecomers(t *testing.T) {
 		all = append(all, list...)
 	}
 	got, _ := Find(all, expected(100, 120))
-	if len(got) != 1 || got[0].Rule != "slow/latecomer" || !strings.HasPrefix(got[0].Says, "waits for rank 2, which comes last to 30 of 30 collectives, "+
-		"by 150 us") {
+	if len(got) != 1 || got[0].Rule != "slow/latecomer" || !strings.HasPrefix(got[0].Says,
+		"waits for rank 2, which comes last to 30 of 30 collectives, "+
+			"by 150 us") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -236,7 +236,7 @@ func (f *Sweep) sent(c sweepCase, s *schedule.Schedule, operations int) (measure
 	if f.Meter == nil {
 		return "", "", nil
 	}
-	moved, err := f.Meter.Moved()
+	moved, err := f.Meter.Busiest()
 	if err != nil {
 		return "", "", err
 	}
@@ -244,6 +244,6 @@ func (f *Sweep) sent(c sweepCase, s *schedule.Schedule, operations int) (measure
 	if err != nil {
 		return "", "", err
 	}
-	return strconv.FormatInt(int64(discover.Busiest(moved))/int64(operations), 10), strconv.FormatInt(int64(slices.Max(r.SentBytes)), 10),
+	return strconv.FormatInt(int64(moved)/int64(operations), 10), strconv.FormatInt(int64(slices.Max(r.SentBytes)), 10),
 		nil
 }
