@@ -223,7 +223,7 @@ func (f *tablesFlags) predict(cases []*compared) error {
 }
 
 func simulated(c *compared, p *cost.Profile) (float64, error) {
-	t, err := kernels.Predict(c.topo, c.schedule, c.best.Way.How, c.key.Size, p)
+	t, _, err := kernels.Predict(c.topo, c.schedule, c.best.Way.How, kernels.Floats(c.key.Size), p)
 	return t.Microseconds(), err
 }
 

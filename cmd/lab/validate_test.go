@@ -102,8 +102,8 @@ func TestRowsLeftOutMeetTheGoals(t *testing.T) {
 	}
 }
 
-// systemsAreNormal: what is normal holds 85 to 95 % of the rows of systems left out, gates let 98 % of them pass, and across networks predictions
-// are nearer than NCCL's own model's.
+// systemsAreNormal: what is normal holds 85 to 95 % of the rows of systems left out, gates let 98 % of them pass, and across networks
+// predictions are nearer than NCCL's own model's.
 func systemsAreNormal(t *testing.T, all *report.Comparison) {
 	t.Helper()
 	banded(all)

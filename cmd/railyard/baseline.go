@@ -45,6 +45,9 @@ type baselineFlags struct {
 
 	topology    *topology.Topology
 	predictions *measured.Cases
+	rounds      int // how often all is measured, one after the other
+	checks      int // results that are checked
+	has         func(collective.Kind, nccl.Setting) bool
 	version     string
 	collectives []collective.Kind
 	elements    collective.DType
@@ -56,6 +59,11 @@ type baselineFlags struct {
 
 // Run measures all settings, collectives and sizes.
 func (f *baselineFlags) Run(cmd *cobra.Command, _ []string) error {
+	f.rounds, f.checks, f.has = 1, 2, func(collective.Kind, nccl.Setting) bool { return true }
+	return f.run(cmd)
+}
+
+func (f *baselineFlags) run(cmd *cobra.Command) error {
 	settings, err := f.parse(cmd)
 	if err != nil {
 		return err
@@ -197,9 +205,11 @@ func (f *baselineFlags) measure(ctx context.Context, w io.Writer, node *cuda.Nod
 	if err := node.Reserve(ctx, int64(sizes[len(sizes)-1])); err != nil {
 		return err
 	}
-	for i, s := range settings {
-		if err := f.setting(ctx, table, node, s, sizes); err != nil {
-			return fmt.Errorf("setting %s: %w", f.Settings[i], err)
+	for range f.rounds {
+		for i, s := range settings {
+			if err := f.setting(ctx, table, node, s, sizes); err != nil {
+				return fmt.Errorf("setting %s: %w", f.Settings[i], err)
+			}
 		}
 	}
 	return nil
@@ -229,6 +239,9 @@ func (f *baselineFlags) setting(ctx context.Context, table *csv.Writer, node *cu
 		return err
 	}
 	for _, kind := range f.collectives {
+		if !f.has(kind, s) {
+			continue
+		}
 		for _, size := range sizes {
 			row, err := f.row(ctx, node, b, s, kind, size)
 			if err != nil {
@@ -251,7 +264,7 @@ func (f *baselineFlags) row(ctx context.Context, node *cuda.Node, b *nccl.Baseli
 	}
 	cfg := cuda.Config{Count: int64(size) / int64(f.elements.Size()), DType: f.elements, Op: f.reduction, InPlace: f.InPlace,
 		Warmup:     f.Warmup,
-		Iterations: f.Iterations, Replays: 20, Checks: 2, Seed: 1}
+		Iterations: f.Iterations, Replays: 20, Checks: f.checks, Seed: 1}
 	cfg.Limit(int64(size), 5*time.Second)
 	cfg.Stream = f.Launch == "stream"
 	cfg.NoGraph = cfg.Stream
@@ -310,11 +323,11 @@ func (f *baselineFlags) sent(operations int) (string, error) {
 	if f.meter == nil {
 		return "", nil
 	}
-	moved, err := f.meter.Moved()
+	moved, err := f.meter.Busiest()
 	if err != nil {
 		return "", err
 	}
-	return strconv.FormatInt(int64(discover.Busiest(moved))/int64(operations), 10), nil
+	return strconv.FormatInt(int64(moved)/int64(operations), 10), nil
 }
 
 // decimal is a number with three digits after the point.

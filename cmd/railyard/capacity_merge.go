@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,41 +58,69 @@ func writeMerged(cmd *cobra.Command, out string, m *journal.Merged) error {
 	return err
 }
 
-// writeSweepCSV has a column for each axis and for each number, text or truth of the answers.
+// writeSweepCSV has a column for each axis and for each number, text or truth of the answers; where answers have rows, a line for each.
 func writeSweepCSV(w io.Writer, axes []sweep.Axis, rows []sweep.Row) error {
 	var fields, columns []string
 	for _, a := range axes {
 		fields = append(fields, a.Field)
 	}
-	answers := make([]map[string]any, len(rows))
+	lines := make([][]map[string]any, len(rows))
 	for i, r := range rows {
-		if r.Answer != nil {
-			if err := json.Unmarshal(r.Answer, &answers[i]); err != nil {
-				return fmt.Errorf("point %d: its answer is no object: %w", r.Point, err)
-			}
+		var err error
+		if lines[i], err = answerLines(r.Answer); err != nil {
+			return fmt.Errorf("point %d: its answer is no object: %w", r.Point, err)
 		}
-		for key, v := range answers[i] {
-			if scalar(v) && !slices.Contains(columns, key) {
-				columns = append(columns, key)
-			}
+		for _, line := range lines[i] {
+			columns = slices.AppendSeq(columns, maps.Keys(line))
 		}
 	}
 	slices.Sort(columns)
+	columns = slices.Compact(columns)
 	out := csv.NewWriter(w)
 	_ = out.Write(append(append(slices.Clone(fields), columns...), "error")) // the writer keeps its first error
 	for i, r := range rows {
-		var row []string
+		var set []string
 		for _, s := range r.Set {
 			_, value, _ := strings.Cut(s, "=")
-			row = append(row, value)
+			set = append(set, value)
 		}
-		for _, c := range columns {
-			row = append(row, cell(answers[i][c]))
+		for _, line := range lines[i] {
+			row := slices.Clone(set)
+			for _, c := range columns {
+				row = append(row, cell(line[c]))
+			}
+			_ = out.Write(append(row, r.Error))
 		}
-		_ = out.Write(append(row, r.Error))
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// answerLines are what an answer says, by column: once, or once for each of its rows, whose own columns go before those above them.
+// A point without an answer has one line, which is empty.
+func answerLines(answer json.RawMessage) ([]map[string]any, error) {
+	if answer == nil {
+		return []map[string]any{{}}, nil
+	}
+	var above map[string]any
+	if err := json.Unmarshal(answer, &above); err != nil {
+		return nil, err
+	}
+	rows, _ := above["rows"].([]any)
+	maps.DeleteFunc(above, func(_ string, v any) bool { return !scalar(v) })
+	if len(rows) == 0 {
+		return []map[string]any{above}, nil
+	}
+	var out []map[string]any
+	for _, r := range rows {
+		line := maps.Clone(above)
+		if row, ok := r.(map[string]any); ok {
+			maps.Copy(line, row)
+		}
+		maps.DeleteFunc(line, func(_ string, v any) bool { return !scalar(v) })
+		out = append(out, line)
+	}
+	return out, nil
 }
 
 func scalar(v any) bool {
@@ -103,7 +132,7 @@ func scalar(v any) bool {
 }
 
 func cell(v any) string {
-	if !scalar(v) {
+	if v == nil {
 		return ""
 	}
 	if n, ok := v.(float64); ok {

@@ -16,6 +16,7 @@ import (
 	"railyard/capacity/journal"
 	"railyard/capacity/sweep"
 	"railyard/cmd/internal/cli"
+	"railyard/model/units"
 )
 
 // sweepFlags say what is swept, and who does it.
@@ -107,7 +108,8 @@ func newQuestion(args, sets, flags []string) (*question, error) {
 
 func (q *question) sweep(cmd *cobra.Command, out string, part journal.Shard) error {
 	cli.KeepIn(cmd, out)
-	j, err := sweep.Open(out, sweep.Question{Words: q.args, Inputs: inputsHash(q.args), Axes: q.axes, Version: version}, nil)
+	var count tally
+	j, err := sweep.Open(out, sweep.Question{Words: q.args, Inputs: inputsHash(q.args), Axes: q.axes, Version: version}, count.add)
 	if err != nil {
 		return err
 	}
@@ -116,7 +118,34 @@ func (q *question) sweep(cmd *cobra.Command, out string, part journal.Shard) err
 	defer stop()
 	err = sweep.Run(ctx, j, q.axes, part, q.answer, bar.Set)
 	bar.Finish()
+	if err == nil && part == journal.All { // a shard may have the points only that have no answer
+		err = count.verdict(out)
+	}
 	return errors.Join(cli.Interrupted(ctx, out, err), j.Close())
+}
+
+// tally counts a sweep's rows, and those without an answer.
+type tally struct {
+	rows, failed int
+	first        string // why the first of them has none
+}
+
+func (c *tally) add(r sweep.Row) {
+	c.rows++
+	if r.Error == "" {
+		return
+	}
+	if c.failed++; c.failed == 1 {
+		c.first = r.Error
+	}
+}
+
+// verdict is the error of a sweep that has no answer at all.
+func (c *tally) verdict(path string) error {
+	if c.rows == 0 || c.failed < c.rows {
+		return nil
+	}
+	return fmt.Errorf("none of %s has an answer (%s says why of each); the first: %s", units.Counted(c.rows, "point"), path, c.first)
 }
 
 // answer runs the command with a point's values and takes its JSON.

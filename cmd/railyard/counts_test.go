@@ -129,7 +129,8 @@ func TestUniformCountsAreAllToAll(t *testing.T) {
 				t.Errorf("%s, %v: %v (%s), all_to_all %v (%s)", name, size, a.Time, a.Cut, b.Time, b.Cut)
 			}
 		}
-		if a, b := collective.LatencyBound(topo, v, (*topology.Class).Full).Time, collective.LatencyBound(topo, plain, (*topology.Class).Full).Time; a < b {
+		if a, b := collective.LatencyBound(topo, v, (*topology.Class).Full).Time, collective.LatencyBound(topo, plain,
+			(*topology.Class).Full).Time; a < b {
 			t.Errorf("%s: %v, all_to_all %v", name, a, b)
 		}
 	}

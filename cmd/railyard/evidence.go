@@ -17,6 +17,7 @@ import (
 	"railyard/interop/lspci"
 	"railyard/interop/nccltopo"
 	"railyard/interop/nvidiasmi"
+	"railyard/interop/prometheus"
 	"railyard/interop/smitopo"
 	"railyard/model/health"
 	"railyard/model/topology"
@@ -38,6 +39,8 @@ var evidenceKinds = []evidenceKind{
 	{"nvidia-smi -q", "", nvidiasmi.IsText, nvidiasmi.ReadText},
 	{"nvidia-smi nvlink -s", "nvlink-s.txt", nvidiasmi.IsRates, nvidiasmi.ReadNVLink},
 	{"nvidia-smi nvlink -e", "nvlink-e.txt", nvidiasmi.IsErrors, nvidiasmi.ReadNVLink},
+	{"nvidia-smi nvlink -gt d", "", nvidiasmi.IsTraffic, nvidiasmi.ReadNVLink},
+	{"a Prometheus exporter", "", prometheus.Is, prometheus.Read},
 	{"nvidia-smi topo -m", "topo-m.txt", topologyFormatNamed("topo-m").begins, readMatrix},
 	{"NCCL_TOPO_DUMP_FILE", "", topologyFormatNamed("nccl-topo").begins, readNCCL},
 	{"ibstat", "ibstat.txt", ibstat.Is, ibstat.Read},
@@ -101,9 +104,15 @@ type evidence struct {
 }
 
 // unknownKind is the error of a file that is of none of the kinds.
-type unknownKind struct{ file string }
+type unknownKind struct {
+	file  string
+	empty bool // as of a command that had nothing to say, or failed
+}
 
 func (e unknownKind) Error() string {
+	if e.empty {
+		return e.file + ": empty: run the command that was to fill it again, and see what it says"
+	}
 	return fmt.Sprintf("%s: of no kind that is known here, which are the outputs of %s", e.file, strings.Join(evidenceNames(), ", "))
 }
 
@@ -137,7 +146,7 @@ func (e *evidence) take(file string) error {
 func (e *evidence) takeText(file string, data []byte) error {
 	i := slices.IndexFunc(evidenceKinds, func(k evidenceKind) bool { return k.detects(data) })
 	if i < 0 {
-		return unknownKind{file}
+		return unknownKind{file, len(bytes.TrimSpace(data)) == 0}
 	}
 	if err := evidenceKinds[i].read(&e.state, file, data); err != nil {
 		return fmt.Errorf("%s: %s", file, oneLine(err))
@@ -148,17 +157,25 @@ func (e *evidence) takeText(file string, data []byte) error {
 
 // bundle reads all files of a directory; those of unknown kinds are named.
 func (e *evidence) bundle(dir string) error {
-	var unknown []string
+	var unknown, empty []string
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if err = e.take(file); errors.As(err, new(unknownKind)) {
+		var kind unknownKind
+		switch err = e.take(file); {
+		case !errors.As(err, &kind):
+			return err
+		case kind.empty:
+			empty = append(empty, file)
+		default:
 			unknown = append(unknown, file)
-			return nil
 		}
-		return err
+		return nil
 	})
+	if len(empty) > 0 {
+		e.state.Note("empty: %s", strings.Join(empty, ", "))
+	}
 	if len(unknown) > 0 {
 		e.state.Note("not read, as of no kind that is known here: %s", strings.Join(unknown, ", "))
 	}

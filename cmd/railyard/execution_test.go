@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"railyard/cmd/internal/cli"
 	"railyard/model/cost"
 )
 
@@ -40,10 +41,42 @@ func TestProbedMachines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(probed.Measured(), shipped.Measured()); d != "" {
+			links := *shipped // without what was measured on another day
+			links.Access = nil
+			if d := cmp.Diff(probed.Measured(), links.Measured()); d != "" {
 				t.Errorf("%s is not what probe makes of its links: %s", x.machine, d)
 			}
 		})
+	}
+}
+
+// TestProbedAccess: so are the shipped rates of accesses to memory, which one GPU told; messages stay what they were.
+func TestProbedAccess(t *testing.T) {
+	shipped, err := cost.GetMachine("h200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := filepath.Join(t.TempDir(), "made.yaml")
+	if err := cli.WriteMachine(made, shipped.WithAccess(nil)); err != nil {
+		t.Fatal(err)
+	}
+	var out, complaints strings.Builder
+	if code := run([]string{"probe", "--from", filepath.Join("..", "..", "docs", "measured", "h200-1", "access.csv"), "-t", "hgx-h200-4",
+		"--gpus", "1", "--about", "name=h200,source=" + shipped.Access.Source + ",date=" + shipped.Access.Date, "--force", "-o", made},
+		&out, &complaints); code != 0 {
+		t.Fatal(complaints.String())
+	}
+	probed, err := cost.GetMachine(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(probed, shipped, cmp.AllowUnexported(cost.Machine{})); d != "" {
+		t.Errorf("not what probe makes of its rows: %s", d)
+	}
+	for _, want := range []string{"no messages were measured", "misaligned stores in its own memory: 10 % of", "memory, pool: 256MiB"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not said: %s", want, out.String())
+		}
 	}
 }
 

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -21,10 +24,11 @@ const (
 	toMSCCLPP = "mscclpp"
 	toGraph   = "nccl-graph"
 	toTuner   = "nccl-tuner"
+	toPlugin  = "nccl-tuner-plugin"
 	toEnv     = "nccl-env"
 )
 
-var exportFormats = []string{toMSCCL, toMSCCLPP, toGraph, toTuner, toEnv, toGres, toTree, toYAML, toSlurmJob, toKueue, toKubeJob}
+var exportFormats = []string{toMSCCL, toMSCCLPP, toGraph, toPlugin, toTuner, toEnv, toGres, toTree, toYAML, toSlurmJob, toKueue, toKubeJob}
 
 // exportFlags say what is exported, and how.
 type exportFlags struct {
@@ -42,18 +46,32 @@ type exportFlags struct {
 	Config  string `flag:"how tuner-config"`
 	Image   string `flag:"how image"`
 	Command string `flag:"how command"`
+
+	Launch   string `flag:"how launch,default=stream,one=graph|stream"`
+	Measured string `flag:"how measured"`
+	force    bool   // what makes NCCL slower is written too
 }
+
+// Formats that hold choices among what NCCL has, and those that take plans.
+var (
+	tuned   = []string{toTuner, toPlugin, toEnv}
+	ofPlans = append([]string{toMSCCL, toMSCCLPP, toGraph, toSlurmJob, toKubeJob}, tuned...)
+	proven  = append([]string{toMSCCLPP}, tuned...)
+)
 
 // appliesTo are the formats that a flag has an effect on.
 var appliesTo = map[string][]string{
-	"collective": {toTuner, toEnv}, "size": {toTuner, toEnv}, "minbytes": {toTuner, toEnv}, "maxbytes": {toTuner, toEnv},
-	"stepbytes": {toTuner, toEnv}, "stepfactor": {toTuner, toEnv}, "profile": {toTuner, toEnv},
+	"collective": tuned, "size": tuned, "minbytes": tuned, "maxbytes": tuned, "stepbytes": tuned, "stepfactor": tuned, "profile": tuned,
 	"dialect": {toMSCCL}, "in-place": {toMSCCL, toMSCCLPP}, "instances": {toMSCCL, toMSCCLPP}, "node": {toGraph}, "tuner-config": {toEnv},
-	"image": {toKubeJob}, "command": {toKubeJob}, "plan": {toMSCCL, toMSCCLPP, toGraph, toTuner, toEnv, toSlurmJob, toKubeJob},
+	"image": {toKubeJob}, "command": {toKubeJob}, "plan": ofPlans, "launch": proven, "measured": proven,
 }
 
+// withPlan are flags that have an effect beside a plan too.
+var withPlan = []string{"plan", "tuner-config", "profile", "launch", "measured"}
+
 func (f *exportFlags) check(cmd *cobra.Command) error {
-	for name, formats := range appliesTo {
+	for _, name := range slices.Sorted(maps.Keys(appliesTo)) {
+		formats := appliesTo[name]
 		changed, flag := cmd.Flags().Changed(name), "--"+name
 		if cli.OptionsOf(cmd, "how").Changed(name) {
 			changed, flag = true, "--how "+name
@@ -61,8 +79,13 @@ func (f *exportFlags) check(cmd *cobra.Command) error {
 		if changed && !slices.Contains(formats, f.To) {
 			return cli.Usagef("%s has no effect with --to %s: leave it out", flag, f.To)
 		}
-		if changed && f.Plan != "" && f.tunes() && name != "tuner-config" && name != "plan" {
+		if changed && f.Plan != "" && f.tunes() && !slices.Contains(withPlan, name) {
 			return cli.Usagef("%s has no effect with --plan: leave it out", flag)
+		}
+	}
+	if f.To == toMSCCLPP && f.Measured == "" {
+		if err := cli.NoEffect(cmd, "with --to mscclpp unless beside measured=ROWS.csv: leave it out", "how launch"); err != nil {
+			return err
 		}
 	}
 	if f.Plan == "" && !f.tunes() && ofTopology[f.To] == nil {
@@ -72,7 +95,7 @@ func (f *exportFlags) check(cmd *cobra.Command) error {
 }
 
 // tunes reports whether the format holds choices among what NCCL has.
-func (f *exportFlags) tunes() bool { return f.To == toTuner || f.To == toEnv }
+func (f *exportFlags) tunes() bool { return slices.Contains(tuned, f.To) }
 
 // Run writes a plan in another format.
 func (f *exportFlags) Run(cmd *cobra.Command, _ []string) error {
@@ -81,6 +104,9 @@ func (f *exportFlags) Run(cmd *cobra.Command, _ []string) error {
 	}
 	t, err := f.Topo.load()
 	if err != nil {
+		return err
+	}
+	if f.force, err = cmd.Flags().GetBool("force"); err != nil {
 		return err
 	}
 	var s *schedule.Schedule
@@ -122,6 +148,9 @@ func (f *exportFlags) export(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 		if err != nil {
 			return err
 		}
+		if err := f.prove(cmd, x, s); err != nil {
+			return err
+		}
 		return x.Write(w)
 	}
 	return f.graph(cmd, w, t, s)
@@ -142,9 +171,13 @@ func (f *exportFlags) tuning(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 	if err != nil {
 		return err
 	}
-	if f.To == toEnv {
+	switch f.To {
+	case toEnv:
 		return nccltuner.WriteEnv(w, nccltuner.Env{Plan: x.title(s), Rows: rows, Config: f.Config})
+	case toPlugin:
+		return nccltuner.WritePlugin(w, filepath.Base(cmp.Or(f.Out, "FILE.c")), []string{x.title(s)}, rows)
 	}
-	comments := []string{x.title(s), "collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks"}
+	comments := []string{x.title(s), nccltuner.OneThread, nccltuner.Unproven,
+		"collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks"}
 	return nccltuner.WriteCSV(w, comments, rows, x.otherChannels())
 }

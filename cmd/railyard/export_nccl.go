@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
-	"slices"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,19 +14,20 @@ import (
 	"railyard/interop/ncclgraph"
 	"railyard/interop/nccltuner"
 	"railyard/model/collective"
+	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/sim/nccl"
 	"railyard/study"
+	"railyard/study/proof"
 )
 
 // tunerRows chooses among what NCCL has on a topology.
 type tunerRows struct {
 	f       *exportFlags
 	topo    *topology.Topology
-	model   *nccl.Model
-	runtime *nccl.Runtime
+	judge   proof.Judge
 	profile string
 }
 
@@ -38,96 +41,161 @@ func newTunerRows(f *exportFlags, t *topology.Topology) (*tunerRows, error) {
 		return nil, err
 	}
 	r, err := study.NCCL(t, machine, nccl.Options{})
-	return &tunerRows{f: f, topo: t, model: m, runtime: r, profile: machine.Name}, err
+	if err != nil {
+		return nil, err
+	}
+	x := &tunerRows{f: f, topo: t, profile: machine.Name,
+		judge: proof.Judge{Model: m, Runtime: r, Graph: f.Launch == "graph"}}
+	x.judge.Rows, err = f.measured(t.NumRanks())
+	return x, err
+}
+
+// measured are the rows of --how measured; nil without it.
+func (f *exportFlags) measured(gpus int) (proof.Rows, error) {
+	if f.Measured == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(f.Measured)
+	if err != nil {
+		return nil, err
+	}
+	set, err := measurement.ReadCSV(bytes.NewReader(data), f.Measured)
+	if err != nil {
+		return nil, err
+	}
+	rows := proof.Read(set, f.Launch, gpus)
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%s: no row of launch %s on %d GPUs: measure some with `railyard baseline --how launch=%s`", f.Measured,
+			f.Launch, gpus, f.Launch)
+	}
+	return rows, nil
 }
 
 // title says what the file follows.
 func (x *tunerRows) title(s *schedule.Schedule) string {
+	what := "the fastest of what NCCL has by size for " + x.f.Coll
 	if s != nil {
-		return fmt.Sprintf("railyard %s: what comes nearest in NCCL to the plan %s for %v on %s, %d ranks", version, s.Algorithm,
-			s.Spec.Kind, x.topo.Name(), x.topo.NumRanks())
+		what = fmt.Sprintf("what comes nearest in NCCL to the plan %s for %v", s.Algorithm, s.Spec.Kind)
 	}
-	return fmt.Sprintf("railyard %s: the fastest of what NCCL has by size for %s on %s, %d ranks, by profile %s", version, x.f.Coll,
-		x.topo.Name(), x.topo.NumRanks(), x.profile)
+	by := "predicted by profile " + x.profile
+	if x.f.Measured != "" {
+		by = "measured in " + filepath.Base(x.f.Measured)
+	}
+	mode := map[string]string{"graph": "captured in CUDA graphs", "stream": "launched on streams"}[x.f.Launch]
+	return fmt.Sprintf("railyard %s: %s on %s, %d ranks, %s, %s", version, what, x.topo.Name(), x.topo.NumRanks(), mode, by)
 }
+
+// checked are the sizes at which a row for all sizes is held against NCCL's own choice.
+var checked = func() (out []units.Bytes) {
+	for size := units.KiB; size <= units.GiB; size *= 4 {
+		out = append(out, size)
+	}
+	return out
+}()
 
 // ofPlan is the one row that comes nearest to a plan. What stands in for it has as many
 // channels as NCCL gives it for large sizes: a channel of ours may fill all links, NCCL's
 // is one thread block.
 func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
-	algo, note := nccltuner.Nearest(s.Algorithm, s.Spec.Kind, x.model.NVLS().Channels > 0)
-	r := x.row(s.Spec.Kind, 0, algo, string(s.Protocol), min(len(s.Channels), 32))
+	algo, note := nccltuner.Nearest(s.Algorithm, s.Spec.Kind, x.judge.Model.NVLS().Channels > 0)
+	r := x.row(s.Spec.Kind, 0, proof.Way{Algorithm: algo, Protocol: string(s.Protocol)}, min(len(s.Channels), 32))
 	switch {
 	case algo == "nvls" || algo == "nvls_tree":
-		r.Protocol, r.Channels = "simple", x.model.NVLS().Channels
+		r.Protocol, r.Channels = "simple", x.judge.Model.NVLS().Channels
 	case note != "":
 		r.Channels = max(r.Channels, x.channels(s.Spec.Kind, algo))
 	}
 	r.Note = note
-	return nccltuner.Ranges([]nccltuner.Row{r}), nil
+	sizes := x.judge.Rows.Sizes(s.Spec.Kind)
+	if len(sizes) == 0 {
+		sizes = checked
+	}
+	for _, size := range sizes {
+		v, ok := x.judge.Of(proof.Case{Kind: s.Spec.Kind, Size: size}, proof.Way{Algorithm: r.Algorithm, Protocol: r.Protocol})
+		if ok {
+			r.Proofs = append(r.Proofs, proved(size, v))
+		}
+	}
+	rows := nccltuner.Ranges([]nccltuner.Row{r})
+	return rows, x.f.mayBeSlower(nccltuner.Slower(rows))
 }
 
-func (x *tunerRows) row(k collective.Kind, size units.Bytes, algo, proto string, channels int) nccltuner.Row {
-	return nccltuner.Row{Kind: k, Min: size, Algorithm: algo, Protocol: proto, Channels: max(channels, 1), Nodes: x.model.Nodes(),
-		Ranks: x.topo.NumRanks()}
+// mayBeSlower passes on that what is written would make NCCL slower, unless the user insists.
+func (f *exportFlags) mayBeSlower(err error) error {
+	if err == nil || f.force {
+		return nil
+	}
+	return fmt.Errorf("%w; write it nevertheless with --force", err)
 }
 
-// ofSizes are the best choices over the sizes that the flags ask for.
+func proved(size units.Bytes, v proof.Verdict) nccltuner.Proof {
+	return nccltuner.Proof{Size: size, Time: v.Time, Own: v.Own, Measured: v.Measured, Slower: v.Slower}
+}
+
+func (x *tunerRows) row(k collective.Kind, size units.Bytes, w proof.Way, channels int) nccltuner.Row {
+	return nccltuner.Row{Kind: k, Min: size, Algorithm: w.Algorithm, Protocol: w.Protocol, Channels: max(channels, 1),
+		Nodes: x.judge.Model.Nodes(), Ranks: x.topo.NumRanks()}
+}
+
+// ofSizes are the best choices over the sizes that the flags ask for, or those that were measured.
 func (x *tunerRows) ofSizes(cmd *cobra.Command) ([]nccltuner.Row, error) {
-	sizes, err := x.f.Sizes.Sizes(cmd)
+	kinds := nccltuner.Kinds
+	if x.f.Coll != "all" {
+		var err error
+		if kinds, err = cli.ParseAll(strings.Split(x.f.Coll, ","), collective.Parse); err != nil {
+			return nil, err
+		}
+	}
+	asked, err := x.f.Sizes.Sizes(cmd)
 	if err != nil {
 		return nil, err
 	}
-	kinds := nccltuner.Kinds
-	if x.f.Coll != "all" {
-		k, err := collective.Parse(x.f.Coll)
-		if err != nil {
-			return nil, cli.Usage(err)
-		}
-		kinds = []collective.Kind{k}
-	}
 	var rows []nccltuner.Row
 	for _, k := range kinds {
+		sizes := asked
+		if known := x.judge.Rows.Sizes(k); len(known) > 0 && !x.f.Sizes.Given(cmd) {
+			sizes = known
+		}
 		var at []nccltuner.Row
 		for _, size := range sizes {
-			r, err := x.best(k, size)
+			r, err := x.best(proof.Case{Kind: k, Size: size})
 			if err != nil {
 				return nil, err
+			}
+			if x.f.To == toPlugin {
+				r.Channels = 0 // NCCL's own number, which falls with the size
 			}
 			at = append(at, r)
 		}
 		rows = append(rows, nccltuner.Ranges(at)...)
 	}
-	return rows, nil
+	switch x.f.To {
+	case toPlugin:
+		return nccltuner.Within(rows), nil // all else is left to NCCL
+	case toEnv:
+		return rows, nil
+	}
+	return rows, x.f.mayBeSlower(nccltuner.Slower(rows))
 }
 
-// best is the fastest way by kernels that were fitted at such sizes, or at others; where
-// there are none, NCCL's own choice.
-func (x *tunerRows) best(k collective.Kind, size units.Bytes) (nccltuner.Row, error) {
-	list, err := x.model.Candidates(k, size)
+// best is what beats NCCL's own choice beyond noise, else what takes as long, marked as such.
+func (x *tunerRows) best(c proof.Case) (nccltuner.Row, error) {
+	ways, channels, err := x.judge.Candidates(c)
 	if err != nil {
 		return nccltuner.Row{}, err
 	}
-	best, time, sure := list[0], units.Time(0), false
-	for _, e := range list {
-		p, err := x.runtime.Predict(nccl.Ask{Kind: k, Algorithm: e.Algo.String(), Protocol: e.Proto.String(), Size: size})
-		if err != nil || !p.Fitted {
-			continue
-		}
-		within := !slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.HasPrefix(w, "extrapolated") })
-		if time == 0 || within && !sure || within == sure && p.Time < time {
-			best, time, sure = e, p.Time, within
+	v, wins := x.judge.Best(c, ways)
+	if !wins {
+		var ok bool
+		if v, ok = x.judge.AsOwn(c, ways); !ok {
+			v, _ = x.judge.Of(c, ways[0])
 		}
 	}
-	return x.row(k, size, tunerName(best.Algo.String()), strings.ToLower(best.Proto.String()), best.Channels), nil
-}
-
-// tunerName is an algorithm as the plugin writes it.
-func tunerName(algo string) string {
-	if algo == "NVLSTree" {
-		return "nvls_tree"
+	r := x.row(c.Kind, c.Size, v.Way, channels[v.Way])
+	if r.Own = !wins; v.Own > 0 {
+		r.Proofs = []nccltuner.Proof{proved(c.Size, v)}
 	}
-	return strings.ToLower(algo)
+	return r, nil
 }
 
 // otherChannels are the channels of what was not planned: as many as large rings take.
@@ -135,16 +203,11 @@ func (x *tunerRows) otherChannels() int { return x.channels(collective.AllReduce
 
 // channels are how many NCCL gives an algorithm for large sizes; 1 where it does not say.
 func (x *tunerRows) channels(k collective.Kind, algo string) int {
-	list, err := x.model.Candidates(k, units.GiB)
+	_, channels, err := x.judge.Candidates(proof.Case{Kind: k, Size: units.GiB})
 	if err != nil {
 		return 1
 	}
-	for _, e := range list {
-		if tunerName(e.Algo.String()) == algo && e.Proto == nccl.Simple {
-			return max(e.Channels, 1)
-		}
-	}
-	return 1
+	return max(channels[proof.Way{Algorithm: algo, Protocol: "simple"}], 1)
 }
 
 // graph writes NCCL's graph file of a plan.
@@ -152,7 +215,7 @@ func (f *exportFlags) graph(cmd *cobra.Command, w io.Writer, t *topology.Topolog
 	if f.Node >= t.NumNodes() {
 		return cli.Usagef("--node %d: %s has nodes 0 to %d", f.Node, t.Name(), t.NumNodes()-1)
 	}
-	m := ncclMachine(t, len(s.Channels))
+	m := ncclMachine(t)
 	m.One, m.This = f.Node >= 0, max(f.Node, 0)
 	g, notes, err := ncclgraph.Export(s, m)
 	if err != nil {
@@ -164,10 +227,9 @@ func (f *exportFlags) graph(cmd *cobra.Command, w io.Writer, t *topology.Topolog
 	return g.Write(w)
 }
 
-// ncclMachine is where the ranks are, with the speeds that NCCL's own search finds for a
-// channel; more channels than it finds share what these have.
-func ncclMachine(t *topology.Topology, channels int) ncclgraph.Machine {
-	m := ncclgraph.Machine{TypeIntra: "SYS", TypeInter: "SYS", SpeedIntra: 1, SpeedInter: 1}
+// ncclMachine is where the ranks are, with the channels and speeds that NCCL's own search finds.
+func ncclMachine(t *topology.Topology) ncclgraph.Machine {
+	m := ncclgraph.Machine{TypeIntra: "SYS", TypeInter: "SYS", Channels: 1, SpeedIntra: 1, SpeedInter: 1}
 	perNode := map[int]int64{}
 	for r := range t.NumRanks() {
 		n := t.NodeOf(r)
@@ -176,8 +238,7 @@ func ncclMachine(t *topology.Topology, channels int) ncclgraph.Machine {
 	}
 	if model, err := nccl.New(t, nccl.Options{}); err == nil && model.Ring().Channels > 0 {
 		g := model.Ring()
-		share := min(float64(g.Channels)/float64(channels), 1)
-		m.SpeedIntra, m.SpeedInter = g.BWIntra*share, g.BWInter*share
+		m.Channels, m.SpeedIntra, m.SpeedInter = g.Channels, g.BWIntra, g.BWInter
 		m.TypeIntra, m.TypeInter = readable(g.TypeIntra), readable(g.TypeInter)
 	}
 	var nics int64

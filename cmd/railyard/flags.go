@@ -32,6 +32,7 @@ type topoFlags struct {
 	lenient bool                  // NoInNetwork and faster need not have an effect
 	faster  []string              // classes whose links have other rates, e.g. ndr400=2; set by what-if only
 	traffic []topology.Background // beside loads; set by what-if only
+	now     []topology.Background // that this machine carries, for --load live; nil: not measured yet
 }
 
 // live are those of the machine that is measured.
@@ -99,7 +100,7 @@ func (f *topoFlags) site() (study.Site, error) {
 	if s.Faster, err = cli.ParseAll(f.faster, parseFaster); err != nil {
 		return s, err
 	}
-	traffic, err := f.background()
+	traffic, err := f.background(s)
 	s.Traffic = slices.Concat(traffic, f.traffic)
 	return s, err
 }

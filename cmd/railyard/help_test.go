@@ -35,7 +35,7 @@ func TestHelp(t *testing.T) {
 }
 
 // TestCommandLineIsSmall: a newcomer can read all of it. Of the commands, groups count too; of the flags, those
-// that are hidden. What every program has, help and completion, is not counted.
+// that are hidden. What every program has, help, completion and --version, is not counted.
 func TestCommandLineIsSmall(t *testing.T) {
 	var commands, flags []string
 	var walk func(*cobra.Command)

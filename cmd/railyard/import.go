@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,21 +17,38 @@ import (
 	"railyard/interop/foreign"
 	"railyard/interop/mscclpp"
 	"railyard/interop/mscclxml"
+	"railyard/interop/ncclgraph"
+	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 )
 
-// importers read plans of other tools.
-var importers = map[string]func(r io.Reader, slices int) (*schedule.Schedule, error){
-	toMSCCL: mscclxml.Import, toMSCCLPP: func(r io.Reader, _ int) (*schedule.Schedule, error) { return mscclpp.Import(r) },
+// planFormat is a format of plans of other tools.
+type planFormat struct {
+	flags []string // that have an effect on it, of those below
+	read  func(f *importFlags, r io.Reader, t *topology.Topology) (*schedule.Schedule, error)
 }
+
+var planFormats = map[string]planFormat{
+	toMSCCL: {[]string{"slices", "how racy"}, func(f *importFlags, r io.Reader, _ *topology.Topology) (*schedule.Schedule, error) {
+		return mscclxml.Import(r, f.Slices, f.takeRace())
+	}},
+	toMSCCLPP: {[]string{"how racy"}, func(f *importFlags, r io.Reader, _ *topology.Topology) (*schedule.Schedule, error) {
+		return mscclpp.Import(r, f.takeRace())
+	}},
+	toGraph: {[]string{"slices", "how collective", "how graph"}, (*importFlags).graphs},
+}
+
+// formatFlags have an effect on some formats only.
+var formatFlags = []string{"slices", "how racy", "how collective", "how graph", "how gpu"}
 
 // maxImport is the largest file that is read, in MiB; formats have limits of their own below it.
 const maxImport = 256
 
 // importFormats are what is read: plans, then descriptions of machines and networks.
-var importFormats = append([]string{toMSCCL, toMSCCLPP}, topologyFormatNames()...)
+var importFormats = append([]string{toMSCCL, toMSCCLPP, toGraph}, topologyFormatNames()...)
 
 // importFlags say what is read, and as what.
 type importFlags struct {
@@ -39,6 +57,12 @@ type importFlags struct {
 	Out    string    `flag:"output,o,need,writes"`
 	Slices int       `flag:"slices,default=1,lo=1"`
 	GPU    string    `flag:"how gpu"`
+	Racy   bool      `flag:"how racy"`
+	Kind   string    `flag:"how collective,default=all_reduce"`
+	Graph  string    `flag:"how graph,default=ring,one=ring|tree"`
+
+	race  error    // of the plan, where it is read all the same
+	notes []string // what the file says besides the plan
 }
 
 // Args is the file, where no topology stands before it.
@@ -64,14 +88,17 @@ func (f *importFlags) Run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	if f.From != toMSCCL && cmd.Flags().Changed("slices") {
-		return cli.Usagef("--slices has no effect with --from %s: leave it out", f.From)
+	format, plan := planFormats[f.From]
+	for _, flag := range formatFlags {
+		if slices.Contains(format.flags, flag) || !plan && flag == "how gpu" {
+			continue
+		}
+		if err := cli.NoEffect(cmd, "with --from "+f.From, flag); err != nil {
+			return err
+		}
 	}
-	if importers[f.From] == nil {
+	if !plan {
 		return f.topology(cmd, file, data, len(args) == 1)
-	}
-	if err := cli.NoEffect(cmd, "with --from "+f.From, "how gpu"); err != nil {
-		return err
 	}
 	if len(args) == 0 {
 		return cli.Usagef("--from %s: name the topology that the plan is for beside its file, such as -t dgx-h100", f.From)
@@ -85,7 +112,7 @@ func (f *importFlags) plan(cmd *cobra.Command, file string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	s, err := importers[f.From](bytes.NewReader(data), f.Slices)
+	s, err := planFormats[f.From].read(f, bytes.NewReader(data), t)
 	if err != nil && own(data) {
 		return fmt.Errorf("%s is a plan of railyard already: use it with --plan, prove it with `railyard check`", file)
 	}
@@ -93,12 +120,48 @@ func (f *importFlags) plan(cmd *cobra.Command, file string, data []byte) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	s.TopologyName, s.TopologyHash, s.Tool = t.Name(), t.Hash(), planner.Tool
+	if f.race != nil {
+		s.Inputs["race"], _, _ = strings.Cut(f.race.Error(), "\n")
+		fmt.Fprintf(cmd.ErrOrStderr(), "railyard: warning: %s has a race: where it is run, results may be wrong, if rarely. "+
+			"What is written here waits for what it reads, and shall be run in its place.\n  %v\n", file, f.race)
+	} else if f.Racy {
+		return cli.Usagef("--how racy has no effect: no race was found in %s, leave it out", file)
+	}
 	if err := schedule.Check(s, t); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, note := range f.notes {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", file, note)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s computes %v over %s\n", file, s.Algorithm, s.Spec.Kind,
 		units.Counted(s.Spec.Ranks, "rank"))
 	return outfile.Write(f.Out, func(w io.Writer) error { return schedule.Encode(w, s) })
+}
+
+// takeRace is where a race goes that does not end the import; nil where it does.
+func (f *importFlags) takeRace() *error {
+	if f.Racy {
+		return &f.race
+	}
+	return nil
+}
+
+// graphs reads NCCL's channels.
+func (f *importFlags) graphs(r io.Reader, t *topology.Topology) (*schedule.Schedule, error) {
+	kind, err := collective.Parse(f.Kind)
+	if err != nil {
+		return nil, cli.Usagef("--how collective: %v", err)
+	}
+	g, err := ncclgraph.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	f.notes = g.Summary()
+	nodes := make([]int, t.NumRanks())
+	for r := range nodes {
+		nodes[r] = t.NodeOf(r)
+	}
+	return g.Import(kind, f.Graph == "tree", f.Slices, nodes)
 }
 
 // topology makes a topology file. -t beside the file names the type of a network's nodes.
@@ -160,6 +223,8 @@ func formatOf(data []byte) (string, error) {
 	switch text := bytes.TrimSpace(data); {
 	case bytes.HasPrefix(text, []byte("<algo")):
 		return toMSCCL, nil
+	case bytes.HasPrefix(text, []byte("<graphs")):
+		return toGraph, nil
 	case bytes.HasPrefix(text, []byte("{")):
 		return toMSCCLPP, nil
 	}

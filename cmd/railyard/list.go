@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +15,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/model/workload"
+	"railyard/report/table"
 	"railyard/topologies"
 )
 
@@ -89,39 +89,41 @@ func listNames(w io.Writer, names []string) error {
 }
 
 func listTopologies(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, name := range topologies.Names() {
 		t, err := topology.Load(topologies.Source, name, topology.Options{})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", name, units.Counted(t.NumRanks(), "rank"), t.Description())
+		rows = append(rows, []string{name, units.Counted(t.NumRanks(), "rank"), t.Description()})
 	}
-	return w.Flush()
+	_, err := io.WriteString(out, table.Listed(rows))
+	return err
 }
 
 // listMachines lists the machines whose costs are known, with where each part of them comes from.
 func listMachines(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, name := range cost.Names() {
 		m, err := cost.GetMachine(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(w, name)
+		rows = append(rows, []string{name, ""})
 		for _, part := range m.Parts() {
-			fmt.Fprintf(w, "  %s\t%v\n", part.Part, &part.Origin)
+			rows = append(rows, []string{"  " + part.Part, fmt.Sprint(&part.Origin)})
 			if part.Part != "nccl" || part.Borrowed() {
 				continue
 			}
 			kernels := m.NCCL().Kernels
 			for _, over := range crossed(kernels) {
-				fmt.Fprintf(w, "    over %s\t%s\n", over, cost.KernelErrors(slices.DeleteFunc(slices.Clone(kernels),
-					func(k cost.Kernel) bool { return k.Over != over })))
+				rows = append(rows, []string{"    over " + over, cost.KernelErrors(slices.DeleteFunc(slices.Clone(kernels),
+					func(k cost.Kernel) bool { return k.Over != over }))})
 			}
 		}
 	}
-	return w.Flush()
+	_, err := io.WriteString(out, table.Listed(rows))
+	return err
 }
 
 // crossed is what kernels cross, sorted.

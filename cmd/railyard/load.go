@@ -14,10 +14,12 @@ import (
 	"railyard/interop/foreign"
 	"railyard/model/topology"
 	"railyard/report"
+	"railyard/report/table"
+	"railyard/study"
 )
 
-// background reads --load; several add up.
-func (f *topoFlags) background() ([]topology.Background, error) {
+// background reads --load, on a site without it; several add up.
+func (f *topoFlags) background(on study.Site) ([]topology.Background, error) {
 	var out []topology.Background
 	for _, arg := range f.Loads {
 		path, share := arg, 1.0
@@ -28,13 +30,9 @@ func (f *topoFlags) background() ([]topology.Background, error) {
 			}
 			path = arg[:i]
 		}
-		data, err := os.ReadFile(path)
+		list, err := f.loadsOf(path, on)
 		if err != nil {
 			return nil, err
-		}
-		list, err := parseLoads(data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		for _, b := range list {
 			b.Utilisation *= share
@@ -45,6 +43,24 @@ func (f *topoFlags) background() ([]topology.Background, error) {
 	return out, nil
 }
 
+// loadsOf are those of a file, or what this machine carries now, which is measured once.
+func (f *topoFlags) loadsOf(path string, on study.Site) (list []topology.Background, err error) {
+	if path == liveTopology && !exists(path) {
+		if f.now == nil {
+			f.now, err = measureLoad(on)
+		}
+		return f.now, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = parseLoads(data); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return list, err
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -53,9 +69,21 @@ func exists(path string) bool {
 // loadEntry is a link of a list of loads.
 type loadEntry struct {
 	Link        string   `json:"link"`
-	Class       string   `json:"class"`
-	Utilisation *float64 `json:"utilisation"`
-	Rate        *float64 `json:"bytes_per_second"`
+	Class       string   `json:"class,omitempty"`
+	Utilisation *float64 `json:"utilisation,omitempty"`
+	Rate        *float64 `json:"bytes_per_second,omitempty"`
+}
+
+// writeLoads writes a list of loads, as --load reads it.
+func writeLoads(w io.Writer, list []topology.Background) error {
+	entries := make([]loadEntry, len(list))
+	for i, b := range list {
+		entries[i] = loadEntry{Link: b.Link, Class: b.Class, Utilisation: &b.Utilisation}
+		if b.Rate > 0 {
+			entries[i].Utilisation, entries[i].Rate = nil, &b.Rate
+		}
+	}
+	return table.WriteJSON(w, entries)
 }
 
 // parseLoads reads a list of loads, or a simulation.

@@ -20,6 +20,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/gpu"
+	"railyard/model/load"
 	"railyard/model/topology"
 	"railyard/model/workload"
 	"railyard/planner"
@@ -57,7 +58,7 @@ func newRoot() *cobra.Command {
 	capacity := cli.Group(&cobra.Command{Use: "capacity"}, cli.New("step", new(capacityStepFlags)), cli.New("what-if", new(whatIfFlags)),
 		cli.New("size", new(sizeQuestion)), cli.New("sweep", new(sweepFlags)))
 	from := func(begin, end string) cli.SizeFlags { return cli.SizeFlags{Begin: begin, End: end} }
-	return cli.Root(&cobra.Command{Use: "railyard", Version: version}, manual, lists, topo, capacity, newList(), newVersion(),
+	return cli.Root(&cobra.Command{Use: "railyard", Version: release()}, manual, lists, topo, capacity, newList(),
 		cli.New("check", &checkFlags{Only: topoview.Aspects}),
 		cli.New("plan", &planCommand{Plan: planFlags{Sizes: from("1K", "4G")}}),
 		cli.New("simulate", new(simulateCommand)),
@@ -71,6 +72,7 @@ func newRoot() *cobra.Command {
 		cli.New("report", new(reportFlags)),
 		cli.New("discover", new(discoverFlags)),
 		cli.New("doctor", new(doctorFlags)),
+		cli.New("watch", &watchFlags{Hot: load.HotFrom}),
 		cli.New("probe", &probeFlags{Topo: live}),
 		cli.New("tune", &tuneFlags{Topo: live, Sizes: from("1K", "1G")}),
 		cli.New("baseline", &baselineFlags{Topo: live, Sizes: from("1K", "64M")}))

@@ -162,7 +162,9 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 		d.Faults = append(d.Faults, f.String())
 	}
 	for i := range p.Rows {
-		d.Rows = append(d.Rows, planRow(p.Question.Spec(), &p.Rows[i], why))
+		row := planRow(p.Question.Spec(), &p.Rows[i], why)
+		row.Warnings = append(row.Warnings, p.misaligned(&p.Rows[i])...)
+		d.Rows = append(d.Rows, row)
 	}
 	crossings, err := p.Crossovers()
 	for _, c := range crossings {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -135,6 +136,8 @@ func (f *probeFlags) kept(cmd *cobra.Command, rows []measurement.Link, t *topolo
 func (f *probeFlags) fitted(cmd *cobra.Command, rows []measurement.Link, t *topology.Topology) error {
 	var lines []string
 	var p *cost.Profile
+	origin := cost.Origin{Kind: cost.Measured, Source: f.About.Source, Date: f.About.Date}
+	access := fit.Accesses(origin, rows)
 	if network.Measured(rows) {
 		x, err := network.Of(rows, t)
 		if err != nil {
@@ -144,16 +147,24 @@ func (f *probeFlags) fitted(cmd *cobra.Command, rows []measurement.Link, t *topo
 		p.Name, p.Source, p.Date = f.About.Name, f.About.Source, f.About.Date
 	} else {
 		r, err := fit.FromLinks(f.About.Name, f.About.Source, f.About.Date, rows, t)
-		if err != nil {
+		switch {
+		case errors.Is(err, fit.ErrNoMessages) && access != nil: // one GPU has nobody to send to
+		case err != nil:
 			return err
+		default:
+			p = r.Profile
+			if err := fitWindow(p, rows, t); err != nil {
+				return err
+			}
 		}
-		p = r.Profile
-		if err := fitWindow(p, rows, t); err != nil {
-			return err
-		}
+		lines = accessLines(access, rows)
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%s: %s\n", f.About.Name, p.Error)
+	if p != nil {
+		fmt.Fprintf(out, "%s: %s\n", f.About.Name, p.Error)
+	} else {
+		fmt.Fprintf(out, "%s: no messages were measured, which need two GPUs: accesses to memory alone\n", f.About.Name)
+	}
 	for _, line := range lines {
 		fmt.Fprintln(out, line)
 	}
@@ -161,7 +172,13 @@ func (f *probeFlags) fitted(cmd *cobra.Command, rows []measurement.Link, t *topo
 	if err != nil {
 		return err
 	}
-	return cli.WriteMachine(f.Out, m.WithOwn(p))
+	if p != nil {
+		m = m.WithOwn(p)
+	}
+	if access != nil {
+		m = m.WithAccess(access)
+	}
+	return cli.WriteMachine(f.Out, m)
 }
 
 func (f *probeFlags) read() (all []measurement.Link, err error) {

@@ -54,7 +54,8 @@ func fitWindow(p *cost.Profile, rows []measurement.Link, t *topology.Topology) e
 		}
 		r := relayed{part: l.Bytes, threads: threads * l.Blocks, took: l.Value}
 		for window, to := range map[units.Bytes]*float64{0: &r.overlaps, l.Bytes: &r.apart} {
-			w, err := kernels.Work(t, s, cuda.Method{Mechanism: block.Push}, l.Bytes*units.Bytes(spec.Ranks-1), window, p)
+			whole := kernels.Floats(l.Bytes * units.Bytes(spec.Ranks-1))
+			w, err := kernels.Work(t, s, cuda.Method{Mechanism: block.Push}, whole, window, p)
 			if err != nil {
 				return err
 			}

@@ -34,7 +34,8 @@ func TestFitWindow(t *testing.T) {
 		var rows []measurement.Link
 		for i, part := 0, units.Bytes(64<<10); part <= 4<<20; i, part = i+1, part*2 {
 			for _, d := range [][2]int{{16, 256}, {64, 256}, {132, 128}} {
-				w, err := kernels.Work(topo, s, cuda.Method{Mechanism: block.Push}, 3*part, blocks.Window(d[0], d[1], each), p)
+				w, err := kernels.Work(topo, s, cuda.Method{Mechanism: block.Push}, kernels.Floats(3*part),
+					blocks.Window(d[0], d[1], each), p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,7 +71,7 @@ func TestWindowOfProfile(t *testing.T) {
 	how := cuda.Method{Mechanism: block.Push, Blocks: 64, Threads: 256}
 	var times []units.Time
 	for _, each := range []units.Bytes{0, 32, 64} {
-		took, err := kernels.Predict(topo, s, how, 12*units.MiB, &cost.Profile{Window: each})
+		took, _, err := kernels.Predict(topo, s, how, kernels.Floats(12*units.MiB), &cost.Profile{Window: each})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,25 +12,31 @@ import (
 	"railyard/exec/host"
 	"railyard/model/collective"
 	"railyard/model/topology"
+	"railyard/report"
+	"railyard/study"
 )
 
 // runFlags say how to execute.
 type runFlags struct {
-	Plan       planFlags `without:"load"`
-	Backend    string    `flag:"backend,default=host"`
-	TypeName   string    `flag:"datatype,d,default=float32"`
-	OpName     string    `flag:"op,default=sum"`
-	Iterations int       `flag:"iters,n,default=20"`
-	Warmup     int       `flag:"warmup,w,default=5"`
-	Seed       int64     `flag:"seed,default=1"`
-	InPlace    bool      `flag:"in-place"`
-	File       string    `flag:"plan"`
-	Out        string    `flag:"output,o"`
+	Plan       planFlags
+	Backend    string  `flag:"backend,default=host"`
+	TypeName   string  `flag:"datatype,d,default=float32"`
+	OpName     string  `flag:"op,default=sum"`
+	Iterations int     `flag:"iters,n,default=20"`
+	Warmup     int     `flag:"warmup,w,default=5"`
+	Seed       int64   `flag:"seed,default=1"`
+	Repeat     int     `flag:"repeat,default=1,lo=1"`
+	Replan     float64 `flag:"how replan,default=0.1"`
+	InPlace    bool    `flag:"in-place"`
+	File       string  `flag:"plan"`
+	Out        string  `flag:"output,o"`
 	Gpu        gpuFlags
 	Group      processGroup
 
 	dtype collective.DType
 	op    collective.ReduceOp
+	cmd   *cobra.Command
+	again *study.Answer // as it was planned last, before GPUs said how it runs
 }
 
 // Run executes schedules with real data.
@@ -45,6 +51,7 @@ func (f *runFlags) Run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	f.cmd, f.again = cmd, p.copied()
 	if f.Backend == backendCUDA {
 		if err := f.Gpu.open(cmd, p, f); err != nil {
 			return err
@@ -83,7 +90,7 @@ func (f *runFlags) measured(ctx context.Context, cmd *cobra.Command, p *planned)
 	if f.Group.leads() {
 		err = f.recorded(ctx, cmd, p, check)
 	} else {
-		err = f.execute(ctx, p, check)
+		err = f.execute(ctx, p, func([]report.Replan) error { return nil }, check)
 	}
 	if err != nil {
 		return err
@@ -118,6 +125,14 @@ func (f *runFlags) check(cmd *cobra.Command) (err error) {
 	}
 	if err != nil {
 		return cli.Usage(err)
+	}
+	if f.Group.leads() {
+		if err := freeDir(f.Out); err != nil {
+			return err
+		}
+	}
+	if err := f.checkRepeat(cmd); err != nil {
+		return err
 	}
 	return checkPlanFile(cmd, f.File)
 }

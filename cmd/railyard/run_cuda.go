@@ -53,8 +53,8 @@ type gpuFlags struct {
 
 // check refuses flags without effect.
 func (g *gpuFlags) check(cmd *cobra.Command, backend string) error {
-	if backend != backendCUDA && cmd.Flags().Changed("how") {
-		return cli.Usagef("--how has no effect without --backend cuda")
+	if backend != backendCUDA {
+		return cli.NoEffect(cmd, "without --backend cuda", "how engine", "how mechanism", "how blocks", "how threads", "how specialise")
 	}
 	if g.Blocks < 0 || g.Threads < 0 || g.Threads > cuda.MaxThreads || g.Threads%32 != 0 {
 		return cli.Usagef("--how blocks must be positive, threads a multiple of 32 up to %d", cuda.MaxThreads)
@@ -102,15 +102,10 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 		g.close()
 		return err
 	}
-	warnings := g.warnings(p)
 	g.ways = map[*schedule.Schedule]cuda.Method{}
-	for i := range p.Rows {
-		row := &p.Rows[i]
-		if err := g.row(p, row, f.InPlace); err != nil {
-			g.close()
-			return err
-		}
-		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings, g.unmeasured(p, row))
+	if err := g.rows(p, f.InPlace); err != nil {
+		g.close()
+		return err
 	}
 	if g.uses(true) {
 		return nil
@@ -137,6 +132,19 @@ func nodesOf(t *topology.Topology, several bool) [][]int {
 
 // staged reports whether messages go between nodes.
 func (g *gpuFlags) staged() bool { return len(g.nodes) > 1 }
+
+// rows settle what runs for each size.
+func (g *gpuFlags) rows(p *planned, inPlace bool) error {
+	warnings := g.warnings(p)
+	for i := range p.Rows {
+		row := &p.Rows[i]
+		if err := g.row(p, row, inPlace); err != nil {
+			return err
+		}
+		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings, g.unmeasured(p, row))
+	}
+	return nil
+}
 
 // row settles what runs for a size, and names and predicts it as it runs.
 func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
@@ -391,8 +399,9 @@ func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how
 	if as.Protocol = how.Mechanism.Protocol(); g.staged() || !p.Question.Costs().Curved(string(as.Protocol)) {
 		return p.Explain(s, row.Size)
 	}
-	t, err := kernels.Predict(p.Question.Topology(), &as, how, row.Size, p.Question.Costs())
-	return planner.Prediction{Time: t, Warnings: p.Question.Costs().Warnings(row.Size)}, err
+	d := kernels.Data{Size: row.Size, Element: g.dtype.Size()}
+	t, slower, err := kernels.Predict(p.Question.Topology(), &as, how, d, p.Question.Costs())
+	return planner.Prediction{Time: t, Warnings: append(p.Question.Costs().Warnings(row.Size), misaligned(t, slower)...)}, err
 }
 
 func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, bool) {

@@ -20,6 +20,7 @@ import (
 type resultDir struct {
 	path        string
 	rows, ranks *os.File
+	written     map[*schedule.Schedule]bool
 }
 
 // newResultDir makes the directory; it never writes into an existing one.
@@ -42,23 +43,39 @@ func newResultDir(path string) (*resultDir, error) {
 	}
 }
 
+// freeDir refuses a directory that exists, before anything is measured for it.
+func freeDir(path string) error {
+	if _, err := os.Lstat(path); path == "" || err != nil { // what else is wrong, newResultDir says
+		return nil
+	}
+	return fmt.Errorf("result directory %s exists: choose one that does not exist", path)
+}
+
 // write writes a file of the directory.
 func (d *resultDir) write(name string, content func(io.Writer) error) error {
 	return outfile.Write(filepath.Join(d.path, name), content)
 }
 
-// begin writes what the run is made from, before anything is measured.
-func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) error {
-	seen := map[*schedule.Schedule]bool{}
+// schedules writes those of a plan that are not there yet.
+func (d *resultDir) schedules(p *planned) error {
 	for _, r := range p.Rows {
-		if seen[r.Schedule] {
+		if d.written[r.Schedule] {
 			continue
 		}
-		name := fmt.Sprintf("schedule-%02d.json", len(seen))
-		seen[r.Schedule] = true
+		name := fmt.Sprintf("schedule-%02d.json", len(d.written))
+		d.written[r.Schedule] = true
 		if err := d.write(name, func(w io.Writer) error { return schedule.Encode(w, r.Schedule) }); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// begin writes what the run is made from, before anything is measured.
+func (d *resultDir) begin(p *planned, doc *report.RunDocument, args []string) error {
+	d.written = map[*schedule.Schedule]bool{}
+	if err := d.schedules(p); err != nil {
+		return err
 	}
 	if _, data, err := source(p.source); err != nil {
 		return err

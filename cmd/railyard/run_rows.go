@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -41,7 +42,11 @@ func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned,
 	if err != nil {
 		return err
 	}
-	runErr := f.execute(ctx, p, func(i int, m *measuredRow) error {
+	again := func(changed []report.Replan) error {
+		d.Replans = append(d.Replans, changed...)
+		return dir.schedules(p)
+	}
+	runErr := f.execute(ctx, p, again, func(i int, m *measuredRow) error {
 		d.Rows = append(d.Rows, m.RunRow)
 		if err := dir.row(m); err != nil {
 			return err
@@ -57,6 +62,9 @@ func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned,
 		runErr = err
 	}
 	if runErr != nil {
+		if live != nil && len(d.Rows) > 0 { // warnings about the rows that are printed
+			runErr = errors.Join(runErr, live.End(d))
+		}
 		return fmt.Errorf("%w (what was measured before is in %s%s)", runErr, dir.path, p.resumeHint(len(d.Rows)))
 	}
 	if live != nil {
@@ -131,6 +139,9 @@ func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument) (
 	foreseen := *d
 	for _, row := range p.Rows {
 		r := f.predictedRow(p, row)
+		if f.Repeat > 1 {
+			r.Repetition = 1
+		}
 		r.took(p, row.Prediction.Time, measurement.Summary{Median: time.Duration(row.Prediction.Time.Microseconds() * 1e3)})
 		foreseen.Rows = append(foreseen.Rows, r.RunRow)
 	}
@@ -145,16 +156,29 @@ func (p *planned) resumeHint(done int) string {
 	return fmt.Sprintf("; go on from -b %d", int64(p.Rows[done].Size))
 }
 
-// execute runs every size; each row is kept before the next one starts.
-func (f *runFlags) execute(ctx context.Context, p *planned,
-	keep func(int, *measuredRow) error) error {
-	for i, row := range p.Rows {
-		m, err := f.executeRow(ctx, p, row)
-		if err != nil {
-			return fmt.Errorf("%v: %w", row.Size, err)
+// execute runs every size, as often as is asked for; each row is kept before the next one starts.
+func (f *runFlags) execute(ctx context.Context, p *planned, again func([]report.Replan) error, keep func(int, *measuredRow) error) error {
+	for repetition := range f.Repeat {
+		if repetition > 0 {
+			changed, err := f.replan(ctx, p, repetition+1)
+			if err != nil {
+				return err
+			}
+			if err := again(changed); err != nil {
+				return err
+			}
 		}
-		if err := keep(i, m); err != nil {
-			return err
+		for i, row := range p.Rows {
+			m, err := f.executeRow(ctx, p, row)
+			if err != nil {
+				return fmt.Errorf("%v: %w", row.Size, err)
+			}
+			if f.Repeat > 1 {
+				m.Repetition = repetition + 1
+			}
+			if err := keep(repetition*len(p.Rows)+i, m); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -22,17 +22,30 @@ import (
 // tuneFlags say which profile learns what is fastest here.
 type tuneFlags struct {
 	Topo        topoFlags `without:"load"`
-	Profile     string    `flag:"profile,need"`
+	Profile     string    `flag:"profile"`
 	Collectives []string  `flag:"collective,c,commas,default=all_reduce|all_gather|reduce_scatter|broadcast|all_to_all"`
 	Sizes       cli.SizeFlags
 	PerCase     time.Duration `flag:"per-case,default=40ms"`
 	Budget      time.Duration `flag:"budget,default=15m"`
+	NCCL        bool          `flag:"how nccl"`
+	Launch      string        `flag:"how launch,default=stream,one=graph|stream"`
+	Rounds      int           `flag:"how rounds,default=5,lo=1"`
+	Out         string        `flag:"output,o,writes"`
 
 	sweep tuning.Sweep
 }
 
 // Run times ways, and tells the profile which was fastest.
 func (f *tuneFlags) Run(cmd *cobra.Command, _ []string) error {
+	if f.NCCL {
+		return f.library(cmd)
+	}
+	if err := cli.NoEffect(cmd, "without --how nccl: leave it out", "output", "how launch", "how rounds"); err != nil {
+		return err
+	}
+	if f.Profile == "" {
+		return cli.Usagef("which profile? name the file that learns what is fastest with --profile, or tune NCCL with --how nccl")
+	}
 	if !strings.HasSuffix(f.Profile, ".yaml") {
 		return cli.Usagef("--profile %s: a file that is written must end in .yaml", f.Profile)
 	}

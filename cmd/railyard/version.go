@@ -4,23 +4,14 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
 
 // version is what plans and results carry as their tool version.
 const version = "0.1.0"
 
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:  "version",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "railyard %s%s, %s, %s/%s\n", version, commit(), runtime.Version(), runtime.GOOS,
-				runtime.GOARCH)
-			return err
-		},
-	}
+// release says which railyard this is: release, commit, what it was built with.
+func release() string {
+	return fmt.Sprintf("%s%s, %s, %s/%s", version, commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // commit is what it was built from, "" where the build does not say.

@@ -9,7 +9,8 @@ import (
 
 // TestLeft: what is said of a command that was interrupted is true of its journal.
 func TestLeft(t *testing.T) {
-	none, missing, empty, full := "", filepath.Join(t.TempDir(), "missing"), filepath.Join(t.TempDir(), "empty"), filepath.Join(t.TempDir(), "full")
+	none, missing, empty, full := "", filepath.Join(t.TempDir(), "missing"), filepath.Join(t.TempDir(), "empty"),
+		filepath.Join(t.TempDir(), "full")
 	for path, text := range map[string]string{empty: "", full: "{}\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"railyard/report/table"
 )
 
 // document has commands say of themselves what their program's manual says: a page with a section for each. The heading is how the
@@ -55,10 +58,23 @@ func describe(root *cobra.Command, heading, text string) *cobra.Command {
 		cmd.Use = strings.TrimPrefix(heading, above)
 	}
 	cmd.Short, cmd.Long, _ = strings.Cut(strings.ReplaceAll(text, "\n    ", "\n  "), "\n\n")
+	cmd.Long = filled(cmd.Long)
 	if i := strings.LastIndex("\n\n"+cmd.Long, "\n\n"); strings.HasPrefix(cmd.Long[i:], "  ") {
 		cmd.Long, cmd.Example = strings.TrimSpace(cmd.Long[:i]), cmd.Long[i:]
 	}
 	return cmd
+}
+
+// filled breaks the lines of paragraphs anew that lists of words have made too wide.
+func filled(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		wide := slices.ContainsFunc(strings.Split(p, "\n"), func(line string) bool { return len(line) > table.Columns })
+		if wide && !strings.Contains("\n"+p, "\n ") {
+			paragraphs[i] = strings.Join(table.Wrap(strings.ReplaceAll(p, "\n", " "), table.Columns), "\n")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
 }
 
 // meanings takes what flags mean out of a section.

@@ -35,7 +35,8 @@ func TestOptions(t *testing.T) {
 		how.StringSliceVar(&order, "order", nil, "axes")
 		how.BoolVar(&staged, "staged", false, "through the host")
 		var out, complaints strings.Builder
-		code := Run(Root(&cobra.Command{Use: "prog"}, "# prog", nil, cmd), append([]string{"do"}, strings.Fields(c.args)...), &out, &complaints)
+		code := Run(Root(&cobra.Command{Use: "prog"}, "# prog", nil, cmd), append([]string{"do"}, strings.Fields(c.args)...), &out,
+			&complaints)
 		got := fmt.Sprint(tp, order, staged)
 		if (code == 0) != (c.err == "") || code == 0 && got != c.want || !strings.Contains(complaints.String(), c.err) {
 			t.Errorf("%s: %d, %s, %q", c.args, code, got, complaints.String())

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"railyard/report/table"
 )
 
 // Run is a whole program without the process: it returns the exit code, 0, 1 for a failure or
@@ -35,6 +38,7 @@ func Root(root *cobra.Command, manual string, lists map[string][]string, command
 	root.SilenceErrors, root.SilenceUsage = true, true
 	Group(root, commands...)
 	document(root, manual, lists)
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return Usage(flagError(cmd, err)) })
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -44,6 +48,7 @@ func Root(root *cobra.Command, manual string, lists map[string][]string, command
 	strictNames(root)
 	forEach(root, explainOptions)
 	forEach(root, shortenOptions)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", table.Columns)))
 	forEach(root, func(cmd *cobra.Command) { completeWords(cmd, lists) })
 	forEach(root, guardFiles)
 	forEach(root, onlyOnce)

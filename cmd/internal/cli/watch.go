@@ -60,6 +60,15 @@ func terminal(w io.Writer) io.Writer {
 	return nil
 }
 
+// OnTerminal reports whether a command writes to a terminal.
+func OnTerminal(cmd *cobra.Command) bool {
+	out := cmd.OutOrStdout()
+	if c, ok := out.(*clearing); ok {
+		out = c.Writer
+	}
+	return terminal(out) != nil
+}
+
 // every calls do until the function that it returns is called.
 func (x *watched) every(d time.Duration, do func()) (stop func()) {
 	if x.w == nil {
