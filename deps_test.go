@@ -27,13 +27,14 @@ var mayImport = map[string][]string{
 	"model/schedule":      {"model/symmetry", "model/units", "model/topology", "model/collective"},
 	"model/program":       {"model/units", "model/collective", "model/schedule"},
 	"model/block":         {"model/collective", "model/schedule"},
-	"model/cost":          {"model/units", "model/topology", "model/yamlfile"},
+	"model/cost":          {"model/units", "model/measurement", "model/topology", "model/yamlfile"},
 	"model/gpu":           {"model/units", "model/topology", "model/yamlfile"},
 	"model/workload":      {"model/units", "model/collective", "model/gpu", "model/yamlfile"},
 	"model/price":         {"model/yamlfile"},
 	"model/failure":       {"model/yamlfile"},
 	"model/survey":        {"model/units", "model/topology"},
 	"model/health":        {"model/survey", "model/yamlfile"},
+	"model/load":          {"model/health", "model/survey", "model/topology"},
 	"model/trace":         {"model/units"},
 	"model/grouptest":     {},
 	"model/measurement":   {"model/units", "model/collective"},
@@ -60,6 +61,7 @@ var onlyIn = map[string][]string{
 	"github.com/NVIDIA/go-nvml": {"exec/discover"},
 	"golang.org/x/sys":          {"exec/cuda/descriptors", "exec/host", "exec/net"},
 	"github.com/spf13/cobra":    {"cmd/..."},
+	"github.com/prometheus":     {"interop/prometheus", "report/metrics"},
 	"github.com/expr-lang/expr": {"study/doctor"},
 }
 

@@ -89,11 +89,13 @@ func TestDocumentedJob(t *testing.T) {
 	}
 	world, err := cluster.Detect(func(name string) string { return env[name] })
 	nodes := slices.Index(pod.Containers[0].Args, "--nodes") + 1
-	if err != nil || world.Launcher == "" || world.Size != job.Spec.Completions || job.Spec.Parallelism != world.Size || job.Spec.CompletionMode != "Indexed" ||
+	if err != nil || world.Launcher == "" || world.Size != job.Spec.Completions || job.Spec.Parallelism != world.Size ||
+		job.Spec.CompletionMode != "Indexed" ||
 		pod.Containers[0].Args[nodes] != strconv.Itoa(world.Size) {
 		t.Errorf("%+v, %v for %d pods", world, err, job.Spec.Completions)
 	}
-	if want := job.Metadata.Name + "-0." + pod.Subdomain; !strings.HasPrefix(world.Root, want+":") || service.Metadata.Name != pod.Subdomain {
+	if want := job.Metadata.Name + "-0." + pod.Subdomain; !strings.HasPrefix(world.Root, want+":") ||
+		service.Metadata.Name != pod.Subdomain {
 		t.Errorf("rank 0 at %s, which is %s", world.Root, want)
 	}
 }

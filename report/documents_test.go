@@ -217,7 +217,8 @@ func TestCongestedSimulationMatchesSchema(t *testing.T) {
 	doc := written(t, func(w io.Writer) error { return table.WriteJSON(w, congestedDocument()) })
 	plain := written(t, func(w io.Writer) error { return table.WriteJSON(w, simulateDocument()) })
 	validate(t, "simulate", doc)
-	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "idle_us", "load_slowdown", "congested", "fluid_us", "congested_slowdown", "jobs", "shared_link",
+	for _, member := range []string{"delay_us", "faults", "healthy_us", "slowdown", "idle_us", "load_slowdown", "congested", "fluid_us",
+		"congested_slowdown", "jobs", "shared_link",
 		"ecmp", "stragglers", "repeats"} {
 		if !bytes.Contains(doc, []byte(`"`+member+`"`)) || bytes.Contains(plain, []byte(`"`+member+`"`)) {
 			t.Errorf("%s: in the plain document, or not in this one", member)

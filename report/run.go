@@ -21,8 +21,23 @@ type RunDocument struct {
 	Seed      int64    `json:"seed" as:"precise"`
 	Processes int      `json:"processes,omitempty" doc:"that ran the ranks together; absent for one"`
 	Timed     bool     `json:"timed" doc:"false: run for correctness only, the times mean nothing"`
+	Replans   []Replan `json:"replans,omitempty" doc:"sizes planned again before a repetition, as the load of links had changed"`
 	Rows      []RunRow `json:"rows" csv:""`
 }
+
+// Replan is a size that was planned again.
+type Replan struct {
+	Repetition  int     `json:"repetition" doc:"before which"`
+	Change      string  `json:"change" doc:"links whose load changed most, in shares of their line rates"`
+	SizeBytes   int64   `json:"size_bytes"`
+	Before      string  `json:"schedule_before"`
+	KeptUS      float64 `json:"kept_us" doc:"what that would take with the load as it is now"`
+	After       string  `json:"schedule" doc:"the same where it is still the fastest"`
+	PredictedUS float64 `json:"predicted_us" doc:"what that takes"`
+}
+
+// Shows implements table.Showing: what was planned again stands below the rows, in words.
+func (d *RunDocument) Shows(key string) bool { return key == "rows" }
 
 // RunRow is one size.
 type RunRow struct {
@@ -40,6 +55,7 @@ type RunRow struct {
 	Error       float64     `json:"error" text:"error" as:"error" doc:"of the prediction; below 0: too short"`
 	Wrong       int64       `json:"wrong" text:"wrong" doc:"elements"`
 	Slowest     string      `json:"slowest_rank,omitempty" doc:"of several processes: by the median of its iterations"`
+	Repetition  int         `json:"repetition,omitempty" text:"repetition" doc:"of several, from 1"`
 	Library
 	Warnings []string `json:"warnings" note:"warning"`
 }
@@ -88,6 +104,9 @@ func (d *RunDocument) Footer() []string {
 		out = append(out, fmt.Sprintf("# Prediction           : MAPE %s, geometric-mean factor %.3f",
 			table.Percent(measurement.MAPE(errors)), measurement.GeomeanFactor(errors)))
 	}
+	for i := range d.Replans {
+		out = append(out, d.replanned(i)...)
+	}
 	if name, times := d.slowest(); times > 0 {
 		out = append(out, fmt.Sprintf("# Slowest rank         : %s, at %d of %d sizes", name, times, len(d.Rows)))
 	}
@@ -95,6 +114,29 @@ func (d *RunDocument) Footer() []string {
 		out = append(out, d.misses()...)
 	}
 	return out
+}
+
+// replanned says what was planned again for a size, and what it took before and since; the first of a repetition says why.
+func (d *RunDocument) replanned(i int) (out []string) {
+	x := &d.Replans[i]
+	if i == 0 || d.Replans[i-1].Repetition != x.Repetition {
+		out = append(out, fmt.Sprintf("# Before repetition %d  : the load has changed: %s", x.Repetition, x.Change))
+	}
+	what := fmt.Sprintf("%s → %s, predicted %s → %s", x.Before, x.After, table.Microseconds(x.KeptUS),
+		table.Microseconds(x.PredictedUS))
+	if x.Before == x.After {
+		what = fmt.Sprintf("%s is still the fastest, predicted %s", x.Before, table.Microseconds(x.PredictedUS))
+	}
+	took := func(repetition int) string {
+		for _, r := range d.Rows {
+			if r.Repetition == repetition && r.SizeBytes == x.SizeBytes {
+				return table.Microseconds(r.MeasuredUS.Median)
+			}
+		}
+		return "?"
+	}
+	return append(out, fmt.Sprintf("#   %s: %s; took %s before, %s since", table.Bytes(float64(x.SizeBytes)), what, took(x.Repetition-1),
+		took(x.Repetition)))
 }
 
 // slowest is the rank that was slowest at most sizes, the first of equals.

@@ -19,7 +19,7 @@ import (
 
 // shipped are the documents whose schemas docs has.
 var shipped = []string{"plan", "run", "simulate", "expect", "compare", "crossover", "step", "search", "what-if", "size", "cost", "limits",
-	"parts", "crossing", "validate", "doctor", "gate", "groups"}
+	"parts", "crossing", "validate", "doctor", "gate", "groups", "watch"}
 
 // documents are examples of all documents.
 func documents(t *testing.T) map[string]any {
@@ -101,10 +101,15 @@ func documents(t *testing.T) map[string]any {
 			Steps: []report.CrossingStep{{Name: "compress", Bytes: 1 << 26, GBps: 900, AlphaUS: 4, BusyUS: 75}},
 			Notes: []string{"32 queue pairs carry 25GB/s each"}},
 		"groups": &report.GroupsDocument{Schema: "railyard.groups/v1", Topology: "pod", Nodes: 64, GPUs: 8, Collective: "all_reduce",
-			SizeBytes: 1 << 32, Healthy: .001, Suspects: []report.GroupSuspect{{Part: "adapter 3", Host: "host17", Probability: .995, Named: true,
-				Look: "its cable"}}, Next: []report.GroupTest{{Name: "group-8", Nodes: 2, Hosts: []string{"host1", "host17"}, Adapters: "0-3",
-				Passes: .4}}, Rows: []report.GroupRow{{File: "group-7", Nodes: 2, Hosts: []string{"host1", "host17"}, MeasuredUS: 2e4,
+			SizeBytes: 1 << 32, Healthy: .001, Suspects: []report.GroupSuspect{{Part: "adapter 3", Host: "host17", Probability: .995,
+				Named: true,
+				Look:  "its cable"}}, Next: []report.GroupTest{{Name: "group-8", Nodes: 2, Hosts: []string{"host1", "host17"},
+				Adapters: "0-3",
+				Passes:   .4}}, Rows: []report.GroupRow{{File: "group-7", Nodes: 2, Hosts: []string{"host1", "host17"}, MeasuredUS: 2e4,
 				ExpectedUS: 1e4, Longer: 2}}, Notes: []string{"a note"}},
+		"watch": &report.WatchDocument{Schema: "railyard.watch/v1", Topology: "discovered", At: "2026-11-23T21:00:00Z", Seconds: 1.0004,
+			HotFrom: .5, Hot: 1, Own: .004, Ports: []report.WatchPort{{Part: "GPU 3 link 17", Links: "gpu3->nvswitch0 and 3 more", Sent: 13.5,
+				Received: 2, Line: 26.56, Load: .51, Hot: true, Errors: "replays 3"}, {Part: "mlx5_4"}}, Notes: []string{"mlx5_5 is gone"}},
 		"doctor": &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: "dgx-h100", Assumed: true, GPUs: 8, Judged: 25,
 			Findings: []report.DoctorFinding{{Level: "slow", Part: "GPU 3", Says: "has 17 of 18 NVLinks", Share: v(.056), Best: v(.05),
 				Of: "all-reduce of 1 GiB on 8 GPUs", How: "simulated", Why: "the slowest decides", Do: "reset it", Rule: "nvlinks-missing",

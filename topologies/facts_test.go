@@ -168,7 +168,8 @@ func TestUnknownNameSuggests(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for gpu, want := range map[string]string{"gb10": "dgx-spark", "MI355X": "mi355x-node", "h20": "hgx-h20", "rtx4090": "rtx4090-server"} {
-		if _, err := topology.Load(topologies.Source, gpu, topology.Options{}); err == nil || !strings.Contains(err.Error(), "did you mean "+want) {
+		if _, err := topology.Load(topologies.Source, gpu, topology.Options{}); err == nil ||
+			!strings.Contains(err.Error(), "did you mean "+want) {
 			t.Errorf("%s: %v", gpu, err)
 		}
 	}

@@ -51,7 +51,8 @@ func TestElastic(t *testing.T) {
 
 // What is left of a machine is used as far as it fits: what does not is said, and any other error ends the search for it.
 func TestShrinkSaysWhatDoesNotFit(t *testing.T) {
-	l := step.Layout{Data: 4, Tensor: 8, Sequence: true, Pipeline: 1, Context: 1, Expert: 32, Virtual: 1, MicroBatch: 1, GlobalBatch: 64, Zero: 1,
+	l := step.Layout{Data: 4, Tensor: 8, Sequence: true, Pipeline: 1, Context: 1, Expert: 32, Virtual: 1, MicroBatch: 1,
+		GlobalBatch: 64, Zero: 1,
 		Order: step.DefaultOrder}
 	w := steptest.Workload(t, "mixtral-8x7b", "transformer.experts=32", "transformer.layers=4")
 	left := steptest.Predictor(t, "superpod-h100", 3)

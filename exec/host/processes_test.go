@@ -74,7 +74,8 @@ func spread(ranks []int, sockets int, run func(p *Processes) error) []error {
 	var wg sync.WaitGroup
 	for i, n := range ranks {
 		wg.Go(func() {
-			p, err := Meet(context.Background(), seat{h, i}, Place{Process: i, Size: len(ranks), Ranks: n, Local: len(ranks), Host: "127.0.0.1",
+			p, err := Meet(context.Background(), seat{h, i}, Place{Process: i, Size: len(ranks), Ranks: n, Local: len(ranks),
+				Host:    "127.0.0.1",
 				Sockets: sockets})
 			if err != nil {
 				errs[i] = err
@@ -166,7 +167,8 @@ func TestNodesOverProcesses(t *testing.T) {
 			}
 			for _, i := range random.Perm(len(list))[:min(4, len(list))] {
 				all = append(all, list[i])
-				cfgs = append(cfgs, Config{Count: int64(1 + random.IntN(1<<random.IntN(18))), Seed: random.Int64(), Iterations: 1 + random.IntN(4),
+				cfgs = append(cfgs, Config{Count: int64(1 + random.IntN(1<<random.IntN(18))), Seed: random.Int64(), Iterations: 1 +
+					random.IntN(4),
 					Op: []collective.ReduceOp{collective.Sum, collective.Avg, collective.Max, collective.Prod}[random.IntN(4)], Checks: 3})
 			}
 		}

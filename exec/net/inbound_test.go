@@ -39,7 +39,8 @@ func FuzzInbound(f *testing.F) {
 	whole := encoded(frame{kind: dataFrame, window: 1, total: 5, length: 5, offset: 1019, add: 1}, "hello")
 	parts := append(encoded(frame{kind: dataFrame, window: 1, total: 5, length: 2, add: 1}, "he"),
 		encoded(frame{kind: dataFrame, window: 1, total: 5, length: 3, offset: 2, add: 1}, "llo")...)
-	ahead := append(encoded(frame{kind: dataFrame, window: 1, message: 1, add: 7}, ""), encoded(frame{kind: dataFrame, window: 1, add: 1}, "")...)
+	ahead := append(encoded(frame{kind: dataFrame, window: 1, message: 1, add: 7}, ""), encoded(frame{kind: dataFrame, window: 1, add: 1},
+		"")...)
 	f.Add(whole, uint16(3))
 	f.Add(parts, uint16(50))
 	f.Add(append(ahead, encoded(frame{kind: byeFrame}, "")...), uint16(1000))
@@ -74,7 +75,8 @@ func FuzzInbound(f *testing.F) {
 // TestFrames: messages in several frames, out of order, and what contradicts itself.
 func TestFrames(t *testing.T) {
 	d := func(message, total, length, offset uint64, data string) []byte {
-		return encoded(frame{kind: dataFrame, window: 1, message: message, total: total, length: uint32(length), offset: offset, add: 1}, data)
+		return encoded(frame{kind: dataFrame, window: 1, message: message, total: total, length: uint32(length), offset: offset, add: 1},
+			data)
 	}
 	for _, c := range []struct {
 		name   string

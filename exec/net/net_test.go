@@ -54,7 +54,8 @@ func connected(t testing.TB, size, sockets int) []*TCP {
 	var wg sync.WaitGroup
 	for i := range size {
 		wg.Go(func() {
-			out[i], errs[i] = Connect(context.Background(), Options{Process: i, Size: size, Host: "127.0.0.1", Sockets: sockets}, r.exchange(i))
+			out[i], errs[i] = Connect(context.Background(), Options{Process: i, Size: size, Host: "127.0.0.1", Sockets: sockets},
+				r.exchange(i))
 		})
 	}
 	wg.Wait()
@@ -337,16 +338,19 @@ func TestWhoNeverCame(t *testing.T) {
 	text := []byte(`{"Address":"127.0.0.1:1","Sockets":1}`)
 	answer := func(_ context.Context, mine []byte) ([][]byte, error) { return [][]byte{mine, text, text}, nil }
 	o := Options{Process: 0, Size: 3, Host: "127.0.0.1", Timeout: 20 * time.Millisecond}
-	if _, err := Connect(t.Context(), o, answer); err == nil || !strings.Contains(err.Error(), "no connection with process [1 2] after 20ms") {
+	if _, err := Connect(t.Context(), o, answer); err == nil ||
+		!strings.Contains(err.Error(), "no connection with process [1 2] after 20ms") {
 		t.Errorf("%v", err)
 	}
 	answer = func(_ context.Context, mine []byte) ([][]byte, error) { return [][]byte{text, text, mine}, nil }
 	o = Options{Process: 2, Size: 3, Host: "127.0.0.1"}
-	if _, err := Connect(t.Context(), o, answer); err == nil || !strings.Contains(err.Error(), "process 0 (127.0.0.1:1) cannot be reached") {
+	if _, err := Connect(t.Context(), o, answer); err == nil ||
+		!strings.Contains(err.Error(), "process 0 (127.0.0.1:1) cannot be reached") {
 		t.Errorf("%v", err)
 	}
 	o.Sockets = 4
-	if _, err := Connect(t.Context(), o, answer); err == nil || !strings.Contains(err.Error(), "process 0 wants 1 sockets, process 2 wants 4") {
+	if _, err := Connect(t.Context(), o, answer); err == nil ||
+		!strings.Contains(err.Error(), "process 0 wants 1 sockets, process 2 wants 4") {
 		t.Errorf("%v", err)
 	}
 }

@@ -27,7 +27,8 @@ type fake struct {
 }
 
 func newFake(ctx context.Context, s *schedule.Schedule, p *block.Program, count int64, first, ranks int) *fake {
-	x := &fake{s: s, p: p, layout: schedule.NewLayout(s, count, 1), first: first, mem: map[int][3][]byte{}, flags: map[int][]atomic.Int64{}, ctx: ctx}
+	x := &fake{s: s, p: p, layout: schedule.NewLayout(s, count, 1), first: first, mem: map[int][3][]byte{},
+		flags: map[int][]atomic.Int64{}, ctx: ctx}
 	for r := first; r < first+ranks; r++ {
 		x.shared = append(x.shared, aligned(Bytes(p)))
 		x.mem[r] = [3][]byte{make([]byte, x.layout.Elements(r, schedule.Input)), make([]byte, x.layout.Elements(r, schedule.Output)),

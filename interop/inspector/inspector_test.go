@@ -35,9 +35,11 @@ func TestRealDumps(t *testing.T) {
 	if len(calls) != 28 { // of 30 lines two are messages
 		t.Fatalf("%d calls", len(calls))
 	}
-	want := observed.Call{Place: observed.Place{File: "plain.log", Line: 2}, Group: "0x36a144996cc567", Rank: 0, Ranks: 2, Nodes: 2, Host: "vm",
+	want := observed.Call{Place: observed.Place{File: "plain.log", Line: 2}, Group: "0x36a144996cc567", Rank: 0, Ranks: 2, Nodes: 2,
+		Host: "vm",
 		Kind: collective.AllGather, Size: 128 * units.KiB, Seq: 0, Start: 1795459241334857000, Time: 98_000_000}
-	if got := calls[1]; got.On != nil || got.Place != want.Place || got.Size != want.Size || got.Start != want.Start || got.Time != want.Time ||
+	if got := calls[1]; got.On != nil || got.Place != want.Place || got.Size != want.Size || got.Start != want.Start ||
+		got.Time != want.Time ||
 		got.Kind != want.Kind || got.Ranks != want.Ranks || got.Nodes != want.Nodes || got.Group != want.Group || got.Host != want.Host {
 		t.Errorf("%+v", got)
 	}

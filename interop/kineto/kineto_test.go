@@ -81,11 +81,13 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.trace, calls, err)
 			continue
 		}
-		if c.calls > 0 && (calls[0].Kind != c.kind || calls[0].Seq != 7 || !reflect.DeepEqual(calls[0].On, []int{0, 1}) || calls[0].Size != 4) {
+		if c.calls > 0 && (calls[0].Kind != c.kind || calls[0].Seq != 7 || !reflect.DeepEqual(calls[0].On, []int{0, 1}) ||
+			calls[0].Size != 4) {
 			t.Errorf("%s: %+v", c.trace, calls[0])
 		}
 	}
-	if _, note, err := Parse(strings.NewReader(event1("allreduce", "gossip")), "t"); err != nil || note != "t: 1 kernel of no collective that is known" {
+	if _, note, err := Parse(strings.NewReader(event1("allreduce", "gossip")), "t"); err != nil ||
+		note != "t: 1 kernel of no collective that is known" {
 		t.Error(note, err)
 	}
 }

@@ -24,7 +24,8 @@ func TestRead(t *testing.T) {
 		{0, "core file size              (blocks, -c) 0\nmax locked memory           (kbytes, -l) 8192\n", "memlock", 8192.0 * 1024},
 		{0, "Limit                     Soft Limit           Hard Limit           Units     \n" +
 			"Max locked memory         unlimited            unlimited            bytes     \n", "memlock", float64(math.MaxInt64)},
-		{1, "MemTotal:       131893836 kB\nHugePages_Total:       4\nHugePages_Free:        1\nHugepagesize:       2048 kB\n", "hugepages", 8388608.0},
+		{1, "MemTotal:       131893836 kB\nHugePages_Total:       4\nHugePages_Free:        1\nHugepagesize:       2048 kB\n", "hugepages",
+			8388608.0},
 		{2, "Module                  Size  Used by\nnvidia_peermem         16384  0\n", "peermem", true},
 		{2, "nvidia 56713216 100 nvidia_uvm, Live 0x0\n", "peermem", false},
 		{3, "BOOT_IMAGE=/vmlinuz root=/dev/sda1 intel_iommu=on\n", "iommu", "on"},

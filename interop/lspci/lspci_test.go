@@ -31,7 +31,8 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	nic, gpu, bridge := s.Part(health.PCI, "0000:21:00.0"), s.Part(health.PCI, "0001:da:00.0"), s.Part(health.PCI, "0000:15:01.0")
-	if nic.Number("pcie_width") != 8 || nic.Number("pcie_width_max") != 16 || nic.Number("pcie_gen") != 4 || nic.Number("pcie_gen_max") != 5 ||
+	if nic.Number("pcie_width") != 8 || nic.Number("pcie_width_max") != 16 || nic.Number("pcie_gen") != 4 ||
+		nic.Number("pcie_gen_max") != 5 ||
 		nic.Yes("acs") || gpu.Number("numa") != 5 || gpu.Number("pcie_gen") != 4 || !bridge.Yes("acs") || !bridge.Yes("bridge") ||
 		gpu.Yes("bridge") {
 		t.Errorf("%v %v %v", nic.Facts(), gpu.Facts(), bridge.Facts())

@@ -49,7 +49,8 @@ func imported(t *testing.T, m *Matrix, product survey.Product) (*topology.Topolo
 
 func TestRead(t *testing.T) {
 	m := read(t, "h100-8.txt")
-	if m.GPUs() != 8 || len(m.Devices) != 17 || m.Cells[0][1] != (Cell{NV, 18}) || m.Cells[0][16].Kind != PIX || m.Cells[16][5].Kind != SYS {
+	if m.GPUs() != 8 || len(m.Devices) != 17 || m.Cells[0][1] != (Cell{NV, 18}) || m.Cells[0][16].Kind != PIX ||
+		m.Cells[16][5].Kind != SYS {
 		t.Errorf("%+v", m)
 	}
 	if d := m.Devices[5]; d.CPUs != "80-159" || d.NUMA != "1" || m.Devices[8].Adapter != "mlx5_0" {
@@ -132,7 +133,8 @@ func sameCells(t *testing.T, m *Matrix, x *topology.Topology) {
 }
 
 const valid = "\t\x1b[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n" +
-	"GPU0\t X \tNV4\tPIX\t0-7\t0\t\tN/A\nGPU1\tNV4\t X \tSYS\t8-15\t1\t\tN/A\nNIC0\tPIX\tSYS\t X \n\nLegend:\n\n  X    = Self\n\nNIC Legend:\n\n" +
+	"GPU0\t X \tNV4\tPIX\t0-7\t0\t\tN/A\nGPU1\tNV4\t X \tSYS\t8-15\t1\t\tN/A\nNIC0\tPIX\tSYS\t X \n\nLegend:\n\n  X    = Self\n\nNIC " +
+	"Legend:\n\n" +
 	"  NIC0: mlx5_0\n"
 
 var broken = []interoptest.Mistake{

@@ -58,7 +58,8 @@ func playRandom(t *testing.T, seed uint64, enough, first int, systems []system, 
 		for a, algo := range planner.Algorithms() {
 			for kind := collective.AllReduce; kind <= collective.Barrier; kind++ {
 				random := rand.New(rand.NewPCG(seed, uint64(m)<<32|uint64(a)<<16|uint64(kind)))
-				s, err := planner.Build(topo, randomSpec(kind, topo.NumRanks(), random), algo.Name, planner.Options{Slices: 1 + random.IntN(4)})
+				s, err := planner.Build(topo, randomSpec(kind, topo.NumRanks(), random), algo.Name,
+					planner.Options{Slices: 1 + random.IntN(4)})
 				if err != nil || s.Plain() != nil {
 					continue
 				}
@@ -119,7 +120,8 @@ func TestProxiesOfManyRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	played := map[Mechanism]int{}
-	playProxied(t, s, Options{Count: int64(2 * topo.NumRanks()), Size: 4, Instances: 1, Mechanism: Push}, nodesOf(topo), random, nil, played)
+	playProxied(t, s, Options{Count: int64(2 * topo.NumRanks()), Size: 4, Instances: 1, Mechanism: Push}, nodesOf(topo), random, nil,
+		played)
 	if len(played) != 1 {
 		t.Errorf("%d ranks by proxy are refused", topo.NumRanks())
 	}
@@ -177,7 +179,8 @@ func playProxied(t *testing.T, s *schedule.Schedule, o Options, nodes [][]int, r
 	}
 	played[Copies+1+o.Mechanism]++
 	if err := proxied(s, o, p, random).run(); err != nil {
-		t.Errorf("%s of %v by proxy, nodes %v, %d slices, %v, %+v: %v", s.Algorithm, s.Spec.Kind, nodes, s.Channels[0].Slices, s.Spec.Counts, o, err)
+		t.Errorf("%s of %v by proxy, nodes %v, %d slices, %v, %+v: %v", s.Algorithm, s.Spec.Kind, nodes, s.Channels[0].Slices,
+			s.Spec.Counts, o, err)
 	}
 }
 

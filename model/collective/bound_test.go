@@ -123,7 +123,8 @@ func TestLatencyBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}, (*topology.Class).Full).Time
+		got := collective.LatencyBound(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()},
+			(*topology.Class).Full).Time
 		if got > c.want || got < c.want/2 {
 			t.Errorf("%d × %s: %v, want at most %v", c.nodes, c.topo, got, c.want)
 		}

@@ -13,7 +13,7 @@ const Columns = 120
 func (v *View) text(wide bool) string {
 	var b strings.Builder
 	for _, s := range v.Answer {
-		for _, line := range wrap(s, Columns) {
+		for _, line := range Wrap(s, Columns) {
 			b.WriteString(line + "\n")
 		}
 	}
@@ -36,7 +36,7 @@ func (v *View) text(wide bool) string {
 		b.WriteByte('\n')
 	}
 	for _, s := range v.Below {
-		for i, line := range wrap(s, Columns-2) {
+		for i, line := range Wrap(s, Columns-2) {
 			if i > 0 {
 				line = "  " + line
 			}
@@ -81,14 +81,25 @@ func (t *Shown) fit(width int) {
 		}
 	}
 	for i, x := range w {
-		t.Heads[i] = strings.Join(wrap(t.Heads[i], x), "\n")
+		t.Heads[i] = strings.Join(Wrap(t.Heads[i], x), "\n")
 		for _, r := range t.Rows {
 			if n := utf8.RuneCountInString(r[i]); n > x && len(t.Rows) >= manyRows {
 				r[i] = string([]rune(r[i])[:x-1]) + "…"
 			}
-			r[i] = strings.Join(wrap(r[i], x), "\n")
+			r[i] = strings.Join(Wrap(r[i], x), "\n")
 		}
 	}
+}
+
+// Listed are rows of as many cells as text without headings; the last cells are wrapped.
+func Listed(rows [][]string) string {
+	t := &Shown{Rows: rows, Heads: make([]string, len(rows[0])), Right: make([]bool, len(rows[0]))}
+	last := len(t.Heads) - 1
+	left := Columns - 2*len(t.Heads) - sum(t.widths(t.Heads)[:last])
+	for _, r := range rows {
+		r[last] = strings.Join(Wrap(r[last], left), "\n")
+	}
+	return t.Text()
 }
 
 // words are texts with each word on a line.
@@ -171,8 +182,8 @@ func (t *Shown) line(b *strings.Builder, widths []int, cells []string) {
 	}
 }
 
-// wrap breaks a text into lines at blanks; a word that is too long is cut.
-func wrap(text string, width int) []string {
+// Wrap breaks a text into lines at blanks; a word that is too long is cut.
+func Wrap(text string, width int) []string {
 	var out []string
 	line, n := "", 0
 	for _, word := range strings.Split(text, " ") {

@@ -114,7 +114,8 @@ func TestPlacesOfOnePeer(t *testing.T) {
 		s.Channels[0].Chunks = 3 // van de Geijn, 1994: dealt out, and passed on round a ring
 		s.Channels[0].Phases = []schedule.Phase{
 			{Gen: schedule.GenDirect, Op: collective.Scatter, Groups: all, Acc: schedule.Output, Dst: schedule.Output},
-			{Gen: schedule.GenRing, Op: collective.AllGather, Groups: all, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output}}
+			{Gen: schedule.GenRing, Op: collective.AllGather, Groups: all, Src: schedule.Output, Acc: schedule.Output,
+				Dst: schedule.Output}}
 		o := block.Options{Count: 1000, Size: 4, Instances: 1, Mechanism: m, InPlace: true}
 		p, err := block.Compile(s, o)
 		if err != nil {

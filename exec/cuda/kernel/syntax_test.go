@@ -57,7 +57,8 @@ func TestCUDASyntax(t *testing.T) {
 			how = "-S"
 		}
 		compile(fmt.Sprint(m, " interpreted"), interpreted, "run.cu", append(sizes, how, "-DT_E4M3", "-DR_MAX", "-DTHREADS=1024")...)
-		compile(fmt.Sprint(m, " unaligned"), interpreted, "run.cu", append(sizes, "-fsyntax-only", "-DT_BFLOAT16", "-DR_SUM", "-DTHREADS=512",
+		compile(fmt.Sprint(m, " unaligned"), interpreted, "run.cu", append(sizes, "-fsyntax-only", "-DT_BFLOAT16", "-DR_SUM",
+			"-DTHREADS=512",
 			"-DUNALIGNED")...)
 		compile(fmt.Sprint(m, " delayed"), interpreted, "run.cu", append(sizes, "-fsyntax-only", "-DT_FLOAT16", "-DR_MIN", "-DJITTER")...)
 		compile(fmt.Sprint(m, " specialised"), constants, "run.cu", "-S", "-DT_BFLOAT16", "-DR_SUM", "-DSPECIALISED", "-DTHREADS=64",

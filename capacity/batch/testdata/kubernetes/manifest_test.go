@@ -40,7 +40,8 @@ func TestSweep(t *testing.T) {
 	}
 	wrong, drained := s.PodFailurePolicy.Rules[0], s.PodFailurePolicy.Rules[1]
 	if wrong.Action != batchv1.PodFailurePolicyActionFailIndex || !slices.Equal(wrong.OnExitCodes.Values, []int32{2}) ||
-		*wrong.OnExitCodes.ContainerName != pod.Containers[0].Name || wrong.OnExitCodes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
+		*wrong.OnExitCodes.ContainerName != pod.Containers[0].Name ||
+		wrong.OnExitCodes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
 		t.Errorf("wrong usage: %+v", wrong)
 	}
 	if drained.Action != batchv1.PodFailurePolicyActionIgnore || drained.OnPodConditions[0].Type != corev1.DisruptionTarget ||
