@@ -3,14 +3,10 @@ package main
 import (
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"railyard/cmd/internal/clitest"
 	_ "railyard/internal/long" // accepts -long
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"lab": main})
-}
+func TestMain(m *testing.M) { clitest.Main(m, newRoot) }
 
 func TestScripts(t *testing.T) { clitest.Scripts(t) }

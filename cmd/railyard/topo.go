@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"railyard/internal/outfile"
 	"railyard/model/topology"
 	"railyard/report"
+	"railyard/report/table"
 	"railyard/report/topoview"
 )
 
@@ -37,15 +39,21 @@ func (f *showFlags) Run(cmd *cobra.Command, gpus []string) error {
 		return cli.Usagef("-s is of a transfer between two GPUs: name them")
 	case !transfer && cmd.Flags().Changed("how"):
 		return cli.Usagef("--how has no effect without -s, the size of a transfer")
-	case !transfer && (f.Matrix || len(gpus) > 0) && (cmd.Flags().Changed("format") || cmd.Flags().Changed("wide")):
-		return cli.Usagef("--format and --wide have no effect on --matrix, nor on two GPUs without -s, the size of a transfer")
+	case !transfer && (f.Matrix || len(gpus) > 0) && cmd.Flags().Changed("format"):
+		return cli.Usagef("--format has no effect on --matrix, nor on two GPUs without -s, the size of a transfer")
+	case !transfer && len(gpus) > 0 && cmd.Flags().Changed("wide"):
+		return cli.Usagef("--wide has no effect on two GPUs without -s, the size of a transfer")
 	}
 	t, err := f.Topo.load()
 	if err != nil {
 		return err
 	}
 	if f.Matrix {
-		return topoview.Matrix(cmd.OutOrStdout(), t)
+		width := table.Columns
+		if f.Crossing.Format.Wide {
+			width = math.MaxInt
+		}
+		return topoview.Matrix(cmd.OutOrStdout(), t, width)
 	}
 	if len(gpus) == 0 {
 		return f.Crossing.Format.Emit(cmd, report.NewTopology(t))

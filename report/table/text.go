@@ -24,10 +24,12 @@ func (v *View) text(wide bool) string {
 		if t.Title != "" {
 			b.WriteString(t.Title + ":\n")
 		}
-		if !wide {
+		if wide {
+			t.write(&b)
+		} else {
 			t.fit(Columns)
+			b.WriteString(t.Narrow(Columns))
 		}
-		t.write(&b)
 		if t.Left > 0 {
 			fmt.Fprintf(&b, " … and %s more (--wide shows them)\n", Thousands(float64(t.Left)))
 		}
@@ -136,6 +138,30 @@ func sum(list []int) int {
 	}
 	return out
 }
+
+// Narrow is the table as text whose lines are no longer than width, where its columns are not: those that do not fit beside the first
+// ones stand below, behind the first column again.
+func (t *Shown) Narrow(width int) string {
+	var b strings.Builder
+	w := t.widths(t.Heads)
+	for from := min(1, len(w)); ; b.WriteByte('\n') {
+		to, left := from, width-w[0]-1
+		for ; to < len(w) && (to == from || w[to]+2 <= left); to++ {
+			left -= w[to] + 2
+		}
+		part := &Shown{Heads: led(t.Heads, from, to), Right: led(t.Right, from, to)}
+		for _, r := range t.Rows {
+			part.Rows = append(part.Rows, led(r, from, to))
+		}
+		part.write(&b)
+		if from = to; from == len(w) {
+			return b.String()
+		}
+	}
+}
+
+// led are the elements from one to before another, behind the first.
+func led[E any](row []E, from, to int) []E { return append(row[:1:1], row[from:to]...) }
 
 // Text is the table as text.
 func (t *Shown) Text() string {

@@ -1,38 +1,31 @@
 package topoview
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"railyard/model/topology"
+	"railyard/report/table"
 )
 
 // maxMatrix is how many ranks a matrix shows.
 const maxMatrix = 72
 
-// Matrix prints how ranks and network adapters are joined, in the style of nvidia-smi topo -m, then bandwidths.
-func Matrix(w io.Writer, t *topology.Topology) error {
+// Matrix prints how ranks and network adapters are joined, in the style of nvidia-smi topo -m, then bandwidths. Columns that do not fit
+// into the width, in characters, stand below.
+func Matrix(w io.Writer, t *topology.Topology, width int) error {
 	n := t.NumRanks()
 	if n > maxMatrix {
 		return fmt.Errorf("a matrix of %d ranks cannot be read: choose fewer with --nodes or --gpus (at most %d)", n, maxMatrix)
 	}
 	m := &matrix{t: t, router: topology.NewRouter(t), devices: append(slices.Clone(t.Ranks()), adapters(t)...)}
-	if err := m.connections(w); err != nil {
-		return err
-	}
-	fmt.Fprint(w, legend)
-	m.adapters(w)
-	fmt.Fprintln(w, "\nBandwidth of one transfer, GB/s")
-	return m.table(w, t.Ranks(), nil, func(a, b topology.DeviceID) string {
-		r, err := m.router.Route(t.RankOf(a), t.RankOf(b))
-		if err != nil {
-			return "-"
-		}
-		return fmt.Sprintf("%.4g", r.Rate.GBps())
-	})
+	rates := m.table(t.Ranks(), nil, m.bandwidth)
+	_, err := fmt.Fprintf(w, "Connections:\n%s\n%s%s\nBandwidth of one transfer, GB/s:\n%s", m.connections().Narrow(width), legend(),
+		m.adapters(), rates.Narrow(width))
+	return err
 }
 
 // matrix is what is shown of a topology.
@@ -42,13 +35,13 @@ type matrix struct {
 	devices []topology.DeviceID // ranks, then adapters
 }
 
-func (m *matrix) connections(w io.Writer) error {
-	fmt.Fprintln(w, "Connections")
+// connections is the matrix of all devices.
+func (m *matrix) connections() *table.Shown {
 	var near []column
 	if slices.ContainsFunc(m.t.Devices(), func(d topology.Device) bool { return d.Kind == topology.CPU }) {
-		near = []column{{"CPU Affinity", m.cpus}, {"NUMA Affinity", m.numa}}
+		near = []column{{"CPU\nAffinity", m.cpus}, {"NUMA\nAffinity", m.numa}}
 	}
-	return m.table(w, m.devices, near, m.cell)
+	return m.table(m.devices, near, m.cell)
 }
 
 // column is what stands behind the cells of a row.
@@ -57,30 +50,39 @@ type column struct {
 	of    func(topology.DeviceID) string
 }
 
-func (m *matrix) table(w io.Writer, devices []topology.DeviceID, more []column, cell func(a, b topology.DeviceID) string) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// table has a row and a column a device, and what stands behind them.
+func (m *matrix) table(devices []topology.DeviceID, more []column, cell func(a, b topology.DeviceID) string) *table.Shown {
+	out := &table.Shown{Heads: []string{""}, Right: make([]bool, 1+len(devices)+len(more))}
 	for _, d := range devices {
-		fmt.Fprintf(tw, "\t%s", m.t.DeviceName(d))
+		out.Heads = append(out.Heads, strings.ReplaceAll(m.t.DeviceName(d), "/", "/\n"))
 	}
 	for _, c := range more {
-		fmt.Fprintf(tw, "\t%s", c.title)
+		out.Heads = append(out.Heads, c.title)
 	}
-	fmt.Fprintln(tw)
 	for _, a := range devices {
-		fmt.Fprint(tw, m.t.DeviceName(a))
+		row := []string{m.t.DeviceName(a)}
 		for _, b := range devices {
 			text := "X"
 			if a != b {
 				text = cell(a, b)
 			}
-			fmt.Fprint(tw, "\t", text)
+			row = append(row, text)
 		}
 		for _, c := range more {
-			fmt.Fprint(tw, "\t", c.of(a))
+			row = append(row, c.of(a))
 		}
-		fmt.Fprintln(tw)
+		out.Rows = append(out.Rows, row)
 	}
-	return tw.Flush()
+	return out
+}
+
+// bandwidth is that of a transfer between two ranks.
+func (m *matrix) bandwidth(a, b topology.DeviceID) string {
+	r, err := m.router.Route(m.t.RankOf(a), m.t.RankOf(b))
+	if err != nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g", r.Rate.GBps())
 }
 
 // cell is how two devices are joined.
@@ -127,18 +129,17 @@ func (m *matrix) numa(d topology.DeviceID) string {
 	return strings.Join(numbers, ",")
 }
 
-const legend = `
-NV#  # bonded links, direct or over switches   XG#  # Infinity Fabric links
-PIX  one PCIe switch at most   PXB  several PCIe switches   PHB  through a CPU   NODE  through a CPU, between PCIe switches at root ports
-of their own   SYS  across sockets   SHM  shared memory   HOST  copied through host memory   NET  NICs and network
-`
+// legend says what the cells mean.
+func legend() string {
+	return table.Listed([][]string{{"NV#", "# bonded links, direct or over switches"}, {"XG#", "# Infinity Fabric links"},
+		{"PIX", "one PCIe switch at most"}, {"PXB", "several PCIe switches"}, {"PHB", "through a CPU"},
+		{"NODE", "through a CPU, between PCIe switches at root ports of their own"}, {"SYS", "across sockets"}, {"SHM", "shared memory"},
+		{"HOST", "copied through host memory"}, {"NET", "NICs and network"}})
+}
 
 // adapters says which adapters serve whom, and how data get to them.
-func (m *matrix) adapters(w io.Writer) {
-	if len(m.devices) == m.t.NumRanks() {
-		return
-	}
-	fmt.Fprintln(w, "\nNIC Legend")
+func (m *matrix) adapters() string {
+	var rows [][]string
 	for _, nic := range m.devices[m.t.NumRanks():] {
 		var serves []string
 		for rank, d := range m.t.Ranks() {
@@ -148,11 +149,12 @@ func (m *matrix) adapters(w io.Writer) {
 				}
 			}
 		}
-		if serves == nil {
-			serves = []string{"no GPU"}
-		}
-		fmt.Fprintf(w, "%s: serves %s\n", m.t.DeviceName(nic), strings.Join(serves, ", "))
+		rows = append(rows, []string{m.t.DeviceName(nic) + ":", "serves " + cmp.Or(strings.Join(serves, ", "), "no GPU")})
 	}
+	if rows == nil {
+		return ""
+	}
+	return "\nNIC Legend:\n" + table.Listed(rows)
 }
 
 // transfer says how NCCL moves data over a way.

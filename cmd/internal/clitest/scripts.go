@@ -1,15 +1,83 @@
 package clitest
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
+	"railyard/cmd/internal/cli"
 	"railyard/internal/long"
+	"railyard/report/table"
 )
+
+// Main is TestMain of a program: its scripts run it in processes of its own, where no line of what commands print for people
+// may be longer than table.Columns.
+func Main(m *testing.M, newRoot func() *cobra.Command) {
+	testscript.Main(m, map[string]func(){newRoot().Name(): func() {
+		root := newRoot()
+		each(root, holdWidth)
+		os.Exit(cli.Run(root, os.Args[1:], os.Stdout, os.Stderr))
+	}})
+}
+
+// holdWidth makes a command fail whose default text is too wide.
+func holdWidth(cmd *cobra.Command) {
+	run := cmd.RunE
+	if run == nil {
+		return
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		out := &longest{to: cmd.OutOrStdout()}
+		cmd.SetOut(out)
+		err := run(cmd, args)
+		n := utf8.RuneCount(out.line)
+		if err == nil && n > table.Columns && !foreign.Match(out.first) && isDefaultText(cmd, args) {
+			return fmt.Errorf("a line of %d characters, at most %d fit: %s", n, table.Columns, out.line)
+		}
+		return err
+	}
+}
+
+// foreign is how scripts and manifests for other programs begin.
+var foreign = regexp.MustCompile(`^(#|apiVersion:)`)
+
+// isDefaultText is false where flags ask for all columns or another format, of the command or of one behind it.
+func isDefaultText(cmd *cobra.Command, args []string) bool {
+	format, wide := cmd.Flags().Lookup("format"), cmd.Flags().Lookup("wide")
+	return format != nil && format.Value.String() == table.Text && !slices.Contains(args, "--format") &&
+		(wide == nil || wide.Value.String() == "false")
+}
+
+// longest keeps the longest line of what it passes on, and the first.
+type longest struct {
+	to                io.Writer
+	line, open, first []byte
+}
+
+func (l *longest) Write(p []byte) (int, error) {
+	for line := range bytes.Lines(p) {
+		l.open = append(l.open, line...)
+		if utf8.RuneCount(l.open) > utf8.RuneCount(l.line) {
+			l.line = bytes.Clone(bytes.TrimSuffix(l.open, []byte("\n")))
+		}
+		if bytes.HasSuffix(line, []byte("\n")) {
+			if l.first == nil {
+				l.first = bytes.Clone(l.open)
+			}
+			l.open = l.open[:0]
+		}
+	}
+	return l.to.Write(p)
+}
 
 // Scripts runs the scenarios in testdata/script, one file each; UPDATE_SCRIPTS rewrites them. Lines behind [long] are
 // the long tier's.
