@@ -59,6 +59,9 @@ func machines() []machine {
 			machine{fmt.Sprintf("random %d", seed), func() (*topology.Topology, error) { return gen.Topology(seed), nil }},
 			machine{fmt.Sprintf("random %d without a link", seed), func() (*topology.Topology, error) { return withoutLink(seed) }})
 	}
+	for seed := range uint64(24) {
+		out = append(out, drawn(seed))
+	}
 	for _, family := range gen.Families() {
 		for seed := range int64(3) {
 			out = append(out, machine{fmt.Sprintf("unseen %s %d", family, seed), func() (*topology.Topology, error) {
@@ -79,6 +82,40 @@ func withoutLink(seed int64) (*topology.Topology, error) {
 		return nil, err
 	}
 	return t.Degrade([]topology.Fault{f})
+}
+
+// drawn is a shipped machine other than the DGX H100, on two to four nodes, that has lost one to three adapters or links inside
+// nodes, or half of their rates.
+func drawn(seed uint64) machine {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	names := slices.DeleteFunc(topologies.Names(), func(name string) bool { return name == "dgx-h100" })
+	name, nodes := names[rng.IntN(len(names))], 2+rng.IntN(3)
+	return machine{fmt.Sprintf("drawn %d without parts of %s × %d", seed, name, nodes), func() (*topology.Topology, error) {
+		t, err := topology.Load(topologies.Source, name, topology.Options{Nodes: nodes})
+		if err != nil {
+			return nil, err
+		}
+		var parts []string
+		for i, d := range t.Devices() {
+			if d.Kind == topology.NIC {
+				parts = append(parts, "nic:"+t.DeviceName(topology.DeviceID(i)))
+			}
+		}
+		for i, l := range t.Links() {
+			if t.Devices()[l.From].Node >= 0 && t.Devices()[l.To].Node >= 0 {
+				parts = append(parts, "link:"+strings.ReplaceAll(t.LinkName(topology.LinkID(i)), "->", "--"))
+			}
+		}
+		var list []topology.Fault
+		for range 1 + rng.IntN(3) {
+			f, err := topology.ParseFault(parts[rng.IntN(len(parts))] + []string{"", "=0.5"}[rng.IntN(2)])
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, f)
+		}
+		return t.WithoutInNetwork().Degrade(list)
+	}}
 }
 
 // without is a shipped topology that has lost parts.
@@ -147,8 +184,8 @@ func ablation(leftOut []string) {
 }
 
 // kinds are the patterns that tell machines by their names: those as they are shipped, those that have lost parts, and
-// random ones, which no algorithm was made for.
-var kinds = [3]*regexp.Regexp{regexp.MustCompile(""), regexp.MustCompile(" without "), regexp.MustCompile("^(uneven|random|unseen) ")}
+// those that no algorithm was made for: random graphs, and others than the DGX H100 that have lost parts drawn at random.
+var kinds = [3]*regexp.Regexp{regexp.MustCompile(""), regexp.MustCompile(" without "), regexp.MustCompile("^(uneven|random|unseen|drawn) ")}
 
 // of is the last kind that a row's machine is of.
 func (r row) of() int {
